@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* Start and end of the library, and everything but the MPI layer. */
+
+#ifndef STARPU_H
+#define STARPU_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <starpu_config.h>
+#include <starpu_thread.h>
+#include <starpu_thread_util.h>
+#include <starpu_util.h>
+#include <starpu_data.h>
+#include <starpu_helper.h>
+#include <starpu_data_interfaces.h>
+#include <starpu_stdlib.h>
+#include <starpu_task_dep.h>
+#include <starpu_worker.h>
+#include <starpu_perfmodel.h>
+#include <starpu_task.h>
+#include <starpu_task_list.h>
+#include <starpu_task_util.h>
+#include <starpu_scheduler.h>
+#include <starpu_rand.h>
+#include <starpu_cuda.h>
+#include <starpu_hash.h>
+#include <starpu_profiling.h>
+#include <starpu_driver.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * What to start.  starpu_conf_init fills it from the environment; after that,
+ * the environment still wins over a field, unless the field
+ * precedence_over_environment_variables is 1.
+ */
+struct starpu_conf {
+	int magic;
+	int will_use_mpi;
+	const char *sched_policy_name; /* NULL: the default */
+	struct starpu_sched_policy *sched_policy;
+	void (*sched_policy_callback)(unsigned);
+	int precedence_over_environment_variables;
+	int ncpus; /* number of workers; -1: all there are; so the six below */
+	int reserve_ncpus; /* cores left without worker; -1: none */
+	int ncuda;
+	int nhip;
+	int nopencl;
+	int nmax_fpga;
+	int nmpi_ms;
+	int ntcpip_ms;
+	unsigned use_explicit_workers_bindid;
+	unsigned workers_bindid[STARPU_NMAXWORKERS];
+	unsigned use_explicit_workers_cuda_gpuid;
+	unsigned workers_cuda_gpuid[STARPU_NMAXWORKERS];
+	unsigned use_explicit_workers_hip_gpuid;
+	unsigned workers_hip_gpuid[STARPU_NMAXWORKERS];
+	unsigned use_explicit_workers_opencl_gpuid;
+	unsigned workers_opencl_gpuid[STARPU_NMAXWORKERS];
+	unsigned use_explicit_workers_max_fpga_deviceid;
+	unsigned workers_max_fpga_deviceid[STARPU_NMAXWORKERS];
+	void *max_fpga_load;
+	unsigned use_explicit_workers_mpi_ms_deviceid;
+	unsigned workers_mpi_ms_deviceid[STARPU_NMAXWORKERS];
+	int bus_calibrate;
+	int calibrate; /* 1: update models; 2: start them afresh */
+	int data_locality_enforce;
+	int single_combined_worker;
+	int disable_asynchronous_copy;
+	int disable_asynchronous_cuda_copy;
+	int disable_asynchronous_hip_copy;
+	int disable_asynchronous_opencl_copy;
+	int disable_asynchronous_mpi_ms_copy;
+	int disable_asynchronous_tcpip_ms_copy;
+	int disable_asynchronous_max_fpga_copy;
+	int enable_map;
+	unsigned *cuda_opengl_interoperability;
+	unsigned n_cuda_opengl_interoperability;
+	struct starpu_driver *not_launched_drivers;
+	unsigned n_not_launched_drivers;
+	uint64_t trace_buffer_size; /* bytes */
+	int global_sched_ctx_min_priority; /* -1: as the policy wants */
+	int global_sched_ctx_max_priority; /* -1: as the policy wants */
+	int catch_signals;
+	unsigned start_perf_counter_collection;
+	unsigned driver_spinning_backoff_min;
+	unsigned driver_spinning_backoff_max;
+	int cuda_only_fast_alloc_other_memnodes;
+};
+
+/** The thread keeps its core busy, so it must not share one. */
+#define STARPU_THREAD_ACTIVE (1 << 0)
+
+/** The release of StarPU whose interface the library follows, at run time. */
+void starpu_get_version(int *major, int *minor, int *release);
+
+/** Fill *conf with the defaults and the environment; 0, or -EINVAL for NULL. */
+int starpu_conf_init(struct starpu_conf *conf);
+
+/** Set all numbers of workers to 0, to ask for one kind only; 0, or -EINVAL for NULL. */
+int starpu_conf_noworker(struct starpu_conf *conf);
+
+/**
+ * Start the workers; NULL takes the defaults.  Calls are counted: only the first
+ * starts anything, and others wait for it.  A library that was shut down may be
+ * started again.
+ *
+ * @return 0; -EINVAL: conf was not filled by starpu_conf_init; -ENODEV: there
+ *         would be no worker
+ */
+int starpu_init(struct starpu_conf *conf) STARPU_WARN_UNUSED_RESULT;
+
+/** The same; argc and argv are those of main, and may be NULL. */
+int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv);
+
+/** 1 between the start and the end of the library; any thread, any time. */
+int starpu_is_initialized(void);
+
+/** Wait until another thread has started the library. */
+void starpu_wait_initialized(void);
+
+/**
+ * Undo one start; the last one waits for the tasks that are ready or running
+ * and stops the workers.  Blocking; the library must not be paused.
+ */
+void starpu_shutdown(void);
+
+/** Let workers take no new task until starpu_resume; calls are counted; any thread. */
+void starpu_pause(void);
+
+/** Undo one starpu_pause; any thread. */
+void starpu_resume(void);
+
+/** 1 while paused; any thread. */
+int starpu_is_paused(void);
+
+/** Print workers and memory nodes. */
+void starpu_topology_print(FILE *f);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include <starpu_deprecated_api.h>
+
+#endif /* STARPU_H */

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Data handles: access modes, acquisition by the application, end of life.
+ *
+ * Unless a comment says otherwise a function may be called by any thread,
+ * needs a registered handle, and returns at once.  The blocking ones wait for
+ * tasks, so they must not be called from a task or a callback: doing so ends
+ * the process.
+ */
+
+#ifndef STARPU_DATA_H
+#define STARPU_DATA_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <starpu_config.h>
+#include <starpu_util.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct starpu_data_interface_ops;
+
+/** A piece of data that the library follows over all memory nodes. */
+typedef struct _starpu_data_state *starpu_data_handle_t;
+
+/**
+ * How a task uses a piece of data.  R, W, SCRATCH and REDUX exclude each other
+ * (except R with W); the other bits qualify them.
+ */
+enum starpu_data_access_mode {
+	STARPU_R = (1 << 0),
+	STARPU_W = (1 << 1), /* alone: the former content is not needed */
+	STARPU_RW = (STARPU_R | STARPU_W),
+	STARPU_SCRATCH = (1 << 2),     /* a buffer for the duration of the task */
+	STARPU_REDUX = (1 << 3),       /* a contribution to a reduction */
+	STARPU_COMMUTE = (1 << 4),     /* with W: in any order, one at a time */
+	STARPU_SSEND = (1 << 5),       /* messages for this access are synchronous */
+	STARPU_LOCALITY = (1 << 6),    /* a hint for the scheduler */
+	STARPU_MPI_REDUX = (1 << 7),   /* a contribution per node */
+	STARPU_NOPLAN = (1 << 8),      /* leave planned partitions alone */
+	STARPU_UNMAP = (1 << 9),       /* drop mapped copies */
+	STARPU_NOFOOTPRINT = (1 << 10),/* leave the size out of the footprint */
+	STARPU_NONE = (1 << 11),       /* no access: the argument is ignored */
+	STARPU_ACCESS_MODE_MAX = (1 << 12)
+};
+
+/** A handle with the mode of one access to it. */
+struct starpu_data_descr {
+	starpu_data_handle_t handle;
+	enum starpu_data_access_mode mode;
+};
+
+/** Urgency of a request for a copy, most urgent first. */
+enum starpu_is_prefetch {
+	STARPU_FETCH = 0,
+	STARPU_TASK_PREFETCH = 1,
+	STARPU_PREFETCH = 2,
+	STARPU_IDLEFETCH = 3,
+	STARPU_NFETCH
+};
+
+/*
+ * Names
+ */
+
+/** Name the handle in traces and messages; the text is copied. */
+void starpu_data_set_name(starpu_data_handle_t handle, const char *name);
+
+/** Attach dimensions coordinates, int each; the first five are kept. */
+void starpu_data_set_coordinates(starpu_data_handle_t handle, unsigned dimensions, ...);
+
+/** Attach the dimensions coordinates of dims; the first five are kept. */
+void starpu_data_set_coordinates_array(starpu_data_handle_t handle, unsigned dimensions,
+				       int dims[]);
+
+/** Copy at most dimensions coordinates to dims; return how many were copied. */
+unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle,
+					   unsigned dimensions, int dims[]);
+
+/*
+ * End of life
+ */
+
+/**
+ * Wait for all users of the data, bring a valid copy to its home node if it has
+ * one, and free the handle.  Blocking.
+ */
+void starpu_data_unregister(starpu_data_handle_t handle);
+
+/** The same without the copy home: the content may be lost.  Blocking. */
+void starpu_data_unregister_no_coherency(starpu_data_handle_t handle);
+
+/**
+ * Free the handle after the tasks submitted so far, without a copy home.  The
+ * caller must not use the handle any more.
+ */
+void starpu_data_unregister_submit(starpu_data_handle_t handle);
+
+/**
+ * Make the value undefined but keep the buffers: the next access must write.
+ * Blocking.
+ */
+void starpu_data_deinitialize(starpu_data_handle_t handle);
+
+/** The same after the tasks submitted so far. */
+void starpu_data_deinitialize_submit(starpu_data_handle_t handle);
+
+/**
+ * Make the value undefined and free the buffers, except the one given by the
+ * application: the next access must write.  Blocking.
+ */
+void starpu_data_invalidate(starpu_data_handle_t handle);
+
+/** The same after the tasks submitted so far. */
+void starpu_data_invalidate_submit(starpu_data_handle_t handle);
+
+/** Say whether the value may be discarded (0) or not; has no effect today. */
+void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_important);
+
+/*
+ * Access by the application
+ *
+ * An acquisition takes its place in the implicit dependencies of the data, like
+ * a task submitted at that moment, until it is released.  Forms without a node
+ * use the home node, or the main memory when there is none.
+ */
+
+/** Node for an acquisition that orders and locks but brings no copy. */
+#define STARPU_ACQUIRE_NO_NODE          -1
+/** The same, locking the copies of all nodes. */
+#define STARPU_ACQUIRE_NO_NODE_LOCK_ALL -2
+
+/**
+ * Wait until the data may be accessed in mode, with a valid copy at hand when
+ * the mode reads.  Blocking.  A second conflicting acquisition by the same
+ * thread before the release never returns.
+ *
+ * @return 0
+ */
+int starpu_data_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
+
+/** The same on memory node node, or STARPU_ACQUIRE_NO_NODE(_LOCK_ALL). */
+int starpu_data_acquire_on_node(starpu_data_handle_t handle, int node,
+				enum starpu_data_access_mode mode);
+
+/**
+ * Call callback(arg) once the data may be accessed, in the calling thread if
+ * that is now, else in a thread of the library.  The callback, or something it
+ * starts, must release the data; it must not block.
+ *
+ * @return 0
+ */
+int starpu_data_acquire_cb(starpu_data_handle_t handle, enum starpu_data_access_mode mode,
+			   void (*callback)(void *), void *arg);
+
+/** The same on memory node node. */
+int starpu_data_acquire_on_node_cb(starpu_data_handle_t handle, int node,
+				   enum starpu_data_access_mode mode,
+				   void (*callback)(void *), void *arg);
+
+/** As starpu_data_acquire_cb; 0 as last argument ignores implicit dependencies. */
+int starpu_data_acquire_cb_sequential_consistency(starpu_data_handle_t handle,
+						  enum starpu_data_access_mode mode,
+						  void (*callback)(void *), void *arg,
+						  int sequential_consistency);
+
+/** The same on memory node node. */
+int starpu_data_acquire_on_node_cb_sequential_consistency(
+	starpu_data_handle_t handle, int node, enum starpu_data_access_mode mode,
+	void (*callback)(void *), void *arg, int sequential_consistency);
+
+/**
+ * Acquire without waiting and without regard to implicit dependencies.
+ *
+ * @return 0: acquired; -EAGAIN: somebody is using the data
+ */
+int starpu_data_acquire_try(starpu_data_handle_t handle,
+			    enum starpu_data_access_mode mode);
+
+/** The same on memory node node. */
+int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int node,
+				    enum starpu_data_access_mode mode);
+
+/** End an acquisition; tasks that waited for it may start. */
+void starpu_data_release(starpu_data_handle_t handle);
+
+/** The same; node must be that of the acquisition. */
+void starpu_data_release_on_node(starpu_data_handle_t handle, int node);
+
+/**
+ * Weaken an acquisition: to STARPU_NONE (a release), or from a mode that writes
+ * to STARPU_R, which lets other readers start.  Anything else ends the process.
+ */
+void starpu_data_release_to(starpu_data_handle_t handle,
+			    enum starpu_data_access_mode down_to_mode);
+
+/** The same; node must be that of the acquisition. */
+void starpu_data_release_to_on_node(starpu_data_handle_t handle,
+				    enum starpu_data_access_mode down_to_mode, int node);
+
+/*
+ * Copies
+ */
+
+/**
+ * Ask for a valid copy on a node, as urgently as a task would; async 0 waits
+ * for it (then blocking).
+ *
+ * @return 0; -EINVAL: no such node
+ */
+int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned node, unsigned async);
+
+/** The same, less urgent, and after the writers submitted so far. */
+int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
+				 unsigned async);
+
+/** The same; a larger prio comes first among requests of the same urgency. */
+int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node,
+				      unsigned async, int prio);
+
+/** Whether node holds a valid copy, or one is on its way. */
+unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned node);
+
+/** Say that no task will use the data soon: a first candidate to leave a device. */
+void starpu_data_wont_use(starpu_data_handle_t handle);
+
+/**
+ * Tell the state of the copy on a node.  Hints, since tasks go on meanwhile;
+ * each result pointer may be NULL.
+ */
+void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
+			       int *is_allocated, int *is_valid, int *is_loading,
+			       int *is_requested);
+
+/** The same without is_loading. */
+void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
+			      int *is_allocated, int *is_valid, int *is_requested);
+
+/** Whether a buffer exists on a node, valid or not. */
+unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,
+					       unsigned memory_node);
+
+/*
+ * Properties
+ */
+
+/** Whether (1, the default) accesses submitted later wait for earlier ones. */
+void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle,
+						 unsigned flag);
+
+/** The flag of this handle. */
+unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle);
+
+/** The flag that newly registered handles get. */
+unsigned starpu_data_get_default_sequential_consistency_flag(void);
+
+/** Set the flag that newly registered handles get, initially 1. */
+void starpu_data_set_default_sequential_consistency_flag(unsigned flag);
+
+/** Attach a pointer of the application, initially NULL. */
+void starpu_data_set_user_data(starpu_data_handle_t handle, void *user_data);
+
+/** The pointer of the application. */
+void *starpu_data_get_user_data(starpu_data_handle_t handle);
+
+/** Attach a pointer of the scheduler, initially NULL. */
+void starpu_data_set_sched_data(starpu_data_handle_t handle, void *sched_data);
+
+/** The pointer of the scheduler. */
+void *starpu_data_get_sched_data(starpu_data_handle_t handle);
+
+/** The operations of the handle's interface. */
+struct starpu_data_interface_ops *
+starpu_data_get_interface_ops(starpu_data_handle_t handle);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_DATA_H */

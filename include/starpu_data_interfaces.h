@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Data interfaces: what a handle's content looks like on each memory node, and
+ * the predefined kinds variable, vector, matrix and void.  Registration may be
+ * done by any thread of an initialised library.  Sizes are in bytes; numbers of
+ * elements and leading dimensions are in elements.
+ */
+
+#ifndef STARPU_DATA_INTERFACES_H
+#define STARPU_DATA_INTERFACES_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <starpu_config.h>
+#include <starpu_data.h>
+#include <starpu_util.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct starpu_multiformat_data_interface_ops;
+
+enum starpu_data_interface_id {
+	STARPU_UNKNOWN_INTERFACE_ID = -1,
+	STARPU_MATRIX_INTERFACE_ID = 0,
+	STARPU_BLOCK_INTERFACE_ID = 1,
+	STARPU_VECTOR_INTERFACE_ID = 2,
+	STARPU_CSR_INTERFACE_ID = 3,
+	STARPU_BCSR_INTERFACE_ID = 4,
+	STARPU_VARIABLE_INTERFACE_ID = 5,
+	STARPU_VOID_INTERFACE_ID = 6,
+	STARPU_MULTIFORMAT_INTERFACE_ID = 7,
+	STARPU_COO_INTERFACE_ID = 8,
+	STARPU_TENSOR_INTERFACE_ID = 9,
+	STARPU_NDIM_INTERFACE_ID = 10,
+	STARPU_MAX_INTERFACE_ID = 11
+};
+
+/**
+ * Copies between two kinds of memory.  They return 0 when done and -EAGAIN when
+ * an asynchronous copy has been started.  A missing one falls back on
+ * any_to_any, whose async_data is NULL for a synchronous copy.
+ */
+struct starpu_data_copy_methods {
+	int (*can_copy)(void *src_interface, unsigned src_node, void *dst_interface,
+			unsigned dst_node, unsigned handling_node);
+	int (*ram_to_ram)(void *src_interface, unsigned src_node, void *dst_interface,
+			  unsigned dst_node);
+	int (*ram_to_cuda)(void *src_interface, unsigned src_node, void *dst_interface,
+			   unsigned dst_node);
+	int (*ram_to_hip)(void *src_interface, unsigned src_node, void *dst_interface,
+			  unsigned dst_node);
+	int (*ram_to_opencl)(void *src_interface, unsigned src_node, void *dst_interface,
+			     unsigned dst_node);
+	int (*ram_to_max_fpga)(void *src_interface, unsigned src_node, void *dst_interface,
+			       unsigned dst_node);
+	int (*cuda_to_ram)(void *src_interface, unsigned src_node, void *dst_interface,
+			   unsigned dst_node);
+	int (*cuda_to_cuda)(void *src_interface, unsigned src_node, void *dst_interface,
+			    unsigned dst_node);
+	int (*hip_to_ram)(void *src_interface, unsigned src_node, void *dst_interface,
+			  unsigned dst_node);
+	int (*hip_to_hip)(void *src_interface, unsigned src_node, void *dst_interface,
+			  unsigned dst_node);
+	int (*opencl_to_ram)(void *src_interface, unsigned src_node, void *dst_interface,
+			     unsigned dst_node);
+	int (*opencl_to_opencl)(void *src_interface, unsigned src_node,
+				void *dst_interface, unsigned dst_node);
+	int (*max_fpga_to_ram)(void *src_interface, unsigned src_node, void *dst_interface,
+			       unsigned dst_node);
+	/* Placeholders: the library is built without these devices. */
+	int (*ram_to_cuda_async)(void);
+	int (*cuda_to_ram_async)(void);
+	int (*cuda_to_cuda_async)(void);
+	int (*ram_to_hip_async)(void);
+	int (*hip_to_ram_async)(void);
+	int (*hip_to_hip_async)(void);
+	int (*ram_to_opencl_async)(void);
+	int (*opencl_to_ram_async)(void);
+	int (*opencl_to_opencl_async)(void);
+	int (*ram_to_max_fpga_async)(void *src_interface, unsigned src_node,
+				     void *dst_interface, unsigned dst_node);
+	int (*max_fpga_to_ram_async)(void *src_interface, unsigned src_node,
+				     void *dst_interface, unsigned dst_node);
+	int (*any_to_any)(void *src_interface, unsigned src_node, void *dst_interface,
+			  unsigned dst_node, void *async_data);
+};
+
+/**
+ * Operations of one kind of data.  Mandatory: register_data_handle,
+ * allocate_data_on_node, free_data_on_node, copy_methods, get_size, footprint,
+ * compare, interface_size; pack_data and unpack_data to travel between nodes.
+ */
+struct starpu_data_interface_ops {
+	/* Fill the interface of every memory node; pointers on home_node only. */
+	void (*register_data_handle)(starpu_data_handle_t handle, int home_node,
+				     void *data_interface);
+	void (*unregister_data_handle)(starpu_data_handle_t handle);
+	/* Bytes allocated, or -ENOMEM. */
+	starpu_ssize_t (*allocate_data_on_node)(void *data_interface, unsigned node);
+	void (*free_data_on_node)(void *data_interface, unsigned node);
+	void (*cache_data_on_node)(void *cached_interface, void *src_interface,
+				   unsigned node);
+	void (*reuse_data_on_node)(void *dst_data_interface, const void *cached_interface,
+				   unsigned node);
+	int (*map_data)(void *src_interface, unsigned src_node, void *dst_interface,
+			unsigned dst_node);
+	int (*unmap_data)(void *src_interface, unsigned src_node, void *dst_interface,
+			  unsigned dst_node);
+	int (*update_map)(void *src_interface, unsigned src_node, void *dst_interface,
+			  unsigned dst_node);
+	void (*init)(void *data_interface);
+	const struct starpu_data_copy_methods *copy_methods;
+	void *(*handle_to_pointer)(starpu_data_handle_t handle, unsigned node);
+	void *(*to_pointer)(void *data_interface, unsigned node);
+	size_t (*get_size)(starpu_data_handle_t handle);
+	size_t (*get_alloc_size)(starpu_data_handle_t handle);
+	size_t (*get_max_size)(starpu_data_handle_t handle);
+	uint32_t (*footprint)(starpu_data_handle_t handle);
+	uint32_t (*alloc_footprint)(starpu_data_handle_t handle);
+	/* 1 when both have the same shape. */
+	int (*compare)(void *data_interface_a, void *data_interface_b);
+	int (*alloc_compare)(void *data_interface_a, void *data_interface_b);
+	void (*display)(starpu_data_handle_t handle, FILE *f);
+	starpu_ssize_t (*describe)(void *data_interface, char *buf, size_t size);
+	enum starpu_data_interface_id interfaceid;
+	size_t interface_size;
+	char is_multiformat;
+	char dontcache;
+	struct starpu_multiformat_data_interface_ops *(*get_mf_ops)(void *data_interface);
+	/* Allocate *ptr and serialise; ptr NULL asks for the size only. */
+	int (*pack_data)(starpu_data_handle_t handle, unsigned node, void **ptr,
+			 starpu_ssize_t *count);
+	int (*peek_data)(starpu_data_handle_t handle, unsigned node, void *ptr,
+			 size_t count);
+	/* As peek_data, then free ptr. */
+	int (*unpack_data)(starpu_data_handle_t handle, unsigned node, void *ptr,
+			   size_t count);
+	int (*pack_meta)(void *data_interface, void **ptr, starpu_ssize_t *count);
+	int (*unpack_meta)(void **data_interface, void *ptr, starpu_ssize_t *count);
+	int (*free_meta)(void *data_interface);
+	char *name;
+};
+
+/*
+ * All kinds
+ */
+
+/**
+ * Register data of any kind.  The interface structure is copied.
+ *
+ * @param home_node  node that holds the value now and gets it back at the end;
+ *                   -1: no value yet, buffers are allocated when needed
+ */
+void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
+			  void *data_interface, struct starpu_data_interface_ops *ops);
+
+/** Register data of the kind and shape of handlesrc, without value or home. */
+void starpu_data_register_same(starpu_data_handle_t *handledst,
+			       starpu_data_handle_t handlesrc);
+
+/** Address on a node; NULL: no buffer there, or the kind has no address. */
+void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned node);
+
+/** Address on the caller's memory node; a missing buffer ends the process. */
+void *starpu_data_get_local_ptr(starpu_data_handle_t handle);
+
+/** The interface structure for a node; belongs to the handle. */
+void *starpu_data_get_interface_on_node(starpu_data_handle_t handle,
+					unsigned memory_node);
+
+/** Kind of the data. */
+enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t handle);
+
+/** Bytes of the value. */
+size_t starpu_data_get_size(starpu_data_handle_t handle);
+
+/** Bytes of a buffer, at least those of the value. */
+size_t starpu_data_get_alloc_size(starpu_data_handle_t handle);
+
+/** Home node, -1 when there is none. */
+int starpu_data_get_home_node(starpu_data_handle_t handle);
+
+/** A new number for interfaceid of a kind defined by the application. */
+int starpu_data_interface_get_next_id(void);
+
+/**
+ * Serialise the copy on a node into a new buffer *ptr of *count bytes, to be
+ * freed with starpu_free_on_node_flags(node, ptr, count, 0).  The caller must
+ * have acquired the data; so must the callers of the five below.
+ *
+ * @return 0, or what the kind's operation returns
+ */
+int starpu_data_pack_node(starpu_data_handle_t handle, unsigned node, void **ptr,
+			  starpu_ssize_t *count);
+
+/** The same on the caller's memory node. */
+int starpu_data_pack(starpu_data_handle_t handle, void **ptr, starpu_ssize_t *count);
+
+/** Set the copy on a node from count bytes that pack gave; ptr stays. */
+int starpu_data_peek_node(starpu_data_handle_t handle, unsigned node, void *ptr,
+			  size_t count);
+
+/** The same on the caller's memory node. */
+int starpu_data_peek(starpu_data_handle_t handle, void *ptr, size_t count);
+
+/** Set the copy on a node from count bytes that pack gave, and free ptr. */
+int starpu_data_unpack_node(starpu_data_handle_t handle, unsigned node, void *ptr,
+			    size_t count);
+
+/** The same on the caller's memory node. */
+int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count);
+
+/*
+ * For the operations of a kind: copies and buffers
+ */
+
+/** Copy size bytes between nodes; 0, or -EAGAIN when started asynchronously. */
+int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
+			  uintptr_t dst, size_t dst_offset, unsigned dst_node, size_t size,
+			  void *async_data);
+
+/** Copy numblocks blocks of blocksize bytes that start every ld_src, ld_dst bytes. */
+int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
+			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			    size_t blocksize, size_t numblocks, size_t ld_src,
+			    size_t ld_dst, void *async_data);
+
+/** Allocate size bytes on a node with STARPU_MALLOC_ flags; 0 when there is no room. */
+uintptr_t starpu_malloc_on_node_flags(unsigned dst_node, size_t size, int flags);
+
+/** The same with the node's usual flags, PINNED and COUNT. */
+uintptr_t starpu_malloc_on_node(unsigned dst_node, size_t size);
+
+/** Free what starpu_malloc_on_node_flags gave; size and flags must be the same. */
+void starpu_free_on_node_flags(unsigned dst_node, uintptr_t addr, size_t size, int flags);
+
+/** Free what starpu_malloc_on_node gave; size must be the same. */
+void starpu_free_on_node(unsigned dst_node, uintptr_t addr, size_t size);
+
+/*
+ * Variable: size bytes
+ */
+
+struct starpu_variable_interface {
+	enum starpu_data_interface_id id;
+	uintptr_t ptr;
+	uintptr_t dev_handle;
+	size_t offset;
+	size_t elemsize;
+};
+
+/** Register size bytes at ptr; home_node as for starpu_data_register. */
+void starpu_variable_data_register(starpu_data_handle_t *handle, int home_node,
+				   uintptr_t ptr, size_t size);
+
+/** Bytes of the variable. */
+size_t starpu_variable_get_elemsize(starpu_data_handle_t handle);
+
+/** Address on the caller's memory node. */
+uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle);
+
+#define STARPU_VARIABLE_CHECK(interface)                                                 \
+	STARPU_ASSERT_MSG(STARPU_VARIABLE_FIELD_(interface, id) ==                       \
+				  STARPU_VARIABLE_INTERFACE_ID,                          \
+			  "the data is not a variable")
+#define STARPU_VARIABLE_FIELD_(interface, field)                                         \
+	(((struct starpu_variable_interface *)(interface))->field)
+#define STARPU_VARIABLE_GET_PTR(interface)        STARPU_VARIABLE_FIELD_(interface, ptr)
+/** The address, as StarPU has it, and not the field of that name. */
+#define STARPU_VARIABLE_GET_DEV_HANDLE(interface) STARPU_VARIABLE_FIELD_(interface, ptr)
+#define STARPU_VARIABLE_GET_OFFSET(interface)     STARPU_VARIABLE_FIELD_(interface, offset)
+#define STARPU_VARIABLE_GET_ELEMSIZE(interface)                                          \
+	STARPU_VARIABLE_FIELD_(interface, elemsize)
+
+/*
+ * Vector: nx contiguous elements
+ */
+
+struct starpu_vector_interface {
+	enum starpu_data_interface_id id;
+	uintptr_t ptr;
+	uintptr_t dev_handle;
+	size_t offset;
+	uint32_t nx;
+	size_t elemsize;
+	uint32_t slice_base;
+	size_t allocsize;
+};
+
+/** Register nx elements at ptr; home_node as for starpu_data_register. */
+void starpu_vector_data_register(starpu_data_handle_t *handle, int home_node,
+				 uintptr_t ptr, uint32_t nx, size_t elemsize);
+
+/** The same with buffers of allocsize bytes, at least nx * elemsize. */
+void starpu_vector_data_register_allocsize(starpu_data_handle_t *handle, int home_node,
+					   uintptr_t ptr, uint32_t nx, size_t elemsize,
+					   size_t allocsize);
+
+/** Number of elements. */
+uint32_t starpu_vector_get_nx(starpu_data_handle_t handle);
+
+/** Bytes of an element. */
+size_t starpu_vector_get_elemsize(starpu_data_handle_t handle);
+
+/** Bytes of a buffer. */
+size_t starpu_vector_get_allocsize(starpu_data_handle_t handle);
+
+/** Address on the caller's memory node. */
+uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle);
+
+#define STARPU_VECTOR_CHECK(interface)                                                   \
+	STARPU_ASSERT_MSG(STARPU_VECTOR_FIELD_(interface, id) ==                         \
+				  STARPU_VECTOR_INTERFACE_ID,                            \
+			  "the data is not a vector")
+#define STARPU_VECTOR_FIELD_(interface, field)                                           \
+	(((struct starpu_vector_interface *)(interface))->field)
+#define STARPU_VECTOR_GET_PTR(interface)        STARPU_VECTOR_FIELD_(interface, ptr)
+#define STARPU_VECTOR_GET_DEV_HANDLE(interface) STARPU_VECTOR_FIELD_(interface, dev_handle)
+#define STARPU_VECTOR_GET_OFFSET(interface)     STARPU_VECTOR_FIELD_(interface, offset)
+#define STARPU_VECTOR_GET_NX(interface)         STARPU_VECTOR_FIELD_(interface, nx)
+#define STARPU_VECTOR_GET_ELEMSIZE(interface)   STARPU_VECTOR_FIELD_(interface, elemsize)
+#define STARPU_VECTOR_GET_ALLOCSIZE(interface)  STARPU_VECTOR_FIELD_(interface, allocsize)
+#define STARPU_VECTOR_GET_SLICE_BASE(interface) STARPU_VECTOR_FIELD_(interface, slice_base)
+#define STARPU_VECTOR_SET_NX(interface, newnx)                                           \
+	do {                                                                             \
+		STARPU_VECTOR_FIELD_(interface, nx) = (newnx);                           \
+	} while (0)
+
+/*
+ * Matrix: ny columns of nx elements, column c starts ld * c elements further
+ */
+
+struct starpu_matrix_interface {
+	enum starpu_data_interface_id id;
+	uintptr_t ptr;
+	uintptr_t dev_handle;
+	size_t offset;
+	uint32_t nx;
+	uint32_t ny;
+	uint32_t ld;
+	size_t elemsize;
+	size_t allocsize;
+};
+
+/** Register nx by ny elements at ptr; home_node as for starpu_data_register. */
+void starpu_matrix_data_register(starpu_data_handle_t *handle, int home_node,
+				 uintptr_t ptr, uint32_t ld, uint32_t nx, uint32_t ny,
+				 size_t elemsize);
+
+/** The same with buffers of allocsize bytes, at least nx * ny * elemsize. */
+void starpu_matrix_data_register_allocsize(starpu_data_handle_t *handle, int home_node,
+					   uintptr_t ptr, uint32_t ld, uint32_t nx,
+					   uint32_t ny, size_t elemsize,
+					   size_t allocsize);
+
+/** Elements of a column. */
+uint32_t starpu_matrix_get_nx(starpu_data_handle_t handle);
+
+/** Number of columns. */
+uint32_t starpu_matrix_get_ny(starpu_data_handle_t handle);
+
+/** Leading dimension on the caller's memory node. */
+uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle);
+
+/** Address on the caller's memory node. */
+uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle);
+
+/** Bytes of an element. */
+size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle);
+
+/** Bytes of a buffer. */
+size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle);
+
+#define STARPU_MATRIX_CHECK(interface)                                                   \
+	STARPU_ASSERT_MSG(STARPU_MATRIX_FIELD_(interface, id) ==                         \
+				  STARPU_MATRIX_INTERFACE_ID,                            \
+			  "the data is not a matrix")
+#define STARPU_MATRIX_FIELD_(interface, field)                                           \
+	(((struct starpu_matrix_interface *)(interface))->field)
+#define STARPU_MATRIX_GET_PTR(interface)        STARPU_MATRIX_FIELD_(interface, ptr)
+#define STARPU_MATRIX_GET_DEV_HANDLE(interface) STARPU_MATRIX_FIELD_(interface, dev_handle)
+#define STARPU_MATRIX_GET_OFFSET(interface)     STARPU_MATRIX_FIELD_(interface, offset)
+#define STARPU_MATRIX_GET_NX(interface)         STARPU_MATRIX_FIELD_(interface, nx)
+#define STARPU_MATRIX_GET_NY(interface)         STARPU_MATRIX_FIELD_(interface, ny)
+#define STARPU_MATRIX_GET_LD(interface)         STARPU_MATRIX_FIELD_(interface, ld)
+#define STARPU_MATRIX_GET_ELEMSIZE(interface)   STARPU_MATRIX_FIELD_(interface, elemsize)
+#define STARPU_MATRIX_GET_ALLOCSIZE(interface)  STARPU_MATRIX_FIELD_(interface, allocsize)
+#define STARPU_MATRIX_SET_NX(interface, newnx)                                           \
+	do {                                                                             \
+		STARPU_MATRIX_FIELD_(interface, nx) = (newnx);                           \
+	} while (0)
+#define STARPU_MATRIX_SET_NY(interface, newny)                                           \
+	do {                                                                             \
+		STARPU_MATRIX_FIELD_(interface, ny) = (newny);                           \
+	} while (0)
+#define STARPU_MATRIX_SET_LD(interface, newld)                                           \
+	do {                                                                             \
+		STARPU_MATRIX_FIELD_(interface, ld) = (newld);                           \
+	} while (0)
+
+/*
+ * Void: no content, for dependencies only
+ */
+
+/** Register a handle without content. */
+void starpu_void_data_register(starpu_data_handle_t *handle);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_DATA_INTERFACES_H */

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* Readers of the environment.  Any thread may call them, at any time. */
+
+#ifndef STARPU_HELPER_H
+#define STARPU_HELPER_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <starpu_config.h>
+#include <starpu_util.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Value of variable str, NULL when unset; belongs to the environment. */
+char *starpu_getenv(const char *str);
+
+/**
+ * Index in strings, an array ended by NULL, of the value of variable str;
+ * defvalue when it is unset.  Another value gives a message and defvalue.
+ */
+int starpu_get_env_string_var_default(const char *str, const char *strings[],
+				      int defvalue);
+
+/**
+ * Bytes given by variable str, a number with an optional suffix b, k, m or g
+ * (powers of 1024; k when missing); defval when it is unset.  Any other suffix
+ * ends the process.
+ */
+int starpu_get_env_size_default(const char *str, int defval);
+
+/** Non-negative value of variable str; defval when unset; ends the process otherwise. */
+static __starpu_inline int starpu_get_env_number_default(const char *str, int defval)
+{
+	const char *text = starpu_getenv(str);
+	char *end;
+	long val;
+
+	if (!text)
+		return defval;
+	val = strtol(text, &end, 10);
+	STARPU_ASSERT_MSG(end != text && *end == '\0',
+			  "%s is \"%s\": an integer was expected", str, text);
+	STARPU_ASSERT_MSG(val >= 0, "%s is \"%s\": a non-negative number was expected",
+			  str, text);
+	return (int)val;
+}
+
+/** Non-negative value of variable str; -1 when unset; ends the process otherwise. */
+static __starpu_inline int starpu_get_env_number(const char *str)
+{
+	return starpu_get_env_number_default(str, -1);
+}
+
+/** Value of variable str; defval when unset; ends the process when not a number. */
+static __starpu_inline float starpu_get_env_float_default(const char *str, float defval)
+{
+	const char *text = starpu_getenv(str);
+	char *end;
+	double val;
+
+	if (!text)
+		return defval;
+	val = strtod(text, &end);
+	STARPU_ASSERT_MSG(end != text && *end == '\0',
+			  "%s is \"%s\": a number was expected", str, text);
+	return (float)val;
+}
+
+#define starpu_getenv_string_var_default(s, ss, d) starpu_get_env_string_var_default(s, ss, d)
+#define starpu_getenv_size_default(s, d)           starpu_get_env_size_default(s, d)
+#define starpu_getenv_number(s)                    starpu_get_env_number(s)
+#define starpu_getenv_number_default(s, d)         starpu_get_env_number_default(s, d)
+#define starpu_getenv_float_default(s, d)          starpu_get_env_float_default(s, d)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_HELPER_H */

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Tasks and data over several nodes.
+ *
+ * Ranks are those of the communicator given in the same call.  Functions return
+ * 0 on success; a mistake of the caller ends the process with a message unless
+ * a comment names a return code.  They may be called by any thread; the ones
+ * marked blocking not from a task or a callback.
+ *
+ * Where a comment says "all ranks", every rank of the communicator makes the
+ * same calls in the same order: nodes decide alone, from what they all know.
+ */
+
+#ifndef STARPU_MPI_H
+#define STARPU_MPI_H
+
+#include <starpu.h>
+
+#ifdef STARPU_USE_MPI
+
+#include <mpi.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <starpu_mpi_ft.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A communication to wait for; NULL once it is over. */
+typedef void *starpu_mpi_req;
+
+/** Tag of a piece of data or of a message: 0 to INT64_MAX; -1: unset. */
+typedef int64_t starpu_mpi_tag_t;
+
+/** Key of starpu_mpi_comm_get_attr. */
+#define STARPU_MPI_TAG_UB MPI_TAG_UB
+
+/** As a rank: each node has its own private value. */
+#define STARPU_MPI_PER_NODE -2
+
+/*
+ * Start and end
+ */
+
+/**
+ * Start the library (starpu_init) and the MPI layer; all ranks.  One core is
+ * left for communication when conf->ncpus is -1.
+ *
+ * @param argc, argv      those of main, or NULL
+ * @param initialize_mpi  not 0: the library also starts MPI and ends it at
+ *                        shutdown, and comm must be MPI_COMM_WORLD; 0: the
+ *                        application does both
+ * @param conf            changed; NULL takes the defaults
+ * @return 0; the negative code of starpu_init, MPI being untouched
+ */
+int starpu_mpi_init_conf(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm,
+			 struct starpu_conf *conf);
+
+/** Start the MPI layer over a library that is started already; all ranks; blocking. */
+int starpu_mpi_init_comm(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm);
+
+/** The same over MPI_COMM_WORLD. */
+int starpu_mpi_init(int *argc, char ***argv, int initialize_mpi);
+
+/** The same with MPI started by the application. */
+int starpu_mpi_initialize(void) STARPU_DEPRECATED;
+
+/** The same with MPI started by the library; gives the rank and the size. */
+int starpu_mpi_initialize_extended(int *rank, int *world_size) STARPU_DEPRECATED;
+
+/**
+ * Wait for all tasks and communications, and end the MPI layer; also the library
+ * when starpu_mpi_init_conf started it.  All ranks; blocking.
+ */
+int starpu_mpi_shutdown(void);
+
+/** The same for the communicator given at the start. */
+int starpu_mpi_shutdown_comm(MPI_Comm comm);
+
+/*
+ * Communicators
+ */
+
+/** Remember size and rank of a communicator other than that of the start. */
+int starpu_mpi_comm_register(MPI_Comm comm);
+
+/** Give the size of a known communicator. */
+int starpu_mpi_comm_size(MPI_Comm comm, int *size);
+
+/** Give the calling node's rank in a known communicator. */
+int starpu_mpi_comm_rank(MPI_Comm comm, int *rank);
+
+/** The calling node's rank in MPI_COMM_WORLD. */
+int starpu_mpi_world_rank(void);
+
+/** The size of MPI_COMM_WORLD. */
+int starpu_mpi_world_size(void);
+
+/**
+ * For the key STARPU_MPI_TAG_UB set *(int64_t **)attribute_val to the address
+ * of the largest tag and *flag to 1; for others *flag to 0.  Any time.
+ */
+int starpu_mpi_comm_get_attr(MPI_Comm comm, int keyval, void *attribute_val, int *flag);
+
+/** Logical processing unit of the communication thread, -1 when unknown. */
+int starpu_mpi_get_thread_cpuid(void);
+
+/** The MPI tag of the library's messages; it also uses those just above. */
+int starpu_mpi_get_communication_tag(void);
+
+/** Set it, before the start and equally on all ranks; 42 by default. */
+void starpu_mpi_set_communication_tag(int tag);
+
+/*
+ * Distributed data: each node has its own handle for the same piece of data,
+ * with the same tag and the same owner.
+ */
+
+/**
+ * Attach a tag and an owner to a handle.  -1 leaves the tag, or the owner with
+ * its communicator, as it is.  May be called again, by all ranks, to change the
+ * owner for tasks inserted later; the value is not moved.  A tag that another
+ * live handle has ends the process.
+ */
+void starpu_mpi_data_register_comm(starpu_data_handle_t data_handle,
+				   starpu_mpi_tag_t data_tag, int rank, MPI_Comm comm);
+
+/** The same over MPI_COMM_WORLD. */
+#define starpu_mpi_data_register(data_handle, data_tag, rank)                            \
+	starpu_mpi_data_register_comm(data_handle, data_tag, rank, MPI_COMM_WORLD)
+
+/** Attach a tag only. */
+void starpu_mpi_data_set_tag(starpu_data_handle_t handle, starpu_mpi_tag_t data_tag);
+
+/** Attach an owner only. */
+void starpu_mpi_data_set_rank_comm(starpu_data_handle_t handle, int rank, MPI_Comm comm);
+
+/** The same over MPI_COMM_WORLD. */
+#define starpu_mpi_data_set_rank(handle, rank)                                           \
+	starpu_mpi_data_set_rank_comm(handle, rank, MPI_COMM_WORLD)
+
+/** The owner, -1 when unset; a handle without tag and owner ends the process. */
+int starpu_mpi_data_get_rank(starpu_data_handle_t handle);
+
+/** The tag, -1 when unset; a handle without tag and owner ends the process. */
+starpu_mpi_tag_t starpu_mpi_data_get_tag(starpu_data_handle_t handle);
+
+#define starpu_data_set_tag  starpu_mpi_data_set_tag
+#define starpu_data_set_rank starpu_mpi_data_set_rank
+#define starpu_data_get_rank starpu_mpi_data_get_rank
+#define starpu_data_get_tag  starpu_mpi_data_get_tag
+
+/** Move the value to new_rank, which becomes the owner; all ranks; asynchronous. */
+void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new_rank);
+
+/**
+ * Bring a valid copy to rank node; blocking on the owner and on node, nothing
+ * elsewhere.  At least those two call it, at the same place of their order.
+ */
+int starpu_mpi_get_data_on_node(MPI_Comm comm, starpu_data_handle_t data_handle, int node);
+
+/**
+ * The same, asynchronous.  callback(arg), which may be NULL, is called on node
+ * after the reception, and not at all when node has a valid copy already.
+ */
+int starpu_mpi_get_data_on_node_detached(MPI_Comm comm, starpu_data_handle_t data_handle,
+					 int node, void (*callback)(void *), void *arg);
+
+/** Bring a valid copy to every rank; all ranks; asynchronous. */
+void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
+					       starpu_data_handle_t data_handle);
+
+/*
+ * Messages
+ *
+ * A message takes its place in the implicit dependencies of its handle: a
+ * sender reads it, a receiver writes it.  It matches by communicator, source and
+ * tag, which has nothing to do with the tag of the handle; messages with the
+ * same three match in the order of the calls.  A node may send to itself.
+ *
+ * prio: larger leaves first among messages that are ready; 0 where not given.
+ *
+ * Forms with a request return at once; the request must be given to
+ * starpu_mpi_wait, or to starpu_mpi_test until it is over.  Detached forms
+ * return at once; callback(arg), which may be NULL, is called once when the
+ * message is over and the handle released.  It may start tasks and detached
+ * messages but must not block.
+ */
+
+/** Send with a request. */
+int starpu_mpi_isend(starpu_data_handle_t data_handle, starpu_mpi_req *req, int dest,
+		     starpu_mpi_tag_t data_tag, MPI_Comm comm);
+
+/** The same with a priority. */
+int starpu_mpi_isend_prio(starpu_data_handle_t data_handle, starpu_mpi_req *req, int dest,
+			  starpu_mpi_tag_t data_tag, int prio, MPI_Comm comm);
+
+/** Send with a request that is over only once the receiver has asked for it. */
+int starpu_mpi_issend(starpu_data_handle_t data_handle, starpu_mpi_req *req, int dest,
+		      starpu_mpi_tag_t data_tag, MPI_Comm comm);
+
+/** The same with a priority. */
+int starpu_mpi_issend_prio(starpu_data_handle_t data_handle, starpu_mpi_req *req,
+			   int dest, starpu_mpi_tag_t data_tag, int prio, MPI_Comm comm);
+
+/** Receive with a request. */
+int starpu_mpi_irecv(starpu_data_handle_t data_handle, starpu_mpi_req *req, int source,
+		     starpu_mpi_tag_t data_tag, MPI_Comm comm);
+
+/** Send and wait; blocking. */
+int starpu_mpi_send(starpu_data_handle_t data_handle, int dest, starpu_mpi_tag_t data_tag,
+		    MPI_Comm comm);
+
+/** The same with a priority. */
+int starpu_mpi_send_prio(starpu_data_handle_t data_handle, int dest,
+			 starpu_mpi_tag_t data_tag, int prio, MPI_Comm comm);
+
+/** Receive and wait; blocking; status may be MPI_STATUS_IGNORE. */
+int starpu_mpi_recv(starpu_data_handle_t data_handle, int source,
+		    starpu_mpi_tag_t data_tag, MPI_Comm comm, MPI_Status *status);
+
+/** The same with a priority. */
+int starpu_mpi_recv_prio(starpu_data_handle_t data_handle, int source,
+			 starpu_mpi_tag_t data_tag, int prio, MPI_Comm comm,
+			 MPI_Status *status);
+
+/** Send, detached. */
+int starpu_mpi_isend_detached(starpu_data_handle_t data_handle, int dest,
+			      starpu_mpi_tag_t data_tag, MPI_Comm comm,
+			      void (*callback)(void *), void *arg);
+
+/** The same with a priority. */
+int starpu_mpi_isend_detached_prio(starpu_data_handle_t data_handle, int dest,
+				   starpu_mpi_tag_t data_tag, int prio, MPI_Comm comm,
+				   void (*callback)(void *), void *arg);
+
+/** Receive, detached. */
+int starpu_mpi_irecv_detached(starpu_data_handle_t data_handle, int source,
+			      starpu_mpi_tag_t data_tag, MPI_Comm comm,
+			      void (*callback)(void *), void *arg);
+
+/** The same with a priority. */
+int starpu_mpi_irecv_detached_prio(starpu_data_handle_t data_handle, int source,
+				   starpu_mpi_tag_t data_tag, int prio, MPI_Comm comm,
+				   void (*callback)(void *), void *arg);
+
+/** Receive, detached; 0 as last argument ignores the implicit dependencies. */
+int starpu_mpi_irecv_detached_sequential_consistency(starpu_data_handle_t data_handle,
+						     int source, starpu_mpi_tag_t data_tag,
+						     MPI_Comm comm,
+						     void (*callback)(void *), void *arg,
+						     int sequential_consistency);
+
+/** Send, detached, over only once the receiver has asked for it. */
+int starpu_mpi_issend_detached(starpu_data_handle_t data_handle, int dest,
+			       starpu_mpi_tag_t data_tag, MPI_Comm comm,
+			       void (*callback)(void *), void *arg);
+
+/** The same with a priority. */
+int starpu_mpi_issend_detached_prio(starpu_data_handle_t data_handle, int dest,
+				    starpu_mpi_tag_t data_tag, int prio, MPI_Comm comm,
+				    void (*callback)(void *), void *arg);
+
+/** Send, detached; the end reaches the task tag tag. */
+int starpu_mpi_isend_detached_unlock_tag(starpu_data_handle_t data_handle, int dest,
+					 starpu_mpi_tag_t data_tag, MPI_Comm comm,
+					 starpu_tag_t tag);
+
+/** The same with a priority. */
+int starpu_mpi_isend_detached_unlock_tag_prio(starpu_data_handle_t data_handle, int dest,
+					      starpu_mpi_tag_t data_tag, int prio,
+					      MPI_Comm comm, starpu_tag_t tag);
+
+/** Receive, detached; the end reaches the task tag tag. */
+int starpu_mpi_irecv_detached_unlock_tag(starpu_data_handle_t data_handle, int source,
+					 starpu_mpi_tag_t data_tag, MPI_Comm comm,
+					 starpu_tag_t tag);
+
+/**
+ * Send array_size messages, detached; the end of all reaches the task tag tag.
+ * The arrays, one element per message, are read during the call only.
+ */
+int starpu_mpi_isend_array_detached_unlock_tag(unsigned array_size,
+					       starpu_data_handle_t *data_handle,
+					       int *dest, starpu_mpi_tag_t *data_tag,
+					       MPI_Comm *comm, starpu_tag_t tag);
+
+/** The same with priorities; prio may be NULL. */
+int starpu_mpi_isend_array_detached_unlock_tag_prio(unsigned array_size,
+						    starpu_data_handle_t *data_handle,
+						    int *dest, starpu_mpi_tag_t *data_tag,
+						    int *prio, MPI_Comm *comm,
+						    starpu_tag_t tag);
+
+/** Receive array_size messages, detached; the end of all reaches the task tag tag. */
+int starpu_mpi_irecv_array_detached_unlock_tag(unsigned array_size,
+					       starpu_data_handle_t *data_handle,
+					       int *source, starpu_mpi_tag_t *data_tag,
+					       MPI_Comm *comm, starpu_tag_t tag);
+
+/*
+ * Waiting
+ */
+
+/** Wait for a request, free it and set *req to NULL; blocking. */
+int starpu_mpi_wait(starpu_mpi_req *req, MPI_Status *status);
+
+/** *flag = 1: the request is over, freed, and *req NULL; *flag = 0: not yet. */
+int starpu_mpi_test(starpu_mpi_req *req, int *flag, MPI_Status *status);
+
+/**
+ * Wait until all ranks are here; blocking.  Messages and tasks go on meanwhile;
+ * they are not waited for.
+ */
+int starpu_mpi_barrier(MPI_Comm comm);
+
+/** Wait for all tasks and messages of this node; blocking. */
+int starpu_mpi_wait_for_all(MPI_Comm comm);
+
+/*
+ * Tasks
+ */
+
+/**
+ * Insert a task: all ranks call with the same arguments (those of
+ * starpu_task_insert), one of them executes it, and the messages that its data
+ * need are exchanged.  The executing rank is that of STARPU_EXECUTE_ON_NODE or
+ * STARPU_EXECUTE_ON_DATA, else the owner of the data written, else the choice of
+ * the selection policy.  A handle may be NULL on a rank that it does not concern.
+ *
+ * @return 0; -EINVAL: a handle to be written is NULL here and the executing rank
+ *         is not known from an argument before it; -ENODEV, on the executing
+ *         rank: no worker can execute it
+ */
+int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...);
+
+/** The same under its older name. */
+int starpu_mpi_insert_task(MPI_Comm comm, struct starpu_codelet *codelet, ...);
+
+/**
+ * First half of starpu_mpi_task_insert: post the messages needed before the
+ * task.  Returns the task, to be submitted by the caller, on the executing rank
+ * and NULL elsewhere.
+ */
+struct starpu_task *starpu_mpi_task_build(MPI_Comm comm, struct starpu_codelet *codelet,
+					  ...);
+
+/** The same with an argument list. */
+struct starpu_task *starpu_mpi_task_build_v(MPI_Comm comm, struct starpu_codelet *codelet,
+					    va_list varg_list);
+
+/**
+ * Second half, on all ranks, after the submission: post the messages needed
+ * after the task.  Only keys that concern data, rank and priority matter.
+ */
+int starpu_mpi_task_post_build(MPI_Comm comm, struct starpu_codelet *codelet, ...);
+
+/** The same with an argument list. */
+int starpu_mpi_task_post_build_v(MPI_Comm comm, struct starpu_codelet *codelet,
+				 va_list varg_list);
+
+/** What was decided about a task. */
+struct starpu_mpi_task_exchange_params {
+	int do_execute; /* 1 on the executing rank */
+	int xrank;      /* the executing rank */
+	int priority;
+};
+
+/**
+ * First half for a task filled by hand on all ranks: fill *params and descrs
+ * (one element per buffer) and post the messages needed before the task.  Then
+ * the executing rank submits its task and the others destroy theirs.
+ *
+ * @return 0; -EINVAL: as for starpu_mpi_task_insert
+ */
+int starpu_mpi_task_exchange_data_before_execution(
+	MPI_Comm comm, struct starpu_task *task, struct starpu_data_descr *descrs,
+	struct starpu_mpi_task_exchange_params *params);
+
+/** Second half: post the messages needed after the task. */
+int starpu_mpi_task_exchange_data_after_execution(
+	MPI_Comm comm, struct starpu_data_descr *descrs, unsigned nb_data,
+	struct starpu_mpi_task_exchange_params params);
+
+/** Call f on the executing rank before each submission of an inserted task. */
+int starpu_mpi_pre_submit_hook_register(void (*f)(struct starpu_task *));
+
+/** Call it no more. */
+int starpu_mpi_pre_submit_hook_unregister(void);
+
+/*
+ * Policies that choose the executing rank
+ */
+
+#define STARPU_MPI_NODE_SELECTION_CURRENT_POLICY -1
+/** The rank that holds most bytes of the data; the lowest of equals. */
+#define STARPU_MPI_NODE_SELECTION_MOST_R_DATA 0
+
+/** A rank from the nb_data pieces of data of a task; the same on all ranks. */
+typedef int (*starpu_mpi_select_node_policy_func_t)(int me, int nb_nodes,
+						    struct starpu_data_descr *descr,
+						    int nb_data);
+
+/** Add a policy; returns its number, from 1; too many end the process.  All ranks. */
+int starpu_mpi_node_selection_register_policy(
+	starpu_mpi_select_node_policy_func_t policy_func);
+
+/** Remove a policy that was added. */
+int starpu_mpi_node_selection_unregister_policy(int policy);
+
+/** The number of the policy for tasks that name none. */
+int starpu_mpi_node_selection_get_current_policy(void);
+
+/** Set it; all ranks. */
+int starpu_mpi_node_selection_set_current_policy(int policy);
+
+/*
+ * Cache: what a rank has received and still holds is not sent to it again.
+ * Both sides keep the account from the tasks inserted, without messages.
+ */
+
+/** 1 when the cache is in use. */
+int starpu_mpi_cache_is_enabled(void);
+
+/** Use the cache (1), or empty it and do without (0); all ranks. */
+int starpu_mpi_cache_set(int enabled);
+
+/** Forget who received this data; all ranks that have the handle. */
+void starpu_mpi_cache_flush(MPI_Comm comm, starpu_data_handle_t data_handle);
+
+/** The same for all data; all ranks. */
+void starpu_mpi_cache_flush_all_data(MPI_Comm comm);
+
+/** Whether this node counts as having received the data. */
+int starpu_mpi_cached_receive(starpu_data_handle_t data_handle);
+
+/** Let it count as received; returns what was the case before. */
+int starpu_mpi_cached_receive_set(starpu_data_handle_t data);
+
+/** The same for a checkpoint. */
+int starpu_mpi_cached_cp_receive_set(starpu_data_handle_t data_handle);
+
+/** Let it count as not received, and invalidate the copy if it did. */
+void starpu_mpi_cached_receive_clear(starpu_data_handle_t data);
+
+/** Whether the data counts as sent to rank dest. */
+int starpu_mpi_cached_send(starpu_data_handle_t data_handle, int dest);
+
+/** Let it count as sent to rank dest; returns what was the case before. */
+int starpu_mpi_cached_send_set(starpu_data_handle_t data, int dest);
+
+/** Let it count as sent to nobody. */
+void starpu_mpi_cached_send_clear(starpu_data_handle_t data);
+
+/*
+ * Cooperative sends: nodes that received a piece of data may pass it on.
+ */
+
+/** Allow (1) or forbid (0) them; after the start. */
+void starpu_mpi_coop_sends_set_use(int use_coop_sends);
+
+/** 1 when allowed. */
+int starpu_mpi_coop_sends_get_use(void);
+
+/** Announce that exactly nb_sends detached sends of the data follow. */
+void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle,
+						int nb_sends);
+
+/*
+ * Statistics and tags
+ */
+
+/** Count the bytes sent from now on. */
+void starpu_mpi_comm_stats_enable(void);
+
+/** Count no longer; the counts stay. */
+void starpu_mpi_comm_stats_disable(void);
+
+/** Write the payload bytes sent to each rank; as many elements as ranks. */
+void starpu_mpi_comm_stats_retrieve(size_t *comm_stats);
+
+/**
+ * Reserve nbtags consecutive tags and return the first, -1 for none; the same on
+ * all ranks that make the same calls.
+ */
+int64_t starpu_mpi_tags_allocate(int64_t nbtags);
+
+/** Give back the tags whose first is mintag. */
+void starpu_mpi_tags_free(int64_t mintag);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_USE_MPI */
+
+#endif /* STARPU_MPI_H */

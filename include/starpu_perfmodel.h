@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Performance models: how long a codelet takes on each kind of worker.  Times
+ * are in microseconds.  A static model needs only its type, its symbol and its
+ * functions, everything else zero; the first task that uses it loads it.
+ */
+
+#ifndef STARPU_PERFMODEL_H
+#define STARPU_PERFMODEL_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <starpu_config.h>
+#include <starpu_task_dep.h>
+#include <starpu_util.h>
+#include <starpu_worker.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct starpu_task;
+struct starpu_perfmodel_history_table;
+
+/** Part of an architecture: ncores cores of one device. */
+struct starpu_perfmodel_device {
+	enum starpu_worker_archtype type;
+	int devid;
+	int ncores;
+};
+
+/** An architecture: the devices that run one task together, usually one. */
+struct starpu_perfmodel_arch {
+	int ndevices;
+	struct starpu_perfmodel_device *devices;
+};
+
+/** Measurements with one footprint on one architecture. */
+struct starpu_perfmodel_history_entry {
+	double mean;      /* microseconds */
+	double deviation; /* microseconds */
+	double sum;
+	double sum2; /* sum of the squares */
+	unsigned nsample;
+	unsigned nerror; /* measurements too far from the mean */
+	uint32_t footprint;
+	size_t size; /* bytes */
+	double flops;
+	double duration;
+	starpu_tag_t tag;
+	double *parameters;
+};
+
+struct starpu_perfmodel_history_list {
+	struct starpu_perfmodel_history_list *next;
+	struct starpu_perfmodel_history_entry *entry;
+};
+
+/**
+ * Fits of the duration by the size x: alpha * x^beta (valid), a * x^b + c
+ * (nl_valid), and a polynomial of the parameters (multi_valid).
+ */
+struct starpu_perfmodel_regression_model {
+	double sumlny;
+	double sumlnx;
+	double sumlnx2;
+	unsigned long minx;
+	unsigned long maxx;
+	double sumlnxlny;
+	double alpha;
+	double beta;
+	unsigned valid;
+	double a;
+	double b;
+	double c;
+	unsigned nl_valid;
+	unsigned nsample;
+	double *coeff;
+	unsigned ncoeff;
+	unsigned multi_valid;
+};
+
+/** Duration of a task on an architecture, in microseconds. */
+typedef double (*starpu_perfmodel_per_arch_cost_function)(
+	struct starpu_task *task, struct starpu_perfmodel_arch *arch, unsigned nimpl);
+
+/** Size of a task on an architecture, for a regression. */
+typedef size_t (*starpu_perfmodel_per_arch_size_base)(struct starpu_task *task,
+						      struct starpu_perfmodel_arch *arch,
+						      unsigned nimpl);
+
+/** What a model knows about one implementation on one architecture. */
+struct starpu_perfmodel_per_arch {
+	starpu_perfmodel_per_arch_cost_function cost_function;
+	starpu_perfmodel_per_arch_size_base size_base;
+	struct starpu_perfmodel_history_table *history;
+	struct starpu_perfmodel_history_list *list;
+	struct starpu_perfmodel_regression_model regression;
+	char debug_path[256];
+};
+
+#define starpu_per_arch_perfmodel starpu_perfmodel_per_arch
+
+enum starpu_perfmodel_type {
+	STARPU_PERFMODEL_INVALID = 0,
+	STARPU_PER_WORKER,                /* worker_cost_function */
+	STARPU_PER_ARCH,                  /* arch_cost_function */
+	STARPU_COMMON,                    /* cost_function over the worker's speed */
+	STARPU_HISTORY_BASED,             /* mean of the same footprint */
+	STARPU_REGRESSION_BASED,          /* alpha * size^beta */
+	STARPU_NL_REGRESSION_BASED,       /* a * size^b + c */
+	STARPU_MULTIPLE_REGRESSION_BASED  /* polynomial of parameters */
+};
+
+/** Private state of a model. */
+typedef struct _starpu_perfmodel_state *starpu_perfmodel_state_t;
+
+struct starpu_perfmodel {
+	enum starpu_perfmodel_type type;
+	double (*cost_function)(struct starpu_task *, unsigned nimpl);
+	double (*arch_cost_function)(struct starpu_task *,
+				     struct starpu_perfmodel_arch *arch, unsigned nimpl);
+	double (*worker_cost_function)(struct starpu_task *, unsigned workerid,
+				       unsigned nimpl);
+	size_t (*size_base)(struct starpu_task *, unsigned nimpl);
+	uint32_t (*footprint)(struct starpu_task *);
+	const char *symbol; /* names the file; belongs to the application */
+	char *path;
+	unsigned is_loaded;
+	unsigned benchmarking;
+	unsigned is_init;
+	void (*parameters)(struct starpu_task *task, double *parameters);
+	const char **parameters_names;
+	unsigned nparameters;
+	unsigned **combinations;
+	unsigned ncombinations;
+	starpu_perfmodel_state_t state;
+};
+
+/** A model for tasks that do nothing: 1e-6 microseconds everywhere. */
+extern struct starpu_perfmodel starpu_perfmodel_nop;
+
+/** Give the model its private state; a second call does nothing. */
+void starpu_perfmodel_init(struct starpu_perfmodel *model);
+
+/** Free the private state; returns 0. */
+int starpu_perfmodel_deinit(struct starpu_perfmodel *model);
+
+/** Load a model from a file; 0, or 1 when it cannot be read. */
+int starpu_perfmodel_load_file(const char *filename, struct starpu_perfmodel *model);
+
+/** Load the model named symbol for this machine; 0, or 1 when there is none. */
+int starpu_perfmodel_load_symbol(const char *symbol, struct starpu_perfmodel *model);
+
+/** Free what one of the two functions above loaded; returns 0. */
+int starpu_perfmodel_unload_model(struct starpu_perfmodel *model);
+
+/** Write the model's file; one that cannot be written gives a message. */
+void starpu_save_history_based_model(struct starpu_perfmodel *model);
+
+/** Write the path of the file of symbol to path; empty when there is none. */
+void starpu_perfmodel_get_model_path(const char *symbol, char *path, size_t maxlen);
+
+/** The architecture of a worker; belongs to the library. */
+struct starpu_perfmodel_arch *starpu_worker_get_perf_archtype(int workerid,
+							      unsigned sched_ctx_id);
+
+/** Add a measurement, in microseconds, that worker cpuid made of task. */
+void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
+				     struct starpu_task *task,
+				     struct starpu_perfmodel_arch *arch, unsigned cpuid,
+				     unsigned nimpl, double measured);
+
+/** Mean, in microseconds, of the measurements with a footprint; NaN: none. */
+double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *model,
+						    struct starpu_perfmodel_arch *arch,
+						    uint32_t footprint);
+
+/** Bytes per microsecond (MB/s) from one memory node to another. */
+double starpu_transfer_bandwidth(unsigned src_node, unsigned dst_node);
+
+/** Microseconds before the first byte from one memory node reaches another. */
+double starpu_transfer_latency(unsigned src_node, unsigned dst_node);
+
+/** Microseconds for a copy of size bytes; 0 within a node. */
+double starpu_transfer_predict(unsigned src_node, unsigned dst_node, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_PERFMODEL_H */

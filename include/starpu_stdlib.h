@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* Memory, limits of memory, and sleep.  Any thread may call these functions. */
+
+#ifndef STARPU_STDLIB_H
+#define STARPU_STDLIB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <starpu_config.h>
+#include <starpu_util.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Fast for transfers to devices. */
+#define STARPU_MALLOC_PINNED ((1ULL) << 1)
+/** Count against the limit of the node. */
+#define STARPU_MALLOC_COUNT ((1ULL) << 2)
+/** With COUNT: fail rather than make room. */
+#define STARPU_MALLOC_NORECLAIM ((1ULL) << 3)
+/** With COUNT: wait until there is room. */
+#define STARPU_MEMORY_WAIT ((1ULL) << 4)
+/** With COUNT: go over the limit. */
+#define STARPU_MEMORY_OVERFLOW ((1ULL) << 5)
+/** Simulation: large buffers share their pages, so their content means nothing. */
+#define STARPU_MALLOC_SIMULATION_FOLDED ((1ULL) << 6)
+/** Simulation: all buffers of one size are the same buffer. */
+#define STARPU_MALLOC_SIMULATION_UNIQUE ((1ULL) << 7)
+
+#define starpu_data_malloc_pinned_if_possible starpu_malloc
+#define starpu_data_free_pinned_if_possible   starpu_free
+
+/** Bytes that later allocations are aligned to: a power of two. */
+void starpu_malloc_set_align(size_t align);
+
+/**
+ * Allocate dim bytes of main memory, as starpu_malloc_flags does with
+ * STARPU_MALLOC_PINNED.  Works before initialisation too.
+ *
+ * @return 0; -ENOMEM, and *A is NULL
+ */
+int starpu_malloc(void **A, size_t dim);
+
+/** Free what starpu_malloc gave, without telling its size; NULL is allowed. */
+int starpu_free(void *A) STARPU_DEPRECATED;
+
+/** Free what starpu_malloc gave; dim must be its size. */
+int starpu_free_noflag(void *A, size_t dim);
+
+/** Allocate dim bytes of main memory; 0, or -ENOMEM with *A NULL. */
+int starpu_malloc_flags(void **A, size_t dim, int flags);
+
+/** Free what starpu_malloc_flags gave; size and flags must be the same. */
+int starpu_free_flags(void *A, size_t dim, int flags);
+
+/** Make an existing area fast for transfers to devices; 0, or a negative errno. */
+int starpu_memory_pin(void *addr, size_t size);
+
+/** Undo starpu_memory_pin; 0, or a negative errno. */
+int starpu_memory_unpin(void *addr, size_t size);
+
+/** Limit of a memory node in bytes, -1 when there is none. */
+starpu_ssize_t starpu_memory_get_total(unsigned node);
+
+/** Bytes left under the limit of a memory node, -1 when there is none. */
+starpu_ssize_t starpu_memory_get_available(unsigned node);
+
+/** Bytes counted on a memory node. */
+size_t starpu_memory_get_used(unsigned node);
+
+/** Let the calling thread sleep, in seconds; virtual time in simulation. */
+void starpu_sleep(float nb_sec);
+
+/** The same in microseconds. */
+void starpu_usleep(float nb_micro_sec);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_STDLIB_H */

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Explicit dependencies, between tasks and through tags.  Any thread may call
+ * these functions; those that wait must not be called from a task or a callback.
+ */
+
+#ifndef STARPU_TASK_DEP_H
+#define STARPU_TASK_DEP_H
+
+#include <stdint.h>
+
+#include <starpu_config.h>
+#include <starpu_util.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct starpu_task;
+
+/** A number, chosen by the application, that tasks carry and wait for. */
+typedef uint64_t starpu_tag_t;
+
+/**
+ * Let task, which must not be submitted yet, start only after the ndeps tasks
+ * of task_array.  Those must still exist; ended ones count as satisfied.
+ */
+void starpu_task_declare_deps_array(struct starpu_task *task, unsigned ndeps,
+				    struct starpu_task *task_array[]);
+
+/** The same; the arguments are ndeps pointers to tasks. */
+void starpu_task_declare_deps(struct starpu_task *task, unsigned ndeps, ...);
+
+/**
+ * Let the task end, for those who wait for it, only after nb_deps more calls of
+ * starpu_task_end_dep_release.  Must be called before the task's end.
+ */
+void starpu_task_end_dep_add(struct starpu_task *t, int nb_deps);
+
+/** Release one of the counted end dependencies. */
+void starpu_task_end_dep_release(struct starpu_task *t);
+
+/**
+ * Let tag id be reached only after the ndeps others, each a starpu_tag_t.  Must
+ * be called before the task that carries id is submitted; several calls add up.
+ */
+void starpu_tag_declare_deps(starpu_tag_t id, unsigned ndeps, ...);
+
+/** The same with the others in an array. */
+void starpu_tag_declare_deps_array(starpu_tag_t id, unsigned ndeps, starpu_tag_t *array);
+
+/** Wait until the tag is reached; blocking; returns 0. */
+int starpu_tag_wait(starpu_tag_t id);
+
+/** Wait until all ntags tags are reached; blocking; returns 0. */
+int starpu_tag_wait_array(unsigned ntags, starpu_tag_t *id);
+
+/** Make a tag unreached again, keeping those who depend on it. */
+void starpu_tag_restart(starpu_tag_t id);
+
+/** Free what the library keeps about a tag. */
+void starpu_tag_remove(starpu_tag_t id);
+
+/** Reach a tag on behalf of the application; nothing when it is reached already. */
+void starpu_tag_notify_from_apps(starpu_tag_t id);
+
+/** The task that carries the tag, NULL when there is none. */
+struct starpu_task *starpu_tag_get_task(starpu_tag_t id);
+
+/** Free what the library keeps about all tags. */
+void starpu_tag_clear(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_TASK_DEP_H */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Workers and memory nodes.  All functions need an initialised library and may
+ * be called by any thread.  Worker numbers go from 0 to starpu_worker_get_count()
+ * - 1, accelerators first, then processors; memory node 0 is the main memory.
+ */
+
+#ifndef STARPU_WORKER_H
+#define STARPU_WORKER_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <starpu_config.h>
+#include <starpu_util.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct starpu_task;
+
+enum starpu_node_kind {
+	STARPU_UNUSED = 0,
+	STARPU_CPU_RAM = 1,
+	STARPU_CUDA_RAM = 2,
+	STARPU_OPENCL_RAM = 3,
+	STARPU_MAX_FPGA_RAM = 4,
+	STARPU_DISK_RAM = 5,
+	STARPU_MPI_MS_RAM = 6,
+	STARPU_TCPIP_MS_RAM = 7,
+	STARPU_HIP_RAM = 8,
+	STARPU_MAX_RAM = 8,
+	STARPU_NRAM = 9
+};
+
+enum starpu_worker_archtype {
+	STARPU_CPU_WORKER = 0,
+	STARPU_CUDA_WORKER = 1,
+	STARPU_OPENCL_WORKER = 2,
+	STARPU_MAX_FPGA_WORKER = 4,
+	STARPU_MPI_MS_WORKER = 5,
+	STARPU_TCPIP_MS_WORKER = 6,
+	STARPU_HIP_WORKER = 7,
+	STARPU_NARCH = 8,
+	STARPU_ANY_WORKER = 255
+};
+
+#define STARPU_UNKNOWN_WORKER ((enum starpu_worker_archtype) - 1)
+
+enum starpu_worker_collection_type { STARPU_WORKER_TREE, STARPU_WORKER_LIST };
+
+/** Position in a collection of workers; private to the collection. */
+struct starpu_sched_ctx_iterator {
+	int cursor;
+	void *value;
+	void *possible_value;
+	char visited[STARPU_NMAXWORKERS];
+	int possibly_parallel;
+};
+
+/** A set of workers with its own order. */
+struct starpu_worker_collection {
+	int *workerids;
+	void *collection_private;
+	unsigned nworkers;
+	void *unblocked_workers;
+	unsigned nunblocked_workers;
+	void *masters;
+	unsigned nmasters;
+	char present[STARPU_NMAXWORKERS];
+	char is_unblocked[STARPU_NMAXWORKERS];
+	char is_master[STARPU_NMAXWORKERS];
+	enum starpu_worker_collection_type type;
+	unsigned (*has_next)(struct starpu_worker_collection *workers,
+			     struct starpu_sched_ctx_iterator *it);
+	int (*get_next)(struct starpu_worker_collection *workers,
+			struct starpu_sched_ctx_iterator *it);
+	int (*add)(struct starpu_worker_collection *workers, int worker);
+	int (*remove)(struct starpu_worker_collection *workers, int worker);
+	void (*init)(struct starpu_worker_collection *workers);
+	void (*deinit)(struct starpu_worker_collection *workers);
+	void (*init_iterator)(struct starpu_worker_collection *workers,
+			      struct starpu_sched_ctx_iterator *it);
+	void (*init_iterator_for_parallel_tasks)(struct starpu_worker_collection *workers,
+						 struct starpu_sched_ctx_iterator *it,
+						 struct starpu_task *task);
+};
+
+/*
+ * Counting
+ */
+
+/** Number of workers of all types. */
+unsigned starpu_worker_get_count(void);
+
+/** Number of processor workers. */
+unsigned starpu_cpu_worker_get_count(void);
+
+/** Number of CUDA workers; in simulation, those of the described GPUs. */
+unsigned starpu_cuda_worker_get_count(void);
+
+/** Number of HIP workers: 0. */
+unsigned starpu_hip_worker_get_count(void);
+
+/** Number of OpenCL workers: 0. */
+unsigned starpu_opencl_worker_get_count(void);
+
+/** Number of MPI master-slave workers: 0. */
+unsigned starpu_mpi_ms_worker_get_count(void);
+
+/** Number of TCP/IP master-slave workers: 0. */
+unsigned starpu_tcpip_ms_worker_get_count(void);
+
+/** Number of workers of a type, STARPU_ANY_WORKER for all; -EINVAL: no such type. */
+int starpu_worker_get_count_by_type(enum starpu_worker_archtype type);
+
+/*
+ * Finding
+ */
+
+/** Number of the calling worker, -1 for any other thread. */
+int starpu_worker_get_id(void);
+
+/** The same for a caller that must be a worker; any other thread ends the process. */
+unsigned starpu_worker_get_id_check(void);
+
+/** The same, naming the place of the call in the message. */
+unsigned _starpu_worker_get_id_check(const char *f, int l);
+
+#define starpu_worker_get_id_check() _starpu_worker_get_id_check(__FILE__, __LINE__)
+
+/**
+ * Write the numbers of the workers of a type.
+ *
+ * @return how many; (unsigned)-ERANGE: more than maxsize, maxsize were written
+ */
+unsigned starpu_worker_get_ids_by_type(enum starpu_worker_archtype type, int *workerids,
+				       unsigned maxsize);
+
+/** Number of the num-th worker (from 0) of a type, -1 when there are fewer. */
+int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num);
+
+/** Number of the first worker of a type on device devid, -1 when there is none. */
+int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid);
+
+/** Write the distinct device numbers of a type, at most num; return how many there are. */
+int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num);
+
+/** Write the numbers of all workers of a type on device devid; return how many. */
+int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
+				       enum starpu_worker_archtype type);
+
+/*
+ * Properties
+ */
+
+/** Logical processing unit that the worker is bound to, -1 when it is not bound. */
+int starpu_worker_get_bindid(int workerid);
+
+/** Type of worker id. */
+enum starpu_worker_archtype starpu_worker_get_type(int id);
+
+/** Write the worker's name for people ("CPU 3"), cut to maxlen bytes with its end. */
+void starpu_worker_get_name(int id, char *dst, size_t maxlen);
+
+/** Number of the worker's device within its type. */
+int starpu_worker_get_devid(int id);
+
+/** Number of the worker's device within its type, the same for all its workers. */
+int starpu_worker_get_devnum(int id);
+
+/** Rank of the worker among the workers of its device. */
+int starpu_worker_get_subworkerid(int id);
+
+/** Whether some implementation of the task exists for a type of worker. */
+unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_type,
+					     const struct starpu_task *task);
+
+/** "CPU", "CUDA", ...; "unknown" for a number that is no type. */
+const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type);
+
+/*
+ * Memory nodes
+ */
+
+/** Memory node of the calling worker, STARPU_MAIN_RAM for any other thread. */
+unsigned starpu_worker_get_local_memory_node(void);
+
+/** Memory node that worker workerid computes from. */
+unsigned starpu_worker_get_memory_node(unsigned workerid);
+
+/** Number of memory nodes. */
+unsigned starpu_memory_nodes_get_count(void);
+
+/** Number of memory nodes of a kind. */
+unsigned starpu_memory_nodes_get_count_by_kind(enum starpu_node_kind kind);
+
+/** Kind of memory node node. */
+enum starpu_node_kind starpu_node_get_kind(unsigned node);
+
+/** Write the node's name ("NUMA 0", "CUDA 1"); return its length as snprintf does. */
+int starpu_memory_node_get_name(unsigned node, char *name, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_WORKER_H */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <math.h>
+#include <stdio.h>
+
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
+#include "api/api.h"
+#include "base/check.h"
+#include "core/model_query.h"
+#include "core/model_store.h"
+#include "core/worker.h"
+
+static double nop_cost(struct starpu_task *task, unsigned nimpl)
+{
+	(void)task;
+	(void)nimpl;
+	return 1e-6;
+}
+
+/* Programs may only point to it, so it is kept with the constants. */
+struct starpu_perfmodel starpu_perfmodel_nop
+	__attribute__((section(".data.rel.ro"))) = {.type = STARPU_COMMON,
+						    .cost_function = nop_cost};
+
+/* ---- Files ----------------------------------------------------------------- */
+
+void starpu_perfmodel_init(struct starpu_perfmodel *model)
+{
+	struct node *node = plat_self();
+
+	/* Before starpu_init() there is nowhere to keep a state: the first use of the
+	 * model makes it. */
+	if (node && model->type >= STARPU_HISTORY_BASED)
+		model_state(node, model);
+}
+
+int starpu_perfmodel_deinit(struct starpu_perfmodel *model)
+{
+	struct node *node = plat_self();
+
+	if (node && model->state)
+		model_state_drop(node, model);
+	return 0;
+}
+
+int starpu_perfmodel_load_file(const char *filename, struct starpu_perfmodel *model)
+{
+	struct node *node = api_node(__func__);
+
+	return !node || model_attach(node, model, NULL, filename) ? 1 : 0;
+}
+
+int starpu_perfmodel_load_symbol(const char *symbol, struct starpu_perfmodel *model)
+{
+	struct node *node = api_node(__func__);
+
+	return !node || model_attach(node, model, symbol, NULL) ? 1 : 0;
+}
+
+int starpu_perfmodel_unload_model(struct starpu_perfmodel *model)
+{
+	return starpu_perfmodel_deinit(model);
+}
+
+void starpu_save_history_based_model(struct starpu_perfmodel *model)
+{
+	struct node *node = api_node(__func__);
+
+	if (node)
+		model_save(node, model);
+}
+
+void starpu_perfmodel_get_model_path(const char *symbol, char *path, size_t maxlen)
+{
+	struct node *node = api_node(__func__);
+
+	if (maxlen)
+		*path = '\0';
+	if (node)
+		model_path(node, symbol, path, maxlen);
+}
+
+/* ---- Architectures and durations ---------------------------------------------- */
+
+/* A worker of that architecture, or NULL. */
+static struct worker *worker_of(struct node *node,
+				const struct starpu_perfmodel_arch *arch)
+{
+	for (int i = 0; i < node->nworkers; i++)
+		if (&node->workers[i].arch == arch)
+			return &node->workers[i];
+	for (int i = 0; i < node->nworkers; i++)
+		if (arch->ndevices == 1 &&
+		    node->workers[i].type == arch->devices[0].type)
+			return &node->workers[i];
+	return NULL;
+}
+
+static struct worker *worker_at(struct node *node, int workerid, const char *function)
+{
+	if (workerid >= 0 && workerid < node->nworkers)
+		return &node->workers[workerid];
+	orr_complain(node->rank, "%s: no worker %d, expected 0 to %d", function, workerid,
+		     node->nworkers - 1);
+	return NULL;
+}
+
+struct starpu_perfmodel_arch *starpu_worker_get_perf_archtype(int workerid,
+							      unsigned sched_ctx_id)
+{
+	struct node *node = api_node(__func__);
+	struct worker *worker = node ? worker_at(node, workerid, __func__) : NULL;
+
+	(void)sched_ctx_id;
+	return worker ? &worker->arch : NULL;
+}
+
+uint32_t starpu_task_footprint(struct starpu_perfmodel *model, struct starpu_task *task,
+			       struct starpu_perfmodel_arch *arch, unsigned nimpl)
+{
+	(void)arch;
+	(void)nimpl;
+	return model_footprint(model, task);
+}
+
+uint32_t starpu_task_data_footprint(struct starpu_task *task)
+{
+	return model_data_footprint(task);
+}
+
+static double expected_us(struct node *node, struct worker *worker,
+			  struct starpu_perfmodel_arch *arch, struct starpu_task *task,
+			  unsigned nimpl)
+{
+	struct model_query query = {.node = node,
+				    .worker = worker,
+				    .arch = arch,
+				    .task = task,
+				    .implementation = nimpl};
+	struct model_estimate estimate;
+
+	if (!task->cl || !task->cl->model || nimpl >= STARPU_MAXIMPLEMENTATIONS)
+		return 0;
+	query.model = task->cl->model;
+	estimate = model_evaluate(&query);
+	return estimate.source == MODEL_NONE ? NAN : estimate.seconds * 1e6;
+}
+
+double starpu_task_expected_length(struct starpu_task *task,
+				   struct starpu_perfmodel_arch *arch, unsigned nimpl)
+{
+	struct node *node = api_node(__func__);
+
+	return node && arch ? expected_us(node, worker_of(node, arch), arch, task, nimpl)
+			    : NAN;
+}
+
+double starpu_task_worker_expected_length(struct starpu_task *task, unsigned workerid,
+					  unsigned sched_ctx_id, unsigned nimpl)
+{
+	struct node *node = api_node(__func__);
+	struct worker *worker = node ? worker_at(node, workerid, __func__) : NULL;
+
+	(void)sched_ctx_id;
+	return worker ? expected_us(node, worker, &worker->arch, task, nimpl) : NAN;
+}
+
+void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
+				     struct starpu_task *task,
+				     struct starpu_perfmodel_arch *arch, unsigned cpuid,
+				     unsigned nimpl, double measured)
+{
+	struct node *node = api_node(__func__);
+	struct model_query query = {.node = node,
+				    .arch = arch,
+				    .model = model,
+				    .task = task,
+				    .implementation = nimpl};
+
+	(void)cpuid;
+	if (!node)
+		return;
+	if (!(measured > 0) || nimpl >= STARPU_MAXIMPLEMENTATIONS) {
+		orr_complain(node->rank,
+			     "%s: duration %g us of implementation %u, expected a "
+			     "duration above 0 and an implementation below %d",
+			     __func__, measured, nimpl, STARPU_MAXIMPLEMENTATIONS);
+		return;
+	}
+	model_add(&query, measured, 1);
+}
+
+double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *model,
+						    struct starpu_perfmodel_arch *arch,
+						    uint32_t footprint)
+{
+	struct node *node = api_node(__func__);
+	const struct starpu_perfmodel_history_entry *entry;
+	struct model_answer answer;
+	double us = NAN;
+
+	if (!node || !arch)
+		return NAN;
+	answer = model_find(node, model, arch, 0, 0);
+	if (!answer.known)
+		return NAN;
+	orr_lock(&answer.file->lock);
+	entry = model_arch_entry(answer.known, footprint, 0);
+	if (entry && entry->nsample)
+		us = entry->mean;
+	orr_unlock(&answer.file->lock);
+	return us;
+}
+
+/* ---- Links between memories ----------------------------------------------------- */
+
+static int memories_exist(struct node *node, unsigned a, unsigned b, const char *function)
+{
+	if (a < (unsigned)node->nmemories && b < (unsigned)node->nmemories)
+		return 1;
+	orr_complain(node->rank, "%s: memory nodes %u and %u, expected 0 to %d", function, a,
+		     b, node->nmemories - 1);
+	return 0;
+}
+
+double starpu_transfer_latency(unsigned src_node, unsigned dst_node)
+{
+	struct node *node = api_node(__func__);
+
+	if (!node || !memories_exist(node, src_node, dst_node, __func__) ||
+	    src_node == dst_node)
+		return 0;
+	return 1e6 * plat_copy_expected_s(node->plat, src_node, dst_node, 0);
+}
+
+double starpu_transfer_bandwidth(unsigned src_node, unsigned dst_node)
+{
+	const size_t bytes = 1 << 24;
+	struct node *node = api_node(__func__);
+	double seconds;
+
+	if (!node || !memories_exist(node, src_node, dst_node, __func__) ||
+	    src_node == dst_node)
+		return 0;
+	seconds = plat_copy_expected_s(node->plat, src_node, dst_node, bytes) -
+		  plat_copy_expected_s(node->plat, src_node, dst_node, 0);
+	return seconds > 0 ? bytes / seconds * 1e-6 : INFINITY;
+}
+
+double starpu_transfer_predict(unsigned src_node, unsigned dst_node, size_t size)
+{
+	struct node *node = api_node(__func__);
+
+	if (!node || !memories_exist(node, src_node, dst_node, __func__) ||
+	    src_node == dst_node)
+		return 0;
+	return 1e6 * plat_copy_expected_s(node->plat, src_node, dst_node, size);
+}

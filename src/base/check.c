@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "base/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_message(int rank, const char *format, va_list args)
+{
+	char text[2048];
+	int used = 0;
+
+	if (rank != ORR_NO_RANK)
+		used = snprintf(text, sizeof(text), "[orrery][rank %d] ", rank);
+	else
+		used = snprintf(text, sizeof(text), "[orrery] ");
+	vsnprintf(text + used, sizeof(text) - (size_t)used, format, args);
+	fprintf(stderr, "%s\n", text);
+	fflush(stderr);
+}
+
+void orr_bug(const char *file, int line, const char *what)
+{
+	orr_complain(ORR_NO_RANK,
+		     "%s:%d: internal error, this does not hold: %s. Please report it "
+		     "with the program that shows it.",
+		     file, line, what);
+	abort();
+}
+
+void orr_complain(int rank, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_message(rank, format, args);
+	va_end(args);
+}
+
+void orr_die(int rank, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print_message(rank, format, args);
+	va_end(args);
+	abort();
+}
+
+void *orr_alloc(size_t bytes)
+{
+	void *ptr = calloc(1, bytes ? bytes : 1);
+
+	if (!ptr)
+		orr_die(ORR_NO_RANK, "out of memory: %zu bytes refused", bytes);
+	return ptr;
+}
+
+void *orr_realloc(void *ptr, size_t bytes)
+{
+	void *grown = realloc(ptr, bytes);
+
+	if (!grown && bytes)
+		orr_die(ORR_NO_RANK, "out of memory: %zu bytes refused", bytes);
+	return grown;
+}
+
+char *orr_strdup(const char *text)
+{
+	size_t bytes = strlen(text) + 1;
+	char *copy = orr_alloc(bytes);
+
+	memcpy(copy, text, bytes);
+	return copy;
+}

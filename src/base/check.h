@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_BASE_CHECK_H
+#define ORR_BASE_CHECK_H
+
+/*
+ * check.h - what to do when something is wrong; four cases, four tools.
+ *
+ * 1. Our own bug: ORR_ASSERT, kept in release builds.
+ * 2. The caller's mistake: orr_complain(), then return -EINVAL; or orr_die()
+ *    where StarPU's contract is to abort.
+ * 3. A refusal of the machine (network, file): orr_complain() where it is first
+ *    known, then pass the code up in silence.
+ * 4. No memory for our own small objects: orr_alloc() ends the program.
+ */
+#include <stddef.h>
+
+#define ORR_ASSERT(cond) ((cond) ? (void)0 : orr_bug(__FILE__, __LINE__, #cond))
+
+#define ORR_CONTAINER(ptr, type, member) \
+	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
+
+/* For messages that belong to no rank (before init, tools). */
+#define ORR_NO_RANK (-1)
+
+void orr_bug(const char *file, int line, const char *what) __attribute__((noreturn));
+
+/* Print "[orrery][rank N] <message>" on stderr in one write. */
+void orr_complain(int rank, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* As orr_complain(), then abort(). */
+void orr_die(int rank, const char *format, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
+
+/* Zeroed; never returns NULL. */
+void *orr_alloc(size_t bytes);
+/* As realloc(); never returns NULL for bytes > 0. */
+void *orr_realloc(void *ptr, size_t bytes);
+char *orr_strdup(const char *text);
+
+#endif

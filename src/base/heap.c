@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "base/heap.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+
+enum { HEAP_ARITY = 4, HEAP_FIRST_CAPACITY = 64 };
+
+void heap_free(struct heap *heap)
+{
+	free(heap->keys);
+	*heap = (struct heap){ 0 };
+}
+
+static int is_before(const struct heap_key *a, const struct heap_key *b)
+{
+	return a->date_s < b->date_s || (a->date_s == b->date_s && a->order < b->order);
+}
+
+static void put(struct heap *heap, size_t i, struct heap_key key)
+{
+	heap->keys[i] = key;
+	key.entry->place = i + 1;
+}
+
+static void sift_up(struct heap *heap, size_t i, struct heap_key key)
+{
+	while (i > 0) {
+		size_t parent = (i - 1) / HEAP_ARITY;
+
+		if (!is_before(&key, &heap->keys[parent]))
+			break;
+		put(heap, i, heap->keys[parent]);
+		i = parent;
+	}
+	put(heap, i, key);
+}
+
+static void sift_down(struct heap *heap, size_t i, struct heap_key key)
+{
+	for (;;) {
+		size_t first = HEAP_ARITY * i + 1, best = first;
+
+		if (first >= heap->count)
+			break;
+		for (size_t c = first + 1; c < first + HEAP_ARITY && c < heap->count; c++)
+			if (is_before(&heap->keys[c], &heap->keys[best]))
+				best = c;
+		if (!is_before(&heap->keys[best], &key))
+			break;
+		put(heap, i, heap->keys[best]);
+		i = best;
+	}
+	put(heap, i, key);
+}
+
+void heap_push(struct heap *heap, struct heap_entry *entry, double date_s)
+{
+	struct heap_key key = { date_s, heap->next_order++, entry };
+
+	ORR_ASSERT(entry->place == 0);
+	if (heap->count == heap->capacity) {
+		heap->capacity = heap->capacity ? 2 * heap->capacity : HEAP_FIRST_CAPACITY;
+		heap->keys = orr_realloc(heap->keys, heap->capacity * sizeof(*heap->keys));
+	}
+	entry->date_s = date_s;
+	entry->order = key.order;
+	sift_up(heap, heap->count++, key);
+}
+
+void heap_remove(struct heap *heap, struct heap_entry *entry)
+{
+	size_t i = entry->place;
+	struct heap_key last;
+
+	if (i-- == 0)
+		return;
+	ORR_ASSERT(i < heap->count && heap->keys[i].entry == entry);
+	entry->place = 0;
+	last = heap->keys[--heap->count];
+	if (last.entry == entry)
+		return;
+	if (i > 0 && is_before(&last, &heap->keys[(i - 1) / HEAP_ARITY]))
+		sift_up(heap, i, last);
+	else
+		sift_down(heap, i, last);
+}
+
+struct heap_entry *heap_pop(struct heap *heap)
+{
+	struct heap_entry *entry;
+
+	if (heap->count == 0)
+		return NULL;
+	entry = heap->keys[0].entry;
+	heap_remove(heap, entry);
+	return entry;
+}

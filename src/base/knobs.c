@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "base/knobs.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+
+enum knob_kind { KNOB_INT, KNOB_LONG, KNOB_DOUBLE, KNOB_TEXT };
+
+struct knob {
+	const char *name, *unit, *doc;
+	enum knob_kind kind;
+	size_t at;
+	double preset, min, max;
+};
+
+#define AT(field) offsetof(struct knobs, field)
+#define NUMBER(name, unit, field, preset, min, max, doc) \
+	{ name, unit, doc, KNOB_INT, AT(field), preset, min, max }
+#define REAL(name, unit, field, preset, min, max, doc) \
+	{ name, unit, doc, KNOB_DOUBLE, AT(field), preset, min, max }
+#define TEXT(name, field, doc)                                     \
+	{                                                          \
+		name, "text", doc, KNOB_TEXT, AT(field), 0, 0, 0   \
+	}
+#define SWITCH(name, field, preset, doc) NUMBER(name, "0 or 1", field, preset, 0, 1, doc)
+#define MANY 1e9
+
+/* Defaults are StarPU's where the name is StarPU's; -1 means unset. */
+static const struct knob knob_table[] = {
+	NUMBER("STARPU_NCPU", "workers", ncpu, -1, 0, MANY, "CPU workers; unset: all cores"),
+	NUMBER("STARPU_NCPUS", "workers", ncpu, -1, 0, MANY, "old name of STARPU_NCPU"),
+	NUMBER("STARPU_RESERVE_NCPU", "cores", reserve_ncpu, -1, 0, MANY,
+	       "cores left to the application"),
+	NUMBER("STARPU_NCUDA", "devices", ncuda, -1, 0, MANY, "CUDA devices; unset: all"),
+	SWITCH("STARPU_WORKERS_NOBIND", workers_nobind, 0, "do not bind workers to cores"),
+	SWITCH("STARPU_WORKERS_GETBIND", workers_getbind, 1,
+	       "use only the cores in the process's affinity mask"),
+	TEXT("STARPU_WORKERS_CPUID", workers_cpuid, "logical cores of the workers, in order"),
+	SWITCH("STARPU_MAIN_THREAD_BIND", main_thread_bind, 0,
+	       "reserve a core and bind the initialising thread to it"),
+	NUMBER("STARPU_CUDA_PIPELINE", "tasks", cuda_pipeline, 2, 0, 3,
+	       "tasks in flight per GPU beyond the running one"),
+	TEXT("STARPU_HWLOC_INPUT", hwloc_input, "XML topology for hwloc"),
+	TEXT("STARPU_SCHED", sched, "scheduling policy; unset: lws; help: list them"),
+	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY, "lowest task priority"),
+	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY, "highest task priority"),
+	NUMBER("STARPU_PREFETCH", "0 or 1", prefetch, 1, 0, 1,
+	       "let schedulers fetch data before a task is popped"),
+	REAL("STARPU_SCHED_ALPHA", "ratio", sched_alpha, 1, 0, MANY,
+	     "dmda: weight of the time to completion"),
+	REAL("STARPU_SCHED_BETA", "ratio", sched_beta, 1, 0, MANY,
+	     "dmda: weight of the transfer time"),
+	NUMBER("STARPU_CALIBRATE", "0, 1 or 2", calibrate, 0, 0, 2,
+	       "1: measure tasks and save models; 2: forget the old ones first"),
+	NUMBER("STARPU_CALIBRATE_MINIMUM", "samples", calibrate_minimum, 10, 1, MANY,
+	       "samples before a history model is trusted"),
+	NUMBER("STARPU_HISTORY_MAX_ERROR", "%", history_max_error, 50, 1, MANY,
+	       "deviation beyond which a measurement is an outlier"),
+	NUMBER("STARPU_LIMIT_MIN_SUBMITTED_TASKS", "tasks", limit_min_submitted, -1, 0, MANY,
+	       "submission resumes at this number"),
+	NUMBER("STARPU_LIMIT_MAX_SUBMITTED_TASKS", "tasks", limit_max_submitted, -1, 0, MANY,
+	       "submission blocks at this number"),
+	TEXT("STARPU_PERF_MODEL_DIR", perf_model_dir, "first directory of models"),
+	TEXT("STARPU_PERF_MODEL_PATH", perf_model_path, "more directories, ':' between"),
+	TEXT("STARPU_HOME", starpu_home, "base of .starpu/"),
+	TEXT("XDG_CACHE_HOME", xdg_cache_home, "base of .starpu/, before STARPU_HOME"),
+	TEXT("HOME", home, "base of .starpu/, last"),
+	TEXT("STARPU_HOSTNAME", hostname, "machine name in model file names"),
+	TEXT("STARPU_MPI_HOSTNAMES", mpi_hostnames, "machine names by rank, blank between"),
+	SWITCH("STARPU_PERF_MODEL_HOMOGENEOUS_CPU", homogeneous_cpu, 1,
+	       "CPU workers share one model"),
+	SWITCH("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", homogeneous_cuda, 0,
+	       "CUDA devices share one model"),
+	NUMBER("STARPU_SIMGRID", "0 or 1", simgrid, -1, 0, 1,
+	       "1 with the real library: starpu_init refuses"),
+	SWITCH("ORRERY_EXECUTE", execute, 0, "simulation: really run CPU kernels"),
+	SWITCH("ORRERY_PROGRESS", progress, 0, "simulation: a progress line on stderr"),
+	TEXT("ORRERY_TRACE", trace, "simulation: CSV file of node utilisation over time"),
+	TEXT("ORRERY_TRANSPORT", transport,
+	     "simulation: routes (default), mpi, flows or none"),
+	NUMBER("STARPU_LIMIT_CUDA_MEM", "MiB", limit_cuda_mem_mib, -1, 0, MANY,
+	       "memory used on each GPU"),
+	SWITCH("STARPU_SIMGRID_TRANSFER_COST", transfer_cost, 1,
+	       "simulation: transfers take time"),
+	SWITCH("STARPU_SIMGRID_TASK_SUBMIT_COST", submit_cost, 1,
+	       "simulation: submission takes time"),
+	SWITCH("STARPU_SIMGRID_TASK_PUSH_COST", push_cost, 1,
+	       "simulation: scheduling takes time"),
+	REAL("ORRERY_SUBMIT_COST", "seconds", submit_s, 1.0e-6, 0, 1,
+	     "simulation: charged for a task submitted on the rank that runs it"),
+	REAL("ORRERY_INSERT_COST", "seconds", insert_s, 5.0e-8, 0, 1,
+	     "simulation: charged for a task inserted that runs elsewhere"),
+	REAL("ORRERY_PUSH_COST", "seconds", push_s, 5.0e-7, 0, 1,
+	     "simulation: charged on the worker for each task it takes"),
+	REAL("ORRERY_QUANTUM", "seconds", quantum_s, 1.0e-4, 1e-9, 1,
+	     "simulation: submission cost is charged in steps of this"),
+	SWITCH("STARPU_DISABLE_KERNELS", disable_kernels, 0, "never call kernels"),
+	SWITCH("STARPU_SILENT", silent, 0, "no informative messages"),
+	SWITCH("STARPU_PROFILING", profiling, 0, "profile from the start"),
+	NUMBER("STARPU_RAND_SEED", "seed", rand_seed, 0, 0, MANY, "seed of random choices"),
+	NUMBER("STARPU_MPI_CACHE", "0 or 1", mpi_cache, 1, 0, 1, "communication cache"),
+	SWITCH("STARPU_MPI_CACHE_STATS", mpi_cache_stats, 0, "report cache changes"),
+	NUMBER("STARPU_MPI_STATS", "0 or 1", mpi_stats, -1, 0, 1,
+	       "print bytes sent by destination at shutdown"),
+	SWITCH("STARPU_COMM_STATS", comm_stats_old, 0, "old name of STARPU_MPI_STATS"),
+	SWITCH("STARPU_MPI_PRIORITIES", mpi_priorities, 1, "order messages by priority"),
+	NUMBER("STARPU_MPI_NDETACHED_SEND", "messages", mpi_ndetached_send, 10, 0, MANY,
+	       "large sends in flight; 0: no limit"),
+	NUMBER("STARPU_MPI_FAKE_SIZE", "ranks", mpi_fake_size, -1, 1, MANY,
+	       "pretend to be one rank of so many; nothing is communicated"),
+	NUMBER("STARPU_MPI_FAKE_RANK", "rank", mpi_fake_rank, -1, 0, MANY,
+	       "the rank to pretend to be"),
+	SWITCH("STARPU_MPI_COOP_SENDS", mpi_coop_sends, 1, "allow broadcast trees"),
+	NUMBER("STARPU_MPI_THREAD_CPUID", "core", mpi_thread_cpuid, -1, 0, MANY,
+	       "logical core of the progress thread"),
+	NUMBER("STARPU_MPI_THREAD_COREID", "core", mpi_thread_coreid, -1, 0, MANY,
+	       "physical core of the progress thread"),
+	SWITCH("STARPU_MPI_NOBIND", mpi_nobind, 0, "do not bind the progress thread"),
+	NUMBER("STARPU_MPI_DRIVER_CALL_FREQUENCY", "polls", mpi_driver_call_frequency, 0, 0,
+	       MANY, "above 0: no core is reserved for the progress thread"),
+	{ "ORRERY_MPI_EAGER", "bytes",
+	  "largest payload sent together with its header", KNOB_LONG, AT(mpi_eager_bytes),
+	  16384, 0, 1048576 },
+	REAL("ORRERY_MPI_WATCHDOG", "seconds", mpi_watchdog_s, 5, 0.1, MANY,
+	     "report what a rank waits for after so long without progress"),
+};
+
+enum { NKNOBS = sizeof(knob_table) / sizeof(knob_table[0]) };
+
+static void store(struct knobs *knobs, const struct knob *knob, double value)
+{
+	char *field = (char *)knobs + knob->at;
+
+	if (knob->kind == KNOB_INT)
+		*(int *)(void *)field = (int)value;
+	else if (knob->kind == KNOB_LONG)
+		*(long *)(void *)field = (long)value;
+	else if (knob->kind == KNOB_DOUBLE)
+		*(double *)(void *)field = value;
+	else
+		*field = '\0';
+}
+
+static void parse(struct knobs *knobs, const struct knob *knob, const char *text)
+{
+	char *end;
+	double value;
+
+	if (knob->kind == KNOB_TEXT) {
+		char *field = (char *)knobs + knob->at;
+
+		if (strlen(text) >= KNOB_TEXT_BYTES)
+			orr_die(ORR_NO_RANK, "%s has %zu characters: at most %d fit",
+				knob->name, strlen(text), KNOB_TEXT_BYTES - 1);
+		strcpy(field, text);
+		return;
+	}
+	errno = 0;
+	value = knob->kind == KNOB_DOUBLE ? strtod(text, &end) : (double)strtol(text, &end, 10);
+	if (end == text || *end || errno)
+		orr_die(ORR_NO_RANK, "%s is \"%s\": it must be a number (%s: %s)",
+			knob->name, text, knob->unit, knob->doc);
+	if (knob->kind == KNOB_INT && value == -1 && knob->preset == -1)
+		return; /* An explicit "unset". */
+	if (value < knob->min || value > knob->max) {
+		double kept = value < knob->min ? knob->min : knob->max;
+
+		/* Switches take any positive number for "on", as StarPU's do. */
+		if (!(knob->max == 1 && value > 1))
+			orr_complain(ORR_NO_RANK, "%s is %s: expected %g to %g (%s); using %g",
+				     knob->name, text, knob->min, knob->max, knob->unit, kept);
+		value = kept;
+	}
+	store(knobs, knob, value);
+}
+
+void knobs_read(struct knobs *knobs)
+{
+	for (int i = 0; i < NKNOBS; i++)
+		store(knobs, &knob_table[i], knob_table[i].preset);
+	/* From the last row to the first, so that an old name never wins. */
+	for (int i = NKNOBS - 1; i >= 0; i--) {
+		const char *text = getenv(knob_table[i].name);
+
+		if (text && (*text || knob_table[i].kind == KNOB_TEXT))
+			parse(knobs, &knob_table[i], text);
+	}
+	if (knobs->mpi_stats == -1)
+		knobs->mpi_stats = knobs->comm_stats_old;
+}
+
+const char *knobs_raw(const char *name)
+{
+	return getenv(name);
+}
+
+void knobs_print_manual(FILE *out)
+{
+	fprintf(out, "| variable | unit | default | effect |\n|---|---|---|---|\n");
+	for (int i = 0; i < NKNOBS; i++) {
+		const struct knob *knob = &knob_table[i];
+
+		fprintf(out, "| %s | %s | ", knob->name, knob->unit);
+		if (knob->kind == KNOB_TEXT || knob->preset == -1)
+			fprintf(out, "unset");
+		else
+			fprintf(out, "%g", knob->preset);
+		fprintf(out, " | %s |\n", knob->doc);
+	}
+}

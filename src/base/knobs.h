@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_BASE_KNOBS_H
+#define ORR_BASE_KNOBS_H
+
+/*
+ * knobs.h - every environment variable that the library reads, in one table.
+ *
+ * The environment is read at each initialisation, never later, so programs may
+ * setenv() between two lives of the runtime.  doc/knobs.md is printed from the
+ * table by knobs_print_manual().
+ */
+#include <stdio.h>
+
+enum { KNOB_TEXT_BYTES = 512 };
+
+struct knobs {
+	/* Workers. */
+	int ncpu, reserve_ncpu, ncuda, workers_nobind, workers_getbind;
+	int main_thread_bind, cuda_pipeline;
+	char workers_cpuid[KNOB_TEXT_BYTES];
+	char hwloc_input[KNOB_TEXT_BYTES];
+	/* Scheduling. */
+	char sched[KNOB_TEXT_BYTES];
+	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
+	int limit_min_submitted, limit_max_submitted, prefetch;
+	double sched_alpha, sched_beta;
+	/* Performance models. */
+	char perf_model_dir[KNOB_TEXT_BYTES], perf_model_path[KNOB_TEXT_BYTES];
+	char starpu_home[KNOB_TEXT_BYTES], xdg_cache_home[KNOB_TEXT_BYTES];
+	char home[KNOB_TEXT_BYTES], hostname[KNOB_TEXT_BYTES];
+	char mpi_hostnames[KNOB_TEXT_BYTES];
+	int homogeneous_cpu, homogeneous_cuda;
+	/* Simulation. */
+	int simgrid, execute, progress, limit_cuda_mem_mib;
+	int transfer_cost, submit_cost, push_cost;
+	double submit_s, insert_s, push_s, quantum_s;
+	char transport[KNOB_TEXT_BYTES], trace[KNOB_TEXT_BYTES];
+	/* Behaviour. */
+	int disable_kernels, silent, profiling, rand_seed;
+	/* MPI. */
+	int mpi_cache, mpi_cache_stats, mpi_stats, comm_stats_old, mpi_priorities;
+	int mpi_ndetached_send, mpi_fake_size, mpi_fake_rank, mpi_coop_sends;
+	int mpi_thread_cpuid, mpi_thread_coreid, mpi_nobind;
+	int mpi_driver_call_frequency;
+	long mpi_eager_bytes;
+	double mpi_watchdog_s;
+};
+
+/* Fill from the environment.  A bad number ends the program with a message that
+ * names the variable, as StarPU does; a value out of range is clamped, with one. */
+void knobs_read(struct knobs *knobs);
+
+/* The raw text of any variable, or NULL; for starpu_getenv() alone. */
+const char *knobs_raw(const char *name);
+
+/* The manual of all knobs, as a Markdown table. */
+void knobs_print_manual(FILE *out);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_BASE_POOL_H
+#define ORR_BASE_POOL_H
+
+/*
+ * pool.h - objects of one size, carved from chunks, reused through a free list.
+ *
+ * Objects are not zeroed.  Chunks double up to 64 KiB, so a node that needs few
+ * objects pays little; they go back only in pool_free().  Not locked.
+ */
+#include <stddef.h>
+
+struct pool {
+	size_t object_bytes;
+	void *free_list; /* first word of a free object points to the next */
+	void *chunks;
+	char *fresh; /* not yet handed out, in the newest chunk */
+	size_t nfresh, nlast;
+};
+
+void pool_init(struct pool *pool, size_t object_bytes);
+void pool_free(struct pool *pool);
+void *pool_refill(struct pool *pool);
+
+static inline void *pool_get(struct pool *pool)
+{
+	void **object = pool->free_list;
+
+	if (!object)
+		return pool_refill(pool);
+	pool->free_list = *object;
+	return object;
+}
+
+static inline void pool_put(struct pool *pool, void *object)
+{
+	*(void **)object = pool->free_list;
+	pool->free_list = object;
+}
+
+#endif

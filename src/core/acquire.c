@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/acquire.h"
+
+#include <errno.h>
+
+#include "base/check.h"
+#include "core/coherency.h"
+#include "core/deps.h"
+
+static struct acquire *acquire_of(struct job *job)
+{
+	return ORR_CONTAINER(job, struct acquire, job);
+}
+
+void acquire_fetched(struct job *job)
+{
+	struct acquire *acquire = acquire_of(job);
+
+	job_move(job, JOB_RUNNING);
+	acquire->acquired(acquire);
+}
+
+/* Its turn has come: bring the data. */
+static void acquire_ready(struct job *job, struct ready *ready)
+{
+	struct acquire *acquire = acquire_of(job);
+
+	(void)ready;
+	if (job->exclusive && !deps_exclude(job))
+		return;
+	if (job->was_blocked) {
+		job->was_blocked = 0;
+		orr_add(&job->node->nblocked, -1);
+	}
+	job_move(job, JOB_READY);
+	job_move(job, JOB_FETCHING);
+	job->nfetching = 1;
+	if (acquire->memory >= 0 && !coherency_fetch(&job->accesses[0], (unsigned)acquire->memory))
+		return;
+	job->nfetching = 0;
+	acquire_fetched(job);
+}
+
+static void prepare(struct node *node, struct acquire *acquire,
+		    starpu_data_handle_t handle, unsigned mode)
+{
+	job_init(&acquire->job, node);
+	acquire->job.start = acquire_ready;
+	acquire->job.naccesses = 1;
+	acquire->job.accesses[0] = (struct access){ .job = &acquire->job,
+						    .datum = handle,
+						    .mode = (unsigned short)mode };
+	job_move(&acquire->job, JOB_BLOCKED);
+}
+
+void acquire_start(struct node *node, struct acquire *acquire,
+		   starpu_data_handle_t handle, unsigned mode, int sequential)
+{
+	struct ready ready = { 0 };
+	struct job *job = &acquire->job;
+
+	prepare(node, acquire, handle, mode);
+	if (acquire->counted)
+		orr_add(&node->nsubmitted, 1);
+	deps_submit(job, sequential && (handle->flags & DATUM_SEQUENTIAL));
+	if (acquire->counted && orr_load(&job->missing) > 1) {
+		job->was_blocked = 1;
+		orr_add(&node->nblocked, 1);
+	}
+	job_satisfy(job, &ready);
+	ready_run(node, &ready);
+}
+
+int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
+		unsigned mode)
+{
+	struct access *access = &acquire->job.inline_accesses[0];
+	int wanted = mode & STARPU_W ? -1 : 1;
+
+	prepare(node, acquire, handle, mode | ACCESS_UNORDERED);
+	orr_lock(&handle->lock);
+	if (handle->nholders != 0 && !(wanted == 1 && handle->nholders > 0)) {
+		orr_unlock(&handle->lock);
+		return 0;
+	}
+	handle->nholders += wanted;
+	handle->npending++;
+	access->state = ACCESS_GRANTED;
+	orr_unlock(&handle->lock);
+	if (acquire->counted)
+		orr_add(&node->nsubmitted, 1);
+	job_move(&acquire->job, JOB_READY);
+	job_move(&acquire->job, JOB_FETCHING);
+	acquire->job.nfetching = 1;
+	if (acquire->memory >= 0 && !coherency_fetch(access, (unsigned)acquire->memory))
+		return 1; /* acquired() tells when the copy is there. */
+	acquire->job.nfetching = 0;
+	acquire_fetched(&acquire->job);
+	return 1;
+}
+
+void acquire_release(struct acquire *acquire)
+{
+	struct job *job = &acquire->job;
+	struct node *node = job->node;
+	struct ready ready = { 0 };
+	int counted = acquire->counted;
+
+	job_move(job, JOB_DONE);
+	coherency_unpin(&job->accesses[0]);
+	deps_release(job, &ready);
+	/* The owner may use the struct again from here on. */
+	ready_run(node, &ready);
+	if (counted) {
+		orr_add(&node->nsubmitted, -1);
+		node_counted(node);
+	}
+}
+
+void acquire_downgrade(struct acquire *acquire)
+{
+	struct ready ready = { 0 };
+
+	deps_downgrade_access(&acquire->job.accesses[0], &ready);
+	ready_run(acquire->job.node, &ready);
+}

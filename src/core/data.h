@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_H
+#define ORR_CORE_DATA_H
+
+/*
+ * data.h - a registered datum: who may touch it when, and where its copies are.
+ *
+ * The first cache line holds all that the insertion of a task elsewhere reads.  The
+ * copy in main memory is inline, with its interface at the end of the struct; copies
+ * in GPUs are made when first needed.
+ *
+ * Turns (deps.c): accesses queue in submission order.  The active group is what has
+ * been granted; the next group is granted when the active one is empty.
+ * Copies (coherency.c): MSI; valid says which memories hold the current value.
+ */
+#include "core/job.h"
+
+enum datum_flag {
+	DATUM_MPI = 1 << 0,        /* has been given to starpu_mpi_data_register() */
+	DATUM_RECEIVED = 1 << 1,   /* cache: we hold a copy of another rank's datum */
+	DATUM_SENT = 1 << 2,       /* cache: sent is not empty */
+	DATUM_SEQUENTIAL = 1 << 3, /* accesses take their turn */
+	DATUM_TAGGED = 1 << 4,     /* tag is in the MPI layer's table */
+	DATUM_DYING = 1 << 5,      /* unregister_submit() has been called */
+	DATUM_HAS_VALUE = 1 << 6,  /* some copy has been written or was given */
+	DATUM_USER_MEMORY = 1 << 7 /* the copy in main memory is the application's */
+};
+
+enum turn { TURN_NONE, TURN_READ, TURN_WRITE, TURN_COMMUTE };
+
+/* One copy of a datum.  Refs count the jobs that use it or its arrival. */
+struct copy_state {
+	starpu_data_handle_t datum;
+	void *interface;
+	struct access *waiters;  /* fetches that wait for the copy on its way */
+	struct copy_state *older, *newer; /* in memory->oldest..newest when evictable */
+	int refs;
+	unsigned char memory, allocated, valid, arriving, listed;
+};
+
+/* What few data need; allocated on demand. */
+struct data_extra {
+	struct copy_state *copies[NODE_MAX_MEMORIES]; /* index 0 unused */
+	void *user_data, *sched_data;
+	char *name;
+	int ndimensions, dimensions[5];
+};
+
+struct sent_set; /* mpi/cache.h */
+
+struct _starpu_data_state {
+	/* Insertion. */
+	struct starpu_data_interface_ops *ops;
+	int64_t tag;
+	struct sent_set *sent; /* destinations that hold the current value; NULL: none */
+	int owner;             /* rank in comm; -1 unset, STARPU_MPI_PER_NODE */
+	unsigned flags;        /* enum datum_flag */
+	unsigned version;      /* counts writes seen by insertion, on all ranks alike */
+	short comm;            /* index in the MPI layer's table */
+	signed char home;      /* memory node of the user's buffer, or -1 */
+	unsigned char turn;    /* enum turn: of the active group */
+	/* Turns. */
+	struct access *waiting, *waiting_last;
+	struct node *node;
+	struct job *retry, *retry_last; /* jobs that wait for exclusion */
+	int nactive;           /* members of the active group */
+	int nholders;          /* exclusion: readers inside, or -1 for a writer */
+	int npending;          /* accesses submitted and not released */
+	struct orr_lock lock;
+	struct plat_gate *gate; /* who waits for npending to be 0 */
+	/* Copies. */
+	struct data_extra *extra;
+	struct copy_state main;
+	/* The interface of main memory's copy follows. */
+};
+
+/* Register: copies interface (ops->interface_size bytes), fills all memories. */
+starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
+				   struct starpu_data_interface_ops *ops);
+/* No access is pending.  Frees all copies but the user's own memory. */
+void data_free(struct node *node, starpu_data_handle_t handle);
+struct data_extra *data_extra(starpu_data_handle_t handle);
+/* The copy in a memory, made when it did not exist (not allocated, not valid). */
+struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory);
+/* The copy in a memory, or NULL. */
+struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory);
+size_t data_bytes(starpu_data_handle_t handle);
+/* "matrix 0x55d0 (960x960x4)" or its name, for messages.  Returns text. */
+const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_JOB_H
+#define ORR_CORE_JOB_H
+
+/*
+ * job.h - the runtime's half of a task, and of anything that takes its turn on data.
+ *
+ * A job names its accesses, waits until all are granted and all explicit
+ * predecessors have ended, then start() is called once.  A task's job is pushed to
+ * the scheduler; an acquisition's fetches the data and calls its owner.
+ *
+ * missing counts what the job still waits for, plus one from its creation until its
+ * submission is over; who takes it to zero starts it.
+ */
+#include "core/node.h"
+
+struct access {
+	struct job *job;
+	starpu_data_handle_t datum;
+	struct access *next;       /* waiting for its turn, then for a copy to arrive */
+	struct copy_state *copy;   /* pinned from fetch to unpin */
+	unsigned short mode;       /* enum starpu_data_access_mode, merged per datum */
+	unsigned char state;       /* enum access_state */
+	unsigned char memory;      /* where it was fetched to */
+};
+
+enum access_state {
+	ACCESS_NEW,     /* not submitted */
+	ACCESS_SKIPPED, /* takes no turn: scratch, or merged into an earlier one */
+	ACCESS_WAITING, /* in the queue */
+	ACCESS_ORDERED, /* its turn has come; exclusion is still to be taken */
+	ACCESS_GRANTED,
+	ACCESS_RELEASED
+};
+
+/* In access->mode, beside StarPU's bits: takes exclusion but no turn. */
+enum { ACCESS_UNORDERED = 1 << 15 };
+
+enum { JOB_INLINE_ACCESSES = 4 };
+
+enum job_state {
+	JOB_NEW,       /* not submitted */
+	JOB_BLOCKED,   /* missing > 0 */
+	JOB_READY,     /* in the scheduler, or about to be */
+	JOB_FETCHING,  /* a worker wants its data */
+	JOB_RUNNING,
+	JOB_DONE,      /* executed, its data are released */
+	JOB_NSTATES
+};
+
+/* Jobs made ready by a release, so that chains need no recursion. */
+struct ready {
+	struct job *first, *last;
+};
+
+struct successor {
+	struct successor *next;
+	struct job *job;
+};
+
+struct job {
+	struct node *node;
+	struct starpu_task *task; /* NULL: an acquisition */
+	void (*start)(struct job *job, struct ready *ready);
+	struct job *next; /* in a struct ready, a scheduler queue or a free list */
+	int missing;      /* atomic */
+	int nfetching;    /* atomic: copies on their way, plus one while starting */
+	unsigned short naccesses;
+	unsigned char state; /* enum job_state; see job_move() */
+	unsigned char implementation;
+	unsigned char exclusive;   /* some access needs exclusion beyond its turn */
+	unsigned char own_accesses; /* accesses were allocated apart */
+	unsigned char terminated;  /* under lock: successors have been told */
+	unsigned char block;       /* part of a task_block of the node's pool */
+	unsigned char was_blocked; /* counted in node->nblocked */
+	int end_deps;              /* atomic: what termination still waits for */
+	struct orr_lock lock;      /* of successors and the fields below */
+	struct successor *successors;
+	struct plat_gate *gate; /* of the thread that waits for this task */
+	struct tag *tag;
+	struct worker *worker; /* chosen or running */
+	struct job *retry_next; /* waiting for exclusion on a datum */
+	struct heap_entry place; /* in a scheduler's queue by priority */
+	unsigned long id;
+	double duration_s; /* measured or simulated */
+	double predicted_s; /* by the scheduler, on the worker it chose; 0: unknown */
+	struct access *accesses;
+	struct access inline_accesses[JOB_INLINE_ACCESSES];
+};
+
+/* Every change of state goes through here and is checked against one table. */
+void job_move(struct job *job, enum job_state state);
+
+/* A zeroed job with room for naccesses accesses. */
+struct job *job_new(struct node *node, unsigned naccesses);
+void job_init(struct job *job, struct node *node);
+void job_reserve(struct job *job, unsigned naccesses);
+void job_free(struct job *job);
+
+/* One reason to wait is gone; appends the job to ready when it was the last. */
+void job_satisfy(struct job *job, struct ready *ready);
+void ready_append(struct ready *ready, struct job *job);
+/* Start the jobs in ready, and those that they make ready, until there is none. */
+void ready_run(struct node *node, struct ready *ready);
+
+/* Make after wait for before, unless before has ended.  before may be running. */
+void job_add_successor(struct job *before, struct job *after);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/node.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/model.h"
+#include "core/sched.h"
+#include "core/tags.h"
+
+/* ---- the world ------------------------------------------------------------------ */
+
+static struct world *world_join(void)
+{
+	struct world **slot = plat_world();
+
+	if (!*slot) {
+		struct world *world = orr_alloc(sizeof(*world));
+
+		knobs_read(&world->knobs);
+		world->models = model_store_new(&world->knobs);
+		*slot = world;
+	}
+	(*slot)->nnodes++;
+	return *slot;
+}
+
+static void world_leave(struct world *world)
+{
+	struct world **slot = plat_world();
+
+	if (--world->nnodes > 0)
+		return;
+	*slot = NULL;
+	model_store_free(world->models);
+	free(world);
+}
+
+/* ---- configuration ---------------------------------------------------------------- */
+
+/* The environment wins over the application's struct, unless that says otherwise. */
+static void merge_environment(struct starpu_conf *conf, const struct knobs *knobs)
+{
+	int own = conf->precedence_over_environment_variables;
+
+#define MERGE(field, knob)                                   \
+	if (knobs->knob != -1 && !(own && conf->field != -1)) \
+	conf->field = knobs->knob
+	MERGE(ncpus, ncpu);
+	MERGE(ncuda, ncuda);
+	MERGE(global_sched_ctx_min_priority, min_prio);
+	MERGE(global_sched_ctx_max_priority, max_prio);
+#undef MERGE
+	if (knobs->sched[0] && !(own && conf->sched_policy_name))
+		conf->sched_policy_name = knobs->sched;
+	if (knobs->calibrate && !own)
+		conf->calibrate = knobs->calibrate;
+}
+
+static int count_cpus(const struct node *node)
+{
+	int ncpus = node->conf.ncpus, most = node->machine->ncpus;
+	int reserve = node->conf.reserve_ncpus > 0 ? node->conf.reserve_ncpus : 0;
+
+	if (ncpus < 0) {
+		ncpus = most - reserve;
+		/* A machine with fewer cores than it needs still runs. */
+		if (ncpus < 1 && most > 0)
+			ncpus = 1;
+	}
+	if (ncpus > STARPU_MAXCPUS) {
+		orr_complain(node->rank, "%d CPU workers asked for: at most %d are supported",
+			     ncpus, STARPU_MAXCPUS);
+		ncpus = STARPU_MAXCPUS;
+	}
+	return ncpus;
+}
+
+static int count_gpus(const struct node *node)
+{
+	int ngpus = node->conf.ncuda, most = node->machine->ngpus;
+
+	if (ngpus < 0 || ngpus > most)
+		ngpus = most;
+	return ngpus < STARPU_MAXCUDADEVS ? ngpus : STARPU_MAXCUDADEVS;
+}
+
+/* ---- memories and workers ----------------------------------------------------------- */
+
+static void open_memories(struct node *node)
+{
+	double limit = node->machine->gpu_memory_bytes;
+	int mib = node_knobs(node)->limit_cuda_mem_mib;
+
+	if (mib >= 0 && (limit == 0 || mib * 1048576.0 < limit))
+		limit = mib * 1048576.0;
+	node->nmemories = 1 + node->ngpu_workers;
+	node->memories = orr_alloc((size_t)node->nmemories * sizeof(*node->memories));
+	for (int i = 0; i < node->nmemories; i++) {
+		struct memory *memory = &node->memories[i];
+
+		memory->kind = i == 0 ? STARPU_CPU_RAM : STARPU_CUDA_RAM;
+		memory->devid = i == 0 ? 0 : i - 1;
+		memory->capacity_bytes = i == 0 ? 0 : (size_t)limit;
+		orr_lock_init(&memory->lock);
+	}
+}
+
+static void open_worker(struct node *node, int id)
+{
+	struct worker *worker = &node->workers[id];
+	const struct knobs *knobs = node_knobs(node);
+	int is_gpu = id < node->ngpu_workers;
+	int shared = is_gpu ? knobs->homogeneous_cuda : knobs->homogeneous_cpu;
+
+	worker->node = node;
+	worker->id = id;
+	worker->type = is_gpu ? STARPU_CUDA_WORKER : STARPU_CPU_WORKER;
+	worker->devid = is_gpu ? id : id - node->ngpu_workers;
+	worker->memory = is_gpu ? 1 + (unsigned)id : STARPU_MAIN_RAM;
+	/* Beside GPUs, data of a CPU's next task may have to come from one. */
+	worker->depth = is_gpu			 ? 1 + knobs->cuda_pipeline
+			: node->ngpu_workers > 0 ? 2
+						 : 1;
+	worker->device = (struct starpu_perfmodel_device){ worker->type,
+							   shared ? 0 : worker->devid, 1 };
+	worker->arch = (struct starpu_perfmodel_arch){ 1, &worker->device };
+	orr_lock_init(&worker->lock);
+}
+
+static int open_workers(struct node *node)
+{
+	node->ncpu_workers = count_cpus(node);
+	node->ngpu_workers = count_gpus(node);
+	node->nworkers = node->ncpu_workers + node->ngpu_workers;
+	if (node->nworkers == 0)
+		return -ENODEV;
+	node->workers = orr_alloc((size_t)node->nworkers * sizeof(*node->workers));
+	for (int i = 0; i < node->nworkers; i++)
+		open_worker(node, i);
+	node->arch_mask = (node->ncpu_workers ? (unsigned)STARPU_CPU : 0) |
+			  (node->ngpu_workers ? (unsigned)STARPU_CUDA : 0);
+	return 0;
+}
+
+static void init_pools(struct node *node)
+{
+	orr_lock_init(&node->pool_lock);
+	orr_lock_init(&node->wait_lock);
+	orr_lock_init(&node->tags_lock);
+	pool_init(&node->job_pool, sizeof(struct job));
+}
+
+static void free_pools(struct node *node)
+{
+	pool_free(&node->job_pool);
+	pool_free(&node->task_pool);
+	for (int i = 0; i < 8; i++)
+		pool_free(&node->datum_pools[i]);
+}
+
+int node_open(struct node **node_out, struct starpu_conf *conf)
+{
+	struct node *node = orr_alloc(sizeof(*node));
+	int ret;
+
+	node->world = world_join();
+	node->size = 1;
+	node->conf = *conf;
+	node->default_sequential = 1;
+	merge_environment(&node->conf, node_knobs(node));
+	node->limit_min = node_knobs(node)->limit_min_submitted;
+	node->limit_max = node_knobs(node)->limit_max_submitted;
+	node->profiling = node_knobs(node)->profiling;
+	init_pools(node);
+	ret = plat_open(&node->plat, node);
+	if (ret < 0)
+		goto leave_world;
+	node->machine = plat_machine(node->plat);
+	node->start_s = plat_now_s(node->plat);
+	ret = open_workers(node);
+	if (ret < 0)
+		goto close_plat;
+	open_memories(node);
+	node->sched = sched_open(node);
+	plat_set_self(node);
+	ret = plat_workers_start(node->plat, node->workers, node->nworkers);
+	if (ret < 0)
+		goto close_sched;
+	*node_out = node;
+	return 0;
+
+close_sched:
+	plat_set_self(NULL);
+	node->sched->ops->close(node->sched);
+	free(node->memories);
+	free(node->workers);
+close_plat:
+	plat_close(node->plat);
+leave_world:
+	free_pools(node);
+	world_leave(node->world);
+	free(node);
+	return ret;
+}
+
+void node_close(struct node *node)
+{
+	plat_workers_stop(node->plat);
+	model_store_save(node->world->models, node);
+	node->sched->ops->close(node->sched);
+	tags_clear(node);
+	table_free(&node->tags);
+	plat_set_self(NULL);
+	plat_close(node->plat);
+	free(node->memories);
+	free(node->workers);
+	free_pools(node);
+	world_leave(node->world);
+	free(node);
+}
+
+/* ---- waiting for counters ------------------------------------------------------------- */
+
+struct count_waiter {
+	struct count_waiter *next;
+	int limit, ready_only;
+	struct plat_gate gate;
+};
+
+static int count_now(const struct node *node, int ready_only)
+{
+	int blocked = ready_only ? orr_load(&node->nblocked) : 0;
+
+	return orr_load(&node->nsubmitted) - blocked;
+}
+
+void node_counted(struct node *node)
+{
+	struct count_waiter **at, *waiter;
+
+	if (!orr_load_ptr((void **)&node->waiters))
+		return;
+	orr_lock(&node->wait_lock);
+	for (at = &node->waiters; (waiter = *at);) {
+		if (count_now(node, waiter->ready_only) > waiter->limit) {
+			at = &waiter->next;
+			continue;
+		}
+		*at = waiter->next;
+		plat_gate_open(node->plat, &waiter->gate);
+	}
+	orr_unlock(&node->wait_lock);
+}
+
+static int wait_count(struct node *node, int limit, int ready_only)
+{
+	struct count_waiter waiter = { .limit = limit, .ready_only = ready_only };
+
+	if (count_now(node, ready_only) <= limit)
+		return 0;
+	plat_gate_init(&waiter.gate);
+	orr_lock(&node->wait_lock);
+	waiter.next = node->waiters;
+	orr_swap_ptr((void **)&node->waiters, &waiter);
+	orr_unlock(&node->wait_lock);
+	/* The counter may have come down before the waiter was seen. */
+	orr_fence();
+	node_counted(node);
+	return plat_gate_wait(node->plat, &waiter.gate);
+}
+
+int node_wait_submitted(struct node *node, int limit)
+{
+	return wait_count(node, limit, 0);
+}
+
+int node_wait_ready(struct node *node, int limit)
+{
+	return wait_count(node, limit, 1);
+}
+
+/* ---- saying what is missing -------------------------------------------------------------- */
+
+void node_describe_waits(struct node *node, void (*say)(void *arg, const char *line),
+			 void *arg)
+{
+	char line[256];
+	int running = 0, fetching = 0;
+
+	for (int i = 0; i < node->nworkers; i++) {
+		running += node->workers[i].running != NULL;
+		fetching += node->workers[i].npipeline;
+	}
+	snprintf(line, sizeof(line),
+		 "%d tasks and acquisitions not ended: %d wait for data or predecessors, %d "
+		 "run, %d have data on the way",
+		 node->nsubmitted, node->nblocked, running, fetching - running);
+	say(arg, line);
+	if (node->on_describe)
+		node->on_describe(node, say, arg);
+}

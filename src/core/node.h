@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_NODE_H
+#define ORR_CORE_NODE_H
+
+/*
+ * node.h - one rank: everything that a rank of the program owns hangs here.
+ *
+ * Passed first everywhere below src/api.  struct world is what the nodes of a
+ * process share: written while the first node opens, then read only.
+ */
+#include <starpu.h>
+
+#include "base/knobs.h"
+#include "base/pool.h"
+#include "base/table.h"
+#include "plat/plat.h"
+
+struct mpi;
+struct model_store;
+struct sched;
+
+enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
+
+struct world {
+	struct knobs knobs;
+	struct model_store *models; /* model files read so far, shared by all nodes */
+	int nnodes;                 /* nodes open now; the last one frees the world */
+};
+
+/* One memory: 0 is main RAM, the next ones are GPUs. */
+struct memory {
+	enum starpu_node_kind kind;
+	int devid;
+	struct orr_lock lock; /* of the accounting and the list below */
+	size_t used_bytes, capacity_bytes; /* capacity 0: no limit */
+	struct copy_state *oldest, *newest; /* evictable copies, least recently used first */
+	struct access *starved; /* fetches that wait for room */
+};
+
+struct node {
+	struct world *world;
+	struct plat *plat;
+	const struct plat_machine *machine;
+	int rank, size; /* 0 of 1 until the MPI layer knows better */
+	struct starpu_conf conf;
+	int ninit; /* nested starpu_init() */
+
+	struct worker *workers; /* accelerators first, as in StarPU */
+	int nworkers, ncpu_workers, ngpu_workers;
+	struct memory *memories;
+	int nmemories;
+
+	struct sched *sched;
+	int min_priority, max_priority;
+	int npaused;
+
+	/* Tasks and acquisitions, counted from submission to termination. */
+	int nsubmitted;
+	int nblocked; /* of these, waiting for turns or predecessors */
+	int next_job_id; /* atomic */
+	int tasks_submitted; /* atomic */
+	unsigned long tasks_inserted;     /* by the MPI layer, on any rank */
+	unsigned long uncalibrated_tasks; /* simulated by the roofline */
+	double last_end_s; /* simulation: date of the last task's end */
+	double start_s;
+	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
+	int limit_min, limit_max;     /* submitted tasks; -1: no throttling */
+	struct orr_lock wait_lock;
+	struct count_waiter *waiters; /* threads waiting for counters */
+
+	struct orr_lock pool_lock;
+	struct pool job_pool, task_pool, datum_pools[8];
+	struct table tags; /* explicit tags (starpu_tag_t) to struct tag */
+	struct orr_lock tags_lock;
+	struct list *data_head; /* unused unless statistics want all data */
+	int default_sequential;
+	int profiling;
+
+	struct mpi *mpi; /* the MPI layer's state, NULL without it */
+	/* The MPI layer's wish to hear of data that go away; NULL without it. */
+	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);
+	/* More lines for node_describe_waits(); NULL without the MPI layer. */
+	void (*on_describe)(struct node *node, void (*say)(void *arg, const char *line),
+			    void *arg);
+};
+
+/*
+ * Open the calling rank's node with conf (not NULL).  0, -ENODEV when it has no
+ * worker, -EINVAL when conf is wrong; nothing is left behind on failure.
+ */
+int node_open(struct node **node, struct starpu_conf *conf);
+/* All tasks have ended.  Frees everything. */
+void node_close(struct node *node);
+
+/* Say what this node waits for, line by line: tasks, data, messages. */
+void node_describe_waits(struct node *node, void (*say)(void *arg, const char *line),
+			 void *arg);
+
+/*
+ * Block the calling user thread until at most limit jobs are submitted and not
+ * ended (or ready, for the second).  0 or -EDEADLK.
+ */
+int node_wait_submitted(struct node *node, int limit);
+int node_wait_ready(struct node *node, int limit);
+/* A counter went down: wake those whose limit is reached. */
+void node_counted(struct node *node);
+
+static inline const struct knobs *node_knobs(const struct node *node)
+{
+	return &node->world->knobs;
+}
+
+#endif

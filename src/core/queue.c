@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/queue.h"
+
+#include "base/check.h"
+
+enum lane { LANE_CPU, LANE_GPU, LANE_BOTH };
+
+void queue_init(struct queue *queue, int ignores_priority)
+{
+	*queue = (struct queue){ .ignores_priority = ignores_priority };
+	orr_lock_init(&queue->lock);
+}
+
+void queue_free(struct queue *queue)
+{
+	for (int i = 0; i < QUEUE_LANES; i++)
+		heap_free(&queue->lanes[i].others);
+}
+
+static int is_filtered(const struct starpu_task *task)
+{
+	return task->cl->can_execute || task->workerids;
+}
+
+static struct queue_lane *lane_of(struct queue *queue, const struct starpu_task *task)
+{
+	unsigned where = task->where != -1 ? (unsigned)task->where : task->cl->where;
+
+	if (!(where & STARPU_CUDA))
+		return &queue->lanes[LANE_CPU];
+	return &queue->lanes[where & STARPU_CPU ? LANE_BOTH : LANE_GPU];
+}
+
+static int priority_of(const struct queue *queue, const struct job *job)
+{
+	return queue->ignores_priority ? 0 : job->task->priority;
+}
+
+void queue_push(struct queue *queue, struct job *job)
+{
+	int priority = priority_of(queue, job);
+	struct queue_lane *lane = lane_of(queue, job->task);
+
+	orr_lock(&queue->lock);
+	job->next = NULL;
+	job->place.order = queue->arrival++;
+	if (is_filtered(job->task)) {
+		if (queue->filtered)
+			queue->filtered_last->next = job;
+		else
+			queue->filtered = job;
+		queue->filtered_last = job;
+	} else if (!lane->first) {
+		lane->priority = priority;
+		lane->first = lane->last = job;
+	} else if (lane->priority == priority) {
+		lane->last->next = job;
+		lane->last = job;
+	} else {
+		heap_push(&lane->others, &job->place, -(double)priority);
+	}
+	orr_store(&queue->length, queue->length + 1);
+	orr_unlock(&queue->lock);
+}
+
+/* The lane's best job, left in place, or NULL. */
+static struct job *lane_peek(const struct queue *queue, const struct queue_lane *lane)
+{
+	struct job *other;
+
+	if (lane->others.count == 0)
+		return lane->first;
+	other = ORR_CONTAINER(lane->others.keys[0].entry, struct job, place);
+	if (!lane->first || priority_of(queue, other) >= lane->priority)
+		return other;
+	return lane->first;
+}
+
+static void lane_take(struct queue_lane *lane, struct job *job)
+{
+	if (job == lane->first)
+		lane->first = job->next;
+	else
+		heap_remove(&lane->others, &job->place);
+}
+
+/* The first of the filtered jobs that worker can run; the queue is locked. */
+static struct job *take_filtered(struct queue *queue, struct worker *worker)
+{
+	struct job *previous = NULL;
+	unsigned implementation;
+
+	for (struct job *job = queue->filtered; job; previous = job, job = job->next) {
+		if (!worker_can_run(worker, job->task, &implementation))
+			continue;
+		if (previous)
+			previous->next = job->next;
+		else
+			queue->filtered = job->next;
+		if (queue->filtered_last == job)
+			queue->filtered_last = previous;
+		return job;
+	}
+	return NULL;
+}
+
+static struct job *take_best(struct queue *queue, struct worker *worker)
+{
+	struct queue_lane *own = &queue->lanes[worker->type == STARPU_CPU_WORKER ? LANE_CPU
+										 : LANE_GPU];
+	struct queue_lane *both = &queue->lanes[LANE_BOTH];
+	struct job *mine, *shared;
+
+	if (queue->filtered && (mine = take_filtered(queue, worker)))
+		return mine;
+	mine = lane_peek(queue, own);
+	shared = lane_peek(queue, both);
+	if (!mine && !shared)
+		return NULL;
+	if (!shared ||
+	    (mine && (priority_of(queue, mine) > priority_of(queue, shared) ||
+		      (priority_of(queue, mine) == priority_of(queue, shared) &&
+		       mine->place.order < shared->place.order)))) {
+		lane_take(own, mine);
+		return mine;
+	}
+	lane_take(both, shared);
+	return shared;
+}
+
+struct job *queue_pop(struct queue *queue, struct worker *worker)
+{
+	struct job *job;
+	unsigned implementation = 0;
+
+	if (orr_load(&queue->length) == 0)
+		return NULL;
+	orr_lock(&queue->lock);
+	job = take_best(queue, worker);
+	if (job)
+		orr_store(&queue->length, queue->length - 1);
+	orr_unlock(&queue->lock);
+	if (!job)
+		return NULL;
+	ORR_ASSERT(worker_can_run(worker, job->task, &implementation));
+	job->implementation = (unsigned char)implementation;
+	return job;
+}

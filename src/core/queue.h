@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_QUEUE_H
+#define ORR_CORE_QUEUE_H
+
+/*
+ * queue.h - ready jobs in order: by priority, then by arrival.
+ *
+ * Workload: most programs use one priority, so jobs of the queue's present priority
+ * sit in a list (constant cost); the others in a heap.  Jobs are kept apart by the
+ * kinds of workers that may run them, so that a worker never walks over jobs that
+ * are not for it; only jobs with a filter (can_execute, worker masks) are walked.
+ */
+#include "core/worker.h"
+
+struct queue_lane {
+	struct job *first, *last; /* all of one priority, oldest first */
+	int priority;             /* of the list */
+	struct heap others;       /* other priorities */
+};
+
+enum { QUEUE_LANES = 3 }; /* CPU only, GPU only, both */
+
+struct queue {
+	struct orr_lock lock;
+	int ignores_priority;
+	int length; /* about; read without the lock */
+	unsigned arrival;
+	struct queue_lane lanes[QUEUE_LANES];
+	struct job *filtered, *filtered_last;
+};
+
+void queue_init(struct queue *queue, int ignores_priority);
+void queue_free(struct queue *queue);
+/* Any thread. */
+void queue_push(struct queue *queue, struct job *job);
+/* The first job that worker can run, its implementation chosen, or NULL. */
+struct job *queue_pop(struct queue *queue, struct worker *worker);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/sched.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+
+static const struct sched_ops *const policies[] = { &sched_eager, &sched_prio, &sched_lws,
+						    &sched_dmda };
+
+enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) };
+
+const struct sched_ops *sched_at(int i)
+{
+	return i < NPOLICIES ? policies[i] : NULL;
+}
+
+const struct sched_ops *sched_find(const char *name)
+{
+	for (int i = 0; i < NPOLICIES; i++)
+		if (strcmp(policies[i]->name, name) == 0)
+			return policies[i];
+	return NULL;
+}
+
+static void list_policies(void)
+{
+	fprintf(stderr, "[orrery] scheduling policies for STARPU_SCHED:\n");
+	for (int i = 0; i < NPOLICIES; i++)
+		fprintf(stderr, "  %-8s %s\n", policies[i]->name, policies[i]->description);
+}
+
+static const struct sched_ops *choose(struct node *node)
+{
+	const char *name = node->conf.sched_policy_name;
+	const struct sched_ops *ops = NULL;
+
+	if (name && strcmp(name, "help") == 0) {
+		list_policies();
+	} else if (name && *name) {
+		ops = sched_find(name);
+		if (!ops)
+			orr_complain(node->rank,
+				     "scheduling policy \"%s\" was not found; expected eager, "
+				     "prio, lws or dmda (STARPU_SCHED=help lists them); using "
+				     "lws",
+				     name);
+	} else if (node->conf.sched_policy && node->conf.sched_policy->policy_name) {
+		ops = sched_find(node->conf.sched_policy->policy_name);
+		if (!ops)
+			orr_complain(node->rank,
+				     "policy object \"%s\" is not one of "
+				     "starpu_sched_get_predefined_policies(); using lws",
+				     node->conf.sched_policy->policy_name);
+	}
+	return ops ? ops : &sched_lws;
+}
+
+struct sched *sched_open(struct node *node)
+{
+	const struct sched_ops *ops = choose(node);
+	struct sched *sched = ops->open(node);
+
+	sched->ops = ops;
+	sched->node = node;
+	if (ops->has_priorities) {
+		node->min_priority = -2147483647 - 1;
+		node->max_priority = 2147483647;
+	}
+	if (node->conf.global_sched_ctx_min_priority != -1)
+		node->min_priority = node->conf.global_sched_ctx_min_priority;
+	if (node->conf.global_sched_ctx_max_priority != -1)
+		node->max_priority = node->conf.global_sched_ctx_max_priority;
+	return sched;
+}
+
+/* Tasks bound to one worker bypass the policy. */
+static void push_bound(struct worker *worker, struct job *job)
+{
+	job->next = NULL;
+	orr_lock(&worker->lock);
+	if (worker->bound_first)
+		worker->bound_last->next = job;
+	else
+		worker->bound_first = job;
+	worker->bound_last = job;
+	orr_unlock(&worker->lock);
+	orr_fence();
+	plat_worker_wake(worker);
+}
+
+void sched_push(struct job *job)
+{
+	struct node *node = job->node;
+	struct starpu_task *task = job->task;
+	struct worker *chosen;
+
+	if (task->execute_on_a_specific_worker) {
+		push_bound(&node->workers[task->workerid], job);
+		return;
+	}
+	chosen = node->sched->ops->push(node->sched, job);
+	/* After the push, before looking who is parked: see plat_workers_start(). */
+	orr_fence();
+	if (chosen)
+		plat_worker_wake(chosen);
+	else
+		workers_wake_one(node, job);
+}
+
+struct job *sched_pop(struct worker *worker)
+{
+	struct sched *sched = worker->node->sched;
+	struct job *job = NULL;
+
+	if (orr_load_ptr((void **)&worker->bound_first)) {
+		orr_lock(&worker->lock);
+		job = worker->bound_first;
+		if (job) {
+			unsigned implementation = 0;
+
+			worker->bound_first = job->next;
+			worker_can_run(worker, job->task, &implementation);
+			job->implementation = (unsigned char)implementation;
+		}
+		orr_unlock(&worker->lock);
+	}
+	return job ? job : sched->ops->pop(sched, worker);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_SCHED_H
+#define ORR_CORE_SCHED_H
+
+/*
+ * sched.h - policies decide which worker runs a ready task, and in what order.
+ *
+ * A narrow table, all of it mandatory.  push() may be called by any thread, pop() by
+ * the worker itself.  After push() the caller of sched_push() wakes a worker.
+ */
+#include "core/worker.h"
+
+struct sched_ops {
+	const char *name, *description;
+	int has_priorities; /* the range is all integers unless bounded by the user */
+	struct sched *(*open)(struct node *node);
+	void (*close)(struct sched *sched);
+	/* Returns the worker it chose, or NULL: any may take it. */
+	struct worker *(*push)(struct sched *sched, struct job *job);
+	struct job *(*pop)(struct sched *sched, struct worker *worker);
+};
+
+struct sched {
+	const struct sched_ops *ops;
+	struct node *node;
+};
+
+extern const struct sched_ops sched_eager, sched_prio, sched_lws, sched_dmda;
+
+/* The policy called name, or NULL. */
+const struct sched_ops *sched_find(const char *name);
+const struct sched_ops *sched_at(int i); /* NULL after the last */
+/* Choose by conf and knobs, say so when the name is unknown, and open it. */
+struct sched *sched_open(struct node *node);
+void sched_push(struct job *job);
+struct job *sched_pop(struct worker *worker);
+
+#endif

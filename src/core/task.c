@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/task.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/coherency.h"
+#include "core/deps.h"
+#include "core/sched.h"
+#include "core/tags.h"
+
+enum { TASK_MAGIC = 42 };
+
+struct task_block {
+	struct starpu_task task;
+	struct job job;
+};
+
+static const struct starpu_task task_default = STARPU_TASK_INITIALIZER;
+
+const char *task_name(const struct starpu_task *task)
+{
+	if (task->name)
+		return task->name;
+	if (task->cl && task->cl->name)
+		return task->cl->name;
+	if (task->cl && task->cl->model && task->cl->model->symbol)
+		return task->cl->model->symbol;
+	return "unknown";
+}
+
+/* ---- creation ----------------------------------------------------------------- */
+
+struct starpu_task *task_create(struct node *node)
+{
+	struct task_block *block;
+
+	orr_lock(&node->pool_lock);
+	if (!node->task_pool.object_bytes)
+		pool_init(&node->task_pool, sizeof(*block));
+	block = pool_get(&node->task_pool);
+	orr_unlock(&node->pool_lock);
+	block->task = task_default;
+	block->task.destroy = 1;
+	job_init(&block->job, node);
+	block->job.block = 1;
+	block->job.task = &block->task;
+	block->task.starpu_private = &block->job;
+	return &block->task;
+}
+
+struct job *task_job(struct node *node, struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+
+	if (!job) {
+		job = job_new(node, 0);
+		job->task = task;
+		task->starpu_private = job;
+	}
+	return job;
+}
+
+static void free_arguments(struct starpu_task *task)
+{
+	if (task->cl_arg_free)
+		free(task->cl_arg);
+	if (task->cl_ret_free)
+		free(task->cl_ret);
+	if (task->callback_arg_free)
+		free(task->callback_arg);
+	if (task->epilogue_callback_arg_free)
+		free(task->epilogue_callback_arg);
+	if (task->prologue_callback_arg_free)
+		free(task->prologue_callback_arg);
+	if (task->prologue_callback_pop_arg_free)
+		free(task->prologue_callback_pop_arg);
+	free(task->profiling_info);
+}
+
+void task_destroy(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	struct node *node;
+
+	free_arguments(task);
+	free(task->dyn_handles);
+	free(task->dyn_interfaces);
+	free(task->dyn_modes);
+	if (!job || !job->block) {
+		if (job)
+			job_free(job);
+		free(task);
+		return;
+	}
+	node = job->node;
+	if (job->own_accesses)
+		free(job->accesses);
+	orr_lock(&node->pool_lock);
+	pool_put(&node->task_pool, ORR_CONTAINER(task, struct task_block, task));
+	orr_unlock(&node->pool_lock);
+}
+
+/* ---- submission ---------------------------------------------------------------- */
+
+static unsigned where_of(const struct starpu_codelet *cl)
+{
+	unsigned where = 0;
+
+	for (int i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++) {
+		if (cl->cpu_funcs[i])
+			where |= (unsigned)STARPU_CPU;
+		if (cl->cuda_funcs[i])
+			where |= (unsigned)STARPU_CUDA;
+	}
+	return where;
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static void move_old_fields(struct starpu_codelet *cl)
+{
+	if (cl->cpu_func && cl->cpu_func != STARPU_MULTIPLE_CPU_IMPLEMENTATIONS) {
+		if (!cl->cpu_funcs[0])
+			cl->cpu_funcs[0] = cl->cpu_func;
+		cl->cpu_func = STARPU_MULTIPLE_CPU_IMPLEMENTATIONS;
+	}
+	if (cl->cuda_func && cl->cuda_func != STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS) {
+		if (!cl->cuda_funcs[0])
+			cl->cuda_funcs[0] = cl->cuda_func;
+		cl->cuda_func = STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS;
+	}
+}
+#pragma GCC diagnostic pop
+
+void codelet_check(struct starpu_codelet *cl)
+{
+	if (cl->checked)
+		return;
+	move_old_fields(cl);
+	if (!cl->where)
+		cl->where = where_of(cl);
+	cl->checked = 1;
+}
+
+static unsigned task_where(const struct starpu_task *task)
+{
+	return task->where != -1 ? (unsigned)task->where : task->cl->where;
+}
+
+int task_can_run_somewhere(struct node *node, struct starpu_task *task)
+{
+	unsigned implementation;
+
+	if (!task->cl || task_where(task) == STARPU_NOWHERE)
+		return 1;
+	codelet_check(task->cl);
+	if (!task->cl->can_execute && !task->execute_on_a_specific_worker &&
+	    !task->workerids)
+		return (task_where(task) & node->arch_mask) != 0;
+	for (int i = 0; i < node->nworkers; i++)
+		if (worker_can_run(&node->workers[i], task, &implementation))
+			return 1;
+	return 0;
+}
+
+static unsigned short checked_mode(struct node *node, struct starpu_task *task, int i)
+{
+	unsigned mode = task_mode(task, i);
+
+	mode &= ~(unsigned)(STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
+			    STARPU_NOPLAN | STARPU_UNMAP);
+	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
+		orr_die(node->rank,
+			"task \"%s\": buffer %d is accessed with STARPU_REDUX, which this "
+			"version does not offer; use STARPU_RW|STARPU_COMMUTE",
+			task_name(task), i);
+	if (!(mode & (STARPU_RW | STARPU_SCRATCH)))
+		orr_die(node->rank,
+			"task \"%s\": buffer %d has access mode %#x: expected STARPU_R, "
+			"STARPU_W, STARPU_RW or STARPU_SCRATCH in the codelet's modes[]",
+			task_name(task), i, mode);
+	return (unsigned short)mode;
+}
+
+static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
+{
+	struct node *node = job->node;
+
+	job_reserve(job, (unsigned)nbuffers);
+	for (int i = 0; i < nbuffers; i++) {
+		starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
+		struct access *access = &job->accesses[i];
+
+		if (!datum || !datum->ops)
+			orr_die(node->rank,
+				"task \"%s\": buffer %d is %s; register it first "
+				"(starpu_*_data_register) and give the codelet's %d buffers",
+				task_name(task), i,
+				datum ? "a handle that was unregistered" : "NULL", nbuffers);
+		*access = (struct access){ .job = job,
+					   .datum = datum,
+					   .mode = checked_mode(node, task, i) };
+		if (access->mode & STARPU_SCRATCH)
+			access->state = ACCESS_SKIPPED;
+		else if (!(datum->flags & DATUM_SEQUENTIAL) ||
+			 (task->handles_sequential_consistency &&
+			  !task->handles_sequential_consistency[i]))
+			access->mode |= ACCESS_UNORDERED;
+	}
+	if (nbuffers > 1)
+		deps_merge(job);
+	if (nbuffers > STARPU_NMAXBUFS && !task->dyn_interfaces)
+		task->dyn_interfaces = orr_alloc((size_t)nbuffers * sizeof(void *));
+}
+
+static int is_kernel_task(const struct starpu_task *task)
+{
+	return task->cl && task_where(task) != STARPU_NOWHERE && task_where(task);
+}
+
+/* All turns and predecessors have come. */
+static void task_start(struct job *job, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+
+	if (job->exclusive && !deps_exclude(job))
+		return;
+	if (job->was_blocked) {
+		job->was_blocked = 0;
+		orr_add(&job->node->nblocked, -1);
+	}
+	job_move(job, JOB_READY);
+	task->status = STARPU_TASK_READY;
+	if (task->prologue_callback_func)
+		task->prologue_callback_func(task->prologue_callback_arg);
+	if (is_kernel_task(task))
+		sched_push(job);
+	else
+		task_finish(NULL, job, ready);
+}
+
+static void throttle(struct node *node)
+{
+	int limit = node->limit_max;
+
+	if (limit > 0 && orr_load(&node->nsubmitted) >= limit &&
+	    !plat_current_worker(node->plat))
+		node_wait_submitted(node, node->limit_min > 0 ? node->limit_min : limit - 1);
+}
+
+static void prepare_job(struct job *job, struct starpu_task *task)
+{
+	struct node *node = job->node;
+	int nbuffers = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
+
+	ORR_ASSERT(job->state == JOB_NEW || job->state == JOB_DONE);
+	job->start = task_start;
+	job->exclusive = 0;
+	job->terminated = 0;
+	job->id = (unsigned long)orr_add(&node->next_job_id, 1);
+	job_move(job, JOB_BLOCKED);
+	task->status = STARPU_TASK_BLOCKED;
+	fill_accesses(job, task, nbuffers);
+	if (task->priority < node->min_priority)
+		task->priority = node->min_priority;
+	if (task->priority > node->max_priority)
+		task->priority = node->max_priority;
+	if (node->profiling && !task->profiling_info)
+		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
+}
+
+static int submit_job(struct node *node, struct starpu_task *task)
+{
+	struct ready ready = { 0 };
+	struct job *job = task_job(node, task);
+
+	prepare_job(job, task);
+	orr_add(&node->nsubmitted, 1);
+	orr_add(&node->tasks_submitted, 1);
+	if (task->use_tag)
+		tags_attach(node, job);
+	if (job->naccesses)
+		deps_submit(job, task->sequential_consistency);
+	if (orr_load(&job->missing) > 1) {
+		job->was_blocked = 1;
+		orr_add(&node->nblocked, 1);
+	}
+	job_satisfy(job, &ready);
+	ready_run(node, &ready);
+	return 0;
+}
+
+int task_submit(struct node *node, struct starpu_task *task)
+{
+	int synchronous = task->synchronous;
+
+	if (task->magic != TASK_MAGIC)
+		orr_die(node->rank,
+			"starpu_task_submit: task %p is not initialised; use "
+			"starpu_task_create() or starpu_task_init()",
+			(void *)task);
+	if (task->cl) {
+		codelet_check(task->cl);
+		if (!task_can_run_somewhere(node, task))
+			return -ENODEV;
+	}
+	throttle(node);
+	if (synchronous) {
+		int destroy = task->destroy;
+
+		task->detach = 0;
+		task->destroy = 0;
+		submit_job(node, task);
+		task->synchronous = 0;
+		task_wait(node, task);
+		task->synchronous = 1;
+		if (destroy)
+			task_destroy(task);
+		return 0;
+	}
+	return submit_job(node, task);
+}
+
+/* ---- explicit dependencies -------------------------------------------------------- */
+
+void task_declare_deps(struct node *node, struct starpu_task *task, unsigned n,
+		       struct starpu_task **before)
+{
+	struct job *job = task_job(node, task);
+
+	for (unsigned i = 0; i < n; i++)
+		job_add_successor(task_job(node, before[i]), job);
+}
+
+/* What stands for "the task's end" among the successors of what it waits for. */
+struct end_link {
+	struct job job; /* first */
+	struct job *waiting;
+};
+
+static void end_link_start(struct job *job, struct ready *ready)
+{
+	struct job *waiting = ORR_CONTAINER(job, struct end_link, job)->waiting;
+
+	(void)ready;
+	free(ORR_CONTAINER(job, struct end_link, job));
+	task_end_dep_release(waiting);
+}
+
+void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned n,
+			   struct starpu_task **before)
+{
+	struct job *job = task_job(node, task);
+
+	for (unsigned i = 0; i < n; i++) {
+		struct end_link *link = orr_alloc(sizeof(*link));
+		struct ready ready = { 0 };
+
+		job_init(&link->job, node);
+		link->job.start = end_link_start;
+		link->waiting = job;
+		orr_add(&job->end_deps, 1);
+		job_add_successor(task_job(node, before[i]), &link->job);
+		job_satisfy(&link->job, &ready);
+		ready_run(node, &ready);
+	}
+}
+
+/* ---- the end ---------------------------------------------------------------------- */
+
+int task_wait(struct node *node, struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	struct plat_gate gate;
+
+	if (task->detach || task->synchronous || !job)
+		return -EINVAL;
+	plat_gate_init(&gate);
+	orr_lock(&job->lock);
+	if (job->terminated != 2)
+		job->gate = &gate;
+	orr_unlock(&job->lock);
+	if (job->gate)
+		plat_gate_wait(node->plat, &gate);
+	job->gate = NULL;
+	if (task->destroy)
+		task_destroy(task);
+	return 0;
+}
+
+static void start_successors(struct job *job, struct ready *ready)
+{
+	struct successor *successor;
+
+	orr_lock(&job->lock);
+	job->terminated = 1;
+	successor = job->successors;
+	job->successors = NULL;
+	orr_unlock(&job->lock);
+	while (successor) {
+		struct successor *next = successor->next;
+
+		job_satisfy(successor->job, ready);
+		free(successor);
+		successor = next;
+	}
+	if (job->tag)
+		tags_notify(job->node, job->tag, ready);
+}
+
+static void run_callback(struct starpu_task *task)
+{
+	void (*callback)(void *) = task->callback_func;
+
+	if (!callback && task->cl)
+		callback = task->cl->callback_func;
+	if (callback)
+		callback(task->callback_arg);
+}
+
+/* Tell the one who waits; the task is his from then on. */
+static void wake_waiter(struct job *job)
+{
+	struct plat *plat = job->node->plat;
+	struct plat_gate *gate;
+
+	orr_lock(&job->lock);
+	job->terminated = 2;
+	gate = job->gate;
+	orr_unlock(&job->lock);
+	if (gate)
+		plat_gate_open(plat, gate);
+}
+
+/* The task can be submitted again as it is. */
+static void renew_job(struct job *job)
+{
+	job->missing = 1;
+	job->end_deps = 1;
+	job->worker = NULL;
+}
+
+static void task_terminate(struct job *job, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+	struct node *node = job->node;
+
+	task->status = STARPU_TASK_FINISHED;
+	deps_release(job, ready);
+	start_successors(job, ready);
+	if (ready->first)
+		ready_run(node, ready);
+	run_callback(task);
+	renew_job(job);
+	if (task->regenerate) {
+		submit_job(node, task);
+	} else if (!task->detach) {
+		wake_waiter(job);
+	} else if (task->destroy) {
+		task_destroy(task);
+	}
+	orr_add(&node->nsubmitted, -1);
+	node_counted(node);
+}
+
+void task_end_dep_release(struct job *job)
+{
+	struct ready ready = { 0 };
+
+	if (orr_add(&job->end_deps, -1) == 0)
+		task_terminate(job, &ready);
+}
+
+void task_finish(struct worker *worker, struct job *job, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+
+	for (int i = 0; i < job->naccesses; i++)
+		coherency_unpin(&job->accesses[i]);
+	if (task->epilogue_callback_func)
+		task->epilogue_callback_func(task->epilogue_callback_arg);
+	job_move(job, JOB_DONE);
+	if (worker && task->cl != &starpu_codelet_nop)
+		task->cl->per_worker_stats[worker->id]++;
+	if (orr_add(&job->end_deps, -1) == 0)
+		task_terminate(job, ready);
+}

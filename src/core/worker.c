@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/worker.h"
+
+#include "base/check.h"
+#include "core/acquire.h"
+#include "core/coherency.h"
+#include "core/sched.h"
+#include "core/task.h"
+
+/* ---- who can run what --------------------------------------------------------- */
+
+static int has_implementation(const struct worker *worker, const struct starpu_codelet *cl,
+			      unsigned i)
+{
+	return worker->type == STARPU_CPU_WORKER ? cl->cpu_funcs[i] != NULL
+						 : cl->cuda_funcs[i] != NULL;
+}
+
+static int is_allowed(const struct worker *worker, const struct starpu_task *task)
+{
+	unsigned id = (unsigned)worker->id;
+
+	if (task->execute_on_a_specific_worker)
+		return task->workerid == id;
+	if (task->workerids)
+		return id / 32 < task->workerids_len &&
+		       (task->workerids[id / 32] >> (id % 32)) & 1;
+	return 1;
+}
+
+int worker_can_run(const struct worker *worker, struct starpu_task *task,
+		   unsigned *implementation)
+{
+	struct starpu_codelet *cl = task->cl;
+	unsigned where = task->where != -1 ? (unsigned)task->where : cl->where;
+
+	if (!(where & STARPU_WORKER_TO_MASK(worker->type)) || !is_allowed(worker, task))
+		return 0;
+	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++) {
+		if (!has_implementation(worker, cl, i))
+			continue;
+		if (cl->can_execute && !cl->can_execute((unsigned)worker->id, task, i))
+			continue;
+		*implementation = i;
+		return 1;
+	}
+	return 0;
+}
+
+void (*worker_kernel(const struct worker *worker, const struct job *job))(void **, void *)
+{
+	const struct starpu_codelet *cl = job->task->cl;
+
+	return worker->type == STARPU_CPU_WORKER ? cl->cpu_funcs[job->implementation]
+						 : cl->cuda_funcs[job->implementation];
+}
+
+/* ---- waking --------------------------------------------------------------------- */
+
+void workers_wake_one(struct node *node, struct job *job)
+{
+	unsigned implementation;
+
+	for (int i = 0; i < node->nworkers; i++) {
+		struct worker *worker = &node->workers[i];
+
+		if (orr_load(&worker->parked) &&
+		    worker_can_run(worker, job->task, &implementation) &&
+		    plat_worker_wake(worker))
+			return;
+	}
+}
+
+/* ---- one step ------------------------------------------------------------------- */
+
+static void fill_interfaces(struct job *job)
+{
+	struct starpu_task *task = job->task;
+	void **interfaces = task_interfaces(task);
+
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (access->copy) {
+			interfaces[i] = access->copy->interface;
+			continue;
+		}
+		/* Merged into an earlier access to the same datum. */
+		for (int k = 0; k < i; k++)
+			if (job->accesses[k].datum == access->datum)
+				interfaces[i] = interfaces[k];
+	}
+}
+
+static int is_fetched_here(const struct access *access)
+{
+	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
+}
+
+/* Take the job into the pipeline and start fetching its data. */
+static void take(struct worker *worker, struct job *job)
+{
+	int there = 1;
+
+	worker->pipeline[worker->npipeline++] = job;
+	job->worker = worker;
+	job_move(job, JOB_FETCHING);
+	if (job->task->prologue_callback_pop_func)
+		job->task->prologue_callback_pop_func(job->task->prologue_callback_pop_arg);
+	job->nfetching = 1 + job->naccesses;
+	for (int i = 0; i < job->naccesses; i++)
+		if (!is_fetched_here(&job->accesses[i]) ||
+		    coherency_fetch(&job->accesses[i], worker->memory))
+			there++;
+	orr_add(&job->nfetching, -there);
+}
+
+void job_fetched(struct job *job)
+{
+	if (!job->task)
+		acquire_fetched(job);
+	else
+		plat_worker_wake(job->worker);
+}
+
+static void leave_pipeline(struct worker *worker, struct job *job)
+{
+	int i = 0;
+
+	while (worker->pipeline[i] != job)
+		i++;
+	for (worker->npipeline--; i < worker->npipeline; i++)
+		worker->pipeline[i] = worker->pipeline[i + 1];
+}
+
+static void finish(struct worker *worker, struct job *job)
+{
+	struct ready ready = { 0 };
+
+	leave_pipeline(worker, job);
+	worker->executed++;
+	worker->busy_s += job->duration_s;
+	worker->current = job->task;
+	task_finish(worker, job, &ready);
+	worker->current = NULL;
+	ready_run(worker->node, &ready);
+}
+
+/* Run the first job of the pipeline whose data are there. */
+static int run_one(struct worker *worker)
+{
+	for (int i = 0; i < worker->npipeline; i++) {
+		struct job *job = worker->pipeline[i];
+
+		if (orr_load(&job->nfetching) != 0)
+			continue;
+		job_move(job, JOB_RUNNING);
+		job->task->status = STARPU_TASK_RUNNING;
+		job->task->workerid = (unsigned)worker->id;
+		fill_interfaces(job);
+		worker->running = job;
+		if (plat_execute(worker, job)) {
+			worker->running = NULL;
+			finish(worker, job);
+		}
+		return 1;
+	}
+	return 0;
+}
+
+void worker_executed(struct worker *worker, struct job *job)
+{
+	ORR_ASSERT(worker->running == job);
+	worker->running = NULL;
+	finish(worker, job);
+}
+
+int worker_step(struct worker *worker)
+{
+	struct node *node = worker->node;
+	int advanced = 0;
+
+	while (worker->npipeline < worker->depth && !orr_load(&node->npaused)) {
+		struct job *job = sched_pop(worker);
+
+		if (!job)
+			break;
+		take(worker, job);
+		advanced = 1;
+		if (worker->running == NULL && orr_load(&job->nfetching) == 0)
+			break;
+	}
+	if (!worker->running && worker->npipeline && run_one(worker))
+		return 1;
+	return advanced && !worker->running;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_WORKER_H
+#define ORR_CORE_WORKER_H
+
+/*
+ * worker.h - a worker is a state machine that a backend runs, not a thread.
+ *
+ * worker_step() does what can be done now: take tasks from the scheduler, start
+ * fetching their data, run the first whose data are there, finish it.  It never
+ * blocks.  An accelerator keeps depth tasks beyond the running one, so that their
+ * data travel meanwhile.
+ */
+#include "core/job.h"
+
+enum { WORKER_MAX_PIPELINE = 4 };
+
+struct worker {
+	struct node *node;
+	int id;
+	enum starpu_worker_archtype type;
+	int devid;            /* among the workers of its type */
+	unsigned memory;
+	int depth;            /* tasks in the pipeline, the running one included */
+	int npipeline;
+	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
+	struct job *running;
+	int parked;           /* atomic; the backend's, see plat_workers_start() */
+	int load;             /* tasks pushed to this worker's own queue, about */
+	struct orr_lock lock; /* of the queue of tasks bound to this worker */
+	struct job *bound_first, *bound_last;
+	struct starpu_task *current; /* in its kernel or callbacks */
+	struct starpu_perfmodel_arch arch;
+	struct starpu_perfmodel_device device;
+	unsigned long executed;
+	double busy_s;
+	double expected_end_s; /* dmda: when its queue is expected to be empty */
+	void *backend;         /* the backend's */
+};
+
+/* 1: it advanced, call again; 0: nothing to do before a wake-up. */
+int worker_step(struct worker *worker);
+/* The backend: an asynchronous plat_execute() has ended. */
+void worker_executed(struct worker *worker, struct job *job);
+/* A task was pushed that any of the workers in types may run: wake one. */
+void workers_wake_one(struct node *node, struct job *job);
+/* Can this worker run the task, and with which implementation first?  1 or 0. */
+int worker_can_run(const struct worker *worker, struct starpu_task *task,
+		   unsigned *implementation);
+/* The kernel of the task's chosen implementation for this worker, or NULL. */
+void (*worker_kernel(const struct worker *worker, const struct job *job))(void **, void *);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/barrier.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "mpi/mpi.h"
+
+enum { BARRIER_ROUNDS = 31 };
+
+struct barrier_state {
+	unsigned arrived[BARRIER_ROUNDS];
+	int awaited; /* round that gate waits for */
+	struct plat_gate *gate;
+};
+
+/* The engine is locked. */
+static struct barrier_state *state_of(struct mpi *mpi, uint64_t comm_id)
+{
+	struct barrier_state *state = table_get(&mpi->engine.barriers, comm_id);
+
+	if (!state) {
+		state = orr_alloc(sizeof(*state));
+		table_put(&mpi->engine.barriers, comm_id, state);
+	}
+	return state;
+}
+
+void barrier_step_arrived(struct mpi *mpi, uint64_t comm_id, int round)
+{
+	struct barrier_state *state = state_of(mpi, comm_id);
+	struct plat_gate *gate = state->gate;
+
+	ORR_ASSERT(round < BARRIER_ROUNDS);
+	state->arrived[round]++;
+	if (gate && state->awaited == round) {
+		state->gate = NULL;
+		plat_gate_open(mpi->node->plat, gate);
+	}
+}
+
+void barrier_free_all(struct mpi *mpi)
+{
+	struct barrier_state *state;
+	size_t cursor = 0;
+
+	while ((state = table_next(&mpi->engine.barriers, &cursor)))
+		free(state);
+	table_free(&mpi->engine.barriers);
+}
+
+static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
+{
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = { .kind = WIRE_BARRIER, .round = (uint8_t)round };
+	struct barrier_state *state;
+	struct plat_gate gate;
+	int to = (int)((comm->rank + (1LL << round)) % comm->size), must_wait, ret = 0;
+
+	plat_gate_init(&gate);
+	head.comm = comm->id;
+	orr_lock(&engine->lock);
+	engine_send_control(mpi, comm_net_rank(comm, to), &head, WIRE_BARRIER_BYTES);
+	state = state_of(mpi, comm->id);
+	must_wait = state->arrived[round] == 0;
+	if (must_wait) {
+		state->awaited = round;
+		state->gate = &gate;
+	}
+	orr_unlock(&engine->lock);
+	engine_wake(mpi);
+	if (must_wait)
+		ret = plat_gate_wait(mpi->node->plat, &gate);
+	orr_lock(&engine->lock);
+	state->gate = NULL;
+	if (ret == 0)
+		state->arrived[round]--;
+	orr_unlock(&engine->lock);
+	return ret;
+}
+
+static int barrier_among(struct mpi *mpi, const struct mpi_comm *comm)
+{
+	int ret = 0;
+
+	for (int round = 0; ret == 0 && (1LL << round) < comm->size; round++)
+		ret = wait_step(mpi, comm, round);
+	return ret;
+}
+
+struct world_barrier {
+	struct net_barrier barrier; /* first */
+	struct mpi *mpi;
+	struct plat_gate gate;
+};
+
+static void world_barrier_done(struct net_barrier *barrier)
+{
+	struct world_barrier *world = (struct world_barrier *)(void *)barrier;
+
+	plat_gate_open(world->mpi->node->plat, &world->gate);
+}
+
+static int barrier_of_all(struct mpi *mpi)
+{
+	struct world_barrier world = { .barrier.done = world_barrier_done, .mpi = mpi };
+	struct engine *engine = &mpi->engine;
+
+	plat_gate_init(&world.gate);
+	orr_lock(&engine->lock);
+	mpi->net->ops->barrier(mpi->net, &world.barrier);
+	orr_unlock(&engine->lock);
+	return plat_gate_wait(mpi->node->plat, &world.gate);
+}
+
+int mpi_barrier(struct mpi *mpi, int comm)
+{
+	int ret;
+
+	if (mpi->is_fake)
+		return 0;
+	orr_add(&mpi->engine.nbarriers, 1);
+	engine_wake(mpi);
+	ret = comm == 0 ? barrier_of_all(mpi) : barrier_among(mpi, comm_at(&mpi->comms, comm));
+	orr_add(&mpi->engine.nbarriers, -1);
+	return ret;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_BARRIER_H
+#define ORR_MPI_BARRIER_H
+
+/*
+ * barrier.h - barriers that let everything else progress.
+ *
+ * Communicator 0 uses the transport's.  Others use a dissemination of messages
+ * between their members only: in round k, rank r tells rank r + 2^k and hears from
+ * rank r - 2^k.  Steps of one round come from one rank in order, so counting them
+ * keeps successive barriers apart.
+ */
+#include "mpi/engine.h"
+
+/* The engine is locked. */
+void barrier_step_arrived(struct mpi *mpi, uint64_t comm_id, int round);
+void barrier_free_all(struct mpi *mpi);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_COMM_H
+#define ORR_MPI_COMM_H
+
+/*
+ * comm.h - the communicators that a program uses, by index.
+ *
+ * Below the API a communicator is an index into this table; 0 is the one given at
+ * init, whose ranks are those of the transport.  All others are subsets of it.  Their
+ * id names them on the wire: members compute the same one without a message, from
+ * the list of members and from how often that list has been registered before.
+ */
+#include <stdint.h>
+
+#include "base/table.h"
+#include "plat/plat.h"
+
+struct mpi;
+
+enum { COMM_MAX = 32767 };
+
+struct mpi_comm {
+	int rank, size;
+	int *to_net; /* ranks in the transport, -1: not in it; NULL: the same numbers */
+	uint64_t id;
+};
+
+struct comm_table {
+	struct orr_lock lock;
+	/* Read without the lock: a larger array replaces this one, which stays. */
+	struct mpi_comm **comms;
+	int count, capacity;
+	struct table times; /* by hash of members: registrations so far */
+};
+
+void comm_table_init(struct comm_table *table);
+void comm_table_free(struct comm_table *table);
+
+/* Register; takes to_net over.  Returns the index, or -ENOSPC. */
+int comm_add(struct comm_table *table, int rank, int size, int *to_net);
+
+static inline const struct mpi_comm *comm_at(const struct comm_table *table, int index)
+{
+	return table->comms[index];
+}
+
+static inline int comm_net_rank(const struct mpi_comm *comm, int rank)
+{
+	return comm->to_net ? comm->to_net[rank] : rank;
+}
+
+#endif

@@ -1,0 +1,628 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/engine.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "mpi/barrier.h"
+#include "mpi/finish.h"
+#include "mpi/mpi.h"
+
+enum { ENGINE_MAX_KEYS = 1 << 20 };
+
+/* A message that the engine sends. */
+struct parcel {
+	struct net_message message; /* first */
+	struct mpi *mpi;
+	struct request *request; /* the send that it completes, or NULL */
+	void *copy;              /* owned body, or NULL */
+};
+
+/* One half of a large transfer. */
+struct half {
+	struct net_bulk bulk; /* first */
+	struct request *request;
+};
+
+/* ---- life ---------------------------------------------------------------- */
+
+void engine_init(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+
+	orr_lock_init(&engine->lock);
+	list_init(&engine->all);
+	pool_init(&engine->requests, sizeof(struct request));
+	pool_init(&engine->earlies, sizeof(struct early));
+	pool_init(&engine->parcels, sizeof(struct parcel));
+	pool_init(&engine->bulks, sizeof(struct half));
+}
+
+void engine_free(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+
+	barrier_free_all(mpi);
+	match_free(&engine->posted);
+	match_free(&engine->early);
+	heap_free(&engine->granted);
+	free(engine->free_keys);
+	pool_free(&engine->requests);
+	pool_free(&engine->earlies);
+	pool_free(&engine->parcels);
+	pool_free(&engine->bulks);
+}
+
+int engine_enter(struct mpi *mpi)
+{
+	if (mpi->engine.is_polling)
+		return 0;
+	orr_lock(&mpi->engine.lock);
+	return 1;
+}
+
+void engine_leave(struct mpi *mpi, int entered)
+{
+	if (!entered)
+		return;
+	orr_unlock(&mpi->engine.lock);
+	finish_drain(mpi);
+}
+
+/* ---- messages ------------------------------------------------------------- */
+
+static void parcel_sent(struct net_message *message)
+{
+	struct parcel *parcel = (struct parcel *)(void *)message;
+	struct mpi *mpi = parcel->mpi;
+	struct engine *engine = &mpi->engine;
+	int entered = engine_enter(mpi);
+
+	engine->nflying--;
+	engine->nevents++;
+	if (parcel->request)
+		finish_moved(mpi, parcel->request);
+	free(parcel->copy);
+	pool_put(&engine->parcels, parcel);
+	engine_leave(mpi, entered);
+}
+
+static struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_head *head,
+				 size_t head_bytes)
+{
+	struct parcel *parcel = pool_get(&mpi->engine.parcels);
+	struct net_message *message = &parcel->message;
+
+	message->peer = peer;
+	message->head_bytes = (unsigned)head_bytes;
+	memcpy(message->head, head, head_bytes);
+	message->body = NULL;
+	message->body_bytes = 0;
+	message->sent = parcel_sent;
+	message->next = NULL;
+	parcel->mpi = mpi;
+	parcel->request = NULL;
+	parcel->copy = NULL;
+	return parcel;
+}
+
+static void parcel_send(struct parcel *parcel)
+{
+	struct mpi *mpi = parcel->mpi;
+	int peer = parcel->message.peer;
+
+	mpi->engine.nflying++;
+	if (mpi->net->ops->send(mpi->net, &parcel->message) < 0)
+		orr_die(mpi->rank, "transport %s refuses a message to rank %d of %d",
+			mpi->net->ops->name, peer, mpi->net->size);
+}
+
+void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
+			 size_t head_bytes)
+{
+	parcel_send(parcel_new(mpi, peer, head, head_bytes));
+}
+
+/* ---- early messages --------------------------------------------------------- */
+
+static struct early *early_new(struct mpi *mpi, int peer, const struct wire_head *head)
+{
+	struct early *early = pool_get(&mpi->engine.earlies);
+
+	memset(early, 0, sizeof(*early));
+	early->match.comm = head->comm;
+	early->match.source = peer;
+	early->match.tag = head->tag;
+	early->head = *head;
+	return early;
+}
+
+static void early_keep_body(struct early *early, const void *body)
+{
+	if (!body || early->head.bytes == 0)
+		return;
+	early->body = malloc(early->head.bytes);
+	if (!early->body)
+		orr_die(ORR_NO_RANK,
+			"no memory for an early message of %llu bytes: post receives sooner",
+			(unsigned long long)early->head.bytes);
+	memcpy(early->body, body, early->head.bytes);
+}
+
+static void early_free(struct mpi *mpi, struct early *early)
+{
+	free(early->body);
+	pool_put(&mpi->engine.earlies, early);
+}
+
+/* ---- checks at the match ------------------------------------------------------ */
+
+static void check_sequence(const struct request *request, const struct wire_head *head)
+{
+	if (!request->sequence || !head->sequence || request->sequence == head->sequence)
+		return;
+	orr_die(request->mpi->rank,
+		"tag %lld from rank %d is transfer %u of those that rank %d inserted for "
+		"this rank, here the receive is transfer %u (of task %s): the ranks "
+		"submitted different task graphs before this transfer; all ranks must "
+		"insert the same tasks that concern both, in the same order",
+		(long long)request->tag, request->net_peer, head->sequence,
+		request->net_peer, request->sequence,
+		request->what ? request->what : "without name");
+}
+
+/* The message is for this receive, which has its datum: what is sent must fit. */
+static void accept_message(struct request *request, const struct wire_head *head)
+{
+	struct payload *payload = &request->payload;
+	char text[128];
+
+	check_sequence(request, head);
+	if (payload->is_packed) {
+		payload_expect(payload, request->handle, head->bytes);
+		return;
+	}
+	if (net_layout_bytes(&payload->layout) == head->bytes)
+		return;
+	orr_die(request->mpi->rank,
+		"tag %lld: rank %d sends %llu bytes, rank %d receives %zu bytes into %s; "
+		"sender and receiver must register data of the same size",
+		(long long)request->tag, request->net_peer, (unsigned long long)head->bytes,
+		request->mpi->rank, net_layout_bytes(&payload->layout),
+		data_describe(request->handle, text, sizeof(text)));
+}
+
+/* ---- large transfers ------------------------------------------------------------ */
+
+static int take_key(struct engine *engine, uint32_t *key)
+{
+	if (engine->nfree_keys > 0)
+		*key = engine->free_keys[--engine->nfree_keys];
+	else if (engine->nkeys < ENGINE_MAX_KEYS)
+		*key = engine->nkeys++;
+	else
+		return 0;
+	return 1;
+}
+
+static void give_key(struct engine *engine, uint32_t key)
+{
+	if (engine->nfree_keys == engine->free_keys_capacity) {
+		uint32_t capacity = engine->free_keys_capacity;
+
+		capacity = capacity ? 2 * capacity : 16;
+		engine->free_keys = orr_realloc(engine->free_keys,
+						capacity * sizeof(*engine->free_keys));
+		engine->free_keys_capacity = capacity;
+	}
+	engine->free_keys[engine->nfree_keys++] = key;
+}
+
+static struct half *half_new(struct request *request, uint32_t key,
+			     void (*done)(struct net_bulk *bulk))
+{
+	struct half *half = pool_get(&request->mpi->engine.bulks);
+
+	memset(half, 0, sizeof(*half));
+	half->bulk.peer = request->net_peer;
+	half->bulk.key = key;
+	half->bulk.layout = request->payload.layout;
+	half->bulk.done = done;
+	half->request = request;
+	return half;
+}
+
+static void check_bulk(const struct half *half, int ret)
+{
+	char text[320];
+
+	if (ret < 0)
+		orr_die(half->request->mpi->rank, "the transport fails with error %d: %s",
+			-ret, request_describe(half->request, text, sizeof(text)));
+}
+
+static void grant(struct request *request);
+
+static void get_done(struct net_bulk *bulk)
+{
+	struct half *half = (struct half *)(void *)bulk;
+	struct request *request = half->request, *next;
+	struct mpi *mpi = request->mpi;
+	struct engine *engine = &mpi->engine;
+	int entered = engine_enter(mpi);
+
+	check_bulk(half, bulk->status);
+	engine->nflying--;
+	engine->nevents++;
+	give_key(engine, bulk->key);
+	pool_put(&engine->bulks, half);
+	finish_moved(mpi, request);
+	next = engine->keyless;
+	if (next) {
+		engine->keyless = next->next;
+		grant(next);
+	}
+	engine_leave(mpi, entered);
+}
+
+/* The receive is matched with an announced send and has its datum. */
+static void grant(struct request *request)
+{
+	struct mpi *mpi = request->mpi;
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = { .kind = WIRE_GRANT };
+	struct half *half;
+	uint32_t key;
+
+	if (!take_key(engine, &key)) {
+		request->next = NULL;
+		if (engine->keyless)
+			engine->keyless_last->next = request;
+		else
+			engine->keyless = request;
+		engine->keyless_last = request;
+		return;
+	}
+	head.sender = request->early->head.sender;
+	head.key = key;
+	early_free(mpi, request->early);
+	request->early = NULL;
+	half = half_new(request, key, get_done);
+	request_move(request, REQUEST_MOVING);
+	engine->nflying++;
+	check_bulk(half, mpi->net->ops->get(mpi->net, &half->bulk));
+	engine_send_control(mpi, request->net_peer, &head, WIRE_GRANT_BYTES);
+}
+
+static void start_granted(struct mpi *mpi);
+
+static void put_done(struct net_bulk *bulk)
+{
+	struct half *half = (struct half *)(void *)bulk;
+	struct request *request = half->request;
+	struct mpi *mpi = request->mpi;
+	int entered = engine_enter(mpi);
+
+	check_bulk(half, bulk->status);
+	mpi->engine.nflying--;
+	mpi->engine.nevents++;
+	mpi->engine.nmoving--;
+	pool_put(&mpi->engine.bulks, half);
+	finish_moved(mpi, request);
+	start_granted(mpi);
+	engine_leave(mpi, entered);
+}
+
+/* Start granted sends, the most urgent first, up to the limit. */
+static void start_granted(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	int limit = node_knobs(mpi->node)->mpi_ndetached_send;
+
+	while (engine->granted.count > 0 && (limit == 0 || engine->nmoving < limit)) {
+		struct heap_entry *entry = heap_pop(&engine->granted);
+		struct request *request = ORR_CONTAINER(entry, struct request, order);
+		struct net_bulk *bulk = request->bulk;
+
+		request->bulk = NULL;
+		request_move(request, REQUEST_MOVING);
+		engine->nmoving++;
+		engine->nflying++;
+		check_bulk((struct half *)(void *)bulk, mpi->net->ops->put(mpi->net, bulk));
+	}
+}
+
+static void on_grant(struct mpi *mpi, const struct wire_head *head)
+{
+	struct request *request = (struct request *)(uintptr_t)head->sender;
+	int priority = node_knobs(mpi->node)->mpi_priorities ? request->priority : 0;
+
+	request_move(request, REQUEST_GRANTED);
+	request->bulk = &half_new(request, (uint32_t)head->key, put_done)->bulk;
+	heap_push(&mpi->engine.granted, &request->order, -(double)priority);
+	start_granted(mpi);
+}
+
+/* ---- receives -------------------------------------------------------------------- */
+
+/* The receive has its datum and its message. */
+static void consume(struct request *request)
+{
+	struct early *early = request->early;
+
+	accept_message(request, &early->head);
+	if (early->local) {
+		/* Copied outside of the lock, at the end. */
+		request->local = early->local;
+	} else if (early->head.kind == WIRE_ANNOUNCE) {
+		grant(request);
+		return;
+	} else {
+		layout_scatter(&request->payload.layout, early->body);
+	}
+	early_free(request->mpi, early);
+	request->early = NULL;
+	finish_moved(request->mpi, request);
+}
+
+/* A transfer arrives.  local: the send, when it is of this node. */
+static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
+		   const void *body, struct request *local)
+{
+	struct engine *engine = &mpi->engine;
+	struct match_entry *entry = match_take(&engine->posted, head->comm, peer, head->tag);
+	struct request *request = entry ? ORR_CONTAINER(entry, struct request, match) : NULL;
+	struct early *early;
+
+	if (request && request->state == REQUEST_READY && head->kind == WIRE_EAGER) {
+		accept_message(request, head);
+		layout_scatter(&request->payload.layout, body);
+		finish_moved(mpi, request);
+		return;
+	}
+	early = early_new(mpi, peer, head);
+	early->local = local;
+	if (head->kind == WIRE_EAGER)
+		early_keep_body(early, body);
+	if (!request) {
+		match_add(&engine->early, &early->match);
+		return;
+	}
+	request->early = early;
+	if (request->state == REQUEST_READY)
+		consume(request);
+	else
+		request_move(request, REQUEST_MATCHED);
+}
+
+void engine_deliver(struct net *net, int peer, const void *head, size_t head_bytes,
+		    const void *body, size_t body_bytes)
+{
+	struct mpi *mpi = net->owner;
+	struct wire_head wire = { 0 };
+	int entered = engine_enter(mpi);
+
+	ORR_ASSERT(head_bytes <= sizeof(wire));
+	memcpy(&wire, head, head_bytes);
+	mpi->engine.nevents++;
+	switch ((enum wire_kind)wire.kind) {
+	case WIRE_EAGER:
+		ORR_ASSERT(body_bytes == wire.bytes);
+		arrive(mpi, peer, &wire, body, NULL);
+		break;
+	case WIRE_ANNOUNCE:
+		arrive(mpi, peer, &wire, NULL, NULL);
+		break;
+	case WIRE_GRANT:
+		on_grant(mpi, &wire);
+		break;
+	case WIRE_BARRIER:
+		barrier_step_arrived(mpi, wire.comm, wire.round);
+		break;
+	case WIRE_PROBE:
+	case WIRE_GONE:
+		watch_heard(mpi, peer, wire.kind == WIRE_GONE);
+		break;
+	}
+	engine_leave(mpi, entered);
+}
+
+/* ---- sends -------------------------------------------------------------------------- */
+
+static void send_eager(struct request *request, struct wire_head *head)
+{
+	struct mpi *mpi = request->mpi;
+	const struct net_layout *layout = &request->payload.layout;
+	struct parcel *parcel;
+
+	head->kind = WIRE_EAGER;
+	parcel = parcel_new(mpi, request->net_peer, head, WIRE_EAGER_BYTES);
+	parcel->request = request;
+	parcel->message.body_bytes = head->bytes;
+	parcel->message.body = layout->base;
+	if (layout->base && layout->nblocks > 1) {
+		parcel->copy = orr_alloc(head->bytes);
+		layout_gather(parcel->copy, layout);
+		parcel->message.body = parcel->copy;
+	}
+	request_move(request, REQUEST_MOVING);
+	parcel_send(parcel);
+}
+
+/* To this node itself: small ones are stored when nobody is ready to take them, so
+ * that a blocking send ends before its receive is posted, as with MPI. */
+static void send_local(struct request *request, struct wire_head *head, int is_small)
+{
+	struct mpi *mpi = request->mpi;
+	const struct net_layout *layout = &request->payload.layout;
+	void *copy = NULL;
+
+	if (!is_small) {
+		head->kind = WIRE_ANNOUNCE;
+		request_move(request, REQUEST_ANNOUNCED);
+		arrive(mpi, mpi->net->rank, head, NULL, request);
+		return;
+	}
+	head->kind = WIRE_EAGER;
+	if (layout->nblocks > 1 && layout->base) {
+		copy = orr_alloc(head->bytes);
+		layout_gather(copy, layout);
+	}
+	arrive(mpi, mpi->net->rank, head, copy ? copy : layout->base, NULL);
+	free(copy);
+	finish_moved(mpi, request);
+}
+
+/* The send has its datum. */
+static void send_ready(struct request *request)
+{
+	struct mpi *mpi = request->mpi;
+	struct wire_head head = { .sequence = request->sequence, .tag = request->tag };
+	int is_small;
+
+	head.comm = comm_at(&mpi->comms, request->comm)->id;
+	head.bytes = net_layout_bytes(&request->payload.layout);
+	head.sender = (uintptr_t)request;
+	is_small = !request->is_sync && head.bytes <= mpi->net->eager_bytes;
+	stats_count(mpi, request->net_peer, head.bytes);
+	if (request->net_peer == mpi->net->rank) {
+		send_local(request, &head, is_small);
+	} else if (is_small) {
+		send_eager(request, &head);
+	} else {
+		head.kind = WIRE_ANNOUNCE;
+		request_move(request, REQUEST_ANNOUNCED);
+		engine_send_control(mpi, request->net_peer, &head, WIRE_ANNOUNCE_BYTES);
+	}
+}
+
+/* ---- posting -------------------------------------------------------------------------- */
+
+static void request_acquired(struct acquire *acquire)
+{
+	struct request *request = (struct request *)(void *)acquire;
+	struct mpi *mpi = request->mpi;
+	struct engine *engine = &mpi->engine;
+
+	if (request->kind == REQUEST_SEND)
+		payload_of_send(&request->payload, request->handle);
+	else
+		payload_of_receive(&request->payload, request->handle);
+	orr_lock(&engine->lock);
+	engine->nevents++;
+	request_move(request, REQUEST_READY);
+	if (request->kind == REQUEST_SEND)
+		send_ready(request);
+	else if (request->early)
+		consume(request);
+	orr_unlock(&engine->lock);
+	finish_drain_later(mpi);
+}
+
+static struct request *request_new(struct mpi *mpi, const struct post *post)
+{
+	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
+	struct request *request;
+
+	orr_lock(&mpi->engine.lock);
+	request = pool_get(&mpi->engine.requests);
+	memset(request, 0, sizeof(*request));
+	list_push_back(&mpi->engine.all, &request->link);
+	request->mpi = mpi;
+	request->handle = post->handle;
+	request->kind = (unsigned char)post->kind;
+	request->is_sync = post->is_sync != 0;
+	request->is_waited = post->is_waited != 0;
+	request->comm = (short)post->comm;
+	request->peer = post->peer;
+	request->net_peer = comm_net_rank(comm, post->peer);
+	request->priority = post->priority;
+	request->nholders = 1 + request->is_waited;
+	request->sequence = post->sequence;
+	request->tag = post->tag;
+	request->what = post->what;
+	request->callback = post->callback;
+	request->arg = post->arg;
+	request->acquire.acquired = request_acquired;
+	request->acquire.memory = STARPU_MAIN_RAM;
+	request_move(request, REQUEST_TURN);
+	orr_add(&mpi->engine.nposted, 1);
+	orr_add(&mpi->engine.npending, 1);
+	return request; /* with the engine locked */
+}
+
+/* Queue the receive for its message, or give it the oldest one that waits. */
+static void match_receive(struct request *request)
+{
+	struct engine *engine = &request->mpi->engine;
+	uint64_t comm = comm_at(&request->mpi->comms, request->comm)->id;
+	struct match_entry *entry;
+
+	entry = match_take(&engine->early, comm, request->net_peer, request->tag);
+	if (entry) {
+		request->early = ORR_CONTAINER(entry, struct early, match);
+		request_move(request, REQUEST_MATCHED);
+		return;
+	}
+	request->match.comm = comm;
+	request->match.source = request->net_peer;
+	request->match.tag = request->tag;
+	match_add(&engine->posted, &request->match);
+}
+
+struct request *engine_post(struct mpi *mpi, const struct post *post)
+{
+	struct request *request = request_new(mpi, post);
+	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
+
+	if (post->kind == REQUEST_RECEIVE)
+		match_receive(request);
+	orr_unlock(&mpi->engine.lock);
+	if (post->is_waited)
+		plat_gate_init(&request->gate);
+	engine_wake(mpi);
+	/* A request that nobody waits for may be gone when this returns. */
+	acquire_start(mpi->node, &request->acquire, post->handle, mode,
+		      !post->is_unordered);
+	return post->is_waited ? request : NULL;
+}
+
+/* ---- progress ---------------------------------------------------------------------------- */
+
+void engine_wake(struct mpi *mpi)
+{
+	if (orr_load(&mpi->engine.is_asleep) && orr_cas(&mpi->engine.is_asleep, 1, 0))
+		plat_poll_kick(mpi->node->plat);
+}
+
+static int is_active(struct engine *engine)
+{
+	return orr_load(&engine->npending) > 0 || orr_load(&engine->nflying) > 0 ||
+	       orr_load(&engine->nbarriers) > 0;
+}
+
+int engine_poll(void *arg)
+{
+	struct mpi *mpi = arg;
+	struct engine *engine = &mpi->engine;
+	int nevents = 0;
+
+	if (orr_trylock(&engine->lock)) {
+		engine->is_polling = 1;
+		nevents = mpi->net->ops->poll(mpi->net);
+		engine->is_polling = 0;
+		orr_unlock(&engine->lock);
+	}
+	nevents += finish_drain(mpi);
+	if (nevents > 0)
+		return 1;
+	if (is_active(engine))
+		return 0;
+	/* Who makes it active looks at is_asleep afterwards: one of us sees the other. */
+	orr_store(&engine->is_asleep, 1);
+	orr_fence();
+	return is_active(engine) ? 0 : -1;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_ENGINE_H
+#define ORR_MPI_ENGINE_H
+
+/*
+ * engine.h - moves data between nodes: matching, small and large transfers.
+ *
+ * One lock guards all of it, held for the time of a look-up and a small copy.  No
+ * code of the application and no release of data runs under it: complete requests
+ * go to finish.h's list, which the pollers (or, where a calendar drives the
+ * transport, its callbacks) work off.
+ *
+ * A small transfer is one message.  A large or synchronous one is announced; the
+ * receiver grants it when a receive is matched and has its datum, so payload is never
+ * stored on the way.  Announcements are never held back: limits and priorities
+ * apply to granted transfers, which cannot block one another.
+ */
+#include "base/list.h"
+#include "base/table.h"
+#include "mpi/request.h"
+#include "mpi/wire.h"
+
+/* A message without a receive yet, or whose receive has not got its datum. */
+struct early {
+	struct match_entry match; /* first */
+	struct wire_head head;
+	void *body;            /* owned copy; NULL when nothing is carried */
+	struct request *local; /* the send, when it is of this node */
+};
+
+struct engine {
+	struct orr_lock lock;
+	struct pool requests, earlies, parcels, bulks;
+	struct match posted, early;
+	struct list all; /* requests, oldest first */
+	struct heap granted; /* sends that wait for a place among the moving ones */
+	int nmoving;
+	uint32_t *free_keys; /* of bulk transfers to this node */
+	uint32_t nkeys, nfree_keys, free_keys_capacity;
+	struct request *keyless, *keyless_last; /* receives that wait for a key */
+
+	struct request *moved, *moved_last;     /* to be released */
+	struct request *callbacks, *callbacks_last; /* released, to be called back */
+	int is_calling;   /* callbacks run one at a time, in order */
+	int ndraining;    /* nested or concurrent finish_drain() */
+	int is_polling;   /* the lock's holder is inside the transport's poll() */
+	int is_asleep;    /* atomic: nobody polls before the next kick */
+	int is_leaving;   /* shutting down: everything of ours is complete */
+	int npending;     /* atomic: requests, until their callback has run */
+	int nposted;      /* atomic: requests ever, modulo 2^32 */
+	int nflying;      /* messages and bulk transfers that the transport owns */
+	int nbarriers;
+	unsigned long nevents; /* anything that happened, for the watchdog */
+	struct pending_waiter *waiters;
+	struct table barriers; /* by communicator's id */
+	struct plat_timer drain_timer;
+	int is_timer_set;
+};
+
+void engine_init(struct mpi *mpi);
+void engine_free(struct mpi *mpi);
+
+/*
+ * Start a transfer.  Returns the request when post->is_waited, for finish_wait() or
+ * finish_test() to free; NULL otherwise.  post is copied.  Any thread, also
+ * callbacks.
+ */
+struct request *engine_post(struct mpi *mpi, const struct post *post);
+
+/* For plat_set_poll(); arg is the struct mpi. */
+int engine_poll(void *arg);
+/* There may be something to poll for again. */
+void engine_wake(struct mpi *mpi);
+
+/* For struct net. */
+void engine_deliver(struct net *net, int peer, const void *head, size_t head_bytes,
+		    const void *body, size_t body_bytes);
+/* Send a message without body; the engine is locked. */
+void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
+			 size_t head_bytes);
+
+/* The transport calls back: from poll(), with the lock held, or from a calendar.
+ * 1: the lock was taken now, give it to engine_leave(). */
+int engine_enter(struct mpi *mpi);
+void engine_leave(struct mpi *mpi, int entered);
+
+#endif

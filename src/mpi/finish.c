@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/finish.h"
+
+#include "base/check.h"
+#include "mpi/mpi.h"
+
+/* A thread in finish_wait_all(), on its stack. */
+struct pending_waiter {
+	struct pending_waiter *next;
+	struct plat_gate gate;
+};
+
+static void append(struct request **first, struct request **last, struct request *request)
+{
+	request->next = NULL;
+	if (*first)
+		(*last)->next = request;
+	else
+		*first = request;
+	*last = request;
+}
+
+static struct request *take_all(struct engine *engine, struct request **list)
+{
+	struct request *first;
+
+	if (!orr_load_ptr((void **)(void *)list))
+		return NULL;
+	orr_lock(&engine->lock);
+	first = *list;
+	*list = NULL;
+	orr_unlock(&engine->lock);
+	return first;
+}
+
+void finish_moved(struct mpi *mpi, struct request *request)
+{
+	request_move(request, REQUEST_MOVED);
+	append(&mpi->engine.moved, &mpi->engine.moved_last, request);
+}
+
+/* ---- the end of one request ------------------------------------------------- */
+
+static void drop(struct request *request)
+{
+	struct engine *engine = &request->mpi->engine;
+
+	if (orr_add(&request->nholders, -1) > 0)
+		return;
+	orr_lock(&engine->lock);
+	list_remove(&request->link);
+	pool_put(&engine->requests, request);
+	orr_unlock(&engine->lock);
+}
+
+static void wake_waiters(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct pending_waiter *waiter, *next;
+
+	orr_lock(&engine->lock);
+	waiter = engine->waiters;
+	engine->waiters = NULL;
+	orr_unlock(&engine->lock);
+	for (; waiter; waiter = next) {
+		next = waiter->next;
+		plat_gate_open(mpi->node->plat, &waiter->gate);
+	}
+}
+
+/* The callback has run.  The count comes before the gate, so that who waited for the
+ * last request finds that nothing is pending. */
+static void end(struct request *request)
+{
+	struct mpi *mpi = request->mpi;
+	int is_last;
+
+	request_move(request, REQUEST_ENDED);
+	is_last = orr_add(&mpi->engine.npending, -1) == 0;
+	if (request->is_waited) {
+		orr_store(&request->ended, 1);
+		plat_gate_open(mpi->node->plat, &request->gate);
+	}
+	drop(request);
+	if (is_last)
+		wake_waiters(mpi);
+}
+
+static void release(struct request *request)
+{
+	struct mpi *mpi = request->mpi;
+	struct engine *engine = &mpi->engine;
+
+	if (request->local) {
+		layout_copy(&request->payload.layout, &request->local->payload.layout);
+		orr_lock(&engine->lock);
+		finish_moved(mpi, request->local);
+		orr_unlock(&engine->lock);
+	}
+	if (request->kind == REQUEST_SEND)
+		payload_sent(&request->payload, request->handle);
+	else
+		payload_received(&request->payload, request->handle);
+	acquire_release(&request->acquire);
+	if (!request->callback) {
+		end(request);
+		return;
+	}
+	orr_lock(&engine->lock);
+	append(&engine->callbacks, &engine->callbacks_last, request);
+	orr_unlock(&engine->lock);
+}
+
+/* ---- working off --------------------------------------------------------------- */
+
+static int run_releases(struct mpi *mpi)
+{
+	struct request *request, *next;
+	int count = 0;
+
+	while ((request = take_all(&mpi->engine, &mpi->engine.moved))) {
+		for (; request; request = next) {
+			next = request->next;
+			release(request);
+			count++;
+		}
+	}
+	return count;
+}
+
+static struct request *next_callback(struct engine *engine)
+{
+	struct request *request = NULL;
+
+	orr_lock(&engine->lock);
+	if (!engine->is_calling) {
+		request = engine->callbacks;
+		if (request) {
+			engine->callbacks = request->next;
+			engine->is_calling = 1;
+		}
+	}
+	orr_unlock(&engine->lock);
+	return request;
+}
+
+static int run_callbacks(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct request *request;
+	int count = 0;
+
+	while (orr_load_ptr((void **)(void *)&engine->callbacks) &&
+	       (request = next_callback(engine))) {
+		request->callback(request->arg);
+		orr_lock(&engine->lock);
+		engine->is_calling = 0;
+		orr_unlock(&engine->lock);
+		end(request);
+		count++;
+	}
+	return count;
+}
+
+int finish_drain(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	int count, total = 0;
+
+	if (!orr_load_ptr((void **)(void *)&engine->moved) &&
+	    !orr_load_ptr((void **)(void *)&engine->callbacks))
+		return 0;
+	orr_add(&engine->ndraining, 1);
+	do {
+		count = run_releases(mpi);
+		count += run_callbacks(mpi);
+		total += count;
+	} while (count > 0);
+	orr_add(&engine->ndraining, -1);
+	return total;
+}
+
+static void drain_timer_fired(struct plat_timer *timer)
+{
+	struct engine *engine = ORR_CONTAINER(timer, struct engine, drain_timer);
+
+	engine->is_timer_set = 0;
+	finish_drain(ORR_CONTAINER(engine, struct mpi, engine));
+}
+
+/*
+ * Callbacks must not run inside the caller, who may hold locks of the application.
+ * Where a calendar drives everything, it drains; there, one thread exists, so who
+ * drains now sees what was added.  Otherwise a poller does.
+ */
+void finish_drain_later(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct plat *plat = mpi->node->plat;
+
+	if (!orr_load_ptr((void **)(void *)&engine->moved))
+		return;
+	if (!mpi->node->machine->simulated) {
+		plat_poll_kick(plat);
+		return;
+	}
+	if (engine->ndraining > 0 || engine->is_timer_set)
+		return;
+	engine->is_timer_set = 1;
+	engine->drain_timer = (struct plat_timer){ .fire = drain_timer_fired };
+	plat_after(plat, &engine->drain_timer, 0);
+}
+
+/* ---- waiting -------------------------------------------------------------------- */
+
+int finish_wait(struct request *request)
+{
+	struct plat *plat = request->mpi->node->plat;
+	int ret = plat_gate_wait(plat, &request->gate);
+
+	if (ret == 0)
+		drop(request);
+	return ret;
+}
+
+int finish_test(struct request *request)
+{
+	struct mpi *mpi = request->mpi;
+
+	if (!orr_load(&request->ended)) {
+		if (mpi->node->machine->simulated) {
+			/* A loop of tests must let simulated time advance. */
+			plat_sleep(mpi->node->plat, 1e-6);
+		} else if (mpi->net) {
+			engine_poll(mpi);
+		}
+	}
+	if (!orr_load(&request->ended))
+		return 0;
+	drop(request);
+	return 1;
+}
+
+static int wait_pending(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct pending_waiter waiter;
+	int must_wait;
+
+	plat_gate_init(&waiter.gate);
+	orr_lock(&engine->lock);
+	must_wait = orr_load(&engine->npending) > 0;
+	if (must_wait) {
+		waiter.next = engine->waiters;
+		engine->waiters = &waiter;
+	}
+	orr_unlock(&engine->lock);
+	if (!must_wait)
+		return 0;
+	/* The last request may have ended between the two: it saw no waiter then, but
+	 * its count did not: look again. */
+	orr_fence();
+	if (orr_load(&engine->npending) == 0)
+		wake_waiters(mpi);
+	return plat_gate_wait(mpi->node->plat, &waiter.gate);
+}
+
+int finish_wait_all(struct mpi *mpi)
+{
+	struct node *node = mpi->node;
+	int nposted, ret;
+
+	watch_start(mpi);
+	do {
+		ret = node_wait_submitted(node, 0);
+		if (ret < 0)
+			break;
+		nposted = orr_load(&mpi->engine.nposted);
+		ret = wait_pending(mpi);
+		if (ret < 0)
+			break;
+		/* Nothing was posted since no task was left, and nothing is pending: a
+		 * task could only come from a callback that ran meanwhile. */
+	} while (orr_load(&node->nsubmitted) > 0 ||
+		 orr_load(&mpi->engine.nposted) != nposted);
+	watch_stop(mpi);
+	return ret;
+}

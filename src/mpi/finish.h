@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_FINISH_H
+#define ORR_MPI_FINISH_H
+
+/*
+ * finish.h - the end of requests: release, callback, count, and who waits for it.
+ *
+ * Order for each request: the datum is released, the callback runs, the pending
+ * count drops, the waiter goes on.  Callbacks run one at a time, in the order of
+ * completion, without any lock; a slow one delays other callbacks, not the network.
+ */
+#include "mpi/engine.h"
+
+/* The payload of request has moved; the engine is locked. */
+void finish_moved(struct mpi *mpi, struct request *request);
+/* Work off what has moved.  Returns how many requests.  Not under the lock. */
+int finish_drain(struct mpi *mpi);
+/* Requests may have been completed outside of polling: see that it is drained. */
+void finish_drain_later(struct mpi *mpi);
+
+/* Block until request has ended and free it.  0 or -EDEADLK (not freed). */
+int finish_wait(struct request *request);
+/* 1: it has ended and is freed; 0: not yet. */
+int finish_test(struct request *request);
+/* Block until no task and no request is pending.  0 or -EDEADLK. */
+int finish_wait_all(struct mpi *mpi);
+
+#endif

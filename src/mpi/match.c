@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/match.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/table.h"
+
+enum { MATCH_FIRST_BUCKETS = 64 };
+
+static size_t bucket_of(const struct match *match, uint64_t comm, int source, int64_t tag)
+{
+	uint64_t key = (uint64_t)tag + 0x9e3779b97f4a7c15ULL * (uint64_t)(source + 1);
+
+	return table_mix(key ^ comm) & match->mask;
+}
+
+static int has_key(const struct match_entry *entry, uint64_t comm, int source, int64_t tag)
+{
+	return entry->tag == tag && entry->source == source && entry->comm == comm;
+}
+
+void match_free(struct match *match)
+{
+	free(match->buckets);
+	memset(match, 0, sizeof(*match));
+}
+
+static void grow(struct match *match)
+{
+	size_t old_count = match->buckets ? match->mask + 1 : 0;
+	size_t count = old_count ? 4 * old_count : MATCH_FIRST_BUCKETS;
+	struct match_entry **old = match->buckets;
+
+	match->buckets = orr_alloc(count * sizeof(struct match_entry *));
+	match->mask = count - 1;
+	for (size_t i = 0; i < old_count; i++) {
+		while (old[i]) {
+			struct match_entry *entry = old[i], **bucket;
+
+			old[i] = entry->chain;
+			bucket = &match->buckets[bucket_of(match, entry->comm, entry->source,
+							   entry->tag)];
+			entry->chain = *bucket;
+			*bucket = entry;
+		}
+	}
+	free(old);
+}
+
+void match_add(struct match *match, struct match_entry *entry)
+{
+	struct match_entry *first, **bucket;
+
+	if (!match->buckets || match->nkeys > match->mask)
+		grow(match);
+	bucket = &match->buckets[bucket_of(match, entry->comm, entry->source, entry->tag)];
+	entry->next = NULL;
+	match->nentries++;
+	for (first = *bucket; first; first = first->chain) {
+		if (has_key(first, entry->comm, entry->source, entry->tag)) {
+			first->last->next = entry;
+			first->last = entry;
+			return;
+		}
+	}
+	entry->last = entry;
+	entry->chain = *bucket;
+	*bucket = entry;
+	match->nkeys++;
+}
+
+struct match_entry *match_take(struct match *match, uint64_t comm, int source, int64_t tag)
+{
+	struct match_entry **link, *first, *second;
+
+	if (match->nentries == 0)
+		return NULL;
+	link = &match->buckets[bucket_of(match, comm, source, tag)];
+	while (*link && !has_key(*link, comm, source, tag))
+		link = &(*link)->chain;
+	first = *link;
+	if (!first)
+		return NULL;
+	second = first->next;
+	if (second) {
+		second->last = first->last;
+		second->chain = first->chain;
+		*link = second;
+	} else {
+		*link = first->chain;
+		match->nkeys--;
+	}
+	match->nentries--;
+	first->chain = first->next = first->last = NULL;
+	return first;
+}
+
+int match_next(const struct match *match, size_t *cursor, struct match_entry **entry)
+{
+	/* *cursor is the bucket after that of *entry, whose key's first entry is
+	 * found again: only the first one knows the next key. */
+	if (*entry && (*entry)->next) {
+		*entry = (*entry)->next;
+		return 1;
+	}
+	if (*entry) {
+		struct match_entry *first = match->buckets[*cursor - 1];
+
+		while (!has_key(first, (*entry)->comm, (*entry)->source, (*entry)->tag))
+			first = first->chain;
+		*entry = first->chain;
+		if (*entry)
+			return 1;
+	}
+	*entry = NULL;
+	for (; match->buckets && *cursor <= match->mask; ++*cursor) {
+		if (match->buckets[*cursor]) {
+			*entry = match->buckets[*cursor];
+			++*cursor;
+			return 1;
+		}
+	}
+	return 0;
+}

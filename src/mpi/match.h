@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_MATCH_H
+#define ORR_MPI_MATCH_H
+
+/*
+ * match.h - first in, first out queues by (communicator, source, tag).
+ *
+ * Two of them make the matching: receives posted without a message, and messages
+ * that came without a receive.  Entries are embedded, chained by hash; those of one
+ * key hang on the first of them, so a queue costs nothing besides its entries, and
+ * any number of other keys costs nothing but memory.  Not locked.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+struct match_entry {
+	struct match_entry *chain; /* next key with the same hash */
+	struct match_entry *next;  /* same key, later */
+	struct match_entry *last;  /* same key, the latest; valid in the first */
+	uint64_t comm;
+	int64_t tag;
+	int source; /* rank in the transport */
+};
+
+struct match {
+	struct match_entry **buckets;
+	size_t mask, nkeys, nentries;
+};
+
+/* A zeroed struct match is empty. */
+void match_free(struct match *match);
+/* comm, source and tag of entry are set. */
+void match_add(struct match *match, struct match_entry *entry);
+/* The oldest entry with the key, taken out, or NULL. */
+struct match_entry *match_take(struct match *match, uint64_t comm, int source,
+			       int64_t tag);
+/* All entries; start with *cursor = 0 and *entry = NULL.  0 at the end. */
+int match_next(const struct match *match, size_t *cursor, struct match_entry **entry);
+
+#endif

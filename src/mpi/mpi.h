@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_MPI_H
+#define ORR_MPI_MPI_H
+
+/*
+ * mpi.h - the MPI layer of one node: everything it owns hangs here.
+ *
+ * Lives from starpu_mpi_init() to starpu_mpi_shutdown(), as node->mpi.
+ */
+#include "mpi/cache.h"
+#include "mpi/comm.h"
+#include "mpi/engine.h"
+#include "mpi/insert.h"
+#include "mpi/policy.h"
+#include "mpi/registry.h"
+#include "mpi/stats.h"
+#include "mpi/watch.h"
+
+struct mpi {
+	struct node *node;
+	struct net *net;  /* NULL when is_fake */
+	int is_fake;      /* a size is pretended, nothing is communicated */
+	int rank, size;   /* in the communicator of init, or pretended */
+	struct comm_table comms;
+	const void *last_comm; /* of the API, and its index: the usual look-up */
+	int last_comm_index;
+	void *api;        /* the API's, see src/api/mpi_comm.c */
+	struct engine engine;
+	struct registry registry;
+	struct cache cache;
+	struct policies policies;
+	struct insertion insertion;
+	struct stats stats;
+	struct watch *watch;
+	int use_coop_sends;
+};
+
+/*
+ * Start the layer on an open node.  Collective.  config names the communicator of
+ * init, which becomes number 0.  0, or -EINVAL for an unknown transport.
+ */
+int mpi_open(struct node *node, const struct net_config *config);
+/* Wait for everything, agree with all nodes, check that nothing is left, and free. */
+void mpi_close(struct node *node);
+/* Block until all ranks of a communicator have called it.  0 or -EDEADLK. */
+int mpi_barrier(struct mpi *mpi, int comm);
+
+#endif

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/payload.h"
+
+#include <string.h>
+
+#include "base/check.h"
+#include "core/interfaces.h"
+
+static int executes(starpu_data_handle_t handle)
+{
+	return handle->node->machine->executes;
+}
+
+static int in_place(struct payload *payload, starpu_data_handle_t handle)
+{
+	struct net_layout *layout = &payload->layout;
+
+	memset(payload, 0, sizeof(*payload));
+	if (!interface_layout(handle, STARPU_MAIN_RAM, &layout->base, &layout->block_bytes,
+			      &layout->nblocks, &layout->stride_bytes)) {
+		payload->is_packed = 1;
+		return 0;
+	}
+	if (!executes(handle))
+		layout->base = NULL;
+	return 1;
+}
+
+static void set_packed(struct payload *payload, void *buffer, size_t bytes)
+{
+	payload->packed = buffer;
+	payload->layout.base = buffer;
+	payload->layout.block_bytes = payload->layout.stride_bytes = bytes;
+	payload->layout.nblocks = 1;
+}
+
+static void cannot(starpu_data_handle_t handle, const char *what)
+	__attribute__((noreturn));
+
+static void cannot(starpu_data_handle_t handle, const char *what)
+{
+	char text[128];
+
+	orr_die(handle->node->rank,
+		"%s (%s) cannot be sent: its interface has no working %s; define it in "
+		"struct starpu_data_interface_ops",
+		data_describe(handle, text, sizeof(text)),
+		handle->ops->name ? handle->ops->name : "user-defined interface", what);
+}
+
+void payload_of_send(struct payload *payload, starpu_data_handle_t handle)
+{
+	starpu_ssize_t bytes = -1;
+	void *buffer = NULL;
+
+	if (in_place(payload, handle))
+		return;
+	if (!handle->ops->pack_data)
+		cannot(handle, "pack_data");
+	if (!executes(handle)) {
+		handle->ops->pack_data(handle, STARPU_MAIN_RAM, NULL, &bytes);
+		set_packed(payload, NULL, bytes < 0 ? data_bytes(handle) : (size_t)bytes);
+		return;
+	}
+	if (handle->ops->pack_data(handle, STARPU_MAIN_RAM, &buffer, &bytes) != 0 || bytes < 0)
+		cannot(handle, "pack_data");
+	set_packed(payload, buffer, (size_t)bytes);
+}
+
+void payload_of_receive(struct payload *payload, starpu_data_handle_t handle)
+{
+	if (in_place(payload, handle))
+		return;
+	if (!handle->ops->unpack_data && !handle->ops->peek_data)
+		cannot(handle, "unpack_data");
+}
+
+void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t bytes)
+{
+	void *buffer = NULL;
+
+	if (executes(handle)) {
+		buffer = (void *)starpu_malloc_on_node_flags(STARPU_MAIN_RAM, bytes, 0);
+		if (!buffer && bytes > 0)
+			orr_die(handle->node->rank,
+				"no memory for a packed message of %zu bytes", bytes);
+	}
+	set_packed(payload, buffer, bytes);
+}
+
+void payload_received(struct payload *payload, starpu_data_handle_t handle)
+{
+	size_t bytes = payload->layout.block_bytes;
+	void *buffer = payload->packed;
+	int ret;
+
+	if (!payload->is_packed || !executes(handle))
+		return;
+	payload->packed = NULL;
+	if (handle->ops->peek_data) {
+		ret = handle->ops->peek_data(handle, STARPU_MAIN_RAM, buffer, bytes);
+		starpu_free_on_node_flags(STARPU_MAIN_RAM, (uintptr_t)buffer, bytes, 0);
+	} else {
+		ret = handle->ops->unpack_data(handle, STARPU_MAIN_RAM, buffer, bytes);
+	}
+	if (ret != 0)
+		cannot(handle, "unpack_data");
+}
+
+void payload_sent(struct payload *payload, starpu_data_handle_t handle)
+{
+	(void)handle;
+	if (!payload->packed)
+		return;
+	starpu_free_on_node_flags(STARPU_MAIN_RAM, (uintptr_t)payload->packed,
+				  payload->layout.block_bytes, 0);
+	payload->packed = NULL;
+}
+
+void layout_scatter(const struct net_layout *to, const void *from)
+{
+	const char *source = from;
+
+	if (!to->base || !source)
+		return;
+	for (size_t i = 0; i < to->nblocks; i++)
+		memcpy(to->base + i * to->stride_bytes, source + i * to->block_bytes,
+		       to->block_bytes);
+}
+
+void layout_gather(void *to, const struct net_layout *from)
+{
+	char *target = to;
+
+	if (!from->base || !target)
+		return;
+	for (size_t i = 0; i < from->nblocks; i++)
+		memcpy(target + i * from->block_bytes, from->base + i * from->stride_bytes,
+		       from->block_bytes);
+}
+
+void layout_copy(const struct net_layout *to, const struct net_layout *from)
+{
+	size_t bytes = net_layout_bytes(from), done = 0;
+
+	if (!to->base || !from->base)
+		return;
+	while (done < bytes) {
+		size_t to_offset = done % to->block_bytes;
+		size_t from_offset = done % from->block_bytes;
+		size_t step = to->block_bytes - to_offset;
+
+		if (step > from->block_bytes - from_offset)
+			step = from->block_bytes - from_offset;
+		memcpy(to->base + done / to->block_bytes * to->stride_bytes + to_offset,
+		       from->base + done / from->block_bytes * from->stride_bytes +
+			       from_offset,
+		       step);
+		done += step;
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_PAYLOAD_H
+#define ORR_MPI_PAYLOAD_H
+
+/*
+ * payload.h - what of a datum travels: blocks in place, or a packed buffer.
+ *
+ * Kinds of data whose layout is known go straight from and to their place.  Others
+ * are packed by their own operations.  The copy in main memory is meant, and the
+ * caller has acquired it.  Where payloads do not exist, only sizes are computed.
+ */
+#include "core/data.h"
+#include "plat/net.h"
+
+struct payload {
+	struct net_layout layout;
+	void *packed;   /* owned buffer that layout names; NULL: in place */
+	int is_packed;  /* travels packed, even when nothing is carried */
+};
+
+/* The value to send; packs when needed.  Ends the program when that fails. */
+void payload_of_send(struct payload *payload, starpu_data_handle_t handle);
+/* Where to receive; for packed data the layout is empty before payload_expect(). */
+void payload_of_receive(struct payload *payload, starpu_data_handle_t handle);
+/* bytes of packed data are coming: make room for them. */
+void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t bytes);
+/* All bytes are there: unpack; the buffer is gone. */
+void payload_received(struct payload *payload, starpu_data_handle_t handle);
+/* All bytes have been read: the buffer is gone. */
+void payload_sent(struct payload *payload, starpu_data_handle_t handle);
+
+/* Copy contiguous bytes to a layout, or the reverse, or between layouts of equal
+ * sizes.  Nothing happens when an address is NULL. */
+void layout_scatter(const struct net_layout *to, const void *from);
+void layout_gather(void *to, const struct net_layout *from);
+void layout_copy(const struct net_layout *to, const struct net_layout *from);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/request.h"
+
+#include <stdio.h>
+
+#include "base/check.h"
+
+#define TO(state) (1u << (state))
+
+/* Every legal move, in one place.  MATCHED to READY: it goes on at once from there. */
+static const unsigned request_legal[REQUEST_NSTATES] = {
+	[REQUEST_NEW] = TO(REQUEST_TURN),
+	[REQUEST_TURN] = TO(REQUEST_MATCHED) | TO(REQUEST_READY),
+	[REQUEST_MATCHED] = TO(REQUEST_READY),
+	[REQUEST_READY] = TO(REQUEST_ANNOUNCED) | TO(REQUEST_MOVING) | TO(REQUEST_MOVED),
+	[REQUEST_ANNOUNCED] = TO(REQUEST_GRANTED) | TO(REQUEST_MOVED),
+	[REQUEST_GRANTED] = TO(REQUEST_MOVING),
+	[REQUEST_MOVING] = TO(REQUEST_MOVED),
+	[REQUEST_MOVED] = TO(REQUEST_ENDED),
+	[REQUEST_ENDED] = 0,
+};
+
+void request_move(struct request *request, enum request_state state)
+{
+	ORR_ASSERT(request_legal[request->state] & TO(state));
+	request->state = (unsigned char)state;
+}
+
+static const char *waiting_for(const struct request *request)
+{
+	switch ((enum request_state)request->state) {
+	case REQUEST_NEW:
+	case REQUEST_TURN:
+		return request->kind == REQUEST_SEND
+			       ? "earlier tasks on the data are not done"
+			       : "earlier tasks on the data are not done, no message came";
+	case REQUEST_MATCHED:
+		return "the message came, earlier tasks on the data are not done";
+	case REQUEST_READY:
+		return "no message came";
+	case REQUEST_ANNOUNCED:
+		return "no matching receive is ready";
+	case REQUEST_GRANTED:
+		return "other transfers go first";
+	case REQUEST_MOVING:
+		return "the payload is on its way";
+	default:
+		return "complete";
+	}
+}
+
+const char *request_describe(const struct request *request, char *text, size_t bytes)
+{
+	char data[128];
+	int is_send = request->kind == REQUEST_SEND;
+
+	data_describe(request->handle, data, sizeof(data));
+	snprintf(text, bytes, "%s rank %d tag %lld: %s, %zu bytes%s%s: %s",
+		 is_send ? "send to" : "receive from", request->peer,
+		 (long long)request->tag, data, data_bytes(request->handle),
+		 request->what ? ", " : "", request->what ? request->what : "",
+		 waiting_for(request));
+	return text;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_REQUEST_H
+#define ORR_MPI_REQUEST_H
+
+/*
+ * request.h - one transfer as its rank sees it, from post to end.
+ *
+ * It takes its turn on the datum like a task.  A receive also waits for its message,
+ * and the two may happen in either order.  The request is freed when both the engine
+ * and the application, which holds those it can wait for, have let it go.
+ */
+#include "base/list.h"
+#include "core/acquire.h"
+#include "mpi/match.h"
+#include "mpi/payload.h"
+
+struct mpi;
+
+enum request_state {
+	REQUEST_NEW,
+	REQUEST_TURN,      /* waits for the datum */
+	REQUEST_MATCHED,   /* receive: the message came first, the datum is awaited */
+	REQUEST_READY,     /* has the datum; receive: waits for the message */
+	REQUEST_ANNOUNCED, /* send: waits for the receiver's grant */
+	REQUEST_GRANTED,   /* send: waits until few enough others move */
+	REQUEST_MOVING,    /* the payload is on its way */
+	REQUEST_MOVED,     /* to be released */
+	REQUEST_ENDED,     /* released, called back */
+	REQUEST_NSTATES
+};
+
+enum request_kind { REQUEST_SEND, REQUEST_RECEIVE };
+
+/* What the API asks for. */
+struct post {
+	enum request_kind kind;
+	starpu_data_handle_t handle;
+	int comm, peer; /* index of the communicator, rank in it */
+	int64_t tag;
+	int priority;
+	int is_sync;         /* a send that ends after its match only */
+	int is_unordered;    /* does not take its turn on the datum */
+	int is_waited;       /* the application will wait or test */
+	uint32_t sequence;   /* as struct wire_head */
+	const char *what;    /* for messages: function called, or codelet; borrowed */
+	void (*callback)(void *arg);
+	void *arg;
+};
+
+struct request {
+	struct acquire acquire; /* first */
+	struct mpi *mpi;
+	struct match_entry match; /* in posted receives */
+	struct request *next;     /* in a completion list */
+	struct list link;         /* all requests, for reports */
+	starpu_data_handle_t handle;
+	unsigned char kind, state, is_sync, is_waited;
+	short comm;
+	int peer, net_peer;
+	int priority;
+	int nholders; /* atomic: engine and application */
+	int ended;    /* atomic: for test */
+	uint32_t sequence;
+	int64_t tag;
+	const char *what;
+	struct payload payload;
+	struct early *early;   /* receive: the message that came first */
+	struct request *local; /* receive: the send of the same node that it is for */
+	struct net_bulk *bulk; /* while granted */
+	struct heap_entry order; /* in granted sends */
+	void (*callback)(void *arg);
+	void *arg;
+	struct plat_gate gate;
+};
+
+/* Every change of state is checked against the table of legal moves. */
+void request_move(struct request *request, enum request_state state);
+/* "receive of tag 7 from rank 2 into ... (960 bytes), waiting for ...".  Returns text. */
+const char *request_describe(const struct request *request, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/pool.h"
+#include "plat/net.h"
+#include "plat/plat.h"
+
+/*
+ * The "mpi" transport: plain MPI calls, the same for Open MPI and SMPI.
+ *
+ * Messages travel as frames with one tag.  A ring of receives from any source is
+ * posted; MPI matches them in the order of posting, so looking only at the oldest
+ * keeps the order of each peer.  Frames that MPI did not take at once are limited in
+ * number, so that a poll costs the same however many messages wait.
+ * Bulks have one tag each, so they go straight to their place.
+ */
+
+enum {
+	TAG_MESSAGE = 1,
+	TAG_BULK = 2, /* plus the key */
+	KEY_LIMIT = 1 << 20,
+	RING_RECEIVES = 16,
+	MAX_FRAMES_SENT = 64,
+	BODY_ALIGN_BYTES = 16,
+	MAX_EAGER_BYTES = 1 << 20,
+	PIECE_BYTES = 1 << 30, /* MPI counts are int */
+	FIRST_REQUESTS = 32
+};
+
+/* What goes before head and body. */
+struct frame_head {
+	uint32_t head_bytes;
+	uint32_t has_body;
+	uint64_t body_bytes;
+};
+
+enum op_kind { OP_MESSAGE, OP_PUT, OP_GET, OP_BARRIER };
+
+/* One thing that MPI works on, or that has ended and waits for its callback. */
+struct op {
+	enum op_kind kind;
+	int status; /* 0 or a negative errno */
+	union {
+		struct net_message *message;
+		struct net_bulk *bulk;
+		struct net_barrier *barrier;
+	} of;
+	void *frame;         /* OP_MESSAGE: owned */
+	MPI_Datatype type;   /* of the present piece, MPI_DATATYPE_NULL: bytes */
+	size_t offset_bytes; /* of the present piece */
+	size_t piece_bytes;
+	struct op *next;
+};
+
+/* Regions of any content, for payloads that do not exist; freed at the end only,
+ * since transfers may be using them. */
+struct scratch {
+	struct scratch *older;
+	size_t bytes;
+	char data[];
+};
+
+struct mpi_net {
+	struct net base; /* first */
+	MPI_Comm comm;
+	int test_twice; /* MPI_Testsome() shows only what an earlier call found */
+	size_t frame_bytes;
+	/* The ring of receives; oldest is the one posted first. */
+	char *ring_frames[RING_RECEIVES];
+	MPI_Request ring[RING_RECEIVES];
+	int oldest;
+	/* requests[0] is lent to the oldest receive; ops[i] owns requests[i]. */
+	MPI_Request *requests;
+	MPI_Status *statuses;
+	int *indices;
+	struct op **ops;
+	int nrequests, capacity;
+	struct op *ended, **ended_last; /* to be called back by poll */
+	struct net_message *queued, **queued_last;
+	int nframes_sent;
+	struct pool op_pool, frame_pool;
+	struct scratch *scratch;
+};
+
+static struct mpi_net *mpi_net_of(struct net *net)
+{
+	return (struct mpi_net *)net;
+}
+
+static int check(struct mpi_net *net, int rc, const char *call)
+{
+	char text[MPI_MAX_ERROR_STRING];
+	int length = 0;
+
+	if (rc == MPI_SUCCESS)
+		return 0;
+	MPI_Error_string(rc, text, &length);
+	orr_complain(net->base.rank, "%s failed: %.*s", call, length, text);
+	return -EIO;
+}
+
+/* Without a message the engine cannot go on, and nobody could be told. */
+static void check_or_die(struct mpi_net *net, int rc, const char *call)
+{
+	if (check(net, rc, call) < 0)
+		orr_die(net->base.rank, "a message between nodes was lost; ending");
+}
+
+/* ---- the table of requests ---- */
+
+static struct op *op_new(struct mpi_net *net, enum op_kind kind)
+{
+	struct op *op = pool_get(&net->op_pool);
+
+	*op = (struct op){.kind = kind, .type = MPI_DATATYPE_NULL};
+	return op;
+}
+
+static void op_end(struct mpi_net *net, struct op *op)
+{
+	op->next = NULL;
+	*net->ended_last = op;
+	net->ended_last = &op->next;
+}
+
+static void reserve_requests(struct mpi_net *net, int wanted)
+{
+	size_t n;
+
+	if (wanted <= net->capacity)
+		return;
+	net->capacity = net->capacity ? 2 * net->capacity : FIRST_REQUESTS;
+	n = (size_t)net->capacity;
+	net->requests = orr_realloc(net->requests, n * sizeof(*net->requests));
+	net->statuses = orr_realloc(net->statuses, n * sizeof(*net->statuses));
+	net->indices = orr_realloc(net->indices, n * sizeof(*net->indices));
+	net->ops = orr_realloc(net->ops, n * sizeof(*net->ops));
+}
+
+static void watch(struct mpi_net *net, struct op *op, MPI_Request request)
+{
+	reserve_requests(net, net->nrequests + 1);
+	net->requests[net->nrequests] = request;
+	net->ops[net->nrequests++] = op;
+}
+
+/* ---- messages ---- */
+
+static size_t body_offset(size_t head_bytes)
+{
+	size_t bytes = sizeof(struct frame_head) + head_bytes;
+
+	return (bytes + BODY_ALIGN_BYTES - 1) & ~(size_t)(BODY_ALIGN_BYTES - 1);
+}
+
+static size_t frame_fill(char *frame, const struct net_message *message)
+{
+	struct frame_head head = {.head_bytes = message->head_bytes,
+				  .has_body = message->body != NULL,
+				  .body_bytes = message->body_bytes};
+	size_t at = body_offset(message->head_bytes);
+
+	memcpy(frame, &head, sizeof(head));
+	memcpy(frame + sizeof(head), message->head, message->head_bytes);
+	if (message->body_bytes == 0)
+		return at;
+	if (message->body)
+		memcpy(frame + at, message->body, message->body_bytes);
+	return at + message->body_bytes;
+}
+
+static void start_message(struct mpi_net *net, struct net_message *message)
+{
+	struct op *op = op_new(net, OP_MESSAGE);
+	MPI_Request request;
+	size_t bytes;
+	int done;
+
+	op->of.message = message;
+	op->frame = pool_get(&net->frame_pool);
+	bytes = frame_fill(op->frame, message);
+	check_or_die(net,
+		     MPI_Isend(op->frame, (int)bytes, MPI_BYTE, message->peer,
+			       TAG_MESSAGE, net->comm, &request),
+		     "MPI_Isend of a message");
+	net->nframes_sent++;
+	/* Small frames are mostly gone by now. */
+	check_or_die(net, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+	if (done)
+		op_end(net, op);
+	else
+		watch(net, op, request);
+}
+
+static void start_queued(struct mpi_net *net)
+{
+	while (net->queued && net->nframes_sent < MAX_FRAMES_SENT) {
+		struct net_message *message = net->queued;
+
+		net->queued = message->next;
+		if (!net->queued)
+			net->queued_last = &net->queued;
+		start_message(net, message);
+	}
+}
+
+static int mpi_send(struct net *base, struct net_message *message)
+{
+	struct mpi_net *net = mpi_net_of(base);
+
+	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
+	ORR_ASSERT(message->body_bytes <= base->eager_bytes);
+	if (message->peer < 0 || message->peer >= base->size)
+		return -EINVAL;
+	message->next = NULL;
+	*net->queued_last = message;
+	net->queued_last = &message->next;
+	start_queued(net);
+	return 0;
+}
+
+static void post_receive(struct mpi_net *net, int slot)
+{
+	check_or_die(net,
+		     MPI_Irecv(net->ring_frames[slot], (int)net->frame_bytes, MPI_BYTE,
+			       MPI_ANY_SOURCE, TAG_MESSAGE, net->comm, &net->ring[slot]),
+		     "MPI_Irecv of messages");
+}
+
+/* Hand over the frame in the oldest receive and post it again, as the newest. */
+static void receive_oldest(struct mpi_net *net, int peer)
+{
+	int slot = net->oldest;
+	char *frame = net->ring_frames[slot];
+	struct frame_head head;
+
+	memcpy(&head, frame, sizeof(head));
+	ORR_ASSERT(head.head_bytes <= NET_HEAD_BYTES);
+	net->oldest = (slot + 1) % RING_RECEIVES;
+	net->base.deliver(&net->base, peer, frame + sizeof(head), head.head_bytes,
+			  head.has_body ? frame + body_offset(head.head_bytes) : NULL,
+			  (size_t)head.body_bytes);
+	post_receive(net, slot);
+}
+
+/* ---- bulks ---- */
+
+static char *scratch_get(struct mpi_net *net, size_t bytes)
+{
+	struct scratch *scratch = net->scratch;
+
+	if (scratch && scratch->bytes >= bytes)
+		return scratch->data;
+	if (scratch && bytes < 2 * scratch->bytes)
+		bytes = 2 * scratch->bytes;
+	scratch = orr_alloc(sizeof(*scratch) + bytes);
+	scratch->older = net->scratch;
+	scratch->bytes = bytes;
+	net->scratch = scratch;
+	return scratch->data;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The type of bytes [offset, offset + bytes) of the strided payload: the end of a
+ * block, whole blocks, the start of a block.  Pieces are cut by size alone, so that
+ * both sides cut alike whatever their layouts.
+ */
+static int strided_type(const struct net_layout *layout, size_t offset, size_t bytes,
+			MPI_Datatype *type)
+{
+	size_t block = layout->block_bytes, in_block = offset % block;
+	size_t start = in_block ? smaller(block - in_block, bytes) : 0;
+	size_t nblocks = (bytes - start) / block, end = (bytes - start) % block;
+	size_t row = (offset + start) / block;
+	int lengths[3] = {(int)start, 1, (int)end};
+	MPI_Aint at[3] = {(MPI_Aint)(offset / block * layout->stride_bytes + in_block),
+			  (MPI_Aint)(row * layout->stride_bytes),
+			  (MPI_Aint)((row + nblocks) * layout->stride_bytes)};
+	MPI_Datatype types[3] = {MPI_BYTE, MPI_BYTE, MPI_BYTE};
+	int rc = MPI_Type_create_hvector((int)nblocks, (int)(nblocks ? block : 0),
+					 (MPI_Aint)layout->stride_bytes, MPI_BYTE,
+					 &types[1]);
+
+	if (rc != MPI_SUCCESS)
+		return rc;
+	if (start == 0 && end == 0) {
+		/* The usual case needs no struct around it; it starts at its row. */
+		lengths[0] = 1;
+		rc = MPI_Type_create_hindexed(1, lengths, &at[1], types[1], type);
+	} else {
+		rc = MPI_Type_create_struct(3, lengths, at, types, type);
+	}
+	MPI_Type_free(&types[1]);
+	return rc == MPI_SUCCESS ? MPI_Type_commit(type) : rc;
+}
+
+/* Start the piece at op->offset_bytes. */
+static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
+{
+	struct net_bulk *bulk = op->of.bulk;
+	const struct net_layout *layout = &bulk->layout;
+	size_t total = net_layout_bytes(layout);
+	int tag = TAG_BULK + (int)bulk->key, count = 1, rc;
+	MPI_Datatype type = MPI_BYTE;
+	char *base = layout->base;
+
+	op->piece_bytes = smaller(total - op->offset_bytes, PIECE_BYTES);
+	if (!base || layout->nblocks <= 1 ||
+	    layout->stride_bytes == layout->block_bytes) {
+		count = (int)op->piece_bytes;
+		base = base ? base + op->offset_bytes : scratch_get(net, op->piece_bytes);
+	} else {
+		rc = strided_type(layout, op->offset_bytes, op->piece_bytes, &op->type);
+		if (rc != MPI_SUCCESS)
+			return check(net, rc, "making an MPI datatype");
+		type = op->type;
+	}
+	if (op->kind == OP_PUT)
+		rc = MPI_Isend(base, count, type, bulk->peer, tag, net->comm, request);
+	else
+		rc = MPI_Irecv(base, count, type, bulk->peer, tag, net->comm, request);
+	return check(net, rc,
+		     op->kind == OP_PUT ? "MPI_Isend of data" : "MPI_Irecv of data");
+}
+
+static void free_type(struct op *op)
+{
+	if (op->type != MPI_DATATYPE_NULL)
+		MPI_Type_free(&op->type);
+	op->type = MPI_DATATYPE_NULL;
+}
+
+static void start_bulk(struct mpi_net *net, struct op *op)
+{
+	MPI_Request request;
+
+	op->status = start_piece(net, op, &request);
+	if (op->status == 0) {
+		watch(net, op, request);
+		return;
+	}
+	free_type(op);
+	op_end(net, op);
+}
+
+static int new_bulk(struct net *base, struct net_bulk *bulk, enum op_kind kind)
+{
+	struct mpi_net *net = mpi_net_of(base);
+	struct op *op;
+
+	ORR_ASSERT(bulk->key < KEY_LIMIT);
+	if (bulk->peer < 0 || bulk->peer >= base->size)
+		return -EINVAL;
+	op = op_new(net, kind);
+	op->of.bulk = bulk;
+	start_bulk(net, op);
+	return 0;
+}
+
+static int mpi_put(struct net *base, struct net_bulk *bulk)
+{
+	return new_bulk(base, bulk, OP_PUT);
+}
+
+static int mpi_get(struct net *base, struct net_bulk *bulk)
+{
+	return new_bulk(base, bulk, OP_GET);
+}
+
+/* A piece has ended: is all of it there? */
+static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *status,
+		       int rc)
+{
+	int error_class = MPI_SUCCESS, bytes = 0;
+
+	if (rc != MPI_SUCCESS) {
+		MPI_Error_class(rc, &error_class);
+		if (error_class == MPI_ERR_TRUNCATE)
+			return -EMSGSIZE;
+		return check(net, rc, "a transfer of data");
+	}
+	if (op->kind == OP_PUT)
+		return 0;
+	MPI_Get_count(status, MPI_BYTE, &bytes);
+	return (size_t)bytes == op->piece_bytes ? 0 : -EMSGSIZE;
+}
+
+/* ---- progress ---- */
+
+static void barrier_start(struct net *base, struct net_barrier *barrier)
+{
+	struct mpi_net *net = mpi_net_of(base);
+	struct op *op = op_new(net, OP_BARRIER);
+	MPI_Request request;
+
+	op->of.barrier = barrier;
+	check_or_die(net, MPI_Ibarrier(net->comm, &request), "MPI_Ibarrier");
+	watch(net, op, request);
+}
+
+/* The request of op has ended: it goes to the ended ones, or to its next piece. */
+static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *status,
+			     int rc)
+{
+	if (op->kind == OP_MESSAGE || op->kind == OP_BARRIER) {
+		check_or_die(net, rc, "sending a message");
+		op_end(net, op);
+		return;
+	}
+	free_type(op);
+	op->status = bulk_status(net, op, status, rc);
+	op->offset_bytes += op->piece_bytes;
+	if (op->status == 0 && op->offset_bytes < net_layout_bytes(&op->of.bulk->layout))
+		start_bulk(net, op);
+	else
+		op_end(net, op);
+}
+
+/* Close the gaps that ended requests left; requests[0] stays. */
+static void compact(struct mpi_net *net)
+{
+	int kept = 1;
+
+	for (int i = 1; i < net->nrequests; i++) {
+		if (!net->ops[i])
+			continue;
+		net->requests[kept] = net->requests[i];
+		net->ops[kept++] = net->ops[i];
+	}
+	net->nrequests = kept;
+}
+
+/* One MPI_Testsome(): sort what has ended.  Returns how many have. */
+static int test_requests(struct mpi_net *net, int *peer)
+{
+	int nended = 0, rc;
+
+	*peer = -1;
+	net->requests[0] = net->ring[net->oldest];
+	rc = MPI_Testsome(net->nrequests, net->requests, &nended, net->indices,
+			  net->statuses);
+	if (nended == MPI_UNDEFINED || nended == 0) {
+		check_or_die(net, rc, "MPI_Testsome");
+		return 0;
+	}
+	for (int i = 0; i < nended; i++) {
+		int at = net->indices[i];
+		MPI_Status status = net->statuses[i];
+		int error = rc == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
+		struct op *op = at ? net->ops[at] : NULL;
+
+		if (at == 0) {
+			check_or_die(net, error, "receiving a message");
+			*peer = status.MPI_SOURCE;
+			continue;
+		}
+		net->ops[at] = NULL;
+		/* A next piece is watched at the end, beyond what was tested. */
+		op_request_ended(net, op, &status, error);
+	}
+	compact(net);
+	return nended;
+}
+
+static void call_back(struct mpi_net *net, struct op *op)
+{
+	struct op ended = *op;
+
+	pool_put(&net->op_pool, op);
+	switch (ended.kind) {
+	case OP_MESSAGE:
+		pool_put(&net->frame_pool, ended.frame);
+		net->nframes_sent--;
+		start_queued(net);
+		ended.of.message->sent(ended.of.message);
+		break;
+	case OP_PUT:
+	case OP_GET:
+		ended.of.bulk->status = ended.status;
+		ended.of.bulk->done(ended.of.bulk);
+		break;
+	case OP_BARRIER:
+		ended.of.barrier->done(ended.of.barrier);
+		break;
+	}
+}
+
+/* Callbacks may start more, which may end at once: that is for the next turn. */
+static int call_back_ended(struct mpi_net *net)
+{
+	struct op *op = net->ended;
+	int ncalled = 0;
+
+	net->ended = NULL;
+	net->ended_last = &net->ended;
+	while (op) {
+		struct op *next = op->next;
+
+		call_back(net, op);
+		op = next;
+		ncalled++;
+	}
+	return ncalled;
+}
+
+static int poll_once(struct mpi_net *net)
+{
+	int peer, advanced = test_requests(net, &peer);
+
+	if (peer >= 0)
+		receive_oldest(net, peer);
+	return advanced + call_back_ended(net);
+}
+
+static int mpi_poll(struct net *base)
+{
+	struct mpi_net *net = mpi_net_of(base);
+	int total = 0, quiet = 0;
+
+	while (quiet <= net->test_twice) {
+		int advanced = poll_once(net);
+
+		quiet = advanced ? 0 : quiet + 1;
+		total += advanced;
+	}
+	return total;
+}
+
+/* ---- life ---- */
+
+static void mpi_close(struct net *base)
+{
+	struct mpi_net *net = mpi_net_of(base);
+
+	for (int i = 0; i < RING_RECEIVES; i++) {
+		if (net->ring[i] != MPI_REQUEST_NULL) {
+			MPI_Cancel(&net->ring[i]);
+			MPI_Wait(&net->ring[i], MPI_STATUS_IGNORE);
+		}
+		free(net->ring_frames[i]);
+	}
+	MPI_Comm_free(&net->comm);
+	while (net->scratch) {
+		struct scratch *older = net->scratch->older;
+
+		free(net->scratch);
+		net->scratch = older;
+	}
+	free(net->requests);
+	free(net->statuses);
+	free(net->indices);
+	free(net->ops);
+	pool_free(&net->op_pool);
+	pool_free(&net->frame_pool);
+	free(net);
+}
+
+static const struct net_ops mpi_ops = {
+	.name = "mpi",
+	.send = mpi_send,
+	.put = mpi_put,
+	.get = mpi_get,
+	.barrier = barrier_start,
+	.poll = mpi_poll,
+	.close = mpi_close,
+};
+
+/* Messages, and the largest bulk tag, must have room below MPI's limit. */
+static int check_tags(struct mpi_net *net)
+{
+	int *limit = NULL, found = 0;
+
+	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
+	if (!found || *limit >= TAG_BULK + KEY_LIMIT - 1)
+		return 0;
+	orr_complain(
+		net->base.rank,
+		"this MPI has tags up to %d only: the \"mpi\" transport needs %d; use "
+		"another MPI library or another of its network layers",
+		*limit, TAG_BULK + KEY_LIMIT - 1);
+	return -EINVAL;
+}
+
+static void open_ring(struct mpi_net *net)
+{
+	net->frame_bytes = body_offset(NET_HEAD_BYTES) + net->base.eager_bytes;
+	pool_init(&net->frame_pool, net->frame_bytes);
+	pool_init(&net->op_pool, sizeof(struct op));
+	net->ended_last = &net->ended;
+	net->queued_last = &net->queued;
+	reserve_requests(net, 1);
+	net->nrequests = 1;
+	for (int i = 0; i < RING_RECEIVES; i++) {
+		net->ring_frames[i] = orr_alloc(net->frame_bytes);
+		post_receive(net, i);
+	}
+}
+
+int transport_mpi_open(struct plat *plat, const struct net_config *config,
+		       struct net **out)
+{
+	struct mpi_net *net = orr_alloc(sizeof(*net));
+	int ret;
+
+	net->base = (struct net){.ops = &mpi_ops,
+				 .rank = config->rank,
+				 .size = config->size,
+				 .eager_bytes =
+					 smaller(config->eager_bytes, MAX_EAGER_BYTES)};
+	net->test_twice = !plat_machine(plat)->simulated;
+	ret = check_tags(net);
+	if (ret == 0)
+		ret = check(net,
+			    MPI_Comm_dup(*(const MPI_Comm *)config->comm, &net->comm),
+			    "MPI_Comm_dup");
+	if (ret < 0) {
+		free(net);
+		return ret;
+	}
+	MPI_Comm_set_errhandler(net->comm, MPI_ERRORS_RETURN);
+	open_ring(net);
+	*out = &net->base;
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_WIRE_H
+#define ORR_MPI_WIRE_H
+
+/*
+ * wire.h - the heads of messages between two engines.
+ *
+ * All nodes run the same program on the same kind of processor, so heads travel as
+ * they lie in memory; a kind sends the first bytes only, up to the fields it uses.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+enum wire_kind {
+	WIRE_EAGER = 1, /* a transfer, its payload is the body */
+	WIRE_ANNOUNCE,  /* a transfer whose payload follows when it is granted */
+	WIRE_GRANT,     /* the receiver of an announced transfer is ready */
+	WIRE_BARRIER,   /* one step of a barrier of a communicator that is not 0 */
+	WIRE_PROBE,     /* do you still take part? */
+	WIRE_GONE       /* no: everything of mine is complete, I am shutting down */
+};
+
+struct wire_head {
+	uint8_t kind;
+	uint8_t round;     /* BARRIER */
+	uint16_t spare;
+	uint32_t sequence; /* EAGER, ANNOUNCE: ordinal among the transfers that insertion
+			    * made from this node to that one; 0: not checked */
+	uint64_t comm;     /* EAGER, ANNOUNCE, BARRIER: id */
+	int64_t tag;       /* EAGER, ANNOUNCE */
+	uint64_t bytes;    /* EAGER, ANNOUNCE: of the payload */
+	uint64_t sender;   /* ANNOUNCE, GRANT: names the sender's request */
+	uint64_t key;      /* GRANT: of the bulk transfer */
+};
+
+enum {
+	WIRE_SHORT_BYTES = 4,
+	WIRE_EAGER_BYTES = offsetof(struct wire_head, sender),
+	WIRE_BARRIER_BYTES = offsetof(struct wire_head, tag),
+	WIRE_ANNOUNCE_BYTES = offsetof(struct wire_head, key),
+	WIRE_GRANT_BYTES = sizeof(struct wire_head)
+};
+
+#endif

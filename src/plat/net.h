@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_PLAT_NET_H
+#define ORR_PLAT_NET_H
+
+/*
+ * net.h - the transport: messages between the nodes of one communicator.
+ *
+ * A transport is a table under the request engine.  Implementations: "mpi"
+ * (src/mpi/transport_mpi.c, compiled against Open MPI and against SMPI), "routes",
+ * "flows" and "none" (src/sim), "fake" (tests/fake).
+ *
+ * Peers are ranks of the communicator given at init.  The engine calls all
+ * operations under its own lock, so a transport needs none; deliver() and the
+ * callbacks are called from poll() in real (under that lock) and from the calendar
+ * in sim and fake.  They may call send(), put() and get() again.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+struct net;
+struct plat;
+
+enum {
+	NET_HEAD_BYTES = 64, /* largest head */
+};
+
+/*
+ * Where payload lies: nblocks blocks of block_bytes, stride_bytes apart.  base is
+ * NULL when payloads do not exist (simulation without execution): only the sizes
+ * count then.
+ */
+struct net_layout {
+	char *base;
+	size_t block_bytes, nblocks, stride_bytes;
+};
+
+static inline size_t net_layout_bytes(const struct net_layout *layout)
+{
+	return layout->block_bytes * layout->nblocks;
+}
+
+/* One message: a head that is always carried, and a small contiguous body. */
+struct net_message {
+	int peer;
+	unsigned head_bytes; /* <= NET_HEAD_BYTES */
+	size_t body_bytes;   /* <= the eager limit of the engine */
+	char head[NET_HEAD_BYTES];
+	const void *body; /* NULL: not carried, though it counts */
+	/* The message and its body belong to the caller again. */
+	void (*sent)(struct net_message *message);
+	struct net_message *next; /* for the lists of the present owner */
+	void *backend[4];         /* the backend's, while it owns the message */
+};
+
+/*
+ * One half of a large transfer that both sides agreed on by messages.  key pairs
+ * the halves: unique among those in flight from one node to another; chosen by the
+ * receiver, below 2^20.
+ */
+struct net_bulk {
+	int peer;
+	uint32_t key;
+	struct net_layout layout;
+	int status; /* out, valid in done: 0 or a negative errno */
+	void (*done)(struct net_bulk *bulk);
+	struct net_bulk *next;
+	void *backend[6];
+};
+
+/* Collective and not blocking; done runs when all nodes have started theirs. */
+struct net_barrier {
+	void (*done)(struct net_barrier *barrier);
+	void *backend[4];
+};
+
+struct net_ops {
+	const char *name;
+
+	/* Messages from one node to one peer arrive in the order of send().
+	 * Returns 0, or -EINVAL: no such peer, sent will not run. */
+	int (*send)(struct net *net, struct net_message *message);
+
+	/* The two halves of a large transfer, sender's and receiver's. */
+	int (*put)(struct net *net, struct net_bulk *bulk);
+	int (*get)(struct net *net, struct net_bulk *bulk);
+
+	void (*barrier)(struct net *net, struct net_barrier *barrier);
+
+	/* Advance; returns how much happened.  Does nothing in a transport that is
+	 * driven by the calendar. */
+	int (*poll)(struct net *net);
+
+	/* Nothing is in flight. */
+	void (*close)(struct net *net);
+};
+
+/*
+ * Embedded first in the transport's own struct.  deliver is set by the engine
+ * before the first message can arrive; body is valid during the call only, NULL
+ * when it was not carried.
+ */
+struct net {
+	const struct net_ops *ops;
+	int rank, size;
+	size_t eager_bytes; /* largest body of a message */
+	void *owner;
+	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
+			const void *body, size_t body_bytes);
+};
+
+/* What a transport is opened with. */
+struct net_config {
+	const char *name;   /* as in ORRERY_TRANSPORT, "" for the backend's default */
+	const void *comm;   /* pointer to the MPI_Comm given at init; its owner dups */
+	int rank, size;     /* in that communicator */
+	size_t eager_bytes; /* wanted; the transport may lower net->eager_bytes */
+};
+
+/* Provided by the backend.  Collective.  0, or -EINVAL for an unknown name. */
+int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net);
+
+/* src/mpi/transport_mpi.c: for the backends that offer "mpi". */
+int transport_mpi_open(struct plat *plat, const struct net_config *config,
+		       struct net **net);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_PLAT_PLAT_H
+#define ORR_PLAT_PLAT_H
+
+/*
+ * plat.h - what a backend must implement: the contract below the runtime.
+ *
+ * Three backends exist: src/real (threads and Open MPI), src/sim (SMPI) and
+ * tests/fake (virtual time, one thread).  A program links exactly one.
+ *
+ * Rules that hold everywhere:
+ * - Whatever is started ends with exactly one callback, never from inside the
+ *   call that starts it.  The exceptions say so: plat_execute() and plat_copy()
+ *   may report "already done" instead of calling back.
+ * - Only plat_gate_wait() blocks.
+ * - A struct handed over with a buffer belongs to the backend until its callback.
+ * - Callbacks run on a runtime thread (real) or in the calendar (sim, fake); they
+ *   must not call plat_gate_wait().
+ *
+ * plat_inline.h, found through the include path, completes this header with what
+ * must cost nothing: locks, atomics, the clock, the gate.  It defines
+ *   struct orr_lock; orr_lock_init(l), orr_lock(l), orr_trylock(l) (1: taken),
+ *     orr_unlock(l)   spin locks held for less than a microsecond;
+ *   orr_add(int *p, int v)      atomic add, returns the new value, full barrier;
+ *   orr_load(const int *p), orr_store(int *p, int v)    acquire, release;
+ *   orr_cas(int *p, int old, int new)                   1 when it was swapped;
+ *   orr_load_ptr(p), orr_swap_ptr(p, v), orr_cas_ptr(p, old, new)  on void **;
+ *   orr_fence()                                         full barrier;
+ *   plat_now_s(plat)      seconds since an origin shared by all nodes;
+ *   plat_charge(plat, s)  the calling user thread worked s seconds in the runtime:
+ *                         adds simulated time in sim, nothing elsewhere;
+ *   struct plat_gate      see below.
+ */
+#include <stddef.h>
+
+#include "base/heap.h"
+
+struct job;
+struct node;
+struct plat;
+struct plat_gate;
+struct worker;
+struct world;
+
+/* ---- life -------------------------------------------------------------- */
+
+/* What one node's machine offers; filled by plat_open(), then constant. */
+struct plat_machine {
+	int ncpus; /* cores that may run a CPU worker */
+	int ngpus;
+	int executes; /* kernels really run, so payloads really exist */
+	int simulated;
+	char cpu_model[64], gpu_model[64], hostname[128];
+	double gpu_memory_bytes;        /* per GPU; 0: no limit known */
+	double cpu_peak_flops_per_s[2]; /* of a core: [0] 4-byte, [1] 8-byte; 0: unknown */
+	double gpu_peak_flops_per_s[2];
+	double gpu_link_bytes_per_s, gpu_link_latency_s; /* host to GPU, 0: none */
+};
+
+/*
+ * Open the calling rank's view of its machine.  Reads node->world->knobs.  The
+ * calling thread becomes the node's user thread.  Returns 0 or -ENODEV.
+ */
+int plat_open(struct plat **plat, struct node *node);
+void plat_close(struct plat *plat);
+const struct plat_machine *plat_machine(const struct plat *plat);
+
+/*
+ * The node of the calling thread, NULL when none was set.  In sim, inside a
+ * callback, it is the node that the callback belongs to.
+ */
+struct node *plat_self(void);
+void plat_set_self(struct node *node);
+
+/* Where the process keeps its one struct world; NULL inside when there is none. */
+struct world **plat_world(void);
+
+/* ---- time -------------------------------------------------------------- */
+
+struct plat_timer {
+	struct heap_entry entry; /* the backend's */
+	struct plat *plat;       /* the backend's */
+	void (*fire)(struct plat_timer *timer);
+};
+
+/* Call timer->fire once, delay_s seconds from now (0: as soon as possible).  The
+ * timer, zeroed but for fire, belongs to the backend until then.  Any thread. */
+void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s);
+
+/* Block the calling user thread for a time; simulated time in sim. */
+void plat_sleep(struct plat *plat, double seconds);
+
+/* ---- waiting ----------------------------------------------------------- */
+
+/*
+ * A gate is opened once and waited for by one user thread.  It lives on the
+ * waiter's stack or in its request: plat_gate_open() does not touch it after it
+ * let the waiter go.  While it waits, the thread helps: it calls the poll function.
+ * Returns 0, or -EDEADLK where the backend knows that nothing can ever open it
+ * (fake); sim then ends the run with node_describe_waits() of all ranks.
+ */
+void plat_gate_init(struct plat_gate *gate);
+int plat_gate_wait(struct plat *plat, struct plat_gate *gate);
+void plat_gate_open(struct plat *plat, struct plat_gate *gate);
+
+/*
+ * Who needs to be polled for progress: one function per node, called by waiting
+ * threads, idle workers and the progress thread, one thread at a time or several
+ * (it locks itself).  poll returns > 0: something advanced; 0: nothing now, but
+ * something may arrive; < 0: nothing can arrive before the next plat_poll_kick().
+ */
+void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg);
+void plat_poll_kick(struct plat *plat);
+
+/* ---- workers ----------------------------------------------------------- */
+
+/*
+ * Run the workers: call worker_step() of each until it returns 0, then leave it
+ * until plat_worker_wake().  In real, one bound thread each; in sim, an event.
+ * Before a worker sleeps it is marked worker->parked and stepped once more, so a
+ * wake-up between the two is never lost.
+ */
+int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers);
+/* All workers are idle.  Returns when none runs any more. */
+void plat_workers_stop(struct plat *plat);
+/* Any thread; cheap when the worker is not parked.  1 when it was parked. */
+int plat_worker_wake(struct worker *worker);
+/* The worker on behalf of which the calling thread runs, or NULL. */
+struct worker *plat_current_worker(struct plat *plat);
+
+/*
+ * Run job on worker: call its kernel (real; sim with executes), or let its
+ * expected duration pass (sim).  Returns 1 when it is done already, with
+ * job->duration_s set; 0 when worker_executed(worker, job) will be called.
+ */
+int plat_execute(struct worker *worker, struct job *job);
+
+/* ---- memory and copies -------------------------------------------------- */
+
+/*
+ * Memory of one of the node's memories (0: main RAM; 1 + i: GPU i).  Returns NULL
+ * when there is no room.  In sim without executes the address is valid and
+ * distinct, but costs nothing until it is touched.
+ */
+void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes);
+void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes);
+
+/* A copy of one datum between two memories of a node. */
+struct plat_copy {
+	unsigned from, to;
+	size_t bytes;
+	void *from_interface, *to_interface;
+	const struct starpu_data_copy_methods *methods;
+	void (*done)(struct plat_copy *copy);
+	void *owner;
+	void *backend[6]; /* the backend's, while it owns the copy */
+};
+
+/* Returns 1 when it is done already (done is not called), 0 when done will be. */
+int plat_copy(struct plat *plat, struct plat_copy *copy);
+
+/* ---- topology ----------------------------------------------------------- */
+
+/* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
+int plat_worker_bindid(struct plat *plat, int cpu_worker);
+/* Expected seconds for bytes between two memories, alone on the link. */
+double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes);
+
+#include "plat_inline.h"
+
+#endif

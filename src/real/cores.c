@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "real/real.h"
+
+static int load_topology(struct plat *plat)
+{
+	struct cores *cores = &plat->cores;
+	const struct knobs *knobs = node_knobs(plat->node);
+
+	if (hwloc_topology_init(&cores->topology) < 0)
+		return -ENODEV;
+	if (knobs->hwloc_input[0] &&
+	    hwloc_topology_set_xml(cores->topology, knobs->hwloc_input) < 0) {
+		orr_complain(plat->node->rank,
+			     "STARPU_HWLOC_INPUT: hwloc cannot read \"%s\"; using the "
+			     "topology "
+			     "of this machine",
+			     knobs->hwloc_input);
+	}
+	if (hwloc_topology_load(cores->topology) < 0) {
+		orr_complain(plat->node->rank, "hwloc cannot tell this machine's cores");
+		hwloc_topology_destroy(cores->topology);
+		cores->topology = NULL;
+		return -ENODEV;
+	}
+	cores->can_bind =
+		hwloc_topology_is_thissystem(cores->topology) && !knobs->workers_nobind;
+	return 0;
+}
+
+/* The PUs that the process may use. */
+static hwloc_bitmap_t allowed_set(const struct cores *cores, int getbind)
+{
+	hwloc_const_bitmap_t all = hwloc_topology_get_allowed_cpuset(cores->topology);
+	hwloc_bitmap_t set = hwloc_bitmap_alloc();
+
+	if (getbind && hwloc_topology_is_thissystem(cores->topology) &&
+	    hwloc_get_cpubind(cores->topology, set, HWLOC_CPUBIND_PROCESS) == 0)
+		hwloc_bitmap_and(set, set, all);
+	if (hwloc_bitmap_iszero(set))
+		hwloc_bitmap_copy(set, all);
+	return set;
+}
+
+/* One logical PU of each core that has one in the set. */
+static void list_cores(struct cores *cores, hwloc_const_bitmap_t allowed)
+{
+	int npus = hwloc_get_nbobjs_by_type(cores->topology, HWLOC_OBJ_PU);
+	hwloc_obj_t last_core = NULL;
+
+	cores->ids = orr_alloc((size_t)(npus > 0 ? npus : 1) * sizeof(*cores->ids));
+	for (int i = 0; i < npus; i++) {
+		hwloc_obj_t pu =
+			hwloc_get_obj_by_type(cores->topology, HWLOC_OBJ_PU, (unsigned)i);
+		hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(cores->topology,
+								  HWLOC_OBJ_CORE, pu);
+
+		if (!hwloc_bitmap_isset(allowed, pu->os_index) ||
+		    (core && core == last_core))
+			continue;
+		last_core = core;
+		cores->ids[cores->nids++] = i;
+	}
+	cores->ncores = cores->nids;
+}
+
+static void add_id(struct cores *cores, int *room, long id)
+{
+	if (cores->nids == *room) {
+		*room = 2 * *room + 16;
+		cores->ids = orr_realloc(cores->ids, (size_t)*room * sizeof(*cores->ids));
+	}
+	cores->ids[cores->nids++] = (int)id;
+}
+
+/* "0 1 4-6 8-": integers and ranges of logical PUs, the last range perhaps open. */
+static void parse_ids(struct plat *plat, const char *text)
+{
+	struct cores *cores = &plat->cores;
+	int npus = hwloc_get_nbobjs_by_type(cores->topology, HWLOC_OBJ_PU), room = 0;
+	const char *at = text + strspn(text, " ,");
+
+	free(cores->ids);
+	cores->ids = NULL;
+	cores->nids = 0;
+	while (*at) {
+		char *end;
+		long first = strtol(at, &end, 10), last = first;
+
+		if (end != at && *end == '-') {
+			at = end + 1;
+			last = strtol(at, &end, 10);
+			if (end == at)
+				last = npus - 1;
+		} else if (end == at) {
+			last = -1;
+		}
+		if (first < 0 || last < first || last >= npus)
+			orr_die(plat->node->rank,
+				"STARPU_WORKERS_CPUID is \"%s\": expected logical cores "
+				"from 0 to %d, such as \"0 2 4-6\"",
+				text, npus - 1);
+		for (long id = first; id <= last; id++)
+			add_id(cores, &room, id);
+		at = end + strspn(end, " ,");
+	}
+}
+
+/* The application's choice of cores, through the environment or starpu_conf. */
+static void choose_ids(struct plat *plat)
+{
+	const struct starpu_conf *conf = &plat->node->conf;
+	const char *text = node_knobs(plat->node)->workers_cpuid;
+	struct cores *cores = &plat->cores;
+	int room = 0;
+
+	if (conf->use_explicit_workers_bindid &&
+	    (!*text || conf->precedence_over_environment_variables)) {
+		free(cores->ids);
+		cores->ids = NULL;
+		cores->nids = 0;
+		for (int i = 0; i < STARPU_NMAXWORKERS; i++)
+			add_id(cores, &room, conf->workers_bindid[i]);
+	} else if (*text) {
+		parse_ids(plat, text);
+	}
+}
+
+/* Keep the first core for the user thread, when there is another. */
+static void reserve_main(struct plat *plat)
+{
+	struct cores *cores = &plat->cores;
+
+	cores->main_pu = -1;
+	if (!node_knobs(plat->node)->main_thread_bind || cores->ncores < 2)
+		return;
+	cores->main_pu = cores->ids[0];
+	cores->nids = --cores->ncores;
+	memmove(cores->ids, cores->ids + 1, (size_t)cores->nids * sizeof(*cores->ids));
+	if (!hwloc_topology_is_thissystem(cores->topology))
+		return;
+	cores->main_set = hwloc_bitmap_alloc();
+	hwloc_get_cpubind(cores->topology, cores->main_set, HWLOC_CPUBIND_THREAD);
+	cores_bind(plat, cores->main_pu);
+}
+
+static void describe_cpu(struct plat *plat)
+{
+	hwloc_obj_t package =
+		hwloc_get_obj_by_type(plat->cores.topology, HWLOC_OBJ_PACKAGE, 0);
+	const char *model =
+		package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+
+	if (model)
+		strncpy(plat->machine.cpu_model, model,
+			sizeof(plat->machine.cpu_model) - 1);
+}
+
+int cores_open(struct plat *plat)
+{
+	struct cores *cores = &plat->cores;
+	hwloc_bitmap_t allowed;
+	int ret = load_topology(plat);
+
+	if (ret < 0)
+		return ret;
+	allowed = allowed_set(cores, node_knobs(plat->node)->workers_getbind);
+	list_cores(cores, allowed);
+	hwloc_bitmap_free(allowed);
+	reserve_main(plat);
+	choose_ids(plat);
+	describe_cpu(plat);
+	plat->machine.ncpus = cores->ncores;
+	return 0;
+}
+
+void cores_close(struct plat *plat)
+{
+	struct cores *cores = &plat->cores;
+
+	if (!cores->topology)
+		return;
+	if (cores->main_set) {
+		hwloc_set_cpubind(cores->topology, cores->main_set, HWLOC_CPUBIND_THREAD);
+		hwloc_bitmap_free(cores->main_set);
+	}
+	hwloc_topology_destroy(cores->topology);
+	free(cores->ids);
+	cores->topology = NULL;
+}
+
+/* A refusal (a container's cpuset) only costs speed, so it is not an error. */
+void cores_bind(struct plat *plat, int pu)
+{
+	struct cores *cores = &plat->cores;
+	hwloc_obj_t obj;
+
+	if (pu < 0 || !hwloc_topology_is_thissystem(cores->topology))
+		return;
+	obj = hwloc_get_obj_by_type(cores->topology, HWLOC_OBJ_PU, (unsigned)pu);
+	if (obj)
+		hwloc_set_cpubind(cores->topology, obj->cpuset, HWLOC_CPUBIND_THREAD);
+}
+
+int cores_pu_of_core(struct plat *plat, int core)
+{
+	hwloc_obj_t obj = hwloc_get_obj_by_type(plat->cores.topology, HWLOC_OBJ_CORE,
+						(unsigned)core);
+
+	while (obj && obj->type != HWLOC_OBJ_PU)
+		obj = obj->first_child;
+	return obj ? (int)obj->logical_index : -1;
+}
+
+int plat_worker_bindid(struct plat *plat, int cpu_worker)
+{
+	const struct cores *cores = &plat->cores;
+
+	if (!cores->can_bind || cores->nids == 0)
+		return -1;
+	return cores->ids[(plat->machine.ngpus + cpu_worker) % cores->nids];
+}

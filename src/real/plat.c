@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "plat/net.h"
+#include "real/real.h"
+
+enum { RAM_ALIGN_BYTES = 64, TIMER_SLACK_NS = 1000 };
+
+/* The only writable state of the library; see struct real. */
+static struct real *the_real;
+
+struct real *real_get(void)
+{
+	struct real *real = __atomic_load_n(&the_real, __ATOMIC_ACQUIRE), *none = NULL;
+
+	if (real)
+		return real;
+	real = orr_alloc(sizeof(*real));
+	if (pthread_key_create(&real->current, NULL) != 0)
+		orr_die(ORR_NO_RANK, "no thread-specific key is left to this process");
+	if (__atomic_compare_exchange_n(&the_real, &none, real, 0, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return real;
+	pthread_key_delete(real->current);
+	free(real);
+	return none;
+}
+
+struct node *plat_self(void)
+{
+	const struct real *real = __atomic_load_n(&the_real, __ATOMIC_ACQUIRE);
+
+	return real ? real->self : NULL;
+}
+
+void plat_set_self(struct node *node)
+{
+	real_get()->self = node;
+}
+
+struct world **plat_world(void)
+{
+	return &real_get()->world;
+}
+
+int plat_open(struct plat **plat_out, struct node *node)
+{
+	struct plat *plat = orr_alloc(sizeof(*plat));
+	const char *hostname = node_knobs(node)->hostname;
+	int ret;
+
+	plat->node = node;
+	plat->machine.executes = 1;
+	if (*hostname)
+		snprintf(plat->machine.hostname, sizeof(plat->machine.hostname), "%.127s",
+			 hostname);
+	else
+		gethostname(plat->machine.hostname, sizeof(plat->machine.hostname) - 1);
+	/* Naps of 10 us must not last 60; threads made from here on inherit this. */
+	prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS, 0, 0, 0);
+	ret = cores_open(plat);
+	if (ret < 0) {
+		free(plat);
+		return ret;
+	}
+	timers_init(plat);
+	*plat_out = plat;
+	return 0;
+}
+
+void plat_close(struct plat *plat)
+{
+	if (plat->progress.poll)
+		plat_set_poll(plat, NULL, NULL);
+	timers_close(plat);
+	cores_close(plat);
+	free(plat);
+}
+
+const struct plat_machine *plat_machine(const struct plat *plat)
+{
+	return &plat->machine;
+}
+
+void plat_sleep(struct plat *plat, double seconds)
+{
+	struct timespec rest = {.tv_sec = (time_t)seconds};
+
+	(void)plat;
+	rest.tv_nsec = (long)((seconds - (double)rest.tv_sec) * 1e9);
+	while (clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, &rest) == EINTR)
+		continue;
+}
+
+/* ---- memory ---- */
+
+void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
+{
+	void *ptr;
+
+	(void)plat;
+	if (memory != 0 || posix_memalign(&ptr, RAM_ALIGN_BYTES, bytes ? bytes : 1) != 0)
+		return NULL;
+	return ptr;
+}
+
+void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+{
+	(void)plat;
+	(void)memory;
+	(void)bytes;
+	free(ptr);
+}
+
+int plat_copy(struct plat *plat, struct plat_copy *copy)
+{
+	const struct starpu_data_copy_methods *methods = copy->methods;
+
+	(void)plat;
+	ORR_ASSERT(copy->from == 0 && copy->to == 0);
+	if (methods->ram_to_ram)
+		methods->ram_to_ram(copy->from_interface, 0, copy->to_interface, 0);
+	else
+		methods->any_to_any(copy->from_interface, 0, copy->to_interface, 0, NULL);
+	return 1;
+}
+
+double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
+{
+	(void)plat;
+	(void)from;
+	(void)to;
+	(void)bytes;
+	return 0; /* There is one memory only. */
+}
+
+/* ---- net ---- */
+
+/* Builds without MPI have no transport. */
+#pragma weak transport_mpi_open
+
+int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
+{
+	if (*config->name && strcmp(config->name, "mpi") != 0) {
+		orr_complain(config->rank,
+			     "ORRERY_TRANSPORT is \"%s\": on a real machine only \"mpi\" "
+			     "is known",
+			     config->name);
+		return -EINVAL;
+	}
+	if (!transport_mpi_open)
+		return -ENODEV;
+	return transport_mpi_open(plat, config, net);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <sched.h>
+
+#include "base/check.h"
+#include "real/real.h"
+
+/*
+ * The progress thread polls while nobody else does.  It is as eager as a waiting
+ * thread at first, then naps; while others poll it looks up every PROGRESS_YIELD_S.
+ */
+#define PROGRESS_BUSY_S        50e-6
+#define PROGRESS_FIRST_NAP_S   10e-6
+#define PROGRESS_LONGEST_NAP_S 200e-6
+#define PROGRESS_YIELD_S       500e-6
+
+int progress_poll(struct plat *plat)
+{
+	struct progress *progress = &plat->progress;
+	int (*poll)(void *arg);
+	int advanced = -1;
+
+	if (!__atomic_load_n(&progress->poll, __ATOMIC_RELAXED))
+		return -1;
+	orr_add(&progress->ncalls, 1);
+	poll = __atomic_load_n(&progress->poll, __ATOMIC_ACQUIRE);
+	if (poll)
+		advanced = poll(progress->arg);
+	orr_add(&progress->ncalls, -1);
+	return advanced;
+}
+
+/* A kick that came after kicks was read changes the word, so none is lost. */
+static void progress_sleep(struct progress *progress, int state, int kicks, double nap_s)
+{
+	orr_store(&progress->state, state);
+	orr_fence();
+	real_futex_wait(&progress->kicks, kicks, nap_s);
+	orr_store(&progress->state, PROGRESS_AWAKE);
+}
+
+static void bind_thread(struct plat *plat)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+
+	if (knobs->mpi_nobind)
+		return;
+	if (knobs->mpi_thread_cpuid >= 0)
+		cores_bind(plat, knobs->mpi_thread_cpuid);
+	else if (knobs->mpi_thread_coreid >= 0)
+		cores_bind(plat, cores_pu_of_core(plat, knobs->mpi_thread_coreid));
+}
+
+static void *progress_main(void *arg)
+{
+	struct plat *plat = arg;
+	struct progress *progress = &plat->progress;
+	double quiet_since_s = plat_now_s(plat), nap_s = PROGRESS_FIRST_NAP_S;
+
+	bind_thread(plat);
+	while (!orr_load(&progress->stopping)) {
+		int kicks = orr_load(&progress->kicks), advanced;
+
+		if (orr_load(&progress->npollers) > 0) {
+			progress_sleep(progress, PROGRESS_YIELDED, kicks,
+				       PROGRESS_YIELD_S);
+			quiet_since_s = plat_now_s(plat);
+			continue;
+		}
+		advanced = progress_poll(plat);
+		if (advanced < 0)
+			progress_sleep(progress, PROGRESS_ASLEEP, kicks, 0);
+		if (advanced != 0 || orr_load(&progress->kicks) != kicks) {
+			quiet_since_s = plat_now_s(plat);
+			nap_s = PROGRESS_FIRST_NAP_S;
+		} else if (plat_now_s(plat) - quiet_since_s < PROGRESS_BUSY_S) {
+			sched_yield();
+		} else {
+			progress_sleep(progress, PROGRESS_ASLEEP, kicks, nap_s);
+			nap_s = nap_s < PROGRESS_LONGEST_NAP_S / 2
+					? 2 * nap_s
+					: PROGRESS_LONGEST_NAP_S;
+		}
+	}
+	return NULL;
+}
+
+static void progress_start(struct plat *plat)
+{
+	struct progress *progress = &plat->progress;
+
+	progress->stopping = 0;
+	if (pthread_create(&progress->thread, NULL, progress_main, plat) != 0)
+		orr_die(plat->node->rank,
+			"no thread for communication: the system refuses "
+			"more threads (ulimit -u, cgroup pids.max)");
+	progress->started = 1;
+}
+
+static void progress_stop(struct plat *plat)
+{
+	struct progress *progress = &plat->progress;
+
+	orr_store(&progress->stopping, 1);
+	orr_add(&progress->kicks, 1);
+	real_futex_wake(&progress->kicks, 1);
+	pthread_join(progress->thread, NULL);
+	progress->started = 0;
+}
+
+void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
+{
+	struct progress *progress = &plat->progress;
+
+	__atomic_store_n(&progress->poll, NULL, __ATOMIC_SEQ_CST);
+	if (progress->started)
+		progress_stop(plat);
+	/* A waiter or an idle worker may still be inside the old function. */
+	while (orr_load(&progress->ncalls) > 0)
+		sched_yield();
+	progress->arg = arg;
+	__atomic_store_n(&progress->poll, poll, __ATOMIC_SEQ_CST);
+	if (poll)
+		progress_start(plat);
+}
+
+/* Wake one who can poll, unless somebody does: a waiter rather than the thread. */
+void plat_poll_kick(struct plat *plat)
+{
+	struct progress *progress = &plat->progress;
+
+	orr_add(&progress->kicks, 1);
+	if (wait_disturb(plat, 1))
+		return;
+	if (orr_load(&progress->state) == PROGRESS_ASLEEP)
+		real_futex_wake(&progress->kicks, 1);
+}
+
+void progress_wake(struct plat *plat)
+{
+	if (orr_load(&plat->progress.state) != PROGRESS_AWAKE)
+		real_futex_wake(&plat->progress.kicks, 1);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_REAL_REAL_H
+#define ORR_REAL_REAL_H
+
+/*
+ * real.h - the backend of the real machine: threads, hwloc, futexes.
+ *
+ * One node per process.  Threads: the workers (workers.c), one for timers once a
+ * timer was asked for (timers.c), one for progress while there is a poll function
+ * (progress.c), and the application's own, which wait at gates (wait.c).
+ */
+#include <pthread.h>
+
+#include "core/node.h"
+#include "core/worker.h"
+
+struct hwloc_topology;
+
+/* What outlives a node: made on first use, reachable from the one global pointer. */
+struct real {
+	struct world *world;
+	struct node *self;
+	pthread_key_t current; /* the struct worker of a worker thread */
+};
+
+struct real *real_get(void);
+
+struct cores {
+	struct hwloc_topology *topology;
+	int *ids; /* logical PU of each worker, in order, taken round robin */
+	int nids;
+	int ncores;     /* that may run a worker */
+	int main_pu;    /* the one kept for the user thread, or -1 */
+	int can_bind;   /* the topology is this machine's and binding is wanted */
+	void *main_set; /* hwloc_bitmap_t: the user thread's binding before ours */
+};
+
+struct timers {
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	pthread_t thread;
+	struct heap calendar;
+	int started, stopping;
+};
+
+/* Whom plat_poll_kick() need not wake, and how the progress thread sleeps. */
+enum progress_state {
+	PROGRESS_AWAKE,
+	PROGRESS_YIELDED, /* somebody else polls: sleeps for a while */
+	PROGRESS_ASLEEP   /* nothing came or can come: a kick wakes it */
+};
+
+struct progress {
+	int (*poll)(void *arg);
+	void *arg;
+	pthread_t thread;
+	int started, stopping;
+	int state;    /* atomic enum progress_state */
+	int kicks;    /* atomic, a futex word: changes at each kick */
+	int npollers; /* atomic: threads that wait at a gate and poll meanwhile */
+	int ncalls;   /* atomic: calls of poll under way */
+};
+
+struct plat {
+	struct node *node;
+	struct plat_machine machine;
+	struct cores cores;
+	struct timers timers;
+	struct progress progress;
+	struct worker *workers;
+	pthread_t *threads; /* of the workers */
+	int nworkers, workers_stopping;
+	int gate_event; /* atomic, a futex word: changes when a sleeper must look */
+	int nsleepers;  /* atomic: threads asleep at a gate, or about to be */
+};
+
+/* cores.c */
+int cores_open(struct plat *plat);
+void cores_close(struct plat *plat);
+/* Bind the calling thread to a logical PU; does nothing for -1 or without binding. */
+void cores_bind(struct plat *plat, int pu);
+/* The first logical PU of a physical core, or -1. */
+int cores_pu_of_core(struct plat *plat, int core);
+
+/* timers.c */
+void timers_init(struct plat *plat);
+void timers_close(struct plat *plat);
+
+/* wait.c */
+/* Sleep while *word is value, for timeout_s at most; 0: without limit. */
+void real_futex_wait(int *word, int value, double timeout_s);
+void real_futex_wake(int *word, int nthreads);
+/* Let a thread that waits at a gate look again.  1 when there was one. */
+int wait_disturb(struct plat *plat, int nthreads);
+
+/* progress.c */
+/* Poll once; as the poll function's result, < 0 when there is none. */
+int progress_poll(struct plat *plat);
+/* Wake the progress thread, whatever it sleeps for; kicks has changed. */
+void progress_wake(struct plat *plat);
+
+#endif

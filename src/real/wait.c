@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <linux/futex.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "real/real.h"
+
+/*
+ * How waiting threads share the machine.  While something may arrive, polling with
+ * sched_yield() between polls keeps latency at microseconds and costs little when
+ * another thread wants the core.  When nothing came for WAIT_BUSY_S, short sleeps
+ * that double up to WAIT_LONGEST_NAP_S bound the cost to about 2 % of a core.
+ */
+#define WAIT_BUSY_S        100e-6
+#define WAIT_FIRST_NAP_S   20e-6
+#define WAIT_LONGEST_NAP_S 200e-6
+
+enum {
+	LOCK_SPINS = 100, /* before the core is given away */
+	GATE_YIELDS = 40  /* before a sleep, where only a gate can wake us */
+};
+
+void real_lock_wait(const struct orr_lock *lock)
+{
+	for (int i = 0; i < LOCK_SPINS; i++) {
+		if (!__atomic_load_n(&lock->taken, __ATOMIC_RELAXED))
+			return;
+#if defined(__x86_64__) || defined(__i386__)
+		__builtin_ia32_pause();
+#endif
+	}
+	sched_yield();
+}
+
+void real_futex_wait(int *word, int value, double timeout_s)
+{
+	struct timespec timeout = {.tv_sec = (time_t)timeout_s};
+
+	timeout.tv_nsec = (long)((timeout_s - (double)timeout.tv_sec) * 1e9);
+	syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value,
+		timeout_s > 0 ? &timeout : NULL, NULL, 0);
+}
+
+void real_futex_wake(int *word, int nthreads)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, nthreads, NULL, NULL, 0);
+}
+
+/* ---- gates ---- */
+
+void plat_gate_init(struct plat_gate *gate)
+{
+	gate->is_open = 0;
+}
+
+int wait_disturb(struct plat *plat, int nthreads)
+{
+	if (!orr_load(&plat->nsleepers))
+		return 0;
+	orr_add(&plat->gate_event, 1);
+	real_futex_wake(&plat->gate_event, nthreads);
+	return 1;
+}
+
+void plat_gate_open(struct plat *plat, struct plat_gate *gate)
+{
+	/* The waiter may be gone, and the gate with it, right after this. */
+	orr_store(&gate->is_open, 1);
+	orr_fence();
+	wait_disturb(plat, INT_MAX);
+}
+
+/*
+ * Sleep until a gate opens, a kick, or the timeout (0: none).  The fence of the
+ * increment orders "I sleep" before the second look at the gate and at the kicks;
+ * who opens or kicks does the reverse, so one of the two sees the other.
+ */
+static void nap(struct plat *plat, const struct plat_gate *gate, int kicks, double nap_s)
+{
+	int event = orr_load(&plat->gate_event);
+
+	orr_add(&plat->nsleepers, 1);
+	if (!orr_load(&gate->is_open) && orr_load(&plat->progress.kicks) == kicks)
+		real_futex_wait(&plat->gate_event, event, nap_s);
+	orr_add(&plat->nsleepers, -1);
+}
+
+/* Nothing can arrive: sleep until somebody opens a gate or kicks. */
+static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int kicks)
+{
+	for (int i = 0; i < GATE_YIELDS; i++) {
+		if (orr_load(&gate->is_open) || orr_load(&plat->progress.kicks) != kicks)
+			return;
+		sched_yield();
+	}
+	orr_add(&plat->progress.npollers, -1);
+	nap(plat, gate, kicks, 0);
+	orr_add(&plat->progress.npollers, 1);
+}
+
+int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
+{
+	double quiet_since_s = 0, nap_s = WAIT_FIRST_NAP_S;
+	int kicks = 0;
+
+	if (orr_load(&gate->is_open))
+		return 0;
+	orr_add(&plat->progress.npollers, 1);
+	while (!orr_load(&gate->is_open)) {
+		int advanced;
+
+		kicks = orr_load(&plat->progress.kicks);
+		advanced = progress_poll(plat);
+
+		if (advanced != 0 || quiet_since_s == 0) {
+			quiet_since_s = advanced > 0 ? 0 : plat_now_s(plat);
+			nap_s = WAIT_FIRST_NAP_S;
+		}
+		if (advanced < 0) {
+			sleep_at_gate(plat, gate, kicks);
+		} else if (advanced == 0 && !orr_load(&gate->is_open)) {
+			if (plat_now_s(plat) - quiet_since_s < WAIT_BUSY_S) {
+				sched_yield();
+				continue;
+			}
+			nap(plat, gate, kicks, nap_s);
+			nap_s = nap_s < WAIT_LONGEST_NAP_S / 2 ? 2 * nap_s
+							       : WAIT_LONGEST_NAP_S;
+		}
+	}
+	orr_add(&plat->progress.npollers, -1);
+	/* A kick may have been left to us that we did not follow. */
+	if (orr_load(&plat->progress.kicks) != kicks)
+		progress_wake(plat);
+	return 0;
+}

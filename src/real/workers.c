@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "base/check.h"
+#include "real/real.h"
+
+/*
+ * worker->parked: 0 while it steps, PARKED_AWAKE when it said that it will sleep but
+ * can still see the word change, PARKED_ASLEEP in the futex, where waking it takes a
+ * system call.
+ */
+enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2 };
+
+enum {
+	REST_POLLS = 3,  /* of the network, by a worker out of work */
+	REST_YIELDS = 30 /* before the sleep: a chain of small tasks needs no futex */
+};
+
+int plat_worker_wake(struct worker *worker)
+{
+	int parked;
+
+	/* Whatever was pushed for the worker is visible before its mark is read. */
+	orr_fence();
+	if (!orr_load(&worker->parked))
+		return 0;
+	parked = __atomic_exchange_n(&worker->parked, 0, __ATOMIC_SEQ_CST);
+	if (parked == PARKED_ASLEEP)
+		real_futex_wake(&worker->parked, 1);
+	return parked != 0;
+}
+
+/* An idle worker lends its core to the network for a moment, if nobody polls. */
+static int poll_a_little(struct plat *plat, struct worker *worker)
+{
+	for (int i = 0; i < REST_POLLS; i++) {
+		if (orr_load(&plat->progress.npollers) > 0 || progress_poll(plat) < 0)
+			return 0;
+		if (worker_step(worker))
+			return 1;
+		sched_yield();
+	}
+	return 0;
+}
+
+/* The worker found nothing to do: sleep until it is woken. */
+static void rest(struct plat *plat, struct worker *worker)
+{
+	if (poll_a_little(plat, worker))
+		return;
+	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
+	orr_fence();
+	if (worker_step(worker) || orr_load(&plat->workers_stopping)) {
+		orr_cas(&worker->parked, PARKED_AWAKE, 0);
+		return;
+	}
+	for (int i = 0; i < REST_YIELDS; i++) {
+		if (!orr_load(&worker->parked))
+			return;
+		sched_yield();
+	}
+	if (!orr_cas(&worker->parked, PARKED_AWAKE, PARKED_ASLEEP))
+		return;
+	while (orr_load(&worker->parked) == PARKED_ASLEEP)
+		real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
+}
+
+static void name_thread(struct worker *worker)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "orr-worker-%u", (unsigned)worker->id % 1000);
+	prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *worker = arg;
+	struct plat *plat = worker->backend;
+
+	pthread_setspecific(real_get()->current, worker);
+	name_thread(worker);
+	if (worker->type == STARPU_CPU_WORKER)
+		cores_bind(plat, plat_worker_bindid(plat, worker->devid));
+	for (;;) {
+		while (worker_step(worker))
+			continue;
+		if (orr_load(&plat->workers_stopping))
+			return NULL;
+		rest(plat, worker);
+	}
+}
+
+int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
+{
+	plat->workers = workers;
+	plat->workers_stopping = 0;
+	plat->threads = orr_alloc((size_t)nworkers * sizeof(*plat->threads));
+	for (plat->nworkers = 0; plat->nworkers < nworkers; plat->nworkers++) {
+		struct worker *worker = &workers[plat->nworkers];
+
+		worker->backend = plat;
+		if (pthread_create(&plat->threads[plat->nworkers], NULL, worker_main,
+				   worker) != 0) {
+			orr_complain(plat->node->rank,
+				     "the system refuses the thread of worker %d of %d; "
+				     "use fewer (STARPU_NCPU) or raise ulimit -u",
+				     plat->nworkers, nworkers);
+			plat_workers_stop(plat);
+			return -EAGAIN;
+		}
+	}
+	return 0;
+}
+
+void plat_workers_stop(struct plat *plat)
+{
+	orr_store(&plat->workers_stopping, 1);
+	orr_fence();
+	for (int i = 0; i < plat->nworkers; i++)
+		plat_worker_wake(&plat->workers[i]);
+	for (int i = 0; i < plat->nworkers; i++)
+		pthread_join(plat->threads[i], NULL);
+	free(plat->threads);
+	plat->threads = NULL;
+	plat->nworkers = 0;
+}
+
+struct worker *plat_current_worker(struct plat *plat)
+{
+	(void)plat;
+	return pthread_getspecific(real_get()->current);
+}
+
+int plat_execute(struct worker *worker, struct job *job)
+{
+	struct plat *plat = worker->backend;
+	const struct knobs *knobs = node_knobs(worker->node);
+	struct starpu_task *task = job->task, *previous = worker->current;
+	void (*kernel)(void **, void *) = worker_kernel(worker, job);
+	int timed = worker->node->profiling || knobs->calibrate || task->cl->model;
+	double start_s = timed ? plat_now_s(plat) : 0;
+
+	worker->current = task;
+	if (kernel && !knobs->disable_kernels)
+		kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
+		       task->cl_arg);
+	worker->current = previous;
+	job->duration_s = timed ? plat_now_s(plat) - start_s : 0;
+	return 1;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "kernel.h"
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+#include <xbt/config.hpp>
+
+namespace s4u = simgrid::s4u;
+using simgrid::kernel::timer::Timer;
+
+struct kernel {
+	/* Looked up by address, never walked: the order of addresses must not matter. */
+	std::unordered_map<s4u::Comm const *, kernel_flow *> flows;
+	/* Ended; a communication must not be released inside its own end. */
+	std::vector<s4u::CommPtr> ended;
+};
+
+static void on_completion(struct kernel *kernel, s4u::Activity const &activity)
+{
+	auto *comm = dynamic_cast<s4u::Comm const *>(&activity);
+	if (!comm || kernel->flows.empty())
+		return;
+	auto found = kernel->flows.find(comm);
+	if (found == kernel->flows.end())
+		return;
+	kernel_flow *flow = found->second;
+	kernel->flows.erase(found);
+	kernel->ended.emplace_back(const_cast<s4u::Comm *>(comm), false);
+	flow->done(flow);
+}
+
+struct kernel *kernel_new(void (*on_deadlock)(void))
+{
+	auto *kernel = new struct kernel;
+
+	s4u::Engine::on_deadlock_cb([on_deadlock] { on_deadlock(); });
+	s4u::Activity::on_completion_cb(
+		[kernel](s4u::Activity const &activity) { on_completion(kernel, activity); });
+	return kernel;
+}
+
+void *kernel_timer_set(double date_s, void (*fire)(void *arg), void *arg)
+{
+	return Timer::set(date_s, [fire, arg] { fire(arg); });
+}
+
+void kernel_timer_remove(void *timer)
+{
+	/* remove() only takes it out of SimGrid's heap. */
+	static_cast<Timer *>(timer)->remove();
+	delete static_cast<Timer *>(timer);
+}
+
+int kernel_config(const char *name, char *text, size_t bytes)
+{
+	std::string value;
+
+	try {
+		value = simgrid::config::get_value<std::string>(name);
+	} catch (std::exception const &) {
+		return -ENOENT;
+	}
+	if (value.size() >= bytes)
+		return -ENOENT;
+	memcpy(text, value.c_str(), value.size() + 1);
+	return 0;
+}
+
+void kernel_flow_start(struct kernel *kernel, struct kernel_flow *flow, void *from,
+		       void *to, double bytes)
+{
+	if (kernel->ended.size() > 64)
+		kernel->ended.clear();
+	auto comm = s4u::Comm::sendto_init();
+	comm->set_payload_size(bytes < 1 ? 1 : static_cast<uint64_t>(bytes));
+	kernel->flows[comm.get()] = flow;
+	intrusive_ptr_add_ref(comm.get()); /* Given to ended at the end. */
+	comm->set_source(static_cast<s4u::Host *>(from));
+	/* It starts when both ends are known. */
+	comm->set_destination(static_cast<s4u::Host *>(to));
+}

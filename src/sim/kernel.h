@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_KERNEL_H
+#define ORR_SIM_KERNEL_H
+
+/*
+ * kernel.h - what SimGrid offers in C++ only: timers and communications whose ends
+ * run in its kernel context, its configuration, and the deadlock signal.
+ */
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct kernel;
+
+/* on_deadlock is called when nothing can make progress.  Once per process: SimGrid
+ * offers no way to take the connection back. */
+struct kernel *kernel_new(void (*on_deadlock)(void));
+
+/* Call fire(arg) in kernel context at a date that is not past. */
+void *kernel_timer_set(double date_s, void (*fire)(void *arg), void *arg);
+void kernel_timer_remove(void *timer);
+
+/*
+ * Copy the text of a configuration item.  0, or -ENOENT when SimGrid has no such
+ * item of type text.
+ */
+int kernel_config(const char *name, char *text, size_t bytes);
+
+/* A SimGrid communication; done is called in kernel context.  Start it there too. */
+struct kernel_flow {
+	void (*done)(struct kernel_flow *flow);
+};
+
+void kernel_flow_start(struct kernel *kernel, struct kernel_flow *flow, void *from,
+		       void *to, double bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sim.h"
+
+/*
+ * memory.c - addresses without memory.
+ *
+ * One reservation of address space for all ranks: a block costs nothing until it is
+ * touched.  Freed blocks are kept by size class, in arrays apart, because a list
+ * through the blocks would touch them.  Four classes per power of two, from 64 bytes.
+ */
+enum {
+	CLASS_SHIFT = 6, /* of the smallest class */
+	NCLASSES = 4 * (48 - CLASS_SHIFT),
+	LARGE_BYTES = 1 << 20, /* freed blocks of this size give their pages back */
+};
+
+struct class_list {
+	char **blocks;
+	size_t count, capacity;
+};
+
+struct arena {
+	char *base, *fresh, *end;
+	struct class_list free[NCLASSES];
+};
+
+static struct arena *arena_new(void)
+{
+	struct arena *arena = orr_alloc(sizeof(*arena));
+	size_t bytes = (size_t)1 << 46;
+
+	/* How much address space there is depends on the machine's limits. */
+	for (; bytes >= (size_t)1 << 32; bytes /= 2) {
+		void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (base != MAP_FAILED) {
+			arena->base = arena->fresh = base;
+			arena->end = arena->base + bytes;
+			return arena;
+		}
+	}
+	orr_die(ORR_NO_RANK, "no 4 GiB of address space for simulated memory: "
+			     "raise the limit (ulimit -v unlimited)");
+}
+
+void arena_free(struct arena *arena)
+{
+	if (!arena)
+		return;
+	munmap(arena->base, (size_t)(arena->end - arena->base));
+	for (int i = 0; i < NCLASSES; i++)
+		free(arena->free[i].blocks);
+	free(arena);
+}
+
+/* The class of a block, and the size of the class. */
+static int size_class(size_t bytes, size_t *class_bytes)
+{
+	int shift = CLASS_SHIFT;
+	size_t quarter, steps;
+
+	while (((size_t)2 << shift) <= bytes)
+		shift++;
+	quarter = ((size_t)1 << shift) / 4;
+	if (bytes <= (size_t)1 << shift)
+		steps = 0;
+	else
+		steps = (bytes - ((size_t)1 << shift) + quarter - 1) / quarter;
+	*class_bytes = ((size_t)1 << shift) + steps * quarter;
+	return 4 * (shift - CLASS_SHIFT) + (int)steps;
+}
+
+static void *arena_get(struct arena *arena, size_t bytes)
+{
+	size_t class_bytes;
+	int class = size_class(bytes, &class_bytes);
+	struct class_list *list;
+	char *block;
+
+	if (class >= NCLASSES)
+		return NULL;
+	list = &arena->free[class];
+	if (list->count > 0)
+		return list->blocks[--list->count];
+	if (class_bytes >= 4096)
+		class_bytes = (class_bytes + 4095) & ~(size_t)4095;
+	else
+		class_bytes = (class_bytes + 63) & ~(size_t)63;
+	if ((size_t)(arena->end - arena->fresh) < class_bytes)
+		return NULL;
+	block = arena->fresh;
+	arena->fresh += class_bytes;
+	return block;
+}
+
+static void arena_put(struct arena *arena, void *block, size_t bytes, int touched)
+{
+	size_t class_bytes;
+	struct class_list *list = &arena->free[size_class(bytes, &class_bytes)];
+
+	if (touched && bytes >= LARGE_BYTES) {
+		uintptr_t first = ((uintptr_t)block + 4095) & ~(uintptr_t)4095;
+
+		madvise((void *)first, ((uintptr_t)block + bytes - first) & ~(size_t)4095,
+			MADV_DONTNEED);
+	}
+	if (list->count == list->capacity) {
+		list->capacity = list->capacity ? 2 * list->capacity : 16;
+		list->blocks = orr_realloc(list->blocks,
+					   list->capacity * sizeof(*list->blocks));
+	}
+	list->blocks[list->count++] = block;
+}
+
+static int is_real(struct plat *plat, unsigned memory)
+{
+	return plat->machine.executes && memory == 0;
+}
+
+void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
+{
+	if (is_real(plat, memory)) {
+		void *block;
+
+		if (posix_memalign(&block, 64, bytes ? bytes : 1) != 0)
+			return NULL;
+		return block;
+	}
+	if (!plat->sim->arena)
+		plat->sim->arena = arena_new();
+	return arena_get(plat->sim->arena, bytes);
+}
+
+void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+{
+	if (is_real(plat, memory))
+		free(ptr);
+	else if (ptr)
+		arena_put(plat->sim->arena, ptr, bytes, memory == 0);
+}

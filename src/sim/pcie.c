@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim.h"
+
+/*
+ * pcie.c - copies between the memories of one node.
+ *
+ * Links: the host side in each direction (host_bw), and for each GPU its own link in
+ * each direction (pcie_bw) and its peer link in each direction (nvlink_bw).  Copies
+ * wait the latency, then share the links max-min fairly, by progressive filling over
+ * the few copies of the node.  One event per node.
+ */
+enum { HOST_TO_GPU, GPU_TO_HOST, HOST_LINKS }; /* host sides */
+enum { GPU_IN, GPU_OUT, PEER_IN, PEER_OUT, GPU_LINKS };
+enum { PATH_LINKS = 4 };
+
+/* What is left below this many bytes is rounding. */
+#define ROUNDING_BYTES 0.01
+
+struct link {
+	double bytes_per_s; /* INFINITY: no limit */
+	double left;        /* while filling */
+	int ncopies;        /* while filling: not yet rated */
+};
+
+/* In copy->backend. */
+struct transfer {
+	struct plat_copy *next;
+	double left_bytes, rate;
+	double start_s; /* when the latency is over */
+};
+
+_Static_assert(sizeof(struct transfer) <= sizeof(((struct plat_copy *)0)->backend),
+	       "a copy must have room for its transfer");
+
+struct pcie {
+	struct plat_timer event;
+	struct plat_copy *first, *last; /* in flight, in the order of start */
+	double updated_s, latency_s;
+	int has_peer_links, costs, nlinks;
+	struct link links[];
+};
+
+static struct transfer *transfer_of(struct plat_copy *copy)
+{
+	return (struct transfer *)(void *)copy->backend;
+}
+
+static int path_of(const struct pcie *pcie, unsigned from, unsigned to, int *path)
+{
+	int in = HOST_LINKS + GPU_LINKS * ((int)to - 1);
+	int out = HOST_LINKS + GPU_LINKS * ((int)from - 1);
+	int n = 0;
+
+	if (from > 0 && to > 0 && pcie->has_peer_links) {
+		path[n++] = out + PEER_OUT;
+		path[n++] = in + PEER_IN;
+		return n;
+	}
+	if (from > 0) {
+		path[n++] = out + GPU_OUT;
+		path[n++] = GPU_TO_HOST;
+	}
+	if (to > 0) {
+		path[n++] = HOST_TO_GPU;
+		path[n++] = in + GPU_IN;
+	}
+	return n;
+}
+
+/* Take out of the count and the capacity of its links a copy that got its rate. */
+static void fix_rate(struct pcie *pcie, struct plat_copy *copy, double rate)
+{
+	int path[PATH_LINKS], n = path_of(pcie, copy->from, copy->to, path);
+
+	transfer_of(copy)->rate = rate;
+	for (int i = 0; i < n; i++) {
+		pcie->links[path[i]].left -= rate;
+		pcie->links[path[i]].ncopies--;
+	}
+}
+
+static double fair_share(const struct link *link)
+{
+	if (link->ncopies == 0)
+		return INFINITY;
+	/* Never 0, whatever rounding left over: every copy must end. */
+	return fmax(link->left, 1e-9 * link->bytes_per_s) / link->ncopies;
+}
+
+/* Rate the copies of the link with the least share; 0 when all copies have a rate. */
+static int fill_tightest(struct pcie *pcie)
+{
+	int tightest = -1;
+	double least = INFINITY;
+
+	for (int i = 0; i < pcie->nlinks; i++)
+		if (fair_share(&pcie->links[i]) < least) {
+			least = fair_share(&pcie->links[i]);
+			tightest = i;
+		}
+	if (tightest < 0)
+		return 0;
+	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
+		int path[PATH_LINKS], n = path_of(pcie, c->from, c->to, path);
+
+		for (int i = 0; i < n && transfer_of(c)->rate < 0; i++)
+			if (path[i] == tightest)
+				fix_rate(pcie, c, least);
+	}
+	return 1;
+}
+
+static void share_links(struct pcie *pcie, double now_s)
+{
+	int path[PATH_LINKS];
+
+	for (int i = 0; i < pcie->nlinks; i++) {
+		pcie->links[i].left = pcie->links[i].bytes_per_s;
+		pcie->links[i].ncopies = 0;
+	}
+	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
+		struct transfer *t = transfer_of(c);
+		int n = path_of(pcie, c->from, c->to, path);
+
+		t->rate = t->start_s <= now_s ? -1 : 0;
+		for (int i = 0; i < n && t->rate < 0; i++)
+			pcie->links[path[i]].ncopies++;
+	}
+	while (fill_tightest(pcie))
+		;
+	/* Links without a limit cost their latency only. */
+	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next)
+		if (transfer_of(c)->rate < 0)
+			transfer_of(c)->rate = INFINITY;
+}
+
+static void schedule(struct pcie *pcie)
+{
+	double next_s = INFINITY;
+
+	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
+		struct transfer *t = transfer_of(c);
+		double date_s = t->start_s;
+
+		if (t->rate > 0)
+			date_s = pcie->updated_s + t->left_bytes / t->rate;
+		if (date_s < next_s)
+			next_s = date_s;
+	}
+	calendar_remove(pcie->event.plat->sim, &pcie->event);
+	if (isfinite(next_s))
+		calendar_add(pcie->event.plat->sim, &pcie->event, next_s);
+}
+
+/* Let time pass; returns the copies that have ended, linked. */
+static struct plat_copy *advance(struct pcie *pcie, double now_s)
+{
+	struct plat_copy *ended = NULL, **end = &ended, **at = &pcie->first;
+	double elapsed_s = now_s - pcie->updated_s;
+
+	pcie->updated_s = now_s;
+	pcie->last = NULL;
+	while (*at) {
+		struct plat_copy *copy = *at;
+		struct transfer *t = transfer_of(copy);
+
+		if (isinf(t->rate))
+			t->left_bytes = 0;
+		else if (t->rate > 0)
+			t->left_bytes -= t->rate * elapsed_s;
+		/* Also when what is left takes less than time can resolve. */
+		if (t->rate > 0 && (t->left_bytes <= ROUNDING_BYTES ||
+				    now_s + t->left_bytes / t->rate <= now_s)) {
+			*at = t->next;
+			t->next = NULL;
+			*end = copy;
+			end = &t->next;
+		} else {
+			pcie->last = copy;
+			at = &t->next;
+		}
+	}
+	return ended;
+}
+
+static void on_event(struct plat_timer *event)
+{
+	struct pcie *pcie = ORR_CONTAINER(event, struct pcie, event);
+	struct sim *sim = event->plat->sim;
+	struct plat_copy *ended = advance(pcie, sim->now_s);
+
+	share_links(pcie, sim->now_s);
+	schedule(pcie);
+	while (ended) {
+		struct plat_copy *copy = ended;
+
+		ended = transfer_of(copy)->next;
+		copy->done(copy);
+	}
+}
+
+struct pcie *pcie_new(struct plat *plat)
+{
+	int nlinks = HOST_LINKS + GPU_LINKS * plat->machine.ngpus;
+	struct pcie *pcie = orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link));
+	double link = plat->machine.gpu_link_bytes_per_s;
+	double host = machine_property(plat, "host_bw", 0);
+	double peer = machine_property(plat, "nvlink_bw", 0);
+
+	pcie->event.plat = plat;
+	pcie->event.fire = on_event;
+	pcie->latency_s = plat->machine.gpu_link_latency_s;
+	pcie->has_peer_links = peer > 0;
+	pcie->costs = node_knobs(plat->node)->transfer_cost;
+	pcie->nlinks = nlinks;
+	for (int i = 0; i < nlinks; i++) {
+		double bytes_per_s = i < HOST_LINKS ? host : link;
+
+		if (i >= HOST_LINKS && (i - HOST_LINKS) % GPU_LINKS >= PEER_IN)
+			bytes_per_s = peer;
+		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
+	}
+	return pcie;
+}
+
+void pcie_free(struct pcie *pcie)
+{
+	free(pcie);
+}
+
+int plat_copy(struct plat *plat, struct plat_copy *copy)
+{
+	struct pcie *pcie = plat->pcie;
+	struct transfer *t = transfer_of(copy);
+
+	/* Kernels run on CPU workers only, so values never leave main memory. */
+	if (!pcie->costs || copy->from == copy->to)
+		return 1;
+	*t = (struct transfer){ .left_bytes = (double)copy->bytes };
+	t->start_s = plat_now_s(plat) + pcie->latency_s;
+	*(pcie->last ? &transfer_of(pcie->last)->next : &pcie->first) = copy;
+	pcie->last = copy;
+	if (!calendar_has(&pcie->event) || pcie->event.entry.date_s > t->start_s) {
+		calendar_remove(plat->sim, &pcie->event);
+		calendar_add(plat->sim, &pcie->event, t->start_s);
+	}
+	return 0;
+}
+
+double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
+{
+	const struct pcie *pcie = plat->pcie;
+	int path[PATH_LINKS], n = path_of(pcie, from, to, path);
+	double rate = INFINITY;
+
+	if (from == to || !pcie->costs)
+		return 0;
+	for (int i = 0; i < n; i++)
+		rate = fmin(rate, pcie->links[path[i]].bytes_per_s);
+	return pcie->latency_s + (double)bytes / rate;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "sim.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/semaphore.h>
+#include <xbt/config.h>
+
+/* Transport "mpi": how often a waiting main looks for messages. */
+#define POLL_PERIOD_S 1e-5
+
+/* The one pointer of the backend. */
+static struct sim *the_sim;
+
+struct sim *sim_get(void)
+{
+	if (!the_sim)
+		the_sim = orr_alloc(sizeof(*the_sim));
+	return the_sim;
+}
+
+struct world **plat_world(void)
+{
+	return &sim_get()->world;
+}
+
+struct node *plat_self(void)
+{
+	struct sim *sim = the_sim;
+
+	if (sim && sim->in_kernel)
+		return sim->current ? sim->current->node : NULL;
+	if (!sg_actor_self())
+		return NULL;
+	return sg_actor_self_get_data();
+}
+
+void plat_set_self(struct node *node)
+{
+	ORR_ASSERT(!sim_get()->in_kernel);
+	sg_actor_self_set_data(node);
+}
+
+/* ---- life -------------------------------------------------------------- */
+
+static void sim_start(struct sim *sim, const struct knobs *knobs)
+{
+	/* Host time would make runs differ; submission has its own costs. */
+	sg_cfg_set_boolean("smpi/simulate-computation", "no");
+	if (!sim->kernel)
+		sim->kernel = kernel_new(report_deadlock);
+	if (*knobs->trace)
+		sim->trace = trace_new();
+	if (knobs->progress)
+		sim->progress = progress_new();
+}
+
+static void sim_stop(struct sim *sim, const struct knobs *knobs)
+{
+	net_close_all(sim);
+	calendar_close(sim);
+	progress_free(sim->progress, sim);
+	sim->progress = NULL;
+	if (sim->trace)
+		trace_close(sim->trace, knobs->trace, simgrid_get_clock());
+	sim->trace = NULL;
+	arena_free(sim->arena);
+	sim->arena = NULL;
+}
+
+static void link_plat(struct sim *sim, struct plat *plat)
+{
+	plat->prev = sim->last;
+	*(sim->last ? &sim->last->next : &sim->first) = plat;
+	sim->last = plat;
+	sim->nplats++;
+}
+
+static void unlink_plat(struct sim *sim, struct plat *plat)
+{
+	*(plat->prev ? &plat->prev->next : &sim->first) = plat->next;
+	*(plat->next ? &plat->next->prev : &sim->last) = plat->prev;
+	sim->nplats--;
+}
+
+int plat_open(struct plat **plat, struct node *node)
+{
+	struct sim *sim = sim_get();
+	struct plat *opened;
+	int status;
+
+	if (!sg_actor_self()) {
+		orr_complain(ORR_NO_RANK,
+			     "this program is linked with liborrery-sim, the simulated "
+			     "flavour: start it with smpirun or orrery run --sim");
+		return -ENODEV;
+	}
+	opened = orr_alloc(sizeof(*opened));
+	opened->sim = sim;
+	opened->node = node;
+	opened->host = sg_host_self();
+	opened->debt.quantum_s = node_knobs(node)->quantum_s;
+	opened->debt.in_kernel = &sim->in_kernel;
+	status = machine_read(opened);
+	if (status < 0) {
+		free(opened);
+		return status;
+	}
+	if (sim->nplats == 0)
+		sim_start(sim, node_knobs(node));
+	link_plat(sim, opened);
+	opened->pcie = pcie_new(opened);
+	if (sim->trace)
+		opened->row = trace_row_new(sim->trace);
+	*plat = opened;
+	return 0;
+}
+
+void plat_close(struct plat *plat)
+{
+	struct sim *sim;
+
+	if (!plat)
+		return;
+	sim = plat->sim;
+	sim_pay(plat);
+	unlink_plat(sim, plat);
+	if (plat->row)
+		trace_row_close(plat->row, plat);
+	pcie_free(plat->pcie);
+	if (plat->sem)
+		sg_sem_destroy(plat->sem);
+	if (sim->nplats == 0)
+		sim_stop(sim, node_knobs(plat->node));
+	free(plat);
+}
+
+const struct plat_machine *plat_machine(const struct plat *plat)
+{
+	return &plat->machine;
+}
+
+/* ---- time -------------------------------------------------------------- */
+
+double plat_now_s(struct plat *plat)
+{
+	if (plat->sim->in_kernel)
+		return plat->sim->now_s;
+	return simgrid_get_clock() + plat->debt.debt_s;
+}
+
+void sim_pay(struct plat *plat)
+{
+	double debt_s = plat->debt.debt_s;
+
+	ORR_ASSERT(!plat->sim->in_kernel);
+	if (debt_s <= 0)
+		return;
+	plat->debt.debt_s = 0;
+	sg_actor_sleep_for(debt_s);
+	if (plat->polls)
+		plat->poll(plat->poll_arg);
+}
+
+void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
+{
+	timer->plat = plat;
+	calendar_add(plat->sim, timer, plat_now_s(plat) + delay_s);
+}
+
+void plat_sleep(struct plat *plat, double seconds)
+{
+	sim_pay(plat);
+	while (plat->polls && seconds > POLL_PERIOD_S) {
+		sg_actor_sleep_for(POLL_PERIOD_S);
+		seconds -= POLL_PERIOD_S;
+		plat->poll(plat->poll_arg);
+	}
+	if (seconds > 0)
+		sg_actor_sleep_for(seconds);
+}
+
+/* ---- waiting ----------------------------------------------------------- */
+
+void plat_gate_init(struct plat_gate *gate)
+{
+	*gate = (struct plat_gate){ 0 };
+}
+
+/* Transport "mpi": messages advance only while the main looks for them. */
+static void wait_polling(struct plat *plat, struct plat_gate *gate)
+{
+	while (!gate->open) {
+		if (plat->poll(plat->poll_arg) > 0)
+			continue;
+		gate->waiter = plat;
+		sg_sem_acquire_timeout(plat->sem, POLL_PERIOD_S);
+		gate->waiter = NULL;
+	}
+}
+
+int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
+{
+	ORR_ASSERT(!plat->sim->in_kernel);
+	sim_pay(plat);
+	if (gate->open)
+		return 0;
+	if (!plat->sem)
+		plat->sem = sg_sem_init(0);
+	plat->gate = gate;
+	if (plat->polls)
+		wait_polling(plat, gate);
+	gate->waiter = plat;
+	while (!gate->open)
+		sg_sem_acquire(plat->sem);
+	plat->gate = NULL;
+	return 0;
+}
+
+void plat_gate_open(struct plat *plat, struct plat_gate *gate)
+{
+	struct plat *waiter = gate->waiter;
+
+	(void)plat;
+	if (gate->open)
+		return;
+	gate->open = 1;
+	if (waiter)
+		sg_sem_release(waiter->sem);
+}
+
+void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
+{
+	plat->poll = poll;
+	plat->poll_arg = arg;
+}
+
+void plat_poll_kick(struct plat *plat)
+{
+	(void)plat; /* The calendar drives everything else; a waiting main polls. */
+}

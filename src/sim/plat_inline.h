@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_PLAT_INLINE_H
+#define ORR_SIM_PLAT_INLINE_H
+
+/*
+ * plat_inline.h - the simulated world is sequential: locks only check that nobody
+ * blocks while holding one, atomics are plain.  See plat/plat.h.
+ */
+#include "base/check.h"
+
+struct orr_lock {
+	unsigned char held;
+};
+
+static inline void orr_lock_init(struct orr_lock *lock)
+{
+	lock->held = 0;
+}
+
+static inline void orr_lock(struct orr_lock *lock)
+{
+	ORR_ASSERT(!lock->held);
+	lock->held = 1;
+}
+
+static inline int orr_trylock(struct orr_lock *lock)
+{
+	if (lock->held)
+		return 0;
+	lock->held = 1;
+	return 1;
+}
+
+static inline void orr_unlock(struct orr_lock *lock)
+{
+	lock->held = 0;
+}
+
+static inline int orr_add(int *p, int v)
+{
+	return *p += v;
+}
+
+static inline int orr_load(const int *p)
+{
+	return *p;
+}
+
+static inline void orr_store(int *p, int v)
+{
+	*p = v;
+}
+
+static inline int orr_cas(int *p, int old, int new)
+{
+	if (*p != old)
+		return 0;
+	*p = new;
+	return 1;
+}
+
+static inline void *orr_load_ptr(void **p)
+{
+	return *p;
+}
+
+static inline void *orr_swap_ptr(void **p, void *v)
+{
+	void *old = *p;
+
+	*p = v;
+	return old;
+}
+
+static inline int orr_cas_ptr(void **p, void *old, void *new)
+{
+	if (*p != old)
+		return 0;
+	*p = new;
+	return 1;
+}
+
+static inline void orr_fence(void)
+{
+}
+
+struct plat_gate {
+	int open;
+	struct plat *waiter; /* whose main is blocked on the gate */
+};
+
+/* The head of struct plat: the time that a main worked and has not yet let pass. */
+struct plat_debt {
+	double debt_s, quantum_s;
+	const int *in_kernel;
+};
+
+double plat_now_s(struct plat *plat);
+/* Let the debt of the calling main pass. */
+void sim_pay(struct plat *plat);
+/* Charge the worker on behalf of which a callback runs. */
+void sim_charge_worker(struct plat *plat, double seconds);
+
+static inline void plat_charge(struct plat *plat, double seconds)
+{
+	struct plat_debt *debt = (struct plat_debt *)(void *)plat;
+
+	if (*debt->in_kernel) {
+		sim_charge_worker(plat, seconds);
+		return;
+	}
+	debt->debt_s += seconds;
+	if (debt->debt_s >= debt->quantum_s)
+		sim_pay(plat);
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sim.h"
+
+/*
+ * progress.c - a line about a long simulation.  The only place, besides kernels that
+ * are measured, that looks at host time; nothing depends on it.
+ */
+#define TERMINAL_PERIOD_S 0.5
+#define FILE_PERIOD_S 10.0
+
+enum { LOOK_EVERY = 1 << 10 };
+
+struct progress {
+	unsigned ncalls;
+	int on_terminal, shown;
+	double start_s, last_s; /* host time */
+	unsigned long last_executed;
+};
+
+static double host_time_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+struct progress *progress_new(void)
+{
+	struct progress *progress = orr_alloc(sizeof(*progress));
+
+	progress->on_terminal = isatty(STDERR_FILENO);
+	progress->start_s = progress->last_s = host_time_s();
+	return progress;
+}
+
+void progress_free(struct progress *progress, struct sim *sim)
+{
+	(void)sim;
+	if (progress && progress->shown && progress->on_terminal)
+		fprintf(stderr, "\n");
+	free(progress);
+}
+
+static void show(struct progress *progress, struct sim *sim, double host_s)
+{
+	unsigned long submitted = 0, executed = 0;
+	double rate;
+
+	for (struct plat *plat = sim->first; plat; plat = plat->next) {
+		submitted += (unsigned long)plat->node->tasks_submitted;
+		for (int i = 0; i < plat->nworkers; i++)
+			executed += plat->node->workers[i].executed;
+	}
+	rate = executed > progress->last_executed
+		       ? (double)(executed - progress->last_executed) /
+				 (host_s - progress->last_s)
+		       : 0;
+	fprintf(stderr,
+		"%s[orrery] t=%.6f s, %lu of %lu tasks, %.0f tasks/s, %d ranks, %.0f s%s",
+		progress->on_terminal ? "\r" : "", sim->now_s, executed, submitted, rate,
+		sim->nplats, host_s - progress->start_s,
+		progress->on_terminal ? "   " : "\n");
+	fflush(stderr);
+	progress->last_executed = executed;
+	progress->last_s = host_s;
+	progress->shown = 1;
+}
+
+void progress_show(struct progress *progress, struct sim *sim)
+{
+	double host_s;
+
+	if (++progress->ncalls % LOOK_EVERY)
+		return;
+	host_s = host_time_s();
+	if (host_s - progress->last_s >=
+	    (progress->on_terminal ? TERMINAL_PERIOD_S : FILE_PERIOD_S))
+		show(progress, sim, host_s);
+}

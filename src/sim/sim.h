@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_SIM_H
+#define ORR_SIM_SIM_H
+
+/*
+ * sim.h - the simulated backend, inside.
+ *
+ * All ranks are actors of one process and one thread.  The user's main is the SMPI
+ * actor of its rank; everything else is an event of one calendar, fired in SimGrid's
+ * kernel context, where nothing may block and no MPI function may be called.
+ * sim->current says on behalf of which node an event runs.
+ *
+ * An event is a struct plat_timer.  Dates are simulated seconds.
+ */
+#include <simgrid/forward.h>
+
+#include "core/worker.h"
+#include "kernel.h"
+#include "plat/net.h"
+#include "plat/plat.h"
+
+struct arena;
+struct trace;
+struct wire;
+
+/* What the ranks of the process share; one per process, never freed. */
+struct sim {
+	struct heap calendar;
+	void *timer;    /* the armed kernel timer, or NULL */
+	double armed_s; /* its date */
+	double now_s;   /* valid in kernel context */
+	int in_kernel;
+	struct plat *current;  /* in kernel context: whose event runs, or NULL */
+	struct worker *worker; /* in kernel context: on whose behalf, or NULL */
+	struct kernel *kernel;
+	struct world *world;
+	struct plat *first, *last; /* open nodes in the order of opening */
+	int nplats;
+	struct arena *arena;
+	struct wire *wire;       /* the network; made by the first transport */
+	struct net_group *groups;
+	struct trace *trace;     /* NULL: not wanted */
+	struct progress *progress; /* NULL: not wanted */
+};
+
+struct plat {
+	struct plat_debt debt; /* first: plat_inline.h relies on it */
+	struct sim *sim;
+	struct node *node;
+	struct plat *prev, *next; /* in sim->first..last */
+	sg_host_t host;
+	sg_sem_t sem;         /* the main blocks on it; made when first needed */
+	struct plat_gate *gate; /* that the main waits for, or NULL */
+	int (*poll)(void *arg);
+	void *poll_arg;
+	int polls; /* transport "mpi": waiting mains must poll */
+	struct sim_worker *workers;
+	int nworkers;
+	struct pcie *pcie;
+	struct trace_row *row; /* of the trace, or NULL */
+	struct plat_machine machine;
+};
+
+/* The process's simulation, made when there is none yet. */
+struct sim *sim_get(void);
+
+/* ---- calendar.c ---------------------------------------------------------- */
+
+/* Fire an event at a date (not before now), once.  It must not be in the calendar. */
+void calendar_add(struct sim *sim, struct plat_timer *event, double date_s);
+/* Does nothing when the event is not in the calendar. */
+void calendar_remove(struct sim *sim, struct plat_timer *event);
+/* No event is left: disarm the kernel timer, which would prolong the simulation. */
+void calendar_close(struct sim *sim);
+/* Brackets around what runs in kernel context without being an event. */
+void calendar_enter(struct sim *sim);
+void calendar_leave(struct sim *sim);
+
+static inline int calendar_has(const struct plat_timer *event)
+{
+	return event->entry.place != 0;
+}
+
+/* ---- machine.c ----------------------------------------------------------- */
+
+/* Fill plat->machine from the host's properties.  0 or -ENODEV, with a message. */
+int machine_read(struct plat *plat);
+/* A property of the host that is a number; absent without one. */
+double machine_property(struct plat *plat, const char *name, double absent);
+
+/* ---- memory.c, pcie.c, trace.c, progress.c, report.c --------------------- */
+
+void arena_free(struct arena *arena);
+
+struct pcie *pcie_new(struct plat *plat);
+void pcie_free(struct pcie *pcie);
+
+enum trace_kind { TRACE_CPU, TRACE_GPU, TRACE_NET, TRACE_NKINDS };
+
+struct trace *trace_new(void);
+struct trace_row *trace_row_new(struct trace *trace);
+/* One unit of the row's node was busy for a time. */
+void trace_busy(struct trace *trace, struct trace_row *row, enum trace_kind kind,
+		double begin_s, double end_s);
+/* The node closes: remember who it was. */
+void trace_row_close(struct trace_row *row, const struct plat *plat);
+/* The last node has closed: write the file and free all. */
+void trace_close(struct trace *trace, const char *path, double end_s);
+
+struct progress *progress_new(void);
+void progress_free(struct progress *progress, struct sim *sim);
+/* Called now and then by the calendar. */
+void progress_show(struct progress *progress, struct sim *sim);
+
+/* Say what everybody waits for and end the process with exit code 3. */
+void report_deadlock(void);
+/* End the process from anywhere, also from kernel context. */
+void report_exit(int code) __attribute__((noreturn));
+
+/* ---- net.c ---------------------------------------------------------------- */
+
+void net_close_all(struct sim *sim);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/model.h"
+#include "sim.h"
+
+/*
+ * workers.c - a worker is at most two events: its next step, and the end of the task
+ * that it runs.
+ *
+ * A worker is parked when it stepped until nothing was left to do and could take
+ * another task; a running CPU worker is not, since the end of its task steps it.
+ */
+struct sim_worker {
+	struct plat_timer step, end;
+	struct worker *worker;
+	struct job *job; /* running, or NULL */
+	double begin_s;
+	double late_s; /* worked in callbacks; delays the next task */
+	int calls;     /* the kernel is to be called at the end */
+};
+
+static void step_until_idle(struct sim_worker *sim_worker)
+{
+	struct worker *worker = sim_worker->worker;
+	struct sim *sim = worker->node->plat->sim;
+
+	sim->worker = worker;
+	while (worker_step(worker))
+		;
+	sim->worker = NULL;
+	worker->parked = !calendar_has(&sim_worker->step) &&
+			 (!sim_worker->job || worker->npipeline < worker->depth);
+}
+
+static void on_step(struct plat_timer *timer)
+{
+	step_until_idle(ORR_CONTAINER(timer, struct sim_worker, step));
+}
+
+static void call_kernel(struct worker *worker, struct job *job)
+{
+	struct starpu_task *task = job->task;
+	struct starpu_task *previous = worker->current;
+	void (*kernel)(void **, void *) = worker_kernel(worker, job);
+
+	/* Programs made for simulation declare kernels as (void *)1. */
+	if ((uintptr_t)kernel <= 1)
+		return;
+	worker->current = task;
+	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces, task->cl_arg);
+	worker->current = previous;
+}
+
+static void on_end(struct plat_timer *timer)
+{
+	struct sim_worker *sim_worker = ORR_CONTAINER(timer, struct sim_worker, end);
+	struct worker *worker = sim_worker->worker;
+	struct plat *plat = worker->node->plat;
+	struct job *job = sim_worker->job;
+
+	plat->sim->worker = worker;
+	worker->parked = 0;
+	if (sim_worker->calls)
+		call_kernel(worker, job);
+	if (plat->row)
+		trace_busy(plat->sim->trace, plat->row,
+			   worker->type == STARPU_CPU_WORKER ? TRACE_CPU : TRACE_GPU,
+			   sim_worker->begin_s, plat->sim->now_s);
+	sim_worker->job = NULL;
+	worker_executed(worker, job);
+	step_until_idle(sim_worker);
+}
+
+int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
+{
+	plat->workers = orr_alloc((size_t)nworkers * sizeof(*plat->workers));
+	plat->nworkers = nworkers;
+	for (int i = 0; i < nworkers; i++) {
+		struct sim_worker *sim_worker = &plat->workers[i];
+
+		sim_worker->worker = &workers[i];
+		sim_worker->step.fire = on_step;
+		sim_worker->end.fire = on_end;
+		sim_worker->step.plat = sim_worker->end.plat = plat;
+		workers[i].backend = sim_worker;
+		workers[i].parked = 1;
+	}
+	return 0;
+}
+
+void plat_workers_stop(struct plat *plat)
+{
+	for (int i = 0; i < plat->nworkers; i++) {
+		ORR_ASSERT(!plat->workers[i].job);
+		calendar_remove(plat->sim, &plat->workers[i].step);
+	}
+	free(plat->workers);
+	plat->workers = NULL;
+	plat->nworkers = 0;
+}
+
+int plat_worker_wake(struct worker *worker)
+{
+	struct sim_worker *sim_worker = worker->backend;
+	struct plat *plat = sim_worker->step.plat;
+
+	if (!worker->parked)
+		return 0;
+	worker->parked = 0;
+	calendar_add(plat->sim, &sim_worker->step, plat_now_s(plat));
+	return 1;
+}
+
+struct worker *plat_current_worker(struct plat *plat)
+{
+	struct sim *sim = plat->sim;
+
+	return sim->in_kernel && sim->current == plat ? sim->worker : NULL;
+}
+
+void sim_charge_worker(struct plat *plat, double seconds)
+{
+	struct worker *worker = plat_current_worker(plat);
+
+	if (worker)
+		((struct sim_worker *)worker->backend)->late_s += seconds;
+}
+
+int plat_worker_bindid(struct plat *plat, int cpu_worker)
+{
+	(void)plat;
+	(void)cpu_worker;
+	return -1;
+}
+
+/* ---- execution ----------------------------------------------------------- */
+
+/* The run cannot go on: a simulated task has no duration. */
+static void refuse(struct worker *worker, struct job *job) __attribute__((noreturn));
+
+static void refuse(struct worker *worker, struct job *job)
+{
+	struct starpu_task *task = job->task;
+	struct starpu_perfmodel *model = task->cl->model;
+	const struct plat_machine *machine = worker->node->machine;
+	const char *name = task->cl->name ? task->cl->name : task->name;
+	const char *where = worker->type == STARPU_CPU_WORKER ? "CPU" : "GPU";
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
+		bytes += starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i));
+	if (!model)
+		orr_complain(worker->node->rank,
+			     "simulation: codelet %s has no performance model, so the "
+			     "duration of its tasks is unknown: set its .model, or its flag "
+			     "STARPU_CODELET_SIMGRID_EXECUTE",
+			     name ? name : "(unnamed)");
+	else
+		orr_complain(worker->node->rank,
+			     "simulation: no duration for codelet %s on %s (%s): model "
+			     "\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
+			     "no regression or roofline; looked for %s.<machine> of %s in "
+			     "STARPU_PERF_MODEL_DIR and STARPU_PERF_MODEL_PATH: calibrate "
+			     "this size there, or choose a size that the file has",
+			     name ? name : "(unnamed)", where,
+			     worker->type == STARPU_CPU_WORKER ? machine->cpu_model
+							       : machine->gpu_model,
+			     model->symbol ? model->symbol : "(no symbol)",
+			     model_footprint(model, task), bytes,
+			     model->symbol ? model->symbol : "(no symbol)",
+			     machine->hostname);
+	report_exit(1);
+}
+
+static double host_time_s(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double expected_s(struct worker *worker, struct job *job)
+{
+	struct model_estimate estimate =
+		model_expect(worker, job->task, job->implementation);
+
+	if (estimate.source == MODEL_NONE)
+		refuse(worker, job);
+	if (estimate.source == MODEL_ROOFLINE)
+		worker->node->uncalibrated_tasks++;
+	return estimate.seconds;
+}
+
+int plat_execute(struct worker *worker, struct job *job)
+{
+	struct sim_worker *sim_worker = worker->backend;
+	struct plat *plat = worker->node->plat;
+	const struct knobs *knobs = node_knobs(worker->node);
+	unsigned flags = job->task->cl ? job->task->cl->flags : 0;
+	double seconds = 0;
+
+	ORR_ASSERT(!sim_worker->job);
+	sim_worker->calls = 0;
+	if (flags & STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT) {
+		double start_s = host_time_s();
+
+		call_kernel(worker, job);
+		seconds = host_time_s() - start_s;
+	} else if (flags & STARPU_CODELET_SIMGRID_EXECUTE) {
+		sim_worker->calls = 1;
+	} else {
+		seconds = expected_s(worker, job);
+		sim_worker->calls =
+			plat->machine.executes && worker->type == STARPU_CPU_WORKER;
+	}
+	job->duration_s = seconds;
+	if (knobs->push_cost)
+		seconds += knobs->push_s;
+	sim_worker->begin_s = plat_now_s(plat) + sim_worker->late_s;
+	sim_worker->late_s = 0;
+	sim_worker->job = job;
+	calendar_add(plat->sim, &sim_worker->end, sim_worker->begin_s + seconds);
+	return 0;
+}
