@@ -47,8 +47,8 @@ struct starpu_conf {
 	struct starpu_sched_policy *sched_policy;
 	void (*sched_policy_callback)(unsigned);
 	int precedence_over_environment_variables;
-	int ncpus; /* number of workers; -1: all there are; so the six below */
-	int reserve_ncpus; /* cores left without worker; -1: none */
+	int ncpus;         /* workers of each type; -1: all there are */
+	int reserve_ncpus; /* cores without worker; -1: none */
 	int ncuda;
 	int nhip;
 	int nopencl;
@@ -84,7 +84,7 @@ struct starpu_conf {
 	unsigned n_cuda_opengl_interoperability;
 	struct starpu_driver *not_launched_drivers;
 	unsigned n_not_launched_drivers;
-	uint64_t trace_buffer_size; /* bytes */
+	uint64_t trace_buffer_size;        /* bytes */
 	int global_sched_ctx_min_priority; /* -1: as the policy wants */
 	int global_sched_ctx_max_priority; /* -1: as the policy wants */
 	int catch_signals;

@@ -21,18 +21,18 @@
 #define STARPU_RELEASE_VERSION 12
 
 /* Limits. */
-#define STARPU_NMAXBUFS            8
-#define STARPU_MAXIMPLEMENTATIONS  4
-#define STARPU_NMAX_SCHED_CTXS     10
-#define STARPU_MAXCPUS             128
-#define STARPU_MAXNUMANODES        2
-#define STARPU_MAXCUDADEVS         16
-#define STARPU_MAXOPENCLDEVS       0
-#define STARPU_MAXHIPDEVS          0
-#define STARPU_MAXMAXFPGADEVS      0
-#define STARPU_MAXNODES            32
-#define STARPU_NMAXWORKERS         160
-#define STARPU_FXT_MAX_FILES       64
+#define STARPU_NMAXBUFS           8
+#define STARPU_MAXIMPLEMENTATIONS 4
+#define STARPU_NMAX_SCHED_CTXS    10
+#define STARPU_MAXCPUS            128
+#define STARPU_MAXNUMANODES       2
+#define STARPU_MAXCUDADEVS        16
+#define STARPU_MAXOPENCLDEVS      0
+#define STARPU_MAXHIPDEVS         0
+#define STARPU_MAXMAXFPGADEVS     0
+#define STARPU_MAXNODES           32
+#define STARPU_NMAXWORKERS        160
+#define STARPU_FXT_MAX_FILES      64
 
 /* Features of the library. */
 #define STARPU_USE_CPU     1
@@ -40,30 +40,30 @@
 #define STARPU_USE_MPI_MPI 1
 
 /* What the system offers. */
-#define STARPU_LINUX_SYS                        1
-#define STARPU_HAVE_HWLOC                       1
-#define STARPU_HAVE_UNISTD_H                    1
-#define STARPU_HAVE_MALLOC_H                    1
-#define STARPU_HAVE_SETENV                      1
-#define STARPU_HAVE_UNSETENV                    1
-#define STARPU_HAVE_POSIX_MEMALIGN              1
-#define STARPU_HAVE_MEMALIGN                    1
-#define STARPU_HAVE_STRUCT_TIMESPEC             1
-#define STARPU_HAVE_STRERROR_R                  1
-#define STARPU_HAVE_STATEMENT_EXPRESSIONS       1
-#define STARPU_HAVE_CXX11                       1
-#define STARPU_HAVE_NEARBYINTF                  1
-#define STARPU_HAVE_RINTF                       1
-#define STARPU_HAVE_PTHREAD_SPIN_LOCK           1
-#define STARPU_HAVE_PTHREAD_BARRIER             1
-#define STARPU_HAVE_PTHREAD_SETNAME_NP          1
-#define STARPU_PTHREAD_MUTEX_INITIALIZER_ZERO   1
-#define STARPU_PTHREAD_COND_INITIALIZER_ZERO    1
-#define STARPU_PTHREAD_RWLOCK_INITIALIZER_ZERO  1
-#define STARPU_HAVE_MPI_COMM_CREATE_GROUP       1
-#define HAVE_MPI_COMM_F2C                       1
-#define STARPU_USE_DRAND48                      1
-#define STARPU_USE_ERAND48_R                    1
+#define STARPU_LINUX_SYS                       1
+#define STARPU_HAVE_HWLOC                      1
+#define STARPU_HAVE_UNISTD_H                   1
+#define STARPU_HAVE_MALLOC_H                   1
+#define STARPU_HAVE_SETENV                     1
+#define STARPU_HAVE_UNSETENV                   1
+#define STARPU_HAVE_POSIX_MEMALIGN             1
+#define STARPU_HAVE_MEMALIGN                   1
+#define STARPU_HAVE_STRUCT_TIMESPEC            1
+#define STARPU_HAVE_STRERROR_R                 1
+#define STARPU_HAVE_STATEMENT_EXPRESSIONS      1
+#define STARPU_HAVE_CXX11                      1
+#define STARPU_HAVE_NEARBYINTF                 1
+#define STARPU_HAVE_RINTF                      1
+#define STARPU_HAVE_PTHREAD_SPIN_LOCK          1
+#define STARPU_HAVE_PTHREAD_BARRIER            1
+#define STARPU_HAVE_PTHREAD_SETNAME_NP         1
+#define STARPU_PTHREAD_MUTEX_INITIALIZER_ZERO  1
+#define STARPU_PTHREAD_COND_INITIALIZER_ZERO   1
+#define STARPU_PTHREAD_RWLOCK_INITIALIZER_ZERO 1
+#define STARPU_HAVE_MPI_COMM_CREATE_GROUP      1
+#define HAVE_MPI_COMM_F2C                      1
+#define STARPU_USE_DRAND48                     1
+#define STARPU_USE_ERAND48_R                   1
 
 /* The __sync and __atomic families of GCC and Clang. */
 #define STARPU_HAVE_SYNC_BOOL_COMPARE_AND_SWAP   1
@@ -89,7 +89,7 @@
 /** Signed counterpart of size_t. */
 typedef ssize_t starpu_ssize_t;
 
-#define __starpu_func__  __func__
-#define __starpu_inline  __inline__
+#define __starpu_func__ __func__
+#define __starpu_inline __inline__
 
 #endif /* STARPU_CONFIG_H */

@@ -36,16 +36,16 @@ enum starpu_data_access_mode {
 	STARPU_R = (1 << 0),
 	STARPU_W = (1 << 1), /* alone: the former content is not needed */
 	STARPU_RW = (STARPU_R | STARPU_W),
-	STARPU_SCRATCH = (1 << 2),     /* a buffer for the duration of the task */
-	STARPU_REDUX = (1 << 3),       /* a contribution to a reduction */
-	STARPU_COMMUTE = (1 << 4),     /* with W: in any order, one at a time */
-	STARPU_SSEND = (1 << 5),       /* messages for this access are synchronous */
-	STARPU_LOCALITY = (1 << 6),    /* a hint for the scheduler */
-	STARPU_MPI_REDUX = (1 << 7),   /* a contribution per node */
-	STARPU_NOPLAN = (1 << 8),      /* leave planned partitions alone */
-	STARPU_UNMAP = (1 << 9),       /* drop mapped copies */
-	STARPU_NOFOOTPRINT = (1 << 10),/* leave the size out of the footprint */
-	STARPU_NONE = (1 << 11),       /* no access: the argument is ignored */
+	STARPU_SCRATCH = (1 << 2),      /* a buffer for the duration of the task */
+	STARPU_REDUX = (1 << 3),        /* a contribution to a reduction */
+	STARPU_COMMUTE = (1 << 4),      /* with W: in any order, one at a time */
+	STARPU_SSEND = (1 << 5),        /* messages for this access are synchronous */
+	STARPU_LOCALITY = (1 << 6),     /* a hint for the scheduler */
+	STARPU_MPI_REDUX = (1 << 7),    /* a contribution per node */
+	STARPU_NOPLAN = (1 << 8),       /* leave planned partitions alone */
+	STARPU_UNMAP = (1 << 9),        /* drop mapped copies */
+	STARPU_NOFOOTPRINT = (1 << 10), /* leave the size out of the footprint */
+	STARPU_NONE = (1 << 11),        /* no access: the argument is ignored */
 	STARPU_ACCESS_MODE_MAX = (1 << 12)
 };
 
@@ -131,7 +131,7 @@ void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_im
  */
 
 /** Node for an acquisition that orders and locks but brings no copy. */
-#define STARPU_ACQUIRE_NO_NODE          -1
+#define STARPU_ACQUIRE_NO_NODE -1
 /** The same, locking the copies of all nodes. */
 #define STARPU_ACQUIRE_NO_NODE_LOCK_ALL -2
 
@@ -211,7 +211,7 @@ void starpu_data_release_to_on_node(starpu_data_handle_t handle,
  * Ask for a valid copy on a node, as urgently as a task would; async 0 waits
  * for it (then blocking).
  *
- * @return 0; -EINVAL: no such node
+ * @return 0
  */
 int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned node, unsigned async);
 

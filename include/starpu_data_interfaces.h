@@ -57,8 +57,8 @@ struct starpu_data_copy_methods {
 			  unsigned dst_node);
 	int (*ram_to_opencl)(void *src_interface, unsigned src_node, void *dst_interface,
 			     unsigned dst_node);
-	int (*ram_to_max_fpga)(void *src_interface, unsigned src_node, void *dst_interface,
-			       unsigned dst_node);
+	int (*ram_to_max_fpga)(void *src_interface, unsigned src_node,
+			       void *dst_interface, unsigned dst_node);
 	int (*cuda_to_ram)(void *src_interface, unsigned src_node, void *dst_interface,
 			   unsigned dst_node);
 	int (*cuda_to_cuda)(void *src_interface, unsigned src_node, void *dst_interface,
@@ -71,8 +71,8 @@ struct starpu_data_copy_methods {
 			     unsigned dst_node);
 	int (*opencl_to_opencl)(void *src_interface, unsigned src_node,
 				void *dst_interface, unsigned dst_node);
-	int (*max_fpga_to_ram)(void *src_interface, unsigned src_node, void *dst_interface,
-			       unsigned dst_node);
+	int (*max_fpga_to_ram)(void *src_interface, unsigned src_node,
+			       void *dst_interface, unsigned dst_node);
 	/* Placeholders: the library is built without these devices. */
 	int (*ram_to_cuda_async)(void);
 	int (*cuda_to_ram_async)(void);
@@ -222,8 +222,8 @@ int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count);
 
 /** Copy size bytes between nodes; 0, or -EAGAIN when started asynchronously. */
 int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
-			  uintptr_t dst, size_t dst_offset, unsigned dst_node, size_t size,
-			  void *async_data);
+			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			  size_t size, void *async_data);
 
 /** Copy numblocks blocks of blocksize bytes that start every ld_src, ld_dst bytes. */
 int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
@@ -271,10 +271,11 @@ uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle);
 			  "the data is not a variable")
 #define STARPU_VARIABLE_FIELD_(interface, field)                                         \
 	(((struct starpu_variable_interface *)(interface))->field)
-#define STARPU_VARIABLE_GET_PTR(interface)        STARPU_VARIABLE_FIELD_(interface, ptr)
+#define STARPU_VARIABLE_GET_PTR(interface) STARPU_VARIABLE_FIELD_(interface, ptr)
 /** The address, as StarPU has it, and not the field of that name. */
 #define STARPU_VARIABLE_GET_DEV_HANDLE(interface) STARPU_VARIABLE_FIELD_(interface, ptr)
-#define STARPU_VARIABLE_GET_OFFSET(interface)     STARPU_VARIABLE_FIELD_(interface, offset)
+
+#define STARPU_VARIABLE_GET_OFFSET(interface) STARPU_VARIABLE_FIELD_(interface, offset)
 #define STARPU_VARIABLE_GET_ELEMSIZE(interface)                                          \
 	STARPU_VARIABLE_FIELD_(interface, elemsize)
 
@@ -320,13 +321,15 @@ uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle);
 			  "the data is not a vector")
 #define STARPU_VECTOR_FIELD_(interface, field)                                           \
 	(((struct starpu_vector_interface *)(interface))->field)
-#define STARPU_VECTOR_GET_PTR(interface)        STARPU_VECTOR_FIELD_(interface, ptr)
-#define STARPU_VECTOR_GET_DEV_HANDLE(interface) STARPU_VECTOR_FIELD_(interface, dev_handle)
-#define STARPU_VECTOR_GET_OFFSET(interface)     STARPU_VECTOR_FIELD_(interface, offset)
-#define STARPU_VECTOR_GET_NX(interface)         STARPU_VECTOR_FIELD_(interface, nx)
-#define STARPU_VECTOR_GET_ELEMSIZE(interface)   STARPU_VECTOR_FIELD_(interface, elemsize)
-#define STARPU_VECTOR_GET_ALLOCSIZE(interface)  STARPU_VECTOR_FIELD_(interface, allocsize)
-#define STARPU_VECTOR_GET_SLICE_BASE(interface) STARPU_VECTOR_FIELD_(interface, slice_base)
+#define STARPU_VECTOR_GET_PTR(interface) STARPU_VECTOR_FIELD_(interface, ptr)
+#define STARPU_VECTOR_GET_DEV_HANDLE(interface)                                          \
+	STARPU_VECTOR_FIELD_(interface, dev_handle)
+#define STARPU_VECTOR_GET_OFFSET(interface)    STARPU_VECTOR_FIELD_(interface, offset)
+#define STARPU_VECTOR_GET_NX(interface)        STARPU_VECTOR_FIELD_(interface, nx)
+#define STARPU_VECTOR_GET_ELEMSIZE(interface)  STARPU_VECTOR_FIELD_(interface, elemsize)
+#define STARPU_VECTOR_GET_ALLOCSIZE(interface) STARPU_VECTOR_FIELD_(interface, allocsize)
+#define STARPU_VECTOR_GET_SLICE_BASE(interface)                                          \
+	STARPU_VECTOR_FIELD_(interface, slice_base)
 #define STARPU_VECTOR_SET_NX(interface, newnx)                                           \
 	do {                                                                             \
 		STARPU_VECTOR_FIELD_(interface, nx) = (newnx);                           \
@@ -383,14 +386,15 @@ size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle);
 			  "the data is not a matrix")
 #define STARPU_MATRIX_FIELD_(interface, field)                                           \
 	(((struct starpu_matrix_interface *)(interface))->field)
-#define STARPU_MATRIX_GET_PTR(interface)        STARPU_MATRIX_FIELD_(interface, ptr)
-#define STARPU_MATRIX_GET_DEV_HANDLE(interface) STARPU_MATRIX_FIELD_(interface, dev_handle)
-#define STARPU_MATRIX_GET_OFFSET(interface)     STARPU_MATRIX_FIELD_(interface, offset)
-#define STARPU_MATRIX_GET_NX(interface)         STARPU_MATRIX_FIELD_(interface, nx)
-#define STARPU_MATRIX_GET_NY(interface)         STARPU_MATRIX_FIELD_(interface, ny)
-#define STARPU_MATRIX_GET_LD(interface)         STARPU_MATRIX_FIELD_(interface, ld)
-#define STARPU_MATRIX_GET_ELEMSIZE(interface)   STARPU_MATRIX_FIELD_(interface, elemsize)
-#define STARPU_MATRIX_GET_ALLOCSIZE(interface)  STARPU_MATRIX_FIELD_(interface, allocsize)
+#define STARPU_MATRIX_GET_PTR(interface) STARPU_MATRIX_FIELD_(interface, ptr)
+#define STARPU_MATRIX_GET_DEV_HANDLE(interface)                                          \
+	STARPU_MATRIX_FIELD_(interface, dev_handle)
+#define STARPU_MATRIX_GET_OFFSET(interface)    STARPU_MATRIX_FIELD_(interface, offset)
+#define STARPU_MATRIX_GET_NX(interface)        STARPU_MATRIX_FIELD_(interface, nx)
+#define STARPU_MATRIX_GET_NY(interface)        STARPU_MATRIX_FIELD_(interface, ny)
+#define STARPU_MATRIX_GET_LD(interface)        STARPU_MATRIX_FIELD_(interface, ld)
+#define STARPU_MATRIX_GET_ELEMSIZE(interface)  STARPU_MATRIX_FIELD_(interface, elemsize)
+#define STARPU_MATRIX_GET_ALLOCSIZE(interface) STARPU_MATRIX_FIELD_(interface, allocsize)
 #define STARPU_MATRIX_SET_NX(interface, newnx)                                           \
 	do {                                                                             \
 		STARPU_MATRIX_FIELD_(interface, nx) = (newnx);                           \
@@ -410,6 +414,12 @@ size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle);
 
 /** Register a handle without content. */
 void starpu_void_data_register(starpu_data_handle_t *handle);
+
+/** Operations of the predefined interfaces; constant. */
+extern struct starpu_data_interface_ops starpu_interface_variable_ops;
+extern struct starpu_data_interface_ops starpu_interface_vector_ops;
+extern struct starpu_data_interface_ops starpu_interface_matrix_ops;
+extern struct starpu_data_interface_ops starpu_interface_void_ops;
 
 #ifdef __cplusplus
 }

@@ -72,11 +72,12 @@ static __starpu_inline float starpu_get_env_float_default(const char *str, float
 	return (float)val;
 }
 
-#define starpu_getenv_string_var_default(s, ss, d) starpu_get_env_string_var_default(s, ss, d)
-#define starpu_getenv_size_default(s, d)           starpu_get_env_size_default(s, d)
-#define starpu_getenv_number(s)                    starpu_get_env_number(s)
-#define starpu_getenv_number_default(s, d)         starpu_get_env_number_default(s, d)
-#define starpu_getenv_float_default(s, d)          starpu_get_env_float_default(s, d)
+#define starpu_getenv_string_var_default(s, ss, d)                                       \
+	starpu_get_env_string_var_default(s, ss, d)
+#define starpu_getenv_size_default(s, d)   starpu_get_env_size_default(s, d)
+#define starpu_getenv_number(s)            starpu_get_env_number(s)
+#define starpu_getenv_number_default(s, d) starpu_get_env_number_default(s, d)
+#define starpu_getenv_float_default(s, d)  starpu_get_env_float_default(s, d)
 
 #ifdef __cplusplus
 }

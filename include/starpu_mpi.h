@@ -161,7 +161,8 @@ void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new
  * Bring a valid copy to rank node; blocking on the owner and on node, nothing
  * elsewhere.  At least those two call it, at the same place of their order.
  */
-int starpu_mpi_get_data_on_node(MPI_Comm comm, starpu_data_handle_t data_handle, int node);
+int starpu_mpi_get_data_on_node(MPI_Comm comm, starpu_data_handle_t data_handle,
+				int node);
 
 /**
  * The same, asynchronous.  callback(arg), which may be NULL, is called on node
@@ -249,11 +250,9 @@ int starpu_mpi_irecv_detached_prio(starpu_data_handle_t data_handle, int source,
 				   void (*callback)(void *), void *arg);
 
 /** Receive, detached; 0 as last argument ignores the implicit dependencies. */
-int starpu_mpi_irecv_detached_sequential_consistency(starpu_data_handle_t data_handle,
-						     int source, starpu_mpi_tag_t data_tag,
-						     MPI_Comm comm,
-						     void (*callback)(void *), void *arg,
-						     int sequential_consistency);
+int starpu_mpi_irecv_detached_sequential_consistency(
+	starpu_data_handle_t data_handle, int source, starpu_mpi_tag_t data_tag,
+	MPI_Comm comm, void (*callback)(void *), void *arg, int sequential_consistency);
 
 /** Send, detached, over only once the receiver has asked for it. */
 int starpu_mpi_issend_detached(starpu_data_handle_t data_handle, int dest,

@@ -107,13 +107,13 @@ struct starpu_perfmodel_per_arch {
 
 enum starpu_perfmodel_type {
 	STARPU_PERFMODEL_INVALID = 0,
-	STARPU_PER_WORKER,                /* worker_cost_function */
-	STARPU_PER_ARCH,                  /* arch_cost_function */
-	STARPU_COMMON,                    /* cost_function over the worker's speed */
-	STARPU_HISTORY_BASED,             /* mean of the same footprint */
-	STARPU_REGRESSION_BASED,          /* alpha * size^beta */
-	STARPU_NL_REGRESSION_BASED,       /* a * size^b + c */
-	STARPU_MULTIPLE_REGRESSION_BASED  /* polynomial of parameters */
+	STARPU_PER_WORKER,               /* worker_cost_function */
+	STARPU_PER_ARCH,                 /* arch_cost_function */
+	STARPU_COMMON,                   /* cost_function over the worker's speed */
+	STARPU_HISTORY_BASED,            /* mean of the same footprint */
+	STARPU_REGRESSION_BASED,         /* alpha * size^beta */
+	STARPU_NL_REGRESSION_BASED,      /* a * size^b + c */
+	STARPU_MULTIPLE_REGRESSION_BASED /* polynomial of parameters */
 };
 
 /** Private state of a model. */

@@ -79,7 +79,7 @@ struct starpu_profiling_bus_info {
 	int transfer_count;
 };
 
-/** Let tasks submitted from now on note their times, or not; returns the former status. */
+/** Let tasks submitted from now on note their times, or not; the former status. */
 int starpu_profiling_status_set(int status);
 
 /** STARPU_PROFILING_ENABLE or STARPU_PROFILING_DISABLE. */
@@ -135,8 +135,8 @@ static __starpu_inline void starpu_timespec_sub(const struct timespec *a,
 
 /** Compare *a and *b with the operator CMP, as timercmp does. */
 #define starpu_timespec_cmp(a, b, CMP)                                                   \
-	(((a)->tv_sec == (b)->tv_sec) ? ((a)->tv_nsec CMP (b)->tv_nsec)                  \
-				      : ((a)->tv_sec CMP (b)->tv_sec))
+	((a)->tv_sec == (b)->tv_sec ? ((a)->tv_nsec)CMP((b)->tv_nsec)                    \
+				    : ((a)->tv_sec)CMP((b)->tv_sec))
 
 #ifdef __cplusplus
 }

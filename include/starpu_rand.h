@@ -20,10 +20,10 @@
 	starpu_get_env_number_default("STARPU_RAND_SEED",                                \
 				      orrery_is_simulated() ? 0 : (int)(seed))
 
-#define starpu_srand48(seed)   srand48(starpu_seed(seed))
-#define starpu_drand48()       drand48()
-#define starpu_lrand48()       lrand48()
-#define starpu_erand48(xsubi)  erand48(xsubi)
+#define starpu_srand48(seed)  srand48(starpu_seed(seed))
+#define starpu_drand48()      drand48()
+#define starpu_lrand48()      lrand48()
+#define starpu_erand48(xsubi) erand48(xsubi)
 
 /** The state of the forms that several threads may use at once. */
 typedef struct drand48_data starpu_drand48_data;

@@ -43,15 +43,16 @@ typedef struct _starpu_trs_epoch *starpu_trs_epoch_t;
  */
 
 /** Bits of the field where: on which types of workers. */
-#define STARPU_NOWHERE                        ((1ULL) << 0)
+#define STARPU_NOWHERE                         ((1ULL) << 0)
 #define STARPU_WORKER_TO_MASK(worker_archtype) (1ULL << ((worker_archtype) + 1))
-#define STARPU_CPU                            STARPU_WORKER_TO_MASK(STARPU_CPU_WORKER)
-#define STARPU_CUDA                           STARPU_WORKER_TO_MASK(STARPU_CUDA_WORKER)
-#define STARPU_HIP                            STARPU_WORKER_TO_MASK(STARPU_HIP_WORKER)
-#define STARPU_OPENCL                         STARPU_WORKER_TO_MASK(STARPU_OPENCL_WORKER)
-#define STARPU_MAX_FPGA                       STARPU_WORKER_TO_MASK(STARPU_MAX_FPGA_WORKER)
-#define STARPU_MPI_MS                         STARPU_WORKER_TO_MASK(STARPU_MPI_MS_WORKER)
-#define STARPU_TCPIP_MS                       STARPU_WORKER_TO_MASK(STARPU_TCPIP_MS_WORKER)
+
+#define STARPU_CPU      STARPU_WORKER_TO_MASK(STARPU_CPU_WORKER)
+#define STARPU_CUDA     STARPU_WORKER_TO_MASK(STARPU_CUDA_WORKER)
+#define STARPU_HIP      STARPU_WORKER_TO_MASK(STARPU_HIP_WORKER)
+#define STARPU_OPENCL   STARPU_WORKER_TO_MASK(STARPU_OPENCL_WORKER)
+#define STARPU_MAX_FPGA STARPU_WORKER_TO_MASK(STARPU_MAX_FPGA_WORKER)
+#define STARPU_MPI_MS   STARPU_WORKER_TO_MASK(STARPU_MPI_MS_WORKER)
+#define STARPU_TCPIP_MS STARPU_WORKER_TO_MASK(STARPU_TCPIP_MS_WORKER)
 
 /** In simulation call the kernel; it takes only the virtual time it asks for. */
 #define STARPU_CODELET_SIMGRID_EXECUTE (1 << 0)
@@ -80,10 +81,10 @@ typedef struct _starpu_trs_epoch *starpu_trs_epoch_t;
 #define STARPU_SPECIFIC_NODE_NONE         (-6)
 
 /** Values of the deprecated single functions: look at the arrays. */
-#define STARPU_MULTIPLE_CPU_IMPLEMENTATIONS    ((starpu_cpu_func_t) - 1)
-#define STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS   ((starpu_cuda_func_t) - 1)
-#define STARPU_MULTIPLE_HIP_IMPLEMENTATIONS    ((starpu_hip_func_t) - 1)
-#define STARPU_MULTIPLE_OPENCL_IMPLEMENTATIONS ((starpu_opencl_func_t) - 1)
+#define STARPU_MULTIPLE_CPU_IMPLEMENTATIONS    ((starpu_cpu_func_t)-1)
+#define STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS   ((starpu_cuda_func_t)-1)
+#define STARPU_MULTIPLE_HIP_IMPLEMENTATIONS    ((starpu_hip_func_t)-1)
+#define STARPU_MULTIPLE_OPENCL_IMPLEMENTATIONS ((starpu_opencl_func_t)-1)
 
 /** Values of the field type of a task. */
 #define STARPU_TASK_TYPE_NORMAL       0
@@ -125,7 +126,11 @@ typedef void (*starpu_bubble_gen_dag_func_t)(struct starpu_task *t, void *arg);
 /**
  * What tasks of one sort have in common.  All zero is the default of every
  * field.  It must outlive its tasks; one codelet may serve several threads.
+ * The pragmas keep compilers quiet about implicit copies of the deprecated
+ * fields; a program that names one is still told.
  */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 struct starpu_codelet {
 	uint32_t where; /* STARPU_CPU | ...; 0: those with an implementation */
 	int (*can_execute)(unsigned workerid, struct starpu_task *task, unsigned nimpl);
@@ -162,6 +167,7 @@ struct starpu_codelet {
 	struct starpu_perf_counter_sample_cl_values *perf_counter_values;
 	int checked;
 };
+#pragma GCC diagnostic pop
 
 /** A codelet without data whose kernels do nothing; its field model is NULL. */
 extern struct starpu_codelet starpu_codelet_nop;
@@ -187,9 +193,9 @@ struct starpu_task {
 	const char *name;
 	const char *file;
 	int line;
-	struct starpu_codelet *cl; /* NULL: only dependencies and callbacks */
-	int32_t where;             /* as in the codelet; -1: ask the codelet */
-	int nbuffers;              /* for STARPU_VARIABLE_NBUFFERS */
+	struct starpu_codelet *cl;         /* NULL: only dependencies and callbacks */
+	int32_t where;                     /* as in the codelet; -1: ask the codelet */
+	int nbuffers;                      /* for STARPU_VARIABLE_NBUFFERS */
 	starpu_data_handle_t *dyn_handles; /* instead of handles when not NULL */
 	void **dyn_interfaces;
 	enum starpu_data_access_mode *dyn_modes;
@@ -251,7 +257,7 @@ struct starpu_task {
 	starpu_task_bundle_t bundle;
 	struct starpu_profiling_task_info *profiling_info;
 	double flops;
-	double predicted;          /* microseconds, as the three others */
+	double predicted; /* microseconds, as the two below */
 	double predicted_transfer;
 	double predicted_start;
 	struct starpu_task *prev;
@@ -302,9 +308,9 @@ struct starpu_task {
 	} while (0)
 #define STARPU_CODELET_GET_NODE(codelet, i)                                              \
 	(STARPU_ELEMENT_((codelet)->dyn_nodes, (codelet)->nodes, i))
-#define STARPU_CODELET_SET_NODE(codelet, node, i)                                      \
+#define STARPU_CODELET_SET_NODE(codelet, node, i)                                        \
 	do {                                                                             \
-		STARPU_ELEMENT_((codelet)->dyn_nodes, (codelet)->nodes, i) = (node);   \
+		STARPU_ELEMENT_((codelet)->dyn_nodes, (codelet)->nodes, i) = (node);     \
 	} while (0)
 
 /** Mode of buffer i: the task's when it has its own, else the codelet's. */

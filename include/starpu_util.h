@@ -73,7 +73,8 @@ extern "C" {
 #define STARPU_DUMP_BACKTRACE()                                                          \
 	do {                                                                             \
 		void *starpu_frames_[STARPU_BACKTRACE_LENGTH];                           \
-		int starpu_nframes_ = backtrace(starpu_frames_, STARPU_BACKTRACE_LENGTH);\
+		int starpu_nframes_ =                                                    \
+			backtrace(starpu_frames_, STARPU_BACKTRACE_LENGTH);              \
 		backtrace_symbols_fd(starpu_frames_, starpu_nframes_, 2);                \
 	} while (0)
 #else

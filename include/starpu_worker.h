@@ -136,7 +136,7 @@ unsigned _starpu_worker_get_id_check(const char *f, int l);
 /**
  * Write the numbers of the workers of a type.
  *
- * @return how many; (unsigned)-ERANGE: more than maxsize, maxsize were written
+ * @return how many; (unsigned)-ERANGE: there are more than maxsize
  */
 unsigned starpu_worker_get_ids_by_type(enum starpu_worker_archtype type, int *workerids,
 				       unsigned maxsize);
@@ -147,7 +147,7 @@ int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num);
 /** Number of the first worker of a type on device devid, -1 when there is none. */
 int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid);
 
-/** Write the distinct device numbers of a type, at most num; return how many there are. */
+/** Write the distinct device numbers of a type, at most num; how many there are. */
 int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num);
 
 /** Write the numbers of all workers of a type on device devid; return how many. */

@@ -16,9 +16,16 @@ static struct acquire *acquire_of(struct job *job)
 void acquire_fetched(struct job *job)
 {
 	struct acquire *acquire = acquire_of(job);
+	struct node *node = job->node;
+	int counted = acquire->counted;
 
 	job_move(job, JOB_RUNNING);
 	acquire->acquired(acquire);
+	/* The struct may be gone. */
+	if (counted) {
+		orr_add(&node->nsubmitted, -1);
+		node_counted(node);
+	}
 }
 
 /* Its turn has come: bring the data. */
@@ -105,17 +112,12 @@ void acquire_release(struct acquire *acquire)
 	struct job *job = &acquire->job;
 	struct node *node = job->node;
 	struct ready ready = { 0 };
-	int counted = acquire->counted;
 
 	job_move(job, JOB_DONE);
 	coherency_unpin(&job->accesses[0]);
 	deps_release(job, &ready);
 	/* The owner may use the struct again from here on. */
 	ready_run(node, &ready);
-	if (counted) {
-		orr_add(&node->nsubmitted, -1);
-		node_counted(node);
-	}
 }
 
 void acquire_downgrade(struct acquire *acquire)

@@ -16,7 +16,7 @@ struct acquire {
 	struct job job; /* first; its one access is inline */
 	void (*acquired)(struct acquire *acquire);
 	int memory; /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
-	int counted; /* counts as submitted until released: wait_for_all() waits */
+	int counted; /* counts as submitted until acquired() returns */
 };
 
 /* mode: STARPU_R, W or RW, with COMMUTE allowed.  sequential 0: no turn, only
@@ -27,7 +27,8 @@ void acquire_start(struct node *node, struct acquire *acquire,
  * available now, nothing is left behind. */
 int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
 		unsigned mode);
-/* Give the datum back; the struct may be freed or used again on return. */
+/* Give the datum back; the struct may be freed or used again on return.  May be called
+ * from inside acquired(). */
 void acquire_release(struct acquire *acquire);
 /* All copies are there; called by job_fetched(). */
 void acquire_fetched(struct job *job);

@@ -69,6 +69,7 @@ struct _starpu_data_state {
 	int npending;          /* accesses submitted and not released */
 	struct orr_lock lock;
 	struct plat_gate *gate; /* who waits for npending to be 0 */
+	struct held *held;      /* the application's acquisitions, newest first */
 	/* Copies. */
 	struct data_extra *extra;
 	struct copy_state main;

@@ -215,26 +215,16 @@ static double line_correlation(const struct line *s)
 	return variances > 0 ? fabs(s->n * s->xy - s->x * s->y) / sqrt(variances) : 0;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The constant is at most the mean at one third of the sorted means. */
+/* The constant is below every mean: a larger one would leave out measurements, and
+ * the fewer there are, the better a line fits. */
 static double largest_constant(const struct model_arch *arch)
 {
-	double *means = orr_alloc((arch->nentries + 1) * sizeof *means), result;
-	size_t n = 0;
+	double smallest = INFINITY;
 
 	for (size_t i = 0; i < arch->nentries; i++)
-		if (arch->entries[i]->nsample)
-			means[n++] = arch->entries[i]->mean;
-	qsort(means, n, sizeof *means, compare_doubles);
-	result = n ? means[n / 3] : 0;
-	free(means);
-	return result;
+		if (arch->entries[i]->nsample && arch->entries[i]->mean < smallest)
+			smallest = arch->entries[i]->mean;
+	return isfinite(smallest) ? 0.999 * smallest : 0;
 }
 
 static void solve_nonlinear(struct model_arch *arch)

@@ -64,6 +64,10 @@ struct node {
 	unsigned long uncalibrated_tasks; /* simulated by the roofline */
 	double last_end_s; /* simulation: date of the last task's end */
 	double start_s;
+	unsigned long iteration;
+	int next_interface_id; /* atomic */
+	unsigned long messages_sent; /* by the MPI layer */
+	unsigned long long bytes_sent;
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	int limit_min, limit_max;     /* submitted tasks; -1: no throttling */
 	struct orr_lock wait_lock;

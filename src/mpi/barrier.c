@@ -122,7 +122,9 @@ int mpi_barrier(struct mpi *mpi, int comm)
 		return 0;
 	orr_add(&mpi->engine.nbarriers, 1);
 	engine_wake(mpi);
+	watch_wait_begins(mpi);
 	ret = comm == 0 ? barrier_of_all(mpi) : barrier_among(mpi, comm_at(&mpi->comms, comm));
+	watch_wait_ends(mpi);
 	orr_add(&mpi->engine.nbarriers, -1);
 	return ret;
 }

@@ -614,6 +614,8 @@ int engine_poll(void *arg)
 		engine->is_polling = 1;
 		nevents = mpi->net->ops->poll(mpi->net);
 		engine->is_polling = 0;
+		if (nevents <= 0)
+			watch_idle(mpi);
 		orr_unlock(&engine->lock);
 	}
 	nevents += finish_drain(mpi);

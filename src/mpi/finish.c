@@ -216,9 +216,12 @@ void finish_drain_later(struct mpi *mpi)
 
 int finish_wait(struct request *request)
 {
-	struct plat *plat = request->mpi->node->plat;
-	int ret = plat_gate_wait(plat, &request->gate);
+	struct mpi *mpi = request->mpi;
+	int ret;
 
+	watch_wait_begins(mpi);
+	ret = plat_gate_wait(mpi->node->plat, &request->gate);
+	watch_wait_ends(mpi);
 	if (ret == 0)
 		drop(request);
 	return ret;
@@ -258,11 +261,6 @@ static int wait_pending(struct mpi *mpi)
 	orr_unlock(&engine->lock);
 	if (!must_wait)
 		return 0;
-	/* The last request may have ended between the two: it saw no waiter then, but
-	 * its count did not: look again. */
-	orr_fence();
-	if (orr_load(&engine->npending) == 0)
-		wake_waiters(mpi);
 	return plat_gate_wait(mpi->node->plat, &waiter.gate);
 }
 
@@ -271,7 +269,7 @@ int finish_wait_all(struct mpi *mpi)
 	struct node *node = mpi->node;
 	int nposted, ret;
 
-	watch_start(mpi);
+	watch_wait_begins(mpi);
 	do {
 		ret = node_wait_submitted(node, 0);
 		if (ret < 0)
@@ -284,6 +282,6 @@ int finish_wait_all(struct mpi *mpi)
 		 * task could only come from a callback that ran meanwhile. */
 	} while (orr_load(&node->nsubmitted) > 0 ||
 		 orr_load(&mpi->engine.nposted) != nposted);
-	watch_stop(mpi);
+	watch_wait_ends(mpi);
 	return ret;
 }

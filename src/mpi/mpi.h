@@ -32,7 +32,7 @@ struct mpi {
 	struct policies policies;
 	struct insertion insertion;
 	struct stats stats;
-	struct watch *watch;
+	struct watch watch;
 	int use_coop_sends;
 };
 

@@ -76,6 +76,11 @@ void plat_set_self(struct node *node);
 /* Where the process keeps its one struct world; NULL inside when there is none. */
 struct world **plat_world(void);
 
+/* True of the backend, before any node is open: does it simulate, and what is the time
+ * on the clock of plat_now_s()? */
+int plat_is_simulated(void);
+double plat_clock_s(void);
+
 /* ---- time -------------------------------------------------------------- */
 
 struct plat_timer {

@@ -6,13 +6,11 @@
 #include "real/real.h"
 
 /*
- * The progress thread polls while nobody else does.  It is as eager as a waiting
- * thread at first, then naps; while others poll it looks up every PROGRESS_YIELD_S.
+ * The progress thread polls while nobody else does, as a waiting thread would; while
+ * others poll it looks up every PROGRESS_YIELD_S.
  */
-#define PROGRESS_BUSY_S        50e-6
-#define PROGRESS_FIRST_NAP_S   10e-6
-#define PROGRESS_LONGEST_NAP_S 200e-6
-#define PROGRESS_YIELD_S       500e-6
+#define PROGRESS_BUSY_S  50e-6
+#define PROGRESS_YIELD_S 1e-3
 
 int progress_poll(struct plat *plat)
 {
@@ -51,37 +49,40 @@ static void bind_thread(struct plat *plat)
 		cores_bind(plat, cores_pu_of_core(plat, knobs->mpi_thread_coreid));
 }
 
+/* One round; heard_s is when the network, or a kick, was last heard of. */
+static void progress_round(struct plat *plat, double *heard_s)
+{
+	struct progress *progress = &plat->progress;
+	int kicks = orr_load(&progress->kicks), advanced;
+	double nap_s;
+
+	if (orr_load(&progress->npollers) > 0) {
+		progress_sleep(progress, PROGRESS_YIELDED, kicks, PROGRESS_YIELD_S);
+		*heard_s = plat_now_s(plat);
+		return;
+	}
+	advanced = progress_poll(plat);
+	if (advanced < 0)
+		progress_sleep(progress, PROGRESS_ASLEEP, kicks, 0);
+	if (advanced != 0 || orr_load(&progress->kicks) != kicks) {
+		*heard_s = plat_now_s(plat);
+		return;
+	}
+	nap_s = wait_nap_s(plat_now_s(plat) - *heard_s, PROGRESS_BUSY_S);
+	if (nap_s > 0)
+		progress_sleep(progress, PROGRESS_ASLEEP, kicks, nap_s);
+	else
+		sched_yield();
+}
+
 static void *progress_main(void *arg)
 {
 	struct plat *plat = arg;
-	struct progress *progress = &plat->progress;
-	double quiet_since_s = plat_now_s(plat), nap_s = PROGRESS_FIRST_NAP_S;
+	double heard_s = plat_now_s(plat);
 
 	bind_thread(plat);
-	while (!orr_load(&progress->stopping)) {
-		int kicks = orr_load(&progress->kicks), advanced;
-
-		if (orr_load(&progress->npollers) > 0) {
-			progress_sleep(progress, PROGRESS_YIELDED, kicks,
-				       PROGRESS_YIELD_S);
-			quiet_since_s = plat_now_s(plat);
-			continue;
-		}
-		advanced = progress_poll(plat);
-		if (advanced < 0)
-			progress_sleep(progress, PROGRESS_ASLEEP, kicks, 0);
-		if (advanced != 0 || orr_load(&progress->kicks) != kicks) {
-			quiet_since_s = plat_now_s(plat);
-			nap_s = PROGRESS_FIRST_NAP_S;
-		} else if (plat_now_s(plat) - quiet_since_s < PROGRESS_BUSY_S) {
-			sched_yield();
-		} else {
-			progress_sleep(progress, PROGRESS_ASLEEP, kicks, nap_s);
-			nap_s = nap_s < PROGRESS_LONGEST_NAP_S / 2
-					? 2 * nap_s
-					: PROGRESS_LONGEST_NAP_S;
-		}
-	}
+	while (!orr_load(&plat->progress.stopping))
+		progress_round(plat, &heard_s);
 	return NULL;
 }
 

@@ -91,6 +91,8 @@ void timers_close(struct plat *plat);
 /* Sleep while *word is value, for timeout_s at most; 0: without limit. */
 void real_futex_wait(int *word, int value, double timeout_s);
 void real_futex_wake(int *word, int nthreads);
+/* How long to nap between polls after so much silence; 0: not yet, yield. */
+double wait_nap_s(double silence_s, double busy_s);
 /* Let a thread that waits at a gate look again.  1 when there was one. */
 int wait_disturb(struct plat *plat, int nthreads);
 

@@ -9,14 +9,17 @@
 #include "real/real.h"
 
 /*
- * How waiting threads share the machine.  While something may arrive, polling with
- * sched_yield() between polls keeps latency at microseconds and costs little when
- * another thread wants the core.  When nothing came for WAIT_BUSY_S, short sleeps
- * that double up to WAIT_LONGEST_NAP_S bound the cost to about 2 % of a core.
+ * How polling threads share the machine.  At first sched_yield() between polls keeps
+ * latency at microseconds and costs little when another thread wants the core.  Then
+ * naps, a fraction of the silence so far: they delay what comes by little compared
+ * with the time it took, and a wake-up each millisecond costs about 2 % of a core.
  */
-#define WAIT_BUSY_S        100e-6
-#define WAIT_FIRST_NAP_S   20e-6
-#define WAIT_LONGEST_NAP_S 200e-6
+#define NAP_PER_SILENCE (1.0 / 16)
+#define SHORTEST_NAP_S  20e-6
+#define LONGEST_NAP_S   1e-3
+
+/* How long a waiting thread polls without a nap. */
+#define WAIT_BUSY_S 100e-6
 
 enum {
 	LOCK_SPINS = 100, /* before the core is given away */
@@ -47,6 +50,17 @@ void real_futex_wait(int *word, int value, double timeout_s)
 void real_futex_wake(int *word, int nthreads)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, nthreads, NULL, NULL, 0);
+}
+
+double wait_nap_s(double silence_s, double busy_s)
+{
+	double nap_s = silence_s * NAP_PER_SILENCE;
+
+	if (silence_s < busy_s)
+		return 0;
+	if (nap_s < SHORTEST_NAP_S)
+		return SHORTEST_NAP_S;
+	return nap_s < LONGEST_NAP_S ? nap_s : LONGEST_NAP_S;
 }
 
 /* ---- gates ---- */
@@ -101,35 +115,39 @@ static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int k
 	orr_add(&plat->progress.npollers, 1);
 }
 
+/* One round of waiting; heard_s is when the network was last heard of. */
+static void wait_round(struct plat *plat, const struct plat_gate *gate, int kicks,
+		       double *heard_s)
+{
+	int advanced = progress_poll(plat);
+	double now_s = plat_now_s(plat), nap_s;
+
+	if (advanced != 0 || *heard_s == 0)
+		*heard_s = now_s;
+	if (orr_load(&gate->is_open) || advanced > 0)
+		return;
+	if (advanced < 0) {
+		sleep_at_gate(plat, gate, kicks);
+		return;
+	}
+	nap_s = wait_nap_s(now_s - *heard_s, WAIT_BUSY_S);
+	if (nap_s > 0)
+		nap(plat, gate, kicks, nap_s);
+	else
+		sched_yield();
+}
+
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
-	double quiet_since_s = 0, nap_s = WAIT_FIRST_NAP_S;
+	double heard_s = 0;
 	int kicks = 0;
 
 	if (orr_load(&gate->is_open))
 		return 0;
 	orr_add(&plat->progress.npollers, 1);
 	while (!orr_load(&gate->is_open)) {
-		int advanced;
-
 		kicks = orr_load(&plat->progress.kicks);
-		advanced = progress_poll(plat);
-
-		if (advanced != 0 || quiet_since_s == 0) {
-			quiet_since_s = advanced > 0 ? 0 : plat_now_s(plat);
-			nap_s = WAIT_FIRST_NAP_S;
-		}
-		if (advanced < 0) {
-			sleep_at_gate(plat, gate, kicks);
-		} else if (advanced == 0 && !orr_load(&gate->is_open)) {
-			if (plat_now_s(plat) - quiet_since_s < WAIT_BUSY_S) {
-				sched_yield();
-				continue;
-			}
-			nap(plat, gate, kicks, nap_s);
-			nap_s = nap_s < WAIT_LONGEST_NAP_S / 2 ? 2 * nap_s
-							       : WAIT_LONGEST_NAP_S;
-		}
+		wait_round(plat, gate, kicks, &heard_s);
 	}
 	orr_add(&plat->progress.npollers, -1);
 	/* A kick may have been left to us that we did not follow. */

@@ -53,9 +53,7 @@ void *kernel_timer_set(double date_s, void (*fire)(void *arg), void *arg)
 
 void kernel_timer_remove(void *timer)
 {
-	/* remove() only takes it out of SimGrid's heap. */
-	static_cast<Timer *>(timer)->remove();
-	delete static_cast<Timer *>(timer);
+	static_cast<Timer *>(timer)->remove(); /* It deletes the timer, too. */
 }
 
 int kernel_config(const char *name, char *text, size_t bytes)

@@ -155,6 +155,12 @@ double plat_now_s(struct plat *plat)
 	return simgrid_get_clock() + plat->debt.debt_s;
 }
 
+/* Transport "mpi" is open, and so is the engine above it. */
+static int is_polling(const struct plat *plat)
+{
+	return plat->polls && plat->poll;
+}
+
 void sim_pay(struct plat *plat)
 {
 	double debt_s = plat->debt.debt_s;
@@ -164,7 +170,7 @@ void sim_pay(struct plat *plat)
 		return;
 	plat->debt.debt_s = 0;
 	sg_actor_sleep_for(debt_s);
-	if (plat->polls)
+	if (is_polling(plat))
 		plat->poll(plat->poll_arg);
 }
 
@@ -177,7 +183,7 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 void plat_sleep(struct plat *plat, double seconds)
 {
 	sim_pay(plat);
-	while (plat->polls && seconds > POLL_PERIOD_S) {
+	while (is_polling(plat) && seconds > POLL_PERIOD_S) {
 		sg_actor_sleep_for(POLL_PERIOD_S);
 		seconds -= POLL_PERIOD_S;
 		plat->poll(plat->poll_arg);
@@ -214,7 +220,7 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	if (!plat->sem)
 		plat->sem = sg_sem_init(0);
 	plat->gate = gate;
-	if (plat->polls)
+	if (is_polling(plat))
 		wait_polling(plat, gate);
 	gate->waiter = plat;
 	while (!gate->open)

@@ -10,16 +10,18 @@
 #include "fake.h"
 #include "plat/net.h"
 
+struct fake_half;
 struct fake_net;
+struct fake_parcel;
 
 /* The k-th network that each node opens connects these nets. */
 struct fake_domain {
 	struct fake_domain *next;
-	struct fake_net **nets; /* by rank; NULL before it is opened */
-	double *arrived_s;      /* last arrival of a message, by from * size + to */
-	struct net_bulk_half *puts, *gets; /* without their counterpart */
-	struct fake_parcel *early; /* for a net that is not open yet */
-	int size, nopen, nclosed;
+	struct fake_net **nets;    /* by rank; NULL before it is opened */
+	double *arrived_s;         /* last arrival of a message, by from * size + to */
+	struct fake_half *halves;  /* of bulks, without their counterpart */
+	struct fake_parcel *early; /* for nets that are not open yet */
+	int size, number, nclosed;
 };
 
 struct fake {
@@ -32,10 +34,10 @@ struct fake {
 	int *nets_opened;    /* by node */
 	struct fake_domain *domains;
 	struct worker *worker; /* on behalf of which the present event runs */
-	struct owned *owned;   /* what to free when an event never runs */
+	struct fake_event *events;
 };
 
-/* An event of the fake itself, allocated; freed once it ran, or by fake_stop(). */
+/* An event of the fake itself; fake_stop() frees those that are left. */
 struct fake_event {
 	struct plat_timer timer; /* first */
 	struct fake_event *prev, *next;
@@ -52,8 +54,14 @@ struct plat {
 
 struct fake *fake_get(void);
 
-/* A zeroed event of bytes (struct fake_event first); fake_event_done() in its fire. */
-void *fake_event_new(struct plat *plat, size_t bytes, void (*fire)(struct plat_timer *));
-void fake_event_done(void *event);
+/* A zeroed event of bytes, struct fake_event first; its owner frees it. */
+void *fake_event_new(size_t bytes);
+void fake_event_free(void *event);
+/* Let the event happen at a date. */
+void fake_event_at(struct plat *plat, void *event, double date_s,
+		   void (*fire)(struct plat_timer *timer));
+
+/* fake_net.c: forget all networks. */
+void fake_nets_free(struct fake *fake);
 
 #endif

@@ -7,7 +7,8 @@
 # Then compile use.c, which uses the macros and the inline functions as clients
 # do, and layout.c, which compares structures with the reference.
 #
-# Environment: CC, CXX, MPICC (wrapper that gives mpi.h's folder), srcdir.
+# Usage: check_headers.sh [INCLUDE_FOLDER]
+# Environment: CC, CXX, MPICC (the wrapper that tells where mpi.h is).
 
 CC=${CC:-gcc}
 CXX=${CXX:-g++}

@@ -92,8 +92,10 @@ FOLLOWS(starpu_conf, disable_asynchronous_copy, disable_asynchronous_cuda_copy);
 FOLLOWS(starpu_conf, disable_asynchronous_cuda_copy, disable_asynchronous_hip_copy);
 FOLLOWS(starpu_conf, disable_asynchronous_hip_copy, disable_asynchronous_opencl_copy);
 FOLLOWS(starpu_conf, disable_asynchronous_opencl_copy, disable_asynchronous_mpi_ms_copy);
-FOLLOWS(starpu_conf, disable_asynchronous_mpi_ms_copy, disable_asynchronous_tcpip_ms_copy);
-FOLLOWS(starpu_conf, disable_asynchronous_tcpip_ms_copy, disable_asynchronous_max_fpga_copy);
+FOLLOWS(starpu_conf, disable_asynchronous_mpi_ms_copy,
+	disable_asynchronous_tcpip_ms_copy);
+FOLLOWS(starpu_conf, disable_asynchronous_tcpip_ms_copy,
+	disable_asynchronous_max_fpga_copy);
 FOLLOWS(starpu_conf, disable_asynchronous_max_fpga_copy, enable_map);
 FOLLOWS(starpu_conf, enable_map, cuda_opengl_interoperability);
 FOLLOWS(starpu_conf, cuda_opengl_interoperability, n_cuda_opengl_interoperability);

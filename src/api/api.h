@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_API_API_H
+#define ORR_API_API_H
+
+/*
+ * api.h - what the functions of the public interface share: they find the caller's
+ * node, check what they were given, translate, and call down.
+ */
+#include "core/node.h"
+
+/* The caller's node; ends the program when there is none, naming func. */
+struct node *api_node(const char *func);
+/* The same, and the caller is no task and no callback of one. */
+struct node *api_blocking_node(const char *func);
+/* handle is registered; ends the program otherwise, naming func. */
+void api_check_handle(const struct node *node, const char *func,
+		      starpu_data_handle_t handle);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/check.h"
+#include "core/coherency.h"
+#include "core/data_ops.h"
+
+/* ---- turns on data -------------------------------------------------------------- */
+
+/* Where an acquisition without a node goes: the home, or main memory. */
+static int default_memory(starpu_data_handle_t handle)
+{
+	return handle->home >= 0 ? handle->home : STARPU_MAIN_RAM;
+}
+
+static unsigned acquire_mode(const struct node *node, const char *func,
+			     enum starpu_data_access_mode mode)
+{
+	unsigned wanted = (unsigned)mode & (STARPU_RW | STARPU_COMMUTE);
+
+	if (!(wanted & STARPU_RW))
+		orr_die(node->rank,
+			"%s: access mode %#x; expected STARPU_R, STARPU_W or STARPU_RW", func,
+			(unsigned)mode);
+	return wanted;
+}
+
+/* Memories that exist, or one of the two pseudo-nodes that mean "nowhere". */
+static int check_memory(const struct node *node, const char *func, int memory)
+{
+	if (memory < STARPU_ACQUIRE_NO_NODE_LOCK_ALL || memory >= node->nmemories)
+		orr_die(node->rank, "%s: memory node %d; expected 0 to %d", func, memory,
+			node->nmemories - 1);
+	return memory < 0 ? STARPU_ACQUIRE_NO_NODE : memory;
+}
+
+int starpu_data_acquire_on_node(starpu_data_handle_t handle, int memory,
+				enum starpu_data_access_mode mode)
+{
+	struct node *node = api_blocking_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	return data_acquire(node, handle, check_memory(node, __func__, memory),
+			    acquire_mode(node, __func__, mode));
+}
+
+int starpu_data_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode)
+{
+	api_check_handle(api_node(__func__), __func__, handle);
+	return starpu_data_acquire_on_node(handle, default_memory(handle), mode);
+}
+
+int starpu_data_acquire_on_node_cb_sequential_consistency(
+	starpu_data_handle_t handle, int memory, enum starpu_data_access_mode mode,
+	void (*callback)(void *), void *arg, int sequential_consistency)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_acquire_cb(node, handle, check_memory(node, __func__, memory),
+			acquire_mode(node, __func__, mode), callback, arg,
+			sequential_consistency);
+	return 0;
+}
+
+int starpu_data_acquire_cb_sequential_consistency(starpu_data_handle_t handle,
+						  enum starpu_data_access_mode mode,
+						  void (*callback)(void *), void *arg,
+						  int sequential_consistency)
+{
+	api_check_handle(api_node(__func__), __func__, handle);
+	return starpu_data_acquire_on_node_cb_sequential_consistency(
+		handle, default_memory(handle), mode, callback, arg,
+		sequential_consistency);
+}
+
+int starpu_data_acquire_on_node_cb(starpu_data_handle_t handle, int memory,
+				   enum starpu_data_access_mode mode,
+				   void (*callback)(void *), void *arg)
+{
+	return starpu_data_acquire_on_node_cb_sequential_consistency(handle, memory, mode,
+								     callback, arg, 1);
+}
+
+int starpu_data_acquire_cb(starpu_data_handle_t handle, enum starpu_data_access_mode mode,
+			   void (*callback)(void *), void *arg)
+{
+	return starpu_data_acquire_cb_sequential_consistency(handle, mode, callback, arg, 1);
+}
+
+int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int memory,
+				    enum starpu_data_access_mode mode)
+{
+	struct node *node = api_blocking_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	return data_acquire_try(node, handle, check_memory(node, __func__, memory),
+				acquire_mode(node, __func__, mode));
+}
+
+int starpu_data_acquire_try(starpu_data_handle_t handle, enum starpu_data_access_mode mode)
+{
+	return starpu_data_acquire_on_node_try(handle, STARPU_MAIN_RAM, mode);
+}
+
+void starpu_data_release_to_on_node(starpu_data_handle_t handle,
+				    enum starpu_data_access_mode down_to_mode, int memory)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_release(handle, check_memory(node, __func__, memory), down_to_mode);
+}
+
+void starpu_data_release_to(starpu_data_handle_t handle,
+			    enum starpu_data_access_mode down_to_mode)
+{
+	api_check_handle(api_node(__func__), __func__, handle);
+	starpu_data_release_to_on_node(handle, down_to_mode, default_memory(handle));
+}
+
+void starpu_data_release_on_node(starpu_data_handle_t handle, int memory)
+{
+	starpu_data_release_to_on_node(handle, STARPU_NONE, memory);
+}
+
+void starpu_data_release(starpu_data_handle_t handle)
+{
+	starpu_data_release_to(handle, STARPU_NONE);
+}
+
+/* ---- the end of data --------------------------------------------------------------- */
+
+void starpu_data_unregister(starpu_data_handle_t handle)
+{
+	struct node *node = api_blocking_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_unregister(node, handle, 1);
+}
+
+void starpu_data_unregister_no_coherency(starpu_data_handle_t handle)
+{
+	struct node *node = api_blocking_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_unregister(node, handle, 0);
+}
+
+void starpu_data_unregister_submit(starpu_data_handle_t handle)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_unregister_submit(node, handle);
+}
+
+void starpu_data_deinitialize_submit(starpu_data_handle_t handle)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_deinitialize_submit(node, handle);
+}
+
+void starpu_data_deinitialize(starpu_data_handle_t handle)
+{
+	starpu_data_acquire_on_node(handle, STARPU_ACQUIRE_NO_NODE, STARPU_W);
+	coherency_invalidate(handle, 0);
+	starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
+}
+
+void starpu_data_invalidate(starpu_data_handle_t handle)
+{
+	starpu_data_acquire_on_node(handle, STARPU_ACQUIRE_NO_NODE, STARPU_W);
+	coherency_invalidate(handle, 1);
+	starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
+}
+
+void starpu_data_invalidate_submit(starpu_data_handle_t handle)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_invalidate_submit(node, handle);
+}
+
+/* ---- where data are ------------------------------------------------------------------- */
+
+int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned memory, unsigned async)
+{
+	struct node *node = async ? api_node(__func__) : api_blocking_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_fetch(node, handle, (unsigned)check_memory(node, __func__, (int)memory),
+		   async != 0);
+	return 0;
+}
+
+int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned memory,
+				 unsigned async)
+{
+	return starpu_data_fetch_on_node(handle, memory, async);
+}
+
+int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned memory,
+				      unsigned async, int prio)
+{
+	(void)prio;
+	return starpu_data_fetch_on_node(handle, memory, async);
+}
+
+/* A hint; where room is short, idle copies leave in the order of their last use. */
+void starpu_data_wont_use(starpu_data_handle_t handle)
+{
+	api_check_handle(api_node(__func__), __func__, handle);
+}
+
+void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_important)
+{
+	(void)is_important;
+	api_check_handle(api_node(__func__), __func__, handle);
+}
+
+void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
+			       int *is_allocated, int *is_valid, int *is_loading,
+			       int *is_requested)
+{
+	struct copy_state *copy = data_find_copy(handle, (unsigned)memory_node);
+
+	if (is_allocated)
+		*is_allocated = copy && copy->allocated;
+	if (is_valid)
+		*is_valid = copy && copy->valid;
+	if (is_loading)
+		*is_loading = copy && copy->arriving;
+	if (is_requested)
+		*is_requested = copy && copy->arriving;
+}
+
+void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
+			      int *is_allocated, int *is_valid, int *is_requested)
+{
+	starpu_data_query_status2(handle, memory_node, is_allocated, is_valid, NULL,
+				  is_requested);
+}
+
+unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned memory)
+{
+	struct copy_state *copy = data_find_copy(handle, memory);
+
+	return copy && (copy->valid || copy->arriving);
+}
+
+unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,
+					       unsigned memory_node)
+{
+	struct copy_state *copy = data_find_copy(handle, memory_node);
+
+	return copy && copy->allocated;
+}
+
+/* ---- attributes ---------------------------------------------------------------------------- */
+
+void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle, unsigned flag)
+{
+	if (flag)
+		handle->flags |= DATUM_SEQUENTIAL;
+	else
+		handle->flags &= ~(unsigned)DATUM_SEQUENTIAL;
+}
+
+unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle)
+{
+	return (handle->flags & DATUM_SEQUENTIAL) != 0;
+}
+
+unsigned starpu_data_get_default_sequential_consistency_flag(void)
+{
+	return (unsigned)api_node(__func__)->default_sequential;
+}
+
+void starpu_data_set_default_sequential_consistency_flag(unsigned flag)
+{
+	api_node(__func__)->default_sequential = flag != 0;
+}
+
+void starpu_data_set_user_data(starpu_data_handle_t handle, void *user_data)
+{
+	data_extra(handle)->user_data = user_data;
+}
+
+void *starpu_data_get_user_data(starpu_data_handle_t handle)
+{
+	return handle->extra ? handle->extra->user_data : NULL;
+}
+
+void starpu_data_set_sched_data(starpu_data_handle_t handle, void *sched_data)
+{
+	data_extra(handle)->sched_data = sched_data;
+}
+
+void *starpu_data_get_sched_data(starpu_data_handle_t handle)
+{
+	return handle->extra ? handle->extra->sched_data : NULL;
+}
+
+void starpu_data_set_name(starpu_data_handle_t handle, const char *name)
+{
+	struct data_extra *extra = data_extra(handle);
+
+	free(extra->name);
+	extra->name = name ? orr_strdup(name) : NULL;
+}
+
+void starpu_data_set_coordinates_array(starpu_data_handle_t handle, unsigned dimensions,
+				       int dims[])
+{
+	struct data_extra *extra = data_extra(handle);
+
+	extra->ndimensions = dimensions < 5 ? (int)dimensions : 5;
+	memcpy(extra->dimensions, dims, (size_t)extra->ndimensions * sizeof(int));
+}
+
+void starpu_data_set_coordinates(starpu_data_handle_t handle, unsigned dimensions, ...)
+{
+	int dims[5];
+	va_list list;
+
+	if (dimensions > 5)
+		dimensions = 5;
+	va_start(list, dimensions);
+	for (unsigned i = 0; i < dimensions; i++)
+		dims[i] = va_arg(list, int);
+	va_end(list);
+	starpu_data_set_coordinates_array(handle, dimensions, dims);
+}
+
+unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle, unsigned dimensions,
+					   int dims[])
+{
+	unsigned known = handle->extra ? (unsigned)handle->extra->ndimensions : 0;
+
+	if (dimensions > known)
+		dimensions = known;
+	if (dimensions)
+		memcpy(dims, handle->extra->dimensions, dimensions * sizeof(int));
+	return dimensions;
+}
+
+struct starpu_data_interface_ops *starpu_data_get_interface_ops(starpu_data_handle_t handle)
+{
+	return handle->ops;
+}

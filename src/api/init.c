@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "api/api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <orrery.h>
+
+#include "base/check.h"
+#include "base/process.h"
+#include "core/data.h"
+#include "core/worker.h"
+
+enum { CONF_MAGIC = 42 };
+
+struct node *api_node(const char *func)
+{
+	struct node *node = plat_self();
+
+	if (!node)
+		orr_die(ORR_NO_RANK,
+			"%s: the library is not initialised; call starpu_init() or "
+			"starpu_mpi_init_conf() first",
+			func);
+	return node;
+}
+
+struct node *api_blocking_node(const char *func)
+{
+	struct node *node = api_node(func);
+	struct worker *worker = plat_current_worker(node->plat);
+
+	if (worker)
+		orr_die(node->rank,
+			"%s: called from a task or its callback, where it would block worker %d "
+			"for ever; call it from the application's threads, or use the form with "
+			"a callback",
+			func, worker->id);
+	return node;
+}
+
+void api_check_handle(const struct node *node, const char *func,
+		      starpu_data_handle_t handle)
+{
+	if (!handle || !handle->ops)
+		orr_die(node->rank,
+			"%s: the handle is %s; give one that starpu_*_data_register() returned "
+			"and that has not been unregistered",
+			func, handle ? "no longer registered" : "NULL");
+}
+
+void starpu_get_version(int *major, int *minor, int *release)
+{
+	*major = STARPU_MAJOR_VERSION;
+	*minor = STARPU_MINOR_VERSION;
+	*release = STARPU_RELEASE_VERSION;
+}
+
+int starpu_conf_init(struct starpu_conf *conf)
+{
+	struct knobs knobs;
+
+	if (!conf)
+		return -EINVAL;
+	knobs_read(&knobs);
+	*conf = (struct starpu_conf){ .magic = CONF_MAGIC };
+	conf->sched_policy_name = knobs_raw("STARPU_SCHED");
+	conf->ncpus = knobs.ncpu;
+	conf->reserve_ncpus = knobs.reserve_ncpu;
+	conf->ncuda = knobs.ncuda;
+	conf->nhip = conf->nopencl = conf->nmax_fpga = -1;
+	conf->nmpi_ms = conf->ntcpip_ms = -1;
+	conf->calibrate = knobs.calibrate;
+	conf->trace_buffer_size = (uint64_t)64 << 20;
+	conf->global_sched_ctx_min_priority = knobs.min_prio;
+	conf->global_sched_ctx_max_priority = knobs.max_prio;
+	conf->catch_signals = 1;
+	conf->driver_spinning_backoff_min = 1;
+	conf->driver_spinning_backoff_max = 32;
+	return 0;
+}
+
+int starpu_conf_noworker(struct starpu_conf *conf)
+{
+	if (!conf)
+		return -EINVAL;
+	conf->ncpus = conf->ncuda = conf->nhip = conf->nopencl = 0;
+	conf->nmax_fpga = conf->nmpi_ms = conf->ntcpip_ms = 0;
+	return 0;
+}
+
+/* STARPU_SIMGRID=1 asks for a simulation: a real run would be a mistake. */
+static int check_flavour(void)
+{
+	struct knobs knobs;
+
+	knobs_read(&knobs);
+	if (knobs.simgrid != 1 || plat_is_simulated())
+		return 0;
+	orr_complain(ORR_NO_RANK,
+		     "STARPU_SIMGRID is 1, but this program is linked with the real library; "
+		     "unset it, or build with pkg-config orrery-sim");
+	return -EINVAL;
+}
+
+int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
+{
+	struct node *node = plat_self();
+	struct starpu_conf conf;
+
+	(void)argc;
+	(void)argv;
+	if (user_conf && user_conf->magic != CONF_MAGIC) {
+		orr_complain(ORR_NO_RANK,
+			     "starpu_init: the configuration's magic is %d, not %d: fill it with "
+			     "starpu_conf_init() first",
+			     user_conf->magic, CONF_MAGIC);
+		return -EINVAL;
+	}
+	if (node) {
+		node->ninit++;
+		return 0;
+	}
+	if (check_flavour() < 0)
+		return -EINVAL;
+	if (user_conf)
+		conf = *user_conf;
+	else
+		starpu_conf_init(&conf);
+	return node_open(&node, &conf) < 0 ? -ENODEV : 0;
+}
+
+int starpu_init(struct starpu_conf *conf)
+{
+	return starpu_initialize(conf, NULL, NULL);
+}
+
+int starpu_is_initialized(void)
+{
+	return plat_self() != NULL;
+}
+
+void starpu_wait_initialized(void)
+{
+	const struct timespec pause = { .tv_nsec = 100000 };
+
+	while (!plat_self())
+		nanosleep(&pause, NULL);
+}
+
+void starpu_shutdown(void)
+{
+	struct node *node = api_blocking_node(__func__);
+
+	if (node->ninit > 0) {
+		node->ninit--;
+		return;
+	}
+	if (node->npaused)
+		orr_die(node->rank, "starpu_shutdown: the library is paused %d times; call "
+				    "starpu_resume() first",
+			node->npaused);
+	node_wait_ready(node, 0);
+	node_close(node);
+}
+
+void starpu_pause(void)
+{
+	orr_add(&api_node(__func__)->npaused, 1);
+}
+
+void starpu_resume(void)
+{
+	struct node *node = api_node(__func__);
+
+	if (orr_add(&node->npaused, -1) < 0)
+		orr_die(node->rank, "starpu_resume: there was no starpu_pause() before it");
+	if (orr_load(&node->npaused) > 0)
+		return;
+	for (int i = 0; i < node->nworkers; i++)
+		plat_worker_wake(&node->workers[i]);
+}
+
+int starpu_is_paused(void)
+{
+	return orr_load(&api_node(__func__)->npaused) > 0;
+}
+
+void starpu_topology_print(FILE *f)
+{
+	struct node *node = api_node(__func__);
+
+	fprintf(f, "%s: %d cores (%s), %d GPUs%s%s%s\n", node->machine->hostname,
+		node->machine->ncpus, node->machine->cpu_model, node->machine->ngpus,
+		node->machine->ngpus ? " (" : "", node->machine->gpu_model,
+		node->machine->ngpus ? ")" : "");
+	for (int i = 0; i < node->nworkers; i++) {
+		char name[64];
+
+		starpu_worker_get_name(i, name, sizeof(name));
+		fprintf(f, "  worker %d: %s, core %d, memory %u\n", i, name,
+			starpu_worker_get_bindid(i), node->workers[i].memory);
+	}
+}
+
+int orrery_is_simulated(void)
+{
+	return plat_is_simulated();
+}
+
+double orrery_virtual_time(void)
+{
+	struct node *node = plat_self();
+
+	return node ? plat_now_s(node->plat) : plat_clock_s();
+}
+
+int orrery_get_stats(struct orrery_stats *stats)
+{
+	struct node *node = plat_self();
+
+	if (!stats)
+		return -EINVAL;
+	if (!node)
+		return -ENODEV;
+	*stats = (struct orrery_stats){ .tasks_submitted = (unsigned long)node->tasks_submitted,
+					.tasks_inserted = node->tasks_inserted,
+					.messages_sent = node->messages_sent,
+					.bytes_sent = node->bytes_sent,
+					.uncalibrated_tasks = node->uncalibrated_tasks };
+	for (int i = 0; i < node->nworkers; i++)
+		stats->tasks_executed += node->workers[i].executed;
+	stats->makespan_s = (node->last_end_s > 0 ? node->last_end_s : plat_now_s(node->plat)) -
+			    node->start_s;
+	stats->host_wall_s = process_wall_s();
+	stats->peak_memory_bytes = process_peak_bytes();
+	return 0;
+}

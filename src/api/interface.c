@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/check.h"
+#include "core/interfaces.h"
+
+/* ---- registration ----------------------------------------------------------------- */
+
+static int check_home(const struct node *node, const char *func, int home)
+{
+	if (home < -1 || home >= node->nmemories)
+		orr_die(node->rank,
+			"%s: home node %d; expected -1 (no value yet) or 0 to %d (0: main memory)",
+			func, home, node->nmemories - 1);
+	return home;
+}
+
+/* Memory that is given must exist, unless there is nothing in it. */
+static void check_given(const struct node *node, const char *func, int home, uintptr_t ptr,
+			size_t bytes)
+{
+	if (home >= 0 && !ptr && bytes && node->machine->executes)
+		orr_die(node->rank,
+			"%s: home node %d but no memory (NULL); give its address, or home node -1",
+			func, home);
+}
+
+void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
+			  void *data_interface, struct starpu_data_interface_ops *ops)
+{
+	struct node *node = api_node(__func__);
+
+	if (ops->interfaceid == STARPU_UNKNOWN_INTERFACE_ID)
+		ops->interfaceid = (enum starpu_data_interface_id)
+			starpu_data_interface_get_next_id();
+	*handleptr = data_register(node, check_home(node, __func__, home_node),
+				   data_interface, ops);
+}
+
+void starpu_variable_data_register(starpu_data_handle_t *handle, int home_node,
+				   uintptr_t ptr, size_t size)
+{
+	struct node *node = api_node(__func__);
+	struct starpu_variable_interface variable = {
+		.id = STARPU_VARIABLE_INTERFACE_ID,
+		.ptr = home_node >= 0 ? ptr : 0,
+		.dev_handle = home_node >= 0 ? ptr : 0,
+		.elemsize = size,
+	};
+
+	check_given(node, __func__, home_node, ptr, size);
+	*handle = data_register(node, check_home(node, __func__, home_node), &variable,
+				&starpu_interface_variable_ops);
+}
+
+void starpu_vector_data_register_allocsize(starpu_data_handle_t *handle, int home_node,
+					   uintptr_t ptr, uint32_t nx, size_t elemsize,
+					   size_t allocsize)
+{
+	struct node *node = api_node(__func__);
+	struct starpu_vector_interface vector = {
+		.id = STARPU_VECTOR_INTERFACE_ID,
+		.ptr = home_node >= 0 ? ptr : 0,
+		.dev_handle = home_node >= 0 ? ptr : 0,
+		.nx = nx,
+		.elemsize = elemsize,
+		.allocsize = allocsize,
+	};
+
+	check_given(node, __func__, home_node, ptr, nx * elemsize);
+	*handle = data_register(node, check_home(node, __func__, home_node), &vector,
+				&starpu_interface_vector_ops);
+}
+
+void starpu_vector_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr,
+				 uint32_t nx, size_t elemsize)
+{
+	starpu_vector_data_register_allocsize(handle, home_node, ptr, nx, elemsize,
+					      nx * elemsize);
+}
+
+void starpu_matrix_data_register_allocsize(starpu_data_handle_t *handle, int home_node,
+					   uintptr_t ptr, uint32_t ld, uint32_t nx,
+					   uint32_t ny, size_t elemsize, size_t allocsize)
+{
+	struct node *node = api_node(__func__);
+	struct starpu_matrix_interface matrix = {
+		.id = STARPU_MATRIX_INTERFACE_ID,
+		.ptr = home_node >= 0 ? ptr : 0,
+		.dev_handle = home_node >= 0 ? ptr : 0,
+		.nx = nx,
+		.ny = ny,
+		.ld = ld,
+		.elemsize = elemsize,
+		.allocsize = allocsize,
+	};
+
+	if (home_node >= 0 && ld < nx)
+		orr_die(node->rank,
+			"%s: leading dimension %u is less than the %u elements of a column",
+			__func__, ld, nx);
+	check_given(node, __func__, home_node, ptr, (size_t)nx * ny * elemsize);
+	*handle = data_register(node, check_home(node, __func__, home_node), &matrix,
+				&starpu_interface_matrix_ops);
+}
+
+void starpu_matrix_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr,
+				 uint32_t ld, uint32_t nx, uint32_t ny, size_t elemsize)
+{
+	starpu_matrix_data_register_allocsize(handle, home_node, ptr, ld, nx, ny, elemsize,
+					      (size_t)nx * ny * elemsize);
+}
+
+void starpu_void_data_register(starpu_data_handle_t *handle)
+{
+	*handle = data_register(api_node(__func__), STARPU_MAIN_RAM, NULL,
+				&starpu_interface_void_ops);
+}
+
+void starpu_data_register_same(starpu_data_handle_t *handledst,
+			       starpu_data_handle_t handlesrc)
+{
+	char interface[256];
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handlesrc);
+	if (!interface_is_ours(handlesrc->ops)) {
+		*handledst = data_register(node, -1, handlesrc->main.interface, handlesrc->ops);
+		return;
+	}
+	ORR_ASSERT(handlesrc->ops->interface_size <= sizeof(interface));
+	interface_clone(handlesrc->ops, interface, handlesrc->main.interface);
+	*handledst = data_register(node, -1, interface, handlesrc->ops);
+}
+
+int starpu_data_interface_get_next_id(void)
+{
+	struct node *node = api_node(__func__);
+
+	return STARPU_MAX_INTERFACE_ID + orr_add(&node->next_interface_id, 1) - 1;
+}
+
+/* ---- questions ------------------------------------------------------------------------ */
+
+void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
+{
+	return data_copy(handle, memory_node)->interface;
+}
+
+enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t handle)
+{
+	return handle->ops->interfaceid;
+}
+
+size_t starpu_data_get_size(starpu_data_handle_t handle)
+{
+	return data_bytes(handle);
+}
+
+size_t starpu_data_get_alloc_size(starpu_data_handle_t handle)
+{
+	return handle->ops->get_alloc_size ? handle->ops->get_alloc_size(handle)
+					   : data_bytes(handle);
+}
+
+int starpu_data_get_home_node(starpu_data_handle_t handle)
+{
+	return handle->home;
+}
+
+void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory)
+{
+	struct copy_state *copy = data_find_copy(handle, memory);
+
+	if (!copy || !copy->allocated)
+		return NULL;
+	if (handle->ops->to_pointer)
+		return handle->ops->to_pointer(copy->interface, memory);
+	return handle->ops->handle_to_pointer ? handle->ops->handle_to_pointer(handle, memory)
+					      : NULL;
+}
+
+void *starpu_data_get_local_ptr(starpu_data_handle_t handle)
+{
+	return starpu_data_handle_to_pointer(handle, starpu_worker_get_local_memory_node());
+}
+
+#define INTERFACE_OF(handle, kind, KIND)                                           \
+	(ORR_ASSERT((handle)->ops == &starpu_interface_##kind##_ops),              \
+	 (struct starpu_##kind##_interface *)(handle)->main.interface)
+
+size_t starpu_variable_get_elemsize(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, variable, VARIABLE)->elemsize;
+}
+
+uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle)
+{
+	return (uintptr_t)starpu_data_get_local_ptr(handle);
+}
+
+uint32_t starpu_vector_get_nx(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, vector, VECTOR)->nx;
+}
+
+size_t starpu_vector_get_elemsize(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, vector, VECTOR)->elemsize;
+}
+
+size_t starpu_vector_get_allocsize(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, vector, VECTOR)->allocsize;
+}
+
+uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle)
+{
+	return (uintptr_t)starpu_data_get_local_ptr(handle);
+}
+
+uint32_t starpu_matrix_get_nx(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, matrix, MATRIX)->nx;
+}
+
+uint32_t starpu_matrix_get_ny(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, matrix, MATRIX)->ny;
+}
+
+uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle)
+{
+	unsigned memory = starpu_worker_get_local_memory_node();
+
+	return ((struct starpu_matrix_interface *)data_copy(handle, memory)->interface)->ld;
+}
+
+uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle)
+{
+	return (uintptr_t)starpu_data_get_local_ptr(handle);
+}
+
+size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, matrix, MATRIX)->elemsize;
+}
+
+size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle)
+{
+	return INTERFACE_OF(handle, matrix, MATRIX)->allocsize;
+}
+
+/* ---- packing ----------------------------------------------------------------------------- */
+
+static void check_op(starpu_data_handle_t handle, const char *func, int exists)
+{
+	char what[128];
+
+	if (!exists)
+		orr_die(handle->node->rank, "%s: the interface of %s cannot do that: give it the "
+					    "operation in its struct starpu_data_interface_ops",
+			func, data_describe(handle, what, sizeof(what)));
+}
+
+int starpu_data_pack_node(starpu_data_handle_t handle, unsigned memory, void **ptr,
+			  starpu_ssize_t *count)
+{
+	check_op(handle, __func__, handle->ops->pack_data != NULL);
+	return handle->ops->pack_data(handle, memory, ptr, count);
+}
+
+int starpu_data_pack(starpu_data_handle_t handle, void **ptr, starpu_ssize_t *count)
+{
+	return starpu_data_pack_node(handle, starpu_worker_get_local_memory_node(), ptr, count);
+}
+
+int starpu_data_peek_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
+			  size_t count)
+{
+	check_op(handle, __func__, handle->ops->peek_data != NULL);
+	return handle->ops->peek_data(handle, memory, ptr, count);
+}
+
+int starpu_data_peek(starpu_data_handle_t handle, void *ptr, size_t count)
+{
+	return starpu_data_peek_node(handle, starpu_worker_get_local_memory_node(), ptr, count);
+}
+
+int starpu_data_unpack_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
+			    size_t count)
+{
+	check_op(handle, __func__, handle->ops->unpack_data != NULL);
+	return handle->ops->unpack_data(handle, memory, ptr, count);
+}
+
+int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count)
+{
+	return starpu_data_unpack_node(handle, starpu_worker_get_local_memory_node(), ptr,
+				       count);
+}
+
+/* ---- copies for user-defined interfaces: memories that the host can reach ------------------ */
+
+int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node, uintptr_t dst,
+			  size_t dst_offset, unsigned dst_node, size_t size, void *async_data)
+{
+	(void)src_node;
+	(void)dst_node;
+	(void)async_data;
+	memcpy((char *)dst + dst_offset, (char *)src + src_offset, size);
+	return 0;
+}
+
+int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
+			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			    size_t blocksize, size_t numblocks, size_t ld_src, size_t ld_dst,
+			    void *async_data)
+{
+	for (size_t i = 0; i < numblocks; i++)
+		starpu_interface_copy(src, src_offset + i * ld_src, src_node, dst,
+				      dst_offset + i * ld_dst, dst_node, blocksize,
+				      async_data);
+	return 0;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/check.h"
+#include "core/task.h"
+
+static const struct starpu_task task_default = STARPU_TASK_INITIALIZER;
+
+void starpu_codelet_nop_func(void *descr[], void *arg)
+{
+	(void)descr;
+	(void)arg;
+}
+
+/* Shared by all nodes, so never written: see task_finish() and codelet_check(). */
+__attribute__((section(".data.rel.ro"))) struct starpu_codelet starpu_codelet_nop = {
+	.where = STARPU_CPU | STARPU_CUDA,
+	.cpu_funcs = { starpu_codelet_nop_func },
+	.cuda_funcs = { starpu_codelet_nop_func },
+	.cpu_funcs_name = { "starpu_codelet_nop_func" },
+	.model = &starpu_perfmodel_nop,
+	.name = "nop",
+	.checked = 1,
+};
+
+void starpu_codelet_init(struct starpu_codelet *cl)
+{
+	memset(cl, 0, sizeof(*cl));
+}
+
+void starpu_codelet_display_stats(struct starpu_codelet *cl)
+{
+	struct node *node = api_node(__func__);
+	unsigned long total = 0;
+
+	fprintf(stderr, "Statistics for codelet %s\n", cl->name ? cl->name : "unknown");
+	for (int i = 0; i < node->nworkers; i++)
+		total += cl->per_worker_stats[i];
+	for (int i = 0; i < node->nworkers; i++) {
+		char name[64];
+		unsigned long n = cl->per_worker_stats[i];
+
+		starpu_worker_get_name(i, name, sizeof(name));
+		fprintf(stderr, "\t%s -> %lu / %lu (%2.2f %%)\n", name, n, total,
+			total ? 100.0 * (double)n / (double)total : 0.0);
+	}
+}
+
+void starpu_task_init(struct starpu_task *task)
+{
+	*task = task_default;
+}
+
+void starpu_task_clean(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+
+	free(task->dyn_interfaces);
+	task->dyn_interfaces = NULL;
+	if (job && !job->block) {
+		job_free(job);
+		task->starpu_private = NULL;
+	}
+	task->status = STARPU_TASK_INIT;
+}
+
+struct starpu_task *starpu_task_create(void)
+{
+	return task_create(api_node(__func__));
+}
+
+struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle,
+					    enum starpu_data_access_mode mode)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->nbuffers = 1;
+	task->handles[0] = handle;
+	task->modes[0] = mode;
+	return task;
+}
+
+void starpu_task_destroy(struct starpu_task *task)
+{
+	if (task->destroy && task->detach && task->status != STARPU_TASK_INIT)
+		orr_die(api_node(__func__)->rank,
+			"starpu_task_destroy: task \"%s\" is detached and frees itself; set "
+			"destroy or detach to 0 before submitting it",
+			task_name(task));
+	task_destroy(task);
+}
+
+void starpu_task_set_destroy(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	int ended = 0;
+
+	if (job) {
+		orr_lock(&job->lock);
+		ended = task->status == STARPU_TASK_FINISHED;
+		if (!ended)
+			task->destroy = 1;
+		orr_unlock(&job->lock);
+	} else {
+		task->destroy = 1;
+	}
+	if (ended)
+		task_destroy(task);
+}
+
+struct starpu_task *starpu_task_dup(struct starpu_task *task)
+{
+	struct starpu_task *copy = starpu_task_create();
+	void *job = copy->starpu_private;
+
+	*copy = *task;
+	copy->starpu_private = job;
+	copy->status = STARPU_TASK_INIT;
+	copy->profiling_info = NULL;
+	copy->dyn_interfaces = NULL;
+	if (task->dyn_handles) {
+		size_t n = STARPU_TASK_GET_NBUFFERS(task);
+
+		copy->dyn_handles = orr_alloc(n * sizeof(*copy->dyn_handles));
+		memcpy(copy->dyn_handles, task->dyn_handles, n * sizeof(*copy->dyn_handles));
+		if (task->dyn_modes) {
+			copy->dyn_modes = orr_alloc(n * sizeof(*copy->dyn_modes));
+			memcpy(copy->dyn_modes, task->dyn_modes, n * sizeof(*copy->dyn_modes));
+		}
+	}
+	return copy;
+}
+
+int starpu_task_submit(struct starpu_task *task)
+{
+	struct node *node = api_node(__func__);
+	const struct knobs *knobs = node_knobs(node);
+
+	if (task->synchronous)
+		api_blocking_node(__func__);
+	if (knobs->submit_cost)
+		plat_charge(node->plat, knobs->submit_s);
+	return task_submit(node, task);
+}
+
+int starpu_task_finished(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	int terminated;
+
+	ORR_ASSERT(!task->detach && job);
+	orr_lock(&job->lock);
+	terminated = job->terminated == 2;
+	orr_unlock(&job->lock);
+	return terminated;
+}
+
+int starpu_task_wait(struct starpu_task *task)
+{
+	struct node *node = api_blocking_node(__func__);
+
+	if (task->detach)
+		orr_die(node->rank,
+			"starpu_task_wait: task \"%s\" is detached and cannot be waited for; set "
+			"task->detach to 0 before submitting it",
+			task_name(task));
+	return task_wait(node, task);
+}
+
+int starpu_task_wait_array(struct starpu_task **tasks, unsigned nb_tasks)
+{
+	for (unsigned i = 0; i < nb_tasks; i++) {
+		int ret = starpu_task_wait(tasks[i]);
+
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int starpu_task_wait_for_all(void)
+{
+	return node_wait_submitted(api_blocking_node(__func__), 0);
+}
+
+int starpu_task_wait_for_n_submitted(unsigned n)
+{
+	return node_wait_submitted(api_blocking_node(__func__), (int)n);
+}
+
+int starpu_task_wait_for_no_ready(void)
+{
+	return node_wait_ready(api_blocking_node(__func__), 0);
+}
+
+int starpu_task_nready(void)
+{
+	struct node *node = api_node(__func__);
+
+	return orr_load(&node->nsubmitted) - orr_load(&node->nblocked);
+}
+
+int starpu_task_nsubmitted(void)
+{
+	return orr_load(&api_node(__func__)->nsubmitted);
+}
+
+void starpu_set_limit_min_submitted_tasks(int limit_min)
+{
+	api_node(__func__)->limit_min = limit_min;
+}
+
+void starpu_set_limit_max_submitted_tasks(int limit_max)
+{
+	api_node(__func__)->limit_max = limit_max;
+}
+
+/* Iterations only label tasks in traces, which do not exist yet for tasks. */
+void starpu_iteration_push(unsigned long iteration)
+{
+	api_node(__func__)->iteration = iteration;
+}
+
+void starpu_iteration_pop(void)
+{
+	api_node(__func__)->iteration = 0;
+}
+
+/* Our policies schedule at once. */
+void starpu_do_schedule(void)
+{
+	api_node(__func__);
+}
+
+struct starpu_task *starpu_task_get_current(void)
+{
+	struct node *node = plat_self();
+	struct worker *worker = node ? plat_current_worker(node->plat) : NULL;
+
+	return worker ? worker->current : NULL;
+}
+
+int starpu_task_get_current_data_node(unsigned i)
+{
+	struct starpu_task *task = starpu_task_get_current();
+	struct job *job = task ? task->starpu_private : NULL;
+
+	return job && i < job->naccesses ? job->accesses[i].memory : -1;
+}
+
+const char *starpu_task_get_model_name(struct starpu_task *task)
+{
+	if (!task->cl)
+		return NULL;
+	return task->cl->model && task->cl->model->symbol ? task->cl->model->symbol
+							  : task->cl->name;
+}
+
+const char *starpu_task_get_name(struct starpu_task *task)
+{
+	return task ? task_name(task) : "unknown";
+}
+
+unsigned long starpu_task_get_job_id(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+
+	return job ? job->id : 0;
+}
+
+void starpu_task_set_implementation(struct starpu_task *task, unsigned impl)
+{
+	task_job(api_node(__func__), task)->implementation = (unsigned char)impl;
+}
+
+unsigned starpu_task_get_implementation(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+
+	return job ? job->implementation : 0;
+}
+
+void starpu_create_callback_task(void (*callback)(void *), void *callback_arg)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->callback_func = callback;
+	task->callback_arg = callback_arg;
+	task_submit(api_node(__func__), task);
+}
+
+char *starpu_task_status_get_as_string(enum starpu_task_status status)
+{
+	static const char *const names[] = {
+		"STARPU_TASK_INIT",	      "STARPU_TASK_BLOCKED",
+		"STARPU_TASK_READY",	      "STARPU_TASK_RUNNING",
+		"STARPU_TASK_FINISHED",	      "STARPU_TASK_BLOCKED_ON_TAG",
+		"STARPU_TASK_BLOCKED_ON_TASK", "STARPU_TASK_BLOCKED_ON_DATA",
+		"STARPU_TASK_STOPPED",
+	};
+	unsigned i = (unsigned)status;
+
+	return (char *)(i < sizeof(names) / sizeof(names[0]) ? names[i] : "STARPU_TASK_UNKNOWN");
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/check.h"
+#include "core/tags.h"
+#include "core/task.h"
+
+void starpu_task_declare_deps_array(struct starpu_task *task, unsigned ndeps,
+				    struct starpu_task *task_array[])
+{
+	task_declare_deps(api_node(__func__), task, ndeps, task_array);
+}
+
+void starpu_task_declare_deps(struct starpu_task *task, unsigned ndeps, ...)
+{
+	struct node *node = api_node(__func__);
+	va_list list;
+
+	va_start(list, ndeps);
+	for (unsigned i = 0; i < ndeps; i++) {
+		struct starpu_task *before = va_arg(list, struct starpu_task *);
+
+		task_declare_deps(node, task, 1, &before);
+	}
+	va_end(list);
+}
+
+void starpu_task_end_dep_add(struct starpu_task *t, int nb_deps)
+{
+	orr_add(&task_job(api_node(__func__), t)->end_deps, nb_deps);
+}
+
+void starpu_task_end_dep_release(struct starpu_task *t)
+{
+	task_end_dep_release(task_job(api_node(__func__), t));
+}
+
+void starpu_tag_declare_deps_array(starpu_tag_t id, unsigned ndeps, starpu_tag_t *array)
+{
+	tags_declare_deps(api_node(__func__), id, ndeps, array);
+}
+
+void starpu_tag_declare_deps(starpu_tag_t id, unsigned ndeps, ...)
+{
+	starpu_tag_t *deps = orr_alloc(ndeps * sizeof(*deps));
+	va_list list;
+
+	va_start(list, ndeps);
+	for (unsigned i = 0; i < ndeps; i++)
+		deps[i] = va_arg(list, starpu_tag_t);
+	va_end(list);
+	tags_declare_deps(api_node(__func__), id, ndeps, deps);
+	free(deps);
+}
+
+int starpu_tag_wait(starpu_tag_t id)
+{
+	return tags_wait(api_blocking_node(__func__), 1, &id);
+}
+
+int starpu_tag_wait_array(unsigned ntags, starpu_tag_t *id)
+{
+	return tags_wait(api_blocking_node(__func__), ntags, id);
+}
+
+void starpu_tag_restart(starpu_tag_t id)
+{
+	tags_restart(api_node(__func__), id);
+}
+
+void starpu_tag_remove(starpu_tag_t id)
+{
+	tags_remove(api_node(__func__), id);
+}
+
+void starpu_tag_notify_from_apps(starpu_tag_t id)
+{
+	tags_notify_from_apps(api_node(__func__), id);
+}
+
+struct starpu_task *starpu_tag_get_task(starpu_tag_t id)
+{
+	return tags_task(api_node(__func__), id);
+}
+
+void starpu_tag_clear(void)
+{
+	tags_clear(api_node(__func__));
+}

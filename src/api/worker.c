@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/check.h"
+#include "core/sched.h"
+
+static struct worker *worker_at(const char *func, int id)
+{
+	struct node *node = api_node(func);
+
+	if (id < 0 || id >= node->nworkers)
+		orr_die(node->rank, "%s: there is no worker %d; expected 0 to %d", func, id,
+			node->nworkers - 1);
+	return &node->workers[id];
+}
+
+unsigned starpu_worker_get_count(void)
+{
+	return (unsigned)api_node(__func__)->nworkers;
+}
+
+unsigned starpu_cpu_worker_get_count(void)
+{
+	return (unsigned)api_node(__func__)->ncpu_workers;
+}
+
+unsigned starpu_cuda_worker_get_count(void)
+{
+	return (unsigned)api_node(__func__)->ngpu_workers;
+}
+
+unsigned starpu_hip_worker_get_count(void)
+{
+	return 0;
+}
+
+unsigned starpu_opencl_worker_get_count(void)
+{
+	return 0;
+}
+
+unsigned starpu_mpi_ms_worker_get_count(void)
+{
+	return 0;
+}
+
+unsigned starpu_tcpip_ms_worker_get_count(void)
+{
+	return 0;
+}
+
+int starpu_worker_get_count_by_type(enum starpu_worker_archtype type)
+{
+	struct node *node = api_node(__func__);
+
+	if (type == STARPU_ANY_WORKER)
+		return node->nworkers;
+	if ((unsigned)type >= STARPU_NARCH)
+		return -EINVAL;
+	if (type == STARPU_CPU_WORKER)
+		return node->ncpu_workers;
+	return type == STARPU_CUDA_WORKER ? node->ngpu_workers : 0;
+}
+
+int starpu_worker_get_id(void)
+{
+	struct node *node = plat_self();
+	struct worker *worker = node ? plat_current_worker(node->plat) : NULL;
+
+	return worker ? worker->id : -1;
+}
+
+unsigned _starpu_worker_get_id_check(const char *f, int l)
+{
+	int id = starpu_worker_get_id();
+
+	if (id < 0)
+		orr_die(ORR_NO_RANK, "%s:%d: starpu_worker_get_id_check: not called from a worker",
+			f, l);
+	return (unsigned)id;
+}
+
+unsigned(starpu_worker_get_id_check)(void)
+{
+	return _starpu_worker_get_id_check("?", 0);
+}
+
+unsigned starpu_worker_get_ids_by_type(enum starpu_worker_archtype type, int *workerids,
+				       unsigned maxsize)
+{
+	struct node *node = api_node(__func__);
+	unsigned n = 0;
+
+	for (int i = 0; i < node->nworkers; i++) {
+		if (type != STARPU_ANY_WORKER && node->workers[i].type != type)
+			continue;
+		if (n == maxsize)
+			return (unsigned)-ERANGE;
+		workerids[n++] = i;
+	}
+	return n;
+}
+
+int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num)
+{
+	struct node *node = api_node(__func__);
+
+	for (int i = 0; i < node->nworkers; i++)
+		if ((type == STARPU_ANY_WORKER || node->workers[i].type == type) && num-- == 0)
+			return i;
+	return -1;
+}
+
+int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid)
+{
+	struct node *node = api_node(__func__);
+
+	for (int i = 0; i < node->nworkers; i++)
+		if (node->workers[i].type == type && node->workers[i].devid == devid)
+			return i;
+	return -1;
+}
+
+int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num)
+{
+	struct node *node = api_node(__func__);
+	int n = 0;
+
+	for (int i = 0; i < node->nworkers && n < num; i++)
+		if (node->workers[i].type == type)
+			devids[n++] = node->workers[i].devid;
+	return n;
+}
+
+int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
+				       enum starpu_worker_archtype type)
+{
+	int id = starpu_worker_get_by_devid(type, (int)devid);
+
+	if (id < 0)
+		return 0;
+	workerids[0] = id;
+	return 1;
+}
+
+int starpu_worker_get_bindid(int workerid)
+{
+	struct worker *worker = worker_at(__func__, workerid);
+
+	if (worker->type != STARPU_CPU_WORKER)
+		return -1;
+	return plat_worker_bindid(worker->node->plat, worker->devid);
+}
+
+enum starpu_worker_archtype starpu_worker_get_type(int id)
+{
+	return worker_at(__func__, id)->type;
+}
+
+void starpu_worker_get_name(int id, char *dst, size_t maxlen)
+{
+	struct worker *worker = worker_at(__func__, id);
+	const struct plat_machine *machine = worker->node->machine;
+
+	if (worker->type == STARPU_CPU_WORKER)
+		snprintf(dst, maxlen, "CPU %d", worker->devid);
+	else
+		snprintf(dst, maxlen, "CUDA %d.0 (%s %.1f GiB)", worker->devid,
+			 machine->gpu_model, machine->gpu_memory_bytes / (1 << 30));
+}
+
+int starpu_worker_get_devid(int id)
+{
+	return worker_at(__func__, id)->devid;
+}
+
+int starpu_worker_get_devnum(int id)
+{
+	return worker_at(__func__, id)->devid;
+}
+
+int starpu_worker_get_subworkerid(int id)
+{
+	worker_at(__func__, id);
+	return 0;
+}
+
+unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_type,
+					     const struct starpu_task *task)
+{
+	unsigned where = task->where != -1 ? (unsigned)task->where
+			 : task->cl	   ? task->cl->where
+					   : 0;
+
+	return (where & STARPU_WORKER_TO_MASK(worker_type)) != 0;
+}
+
+const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type)
+{
+	switch (type) {
+	case STARPU_CPU_WORKER:
+		return "CPU";
+	case STARPU_CUDA_WORKER:
+		return "CUDA";
+	case STARPU_OPENCL_WORKER:
+		return "OpenCL";
+	case STARPU_MAX_FPGA_WORKER:
+		return "FPGA";
+	case STARPU_MPI_MS_WORKER:
+		return "MPI_MS";
+	case STARPU_TCPIP_MS_WORKER:
+		return "TCPIP_MS";
+	case STARPU_HIP_WORKER:
+		return "HIP";
+	default:
+		return "unknown";
+	}
+}
+
+/* ---- memories ----------------------------------------------------------------------- */
+
+unsigned starpu_worker_get_local_memory_node(void)
+{
+	struct node *node = plat_self();
+	struct worker *worker = node ? plat_current_worker(node->plat) : NULL;
+
+	return worker ? worker->memory : STARPU_MAIN_RAM;
+}
+
+unsigned starpu_worker_get_memory_node(unsigned workerid)
+{
+	return worker_at(__func__, (int)workerid)->memory;
+}
+
+unsigned starpu_memory_nodes_get_count(void)
+{
+	return (unsigned)api_node(__func__)->nmemories;
+}
+
+unsigned starpu_memory_nodes_get_count_by_kind(enum starpu_node_kind kind)
+{
+	struct node *node = api_node(__func__);
+	unsigned n = 0;
+
+	for (int i = 0; i < node->nmemories; i++)
+		n += node->memories[i].kind == kind;
+	return n;
+}
+
+enum starpu_node_kind starpu_node_get_kind(unsigned memory)
+{
+	struct node *node = api_node(__func__);
+
+	return memory < (unsigned)node->nmemories ? node->memories[memory].kind : STARPU_UNUSED;
+}
+
+int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
+{
+	struct node *node = api_node(__func__);
+	int is_main = starpu_node_get_kind(memory) == STARPU_CPU_RAM;
+
+	if (memory >= (unsigned)node->nmemories)
+		return snprintf(name, size, "unknown");
+	return snprintf(name, size, "%s %d", is_main ? "NUMA" : "CUDA",
+			node->memories[memory].devid);
+}
+
+/* ---- scheduling ----------------------------------------------------------------------- */
+
+/* Policies as objects: what names them, for starpu_conf.sched_policy. */
+static const struct starpu_sched_policy policy_eager = { .policy_name = "eager" };
+static const struct starpu_sched_policy policy_prio = { .policy_name = "prio" };
+static const struct starpu_sched_policy policy_lws = { .policy_name = "lws" };
+static const struct starpu_sched_policy policy_dmda = { .policy_name = "dmda" };
+static const struct starpu_sched_policy *const policy_list[] = { &policy_eager, &policy_prio,
+								 &policy_lws, &policy_dmda,
+								 NULL };
+
+struct starpu_sched_policy **starpu_sched_get_predefined_policies(void)
+{
+	return (struct starpu_sched_policy **)policy_list;
+}
+
+int starpu_sched_get_min_priority(void)
+{
+	return api_node(__func__)->min_priority;
+}
+
+int starpu_sched_get_max_priority(void)
+{
+	return api_node(__func__)->max_priority;
+}
+
+int starpu_sched_set_min_priority(int min_prio)
+{
+	api_node(__func__)->min_priority = min_prio;
+	return 0;
+}
+
+int starpu_sched_set_max_priority(int max_prio)
+{
+	api_node(__func__)->max_priority = max_prio;
+	return 0;
+}
+
+int starpu_worker_can_execute_task_impl(unsigned workerid, struct starpu_task *task,
+					unsigned *impl_mask)
+{
+	unsigned mask = 0;
+
+	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
+		if (starpu_worker_can_execute_task(workerid, task, i))
+			mask |= 1u << i;
+	if (mask)
+		*impl_mask = mask;
+	return mask != 0;
+}
+
+int starpu_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
+				   unsigned nimpl)
+{
+	struct worker *worker = worker_at(__func__, (int)workerid);
+	const struct starpu_codelet *cl = task->cl;
+
+	return starpu_worker_type_can_execute_task(worker->type, task) &&
+	       nimpl < STARPU_MAXIMPLEMENTATIONS &&
+	       (worker->type == STARPU_CPU_WORKER ? cl->cpu_funcs[nimpl] != NULL
+						  : cl->cuda_funcs[nimpl] != NULL) &&
+	       (!cl->can_execute || cl->can_execute(workerid, task, nimpl));
+}
+
+int starpu_worker_can_execute_task_first_impl(unsigned workerid, struct starpu_task *task,
+					      unsigned *nimpl)
+{
+	unsigned first;
+
+	if (!worker_can_run(worker_at(__func__, (int)workerid), task, &first))
+		return 0;
+	if (nimpl)
+		*nimpl = first;
+	return 1;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data_ops.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/coherency.h"
+
+/* An acquisition by the application, from its start to its release. */
+struct held {
+	struct acquire acquire; /* first */
+	struct held *next;      /* on the datum */
+	starpu_data_handle_t handle;
+	struct plat_gate *gate; /* of a blocking caller */
+	void (*callback)(void *);
+	void *arg;
+};
+
+static struct held *held_new(starpu_data_handle_t handle, int memory,
+			     void (*acquired)(struct acquire *))
+{
+	struct held *held = orr_alloc(sizeof(*held));
+
+	held->handle = handle;
+	held->acquire.memory = memory;
+	held->acquire.acquired = acquired;
+	held->acquire.counted = 1;
+	return held;
+}
+
+static void held_acquired(struct acquire *acquire)
+{
+	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
+	starpu_data_handle_t handle = held->handle;
+	struct plat *plat = handle->node->plat;
+	struct plat_gate *gate = held->gate;
+	void (*callback)(void *) = held->callback;
+	void *arg = held->arg;
+
+	orr_lock(&handle->lock);
+	held->next = handle->held;
+	handle->held = held;
+	orr_unlock(&handle->lock);
+	if (callback)
+		callback(arg);
+	if (gate)
+		plat_gate_open(plat, gate);
+}
+
+int data_acquire(struct node *node, starpu_data_handle_t handle, int memory, unsigned mode)
+{
+	struct held *held = held_new(handle, memory, held_acquired);
+	struct plat_gate gate;
+
+	plat_gate_init(&gate);
+	held->gate = &gate;
+	acquire_start(node, &held->acquire, handle, mode, 1);
+	return plat_gate_wait(node->plat, &gate);
+}
+
+void data_acquire_cb(struct node *node, starpu_data_handle_t handle, int memory,
+		     unsigned mode, void (*callback)(void *), void *arg, int sequential)
+{
+	struct held *held = held_new(handle, memory, held_acquired);
+
+	held->callback = callback;
+	held->arg = arg;
+	acquire_start(node, &held->acquire, handle, mode, sequential);
+}
+
+int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
+		     unsigned mode)
+{
+	struct held *held = held_new(handle, memory, held_acquired);
+	struct plat_gate gate;
+
+	plat_gate_init(&gate);
+	held->gate = &gate;
+	if (acquire_try(node, &held->acquire, handle, mode)) {
+		/* Only a copy between memories may still be on its way. */
+		plat_gate_wait(node->plat, &gate);
+		return 0;
+	}
+	free(held);
+	return -EAGAIN;
+}
+
+/* The newest acquisition of the datum at memory, else the newest; taken off. */
+static struct held *take_held(starpu_data_handle_t handle, int memory, int keep)
+{
+	struct held **at, *held;
+
+	orr_lock(&handle->lock);
+	for (at = &handle->held; *at && (*at)->acquire.memory != memory;)
+		at = &(*at)->next;
+	if (!*at)
+		at = &handle->held;
+	held = *at;
+	if (held && !keep)
+		*at = held->next;
+	orr_unlock(&handle->lock);
+	return held;
+}
+
+void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
+{
+	int keep = down_to != STARPU_NONE;
+	struct held *held = take_held(handle, memory, keep);
+	char what[128];
+
+	if (!held)
+		orr_die(handle->node->rank,
+			"starpu_data_release: %s is not acquired; each release needs a "
+			"starpu_data_acquire before it",
+			data_describe(handle, what, sizeof(what)));
+	if (keep) {
+		if (down_to == STARPU_R)
+			acquire_downgrade(&held->acquire);
+		return;
+	}
+	acquire_release(&held->acquire);
+	free(held);
+}
+
+/* ---- operations that need no value ------------------------------------------------- */
+
+struct wiping {
+	struct acquire acquire; /* first */
+	starpu_data_handle_t handle;
+	int release; /* the runtime's memory too */
+	int free_datum;
+};
+
+static void wipe_acquired(struct acquire *acquire)
+{
+	struct wiping *wiping = ORR_CONTAINER(acquire, struct wiping, acquire);
+	starpu_data_handle_t handle = wiping->handle;
+	struct node *node = handle->node;
+	int free_datum = wiping->free_datum;
+
+	if (!free_datum)
+		coherency_invalidate(handle, wiping->release);
+	acquire_release(acquire);
+	if (free_datum)
+		data_free(node, handle);
+	free(wiping);
+}
+
+static void wipe(struct node *node, starpu_data_handle_t handle, int release,
+		 int free_datum)
+{
+	struct wiping *wiping = orr_alloc(sizeof(*wiping));
+
+	wiping->handle = handle;
+	wiping->release = release;
+	wiping->free_datum = free_datum;
+	wiping->acquire.memory = STARPU_ACQUIRE_NO_NODE;
+	wiping->acquire.acquired = wipe_acquired;
+	wiping->acquire.counted = 1;
+	acquire_start(node, &wiping->acquire, handle, STARPU_W, 1);
+}
+
+void data_invalidate_submit(struct node *node, starpu_data_handle_t handle)
+{
+	wipe(node, handle, 1, 0);
+}
+
+void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle)
+{
+	wipe(node, handle, 0, 0);
+}
+
+void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
+{
+	handle->flags |= DATUM_DYING;
+	wipe(node, handle, 1, 1);
+}
+
+/* Block until nobody uses the datum, with its value at home if there is one. */
+static void settle_home(struct node *node, starpu_data_handle_t handle, int with_value)
+{
+	int wanted = with_value && handle->home >= 0 && (handle->flags & DATUM_HAS_VALUE);
+	int memory = wanted ? handle->home : STARPU_ACQUIRE_NO_NODE;
+
+	data_acquire(node, handle, memory, wanted ? STARPU_R : STARPU_W);
+	data_release(handle, memory, STARPU_NONE);
+}
+
+void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)
+{
+	struct plat_gate gate;
+	int pending, there;
+
+	orr_lock(&handle->lock);
+	pending = handle->npending;
+	there = handle->home < 0 || !(handle->flags & DATUM_HAS_VALUE) ||
+		data_copy(handle, (unsigned)handle->home)->valid;
+	orr_unlock(&handle->lock);
+	if (pending || (with_value && !there))
+		settle_home(node, handle, with_value);
+	/* Readers of the same turn may still be inside. */
+	plat_gate_init(&gate);
+	orr_lock(&handle->lock);
+	pending = handle->npending;
+	if (pending)
+		handle->gate = &gate;
+	orr_unlock(&handle->lock);
+	if (pending)
+		plat_gate_wait(node->plat, &gate);
+	data_free(node, handle);
+}
+
+/* ---- fetching ahead --------------------------------------------------------------------- */
+
+struct fetching {
+	struct acquire acquire; /* first */
+	struct plat_gate *gate;
+};
+
+static void fetch_acquired(struct acquire *acquire)
+{
+	struct fetching *fetching = ORR_CONTAINER(acquire, struct fetching, acquire);
+	struct plat *plat = acquire->job.node->plat;
+	struct plat_gate *gate = fetching->gate;
+
+	acquire_release(acquire);
+	free(fetching);
+	if (gate)
+		plat_gate_open(plat, gate);
+}
+
+void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
+		int asynchronous)
+{
+	struct fetching *fetching = orr_alloc(sizeof(*fetching));
+	struct plat_gate gate;
+
+	plat_gate_init(&gate);
+	fetching->gate = asynchronous ? NULL : &gate;
+	fetching->acquire.memory = (int)memory;
+	fetching->acquire.acquired = fetch_acquired;
+	fetching->acquire.counted = 1;
+	acquire_start(node, &fetching->acquire, handle, STARPU_R, 1);
+	if (!asynchronous)
+		plat_gate_wait(node->plat, &gate);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_OPS_H
+#define ORR_CORE_DATA_OPS_H
+
+/*
+ * data_ops.h - what the application does to data outside of tasks.
+ *
+ * An acquisition by the application is kept on the datum until it is released, since
+ * starpu_data_release() names the datum only.
+ */
+#include "core/acquire.h"
+
+/* Block until the datum is the caller's in mode at memory (or STARPU_ACQUIRE_NO_NODE). */
+int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
+		 unsigned mode);
+/* The same with a callback. */
+void data_acquire_cb(struct node *node, starpu_data_handle_t handle, int memory,
+		     unsigned mode, void (*callback)(void *), void *arg, int sequential);
+/* 0, or -EAGAIN. */
+int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
+		     unsigned mode);
+/* Give back, or keep for reading when down_to is STARPU_R. */
+void data_release(starpu_data_handle_t handle, int memory, unsigned down_to);
+
+/* After all accesses so far: forget the value; free the runtime's memory. */
+void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
+/* The same, keeping the memory. */
+void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle);
+/* Wait for all users, bring the value home when with_value, free. */
+void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value);
+/* After all accesses so far, without waiting and without value. */
+void data_unregister_submit(struct node *node, starpu_data_handle_t handle);
+/* Fetch a copy for reading, once its writers are done. */
+void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
+		int asynchronous);
+
+#endif

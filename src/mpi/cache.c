@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/data_ops.h"
+#include "mpi/mpi.h"
+
+/* ---- sets of ranks ----------------------------------------------------------- */
+
+static int *set_ranks(struct sent_set *set)
+{
+	return set->capacity ? set->ranks : set->inline_ranks;
+}
+
+static int set_has(struct sent_set *set, int rank)
+{
+	const int *ranks;
+
+	if (set->count > SENT_LISTED)
+		return (int)(set->bits[rank / 64] >> (rank % 64) & 1);
+	ranks = set_ranks(set);
+	for (int i = 0; i < set->count; i++)
+		if (ranks[i] == rank)
+			return 1;
+	return 0;
+}
+
+static void set_to_bits(struct sent_set *set, int size)
+{
+	int *ranks = set->ranks;
+	uint64_t *bits = orr_alloc(((size_t)size + 63) / 64 * sizeof(*bits));
+
+	for (int i = 0; i < set->count; i++)
+		bits[ranks[i] / 64] |= (uint64_t)1 << (ranks[i] % 64);
+	free(ranks);
+	set->bits = bits;
+}
+
+/* rank is not in the set; ranks are below size. */
+static void set_add(struct sent_set *set, int rank, int size)
+{
+	if (set->count == SENT_LISTED)
+		set_to_bits(set, size);
+	if (set->count >= SENT_LISTED) {
+		set->bits[rank / 64] |= (uint64_t)1 << (rank % 64);
+	} else if (set->count == (set->capacity ? set->capacity : SENT_INLINE)) {
+		int capacity = set->capacity ? 2 * set->capacity : 2 * SENT_INLINE;
+		int *ranks = orr_alloc((size_t)capacity * sizeof(*ranks));
+
+		memcpy(ranks, set_ranks(set), (size_t)set->count * sizeof(*ranks));
+		if (set->capacity)
+			free(set->ranks);
+		set->ranks = ranks;
+		set->capacity = capacity;
+		ranks[set->count] = rank;
+	} else {
+		set_ranks(set)[set->count] = rank;
+	}
+	set->count++;
+}
+
+static void set_empty(struct sent_set *set)
+{
+	if (set->capacity)
+		free(set->ranks);
+	set->count = set->capacity = 0;
+}
+
+/* ---- flags -------------------------------------------------------------------- */
+
+static void set_flag(starpu_data_handle_t handle, unsigned flag)
+{
+	orr_lock(&handle->lock);
+	handle->flags |= flag;
+	orr_unlock(&handle->lock);
+}
+
+static void clear_flag(starpu_data_handle_t handle, unsigned flag)
+{
+	orr_lock(&handle->lock);
+	handle->flags &= ~flag;
+	orr_unlock(&handle->lock);
+}
+
+/* The cache is locked. */
+static struct sent_set *set_of(struct cache *cache, starpu_data_handle_t handle)
+{
+	struct sent_set *set = handle->sent;
+
+	if (!set) {
+		set = pool_get(&cache->sets);
+		memset(set, 0, sizeof(*set));
+		set->handle = handle;
+		list_push_back(&cache->cached, &set->link);
+		handle->sent = set;
+	}
+	return set;
+}
+
+/* The cache is locked.  A flag of the two is cleared; without both, no set. */
+static void drop_set(struct cache *cache, starpu_data_handle_t handle)
+{
+	struct sent_set *set = handle->sent;
+
+	if (!set || (handle->flags & (DATUM_SENT | DATUM_RECEIVED)))
+		return;
+	set_empty(set);
+	list_remove(&set->link);
+	pool_put(&cache->sets, set);
+	handle->sent = NULL;
+}
+
+static void report(struct mpi *mpi, char sign, starpu_data_handle_t handle, int rank)
+{
+	if (mpi->cache.reports)
+		fprintf(stderr, "[starpu][%d][communication cache] %c %zu %s %d\n", mpi->rank,
+			sign, data_bytes(handle), sign == '+' ? "to" : "from", rank);
+}
+
+static int is_mine(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	return handle->owner == OWNER_PER_NODE ||
+	       handle->owner == comm_at(&mpi->comms, handle->comm)->rank;
+}
+
+/* ---- life ------------------------------------------------------------------------ */
+
+void cache_init(struct mpi *mpi)
+{
+	struct cache *cache = &mpi->cache;
+
+	orr_lock_init(&cache->lock);
+	list_init(&cache->cached);
+	pool_init(&cache->sets, sizeof(struct sent_set));
+	cache->is_on = node_knobs(mpi->node)->mpi_cache != 0;
+	cache->reports = node_knobs(mpi->node)->mpi_cache_stats;
+}
+
+void cache_free(struct mpi *mpi)
+{
+	while (!list_is_empty(&mpi->cache.cached))
+		cache_forget(mpi, LIST_ENTRY(mpi->cache.cached.next, struct sent_set, link)
+					  ->handle);
+	pool_free(&mpi->cache.sets);
+}
+
+void cache_forget(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	if (!handle->sent)
+		return;
+	clear_flag(handle, DATUM_SENT | DATUM_RECEIVED);
+	orr_lock(&mpi->cache.lock);
+	drop_set(&mpi->cache, handle);
+	orr_unlock(&mpi->cache.lock);
+}
+
+/* ---- notes ------------------------------------------------------------------------ */
+
+int cache_has_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank)
+{
+	int has;
+
+	if (!mpi->cache.is_on || !(handle->flags & DATUM_SENT))
+		return 0;
+	orr_lock(&mpi->cache.lock);
+	has = handle->sent && set_has(handle->sent, rank);
+	orr_unlock(&mpi->cache.lock);
+	return has;
+}
+
+int cache_note_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank)
+{
+	struct cache *cache = &mpi->cache;
+	struct sent_set *set;
+	int had;
+
+	if (!cache->is_on)
+		return 0;
+	orr_lock(&cache->lock);
+	set = set_of(cache, handle);
+	had = set_has(set, rank);
+	if (!had)
+		set_add(set, rank, mpi->size);
+	orr_unlock(&cache->lock);
+	if (!had) {
+		set_flag(handle, DATUM_SENT);
+		report(mpi, '+', handle, rank);
+	}
+	return had;
+}
+
+int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	struct cache *cache = &mpi->cache;
+
+	if (!cache->is_on)
+		return 0;
+	if (handle->flags & DATUM_RECEIVED)
+		return 1;
+	orr_lock(&cache->lock);
+	set_of(cache, handle);
+	orr_unlock(&cache->lock);
+	set_flag(handle, DATUM_RECEIVED);
+	return 0;
+}
+
+void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	if (!(handle->flags & DATUM_SENT))
+		return;
+	if (mpi->cache.reports)
+		for (int rank = 0; rank < mpi->size; rank++)
+			if (cache_has_sent(mpi, handle, rank))
+				report(mpi, '-', handle, rank);
+	clear_flag(handle, DATUM_SENT);
+	orr_lock(&mpi->cache.lock);
+	set_empty(handle->sent);
+	handle->sent->is_unchecked = 0;
+	drop_set(&mpi->cache, handle);
+	orr_unlock(&mpi->cache.lock);
+}
+
+void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	if (!(handle->flags & DATUM_RECEIVED))
+		return;
+	clear_flag(handle, DATUM_RECEIVED);
+	orr_lock(&mpi->cache.lock);
+	drop_set(&mpi->cache, handle);
+	orr_unlock(&mpi->cache.lock);
+	/* Who became the owner meanwhile may have written: not a copy any more. */
+	if (!is_mine(mpi, handle))
+		data_invalidate_submit(mpi->node, handle);
+}
+
+void cache_clear(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	if (!(handle->flags & (DATUM_SENT | DATUM_RECEIVED)))
+		return;
+	cache_clear_sent(mpi, handle);
+	cache_clear_received(mpi, handle);
+}
+
+int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	return mpi->cache.is_on && !(handle->sent && handle->sent->is_unchecked);
+}
+
+/* ---- flushing ----------------------------------------------------------------------- */
+
+/* Nothing to invalidate: never written here, and no access is on its way. */
+static int is_empty(starpu_data_handle_t handle)
+{
+	return orr_load(&handle->npending) == 0 && !(handle->flags & DATUM_HAS_VALUE) &&
+	       !handle->main.allocated;
+}
+
+void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	struct sent_set *set = handle->sent;
+
+	if (!mpi->cache.is_on)
+		return;
+	if (handle->flags & DATUM_RECEIVED) {
+		cache_clear_received(mpi, handle);
+	} else if (handle->owner != OWNER_UNSET && !is_mine(mpi, handle) && !is_empty(handle)) {
+		data_invalidate_submit(mpi->node, handle);
+	}
+	if (!(handle->flags & DATUM_SENT))
+		return;
+	/* The flag stays, with an empty set, until the next write. */
+	orr_lock(&mpi->cache.lock);
+	set_empty(set);
+	set->is_unchecked = 1;
+	orr_unlock(&mpi->cache.lock);
+}
+
+void cache_flush_all(struct mpi *mpi)
+{
+	struct list *link, *next;
+
+	/* Flushing drops sets of the list, but adds none. */
+	for (link = mpi->cache.cached.next; link != &mpi->cache.cached; link = next) {
+		next = link->next;
+		cache_flush(mpi, LIST_ENTRY(link, struct sent_set, link)->handle);
+	}
+}
+
+void cache_set(struct mpi *mpi, int is_on)
+{
+	if (!is_on && mpi->cache.is_on) {
+		cache_flush_all(mpi);
+		cache_free(mpi);
+		pool_init(&mpi->cache.sets, sizeof(struct sent_set));
+	}
+	mpi->cache.is_on = is_on;
+}

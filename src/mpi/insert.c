@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/insert.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/args.h"
+#include "core/data_ops.h"
+#include "mpi/finish.h"
+#include "mpi/mpi.h"
+#include "mpi/plan.h"
+
+/* One slow insertion. */
+struct insert {
+	struct mpi *mpi;
+	int comm, me;
+	struct exchange *task;
+	struct plan_use *uses;
+	struct plan_use inline_uses[PLAN_INLINE_USES];
+};
+
+void insertion_init(struct mpi *mpi)
+{
+	memset(&mpi->insertion, 0, sizeof(mpi->insertion));
+	orr_lock_init(&mpi->insertion.lock);
+}
+
+void insertion_free(struct mpi *mpi)
+{
+	table_free(&mpi->insertion.counts);
+}
+
+/* ---- ordinals of transfers ---------------------------------------------------- */
+
+static void slow_begins(struct mpi *mpi)
+{
+	struct insertion *insertion = &mpi->insertion;
+
+	if (!orr_cas(&insertion->is_inserting, 0, 1) || plat_current_worker(mpi->node->plat))
+		insertion->is_unordered = 1;
+}
+
+static void slow_ends(struct mpi *mpi)
+{
+	orr_store(&mpi->insertion.is_inserting, 0);
+}
+
+/* 0: unordered.  Ordinals of both directions start with 1. */
+static uint32_t next_ordinal(struct mpi *mpi, int net_peer, enum request_kind kind)
+{
+	struct insertion *insertion = &mpi->insertion;
+	uint64_t counts;
+
+	orr_lock(&insertion->lock);
+	counts = (uint64_t)(uintptr_t)table_get(&insertion->counts, (uint64_t)net_peer);
+	counts += kind == REQUEST_SEND ? (uint64_t)1 << 32 : 1;
+	table_put(&insertion->counts, (uint64_t)net_peer, (void *)(uintptr_t)counts);
+	orr_unlock(&insertion->lock);
+	if (insertion->is_unordered)
+		return 0;
+	return (uint32_t)(kind == REQUEST_SEND ? counts >> 32 : counts);
+}
+
+/* ---- one transfer --------------------------------------------------------------- */
+
+static void check_tag(struct mpi *mpi, starpu_data_handle_t handle, const char *what)
+{
+	char text[128];
+
+	if (handle->tag >= 0)
+		return;
+	orr_die(mpi->rank,
+		"%s: %s has no tag, but must be transferred; call starpu_mpi_data_register() "
+		"with a tag on all ranks",
+		what, data_describe(handle, text, sizeof(text)));
+}
+
+/* Fill post for this rank's half of a transfer of handle. */
+static void describe_half(struct mpi *mpi, struct post *post, int from, int to)
+{
+	int net_peer;
+
+	check_tag(mpi, post->handle, post->what);
+	post->kind = from == comm_at(&mpi->comms, post->comm)->rank ? REQUEST_SEND
+								      : REQUEST_RECEIVE;
+	post->peer = post->kind == REQUEST_SEND ? to : from;
+	post->tag = post->handle->tag;
+	net_peer = comm_net_rank(comm_at(&mpi->comms, post->comm), post->peer);
+	post->sequence = next_ordinal(mpi, net_peer, post->kind);
+	if (post->kind == REQUEST_SEND && !cache_is_ordered(mpi, post->handle))
+		post->sequence = 0;
+}
+
+static void transfer(const struct insert *insert, const struct plan_move *move)
+{
+	const struct starpu_data_descr *data = &insert->task->data[move->use];
+	struct post post = { .handle = data->handle,
+			     .comm = insert->comm,
+			     .priority = insert->task->priority,
+			     .what = insert->task->name };
+
+	if (move->from != insert->me && move->to != insert->me)
+		return;
+	if (insert->mpi->is_fake)
+		return;
+	post.is_sync = (data->mode & STARPU_SSEND) != 0;
+	describe_half(insert->mpi, &post, move->from, move->to);
+	engine_post(insert->mpi, &post);
+}
+
+/* ---- who executes ------------------------------------------------------------------ */
+
+static void insert_open(struct insert *insert, struct mpi *mpi, int comm,
+			struct exchange *task)
+{
+	insert->mpi = mpi;
+	insert->comm = comm;
+	insert->me = comm_at(&mpi->comms, comm)->rank;
+	insert->task = task;
+	insert->uses = insert->inline_uses;
+	if (task->ndata > PLAN_INLINE_USES)
+		insert->uses = orr_alloc((size_t)task->ndata * sizeof(*insert->uses));
+	for (int i = 0; i < task->ndata; i++) {
+		starpu_data_handle_t handle = task->data[i].handle;
+
+		/* A handle that is NULL here does not concern this rank. */
+		insert->uses[i].owner = handle ? handle->owner : OWNER_UNSET;
+		insert->uses[i].mode = handle ? task->data[i].mode : 0;
+	}
+	slow_begins(mpi);
+}
+
+static void insert_close(struct insert *insert)
+{
+	slow_ends(insert->mpi);
+	if (insert->uses != insert->inline_uses)
+		free(insert->uses);
+}
+
+static void die_at(const struct insert *insert, int use, const char *what)
+	__attribute__((noreturn));
+
+static void die_at(const struct insert *insert, int use, const char *what)
+{
+	starpu_data_handle_t handle = insert->task->data[use].handle;
+	char text[128];
+
+	orr_die(insert->mpi->rank, "starpu_mpi_task_insert: task %s, argument %d (%s): %s",
+		insert->task->name, use, data_describe(handle, text, sizeof(text)), what);
+}
+
+static void die_unowned(const struct insert *insert, int only_written)
+{
+	for (int i = 0; i < insert->task->ndata; i++)
+		if (insert->uses[i].mode && insert->uses[i].owner == OWNER_UNSET &&
+		    (!only_written || (insert->uses[i].mode & (STARPU_W | STARPU_REDUX))))
+			die_at(insert, i,
+			       "the data has no owner; call starpu_mpi_data_register() with "
+			       "a rank, on all ranks");
+}
+
+static void check_executor(const struct insert *insert, int executor)
+{
+	int size = comm_at(&insert->mpi->comms, insert->comm)->size;
+
+	if (executor >= size || (executor < 0 && executor != PLAN_EVERYWHERE))
+		orr_die(insert->mpi->rank,
+			"starpu_mpi_task_insert: task %s shall execute on rank %d: expected 0 "
+			"to %d",
+			insert->task->name, executor, size - 1);
+}
+
+static int place(const struct insert *insert, int policy)
+{
+	const struct exchange *task = insert->task;
+	int executor = plan_place(insert->uses, task->ndata);
+
+	switch (executor) {
+	case PLAN_CONFLICT:
+		return policy_select(insert->mpi, policy, insert->comm, task->data, task->ndata);
+	case PLAN_UNOWNED:
+		die_unowned(insert, 1);
+		break;
+	case PLAN_MIXED:
+		orr_die(insert->mpi->rank,
+			"starpu_mpi_task_insert: task %s writes data of STARPU_MPI_PER_NODE and "
+			"other data; split it, or add STARPU_EXECUTE_ON_NODE",
+			task->name);
+	default:
+		break;
+	}
+	return executor;
+}
+
+/* A task that every rank executes reads what every rank has. */
+static void check_private(const struct insert *insert)
+{
+	for (int i = 0; i < insert->task->ndata; i++)
+		if (plan_reads(insert->uses[i].mode) &&
+		    insert->uses[i].owner != OWNER_PER_NODE)
+			die_at(insert, i,
+			       "all ranks execute this task, since it writes data of "
+			       "STARPU_MPI_PER_NODE; it can only read such data");
+}
+
+/* A written handle is NULL before anything told who executes. */
+static int is_unknown(const struct insert *insert)
+{
+	for (int i = 0; i < insert->task->ndata; i++)
+		if (insert->task->data[i].mode & (STARPU_W | STARPU_REDUX))
+			return !insert->task->data[i].handle;
+	return 0;
+}
+
+/* ---- transfers ----------------------------------------------------------------------- */
+
+/* As plan_make() wants it: only the two ranks concerned take note. */
+static int holds(void *arg, int use, int rank)
+{
+	const struct insert *insert = arg;
+	starpu_data_handle_t handle = insert->task->data[use].handle;
+	struct mpi *mpi = insert->mpi;
+
+	if (insert->uses[use].owner == OWNER_UNSET)
+		die_unowned(insert, 0);
+	if (rank == insert->me)
+		return cache_note_received(mpi, handle);
+	if (insert->uses[use].owner == insert->me)
+		return cache_note_sent(mpi, handle,
+				       comm_net_rank(comm_at(&mpi->comms, insert->comm), rank));
+	return 1;
+}
+
+static int holds_all(void *arg, int use, int rank)
+{
+	(void)arg;
+	(void)use;
+	(void)rank;
+	return 1;
+}
+
+static void move_before(struct insert *insert)
+{
+	struct plan plan;
+
+	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor, holds,
+		  insert);
+	for (int i = 0; i < plan.nbefore; i++)
+		transfer(insert, &plan.before[i]);
+	plan_free(&plan);
+}
+
+/* What was written is nowhere else any more; without cache, what was read neither. */
+static void forget_copies(const struct insert *insert)
+{
+	struct mpi *mpi = insert->mpi;
+
+	for (int i = 0; i < insert->task->ndata; i++) {
+		const struct plan_use *use = &insert->uses[i];
+		starpu_data_handle_t handle = insert->task->data[i].handle;
+
+		if (!handle)
+			continue;
+		if (plan_writes(use->mode) || (use->mode & STARPU_REDUX))
+			cache_clear(mpi, handle);
+		if (!mpi->cache.is_on && plan_reads(use->mode) &&
+		    insert->task->executor == insert->me && use->owner != insert->me &&
+		    use->owner != OWNER_PER_NODE)
+			data_invalidate_submit(mpi->node, handle);
+	}
+}
+
+static void move_after(struct insert *insert)
+{
+	struct plan plan;
+
+	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor, holds_all,
+		  insert);
+	for (int i = 0; i < plan.nafter; i++)
+		transfer(insert, &plan.after[i]);
+	plan_free(&plan);
+	forget_copies(insert);
+}
+
+int insert_before(struct mpi *mpi, int comm, struct exchange *exchange)
+{
+	struct insert insert;
+	int ret = 0;
+
+	insert_open(&insert, mpi, comm, exchange);
+	if (exchange->executor == OWNER_UNSET && is_unknown(&insert)) {
+		ret = -EINVAL;
+	} else {
+		if (exchange->executor == OWNER_UNSET)
+			exchange->executor = place(&insert, POLICY_CURRENT);
+		check_executor(&insert, exchange->executor);
+		if (exchange->executor == PLAN_EVERYWHERE)
+			check_private(&insert);
+		move_before(&insert);
+	}
+	insert_close(&insert);
+	return ret;
+}
+
+void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
+{
+	struct exchange copy = *exchange;
+	struct insert insert;
+
+	insert_open(&insert, mpi, comm, &copy);
+	move_after(&insert);
+	insert_close(&insert);
+}
+
+/* ---- argument lists -------------------------------------------------------------------- */
+
+/* 1: nothing to do here: another executes, owns all that is read and written, and
+ * this rank has no part in the cache's account of what is written. */
+static inline int is_foreign(const struct arg_list *args, int me, int size)
+{
+	const unsigned cached = DATUM_RECEIVED | DATUM_SENT;
+	int executor = args->execute_on_node, is_given = args->has_node;
+	unsigned concerned = 0;
+
+	if (is_given && executor < 0)
+		return 0;
+	for (int i = 0; i < args->nbuffers; i++) {
+		starpu_data_handle_t handle = args->buffers[i].handle;
+		unsigned mode = args->buffers[i].mode;
+		int owner;
+
+		if (!handle)
+			return 0;
+		owner = handle->owner;
+		if (mode & (STARPU_W | STARPU_REDUX)) {
+			if (!is_given && executor != -1 && executor != owner)
+				return 0;
+			if (!is_given)
+				executor = owner;
+			concerned |= (handle->flags & cached) | (owner == me);
+		} else if (mode & STARPU_R) {
+			concerned |= owner == me || owner == OWNER_UNSET;
+		}
+	}
+	return !concerned && executor >= 0 && executor < size && executor != me;
+}
+
+static const char *codelet_name(const struct starpu_codelet *cl)
+{
+	return cl && cl->name ? cl->name : "without name";
+}
+
+static void charge(struct mpi *mpi, int is_own)
+{
+	const struct knobs *knobs = node_knobs(mpi->node);
+
+	if (knobs->submit_cost)
+		plat_charge(mpi->node->plat, is_own ? knobs->submit_s : knobs->insert_s);
+}
+
+/* The executor that the arguments name, or the owner of what is written. */
+static int choose(const struct insert *insert, const struct arg_list *args)
+{
+	struct exchange *task = insert->task;
+
+	if (args->execute_on_node != -1) {
+		task->executor = args->execute_on_node;
+	} else if (args->on_data) {
+		task->executor = args->on_data->owner;
+		if (task->executor == OWNER_UNSET)
+			orr_die(insert->mpi->rank,
+				"starpu_mpi_task_insert: task %s: STARPU_EXECUTE_ON_DATA names "
+				"data without owner; call starpu_mpi_data_register() first",
+				task->name);
+	} else {
+		if (is_unknown(insert))
+			return -EINVAL;
+		task->executor = place(insert, args->policy);
+	}
+	/* A node that is named too late is not known where the handle is NULL. */
+	if (args->null_write_before_node && is_unknown(insert))
+		return -EINVAL;
+	check_executor(insert, task->executor);
+	if (task->executor == PLAN_EVERYWHERE)
+		check_private(insert);
+	return 0;
+}
+
+static int executes_here(const struct insert *insert)
+{
+	return insert->task->executor == insert->me ||
+	       insert->task->executor == PLAN_EVERYWHERE;
+}
+
+static int submit(struct mpi *mpi, struct starpu_task *task)
+{
+	int ret;
+
+	if (mpi->insertion.hook)
+		mpi->insertion.hook(task);
+	ret = task_submit(mpi->node, task);
+	if (ret < 0) {
+		task->destroy = 0;
+		task_destroy(task);
+	}
+	return ret;
+}
+
+enum { PHASE_BEFORE = 1, PHASE_BUILD = 2, PHASE_SUBMIT = 4, PHASE_AFTER = 8 };
+
+static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list list,
+		      int phases, struct starpu_task **task)
+{
+	struct mpi *mpi = insert->mpi;
+	int ret = 0;
+
+	if (phases & PHASE_BEFORE)
+		move_before(insert);
+	if ((phases & PHASE_BUILD) && executes_here(insert))
+		ret = task_build_v(mpi->node, cl, list, "task_insert", task);
+	if (ret == 0 && (phases & PHASE_SUBMIT) && *task)
+		ret = submit(mpi, *task);
+	if (ret == 0 && (phases & PHASE_AFTER))
+		move_after(insert);
+	return ret;
+}
+
+static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args, va_list list,
+		       int phases, struct starpu_task **task)
+{
+	struct exchange exchange = { .data = args->buffers,
+				     .ndata = args->nbuffers,
+				     .priority = args->priority,
+				     .executor = OWNER_UNSET,
+				     .name = codelet_name(args->codelet) };
+	struct insert insert;
+	int ret, is_own = 0;
+
+	insert_open(&insert, mpi, comm, &exchange);
+	ret = choose(&insert, args);
+	if (ret == 0) {
+		is_own = executes_here(&insert);
+		ret = run_phases(&insert, args->codelet, list, phases, task);
+	}
+	insert_close(&insert);
+	if (phases & (PHASE_SUBMIT | PHASE_BUILD))
+		charge(mpi, is_own);
+	return ret;
+}
+
+int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
+{
+	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
+	struct starpu_task *task = NULL;
+	struct arg_list args;
+	int ret = 0;
+
+	mpi->node->tasks_inserted++;
+	args_begin(&args, cl);
+	args_scan(&args, mpi->rank, list);
+	if (is_foreign(&args, members->rank, members->size))
+		charge(mpi, 0);
+	else
+		ret = insert_slow(mpi, comm, &args, list,
+				  PHASE_BEFORE | PHASE_BUILD | PHASE_SUBMIT | PHASE_AFTER, &task);
+	args_end(&args);
+	return ret;
+}
+
+static int insert_part(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
+		       int phases, struct starpu_task **task)
+{
+	struct arg_list args;
+	int ret;
+
+	args_begin(&args, cl);
+	args_scan(&args, mpi->rank, list);
+	ret = insert_slow(mpi, comm, &args, list, phases, task);
+	args_end(&args);
+	return ret;
+}
+
+int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
+		 struct starpu_task **task)
+{
+	*task = NULL;
+	mpi->node->tasks_inserted++;
+	return insert_part(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
+}
+
+int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
+{
+	struct starpu_task *none = NULL;
+
+	return insert_part(mpi, comm, cl, list, PHASE_AFTER, &none);
+}
+
+/* ---- single data --------------------------------------------------------------------------- */
+
+int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
+{
+	starpu_data_handle_t handle = fetch->handle;
+	const struct mpi_comm *comm = comm_at(&mpi->comms, fetch->comm);
+	struct post post = { .handle = handle,
+			     .comm = fetch->comm,
+			     .is_waited = fetch->is_blocking,
+			     .what = fetch->what };
+	struct request *request;
+	int owner = handle->owner, is_held;
+
+	if (owner == OWNER_UNSET)
+		orr_die(mpi->rank, "%s: the data has no owner; call starpu_mpi_data_register()",
+			fetch->what);
+	check_tag(mpi, handle, fetch->what);
+	if (owner == fetch->to || owner == OWNER_PER_NODE ||
+	    (comm->rank != owner && comm->rank != fetch->to))
+		return 0;
+	if (comm->rank == fetch->to) {
+		is_held = cache_note_received(mpi, handle);
+		post.callback = fetch->callback;
+		post.arg = fetch->arg;
+	} else {
+		is_held = cache_note_sent(mpi, handle, comm_net_rank(comm, fetch->to));
+	}
+	if (is_held || mpi->is_fake)
+		return 0;
+	slow_begins(mpi);
+	describe_half(mpi, &post, owner, fetch->to);
+	request = engine_post(mpi, &post);
+	slow_ends(mpi);
+	return request ? finish_wait(request) : 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_INSERT_H
+#define ORR_MPI_INSERT_H
+
+/*
+ * insert.h - tasks of the distributed graph: what this rank has to do for each.
+ *
+ * Every rank calls for every task.  Most calls concern others: those leave after one
+ * look at each handle, without lock, allocation or walk over ranks.
+ *
+ * Transfers carry their ordinal among those that insertion makes for the same pair of
+ * ranks, so that graphs that differ are noticed at the first transfer that does.  A
+ * program may leave out calls that do not concern a rank: pairs still agree.
+ */
+#include <stdarg.h>
+
+#include "core/data.h"
+
+struct mpi;
+
+struct insertion {
+	struct orr_lock lock;
+	struct table counts; /* by peer: transfers to it << 32 | from it */
+	int is_inserting;    /* atomic: a thread is in the slow path */
+	int is_unordered;    /* two were: their order tells nothing, nor do ordinals */
+	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */
+};
+
+/* The data of a task that is not described by an argument list. */
+struct exchange {
+	struct starpu_data_descr *data;
+	int ndata, priority;
+	int executor; /* in: -1 or forced; out: the rank, or PLAN_EVERYWHERE */
+	const char *name;
+};
+
+void insertion_init(struct mpi *mpi);
+void insertion_free(struct mpi *mpi);
+
+/* As starpu_mpi_task_insert(): 0, -EINVAL or -ENODEV. */
+int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);
+/* Its two halves; *task is NULL where the task does not execute. */
+int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
+		 struct starpu_task **task);
+int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);
+/* Transfers before and after a task; the first chooses the executor, 0 or -EINVAL. */
+int insert_before(struct mpi *mpi, int comm, struct exchange *exchange);
+void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange);
+
+/* What starpu_mpi_get_data_on_node() does. */
+struct fetch {
+	starpu_data_handle_t handle;
+	int comm, to; /* rank in comm */
+	int is_blocking;
+	void (*callback)(void *arg); /* on rank to, after reception */
+	void *arg;
+	const char *what; /* function called */
+};
+
+/* 0 or -EDEADLK. */
+int insert_fetch(struct mpi *mpi, const struct fetch *fetch);
+
+#endif

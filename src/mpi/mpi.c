@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/mpi.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "mpi/finish.h"
+
+static void close_parts(struct mpi *mpi)
+{
+	registry_free(&mpi->registry);
+	cache_free(mpi);
+	insertion_free(mpi);
+	stats_free(mpi);
+	engine_free(mpi);
+	comm_table_free(&mpi->comms);
+	free(mpi);
+}
+
+static struct mpi *open_parts(struct node *node, const struct net_config *config)
+{
+	struct mpi *mpi = orr_alloc(sizeof(*mpi));
+	const struct knobs *knobs = node_knobs(node);
+
+	mpi->node = node;
+	mpi->is_fake = knobs->mpi_fake_size > 0;
+	mpi->rank = config->rank;
+	mpi->size = mpi->is_fake ? knobs->mpi_fake_size : config->size;
+	if (mpi->is_fake && knobs->mpi_fake_rank >= 0)
+		mpi->rank = knobs->mpi_fake_rank;
+	if (mpi->rank >= mpi->size)
+		orr_die(ORR_NO_RANK, "STARPU_MPI_FAKE_RANK is %d: expected 0 to %d (of "
+				     "STARPU_MPI_FAKE_SIZE)",
+			mpi->rank, mpi->size - 1);
+	mpi->use_coop_sends = knobs->mpi_coop_sends;
+	comm_table_init(&mpi->comms);
+	comm_add(&mpi->comms, mpi->rank, mpi->size, NULL);
+	engine_init(mpi);
+	registry_init(&mpi->registry);
+	cache_init(mpi);
+	insertion_init(mpi);
+	return mpi;
+}
+
+int mpi_open(struct node *node, const struct net_config *config)
+{
+	struct mpi *mpi = open_parts(node, config);
+	int ret;
+
+	if (!mpi->is_fake) {
+		ret = plat_net_open(node->plat, config, &mpi->net);
+		if (ret < 0)
+			goto free_parts;
+		mpi->net->owner = mpi;
+		mpi->net->deliver = engine_deliver;
+	}
+	node->rank = mpi->rank;
+	node->size = mpi->size;
+	node->mpi = mpi;
+	node->on_unregister = registry_on_unregister;
+	node->on_describe = watch_describe;
+	if (node_knobs(node)->mpi_stats > 0)
+		stats_enable(mpi);
+	if (mpi->net)
+		plat_set_poll(node->plat, engine_poll, mpi);
+	return 0;
+
+free_parts:
+	close_parts(mpi);
+	return ret;
+}
+
+static void say(void *arg, const char *line)
+{
+	struct node *node = arg;
+
+	orr_complain(node->rank, "  %s", line);
+}
+
+/* All nodes have completed everything of theirs when this returns. */
+static void agree(struct mpi *mpi)
+{
+	struct node *node = mpi->node;
+
+	mpi->engine.is_leaving = 1;
+	mpi_barrier(mpi, 0);
+	/* What was sent and received by nobody is here by now, but not yet looked at. */
+	while (!node->machine->simulated && engine_poll(mpi) > 0)
+		;
+	watch_check_leftovers(mpi);
+}
+
+void mpi_close(struct node *node)
+{
+	struct mpi *mpi = node->mpi;
+
+	if (finish_wait_all(mpi) < 0) {
+		orr_complain(node->rank, "starpu_mpi_shutdown: these can never end:");
+		node_describe_waits(node, say, node);
+		abort();
+	}
+	if (mpi->net) {
+		agree(mpi);
+		plat_set_poll(node->plat, NULL, NULL);
+		mpi->net->ops->close(mpi->net);
+	}
+	stats_print(mpi);
+	node->on_unregister = NULL;
+	node->on_describe = NULL;
+	node->mpi = NULL;
+	close_parts(mpi);
+}

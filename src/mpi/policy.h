@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_POLICY_H
+#define ORR_MPI_POLICY_H
+
+/*
+ * policy.h - who executes a task whose written data have several owners, or none.
+ *
+ * Number 0 is the rank that holds most bytes; the others are the application's.
+ */
+#include "core/data.h"
+
+struct mpi;
+
+enum { POLICY_MAX = 24, POLICY_CURRENT = -1, POLICY_MOST_R_DATA = 0 };
+
+typedef int (*policy_func)(int me, int size, struct starpu_data_descr *data, int ndata);
+
+struct policies {
+	policy_func funcs[POLICY_MAX]; /* [0] is never set */
+	int current;
+};
+
+/* The rank in comm that policy chooses; ends the program when it is none. */
+int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_descr *data,
+		  int ndata);
+/* The new number, or -ENOSPC. */
+int policy_add(struct policies *policies, policy_func func);
+/* 1 when it may be used. */
+int policy_exists(const struct policies *policies, int policy);
+/* The rank with most bytes: those read, and those written, which would go back. */
+int policy_most_data(struct starpu_data_descr *data, int ndata);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "mpi/mpi.h"
+
+enum { REGISTRY_FIRST_SLOTS = 64, REGISTRY_PRINT_BITS = 16, PREFETCH_AHEAD = 16 };
+
+static const uint64_t ADDRESS_MASK = ((uint64_t)1 << (64 - REGISTRY_PRINT_BITS)) - 1;
+
+static starpu_data_handle_t handle_of(uint64_t slot)
+{
+	return (starpu_data_handle_t)(uintptr_t)(slot & ADDRESS_MASK);
+}
+
+static uint64_t hash_of(int64_t tag)
+{
+	return table_mix((uint64_t)tag >> 3);
+}
+
+static size_t home_of(const struct registry *registry, int64_t tag)
+{
+	return ((hash_of(tag) << 3) | ((uint64_t)tag & 7)) & registry->mask;
+}
+
+/* What tells apart tags of the same home; the low bits chose that already. */
+static uint64_t print_of(int64_t tag)
+{
+	return (hash_of(tag) ^ (uint64_t)tag << 61) & ~ADDRESS_MASK;
+}
+
+void registry_init(struct registry *registry)
+{
+	memset(registry, 0, sizeof(*registry));
+	orr_lock_init(&registry->lock);
+}
+
+void registry_free(struct registry *registry)
+{
+	for (size_t i = 0; registry->slots && i <= registry->mask; i++)
+		if (registry->slots[i])
+			handle_of(registry->slots[i])->flags &= ~(unsigned)DATUM_TAGGED;
+	free(registry->slots);
+	registry->slots = NULL;
+	registry->count = registry->mask = 0;
+}
+
+static void place(struct registry *registry, uint64_t slot, int64_t tag)
+{
+	size_t i = home_of(registry, tag);
+
+	while (registry->slots[i])
+		i = (i + 1) & registry->mask;
+	registry->slots[i] = slot;
+}
+
+static void grow(struct registry *registry)
+{
+	size_t old_count = registry->slots ? registry->mask + 1 : 0;
+	size_t count = old_count ? 2 * old_count : REGISTRY_FIRST_SLOTS;
+	uint64_t *old = registry->slots;
+
+	registry->slots = orr_alloc(count * sizeof(*old));
+	registry->mask = count - 1;
+	for (size_t i = 0; i < old_count; i++) {
+		if (i + PREFETCH_AHEAD < old_count)
+			__builtin_prefetch(handle_of(old[i + PREFETCH_AHEAD]));
+		if (old[i])
+			place(registry, old[i], handle_of(old[i])->tag);
+	}
+	free(old);
+}
+
+/* Add; returns the handle that has the tag already, or NULL when it was added. */
+static starpu_data_handle_t bind_tag(struct registry *registry, starpu_data_handle_t handle,
+				     int64_t tag)
+{
+	uint64_t print = print_of(tag);
+	size_t i;
+
+	if (!registry->slots || 3 * (registry->count + 1) > 2 * (registry->mask + 1))
+		grow(registry);
+	for (i = home_of(registry, tag); registry->slots[i]; i = (i + 1) & registry->mask) {
+		uint64_t slot = registry->slots[i];
+
+		if ((slot & ~ADDRESS_MASK) == print && handle_of(slot)->tag == tag)
+			return handle_of(slot);
+	}
+	registry->slots[i] = (uintptr_t)handle | print;
+	registry->count++;
+	return NULL;
+}
+
+static void unbind_tag(struct registry *registry, starpu_data_handle_t handle)
+{
+	size_t i = home_of(registry, handle->tag), gap;
+
+	while (handle_of(registry->slots[i]) != handle) {
+		ORR_ASSERT(registry->slots[i]);
+		i = (i + 1) & registry->mask;
+	}
+	/* Move back the followers that the gap would cut off from their home. */
+	for (gap = i;;) {
+		size_t home;
+
+		i = (i + 1) & registry->mask;
+		if (!registry->slots[i])
+			break;
+		home = home_of(registry, handle_of(registry->slots[i])->tag);
+		if (((i - home) & registry->mask) >= ((i - gap) & registry->mask)) {
+			registry->slots[gap] = registry->slots[i];
+			gap = i;
+		}
+	}
+	registry->slots[gap] = 0;
+	registry->count--;
+}
+
+static void die_bound(struct mpi *mpi, const char *func, int64_t tag,
+		      starpu_data_handle_t handle, starpu_data_handle_t other)
+	__attribute__((noreturn));
+
+static void die_bound(struct mpi *mpi, const char *func, int64_t tag,
+		      starpu_data_handle_t handle, starpu_data_handle_t other)
+{
+	char text[128], other_text[128];
+
+	orr_die(mpi->rank,
+		"%s: tag %lld for handle %p (%s) belongs to handle %p (%s) already; give each "
+		"handle a tag of its own, or unregister the other one first",
+		func, (long long)tag, (void *)handle,
+		data_describe(handle, text, sizeof(text)), (void *)other,
+		data_describe(other, other_text, sizeof(other_text)));
+}
+
+static void set_tag(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
+		    const char *func)
+{
+	struct registry *registry = &mpi->registry;
+	starpu_data_handle_t other = NULL;
+
+	if (tag < 0)
+		orr_die(mpi->rank, "%s: tag %lld: expected 0 to INT64_MAX, or -1 for none",
+			func, (long long)tag);
+	orr_lock(&registry->lock);
+	if (!(handle->flags & DATUM_TAGGED) || handle->tag != tag) {
+		other = bind_tag(registry, handle, tag);
+		if (!other && (handle->flags & DATUM_TAGGED))
+			unbind_tag(registry, handle);
+	}
+	handle->tag = tag;
+	orr_unlock(&registry->lock);
+	if (other)
+		die_bound(mpi, func, tag, handle, other);
+}
+
+static void set_owner(struct mpi *mpi, starpu_data_handle_t handle, int rank, int comm,
+		      const char *func)
+{
+	int size = comm_at(&mpi->comms, comm)->size;
+
+	if (rank >= size || (rank < 0 && rank != OWNER_PER_NODE))
+		orr_die(mpi->rank,
+			"%s: rank %d does not exist: expected 0 to %d, "
+			"STARPU_MPI_PER_NODE, or -1 to leave the owner unset",
+			func, rank, size - 1);
+	handle->owner = rank;
+	handle->comm = (short)comm;
+}
+
+void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag, int rank,
+		       int comm, const char *func)
+{
+	unsigned flags = DATUM_MPI;
+
+	if (!handle)
+		orr_die(mpi->rank,
+			"%s: the handle is NULL; register the data first, with home node -1 "
+			"on the ranks that do not own it",
+			func);
+	if (tag != TAG_UNSET) {
+		set_tag(mpi, handle, tag, func);
+		flags |= DATUM_TAGGED;
+	}
+	if (rank != OWNER_UNSET)
+		set_owner(mpi, handle, rank, comm, func);
+	if ((handle->flags & flags) == flags)
+		return;
+	orr_lock(&handle->lock);
+	handle->flags |= flags;
+	orr_unlock(&handle->lock);
+}
+
+void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
+{
+	struct mpi *mpi = node->mpi;
+
+	if (!(handle->flags & DATUM_MPI))
+		return;
+	if (handle->flags & DATUM_TAGGED) {
+		orr_lock(&mpi->registry.lock);
+		unbind_tag(&mpi->registry, handle);
+		orr_unlock(&mpi->registry.lock);
+	}
+	cache_forget(mpi, handle);
+	handle->flags &= ~(unsigned)(DATUM_MPI | DATUM_TAGGED);
+}

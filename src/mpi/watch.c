@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/watch.h"
+
+#include <stdio.h>
+
+#include "base/check.h"
+#include "mpi/mpi.h"
+
+enum { WATCH_MAX_LINES = 20 };
+
+void watch_wait_begins(struct mpi *mpi)
+{
+	orr_add(&mpi->watch.nwaiting, 1);
+}
+
+void watch_wait_ends(struct mpi *mpi)
+{
+	orr_add(&mpi->watch.nwaiting, -1);
+}
+
+/* ---- lists ------------------------------------------------------------------ */
+
+static void describe_early(const struct early *early, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "tag %lld came from rank %d (%llu bytes)%s: nobody receives it",
+		 (long long)early->match.tag, early->match.source,
+		 (unsigned long long)early->head.bytes,
+		 early->head.kind == WIRE_ANNOUNCE ? ", the sender waits" : "");
+}
+
+/* The engine is locked, or nothing else runs. */
+static void list_all(struct mpi *mpi, int max_lines,
+		     void (*say)(void *arg, const char *line), void *arg)
+{
+	struct engine *engine = &mpi->engine;
+	struct match_entry *entry = NULL;
+	size_t cursor = 0;
+	char text[400];
+	int nlines = 0, nleft = 0;
+
+	for (struct list *link = engine->all.next; link != &engine->all; link = link->next) {
+		const struct request *request = LIST_ENTRY(link, struct request, link);
+
+		if (request->state == REQUEST_ENDED)
+			continue;
+		if (nlines++ >= max_lines) {
+			nleft++;
+			continue;
+		}
+		say(arg, request_describe(request, text, sizeof(text)));
+	}
+	while (match_next(&engine->early, &cursor, &entry)) {
+		if (nlines++ >= max_lines) {
+			nleft++;
+			continue;
+		}
+		describe_early(ORR_CONTAINER(entry, struct early, match), text, sizeof(text));
+		say(arg, text);
+	}
+	if (nleft > 0) {
+		snprintf(text, sizeof(text), "and %d more", nleft);
+		say(arg, text);
+	}
+}
+
+void watch_describe(struct node *node, void (*say)(void *arg, const char *line), void *arg)
+{
+	list_all(node->mpi, WATCH_MAX_LINES, say, arg);
+}
+
+static void say_to_user(void *arg, const char *line)
+{
+	struct mpi *mpi = arg;
+
+	orr_complain(mpi->rank, "  %s", line);
+}
+
+/* ---- the watchdog ------------------------------------------------------------- */
+
+static void probe(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = { .kind = WIRE_PROBE };
+	struct table asked = { 0 };
+
+	for (struct list *link = engine->all.next; link != &engine->all; link = link->next) {
+		const struct request *request = LIST_ENTRY(link, struct request, link);
+
+		if (request->net_peer == mpi->net->rank)
+			continue;
+		if (!table_put(&asked, (uint64_t)request->net_peer, mpi))
+			engine_send_control(mpi, request->net_peer, &head, WIRE_SHORT_BYTES);
+	}
+	table_free(&asked);
+}
+
+void watch_idle(struct mpi *mpi)
+{
+	struct watch *watch = &mpi->watch;
+	struct node *node = mpi->node;
+	double now_s, limit_s = node_knobs(node)->mpi_watchdog_s;
+	int ntasks;
+
+	if (node->machine->simulated || orr_load(&watch->nwaiting) == 0)
+		return;
+	now_s = plat_now_s(node->plat);
+	/* A task that is ready or runs may take any time. */
+	ntasks = orr_load(&node->nsubmitted) - orr_load(&node->nblocked);
+	if (watch->nevents != mpi->engine.nevents || ntasks > 0 || watch->since_s == 0) {
+		watch->nevents = mpi->engine.nevents;
+		watch->since_s = now_s;
+		return;
+	}
+	if (now_s - watch->since_s < limit_s || orr_load(&mpi->engine.npending) == 0)
+		return;
+	watch->since_s = now_s;
+	if (!watch->has_reported) {
+		watch->has_reported = 1;
+		orr_complain(mpi->rank,
+			     "nothing has happened for %g s (ORRERY_MPI_WATCHDOG); "
+			     "transfers that have not ended:",
+			     limit_s);
+		list_all(mpi, WATCH_MAX_LINES, say_to_user, mpi);
+	}
+	probe(mpi);
+}
+
+/* Nothing that the peer sent is still on its way: it says so last. */
+static int depends_on_peer(const struct request *request, int peer)
+{
+	if (request->net_peer != peer)
+		return 0;
+	if (request->kind == REQUEST_SEND)
+		return request->state == REQUEST_ANNOUNCED;
+	return !request->early &&
+	       (request->state == REQUEST_TURN || request->state == REQUEST_READY);
+}
+
+void watch_heard(struct mpi *mpi, int peer, int is_gone)
+{
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = { .kind = WIRE_GONE };
+	char text[400];
+
+	if (!is_gone) {
+		if (engine->is_leaving)
+			engine_send_control(mpi, peer, &head, WIRE_SHORT_BYTES);
+		return;
+	}
+	for (struct list *link = engine->all.next; link != &engine->all; link = link->next) {
+		const struct request *request = LIST_ENTRY(link, struct request, link);
+
+		if (depends_on_peer(request, peer))
+			orr_die(mpi->rank,
+				"a transfer can never be matched: rank %d has shut down; post "
+				"the other half there, or remove this one: %s",
+				peer, request_describe(request, text, sizeof(text)));
+	}
+}
+
+void watch_check_leftovers(struct mpi *mpi)
+{
+	if (mpi->engine.early.nentries == 0)
+		return;
+	orr_complain(mpi->rank, "data came that was never received (did you forget to post a "
+				"receive?):");
+	list_all(mpi, WATCH_MAX_LINES, say_to_user, mpi);
+	orr_die(mpi->rank,
+		"starpu_mpi_shutdown: %zu messages without a receive; each send needs a "
+		"receive with the same tag and communicator",
+		mpi->engine.early.nentries);
+}

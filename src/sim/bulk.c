@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net_sim.h"
+
+/*
+ * bulk.c - large transfers.  The half that comes first waits in the destination's
+ * table; the bytes begin to flow when both are there.
+ */
+enum { KEY_BITS = 20 };
+
+/* What is kept in bulk->backend while a half waits. */
+struct half {
+	double date_s;
+	int is_put;
+};
+
+_Static_assert(sizeof(struct half) <= sizeof(((struct net_bulk *)0)->backend),
+	       "a half must have room for its date");
+
+struct pair {
+	struct plat_timer refusal; /* when the sizes differ */
+	struct net_bulk *put, *get;
+	struct sim_net *from, *to;
+};
+
+static struct half *half_of(struct net_bulk *bulk)
+{
+	return (struct half *)(void *)bulk->backend;
+}
+
+static void copy_layouts(const struct net_layout *to, const struct net_layout *from)
+{
+	size_t left = net_layout_bytes(from), to_block = 0, from_block = 0;
+	size_t to_at = 0, from_at = 0;
+
+	if (!to->base || !from->base)
+		return;
+	while (left > 0) {
+		size_t bytes = to->block_bytes - to_at;
+
+		if (bytes > from->block_bytes - from_at)
+			bytes = from->block_bytes - from_at;
+		memcpy(to->base + to_block * to->stride_bytes + to_at,
+		       from->base + from_block * from->stride_bytes + from_at, bytes);
+		left -= bytes;
+		to_at += bytes;
+		from_at += bytes;
+		if (to_at == to->block_bytes) {
+			to_at = 0;
+			to_block++;
+		}
+		if (from_at == from->block_bytes) {
+			from_at = 0;
+			from_block++;
+		}
+	}
+}
+
+static void end_pair(struct pair *pair, int status)
+{
+	struct net_bulk *put = pair->put, *get = pair->get;
+	struct sim_net *from = pair->from, *to = pair->to;
+
+	free(pair);
+	put->status = get->status = status;
+	net_become(to);
+	get->done(get);
+	net_become(from);
+	put->done(put);
+}
+
+static void on_arrival(void *arg)
+{
+	struct pair *pair = arg;
+
+	copy_layouts(&pair->get->layout, &pair->put->layout);
+	net_moves(pair->from, -1);
+	net_moves(pair->to, -1);
+	end_pair(pair, 0);
+}
+
+static void on_refusal(struct plat_timer *timer)
+{
+	end_pair(ORR_CONTAINER(timer, struct pair, refusal), -EMSGSIZE);
+}
+
+static void start_pair(struct pair *pair)
+{
+	double bytes = (double)net_layout_bytes(&pair->put->layout);
+	double put_s = half_of(pair->put)->date_s, get_s = half_of(pair->get)->date_s;
+	struct sim *sim = pair->from->sim;
+	struct wire_transfer transfer = {
+		.from = pair->from->plat->host,
+		.to = pair->to->plat->host,
+		.bytes = bytes,
+		.start_s = put_s > get_s ? put_s : get_s,
+		.done = on_arrival,
+		.arg = pair,
+	};
+
+	if (net_layout_bytes(&pair->put->layout) != net_layout_bytes(&pair->get->layout)) {
+		pair->refusal.fire = on_refusal;
+		calendar_add(sim, &pair->refusal, transfer.start_s);
+		return;
+	}
+	transfer.start_s += wire_send_overhead_s(sim->wire, bytes) +
+			    wire_receive_overhead_s(sim->wire, bytes);
+	net_moves(pair->from, 1);
+	net_moves(pair->to, 1);
+	wire_start(sim->wire, &transfer);
+}
+
+static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
+{
+	struct sim_net *peer, *to;
+	struct net_bulk *other;
+	struct pair *pair;
+	uint64_t key;
+
+	if (bulk->peer < 0 || bulk->peer >= net->net.size)
+		return -EINVAL;
+	peer = net->group->members[bulk->peer];
+	ORR_ASSERT(peer); /* The halves were agreed on by messages. */
+	to = is_put ? peer : net;
+	key = (uint64_t)(is_put ? net : peer)->net.rank << KEY_BITS | bulk->key;
+	ORR_ASSERT(bulk->key < 1u << KEY_BITS);
+	*half_of(bulk) = (struct half){ plat_now_s(net->plat), is_put };
+	other = table_get(&to->halves, key);
+	if (!other) {
+		table_put(&to->halves, key, bulk);
+		return 0;
+	}
+	ORR_ASSERT(half_of(other)->is_put != is_put);
+	table_remove(&to->halves, key);
+	pair = orr_alloc(sizeof(*pair));
+	pair->put = is_put ? bulk : other;
+	pair->get = is_put ? other : bulk;
+	pair->from = is_put ? net : peer;
+	pair->to = to;
+	start_pair(pair);
+	return 0;
+}
+
+int bulk_put(struct net *net, struct net_bulk *bulk)
+{
+	return post_half(ORR_CONTAINER(net, struct sim_net, net), bulk, 1);
+}
+
+int bulk_get(struct net *net, struct net_bulk *bulk)
+{
+	return post_half(ORR_CONTAINER(net, struct sim_net, net), bulk, 0);
+}

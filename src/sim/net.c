@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xbt/config.h>
+
+#include "leader.h"
+#include "net_sim.h"
+
+static int net_poll(struct net *net)
+{
+	(void)net;
+	return 0; /* The calendar does everything. */
+}
+
+void net_moves(struct sim_net *net, int change)
+{
+	double now_s = net->sim->in_kernel ? net->sim->now_s : plat_now_s(net->plat);
+
+	if (!net->plat->row)
+		return;
+	if (net->nmoving == 0)
+		net->moving_s = now_s;
+	net->nmoving += change;
+	if (net->nmoving == 0 && now_s > net->moving_s)
+		trace_busy(net->sim->trace, net->plat->row, TRACE_NET, net->moving_s,
+			   now_s);
+}
+
+/* ---- groups ---------------------------------------------------------------- */
+
+static void on_release(struct plat_timer *timer)
+{
+	struct net_group *group = ORR_CONTAINER(timer, struct net_group, release);
+
+	group->narrived = 0;
+	for (int i = 0; i < group->size; i++) {
+		struct net_barrier *barrier = group->members[i]->barrier;
+
+		group->members[i]->barrier = NULL;
+		net_become(group->members[i]);
+		barrier->done(barrier);
+	}
+}
+
+static struct net_group *new_group(struct sim *sim, int leader, int size)
+{
+	struct net_group *group = orr_alloc(sizeof(*group));
+	struct net_group **at = &sim->groups;
+
+	group->sim = sim;
+	group->leader = leader;
+	group->size = size;
+	group->members = orr_alloc((size_t)size * sizeof(struct sim_net *));
+	group->joined = orr_alloc((size_t)size);
+	group->release.fire = on_release;
+	while (*at)
+		at = &(*at)->next;
+	*at = group;
+	return group;
+}
+
+static void free_group(struct net_group *group)
+{
+	struct net_group **at = &group->sim->groups;
+
+	while (*at != group)
+		at = &(*at)->next;
+	*at = group->next;
+	free(group->members);
+	free(group->joined);
+	free(group);
+}
+
+/*
+ * Communicators with the same first member differ in time: that member is in one at a
+ * time.  So a rank belongs to the first such group that it has not been in.
+ */
+static struct net_group *find_group(struct sim *sim, const struct net_config *config)
+{
+	int leader = config->comm ? leader_of(config->comm) : -1;
+
+	for (struct net_group *g = sim->groups; g && leader >= 0; g = g->next)
+		if (g->leader == leader && g->size == config->size &&
+		    !g->joined[config->rank])
+			return g;
+	return new_group(sim, leader, config->size);
+}
+
+static void net_close(struct net *base)
+{
+	struct sim_net *net = ORR_CONTAINER(base, struct sim_net, net);
+	struct net_group *group = net->group;
+
+	ORR_ASSERT(net->channels.count == 0 && net->halves.count == 0);
+	ORR_ASSERT(!net->sending && !net->barrier);
+	group->members[base->rank] = NULL;
+	table_free(&net->channels);
+	table_free(&net->halves);
+	if (++group->nleft == group->size)
+		free_group(group);
+	free(net);
+}
+
+void net_close_all(struct sim *sim)
+{
+	while (sim->groups)
+		free_group(sim->groups);
+	wire_free(sim->wire);
+	sim->wire = NULL;
+}
+
+/* A tree of messages, up and down. */
+static double barrier_cost_s(struct net_group *group)
+{
+	struct sim_net *first = group->members[0], *last = group->members[group->size - 1];
+	int depth = 0;
+
+	while (1 << depth < group->size)
+		depth++;
+	return depth * wire_latency_s(group->sim->wire, first->plat->host, last->plat->host);
+}
+
+static void net_barrier(struct net *base, struct net_barrier *barrier)
+{
+	struct sim_net *net = ORR_CONTAINER(base, struct sim_net, net);
+	struct net_group *group = net->group;
+	double now_s = plat_now_s(net->plat);
+
+	ORR_ASSERT(!net->barrier);
+	net->barrier = barrier;
+	if (group->narrived == 0 || now_s > group->arrived_s)
+		group->arrived_s = now_s;
+	if (++group->narrived == group->size)
+		calendar_add(net->sim, &group->release,
+			     group->arrived_s + barrier_cost_s(group));
+}
+
+/* ---- opening --------------------------------------------------------------- */
+
+static const struct {
+	const char *name;
+	enum wire_kind kind;
+	struct net_ops ops;
+} transports[] = {
+#define TRANSPORT(text, kind)                                                      \
+	{                                                                          \
+		text, kind,                                                        \
+		{                                                                  \
+			text, packet_send, bulk_put, bulk_get, net_barrier,        \
+				net_poll, net_close                                \
+		}                                                                  \
+	}
+	TRANSPORT("routes", WIRE_ROUTES),
+	TRANSPORT("flows", WIRE_FLOWS),
+	TRANSPORT("none", WIRE_NONE),
+};
+
+enum { NTRANSPORTS = sizeof(transports) / sizeof(transports[0]) };
+
+/* Messages go through SMPI; they advance while the main looks for them, which must
+ * not cost time of its own. */
+static int open_mpi(struct plat *plat, const struct net_config *config, struct net **net)
+{
+	int status;
+
+	sg_cfg_set_double("smpi/test", 0);
+	sg_cfg_set_double("smpi/iprobe", 0);
+	sg_cfg_set_boolean("smpi/grow-injected-times", "no");
+	status = transport_mpi_open(plat, config, net);
+	plat->polls = status == 0;
+	return status;
+}
+
+static int open_wire(struct sim *sim, enum wire_kind kind)
+{
+	if (!sim->wire)
+		sim->wire = wire_new(sim, kind);
+	return wire_kind(sim->wire) == kind ? 0 : -EINVAL;
+}
+
+static struct net *open_sim(struct plat *plat, const struct net_config *config,
+			    const struct net_ops *ops)
+{
+	struct sim_net *net = orr_alloc(sizeof(*net));
+
+	net->net.ops = ops;
+	net->net.rank = config->rank;
+	net->net.size = config->size;
+	net->net.eager_bytes = config->eager_bytes;
+	net->plat = plat;
+	net->sim = plat->sim;
+	net->sent.fire = packet_on_sent;
+	net->sent.plat = plat;
+	net->group = find_group(plat->sim, config);
+	net->group->members[config->rank] = net;
+	net->group->joined[config->rank] = 1;
+	net->group->njoined++;
+	packet_start_early(net->group, config->rank);
+	return &net->net;
+}
+
+int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
+{
+	const char *name = *config->name ? config->name : "routes";
+
+	if (strcmp(name, "mpi") == 0)
+		return open_mpi(plat, config, net);
+	for (int i = 0; i < NTRANSPORTS; i++)
+		if (strcmp(name, transports[i].name) == 0) {
+			if (open_wire(plat->sim, transports[i].kind) < 0)
+				return -EINVAL;
+			*net = open_sim(plat, config, &transports[i].ops);
+			return 0;
+		}
+	orr_complain(config->rank,
+		     "ORRERY_TRANSPORT is \"%s\": expected routes, flows, none or mpi", name);
+	return -EINVAL;
+}

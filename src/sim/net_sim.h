@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_NET_SIM_H
+#define ORR_SIM_NET_SIM_H
+
+/*
+ * net_sim.h - the transports that keep messages in the process, inside.
+ *
+ * The nodes that open a transport on one communicator form a group, where each finds
+ * its peers.  Nothing here grows with the number of peers but the group's table, and
+ * what is in flight.
+ */
+#include "base/table.h"
+#include "wire.h"
+
+struct packet;
+
+struct net_group {
+	struct net_group *next;
+	int leader; /* rank in the world of member 0; -1: a group of its own */
+	int size, njoined, nleft;
+	struct sim_net **members; /* NULL: not yet here, or gone */
+	char *joined;
+	struct packet *early, *last_early; /* to members that are not yet here */
+	/* Barrier. */
+	int narrived;
+	double arrived_s;
+	struct plat_timer release;
+	struct sim *sim;
+};
+
+struct sim_net {
+	struct net net;
+	struct plat *plat;
+	struct sim *sim;
+	struct net_group *group;
+	/* Messages that wait for sent(), in the order of their dates. */
+	struct net_message *sending, *last_sending;
+	struct plat_timer sent;
+	double busy_until_s; /* the sender's overheads do not overlap */
+	struct table channels; /* by peer: packets on their way to it */
+	struct table halves;   /* by sender and key: half transfers to this node */
+	struct net_barrier *barrier;
+	int nmoving; /* transfers to or from this node */
+	double moving_s;
+};
+
+/* A transfer begins or ends at a node: for the trace. */
+void net_moves(struct sim_net *net, int change);
+/* From now on, callbacks run on behalf of this node. */
+static inline void net_become(struct sim_net *net)
+{
+	net->sim->current = net->plat;
+}
+
+int packet_send(struct net *net, struct net_message *message);
+/* The member has joined: start what waits for it. */
+void packet_start_early(struct net_group *group, int rank);
+void packet_on_sent(struct plat_timer *timer);
+
+int bulk_put(struct net *net, struct net_bulk *bulk);
+int bulk_get(struct net *net, struct net_bulk *bulk);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_WIRE_H
+#define ORR_SIM_WIRE_H
+
+/*
+ * wire.h - how long bytes take from one host to another.
+ *
+ * The laws are those of SimGrid's SMPI network model, with the same parameters, read
+ * from SimGrid's configuration; WIRE_ROUTES solves them here, WIRE_FLOWS lets SimGrid
+ * do it, WIRE_NONE leaves contention out.
+ */
+#include "sim.h"
+
+enum wire_kind { WIRE_ROUTES, WIRE_FLOWS, WIRE_NONE };
+
+/* Up to so many sizes change a factor. */
+enum { WIRE_MAX_PIECES = 32 };
+
+/* Piecewise: from size > above_bytes on, value[0] + value[1] * bytes. */
+struct wire_piece {
+	double above_bytes, value[2];
+};
+
+struct wire_pieces {
+	int n;
+	struct wire_piece piece[WIRE_MAX_PIECES];
+};
+
+/* A route's law, besides its links. */
+struct wire_law {
+	struct wire_pieces bandwidth_factor, latency_factor;
+	struct wire_pieces send_overhead_s, receive_overhead_s;
+	double tcp_gamma, weight_s;
+	int crosstraffic;
+};
+
+struct wire_transfer {
+	sg_host_t from, to;
+	double bytes, start_s;     /* start_s: not before now */
+	void (*done)(void *arg);   /* in kernel context, with sim->current unset */
+	void *arg;
+};
+
+struct wire *wire_new(struct sim *sim, enum wire_kind kind);
+/* Nothing is in flight. */
+void wire_free(struct wire *wire);
+enum wire_kind wire_kind(const struct wire *wire);
+void wire_start(struct wire *wire, const struct wire_transfer *transfer);
+
+/* What sending and receiving a message of a size costs, beside the network. */
+double wire_send_overhead_s(const struct wire *wire, double bytes);
+double wire_receive_overhead_s(const struct wire *wire, double bytes);
+/* Of a smallest message, alone. */
+double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to);
+
+/* ---- law.c ---------------------------------------------------------------- */
+
+void law_read(struct wire_law *law);
+/* The value at a size, absent below the first piece. */
+double pieces_at(const struct wire_pieces *pieces, double bytes, double absent);
+/* Parse "above:value[:slope...];..."; 0, or -EINVAL. */
+int pieces_parse(struct wire_pieces *pieces, const char *text);
+
+/* ---- solver.c ------------------------------------------------------------- */
+
+struct solver;
+
+/* A flow on shared links. */
+struct flow;
+
+struct solver *solver_new(struct sim *sim);
+void solver_free(struct solver *solver);
+
+/* One link of a flow's route; weight: what part of the flow's rate it carries. */
+struct flow_link {
+	const void *link; /* identifies it */
+	double bytes_per_s;
+	double weight;
+};
+
+struct flow_spec {
+	const struct flow_link *links;
+	int nlinks;
+	double bytes;   /* to transfer at the raw rate */
+	double penalty; /* shares are inverse to it */
+	double bound;   /* largest raw rate */
+	void (*done)(void *arg);
+	void *arg;
+};
+
+/* Enter the links at start_s; done is called when the bytes are through. */
+void solver_start(struct solver *solver, const struct flow_spec *spec, double start_s);
+
+#endif

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""scripts/orrery: what it starts, and one clear sentence for each thing it cannot start."""
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
+HELLO = os.path.join(SRC, "tests", "cli", "hello.c")
+SMALL = os.path.join(SRC, "platforms", "xml", "small4.xml")
+LARGE = os.path.join(SRC, "platforms", "xml", "gpu1024.xml")
+BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
+
+
+def configured(what):
+    try:
+        with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as f:
+            return what + "=no" not in f.read().split("\n")
+    except OSError:
+        return True
+
+
+class Suite:
+    def __init__(self, directory):
+        self.directory = directory
+        self.nfailed = 0
+
+    def orrery(self, *arguments, limit=None):
+        """(status, stdout + stderr) of one command; limit: (resource, value)."""
+        lower = limit and (lambda: resource.setrlimit(limit[0], (limit[1], limit[1])))
+        out = subprocess.run([sys.executable, ORRERY, *arguments], cwd=self.directory, text=True,
+                             capture_output=True, preexec_fn=lower, timeout=100)
+        return out.returncode, out.stdout + out.stderr
+
+    def verdict(self, claim, good, why):
+        print("PASS " + claim if good else "FAIL %s: %s" % (claim, why), flush=True)
+        self.nfailed += not good
+
+    def succeeds(self, claim, *arguments, says, times=1):
+        status, output = self.orrery(*arguments)
+        self.verdict(claim, status == 0 and output.count(says) == times,
+                     "expected status 0 and %d times %r, got %d and %r"
+                     % (times, says, status, output))
+
+    def refuses(self, claim, *arguments, says, limit=None):
+        """One sentence from us, status 2, no stack trace."""
+        status, output = self.orrery(*arguments, limit=limit)
+        lines = output.strip().split("\n")
+        good = status == 2 and len(lines) == 1 and lines[0].startswith("[orrery] ") and all(
+            word in output for word in says)
+        self.verdict(claim, good, "expected status 2 and one line with %r, got %d and %r"
+                     % (says, status, output))
+
+    def write(self, name, text):
+        with open(os.path.join(self.directory, name), "w", encoding="utf-8") as f:
+            f.write(text)
+        return name
+
+
+def real(suite):
+    suite.succeeds("cc_builds_a_real_program", "cc", HELLO, "-o", "hello", says="", times=1)
+    suite.succeeds("run_starts_the_ranks", "run", "-n", "2", "./hello", "hi",
+                   says="of 2, argument hi", times=2)
+    suite.succeeds("more_ranks_than_cores_start", "run", "-n", str(2 * os.cpu_count()), "./hello",
+                   says="of %d," % (2 * os.cpu_count()), times=2 * os.cpu_count())
+    suite.succeeds("run_finds_a_program_without_a_path", "run", "-n", "1", "hello",
+                   says="rank 0 of 1")
+    status, output = suite.orrery("run", "-n", "1", "./hello", "a", "b")
+    suite.verdict("exit_status_is_the_programs", status == 3, "got %d, %r" % (status, output))
+    suite.refuses("missing_program", "run", "-n", "1", "./nothing",
+                  says=["./nothing does not exist", "orrery cc"])
+    suite.refuses("program_that_is_no_program", "run", "-n", "1", suite.write("text", "hello"),
+                  says=["text is not an executable"])
+    suite.refuses("no_program_given", "run", "-n", "1", says=["no program given"])
+    suite.refuses("no_ranks", "run", "-n", "0", "./hello", says=["-n is 0"])
+    suite.refuses("simulation_option_without_sim", "run", "-n", "1", "--execute", "./hello",
+                  says=["--execute belongs to the simulation", "--sim"])
+    suite.refuses("missing_hostfile", "run", "-n", "1", "--hostfile", "nothing", "./hello",
+                  says=["host file nothing does not exist"])
+    suite.refuses("unknown_command", "fly", says=["no command fly"])
+
+
+def simulated(suite):
+    suite.succeeds("cc_builds_a_simulated_program", "cc", "--sim", HELLO, "-o", "hello-sim",
+                   says="", times=1)
+    suite.succeeds("run_simulates", "run", "--sim", SMALL, "-n", "4", "./hello-sim", "hi",
+                   says="of 4, argument hi", times=4)
+    suite.succeeds("shipped_platforms_have_names", "run", "--sim", "small4", "-n", "2",
+                   "./hello-sim", says="of 2", times=2)
+    suite.succeeds("run_simulates_1024_ranks", "run", "--sim", LARGE, "-n", "1024", "./hello-sim",
+                   says="of 1024", times=1024)
+    suite.succeeds("transport_and_execute_reach_the_program", "run", "--sim", SMALL, "-n", "1",
+                   "--transport", "flows", "--execute", "./hello-sim",
+                   says="transport flows, execute 1")
+    suite.succeeds("without_privatization", "run", "--sim", SMALL, "-n", "4", "--no-privatize",
+                   "./hello-sim", says="of 4", times=4)
+    suite.succeeds("hostfile_with_counts", "run", "--sim", SMALL, "-n", "6", "--hostfile",
+                   suite.write("six", "node-0:4\nnode-3:2\n"), "./hello-sim", says="of 6", times=6)
+    suite.refuses("missing_platform", "run", "--sim", "no/such.xml", "-n", "2", "./hello-sim",
+                  says=["no/such.xml does not exist", "small4"])
+    bad_platforms(suite)
+    suite.refuses("more_ranks_than_hosts", "run", "--sim", SMALL, "-n", "5", "./hello-sim",
+                  says=["has 4 hosts", "5 ranks", "-n 4", "--hostfile"])
+    suite.refuses("hostfile_with_unknown_host", "run", "--sim", SMALL, "-n", "1", "--hostfile",
+                  suite.write("hosts", "node-0\nnowhere\n"), "./hello-sim",
+                  says=["hosts:2", "no host nowhere", "node-0"])
+    suite.refuses("argument_with_blanks", "run", "--sim", SMALL, "-n", "1", "./hello-sim", "a b",
+                  says=['"a b"', "splits at blanks"])
+    suite.refuses("script_in_simulation", "run", "--sim", SMALL, "-n", "1", ORRERY,
+                  says=["not built for the simulation"])
+    limits(suite)
+
+
+def bad_platforms(suite):
+    with open(SMALL, encoding="ascii") as f:
+        text = f.read()
+    for claim, contents, says in (
+            ("truncated_platform", text[:len(text) // 2], ["malformed or truncated", "line "]),
+            ("platform_that_is_no_xml", "hello\n", ["malformed or truncated"]),
+            ("xml_that_is_no_platform", "<a/>\n", ["outermost element is <a>"]),
+            ("platform_without_hosts", '<platform version="4.1"/>', ["has no hosts"]),
+            ("cluster_without_speed", text.replace("speed=", "sped="), ["lacks the attribute speed"]),
+            ("cluster_with_bad_radical", text.replace('radical="0-3"', 'radical="0-x"'),
+             ['radical "0-x"'])):
+        suite.refuses(claim, "run", "--sim", suite.write("bad.xml", contents), "-n", "2",
+                      "./hello-sim", says=["bad.xml"] + says)
+
+
+def limits(suite):
+    many = suite.write("many", "node-0:100000\n")
+    suite.refuses("too_many_memory_maps", "run", "--sim", SMALL, "-n", "100000", "--hostfile", many,
+                  "./hello-sim", says=["100000 ranks", "vm.max_map_count", "sysctl -w",
+                                       "--no-privatize"])
+    suite.refuses("too_little_address_space", "run", "--sim", SMALL, "-n", "1000", "--hostfile",
+                  many, "./hello-sim", limit=(resource.RLIMIT_AS, 4 << 30),
+                  says=["1000 ranks", "ulimit -v unlimited"])
+    suite.refuses("too_few_open_files", "run", "--sim", SMALL, "-n", "1", "./hello-sim",
+                  limit=(resource.RLIMIT_NOFILE, 64), says=["open files", "ulimit -n"])
+    suite.refuses("too_small_stack", "run", "--sim", SMALL, "-n", "1", "./hello-sim",
+                  limit=(resource.RLIMIT_STACK, 1 << 20), says=["stack", "ulimit -s"])
+
+
+def both(suite):
+    suite.refuses("simulated_program_for_real", "run", "-n", "1", "./hello-sim",
+                  says=["built for the simulation", "--sim"])
+    suite.refuses("real_program_in_simulation", "run", "--sim", SMALL, "-n", "1", "./hello",
+                  says=["not built for the simulation", "orrery cc --sim"])
+    status, output = suite.orrery("doctor")
+    suite.verdict("doctor_finds_this_build", status == 0 and "everything is there" in output,
+                  "status %d, %r" % (status, output))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        suite = Suite(directory)
+        if configured("mpi"):
+            real(suite)
+        if configured("sim"):
+            simulated(suite)
+        if configured("mpi") and configured("sim"):
+            both(suite)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "fake.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "fake_impl.h"
+
+/* The only writable state; NULL between fake_stop() and fake_start(). */
+static struct fake *the_fake;
+
+struct fake *fake_get(void)
+{
+	ORR_ASSERT(the_fake); /* fake_start() comes first. */
+	return the_fake;
+}
+
+/* ---- the test's side ---- */
+
+void fake_start(int nnodes, double latency_s, double bytes_per_s)
+{
+	ORR_ASSERT(!the_fake && nnodes > 0);
+	the_fake = orr_alloc(sizeof(*the_fake));
+	the_fake->machine = (struct fake_machine){.ncpus = 2,
+						  .link_bytes_per_s = 1e10,
+						  .link_latency_s = 1e-6,
+						  .task_s = 1e-6};
+	the_fake->nnodes = nnodes;
+	the_fake->latency_s = latency_s;
+	the_fake->bytes_per_s = bytes_per_s;
+	the_fake->nodes = orr_alloc((size_t)nnodes * sizeof(struct node *));
+	the_fake->nets_opened = orr_alloc((size_t)nnodes * sizeof(int));
+}
+
+void fake_stop(void)
+{
+	struct fake *fake = fake_get();
+
+	heap_free(&fake->calendar);
+	while (fake->events)
+		fake_event_free(fake->events);
+	fake_nets_free(fake);
+	free(fake->nodes);
+	free(fake->nets_opened);
+	free(fake);
+	the_fake = NULL;
+}
+
+struct fake_machine *fake_machine(void)
+{
+	return &fake_get()->machine;
+}
+
+void fake_select(int node)
+{
+	ORR_ASSERT(node >= 0 && node < fake_get()->nnodes);
+	the_fake->selected = node;
+}
+
+int fake_selected(void)
+{
+	return fake_get()->selected;
+}
+
+double fake_now_s(void)
+{
+	return fake_get()->now_s;
+}
+
+int fake_step(void)
+{
+	struct fake *fake = fake_get();
+	struct heap_entry *entry = heap_pop(&fake->calendar);
+	struct plat_timer *timer;
+	int selected = fake->selected;
+
+	if (!entry)
+		return 0;
+	timer = ORR_CONTAINER(entry, struct plat_timer, entry);
+	fake->now_s = entry->date_s;
+	fake->selected = timer->plat->index;
+	timer->fire(timer);
+	fake->selected = selected;
+	return 1;
+}
+
+int fake_run_until(double until_s)
+{
+	struct fake *fake = fake_get();
+	int nevents = 0;
+
+	while (fake->calendar.count > 0 && heap_first_date_s(&fake->calendar) <= until_s)
+		nevents += fake_step();
+	return nevents;
+}
+
+int fake_run(void)
+{
+	return fake_run_until(INFINITY);
+}
+
+/* ---- events ---- */
+
+void *fake_event_new(size_t bytes)
+{
+	struct fake *fake = fake_get();
+	struct fake_event *event = orr_alloc(bytes);
+
+	event->next = fake->events;
+	if (event->next)
+		event->next->prev = event;
+	fake->events = event;
+	return event;
+}
+
+void fake_event_free(void *ptr)
+{
+	struct fake_event *event = ptr;
+
+	if (event->next)
+		event->next->prev = event->prev;
+	if (event->prev)
+		event->prev->next = event->next;
+	else
+		fake_get()->events = event->next;
+	free(event);
+}
+
+void fake_event_at(struct plat *plat, void *ptr, double date_s,
+		   void (*fire)(struct plat_timer *timer))
+{
+	struct fake_event *event = ptr;
+
+	event->timer.plat = plat;
+	event->timer.fire = fire;
+	heap_push(&fake_get()->calendar, &event->timer.entry, date_s);
+}
+
+void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
+{
+	struct fake *fake = fake_get();
+
+	timer->plat = plat;
+	heap_push(&fake->calendar, &timer->entry,
+		  fake->now_s + (delay_s > 0 ? delay_s : 0));
+}
+
+double plat_now_s(struct plat *plat)
+{
+	(void)plat;
+	return fake_get()->now_s;
+}
+
+/* ---- life ---- */
+
+int plat_open(struct plat **plat_out, struct node *node)
+{
+	struct fake *fake = fake_get();
+	const struct fake_machine *machine = &fake->machine;
+	struct plat *plat = orr_alloc(sizeof(*plat));
+
+	plat->node = node;
+	plat->index = fake->selected;
+	plat->machine =
+		(struct plat_machine){.ncpus = machine->ncpus,
+				      .ngpus = machine->ngpus,
+				      .executes = 1,
+				      .gpu_memory_bytes = machine->gpu_memory_bytes,
+				      .gpu_link_bytes_per_s = machine->link_bytes_per_s,
+				      .gpu_link_latency_s = machine->link_latency_s};
+	snprintf(plat->machine.cpu_model, sizeof(plat->machine.cpu_model), "fake CPU");
+	snprintf(plat->machine.gpu_model, sizeof(plat->machine.gpu_model), "fake GPU");
+	snprintf(plat->machine.hostname, sizeof(plat->machine.hostname), "fake");
+	plat->memory_used_bytes = orr_alloc((size_t)(1 + machine->ngpus) *
+					    sizeof(*plat->memory_used_bytes));
+	*plat_out = plat;
+	return 0;
+}
+
+void plat_close(struct plat *plat)
+{
+	struct heap *calendar = &fake_get()->calendar;
+
+	/* Timers of a closed node are forgotten; the fake's own events end by then. */
+	for (size_t i = 0; i < calendar->count;) {
+		struct heap_entry *entry = calendar->keys[i].entry;
+
+		if (ORR_CONTAINER(entry, struct plat_timer, entry)->plat != plat) {
+			i++;
+			continue;
+		}
+		heap_remove(calendar, entry);
+		i = 0;
+	}
+	free(plat->memory_used_bytes);
+	free(plat);
+}
+
+const struct plat_machine *plat_machine(const struct plat *plat)
+{
+	return &plat->machine;
+}
+
+struct node *plat_self(void)
+{
+	return the_fake ? the_fake->nodes[the_fake->selected] : NULL;
+}
+
+void plat_set_self(struct node *node)
+{
+	fake_get()->nodes[the_fake->selected] = node;
+}
+
+struct world **plat_world(void)
+{
+	return &fake_get()->world;
+}
+
+/* ---- waiting ---- */
+
+void plat_gate_init(struct plat_gate *gate)
+{
+	gate->is_open = 0;
+}
+
+int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
+{
+	(void)plat;
+	while (!gate->is_open)
+		if (!fake_step())
+			return -EDEADLK;
+	return 0;
+}
+
+void plat_gate_open(struct plat *plat, struct plat_gate *gate)
+{
+	(void)plat;
+	gate->is_open = 1;
+}
+
+struct sleep {
+	struct plat_timer timer; /* first */
+	struct plat_gate gate;
+};
+
+static void wake_up(struct plat_timer *timer)
+{
+	struct sleep *sleep = (struct sleep *)timer;
+
+	plat_gate_open(timer->plat, &sleep->gate);
+}
+
+void plat_sleep(struct plat *plat, double seconds)
+{
+	struct sleep sleep = {.timer = {.fire = wake_up}};
+
+	plat_gate_init(&sleep.gate);
+	plat_after(plat, &sleep.timer, seconds);
+	plat_gate_wait(plat, &sleep.gate);
+}
+
+/* The calendar drives the network. */
+void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
+{
+	(void)plat;
+	(void)poll;
+	(void)arg;
+}
+
+void plat_poll_kick(struct plat *plat)
+{
+	(void)plat;
+}
+
+/* ---- memory ---- */
+
+void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
+{
+	double limit_bytes = memory ? plat->machine.gpu_memory_bytes : 0;
+	double used_bytes = plat->memory_used_bytes[memory] + (double)bytes;
+
+	if (limit_bytes > 0 && used_bytes > limit_bytes)
+		return NULL;
+	plat->memory_used_bytes[memory] = used_bytes;
+	return orr_alloc(bytes);
+}
+
+void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+{
+	plat->memory_used_bytes[memory] -= (double)bytes;
+	free(ptr);
+}
+
+double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
+{
+	const struct plat_machine *machine = &plat->machine;
+
+	if (from == to)
+		return 0;
+	return machine->gpu_link_latency_s +
+	       (double)bytes / machine->gpu_link_bytes_per_s;
+}
+
+struct copy_event {
+	struct fake_event event; /* first */
+	struct plat_copy *copy;
+};
+
+/* All memories are the host's, so the copy is one in main memory. */
+static void copy_ends(struct plat_timer *timer)
+{
+	struct plat_copy *copy = ((struct copy_event *)timer)->copy;
+	const struct starpu_data_copy_methods *methods = copy->methods;
+
+	fake_event_free(timer);
+	if (methods->any_to_any)
+		methods->any_to_any(copy->from_interface, 0, copy->to_interface, 0, NULL);
+	else
+		methods->ram_to_ram(copy->from_interface, 0, copy->to_interface, 0);
+	copy->done(copy);
+}
+
+int plat_copy(struct plat *plat, struct plat_copy *copy)
+{
+	struct copy_event *event = fake_event_new(sizeof(*event));
+	double seconds = plat_copy_expected_s(plat, copy->from, copy->to, copy->bytes);
+
+	event->copy = copy;
+	fake_event_at(plat, event, fake_get()->now_s + seconds, copy_ends);
+	return 0;
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "fake_impl.h"
+
+/*
+ * The "fake" transport.  A message leaves in bytes / bandwidth, arrives a latency
+ * later and never before an earlier one of the same pair.  The halves of a bulk meet
+ * by sender, receiver and key, and both end when the data have crossed.
+ */
+struct fake_net {
+	struct net base; /* first */
+	struct plat *plat;
+	struct fake_domain *domain;
+	void *barriers, **barriers_last; /* started, oldest first, by backend[0] */
+};
+
+/* A message on its way. */
+struct fake_parcel {
+	struct fake_event event; /* first */
+	struct fake_domain *domain;
+	struct fake_parcel *next; /* in domain->early */
+	int from, to, has_body;
+	size_t head_bytes, body_bytes;
+	char head[NET_HEAD_BYTES];
+	char body[];
+};
+
+struct sent_event {
+	struct fake_event event; /* first */
+	struct net_message *message;
+};
+
+struct fake_half {
+	struct fake_half *next;
+	struct net_bulk *bulk;
+	int from, to, is_put;
+};
+
+struct bulk_event {
+	struct fake_event event; /* first */
+	struct net_bulk *bulk;
+};
+
+struct barrier_event {
+	struct fake_event event; /* first */
+	struct net_barrier *barrier;
+};
+
+static struct fake_net *fake_net_of(struct net *net)
+{
+	return (struct fake_net *)net;
+}
+
+static double crossing_s(size_t bytes)
+{
+	const struct fake *fake = fake_get();
+
+	return (double)bytes / fake->bytes_per_s;
+}
+
+static int is_peer(const struct net *net, int peer)
+{
+	return peer >= 0 && peer < net->size;
+}
+
+/* ---- messages ---- */
+
+static void on_sent(struct plat_timer *timer)
+{
+	struct net_message *message = ((struct sent_event *)timer)->message;
+
+	fake_event_free(timer);
+	message->sent(message);
+}
+
+static void on_arrival(struct plat_timer *timer)
+{
+	struct fake_parcel *parcel = (struct fake_parcel *)timer;
+	struct fake_net *to = parcel->domain->nets[parcel->to];
+
+	to->base.deliver(&to->base, parcel->from, parcel->head, parcel->head_bytes,
+			 parcel->has_body ? parcel->body : NULL, parcel->body_bytes);
+	fake_event_free(parcel);
+}
+
+static struct fake_parcel *parcel_new(const struct net_message *message)
+{
+	size_t carried = message->body ? message->body_bytes : 0;
+	struct fake_parcel *parcel = fake_event_new(sizeof(*parcel) + carried);
+
+	parcel->head_bytes = message->head_bytes;
+	parcel->body_bytes = message->body_bytes;
+	parcel->has_body = message->body != NULL;
+	memcpy(parcel->head, message->head, message->head_bytes);
+	if (carried)
+		memcpy(parcel->body, message->body, carried);
+	return parcel;
+}
+
+/* Arrive in order; or, at a net that is not open, wait for it, in order as well. */
+static void parcel_start(struct fake_domain *domain, struct fake_parcel *parcel,
+			 double date_s)
+{
+	double *last_s = &domain->arrived_s[parcel->from * domain->size + parcel->to];
+	struct fake_net *to = domain->nets[parcel->to];
+	struct fake_parcel **last = &domain->early;
+
+	if (date_s < *last_s)
+		date_s = *last_s;
+	*last_s = date_s;
+	if (to) {
+		fake_event_at(to->plat, parcel, date_s, on_arrival);
+		return;
+	}
+	while (*last)
+		last = &(*last)->next;
+	parcel->next = NULL;
+	*last = parcel;
+}
+
+static int fake_send(struct net *base, struct net_message *message)
+{
+	struct fake_net *net = fake_net_of(base);
+	struct fake *fake = fake_get();
+	double left_s =
+		fake->now_s + crossing_s(message->head_bytes + message->body_bytes);
+	struct fake_parcel *parcel;
+	struct sent_event *sent;
+
+	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
+	ORR_ASSERT(message->body_bytes <= base->eager_bytes);
+	if (!is_peer(base, message->peer))
+		return -EINVAL;
+	parcel = parcel_new(message);
+	parcel->domain = net->domain;
+	parcel->from = base->rank;
+	parcel->to = message->peer;
+	parcel_start(net->domain, parcel, left_s + fake->latency_s);
+	sent = fake_event_new(sizeof(*sent));
+	sent->message = message;
+	fake_event_at(net->plat, sent, left_s, on_sent);
+	return 0;
+}
+
+/* ---- bulks ---- */
+
+static void copy_payload(const struct net_layout *to, const struct net_layout *from)
+{
+	size_t at_to = 0, at_from = 0, left = net_layout_bytes(from);
+
+	/* As many bytes at a time as are contiguous on both sides. */
+	while (left > 0) {
+		size_t in_to = at_to % to->block_bytes,
+		       in_from = at_from % from->block_bytes;
+		size_t n = to->block_bytes - in_to;
+
+		if (n > from->block_bytes - in_from)
+			n = from->block_bytes - in_from;
+		memcpy(to->base + at_to / to->block_bytes * to->stride_bytes + in_to,
+		       from->base + at_from / from->block_bytes * from->stride_bytes +
+			       in_from,
+		       n);
+		at_to += n;
+		at_from += n;
+		left -= n;
+	}
+}
+
+static void on_bulk_end(struct plat_timer *timer)
+{
+	struct net_bulk *bulk = ((struct bulk_event *)timer)->bulk;
+
+	fake_event_free(timer);
+	bulk->done(bulk);
+}
+
+static void bulk_end_at(struct plat *plat, struct net_bulk *bulk, double date_s)
+{
+	struct bulk_event *event = fake_event_new(sizeof(*event));
+
+	event->bulk = bulk;
+	fake_event_at(plat, event, date_s, on_bulk_end);
+}
+
+static void bulk_cross(struct fake_domain *domain, int from, int to, struct net_bulk *put,
+		       struct net_bulk *get)
+{
+	struct fake *fake = fake_get();
+	size_t bytes = net_layout_bytes(&put->layout);
+	double end_s = fake->now_s + fake->latency_s + crossing_s(bytes);
+
+	put->status = 0;
+	get->status = bytes == net_layout_bytes(&get->layout) ? 0 : -EMSGSIZE;
+	if (get->status == 0 && put->layout.base && get->layout.base)
+		copy_payload(&get->layout, &put->layout);
+	bulk_end_at(domain->nets[from]->plat, put, end_s);
+	bulk_end_at(domain->nets[to]->plat, get, end_s);
+}
+
+static int start_half(struct fake_net *net, struct net_bulk *bulk, int is_put)
+{
+	struct fake_domain *domain = net->domain;
+	int from = is_put ? net->base.rank : bulk->peer;
+	int to = is_put ? bulk->peer : net->base.rank;
+	struct fake_half **at = &domain->halves, *half;
+
+	if (!is_peer(&net->base, bulk->peer))
+		return -EINVAL;
+	for (; *at; at = &(*at)->next) {
+		half = *at;
+		if (half->is_put == is_put || half->from != from || half->to != to ||
+		    half->bulk->key != bulk->key)
+			continue;
+		*at = half->next;
+		if (is_put)
+			bulk_cross(domain, from, to, bulk, half->bulk);
+		else
+			bulk_cross(domain, from, to, half->bulk, bulk);
+		free(half);
+		return 0;
+	}
+	half = *at = orr_alloc(sizeof(*half));
+	*half = (struct fake_half){
+		.bulk = bulk, .from = from, .to = to, .is_put = is_put};
+	return 0;
+}
+
+static int fake_put(struct net *base, struct net_bulk *bulk)
+{
+	return start_half(fake_net_of(base), bulk, 1);
+}
+
+static int fake_get_bulk(struct net *base, struct net_bulk *bulk)
+{
+	return start_half(fake_net_of(base), bulk, 0);
+}
+
+/* ---- barrier ---- */
+
+static void on_barrier_end(struct plat_timer *timer)
+{
+	struct net_barrier *barrier = ((struct barrier_event *)timer)->barrier;
+
+	fake_event_free(timer);
+	barrier->done(barrier);
+}
+
+static void end_oldest_barrier(struct fake_net *net)
+{
+	struct barrier_event *event = fake_event_new(sizeof(*event));
+	struct fake *fake = fake_get();
+
+	event->barrier = net->barriers;
+	net->barriers = event->barrier->backend[0];
+	if (!net->barriers)
+		net->barriers_last = &net->barriers;
+	fake_event_at(net->plat, event, fake->now_s + fake->latency_s, on_barrier_end);
+}
+
+static void fake_barrier(struct net *base, struct net_barrier *barrier)
+{
+	struct fake_net *net = fake_net_of(base);
+	struct fake_domain *domain = net->domain;
+
+	barrier->backend[0] = NULL;
+	*net->barriers_last = barrier;
+	net->barriers_last = &barrier->backend[0];
+	for (int i = 0; i < domain->size; i++)
+		if (!domain->nets[i] || !domain->nets[i]->barriers)
+			return;
+	for (int i = 0; i < domain->size; i++)
+		end_oldest_barrier(domain->nets[i]);
+}
+
+/* ---- life ---- */
+
+static int fake_poll(struct net *base)
+{
+	(void)base;
+	return 0;
+}
+
+static void domain_free(struct fake *fake, struct fake_domain *domain)
+{
+	struct fake_domain **at = &fake->domains;
+
+	while (*at && *at != domain)
+		at = &(*at)->next;
+	if (*at)
+		*at = domain->next;
+	for (struct fake_half *half = domain->halves; half;) {
+		struct fake_half *next = half->next;
+
+		free(half);
+		half = next;
+	}
+	free(domain->nets);
+	free(domain->arrived_s);
+	free(domain);
+}
+
+static void fake_close(struct net *base)
+{
+	struct fake_net *net = fake_net_of(base);
+	struct fake_domain *domain = net->domain;
+
+	domain->nets[base->rank] = NULL;
+	free(net);
+	if (++domain->nclosed == domain->size)
+		domain_free(fake_get(), domain);
+}
+
+void fake_nets_free(struct fake *fake)
+{
+	while (fake->domains) {
+		struct fake_domain *domain = fake->domains;
+
+		for (int i = 0; i < domain->size; i++)
+			free(domain->nets[i]);
+		domain_free(fake, domain);
+	}
+}
+
+static const struct net_ops fake_ops = {
+	.name = "fake",
+	.send = fake_send,
+	.put = fake_put,
+	.get = fake_get_bulk,
+	.barrier = fake_barrier,
+	.poll = fake_poll,
+	.close = fake_close,
+};
+
+/* The domain of the next network that this rank opens: the k-th of each rank. */
+static struct fake_domain *domain_of(struct fake *fake, const struct net_config *config)
+{
+	int k = fake->nets_opened[fake->selected]++;
+	struct fake_domain *domain = fake->domains;
+	size_t size = (size_t)config->size;
+
+	while (domain && (domain->number != k || domain->size != config->size))
+		domain = domain->next;
+	if (domain)
+		return domain;
+	domain = orr_alloc(sizeof(*domain));
+	domain->size = config->size;
+	domain->number = k;
+	domain->nets = orr_alloc(size * sizeof(struct fake_net *));
+	domain->arrived_s = orr_alloc(size * size * sizeof(double));
+	domain->next = fake->domains;
+	fake->domains = domain;
+	return domain;
+}
+
+/* Messages that came before the net was open arrive now. */
+static void take_early(struct fake_net *net)
+{
+	struct fake_domain *domain = net->domain;
+	struct fake_parcel *parcel = domain->early;
+
+	domain->early = NULL;
+	while (parcel) {
+		struct fake_parcel *next = parcel->next;
+
+		parcel_start(domain, parcel, fake_get()->now_s);
+		parcel = next;
+	}
+}
+
+int plat_net_open(struct plat *plat, const struct net_config *config, struct net **out)
+{
+	struct fake *fake = fake_get();
+	struct fake_net *net;
+
+	if (*config->name && strcmp(config->name, "fake") != 0)
+		return -EINVAL;
+	ORR_ASSERT(config->rank >= 0 && config->rank < config->size);
+	net = orr_alloc(sizeof(*net));
+	net->base = (struct net){.ops = &fake_ops,
+				 .rank = config->rank,
+				 .size = config->size,
+				 .eager_bytes = config->eager_bytes};
+	net->plat = plat;
+	net->barriers_last = &net->barriers;
+	net->domain = domain_of(fake, config);
+	ORR_ASSERT(!net->domain->nets[config->rank]);
+	net->domain->nets[config->rank] = net;
+	take_early(net);
+	*out = &net->base;
+	return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "fake_impl.h"
+
+/* A worker is at most two events: its next steps, and the end of its task. */
+struct fake_worker {
+	struct plat_timer step, end;
+	struct worker *worker;
+	struct job *job; /* running, or NULL */
+};
+
+/*
+ * Parked: no step is due, and another task could be taken.  Nothing happens between
+ * the last step and the mark, so the step after the mark is not needed here.
+ */
+static void step_until_idle(struct fake_worker *fake_worker)
+{
+	struct worker *worker = fake_worker->worker;
+	struct fake *fake = fake_get();
+
+	fake->worker = worker;
+	worker->parked = 0;
+	while (worker_step(worker))
+		continue;
+	fake->worker = NULL;
+	worker->parked = !fake_worker->step.entry.place &&
+			 (!fake_worker->job || worker->npipeline < worker->depth);
+}
+
+static void on_step(struct plat_timer *timer)
+{
+	step_until_idle(ORR_CONTAINER(timer, struct fake_worker, step));
+}
+
+static void call_kernel(struct worker *worker, struct job *job)
+{
+	struct starpu_task *task = job->task, *previous = worker->current;
+	void (*kernel)(void **, void *) = worker_kernel(worker, job);
+
+	if (!kernel || node_knobs(worker->node)->disable_kernels)
+		return;
+	worker->current = task;
+	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
+	       task->cl_arg);
+	worker->current = previous;
+}
+
+static void on_end(struct plat_timer *timer)
+{
+	struct fake_worker *fake_worker = ORR_CONTAINER(timer, struct fake_worker, end);
+	struct worker *worker = fake_worker->worker;
+	struct job *job = fake_worker->job;
+
+	fake_get()->worker = worker;
+	call_kernel(worker, job);
+	fake_worker->job = NULL;
+	worker_executed(worker, job);
+	step_until_idle(fake_worker);
+}
+
+int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
+{
+	plat->workers = orr_alloc((size_t)nworkers * sizeof(*plat->workers));
+	plat->nworkers = nworkers;
+	for (int i = 0; i < nworkers; i++) {
+		struct fake_worker *fake_worker = &plat->workers[i];
+
+		fake_worker->worker = &workers[i];
+		fake_worker->step.fire = on_step;
+		fake_worker->end.fire = on_end;
+		workers[i].backend = fake_worker;
+		plat_after(plat, &fake_worker->step, 0);
+	}
+	return 0;
+}
+
+void plat_workers_stop(struct plat *plat)
+{
+	for (int i = 0; i < plat->nworkers; i++) {
+		ORR_ASSERT(!plat->workers[i].job);
+		heap_remove(&fake_get()->calendar, &plat->workers[i].step.entry);
+	}
+	free(plat->workers);
+	plat->workers = NULL;
+	plat->nworkers = 0;
+}
+
+int plat_worker_wake(struct worker *worker)
+{
+	struct fake_worker *fake_worker = worker->backend;
+
+	if (!worker->parked)
+		return 0;
+	worker->parked = 0;
+	if (!fake_worker->step.entry.place)
+		plat_after(worker->node->plat, &fake_worker->step, 0);
+	return 1;
+}
+
+struct worker *plat_current_worker(struct plat *plat)
+{
+	struct worker *worker = fake_get()->worker;
+
+	return worker && worker->node->plat == plat ? worker : NULL;
+}
+
+int plat_worker_bindid(struct plat *plat, int cpu_worker)
+{
+	(void)plat;
+	(void)cpu_worker;
+	return -1;
+}
+
+int plat_execute(struct worker *worker, struct job *job)
+{
+	struct fake_worker *fake_worker = worker->backend;
+	const struct fake_machine *machine = fake_machine();
+
+	ORR_ASSERT(!fake_worker->job);
+	fake_worker->job = job;
+	job->duration_s =
+		machine->duration_s ? machine->duration_s(worker, job) : machine->task_s;
+	plat_after(worker->node->plat, &fake_worker->end, job->duration_s);
+	return 0;
+}

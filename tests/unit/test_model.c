@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* Performance models: footprints, the file format, fits, and what is expected. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "core/data.h"
+#include "core/hash.h"
+#include "core/model_fit.h"
+#include "core/model_query.h"
+#include "core/model_store.h"
+#include "core/roofline.h"
+
+/* ---- A machine with one CPU and two GPUs, and tasks on square matrices ------------ */
+
+struct scene {
+	char dir[64];
+	struct world world;
+	struct plat_machine machine;
+	struct node node;
+	struct worker workers[3];
+	struct starpu_perfmodel model;
+	struct starpu_codelet codelet;
+	struct _starpu_data_state data[3];
+	struct starpu_matrix_interface interfaces[3];
+	struct starpu_task task;
+};
+
+static uint32_t matrix_footprint(starpu_data_handle_t handle)
+{
+	const struct starpu_matrix_interface *m = handle->main.interface;
+
+	return hash_crc32c_be(m->nx, m->ny);
+}
+
+static size_t matrix_size(starpu_data_handle_t handle)
+{
+	const struct starpu_matrix_interface *m = handle->main.interface;
+
+	return (size_t)m->nx * m->ny * m->elemsize;
+}
+
+static struct starpu_data_interface_ops matrix_ops = {
+	.interfaceid = STARPU_MATRIX_INTERFACE_ID,
+	.footprint = matrix_footprint,
+	.get_size = matrix_size,
+};
+
+static void set_task(struct scene *s, unsigned nbuffers, uint32_t nx, size_t elemsize)
+{
+	s->codelet.nbuffers = nbuffers;
+	for (unsigned i = 0; i < nbuffers; i++) {
+		s->interfaces[i] = (struct starpu_matrix_interface){
+			.nx = nx, .ny = nx, .ld = nx, .elemsize = elemsize};
+		s->data[i].ops = &matrix_ops;
+		s->data[i].main.interface = &s->interfaces[i];
+		s->task.handles[i] = &s->data[i];
+	}
+}
+
+static void set_worker(struct scene *s, int id, enum starpu_worker_archtype type,
+		       int devid)
+{
+	struct worker *w = &s->workers[id];
+
+	w->node = &s->node;
+	w->id = id;
+	w->type = type;
+	w->device = (struct starpu_perfmodel_device){type, devid, 1};
+	w->arch = (struct starpu_perfmodel_arch){1, &w->device};
+}
+
+static int open_scene(void **state)
+{
+	struct scene *s = calloc(1, sizeof *s);
+
+	strcpy(s->dir, "/tmp/orrery-model-XXXXXX");
+	assert_non_null(mkdtemp(s->dir));
+	s->world.knobs.calibrate_minimum = 10;
+	s->world.knobs.history_max_error = 50;
+	s->world.knobs.homogeneous_cpu = 1;
+	s->world.knobs.silent = 1;
+	strcpy(s->world.knobs.perf_model_dir, s->dir);
+	strcpy(s->world.knobs.home, s->dir);
+	s->world.models = model_store_new(&s->world.knobs);
+	s->machine.simulated = 1;
+	strcpy(s->machine.cpu_model, "somecpu");
+	strcpy(s->machine.gpu_model, "somegpu");
+	s->machine.gpu_peak_flops_per_s[0] = 10e12;
+	s->machine.gpu_peak_flops_per_s[1] = 5e12;
+	s->node.world = &s->world;
+	s->node.machine = &s->machine;
+	s->node.workers = s->workers;
+	s->node.nworkers = 3;
+	set_worker(s, 0, STARPU_CUDA_WORKER, 0);
+	set_worker(s, 1, STARPU_CUDA_WORKER, 1);
+	set_worker(s, 2, STARPU_CPU_WORKER, 0);
+	s->model.type = STARPU_HISTORY_BASED;
+	s->model.symbol = "kernel";
+	s->codelet.model = &s->model;
+	s->task.cl = &s->codelet;
+	for (int i = 0; i < 3; i++)
+		s->codelet.modes[i] = STARPU_R;
+	set_task(s, 1, 320, 4);
+	*state = s;
+	return 0;
+}
+
+static int close_scene(void **state)
+{
+	struct scene *s = *state;
+	char command[128];
+
+	model_store_save(s->world.models, &s->node);
+	assert_null(s->model.state);
+	model_store_free(s->world.models);
+	snprintf(command, sizeof command, "rm -rf '%s'", s->dir);
+	assert_int_equal(system(command), 0);
+	free(s);
+	return 0;
+}
+
+/* Write text to the model file of that name; its path, valid until the next call. */
+static const char *write_model(struct scene *s, const char *name, const char *text)
+{
+	static char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/codelets", s->dir);
+	mkdir(path, 0777);
+	snprintf(path, sizeof path, "%s/codelets/45", s->dir);
+	mkdir(path, 0777);
+	snprintf(path, sizeof path, "%s/codelets/45/%s", s->dir, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	return path;
+}
+
+/* Sizes 320 and 960 measured on one CPU core. */
+static const char cpu_file[] = "# comment\n45\n\n1\n1\n 0\n0\n1\n1\n2\n"
+			       "0 0 0 0 nan nan 0 0 0\n"
+			       "nan nan nan\n0\n"
+			       "cea37d6d 409600 1e6 1000 1 1 1 20\n"
+			       "617e5fe6 3686400 27e6 27000 1 1 1 20\n";
+
+#define GPU_FILE(n) "45\n1\n1\n1\n0\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\n" \
+		    "nan nan nan\n0\ncea37d6d 409600 1e6 50 1 1 1 " n "\n"
+
+static struct model_estimate expect(struct scene *s, int worker)
+{
+	return model_expect(&s->workers[worker], &s->task, 0);
+}
+
+/* ---- Footprints ------------------------------------------------------------------- */
+
+static void hash_matches_the_published_vector(void **state)
+{
+	uint32_t word = 0x12345678;
+
+	(void)state;
+	assert_int_equal(hash_crc32c_be_n("123456789", 9, 0), 0xc052a8c8);
+	assert_int_equal(hash_crc32c_be(word, 77), hash_crc32c_be_n(&word, 4, 77));
+}
+
+static void footprints_match_existing_calibrations(void **state)
+{
+	static const struct {
+		uint32_t nx;
+		unsigned nbuffers;
+		uint32_t footprint;
+	} vectors[] = {
+		{320, 1, 0xcea37d6d}, {320, 2, 0x2c1922b7}, {320, 3, 0xd46431bb},
+		{960, 1, 0x617e5fe6}, {960, 2, 0xff82dda0}, {960, 3, 0x24c84a50},
+		{32, 1, 0xe5a07e31},  {32, 3, 0x6e96d715},
+	};
+	struct scene *s = *state;
+
+	for (unsigned i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+		set_task(s, vectors[i].nbuffers, vectors[i].nx, 4);
+		assert_int_equal(model_footprint(&s->model, &s->task),
+				 vectors[i].footprint);
+	}
+}
+
+static size_t size_seven(struct starpu_task *task, unsigned nimpl)
+{
+	(void)task;
+	(void)nimpl;
+	return 7;
+}
+
+static uint32_t footprint_five(struct starpu_task *task)
+{
+	(void)task;
+	return 5;
+}
+
+static void the_model_may_choose_the_footprint(void **state)
+{
+	struct scene *s = *state;
+	size_t seven = 7;
+
+	set_task(s, 2, 320, 4);
+	s->codelet.modes[1] = STARPU_R | STARPU_NOFOOTPRINT;
+	assert_int_equal(model_footprint(&s->model, &s->task), 0xcea37d6d);
+	s->model.size_base = size_seven;
+	assert_int_equal(model_footprint(&s->model, &s->task),
+			 hash_crc32c_be_n(&seven, sizeof seven, 0));
+	s->model.footprint = footprint_five;
+	assert_int_equal(model_footprint(&s->model, &s->task), 5);
+}
+
+/* ---- Files ------------------------------------------------------------------------- */
+
+static void a_file_survives_writing_and_reading(void **state)
+{
+	struct scene *s = *state;
+	struct model_data data = {0}, again = {0};
+	char path[128];
+	const char *first = write_model(s, "a.x", cpu_file);
+	struct starpu_perfmodel_history_entry *entry;
+
+	assert_int_equal(model_data_read(&data, first, 0), 0);
+	assert_int_equal(model_data_type(&data), STARPU_HISTORY_BASED);
+	snprintf(path, sizeof path, "%s/b.x", s->dir);
+	assert_int_equal(model_data_write(&data, path, 0), 0);
+	assert_int_equal(model_data_read(&again, path, 0), 0);
+	entry = model_arch_entry(model_data_add(&again, &s->workers[2].arch, 0), 0x617e5fe6,
+				 0);
+	assert_non_null(entry);
+	assert_int_equal(entry->size, 3686400);
+	assert_int_equal(entry->nsample, 20);
+	assert_true(entry->mean == 27000 && entry->flops == 27e6);
+	model_data_clear(&data);
+	model_data_clear(&again);
+}
+
+/* Every beginning of a file is refused, without a crash; a wrong word as well. */
+static void damaged_files_are_refused(void **state)
+{
+	struct scene *s = *state;
+	struct model_data data = {0};
+	size_t last = strlen(cpu_file) - strlen(" 20\n");
+	char text[sizeof cpu_file];
+	unsigned long seed = 12345;
+
+	for (size_t n = 13; n <= last; n++) {
+		int rc;
+
+		memcpy(text, cpu_file, n);
+		text[n] = '\0';
+		rc = model_data_read(&data, write_model(s, "t.x", text), 0);
+		assert_int_equal(rc, -EINVAL);
+		assert_int_equal(data.ncombinations, 0);
+	}
+	for (int round = 0; round < 500; round++) {
+		memcpy(text, cpu_file, sizeof text);
+		for (int i = 0; i < 3; i++) {
+			seed = seed * 6364136223846793005UL + 1442695040888963407UL;
+			text[(seed >> 33) % (sizeof text - 1)] = 1 + (seed >> 20) % 255;
+		}
+		model_data_read(&data, write_model(s, "t.x", text), 0);
+	}
+	model_data_clear(&data);
+}
+
+static void absent_and_empty_files_differ(void **state)
+{
+	struct scene *s = *state;
+	struct model_data data = {0};
+
+	assert_int_equal(model_data_read(&data, "/nonexistent/file", 0), -ENOENT);
+	assert_int_equal(model_data_read(&data, write_model(s, "e.x", "# only\n\n"), 0),
+			 -ENODATA);
+	assert_int_equal(model_data_read(&data, write_model(s, "v.x", "99\n0\n"), 0), -EINVAL);
+	assert_int_equal(model_data_read(&data, s->dir, 0), -EISDIR);
+}
+
+/* ---- What is expected ---------------------------------------------------------------- */
+
+static void a_measured_size_takes_its_mean(void **state)
+{
+	struct scene *s = *state;
+	struct model_estimate e;
+
+	write_model(s, "kernel.somecpu", cpu_file);
+	e = expect(s, 2);
+	assert_int_equal(e.source, MODEL_HISTORY);
+	assert_true(fabs(e.seconds - 1e-3) < 1e-12);
+	assert_int_equal(e.nsample, 20);
+}
+
+static void a_size_between_is_interpolated(void **state)
+{
+	struct scene *s = *state;
+	struct model_estimate e;
+
+	write_model(s, "kernel.somecpu", cpu_file);
+	set_task(s, 1, 640, 4); /* twice the order, so eight times the time */
+	e = expect(s, 2);
+	assert_int_equal(e.source, MODEL_REGRESSION);
+	assert_true(fabs(e.seconds - 8e-3) < 1e-5);
+	set_task(s, 1, 1280, 4); /* within twice the largest size */
+	e = expect(s, 2);
+	assert_int_equal(e.source, MODEL_REGRESSION);
+	assert_true(fabs(e.seconds - 64e-3) < 1e-4);
+	set_task(s, 1, 4096, 4); /* far away, and this CPU declares no peak */
+	assert_int_equal(expect(s, 2).source, MODEL_NONE);
+}
+
+static void without_a_calibration_the_roofline_stands(void **state)
+{
+	struct scene *s = *state;
+	struct model_estimate single, twice;
+
+	assert_int_equal(expect(s, 0).source, MODEL_NONE);
+	s->task.flops = 1e9;
+	single = expect(s, 0);
+	assert_int_equal(single.source, MODEL_ROOFLINE);
+	assert_true(single.seconds > 1e9 / 10e12 && single.seconds < 3e9 / 10e12);
+	set_task(s, 1, 320, 8);
+	twice = expect(s, 0);
+	assert_true(twice.seconds > 1.5 * single.seconds);
+	assert_true(roofline_law_s(STARPU_CUDA_WORKER, 1e13, 1e15) < 1e15 / 1e13 / 0.79);
+}
+
+static void one_simulated_gpu_speaks_for_all(void **state)
+{
+	struct scene *s = *state;
+
+	write_model(s, "kernel.somegpu", GPU_FILE("1"));
+	assert_int_equal(expect(s, 0).source, MODEL_HISTORY);
+	assert_int_equal(expect(s, 1).source, MODEL_HISTORY);
+	assert_true(expect(s, 1).seconds == expect(s, 0).seconds);
+}
+
+static void the_host_name_is_asked_first(void **state)
+{
+	struct scene *s = *state;
+
+	strcpy(s->world.knobs.mpi_hostnames, "zero one  two");
+	s->node.rank = 2;
+	write_model(s, "kernel.somecpu", cpu_file);
+	write_model(s, "kernel.two", GPU_FILE("5"));
+	assert_true(fabs(expect(s, 0).seconds - 50e-6) < 1e-15);
+	/* The file of that host has no CPU, so the CPU's own name is next. */
+	assert_int_equal(expect(s, 2).source, MODEL_HISTORY);
+}
+
+static void a_broken_file_makes_the_model_unusable(void **state)
+{
+	struct scene *s = *state;
+
+	write_model(s, "kernel.somegpu", "45\n1\n1\n1\n");
+	s->task.flops = 1e9;
+	assert_int_equal(expect(s, 0).source, MODEL_NONE);
+}
+
+static double twelve_us(struct starpu_task *task, unsigned nimpl)
+{
+	(void)task;
+	(void)nimpl;
+	return 12;
+}
+
+static double by_worker(struct starpu_task *task, unsigned workerid, unsigned nimpl)
+{
+	(void)task;
+	return 1 + workerid + nimpl;
+}
+
+static double by_arch(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		      unsigned nimpl)
+{
+	(void)task;
+	(void)nimpl;
+	return arch->devices[0].type == STARPU_CPU_WORKER ? 3 : NAN;
+}
+
+static void functions_of_the_user_are_asked(void **state)
+{
+	struct scene *s = *state;
+
+	s->model.type = STARPU_COMMON;
+	assert_int_equal(expect(s, 2).source, MODEL_NONE);
+	s->model.cost_function = twelve_us;
+	assert_true(fabs(expect(s, 2).seconds - 12e-6) < 1e-15);
+	assert_true(fabs(expect(s, 0).seconds - 12e-6 / 13.33) < 1e-15);
+	s->model.type = STARPU_PER_WORKER;
+	s->model.worker_cost_function = by_worker;
+	assert_true(fabs(expect(s, 1).seconds - 2e-6) < 1e-15);
+	s->model.type = STARPU_PER_ARCH;
+	s->model.arch_cost_function = by_arch;
+	assert_true(fabs(expect(s, 2).seconds - 3e-6) < 1e-15);
+	assert_int_equal(expect(s, 0).source, MODEL_NONE);
+}
+
+/* ---- Measurements ---------------------------------------------------------------------- */
+
+static void measurements_are_kept_and_saved(void **state)
+{
+	struct scene *s = *state;
+	struct starpu_perfmodel *model = &s->model;
+	struct model_data data = {0};
+	struct starpu_perfmodel_history_entry *entry;
+	char path[128];
+
+	s->machine.simulated = 0;
+	strcpy(s->machine.hostname, "here.domain");
+	s->world.knobs.calibrate = 1;
+	for (int i = 0; i < 11; i++) /* the first is discarded */
+		model_record(&s->workers[2], &s->task, 0, i ? 2e-6 : 1e-3);
+	assert_int_equal(expect(s, 2).source, MODEL_HISTORY);
+	assert_true(fabs(expect(s, 2).seconds - 2e-6) < 1e-15);
+	model_record(&s->workers[2], &s->task, 0, 4e-6); /* too far from the mean */
+	assert_true(fabs(expect(s, 2).seconds - 2e-6) < 1e-15);
+	model_save(&s->node, model);
+	snprintf(path, sizeof path, "%s/codelets/45/kernel.here", s->dir);
+	assert_int_equal(model_data_read(&data, path, 0), 0);
+	entry = model_arch_entry(model_data_add(&data, &s->workers[2].arch, 0), 0xcea37d6d,
+				 0);
+	assert_non_null(entry);
+	assert_int_equal(entry->nsample, 10);
+	assert_true(fabs(entry->sum - 20) < 1e-3);
+	model_data_clear(&data);
+}
+
+static void too_few_real_measurements_force_a_calibration(void **state)
+{
+	struct scene *s = *state;
+
+	s->machine.simulated = 0;
+	assert_int_equal(expect(s, 2).source, MODEL_NONE);
+	assert_int_equal(s->model.benchmarking, 1);
+	for (int i = 0; i < 5; i++)
+		model_record(&s->workers[2], &s->task, 0, 2e-6);
+	assert_int_equal(expect(s, 2).source, MODEL_NONE);
+	for (int i = 0; i < 6; i++)
+		model_record(&s->workers[2], &s->task, 0, 2e-6);
+	assert_int_equal(expect(s, 2).source, MODEL_HISTORY);
+}
+
+static void regressions_find_the_law(void **state)
+{
+	struct scene *s = *state;
+
+	s->machine.simulated = 0;
+	strcpy(s->machine.hostname, "here");
+	s->world.knobs.calibrate = 1;
+	s->model.type = STARPU_NL_REGRESSION_BASED;
+	for (uint32_t nx = 100; nx <= 1000; nx += 100) {
+		set_task(s, 1, nx, 4);
+		for (int i = 0; i < 3; i++) /* 5 us and 10 ns for 4 bytes */
+			model_record(&s->workers[2], &s->task, 0, 5e-6 + 1e-8 * nx * nx);
+	}
+	set_task(s, 1, 550, 4);
+	assert_int_equal(expect(s, 2).source, MODEL_REGRESSION);
+	assert_true(fabs(expect(s, 2).seconds / (5e-6 + 1e-8 * 550 * 550) - 1) < 0.02);
+	set_task(s, 1, 5000, 4);
+	assert_int_equal(expect(s, 2).source, MODEL_NONE);
+	s->model.type = STARPU_REGRESSION_BASED;
+	set_task(s, 1, 550, 4);
+	assert_true(fabs(expect(s, 2).seconds / (5e-6 + 1e-8 * 550 * 550) - 1) < 0.2);
+}
+
+static void an_unstable_history_starts_afresh(void **state)
+{
+	struct model_arch arch = {0};
+	struct model_sample sample = {.footprint = 1, .bytes = 10, .duration_us = 1,
+				      .number = 1};
+	int resets = 0;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		model_fit_add(&arch, STARPU_HISTORY_BASED, &sample, 50);
+	assert_int_equal(arch.entries[0]->nsample, 3);
+	sample.duration_us = 100;
+	for (int i = 0; i < 3; i++)
+		resets += model_fit_add(&arch, STARPU_HISTORY_BASED, &sample, 50);
+	assert_int_equal(resets, 1);
+	assert_int_equal(arch.entries[0]->nsample, 0);
+	model_fit_add(&arch, STARPU_HISTORY_BASED, &sample, 50);
+	assert_true(arch.entries[0]->mean == 100);
+	free(arch.entries[0]);
+	free(arch.entries);
+	free(arch.known.list);
+	table_free(&arch.by_footprint);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hash_matches_the_published_vector),
+		TEST(footprints_match_existing_calibrations),
+		TEST(the_model_may_choose_the_footprint),
+		TEST(a_file_survives_writing_and_reading),
+		TEST(damaged_files_are_refused),
+		TEST(absent_and_empty_files_differ),
+		TEST(a_measured_size_takes_its_mean),
+		TEST(a_size_between_is_interpolated),
+		TEST(without_a_calibration_the_roofline_stands),
+		TEST(one_simulated_gpu_speaks_for_all),
+		TEST(the_host_name_is_asked_first),
+		TEST(a_broken_file_makes_the_model_unusable),
+		TEST(functions_of_the_user_are_asked),
+		TEST(measurements_are_kept_and_saved),
+		TEST(too_few_real_measurements_force_a_calibration),
+		TEST(regressions_find_the_law),
+		cmocka_unit_test(an_unstable_history_starts_afresh),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Reads real calibrations, which are not part of this repository: those under
+ * $ORR_TEST_DATA, else ../shared/data beside the sources.  Each must be read, and be
+ * the same after it was written and read again.
+ */
+#include <dirent.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/model_file.h"
+
+static int same_number(double a, double b)
+{
+	return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-6 * fabs(a);
+}
+
+static int same_arch(const struct model_arch *a, const struct model_arch *b)
+{
+	if (!a || !b)
+		return a == b;
+	if (a->nentries != b->nentries ||
+	    !same_number(a->known.regression.alpha, b->known.regression.alpha) ||
+	    !same_number(a->known.regression.c, b->known.regression.c) ||
+	    a->known.regression.nsample != b->known.regression.nsample ||
+	    a->known.regression.ncoeff != b->known.regression.ncoeff)
+		return 0;
+	for (size_t i = 0; i < a->nentries; i++)
+		if (a->entries[i]->footprint != b->entries[i]->footprint ||
+		    a->entries[i]->size != b->entries[i]->size ||
+		    a->entries[i]->nsample != b->entries[i]->nsample ||
+		    !same_number(a->entries[i]->mean, b->entries[i]->mean) ||
+		    !same_number(a->entries[i]->flops, b->entries[i]->flops))
+			return 0;
+	return 1;
+}
+
+static int same_data(const struct model_data *a, const struct model_data *b)
+{
+	if (a->ncombinations != b->ncombinations)
+		return 0;
+	for (size_t i = 0; i < a->ncombinations; i++)
+		for (unsigned k = 0; k < STARPU_MAXIMPLEMENTATIONS; k++)
+			if (!same_arch(a->combinations[i]->implementations[k],
+				       b->combinations[i]->implementations[k]))
+				return 0;
+	return 1;
+}
+
+static int check_file(const char *path, const char *scratch)
+{
+	struct model_data data = {0}, again = {0};
+	int ok = !model_data_read(&data, path, -1);
+
+	if (ok)
+		ok = model_data_type(&data) != STARPU_PERFMODEL_INVALID ||
+		     !data.ncombinations;
+	if (!ok)
+		printf("FAIL %s: not read\n", path);
+	else if (model_data_write(&data, scratch, -1) ||
+		 model_data_read(&again, scratch, -1) || !same_data(&data, &again))
+		printf("FAIL %s: differs after it was written\n", path), ok = 0;
+	model_data_clear(&data);
+	model_data_clear(&again);
+	return ok;
+}
+
+int main(void)
+{
+	const char *data = getenv("ORR_TEST_DATA"), *source = getenv("ORRERY_SRC");
+	char dir[PATH_MAX / 2], path[PATH_MAX], scratch[] = "/tmp/orrery-corpus-XXXXXX";
+	int total = 0, good = 0, fd;
+	struct dirent *entry;
+	DIR *stream;
+
+	if (data)
+		snprintf(dir, sizeof dir, "%s/starpu-sampling/codelets/45", data);
+	else
+		snprintf(dir, sizeof dir, "%s/../shared/data/starpu-sampling/codelets/45",
+			 source ? source : ".");
+	stream = opendir(dir);
+	fd = mkstemp(scratch);
+	if (!stream || fd < 0) {
+		printf("SKIP no calibrations in %s\n", dir);
+		return 77;
+	}
+	while ((entry = readdir(stream))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof path, "%s/%s", dir, entry->d_name);
+		total++;
+		good += check_file(path, scratch);
+	}
+	closedir(stream);
+	close(fd);
+	unlink(scratch);
+	printf("%s %d of %d calibrations are read and written\n",
+	       good == total ? "PASS" : "FAIL", good, total);
+	return good != total;
+}
