@@ -194,7 +194,7 @@ static void settle(struct access *access)
 		if (datum->extra->copies[i])
 			datum->extra->copies[i]->valid = 0;
 	copy->valid = 1;
-	datum->flags |= DATUM_HAS_VALUE;
+	datum->has_value = 1;
 }
 
 /* Some memory became evictable or free: try the fetches that wait for room. */
@@ -411,7 +411,7 @@ void coherency_invalidate(starpu_data_handle_t handle, int release)
 	struct node *node = handle->node;
 
 	orr_lock(&handle->lock);
-	handle->flags &= ~(unsigned)DATUM_HAS_VALUE;
+	handle->has_value = 0;
 	handle->main.valid = 0;
 	if (release)
 		release_memory(node, &handle->main);

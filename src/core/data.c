@@ -61,7 +61,7 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 		struct copy_state *copy = data_copy(handle, (unsigned)home);
 
 		copy->allocated = copy->valid = 1;
-		handle->flags |= DATUM_HAS_VALUE;
+		handle->has_value = 1;
 		if (home == STARPU_MAIN_RAM)
 			handle->flags |= DATUM_USER_MEMORY;
 	}

@@ -16,6 +16,7 @@
  */
 #include "core/job.h"
 
+/* Only submitting threads change flags; workers read them at most. */
 enum datum_flag {
 	DATUM_MPI = 1 << 0,        /* has been given to starpu_mpi_data_register() */
 	DATUM_RECEIVED = 1 << 1,   /* cache: we hold a copy of another rank's datum */
@@ -23,7 +24,6 @@ enum datum_flag {
 	DATUM_SEQUENTIAL = 1 << 3, /* accesses take their turn */
 	DATUM_TAGGED = 1 << 4,     /* tag is in the MPI layer's table */
 	DATUM_DYING = 1 << 5,      /* unregister_submit() has been called */
-	DATUM_HAS_VALUE = 1 << 6,  /* some copy has been written or was given */
 	DATUM_USER_MEMORY = 1 << 7 /* the copy in main memory is the application's */
 };
 
@@ -67,6 +67,7 @@ struct _starpu_data_state {
 	int nactive;           /* members of the active group */
 	int nholders;          /* exclusion: readers inside, or -1 for a writer */
 	int npending;          /* accesses submitted and not released */
+	int has_value;         /* some copy has been written or was given; locked */
 	struct orr_lock lock;
 	struct plat_gate *gate; /* who waits for npending to be 0 */
 	struct held *held;      /* the application's acquisitions, newest first */

@@ -178,14 +178,18 @@ void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 	wipe(node, handle, 1, 1);
 }
 
-/* Block until nobody uses the datum, with its value at home if there is one. */
+/* Block until nobody writes the datum, then bring its value home if there is one. */
 static void settle_home(struct node *node, starpu_data_handle_t handle, int with_value)
 {
-	int wanted = with_value && handle->home >= 0 && (handle->flags & DATUM_HAS_VALUE);
-	int memory = wanted ? handle->home : STARPU_ACQUIRE_NO_NODE;
+	int bring;
 
-	data_acquire(node, handle, memory, wanted ? STARPU_R : STARPU_W);
-	data_release(handle, memory, STARPU_NONE);
+	data_acquire(node, handle, STARPU_ACQUIRE_NO_NODE, STARPU_R);
+	bring = with_value && handle->home >= 0 && handle->has_value;
+	data_release(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE);
+	if (!bring)
+		return;
+	data_acquire(node, handle, handle->home, STARPU_R);
+	data_release(handle, handle->home, STARPU_NONE);
 }
 
 void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)
@@ -193,9 +197,10 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	struct plat_gate gate;
 	int pending, there;
 
+	/* Whether there is a value is known when the writers are done. */
 	orr_lock(&handle->lock);
 	pending = handle->npending;
-	there = handle->home < 0 || !(handle->flags & DATUM_HAS_VALUE) ||
+	there = handle->home < 0 || !handle->has_value ||
 		data_copy(handle, (unsigned)handle->home)->valid;
 	orr_unlock(&handle->lock);
 	if (pending || (with_value && !there))

@@ -221,10 +221,14 @@ int deps_exclude(struct job *job)
 /* The exclusion of datum was given back: let those waiting for it try again. */
 static void retry_waiting(starpu_data_handle_t datum, struct ready *ready)
 {
+	struct job *last = NULL; /* Who comes back stands behind it. */
+
 	for (;;) {
 		struct job *job = NULL;
 
 		orr_lock(&datum->lock);
+		if (!last)
+			last = datum->retry_last;
 		if (datum->nholders >= 0 && datum->retry) {
 			job = datum->retry;
 			datum->retry = job->retry_next;
@@ -235,8 +239,8 @@ static void retry_waiting(starpu_data_handle_t datum, struct ready *ready)
 		if (deps_exclude(job)) {
 			/* Its start() would try to exclude again: all is granted. */
 			ready_append(ready, job);
-		} else if (job == datum->retry_last) {
-			return; /* It is back in this queue: nobody else can pass. */
+		} else if (job == last) {
+			return; /* All that waited have tried. */
 		}
 	}
 }

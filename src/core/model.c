@@ -96,7 +96,8 @@ static struct model_estimate from_history(const struct model_query *query,
 	return estimate;
 }
 
-/* A simulated size that was not measured: any fit of the file, then its neighbours. */
+/* A simulated size that was not measured: its neighbours, which follow the kernel's
+ * changes of regime, before the fits over all sizes. */
 static double nearby_us(const struct model_query *query, struct model_arch *known,
 			size_t bytes)
 {
@@ -106,10 +107,10 @@ static double nearby_us(const struct model_query *query, struct model_arch *know
 
 	if (!query->node->machine->simulated)
 		return NAN;
-	us = model_fit_power(fit, bytes, minimum);
+	us = model_fit_between(known, bytes);
 	if (isnan(us))
-		us = model_fit_nonlinear(fit, bytes, minimum);
-	return isnan(us) ? model_fit_between(known, bytes) : us;
+		us = model_fit_power(fit, bytes, minimum);
+	return isnan(us) ? model_fit_nonlinear(fit, bytes, minimum) : us;
 }
 
 /* The fit that a model's type asks for. */

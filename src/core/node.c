@@ -252,7 +252,7 @@ void node_counted(struct node *node)
 			at = &waiter->next;
 			continue;
 		}
-		*at = waiter->next;
+		orr_swap_ptr((void **)at, waiter->next);
 		plat_gate_open(node->plat, &waiter->gate);
 	}
 	orr_unlock(&node->wait_lock);

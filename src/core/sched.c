@@ -95,6 +95,8 @@ void sched_push(struct job *job)
 {
 	struct node *node = job->node;
 	struct starpu_task *task = job->task;
+	unsigned where = task->where != -1 ? (unsigned)task->where : task->cl->where;
+	int filtered = task->cl->can_execute || task->workerids;
 	struct worker *chosen;
 
 	if (task->execute_on_a_specific_worker) {
@@ -102,12 +104,12 @@ void sched_push(struct job *job)
 		return;
 	}
 	chosen = node->sched->ops->push(node->sched, job);
-	/* After the push, before looking who is parked: see plat_workers_start(). */
+	/* The job may have run and be gone.  After the push, before looking who is parked: see plat_workers_start(). */
 	orr_fence();
 	if (chosen)
 		plat_worker_wake(chosen);
 	else
-		workers_wake_one(node, job);
+		workers_wake(node, where, filtered);
 }
 
 struct job *sched_pop(struct worker *worker)

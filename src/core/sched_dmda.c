@@ -22,6 +22,7 @@
 struct dmda {
 	struct sched base;
 	double alpha, beta;
+	struct orr_lock lock; /* of the workers' expected_end_s */
 	int nqueues;
 	struct queue queues[];
 };
@@ -39,6 +40,7 @@ static struct sched *dmda_open(struct node *node)
 	dmda->alpha = node_knobs(node)->sched_alpha;
 	dmda->beta = node_knobs(node)->sched_beta;
 	dmda->nqueues = node->nworkers;
+	orr_lock_init(&dmda->lock);
 	for (int i = 0; i < dmda->nqueues; i++)
 		queue_init(&dmda->queues[i], 0);
 	return &dmda->base;
@@ -105,8 +107,8 @@ static struct worker *dmda_choose(struct dmda *dmda, struct node *node, struct j
 
 		if (!worker_can_run(worker, job->task, &implementation))
 			continue;
-		if (!shortest ||
-		    dmda->queues[i].length < dmda->queues[shortest->id].length)
+		if (!shortest || orr_load(&dmda->queues[i].length) <
+					 orr_load(&dmda->queues[shortest->id].length))
 			shortest = worker;
 		duration_s = forecast_duration(&forecast, job, worker, implementation);
 		if (duration_s < 0)
@@ -131,8 +133,11 @@ static struct worker *dmda_choose(struct dmda *dmda, struct node *node, struct j
 static struct worker *dmda_push(struct sched *sched, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
-	struct worker *worker = dmda_choose(dmda, sched->node, job);
+	struct worker *worker;
 
+	orr_lock(&dmda->lock);
+	worker = dmda_choose(dmda, sched->node, job);
+	orr_unlock(&dmda->lock);
 	ORR_ASSERT(worker);
 	queue_push(&dmda->queues[worker->id], job);
 	return worker;

@@ -45,7 +45,7 @@ static struct worker *target(struct lws *lws, struct node *node, struct job *job
 {
 	struct worker *self = plat_current_worker(node->plat);
 	unsigned implementation;
-	int next = lws->next;
+	int next = orr_load(&lws->next);
 
 	if (self && worker_can_run(self, job->task, &implementation))
 		return self;
@@ -54,7 +54,7 @@ static struct worker *target(struct lws *lws, struct node *node, struct job *job
 
 		if (!worker_can_run(worker, job->task, &implementation))
 			continue;
-		lws->next = (worker->id + 1) % lws->nqueues;
+		orr_store(&lws->next, (worker->id + 1) % lws->nqueues);
 		return worker;
 	}
 	orr_bug(__FILE__, __LINE__, "a task was pushed that no worker can run");

@@ -312,10 +312,11 @@ int task_submit(struct node *node, struct starpu_task *task)
 	if (synchronous) {
 		int destroy = task->destroy;
 
+		/* Before the submission: workers read the flags beside these. */
 		task->detach = 0;
 		task->destroy = 0;
-		submit_job(node, task);
 		task->synchronous = 0;
+		submit_job(node, task);
 		task_wait(node, task);
 		task->synchronous = 1;
 		if (destroy)

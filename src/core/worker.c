@@ -58,16 +58,13 @@ void (*worker_kernel(const struct worker *worker, const struct job *job))(void *
 
 /* ---- waking --------------------------------------------------------------------- */
 
-void workers_wake_one(struct node *node, struct job *job)
+void workers_wake(struct node *node, unsigned where, int all)
 {
-	unsigned implementation;
-
 	for (int i = 0; i < node->nworkers; i++) {
 		struct worker *worker = &node->workers[i];
 
-		if (orr_load(&worker->parked) &&
-		    worker_can_run(worker, job->task, &implementation) &&
-		    plat_worker_wake(worker))
+		if (orr_load(&worker->parked) && (where & STARPU_WORKER_TO_MASK(worker->type)) &&
+		    plat_worker_wake(worker) && !all)
 			return;
 	}
 }

@@ -42,8 +42,9 @@ struct worker {
 int worker_step(struct worker *worker);
 /* The backend: an asynchronous plat_execute() has ended. */
 void worker_executed(struct worker *worker, struct job *job);
-/* A task was pushed that any of the workers in types may run: wake one. */
-void workers_wake_one(struct node *node, struct job *job);
+/* A task that runs where the mask says was pushed: wake a worker for it; all of them
+ * when only the task, which may be gone by now, could say which. */
+void workers_wake(struct node *node, unsigned where, int all);
 /* Can this worker run the task, and with which implementation first?  1 or 0. */
 int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation);

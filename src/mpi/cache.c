@@ -256,7 +256,7 @@ int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle)
 /* Nothing to invalidate: never written here, and no access is on its way. */
 static int is_empty(starpu_data_handle_t handle)
 {
-	return orr_load(&handle->npending) == 0 && !(handle->flags & DATUM_HAS_VALUE) &&
+	return orr_load(&handle->npending) == 0 && !handle->has_value &&
 	       !handle->main.allocated;
 }
 

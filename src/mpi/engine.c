@@ -488,6 +488,8 @@ static void send_ready(struct request *request)
 	head.sender = (uintptr_t)request;
 	is_small = !request->is_sync && head.bytes <= mpi->net->eager_bytes;
 	stats_count(mpi, request->net_peer, head.bytes);
+	mpi->node->messages_sent++;
+	mpi->node->bytes_sent += head.bytes;
 	if (request->net_peer == mpi->net->rank) {
 		send_local(request, &head, is_small);
 	} else if (is_small) {
@@ -610,6 +612,7 @@ int engine_poll(void *arg)
 	struct engine *engine = &mpi->engine;
 	int nevents = 0;
 
+	engine->is_polled = 1;
 	if (orr_trylock(&engine->lock)) {
 		engine->is_polling = 1;
 		nevents = mpi->net->ops->poll(mpi->net);

@@ -45,6 +45,7 @@ struct engine {
 	int is_calling;   /* callbacks run one at a time, in order */
 	int ndraining;    /* nested or concurrent finish_drain() */
 	int is_polling;   /* the lock's holder is inside the transport's poll() */
+	int is_polled;    /* somebody has called engine_poll(): no calendar does all */
 	int is_asleep;    /* atomic: nobody polls before the next kick */
 	int is_leaving;   /* shutting down: everything of ours is complete */
 	int npending;     /* atomic: requests, until their callback has run */

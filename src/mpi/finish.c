@@ -201,10 +201,10 @@ void finish_drain_later(struct mpi *mpi)
 
 	if (!orr_load_ptr((void **)(void *)&engine->moved))
 		return;
-	if (!mpi->node->machine->simulated) {
+	if (engine->is_polled)
 		plat_poll_kick(plat);
+	if (engine->is_polled && !mpi->node->machine->simulated)
 		return;
-	}
 	if (engine->ndraining > 0 || engine->is_timer_set)
 		return;
 	engine->is_timer_set = 1;
@@ -232,12 +232,11 @@ int finish_test(struct request *request)
 	struct mpi *mpi = request->mpi;
 
 	if (!orr_load(&request->ended)) {
-		if (mpi->node->machine->simulated) {
-			/* A loop of tests must let simulated time advance. */
+		/* A loop of tests must let virtual time advance. */
+		if (mpi->node->machine->simulated || !mpi->engine.is_polled)
 			plat_sleep(mpi->node->plat, 1e-6);
-		} else if (mpi->net) {
+		else
 			engine_poll(mpi);
-		}
 	}
 	if (!orr_load(&request->ended))
 		return 0;

@@ -13,6 +13,7 @@ static void close_parts(struct mpi *mpi)
 	cache_free(mpi);
 	insertion_free(mpi);
 	stats_free(mpi);
+	tag_ranges_free(&mpi->tags);
 	engine_free(mpi);
 	comm_table_free(&mpi->comms);
 	free(mpi);
@@ -40,6 +41,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	registry_init(&mpi->registry);
 	cache_init(mpi);
 	insertion_init(mpi);
+	tag_ranges_init(&mpi->tags);
 	return mpi;
 }
 
@@ -81,17 +83,15 @@ static void say(void *arg, const char *line)
 /* All nodes have completed everything of theirs when this returns. */
 static void agree(struct mpi *mpi)
 {
-	struct node *node = mpi->node;
-
 	mpi->engine.is_leaving = 1;
 	mpi_barrier(mpi, 0);
 	/* What was sent and received by nobody is here by now, but not yet looked at. */
-	while (!node->machine->simulated && engine_poll(mpi) > 0)
+	while (mpi->engine.is_polled && engine_poll(mpi) > 0)
 		;
 	watch_check_leftovers(mpi);
 }
 
-void mpi_close(struct node *node)
+void mpi_close_begin(struct node *node)
 {
 	struct mpi *mpi = node->mpi;
 
@@ -100,8 +100,17 @@ void mpi_close(struct node *node)
 		node_describe_waits(node, say, node);
 		abort();
 	}
-	if (mpi->net) {
+	if (mpi->net)
 		agree(mpi);
+	while (mpi->engine.is_timer_set)
+		plat_sleep(node->plat, 1e-6);
+}
+
+void mpi_close_end(struct node *node)
+{
+	struct mpi *mpi = node->mpi;
+
+	if (mpi->net) {
 		plat_set_poll(node->plat, NULL, NULL);
 		mpi->net->ops->close(mpi->net);
 	}

@@ -15,6 +15,7 @@
 #include "mpi/policy.h"
 #include "mpi/registry.h"
 #include "mpi/stats.h"
+#include "mpi/tag_ranges.h"
 #include "mpi/watch.h"
 
 struct mpi {
@@ -32,6 +33,7 @@ struct mpi {
 	struct policies policies;
 	struct insertion insertion;
 	struct stats stats;
+	struct tag_ranges tags;
 	struct watch watch;
 	int use_coop_sends;
 };
@@ -41,8 +43,10 @@ struct mpi {
  * init, which becomes number 0.  0, or -EINVAL for an unknown transport.
  */
 int mpi_open(struct node *node, const struct net_config *config);
-/* Wait for everything, agree with all nodes, check that nothing is left, and free. */
-void mpi_close(struct node *node);
+/* Wait for everything, agree with all nodes, check that nothing is left. */
+void mpi_close_begin(struct node *node);
+/* Stop communicating and free all. */
+void mpi_close_end(struct node *node);
 /* Block until all ranks of a communicator have called it.  0 or -EDEADLK. */
 int mpi_barrier(struct mpi *mpi, int comm);
 

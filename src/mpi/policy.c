@@ -13,7 +13,7 @@ int policy_exists(const struct policies *policies, int policy)
 	       (policy > 0 && policy < POLICY_MAX && policies->funcs[policy]);
 }
 
-int policy_add(struct policies *policies, policy_func func)
+int policy_add(struct policies *policies, policy_chooser func)
 {
 	for (int i = 1; i < POLICY_MAX; i++) {
 		if (!policies->funcs[i]) {

@@ -14,10 +14,10 @@ struct mpi;
 
 enum { POLICY_MAX = 24, POLICY_CURRENT = -1, POLICY_MOST_R_DATA = 0 };
 
-typedef int (*policy_func)(int me, int size, struct starpu_data_descr *data, int ndata);
+typedef int (*policy_chooser)(int me, int size, struct starpu_data_descr *data, int ndata);
 
 struct policies {
-	policy_func funcs[POLICY_MAX]; /* [0] is never set */
+	policy_chooser funcs[POLICY_MAX]; /* [0] is never set */
 	int current;
 };
 
@@ -25,7 +25,7 @@ struct policies {
 int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_descr *data,
 		  int ndata);
 /* The new number, or -ENOSPC. */
-int policy_add(struct policies *policies, policy_func func);
+int policy_add(struct policies *policies, policy_chooser func);
 /* 1 when it may be used. */
 int policy_exists(const struct policies *policies, int policy);
 /* The rank with most bytes: those read, and those written, which would go back. */

@@ -18,6 +18,8 @@
  * keeps the order of each peer.  Frames that MPI did not take at once are limited in
  * number, so that a poll costs the same however many messages wait.
  * Bulks have one tag each, so they go straight to their place.
+ * The barrier is made of frames too (dissemination: in round r each node hears from
+ * the one 2^r before it), because SMPI's MPI_Ibarrier() does not wait for all.
  */
 
 enum {
@@ -29,17 +31,20 @@ enum {
 	BODY_ALIGN_BYTES = 16,
 	MAX_EAGER_BYTES = 1 << 20,
 	PIECE_BYTES = 1 << 30, /* MPI counts are int */
-	FIRST_REQUESTS = 32
+	FIRST_REQUESTS = 32,
+	MAX_ROUNDS = 31 /* of a barrier */
 };
+
+enum frame_flag { FRAME_HAS_BODY = 1, FRAME_BARRIER = 2 };
 
 /* What goes before head and body. */
 struct frame_head {
 	uint32_t head_bytes;
-	uint32_t has_body;
-	uint64_t body_bytes;
+	uint32_t flags;      /* enum frame_flag */
+	uint64_t body_bytes; /* FRAME_BARRIER: the round */
 };
 
-enum op_kind { OP_MESSAGE, OP_PUT, OP_GET, OP_BARRIER };
+enum op_kind { OP_MESSAGE, OP_PUT, OP_GET, OP_ROUND, OP_BARRIER };
 
 /* One thing that MPI works on, or that has ended and waits for its callback. */
 struct op {
@@ -50,7 +55,7 @@ struct op {
 		struct net_bulk *bulk;
 		struct net_barrier *barrier;
 	} of;
-	void *frame;         /* OP_MESSAGE: owned */
+	void *frame;         /* OP_MESSAGE, OP_ROUND: owned */
 	MPI_Datatype type;   /* of the present piece, MPI_DATATYPE_NULL: bytes */
 	size_t offset_bytes; /* of the present piece */
 	size_t piece_bytes;
@@ -83,6 +88,9 @@ struct mpi_net {
 	struct op *ended, **ended_last; /* to be called back by poll */
 	struct net_message *queued, **queued_last;
 	int nframes_sent;
+	/* The barrier under way, then those started meanwhile, by backend[0]. */
+	struct net_barrier *barrier;
+	int round, heard[MAX_ROUNDS]; /* frames of each round that came */
 	struct pool op_pool, frame_pool;
 	struct scratch *scratch;
 };
@@ -161,7 +169,7 @@ static size_t body_offset(size_t head_bytes)
 static size_t frame_fill(char *frame, const struct net_message *message)
 {
 	struct frame_head head = {.head_bytes = message->head_bytes,
-				  .has_body = message->body != NULL,
+				  .flags = message->body ? FRAME_HAS_BODY : 0,
 				  .body_bytes = message->body_bytes};
 	size_t at = body_offset(message->head_bytes);
 
@@ -174,27 +182,32 @@ static size_t frame_fill(char *frame, const struct net_message *message)
 	return at + message->body_bytes;
 }
 
-static void start_message(struct mpi_net *net, struct net_message *message)
+/* op->frame belongs to MPI until op ends. */
+static void start_frame(struct mpi_net *net, struct op *op, size_t bytes, int peer)
 {
-	struct op *op = op_new(net, OP_MESSAGE);
 	MPI_Request request;
-	size_t bytes;
 	int done;
 
-	op->of.message = message;
-	op->frame = pool_get(&net->frame_pool);
-	bytes = frame_fill(op->frame, message);
 	check_or_die(net,
-		     MPI_Isend(op->frame, (int)bytes, MPI_BYTE, message->peer,
-			       TAG_MESSAGE, net->comm, &request),
+		     MPI_Isend(op->frame, (int)bytes, MPI_BYTE, peer, TAG_MESSAGE,
+			       net->comm, &request),
 		     "MPI_Isend of a message");
-	net->nframes_sent++;
 	/* Small frames are mostly gone by now. */
 	check_or_die(net, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
 	if (done)
 		op_end(net, op);
 	else
 		watch(net, op, request);
+}
+
+static void start_message(struct mpi_net *net, struct net_message *message)
+{
+	struct op *op = op_new(net, OP_MESSAGE);
+
+	op->of.message = message;
+	op->frame = pool_get(&net->frame_pool);
+	net->nframes_sent++;
+	start_frame(net, op, frame_fill(op->frame, message), message->peer);
 }
 
 static void start_queued(struct mpi_net *net)
@@ -224,6 +237,89 @@ static int mpi_send(struct net *base, struct net_message *message)
 	return 0;
 }
 
+/* ---- barrier ---- */
+
+static void start_round(struct mpi_net *net)
+{
+	struct frame_head head = {.flags = FRAME_BARRIER,
+				  .body_bytes = (uint64_t)net->round};
+	int peer = (int)((net->base.rank + (1LL << net->round)) % net->base.size);
+	struct op *op = op_new(net, OP_ROUND);
+
+	op->frame = pool_get(&net->frame_pool);
+	memcpy(op->frame, &head, sizeof(head));
+	start_frame(net, op, body_offset(0), peer);
+}
+
+static void start_barrier(struct mpi_net *net, struct net_barrier *barrier)
+{
+	net->barrier = barrier;
+	net->round = 0;
+	if (net->base.size > 1)
+		start_round(net);
+}
+
+/* Go as far as the rounds allow.  Frames of one round come from one node and in
+ * order, so those of a later barrier, which may be early, are only counted. */
+static void go_on_barrier(struct mpi_net *net)
+{
+	while (net->barrier) {
+		struct op *op;
+		int is_last = (1LL << net->round) >= net->base.size;
+
+		if (!is_last && net->heard[net->round] == 0)
+			return;
+		if (!is_last) {
+			net->heard[net->round++]--;
+			if ((1LL << net->round) < net->base.size)
+				start_round(net);
+			continue;
+		}
+		op = op_new(net, OP_BARRIER);
+		op->of.barrier = net->barrier;
+		op_end(net, op);
+		net->barrier = NULL;
+		if (op->of.barrier->backend[0])
+			start_barrier(net, op->of.barrier->backend[0]);
+	}
+}
+
+static void mpi_barrier(struct net *base, struct net_barrier *barrier)
+{
+	struct mpi_net *net = mpi_net_of(base);
+	struct net_barrier *last = net->barrier;
+
+	barrier->backend[0] = NULL;
+	if (last) {
+		while (last->backend[0])
+			last = last->backend[0];
+		last->backend[0] = barrier;
+		return;
+	}
+	start_barrier(net, barrier);
+	go_on_barrier(net);
+}
+
+/* ---- receiving ---- */
+
+static void take_frame(struct mpi_net *net, int peer, const char *frame)
+{
+	struct frame_head head;
+
+	memcpy(&head, frame, sizeof(head));
+	if (head.flags & FRAME_BARRIER) {
+		ORR_ASSERT(head.body_bytes < MAX_ROUNDS);
+		net->heard[head.body_bytes]++;
+		go_on_barrier(net);
+		return;
+	}
+	ORR_ASSERT(head.head_bytes <= NET_HEAD_BYTES);
+	net->base.deliver(
+		&net->base, peer, frame + sizeof(head), head.head_bytes,
+		head.flags & FRAME_HAS_BODY ? frame + body_offset(head.head_bytes) : NULL,
+		(size_t)head.body_bytes);
+}
+
 static void post_receive(struct mpi_net *net, int slot)
 {
 	check_or_die(net,
@@ -236,15 +332,9 @@ static void post_receive(struct mpi_net *net, int slot)
 static void receive_oldest(struct mpi_net *net, int peer)
 {
 	int slot = net->oldest;
-	char *frame = net->ring_frames[slot];
-	struct frame_head head;
 
-	memcpy(&head, frame, sizeof(head));
-	ORR_ASSERT(head.head_bytes <= NET_HEAD_BYTES);
 	net->oldest = (slot + 1) % RING_RECEIVES;
-	net->base.deliver(&net->base, peer, frame + sizeof(head), head.head_bytes,
-			  head.has_body ? frame + body_offset(head.head_bytes) : NULL,
-			  (size_t)head.body_bytes);
+	take_frame(net, peer, net->ring_frames[slot]);
 	post_receive(net, slot);
 }
 
@@ -397,22 +487,11 @@ static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *sta
 
 /* ---- progress ---- */
 
-static void barrier_start(struct net *base, struct net_barrier *barrier)
-{
-	struct mpi_net *net = mpi_net_of(base);
-	struct op *op = op_new(net, OP_BARRIER);
-	MPI_Request request;
-
-	op->of.barrier = barrier;
-	check_or_die(net, MPI_Ibarrier(net->comm, &request), "MPI_Ibarrier");
-	watch(net, op, request);
-}
-
 /* The request of op has ended: it goes to the ended ones, or to its next piece. */
 static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *status,
 			     int rc)
 {
-	if (op->kind == OP_MESSAGE || op->kind == OP_BARRIER) {
+	if (op->kind == OP_MESSAGE || op->kind == OP_ROUND) {
 		check_or_die(net, rc, "sending a message");
 		op_end(net, op);
 		return;
@@ -440,6 +519,14 @@ static void compact(struct mpi_net *net)
 	net->nrequests = kept;
 }
 
+/* SMPI tells of a truncated message in the status alone. */
+static int error_of(const MPI_Status *status, int rc)
+{
+	if (rc == MPI_SUCCESS && status->MPI_ERROR != MPI_ERR_TRUNCATE)
+		return MPI_SUCCESS;
+	return status->MPI_ERROR;
+}
+
 /* One MPI_Testsome(): sort what has ended.  Returns how many have. */
 static int test_requests(struct mpi_net *net, int *peer)
 {
@@ -447,6 +534,8 @@ static int test_requests(struct mpi_net *net, int *peer)
 
 	*peer = -1;
 	net->requests[0] = net->ring[net->oldest];
+	for (int i = 0; i < net->nrequests; i++)
+		net->statuses[i].MPI_ERROR = MPI_SUCCESS;
 	rc = MPI_Testsome(net->nrequests, net->requests, &nended, net->indices,
 			  net->statuses);
 	if (nended == MPI_UNDEFINED || nended == 0) {
@@ -456,7 +545,7 @@ static int test_requests(struct mpi_net *net, int *peer)
 	for (int i = 0; i < nended; i++) {
 		int at = net->indices[i];
 		MPI_Status status = net->statuses[i];
-		int error = rc == MPI_SUCCESS ? MPI_SUCCESS : status.MPI_ERROR;
+		int error = error_of(&status, rc);
 		struct op *op = at ? net->ops[at] : NULL;
 
 		if (at == 0) {
@@ -488,6 +577,9 @@ static void call_back(struct mpi_net *net, struct op *op)
 	case OP_GET:
 		ended.of.bulk->status = ended.status;
 		ended.of.bulk->done(ended.of.bulk);
+		break;
+	case OP_ROUND:
+		pool_put(&net->frame_pool, ended.frame);
 		break;
 	case OP_BARRIER:
 		ended.of.barrier->done(ended.of.barrier);
@@ -570,7 +662,7 @@ static const struct net_ops mpi_ops = {
 	.send = mpi_send,
 	.put = mpi_put,
 	.get = mpi_get,
-	.barrier = barrier_start,
+	.barrier = mpi_barrier,
 	.poll = mpi_poll,
 	.close = mpi_close,
 };

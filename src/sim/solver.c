@@ -12,39 +12,39 @@
  * flow loads a link with its rate times the weight of its use.
  *
  * When flows enter or leave, their links are marked, and one event at the same date
- * rates anew a region around them: all flows that depend on each other, even
- * indirectly, when they are few, which is exact; otherwise the flows on marked links,
- * while the others keep their rates.  Links at the edge whose load changes much are
- * marked in turn, a few times.  Where even the marked links carry too many flows, each
- * gets the least of its links' even shares.
+ * rates flows anew.  As long as few flows are on their way, this is exact, or nearly:
+ * a region around a marked link is rated together, which is all flows that depend on
+ * each other, even indirectly, or else those on marked links, while the others keep
+ * their rates.  Of many flows, each that is on a marked link gets the least of its
+ * links' even shares, which never exceed the max-min shares by more than crosstraffic.
  */
 enum {
-	EXACT_FLOWS = 48,   /* most flows of a region that is exact */
-	REGION_FLOWS = 128, /* most flows of any region */
+	SMALL_FLOWS = 128,  /* most flows on their way for regions to be tried */
+	EXACT_FLOWS = 32,   /* most flows of a region that is exact */
+	REGION_FLOWS = 64,  /* most flows of any region */
 	REGION_LINKS = 16 * REGION_FLOWS,
-	MAX_ROUNDS = 4, /* of marking at one date */
 };
 
-/* Part of a link's capacity by which its load must change to be marked. */
-#define MUCH 0.05
+/* With many flows, a rate is left alone when it would change by a smaller part. */
+#define FINE 0.003
 
 struct use {
 	struct link *link;
 	struct flow *flow;
 	struct use *prev, *next; /* on the link */
 	double weight;           /* over the flow's penalty */
+	int back;                /* crosstraffic: it weighs little */
 };
 
 struct link {
 	double bytes_per_s;
-	double weight; /* sum over the uses */
-	double load;   /* sum over the uses of the flow's rate, penalty and weight */
+	/* Sums over the uses; load is of the flow's rate, penalty and weight. */
+	double weight, load;
+	double forward_weight, back_load; /* without and with crosstraffic alone */
 	struct use *uses;
-	unsigned char marked;
-	unsigned char inside; /* all its flows are in the region */
+	int marked;
 	unsigned stamp;           /* of the region it was put in */
 	double left, left_weight; /* of the region's flows, while it is filled */
-	double load_before;
 };
 
 struct flow {
@@ -62,14 +62,11 @@ struct flow {
 struct solver {
 	struct sim *sim;
 	struct table links; /* by the address of SimGrid's link; never walked but to free */
-	struct link_list {
-		struct link **links;
-		size_t count, capacity;
-	} marked, settling;
+	struct link **marked;
+	size_t nmarked, capacity;
 	struct plat_timer settle;
+	int nactive; /* flows on links */
 	unsigned stamp;
-	double round_s; /* the date of the last rounds of marking, and how many */
-	int nrounds;
 	/* The region that is rated together. */
 	struct flow *flows[REGION_FLOWS];
 	struct link *region[REGION_LINKS];
@@ -80,23 +77,33 @@ struct solver {
 
 static void mark(struct solver *solver, struct link *link)
 {
-	struct link_list *list = &solver->marked;
-
 	if (link->marked)
 		return;
 	link->marked = 1;
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? 2 * list->capacity : 64;
-		list->links = orr_realloc(list->links,
-					  list->capacity * sizeof(*list->links));
+	if (solver->nmarked == solver->capacity) {
+		solver->capacity = solver->capacity ? 2 * solver->capacity : 64;
+		solver->marked = orr_realloc(solver->marked,
+					     solver->capacity * sizeof(*solver->marked));
 	}
-	list->links[list->count++] = link;
+	solver->marked[solver->nmarked++] = link;
 	if (!calendar_has(&solver->settle))
 		calendar_add(solver->sim, &solver->settle, solver->sim->now_s);
 }
 
+static void add_load(struct use *use, double rate)
+{
+	double load = rate * use->flow->penalty * use->weight;
+
+	use->link->load += load;
+	if (use->back)
+		use->link->back_load += load;
+}
+
+/* Of many flows, crosstraffic alone makes nobody be rated anew. */
 static void enter_links(struct flow *flow)
 {
+	int is_small = ++flow->solver->nactive <= SMALL_FLOWS;
+
 	for (int i = 0; i < flow->nuses; i++) {
 		struct use *use = &flow->uses[i];
 
@@ -105,12 +112,17 @@ static void enter_links(struct flow *flow)
 			use->next->prev = use;
 		use->link->uses = use;
 		use->link->weight += use->weight;
-		mark(flow->solver, use->link);
+		if (!use->back)
+			use->link->forward_weight += use->weight;
+		if (!use->back || is_small)
+			mark(flow->solver, use->link);
 	}
 }
 
 static void leave_links(struct flow *flow)
 {
+	int is_small = flow->solver->nactive-- <= SMALL_FLOWS;
+
 	for (int i = 0; i < flow->nuses; i++) {
 		struct use *use = &flow->uses[i];
 		struct link *link = use->link;
@@ -119,10 +131,15 @@ static void leave_links(struct flow *flow)
 		if (use->next)
 			use->next->prev = use->prev;
 		link->weight -= use->weight;
-		link->load -= flow->rate * flow->penalty * use->weight;
-		if (!link->uses) /* Rounding must not add up. */
+		if (!use->back)
+			link->forward_weight -= use->weight;
+		add_load(use, -flow->rate);
+		if (!link->uses) { /* Rounding must not add up. */
 			link->weight = link->load = 0;
-		mark(flow->solver, link);
+			link->forward_weight = link->back_load = 0;
+		}
+		if (!use->back || is_small)
+			mark(flow->solver, link);
 	}
 }
 
@@ -131,34 +148,35 @@ static void leave_links(struct flow *flow)
 static void set_rate(struct flow *flow, double rate, double now_s)
 {
 	struct sim *sim = flow->solver->sim;
+	double fine = flow->solver->nactive > SMALL_FLOWS ? FINE : 1e-9;
 
-	if (fabs(rate - flow->rate) <= 1e-9 * rate)
+	if (fabs(rate - flow->rate) <= fine * rate)
 		return;
 	flow->left_bytes -= flow->rate * (now_s - flow->updated_s);
 	if (flow->left_bytes < 0)
 		flow->left_bytes = 0;
 	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->load +=
-			(rate - flow->rate) * flow->penalty * flow->uses[i].weight;
+		add_load(&flow->uses[i], rate - flow->rate);
 	flow->rate = rate;
 	flow->updated_s = now_s;
 	calendar_remove(sim, &flow->event);
 	calendar_add(sim, &flow->event, now_s + flow->left_bytes / rate);
 }
 
-/* Crosstraffic, which weighs little, is not what limits a flow. */
+/* Crosstraffic takes what it takes; the rest is shared evenly. */
 static double even_share(const struct flow *flow)
 {
-	double rate = flow->bound;
+	double level = flow->bound * flow->penalty;
 
-	for (int i = 0; i < flow->nuses; i++) {
-		const struct use *use = &flow->uses[i];
+	for (int i = 0; i < flow->nuses && !flow->uses[i].back; i++) {
+		const struct link *link = flow->uses[i].link;
+		double room = link->bytes_per_s - link->back_load;
 
-		if (use->weight * flow->penalty > 0.5)
-			rate = fmin(rate, use->link->bytes_per_s /
-						  (use->link->weight * flow->penalty));
+		if (room < 0.5 * link->bytes_per_s)
+			room = 0.5 * link->bytes_per_s;
+		level = fmin(level, room / link->forward_weight);
 	}
-	return rate;
+	return level / flow->penalty;
 }
 
 /* Put a flow and its links in the region; 0 when there is no room. */
@@ -177,7 +195,7 @@ static int add_flow(struct solver *solver, struct flow *flow)
 
 		if (link->stamp != solver->stamp) {
 			link->stamp = solver->stamp;
-			link->load_before = link->left = link->load;
+			link->left = link->load;
 			link->left_weight = 0;
 			solver->region[solver->nregion++] = link;
 		}
@@ -251,7 +269,6 @@ static void fill(struct solver *solver)
 		struct link *link = solver->region[i];
 
 		link->left = link->bytes_per_s - link->left;
-		link->inside = link->left_weight >= link->weight * (1 - 1e-9);
 	}
 	while (solver->nflows > 0) {
 		struct link *full = NULL;
@@ -283,60 +300,35 @@ static void fill(struct solver *solver)
 	}
 }
 
-/* Links at the edge of a region that has been filled: their other flows may change. */
-static void mark_edge(struct solver *solver)
-{
-	if (solver->nrounds >= MAX_ROUNDS)
-		return;
-	for (int i = 0; i < solver->nregion; i++) {
-		struct link *link = solver->region[i];
-
-		if (!link->inside &&
-		    fabs(link->load - link->load_before) > MUCH * link->bytes_per_s)
-			mark(solver, link);
-	}
-}
-
 static void rate_even(struct solver *solver, struct link *link)
 {
 	for (struct use *use = link->uses; use; use = use->next)
-		set_rate(use->flow, even_share(use->flow), solver->sim->now_s);
+		if (!use->back)
+			set_rate(use->flow, even_share(use->flow), solver->sim->now_s);
 }
 
 /* Rate anew what a marked link concerns, and unmark the links that this settles. */
 static void settle_link(struct solver *solver, struct link *link)
 {
-	int all = gather(solver, link, 1, EXACT_FLOWS);
-
-	if (!all && !gather(solver, link, 0, REGION_FLOWS)) {
-		link->marked = 0;
+	link->marked = 0;
+	if (solver->nactive > SMALL_FLOWS || (!gather(solver, link, 1, EXACT_FLOWS) &&
+					      !gather(solver, link, 0, REGION_FLOWS))) {
 		rate_even(solver, link);
 		return;
 	}
-	/* An edge is marked for the next round only after the region's are unmarked. */
-	link->marked = 0;
 	for (int i = 0; i < solver->nregion; i++)
 		solver->region[i]->marked = 0;
 	fill(solver);
-	if (!all)
-		mark_edge(solver);
 }
 
 static void settle(struct plat_timer *timer)
 {
 	struct solver *solver = ORR_CONTAINER(timer, struct solver, settle);
-	struct link_list settling = solver->marked;
 
-	if (solver->round_s != solver->sim->now_s)
-		solver->nrounds = 0;
-	solver->round_s = solver->sim->now_s;
-	solver->nrounds++;
-	solver->marked = solver->settling;
-	solver->marked.count = 0;
-	solver->settling = settling;
-	for (size_t i = 0; i < settling.count; i++)
-		if (settling.links[i]->marked)
-			settle_link(solver, settling.links[i]);
+	for (size_t i = 0; i < solver->nmarked; i++)
+		if (solver->marked[i]->marked)
+			settle_link(solver, solver->marked[i]);
+	solver->nmarked = 0;
 }
 
 /* ---- life ------------------------------------------------------------------ */
@@ -359,8 +351,8 @@ static void on_enter(struct plat_timer *timer)
 
 	flow->event.fire = on_end;
 	flow->updated_s = now_s;
-	/* Without a link the settling does not see it. */
-	if (flow->nuses == 0)
+	/* Without a link of its own the settling may not see it. */
+	if (flow->nuses == 0 || flow->uses[0].back)
 		set_rate(flow, flow->bound, now_s);
 	enter_links(flow);
 }
@@ -395,6 +387,7 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 		flow->uses[i].link = find_link(solver, &spec->links[i]);
 		flow->uses[i].flow = flow;
 		flow->uses[i].weight = spec->links[i].weight / spec->penalty;
+		flow->uses[i].back = spec->links[i].weight < 1;
 	}
 	calendar_add(solver->sim, &flow->event, start_s);
 }
@@ -418,7 +411,6 @@ void solver_free(struct solver *solver)
 	while ((link = table_next(&solver->links, &cursor)))
 		free(link);
 	table_free(&solver->links);
-	free(solver->marked.links);
-	free(solver->settling.links);
+	free(solver->marked);
 	free(solver);
 }

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * What a task costs from its insertion to its end, when its kernel does nothing.
+ *
+ * usage: task_life [NTASKS], with STARPU_NCPU=1 and STARPU_SCHED
+ */
+#include <stdlib.h>
+
+#include <starpu.h>
+
+#include "bench.h"
+
+enum { NDATA = 64, ROUNDS = 5 };
+
+static void nothing(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+static struct starpu_codelet no_data = {.cpu_funcs = {nothing}, .nbuffers = 0};
+static struct starpu_codelet one = {
+	.cpu_funcs = {nothing}, .nbuffers = 1, .modes = {STARPU_RW}};
+static struct starpu_codelet three = {
+	.cpu_funcs = {nothing}, .nbuffers = 3, .modes = {STARPU_R, STARPU_R, STARPU_RW}};
+
+static starpu_data_handle_t data[NDATA];
+
+static void insert_empty(unsigned i)
+{
+	(void)i;
+	starpu_task_insert(&no_data, 0);
+}
+
+static void insert_chain(unsigned i)
+{
+	(void)i;
+	starpu_task_insert(&one, STARPU_RW, data[0], 0);
+}
+
+static void insert_independent(unsigned i)
+{
+	starpu_task_insert(&one, STARPU_RW, data[i % NDATA], 0);
+}
+
+static void insert_three(unsigned i)
+{
+	/* Three different data each time: 1, 9 and 25 apart from a moving start. */
+	starpu_task_insert(&three, STARPU_R, data[(5 * i + 9) % NDATA], STARPU_R,
+			   data[(5 * i + 25) % NDATA], STARPU_RW, data[5 * i % NDATA], 0);
+}
+
+/* The fastest of several rounds, after one that warms up. */
+static void measure(const char *name, void (*insert)(unsigned), unsigned ntasks)
+{
+	double best_total_s = 1e9, best_insert_s = 1e9;
+	char text[64];
+
+	for (int round = 0; round <= ROUNDS; round++) {
+		double start = bench_now_s(), inserted, end;
+
+		for (unsigned i = 0; i < ntasks; i++)
+			insert(i);
+		inserted = bench_now_s();
+		starpu_task_wait_for_all();
+		end = bench_now_s();
+		if (round && end - start < best_total_s) {
+			best_total_s = end - start;
+			best_insert_s = inserted - start;
+		}
+	}
+	bench_print("task_life", name, "us/task", best_total_s / ntasks * 1e6);
+	snprintf(text, sizeof text, "%s (insertion)", name);
+	bench_print("task_life", text, "us/task", best_insert_s / ntasks * 1e6);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned ntasks = argc > 1 ? atoi(argv[1]) : 20000;
+	float values[NDATA] = {0};
+
+	if (starpu_init(NULL))
+		return 77;
+	for (int i = 0; i < NDATA; i++)
+		starpu_variable_data_register(&data[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&values[i], sizeof values[i]);
+	measure("no data", insert_empty, ntasks);
+	measure("chain", insert_chain, ntasks);
+	measure("independent RW", insert_independent, ntasks);
+	measure("three data", insert_three, ntasks);
+	for (int i = 0; i < NDATA; i++)
+		starpu_data_unregister(data[i]);
+	starpu_shutdown();
+	return 0;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_API_MPI_API_H
+#define ORR_API_MPI_API_H
+
+/*
+ * mpi_api.h - what the functions of starpu_mpi.h share: they find the caller's MPI
+ * layer, turn communicators into indices, and call down.
+ */
+#include <starpu_mpi.h>
+
+#include "api/api.h"
+#include "mpi/mpi.h"
+
+_Static_assert(STARPU_MPI_PER_NODE == OWNER_PER_NODE, "see mpi/registry.h");
+
+/* The API's part of struct mpi. */
+struct mpi_api {
+	MPI_Comm comm;       /* given at init */
+	int keyval;          /* its attribute tells when a communicator is freed */
+	struct table comms;  /* value of an MPI_Comm to index + 1 */
+	MPI_Comm *live;      /* those with the attribute, to be told at shutdown */
+	int nlive, live_capacity;
+	int owns_mpi;        /* MPI_Finalize() is ours */
+	int started_starpu;  /* starpu_shutdown() is ours */
+	int world_rank, world_size;
+	int use_locks;       /* MPI may be called by one thread at a time */
+};
+
+/* The layer of the caller's node; ends the program when there is none. */
+struct mpi *api_mpi(const char *func);
+
+int api_comm_find(struct mpi *mpi, MPI_Comm comm, const char *func);
+int api_comm_learn_slow(struct mpi *mpi, MPI_Comm comm, const char *func);
+
+static inline const void *api_comm_value(MPI_Comm comm)
+{
+	return (const void *)(uintptr_t)comm;
+}
+
+/* The index of a communicator; ends the program when it was never registered. */
+static inline int api_comm(struct mpi *mpi, MPI_Comm comm, const char *func)
+{
+	if (api_comm_value(comm) == mpi->last_comm)
+		return mpi->last_comm_index;
+	return api_comm_find(mpi, comm, func);
+}
+
+/* The same, but it is registered when it was not. */
+static inline int api_comm_learn(struct mpi *mpi, MPI_Comm comm, const char *func)
+{
+	if (api_comm_value(comm) == mpi->last_comm)
+		return mpi->last_comm_index;
+	return api_comm_learn_slow(mpi, comm, func);
+}
+
+/* Called by init with the layer open, and by shutdown. */
+void api_comms_open(struct mpi *mpi, MPI_Comm comm);
+void api_comms_close(struct mpi_api *api);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "api/mpi_api.h"
+
+#include "base/check.h"
+
+void starpu_mpi_data_register_comm(starpu_data_handle_t data_handle,
+				   starpu_mpi_tag_t data_tag, int rank, MPI_Comm comm)
+{
+	struct mpi *mpi = api_mpi("starpu_mpi_data_register");
+	int index = rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_register");
+
+	registry_register(mpi, data_handle, data_tag, rank, index, "starpu_mpi_data_register");
+}
+
+void starpu_mpi_data_set_tag(starpu_data_handle_t handle, starpu_mpi_tag_t data_tag)
+{
+	registry_register(api_mpi(__func__), handle, data_tag, OWNER_UNSET, 0, __func__);
+}
+
+void starpu_mpi_data_set_rank_comm(starpu_data_handle_t handle, int rank, MPI_Comm comm)
+{
+	struct mpi *mpi = api_mpi("starpu_mpi_data_set_rank");
+	int index = rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_set_rank");
+
+	registry_register(mpi, handle, TAG_UNSET, rank, index, "starpu_mpi_data_set_rank");
+}
+
+/* The handle has been given to starpu_mpi_data_register(). */
+static struct mpi *check_registered(const char *func, starpu_data_handle_t handle)
+{
+	struct mpi *mpi = api_mpi(func);
+	char text[128];
+
+	api_check_handle(mpi->node, func, handle);
+	if (!(handle->flags & DATUM_MPI))
+		orr_die(mpi->rank,
+			"%s: %s has neither tag nor owner; call starpu_mpi_data_register() first",
+			func, data_describe(handle, text, sizeof(text)));
+	return mpi;
+}
+
+int starpu_mpi_data_get_rank(starpu_data_handle_t handle)
+{
+	check_registered(__func__, handle);
+	return handle->owner;
+}
+
+starpu_mpi_tag_t starpu_mpi_data_get_tag(starpu_data_handle_t handle)
+{
+	check_registered(__func__, handle);
+	return handle->tag;
+}
+
+/* ---- moving values ------------------------------------------------------------------ */
+
+static int fetch_to(struct mpi *mpi, MPI_Comm comm, struct fetch *fetch)
+{
+	const struct mpi_comm *members;
+
+	fetch->comm = api_comm(mpi, comm, fetch->what);
+	members = comm_at(&mpi->comms, fetch->comm);
+	if (fetch->to < 0 || fetch->to >= members->size)
+		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", fetch->what, fetch->to,
+			members->size - 1);
+	return insert_fetch(mpi, fetch);
+}
+
+int starpu_mpi_get_data_on_node(MPI_Comm comm, starpu_data_handle_t data_handle, int node)
+{
+	struct mpi *mpi = check_registered(__func__, data_handle);
+	struct fetch fetch = { .handle = data_handle, .to = node, .is_blocking = 1 };
+
+	api_blocking_node(__func__);
+	fetch.what = __func__;
+	return fetch_to(mpi, comm, &fetch);
+}
+
+int starpu_mpi_get_data_on_node_detached(MPI_Comm comm, starpu_data_handle_t data_handle,
+					 int node, void (*callback)(void *), void *arg)
+{
+	struct mpi *mpi = check_registered(__func__, data_handle);
+	struct fetch fetch = { .handle = data_handle,
+			       .to = node,
+			       .callback = callback,
+			       .arg = arg,
+			       .what = __func__ };
+
+	return fetch_to(mpi, comm, &fetch);
+}
+
+void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
+					       starpu_data_handle_t data_handle)
+{
+	struct mpi *mpi = check_registered(__func__, data_handle);
+	const struct mpi_comm *members = comm_at(&mpi->comms, api_comm(mpi, comm, __func__));
+
+	/* Others than the owner take part in one of the transfers only. */
+	if (members->rank != data_handle->owner) {
+		starpu_mpi_get_data_on_node_detached(comm, data_handle, members->rank, NULL, NULL);
+		return;
+	}
+	for (int rank = 0; rank < members->size; rank++)
+		starpu_mpi_get_data_on_node_detached(comm, data_handle, rank, NULL, NULL);
+}
+
+void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new_rank)
+{
+	struct mpi *mpi = check_registered(__func__, handle);
+
+	if (handle->owner == new_rank)
+		return;
+	starpu_mpi_get_data_on_node_detached(comm, handle, new_rank, NULL, NULL);
+	starpu_mpi_data_set_rank_comm(handle, new_rank, comm);
+	cache_flush(mpi, handle);
+}
+
+/* ---- cache ----------------------------------------------------------------------------- */
+
+int starpu_mpi_cache_is_enabled(void)
+{
+	return api_mpi(__func__)->cache.is_on;
+}
+
+int starpu_mpi_cache_set(int enabled)
+{
+	cache_set(api_mpi(__func__), enabled == 1);
+	return 0;
+}
+
+void starpu_mpi_cache_flush(MPI_Comm comm, starpu_data_handle_t data_handle)
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	(void)comm;
+	api_check_handle(mpi->node, __func__, data_handle);
+	cache_flush(mpi, data_handle);
+}
+
+void starpu_mpi_cache_flush_all_data(MPI_Comm comm)
+{
+	(void)comm;
+	cache_flush_all(api_mpi(__func__));
+}
+
+int starpu_mpi_cached_receive(starpu_data_handle_t data_handle)
+{
+	struct mpi *mpi = check_registered(__func__, data_handle);
+
+	return mpi->cache.is_on && (data_handle->flags & DATUM_RECEIVED);
+}
+
+int starpu_mpi_cached_receive_set(starpu_data_handle_t data)
+{
+	return cache_note_received(check_registered(__func__, data), data);
+}
+
+int starpu_mpi_cached_cp_receive_set(starpu_data_handle_t data_handle)
+{
+	return cache_note_received(check_registered(__func__, data_handle), data_handle);
+}
+
+void starpu_mpi_cached_receive_clear(starpu_data_handle_t data)
+{
+	cache_clear_received(check_registered(__func__, data), data);
+}
+
+/* dest is a rank in the communicator of init. */
+static void check_dest(struct mpi *mpi, const char *func, int dest)
+{
+	if (dest < 0 || dest >= mpi->size)
+		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", func, dest, mpi->size - 1);
+}
+
+int starpu_mpi_cached_send(starpu_data_handle_t data_handle, int dest)
+{
+	struct mpi *mpi = check_registered(__func__, data_handle);
+
+	check_dest(mpi, __func__, dest);
+	return cache_has_sent(mpi, data_handle, dest);
+}
+
+int starpu_mpi_cached_send_set(starpu_data_handle_t data, int dest)
+{
+	struct mpi *mpi = check_registered(__func__, data);
+
+	check_dest(mpi, __func__, dest);
+	return cache_note_sent(mpi, data, dest);
+}
+
+void starpu_mpi_cached_send_clear(starpu_data_handle_t data)
+{
+	cache_clear_sent(check_registered(__func__, data), data);
+}
+
+/* ---- cooperative sends: accepted, every copy still comes from the sender ------------------ */
+
+void starpu_mpi_coop_sends_set_use(int use_coop_sends)
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	if (mpi->size <= 2)
+		orr_complain(mpi->rank,
+			     "%s: ignored, cooperative sends need more than %d ranks", __func__,
+			     mpi->size);
+	else
+		mpi->use_coop_sends = use_coop_sends != 0;
+}
+
+int starpu_mpi_coop_sends_get_use(void)
+{
+	return api_mpi(__func__)->use_coop_sends;
+}
+
+void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle,
+						int nb_sends)
+{
+	(void)nb_sends; /* A hint; sends leave as soon as they can. */
+	api_check_handle(api_mpi(__func__)->node, __func__, data_handle);
+}
+
+/* ---- statistics and tags -------------------------------------------------------------------- */
+
+void starpu_mpi_comm_stats_enable(void)
+{
+	stats_enable(api_mpi(__func__));
+}
+
+void starpu_mpi_comm_stats_disable(void)
+{
+	api_mpi(__func__)->stats.is_on = 0;
+}
+
+void starpu_mpi_comm_stats_retrieve(size_t *comm_stats)
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	if (!mpi->stats.sent_bytes)
+		return;
+	for (int i = 0; i < mpi->size; i++)
+		comm_stats[i] = (size_t)mpi->stats.sent_bytes[i];
+}
+
+int64_t starpu_mpi_tags_allocate(int64_t nbtags)
+{
+	struct mpi *mpi = api_mpi(__func__);
+	int64_t first;
+
+	if (nbtags == 0)
+		return -1;
+	first = nbtags > 0 ? tag_ranges_take(&mpi->tags, nbtags) : -1;
+	if (first < 0)
+		orr_die(mpi->rank, "%s: no %lld consecutive tags are free; free some with "
+				   "starpu_mpi_tags_free()",
+			__func__, (long long)nbtags);
+	return first;
+}
+
+void starpu_mpi_tags_free(int64_t mintag)
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	if (tag_ranges_give(&mpi->tags, mintag) < 0)
+		orr_die(mpi->rank,
+			"%s: no tags were allocated from %lld on; give what "
+			"starpu_mpi_tags_allocate() returned",
+			__func__, (long long)mintag);
+}

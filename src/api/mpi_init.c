@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "api/mpi_api.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+
+/* MPI must run: start it when asked to.  1 when it is ours to end. */
+static int start_mpi(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
+{
+	int is_initialised = 0, is_finalised = 0, level;
+
+	MPI_Initialized(&is_initialised);
+	MPI_Finalized(&is_finalised);
+	if (is_finalised)
+		orr_die(ORR_NO_RANK,
+			"starpu_mpi_init: MPI has been finalised and cannot start again; let the "
+			"application call MPI_Init_thread() and MPI_Finalize() around all "
+			"initialisations");
+	if (is_initialised)
+		return 0;
+	if (!initialize_mpi)
+		orr_die(ORR_NO_RANK,
+			"starpu_mpi_init: MPI is not initialised; call MPI_Init_thread() first, "
+			"or pass 1 for initialize_mpi");
+	/* Compared by name only: MPI_COMM_WORLD is constant before MPI_Init(). */
+	if (!plat_is_simulated() && comm != MPI_COMM_WORLD)
+		orr_die(ORR_NO_RANK, "starpu_mpi_init: with initialize_mpi, the communicator must "
+				     "be MPI_COMM_WORLD");
+	MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+	return 1;
+}
+
+static void check_level(struct mpi_api *api)
+{
+	int level = MPI_THREAD_SINGLE;
+
+	MPI_Query_thread(&level);
+	api->use_locks = level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
+	if (level < MPI_THREAD_SERIALIZED && !plat_is_simulated())
+		orr_complain(api->world_rank,
+			     "starpu_mpi_init: MPI provides thread level %d; the library calls it "
+			     "from several threads, one at a time: MPI_Init_thread() should ask for "
+			     "MPI_THREAD_SERIALIZED or more",
+			     level);
+}
+
+static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
+{
+	struct node *node = api_node("starpu_mpi_init_comm");
+	struct mpi_api *api;
+	struct net_config config = { 0 };
+	int ret;
+
+	if (node->mpi)
+		orr_die(node->rank, "starpu_mpi_init_comm: the MPI layer runs already; call "
+				    "starpu_mpi_shutdown() first");
+	api = orr_alloc(sizeof(*api));
+	api->owns_mpi = start_mpi(argc, argv, initialize_mpi, comm);
+	if (initialize_mpi)
+		comm = MPI_COMM_WORLD;
+	MPI_Comm_rank(MPI_COMM_WORLD, &api->world_rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &api->world_size);
+	check_level(api);
+	config.name = node_knobs(node)->transport;
+	config.comm = &comm;
+	config.eager_bytes = (size_t)node_knobs(node)->mpi_eager_bytes;
+	MPI_Comm_rank(comm, &config.rank);
+	MPI_Comm_size(comm, &config.size);
+	ret = mpi_open(node, &config);
+	if (ret < 0) {
+		free(api);
+		return ret;
+	}
+	node->mpi->api = api;
+	api_comms_open(node->mpi, comm);
+	return 0;
+}
+
+int starpu_mpi_init_comm(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
+{
+	return init(argc, argv, initialize_mpi, comm);
+}
+
+int starpu_mpi_init(int *argc, char ***argv, int initialize_mpi)
+{
+	int is_initialised = 0;
+
+	/* In simulation, MPI_COMM_WORLD has a value after MPI_Init() only. */
+	MPI_Initialized(&is_initialised);
+	if (!is_initialised && plat_is_simulated())
+		return init(argc, argv, initialize_mpi, MPI_COMM_NULL);
+	return init(argc, argv, initialize_mpi, MPI_COMM_WORLD);
+}
+
+/* One core is left for communication, unless the user has said where it runs. */
+static void reserve_core(struct starpu_conf *conf)
+{
+	struct knobs knobs;
+
+	knobs_read(&knobs);
+	conf->will_use_mpi = 1;
+	if (knobs.mpi_thread_cpuid >= 0 || knobs.mpi_thread_coreid >= 0 ||
+	    knobs.mpi_driver_call_frequency > 0 || conf->ncpus != -1)
+		return;
+	conf->reserve_ncpus = conf->reserve_ncpus == -1 ? 1 : conf->reserve_ncpus + 1;
+}
+
+int starpu_mpi_init_conf(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm,
+			 struct starpu_conf *conf)
+{
+	struct starpu_conf own_conf;
+	int ret;
+
+	if (!conf) {
+		conf = &own_conf;
+		starpu_conf_init(conf);
+	}
+	reserve_core(conf);
+	ret = starpu_init(conf);
+	if (ret < 0)
+		return ret;
+	ret = init(argc, argv, initialize_mpi, comm);
+	if (ret < 0) {
+		starpu_shutdown();
+		return ret;
+	}
+	((struct mpi_api *)api_mpi(__func__)->api)->started_starpu = 1;
+	return 0;
+}
+
+int starpu_mpi_initialize(void)
+{
+	return init(NULL, NULL, 0, MPI_COMM_WORLD);
+}
+
+int starpu_mpi_initialize_extended(int *rank, int *world_size)
+{
+	int ret = starpu_mpi_init(NULL, NULL, 1);
+
+	if (ret < 0)
+		return ret;
+	*rank = starpu_mpi_world_rank();
+	*world_size = starpu_mpi_world_size();
+	return 0;
+}
+
+static int shut_down(const char *func)
+{
+	struct node *node = api_blocking_node(func);
+	struct mpi_api *api = api_mpi(func)->api;
+	int owns_mpi = api->owns_mpi, started_starpu = api->started_starpu;
+
+	mpi_close_begin(node);
+	api_comms_close(api);
+	mpi_close_end(node);
+	free(api);
+	if (owns_mpi)
+		MPI_Finalize();
+	if (started_starpu)
+		starpu_shutdown();
+	return 0;
+}
+
+int starpu_mpi_shutdown(void)
+{
+	return shut_down(__func__);
+}
+
+int starpu_mpi_shutdown_comm(MPI_Comm comm)
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	if (!mpi->is_fake && api_comm(mpi, comm, __func__) != 0)
+		orr_die(mpi->rank, "%s: expected the communicator given at init", __func__);
+	return shut_down(__func__);
+}
+
+int starpu_mpi_get_thread_cpuid(void)
+{
+	struct node *node = plat_self();
+
+	if (!node || !node->mpi || node->machine->simulated)
+		return -1;
+	return node_knobs(node)->mpi_thread_cpuid;
+}
+
+/* Our messages have communicators of their own, so no tag is taken from others. */
+int starpu_mpi_get_communication_tag(void)
+{
+	return 42;
+}
+
+void starpu_mpi_set_communication_tag(int tag)
+{
+	(void)tag;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "api/mpi_api.h"
+
+#include "base/check.h"
+#include "core/task.h"
+#include "mpi/plan.h"
+
+static int task_insert(MPI_Comm comm, struct starpu_codelet *cl, va_list list)
+{
+	struct mpi *mpi = api_mpi("starpu_mpi_task_insert");
+
+	return insert_task(mpi, api_comm(mpi, comm, "starpu_mpi_task_insert"), cl, list);
+}
+
+int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...)
+{
+	va_list list;
+	int ret;
+
+	va_start(list, codelet);
+	ret = task_insert(comm, codelet, list);
+	va_end(list);
+	return ret;
+}
+
+int starpu_mpi_insert_task(MPI_Comm comm, struct starpu_codelet *codelet, ...)
+{
+	va_list list;
+	int ret;
+
+	va_start(list, codelet);
+	ret = task_insert(comm, codelet, list);
+	va_end(list);
+	return ret;
+}
+
+struct starpu_task *starpu_mpi_task_build_v(MPI_Comm comm, struct starpu_codelet *codelet,
+					    va_list varg_list)
+{
+	struct mpi *mpi = api_mpi(__func__);
+	struct starpu_task *task = NULL;
+
+	insert_build(mpi, api_comm(mpi, comm, __func__), codelet, varg_list, &task);
+	return task;
+}
+
+struct starpu_task *starpu_mpi_task_build(MPI_Comm comm, struct starpu_codelet *codelet,
+					  ...)
+{
+	struct starpu_task *task;
+	va_list list;
+
+	va_start(list, codelet);
+	task = starpu_mpi_task_build_v(comm, codelet, list);
+	va_end(list);
+	return task;
+}
+
+int starpu_mpi_task_post_build_v(MPI_Comm comm, struct starpu_codelet *codelet,
+				 va_list varg_list)
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	return insert_post_build(mpi, api_comm(mpi, comm, __func__), codelet, varg_list);
+}
+
+int starpu_mpi_task_post_build(MPI_Comm comm, struct starpu_codelet *codelet, ...)
+{
+	va_list list;
+	int ret;
+
+	va_start(list, codelet);
+	ret = starpu_mpi_task_post_build_v(comm, codelet, list);
+	va_end(list);
+	return ret;
+}
+
+/* ---- tasks filled by hand ---------------------------------------------------------- */
+
+static const char *name_of(const struct starpu_task *task)
+{
+	if (task->name)
+		return task->name;
+	return task->cl && task->cl->name ? task->cl->name : "without name";
+}
+
+int starpu_mpi_task_exchange_data_before_execution(
+	MPI_Comm comm, struct starpu_task *task, struct starpu_data_descr *descrs,
+	struct starpu_mpi_task_exchange_params *params)
+{
+	struct mpi *mpi = api_mpi(__func__);
+	int index = api_comm(mpi, comm, __func__), ret;
+	int ndata = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
+	struct exchange exchange = { .data = descrs,
+				     .ndata = ndata,
+				     .priority = task->priority,
+				     .executor = OWNER_UNSET,
+				     .name = name_of(task) };
+
+	for (int i = 0; i < ndata; i++) {
+		descrs[i].handle = STARPU_TASK_GET_HANDLE(task, i);
+		descrs[i].mode = (enum starpu_data_access_mode)task_mode(task, i);
+	}
+	ret = insert_before(mpi, index, &exchange);
+	if (ret < 0)
+		return ret;
+	params->xrank = exchange.executor;
+	params->do_execute = exchange.executor == PLAN_EVERYWHERE ||
+			     exchange.executor == comm_at(&mpi->comms, index)->rank;
+	params->priority = task->priority;
+	if (params->do_execute && mpi->insertion.hook)
+		mpi->insertion.hook(task);
+	return 0;
+}
+
+int starpu_mpi_task_exchange_data_after_execution(
+	MPI_Comm comm, struct starpu_data_descr *descrs, unsigned nb_data,
+	struct starpu_mpi_task_exchange_params params)
+{
+	struct mpi *mpi = api_mpi(__func__);
+	struct exchange exchange = { .data = descrs,
+				     .ndata = (int)nb_data,
+				     .priority = params.priority,
+				     .executor = params.xrank,
+				     .name = "filled by hand" };
+
+	insert_after(mpi, api_comm(mpi, comm, __func__), &exchange);
+	return 0;
+}
+
+int starpu_mpi_pre_submit_hook_register(void (*f)(struct starpu_task *))
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	if (mpi->insertion.hook)
+		orr_complain(mpi->rank, "%s: the hook registered before is replaced", __func__);
+	mpi->insertion.hook = f;
+	return 0;
+}
+
+int starpu_mpi_pre_submit_hook_unregister(void)
+{
+	api_mpi(__func__)->insertion.hook = NULL;
+	return 0;
+}
+
+/* ---- policies ------------------------------------------------------------------------ */
+
+int starpu_mpi_node_selection_register_policy(
+	starpu_mpi_select_node_policy_func_t policy_func)
+{
+	struct mpi *mpi = api_mpi(__func__);
+	int policy = policy_add(&mpi->policies, policy_func);
+
+	if (policy < 0)
+		orr_die(mpi->rank,
+			"%s: %d policies are registered already, which is the limit; unregister "
+			"one with starpu_mpi_node_selection_unregister_policy()",
+			__func__, POLICY_MAX - 1);
+	return policy;
+}
+
+static struct mpi *check_policy(const char *func, int policy)
+{
+	struct mpi *mpi = api_mpi(func);
+
+	if (!policy_exists(&mpi->policies, policy))
+		orr_die(mpi->rank, "%s: policy %d is not registered", func, policy);
+	return mpi;
+}
+
+int starpu_mpi_node_selection_unregister_policy(int policy)
+{
+	struct mpi *mpi = check_policy(__func__, policy);
+
+	if (policy == POLICY_MOST_R_DATA)
+		orr_die(mpi->rank, "%s: policy %d is predefined and stays", __func__, policy);
+	mpi->policies.funcs[policy] = NULL;
+	if (mpi->policies.current == policy)
+		mpi->policies.current = POLICY_MOST_R_DATA;
+	return 0;
+}
+
+int starpu_mpi_node_selection_get_current_policy(void)
+{
+	return api_mpi(__func__)->policies.current;
+}
+
+int starpu_mpi_node_selection_set_current_policy(int policy)
+{
+	check_policy(__func__, policy)->policies.current = policy;
+	return 0;
+}
