@@ -198,7 +198,7 @@ static int run_all(struct run *run)
 	double missing;
 	int failed = 0;
 
-	run->kernels = kernels_get(run->options.is_double);
+	run->kernels = kernels_get(run->options.is_double, !has_values);
 	if (matrix_open(&run->matrix, &run->options, run->rank, has_values)) {
 		fprintf(stderr, "cholesky: node %d has no memory for its tiles\n", run->rank);
 		MPI_Abort(MPI_COMM_WORLD, 1);

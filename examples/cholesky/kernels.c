@@ -7,7 +7,6 @@
 
 #include <cblas.h>
 #include <lapacke.h>
-#include <orrery.h>
 
 #define PTR(i)  ((void *)STARPU_MATRIX_GET_PTR(buffers[i]))
 #define LD(i)   ((int)STARPU_MATRIX_GET_LD(buffers[i]))
@@ -115,7 +114,7 @@ static void gpu_declared(void **buffers, void *arg)
 	abort();
 }
 
-struct kernels *kernels_get(int is_double)
+struct kernels *kernels_get(int is_double, int with_gpus)
 {
 	struct kernels *kernels = is_double ? &double_kernels : &single_kernels;
 	struct starpu_codelet *all[] = {&kernels->potrf, &kernels->trsm, &kernels->syrk,
@@ -123,7 +122,7 @@ struct kernels *kernels_get(int is_double)
 
 	/* A worker is one core: the library must not take the others. */
 	openblas_set_num_threads(1);
-	for (unsigned i = 0; orrery_is_simulated() && i < 4; i++) {
+	for (unsigned i = 0; with_gpus && i < 4; i++) {
 		all[i]->cuda_funcs[0] = gpu_declared;
 		all[i]->cuda_flags[0] = STARPU_CUDA_ASYNC;
 	}

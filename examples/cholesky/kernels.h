@@ -13,7 +13,10 @@ struct kernels {
 	struct starpu_codelet gemm;  /* R A(m,k), R A(n,k), RW A(m,n): A -= B C^T */
 };
 
-/* The codelets, ready to be used on this flavour of the runtime. */
-struct kernels *kernels_get(int is_double);
+/*
+ * The codelets, ready to be used.  with_gpus: they declare GPU kernels as well, which
+ * take their time in a simulation but compute nothing.
+ */
+struct kernels *kernels_get(int is_double, int with_gpus);
 
 #endif

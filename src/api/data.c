@@ -25,8 +25,8 @@ static unsigned acquire_mode(const struct node *node, const char *func,
 
 	if (!(wanted & STARPU_RW))
 		orr_die(node->rank,
-			"%s: access mode %#x; expected STARPU_R, STARPU_W or STARPU_RW", func,
-			(unsigned)mode);
+			"%s: access mode %#x; expected STARPU_R, STARPU_W or STARPU_RW",
+			func, (unsigned)mode);
 	return wanted;
 }
 
@@ -60,11 +60,16 @@ int starpu_data_acquire_on_node_cb_sequential_consistency(
 	void (*callback)(void *), void *arg, int sequential_consistency)
 {
 	struct node *node = api_node(__func__);
+	struct data_wish wish = {
+		.memory = check_memory(node, __func__, memory),
+		.mode = acquire_mode(node, __func__, mode),
+		.callback = callback,
+		.arg = arg,
+		.sequential = sequential_consistency,
+	};
 
 	api_check_handle(node, __func__, handle);
-	data_acquire_cb(node, handle, check_memory(node, __func__, memory),
-			acquire_mode(node, __func__, mode), callback, arg,
-			sequential_consistency);
+	data_acquire_cb(node, handle, &wish);
 	return 0;
 }
 
@@ -90,7 +95,8 @@ int starpu_data_acquire_on_node_cb(starpu_data_handle_t handle, int memory,
 int starpu_data_acquire_cb(starpu_data_handle_t handle, enum starpu_data_access_mode mode,
 			   void (*callback)(void *), void *arg)
 {
-	return starpu_data_acquire_cb_sequential_consistency(handle, mode, callback, arg, 1);
+	return starpu_data_acquire_cb_sequential_consistency(handle, mode, callback, arg,
+							     1);
 }
 
 int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int memory,
@@ -103,7 +109,8 @@ int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int memory,
 				acquire_mode(node, __func__, mode));
 }
 
-int starpu_data_acquire_try(starpu_data_handle_t handle, enum starpu_data_access_mode mode)
+int starpu_data_acquire_try(starpu_data_handle_t handle,
+			    enum starpu_data_access_mode mode)
 {
 	return starpu_data_acquire_on_node_try(handle, STARPU_MAIN_RAM, mode);
 }
@@ -190,9 +197,11 @@ void starpu_data_invalidate_submit(starpu_data_handle_t handle)
 	data_invalidate_submit(node, handle);
 }
 
-/* ---- where data are ------------------------------------------------------------------- */
+/* ---- where data are -------------------------------------------------------------------
+ */
 
-int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned memory, unsigned async)
+int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned memory,
+			      unsigned async)
 {
 	struct node *node = async ? api_node(__func__) : api_blocking_node(__func__);
 
@@ -265,9 +274,11 @@ unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,
 	return copy && copy->allocated;
 }
 
-/* ---- attributes ---------------------------------------------------------------------------- */
+/* ---- attributes
+ * ---------------------------------------------------------------------------- */
 
-void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle, unsigned flag)
+void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle,
+						 unsigned flag)
 {
 	if (flag)
 		handle->flags |= DATUM_SEQUENTIAL;
@@ -341,8 +352,8 @@ void starpu_data_set_coordinates(starpu_data_handle_t handle, unsigned dimension
 	starpu_data_set_coordinates_array(handle, dimensions, dims);
 }
 
-unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle, unsigned dimensions,
-					   int dims[])
+unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle,
+					   unsigned dimensions, int dims[])
 {
 	unsigned known = handle->extra ? (unsigned)handle->extra->ndimensions : 0;
 
@@ -353,7 +364,8 @@ unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle, unsigned
 	return dimensions;
 }
 
-struct starpu_data_interface_ops *starpu_data_get_interface_ops(starpu_data_handle_t handle)
+struct starpu_data_interface_ops *
+starpu_data_get_interface_ops(starpu_data_handle_t handle)
 {
 	return handle->ops;
 }

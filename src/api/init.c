@@ -35,8 +35,10 @@ struct node *api_blocking_node(const char *func)
 
 	if (worker)
 		orr_die(node->rank,
-			"%s: called from a task or its callback, where it would block worker %d "
-			"for ever; call it from the application's threads, or use the form with "
+			"%s: called from a task or its callback, where it would block "
+			"worker %d "
+			"for ever; call it from the application's threads, or use the "
+			"form with "
 			"a callback",
 			func, worker->id);
 	return node;
@@ -47,7 +49,8 @@ void api_check_handle(const struct node *node, const char *func,
 {
 	if (!handle || !handle->ops)
 		orr_die(node->rank,
-			"%s: the handle is %s; give one that starpu_*_data_register() returned "
+			"%s: the handle is %s; give one that starpu_*_data_register() "
+			"returned "
 			"and that has not been unregistered",
 			func, handle ? "no longer registered" : "NULL");
 }
@@ -66,7 +69,7 @@ int starpu_conf_init(struct starpu_conf *conf)
 	if (!conf)
 		return -EINVAL;
 	knobs_read(&knobs);
-	*conf = (struct starpu_conf){ .magic = CONF_MAGIC };
+	*conf = (struct starpu_conf){.magic = CONF_MAGIC};
 	conf->sched_policy_name = knobs_raw("STARPU_SCHED");
 	conf->ncpus = knobs.ncpu;
 	conf->reserve_ncpus = knobs.reserve_ncpu;
@@ -100,9 +103,10 @@ static int check_flavour(void)
 	knobs_read(&knobs);
 	if (knobs.simgrid != 1 || plat_is_simulated())
 		return 0;
-	orr_complain(ORR_NO_RANK,
-		     "STARPU_SIMGRID is 1, but this program is linked with the real library; "
-		     "unset it, or build with pkg-config orrery-sim");
+	orr_complain(
+		ORR_NO_RANK,
+		"STARPU_SIMGRID is 1, but this program is linked with the real library; "
+		"unset it, or build with pkg-config orrery-sim");
 	return -EINVAL;
 }
 
@@ -115,7 +119,8 @@ int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
 	(void)argv;
 	if (user_conf && user_conf->magic != CONF_MAGIC) {
 		orr_complain(ORR_NO_RANK,
-			     "starpu_init: the configuration's magic is %d, not %d: fill it with "
+			     "starpu_init: the configuration's magic is %d, not %d: fill "
+			     "it with "
 			     "starpu_conf_init() first",
 			     user_conf->magic, CONF_MAGIC);
 		return -EINVAL;
@@ -145,7 +150,7 @@ int starpu_is_initialized(void)
 
 void starpu_wait_initialized(void)
 {
-	const struct timespec pause = { .tv_nsec = 100000 };
+	const struct timespec pause = {.tv_nsec = 100000};
 
 	while (!plat_self())
 		nanosleep(&pause, NULL);
@@ -160,8 +165,9 @@ void starpu_shutdown(void)
 		return;
 	}
 	if (node->npaused)
-		orr_die(node->rank, "starpu_shutdown: the library is paused %d times; call "
-				    "starpu_resume() first",
+		orr_die(node->rank,
+			"starpu_shutdown: the library is paused %d times; call "
+			"starpu_resume() first",
 			node->npaused);
 	node_wait_ready(node, 0);
 	node_close(node);
@@ -177,7 +183,8 @@ void starpu_resume(void)
 	struct node *node = api_node(__func__);
 
 	if (orr_add(&node->npaused, -1) < 0)
-		orr_die(node->rank, "starpu_resume: there was no starpu_pause() before it");
+		orr_die(node->rank,
+			"starpu_resume: there was no starpu_pause() before it");
 	if (orr_load(&node->npaused) > 0)
 		return;
 	for (int i = 0; i < node->nworkers; i++)
@@ -226,15 +233,17 @@ int orrery_get_stats(struct orrery_stats *stats)
 		return -EINVAL;
 	if (!node)
 		return -ENODEV;
-	*stats = (struct orrery_stats){ .tasks_submitted = (unsigned long)node->tasks_submitted,
-					.tasks_inserted = node->tasks_inserted,
-					.messages_sent = node->messages_sent,
-					.bytes_sent = node->bytes_sent,
-					.uncalibrated_tasks = node->uncalibrated_tasks };
+	*stats = (struct orrery_stats){.tasks_submitted =
+					       (unsigned long)node->tasks_submitted,
+				       .tasks_inserted = node->tasks_inserted,
+				       .messages_sent = node->messages_sent,
+				       .bytes_sent = node->bytes_sent,
+				       .uncalibrated_tasks = node->uncalibrated_tasks};
 	for (int i = 0; i < node->nworkers; i++)
 		stats->tasks_executed += node->workers[i].executed;
-	stats->makespan_s = (node->last_end_s > 0 ? node->last_end_s : plat_now_s(node->plat)) -
-			    node->start_s;
+	stats->makespan_s =
+		(node->last_end_s > 0 ? node->last_end_s : plat_now_s(node->plat)) -
+		node->start_s;
 	stats->host_wall_s = process_wall_s();
 	stats->peak_memory_bytes = process_peak_bytes();
 	return 0;

@@ -73,15 +73,17 @@ int starpu_insert_task(struct starpu_codelet *cl, ...)
 	return ret;
 }
 
-void starpu_task_insert_data_make_room(struct starpu_codelet *cl, struct starpu_task *task,
-				       int *allocated_buffers, int current_buffer, int room)
+void starpu_task_insert_data_make_room(struct starpu_codelet *cl,
+				       struct starpu_task *task, int *allocated_buffers,
+				       int current_buffer, int room)
 {
 	args_make_room(cl, task, allocated_buffers, current_buffer, room);
 }
 
-void starpu_task_insert_data_process_arg(struct starpu_codelet *cl, struct starpu_task *task,
-					 int *allocated_buffers, int *current_buffer,
-					 int arg_type, starpu_data_handle_t handle)
+void starpu_task_insert_data_process_arg(struct starpu_codelet *cl,
+					 struct starpu_task *task, int *allocated_buffers,
+					 int *current_buffer, int arg_type,
+					 starpu_data_handle_t handle)
 {
 	args_add_buffer(cl, task, allocated_buffers, current_buffer, (unsigned)arg_type,
 			handle);
@@ -89,8 +91,9 @@ void starpu_task_insert_data_process_arg(struct starpu_codelet *cl, struct starp
 
 void starpu_task_insert_data_process_array_arg(struct starpu_codelet *cl,
 					       struct starpu_task *task,
-					       int *allocated_buffers, int *current_buffer,
-					       int nb_handles, starpu_data_handle_t *handles)
+					       int *allocated_buffers,
+					       int *current_buffer, int nb_handles,
+					       starpu_data_handle_t *handles)
 {
 	for (int i = 0; i < nb_handles; i++)
 		args_add_buffer(cl, task, allocated_buffers, current_buffer,
@@ -104,22 +107,23 @@ void starpu_task_insert_data_process_mode_array_arg(struct starpu_codelet *cl,
 						    struct starpu_data_descr *descrs)
 {
 	for (int i = 0; i < nb_descrs; i++)
-		args_add_buffer(cl, task, allocated_buffers, current_buffer, descrs[i].mode,
-				descrs[i].handle);
+		args_add_buffer(cl, task, allocated_buffers, current_buffer,
+				descrs[i].mode, descrs[i].handle);
 }
 
-/* ---- packed arguments ------------------------------------------------------------------ */
+/* ---- packed arguments
+ * ------------------------------------------------------------------ */
 
 void starpu_codelet_pack_arg_init(struct starpu_codelet_pack_arg_data *state)
 {
-	*state = (struct starpu_codelet_pack_arg_data){ 0 };
+	*state = (struct starpu_codelet_pack_arg_data){0};
 }
 
 /* The public state is a struct packer under other names. */
 static struct packer to_packer(const struct starpu_codelet_pack_arg_data *state)
 {
-	return (struct packer){ state->arg_buffer, state->current_offset,
-				state->arg_buffer_size, state->nargs };
+	return (struct packer){state->arg_buffer, state->current_offset,
+			       state->arg_buffer_size, state->nargs};
 }
 
 void starpu_codelet_pack_arg(struct starpu_codelet_pack_arg_data *state, const void *ptr,
@@ -134,8 +138,8 @@ void starpu_codelet_pack_arg(struct starpu_codelet_pack_arg_data *state, const v
 	state->nargs = packer.count;
 }
 
-void starpu_codelet_pack_arg_fini(struct starpu_codelet_pack_arg_data *state, void **cl_arg,
-				  size_t *cl_arg_size)
+void starpu_codelet_pack_arg_fini(struct starpu_codelet_pack_arg_data *state,
+				  void **cl_arg, size_t *cl_arg_size)
 {
 	struct packer packer = to_packer(state);
 
@@ -145,7 +149,7 @@ void starpu_codelet_pack_arg_fini(struct starpu_codelet_pack_arg_data *state, vo
 
 void starpu_codelet_pack_args(void **arg_buffer, size_t *arg_buffer_size, ...)
 {
-	struct packer packer = { 0 };
+	struct packer packer = {0};
 	va_list list;
 	int key;
 
@@ -155,7 +159,8 @@ void starpu_codelet_pack_args(void **arg_buffer, size_t *arg_buffer_size, ...)
 
 		if (key != STARPU_VALUE)
 			orr_die(ORR_NO_RANK,
-				"starpu_codelet_pack_args: argument %d; expected STARPU_VALUE, a "
+				"starpu_codelet_pack_args: argument %d; expected "
+				"STARPU_VALUE, a "
 				"pointer and a size, and 0 at the end",
 				key);
 		ptr = va_arg(list, void *);
@@ -165,8 +170,8 @@ void starpu_codelet_pack_args(void **arg_buffer, size_t *arg_buffer_size, ...)
 	packer_end(&packer, arg_buffer, arg_buffer_size);
 }
 
-void starpu_codelet_unpack_arg_init(struct starpu_codelet_pack_arg_data *state, void *cl_arg,
-				    size_t cl_arg_size)
+void starpu_codelet_unpack_arg_init(struct starpu_codelet_pack_arg_data *state,
+				    void *cl_arg, size_t cl_arg_size)
 {
 	starpu_codelet_pack_arg_init(state);
 	state->arg_buffer = cl_arg;
@@ -181,8 +186,9 @@ static size_t next_arg(struct starpu_codelet_pack_arg_data *state, void **where)
 	size_t bytes;
 
 	if (state->nargs == 0)
-		orr_die(ORR_NO_RANK, "starpu_codelet_unpack: more arguments are unpacked than "
-				     "were packed");
+		orr_die(ORR_NO_RANK,
+			"starpu_codelet_unpack: more arguments are unpacked than "
+			"were packed");
 	memcpy(&bytes, state->arg_buffer + state->current_offset, sizeof(bytes));
 	*where = state->arg_buffer + state->current_offset + sizeof(bytes);
 	state->current_offset += sizeof(bytes) + bytes;
@@ -198,7 +204,8 @@ void starpu_codelet_unpack_arg(struct starpu_codelet_pack_arg_data *state, void 
 
 	if (bytes != size)
 		orr_die(ORR_NO_RANK,
-			"starpu_codelet_unpack_arg: %zu bytes are asked for, %zu were packed",
+			"starpu_codelet_unpack_arg: %zu bytes are asked for, %zu were "
+			"packed",
 			size, bytes);
 	memcpy(ptr, where, bytes);
 }
@@ -229,8 +236,9 @@ void starpu_codelet_unpack_discard_arg(struct starpu_codelet_pack_arg_data *stat
 void starpu_codelet_unpack_arg_fini(struct starpu_codelet_pack_arg_data *state)
 {
 	if (state->nargs > 0)
-		orr_die(ORR_NO_RANK, "starpu_codelet_unpack_arg_fini: %d packed arguments were "
-				     "not unpacked",
+		orr_die(ORR_NO_RANK,
+			"starpu_codelet_unpack_arg_fini: %d packed arguments were "
+			"not unpacked",
 			state->nargs);
 }
 
@@ -255,19 +263,20 @@ void starpu_codelet_unpack_args(void *cl_arg, ...)
 	va_list list;
 
 	if (!cl_arg)
-		orr_die(ORR_NO_RANK, "starpu_codelet_unpack_args: the task has no packed argument; "
-				     "give it some with STARPU_VALUE");
+		orr_die(ORR_NO_RANK,
+			"starpu_codelet_unpack_args: the task has no packed argument; "
+			"give it some with STARPU_VALUE");
 	starpu_codelet_unpack_arg_init(&state, cl_arg, 0);
 	va_start(list, cl_arg);
 	unpack_list(&state, list);
 	va_end(list);
 }
 
-void starpu_codelet_unpack_args_and_copyleft(void *cl_arg, void *buffer, size_t buffer_size,
-					     ...)
+void starpu_codelet_unpack_args_and_copyleft(void *cl_arg, void *buffer,
+					     size_t buffer_size, ...)
 {
 	struct starpu_codelet_pack_arg_data state;
-	struct packer rest = { 0 };
+	struct packer rest = {0};
 	void *packed;
 	size_t bytes;
 	va_list list;
@@ -287,7 +296,8 @@ void starpu_codelet_unpack_args_and_copyleft(void *cl_arg, void *buffer, size_t 
 	packer_end(&rest, &packed, &bytes);
 	if (bytes > buffer_size)
 		orr_die(ORR_NO_RANK,
-			"starpu_codelet_unpack_args_and_copyleft: %zu bytes are left, the buffer "
+			"starpu_codelet_unpack_args_and_copyleft: %zu bytes are left, "
+			"the buffer "
 			"has %zu",
 			bytes, buffer_size);
 	memcpy(buffer, packed, bytes);

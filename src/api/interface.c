@@ -13,18 +13,20 @@ static int check_home(const struct node *node, const char *func, int home)
 {
 	if (home < -1 || home >= node->nmemories)
 		orr_die(node->rank,
-			"%s: home node %d; expected -1 (no value yet) or 0 to %d (0: main memory)",
+			"%s: home node %d; expected -1 (no value yet) or 0 to %d (0: "
+			"main memory)",
 			func, home, node->nmemories - 1);
 	return home;
 }
 
 /* Memory that is given must exist, unless there is nothing in it. */
-static void check_given(const struct node *node, const char *func, int home, uintptr_t ptr,
-			size_t bytes)
+static void check_given(const struct node *node, const char *func, int home,
+			uintptr_t ptr, size_t bytes)
 {
 	if (home >= 0 && !ptr && bytes && node->machine->executes)
 		orr_die(node->rank,
-			"%s: home node %d but no memory (NULL); give its address, or home node -1",
+			"%s: home node %d but no memory (NULL); give its address, or "
+			"home node -1",
 			func, home);
 }
 
@@ -75,8 +77,8 @@ void starpu_vector_data_register_allocsize(starpu_data_handle_t *handle, int hom
 				&starpu_interface_vector_ops);
 }
 
-void starpu_vector_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr,
-				 uint32_t nx, size_t elemsize)
+void starpu_vector_data_register(starpu_data_handle_t *handle, int home_node,
+				 uintptr_t ptr, uint32_t nx, size_t elemsize)
 {
 	starpu_vector_data_register_allocsize(handle, home_node, ptr, nx, elemsize,
 					      nx * elemsize);
@@ -100,18 +102,20 @@ void starpu_matrix_data_register_allocsize(starpu_data_handle_t *handle, int hom
 
 	if (home_node >= 0 && ld < nx)
 		orr_die(node->rank,
-			"%s: leading dimension %u is less than the %u elements of a column",
+			"%s: leading dimension %u is less than the %u elements of a "
+			"column",
 			__func__, ld, nx);
 	check_given(node, __func__, home_node, ptr, (size_t)nx * ny * elemsize);
 	*handle = data_register(node, check_home(node, __func__, home_node), &matrix,
 				&starpu_interface_matrix_ops);
 }
 
-void starpu_matrix_data_register(starpu_data_handle_t *handle, int home_node, uintptr_t ptr,
-				 uint32_t ld, uint32_t nx, uint32_t ny, size_t elemsize)
+void starpu_matrix_data_register(starpu_data_handle_t *handle, int home_node,
+				 uintptr_t ptr, uint32_t ld, uint32_t nx, uint32_t ny,
+				 size_t elemsize)
 {
-	starpu_matrix_data_register_allocsize(handle, home_node, ptr, ld, nx, ny, elemsize,
-					      (size_t)nx * ny * elemsize);
+	starpu_matrix_data_register_allocsize(handle, home_node, ptr, ld, nx, ny,
+					      elemsize, (size_t)nx * ny * elemsize);
 }
 
 void starpu_void_data_register(starpu_data_handle_t *handle)
@@ -128,7 +132,8 @@ void starpu_data_register_same(starpu_data_handle_t *handledst,
 
 	api_check_handle(node, __func__, handlesrc);
 	if (!interface_is_ours(handlesrc->ops)) {
-		*handledst = data_register(node, -1, handlesrc->main.interface, handlesrc->ops);
+		*handledst = data_register(node, -1, handlesrc->main.interface,
+					   handlesrc->ops);
 		return;
 	}
 	ORR_ASSERT(handlesrc->ops->interface_size <= sizeof(interface));
@@ -143,7 +148,8 @@ int starpu_data_interface_get_next_id(void)
 	return STARPU_MAX_INTERFACE_ID + orr_add(&node->next_interface_id, 1) - 1;
 }
 
-/* ---- questions ------------------------------------------------------------------------ */
+/* ---- questions ------------------------------------------------------------------------
+ */
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
 {
@@ -179,17 +185,19 @@ void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory
 		return NULL;
 	if (handle->ops->to_pointer)
 		return handle->ops->to_pointer(copy->interface, memory);
-	return handle->ops->handle_to_pointer ? handle->ops->handle_to_pointer(handle, memory)
-					      : NULL;
+	return handle->ops->handle_to_pointer
+		       ? handle->ops->handle_to_pointer(handle, memory)
+		       : NULL;
 }
 
 void *starpu_data_get_local_ptr(starpu_data_handle_t handle)
 {
-	return starpu_data_handle_to_pointer(handle, starpu_worker_get_local_memory_node());
+	return starpu_data_handle_to_pointer(handle,
+					     starpu_worker_get_local_memory_node());
 }
 
-#define INTERFACE_OF(handle, kind, KIND)                                           \
-	(ORR_ASSERT((handle)->ops == &starpu_interface_##kind##_ops),              \
+#define INTERFACE_OF(handle, kind, KIND)                                                 \
+	(ORR_ASSERT((handle)->ops == &starpu_interface_##kind##_ops),                    \
 	 (struct starpu_##kind##_interface *)(handle)->main.interface)
 
 size_t starpu_variable_get_elemsize(starpu_data_handle_t handle)
@@ -236,7 +244,8 @@ uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle)
 {
 	unsigned memory = starpu_worker_get_local_memory_node();
 
-	return ((struct starpu_matrix_interface *)data_copy(handle, memory)->interface)->ld;
+	return ((struct starpu_matrix_interface *)data_copy(handle, memory)->interface)
+		->ld;
 }
 
 uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle)
@@ -254,15 +263,17 @@ size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle)
 	return INTERFACE_OF(handle, matrix, MATRIX)->allocsize;
 }
 
-/* ---- packing ----------------------------------------------------------------------------- */
+/* ---- packing
+ * ----------------------------------------------------------------------------- */
 
 static void check_op(starpu_data_handle_t handle, const char *func, int exists)
 {
 	char what[128];
 
 	if (!exists)
-		orr_die(handle->node->rank, "%s: the interface of %s cannot do that: give it the "
-					    "operation in its struct starpu_data_interface_ops",
+		orr_die(handle->node->rank,
+			"%s: the interface of %s cannot do that: give it the "
+			"operation in its struct starpu_data_interface_ops",
 			func, data_describe(handle, what, sizeof(what)));
 }
 
@@ -275,7 +286,8 @@ int starpu_data_pack_node(starpu_data_handle_t handle, unsigned memory, void **p
 
 int starpu_data_pack(starpu_data_handle_t handle, void **ptr, starpu_ssize_t *count)
 {
-	return starpu_data_pack_node(handle, starpu_worker_get_local_memory_node(), ptr, count);
+	return starpu_data_pack_node(handle, starpu_worker_get_local_memory_node(), ptr,
+				     count);
 }
 
 int starpu_data_peek_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
@@ -287,7 +299,8 @@ int starpu_data_peek_node(starpu_data_handle_t handle, unsigned memory, void *pt
 
 int starpu_data_peek(starpu_data_handle_t handle, void *ptr, size_t count)
 {
-	return starpu_data_peek_node(handle, starpu_worker_get_local_memory_node(), ptr, count);
+	return starpu_data_peek_node(handle, starpu_worker_get_local_memory_node(), ptr,
+				     count);
 }
 
 int starpu_data_unpack_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
@@ -303,10 +316,12 @@ int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count)
 				       count);
 }
 
-/* ---- copies for user-defined interfaces: memories that the host can reach ------------------ */
+/* ---- copies for user-defined interfaces: memories that the host can reach
+ * ------------------ */
 
-int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node, uintptr_t dst,
-			  size_t dst_offset, unsigned dst_node, size_t size, void *async_data)
+int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
+			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			  size_t size, void *async_data)
 {
 	(void)src_node;
 	(void)dst_node;
@@ -317,8 +332,8 @@ int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node, u
 
 int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
 			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
-			    size_t blocksize, size_t numblocks, size_t ld_src, size_t ld_dst,
-			    void *async_data)
+			    size_t blocksize, size_t numblocks, size_t ld_src,
+			    size_t ld_dst, void *async_data)
 {
 	for (size_t i = 0; i < numblocks; i++)
 		starpu_interface_copy(src, src_offset + i * ld_src, src_node, dst,

@@ -20,9 +20,9 @@ void starpu_codelet_nop_func(void *descr[], void *arg)
 /* Shared by all nodes, so never written: see task_finish() and codelet_check(). */
 __attribute__((section(".data.rel.ro"))) struct starpu_codelet starpu_codelet_nop = {
 	.where = STARPU_CPU | STARPU_CUDA,
-	.cpu_funcs = { starpu_codelet_nop_func },
-	.cuda_funcs = { starpu_codelet_nop_func },
-	.cpu_funcs_name = { "starpu_codelet_nop_func" },
+	.cpu_funcs = {starpu_codelet_nop_func},
+	.cuda_funcs = {starpu_codelet_nop_func},
+	.cpu_funcs_name = {"starpu_codelet_nop_func"},
 	.model = &starpu_perfmodel_nop,
 	.name = "nop",
 	.checked = 1,
@@ -89,7 +89,8 @@ void starpu_task_destroy(struct starpu_task *task)
 {
 	if (task->destroy && task->detach && task->status != STARPU_TASK_INIT)
 		orr_die(api_node(__func__)->rank,
-			"starpu_task_destroy: task \"%s\" is detached and frees itself; set "
+			"starpu_task_destroy: task \"%s\" is detached and frees itself; "
+			"set "
 			"destroy or detach to 0 before submitting it",
 			task_name(task));
 	task_destroy(task);
@@ -127,10 +128,12 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task)
 		size_t n = STARPU_TASK_GET_NBUFFERS(task);
 
 		copy->dyn_handles = orr_alloc(n * sizeof(*copy->dyn_handles));
-		memcpy(copy->dyn_handles, task->dyn_handles, n * sizeof(*copy->dyn_handles));
+		memcpy(copy->dyn_handles, task->dyn_handles,
+		       n * sizeof(*copy->dyn_handles));
 		if (task->dyn_modes) {
 			copy->dyn_modes = orr_alloc(n * sizeof(*copy->dyn_modes));
-			memcpy(copy->dyn_modes, task->dyn_modes, n * sizeof(*copy->dyn_modes));
+			memcpy(copy->dyn_modes, task->dyn_modes,
+			       n * sizeof(*copy->dyn_modes));
 		}
 	}
 	return copy;
@@ -166,7 +169,8 @@ int starpu_task_wait(struct starpu_task *task)
 
 	if (task->detach)
 		orr_die(node->rank,
-			"starpu_task_wait: task \"%s\" is detached and cannot be waited for; set "
+			"starpu_task_wait: task \"%s\" is detached and cannot be waited "
+			"for; set "
 			"task->detach to 0 before submitting it",
 			task_name(task));
 	return task_wait(node, task);
@@ -297,13 +301,18 @@ void starpu_create_callback_task(void (*callback)(void *), void *callback_arg)
 char *starpu_task_status_get_as_string(enum starpu_task_status status)
 {
 	static const char *const names[] = {
-		"STARPU_TASK_INIT",	      "STARPU_TASK_BLOCKED",
-		"STARPU_TASK_READY",	      "STARPU_TASK_RUNNING",
-		"STARPU_TASK_FINISHED",	      "STARPU_TASK_BLOCKED_ON_TAG",
-		"STARPU_TASK_BLOCKED_ON_TASK", "STARPU_TASK_BLOCKED_ON_DATA",
+		"STARPU_TASK_INIT",
+		"STARPU_TASK_BLOCKED",
+		"STARPU_TASK_READY",
+		"STARPU_TASK_RUNNING",
+		"STARPU_TASK_FINISHED",
+		"STARPU_TASK_BLOCKED_ON_TAG",
+		"STARPU_TASK_BLOCKED_ON_TASK",
+		"STARPU_TASK_BLOCKED_ON_DATA",
 		"STARPU_TASK_STOPPED",
 	};
 	unsigned i = (unsigned)status;
 
-	return (char *)(i < sizeof(names) / sizeof(names[0]) ? names[i] : "STARPU_TASK_UNKNOWN");
+	return (char *)(i < sizeof(names) / sizeof(names[0]) ? names[i]
+							     : "STARPU_TASK_UNKNOWN");
 }

@@ -12,7 +12,8 @@
 #include "base/check.h"
 #include "core/hash.h"
 
-/* ---- memory --------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------
+ */
 
 enum { MALLOC_ALIGN = 64 };
 
@@ -22,7 +23,8 @@ int starpu_malloc_flags(void **A, size_t dim, int flags)
 
 	(void)flags;
 	if (!node)
-		*A = aligned_alloc(MALLOC_ALIGN, (dim + MALLOC_ALIGN) & ~(size_t)(MALLOC_ALIGN - 1));
+		*A = aligned_alloc(MALLOC_ALIGN,
+				   (dim + MALLOC_ALIGN) & ~(size_t)(MALLOC_ALIGN - 1));
 	else
 		*A = plat_alloc(node->plat, STARPU_MAIN_RAM, dim);
 	return *A ? 0 : -ENOMEM;
@@ -59,7 +61,8 @@ void starpu_malloc_set_align(size_t align)
 {
 	if (align & (align - 1) || align > 4096)
 		orr_die(ORR_NO_RANK,
-			"starpu_malloc_set_align: %zu; expected a power of two up to 4096 (memory "
+			"starpu_malloc_set_align: %zu; expected a power of two up to "
+			"4096 (memory "
 			"is always aligned to %d bytes at least)",
 			align, MALLOC_ALIGN);
 }
@@ -121,8 +124,8 @@ static struct memory *memory_at(const char *func, unsigned memory)
 	struct node *node = api_node(func);
 
 	if (memory >= (unsigned)node->nmemories)
-		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d", func,
-			memory, node->nmemories - 1);
+		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d",
+			func, memory, node->nmemories - 1);
 	return &node->memories[memory];
 }
 
@@ -137,7 +140,8 @@ starpu_ssize_t starpu_memory_get_available(unsigned memory)
 {
 	struct memory *of = memory_at(__func__, memory);
 
-	return of->capacity_bytes ? (starpu_ssize_t)(of->capacity_bytes - of->used_bytes) : -1;
+	return of->capacity_bytes ? (starpu_ssize_t)(of->capacity_bytes - of->used_bytes)
+				  : -1;
 }
 
 size_t starpu_memory_get_used(unsigned memory)
@@ -145,7 +149,8 @@ size_t starpu_memory_get_used(unsigned memory)
 	return memory_at(__func__, memory)->used_bytes;
 }
 
-/* ---- time ------------------------------------------------------------------------------- */
+/* ---- time
+ * ------------------------------------------------------------------------------- */
 
 double starpu_timing_now(void)
 {
@@ -188,7 +193,8 @@ int starpu_profiling_status_get(void)
 	return api_node(__func__)->profiling;
 }
 
-/* ---- hash ---------------------------------------------------------------------------------- */
+/* ---- hash
+ * ---------------------------------------------------------------------------------- */
 
 uint32_t starpu_hash_crc32c_be_n(const void *input, size_t n, uint32_t inputcrc)
 {
@@ -210,14 +216,16 @@ uint32_t starpu_hash_crc32c_string(const char *str, uint32_t inputcrc)
 	return hash_crc32c_be_n(str, strlen(str), inputcrc);
 }
 
-/* ---- environment ------------------------------------------------------------------------------ */
+/* ---- environment
+ * ------------------------------------------------------------------------------ */
 
 char *starpu_getenv(const char *str)
 {
 	return (char *)knobs_raw(str);
 }
 
-int starpu_get_env_string_var_default(const char *str, const char *strings[], int defvalue)
+int starpu_get_env_string_var_default(const char *str, const char *strings[],
+				      int defvalue)
 {
 	const char *text = knobs_raw(str);
 
@@ -226,8 +234,9 @@ int starpu_get_env_string_var_default(const char *str, const char *strings[], in
 	for (int i = 0; strings[i]; i++)
 		if (strcasecmp(text, strings[i]) == 0)
 			return i;
-	orr_complain(ORR_NO_RANK, "%s is \"%s\", which is none of its values; using \"%s\"", str,
-		     text, strings[defvalue]);
+	orr_complain(ORR_NO_RANK,
+		     "%s is \"%s\", which is none of its values; using \"%s\"", str, text,
+		     strings[defvalue]);
 	return defvalue;
 }
 
@@ -249,8 +258,9 @@ int starpu_get_env_size_default(const char *str, int defval)
 
 		if (!unit || end[1])
 			orr_die(ORR_NO_RANK,
-				"%s is \"%s\": expected a size such as 64, 64k, 16m or 1g", str,
-				text);
+				"%s is \"%s\": expected a size such as 64, 64k, 16m or "
+				"1g",
+				str, text);
 		shift = 10 * (int)(unit - units);
 	}
 	return (int)(value << shift);

@@ -13,8 +13,8 @@ static struct worker *worker_at(const char *func, int id)
 	struct node *node = api_node(func);
 
 	if (id < 0 || id >= node->nworkers)
-		orr_die(node->rank, "%s: there is no worker %d; expected 0 to %d", func, id,
-			node->nworkers - 1);
+		orr_die(node->rank, "%s: there is no worker %d; expected 0 to %d", func,
+			id, node->nworkers - 1);
 	return &node->workers[id];
 }
 
@@ -79,8 +79,9 @@ unsigned _starpu_worker_get_id_check(const char *f, int l)
 	int id = starpu_worker_get_id();
 
 	if (id < 0)
-		orr_die(ORR_NO_RANK, "%s:%d: starpu_worker_get_id_check: not called from a worker",
-			f, l);
+		orr_die(ORR_NO_RANK,
+			"%s:%d: starpu_worker_get_id_check: not called from a worker", f,
+			l);
 	return (unsigned)id;
 }
 
@@ -110,7 +111,8 @@ int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num)
 	struct node *node = api_node(__func__);
 
 	for (int i = 0; i < node->nworkers; i++)
-		if ((type == STARPU_ANY_WORKER || node->workers[i].type == type) && num-- == 0)
+		if ((type == STARPU_ANY_WORKER || node->workers[i].type == type) &&
+		    num-- == 0)
 			return i;
 	return -1;
 }
@@ -193,7 +195,7 @@ unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_
 					     const struct starpu_task *task)
 {
 	unsigned where = task->where != -1 ? (unsigned)task->where
-			 : task->cl	   ? task->cl->where
+			 : task->cl        ? task->cl->where
 					   : 0;
 
 	return (where & STARPU_WORKER_TO_MASK(worker_type)) != 0;
@@ -221,7 +223,8 @@ const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type)
 	}
 }
 
-/* ---- memories ----------------------------------------------------------------------- */
+/* ---- memories -----------------------------------------------------------------------
+ */
 
 unsigned starpu_worker_get_local_memory_node(void)
 {
@@ -255,7 +258,8 @@ enum starpu_node_kind starpu_node_get_kind(unsigned memory)
 {
 	struct node *node = api_node(__func__);
 
-	return memory < (unsigned)node->nmemories ? node->memories[memory].kind : STARPU_UNUSED;
+	return memory < (unsigned)node->nmemories ? node->memories[memory].kind
+						  : STARPU_UNUSED;
 }
 
 int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
@@ -269,16 +273,16 @@ int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
 			node->memories[memory].devid);
 }
 
-/* ---- scheduling ----------------------------------------------------------------------- */
+/* ---- scheduling -----------------------------------------------------------------------
+ */
 
 /* Policies as objects: what names them, for starpu_conf.sched_policy. */
-static const struct starpu_sched_policy policy_eager = { .policy_name = "eager" };
-static const struct starpu_sched_policy policy_prio = { .policy_name = "prio" };
-static const struct starpu_sched_policy policy_lws = { .policy_name = "lws" };
-static const struct starpu_sched_policy policy_dmda = { .policy_name = "dmda" };
-static const struct starpu_sched_policy *const policy_list[] = { &policy_eager, &policy_prio,
-								 &policy_lws, &policy_dmda,
-								 NULL };
+static const struct starpu_sched_policy policy_eager = {.policy_name = "eager"};
+static const struct starpu_sched_policy policy_prio = {.policy_name = "prio"};
+static const struct starpu_sched_policy policy_lws = {.policy_name = "lws"};
+static const struct starpu_sched_policy policy_dmda = {.policy_name = "dmda"};
+static const struct starpu_sched_policy *const policy_list[] = {
+	&policy_eager, &policy_prio, &policy_lws, &policy_dmda, NULL};
 
 struct starpu_sched_policy **starpu_sched_get_predefined_policies(void)
 {

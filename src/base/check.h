@@ -17,7 +17,7 @@
 
 #define ORR_ASSERT(cond) ((cond) ? (void)0 : orr_bug(__FILE__, __LINE__, #cond))
 
-#define ORR_CONTAINER(ptr, type, member) \
+#define ORR_CONTAINER(ptr, type, member)                                                 \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 
 /* For messages that belong to no rank (before init, tools). */

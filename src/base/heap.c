@@ -11,7 +11,7 @@ enum { HEAP_ARITY = 4, HEAP_FIRST_CAPACITY = 64 };
 void heap_free(struct heap *heap)
 {
 	free(heap->keys);
-	*heap = (struct heap){ 0 };
+	*heap = (struct heap){0};
 }
 
 static int is_before(const struct heap_key *a, const struct heap_key *b)
@@ -58,12 +58,14 @@ static void sift_down(struct heap *heap, size_t i, struct heap_key key)
 
 void heap_push(struct heap *heap, struct heap_entry *entry, double date_s)
 {
-	struct heap_key key = { date_s, heap->next_order++, entry };
+	struct heap_key key = {date_s, heap->next_order++, entry};
 
 	ORR_ASSERT(entry->place == 0);
 	if (heap->count == heap->capacity) {
-		heap->capacity = heap->capacity ? 2 * heap->capacity : HEAP_FIRST_CAPACITY;
-		heap->keys = orr_realloc(heap->keys, heap->capacity * sizeof(*heap->keys));
+		heap->capacity =
+			heap->capacity ? 2 * heap->capacity : HEAP_FIRST_CAPACITY;
+		heap->keys =
+			orr_realloc(heap->keys, heap->capacity * sizeof(*heap->keys));
 	}
 	entry->date_s = date_s;
 	entry->order = key.order;

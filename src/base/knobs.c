@@ -19,36 +19,45 @@ struct knob {
 };
 
 #define AT(field) offsetof(struct knobs, field)
-#define NUMBER(name, unit, field, preset, min, max, doc) \
-	{ name, unit, doc, KNOB_INT, AT(field), preset, min, max }
-#define REAL(name, unit, field, preset, min, max, doc) \
-	{ name, unit, doc, KNOB_DOUBLE, AT(field), preset, min, max }
-#define TEXT(name, field, doc)                                     \
-	{                                                          \
-		name, "text", doc, KNOB_TEXT, AT(field), 0, 0, 0   \
+#define NUMBER(name, unit, field, preset, min, max, doc)                                 \
+	{                                                                                \
+		name, unit, doc, KNOB_INT, AT(field), preset, min, max                   \
+	}
+#define REAL(name, unit, field, preset, min, max, doc)                                   \
+	{                                                                                \
+		name, unit, doc, KNOB_DOUBLE, AT(field), preset, min, max                \
+	}
+#define TEXT(name, field, doc)                                                           \
+	{                                                                                \
+		name, "text", doc, KNOB_TEXT, AT(field), 0, 0, 0                         \
 	}
 #define SWITCH(name, field, preset, doc) NUMBER(name, "0 or 1", field, preset, 0, 1, doc)
-#define MANY 1e9
+#define MANY                             1e9
 
 /* Defaults are StarPU's where the name is StarPU's; -1 means unset. */
 static const struct knob knob_table[] = {
-	NUMBER("STARPU_NCPU", "workers", ncpu, -1, 0, MANY, "CPU workers; unset: all cores"),
+	NUMBER("STARPU_NCPU", "workers", ncpu, -1, 0, MANY,
+	       "CPU workers; unset: all cores"),
 	NUMBER("STARPU_NCPUS", "workers", ncpu, -1, 0, MANY, "old name of STARPU_NCPU"),
 	NUMBER("STARPU_RESERVE_NCPU", "cores", reserve_ncpu, -1, 0, MANY,
 	       "cores left to the application"),
 	NUMBER("STARPU_NCUDA", "devices", ncuda, -1, 0, MANY, "CUDA devices; unset: all"),
-	SWITCH("STARPU_WORKERS_NOBIND", workers_nobind, 0, "do not bind workers to cores"),
+	SWITCH("STARPU_WORKERS_NOBIND", workers_nobind, 0,
+	       "do not bind workers to cores"),
 	SWITCH("STARPU_WORKERS_GETBIND", workers_getbind, 1,
 	       "use only the cores in the process's affinity mask"),
-	TEXT("STARPU_WORKERS_CPUID", workers_cpuid, "logical cores of the workers, in order"),
+	TEXT("STARPU_WORKERS_CPUID", workers_cpuid,
+	     "logical cores of the workers, in order"),
 	SWITCH("STARPU_MAIN_THREAD_BIND", main_thread_bind, 0,
 	       "reserve a core and bind the initialising thread to it"),
 	NUMBER("STARPU_CUDA_PIPELINE", "tasks", cuda_pipeline, 2, 0, 3,
 	       "tasks in flight per GPU beyond the running one"),
 	TEXT("STARPU_HWLOC_INPUT", hwloc_input, "XML topology for hwloc"),
 	TEXT("STARPU_SCHED", sched, "scheduling policy; unset: lws; help: list them"),
-	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY, "lowest task priority"),
-	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY, "highest task priority"),
+	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY,
+	       "lowest task priority"),
+	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY,
+	       "highest task priority"),
 	NUMBER("STARPU_PREFETCH", "0 or 1", prefetch, 1, 0, 1,
 	       "let schedulers fetch data before a task is popped"),
 	REAL("STARPU_SCHED_ALPHA", "ratio", sched_alpha, 1, 0, MANY,
@@ -61,17 +70,18 @@ static const struct knob knob_table[] = {
 	       "samples before a history model is trusted"),
 	NUMBER("STARPU_HISTORY_MAX_ERROR", "%", history_max_error, 50, 1, MANY,
 	       "deviation beyond which a measurement is an outlier"),
-	NUMBER("STARPU_LIMIT_MIN_SUBMITTED_TASKS", "tasks", limit_min_submitted, -1, 0, MANY,
-	       "submission resumes at this number"),
-	NUMBER("STARPU_LIMIT_MAX_SUBMITTED_TASKS", "tasks", limit_max_submitted, -1, 0, MANY,
-	       "submission blocks at this number"),
+	NUMBER("STARPU_LIMIT_MIN_SUBMITTED_TASKS", "tasks", limit_min_submitted, -1, 0,
+	       MANY, "submission resumes at this number"),
+	NUMBER("STARPU_LIMIT_MAX_SUBMITTED_TASKS", "tasks", limit_max_submitted, -1, 0,
+	       MANY, "submission blocks at this number"),
 	TEXT("STARPU_PERF_MODEL_DIR", perf_model_dir, "first directory of models"),
 	TEXT("STARPU_PERF_MODEL_PATH", perf_model_path, "more directories, ':' between"),
 	TEXT("STARPU_HOME", starpu_home, "base of .starpu/"),
 	TEXT("XDG_CACHE_HOME", xdg_cache_home, "base of .starpu/, before STARPU_HOME"),
 	TEXT("HOME", home, "base of .starpu/, last"),
 	TEXT("STARPU_HOSTNAME", hostname, "machine name in model file names"),
-	TEXT("STARPU_MPI_HOSTNAMES", mpi_hostnames, "machine names by rank, blank between"),
+	TEXT("STARPU_MPI_HOSTNAMES", mpi_hostnames,
+	     "machine names by rank, blank between"),
 	SWITCH("STARPU_PERF_MODEL_HOMOGENEOUS_CPU", homogeneous_cpu, 1,
 	       "CPU workers share one model"),
 	SWITCH("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", homogeneous_cuda, 0,
@@ -102,7 +112,8 @@ static const struct knob knob_table[] = {
 	SWITCH("STARPU_DISABLE_KERNELS", disable_kernels, 0, "never call kernels"),
 	SWITCH("STARPU_SILENT", silent, 0, "no informative messages"),
 	SWITCH("STARPU_PROFILING", profiling, 0, "profile from the start"),
-	NUMBER("STARPU_RAND_SEED", "seed", rand_seed, 0, 0, MANY, "seed of random choices"),
+	NUMBER("STARPU_RAND_SEED", "seed", rand_seed, 0, 0, MANY,
+	       "seed of random choices"),
 	NUMBER("STARPU_MPI_CACHE", "0 or 1", mpi_cache, 1, 0, 1, "communication cache"),
 	SWITCH("STARPU_MPI_CACHE_STATS", mpi_cache_stats, 0, "report cache changes"),
 	NUMBER("STARPU_MPI_STATS", "0 or 1", mpi_stats, -1, 0, 1,
@@ -121,11 +132,10 @@ static const struct knob knob_table[] = {
 	NUMBER("STARPU_MPI_THREAD_COREID", "core", mpi_thread_coreid, -1, 0, MANY,
 	       "physical core of the progress thread"),
 	SWITCH("STARPU_MPI_NOBIND", mpi_nobind, 0, "do not bind the progress thread"),
-	NUMBER("STARPU_MPI_DRIVER_CALL_FREQUENCY", "polls", mpi_driver_call_frequency, 0, 0,
-	       MANY, "above 0: no core is reserved for the progress thread"),
-	{ "ORRERY_MPI_EAGER", "bytes",
-	  "largest payload sent together with its header", KNOB_LONG, AT(mpi_eager_bytes),
-	  16384, 0, 1048576 },
+	NUMBER("STARPU_MPI_DRIVER_CALL_FREQUENCY", "polls", mpi_driver_call_frequency, 0,
+	       0, MANY, "above 0: no core is reserved for the progress thread"),
+	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
+	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
 	REAL("ORRERY_MPI_WATCHDOG", "seconds", mpi_watchdog_s, 5, 0.1, MANY,
 	     "report what a rank waits for after so long without progress"),
 };
@@ -161,7 +171,8 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 		return;
 	}
 	errno = 0;
-	value = knob->kind == KNOB_DOUBLE ? strtod(text, &end) : (double)strtol(text, &end, 10);
+	value = knob->kind == KNOB_DOUBLE ? strtod(text, &end)
+					  : (double)strtol(text, &end, 10);
 	if (end == text || *end || errno)
 		orr_die(ORR_NO_RANK, "%s is \"%s\": it must be a number (%s: %s)",
 			knob->name, text, knob->unit, knob->doc);
@@ -172,8 +183,9 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 
 		/* Switches take any positive number for "on", as StarPU's do. */
 		if (!(knob->max == 1 && value > 1))
-			orr_complain(ORR_NO_RANK, "%s is %s: expected %g to %g (%s); using %g",
-				     knob->name, text, knob->min, knob->max, knob->unit, kept);
+			orr_complain(
+				ORR_NO_RANK, "%s is %s: expected %g to %g (%s); using %g",
+				knob->name, text, knob->min, knob->max, knob->unit, kept);
 		value = kept;
 	}
 	store(knobs, knob, value);

@@ -12,7 +12,7 @@ void pool_init(struct pool *pool, size_t object_bytes)
 {
 	size_t bytes = (object_bytes + POOL_ALIGN - 1) & ~(size_t)(POOL_ALIGN - 1);
 
-	*pool = (struct pool){ .object_bytes = bytes };
+	*pool = (struct pool){.object_bytes = bytes};
 }
 
 void pool_free(struct pool *pool)

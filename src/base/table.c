@@ -11,7 +11,7 @@ enum { TABLE_FIRST_SLOTS = 16 };
 void table_free(struct table *table)
 {
 	free(table->slots);
-	*table = (struct table){ 0 };
+	*table = (struct table){0};
 }
 
 static struct table_slot *find(const struct table *table, uint64_t key)

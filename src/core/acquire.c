@@ -43,7 +43,8 @@ static void acquire_ready(struct job *job, struct ready *ready)
 	job_move(job, JOB_READY);
 	job_move(job, JOB_FETCHING);
 	job->nfetching = 1;
-	if (acquire->memory >= 0 && !coherency_fetch(&job->accesses[0], (unsigned)acquire->memory))
+	if (acquire->memory >= 0 &&
+	    !coherency_fetch(&job->accesses[0], (unsigned)acquire->memory))
 		return;
 	job->nfetching = 0;
 	acquire_fetched(job);
@@ -55,16 +56,15 @@ static void prepare(struct node *node, struct acquire *acquire,
 	job_init(&acquire->job, node);
 	acquire->job.start = acquire_ready;
 	acquire->job.naccesses = 1;
-	acquire->job.accesses[0] = (struct access){ .job = &acquire->job,
-						    .datum = handle,
-						    .mode = (unsigned short)mode };
+	acquire->job.accesses[0] = (struct access){
+		.job = &acquire->job, .datum = handle, .mode = (unsigned short)mode};
 	job_move(&acquire->job, JOB_BLOCKED);
 }
 
 void acquire_start(struct node *node, struct acquire *acquire,
 		   starpu_data_handle_t handle, unsigned mode, int sequential)
 {
-	struct ready ready = { 0 };
+	struct ready ready = {0};
 	struct job *job = &acquire->job;
 
 	prepare(node, acquire, handle, mode);
@@ -111,7 +111,7 @@ void acquire_release(struct acquire *acquire)
 {
 	struct job *job = &acquire->job;
 	struct node *node = job->node;
-	struct ready ready = { 0 };
+	struct ready ready = {0};
 
 	job_move(job, JOB_DONE);
 	coherency_unpin(&job->accesses[0]);
@@ -122,7 +122,7 @@ void acquire_release(struct acquire *acquire)
 
 void acquire_downgrade(struct acquire *acquire)
 {
-	struct ready ready = { 0 };
+	struct ready ready = {0};
 
 	deps_downgrade_access(&acquire->job.accesses[0], &ready);
 	ready_run(acquire->job.node, &ready);

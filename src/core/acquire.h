@@ -15,7 +15,7 @@
 struct acquire {
 	struct job job; /* first; its one access is inline */
 	void (*acquired)(struct acquire *acquire);
-	int memory; /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
+	int memory;  /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
 	int counted; /* counts as submitted until acquired() returns */
 };
 

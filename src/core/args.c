@@ -10,28 +10,31 @@
 
 enum { KEY_MAX = STARPU_SHIFTED_MODE_MAX >> STARPU_MODE_SHIFT };
 
-#define ACCESS_BITS (STARPU_R | STARPU_W | STARPU_SCRATCH | STARPU_REDUX | STARPU_MPI_REDUX)
+#define ACCESS_BITS                                                                      \
+	(STARPU_R | STARPU_W | STARPU_SCRATCH | STARPU_REDUX | STARPU_MPI_REDUX)
 
 /*
  * What follows each key, as va_arg must fetch it: p pointer, i int, u unsigned, z
  * size_t, l 64 bits, d double.  Keys that placement needs have "".
  */
 static const char key_operands[KEY_MAX][3] = {
-	[1] = "pz",  [2] = "p",	  [3] = "pp",  [4] = "p",  [10] = "l",	[11] = "i",
-	[12] = "d",  [13] = "u",  [14] = "p",  [15] = "p", [16] = "p",	[17] = "p",
-	[18] = "i",  [19] = "l",  [20] = "l",  [21] = "u", [22] = "u",	[24] = "p",
-	[25] = "pz", [26] = "pz", [27] = "up", [28] = "i", [29] = "p",	[30] = "i",
-	[31] = "up", [32] = "i",  [33] = "up", [34] = "u", [35] = "p",	[36] = "u",
-	[37] = "p",  [38] = "pp", [39] = "p",  [40] = "p", [41] = "p",	[42] = "p",
-	[43] = "p",  [44] = "i",  [45] = "p",  [46] = "p", [47] = "p",	[48] = "p",
+	[1] = "pz",  [2] = "p",   [3] = "pp",  [4] = "p",  [10] = "l", [11] = "i",
+	[12] = "d",  [13] = "u",  [14] = "p",  [15] = "p", [16] = "p", [17] = "p",
+	[18] = "i",  [19] = "l",  [20] = "l",  [21] = "u", [22] = "u", [24] = "p",
+	[25] = "pz", [26] = "pz", [27] = "up", [28] = "i", [29] = "p", [30] = "i",
+	[31] = "up", [32] = "i",  [33] = "up", [34] = "u", [35] = "p", [36] = "u",
+	[37] = "p",  [38] = "pp", [39] = "p",  [40] = "p", [41] = "p", [42] = "p",
+	[43] = "p",  [44] = "i",  [45] = "p",  [46] = "p", [47] = "p", [48] = "p",
 	[49] = "p",  [50] = "p",  [51] = "p",
 };
 
 static void die_unknown_key(int rank, int key)
 {
 	orr_die(rank,
-		"task_insert: unrecognised argument %d (%#x); each argument is a STARPU_* key "
-		"followed by its operands of exactly the documented types, and the list ends "
+		"task_insert: unrecognised argument %d (%#x); each argument is a "
+		"STARPU_* key "
+		"followed by its operands of exactly the documented types, and the list "
+		"ends "
 		"with 0",
 		key, (unsigned)key);
 }
@@ -88,12 +91,14 @@ static void scan_arrays(struct arg_list *args, int key, va_list *list)
 
 	for (int i = 0; i < n; i++) {
 		if (key == STARPU_DATA_MODE_ARRAY) {
-			struct starpu_data_descr *descr = (struct starpu_data_descr *)array + i;
+			struct starpu_data_descr *descr =
+				(struct starpu_data_descr *)array + i;
 
 			scan_buffer(args, descr->handle, descr->mode);
 		} else {
-			scan_buffer(args, ((starpu_data_handle_t *)array)[i],
-				    STARPU_CODELET_GET_MODE(args->codelet, args->nbuffers));
+			scan_buffer(
+				args, ((starpu_data_handle_t *)array)[i],
+				STARPU_CODELET_GET_MODE(args->codelet, args->nbuffers));
 		}
 	}
 }
@@ -143,7 +148,8 @@ void args_scan(struct arg_list *args, int rank, va_list list)
 	va_copy(copy, list);
 	while ((key = va_arg(copy, int)) != 0) {
 		if ((key & ACCESS_BITS) && key < (1 << STARPU_MODE_SHIFT))
-			scan_buffer(args, va_arg(copy, starpu_data_handle_t), (unsigned)key);
+			scan_buffer(args, va_arg(copy, starpu_data_handle_t),
+				    (unsigned)key);
 		else
 			scan_key(args, rank, key, &copy);
 	}
@@ -186,7 +192,7 @@ void packer_end(struct packer *packer, void **buffer, size_t *bytes)
 	memcpy(packer->buffer, &packer->count, sizeof(int));
 	*buffer = packer->buffer;
 	*bytes = packer->used;
-	*packer = (struct packer){ 0 };
+	*packer = (struct packer){0};
 }
 
 /* ---- buffers of a task ------------------------------------------------------------ */
@@ -208,18 +214,21 @@ void args_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *al
 		return;
 	wanted = wanted < 2 * *allocated ? 2 * *allocated : wanted;
 	if (!task->dyn_handles) {
-		task->dyn_handles = orr_alloc((size_t)wanted * sizeof(*task->dyn_handles));
+		task->dyn_handles =
+			orr_alloc((size_t)wanted * sizeof(*task->dyn_handles));
 		memcpy(task->dyn_handles, task->handles, sizeof(task->handles));
 		if (own_modes) {
-			task->dyn_modes = orr_alloc((size_t)wanted * sizeof(*task->dyn_modes));
+			task->dyn_modes =
+				orr_alloc((size_t)wanted * sizeof(*task->dyn_modes));
 			memcpy(task->dyn_modes, task->modes, sizeof(task->modes));
 		}
 	} else {
-		task->dyn_handles = orr_realloc(task->dyn_handles,
-						(size_t)wanted * sizeof(*task->dyn_handles));
+		task->dyn_handles = orr_realloc(
+			task->dyn_handles, (size_t)wanted * sizeof(*task->dyn_handles));
 		if (own_modes)
-			task->dyn_modes = orr_realloc(
-				task->dyn_modes, (size_t)wanted * sizeof(*task->dyn_modes));
+			task->dyn_modes =
+				orr_realloc(task->dyn_modes,
+					    (size_t)wanted * sizeof(*task->dyn_modes));
 	}
 	*allocated = wanted;
 }
@@ -239,7 +248,8 @@ static void set_codelet_mode(struct starpu_codelet *cl, struct starpu_task *task
 	}
 	if ((known & ~ignored) != (mode & ~ignored))
 		orr_die(ORR_NO_RANK,
-			"task \"%s\": buffer %d is given with access mode %#x, but the codelet "
+			"task \"%s\": buffer %d is given with access mode %#x, but the "
+			"codelet "
 			"declares %#x: make them agree",
 			task_name(task), i, mode, known);
 }
@@ -286,11 +296,13 @@ static void add_array(struct build *build, int key, va_list *list)
 
 	for (int i = 0; i < n; i++) {
 		if (key == STARPU_DATA_MODE_ARRAY) {
-			struct starpu_data_descr *descr = (struct starpu_data_descr *)array + i;
+			struct starpu_data_descr *descr =
+				(struct starpu_data_descr *)array + i;
 
 			add_buffer(build, descr->mode, descr->handle);
 		} else {
-			add_buffer(build, STARPU_CODELET_GET_MODE(build->cl, build->nbuffers),
+			add_buffer(build,
+				   STARPU_CODELET_GET_MODE(build->cl, build->nbuffers),
 				   ((starpu_data_handle_t *)array)[i]);
 		}
 	}
@@ -331,7 +343,8 @@ static int fill_structure(struct build *build, int key, va_list *list)
 		return 1;
 	case STARPU_TASK_DEPS_ARRAY:
 		n = va_arg(*list, unsigned);
-		task_declare_deps(build->node, task, n, va_arg(*list, struct starpu_task **));
+		task_declare_deps(build->node, task, n,
+				  va_arg(*list, struct starpu_task **));
 		return 1;
 	case STARPU_TASK_END_DEPS_ARRAY:
 		n = va_arg(*list, unsigned);
@@ -355,14 +368,14 @@ static int fill_callback(struct starpu_task *task, int key, va_list *list)
 {
 	typedef void (*callback_func)(void *);
 
-#define CALLBACK(KEY, field)                              \
-	case KEY:                                         \
-		task->field = va_arg(*list, callback_func); \
+#define CALLBACK(KEY, field)                                                             \
+	case KEY:                                                                        \
+		task->field = va_arg(*list, callback_func);                              \
 		return 1
-#define ARGUMENT(KEY, field, owned)                           \
-	case KEY:                                             \
-		set_arg(&task->field, va_arg(*list, void *)); \
-		task->field##_free = owned;                   \
+#define ARGUMENT(KEY, field, owned)                                                      \
+	case KEY:                                                                        \
+		set_arg(&task->field, va_arg(*list, void *));                            \
+		task->field##_free = owned;                                              \
 		return 1
 	switch (key) {
 		CALLBACK(STARPU_CALLBACK, callback_func);
@@ -373,7 +386,8 @@ static int fill_callback(struct starpu_task *task, int key, va_list *list)
 		ARGUMENT(STARPU_PROLOGUE_CALLBACK_ARG_NFREE, prologue_callback_arg, 0);
 		CALLBACK(STARPU_PROLOGUE_CALLBACK_POP, prologue_callback_pop_func);
 		ARGUMENT(STARPU_PROLOGUE_CALLBACK_POP_ARG, prologue_callback_pop_arg, 1);
-		ARGUMENT(STARPU_PROLOGUE_CALLBACK_POP_ARG_NFREE, prologue_callback_pop_arg, 0);
+		ARGUMENT(STARPU_PROLOGUE_CALLBACK_POP_ARG_NFREE,
+			 prologue_callback_pop_arg, 0);
 		CALLBACK(STARPU_EPILOGUE_CALLBACK, epilogue_callback_func);
 		ARGUMENT(STARPU_EPILOGUE_CALLBACK_ARG, epilogue_callback_arg, 1);
 	case STARPU_CALLBACK_WITH_ARG:
@@ -394,9 +408,9 @@ static int fill_field(struct starpu_task *task, int key, va_list *list)
 {
 	int worker;
 
-#define FIELD(KEY, field, type)                                      \
-	case KEY:                                                    \
-		task->field = (__typeof__(task->field + 0))va_arg(*list, type); \
+#define FIELD(KEY, field, type)                                                          \
+	case KEY:                                                                        \
+		task->field = (__typeof__(task->field + 0))va_arg(*list, type);          \
 		return 1
 	switch (key) {
 		FIELD(STARPU_PRIORITY, priority, int);
@@ -409,8 +423,8 @@ static int fill_field(struct starpu_task *task, int key, va_list *list)
 		FIELD(STARPU_WORKER_ORDER, workerorder, unsigned);
 		FIELD(STARPU_NAME, name, const char *);
 		FIELD(STARPU_TASK_COLOR, color, int);
-		FIELD(STARPU_HANDLES_SEQUENTIAL_CONSISTENCY, handles_sequential_consistency,
-		      unsigned char *);
+		FIELD(STARPU_HANDLES_SEQUENTIAL_CONSISTENCY,
+		      handles_sequential_consistency, unsigned char *);
 		FIELD(STARPU_TASK_PROFILING_INFO, profiling_info,
 		      struct starpu_profiling_task_info *);
 		FIELD(STARPU_TASK_SCHED_DATA, sched_data, void *);
@@ -460,7 +474,8 @@ static void fill_other(struct build *build, int key, va_list *list)
 	case STARPU_BUBBLE_PARENT:
 		if (va_arg(*list, void *))
 			orr_die(build->node->rank,
-				"task_insert: transactions and hierarchical tasks (key %d) are "
+				"task_insert: transactions and hierarchical tasks (key "
+				"%d) are "
 				"not offered by this version",
 				key >> STARPU_MODE_SHIFT);
 		return;
@@ -476,10 +491,11 @@ static int end_build(struct build *build)
 
 	if (build->packer.count) {
 		if (build->has_cl_args) {
-			orr_complain(build->node->rank,
-				     "task \"%s\": STARPU_VALUE and STARPU_CL_ARGS cannot be "
-				     "given together",
-				     task_name(task));
+			orr_complain(
+				build->node->rank,
+				"task \"%s\": STARPU_VALUE and STARPU_CL_ARGS cannot be "
+				"given together",
+				task_name(task));
 			free(build->packer.buffer);
 			return -EINVAL;
 		}
@@ -490,7 +506,8 @@ static int end_build(struct build *build)
 		task->nbuffers = build->nbuffers;
 	else if (cl->nbuffers != build->nbuffers)
 		orr_die(build->node->rank,
-			"task \"%s\": incoherent number of buffers: the codelet has nbuffers %d, "
+			"task \"%s\": incoherent number of buffers: the codelet has "
+			"nbuffers %d, "
 			"the argument list gives %d handles",
 			task_name(task), cl->nbuffers, build->nbuffers);
 	return 0;
@@ -499,7 +516,7 @@ static int end_build(struct build *build)
 int args_fill_task(struct node *node, struct starpu_task *task, struct starpu_codelet *cl,
 		   va_list list)
 {
-	struct build build = { .node = node, .task = task, .cl = cl };
+	struct build build = {.node = node, .task = task, .cl = cl};
 	va_list copy;
 	int key;
 
@@ -507,9 +524,11 @@ int args_fill_task(struct node *node, struct starpu_task *task, struct starpu_co
 	va_copy(copy, list);
 	while ((key = va_arg(copy, int)) != 0) {
 		if ((key & ACCESS_BITS) && key < (1 << STARPU_MODE_SHIFT))
-			add_buffer(&build, (unsigned)key, va_arg(copy, starpu_data_handle_t));
+			add_buffer(&build, (unsigned)key,
+				   va_arg(copy, starpu_data_handle_t));
 		else if (!fill_structure(&build, key, &copy) &&
-			 !fill_callback(task, key, &copy) && !fill_field(task, key, &copy))
+			 !fill_callback(task, key, &copy) &&
+			 !fill_field(task, key, &copy))
 			fill_other(&build, key, &copy);
 	}
 	va_end(copy);

@@ -22,7 +22,7 @@ struct arg_list {
 	int has_node, execute_on_node;
 	starpu_data_handle_t on_data; /* STARPU_EXECUTE_ON_DATA, or NULL */
 	int priority;
-	int policy; /* -1: the current one */
+	int policy;                 /* -1: the current one */
 	int null_write_before_node; /* a written handle is NULL, no node known yet */
 	struct starpu_data_descr inline_buffers[ARGS_INLINE_BUFFERS];
 };

@@ -92,7 +92,8 @@ static int reserve(struct memory *memory, size_t bytes)
 	int fits;
 
 	orr_lock(&memory->lock);
-	fits = !memory->capacity_bytes || memory->used_bytes + bytes <= memory->capacity_bytes;
+	fits = !memory->capacity_bytes ||
+	       memory->used_bytes + bytes <= memory->capacity_bytes;
 	if (fits)
 		memory->used_bytes += bytes;
 	orr_unlock(&memory->lock);
@@ -252,14 +253,14 @@ static void start_copy(struct node *node, struct copy_state *from, struct copy_s
 
 	if (to->memory == STARPU_MAIN_RAM)
 		allocate(node, to);
-	*transfer = (struct plat_copy){ .from = from->memory,
-					.to = to->memory,
-					.bytes = data_bytes(datum),
-					.from_interface = from->interface,
-					.to_interface = to->interface,
-					.methods = datum->ops->copy_methods,
-					.done = arrived,
-					.owner = to };
+	*transfer = (struct plat_copy){.from = from->memory,
+				       .to = to->memory,
+				       .bytes = data_bytes(datum),
+				       .from_interface = from->interface,
+				       .to_interface = to->interface,
+				       .methods = datum->ops->copy_methods,
+				       .done = arrived,
+				       .owner = to};
 	to->arriving = 1;
 	if (plat_copy(node->plat, transfer)) {
 		/* Done at once: the same as arriving, under the lock we hold. */
@@ -287,7 +288,8 @@ static void complain_no_value(struct access *access)
 
 	orr_die(job->node->rank,
 		"task \"%s\" reads %s, which has no value: it was registered without one "
-		"(home node -1) and nothing has written it. Write it first, or register it "
+		"(home node -1) and nothing has written it. Write it first, or register "
+		"it "
 		"with its memory.",
 		job->task && job->task->name ? job->task->name
 		: job->task && job->task->cl && job->task->cl->name
@@ -341,11 +343,13 @@ static int fetch_scratch(struct access *access, unsigned memory)
 	if (interface_is_ours(datum->ops))
 		interface_clone(datum->ops, copy->interface, datum->main.interface);
 	else
-		memcpy(copy->interface, datum->main.interface, datum->ops->interface_size);
+		memcpy(copy->interface, datum->main.interface,
+		       datum->ops->interface_size);
 	if (allocate(access->job->node, copy) != 0) {
 		char what[128];
 
-		orr_die(access->job->node->rank, "no room for the scratch %s in memory %u",
+		orr_die(access->job->node->rank,
+			"no room for the scratch %s in memory %u",
 			data_describe(datum, what, sizeof(what)), memory);
 	}
 	access->copy = copy;
@@ -442,8 +446,9 @@ double coherency_expected_s(struct job *job, unsigned memory)
 			continue;
 		source = find_source(access->datum);
 		if (source)
-			seconds += plat_copy_expected_s(job->node->plat, source->memory,
-							memory, data_bytes(access->datum));
+			seconds +=
+				plat_copy_expected_s(job->node->plat, source->memory,
+						     memory, data_bytes(access->datum));
 	}
 	return seconds;
 }

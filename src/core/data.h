@@ -33,7 +33,7 @@ enum turn { TURN_NONE, TURN_READ, TURN_WRITE, TURN_COMMUTE };
 struct copy_state {
 	starpu_data_handle_t datum;
 	void *interface;
-	struct access *waiters;  /* fetches that wait for the copy on its way */
+	struct access *waiters;           /* fetches that wait for the copy on its way */
 	struct copy_state *older, *newer; /* in memory->oldest..newest when evictable */
 	int refs;
 	unsigned char memory, allocated, valid, arriving, listed;
@@ -64,10 +64,10 @@ struct _starpu_data_state {
 	struct access *waiting, *waiting_last;
 	struct node *node;
 	struct job *retry, *retry_last; /* jobs that wait for exclusion */
-	int nactive;           /* members of the active group */
-	int nholders;          /* exclusion: readers inside, or -1 for a writer */
-	int npending;          /* accesses submitted and not released */
-	int has_value;         /* some copy has been written or was given; locked */
+	int nactive;                    /* members of the active group */
+	int nholders;  /* exclusion: readers inside, or -1 for a writer */
+	int npending;  /* accesses submitted and not released */
+	int has_value; /* some copy has been written or was given; locked */
 	struct orr_lock lock;
 	struct plat_gate *gate; /* who waits for npending to be 0 */
 	struct held *held;      /* the application's acquisitions, newest first */

@@ -49,7 +49,8 @@ static void held_acquired(struct acquire *acquire)
 		plat_gate_open(plat, gate);
 }
 
-int data_acquire(struct node *node, starpu_data_handle_t handle, int memory, unsigned mode)
+int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
+		 unsigned mode)
 {
 	struct held *held = held_new(handle, memory, held_acquired);
 	struct plat_gate gate;
@@ -60,14 +61,14 @@ int data_acquire(struct node *node, starpu_data_handle_t handle, int memory, uns
 	return plat_gate_wait(node->plat, &gate);
 }
 
-void data_acquire_cb(struct node *node, starpu_data_handle_t handle, int memory,
-		     unsigned mode, void (*callback)(void *), void *arg, int sequential)
+void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
+		     const struct data_wish *wish)
 {
-	struct held *held = held_new(handle, memory, held_acquired);
+	struct held *held = held_new(handle, wish->memory, held_acquired);
 
-	held->callback = callback;
-	held->arg = arg;
-	acquire_start(node, &held->acquire, handle, mode, sequential);
+	held->callback = wish->callback;
+	held->arg = wish->arg;
+	acquire_start(node, &held->acquire, handle, wish->mode, wish->sequential);
 }
 
 int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
@@ -217,7 +218,8 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	data_free(node, handle);
 }
 
-/* ---- fetching ahead --------------------------------------------------------------------- */
+/* ---- fetching ahead
+ * --------------------------------------------------------------------- */
 
 struct fetching {
 	struct acquire acquire; /* first */

@@ -15,8 +15,15 @@
 int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
 		 unsigned mode);
 /* The same with a callback. */
-void data_acquire_cb(struct node *node, starpu_data_handle_t handle, int memory,
-		     unsigned mode, void (*callback)(void *), void *arg, int sequential);
+struct data_wish {
+	int memory;
+	unsigned mode;
+	void (*callback)(void *);
+	void *arg;
+	int sequential;
+};
+void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
+		     const struct data_wish *wish);
 /* 0, or -EAGAIN. */
 int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
 		     unsigned mode);

@@ -149,7 +149,8 @@ void deps_merge(struct job *job)
 			struct access *first = &job->accesses[k];
 			struct access *again = &job->accesses[i];
 
-			if (first->datum != again->datum || first->state == ACCESS_SKIPPED ||
+			if (first->datum != again->datum ||
+			    first->state == ACCESS_SKIPPED ||
 			    again->state == ACCESS_SKIPPED)
 				continue;
 			/* Commuting counts only when all writes commute. */
@@ -283,7 +284,8 @@ void deps_downgrade_access(struct access *access, struct ready *ready)
 	if (!writes(access))
 		return;
 	orr_lock(&datum->lock);
-	access->mode = (unsigned short)((access->mode & ~(STARPU_RW | STARPU_COMMUTE)) | STARPU_R);
+	access->mode = (unsigned short)((access->mode & ~(STARPU_RW | STARPU_COMMUTE)) |
+					STARPU_R);
 	datum->nholders = 1;
 	/* Alone in its group: a writer, or the holder among commuting ones, whose
 	 * fellows stay and keep readers out. */

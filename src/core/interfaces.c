@@ -13,13 +13,13 @@
 
 /* ---- variable, vector: one block ------------------------------------------ */
 
-#define ALLOCATE_FLAT(interface, bytes_wanted)                                        \
-	size_t bytes = (bytes_wanted);                                                \
-	uintptr_t ptr = starpu_malloc_on_node(memory, bytes);                         \
-                                                                                      \
-	if (!ptr && bytes)                                                            \
-		return -ENOMEM;                                                       \
-	(interface)->ptr = (interface)->dev_handle = ptr;                             \
+#define ALLOCATE_FLAT(interface, bytes_wanted)                                           \
+	size_t bytes = (bytes_wanted);                                                   \
+	uintptr_t ptr = starpu_malloc_on_node(memory, bytes);                            \
+                                                                                         \
+	if (!ptr && bytes)                                                               \
+		return -ENOMEM;                                                          \
+	(interface)->ptr = (interface)->dev_handle = ptr;                                \
 	(interface)->offset = 0
 
 static starpu_ssize_t variable_allocate(void *data_interface, unsigned memory)
@@ -181,7 +181,8 @@ static starpu_ssize_t matrix_describe(void *data_interface, char *buf, size_t si
 {
 	struct starpu_matrix_interface *matrix = data_interface;
 
-	return snprintf(buf, size, "M%ux%ux%zu", matrix->nx, matrix->ny, matrix->elemsize);
+	return snprintf(buf, size, "M%ux%ux%zu", matrix->nx, matrix->ny,
+			matrix->elemsize);
 }
 
 static int matrix_copy(void *from, unsigned from_memory, void *to, unsigned to_memory,
@@ -252,12 +253,14 @@ static int flat_pack(starpu_data_handle_t handle, unsigned memory, void **ptr,
 		return 0;
 	if (starpu_malloc_flags(ptr, bytes, 0) != 0)
 		return -ENOMEM;
-	memcpy(*ptr, handle->ops->to_pointer(data_copy(handle, memory)->interface, memory),
+	memcpy(*ptr,
+	       handle->ops->to_pointer(data_copy(handle, memory)->interface, memory),
 	       bytes);
 	return 0;
 }
 
-static int flat_peek(starpu_data_handle_t handle, unsigned memory, void *ptr, size_t count)
+static int flat_peek(starpu_data_handle_t handle, unsigned memory, void *ptr,
+		     size_t count)
 {
 	if (count != handle->ops->get_size(handle))
 		return -EINVAL;
@@ -319,10 +322,11 @@ static starpu_ssize_t void_describe(void *data_interface, char *buf, size_t size
 	return snprintf(buf, size, "0");
 }
 
-static const struct starpu_data_copy_methods variable_methods = { .any_to_any = variable_copy };
-static const struct starpu_data_copy_methods vector_methods = { .any_to_any = vector_copy };
-static const struct starpu_data_copy_methods matrix_methods = { .any_to_any = matrix_copy };
-static const struct starpu_data_copy_methods void_methods = { .any_to_any = void_copy };
+static const struct starpu_data_copy_methods variable_methods = {.any_to_any =
+									 variable_copy};
+static const struct starpu_data_copy_methods vector_methods = {.any_to_any = vector_copy};
+static const struct starpu_data_copy_methods matrix_methods = {.any_to_any = matrix_copy};
+static const struct starpu_data_copy_methods void_methods = {.any_to_any = void_copy};
 
 CONSTANT_OBJECT struct starpu_data_interface_ops starpu_interface_variable_ops = {
 	.allocate_data_on_node = variable_allocate,
@@ -390,7 +394,8 @@ CONSTANT_OBJECT struct starpu_data_interface_ops starpu_interface_void_ops = {
 
 int interface_is_ours(const struct starpu_data_interface_ops *ops)
 {
-	return ops == &starpu_interface_variable_ops || ops == &starpu_interface_vector_ops ||
+	return ops == &starpu_interface_variable_ops ||
+	       ops == &starpu_interface_vector_ops ||
 	       ops == &starpu_interface_matrix_ops || ops == &starpu_interface_void_ops;
 }
 

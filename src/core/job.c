@@ -26,7 +26,7 @@ void job_move(struct job *job, enum job_state state)
 
 void job_init(struct job *job, struct node *node)
 {
-	*job = (struct job){ .node = node, .missing = 1, .end_deps = 1 };
+	*job = (struct job){.node = node, .missing = 1, .end_deps = 1};
 	job->accesses = job->inline_accesses;
 	orr_lock_init(&job->lock);
 }
@@ -108,7 +108,7 @@ void job_add_successor(struct job *before, struct job *after)
 		return;
 	}
 	orr_add(&after->missing, 1);
-	*successor = (struct successor){ before->successors, after };
+	*successor = (struct successor){before->successors, after};
 	before->successors = successor;
 	orr_unlock(&before->lock);
 }

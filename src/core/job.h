@@ -18,11 +18,11 @@
 struct access {
 	struct job *job;
 	starpu_data_handle_t datum;
-	struct access *next;       /* waiting for its turn, then for a copy to arrive */
-	struct copy_state *copy;   /* pinned from fetch to unpin */
-	unsigned short mode;       /* enum starpu_data_access_mode, merged per datum */
-	unsigned char state;       /* enum access_state */
-	unsigned char memory;      /* where it was fetched to */
+	struct access *next;     /* waiting for its turn, then for a copy to arrive */
+	struct copy_state *copy; /* pinned from fetch to unpin */
+	unsigned short mode;     /* enum starpu_data_access_mode, merged per datum */
+	unsigned char state;     /* enum access_state */
+	unsigned char memory;    /* where it was fetched to */
 };
 
 enum access_state {
@@ -40,12 +40,12 @@ enum { ACCESS_UNORDERED = 1 << 15 };
 enum { JOB_INLINE_ACCESSES = 4 };
 
 enum job_state {
-	JOB_NEW,       /* not submitted */
-	JOB_BLOCKED,   /* missing > 0 */
-	JOB_READY,     /* in the scheduler, or about to be */
-	JOB_FETCHING,  /* a worker wants its data */
+	JOB_NEW,      /* not submitted */
+	JOB_BLOCKED,  /* missing > 0 */
+	JOB_READY,    /* in the scheduler, or about to be */
+	JOB_FETCHING, /* a worker wants its data */
 	JOB_RUNNING,
-	JOB_DONE,      /* executed, its data are released */
+	JOB_DONE, /* executed, its data are released */
 	JOB_NSTATES
 };
 
@@ -69,21 +69,21 @@ struct job {
 	unsigned short naccesses;
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
-	unsigned char exclusive;   /* some access needs exclusion beyond its turn */
+	unsigned char exclusive;    /* some access needs exclusion beyond its turn */
 	unsigned char own_accesses; /* accesses were allocated apart */
-	unsigned char terminated;  /* under lock: successors have been told */
-	unsigned char block;       /* part of a task_block of the node's pool */
-	unsigned char was_blocked; /* counted in node->nblocked */
-	int end_deps;              /* atomic: what termination still waits for */
-	struct orr_lock lock;      /* of successors and the fields below */
+	unsigned char terminated;   /* under lock: successors have been told */
+	unsigned char block;        /* part of a task_block of the node's pool */
+	unsigned char was_blocked;  /* counted in node->nblocked */
+	int end_deps;               /* atomic: what termination still waits for */
+	struct orr_lock lock;       /* of successors and the fields below */
 	struct successor *successors;
 	struct plat_gate *gate; /* of the thread that waits for this task */
 	struct tag *tag;
-	struct worker *worker; /* chosen or running */
-	struct job *retry_next; /* waiting for exclusion on a datum */
+	struct worker *worker;   /* chosen or running */
+	struct job *retry_next;  /* waiting for exclusion on a datum */
 	struct heap_entry place; /* in a scheduler's queue by priority */
 	unsigned long id;
-	double duration_s; /* measured or simulated */
+	double duration_s;  /* measured or simulated */
 	double predicted_s; /* by the scheduler, on the worker it chose; 0: unknown */
 	struct access *accesses;
 	struct access inline_accesses[JOB_INLINE_ACCESSES];

@@ -48,8 +48,8 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 {
 	int own = conf->precedence_over_environment_variables;
 
-#define MERGE(field, knob)                                   \
-	if (knobs->knob != -1 && !(own && conf->field != -1)) \
+#define MERGE(field, knob)                                                               \
+	if (knobs->knob != -1 && !(own && conf->field != -1))                            \
 	conf->field = knobs->knob
 	MERGE(ncpus, ncpu);
 	MERGE(ncuda, ncuda);
@@ -74,8 +74,9 @@ static int count_cpus(const struct node *node)
 			ncpus = 1;
 	}
 	if (ncpus > STARPU_MAXCPUS) {
-		orr_complain(node->rank, "%d CPU workers asked for: at most %d are supported",
-			     ncpus, STARPU_MAXCPUS);
+		orr_complain(node->rank,
+			     "%d CPU workers asked for: at most %d are supported", ncpus,
+			     STARPU_MAXCPUS);
 		ncpus = STARPU_MAXCPUS;
 	}
 	return ncpus;
@@ -90,7 +91,8 @@ static int count_gpus(const struct node *node)
 	return ngpus < STARPU_MAXCUDADEVS ? ngpus : STARPU_MAXCUDADEVS;
 }
 
-/* ---- memories and workers ----------------------------------------------------------- */
+/* ---- memories and workers -----------------------------------------------------------
+ */
 
 static void open_memories(struct node *node)
 {
@@ -124,12 +126,12 @@ static void open_worker(struct node *node, int id)
 	worker->devid = is_gpu ? id : id - node->ngpu_workers;
 	worker->memory = is_gpu ? 1 + (unsigned)id : STARPU_MAIN_RAM;
 	/* Beside GPUs, data of a CPU's next task may have to come from one. */
-	worker->depth = is_gpu			 ? 1 + knobs->cuda_pipeline
+	worker->depth = is_gpu                   ? 1 + knobs->cuda_pipeline
 			: node->ngpu_workers > 0 ? 2
 						 : 1;
-	worker->device = (struct starpu_perfmodel_device){ worker->type,
-							   shared ? 0 : worker->devid, 1 };
-	worker->arch = (struct starpu_perfmodel_arch){ 1, &worker->device };
+	worker->device = (struct starpu_perfmodel_device){worker->type,
+							  shared ? 0 : worker->devid, 1};
+	worker->arch = (struct starpu_perfmodel_arch){1, &worker->device};
 	orr_lock_init(&worker->lock);
 }
 
@@ -225,7 +227,8 @@ void node_close(struct node *node)
 	free(node);
 }
 
-/* ---- waiting for counters ------------------------------------------------------------- */
+/* ---- waiting for counters -------------------------------------------------------------
+ */
 
 struct count_waiter {
 	struct count_waiter *next;
@@ -260,7 +263,7 @@ void node_counted(struct node *node)
 
 static int wait_count(struct node *node, int limit, int ready_only)
 {
-	struct count_waiter waiter = { .limit = limit, .ready_only = ready_only };
+	struct count_waiter waiter = {.limit = limit, .ready_only = ready_only};
 
 	if (count_now(node, ready_only) <= limit)
 		return 0;
@@ -285,7 +288,8 @@ int node_wait_ready(struct node *node, int limit)
 	return wait_count(node, limit, 1);
 }
 
-/* ---- saying what is missing -------------------------------------------------------------- */
+/* ---- saying what is missing
+ * -------------------------------------------------------------- */
 
 void node_describe_waits(struct node *node, void (*say)(void *arg, const char *line),
 			 void *arg)
@@ -298,7 +302,8 @@ void node_describe_waits(struct node *node, void (*say)(void *arg, const char *l
 		fetching += node->workers[i].npipeline;
 	}
 	snprintf(line, sizeof(line),
-		 "%d tasks and acquisitions not ended: %d wait for data or predecessors, %d "
+		 "%d tasks and acquisitions not ended: %d wait for data or predecessors, "
+		 "%d "
 		 "run, %d have data on the way",
 		 node->nsubmitted, node->nblocked, running, fetching - running);
 	say(arg, line);

@@ -32,9 +32,10 @@ struct world {
 struct memory {
 	enum starpu_node_kind kind;
 	int devid;
-	struct orr_lock lock; /* of the accounting and the list below */
+	struct orr_lock lock;              /* of the accounting and the list below */
 	size_t used_bytes, capacity_bytes; /* capacity 0: no limit */
-	struct copy_state *oldest, *newest; /* evictable copies, least recently used first */
+	struct copy_state *oldest,
+		*newest;        /* evictable copies, least recently used first */
 	struct access *starved; /* fetches that wait for room */
 };
 
@@ -57,19 +58,19 @@ struct node {
 
 	/* Tasks and acquisitions, counted from submission to termination. */
 	int nsubmitted;
-	int nblocked; /* of these, waiting for turns or predecessors */
-	int next_job_id; /* atomic */
-	int tasks_submitted; /* atomic */
-	unsigned long tasks_inserted;     /* by the MPI layer, on any rank */
+	int nblocked;                 /* of these, waiting for turns or predecessors */
+	int next_job_id;              /* atomic */
+	int tasks_submitted;          /* atomic */
+	unsigned long tasks_inserted; /* by the MPI layer, on any rank */
 	unsigned long uncalibrated_tasks; /* simulated by the roofline */
-	double last_end_s; /* simulation: date of the last task's end */
+	double last_end_s;                /* simulation: date of the last task's end */
 	double start_s;
 	unsigned long iteration;
-	int next_interface_id; /* atomic */
+	int next_interface_id;       /* atomic */
 	unsigned long messages_sent; /* by the MPI layer */
 	unsigned long long bytes_sent;
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
-	int limit_min, limit_max;     /* submitted tasks; -1: no throttling */
+	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	struct orr_lock wait_lock;
 	struct count_waiter *waiters; /* threads waiting for counters */
 

@@ -8,7 +8,7 @@ enum lane { LANE_CPU, LANE_GPU, LANE_BOTH };
 
 void queue_init(struct queue *queue, int ignores_priority)
 {
-	*queue = (struct queue){ .ignores_priority = ignores_priority };
+	*queue = (struct queue){.ignores_priority = ignores_priority};
 	orr_lock_init(&queue->lock);
 }
 
@@ -107,8 +107,8 @@ static struct job *take_filtered(struct queue *queue, struct worker *worker)
 
 static struct job *take_best(struct queue *queue, struct worker *worker)
 {
-	struct queue_lane *own = &queue->lanes[worker->type == STARPU_CPU_WORKER ? LANE_CPU
-										 : LANE_GPU];
+	struct queue_lane *own =
+		&queue->lanes[worker->type == STARPU_CPU_WORKER ? LANE_CPU : LANE_GPU];
 	struct queue_lane *both = &queue->lanes[LANE_BOTH];
 	struct job *mine, *shared;
 

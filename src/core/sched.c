@@ -7,8 +7,8 @@
 
 #include "base/check.h"
 
-static const struct sched_ops *const policies[] = { &sched_eager, &sched_prio, &sched_lws,
-						    &sched_dmda };
+static const struct sched_ops *const policies[] = {&sched_eager, &sched_prio, &sched_lws,
+						   &sched_dmda};
 
 enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) };
 
@@ -29,7 +29,8 @@ static void list_policies(void)
 {
 	fprintf(stderr, "[orrery] scheduling policies for STARPU_SCHED:\n");
 	for (int i = 0; i < NPOLICIES; i++)
-		fprintf(stderr, "  %-8s %s\n", policies[i]->name, policies[i]->description);
+		fprintf(stderr, "  %-8s %s\n", policies[i]->name,
+			policies[i]->description);
 }
 
 static const struct sched_ops *choose(struct node *node)
@@ -42,11 +43,12 @@ static const struct sched_ops *choose(struct node *node)
 	} else if (name && *name) {
 		ops = sched_find(name);
 		if (!ops)
-			orr_complain(node->rank,
-				     "scheduling policy \"%s\" was not found; expected eager, "
-				     "prio, lws or dmda (STARPU_SCHED=help lists them); using "
-				     "lws",
-				     name);
+			orr_complain(
+				node->rank,
+				"scheduling policy \"%s\" was not found; expected eager, "
+				"prio, lws or dmda (STARPU_SCHED=help lists them); using "
+				"lws",
+				name);
 	} else if (node->conf.sched_policy && node->conf.sched_policy->policy_name) {
 		ops = sched_find(node->conf.sched_policy->policy_name);
 		if (!ops)
@@ -104,7 +106,8 @@ void sched_push(struct job *job)
 		return;
 	}
 	chosen = node->sched->ops->push(node->sched, job);
-	/* The job may have run and be gone.  After the push, before looking who is parked: see plat_workers_start(). */
+	/* The job may have run and be gone.  After the push, before looking who is
+	 * parked: see plat_workers_start(). */
 	orr_fence();
 	if (chosen)
 		plat_worker_wake(chosen);

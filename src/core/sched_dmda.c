@@ -34,8 +34,8 @@ static struct dmda *dmda_of(struct sched *sched)
 
 static struct sched *dmda_open(struct node *node)
 {
-	struct dmda *dmda =
-		orr_alloc(sizeof(*dmda) + (size_t)node->nworkers * sizeof(dmda->queues[0]));
+	struct dmda *dmda = orr_alloc(sizeof(*dmda) +
+				      (size_t)node->nworkers * sizeof(dmda->queues[0]));
 
 	dmda->alpha = node_knobs(node)->sched_alpha;
 	dmda->beta = node_knobs(node)->sched_beta;
@@ -61,7 +61,8 @@ struct forecast {
 	double duration_s[STARPU_NARCH];
 };
 
-static double forecast_transfer(struct forecast *forecast, struct job *job, unsigned memory)
+static double forecast_transfer(struct forecast *forecast, struct job *job,
+				unsigned memory)
 {
 	if (forecast->transfer_s[memory] < 0)
 		forecast->transfer_s[memory] = coherency_expected_s(job, memory);
@@ -114,7 +115,8 @@ static struct worker *dmda_choose(struct dmda *dmda, struct node *node, struct j
 		if (duration_s < 0)
 			continue;
 		transfer_s = forecast_transfer(&forecast, job, worker->memory);
-		end_s = (worker->expected_end_s > now_s ? worker->expected_end_s : now_s) +
+		end_s = (worker->expected_end_s > now_s ? worker->expected_end_s
+							: now_s) +
 			duration_s;
 		cost = dmda->alpha * end_s + dmda->beta * transfer_s;
 		if (cost < best_cost) {

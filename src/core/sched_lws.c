@@ -89,7 +89,8 @@ static struct job *lws_pop(struct sched *sched, struct worker *worker)
 
 const struct sched_ops sched_lws = {
 	.name = "lws",
-	.description = "a queue per worker, by priority; idle workers steal from neighbours",
+	.description =
+		"a queue per worker, by priority; idle workers steal from neighbours",
 	.has_priorities = 1,
 	.open = lws_open,
 	.close = lws_close,

@@ -114,7 +114,7 @@ void tags_declare_deps(struct node *node, starpu_tag_t id, unsigned ndeps,
 			orr_die(node->rank, "tag %llu cannot depend on itself",
 				(unsigned long long)id);
 		link = orr_alloc(sizeof(*link));
-		*link = (struct tag_link){ before->successors, tag };
+		*link = (struct tag_link){before->successors, tag};
 		before->successors = link;
 		if (!before->done)
 			tag->missing++;
@@ -124,7 +124,7 @@ void tags_declare_deps(struct node *node, starpu_tag_t id, unsigned ndeps,
 
 void tags_notify_from_apps(struct node *node, starpu_tag_t id)
 {
-	struct ready ready = { 0 };
+	struct ready ready = {0};
 	struct tag *tag;
 
 	orr_lock(&node->tags_lock);
@@ -138,7 +138,7 @@ void tags_notify_from_apps(struct node *node, starpu_tag_t id)
 int tags_wait(struct node *node, unsigned ntags, const starpu_tag_t *ids)
 {
 	for (unsigned i = 0; i < ntags; i++) {
-		struct tag_waiter waiter = { 0 };
+		struct tag_waiter waiter = {0};
 		struct tag *tag;
 		int done, ret;
 

@@ -175,7 +175,8 @@ static unsigned short checked_mode(struct node *node, struct starpu_task *task, 
 			    STARPU_NOPLAN | STARPU_UNMAP);
 	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
 		orr_die(node->rank,
-			"task \"%s\": buffer %d is accessed with STARPU_REDUX, which this "
+			"task \"%s\": buffer %d is accessed with STARPU_REDUX, which "
+			"this "
 			"version does not offer; use STARPU_RW|STARPU_COMMUTE",
 			task_name(task), i);
 	if (!(mode & (STARPU_RW | STARPU_SCRATCH)))
@@ -198,12 +199,13 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		if (!datum || !datum->ops)
 			orr_die(node->rank,
 				"task \"%s\": buffer %d is %s; register it first "
-				"(starpu_*_data_register) and give the codelet's %d buffers",
+				"(starpu_*_data_register) and give the codelet's %d "
+				"buffers",
 				task_name(task), i,
-				datum ? "a handle that was unregistered" : "NULL", nbuffers);
-		*access = (struct access){ .job = job,
-					   .datum = datum,
-					   .mode = checked_mode(node, task, i) };
+				datum ? "a handle that was unregistered" : "NULL",
+				nbuffers);
+		*access = (struct access){
+			.job = job, .datum = datum, .mode = checked_mode(node, task, i)};
 		if (access->mode & STARPU_SCRATCH)
 			access->state = ACCESS_SKIPPED;
 		else if (!(datum->flags & DATUM_SEQUENTIAL) ||
@@ -249,7 +251,8 @@ static void throttle(struct node *node)
 
 	if (limit > 0 && orr_load(&node->nsubmitted) >= limit &&
 	    !plat_current_worker(node->plat))
-		node_wait_submitted(node, node->limit_min > 0 ? node->limit_min : limit - 1);
+		node_wait_submitted(node,
+				    node->limit_min > 0 ? node->limit_min : limit - 1);
 }
 
 static void prepare_job(struct job *job, struct starpu_task *task)
@@ -275,7 +278,7 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 
 static int submit_job(struct node *node, struct starpu_task *task)
 {
-	struct ready ready = { 0 };
+	struct ready ready = {0};
 	struct job *job = task_job(node, task);
 
 	prepare_job(job, task);
@@ -359,7 +362,7 @@ void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned
 
 	for (unsigned i = 0; i < n; i++) {
 		struct end_link *link = orr_alloc(sizeof(*link));
-		struct ready ready = { 0 };
+		struct ready ready = {0};
 
 		job_init(&link->job, node);
 		link->job.start = end_link_start;
@@ -470,7 +473,7 @@ static void task_terminate(struct job *job, struct ready *ready)
 
 void task_end_dep_release(struct job *job)
 {
-	struct ready ready = { 0 };
+	struct ready ready = {0};
 
 	if (orr_add(&job->end_deps, -1) == 0)
 		task_terminate(job, &ready);

@@ -10,8 +10,8 @@
 
 /* ---- who can run what --------------------------------------------------------- */
 
-static int has_implementation(const struct worker *worker, const struct starpu_codelet *cl,
-			      unsigned i)
+static int has_implementation(const struct worker *worker,
+			      const struct starpu_codelet *cl, unsigned i)
 {
 	return worker->type == STARPU_CPU_WORKER ? cl->cpu_funcs[i] != NULL
 						 : cl->cuda_funcs[i] != NULL;
@@ -63,7 +63,8 @@ void workers_wake(struct node *node, unsigned where, int all)
 	for (int i = 0; i < node->nworkers; i++) {
 		struct worker *worker = &node->workers[i];
 
-		if (orr_load(&worker->parked) && (where & STARPU_WORKER_TO_MASK(worker->type)) &&
+		if (orr_load(&worker->parked) &&
+		    (where & STARPU_WORKER_TO_MASK(worker->type)) &&
 		    plat_worker_wake(worker) && !all)
 			return;
 	}
@@ -104,7 +105,8 @@ static void take(struct worker *worker, struct job *job)
 	job->worker = worker;
 	job_move(job, JOB_FETCHING);
 	if (job->task->prologue_callback_pop_func)
-		job->task->prologue_callback_pop_func(job->task->prologue_callback_pop_arg);
+		job->task->prologue_callback_pop_func(
+			job->task->prologue_callback_pop_arg);
 	job->nfetching = 1 + job->naccesses;
 	for (int i = 0; i < job->naccesses; i++)
 		if (!is_fetched_here(&job->accesses[i]) ||
@@ -133,7 +135,7 @@ static void leave_pipeline(struct worker *worker, struct job *job)
 
 static void finish(struct worker *worker, struct job *job)
 {
-	struct ready ready = { 0 };
+	struct ready ready = {0};
 
 	leave_pipeline(worker, job);
 	worker->executed++;

@@ -19,9 +19,9 @@ struct worker {
 	struct node *node;
 	int id;
 	enum starpu_worker_archtype type;
-	int devid;            /* among the workers of its type */
+	int devid; /* among the workers of its type */
 	unsigned memory;
-	int depth;            /* tasks in the pipeline, the running one included */
+	int depth; /* tasks in the pipeline, the running one included */
 	int npipeline;
 	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
 	struct job *running;
@@ -49,6 +49,7 @@ void workers_wake(struct node *node, unsigned where, int all);
 int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation);
 /* The kernel of the task's chosen implementation for this worker, or NULL. */
-void (*worker_kernel(const struct worker *worker, const struct job *job))(void **, void *);
+void (*worker_kernel(const struct worker *worker, const struct job *job))(void **,
+									  void *);
 
 #endif

@@ -141,18 +141,18 @@ static void set_tag(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
 		    const char *func)
 {
 	struct registry *registry = &mpi->registry;
-	starpu_data_handle_t other = NULL;
+	starpu_data_handle_t other;
 
 	if (tag < 0)
 		orr_die(mpi->rank, "%s: tag %lld: expected 0 to INT64_MAX, or -1 for none",
 			func, (long long)tag);
+	if ((handle->flags & DATUM_TAGGED) && handle->tag == tag)
+		return;
 	orr_lock(&registry->lock);
-	if (!(handle->flags & DATUM_TAGGED) || handle->tag != tag) {
-		other = bind_tag(registry, handle, tag);
-		if (!other && (handle->flags & DATUM_TAGGED))
-			unbind_tag(registry, handle);
-	}
+	if (handle->flags & DATUM_TAGGED)
+		unbind_tag(registry, handle);
 	handle->tag = tag;
+	other = bind_tag(registry, handle, tag);
 	orr_unlock(&registry->lock);
 	if (other)
 		die_bound(mpi, func, tag, handle, other);

@@ -102,7 +102,7 @@ void watch_idle(struct mpi *mpi)
 	double now_s, limit_s = node_knobs(node)->mpi_watchdog_s;
 	int ntasks;
 
-	if (node->machine->simulated || orr_load(&watch->nwaiting) == 0)
+	if (node->machine->simulated || orr_load(&mpi->engine.npending) == 0)
 		return;
 	now_s = plat_now_s(node->plat);
 	/* A task that is ready or runs may take any time. */
@@ -112,10 +112,10 @@ void watch_idle(struct mpi *mpi)
 		watch->since_s = now_s;
 		return;
 	}
-	if (now_s - watch->since_s < limit_s || orr_load(&mpi->engine.npending) == 0)
+	if (now_s - watch->since_s < limit_s)
 		return;
 	watch->since_s = now_s;
-	if (!watch->has_reported) {
+	if (!watch->has_reported && orr_load(&watch->nwaiting) > 0) {
 		watch->has_reported = 1;
 		orr_complain(mpi->rank,
 			     "nothing has happened for %g s (ORRERY_MPI_WATCHDOG); "

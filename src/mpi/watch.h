@@ -6,11 +6,11 @@
 /*
  * watch.h - notices transfers that will never end, and says which.
  *
- * On a real machine, when somebody waits and nothing happened for
- * ORRERY_MPI_WATCHDOG seconds, the pending transfers are listed once and their peers
- * are asked whether they still take part.  A peer that has completed everything and
- * shuts down can never match them: that ends the program.  In simulation, the
- * simulator itself notices, and asks for the same list.
+ * On a real machine, when nothing happened for ORRERY_MPI_WATCHDOG seconds, the peers
+ * of pending transfers are asked whether they still take part, and when somebody waits
+ * for transfers, they are listed, once.  A peer that has completed everything and shuts
+ * down can never match them: that ends the program.  In simulation, the simulator
+ * itself notices, and asks for the same list.
  */
 #include "core/node.h"
 

@@ -53,7 +53,8 @@ struct plat_machine {
 	int simulated;
 	char cpu_model[64], gpu_model[64], hostname[128];
 	double gpu_memory_bytes;        /* per GPU; 0: no limit known */
-	double cpu_peak_flops_per_s[2]; /* of a core: [0] 4-byte, [1] 8-byte; 0: unknown */
+	double cpu_peak_flops_per_s[2]; /* of a core: [0] 4-byte, [1] 8-byte; 0: unknown
+					 */
 	double gpu_peak_flops_per_s[2];
 	double gpu_link_bytes_per_s, gpu_link_latency_s; /* host to GPU, 0: none */
 };

@@ -11,8 +11,10 @@
  * workers.c - a worker is at most two events: its next step, and the end of the task
  * that it runs.
  *
- * A worker is parked when it stepped until nothing was left to do and could take
- * another task; a running CPU worker is not, since the end of its task steps it.
+ * A worker is marked parked while it could take another task: not while it runs one
+ * and has no room, since the end of the task steps it, and not while its pipeline is
+ * full of tasks whose data are on their way, so that the wake-up for a new task goes to
+ * somebody else; the arrival of the data wakes it all the same.
  */
 struct sim_worker {
 	struct plat_timer step, end;
@@ -33,7 +35,7 @@ static void step_until_idle(struct sim_worker *sim_worker)
 		;
 	sim->worker = NULL;
 	worker->parked = !calendar_has(&sim_worker->step) &&
-			 (!sim_worker->job || worker->npipeline < worker->depth);
+			 worker->npipeline < worker->depth;
 }
 
 static void on_step(struct plat_timer *timer)
@@ -108,11 +110,13 @@ int plat_worker_wake(struct worker *worker)
 	struct sim_worker *sim_worker = worker->backend;
 	struct plat *plat = sim_worker->step.plat;
 
-	if (!worker->parked)
+	int was_parked = worker->parked;
+
+	if (calendar_has(&sim_worker->step) || (!was_parked && sim_worker->job))
 		return 0;
 	worker->parked = 0;
 	calendar_add(plat->sim, &sim_worker->step, plat_now_s(plat));
-	return 1;
+	return was_parked;
 }
 
 struct worker *plat_current_worker(struct plat *plat)

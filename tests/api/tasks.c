@@ -27,7 +27,8 @@ static void *pointer(void *buffer)
 	return (void *)STARPU_VARIABLE_GET_PTR(buffer);
 }
 
-/* ---- kernels ------------------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------------------
+ */
 
 /* x = 3 x + value (mod 2^64): the result tells the order. */
 static void mix(void *buffers[], void *arg)
@@ -74,28 +75,29 @@ static void use_scratch(void *buffers[], void *arg)
 	*result = sum;
 }
 
-static struct starpu_codelet cl_mix = { .cpu_funcs = { mix },
-					.nbuffers = 1,
-					.modes = { STARPU_RW },
-					.model = &starpu_perfmodel_nop };
-static struct starpu_codelet cl_commute = { .cpu_funcs = { add },
-					    .nbuffers = 1,
-					    .modes = { STARPU_RW | STARPU_COMMUTE },
-					    .model = &starpu_perfmodel_nop };
-static struct starpu_codelet cl_add = { .cpu_funcs = { add },
-					.nbuffers = 1,
-					.modes = { STARPU_RW },
-					.model = &starpu_perfmodel_nop };
-static struct starpu_codelet cl_sum = { .cpu_funcs = { sum_two },
-					.nbuffers = 3,
-					.modes = { STARPU_RW, STARPU_R, STARPU_R },
-					.model = &starpu_perfmodel_nop };
-static struct starpu_codelet cl_scratch = { .cpu_funcs = { use_scratch },
-					    .nbuffers = 2,
-					    .modes = { STARPU_W, STARPU_SCRATCH },
-					    .model = &starpu_perfmodel_nop };
+static struct starpu_codelet cl_mix = {.cpu_funcs = {mix},
+				       .nbuffers = 1,
+				       .modes = {STARPU_RW},
+				       .model = &starpu_perfmodel_nop};
+static struct starpu_codelet cl_commute = {.cpu_funcs = {add},
+					   .nbuffers = 1,
+					   .modes = {STARPU_RW | STARPU_COMMUTE},
+					   .model = &starpu_perfmodel_nop};
+static struct starpu_codelet cl_add = {.cpu_funcs = {add},
+				       .nbuffers = 1,
+				       .modes = {STARPU_RW},
+				       .model = &starpu_perfmodel_nop};
+static struct starpu_codelet cl_sum = {.cpu_funcs = {sum_two},
+				       .nbuffers = 3,
+				       .modes = {STARPU_RW, STARPU_R, STARPU_R},
+				       .model = &starpu_perfmodel_nop};
+static struct starpu_codelet cl_scratch = {.cpu_funcs = {use_scratch},
+					   .nbuffers = 2,
+					   .modes = {STARPU_W, STARPU_SCRATCH},
+					   .model = &starpu_perfmodel_nop};
 
-/* ---- claims ---------------------------------------------------------------------------- */
+/* ---- claims
+ * ---------------------------------------------------------------------------- */
 
 static void writers_keep_order(void)
 {
@@ -125,8 +127,8 @@ static void random_graph_as_sequential(void)
 	start();
 	for (int i = 0; i < NDATA; i++) {
 		x[i] = expected[i] = i;
-		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM, (uintptr_t)&x[i],
-					      sizeof(x[i]));
+		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&x[i], sizeof(x[i]));
 	}
 	for (int i = 0; i < 20 * NTASKS; i++) {
 		int a = (seed = seed * 1103515245 + 12345) >> 16 & (NDATA - 1);
@@ -135,8 +137,9 @@ static void random_graph_as_sequential(void)
 
 		starpu_task_insert(&cl_sum, STARPU_RW, handles[a], STARPU_R, handles[b],
 				   STARPU_R, handles[c], STARPU_PRIORITY, i % 5, 0);
-		expected[a] = (long)((unsigned long)expected[a] + (unsigned long)expected[b] +
-				     (unsigned long)expected[c]);
+		expected[a] =
+			(long)((unsigned long)expected[a] + (unsigned long)expected[b] +
+			       (unsigned long)expected[c]);
 	}
 	for (int i = 0; i < NDATA; i++)
 		starpu_data_unregister(handles[i]);
@@ -147,15 +150,16 @@ static void random_graph_as_sequential(void)
 
 static void commuting_writers_exclude(void)
 {
-	long x[2] = { 0, 0 };
+	long x[2] = {0, 0};
 	starpu_data_handle_t handles[2];
 
 	start();
 	for (int i = 0; i < 2; i++)
-		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM, (uintptr_t)&x[i],
-					      sizeof(x[i]));
+		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&x[i], sizeof(x[i]));
 	for (int i = 0; i < NTASKS; i++)
-		starpu_task_insert(&cl_commute, STARPU_RW | STARPU_COMMUTE, handles[i % 2], 0);
+		starpu_task_insert(&cl_commute, STARPU_RW | STARPU_COMMUTE,
+				   handles[i % 2], 0);
 	starpu_task_insert(&cl_sum, STARPU_RW, handles[0], STARPU_R, handles[1], STARPU_R,
 			   handles[1], 0);
 	starpu_data_unregister(handles[0]);
@@ -194,8 +198,8 @@ static void scratch_is_private(void)
 					      (uintptr_t)&result[i], sizeof(long));
 	for (int k = 0; k < 50; k++)
 		for (int i = 0; i < 8; i++)
-			starpu_task_insert(&cl_scratch, STARPU_W, handles[i], STARPU_SCRATCH,
-					   scratch, 0);
+			starpu_task_insert(&cl_scratch, STARPU_W, handles[i],
+					   STARPU_SCRATCH, scratch, 0);
 	for (int i = 0; i < 8; i++)
 		starpu_data_unregister(handles[i]);
 	starpu_data_unregister(scratch);
@@ -327,9 +331,8 @@ static void acquire_waits_for_writers(void)
 
 static void no_worker_is_refused(void)
 {
-	static struct starpu_codelet cl_gpu = { .where = STARPU_CUDA,
-						.cuda_funcs = { mix },
-						.nbuffers = 0 };
+	static struct starpu_codelet cl_gpu = {
+		.where = STARPU_CUDA, .cuda_funcs = {mix}, .nbuffers = 0};
 	struct starpu_conf conf;
 
 	starpu_conf_init(&conf);
@@ -366,22 +369,23 @@ static void pause_holds_tasks(void)
 static void more_buffers_than_static(void)
 {
 	enum { MANY = 20 };
-	static struct starpu_codelet cl_many = { .cpu_funcs = { starpu_codelet_nop_func },
-						 .nbuffers = STARPU_VARIABLE_NBUFFERS,
-						 .model = &starpu_perfmodel_nop };
+	static struct starpu_codelet cl_many = {.cpu_funcs = {starpu_codelet_nop_func},
+						.nbuffers = STARPU_VARIABLE_NBUFFERS,
+						.model = &starpu_perfmodel_nop};
 	struct starpu_data_descr descrs[MANY];
 	starpu_data_handle_t handles[MANY];
-	long x[MANY] = { 0 };
+	long x[MANY] = {0};
 
 	start();
 	for (int i = 0; i < MANY; i++) {
-		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM, (uintptr_t)&x[i],
-					      sizeof(long));
+		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&x[i], sizeof(long));
 		descrs[i].handle = handles[i];
 		descrs[i].mode = i % 2 ? STARPU_R : STARPU_RW;
 	}
 	for (int k = 0; k < 100; k++)
-		CLAIM_EQ(starpu_task_insert(&cl_many, STARPU_DATA_MODE_ARRAY, descrs, MANY, 0),
+		CLAIM_EQ(starpu_task_insert(&cl_many, STARPU_DATA_MODE_ARRAY, descrs,
+					    MANY, 0),
 			 0);
 	for (int i = 0; i < MANY; i++)
 		starpu_data_unregister(handles[i]);
@@ -396,7 +400,8 @@ static void chains_of_empty_tasks_need_no_stack(void)
 	starpu_void_data_register(&handle);
 	starpu_data_acquire(handle, STARPU_RW);
 	for (int i = 0; i < 200000; i++)
-		CLAIM_EQ(starpu_task_submit(starpu_task_create_sync(handle, STARPU_RW)), 0);
+		CLAIM_EQ(starpu_task_submit(starpu_task_create_sync(handle, STARPU_RW)),
+			 0);
 	starpu_data_release(handle);
 	starpu_task_wait_for_all();
 	starpu_data_unregister(handle);
@@ -404,21 +409,24 @@ static void chains_of_empty_tasks_need_no_stack(void)
 }
 
 static const struct claim claims[] = {
-	{ "writers keep their order", writers_keep_order },
-	{ "a random graph gives the sequential result", random_graph_as_sequential },
-	{ "commuting writers exclude each other", commuting_writers_exclude },
-	{ "unordered writers exclude each other", unordered_writers_exclude },
-	{ "scratch is private to a task", scratch_is_private },
-	{ "callbacks have run when wait_for_all returns", callbacks_run_before_wait_returns },
-	{ "undetached and synchronous tasks can be waited for", undetached_tasks_can_be_waited },
-	{ "explicit dependencies order tasks", explicit_dependencies_order },
-	{ "tags order tasks", tags_order },
-	{ "acquire waits for earlier writers", acquire_waits_for_writers },
-	{ "a task that no worker can run is refused", no_worker_is_refused },
-	{ "a paused runtime starts nothing", pause_holds_tasks },
-	{ "tasks take more buffers than the static arrays", more_buffers_than_static },
-	{ "a long chain of empty tasks needs no stack", chains_of_empty_tasks_need_no_stack },
-	{ NULL, NULL },
+	{"writers keep their order", writers_keep_order},
+	{"a random graph gives the sequential result", random_graph_as_sequential},
+	{"commuting writers exclude each other", commuting_writers_exclude},
+	{"unordered writers exclude each other", unordered_writers_exclude},
+	{"scratch is private to a task", scratch_is_private},
+	{"callbacks have run when wait_for_all returns",
+	 callbacks_run_before_wait_returns},
+	{"undetached and synchronous tasks can be waited for",
+	 undetached_tasks_can_be_waited},
+	{"explicit dependencies order tasks", explicit_dependencies_order},
+	{"tags order tasks", tags_order},
+	{"acquire waits for earlier writers", acquire_waits_for_writers},
+	{"a task that no worker can run is refused", no_worker_is_refused},
+	{"a paused runtime starts nothing", pause_holds_tasks},
+	{"tasks take more buffers than the static arrays", more_buffers_than_static},
+	{"a long chain of empty tasks needs no stack",
+	 chains_of_empty_tasks_need_no_stack},
+	{NULL, NULL},
 };
 
 int main(void)

@@ -83,6 +83,7 @@ static void on_arrival(struct plat_timer *timer)
 	struct fake_parcel *parcel = (struct fake_parcel *)timer;
 	struct fake_net *to = parcel->domain->nets[parcel->to];
 
+	ORR_ASSERT(to); /* It was open when the message was on its way. */
 	to->base.deliver(&to->base, parcel->from, parcel->head, parcel->head_bytes,
 			 parcel->has_body ? parcel->body : NULL, parcel->body_bytes);
 	fake_event_free(parcel);
