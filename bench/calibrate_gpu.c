@@ -27,7 +27,7 @@ enum { MIN_RUNS = 11, MAX_RUNS = 101 };
 
 static const double enough_ms = 200; /* for one size of one kernel */
 
-static const int tiles[] = {64,	 128, 192,  256,  384,	512,  640,  768,  960, 1024,
+static const int tiles[] = {64,   128,  192,  256,  384,  512,  640,  768,  960,  1024,
 			    1280, 1536, 1920, 2048, 2560, 3072, 3840, 4096, 6144, 8192};
 
 enum kernel { POTRF, TRSM, SYRK, GEMM, NKERNELS };
@@ -122,11 +122,11 @@ static void operands_open(struct device *d, struct operands *o, int n, int is_do
 	}
 	free(host);
 	if (is_double)
-		CHECK(cusolverDnDpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n, o->a,
-						  n, &o->work_elements));
+		CHECK(cusolverDnDpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n,
+						  o->a, n, &o->work_elements));
 	else
-		CHECK(cusolverDnSpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n, o->a,
-						  n, &o->work_elements));
+		CHECK(cusolverDnSpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n,
+						  o->a, n, &o->work_elements));
 	CHECK(cudaMalloc(&o->work, (size_t)(o->work_elements + 1) * (is_double ? 8 : 4)));
 }
 
@@ -195,8 +195,8 @@ static double time_call(struct device *d, enum kernel kernel, struct operands *o
 	float ms;
 
 	if (kernel == POTRF)
-		CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes, cudaMemcpyDeviceToDevice,
-				      d->stream));
+		CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes,
+				      cudaMemcpyDeviceToDevice, d->stream));
 	CHECK(cudaStreamSynchronize(d->stream));
 	CHECK(cudaEventRecord(d->start, d->stream));
 	if (o->is_double)
@@ -248,7 +248,8 @@ static int calibrate(struct device *d, struct writer *writer, enum kernel kernel
 		 kernels[kernel].name);
 	writer->symbol = symbol;
 	writer->nsizes = 0;
-	for (unsigned t = 0; t < sizeof tiles / sizeof *tiles && tiles[t] <= largest; t++) {
+	for (unsigned t = 0; t < sizeof tiles / sizeof *tiles && tiles[t] <= largest;
+	     t++) {
 		struct writer_size *size = &writer->sizes[writer->nsizes++];
 		double n = tiles[t];
 

@@ -5,7 +5,7 @@
  * Measures the kernels of tiled Cholesky on one core with OpenBLAS and writes one
  * performance model for each: DIR/orrery_KERNEL.HOST.  The machine should be idle.
  *
- * usage: calibrate_kernels DIR HOST DEVICE-DESCRIPTION [LARGEST-TILE]
+ * usage: calibrate_kernels DIR HOST DEVICE-DESCRIPTION [LARGEST-TILE [KERNEL]]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +18,16 @@
 #include "model_writer.h"
 
 enum {
-	PASSES = 3,     /* over all sizes: the least disturbed counts */
-	MIN_RUNS = 11,  /* StarPU trusts a size from 10 on */
+	PASSES = 3,    /* over all sizes: the least disturbed counts */
+	MIN_RUNS = 11, /* StarPU trusts a size from 10 on */
 	MAX_RUNS = 101,
-	NSETS = 64,     /* operands in use, so that small tiles are not always in L1 */
+	NSETS = 64, /* operands in use, so that small tiles are not always in L1 */
 	SETS_BYTES = 64 << 20
 };
 
 static const double enough_s = 0.1; /* for one size of one kernel in one pass */
 
-static const int tiles[] = {64,	 96,  128, 192, 256,  320,  384,  512,
+static const int tiles[] = {64,  96,  128, 192,  256,  320,  384,  512,
 			    640, 768, 960, 1024, 1280, 1536, 1920, 2048};
 
 enum kernel { POTRF, TRSM, SYRK, GEMM, NKERNELS };
@@ -90,8 +90,8 @@ static void call_single(enum kernel kernel, int n, const struct operands *o)
 		LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'L', n, o->a, n);
 		break;
 	case TRSM:
-		cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-			    n, n, 1, o->a, n, o->b, n);
+		cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans,
+			    CblasNonUnit, n, n, 1, o->a, n, o->b, n);
 		break;
 	case SYRK:
 		cblas_ssyrk(CblasColMajor, CblasLower, CblasNoTrans, n, n, -1, o->a, n, 1,
@@ -110,8 +110,8 @@ static void call_double(enum kernel kernel, int n, const struct operands *o)
 		LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', n, o->a, n);
 		break;
 	case TRSM:
-		cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-			    n, n, 1, o->a, n, o->b, n);
+		cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans,
+			    CblasNonUnit, n, n, 1, o->a, n, o->b, n);
 		break;
 	case SYRK:
 		cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, n, n, -1, o->a, n, 1,
@@ -148,8 +148,9 @@ static void measure(struct writer_size *size, enum kernel kernel, int is_double)
 
 	nsets = SETS_BYTES / bytes < NSETS ? SETS_BYTES / bytes + 1 : NSETS;
 	for (int i = 0; i < nsets; i++)
-		sets[i] = (struct operands){new_tile(n, is_double), new_tile(n, is_double),
-					    new_tile(n, is_double)};
+		sets[i] =
+			(struct operands){new_tile(n, is_double), new_tile(n, is_double),
+					  new_tile(n, is_double)};
 	time_call(kernel, n, is_double, &sets[0], original); /* loads the code */
 	until = now_s() + enough_s;
 	while (runs < MIN_RUNS || (runs < MAX_RUNS && now_s() < until)) {
@@ -180,15 +181,20 @@ static void measure_all(struct writer *writer, enum kernel kernel, int is_double
 		}
 }
 
-static int calibrate(struct writer *writer, enum kernel kernel, int is_double, int largest)
+/* One file, unless only another kernel (like "dgemm") is wanted. */
+static int calibrate(struct writer *writer, enum kernel kernel, int is_double,
+		     int largest, const char *only)
 {
 	char symbol[64];
 
 	snprintf(symbol, sizeof symbol, "orrery_%c%s", is_double ? 'd' : 's',
 		 kernels[kernel].name);
+	if (only && strcmp(only, symbol + strlen("orrery_")))
+		return 0;
 	writer->symbol = symbol;
 	writer->nsizes = 0;
-	for (unsigned t = 0; t < sizeof tiles / sizeof *tiles && tiles[t] <= largest; t++) {
+	for (unsigned t = 0; t < sizeof tiles / sizeof *tiles && tiles[t] <= largest;
+	     t++) {
 		double n = tiles[t];
 
 		writer->sizes[writer->nsizes++] =
@@ -217,7 +223,8 @@ int main(int argc, char **argv)
 	int largest = argc > 4 ? atoi(argv[4]) : 2048;
 
 	if (argc < 4) {
-		fprintf(stderr, "usage: %s DIR HOST DEVICE [LARGEST-TILE]\n", argv[0]);
+		fprintf(stderr, "usage: %s DIR HOST DEVICE [LARGEST-TILE [KERNEL]]\n",
+			argv[0]);
 		return 2;
 	}
 	openblas_set_num_threads(1);
@@ -235,7 +242,8 @@ int main(int argc, char **argv)
 	printf("symbol,tile,median_us,deviation_us,runs,gflops\n");
 	for (int is_double = 0; is_double < 2; is_double++)
 		for (enum kernel kernel = 0; kernel < NKERNELS; kernel++)
-			if (calibrate(&writer, kernel, is_double, largest))
+			if (calibrate(&writer, kernel, is_double, largest,
+				      argc > 5 ? argv[5] : NULL))
 				return 1;
 	return 0;
 }

@@ -80,23 +80,25 @@ static void write_regression(FILE *f, const struct writer *writer)
 	}
 	beta = (n * xy - x * y) / (n * xx - x * x);
 	alpha = exp((y - beta * x) / n);
-	fprintf(f, "# sumlnx\tsumlnx2\t\tsumlny\t\tsumlnxlny\talpha\t\tbeta\t\tn\tminx\t\t"
-		   "maxx\n");
-	fprintf(f, "%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%.0f\t%-15lu\t%-15lu\n", x, xx,
-		y, xy, alpha, beta, n, min, max);
+	fprintf(f,
+		"# sumlnx\tsumlnx2\t\tsumlny\t\tsumlnxlny\talpha\t\tbeta\t\tn\tminx\t\t"
+		"maxx\n");
+	fprintf(f, "%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%.0f\t%-15lu\t%-15lu\n", x,
+		xx, y, xy, alpha, beta, n, min, max);
 }
 
 static void write_sizes(FILE *f, const struct writer *writer)
 {
-	fprintf(f, "# a\t\tb\t\tc\nnan\t\tnan\t\tnan\n# not multiple-regression-base\n0\n");
+	fprintf(f,
+		"# a\t\tb\t\tc\nnan\t\tnan\t\tnan\n# not multiple-regression-base\n0\n");
 	fprintf(f, "# hash\t\tsize\t\tflops\t\tmean (us)\tdev (us)\tsum\t\tsum2\t\tn\n");
 	for (int i = 0; i < writer->nsizes; i++) {
 		const struct writer_size *s = &writer->sizes[i];
 		double m = s->median_us, d = s->deviation_us, n = s->nsample;
 
 		fprintf(f, "%08x\t%-15lu\t%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%d\n",
-			footprint(s), bytes(s), s->flops, m, d, n * m, n * (m * m + d * d),
-			s->nsample);
+			footprint(s), bytes(s), s->flops, m, d, n * m,
+			n * (m * m + d * d), s->nsample);
 	}
 }
 
@@ -115,7 +117,8 @@ int writer_write(const struct writer *writer)
 	char path[1024];
 	FILE *f;
 
-	snprintf(path, sizeof path, "%s/%s.%s", writer->dir, writer->symbol, writer->host);
+	snprintf(path, sizeof path, "%s/%s.%s", writer->dir, writer->symbol,
+		 writer->host);
 	f = fopen(path, "w");
 	if (!f || !writer->nsizes) {
 		fprintf(stderr, "%s: %s\n", path, f ? "no sizes" : strerror(errno));
@@ -127,7 +130,8 @@ int writer_write(const struct writer *writer)
 	fprintf(f, "##################\n# Performance Model Version\n45\n\n");
 	fprintf(f, "# COMBs\n# number of combinations\n1\n# COMB_0\n");
 	fprintf(f, "# number of types devices\n1\n# DEV_0\n");
-	fprintf(f, "# device type (CPU - 0, CUDA - 1, OPENCL - 2)\n%d\n", writer->arch_type);
+	fprintf(f, "# device type (CPU - 0, CUDA - 1, OPENCL - 2)\n%d\n",
+		writer->arch_type);
 	fprintf(f, "# device id \n0\n# number of cores \n1\n");
 	fprintf(f, "# number of implementations\n1\n# Model for %s0_impl0 (Comb0)\n",
 		writer->arch_type ? "cuda" : "cpu");

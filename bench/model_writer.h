@@ -14,8 +14,8 @@
 enum { WRITER_MAX_SIZES = 64 };
 
 struct writer_size {
-	int tile;          /* rows */
-	int ntiles;        /* operands of the kernel */
+	int tile;   /* rows */
+	int ntiles; /* operands of the kernel */
 	size_t elem_bytes;
 	double flops;
 	double median_us, deviation_us; /* of nsample runs */

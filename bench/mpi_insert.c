@@ -90,11 +90,13 @@ static long insert_all(const struct triangle *t)
 	for (int k = 0; k < t->nb; k++) {
 		starpu_mpi_task_insert(comm, &codelets[0], STARPU_RW, *tile(t, k, k), 0);
 		for (int m = k + 1; m < t->nb; m++)
-			starpu_mpi_task_insert(comm, &codelets[1], STARPU_R, *tile(t, k, k),
-					       STARPU_RW, *tile(t, m, k), 0);
+			starpu_mpi_task_insert(comm, &codelets[1], STARPU_R,
+					       *tile(t, k, k), STARPU_RW, *tile(t, m, k),
+					       0);
 		for (int n = k + 1; n < t->nb; n++) {
-			starpu_mpi_task_insert(comm, &codelets[1], STARPU_R, *tile(t, n, k),
-					       STARPU_RW, *tile(t, n, n), 0);
+			starpu_mpi_task_insert(comm, &codelets[1], STARPU_R,
+					       *tile(t, n, k), STARPU_RW, *tile(t, n, n),
+					       0);
 			for (int m = n + 1; m < t->nb; m++)
 				starpu_mpi_task_insert(comm, &codelets[2], STARPU_R,
 						       *tile(t, m, k), STARPU_R,

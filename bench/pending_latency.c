@@ -17,17 +17,22 @@ enum { PING = 1, PONG = 2, FIRST_PENDING = 1000, BATCHES = 5 };
 
 struct peer {
 	int rank, other;
-	double value;
+	double value, count;
 	starpu_data_handle_t handle;
 };
 
+/* Node 0 counts in the value, so that a message which did not arrive is noticed. */
 static void exchange(struct peer *me)
 {
 	if (me->rank == 0) {
+		starpu_data_acquire(me->handle, STARPU_RW);
+		me->value = ++me->count;
+		starpu_data_release(me->handle);
 		starpu_mpi_send(me->handle, me->other, PING, MPI_COMM_WORLD);
 		starpu_mpi_recv(me->handle, me->other, PONG, MPI_COMM_WORLD,
 				MPI_STATUS_IGNORE);
 	} else {
+		me->count++;
 		starpu_mpi_recv(me->handle, me->other, PING, MPI_COMM_WORLD,
 				MPI_STATUS_IGNORE);
 		starpu_mpi_send(me->handle, me->other, PONG, MPI_COMM_WORLD);
@@ -45,6 +50,13 @@ static double latency_us(struct peer *me, int rounds)
 		for (int i = 0; i < rounds; i++)
 			exchange(me);
 		seconds = bench_now_s() - start;
+		starpu_data_acquire(me->handle, STARPU_R);
+		if (me->value != me->count) {
+			fprintf(stderr, "pending_latency: received %g, expected %g\n",
+				me->value, me->count);
+			MPI_Abort(MPI_COMM_WORLD, 1);
+		}
+		starpu_data_release(me->handle);
 		if (batch && seconds < best)
 			best = seconds;
 	}
@@ -85,8 +97,8 @@ static void measure(struct peer *me, int npending, int rounds)
 	if (me->rank == 0)
 		bench_print("pending_latency", name, "us", us);
 	for (int i = 0; i < npending && me->rank == 1; i++)
-		starpu_mpi_isend_detached(handles[i], 0, FIRST_PENDING + i, MPI_COMM_WORLD,
-					  NULL, NULL);
+		starpu_mpi_isend_detached(handles[i], 0, FIRST_PENDING + i,
+					  MPI_COMM_WORLD, NULL, NULL);
 	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
 	for (int i = 0; i < npending; i++)
 		starpu_data_unregister(handles[i]);
@@ -97,7 +109,7 @@ static void measure(struct peer *me, int npending, int rounds)
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 200, size, level;
-	struct peer me;
+	struct peer me = {0};
 	double raw_us;
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);

@@ -14,10 +14,14 @@
 
 enum { NDATA = 64, ROUNDS = 5 };
 
+static unsigned long nexecuted; /* by the one worker */
+
+/* Next to nothing: counts, so that tasks which did not run are noticed. */
 static void nothing(void *buffers[], void *arg)
 {
 	(void)buffers;
 	(void)arg;
+	nexecuted++;
 }
 
 static struct starpu_codelet no_data = {.cpu_funcs = {nothing}, .nbuffers = 0};
@@ -59,6 +63,7 @@ static void measure(const char *name, void (*insert)(unsigned), unsigned ntasks)
 	char text[64];
 
 	for (int round = 0; round <= ROUNDS; round++) {
+		unsigned long before = nexecuted;
 		double start = bench_now_s(), inserted, end;
 
 		for (unsigned i = 0; i < ntasks; i++)
@@ -66,6 +71,11 @@ static void measure(const char *name, void (*insert)(unsigned), unsigned ntasks)
 		inserted = bench_now_s();
 		starpu_task_wait_for_all();
 		end = bench_now_s();
+		if (nexecuted - before != ntasks) {
+			fprintf(stderr, "task_life: %lu of %u tasks were executed\n",
+				nexecuted - before, ntasks);
+			exit(1);
+		}
 		if (round && end - start < best_total_s) {
 			best_total_s = end - start;
 			best_insert_s = inserted - start;

@@ -58,8 +58,8 @@ int main(int argc, char **argv)
 	starpu_data_unregister(handle);
 	expected = (ROUNDS - 1) * size + rank + 1;
 	if (rank == size - 1)
-		printf("ring: token %u after %d rounds of %d nodes, %.6f s\n", token, ROUNDS,
-		       size, orrery_virtual_time());
+		printf("ring: token %u after %d rounds of %d nodes, %.6f s\n", token,
+		       ROUNDS, size, orrery_virtual_time());
 	starpu_mpi_shutdown();
 	if (executes && token != expected) {
 		fprintf(stderr, "ring: node %d has token %u, expected %u\n", rank, token,

@@ -55,9 +55,9 @@ static void insert_step(starpu_data_handle_t h[N][N])
 	for (int x = 1; x < N - 1; x++)
 		for (int y = 1; y < N - 1; y++)
 			starpu_mpi_task_insert(MPI_COMM_WORLD, &mean, STARPU_RW, h[x][y],
-					       STARPU_R, h[x - 1][y], STARPU_R, h[x + 1][y],
-					       STARPU_R, h[x][y - 1], STARPU_R, h[x][y + 1],
-					       0);
+					       STARPU_R, h[x - 1][y], STARPU_R,
+					       h[x + 1][y], STARPU_R, h[x][y - 1],
+					       STARPU_R, h[x][y + 1], 0);
 }
 
 int main(int argc, char **argv)
@@ -80,7 +80,8 @@ int main(int argc, char **argv)
 			starpu_variable_data_register(
 				&handles[x][y], mine ? STARPU_MAIN_RAM : -1,
 				mine ? (uintptr_t)&cells[x][y] : 0, sizeof cells[x][y]);
-			starpu_mpi_data_register(handles[x][y], x * N + y, owner(y, size));
+			starpu_mpi_data_register(handles[x][y], x * N + y,
+						 owner(y, size));
 		}
 	for (int step = 0; step < STEPS; step++)
 		insert_step(handles);

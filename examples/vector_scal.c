@@ -42,8 +42,8 @@ int main(void)
 		vector[i] = i;
 	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)vector, N,
 				    sizeof vector[0]);
-	starpu_task_insert(&scale, STARPU_RW, handle, STARPU_VALUE, &factor, sizeof factor,
-			   0);
+	starpu_task_insert(&scale, STARPU_RW, handle, STARPU_VALUE, &factor,
+			   sizeof factor, 0);
 	starpu_data_unregister(handle); /* waits for the task */
 	for (int i = 0; executes && i < N; i++)
 		wrong += vector[i] != factor * i;

@@ -200,7 +200,8 @@ static int run_all(struct run *run)
 
 	run->kernels = kernels_get(run->options.is_double, !has_values);
 	if (matrix_open(&run->matrix, &run->options, run->rank, has_values)) {
-		fprintf(stderr, "cholesky: node %d has no memory for its tiles\n", run->rank);
+		fprintf(stderr, "cholesky: node %d has no memory for its tiles\n",
+			run->rank);
 		MPI_Abort(MPI_COMM_WORLD, 1);
 	}
 	factorise(run);
@@ -214,7 +215,8 @@ static int run_all(struct run *run)
 	}
 	if (run->options.check && has_values && !(run->residual <= RESIDUAL_LIMIT)) {
 		if (!run->rank)
-			fprintf(stderr, "cholesky: wrong result: residual %g, at most %g\n",
+			fprintf(stderr,
+				"cholesky: wrong result: residual %g, at most %g\n",
 				run->residual, RESIDUAL_LIMIT);
 		failed = 1;
 	}

@@ -16,7 +16,8 @@ static void check_info(int info)
 {
 	if (!info)
 		return;
-	fprintf(stderr, "cholesky: potrf returned %d: the matrix is not positive definite\n",
+	fprintf(stderr,
+		"cholesky: potrf returned %d: the matrix is not positive definite\n",
 		info);
 	abort();
 }
@@ -36,15 +37,15 @@ static void dpotrf_cpu(void **buffers, void *arg)
 static void strsm_cpu(void **buffers, void *arg)
 {
 	(void)arg;
-	cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, ROWS(1),
-		    ROWS(0), 1, PTR(0), LD(0), PTR(1), LD(1));
+	cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
+		    ROWS(1), ROWS(0), 1, PTR(0), LD(0), PTR(1), LD(1));
 }
 
 static void dtrsm_cpu(void **buffers, void *arg)
 {
 	(void)arg;
-	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, ROWS(1),
-		    ROWS(0), 1, PTR(0), LD(0), PTR(1), LD(1));
+	cblas_dtrsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
+		    ROWS(1), ROWS(0), 1, PTR(0), LD(0), PTR(1), LD(1));
 }
 
 static void ssyrk_cpu(void **buffers, void *arg)
@@ -64,19 +65,19 @@ static void dsyrk_cpu(void **buffers, void *arg)
 static void sgemm_cpu(void **buffers, void *arg)
 {
 	(void)arg;
-	cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, ROWS(2), ROWS(1), ROWS(0), -1,
-		    PTR(0), LD(0), PTR(1), LD(1), 1, PTR(2), LD(2));
+	cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, ROWS(2), ROWS(1), ROWS(0),
+		    -1, PTR(0), LD(0), PTR(1), LD(1), 1, PTR(2), LD(2));
 }
 
 static void dgemm_cpu(void **buffers, void *arg)
 {
 	(void)arg;
-	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, ROWS(2), ROWS(1), ROWS(0), -1,
-		    PTR(0), LD(0), PTR(1), LD(1), 1, PTR(2), LD(2));
+	cblas_dgemm(CblasColMajor, CblasNoTrans, CblasTrans, ROWS(2), ROWS(1), ROWS(0),
+		    -1, PTR(0), LD(0), PTR(1), LD(1), 1, PTR(2), LD(2));
 }
 
-#define MODEL(name) \
-	static struct starpu_perfmodel name##_model = {.type = STARPU_HISTORY_BASED, \
+#define MODEL(name)                                                                      \
+	static struct starpu_perfmodel name##_model = {.type = STARPU_HISTORY_BASED,     \
 						       .symbol = "orrery_" #name}
 MODEL(spotrf);
 MODEL(strsm);
@@ -87,9 +88,12 @@ MODEL(dtrsm);
 MODEL(dsyrk);
 MODEL(dgemm);
 
-#define CODELET(kernel, n, ...) \
-	{.cpu_funcs = {kernel##_cpu}, .cpu_funcs_name = {#kernel "_cpu"}, .nbuffers = n, \
-	 .modes = {__VA_ARGS__}, .model = &kernel##_model, .name = #kernel}
+#define CODELET(kernel, n, ...)                                                          \
+	{                                                                                \
+		.cpu_funcs = {kernel##_cpu}, .cpu_funcs_name = {#kernel "_cpu"},         \
+		.nbuffers = n, .modes = {__VA_ARGS__}, .model = &kernel##_model,         \
+		.name = #kernel                                                          \
+	}
 
 static struct kernels single_kernels = {
 	.potrf = CODELET(spotrf, 1, STARPU_RW),

@@ -115,11 +115,11 @@ starpu_data_handle_t matrix_handle(struct matrix *matrix, int i, int j)
 	void *memory = matrix->tiles[at];
 
 	if (!matrix->handles[at]) {
-		starpu_matrix_data_register(&matrix->handles[at],
-					    memory ? STARPU_MAIN_RAM : -1,
-					    (uintptr_t)memory, tile, tile, tile,
-					    element_bytes);
-		starpu_mpi_data_register(matrix->handles[at], at, matrix_owner(matrix, i, j));
+		starpu_matrix_data_register(
+			&matrix->handles[at], memory ? STARPU_MAIN_RAM : -1,
+			(uintptr_t)memory, tile, tile, tile, element_bytes);
+		starpu_mpi_data_register(matrix->handles[at], at,
+					 matrix_owner(matrix, i, j));
 	}
 	return matrix->handles[at];
 }
@@ -172,8 +172,8 @@ static void add_transposed(const struct matrix *matrix, int i, int j, struct che
 
 	for (long c = 0; c < tile; c++)
 		for (long r = 0; r < tile; r++)
-			v->ltx[j * tile + c] += tile_element(matrix, i, j, r, c) *
-						v->x[i * tile + r];
+			v->ltx[j * tile + c] +=
+				tile_element(matrix, i, j, r, c) * v->x[i * tile + r];
 }
 
 static void add_product(const struct matrix *matrix, int i, int j, struct check *v)
@@ -182,8 +182,8 @@ static void add_product(const struct matrix *matrix, int i, int j, struct check 
 
 	for (long c = 0; c < tile; c++)
 		for (long r = 0; r < tile; r++)
-			v->llx[i * tile + r] += tile_element(matrix, i, j, r, c) *
-						v->ltx[j * tile + c];
+			v->llx[i * tile + r] +=
+				tile_element(matrix, i, j, r, c) * v->ltx[j * tile + c];
 }
 
 static void each_own_tile(struct matrix *matrix, struct check *v,

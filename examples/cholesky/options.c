@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const char help[] =
-	"Tiled Cholesky factorisation A = L L^T of a symmetric positive definite matrix,\n"
+	"Tiled Cholesky factorisation A = L L^T of a symmetric positive definite "
+	"matrix,\n"
 	"distributed over a grid of P x Q nodes in blocks of one tile.\n"
 	"\n"
 	"  --nb N           tiles in a row of the matrix (default 8)\n"
@@ -87,7 +88,7 @@ int options_read(struct options *options, int argc, char **argv, int size, int s
 {
 	const struct number numbers[] = {
 		{"--nb", &options->nb, 1},     {"--tile", &options->tile, 1},
-		{"-p", &options->p, 1},	       {"-q", &options->q, 1},
+		{"-p", &options->p, 1},        {"-q", &options->q, 1},
 		{"--seed", &options->seed, 0},
 	};
 
@@ -113,9 +114,11 @@ int options_read(struct options *options, int argc, char **argv, int size, int s
 	if (choose_grid(options, size)) {
 		if (say)
 			fprintf(stderr,
-				"cholesky: a grid of %d x %d needs %ld nodes, there are %d: "
+				"cholesky: a grid of %d x %d needs %ld nodes, there are "
+				"%d: "
 				"change -p and -q, or the number of nodes\n",
-				options->p, options->q, (long)options->p * options->q, size);
+				options->p, options->q, (long)options->p * options->q,
+				size);
 		return -1;
 	}
 	return 0;

@@ -5,12 +5,12 @@
 
 /* What the command line asks for. */
 struct options {
-	int nb;         /* tiles in a row of the matrix */
-	int tile;       /* rows of a tile */
-	int p, q;       /* grid of nodes; 0: choose */
+	int nb;   /* tiles in a row of the matrix */
+	int tile; /* rows of a tile */
+	int p, q; /* grid of nodes; 0: choose */
 	int is_double;
-	int prune;      /* insert only the tasks that concern this node */
-	int check;      /* compare L L^T with A; only where values exist */
+	int prune; /* insert only the tasks that concern this node */
+	int check; /* compare L L^T with A; only where values exist */
 	int priorities;
 	int seed;
 };

@@ -222,6 +222,9 @@ double orrery_virtual_time(void)
 {
 	struct node *node = plat_self();
 
+	/* Nodes of a real run share no origin but their common start. */
+	if (!plat_is_simulated())
+		return process_wall_s();
 	return node ? plat_now_s(node->plat) : plat_clock_s();
 }
 

@@ -102,8 +102,8 @@ static void reserve_core(struct starpu_conf *conf)
 	knobs_read(&knobs);
 	conf->will_use_mpi = 1;
 	if (knobs.mpi_thread_cpuid >= 0 || knobs.mpi_thread_coreid >= 0 ||
-	    knobs.mpi_driver_call_frequency > 0 || conf->ncpus != -1)
-		return;
+	    knobs.mpi_driver_call_frequency > 0 || conf->ncpus != -1 || plat_is_simulated())
+		return; /* A platform's "cpus" are workers: simulation needs no core for it. */
 	conf->reserve_ncpus = conf->reserve_ncpus == -1 ? 1 : conf->reserve_ncpus + 1;
 }
 

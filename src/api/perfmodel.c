@@ -20,9 +20,8 @@ static double nop_cost(struct starpu_task *task, unsigned nimpl)
 }
 
 /* Programs may only point to it, so it is kept with the constants. */
-struct starpu_perfmodel starpu_perfmodel_nop
-	__attribute__((section(".data.rel.ro"))) = {.type = STARPU_COMMON,
-						    .cost_function = nop_cost};
+struct starpu_perfmodel starpu_perfmodel_nop __attribute__((section(".data.rel.ro"))) = {
+	.type = STARPU_COMMON, .cost_function = nop_cost};
 
 /* ---- Files ----------------------------------------------------------------- */
 
@@ -92,8 +91,7 @@ static struct worker *worker_of(struct node *node,
 		if (&node->workers[i].arch == arch)
 			return &node->workers[i];
 	for (int i = 0; i < node->nworkers; i++)
-		if (arch->ndevices == 1 &&
-		    node->workers[i].type == arch->devices[0].type)
+		if (arch->ndevices == 1 && node->workers[i].type == arch->devices[0].type)
 			return &node->workers[i];
 	return NULL;
 }
@@ -220,8 +218,8 @@ static int memories_exist(struct node *node, unsigned a, unsigned b, const char 
 {
 	if (a < (unsigned)node->nmemories && b < (unsigned)node->nmemories)
 		return 1;
-	orr_complain(node->rank, "%s: memory nodes %u and %u, expected 0 to %d", function, a,
-		     b, node->nmemories - 1);
+	orr_complain(node->rank, "%s: memory nodes %u and %u, expected 0 to %d", function,
+		     a, b, node->nmemories - 1);
 	return 0;
 }
 

@@ -541,7 +541,8 @@ int task_build_v(struct node *node, struct starpu_codelet *cl, va_list list,
 	struct starpu_task *task = task_create(node);
 	int ret;
 
-	task->name = default_name;
+	/* A codelet's own name says more. */
+	task->name = cl && cl->name ? NULL : default_name;
 	ret = args_fill_task(node, task, cl, list);
 	if (ret < 0) {
 		task_destroy(task);

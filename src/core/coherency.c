@@ -27,6 +27,33 @@ static size_t alloc_bytes(starpu_data_handle_t datum)
 					  : datum->ops->get_size(datum);
 }
 
+/* The datum is locked.  A pinned copy stays where it is. */
+static void pin(struct node *node, struct copy_state *copy)
+{
+	struct memory *memory = &node->memories[copy->memory];
+
+	if (copy->refs++ > 0 || copy->memory == STARPU_MAIN_RAM)
+		return;
+	orr_lock(&memory->lock);
+	memory->pinned_bytes += alloc_bytes(copy->datum);
+	orr_unlock(&memory->lock);
+}
+
+/* The datum is locked.  1 when nobody pins the copy any more. */
+static int unpin(struct node *node, struct copy_state *copy)
+{
+	struct memory *memory = &node->memories[copy->memory];
+
+	if (--copy->refs > 0)
+		return 0;
+	if (copy->memory == STARPU_MAIN_RAM)
+		return 1;
+	orr_lock(&memory->lock);
+	memory->pinned_bytes -= alloc_bytes(copy->datum);
+	orr_unlock(&memory->lock);
+	return 1;
+}
+
 /* ---- room in a memory -------------------------------------------------------- */
 
 static void list_copy(struct memory *memory, struct copy_state *copy)
@@ -138,7 +165,7 @@ static int evict_one(struct node *node, struct memory *memory)
 		if (!copy->valid || is_valid_elsewhere(copy)) {
 			release_memory(node, copy);
 		} else if (!datum->main.arriving) {
-			copy->refs++; /* Held until its value has left: see arrived(). */
+			pin(node, copy); /* Until its value has left: see arrived(). */
 			start_copy(node, copy, &datum->main);
 		}
 	}
@@ -234,7 +261,7 @@ static void arrived(struct plat_copy *transfer)
 	to->waiters = NULL;
 	for (access = waiters; access; access = access->next)
 		settle(access);
-	if (--from->refs == 0 && from_memory != STARPU_MAIN_RAM && from->allocated)
+	if (unpin(node, from) && from_memory != STARPU_MAIN_RAM && from->allocated)
 		list_copy(&node->memories[from_memory], from);
 	orr_unlock(&datum->lock);
 	while ((access = waiters)) {
@@ -266,7 +293,7 @@ static void start_copy(struct node *node, struct copy_state *from, struct copy_s
 		/* Done at once: the same as arriving, under the lock we hold. */
 		to->valid = 1;
 		to->arriving = 0;
-		from->refs--;
+		unpin(node, from);
 		free(transfer);
 	}
 }
@@ -321,7 +348,7 @@ static int bring(struct access *access, struct copy_state *copy)
 			complain_no_value(access);
 		if (source->memory != STARPU_MAIN_RAM)
 			unlist_copy(&node->memories[source->memory], source);
-		source->refs++;
+		pin(node, source);
 		start_copy(node, source, copy);
 		if (copy->valid)
 			return 1;
@@ -371,7 +398,7 @@ int coherency_fetch(struct access *access, unsigned memory)
 		unlist_copy(&datum->node->memories[memory], copy);
 	if (access->copy != copy) {
 		access->copy = copy;
-		copy->refs++;
+		pin(access->job->node, copy);
 	}
 	there = copy->valid && copy->allocated ? 1 : bring(access, copy);
 	if (there == 1)
@@ -403,7 +430,7 @@ void coherency_unpin(struct access *access)
 	}
 	orr_lock(&datum->lock);
 	memory = &node->memories[copy->memory];
-	if (--copy->refs == 0 && copy->memory != STARPU_MAIN_RAM)
+	if (unpin(node, copy) && copy->memory != STARPU_MAIN_RAM)
 		list_copy(memory, copy);
 	orr_unlock(&datum->lock);
 	if (memory->starved)
@@ -429,6 +456,34 @@ void coherency_invalidate(starpu_data_handle_t handle, int release)
 			release_memory(node, copy);
 	}
 	orr_unlock(&handle->lock);
+}
+
+int coherency_fits(struct job *job, unsigned memory)
+{
+	struct memory *where = &job->node->memories[memory];
+	size_t total = 0, more = 0;
+
+	if (!where->capacity_bytes)
+		return 1;
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		struct copy_state *copy = data_find_copy(access->datum, memory);
+
+		if (access->state == ACCESS_SKIPPED && !(access->mode & STARPU_SCRATCH))
+			continue;
+		total += alloc_bytes(access->datum);
+		if (!copy || copy->refs == 0 || (access->mode & STARPU_SCRATCH))
+			more += alloc_bytes(access->datum);
+	}
+	if (total > where->capacity_bytes)
+		orr_die(job->node->rank,
+			"task \"%s\" needs %zu bytes in memory node %u, which has %zu: "
+			"use "
+			"smaller pieces, or run it elsewhere (where, "
+			"STARPU_LIMIT_CUDA_MEM)",
+			starpu_task_get_name(job->task), total, memory,
+			where->capacity_bytes);
+	return where->pinned_bytes + more <= where->capacity_bytes;
 }
 
 double coherency_expected_s(struct job *job, unsigned memory)

@@ -23,6 +23,9 @@ void coherency_unpin(struct access *access);
 void job_fetched(struct job *job);
 /* Forget the value; free what the runtime allocated when release is set. */
 void coherency_invalidate(starpu_data_handle_t handle, int release);
+/* Is there room for all data of job beside what is in use?  Ends the program when there
+ * could never be. */
+int coherency_fits(struct job *job, unsigned memory);
 /* Bytes that would have to move for job to run in memory, in expected seconds. */
 double coherency_expected_s(struct job *job, unsigned memory);
 

@@ -74,6 +74,7 @@ struct job {
 	unsigned char terminated;   /* under lock: successors have been told */
 	unsigned char block;        /* part of a task_block of the node's pool */
 	unsigned char was_blocked;  /* counted in node->nblocked */
+	unsigned char postponed;    /* in a pipeline, not fetching yet for want of room */
 	int end_deps;               /* atomic: what termination still waits for */
 	struct orr_lock lock;       /* of successors and the fields below */
 	struct successor *successors;

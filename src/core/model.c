@@ -127,10 +127,9 @@ static double fitted_us(const struct model_query *query, struct model_arch *know
 	return NAN;
 }
 
-static struct model_estimate from_sizes(const struct model_query *query,
-					const struct model_answer *answer,
-					double (*how)(const struct model_query *,
-						      struct model_arch *, size_t))
+static struct model_estimate
+from_sizes(const struct model_query *query, const struct model_answer *answer,
+	   double (*how)(const struct model_query *, struct model_arch *, size_t))
 {
 	size_t bytes = size_of(query->model, query->task, query->implementation);
 	unsigned nsample;
@@ -154,9 +153,10 @@ static struct model_estimate from_known(const struct model_query *query,
 	} else if (type == STARPU_MULTIPLE_REGRESSION_BASED) {
 		/* Coefficients never change once read: the user's function is not
 		 * called under the lock. */
-		estimate = estimate_us(model_fit_multiple(&answer->known->known.regression,
-							  query->model, query->task),
-				       MODEL_REGRESSION, 0);
+		estimate =
+			estimate_us(model_fit_multiple(&answer->known->known.regression,
+						       query->model, query->task),
+				    MODEL_REGRESSION, 0);
 	} else {
 		estimate = from_sizes(query, answer, fitted_us);
 		if (estimate.source == MODEL_NONE && type == STARPU_NL_REGRESSION_BASED)
@@ -215,7 +215,8 @@ double model_relative_speedup(const struct starpu_perfmodel_arch *arch)
 	for (int i = 0; i < arch->ndevices; i++) {
 		double one = arch->devices[i].type == STARPU_CUDA_WORKER ? 13.33 : 1.0;
 
-		speedup += one * (arch->devices[i].ncores > 0 ? arch->devices[i].ncores : 1);
+		speedup +=
+			one * (arch->devices[i].ncores > 0 ? arch->devices[i].ncores : 1);
 	}
 	return speedup > 0 ? speedup : 1.0;
 }
@@ -278,9 +279,8 @@ void model_add(const struct model_query *query, double value, unsigned number)
 {
 	struct starpu_perfmodel *model = query->model;
 	const struct knobs *knobs = node_knobs(query->node);
-	struct model_sample sample = {.flops = query->task->flops,
-				      .duration_us = value,
-				      .number = number};
+	struct model_sample sample = {
+		.flops = query->task->flops, .duration_us = value, .number = number};
 	struct model_answer answer;
 	int reset;
 

@@ -122,8 +122,8 @@ struct starpu_perfmodel_history_entry *model_arch_entry(struct model_arch *arch,
 	entry->footprint = footprint;
 	if (arch->nentries == arch->capacity) {
 		arch->capacity = arch->capacity ? 2 * arch->capacity : 8;
-		arch->entries =
-			orr_realloc(arch->entries, arch->capacity * sizeof *arch->entries);
+		arch->entries = orr_realloc(arch->entries,
+					    arch->capacity * sizeof *arch->entries);
 	}
 	arch->entries[arch->nentries++] = entry;
 	table_put(&arch->by_footprint, footprint, entry);

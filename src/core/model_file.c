@@ -117,8 +117,8 @@ static int read_fits(struct scan *scan, struct starpu_perfmodel_regression_model
 	static const char sums[] = "\"sumlnx sumlnx2 sumlny sumlnxlny alpha beta n minx "
 				   "maxx\" of the regression";
 	static const char nonlinear[] = "\"a b c\" of the non-linear regression";
-	double *const reals[] = {&fit->sumlnx,	  &fit->sumlnx2, &fit->sumlny,
-				 &fit->sumlnxlny, &fit->alpha,	 &fit->beta};
+	double *const reals[] = {&fit->sumlnx,    &fit->sumlnx2, &fit->sumlny,
+				 &fit->sumlnxlny, &fit->alpha,   &fit->beta};
 	double *const abc[] = {&fit->a, &fit->b, &fit->c};
 	unsigned long nsample;
 	int rc = scan_line(scan, sums);
@@ -332,7 +332,7 @@ static const char rule[] = "##########";
 
 static void write_arch_name(FILE *f, const struct starpu_perfmodel_arch *arch)
 {
-	static const char *const names[] = {"cpu", "cuda", "opencl", "max_fpga",
+	static const char *const names[] = {"cpu",    "cuda",     "opencl", "max_fpga",
 					    "mpi_ms", "tcpip_ms", "hip"};
 
 	for (int i = 0; i < arch->ndevices; i++) {
@@ -349,8 +349,9 @@ static void write_arch(FILE *f, const struct model_arch *arch)
 	const struct starpu_perfmodel_regression_model *fit = &arch->known.regression;
 
 	fprintf(f, "# number of entries\n%zu\n", arch->nentries);
-	fprintf(f, "# sumlnx\tsumlnx2\t\tsumlny\t\tsumlnxlny\talpha\t\tbeta\t\tn\tminx\t\t"
-		   "maxx\n");
+	fprintf(f,
+		"# sumlnx\tsumlnx2\t\tsumlny\t\tsumlnxlny\talpha\t\tbeta\t\tn\tminx\t\t"
+		"maxx\n");
 	fprintf(f, "%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%u\t%-15lu\t%-15lu\n",
 		fit->sumlnx, fit->sumlnx2, fit->sumlny, fit->sumlnxlny, fit->alpha,
 		fit->beta, fit->nsample, fit->minx, fit->maxx);
@@ -360,7 +361,8 @@ static void write_arch(FILE *f, const struct model_arch *arch)
 	fprintf(f, "%u", fit->ncoeff);
 	for (unsigned i = 0; i < fit->ncoeff; i++)
 		fprintf(f, "\t%-15e", fit->coeff[i]);
-	fprintf(f, "\n# hash\t\tsize\t\tflops\t\tmean (us)\tdev (us)\tsum\t\tsum2\t\tn\n");
+	fprintf(f,
+		"\n# hash\t\tsize\t\tflops\t\tmean (us)\tdev (us)\tsum\t\tsum2\t\tn\n");
 	for (size_t i = 0; i < arch->nentries; i++) {
 		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
 
@@ -374,7 +376,8 @@ static void write_combination(FILE *f, const struct model_combination *combinati
 			      size_t index)
 {
 	static const struct model_arch nothing = {
-		.known.regression = {.alpha = NAN, .beta = NAN, .a = NAN, .b = NAN, .c = NAN}};
+		.known.regression = {
+			.alpha = NAN, .beta = NAN, .a = NAN, .b = NAN, .c = NAN}};
 	const struct starpu_perfmodel_arch *arch = &combination->arch;
 	unsigned n = STARPU_MAXIMPLEMENTATIONS;
 

@@ -24,7 +24,7 @@ struct model_arch {
 	struct starpu_perfmodel_per_arch known; /* first: what the public API shows */
 	struct starpu_perfmodel_history_entry **entries; /* in the order of the file */
 	size_t nentries, capacity;
-	struct table by_footprint; /* to the same entries */
+	struct table by_footprint;  /* to the same entries */
 	struct model_point *points; /* by size; NULL: not computed */
 	size_t npoints;
 };

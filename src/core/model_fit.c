@@ -73,14 +73,16 @@ static void make_points(struct model_arch *arch)
 		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
 
 		if (e->nsample && e->size && e->mean > 0)
-			points[n++] = (struct model_point){
-				.ln_bytes = log(e->size), .ln_seconds = log(e->mean * 1e-6)};
+			points[n++] =
+				(struct model_point){.ln_bytes = log(e->size),
+						     .ln_seconds = log(e->mean * 1e-6)};
 	}
 	qsort(points, n, sizeof *points, compare_points);
 	for (size_t i = 0, next; i < n; i = next) {
 		double sum = 0;
 
-		for (next = i; next < n && points[next].ln_bytes == points[i].ln_bytes; next++)
+		for (next = i; next < n && points[next].ln_bytes == points[i].ln_bytes;
+		     next++)
 			sum += points[next].ln_seconds;
 		points[kept].ln_bytes = points[i].ln_bytes;
 		points[kept++].ln_seconds = sum / (next - i);
@@ -113,8 +115,7 @@ static int add_to_entry(struct starpu_perfmodel_history_entry *entry,
 {
 	double limit = 1 + max_error_percent / 100., us = sample->duration_us, n;
 
-	if (entry->nsample &&
-	    (us > entry->mean * limit || entry->mean > us * limit)) {
+	if (entry->nsample && (us > entry->mean * limit || entry->mean > us * limit)) {
 		entry->nerror += sample->number;
 		if (entry->nerror < entry->nsample)
 			return 0;

@@ -87,7 +87,8 @@ static int search_file(const struct knobs *knobs, const char *name, char *path)
 	char dir[PATH_BYTES];
 	const char *at = knobs->perf_model_path;
 
-	if (try_directory(knobs->perf_model_dir, strlen(knobs->perf_model_dir), name, path))
+	if (try_directory(knobs->perf_model_dir, strlen(knobs->perf_model_dir), name,
+			  path))
 		return 0;
 	snprintf(dir, sizeof dir, "%s/.starpu/sampling", home_directory(knobs));
 	if (try_directory(dir, strlen(dir), name, path))
@@ -324,9 +325,8 @@ static void consult(struct node *node, struct model_file *file,
 }
 
 /* The file that new measurements of the model go to. */
-static struct model_file *file_to_write(struct node *node,
-					struct _starpu_perfmodel_state *state,
-					const char *host)
+static struct model_file *
+file_to_write(struct node *node, struct _starpu_perfmodel_state *state, const char *host)
 {
 	char name[PATH_BYTES];
 

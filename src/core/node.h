@@ -34,6 +34,7 @@ struct memory {
 	int devid;
 	struct orr_lock lock;              /* of the accounting and the list below */
 	size_t used_bytes, capacity_bytes; /* capacity 0: no limit */
+	size_t pinned_bytes;               /* of copies that somebody uses */
 	struct copy_state *oldest,
 		*newest;        /* evictable copies, least recently used first */
 	struct access *starved; /* fetches that wait for room */

@@ -114,6 +114,42 @@ static int barrier_of_all(struct mpi *mpi)
 	return plat_gate_wait(mpi->node->plat, &world.gate);
 }
 
+void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer)
+{
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = { .kind = WIRE_FLUSHED };
+
+	if (!is_answer)
+		engine_send_control(mpi, peer, &head, WIRE_SHORT_BYTES);
+	else if (--engine->nunflushed == 0)
+		plat_gate_open(mpi->node->plat, engine->flush_gate);
+}
+
+int barrier_flush(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = { .kind = WIRE_FLUSH };
+	struct plat_gate gate;
+	size_t cursor = 0;
+	void *peer;
+	int must_wait, ret = 0;
+
+	plat_gate_init(&gate);
+	orr_add(&engine->nbarriers, 1);
+	orr_lock(&engine->lock);
+	engine->flush_gate = &gate;
+	engine->nunflushed = (int)engine->sent_to.count;
+	must_wait = engine->nunflushed > 0;
+	while ((peer = table_next(&engine->sent_to, &cursor)))
+		engine_send_control(mpi, (int)(uintptr_t)peer - 1, &head, WIRE_SHORT_BYTES);
+	orr_unlock(&engine->lock);
+	engine_wake(mpi);
+	if (must_wait)
+		ret = plat_gate_wait(mpi->node->plat, &gate);
+	orr_add(&engine->nbarriers, -1);
+	return ret;
+}
+
 int mpi_barrier(struct mpi *mpi, int comm)
 {
 	int ret;

@@ -17,4 +17,13 @@
 void barrier_step_arrived(struct mpi *mpi, uint64_t comm_id, int round);
 void barrier_free_all(struct mpi *mpi);
 
+/*
+ * Block until all that this rank sent has arrived, though perhaps not been received:
+ * messages to one peer arrive in order, so each peer answers one that comes last.
+ * 0 or -EDEADLK.
+ */
+int barrier_flush(struct mpi *mpi);
+/* A peer asks, or answers; the engine is locked. */
+void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer);
+
 #endif

@@ -46,6 +46,7 @@ void engine_free(struct mpi *mpi)
 	struct engine *engine = &mpi->engine;
 
 	barrier_free_all(mpi);
+	table_free(&engine->sent_to);
 	match_free(&engine->posted);
 	match_free(&engine->early);
 	heap_free(&engine->granted);
@@ -422,6 +423,10 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 	case WIRE_BARRIER:
 		barrier_step_arrived(mpi, wire.comm, wire.round);
 		break;
+	case WIRE_FLUSH:
+	case WIRE_FLUSHED:
+		barrier_flush_arrived(mpi, peer, wire.kind == WIRE_FLUSHED);
+		break;
 	case WIRE_PROBE:
 	case WIRE_GONE:
 		watch_heard(mpi, peer, wire.kind == WIRE_GONE);
@@ -449,6 +454,9 @@ static void send_eager(struct request *request, struct wire_head *head)
 		parcel->message.body = parcel->copy;
 	}
 	request_move(request, REQUEST_MOVING);
+	if (!table_get(&mpi->engine.sent_to, (uint64_t)request->net_peer))
+		table_put(&mpi->engine.sent_to, (uint64_t)request->net_peer,
+			  (void *)((uintptr_t)request->net_peer + 1));
 	parcel_send(parcel);
 }
 

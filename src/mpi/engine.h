@@ -55,6 +55,9 @@ struct engine {
 	unsigned long nevents; /* anything that happened, for the watchdog */
 	struct pending_waiter *waiters;
 	struct table barriers; /* by communicator's id */
+	struct table sent_to;  /* peers that were sent small transfers */
+	int nunflushed;        /* of these, who have not answered WIRE_FLUSH */
+	struct plat_gate *flush_gate;
 	struct plat_timer drain_timer;
 	int is_timer_set;
 };

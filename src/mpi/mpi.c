@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "mpi/barrier.h"
 #include "mpi/finish.h"
 
 static void close_parts(struct mpi *mpi)
@@ -80,14 +81,26 @@ static void say(void *arg, const char *line)
 	orr_complain(node->rank, "  %s", line);
 }
 
-/* All nodes have completed everything of theirs when this returns. */
+/* Let the last messages leave. */
+static void settle(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+
+	while (orr_load(&engine->nflying) > 0 || engine->is_timer_set) {
+		if (engine->is_polled)
+			engine_poll(mpi);
+		plat_sleep(mpi->node->plat, 1e-6);
+	}
+}
+
+/* All nodes have completed everything of theirs when this returns, and all that was
+ * sent has arrived. */
 static void agree(struct mpi *mpi)
 {
 	mpi->engine.is_leaving = 1;
+	barrier_flush(mpi);
 	mpi_barrier(mpi, 0);
-	/* What was sent and received by nobody is here by now, but not yet looked at. */
-	while (mpi->engine.is_polled && engine_poll(mpi) > 0)
-		;
+	settle(mpi);
 	watch_check_leftovers(mpi);
 }
 
@@ -102,8 +115,6 @@ void mpi_close_begin(struct node *node)
 	}
 	if (mpi->net)
 		agree(mpi);
-	while (mpi->engine.is_timer_set)
-		plat_sleep(node->plat, 1e-6);
 }
 
 void mpi_close_end(struct node *node)

@@ -17,6 +17,8 @@ enum wire_kind {
 	WIRE_ANNOUNCE,  /* a transfer whose payload follows when it is granted */
 	WIRE_GRANT,     /* the receiver of an announced transfer is ready */
 	WIRE_BARRIER,   /* one step of a barrier of a communicator that is not 0 */
+	WIRE_FLUSH,     /* all before this has arrived when it does: say so */
+	WIRE_FLUSHED,   /* it did */
 	WIRE_PROBE,     /* do you still take part? */
 	WIRE_GONE       /* no: everything of mine is complete, I am shutting down */
 };

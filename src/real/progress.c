@@ -70,7 +70,7 @@ static void progress_round(struct plat *plat, double *heard_s)
 	}
 	nap_s = wait_nap_s(plat_now_s(plat) - *heard_s, PROGRESS_BUSY_S);
 	if (nap_s > 0)
-		progress_sleep(progress, PROGRESS_ASLEEP, kicks, nap_s);
+		progress_sleep(progress, PROGRESS_NAPPING, kicks, nap_s);
 	else
 		sched_yield();
 }
@@ -133,12 +133,20 @@ void plat_poll_kick(struct plat *plat)
 	orr_add(&progress->kicks, 1);
 	if (wait_disturb(plat, 1))
 		return;
-	if (orr_load(&progress->state) == PROGRESS_ASLEEP)
+	if (orr_load(&progress->state) >= PROGRESS_NAPPING)
 		real_futex_wake(&progress->kicks, 1);
 }
 
-void progress_wake(struct plat *plat)
+void progress_take_over(struct plat *plat, int advanced, int missed_kick)
 {
-	if (orr_load(&plat->progress.state) != PROGRESS_AWAKE)
-		real_futex_wake(&plat->progress.kicks, 1);
+	struct progress *progress = &plat->progress;
+	int state = orr_load(&progress->state);
+
+	if (advanced < 0 && !missed_kick)
+		return;
+	if (state == PROGRESS_ASLEEP || (missed_kick && state != PROGRESS_AWAKE)) {
+		/* A thread about to sleep must see it, too. */
+		orr_add(&progress->kicks, 1);
+		real_futex_wake(&progress->kicks, 1);
+	}
 }

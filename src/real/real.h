@@ -48,7 +48,8 @@ struct timers {
 enum progress_state {
 	PROGRESS_AWAKE,
 	PROGRESS_YIELDED, /* somebody else polls: sleeps for a while */
-	PROGRESS_ASLEEP   /* nothing came or can come: a kick wakes it */
+	PROGRESS_NAPPING, /* nothing came: sleeps for a while, or until a kick */
+	PROGRESS_ASLEEP   /* nothing can come: until a kick */
 };
 
 struct progress {
@@ -99,7 +100,8 @@ int wait_disturb(struct plat *plat, int nthreads);
 /* progress.c */
 /* Poll once; as the poll function's result, < 0 when there is none. */
 int progress_poll(struct plat *plat);
-/* Wake the progress thread, whatever it sleeps for; kicks has changed. */
-void progress_wake(struct plat *plat);
+/* A poller leaves.  advanced: what its last poll said; missed_kick: there was a kick
+ * since.  The progress thread must not sleep over what was left to the poller. */
+void progress_take_over(struct plat *plat, int advanced, int missed_kick);
 
 #endif

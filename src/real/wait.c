@@ -115,9 +115,9 @@ static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int k
 	orr_add(&plat->progress.npollers, 1);
 }
 
-/* One round of waiting; heard_s is when the network was last heard of. */
-static void wait_round(struct plat *plat, const struct plat_gate *gate, int kicks,
-		       double *heard_s)
+/* One round of waiting; heard_s is when the network was last heard of.  As poll. */
+static int wait_round(struct plat *plat, const struct plat_gate *gate, int kicks,
+		      double *heard_s)
 {
 	int advanced = progress_poll(plat);
 	double now_s = plat_now_s(plat), nap_s;
@@ -125,33 +125,32 @@ static void wait_round(struct plat *plat, const struct plat_gate *gate, int kick
 	if (advanced != 0 || *heard_s == 0)
 		*heard_s = now_s;
 	if (orr_load(&gate->is_open) || advanced > 0)
-		return;
+		return advanced;
 	if (advanced < 0) {
 		sleep_at_gate(plat, gate, kicks);
-		return;
+		return advanced;
 	}
 	nap_s = wait_nap_s(now_s - *heard_s, WAIT_BUSY_S);
 	if (nap_s > 0)
 		nap(plat, gate, kicks, nap_s);
 	else
 		sched_yield();
+	return advanced;
 }
 
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
+	int kicks = orr_load(&plat->progress.kicks), advanced = -1;
 	double heard_s = 0;
-	int kicks = 0;
 
 	if (orr_load(&gate->is_open))
 		return 0;
 	orr_add(&plat->progress.npollers, 1);
 	while (!orr_load(&gate->is_open)) {
 		kicks = orr_load(&plat->progress.kicks);
-		wait_round(plat, gate, kicks, &heard_s);
+		advanced = wait_round(plat, gate, kicks, &heard_s);
 	}
 	orr_add(&plat->progress.npollers, -1);
-	/* A kick may have been left to us that we did not follow. */
-	if (orr_load(&plat->progress.kicks) != kicks)
-		progress_wake(plat);
+	progress_take_over(plat, advanced, orr_load(&plat->progress.kicks) != kicks);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <simgrid/kernel/Timer.hpp>
+#include <simgrid/kernel/resource/Action.hpp>
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
 
@@ -36,13 +37,20 @@ static void on_completion(struct kernel *kernel, s4u::Activity const &activity)
 	flow->done(flow);
 }
 
-struct kernel *kernel_new(void (*on_deadlock)(void))
+struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void))
 {
 	auto *kernel = new struct kernel;
 
 	s4u::Engine::on_deadlock_cb([on_deadlock] { on_deadlock(); });
 	s4u::Activity::on_completion_cb(
 		[kernel](s4u::Activity const &activity) { on_completion(kernel, activity); });
+	/* The state is the one before the change. */
+	s4u::Link::on_communication_state_change_cb(
+		[on_arrival](simgrid::kernel::resource::NetworkAction &,
+			     simgrid::kernel::resource::Action::State before) {
+			if (before == simgrid::kernel::resource::Action::State::STARTED)
+				on_arrival();
+		});
 	return kernel;
 }
 

@@ -15,9 +15,10 @@ extern "C" {
 
 struct kernel;
 
-/* on_deadlock is called when nothing can make progress.  Once per process: SimGrid
- * offers no way to take the connection back. */
-struct kernel *kernel_new(void (*on_deadlock)(void));
+/* on_deadlock is called when nothing can make progress, on_arrival when any SimGrid
+ * communication has ended, just before its actors learn it.  Once per process: SimGrid
+ * offers no way to take the connections back. */
+struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void));
 
 /* Call fire(arg) in kernel context at a date that is not past. */
 void *kernel_timer_set(double date_s, void (*fire)(void *arg), void *arg);

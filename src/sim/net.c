@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xbt/config.h>
-
 #include "leader.h"
 #include "net_sim.h"
 
@@ -160,20 +158,6 @@ static const struct {
 
 enum { NTRANSPORTS = sizeof(transports) / sizeof(transports[0]) };
 
-/* Messages go through SMPI; they advance while the main looks for them, which must
- * not cost time of its own. */
-static int open_mpi(struct plat *plat, const struct net_config *config, struct net **net)
-{
-	int status;
-
-	sg_cfg_set_double("smpi/test", 0);
-	sg_cfg_set_double("smpi/iprobe", 0);
-	sg_cfg_set_boolean("smpi/grow-injected-times", "no");
-	status = transport_mpi_open(plat, config, net);
-	plat->polls = status == 0;
-	return status;
-}
-
 static int open_wire(struct sim *sim, enum wire_kind kind)
 {
 	if (!sim->wire)
@@ -207,7 +191,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	const char *name = *config->name ? config->name : "routes";
 
 	if (strcmp(name, "mpi") == 0)
-		return open_mpi(plat, config, net);
+		return deferred_open(plat, config, net);
 	for (int i = 0; i < NTRANSPORTS; i++)
 		if (strcmp(name, transports[i].name) == 0) {
 			if (open_wire(plat->sim, transports[i].kind) < 0)

@@ -61,4 +61,7 @@ void packet_on_sent(struct plat_timer *timer);
 int bulk_put(struct net *net, struct net_bulk *bulk);
 int bulk_get(struct net *net, struct net_bulk *bulk);
 
+/* Transport "mpi": see deferred.c. */
+int deferred_open(struct plat *plat, const struct net_config *config, struct net **net);
+
 #endif

@@ -12,8 +12,14 @@
 #include <simgrid/semaphore.h>
 #include <xbt/config.h>
 
-/* Transport "mpi": how often a waiting main looks for messages. */
-#define POLL_PERIOD_S 1e-5
+/*
+ * Transport "mpi": the end of a communication makes idle mains look.  In case that one
+ * is missed they look by themselves, after a time that doubles so often; then they
+ * sleep, so that a deadlock is seen.
+ */
+#define POLL_PERIOD_S 1e-3
+
+enum { POLL_DOUBLINGS = 20 };
 
 /* The one pointer of the backend. */
 static struct sim *the_sim;
@@ -47,6 +53,54 @@ void plat_set_self(struct node *node)
 	sg_actor_self_set_data(node);
 }
 
+/* ---- transport "mpi" ----------------------------------------------------- */
+
+void sim_kick(struct plat *plat)
+{
+	if (!plat->idle || plat->kicked)
+		return;
+	plat->kicked = 1;
+	sg_sem_release(plat->sem);
+}
+
+static void on_kick(struct plat_timer *timer)
+{
+	(void)timer;
+	for (struct plat *plat = the_sim->first; plat; plat = plat->next)
+		sim_kick(plat);
+}
+
+/* Whose communication it was SimGrid does not say. */
+static void on_arrival(void)
+{
+	struct sim *sim = the_sim;
+
+	if (sim->npolling == 0 || calendar_has(&sim->kick))
+		return;
+	sim->kick.fire = on_kick;
+	calendar_add(sim, &sim->kick, simgrid_get_clock());
+}
+
+/* The transport is open, and so is the engine above it. */
+static int is_polling(const struct plat *plat)
+{
+	return plat->polls && plat->poll;
+}
+
+/* Until a kick, for a time at most, or for ever when it is negative. */
+static void idle(struct plat *plat, double timeout_s)
+{
+	plat->sim->npolling++;
+	plat->idle = 1;
+	plat->kicked = 0;
+	if (timeout_s < 0)
+		sg_sem_acquire(plat->sem);
+	else
+		sg_sem_acquire_timeout(plat->sem, timeout_s);
+	plat->idle = 0;
+	plat->sim->npolling--;
+}
+
 /* ---- life -------------------------------------------------------------- */
 
 static void sim_start(struct sim *sim, const struct knobs *knobs)
@@ -54,7 +108,7 @@ static void sim_start(struct sim *sim, const struct knobs *knobs)
 	/* Host time would make runs differ; submission has its own costs. */
 	sg_cfg_set_boolean("smpi/simulate-computation", "no");
 	if (!sim->kernel)
-		sim->kernel = kernel_new(report_deadlock);
+		sim->kernel = kernel_new(report_deadlock, on_arrival);
 	if (*knobs->trace)
 		sim->trace = trace_new();
 	if (knobs->progress)
@@ -115,6 +169,7 @@ int plat_open(struct plat **plat, struct node *node)
 	if (sim->nplats == 0)
 		sim_start(sim, node_knobs(node));
 	link_plat(sim, opened);
+	opened->sem = sg_sem_init(0);
 	opened->pcie = pcie_new(opened);
 	if (sim->trace)
 		opened->row = trace_row_new(sim->trace);
@@ -134,8 +189,7 @@ void plat_close(struct plat *plat)
 	if (plat->row)
 		trace_row_close(plat->row, plat);
 	pcie_free(plat->pcie);
-	if (plat->sem)
-		sg_sem_destroy(plat->sem);
+	sg_sem_destroy(plat->sem);
 	if (sim->nplats == 0)
 		sim_stop(sim, node_knobs(plat->node));
 	free(plat);
@@ -155,18 +209,12 @@ double plat_now_s(struct plat *plat)
 	return simgrid_get_clock() + plat->debt.debt_s;
 }
 
-/* Transport "mpi" is open, and so is the engine above it. */
-static int is_polling(const struct plat *plat)
-{
-	return plat->polls && plat->poll;
-}
-
 void sim_pay(struct plat *plat)
 {
 	double debt_s = plat->debt.debt_s;
 
 	ORR_ASSERT(!plat->sim->in_kernel);
-	if (debt_s <= 0)
+	if (debt_s <= 0 || plat->in_poll)
 		return;
 	plat->debt.debt_s = 0;
 	sg_actor_sleep_for(debt_s);
@@ -182,14 +230,20 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 
 void plat_sleep(struct plat *plat, double seconds)
 {
-	sim_pay(plat);
-	while (is_polling(plat) && seconds > POLL_PERIOD_S) {
-		sg_actor_sleep_for(POLL_PERIOD_S);
-		seconds -= POLL_PERIOD_S;
-		plat->poll(plat->poll_arg);
+	double end_s;
+
+	/* A kernel or callback cannot block; its worker is late instead. */
+	if (plat->sim->in_kernel) {
+		sim_charge_worker(plat, seconds);
+		return;
 	}
-	if (seconds > 0)
-		sg_actor_sleep_for(seconds);
+	sim_pay(plat);
+	end_s = simgrid_get_clock() + seconds;
+	while (is_polling(plat) && simgrid_get_clock() < end_s)
+		if (plat->poll(plat->poll_arg) <= 0)
+			idle(plat, end_s - simgrid_get_clock());
+	if (simgrid_get_clock() < end_s)
+		sg_actor_sleep_until(end_s);
 }
 
 /* ---- waiting ----------------------------------------------------------- */
@@ -199,15 +253,24 @@ void plat_gate_init(struct plat_gate *gate)
 	*gate = (struct plat_gate){ 0 };
 }
 
-/* Transport "mpi": messages advance only while the main looks for them. */
+/* Messages advance only while the main looks for them. */
 static void wait_polling(struct plat *plat, struct plat_gate *gate)
 {
+	double period_s = POLL_PERIOD_S;
+	int ndoublings = 0;
+
+	gate->waiter = plat;
 	while (!gate->open) {
-		if (plat->poll(plat->poll_arg) > 0)
+		if (plat->poll(plat->poll_arg) > 0) {
+			period_s = POLL_PERIOD_S;
+			ndoublings = 0;
 			continue;
-		gate->waiter = plat;
-		sg_sem_acquire_timeout(plat->sem, POLL_PERIOD_S);
-		gate->waiter = NULL;
+		}
+		if (gate->open)
+			break;
+		idle(plat, ndoublings < POLL_DOUBLINGS ? period_s : -1);
+		period_s *= 2;
+		ndoublings++;
 	}
 }
 
@@ -217,8 +280,6 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	sim_pay(plat);
 	if (gate->open)
 		return 0;
-	if (!plat->sem)
-		plat->sem = sg_sem_init(0);
 	plat->gate = gate;
 	if (is_polling(plat))
 		wait_polling(plat, gate);

@@ -34,6 +34,8 @@ struct sim {
 	struct plat *current;  /* in kernel context: whose event runs, or NULL */
 	struct worker *worker; /* in kernel context: on whose behalf, or NULL */
 	struct kernel *kernel;
+	struct plat_timer kick; /* transport "mpi": for all idle mains */
+	int npolling;           /* idle mains */
 	struct world *world;
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
@@ -50,11 +52,14 @@ struct plat {
 	struct node *node;
 	struct plat *prev, *next; /* in sim->first..last */
 	sg_host_t host;
-	sg_sem_t sem;         /* the main blocks on it; made when first needed */
+	sg_sem_t sem;           /* the main blocks on it */
 	struct plat_gate *gate; /* that the main waits for, or NULL */
 	int (*poll)(void *arg);
 	void *poll_arg;
-	int polls; /* transport "mpi": waiting mains must poll */
+	/* Transport "mpi": waiting mains must poll. */
+	int polls, in_poll;
+	int idle;   /* blocked until there may be something to poll */
+	int kicked; /* its semaphore has been released for that */
 	struct sim_worker *workers;
 	int nworkers;
 	struct pcie *pcie;
@@ -64,6 +69,9 @@ struct plat {
 
 /* The process's simulation, made when there is none yet. */
 struct sim *sim_get(void);
+
+/* Transport "mpi": there may be something for an idle main to poll. */
+void sim_kick(struct plat *plat);
 
 /* ---- calendar.c ---------------------------------------------------------- */
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#define _GNU_SOURCE /* program_invocation_short_name */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +86,22 @@ void trace_busy(struct trace *trace, struct trace_row *row, enum trace_kind kind
 	}
 }
 
+/* The program, which smpirun gives as first argument to its own. */
+static void find_title(char *title, size_t bytes)
+{
+	char text[1024] = "";
+	FILE *file = fopen("/proc/self/cmdline", "r");
+	size_t n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+	const char *name = text + strlen(text) + 1, *slash;
+
+	if (file)
+		fclose(file);
+	if (n == 0 || name >= text + n)
+		name = text;
+	slash = strrchr(name, '/');
+	snprintf(title, bytes, "%s", slash ? slash + 1 : name);
+}
+
 static void write_row(FILE *file, const struct trace_row *row, double end_s)
 {
 	static const char *const names[] = { "cpu", "gpu", "net" };
@@ -106,7 +121,9 @@ static void write_row(FILE *file, const struct trace_row *row, double end_s)
 static void write_file(struct trace *trace, FILE *file, double end_s)
 {
 	int nnodes = 0, ncpus = 0, ngpus = 0;
+	char title[128];
 
+	find_title(title, sizeof(title));
 	for (struct trace_row *row = trace->first; row; row = row->next) {
 		nnodes++;
 		ncpus = row->ncpus > ncpus ? row->ncpus : ncpus;
@@ -114,7 +131,7 @@ static void write_file(struct trace *trace, FILE *file, double end_s)
 	}
 	fprintf(file,
 		"# makespan_s=%.9g nodes=%d cpus_per_node=%d gpus_per_node=%d title=%s\n",
-		end_s, nnodes, ncpus, ngpus, program_invocation_short_name);
+		end_s, nnodes, ncpus, ngpus, title);
 	fprintf(file, "node,kind,t0_s,t1_s,busy_s\n");
 	for (struct trace_row *row = trace->first; row; row = row->next) {
 		widen(row, trace->width_s);

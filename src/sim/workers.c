@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/model.h"
+#include "core/model_store.h"
 #include "sim.h"
 
 /*
@@ -66,8 +66,19 @@ static void on_end(struct plat_timer *timer)
 
 	plat->sim->worker = worker;
 	worker->parked = 0;
-	if (sim_worker->calls)
+	if (sim_worker->calls) {
+		sim_worker->calls = 0;
 		call_kernel(worker, job);
+		/* It slept, or worked in the runtime: the task takes longer. */
+		if (sim_worker->late_s > 0) {
+			calendar_add(plat->sim, &sim_worker->end,
+				     plat->sim->now_s + sim_worker->late_s);
+			job->duration_s += sim_worker->late_s;
+			sim_worker->late_s = 0;
+			plat->sim->worker = NULL;
+			return;
+		}
+	}
 	if (plat->row)
 		trace_busy(plat->sim->trace, plat->row,
 			   worker->type == STARPU_CPU_WORKER ? TRACE_CPU : TRACE_GPU,
@@ -153,8 +164,11 @@ static void refuse(struct worker *worker, struct job *job)
 	const struct plat_machine *machine = worker->node->machine;
 	const char *name = task->cl->name ? task->cl->name : task->name;
 	const char *where = worker->type == STARPU_CPU_WORKER ? "CPU" : "GPU";
+	char path[1024] = "";
 	size_t bytes = 0;
 
+	if (model && model->symbol)
+		model_path(worker->node, model->symbol, path, sizeof(path));
 	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
 		bytes += starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i));
 	if (!model)
@@ -167,16 +181,14 @@ static void refuse(struct worker *worker, struct job *job)
 		orr_complain(worker->node->rank,
 			     "simulation: no duration for codelet %s on %s (%s): model "
 			     "\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
-			     "no regression or roofline; looked for %s.<machine> of %s in "
-			     "STARPU_PERF_MODEL_DIR and STARPU_PERF_MODEL_PATH: calibrate "
-			     "this size there, or choose a size that the file has",
+			     "no regression or roofline; file: %s: calibrate this size, or "
+			     "choose a size that the file has",
 			     name ? name : "(unnamed)", where,
 			     worker->type == STARPU_CPU_WORKER ? machine->cpu_model
 							       : machine->gpu_model,
 			     model->symbol ? model->symbol : "(no symbol)",
 			     model_footprint(model, task), bytes,
-			     model->symbol ? model->symbol : "(no symbol)",
-			     machine->hostname);
+			     *path ? path : "none, see STARPU_PERF_MODEL_DIR");
 	report_exit(1);
 }
 

@@ -158,8 +158,9 @@ static const char cpu_file[] = "# comment\n45\n\n1\n1\n 0\n0\n1\n1\n2\n"
 			       "cea37d6d 409600 1e6 1000 1 1 1 20\n"
 			       "617e5fe6 3686400 27e6 27000 1 1 1 20\n";
 
-#define GPU_FILE(n) "45\n1\n1\n1\n0\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\n" \
-		    "nan nan nan\n0\ncea37d6d 409600 1e6 50 1 1 1 " n "\n"
+#define GPU_FILE(n)                                                                      \
+	"45\n1\n1\n1\n0\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\n"                               \
+	"nan nan nan\n0\ncea37d6d 409600 1e6 50 1 1 1 " n "\n"
 
 static struct model_estimate expect(struct scene *s, int worker)
 {
@@ -240,8 +241,8 @@ static void a_file_survives_writing_and_reading(void **state)
 	snprintf(path, sizeof path, "%s/b.x", s->dir);
 	assert_int_equal(model_data_write(&data, path, 0), 0);
 	assert_int_equal(model_data_read(&again, path, 0), 0);
-	entry = model_arch_entry(model_data_add(&again, &s->workers[2].arch, 0), 0x617e5fe6,
-				 0);
+	entry = model_arch_entry(model_data_add(&again, &s->workers[2].arch, 0),
+				 0x617e5fe6, 0);
 	assert_non_null(entry);
 	assert_int_equal(entry->size, 3686400);
 	assert_int_equal(entry->nsample, 20);
@@ -287,11 +288,13 @@ static void absent_and_empty_files_differ(void **state)
 	assert_int_equal(model_data_read(&data, "/nonexistent/file", 0), -ENOENT);
 	assert_int_equal(model_data_read(&data, write_model(s, "e.x", "# only\n\n"), 0),
 			 -ENODATA);
-	assert_int_equal(model_data_read(&data, write_model(s, "v.x", "99\n0\n"), 0), -EINVAL);
+	assert_int_equal(model_data_read(&data, write_model(s, "v.x", "99\n0\n"), 0),
+			 -EINVAL);
 	assert_int_equal(model_data_read(&data, s->dir, 0), -EISDIR);
 }
 
-/* ---- What is expected ---------------------------------------------------------------- */
+/* ---- What is expected ----------------------------------------------------------------
+ */
 
 static void a_measured_size_takes_its_mean(void **state)
 {
@@ -410,7 +413,8 @@ static void functions_of_the_user_are_asked(void **state)
 	assert_int_equal(expect(s, 0).source, MODEL_NONE);
 }
 
-/* ---- Measurements ---------------------------------------------------------------------- */
+/* ---- Measurements
+ * ---------------------------------------------------------------------- */
 
 static void measurements_are_kept_and_saved(void **state)
 {
@@ -432,8 +436,8 @@ static void measurements_are_kept_and_saved(void **state)
 	model_save(&s->node, model);
 	snprintf(path, sizeof path, "%s/codelets/45/kernel.here", s->dir);
 	assert_int_equal(model_data_read(&data, path, 0), 0);
-	entry = model_arch_entry(model_data_add(&data, &s->workers[2].arch, 0), 0xcea37d6d,
-				 0);
+	entry = model_arch_entry(model_data_add(&data, &s->workers[2].arch, 0),
+				 0xcea37d6d, 0);
 	assert_non_null(entry);
 	assert_int_equal(entry->nsample, 10);
 	assert_true(fabs(entry->sum - 20) < 1e-3);
@@ -481,8 +485,8 @@ static void regressions_find_the_law(void **state)
 static void an_unstable_history_starts_afresh(void **state)
 {
 	struct model_arch arch = {0};
-	struct model_sample sample = {.footprint = 1, .bytes = 10, .duration_us = 1,
-				      .number = 1};
+	struct model_sample sample = {
+		.footprint = 1, .bytes = 10, .duration_us = 1, .number = 1};
 	int resets = 0;
 
 	(void)state;

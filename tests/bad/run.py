@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Mistakes of applications: each ends soon, with a message that says who, what, what else
+and what to do.  The table below gives for each case of bad.c the words of the message.
+
+usage: run.py [CASE ...]
+"""
+import concurrent.futures
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
+ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
+SMALL = os.path.join(SRC, "platforms", "xml", "small4.xml")
+LIMIT_S = 60          # for a machine that is busy with other tests; 20 s otherwise
+NO_CALLBACK = "was called from a worker"
+
+ABORTS, DEADLOCK, FAILS, ENDS, REFUSED = "aborts", 3, 1, 0, 2
+BOTH, REAL, SIM = ("real", "sim"), ("real",), ("sim",)
+
+
+class Case:
+    """says: patterns that must all be found; each may span what others find."""
+
+    def __init__(self, name, says, where=BOTH, status=ABORTS, claim=None, case=None, env=None,
+                 platform=SMALL):
+        self.name, self.says, self.where, self.status = name, says, where, status
+        self.claim = claim or name.replace("_", " ")
+        self.case, self.env, self.platform = case or name, env or {}, platform
+
+
+# A message begins with its rank, names its object and what was expected, and ends with a
+# remedy.  R is the rank that speaks, where it is known.
+def on(rank, *words):
+    return [r"\[orrery\]\[rank %s\] " % rank] + list(words)
+
+
+ANY = r"[01]"
+WATCH = {"ORRERY_MPI_WATCHDOG": "0.5"}
+CASES = [
+    # A handle that nobody registered.
+    Case("null_handle", on(ANY, r'task "add": buffer 0 is NULL', r"register it first")),
+    Case("null_sent", on(ANY, r"starpu_mpi_send: the handle is NULL", r"_data_register\(\)")),
+    Case("null_registered", on(ANY, r"starpu_mpi_data_register: the handle is NULL",
+                               r"register the data first")),
+    Case("handle_without_owner", on(ANY, r"task add, argument 0 \(.*8 bytes.*\)", r"no owner",
+                                    r"starpu_mpi_data_register\(\)")),
+    Case("handle_without_tag", on(ANY, r"8 bytes", r"has no tag",
+                                  r"starpu_mpi_data_register\(\)")),
+    Case("rank_of_unregistered", on(ANY, r"starpu_mpi_data_get_rank: .*8 bytes", r"neither tag",
+                                    r"starpu_mpi_data_register\(\) first")),
+    Case("same_tag_twice", on(ANY, r"starpu_mpi_data_register: tag 7", r"belongs to handle",
+                              r"a tag of its own")),
+    Case("negative_tag", on(ANY, r"tag -7", r"expected 0 to INT64_MAX")),
+    Case("no_value", on(ANY, r'task "add" reads .*8 bytes', r"has no value",
+                        r"Write it first"), where=REAL),
+    Case("no_value", on(ANY, r'task "add" reads .*8 bytes', r"has no value",
+                        r"Write it first"), where=SIM),
+    # Ranks that do not exist.
+    Case("register_negative", on(ANY, r"starpu_mpi_data_register: rank -5", r"expected 0 to 1",
+                                 r"STARPU_MPI_PER_NODE")),
+    Case("register_beyond", on(ANY, r"rank 2 does not exist", r"expected 0 to 1")),
+    Case("send_negative", on(ANY, r"starpu_mpi_isend: destination is rank -1",
+                             r"expected 0 to 1")),
+    Case("send_beyond", on(ANY, r"starpu_mpi_isend_detached: destination is rank 2",
+                           r"expected 0 to 1")),
+    Case("receive_negative", on(ANY, r"starpu_mpi_recv: source is rank -1",
+                                r"expected 0 to 1")),
+    Case("receive_beyond", on(ANY, r"starpu_mpi_irecv_detached: source is rank 2",
+                              r"expected 0 to 1")),
+    Case("execute_negative", on(ANY, r"task add .*rank -3", r"expected 0 to 1")),
+    Case("execute_beyond", on(ANY, r"task add .*rank 2", r"expected 0 to 1")),
+    Case("fetch_beyond", on(ANY, r"starpu_mpi_get_data_on_node_detached: rank 2",
+                            r"expected 0 to 1")),
+    Case("migrate_beyond", on(ANY, r"rank 2", r"expected 0 to 1")),
+    Case("policy_beyond", on(ANY, r"policy 1 chose rank 2", r"expected 0 to 1")),
+    Case("policy_unknown", on(ANY, r"policy 9 is not registered",
+                              r"starpu_mpi_node_selection_register_policy")),
+    # A receive that nothing is sent for.
+    Case("receive_never_sent", on(0, r"nothing has happened for 0.5 s",
+                                  r"rank 0\] +(starpu_mpi_recv|receive).*tag 7",
+                                  r"rank 1 has shut down",
+                                  r"post the other half"), where=REAL, env=WATCH),
+    Case("receives_never_sent", on(0, r"nothing has happened for 0.5 s", r"tag 7.*rank 1",
+                                   r"rank 1\] .*tag 8.*rank 0"), where=REAL, env=WATCH,
+         status="is stopped", claim="receives on both sides are listed"),
+    Case("detached_receive_never_sent", on(0, r"rank 1 has shut down", r"post the other half"),
+         where=REAL, env=WATCH),
+    Case("receive_never_sent", ["nothing can make progress", "2 ranks wait",
+                                r"rank 0\] waits for:\n.*tag 7.*rank 1"],
+         where=SIM, status=DEADLOCK),
+    Case("receives_never_sent", ["nothing can make progress",
+                                 r"rank 0\] waits for:\n.*tag 7.*rank 1",
+                                 r"rank 1\] waits for:\n.*tag 8.*rank 0"],
+         where=SIM, status=DEADLOCK),
+    Case("detached_receive_never_sent", ["nothing can make progress",
+                                         r"rank 0\] waits for:\n.*tag 7.*rank 1"],
+         where=SIM, status=DEADLOCK),
+    # A send that nobody receives.
+    Case("sent_never_received", on(1, r"tag 7 came from rank 0 \(8 bytes\)",
+                                   r"forget to post a receive",
+                                   r"each send needs a receive with the same tag"), env=WATCH),
+    Case("large_never_received", on(0, r"rank 1 has shut down", r"tag 7"), where=REAL,
+         env=WATCH),
+    Case("large_never_received", ["nothing can make progress", r"tag 7.*rank 1"], where=SIM,
+         status=DEADLOCK),
+    Case("synchronous_never_received", on(0, r"rank 1 has shut down", r"tag 7"), where=REAL,
+         env=WATCH),
+    Case("synchronous_never_received", ["nothing can make progress", r"tag 7.*rank 1"],
+         where=SIM, status=DEADLOCK),
+    # Sizes that differ.
+    Case("shorter_receive", on(1, r"tag 7: rank 0 sends 100 bytes, rank 1 receives 50 bytes",
+                               r"same size")),
+    Case("longer_receive", on(1, r"rank 0 sends 50 bytes, rank 1 receives 100 bytes",
+                              r"same size")),
+    Case("shorter_large_receive", on(1, r"rank 0 sends 20000 bytes, rank 1 receives 19999",
+                                     r"same size")),
+    Case("large_for_small_receive", on(1, r"rank 0 sends 20000 bytes, rank 1 receives 8 bytes",
+                                       r"same size")),
+    # Ranks that submit different graphs.
+    Case("task_left_out", on(1, r"different task graphs|tag 1 .*nobody receives",
+                             r"same tasks|each send needs a receive"), env=WATCH),
+    Case("task_added", on(1, r"rank 0 has shut down", r"tag 1", r"post the other half"),
+         where=REAL, env=WATCH),
+    Case("task_added", ["nothing can make progress", r"rank 1\] waits for:\n.*tag 1.*rank 0"],
+         where=SIM, status=DEADLOCK),
+    Case("tasks_swapped", on(1, r"different task graphs", r"tag [01] from rank 0",
+                             r"all ranks must insert the same tasks"), env=WATCH),
+    Case("owners_differ", [r"\[rank [01]\]", r"tag 7"], env=WATCH, status="is not 0"),
+    # Calls in the wrong order or place.
+    Case("release_unacquired", on(ANY, r"starpu_data_release: .*8 bytes.*is not acquired",
+                                  r"starpu_data_acquire")),
+    Case("wait_detached", on(ANY, r'starpu_task_wait: task "add" is detached',
+                             r"set task->detach to 0")),
+    Case("null_request", on(ANY, r"starpu_mpi_isend: the pointer to the request is NULL")),
+    Case("wait_in_task", on(ANY, r"starpu_task_wait_for_all: called from a task", r"worker 0",
+                            r"call it from the application's threads")),
+    Case("receive_in_task", on(ANY, r"starpu_mpi_recv: called from a task",
+                               r"call it from the application's threads")),
+    Case("acquire_in_task", on(ANY, r"starpu_data_acquire\w*: called from a task",
+                               r"the form with a callback")),
+    Case("before_init", [r"\[orrery\] starpu_variable_data_register: .*not initialised",
+                         r"call starpu_init\(\)"]),
+    Case("before_mpi_init", [r"\[orrery\].*starpu_mpi_barrier: .*",
+                             r"starpu_mpi_init"]),
+    # Arguments.
+    Case("too_few_buffers", on(ANY, r'task "copy": incoherent number of buffers',
+                               r"nbuffers 2", r"gives 1 handles")),
+    Case("other_mode", [r'task "add": buffer 0 is given with access mode 0x1',
+                        r"declares 0x3", r"make them agree"]),
+    Case("unknown_key", on(ANY, r"unrecognised argument", r"STARPU_\* key")),
+    Case("tags_not_allocated", on(ANY, r"no tags were allocated from 12345",
+                                  r"starpu_mpi_tags_allocate")),
+    # Variables.
+    Case("scheduler", on(ANY, r'scheduling policy "wonderful" was not found',
+                         r"expected eager, prio, lws", r"using lws", r"(?m)^ends well"),
+         case="nothing", status=ENDS, env={"STARPU_SCHED": "wonderful"}),
+    Case("knob", [r'STARPU_NCPU is "many"', r"must be a number"], case="nothing",
+         env={"STARPU_NCPU": "many"}),
+    Case("knob_range", [r"ORRERY_MPI_EAGER is -4", r"expected 0 to", r"using 0",
+                        r"(?m)^ends well"],
+         case="nothing", status=ENDS, env={"ORRERY_MPI_EAGER": "-4"}),
+    Case("transport", on(ANY, r'ORRERY_TRANSPORT is "pigeons"', r"expected routes"),
+         case="nothing", where=SIM, status=70, env={"ORRERY_TRANSPORT": "pigeons"}),
+]
+
+
+def model_file(directory, text):
+    """A directory for STARPU_PERF_MODEL_DIR with our model for a machine named "here"."""
+    codelets = os.path.join(directory, "codelets", "45")
+    os.makedirs(codelets)
+    path = os.path.join(codelets, "orrery_test_bad.here")
+    if text is None:
+        os.mkdir(path)
+    else:
+        with open(path, "w", encoding="ascii") as f:
+            f.write(text)
+    return {"STARPU_PERF_MODEL_DIR": directory, "STARPU_HOSTNAME": "here",
+            "STARPU_SCHED": "dmda"}
+
+
+MODEL = ("45\n1\n1\n0\n0\n1\n1\n1\n"
+         "0 0 0 0 nan nan 0 0 0\nnan nan nan\n0\n"
+         "12345678\t4096\t0\t100\t1\t1000\t100000\t10\n")
+
+
+def model_cases(top):
+    def models(name, text):
+        return model_file(os.path.join(top, name), text)
+
+    truncated = MODEL[:MODEL.index("12345678")]
+    garbled = MODEL.replace("4096", "many")
+    looked_for = [r"orrery_test_bad", r"codelet modelled", r"rank [01]"]
+    yield Case("model_unreadable", [r"orrery_test_bad.here cannot be read",
+                                    r"expected a readable file", "check its permissions"],
+               case="with_model", env=models("unreadable", None), where=REAL, status=ENDS)
+    yield Case("model_truncated", [r"orrery_test_bad.here ends after line", r"truncated"],
+               case="with_model", env=models("truncated", truncated), where=REAL, status=ENDS)
+    yield Case("model_garbled", [r"orrery_test_bad.here, line 12: found \"many\"", "expected"],
+               case="with_model", env=models("garbled", garbled), where=REAL, status=ENDS)
+    yield Case("model_unreadable", looked_for + [r"orrery_test_bad.here cannot be read"],
+               case="with_model", env=models("unreadable-sim", None), where=SIM, status=FAILS)
+    yield Case("model_truncated", looked_for + [r"orrery_test_bad.here ends after line"],
+               case="with_model", env=models("truncated-sim", truncated), where=SIM,
+               status=FAILS)
+    yield Case("model_absent", looked_for + [r"footprint [0-9a-f]{8}, 8 bytes",
+                                             r"STARPU_PERF_MODEL_DIR", r"calibrate"],
+               case="with_model", where=SIM, status=FAILS)
+    yield Case("model_without_size", looked_for + [r"footprint [0-9a-f]{8}, 8 bytes",
+                                                   r"no entry", r"STARPU_PERF_MODEL_DIR",
+                                                   r"calibrate"],
+               case="with_model", env=models("size", MODEL), where=SIM, status=FAILS)
+    yield Case("no_model", [r"codelet unmodelled has no performance model",
+                            r"set its \.model"],
+               case="without_model", where=SIM, status=FAILS)
+
+
+def platform_cases(top):
+    with open(SMALL, encoding="utf-8") as f:
+        text = f.read()
+
+    def platform(name, changed):
+        path = os.path.join(top, name + ".xml")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(changed)
+        return path
+
+    yield Case("platform_truncated", [r"truncated.xml is malformed or truncated",
+                                      r"complete SimGrid platform"],
+               case="nothing", where=SIM, status=REFUSED,
+               platform=platform("truncated", text[:len(text) // 2]))
+    yield Case("platform_missing", [r"missing.xml does not exist", r"shipped names"],
+               case="nothing", where=SIM, status=REFUSED,
+               platform=os.path.join(top, "missing.xml"))
+    yield Case("platform_empty", [r"empty.xml", r"malformed or truncated|has no hosts"],
+               case="nothing", where=SIM, status=REFUSED, platform=platform("empty", ""))
+    yield Case("platform_property", [r'property "pcie_bw" of host node-0 is "fast"',
+                                     r"expected a number", r"rank 0"],
+               case="nothing", where=SIM, status=70,
+               platform=platform("property", text.replace('"25000000000"', '"fast"')))
+
+
+def run(case, flavour):
+    """(status or None when the time was up, output)"""
+    command = [sys.executable, ORRERY, "run", "-n", "2"]
+    program = os.path.join(BUILD, "tests", "bad", "bad")
+    if flavour == "sim":
+        command += ["--sim", case.platform]
+        program += "-sim"
+    env = dict(os.environ, STARPU_NCPU="2", ORRERY_BUILD=BUILD)
+    env.pop("STARPU_SILENT", None)
+    env.update(case.env)
+    process = subprocess.Popen(command + [program, case.case], env=env, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL, errors="replace",
+                               start_new_session=True)
+    limit_s = 8 if case.status == "is stopped" else LIMIT_S
+    try:
+        return process.communicate(timeout=limit_s)[0], process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            output = process.communicate(timeout=5)[0]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output = process.communicate()[0]
+        return output, None
+
+
+def judge(case, output, status):
+    """What is wrong, or None."""
+    if status is None and case.status != "is stopped":
+        return "it does not end within %d s" % LIMIT_S
+    if case.status == ABORTS and status not in (134, 6, -6):
+        return "status %d, expected an abort (134)" % status
+    if case.status == "is not 0" and status == 0:
+        return "status 0, expected a failure"
+    if isinstance(case.status, int) and status != case.status:
+        return "status %d, expected %d" % (status, case.status)
+    for pattern in case.says:
+        if not re.search(pattern, output):
+            return "no \"%s\" in the output" % pattern
+    if re.search(r"terminate called|Segmentation|Assertion|std::", output):
+        return "it crashes"
+    return None
+
+
+def main():
+    with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as f:
+        conf = f.read().split("\n")
+    flavours = [flavour for flavour, missing in (("real", "mpi=no"), ("sim", "sim=no"))
+                if missing not in conf]
+    nfailed = 0
+    with tempfile.TemporaryDirectory(prefix="orrery-bad-") as top, \
+            concurrent.futures.ThreadPoolExecutor(2) as pool:
+        cases = CASES + list(model_cases(top)) + list(platform_cases(top))
+        jobs = [(case, flavour, pool.submit(run, case, flavour))
+                for case in cases for flavour in case.where if flavour in flavours
+                and (not sys.argv[1:] or case.name in sys.argv[1:])]
+        for case, flavour, job in jobs:
+            output, status = job.result()
+            wrong = judge(case, output, status)
+            claim = "%s, %s" % (case.claim, flavour)
+            print("FAIL %s: %s" % (claim, wrong) if wrong else "PASS " + claim, flush=True)
+            if wrong:
+                nfailed += 1
+                print("\n".join("  | " + line for line in output.rstrip().split("\n")[:25]))
+            elif sys.argv[1:]:
+                print(output)
+    return 1 if nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""What examples/cholesky promises on its command line and about its models."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SRC = os.environ.get("ORRERY_SRC", os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__)))))
+BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
+CHOLESKY = os.path.join(BUILD, "examples", "cholesky", "cholesky")
+PLATFORM = os.path.join(SRC, "platforms", "xml", "small4.xml")
+ENTRY = "%s\t%d\t1e6\t%g\t0\t%g\t%g\t10\n"
+# Footprints of one to three matrices of 320 x 320, and the bytes of one of floats.
+FOOTPRINTS = {1: "cea37d6d", 2: "2c1922b7", 3: "d46431bb"}
+TILE_BYTES = 320 * 320 * 4
+failures = 0
+
+
+def claim(name, holds, why=""):
+    global failures
+    print("PASS %s" % name if holds else "FAIL %s: %s" % (name, why), flush=True)
+    failures += not holds
+
+
+def run(options, program, arguments, **environment):
+    command = [os.path.join(SRC, "scripts", "orrery"), "run"] + options
+    env = dict(os.environ, ORRERY_BUILD=BUILD, STARPU_SCHED="dmda", **environment)
+    return subprocess.run(command + [program] + arguments, env=env, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120,
+                          check=False)
+
+
+def simulate(*arguments, **environment):
+    return run(["--sim", PLATFORM, "-n", "4"], CHOLESKY + "-sim", list(arguments),
+               **environment)
+
+
+def figure(result, name):
+    found = re.search("^%s: (.*)$" % name, result.stdout, re.MULTILINE)
+    return found.group(1) if found else "no %s in %s" % (name, result.stdout[-500:])
+
+
+def gpu_of_platform():
+    with open(PLATFORM, encoding="utf-8") as f:
+        return re.search('id="gpu_model" value="([^"]*)"', f.read()).group(1)
+
+
+def write_models(directory, gpu):
+    codelets = os.path.join(directory, "codelets", "45")
+    os.makedirs(codelets)
+    for kernel, ntiles in (("potrf", 1), ("trsm", 2), ("syrk", 2), ("gemm", 3)):
+        path = os.path.join(codelets, "orrery_s%s.%s" % (kernel, gpu))
+        with open(path, "w", encoding="utf-8") as f:
+            for device in (0, 1):
+                if device == 0:
+                    f.write("45\n2\n")
+                f.write("1\n%d\n0\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\nnan nan nan\n0\n"
+                        % device)
+                f.write(ENTRY % (FOOTPRINTS[ntiles], ntiles * TILE_BYTES, 1000, 1e4, 1e7))
+    return path
+
+
+def check_command_line():
+    result = run(["-n", "1"], CHOLESKY, ["--help"])
+    claim("help_is_printed", result.returncode == 0 and "--prune" in result.stdout,
+          result.stdout)
+    result = run(["-n", "1"], CHOLESKY, ["--tiles", "3"])
+    claim("an_unknown_option_is_refused",
+          result.returncode != 0 and "--tiles is not an option" in result.stdout,
+          result.stdout)
+    result = run(["-n", "1"], CHOLESKY, ["-p", "3", "-q", "2"])
+    claim("a_grid_of_another_size_is_refused",
+          result.returncode != 0 and "needs 6 nodes, there are 1" in result.stdout,
+          result.stdout)
+
+
+def check_simulation():
+    first, second = simulate("--nb", "10"), simulate("--nb", "10")
+    claim("two_simulations_are_identical",
+          first.returncode == 0 and figure(first, "makespan") == figure(second, "makespan"),
+          "%s and %s" % (figure(first, "makespan"), figure(second, "makespan")))
+    pruned = simulate("--nb", "10", "--prune")
+    for name in ("tasks", "messages", "bytes"):
+        claim("pruning_keeps_the_%s" % name, figure(pruned, name) == figure(first, name),
+              "%s and %s" % (figure(pruned, name), figure(first, name)))
+    executed = run(["--sim", PLATFORM, "-n", "4", "--execute"], CHOLESKY + "-sim",
+                   ["--nb", "5", "--tile", "48", "--double", "--check"])
+    claim("kernels_run_in_simulation_when_asked",
+          executed.returncode == 0 and "residual: " in executed.stdout, executed.stdout)
+
+
+def check_models():
+    with tempfile.TemporaryDirectory() as directory:
+        last = write_models(directory, gpu_of_platform())
+        only_gpus = {"STARPU_NCPU": "0", "STARPU_PERF_MODEL_DIR": directory}
+        result = simulate("--nb", "6", "--tile", "320", **only_gpus)
+        claim("measured_sizes_are_calibrated",
+              figure(result, "uncalibrated tasks").startswith("0 "), result.stdout)
+        # Sixteen tasks of 1 ms follow one another: potrf, then trsm, syrk, potrf ...
+        makespan = float(figure(result, "makespan").split()[0])
+        claim("tasks_take_their_measured_time", 0.016 <= makespan < 0.056,
+              "makespan %g s" % makespan)
+        with open(last, "r+", encoding="utf-8") as f:
+            beginning = f.readlines()[:8]
+            f.seek(0)
+            f.writelines(beginning)
+            f.truncate()
+        result = simulate("--nb", "6", "--tile", "320", **only_gpus)
+        claim("a_truncated_model_is_named",
+              result.returncode != 0 and os.path.basename(last) in result.stdout
+              and "truncated" in result.stdout, result.stdout)
+
+
+check_command_line()
+if os.path.exists(CHOLESKY + "-sim"):
+    check_simulation()
+    check_models()
+sys.exit(1 if failures else 0)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/node.h"
+
+/*
+ * No kick is lost: whatever was pending at a kick is polled, by a waiting thread or by
+ * the progress thread, although each sleeps when the poll function finds nothing.
+ */
+enum { NROUNDS = 20000, NKICKERS = 2, LOST_AFTER_S = 20 };
+
+struct play {
+	struct world world;
+	struct node node;
+	struct plat *plat;
+	struct plat_gate gate;
+	int is_waiting; /* atomic, and all below: the gate is to be opened */
+	int wanted;     /* things to be made pending, each with a kick */
+	int pending;
+	int stopping;
+};
+
+struct kicker {
+	struct play *play;
+	pthread_t thread;
+	unsigned seed;
+};
+
+/* One thing at a time, so that > 0 leaves something to do. */
+static int take_one(void *arg)
+{
+	struct play *play = arg;
+	int pending = orr_load(&play->pending);
+
+	if (pending == 0)
+		return -1;
+	if (!orr_cas(&play->pending, pending, pending - 1))
+		return 0;
+	if (orr_cas(&play->is_waiting, 1, 0))
+		plat_gate_open(play->plat, &play->gate);
+	return 1;
+}
+
+static void *kick_again_and_again(void *arg)
+{
+	struct kicker *kicker = arg;
+	struct play *play = kicker->play;
+
+	while (!orr_load(&play->stopping)) {
+		int wanted = orr_load(&play->wanted);
+
+		if (wanted > 0 && orr_cas(&play->wanted, wanted, wanted - 1)) {
+			orr_add(&play->pending, 1);
+			plat_poll_kick(play->plat);
+		}
+		for (int i = rand_r(&kicker->seed) % 100; i > 0; i--)
+			orr_fence();
+		if (rand_r(&kicker->seed) % 50 == 0)
+			sched_yield();
+		if (rand_r(&kicker->seed) % 2000 == 0)
+			plat_sleep(play->plat, 1e-4);
+	}
+	return NULL;
+}
+
+/* Nobody waits: the progress thread has to take what is left.  1 when it did. */
+static int is_all_taken(struct play *play)
+{
+	double start_s = plat_now_s(play->plat);
+
+	while (orr_load(&play->pending) > 0 || orr_load(&play->wanted) > 0) {
+		if (plat_now_s(play->plat) - start_s > LOST_AFTER_S)
+			return 0;
+		sched_yield();
+	}
+	return 1;
+}
+
+/* Returns how many rounds went well. */
+static int play_rounds(struct play *play)
+{
+	unsigned seed = 5;
+
+	for (int i = 0; i < NROUNDS; i++) {
+		plat_gate_init(&play->gate);
+		orr_store(&play->is_waiting, 1);
+		orr_add(&play->wanted, 1 + rand_r(&seed) % 3);
+		plat_gate_wait(play->plat, &play->gate);
+		if (i % 16 == 0 && !is_all_taken(play))
+			return i;
+	}
+	return NROUNDS;
+}
+
+int main(void)
+{
+	struct play *play = calloc(1, sizeof(*play));
+	struct kicker kickers[NKICKERS];
+	int nrounds;
+
+	knobs_read(&play->world.knobs);
+	play->node.world = &play->world;
+	if (plat_open(&play->plat, &play->node) < 0)
+		return 1;
+	plat_set_poll(play->plat, take_one, play);
+	for (int i = 0; i < NKICKERS; i++) {
+		kickers[i] = (struct kicker){.play = play, .seed = (unsigned)i + 1};
+		pthread_create(&kickers[i].thread, NULL, kick_again_and_again,
+			       &kickers[i]);
+	}
+	nrounds = play_rounds(play);
+	orr_store(&play->stopping, 1);
+	for (int i = 0; i < NKICKERS; i++)
+		pthread_join(kickers[i].thread, NULL);
+	plat_set_poll(play->plat, NULL, NULL);
+	plat_close(play->plat);
+	if (nrounds == NROUNDS)
+		printf("PASS no kick is lost\n");
+	else
+		printf("FAIL no kick is lost: %d things are left in round %d\n",
+		       play->pending, nrounds);
+	free(play);
+	return nrounds == NROUNDS ? 0 : 1;
+}

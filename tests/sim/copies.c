@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/*
+ * Copies between the memories of a simulated node take the time that its links say,
+ * alone and in contention.  Reads the links from the platform: one rank, at least two
+ * GPUs.
+ */
+#include <math.h>
+#include <mpi.h>
+#include <simgrid/host.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/node.h"
+
+enum { MAX_COPIES = 4 };
+
+#define BYTES 1e8
+
+struct stage {
+	struct plat *plat;
+	struct plat_gate gate;
+	int npending, nfailed;
+};
+
+struct scene {
+	const char *name;
+	int n;
+	unsigned paths[MAX_COPIES][2];
+	double expected_s; /* until the last has ended */
+};
+
+static double property(const char *name)
+{
+	const char *text = sg_host_get_property_value(sg_host_self(), name);
+
+	return text ? atof(text) : 0;
+}
+
+static void on_done(struct plat_copy *copy)
+{
+	struct stage *stage = copy->owner;
+
+	if (--stage->npending == 0)
+		plat_gate_open(stage->plat, &stage->gate);
+}
+
+static void play(struct stage *stage, const struct scene *scene)
+{
+	struct plat_copy copies[MAX_COPIES] = {0};
+	double start_s = plat_now_s(stage->plat), elapsed_s;
+
+	plat_gate_init(&stage->gate);
+	stage->npending = scene->n;
+	for (int i = 0; i < scene->n; i++) {
+		copies[i].from = scene->paths[i][0];
+		copies[i].to = scene->paths[i][1];
+		copies[i].bytes = (size_t)BYTES;
+		copies[i].done = on_done;
+		copies[i].owner = stage;
+		if (plat_copy(stage->plat, &copies[i]))
+			on_done(&copies[i]);
+	}
+	plat_gate_wait(stage->plat, &stage->gate);
+	elapsed_s = plat_now_s(stage->plat) - start_s;
+	if (fabs(elapsed_s - scene->expected_s) > 1e-6 * scene->expected_s) {
+		printf("FAIL %s: %.9g s, expected %.9g s\n", scene->name, elapsed_s,
+		       scene->expected_s);
+		stage->nfailed++;
+	} else {
+		printf("PASS %s\n", scene->name);
+	}
+}
+
+static void play_all(struct stage *stage)
+{
+	double link = property("pcie_bw"), latency_s = property("pcie_lat");
+	double host = property("host_bw"), peer = property("nvlink_bw");
+	double both = host > 0 ? fmin(2 * link, host) : 2 * link;
+	double hop = peer > 0 ? peer : host > 0 ? fmin(link, host) : link;
+	const struct scene scenes[] = {
+		{"one copy to a GPU", 1, {{0, 1}}, latency_s + BYTES / link},
+		{"one copy from a GPU", 1, {{2, 0}}, latency_s + BYTES / link},
+		{"two to one GPU share its link",
+		 2,
+		 {{0, 1}, {0, 1}},
+		 latency_s + 2 * BYTES / link},
+		{"the directions are independent",
+		 2,
+		 {{0, 1}, {1, 0}},
+		 latency_s + BYTES / link},
+		{"two GPUs share the host side",
+		 2,
+		 {{0, 1}, {0, 2}},
+		 latency_s + 2 * BYTES / both},
+		{"one copy between GPUs", 1, {{1, 2}}, latency_s + BYTES / hop},
+	};
+
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
+		play(stage, &scenes[i]);
+}
+
+int main(int argc, char **argv)
+{
+	struct node *node = calloc(1, sizeof(*node));
+	struct world *world = calloc(1, sizeof(*world));
+	struct stage stage = {0};
+
+	MPI_Init(&argc, &argv);
+	knobs_read(&world->knobs);
+	node->world = world;
+	node->size = 1;
+	if (plat_open(&stage.plat, node) < 0)
+		return 1;
+	plat_set_self(node);
+	node->machine = plat_machine(stage.plat);
+	if (node->machine->ngpus < 2) {
+		printf("the platform has %d GPUs per node: 2 are needed\n",
+		       node->machine->ngpus);
+		return 77;
+	}
+	play_all(&stage);
+	plat_close(stage.plat);
+	MPI_Finalize();
+	free(node);
+	free(world);
+	return stage.nfailed != 0;
+}

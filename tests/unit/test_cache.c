@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "mpi_world.h"
+
+/* ---- what the cache notes ------------------------------------------------------ */
+
+/* A list, then a bitmap: the set says the same at all sizes. */
+static void destinations_are_noted_once(void **state)
+{
+	enum { N = WORLD_MAX };
+	starpu_data_handle_t handle;
+	struct mpi *mpi;
+	int value = 0;
+
+	(void)state;
+	world_open(N);
+	mpi = world_mpi(0);
+	handle = world_vector(0, &value, 1);
+	registry_register(mpi, handle, 3, 0, 0, "test");
+	for (int rank = 1; rank < N; rank++) {
+		int noted = rank * 37 % N;
+
+		assert_false(cache_has_sent(mpi, handle, noted));
+		assert_false(cache_note_sent(mpi, handle, noted));
+		assert_true(cache_note_sent(mpi, handle, noted));
+		assert_int_equal(handle->sent->count, rank);
+	}
+	assert_false(cache_has_sent(mpi, handle, 0));
+	cache_clear(mpi, handle);
+	assert_null(handle->sent);
+	assert_false(handle->flags & DATUM_SENT);
+	assert_false(cache_has_sent(mpi, handle, 37));
+	assert_false(cache_note_sent(mpi, handle, 37));
+	world_forget(0, handle);
+	assert_true(list_is_empty(&mpi->cache.cached));
+	world_close();
+}
+
+static void off_means_never(void **state)
+{
+	starpu_data_handle_t handle;
+	struct mpi *mpi;
+	int value = 0;
+
+	(void)state;
+	world_open(2);
+	mpi = world_mpi(0);
+	handle = world_vector(0, &value, 1);
+	registry_register(mpi, handle, 3, 0, 0, "test");
+	assert_false(cache_note_sent(mpi, handle, 1));
+	cache_set(mpi, 0);
+	assert_null(handle->sent);
+	assert_false(cache_note_sent(mpi, handle, 1));
+	assert_false(cache_note_sent(mpi, handle, 1));
+	cache_set(mpi, 1);
+	assert_false(cache_note_sent(mpi, handle, 1));
+	assert_true(cache_note_sent(mpi, handle, 1));
+	world_forget(0, handle);
+	world_close();
+}
+
+/* ---- tags ------------------------------------------------------------------------ */
+
+/* Tags come and go in any order; a tag may be set again, or changed and given on. */
+static void tags_are_found_again(void **state)
+{
+	enum { N = 1000 };
+	static starpu_data_handle_t handles[N];
+	struct registry *registry;
+	struct mpi *mpi;
+	int value = 0;
+
+	(void)state;
+	world_open(1);
+	mpi = world_mpi(0);
+	registry = &mpi->registry;
+	for (int i = 0; i < N; i++) {
+		handles[i] = world_vector(0, &value, 1);
+		registry_register(mpi, handles[i], (int64_t)i * 4096, 0, 0, "test");
+		registry_register(mpi, handles[i], (int64_t)i * 4096, 0, 0, "test");
+	}
+	assert_int_equal(registry->count, N);
+	for (int i = 0; i < N; i++)
+		registry_register(mpi, handles[i], i + ((int64_t)1 << 50), OWNER_UNSET, 0,
+				  "test");
+	for (int i = 0; i < N; i += 2)
+		world_forget(0, handles[i]);
+	assert_int_equal(registry->count, N / 2);
+	for (int i = 0; i < N; i += 2) {
+		handles[i] = world_vector(0, &value, 1);
+		registry_register(mpi, handles[i], (int64_t)(i + 1) * 4096, 0, 0, "test");
+	}
+	for (int i = 0; i < N; i++)
+		world_forget(0, handles[i]);
+	assert_int_equal(registry->count, 0);
+	world_close();
+}
+
+static void ranges_fill_holes(void **state)
+{
+	struct tag_ranges tags;
+
+	(void)state;
+	tag_ranges_init(&tags);
+	assert_int_equal(tag_ranges_take(&tags, 10), 0);
+	assert_int_equal(tag_ranges_take(&tags, 5), 10);
+	assert_int_equal(tag_ranges_take(&tags, 7), 15);
+	assert_int_equal(tag_ranges_give(&tags, 10), 0);
+	assert_int_equal(tag_ranges_give(&tags, 10), -EINVAL);
+	assert_int_equal(tag_ranges_take(&tags, 6), 22);
+	assert_int_equal(tag_ranges_take(&tags, 5), 10);
+	assert_int_equal(tag_ranges_take(&tags, INT64_MAX), -ENOSPC);
+	assert_true(tag_ranges_take(&tags, INT64_MAX - 28) == 28);
+	assert_int_equal(tag_ranges_take(&tags, 2), -ENOSPC);
+	tag_ranges_free(&tags);
+}
+
+/* ---- insertion on several nodes ----------------------------------------------------- */
+
+static void increment(void *buffers[], void *arg)
+{
+	(void)arg;
+	++*(int *)STARPU_VECTOR_GET_PTR(buffers[0]);
+}
+
+static void add(void *buffers[], void *arg)
+{
+	(void)arg;
+	*(int *)STARPU_VECTOR_GET_PTR(buffers[1]) += *(int *)STARPU_VECTOR_GET_PTR(buffers[0]);
+}
+
+static struct starpu_codelet cl_increment = {
+	.cpu_funcs = { increment }, .nbuffers = 1, .modes = { STARPU_RW }, .name = "increment"
+};
+static struct starpu_codelet cl_add = {
+	.cpu_funcs = { add }, .nbuffers = 2, .modes = { STARPU_R, STARPU_RW }, .name = "add"
+};
+
+static int insert(int rank, struct starpu_codelet *cl, ...)
+{
+	struct mpi *mpi = world_mpi(rank);
+	va_list list;
+	int ret;
+
+	va_start(list, cl);
+	ret = insert_task(mpi, 0, cl, list);
+	va_end(list);
+	return ret;
+}
+
+enum { NRANKS = 3 };
+
+struct graph {
+	int values[NRANKS];
+	starpu_data_handle_t handles[NRANKS][NRANKS]; /* by rank, then datum */
+};
+
+/* Datum i is owned by rank i. */
+static void graph_open(struct graph *graph)
+{
+	memset(graph, 0, sizeof(*graph));
+	world_open(NRANKS);
+	for (int rank = 0; rank < NRANKS; rank++) {
+		for (int i = 0; i < NRANKS; i++) {
+			int *value = i == rank ? &graph->values[i] : NULL;
+
+			graph->handles[rank][i] = world_vector(rank, value, 1);
+			registry_register(world_mpi(rank), graph->handles[rank][i], 10 + i, i, 0,
+					  "test");
+		}
+	}
+}
+
+static void graph_close(struct graph *graph)
+{
+	fake_run();
+	for (int rank = 0; rank < NRANKS; rank++)
+		for (int i = 0; i < NRANKS; i++)
+			world_forget(rank, graph->handles[rank][i]);
+	world_close();
+}
+
+static unsigned long messages(void)
+{
+	unsigned long count = 0;
+
+	for (int rank = 0; rank < NRANKS; rank++)
+		count += world_nodes[rank]->messages_sent;
+	return count;
+}
+
+static void all_add(struct graph *graph, int from, int to)
+{
+	for (int rank = 0; rank < NRANKS; rank++)
+		assert_int_equal(insert(rank, &cl_add, STARPU_R, graph->handles[rank][from],
+					STARPU_RW, graph->handles[rank][to], 0),
+				 0);
+}
+
+static void all_increment(struct graph *graph, int datum, int node)
+{
+	for (int rank = 0; rank < NRANKS; rank++)
+		assert_int_equal(insert(rank, &cl_increment, STARPU_RW,
+					graph->handles[rank][datum], STARPU_EXECUTE_ON_NODE, node,
+					0),
+				 0);
+}
+
+/* A value travels once to each reader, until it is written; without cache, each time. */
+static void a_value_travels_once(void **state)
+{
+	struct graph graph;
+
+	(void)state;
+	graph_open(&graph);
+	all_increment(&graph, 0, -1);
+	for (int i = 0; i < 5; i++)
+		all_add(&graph, 0, 1);
+	fake_run();
+	assert_int_equal(messages(), 1);
+	all_increment(&graph, 0, -1);
+	all_add(&graph, 0, 1);
+	all_add(&graph, 0, 2);
+	fake_run();
+	assert_int_equal(messages(), 3);
+	assert_int_equal(graph.values[1], 7);
+	assert_int_equal(graph.values[2], 2);
+	for (int rank = 0; rank < NRANKS; rank++)
+		cache_set(world_mpi(rank), 0);
+	all_add(&graph, 0, 1);
+	all_add(&graph, 0, 1);
+	fake_run();
+	assert_int_equal(messages(), 5);
+	assert_int_equal(graph.values[1], 11);
+	graph_close(&graph);
+}
+
+/* A task executed elsewhere sends what it wrote home. */
+static void writes_go_home(void **state)
+{
+	struct graph graph;
+
+	(void)state;
+	graph_open(&graph);
+	all_increment(&graph, 0, 2);
+	all_increment(&graph, 0, 1);
+	all_increment(&graph, 0, 1);
+	fake_run();
+	assert_int_equal(graph.values[0], 3);
+	assert_int_equal(messages(), 6);
+	/* Nobody counts as a holder, and the copies are gone. */
+	assert_false(graph.handles[0][0]->flags & DATUM_SENT);
+	assert_false(graph.handles[1][0]->flags & DATUM_RECEIVED);
+	assert_false(graph.handles[1][0]->main.allocated);
+	graph_close(&graph);
+}
+
+/* After a flush, a value is fetched again, and the copies' memory is free. */
+static void a_flush_forgets(void **state)
+{
+	struct graph graph;
+
+	(void)state;
+	graph_open(&graph);
+	all_add(&graph, 0, 1);
+	fake_run();
+	assert_true(graph.handles[1][0]->main.allocated);
+	for (int rank = 0; rank < NRANKS; rank++)
+		cache_flush(world_mpi(rank), graph.handles[rank][0]);
+	fake_run();
+	assert_false(graph.handles[1][0]->main.allocated);
+	all_add(&graph, 0, 1);
+	fake_run();
+	assert_int_equal(messages(), 2);
+	graph_close(&graph);
+}
+
+/* Who became the owner keeps what it wrote, though it had received the value before. */
+static void a_new_owner_keeps_its_value(void **state)
+{
+	struct graph graph;
+
+	(void)state;
+	graph_open(&graph);
+	graph.values[0] = 5;
+	all_add(&graph, 0, 1);
+	for (int rank = 0; rank < NRANKS; rank++)
+		registry_register(world_mpi(rank), graph.handles[rank][0], TAG_UNSET, 1, 0,
+				  "test");
+	all_increment(&graph, 0, -1);
+	all_add(&graph, 0, 2);
+	fake_run();
+	assert_int_equal(graph.values[2], 6);
+	graph_close(&graph);
+}
+
+/* A rank that a task does not concern may know none of its data. */
+static void null_where_it_does_not_matter(void **state)
+{
+	struct graph graph;
+	starpu_data_handle_t *mine;
+
+	(void)state;
+	graph_open(&graph);
+	mine = graph.handles[2];
+	assert_int_equal(insert(2, &cl_add, STARPU_R, NULL, STARPU_RW, mine[1], 0), 0);
+	assert_int_equal(insert(2, &cl_add, STARPU_R, mine[0], STARPU_RW, NULL, 0), -EINVAL);
+	assert_int_equal(insert(2, &cl_add, STARPU_EXECUTE_ON_NODE, 1, STARPU_R, NULL,
+				STARPU_RW, NULL, 0),
+			 0);
+	assert_int_equal(insert(2, &cl_add, STARPU_R, NULL, STARPU_RW, NULL,
+				STARPU_EXECUTE_ON_NODE, 1, 0),
+			 -EINVAL);
+	assert_int_equal(messages(), 0);
+	graph_close(&graph);
+}
+
+static int choose_last(int me, int size, struct starpu_data_descr *data, int ndata)
+{
+	(void)me;
+	(void)data;
+	(void)ndata;
+	return size - 1;
+}
+
+static void policies_choose(void **state)
+{
+	struct graph graph;
+	struct starpu_data_descr data[3];
+
+	(void)state;
+	graph_open(&graph);
+	for (int i = 0; i < 3; i++)
+		data[i] = (struct starpu_data_descr){ graph.handles[0][i], STARPU_R };
+	assert_int_equal(policy_most_data(data, 3), 0);
+	data[1].mode = STARPU_RW;
+	assert_int_equal(policy_most_data(data, 3), 1);
+	data[2].mode = STARPU_RW;
+	assert_int_equal(policy_most_data(data, 3), 1);
+	assert_int_equal(policy_most_data(data, 0), 0);
+	for (int rank = 0; rank < NRANKS; rank++) {
+		int policy = policy_add(&world_mpi(rank)->policies, choose_last);
+
+		assert_int_equal(policy, 1);
+		assert_int_equal(insert(rank, &cl_add, STARPU_R, graph.handles[rank][0], STARPU_RW,
+					graph.handles[rank][1], STARPU_NODE_SELECTION_POLICY,
+					policy, 0),
+				 0);
+		assert_int_equal(policy_select(world_mpi(rank), policy, 0, data, 3), 2);
+	}
+	graph_close(&graph);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(destinations_are_noted_once),
+		cmocka_unit_test(off_means_never),
+		cmocka_unit_test(tags_are_found_again),
+		cmocka_unit_test(ranges_fill_holes),
+		cmocka_unit_test(a_value_travels_once),
+		cmocka_unit_test(writes_go_home),
+		cmocka_unit_test(a_flush_forgets),
+		cmocka_unit_test(a_new_owner_keeps_its_value),
+		cmocka_unit_test(null_where_it_does_not_matter),
+		cmocka_unit_test(policies_choose),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

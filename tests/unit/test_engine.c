@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "mpi_world.h"
+
+enum { SMALL = 4, LARGE = 1000 }; /* elements: below and above the eager size */
+
+static struct request *post(int rank, enum request_kind kind, starpu_data_handle_t handle,
+			    int peer, int64_t tag)
+{
+	struct post what = { .kind = kind,
+			     .handle = handle,
+			     .peer = peer,
+			     .tag = tag,
+			     .is_waited = 1,
+			     .what = "test" };
+
+	return engine_post(world_mpi(rank), &what);
+}
+
+static void post_detached(int rank, struct post *what, void (*callback)(void *), void *arg)
+{
+	what->callback = callback;
+	what->arg = arg;
+	what->what = "test";
+	assert_null(engine_post(world_mpi(rank), what));
+}
+
+static void count(void *arg)
+{
+	++*(int *)arg;
+}
+
+static void transfer(unsigned n, int receive_first)
+{
+	int *from = calloc(n, sizeof(int)), *to = calloc(n, sizeof(int));
+	struct request *send, *receive;
+	starpu_data_handle_t source, target;
+
+	world_open(2);
+	for (unsigned i = 0; i < n; i++)
+		from[i] = (int)i + 1;
+	source = world_vector(0, from, n);
+	target = world_vector(1, to, n);
+	if (receive_first) {
+		receive = post(1, REQUEST_RECEIVE, target, 0, 7);
+		send = post(0, REQUEST_SEND, source, 1, 7);
+	} else {
+		send = post(0, REQUEST_SEND, source, 1, 7);
+		fake_run();
+		assert_int_equal(world_mpi(1)->engine.early.nentries, 1);
+		receive = post(1, REQUEST_RECEIVE, target, 0, 7);
+	}
+	assert_int_equal(finish_wait(send), 0);
+	assert_int_equal(finish_wait(receive), 0);
+	assert_memory_equal(from, to, n * sizeof(int));
+	assert_int_equal(world_mpi(0)->engine.npending, 0);
+	world_forget(0, source);
+	world_forget(1, target);
+	world_close();
+	free(from);
+	free(to);
+}
+
+static void small_and_large_arrive(void **state)
+{
+	(void)state;
+	transfer(SMALL, 1);
+	transfer(LARGE, 1);
+}
+
+static void early_ones_wait(void **state)
+{
+	(void)state;
+	transfer(SMALL, 0);
+	transfer(LARGE, 0);
+}
+
+/* A standard small send ends by itself; a large or synchronous one by its match. */
+static void who_waits_for_the_match(void **state)
+{
+	static int values[LARGE];
+	struct post what = { .kind = REQUEST_SEND, .peer = 1 };
+	int nsmall = 0, nlarge = 0, nsync = 0;
+	starpu_data_handle_t small, large, target;
+
+	(void)state;
+	world_open(2);
+	small = world_vector(0, values, SMALL);
+	large = world_vector(0, values, LARGE);
+	target = world_vector(1, values, SMALL);
+	what.handle = small;
+	post_detached(0, &what, count, &nsmall);
+	what.tag = 1;
+	what.is_sync = 1;
+	post_detached(0, &what, count, &nsync);
+	what.tag = 2;
+	what.is_sync = 0;
+	what.handle = large;
+	post_detached(0, &what, count, &nlarge);
+	fake_run();
+	assert_int_equal(nsmall, 1);
+	assert_int_equal(nsync, 0);
+	assert_int_equal(nlarge, 0);
+	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 1)), 0);
+	fake_run();
+	assert_int_equal(nsync, 1);
+	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 0)), 0);
+	world_forget(1, target);
+	target = world_vector(1, values, LARGE);
+	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 2)), 0);
+	fake_run();
+	assert_int_equal(nlarge, 1);
+	world_forget(0, small);
+	world_forget(0, large);
+	world_forget(1, target);
+	world_close();
+}
+
+/* Messages of one tag match in the order of the posts, whatever their sizes. */
+static void one_tag_keeps_its_order(void **state)
+{
+	enum { N = 20 };
+	static int from[N][LARGE], to[N][LARGE];
+	starpu_data_handle_t sources[N], targets[N];
+	struct post what = { .tag = 3 };
+	int nended = 0;
+
+	(void)state;
+	world_open(2);
+	for (int i = 0; i < N; i++) {
+		unsigned n = i % 3 ? SMALL : LARGE;
+
+		from[i][0] = i;
+		sources[i] = world_vector(0, from[i], n);
+		targets[i] = world_vector(1, to[i], n);
+		what.kind = REQUEST_SEND;
+		what.peer = 1;
+		what.handle = sources[i];
+		what.priority = i % 5;
+		post_detached(0, &what, count, &nended);
+	}
+	for (int i = 0; i < N; i++) {
+		what.kind = REQUEST_RECEIVE;
+		what.peer = 0;
+		what.handle = targets[i];
+		post_detached(1, &what, count, &nended);
+	}
+	fake_run();
+	assert_int_equal(nended, 2 * N);
+	for (int i = 0; i < N; i++) {
+		assert_int_equal(to[i][0], i);
+		world_forget(0, sources[i]);
+		world_forget(1, targets[i]);
+	}
+	world_close();
+}
+
+struct order {
+	int *next, place;
+};
+
+static void note_place(void *arg)
+{
+	struct order *order = arg;
+
+	order->place = (*order->next)++;
+}
+
+/* One large transfer moves at a time: the most urgent one that is granted is next. */
+static void urgent_overtakes(void **state)
+{
+	enum { N = 4 };
+	static int values[N][LARGE], to[N][LARGE];
+	struct order orders[N];
+	struct post what = { .kind = REQUEST_SEND, .peer = 1 };
+	starpu_data_handle_t sources[N], targets[N];
+	int next = 0;
+
+	(void)state;
+	world_open(2);
+	world_mpi(0)->node->world->knobs.mpi_ndetached_send = 1;
+	for (int i = 0; i < N; i++) {
+		sources[i] = world_vector(0, values[i], LARGE);
+		orders[i] = (struct order){ .next = &next };
+		what.handle = sources[i];
+		what.tag = i;
+		what.priority = i;
+		post_detached(0, &what, note_place, &orders[i]);
+	}
+	what.kind = REQUEST_RECEIVE;
+	what.peer = 0;
+	for (int i = 0; i < N; i++) {
+		targets[i] = world_vector(1, to[i], LARGE);
+		what.handle = targets[i];
+		what.tag = i;
+		post_detached(1, &what, NULL, NULL);
+	}
+	fake_run();
+	/* The first one granted was alone, the others waited. */
+	assert_int_equal(orders[0].place, 0);
+	assert_int_equal(orders[3].place, 1);
+	assert_int_equal(orders[2].place, 2);
+	assert_int_equal(orders[1].place, 3);
+	for (int i = 0; i < N; i++) {
+		world_forget(0, sources[i]);
+		world_forget(1, targets[i]);
+	}
+	world_close();
+}
+
+struct seen {
+	struct mpi *mpi;
+	starpu_data_handle_t handle;
+	int npending, is_free, nposted;
+};
+
+static void look(void *arg)
+{
+	struct seen *seen = arg;
+
+	seen->npending = seen->mpi->engine.npending;
+	seen->is_free = seen->handle->nholders == 0;
+}
+
+static void callback_runs_between_release_and_count(void **state)
+{
+	int from[SMALL] = { 0 }, to[SMALL] = { 0 };
+	starpu_data_handle_t source, target;
+	struct post what = { .kind = REQUEST_RECEIVE, .peer = 0, .tag = 1 };
+	struct seen seen = { 0 };
+
+	(void)state;
+	world_open(2);
+	source = world_vector(0, from, SMALL);
+	target = world_vector(1, to, SMALL);
+	seen.mpi = world_mpi(1);
+	seen.handle = what.handle = target;
+	post_detached(1, &what, look, &seen);
+	assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, 1)), 0);
+	fake_select(1);
+	assert_int_equal(finish_wait_all(world_mpi(1)), 0);
+	assert_int_equal(seen.npending, 1);
+	assert_true(seen.is_free);
+	world_forget(0, source);
+	world_forget(1, target);
+	world_close();
+}
+
+/* Early data that a receive finds does not call back from inside the post. */
+static void never_from_inside_the_call(void **state)
+{
+	int from[SMALL] = { 5 }, to[SMALL] = { 0 }, ncalls = 0;
+	starpu_data_handle_t source, target;
+	struct post what = { .kind = REQUEST_RECEIVE, .peer = 0, .tag = 1 };
+
+	(void)state;
+	world_open(2);
+	source = world_vector(0, from, SMALL);
+	target = world_vector(1, to, SMALL);
+	assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, 1)), 0);
+	fake_run();
+	what.handle = target;
+	post_detached(1, &what, count, &ncalls);
+	assert_int_equal(ncalls, 0);
+	fake_run();
+	assert_int_equal(ncalls, 1);
+	assert_int_equal(to[0], 5);
+	world_forget(0, source);
+	world_forget(1, target);
+	world_close();
+}
+
+/* A node sends to itself, from and to one datum as well when it is small. */
+static void to_itself(void **state)
+{
+	static int from[LARGE], to[LARGE];
+	starpu_data_handle_t source, target;
+	struct request *send, *receive;
+
+	(void)state;
+	world_open(1);
+	for (int i = 0; i < LARGE; i++)
+		from[i] = i;
+	source = world_vector(0, from, LARGE);
+	target = world_vector(0, to, LARGE);
+	send = post(0, REQUEST_SEND, source, 0, 1);
+	receive = post(0, REQUEST_RECEIVE, target, 0, 1);
+	assert_int_equal(finish_wait(send), 0);
+	assert_int_equal(finish_wait(receive), 0);
+	assert_memory_equal(from, to, sizeof(from));
+	world_forget(0, target);
+	world_forget(0, source);
+	source = world_vector(0, from, SMALL);
+	send = post(0, REQUEST_SEND, source, 0, 1);
+	receive = post(0, REQUEST_RECEIVE, source, 0, 1);
+	assert_int_equal(finish_wait(send), 0);
+	assert_int_equal(finish_wait(receive), 0);
+	world_forget(0, source);
+	world_close();
+}
+
+static void keep_line(void *arg, const char *line)
+{
+	strncat(arg, line, 400);
+}
+
+static void stuck_is_reported(void **state)
+{
+	static int values[LARGE];
+	static char text[2000];
+	starpu_data_handle_t source, target;
+	struct request *send, *receive;
+
+	(void)state;
+	world_open(2);
+	source = world_vector(0, values, LARGE);
+	target = world_vector(1, values, LARGE);
+	send = post(0, REQUEST_SEND, source, 1, 4);
+	receive = post(1, REQUEST_RECEIVE, target, 0, 5);
+	assert_int_equal(finish_wait(receive), -EDEADLK);
+	watch_describe(world_nodes[1], keep_line, text);
+	assert_non_null(strstr(text, "receive from rank 0 tag 5"));
+	assert_non_null(strstr(text, "tag 4 came from rank 0 (4000 bytes)"));
+	assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, 5)), 0);
+	assert_int_equal(finish_wait(receive), 0);
+	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 4)), 0);
+	assert_int_equal(finish_wait(send), 0);
+	world_forget(0, source);
+	world_forget(1, target);
+	world_close();
+}
+
+/* Pending receives cost nothing per message, and leave nothing behind. */
+static void many_receives_are_pending(void **state)
+{
+	enum { N = 10000 };
+	static int values[N], from[SMALL];
+	static starpu_data_handle_t targets[N];
+	struct post what = { .kind = REQUEST_RECEIVE, .peer = 0 };
+	starpu_data_handle_t source;
+	int nended = 0;
+
+	(void)state;
+	world_open(2);
+	source = world_vector(0, from, 1);
+	for (int i = 0; i < N; i++) {
+		targets[i] = world_vector(1, &values[i], 1);
+		what.handle = targets[i];
+		what.tag = (int64_t)i << 40;
+		post_detached(1, &what, count, &nended);
+	}
+	assert_int_equal(world_mpi(1)->engine.posted.nkeys, N);
+	for (int i = N - 1; i >= 0; i--)
+		assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, (int64_t)i << 40)),
+				 0);
+	fake_run();
+	assert_int_equal(nended, N);
+	assert_int_equal(world_mpi(1)->engine.posted.nkeys, 0);
+	for (int i = 0; i < N; i++)
+		world_forget(1, targets[i]);
+	world_forget(0, source);
+	world_close();
+}
+
+/* Two communicators with the same members are apart; so are tags of 64 bits. */
+static void communicators_are_apart(void **state)
+{
+	int from[2][SMALL] = { { 1 }, { 2 } }, to[2][SMALL] = { { 0 }, { 0 } };
+	starpu_data_handle_t sources[2], targets[2];
+	struct post what = { .tag = INT64_MAX };
+
+	(void)state;
+	world_open(2);
+	for (int rank = 0; rank < 2; rank++) {
+		int *reversed = orr_alloc(2 * sizeof(int));
+
+		reversed[0] = 1;
+		assert_int_equal(comm_add(&world_mpi(rank)->comms, 1 - rank, 2, reversed), 1);
+	}
+	for (int i = 0; i < 2; i++) {
+		sources[i] = world_vector(0, from[i], SMALL);
+		targets[i] = world_vector(1, to[i], SMALL);
+		what.kind = REQUEST_SEND;
+		what.comm = 1 - i;
+		what.peer = i == 0 ? 0 : 1; /* rank 1 is rank 0 of communicator 1 */
+		what.handle = sources[i];
+		post_detached(0, &what, NULL, NULL);
+	}
+	for (int i = 0; i < 2; i++) {
+		what.kind = REQUEST_RECEIVE;
+		what.comm = i;
+		what.peer = i == 0 ? 0 : 1;
+		what.handle = targets[i];
+		post_detached(1, &what, NULL, NULL);
+	}
+	fake_run();
+	assert_int_equal(to[0][0], 2);
+	assert_int_equal(to[1][0], 1);
+	for (int i = 0; i < 2; i++) {
+		world_forget(0, sources[i]);
+		world_forget(1, targets[i]);
+	}
+	world_close();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_and_large_arrive),
+		cmocka_unit_test(early_ones_wait),
+		cmocka_unit_test(who_waits_for_the_match),
+		cmocka_unit_test(one_tag_keeps_its_order),
+		cmocka_unit_test(urgent_overtakes),
+		cmocka_unit_test(callback_runs_between_release_and_count),
+		cmocka_unit_test(never_from_inside_the_call),
+		cmocka_unit_test(to_itself),
+		cmocka_unit_test(stuck_is_reported),
+		cmocka_unit_test(many_receives_are_pending),
+		cmocka_unit_test(communicators_are_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
