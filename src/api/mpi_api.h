@@ -16,15 +16,15 @@ _Static_assert(STARPU_MPI_PER_NODE == OWNER_PER_NODE, "see mpi/registry.h");
 
 /* The API's part of struct mpi. */
 struct mpi_api {
-	MPI_Comm comm;       /* given at init */
-	int keyval;          /* its attribute tells when a communicator is freed */
-	struct table comms;  /* value of an MPI_Comm to index + 1 */
-	MPI_Comm *live;      /* those with the attribute, to be told at shutdown */
+	MPI_Comm comm;      /* given at init */
+	int keyval;         /* its attribute tells when a communicator is freed */
+	struct table comms; /* value of an MPI_Comm to index + 1 */
+	MPI_Comm *live;     /* those with the attribute, to be told at shutdown */
 	int nlive, live_capacity;
-	int owns_mpi;        /* MPI_Finalize() is ours */
-	int started_starpu;  /* starpu_shutdown() is ours */
+	int owns_mpi;       /* MPI_Finalize() is ours */
+	int started_starpu; /* starpu_shutdown() is ours */
 	int world_rank, world_size;
-	int use_locks;       /* MPI may be called by one thread at a time */
+	int use_locks; /* MPI may be called by one thread at a time */
 };
 
 /* The layer of the caller's node; ends the program when there is none. */

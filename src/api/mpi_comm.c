@@ -12,7 +12,8 @@ struct mpi *api_mpi(const char *func)
 
 	if (!node->mpi)
 		orr_die(node->rank,
-			"%s: the MPI layer is not initialised; call starpu_mpi_init_conf() or "
+			"%s: the MPI layer is not initialised; call "
+			"starpu_mpi_init_conf() or "
 			"starpu_mpi_init_comm() first",
 			func);
 	return node->mpi;
@@ -129,8 +130,9 @@ static int learn(struct mpi *mpi, MPI_Comm comm, const char *func)
 	to_net = ranks_in_init(mpi, comm, size);
 	index = comm_add(&mpi->comms, rank, size, to_net);
 	if (index < 0)
-		orr_die(mpi->rank, "%s: more than %d communicators were registered; use fewer",
-			func, COMM_MAX);
+		orr_die(mpi->rank,
+			"%s: more than %d communicators were registered; use fewer", func,
+			COMM_MAX);
 	add(mpi, comm, index);
 	if (api->use_locks)
 		orr_unlock(&mpi->engine.lock);

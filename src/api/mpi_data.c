@@ -8,9 +8,11 @@ void starpu_mpi_data_register_comm(starpu_data_handle_t data_handle,
 				   starpu_mpi_tag_t data_tag, int rank, MPI_Comm comm)
 {
 	struct mpi *mpi = api_mpi("starpu_mpi_data_register");
-	int index = rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_register");
+	int index =
+		rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_register");
 
-	registry_register(mpi, data_handle, data_tag, rank, index, "starpu_mpi_data_register");
+	registry_register(mpi, data_handle, data_tag, rank, index,
+			  "starpu_mpi_data_register");
 }
 
 void starpu_mpi_data_set_tag(starpu_data_handle_t handle, starpu_mpi_tag_t data_tag)
@@ -21,9 +23,11 @@ void starpu_mpi_data_set_tag(starpu_data_handle_t handle, starpu_mpi_tag_t data_
 void starpu_mpi_data_set_rank_comm(starpu_data_handle_t handle, int rank, MPI_Comm comm)
 {
 	struct mpi *mpi = api_mpi("starpu_mpi_data_set_rank");
-	int index = rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_set_rank");
+	int index =
+		rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_set_rank");
 
-	registry_register(mpi, handle, TAG_UNSET, rank, index, "starpu_mpi_data_set_rank");
+	registry_register(mpi, handle, TAG_UNSET, rank, index,
+			  "starpu_mpi_data_set_rank");
 }
 
 /* The handle has been given to starpu_mpi_data_register(). */
@@ -35,7 +39,8 @@ static struct mpi *check_registered(const char *func, starpu_data_handle_t handl
 	api_check_handle(mpi->node, func, handle);
 	if (!(handle->flags & DATUM_MPI))
 		orr_die(mpi->rank,
-			"%s: %s has neither tag nor owner; call starpu_mpi_data_register() first",
+			"%s: %s has neither tag nor owner; call "
+			"starpu_mpi_data_register() first",
 			func, data_describe(handle, text, sizeof(text)));
 	return mpi;
 }
@@ -52,7 +57,8 @@ starpu_mpi_tag_t starpu_mpi_data_get_tag(starpu_data_handle_t handle)
 	return handle->tag;
 }
 
-/* ---- moving values ------------------------------------------------------------------ */
+/* ---- moving values ------------------------------------------------------------------
+ */
 
 static int fetch_to(struct mpi *mpi, MPI_Comm comm, struct fetch *fetch)
 {
@@ -61,15 +67,15 @@ static int fetch_to(struct mpi *mpi, MPI_Comm comm, struct fetch *fetch)
 	fetch->comm = api_comm(mpi, comm, fetch->what);
 	members = comm_at(&mpi->comms, fetch->comm);
 	if (fetch->to < 0 || fetch->to >= members->size)
-		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", fetch->what, fetch->to,
-			members->size - 1);
+		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", fetch->what,
+			fetch->to, members->size - 1);
 	return insert_fetch(mpi, fetch);
 }
 
 int starpu_mpi_get_data_on_node(MPI_Comm comm, starpu_data_handle_t data_handle, int node)
 {
 	struct mpi *mpi = check_registered(__func__, data_handle);
-	struct fetch fetch = { .handle = data_handle, .to = node, .is_blocking = 1 };
+	struct fetch fetch = {.handle = data_handle, .to = node, .is_blocking = 1};
 
 	api_blocking_node(__func__);
 	fetch.what = __func__;
@@ -80,11 +86,11 @@ int starpu_mpi_get_data_on_node_detached(MPI_Comm comm, starpu_data_handle_t dat
 					 int node, void (*callback)(void *), void *arg)
 {
 	struct mpi *mpi = check_registered(__func__, data_handle);
-	struct fetch fetch = { .handle = data_handle,
-			       .to = node,
-			       .callback = callback,
-			       .arg = arg,
-			       .what = __func__ };
+	struct fetch fetch = {.handle = data_handle,
+			      .to = node,
+			      .callback = callback,
+			      .arg = arg,
+			      .what = __func__};
 
 	return fetch_to(mpi, comm, &fetch);
 }
@@ -93,11 +99,13 @@ void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
 					       starpu_data_handle_t data_handle)
 {
 	struct mpi *mpi = check_registered(__func__, data_handle);
-	const struct mpi_comm *members = comm_at(&mpi->comms, api_comm(mpi, comm, __func__));
+	const struct mpi_comm *members =
+		comm_at(&mpi->comms, api_comm(mpi, comm, __func__));
 
 	/* Others than the owner take part in one of the transfers only. */
 	if (members->rank != data_handle->owner) {
-		starpu_mpi_get_data_on_node_detached(comm, data_handle, members->rank, NULL, NULL);
+		starpu_mpi_get_data_on_node_detached(comm, data_handle, members->rank,
+						     NULL, NULL);
 		return;
 	}
 	for (int rank = 0; rank < members->size; rank++)
@@ -115,7 +123,8 @@ void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new
 	cache_flush(mpi, handle);
 }
 
-/* ---- cache ----------------------------------------------------------------------------- */
+/* ---- cache
+ * ----------------------------------------------------------------------------- */
 
 int starpu_mpi_cache_is_enabled(void)
 {
@@ -169,7 +178,8 @@ void starpu_mpi_cached_receive_clear(starpu_data_handle_t data)
 static void check_dest(struct mpi *mpi, const char *func, int dest)
 {
 	if (dest < 0 || dest >= mpi->size)
-		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", func, dest, mpi->size - 1);
+		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", func, dest,
+			mpi->size - 1);
 }
 
 int starpu_mpi_cached_send(starpu_data_handle_t data_handle, int dest)
@@ -193,7 +203,8 @@ void starpu_mpi_cached_send_clear(starpu_data_handle_t data)
 	cache_clear_sent(check_registered(__func__, data), data);
 }
 
-/* ---- cooperative sends: accepted, every copy still comes from the sender ------------------ */
+/* ---- cooperative sends: accepted, every copy still comes from the sender
+ * ------------------ */
 
 void starpu_mpi_coop_sends_set_use(int use_coop_sends)
 {
@@ -201,8 +212,8 @@ void starpu_mpi_coop_sends_set_use(int use_coop_sends)
 
 	if (mpi->size <= 2)
 		orr_complain(mpi->rank,
-			     "%s: ignored, cooperative sends need more than %d ranks", __func__,
-			     mpi->size);
+			     "%s: ignored, cooperative sends need more than %d ranks",
+			     __func__, mpi->size);
 	else
 		mpi->use_coop_sends = use_coop_sends != 0;
 }
@@ -219,7 +230,8 @@ void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle
 	api_check_handle(api_mpi(__func__)->node, __func__, data_handle);
 }
 
-/* ---- statistics and tags -------------------------------------------------------------------- */
+/* ---- statistics and tags
+ * -------------------------------------------------------------------- */
 
 void starpu_mpi_comm_stats_enable(void)
 {
@@ -250,8 +262,9 @@ int64_t starpu_mpi_tags_allocate(int64_t nbtags)
 		return -1;
 	first = nbtags > 0 ? tag_ranges_take(&mpi->tags, nbtags) : -1;
 	if (first < 0)
-		orr_die(mpi->rank, "%s: no %lld consecutive tags are free; free some with "
-				   "starpu_mpi_tags_free()",
+		orr_die(mpi->rank,
+			"%s: no %lld consecutive tags are free; free some with "
+			"starpu_mpi_tags_free()",
 			__func__, (long long)nbtags);
 	return first;
 }

@@ -14,20 +14,22 @@ static int start_mpi(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	MPI_Initialized(&is_initialised);
 	MPI_Finalized(&is_finalised);
 	if (is_finalised)
-		orr_die(ORR_NO_RANK,
-			"starpu_mpi_init: MPI has been finalised and cannot start again; let the "
-			"application call MPI_Init_thread() and MPI_Finalize() around all "
-			"initialisations");
+		orr_die(ORR_NO_RANK, "starpu_mpi_init: MPI has been finalised and cannot "
+				     "start again; let the "
+				     "application call MPI_Init_thread() and "
+				     "MPI_Finalize() around all "
+				     "initialisations");
 	if (is_initialised)
 		return 0;
 	if (!initialize_mpi)
-		orr_die(ORR_NO_RANK,
-			"starpu_mpi_init: MPI is not initialised; call MPI_Init_thread() first, "
-			"or pass 1 for initialize_mpi");
+		orr_die(ORR_NO_RANK, "starpu_mpi_init: MPI is not initialised; call "
+				     "MPI_Init_thread() first, "
+				     "or pass 1 for initialize_mpi");
 	/* Compared by name only: MPI_COMM_WORLD is constant before MPI_Init(). */
 	if (!plat_is_simulated() && comm != MPI_COMM_WORLD)
-		orr_die(ORR_NO_RANK, "starpu_mpi_init: with initialize_mpi, the communicator must "
-				     "be MPI_COMM_WORLD");
+		orr_die(ORR_NO_RANK,
+			"starpu_mpi_init: with initialize_mpi, the communicator must "
+			"be MPI_COMM_WORLD");
 	MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
 	return 1;
 }
@@ -40,8 +42,10 @@ static void check_level(struct mpi_api *api)
 	api->use_locks = level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
 	if (level < MPI_THREAD_SERIALIZED && !plat_is_simulated())
 		orr_complain(api->world_rank,
-			     "starpu_mpi_init: MPI provides thread level %d; the library calls it "
-			     "from several threads, one at a time: MPI_Init_thread() should ask for "
+			     "starpu_mpi_init: MPI provides thread level %d; the library "
+			     "calls it "
+			     "from several threads, one at a time: MPI_Init_thread() "
+			     "should ask for "
 			     "MPI_THREAD_SERIALIZED or more",
 			     level);
 }
@@ -50,12 +54,13 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 {
 	struct node *node = api_node("starpu_mpi_init_comm");
 	struct mpi_api *api;
-	struct net_config config = { 0 };
+	struct net_config config = {0};
 	int ret;
 
 	if (node->mpi)
-		orr_die(node->rank, "starpu_mpi_init_comm: the MPI layer runs already; call "
-				    "starpu_mpi_shutdown() first");
+		orr_die(node->rank,
+			"starpu_mpi_init_comm: the MPI layer runs already; call "
+			"starpu_mpi_shutdown() first");
 	api = orr_alloc(sizeof(*api));
 	api->owns_mpi = start_mpi(argc, argv, initialize_mpi, comm);
 	if (initialize_mpi)
@@ -102,8 +107,10 @@ static void reserve_core(struct starpu_conf *conf)
 	knobs_read(&knobs);
 	conf->will_use_mpi = 1;
 	if (knobs.mpi_thread_cpuid >= 0 || knobs.mpi_thread_coreid >= 0 ||
-	    knobs.mpi_driver_call_frequency > 0 || conf->ncpus != -1 || plat_is_simulated())
-		return; /* A platform's "cpus" are workers: simulation needs no core for it. */
+	    knobs.mpi_driver_call_frequency > 0 || conf->ncpus != -1 ||
+	    plat_is_simulated())
+		return; /* A platform's "cpus" are workers: simulation needs no core for
+			   it. */
 	conf->reserve_ncpus = conf->reserve_ncpus == -1 ? 1 : conf->reserve_ncpus + 1;
 }
 
@@ -173,7 +180,8 @@ int starpu_mpi_shutdown_comm(MPI_Comm comm)
 	struct mpi *mpi = api_mpi(__func__);
 
 	if (!mpi->is_fake && api_comm(mpi, comm, __func__) != 0)
-		orr_die(mpi->rank, "%s: expected the communicator given at init", __func__);
+		orr_die(mpi->rank, "%s: expected the communicator given at init",
+			__func__);
 	return shut_down(__func__);
 }
 

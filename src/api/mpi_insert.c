@@ -92,11 +92,11 @@ int starpu_mpi_task_exchange_data_before_execution(
 	struct mpi *mpi = api_mpi(__func__);
 	int index = api_comm(mpi, comm, __func__), ret;
 	int ndata = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
-	struct exchange exchange = { .data = descrs,
-				     .ndata = ndata,
-				     .priority = task->priority,
-				     .executor = OWNER_UNSET,
-				     .name = name_of(task) };
+	struct exchange exchange = {.data = descrs,
+				    .ndata = ndata,
+				    .priority = task->priority,
+				    .executor = OWNER_UNSET,
+				    .name = name_of(task)};
 
 	for (int i = 0; i < ndata; i++) {
 		descrs[i].handle = STARPU_TASK_GET_HANDLE(task, i);
@@ -119,11 +119,11 @@ int starpu_mpi_task_exchange_data_after_execution(
 	struct starpu_mpi_task_exchange_params params)
 {
 	struct mpi *mpi = api_mpi(__func__);
-	struct exchange exchange = { .data = descrs,
-				     .ndata = (int)nb_data,
-				     .priority = params.priority,
-				     .executor = params.xrank,
-				     .name = "filled by hand" };
+	struct exchange exchange = {.data = descrs,
+				    .ndata = (int)nb_data,
+				    .priority = params.priority,
+				    .executor = params.xrank,
+				    .name = "filled by hand"};
 
 	insert_after(mpi, api_comm(mpi, comm, __func__), &exchange);
 	return 0;
@@ -134,7 +134,8 @@ int starpu_mpi_pre_submit_hook_register(void (*f)(struct starpu_task *))
 	struct mpi *mpi = api_mpi(__func__);
 
 	if (mpi->insertion.hook)
-		orr_complain(mpi->rank, "%s: the hook registered before is replaced", __func__);
+		orr_complain(mpi->rank, "%s: the hook registered before is replaced",
+			     __func__);
 	mpi->insertion.hook = f;
 	return 0;
 }
@@ -145,7 +146,8 @@ int starpu_mpi_pre_submit_hook_unregister(void)
 	return 0;
 }
 
-/* ---- policies ------------------------------------------------------------------------ */
+/* ---- policies ------------------------------------------------------------------------
+ */
 
 int starpu_mpi_node_selection_register_policy(
 	starpu_mpi_select_node_policy_func_t policy_func)
@@ -155,7 +157,8 @@ int starpu_mpi_node_selection_register_policy(
 
 	if (policy < 0)
 		orr_die(mpi->rank,
-			"%s: %d policies are registered already, which is the limit; unregister "
+			"%s: %d policies are registered already, which is the limit; "
+			"unregister "
 			"one with starpu_mpi_node_selection_unregister_policy()",
 			__func__, POLICY_MAX - 1);
 	return policy;
@@ -166,7 +169,10 @@ static struct mpi *check_policy(const char *func, int policy)
 	struct mpi *mpi = api_mpi(func);
 
 	if (!policy_exists(&mpi->policies, policy))
-		orr_die(mpi->rank, "%s: policy %d is not registered", func, policy);
+		orr_die(mpi->rank,
+			"%s: policy %d is not registered; give what "
+			"starpu_mpi_node_selection_register_policy() returned",
+			func, policy);
 	return mpi;
 }
 
@@ -175,7 +181,8 @@ int starpu_mpi_node_selection_unregister_policy(int policy)
 	struct mpi *mpi = check_policy(__func__, policy);
 
 	if (policy == POLICY_MOST_R_DATA)
-		orr_die(mpi->rank, "%s: policy %d is predefined and stays", __func__, policy);
+		orr_die(mpi->rank, "%s: policy %d is predefined and stays", __func__,
+			policy);
 	mpi->policies.funcs[policy] = NULL;
 	if (mpi->policies.current == policy)
 		mpi->policies.current = POLICY_MOST_R_DATA;

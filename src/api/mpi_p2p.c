@@ -21,12 +21,12 @@ static void check(struct mpi *mpi, const struct post *post)
 		orr_die(mpi->rank, "%s: tag %lld: expected 0 to INT64_MAX", post->what,
 			(long long)post->tag);
 	if (post->peer < 0 || post->peer >= comm->size)
-		orr_die(mpi->rank, "%s: %s is rank %d: expected 0 to %d", post->what, side,
-			post->peer, comm->size - 1);
+		orr_die(mpi->rank, "%s: %s is rank %d: expected 0 to %d", post->what,
+			side, post->peer, comm->size - 1);
 	if (comm_net_rank(comm, post->peer) < 0)
 		orr_die(mpi->rank,
-			"%s: %s %d of the communicator is not in the one given at init", post->what,
-			side, post->peer);
+			"%s: %s %d of the communicator is not in the one given at init",
+			post->what, side, post->peer);
 }
 
 static struct request *start(const char *func, struct post *post, MPI_Comm comm)
@@ -40,7 +40,8 @@ static struct request *start(const char *func, struct post *post, MPI_Comm comm)
 		return engine_post(mpi, post);
 	if (post->is_waited)
 		orr_die(mpi->rank,
-			"%s: nothing is communicated with STARPU_MPI_FAKE_SIZE, so nothing can "
+			"%s: nothing is communicated with STARPU_MPI_FAKE_SIZE, so "
+			"nothing can "
 			"be waited for; use a detached form",
 			func);
 	return NULL;
@@ -50,7 +51,8 @@ static int start_waited(const char *func, struct post *post, MPI_Comm comm,
 			starpu_mpi_req *req)
 {
 	if (!req)
-		orr_die(api_mpi(func)->rank, "%s: the pointer to the request is NULL", func);
+		orr_die(api_mpi(func)->rank, "%s: the pointer to the request is NULL",
+			func);
 	post->is_waited = 1;
 	*req = start(func, post, comm);
 	return 0;
@@ -78,7 +80,7 @@ static int start_detached(const char *func, struct post *post, MPI_Comm comm)
 		.kind = KIND, .handle = data_handle, .peer = PEER, .tag = data_tag,      \
 		.priority = PRIO                                                         \
 	}
-#define SEND(PRIO) POST(REQUEST_SEND, dest, PRIO)
+#define SEND(PRIO)    POST(REQUEST_SEND, dest, PRIO)
 #define RECEIVE(PRIO) POST(REQUEST_RECEIVE, source, PRIO)
 
 int starpu_mpi_isend_prio(starpu_data_handle_t data_handle, starpu_mpi_req *req, int dest,
@@ -236,7 +238,8 @@ int starpu_mpi_irecv_detached_sequential_consistency(
 	return start_detached(__func__, &post, comm);
 }
 
-/* ---- task tags reached at the end --------------------------------------------------- */
+/* ---- task tags reached at the end ---------------------------------------------------
+ */
 
 /* Shared by the messages of one call. */
 struct unlock {
@@ -284,8 +287,8 @@ int starpu_mpi_isend_detached_unlock_tag(starpu_data_handle_t data_handle, int d
 					 starpu_mpi_tag_t data_tag, MPI_Comm comm,
 					 starpu_tag_t tag)
 {
-	return starpu_mpi_isend_detached_unlock_tag_prio(data_handle, dest, data_tag, 0, comm,
-							 tag);
+	return starpu_mpi_isend_detached_unlock_tag_prio(data_handle, dest, data_tag, 0,
+							 comm, tag);
 }
 
 int starpu_mpi_irecv_detached_unlock_tag(starpu_data_handle_t data_handle, int source,
@@ -308,13 +311,13 @@ int starpu_mpi_isend_array_detached_unlock_tag_prio(unsigned array_size,
 	struct unlock *unlock = unlock_new(__func__, tag, array_size);
 
 	for (unsigned i = 0; i < array_size; i++) {
-		struct post post = { .kind = REQUEST_SEND,
-				     .handle = data_handle[i],
-				     .peer = dest[i],
-				     .tag = data_tag[i],
-				     .priority = prio ? prio[i] : 0,
-				     .callback = message_ended,
-				     .arg = unlock };
+		struct post post = {.kind = REQUEST_SEND,
+				    .handle = data_handle[i],
+				    .peer = dest[i],
+				    .tag = data_tag[i],
+				    .priority = prio ? prio[i] : 0,
+				    .callback = message_ended,
+				    .arg = unlock};
 
 		start(__func__, &post, comm[i]);
 	}
@@ -326,8 +329,8 @@ int starpu_mpi_isend_array_detached_unlock_tag(unsigned array_size,
 					       int *dest, starpu_mpi_tag_t *data_tag,
 					       MPI_Comm *comm, starpu_tag_t tag)
 {
-	return starpu_mpi_isend_array_detached_unlock_tag_prio(array_size, data_handle, dest,
-							       data_tag, NULL, comm, tag);
+	return starpu_mpi_isend_array_detached_unlock_tag_prio(
+		array_size, data_handle, dest, data_tag, NULL, comm, tag);
 }
 
 int starpu_mpi_irecv_array_detached_unlock_tag(unsigned array_size,
@@ -338,19 +341,20 @@ int starpu_mpi_irecv_array_detached_unlock_tag(unsigned array_size,
 	struct unlock *unlock = unlock_new(__func__, tag, array_size);
 
 	for (unsigned i = 0; i < array_size; i++) {
-		struct post post = { .kind = REQUEST_RECEIVE,
-				     .handle = data_handle[i],
-				     .peer = source[i],
-				     .tag = data_tag[i],
-				     .callback = message_ended,
-				     .arg = unlock };
+		struct post post = {.kind = REQUEST_RECEIVE,
+				    .handle = data_handle[i],
+				    .peer = source[i],
+				    .tag = data_tag[i],
+				    .callback = message_ended,
+				    .arg = unlock};
 
 		start(__func__, &post, comm[i]);
 	}
 	return 0;
 }
 
-/* ---- waiting -------------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------------------------
+ */
 
 static void fill_status(MPI_Status *status, int peer, int64_t tag)
 {

@@ -6,17 +6,20 @@
 
 #include "base/check.h"
 
-enum { POOL_FIRST_OBJECTS = 4, POOL_CHUNK_BYTES = 65536, POOL_ALIGN = 16 };
+enum { POOL_FIRST_OBJECTS = 4 };
+enum { POOL_ALIGN = 16, POOL_LINE = 64, POOL_LARGE = 192 };
 
 void pool_init(struct pool *pool, size_t object_bytes)
 {
-	size_t bytes = (object_bytes + POOL_ALIGN - 1) & ~(size_t)(POOL_ALIGN - 1);
+	size_t align = object_bytes >= POOL_LARGE ? POOL_LINE : POOL_ALIGN;
+	size_t bytes = (object_bytes + align - 1) & ~(align - 1);
 
-	*pool = (struct pool){.object_bytes = bytes};
+	*pool = (struct pool){.object_bytes = bytes, .align = align};
 }
 
 void pool_free(struct pool *pool)
 {
+	struct chunk_store *store = pool->store;
 	void **chunk = pool->chunks;
 
 	while (chunk) {
@@ -25,7 +28,37 @@ void pool_free(struct pool *pool)
 		free(chunk);
 		chunk = next;
 	}
+	chunk = pool->borrowed;
+	while (chunk) {
+		void **next = *chunk;
+
+		chunk_store_put(store, chunk);
+		chunk = next;
+	}
 	pool_init(pool, pool->object_bytes);
+	pool->store = store;
+}
+
+/* A chunk for n objects, or for as many as fit in one of the store's. */
+static void **new_chunk(struct pool *pool, size_t *n)
+{
+	size_t most = (CHUNK_STORE_CHUNK_BYTES - pool->align) / pool->object_bytes;
+	void **chunk;
+
+	if (pool->store && *n >= most && most > 0) {
+		*n = most;
+		chunk = chunk_store_get(pool->store);
+		*chunk = pool->borrowed;
+		pool->borrowed = chunk;
+		return chunk;
+	}
+	chunk = aligned_alloc(pool->align, pool->align + *n * pool->object_bytes);
+	if (!chunk)
+		orr_die(ORR_NO_RANK, "out of memory: %zu objects of %zu bytes refused",
+			*n, pool->object_bytes);
+	*chunk = pool->chunks;
+	pool->chunks = chunk;
+	return chunk;
 }
 
 void *pool_refill(struct pool *pool)
@@ -34,14 +67,11 @@ void *pool_refill(struct pool *pool)
 
 	if (pool->nfresh == 0) {
 		size_t n = pool->nlast ? 2 * pool->nlast : POOL_FIRST_OBJECTS;
-		void **chunk;
 
-		if (n * pool->object_bytes > POOL_CHUNK_BYTES && pool->nlast)
+		if (n * pool->object_bytes > CHUNK_STORE_CHUNK_BYTES && pool->nlast &&
+		    !pool->store)
 			n = pool->nlast;
-		chunk = orr_alloc(POOL_ALIGN + n * pool->object_bytes);
-		*chunk = pool->chunks;
-		pool->chunks = chunk;
-		pool->fresh = (char *)chunk + POOL_ALIGN;
+		pool->fresh = (char *)new_chunk(pool, &n) + pool->align;
 		pool->nfresh = pool->nlast = n;
 	}
 	object = pool->fresh;

@@ -6,10 +6,13 @@
 /*
  * pool.h - objects of one size, carved from chunks, reused through a free list.
  *
- * Objects are not zeroed.  Chunks double up to 64 KiB, so a node that needs few
- * objects pays little; they go back only in pool_free().  Not locked.
+ * Objects are not zeroed.  Large ones start a cache line.  Chunks double up to 64 KiB,
+ * so a node that needs few objects pays little; they go back only in pool_free().  Not
+ * locked.
  */
 #include <stddef.h>
+
+#include "base/chunks.h"
 
 struct pool {
 	size_t object_bytes;
@@ -17,6 +20,9 @@ struct pool {
 	void *chunks;
 	char *fresh; /* not yet handed out, in the newest chunk */
 	size_t nfresh, nlast;
+	size_t align;
+	struct chunk_store *store; /* source of full-sized chunks, or NULL: malloc */
+	void *borrowed;
 };
 
 void pool_init(struct pool *pool, size_t object_bytes);

@@ -30,9 +30,11 @@ static starpu_data_handle_t new_state(struct node *node,
 	if (index < 0)
 		return orr_alloc(bytes);
 	orr_lock(&node->pool_lock);
-	if (!node->datum_pools[index].object_bytes)
+	if (!node->datum_pools[index].object_bytes) {
 		pool_init(&node->datum_pools[index],
 			  sizeof(*handle) + (size_t)index * DATA_POOL_STEP);
+		node->datum_pools[index].store = &node->world->store;
+	}
 	handle = pool_get(&node->datum_pools[index]);
 	orr_unlock(&node->pool_lock);
 	memset(handle, 0, bytes);

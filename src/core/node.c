@@ -38,6 +38,7 @@ static void world_leave(struct world *world)
 		return;
 	*slot = NULL;
 	model_store_free(world->models);
+	chunk_store_free(&world->store);
 	free(world);
 }
 
@@ -306,7 +307,8 @@ void node_describe_waits(struct node *node, void (*say)(void *arg, const char *l
 		 "%d "
 		 "run, %d have data on the way",
 		 node->nsubmitted, node->nblocked, running, fetching - running);
-	say(arg, line);
+	if (node->nsubmitted > 0)
+		say(arg, line);
 	if (node->on_describe)
 		node->on_describe(node, say, arg);
 }

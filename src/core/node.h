@@ -25,6 +25,7 @@ enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
 struct world {
 	struct knobs knobs;
 	struct model_store *models; /* model files read so far, shared by all nodes */
+	struct chunk_store store;         /* chunks for the nodes' data */
 	int nnodes;                 /* nodes open now; the last one frees the world */
 };
 

@@ -53,7 +53,7 @@ void barrier_free_all(struct mpi *mpi)
 static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 {
 	struct engine *engine = &mpi->engine;
-	struct wire_head head = { .kind = WIRE_BARRIER, .round = (uint8_t)round };
+	struct wire_head head = {.kind = WIRE_BARRIER, .round = (uint8_t)round};
 	struct barrier_state *state;
 	struct plat_gate gate;
 	int to = (int)((comm->rank + (1LL << round)) % comm->size), must_wait, ret = 0;
@@ -104,7 +104,7 @@ static void world_barrier_done(struct net_barrier *barrier)
 
 static int barrier_of_all(struct mpi *mpi)
 {
-	struct world_barrier world = { .barrier.done = world_barrier_done, .mpi = mpi };
+	struct world_barrier world = {.barrier.done = world_barrier_done, .mpi = mpi};
 	struct engine *engine = &mpi->engine;
 
 	plat_gate_init(&world.gate);
@@ -117,7 +117,7 @@ static int barrier_of_all(struct mpi *mpi)
 void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer)
 {
 	struct engine *engine = &mpi->engine;
-	struct wire_head head = { .kind = WIRE_FLUSHED };
+	struct wire_head head = {.kind = WIRE_FLUSHED};
 
 	if (!is_answer)
 		engine_send_control(mpi, peer, &head, WIRE_SHORT_BYTES);
@@ -128,7 +128,7 @@ void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer)
 int barrier_flush(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
-	struct wire_head head = { .kind = WIRE_FLUSH };
+	struct wire_head head = {.kind = WIRE_FLUSH};
 	struct plat_gate gate;
 	size_t cursor = 0;
 	void *peer;
@@ -141,7 +141,8 @@ int barrier_flush(struct mpi *mpi)
 	engine->nunflushed = (int)engine->sent_to.count;
 	must_wait = engine->nunflushed > 0;
 	while ((peer = table_next(&engine->sent_to, &cursor)))
-		engine_send_control(mpi, (int)(uintptr_t)peer - 1, &head, WIRE_SHORT_BYTES);
+		engine_send_control(mpi, (int)(uintptr_t)peer - 1, &head,
+				    WIRE_SHORT_BYTES);
 	orr_unlock(&engine->lock);
 	engine_wake(mpi);
 	if (must_wait)
@@ -159,7 +160,8 @@ int mpi_barrier(struct mpi *mpi, int comm)
 	orr_add(&mpi->engine.nbarriers, 1);
 	engine_wake(mpi);
 	watch_wait_begins(mpi);
-	ret = comm == 0 ? barrier_of_all(mpi) : barrier_among(mpi, comm_at(&mpi->comms, comm));
+	ret = comm == 0 ? barrier_of_all(mpi)
+			: barrier_among(mpi, comm_at(&mpi->comms, comm));
 	watch_wait_ends(mpi);
 	orr_add(&mpi->engine.nbarriers, -1);
 	return ret;

@@ -118,8 +118,9 @@ static void drop_set(struct cache *cache, starpu_data_handle_t handle)
 static void report(struct mpi *mpi, char sign, starpu_data_handle_t handle, int rank)
 {
 	if (mpi->cache.reports)
-		fprintf(stderr, "[starpu][%d][communication cache] %c %zu %s %d\n", mpi->rank,
-			sign, data_bytes(handle), sign == '+' ? "to" : "from", rank);
+		fprintf(stderr, "[starpu][%d][communication cache] %c %zu %s %d\n",
+			mpi->rank, sign, data_bytes(handle), sign == '+' ? "to" : "from",
+			rank);
 }
 
 static int is_mine(struct mpi *mpi, starpu_data_handle_t handle)
@@ -137,15 +138,14 @@ void cache_init(struct mpi *mpi)
 	orr_lock_init(&cache->lock);
 	list_init(&cache->cached);
 	pool_init(&cache->sets, sizeof(struct sent_set));
-	cache->is_on = node_knobs(mpi->node)->mpi_cache != 0;
-	cache->reports = node_knobs(mpi->node)->mpi_cache_stats;
 }
 
 void cache_free(struct mpi *mpi)
 {
 	while (!list_is_empty(&mpi->cache.cached))
-		cache_forget(mpi, LIST_ENTRY(mpi->cache.cached.next, struct sent_set, link)
-					  ->handle);
+		cache_forget(mpi,
+			     LIST_ENTRY(mpi->cache.cached.next, struct sent_set, link)
+				     ->handle);
 	pool_free(&mpi->cache.sets);
 }
 
@@ -251,7 +251,8 @@ int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle)
 	return mpi->cache.is_on && !(handle->sent && handle->sent->is_unchecked);
 }
 
-/* ---- flushing ----------------------------------------------------------------------- */
+/* ---- flushing -----------------------------------------------------------------------
+ */
 
 /* Nothing to invalidate: never written here, and no access is on its way. */
 static int is_empty(starpu_data_handle_t handle)
@@ -268,7 +269,8 @@ void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 		return;
 	if (handle->flags & DATUM_RECEIVED) {
 		cache_clear_received(mpi, handle);
-	} else if (handle->owner != OWNER_UNSET && !is_mine(mpi, handle) && !is_empty(handle)) {
+	} else if (handle->owner != OWNER_UNSET && !is_mine(mpi, handle) &&
+		   !is_empty(handle)) {
 		data_invalidate_submit(mpi->node, handle);
 	}
 	if (!(handle->flags & DATUM_SENT))

@@ -40,7 +40,8 @@ static uint64_t hash_members(int size, const int *to_net)
 	if (!to_net)
 		return hash;
 	for (int i = 0; i < size; i++)
-		hash = table_mix(hash + 0x9e3779b97f4a7c15ULL * (uint64_t)(to_net[i] + 2));
+		hash = table_mix(hash +
+				 0x9e3779b97f4a7c15ULL * (uint64_t)(to_net[i] + 2));
 	return hash;
 }
 

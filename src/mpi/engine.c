@@ -73,6 +73,12 @@ void engine_leave(struct mpi *mpi, int entered)
 	finish_drain(mpi);
 }
 
+/* One more or less is the transport's; read without the lock by is_active(). */
+static void flies(struct engine *engine, int more)
+{
+	orr_store(&engine->nflying, engine->nflying + more);
+}
+
 /* ---- messages ------------------------------------------------------------- */
 
 static void parcel_sent(struct net_message *message)
@@ -82,7 +88,7 @@ static void parcel_sent(struct net_message *message)
 	struct engine *engine = &mpi->engine;
 	int entered = engine_enter(mpi);
 
-	engine->nflying--;
+	flies(engine, -1);
 	engine->nevents++;
 	if (parcel->request)
 		finish_moved(mpi, parcel->request);
@@ -115,7 +121,7 @@ static void parcel_send(struct parcel *parcel)
 	struct mpi *mpi = parcel->mpi;
 	int peer = parcel->message.peer;
 
-	mpi->engine.nflying++;
+	flies(&mpi->engine, 1);
 	if (mpi->net->ops->send(mpi->net, &parcel->message) < 0)
 		orr_die(mpi->rank, "transport %s refuses a message to rank %d of %d",
 			mpi->net->ops->name, peer, mpi->net->size);
@@ -148,7 +154,8 @@ static void early_keep_body(struct early *early, const void *body)
 	early->body = malloc(early->head.bytes);
 	if (!early->body)
 		orr_die(ORR_NO_RANK,
-			"no memory for an early message of %llu bytes: post receives sooner",
+			"no memory for an early message of %llu bytes: post receives "
+			"sooner",
 			(unsigned long long)early->head.bytes);
 	memcpy(early->body, body, early->head.bytes);
 }
@@ -191,8 +198,9 @@ static void accept_message(struct request *request, const struct wire_head *head
 	orr_die(request->mpi->rank,
 		"tag %lld: rank %d sends %llu bytes, rank %d receives %zu bytes into %s; "
 		"sender and receiver must register data of the same size",
-		(long long)request->tag, request->net_peer, (unsigned long long)head->bytes,
-		request->mpi->rank, net_layout_bytes(&payload->layout),
+		(long long)request->tag, request->net_peer,
+		(unsigned long long)head->bytes, request->mpi->rank,
+		net_layout_bytes(&payload->layout),
 		data_describe(request->handle, text, sizeof(text)));
 }
 
@@ -256,7 +264,7 @@ static void get_done(struct net_bulk *bulk)
 	int entered = engine_enter(mpi);
 
 	check_bulk(half, bulk->status);
-	engine->nflying--;
+	flies(engine, -1);
 	engine->nevents++;
 	give_key(engine, bulk->key);
 	pool_put(&engine->bulks, half);
@@ -274,7 +282,7 @@ static void grant(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
 	struct engine *engine = &mpi->engine;
-	struct wire_head head = { .kind = WIRE_GRANT };
+	struct wire_head head = {.kind = WIRE_GRANT};
 	struct half *half;
 	uint32_t key;
 
@@ -293,7 +301,7 @@ static void grant(struct request *request)
 	request->early = NULL;
 	half = half_new(request, key, get_done);
 	request_move(request, REQUEST_MOVING);
-	engine->nflying++;
+	flies(engine, 1);
 	check_bulk(half, mpi->net->ops->get(mpi->net, &half->bulk));
 	engine_send_control(mpi, request->net_peer, &head, WIRE_GRANT_BYTES);
 }
@@ -308,7 +316,7 @@ static void put_done(struct net_bulk *bulk)
 	int entered = engine_enter(mpi);
 
 	check_bulk(half, bulk->status);
-	mpi->engine.nflying--;
+	flies(&mpi->engine, -1);
 	mpi->engine.nevents++;
 	mpi->engine.nmoving--;
 	pool_put(&mpi->engine.bulks, half);
@@ -321,7 +329,7 @@ static void put_done(struct net_bulk *bulk)
 static void start_granted(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
-	int limit = node_knobs(mpi->node)->mpi_ndetached_send;
+	int limit = mpi->max_moving;
 
 	while (engine->granted.count > 0 && (limit == 0 || engine->nmoving < limit)) {
 		struct heap_entry *entry = heap_pop(&engine->granted);
@@ -331,15 +339,16 @@ static void start_granted(struct mpi *mpi)
 		request->bulk = NULL;
 		request_move(request, REQUEST_MOVING);
 		engine->nmoving++;
-		engine->nflying++;
-		check_bulk((struct half *)(void *)bulk, mpi->net->ops->put(mpi->net, bulk));
+		flies(engine, 1);
+		check_bulk((struct half *)(void *)bulk,
+			   mpi->net->ops->put(mpi->net, bulk));
 	}
 }
 
 static void on_grant(struct mpi *mpi, const struct wire_head *head)
 {
 	struct request *request = (struct request *)(uintptr_t)head->sender;
-	int priority = node_knobs(mpi->node)->mpi_priorities ? request->priority : 0;
+	int priority = mpi->has_priorities ? request->priority : 0;
 
 	request_move(request, REQUEST_GRANTED);
 	request->bulk = &half_new(request, (uint32_t)head->key, put_done)->bulk;
@@ -374,8 +383,10 @@ static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
 		   const void *body, struct request *local)
 {
 	struct engine *engine = &mpi->engine;
-	struct match_entry *entry = match_take(&engine->posted, head->comm, peer, head->tag);
-	struct request *request = entry ? ORR_CONTAINER(entry, struct request, match) : NULL;
+	struct match_entry *entry =
+		match_take(&engine->posted, head->comm, peer, head->tag);
+	struct request *request =
+		entry ? ORR_CONTAINER(entry, struct request, match) : NULL;
 	struct early *early;
 
 	if (request && request->state == REQUEST_READY && head->kind == WIRE_EAGER) {
@@ -403,7 +414,7 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 		    const void *body, size_t body_bytes)
 {
 	struct mpi *mpi = net->owner;
-	struct wire_head wire = { 0 };
+	struct wire_head wire = {0};
 	int entered = engine_enter(mpi);
 
 	ORR_ASSERT(head_bytes <= sizeof(wire));
@@ -435,7 +446,8 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 	engine_leave(mpi, entered);
 }
 
-/* ---- sends -------------------------------------------------------------------------- */
+/* ---- sends --------------------------------------------------------------------------
+ */
 
 static void send_eager(struct request *request, struct wire_head *head)
 {
@@ -488,7 +500,7 @@ static void send_local(struct request *request, struct wire_head *head, int is_s
 static void send_ready(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
-	struct wire_head head = { .sequence = request->sequence, .tag = request->tag };
+	struct wire_head head = {.sequence = request->sequence, .tag = request->tag};
 	int is_small;
 
 	head.comm = comm_at(&mpi->comms, request->comm)->id;
@@ -509,7 +521,8 @@ static void send_ready(struct request *request)
 	}
 }
 
-/* ---- posting -------------------------------------------------------------------------- */
+/* ---- posting --------------------------------------------------------------------------
+ */
 
 static void request_acquired(struct acquire *acquire)
 {
@@ -600,7 +613,8 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 	return post->is_waited ? request : NULL;
 }
 
-/* ---- progress ---------------------------------------------------------------------------- */
+/* ---- progress
+ * ---------------------------------------------------------------------------- */
 
 void engine_wake(struct mpi *mpi)
 {
@@ -620,7 +634,8 @@ int engine_poll(void *arg)
 	struct engine *engine = &mpi->engine;
 	int nevents = 0;
 
-	engine->is_polled = 1;
+	if (!orr_load(&engine->is_polled))
+		orr_store(&engine->is_polled, 1);
 	if (orr_trylock(&engine->lock)) {
 		engine->is_polling = 1;
 		nevents = mpi->net->ops->poll(mpi->net);

@@ -33,24 +33,25 @@ struct engine {
 	struct orr_lock lock;
 	struct pool requests, earlies, parcels, bulks;
 	struct match posted, early;
-	struct list all; /* requests, oldest first */
+	struct list all;     /* requests, oldest first */
 	struct heap granted; /* sends that wait for a place among the moving ones */
 	int nmoving;
 	uint32_t *free_keys; /* of bulk transfers to this node */
 	uint32_t nkeys, nfree_keys, free_keys_capacity;
 	struct request *keyless, *keyless_last; /* receives that wait for a key */
 
-	struct request *moved, *moved_last;     /* to be released */
+	struct request *moved, *moved_last;         /* to be released */
 	struct request *callbacks, *callbacks_last; /* released, to be called back */
-	int is_calling;   /* callbacks run one at a time, in order */
-	int ndraining;    /* nested or concurrent finish_drain() */
-	int is_polling;   /* the lock's holder is inside the transport's poll() */
-	int is_polled;    /* somebody has called engine_poll(): no calendar does all */
-	int is_asleep;    /* atomic: nobody polls before the next kick */
-	int is_leaving;   /* shutting down: everything of ours is complete */
-	int npending;     /* atomic: requests, until their callback has run */
-	int nposted;      /* atomic: requests ever, modulo 2^32 */
-	int nflying;      /* messages and bulk transfers that the transport owns */
+	int is_calling; /* callbacks run one at a time, in order */
+	int ndraining;  /* nested or concurrent finish_drain() */
+	int is_polling; /* the lock's holder is inside the transport's poll() */
+	int is_polled;  /* atomic: somebody has called engine_poll(): no calendar does all
+			 */
+	int is_asleep;  /* atomic: nobody polls before the next kick */
+	int is_leaving; /* shutting down: everything of ours is complete */
+	int npending;   /* atomic: requests, until their callback has run */
+	int nposted;    /* atomic: requests ever, modulo 2^32 */
+	int nflying;    /* atomic: messages and bulk transfers that the transport owns */
 	int nbarriers;
 	unsigned long nevents; /* anything that happened, for the watchdog */
 	struct pending_waiter *waiters;

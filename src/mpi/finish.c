@@ -11,14 +11,17 @@ struct pending_waiter {
 	struct plat_gate gate;
 };
 
+/* Others look at the first without the lock, to see whether there is one. */
 static void append(struct request **first, struct request **last, struct request *request)
 {
+	struct request *older = *first ? *last : NULL;
+
 	request->next = NULL;
-	if (*first)
-		(*last)->next = request;
-	else
-		*first = request;
 	*last = request;
+	if (older)
+		older->next = request;
+	else
+		orr_swap_ptr((void **)(void *)first, request);
 }
 
 static struct request *take_all(struct engine *engine, struct request **list)
@@ -28,8 +31,7 @@ static struct request *take_all(struct engine *engine, struct request **list)
 	if (!orr_load_ptr((void **)(void *)list))
 		return NULL;
 	orr_lock(&engine->lock);
-	first = *list;
-	*list = NULL;
+	first = orr_swap_ptr((void **)(void *)list, NULL);
 	orr_unlock(&engine->lock);
 	return first;
 }
@@ -137,7 +139,7 @@ static struct request *next_callback(struct engine *engine)
 	if (!engine->is_calling) {
 		request = engine->callbacks;
 		if (request) {
-			engine->callbacks = request->next;
+			orr_swap_ptr((void **)(void *)&engine->callbacks, request->next);
 			engine->is_calling = 1;
 		}
 	}
@@ -201,14 +203,14 @@ void finish_drain_later(struct mpi *mpi)
 
 	if (!orr_load_ptr((void **)(void *)&engine->moved))
 		return;
-	if (engine->is_polled)
+	if (orr_load(&engine->is_polled))
 		plat_poll_kick(plat);
-	if (engine->is_polled && !mpi->node->machine->simulated)
+	if (orr_load(&engine->is_polled) && !mpi->node->machine->simulated)
 		return;
 	if (engine->ndraining > 0 || engine->is_timer_set)
 		return;
 	engine->is_timer_set = 1;
-	engine->drain_timer = (struct plat_timer){ .fire = drain_timer_fired };
+	engine->drain_timer = (struct plat_timer){.fire = drain_timer_fired};
 	plat_after(plat, &engine->drain_timer, 0);
 }
 
@@ -233,7 +235,7 @@ int finish_test(struct request *request)
 
 	if (!orr_load(&request->ended)) {
 		/* A loop of tests must let virtual time advance. */
-		if (mpi->node->machine->simulated || !mpi->engine.is_polled)
+		if (mpi->node->machine->simulated || !orr_load(&mpi->engine.is_polled))
 			plat_sleep(mpi->node->plat, 1e-6);
 		else
 			engine_poll(mpi);

@@ -39,7 +39,8 @@ static void slow_begins(struct mpi *mpi)
 {
 	struct insertion *insertion = &mpi->insertion;
 
-	if (!orr_cas(&insertion->is_inserting, 0, 1) || plat_current_worker(mpi->node->plat))
+	if (!orr_cas(&insertion->is_inserting, 0, 1) ||
+	    plat_current_worker(mpi->node->plat))
 		insertion->is_unordered = 1;
 }
 
@@ -73,7 +74,8 @@ static void check_tag(struct mpi *mpi, starpu_data_handle_t handle, const char *
 	if (handle->tag >= 0)
 		return;
 	orr_die(mpi->rank,
-		"%s: %s has no tag, but must be transferred; call starpu_mpi_data_register() "
+		"%s: %s has no tag, but must be transferred; call "
+		"starpu_mpi_data_register() "
 		"with a tag on all ranks",
 		what, data_describe(handle, text, sizeof(text)));
 }
@@ -85,7 +87,7 @@ static void describe_half(struct mpi *mpi, struct post *post, int from, int to)
 
 	check_tag(mpi, post->handle, post->what);
 	post->kind = from == comm_at(&mpi->comms, post->comm)->rank ? REQUEST_SEND
-								      : REQUEST_RECEIVE;
+								    : REQUEST_RECEIVE;
 	post->peer = post->kind == REQUEST_SEND ? to : from;
 	post->tag = post->handle->tag;
 	net_peer = comm_net_rank(comm_at(&mpi->comms, post->comm), post->peer);
@@ -97,10 +99,10 @@ static void describe_half(struct mpi *mpi, struct post *post, int from, int to)
 static void transfer(const struct insert *insert, const struct plan_move *move)
 {
 	const struct starpu_data_descr *data = &insert->task->data[move->use];
-	struct post post = { .handle = data->handle,
-			     .comm = insert->comm,
-			     .priority = insert->task->priority,
-			     .what = insert->task->name };
+	struct post post = {.handle = data->handle,
+			    .comm = insert->comm,
+			    .priority = insert->task->priority,
+			    .what = insert->task->name};
 
 	if (move->from != insert->me && move->to != insert->me)
 		return;
@@ -148,7 +150,8 @@ static void die_at(const struct insert *insert, int use, const char *what)
 	starpu_data_handle_t handle = insert->task->data[use].handle;
 	char text[128];
 
-	orr_die(insert->mpi->rank, "starpu_mpi_task_insert: task %s, argument %d (%s): %s",
+	orr_die(insert->mpi->rank,
+		"starpu_mpi_task_insert: task %s, argument %d (%s): %s",
 		insert->task->name, use, data_describe(handle, text, sizeof(text)), what);
 }
 
@@ -158,7 +161,8 @@ static void die_unowned(const struct insert *insert, int only_written)
 		if (insert->uses[i].mode && insert->uses[i].owner == OWNER_UNSET &&
 		    (!only_written || (insert->uses[i].mode & (STARPU_W | STARPU_REDUX))))
 			die_at(insert, i,
-			       "the data has no owner; call starpu_mpi_data_register() with "
+			       "the data has no owner; call starpu_mpi_data_register() "
+			       "with "
 			       "a rank, on all ranks");
 }
 
@@ -168,7 +172,8 @@ static void check_executor(const struct insert *insert, int executor)
 
 	if (executor >= size || (executor < 0 && executor != PLAN_EVERYWHERE))
 		orr_die(insert->mpi->rank,
-			"starpu_mpi_task_insert: task %s shall execute on rank %d: expected 0 "
+			"starpu_mpi_task_insert: task %s shall execute on rank %d: "
+			"expected 0 "
 			"to %d",
 			insert->task->name, executor, size - 1);
 }
@@ -180,13 +185,15 @@ static int place(const struct insert *insert, int policy)
 
 	switch (executor) {
 	case PLAN_CONFLICT:
-		return policy_select(insert->mpi, policy, insert->comm, task->data, task->ndata);
+		return policy_select(insert->mpi, policy, insert->comm, task->data,
+				     task->ndata);
 	case PLAN_UNOWNED:
 		die_unowned(insert, 1);
 		break;
 	case PLAN_MIXED:
 		orr_die(insert->mpi->rank,
-			"starpu_mpi_task_insert: task %s writes data of STARPU_MPI_PER_NODE and "
+			"starpu_mpi_task_insert: task %s writes data of "
+			"STARPU_MPI_PER_NODE and "
 			"other data; split it, or add STARPU_EXECUTE_ON_NODE",
 			task->name);
 	default:
@@ -215,7 +222,8 @@ static int is_unknown(const struct insert *insert)
 	return 0;
 }
 
-/* ---- transfers ----------------------------------------------------------------------- */
+/* ---- transfers -----------------------------------------------------------------------
+ */
 
 /* As plan_make() wants it: only the two ranks concerned take note. */
 static int holds(void *arg, int use, int rank)
@@ -229,8 +237,9 @@ static int holds(void *arg, int use, int rank)
 	if (rank == insert->me)
 		return cache_note_received(mpi, handle);
 	if (insert->uses[use].owner == insert->me)
-		return cache_note_sent(mpi, handle,
-				       comm_net_rank(comm_at(&mpi->comms, insert->comm), rank));
+		return cache_note_sent(
+			mpi, handle,
+			comm_net_rank(comm_at(&mpi->comms, insert->comm), rank));
 	return 1;
 }
 
@@ -277,8 +286,8 @@ static void move_after(struct insert *insert)
 {
 	struct plan plan;
 
-	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor, holds_all,
-		  insert);
+	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor,
+		  holds_all, insert);
 	for (int i = 0; i < plan.nafter; i++)
 		transfer(insert, &plan.after[i]);
 	plan_free(&plan);
@@ -315,7 +324,8 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
 	insert_close(&insert);
 }
 
-/* ---- argument lists -------------------------------------------------------------------- */
+/* ---- argument lists
+ * -------------------------------------------------------------------- */
 
 /* 1: nothing to do here: another executes, owns all that is read and written, and
  * this rank has no part in the cache's account of what is written. */
@@ -372,8 +382,10 @@ static int choose(const struct insert *insert, const struct arg_list *args)
 		task->executor = args->on_data->owner;
 		if (task->executor == OWNER_UNSET)
 			orr_die(insert->mpi->rank,
-				"starpu_mpi_task_insert: task %s: STARPU_EXECUTE_ON_DATA names "
-				"data without owner; call starpu_mpi_data_register() first",
+				"starpu_mpi_task_insert: task %s: STARPU_EXECUTE_ON_DATA "
+				"names "
+				"data without owner; call starpu_mpi_data_register() "
+				"first",
 				task->name);
 	} else {
 		if (is_unknown(insert))
@@ -428,14 +440,14 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 	return ret;
 }
 
-static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args, va_list list,
-		       int phases, struct starpu_task **task)
+static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
+		       va_list list, int phases, struct starpu_task **task)
 {
-	struct exchange exchange = { .data = args->buffers,
-				     .ndata = args->nbuffers,
-				     .priority = args->priority,
-				     .executor = OWNER_UNSET,
-				     .name = codelet_name(args->codelet) };
+	struct exchange exchange = {.data = args->buffers,
+				    .ndata = args->nbuffers,
+				    .priority = args->priority,
+				    .executor = OWNER_UNSET,
+				    .name = codelet_name(args->codelet)};
 	struct insert insert;
 	int ret, is_own = 0;
 
@@ -465,7 +477,8 @@ int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list li
 		charge(mpi, 0);
 	else
 		ret = insert_slow(mpi, comm, &args, list,
-				  PHASE_BEFORE | PHASE_BUILD | PHASE_SUBMIT | PHASE_AFTER, &task);
+				  PHASE_BEFORE | PHASE_BUILD | PHASE_SUBMIT | PHASE_AFTER,
+				  &task);
 	args_end(&args);
 	return ret;
 }
@@ -498,21 +511,23 @@ int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_l
 	return insert_part(mpi, comm, cl, list, PHASE_AFTER, &none);
 }
 
-/* ---- single data --------------------------------------------------------------------------- */
+/* ---- single data
+ * --------------------------------------------------------------------------- */
 
 int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 {
 	starpu_data_handle_t handle = fetch->handle;
 	const struct mpi_comm *comm = comm_at(&mpi->comms, fetch->comm);
-	struct post post = { .handle = handle,
-			     .comm = fetch->comm,
-			     .is_waited = fetch->is_blocking,
-			     .what = fetch->what };
+	struct post post = {.handle = handle,
+			    .comm = fetch->comm,
+			    .is_waited = fetch->is_blocking,
+			    .what = fetch->what};
 	struct request *request;
 	int owner = handle->owner, is_held;
 
 	if (owner == OWNER_UNSET)
-		orr_die(mpi->rank, "%s: the data has no owner; call starpu_mpi_data_register()",
+		orr_die(mpi->rank,
+			"%s: the data has no owner; call starpu_mpi_data_register()",
 			fetch->what);
 	check_tag(mpi, handle, fetch->what);
 	if (owner == fetch->to || owner == OWNER_PER_NODE ||

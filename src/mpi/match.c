@@ -17,7 +17,8 @@ static size_t bucket_of(const struct match *match, uint64_t comm, int source, in
 	return table_mix(key ^ comm) & match->mask;
 }
 
-static int has_key(const struct match_entry *entry, uint64_t comm, int source, int64_t tag)
+static int has_key(const struct match_entry *entry, uint64_t comm, int source,
+		   int64_t tag)
 {
 	return entry->tag == tag && entry->source == source && entry->comm == comm;
 }
@@ -41,8 +42,8 @@ static void grow(struct match *match)
 			struct match_entry *entry = old[i], **bucket;
 
 			old[i] = entry->chain;
-			bucket = &match->buckets[bucket_of(match, entry->comm, entry->source,
-							   entry->tag)];
+			bucket = &match->buckets[bucket_of(match, entry->comm,
+							   entry->source, entry->tag)];
 			entry->chain = *bucket;
 			*bucket = entry;
 		}
@@ -56,7 +57,8 @@ void match_add(struct match *match, struct match_entry *entry)
 
 	if (!match->buckets || match->nkeys > match->mask)
 		grow(match);
-	bucket = &match->buckets[bucket_of(match, entry->comm, entry->source, entry->tag)];
+	bucket =
+		&match->buckets[bucket_of(match, entry->comm, entry->source, entry->tag)];
 	entry->next = NULL;
 	match->nentries++;
 	for (first = *bucket; first; first = first->chain) {
@@ -72,7 +74,8 @@ void match_add(struct match *match, struct match_entry *entry)
 	match->nkeys++;
 }
 
-struct match_entry *match_take(struct match *match, uint64_t comm, int source, int64_t tag)
+struct match_entry *match_take(struct match *match, uint64_t comm, int source,
+			       int64_t tag)
 {
 	struct match_entry **link, *first, *second;
 

@@ -20,22 +20,50 @@ static void close_parts(struct mpi *mpi)
 	free(mpi);
 }
 
-static struct mpi *open_parts(struct node *node, const struct net_config *config)
+static void set_size(struct mpi *mpi, const struct knobs *knobs,
+		     const struct net_config *config)
 {
-	struct mpi *mpi = orr_alloc(sizeof(*mpi));
-	const struct knobs *knobs = node_knobs(node);
-
-	mpi->node = node;
 	mpi->is_fake = knobs->mpi_fake_size > 0;
 	mpi->rank = config->rank;
 	mpi->size = mpi->is_fake ? knobs->mpi_fake_size : config->size;
 	if (mpi->is_fake && knobs->mpi_fake_rank >= 0)
 		mpi->rank = knobs->mpi_fake_rank;
 	if (mpi->rank >= mpi->size)
-		orr_die(ORR_NO_RANK, "STARPU_MPI_FAKE_RANK is %d: expected 0 to %d (of "
-				     "STARPU_MPI_FAKE_SIZE)",
+		orr_die(ORR_NO_RANK,
+			"STARPU_MPI_FAKE_RANK is %d: expected 0 to %d (of "
+			"STARPU_MPI_FAKE_SIZE)",
 			mpi->rank, mpi->size - 1);
+}
+
+static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
+{
+	mpi->max_moving = knobs->mpi_ndetached_send;
+	mpi->has_priorities = knobs->mpi_priorities;
 	mpi->use_coop_sends = knobs->mpi_coop_sends;
+	mpi->watchdog_s = knobs->mpi_watchdog_s;
+	mpi->cache.is_on = knobs->mpi_cache != 0;
+	mpi->cache.reports = knobs->mpi_cache_stats;
+	if (knobs->mpi_stats > 0)
+		stats_enable(mpi);
+	if (!mpi->cache.is_on && !knobs->silent && mpi->rank == 0)
+		orr_complain(mpi->rank, "the communication cache is disabled "
+					"(STARPU_MPI_CACHE): data travel for each task");
+}
+
+static struct mpi *open_parts(struct node *node, const struct net_config *config)
+{
+	struct mpi *mpi = orr_alloc(sizeof(*mpi));
+	const struct knobs *knobs = node_knobs(node);
+	struct knobs fresh;
+
+	/* Programs set variables between starpu_init() and this.  Simulated ranks have
+	 * one environment for all, so they keep to what the first of them read. */
+	if (!node->machine->simulated) {
+		knobs_read(&fresh);
+		knobs = &fresh;
+	}
+	mpi->node = node;
+	set_size(mpi, knobs, config);
 	comm_table_init(&mpi->comms);
 	comm_add(&mpi->comms, mpi->rank, mpi->size, NULL);
 	engine_init(mpi);
@@ -43,6 +71,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	cache_init(mpi);
 	insertion_init(mpi);
 	tag_ranges_init(&mpi->tags);
+	set_behaviour(mpi, knobs);
 	return mpi;
 }
 
@@ -63,8 +92,6 @@ int mpi_open(struct node *node, const struct net_config *config)
 	node->mpi = mpi;
 	node->on_unregister = registry_on_unregister;
 	node->on_describe = watch_describe;
-	if (node_knobs(node)->mpi_stats > 0)
-		stats_enable(mpi);
 	if (mpi->net)
 		plat_set_poll(node->plat, engine_poll, mpi);
 	return 0;
@@ -87,7 +114,7 @@ static void settle(struct mpi *mpi)
 	struct engine *engine = &mpi->engine;
 
 	while (orr_load(&engine->nflying) > 0 || engine->is_timer_set) {
-		if (engine->is_polled)
+		if (orr_load(&engine->is_polled))
 			engine_poll(mpi);
 		plat_sleep(mpi->node->plat, 1e-6);
 	}

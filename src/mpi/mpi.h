@@ -20,13 +20,13 @@
 
 struct mpi {
 	struct node *node;
-	struct net *net;  /* NULL when is_fake */
-	int is_fake;      /* a size is pretended, nothing is communicated */
-	int rank, size;   /* in the communicator of init, or pretended */
+	struct net *net; /* NULL when is_fake */
+	int is_fake;     /* a size is pretended, nothing is communicated */
+	int rank, size;  /* in the communicator of init, or pretended */
 	struct comm_table comms;
 	const void *last_comm; /* of the API, and its index: the usual look-up */
 	int last_comm_index;
-	void *api;        /* the API's, see src/api/mpi_comm.c */
+	void *api; /* the API's, see src/api/mpi_comm.c */
 	struct engine engine;
 	struct registry registry;
 	struct cache cache;
@@ -35,7 +35,11 @@ struct mpi {
 	struct stats stats;
 	struct tag_ranges tags;
 	struct watch watch;
+	/* Of the environment at init. */
+	int max_moving; /* large sends at a time; 0: any number */
+	int has_priorities;
 	int use_coop_sends;
+	double watchdog_s;
 };
 
 /*

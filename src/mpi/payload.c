@@ -17,8 +17,9 @@ static int in_place(struct payload *payload, starpu_data_handle_t handle)
 	struct net_layout *layout = &payload->layout;
 
 	memset(payload, 0, sizeof(*payload));
-	if (!interface_layout(handle, STARPU_MAIN_RAM, &layout->base, &layout->block_bytes,
-			      &layout->nblocks, &layout->stride_bytes)) {
+	if (!interface_layout(handle, STARPU_MAIN_RAM, &layout->base,
+			      &layout->block_bytes, &layout->nblocks,
+			      &layout->stride_bytes)) {
 		payload->is_packed = 1;
 		return 0;
 	}
@@ -63,7 +64,8 @@ void payload_of_send(struct payload *payload, starpu_data_handle_t handle)
 		set_packed(payload, NULL, bytes < 0 ? data_bytes(handle) : (size_t)bytes);
 		return;
 	}
-	if (handle->ops->pack_data(handle, STARPU_MAIN_RAM, &buffer, &bytes) != 0 || bytes < 0)
+	if (handle->ops->pack_data(handle, STARPU_MAIN_RAM, &buffer, &bytes) != 0 ||
+	    bytes < 0)
 		cannot(handle, "pack_data");
 	set_packed(payload, buffer, (size_t)bytes);
 }
@@ -136,8 +138,8 @@ void layout_gather(void *to, const struct net_layout *from)
 	if (!from->base || !target)
 		return;
 	for (size_t i = 0; i < from->nblocks; i++)
-		memcpy(target + i * from->block_bytes, from->base + i * from->stride_bytes,
-		       from->block_bytes);
+		memcpy(target + i * from->block_bytes,
+		       from->base + i * from->stride_bytes, from->block_bytes);
 }
 
 void layout_copy(const struct net_layout *to, const struct net_layout *from)

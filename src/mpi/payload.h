@@ -15,8 +15,8 @@
 
 struct payload {
 	struct net_layout layout;
-	void *packed;   /* owned buffer that layout names; NULL: in place */
-	int is_packed;  /* travels packed, even when nothing is carried */
+	void *packed;  /* owned buffer that layout names; NULL: in place */
+	int is_packed; /* travels packed, even when nothing is carried */
 };
 
 /* The value to send; packs when needed.  Ends the program when that fails. */

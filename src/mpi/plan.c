@@ -43,7 +43,7 @@ int plan_place(const struct plan_use *uses, int nuses)
 
 static void add(struct plan_move *moves, int *count, int use, int from, int to)
 {
-	moves[(*count)++] = (struct plan_move){ .use = use, .from = from, .to = to };
+	moves[(*count)++] = (struct plan_move){.use = use, .from = from, .to = to};
 }
 
 void plan_make(struct plan *plan, const struct plan_use *uses, int nuses, int executor,

@@ -75,7 +75,7 @@ int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_desc
 	choice = mpi->policies.funcs[policy](members->rank, members->size, data, ndata);
 	if (choice < 0 || choice >= members->size)
 		orr_die(mpi->rank,
-			"node selection policy %d chose rank %d: expected 0 to %d", policy,
-			choice, members->size - 1);
+			"node selection policy %d chose rank %d: expected 0 to %d",
+			policy, choice, members->size - 1);
 	return choice;
 }

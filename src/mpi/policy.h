@@ -14,7 +14,8 @@ struct mpi;
 
 enum { POLICY_MAX = 24, POLICY_CURRENT = -1, POLICY_MOST_R_DATA = 0 };
 
-typedef int (*policy_chooser)(int me, int size, struct starpu_data_descr *data, int ndata);
+typedef int (*policy_chooser)(int me, int size, struct starpu_data_descr *data,
+			      int ndata);
 
 struct policies {
 	policy_chooser funcs[POLICY_MAX]; /* [0] is never set */

@@ -76,15 +76,16 @@ static void grow(struct registry *registry)
 }
 
 /* Add; returns the handle that has the tag already, or NULL when it was added. */
-static starpu_data_handle_t bind_tag(struct registry *registry, starpu_data_handle_t handle,
-				     int64_t tag)
+static starpu_data_handle_t bind_tag(struct registry *registry,
+				     starpu_data_handle_t handle, int64_t tag)
 {
 	uint64_t print = print_of(tag);
 	size_t i;
 
 	if (!registry->slots || 3 * (registry->count + 1) > 2 * (registry->mask + 1))
 		grow(registry);
-	for (i = home_of(registry, tag); registry->slots[i]; i = (i + 1) & registry->mask) {
+	for (i = home_of(registry, tag); registry->slots[i];
+	     i = (i + 1) & registry->mask) {
 		uint64_t slot = registry->slots[i];
 
 		if ((slot & ~ADDRESS_MASK) == print && handle_of(slot)->tag == tag)
@@ -130,7 +131,8 @@ static void die_bound(struct mpi *mpi, const char *func, int64_t tag,
 	char text[128], other_text[128];
 
 	orr_die(mpi->rank,
-		"%s: tag %lld for handle %p (%s) belongs to handle %p (%s) already; give each "
+		"%s: tag %lld for handle %p (%s) belongs to handle %p (%s) already; give "
+		"each "
 		"handle a tag of its own, or unregister the other one first",
 		func, (long long)tag, (void *)handle,
 		data_describe(handle, text, sizeof(text)), (void *)other,
@@ -144,8 +146,9 @@ static void set_tag(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
 	starpu_data_handle_t other;
 
 	if (tag < 0)
-		orr_die(mpi->rank, "%s: tag %lld: expected 0 to INT64_MAX, or -1 for none",
-			func, (long long)tag);
+		orr_die(mpi->rank,
+			"%s: tag %lld: expected 0 to INT64_MAX, or -1 for none", func,
+			(long long)tag);
 	if ((handle->flags & DATUM_TAGGED) && handle->tag == tag)
 		return;
 	orr_lock(&registry->lock);
@@ -172,14 +175,15 @@ static void set_owner(struct mpi *mpi, starpu_data_handle_t handle, int rank, in
 	handle->comm = (short)comm;
 }
 
-void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag, int rank,
-		       int comm, const char *func)
+void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
+		       int rank, int comm, const char *func)
 {
 	unsigned flags = DATUM_MPI;
 
 	if (!handle)
 		orr_die(mpi->rank,
-			"%s: the handle is NULL; register the data first, with home node -1 "
+			"%s: the handle is NULL; register the data first, with home node "
+			"-1 "
 			"on the ranks that do not own it",
 			func);
 	if (tag != TAG_UNSET) {

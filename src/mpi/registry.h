@@ -31,8 +31,8 @@ void registry_free(struct registry *registry);
  * Ends the program, naming func, when the handle is NULL, the rank does not exist or
  * the tag belongs to another handle.
  */
-void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag, int rank,
-		       int comm, const char *func);
+void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
+		       int rank, int comm, const char *func);
 /* For node->on_unregister: tag and cache forget the handle. */
 void registry_on_unregister(struct node *node, starpu_data_handle_t handle);
 

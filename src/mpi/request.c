@@ -34,7 +34,8 @@ static const char *waiting_for(const struct request *request)
 	case REQUEST_TURN:
 		return request->kind == REQUEST_SEND
 			       ? "earlier tasks on the data are not done"
-			       : "earlier tasks on the data are not done, no message came";
+			       : "earlier tasks on the data are not done, no message "
+				 "came";
 	case REQUEST_MATCHED:
 		return "the message came, earlier tasks on the data are not done";
 	case REQUEST_READY:

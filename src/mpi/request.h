@@ -39,11 +39,11 @@ struct post {
 	int comm, peer; /* index of the communicator, rank in it */
 	int64_t tag;
 	int priority;
-	int is_sync;         /* a send that ends after its match only */
-	int is_unordered;    /* does not take its turn on the datum */
-	int is_waited;       /* the application will wait or test */
-	uint32_t sequence;   /* as struct wire_head */
-	const char *what;    /* for messages: function called, or codelet; borrowed */
+	int is_sync;       /* a send that ends after its match only */
+	int is_unordered;  /* does not take its turn on the datum */
+	int is_waited;     /* the application will wait or test */
+	uint32_t sequence; /* as struct wire_head */
+	const char *what;  /* for messages: function called, or codelet; borrowed */
 	void (*callback)(void *arg);
 	void *arg;
 };
@@ -65,9 +65,9 @@ struct request {
 	int64_t tag;
 	const char *what;
 	struct payload payload;
-	struct early *early;   /* receive: the message that came first */
-	struct request *local; /* receive: the send of the same node that it is for */
-	struct net_bulk *bulk; /* while granted */
+	struct early *early;     /* receive: the message that came first */
+	struct request *local;   /* receive: the send of the same node that it is for */
+	struct net_bulk *bulk;   /* while granted */
 	struct heap_entry order; /* in granted sends */
 	void (*callback)(void *arg);
 	void *arg;

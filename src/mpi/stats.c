@@ -15,7 +15,8 @@ void stats_enable(struct mpi *mpi)
 	struct stats *stats = &mpi->stats;
 
 	if (!stats->sent_bytes) {
-		stats->sent_bytes = orr_alloc((size_t)mpi->size * sizeof(*stats->sent_bytes));
+		stats->sent_bytes =
+			orr_alloc((size_t)mpi->size * sizeof(*stats->sent_bytes));
 		stats->since_s = plat_now_s(mpi->node->plat);
 	}
 	stats->is_on = 1;
@@ -35,8 +36,8 @@ static void print_line(const char *where, const char *gap, double bytes, double 
 {
 	double rate = seconds > 0 ? bytes / seconds : 0;
 
-	fprintf(stderr, "[starpu_comm_stats][%s]%s\t%f B\t%f MB\t %f B/s\t %f MB/s\n", where,
-		gap, bytes, bytes / BYTES_PER_MB, rate, rate / BYTES_PER_MB);
+	fprintf(stderr, "[starpu_comm_stats][%s]%s\t%f B\t%f MB\t %f B/s\t %f MB/s\n",
+		where, gap, bytes, bytes / BYTES_PER_MB, rate, rate / BYTES_PER_MB);
 }
 
 void stats_print(struct mpi *mpi)
@@ -52,7 +53,8 @@ void stats_print(struct mpi *mpi)
 		total += (double)stats->sent_bytes[i];
 	snprintf(where, sizeof(where), "%d", mpi->rank);
 	print_line(where, " TOTAL:", total, seconds);
-	fprintf(stderr, "[starpu_comm_stats][%d] NB_SENDS: %lu MAX_SENT_SIZE: %llu AVERAGE: %f\n",
+	fprintf(stderr,
+		"[starpu_comm_stats][%d] NB_SENDS: %lu MAX_SENT_SIZE: %llu AVERAGE: %f\n",
 		mpi->rank, stats->nsends, (unsigned long long)stats->max_bytes,
 		stats->nsends ? total / (double)stats->nsends : 0);
 	for (int i = 0; i < mpi->size; i++) {

@@ -30,7 +30,7 @@ static void insert_at(struct tag_ranges *tags, size_t place, int64_t first, int6
 	}
 	memmove(&tags->ranges[place + 1], &tags->ranges[place],
 		(tags->nranges - place) * sizeof(*tags->ranges));
-	tags->ranges[place] = (struct tag_range){ .first = first, .count = count };
+	tags->ranges[place] = (struct tag_range){.first = first, .count = count};
 	tags->nranges++;
 }
 

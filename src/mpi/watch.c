@@ -23,7 +23,8 @@ void watch_wait_ends(struct mpi *mpi)
 
 static void describe_early(const struct early *early, char *text, size_t bytes)
 {
-	snprintf(text, bytes, "tag %lld came from rank %d (%llu bytes)%s: nobody receives it",
+	snprintf(text, bytes,
+		 "tag %lld came from rank %d (%llu bytes)%s: nobody receives it",
 		 (long long)early->match.tag, early->match.source,
 		 (unsigned long long)early->head.bytes,
 		 early->head.kind == WIRE_ANNOUNCE ? ", the sender waits" : "");
@@ -39,7 +40,8 @@ static void list_all(struct mpi *mpi, int max_lines,
 	char text[400];
 	int nlines = 0, nleft = 0;
 
-	for (struct list *link = engine->all.next; link != &engine->all; link = link->next) {
+	for (struct list *link = engine->all.next; link != &engine->all;
+	     link = link->next) {
 		const struct request *request = LIST_ENTRY(link, struct request, link);
 
 		if (request->state == REQUEST_ENDED)
@@ -55,7 +57,8 @@ static void list_all(struct mpi *mpi, int max_lines,
 			nleft++;
 			continue;
 		}
-		describe_early(ORR_CONTAINER(entry, struct early, match), text, sizeof(text));
+		describe_early(ORR_CONTAINER(entry, struct early, match), text,
+			       sizeof(text));
 		say(arg, text);
 	}
 	if (nleft > 0) {
@@ -64,7 +67,8 @@ static void list_all(struct mpi *mpi, int max_lines,
 	}
 }
 
-void watch_describe(struct node *node, void (*say)(void *arg, const char *line), void *arg)
+void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
+		    void *arg)
 {
 	list_all(node->mpi, WATCH_MAX_LINES, say, arg);
 }
@@ -81,16 +85,18 @@ static void say_to_user(void *arg, const char *line)
 static void probe(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
-	struct wire_head head = { .kind = WIRE_PROBE };
-	struct table asked = { 0 };
+	struct wire_head head = {.kind = WIRE_PROBE};
+	struct table asked = {0};
 
-	for (struct list *link = engine->all.next; link != &engine->all; link = link->next) {
+	for (struct list *link = engine->all.next; link != &engine->all;
+	     link = link->next) {
 		const struct request *request = LIST_ENTRY(link, struct request, link);
 
 		if (request->net_peer == mpi->net->rank)
 			continue;
 		if (!table_put(&asked, (uint64_t)request->net_peer, mpi))
-			engine_send_control(mpi, request->net_peer, &head, WIRE_SHORT_BYTES);
+			engine_send_control(mpi, request->net_peer, &head,
+					    WIRE_SHORT_BYTES);
 	}
 	table_free(&asked);
 }
@@ -99,7 +105,7 @@ void watch_idle(struct mpi *mpi)
 {
 	struct watch *watch = &mpi->watch;
 	struct node *node = mpi->node;
-	double now_s, limit_s = node_knobs(node)->mpi_watchdog_s;
+	double now_s, limit_s = mpi->watchdog_s;
 	int ntasks;
 
 	if (node->machine->simulated || orr_load(&mpi->engine.npending) == 0)
@@ -140,7 +146,7 @@ static int depends_on_peer(const struct request *request, int peer)
 void watch_heard(struct mpi *mpi, int peer, int is_gone)
 {
 	struct engine *engine = &mpi->engine;
-	struct wire_head head = { .kind = WIRE_GONE };
+	struct wire_head head = {.kind = WIRE_GONE};
 	char text[400];
 
 	if (!is_gone) {
@@ -148,12 +154,14 @@ void watch_heard(struct mpi *mpi, int peer, int is_gone)
 			engine_send_control(mpi, peer, &head, WIRE_SHORT_BYTES);
 		return;
 	}
-	for (struct list *link = engine->all.next; link != &engine->all; link = link->next) {
+	for (struct list *link = engine->all.next; link != &engine->all;
+	     link = link->next) {
 		const struct request *request = LIST_ENTRY(link, struct request, link);
 
 		if (depends_on_peer(request, peer))
 			orr_die(mpi->rank,
-				"a transfer can never be matched: rank %d has shut down; post "
+				"a transfer can never be matched: rank %d has shut down; "
+				"post "
 				"the other half there, or remove this one: %s",
 				peer, request_describe(request, text, sizeof(text)));
 	}
@@ -163,8 +171,9 @@ void watch_check_leftovers(struct mpi *mpi)
 {
 	if (mpi->engine.early.nentries == 0)
 		return;
-	orr_complain(mpi->rank, "data came that was never received (did you forget to post a "
-				"receive?):");
+	orr_complain(mpi->rank,
+		     "data came that was never received (did you forget to post a "
+		     "receive?):");
 	list_all(mpi, WATCH_MAX_LINES, say_to_user, mpi);
 	orr_die(mpi->rank,
 		"starpu_mpi_shutdown: %zu messages without a receive; each send needs a "

@@ -30,7 +30,8 @@ void watch_idle(struct mpi *mpi);
 /* A peer asks, or answers that it is gone; the engine is locked. */
 void watch_heard(struct mpi *mpi, int peer, int is_gone);
 /* For node->on_describe. */
-void watch_describe(struct node *node, void (*say)(void *arg, const char *line), void *arg);
+void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
+		    void *arg);
 /* All is complete: die when messages came that nobody received. */
 void watch_check_leftovers(struct mpi *mpi);
 

@@ -25,7 +25,7 @@ enum wire_kind {
 
 struct wire_head {
 	uint8_t kind;
-	uint8_t round;     /* BARRIER */
+	uint8_t round; /* BARRIER */
 	uint16_t spare;
 	uint32_t sequence; /* EAGER, ANNOUNCE: ordinal among the transfers that insertion
 			    * made from this node to that one; 0: not checked */

@@ -7,6 +7,7 @@
 #include <sys/prctl.h>
 
 #include "base/check.h"
+#include "core/model.h"
 #include "real/real.h"
 
 /*
@@ -152,5 +153,7 @@ int plat_execute(struct worker *worker, struct job *job)
 		       task->cl_arg);
 	worker->current = previous;
 	job->duration_s = timed ? plat_now_s(plat) - start_s : 0;
+	if (task->cl->model && kernel && !knobs->disable_kernels)
+		model_record(worker, task, job->implementation, job->duration_s);
 	return 1;
 }

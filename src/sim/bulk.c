@@ -102,13 +102,13 @@ static void start_pair(struct pair *pair)
 		.arg = pair,
 	};
 
-	if (net_layout_bytes(&pair->put->layout) != net_layout_bytes(&pair->get->layout)) {
+	if (net_layout_bytes(&pair->put->layout) !=
+	    net_layout_bytes(&pair->get->layout)) {
 		pair->refusal.fire = on_refusal;
 		calendar_add(sim, &pair->refusal, transfer.start_s);
 		return;
 	}
-	transfer.start_s += wire_send_overhead_s(sim->wire, bytes) +
-			    wire_receive_overhead_s(sim->wire, bytes);
+	transfer.start_s += wire_receive_overhead_s(sim->wire, bytes);
 	net_moves(pair->from, 1);
 	net_moves(pair->to, 1);
 	wire_start(sim->wire, &transfer);
@@ -128,7 +128,10 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 	to = is_put ? peer : net;
 	key = (uint64_t)(is_put ? net : peer)->net.rank << KEY_BITS | bulk->key;
 	ORR_ASSERT(bulk->key < 1u << KEY_BITS);
-	*half_of(bulk) = (struct half){ plat_now_s(net->plat), is_put };
+	*half_of(bulk) = (struct half){plat_now_s(net->plat), is_put};
+	if (is_put)
+		half_of(bulk)->date_s =
+			net_send_date_s(net, (double)net_layout_bytes(&bulk->layout));
 	other = table_get(&to->halves, key);
 	if (!other) {
 		table_put(&to->halves, key, bulk);

@@ -4,7 +4,6 @@
 
 #include <simgrid/engine.h>
 
-
 static void pump(void *arg);
 
 /* At most one kernel timer exists, so that none is left behind at the end. */
@@ -38,7 +37,8 @@ static void pump(void *arg)
 
 	sim->timer = NULL; /* A kernel timer fires once and is gone. */
 	calendar_enter(sim);
-	while (sim->calendar.count > 0 && heap_first_date_s(&sim->calendar) <= sim->now_s) {
+	while (sim->calendar.count > 0 &&
+	       heap_first_date_s(&sim->calendar) <= sim->now_s) {
 		struct heap_entry *entry = heap_pop(&sim->calendar);
 
 		fire(sim, ORR_CONTAINER(entry, struct plat_timer, entry));

@@ -154,8 +154,8 @@ static void deferred_close(struct net *net)
 }
 
 static const struct net_ops deferred_ops = {
-	"mpi",		  deferred_send, deferred_put,   deferred_get,
-	deferred_barrier, deferred_poll, deferred_close,
+	"mpi",         deferred_send,  deferred_put, deferred_get, deferred_barrier,
+	deferred_poll, deferred_close,
 };
 
 int deferred_open(struct plat *plat, const struct net_config *config, struct net **net)

@@ -42,8 +42,9 @@ struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void))
 	auto *kernel = new struct kernel;
 
 	s4u::Engine::on_deadlock_cb([on_deadlock] { on_deadlock(); });
-	s4u::Activity::on_completion_cb(
-		[kernel](s4u::Activity const &activity) { on_completion(kernel, activity); });
+	s4u::Activity::on_completion_cb([kernel](s4u::Activity const &activity) {
+		on_completion(kernel, activity);
+	});
 	/* The state is the one before the change. */
 	s4u::Link::on_communication_state_change_cb(
 		[on_arrival](simgrid::kernel::resource::NetworkAction &,

@@ -13,7 +13,7 @@ static int parse_piece(struct wire_piece *piece, const char **text)
 	const char *at = *text;
 	char *end;
 
-	*piece = (struct wire_piece){ 0 };
+	*piece = (struct wire_piece){0};
 	piece->above_bytes = strtod(at, &end);
 	if (end == at || *end != ':')
 		return -EINVAL;
@@ -67,17 +67,20 @@ static void read_pieces(struct wire_pieces *pieces, const char *name)
 	char text[2048];
 
 	pieces->n = 0;
-	if (kernel_config(name, text, sizeof(text)) == 0 && pieces_parse(pieces, text) < 0)
+	if (kernel_config(name, text, sizeof(text)) == 0 &&
+	    pieces_parse(pieces, text) < 0)
 		orr_die(ORR_NO_RANK,
-			"SimGrid's %s is \"%s\": expected up to %d of size:factor, with ; "
-			"between; transport routes needs it (ORRERY_TRANSPORT=flows does not)",
+			"SimGrid's %s is \"%s\": expected up to %d of size:factor, with "
+			"; "
+			"between; transport routes needs it (ORRERY_TRANSPORT=flows does "
+			"not)",
 			name, text, WIRE_MAX_PIECES);
 }
 
 static void set_factor(struct wire_pieces *pieces, double factor)
 {
 	pieces->n = 1;
-	pieces->piece[0] = (struct wire_piece){ .value = { factor, 0 } };
+	pieces->piece[0] = (struct wire_piece){.value = {factor, 0}};
 }
 
 void law_read(struct wire_law *law)
@@ -89,12 +92,15 @@ void law_read(struct wire_law *law)
 		read_pieces(&law->bandwidth_factor, "smpi/bw-factor");
 		read_pieces(&law->latency_factor, "smpi/lat-factor");
 	} else {
-		set_factor(&law->bandwidth_factor, sg_cfg_get_double("network/bandwidth-factor"));
-		set_factor(&law->latency_factor, sg_cfg_get_double("network/latency-factor"));
+		set_factor(&law->bandwidth_factor,
+			   sg_cfg_get_double("network/bandwidth-factor"));
+		set_factor(&law->latency_factor,
+			   sg_cfg_get_double("network/latency-factor"));
 	}
 	read_pieces(&law->send_overhead_s, "smpi/ois");
 	read_pieces(&law->receive_overhead_s, "smpi/or");
 	law->tcp_gamma = sg_cfg_get_double("network/TCP-gamma");
 	law->weight_s = sg_cfg_get_double("network/weight-S");
+	law->detached_bytes = sg_cfg_get_int("smpi/send-is-detached-thresh");
 	law->crosstraffic = sg_cfg_get_boolean("network/crosstraffic");
 }

@@ -10,7 +10,7 @@
 
 /*
  * machine.c - a node's machine, from the <prop> elements of its host or cluster.
- * doc/platforms.md lists them.
+ * Numbers are in bytes, bytes per second, seconds and GFlop/s, without a unit.
  */
 
 static void copy_text(char *text, size_t bytes, const char *property)
@@ -28,10 +28,11 @@ static int read_number(struct plat *plat, const char *name, double *value)
 		return 0;
 	number = strtod(text, &end);
 	if (end == text || *end || !(number >= 0)) {
-		orr_complain(plat->node->rank,
-			     "platform file: property \"%s\" of host %s is \"%s\": expected "
-			     "a number >= 0 in bytes, seconds or GFlop/s, without a unit",
-			     name, sg_host_get_name(plat->host), text);
+		orr_complain(
+			plat->node->rank,
+			"platform file: property \"%s\" of host %s is \"%s\": expected "
+			"a number >= 0 in bytes, seconds or GFlop/s, without a unit",
+			name, sg_host_get_name(plat->host), text);
 		return -ENODEV;
 	}
 	*value = number;
@@ -52,22 +53,22 @@ int machine_read(struct plat *plat)
 {
 	struct plat_machine *machine = &plat->machine;
 	double cpus = sg_host_core_count(plat->host), gpus = 0;
-	double peaks[4] = { 0 }, unused;
+	double peaks[4] = {0}, unused;
 	const struct {
 		const char *name;
 		double *value;
 	} numbers[] = {
-		{ "cpus", &cpus },
-		{ "gpus", &gpus },
-		{ "gpu_mem_bytes", &machine->gpu_memory_bytes },
-		{ "pcie_bw", &machine->gpu_link_bytes_per_s },
-		{ "pcie_lat", &machine->gpu_link_latency_s },
-		{ "host_bw", &unused },
-		{ "nvlink_bw", &unused },
-		{ "cpu_peak_sp_gflops", &peaks[0] },
-		{ "cpu_peak_dp_gflops", &peaks[1] },
-		{ "gpu_peak_sp_gflops", &peaks[2] },
-		{ "gpu_peak_dp_gflops", &peaks[3] },
+		{"cpus", &cpus},
+		{"gpus", &gpus},
+		{"gpu_mem_bytes", &machine->gpu_memory_bytes},
+		{"pcie_bw", &machine->gpu_link_bytes_per_s},
+		{"pcie_lat", &machine->gpu_link_latency_s},
+		{"host_bw", &unused},
+		{"nvlink_bw", &unused},
+		{"cpu_peak_sp_gflops", &peaks[0]},
+		{"cpu_peak_dp_gflops", &peaks[1]},
+		{"gpu_peak_sp_gflops", &peaks[2]},
+		{"gpu_peak_dp_gflops", &peaks[3]},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -81,6 +82,9 @@ int machine_read(struct plat *plat)
 	}
 	machine->simulated = 1;
 	machine->executes = node_knobs(plat->node)->execute;
+	/* A GPU's kernels cannot run here: what really computes does so on CPU workers. */
+	if (machine->executes)
+		machine->ngpus = 0;
 	copy_text(machine->cpu_model, sizeof(machine->cpu_model),
 		  sg_host_get_property_value(plat->host, "cpu_model"));
 	copy_text(machine->gpu_model, sizeof(machine->gpu_model),

@@ -113,8 +113,8 @@ static void arena_put(struct arena *arena, void *block, size_t bytes, int touche
 	}
 	if (list->count == list->capacity) {
 		list->capacity = list->capacity ? 2 * list->capacity : 16;
-		list->blocks = orr_realloc(list->blocks,
-					   list->capacity * sizeof(*list->blocks));
+		list->blocks =
+			orr_realloc(list->blocks, list->capacity * sizeof(*list->blocks));
 	}
 	list->blocks[list->count++] = block;
 }

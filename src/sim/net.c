@@ -27,6 +27,17 @@ void net_moves(struct sim_net *net, int change)
 			   now_s);
 }
 
+double net_send_date_s(struct sim_net *net, double bytes)
+{
+	double date_s = plat_now_s(net->plat);
+
+	if (date_s < net->sending_until_s)
+		date_s = net->sending_until_s;
+	date_s += wire_send_overhead_s(net->sim->wire, bytes);
+	net->sending_until_s = date_s;
+	return date_s;
+}
+
 /* ---- groups ---------------------------------------------------------------- */
 
 static void on_release(struct plat_timer *timer)
@@ -113,12 +124,14 @@ void net_close_all(struct sim *sim)
 /* A tree of messages, up and down. */
 static double barrier_cost_s(struct net_group *group)
 {
-	struct sim_net *first = group->members[0], *last = group->members[group->size - 1];
+	struct sim_net *first = group->members[0],
+		       *last = group->members[group->size - 1];
 	int depth = 0;
 
 	while (1 << depth < group->size)
 		depth++;
-	return depth * wire_latency_s(group->sim->wire, first->plat->host, last->plat->host);
+	return depth *
+	       wire_latency_s(group->sim->wire, first->plat->host, last->plat->host);
 }
 
 static void net_barrier(struct net *base, struct net_barrier *barrier)
@@ -143,13 +156,13 @@ static const struct {
 	enum wire_kind kind;
 	struct net_ops ops;
 } transports[] = {
-#define TRANSPORT(text, kind)                                                      \
-	{                                                                          \
-		text, kind,                                                        \
-		{                                                                  \
-			text, packet_send, bulk_put, bulk_get, net_barrier,        \
-				net_poll, net_close                                \
-		}                                                                  \
+#define TRANSPORT(text, kind)                                                            \
+	{                                                                                \
+		text, kind,                                                              \
+		{                                                                        \
+			text, packet_send, bulk_put, bulk_get, net_barrier, net_poll,    \
+				net_close                                                \
+		}                                                                        \
 	}
 	TRANSPORT("routes", WIRE_ROUTES),
 	TRANSPORT("flows", WIRE_FLOWS),
@@ -200,6 +213,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 			return 0;
 		}
 	orr_complain(config->rank,
-		     "ORRERY_TRANSPORT is \"%s\": expected routes, flows, none or mpi", name);
+		     "ORRERY_TRANSPORT is \"%s\": expected routes, flows, none or mpi",
+		     name);
 	return -EINVAL;
 }

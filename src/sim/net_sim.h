@@ -37,7 +37,7 @@ struct sim_net {
 	/* Messages that wait for sent(), in the order of their dates. */
 	struct net_message *sending, *last_sending;
 	struct plat_timer sent;
-	double busy_until_s; /* the sender's overheads do not overlap */
+	double sending_until_s, receiving_until_s; /* overheads do not overlap */
 	struct table channels; /* by peer: packets on their way to it */
 	struct table halves;   /* by sender and key: half transfers to this node */
 	struct net_barrier *barrier;
@@ -47,6 +47,8 @@ struct sim_net {
 
 /* A transfer begins or ends at a node: for the trace. */
 void net_moves(struct sim_net *net, int change);
+/* When a message leaves that is sent now: the sender's overheads do not overlap. */
+double net_send_date_s(struct sim_net *net, double bytes);
 /* From now on, callbacks run on behalf of this node. */
 static inline void net_become(struct sim_net *net)
 {

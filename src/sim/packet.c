@@ -15,6 +15,7 @@ struct packet {
 	struct packet *next;       /* in its channel */
 	struct packet *next_early; /* in the group's list */
 	struct channel *channel;
+	struct plat_timer received;
 	double start_s;
 	size_t body_bytes;
 	unsigned head_bytes;
@@ -82,9 +83,8 @@ static void deliver(struct channel *channel, struct packet *packet)
 	free(packet);
 }
 
-static void on_arrival(void *arg)
+static void take(struct packet *packet)
 {
-	struct packet *packet = arg;
 	struct channel *channel = packet->channel;
 
 	packet->arrived = 1;
@@ -105,6 +105,32 @@ static void on_arrival(void *arg)
 	}
 }
 
+static void on_received(struct plat_timer *timer)
+{
+	take(ORR_CONTAINER(timer, struct packet, received));
+}
+
+/* The bytes are there; receiving may cost the node time. */
+static void on_arrival(void *arg)
+{
+	struct packet *packet = arg;
+	struct sim_net *from = packet->channel->from;
+	struct sim_net *to = from->group->members[packet->channel->peer];
+	double overhead_s = wire_receive_overhead_s(
+		from->sim->wire, (double)(packet->head_bytes + packet->body_bytes));
+	double date_s = from->sim->now_s;
+
+	if (!to || overhead_s <= 0) {
+		take(packet);
+		return;
+	}
+	if (date_s < to->receiving_until_s)
+		date_s = to->receiving_until_s;
+	to->receiving_until_s = date_s + overhead_s;
+	packet->received.fire = on_received;
+	calendar_add(from->sim, &packet->received, date_s + overhead_s);
+}
+
 static void start_packet(struct packet *packet)
 {
 	struct sim_net *from = packet->channel->from;
@@ -114,7 +140,7 @@ static void start_packet(struct packet *packet)
 		.from = from->plat->host,
 		.to = to->plat->host,
 		.bytes = bytes,
-		.start_s = packet->start_s + wire_receive_overhead_s(from->sim->wire, bytes),
+		.start_s = packet->start_s,
 		.done = on_arrival,
 		.arg = packet,
 	};
@@ -189,16 +215,12 @@ int packet_send(struct net *base, struct net_message *message)
 		return -EINVAL;
 	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
 	bytes = (double)(message->head_bytes + message->body_bytes);
-	start_s = plat_now_s(net->plat);
-	if (start_s < net->busy_until_s)
-		start_s = net->busy_until_s;
-	start_s += wire_send_overhead_s(net->sim->wire, bytes);
-	net->busy_until_s = start_s;
+	start_s = net_send_date_s(net, bytes);
 	packet = make_packet(message);
 	packet->start_s = start_s;
 	packet->channel = find_channel(net, message->peer);
-	*(packet->channel->last ? &packet->channel->last->next : &packet->channel->first) =
-		packet;
+	*(packet->channel->last ? &packet->channel->last->next
+				: &packet->channel->first) = packet;
 	packet->channel->last = packet;
 	if (net->group->members[message->peer])
 		start_packet(packet);

@@ -206,7 +206,8 @@ static void on_event(struct plat_timer *event)
 struct pcie *pcie_new(struct plat *plat)
 {
 	int nlinks = HOST_LINKS + GPU_LINKS * plat->machine.ngpus;
-	struct pcie *pcie = orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link));
+	struct pcie *pcie =
+		orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link));
 	double link = plat->machine.gpu_link_bytes_per_s;
 	double host = machine_property(plat, "host_bw", 0);
 	double peer = machine_property(plat, "nvlink_bw", 0);
@@ -240,7 +241,7 @@ int plat_copy(struct plat *plat, struct plat_copy *copy)
 	/* Kernels run on CPU workers only, so values never leave main memory. */
 	if (!pcie->costs || copy->from == copy->to)
 		return 1;
-	*t = (struct transfer){ .left_bytes = (double)copy->bytes };
+	*t = (struct transfer){.left_bytes = (double)copy->bytes};
 	t->start_s = plat_now_s(plat) + pcie->latency_s;
 	*(pcie->last ? &transfer_of(pcie->last)->next : &pcie->first) = copy;
 	pcie->last = copy;

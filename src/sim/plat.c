@@ -218,6 +218,8 @@ void sim_pay(struct plat *plat)
 		return;
 	plat->debt.debt_s = 0;
 	sg_actor_sleep_for(debt_s);
+	if (plat->sim->progress)
+		progress_show(plat->sim->progress, plat->sim);
 	if (is_polling(plat))
 		plat->poll(plat->poll_arg);
 }
@@ -250,7 +252,7 @@ void plat_sleep(struct plat *plat, double seconds)
 
 void plat_gate_init(struct plat_gate *gate)
 {
-	*gate = (struct plat_gate){ 0 };
+	*gate = (struct plat_gate){0};
 }
 
 /* Messages advance only while the main looks for them. */

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <simgrid/engine.h>
+
 #include "sim.h"
 
 /*
@@ -12,7 +14,7 @@
  * are measured, that looks at host time; nothing depends on it.
  */
 #define TERMINAL_PERIOD_S 0.5
-#define FILE_PERIOD_S 10.0
+#define FILE_PERIOD_S     10.0
 
 enum { LOOK_EVERY = 1 << 10 };
 
@@ -64,8 +66,8 @@ static void show(struct progress *progress, struct sim *sim, double host_s)
 		       : 0;
 	fprintf(stderr,
 		"%s[orrery] t=%.6f s, %lu of %lu tasks, %.0f tasks/s, %d ranks, %.0f s%s",
-		progress->on_terminal ? "\r" : "", sim->now_s, executed, submitted, rate,
-		sim->nplats, host_s - progress->start_s,
+		progress->on_terminal ? "\r" : "", simgrid_get_clock(), executed,
+		submitted, rate, sim->nplats, host_s - progress->start_s,
 		progress->on_terminal ? "   " : "\n");
 	fflush(stderr);
 	progress->last_executed = executed;

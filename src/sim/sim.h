@@ -40,9 +40,9 @@ struct sim {
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
 	struct arena *arena;
-	struct wire *wire;       /* the network; made by the first transport */
+	struct wire *wire; /* the network; made by the first transport */
 	struct net_group *groups;
-	struct trace *trace;     /* NULL: not wanted */
+	struct trace *trace;       /* NULL: not wanted */
 	struct progress *progress; /* NULL: not wanted */
 };
 
@@ -118,7 +118,7 @@ void trace_close(struct trace *trace, const char *path, double end_s);
 
 struct progress *progress_new(void);
 void progress_free(struct progress *progress, struct sim *sim);
-/* Called now and then by the calendar. */
+/* Called very often, by the calendar and by mains that submit. */
 void progress_show(struct progress *progress, struct sim *sim);
 
 /* Say what everybody waits for and end the process with exit code 3. */

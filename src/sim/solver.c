@@ -19,9 +19,9 @@
  * links' even shares, which never exceed the max-min shares by more than crosstraffic.
  */
 enum {
-	SMALL_FLOWS = 128,  /* most flows on their way for regions to be tried */
-	EXACT_FLOWS = 32,   /* most flows of a region that is exact */
-	REGION_FLOWS = 64,  /* most flows of any region */
+	SMALL_FLOWS = 128, /* most flows on their way for regions to be tried */
+	EXACT_FLOWS = 32,  /* most flows of a region that is exact */
+	REGION_FLOWS = 64, /* most flows of any region */
 	REGION_LINKS = 16 * REGION_FLOWS,
 };
 
@@ -61,7 +61,8 @@ struct flow {
 
 struct solver {
 	struct sim *sim;
-	struct table links; /* by the address of SimGrid's link; never walked but to free */
+	struct table
+		links; /* by the address of SimGrid's link; never walked but to free */
 	struct link **marked;
 	size_t nmarked, capacity;
 	struct plat_timer settle;

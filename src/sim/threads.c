@@ -78,12 +78,13 @@ static int wake_first(struct waiters *waiters)
 /* Block the calling main until somebody takes it off the list. */
 static void block_on(struct waiters *waiters, const char *who)
 {
-	struct waiter waiter = { 0 };
+	struct waiter waiter = {0};
 	struct node *node = plat_self();
 
 	if (sim_get()->in_kernel)
 		orr_die(ORR_NO_RANK,
-			"%s: a callback would block for ever: in simulation callbacks may "
+			"%s: a callback would block for ever: in simulation callbacks "
+			"may "
 			"signal, and lock a mutex that is free, but not wait",
 			who);
 	if (node) {
@@ -117,7 +118,8 @@ int starpu_pthread_mutex_lock(starpu_pthread_mutex_t *mutex)
 	struct mutex *m = mutex_of(mutex);
 
 	if (m->held)
-		block_on(&m->waiters, "starpu_pthread_mutex_lock"); /* It is handed over. */
+		block_on(&m->waiters,
+			 "starpu_pthread_mutex_lock"); /* It is handed over. */
 	m->held = 1;
 	return 0;
 }

@@ -104,7 +104,7 @@ static void find_title(char *title, size_t bytes)
 
 static void write_row(FILE *file, const struct trace_row *row, double end_s)
 {
-	static const char *const names[] = { "cpu", "gpu", "net" };
+	static const char *const names[] = {"cpu", "gpu", "net"};
 
 	for (int kind = 0; kind < TRACE_NKINDS; kind++)
 		for (int i = 0; i < TRACE_BINS && i * row->width_s < end_s; i++) {

@@ -27,8 +27,8 @@ struct wire {
 	struct sim *sim;
 	enum wire_kind kind;
 	struct wire_law law;
-	struct solver *solver; /* routes only */
-	xbt_dynar_t dynar;     /* scratch: a route of SimGrid */
+	struct solver *solver;   /* routes only */
+	xbt_dynar_t dynar;       /* scratch: a route of SimGrid */
 	struct flow_link *links; /* scratch: a route of ours */
 	int nlinks, capacity;
 };
@@ -74,16 +74,17 @@ static void append_link(struct wire *wire, sg_link_t link, double weight)
 		wire->links = orr_realloc(wire->links,
 					  (size_t)wire->capacity * sizeof(*wire->links));
 	}
-	wire->links[wire->nlinks++] = (struct flow_link){
-		.link = link, .bytes_per_s = sg_link_get_bandwidth(link), .weight = weight
-	};
+	wire->links[wire->nlinks++] =
+		(struct flow_link){.link = link,
+				   .bytes_per_s = sg_link_get_bandwidth(link),
+				   .weight = weight};
 }
 
 /* Ask SimGrid for a route; append its shared links to wire->links. */
 static struct route read_route(struct wire *wire, sg_host_t from, sg_host_t to,
 			       double weight)
 {
-	struct route route = { .least_bytes_per_s = INFINITY };
+	struct route route = {.least_bytes_per_s = INFINITY};
 
 	route.latency_s = sg_host_get_route_latency(from, to);
 	xbt_dynar_reset(wire->dynar);
@@ -115,7 +116,7 @@ static double raw_bound(const struct wire *wire, const struct route *route)
 static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 {
 	const struct wire_law *law = &wire->law;
-	struct flow_spec spec = { .done = transfer->done, .arg = transfer->arg };
+	struct flow_spec spec = {.done = transfer->done, .arg = transfer->arg};
 	struct route route;
 	double bytes = transfer->bytes + ENVELOPE_BYTES, delay_s;
 
@@ -207,6 +208,8 @@ double wire_send_overhead_s(const struct wire *wire, double bytes)
 
 double wire_receive_overhead_s(const struct wire *wire, double bytes)
 {
+	if (bytes >= wire->law.detached_bytes)
+		return 0;
 	return pieces_at(&wire->law.receive_overhead_s, bytes, 0);
 }
 

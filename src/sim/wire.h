@@ -33,12 +33,13 @@ struct wire_law {
 	struct wire_pieces send_overhead_s, receive_overhead_s;
 	double tcp_gamma, weight_s;
 	int crosstraffic;
+	double detached_bytes; /* only smaller messages have a receiver's overhead */
 };
 
 struct wire_transfer {
 	sg_host_t from, to;
-	double bytes, start_s;     /* start_s: not before now */
-	void (*done)(void *arg);   /* in kernel context, with sim->current unset */
+	double bytes, start_s;   /* start_s: not before now */
+	void (*done)(void *arg); /* in kernel context, with sim->current unset */
 	void *arg;
 };
 

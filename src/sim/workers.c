@@ -34,8 +34,8 @@ static void step_until_idle(struct sim_worker *sim_worker)
 	while (worker_step(worker))
 		;
 	sim->worker = NULL;
-	worker->parked = !calendar_has(&sim_worker->step) &&
-			 worker->npipeline < worker->depth;
+	worker->parked =
+		!calendar_has(&sim_worker->step) && worker->npipeline < worker->depth;
 }
 
 static void on_step(struct plat_timer *timer)
@@ -53,7 +53,8 @@ static void call_kernel(struct worker *worker, struct job *job)
 	if ((uintptr_t)kernel <= 1)
 		return;
 	worker->current = task;
-	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces, task->cl_arg);
+	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
+	       task->cl_arg);
 	worker->current = previous;
 }
 
@@ -172,23 +173,25 @@ static void refuse(struct worker *worker, struct job *job)
 	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
 		bytes += starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i));
 	if (!model)
-		orr_complain(worker->node->rank,
-			     "simulation: codelet %s has no performance model, so the "
-			     "duration of its tasks is unknown: set its .model, or its flag "
-			     "STARPU_CODELET_SIMGRID_EXECUTE",
-			     name ? name : "(unnamed)");
+		orr_complain(
+			worker->node->rank,
+			"simulation: codelet %s has no performance model, so the "
+			"duration of its tasks is unknown: set its .model, or its flag "
+			"STARPU_CODELET_SIMGRID_EXECUTE",
+			name ? name : "(unnamed)");
 	else
-		orr_complain(worker->node->rank,
-			     "simulation: no duration for codelet %s on %s (%s): model "
-			     "\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
-			     "no regression or roofline; file: %s: calibrate this size, or "
-			     "choose a size that the file has",
-			     name ? name : "(unnamed)", where,
-			     worker->type == STARPU_CPU_WORKER ? machine->cpu_model
-							       : machine->gpu_model,
-			     model->symbol ? model->symbol : "(no symbol)",
-			     model_footprint(model, task), bytes,
-			     *path ? path : "none, see STARPU_PERF_MODEL_DIR");
+		orr_complain(
+			worker->node->rank,
+			"simulation: no duration for codelet %s on %s (%s): model "
+			"\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
+			"no regression or roofline; file: %s: calibrate this size, or "
+			"choose a size that the file has",
+			name ? name : "(unnamed)", where,
+			worker->type == STARPU_CPU_WORKER ? machine->cpu_model
+							  : machine->gpu_model,
+			model->symbol ? model->symbol : "(no symbol)",
+			model_footprint(model, task), bytes,
+			*path ? path : "none, see STARPU_PERF_MODEL_DIR");
 	report_exit(1);
 }
 

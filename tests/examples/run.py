@@ -115,7 +115,23 @@ def check_models():
               and "truncated" in result.stdout, result.stdout)
 
 
+def check_calibration():
+    with tempfile.TemporaryDirectory() as directory:
+        result = run(["-n", "1"], CHOLESKY, ["--nb", "6", "--tile", "32"],
+                     STARPU_CALIBRATE="1", STARPU_PERF_MODEL_DIR=directory,
+                     STARPU_HOSTNAME="here", STARPU_NCPU="1")
+        path = os.path.join(directory, "codelets", "45", "orrery_sgemm.here")
+        text = ""
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                text = f.read()
+        # 20 gemms, the first of which is not counted; outliers may restart the count.
+        claim("a_real_run_writes_what_it_measured", re.search(
+            r"^6e96d715\t12288 .*\t\d+$", text, re.MULTILINE), text or result.stdout)
+
+
 check_command_line()
+check_calibration()
 if os.path.exists(CHOLESKY + "-sim"):
     check_simulation()
     check_models()

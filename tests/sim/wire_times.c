@@ -76,7 +76,7 @@ static void on_barrier(struct net_barrier *barrier)
 
 static void wait_barrier(struct run *run)
 {
-	struct net_barrier barrier = { .done = on_barrier };
+	struct net_barrier barrier = {.done = on_barrier};
 	struct plat_gate gate;
 
 	plat_gate_init(&gate);
@@ -103,7 +103,7 @@ static void *add(struct run *run, const struct transfer *t)
 
 		memcpy(&bulk[1], &run, sizeof(run));
 		bulk->peer = run->rank == t->from ? t->to : t->from;
-		bulk->layout = (struct net_layout){ NULL, t->bytes, 1, t->bytes };
+		bulk->layout = (struct net_layout){NULL, t->bytes, 1, t->bytes};
 		bulk->done = on_bulk;
 		memory = bulk;
 	}
@@ -160,15 +160,15 @@ static double play_smpi(struct run *run, const struct scene *scene)
 		const struct transfer *t = &scene->transfers[i];
 
 		if (t->to == rank)
-			MPI_Irecv(buffer, (int)t->bytes, MPI_BYTE, t->from, i, MPI_COMM_WORLD,
-				  &requests[n++]);
+			MPI_Irecv(buffer, (int)t->bytes, MPI_BYTE, t->from, i,
+				  MPI_COMM_WORLD, &requests[n++]);
 	}
 	for (int i = 0; i < scene->n; i++) {
 		const struct transfer *t = &scene->transfers[i];
 
 		if (t->from == rank)
-			MPI_Isend(buffer, (int)t->bytes, MPI_BYTE, t->to, i, MPI_COMM_WORLD,
-				  &requests[n++]);
+			MPI_Isend(buffer, (int)t->bytes, MPI_BYTE, t->to, i,
+				  MPI_COMM_WORLD, &requests[n++]);
 	}
 	MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
 	return plat_now_s(run->plat) - start_s;
@@ -176,7 +176,7 @@ static double play_smpi(struct run *run, const struct scene *scene)
 
 static void append(struct scene *scene, int from, int to, size_t bytes)
 {
-	scene->transfers[scene->n++] = (struct transfer){ from, to, bytes };
+	scene->transfers[scene->n++] = (struct transfer){from, to, bytes};
 }
 
 static int nfailed, size;
@@ -198,7 +198,7 @@ static void compare(struct run *run, const struct scene *scene)
 static void play_sizes(struct run *run, int to, const char *name)
 {
 	for (size_t bytes = 8; bytes <= 1 << 24; bytes *= 2) {
-		struct scene scene = { .n = 0 };
+		struct scene scene = {.n = 0};
 
 		snprintf(scene.name, sizeof(scene.name), "%s %zu B", name, bytes);
 		append(&scene, 0, to, bytes);
@@ -208,9 +208,9 @@ static void play_sizes(struct run *run, int to, const char *name)
 
 static void play_patterns(struct run *run, size_t bytes)
 {
-	struct scene scenes[6] = { 0 };
-	static const char *const names[] = { "two into one",	"exchange",    "ring",
-					     "all to all of 8", "one to seven", "random" };
+	struct scene scenes[6] = {0};
+	static const char *const names[] = {"two into one",    "exchange",     "ring",
+					    "all to all of 8", "one to seven", "random"};
 	unsigned seed = 1;
 
 	append(&scenes[0], 1, 0, bytes);
@@ -236,7 +236,8 @@ static void play_patterns(struct run *run, size_t bytes)
 			append(&scenes[5], from, to, bytes * (1 + (seed >> 8) % 4));
 	}
 	for (int i = 0; i < 6; i++) {
-		snprintf(scenes[i].name, sizeof(scenes[i].name), "%s %zu B", names[i], bytes);
+		snprintf(scenes[i].name, sizeof(scenes[i].name), "%s %zu B", names[i],
+			 bytes);
 		compare(run, &scenes[i]);
 	}
 }
@@ -244,10 +245,10 @@ static void play_patterns(struct run *run, size_t bytes)
 int main(int argc, char **argv)
 {
 	static struct node node;
-	struct run run = { 0 };
-	struct net_config config = { .name = argc > 1 ? argv[1] : "" };
+	struct run run = {0};
+	struct net_config config = {.name = argc > 1 ? argv[1] : ""};
 	MPI_Comm comm = MPI_COMM_WORLD;
-	struct world world = { 0 };
+	struct world world = {0};
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(comm, &run.rank);
@@ -268,7 +269,8 @@ int main(int argc, char **argv)
 	run.net->owner = &run;
 	run.net->deliver = on_deliver;
 	if (run.rank == 0)
-		printf("%-32s %12s %12s %8s\n", "scene", "smpi_us", "ours_us", "difference");
+		printf("%-32s %12s %12s %8s\n", "scene", "smpi_us", "ours_us",
+		       "difference");
 	play_sizes(&run, size - 1, "one message");
 	play_sizes(&run, 0, "to itself");
 	play_patterns(&run, 3000);

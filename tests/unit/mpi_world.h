@@ -26,10 +26,10 @@ static void world_open(int size)
 	world_size = size;
 	fake_start(size, 1e-6, 1e9);
 	for (int i = 0; i < size; i++) {
-		struct net_config config = { .name = "",
-					     .rank = i,
-					     .size = size,
-					     .eager_bytes = WORLD_EAGER_BYTES };
+		struct net_config config = {.name = "",
+					    .rank = i,
+					    .size = size,
+					    .eager_bytes = WORLD_EAGER_BYTES};
 		struct starpu_conf conf;
 
 		fake_select(i);

@@ -123,7 +123,8 @@ static void ranges_fill_holes(void **state)
 	tag_ranges_free(&tags);
 }
 
-/* ---- insertion on several nodes ----------------------------------------------------- */
+/* ---- insertion on several nodes -----------------------------------------------------
+ */
 
 static void increment(void *buffers[], void *arg)
 {
@@ -134,15 +135,16 @@ static void increment(void *buffers[], void *arg)
 static void add(void *buffers[], void *arg)
 {
 	(void)arg;
-	*(int *)STARPU_VECTOR_GET_PTR(buffers[1]) += *(int *)STARPU_VECTOR_GET_PTR(buffers[0]);
+	*(int *)STARPU_VECTOR_GET_PTR(buffers[1]) +=
+		*(int *)STARPU_VECTOR_GET_PTR(buffers[0]);
 }
 
-static struct starpu_codelet cl_increment = {
-	.cpu_funcs = { increment }, .nbuffers = 1, .modes = { STARPU_RW }, .name = "increment"
-};
+static struct starpu_codelet cl_increment = {.cpu_funcs = {increment},
+					     .nbuffers = 1,
+					     .modes = {STARPU_RW},
+					     .name = "increment"};
 static struct starpu_codelet cl_add = {
-	.cpu_funcs = { add }, .nbuffers = 2, .modes = { STARPU_R, STARPU_RW }, .name = "add"
-};
+	.cpu_funcs = {add}, .nbuffers = 2, .modes = {STARPU_R, STARPU_RW}, .name = "add"};
 
 static int insert(int rank, struct starpu_codelet *cl, ...)
 {
@@ -173,8 +175,8 @@ static void graph_open(struct graph *graph)
 			int *value = i == rank ? &graph->values[i] : NULL;
 
 			graph->handles[rank][i] = world_vector(rank, value, 1);
-			registry_register(world_mpi(rank), graph->handles[rank][i], 10 + i, i, 0,
-					  "test");
+			registry_register(world_mpi(rank), graph->handles[rank][i],
+					  10 + i, i, 0, "test");
 		}
 	}
 }
@@ -200,8 +202,9 @@ static unsigned long messages(void)
 static void all_add(struct graph *graph, int from, int to)
 {
 	for (int rank = 0; rank < NRANKS; rank++)
-		assert_int_equal(insert(rank, &cl_add, STARPU_R, graph->handles[rank][from],
-					STARPU_RW, graph->handles[rank][to], 0),
+		assert_int_equal(insert(rank, &cl_add, STARPU_R,
+					graph->handles[rank][from], STARPU_RW,
+					graph->handles[rank][to], 0),
 				 0);
 }
 
@@ -209,8 +212,8 @@ static void all_increment(struct graph *graph, int datum, int node)
 {
 	for (int rank = 0; rank < NRANKS; rank++)
 		assert_int_equal(insert(rank, &cl_increment, STARPU_RW,
-					graph->handles[rank][datum], STARPU_EXECUTE_ON_NODE, node,
-					0),
+					graph->handles[rank][datum],
+					STARPU_EXECUTE_ON_NODE, node, 0),
 				 0);
 }
 
@@ -293,8 +296,8 @@ static void a_new_owner_keeps_its_value(void **state)
 	graph.values[0] = 5;
 	all_add(&graph, 0, 1);
 	for (int rank = 0; rank < NRANKS; rank++)
-		registry_register(world_mpi(rank), graph.handles[rank][0], TAG_UNSET, 1, 0,
-				  "test");
+		registry_register(world_mpi(rank), graph.handles[rank][0], TAG_UNSET, 1,
+				  0, "test");
 	all_increment(&graph, 0, -1);
 	all_add(&graph, 0, 2);
 	fake_run();
@@ -312,7 +315,8 @@ static void null_where_it_does_not_matter(void **state)
 	graph_open(&graph);
 	mine = graph.handles[2];
 	assert_int_equal(insert(2, &cl_add, STARPU_R, NULL, STARPU_RW, mine[1], 0), 0);
-	assert_int_equal(insert(2, &cl_add, STARPU_R, mine[0], STARPU_RW, NULL, 0), -EINVAL);
+	assert_int_equal(insert(2, &cl_add, STARPU_R, mine[0], STARPU_RW, NULL, 0),
+			 -EINVAL);
 	assert_int_equal(insert(2, &cl_add, STARPU_EXECUTE_ON_NODE, 1, STARPU_R, NULL,
 				STARPU_RW, NULL, 0),
 			 0);
@@ -339,7 +343,7 @@ static void policies_choose(void **state)
 	(void)state;
 	graph_open(&graph);
 	for (int i = 0; i < 3; i++)
-		data[i] = (struct starpu_data_descr){ graph.handles[0][i], STARPU_R };
+		data[i] = (struct starpu_data_descr){graph.handles[0][i], STARPU_R};
 	assert_int_equal(policy_most_data(data, 3), 0);
 	data[1].mode = STARPU_RW;
 	assert_int_equal(policy_most_data(data, 3), 1);
@@ -350,9 +354,9 @@ static void policies_choose(void **state)
 		int policy = policy_add(&world_mpi(rank)->policies, choose_last);
 
 		assert_int_equal(policy, 1);
-		assert_int_equal(insert(rank, &cl_add, STARPU_R, graph.handles[rank][0], STARPU_RW,
-					graph.handles[rank][1], STARPU_NODE_SELECTION_POLICY,
-					policy, 0),
+		assert_int_equal(insert(rank, &cl_add, STARPU_R, graph.handles[rank][0],
+					STARPU_RW, graph.handles[rank][1],
+					STARPU_NODE_SELECTION_POLICY, policy, 0),
 				 0);
 		assert_int_equal(policy_select(world_mpi(rank), policy, 0, data, 3), 2);
 	}

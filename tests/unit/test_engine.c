@@ -15,17 +15,18 @@ enum { SMALL = 4, LARGE = 1000 }; /* elements: below and above the eager size */
 static struct request *post(int rank, enum request_kind kind, starpu_data_handle_t handle,
 			    int peer, int64_t tag)
 {
-	struct post what = { .kind = kind,
-			     .handle = handle,
-			     .peer = peer,
-			     .tag = tag,
-			     .is_waited = 1,
-			     .what = "test" };
+	struct post what = {.kind = kind,
+			    .handle = handle,
+			    .peer = peer,
+			    .tag = tag,
+			    .is_waited = 1,
+			    .what = "test"};
 
 	return engine_post(world_mpi(rank), &what);
 }
 
-static void post_detached(int rank, struct post *what, void (*callback)(void *), void *arg)
+static void post_detached(int rank, struct post *what, void (*callback)(void *),
+			  void *arg)
 {
 	what->callback = callback;
 	what->arg = arg;
@@ -87,7 +88,7 @@ static void early_ones_wait(void **state)
 static void who_waits_for_the_match(void **state)
 {
 	static int values[LARGE];
-	struct post what = { .kind = REQUEST_SEND, .peer = 1 };
+	struct post what = {.kind = REQUEST_SEND, .peer = 1};
 	int nsmall = 0, nlarge = 0, nsync = 0;
 	starpu_data_handle_t small, large, target;
 
@@ -130,7 +131,7 @@ static void one_tag_keeps_its_order(void **state)
 	enum { N = 20 };
 	static int from[N][LARGE], to[N][LARGE];
 	starpu_data_handle_t sources[N], targets[N];
-	struct post what = { .tag = 3 };
+	struct post what = {.tag = 3};
 	int nended = 0;
 
 	(void)state;
@@ -180,16 +181,16 @@ static void urgent_overtakes(void **state)
 	enum { N = 4 };
 	static int values[N][LARGE], to[N][LARGE];
 	struct order orders[N];
-	struct post what = { .kind = REQUEST_SEND, .peer = 1 };
+	struct post what = {.kind = REQUEST_SEND, .peer = 1};
 	starpu_data_handle_t sources[N], targets[N];
 	int next = 0;
 
 	(void)state;
 	world_open(2);
-	world_mpi(0)->node->world->knobs.mpi_ndetached_send = 1;
+	world_mpi(0)->max_moving = 1;
 	for (int i = 0; i < N; i++) {
 		sources[i] = world_vector(0, values[i], LARGE);
-		orders[i] = (struct order){ .next = &next };
+		orders[i] = (struct order){.next = &next};
 		what.handle = sources[i];
 		what.tag = i;
 		what.priority = i;
@@ -219,7 +220,7 @@ static void urgent_overtakes(void **state)
 struct seen {
 	struct mpi *mpi;
 	starpu_data_handle_t handle;
-	int npending, is_free, nposted;
+	int npending, is_free;
 };
 
 static void look(void *arg)
@@ -232,10 +233,10 @@ static void look(void *arg)
 
 static void callback_runs_between_release_and_count(void **state)
 {
-	int from[SMALL] = { 0 }, to[SMALL] = { 0 };
+	int from[SMALL] = {0}, to[SMALL] = {0};
 	starpu_data_handle_t source, target;
-	struct post what = { .kind = REQUEST_RECEIVE, .peer = 0, .tag = 1 };
-	struct seen seen = { 0 };
+	struct post what = {.kind = REQUEST_RECEIVE, .peer = 0, .tag = 1};
+	struct seen seen = {0};
 
 	(void)state;
 	world_open(2);
@@ -257,9 +258,9 @@ static void callback_runs_between_release_and_count(void **state)
 /* Early data that a receive finds does not call back from inside the post. */
 static void never_from_inside_the_call(void **state)
 {
-	int from[SMALL] = { 5 }, to[SMALL] = { 0 }, ncalls = 0;
+	int from[SMALL] = {5}, to[SMALL] = {0}, ncalls = 0;
 	starpu_data_handle_t source, target;
-	struct post what = { .kind = REQUEST_RECEIVE, .peer = 0, .tag = 1 };
+	struct post what = {.kind = REQUEST_RECEIVE, .peer = 0, .tag = 1};
 
 	(void)state;
 	world_open(2);
@@ -344,7 +345,7 @@ static void many_receives_are_pending(void **state)
 	enum { N = 10000 };
 	static int values[N], from[SMALL];
 	static starpu_data_handle_t targets[N];
-	struct post what = { .kind = REQUEST_RECEIVE, .peer = 0 };
+	struct post what = {.kind = REQUEST_RECEIVE, .peer = 0};
 	starpu_data_handle_t source;
 	int nended = 0;
 
@@ -359,8 +360,9 @@ static void many_receives_are_pending(void **state)
 	}
 	assert_int_equal(world_mpi(1)->engine.posted.nkeys, N);
 	for (int i = N - 1; i >= 0; i--)
-		assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, (int64_t)i << 40)),
-				 0);
+		assert_int_equal(
+			finish_wait(post(0, REQUEST_SEND, source, 1, (int64_t)i << 40)),
+			0);
 	fake_run();
 	assert_int_equal(nended, N);
 	assert_int_equal(world_mpi(1)->engine.posted.nkeys, 0);
@@ -373,9 +375,9 @@ static void many_receives_are_pending(void **state)
 /* Two communicators with the same members are apart; so are tags of 64 bits. */
 static void communicators_are_apart(void **state)
 {
-	int from[2][SMALL] = { { 1 }, { 2 } }, to[2][SMALL] = { { 0 }, { 0 } };
+	int from[2][SMALL] = {{1}, {2}}, to[2][SMALL] = {{0}, {0}};
 	starpu_data_handle_t sources[2], targets[2];
-	struct post what = { .tag = INT64_MAX };
+	struct post what = {.tag = INT64_MAX};
 
 	(void)state;
 	world_open(2);
@@ -383,7 +385,8 @@ static void communicators_are_apart(void **state)
 		int *reversed = orr_alloc(2 * sizeof(int));
 
 		reversed[0] = 1;
-		assert_int_equal(comm_add(&world_mpi(rank)->comms, 1 - rank, 2, reversed), 1);
+		assert_int_equal(comm_add(&world_mpi(rank)->comms, 1 - rank, 2, reversed),
+				 1);
 	}
 	for (int i = 0; i < 2; i++) {
 		sources[i] = world_vector(0, from[i], SMALL);

@@ -44,11 +44,11 @@ static unsigned mode_of(const char *text)
 	static const struct {
 		const char *text;
 		unsigned mode;
-	} modes[] = { { "RW:", STARPU_RW },
-		      { "R:", STARPU_R },
-		      { "W:", STARPU_W },
-		      { "S:", STARPU_SCRATCH },
-		      { "X:", STARPU_REDUX } };
+	} modes[] = {{"RW:", STARPU_RW},
+		     {"R:", STARPU_R},
+		     {"W:", STARPU_W},
+		     {"S:", STARPU_SCRATCH},
+		     {"X:", STARPU_REDUX}};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (strncmp(text, modes[i].text, strlen(modes[i].text)) == 0)
@@ -156,13 +156,15 @@ static FILE *open_golden(void)
 	snprintf(path, sizeof(path), "%s/tests/golden/plan.txt", source ? source : ".");
 	file = fopen(path, "r");
 	if (!file)
-		fail_msg("%s cannot be read: run from the source folder, or set ORRERY_SRC", path);
+		fail_msg("%s cannot be read: run from the source folder, or set "
+			 "ORRERY_SRC",
+			 path);
 	return file;
 }
 
 static void golden_plans(void **state)
 {
-	struct player player = { .holders = { 0 } };
+	struct player player = {.holders = {0}};
 	struct line line;
 	char input[TEXT_BYTES], text[TEXT_BYTES];
 	int number = 0, nfailed = 0, nplayed = 0;
@@ -182,8 +184,8 @@ static void golden_plans(void **state)
 		play_line(&player, &line, text);
 		if (strcmp(text, line.expected) == 0)
 			continue;
-		print_error("tests/golden/plan.txt:%d: plan is \"%s\", expected \"%s\"\n", number,
-			    text, line.expected);
+		print_error("tests/golden/plan.txt:%d: plan is \"%s\", expected \"%s\"\n",
+			    number, text, line.expected);
 		nfailed++;
 	}
 	fclose(file);
@@ -208,7 +210,7 @@ static void many_data(void **state)
 
 	(void)state;
 	for (int i = 0; i < N; i++)
-		uses[i] = (struct plan_use){ .owner = i % 4, .mode = STARPU_RW };
+		uses[i] = (struct plan_use){.owner = i % 4, .mode = STARPU_RW};
 	assert_int_equal(plan_place(uses, N), PLAN_CONFLICT);
 	plan_make(&plan, uses, N, 1, never, NULL);
 	assert_int_equal(plan.nbefore, N - N / 4);

@@ -1,0 +1,883 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Messages between two ranks, all forms and sizes, on two ranks or more. */
+#include <stdint.h>
+
+#include "mpi_claim.h"
+
+int claim_failures, claim_rank, claim_size;
+
+enum { TAG = 100, EAGER = 16384, LARGE = 3 << 20 };
+
+#define WORLD MPI_COMM_WORLD
+#define RANK  claim_rank
+
+/* ---- tools ------------------------------------------------------------------- */
+
+static void start(void)
+{
+	claim_init(1);
+}
+
+static void stop(void)
+{
+	starpu_mpi_shutdown();
+}
+
+static starpu_data_handle_t variable(long *at)
+{
+	starpu_data_handle_t handle;
+
+	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at, sizeof *at);
+	return handle;
+}
+
+static starpu_data_handle_t vector(unsigned char *at, size_t bytes)
+{
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at,
+				    (uint32_t)bytes, 1);
+	return handle;
+}
+
+static unsigned char pattern(size_t i, unsigned seed)
+{
+	return (unsigned char)(i * 7 + i / 251 + seed);
+}
+
+static unsigned char *filled(size_t bytes, unsigned seed)
+{
+	unsigned char *at = malloc(bytes ? bytes : 1);
+
+	for (size_t i = 0; i < bytes; i++)
+		at[i] = pattern(i, seed);
+	return at;
+}
+
+static int is_filled(const unsigned char *at, size_t bytes, unsigned seed)
+{
+	for (size_t i = 0; i < bytes; i++)
+		if (at[i] != pattern(i, seed))
+			return 0;
+	return 1;
+}
+
+static void add_cpu(void *buffers[], void *arg)
+{
+	(void)arg;
+	++*(long *)STARPU_VARIABLE_GET_PTR(buffers[0]);
+}
+
+static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
+				    .nbuffers = 1,
+				    .modes = {STARPU_RW},
+				    .model = &starpu_perfmodel_nop,
+				    .name = "add"};
+
+static void copy_cpu(void *buffers[], void *arg)
+{
+	(void)arg;
+	*(long *)STARPU_VARIABLE_GET_PTR(buffers[0]) =
+		*(long *)STARPU_VARIABLE_GET_PTR(buffers[1]);
+}
+
+static struct starpu_codelet copy = {.cpu_funcs = {copy_cpu},
+				     .nbuffers = 2,
+				     .modes = {STARPU_W, STARPU_R},
+				     .model = &starpu_perfmodel_nop,
+				     .name = "copy"};
+
+static void count(void *arg)
+{
+	__atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
+}
+
+static int count_of(int *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+}
+
+/* A little later, in real or in virtual time. */
+static void pause_shortly(void)
+{
+	starpu_sleep(0.01f);
+}
+
+/* ---- blocking and non-blocking -------------------------------------------------- */
+
+static void ping_pong_counts(void)
+{
+	long x = 0;
+	starpu_data_handle_t handle;
+	MPI_Status status;
+
+	start();
+	handle = variable(&x);
+	for (int i = 0; RANK < 2 && i < 20; i++) {
+		if (i % 2 == RANK) {
+			starpu_task_insert(&add, STARPU_RW, handle, 0);
+			CLAIM_EQ(starpu_mpi_send(handle, 1 - RANK, TAG, WORLD), 0);
+		} else {
+			CLAIM_EQ(starpu_mpi_recv(handle, 1 - RANK, TAG, WORLD, &status),
+				 0);
+			CLAIM_EQ(status.MPI_SOURCE, 1 - RANK);
+		}
+	}
+	starpu_data_unregister(handle);
+	CLAIM_EQ(x, RANK < 2 ? 19 + (RANK == 1) : 0);
+	stop();
+}
+
+static void requests_are_waited_and_tested(void)
+{
+	long x[2] = {RANK + 10, -1};
+	starpu_data_handle_t mine, theirs;
+	starpu_mpi_req send, receive;
+	int flag = 0;
+
+	start();
+	mine = variable(&x[0]);
+	theirs = variable(&x[1]);
+	for (int i = 0; RANK < 2 && i < 20; i++) {
+		starpu_mpi_isend_prio(mine, &send, 1 - RANK, TAG + i, i % 3, WORLD);
+		starpu_mpi_irecv(theirs, &receive, 1 - RANK, TAG + i, WORLD);
+		for (flag = 0; !flag;)
+			CLAIM_EQ(starpu_mpi_test(&receive, &flag, MPI_STATUS_IGNORE), 0);
+		CLAIM(receive == NULL);
+		CLAIM_EQ(starpu_mpi_wait(&send, MPI_STATUS_IGNORE), 0);
+		CLAIM(send == NULL);
+		CLAIM_EQ(starpu_data_acquire(theirs, STARPU_R), 0);
+		CLAIM_EQ(x[1], 11 - RANK);
+		starpu_data_release(theirs);
+	}
+	starpu_data_unregister(mine);
+	starpu_data_unregister(theirs);
+	stop();
+}
+
+/* A receive posted first does not complete by itself. */
+static void test_tells_the_truth(void)
+{
+	long x = RANK;
+	starpu_data_handle_t handle;
+	starpu_mpi_req req;
+	int flag = 0;
+
+	start();
+	handle = variable(&x);
+	if (RANK == 1) {
+		starpu_mpi_irecv(handle, &req, 0, TAG, WORLD);
+		for (int i = 0; i < 10; i++) {
+			starpu_mpi_test(&req, &flag, MPI_STATUS_IGNORE);
+			CLAIM_EQ(flag, 0);
+			CLAIM(req != NULL);
+		}
+	}
+	starpu_mpi_barrier(WORLD);
+	if (RANK == 0)
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+	if (RANK == 1)
+		starpu_mpi_wait(&req, MPI_STATUS_IGNORE);
+	starpu_data_unregister(handle);
+	CLAIM_EQ(x, RANK == 1 ? 0 : RANK);
+	stop();
+}
+
+/* A synchronous send ends when it is received; a small standard one before. */
+static void synchronous_sends_wait(void)
+{
+	long x[3] = {1, 2, 3};
+	starpu_data_handle_t handles[3];
+	starpu_mpi_req req[2];
+	int flag = 0, ended = 0;
+
+	start();
+	for (int i = 0; i < 3; i++)
+		handles[i] = variable(&x[i]);
+	if (RANK == 0) {
+		starpu_mpi_issend(handles[0], &req[0], 1, TAG, WORLD);
+		starpu_mpi_isend(handles[1], &req[1], 1, TAG + 1, WORLD);
+		starpu_mpi_issend_detached_prio(handles[2], 1, TAG + 2, 3, WORLD, count,
+						&ended);
+		starpu_mpi_wait(&req[1], MPI_STATUS_IGNORE);
+		pause_shortly();
+		starpu_mpi_test(&req[0], &flag, MPI_STATUS_IGNORE);
+		CLAIM_EQ(flag, 0);
+		CLAIM_EQ(count_of(&ended), 0);
+	}
+	starpu_mpi_barrier(WORLD);
+	for (int i = 0; RANK == 1 && i < 3; i++)
+		starpu_mpi_recv(handles[i], 0, TAG + i, WORLD, MPI_STATUS_IGNORE);
+	if (RANK == 0)
+		starpu_mpi_wait(&req[0], MPI_STATUS_IGNORE);
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(count_of(&ended), RANK == 0);
+	for (int i = 0; i < 3; i++)
+		starpu_data_unregister(handles[i]);
+	stop();
+}
+
+/* ---- detached --------------------------------------------------------------------- */
+
+enum { NCHAIN = 20 };
+
+struct chain {
+	starpu_data_handle_t handle;
+	int nleft, nruns, nreleased;
+};
+
+static void released(void *arg)
+{
+	struct chain *chain = arg;
+
+	count(&chain->nreleased);
+	starpu_data_release(chain->handle);
+}
+
+static void next_of_chain(void *arg);
+
+static void go_on(struct chain *chain)
+{
+	if (chain->nleft-- == 0)
+		return;
+	if ((chain->nleft + RANK) % 2)
+		starpu_mpi_isend_detached(chain->handle, 1 - RANK, TAG, WORLD,
+					  next_of_chain, chain);
+	else
+		starpu_mpi_irecv_detached(chain->handle, 1 - RANK, TAG, WORLD,
+					  next_of_chain, chain);
+}
+
+/* The datum has been released, so that a task, an acquisition and the next message can
+ * be submitted from here. */
+static void next_of_chain(void *arg)
+{
+	struct chain *chain = arg;
+
+	count(&chain->nruns);
+	starpu_data_acquire_cb(chain->handle, STARPU_R, released, chain);
+	if ((chain->nleft + RANK) % 2 == 0)
+		starpu_task_insert(&add, STARPU_RW, chain->handle, 0);
+	go_on(chain);
+}
+
+static void callbacks_continue(void)
+{
+	long x = 0;
+	struct chain chain = {.nleft = NCHAIN};
+
+	start();
+	chain.handle = variable(&x);
+	if (RANK < 2)
+		go_on(&chain);
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(chain.nruns, RANK < 2 ? NCHAIN : 0);
+	CLAIM_EQ(chain.nreleased, RANK < 2 ? NCHAIN : 0);
+	starpu_data_unregister(chain.handle);
+	if (RANK < 2)
+		CLAIM(x == NCHAIN || x == NCHAIN - 1);
+	stop();
+}
+
+static void wait_for_all_covers_callbacks(void)
+{
+	enum { N = 300 };
+	static long x[N];
+	starpu_data_handle_t handles[N];
+	int ncalls = 0;
+
+	start();
+	for (int i = 0; i < N; i++) {
+		x[i] = RANK ? -1 : i;
+		handles[i] = variable(&x[i]);
+		if (RANK == 0)
+			starpu_mpi_isend_detached(handles[i], 1, i, WORLD, count, &ncalls);
+		else if (RANK == 1)
+			starpu_mpi_irecv_detached(handles[i], 0, i, WORLD, count, &ncalls);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(count_of(&ncalls), RANK < 2 ? N : 0);
+	for (int i = 0; i < N; i++) {
+		starpu_data_unregister(handles[i]);
+		if (RANK == 1)
+			CLAIM_EQ(x[i], i);
+	}
+	stop();
+}
+
+/* Unregistering waits for the message by itself; a datum can go at once. */
+static void unregister_waits_for_messages(void)
+{
+	start();
+	for (int i = 0; i < 50; i++) {
+		size_t bytes = i % 5 ? 100 : 100000;
+		unsigned char *at = filled(bytes, RANK ? 99u : (unsigned)i);
+		starpu_data_handle_t handle = vector(at, bytes);
+
+		if (RANK == 0)
+			starpu_mpi_isend_detached(handle, 1, TAG, WORLD, NULL, NULL);
+		else if (RANK == 1)
+			starpu_mpi_irecv_detached_prio(handle, 0, TAG, i % 4, WORLD, NULL,
+						       NULL);
+		starpu_data_unregister(handle);
+		if (RANK == 1)
+			CLAIM(is_filled(at, bytes, (unsigned)i));
+		free(at);
+	}
+	stop();
+}
+
+/* write, send, write, send: each message takes the value of its turn. */
+static void messages_keep_their_turn(void)
+{
+	enum { N = 50 };
+	long x = 0, y[N];
+	starpu_data_handle_t handle, theirs[N];
+
+	start();
+	handle = variable(&x);
+	for (int i = 0; i < N; i++)
+		theirs[i] = variable(&y[i]);
+	for (int i = 0; RANK == 0 && i < N; i++) {
+		starpu_task_insert(&add, STARPU_RW, handle, 0);
+		starpu_mpi_isend_detached(handle, 1, TAG, WORLD, NULL, NULL);
+	}
+	for (int i = 0; RANK == 1 && i < N; i++) {
+		starpu_mpi_irecv_detached(handle, 0, TAG, WORLD, NULL, NULL);
+		starpu_task_insert(&copy, STARPU_W, theirs[i], STARPU_R, handle, 0);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(handle);
+	for (int i = 0; i < N; i++) {
+		starpu_data_unregister(theirs[i]);
+		if (RANK == 1)
+			CLAIM_EQ(y[i], i + 1);
+	}
+	stop();
+}
+
+/* Without sequential consistency, the receive does not wait for the reader before it. */
+static void unordered_receive_arrives(void)
+{
+	long x = RANK ? -1 : 77;
+	starpu_data_handle_t handle;
+	int ncalls = 0;
+
+	start();
+	handle = variable(&x);
+	if (RANK == 0)
+		starpu_mpi_isend_detached(handle, 1, TAG, WORLD, count, &ncalls);
+	else if (RANK == 1)
+		starpu_mpi_irecv_detached_sequential_consistency(handle, 0, TAG, WORLD,
+								 count, &ncalls, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(ncalls, RANK < 2);
+	starpu_data_unregister(handle);
+	if (RANK == 1)
+		CLAIM_EQ(x, 77);
+	stop();
+}
+
+/* ---- sizes and shapes ----------------------------------------------------------------- */
+
+static void any_size_arrives(void)
+{
+	static const size_t sizes[] = {1, 2, 1000, EAGER - 1, EAGER, EAGER + 1, 100000, LARGE};
+
+	start();
+	for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		unsigned char *at = filled(sizes[i], RANK ? 200 : i);
+		starpu_data_handle_t handle = vector(at, sizes[i]);
+
+		if (RANK == 0)
+			starpu_mpi_send(handle, 1, TAG, WORLD);
+		else if (RANK == 1)
+			starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+		starpu_data_unregister(handle);
+		if (RANK < 2)
+			CLAIM(is_filled(at, sizes[i], i));
+		free(at);
+	}
+	stop();
+}
+
+static void nothing_arrives_too(void)
+{
+	starpu_data_handle_t handle;
+	int ncalls = 0;
+
+	start();
+	starpu_void_data_register(&handle);
+	if (RANK == 0) {
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+		starpu_mpi_isend_detached(handle, 1, TAG, WORLD, count, &ncalls);
+	} else if (RANK == 1) {
+		starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+		starpu_mpi_irecv_detached(handle, 0, TAG, WORLD, count, &ncalls);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(ncalls, RANK < 2);
+	starpu_data_unregister(handle);
+	stop();
+}
+
+/* A part of a matrix into one with another leading dimension; the rest stays. */
+static void exchange_matrix(unsigned nx, unsigned ny)
+{
+	unsigned ld = RANK ? nx + 5 : nx + 1;
+	int *at = malloc((size_t)ld * ny * sizeof *at);
+	starpu_data_handle_t handle;
+
+	for (unsigned i = 0; i < ld * ny; i++)
+		at[i] = RANK ? -1 : (int)(i / ld * nx + i % ld);
+	starpu_matrix_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at, ld, nx, ny,
+				    sizeof *at);
+	if (RANK == 0)
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+	else if (RANK == 1)
+		starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+	starpu_data_unregister(handle);
+	for (unsigned i = 0; RANK == 1 && i < ld * ny; i++)
+		CLAIM_EQ(at[i], i % ld < nx ? (int)(i / ld * nx + i % ld) : -1);
+	free(at);
+}
+
+static void matrices_may_differ_in_stride(void)
+{
+	start();
+	exchange_matrix(1, 1);
+	exchange_matrix(3, 7);
+	exchange_matrix(64, 65);
+	exchange_matrix(500, 300);
+	stop();
+}
+
+/* A strided matrix is received as a plain vector of as many bytes. */
+static void shapes_may_differ(void)
+{
+	int matrix[6 * 4], line[5 * 4];
+	starpu_data_handle_t handle;
+
+	start();
+	for (int i = 0; i < 24; i++)
+		matrix[i] = i;
+	if (RANK == 0)
+		starpu_matrix_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)matrix, 6,
+					    5, 4, sizeof(int));
+	else
+		starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)line, 20,
+					    sizeof(int));
+	if (RANK == 0)
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+	else if (RANK == 1)
+		starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+	starpu_data_unregister(handle);
+	for (int i = 0; RANK == 1 && i < 20; i++)
+		CLAIM_EQ(line[i], i / 5 * 6 + i % 5);
+	stop();
+}
+
+static void self_sends_work(void)
+{
+	start();
+	for (int i = 0; i < 8; i++) {
+		size_t bytes = i % 2 ? 50000 : 50;
+		unsigned char *from = filled(bytes, (unsigned)i), *to = filled(bytes, 99);
+		starpu_data_handle_t source = vector(from, bytes), target = vector(to, bytes);
+		starpu_mpi_req send, receive;
+
+		if (i / 2 % 2)
+			starpu_mpi_irecv(target, &receive, RANK, TAG, WORLD);
+		if (i / 4 % 2)
+			starpu_mpi_issend(source, &send, RANK, TAG, WORLD);
+		else
+			starpu_mpi_isend(source, &send, RANK, TAG, WORLD);
+		if (i / 2 % 2 == 0)
+			starpu_mpi_irecv(target, &receive, RANK, TAG, WORLD);
+		starpu_mpi_wait(&send, MPI_STATUS_IGNORE);
+		starpu_mpi_wait(&receive, MPI_STATUS_IGNORE);
+		starpu_data_unregister(source);
+		starpu_data_unregister(target);
+		CLAIM(is_filled(to, bytes, (unsigned)i));
+		free(from);
+		free(to);
+	}
+	stop();
+}
+
+/* ---- matching --------------------------------------------------------------------------- */
+
+/* One tag, small and large messages mixed: the order of posting decides. */
+static void exchange_in_order(int late)
+{
+	enum { N = 40 };
+	unsigned char *at[N];
+	starpu_data_handle_t handles[N];
+
+	start();
+	for (unsigned i = 0; i < N; i++) {
+		size_t bytes = i % 3 ? 40 + i : 30000 + i;
+
+		at[i] = filled(bytes, RANK ? 99 : i);
+		handles[i] = vector(at[i], bytes);
+		if (RANK == 0)
+			starpu_mpi_isend_detached(handles[i], 1, TAG, WORLD, NULL, NULL);
+		else if (RANK == 1 && !late)
+			starpu_mpi_irecv_detached(handles[i], 0, TAG, WORLD, NULL, NULL);
+	}
+	if (late) {
+		pause_shortly();
+		starpu_mpi_barrier(WORLD);
+	}
+	for (int i = 0; RANK == 1 && late && i < N; i++)
+		starpu_mpi_irecv_detached(handles[i], 0, TAG, WORLD, NULL, NULL);
+	for (unsigned i = 0; i < N; i++) {
+		starpu_data_unregister(handles[i]);
+		if (RANK == 1)
+			CLAIM(is_filled(at[i], i % 3 ? 40 + i : 30000 + i, i));
+		free(at[i]);
+	}
+	stop();
+}
+
+static void one_tag_keeps_its_order(void)
+{
+	exchange_in_order(0);
+}
+
+static void early_ones_keep_their_order(void)
+{
+	exchange_in_order(1);
+}
+
+/* Many tags in a pseudo-random order, different on the two sides. */
+static void many_pending_find_each_other(void)
+{
+	enum { N = 2000 };
+	static long x[N];
+	static starpu_data_handle_t handles[N];
+	unsigned step = RANK ? 7 : 1237; /* both prime to N */
+
+	start();
+	for (unsigned i = 0; i < N; i++) {
+		x[i] = RANK ? -1 : (long)i * 3;
+		handles[i] = variable(&x[i]);
+	}
+	for (unsigned i = 0, k = 0; RANK < 2 && i < N; i++, k = (k + step) % N) {
+		starpu_mpi_tag_t tag = ((starpu_mpi_tag_t)k << 40) + k % 3;
+
+		if (RANK == 0)
+			starpu_mpi_isend_detached_prio(handles[k], 1, tag, (int)k % 7, WORLD,
+						       NULL, NULL);
+		else
+			starpu_mpi_irecv_detached(handles[k], 0, tag, WORLD, NULL, NULL);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	for (unsigned i = 0; i < N; i++) {
+		starpu_data_unregister(handles[i]);
+		if (RANK == 1)
+			CLAIM_EQ(x[i], i * 3);
+	}
+	stop();
+}
+
+/* ---- tags of tasks ------------------------------------------------------------------------ */
+
+static void tags_are_unlocked(void)
+{
+	enum { N = 10 };
+	long x[N];
+	starpu_data_handle_t handles[N];
+	int peers[N], prios[N];
+	starpu_mpi_tag_t tags[N];
+	MPI_Comm comms[N];
+
+	start();
+	for (int i = 0; i < N; i++) {
+		x[i] = RANK ? -1 : i;
+		handles[i] = variable(&x[i]);
+		peers[i] = 1 - RANK;
+		prios[i] = i;
+		tags[i] = TAG + i;
+		comms[i] = WORLD;
+	}
+	if (RANK == 0) {
+		starpu_mpi_isend_array_detached_unlock_tag(N, handles, peers, tags, comms, 5);
+		starpu_tag_wait(5);
+		starpu_mpi_isend_array_detached_unlock_tag_prio(N, handles, peers, tags,
+								prios, comms, 6);
+		starpu_tag_wait(6);
+		starpu_mpi_isend_detached_unlock_tag(handles[0], 1, TAG, WORLD, 7);
+		starpu_tag_wait(7);
+	} else if (RANK == 1) {
+		starpu_mpi_irecv_array_detached_unlock_tag(N, handles, peers, tags, comms, 5);
+		starpu_tag_wait(5);
+		starpu_mpi_irecv_array_detached_unlock_tag(N, handles, peers, tags, comms, 6);
+		starpu_tag_wait(6);
+		starpu_mpi_irecv_detached_unlock_tag(handles[9], 0, TAG, WORLD, 7);
+		starpu_tag_wait(7);
+		for (int i = 0; i < N; i++) {
+			starpu_data_acquire(handles[i], STARPU_R);
+			CLAIM_EQ(x[i], i == 9 ? 0 : i);
+			starpu_data_release(handles[i]);
+		}
+	}
+	for (int i = 0; i < N; i++)
+		starpu_data_unregister(handles[i]);
+	stop();
+}
+
+/* ---- communicators -------------------------------------------------------------------------- */
+
+/* Reversed ranks; the same tag on two communicators at the same time. */
+static void communicators_are_apart(void)
+{
+	long x[2] = {RANK, 100 + RANK}, y[2] = {-1, -1};
+	starpu_data_handle_t sent[2], got[2];
+	int last = claim_size - 1, me, n;
+	MPI_Comm reversed;
+
+	MPI_Comm_split(WORLD, 0, -RANK, &reversed);
+	start();
+	starpu_mpi_comm_register(reversed);
+	starpu_mpi_comm_rank(reversed, &me);
+	starpu_mpi_comm_size(reversed, &n);
+	CLAIM_EQ(me, last - RANK);
+	CLAIM_EQ(n, claim_size);
+	for (int i = 0; i < 2; i++) {
+		sent[i] = variable(&x[i]);
+		got[i] = variable(&y[i]);
+	}
+	/* To the next rank of each, which are different ones. */
+	starpu_mpi_isend_detached(sent[0], (me + 1) % n, TAG, reversed, NULL, NULL);
+	starpu_mpi_isend_detached(sent[1], (RANK + 1) % n, TAG, WORLD, NULL, NULL);
+	starpu_mpi_irecv_detached(got[1], (RANK + n - 1) % n, TAG, WORLD, NULL, NULL);
+	starpu_mpi_irecv_detached(got[0], (me + n - 1) % n, TAG, reversed, NULL, NULL);
+	starpu_mpi_barrier(reversed);
+	starpu_mpi_wait_for_all(WORLD);
+	for (int i = 0; i < 2; i++) {
+		starpu_data_unregister(sent[i]);
+		starpu_data_unregister(got[i]);
+	}
+	CLAIM_EQ(y[0], (RANK + 1) % n);
+	CLAIM_EQ(y[1], 100 + (RANK + n - 1) % n);
+	stop();
+	MPI_Comm_free(&reversed);
+}
+
+/* The library lives on a part of the world only. */
+static void part_of_the_world_works(void)
+{
+	MPI_Comm part;
+	struct starpu_conf conf;
+	long x = 0;
+	starpu_data_handle_t handle;
+	int me, n;
+
+	MPI_Comm_split(WORLD, RANK < 2, -RANK, &part);
+	starpu_conf_init(&conf);
+	conf.ncpus = 1;
+	CLAIM_EQ(starpu_init(&conf), 0);
+	CLAIM_EQ(starpu_mpi_init_comm(NULL, NULL, 0, part), 0);
+	starpu_mpi_comm_rank(part, &me);
+	starpu_mpi_comm_size(part, &n);
+	CLAIM_EQ(starpu_mpi_world_rank(), RANK);
+	CLAIM_EQ(starpu_mpi_world_size(), claim_size);
+	handle = variable(&x);
+	if (me > 0)
+		starpu_mpi_recv(handle, me - 1, TAG, part, MPI_STATUS_IGNORE);
+	starpu_task_insert(&add, STARPU_RW, handle, 0);
+	if (me < n - 1)
+		starpu_mpi_isend_detached(handle, me + 1, TAG, part, NULL, NULL);
+	starpu_mpi_barrier(part);
+	starpu_data_unregister(handle);
+	CLAIM_EQ(x, me + 1);
+	starpu_mpi_shutdown_comm(part);
+	starpu_shutdown();
+	MPI_Comm_free(&part);
+}
+
+/* ---- lives, barriers, counts ------------------------------------------------------------------ */
+
+static void lives_follow_each_other(void)
+{
+	for (int life = 0; life < 5; life++) {
+		long x = RANK + 10 * life;
+		starpu_data_handle_t handle;
+		int rank = -1;
+
+		if (life % 2) {
+			start();
+		} else {
+			CLAIM_EQ(starpu_init(NULL), 0);
+			CLAIM_EQ(starpu_mpi_init_comm(NULL, NULL, 0, WORLD), 0);
+		}
+		starpu_mpi_comm_rank(WORLD, &rank);
+		CLAIM_EQ(rank, RANK);
+		handle = variable(&x);
+		starpu_mpi_data_register(handle, TAG, 0);
+		if (RANK == 0)
+			starpu_mpi_send(handle, 1, TAG, WORLD);
+		else if (RANK == 1)
+			starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+		starpu_data_unregister(handle);
+		CLAIM_EQ(x, (RANK == 1 ? 0 : RANK) + 10 * life);
+		stop();
+		if (life % 2 == 0)
+			starpu_shutdown();
+		CLAIM_EQ(starpu_is_initialized(), 0);
+	}
+}
+
+/* Rank 1 enters the barrier after it has what rank 0 sends from inside it. */
+static void barrier_lets_messages_pass(void)
+{
+	unsigned char *at = filled(LARGE, RANK ? 9 : 1);
+	starpu_data_handle_t handle;
+
+	start();
+	handle = vector(at, LARGE);
+	for (int i = 0; i < 3; i++) {
+		if (RANK == 0)
+			starpu_mpi_isend_detached(handle, 1, TAG, WORLD, NULL, NULL);
+		else if (RANK == 1)
+			starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+		CLAIM_EQ(starpu_mpi_barrier(WORLD), 0);
+	}
+	starpu_data_unregister(handle);
+	if (RANK < 2)
+		CLAIM(is_filled(at, LARGE, 1));
+	free(at);
+	stop();
+}
+
+/* Payload bytes by destination, only while the count is on; an envelope is none. */
+static void statistics_count_payload(void)
+{
+	size_t *sent = calloc((size_t)claim_size, sizeof *sent);
+	unsigned char *at = filled(40000, 1);
+	long x = 5;
+	starpu_data_handle_t small, large;
+
+	start();
+	small = variable(&x);
+	large = vector(at, 40000);
+	for (int i = 0; i < 3; i++) {
+		if (i == 1)
+			starpu_mpi_comm_stats_enable();
+		if (i == 2)
+			starpu_mpi_comm_stats_disable();
+		if (RANK == 0) {
+			starpu_mpi_send(small, 1, TAG, WORLD);
+			starpu_mpi_send(large, 1, TAG + 1, WORLD);
+		} else if (RANK == 1) {
+			starpu_mpi_recv(small, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+			starpu_mpi_recv(large, 0, TAG + 1, WORLD, MPI_STATUS_IGNORE);
+		}
+		starpu_mpi_barrier(WORLD);
+	}
+	starpu_mpi_comm_stats_retrieve(sent);
+	for (int i = 0; i < claim_size; i++)
+		CLAIM_EQ(sent[i], RANK == 0 && i == 1 ? 40000 + sizeof x : 0);
+	starpu_data_unregister(small);
+	starpu_data_unregister(large);
+	stop();
+	free(at);
+	free(sent);
+}
+
+/* ---- tags ------------------------------------------------------------------------------------- */
+
+static void tags_have_64_bits(void)
+{
+	int64_t *bound = NULL;
+	int flag = 0;
+
+	CLAIM_EQ(starpu_mpi_comm_get_attr(WORLD, STARPU_MPI_TAG_UB, &bound, &flag), 0);
+	CLAIM_EQ(flag, 1);
+	CLAIM(bound && *bound == INT64_MAX);
+	CLAIM_EQ(starpu_mpi_comm_get_attr(WORLD, MPI_HOST, &bound, &flag), 0);
+	CLAIM_EQ(flag, 0);
+}
+
+static void tag_ranges_do_not_overlap(void)
+{
+	int64_t first, second, third;
+
+	start();
+	CLAIM_EQ(starpu_mpi_tags_allocate(0), -1);
+	first = starpu_mpi_tags_allocate(100);
+	second = starpu_mpi_tags_allocate(10);
+	CLAIM(first >= 0 && second >= 0);
+	CLAIM(first + 100 <= second || second + 10 <= first);
+	starpu_mpi_tags_free(first);
+	third = starpu_mpi_tags_allocate(50);
+	CLAIM_EQ(third, first);
+	CLAIM(third + 50 <= second || second + 10 <= third);
+	starpu_mpi_tags_free(third);
+	starpu_mpi_tags_free(second);
+	CLAIM_EQ(starpu_mpi_tags_allocate(1000), first);
+	starpu_mpi_tags_free(first);
+	stop();
+}
+
+static void tags_and_owners_are_kept(void)
+{
+	long x[2];
+	starpu_data_handle_t first, second;
+
+	start();
+	first = variable(&x[0]);
+	starpu_mpi_data_register(first, 42, 1);
+	CLAIM_EQ(starpu_mpi_data_get_tag(first), 42);
+	CLAIM_EQ(starpu_mpi_data_get_rank(first), 1);
+	starpu_mpi_data_register(first, 42, 1); /* the same once more is no conflict */
+	starpu_mpi_data_set_rank(first, 0);
+	CLAIM_EQ(starpu_mpi_data_get_tag(first), 42);
+	CLAIM_EQ(starpu_mpi_data_get_rank(first), 0);
+	starpu_mpi_data_set_tag(first, (starpu_mpi_tag_t)1 << 60);
+	CLAIM_EQ(starpu_mpi_data_get_tag(first), (starpu_mpi_tag_t)1 << 60);
+	second = variable(&x[1]);
+	starpu_mpi_data_register(second, 42, 0); /* free again */
+	starpu_data_unregister(first);
+	starpu_mpi_data_register(second, (starpu_mpi_tag_t)1 << 60, STARPU_MPI_PER_NODE);
+	CLAIM_EQ(starpu_mpi_data_get_rank(second), STARPU_MPI_PER_NODE);
+	starpu_data_unregister(second);
+	stop();
+}
+
+static const struct claim claims[] = {
+	{"a ping-pong counts", ping_pong_counts},
+	{"requests are waited for and tested", requests_are_waited_and_tested},
+	{"test tells the truth", test_tells_the_truth},
+	{"synchronous sends wait for the receive", synchronous_sends_wait},
+	{"callbacks submit tasks and messages", callbacks_continue},
+	{"wait_for_all waits for callbacks", wait_for_all_covers_callbacks},
+	{"unregistering waits for messages", unregister_waits_for_messages},
+	{"a message has the value of its turn", messages_keep_their_turn},
+	{"a receive without sequential consistency arrives", unordered_receive_arrives},
+	{"any size arrives", any_size_arrives},
+	{"messages without bytes arrive", nothing_arrives_too},
+	{"matrices may differ in their leading dimension", matrices_may_differ_in_stride},
+	{"a matrix may be received as a vector", shapes_may_differ},
+	{"a rank sends to itself", self_sends_work},
+	{"one tag keeps its order", one_tag_keeps_its_order},
+	{"early messages keep their order", early_ones_keep_their_order},
+	{"2,000 pending messages find each other", many_pending_find_each_other},
+	{"messages unlock tags", tags_are_unlocked},
+	{"communicators are kept apart", communicators_are_apart},
+	{"a part of the world works by itself", part_of_the_world_works},
+	{"five lives follow each other", lives_follow_each_other},
+	{"messages pass during a barrier", barrier_lets_messages_pass},
+	{"statistics count payload bytes", statistics_count_payload},
+	{"tags have 64 bits", tags_have_64_bits},
+	{"ranges of tags do not overlap", tag_ranges_do_not_overlap},
+	{"tags and owners are kept", tags_and_owners_are_kept},
+	{NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+	return mpi_claims_run(argc, argv, claims);
+}
