@@ -308,7 +308,7 @@ void starpu_data_set_user_data(starpu_data_handle_t handle, void *user_data)
 
 void *starpu_data_get_user_data(starpu_data_handle_t handle)
 {
-	return handle->extra ? handle->extra->user_data : NULL;
+	return data_body(handle)->extra ? data_body(handle)->extra->user_data : NULL;
 }
 
 void starpu_data_set_sched_data(starpu_data_handle_t handle, void *sched_data)
@@ -318,7 +318,7 @@ void starpu_data_set_sched_data(starpu_data_handle_t handle, void *sched_data)
 
 void *starpu_data_get_sched_data(starpu_data_handle_t handle)
 {
-	return handle->extra ? handle->extra->sched_data : NULL;
+	return data_body(handle)->extra ? data_body(handle)->extra->sched_data : NULL;
 }
 
 void starpu_data_set_name(starpu_data_handle_t handle, const char *name)
@@ -355,12 +355,12 @@ void starpu_data_set_coordinates(starpu_data_handle_t handle, unsigned dimension
 unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle,
 					   unsigned dimensions, int dims[])
 {
-	unsigned known = handle->extra ? (unsigned)handle->extra->ndimensions : 0;
+	unsigned known = data_body(handle)->extra ? (unsigned)data_body(handle)->extra->ndimensions : 0;
 
 	if (dimensions > known)
 		dimensions = known;
 	if (dimensions)
-		memcpy(dims, handle->extra->dimensions, dimensions * sizeof(int));
+		memcpy(dims, data_body(handle)->extra->dimensions, dimensions * sizeof(int));
 	return dimensions;
 }
 

@@ -132,12 +132,12 @@ void starpu_data_register_same(starpu_data_handle_t *handledst,
 
 	api_check_handle(node, __func__, handlesrc);
 	if (!interface_is_ours(handlesrc->ops)) {
-		*handledst = data_register(node, -1, handlesrc->main.interface,
+		*handledst = data_register(node, -1, handlesrc->interface,
 					   handlesrc->ops);
 		return;
 	}
 	ORR_ASSERT(handlesrc->ops->interface_size <= sizeof(interface));
-	interface_clone(handlesrc->ops, interface, handlesrc->main.interface);
+	interface_clone(handlesrc->ops, interface, handlesrc->interface);
 	*handledst = data_register(node, -1, interface, handlesrc->ops);
 }
 
@@ -198,7 +198,7 @@ void *starpu_data_get_local_ptr(starpu_data_handle_t handle)
 
 #define INTERFACE_OF(handle, kind, KIND)                                                 \
 	(ORR_ASSERT((handle)->ops == &starpu_interface_##kind##_ops),                    \
-	 (struct starpu_##kind##_interface *)(handle)->main.interface)
+	 (struct starpu_##kind##_interface *)(handle)->interface)
 
 size_t starpu_variable_get_elemsize(starpu_data_handle_t handle)
 {

@@ -20,8 +20,10 @@ static void new_region(struct chunk_store *store)
 		orr_die(ORR_NO_RANK, "out of memory: %zu bytes refused", bytes);
 	skip = (CHUNK_STORE_HUGE_BYTES - (size_t)base % CHUNK_STORE_HUGE_BYTES) %
 	       CHUNK_STORE_HUGE_BYTES;
-	/* Without huge pages it works as well, only slower. */
-	(void)madvise(base + skip, CHUNK_STORE_REGION_BYTES, MADV_HUGEPAGE);
+	/* A program of one node fits in the first region: it is better off without
+	 * waiting for huge pages to be cleared. */
+	if (store->regions)
+		(void)madvise(base + skip, CHUNK_STORE_REGION_BYTES, MADV_HUGEPAGE);
 	*(void **)(void *)(base + skip) = store->regions;
 	store->regions = base + skip;
 	store->fresh = base + skip + CHUNK_STORE_CHUNK_BYTES;

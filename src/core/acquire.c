@@ -83,16 +83,17 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 		unsigned mode)
 {
 	struct access *access = &acquire->job.inline_accesses[0];
+	struct data_body *body = data_body(handle);
 	int wanted = mode & STARPU_W ? -1 : 1;
 
 	prepare(node, acquire, handle, mode | ACCESS_UNORDERED);
 	orr_lock(&handle->lock);
-	if (handle->nholders != 0 && !(wanted == 1 && handle->nholders > 0)) {
+	if (body->nholders != 0 && !(wanted == 1 && body->nholders > 0)) {
 		orr_unlock(&handle->lock);
 		return 0;
 	}
-	handle->nholders += wanted;
-	handle->npending++;
+	body->nholders += wanted;
+	body->npending++;
 	access->state = ACCESS_GRANTED;
 	orr_unlock(&handle->lock);
 	if (acquire->counted)

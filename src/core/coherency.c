@@ -130,11 +130,12 @@ static int reserve(struct memory *memory, size_t bytes)
 static int is_valid_elsewhere(const struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
+	const struct data_body *body = data_body(datum);
 
-	if (copy->memory != STARPU_MAIN_RAM && datum->main.valid)
+	if (copy->memory != STARPU_MAIN_RAM && body->main.valid)
 		return 1;
-	for (int i = 1; datum->extra && i < datum->node->nmemories; i++) {
-		const struct copy_state *other = datum->extra->copies[i];
+	for (int i = 1; body->extra && i < datum->node->nmemories; i++) {
+		const struct copy_state *other = body->extra->copies[i];
 
 		if (other && other != copy && other->valid)
 			return 1;
@@ -148,6 +149,7 @@ static int evict_one(struct node *node, struct memory *memory)
 {
 	struct copy_state *copy;
 	starpu_data_handle_t datum;
+	struct data_body *body;
 
 	orr_lock(&memory->lock);
 	copy = memory->oldest;
@@ -157,6 +159,7 @@ static int evict_one(struct node *node, struct memory *memory)
 	if (!copy)
 		return 0;
 	datum = copy->datum;
+	body = data_body(datum);
 	if (!orr_trylock(&datum->lock)) {
 		list_copy(memory, copy);
 		return 0;
@@ -164,9 +167,9 @@ static int evict_one(struct node *node, struct memory *memory)
 	if (copy->refs == 0 && copy->allocated) {
 		if (!copy->valid || is_valid_elsewhere(copy)) {
 			release_memory(node, copy);
-		} else if (!datum->main.arriving) {
+		} else if (!body->main.arriving) {
 			pin(node, copy); /* Until its value has left: see arrived(). */
-			start_copy(node, copy, &datum->main);
+			start_copy(node, copy, &body->main);
 		}
 	}
 	orr_unlock(&datum->lock);
@@ -213,16 +216,17 @@ static void access_fetched(struct access *access)
 static void settle(struct access *access)
 {
 	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = data_body(datum);
 	struct copy_state *copy = access->copy;
 
 	if (!(access->mode & STARPU_W))
 		return;
-	datum->main.valid = 0;
-	for (int i = 1; datum->extra && i < datum->node->nmemories; i++)
-		if (datum->extra->copies[i])
-			datum->extra->copies[i]->valid = 0;
+	body->main.valid = 0;
+	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
+		if (body->extra->copies[i])
+			body->extra->copies[i]->valid = 0;
 	copy->valid = 1;
-	datum->has_value = 1;
+	body->has_value = 1;
 }
 
 /* Some memory became evictable or free: try the fetches that wait for room. */
@@ -300,11 +304,13 @@ static void start_copy(struct node *node, struct copy_state *from, struct copy_s
 
 static struct copy_state *find_source(starpu_data_handle_t datum)
 {
-	if (datum->main.valid)
-		return &datum->main;
-	for (int i = 1; datum->extra && i < datum->node->nmemories; i++)
-		if (datum->extra->copies[i] && datum->extra->copies[i]->valid)
-			return datum->extra->copies[i];
+	struct data_body *body = data_body(datum);
+
+	if (body->main.valid)
+		return &body->main;
+	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
+		if (body->extra->copies[i] && body->extra->copies[i]->valid)
+			return body->extra->copies[i];
 	return NULL;
 }
 
@@ -368,10 +374,9 @@ static int fetch_scratch(struct access *access, unsigned memory)
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
 	if (interface_is_ours(datum->ops))
-		interface_clone(datum->ops, copy->interface, datum->main.interface);
+		interface_clone(datum->ops, copy->interface, datum->interface);
 	else
-		memcpy(copy->interface, datum->main.interface,
-		       datum->ops->interface_size);
+		memcpy(copy->interface, datum->interface, datum->ops->interface_size);
 	if (allocate(access->job->node, copy) != 0) {
 		char what[128];
 
@@ -440,14 +445,15 @@ void coherency_unpin(struct access *access)
 void coherency_invalidate(starpu_data_handle_t handle, int release)
 {
 	struct node *node = handle->node;
+	struct data_body *body = data_body(handle);
 
 	orr_lock(&handle->lock);
-	handle->has_value = 0;
-	handle->main.valid = 0;
+	body->has_value = 0;
+	body->main.valid = 0;
 	if (release)
-		release_memory(node, &handle->main);
-	for (int i = 1; handle->extra && i < node->nmemories; i++) {
-		struct copy_state *copy = handle->extra->copies[i];
+		release_memory(node, &body->main);
+	for (int i = 1; body->extra && i < node->nmemories; i++) {
+		struct copy_state *copy = body->extra->copies[i];
 
 		if (!copy)
 			continue;

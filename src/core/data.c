@@ -37,7 +37,6 @@ static starpu_data_handle_t new_state(struct node *node,
 	}
 	handle = pool_get(&node->datum_pools[index]);
 	orr_unlock(&node->pool_lock);
-	memset(handle, 0, bytes);
 	return handle;
 }
 
@@ -46,42 +45,76 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 {
 	starpu_data_handle_t handle = new_state(node, ops);
 
-	handle->ops = ops;
-	handle->tag = -1;
-	handle->owner = -1;
-	handle->home = (signed char)home;
-	handle->node = node;
+	*handle = (struct _starpu_data_state){.ops = ops,
+					      .tag = -1,
+					      .owner = -1,
+					      .home = (signed char)home,
+					      .node = node};
 	handle->flags = node->default_sequential ? DATUM_SEQUENTIAL : 0;
+	handle->interface = handle + 1;
+	if (home == STARPU_MAIN_RAM)
+		handle->flags |= DATUM_USER_MEMORY;
 	orr_lock_init(&handle->lock);
-	handle->main.datum = handle;
-	handle->main.interface = handle + 1;
-	if (interface_is_ours(ops))
-		memcpy(handle + 1, interface, ops->interface_size);
-	else
+	if (interface_is_ours(ops)) {
+		if (ops->interface_size)
+			memcpy(handle + 1, interface, ops->interface_size);
+	} else {
+		memset(handle + 1, 0, ops->interface_size);
 		ops->register_data_handle(handle, home, (void *)interface);
-	if (home >= 0) {
-		struct copy_state *copy = data_copy(handle, (unsigned)home);
-
-		copy->allocated = copy->valid = 1;
-		handle->has_value = 1;
-		if (home == STARPU_MAIN_RAM)
-			handle->flags |= DATUM_USER_MEMORY;
 	}
 	return handle;
 }
 
+/* As registered: nobody uses it, its value is at home if it has one. */
+static void init_body(struct data_body *body, starpu_data_handle_t handle)
+{
+	*body = (struct data_body){0};
+	body->main.datum = handle;
+	body->main.interface = handle->interface;
+	body->has_value = handle->home >= 0;
+	body->main.allocated = body->main.valid = handle->home == STARPU_MAIN_RAM;
+}
+
+struct data_body *data_make_body(starpu_data_handle_t handle)
+{
+	struct node *node = handle->node;
+	struct data_body *body;
+
+	orr_lock(&node->pool_lock);
+	body = pool_get(&node->body_pool);
+	orr_unlock(&node->pool_lock);
+	init_body(body, handle);
+	if (!orr_cas_ptr((void **)&handle->body, NULL, body)) {
+		/* Another thread was first. */
+		orr_lock(&node->pool_lock);
+		pool_put(&node->body_pool, body);
+		orr_unlock(&node->pool_lock);
+		return orr_load_ptr((void **)&handle->body);
+	}
+	if (handle->home > STARPU_MAIN_RAM) {
+		struct copy_state *copy = data_copy(handle, (unsigned)handle->home);
+
+		copy->allocated = copy->valid = 1;
+	}
+	return body;
+}
+
 struct data_extra *data_extra(starpu_data_handle_t handle)
 {
-	if (!handle->extra)
-		handle->extra = orr_alloc(sizeof(*handle->extra));
-	return handle->extra;
+	struct data_body *body = data_body(handle);
+
+	if (!body->extra)
+		body->extra = orr_alloc(sizeof(*body->extra));
+	return body->extra;
 }
 
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
 {
+	struct data_body *body = data_body(handle);
+
 	if (memory == STARPU_MAIN_RAM)
-		return &handle->main;
-	return handle->extra ? handle->extra->copies[memory] : NULL;
+		return &body->main;
+	return body->extra ? body->extra->copies[memory] : NULL;
 }
 
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
@@ -96,37 +129,46 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
 	if (interface_is_ours(handle->ops))
-		interface_clone(handle->ops, copy->interface, handle->main.interface);
+		interface_clone(handle->ops, copy->interface, handle->interface);
 	else if (handle->ops->init)
 		handle->ops->init(copy->interface);
 	data_extra(handle)->copies[memory] = copy;
 	return copy;
 }
 
+static void free_extra(struct data_extra *extra)
+{
+	if (!extra)
+		return;
+	for (int i = 1; i < NODE_MAX_MEMORIES; i++)
+		free(extra->copies[i]);
+	free(extra->name);
+	free(extra);
+}
+
 void data_free(struct node *node, starpu_data_handle_t handle)
 {
+	struct data_body *body = handle->body;
 	int index = pool_index(handle->ops);
 
-	ORR_ASSERT(handle->npending == 0);
+	ORR_ASSERT(!body || body->npending == 0);
 	if (node->on_unregister)
 		node->on_unregister(node, handle);
-	coherency_invalidate(handle, 1);
+	if (body)
+		coherency_invalidate(handle, 1);
 	if (handle->ops->unregister_data_handle)
 		handle->ops->unregister_data_handle(handle);
-	if (handle->extra) {
-		for (int i = 1; i < NODE_MAX_MEMORIES; i++)
-			free(handle->extra->copies[i]);
-		free(handle->extra->name);
-		free(handle->extra);
-	}
-	if (index < 0) {
-		free(handle);
-		return;
-	}
+	if (body)
+		free_extra(body->extra);
 	handle->ops = NULL; /* Use after unregistration is recognised. */
 	orr_lock(&node->pool_lock);
-	pool_put(&node->datum_pools[index], handle);
+	if (body)
+		pool_put(&node->body_pool, body);
+	if (index >= 0)
+		pool_put(&node->datum_pools[index], handle);
 	orr_unlock(&node->pool_lock);
+	if (index < 0)
+		free(handle);
 }
 
 size_t data_bytes(starpu_data_handle_t handle)
@@ -143,9 +185,10 @@ const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 		return text;
 	}
 	if (handle->ops->describe)
-		handle->ops->describe(handle->main.interface, shape, sizeof(shape));
-	if (handle->extra && handle->extra->name)
-		snprintf(text, bytes, "data \"%s\" (%s)", handle->extra->name, shape);
+		handle->ops->describe(handle->interface, shape, sizeof(shape));
+	if (handle->body && handle->body->extra && handle->body->extra->name)
+		snprintf(text, bytes, "data \"%s\" (%s)", handle->body->extra->name,
+			 shape);
 	else if (handle->tag >= 0)
 		snprintf(text, bytes, "data with tag %lld (%s)", (long long)handle->tag,
 			 shape);

@@ -6,9 +6,9 @@
 /*
  * data.h - a registered datum: who may touch it when, and where its copies are.
  *
- * The first cache line holds all that the insertion of a task elsewhere reads.  The
- * copy in main memory is inline, with its interface at the end of the struct; copies
- * in GPUs are made when first needed.
+ * Most data of a large run belong to other ranks and are never touched here, so a
+ * handle is one cache line and the interface behind it; the rest, struct data_body, is
+ * made on first use, and copies in GPUs when first needed.
  *
  * Turns (deps.c): accesses queue in submission order.  The active group is what has
  * been granted; the next group is granted when the active one is empty.
@@ -47,35 +47,49 @@ struct data_extra {
 	int ndimensions, dimensions[5];
 };
 
-struct sent_set; /* mpi/cache.h */
-
-struct _starpu_data_state {
-	/* Insertion. */
-	struct starpu_data_interface_ops *ops;
-	int64_t tag;
-	struct sent_set *sent; /* destinations that hold the current value; NULL: none */
-	int owner;             /* rank in comm; -1 unset, STARPU_MPI_PER_NODE */
-	unsigned flags;        /* enum datum_flag */
-	unsigned version;      /* counts writes seen by insertion, on all ranks alike */
-	short comm;            /* index in the MPI layer's table */
-	signed char home;      /* memory node of the user's buffer, or -1 */
-	unsigned char turn;    /* enum turn: of the active group */
+/* What a datum needs once this node uses it; its lock is the handle's. */
+struct data_body {
 	/* Turns. */
 	struct access *waiting, *waiting_last;
-	struct node *node;
 	struct job *retry, *retry_last; /* jobs that wait for exclusion */
 	int nactive;                    /* members of the active group */
-	int nholders;  /* exclusion: readers inside, or -1 for a writer */
-	int npending;  /* accesses submitted and not released */
-	int has_value; /* some copy has been written or was given; locked */
-	struct orr_lock lock;
-	struct plat_gate *gate; /* who waits for npending to be 0 */
-	struct held *held;      /* the application's acquisitions, newest first */
+	int nholders;            /* exclusion: readers inside, or -1 for a writer */
+	int npending;            /* accesses submitted and not released */
+	unsigned char turn;      /* enum turn: of the active group */
+	unsigned char has_value; /* some copy has been written or was given */
+	struct plat_gate *gate;  /* who waits for npending to be 0 */
+	struct held *held;       /* the application's acquisitions, newest first */
 	/* Copies. */
 	struct data_extra *extra;
 	struct copy_state main;
-	/* The interface of main memory's copy follows. */
 };
+
+struct sent_set; /* mpi/cache.h */
+
+/* One cache line: all that the insertion of a task elsewhere reads. */
+struct _starpu_data_state {
+	struct starpu_data_interface_ops *ops;
+	int64_t tag;
+	struct sent_set *sent; /* destinations that hold the current value; NULL: none */
+	struct node *node;
+	struct data_body *body; /* see data_body(); NULL: never used here */
+	void *interface;        /* main memory's, behind this struct */
+	int owner;              /* rank in comm; -1 unset, STARPU_MPI_PER_NODE */
+	unsigned flags;         /* enum datum_flag */
+	short comm;             /* index in the MPI layer's table */
+	signed char home;       /* memory node of the user's buffer, or -1 */
+	struct orr_lock lock;
+};
+
+/* The part that is made on first use.  Any thread, the handle locked or not. */
+struct data_body *data_make_body(starpu_data_handle_t handle);
+
+static inline struct data_body *data_body(starpu_data_handle_t handle)
+{
+	struct data_body *body = orr_load_ptr((void **)&handle->body);
+
+	return body ? body : data_make_body(handle);
+}
 
 /* Register: copies interface (ops->interface_size bytes), fills all memories. */
 starpu_data_handle_t data_register(struct node *node, int home, const void *interface,

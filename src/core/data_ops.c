@@ -40,8 +40,8 @@ static void held_acquired(struct acquire *acquire)
 	void *arg = held->arg;
 
 	orr_lock(&handle->lock);
-	held->next = handle->held;
-	handle->held = held;
+	held->next = data_body(handle)->held;
+	data_body(handle)->held = held;
 	orr_unlock(&handle->lock);
 	if (callback)
 		callback(arg);
@@ -91,13 +91,14 @@ int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
 /* The newest acquisition of the datum at memory, else the newest; taken off. */
 static struct held *take_held(starpu_data_handle_t handle, int memory, int keep)
 {
+	struct data_body *body = data_body(handle);
 	struct held **at, *held;
 
 	orr_lock(&handle->lock);
-	for (at = &handle->held; *at && (*at)->acquire.memory != memory;)
+	for (at = &body->held; *at && (*at)->acquire.memory != memory;)
 		at = &(*at)->next;
 	if (!*at)
-		at = &handle->held;
+		at = &body->held;
 	held = *at;
 	if (held && !keep)
 		*at = held->next;
@@ -185,7 +186,7 @@ static void settle_home(struct node *node, starpu_data_handle_t handle, int with
 	int bring;
 
 	data_acquire(node, handle, STARPU_ACQUIRE_NO_NODE, STARPU_R);
-	bring = with_value && handle->home >= 0 && handle->has_value;
+	bring = with_value && handle->home >= 0 && data_body(handle)->has_value;
 	data_release(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE);
 	if (!bring)
 		return;
@@ -195,13 +196,14 @@ static void settle_home(struct node *node, starpu_data_handle_t handle, int with
 
 void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)
 {
+	struct data_body *body = orr_load_ptr((void **)&handle->body);
 	struct plat_gate gate;
 	int pending, there;
 
 	/* Whether there is a value is known when the writers are done. */
 	orr_lock(&handle->lock);
-	pending = handle->npending;
-	there = handle->home < 0 || !handle->has_value ||
+	pending = body && body->npending;
+	there = !body || handle->home < 0 || !body->has_value ||
 		data_copy(handle, (unsigned)handle->home)->valid;
 	orr_unlock(&handle->lock);
 	if (pending || (with_value && !there))
@@ -209,9 +211,10 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	/* Readers of the same turn may still be inside. */
 	plat_gate_init(&gate);
 	orr_lock(&handle->lock);
-	pending = handle->npending;
+	body = handle->body;
+	pending = body && body->npending;
 	if (pending)
-		handle->gate = &gate;
+		body->gate = &gate;
 	orr_unlock(&handle->lock);
 	if (pending)
 		plat_gate_wait(node->plat, &gate);

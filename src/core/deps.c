@@ -27,16 +27,16 @@ static int takes_turn(const struct access *access)
 
 static int can_hold(const struct access *access)
 {
-	return writes(access) ? access->datum->nholders == 0
-			      : access->datum->nholders >= 0;
+	return writes(access) ? data_body(access->datum)->nholders == 0
+			      : data_body(access->datum)->nholders >= 0;
 }
 
 static void hold(struct access *access)
 {
 	if (writes(access))
-		access->datum->nholders = -1;
+		data_body(access->datum)->nholders = -1;
 	else
-		access->datum->nholders++;
+		data_body(access->datum)->nholders++;
 	access->state = ACCESS_GRANTED;
 }
 
@@ -45,10 +45,10 @@ static void hold(struct access *access)
 /* The access joins the active group; the datum is locked. */
 static void join(struct access *access, enum turn turn)
 {
-	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = data_body(access->datum);
 
-	datum->turn = (unsigned char)turn;
-	datum->nactive++;
+	body->turn = (unsigned char)turn;
+	body->nactive++;
 	if (turn != TURN_COMMUTE && can_hold(access)) {
 		hold(access);
 	} else {
@@ -59,40 +59,39 @@ static void join(struct access *access, enum turn turn)
 
 static void enqueue(struct access *access)
 {
-	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = data_body(access->datum);
 	enum turn turn = turn_of(access);
 
-	datum->npending++;
+	body->npending++;
 	if (!takes_turn(access)) {
 		access->state = ACCESS_ORDERED;
 		access->job->exclusive = 1;
-	} else if (!datum->waiting && (datum->turn == TURN_NONE ||
-				       (datum->turn == turn && turn != TURN_WRITE))) {
+	} else if (!body->waiting && (body->turn == TURN_NONE ||
+				      (body->turn == turn && turn != TURN_WRITE))) {
 		join(access, turn);
 	} else {
 		access->state = ACCESS_WAITING;
 		orr_add(&access->job->missing, 1);
 		access->next = NULL;
-		if (datum->waiting)
-			datum->waiting_last->next = access;
+		if (body->waiting)
+			body->waiting_last->next = access;
 		else
-			datum->waiting = access;
-		datum->waiting_last = access;
+			body->waiting = access;
+		body->waiting_last = access;
 	}
 }
 
 /* The head of the queue joins, with all that may join with it; datum locked. */
-static void grant_next(starpu_data_handle_t datum, struct ready *ready)
+static void grant_next(struct data_body *body, struct ready *ready)
 {
 	struct access *access;
 
-	while ((access = datum->waiting)) {
+	while ((access = body->waiting)) {
 		enum turn turn = turn_of(access);
 
-		if (datum->turn != TURN_NONE &&
-		    (datum->turn != turn || turn == TURN_WRITE))
+		if (body->turn != TURN_NONE && (body->turn != turn || turn == TURN_WRITE))
 			break;
-		datum->waiting = access->next;
+		body->waiting = access->next;
 		join(access, turn);
 		job_satisfy(access->job, ready);
 	}
@@ -192,12 +191,14 @@ void deps_submit(struct job *job, int sequential)
 /* job waits for the datum of access to be given back; datum locked. */
 static void wait_for_exclusion(struct job *job, starpu_data_handle_t datum)
 {
+	struct data_body *body = data_body(datum);
+
 	job->retry_next = NULL;
-	if (datum->retry)
-		datum->retry_last->retry_next = job;
+	if (body->retry)
+		body->retry_last->retry_next = job;
 	else
-		datum->retry = job;
-	datum->retry_last = job;
+		body->retry = job;
+	body->retry_last = job;
 }
 
 int deps_exclude(struct job *job)
@@ -222,6 +223,7 @@ int deps_exclude(struct job *job)
 /* The exclusion of datum was given back: let those waiting for it try again. */
 static void retry_waiting(starpu_data_handle_t datum, struct ready *ready)
 {
+	struct data_body *body = data_body(datum);
 	struct job *last = NULL; /* Who comes back stands behind it. */
 
 	for (;;) {
@@ -229,10 +231,10 @@ static void retry_waiting(starpu_data_handle_t datum, struct ready *ready)
 
 		orr_lock(&datum->lock);
 		if (!last)
-			last = datum->retry_last;
-		if (datum->nholders >= 0 && datum->retry) {
-			job = datum->retry;
-			datum->retry = job->retry_next;
+			last = body->retry_last;
+		if (body->nholders >= 0 && body->retry) {
+			job = body->retry;
+			body->retry = job->retry_next;
 		}
 		orr_unlock(&datum->lock);
 		if (!job)
@@ -249,7 +251,8 @@ static void retry_waiting(starpu_data_handle_t datum, struct ready *ready)
 void deps_release_access(struct access *access, struct ready *ready)
 {
 	starpu_data_handle_t datum = access->datum;
-	struct plat *plat = datum->node->plat;
+	struct data_body *body;
+	struct plat *plat;
 	struct plat_gate *gate = NULL;
 	int retry;
 
@@ -257,18 +260,20 @@ void deps_release_access(struct access *access, struct ready *ready)
 		return;
 	ORR_ASSERT(access->state == ACCESS_GRANTED);
 	access->state = ACCESS_RELEASED;
+	plat = datum->node->plat;
+	body = data_body(datum);
 	orr_lock(&datum->lock);
-	datum->nholders = writes(access) ? 0 : datum->nholders - 1;
-	if (takes_turn(access) && --datum->nactive == 0) {
-		datum->turn = TURN_NONE;
-		if (datum->waiting)
-			grant_next(datum, ready);
+	body->nholders = writes(access) ? 0 : body->nholders - 1;
+	if (takes_turn(access) && --body->nactive == 0) {
+		body->turn = TURN_NONE;
+		if (body->waiting)
+			grant_next(body, ready);
 	}
-	if (--datum->npending == 0) {
-		gate = datum->gate;
-		datum->gate = NULL;
+	if (--body->npending == 0) {
+		gate = body->gate;
+		body->gate = NULL;
 	}
-	retry = datum->retry != NULL;
+	retry = body->retry != NULL;
 	orr_unlock(&datum->lock);
 	if (retry)
 		retry_waiting(datum, ready);
@@ -279,6 +284,7 @@ void deps_release_access(struct access *access, struct ready *ready)
 void deps_downgrade_access(struct access *access, struct ready *ready)
 {
 	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = data_body(datum);
 
 	ORR_ASSERT(access->state == ACCESS_GRANTED);
 	if (!writes(access))
@@ -286,12 +292,12 @@ void deps_downgrade_access(struct access *access, struct ready *ready)
 	orr_lock(&datum->lock);
 	access->mode = (unsigned short)((access->mode & ~(STARPU_RW | STARPU_COMMUTE)) |
 					STARPU_R);
-	datum->nholders = 1;
+	body->nholders = 1;
 	/* Alone in its group: a writer, or the holder among commuting ones, whose
 	 * fellows stay and keep readers out. */
-	if (takes_turn(access) && datum->turn == TURN_WRITE) {
-		datum->turn = TURN_READ;
-		grant_next(datum, ready);
+	if (takes_turn(access) && body->turn == TURN_WRITE) {
+		body->turn = TURN_READ;
+		grant_next(body, ready);
 	}
 	orr_unlock(&datum->lock);
 }

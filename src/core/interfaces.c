@@ -40,7 +40,7 @@ static void variable_free(void *data_interface, unsigned memory)
 
 static size_t variable_size(starpu_data_handle_t handle)
 {
-	return ((struct starpu_variable_interface *)handle->main.interface)->elemsize;
+	return ((struct starpu_variable_interface *)handle->interface)->elemsize;
 }
 
 static uint32_t variable_footprint(starpu_data_handle_t handle)
@@ -91,19 +91,19 @@ static void vector_free(void *data_interface, unsigned memory)
 
 static size_t vector_size(starpu_data_handle_t handle)
 {
-	struct starpu_vector_interface *vector = handle->main.interface;
+	struct starpu_vector_interface *vector = handle->interface;
 
 	return (size_t)vector->nx * vector->elemsize;
 }
 
 static size_t vector_alloc_size(starpu_data_handle_t handle)
 {
-	return ((struct starpu_vector_interface *)handle->main.interface)->allocsize;
+	return ((struct starpu_vector_interface *)handle->interface)->allocsize;
 }
 
 static uint32_t vector_footprint(starpu_data_handle_t handle)
 {
-	struct starpu_vector_interface *vector = handle->main.interface;
+	struct starpu_vector_interface *vector = handle->interface;
 
 	return hash_crc32c_be(vector->nx, 0);
 }
@@ -154,19 +154,19 @@ static void matrix_free(void *data_interface, unsigned memory)
 
 static size_t matrix_size(starpu_data_handle_t handle)
 {
-	struct starpu_matrix_interface *matrix = handle->main.interface;
+	struct starpu_matrix_interface *matrix = handle->interface;
 
 	return (size_t)matrix->nx * matrix->ny * matrix->elemsize;
 }
 
 static size_t matrix_alloc_size(starpu_data_handle_t handle)
 {
-	return ((struct starpu_matrix_interface *)handle->main.interface)->allocsize;
+	return ((struct starpu_matrix_interface *)handle->interface)->allocsize;
 }
 
 static uint32_t matrix_footprint(starpu_data_handle_t handle)
 {
-	struct starpu_matrix_interface *matrix = handle->main.interface;
+	struct starpu_matrix_interface *matrix = handle->interface;
 
 	return hash_crc32c_be(matrix->nx, matrix->ny);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/data.h"
 #include "core/model.h"
 #include "core/sched.h"
 #include "core/tags.h"
@@ -157,12 +158,14 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->wait_lock);
 	orr_lock_init(&node->tags_lock);
 	pool_init(&node->job_pool, sizeof(struct job));
+	pool_init(&node->body_pool, sizeof(struct data_body));
 }
 
 static void free_pools(struct node *node)
 {
 	pool_free(&node->job_pool);
 	pool_free(&node->task_pool);
+	pool_free(&node->body_pool);
 	for (int i = 0; i < 8; i++)
 		pool_free(&node->datum_pools[i]);
 }

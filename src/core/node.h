@@ -25,7 +25,7 @@ enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
 struct world {
 	struct knobs knobs;
 	struct model_store *models; /* model files read so far, shared by all nodes */
-	struct chunk_store store;         /* chunks for the nodes' data */
+	struct chunk_store store;   /* chunks for the nodes' data */
 	int nnodes;                 /* nodes open now; the last one frees the world */
 };
 
@@ -77,7 +77,7 @@ struct node {
 	struct count_waiter *waiters; /* threads waiting for counters */
 
 	struct orr_lock pool_lock;
-	struct pool job_pool, task_pool, datum_pools[8];
+	struct pool job_pool, task_pool, body_pool, datum_pools[8];
 	struct table tags; /* explicit tags (starpu_tag_t) to struct tag */
 	struct orr_lock tags_lock;
 	struct list *data_head; /* unused unless statistics want all data */

@@ -39,7 +39,7 @@ static size_t element_bytes(struct starpu_task *task)
 	if (!STARPU_TASK_GET_NBUFFERS(task))
 		return 4;
 	handle = STARPU_TASK_GET_HANDLE(task, 0);
-	interface = handle->main.interface;
+	interface = handle->interface;
 	switch ((int)handle->ops->interfaceid) {
 	case STARPU_MATRIX_INTERFACE_ID:
 		return ((const struct starpu_matrix_interface *)interface)->elemsize;

@@ -257,8 +257,10 @@ int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle)
 /* Nothing to invalidate: never written here, and no access is on its way. */
 static int is_empty(starpu_data_handle_t handle)
 {
-	return orr_load(&handle->npending) == 0 && !handle->has_value &&
-	       !handle->main.allocated;
+	const struct data_body *body = orr_load_ptr((void **)&handle->body);
+
+	return !body || (orr_load(&body->npending) == 0 && !body->has_value &&
+			 !body->main.allocated);
 }
 
 void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)

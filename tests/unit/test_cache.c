@@ -262,7 +262,7 @@ static void writes_go_home(void **state)
 	/* Nobody counts as a holder, and the copies are gone. */
 	assert_false(graph.handles[0][0]->flags & DATUM_SENT);
 	assert_false(graph.handles[1][0]->flags & DATUM_RECEIVED);
-	assert_false(graph.handles[1][0]->main.allocated);
+	assert_false(data_body(graph.handles[1][0])->main.allocated);
 	graph_close(&graph);
 }
 
@@ -275,11 +275,11 @@ static void a_flush_forgets(void **state)
 	graph_open(&graph);
 	all_add(&graph, 0, 1);
 	fake_run();
-	assert_true(graph.handles[1][0]->main.allocated);
+	assert_true(data_body(graph.handles[1][0])->main.allocated);
 	for (int rank = 0; rank < NRANKS; rank++)
 		cache_flush(world_mpi(rank), graph.handles[rank][0]);
 	fake_run();
-	assert_false(graph.handles[1][0]->main.allocated);
+	assert_false(data_body(graph.handles[1][0])->main.allocated);
 	all_add(&graph, 0, 1);
 	fake_run();
 	assert_int_equal(messages(), 2);

@@ -18,7 +18,14 @@
 
 enum { DATA = 6, STEPS = 120, PROGRAMS = 60, LARGE_INTS = 100 };
 
-enum step_kind { STEP_ADD, STEP_SET, STEP_FLUSH, STEP_FLUSH_ALL, STEP_MIGRATE, STEP_CACHE };
+enum step_kind {
+	STEP_ADD,
+	STEP_SET,
+	STEP_FLUSH,
+	STEP_FLUSH_ALL,
+	STEP_MIGRATE,
+	STEP_CACHE
+};
 
 struct step {
 	enum step_kind kind;
@@ -41,7 +48,7 @@ static void add_to(void *buffers[], void *arg)
 
 	(void)arg;
 	for (unsigned i = 0; i < n; i++)
-		to[i] = 3 * to[i] + from[0] + 1;
+		to[i] = (int)(3u * (unsigned)to[i] + (unsigned)from[0] + 1u);
 }
 
 /* Written without being read. */
@@ -53,15 +60,13 @@ static void set_to(void *buffers[], void *arg)
 
 	(void)arg;
 	for (unsigned i = 0; i < n; i++)
-		to[i] = from[0] + 7;
+		to[i] = (int)((unsigned)from[0] + 7u);
 }
 
-static struct starpu_codelet cl_add = {.cpu_funcs = {add_to},
-				       .nbuffers = STARPU_VARIABLE_NBUFFERS,
-				       .name = "add_to"};
-static struct starpu_codelet cl_set = {.cpu_funcs = {set_to},
-				       .nbuffers = STARPU_VARIABLE_NBUFFERS,
-				       .name = "set_to"};
+static struct starpu_codelet cl_add = {
+	.cpu_funcs = {add_to}, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "add_to"};
+static struct starpu_codelet cl_set = {
+	.cpu_funcs = {set_to}, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "set_to"};
 
 static unsigned random_below(unsigned *seed, unsigned limit)
 {
@@ -157,9 +162,8 @@ static void play_alone(const struct program *program, int *values)
 		const struct step *step = &program->steps[i];
 
 		if (step->kind == STEP_ADD)
-			values[step->to] =
-				(int)(3u * (unsigned)values[step->to] +
-				      (unsigned)values[step->from] + 1u);
+			values[step->to] = (int)(3u * (unsigned)values[step->to] +
+						 (unsigned)values[step->from] + 1u);
 		else if (step->kind == STEP_SET)
 			values[step->to] = (int)((unsigned)values[step->from] + 7u);
 	}
@@ -200,8 +204,10 @@ static void check_data(struct program *program, int number)
 		values = starpu_data_get_local_ptr(handle);
 		for (unsigned k = 0; k < program->nints[i]; k++)
 			if (values[k] != expected[i])
-				fail_msg("program %d, %d ranks: datum %d is %d, expected %d",
-					 number, program->nranks, i, values[k], expected[i]);
+				fail_msg("program %d, %d ranks: datum %d is %d, expected "
+					 "%d",
+					 number, program->nranks, i, values[k],
+					 expected[i]);
 		starpu_data_release(handle);
 	}
 }
@@ -229,7 +235,8 @@ static void random_programs(void **state)
 		invent(program, &seed);
 		world_open(program->nranks);
 		open_data(program);
-		/* One rank after the other submits all: the others' messages are early. */
+		/* One rank after the other submits all: the others' messages are early.
+		 */
 		for (int rank = program->nranks - 1; rank >= 0; rank--) {
 			for (int i = 0; i < STEPS; i++)
 				play_step(program, rank, &program->steps[i]);

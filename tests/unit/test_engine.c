@@ -228,7 +228,7 @@ static void look(void *arg)
 	struct seen *seen = arg;
 
 	seen->npending = seen->mpi->engine.npending;
-	seen->is_free = seen->handle->nholders == 0;
+	seen->is_free = data_body(seen->handle)->nholders == 0;
 }
 
 static void callback_runs_between_release_and_count(void **state)

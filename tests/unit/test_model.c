@@ -41,14 +41,14 @@ struct scene {
 
 static uint32_t matrix_footprint(starpu_data_handle_t handle)
 {
-	const struct starpu_matrix_interface *m = handle->main.interface;
+	const struct starpu_matrix_interface *m = handle->interface;
 
 	return hash_crc32c_be(m->nx, m->ny);
 }
 
 static size_t matrix_size(starpu_data_handle_t handle)
 {
-	const struct starpu_matrix_interface *m = handle->main.interface;
+	const struct starpu_matrix_interface *m = handle->interface;
 
 	return (size_t)m->nx * m->ny * m->elemsize;
 }
@@ -66,7 +66,7 @@ static void set_task(struct scene *s, unsigned nbuffers, uint32_t nx, size_t ele
 		s->interfaces[i] = (struct starpu_matrix_interface){
 			.nx = nx, .ny = nx, .ld = nx, .elemsize = elemsize};
 		s->data[i].ops = &matrix_ops;
-		s->data[i].main.interface = &s->interfaces[i];
+		s->data[i].interface = &s->interfaces[i];
 		s->task.handles[i] = &s->data[i];
 	}
 }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* Prints doc/knobs.md from the table of src/base/knobs.c: see scripts/make-knobs-manual.
+ */
+#include <stdio.h>
+
+#include "base/knobs.h"
+
+static const char before[] =
+	"# Environment variables\n"
+	"\n"
+	"Printed by `scripts/make-knobs-manual` from the table in `src/base/knobs.c`, "
+	"which is "
+	"the only\n"
+	"place of the library that reads the environment.  Change a line there, then run "
+	"the "
+	"script.\n"
+	"\n"
+	"- Variables are read at each initialisation, not later: a program may set them "
+	"before\n"
+	"  `starpu_init()`.\n"
+	"- \"unset\" means that the library decides; -1 says so explicitly.\n"
+	"- What is not a number, where one is expected, ends the program with a message "
+	"that "
+	"names the\n"
+	"  variable.  A number out of range is replaced by the nearest one in range, "
+	"with a "
+	"message;\n"
+	"  a switch (0 or 1) takes any larger number for 1.\n"
+	"- Names that begin with STARPU_ mean what they mean in StarPU; those of ORRERY_ "
+	"are "
+	"ours.\n"
+	"- `orrery run` sets ORRERY_TRANSPORT, ORRERY_EXECUTE, ORRERY_PROGRESS and "
+	"ORRERY_TRACE "
+	"by its\n"
+	"  options.\n"
+	"\n";
+
+int main(void)
+{
+	fputs(before, stdout);
+	knobs_print_manual(stdout);
+	return fflush(stdout) ? 1 : 0;
+}
