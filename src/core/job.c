@@ -87,6 +87,9 @@ void job_satisfy(struct job *job, struct ready *ready)
 void ready_run(struct node *node, struct ready *ready)
 {
 	(void)node;
+	if (ready->is_running)
+		return;
+	ready->is_running = 1;
 	while (ready->first) {
 		struct job *job = ready->first;
 
@@ -95,6 +98,7 @@ void ready_run(struct node *node, struct ready *ready)
 			ready->last = NULL;
 		job->start(job, ready);
 	}
+	ready->is_running = 0;
 }
 
 void job_add_successor(struct job *before, struct job *after)

@@ -52,6 +52,7 @@ enum job_state {
 /* Jobs made ready by a release, so that chains need no recursion. */
 struct ready {
 	struct job *first, *last;
+	int is_running; /* a ready_run() further up the stack takes what is appended */
 };
 
 struct successor {
@@ -102,7 +103,10 @@ void job_free(struct job *job);
 /* One reason to wait is gone; appends the job to ready when it was the last. */
 void job_satisfy(struct job *job, struct ready *ready);
 void ready_append(struct ready *ready, struct job *job);
-/* Start the jobs in ready, and those that they make ready, until there is none. */
+/*
+ * Start the jobs in ready, and those that they make ready, until there is none.  Does
+ * nothing inside a job's start(), which it called itself.
+ */
 void ready_run(struct node *node, struct ready *ready);
 
 /* Make after wait for before, unless before has ended.  before may be running. */

@@ -112,6 +112,10 @@ static void write_row(FILE *file, const struct trace_row *row, double end_s)
 
 			if (kind == TRACE_GPU && row->ngpus == 0)
 				continue;
+			/* The first node shows all bins; elsewhere idle ones go without
+			 * saying. */
+			if (row->rank > 0 && row->busy_s[kind][i] <= 0)
+				continue;
 			fprintf(file, "%d,%s,%.9g,%.9g,%.9g\n", row->rank, names[kind],
 				i * row->width_s, bin_end_s < end_s ? bin_end_s : end_s,
 				row->busy_s[kind][i]);

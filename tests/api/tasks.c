@@ -54,10 +54,10 @@ static void add(void *buffers[], void *arg)
 
 static void sum_two(void *buffers[], void *arg)
 {
-	long *sum = pointer(buffers[0]);
+	unsigned long *sum = pointer(buffers[0]); /* It may wrap. */
 
 	(void)arg;
-	*sum = *sum + *(long *)pointer(buffers[1]) + *(long *)pointer(buffers[2]);
+	*sum += *(unsigned long *)pointer(buffers[1]) + *(unsigned long *)pointer(buffers[2]);
 }
 
 static void use_scratch(void *buffers[], void *arg)
