@@ -41,7 +41,6 @@
 
 /* What the system offers. */
 #define STARPU_LINUX_SYS                       1
-#define STARPU_HAVE_HWLOC                      1
 #define STARPU_HAVE_UNISTD_H                   1
 #define STARPU_HAVE_MALLOC_H                   1
 #define STARPU_HAVE_SETENV                     1

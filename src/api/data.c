@@ -308,7 +308,9 @@ void starpu_data_set_user_data(starpu_data_handle_t handle, void *user_data)
 
 void *starpu_data_get_user_data(starpu_data_handle_t handle)
 {
-	return data_body(handle)->extra ? data_body(handle)->extra->user_data : NULL;
+	const struct data_extra *extra = extra_of(handle);
+
+	return extra ? extra->user_data : NULL;
 }
 
 void starpu_data_set_sched_data(starpu_data_handle_t handle, void *sched_data)
@@ -318,7 +320,9 @@ void starpu_data_set_sched_data(starpu_data_handle_t handle, void *sched_data)
 
 void *starpu_data_get_sched_data(starpu_data_handle_t handle)
 {
-	return data_body(handle)->extra ? data_body(handle)->extra->sched_data : NULL;
+	const struct data_extra *extra = extra_of(handle);
+
+	return extra ? extra->sched_data : NULL;
 }
 
 void starpu_data_set_name(starpu_data_handle_t handle, const char *name)
@@ -355,12 +359,13 @@ void starpu_data_set_coordinates(starpu_data_handle_t handle, unsigned dimension
 unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle,
 					   unsigned dimensions, int dims[])
 {
-	unsigned known = data_body(handle)->extra ? (unsigned)data_body(handle)->extra->ndimensions : 0;
+	const struct data_extra *extra = extra_of(handle);
+	unsigned known = extra ? (unsigned)extra->ndimensions : 0;
 
 	if (dimensions > known)
 		dimensions = known;
 	if (dimensions)
-		memcpy(dims, data_body(handle)->extra->dimensions, dimensions * sizeof(int));
+		memcpy(dims, extra->dimensions, dimensions * sizeof(int));
 	return dimensions;
 }
 

@@ -82,7 +82,8 @@ int machine_read(struct plat *plat)
 	}
 	machine->simulated = 1;
 	machine->executes = node_knobs(plat->node)->execute;
-	/* A GPU's kernels cannot run here: what really computes does so on CPU workers. */
+	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.
+	 */
 	if (machine->executes)
 		machine->ngpus = 0;
 	copy_text(machine->cpu_model, sizeof(machine->cpu_model),

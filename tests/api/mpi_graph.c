@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-/* Random graphs over distributed data give what one processor alone would give. */
+/*
+ * Random graphs over distributed data give what one processor alone would give.
+ * ORRERY_TEST_SEED and ORRERY_TEST_GRAPHS: number of the first graph, and how many.
+ */
 #include <stdint.h>
 
 #include "mpi_claim.h"
@@ -10,7 +13,7 @@ int claim_failures, claim_rank, claim_size;
 #define WORLD MPI_COMM_WORLD
 #define RANK  claim_rank
 
-enum { NDATA = 14, NTASKS = 400, MAX_USES = 5, LONG_ONE = 3000, NSEEDS = 4 };
+enum { NDATA = 14, NTASKS = 400, MAX_USES = 5, LONG_ONE = 3000 };
 
 /* Each rank computes the expected values for itself. */
 struct datum {
@@ -235,11 +238,9 @@ static void run_graph(uint64_t number, int ncpus)
 			has_value = 1;
 		}
 		CLAIM_EQ(starpu_mpi_data_get_rank(datum->handle), datum->owner);
-		if (has_value && !is_expected(datum)) {
-			CLAIM(!"the values are those of a sequential run");
-			printf("graph %llu, datum %d, rank %d of %d\n",
-			       (unsigned long long)number, d, RANK, claim_size);
-		}
+		if (has_value && !is_expected(datum) && claim_failures++ < CLAIM_MAX_SHOWN)
+			printf("graph %llu: datum %d of rank %d is wrong on rank %d of %d\n",
+			       (unsigned long long)number, d, datum->owner, RANK, claim_size);
 		starpu_data_unregister(datum->handle);
 		free(datum->home);
 		free(datum->expected);
@@ -247,16 +248,23 @@ static void run_graph(uint64_t number, int ncpus)
 	starpu_mpi_shutdown();
 }
 
+static void run_graphs(int first, int ncpus)
+{
+	int ngraphs = starpu_getenv_number_default("ORRERY_TEST_GRAPHS", 4);
+
+	first += starpu_getenv_number_default("ORRERY_TEST_SEED", 0);
+	for (int i = 0; i < ngraphs; i++)
+		run_graph((uint64_t)first + (uint64_t)i, ncpus);
+}
+
 static void many_workers(void)
 {
-	for (uint64_t number = 1; number <= NSEEDS; number++)
-		run_graph(number, 4);
+	run_graphs(1, 4);
 }
 
 static void one_worker(void)
 {
-	for (uint64_t number = 1; number <= NSEEDS; number++)
-		run_graph(100 + number, 1);
+	run_graphs(101, 1);
 }
 
 static const struct claim claims[] = {

@@ -57,7 +57,8 @@ static void sum_two(void *buffers[], void *arg)
 	unsigned long *sum = pointer(buffers[0]); /* It may wrap. */
 
 	(void)arg;
-	*sum += *(unsigned long *)pointer(buffers[1]) + *(unsigned long *)pointer(buffers[2]);
+	*sum += *(unsigned long *)pointer(buffers[1]) +
+		*(unsigned long *)pointer(buffers[2]);
 }
 
 static void use_scratch(void *buffers[], void *arg)
