@@ -266,7 +266,7 @@ static int calibrate(struct device *d, struct writer *writer, enum kernel kernel
 	return writer_write(writer);
 }
 
-/* ---- Copies ---------------------------------------------------------------------- */
+/* ---- Copies ---------------------------------------------------------- */
 
 static double now_s(void)
 {
@@ -341,7 +341,7 @@ static int calibrate_copies(struct device *d, const struct writer *writer, int l
 	return fclose(f);
 }
 
-/* ---- Main ------------------------------------------------------------------------- */
+/* ---- Main ------------------------------------------------------------ */
 
 static void describe(char *comment, size_t bytes)
 {

@@ -132,7 +132,7 @@ void matrix_forget(struct matrix *matrix, int i, int j)
 		starpu_mpi_cache_flush(MPI_COMM_WORLD, handle);
 }
 
-/* ---- Check ------------------------------------------------------------------- */
+/* ---- Check ----------------------------------------------------------- */
 
 /* Vectors of n elements. */
 struct check {

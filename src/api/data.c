@@ -10,7 +10,7 @@
 #include "core/coherency.h"
 #include "core/data_ops.h"
 
-/* ---- turns on data -------------------------------------------------------------- */
+/* ---- turns on data --------------------------------------------------- */
 
 /* Where an acquisition without a node goes: the home, or main memory. */
 static int default_memory(starpu_data_handle_t handle)
@@ -141,7 +141,7 @@ void starpu_data_release(starpu_data_handle_t handle)
 	starpu_data_release_to(handle, STARPU_NONE);
 }
 
-/* ---- the end of data --------------------------------------------------------------- */
+/* ---- the end of data ------------------------------------------------- */
 
 void starpu_data_unregister(starpu_data_handle_t handle)
 {
@@ -197,8 +197,7 @@ void starpu_data_invalidate_submit(starpu_data_handle_t handle)
 	data_invalidate_submit(node, handle);
 }
 
-/* ---- where data are -------------------------------------------------------------------
- */
+/* ---- where data are -------------------------------------------------- */
 
 int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned memory,
 			      unsigned async)
@@ -274,16 +273,25 @@ unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,
 	return copy && copy->allocated;
 }
 
-/* ---- attributes
- * ---------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------ */
+
+/* What the application attached, or NULL. */
+static const struct data_extra *extra_of(starpu_data_handle_t handle)
+{
+	const struct data_body *body = orr_load_ptr((void **)&handle->body);
+
+	return body ? body->extra : NULL;
+}
 
 void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle,
 						 unsigned flag)
 {
+	orr_lock(&handle->lock);
 	if (flag)
 		handle->flags |= DATUM_SEQUENTIAL;
 	else
 		handle->flags &= ~(unsigned)DATUM_SEQUENTIAL;
+	orr_unlock(&handle->lock);
 }
 
 unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle)

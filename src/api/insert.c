@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "core/args.h"
 
-/* ---- tasks in one call ------------------------------------------------------------- */
+/* ---- tasks in one call ----------------------------------------------- */
 
 int starpu_task_set(struct starpu_task *task, struct starpu_codelet *cl, ...)
 {
@@ -111,8 +111,7 @@ void starpu_task_insert_data_process_mode_array_arg(struct starpu_codelet *cl,
 				descrs[i].mode, descrs[i].handle);
 }
 
-/* ---- packed arguments
- * ------------------------------------------------------------------ */
+/* ---- packed arguments ------------------------------------------------ */
 
 void starpu_codelet_pack_arg_init(struct starpu_codelet_pack_arg_data *state)
 {

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "core/interfaces.h"
 
-/* ---- registration ----------------------------------------------------------------- */
+/* ---- registration ---------------------------------------------------- */
 
 static int check_home(const struct node *node, const char *func, int home)
 {
@@ -148,8 +148,7 @@ int starpu_data_interface_get_next_id(void)
 	return STARPU_MAX_INTERFACE_ID + orr_add(&node->next_interface_id, 1) - 1;
 }
 
-/* ---- questions ------------------------------------------------------------------------
- */
+/* ---- questions ------------------------------------------------------- */
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
 {
@@ -263,8 +262,7 @@ size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle)
 	return INTERFACE_OF(handle, matrix, MATRIX)->allocsize;
 }
 
-/* ---- packing
- * ----------------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------- */
 
 static void check_op(starpu_data_handle_t handle, const char *func, int exists)
 {
@@ -316,8 +314,7 @@ int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count)
 				       count);
 }
 
-/* ---- copies for user-defined interfaces: memories that the host can reach
- * ------------------ */
+/* ---- copies for user-defined interfaces: memories that the host can reach ---- */
 
 int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
 			  uintptr_t dst, size_t dst_offset, unsigned dst_node,

@@ -19,7 +19,7 @@ struct mpi *api_mpi(const char *func)
 	return node->mpi;
 }
 
-/* ---- the table of communicators ------------------------------------------------ */
+/* ---- the table of communicators -------------------------------------- */
 
 static uint64_t key_of(MPI_Comm comm)
 {
@@ -187,7 +187,7 @@ void api_comms_close(struct mpi_api *api)
 	table_free(&api->comms);
 }
 
-/* ---- public ------------------------------------------------------------------------ */
+/* ---- public ---------------------------------------------------------- */
 
 int starpu_mpi_comm_register(MPI_Comm comm)
 {

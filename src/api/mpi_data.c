@@ -57,8 +57,7 @@ starpu_mpi_tag_t starpu_mpi_data_get_tag(starpu_data_handle_t handle)
 	return handle->tag;
 }
 
-/* ---- moving values ------------------------------------------------------------------
- */
+/* ---- moving values --------------------------------------------------- */
 
 static int fetch_to(struct mpi *mpi, MPI_Comm comm, struct fetch *fetch)
 {
@@ -123,8 +122,7 @@ void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new
 	cache_flush(mpi, handle);
 }
 
-/* ---- cache
- * ----------------------------------------------------------------------------- */
+/* ---- cache ----------------------------------------------------------- */
 
 int starpu_mpi_cache_is_enabled(void)
 {
@@ -203,8 +201,7 @@ void starpu_mpi_cached_send_clear(starpu_data_handle_t data)
 	cache_clear_sent(check_registered(__func__, data), data);
 }
 
-/* ---- cooperative sends: accepted, every copy still comes from the sender
- * ------------------ */
+/* ---- cooperative sends: accepted, every copy still comes from the sender ---- */
 
 void starpu_mpi_coop_sends_set_use(int use_coop_sends)
 {
@@ -230,8 +227,7 @@ void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle
 	api_check_handle(api_mpi(__func__)->node, __func__, data_handle);
 }
 
-/* ---- statistics and tags
- * -------------------------------------------------------------------- */
+/* ---- statistics and tags --------------------------------------------- */
 
 void starpu_mpi_comm_stats_enable(void)
 {

@@ -76,7 +76,7 @@ int starpu_mpi_task_post_build(MPI_Comm comm, struct starpu_codelet *codelet, ..
 	return ret;
 }
 
-/* ---- tasks filled by hand ---------------------------------------------------------- */
+/* ---- tasks filled by hand -------------------------------------------- */
 
 static const char *name_of(const struct starpu_task *task)
 {
@@ -146,8 +146,7 @@ int starpu_mpi_pre_submit_hook_unregister(void)
 	return 0;
 }
 
-/* ---- policies ------------------------------------------------------------------------
- */
+/* ---- policies -------------------------------------------------------- */
 
 int starpu_mpi_node_selection_register_policy(
 	starpu_mpi_select_node_policy_func_t policy_func)

@@ -9,7 +9,7 @@
 #include "core/tags.h"
 #include "mpi/finish.h"
 
-/* ---- starting -------------------------------------------------------------------- */
+/* ---- starting -------------------------------------------------------- */
 
 static void check(struct mpi *mpi, const struct post *post)
 {
@@ -238,8 +238,7 @@ int starpu_mpi_irecv_detached_sequential_consistency(
 	return start_detached(__func__, &post, comm);
 }
 
-/* ---- task tags reached at the end ---------------------------------------------------
- */
+/* ---- task tags reached at the end ------------------------------------ */
 
 /* Shared by the messages of one call. */
 struct unlock {
@@ -353,8 +352,7 @@ int starpu_mpi_irecv_array_detached_unlock_tag(unsigned array_size,
 	return 0;
 }
 
-/* ---- waiting --------------------------------------------------------------------------
- */
+/* ---- waiting --------------------------------------------------------- */
 
 static void fill_status(MPI_Status *status, int peer, int64_t tag)
 {

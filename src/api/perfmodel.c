@@ -23,7 +23,7 @@ static double nop_cost(struct starpu_task *task, unsigned nimpl)
 struct starpu_perfmodel starpu_perfmodel_nop __attribute__((section(".data.rel.ro"))) = {
 	.type = STARPU_COMMON, .cost_function = nop_cost};
 
-/* ---- Files ----------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------- */
 
 void starpu_perfmodel_init(struct starpu_perfmodel *model)
 {
@@ -81,7 +81,7 @@ void starpu_perfmodel_get_model_path(const char *symbol, char *path, size_t maxl
 		model_path(node, symbol, path, maxlen);
 }
 
-/* ---- Architectures and durations ---------------------------------------------- */
+/* ---- Architectures and durations ------------------------------------- */
 
 /* A worker of that architecture, or NULL. */
 static struct worker *worker_of(struct node *node,
@@ -212,7 +212,7 @@ double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *mod
 	return us;
 }
 
-/* ---- Links between memories ----------------------------------------------------- */
+/* ---- Links between memories ------------------------------------------ */
 
 static int memories_exist(struct node *node, unsigned a, unsigned b, const char *function)
 {

@@ -12,8 +12,7 @@
 #include "base/check.h"
 #include "core/hash.h"
 
-/* ---- memory ---------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------- */
 
 enum { MALLOC_ALIGN = 64 };
 
@@ -149,8 +148,7 @@ size_t starpu_memory_get_used(unsigned memory)
 	return memory_at(__func__, memory)->used_bytes;
 }
 
-/* ---- time
- * ------------------------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------ */
 
 double starpu_timing_now(void)
 {
@@ -193,8 +191,7 @@ int starpu_profiling_status_get(void)
 	return api_node(__func__)->profiling;
 }
 
-/* ---- hash
- * ---------------------------------------------------------------------------------- */
+/* ---- hash ------------------------------------------------------------ */
 
 uint32_t starpu_hash_crc32c_be_n(const void *input, size_t n, uint32_t inputcrc)
 {
@@ -216,8 +213,7 @@ uint32_t starpu_hash_crc32c_string(const char *str, uint32_t inputcrc)
 	return hash_crc32c_be_n(str, strlen(str), inputcrc);
 }
 
-/* ---- environment
- * ------------------------------------------------------------------------------ */
+/* ---- environment ----------------------------------------------------- */
 
 char *starpu_getenv(const char *str)
 {

@@ -223,8 +223,7 @@ const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type)
 	}
 }
 
-/* ---- memories -----------------------------------------------------------------------
- */
+/* ---- memories -------------------------------------------------------- */
 
 unsigned starpu_worker_get_local_memory_node(void)
 {
@@ -273,8 +272,7 @@ int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
 			node->memories[memory].devid);
 }
 
-/* ---- scheduling -----------------------------------------------------------------------
- */
+/* ---- scheduling ------------------------------------------------------ */
 
 /* Policies as objects: what names them, for starpu_conf.sched_policy. */
 static const struct starpu_sched_policy policy_eager = {.policy_name = "eager"};

@@ -39,7 +39,7 @@ static void die_unknown_key(int rank, int key)
 		key, (unsigned)key);
 }
 
-/* ---- scanning: placement and transfers only ------------------------------------ */
+/* ---- scanning: placement and transfers only -------------------------- */
 
 static void scan_buffer(struct arg_list *args, starpu_data_handle_t handle, unsigned mode)
 {
@@ -162,7 +162,7 @@ void args_end(struct arg_list *args)
 		free(args->buffers);
 }
 
-/* ---- packing -------------------------------------------------------------------- */
+/* ---- packing --------------------------------------------------------- */
 
 static void packer_reserve(struct packer *packer, size_t bytes)
 {
@@ -195,7 +195,7 @@ void packer_end(struct packer *packer, void **buffer, size_t *bytes)
 	*packer = (struct packer){0};
 }
 
-/* ---- buffers of a task ------------------------------------------------------------ */
+/* ---- buffers of a task ----------------------------------------------- */
 
 /* Where the task's own arrays hold the modes, not the codelet. */
 static int modes_are_the_tasks(const struct starpu_codelet *cl)
@@ -271,7 +271,7 @@ void args_add_buffer(struct starpu_codelet *cl, struct starpu_task *task, int *a
 	*current = i + 1;
 }
 
-/* ---- building a task -------------------------------------------------------------- */
+/* ---- building a task ------------------------------------------------- */
 
 struct build {
 	struct node *node;

@@ -54,7 +54,7 @@ static int unpin(struct node *node, struct copy_state *copy)
 	return 1;
 }
 
-/* ---- room in a memory -------------------------------------------------------- */
+/* ---- room in a memory ------------------------------------------------ */
 
 static void list_copy(struct memory *memory, struct copy_state *copy)
 {
@@ -202,7 +202,7 @@ static int allocate(struct node *node, struct copy_state *copy)
 	return 0;
 }
 
-/* ---- values on their way -------------------------------------------------------- */
+/* ---- values on their way --------------------------------------------- */
 
 static void access_fetched(struct access *access)
 {

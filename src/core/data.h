@@ -16,7 +16,7 @@
  */
 #include "core/job.h"
 
-/* Only submitting threads change flags; workers read them at most. */
+/* Changed with the handle locked; submitting threads may read them without. */
 enum datum_flag {
 	DATUM_MPI = 1 << 0,        /* has been given to starpu_mpi_data_register() */
 	DATUM_RECEIVED = 1 << 1,   /* cache: we hold a copy of another rank's datum */

@@ -126,7 +126,7 @@ void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 	free(held);
 }
 
-/* ---- operations that need no value ------------------------------------------------- */
+/* ---- operations that need no value ----------------------------------- */
 
 struct wiping {
 	struct acquire acquire; /* first */
@@ -176,7 +176,9 @@ void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle)
 
 void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 {
+	orr_lock(&handle->lock);
 	handle->flags |= DATUM_DYING;
+	orr_unlock(&handle->lock);
 	wipe(node, handle, 1, 1);
 }
 
@@ -221,8 +223,7 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	data_free(node, handle);
 }
 
-/* ---- fetching ahead
- * --------------------------------------------------------------------- */
+/* ---- fetching ahead -------------------------------------------------- */
 
 struct fetching {
 	struct acquire acquire; /* first */

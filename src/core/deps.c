@@ -23,7 +23,7 @@ static int takes_turn(const struct access *access)
 	return !(access->mode & ACCESS_UNORDERED);
 }
 
-/* ---- exclusion: readers together, or one writer -------------------------- */
+/* ---- exclusion: readers together, or one writer ---------------------- */
 
 static int can_hold(const struct access *access)
 {
@@ -40,7 +40,7 @@ static void hold(struct access *access)
 	access->state = ACCESS_GRANTED;
 }
 
-/* ---- turns ---------------------------------------------------------------- */
+/* ---- turns ----------------------------------------------------------- */
 
 /* The access joins the active group; the datum is locked. */
 static void join(struct access *access, enum turn turn)
@@ -97,7 +97,7 @@ static void grant_next(struct data_body *body, struct ready *ready)
 	}
 }
 
-/* ---- locking several data --------------------------------------------------- */
+/* ---- locking several data -------------------------------------------- */
 
 struct sorted {
 	int n;
@@ -139,7 +139,7 @@ static void unlock_all(const struct sorted *sorted)
 		orr_unlock(&sorted->access[i]->datum->lock);
 }
 
-/* ---- what others call --------------------------------------------------------- */
+/* ---- what others call ------------------------------------------------ */
 
 void deps_merge(struct job *job)
 {

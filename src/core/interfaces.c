@@ -11,7 +11,7 @@
 /* Public objects that nobody writes: kept out of the writable sections. */
 #define CONSTANT_OBJECT __attribute__((section(".data.rel.ro")))
 
-/* ---- variable, vector: one block ------------------------------------------ */
+/* ---- variable, vector: one block ------------------------------------- */
 
 #define ALLOCATE_FLAT(interface, bytes_wanted)                                           \
 	size_t bytes = (bytes_wanted);                                                   \
@@ -133,7 +133,7 @@ static int vector_copy(void *from, unsigned from_memory, void *to, unsigned to_m
 	return 0;
 }
 
-/* ---- matrix: columns of nx elements, ld apart -------------------------------- */
+/* ---- matrix: columns of nx elements, ld apart ------------------------ */
 
 static starpu_ssize_t matrix_allocate(void *data_interface, unsigned memory)
 {
@@ -241,7 +241,7 @@ static int matrix_unpack(starpu_data_handle_t handle, unsigned memory, void *ptr
 	return ret;
 }
 
-/* ---- variable and vector are packed as one block ------------------------------- */
+/* ---- variable and vector are packed as one block --------------------- */
 
 static int flat_pack(starpu_data_handle_t handle, unsigned memory, void **ptr,
 		     starpu_ssize_t *count)
@@ -278,7 +278,7 @@ static int flat_unpack(starpu_data_handle_t handle, unsigned memory, void *ptr,
 	return ret;
 }
 
-/* ---- void ------------------------------------------------------------------------ */
+/* ---- void ------------------------------------------------------------ */
 
 static starpu_ssize_t void_allocate(void *data_interface, unsigned memory)
 {
@@ -390,7 +390,7 @@ CONSTANT_OBJECT struct starpu_data_interface_ops starpu_interface_void_ops = {
 	.name = (char *)"STARPU_VOID_INTERFACE",
 };
 
-/* ---- what the runtime asks of them ---------------------------------------------- */
+/* ---- what the runtime asks of them ----------------------------------- */
 
 int interface_is_ours(const struct starpu_data_interface_ops *ops)
 {

@@ -12,7 +12,7 @@
 #include "core/model_store.h"
 #include "core/roofline.h"
 
-/* ---- What the model sees of a task -------------------------------------------- */
+/* ---- What the model sees of a task ----------------------------------- */
 
 uint32_t model_data_footprint(struct starpu_task *task)
 {
@@ -65,7 +65,7 @@ static size_t size_of(const struct starpu_perfmodel *model, struct starpu_task *
 	return bytes;
 }
 
-/* ---- Estimates ------------------------------------------------------------------ */
+/* ---- Estimates ------------------------------------------------------- */
 
 static struct model_estimate estimate_us(double us, enum model_source source,
 					 unsigned nsample)
@@ -273,7 +273,7 @@ struct model_estimate model_expect(struct worker *worker, struct starpu_task *ta
 	return model_evaluate(&query);
 }
 
-/* ---- Measurements ---------------------------------------------------------------- */
+/* ---- Measurements ---------------------------------------------------- */
 
 void model_add(const struct model_query *query, double value, unsigned number)
 {

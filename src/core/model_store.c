@@ -59,7 +59,7 @@ void model_store_free(struct model_store *store)
 	free(store);
 }
 
-/* ---- Directories and host names ------------------------------------------- */
+/* ---- Directories and host names -------------------------------------- */
 
 static int try_directory(const char *dir, size_t length, const char *name, char *path)
 {
@@ -172,7 +172,7 @@ static void file_name(const char *symbol, const char *host, char *name)
 		snprintf(name, PATH_BYTES, "%s.%s", symbol, host);
 }
 
-/* ---- Files ------------------------------------------------------------------ */
+/* ---- Files ----------------------------------------------------------- */
 
 static struct model_file *file_new(struct model_store *store, const char *name)
 {
@@ -221,7 +221,7 @@ static void file_save(struct node *node, struct model_file *file)
 	orr_unlock(&file->lock);
 }
 
-/* ---- States ----------------------------------------------------------------- */
+/* ---- States ---------------------------------------------------------- */
 
 struct _starpu_perfmodel_state *model_state(struct node *node,
 					    struct starpu_perfmodel *model)
@@ -290,7 +290,7 @@ void model_store_save(struct model_store *store, struct node *node)
 	}
 }
 
-/* ---- Answers ---------------------------------------------------------------- */
+/* ---- Answers --------------------------------------------------------- */
 
 /*
  * The combination that speaks for arch.  A simulated machine may have more devices
@@ -458,7 +458,7 @@ struct model_answer model_find(struct node *node, struct starpu_perfmodel *model
 	return answer;
 }
 
-/* ---- For the public interface ------------------------------------------------ */
+/* ---- For the public interface ---------------------------------------- */
 
 int model_path(struct node *node, const char *symbol, char *path, size_t bytes)
 {

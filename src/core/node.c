@@ -14,7 +14,7 @@
 #include "core/sched.h"
 #include "core/tags.h"
 
-/* ---- the world ------------------------------------------------------------------ */
+/* ---- the world ------------------------------------------------------- */
 
 static struct world *world_join(void)
 {
@@ -43,7 +43,7 @@ static void world_leave(struct world *world)
 	free(world);
 }
 
-/* ---- configuration ---------------------------------------------------------------- */
+/* ---- configuration --------------------------------------------------- */
 
 /* The environment wins over the application's struct, unless that says otherwise. */
 static void merge_environment(struct starpu_conf *conf, const struct knobs *knobs)
@@ -93,8 +93,7 @@ static int count_gpus(const struct node *node)
 	return ngpus < STARPU_MAXCUDADEVS ? ngpus : STARPU_MAXCUDADEVS;
 }
 
-/* ---- memories and workers -----------------------------------------------------------
- */
+/* ---- memories and workers -------------------------------------------- */
 
 static void open_memories(struct node *node)
 {
@@ -231,8 +230,7 @@ void node_close(struct node *node)
 	free(node);
 }
 
-/* ---- waiting for counters -------------------------------------------------------------
- */
+/* ---- waiting for counters -------------------------------------------- */
 
 struct count_waiter {
 	struct count_waiter *next;
@@ -292,8 +290,7 @@ int node_wait_ready(struct node *node, int limit)
 	return wait_count(node, limit, 1);
 }
 
-/* ---- saying what is missing
- * -------------------------------------------------------------- */
+/* ---- saying what is missing ------------------------------------------ */
 
 void node_describe_waits(struct node *node, void (*say)(void *arg, const char *line),
 			 void *arg)

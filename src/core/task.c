@@ -32,7 +32,7 @@ const char *task_name(const struct starpu_task *task)
 	return "unknown";
 }
 
-/* ---- creation ----------------------------------------------------------------- */
+/* ---- creation -------------------------------------------------------- */
 
 struct starpu_task *task_create(struct node *node)
 {
@@ -104,7 +104,7 @@ void task_destroy(struct starpu_task *task)
 	orr_unlock(&node->pool_lock);
 }
 
-/* ---- submission ---------------------------------------------------------------- */
+/* ---- submission ------------------------------------------------------ */
 
 static unsigned where_of(const struct starpu_codelet *cl)
 {
@@ -329,7 +329,7 @@ int task_submit(struct node *node, struct starpu_task *task)
 	return submit_job(node, task);
 }
 
-/* ---- explicit dependencies -------------------------------------------------------- */
+/* ---- explicit dependencies ------------------------------------------- */
 
 void task_declare_deps(struct node *node, struct starpu_task *task, unsigned n,
 		       struct starpu_task **before)
@@ -374,7 +374,7 @@ void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned
 	}
 }
 
-/* ---- the end ---------------------------------------------------------------------- */
+/* ---- the end --------------------------------------------------------- */
 
 int task_wait(struct node *node, struct starpu_task *task)
 {

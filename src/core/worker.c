@@ -8,7 +8,7 @@
 #include "core/sched.h"
 #include "core/task.h"
 
-/* ---- who can run what --------------------------------------------------------- */
+/* ---- who can run what ------------------------------------------------ */
 
 static int has_implementation(const struct worker *worker,
 			      const struct starpu_codelet *cl, unsigned i)
@@ -56,7 +56,7 @@ void (*worker_kernel(const struct worker *worker, const struct job *job))(void *
 						 : cl->cuda_funcs[job->implementation];
 }
 
-/* ---- waking --------------------------------------------------------------------- */
+/* ---- waking ---------------------------------------------------------- */
 
 void workers_wake(struct node *node, unsigned where, int all)
 {
@@ -70,7 +70,7 @@ void workers_wake(struct node *node, unsigned where, int all)
 	}
 }
 
-/* ---- one step ------------------------------------------------------------------- */
+/* ---- one step -------------------------------------------------------- */
 
 static void fill_interfaces(struct job *job)
 {

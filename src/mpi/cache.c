@@ -10,7 +10,7 @@
 #include "core/data_ops.h"
 #include "mpi/mpi.h"
 
-/* ---- sets of ranks ----------------------------------------------------------- */
+/* ---- sets of ranks --------------------------------------------------- */
 
 static int *set_ranks(struct sent_set *set)
 {
@@ -71,7 +71,7 @@ static void set_empty(struct sent_set *set)
 	set->count = set->capacity = 0;
 }
 
-/* ---- flags -------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------- */
 
 static void set_flag(starpu_data_handle_t handle, unsigned flag)
 {
@@ -129,7 +129,7 @@ static int is_mine(struct mpi *mpi, starpu_data_handle_t handle)
 	       handle->owner == comm_at(&mpi->comms, handle->comm)->rank;
 }
 
-/* ---- life ------------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------ */
 
 void cache_init(struct mpi *mpi)
 {
@@ -159,7 +159,7 @@ void cache_forget(struct mpi *mpi, starpu_data_handle_t handle)
 	orr_unlock(&mpi->cache.lock);
 }
 
-/* ---- notes ------------------------------------------------------------------------ */
+/* ---- notes ----------------------------------------------------------- */
 
 int cache_has_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank)
 {
@@ -251,8 +251,7 @@ int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle)
 	return mpi->cache.is_on && !(handle->sent && handle->sent->is_unchecked);
 }
 
-/* ---- flushing -----------------------------------------------------------------------
- */
+/* ---- flushing -------------------------------------------------------- */
 
 /* Nothing to invalidate: never written here, and no access is on its way. */
 static int is_empty(starpu_data_handle_t handle)
@@ -270,6 +269,7 @@ void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 	if (!mpi->cache.is_on)
 		return;
 	if (handle->flags & DATUM_RECEIVED) {
+		set_flag(handle, DATUM_SENT); /* Keeps the set. */
 		cache_clear_received(mpi, handle);
 	} else if (handle->owner != OWNER_UNSET && !is_mine(mpi, handle) &&
 		   !is_empty(handle)) {

@@ -27,7 +27,7 @@ struct half {
 	struct request *request;
 };
 
-/* ---- life ---------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------ */
 
 void engine_init(struct mpi *mpi)
 {
@@ -79,7 +79,7 @@ static void flies(struct engine *engine, int more)
 	orr_store(&engine->nflying, engine->nflying + more);
 }
 
-/* ---- messages ------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------- */
 
 static void parcel_sent(struct net_message *message)
 {
@@ -133,7 +133,7 @@ void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head
 	parcel_send(parcel_new(mpi, peer, head, head_bytes));
 }
 
-/* ---- early messages --------------------------------------------------------- */
+/* ---- early messages -------------------------------------------------- */
 
 static struct early *early_new(struct mpi *mpi, int peer, const struct wire_head *head)
 {
@@ -166,7 +166,7 @@ static void early_free(struct mpi *mpi, struct early *early)
 	pool_put(&mpi->engine.earlies, early);
 }
 
-/* ---- checks at the match ------------------------------------------------------ */
+/* ---- checks at the match --------------------------------------------- */
 
 static void check_sequence(const struct request *request, const struct wire_head *head)
 {
@@ -204,7 +204,7 @@ static void accept_message(struct request *request, const struct wire_head *head
 		data_describe(request->handle, text, sizeof(text)));
 }
 
-/* ---- large transfers ------------------------------------------------------------ */
+/* ---- large transfers ------------------------------------------------- */
 
 static int take_key(struct engine *engine, uint32_t *key)
 {
@@ -356,7 +356,7 @@ static void on_grant(struct mpi *mpi, const struct wire_head *head)
 	start_granted(mpi);
 }
 
-/* ---- receives -------------------------------------------------------------------- */
+/* ---- receives -------------------------------------------------------- */
 
 /* The receive has its datum and its message. */
 static void consume(struct request *request)
@@ -446,8 +446,7 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 	engine_leave(mpi, entered);
 }
 
-/* ---- sends --------------------------------------------------------------------------
- */
+/* ---- sends ----------------------------------------------------------- */
 
 static void send_eager(struct request *request, struct wire_head *head)
 {
@@ -521,8 +520,7 @@ static void send_ready(struct request *request)
 	}
 }
 
-/* ---- posting --------------------------------------------------------------------------
- */
+/* ---- posting --------------------------------------------------------- */
 
 static void request_acquired(struct acquire *acquire)
 {
@@ -613,8 +611,7 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 	return post->is_waited ? request : NULL;
 }
 
-/* ---- progress
- * ---------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------- */
 
 void engine_wake(struct mpi *mpi)
 {

@@ -42,7 +42,7 @@ void finish_moved(struct mpi *mpi, struct request *request)
 	append(&mpi->engine.moved, &mpi->engine.moved_last, request);
 }
 
-/* ---- the end of one request ------------------------------------------------- */
+/* ---- the end of one request ------------------------------------------ */
 
 static void drop(struct request *request)
 {
@@ -114,7 +114,7 @@ static void release(struct request *request)
 	orr_unlock(&engine->lock);
 }
 
-/* ---- working off --------------------------------------------------------------- */
+/* ---- working off ----------------------------------------------------- */
 
 static int run_releases(struct mpi *mpi)
 {
@@ -214,7 +214,7 @@ void finish_drain_later(struct mpi *mpi)
 	plat_after(plat, &engine->drain_timer, 0);
 }
 
-/* ---- waiting -------------------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------- */
 
 int finish_wait(struct request *request)
 {

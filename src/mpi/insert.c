@@ -33,7 +33,7 @@ void insertion_free(struct mpi *mpi)
 	table_free(&mpi->insertion.counts);
 }
 
-/* ---- ordinals of transfers ---------------------------------------------------- */
+/* ---- ordinals of transfers ------------------------------------------- */
 
 static void slow_begins(struct mpi *mpi)
 {
@@ -65,7 +65,7 @@ static uint32_t next_ordinal(struct mpi *mpi, int net_peer, enum request_kind ki
 	return (uint32_t)(kind == REQUEST_SEND ? counts >> 32 : counts);
 }
 
-/* ---- one transfer --------------------------------------------------------------- */
+/* ---- one transfer ---------------------------------------------------- */
 
 static void check_tag(struct mpi *mpi, starpu_data_handle_t handle, const char *what)
 {
@@ -92,7 +92,7 @@ static void describe_half(struct mpi *mpi, struct post *post, int from, int to)
 	post->tag = post->handle->tag;
 	net_peer = comm_net_rank(comm_at(&mpi->comms, post->comm), post->peer);
 	post->sequence = next_ordinal(mpi, net_peer, post->kind);
-	if (post->kind == REQUEST_SEND && !cache_is_ordered(mpi, post->handle))
+	if (!cache_is_ordered(mpi, post->handle))
 		post->sequence = 0;
 }
 
@@ -113,7 +113,7 @@ static void transfer(const struct insert *insert, const struct plan_move *move)
 	engine_post(insert->mpi, &post);
 }
 
-/* ---- who executes ------------------------------------------------------------------ */
+/* ---- who executes ---------------------------------------------------- */
 
 static void insert_open(struct insert *insert, struct mpi *mpi, int comm,
 			struct exchange *task)
@@ -222,8 +222,7 @@ static int is_unknown(const struct insert *insert)
 	return 0;
 }
 
-/* ---- transfers -----------------------------------------------------------------------
- */
+/* ---- transfers ------------------------------------------------------- */
 
 /* As plan_make() wants it: only the two ranks concerned take note. */
 static int holds(void *arg, int use, int rank)
@@ -324,8 +323,7 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
 	insert_close(&insert);
 }
 
-/* ---- argument lists
- * -------------------------------------------------------------------- */
+/* ---- argument lists -------------------------------------------------- */
 
 /* 1: nothing to do here: another executes, owns all that is read and written, and
  * this rank has no part in the cache's account of what is written. */
@@ -511,8 +509,7 @@ int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_l
 	return insert_part(mpi, comm, cl, list, PHASE_AFTER, &none);
 }
 
-/* ---- single data
- * --------------------------------------------------------------------------- */
+/* ---- single data ----------------------------------------------------- */
 
 int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 {

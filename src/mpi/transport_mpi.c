@@ -119,7 +119,7 @@ static void check_or_die(struct mpi_net *net, int rc, const char *call)
 		orr_die(net->base.rank, "a message between nodes was lost; ending");
 }
 
-/* ---- the table of requests ---- */
+/* ---- the table of requests ------------------------------------------- */
 
 static struct op *op_new(struct mpi_net *net, enum op_kind kind)
 {
@@ -157,7 +157,7 @@ static void watch(struct mpi_net *net, struct op *op, MPI_Request request)
 	net->ops[net->nrequests++] = op;
 }
 
-/* ---- messages ---- */
+/* ---- messages -------------------------------------------------------- */
 
 static size_t body_offset(size_t head_bytes)
 {
@@ -237,7 +237,7 @@ static int mpi_send(struct net *base, struct net_message *message)
 	return 0;
 }
 
-/* ---- barrier ---- */
+/* ---- barrier --------------------------------------------------------- */
 
 static void start_round(struct mpi_net *net)
 {
@@ -300,7 +300,7 @@ static void mpi_barrier(struct net *base, struct net_barrier *barrier)
 	go_on_barrier(net);
 }
 
-/* ---- receiving ---- */
+/* ---- receiving ------------------------------------------------------- */
 
 static void take_frame(struct mpi_net *net, int peer, const char *frame)
 {
@@ -338,7 +338,7 @@ static void receive_oldest(struct mpi_net *net, int peer)
 	post_receive(net, slot);
 }
 
-/* ---- bulks ---- */
+/* ---- bulks ----------------------------------------------------------- */
 
 static char *scratch_get(struct mpi_net *net, size_t bytes)
 {
@@ -485,7 +485,7 @@ static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *sta
 	return (size_t)bytes == op->piece_bytes ? 0 : -EMSGSIZE;
 }
 
-/* ---- progress ---- */
+/* ---- progress -------------------------------------------------------- */
 
 /* The request of op has ended: it goes to the ended ones, or to its next piece. */
 static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *status,
@@ -628,7 +628,7 @@ static int mpi_poll(struct net *base)
 	return total;
 }
 
-/* ---- life ---- */
+/* ---- life ------------------------------------------------------------ */
 
 static void mpi_close(struct net *base)
 {

@@ -19,7 +19,7 @@ void watch_wait_ends(struct mpi *mpi)
 	orr_add(&mpi->watch.nwaiting, -1);
 }
 
-/* ---- lists ------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------- */
 
 static void describe_early(const struct early *early, char *text, size_t bytes)
 {
@@ -80,7 +80,7 @@ static void say_to_user(void *arg, const char *line)
 	orr_complain(mpi->rank, "  %s", line);
 }
 
-/* ---- the watchdog ------------------------------------------------------------- */
+/* ---- the watchdog ---------------------------------------------------- */
 
 static void probe(struct mpi *mpi)
 {

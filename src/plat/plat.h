@@ -43,7 +43,7 @@ struct plat_gate;
 struct worker;
 struct world;
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------ */
 
 /* What one node's machine offers; filled by plat_open(), then constant. */
 struct plat_machine {
@@ -82,7 +82,7 @@ struct world **plat_world(void);
 int plat_is_simulated(void);
 double plat_clock_s(void);
 
-/* ---- time -------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------ */
 
 struct plat_timer {
 	struct heap_entry entry; /* the backend's */
@@ -97,7 +97,7 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s);
 /* Block the calling user thread for a time; simulated time in sim. */
 void plat_sleep(struct plat *plat, double seconds);
 
-/* ---- waiting ----------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------- */
 
 /*
  * A gate is opened once and waited for by one user thread.  It lives on the
@@ -119,7 +119,7 @@ void plat_gate_open(struct plat *plat, struct plat_gate *gate);
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg);
 void plat_poll_kick(struct plat *plat);
 
-/* ---- workers ----------------------------------------------------------- */
+/* ---- workers --------------------------------------------------------- */
 
 /*
  * Run the workers: call worker_step() of each until it returns 0, then leave it
@@ -142,7 +142,7 @@ struct worker *plat_current_worker(struct plat *plat);
  */
 int plat_execute(struct worker *worker, struct job *job);
 
-/* ---- memory and copies -------------------------------------------------- */
+/* ---- memory and copies ----------------------------------------------- */
 
 /*
  * Memory of one of the node's memories (0: main RAM; 1 + i: GPU i).  Returns NULL
@@ -166,7 +166,7 @@ struct plat_copy {
 /* Returns 1 when it is done already (done is not called), 0 when done will be. */
 int plat_copy(struct plat *plat, struct plat_copy *copy);
 
-/* ---- topology ----------------------------------------------------------- */
+/* ---- topology -------------------------------------------------------- */
 
 /* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
 int plat_worker_bindid(struct plat *plat, int cpu_worker);

@@ -99,7 +99,7 @@ void plat_sleep(struct plat *plat, double seconds)
 		continue;
 }
 
-/* ---- memory ---- */
+/* ---- memory ---------------------------------------------------------- */
 
 void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
@@ -141,7 +141,7 @@ double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_
 	return 0; /* There is one memory only. */
 }
 
-/* ---- net ---- */
+/* ---- net ------------------------------------------------------------- */
 
 /* Builds without MPI have no transport. */
 #pragma weak transport_mpi_open

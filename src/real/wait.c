@@ -63,7 +63,7 @@ double wait_nap_s(double silence_s, double busy_s)
 	return nap_s < LONGEST_NAP_S ? nap_s : LONGEST_NAP_S;
 }
 
-/* ---- gates ---- */
+/* ---- gates ----------------------------------------------------------- */
 
 void plat_gate_init(struct plat_gate *gate)
 {

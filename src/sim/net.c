@@ -38,7 +38,7 @@ double net_send_date_s(struct sim_net *net, double bytes)
 	return date_s;
 }
 
-/* ---- groups ---------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------- */
 
 static void on_release(struct plat_timer *timer)
 {
@@ -149,7 +149,7 @@ static void net_barrier(struct net *base, struct net_barrier *barrier)
 			     group->arrived_s + barrier_cost_s(group));
 }
 
-/* ---- opening --------------------------------------------------------------- */
+/* ---- opening --------------------------------------------------------- */
 
 static const struct {
 	const char *name;

@@ -53,7 +53,7 @@ void plat_set_self(struct node *node)
 	sg_actor_self_set_data(node);
 }
 
-/* ---- transport "mpi" ----------------------------------------------------- */
+/* ---- transport "mpi" ------------------------------------------------- */
 
 void sim_kick(struct plat *plat)
 {
@@ -101,7 +101,7 @@ static void idle(struct plat *plat, double timeout_s)
 	plat->sim->npolling--;
 }
 
-/* ---- life -------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------ */
 
 static void sim_start(struct sim *sim, const struct knobs *knobs)
 {
@@ -200,7 +200,7 @@ const struct plat_machine *plat_machine(const struct plat *plat)
 	return &plat->machine;
 }
 
-/* ---- time -------------------------------------------------------------- */
+/* ---- time ------------------------------------------------------------ */
 
 double plat_now_s(struct plat *plat)
 {
@@ -248,7 +248,7 @@ void plat_sleep(struct plat *plat, double seconds)
 		sg_actor_sleep_until(end_s);
 }
 
-/* ---- waiting ----------------------------------------------------------- */
+/* ---- waiting --------------------------------------------------------- */
 
 void plat_gate_init(struct plat_gate *gate)
 {

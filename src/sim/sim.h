@@ -73,7 +73,7 @@ struct sim *sim_get(void);
 /* Transport "mpi": there may be something for an idle main to poll. */
 void sim_kick(struct plat *plat);
 
-/* ---- calendar.c ---------------------------------------------------------- */
+/* ---- calendar.c ------------------------------------------------------ */
 
 /* Fire an event at a date (not before now), once.  It must not be in the calendar. */
 void calendar_add(struct sim *sim, struct plat_timer *event, double date_s);
@@ -90,14 +90,14 @@ static inline int calendar_has(const struct plat_timer *event)
 	return event->entry.place != 0;
 }
 
-/* ---- machine.c ----------------------------------------------------------- */
+/* ---- machine.c ------------------------------------------------------- */
 
 /* Fill plat->machine from the host's properties.  0 or -ENODEV, with a message. */
 int machine_read(struct plat *plat);
 /* A property of the host that is a number; absent without one. */
 double machine_property(struct plat *plat, const char *name, double absent);
 
-/* ---- memory.c, pcie.c, trace.c, progress.c, report.c --------------------- */
+/* ---- memory.c, pcie.c, trace.c, progress.c, report.c ----------------- */
 
 void arena_free(struct arena *arena);
 
@@ -126,7 +126,7 @@ void report_deadlock(void);
 /* End the process from anywhere, also from kernel context. */
 void report_exit(int code) __attribute__((noreturn));
 
-/* ---- net.c ---------------------------------------------------------------- */
+/* ---- net.c ----------------------------------------------------------- */
 
 void net_close_all(struct sim *sim);
 

@@ -74,7 +74,7 @@ struct solver {
 	int nflows, nregion, max_flows;
 };
 
-/* ---- membership ----------------------------------------------------------- */
+/* ---- membership ------------------------------------------------------ */
 
 static void mark(struct solver *solver, struct link *link)
 {
@@ -144,7 +144,7 @@ static void leave_links(struct flow *flow)
 	}
 }
 
-/* ---- rates ---------------------------------------------------------------- */
+/* ---- rates ----------------------------------------------------------- */
 
 static void set_rate(struct flow *flow, double rate, double now_s)
 {
@@ -332,7 +332,7 @@ static void settle(struct plat_timer *timer)
 	solver->nmarked = 0;
 }
 
-/* ---- life ------------------------------------------------------------------ */
+/* ---- life ------------------------------------------------------------ */
 
 static void on_end(struct plat_timer *timer)
 {

@@ -55,7 +55,7 @@ double wire_receive_overhead_s(const struct wire *wire, double bytes);
 /* Of a smallest message, alone. */
 double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to);
 
-/* ---- law.c ---------------------------------------------------------------- */
+/* ---- law.c ----------------------------------------------------------- */
 
 void law_read(struct wire_law *law);
 /* The value at a size, absent below the first piece. */
@@ -63,7 +63,7 @@ double pieces_at(const struct wire_pieces *pieces, double bytes, double absent);
 /* Parse "above:value[:slope...];..."; 0, or -EINVAL. */
 int pieces_parse(struct wire_pieces *pieces, const char *text);
 
-/* ---- solver.c ------------------------------------------------------------- */
+/* ---- solver.c -------------------------------------------------------- */
 
 struct solver;
 

@@ -153,7 +153,7 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
-/* ---- execution ----------------------------------------------------------- */
+/* ---- execution ------------------------------------------------------- */
 
 /* The run cannot go on: a simulated task has no duration. */
 static void refuse(struct worker *worker, struct job *job) __attribute__((noreturn));

@@ -32,7 +32,7 @@ static unsigned draw(unsigned n)
 	return (unsigned)(seed >> 33) % n;
 }
 
-/* ---- the kernel ------------------------------------------------------------------ */
+/* ---- the kernel ------------------------------------------------------ */
 
 struct recipe {
 	int nuses;
@@ -81,7 +81,7 @@ static struct starpu_codelet cl_cook = {.cpu_funcs = {cook_cpu},
 					.model = &starpu_perfmodel_nop,
 					.name = "cook"};
 
-/* ---- the graph --------------------------------------------------------------------- */
+/* ---- the graph ------------------------------------------------------- */
 
 static void make_data(void)
 {

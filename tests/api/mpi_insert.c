@@ -13,7 +13,7 @@ int claim_failures, claim_rank, claim_size;
 
 enum { UNSET = -1000 };
 
-/* ---- tools ------------------------------------------------------------------- */
+/* ---- tools ----------------------------------------------------------- */
 
 static int nruns;
 
@@ -94,7 +94,7 @@ static void count_bytes(void)
 	bytes_sent();
 }
 
-/* ---- codelets ------------------------------------------------------------------ */
+/* ---- codelets -------------------------------------------------------- */
 
 static void add_cpu(void *buffers[], void *arg)
 {
@@ -149,7 +149,7 @@ static struct starpu_codelet write_two = {.cpu_funcs = {write_two_cpu},
 					  .model = &starpu_perfmodel_nop,
 					  .name = "write_two"};
 
-/* ---- who executes ----------------------------------------------------------------- */
+/* ---- who executes ---------------------------------------------------- */
 
 static void owner_computes(void)
 {
@@ -355,7 +355,7 @@ static void no_worker_is_told_to_the_executor(void)
 	stop();
 }
 
-/* ---- what travels --------------------------------------------------------------------- */
+/* ---- what travels ---------------------------------------------------- */
 
 static void read_twice(starpu_data_handle_t result, starpu_data_handle_t source)
 {
@@ -523,7 +523,7 @@ static void communicators_number_the_owners(void)
 	MPI_Comm_free(&reversed);
 }
 
-/* ---- parts of an insertion ------------------------------------------------------------------ */
+/* ---- parts of an insertion ------------------------------------------- */
 
 static void built_tasks_are_submitted_by_hand(void)
 {

@@ -12,7 +12,7 @@ enum { TAG = 100, EAGER = 16384, LARGE = 3 << 20 };
 #define WORLD MPI_COMM_WORLD
 #define RANK  claim_rank
 
-/* ---- tools ------------------------------------------------------------------- */
+/* ---- tools ----------------------------------------------------------- */
 
 static void start(void)
 {
@@ -104,7 +104,7 @@ static void pause_shortly(void)
 	starpu_sleep(0.01f);
 }
 
-/* ---- blocking and non-blocking -------------------------------------------------- */
+/* ---- blocking and non-blocking --------------------------------------- */
 
 static void ping_pong_counts(void)
 {
@@ -219,7 +219,7 @@ static void synchronous_sends_wait(void)
 	stop();
 }
 
-/* ---- detached --------------------------------------------------------------------- */
+/* ---- detached -------------------------------------------------------- */
 
 enum { NCHAIN = 20 };
 
@@ -380,7 +380,7 @@ static void unordered_receive_arrives(void)
 	stop();
 }
 
-/* ---- sizes and shapes ----------------------------------------------------------------- */
+/* ---- sizes and shapes ------------------------------------------------ */
 
 static void any_size_arrives(void)
 {
@@ -507,7 +507,7 @@ static void self_sends_work(void)
 	stop();
 }
 
-/* ---- matching --------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------- */
 
 /* One tag, small and large messages mixed: the order of posting decides. */
 static void exchange_in_order(int late)
@@ -583,7 +583,7 @@ static void many_pending_find_each_other(void)
 	stop();
 }
 
-/* ---- tags of tasks ------------------------------------------------------------------------ */
+/* ---- tags of tasks --------------------------------------------------- */
 
 static void tags_are_unlocked(void)
 {
@@ -629,7 +629,7 @@ static void tags_are_unlocked(void)
 	stop();
 }
 
-/* ---- communicators -------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------- */
 
 /* Reversed ranks; the same tag on two communicators at the same time. */
 static void communicators_are_apart(void)
@@ -699,7 +699,7 @@ static void part_of_the_world_works(void)
 	MPI_Comm_free(&part);
 }
 
-/* ---- lives, barriers, counts ------------------------------------------------------------------ */
+/* ---- lives, barriers, counts ----------------------------------------- */
 
 static void lives_follow_each_other(void)
 {
@@ -788,7 +788,7 @@ static void statistics_count_payload(void)
 	free(sent);
 }
 
-/* ---- tags ------------------------------------------------------------------------------------- */
+/* ---- tags ------------------------------------------------------------ */
 
 static void tags_have_64_bits(void)
 {

@@ -27,8 +27,7 @@ static void *pointer(void *buffer)
 	return (void *)STARPU_VARIABLE_GET_PTR(buffer);
 }
 
-/* ---- kernels ------------------------------------------------------------------------
- */
+/* ---- kernels --------------------------------------------------------- */
 
 /* x = 3 x + value (mod 2^64): the result tells the order. */
 static void mix(void *buffers[], void *arg)
@@ -97,8 +96,7 @@ static struct starpu_codelet cl_scratch = {.cpu_funcs = {use_scratch},
 					   .modes = {STARPU_W, STARPU_SCRATCH},
 					   .model = &starpu_perfmodel_nop};
 
-/* ---- claims
- * ---------------------------------------------------------------------------- */
+/* ---- claims ---------------------------------------------------------- */
 
 static void writers_keep_order(void)
 {

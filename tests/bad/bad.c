@@ -23,7 +23,7 @@ static int rank, size;
 static long value, other_value;
 static char bytes[MANY];
 
-/* ---- tools ------------------------------------------------------------------- */
+/* ---- tools ----------------------------------------------------------- */
 
 static void add_cpu(void *buffers[], void *arg)
 {
@@ -81,7 +81,7 @@ static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle)
 	starpu_mpi_task_insert(MPI_COMM_WORLD, cl, STARPU_RW, handle, 0);
 }
 
-/* ---- handles ------------------------------------------------------------------ */
+/* ---- handles --------------------------------------------------------- */
 
 static void null_handle(void)
 {
@@ -137,7 +137,7 @@ static void no_value(void)
 	starpu_task_wait_for_all();
 }
 
-/* ---- ranks --------------------------------------------------------------------- */
+/* ---- ranks ----------------------------------------------------------- */
 
 static void register_negative(void)
 {
@@ -216,7 +216,7 @@ static void policy_unknown(void)
 	starpu_mpi_node_selection_set_current_policy(9);
 }
 
-/* ---- transfers that do not meet --------------------------------------------------- */
+/* ---- transfers that do not meet -------------------------------------- */
 
 static void receive_never_sent(void)
 {
@@ -297,7 +297,7 @@ static void large_for_small_receive(void)
 	exchange_sizes(MANY, 8);
 }
 
-/* ---- ranks that submit different graphs --------------------------------------------- */
+/* ---- ranks that submit different graphs ------------------------------ */
 
 /* Rank 1 leaves out one of the tasks that read on rank 1 what rank 0 has. */
 static void task_left_out(void)
@@ -359,7 +359,7 @@ static void owners_differ(void)
 	starpu_data_unregister(handle);
 }
 
-/* ---- the order of calls ---------------------------------------------------------------- */
+/* ---- the order of calls ---------------------------------------------- */
 
 static void release_unacquired(void)
 {
@@ -426,7 +426,7 @@ static void acquire_in_task(void)
 	block_in_task(2);
 }
 
-/* ---- arguments --------------------------------------------------------------------------- */
+/* ---- arguments ------------------------------------------------------- */
 
 static void too_few_buffers(void)
 {
@@ -448,7 +448,7 @@ static void tags_not_allocated(void)
 	starpu_mpi_tags_free(12345);
 }
 
-/* ---- what is outside: the scheduler, files, variables --------------------------------------- */
+/* ---- what is outside: the scheduler, files, variables ---------------- */
 
 static void nothing(void)
 {

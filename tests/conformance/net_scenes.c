@@ -50,7 +50,7 @@ static int number_of(const void *head)
 	return number;
 }
 
-/* ---- each gets its left neighbour's ---- */
+/* ---- each gets its left neighbour's ---------------------------------- */
 
 static void ring_prepare(struct actor *actor)
 {
@@ -83,7 +83,7 @@ static void ring_deliver(struct actor *actor, int peer, const void *head,
 	actor_ended(actor);
 }
 
-/* ---- order ---- */
+/* ---- order ----------------------------------------------------------- */
 
 enum { ORDER_LETTERS = 150 };
 
@@ -163,7 +163,7 @@ static void order_check(struct actor *actor)
 	free(order->body);
 }
 
-/* ---- a body that is not carried ---- */
+/* ---- a body that is not carried -------------------------------------- */
 
 enum { ABSENT_BYTES = 1000 };
 
@@ -186,7 +186,7 @@ static void absent_deliver(struct actor *actor, int peer, const void *head,
 	actor_ended(actor);
 }
 
-/* ---- bulks ---- */
+/* ---- bulks ----------------------------------------------------------- */
 
 struct parcel {
 	struct net_bulk bulk; /* first */
@@ -329,7 +329,7 @@ static void sizes_check(struct actor *actor)
 	parcels_free(actor);
 }
 
-/* ---- bulks that do not fit, or do not exist ---- */
+/* ---- bulks that do not fit, or do not exist -------------------------- */
 
 static const struct net_layout hundred = {NULL, 100, 1, 100}, fifty = {NULL, 50, 1, 50};
 
@@ -372,7 +372,7 @@ static void nothing_start(struct actor *actor)
 	orr_unlock(&actor->lock);
 }
 
-/* ---- one key again and again ---- */
+/* ---- one key again and again ----------------------------------------- */
 
 enum { NREUSES = 20 };
 
@@ -416,7 +416,7 @@ static void reuse_start(struct actor *actor)
 	orr_unlock(&actor->lock);
 }
 
-/* ---- no such peer ---- */
+/* ---- no such peer ---------------------------------------------------- */
 
 static void peer_prepare(struct actor *actor)
 {
@@ -456,7 +456,7 @@ static void peer_start(struct actor *actor)
 	orr_unlock(&actor->lock);
 }
 
-/* ---- barrier ---- */
+/* ---- barrier --------------------------------------------------------- */
 
 #define BARRIER_LATE_S 3e-3
 
@@ -532,7 +532,7 @@ static void meeting_check(struct actor *actor)
 	free(meeting->letters);
 }
 
-/* ---- ping-pong ---- */
+/* ---- ping-pong ------------------------------------------------------- */
 
 enum { NROUNDS = 500 };
 

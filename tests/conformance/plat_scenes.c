@@ -15,7 +15,7 @@ static void expect_one(struct actor *actor)
 	actor_expect(actor, 1);
 }
 
-/* ---- timers ---- */
+/* ---- timers ---------------------------------------------------------- */
 
 enum { NTIMERS = 20, STEP_US = 300 };
 
@@ -73,7 +73,7 @@ static void alarms_start(struct actor *actor)
 	}
 }
 
-/* ---- a timer sets the next one ---- */
+/* ---- a timer sets the next one --------------------------------------- */
 
 static void alarm_again(struct plat_timer *timer)
 {
@@ -104,7 +104,7 @@ static void again_start(struct actor *actor)
 	plat_after(actor->plat, &alarm->timer, 0);
 }
 
-/* ---- gates ---- */
+/* ---- gates ----------------------------------------------------------- */
 
 static void open_gate_start(struct actor *actor)
 {
@@ -149,7 +149,7 @@ static void timer_gate_start(struct actor *actor)
 	actor_ended(actor);
 }
 
-/* ---- the rest ---- */
+/* ---- the rest -------------------------------------------------------- */
 
 static void sleep_start(struct actor *actor)
 {

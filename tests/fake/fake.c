@@ -19,7 +19,7 @@ struct fake *fake_get(void)
 	return the_fake;
 }
 
-/* ---- the test's side ---- */
+/* ---- the test's side ------------------------------------------------- */
 
 void fake_start(int nnodes, double latency_s, double bytes_per_s)
 {
@@ -103,7 +103,7 @@ int fake_run(void)
 	return fake_run_until(INFINITY);
 }
 
-/* ---- events ---- */
+/* ---- events ---------------------------------------------------------- */
 
 void *fake_event_new(size_t bytes)
 {
@@ -155,7 +155,7 @@ double plat_now_s(struct plat *plat)
 	return fake_get()->now_s;
 }
 
-/* ---- life ---- */
+/* ---- life ------------------------------------------------------------ */
 
 int plat_open(struct plat **plat_out, struct node *node)
 {
@@ -230,7 +230,7 @@ double plat_clock_s(void)
 	return the_fake ? the_fake->now_s : 0;
 }
 
-/* ---- waiting ---- */
+/* ---- waiting --------------------------------------------------------- */
 
 void plat_gate_init(struct plat_gate *gate)
 {
@@ -286,7 +286,7 @@ void plat_poll_kick(struct plat *plat)
 	(void)plat;
 }
 
-/* ---- memory ---- */
+/* ---- memory ---------------------------------------------------------- */
 
 void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {

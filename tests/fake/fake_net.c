@@ -68,7 +68,7 @@ static int is_peer(const struct net *net, int peer)
 	return peer >= 0 && peer < net->size;
 }
 
-/* ---- messages ---- */
+/* ---- messages -------------------------------------------------------- */
 
 static void on_sent(struct plat_timer *timer)
 {
@@ -148,7 +148,7 @@ static int fake_send(struct net *base, struct net_message *message)
 	return 0;
 }
 
-/* ---- bulks ---- */
+/* ---- bulks ----------------------------------------------------------- */
 
 static void copy_payload(const struct net_layout *to, const struct net_layout *from)
 {
@@ -241,7 +241,7 @@ static int fake_get_bulk(struct net *base, struct net_bulk *bulk)
 	return start_half(fake_net_of(base), bulk, 0);
 }
 
-/* ---- barrier ---- */
+/* ---- barrier --------------------------------------------------------- */
 
 static void on_barrier_end(struct plat_timer *timer)
 {
@@ -278,7 +278,7 @@ static void fake_barrier(struct net *base, struct net_barrier *barrier)
 		end_oldest_barrier(domain->nets[i]);
 }
 
-/* ---- life ---- */
+/* ---- life ------------------------------------------------------------ */
 
 static int fake_poll(struct net *base)
 {

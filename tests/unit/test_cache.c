@@ -10,7 +10,7 @@
 
 #include "mpi_world.h"
 
-/* ---- what the cache notes ------------------------------------------------------ */
+/* ---- what the cache notes -------------------------------------------- */
 
 /* A list, then a bitmap: the set says the same at all sizes. */
 static void destinations_are_noted_once(void **state)
@@ -67,7 +67,7 @@ static void off_means_never(void **state)
 	world_close();
 }
 
-/* ---- tags ------------------------------------------------------------------------ */
+/* ---- tags ------------------------------------------------------------ */
 
 /* Tags come and go in any order; a tag may be set again, or changed and given on. */
 static void tags_are_found_again(void **state)
@@ -123,8 +123,7 @@ static void ranges_fill_holes(void **state)
 	tag_ranges_free(&tags);
 }
 
-/* ---- insertion on several nodes -----------------------------------------------------
- */
+/* ---- insertion on several nodes -------------------------------------- */
 
 static void increment(void *buffers[], void *arg)
 {

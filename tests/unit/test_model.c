@@ -24,7 +24,7 @@
 #include "core/model_store.h"
 #include "core/roofline.h"
 
-/* ---- A machine with one CPU and two GPUs, and tasks on square matrices ------------ */
+/* ---- A machine with one CPU and two GPUs, and tasks on square matrices ---- */
 
 struct scene {
 	char dir[64];
@@ -167,7 +167,7 @@ static struct model_estimate expect(struct scene *s, int worker)
 	return model_expect(&s->workers[worker], &s->task, 0);
 }
 
-/* ---- Footprints ------------------------------------------------------------------- */
+/* ---- Footprints ------------------------------------------------------ */
 
 static void hash_matches_the_published_vector(void **state)
 {
@@ -226,7 +226,7 @@ static void the_model_may_choose_the_footprint(void **state)
 	assert_int_equal(model_footprint(&s->model, &s->task), 5);
 }
 
-/* ---- Files ------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------- */
 
 static void a_file_survives_writing_and_reading(void **state)
 {
@@ -293,8 +293,7 @@ static void absent_and_empty_files_differ(void **state)
 	assert_int_equal(model_data_read(&data, s->dir, 0), -EISDIR);
 }
 
-/* ---- What is expected ----------------------------------------------------------------
- */
+/* ---- What is expected ------------------------------------------------ */
 
 static void a_measured_size_takes_its_mean(void **state)
 {
@@ -413,8 +412,7 @@ static void functions_of_the_user_are_asked(void **state)
 	assert_int_equal(expect(s, 0).source, MODEL_NONE);
 }
 
-/* ---- Measurements
- * ---------------------------------------------------------------------- */
+/* ---- Measurements ---------------------------------------------------- */
 
 static void measurements_are_kept_and_saved(void **state)
 {
