@@ -239,16 +239,17 @@ void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
 			       int *is_allocated, int *is_valid, int *is_loading,
 			       int *is_requested)
 {
-	struct copy_state *copy = data_find_copy(handle, (unsigned)memory_node);
+	unsigned memory = (unsigned)memory_node;
+	struct copy_state *copy = data_find_copy(handle, memory);
 
 	if (is_allocated)
 		*is_allocated = copy && copy->allocated;
 	if (is_valid)
-		*is_valid = copy && copy->valid;
+		*is_valid = (data_body(handle)->valid & memory_bit(memory)) != 0;
 	if (is_loading)
-		*is_loading = copy && copy->arriving;
+		*is_loading = (data_body(handle)->arriving & memory_bit(memory)) != 0;
 	if (is_requested)
-		*is_requested = copy && copy->arriving;
+		*is_requested = (data_body(handle)->arriving & memory_bit(memory)) != 0;
 }
 
 void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
@@ -260,9 +261,9 @@ void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
 
 unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned memory)
 {
-	struct copy_state *copy = data_find_copy(handle, memory);
+	const struct data_body *body = data_body(handle);
 
-	return copy && (copy->valid || copy->arriving);
+	return ((body->valid | body->arriving) & memory_bit(memory)) != 0;
 }
 
 unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,

@@ -7,7 +7,7 @@
 #include "base/check.h"
 
 enum { POOL_FIRST_OBJECTS = 4 };
-enum { POOL_ALIGN = 16, POOL_LINE = 64, POOL_LARGE = 192 };
+enum { POOL_ALIGN = 16, POOL_LINE = 64, POOL_LARGE = 128 };
 
 void pool_init(struct pool *pool, size_t object_bytes)
 {

@@ -97,7 +97,7 @@ static void release_memory(struct node *node, struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
 
-	copy->valid = 0;
+	datum->body->valid &= ~memory_bit(copy->memory);
 	if (!copy->allocated)
 		return;
 	if (copy->memory == STARPU_MAIN_RAM && (datum->flags & DATUM_USER_MEMORY))
@@ -127,20 +127,14 @@ static int reserve(struct memory *memory, size_t bytes)
 	return fits;
 }
 
+static int is_valid(const struct copy_state *copy)
+{
+	return (copy->datum->body->valid & memory_bit(copy->memory)) != 0;
+}
+
 static int is_valid_elsewhere(const struct copy_state *copy)
 {
-	starpu_data_handle_t datum = copy->datum;
-	const struct data_body *body = data_body(datum);
-
-	if (copy->memory != STARPU_MAIN_RAM && body->main.valid)
-		return 1;
-	for (int i = 1; body->extra && i < datum->node->nmemories; i++) {
-		const struct copy_state *other = body->extra->copies[i];
-
-		if (other && other != copy && other->valid)
-			return 1;
-	}
-	return 0;
+	return (copy->datum->body->valid & ~memory_bit(copy->memory)) != 0;
 }
 
 /* Throw out the least recently used copy of a memory, after sending its value to
@@ -165,9 +159,9 @@ static int evict_one(struct node *node, struct memory *memory)
 		return 0;
 	}
 	if (copy->refs == 0 && copy->allocated) {
-		if (!copy->valid || is_valid_elsewhere(copy)) {
+		if (!is_valid(copy) || is_valid_elsewhere(copy)) {
 			release_memory(node, copy);
-		} else if (!body->main.arriving) {
+		} else if (!(body->arriving & memory_bit(STARPU_MAIN_RAM))) {
 			pin(node, copy); /* Until its value has left: see arrived(). */
 			start_copy(node, copy, &body->main);
 		}
@@ -221,11 +215,7 @@ static void settle(struct access *access)
 
 	if (!(access->mode & STARPU_W))
 		return;
-	body->main.valid = 0;
-	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
-		if (body->extra->copies[i])
-			body->extra->copies[i]->valid = 0;
-	copy->valid = 1;
+	body->valid = memory_bit(copy->memory);
 	body->has_value = 1;
 }
 
@@ -259,8 +249,8 @@ static void arrived(struct plat_copy *transfer)
 
 	free(transfer);
 	orr_lock(&datum->lock);
-	to->valid = 1;
-	to->arriving = 0;
+	datum->body->valid |= memory_bit(to->memory);
+	datum->body->arriving &= ~memory_bit(to->memory);
 	waiters = to->waiters;
 	to->waiters = NULL;
 	for (access = waiters; access; access = access->next)
@@ -292,26 +282,22 @@ static void start_copy(struct node *node, struct copy_state *from, struct copy_s
 				       .methods = datum->ops->copy_methods,
 				       .done = arrived,
 				       .owner = to};
-	to->arriving = 1;
+	datum->body->arriving |= memory_bit(to->memory);
 	if (plat_copy(node->plat, transfer)) {
 		/* Done at once: the same as arriving, under the lock we hold. */
-		to->valid = 1;
-		to->arriving = 0;
+		datum->body->valid |= memory_bit(to->memory);
+		datum->body->arriving &= ~memory_bit(to->memory);
 		unpin(node, from);
 		free(transfer);
 	}
 }
 
+/* A memory that holds the value: main memory if it does, else the first GPU. */
 static struct copy_state *find_source(starpu_data_handle_t datum)
 {
-	struct data_body *body = data_body(datum);
+	unsigned valid = data_body(datum)->valid;
 
-	if (body->main.valid)
-		return &body->main;
-	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
-		if (body->extra->copies[i] && body->extra->copies[i]->valid)
-			return body->extra->copies[i];
-	return NULL;
+	return valid ? data_find_copy(datum, (unsigned)__builtin_ctz(valid)) : NULL;
 }
 
 static void complain_no_value(struct access *access)
@@ -337,7 +323,7 @@ static int bring(struct access *access, struct copy_state *copy)
 	struct node *node = access->job->node;
 	struct copy_state *source;
 
-	if (!copy->arriving) {
+	if (!(access->datum->body->arriving & memory_bit(copy->memory))) {
 		if (allocate(node, copy) != 0) {
 			struct memory *memory = &node->memories[copy->memory];
 
@@ -347,7 +333,7 @@ static int bring(struct access *access, struct copy_state *copy)
 			orr_unlock(&memory->lock);
 			return -EAGAIN;
 		}
-		if (!needs_value(access) || copy->valid)
+		if (!needs_value(access) || is_valid(copy))
 			return 1;
 		source = find_source(access->datum);
 		if (!source)
@@ -356,7 +342,7 @@ static int bring(struct access *access, struct copy_state *copy)
 			unlist_copy(&node->memories[source->memory], source);
 		pin(node, source);
 		start_copy(node, source, copy);
-		if (copy->valid)
+		if (is_valid(copy))
 			return 1;
 	}
 	access->next = copy->waiters;
@@ -405,7 +391,7 @@ int coherency_fetch(struct access *access, unsigned memory)
 		access->copy = copy;
 		pin(access->job->node, copy);
 	}
-	there = copy->valid && copy->allocated ? 1 : bring(access, copy);
+	there = is_valid(copy) && copy->allocated ? 1 : bring(access, copy);
 	if (there == 1)
 		settle(access);
 	orr_unlock(&datum->lock);
@@ -449,18 +435,12 @@ void coherency_invalidate(starpu_data_handle_t handle, int release)
 
 	orr_lock(&handle->lock);
 	body->has_value = 0;
-	body->main.valid = 0;
+	body->valid = 0;
 	if (release)
 		release_memory(node, &body->main);
-	for (int i = 1; body->extra && i < node->nmemories; i++) {
-		struct copy_state *copy = body->extra->copies[i];
-
-		if (!copy)
-			continue;
-		copy->valid = 0;
-		if (release)
-			release_memory(node, copy);
-	}
+	for (int i = 1; release && body->extra && i < node->nmemories; i++)
+		if (body->extra->copies[i])
+			release_memory(node, body->extra->copies[i]);
 	orr_unlock(&handle->lock);
 }
 
@@ -498,18 +478,16 @@ double coherency_expected_s(struct job *job, unsigned memory)
 
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
-		struct copy_state *copy, *source;
+		const struct data_body *body;
 
 		if (access->state == ACCESS_SKIPPED || !needs_value(access))
 			continue;
-		copy = data_find_copy(access->datum, memory);
-		if (copy && (copy->valid || copy->arriving))
+		body = data_body(access->datum);
+		if (!body->valid || ((body->valid | body->arriving) & memory_bit(memory)))
 			continue;
-		source = find_source(access->datum);
-		if (source)
-			seconds +=
-				plat_copy_expected_s(job->node->plat, source->memory,
-						     memory, data_bytes(access->datum));
+		seconds += plat_copy_expected_s(job->node->plat,
+						(unsigned)__builtin_ctz(body->valid),
+						memory, data_bytes(access->datum));
 	}
 	return seconds;
 }

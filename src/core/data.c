@@ -72,7 +72,8 @@ static void init_body(struct data_body *body, starpu_data_handle_t handle)
 	body->main.datum = handle;
 	body->main.interface = handle->interface;
 	body->has_value = handle->home >= 0;
-	body->main.allocated = body->main.valid = handle->home == STARPU_MAIN_RAM;
+	body->main.allocated = handle->home == STARPU_MAIN_RAM;
+	body->valid = handle->home >= 0 ? memory_bit((unsigned)handle->home) : 0;
 }
 
 struct data_body *data_make_body(starpu_data_handle_t handle)
@@ -94,7 +95,7 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 	if (handle->home > STARPU_MAIN_RAM) {
 		struct copy_state *copy = data_copy(handle, (unsigned)handle->home);
 
-		copy->allocated = copy->valid = 1;
+		copy->allocated = 1;
 	}
 	return body;
 }

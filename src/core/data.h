@@ -36,7 +36,7 @@ struct copy_state {
 	struct access *waiters;           /* fetches that wait for the copy on its way */
 	struct copy_state *older, *newer; /* in memory->oldest..newest when evictable */
 	int refs;
-	unsigned char memory, allocated, valid, arriving, listed;
+	unsigned char memory, allocated, listed;
 };
 
 /* What few data need; allocated on demand. */
@@ -47,21 +47,27 @@ struct data_extra {
 	int ndimensions, dimensions[5];
 };
 
-/* What a datum needs once this node uses it; its lock is the handle's. */
+/*
+ * What a datum needs once this node uses it; its lock is the handle's.  Sets of memories
+ * have a bit each: which copies matter is known without touching them.
+ */
 struct data_body {
 	/* Turns. */
 	struct access *waiting, *waiting_last;
-	struct job *retry, *retry_last; /* jobs that wait for exclusion */
-	int nactive;                    /* members of the active group */
+	int nactive;             /* members of the active group */
 	int nholders;            /* exclusion: readers inside, or -1 for a writer */
 	int npending;            /* accesses submitted and not released */
 	unsigned char turn;      /* enum turn: of the active group */
 	unsigned char has_value; /* some copy has been written or was given */
-	struct plat_gate *gate;  /* who waits for npending to be 0 */
-	struct held *held;       /* the application's acquisitions, newest first */
 	/* Copies. */
+	unsigned valid;    /* memories that hold the current value */
+	unsigned arriving; /* memories that it is on its way to */
 	struct data_extra *extra;
+	struct job *retry; /* jobs that wait for exclusion */
 	struct copy_state main;
+	struct job *retry_last;
+	struct plat_gate *gate; /* who waits for npending to be 0 */
+	struct held *held;      /* the application's acquisitions, newest first */
 };
 
 struct sent_set; /* mpi/cache.h */
@@ -99,6 +105,11 @@ void data_free(struct node *node, starpu_data_handle_t handle);
 struct data_extra *data_extra(starpu_data_handle_t handle);
 /* The copy in a memory, made when it did not exist (not allocated, not valid). */
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory);
+static inline unsigned memory_bit(unsigned memory)
+{
+	return 1u << memory;
+}
+
 /* The copy in a memory, or NULL. */
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory);
 size_t data_bytes(starpu_data_handle_t handle);

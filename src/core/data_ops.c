@@ -206,7 +206,7 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	orr_lock(&handle->lock);
 	pending = body && body->npending;
 	there = !body || handle->home < 0 || !body->has_value ||
-		data_copy(handle, (unsigned)handle->home)->valid;
+		(body->valid & memory_bit((unsigned)handle->home));
 	orr_unlock(&handle->lock);
 	if (pending || (with_value && !there))
 		settle_home(node, handle, with_value);
@@ -242,8 +242,8 @@ static void fetch_acquired(struct acquire *acquire)
 		plat_gate_open(plat, gate);
 }
 
-void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
-		int asynchronous)
+static void fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
+		  unsigned mode, int asynchronous)
 {
 	struct fetching *fetching = orr_alloc(sizeof(*fetching));
 	struct plat_gate gate;
@@ -253,7 +253,18 @@ void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
 	fetching->acquire.memory = (int)memory;
 	fetching->acquire.acquired = fetch_acquired;
 	fetching->acquire.counted = 1;
-	acquire_start(node, &fetching->acquire, handle, STARPU_R, 1);
+	acquire_start(node, &fetching->acquire, handle, mode, 1);
 	if (!asynchronous)
 		plat_gate_wait(node->plat, &gate);
+}
+
+void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
+		int asynchronous)
+{
+	fetch(node, handle, memory, STARPU_R, asynchronous);
+}
+
+void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
+{
+	fetch(node, handle, STARPU_MAIN_RAM, STARPU_W, 1);
 }

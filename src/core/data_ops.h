@@ -32,6 +32,8 @@ void data_release(starpu_data_handle_t handle, int memory, unsigned down_to);
 
 /* After all accesses so far: forget the value; free the runtime's memory. */
 void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
+/* In its turn, the datum is taken to have a value: whatever is in its memory. */
+void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle);
 /* The same, keeping the memory. */
 void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle);
 /* Wait for all users, bring the value home when with_value, free. */

@@ -106,8 +106,11 @@ static void transfer(const struct insert *insert, const struct plan_move *move)
 
 	if (move->from != insert->me && move->to != insert->me)
 		return;
-	if (insert->mpi->is_fake)
+	if (insert->mpi->is_fake) {
+		if (move->to == insert->me)
+			data_pretend_written_submit(insert->mpi->node, data->handle);
 		return;
+	}
 	post.is_sync = (data->mode & STARPU_SSEND) != 0;
 	describe_half(insert->mpi, &post, move->from, move->to);
 	engine_post(insert->mpi, &post);
