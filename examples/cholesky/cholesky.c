@@ -234,7 +234,7 @@ int main(int argc, char **argv)
 	rc = starpu_mpi_init_conf(&argc, &argv, 0, MPI_COMM_WORLD, NULL);
 	if (rc) {
 		fprintf(stderr, "cholesky: the runtime does not start (%d)\n", rc);
-		MPI_Abort(MPI_COMM_WORLD, 1);
+		return 77;
 	}
 	starpu_mpi_comm_rank(MPI_COMM_WORLD, &run.rank);
 	starpu_mpi_comm_size(MPI_COMM_WORLD, &run.size);

@@ -37,7 +37,7 @@ struct knobs {
 	double submit_s, insert_s, push_s, quantum_s;
 	char transport[KNOB_TEXT_BYTES], trace[KNOB_TEXT_BYTES];
 	/* Behaviour. */
-	int disable_kernels, silent, profiling, rand_seed;
+	int disable_kernels, silent, profiling;
 	/* MPI. */
 	int mpi_cache, mpi_cache_stats, mpi_stats, comm_stats_old, mpi_priorities;
 	int mpi_ndetached_send, mpi_fake_size, mpi_fake_rank, mpi_coop_sends;

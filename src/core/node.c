@@ -130,6 +130,8 @@ static void open_worker(struct node *node, int id)
 	worker->depth = is_gpu                   ? 1 + knobs->cuda_pipeline
 			: node->ngpu_workers > 0 ? 2
 						 : 1;
+	if (!knobs->prefetch)
+		worker->depth = 1;
 	worker->device = (struct starpu_perfmodel_device){worker->type,
 							  shared ? 0 : worker->devid, 1};
 	worker->arch = (struct starpu_perfmodel_arch){1, &worker->device};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/task.h"
 
 static const struct sched_ops *const policies[] = {&sched_eager, &sched_prio, &sched_lws,
 						   &sched_dmda};
@@ -101,6 +102,7 @@ void sched_push(struct job *job)
 	int filtered = task->cl->can_execute || task->workerids;
 	struct worker *chosen;
 
+	TASK_STAMP(job, push_start_time);
 	if (task->execute_on_a_specific_worker) {
 		push_bound(&node->workers[task->workerid], job);
 		return;

@@ -32,6 +32,14 @@ const char *task_name(const struct starpu_task *task)
 	return "unknown";
 }
 
+void task_stamp_now(struct node *node, struct timespec *date)
+{
+	double now_s = plat_now_s(node->plat);
+
+	date->tv_sec = (time_t)now_s;
+	date->tv_nsec = (long)((now_s - (double)date->tv_sec) * 1e9);
+}
+
 /* ---- creation -------------------------------------------------------- */
 
 struct starpu_task *task_create(struct node *node)
@@ -274,6 +282,7 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 		task->priority = node->max_priority;
 	if (node->profiling && !task->profiling_info)
 		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
+	TASK_STAMP(job, submit_time);
 }
 
 static int submit_job(struct node *node, struct starpu_task *task)
@@ -458,7 +467,9 @@ static void task_terminate(struct job *job, struct ready *ready)
 	start_successors(job, ready);
 	if (ready->first)
 		ready_run(node, ready);
+	TASK_STAMP(job, callback_start_time);
 	run_callback(task);
+	TASK_STAMP(job, callback_end_time);
 	renew_job(job);
 	if (task->regenerate) {
 		submit_job(node, task);
@@ -483,8 +494,10 @@ void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
 
+	TASK_STAMP(job, release_data_start_time);
 	for (int i = 0; i < job->naccesses; i++)
 		coherency_unpin(&job->accesses[i]);
+	TASK_STAMP(job, release_data_end_time);
 	if (task->epilogue_callback_func)
 		task->epilogue_callback_func(task->epilogue_callback_arg);
 	job_move(job, JOB_DONE);

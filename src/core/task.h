@@ -40,6 +40,14 @@ void task_end_dep_release(struct job *job);
 void codelet_check(struct starpu_codelet *cl);
 const char *task_name(const struct starpu_task *task);
 
+/* Note the time in one of the dates of task->profiling_info, when it is wanted. */
+void task_stamp_now(struct node *node, struct timespec *date);
+#define TASK_STAMP(job, date)                                                            \
+	do {                                                                             \
+		if ((job)->task->profiling_info)                                         \
+			task_stamp_now((job)->node, &(job)->task->profiling_info->date); \
+	} while (0)
+
 static inline unsigned task_mode(const struct starpu_task *task, int i)
 {
 	if (task->dyn_modes)

@@ -102,6 +102,7 @@ static void start_fetching(struct worker *worker, struct job *job)
 	int there = 1;
 
 	job->postponed = 0;
+	TASK_STAMP(job, acquire_data_start_time);
 	job->nfetching = 1 + job->naccesses;
 	for (int i = 0; i < job->naccesses; i++)
 		if (!is_fetched_here(&job->accesses[i]) ||
@@ -132,6 +133,7 @@ static void take(struct worker *worker, struct job *job)
 {
 	worker->pipeline[worker->npipeline++] = job;
 	job->worker = worker;
+	TASK_STAMP(job, pop_end_time);
 	job_move(job, JOB_FETCHING);
 	if (job->task->prologue_callback_pop_func)
 		job->task->prologue_callback_pop_func(
@@ -167,6 +169,7 @@ static void finish(struct worker *worker, struct job *job)
 	struct ready ready = {0};
 
 	leave_pipeline(worker, job);
+	TASK_STAMP(job, end_time);
 	worker->executed++;
 	worker->busy_s += job->duration_s;
 	worker->current = job->task;
@@ -189,6 +192,10 @@ static int run_one(struct worker *worker)
 		job->task->status = STARPU_TASK_RUNNING;
 		job->task->workerid = (unsigned)worker->id;
 		fill_interfaces(job);
+		TASK_STAMP(job, acquire_data_end_time);
+		TASK_STAMP(job, start_time);
+		if (job->task->profiling_info)
+			job->task->profiling_info->workerid = worker->id;
 		worker->running = job;
 		if (plat_execute(worker, job)) {
 			worker->running = NULL;

@@ -407,6 +407,36 @@ static void chains_of_empty_tasks_need_no_stack(void)
 	starpu_shutdown();
 }
 
+static double date_us(const struct timespec *date)
+{
+	return 1e6 * (double)date->tv_sec + 1e-3 * (double)date->tv_nsec;
+}
+
+static void profiled_tasks_have_dates(void)
+{
+	struct starpu_task *task;
+	struct starpu_profiling_task_info *info;
+
+	start();
+	CLAIM_EQ(starpu_profiling_status_set(STARPU_PROFILING_ENABLE),
+		 STARPU_PROFILING_DISABLE);
+	task = starpu_task_create();
+	task->cl = &starpu_codelet_nop;
+	task->detach = task->destroy = 0;
+	CLAIM_EQ(starpu_task_submit(task), 0);
+	CLAIM_EQ(starpu_task_wait(task), 0);
+	info = task->profiling_info;
+	CLAIM(info != NULL);
+	CLAIM(date_us(&info->submit_time) <= date_us(&info->push_start_time));
+	CLAIM(date_us(&info->push_start_time) <= date_us(&info->start_time));
+	CLAIM(date_us(&info->start_time) <= date_us(&info->end_time));
+	CLAIM(date_us(&info->end_time) <= date_us(&info->callback_end_time));
+	CLAIM(date_us(&info->callback_end_time) <= starpu_timing_now());
+	CLAIM(info->workerid >= 0 && info->workerid < 3);
+	starpu_task_destroy(task);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"writers keep their order", writers_keep_order},
 	{"a random graph gives the sequential result", random_graph_as_sequential},
@@ -425,6 +455,7 @@ static const struct claim claims[] = {
 	{"tasks take more buffers than the static arrays", more_buffers_than_static},
 	{"a long chain of empty tasks needs no stack",
 	 chains_of_empty_tasks_need_no_stack},
+	{"profiled tasks have their dates", profiled_tasks_have_dates},
 	{NULL, NULL},
 };
 

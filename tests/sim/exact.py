@@ -20,6 +20,9 @@ PATTERNS = os.path.join(BUILD, "tests", "sim", "makespans-sim")
 CHOLESKY = os.path.join(BUILD, "examples", "cholesky", "cholesky-sim")
 TOLERANCE = 0.03
 SIZES = (8, 20000, 2000000)  # one message, two of them, a long transfer
+# Transport "mpi" starts no message while a rank's main inserts tasks; and a scheduler that
+# looks at no duration turns a difference of a microsecond into another schedule.
+STEADY = {"ORRERY_SUBMIT_COST": "0", "ORRERY_INSERT_COST": "0", "STARPU_SCHED": "dmda"}
 # The wall-clock figures of examples/cholesky, which differ from run to run.
 HOST_FIGURES = re.compile(r"^(wall time|simulation speed|peak memory):.*\n", re.MULTILINE)
 nfailed = 0
@@ -89,12 +92,14 @@ def check_transports(pool, directory):
     for name, path, n in platforms(directory):
         cases = [(pattern, str(size)) for pattern in ("ring", "stencil", "gather", "pairs")
                  for size in SIZES]
-        cases.append(("cholesky", "--nb", "12"))
+        cases += [("cholesky", "--nb", "12"), ("cholesky", "--nb", "20")]
         for case in cases:
             program = [CHOLESKY] if case[0] == "cholesky" else [PATTERNS, case[0]]
             if os.path.exists(program[0]):
+                env = STEADY if case[0] == "cholesky" else {}
                 jobs.append((name, case, [
-                    pool.submit(simulate, path, n, *program, *case[1:], transport=transport)
+                    pool.submit(simulate, path, n, *program, *case[1:], transport=transport,
+                                **env)
                     for transport in ("mpi", "routes", "flows")]))
     apart = {}
     for name, case, runs in jobs:
@@ -118,10 +123,12 @@ def check_workers():
     both = makespan(simulate(small, 4, CHOLESKY, "--nb", "10"))
     gpus = makespan(simulate(small, 4, CHOLESKY, "--nb", "10", STARPU_NCPU="0"))
     cpus = makespan(simulate(small, 4, CHOLESKY, "--nb", "10", STARPU_NCUDA="0"))
-    verdict("CPU and GPU workers can be left out", both and gpus and cpus and cpus > both,
+    verdict("CPU and GPU workers can be left out", both and gpus and cpus and cpus > gpus,
             "makespans %s, without CPUs %s, without GPUs %s" % (both, gpus, cpus))
     status, output = simulate(small, 4, CHOLESKY, STARPU_NCPU="0", STARPU_NCUDA="0")
-    verdict("without workers nothing starts", status not in (0, 134, 139), output)
+    verdict("without workers nothing starts", status == 77, "status %d: %s" % (status, output))
+    status, output = simulate(small, 4, CHOLESKY, "--help")
+    verdict("a program's --help is its own", status == 0 and "--nb N" in output, output[:300])
 
 
 def main():

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""What "make install" leaves serves clients that know pkg-config, the MPI compilers and
+the MPI launchers, and nothing of Orrery."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
+HERE = os.path.join(SRC, "tests", "install")
+SMALL = os.path.join(SRC, "platforms", "xml", "small4.xml")
+NAMES = ["libstarpu", "libstarpumpi"] + [
+    name + "-1.%d" % minor for name in ("starpu", "starpumpi") for minor in range(5)]
+
+
+class Suite:
+    def __init__(self, top):
+        with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as f:
+            conf = dict(line.strip().partition("=")[::2] for line in f if "=" in line)
+        self.has_mpi, self.has_sim = conf.get("mpi") != "no", conf.get("sim") != "no"
+        self.top, self.nfailed = top, 0
+        self.env = {key: value for key, value in os.environ.items()
+                    if not re.match(r"ORRERY|STARPU|MAKE|MFLAGS|LD_LIBRARY_PATH|PKG_CONFIG",
+                                    key)}
+        self.env["OMPI_ALLOW_RUN_AS_ROOT"] = self.env["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
+
+    def verdict(self, claim, good, why):
+        print("PASS " + claim if good else "FAIL %s: %s" % (claim, why), flush=True)
+        self.nfailed += not good
+        return good
+
+    def run(self, *command, **env):
+        """(status, output)"""
+        out = subprocess.run(command, cwd=self.top, text=True, timeout=100, check=False,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             env=dict(self.env, **env))
+        return out.returncode, out.stdout
+
+    def says(self, claim, words, *command, **env):
+        status, output = self.run(*command, **env)
+        return self.verdict(claim, status == 0 and words in output,
+                            "%s: status %d: %s" % (" ".join(command), status, output))
+
+    # ---- installing ----
+
+    def install(self):
+        root = os.path.join(self.top, "root")
+        status, output = self.run("make", "-C", BUILD, "install", "DESTDIR=" + root)
+        if not self.verdict("make install works with DESTDIR", status == 0, output[-2000:]):
+            return False
+        found = [os.path.dirname(os.path.dirname(directory))
+                 for directory, _, files in os.walk(root) if "orrery.pc" in files
+                 and "orrery-sim/" not in directory]
+        self.libdir = found[0]
+        self.prefix = os.path.dirname(self.libdir)
+        while not os.path.isdir(os.path.join(self.prefix, "include")):
+            self.prefix = os.path.dirname(self.prefix)
+        self.env["LD_LIBRARY_PATH"] = self.libdir
+        return True
+
+    def flags(self, name, sim=False):
+        """Of a package, as if the prefix were where DESTDIR has put it."""
+        directory = os.path.join(self.libdir, "orrery-sim" if sim else ".", "pkgconfig")
+        status, output = self.run(
+            "pkg-config", "--define-variable=libdir=" + self.libdir,
+            "--define-variable=includedir=" + os.path.join(self.prefix, "include"),
+            "--cflags", "--libs", name, PKG_CONFIG_PATH=directory)
+        return output.split() if status == 0 else ["no package %s: %s" % (name, output)]
+
+    def compiles(self, claim, compiler, source, target, flags):
+        status, output = self.run(compiler, "-Wall", "-Wextra", os.path.join(HERE, source),
+                                  "-o", target, *flags)
+        return self.verdict(claim, status == 0 and "warning" not in output, output)
+
+    # ---- the real flavour ----
+
+    def check_names(self):
+        for sim in (False, True)[:1 + self.has_sim]:
+            missing = [name for name in NAMES if self.flags(name, sim)[0].startswith("no ")]
+            self.verdict("clients find every name of StarPU's packages%s"
+                         % (", simulated" if sim else ""), not missing, missing)
+        status, output = self.run("pkg-config", "--modversion", "starpu-1.4",
+                                  PKG_CONFIG_PATH=os.path.join(self.libdir, "pkgconfig"))
+        self.verdict("the version is one of StarPU 1.4", output.startswith("1.4."), output)
+
+    def check_real(self):
+        if self.compiles("a program without MPI compiles with gcc", "gcc", "alone.c",
+                         "./alone", self.flags("starpu-1.4")):
+            self.says("it runs by itself", "alone: 10 of 10", "./alone")
+        if not self.has_mpi:
+            return
+        for compiler, language in (("mpicc", "C"), ("mpicxx", "C++")):
+            flags = self.flags("starpumpi-1.4")
+            flags = ["-x", "c++"] + flags if language == "C++" else flags
+            source = ["ring.c"]
+            if self.compiles("%s compiles a %s program" % (compiler, language), compiler,
+                             source[0], "./ring", self.ordered(flags)):
+                self.says("mpirun starts the %s program" % language, "ring: 2 of 2",
+                          "mpirun", "--oversubscribe", "-n", "2", "./ring")
+        if self.compiles("a program links with -lstarpumpi-1.4 -lstarpu-1.4", "mpicc", "ring.c",
+                         "./ring", ["-I" + os.path.join(self.prefix, "include", "starpu", "1.4"),
+                                    "-L" + self.libdir, "-lstarpumpi-1.4", "-lstarpu-1.4"]):
+            self.says("mpirun starts it", "ring: 2 of 2", "mpirun", "--oversubscribe", "-n",
+                      "2", "./ring")
+
+    @staticmethod
+    def ordered(flags):
+        return flags
+
+    # ---- the simulated flavour ----
+
+    def check_simulated(self):
+        hosts = os.path.join(self.top, "hosts")
+        with open(hosts, "w", encoding="ascii") as f:
+            f.write("".join("node-%d\n" % i for i in range(4)))
+        start = ["smpirun", "-np", "4", "-platform", SMALL, "-hostfile", hosts]
+        plain = ["--cfg=smpi/simulate-computation:no", "--log=root.thresh:warning"]
+        if self.compiles("smpicc compiles with orrery-sim", "smpicc", "ring.c", "./ring-sim",
+                         self.flags("orrery-sim")):
+            self.says("smpirun starts it", "ring: 4 of 4", *start, *plain, "./ring-sim",
+                      ORRERY_EXECUTE="1")
+            self.says("smpirun needs no option", "ring: 4 of 4", *start, "./ring-sim",
+                      ORRERY_EXECUTE="1")
+        if self.compiles("smpicc compiles with the simulated starpumpi-1.4", "smpicc",
+                         "ring.c", "./ring-sim", self.flags("starpumpi-1.4", sim=True)):
+            self.says("smpirun starts that, too", "ring: 4 of 4", *start, *plain, "./ring-sim",
+                      ORRERY_EXECUTE="1")
+
+    # ---- orrery ----
+
+    def check_tool(self):
+        orrery = os.path.join(self.prefix, "bin", "orrery")
+        ring = os.path.join(HERE, "ring.c")
+        self.says("the installed orrery finds its files", "everything is there", orrery,
+                  "doctor")
+        if self.has_mpi and self.run(orrery, "cc", ring, "-o", "ring")[0] == 0:
+            self.says("orrery cc and run work from the prefix", "ring: 2 of 2", orrery, "run",
+                      "-n", "2", "./ring")
+        if self.has_sim and self.run(orrery, "cc", "--sim", ring, "-o", "ring-sim")[0] == 0:
+            self.says("orrery cc and run work from the prefix, simulated", "ring: 4 of 4",
+                      orrery, "run", "--sim", "small4", "-n", "4", "--execute", "./ring-sim")
+
+    def check_uninstall(self):
+        root = os.path.join(self.top, "root")
+        status, output = self.run("make", "-C", BUILD, "uninstall", "DESTDIR=" + root)
+        left = [os.path.join(directory, name) for directory, _, files in os.walk(root)
+                for name in files]
+        self.verdict("make uninstall leaves no file", status == 0 and not left,
+                     "status %d, left: %s" % (status, left or output[-1000:]))
+
+
+def main():
+    if not shutil.which("pkg-config"):
+        return 77
+    with tempfile.TemporaryDirectory(prefix="orrery-install-") as top:
+        suite = Suite(top)
+        if suite.install():
+            suite.check_names()
+            suite.check_real()
+            if suite.has_sim:
+                suite.check_simulated()
+            suite.check_tool()
+            suite.check_uninstall()
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
