@@ -26,6 +26,7 @@
 #include <starpu_task_util.h>
 #include <starpu_scheduler.h>
 #include <starpu_rand.h>
+#include <starpu_cublas.h>
 #include <starpu_cuda.h>
 #include <starpu_hash.h>
 #include <starpu_profiling.h>

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <stdint.h>
 #include <starpu_config.h>
 #include <starpu_util.h>
 
@@ -78,6 +79,17 @@ static __starpu_inline float starpu_get_env_float_default(const char *str, float
 #define starpu_getenv_number(s)            starpu_get_env_number(s)
 #define starpu_getenv_number_default(s, d) starpu_get_env_number_default(s, d)
 #define starpu_getenv_float_default(s, d)  starpu_get_env_float_default(s, d)
+
+/**
+ * Call func(arg) once on each worker whose kind is in where (STARPU_CPU | STARPU_CUDA),
+ * as a task of its own; returns when all calls have ended.  Application's threads.  In
+ * simulation the calls are made and take no time.
+ */
+void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t where);
+
+/** The same; name is shown for the tasks. */
+void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t where,
+				      const char *name);
 
 #ifdef __cplusplus
 }

@@ -90,3 +90,17 @@ void starpu_tag_clear(void)
 {
 	tags_clear(api_node(__func__));
 }
+
+void starpu_create_sync_task(starpu_tag_t sync_tag, unsigned ndeps, starpu_tag_t *deps,
+			     void (*callback)(void *), void *callback_arg)
+{
+	struct node *node = api_node(__func__);
+	struct starpu_task *task = task_create(node);
+
+	tags_declare_deps(node, sync_tag, ndeps, deps);
+	task->use_tag = 1;
+	task->tag_id = sync_tag;
+	task->callback_func = callback;
+	task->callback_arg = callback_arg;
+	task_submit(node, task);
+}

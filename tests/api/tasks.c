@@ -407,6 +407,40 @@ static void chains_of_empty_tasks_need_no_stack(void)
 	starpu_shutdown();
 }
 
+static int seen_workers;
+
+static void see_worker(void *arg)
+{
+	__atomic_or_fetch((int *)arg, 1 << starpu_worker_get_id_check(),
+			  __ATOMIC_SEQ_CST);
+}
+
+static void each_worker_is_called(void)
+{
+	start();
+	seen_workers = 0;
+	starpu_execute_on_each_worker(see_worker, &seen_workers, STARPU_CPU);
+	CLAIM_EQ(__builtin_popcount((unsigned)seen_workers),
+		 starpu_cpu_worker_get_count());
+	starpu_shutdown();
+}
+
+static void sync_tasks_wait_for_tags(void)
+{
+	starpu_tag_t deps[2] = {101, 102};
+
+	start();
+	ncalls = 0;
+	starpu_create_sync_task(100, 2, deps, count_call, NULL);
+	starpu_tag_notify_from_apps(101);
+	CLAIM_EQ(ncalls, 0);
+	starpu_tag_notify_from_apps(102);
+	CLAIM_EQ(starpu_tag_wait(100), 0);
+	starpu_task_wait_for_all();
+	CLAIM_EQ(ncalls, 1);
+	starpu_shutdown();
+}
+
 static double date_us(const struct timespec *date)
 {
 	return 1e6 * (double)date->tv_sec + 1e-3 * (double)date->tv_nsec;
@@ -455,6 +489,8 @@ static const struct claim claims[] = {
 	{"tasks take more buffers than the static arrays", more_buffers_than_static},
 	{"a long chain of empty tasks needs no stack",
 	 chains_of_empty_tasks_need_no_stack},
+	{"each worker is called once", each_worker_is_called},
+	{"a sync task waits for tags", sync_tasks_wait_for_tags},
 	{"profiled tasks have their dates", profiled_tasks_have_dates},
 	{NULL, NULL},
 };
