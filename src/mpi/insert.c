@@ -74,9 +74,9 @@ static void check_tag(struct mpi *mpi, starpu_data_handle_t handle, const char *
 	if (handle->tag >= 0)
 		return;
 	orr_die(mpi->rank,
-		"%s: %s has no tag, but must be transferred; call "
-		"starpu_mpi_data_register() "
-		"with a tag on all ranks",
+		"a transfer for %s: %s has no tag; call starpu_mpi_data_register() with "
+		"a "
+		"tag on all ranks",
 		what, data_describe(handle, text, sizeof(text)));
 }
 

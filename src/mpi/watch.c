@@ -8,6 +8,8 @@
 #include "mpi/mpi.h"
 
 enum { WATCH_MAX_LINES = 20 };
+/* Waiting in a barrier for a rank that computes is usual: be patient. */
+enum { WATCH_BARRIER_LIMITS = 12 };
 
 void watch_wait_begins(struct mpi *mpi)
 {
@@ -40,6 +42,10 @@ static void list_all(struct mpi *mpi, int max_lines,
 	char text[400];
 	int nlines = 0, nleft = 0;
 
+	if (orr_load(&engine->nbarriers) > 0)
+		say(arg,
+		    "in starpu_mpi_barrier() or starpu_mpi_shutdown(), where not all "
+		    "ranks have come: each must be called by all ranks");
 	for (struct list *link = engine->all.next; link != &engine->all;
 	     link = link->next) {
 		const struct request *request = LIST_ENTRY(link, struct request, link);
@@ -108,8 +114,13 @@ void watch_idle(struct mpi *mpi)
 	double now_s, limit_s = mpi->watchdog_s;
 	int ntasks;
 
-	if (node->machine->simulated || orr_load(&mpi->engine.npending) == 0)
+	if (node->machine->simulated)
 		return;
+	if (orr_load(&mpi->engine.npending) == 0) {
+		if (orr_load(&mpi->engine.nbarriers) == 0)
+			return;
+		limit_s *= WATCH_BARRIER_LIMITS;
+	}
 	now_s = plat_now_s(node->plat);
 	/* A task that is ready or runs may take any time. */
 	ntasks = orr_load(&node->nsubmitted) - orr_load(&node->nblocked);
@@ -121,11 +132,12 @@ void watch_idle(struct mpi *mpi)
 	if (now_s - watch->since_s < limit_s)
 		return;
 	watch->since_s = now_s;
-	if (!watch->has_reported && orr_load(&watch->nwaiting) > 0) {
+	if (!watch->has_reported &&
+	    (orr_load(&watch->nwaiting) > 0 || orr_load(&mpi->engine.nbarriers) > 0)) {
 		watch->has_reported = 1;
 		orr_complain(mpi->rank,
 			     "nothing has happened for %g s (ORRERY_MPI_WATCHDOG); "
-			     "transfers that have not ended:",
+			     "what has not ended:",
 			     limit_s);
 		list_all(mpi, WATCH_MAX_LINES, say_to_user, mpi);
 	}
