@@ -432,12 +432,11 @@ unsigned starpu_task_get_implementation(struct starpu_task *task);
 void starpu_create_callback_task(void (*callback)(void *), void *callback_arg);
 
 /**
- * Submit an empty task that carries sync_tag and waits for the ndeps tags of deps; callback,
- * which may be NULL, runs when they are all reached.
+ * Submit an empty task that carries sync_tag and waits for the ndeps tags of deps;
+ * callback, which may be NULL, runs when they are all reached.
  */
 void starpu_create_sync_task(starpu_tag_t sync_tag, unsigned ndeps, starpu_tag_t *deps,
 			     void (*callback)(void *), void *callback_arg);
-
 
 /** The name of the constant, "STARPU_TASK_READY" for instance. */
 char *starpu_task_status_get_as_string(enum starpu_task_status status);

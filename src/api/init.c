@@ -36,10 +36,8 @@ struct node *api_blocking_node(const char *func)
 	if (worker)
 		orr_die(node->rank,
 			"%s: called from a task or its callback, where it would block "
-			"worker %d "
-			"for ever; call it from the application's threads, or use the "
-			"form with "
-			"a callback",
+			"worker %d for ever; call it from the application's threads, or "
+			"use the form with a callback",
 			func, worker->id);
 	return node;
 }
@@ -50,8 +48,7 @@ void api_check_handle(const struct node *node, const char *func,
 	if (!handle || !handle->ops)
 		orr_die(node->rank,
 			"%s: the handle is %s; give one that starpu_*_data_register() "
-			"returned "
-			"and that has not been unregistered",
+			"returned and that has not been unregistered",
 			func, handle ? "no longer registered" : "NULL");
 }
 
@@ -119,9 +116,8 @@ int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
 	(void)argv;
 	if (user_conf && user_conf->magic != CONF_MAGIC) {
 		orr_complain(ORR_NO_RANK,
-			     "starpu_init: the configuration's magic is %d, not %d: fill "
-			     "it with "
-			     "starpu_conf_init() first",
+			     "starpu_init: the configuration's magic is %d, not %d: "
+			     "fill it with starpu_conf_init() first",
 			     user_conf->magic, CONF_MAGIC);
 		return -EINVAL;
 	}

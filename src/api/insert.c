@@ -296,8 +296,7 @@ void starpu_codelet_unpack_args_and_copyleft(void *cl_arg, void *buffer,
 	if (bytes > buffer_size)
 		orr_die(ORR_NO_RANK,
 			"starpu_codelet_unpack_args_and_copyleft: %zu bytes are left, "
-			"the buffer "
-			"has %zu",
+			"the buffer has %zu",
 			bytes, buffer_size);
 	memcpy(buffer, packed, bytes);
 	free(packed);

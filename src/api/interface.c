@@ -132,8 +132,8 @@ void starpu_data_register_same(starpu_data_handle_t *handledst,
 
 	api_check_handle(node, __func__, handlesrc);
 	if (!interface_is_ours(handlesrc->ops)) {
-		*handledst = data_register(node, -1, handlesrc->interface,
-					   handlesrc->ops);
+		*handledst =
+			data_register(node, -1, handlesrc->interface, handlesrc->ops);
 		return;
 	}
 	ORR_ASSERT(handlesrc->ops->interface_size <= sizeof(interface));

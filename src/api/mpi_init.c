@@ -42,11 +42,10 @@ static void check_level(struct mpi_api *api)
 	api->use_locks = level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
 	if (level < MPI_THREAD_SERIALIZED && !plat_is_simulated())
 		orr_complain(api->world_rank,
-			     "starpu_mpi_init: MPI provides thread level %d; the library "
-			     "calls it "
-			     "from several threads, one at a time: MPI_Init_thread() "
-			     "should ask for "
-			     "MPI_THREAD_SERIALIZED or more",
+			     "starpu_mpi_init: MPI provides thread level %d; the "
+			     "library calls it from several threads, one at a time: "
+			     "MPI_Init_thread() should ask for MPI_THREAD_SERIALIZED or "
+			     "more",
 			     level);
 }
 

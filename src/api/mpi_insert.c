@@ -157,8 +157,8 @@ int starpu_mpi_node_selection_register_policy(
 	if (policy < 0)
 		orr_die(mpi->rank,
 			"%s: %d policies are registered already, which is the limit; "
-			"unregister "
-			"one with starpu_mpi_node_selection_unregister_policy()",
+			"unregister one with "
+			"starpu_mpi_node_selection_unregister_policy()",
 			__func__, POLICY_MAX - 1);
 	return policy;
 }

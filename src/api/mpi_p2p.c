@@ -41,8 +41,7 @@ static struct request *start(const char *func, struct post *post, MPI_Comm comm)
 	if (post->is_waited)
 		orr_die(mpi->rank,
 			"%s: nothing is communicated with STARPU_MPI_FAKE_SIZE, so "
-			"nothing can "
-			"be waited for; use a detached form",
+			"nothing can be waited for; use a detached form",
 			func);
 	return NULL;
 }

@@ -90,8 +90,7 @@ void starpu_task_destroy(struct starpu_task *task)
 	if (task->destroy && task->detach && task->status != STARPU_TASK_INIT)
 		orr_die(api_node(__func__)->rank,
 			"starpu_task_destroy: task \"%s\" is detached and frees itself; "
-			"set "
-			"destroy or detach to 0 before submitting it",
+			"set destroy or detach to 0 before submitting it",
 			task_name(task));
 	task_destroy(task);
 }
@@ -170,8 +169,7 @@ int starpu_task_wait(struct starpu_task *task)
 	if (task->detach)
 		orr_die(node->rank,
 			"starpu_task_wait: task \"%s\" is detached and cannot be waited "
-			"for; set "
-			"task->detach to 0 before submitting it",
+			"for; set task->detach to 0 before submitting it",
 			task_name(task));
 	return task_wait(node, task);
 }

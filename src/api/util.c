@@ -61,8 +61,7 @@ void starpu_malloc_set_align(size_t align)
 	if (align & (align - 1) || align > 4096)
 		orr_die(ORR_NO_RANK,
 			"starpu_malloc_set_align: %zu; expected a power of two up to "
-			"4096 (memory "
-			"is always aligned to %d bytes at least)",
+			"4096 (memory is always aligned to %d bytes at least)",
 			align, MALLOC_ALIGN);
 }
 

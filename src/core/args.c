@@ -32,10 +32,8 @@ static void die_unknown_key(int rank, int key)
 {
 	orr_die(rank,
 		"task_insert: unrecognised argument %d (%#x); each argument is a "
-		"STARPU_* key "
-		"followed by its operands of exactly the documented types, and the list "
-		"ends "
-		"with 0",
+		"STARPU_* key followed by its operands of exactly the documented types, "
+		"and the list ends with 0",
 		key, (unsigned)key);
 }
 
@@ -249,8 +247,7 @@ static void set_codelet_mode(struct starpu_codelet *cl, struct starpu_task *task
 	if ((known & ~ignored) != (mode & ~ignored))
 		orr_die(ORR_NO_RANK,
 			"task \"%s\": buffer %d is given with access mode %#x, but the "
-			"codelet "
-			"declares %#x: make them agree",
+			"codelet declares %#x: make them agree",
 			task_name(task), i, mode, known);
 }
 
@@ -475,8 +472,7 @@ static void fill_other(struct build *build, int key, va_list *list)
 		if (va_arg(*list, void *))
 			orr_die(build->node->rank,
 				"task_insert: transactions and hierarchical tasks (key "
-				"%d) are "
-				"not offered by this version",
+				"%d) are not offered by this version",
 				key >> STARPU_MODE_SHIFT);
 		return;
 	default:
@@ -507,8 +503,7 @@ static int end_build(struct build *build)
 	else if (cl->nbuffers != build->nbuffers)
 		orr_die(build->node->rank,
 			"task \"%s\": incoherent number of buffers: the codelet has "
-			"nbuffers %d, "
-			"the argument list gives %d handles",
+			"nbuffers %d, the argument list gives %d handles",
 			task_name(task), cl->nbuffers, build->nbuffers);
 	return 0;
 }

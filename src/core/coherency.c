@@ -306,10 +306,9 @@ static void complain_no_value(struct access *access)
 	char what[128];
 
 	orr_die(job->node->rank,
-		"task \"%s\" reads %s, which has no value: it was registered without one "
-		"(home node -1) and nothing has written it. Write it first, or register "
-		"it "
-		"with its memory.",
+		"task \"%s\" reads %s, which has no value: it was registered without "
+		"one (home node -1) and nothing has written it. Write it first, or "
+		"register it with its memory.",
 		job->task && job->task->name ? job->task->name
 		: job->task && job->task->cl && job->task->cl->name
 			? job->task->cl->name
@@ -464,8 +463,7 @@ int coherency_fits(struct job *job, unsigned memory)
 	if (total > where->capacity_bytes)
 		orr_die(job->node->rank,
 			"task \"%s\" needs %zu bytes in memory node %u, which has %zu: "
-			"use "
-			"smaller pieces, or run it elsewhere (where, "
+			"use smaller pieces, or run it elsewhere (where, "
 			"STARPU_LIMIT_CUDA_MEM)",
 			starpu_task_get_name(job->task), total, memory,
 			where->capacity_bytes);

@@ -305,9 +305,8 @@ void node_describe_waits(struct node *node, void (*say)(void *arg, const char *l
 		fetching += node->workers[i].npipeline;
 	}
 	snprintf(line, sizeof(line),
-		 "%d tasks and acquisitions not ended: %d wait for data or predecessors, "
-		 "%d "
-		 "run, %d have data on the way",
+		 "%d tasks and acquisitions not ended: %d wait for data or "
+		 "predecessors, %d run, %d have data on the way",
 		 node->nsubmitted, node->nblocked, running, fetching - running);
 	if (node->nsubmitted > 0)
 		say(arg, line);

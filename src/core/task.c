@@ -184,8 +184,7 @@ static unsigned short checked_mode(struct node *node, struct starpu_task *task, 
 	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
 		orr_die(node->rank,
 			"task \"%s\": buffer %d is accessed with STARPU_REDUX, which "
-			"this "
-			"version does not offer; use STARPU_RW|STARPU_COMMUTE",
+			"this version does not offer; use STARPU_RW|STARPU_COMMUTE",
 			task_name(task), i);
 	if (!(mode & (STARPU_RW | STARPU_SCRATCH)))
 		orr_die(node->rank,

@@ -75,8 +75,7 @@ static void check_tag(struct mpi *mpi, starpu_data_handle_t handle, const char *
 		return;
 	orr_die(mpi->rank,
 		"a transfer for %s: %s has no tag; call starpu_mpi_data_register() with "
-		"a "
-		"tag on all ranks",
+		"a tag on all ranks",
 		what, data_describe(handle, text, sizeof(text)));
 }
 
@@ -165,8 +164,7 @@ static void die_unowned(const struct insert *insert, int only_written)
 		    (!only_written || (insert->uses[i].mode & (STARPU_W | STARPU_REDUX))))
 			die_at(insert, i,
 			       "the data has no owner; call starpu_mpi_data_register() "
-			       "with "
-			       "a rank, on all ranks");
+			       "with a rank, on all ranks");
 }
 
 static void check_executor(const struct insert *insert, int executor)
@@ -176,8 +174,7 @@ static void check_executor(const struct insert *insert, int executor)
 	if (executor >= size || (executor < 0 && executor != PLAN_EVERYWHERE))
 		orr_die(insert->mpi->rank,
 			"starpu_mpi_task_insert: task %s shall execute on rank %d: "
-			"expected 0 "
-			"to %d",
+			"expected 0 to %d",
 			insert->task->name, executor, size - 1);
 }
 
@@ -383,10 +380,9 @@ static int choose(const struct insert *insert, const struct arg_list *args)
 		task->executor = args->on_data->owner;
 		if (task->executor == OWNER_UNSET)
 			orr_die(insert->mpi->rank,
-				"starpu_mpi_task_insert: task %s: STARPU_EXECUTE_ON_DATA "
-				"names "
-				"data without owner; call starpu_mpi_data_register() "
-				"first",
+				"starpu_mpi_task_insert: task %s: "
+				"STARPU_EXECUTE_ON_DATA names data without owner; call "
+				"starpu_mpi_data_register() first",
 				task->name);
 	} else {
 		if (is_unknown(insert))

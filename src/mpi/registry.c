@@ -131,9 +131,8 @@ static void die_bound(struct mpi *mpi, const char *func, int64_t tag,
 	char text[128], other_text[128];
 
 	orr_die(mpi->rank,
-		"%s: tag %lld for handle %p (%s) belongs to handle %p (%s) already; give "
-		"each "
-		"handle a tag of its own, or unregister the other one first",
+		"%s: tag %lld for handle %p (%s) belongs to handle %p (%s) already; "
+		"give each handle a tag of its own, or unregister the other one first",
 		func, (long long)tag, (void *)handle,
 		data_describe(handle, text, sizeof(text)), (void *)other,
 		data_describe(other, other_text, sizeof(other_text)));
@@ -182,9 +181,8 @@ void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag
 
 	if (!handle)
 		orr_die(mpi->rank,
-			"%s: the handle is NULL; register the data first, with home node "
-			"-1 "
-			"on the ranks that do not own it",
+			"%s: the handle is NULL; register the data first, with home "
+			"node -1 on the ranks that do not own it",
 			func);
 	if (tag != TAG_UNSET) {
 		set_tag(mpi, handle, tag, func);

@@ -172,9 +172,8 @@ void watch_heard(struct mpi *mpi, int peer, int is_gone)
 
 		if (depends_on_peer(request, peer))
 			orr_die(mpi->rank,
-				"a transfer can never be matched: rank %d has shut down; "
-				"post "
-				"the other half there, or remove this one: %s",
+				"a transfer can never be matched: rank %d has shut "
+				"down; post the other half there, or remove this one: %s",
 				peer, request_describe(request, text, sizeof(text)));
 	}
 }

@@ -19,8 +19,7 @@ static int load_topology(struct plat *plat)
 	    hwloc_topology_set_xml(cores->topology, knobs->hwloc_input) < 0) {
 		orr_complain(plat->node->rank,
 			     "STARPU_HWLOC_INPUT: hwloc cannot read \"%s\"; using the "
-			     "topology "
-			     "of this machine",
+			     "topology of this machine",
 			     knobs->hwloc_input);
 	}
 	if (hwloc_topology_load(cores->topology) < 0) {

@@ -71,9 +71,8 @@ static void read_pieces(struct wire_pieces *pieces, const char *name)
 	    pieces_parse(pieces, text) < 0)
 		orr_die(ORR_NO_RANK,
 			"SimGrid's %s is \"%s\": expected up to %d of size:factor, with "
-			"; "
-			"between; transport routes needs it (ORRERY_TRANSPORT=flows does "
-			"not)",
+			"; between; transport routes needs it (ORRERY_TRANSPORT=flows "
+			"does not)",
 			name, text, WIRE_MAX_PIECES);
 }
 

@@ -84,8 +84,7 @@ static void block_on(struct waiters *waiters, const char *who)
 	if (sim_get()->in_kernel)
 		orr_die(ORR_NO_RANK,
 			"%s: a callback would block for ever: in simulation callbacks "
-			"may "
-			"signal, and lock a mutex that is free, but not wait",
+			"may signal, and lock a mutex that is free, but not wait",
 			who);
 	if (node) {
 		plat_gate_init(&waiter.gate);

@@ -53,13 +53,10 @@ class Suite:
         status, output = self.run("make", "-C", BUILD, "install", "DESTDIR=" + root)
         if not self.verdict("make install works with DESTDIR", status == 0, output[-2000:]):
             return False
-        found = [os.path.dirname(os.path.dirname(directory))
-                 for directory, _, files in os.walk(root) if "orrery.pc" in files
-                 and "orrery-sim/" not in directory]
-        self.libdir = found[0]
-        self.prefix = os.path.dirname(self.libdir)
-        while not os.path.isdir(os.path.join(self.prefix, "include")):
-            self.prefix = os.path.dirname(self.prefix)
+        found = {name: directory for directory, _, files in os.walk(root)
+                 for name in files if name in ("orrery", "orrery.pc")}
+        self.prefix = os.path.dirname(found["orrery"])
+        self.libdir = os.path.dirname(found["orrery.pc"])
         self.env["LD_LIBRARY_PATH"] = self.libdir
         return True
 
@@ -94,12 +91,12 @@ class Suite:
             self.says("it runs by itself", "alone: 10 of 10", "./alone")
         if not self.has_mpi:
             return
-        for compiler, language in (("mpicc", "C"), ("mpicxx", "C++")):
-            flags = self.flags("starpumpi-1.4")
-            flags = ["-x", "c++"] + flags if language == "C++" else flags
-            source = ["ring.c"]
+        shutil.copy(os.path.join(HERE, "ring.c"), os.path.join(self.top, "ring.cpp"))
+        for compiler, source in (("mpicc", "ring.c"),
+                                 ("mpicxx", os.path.join(self.top, "ring.cpp"))):
+            language = "C++" if source.endswith("cpp") else "C"
             if self.compiles("%s compiles a %s program" % (compiler, language), compiler,
-                             source[0], "./ring", self.ordered(flags)):
+                             source, "./ring", self.flags("starpumpi-1.4")):
                 self.says("mpirun starts the %s program" % language, "ring: 2 of 2",
                           "mpirun", "--oversubscribe", "-n", "2", "./ring")
         if self.compiles("a program links with -lstarpumpi-1.4 -lstarpu-1.4", "mpicc", "ring.c",
@@ -107,10 +104,6 @@ class Suite:
                                     "-L" + self.libdir, "-lstarpumpi-1.4", "-lstarpu-1.4"]):
             self.says("mpirun starts it", "ring: 2 of 2", "mpirun", "--oversubscribe", "-n",
                       "2", "./ring")
-
-    @staticmethod
-    def ordered(flags):
-        return flags
 
     # ---- the simulated flavour ----
 
