@@ -69,6 +69,30 @@ static void list_cores(struct cores *cores, hwloc_const_bitmap_t allowed)
 	cores->ncores = cores->nids;
 }
 
+/*
+ * Ranks that the launcher has not bound would all bind their first worker to the first
+ * core: each keeps its share of the cores; with fewer cores than ranks, nobody binds.
+ */
+static void keep_share(struct plat *plat)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+	struct cores *cores = &plat->cores;
+	int nranks = knobs->local_size, rank = knobs->local_rank, first, last;
+
+	if (nranks < 2 || rank >= nranks)
+		return;
+	if (cores->nids < nranks) {
+		cores->can_bind = 0;
+		cores->nids = cores->ncores = cores->nids > 0;
+		return;
+	}
+	first = (int)((long)cores->nids * rank / nranks);
+	last = (int)((long)cores->nids * (rank + 1) / nranks);
+	memmove(cores->ids, cores->ids + first,
+		(size_t)(last - first) * sizeof(*cores->ids));
+	cores->nids = cores->ncores = last - first;
+}
+
 static void add_id(struct cores *cores, int *room, long id)
 {
 	if (cores->nids == *room) {
@@ -171,6 +195,10 @@ int cores_open(struct plat *plat)
 		return ret;
 	allowed = allowed_set(cores, node_knobs(plat->node)->workers_getbind);
 	list_cores(cores, allowed);
+	if (node_knobs(plat->node)->workers_getbind &&
+	    hwloc_bitmap_isequal(allowed,
+				 hwloc_topology_get_allowed_cpuset(cores->topology)))
+		keep_share(plat);
 	hwloc_bitmap_free(allowed);
 	reserve_main(plat);
 	choose_ids(plat);
