@@ -87,7 +87,7 @@ static void push_bound(struct worker *worker, struct job *job)
 	if (worker->bound_first)
 		worker->bound_last->next = job;
 	else
-		worker->bound_first = job;
+		orr_swap_ptr((void **)&worker->bound_first, job);
 	worker->bound_last = job;
 	orr_unlock(&worker->lock);
 	orr_fence();
@@ -128,7 +128,7 @@ struct job *sched_pop(struct worker *worker)
 		if (job) {
 			unsigned implementation = 0;
 
-			worker->bound_first = job->next;
+			orr_swap_ptr((void **)&worker->bound_first, job->next);
 			worker_can_run(worker, job->task, &implementation);
 			job->implementation = (unsigned char)implementation;
 		}

@@ -257,9 +257,14 @@ int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle)
 static int is_empty(starpu_data_handle_t handle)
 {
 	const struct data_body *body = orr_load_ptr((void **)&handle->body);
+	int unused = 1;
 
-	return !body || (orr_load(&body->npending) == 0 && !body->has_value &&
-			 !body->main.allocated);
+	if (body) {
+		orr_lock(&handle->lock);
+		unused = body->npending == 0 && !body->has_value && !body->main.allocated;
+		orr_unlock(&handle->lock);
+	}
+	return unused;
 }
 
 void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)

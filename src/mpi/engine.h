@@ -43,7 +43,7 @@ struct engine {
 	struct request *moved, *moved_last;         /* to be released */
 	struct request *callbacks, *callbacks_last; /* released, to be called back */
 	int is_calling; /* callbacks run one at a time, in order */
-	int ndraining;  /* nested or concurrent finish_drain() */
+	int ndraining;  /* atomic: nested or concurrent finish_drain() */
 	int is_polling; /* the lock's holder is inside the transport's poll() */
 	int is_polled;  /* atomic: somebody has called engine_poll(): no calendar does all
 			 */
@@ -60,7 +60,7 @@ struct engine {
 	int nunflushed;        /* of these, who have not answered WIRE_FLUSH */
 	struct plat_gate *flush_gate;
 	struct plat_timer drain_timer;
-	int is_timer_set;
+	int is_timer_set; /* atomic */
 };
 
 void engine_init(struct mpi *mpi);

@@ -187,8 +187,11 @@ static void drain_timer_fired(struct plat_timer *timer)
 {
 	struct engine *engine = ORR_CONTAINER(timer, struct engine, drain_timer);
 
-	engine->is_timer_set = 0;
+	/* The engine stays until both are 0. */
+	orr_add(&engine->ndraining, 1);
+	orr_store(&engine->is_timer_set, 0);
 	finish_drain(ORR_CONTAINER(engine, struct mpi, engine));
+	orr_add(&engine->ndraining, -1);
 }
 
 /*
@@ -207,9 +210,8 @@ void finish_drain_later(struct mpi *mpi)
 		plat_poll_kick(plat);
 	if (orr_load(&engine->is_polled) && !mpi->node->machine->simulated)
 		return;
-	if (engine->ndraining > 0 || engine->is_timer_set)
+	if (orr_load(&engine->ndraining) > 0 || !orr_cas(&engine->is_timer_set, 0, 1))
 		return;
-	engine->is_timer_set = 1;
 	engine->drain_timer = (struct plat_timer){.fire = drain_timer_fired};
 	plat_after(plat, &engine->drain_timer, 0);
 }

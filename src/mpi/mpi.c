@@ -113,7 +113,8 @@ static void settle(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
 
-	while (orr_load(&engine->nflying) > 0 || engine->is_timer_set) {
+	while (orr_load(&engine->nflying) > 0 || orr_load(&engine->is_timer_set) ||
+	       orr_load(&engine->ndraining) > 0) {
 		if (orr_load(&engine->is_polled))
 			engine_poll(mpi);
 		plat_sleep(mpi->node->plat, 1e-6);

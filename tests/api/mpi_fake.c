@@ -63,9 +63,9 @@ static void one_rank_alone(void)
 	for (int k = 0; k < 2 * NDATA; k++) {
 		int i = k % NDATA;
 
-		CLAIM_EQ(starpu_mpi_task_insert(MPI_COMM_WORLD, &cl, STARPU_RW, handles[i],
-						STARPU_R, handles[(i + 1) % NDATA],
-						STARPU_CALLBACK, called, 0),
+		CLAIM_EQ(starpu_mpi_task_insert(
+				 MPI_COMM_WORLD, &cl, STARPU_RW, handles[i], STARPU_R,
+				 handles[(i + 1) % NDATA], STARPU_CALLBACK, called, 0),
 			 0);
 		nmine += i % size == me;
 	}

@@ -127,22 +127,23 @@ static int choose_any(int me, int nb_nodes, struct starpu_data_descr *descr, int
 	return (int)(sum % nb_nodes);
 }
 
-static void insert(const struct recipe *recipe, struct starpu_data_descr *descrs, int policy)
+static void insert(const struct recipe *recipe, struct starpu_data_descr *descrs,
+		   int policy)
 {
 	int node = draw(4) == 0 ? (int)draw((unsigned)claim_size) : -1;
 	int priority = (int)draw(5);
 
 	if (draw(6) == 0)
-		starpu_mpi_task_insert(WORLD, &cl_cook, STARPU_DATA_MODE_ARRAY, descrs,
-				       recipe->nuses, STARPU_VALUE, recipe, sizeof *recipe,
-				       STARPU_EXECUTE_ON_DATA, data[draw(NDATA)].handle,
-				       STARPU_PRIORITY, priority, 0);
+		starpu_mpi_task_insert(
+			WORLD, &cl_cook, STARPU_DATA_MODE_ARRAY, descrs, recipe->nuses,
+			STARPU_VALUE, recipe, sizeof *recipe, STARPU_EXECUTE_ON_DATA,
+			data[draw(NDATA)].handle, STARPU_PRIORITY, priority, 0);
 	else
-		starpu_mpi_task_insert(WORLD, &cl_cook, STARPU_DATA_MODE_ARRAY, descrs,
-				       recipe->nuses, STARPU_VALUE, recipe, sizeof *recipe,
-				       STARPU_EXECUTE_ON_NODE, node, STARPU_PRIORITY,
-				       priority, STARPU_NODE_SELECTION_POLICY,
-				       draw(2) ? policy : -1, 0);
+		starpu_mpi_task_insert(
+			WORLD, &cl_cook, STARPU_DATA_MODE_ARRAY, descrs, recipe->nuses,
+			STARPU_VALUE, recipe, sizeof *recipe, STARPU_EXECUTE_ON_NODE,
+			node, STARPU_PRIORITY, priority, STARPU_NODE_SELECTION_POLICY,
+			draw(2) ? policy : -1, 0);
 }
 
 static void add_task(uint64_t step, int policy)
@@ -185,7 +186,8 @@ static void interrupt(void)
 		datum->owner = node;
 		break;
 	case 4:
-		starpu_mpi_get_data_on_node_detached(WORLD, datum->handle, node, NULL, NULL);
+		starpu_mpi_get_data_on_node_detached(WORLD, datum->handle, node, NULL,
+						     NULL);
 		break;
 	case 5:
 		starpu_mpi_get_data_on_node(WORLD, datum->handle, node);
@@ -238,9 +240,11 @@ static void run_graph(uint64_t number, int ncpus)
 			has_value = 1;
 		}
 		CLAIM_EQ(starpu_mpi_data_get_rank(datum->handle), datum->owner);
-		if (has_value && !is_expected(datum) && claim_failures++ < CLAIM_MAX_SHOWN)
-			printf("graph %llu: datum %d of rank %d is wrong on rank %d of %d\n",
-			       (unsigned long long)number, d, datum->owner, RANK, claim_size);
+		if (has_value && !is_expected(datum) &&
+		    claim_failures++ < CLAIM_MAX_SHOWN)
+			printf("graph %llu: datum %d of rank %d is wrong on %d of %d\n",
+			       (unsigned long long)number, d, datum->owner, RANK,
+			       claim_size);
 		starpu_data_unregister(datum->handle);
 		free(datum->home);
 		free(datum->expected);

@@ -188,13 +188,14 @@ static void named_rank_executes(void)
 	start();
 	for (int i = 0; i < 2; i++)
 		handles[i] = distributed(&x[i], i, i);
-	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handles[0], STARPU_EXECUTE_ON_NODE, 1,
-			       0);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handles[0], STARPU_EXECUTE_ON_NODE,
+			       1, 0);
 	starpu_mpi_wait_for_all(WORLD);
 	CLAIM_EQ(nruns, RANK == 1);
 	/* The last one counts, and -1 not at all. */
-	starpu_mpi_task_insert(WORLD, &add, STARPU_EXECUTE_ON_NODE, 1, STARPU_RW, handles[0],
-			       STARPU_EXECUTE_ON_NODE, 0, STARPU_EXECUTE_ON_NODE, -1, 0);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_EXECUTE_ON_NODE, 1, STARPU_RW,
+			       handles[0], STARPU_EXECUTE_ON_NODE, 0,
+			       STARPU_EXECUTE_ON_NODE, -1, 0);
 	/* The datum of EXECUTE_ON_DATA, against the owner of what is written. */
 	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handles[0], STARPU_EXECUTE_ON_DATA,
 			       handles[1], 0);
@@ -219,7 +220,8 @@ static void empty_tasks_call_back(void)
 		starpu_mpi_task_insert(WORLD, NULL, STARPU_EXECUTE_ON_NODE, node,
 				       STARPU_CALLBACK_WITH_ARG_NFREE, count, &ncalls,
 				       STARPU_PROLOGUE_CALLBACK, count,
-				       STARPU_PROLOGUE_CALLBACK_ARG_NFREE, &nprologues, 0);
+				       STARPU_PROLOGUE_CALLBACK_ARG_NFREE, &nprologues,
+				       0);
 	starpu_mpi_wait_for_all(WORLD);
 	CLAIM_EQ(ncalls, 1);
 	CLAIM_EQ(nprologues, 1);
@@ -317,8 +319,9 @@ static void null_handles_are_passed_over(void)
 		theirs = distributed(&y, 1, 1);
 	}
 	/* Nobody tells the third rank who executes: it stays out. */
-	CLAIM_EQ(starpu_mpi_task_insert(WORLD, &sum, STARPU_RW, theirs, STARPU_R, mine, 0),
-		 concerned ? 0 : -EINVAL);
+	CLAIM_EQ(
+		starpu_mpi_task_insert(WORLD, &sum, STARPU_RW, theirs, STARPU_R, mine, 0),
+		concerned ? 0 : -EINVAL);
 	CLAIM_EQ(starpu_mpi_task_insert(WORLD, &sum, STARPU_EXECUTE_ON_NODE, 0, STARPU_RW,
 					theirs, STARPU_R, mine, 0),
 		 0);
@@ -360,7 +363,8 @@ static void no_worker_is_told_to_the_executor(void)
 static void read_twice(starpu_data_handle_t result, starpu_data_handle_t source)
 {
 	for (int i = 0; i < 2; i++)
-		starpu_mpi_task_insert(WORLD, &sum, STARPU_RW, result, STARPU_R, source, 0);
+		starpu_mpi_task_insert(WORLD, &sum, STARPU_RW, result, STARPU_R, source,
+				       0);
 }
 
 static void copies_are_kept(void)
@@ -431,8 +435,8 @@ static void private_data_stay(void)
 	starpu_variable_data_register(&own, STARPU_MAIN_RAM, (uintptr_t)&x, sizeof x);
 	starpu_mpi_data_register(own, 0, STARPU_MPI_PER_NODE);
 	result = distributed(&y, 1, 1);
-	starpu_mpi_task_insert(WORLD, &add, STARPU_VALUE, &one, sizeof one, STARPU_RW, own,
-			       0);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_VALUE, &one, sizeof one, STARPU_RW,
+			       own, 0);
 	starpu_mpi_wait_for_all(WORLD);
 	CLAIM_EQ(nruns, 1);
 	starpu_mpi_task_insert(WORLD, &sum, STARPU_RW, result, STARPU_R, own, 0);
@@ -462,7 +466,8 @@ static void data_are_fetched(void)
 	starpu_mpi_wait_for_all(WORLD);
 	CLAIM_EQ(ncalls, 0);
 	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handle, 0);
-	starpu_mpi_get_data_on_node_detached(WORLD, handle, claim_size - 1, count, &ncalls);
+	starpu_mpi_get_data_on_node_detached(WORLD, handle, claim_size - 1, count,
+					     &ncalls);
 	starpu_mpi_wait_for_all(WORLD);
 	CLAIM_EQ(ncalls, RANK == claim_size - 1);
 	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handle, 0);
@@ -504,16 +509,17 @@ static void communicators_number_the_owners(void)
 	start();
 	starpu_mpi_comm_register(reversed);
 	starpu_mpi_comm_rank(reversed, &me);
-	starpu_variable_data_register(&first, me == 0 ? STARPU_MAIN_RAM : -1, (uintptr_t)&x,
-				      sizeof x);
+	starpu_variable_data_register(&first, me == 0 ? STARPU_MAIN_RAM : -1,
+				      (uintptr_t)&x, sizeof x);
 	starpu_mpi_data_register_comm(first, 0, 0, reversed);
-	starpu_variable_data_register(&second, me == 1 ? STARPU_MAIN_RAM : -1, (uintptr_t)&y,
-				      sizeof y);
+	starpu_variable_data_register(&second, me == 1 ? STARPU_MAIN_RAM : -1,
+				      (uintptr_t)&y, sizeof y);
 	starpu_mpi_data_register_comm(second, 1, 1, reversed);
 	for (int i = 0; i < 3; i++)
-		starpu_mpi_task_insert(reversed, &sum, STARPU_RW, second, STARPU_R, first, 0);
-	starpu_mpi_task_insert(reversed, &add, STARPU_RW, second, STARPU_EXECUTE_ON_NODE, 0,
-			       0);
+		starpu_mpi_task_insert(reversed, &sum, STARPU_RW, second, STARPU_R, first,
+				       0);
+	starpu_mpi_task_insert(reversed, &add, STARPU_RW, second, STARPU_EXECUTE_ON_NODE,
+			       0, 0);
 	starpu_mpi_wait_for_all(reversed);
 	CLAIM_EQ(nruns, me == 0 ? 1 : me == 1 ? 3 : 0);
 	starpu_data_unregister(first);
@@ -536,16 +542,18 @@ static void built_tasks_are_submitted_by_hand(void)
 	source = distributed(&x, 0, 0);
 	result = distributed(&y, 1, 1);
 	for (int i = 0; i < 5; i++) {
-		task = starpu_mpi_task_build(WORLD, &sum, STARPU_RW, result, STARPU_R, source,
-					     STARPU_EXECUTE_ON_NODE, 0, STARPU_PRIORITY, 2,
-					     STARPU_VALUE, &five, sizeof five, 0);
+		task = starpu_mpi_task_build(WORLD, &sum, STARPU_RW, result, STARPU_R,
+					     source, STARPU_EXECUTE_ON_NODE, 0,
+					     STARPU_PRIORITY, 2, STARPU_VALUE, &five,
+					     sizeof five, 0);
 		CLAIM_EQ(task != NULL, RANK == 0);
 		if (task) {
 			CLAIM_EQ(task->priority, 2);
 			CLAIM_EQ(starpu_task_submit(task), 0);
 		}
-		starpu_mpi_task_post_build(WORLD, &sum, STARPU_RW, result, STARPU_R, source,
-					   STARPU_EXECUTE_ON_NODE, 0, STARPU_PRIORITY, 2, 0);
+		starpu_mpi_task_post_build(WORLD, &sum, STARPU_RW, result, STARPU_R,
+					   source, STARPU_EXECUTE_ON_NODE, 0,
+					   STARPU_PRIORITY, 2, 0);
 	}
 	starpu_mpi_wait_for_all(WORLD);
 	CLAIM_EQ(nruns, RANK == 0 ? 5 : 0);
@@ -571,8 +579,8 @@ static void tasks_filled_by_hand_exchange(void)
 		task->cl = &sum;
 		task->handles[0] = result;
 		task->handles[1] = source;
-		CLAIM_EQ(starpu_mpi_task_exchange_data_before_execution(WORLD, task, descrs,
-									&params),
+		CLAIM_EQ(starpu_mpi_task_exchange_data_before_execution(WORLD, task,
+									descrs, &params),
 			 0);
 		CLAIM_EQ(params.xrank, 1);
 		CLAIM_EQ(params.do_execute, RANK == 1);

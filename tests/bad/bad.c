@@ -53,7 +53,8 @@ static starpu_data_handle_t variable(long *at)
 {
 	starpu_data_handle_t handle;
 
-	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at, sizeof *at);
+	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at,
+				      sizeof *at);
 	return handle;
 }
 
@@ -72,7 +73,8 @@ static starpu_data_handle_t vector(unsigned nbytes)
 {
 	starpu_data_handle_t handle;
 
-	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, nbytes, 1);
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, nbytes,
+				    1);
 	return handle;
 }
 
@@ -158,7 +160,8 @@ static void send_negative(void)
 
 static void send_beyond(void)
 {
-	starpu_mpi_isend_detached(variable(&value), size, TAG, MPI_COMM_WORLD, NULL, NULL);
+	starpu_mpi_isend_detached(variable(&value), size, TAG, MPI_COMM_WORLD, NULL,
+				  NULL);
 }
 
 static void receive_negative(void)
@@ -168,13 +171,15 @@ static void receive_negative(void)
 
 static void receive_beyond(void)
 {
-	starpu_mpi_irecv_detached(variable(&value), size, TAG, MPI_COMM_WORLD, NULL, NULL);
+	starpu_mpi_irecv_detached(variable(&value), size, TAG, MPI_COMM_WORLD, NULL,
+				  NULL);
 }
 
 static void execute_negative(void)
 {
 	starpu_mpi_task_insert(MPI_COMM_WORLD, &add, STARPU_RW,
-			       distributed(&value, TAG, 0), STARPU_EXECUTE_ON_NODE, -3, 0);
+			       distributed(&value, TAG, 0), STARPU_EXECUTE_ON_NODE, -3,
+			       0);
 }
 
 static void execute_beyond(void)
@@ -207,8 +212,9 @@ static void policy_beyond(void)
 {
 	int policy = starpu_mpi_node_selection_register_policy(choose_beyond);
 
-	starpu_mpi_task_insert(MPI_COMM_WORLD, NULL, STARPU_R, distributed(&value, TAG, 0),
-			       STARPU_NODE_SELECTION_POLICY, policy, 0);
+	starpu_mpi_task_insert(MPI_COMM_WORLD, NULL, STARPU_R,
+			       distributed(&value, TAG, 0), STARPU_NODE_SELECTION_POLICY,
+			       policy, 0);
 }
 
 static void policy_unknown(void)
@@ -324,8 +330,8 @@ static void task_added(void)
 	starpu_data_handle_t to = distributed(&other_value, 2, 1);
 
 	if (rank == 1)
-		starpu_mpi_task_insert(MPI_COMM_WORLD, &copy, STARPU_W, to, STARPU_R, from,
-				       0);
+		starpu_mpi_task_insert(MPI_COMM_WORLD, &copy, STARPU_W, to, STARPU_R,
+				       from, 0);
 	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
 	starpu_data_unregister(from);
 	starpu_data_unregister(to);
@@ -485,7 +491,7 @@ static void without_model(void)
 
 #define CASE(function)                                                                   \
 	{                                                                                \
-		#function, function                                                      \
+#function, function                                                      \
 	}
 
 static const struct mistake mistakes[] = {

@@ -85,9 +85,9 @@ static void stencil(void)
 		blocks[i] = block(i / 3, i);
 	for (int step = 0; step < STEPS; step++)
 		for (int i = 0; i < n; i++)
-			starpu_mpi_task_insert(WORLD, &mean, STARPU_RW, blocks[i], STARPU_R,
-					       blocks[(i + n - 1) % n], STARPU_R,
-					       blocks[(i + 1) % n], 0);
+			starpu_mpi_task_insert(WORLD, &mean, STARPU_RW, blocks[i],
+					       STARPU_R, blocks[(i + n - 1) % n],
+					       STARPU_R, blocks[(i + 1) % n], 0);
 	starpu_mpi_wait_for_all(WORLD);
 	for (int i = 0; i < n; i++)
 		starpu_data_unregister(blocks[i]);
@@ -135,7 +135,8 @@ static void pairs(void)
 static const struct pattern {
 	const char *name;
 	void (*play)(void);
-} patterns[] = {{"ring", ring}, {"stencil", stencil}, {"gather", gather}, {"pairs", pairs}};
+} patterns[] = {
+	{"ring", ring}, {"stencil", stencil}, {"gather", gather}, {"pairs", pairs}};
 
 int main(int argc, char **argv)
 {
