@@ -109,10 +109,13 @@ int starpu_mpi_comm_get_attr(MPI_Comm comm, int keyval, void *attribute_val, int
 /** Logical processing unit of the communication thread, -1 when unknown. */
 int starpu_mpi_get_thread_cpuid(void);
 
-/** The MPI tag of the library's messages; it also uses those just above. */
+/**
+ * The tag last set, 42 at first.  Orrery's messages travel in a communicator of their
+ * own, so none can meet the application's, whatever its tags.
+ */
 int starpu_mpi_get_communication_tag(void);
 
-/** Set it, before the start and equally on all ranks; 42 by default. */
+/** Set what the function above returns; before or after the initialisation. */
 void starpu_mpi_set_communication_tag(int tag);
 
 /*

@@ -193,13 +193,13 @@ int starpu_mpi_get_thread_cpuid(void)
 	return node_knobs(node)->mpi_thread_cpuid;
 }
 
-/* Our messages have communicators of their own, so no tag is taken from others. */
 int starpu_mpi_get_communication_tag(void)
 {
-	return 42;
+	return world_get()->communication_tag;
 }
 
+/* Our messages travel in a communicator of their own, so no tag can meet them. */
 void starpu_mpi_set_communication_tag(int tag)
 {
-	(void)tag;
+	world_get()->communication_tag = tag;
 }

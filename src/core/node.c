@@ -16,31 +16,41 @@
 
 /* ---- the world ------------------------------------------------------- */
 
-static struct world *world_join(void)
+struct world *world_get(void)
 {
 	struct world **slot = plat_world();
 
 	if (!*slot) {
-		struct world *world = orr_alloc(sizeof(*world));
+		*slot = orr_alloc(sizeof(**slot));
+		(*slot)->communication_tag = WORLD_COMMUNICATION_TAG;
+	}
+	return *slot;
+}
 
+static struct world *world_join(void)
+{
+	struct world *world = world_get();
+
+	if (world->nnodes++ == 0) {
 		knobs_read(&world->knobs);
 		world->models = model_store_new(&world->knobs);
-		*slot = world;
 	}
-	(*slot)->nnodes++;
-	return *slot;
+	return world;
 }
 
 static void world_leave(struct world *world)
 {
-	struct world **slot = plat_world();
+	int tag = world->communication_tag;
 
 	if (--world->nnodes > 0)
 		return;
-	*slot = NULL;
 	model_store_free(world->models);
 	chunk_store_free(&world->store);
+	*plat_world() = NULL;
 	free(world);
+	/* What the application has set holds for the next life too. */
+	if (tag != WORLD_COMMUNICATION_TAG)
+		world_get()->communication_tag = tag;
 }
 
 /* ---- configuration --------------------------------------------------- */

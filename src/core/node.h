@@ -27,7 +27,13 @@ struct world {
 	struct model_store *models; /* model files read so far, shared by all nodes */
 	struct chunk_store store;   /* chunks for the nodes' data */
 	int nnodes;                 /* nodes open now; the last one frees the world */
+	int communication_tag;      /* as the application has set it: only kept */
 };
+
+enum { WORLD_COMMUNICATION_TAG = 42 }; /* StarPU's default */
+
+/* The process's world, made when there is none yet. */
+struct world *world_get(void);
 
 /* One memory: 0 is main RAM, the next ones are GPUs. */
 struct memory {

@@ -247,6 +247,10 @@ static void tags_have_64_bits(void)
 	CLAIM(bound && *bound == INT64_MAX);
 	CLAIM_EQ(starpu_mpi_comm_get_attr(WORLD, MPI_HOST, &bound, &flag), 0);
 	CLAIM_EQ(flag, 0);
+	CLAIM_EQ(starpu_mpi_get_communication_tag(), 42);
+	starpu_mpi_set_communication_tag(100);
+	CLAIM_EQ(starpu_mpi_get_communication_tag(), 100);
+	starpu_mpi_set_communication_tag(42);
 }
 
 static void tag_ranges_do_not_overlap(void)
