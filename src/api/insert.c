@@ -62,16 +62,9 @@ int starpu_task_insert(struct starpu_codelet *cl, ...)
 	return ret;
 }
 
+/* The older name. */
 int starpu_insert_task(struct starpu_codelet *cl, ...)
-{
-	va_list list;
-	int ret;
-
-	va_start(list, cl);
-	ret = insert(cl, list);
-	va_end(list);
-	return ret;
-}
+	__attribute__((alias("starpu_task_insert")));
 
 void starpu_task_insert_data_make_room(struct starpu_codelet *cl,
 				       struct starpu_task *task, int *allocated_buffers,

@@ -24,16 +24,9 @@ int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...)
 	return ret;
 }
 
+/* The older name. */
 int starpu_mpi_insert_task(MPI_Comm comm, struct starpu_codelet *codelet, ...)
-{
-	va_list list;
-	int ret;
-
-	va_start(list, codelet);
-	ret = task_insert(comm, codelet, list);
-	va_end(list);
-	return ret;
-}
+	__attribute__((alias("starpu_mpi_task_insert")));
 
 struct starpu_task *starpu_mpi_task_build_v(MPI_Comm comm, struct starpu_codelet *codelet,
 					    va_list varg_list)

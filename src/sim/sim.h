@@ -44,6 +44,7 @@ struct sim {
 	struct net_group *groups;
 	struct trace *trace;       /* NULL: not wanted */
 	struct progress *progress; /* NULL: not wanted */
+	int timeless_told;         /* said that some tasks take no time */
 };
 
 struct plat {

@@ -177,7 +177,8 @@ static void refuse(struct worker *worker, struct job *job)
 			worker->node->rank,
 			"simulation: codelet %s has no performance model, so the "
 			"duration of its tasks is unknown: set its .model, or its flag "
-			"STARPU_CODELET_SIMGRID_EXECUTE",
+			"STARPU_CODELET_SIMGRID_EXECUTE; or run with ORRERY_EXECUTE=1, "
+			"where such tasks take no time",
 			name ? name : "(unnamed)");
 	else
 		orr_complain(
@@ -203,16 +204,34 @@ static double host_time_s(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+/* A run for the sake of values goes on without durations; says so for the first task. */
+static void tell_no_duration(struct worker *worker, struct job *job)
+{
+	struct sim *sim = worker->node->plat->sim;
+	const char *name = starpu_task_get_name(job->task);
+
+	if (!sim->timeless_told)
+		orr_complain(worker->node->rank,
+			     "simulation: tasks of %s, and of all others whose duration "
+			     "nothing tells, take no time in this run, which is for "
+			     "values (ORRERY_EXECUTE): calibrate models to get dates",
+			     name ? name : "a codelet without a name");
+	sim->timeless_told = 1;
+}
+
 static double expected_s(struct worker *worker, struct job *job)
 {
 	struct model_estimate estimate =
 		model_expect(worker, job->task, job->implementation);
 
-	if (estimate.source == MODEL_NONE)
-		refuse(worker, job);
-	if (estimate.source == MODEL_ROOFLINE)
+	if (estimate.source == MODEL_NONE) {
+		if (!worker->node->plat->machine.executes)
+			refuse(worker, job);
+		tell_no_duration(worker, job);
+	}
+	if (estimate.source == MODEL_ROOFLINE || estimate.source == MODEL_NONE)
 		worker->node->uncalibrated_tasks++;
-	return estimate.seconds;
+	return estimate.source == MODEL_NONE ? 0 : estimate.seconds;
 }
 
 int plat_execute(struct worker *worker, struct job *job)

@@ -3,66 +3,9 @@
 /* Around messages: communicators, lives of the runtime, barriers, counts, tags. */
 #include <stdint.h>
 
-#include "mpi_claim.h"
+#include "mpi_tools.h"
 
 int claim_failures, claim_rank, claim_size;
-
-enum { TAG = 100, LARGE = 3 << 20 };
-
-#define WORLD MPI_COMM_WORLD
-#define RANK  claim_rank
-
-/* ---- tools ------------------------------------------------------------------- */
-
-static void start(void)
-{
-	claim_init(1);
-}
-
-static void stop(void)
-{
-	starpu_mpi_shutdown();
-}
-
-static starpu_data_handle_t variable(long *at)
-{
-	starpu_data_handle_t handle;
-
-	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at,
-				      sizeof *at);
-	return handle;
-}
-
-static starpu_data_handle_t vector(unsigned char *at, size_t bytes)
-{
-	starpu_data_handle_t handle;
-
-	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at,
-				    (uint32_t)bytes, 1);
-	return handle;
-}
-
-static unsigned char pattern(size_t i, unsigned seed)
-{
-	return (unsigned char)(i * 7 + i / 251 + seed);
-}
-
-static unsigned char *filled(size_t bytes, unsigned seed)
-{
-	unsigned char *at = malloc(bytes ? bytes : 1);
-
-	for (size_t i = 0; i < bytes; i++)
-		at[i] = pattern(i, seed);
-	return at;
-}
-
-static int is_filled(const unsigned char *at, size_t bytes, unsigned seed)
-{
-	for (size_t i = 0; i < bytes; i++)
-		if (at[i] != pattern(i, seed))
-			return 0;
-	return 1;
-}
 
 static void add_cpu(void *buffers[], void *arg)
 {
