@@ -184,7 +184,7 @@ static void force_calibration(const struct model_query *query)
 		return;
 	state->forced = 1;
 	query->model->benchmarking = 1;
-	if (!node_knobs(query->node)->silent && node_knobs(query->node)->calibrate <= 0)
+	if (!node_knobs(query->node)->silent && query->node->conf.calibrate <= 0)
 		orr_complain(query->node->rank,
 			     "performance model %s: too few measurements, expected %d of "
 			     "each size: calibrating it in this run; set "
@@ -319,7 +319,7 @@ void model_record(struct worker *worker, struct starpu_task *task,
 				    .task = task,
 				    .implementation = implementation};
 
-	if (!model || (node_knobs(worker->node)->calibrate <= 0 && !model->benchmarking))
+	if (!model || (worker->node->conf.calibrate <= 0 && !model->benchmarking))
 		return;
 	model_add(&query, seconds * 1e6, 1);
 }

@@ -199,7 +199,7 @@ static struct model_file *file_get(struct node *node, const char *name)
 	if (file)
 		return file;
 	file = file_new(store, name);
-	if (node_knobs(node)->calibrate == 2 && !node->machine->simulated)
+	if (node->conf.calibrate == 2 && !node->machine->simulated)
 		return file;
 	if (!search_file(node_knobs(node), name, path))
 		file->status = model_data_read(&file->data, path, node->rank);

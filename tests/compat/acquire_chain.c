@@ -21,8 +21,8 @@ static void increment_cpu(void *descr[], void *arg)
 }
 
 static struct starpu_codelet increment_cl = {
-	.modes = { STARPU_RW },
-	.cpu_funcs = { increment_cpu },
+	.modes = {STARPU_RW},
+	.cpu_funcs = {increment_cpu},
 	.nbuffers = 1,
 	.model = &starpu_perfmodel_nop,
 };

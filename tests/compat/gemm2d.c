@@ -17,7 +17,8 @@ static void gemm_cpu(void *descr[], void *arg)
 	const float *b = (float *)STARPU_MATRIX_GET_PTR(descr[1]);
 	float *c = (float *)STARPU_MATRIX_GET_PTR(descr[2]);
 	unsigned n = STARPU_MATRIX_GET_NX(descr[2]), i, j, k;
-	unsigned lda = STARPU_MATRIX_GET_LD(descr[0]), ldb = STARPU_MATRIX_GET_LD(descr[1]);
+	unsigned lda = STARPU_MATRIX_GET_LD(descr[0]),
+		 ldb = STARPU_MATRIX_GET_LD(descr[1]);
 	unsigned ldc = STARPU_MATRIX_GET_LD(descr[2]);
 
 	(void)arg;
@@ -37,22 +38,23 @@ static void zero_cpu(void *descr[], void *arg)
 		c[i] = 0;
 }
 
-static struct starpu_perfmodel gemm_model = { .type = STARPU_HISTORY_BASED,
-					      .symbol = "compat_gemm" };
+static struct starpu_perfmodel gemm_model = {.type = STARPU_HISTORY_BASED,
+					     .symbol = "compat_gemm"};
 
 static struct starpu_codelet gemm_cl = {
-	.cpu_funcs = { gemm_cpu },
+	.cpu_funcs = {gemm_cpu},
 	.nbuffers = 3,
-	.modes = { STARPU_R, STARPU_R, STARPU_RW },
+	.modes = {STARPU_R, STARPU_R, STARPU_RW},
 	.model = &gemm_model,
 	.name = "gemm",
 	.color = 0x00ff00,
 };
 
 static struct starpu_codelet zero_cl = {
-	.cpu_funcs = { zero_cpu },
+	.cpu_funcs = {zero_cpu},
 	.nbuffers = 1,
-	.modes = { STARPU_W },
+	.modes = {STARPU_W},
+	.model = &starpu_perfmodel_nop,
 };
 
 static starpu_data_handle_t x[3][NB][NB];
@@ -76,13 +78,13 @@ static void setup(int m, int i, int j)
 	if (owner(m, i, j) == rank && m != C) {
 		local[m][i][j] = malloc(BS * BS * sizeof(float));
 		for (k = 0; k < BS * BS; k++)
-			local[m][i][j][k] =
-				element(m, i * BS + k % BS, j * BS + k / BS);
+			local[m][i][j][k] = element(m, i * BS + k % BS, j * BS + k / BS);
 		starpu_matrix_data_register(&x[m][i][j], STARPU_MAIN_RAM,
 					    (uintptr_t)local[m][i][j], BS, BS, BS,
 					    sizeof(float));
 	} else {
-		starpu_matrix_data_register(&x[m][i][j], -1, 0, BS, BS, BS, sizeof(float));
+		starpu_matrix_data_register(&x[m][i][j], -1, 0, BS, BS, BS,
+					    sizeof(float));
 	}
 	starpu_mpi_data_register(x[m][i][j], (m * NB + i) * NB + j, owner(m, i, j));
 }

@@ -13,7 +13,8 @@
 enum { LEFT, RIGHT };
 
 struct piece {
-	starpu_data_handle_t u, ghost[2]; /* ghost: copies of this piece's first and last cell */
+	starpu_data_handle_t u,
+		ghost[2]; /* ghost: copies of this piece's first and last cell */
 	double cells[CELLS], ends[2];
 };
 
@@ -23,7 +24,8 @@ static void edges_cpu(void *descr[], void *arg)
 
 	(void)arg;
 	*(double *)STARPU_VARIABLE_GET_PTR(descr[1]) = u[0];
-	*(double *)STARPU_VARIABLE_GET_PTR(descr[2]) = u[STARPU_VECTOR_GET_NX(descr[0]) - 1];
+	*(double *)STARPU_VARIABLE_GET_PTR(descr[2]) =
+		u[STARPU_VECTOR_GET_NX(descr[0]) - 1];
 }
 
 static void step_cpu(void *descr[], void *arg)
@@ -43,17 +45,19 @@ static void step_cpu(void *descr[], void *arg)
 }
 
 static struct starpu_codelet edges_cl = {
-	.cpu_funcs = { edges_cpu },
+	.cpu_funcs = {edges_cpu},
 	.nbuffers = 3,
-	.modes = { STARPU_R, STARPU_W, STARPU_W },
+	.modes = {STARPU_R, STARPU_W, STARPU_W},
 	.name = "edges",
+	.model = &starpu_perfmodel_nop,
 };
 
 static struct starpu_codelet step_cl = {
-	.cpu_funcs = { step_cpu },
+	.cpu_funcs = {step_cpu},
 	.nbuffers = 3,
-	.modes = { STARPU_RW, STARPU_R, STARPU_R },
+	.modes = {STARPU_RW, STARPU_R, STARPU_R},
 	.name = "step",
+	.model = &starpu_perfmodel_nop,
 };
 
 static double initial(int i)
@@ -100,10 +104,11 @@ static void steps(struct piece *pieces, int size)
 		}
 		for (p = 0; p < size; p++) { /* the rod is a ring */
 			ret = starpu_mpi_task_insert(
-				MPI_COMM_WORLD, &step_cl, STARPU_RW, pieces[p].u, STARPU_R,
-				pieces[(p + size - 1) % size].ghost[RIGHT], STARPU_R,
-				pieces[(p + 1) % size].ghost[LEFT], STARPU_VALUE, &alpha,
-				sizeof(alpha), STARPU_FLOPS, 5.0 * CELLS, 0);
+				MPI_COMM_WORLD, &step_cl, STARPU_RW, pieces[p].u,
+				STARPU_R, pieces[(p + size - 1) % size].ghost[RIGHT],
+				STARPU_R, pieces[(p + 1) % size].ghost[LEFT],
+				STARPU_VALUE, &alpha, sizeof(alpha), STARPU_FLOPS,
+				5.0 * CELLS, 0);
 			STARPU_CHECK_RETURN_VALUE(ret, "starpu_mpi_task_insert");
 		}
 		starpu_iteration_pop();
@@ -113,7 +118,7 @@ static void steps(struct piece *pieces, int size)
 static int wrong(const double *mine, int rank, int size)
 {
 	int n = size * CELLS, i, t, bad = 0;
-	double *u[2] = { malloc(n * sizeof(double)), malloc(n * sizeof(double)) };
+	double *u[2] = {malloc(n * sizeof(double)), malloc(n * sizeof(double))};
 
 	for (i = 0; i < n; i++)
 		u[0][i] = initial(i);
@@ -121,8 +126,8 @@ static int wrong(const double *mine, int rank, int size)
 		for (i = 0; i < n; i++) {
 			double *old = u[t % 2], here = old[i];
 
-			u[1 - t % 2][i] = here + ALPHA * (old[(i + n - 1) % n] - 2 * here +
-							  old[(i + 1) % n]);
+			u[1 - t % 2][i] = here + ALPHA * (old[(i + n - 1) % n] -
+							  2 * here + old[(i + 1) % n]);
 		}
 	for (i = 0; i < CELLS; i++)
 		bad |= fabs(mine[i] - u[STEPS % 2][rank * CELLS + i]) > 1e-9;

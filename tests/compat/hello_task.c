@@ -47,13 +47,13 @@ static void pop_func(void *arg)
 }
 
 struct starpu_codelet cl = {
-	.cpu_funcs = { cpu_func },
-	.cpu_funcs_name = { "cpu_func" },
+	.cpu_funcs = {cpu_func},
+	.cpu_funcs_name = {"cpu_func"},
 	.nbuffers = 0,
 	.name = "hello",
 };
 
-static struct params params = { 1, 2.0f };
+static struct params params = {1, 2.0f};
 static int callback_arg = 0x42;
 
 static struct starpu_task *hello(void)

@@ -35,13 +35,13 @@ static void sum_cpu(void *descr[], void *cl_arg)
 }
 
 static struct starpu_codelet where_cl = {
-	.cpu_funcs = { where_cpu },
+	.cpu_funcs = {where_cpu},
 	.nbuffers = 2,
-	.modes = { STARPU_R, STARPU_RW },
+	.modes = {STARPU_R, STARPU_RW},
 };
 
 static struct starpu_codelet sum_cl = {
-	.cpu_funcs = { sum_cpu },
+	.cpu_funcs = {sum_cpu},
 	.nbuffers = STARPU_VARIABLE_NBUFFERS,
 };
 
@@ -62,11 +62,12 @@ static void insert_all(starpu_data_handle_t *x, int size)
 	double quarter = 0.25;
 	char name[8] = "orbit";
 	unsigned char seven = 7;
-	struct starpu_data_descr descrs[2] = { { x[1], STARPU_R }, { x[2], STARPU_R } };
+	struct starpu_data_descr descrs[2] = {{x[1], STARPU_R}, {x[2], STARPU_R}};
 
 	/* On the owner of x[1], on a node, where a datum lives. */
-	ret = starpu_mpi_task_insert(MPI_COMM_WORLD, &where_cl, ARGS, STARPU_NAME, "plain",
-				     STARPU_CALLBACK_WITH_ARG, count_callback, &two, 0);
+	ret = starpu_mpi_task_insert(MPI_COMM_WORLD, &where_cl, ARGS, STARPU_NAME,
+				     "plain", STARPU_CALLBACK_WITH_ARG_NFREE,
+				     count_callback, &two, 0);
 	STARPU_CHECK_RETURN_VALUE(ret, "starpu_mpi_task_insert");
 	ret = starpu_mpi_insert_task(MPI_COMM_WORLD, &where_cl, ARGS,
 				     STARPU_EXECUTE_ON_NODE, last, STARPU_PRIORITY, 1, 0);
@@ -85,7 +86,7 @@ static void insert_all(starpu_data_handle_t *x, int size)
 
 int main(int argc, char **argv)
 {
-	int value[3] = { 1, 100, 1000 }, ret, rank, size, i, bad = 0;
+	int value[3] = {1, 100, 1000}, ret, rank, size, i, bad = 0;
 	starpu_data_handle_t x[3];
 
 	ret = starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL);

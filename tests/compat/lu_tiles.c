@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NT 5
-#define BS 12
-#define AT(a, i, j) (a)[(j) * BS + (i)]
+#define NT          5
+#define BS          12
+#define AT(a, i, j) (a)[(j)*BS + (i)]
 
 static void getrf_cpu(void *descr[], void *arg)
 {
@@ -68,11 +68,11 @@ static void gemm_cpu(void *descr[], void *arg)
 }
 
 #define CODELET(kernel, n, ...)                                                          \
-	static struct starpu_codelet kernel##_cl = { .where = STARPU_CPU,                \
-						     .cpu_funcs = { kernel##_cpu, NULL },\
-						     .nbuffers = n,                      \
-						     .modes = { __VA_ARGS__ },           \
-						     .name = #kernel }
+	static struct starpu_codelet kernel##_cl = {.where = STARPU_CPU,                 \
+						    .cpu_funcs = {kernel##_cpu, NULL},   \
+						    .nbuffers = n,                       \
+						    .modes = {__VA_ARGS__},              \
+						    .name = #kernel}
 CODELET(getrf, 1, STARPU_RW);
 CODELET(trsm_l, 2, STARPU_R, STARPU_RW);
 CODELET(trsm_u, 2, STARPU_R, STARPU_RW);
@@ -113,7 +113,8 @@ static void factorise(void)
 					MPI_COMM_WORLD, &gemm_cl, STARPU_R, h[i][k],
 					STARPU_R, h[k][j], STARPU_RW | STARPU_COMMUTE,
 					h[i][j], STARPU_PRIORITY,
-					i == k + 1 || j == k + 1 ? 1 : STARPU_DEFAULT_PRIO,
+					i == k + 1 || j == k + 1 ? 1
+								 : STARPU_DEFAULT_PRIO,
 					0);
 	}
 }
@@ -127,8 +128,9 @@ static int wrong_row(int row)
 		double sum = 0;
 
 		for (k = 0; k <= column && k <= row; k++) {
-			double l = k == row ? 1 : AT(tile[row / BS][k / BS], row % BS,
-						     k % BS);
+			double l = k == row
+					   ? 1
+					   : AT(tile[row / BS][k / BS], row % BS, k % BS);
 
 			sum += l * AT(tile[k / BS][column / BS], k % BS, column % BS);
 		}
@@ -172,8 +174,8 @@ static void setup(int i, int j, int mine, int where)
 		for (k = 0; k < BS * BS; k++)
 			tile[i][j][k] = entry(i * BS + k % BS, j * BS + k / BS);
 	}
-	starpu_matrix_data_register(&h[i][j], mine ? 0 : -1, (uintptr_t)tile[i][j], BS, BS,
-				    BS, sizeof(double));
+	starpu_matrix_data_register(&h[i][j], mine ? 0 : -1, (uintptr_t)tile[i][j], BS,
+				    BS, BS, sizeof(double));
 	starpu_data_set_tag(h[i][j], i * NT + j);
 	starpu_data_set_rank(h[i][j], where);
 }

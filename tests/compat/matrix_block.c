@@ -15,7 +15,8 @@ static void add_cpu(void *descr[], void *arg)
 	double *from = (double *)STARPU_MATRIX_GET_PTR(descr[0]);
 	double *to = (double *)STARPU_MATRIX_GET_PTR(descr[1]);
 	unsigned nx = STARPU_MATRIX_GET_NX(descr[1]), ny = STARPU_MATRIX_GET_NY(descr[1]);
-	unsigned ldf = STARPU_MATRIX_GET_LD(descr[0]), ldt = STARPU_MATRIX_GET_LD(descr[1]);
+	unsigned ldf = STARPU_MATRIX_GET_LD(descr[0]),
+		 ldt = STARPU_MATRIX_GET_LD(descr[1]);
 	unsigned i, j;
 
 	(void)arg;
@@ -27,11 +28,12 @@ static void add_cpu(void *descr[], void *arg)
 }
 
 static struct starpu_codelet add_cl = {
-	.cpu_funcs = { add_cpu },
-	.cpu_funcs_name = { "add_cpu" },
+	.cpu_funcs = {add_cpu},
+	.cpu_funcs_name = {"add_cpu"},
 	.nbuffers = 2,
-	.modes = { STARPU_R, STARPU_RW },
+	.modes = {STARPU_R, STARPU_RW},
 	.name = "add",
+	.model = &starpu_perfmodel_nop,
 };
 
 static double *block[NB][NB];
@@ -64,9 +66,10 @@ static void distribute(int rank, int size)
 				starpu_malloc((void **)&block[y][x],
 					      LD * BS * sizeof(double));
 				fill(block[y][x], y, x);
-				starpu_matrix_data_register(&handle[y][x], STARPU_MAIN_RAM,
-							    (uintptr_t)block[y][x], LD, BS,
-							    BS, sizeof(double));
+				starpu_matrix_data_register(&handle[y][x],
+							    STARPU_MAIN_RAM,
+							    (uintptr_t)block[y][x], LD,
+							    BS, BS, sizeof(double));
 			} else {
 				starpu_matrix_data_register(&handle[y][x], -1, 0, BS, BS,
 							    BS, sizeof(double));
@@ -116,7 +119,8 @@ static int wrong_block(int y, int x)
 #endif
 	for (i = 0; i < LD * BS; i++)
 		if (block[y][x][i] != (i % LD < BS ? expected(y, x, i) : -1)) {
-			fprintf(stderr, "block %d,%d [%d] = %f\n", y, x, i, block[y][x][i]);
+			fprintf(stderr, "block %d,%d [%d] = %f\n", y, x, i,
+				block[y][x][i]);
 			return 1;
 		}
 	return 0;

@@ -26,11 +26,12 @@ static void shoot_cpu(void *descr[], void *arg)
 }
 
 static struct starpu_codelet shoot_cl = {
-	.cpu_funcs = { shoot_cpu },
-	.cpu_funcs_name = { "shoot_cpu" },
+	.cpu_funcs = {shoot_cpu},
+	.cpu_funcs_name = {"shoot_cpu"},
 	.nbuffers = 1,
-	.modes = { STARPU_RW },
+	.modes = {STARPU_RW},
 	.name = "shoot",
+	.model = &starpu_perfmodel_nop,
 };
 
 static void arrived(void *arg)
@@ -46,8 +47,8 @@ static void shoot_all(starpu_data_handle_t *handles, int size)
 
 	for (t = 0; t < TASKS; t++)
 		for (i = 0; i < size; i++) {
-			unsigned short seed[3] = { (unsigned short)(3 * i + 1),
-						   (unsigned short)(7 * t + 5), 0x330e };
+			unsigned short seed[3] = {(unsigned short)(3 * i + 1),
+						  (unsigned short)(7 * t + 5), 0x330e};
 
 			ret = starpu_mpi_task_insert(
 				MPI_COMM_WORLD, &shoot_cl, STARPU_RW, handles[i],
@@ -93,15 +94,15 @@ int main(int argc, char **argv)
 	starpu_mpi_comm_size(MPI_COMM_WORLD, &size);
 	handles = calloc(size, sizeof(*handles));
 	for (i = 0; i < size; i++) {
-		starpu_variable_data_register(&handles[i], i == rank ? STARPU_MAIN_RAM : -1,
-					      i == rank ? (uintptr_t)&mine : 0,
-					      sizeof(mine));
+		starpu_variable_data_register(
+			&handles[i], i == rank ? STARPU_MAIN_RAM : -1,
+			i == rank ? (uintptr_t)&mine : 0, sizeof(mine));
 		starpu_mpi_data_register(handles[i], i, i);
 	}
 	shoot_all(handles, size);
 	for (i = 1; i < size; i++)
-		starpu_mpi_get_data_on_node_detached(MPI_COMM_WORLD, handles[i], 0, arrived,
-						     NULL);
+		starpu_mpi_get_data_on_node_detached(MPI_COMM_WORLD, handles[i], 0,
+						     arrived, NULL);
 	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
 	ret = rank == 0 ? estimate(handles, size) : 0;
 	for (i = 0; i < size; i++)

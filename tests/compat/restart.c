@@ -13,15 +13,16 @@ static void count_cpu(void *descr[], void *arg)
 
 static struct starpu_codelet count_cl = {
 	.cpu_func = STARPU_MULTIPLE_CPU_IMPLEMENTATIONS,
-	.cpu_funcs = { count_cpu, NULL },
+	.cpu_funcs = {count_cpu, NULL},
 	.nbuffers = 1,
-	.modes = { STARPU_RW },
+	.modes = {STARPU_RW},
+	.model = &starpu_perfmodel_nop,
 };
 
 static const struct {
 	const char *sched, *ncpu;
 } rounds[] = {
-	{ "eager", "1" }, { "prio", "2" }, { "lws", "1" }, { "dmda", "2" }, { NULL, "1" },
+	{"eager", "1"}, {"prio", "2"}, {"lws", "1"}, {"dmda", "2"}, {NULL, "1"},
 };
 
 static int one_round(int i)

@@ -24,10 +24,10 @@ void increment_cpu(void *descr[], void *_args)
 }
 
 static struct starpu_codelet increment_cl = {
-	.cpu_funcs = { increment_cpu },
-	.cpu_funcs_name = { "increment_cpu" },
+	.cpu_funcs = {increment_cpu},
+	.cpu_funcs_name = {"increment_cpu"},
 	.nbuffers = 1,
-	.modes = { STARPU_RW },
+	.modes = {STARPU_RW},
 	.model = &starpu_perfmodel_nop,
 };
 

@@ -22,10 +22,11 @@ static void fill_cpu(void *descr[], void *arg)
 }
 
 static struct starpu_codelet fill_cl = {
-	.cpu_funcs = { fill_cpu },
+	.cpu_funcs = {fill_cpu},
 	.nbuffers = 1,
-	.modes = { STARPU_W },
+	.modes = {STARPU_W},
 	.name = "fill",
+	.model = &starpu_perfmodel_nop,
 };
 
 static void done(void *arg)

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ITEMS  16
-#define STAGES 4
+#define ITEMS            16
+#define STAGES           4
 #define TAG(item, stage) ((starpu_tag_t)(((uint64_t)(stage) << 32) | (unsigned)(item)))
 
 static int reached[ITEMS];
@@ -28,7 +28,7 @@ static void stage_cpu(void *descr[], void *arg)
 }
 
 static struct starpu_codelet stage_cl = {
-	.cpu_funcs = { stage_cpu },
+	.cpu_funcs = {stage_cpu},
 	.nbuffers = 0,
 	.model = &starpu_perfmodel_nop,
 };

@@ -16,7 +16,8 @@ template <typename T> struct Sum {
 		starpu_codelet_unpack_args(cl_arg, &n);
 		T *result = reinterpret_cast<T *>(STARPU_VARIABLE_GET_PTR(buffers[0]));
 		for (int i = 1; i <= n; i++)
-			*result += *reinterpret_cast<T *>(STARPU_VARIABLE_GET_PTR(buffers[i]));
+			*result += *reinterpret_cast<T *>(
+				STARPU_VARIABLE_GET_PTR(buffers[i]));
 	}
 
 	static starpu_codelet *codelet()
@@ -35,10 +36,10 @@ static void sum_tree(std::vector<starpu_data_handle_t> &leaves)
 	const std::size_t n = leaves.size();
 	for (std::size_t step = 1; step < n; step *= 2)
 		for (std::size_t i = 0; i + step < n; i += 2 * step) {
-			std::array<starpu_data_descr, 2> descr{ {
-				{ leaves[i], STARPU_RW },
-				{ leaves[i + step], STARPU_R },
-			} };
+			std::array<starpu_data_descr, 2> descr{{
+				{leaves[i], STARPU_RW},
+				{leaves[i + step], STARPU_R},
+			}};
 			int count = 1;
 			int ret = starpu_mpi_task_insert(
 				MPI_COMM_WORLD, Sum<std::int64_t>::codelet(),
@@ -73,7 +74,8 @@ int main(int argc, char **argv)
 	sum_tree(leaves);
 	starpu_mpi_get_data_on_all_nodes_detached(MPI_COMM_WORLD, leaves[0]);
 	starpu_data_acquire(leaves[0], STARPU_R);
-	std::int64_t *total = static_cast<std::int64_t *>(starpu_data_get_local_ptr(leaves[0]));
+	std::int64_t *total =
+		static_cast<std::int64_t *>(starpu_data_get_local_ptr(leaves[0]));
 	bool right = *total == static_cast<std::int64_t>(n) * (n + 1) / 2;
 	starpu_data_release(leaves[0]);
 #ifdef STARPU_SIMGRID

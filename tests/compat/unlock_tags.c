@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WAVES 12
+#define WAVES       12
 #define RECEIVED(w) ((starpu_tag_t)(1000 + (w)))
 #define COMPUTED(w) ((starpu_tag_t)(2000 + (w)))
 #define SENT(w)     ((starpu_tag_t)(3000 + (w)))
@@ -20,9 +20,10 @@ static void grow_cpu(void *descr[], void *arg)
 }
 
 static struct starpu_codelet grow_cl = {
-	.cpu_funcs = { grow_cpu },
+	.cpu_funcs = {grow_cpu},
 	.nbuffers = 1,
-	.modes = { STARPU_RW },
+	.modes = {STARPU_RW},
+	.model = &starpu_perfmodel_nop,
 };
 
 static void compute(starpu_data_handle_t handle, int wave, int rank)
@@ -65,7 +66,7 @@ static void wave(starpu_data_handle_t handle, int w, int rank, int size)
 int main(int argc, char **argv)
 {
 	starpu_data_handle_t handle[WAVES];
-	int x[WAVES][100] = { { 0 } }, ret, rank, size, w, bad = 0;
+	int x[WAVES][100] = {{0}}, ret, rank, size, w, bad = 0;
 
 	ret = starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL);
 	if (ret == -ENODEV)

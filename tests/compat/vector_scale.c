@@ -54,18 +54,18 @@ static struct starpu_perfmodel axpy_model = {
 
 static struct starpu_codelet scal_cl = {
 	.where = STARPU_CPU,
-	.cpu_funcs = { scal_cpu_func },
-	.cpu_funcs_name = { "scal_cpu_func" },
+	.cpu_funcs = {scal_cpu_func},
+	.cpu_funcs_name = {"scal_cpu_func"},
 	.nbuffers = 1,
-	.modes = { STARPU_RW },
+	.modes = {STARPU_RW},
 	.model = &scal_model,
 	.name = "scal",
 };
 
 static struct starpu_codelet axpy_cl = {
-	.cpu_funcs = { axpy_cpu_func },
+	.cpu_funcs = {axpy_cpu_func},
 	.nbuffers = 2,
-	.modes = { STARPU_R, STARPU_RW },
+	.modes = {STARPU_R, STARPU_RW},
 	.model = &axpy_model,
 };
 

@@ -13,7 +13,7 @@
 
 class Vector
 {
-public:
+      public:
 	explicit Vector(std::vector<double> &data)
 	{
 		starpu_vector_data_register(&handle_, STARPU_MAIN_RAM,
@@ -22,21 +22,28 @@ public:
 					    sizeof(double));
 		starpu_data_set_name(handle_, "Vector");
 	}
-	~Vector() { starpu_data_unregister(handle_); }
+	~Vector()
+	{
+		starpu_data_unregister(handle_);
+	}
 	Vector(const Vector &) = delete;
 	Vector &operator=(const Vector &) = delete;
-	starpu_data_handle_t handle() const { return handle_; }
+	starpu_data_handle_t handle() const
+	{
+		return handle_;
+	}
 
-private:
+      private:
 	starpu_data_handle_t handle_;
 };
 
 class Kernel
 {
-public:
+      public:
 	using Function = std::function<void(std::vector<double *>, std::size_t)>;
 
-	Kernel(const char *name, std::vector<starpu_data_access_mode> modes, Function body)
+	Kernel(const char *name, std::vector<starpu_data_access_mode> modes,
+	       Function body)
 	    : body_(std::move(body))
 	{
 		starpu_codelet_init(&codelet_);
@@ -64,14 +71,14 @@ public:
 			throw std::runtime_error(std::strerror(-ret));
 	}
 
-private:
+      private:
 	static void run(void *buffers[], void *arg)
 	{
 		auto *self = static_cast<Kernel *>(arg);
 		std::vector<double *> pointers;
 		for (int i = 0; i < self->codelet_.nbuffers; i++)
-			pointers.push_back(
-				reinterpret_cast<double *>(STARPU_VECTOR_GET_PTR(buffers[i])));
+			pointers.push_back(reinterpret_cast<double *>(
+				STARPU_VECTOR_GET_PTR(buffers[i])));
 		self->body_(pointers, STARPU_VECTOR_GET_NX(buffers[0]));
 	}
 
@@ -90,23 +97,24 @@ static int program()
 	std::iota(x.begin(), x.end(), 0.0);
 	{
 		Vector vx(x), vy(y), vsum(sum);
-		Kernel copy("copy", { STARPU_R, STARPU_W },
+		Kernel copy("copy", {STARPU_R, STARPU_W},
 			    [](std::vector<double *> p, std::size_t n) {
 				    std::copy(p[0], p[0] + n, p[1]);
 			    });
-		Kernel twice("twice", { STARPU_RW }, [](std::vector<double *> p, std::size_t n) {
-			for (std::size_t i = 0; i < n; i++)
-				p[0][i] *= 2;
-		});
-		Kernel add("add", { STARPU_R, commute() },
+		Kernel twice("twice", {STARPU_RW},
+			     [](std::vector<double *> p, std::size_t n) {
+				     for (std::size_t i = 0; i < n; i++)
+					     p[0][i] *= 2;
+			     });
+		Kernel add("add", {STARPU_R, commute()},
 			   [](std::vector<double *> p, std::size_t n) {
 				   p[1][0] += std::accumulate(p[0], p[0] + n, 0.0);
 			   });
-		copy({ &vx, &vy });
-		twice({ &vy }, STARPU_MAX_PRIO);
+		copy({&vx, &vy});
+		twice({&vy}, STARPU_MAX_PRIO);
 		for (int i = 0; i < 10; i++) {
-			add({ &vx, &vsum });
-			add({ &vy, &vsum });
+			add({&vx, &vsum});
+			add({&vy, &vsum});
 		}
 		starpu_task_wait_for_all();
 	}

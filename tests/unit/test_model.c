@@ -424,7 +424,7 @@ static void measurements_are_kept_and_saved(void **state)
 
 	s->machine.simulated = 0;
 	strcpy(s->machine.hostname, "here.domain");
-	s->world.knobs.calibrate = 1;
+	s->node.conf.calibrate = 1;
 	for (int i = 0; i < 11; i++) /* the first is discarded */
 		model_record(&s->workers[2], &s->task, 0, i ? 2e-6 : 1e-3);
 	assert_int_equal(expect(s, 2).source, MODEL_HISTORY);
@@ -463,7 +463,7 @@ static void regressions_find_the_law(void **state)
 
 	s->machine.simulated = 0;
 	strcpy(s->machine.hostname, "here");
-	s->world.knobs.calibrate = 1;
+	s->node.conf.calibrate = 1;
 	s->model.type = STARPU_NL_REGRESSION_BASED;
 	for (uint32_t nx = 100; nx <= 1000; nx += 100) {
 		set_task(s, 1, nx, 4);
