@@ -8,6 +8,8 @@
 #include "core/coherency.h"
 #include "core/deps.h"
 
+enum { ACQUIRE_MAX_DEPTH = 500 };
+
 static struct acquire *acquire_of(struct job *job)
 {
 	return ORR_CONTAINER(job, struct acquire, job);
@@ -28,19 +30,10 @@ void acquire_fetched(struct job *job)
 	}
 }
 
-/* Its turn has come: bring the data. */
-static void acquire_ready(struct job *job, struct ready *ready)
+static void acquire_fetch(struct acquire *acquire)
 {
-	struct acquire *acquire = acquire_of(job);
+	struct job *job = &acquire->job;
 
-	(void)ready;
-	if (job->exclusive && !deps_exclude(job))
-		return;
-	if (job->was_blocked) {
-		job->was_blocked = 0;
-		orr_add(&job->node->nblocked, -1);
-	}
-	job_move(job, JOB_READY);
 	job_move(job, JOB_FETCHING);
 	job->nfetching = 1;
 	if (acquire->memory >= 0 &&
@@ -48,6 +41,37 @@ static void acquire_ready(struct job *job, struct ready *ready)
 		return;
 	job->nfetching = 0;
 	acquire_fetched(job);
+}
+
+static void acquire_later(struct plat_timer *timer)
+{
+	acquire_fetch(ORR_CONTAINER(timer, struct acquire, timer));
+}
+
+/*
+ * Its turn has come: bring the data.  A callback that releases starts the next
+ * acquisition, whose callback releases, and so on: from time to time such a chain goes
+ * on from a timer, on a fresh stack.
+ */
+static void acquire_ready(struct job *job, struct ready *ready)
+{
+	struct acquire *acquire = acquire_of(job);
+
+	if (job->exclusive && !deps_exclude(job))
+		return;
+	if (job->was_blocked) {
+		job->was_blocked = 0;
+		orr_add(&job->node->nblocked, -1);
+	}
+	job_move(job, JOB_READY);
+	acquire->depth = ready->depth;
+	if (acquire->depth < ACQUIRE_MAX_DEPTH) {
+		acquire_fetch(acquire);
+		return;
+	}
+	acquire->depth = 0;
+	acquire->timer = (struct plat_timer){.fire = acquire_later};
+	plat_after(job->node->plat, &acquire->timer, 0);
 }
 
 static void prepare(struct node *node, struct acquire *acquire,
@@ -112,7 +136,7 @@ void acquire_release(struct acquire *acquire)
 {
 	struct job *job = &acquire->job;
 	struct node *node = job->node;
-	struct ready ready = {0};
+	struct ready ready = {.depth = acquire->depth + 1};
 
 	job_move(job, JOB_DONE);
 	coherency_unpin(&job->accesses[0]);

@@ -17,6 +17,8 @@ struct acquire {
 	void (*acquired)(struct acquire *acquire);
 	int memory;  /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
 	int counted; /* counts as submitted until acquired() returns */
+	int depth;   /* as struct ready, of who started it */
+	struct plat_timer timer;
 };
 
 /* mode: STARPU_R, W or RW, with COMMUTE allowed.  sequential 0: no turn, only

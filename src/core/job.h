@@ -53,6 +53,7 @@ enum job_state {
 struct ready {
 	struct job *first, *last;
 	int is_running; /* a ready_run() further up the stack takes what is appended */
+	int depth;      /* callbacks that released from inside each other, about */
 };
 
 struct successor {

@@ -441,6 +441,30 @@ static void sync_tasks_wait_for_tags(void)
 	starpu_shutdown();
 }
 
+static void release_and_count(void *arg)
+{
+	__atomic_add_fetch(&ncalls, 1, __ATOMIC_SEQ_CST);
+	starpu_data_release(arg);
+}
+
+static void chains_of_acquisitions_need_no_stack(void)
+{
+	enum { LONG = 100000 };
+	starpu_data_handle_t handle;
+
+	start();
+	ncalls = 0;
+	starpu_void_data_register(&handle);
+	starpu_data_acquire(handle, STARPU_RW);
+	for (int i = 0; i < LONG; i++)
+		starpu_data_acquire_cb(handle, STARPU_RW, release_and_count, handle);
+	starpu_data_release(handle);
+	starpu_task_wait_for_all();
+	CLAIM_EQ(ncalls, LONG);
+	starpu_data_unregister(handle);
+	starpu_shutdown();
+}
+
 static double date_us(const struct timespec *date)
 {
 	return 1e6 * (double)date->tv_sec + 1e-3 * (double)date->tv_nsec;
@@ -489,6 +513,8 @@ static const struct claim claims[] = {
 	{"tasks take more buffers than the static arrays", more_buffers_than_static},
 	{"a long chain of empty tasks needs no stack",
 	 chains_of_empty_tasks_need_no_stack},
+	{"a long chain of acquisitions needs no stack",
+	 chains_of_acquisitions_need_no_stack},
 	{"each worker is called once", each_worker_is_called},
 	{"a sync task waits for tags", sync_tasks_wait_for_tags},
 	{"profiled tasks have their dates", profiled_tasks_have_dates},
