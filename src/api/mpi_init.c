@@ -40,7 +40,8 @@ static void check_level(struct mpi_api *api)
 
 	MPI_Query_thread(&level);
 	api->use_locks = level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
-	if (level < MPI_THREAD_SERIALIZED && !plat_is_simulated())
+	/* The same on all ranks: one says it. */
+	if (level < MPI_THREAD_SERIALIZED && !plat_is_simulated() && api->world_rank == 0)
 		orr_complain(api->world_rank,
 			     "starpu_mpi_init: MPI provides thread level %d; the "
 			     "library calls it from several threads, one at a time: "
