@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/interfaces.h"
+#include "core/task.h"
 
 /*
  * Locks: a datum's, then a memory's.  Eviction holds the datum that asks for room
@@ -465,7 +466,7 @@ int coherency_fits(struct job *job, unsigned memory)
 			"task \"%s\" needs %zu bytes in memory node %u, which has %zu: "
 			"use smaller pieces, or run it elsewhere (where, "
 			"STARPU_LIMIT_CUDA_MEM)",
-			starpu_task_get_name(job->task), total, memory,
+			task_name(job->task), total, memory,
 			where->capacity_bytes);
 	return where->pinned_bytes + more <= where->capacity_bytes;
 }
