@@ -34,9 +34,6 @@ extern "C" {
 #define starpu_data_malloc_pinned_if_possible starpu_malloc
 #define starpu_data_free_pinned_if_possible   starpu_free
 
-/** Bytes that later allocations are aligned to: a power of two. */
-void starpu_malloc_set_align(size_t align);
-
 /**
  * Allocate dim bytes of main memory, as starpu_malloc_flags does with
  * STARPU_MALLOC_PINNED.  Works before initialisation too.

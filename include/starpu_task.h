@@ -422,9 +422,6 @@ const char *starpu_task_get_name(struct starpu_task *task);
 /** Number of the task in traces, from 1, never used twice. */
 unsigned long starpu_task_get_job_id(struct starpu_task *task);
 
-/** Choose the implementation; for schedulers. */
-void starpu_task_set_implementation(struct starpu_task *task, unsigned impl);
-
 /** The chosen implementation. */
 unsigned starpu_task_get_implementation(struct starpu_task *task);
 

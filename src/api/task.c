@@ -275,11 +275,6 @@ unsigned long starpu_task_get_job_id(struct starpu_task *task)
 	return job ? job->id : 0;
 }
 
-void starpu_task_set_implementation(struct starpu_task *task, unsigned impl)
-{
-	task_job(api_node(__func__), task)->implementation = (unsigned char)impl;
-}
-
 unsigned starpu_task_get_implementation(struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;

@@ -34,10 +34,7 @@ int starpu_free_flags(void *A, size_t dim, int flags)
 	struct node *node = plat_self();
 
 	(void)flags;
-	if (node)
-		plat_free(node->plat, STARPU_MAIN_RAM, A, dim);
-	else
-		free(A);
+	plat_free(node ? node->plat : NULL, STARPU_MAIN_RAM, A, dim);
 	return 0;
 }
 
@@ -54,15 +51,6 @@ int starpu_free(void *A)
 int starpu_free_noflag(void *A, size_t dim)
 {
 	return starpu_free_flags(A, dim, STARPU_MALLOC_PINNED);
-}
-
-void starpu_malloc_set_align(size_t align)
-{
-	if (align & (align - 1) || align > 4096)
-		orr_die(ORR_NO_RANK,
-			"starpu_malloc_set_align: %zu; expected a power of two up to "
-			"4096 (memory is always aligned to %d bytes at least)",
-			align, MALLOC_ALIGN);
 }
 
 /* Without a GPU to copy from it, no memory needs pinning. */

@@ -147,7 +147,8 @@ int plat_execute(struct worker *worker, struct job *job);
 /*
  * Memory of one of the node's memories (0: main RAM; 1 + i: GPU i).  Returns NULL
  * when there is no room.  In sim without executes the address is valid and
- * distinct, but costs nothing until it is touched.
+ * distinct, but costs nothing until it is touched.  Memory may be freed after its node
+ * is closed (plat NULL), and plat_free() takes malloc()'s as well.  bytes 0: unknown.
  */
 void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes);
 void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes);

@@ -50,16 +50,6 @@ static struct arena *arena_new(void)
 			     "raise the limit (ulimit -v unlimited)");
 }
 
-void arena_free(struct arena *arena)
-{
-	if (!arena)
-		return;
-	munmap(arena->base, (size_t)(arena->end - arena->base));
-	for (int i = 0; i < NCLASSES; i++)
-		free(arena->free[i].blocks);
-	free(arena);
-}
-
 /* The class of a block, and the size of the class. */
 static int size_class(size_t bytes, size_t *class_bytes)
 {
@@ -138,10 +128,15 @@ void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
 	return arena_get(plat->sim->arena, bytes);
 }
 
+/* Memory of before the first node, or of an executing run, is the C library's. */
 void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
-	if (is_real(plat, memory))
+	struct arena *arena = sim_get()->arena;
+	char *block = ptr;
+
+	(void)plat;
+	if (!arena || block < arena->base || block >= arena->end)
 		free(ptr);
-	else if (ptr)
-		arena_put(plat->sim->arena, ptr, bytes, memory == 0);
+	else if (bytes > 0)
+		arena_put(arena, ptr, bytes, memory == 0);
 }

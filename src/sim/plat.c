@@ -124,8 +124,6 @@ static void sim_stop(struct sim *sim, const struct knobs *knobs)
 	if (sim->trace)
 		trace_close(sim->trace, knobs->trace, simgrid_get_clock());
 	sim->trace = NULL;
-	arena_free(sim->arena);
-	sim->arena = NULL;
 }
 
 static void link_plat(struct sim *sim, struct plat *plat)

@@ -39,8 +39,8 @@ struct sim {
 	struct world *world;
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
-	struct arena *arena;
-	struct wire *wire; /* the network; made by the first transport */
+	struct arena *arena; /* kept to the end: memory outlives its node */
+	struct wire *wire;   /* the network; made by the first transport */
 	struct net_group *groups;
 	struct trace *trace;       /* NULL: not wanted */
 	struct progress *progress; /* NULL: not wanted */
@@ -99,8 +99,6 @@ int machine_read(struct plat *plat);
 double machine_property(struct plat *plat, const char *name, double absent);
 
 /* ---- memory.c, pcie.c, trace.c, progress.c, report.c ----------------- */
-
-void arena_free(struct arena *arena);
 
 struct pcie *pcie_new(struct plat *plat);
 void pcie_free(struct pcie *pcie);

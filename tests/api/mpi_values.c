@@ -55,9 +55,27 @@ static void small_vectors_arrive(void)
 	free(mine);
 }
 
+/* Whether kernels run or not. */
+static void memory_outlives_the_runtime(void)
+{
+	enum { BYTES = 3 << 20 };
+	void *before, *during;
+
+	CLAIM_EQ(starpu_malloc(&before, BYTES), 0);
+	start();
+	CLAIM_EQ(starpu_malloc(&during, BYTES), 0);
+	memset(during, RANK + 1, BYTES);
+	CLAIM_EQ(starpu_free_noflag(before, BYTES), 0);
+	stop();
+	MPI_Barrier(WORLD);
+	CLAIM_EQ(((char *)during)[BYTES - 1], RANK + 1);
+	CLAIM_EQ(starpu_free_noflag(during, BYTES), 0);
+}
+
 static const struct claim claims[] = {
 	{"a counter that mains pass on is right", a_counter_goes_round},
 	{"a small vector arrives in memory of the runtime's", small_vectors_arrive},
+	{"memory outlives the runtime that gave it", memory_outlives_the_runtime},
 	{NULL, NULL},
 };
 

@@ -301,7 +301,8 @@ void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
 
 void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
-	plat->memory_used_bytes[memory] -= (double)bytes;
+	if (plat)
+		plat->memory_used_bytes[memory] -= (double)bytes;
 	free(ptr);
 }
 
