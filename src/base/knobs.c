@@ -209,6 +209,30 @@ void knobs_read(struct knobs *knobs)
 		knobs->mpi_stats = knobs->comm_stats_old;
 }
 
+static int same(const struct knob *knob, const void *a, const void *b)
+{
+	switch (knob->kind) {
+	case KNOB_INT:
+		return *(const int *)a == *(const int *)b;
+	case KNOB_LONG:
+		return *(const long *)a == *(const long *)b;
+	case KNOB_DOUBLE:
+		return *(const double *)a == *(const double *)b;
+	case KNOB_TEXT:
+		break;
+	}
+	return !strcmp(a, b);
+}
+
+int knobs_same(const struct knobs *a, const struct knobs *b)
+{
+	for (int i = 0; i < NKNOBS; i++)
+		if (!same(&knob_table[i], (const char *)a + knob_table[i].at,
+			  (const char *)b + knob_table[i].at))
+			return 0;
+	return 1;
+}
+
 const char *knobs_raw(const char *name)
 {
 	return getenv(name);

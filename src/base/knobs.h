@@ -51,6 +51,9 @@ struct knobs {
  * names the variable, as StarPU does; a value out of range is clamped, with one. */
 void knobs_read(struct knobs *knobs);
 
+/* Do both have the same values? */
+int knobs_same(const struct knobs *a, const struct knobs *b);
+
 /* The raw text of any variable, or NULL; for starpu_getenv() alone. */
 const char *knobs_raw(const char *name);
 

@@ -190,7 +190,7 @@ static struct model_file *file_new(struct model_store *store, const char *name)
  * the other threads of a starting program wait for the disk. */
 static struct model_file *file_get(struct node *node, const char *name)
 {
-	struct model_store *store = node->world->models;
+	struct model_store *store = node->settings->models;
 	struct model_file *file = store->files;
 	char path[PATH_BYTES];
 
@@ -226,7 +226,7 @@ static void file_save(struct node *node, struct model_file *file)
 struct _starpu_perfmodel_state *model_state(struct node *node,
 					    struct starpu_perfmodel *model)
 {
-	struct model_store *store = node->world->models;
+	struct model_store *store = node->settings->models;
 	struct _starpu_perfmodel_state *state = orr_load_ptr((void **)&model->state);
 
 	if (state)
@@ -257,11 +257,13 @@ static void state_free(struct _starpu_perfmodel_state *state)
 
 void model_state_drop(struct node *node, struct starpu_perfmodel *model)
 {
-	struct model_store *store = node->world->models;
-	struct _starpu_perfmodel_state **at = &store->states;
+	struct model_store *store;
+	struct _starpu_perfmodel_state **at;
 
 	if (!model->state)
 		return;
+	store = model->state->node->settings->models;
+	at = &store->states;
 	model_save(node, model);
 	orr_lock(&store->lock);
 	while (*at && *at != model->state)
@@ -333,7 +335,7 @@ file_to_write(struct node *node, struct _starpu_perfmodel_state *state, const ch
 	if (state->only)
 		return state->only;
 	if (!state->model->symbol || !*state->model->symbol || !host)
-		return state->only = file_new(node->world->models, NULL);
+		return state->only = file_new(node->settings->models, NULL);
 	file_name(state->model->symbol, host, name);
 	return file_get(node, name);
 }
@@ -445,12 +447,12 @@ struct model_answer model_find(struct node *node, struct starpu_perfmodel *model
 	if (old)
 		answer = *old;
 	if (!old || (add && !answer.known && !answer.broken)) {
-		orr_lock(&node->world->models->lock);
+		orr_lock(&node->settings->models->lock);
 		if (!old)
 			ask_files(node, state, &shared, &answer);
 		if (add && !answer.known && !answer.broken)
 			add_place(node, state, &shared, &answer);
-		orr_unlock(&node->world->models->lock);
+		orr_unlock(&node->settings->models->lock);
 		if (remembers)
 			remember(state, &answer);
 	}
@@ -493,7 +495,7 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 		 const char *path)
 {
 	struct _starpu_perfmodel_state *state = model_state(node, model);
-	struct model_store *store = node->world->models;
+	struct model_store *store = node->settings->models;
 	char found[PATH_BYTES];
 	struct model_file *file;
 	const char *slash;

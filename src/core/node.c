@@ -31,11 +31,42 @@ static struct world *world_join(void)
 {
 	struct world *world = world_get();
 
-	if (world->nnodes++ == 0) {
-		knobs_read(&world->knobs);
-		world->models = model_store_new(&world->knobs);
-	}
+	world->nnodes++;
 	return world;
+}
+
+/* The environment may differ from what nodes that are still open have read. */
+static struct settings *settings_join(struct world *world)
+{
+	struct settings *settings;
+	struct knobs knobs;
+
+	knobs_read(&knobs);
+	for (settings = world->settings; settings; settings = settings->next) {
+		if (!knobs_same(&settings->knobs, &knobs))
+			continue;
+		settings->nnodes++;
+		return settings;
+	}
+	settings = orr_alloc(sizeof(*settings));
+	settings->nnodes = 1;
+	settings->knobs = knobs;
+	settings->models = model_store_new(&settings->knobs);
+	settings->next = world->settings;
+	return world->settings = settings;
+}
+
+static void settings_leave(struct world *world, struct settings *settings)
+{
+	struct settings **at = &world->settings;
+
+	if (--settings->nnodes > 0)
+		return;
+	while (*at != settings)
+		at = &(*at)->next;
+	*at = settings->next;
+	model_store_free(settings->models);
+	free(settings);
 }
 
 static void world_leave(struct world *world)
@@ -44,7 +75,6 @@ static void world_leave(struct world *world)
 
 	if (--world->nnodes > 0)
 		return;
-	model_store_free(world->models);
 	chunk_store_free(&world->store);
 	*plat_world() = NULL;
 	free(world);
@@ -187,6 +217,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	int ret;
 
 	node->world = world_join();
+	node->settings = settings_join(node->world);
 	node->size = 1;
 	node->conf = *conf;
 	node->default_sequential = 1;
@@ -221,6 +252,7 @@ close_plat:
 	plat_close(node->plat);
 leave_world:
 	free_pools(node);
+	settings_leave(node->world, node->settings);
 	world_leave(node->world);
 	free(node);
 	return ret;
@@ -229,7 +261,7 @@ leave_world:
 void node_close(struct node *node)
 {
 	plat_workers_stop(node->plat);
-	model_store_save(node->world->models, node);
+	model_store_save(node->settings->models, node);
 	node->sched->ops->close(node->sched);
 	tags_clear(node);
 	table_free(&node->tags);
@@ -238,6 +270,7 @@ void node_close(struct node *node)
 	free(node->memories);
 	free(node->workers);
 	free_pools(node);
+	settings_leave(node->world, node->settings);
 	world_leave(node->world);
 	free(node);
 }

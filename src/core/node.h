@@ -7,7 +7,7 @@
  * node.h - one rank: everything that a rank of the program owns hangs here.
  *
  * Passed first everywhere below src/api.  struct world is what the nodes of a
- * process share: written while the first node opens, then read only.
+ * process share; struct settings is what those share that read the same environment.
  */
 #include <starpu.h>
 
@@ -22,12 +22,22 @@ struct sched;
 
 enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
 
-struct world {
+/*
+ * What the environment said when a node opened, and what depends on it.  Constant but for
+ * the model files read.  Nodes that read the same share one: a rank costs no copy.
+ */
+struct settings {
+	struct settings *next; /* in the world */
+	int nnodes;            /* the last one frees it */
 	struct knobs knobs;
-	struct model_store *models; /* model files read so far, shared by all nodes */
-	struct chunk_store store;   /* chunks for the nodes' data */
-	int nnodes;                 /* nodes open now; the last one frees the world */
-	int communication_tag;      /* as the application has set it: only kept */
+	struct model_store *models; /* model files read so far */
+};
+
+struct world {
+	struct settings *settings; /* of the nodes open now; the newest first */
+	struct chunk_store store;  /* chunks for the nodes' data */
+	int nnodes;                /* nodes open now; the last one frees the world */
+	int communication_tag;     /* as the application has set it: only kept */
 };
 
 enum { WORLD_COMMUNICATION_TAG = 42 }; /* StarPU's default */
@@ -49,6 +59,7 @@ struct memory {
 
 struct node {
 	struct world *world;
+	struct settings *settings;
 	struct plat *plat;
 	const struct plat_machine *machine;
 	int rank, size; /* 0 of 1 until the MPI layer knows better */
@@ -121,7 +132,7 @@ void node_counted(struct node *node);
 
 static inline const struct knobs *node_knobs(const struct node *node)
 {
-	return &node->world->knobs;
+	return &node->settings->knobs;
 }
 
 #endif

@@ -60,7 +60,7 @@ struct plat_machine {
 };
 
 /*
- * Open the calling rank's view of its machine.  Reads node->world->knobs.  The
+ * Open the calling rank's view of its machine.  Reads node_knobs(node).  The
  * calling thread becomes the node's user thread.  Returns 0 or -ENODEV.
  */
 int plat_open(struct plat **plat, struct node *node);

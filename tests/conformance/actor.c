@@ -44,9 +44,10 @@ int actor_open(struct actor *actor, int rank, int size, const void *comm)
 	memset(actor, 0, sizeof(*actor));
 	actor->rank = rank;
 	actor->size = size;
-	knobs_read(&actor->world.knobs);
-	config.name = actor->world.knobs.transport;
+	knobs_read(&actor->settings.knobs);
+	config.name = actor->settings.knobs.transport;
 	actor->node.world = &actor->world;
+	actor->node.settings = &actor->settings;
 	actor->node.rank = rank;
 	actor->node.size = size;
 	actor->world.nnodes = 1;

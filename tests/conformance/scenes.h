@@ -31,6 +31,7 @@ struct scene {
 struct actor {
 	struct node node; /* as much of it as a backend needs */
 	struct world world;
+	struct settings settings;
 	struct plat *plat;
 	struct net *net;
 	int rank, size;

@@ -14,7 +14,7 @@
 enum { NROUNDS = 20000, NKICKERS = 2, LOST_AFTER_S = 20 };
 
 struct play {
-	struct world world;
+	struct settings settings;
 	struct node node;
 	struct plat *plat;
 	struct plat_gate gate;
@@ -102,8 +102,8 @@ int main(void)
 	struct kicker kickers[NKICKERS];
 	int nrounds;
 
-	knobs_read(&play->world.knobs);
-	play->node.world = &play->world;
+	knobs_read(&play->settings.knobs);
+	play->node.settings = &play->settings;
 	if (plat_open(&play->plat, &play->node) < 0)
 		return 1;
 	plat_set_poll(play->plat, take_one, play);

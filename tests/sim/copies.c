@@ -103,12 +103,12 @@ static void play_all(struct stage *stage)
 int main(int argc, char **argv)
 {
 	struct node *node = calloc(1, sizeof(*node));
-	struct world *world = calloc(1, sizeof(*world));
+	struct settings *settings = calloc(1, sizeof(*settings));
 	struct stage stage = {0};
 
 	MPI_Init(&argc, &argv);
-	knobs_read(&world->knobs);
-	node->world = world;
+	knobs_read(&settings->knobs);
+	node->settings = settings;
 	node->size = 1;
 	if (plat_open(&stage.plat, node) < 0)
 		return 1;
@@ -123,6 +123,6 @@ int main(int argc, char **argv)
 	plat_close(stage.plat);
 	MPI_Finalize();
 	free(node);
-	free(world);
+	free(settings);
 	return stage.nfailed != 0;
 }

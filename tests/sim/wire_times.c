@@ -248,13 +248,13 @@ int main(int argc, char **argv)
 	struct run run = {0};
 	struct net_config config = {.name = argc > 1 ? argv[1] : ""};
 	MPI_Comm comm = MPI_COMM_WORLD;
-	struct world world = {0};
+	struct settings settings = {0};
 
 	MPI_Init(&argc, &argv);
 	MPI_Comm_rank(comm, &run.rank);
 	MPI_Comm_size(comm, &size);
-	knobs_read(&world.knobs);
-	node.world = &world;
+	knobs_read(&settings.knobs);
+	node.settings = &settings;
 	node.rank = run.rank;
 	node.size = size;
 	if (plat_open(&run.plat, &node) < 0)

@@ -29,6 +29,7 @@
 struct scene {
 	char dir[64];
 	struct world world;
+	struct settings settings;
 	struct plat_machine machine;
 	struct node node;
 	struct worker workers[3];
@@ -89,19 +90,20 @@ static int open_scene(void **state)
 
 	strcpy(s->dir, "/tmp/orrery-model-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
-	s->world.knobs.calibrate_minimum = 10;
-	s->world.knobs.history_max_error = 50;
-	s->world.knobs.homogeneous_cpu = 1;
-	s->world.knobs.silent = 1;
-	strcpy(s->world.knobs.perf_model_dir, s->dir);
-	strcpy(s->world.knobs.home, s->dir);
-	s->world.models = model_store_new(&s->world.knobs);
+	s->settings.knobs.calibrate_minimum = 10;
+	s->settings.knobs.history_max_error = 50;
+	s->settings.knobs.homogeneous_cpu = 1;
+	s->settings.knobs.silent = 1;
+	strcpy(s->settings.knobs.perf_model_dir, s->dir);
+	strcpy(s->settings.knobs.home, s->dir);
+	s->settings.models = model_store_new(&s->settings.knobs);
 	s->machine.simulated = 1;
 	strcpy(s->machine.cpu_model, "somecpu");
 	strcpy(s->machine.gpu_model, "somegpu");
 	s->machine.gpu_peak_flops_per_s[0] = 10e12;
 	s->machine.gpu_peak_flops_per_s[1] = 5e12;
 	s->node.world = &s->world;
+	s->node.settings = &s->settings;
 	s->node.machine = &s->machine;
 	s->node.workers = s->workers;
 	s->node.nworkers = 3;
@@ -124,9 +126,9 @@ static int close_scene(void **state)
 	struct scene *s = *state;
 	char command[128];
 
-	model_store_save(s->world.models, &s->node);
+	model_store_save(s->settings.models, &s->node);
 	assert_null(s->model.state);
-	model_store_free(s->world.models);
+	model_store_free(s->settings.models);
 	snprintf(command, sizeof command, "rm -rf '%s'", s->dir);
 	assert_int_equal(system(command), 0);
 	free(s);
@@ -355,7 +357,7 @@ static void the_host_name_is_asked_first(void **state)
 {
 	struct scene *s = *state;
 
-	strcpy(s->world.knobs.mpi_hostnames, "zero one  two");
+	strcpy(s->settings.knobs.mpi_hostnames, "zero one  two");
 	s->node.rank = 2;
 	write_model(s, "kernel.somecpu", cpu_file);
 	write_model(s, "kernel.two", GPU_FILE("5"));
