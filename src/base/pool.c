@@ -39,6 +39,14 @@ void pool_free(struct pool *pool)
 	pool->store = store;
 }
 
+/* What a chunk begins with; POOL_ALIGN bytes are enough for it. */
+struct chunk_head {
+	void *next;
+	size_t nobjects;
+};
+
+_Static_assert(sizeof(struct chunk_head) <= POOL_ALIGN, "objects lie behind the head");
+
 /* A chunk for n objects, or for as many as fit in one of the store's. */
 static void **new_chunk(struct pool *pool, size_t *n)
 {
@@ -71,11 +79,47 @@ void *pool_refill(struct pool *pool)
 		if (n * pool->object_bytes > CHUNK_STORE_CHUNK_BYTES && pool->nlast &&
 		    !pool->store)
 			n = pool->nlast;
-		pool->fresh = (char *)new_chunk(pool, &n) + pool->align;
+		pool->fresh = (char *)new_chunk(pool, &n);
+		((struct chunk_head *)(void *)pool->fresh)->nobjects = n;
+		pool->fresh += pool->align;
 		pool->nfresh = pool->nlast = n;
 	}
 	object = pool->fresh;
 	pool->fresh += pool->object_bytes;
 	pool->nfresh--;
+	return object;
+}
+
+static char *next_chunk(const struct pool *pool, struct pool_cursor *cursor)
+{
+	char *chunk = cursor->chunk ? ((struct chunk_head *)(void *)cursor->chunk)->next
+				    : pool->chunks;
+
+	if (!chunk && !cursor->borrowed) {
+		cursor->borrowed = 1;
+		chunk = pool->borrowed;
+	}
+	return chunk;
+}
+
+void *pool_next(const struct pool *pool, struct pool_cursor *cursor)
+{
+	char *object;
+
+	if (pool->object_bytes == 0)
+		return NULL;
+	while (!cursor->chunk ||
+	       cursor->next >= ((struct chunk_head *)(void *)cursor->chunk)->nobjects) {
+		cursor->chunk = next_chunk(pool, cursor);
+		cursor->next = 0;
+		if (!cursor->chunk)
+			return NULL;
+	}
+	object = cursor->chunk + pool->align + cursor->next++ * pool->object_bytes;
+	if (pool->nfresh > 0 && object == pool->fresh) {
+		/* The rest of this chunk has never been used. */
+		cursor->next = ((struct chunk_head *)(void *)cursor->chunk)->nobjects;
+		return pool_next(pool, cursor);
+	}
 	return object;
 }

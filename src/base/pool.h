@@ -29,6 +29,18 @@ void pool_init(struct pool *pool, size_t object_bytes);
 void pool_free(struct pool *pool);
 void *pool_refill(struct pool *pool);
 
+/*
+ * Walk over all objects that were ever handed out, free ones too: start with a zeroed
+ * cursor; NULL at the end.  Only the owner can tell which of them live.
+ */
+struct pool_cursor {
+	int borrowed; /* in the second list of chunks */
+	char *chunk;
+	size_t next; /* in the chunk */
+};
+
+void *pool_next(const struct pool *pool, struct pool_cursor *cursor);
+
 static inline void *pool_get(struct pool *pool)
 {
 	void **object = pool->free_list;

@@ -15,6 +15,7 @@
 struct acquire {
 	struct job job; /* first; its one access is inline */
 	void (*acquired)(struct acquire *acquire);
+	const char *what; /* who acquires, for messages; NULL: not said */
 	int memory;  /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
 	int counted; /* counts as submitted until acquired() returns */
 	int depth;   /* as struct ready, of who started it */

@@ -83,11 +83,13 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 
 	orr_lock(&node->pool_lock);
 	body = pool_get(&node->body_pool);
+	body->main.datum = NULL; /* not in use yet, for who walks over the pool */
 	orr_unlock(&node->pool_lock);
 	init_body(body, handle);
 	if (!orr_cas_ptr((void **)&handle->body, NULL, body)) {
 		/* Another thread was first. */
 		orr_lock(&node->pool_lock);
+		body->main.datum = NULL;
 		pool_put(&node->body_pool, body);
 		orr_unlock(&node->pool_lock);
 		return orr_load_ptr((void **)&handle->body);
@@ -159,12 +161,13 @@ void data_free(struct node *node, starpu_data_handle_t handle)
 		coherency_invalidate(handle, 1);
 	if (handle->ops->unregister_data_handle)
 		handle->ops->unregister_data_handle(handle);
-	if (body)
-		free_extra(body->extra);
-	handle->ops = NULL; /* Use after unregistration is recognised. */
 	orr_lock(&node->pool_lock);
-	if (body)
+	if (body) {
+		free_extra(body->extra);
+		body->main.datum = NULL;
 		pool_put(&node->body_pool, body);
+	}
+	handle->ops = NULL; /* Use after unregistration is recognised. */
 	if (index >= 0)
 		pool_put(&node->datum_pools[index], handle);
 	orr_unlock(&node->pool_lock);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/coherency.h"
+#include "core/wait.h"
 
 /* An acquisition by the application, from its start to its release. */
 struct held {
@@ -27,6 +28,7 @@ static struct held *held_new(starpu_data_handle_t handle, int memory,
 	held->acquire.memory = memory;
 	held->acquire.acquired = acquired;
 	held->acquire.counted = 1;
+	held->acquire.what = "starpu_data_acquire()";
 	return held;
 }
 
@@ -58,7 +60,7 @@ int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
 	plat_gate_init(&gate);
 	held->gate = &gate;
 	acquire_start(node, &held->acquire, handle, mode, 1);
-	return plat_gate_wait(node->plat, &gate);
+	return wait_at(node, &gate, WAIT_ACQUIRE, handle);
 }
 
 void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
@@ -81,7 +83,7 @@ int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
 	held->gate = &gate;
 	if (acquire_try(node, &held->acquire, handle, mode)) {
 		/* Only a copy between memories may still be on its way. */
-		plat_gate_wait(node->plat, &gate);
+		wait_at(node, &gate, WAIT_ACQUIRE, handle);
 		return 0;
 	}
 	free(held);
@@ -104,6 +106,16 @@ static struct held *take_held(starpu_data_handle_t handle, int memory, int keep)
 		*at = held->next;
 	orr_unlock(&handle->lock);
 	return held;
+}
+
+int data_held(starpu_data_handle_t handle, unsigned *mode)
+{
+	int n = 0;
+
+	*mode = 0;
+	for (const struct held *held = handle->body->held; held; held = held->next, n++)
+		*mode |= held->acquire.job.accesses[0].mode & STARPU_RW;
+	return n;
 }
 
 void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
@@ -161,6 +173,8 @@ static void wipe(struct node *node, starpu_data_handle_t handle, int release,
 	wiping->acquire.memory = STARPU_ACQUIRE_NO_NODE;
 	wiping->acquire.acquired = wipe_acquired;
 	wiping->acquire.counted = 1;
+	wiping->acquire.what = free_datum ? "starpu_data_unregister_submit()"
+					  : "starpu_data_invalidate_submit()";
 	acquire_start(node, &wiping->acquire, handle, STARPU_W, 1);
 }
 
@@ -219,7 +233,7 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 		body->gate = &gate;
 	orr_unlock(&handle->lock);
 	if (pending)
-		plat_gate_wait(node->plat, &gate);
+		wait_at(node, &gate, WAIT_UNREGISTER, handle);
 	data_free(node, handle);
 }
 
@@ -253,9 +267,10 @@ static void fetch(struct node *node, starpu_data_handle_t handle, unsigned memor
 	fetching->acquire.memory = (int)memory;
 	fetching->acquire.acquired = fetch_acquired;
 	fetching->acquire.counted = 1;
+	fetching->acquire.what = "starpu_data_fetch_on_node()";
 	acquire_start(node, &fetching->acquire, handle, mode, 1);
 	if (!asynchronous)
-		plat_gate_wait(node->plat, &gate);
+		wait_at(node, &gate, WAIT_FETCH, handle);
 }
 
 void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,

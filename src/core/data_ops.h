@@ -30,6 +30,10 @@ int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
 /* Give back, or keep for reading when down_to is STARPU_R. */
 void data_release(starpu_data_handle_t handle, int memory, unsigned down_to);
 
+/* How many of the application's acquisitions are not released, and their modes
+ * together; the datum has a body and is locked. */
+int data_held(starpu_data_handle_t handle, unsigned *mode);
+
 /* After all accesses so far: forget the value; free the runtime's memory. */
 void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
 /* In its turn, the datum is taken to have a value: whatever is in its memory. */

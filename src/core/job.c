@@ -50,6 +50,7 @@ struct job *job_new(struct node *node, unsigned naccesses)
 
 	orr_lock(&node->pool_lock);
 	job = pool_get(&node->job_pool);
+	job->task = NULL; /* Who walks over the pool sees no task before there is one. */
 	orr_unlock(&node->pool_lock);
 	job_init(job, node);
 	job_reserve(job, naccesses);
@@ -64,6 +65,7 @@ void job_free(struct job *job)
 	if (job->own_accesses)
 		free(job->accesses);
 	orr_lock(&node->pool_lock);
+	job->task = NULL;
 	pool_put(&node->job_pool, job);
 	orr_unlock(&node->pool_lock);
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "core/model.h"
 #include "core/sched.h"
 #include "core/tags.h"
+#include "core/wait.h"
 
 /* ---- the world ------------------------------------------------------- */
 
@@ -197,6 +197,8 @@ static void init_pools(struct node *node)
 {
 	orr_lock_init(&node->pool_lock);
 	orr_lock_init(&node->wait_lock);
+	orr_lock_init(&node->waits_lock);
+	list_init(&node->waits);
 	orr_lock_init(&node->tags_lock);
 	pool_init(&node->job_pool, sizeof(struct job));
 	pool_init(&node->body_pool, sizeof(struct data_body));
@@ -322,7 +324,7 @@ static int wait_count(struct node *node, int limit, int ready_only)
 	/* The counter may have come down before the waiter was seen. */
 	orr_fence();
 	node_counted(node);
-	return plat_gate_wait(node->plat, &waiter.gate);
+	return wait_at(node, &waiter.gate, ready_only ? WAIT_READY : WAIT_ENDED, NULL);
 }
 
 int node_wait_submitted(struct node *node, int limit)
@@ -333,26 +335,4 @@ int node_wait_submitted(struct node *node, int limit)
 int node_wait_ready(struct node *node, int limit)
 {
 	return wait_count(node, limit, 1);
-}
-
-/* ---- saying what is missing ------------------------------------------ */
-
-void node_describe_waits(struct node *node, void (*say)(void *arg, const char *line),
-			 void *arg)
-{
-	char line[256];
-	int running = 0, fetching = 0;
-
-	for (int i = 0; i < node->nworkers; i++) {
-		running += node->workers[i].running != NULL;
-		fetching += node->workers[i].npipeline;
-	}
-	snprintf(line, sizeof(line),
-		 "%d tasks and acquisitions not ended: %d wait for data or "
-		 "predecessors, %d run, %d have data on the way",
-		 node->nsubmitted, node->nblocked, running, fetching - running);
-	if (node->nsubmitted > 0)
-		say(arg, line);
-	if (node->on_describe)
-		node->on_describe(node, say, arg);
 }

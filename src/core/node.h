@@ -12,6 +12,7 @@
 #include <starpu.h>
 
 #include "base/knobs.h"
+#include "base/list.h"
 #include "base/pool.h"
 #include "base/table.h"
 #include "plat/plat.h"
@@ -92,6 +93,9 @@ struct node {
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	struct orr_lock wait_lock;
 	struct count_waiter *waiters; /* threads waiting for counters */
+	struct list waits;            /* struct wait: threads that are blocked now */
+	struct orr_lock waits_lock;
+	unsigned long nwaits; /* ever */
 
 	struct orr_lock pool_lock;
 	struct pool job_pool, task_pool, body_pool, datum_pools[8];
@@ -104,7 +108,7 @@ struct node {
 	struct mpi *mpi; /* the MPI layer's state, NULL without it */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */
 	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);
-	/* More lines for node_describe_waits(); NULL without the MPI layer. */
+	/* More lines for stuck_describe(); NULL without the MPI layer. */
 	void (*on_describe)(struct node *node, void (*say)(void *arg, const char *line),
 			    void *arg);
 };
@@ -116,10 +120,6 @@ struct node {
 int node_open(struct node **node, struct starpu_conf *conf);
 /* All tasks have ended.  Frees everything. */
 void node_close(struct node *node);
-
-/* Say what this node waits for, line by line: tasks, data, messages. */
-void node_describe_waits(struct node *node, void (*say)(void *arg, const char *line),
-			 void *arg);
 
 /*
  * Block the calling user thread until at most limit jobs are submitted and not

@@ -2,9 +2,12 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/tags.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/task.h"
+#include "core/wait.h"
 
 /*
  * One lock for all tags of a node: explicit tags are a convenience, the fast path is
@@ -151,7 +154,7 @@ int tags_wait(struct node *node, unsigned ntags, const starpu_tag_t *ids)
 			tag->waiters = &waiter;
 		}
 		orr_unlock(&node->tags_lock);
-		ret = done ? 0 : plat_gate_wait(node->plat, &waiter.gate);
+		ret = done ? 0 : wait_at(node, &waiter.gate, WAIT_TAG, &ids[i]);
 		if (ret < 0)
 			return ret;
 	}
@@ -209,4 +212,64 @@ struct starpu_task *tags_task(struct node *node, starpu_tag_t id)
 	tag = table_get(&node->tags, id);
 	orr_unlock(&node->tags_lock);
 	return tag ? tag->task : NULL;
+}
+
+/* ---- saying what is missing ------------------------------------------ */
+
+static void name_tag(const struct tag *tag, char *text, size_t bytes)
+{
+	if (tag->job)
+		snprintf(text, bytes, "tag %llu (of task \"%.80s\", %lu)",
+			 (unsigned long long)tag->id, task_name(tag->job->task),
+			 tag->job->id);
+	else
+		snprintf(text, bytes,
+			 "tag %llu, which no submitted task carries and which "
+			 "starpu_tag_notify_from_apps() has not marked",
+			 (unsigned long long)tag->id);
+}
+
+void tags_name(struct node *node, starpu_tag_t id, char *text, size_t bytes)
+{
+	const struct tag *tag;
+
+	orr_lock(&node->tags_lock);
+	tag = table_get(&node->tags, id);
+	if (tag)
+		name_tag(tag, text, bytes);
+	else
+		snprintf(text, bytes, "tag %llu, which has been removed",
+			 (unsigned long long)id);
+	orr_unlock(&node->tags_lock);
+}
+
+static void describe_links(const struct tag *before,
+			   void (*say)(void *arg, const char *line), void *arg)
+{
+	char name[200], other[200], text[440];
+
+	for (const struct tag_link *link = before->successors; link; link = link->next) {
+		if (link->tag->missing == 0 || link->tag->done)
+			continue;
+		name_tag(before, other, sizeof(other));
+		if (link->tag->job)
+			name_tag(link->tag, name, sizeof(name));
+		else
+			snprintf(name, sizeof(name), "tag %llu",
+				 (unsigned long long)link->tag->id);
+		snprintf(text, sizeof(text), "%s waits for %s", name, other);
+		say(arg, text);
+	}
+}
+
+void tags_describe(struct node *node, void (*say)(void *arg, const char *line), void *arg)
+{
+	const struct tag *tag;
+	size_t cursor = 0;
+
+	orr_lock(&node->tags_lock);
+	while ((tag = table_next(&node->tags, &cursor)))
+		if (!tag->done)
+			describe_links(tag, say, arg);
+	orr_unlock(&node->tags_lock);
 }

@@ -24,6 +24,11 @@ int tags_wait(struct node *node, unsigned ntags, const starpu_tag_t *ids);
 void tags_restart(struct node *node, starpu_tag_t id);
 void tags_remove(struct node *node, starpu_tag_t id);
 void tags_clear(struct node *node);
+/* "tag 7 (of task ...)", for messages. */
+void tags_name(struct node *node, starpu_tag_t id, char *text, size_t bytes);
+/* Which tags wait for which, line by line; tags are locked meanwhile. */
+void tags_describe(struct node *node, void (*say)(void *arg, const char *line),
+		   void *arg);
 struct starpu_task *tags_task(struct node *node, starpu_tag_t id);
 
 #endif

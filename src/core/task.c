@@ -11,6 +11,7 @@
 #include "core/deps.h"
 #include "core/sched.h"
 #include "core/tags.h"
+#include "core/wait.h"
 
 enum { TASK_MAGIC = 42 };
 
@@ -50,6 +51,7 @@ struct starpu_task *task_create(struct node *node)
 	if (!node->task_pool.object_bytes)
 		pool_init(&node->task_pool, sizeof(*block));
 	block = pool_get(&node->task_pool);
+	block->job.task = NULL; /* as in job_new() */
 	orr_unlock(&node->pool_lock);
 	block->task = task_default;
 	block->task.destroy = 1;
@@ -105,11 +107,29 @@ void task_destroy(struct starpu_task *task)
 		return;
 	}
 	node = job->node;
+	orr_lock(&node->pool_lock);
 	if (job->own_accesses)
 		free(job->accesses);
-	orr_lock(&node->pool_lock);
+	job->task = NULL;
 	pool_put(&node->task_pool, ORR_CONTAINER(task, struct task_block, task));
 	orr_unlock(&node->pool_lock);
+}
+
+struct job *task_next_job(struct node *node, struct task_walk *walk)
+{
+	struct task_block *block;
+	struct job *job;
+
+	while (!walk->own_done) {
+		block = pool_next(&node->task_pool, &walk->own);
+		if (block && block->job.task == &block->task)
+			return &block->job;
+		walk->own_done = !block;
+	}
+	while ((job = pool_next(&node->job_pool, &walk->others)))
+		if (job->task)
+			return job;
+	return NULL;
 }
 
 /* ---- submission ------------------------------------------------------ */
@@ -397,7 +417,7 @@ int task_wait(struct node *node, struct starpu_task *task)
 		job->gate = &gate;
 	orr_unlock(&job->lock);
 	if (job->gate)
-		plat_gate_wait(node->plat, &gate);
+		wait_at(node, &gate, WAIT_TASK, task);
 	job->gate = NULL;
 	if (task->destroy)
 		task_destroy(task);

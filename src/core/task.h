@@ -21,6 +21,12 @@ struct starpu_task *task_create(struct node *node);
 void task_destroy(struct starpu_task *task);
 /* The runtime half, made when there is none. */
 struct job *task_job(struct node *node, struct starpu_task *task);
+/* Walk over all tasks that exist, from a zeroed walk to NULL; node->pool_lock is held. */
+struct task_walk {
+	struct pool_cursor own, others;
+	int own_done;
+};
+struct job *task_next_job(struct node *node, struct task_walk *walk);
 /* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
 int task_submit(struct node *node, struct starpu_task *task);
 /* 0; -EINVAL for a detached or synchronous task. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/wait.h"
 #include "mpi/mpi.h"
 
 enum { BARRIER_ROUNDS = 31 };
@@ -71,7 +72,7 @@ static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 	orr_unlock(&engine->lock);
 	engine_wake(mpi);
 	if (must_wait)
-		ret = plat_gate_wait(mpi->node->plat, &gate);
+		ret = wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
 	orr_lock(&engine->lock);
 	state->gate = NULL;
 	if (ret == 0)
@@ -111,7 +112,7 @@ static int barrier_of_all(struct mpi *mpi)
 	orr_lock(&engine->lock);
 	mpi->net->ops->barrier(mpi->net, &world.barrier);
 	orr_unlock(&engine->lock);
-	return plat_gate_wait(mpi->node->plat, &world.gate);
+	return wait_at(mpi->node, &world.gate, WAIT_BARRIER, NULL);
 }
 
 void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer)
@@ -146,7 +147,7 @@ int barrier_flush(struct mpi *mpi)
 	orr_unlock(&engine->lock);
 	engine_wake(mpi);
 	if (must_wait)
-		ret = plat_gate_wait(mpi->node->plat, &gate);
+		ret = wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
 	orr_add(&engine->nbarriers, -1);
 	return ret;
 }

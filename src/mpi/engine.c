@@ -568,6 +568,8 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->callback = post->callback;
 	request->arg = post->arg;
 	request->acquire.acquired = request_acquired;
+	request->acquire.what =
+		post->kind == REQUEST_SEND ? "a send to a rank" : "a receive from a rank";
 	request->acquire.memory = STARPU_MAIN_RAM;
 	request_move(request, REQUEST_TURN);
 	orr_add(&mpi->engine.nposted, 1);

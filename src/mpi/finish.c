@@ -3,6 +3,7 @@
 #include "mpi/finish.h"
 
 #include "base/check.h"
+#include "core/wait.h"
 #include "mpi/mpi.h"
 
 /* A thread in finish_wait_all(), on its stack. */
@@ -224,7 +225,9 @@ int finish_wait(struct request *request)
 	int ret;
 
 	watch_wait_begins(mpi);
-	ret = plat_gate_wait(mpi->node->plat, &request->gate);
+	ret = wait_at(mpi->node, &request->gate, WAIT_TRANSFER,
+		      request->kind == REQUEST_SEND ? "a send to a rank"
+						    : "a receive from a rank");
 	watch_wait_ends(mpi);
 	if (ret == 0)
 		drop(request);
@@ -264,7 +267,9 @@ static int wait_pending(struct mpi *mpi)
 	orr_unlock(&engine->lock);
 	if (!must_wait)
 		return 0;
-	return plat_gate_wait(mpi->node->plat, &waiter.gate);
+	return wait_at(mpi->node, &waiter.gate, WAIT_TRANSFER,
+		       "all transfers (starpu_mpi_wait_for_all() or "
+		       "starpu_mpi_shutdown())");
 }
 
 int finish_wait_all(struct mpi *mpi)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/stuck.h"
 #include "mpi/barrier.h"
 #include "mpi/finish.h"
 
@@ -138,7 +139,7 @@ void mpi_close_begin(struct node *node)
 
 	if (finish_wait_all(mpi) < 0) {
 		orr_complain(node->rank, "starpu_mpi_shutdown: these can never end:");
-		node_describe_waits(node, say, node);
+		stuck_describe(node, say, node);
 		abort();
 	}
 	if (mpi->net)

@@ -30,7 +30,8 @@
  *   plat_now_s(plat)      seconds since an origin shared by all nodes;
  *   plat_charge(plat, s)  the calling user thread worked s seconds in the runtime:
  *                         adds simulated time in sim, nothing elsewhere;
- *   struct plat_gate      see below.
+ *   plat_thread()         who calls: differs between threads, where there are several;
+ *   struct plat_gate      see below; plat_gate_is_open(gate) looks without waiting.
  */
 #include <stddef.h>
 
@@ -104,7 +105,7 @@ void plat_sleep(struct plat *plat, double seconds);
  * waiter's stack or in its request: plat_gate_open() does not touch it after it
  * let the waiter go.  While it waits, the thread helps: it calls the poll function.
  * Returns 0, or -EDEADLK where the backend knows that nothing can ever open it
- * (fake); sim then ends the run with node_describe_waits() of all ranks.
+ * (fake); sim then ends the run with stuck_describe() of all ranks.
  */
 void plat_gate_init(struct plat_gate *gate);
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate);

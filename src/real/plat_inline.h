@@ -9,6 +9,7 @@
  * Locks are test-and-set spin locks: they are held for less than a microsecond, and
  * who spins for longer gives its core away, since cores may be fewer than threads.
  */
+#include <pthread.h>
 #include <time.h>
 
 struct orr_lock {
@@ -101,5 +102,15 @@ static inline void plat_charge(struct plat *plat, double seconds)
 struct plat_gate {
 	int is_open;
 };
+
+static inline int plat_gate_is_open(const struct plat_gate *gate)
+{
+	return orr_load(&gate->is_open);
+}
+
+static inline const void *plat_thread(void)
+{
+	return (const void *)pthread_self();
+}
 
 #endif

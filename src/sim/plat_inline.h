@@ -90,6 +90,16 @@ struct plat_gate {
 	struct plat *waiter; /* whose main is blocked on the gate */
 };
 
+static inline int plat_gate_is_open(const struct plat_gate *gate)
+{
+	return gate->open;
+}
+
+static inline const void *plat_thread(void)
+{
+	return (const void *)0;
+}
+
 /* The head of struct plat: the time that a main worked and has not yet let pass. */
 struct plat_debt {
 	double debt_s, quantum_s;

@@ -5,6 +5,7 @@
 
 #include <simgrid/engine.h>
 
+#include "core/stuck.h"
 #include "sim.h"
 
 enum { REPORT_RANKS = 20, EXIT_DEADLOCK = 3 };
@@ -31,7 +32,7 @@ static void describe(struct plat *plat)
 			"[orrery][rank %d] its main is blocked outside the library, for "
 			"example in an MPI call of the program; the library waits for:\n",
 			plat->node->rank);
-	node_describe_waits(plat->node, say, plat);
+	stuck_describe(plat->node, say, plat);
 }
 
 void report_deadlock(void)

@@ -9,6 +9,7 @@
 #include <simgrid/semaphore.h>
 #include <starpu_thread.h>
 
+#include "core/wait.h"
 #include "sim.h"
 
 /*
@@ -89,7 +90,7 @@ static void block_on(struct waiters *waiters, const char *who)
 	if (node) {
 		plat_gate_init(&waiter.gate);
 		append(waiters, &waiter);
-		plat_gate_wait(node->plat, &waiter.gate);
+		wait_at(node, &waiter.gate, WAIT_THREAD, who);
 		return;
 	}
 	waiter.sem = sg_sem_init(0);

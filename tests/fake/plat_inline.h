@@ -99,4 +99,14 @@ struct plat_gate {
 	int is_open;
 };
 
+static inline int plat_gate_is_open(const struct plat_gate *gate)
+{
+	return gate->is_open;
+}
+
+static inline const void *plat_thread(void)
+{
+	return (const void *)0;
+}
+
 #endif

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/stuck.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/acquire.h"
+#include "core/data_ops.h"
+#include "core/tags.h"
+#include "core/task.h"
+#include "core/wait.h"
+
+/*
+ * Lines are collected first and said when no lock is held: to print may block.  At most
+ * so many of each kind, and then how many more there are.
+ */
+enum { LINES_OF_A_KIND = 20, LINE_BYTES = 480, NAME_BYTES = 160, LIST_BYTES = 256 };
+
+struct lines {
+	char *text; /* nlines of LINE_BYTES each */
+	int nlines, capacity;
+	int nkind, ndropped; /* of the kind being collected */
+};
+
+__attribute__((format(printf, 2, 3))) static void line(struct lines *lines,
+						       const char *format, ...)
+{
+	va_list args;
+
+	if (lines->nkind >= LINES_OF_A_KIND) {
+		lines->ndropped++;
+		return;
+	}
+	lines->nkind++;
+	if (lines->nlines == lines->capacity) {
+		lines->capacity += LINES_OF_A_KIND + 1;
+		lines->text =
+			orr_realloc(lines->text, (size_t)lines->capacity * LINE_BYTES);
+	}
+	va_start(args, format);
+	vsnprintf(lines->text + (size_t)lines->nlines++ * LINE_BYTES, LINE_BYTES, format,
+		  args);
+	va_end(args);
+}
+
+static void end_kind(struct lines *lines, const char *what)
+{
+	int ndropped = lines->ndropped;
+
+	lines->nkind = lines->ndropped = 0;
+	if (ndropped > 0)
+		line(lines, "and %d more %s", ndropped, what);
+	lines->nkind = 0;
+}
+
+/* A list of names in one line: some, then their number. */
+struct names {
+	char text[LIST_BYTES];
+	int n, nshown;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+	size_t used = strlen(names->text);
+
+	names->n++;
+	if (used + strlen(name) + 32 > sizeof(names->text))
+		return;
+	names->nshown++;
+	snprintf(names->text + used, sizeof(names->text) - used, "%s%s", used ? ", " : "",
+		 name);
+}
+
+static const char *end_names(struct names *names)
+{
+	size_t used = strlen(names->text);
+
+	if (names->n > names->nshown)
+		snprintf(names->text + used, sizeof(names->text) - used, " and %d more",
+			 names->n - names->nshown);
+	return names->text;
+}
+
+/* ---- names ----------------------------------------------------------- */
+
+static const char *name_job(const struct job *job, char *text)
+{
+	const char *what;
+
+	if (job->task) {
+		snprintf(text, NAME_BYTES, "task \"%.80s\" (%lu)", task_name(job->task),
+			 job->id);
+		return text;
+	}
+	/* Jobs without a task that take turns on data are acquisitions. */
+	what = ORR_CONTAINER(job, struct acquire, job)->what;
+	snprintf(text, NAME_BYTES, "%s", what ? what : "an acquisition");
+	return text;
+}
+
+static const char *mode_name(unsigned mode)
+{
+	switch (mode & STARPU_RW) {
+	case STARPU_R:
+		return "STARPU_R";
+	case STARPU_W:
+		return "STARPU_W";
+	default:
+		return "STARPU_RW";
+	}
+}
+
+static int has_ended_but_for_others(const struct job *job)
+{
+	return job->state == JOB_DONE && job->task->status != STARPU_TASK_FINISHED &&
+	       orr_load(&job->end_deps) > 0;
+}
+
+static const char *state_of(const struct job *job)
+{
+	switch ((enum job_state)job->state) {
+	case JOB_NEW:
+		return "has not been submitted";
+	case JOB_BLOCKED:
+		return "waits itself";
+	case JOB_READY:
+		return "is ready, no worker has taken it";
+	case JOB_FETCHING:
+		return "waits for room or copies of its data";
+	case JOB_RUNNING:
+		return "runs";
+	default:
+		return has_ended_but_for_others(job)
+			       ? "has run, an end dependency of it is not released"
+			       : "has ended";
+	}
+}
+
+/* ---- data and their holders ------------------------------------------ */
+
+/* Tasks that have their turn on the datum. */
+static void add_task_holders(struct node *node, starpu_data_handle_t datum,
+			     struct names *names)
+{
+	struct task_walk walk = {0};
+	const struct job *job;
+	char name[NAME_BYTES], text[NAME_BYTES + 64];
+
+	while ((job = task_next_job(node, &walk))) {
+		for (int i = 0; i < job->naccesses; i++) {
+			const struct access *access = &job->accesses[i];
+
+			if (access->datum != datum || (access->state != ACCESS_GRANTED &&
+						       access->state != ACCESS_ORDERED))
+				continue;
+			snprintf(text, sizeof(text), "%s, which %s", name_job(job, name),
+				 state_of(job));
+			add_name(names, text);
+			break;
+		}
+	}
+}
+
+static void add_holders(struct node *node, starpu_data_handle_t datum,
+			struct names *names)
+{
+	unsigned mode;
+	int nheld = data_held(datum, &mode);
+	char text[NAME_BYTES];
+
+	if (nheld > 0) {
+		snprintf(text, sizeof(text),
+			 "the application since starpu_data_acquire(%s), "
+			 "starpu_data_release() is missing",
+			 mode_name(mode));
+		add_name(names, text);
+	}
+	add_task_holders(node, datum, names);
+	if (names->n == 0)
+		add_name(names, "a transfer or an operation on it");
+}
+
+/* The node's pools and the datum are locked. */
+static void describe_datum(struct node *node, starpu_data_handle_t datum,
+			   struct lines *lines)
+{
+	const struct data_body *body = datum->body;
+	struct names holders = {0}, waiters = {0};
+	char what[NAME_BYTES], name[NAME_BYTES];
+
+	if (!body->waiting && !body->retry && !body->gate)
+		return;
+	for (const struct access *access = body->waiting; access; access = access->next)
+		add_name(&waiters, name_job(access->job, name));
+	for (const struct job *job = body->retry; job; job = job->retry_next)
+		add_name(&waiters, name_job(job, name));
+	if (body->gate)
+		add_name(&waiters, "starpu_data_unregister()");
+	add_holders(node, datum, &holders);
+	line(lines, "%s is held by %s; waiting for it: %s",
+	     data_describe(datum, what, sizeof(what)), end_names(&holders),
+	     end_names(&waiters));
+}
+
+/* Data are locked under the pool's lock here, against the usual order: only tried. */
+static void describe_data(struct node *node, struct lines *lines)
+{
+	struct pool_cursor cursor = {0};
+	const struct data_body *body;
+
+	orr_lock(&node->pool_lock);
+	while ((body = pool_next(&node->body_pool, &cursor))) {
+		starpu_data_handle_t datum = body->main.datum;
+
+		if (!datum || !orr_trylock(&datum->lock))
+			continue;
+		if (datum->body == body)
+			describe_datum(node, datum, lines);
+		orr_unlock(&datum->lock);
+	}
+	orr_unlock(&node->pool_lock);
+	end_kind(lines, "data with waiting tasks");
+}
+
+/* ---- tasks ----------------------------------------------------------- */
+
+static void describe_successors(struct job *before, struct lines *lines)
+{
+	char name[NAME_BYTES], other[NAME_BYTES];
+
+	if (!orr_trylock(&before->lock))
+		return;
+	for (const struct successor *successor = before->successors; successor;
+	     successor = successor->next) {
+		const struct job *after = successor->job;
+
+		line(lines, "%s waits for %s, which %s",
+		     after->task ? name_job(after, name) : "the end of another task",
+		     name_job(before, other), state_of(before));
+	}
+	orr_unlock(&before->lock);
+}
+
+/* What else than data keeps tasks: first the causes, then who waits for the waiting. */
+static void describe_tasks(struct node *node, struct lines *lines)
+{
+	char name[NAME_BYTES];
+	struct job *job;
+
+	orr_lock(&node->pool_lock);
+	for (int pass = 0; pass < 2; pass++) {
+		struct task_walk walk = {0};
+
+		while ((job = task_next_job(node, &walk))) {
+			if (pass == 0 && has_ended_but_for_others(job))
+				line(lines,
+				     "%s has run, %d end dependencies of it are not "
+				     "released (starpu_task_end_dep_release())",
+				     name_job(job, name), orr_load(&job->end_deps));
+			if (pass == 0 && job->state == JOB_READY)
+				line(lines, "%s %s", name_job(job, name), state_of(job));
+			if (job->successors && (job->state == JOB_BLOCKED) == pass)
+				describe_successors(job, lines);
+		}
+	}
+	orr_unlock(&node->pool_lock);
+	end_kind(lines, "tasks that wait for others");
+}
+
+/* ---- threads --------------------------------------------------------- */
+
+static void describe_wait_for_task(const struct starpu_task *task, struct lines *lines)
+{
+	const struct job *job = task->starpu_private;
+	char name[NAME_BYTES];
+
+	line(lines, "a thread is in starpu_task_wait(): %s %s", name_job(job, name),
+	     job->state == JOB_NEW ? "has not been submitted (starpu_task_submit())"
+				   : state_of(job));
+}
+
+static void describe_wait(struct node *node, const struct wait *wait, struct lines *lines)
+{
+	/* The object of a wait lives as long as the wait. */
+	starpu_data_handle_t datum = (starpu_data_handle_t)wait->object;
+	int nleft = orr_load(&node->nsubmitted);
+	char what[NAME_BYTES];
+
+	switch (wait->kind) {
+	case WAIT_ENDED:
+		line(lines,
+		     "a thread waits until tasks have ended "
+		     "(starpu_task_wait_for_all() or the like): %d tasks and "
+		     "acquisitions have not",
+		     nleft);
+		break;
+	case WAIT_READY:
+		line(lines,
+		     "a thread waits until no task is ready (starpu_shutdown() or the "
+		     "like): %d are",
+		     nleft - orr_load(&node->nblocked));
+		break;
+	case WAIT_TASK:
+		describe_wait_for_task(wait->object, lines);
+		break;
+	case WAIT_TAG:
+		tags_name(node, *(const starpu_tag_t *)wait->object, what, sizeof(what));
+		line(lines, "a thread is in starpu_tag_wait(): %s", what);
+		break;
+	case WAIT_ACQUIRE:
+	case WAIT_UNREGISTER:
+	case WAIT_FETCH:
+		line(lines, "a thread is in %s of %s",
+		     wait->kind == WAIT_ACQUIRE      ? "starpu_data_acquire()"
+		     : wait->kind == WAIT_UNREGISTER ? "starpu_data_unregister()"
+						     : "starpu_data_fetch_on_node()",
+		     data_describe(datum, what, sizeof(what)));
+		break;
+	case WAIT_TRANSFER:
+		line(lines, "a thread waits for %s", (const char *)wait->object);
+		break;
+	case WAIT_BARRIER: /* The MPI layer says it. */
+		break;
+	case WAIT_THREAD:
+		line(lines, "a thread is in %s()", (const char *)wait->object);
+		break;
+	}
+}
+
+static void describe_threads(struct node *node, struct lines *lines)
+{
+	orr_lock(&node->waits_lock);
+	for (struct list *link = node->waits.next; link != &node->waits;
+	     link = link->next)
+		describe_wait(node, LIST_ENTRY(link, struct wait, link), lines);
+	orr_unlock(&node->waits_lock);
+	end_kind(lines, "threads that wait");
+}
+
+/* ---- all of it ------------------------------------------------------- */
+
+static void collect(void *arg, const char *text)
+{
+	line(arg, "%s", text);
+}
+
+void stuck_describe(struct node *node, void (*say)(void *arg, const char *line),
+		    void *arg)
+{
+	struct lines lines = {0};
+
+	if (orr_load(&node->npaused) > 0)
+		line(&lines, "the library is paused: nothing runs before "
+			     "starpu_resume() follows starpu_pause()");
+	describe_threads(node, &lines);
+	describe_data(node, &lines);
+	describe_tasks(node, &lines);
+	tags_describe(node, collect, &lines);
+	end_kind(&lines, "tags that wait");
+	for (int i = 0; i < lines.nlines; i++)
+		say(arg, lines.text + (size_t)i * LINE_BYTES);
+	free(lines.text);
+	if (node->on_describe)
+		node->on_describe(node, say, arg);
+}
