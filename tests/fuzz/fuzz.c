@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "run.h"
+
+/*
+ * fuzz.c - runs random programs and compares what they compute with the oracle.
+ *
+ * usage: fuzz [--mpi] [--print] [--keep LIST] [--with NAME,...] [--without NAME,...]
+ *             [--timeout SECONDS] FIRST COUNT
+ *
+ * Prints "seed N" before each and a BAD line for each difference; status 1 if any.
+ */
+struct options {
+	int distributed, prints, timeout_s;
+	const char *keep;
+	unsigned features;
+	uint64_t first;
+	long count;
+};
+
+static unsigned features_of(const char *list)
+{
+	char text[512], *rest = text, *name;
+	unsigned features = 0;
+
+	snprintf(text, sizeof(text), "%s", list);
+	while ((name = strsep(&rest, ",")))
+		if (*name) {
+			unsigned bit = feature_named(name);
+
+			if (!bit) {
+				fprintf(stderr, "fuzz: there is no feature %s\n", name);
+				exit(2);
+			}
+			features |= bit;
+		}
+	return features;
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: fuzz [--mpi] [--print] [--keep LIST] [--with NAME,...] "
+			"[--without NAME,...] [--timeout SECONDS] FIRST COUNT\n");
+	return 2;
+}
+
+static int read_options(int argc, char **argv, struct options *options)
+{
+	int i = 1;
+
+	*options = (struct options){.features = features_preset(), .timeout_s = 60};
+	for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
+		const char *value = i + 1 < argc ? argv[i + 1] : "";
+
+		if (!strcmp(argv[i], "--mpi"))
+			options->distributed = 1;
+		else if (!strcmp(argv[i], "--print"))
+			options->prints = 1;
+		else if (!strcmp(argv[i], "--keep"))
+			options->keep = value, i++;
+		else if (!strcmp(argv[i], "--without"))
+			options->features &= ~features_of(value), i++;
+		else if (!strcmp(argv[i], "--with"))
+			options->features |= features_of(value), i++;
+		else if (!strcmp(argv[i], "--timeout"))
+			options->timeout_s = atoi(value), i++;
+		else
+			return usage();
+	}
+	if (argc - i != 2)
+		return usage();
+	options->first = strtoull(argv[i], NULL, 10);
+	options->count = strtol(argv[i + 1], NULL, 10);
+	return 0;
+}
+
+static void too_late(int signal_number)
+{
+	static const char text[] = "BAD: it hangs\n";
+
+	(void)signal_number;
+	if (write(STDOUT_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(4);
+	_exit(3);
+}
+
+static int run_seed(const struct options *options, uint64_t seed)
+{
+	struct request request = {.seed = seed,
+				  .distributed = options->distributed,
+				  .nranks = 1,
+				  .features = options->features,
+				  .keep = options->keep};
+	struct program *program = program_make(&request);
+	int nbad = 0;
+
+	oracle_run(program);
+	if (options->prints) {
+		program_print(program, stdout);
+		program_free(program);
+		return 0;
+	}
+	for (int i = 0; i < program->nenv; i++) {
+		if (*program->env[i][1])
+			setenv(program->env[i][0], program->env[i][1], 1);
+		else
+			unsetenv(program->env[i][0]);
+	}
+	printf("seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	alarm((unsigned)options->timeout_s);
+	nbad = run_program(program);
+	alarm(0);
+	program_free(program);
+	return nbad;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	int nbad = 0, status = read_options(argc, argv, &options);
+
+	if (status)
+		return status;
+	signal(SIGALRM, too_late);
+	setenv("STARPU_SILENT", "1", 1);
+	setenv("STARPU_WORKERS_NOBIND", "1", 1);
+	for (long i = 0; i < options.count; i++)
+		nbad += run_seed(&options, options.first + (uint64_t)i);
+	printf("fuzz: %ld programs from seed %llu, %d bad\n", options.count,
+	       (unsigned long long)options.first, nbad);
+	return nbad != 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdlib.h>
+
+#include "run.h"
+
+/* run.c - a program from its first registration to its last check. */
+
+void run_bad(struct run *run, const struct op *op, const char *what, uint64_t seen,
+	     uint64_t expected)
+{
+	const struct program *program = run->program;
+
+	if (__atomic_add_fetch(&run->nbad, 1, __ATOMIC_SEQ_CST) > 10)
+		return;
+	printf("BAD seed %llu rank %d/%d operation %d: %s is %llx, expected %llx\n",
+	       (unsigned long long)program->seed, program->rank, program->nranks,
+	       op ? op->id : -1, what, (unsigned long long)seen,
+	       (unsigned long long)expected);
+	fflush(stdout);
+}
+
+static struct lane_run *lane_open(struct run *run, int index)
+{
+	struct lane_run *lane = calloc(1, sizeof(*lane));
+
+	lane->run = run;
+	lane->index = index;
+	lane->lane = &run->program->lanes[index];
+	return lane;
+}
+
+static void lane_register(struct lane_run *lane)
+{
+	for (int i = 0; i < lane->lane->ndata; i++)
+		live_register(lane, &lane->live[i], &lane->lane->shapes[i]);
+}
+
+/* The next operation of the lane: 1, or 0 after the last. */
+static int lane_step(struct lane_run *lane)
+{
+	struct program *program = lane->run->program;
+	struct op *op;
+
+	while (lane->next_op < program->nops &&
+	       (program->ops[lane->next_op].lane != lane->index ||
+		program->ops[lane->next_op].skip))
+		lane->next_op++;
+	if (lane->next_op == program->nops)
+		return 0;
+	op = &program->ops[lane->next_op++];
+	if (!run_task_op(lane, op) && !run_local_op(lane, op) && !run_chain_op(lane, op))
+		abort();
+	return 1;
+}
+
+static void check_final(struct lane_run *lane, int i)
+{
+	const struct program *program = lane->run->program;
+	struct live *live = &lane->live[i];
+	uint64_t expected = program->final[lane->index][i], seen;
+
+	if (!program->has_value[lane->index][i]) {
+		live_unregister(lane, live);
+		return;
+	}
+	if (!live->home.values) {
+		seen = live_acquired_hash(live);
+		live_unregister(lane, live);
+	} else {
+		live_unregister(lane, live);
+		seen = view_hash(&live->home);
+	}
+	if (seen != expected)
+		run_bad(lane->run, NULL, "value at the end", seen, expected);
+}
+
+static void lane_finish(struct lane_run *lane)
+{
+	tasks_wait_kept(lane);
+	starpu_task_wait_for_all();
+	for (int i = 0; i < lane->lane->ndata; i++) {
+		check_final(lane, i);
+		free(lane->live[i].home.values);
+	}
+	chains_finish(lane);
+}
+
+static void lane_play(void *arg)
+{
+	struct lane_run *lane = arg;
+
+	lane_register(lane);
+	while (lane_step(lane))
+		stage_yield();
+	lane_finish(lane);
+}
+
+/* One thread plays them all: operations in the program's order. */
+static void play_in_turn(struct run *run)
+{
+	struct program *program = run->program;
+
+	for (int l = 0; l < program->nlanes; l++)
+		lane_register(run->lanes[l]);
+	for (int i = 0; i < program->nops; i++) {
+		struct lane_run *lane = run->lanes[program->ops[i].lane];
+
+		if (program->ops[i].skip)
+			continue;
+		lane->next_op = i;
+		lane_step(lane);
+	}
+	for (int l = 0; l < program->nlanes; l++)
+		lane_finish(run->lanes[l]);
+}
+
+static int start(struct run *run)
+{
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	if (starpu_init(&conf)) {
+		run_bad(run, NULL, "starpu_init()", 1, 0);
+		return 0;
+	}
+	run->ncpus = (int)starpu_cpu_worker_get_count();
+	return 1;
+}
+
+int run_program(struct program *program)
+{
+	struct run run = {.program = program};
+
+	if (!start(&run))
+		return 1;
+	for (int l = 0; l < program->nlanes; l++)
+		run.lanes[l] = lane_open(&run, l);
+	if (stage_is_single())
+		play_in_turn(&run);
+	else
+		stage_run_lanes(program->nlanes, lane_play, (void **)run.lanes);
+	for (int l = 0; l < program->nlanes; l++)
+		free(run.lanes[l]);
+	starpu_shutdown();
+	return run.nbad;
+}

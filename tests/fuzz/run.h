@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_TESTS_FUZZ_RUN_H
+#define ORR_TESTS_FUZZ_RUN_H
+
+/*
+ * run.h - a program run by the library, through the public interface.
+ *
+ * Public headers only, so that the same sources are built for threads and Open MPI,
+ * for simulation, and for the fake.
+ */
+#include <starpu_mpi.h>
+
+#include "program.h"
+
+enum { MAX_KEPT = 16, MAX_TAGS = 256, MAX_MANY = 90 };
+
+struct run {
+	struct program *program;
+	struct lane_run *lanes[MAX_LANES];
+	int nbad; /* atomic */
+	int ncpus;
+	int policy; /* that chooses nodes */
+	int sum_model_is_used;
+};
+
+/* A registered datum of a lane. */
+struct live {
+	starpu_data_handle_t handle;
+	struct shape shape;
+	struct view home; /* values NULL: none here */
+	int has_scratch_users;
+};
+
+struct chain;
+struct repeat;
+struct ping;
+
+struct lane_run {
+	struct run *run;
+	const struct lane *lane;
+	int index, next_op, rank;
+	MPI_Comm comm;
+	struct live live[MAX_DATA];
+	starpu_data_handle_t scratch; /* of distributed tasks */
+	struct starpu_task *kept[MAX_KEPT];
+	int nkept;
+	starpu_tag_t tags[MAX_TAGS];
+	int ntags;
+	struct chain *chains;
+	struct repeat *repeats;
+	struct ping *pings;
+	struct acquisition *acquisitions;
+	uint64_t many[MAX_MANY];
+	starpu_data_handle_t many_handles[MAX_MANY];
+	uint64_t many_sum;
+	int has_many, cache_is_on, nfetched;
+};
+
+/* What a kernel is given: its operation, and where to complain. */
+struct ticket {
+	struct run *run;
+	const struct op *op;
+};
+
+void run_bad(struct run *run, const struct op *op, const char *what, uint64_t seen,
+	     uint64_t expected);
+/* All of a program; returns how much was wrong. */
+int run_program(struct program *program);
+
+/* Registered data: live.c. */
+void live_register(struct lane_run *lane, struct live *live, const struct shape *shape);
+void live_unregister(struct lane_run *lane, struct live *live);
+struct view live_local_view(const struct live *live);
+struct view view_of_buffer(void *buffer);
+int live_is_here(const struct lane_run *lane, const struct live *live);
+uint64_t live_acquired_hash(struct live *live);
+
+/* Operations: 1 when the kind was theirs. */
+int run_task_op(struct lane_run *lane, struct op *op);
+int run_local_op(struct lane_run *lane, struct op *op);
+int run_chain_op(struct lane_run *lane, struct op *op);
+int run_mpi_op(struct lane_run *lane, struct op *op);
+int run_p2p_op(struct lane_run *lane, struct op *op);
+
+/* tasks.c */
+void tasks_insert_mpi(struct lane_run *lane, struct op *op);
+struct starpu_codelet *tasks_codelet(const struct op *op);
+int tasks_descriptions(struct lane_run *lane, const struct op *op,
+		       struct starpu_data_descr *descr);
+void tasks_wait_kept(struct lane_run *lane);
+void tasks_keep(struct lane_run *lane, struct starpu_task *task);
+
+/* At the end of a lane. */
+void chains_finish(struct lane_run *lane);
+void chains_check_ended(struct lane_run *lane);
+void pings_finish(struct lane_run *lane);
+void many_finish(struct lane_run *lane);
+
+/* stage: how lanes run side by side here, and ranks. */
+void stage_run_lanes(int nlanes, void (*play)(void *lane), void **lanes);
+/* Let others go first, where mains take turns. */
+void stage_yield(void);
+/* 1 when lanes may block each other's thread, so one steps all of them. */
+int stage_is_single(void);
+
+#endif
