@@ -140,7 +140,8 @@ void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_im
  * the mode reads.  Blocking.  A second conflicting acquisition by the same
  * thread before the release never returns.
  *
- * @return 0
+ * @return 0; -ENOMEM, with a message, when the data are larger than the memory of the
+ * node where they are wanted: nothing is acquired then
  */
 int starpu_data_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode);
 
@@ -211,11 +212,16 @@ void starpu_data_release_to_on_node(starpu_data_handle_t handle,
  * Ask for a valid copy on a node, as urgently as a task would; async 0 waits
  * for it (then blocking).
  *
- * @return 0
+ * @return 0; -ENOMEM, with a message, when the data are larger than the node's memory
  */
 int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned node, unsigned async);
 
-/** The same, less urgent, and after the writers submitted so far. */
+/**
+ * A hint: the same, after the writers submitted so far, unless others use the room
+ * that it takes; what has no room stays where it is.
+ *
+ * @return 0
+ */
 int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
 				 unsigned async);
 

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "core/coherency.h"
 #include "core/data_ops.h"
+#include "core/room.h"
 
 /* ---- turns on data --------------------------------------------------- */
 
@@ -39,14 +40,33 @@ static int check_memory(const struct node *node, const char *func, int memory)
 	return memory < 0 ? STARPU_ACQUIRE_NO_NODE : memory;
 }
 
+/* 0, or -ENOMEM with a message when the datum can never be in the memory. */
+static int check_size(const char *func, starpu_data_handle_t handle, int memory)
+{
+	struct node *node = handle->node;
+	size_t bytes = coherency_alloc_bytes(handle);
+	char what[128];
+
+	if (memory <= STARPU_MAIN_RAM || room_fits(node, (unsigned)memory, bytes))
+		return 0;
+	orr_complain(node->rank,
+		     "%s: %s needs %zu bytes in memory node %d, which has %zu: use "
+		     "smaller pieces",
+		     func, data_describe(handle, what, sizeof(what)), bytes, memory,
+		     node->memories[memory].capacity_bytes);
+	return -ENOMEM;
+}
+
 int starpu_data_acquire_on_node(starpu_data_handle_t handle, int memory,
 				enum starpu_data_access_mode mode)
 {
 	struct node *node = api_blocking_node(__func__);
 
 	api_check_handle(node, __func__, handle);
-	return data_acquire(node, handle, check_memory(node, __func__, memory),
-			    acquire_mode(node, __func__, mode));
+	memory = check_memory(node, __func__, memory);
+	if (check_size(__func__, handle, memory) != 0)
+		return -ENOMEM;
+	return data_acquire(node, handle, memory, acquire_mode(node, __func__, mode));
 }
 
 int starpu_data_acquire(starpu_data_handle_t handle, enum starpu_data_access_mode mode)
@@ -69,6 +89,8 @@ int starpu_data_acquire_on_node_cb_sequential_consistency(
 	};
 
 	api_check_handle(node, __func__, handle);
+	if (check_size(__func__, handle, wish.memory) != 0)
+		return -ENOMEM;
 	data_acquire_cb(node, handle, &wish);
 	return 0;
 }
@@ -105,8 +127,10 @@ int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int memory,
 	struct node *node = api_blocking_node(__func__);
 
 	api_check_handle(node, __func__, handle);
-	return data_acquire_try(node, handle, check_memory(node, __func__, memory),
-				acquire_mode(node, __func__, mode));
+	memory = check_memory(node, __func__, memory);
+	if (check_size(__func__, handle, memory) != 0)
+		return -ENOMEM;
+	return data_acquire_try(node, handle, memory, acquire_mode(node, __func__, mode));
 }
 
 int starpu_data_acquire_try(starpu_data_handle_t handle,
@@ -199,28 +223,40 @@ void starpu_data_invalidate_submit(starpu_data_handle_t handle)
 
 /* ---- where data are -------------------------------------------------- */
 
+/* 0 or -ENOMEM. */
+static int fetch_on_node(const char *func, starpu_data_handle_t handle,
+			 struct data_target target)
+{
+	struct node *node =
+		target.asynchronous ? api_node(func) : api_blocking_node(func);
+
+	api_check_handle(node, func, handle);
+	check_memory(node, func, (int)target.memory);
+	if (!target.is_hint && check_size(func, handle, (int)target.memory) != 0)
+		return -ENOMEM;
+	return data_fetch(node, handle, &target);
+}
+
 int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned memory,
 			      unsigned async)
 {
-	struct node *node = async ? api_node(__func__) : api_blocking_node(__func__);
-
-	api_check_handle(node, __func__, handle);
-	data_fetch(node, handle, (unsigned)check_memory(node, __func__, (int)memory),
-		   async != 0);
-	return 0;
+	return fetch_on_node(__func__, handle,
+			     (struct data_target){memory, async != 0, 0});
 }
 
+/* A hint: what has no room stays where it is. */
 int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned memory,
 				 unsigned async)
 {
-	return starpu_data_fetch_on_node(handle, memory, async);
+	fetch_on_node(__func__, handle, (struct data_target){memory, async != 0, 1});
+	return 0;
 }
 
 int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned memory,
 				      unsigned async, int prio)
 {
 	(void)prio;
-	return starpu_data_fetch_on_node(handle, memory, async);
+	return starpu_data_prefetch_on_node(handle, memory, async);
 }
 
 /* A hint; where room is short, idle copies leave in the order of their last use. */
@@ -240,16 +276,24 @@ void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
 			       int *is_requested)
 {
 	unsigned memory = (unsigned)memory_node;
-	struct copy_state *copy = data_find_copy(handle, memory);
+	struct data_body *body = data_body(handle);
+	struct copy_state *copy;
+	int allocated, valid, arriving;
 
+	orr_lock(&handle->lock);
+	copy = data_find_copy(handle, memory);
+	allocated = copy && copy->allocated;
+	valid = (body->valid & memory_bit(memory)) != 0;
+	arriving = (body->arriving & memory_bit(memory)) != 0;
+	orr_unlock(&handle->lock);
 	if (is_allocated)
-		*is_allocated = copy && copy->allocated;
+		*is_allocated = allocated;
 	if (is_valid)
-		*is_valid = (data_body(handle)->valid & memory_bit(memory)) != 0;
+		*is_valid = valid;
 	if (is_loading)
-		*is_loading = (data_body(handle)->arriving & memory_bit(memory)) != 0;
+		*is_loading = arriving;
 	if (is_requested)
-		*is_requested = (data_body(handle)->arriving & memory_bit(memory)) != 0;
+		*is_requested = arriving;
 }
 
 void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
@@ -261,17 +305,21 @@ void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
 
 unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned memory)
 {
-	const struct data_body *body = data_body(handle);
+	int is_valid, is_loading;
 
-	return ((body->valid | body->arriving) & memory_bit(memory)) != 0;
+	starpu_data_query_status2(handle, (int)memory, NULL, &is_valid, &is_loading,
+				  NULL);
+	return is_valid || is_loading;
 }
 
 unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,
 					       unsigned memory_node)
 {
-	struct copy_state *copy = data_find_copy(handle, memory_node);
+	int is_allocated;
 
-	return copy && copy->allocated;
+	starpu_data_query_status2(handle, (int)memory_node, &is_allocated, NULL, NULL,
+				  NULL);
+	return is_allocated != 0;
 }
 
 /* ---- attributes ------------------------------------------------------ */

@@ -152,7 +152,12 @@ int starpu_data_interface_get_next_id(void)
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
 {
-	return data_copy(handle, memory_node)->interface;
+	struct copy_state *copy;
+
+	orr_lock(&handle->lock);
+	copy = data_copy(handle, memory_node);
+	orr_unlock(&handle->lock);
+	return copy->interface;
 }
 
 enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t handle)
@@ -178,9 +183,14 @@ int starpu_data_get_home_node(starpu_data_handle_t handle)
 
 void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory)
 {
-	struct copy_state *copy = data_find_copy(handle, memory);
+	struct copy_state *copy;
+	int allocated;
 
-	if (!copy || !copy->allocated)
+	orr_lock(&handle->lock);
+	copy = data_find_copy(handle, memory);
+	allocated = copy && copy->allocated;
+	orr_unlock(&handle->lock);
+	if (!allocated)
 		return NULL;
 	if (handle->ops->to_pointer)
 		return handle->ops->to_pointer(copy->interface, memory);
@@ -243,7 +253,8 @@ uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle)
 {
 	unsigned memory = starpu_worker_get_local_memory_node();
 
-	return ((struct starpu_matrix_interface *)data_copy(handle, memory)->interface)
+	return ((struct starpu_matrix_interface *)starpu_data_get_interface_on_node(
+			handle, memory))
 		->ld;
 }
 

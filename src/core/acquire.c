@@ -36,8 +36,7 @@ static void acquire_fetch(struct acquire *acquire)
 
 	job_move(job, JOB_FETCHING);
 	job->nfetching = 1;
-	if (acquire->memory >= 0 &&
-	    !coherency_fetch(&job->accesses[0], (unsigned)acquire->memory))
+	if (acquire->memory >= 0 && !coherency_fetch(job, (unsigned)acquire->memory))
 		return;
 	job->nfetching = 0;
 	acquire_fetched(job);
@@ -82,6 +81,7 @@ static void prepare(struct node *node, struct acquire *acquire,
 	acquire->job.naccesses = 1;
 	acquire->job.accesses[0] = (struct access){
 		.job = &acquire->job, .datum = handle, .mode = (unsigned short)mode};
+	acquire->job.is_hint = acquire->is_hint != 0;
 	job_move(&acquire->job, JOB_BLOCKED);
 }
 
@@ -125,7 +125,8 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 	job_move(&acquire->job, JOB_READY);
 	job_move(&acquire->job, JOB_FETCHING);
 	acquire->job.nfetching = 1;
-	if (acquire->memory >= 0 && !coherency_fetch(access, (unsigned)acquire->memory))
+	if (acquire->memory >= 0 &&
+	    !coherency_fetch(&acquire->job, (unsigned)acquire->memory))
 		return 1; /* acquired() tells when the copy is there. */
 	acquire->job.nfetching = 0;
 	acquire_fetched(&acquire->job);
@@ -139,7 +140,7 @@ void acquire_release(struct acquire *acquire)
 	struct ready ready = {.depth = acquire->depth + 1};
 
 	job_move(job, JOB_DONE);
-	coherency_unpin(&job->accesses[0]);
+	coherency_unpin(job);
 	deps_release(job, &ready);
 	/* The owner may use the struct again from here on. */
 	ready_run(node, &ready);

@@ -2,130 +2,37 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/coherency.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "core/interfaces.h"
+#include "core/room.h"
 #include "core/task.h"
 
 /*
- * Locks: a datum's, then a memory's.  Eviction holds the datum that asks for room
- * and only tries the lock of the one it evicts.
+ * Locks: a datum's, then a memory's.  Whoever gives something of a memory back calls
+ * room_serve() when the datum is unlocked.
+ *
+ * A copy has at most one transfer to it in flight, and as long as it has, nobody uses
+ * the copy: the hardware writes there, even when the value has become stale.
  */
-
-static void start_copy(struct node *node, struct copy_state *from, struct copy_state *to);
 
 static int needs_value(const struct access *access)
 {
 	return (access->mode & STARPU_R) != 0;
 }
 
-static size_t alloc_bytes(starpu_data_handle_t datum)
+/* Merged accesses are fetched by the first of them. */
+static int is_fetched(const struct access *access)
+{
+	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
+}
+
+size_t coherency_alloc_bytes(starpu_data_handle_t datum)
 {
 	return datum->ops->get_alloc_size ? datum->ops->get_alloc_size(datum)
 					  : datum->ops->get_size(datum);
-}
-
-/* The datum is locked.  A pinned copy stays where it is. */
-static void pin(struct node *node, struct copy_state *copy)
-{
-	struct memory *memory = &node->memories[copy->memory];
-
-	if (copy->refs++ > 0 || copy->memory == STARPU_MAIN_RAM)
-		return;
-	orr_lock(&memory->lock);
-	memory->pinned_bytes += alloc_bytes(copy->datum);
-	orr_unlock(&memory->lock);
-}
-
-/* The datum is locked.  1 when nobody pins the copy any more. */
-static int unpin(struct node *node, struct copy_state *copy)
-{
-	struct memory *memory = &node->memories[copy->memory];
-
-	if (--copy->refs > 0)
-		return 0;
-	if (copy->memory == STARPU_MAIN_RAM)
-		return 1;
-	orr_lock(&memory->lock);
-	memory->pinned_bytes -= alloc_bytes(copy->datum);
-	orr_unlock(&memory->lock);
-	return 1;
-}
-
-/* ---- room in a memory ------------------------------------------------ */
-
-static void list_copy(struct memory *memory, struct copy_state *copy)
-{
-	orr_lock(&memory->lock);
-	copy->listed = 1;
-	copy->newer = NULL;
-	copy->older = memory->newest;
-	if (memory->newest)
-		memory->newest->newer = copy;
-	else
-		memory->oldest = copy;
-	memory->newest = copy;
-	orr_unlock(&memory->lock);
-}
-
-/* The memory is locked. */
-static void unlink_copy(struct memory *memory, struct copy_state *copy)
-{
-	if (copy->older)
-		copy->older->newer = copy->newer;
-	else
-		memory->oldest = copy->newer;
-	if (copy->newer)
-		copy->newer->older = copy->older;
-	else
-		memory->newest = copy->older;
-	copy->listed = 0;
-}
-
-static void unlist_copy(struct memory *memory, struct copy_state *copy)
-{
-	orr_lock(&memory->lock);
-	if (copy->listed)
-		unlink_copy(memory, copy);
-	orr_unlock(&memory->lock);
-}
-
-/* Free what the runtime allocated for this copy. */
-static void release_memory(struct node *node, struct copy_state *copy)
-{
-	starpu_data_handle_t datum = copy->datum;
-
-	datum->body->valid &= ~memory_bit(copy->memory);
-	if (!copy->allocated)
-		return;
-	if (copy->memory == STARPU_MAIN_RAM && (datum->flags & DATUM_USER_MEMORY))
-		return;
-	if (copy->memory != STARPU_MAIN_RAM) {
-		struct memory *memory = &node->memories[copy->memory];
-
-		unlist_copy(memory, copy);
-		orr_lock(&memory->lock);
-		memory->used_bytes -= alloc_bytes(datum);
-		orr_unlock(&memory->lock);
-	}
-	datum->ops->free_data_on_node(copy->interface, copy->memory);
-	copy->allocated = 0;
-}
-
-static int reserve(struct memory *memory, size_t bytes)
-{
-	int fits;
-
-	orr_lock(&memory->lock);
-	fits = !memory->capacity_bytes ||
-	       memory->used_bytes + bytes <= memory->capacity_bytes;
-	if (fits)
-		memory->used_bytes += bytes;
-	orr_unlock(&memory->lock);
-	return fits;
 }
 
 static int is_valid(const struct copy_state *copy)
@@ -138,159 +45,93 @@ static int is_valid_elsewhere(const struct copy_state *copy)
 	return (copy->datum->body->valid & ~memory_bit(copy->memory)) != 0;
 }
 
-/* Throw out the least recently used copy of a memory, after sending its value to
- * main memory when it is the only one.  1: tried one, 0: nothing to throw out. */
-static int evict_one(struct node *node, struct memory *memory)
-{
-	struct copy_state *copy;
-	starpu_data_handle_t datum;
-	struct data_body *body;
+/* ---- copies; the datum is locked ------------------------------------- */
 
-	orr_lock(&memory->lock);
-	copy = memory->oldest;
-	if (copy)
-		unlink_copy(memory, copy);
-	orr_unlock(&memory->lock);
-	if (!copy)
-		return 0;
-	datum = copy->datum;
-	body = data_body(datum);
-	if (!orr_trylock(&datum->lock)) {
-		list_copy(memory, copy);
-		return 0;
-	}
-	if (copy->refs == 0 && copy->allocated) {
-		if (!is_valid(copy) || is_valid_elsewhere(copy)) {
-			release_memory(node, copy);
-		} else if (!(body->arriving & memory_bit(STARPU_MAIN_RAM))) {
-			pin(node, copy); /* Until its value has left: see arrived(). */
-			start_copy(node, copy, &body->main);
-		}
-	}
-	orr_unlock(&datum->lock);
-	return 1;
+static void use_copy(struct copy_state *copy)
+{
+	if (copy->memory == STARPU_MAIN_RAM)
+		copy->refs++;
+	else
+		room_use(copy);
 }
 
-/* 0; -EAGAIN: the fetch was put aside until there is room. */
-static int allocate(struct node *node, struct copy_state *copy)
+static void unuse_copy(struct copy_state *copy, const struct access *access)
+{
+	if (copy->memory == STARPU_MAIN_RAM)
+		copy->refs--;
+	else
+		room_unuse(copy, access, !is_valid(copy));
+}
+
+static void allocate(struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
-	starpu_ssize_t got;
+	char what[128];
 
 	if (copy->allocated)
-		return 0;
-	if (copy->memory != STARPU_MAIN_RAM) {
-		struct memory *memory = &node->memories[copy->memory];
-
-		while (!reserve(memory, alloc_bytes(datum)))
-			if (!evict_one(node, memory))
-				return -EAGAIN;
-	}
-	got = datum->ops->allocate_data_on_node(copy->interface, copy->memory);
-	if (got < 0) {
-		char what[128];
-
-		orr_die(node->rank, "no memory for %s: %zu bytes refused",
-			data_describe(datum, what, sizeof(what)), alloc_bytes(datum));
-	}
+		return;
+	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
+		orr_die(datum->node->rank, "no memory for %s: %zu bytes refused",
+			data_describe(datum, what, sizeof(what)),
+			coherency_alloc_bytes(datum));
 	copy->allocated = 1;
-	return 0;
 }
 
-/* ---- values on their way --------------------------------------------- */
-
-static void access_fetched(struct access *access)
+static void free_bytes(struct copy_state *copy)
 {
-	struct job *job = access->job;
-
-	if (orr_add(&job->nfetching, -1) == 0)
-		job_fetched(job);
+	if (copy->allocated)
+		copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
+	copy->allocated = 0;
 }
 
-/* access has its copy, whose value is there when it is needed; datum locked. */
+/* The copy's room is its own no more: free it and give the room back. */
+static void free_going(struct copy_state *copy)
+{
+	copy->datum->body->valid &= ~memory_bit(copy->memory);
+	free_bytes(copy);
+	room_gone(copy);
+}
+
+/* Free what the runtime allocated for this copy, unless something still uses it. */
+static void release_copy(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+
+	if (copy->memory != STARPU_MAIN_RAM) {
+		if (room_take(copy))
+			free_going(copy);
+	} else if (!(datum->flags & DATUM_USER_MEMORY) && !copy->incoming &&
+		   copy->refs == 0) {
+		free_bytes(copy);
+	}
+}
+
+/* ---- values; the datum is locked ------------------------------------- */
+
+/* What is in flight from now on is of another epoch. */
+static void forget_value(struct data_body *body)
+{
+	body->valid = 0;
+	body->arriving = 0;
+	body->epoch++;
+}
+
+/* access has its copy and is going to write it: the others are stale. */
 static void settle(struct access *access)
 {
 	starpu_data_handle_t datum = access->datum;
 	struct data_body *body = data_body(datum);
 	struct copy_state *copy = access->copy;
+	unsigned stale =
+		body->valid & ~memory_bit(copy->memory) & ~memory_bit(STARPU_MAIN_RAM);
 
 	if (!(access->mode & STARPU_W))
 		return;
+	forget_value(body);
 	body->valid = memory_bit(copy->memory);
 	body->has_value = 1;
-}
-
-/* Some memory became evictable or free: try the fetches that wait for room. */
-static void feed_starved(struct node *node, struct memory *memory)
-{
-	struct access *access;
-
-	orr_lock(&memory->lock);
-	access = memory->starved;
-	memory->starved = NULL;
-	orr_unlock(&memory->lock);
-	(void)node;
-	while (access) {
-		struct access *next = access->next;
-
-		if (coherency_fetch(access, access->memory))
-			access_fetched(access);
-		access = next;
-	}
-}
-
-static void arrived(struct plat_copy *transfer)
-{
-	struct copy_state *to = transfer->owner;
-	starpu_data_handle_t datum = to->datum;
-	struct node *node = datum->node;
-	unsigned from_memory = transfer->from;
-	struct copy_state *from = data_find_copy(datum, from_memory);
-	struct access *access, *waiters;
-
-	free(transfer);
-	orr_lock(&datum->lock);
-	datum->body->valid |= memory_bit(to->memory);
-	datum->body->arriving &= ~memory_bit(to->memory);
-	waiters = to->waiters;
-	to->waiters = NULL;
-	for (access = waiters; access; access = access->next)
-		settle(access);
-	if (unpin(node, from) && from_memory != STARPU_MAIN_RAM && from->allocated)
-		list_copy(&node->memories[from_memory], from);
-	orr_unlock(&datum->lock);
-	while ((access = waiters)) {
-		waiters = access->next;
-		access_fetched(access);
-	}
-	if (from_memory != STARPU_MAIN_RAM && node->memories[from_memory].starved)
-		feed_starved(node, &node->memories[from_memory]);
-}
-
-/* The datum is locked and from is pinned once for the time of the transfer. */
-static void start_copy(struct node *node, struct copy_state *from, struct copy_state *to)
-{
-	struct plat_copy *transfer = orr_alloc(sizeof(*transfer));
-	starpu_data_handle_t datum = from->datum;
-
-	if (to->memory == STARPU_MAIN_RAM)
-		allocate(node, to);
-	*transfer = (struct plat_copy){.from = from->memory,
-				       .to = to->memory,
-				       .bytes = data_bytes(datum),
-				       .from_interface = from->interface,
-				       .to_interface = to->interface,
-				       .methods = datum->ops->copy_methods,
-				       .done = arrived,
-				       .owner = to};
-	datum->body->arriving |= memory_bit(to->memory);
-	if (plat_copy(node->plat, transfer)) {
-		/* Done at once: the same as arriving, under the lock we hold. */
-		datum->body->valid |= memory_bit(to->memory);
-		datum->body->arriving &= ~memory_bit(to->memory);
-		unpin(node, from);
-		free(transfer);
-	}
+	for (; stale; stale &= stale - 1)
+		room_demote(data_find_copy(datum, (unsigned)__builtin_ctz(stale)));
 }
 
 /* A memory that holds the value: main memory if it does, else the first GPU. */
@@ -317,43 +158,285 @@ static void complain_no_value(struct access *access)
 		data_describe(access->datum, what, sizeof(what)));
 }
 
-/* The copy is pinned and the datum locked: bring the value.  1 when it is there. */
-static int bring(struct access *access, struct copy_state *copy)
+/* ---- transfers ------------------------------------------------------- */
+
+struct transfer {
+	struct plat_copy copy; /* first */
+	struct copy_state *from, *to;
+	unsigned epoch; /* of the value */
+	int evicts;     /* from leaves at the end */
+};
+
+/* The copy was evicted, and its value is elsewhere if it is needed. */
+static void end_eviction(struct copy_state *copy)
 {
-	struct node *node = access->job->node;
-	struct copy_state *source;
+	if (room_let_go(copy))
+		free_going(copy);
+	else
+		unuse_copy(copy, NULL);
+}
 
-	if (!(access->datum->body->arriving & memory_bit(copy->memory))) {
-		if (allocate(node, copy) != 0) {
-			struct memory *memory = &node->memories[copy->memory];
+/* The bytes have come; the datum is locked. */
+static void land(struct transfer *transfer)
+{
+	struct copy_state *to = transfer->to;
+	struct data_body *body = to->datum->body;
 
-			orr_lock(&memory->lock);
-			access->next = memory->starved;
-			memory->starved = access;
-			orr_unlock(&memory->lock);
-			return -EAGAIN;
-		}
-		if (!needs_value(access) || is_valid(copy))
-			return 1;
-		source = find_source(access->datum);
-		if (!source)
-			complain_no_value(access);
-		if (source->memory != STARPU_MAIN_RAM)
-			unlist_copy(&node->memories[source->memory], source);
-		pin(node, source);
-		start_copy(node, source, copy);
-		if (is_valid(copy))
-			return 1;
+	to->incoming = 0;
+	if (transfer->epoch == body->epoch) {
+		body->valid |= memory_bit(to->memory);
+		body->arriving &= ~memory_bit(to->memory);
 	}
-	access->next = copy->waiters;
-	copy->waiters = access;
+	if (transfer->evicts)
+		end_eviction(transfer->from);
+	else
+		unuse_copy(transfer->from, NULL);
+	free(transfer);
+}
+
+static void arrived(struct plat_copy *copy);
+
+/* The datum is locked; from is used once for the time of the transfer. */
+static void start_transfer(struct copy_state *from, struct copy_state *to, int evicts)
+{
+	struct transfer *transfer = orr_alloc(sizeof(*transfer));
+	starpu_data_handle_t datum = from->datum;
+
+	transfer->copy = (struct plat_copy){.from = from->memory,
+					    .to = to->memory,
+					    .bytes = data_bytes(datum),
+					    .from_interface = from->interface,
+					    .to_interface = to->interface,
+					    .methods = datum->ops->copy_methods,
+					    .done = arrived};
+	transfer->from = from;
+	transfer->to = to;
+	transfer->epoch = datum->body->epoch;
+	transfer->evicts = evicts;
+	ORR_ASSERT(!to->incoming && is_valid(from));
+	to->incoming = 1;
+	datum->body->arriving |= memory_bit(to->memory);
+	if (plat_copy(datum->node->plat, &transfer->copy))
+		land(transfer);
+}
+
+/* The access's copy has room and is used, the datum is locked: bring the value.  1 when
+ * it is there, 0 when the access waits for a transfer, after which to try again. */
+static int bring(struct access *access)
+{
+	struct copy_state *copy = access->copy, *source;
+
+	if (!copy->incoming) {
+		allocate(copy);
+		if (needs_value(access) && !is_valid(copy)) {
+			source = find_source(access->datum);
+			if (!source)
+				complain_no_value(access);
+			use_copy(source);
+			start_transfer(source, copy, 0);
+		}
+	}
+	if (copy->incoming) {
+		access->next = copy->waiters;
+		copy->waiters = access;
+		return 0;
+	}
+	settle(access);
+	return 1;
+}
+
+static void access_fetched(struct access *access)
+{
+	struct job *job = access->job;
+
+	if (orr_add(&job->nfetching, -1) == 0)
+		job_fetched(job);
+}
+
+/* Those that waited for a transfer to this copy; returns who has all, linked. */
+static struct access *bring_again(struct copy_state *copy)
+{
+	struct access *waiters = copy->waiters, *settled = NULL, **last = &settled;
+
+	copy->waiters = NULL;
+	while (waiters) {
+		struct access *access = waiters;
+
+		waiters = access->next;
+		if (!bring(access))
+			continue;
+		access->next = NULL;
+		*last = access;
+		last = &access->next;
+	}
+	return settled;
+}
+
+/* ---- evictions ------------------------------------------------------- */
+
+/* The copy is being evicted; the datum is locked. */
+static void step_eviction(struct copy_state *copy)
+{
+	struct copy_state *home = &copy->datum->body->main;
+
+	if (!room_is_leaving(copy) || !is_valid(copy) || is_valid_elsewhere(copy)) {
+		end_eviction(copy);
+	} else if (home->incoming) {
+		copy->evict_waits = 1; /* A stale value is on its way there. */
+	} else {
+		allocate(home);
+		start_transfer(copy, home, 1);
+	}
+}
+
+/* Main memory can take values again. */
+static void resume_evictions(starpu_data_handle_t datum)
+{
+	struct data_extra *extra = datum->body->extra;
+
+	for (int i = 1; extra && i < datum->node->nmemories; i++) {
+		struct copy_state *copy = extra->copies[i];
+
+		if (!copy || !copy->evict_waits)
+			continue;
+		copy->evict_waits = 0;
+		step_eviction(copy);
+	}
+}
+
+/* ---- the end of a datum ---------------------------------------------- */
+
+static int is_in_use(starpu_data_handle_t datum)
+{
+	struct data_body *body = datum->body;
+	struct data_extra *extra = body->extra;
+
+	if (body->main.incoming || body->main.refs > 0)
+		return 1;
+	for (int i = 1; extra && i < datum->node->nmemories; i++)
+		if (extra->copies[i] && room_is_taken(extra->copies[i]))
+			return 1;
 	return 0;
 }
 
-/* Each scratch access has memory of its own for as long as it lasts. */
-static int fetch_scratch(struct access *access, unsigned memory)
+/* The datum is locked.  Forget the value, free what nobody uses. */
+static void wipe(starpu_data_handle_t datum)
 {
-	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = datum->body;
+
+	body->has_value = 0;
+	forget_value(body);
+	release_copy(&body->main);
+	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
+		if (body->extra->copies[i])
+			release_copy(body->extra->copies[i]);
+}
+
+/* Unlock a datum of which a transfer or an eviction has ended. */
+static void unlock_after_use(starpu_data_handle_t datum)
+{
+	struct data_body *body = datum->body;
+	struct node *node = datum->node;
+	struct plat_gate *gate = NULL;
+	int over = 0;
+
+	if (!body->has_value)
+		release_copy(&body->main);
+	if (body->retired) {
+		wipe(datum);
+		over = !is_in_use(datum);
+		gate = body->retiring;
+	}
+	orr_unlock(&datum->lock);
+	if (!over)
+		return;
+	if (gate)
+		plat_gate_open(node->plat, gate);
+	else
+		data_free_now(node, datum);
+}
+
+/* Of all memories whose room may have changed. */
+static void serve_all(struct node *node)
+{
+	for (int i = 1; i < node->nmemories; i++)
+		room_serve(node, (unsigned)i);
+}
+
+int coherency_retire(starpu_data_handle_t handle, struct plat_gate *gate)
+{
+	struct node *node = handle->node;
+	int over;
+
+	orr_lock(&handle->lock);
+	handle->body->retired = 1;
+	handle->body->retiring = gate;
+	wipe(handle);
+	over = !is_in_use(handle);
+	orr_unlock(&handle->lock);
+	serve_all(node);
+	return over;
+}
+
+void coherency_invalidate(starpu_data_handle_t handle, int release)
+{
+	struct data_body *body = data_body(handle);
+
+	orr_lock(&handle->lock);
+	if (release) {
+		wipe(handle);
+	} else {
+		body->has_value = 0;
+		forget_value(body);
+	}
+	orr_unlock(&handle->lock);
+	serve_all(handle->node);
+}
+
+/* ---- ends of transfers ----------------------------------------------- */
+
+static void arrived(struct plat_copy *plat_copy)
+{
+	struct transfer *transfer = ORR_CONTAINER(plat_copy, struct transfer, copy);
+	struct copy_state *to = transfer->to;
+	starpu_data_handle_t datum = to->datum;
+	struct node *node = datum->node;
+	unsigned from = transfer->from->memory;
+	struct access *settled;
+
+	orr_lock(&datum->lock);
+	land(transfer);
+	settled = bring_again(to);
+	if (to->memory == STARPU_MAIN_RAM)
+		resume_evictions(datum);
+	unlock_after_use(datum);
+	while (settled) {
+		struct access *access = settled;
+
+		settled = access->next;
+		access_fetched(access);
+	}
+	if (from != STARPU_MAIN_RAM)
+		room_serve(node, from);
+}
+
+void coherency_evict(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+	struct node *node = datum->node;
+	unsigned memory = copy->memory;
+
+	orr_lock(&datum->lock);
+	step_eviction(copy);
+	unlock_after_use(datum);
+	room_serve(node, memory);
+}
+
+/* ---- fetching -------------------------------------------------------- */
+
+/* Each scratch access has memory of its own for as long as it lasts. */
+static struct copy_state *scratch_copy(starpu_data_handle_t datum, unsigned memory)
+{
 	struct copy_state *copy = orr_alloc(sizeof(*copy) + datum->ops->interface_size);
 
 	copy->datum = datum;
@@ -363,118 +446,155 @@ static int fetch_scratch(struct access *access, unsigned memory)
 		interface_clone(datum->ops, copy->interface, datum->interface);
 	else
 		memcpy(copy->interface, datum->interface, datum->ops->interface_size);
-	if (allocate(access->job->node, copy) != 0) {
-		char what[128];
-
-		orr_die(access->job->node->rank,
-			"no room for the scratch %s in memory %u",
-			data_describe(datum, what, sizeof(what)), memory);
-	}
-	access->copy = copy;
-	return 1;
+	return copy;
 }
 
-int coherency_fetch(struct access *access, unsigned memory)
+/* The copy that the access will use; the datum is locked. */
+static struct copy_state *copy_for(struct access *access, unsigned memory)
 {
 	starpu_data_handle_t datum = access->datum;
-	struct copy_state *copy;
-	int there;
+	struct copy_state *copy = access->mode & STARPU_SCRATCH
+					  ? scratch_copy(datum, memory)
+					  : data_copy(datum, memory);
 
-	access->memory = (unsigned char)memory;
-	if (access->mode & STARPU_SCRATCH)
-		return fetch_scratch(access, memory);
-	orr_lock(&datum->lock);
-	copy = data_copy(datum, memory);
-	if (memory != STARPU_MAIN_RAM && copy->listed)
-		unlist_copy(&datum->node->memories[memory], copy);
-	if (access->copy != copy) {
-		access->copy = copy;
-		pin(access->job->node, copy);
-	}
-	there = is_valid(copy) && copy->allocated ? 1 : bring(access, copy);
-	if (there == 1)
-		settle(access);
-	orr_unlock(&datum->lock);
-	return there == 1;
+	if (memory != STARPU_MAIN_RAM)
+		room_measure(copy, coherency_alloc_bytes(datum));
+	return copy;
 }
 
-void coherency_unpin(struct access *access)
+/* Name the copies, before there is room for them. */
+static void prepare(struct job *job, unsigned memory)
 {
-	struct copy_state *copy = access->copy;
-	starpu_data_handle_t datum = access->datum;
-	struct node *node = access->job->node;
-	struct memory *memory;
-
-	if (!copy)
-		return;
-	access->copy = NULL;
-	if (access->mode & STARPU_SCRATCH) {
-		if (copy->memory != STARPU_MAIN_RAM) {
-			memory = &node->memories[copy->memory];
-			orr_lock(&memory->lock);
-			memory->used_bytes -= alloc_bytes(datum);
-			orr_unlock(&memory->lock);
-		}
-		datum->ops->free_data_on_node(copy->interface, copy->memory);
-		free(copy);
-		return;
-	}
-	orr_lock(&datum->lock);
-	memory = &node->memories[copy->memory];
-	if (unpin(node, copy) && copy->memory != STARPU_MAIN_RAM)
-		list_copy(memory, copy);
-	orr_unlock(&datum->lock);
-	if (memory->starved)
-		feed_starved(node, memory);
-}
-
-void coherency_invalidate(starpu_data_handle_t handle, int release)
-{
-	struct node *node = handle->node;
-	struct data_body *body = data_body(handle);
-
-	orr_lock(&handle->lock);
-	body->has_value = 0;
-	body->valid = 0;
-	if (release)
-		release_memory(node, &body->main);
-	for (int i = 1; release && body->extra && i < node->nmemories; i++)
-		if (body->extra->copies[i])
-			release_memory(node, body->extra->copies[i]);
-	orr_unlock(&handle->lock);
-}
-
-int coherency_fits(struct job *job, unsigned memory)
-{
-	struct memory *where = &job->node->memories[memory];
-	size_t total = 0, more = 0;
-
-	if (!where->capacity_bytes)
-		return 1;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
-		struct copy_state *copy = data_find_copy(access->datum, memory);
 
-		if (access->state == ACCESS_SKIPPED && !(access->mode & STARPU_SCRATCH))
+		if (!is_fetched(access))
 			continue;
-		total += alloc_bytes(access->datum);
-		if (!copy || copy->refs == 0 || (access->mode & STARPU_SCRATCH))
-			more += alloc_bytes(access->datum);
+		access->memory = (unsigned char)memory;
+		orr_lock(&access->datum->lock);
+		access->copy = copy_for(access, memory);
+		orr_unlock(&access->datum->lock);
 	}
-	if (total > where->capacity_bytes)
-		orr_die(job->node->rank,
-			"task \"%s\" needs %zu bytes in memory node %u, which has %zu: "
-			"use smaller pieces, or run it elsewhere (where, "
-			"STARPU_LIMIT_CUDA_MEM)",
-			task_name(job->task), total, memory,
-			where->capacity_bytes);
-	return where->pinned_bytes + more <= where->capacity_bytes;
+}
+
+/* The same in main memory, which has room, and bring the value.  1 when it is there. */
+static int fetch_home(struct access *access)
+{
+	starpu_data_handle_t datum = access->datum;
+	int there = 1;
+
+	access->memory = STARPU_MAIN_RAM;
+	orr_lock(&datum->lock);
+	access->copy = copy_for(access, STARPU_MAIN_RAM);
+	access->copy->refs++;
+	if (access->mode & STARPU_SCRATCH)
+		allocate(access->copy);
+	else
+		there = bring(access);
+	orr_unlock(&datum->lock);
+	return there;
+}
+
+/* The same where there is room for the copy now. */
+static int fetch_there(struct access *access)
+{
+	int there = 1;
+
+	orr_lock(&access->datum->lock);
+	if (access->mode & STARPU_SCRATCH)
+		allocate(access->copy);
+	else
+		there = bring(access);
+	orr_unlock(&access->datum->lock);
+	return there;
+}
+
+/* 1 when all values are there. */
+static int fetch_all(struct job *job, unsigned memory)
+{
+	int nthere = 1, n = job->naccesses;
+
+	/* At the end the job may be gone. */
+	orr_store(&job->nfetching, 1 + n);
+	for (int i = 0; i < n; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!is_fetched(access) ||
+		    (memory == STARPU_MAIN_RAM ? fetch_home(access)
+					       : fetch_there(access)))
+			nthere++;
+	}
+	return orr_add(&job->nfetching, -nthere) == 0;
+}
+
+int coherency_fetch(struct job *job, unsigned memory)
+{
+	orr_store(&job->nfetching, 1);
+	if (memory != STARPU_MAIN_RAM) {
+		prepare(job, memory);
+		if (!room_reserve(job, memory))
+			return 0;
+	}
+	return fetch_all(job, memory);
+}
+
+void coherency_admitted(struct job *job)
+{
+	if (fetch_all(job, job->accesses[0].memory))
+		job_fetched(job);
+}
+
+void coherency_refused(struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		job->accesses[i].copy = NULL;
+	orr_store(&job->nfetching, 0);
+	job_fetched(job);
+}
+
+static void end_scratch(struct copy_state *copy)
+{
+	if (copy->memory == STARPU_MAIN_RAM) {
+		free_bytes(copy);
+	} else {
+		room_close(copy);
+		free_bytes(copy);
+		room_gone(copy);
+	}
+	free(copy);
+}
+
+void coherency_unpin(struct job *job)
+{
+	struct node *node = job->node;
+	unsigned memory = STARPU_MAIN_RAM;
+
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		struct copy_state *copy = access->copy;
+
+		if (!copy)
+			continue;
+		access->copy = NULL;
+		memory = copy->memory;
+		if (access->mode & STARPU_SCRATCH) {
+			end_scratch(copy);
+			continue;
+		}
+		orr_lock(&access->datum->lock);
+		unuse_copy(copy, access);
+		orr_unlock(&access->datum->lock);
+	}
+	if (memory != STARPU_MAIN_RAM)
+		room_serve(node, memory);
 }
 
 double coherency_expected_s(struct job *job, unsigned memory)
 {
 	double seconds = 0;
 
+	if (job->node->nmemories == 1)
+		return 0;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 		const struct data_body *body;

@@ -97,7 +97,9 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 	if (handle->home > STARPU_MAIN_RAM) {
 		struct copy_state *copy = data_copy(handle, (unsigned)handle->home);
 
+		memcpy(copy->interface, handle->interface, handle->ops->interface_size);
 		copy->allocated = 1;
+		copy->room = ROOM_USERS;
 	}
 	return body;
 }
@@ -105,10 +107,15 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 struct data_extra *data_extra(starpu_data_handle_t handle)
 {
 	struct data_body *body = data_body(handle);
+	struct data_extra *extra = orr_load_ptr((void **)&body->extra);
 
-	if (!body->extra)
-		body->extra = orr_alloc(sizeof(*body->extra));
-	return body->extra;
+	if (extra)
+		return extra;
+	extra = orr_alloc(sizeof(*extra));
+	if (orr_cas_ptr((void **)&body->extra, NULL, extra))
+		return extra;
+	free(extra); /* Another thread was first. */
+	return orr_load_ptr((void **)&body->extra);
 }
 
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
@@ -152,13 +159,19 @@ static void free_extra(struct data_extra *extra)
 void data_free(struct node *node, starpu_data_handle_t handle)
 {
 	struct data_body *body = handle->body;
-	int index = pool_index(handle->ops);
 
 	ORR_ASSERT(!body || body->npending == 0);
 	if (node->on_unregister)
 		node->on_unregister(node, handle);
-	if (body)
-		coherency_invalidate(handle, 1);
+	if (!body || coherency_retire(handle, NULL))
+		data_free_now(node, handle);
+}
+
+void data_free_now(struct node *node, starpu_data_handle_t handle)
+{
+	struct data_body *body = handle->body;
+	int index = pool_index(handle->ops);
+
 	if (handle->ops->unregister_data_handle)
 		handle->ops->unregister_data_handle(handle);
 	orr_lock(&node->pool_lock);

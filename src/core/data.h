@@ -13,6 +13,7 @@
  * Turns (deps.c): accesses queue in submission order.  The active group is what has
  * been granted; the next group is granted when the active one is empty.
  * Copies (coherency.c): MSI; valid says which memories hold the current value.
+ * Room (room.c): which copies may be in a memory, and who has to leave.
  */
 #include "core/job.h"
 
@@ -29,14 +30,32 @@ enum datum_flag {
 
 enum turn { TURN_NONE, TURN_READ, TURN_WRITE, TURN_COMMUTE };
 
-/* One copy of a datum.  Refs count the jobs that use it or its arrival. */
+/* What a copy outside of main memory has of that memory; see room.h. */
+enum copy_room {
+	ROOM_NONE,
+	ROOM_USED,    /* refs > 0: by accesses, by transfers */
+	ROOM_IDLE,    /* in the list of the memory, to be evicted */
+	ROOM_LEAVING, /* being evicted, nobody uses it; may be used again */
+	ROOM_GOING,   /* being freed */
+	ROOM_USERS    /* the application's memory: stays, and is not counted */
+};
+
+/*
+ * One copy of a datum.  In main memory: all under the datum's lock.  Elsewhere what is
+ * under "room" is the memory's.
+ */
 struct copy_state {
 	starpu_data_handle_t datum;
 	void *interface;
-	struct access *waiters;           /* fetches that wait for the copy on its way */
-	struct copy_state *older, *newer; /* in memory->oldest..newest when evictable */
-	int refs;
-	unsigned char memory, allocated, listed;
+	struct access *waiters;           /* of the transfer to this copy */
+	struct copy_state *older, *newer; /* room: idle copies */
+	size_t bytes;                     /* room: as asked when it got none yet */
+	int refs;                         /* room: users */
+	unsigned short holds;             /* room: of these, the application's */
+	unsigned char room;               /* room: enum copy_room */
+	unsigned char memory, allocated;
+	unsigned char incoming;    /* a transfer to this copy is in flight */
+	unsigned char evict_waits; /* until main memory can take the value */
 };
 
 /* What few data need; allocated on demand. */
@@ -60,8 +79,11 @@ struct data_body {
 	unsigned char turn;      /* enum turn: of the active group */
 	unsigned char has_value; /* some copy has been written or was given */
 	/* Copies. */
-	unsigned valid;    /* memories that hold the current value */
-	unsigned arriving; /* memories that it is on its way to */
+	unsigned valid;        /* memories that hold the current value */
+	unsigned arriving;     /* memories that it is on its way to */
+	unsigned epoch;        /* of the value: a transfer from before brings nothing */
+	unsigned char retired; /* nobody will use it: see coherency_retire() */
+	struct plat_gate *retiring; /* who waits for the last transfer then */
 	struct data_extra *extra;
 	struct job *retry; /* jobs that wait for exclusion */
 	struct copy_state main;
@@ -100,10 +122,14 @@ static inline struct data_body *data_body(starpu_data_handle_t handle)
 /* Register: copies interface (ops->interface_size bytes), fills all memories. */
 starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
 				   struct starpu_data_interface_ops *ops);
-/* No access is pending.  Frees all copies but the user's own memory. */
+/* No access is pending.  Frees all copies but the user's own memory; what an eviction
+ * still uses when it ends. */
 void data_free(struct node *node, starpu_data_handle_t handle);
+/* The last step of it: nothing uses the datum. */
+void data_free_now(struct node *node, starpu_data_handle_t handle);
 struct data_extra *data_extra(starpu_data_handle_t handle);
-/* The copy in a memory, made when it did not exist (not allocated, not valid). */
+/* The copy in a memory, made when it did not exist (not allocated, not valid); outside
+ * of main memory the datum is locked. */
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory);
 static inline unsigned memory_bit(unsigned memory)
 {

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/coherency.h"
+#include "core/room.h"
 #include "core/wait.h"
 
 /* An acquisition by the application, from its start to its release. */
@@ -234,6 +235,10 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	orr_unlock(&handle->lock);
 	if (pending)
 		wait_at(node, &gate, WAIT_UNREGISTER, handle);
+	/* An eviction may still bring its value to the application's memory. */
+	plat_gate_init(&gate);
+	if (body && !coherency_retire(handle, &gate))
+		wait_at(node, &gate, WAIT_UNREGISTER, handle);
 	data_free(node, handle);
 }
 
@@ -256,30 +261,36 @@ static void fetch_acquired(struct acquire *acquire)
 		plat_gate_open(plat, gate);
 }
 
-static void fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
-		  unsigned mode, int asynchronous)
+static struct fetching *fetching_new(unsigned memory, int is_hint)
 {
 	struct fetching *fetching = orr_alloc(sizeof(*fetching));
-	struct plat_gate gate;
 
-	plat_gate_init(&gate);
-	fetching->gate = asynchronous ? NULL : &gate;
 	fetching->acquire.memory = (int)memory;
 	fetching->acquire.acquired = fetch_acquired;
 	fetching->acquire.counted = 1;
 	fetching->acquire.what = "starpu_data_fetch_on_node()";
-	acquire_start(node, &fetching->acquire, handle, mode, 1);
-	if (!asynchronous)
-		wait_at(node, &gate, WAIT_FETCH, handle);
+	fetching->acquire.is_hint = is_hint;
+	return fetching;
 }
 
-void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
-		int asynchronous)
+int data_fetch(struct node *node, starpu_data_handle_t handle,
+	       const struct data_target *target)
 {
-	fetch(node, handle, memory, STARPU_R, asynchronous);
+	struct fetching *fetching;
+	struct plat_gate gate;
+
+	if (!room_fits(node, target->memory, coherency_alloc_bytes(handle)))
+		return -ENOMEM;
+	fetching = fetching_new(target->memory, target->is_hint);
+	plat_gate_init(&gate);
+	fetching->gate = target->asynchronous ? NULL : &gate;
+	acquire_start(node, &fetching->acquire, handle, STARPU_R, 1);
+	return target->asynchronous ? 0 : wait_at(node, &gate, WAIT_FETCH, handle);
 }
 
 void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
 {
-	fetch(node, handle, STARPU_MAIN_RAM, STARPU_W, 1);
+	struct fetching *fetching = fetching_new(STARPU_MAIN_RAM, 0);
+
+	acquire_start(node, &fetching->acquire, handle, STARPU_W, 1);
 }

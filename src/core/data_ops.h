@@ -44,8 +44,14 @@ void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle);
 void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value);
 /* After all accesses so far, without waiting and without value. */
 void data_unregister_submit(struct node *node, starpu_data_handle_t handle);
-/* Fetch a copy for reading, once its writers are done. */
-void data_fetch(struct node *node, starpu_data_handle_t handle, unsigned memory,
-		int asynchronous);
+/* Fetch a copy for reading, once its writers are done.  0, or -ENOMEM when the memory is
+ * smaller than the datum. */
+struct data_target {
+	unsigned memory;
+	int asynchronous;
+	int is_hint; /* not worth waiting for the data that others use */
+};
+int data_fetch(struct node *node, starpu_data_handle_t handle,
+	       const struct data_target *target);
 
 #endif

@@ -65,7 +65,7 @@ struct job {
 	struct node *node;
 	struct starpu_task *task; /* NULL: an acquisition */
 	void (*start)(struct job *job, struct ready *ready);
-	struct job *next; /* in a struct ready, a scheduler queue or a free list */
+	struct job *next; /* ready, in a scheduler's queue, or waiting for room */
 	int missing;      /* atomic */
 	int nfetching;    /* atomic: copies on their way, plus one while starting */
 	unsigned short naccesses;
@@ -76,7 +76,7 @@ struct job {
 	unsigned char terminated;   /* under lock: successors have been told */
 	unsigned char block;        /* part of a task_block of the node's pool */
 	unsigned char was_blocked;  /* counted in node->nblocked */
-	unsigned char postponed;    /* in a pipeline, not fetching yet for want of room */
+	unsigned char is_hint;      /* its fetch may be dropped for want of room */
 	int end_deps;               /* atomic: what termination still waits for */
 	struct orr_lock lock;       /* of successors and the fields below */
 	struct successor *successors;

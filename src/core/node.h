@@ -50,12 +50,13 @@ struct world *world_get(void);
 struct memory {
 	enum starpu_node_kind kind;
 	int devid;
-	struct orr_lock lock;              /* of the accounting and the list below */
-	size_t used_bytes, capacity_bytes; /* capacity 0: no limit */
-	size_t pinned_bytes;               /* of copies that somebody uses */
-	struct copy_state *oldest,
-		*newest;        /* evictable copies, least recently used first */
-	struct access *starved; /* fetches that wait for room */
+	struct orr_lock lock; /* of all below, and of the copies' room; see core/room.h */
+	size_t used_bytes, capacity_bytes;  /* capacity 0: no limit */
+	size_t pinned_bytes, leaving_bytes; /* of copies in use, being evicted */
+	size_t held_bytes;                  /* in use by the application */
+	struct copy_state *oldest, *newest; /* idle copies, least recently used first */
+	struct job *waiting, *waiting_last; /* for room, in order */
+	int serving; /* room_serve() is at work; 2: and is to look again */
 };
 
 struct node {

@@ -514,8 +514,7 @@ void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 	struct starpu_task *task = job->task;
 
 	TASK_STAMP(job, release_data_start_time);
-	for (int i = 0; i < job->naccesses; i++)
-		coherency_unpin(&job->accesses[i]);
+	coherency_unpin(job);
 	TASK_STAMP(job, release_data_end_time);
 	if (task->epilogue_callback_func)
 		task->epilogue_callback_func(task->epilogue_callback_arg);

@@ -91,44 +91,7 @@ static void fill_interfaces(struct job *job)
 	}
 }
 
-static int is_fetched_here(const struct access *access)
-{
-	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
-}
-
-/* Bring the data of a job of the pipeline. */
-static void start_fetching(struct worker *worker, struct job *job)
-{
-	int there = 1;
-
-	job->postponed = 0;
-	TASK_STAMP(job, acquire_data_start_time);
-	job->nfetching = 1 + job->naccesses;
-	for (int i = 0; i < job->naccesses; i++)
-		if (!is_fetched_here(&job->accesses[i]) ||
-		    coherency_fetch(&job->accesses[i], worker->memory))
-			there++;
-	orr_add(&job->nfetching, -there);
-}
-
-/*
- * The first job of the pipeline always fetches; a later one only when its data fit
- * beside what is in use, so that it cannot take the room that the first needs.
- */
-static void start_postponed(struct worker *worker)
-{
-	for (int i = 0; i < worker->npipeline; i++) {
-		struct job *job = worker->pipeline[i];
-
-		if (!job->postponed)
-			continue;
-		if (!coherency_fits(job, worker->memory) && i > 0)
-			return;
-		start_fetching(worker, job);
-	}
-}
-
-/* Take the job into the pipeline. */
+/* Take the job into the pipeline and have its data brought. */
 static void take(struct worker *worker, struct job *job)
 {
 	worker->pipeline[worker->npipeline++] = job;
@@ -138,12 +101,8 @@ static void take(struct worker *worker, struct job *job)
 	if (job->task->prologue_callback_pop_func)
 		job->task->prologue_callback_pop_func(
 			job->task->prologue_callback_pop_arg);
-	if (worker->memory == STARPU_MAIN_RAM) {
-		start_fetching(worker, job);
-		return;
-	}
-	job->postponed = 1;
-	start_postponed(worker);
+	TASK_STAMP(job, acquire_data_start_time);
+	coherency_fetch(job, worker->memory);
 }
 
 void job_fetched(struct job *job)
@@ -176,8 +135,6 @@ static void finish(struct worker *worker, struct job *job)
 	task_finish(worker, job, &ready);
 	worker->current = NULL;
 	ready_run(worker->node, &ready);
-	if (worker->npipeline && worker->memory != STARPU_MAIN_RAM)
-		start_postponed(worker);
 }
 
 /* Run the first job of the pipeline whose data are there. */
@@ -186,7 +143,7 @@ static int run_one(struct worker *worker)
 	for (int i = 0; i < worker->npipeline; i++) {
 		struct job *job = worker->pipeline[i];
 
-		if (job->postponed || orr_load(&job->nfetching) != 0)
+		if (orr_load(&job->nfetching) != 0)
 			continue;
 		job_move(job, JOB_RUNNING);
 		job->task->status = STARPU_TASK_RUNNING;
@@ -225,7 +182,7 @@ int worker_step(struct worker *worker)
 			break;
 		take(worker, job);
 		advanced = 1;
-		if (!worker->running && !job->postponed && orr_load(&job->nfetching) == 0)
+		if (!worker->running && orr_load(&job->nfetching) == 0)
 			break;
 	}
 	if (!worker->running && worker->npipeline && run_one(worker))
