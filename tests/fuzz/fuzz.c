@@ -16,7 +16,7 @@
  * Prints "seed N" before each and a BAD line for each difference; status 1 if any.
  */
 struct options {
-	int distributed, prints, timeout_s;
+	int distributed, prints, timeout_s, rank, nranks;
 	const char *keep;
 	unsigned features;
 	uint64_t first;
@@ -93,7 +93,8 @@ static int run_seed(const struct options *options, uint64_t seed)
 {
 	struct request request = {.seed = seed,
 				  .distributed = options->distributed,
-				  .nranks = 1,
+				  .nranks = options->nranks,
+				  .rank = options->rank,
 				  .features = options->features,
 				  .keep = options->keep};
 	struct program *program = program_make(&request);
@@ -101,23 +102,43 @@ static int run_seed(const struct options *options, uint64_t seed)
 
 	oracle_run(program);
 	if (options->prints) {
-		program_print(program, stdout);
+		if (options->rank == 0)
+			program_print(program, stdout);
 		program_free(program);
 		return 0;
 	}
+	/* Simulated ranks share an environment: nobody reads it meanwhile. */
+	if (options->distributed)
+		MPI_Barrier(MPI_COMM_WORLD);
 	for (int i = 0; i < program->nenv; i++) {
 		if (*program->env[i][1])
 			setenv(program->env[i][0], program->env[i][1], 1);
 		else
 			unsetenv(program->env[i][0]);
 	}
-	printf("seed %llu\n", (unsigned long long)seed);
-	fflush(stdout);
+	if (options->rank == 0) {
+		printf("seed %llu\n", (unsigned long long)seed);
+		fflush(stdout);
+	}
+	if (options->distributed)
+		MPI_Barrier(MPI_COMM_WORLD);
 	alarm((unsigned)options->timeout_s);
 	nbad = run_program(program);
 	alarm(0);
 	program_free(program);
 	return nbad;
+}
+
+static void start_mpi(int *argc, char ***argv, struct options *options)
+{
+	int level;
+
+	options->nranks = 1;
+	if (!options->distributed)
+		return;
+	MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+	MPI_Comm_rank(MPI_COMM_WORLD, &options->rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &options->nranks);
 }
 
 int main(int argc, char **argv)
@@ -127,12 +148,16 @@ int main(int argc, char **argv)
 
 	if (status)
 		return status;
+	start_mpi(&argc, &argv, &options);
 	signal(SIGALRM, too_late);
 	setenv("STARPU_SILENT", "1", 1);
 	setenv("STARPU_WORKERS_NOBIND", "1", 1);
 	for (long i = 0; i < options.count; i++)
 		nbad += run_seed(&options, options.first + (uint64_t)i);
-	printf("fuzz: %ld programs from seed %llu, %d bad\n", options.count,
-	       (unsigned long long)options.first, nbad);
+	if (options.rank == 0 && !options.prints)
+		printf("fuzz: %ld programs from seed %llu, %d bad\n", options.count,
+		       (unsigned long long)options.first, nbad);
+	if (options.distributed)
+		MPI_Finalize();
 	return nbad != 0;
 }

@@ -4,10 +4,92 @@
 
 #include "program.h"
 
+/* generate_mpi.c - what a lane does whose data lie on several ranks. */
+
+/* By weight; the rest are tasks. */
+static const struct {
+	unsigned char kind, weight, uses;
+	unsigned char in_comm; /* also in a communicator of some ranks */
+	enum feature feature;
+} distributed_table[] = {
+	{OP_FLUSH, 2, 1, 1, NFEATURES},
+	{OP_FLUSH_ALL, 2, 0, 0, NFEATURES},
+	{OP_CACHE_SET, 1, 0, 0, FEATURE_CACHE_SET},
+	{OP_MIGRATE, 4, 1, 1, FEATURE_MIGRATE},
+	{OP_GET, 2, 1, 1, NFEATURES},
+	{OP_GET_DETACHED, 2, 1, 1, NFEATURES},
+	{OP_GET_ALL, 2, 1, 1, NFEATURES},
+	{OP_BARRIER, 2, 0, 1, NFEATURES},
+	{OP_MPI_WAIT, 2, 0, 0, NFEATURES},
+	{OP_CHECK, 4, 1, 1, NFEATURES},
+	{OP_OWNER_WRITES, 2, 1, 1, NFEATURES},
+	{OP_RENEW, 1, 1, 1, NFEATURES},
+	{OP_PING, 6, 0, 0, FEATURE_PING},
+	{OP_P2P, 6, 0, 0, NFEATURES},
+	{OP_BATCH, 4, 0, 0, NFEATURES},
+};
+
+enum { NDISTRIBUTED = sizeof(distributed_table) / sizeof(distributed_table[0]) };
+
+static void add_distributed_task(struct program *program, struct rng *rng, int lane)
+{
+	static const unsigned flags[] = {0,
+					 0,
+					 0,
+					 0,
+					 TASK_ON_NODE,
+					 TASK_ON_NODE,
+					 TASK_ON_DATA,
+					 TASK_HALVES,
+					 TASK_HALVES | TASK_ON_NODE,
+					 TASK_POLICY};
+	struct op *op = program_add(program, rng, OP_TASK, lane);
+
+	op->flags = flags[rng_below(rng, sizeof(flags) / sizeof(flags[0]))];
+	if (rng_below(rng, 4) == 0)
+		op->flags |= TASK_MODEL;
+	if (!has_feature(program, FEATURE_POLICY))
+		op->flags &= ~(unsigned)TASK_POLICY;
+	generate_uses(program, rng, op);
+}
+
+/* Threads of a rank that only send and receive. */
+static void add_transfer(struct program *program, struct rng *rng, int lane)
+{
+	program_add(program, rng, rng_below(rng, 3) ? OP_P2P : OP_BATCH, lane);
+}
+
 void generate_distributed(struct program *program, struct rng *rng, int lane)
 {
-	(void)program;
-	(void)rng;
-	(void)lane;
-	abort();
+	unsigned at = rng_below(rng, 130), datum = rng_below(rng, 1u << 16);
+
+	if (program->lanes[lane].only_transfers) {
+		add_transfer(program, rng, lane);
+		return;
+	}
+	for (int i = 0; i < NDISTRIBUTED; i++) {
+		struct op *op;
+
+		if (at >= distributed_table[i].weight) {
+			at -= distributed_table[i].weight;
+			continue;
+		}
+		if (program->lanes[lane].in_comm && !distributed_table[i].in_comm)
+			break;
+		if (distributed_table[i].feature != NFEATURES &&
+		    !has_feature(program, distributed_table[i].feature))
+			break;
+		op = program_add(program, rng, distributed_table[i].kind, lane);
+		if (distributed_table[i].uses) {
+			op->uses = calloc(1, sizeof(*op->uses));
+			op->nuses = 1;
+			op->uses->datum =
+				(unsigned char)(datum %
+						(unsigned)program->lanes[lane].ndata);
+		}
+		if (op->kind == OP_RENEW)
+			generate_shape(program, rng, lane, &op->shape);
+		return;
+	}
+	add_distributed_task(program, rng, lane);
 }

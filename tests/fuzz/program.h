@@ -171,7 +171,8 @@ struct op {
 	X(LOCAL_LANE, "local-lane",                                                      \
 	  1) /* tasks of the rank's own in distributed programs */                       \
 	X(CACHE_SET, "cache-set", 1)                                                     \
-	X(REORDER, "reorder", 1) /* receives in another order than sends */              \
+	X(REORDER, "reorder", 0) /* receives in another order than sends */              \
+	X(LANE_THREADS, "lane-threads", 0)                                               \
 	X(COMMS, "comms", 1)                                                             \
 	X(PING, "ping", 1)                                                               \
 	X(MIGRATE, "migrate", 1)                                                         \
@@ -186,9 +187,11 @@ enum feature {
 };
 
 struct lane {
-	int ndata, distributed, in_comm; /* in_comm: half of the ranks each */
-	int color, nranks;               /* which half, and its size */
-	struct shape shapes[MAX_DATA];   /* at the start */
+	int ndata, distributed;
+	int in_comm;                   /* half of the ranks each */
+	int only_transfers;            /* a thread that only sends and receives */
+	int color, nranks;             /* which half, and its size */
+	struct shape shapes[MAX_DATA]; /* at the start */
 };
 
 struct program {

@@ -27,11 +27,18 @@ static struct lane_run *lane_open(struct run *run, int index)
 	lane->run = run;
 	lane->index = index;
 	lane->lane = &run->program->lanes[index];
+	lane->comm = lane->lane->in_comm ? run->halves : MPI_COMM_WORLD;
+	if (lane->lane->distributed)
+		starpu_mpi_comm_rank(lane->comm, &lane->rank);
 	return lane;
 }
 
 static void lane_register(struct lane_run *lane)
 {
+	if (lane->lane->distributed) {
+		mpi_lane_register(lane);
+		return;
+	}
 	for (int i = 0; i < lane->lane->ndata; i++)
 		live_register(lane, &lane->live[i], &lane->lane->shapes[i]);
 }
@@ -49,7 +56,8 @@ static int lane_step(struct lane_run *lane)
 	if (lane->next_op == program->nops)
 		return 0;
 	op = &program->ops[lane->next_op++];
-	if (!run_task_op(lane, op) && !run_local_op(lane, op) && !run_chain_op(lane, op))
+	if (!run_mpi_op(lane, op) && !run_p2p_op(lane, op) && !run_task_op(lane, op) &&
+	    !run_local_op(lane, op) && !run_chain_op(lane, op))
 		abort();
 	return 1;
 }
@@ -77,6 +85,10 @@ static void check_final(struct lane_run *lane, int i)
 
 static void lane_finish(struct lane_run *lane)
 {
+	if (lane->lane->distributed) {
+		mpi_lane_finish(lane);
+		return;
+	}
 	tasks_wait_kept(lane);
 	starpu_task_wait_for_all();
 	for (int i = 0; i < lane->lane->ndata; i++) {
@@ -115,17 +127,58 @@ static void play_in_turn(struct run *run)
 		lane_finish(run->lanes[l]);
 }
 
+static void open_halves(struct run *run)
+{
+	const struct program *program = run->program;
+
+	run->halves = MPI_COMM_NULL;
+	for (int l = 0; l < program->nlanes; l++) {
+		if (!program->lanes[l].in_comm)
+			continue;
+		MPI_Comm_split(MPI_COMM_WORLD, program->lanes[l].color, program->rank,
+			       &run->halves);
+		starpu_mpi_comm_register(run->halves);
+	}
+}
+
 static int start(struct run *run)
 {
 	struct starpu_conf conf;
+	int ret;
 
 	starpu_conf_init(&conf);
-	if (starpu_init(&conf)) {
-		run_bad(run, NULL, "starpu_init()", 1, 0);
+	if (run->program->distributed)
+		ret = starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, &conf);
+	else
+		ret = starpu_init(&conf);
+	if (ret) {
+		run_bad(run, NULL, "initialisation", (uint64_t)ret, 0);
 		return 0;
 	}
 	run->ncpus = (int)starpu_cpu_worker_get_count();
+	if (run->program->distributed) {
+		run->policy = starpu_mpi_node_selection_register_policy(mpi_choose_node);
+		open_halves(run);
+	}
 	return 1;
+}
+
+static void stop(struct run *run)
+{
+	if (!run->program->distributed) {
+		starpu_shutdown();
+		return;
+	}
+	starpu_mpi_shutdown();
+	if (run->halves != MPI_COMM_NULL)
+		MPI_Comm_free(&run->halves);
+}
+
+/* Threads take turns where there is one, or where it was asked for. */
+static int is_played_in_turn(const struct program *program)
+{
+	return stage_is_single() ||
+	       (program->distributed && !has_feature(program, FEATURE_LANE_THREADS));
 }
 
 int run_program(struct program *program)
@@ -136,12 +189,12 @@ int run_program(struct program *program)
 		return 1;
 	for (int l = 0; l < program->nlanes; l++)
 		run.lanes[l] = lane_open(&run, l);
-	if (stage_is_single())
+	if (is_played_in_turn(program))
 		play_in_turn(&run);
 	else
 		stage_run_lanes(program->nlanes, lane_play, (void **)run.lanes);
 	for (int l = 0; l < program->nlanes; l++)
 		free(run.lanes[l]);
-	starpu_shutdown();
+	stop(&run);
 	return run.nbad;
 }

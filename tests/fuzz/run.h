@@ -20,8 +20,8 @@ struct run {
 	struct lane_run *lanes[MAX_LANES];
 	int nbad; /* atomic */
 	int ncpus;
-	int policy; /* that chooses nodes */
-	int sum_model_is_used;
+	int policy;      /* that chooses nodes */
+	MPI_Comm halves; /* communicator of some ranks, or MPI_COMM_NULL */
 };
 
 /* A registered datum of a lane. */
@@ -90,6 +90,12 @@ int tasks_descriptions(struct lane_run *lane, const struct op *op,
 		       struct starpu_data_descr *descr);
 void tasks_wait_kept(struct lane_run *lane);
 void tasks_keep(struct lane_run *lane, struct starpu_task *task);
+
+/* mpi.c */
+void mpi_register(struct lane_run *lane, int datum);
+void mpi_lane_register(struct lane_run *lane);
+void mpi_lane_finish(struct lane_run *lane);
+int mpi_choose_node(int me, int nnodes, struct starpu_data_descr *descr, int n);
 
 /* At the end of a lane. */
 void chains_finish(struct lane_run *lane);

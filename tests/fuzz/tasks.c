@@ -305,7 +305,7 @@ int run_task_op(struct lane_run *lane, struct op *op)
 	if (op->kind != OP_TASK)
 		return 0;
 	if (lane->lane->distributed)
-		abort();
+		tasks_insert_mpi(lane, op);
 	else if (op->flags & TASK_BY_HAND)
 		submit_by_hand(lane, op);
 	else

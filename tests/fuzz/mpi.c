@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdlib.h>
+
+#include "run.h"
+
+/* mpi.c - operations on data that lie on several ranks. */
+
+/* ---- tasks ----------------------------------------------------------- */
+
+static int node_of(const struct op *op)
+{
+	return op->flags & TASK_ON_NODE ? op->node : -1;
+}
+
+static int priority_of(const struct op *op)
+{
+	return (int)(op->choice[2] % 7) - 3;
+}
+
+/* What all forms of an insertion say. */
+#define TASK_ARGUMENTS(descr, n, ticket, op)                                             \
+	STARPU_DATA_MODE_ARRAY, descr, n, STARPU_VALUE, &ticket, sizeof(ticket),         \
+		STARPU_PRIORITY, priority_of(op)
+
+static int insert_in_halves(struct lane_run *lane, struct op *op,
+			    struct starpu_data_descr *descr, int n)
+{
+	struct ticket ticket = {lane->run, op};
+	struct starpu_task *task = starpu_mpi_task_build(
+		lane->comm, tasks_codelet(op), TASK_ARGUMENTS(descr, n, ticket, op),
+		STARPU_EXECUTE_ON_NODE, node_of(op), 0);
+
+	if (task && starpu_task_submit(task))
+		run_bad(lane->run, op, "starpu_task_submit()", 1, 0);
+	return starpu_mpi_task_post_build(lane->comm, tasks_codelet(op),
+					  TASK_ARGUMENTS(descr, n, ticket, op),
+					  STARPU_EXECUTE_ON_NODE, node_of(op), 0);
+}
+
+void tasks_insert_mpi(struct lane_run *lane, struct op *op)
+{
+	struct starpu_data_descr descr[32];
+	struct ticket ticket = {lane->run, op};
+	int n = tasks_descriptions(lane, op, descr), ret;
+	struct live *where = &lane->live[op->choice[0] % (unsigned)lane->lane->ndata];
+
+	if (op->flags & TASK_HALVES)
+		ret = insert_in_halves(lane, op, descr, n);
+	else if (op->flags & TASK_ON_DATA)
+		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(op),
+					     TASK_ARGUMENTS(descr, n, ticket, op),
+					     STARPU_EXECUTE_ON_DATA, where->handle, 0);
+	else if (op->flags & TASK_POLICY)
+		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(op),
+					     TASK_ARGUMENTS(descr, n, ticket, op),
+					     STARPU_NODE_SELECTION_POLICY,
+					     lane->run->policy, 0);
+	else
+		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(op),
+					     TASK_ARGUMENTS(descr, n, ticket, op),
+					     STARPU_EXECUTE_ON_NODE, node_of(op), 0);
+	if (ret)
+		run_bad(lane->run, op, "insertion", (uint64_t)ret, 0);
+}
+
+int mpi_choose_node(int me, int nnodes, struct starpu_data_descr *descr, int n)
+{
+	starpu_mpi_tag_t sum = 0;
+
+	(void)me;
+	for (int i = 0; i < n; i++)
+		if (descr[i].handle && !(descr[i].mode & STARPU_SCRATCH))
+			sum += starpu_mpi_data_get_tag(descr[i].handle);
+	return (int)(sum % nnodes);
+}
+
+/* ---- data ------------------------------------------------------------ */
+
+void mpi_register(struct lane_run *lane, int datum)
+{
+	struct live *live = &lane->live[datum];
+	int owner =
+		live->shape.owner == OWNER_EACH ? STARPU_MPI_PER_NODE : live->shape.owner;
+
+	starpu_mpi_data_register_comm(live->handle, 10 + 1000 * lane->index + datum,
+				      owner, lane->comm);
+}
+
+static void check_value(struct lane_run *lane, const struct op *op, const char *what)
+{
+	uint64_t seen = live_acquired_hash(&lane->live[op->uses[0].datum]);
+
+	if (seen != op->expected)
+		run_bad(lane->run, op, what, seen, op->expected);
+}
+
+static void renew(struct lane_run *lane, const struct op *op)
+{
+	struct live *live = &lane->live[op->uses[0].datum];
+
+	live_unregister(lane, live);
+	free(live->home.values);
+	if (op->choice[1] % 2)
+		starpu_mpi_barrier(lane->comm);
+	live_register(lane, live, &op->shape);
+	mpi_register(lane, op->uses[0].datum);
+}
+
+/* The application's own writes are not announced, so nobody may keep the old value. */
+static void owner_writes(struct lane_run *lane, const struct op *op)
+{
+	struct live *live = &lane->live[op->uses[0].datum];
+	struct view view;
+
+	starpu_mpi_cache_flush(lane->comm, live->handle);
+	if (live->shape.owner != lane->rank)
+		return;
+	starpu_data_acquire(live->handle, STARPU_RW);
+	view = live_local_view(live);
+	view_change(&view, op->salt);
+	if (view_hash(&view) != op->expected)
+		run_bad(lane->run, op, "value that the owner writes", view_hash(&view),
+			op->expected);
+	starpu_data_release(live->handle);
+}
+
+static void fetched(void *arg)
+{
+	__atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
+}
+
+static void move(struct lane_run *lane, const struct op *op)
+{
+	struct live *live = &lane->live[op->uses[0].datum];
+
+	switch (op->kind) {
+	case OP_MIGRATE:
+		starpu_mpi_data_migrate(lane->comm, live->handle, op->node);
+		live->shape.owner = op->node;
+		break;
+	case OP_GET:
+		starpu_mpi_get_data_on_node(lane->comm, live->handle, op->node);
+		if (lane->rank == op->node)
+			check_value(lane, op, "value got on a node");
+		break;
+	case OP_GET_DETACHED:
+		starpu_mpi_get_data_on_node_detached(lane->comm, live->handle, op->node,
+						     fetched, &lane->nfetched);
+		break;
+	default:
+		starpu_mpi_get_data_on_all_nodes_detached(lane->comm, live->handle);
+		if (op->choice[1] % 2)
+			check_value(lane, op, "value got on all nodes");
+		break;
+	}
+}
+
+int run_mpi_op(struct lane_run *lane, struct op *op)
+{
+	struct live *live = op->nuses ? &lane->live[op->uses[0].datum] : NULL;
+
+	if (!lane->lane->distributed)
+		return 0;
+	switch (op->kind) {
+	case OP_FLUSH:
+		starpu_mpi_cache_flush(lane->comm, live->handle);
+		return 1;
+	case OP_FLUSH_ALL:
+		starpu_mpi_cache_flush_all_data(lane->comm);
+		return 1;
+	case OP_CACHE_SET:
+		starpu_mpi_cache_set(!starpu_mpi_cache_is_enabled());
+		return 1;
+	case OP_MIGRATE:
+	case OP_GET:
+	case OP_GET_DETACHED:
+	case OP_GET_ALL:
+		move(lane, op);
+		return 1;
+	case OP_BARRIER:
+		starpu_mpi_barrier(lane->comm);
+		return 1;
+	case OP_MPI_WAIT:
+		starpu_mpi_wait_for_all(lane->comm);
+		return 1;
+	case OP_CHECK:
+		if (live_is_here(lane, live))
+			check_value(lane, op, "the owner's value");
+		return 1;
+	case OP_OWNER_WRITES:
+		owner_writes(lane, op);
+		return 1;
+	case OP_RENEW:
+		renew(lane, op);
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* ---- a lane's beginning and end -------------------------------------- */
+
+void mpi_lane_register(struct lane_run *lane)
+{
+	for (int i = 0; i < lane->lane->ndata; i++) {
+		live_register(lane, &lane->live[i], &lane->lane->shapes[i]);
+		mpi_register(lane, i);
+	}
+	starpu_vector_data_register(&lane->scratch, -1, 0, 50, sizeof(uint64_t));
+}
+
+static void check_end(struct lane_run *lane, int i)
+{
+	const struct program *program = lane->run->program;
+	struct live *live = &lane->live[i];
+	struct op op = {.id = -1, .expected = program->final[lane->index][i]};
+	struct use use = {.datum = (unsigned char)i};
+	int everywhere = (program->seed + (uint64_t)i) % 2 && live->shape.owner >= 0;
+
+	op.uses = &use;
+	if (live->shape.owner >= 0 &&
+	    starpu_mpi_data_get_rank(live->handle) != live->shape.owner)
+		run_bad(lane->run, NULL, "owner",
+			(uint64_t)starpu_mpi_data_get_rank(live->handle),
+			(uint64_t)live->shape.owner);
+	if (everywhere)
+		starpu_mpi_get_data_on_all_nodes_detached(lane->comm, live->handle);
+	if (everywhere || live_is_here(lane, live))
+		check_value(lane, &op, "value at the end");
+}
+
+void mpi_lane_finish(struct lane_run *lane)
+{
+	/* Two threads must not be in one collective call. */
+	if (!lane->lane->only_transfers)
+		pings_finish(lane);
+	for (int i = 0; i < lane->lane->ndata; i++)
+		check_end(lane, i);
+	if (!lane->lane->only_transfers)
+		starpu_mpi_wait_for_all(lane->comm);
+	for (int i = 0; i < lane->lane->ndata; i++) {
+		live_unregister(lane, &lane->live[i]);
+		free(lane->live[i].home.values);
+	}
+	starpu_data_unregister(lane->scratch);
+}
