@@ -139,8 +139,11 @@ static const struct knob knob_table[] = {
 	       0, MANY, "above 0: no core is reserved for the progress thread"),
 	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
 	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
-	REAL("ORRERY_MPI_WATCHDOG", "seconds", mpi_watchdog_s, 5, 0.1, MANY,
-	     "report what a rank waits for after so long without progress"),
+	REAL("ORRERY_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
+	     "after so long without progress, say what is waited for, and end the run "
+	     "when nothing can happen any more; 0: never"),
+	REAL("ORRERY_MPI_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
+	     "old name of ORRERY_WATCHDOG"),
 };
 
 enum { NKNOBS = sizeof(knob_table) / sizeof(knob_table[0]) };

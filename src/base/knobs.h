@@ -44,7 +44,7 @@ struct knobs {
 	int mpi_thread_cpuid, mpi_thread_coreid, mpi_nobind;
 	int mpi_driver_call_frequency;
 	long mpi_eager_bytes;
-	double mpi_watchdog_s;
+	double watchdog_s;
 };
 
 /* Fill from the environment.  A bad number ends the program with a message that

@@ -59,6 +59,15 @@ struct memory {
 	int serving; /* room_serve() is at work; 2: and is to look again */
 };
 
+/* See core/watchdog.h; written by one waiting thread at a time, but for the flag. */
+struct watchdog {
+	int is_looking;          /* atomic */
+	int verdict;             /* enum watchdog_verdict, at signature */
+	unsigned long signature; /* of the node when something happened last */
+	double since_s;
+	double report_s; /* the silence after which it is said */
+};
+
 struct node {
 	struct world *world;
 	struct settings *settings;
@@ -97,6 +106,7 @@ struct node {
 	struct list waits;            /* struct wait: threads that are blocked now */
 	struct orr_lock waits_lock;
 	unsigned long nwaits; /* ever */
+	struct watchdog watchdog;
 
 	struct orr_lock pool_lock;
 	struct pool job_pool, task_pool, body_pool, datum_pools[8];
@@ -112,6 +122,12 @@ struct node {
 	/* More lines for stuck_describe(); NULL without the MPI layer. */
 	void (*on_describe)(struct node *node, void (*say)(void *arg, const char *line),
 			    void *arg);
+	/* For the watchdog, NULL without the MPI layer: a number that changes when
+	 * something happens there; is it doing something now; the node stands still (0:
+	 * other ranks have no part in it). */
+	unsigned long (*on_signature)(struct node *node);
+	int (*on_busy)(struct node *node);
+	int (*on_standstill)(struct node *node, double silence_s, const char *why);
 };
 
 /*

@@ -107,12 +107,17 @@ static int barrier_of_all(struct mpi *mpi)
 {
 	struct world_barrier world = {.barrier.done = world_barrier_done, .mpi = mpi};
 	struct engine *engine = &mpi->engine;
+	int ret;
 
 	plat_gate_init(&world.gate);
 	orr_lock(&engine->lock);
+	mpi->standstill.nbarriers++;
+	mpi->standstill.is_in_barrier = 1;
 	mpi->net->ops->barrier(mpi->net, &world.barrier);
 	orr_unlock(&engine->lock);
-	return wait_at(mpi->node, &world.gate, WAIT_BARRIER, NULL);
+	ret = wait_at(mpi->node, &world.gate, WAIT_BARRIER, NULL);
+	mpi->standstill.is_in_barrier = 0;
+	return ret;
 }
 
 void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer)
@@ -160,10 +165,8 @@ int mpi_barrier(struct mpi *mpi, int comm)
 		return 0;
 	orr_add(&mpi->engine.nbarriers, 1);
 	engine_wake(mpi);
-	watch_wait_begins(mpi);
 	ret = comm == 0 ? barrier_of_all(mpi)
 			: barrier_among(mpi, comm_at(&mpi->comms, comm));
-	watch_wait_ends(mpi);
 	orr_add(&mpi->engine.nbarriers, -1);
 	return ret;
 }

@@ -89,7 +89,10 @@ static void parcel_sent(struct net_message *message)
 	int entered = engine_enter(mpi);
 
 	flies(engine, -1);
-	engine->nevents++;
+	if (standstill_owns(message->head[0]))
+		orr_add(&mpi->standstill.nflying, -1);
+	else
+		engine->nevents++;
 	if (parcel->request)
 		finish_moved(mpi, parcel->request);
 	free(parcel->copy);
@@ -122,6 +125,10 @@ static void parcel_send(struct parcel *parcel)
 	int peer = parcel->message.peer;
 
 	flies(&mpi->engine, 1);
+	if (standstill_owns(parcel->message.head[0]))
+		orr_add(&mpi->standstill.nflying, 1);
+	else
+		mpi->standstill.nsent++;
 	if (mpi->net->ops->send(mpi->net, &parcel->message) < 0)
 		orr_die(mpi->rank, "transport %s refuses a message to rank %d of %d",
 			mpi->net->ops->name, peer, mpi->net->size);
@@ -419,7 +426,10 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 
 	ORR_ASSERT(head_bytes <= sizeof(wire));
 	memcpy(&wire, head, head_bytes);
-	mpi->engine.nevents++;
+	if (!standstill_owns(wire.kind)) {
+		mpi->engine.nevents++;
+		mpi->standstill.nreceived++;
+	}
 	switch ((enum wire_kind)wire.kind) {
 	case WIRE_EAGER:
 		ORR_ASSERT(body_bytes == wire.bytes);
@@ -440,7 +450,10 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 		break;
 	case WIRE_PROBE:
 	case WIRE_GONE:
-		watch_heard(mpi, peer, wire.kind == WIRE_GONE);
+	case WIRE_STATE:
+	case WIRE_LIST:
+	case WIRE_LISTED:
+		standstill_heard(mpi, peer, &wire);
 		break;
 	}
 	engine_leave(mpi, entered);
@@ -621,10 +634,13 @@ void engine_wake(struct mpi *mpi)
 		plat_poll_kick(mpi->node->plat);
 }
 
-static int is_active(struct engine *engine)
+static int is_active(struct mpi *mpi)
 {
+	struct engine *engine = &mpi->engine;
+
 	return orr_load(&engine->npending) > 0 || orr_load(&engine->nflying) > 0 ||
-	       orr_load(&engine->nbarriers) > 0;
+	       orr_load(&engine->nbarriers) > 0 ||
+	       orr_load(&mpi->standstill.nawaited) > 0;
 }
 
 int engine_poll(void *arg)
@@ -639,17 +655,15 @@ int engine_poll(void *arg)
 		engine->is_polling = 1;
 		nevents = mpi->net->ops->poll(mpi->net);
 		engine->is_polling = 0;
-		if (nevents <= 0)
-			watch_idle(mpi);
 		orr_unlock(&engine->lock);
 	}
 	nevents += finish_drain(mpi);
 	if (nevents > 0)
 		return 1;
-	if (is_active(engine))
+	if (is_active(mpi))
 		return 0;
 	/* Who makes it active looks at is_asleep afterwards: one of us sees the other. */
 	orr_store(&engine->is_asleep, 1);
 	orr_fence();
-	return is_active(engine) ? 0 : -1;
+	return is_active(mpi) ? 0 : -1;
 }

@@ -42,9 +42,10 @@ struct engine {
 
 	struct request *moved, *moved_last;         /* to be released */
 	struct request *callbacks, *callbacks_last; /* released, to be called back */
-	int is_calling; /* callbacks run one at a time, in order */
-	int ndraining;  /* atomic: nested or concurrent finish_drain() */
-	int is_polling; /* the lock's holder is inside the transport's poll() */
+	int is_calling;     /* callbacks run one at a time, in order */
+	const void *caller; /* the thread that runs one, or ran the last */
+	int ndraining;      /* atomic: nested or concurrent finish_drain() */
+	int is_polling;     /* the lock's holder is inside the transport's poll() */
 	int is_polled;  /* atomic: somebody has called engine_poll(): no calendar does all
 			 */
 	int is_asleep;  /* atomic: nobody polls before the next kick */

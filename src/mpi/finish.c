@@ -142,6 +142,7 @@ static struct request *next_callback(struct engine *engine)
 		if (request) {
 			orr_swap_ptr((void **)(void *)&engine->callbacks, request->next);
 			engine->is_calling = 1;
+			engine->caller = plat_thread();
 		}
 	}
 	orr_unlock(&engine->lock);
@@ -224,11 +225,9 @@ int finish_wait(struct request *request)
 	struct mpi *mpi = request->mpi;
 	int ret;
 
-	watch_wait_begins(mpi);
 	ret = wait_at(mpi->node, &request->gate, WAIT_TRANSFER,
 		      request->kind == REQUEST_SEND ? "a send to a rank"
 						    : "a receive from a rank");
-	watch_wait_ends(mpi);
 	if (ret == 0)
 		drop(request);
 	return ret;
@@ -277,7 +276,6 @@ int finish_wait_all(struct mpi *mpi)
 	struct node *node = mpi->node;
 	int nposted, ret;
 
-	watch_wait_begins(mpi);
 	do {
 		ret = node_wait_submitted(node, 0);
 		if (ret < 0)
@@ -290,6 +288,5 @@ int finish_wait_all(struct mpi *mpi)
 		 * task could only come from a callback that ran meanwhile. */
 	} while (orr_load(&node->nsubmitted) > 0 ||
 		 orr_load(&mpi->engine.nposted) != nposted);
-	watch_wait_ends(mpi);
 	return ret;
 }

@@ -17,6 +17,7 @@ static void close_parts(struct mpi *mpi)
 	stats_free(mpi);
 	tag_ranges_free(&mpi->tags);
 	engine_free(mpi);
+	standstill_free(mpi);
 	comm_table_free(&mpi->comms);
 	free(mpi);
 }
@@ -41,7 +42,6 @@ static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 	mpi->max_moving = knobs->mpi_ndetached_send;
 	mpi->has_priorities = knobs->mpi_priorities;
 	mpi->use_coop_sends = knobs->mpi_coop_sends;
-	mpi->watchdog_s = knobs->mpi_watchdog_s;
 	mpi->cache.is_on = knobs->mpi_cache != 0;
 	mpi->cache.reports = knobs->mpi_cache_stats;
 	if (knobs->mpi_stats > 0)
@@ -93,6 +93,10 @@ int mpi_open(struct node *node, const struct net_config *config)
 	node->mpi = mpi;
 	node->on_unregister = registry_on_unregister;
 	node->on_describe = watch_describe;
+	node->on_signature = standstill_signature;
+	node->on_busy = standstill_busy;
+	if (mpi->net && mpi->size > 1)
+		node->on_standstill = standstill_look;
 	if (mpi->net)
 		plat_set_poll(node->plat, engine_poll, mpi);
 	return 0;
@@ -157,6 +161,9 @@ void mpi_close_end(struct node *node)
 	stats_print(mpi);
 	node->on_unregister = NULL;
 	node->on_describe = NULL;
+	node->on_signature = NULL;
+	node->on_busy = NULL;
+	node->on_standstill = NULL;
 	node->mpi = NULL;
 	close_parts(mpi);
 }

@@ -14,6 +14,7 @@
 #include "mpi/insert.h"
 #include "mpi/policy.h"
 #include "mpi/registry.h"
+#include "mpi/standstill.h"
 #include "mpi/stats.h"
 #include "mpi/tag_ranges.h"
 #include "mpi/watch.h"
@@ -34,12 +35,11 @@ struct mpi {
 	struct insertion insertion;
 	struct stats stats;
 	struct tag_ranges tags;
-	struct watch watch;
+	struct standstill standstill;
 	/* Of the environment at init. */
 	int max_moving; /* large sends at a time; 0: any number */
 	int has_priorities;
 	int use_coop_sends;
-	double watchdog_s;
 };
 
 /*

@@ -8,18 +8,6 @@
 #include "mpi/mpi.h"
 
 enum { WATCH_MAX_LINES = 20 };
-/* Waiting in a barrier for a rank that computes is usual: be patient. */
-enum { WATCH_BARRIER_LIMITS = 12 };
-
-void watch_wait_begins(struct mpi *mpi)
-{
-	orr_add(&mpi->watch.nwaiting, 1);
-}
-
-void watch_wait_ends(struct mpi *mpi)
-{
-	orr_add(&mpi->watch.nwaiting, -1);
-}
 
 /* ---- lists ----------------------------------------------------------- */
 
@@ -76,7 +64,15 @@ static void list_all(struct mpi *mpi, int max_lines,
 void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
 		    void *arg)
 {
-	list_all(node->mpi, WATCH_MAX_LINES, say, arg);
+	struct mpi *mpi = node->mpi;
+	struct engine *engine = &mpi->engine;
+	int own = !mpi->standstill.is_engine_locked && !node->machine->simulated;
+
+	if (own)
+		orr_lock(&engine->lock);
+	list_all(mpi, WATCH_MAX_LINES, say, arg);
+	if (own)
+		orr_unlock(&engine->lock);
 }
 
 static void say_to_user(void *arg, const char *line)
@@ -86,63 +82,7 @@ static void say_to_user(void *arg, const char *line)
 	orr_complain(mpi->rank, "  %s", line);
 }
 
-/* ---- the watchdog ---------------------------------------------------- */
-
-static void probe(struct mpi *mpi)
-{
-	struct engine *engine = &mpi->engine;
-	struct wire_head head = {.kind = WIRE_PROBE};
-	struct table asked = {0};
-
-	for (struct list *link = engine->all.next; link != &engine->all;
-	     link = link->next) {
-		const struct request *request = LIST_ENTRY(link, struct request, link);
-
-		if (request->net_peer == mpi->net->rank)
-			continue;
-		if (!table_put(&asked, (uint64_t)request->net_peer, mpi))
-			engine_send_control(mpi, request->net_peer, &head,
-					    WIRE_SHORT_BYTES);
-	}
-	table_free(&asked);
-}
-
-void watch_idle(struct mpi *mpi)
-{
-	struct watch *watch = &mpi->watch;
-	struct node *node = mpi->node;
-	double now_s, limit_s = mpi->watchdog_s;
-	int ntasks;
-
-	if (node->machine->simulated)
-		return;
-	if (orr_load(&mpi->engine.npending) == 0) {
-		if (orr_load(&mpi->engine.nbarriers) == 0)
-			return;
-		limit_s *= WATCH_BARRIER_LIMITS;
-	}
-	now_s = plat_now_s(node->plat);
-	/* A task that is ready or runs may take any time. */
-	ntasks = orr_load(&node->nsubmitted) - orr_load(&node->nblocked);
-	if (watch->nevents != mpi->engine.nevents || ntasks > 0 || watch->since_s == 0) {
-		watch->nevents = mpi->engine.nevents;
-		watch->since_s = now_s;
-		return;
-	}
-	if (now_s - watch->since_s < limit_s)
-		return;
-	watch->since_s = now_s;
-	if (!watch->has_reported &&
-	    (orr_load(&watch->nwaiting) > 0 || orr_load(&mpi->engine.nbarriers) > 0)) {
-		watch->has_reported = 1;
-		orr_complain(mpi->rank,
-			     "nothing has happened for %g s (ORRERY_MPI_WATCHDOG); "
-			     "what has not ended:",
-			     limit_s);
-		list_all(mpi, WATCH_MAX_LINES, say_to_user, mpi);
-	}
-	probe(mpi);
-}
+/* ---- peers that are gone ----------------------------------------------- */
 
 /* Nothing that the peer sent is still on its way: it says so last. */
 static int depends_on_peer(const struct request *request, int peer)
@@ -155,17 +95,11 @@ static int depends_on_peer(const struct request *request, int peer)
 	       (request->state == REQUEST_TURN || request->state == REQUEST_READY);
 }
 
-void watch_heard(struct mpi *mpi, int peer, int is_gone)
+void watch_gone(struct mpi *mpi, int peer)
 {
 	struct engine *engine = &mpi->engine;
-	struct wire_head head = {.kind = WIRE_GONE};
 	char text[400];
 
-	if (!is_gone) {
-		if (engine->is_leaving)
-			engine_send_control(mpi, peer, &head, WIRE_SHORT_BYTES);
-		return;
-	}
 	for (struct list *link = engine->all.next; link != &engine->all;
 	     link = link->next) {
 		const struct request *request = LIST_ENTRY(link, struct request, link);

@@ -19,8 +19,11 @@ enum wire_kind {
 	WIRE_BARRIER,   /* one step of a barrier of a communicator that is not 0 */
 	WIRE_FLUSH,     /* all before this has arrived when it does: say so */
 	WIRE_FLUSHED,   /* it did */
-	WIRE_PROBE,     /* do you still take part? */
-	WIRE_GONE       /* no: everything of mine is complete, I am shutting down */
+	WIRE_PROBE,     /* do you still take part, and in which state are you? */
+	WIRE_GONE,      /* no: everything of mine is complete, I am shutting down */
+	WIRE_STATE,     /* answer to a probe, see standstill.c */
+	WIRE_LIST,      /* all ranks are stuck: say what you wait for */
+	WIRE_LISTED     /* it is said */
 };
 
 struct wire_head {
@@ -40,6 +43,7 @@ enum {
 	WIRE_SHORT_BYTES = 4,
 	WIRE_EAGER_BYTES = offsetof(struct wire_head, sender),
 	WIRE_BARRIER_BYTES = offsetof(struct wire_head, tag),
+	WIRE_STATE_BYTES = offsetof(struct wire_head, key),
 	WIRE_ANNOUNCE_BYTES = offsetof(struct wire_head, key),
 	WIRE_GRANT_BYTES = sizeof(struct wire_head)
 };

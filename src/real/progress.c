@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "base/check.h"
+#include "core/watchdog.h"
 #include "real/real.h"
 
 /*
@@ -63,7 +64,9 @@ static void progress_round(struct plat *plat, double *heard_s)
 	}
 	advanced = progress_poll(plat);
 	if (advanced < 0)
-		progress_sleep(progress, PROGRESS_ASLEEP, kicks, 0);
+		/* From time to time another rank asks whether this one still answers. */
+		progress_sleep(progress, PROGRESS_ASLEEP, kicks,
+			       watchdog_period_s(plat->node));
 	if (advanced != 0 || orr_load(&progress->kicks) != kicks) {
 		*heard_s = plat_now_s(plat);
 		return;

@@ -17,11 +17,20 @@
 
 struct hwloc_topology;
 
+/* The threads that MPI has started for itself, as far as they are known. */
+enum { MPI_MAX_THREADS = 16 };
+
+struct mpi_threads {
+	int n;
+	int ids[MPI_MAX_THREADS]; /* as in /proc/self/task */
+};
+
 /* What outlives a node: made on first use, reachable from the one global pointer. */
 struct real {
 	struct world *world;
 	struct node *self;
 	pthread_key_t current; /* the struct worker of a worker thread */
+	struct mpi_threads mpi;
 };
 
 struct real *real_get(void);
@@ -42,6 +51,7 @@ struct timers {
 	pthread_t thread;
 	struct heap calendar;
 	int started, stopping;
+	int nfiring; /* of the calendar's, under way: 0 or 1 */
 };
 
 /* Whom plat_poll_kick() need not wake, and how the progress thread sleeps. */
@@ -87,6 +97,19 @@ int cores_pu_of_core(struct plat *plat, int core);
 /* timers.c */
 void timers_init(struct plat *plat);
 void timers_close(struct plat *plat);
+
+/* Timers set or under way. */
+int timers_count(struct plat *plat);
+
+/* workers.c */
+/* Workers that are not asleep, or are about to wake. */
+int workers_awake(struct plat *plat);
+
+/* threads.c */
+/* Fill ids with the process's threads, at most max; how many there are, or -1. */
+int threads_of_process(int *ids, int max);
+/* A waiting thread looks whether the node has come to a standstill. */
+void threads_look(struct plat *plat, double now_s);
 
 /* wait.c */
 /* Sleep while *word is value, for timeout_s at most; 0: without limit. */

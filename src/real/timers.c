@@ -65,9 +65,11 @@ static void *timers_main(void *arg)
 		}
 		timer = ORR_CONTAINER(heap_pop(&timers->calendar), struct plat_timer,
 				      entry);
+		timers->nfiring = 1;
 		pthread_mutex_unlock(&timers->mutex);
 		timer->fire(timer);
 		pthread_mutex_lock(&timers->mutex);
+		timers->nfiring = 0;
 	}
 	pthread_mutex_unlock(&timers->mutex);
 	return NULL;
@@ -91,4 +93,15 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 	if (heap_first_date_s(&timers->calendar) == date_s)
 		pthread_cond_signal(&timers->changed);
 	pthread_mutex_unlock(&timers->mutex);
+}
+
+int timers_count(struct plat *plat)
+{
+	struct timers *timers = &plat->timers;
+	int n;
+
+	pthread_mutex_lock(&timers->mutex);
+	n = (int)timers->calendar.count + timers->nfiring;
+	pthread_mutex_unlock(&timers->mutex);
+	return n;
 }

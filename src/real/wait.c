@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/watchdog.h"
 #include "real/real.h"
 
 /*
@@ -102,7 +103,8 @@ static void nap(struct plat *plat, const struct plat_gate *gate, int kicks, doub
 	orr_add(&plat->nsleepers, -1);
 }
 
-/* Nothing can arrive: sleep until somebody opens a gate or kicks. */
+/* Nothing can arrive: sleep until somebody opens a gate or kicks, or until the next
+ * look of the watchdog. */
 static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int kicks)
 {
 	for (int i = 0; i < GATE_YIELDS; i++) {
@@ -111,7 +113,7 @@ static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int k
 		sched_yield();
 	}
 	orr_add(&plat->progress.npollers, -1);
-	nap(plat, gate, kicks, 0);
+	nap(plat, gate, kicks, watchdog_period_s(plat->node));
 	orr_add(&plat->progress.npollers, 1);
 }
 
@@ -138,10 +140,21 @@ static int wait_round(struct plat *plat, const struct plat_gate *gate, int kicks
 	return advanced;
 }
 
+static void look_now_and_then(struct plat *plat, double period_s, double *look_s)
+{
+	double now_s = plat_now_s(plat);
+
+	if (now_s < *look_s)
+		return;
+	if (*look_s > 0)
+		threads_look(plat, now_s);
+	*look_s = now_s + period_s;
+}
+
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
 	int kicks = orr_load(&plat->progress.kicks), advanced = -1;
-	double heard_s = 0;
+	double heard_s = 0, period_s = watchdog_period_s(plat->node), look_s = 0;
 
 	if (orr_load(&gate->is_open))
 		return 0;
@@ -149,6 +162,8 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	while (!orr_load(&gate->is_open)) {
 		kicks = orr_load(&plat->progress.kicks);
 		advanced = wait_round(plat, gate, kicks, &heard_s);
+		if (period_s > 0 && advanced <= 0)
+			look_now_and_then(plat, period_s, &look_s);
 	}
 	orr_add(&plat->progress.npollers, -1);
 	progress_take_over(plat, advanced, orr_load(&plat->progress.kicks) != kicks);

@@ -71,6 +71,15 @@ static void rest(struct plat *plat, struct worker *worker)
 		real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
 }
 
+int workers_awake(struct plat *plat)
+{
+	int n = 0;
+
+	for (int i = 0; i < plat->nworkers; i++)
+		n += orr_load(&plat->workers[i].parked) != PARKED_ASLEEP;
+	return n;
+}
+
 static void name_thread(struct worker *worker)
 {
 	char name[16];

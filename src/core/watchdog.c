@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/watchdog.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/stuck.h"
+#include "core/wait.h"
+#include "core/worker.h"
+
+/* So many looks before the silence is long; each further report after so many times
+ * the silence of the one before. */
+enum { LOOKS_PER_LIMIT = 5, REPORT_GROWTH = 12 };
+
+static const double longest_period_s = 1, shortest_period_s = 0.005;
+
+double watchdog_period_s(const struct node *node)
+{
+	double period_s = node_knobs(node)->watchdog_s / LOOKS_PER_LIMIT;
+
+	if (period_s <= 0)
+		return 0;
+	if (period_s > longest_period_s)
+		return longest_period_s;
+	return period_s > shortest_period_s ? period_s : shortest_period_s;
+}
+
+unsigned long watchdog_signature(struct node *node)
+{
+	unsigned long sum = node->nwaits;
+
+	for (int i = 0; i < node->nworkers; i++)
+		sum += node->workers[i].executed;
+	sum += (unsigned long)orr_load(&node->tasks_submitted);
+	sum = table_mix(sum + ((unsigned long)orr_load(&node->nsubmitted) << 32));
+	sum = table_mix(sum + ((unsigned long)orr_load(&node->nblocked) << 32));
+	return sum + (node->on_signature ? node->on_signature(node) : 0);
+}
+
+int watchdog_is_due(struct node *node, double now_s)
+{
+	struct watchdog *watchdog = &node->watchdog;
+	unsigned long signature = watchdog_signature(node);
+
+	if (signature != watchdog->signature || watchdog->since_s == 0) {
+		watchdog->signature = signature;
+		watchdog->since_s = now_s;
+		watchdog->verdict = WATCHDOG_ACTIVE;
+		watchdog->report_s = node_knobs(node)->watchdog_s;
+		return 0;
+	}
+	return now_s - watchdog->since_s >= node_knobs(node)->watchdog_s;
+}
+
+/* ---- the verdict ----------------------------------------------------- */
+
+/* A worker that sleeps will be woken by the copies that its pipeline waits for. */
+static int copies_are_due(const struct node *node)
+{
+	for (int i = 0; i < node->nworkers; i++)
+		if (node->workers[i].npipeline > 0)
+			return 1;
+	return 0;
+}
+
+/* Is this the thread's first wait on the list?  A callback may wait inside a wait. */
+static int is_first_of_thread(const struct node *node, const struct wait *wait)
+{
+	for (const struct list *link = node->waits.next; link != &wait->link;
+	     link = link->next)
+		if (LIST_ENTRY(link, const struct wait, link)->thread == wait->thread)
+			return 0;
+	return 1;
+}
+
+/* Threads of the program that wait; -1 when one of them is about to go on, or when a
+ * thread of the library waits inside a callback. */
+static int count_waiting(struct node *node, const struct watchdog_facts *facts)
+{
+	int n = 0;
+
+	orr_lock(&node->waits_lock);
+	for (struct list *link = node->waits.next; link != &node->waits && n >= 0;
+	     link = link->next) {
+		const struct wait *wait = LIST_ENTRY(link, struct wait, link);
+
+		if (plat_gate_is_open(wait->gate) ||
+		    facts->is_ours(node->plat, wait->thread))
+			n = -1;
+		else
+			n += is_first_of_thread(node, wait);
+	}
+	orr_unlock(&node->waits_lock);
+	return n;
+}
+
+static enum watchdog_verdict judge(struct node *node, const struct watchdog_facts *facts,
+				   const char **why)
+{
+	int nwaiting = count_waiting(node, facts);
+
+	*why = facts->why;
+	if (facts->nawake > 0 || facts->ntimers > 0 ||
+	    (node->on_busy && node->on_busy(node)))
+		return WATCHDOG_ACTIVE;
+	if (*why)
+		return WATCHDOG_IDLE;
+	if (nwaiting < 0)
+		*why = "a callback waits";
+	else if (copies_are_due(node))
+		*why = "data may be on their way";
+	else if (facts->nthreads < 0)
+		*why = "the system does not say which threads the program has";
+	else if (facts->nthreads != nwaiting)
+		*why = "another thread of the program, which does not wait here, may "
+		       "change this";
+	return *why ? WATCHDOG_IDLE : WATCHDOG_STUCK;
+}
+
+/* ---- what follows ---------------------------------------------------- */
+
+static void say(void *arg, const char *line)
+{
+	orr_complain(((struct node *)arg)->rank, "  %s", line);
+}
+
+void watchdog_list(struct node *node)
+{
+	stuck_describe(node, say, node);
+}
+
+static void end_run(struct node *node)
+{
+	orr_complain(node->rank,
+		     "nothing can happen any more: all threads of the program wait, no "
+		     "task can run, nothing else is due.  What is waited for:");
+	watchdog_list(node);
+	orr_die(node->rank, "the run ends, since it would hang for ever "
+			    "(ORRERY_WATCHDOG=0 would let it)");
+}
+
+static void report(struct node *node, double silence_s, const char *why)
+{
+	struct watchdog *watchdog = &node->watchdog;
+
+	if (silence_s < watchdog->report_s)
+		return;
+	watchdog->report_s = silence_s * REPORT_GROWTH;
+	orr_complain(node->rank,
+		     "nothing has happened for %.3g s (ORRERY_WATCHDOG).  What is waited "
+		     "for:",
+		     silence_s);
+	watchdog_list(node);
+	orr_complain(node->rank, "the run goes on: %s", why);
+}
+
+void watchdog_look(struct node *node, const struct watchdog_facts *facts, double now_s)
+{
+	struct watchdog *watchdog = &node->watchdog;
+	enum watchdog_verdict before = watchdog->verdict, verdict;
+	const char *why;
+
+	if (!orr_cas(&watchdog->is_looking, 0, 1))
+		return;
+	verdict = judge(node, facts, &why);
+	/* What was seen one after the other held at one moment if nothing happened. */
+	if (watchdog_signature(node) != watchdog->signature)
+		verdict = WATCHDOG_ACTIVE;
+	watchdog->verdict = verdict;
+	if (node->on_standstill &&
+	    node->on_standstill(node, now_s - watchdog->since_s, why))
+		verdict = WATCHDOG_ACTIVE; /* It has acted. */
+	if (verdict == WATCHDOG_STUCK && before == WATCHDOG_STUCK)
+		end_run(node);
+	else if (verdict == WATCHDOG_IDLE)
+		report(node, now_s - watchdog->since_s, why);
+	orr_store(&watchdog->is_looking, 0);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_WATCHDOG_H
+#define ORR_CORE_WATCHDOG_H
+
+/*
+ * watchdog.h - notices, on a real machine, that a node has come to a standstill.
+ *
+ * The threads that wait look themselves, now and then, so that it needs no thread and
+ * costs nothing while anything happens.  Three findings:
+ * - active: something runs, or has happened lately.  Never said anything about.
+ * - idle: nothing has happened for ORRERY_WATCHDOG seconds and nothing runs, but a
+ *   thread or signal handler of the program that is unknown here may change that.
+ *   Said, once and then rarely.
+ * - stuck: every thread of the program is inside a wait of this library, all workers
+ *   sleep, no timer is set: nothing can happen any more, but for messages of other
+ *   ranks.  Without such the run ends with the list of stuck.h; with them, the MPI
+ *   layer finds out whether all ranks are stuck (mpi/watch.h).
+ */
+#include "core/node.h"
+
+enum watchdog_verdict { WATCHDOG_ACTIVE, WATCHDOG_IDLE, WATCHDOG_STUCK };
+
+/* What the backend knows of the process. */
+struct watchdog_facts {
+	int nawake;   /* workers that do not sleep: they may run a kernel or a callback */
+	int ntimers;  /* set, or firing now */
+	int nthreads; /* of the program: not the library's, not MPI's; -1: unknown */
+	const char *why; /* why certainty is not to be had; NULL when it is */
+	/* Does the thread belong to the library (its worker, for example)? */
+	int (*is_ours)(struct plat *plat, const void *thread);
+};
+
+/* The seconds between two looks of a waiting thread; 0: never. */
+double watchdog_period_s(const struct node *node);
+/* Look whether facts are needed: 1 when nothing has happened for long. */
+int watchdog_is_due(struct node *node, double now_s);
+/* Judge and act; may end the run. */
+void watchdog_look(struct node *node, const struct watchdog_facts *facts, double now_s);
+/* Changes whenever anything happens on the node. */
+unsigned long watchdog_signature(struct node *node);
+/* Print what is waited for, as the rank's complaint. */
+void watchdog_list(struct node *node);
+
+#endif

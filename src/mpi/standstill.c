@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/standstill.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/wait.h"
+#include "core/watchdog.h"
+#include "mpi/mpi.h"
+
+enum {
+	PATIENCE = 12,    /* with peers that work, in limits of the watchdog */
+	SILENCE_S = 2,    /* at least, before a peer counts as silent */
+	LIST_LIMIT_S = 5, /* for all ranks to say what they wait for */
+	TEXT_BYTES = 400
+};
+
+/* What a rank has said last. */
+struct peer_state {
+	double asked_s; /* 0: nothing is asked */
+	uint32_t wave;  /* that it has answered */
+	int verdict;    /* enum watchdog_verdict */
+	int is_silent;  /* and that has been said */
+	int is_in_barrier;
+	uint32_t nbarriers;
+	uint64_t nsent, nreceived, signature;
+	uint64_t signature_before; /* of the wave before */
+};
+
+/* ---- what the node asks ---------------------------------------------- */
+
+unsigned long standstill_signature(struct node *node)
+{
+	const struct engine *engine = &node->mpi->engine;
+
+	return table_mix(engine->nevents +
+			 ((unsigned long)orr_load(&engine->npending) << 40));
+}
+
+/* The thread that runs a callback may itself wait. */
+static int caller_waits(struct node *node, const void *caller)
+{
+	int waits = 0;
+
+	orr_lock(&node->waits_lock);
+	for (struct list *link = node->waits.next; link != &node->waits;
+	     link = link->next)
+		waits |= LIST_ENTRY(link, struct wait, link)->thread == caller;
+	orr_unlock(&node->waits_lock);
+	return waits;
+}
+
+int standstill_busy(struct node *node)
+{
+	struct engine *engine = &node->mpi->engine;
+	int ncallers =
+		orr_load(&engine->is_calling) && caller_waits(node, engine->caller);
+
+	return orr_load_ptr((void **)(void *)&engine->moved) != NULL ||
+	       orr_load(&engine->ndraining) > ncallers ||
+	       orr_load(&engine->is_timer_set) ||
+	       orr_load(&engine->nflying) > orr_load(&node->mpi->standstill.nflying);
+}
+
+/* ---- questions ------------------------------------------------------- */
+
+static void send_kind(struct mpi *mpi, int peer, enum wire_kind kind)
+{
+	struct wire_head head = {.kind = (uint8_t)kind, .sequence = mpi->standstill.wave};
+
+	engine_send_control(mpi, peer, &head, WIRE_STATE_BYTES);
+}
+
+static void ask(struct mpi *mpi, int peer, double now_s)
+{
+	struct peer_state *state = &mpi->standstill.peers[peer];
+
+	if (state->asked_s > 0)
+		return; /* It has not answered yet. */
+	state->asked_s = now_s;
+	orr_add(&mpi->standstill.nawaited, 1);
+	send_kind(mpi, peer, WIRE_PROBE);
+}
+
+static void say_silent(struct mpi *mpi, double now_s)
+{
+	double limit_s = node_knobs(mpi->node)->watchdog_s;
+
+	if (limit_s < SILENCE_S)
+		limit_s = SILENCE_S;
+	for (int peer = 0; peer < mpi->size; peer++) {
+		struct peer_state *state = &mpi->standstill.peers[peer];
+
+		if (state->asked_s == 0 || state->is_silent ||
+		    now_s - state->asked_s < limit_s)
+			continue;
+		state->is_silent = 1;
+		orr_complain(
+			mpi->rank,
+			"rank %d has not answered for %.3g s: it is stopped (SIGSTOP, "
+			"a debugger), or busy inside a call of MPI",
+			peer, now_s - state->asked_s);
+	}
+}
+
+/* Those whose transfers with this rank are pending; rank 0 asks all. */
+static void ask_those_concerned(struct mpi *mpi, double now_s)
+{
+	struct engine *engine = &mpi->engine;
+
+	if (mpi->rank == 0) {
+		for (int peer = 1; peer < mpi->size; peer++)
+			ask(mpi, peer, now_s);
+		return;
+	}
+	for (struct list *link = engine->all.next; link != &engine->all;
+	     link = link->next) {
+		const struct request *request = LIST_ENTRY(link, struct request, link);
+
+		if (request->net_peer != mpi->rank && request->state != REQUEST_ENDED)
+			ask(mpi, request->net_peer, now_s);
+	}
+}
+
+/* ---- the agreement, at rank 0 ---------------------------------------- */
+
+/* This rank's own answer. */
+static void fill_state(struct mpi *mpi, struct wire_head *head)
+{
+	const struct standstill *own = &mpi->standstill;
+	const struct watchdog *watchdog = &mpi->node->watchdog;
+	unsigned long signature = watchdog_signature(mpi->node);
+	int verdict = watchdog->verdict;
+
+	if (signature != watchdog->signature)
+		verdict = WATCHDOG_ACTIVE;
+	head->round = (uint8_t)verdict;
+	head->spare = (uint16_t)own->is_in_barrier;
+	head->comm = own->nsent;
+	head->tag = (int64_t)own->nreceived;
+	head->bytes = signature;
+	head->sender = own->nbarriers;
+}
+
+static void note_state(struct peer_state *state, const struct wire_head *head)
+{
+	state->signature_before = state->signature;
+	state->asked_s = 0;
+	state->verdict = head->round;
+	state->is_in_barrier = head->spare != 0;
+	state->nsent = head->comm;
+	state->nreceived = (uint64_t)head->tag;
+	state->signature = head->bytes;
+	state->nbarriers = (uint32_t)head->sender;
+	state->wave = head->sequence;
+}
+
+/* All have answered this wave, are stuck, and nothing is on its way. */
+static int all_are_stuck(struct mpi *mpi)
+{
+	const struct standstill *own = &mpi->standstill;
+	const struct peer_state *first = &own->peers[0];
+	uint64_t nsent = 0, nreceived = 0;
+	int nmeeting = 0;
+
+	for (int rank = 0; rank < mpi->size; rank++) {
+		const struct peer_state *state = &own->peers[rank];
+
+		if (state->wave != own->wave || state->verdict != WATCHDOG_STUCK)
+			return 0;
+		nsent += state->nsent;
+		nreceived += state->nreceived;
+		nmeeting += state->is_in_barrier && state->nbarriers == first->nbarriers;
+	}
+	/* All in the same barrier: it is about to open. */
+	return nsent == nreceived && nmeeting < mpi->size;
+}
+
+static int nothing_changed(struct mpi *mpi)
+{
+	for (int rank = 0; rank < mpi->size; rank++)
+		if (mpi->standstill.peers[rank].signature !=
+		    mpi->standstill.peers[rank].signature_before)
+			return 0;
+	return 1;
+}
+
+static void begin_wave(struct mpi *mpi, double now_s)
+{
+	struct wire_head head = {0};
+
+	head.sequence = ++mpi->standstill.wave;
+	mpi->standstill.asked_s = now_s;
+	fill_state(mpi, &head);
+	note_state(&mpi->standstill.peers[0], &head);
+	ask_those_concerned(mpi, now_s);
+}
+
+/* Who has answered, and has not come to this rank's barrier. */
+static void list_missing(struct mpi *mpi)
+{
+	const struct standstill *own = &mpi->standstill;
+	char text[TEXT_BYTES] = "";
+	size_t used = 0;
+
+	if (!own->is_in_barrier || !own->peers)
+		return;
+	for (int rank = 0; rank < mpi->size && used + 32 < sizeof(text); rank++) {
+		const struct peer_state *state = &own->peers[rank];
+
+		if (rank == mpi->rank || state->wave == 0 ||
+		    state->nbarriers >= own->nbarriers)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
+					 used ? ", " : "", rank);
+	}
+	if (used)
+		orr_complain(mpi->rank, "  not in the barrier: rank %s", text);
+}
+
+static void list(struct mpi *mpi)
+{
+	mpi->standstill.is_engine_locked = 1;
+	orr_complain(mpi->rank, "waits for:");
+	watchdog_list(mpi->node);
+	list_missing(mpi);
+	mpi->standstill.is_engine_locked = 0;
+}
+
+/* It is certain: all ranks tell, and when they have, the run ends. */
+static void end_all(struct mpi *mpi, double now_s)
+{
+	struct standstill *own = &mpi->standstill;
+
+	orr_complain(mpi->rank,
+		     "nothing can happen any more: all %d ranks wait, and nothing is "
+		     "under way between them",
+		     mpi->size);
+	list(mpi);
+	own->is_ending = 1;
+	own->nunlisted = mpi->size - 1;
+	own->asked_s = now_s;
+	orr_add(&own->nawaited, own->nunlisted);
+	for (int peer = 1; peer < mpi->size; peer++)
+		send_kind(mpi, peer, WIRE_LIST);
+}
+
+static void end_when_told(struct mpi *mpi, double now_s)
+{
+	if (mpi->standstill.nunlisted == 0 ||
+	    now_s - mpi->standstill.asked_s > LIST_LIMIT_S)
+		orr_die(mpi->rank,
+			"the run ends, since it would hang for ever (ORRERY_WATCHDOG=0 "
+			"would let it)");
+}
+
+/* Waves begin at a look; answers are judged at the next one. */
+static void go_on_asking(struct mpi *mpi, double now_s)
+{
+	struct standstill *own = &mpi->standstill;
+	int is_second = own->wave > 0 && own->wave % 2 == 0;
+
+	if (mpi->node->watchdog.verdict != WATCHDOG_STUCK) {
+		own->wave += own->wave % 2; /* Begin anew. */
+		return;
+	}
+	if (own->wave > 0 && orr_load(&own->nawaited) > 0)
+		return;
+	if (own->wave > 0 && !all_are_stuck(mpi) &&
+	    now_s - own->asked_s < node_knobs(mpi->node)->watchdog_s)
+		return;
+	if (is_second && all_are_stuck(mpi) && nothing_changed(mpi)) {
+		end_all(mpi, now_s);
+		return;
+	}
+	if (own->wave % 2 == 1 && !all_are_stuck(mpi))
+		own->wave++; /* No use for a second one. */
+	begin_wave(mpi, now_s);
+}
+
+/* ---- reports --------------------------------------------------------- */
+
+static int somebody_works(const struct mpi *mpi)
+{
+	for (int rank = 0; rank < mpi->size; rank++)
+		if (rank != mpi->rank && mpi->standstill.peers[rank].wave > 0 &&
+		    mpi->standstill.peers[rank].verdict == WATCHDOG_ACTIVE)
+			return 1;
+	return 0;
+}
+
+/* Who is stuck waits a little longer: rank 0 may end the run with more to say. */
+static void report(struct mpi *mpi, double silence_s, const char *why)
+{
+	struct watchdog *watchdog = &mpi->node->watchdog;
+	int is_first = watchdog->report_s <= node_knobs(mpi->node)->watchdog_s;
+	double limit_s = watchdog->report_s;
+	char text[TEXT_BYTES];
+
+	if (is_first && orr_load(&mpi->standstill.nawaited) > 0)
+		limit_s *= 2; /* Their answers say more. */
+	if (is_first && (somebody_works(mpi) || orr_load(&mpi->engine.npending) == 0))
+		limit_s *= PATIENCE;
+	else if (is_first && watchdog->verdict == WATCHDOG_STUCK)
+		limit_s *= 3;
+	if (silence_s < limit_s || watchdog->verdict == WATCHDOG_ACTIVE)
+		return;
+	watchdog->report_s = silence_s * PATIENCE;
+	snprintf(
+		text, sizeof(text),
+		"nothing has happened on this rank for %.3g s (ORRERY_WATCHDOG); the run "
+		"goes on: %s",
+		silence_s, why ? why : "another rank may change this");
+	orr_complain(mpi->rank, "%s", text);
+	list(mpi);
+}
+
+int standstill_look(struct node *node, double silence_s, const char *why)
+{
+	struct mpi *mpi = node->mpi;
+	struct standstill *own = &mpi->standstill;
+	double now_s = plat_now_s(node->plat);
+
+	/* No message can change anything for who has asked for none. */
+	if (orr_load(&mpi->engine.npending) == 0 && orr_load(&mpi->engine.nbarriers) == 0)
+		return 0;
+	orr_lock(&mpi->engine.lock);
+	if (own->is_ending) {
+		end_when_told(mpi, now_s);
+		orr_unlock(&mpi->engine.lock);
+		return 1;
+	}
+	if (!own->peers)
+		own->peers = orr_alloc((size_t)mpi->size * sizeof(*own->peers));
+	if (mpi->rank == 0 && mpi->size > 1)
+		go_on_asking(mpi, now_s);
+	else if (now_s - own->asked_s >= node_knobs(node)->watchdog_s) {
+		own->asked_s = now_s;
+		own->wave++;
+		ask_those_concerned(mpi, now_s);
+	}
+	say_silent(mpi, now_s);
+	if (!own->is_ending)
+		report(mpi, silence_s, why);
+	orr_unlock(&mpi->engine.lock);
+	engine_wake(mpi);
+	return 1;
+}
+
+/* ---- answers --------------------------------------------------------- */
+
+static void on_probe(struct mpi *mpi, int peer, const struct wire_head *question)
+{
+	struct wire_head head = {.kind = WIRE_STATE, .sequence = question->sequence};
+
+	/* First that it is gone, when it is: that ends the one who asks. */
+	if (mpi->engine.is_leaving)
+		send_kind(mpi, peer, WIRE_GONE);
+	fill_state(mpi, &head);
+	engine_send_control(mpi, peer, &head, WIRE_STATE_BYTES);
+}
+
+static void on_state(struct mpi *mpi, int peer, const struct wire_head *head)
+{
+	struct peer_state *state = &mpi->standstill.peers[peer];
+
+	if (state->is_silent)
+		orr_complain(mpi->rank, "rank %d answers again", peer);
+	state->is_silent = 0;
+	note_state(state, head);
+	orr_add(&mpi->standstill.nawaited, -1);
+}
+
+void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head)
+{
+	switch ((enum wire_kind)head->kind) {
+	case WIRE_PROBE:
+		on_probe(mpi, peer, head);
+		break;
+	case WIRE_STATE:
+		on_state(mpi, peer, head);
+		break;
+	case WIRE_GONE:
+		watch_gone(mpi, peer);
+		break;
+	case WIRE_LIST:
+		list(mpi);
+		send_kind(mpi, peer, WIRE_LISTED);
+		break;
+	case WIRE_LISTED:
+		mpi->standstill.nunlisted--;
+		orr_add(&mpi->standstill.nawaited, -1);
+		break;
+	default:
+		ORR_ASSERT(!"a message of the watchdog");
+	}
+}
+
+void standstill_free(struct mpi *mpi)
+{
+	free(mpi->standstill.peers);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_STANDSTILL_H
+#define ORR_MPI_STANDSTILL_H
+
+/*
+ * standstill.h - on a real machine: can the ranks that wait ever go on?
+ *
+ * A rank is stuck when nothing but a message can make it go on (core/watchdog.h).  Rank
+ * 0, once stuck, asks all ranks, twice.  When each time all are stuck, as many messages
+ * were received as were sent, and no counter of any rank has changed between the two,
+ * then nothing is under way and nothing can come: all ranks say what they wait for, and
+ * the run ends.  (The messages of this conversation are not counted.)
+ *
+ * Other ranks that stand still ask the peers of their pending transfers: one that is
+ * gone can never match them, one that works calls for patience, one that is silent is
+ * named.
+ */
+#include "core/node.h"
+#include "mpi/wire.h"
+
+struct mpi;
+struct peer_state;
+
+struct standstill {
+	uint64_t nsent, nreceived; /* messages, but for those of the watchdog */
+	uint32_t nbarriers;        /* of all ranks, entered */
+	int is_in_barrier;
+	int nflying;              /* atomic: messages of the watchdog on their way out */
+	int nawaited;             /* atomic: answers */
+	struct peer_state *peers; /* by rank; NULL before the first question */
+	uint32_t wave;            /* of questions; odd: the first of two */
+	double asked_s;
+	int is_ending;        /* all ranks are telling what they wait for */
+	int nunlisted;        /* of these, who have not told yet */
+	int is_engine_locked; /* by who describes */
+};
+
+/* Is a message one of this conversation? */
+static inline int standstill_owns(int kind)
+{
+	return kind >= WIRE_PROBE && kind <= WIRE_LISTED;
+}
+
+/* For the node's hooks. */
+unsigned long standstill_signature(struct node *node);
+int standstill_busy(struct node *node);
+/* 1; 0: other ranks have no part in it. */
+int standstill_look(struct node *node, double silence_s, const char *why);
+
+/* A message of this conversation came; the engine is locked. */
+void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head);
+void standstill_free(struct mpi *mpi);
+
+#endif

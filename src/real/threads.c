@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <dirent.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/watchdog.h"
+#include "real/real.h"
+
+/*
+ * threads.c - what the watchdog must know of the process: could anything but the
+ * waiting threads change what they wait for?
+ *
+ * The threads of the process are those of the library, those that MPI started for
+ * itself (mpi_start.c) and the program's.  A handler of a signal can do anything, too;
+ * those of faults, which MPI libraries install to print a stack, only end the process.
+ */
+enum { MAX_THREADS = 256 };
+
+int threads_of_process(int *ids, int max)
+{
+	DIR *directory = opendir("/proc/self/task");
+	const struct dirent *entry;
+	int n = 0;
+
+	if (!directory)
+		return -1;
+	while ((entry = readdir(directory))) {
+		int id = atoi(entry->d_name);
+
+		if (id > 0 && n < max)
+			ids[n] = id;
+		n += id > 0;
+	}
+	closedir(directory);
+	return n;
+}
+
+/* Threads that neither the library nor MPI has started; -1: unknown. */
+static int count_of_program(struct plat *plat)
+{
+	const struct mpi_threads *mpi = &real_get()->mpi;
+	int ids[MAX_THREADS];
+	int n = threads_of_process(ids, MAX_THREADS), others;
+
+	if (n < 0 || n > MAX_THREADS)
+		return -1;
+	others = n - plat->nworkers - plat->timers.started - plat->progress.started;
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < mpi->n; k++)
+			others -= ids[i] == mpi->ids[k];
+	return others;
+}
+
+static int is_of_faults(int signal)
+{
+	static const int faults[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS,
+				     SIGFPE, SIGSEGV, SIGSYS};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (signal == faults[i])
+			return 1;
+	return signal > 31 && signal < SIGRTMIN; /* the C library's own */
+}
+
+/* Does the program handle a signal?  1 when that cannot be read. */
+static int handles_signals(void)
+{
+	FILE *file = fopen("/proc/self/status", "r");
+	unsigned long long caught = ~0ULL;
+	char text[256];
+
+	if (!file)
+		return 1;
+	while (fgets(text, sizeof(text), file))
+		if (sscanf(text, "SigCgt: %llx", &caught) == 1)
+			break;
+	fclose(file);
+	for (int signal = 1; signal <= 64; signal++)
+		if ((caught >> (signal - 1)) & 1 && !is_of_faults(signal))
+			return 1;
+	return 0;
+}
+
+static int is_ours(struct plat *plat, const void *thread)
+{
+	pthread_t id = (pthread_t)thread;
+
+	for (int i = 0; i < plat->nworkers; i++)
+		if (pthread_equal(plat->threads[i], id))
+			return 1;
+	return (plat->timers.started && pthread_equal(plat->timers.thread, id)) ||
+	       (plat->progress.started && pthread_equal(plat->progress.thread, id));
+}
+
+void threads_look(struct plat *plat, double now_s)
+{
+	struct watchdog_facts facts = {.is_ours = is_ours};
+
+	if (!watchdog_is_due(plat->node, now_s))
+		return;
+	facts.nawake = workers_awake(plat);
+	facts.ntimers = timers_count(plat);
+	facts.nthreads = count_of_program(plat);
+	if (handles_signals())
+		facts.why = "a signal that the program handles may change this";
+	watchdog_look(plat->node, &facts, now_s);
+}
