@@ -252,7 +252,7 @@ int starpu_task_get_current_data_node(unsigned i)
 	struct starpu_task *task = starpu_task_get_current();
 	struct job *job = task ? task->starpu_private : NULL;
 
-	return job && i < job->naccesses ? job->accesses[i].memory : -1;
+	return job && (int)i < job->naccesses ? job->accesses[i].memory : -1;
 }
 
 const char *starpu_task_get_model_name(struct starpu_task *task)

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "core/coherency.h"
 #include "core/deps.h"
+#include "core/exclusion.h"
 
 enum { ACQUIRE_MAX_DEPTH = 500 };
 
@@ -56,7 +57,7 @@ static void acquire_ready(struct job *job, struct ready *ready)
 {
 	struct acquire *acquire = acquire_of(job);
 
-	if (job->exclusive && !deps_exclude(job))
+	if (orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;
 	if (job->was_blocked) {
 		job->was_blocked = 0;
@@ -106,30 +107,21 @@ void acquire_start(struct node *node, struct acquire *acquire,
 int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
 		unsigned mode)
 {
-	struct access *access = &acquire->job.inline_accesses[0];
-	struct data_body *body = data_body(handle);
-	int wanted = mode & STARPU_W ? -1 : 1;
+	struct job *job = &acquire->job;
+	struct ready ready = {0};
+	int taken;
 
-	prepare(node, acquire, handle, mode | ACCESS_UNORDERED);
-	orr_lock(&handle->lock);
-	if (body->nholders != 0 && !(wanted == 1 && body->nholders > 0)) {
-		orr_unlock(&handle->lock);
+	if (!(handle->flags & DATUM_SEQUENTIAL))
+		mode |= ACCESS_UNORDERED;
+	prepare(node, acquire, handle, mode);
+	taken = deps_try(job, &ready);
+	ready_run(node, &ready);
+	if (!taken)
 		return 0;
-	}
-	body->nholders += wanted;
-	body->npending++;
-	access->state = ACCESS_GRANTED;
-	orr_unlock(&handle->lock);
 	if (acquire->counted)
 		orr_add(&node->nsubmitted, 1);
-	job_move(&acquire->job, JOB_READY);
-	job_move(&acquire->job, JOB_FETCHING);
-	acquire->job.nfetching = 1;
-	if (acquire->memory >= 0 &&
-	    !coherency_fetch(&acquire->job, (unsigned)acquire->memory))
-		return 1; /* acquired() tells when the copy is there. */
-	acquire->job.nfetching = 0;
-	acquire_fetched(&acquire->job);
+	job_move(job, JOB_READY);
+	acquire_fetch(acquire);
 	return 1;
 }
 

@@ -10,8 +10,9 @@
  * handle is one cache line and the interface behind it; the rest, struct data_body, is
  * made on first use, and copies in GPUs when first needed.
  *
- * Turns (deps.c): accesses queue in submission order.  The active group is what has
- * been granted; the next group is granted when the active one is empty.
+ * Turns (deps.c): accesses queue in submission order.  The active group is whose turn
+ * it is; the next group follows when the active one is empty.
+ * Exclusion (exclusion.c): who holds it now, and who waits outside.
  * Copies (coherency.c): MSI; valid says which memories hold the current value.
  * Room (room.c): which copies may be in a memory, and who has to leave.
  */
@@ -66,6 +67,11 @@ struct data_extra {
 	int ndimensions, dimensions[5];
 };
 
+/* Accesses that wait for exclusion, linked by next. */
+struct outside {
+	struct access *first, *last;
+};
+
 /*
  * What a datum needs once this node uses it; its lock is the handle's.  Sets of memories
  * have a bit each: which copies matter is known without touching them.
@@ -73,11 +79,11 @@ struct data_extra {
 struct data_body {
 	/* Turns. */
 	struct access *waiting, *waiting_last;
-	int nactive;             /* members of the active group */
-	int nholders;            /* exclusion: readers inside, or -1 for a writer */
-	int npending;            /* accesses submitted and not released */
-	unsigned char turn;      /* enum turn: of the active group */
-	unsigned char has_value; /* some copy has been written or was given */
+	int nactive;              /* members of the active group */
+	int npending;             /* accesses submitted and not released, scratch too */
+	unsigned char turn;       /* enum turn: of the active group */
+	unsigned char has_value;  /* some copy has been written or was given */
+	unsigned char last_wrote; /* exclusion: who gave it back was a writer */
 	/* Copies. */
 	unsigned valid;        /* memories that hold the current value */
 	unsigned arriving;     /* memories that it is on its way to */
@@ -85,11 +91,17 @@ struct data_body {
 	unsigned char retired; /* nobody will use it: see coherency_retire() */
 	struct plat_gate *retiring; /* who waits for the last transfer then */
 	struct data_extra *extra;
-	struct job *retry; /* jobs that wait for exclusion */
+	/* Exclusion. */
+	int nholders;              /* readers, or -1 for a writer */
+	unsigned overtaken;        /* readers that passed the first writer outside */
+	struct access *granted;    /* hold by their turn; their jobs may be blocked */
+	struct access *holding;    /* hold, and their jobs have started */
+	struct outside outside[2]; /* wait for exclusion: readers, writers */
 	struct copy_state main;
-	struct job *retry_last;
-	struct plat_gate *gate; /* who waits for npending to be 0 */
-	struct held *held;      /* the application's acquisitions, newest first */
+	/* The last user has gone: whom to tell, and what to do; with npending 0. */
+	struct plat_gate *gate;
+	void (*idle)(starpu_data_handle_t handle);
+	struct held *held; /* the application's acquisitions, newest first */
 };
 
 struct sent_set; /* mpi/cache.h */

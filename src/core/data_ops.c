@@ -148,18 +148,25 @@ struct wiping {
 	int free_datum;
 };
 
+static void free_idle(starpu_data_handle_t handle)
+{
+	data_free(handle->node, handle);
+}
+
 static void wipe_acquired(struct acquire *acquire)
 {
 	struct wiping *wiping = ORR_CONTAINER(acquire, struct wiping, acquire);
 	starpu_data_handle_t handle = wiping->handle;
-	struct node *node = handle->node;
-	int free_datum = wiping->free_datum;
 
-	if (!free_datum)
+	if (wiping->free_datum) {
+		/* Users without a turn may be left: the last one frees it. */
+		orr_lock(&handle->lock);
+		data_body(handle)->idle = free_idle;
+		orr_unlock(&handle->lock);
+	} else {
 		coherency_invalidate(handle, wiping->release);
+	}
 	acquire_release(acquire);
-	if (free_datum)
-		data_free(node, handle);
 	free(wiping);
 }
 

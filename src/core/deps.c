@@ -2,18 +2,16 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/deps.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
+#include "core/exclusion.h"
 
-enum { DEPS_MAX_SORTED = 64 };
-
-static int writes(const struct access *access)
-{
-	return (access->mode & STARPU_W) != 0;
-}
+enum { DEPS_FEW = 16 }; /* so many are sorted by insertion */
 
 static enum turn turn_of(const struct access *access)
 {
-	if (!writes(access))
+	if (!access_writes(access))
 		return TURN_READ;
 	return access->mode & STARPU_COMMUTE ? TURN_COMMUTE : TURN_WRITE;
 }
@@ -23,37 +21,38 @@ static int takes_turn(const struct access *access)
 	return !(access->mode & ACCESS_UNORDERED);
 }
 
-/* ---- exclusion: readers together, or one writer ---------------------- */
-
-static int can_hold(const struct access *access)
+/* Scratch takes no turn and excludes nobody, but its datum must outlive it. */
+static int is_scratch(const struct access *access)
 {
-	return writes(access) ? data_body(access->datum)->nholders == 0
-			      : data_body(access->datum)->nholders >= 0;
-}
-
-static void hold(struct access *access)
-{
-	if (writes(access))
-		data_body(access->datum)->nholders = -1;
-	else
-		data_body(access->datum)->nholders++;
-	access->state = ACCESS_GRANTED;
+	return (access->mode & STARPU_SCRATCH) != 0;
 }
 
 /* ---- turns ----------------------------------------------------------- */
 
-/* The access joins the active group; the datum is locked. */
-static void join(struct access *access, enum turn turn)
+/* May the access join the active group, or begin one? */
+static int may_join(const struct data_body *body, enum turn turn)
 {
-	struct data_body *body = data_body(access->datum);
+	return body->turn == TURN_NONE || (body->turn == turn && turn != TURN_WRITE);
+}
 
+/* Its turn has come, and the datum is still to be taken. */
+static void must_exclude(struct access *access)
+{
+	access->state = ACCESS_ORDERED;
+	orr_store(&access->job->exclusive, 1);
+}
+
+/* The access joins the active group; the datum is locked. */
+static void join(struct data_body *body, struct access *access, enum turn turn)
+{
 	body->turn = (unsigned char)turn;
 	body->nactive++;
-	if (turn != TURN_COMMUTE && can_hold(access)) {
-		hold(access);
+	if (turn != TURN_COMMUTE && !exclusion_is_awaited(body) &&
+	    exclusion_allows(body, access)) {
+		exclusion_hold(body, &body->granted, access);
+		access->state = ACCESS_GRANTED;
 	} else {
-		access->state = ACCESS_ORDERED;
-		access->job->exclusive = 1;
+		must_exclude(access);
 	}
 }
 
@@ -64,11 +63,9 @@ static void enqueue(struct access *access)
 
 	body->npending++;
 	if (!takes_turn(access)) {
-		access->state = ACCESS_ORDERED;
-		access->job->exclusive = 1;
-	} else if (!body->waiting && (body->turn == TURN_NONE ||
-				      (body->turn == turn && turn != TURN_WRITE))) {
-		join(access, turn);
+		must_exclude(access);
+	} else if (!body->waiting && may_join(body, turn)) {
+		join(body, access, turn);
 	} else {
 		access->state = ACCESS_WAITING;
 		orr_add(&access->job->missing, 1);
@@ -89,79 +86,101 @@ static void grant_next(struct data_body *body, struct ready *ready)
 	while ((access = body->waiting)) {
 		enum turn turn = turn_of(access);
 
-		if (body->turn != TURN_NONE && (body->turn != turn || turn == TURN_WRITE))
+		if (!may_join(body, turn))
 			break;
 		body->waiting = access->next;
-		join(access, turn);
+		join(body, access, turn);
 		job_satisfy(access->job, ready);
 	}
 }
 
-/* ---- locking several data -------------------------------------------- */
+/* ---- merging --------------------------------------------------------- */
 
-struct sorted {
-	int n;
-	struct access *access[DEPS_MAX_SORTED];
-};
-
-/* The accesses in the given state, by address of their data. */
-static void sort_accesses(struct sorted *sorted, struct job *job, int state)
+static int is_before(const struct access *a, const struct access *b)
 {
-	sorted->n = 0;
-	for (int i = 0; i < job->naccesses; i++) {
-		struct access *access = &job->accesses[i];
+	return a->datum < b->datum || (a->datum == b->datum && a < b);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct access *a = *(struct access *const *)left;
+	const struct access *b = *(struct access *const *)right;
+
+	return is_before(b, a) - is_before(a, b);
+}
+
+static void sort(struct access **sorted, int n)
+{
+	if (n > DEPS_FEW) {
+		qsort(sorted, (size_t)n, sizeof(struct access *), compare);
+		return;
+	}
+	for (int i = 1; i < n; i++) {
+		struct access *access = sorted[i];
 		int k;
 
-		if (access->state != state)
-			continue;
-		if (sorted->n == DEPS_MAX_SORTED)
-			orr_die(job->node->rank,
-				"a task accesses more than %d data: split it",
-				DEPS_MAX_SORTED);
-		for (k = sorted->n++; k > 0; k--) {
-			if (sorted->access[k - 1]->datum < access->datum)
-				break;
-			sorted->access[k] = sorted->access[k - 1];
-		}
-		sorted->access[k] = access;
+		for (k = i; k > 0 && is_before(access, sorted[k - 1]); k--)
+			sorted[k] = sorted[k - 1];
+		sorted[k] = access;
 	}
 }
 
-static void lock_all(const struct sorted *sorted)
+static void merge(struct access *first, struct access *again)
 {
-	for (int i = 0; i < sorted->n; i++)
-		orr_lock(&sorted->access[i]->datum->lock);
+	/* Commuting counts only when all writes commute. */
+	if (access_writes(again) && !(again->mode & STARPU_COMMUTE))
+		first->mode &= (unsigned short)~STARPU_COMMUTE;
+	if (!access_writes(first))
+		first->mode |= again->mode & STARPU_COMMUTE;
+	first->mode |= again->mode & STARPU_RW;
+	again->state = ACCESS_SKIPPED;
+	again->next = first;
 }
 
-static void unlock_all(const struct sorted *sorted)
+/* Of a few accesses: not worth sorting before they are submitted. */
+static void merge_few(struct job *job)
 {
-	for (int i = sorted->n - 1; i >= 0; i--)
-		orr_unlock(&sorted->access[i]->datum->lock);
-}
+	struct access *access = job->accesses;
 
-/* ---- what others call ------------------------------------------------ */
+	for (int i = 1; i < job->naccesses; i++)
+		for (int k = 0; k < i && access[i].state != ACCESS_SKIPPED; k++)
+			if (access[k].datum == access[i].datum &&
+			    access[k].state != ACCESS_SKIPPED)
+				merge(&access[k], &access[i]);
+}
 
 void deps_merge(struct job *job)
 {
-	for (int i = 1; i < job->naccesses; i++) {
-		for (int k = 0; k < i; k++) {
-			struct access *first = &job->accesses[k];
-			struct access *again = &job->accesses[i];
+	struct access **sorted = job->sorted;
+	int n = 0, kept = 0;
 
-			if (first->datum != again->datum ||
-			    first->state == ACCESS_SKIPPED ||
-			    again->state == ACCESS_SKIPPED)
-				continue;
-			/* Commuting counts only when all writes commute. */
-			if (writes(again) && !(again->mode & STARPU_COMMUTE))
-				first->mode &= (unsigned short)~STARPU_COMMUTE;
-			if (!writes(first))
-				first->mode |= again->mode & STARPU_COMMUTE;
-			first->mode |= again->mode & STARPU_RW;
-			again->state = ACCESS_SKIPPED;
-			break;
-		}
+	if (!sorted) {
+		merge_few(job);
+		return;
 	}
+	for (int i = 0; i < job->naccesses; i++)
+		if (job->accesses[i].state != ACCESS_SKIPPED)
+			sorted[n++] = &job->accesses[i];
+	sort(sorted, n);
+	for (int i = 0; i < n; i++) {
+		if (kept && sorted[kept - 1]->datum == sorted[i]->datum)
+			merge(sorted[kept - 1], sorted[i]);
+		else
+			sorted[kept++] = sorted[i];
+	}
+	job->nsorted = kept;
+}
+
+/* ---- submission ------------------------------------------------------ */
+
+static void submit_one(struct access *access)
+{
+	orr_lock(&access->datum->lock);
+	if (access->state == ACCESS_NEW)
+		enqueue(access);
+	else if (is_scratch(access))
+		data_body(access->datum)->npending++;
+	orr_unlock(&access->datum->lock);
 }
 
 void deps_submit(struct job *job, int sequential)
@@ -172,122 +191,122 @@ void deps_submit(struct job *job, int sequential)
 		for (int i = 0; i < job->naccesses; i++)
 			job->accesses[i].mode |= ACCESS_UNORDERED;
 	if (job->naccesses == 1) {
-		struct access *access = &job->accesses[0];
-
-		if (access->state != ACCESS_NEW)
-			return;
-		orr_lock(&access->datum->lock);
-		enqueue(access);
-		orr_unlock(&access->datum->lock);
+		submit_one(&job->accesses[0]);
 		return;
 	}
-	sort_accesses(&sorted, job, ACCESS_NEW);
-	lock_all(&sorted);
+	sorted_fill(&sorted, job);
+	sorted_lock(&sorted);
 	for (int i = 0; i < sorted.n; i++)
 		enqueue(sorted.access[i]);
-	unlock_all(&sorted);
+	sorted_unlock(&sorted);
+	if (sorted.n == job->naccesses)
+		return;
+	for (int i = 0; i < job->naccesses; i++)
+		if (is_scratch(&job->accesses[i]))
+			submit_one(&job->accesses[i]);
 }
 
-/* job waits for the datum of access to be given back; datum locked. */
-static void wait_for_exclusion(struct job *job, starpu_data_handle_t datum)
+/* A value that is still to be written, even if no writer stands before us in the queue.
+ */
+static int lacks_value(const struct data_body *body, const struct access *access)
 {
-	struct data_body *body = data_body(datum);
-
-	job->retry_next = NULL;
-	if (body->retry)
-		body->retry_last->retry_next = job;
-	else
-		body->retry = job;
-	body->retry_last = job;
+	return (access->mode & STARPU_R) && !body->has_value && body->npending > 0;
 }
 
-int deps_exclude(struct job *job)
+int deps_try(struct job *job, struct ready *ready)
 {
-	struct sorted sorted;
+	struct access *access = &job->accesses[0];
+	struct data_body *body = data_body(access->datum);
+	enum turn turn = turn_of(access);
+	int free = 0;
 
-	sort_accesses(&sorted, job, ACCESS_ORDERED);
-	lock_all(&sorted);
-	for (int i = 0; i < sorted.n; i++) {
-		if (can_hold(sorted.access[i]))
-			continue;
-		wait_for_exclusion(job, sorted.access[i]->datum);
-		unlock_all(&sorted);
-		return 0;
+	orr_lock(&access->datum->lock);
+	if (!takes_turn(access) || (!body->waiting && may_join(body, turn))) {
+		if (!exclusion_allows(body, access))
+			exclusion_settle(body, ready);
+		free = exclusion_allows(body, access) && !lacks_value(body, access);
 	}
-	for (int i = 0; i < sorted.n; i++)
-		hold(sorted.access[i]);
-	unlock_all(&sorted);
-	return 1;
-}
-
-/* The exclusion of datum was given back: let those waiting for it try again. */
-static void retry_waiting(starpu_data_handle_t datum, struct ready *ready)
-{
-	struct data_body *body = data_body(datum);
-	struct job *last = NULL; /* Who comes back stands behind it. */
-
-	for (;;) {
-		struct job *job = NULL;
-
-		orr_lock(&datum->lock);
-		if (!last)
-			last = body->retry_last;
-		if (body->nholders >= 0 && body->retry) {
-			job = body->retry;
-			body->retry = job->retry_next;
+	if (free) {
+		if (takes_turn(access)) {
+			body->turn = (unsigned char)turn;
+			body->nactive++;
 		}
-		orr_unlock(&datum->lock);
-		if (!job)
-			return;
-		if (deps_exclude(job)) {
-			/* Its start() would try to exclude again: all is granted. */
-			ready_append(ready, job);
-		} else if (job == last) {
-			return; /* All that waited have tried. */
-		}
+		body->npending++;
+		exclusion_hold(body, &body->holding, access);
+		access->state = ACCESS_GRANTED;
 	}
+	orr_unlock(&access->datum->lock);
+	return free;
 }
 
-void deps_release_access(struct access *access, struct ready *ready)
+/* ---- release --------------------------------------------------------- */
+
+/* Who waits for the last user of a datum. */
+struct idle {
+	struct plat *plat;
+	struct plat_gate *gate;
+	void (*call)(starpu_data_handle_t datum);
+};
+
+/* One user less; the datum is locked. */
+static void leave(starpu_data_handle_t datum, struct data_body *body, struct idle *idle)
+{
+	if (--body->npending > 0)
+		return;
+	*idle = (struct idle){datum->node->plat, body->gate, body->idle};
+	body->gate = NULL;
+}
+
+static void release(struct access *access, struct access **woken, struct ready *ready)
 {
 	starpu_data_handle_t datum = access->datum;
 	struct data_body *body;
-	struct plat *plat;
-	struct plat_gate *gate = NULL;
-	int retry;
+	struct idle idle = {0};
 
-	if (access->state == ACCESS_SKIPPED || access->state == ACCESS_RELEASED)
+	if (access->state == ACCESS_RELEASED ||
+	    (access->state == ACCESS_SKIPPED && !is_scratch(access)))
 		return;
-	ORR_ASSERT(access->state == ACCESS_GRANTED);
-	access->state = ACCESS_RELEASED;
-	plat = datum->node->plat;
 	body = data_body(datum);
 	orr_lock(&datum->lock);
-	body->nholders = writes(access) ? 0 : body->nholders - 1;
-	if (takes_turn(access) && --body->nactive == 0) {
-		body->turn = TURN_NONE;
-		if (body->waiting)
-			grant_next(body, ready);
+	if (access->state == ACCESS_GRANTED) {
+		exclusion_drop(body, access);
+		if (takes_turn(access) && --body->nactive == 0) {
+			body->turn = TURN_NONE;
+			if (body->waiting)
+				grant_next(body, ready);
+		}
+		/* Who has waited outside goes before those whose turn begins now. */
+		if (exclusion_is_awaited(body))
+			exclusion_wake(body, woken);
 	}
-	if (--body->npending == 0) {
-		gate = body->gate;
-		body->gate = NULL;
-	}
-	retry = body->retry != NULL;
+	access->state = ACCESS_RELEASED;
+	leave(datum, body, &idle);
 	orr_unlock(&datum->lock);
-	if (retry)
-		retry_waiting(datum, ready);
-	if (gate)
-		plat_gate_open(plat, gate); /* The datum may be gone by now. */
+	/* Others may free the datum from here on, unless we are to do it. */
+	if (idle.gate)
+		plat_gate_open(idle.plat, idle.gate);
+	else if (idle.call)
+		idle.call(datum);
+}
+
+void deps_release(struct job *job, struct ready *ready)
+{
+	struct access *woken = NULL;
+
+	for (int i = 0; i < job->naccesses; i++)
+		release(&job->accesses[i], &woken, ready);
+	if (woken)
+		exclusion_retry(woken, ready);
 }
 
 void deps_downgrade_access(struct access *access, struct ready *ready)
 {
 	starpu_data_handle_t datum = access->datum;
 	struct data_body *body = data_body(datum);
+	struct access *woken = NULL;
 
 	ORR_ASSERT(access->state == ACCESS_GRANTED);
-	if (!writes(access))
+	if (!access_writes(access))
 		return;
 	orr_lock(&datum->lock);
 	access->mode = (unsigned short)((access->mode & ~(STARPU_RW | STARPU_COMMUTE)) |
@@ -299,11 +318,7 @@ void deps_downgrade_access(struct access *access, struct ready *ready)
 		body->turn = TURN_READ;
 		grant_next(body, ready);
 	}
+	exclusion_wake(body, &woken);
 	orr_unlock(&datum->lock);
-}
-
-void deps_release(struct job *job, struct ready *ready)
-{
-	for (int i = 0; i < job->naccesses; i++)
-		deps_release_access(&job->accesses[i], ready);
+	exclusion_retry(woken, ready);
 }

@@ -7,9 +7,9 @@
  * deps.h - turns on data: implicit dependencies and mutual exclusion.
  *
  * Two stages.  First each access takes its turn, in submission order per datum.
- * Then, when all turns have come, a job with exclusive accesses (COMMUTE, or without
- * sequential consistency) takes all its exclusions at once or none, and tries
- * again when one is given back; holding none while it waits, it cannot deadlock.
+ * Then, when nothing else is missing, a job with accesses that need more than their turn
+ * (COMMUTE, or without sequential consistency, or beside such ones) takes all its
+ * exclusions at once or none: see exclusion.h.
  */
 #include "core/data.h"
 
@@ -19,14 +19,14 @@
  * cannot cross.  Counts into job->missing; the caller still holds its own count.
  */
 void deps_submit(struct job *job, int sequential);
-/* Merge accesses to one datum into the first of them. */
+/* For a job with one access: 1 when it has turn and datum at once, else nothing is left
+ * behind.  Jobs that may start now are appended to ready. */
+int deps_try(struct job *job, struct ready *ready);
+/* Sort the accesses, and merge those to one datum into the first of them. */
 void deps_merge(struct job *job);
-/* All turns have come: 1 when the job may start, 0 when it will be retried. */
-int deps_exclude(struct job *job);
 /* Give the accesses back; jobs that may start now are appended to ready. */
 void deps_release(struct job *job, struct ready *ready);
-/* As above, one access; or downgrade a write to a read. */
-void deps_release_access(struct access *access, struct ready *ready);
+/* A writer becomes a reader. */
 void deps_downgrade_access(struct access *access, struct ready *ready);
 
 #endif

@@ -3,6 +3,7 @@
 #include "core/job.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -26,7 +27,9 @@ void job_move(struct job *job, enum job_state state)
 
 void job_init(struct job *job, struct node *node)
 {
-	*job = (struct job){.node = node, .missing = 1, .end_deps = 1};
+	memset(job, 0, offsetof(struct job, inline_accesses));
+	job->node = node;
+	job->missing = job->end_deps = 1;
 	job->accesses = job->inline_accesses;
 	orr_lock_init(&job->lock);
 }
@@ -37,11 +40,14 @@ void job_reserve(struct job *job, unsigned naccesses)
 		free(job->accesses);
 	job->own_accesses = 0;
 	job->accesses = job->inline_accesses;
+	job->sorted = NULL;
 	if (naccesses > JOB_INLINE_ACCESSES) {
-		job->accesses = orr_alloc(naccesses * sizeof(*job->accesses));
+		job->accesses = orr_alloc(
+			naccesses * (sizeof(*job->accesses) + sizeof(*job->sorted)));
+		job->sorted = (struct access **)(job->accesses + naccesses);
 		job->own_accesses = 1;
 	}
-	job->naccesses = (unsigned short)naccesses;
+	job->naccesses = (int)naccesses;
 }
 
 struct job *job_new(struct node *node, unsigned naccesses)

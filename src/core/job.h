@@ -11,18 +11,22 @@
  * the scheduler; an acquisition's fetches the data and calls its owner.
  *
  * missing counts what the job still waits for, plus one from its creation until its
- * submission is over; who takes it to zero starts it.
+ * submission is over; who takes it to zero starts it.  It stays zero until the data are
+ * released: exclusion.c tells by it who has started.
  */
 #include "core/node.h"
 
 struct access {
 	struct job *job;
 	starpu_data_handle_t datum;
-	struct access *next;     /* waiting for its turn, then for a copy to arrive */
-	struct copy_state *copy; /* pinned from fetch to unpin */
-	unsigned short mode;     /* enum starpu_data_access_mode, merged per datum */
-	unsigned char state;     /* enum access_state */
-	unsigned char memory;    /* where it was fetched to */
+	/* Waiting for its turn, outside, then for a copy to arrive; of a merged access,
+	 * the one that stands for it. */
+	struct access *next;
+	struct access *beside, **at; /* among those that hold the datum */
+	struct copy_state *copy;     /* pinned from fetch to unpin */
+	unsigned short mode;         /* enum starpu_data_access_mode, merged per datum */
+	unsigned char state;         /* enum access_state */
+	unsigned char memory;        /* where it was fetched to */
 };
 
 enum access_state {
@@ -42,7 +46,7 @@ enum { JOB_INLINE_ACCESSES = 4 };
 enum job_state {
 	JOB_NEW,      /* not submitted */
 	JOB_BLOCKED,  /* missing > 0 */
-	JOB_READY,    /* in the scheduler, or about to be */
+	JOB_READY,    /* in the scheduler, or about to be, or waiting for exclusion */
 	JOB_FETCHING, /* a worker wants its data */
 	JOB_RUNNING,
 	JOB_DONE, /* executed, its data are released */
@@ -68,10 +72,10 @@ struct job {
 	struct job *next; /* ready, in a scheduler's queue, or waiting for room */
 	int missing;      /* atomic */
 	int nfetching;    /* atomic: copies on their way, plus one while starting */
-	unsigned short naccesses;
+	int exclusive;    /* atomic: exclusion is to be taken before it can run */
+	int naccesses;
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
-	unsigned char exclusive;    /* some access needs exclusion beyond its turn */
 	unsigned char own_accesses; /* accesses were allocated apart */
 	unsigned char terminated;   /* under lock: successors have been told */
 	unsigned char block;        /* part of a task_block of the node's pool */
@@ -83,13 +87,16 @@ struct job {
 	struct plat_gate *gate; /* of the thread that waits for this task */
 	struct tag *tag;
 	struct worker *worker;   /* chosen or running */
-	struct job *retry_next;  /* waiting for exclusion on a datum */
 	struct heap_entry place; /* in a scheduler's queue by priority */
 	unsigned long id;
 	double duration_s;  /* measured or simulated */
 	double predicted_s; /* by the scheduler, on the worker it chose; 0: unknown */
+	/* Of more accesses than the inline ones: those that take turns, by address of
+	 * their data; else NULL. */
+	struct access **sorted;
+	int nsorted;
 	struct access *accesses;
-	struct access inline_accesses[JOB_INLINE_ACCESSES];
+	struct access inline_accesses[JOB_INLINE_ACCESSES]; /* last: not zeroed */
 };
 
 /* Every change of state goes through here and is checked against one table. */

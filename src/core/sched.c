@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/exclusion.h"
 #include "core/task.h"
 
 static const struct sched_ops *const policies[] = {&sched_eager, &sched_prio, &sched_lws,
@@ -117,22 +118,56 @@ void sched_push(struct job *job)
 		workers_wake(node, where, filtered);
 }
 
+static struct job *pop_bound(struct worker *worker)
+{
+	unsigned implementation = 0;
+	struct job *job;
+
+	if (!orr_load_ptr((void **)&worker->bound_first))
+		return NULL;
+	orr_lock(&worker->lock);
+	job = worker->bound_first;
+	if (job) {
+		orr_swap_ptr((void **)&worker->bound_first, job->next);
+		worker_can_run(worker, job->task, &implementation);
+		job->implementation = (unsigned char)implementation;
+	}
+	orr_unlock(&worker->lock);
+	return job;
+}
+
+/*
+ * Exclusion is taken only when a worker is there to use it, so that few hold what many
+ * want.  A job that does not get it comes back by task_start() when it has it.
+ */
+static int exclude(struct job *job)
+{
+	struct node *node = job->node;
+	struct ready ready = {0};
+	int held;
+
+	job->was_blocked = 1;
+	orr_add(&node->nblocked, 1);
+	held = exclusion_take(job, &ready);
+	if (held) {
+		job->was_blocked = 0;
+		orr_add(&node->nblocked, -1);
+	} else {
+		node_counted(node);
+	}
+	ready_run(node, &ready);
+	return held;
+}
+
 struct job *sched_pop(struct worker *worker)
 {
 	struct sched *sched = worker->node->sched;
-	struct job *job = NULL;
+	struct job *job;
 
-	if (orr_load_ptr((void **)&worker->bound_first)) {
-		orr_lock(&worker->lock);
-		job = worker->bound_first;
-		if (job) {
-			unsigned implementation = 0;
-
-			orr_swap_ptr((void **)&worker->bound_first, job->next);
-			worker_can_run(worker, job->task, &implementation);
-			job->implementation = (unsigned char)implementation;
-		}
-		orr_unlock(&worker->lock);
-	}
-	return job ? job : sched->ops->pop(sched, worker);
+	do {
+		job = pop_bound(worker);
+		if (!job)
+			job = sched->ops->pop(sched, worker);
+	} while (job && orr_load(&job->exclusive) && !exclude(job));
+	return job;
 }

@@ -7,7 +7,8 @@
  * sched.h - policies decide which worker runs a ready task, and in what order.
  *
  * A narrow table, all of it mandatory.  push() may be called by any thread, pop() by
- * the worker itself.  After push() the caller of sched_push() wakes a worker.
+ * the worker itself.  After push() the caller of sched_push() wakes a worker.  A job
+ * whose data are not free when it is popped is pushed again when it has them.
  */
 #include "core/worker.h"
 

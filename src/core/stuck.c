@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/acquire.h"
 #include "core/data_ops.h"
+#include "core/exclusion.h"
 #include "core/tags.h"
 #include "core/task.h"
 #include "core/wait.h"
@@ -142,6 +143,13 @@ static const char *state_of(const struct job *job)
 
 /* ---- data and their holders ------------------------------------------ */
 
+/* Others wait for it: it holds its datum, or it is its turn. */
+static int has_turn(const struct access *access)
+{
+	return access->state == ACCESS_GRANTED ||
+	       (access->state == ACCESS_ORDERED && !(access->mode & ACCESS_UNORDERED));
+}
+
 /* Tasks that have their turn on the datum. */
 static void add_task_holders(struct node *node, starpu_data_handle_t datum,
 			     struct names *names)
@@ -154,8 +162,7 @@ static void add_task_holders(struct node *node, starpu_data_handle_t datum,
 		for (int i = 0; i < job->naccesses; i++) {
 			const struct access *access = &job->accesses[i];
 
-			if (access->datum != datum || (access->state != ACCESS_GRANTED &&
-						       access->state != ACCESS_ORDERED))
+			if (access->datum != datum || !has_turn(access))
 				continue;
 			snprintf(text, sizeof(text), "%s, which %s", name_job(job, name),
 				 state_of(job));
@@ -192,12 +199,14 @@ static void describe_datum(struct node *node, starpu_data_handle_t datum,
 	struct names holders = {0}, waiters = {0};
 	char what[NAME_BYTES], name[NAME_BYTES];
 
-	if (!body->waiting && !body->retry && !body->gate)
+	if (!body->waiting && !exclusion_is_awaited(body) && !body->gate)
 		return;
 	for (const struct access *access = body->waiting; access; access = access->next)
 		add_name(&waiters, name_job(access->job, name));
-	for (const struct job *job = body->retry; job; job = job->retry_next)
-		add_name(&waiters, name_job(job, name));
+	for (int i = 0; i < 2; i++)
+		for (const struct access *access = body->outside[i].first; access;
+		     access = access->next)
+			add_name(&waiters, name_job(access->job, name));
 	if (body->gate)
 		add_name(&waiters, "starpu_data_unregister()");
 	add_holders(node, datum, &holders);

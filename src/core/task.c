@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "core/coherency.h"
 #include "core/deps.h"
+#include "core/exclusion.h"
 #include "core/sched.h"
 #include "core/tags.h"
 #include "core/wait.h"
@@ -251,22 +252,27 @@ static int is_kernel_task(const struct starpu_task *task)
 	return task->cl && task_where(task) != STARPU_NOWHERE && task_where(task);
 }
 
-/* All turns and predecessors have come. */
+/* All turns and predecessors have come; or, again, exclusion has, see sched_pop(). */
 static void task_start(struct job *job, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
+	int runs_kernel = is_kernel_task(task);
 
-	if (job->exclusive && !deps_exclude(job))
+	if (!runs_kernel && orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;
 	if (job->was_blocked) {
 		job->was_blocked = 0;
 		orr_add(&job->node->nblocked, -1);
 	}
+	if (job->state == JOB_READY) {
+		sched_push(job);
+		return;
+	}
 	job_move(job, JOB_READY);
 	task->status = STARPU_TASK_READY;
 	if (task->prologue_callback_func)
 		task->prologue_callback_func(task->prologue_callback_arg);
-	if (is_kernel_task(task))
+	if (runs_kernel)
 		sched_push(job);
 	else
 		task_finish(NULL, job, ready);
@@ -289,7 +295,7 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 
 	ORR_ASSERT(job->state == JOB_NEW || job->state == JOB_DONE);
 	job->start = task_start;
-	job->exclusive = 0;
+	orr_store(&job->exclusive, 0);
 	job->terminated = 0;
 	job->id = (unsigned long)orr_add(&node->next_job_id, 1);
 	job_move(job, JOB_BLOCKED);

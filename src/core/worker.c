@@ -80,14 +80,10 @@ static void fill_interfaces(struct job *job)
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 
-		if (access->copy) {
-			interfaces[i] = access->copy->interface;
-			continue;
-		}
 		/* Merged into an earlier access to the same datum. */
-		for (int k = 0; k < i; k++)
-			if (job->accesses[k].datum == access->datum)
-				interfaces[i] = interfaces[k];
+		if (!access->copy)
+			access = access->next;
+		interfaces[i] = access->copy->interface;
 	}
 }
 
