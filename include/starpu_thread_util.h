@@ -78,13 +78,13 @@ static __starpu_inline int starpu_pthread_check_(int err, int allowed, const cha
 	STARPU_PTHREAD_CHECK_(starpu_pthread_cond_wait,                                  \
 			      starpu_pthread_cond_wait((cond), (mutex)))
 
-#ifndef STARPU_SIMGRID
-
 #define STARPU_PTHREAD_CREATE(thread, attr, routine, arg)                                \
 	STARPU_PTHREAD_CHECK_(starpu_pthread_create,                                     \
 			      starpu_pthread_create((thread), (attr), (routine), (arg)))
 #define STARPU_PTHREAD_CREATE_ON(name, thread, attr, routine, arg, where)                \
-	STARPU_PTHREAD_CREATE(thread, attr, routine, arg)
+	STARPU_PTHREAD_CHECK_(starpu_pthread_create_on,                                  \
+			      starpu_pthread_create_on((name), (thread), (attr),         \
+						       (routine), (arg), (where)))
 #define STARPU_PTHREAD_JOIN(thread, retval)                                              \
 	STARPU_PTHREAD_CHECK_(starpu_pthread_join,                                       \
 			      starpu_pthread_join((thread), (retval)))
@@ -133,7 +133,14 @@ static __starpu_inline int starpu_pthread_check_(int err, int allowed, const cha
 					starpu_pthread_barrier_wait(barrier),            \
 					STARPU_PTHREAD_BARRIER_SERIAL_THREAD))
 
-#endif /* !STARPU_SIMGRID */
+#define STARPU_PTHREAD_MUTEX_LOCK_SCHED(mutex)    STARPU_PTHREAD_MUTEX_LOCK(mutex)
+#define STARPU_PTHREAD_MUTEX_TRYLOCK_SCHED(mutex) STARPU_PTHREAD_MUTEX_TRYLOCK(mutex)
+#define STARPU_PTHREAD_MUTEX_UNLOCK_SCHED(mutex)  STARPU_PTHREAD_MUTEX_UNLOCK(mutex)
+/** 0, or ETIMEDOUT when the date, of clock_gettime(CLOCK_REALTIME), came first. */
+#define STARPU_PTHREAD_COND_TIMEDWAIT(cond, mutex, abstime)                              \
+	STARPU_PTHREAD_CHECK_OR_(                                                        \
+		starpu_pthread_cond_timedwait,                                           \
+		starpu_pthread_cond_timedwait((cond), (mutex), (abstime)), ETIMEDOUT)
 
 #ifdef __cplusplus
 }

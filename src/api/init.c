@@ -221,7 +221,7 @@ double orrery_virtual_time(void)
 	/* Nodes of a real run share no origin but their common start. */
 	if (!plat_is_simulated())
 		return process_wall_s();
-	return node ? plat_now_s(node->plat) : plat_clock_s();
+	return node ? plat_look_s(node->plat) : plat_clock_s();
 }
 
 int orrery_get_stats(struct orrery_stats *stats)

@@ -6,7 +6,11 @@
 
 #include "base/check.h"
 
-/* MPI must run: start it when asked to.  1 when it is ours to end. */
+/*
+ * MPI must run: start it when asked to, and in simulation always, since programs written
+ * for it leave MPI to the library.  1 when it is ours to end: those that did not ask may
+ * use MPI between two lives of the library.
+ */
 static int start_mpi(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 {
 	int is_initialised = 0, is_finalised = 0, level;
@@ -21,7 +25,7 @@ static int start_mpi(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 				     "initialisations");
 	if (is_initialised)
 		return 0;
-	if (!initialize_mpi)
+	if (!initialize_mpi && !plat_is_simulated())
 		orr_die(ORR_NO_RANK, "starpu_mpi_init: MPI is not initialised; call "
 				     "MPI_Init_thread() first, "
 				     "or pass 1 for initialize_mpi");
@@ -31,7 +35,7 @@ static int start_mpi(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 			"starpu_mpi_init: with initialize_mpi, the communicator must "
 			"be MPI_COMM_WORLD");
 	MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
-	return 1;
+	return initialize_mpi;
 }
 
 static void check_level(struct mpi_api *api)
@@ -55,15 +59,17 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	struct node *node = api_node("starpu_mpi_init_comm");
 	struct mpi_api *api;
 	struct net_config config = {0};
-	int ret;
+	int was_initialised, ret;
 
 	if (node->mpi)
 		orr_die(node->rank,
 			"starpu_mpi_init_comm: the MPI layer runs already; call "
 			"starpu_mpi_shutdown() first");
 	api = orr_alloc(sizeof(*api));
+	MPI_Initialized(&was_initialised);
 	api->owns_mpi = start_mpi(argc, argv, initialize_mpi, comm);
-	if (initialize_mpi)
+	/* Before its start, SMPI has no value for the communicator of all ranks. */
+	if (initialize_mpi || !was_initialised)
 		comm = MPI_COMM_WORLD;
 	MPI_Comm_rank(MPI_COMM_WORLD, &api->world_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &api->world_size);

@@ -141,7 +141,7 @@ double starpu_timing_now(void)
 {
 	struct node *node = plat_self();
 
-	return 1e6 * (node ? plat_now_s(node->plat) : plat_clock_s());
+	return 1e6 * (node ? plat_look_s(node->plat) : plat_clock_s());
 }
 
 double starpu_timing_timespec_to_us(struct timespec *ts)

@@ -111,6 +111,8 @@ static const struct knob knob_table[] = {
 	     "simulation: charged for a task inserted that runs elsewhere"),
 	REAL("ORRERY_PUSH_COST", "seconds", push_s, 5.0e-7, 0, 1,
 	     "simulation: charged on the worker for each task it takes"),
+	REAL("ORRERY_CLOCK_COST", "seconds", clock_s, 5.0e-8, 1e-9, 1,
+	     "simulation: charged for each look at a clock after many at the same date"),
 	REAL("ORRERY_QUANTUM", "seconds", quantum_s, 1.0e-4, 1e-9, 1,
 	     "simulation: submission cost is charged in steps of this"),
 	SWITCH("STARPU_DISABLE_KERNELS", disable_kernels, 0, "never call kernels"),

@@ -34,7 +34,7 @@ struct knobs {
 	/* Simulation. */
 	int simgrid, execute, progress, limit_cuda_mem_mib;
 	int transfer_cost, submit_cost, push_cost;
-	double submit_s, insert_s, push_s, quantum_s;
+	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	char transport[KNOB_TEXT_BYTES], trace[KNOB_TEXT_BYTES];
 	/* Behaviour. */
 	int disable_kernels, silent, profiling;

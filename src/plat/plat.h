@@ -28,6 +28,8 @@
  *   orr_load_ptr(p), orr_swap_ptr(p, v), orr_cas_ptr(p, old, new)  on void **;
  *   orr_fence()                                         full barrier;
  *   plat_now_s(plat)      seconds since an origin shared by all nodes;
+ *   plat_look_s(plat)     the same, for the application: a thread that does nothing but
+ *                         look at the clock sees time pass in sim, too;
  *   plat_charge(plat, s)  the calling user thread worked s seconds in the runtime:
  *                         adds simulated time in sim, nothing elsewhere;
  *   plat_thread()         who calls: differs between threads, where there are several;

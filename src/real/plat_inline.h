@@ -92,6 +92,11 @@ static inline double plat_now_s(struct plat *plat)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+static inline double plat_look_s(struct plat *plat)
+{
+	return plat_now_s(plat);
+}
+
 static inline void plat_charge(struct plat *plat, double seconds)
 {
 	(void)plat;

@@ -27,6 +27,8 @@ static void arm(struct sim *sim)
 static void fire(struct sim *sim, struct plat_timer *event)
 {
 	sim->current = event->plat;
+	sim->spent_s = 0;
+	sim->looks.n = 0;
 	event->fire(event);
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* What is true of this backend before any node is open. */
-#include "plat/plat.h"
-
-#include <simgrid/engine.h>
+#include "sim.h"
 
 int plat_is_simulated(void)
 {
@@ -12,5 +10,5 @@ int plat_is_simulated(void)
 
 double plat_clock_s(void)
 {
-	return simgrid_get_clock();
+	return clock_look_s();
 }

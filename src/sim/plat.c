@@ -19,6 +19,9 @@
  */
 #define POLL_PERIOD_S 1e-3
 
+/* SimGrid may take dates that differ by less for one. */
+#define SHORTEST_REST_S 1e-9
+
 enum { POLL_DOUBLINGS = 20 };
 
 /* The one pointer of the backend. */
@@ -39,18 +42,86 @@ struct world **plat_world(void)
 struct node *plat_self(void)
 {
 	struct sim *sim = the_sim;
+	struct sim_thread *thread;
 
 	if (sim && sim->in_kernel)
 		return sim->current ? sim->current->node : NULL;
 	if (!sg_actor_self())
 		return NULL;
-	return sg_actor_self_get_data();
+	thread = sg_actor_self_get_data();
+	return thread ? thread->rank->node : NULL;
 }
 
 void plat_set_self(struct node *node)
 {
-	ORR_ASSERT(!sim_get()->in_kernel);
-	sg_actor_self_set_data(node);
+	sim_thread_self()->rank->node = node;
+}
+
+/* ---- blocking -------------------------------------------------------- */
+
+static int is_polling(const struct plat *plat, const struct sim_thread *thread)
+{
+	return plat && plat->polls && plat->poll && thread->is_main;
+}
+
+/* Until a kick, for a time at most, or for ever when it is negative. */
+static void idle(struct plat *plat, struct sim_thread *thread, double timeout_s)
+{
+	plat->sim->npolling++;
+	plat->idle = thread;
+	plat->kicked = 0;
+	if (timeout_s < 0)
+		sg_sem_acquire(thread->sem);
+	else
+		sg_sem_acquire_timeout(thread->sem, timeout_s);
+	plat->idle = NULL;
+	plat->sim->npolling--;
+}
+
+/* Messages advance only while the main looks for them. */
+static void block_polling(struct plat *plat, struct sim_thread *thread, const int *flag,
+			  double until_s)
+{
+	double period_s = POLL_PERIOD_S;
+	int ndoublings = 0;
+
+	while (!*flag) {
+		double left_s = until_s - simgrid_get_clock();
+		double rest_s = ndoublings < POLL_DOUBLINGS ? period_s : -1;
+
+		if (until_s >= 0 && left_s <= SHORTEST_REST_S)
+			return;
+		if (plat->poll(plat->poll_arg) > 0) {
+			period_s = POLL_PERIOD_S;
+			ndoublings = 0;
+			continue;
+		}
+		if (*flag)
+			return;
+		if (until_s >= 0 && (rest_s < 0 || rest_s > left_s))
+			rest_s = left_s;
+		idle(plat, thread, rest_s);
+		period_s *= 2;
+		ndoublings++;
+	}
+}
+
+void sim_block(struct plat *plat, const int *flag, double until_s)
+{
+	struct sim_thread *thread = sim_thread_self();
+
+	if (plat)
+		sim_pay(plat);
+	if (is_polling(plat, thread))
+		block_polling(plat, thread, flag, until_s);
+	while (!*flag) {
+		double left_s = until_s - simgrid_get_clock();
+
+		if (until_s < 0)
+			sg_sem_acquire(thread->sem);
+		else if (left_s <= 0 || sg_sem_acquire_timeout(thread->sem, left_s))
+			return;
+	}
 }
 
 /* ---- transport "mpi" ------------------------------------------------- */
@@ -60,7 +131,7 @@ void sim_kick(struct plat *plat)
 	if (!plat->idle || plat->kicked)
 		return;
 	plat->kicked = 1;
-	sg_sem_release(plat->sem);
+	sg_sem_release(plat->idle->sem);
 }
 
 static void on_kick(struct plat_timer *timer)
@@ -79,26 +150,6 @@ static void on_arrival(void)
 		return;
 	sim->kick.fire = on_kick;
 	calendar_add(sim, &sim->kick, simgrid_get_clock());
-}
-
-/* The transport is open, and so is the engine above it. */
-static int is_polling(const struct plat *plat)
-{
-	return plat->polls && plat->poll;
-}
-
-/* Until a kick, for a time at most, or for ever when it is negative. */
-static void idle(struct plat *plat, double timeout_s)
-{
-	plat->sim->npolling++;
-	plat->idle = 1;
-	plat->kicked = 0;
-	if (timeout_s < 0)
-		sg_sem_acquire(plat->sem);
-	else
-		sg_sem_acquire_timeout(plat->sem, timeout_s);
-	plat->idle = 0;
-	plat->sim->npolling--;
 }
 
 /* ---- life ------------------------------------------------------------ */
@@ -167,7 +218,7 @@ int plat_open(struct plat **plat, struct node *node)
 	if (sim->nplats == 0)
 		sim_start(sim, node_knobs(node));
 	link_plat(sim, opened);
-	opened->sem = sg_sem_init(0);
+	opened->opener = sim_thread_self();
 	opened->pcie = pcie_new(opened);
 	if (sim->trace)
 		opened->row = trace_row_new(sim->trace);
@@ -187,7 +238,7 @@ void plat_close(struct plat *plat)
 	if (plat->row)
 		trace_row_close(plat->row, plat);
 	pcie_free(plat->pcie);
-	sg_sem_destroy(plat->sem);
+	specifics_clear(sim, &plat->specifics);
 	if (sim->nplats == 0)
 		sim_stop(sim, node_knobs(plat->node));
 	free(plat);
@@ -218,7 +269,7 @@ void sim_pay(struct plat *plat)
 	sg_actor_sleep_for(debt_s);
 	if (plat->sim->progress)
 		progress_show(plat->sim->progress, plat->sim);
-	if (is_polling(plat))
+	if (is_polling(plat, sim_thread_self()))
 		plat->poll(plat->poll_arg);
 }
 
@@ -230,6 +281,7 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 
 void plat_sleep(struct plat *plat, double seconds)
 {
+	const int never = 0;
 	double end_s;
 
 	/* A kernel or callback cannot block; its worker is late instead. */
@@ -239,9 +291,8 @@ void plat_sleep(struct plat *plat, double seconds)
 	}
 	sim_pay(plat);
 	end_s = simgrid_get_clock() + seconds;
-	while (is_polling(plat) && simgrid_get_clock() < end_s)
-		if (plat->poll(plat->poll_arg) <= 0)
-			idle(plat, end_s - simgrid_get_clock());
+	if (is_polling(plat, sim_thread_self()))
+		block_polling(plat, sim_thread_self(), &never, end_s);
 	if (simgrid_get_clock() < end_s)
 		sg_actor_sleep_until(end_s);
 }
@@ -253,46 +304,26 @@ void plat_gate_init(struct plat_gate *gate)
 	*gate = (struct plat_gate){0};
 }
 
-/* Messages advance only while the main looks for them. */
-static void wait_polling(struct plat *plat, struct plat_gate *gate)
-{
-	double period_s = POLL_PERIOD_S;
-	int ndoublings = 0;
-
-	gate->waiter = plat;
-	while (!gate->open) {
-		if (plat->poll(plat->poll_arg) > 0) {
-			period_s = POLL_PERIOD_S;
-			ndoublings = 0;
-			continue;
-		}
-		if (gate->open)
-			break;
-		idle(plat, ndoublings < POLL_DOUBLINGS ? period_s : -1);
-		period_s *= 2;
-		ndoublings++;
-	}
-}
-
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
-	ORR_ASSERT(!plat->sim->in_kernel);
+	struct sim_thread *thread = sim_thread_self();
+	int opened_it = thread == plat->opener;
+
 	sim_pay(plat);
 	if (gate->open)
 		return 0;
-	plat->gate = gate;
-	if (is_polling(plat))
-		wait_polling(plat, gate);
-	gate->waiter = plat;
-	while (!gate->open)
-		sg_sem_acquire(plat->sem);
-	plat->gate = NULL;
+	if (opened_it)
+		plat->gate = gate;
+	gate->waiter = thread;
+	sim_block(plat, &gate->open, -1);
+	if (opened_it)
+		plat->gate = NULL;
 	return 0;
 }
 
 void plat_gate_open(struct plat *plat, struct plat_gate *gate)
 {
-	struct plat *waiter = gate->waiter;
+	struct sim_thread *waiter = gate->waiter;
 
 	(void)plat;
 	if (gate->open)

@@ -85,9 +85,11 @@ static inline void orr_fence(void)
 {
 }
 
+struct sim_thread;
+
 struct plat_gate {
 	int open;
-	struct plat *waiter; /* whose main is blocked on the gate */
+	struct sim_thread *waiter; /* who is blocked on the gate */
 };
 
 static inline int plat_gate_is_open(const struct plat_gate *gate)
@@ -95,10 +97,7 @@ static inline int plat_gate_is_open(const struct plat_gate *gate)
 	return gate->open;
 }
 
-static inline const void *plat_thread(void)
-{
-	return (const void *)0;
-}
+const void *plat_thread(void);
 
 /* The head of struct plat: the time that a main worked and has not yet let pass. */
 struct plat_debt {
@@ -107,9 +106,10 @@ struct plat_debt {
 };
 
 double plat_now_s(struct plat *plat);
-/* Let the debt of the calling main pass. */
+double plat_look_s(struct plat *plat);
+/* Let the debt of the node's threads pass on the calling one. */
 void sim_pay(struct plat *plat);
-/* Charge the worker on behalf of which a callback runs. */
+/* What runs in kernel context works for a time: so does its worker, if it has one. */
 void sim_charge_worker(struct plat *plat, double seconds);
 
 static inline void plat_charge(struct plat *plat, double seconds)

@@ -24,6 +24,12 @@ struct arena;
 struct trace;
 struct wire;
 
+/* How often a thread has looked at the clock since anything else took time. */
+struct looks {
+	double date_s;
+	int n;
+};
+
 /* What the ranks of the process share; one per process, never freed. */
 struct sim {
 	struct heap calendar;
@@ -31,6 +37,8 @@ struct sim {
 	double armed_s; /* its date */
 	double now_s;   /* valid in kernel context */
 	int in_kernel;
+	double spent_s;        /* in kernel context: what this event has worked so far */
+	struct looks looks;    /* of this event, at the clock */
 	struct plat *current;  /* in kernel context: whose event runs, or NULL */
 	struct worker *worker; /* in kernel context: on whose behalf, or NULL */
 	struct kernel *kernel;
@@ -42,9 +50,40 @@ struct sim {
 	struct arena *arena; /* kept to the end: memory outlives its node */
 	struct wire *wire;   /* the network; made by the first transport */
 	struct net_group *groups;
-	struct trace *trace;       /* NULL: not wanted */
-	struct progress *progress; /* NULL: not wanted */
-	int timeless_told;         /* said that some tasks take no time */
+	struct trace *trace;        /* NULL: not wanted */
+	struct progress *progress;  /* NULL: not wanted */
+	int timeless_told;          /* said that some tasks take no time */
+	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
+};
+
+/* What starpu_pthread_setspecific() keeps for one thread; index is the key. */
+struct specifics {
+	void **values;
+	unsigned nvalues;
+};
+
+/* A rank of the program, which would be a process on a real machine. */
+struct sim_rank {
+	struct node *node;          /* NULL while the library is closed */
+	int nthreads;               /* of the application; the last one frees the rank */
+	int world_rank, world_size; /* of MPI_COMM_WORLD; the library asks as it opens */
+};
+
+/*
+ * A thread of the application: the main of a rank, or an actor that
+ * starpu_pthread_create() made.  It is its actor's user data.
+ */
+struct sim_thread {
+	struct sim_rank *rank;
+	sg_sem_t sem; /* the thread blocks on it; may be released in vain */
+	struct looks looks;
+	int is_main; /* an SMPI actor, which may call MPI */
+	struct specifics specifics;
+	/* Of those that are not: */
+	void *(*routine)(void *arg);
+	void *arg, *result;
+	int detached;
+	struct plat_gate end;
 };
 
 struct plat {
@@ -53,16 +92,18 @@ struct plat {
 	struct node *node;
 	struct plat *prev, *next; /* in sim->first..last */
 	sg_host_t host;
-	sg_sem_t sem;           /* the main blocks on it */
-	struct plat_gate *gate; /* that the main waits for, or NULL */
+	struct sim_thread *opener; /* the thread that opened it: the main, as a rule */
+	struct plat_gate *gate;    /* that this thread waits for, or NULL */
 	int (*poll)(void *arg);
 	void *poll_arg;
 	/* Transport "mpi": waiting mains must poll. */
 	int polls, in_poll;
-	int idle;   /* blocked until there may be something to poll */
-	int kicked; /* its semaphore has been released for that */
+	struct sim_thread
+		*idle; /* the main, blocked until there may be something to poll */
+	int kicked;    /* its semaphore has been released for that */
 	struct sim_worker *workers;
 	int nworkers;
+	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;
 	struct trace_row *row; /* of the trace, or NULL */
 	struct plat_machine machine;
@@ -70,6 +111,19 @@ struct plat {
 
 /* The process's simulation, made when there is none yet. */
 struct sim *sim_get(void);
+
+/* The calling thread of the application; not in kernel context. */
+struct sim_thread *sim_thread_self(void);
+/* The rank of whatever runs; in kernel context, NULL where it belongs to none. */
+struct sim_rank *sim_rank_self(void);
+/* Is the caller the main of a rank, which may call MPI, and has it no open node? */
+int sim_is_main(void);
+int sim_is_plain_main(void);
+/* End the program with a message when the caller may not call MPI's function name. */
+void sim_check_main(const char *name);
+/* Block the calling thread until *flag is set by somebody who then releases its
+ * semaphore, or, when until_s is not negative, until this date.  plat may be NULL. */
+void sim_block(struct plat *plat, const int *flag, double until_s);
 
 /* Transport "mpi": there may be something for an idle main to poll. */
 void sim_kick(struct plat *plat);
@@ -90,6 +144,18 @@ static inline int calendar_has(const struct plat_timer *event)
 {
 	return event->entry.place != 0;
 }
+
+/* ---- clock.c --------------------------------------------------------- */
+
+/* The date for the application, whoever asks: a loop over it sees time pass. */
+double clock_look_s(void);
+
+/* ---- threads.c ------------------------------------------------------- */
+
+/* The values die with their thread, worker or node. */
+void specifics_clear(struct sim *sim, struct specifics *specifics);
+/* workers.c: a worker's. */
+struct specifics *sim_worker_specifics(struct worker *worker);
 
 /* ---- machine.c ------------------------------------------------------- */
 

@@ -4,8 +4,13 @@
 #define STARPU_SIMGRID 1
 
 #include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <simgrid/actor.h>
+#include <simgrid/host.h>
 #include <simgrid/semaphore.h>
 #include <starpu_thread.h>
 
@@ -13,170 +18,331 @@
 #include "sim.h"
 
 /*
- * threads.c - mutexes and conditions for applications, in simulated time.
+ * threads.c - threads of the application: the mains of the ranks, and actors beside them.
  *
- * The types are those of POSIX, as storage.  Mains block; callbacks, which run in
- * kernel context, may lock a free mutex and signal, but never block.
+ * A thread finds the node of its rank as main does, and may call the library but not MPI.
+ * It is a daemon of the simulation: what is left when all mains have returned ends, as
+ * threads do when their process exits.
  */
-struct waiter {
-	struct waiter *next;
-	struct plat_gate gate; /* of a thread with a node */
-	sg_sem_t sem;          /* of one without */
-	int woken;
+struct attributes {
+	int detached;
+	unsigned stack_bytes; /* 0: SimGrid's default */
 };
 
-struct waiters {
-	struct waiter *first, *last;
-};
+_Static_assert(sizeof(struct attributes) <= sizeof(pthread_attr_t), "they must fit");
+_Static_assert(sizeof(void *) <= sizeof(pthread_t), "a thread's name is its address");
 
-struct mutex {
-	int held;
-	struct waiters waiters;
-};
-
-struct cond {
-	struct waiters waiters;
-};
-
-_Static_assert(sizeof(struct mutex) <= sizeof(pthread_mutex_t), "a mutex must fit");
-_Static_assert(sizeof(struct cond) <= sizeof(pthread_cond_t), "a condition must fit");
-
-static struct mutex *mutex_of(pthread_mutex_t *mutex)
+static void thread_free(struct sim_thread *thread)
 {
-	return (struct mutex *)(void *)mutex;
+	if (--thread->rank->nthreads == 0)
+		free(thread->rank);
+	sg_sem_destroy(thread->sem);
+	free(thread);
 }
 
-static struct cond *cond_of(pthread_cond_t *cond)
+static struct sim_thread *thread_new(struct sim_rank *rank)
 {
-	return (struct cond *)(void *)cond;
+	struct sim_thread *thread = orr_alloc(sizeof(*thread));
+
+	thread->rank = rank;
+	thread->sem = sg_sem_init(0);
+	rank->nthreads++;
+	return thread;
 }
 
-static void append(struct waiters *waiters, struct waiter *waiter)
+static void on_main_exit(int failed, void *arg)
 {
-	waiter->next = NULL;
-	*(waiters->last ? &waiters->last->next : &waiters->first) = waiter;
-	waiters->last = waiter;
+	struct sim_thread *thread = arg;
+
+	(void)failed;
+	specifics_clear(sim_get(), &thread->specifics);
+	thread_free(thread);
 }
 
-/* The waiter is on its thread's stack: it is gone when its semaphore is released. */
-static int wake_first(struct waiters *waiters)
+struct sim_thread *sim_thread_self(void)
 {
-	struct waiter *waiter = waiters->first;
+	struct sim_thread *thread;
 
-	if (!waiter)
-		return 0;
-	waiters->first = waiter->next;
-	if (!waiters->first)
-		waiters->last = NULL;
-	waiter->woken = 1;
-	if (waiter->sem)
-		sg_sem_release(waiter->sem);
+	ORR_ASSERT(!sim_get()->in_kernel);
+	thread = sg_actor_self_get_data();
+	if (thread)
+		return thread;
+	thread = thread_new(orr_alloc(sizeof(struct sim_rank)));
+	thread->is_main = 1;
+	sg_actor_self_set_data(thread);
+	sg_actor_on_exit(on_main_exit, thread);
+	return thread;
+}
+
+struct sim_rank *sim_rank_self(void)
+{
+	struct sim *sim = sim_get();
+
+	if (sim->in_kernel)
+		return sim->current ? sim->current->opener->rank : NULL;
+	return sg_actor_self() ? sim_thread_self()->rank : NULL;
+}
+
+int sim_is_main(void)
+{
+	return !sim_get()->in_kernel && (!sg_actor_self() || sim_thread_self()->is_main);
+}
+
+int sim_is_plain_main(void)
+{
+	return sim_is_main() && !plat_self();
+}
+
+const void *plat_thread(void)
+{
+	return sim_get()->in_kernel ? NULL : sim_thread_self();
+}
+
+/* ---- life ------------------------------------------------------------ */
+
+int starpu_pthread_attr_init(starpu_pthread_attr_t *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	return 0;
+}
+
+int starpu_pthread_attr_destroy(starpu_pthread_attr_t *attr)
+{
+	(void)attr;
+	return 0;
+}
+
+int starpu_pthread_attr_setdetachstate(starpu_pthread_attr_t *attr, int detachstate)
+{
+	if (detachstate != PTHREAD_CREATE_DETACHED &&
+	    detachstate != PTHREAD_CREATE_JOINABLE)
+		return EINVAL;
+	((struct attributes *)(void *)attr)->detached =
+		detachstate == PTHREAD_CREATE_DETACHED;
+	return 0;
+}
+
+int starpu_pthread_attr_setstacksize(starpu_pthread_attr_t *attr, size_t stacksize)
+{
+	if (stacksize < PTHREAD_STACK_MIN || stacksize > UINT32_MAX)
+		return EINVAL;
+	((struct attributes *)(void *)attr)->stack_bytes = (unsigned)stacksize;
+	return 0;
+}
+
+static void thread_end(struct sim_thread *thread, void *result)
+{
+	specifics_clear(sim_get(), &thread->specifics);
+	thread->result = result;
+	sg_actor_self_set_data(NULL);
+	if (thread->detached)
+		thread_free(thread);
 	else
-		plat_gate_open(NULL, &waiter->gate);
-	return 1;
+		plat_gate_open(NULL, &thread->end);
 }
 
-/* Block the calling main until somebody takes it off the list. */
-static void block_on(struct waiters *waiters, const char *who)
+static void thread_main(int argc, char **argv)
 {
-	struct waiter waiter = {0};
+	struct sim_thread *thread = sg_actor_self_get_data();
+
+	(void)argc;
+	(void)argv;
+	/* Not before it runs: SimGrid 3.32 would not forget it at its end. */
+	sg_actor_daemonize(sg_actor_self());
+	thread_end(thread, thread->routine(thread->arg));
+}
+
+int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
+			     const starpu_pthread_attr_t *attr, void *(*routine)(void *),
+			     void *arg, starpu_sg_host_t host)
+{
+	const struct attributes *attributes = (const void *)attr;
+	struct sim_rank *rank = sim_rank_self();
+	struct sim_thread *created;
+	sg_actor_t actor;
+
+	if (!rank)
+		return EAGAIN;
+	if (!host)
+		host = sim_get()->in_kernel ? sim_get()->current->host : sg_host_self();
+	created = thread_new(rank);
+	created->routine = routine;
+	created->arg = arg;
+	created->detached = attributes && attributes->detached;
+	actor = sg_actor_init(name, host);
+	if (attributes && attributes->stack_bytes)
+		sg_actor_set_stacksize(actor, attributes->stack_bytes);
+	sg_actor_set_data(actor, created);
+	*thread = (starpu_pthread_t)(uintptr_t)created;
+	sg_actor_start_(actor, thread_main, 0, NULL);
+	return 0;
+}
+
+int starpu_pthread_create(starpu_pthread_t *thread, const starpu_pthread_attr_t *attr,
+			  void *(*routine)(void *), void *arg)
+{
+	return starpu_pthread_create_on("thread", thread, attr, routine, arg, NULL);
+}
+
+int starpu_pthread_equal(starpu_pthread_t t1, starpu_pthread_t t2)
+{
+	return t1 == t2;
+}
+
+starpu_pthread_t starpu_pthread_self(void)
+{
+	struct sim *sim = sim_get();
+
+	if (!sim->in_kernel)
+		return (starpu_pthread_t)(uintptr_t)sim_thread_self();
+	/* A worker is a thread of its own on a real machine. */
+	return (starpu_pthread_t)(uintptr_t)(sim->worker ? (void *)sim->worker
+							 : (void *)sim->current);
+}
+
+int starpu_pthread_join(starpu_pthread_t thread, void **retval)
+{
+	struct sim_thread *other = (void *)(uintptr_t)thread, *self;
 	struct node *node = plat_self();
 
 	if (sim_get()->in_kernel)
 		orr_die(ORR_NO_RANK,
-			"%s: a callback would block for ever: in simulation callbacks "
-			"may signal, and lock a mutex that is free, but not wait",
-			who);
-	if (node) {
-		plat_gate_init(&waiter.gate);
-		append(waiters, &waiter);
-		wait_at(node, &waiter.gate, WAIT_THREAD, who);
-		return;
+			"starpu_pthread_join: a callback would block for ever: in "
+			"simulation callbacks may create threads, but not wait for them");
+	self = sim_thread_self();
+	if (other == self)
+		return EDEADLK;
+	if (other->is_main || other->detached || other->end.waiter)
+		return EINVAL;
+	other->end.waiter = self;
+	if (node)
+		wait_at(node, &other->end, WAIT_THREAD, "starpu_pthread_join");
+	else
+		sim_block(NULL, &other->end.open, -1);
+	if (retval)
+		*retval = other->result;
+	thread_free(other);
+	return 0;
+}
+
+int starpu_pthread_detach(starpu_pthread_t thread)
+{
+	struct sim_thread *other = (void *)(uintptr_t)thread;
+
+	if (other->is_main || other->detached || other->end.waiter)
+		return EINVAL;
+	other->detached = 1;
+	if (other->end.open)
+		thread_free(other);
+	return 0;
+}
+
+void starpu_pthread_exit(void *retval)
+{
+	struct sim_thread *thread;
+
+	if (sim_get()->in_kernel)
+		orr_die(ORR_NO_RANK, "starpu_pthread_exit: a callback or kernel is no "
+				     "thread of the application: return from it instead");
+	thread = sim_thread_self();
+	if (!thread->is_main)
+		thread_end(thread, retval);
+	sg_actor_exit();
+	abort(); /* It does not return. */
+}
+
+/* SimGrid names an actor when it is made. */
+int starpu_pthread_setname(const char *name)
+{
+	(void)name;
+	return 0;
+}
+
+/* ---- values of threads ----------------------------------------------- */
+
+struct specific_keys {
+	unsigned n;
+	struct key {
+		void (*destructor)(void *value);
+		int taken;
+	} keys[];
+};
+
+static struct key *key_of(starpu_pthread_key_t key)
+{
+	struct specific_keys *keys = sim_get()->keys;
+
+	return keys && key < keys->n && keys->keys[key].taken ? &keys->keys[key] : NULL;
+}
+
+int starpu_pthread_key_create(starpu_pthread_key_t *key, void (*destructor)(void *))
+{
+	struct specific_keys *keys = sim_get()->keys;
+	unsigned n = keys ? keys->n : 0;
+
+	keys = orr_realloc(keys, sizeof(*keys) + (n + 1) * sizeof(keys->keys[0]));
+	keys->n = n + 1;
+	keys->keys[n] = (struct key){destructor, 1};
+	sim_get()->keys = keys;
+	*key = n;
+	return 0;
+}
+
+/* The number is not used again, so values of it that threads still have do not matter. */
+int starpu_pthread_key_delete(starpu_pthread_key_t key)
+{
+	struct key *deleted = key_of(key);
+
+	if (!deleted)
+		return EINVAL;
+	deleted->taken = 0;
+	return 0;
+}
+
+static struct specifics *specifics_self(void)
+{
+	struct sim *sim = sim_get();
+
+	if (!sim->in_kernel)
+		return &sim_thread_self()->specifics;
+	return sim->worker ? sim_worker_specifics(sim->worker) : &sim->current->specifics;
+}
+
+int starpu_pthread_setspecific(starpu_pthread_key_t key, const void *pointer)
+{
+	struct specifics *specifics = specifics_self();
+
+	if (!key_of(key))
+		return EINVAL;
+	if (key >= specifics->nvalues) {
+		specifics->values = orr_realloc(specifics->values,
+						(key + 1) * sizeof(*specifics->values));
+		while (specifics->nvalues <= key)
+			specifics->values[specifics->nvalues++] = NULL;
 	}
-	waiter.sem = sg_sem_init(0);
-	append(waiters, &waiter);
-	while (!waiter.woken)
-		sg_sem_acquire(waiter.sem);
-	sg_sem_destroy(waiter.sem);
-}
-
-int starpu_pthread_mutex_init(starpu_pthread_mutex_t *mutex,
-			      const starpu_pthread_mutexattr_t *attr)
-{
-	(void)attr;
-	memset(mutex, 0, sizeof(*mutex));
+	specifics->values[key] = (void *)(uintptr_t)pointer;
 	return 0;
 }
 
-int starpu_pthread_mutex_destroy(starpu_pthread_mutex_t *mutex)
+void *starpu_pthread_getspecific(starpu_pthread_key_t key)
 {
-	return mutex_of(mutex)->held ? EBUSY : 0;
+	struct specifics *specifics = specifics_self();
+
+	return key_of(key) && key < specifics->nvalues ? specifics->values[key] : NULL;
 }
 
-int starpu_pthread_mutex_lock(starpu_pthread_mutex_t *mutex)
+void specifics_clear(struct sim *sim, struct specifics *specifics)
 {
-	struct mutex *m = mutex_of(mutex);
+	/* A destructor may set values again: a bounded number of times, as POSIX says. */
+	for (int round = 0; round < PTHREAD_DESTRUCTOR_ITERATIONS; round++)
+		for (unsigned i = 0; i < specifics->nvalues; i++) {
+			void *value = specifics->values[i];
+			struct key *key = &sim->keys->keys[i];
 
-	if (m->held)
-		block_on(&m->waiters,
-			 "starpu_pthread_mutex_lock"); /* It is handed over. */
-	m->held = 1;
-	return 0;
-}
-
-int starpu_pthread_mutex_unlock(starpu_pthread_mutex_t *mutex)
-{
-	struct mutex *m = mutex_of(mutex);
-
-	if (!m->held)
-		return EPERM;
-	if (!wake_first(&m->waiters))
-		m->held = 0;
-	return 0;
-}
-
-int starpu_pthread_mutex_trylock(starpu_pthread_mutex_t *mutex)
-{
-	struct mutex *m = mutex_of(mutex);
-
-	if (m->held)
-		return EBUSY;
-	m->held = 1;
-	return 0;
-}
-
-int starpu_pthread_cond_init(starpu_pthread_cond_t *cond,
-			     const starpu_pthread_condattr_t *attr)
-{
-	(void)attr;
-	memset(cond, 0, sizeof(*cond));
-	return 0;
-}
-
-int starpu_pthread_cond_destroy(starpu_pthread_cond_t *cond)
-{
-	return cond_of(cond)->waiters.first ? EBUSY : 0;
-}
-
-int starpu_pthread_cond_wait(starpu_pthread_cond_t *cond, starpu_pthread_mutex_t *mutex)
-{
-	int status = starpu_pthread_mutex_unlock(mutex);
-
-	if (status != 0)
-		return status;
-	block_on(&cond_of(cond)->waiters, "starpu_pthread_cond_wait");
-	return starpu_pthread_mutex_lock(mutex);
-}
-
-int starpu_pthread_cond_signal(starpu_pthread_cond_t *cond)
-{
-	wake_first(&cond_of(cond)->waiters);
-	return 0;
-}
-
-int starpu_pthread_cond_broadcast(starpu_pthread_cond_t *cond)
-{
-	while (wake_first(&cond_of(cond)->waiters))
-		;
-	return 0;
+			specifics->values[i] = NULL;
+			if (value && key->taken && key->destructor)
+				key->destructor(value);
+		}
+	free(specifics->values);
+	*specifics = (struct specifics){0};
 }

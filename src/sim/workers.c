@@ -23,6 +23,7 @@ struct sim_worker {
 	double begin_s;
 	double late_s; /* worked in callbacks; delays the next task */
 	int calls;     /* the kernel is to be called at the end */
+	struct specifics specifics;
 };
 
 static void step_until_idle(struct sim_worker *sim_worker)
@@ -110,6 +111,7 @@ void plat_workers_stop(struct plat *plat)
 {
 	for (int i = 0; i < plat->nworkers; i++) {
 		ORR_ASSERT(!plat->workers[i].job);
+		specifics_clear(plat->sim, &plat->workers[i].specifics);
 		calendar_remove(plat->sim, &plat->workers[i].step);
 	}
 	free(plat->workers);
@@ -142,8 +144,14 @@ void sim_charge_worker(struct plat *plat, double seconds)
 {
 	struct worker *worker = plat_current_worker(plat);
 
+	plat->sim->spent_s += seconds;
 	if (worker)
 		((struct sim_worker *)worker->backend)->late_s += seconds;
+}
+
+struct specifics *sim_worker_specifics(struct worker *worker)
+{
+	return &((struct sim_worker *)worker->backend)->specifics;
 }
 
 int plat_worker_bindid(struct plat *plat, int cpu_worker)
@@ -245,10 +253,11 @@ int plat_execute(struct worker *worker, struct job *job)
 	ORR_ASSERT(!sim_worker->job);
 	sim_worker->calls = 0;
 	if (flags & STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT) {
-		double start_s = host_time_s();
+		double start_s = host_time_s(), late_s = sim_worker->late_s;
 
 		call_kernel(worker, job);
-		seconds = host_time_s() - start_s;
+		seconds = host_time_s() - start_s + sim_worker->late_s - late_s;
+		sim_worker->late_s = late_s;
 	} else if (flags & STARPU_CODELET_SIMGRID_EXECUTE) {
 		sim_worker->calls = 1;
 	} else {

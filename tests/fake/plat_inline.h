@@ -89,6 +89,11 @@ static inline void orr_fence(void)
 /* Virtual time. */
 double plat_now_s(struct plat *plat);
 
+static inline double plat_look_s(struct plat *plat)
+{
+	return plat_now_s(plat);
+}
+
 static inline void plat_charge(struct plat *plat, double seconds)
 {
 	(void)plat;

@@ -3,7 +3,8 @@
 
 /*
  * lives.c - several lives of the library in one simulation: each reads the environment
- * anew, also while other ranks are in an earlier one.
+ * anew, also while other ranks are in an earlier one; MPI need not be started, and may
+ * be.
  */
 #include <starpu_mpi.h>
 
@@ -37,18 +38,48 @@ static void each_life_reads_the_environment(void)
 		live(i);
 }
 
+/* main has not called MPI_Init(). */
+static void mpi_is_started_whatever_is_asked(void)
+{
+	int is_finalised = 1, is_initialised = 0;
+
+	for (int i = 0; i < 2; i++) {
+		CLAIM_EQ(starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL), 0);
+		CLAIM_EQ(starpu_mpi_world_size(), 4);
+		starpu_mpi_shutdown();
+		MPI_Initialized(&is_initialised);
+		MPI_Finalized(&is_finalised);
+		CLAIM(is_initialised && !is_finalised);
+	}
+}
+
+static void mpi_may_be_started_again(void)
+{
+	int level = -1;
+
+	CLAIM_EQ(MPI_Init(NULL, NULL), MPI_SUCCESS);
+	CLAIM_EQ(MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &level), MPI_SUCCESS);
+	CLAIM(level >= MPI_THREAD_SINGLE);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
+
+static void mpi_may_be_ended_twice(void)
+{
+	CLAIM_EQ(starpu_mpi_init_conf(NULL, NULL, 1, MPI_COMM_WORLD, NULL), 0);
+	starpu_mpi_shutdown();
+	CLAIM_EQ(MPI_Finalize(), MPI_SUCCESS);
+	CLAIM_EQ(MPI_Finalize(), MPI_SUCCESS);
+}
+
 static const struct claim claims[] = {
+	{"mpi_is_started_whatever_is_asked", mpi_is_started_whatever_is_asked},
+	{"mpi_may_be_started_again", mpi_may_be_started_again},
 	{"each_life_reads_the_environment", each_life_reads_the_environment},
+	{"mpi_may_be_ended_twice", mpi_may_be_ended_twice},
 	{NULL, NULL},
 };
 
-int main(int argc, char **argv)
+int main(void)
 {
-	int failed;
-
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	failed = claims_run(claims, rank > 0);
-	MPI_Finalize();
-	return failed;
+	return claims_run(claims, 0);
 }

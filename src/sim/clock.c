@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
+#include "sim.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+#include <smpi/smpi_helpers_internal.h>
+
+/*
+ * clock.c - time as the application sees it, by our functions and by those of the C
+ * library, which smpicc redirects to smpi_*() by its headers.
+ *
+ * SMPI's versions work on the main of a rank only and crash in callbacks, kernels and
+ * threads.  Ours come first when the program's symbols are looked up, since the program
+ * is linked with us before SimGrid; without an open node they hand over to SMPI's.
+ *
+ * Time stands still while the application computes.  A loop that waits for a date would
+ * never end; so a thread that has looked at the clock LOOKS_FREE times, and nothing else
+ * took time since, pays for each further look.
+ */
+enum { LOOKS_FREE = 16 };
+
+/* 1 when this look is to be paid for. */
+static int is_dear(struct looks *looks, double date_s)
+{
+	if (looks->n > 0 && looks->date_s == date_s)
+		return ++looks->n > LOOKS_FREE;
+	looks->date_s = date_s;
+	looks->n = 1;
+	return 0;
+}
+
+static double look_in_kernel(struct sim *sim)
+{
+	double date_s = sim->now_s + sim->spent_s;
+
+	if (sim->current && is_dear(&sim->looks, date_s)) {
+		sim_charge_worker(sim->current, node_knobs(sim->current->node)->clock_s);
+		date_s = sim->looks.date_s = sim->now_s + sim->spent_s;
+	}
+	return date_s;
+}
+
+double clock_look_s(void)
+{
+	struct sim *sim = sim_get();
+	struct sim_thread *thread;
+	struct plat *plat;
+
+	if (sim->in_kernel)
+		return look_in_kernel(sim);
+	if (!sg_actor_self())
+		return simgrid_get_clock();
+	thread = sim_thread_self();
+	plat = thread->rank->node ? thread->rank->node->plat : NULL;
+	if (!plat) {
+		if (is_dear(&thread->looks, simgrid_get_clock())) {
+			sg_actor_sleep_for(1e-6);
+			thread->looks.date_s = simgrid_get_clock();
+		}
+		return simgrid_get_clock();
+	}
+	if (is_dear(&thread->looks, plat_now_s(plat))) {
+		plat_charge(plat, node_knobs(plat->node)->clock_s);
+		thread->looks.date_s = plat_now_s(plat);
+	}
+	return plat_now_s(plat);
+}
+
+double plat_look_s(struct plat *plat)
+{
+	(void)plat;
+	return clock_look_s();
+}
+
+/* ---- what smpicc redirects ------------------------------------------- */
+
+/* SMPI's own version. */
+#define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+static void sleep_s(double seconds)
+{
+	struct node *node = plat_self();
+
+	if (node)
+		plat_sleep(node->plat, seconds);
+	else if (!sim_get()->in_kernel)
+		sg_actor_sleep_for(seconds);
+}
+
+static struct timespec look(void)
+{
+	double date_s = clock_look_s();
+	struct timespec date = {.tv_sec = (time_t)date_s};
+
+	date.tv_nsec = (long)((date_s - (double)date.tv_sec) * 1e9);
+	return date;
+}
+
+unsigned smpi_sleep(unsigned seconds)
+{
+	if (sim_is_plain_main())
+		return NEXT(smpi_sleep)(seconds);
+	sleep_s(seconds);
+	return 0;
+}
+
+int smpi_usleep(useconds_t usecs)
+{
+	if (sim_is_plain_main())
+		return NEXT(smpi_usleep)(usecs);
+	sleep_s(1e-6 * usecs);
+	return 0;
+}
+
+int smpi_nanosleep(const struct timespec *rest, struct timespec *left)
+{
+	if (sim_is_plain_main())
+		return NEXT(smpi_nanosleep)(rest, left);
+	if (rest->tv_sec < 0 || rest->tv_nsec < 0 || rest->tv_nsec > 999999999) {
+		errno = EINVAL;
+		return -1;
+	}
+	sleep_s((double)rest->tv_sec + 1e-9 * (double)rest->tv_nsec);
+	if (left)
+		*left = (struct timespec){0};
+	return 0;
+}
+
+int smpi_gettimeofday(struct timeval *date, struct timezone *zone)
+{
+	struct timespec now;
+
+	if (sim_is_plain_main())
+		return NEXT(smpi_gettimeofday)(date, zone);
+	now = look();
+	if (date)
+		*date = (struct timeval){now.tv_sec, now.tv_nsec / 1000};
+	return 0;
+}
+
+int smpi_clock_gettime(clockid_t clock, struct timespec *date)
+{
+	if (sim_is_plain_main())
+		return NEXT(smpi_clock_gettime)(clock, date);
+	*date = look();
+	return 0;
+}
+
+/* SMPI leaves this one to the C library; here all clocks agree. */
+time_t time(time_t *date)
+{
+	time_t now;
+
+	if (sim_is_plain_main())
+		return NEXT(time)(date);
+	now = (time_t)clock_look_s();
+	if (date)
+		*date = now;
+	return now;
+}
+
+/* SMPI ends the calling actor; a callback is none, and a thread is not the program. */
+void smpi_exit(int status)
+{
+	struct node *node = plat_self();
+
+	if (sim_is_main())
+		NEXT(smpi_exit)(status);
+	orr_complain(
+		node ? node->rank : ORR_NO_RANK,
+		"exit(%d) in a callback, a kernel or a thread ends the simulation of "
+		"all ranks: return to main to end one",
+		status);
+	report_exit(status);
+}

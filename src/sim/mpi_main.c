@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "sim.h"
+
+#include <simgrid/actor.h>
+
+/*
+ * mpi_main.c - MPI belongs to the mains: SMPI crashes when a callback, a kernel or a
+ * thread that is no rank calls a function that communicates.  Ours come first when the
+ * program's symbols are looked up; they refuse such a call by its name and hand all
+ * others over to SMPI.
+ *
+ * All parameters of these functions are integers and pointers, each a machine word to
+ * the caller, so that one form passes on them all, and what lies behind them, unread.
+ * That is why MPI's header must not be included here.
+ */
+void sim_check_main(const char *name)
+{
+	struct sim *sim = sim_get();
+	struct sim_thread *thread;
+	struct node *node;
+
+	if (!sim->in_kernel && !sg_actor_self())
+		return;
+	thread = sim->in_kernel ? NULL : sg_actor_self_get_data();
+	if (!sim->in_kernel && (!thread || thread->is_main))
+		return;
+	node = plat_self();
+	orr_complain(
+		node ? node->rank : ORR_NO_RANK,
+		"%s: called in %s: in simulation only the main of a rank may call MPI; "
+		"signal main to do it, or use the functions of starpu_mpi.h",
+		name, thread ? "a thread" : "a callback or a kernel");
+	report_exit(1);
+}
+
+#define WORDS(type)                                                                      \
+	type a, type b, type c, type d, type e, type f, type g, type h, type i, type j,  \
+		type k, type l, type m, type n
+#define MAIN(name)                                                                       \
+	int PMPI_##name(WORDS(long));                                                    \
+	int MPI_##name(WORDS(long));                                                     \
+	int MPI_##name(WORDS(long))                                                      \
+	{                                                                                \
+		sim_check_main("MPI_" #name);                                            \
+		return PMPI_##name(a, b, c, d, e, f, g, h, i, j, k, l, m, n);            \
+	}
+
+/* clang-format off */
+MAIN(Abort) MAIN(Accumulate) MAIN(Allgather) MAIN(Allgatherv) MAIN(Allreduce)
+MAIN(Alltoall) MAIN(Alltoallv) MAIN(Alltoallw) MAIN(Barrier) MAIN(Bcast) MAIN(Bsend)
+MAIN(Bsend_init) MAIN(Cancel) MAIN(Cart_create) MAIN(Cart_shift) MAIN(Cart_sub)
+MAIN(Comm_accept) MAIN(Comm_connect) MAIN(Comm_create) MAIN(Comm_create_group)
+MAIN(Comm_disconnect) MAIN(Comm_dup) MAIN(Comm_dup_with_info) MAIN(Comm_free)
+MAIN(Comm_idup) MAIN(Comm_join) MAIN(Comm_spawn) MAIN(Comm_spawn_multiple)
+MAIN(Comm_split) MAIN(Comm_split_type) MAIN(Compare_and_swap) MAIN(Dist_graph_create)
+MAIN(Dist_graph_create_adjacent) MAIN(Exscan) MAIN(Fetch_and_op) MAIN(File_close)
+MAIN(File_delete) MAIN(File_iread) MAIN(File_iread_all) MAIN(File_iread_at)
+MAIN(File_iread_at_all) MAIN(File_iread_shared) MAIN(File_iwrite) MAIN(File_iwrite_all)
+MAIN(File_iwrite_at) MAIN(File_iwrite_at_all) MAIN(File_iwrite_shared) MAIN(File_open)
+MAIN(File_preallocate) MAIN(File_read) MAIN(File_read_all) MAIN(File_read_all_begin)
+MAIN(File_read_all_end) MAIN(File_read_at) MAIN(File_read_at_all)
+MAIN(File_read_at_all_begin) MAIN(File_read_at_all_end) MAIN(File_read_ordered)
+MAIN(File_read_ordered_begin) MAIN(File_read_ordered_end) MAIN(File_read_shared)
+MAIN(File_seek) MAIN(File_seek_shared) MAIN(File_set_atomicity) MAIN(File_set_info)
+MAIN(File_set_size) MAIN(File_set_view) MAIN(File_sync) MAIN(File_write)
+MAIN(File_write_all) MAIN(File_write_all_begin) MAIN(File_write_all_end)
+MAIN(File_write_at) MAIN(File_write_at_all) MAIN(File_write_at_all_begin)
+MAIN(File_write_at_all_end) MAIN(File_write_ordered) MAIN(File_write_ordered_begin)
+MAIN(File_write_ordered_end) MAIN(File_write_shared) MAIN(Gather) MAIN(Gatherv) MAIN(Get)
+MAIN(Get_accumulate) MAIN(Graph_create) MAIN(Iallgather) MAIN(Iallgatherv)
+MAIN(Iallreduce) MAIN(Ialltoall) MAIN(Ialltoallv) MAIN(Ialltoallw) MAIN(Ibarrier)
+MAIN(Ibcast) MAIN(Ibsend) MAIN(Iexscan) MAIN(Igather) MAIN(Igatherv) MAIN(Improbe)
+MAIN(Imrecv) MAIN(Ineighbor_allgather) MAIN(Ineighbor_allgatherv)
+MAIN(Ineighbor_alltoall) MAIN(Ineighbor_alltoallv) MAIN(Ineighbor_alltoallw)
+MAIN(Intercomm_create) MAIN(Intercomm_merge) MAIN(Iprobe) MAIN(Irecv) MAIN(Ireduce)
+MAIN(Ireduce_scatter) MAIN(Ireduce_scatter_block) MAIN(Irsend) MAIN(Iscan) MAIN(Iscatter)
+MAIN(Iscatterv) MAIN(Isend) MAIN(Issend) MAIN(Mprobe) MAIN(Mrecv)
+MAIN(Neighbor_allgather) MAIN(Neighbor_allgatherv) MAIN(Neighbor_alltoall)
+MAIN(Neighbor_alltoallv) MAIN(Neighbor_alltoallw) MAIN(Probe) MAIN(Put) MAIN(Raccumulate)
+MAIN(Recv) MAIN(Recv_init) MAIN(Reduce) MAIN(Reduce_scatter) MAIN(Reduce_scatter_block)
+MAIN(Request_free) MAIN(Rget) MAIN(Rget_accumulate) MAIN(Rput) MAIN(Rsend)
+MAIN(Rsend_init) MAIN(Scan) MAIN(Scatter) MAIN(Scatterv) MAIN(Send) MAIN(Send_init)
+MAIN(Sendrecv) MAIN(Sendrecv_replace) MAIN(Ssend) MAIN(Ssend_init) MAIN(Start)
+MAIN(Startall) MAIN(Test) MAIN(Testall) MAIN(Testany) MAIN(Testsome) MAIN(Wait)
+MAIN(Waitall) MAIN(Waitany) MAIN(Waitsome) MAIN(Win_allocate) MAIN(Win_allocate_shared)
+MAIN(Win_attach) MAIN(Win_complete) MAIN(Win_create) MAIN(Win_create_dynamic)
+MAIN(Win_detach) MAIN(Win_fence) MAIN(Win_flush) MAIN(Win_flush_all)
+MAIN(Win_flush_local) MAIN(Win_flush_local_all) MAIN(Win_free) MAIN(Win_lock)
+MAIN(Win_lock_all) MAIN(Win_post) MAIN(Win_shared_query) MAIN(Win_start) MAIN(Win_sync)
+MAIN(Win_test) MAIN(Win_unlock) MAIN(Win_unlock_all) MAIN(Win_wait)
