@@ -86,7 +86,7 @@ static void ask(struct mpi *mpi, int peer, double now_s)
 
 static void say_silent(struct mpi *mpi, double now_s)
 {
-	double limit_s = node_knobs(mpi->node)->watchdog_s;
+	double limit_s = node_knobs(mpi->node)->watchdog_s / 2;
 
 	if (limit_s < SILENCE_S)
 		limit_s = SILENCE_S;

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <mpi.h>
 
+#include "base/check.h"
 #include "real/real.h"
 
 /*
@@ -11,6 +12,8 @@
  * They are known only when no other thread could have started one meanwhile, that is
  * when the process had a single thread.  Where another profiling tool is in front, or
  * MPI is started from Fortran, they are not known, and the watchdog never ends a run.
+ * MPI_Finalize() comes by as well: before the MPI layer has shut down it is a mistake
+ * that would hang all ranks.
  */
 static void note_threads(int nbefore, int caller)
 {
@@ -42,4 +45,15 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 	note_threads(nbefore, caller);
 	return ret;
+}
+
+int MPI_Finalize(void)
+{
+	const struct node *node = plat_self();
+
+	if (node && node->mpi)
+		orr_die(node->rank,
+			"MPI_Finalize: the MPI layer of the library still runs; call "
+			"starpu_mpi_shutdown() first");
+	return PMPI_Finalize();
 }

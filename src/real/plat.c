@@ -26,11 +26,18 @@ struct real *real_get(void)
 	if (pthread_key_create(&real->current, NULL) != 0)
 		orr_die(ORR_NO_RANK, "no thread-specific key is left to this process");
 	if (__atomic_compare_exchange_n(&the_real, &none, real, 0, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
+					__ATOMIC_ACQUIRE)) {
+		leave_watch();
 		return real;
+	}
 	pthread_key_delete(real->current);
 	free(real);
 	return none;
+}
+
+void real_forget(void)
+{
+	the_real = NULL;
 }
 
 struct node *plat_self(void)

@@ -101,6 +101,12 @@ void timers_close(struct plat *plat);
 /* Timers set or under way. */
 int timers_count(struct plat *plat);
 
+/* leave.c */
+/* From now on notice that the process ends or divides; once in its life. */
+void leave_watch(void);
+/* plat.c: in a child of fork(). */
+void real_forget(void);
+
 /* workers.c */
 /* Workers that are not asleep, or are about to wake. */
 int workers_awake(struct plat *plat);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "real/real.h"
+
+/*
+ * leave.c - the process ends while its node is open, or divides.
+ *
+ * A rank that leaves like this keeps the others waiting, and a launcher takes status 0
+ * for a good end: say it, and leave with another status.  Programs of one rank may leave
+ * as they like.  A child of fork() has none of the library's threads: it starts with a
+ * library that was never initialised.
+ */
+static void leaving(int status, void *arg)
+{
+	const struct node *node = plat_self();
+
+	(void)arg;
+	if (!node || !node->mpi || node->size < 2)
+		return;
+	orr_complain(
+		node->rank,
+		"the program leaves with status %d, by exit() or at the end of main(), "
+		"while the library runs: the other ranks cannot go on.  Call "
+		"starpu_mpi_shutdown() and MPI_Finalize() first",
+		status);
+	if (status != 0)
+		return;
+	fflush(NULL);
+	_exit(EXIT_FAILURE);
+}
+
+void leave_watch(void)
+{
+	on_exit(leaving, NULL);
+	pthread_atfork(NULL, NULL, real_forget);
+}

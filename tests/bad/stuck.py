@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Programs that can never go on end with the reasons; those that only look so go on; when
+a rank goes, the others end with its name.  The table gives for each case of stuck.c what
+must be said.
+
+usage: stuck.py [CASE ...]
+"""
+import os
+import re
+import signal
+import sys
+
+import run as bad
+from run import CRASH, DEADLOCK, ENDS, REAL, SIM, Case
+
+# Real runs end soon, and what takes long takes some limits.
+SOON = {"ORRERY_WATCHDOG": "0.2"}
+ENDED = r"nothing can happen any more"
+GOES_ON = r"the run goes on"
+SILENT = (r"nothing (has|can) happen", CRASH)
+
+
+def hangs(name, says, where=bad.BOTH):
+    """One rank, stuck in both flavours, with the same list."""
+    if REAL[0] in where:
+        yield Case(name, [ENDED] + says + [r"the run ends"], where=REAL, program="stuck",
+                   nranks=1, env=SOON)
+    if SIM[0] in where:
+        yield Case(name, ["nothing can make progress"] + says, where=SIM, status=DEADLOCK,
+                   program="stuck", nranks=1)
+
+
+def stuck_ranks(name, says):
+    """Two ranks."""
+    yield Case(name, [ENDED + ": all 2 ranks wait"] + says, where=REAL, program="stuck",
+               env=SOON)
+    yield Case(name, ["nothing can make progress"] + says, where=SIM, status=DEADLOCK,
+               program="stuck")
+
+
+def goes_on(name, says, nranks=1):
+    """A pause is no standstill."""
+    hushes = (ENDED, CRASH) if says else SILENT
+    yield Case(name, says, where=REAL, status=ENDS, program="stuck", nranks=nranks,
+               env=SOON, hushes=hushes)
+
+
+def goes(name, says, status="is not 0"):
+    """A rank goes: the other ends, too."""
+    yield Case(name, says, where=REAL, status=status, program="stuck", hushes=())
+
+
+def cases(_top):
+    held = r"is held by the application since starpu_data_acquire\(STARPU_%s\)"
+    table = [
+        hangs("unreleased_task", [r'data "table" \(v8\) ' + held % "RW", r"_release\(\) is",
+                                  r'waiting for it: task "add" \(\d+\)']),
+        hangs("unreleased_acquire", [r"a thread is in starpu_data_acquire\(\)", held % "RW"]),
+        hangs("unreleased_unregister", [r"starpu_data_unregister\(\)", held % "R"]),
+        hangs("tag_never", [r"starpu_tag_wait\(\): tag 42, which no submitted task carries"]),
+        hangs("tag_circle", [r'tag 1 \(of task "first", \d+\) waits for tag 2 \(of task "sec',
+                             r'tag 2 \(of task "second", \d+\) waits for tag 1']),
+        hangs("task_circle", [r'task "first" \(\d+\) waits for task "second" \(\d+\)',
+                              r'task "second" \(\d+\) waits for task "first" \(\d+\)']),
+        hangs("unsubmitted_predecessor", [r'task "second" \(\d+\) waits for task "first"',
+                                          r"which has not been submitted"]),
+        hangs("wait_unsubmitted", [r'starpu_task_wait\(\): task "first"',
+                                   r"has not been submitted \(starpu_task_submit\(\)\)"]),
+        hangs("end_dependency", [r'task "first" \(\d+\) has run, 1 end dep',
+                                 r"starpu_task_end_dep_release\(\)"]),
+        hangs("paused", [r"the library is paused", r"starpu_resume\(\)"]),
+        hangs("crossed", [r"(?s)(a thread is in starpu_data_acquire.*){2}",
+                          r"(?s)(is held by the application.*){2}"], where=REAL),
+        goes_on("released_by_a_thread", [r"nothing has happened for", held % "RW", GOES_ON]),
+        goes_on("notified_by_a_signal", [r"tag 7, which no", GOES_ON, r"a signal"]),
+        goes_on("long_kernel", []),
+        goes_on("long_callbacks", []),
+        goes_on("long_main", []),
+        stuck_ranks("unreleased_receive", [r"rank 1\]   data .*" + held % "RW",
+                                           r"rank 1\]   receive from rank 0 tag 7"]),
+        stuck_ranks("synchronous_sends", [r"rank 0\]   send to rank 1 tag 7",
+                                          r"rank 1\]   send to rank 0 tag 7",
+                                          r"rank 1\]   tag 7 came from rank 0"]),
+        stuck_ranks("barrier_and_receive", [r"rank 0\]   in starpu_mpi_barrier\(\)",
+                                            r"rank 1\]   receive from rank 0 tag 7"]),
+        [Case("callbacks_receive", [ENDED, r"rank 0\]   receive from rank 1 tag 8",
+                                    r"rank 1\]   receive from rank 0 tag 8"], where=REAL,
+              program="stuck", env=SOON)],
+        [Case("local_tag", [r"rank 1\] " + ENDED, r"rank 1\]   a thread is in starpu_tag_wait"],
+              where=REAL, program="stuck", env=SOON)],
+        goes_on("receive_from_a_busy_rank", [], nranks=2),
+        goes_on("barrier_with_a_busy_rank", [], nranks=2),
+        goes("exits_well", [r"rank 1\] the program leaves with status 0", r"cannot go on"]),
+        goes("exits_badly", [r"rank 1\] the program leaves with status 9"]),
+        goes("aborts", [r"rank 1 .*signal 6"]),
+        goes("faults", [r"rank 1 .*signal 11"]),
+        goes("finalizes", [r"rank 1\] MPI_Finalize: .* still runs", r"starpu_mpi_shutdown"]),
+        [Case("killed", [r"rank 1 .*signal 9"], where=REAL, status="is not 0",
+              case="waits_for_its_fate", program="stuck", hushes=())],
+        [Case("stopped", [r"rank 1 has not answered for", r"rank 1 answers again"],
+              where=REAL, status=ENDS, case="waits_for_its_fate", program="stuck", env=SOON,
+              claim="who is stopped is named, and the run goes on when it does")],
+        [Case("forks", [], where=REAL, status=ENDS, program="stuck")],
+    ]
+    return [case for some in table for case in some]
+
+
+def kill(name, process):
+    """Do to rank 1 what the case is named for; what was printed up to then."""
+    seen, pid = "", None
+    for line in process.stdout:
+        seen += line
+        found = re.search(r"rank 1 has pid (\d+)", line)
+        if found:
+            pid = int(found.group(1))
+            os.kill(pid, signal.SIGKILL if name == "killed" else signal.SIGSTOP)
+            if name == "killed":
+                break
+        if "has not answered" in line:
+            os.kill(pid, signal.SIGCONT)
+            break
+    return seen
+
+
+def run(case, flavour):
+    if case.case != "waits_for_its_fate":
+        return bad.run(case, flavour)
+    process = bad.start(case, flavour)
+    seen = kill(case.name, process)
+    return seen + process.communicate(timeout=bad.LIMIT_S)[0], process.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(bad.main(cases, run))
