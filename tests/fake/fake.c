@@ -44,6 +44,7 @@ void fake_stop(void)
 	while (fake->events)
 		fake_event_free(fake->events);
 	fake_nets_free(fake);
+	fake_mpi_free(fake);
 	free(fake->nodes);
 	free(fake->nets_opened);
 	free(fake);
@@ -146,7 +147,7 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 
 	timer->plat = plat;
 	heap_push(&fake->calendar, &timer->entry,
-		  fake->now_s + (delay_s > 0 ? delay_s : 0));
+		  fake->now_s + (delay_s > 0 ? delay_s : 0) + fake_jitter_s(fake));
 }
 
 double plat_now_s(struct plat *plat)
@@ -240,6 +241,8 @@ void plat_gate_init(struct plat_gate *gate)
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
 	(void)plat;
+	if (fake_get()->running)
+		return fake_main_waits(fake_get(), gate);
 	while (!gate->is_open)
 		if (!fake_step())
 			return -EDEADLK;
@@ -338,7 +341,8 @@ static void copy_ends(struct plat_timer *timer)
 int plat_copy(struct plat *plat, struct plat_copy *copy)
 {
 	struct copy_event *event = fake_event_new(sizeof(*event));
-	double seconds = plat_copy_expected_s(plat, copy->from, copy->to, copy->bytes);
+	double seconds = plat_copy_expected_s(plat, copy->from, copy->to, copy->bytes) +
+			 fake_jitter_s(fake_get());
 
 	event->copy = copy;
 	fake_event_at(plat, event, fake_get()->now_s + seconds, copy_ends);

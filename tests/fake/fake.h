@@ -12,8 +12,10 @@
  * run.  A wait that nothing can end returns -EDEADLK.
  *
  * Since nodes do not run at once, a test must not block in what another node has to
- * take part in by a call of its own that comes later.
+ * take part in by a call of its own that comes later; unless the nodes are played by
+ * mains (fake_spawn()), which take turns.
  */
+struct fake_main;
 struct job;
 struct worker;
 
@@ -47,5 +49,16 @@ int fake_step(void);
 /* Run events until there is none or the date is past until_s; returns how many. */
 int fake_run_until(double until_s);
 int fake_run(void);
+
+/* Dates, and who goes first, are drawn from a seed from now on; 0: no more. */
+void fake_shuffle(unsigned long seed);
+/* A thread of the application on a node: it runs in fake_play(), or once the main that
+ * made it waits, yields or ends. */
+struct fake_main *fake_spawn(int node, void (*run)(void *arg), void *arg);
+/* Run mains and events until all mains have ended.  They are gone then. */
+void fake_play(void);
+/* Of the calling main: let others go first; wait for the end of another. */
+void fake_yield(void);
+void fake_join(const struct fake_main *other);
 
 #endif

@@ -11,6 +11,8 @@
 #include "plat/net.h"
 
 struct fake_half;
+struct fake_main;
+struct fake_mpi;
 struct fake_net;
 struct fake_parcel;
 
@@ -35,6 +37,12 @@ struct fake {
 	struct fake_domain *domains;
 	struct worker *worker; /* on behalf of which the present event runs */
 	struct fake_event *events;
+	struct fake_mpi *mpi; /* NULL until it is asked for */
+	unsigned long chance; /* 0: nothing is drawn */
+	struct fake_main *mains, *running;
+	void *scheduler;   /* context of fake_play() */
+	const void *stack; /* of fake_play() */
+	size_t stack_bytes;
 };
 
 /* An event of the fake itself; fake_stop() frees those that are left. */
@@ -61,6 +69,14 @@ void fake_event_free(void *event);
 void fake_event_at(struct plat *plat, void *event, double date_s,
 		   void (*fire)(struct plat_timer *timer));
 
+/* fake_mains.c: a number below n; how much later something happens; a main's wait. */
+unsigned fake_draw(struct fake *fake, unsigned n);
+double fake_jitter_s(struct fake *fake);
+int fake_main_waits(struct fake *fake, const struct plat_gate *gate);
+/* Run a kernel, which may yield, on a stack of its own. */
+void fake_spawn_kernel(struct worker *worker, void (*run)(void *arg), void *arg);
+/* fake_mpi.c: forget all communicators. */
+void fake_mpi_free(struct fake *fake);
 /* fake_net.c: forget all networks. */
 void fake_nets_free(struct fake *fake);
 

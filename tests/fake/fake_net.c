@@ -141,10 +141,10 @@ static int fake_send(struct net *base, struct net_message *message)
 	parcel->domain = net->domain;
 	parcel->from = base->rank;
 	parcel->to = message->peer;
-	parcel_start(net->domain, parcel, left_s + fake->latency_s);
+	parcel_start(net->domain, parcel, left_s + fake->latency_s + fake_jitter_s(fake));
 	sent = fake_event_new(sizeof(*sent));
 	sent->message = message;
-	fake_event_at(net->plat, sent, left_s, on_sent);
+	fake_event_at(net->plat, sent, left_s + fake_jitter_s(fake), on_sent);
 	return 0;
 }
 
@@ -199,8 +199,8 @@ static void bulk_cross(struct fake_domain *domain, int from, int to, struct net_
 	get->status = bytes == net_layout_bytes(&get->layout) ? 0 : -EMSGSIZE;
 	if (get->status == 0 && put->layout.base && get->layout.base)
 		copy_payload(&get->layout, &put->layout);
-	bulk_end_at(domain->nets[from]->plat, put, end_s);
-	bulk_end_at(domain->nets[to]->plat, get, end_s);
+	bulk_end_at(domain->nets[from]->plat, put, end_s + fake_jitter_s(fake));
+	bulk_end_at(domain->nets[to]->plat, get, end_s + fake_jitter_s(fake));
 }
 
 static int start_half(struct fake_net *net, struct net_bulk *bulk, int is_put)

@@ -48,9 +48,10 @@ static void call_kernel(struct worker *worker, struct job *job)
 	worker->current = previous;
 }
 
-static void on_end(struct plat_timer *timer)
+/* The kernel, and all that its end brings about. */
+static void run_job(void *arg)
 {
-	struct fake_worker *fake_worker = ORR_CONTAINER(timer, struct fake_worker, end);
+	struct fake_worker *fake_worker = arg;
 	struct worker *worker = fake_worker->worker;
 	struct job *job = fake_worker->job;
 
@@ -59,6 +60,16 @@ static void on_end(struct plat_timer *timer)
 	fake_worker->job = NULL;
 	worker_executed(worker, job);
 	step_until_idle(fake_worker);
+}
+
+static void on_end(struct plat_timer *timer)
+{
+	struct fake_worker *fake_worker = ORR_CONTAINER(timer, struct fake_worker, end);
+
+	if (fake_get()->chance)
+		fake_spawn_kernel(fake_worker->worker, run_job, fake_worker);
+	else
+		run_job(fake_worker);
 }
 
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)

@@ -16,7 +16,7 @@
  * Prints "seed N" before each and a BAD line for each difference; status 1 if any.
  */
 struct options {
-	int distributed, prints, timeout_s, rank, nranks;
+	int distributed, prints, timeout_s;
 	const char *keep;
 	unsigned features;
 	uint64_t first;
@@ -89,75 +89,83 @@ static void too_late(int signal_number)
 	_exit(3);
 }
 
-static int run_seed(const struct options *options, uint64_t seed)
+struct game {
+	const struct options *options;
+	uint64_t seed;
+};
+
+static struct program *make(const struct game *game, int rank)
 {
-	struct request request = {.seed = seed,
+	const struct options *options = game->options;
+	struct request request = {.seed = game->seed,
 				  .distributed = options->distributed,
-				  .nranks = options->nranks,
-				  .rank = options->rank,
+				  .nranks = stage_ranks(game->seed, options->distributed),
+				  .rank = rank,
 				  .features = options->features,
 				  .keep = options->keep};
 	struct program *program = program_make(&request);
-	int nbad = 0;
 
 	oracle_run(program);
-	if (options->prints) {
-		if (options->rank == 0)
-			program_print(program, stdout);
-		program_free(program);
-		return 0;
-	}
-	/* Simulated ranks share an environment: nobody reads it meanwhile. */
-	if (options->distributed)
-		MPI_Barrier(MPI_COMM_WORLD);
+	return program;
+}
+
+static int play(void *arg, int rank)
+{
+	struct program *program = make(arg, rank);
+	int nbad = run_program(program);
+
+	program_free(program);
+	return nbad;
+}
+
+static void set_environment(const struct program *program)
+{
 	for (int i = 0; i < program->nenv; i++) {
 		if (*program->env[i][1])
 			setenv(program->env[i][0], program->env[i][1], 1);
 		else
 			unsetenv(program->env[i][0]);
 	}
-	if (options->rank == 0) {
-		printf("seed %llu\n", (unsigned long long)seed);
-		fflush(stdout);
-	}
-	if (options->distributed)
-		MPI_Barrier(MPI_COMM_WORLD);
-	alarm((unsigned)options->timeout_s);
-	nbad = run_program(program);
-	alarm(0);
-	program_free(program);
-	return nbad;
 }
 
-static void start_mpi(int *argc, char ***argv, struct options *options)
+static int run_seed(const struct options *options, uint64_t seed)
 {
-	int level;
+	struct game game = {options, seed};
+	int is_told = stage_is_told(options->distributed), nbad = 0;
+	struct program *program = make(&game, 0);
 
-	options->nranks = 1;
-	if (!options->distributed)
-		return;
-	MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
-	MPI_Comm_rank(MPI_COMM_WORLD, &options->rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &options->nranks);
+	set_environment(program);
+	if (options->prints && is_told)
+		program_print(program, stdout);
+	if (!options->prints) {
+		if (is_told)
+			printf("seed %llu\n", (unsigned long long)seed);
+		fflush(stdout);
+		alarm((unsigned)options->timeout_s);
+		nbad = stage_play(seed, options->distributed, play, &game);
+		alarm(0);
+	}
+	program_free(program);
+	return nbad;
 }
 
 int main(int argc, char **argv)
 {
 	struct options options;
-	int nbad = 0, status = read_options(argc, argv, &options);
+	int nbad = 0, status = read_options(argc, argv, &options), is_told;
 
 	if (status)
 		return status;
-	start_mpi(&argc, &argv, &options);
+	stage_open(options.distributed, &argc, &argv);
 	signal(SIGALRM, too_late);
 	setenv("STARPU_SILENT", "1", 1);
 	setenv("STARPU_WORKERS_NOBIND", "1", 1);
 	for (long i = 0; i < options.count; i++)
 		nbad += run_seed(&options, options.first + (uint64_t)i);
-	if (options.rank == 0 && !options.prints)
+	is_told = stage_is_told(options.distributed);
+	if (is_told && !options.prints)
 		printf("fuzz: %ld programs from seed %llu, %d bad\n", options.count,
 		       (unsigned long long)options.first, nbad);
-	if (options.distributed)
-		MPI_Finalize();
+	stage_close(options.distributed);
 	return nbad != 0;
 }

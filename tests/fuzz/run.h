@@ -103,7 +103,15 @@ void chains_check_ended(struct lane_run *lane);
 void pings_finish(struct lane_run *lane);
 void many_finish(struct lane_run *lane);
 
-/* stage: how lanes run side by side here, and ranks. */
+/* stage.c, stage_fake.c: how ranks and lanes run side by side here. */
+void stage_open(int distributed, int *argc, char ***argv);
+void stage_close(int distributed);
+/* 1 for the one process that prints. */
+int stage_is_told(int distributed);
+int stage_ranks(uint64_t seed, int distributed);
+/* Play the ranks that this process has; returns the sum of what they return. */
+int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
+	       void *arg);
 void stage_run_lanes(int nlanes, void (*play)(void *lane), void **lanes);
 /* Let others go first, where mains take turns. */
 void stage_yield(void);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include <orrery.h>
@@ -39,6 +40,56 @@ void stage_run_lanes(int nlanes, void (*play)(void *lane), void **lanes)
 
 void stage_yield(void)
 {
+	sched_yield();
+}
+
+void stage_open(int distributed, int *argc, char ***argv)
+{
+	int level;
+
+	if (distributed)
+		MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+}
+
+void stage_close(int distributed)
+{
+	if (distributed)
+		MPI_Finalize();
+}
+
+int stage_is_told(int distributed)
+{
+	int rank = 0;
+
+	if (distributed) {
+		MPI_Barrier(MPI_COMM_WORLD); /* Nobody reads the environment now. */
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	}
+	return rank == 0;
+}
+
+int stage_ranks(uint64_t seed, int distributed)
+{
+	int nranks = 1;
+
+	(void)seed;
+	if (distributed)
+		MPI_Comm_size(MPI_COMM_WORLD, &nranks);
+	return nranks;
+}
+
+/* Each process is one rank. */
+int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
+	       void *arg)
+{
+	int rank = 0;
+
+	(void)seed;
+	if (distributed) {
+		MPI_Barrier(MPI_COMM_WORLD);
+		MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	}
+	return play(arg, rank);
 }
 
 int stage_is_single(void)

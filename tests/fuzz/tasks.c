@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,16 +9,6 @@
 /* tasks.c - kernels, and the many ways to submit a task. */
 
 /* ---- kernels --------------------------------------------------------- */
-
-static void spin(unsigned choice)
-{
-	unsigned rounds = choice % 10 ? 0 : choice % 600;
-
-	if (rounds == 1)
-		sched_yield();
-	for (volatile unsigned i = 0; i < rounds; i++)
-		continue;
-}
 
 /* Additions are to all values alike: a reader that sees two of them saw half of one. */
 static void check_glance(const struct ticket *ticket, const struct view *view)
@@ -44,6 +33,31 @@ static void use_scratch(const struct ticket *ticket, const struct view *view, in
 	}
 }
 
+static uint64_t hash_all(const struct op *op, const struct view *views)
+{
+	uint64_t hash = 0;
+
+	for (int i = 0; i < op->nuses; i++)
+		if (op->uses[i].mode != USE_W)
+			hash = hash * 31 + view_hash(&views[i]);
+	return hash;
+}
+
+/* While a task runs, nobody else writes to its data. */
+static void check_alone(const struct ticket *ticket, const struct view *views)
+{
+	const struct op *op = ticket->op;
+	unsigned rounds = op->choice[4] % 4 ? op->choice[4] / 4 % 2 : op->choice[4] % 9;
+	uint64_t before = hash_all(op, views), after;
+
+	for (unsigned i = 0; i < rounds; i++)
+		stage_yield();
+	after = hash_all(op, views);
+	if (after != before)
+		run_bad(ticket->run, op, "hash of its data while a task runs", after,
+			before);
+}
+
 static void compute(void *buffers[], void *arg)
 {
 	struct ticket ticket;
@@ -60,7 +74,7 @@ static void compute(void *buffers[], void *arg)
 		if (op->uses[i].mode == USE_GLANCE)
 			check_glance(&ticket, &views[i]);
 	}
-	spin(op->choice[4]);
+	check_alone(&ticket, views);
 	values_compute(op, views);
 	for (int i = 0; i < op->nuses; i++)
 		if (op->uses[i].mode == USE_SCRATCH)
