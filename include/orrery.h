@@ -33,12 +33,16 @@ struct orrery_stats {
 	unsigned long tasks_submitted; /* to this node's runtime */
 	unsigned long tasks_executed;  /* by this node's workers */
 	unsigned long tasks_inserted;  /* calls, also those that concern other nodes */
-	unsigned long messages_sent;   /* to other nodes, by the task layer */
+	unsigned long messages_sent;   /* to other nodes */
 	unsigned long long bytes_sent; /* payload of those messages */
 	double makespan_s;             /* clock of the run from init to the last end */
 	double host_wall_s;            /* wall-clock time of the process */
 	unsigned long long peak_memory_bytes; /* resident, of the process */
 	unsigned long uncalibrated_tasks;     /* timed without a calibrated model */
+	/* Messages above ORRERY_MPI_EAGER received into temporary memory, since somebody
+	 * waited and their receive was not ready; and their payload. */
+	unsigned long early_transfers;
+	unsigned long long early_bytes;
 };
 
 /**

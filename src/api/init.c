@@ -237,6 +237,8 @@ int orrery_get_stats(struct orrery_stats *stats)
 				       .tasks_inserted = node->tasks_inserted,
 				       .messages_sent = node->messages_sent,
 				       .bytes_sent = node->bytes_sent,
+				       .early_transfers = node->early_transfers,
+				       .early_bytes = node->early_bytes,
 				       .uncalibrated_tasks = node->uncalibrated_tasks};
 	for (int i = 0; i < node->nworkers; i++)
 		stats->tasks_executed += node->workers[i].executed;

@@ -33,6 +33,7 @@ struct knob {
 	}
 #define SWITCH(name, field, preset, doc) NUMBER(name, "0 or 1", field, preset, 0, 1, doc)
 #define MANY                             1e9
+#define MANY_BYTES                       1e15
 
 /* Defaults are StarPU's where the name is StarPU's; -1 means unset. */
 static const struct knob knob_table[] = {
@@ -141,6 +142,14 @@ static const struct knob knob_table[] = {
 	       0, MANY, "above 0: no core is reserved for the progress thread"),
 	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
 	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
+	{"ORRERY_MPI_EARLY_BYTES", "bytes",
+	 "temporary memory of a rank for large messages whose receive is not ready",
+	 KNOB_LONG, AT(mpi_early_bytes), 1073741824, 0, MANY_BYTES},
+	NUMBER("ORRERY_MPI_WINDOW", "messages", mpi_window, 64, 1, 1048576,
+	       "large messages that move to a rank at a time"),
+	{"ORRERY_MPI_WINDOW_BYTES", "bytes",
+	 "bytes of large messages that move to a rank at a time; one moves in any case",
+	 KNOB_LONG, AT(mpi_window_bytes), 1073741824, 1, MANY_BYTES},
 	REAL("ORRERY_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
 	     "after so long without progress, say what is waited for, and end the run "
 	     "when nothing can happen any more; 0: never"),

@@ -43,7 +43,8 @@ struct knobs {
 	int mpi_ndetached_send, mpi_fake_size, mpi_fake_rank, mpi_coop_sends;
 	int mpi_thread_cpuid, mpi_thread_coreid, mpi_nobind;
 	int mpi_driver_call_frequency;
-	long mpi_eager_bytes;
+	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes;
+	int mpi_window;
 	double watchdog_s;
 };
 

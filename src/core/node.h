@@ -99,6 +99,8 @@ struct node {
 	int next_interface_id;       /* atomic */
 	unsigned long messages_sent; /* by the MPI layer */
 	unsigned long long bytes_sent;
+	unsigned long early_transfers; /* large ones that came before their receive */
+	unsigned long long early_bytes;
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	struct orr_lock wait_lock;
@@ -128,6 +130,9 @@ struct node {
 	unsigned long (*on_signature)(struct node *node);
 	int (*on_busy)(struct node *node);
 	int (*on_standstill)(struct node *node, double silence_s, const char *why);
+	/* The backend knows that nothing will happen any more, on any node, unless this
+	 * does something: 1.  NULL without the MPI layer. */
+	int (*on_stuck)(struct node *node);
 };
 
 /*

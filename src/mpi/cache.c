@@ -220,7 +220,6 @@ void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle)
 	clear_flag(handle, DATUM_SENT);
 	orr_lock(&mpi->cache.lock);
 	set_empty(handle->sent);
-	handle->sent->is_unchecked = 0;
 	drop_set(&mpi->cache, handle);
 	orr_unlock(&mpi->cache.lock);
 }
@@ -246,11 +245,6 @@ void cache_clear(struct mpi *mpi, starpu_data_handle_t handle)
 	cache_clear_received(mpi, handle);
 }
 
-int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle)
-{
-	return mpi->cache.is_on && !(handle->sent && handle->sent->is_unchecked);
-}
-
 /* ---- flushing -------------------------------------------------------- */
 
 /* Nothing to invalidate: never written here, and no access is on its way. */
@@ -269,24 +263,14 @@ static int is_empty(starpu_data_handle_t handle)
 
 void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	struct sent_set *set = handle->sent;
-
 	if (!mpi->cache.is_on)
 		return;
-	if (handle->flags & DATUM_RECEIVED) {
-		set_flag(handle, DATUM_SENT); /* Keeps the set. */
+	if (handle->flags & DATUM_RECEIVED)
 		cache_clear_received(mpi, handle);
-	} else if (handle->owner != OWNER_UNSET && !is_mine(mpi, handle) &&
-		   !is_empty(handle)) {
+	else if (handle->owner != OWNER_UNSET && !is_mine(mpi, handle) &&
+		 !is_empty(handle))
 		data_invalidate_submit(mpi->node, handle);
-	}
-	if (!(handle->flags & DATUM_SENT))
-		return;
-	/* The flag stays, with an empty set, until the next write. */
-	orr_lock(&mpi->cache.lock);
-	set_empty(set);
-	set->is_unchecked = 1;
-	orr_unlock(&mpi->cache.lock);
+	cache_clear_sent(mpi, handle);
 }
 
 void cache_flush_all(struct mpi *mpi)

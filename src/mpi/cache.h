@@ -27,7 +27,6 @@ struct sent_set {
 	struct list link; /* in cache->cached */
 	starpu_data_handle_t handle;
 	int count, capacity; /* capacity 0: inline */
-	int is_unchecked;    /* flushed since the last write: see cache_is_ordered() */
 	union {
 		int inline_ranks[SENT_INLINE];
 		int *ranks;
@@ -55,11 +54,6 @@ void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle);
 void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle);
 /* The datum is written: nobody holds the value any more. */
 void cache_clear(struct mpi *mpi, starpu_data_handle_t handle);
-/*
- * Whether transfers of the datum between two ranks leave in the order of insertion:
- * not after a flush, as nothing orders two sends without a write between them.
- */
-int cache_is_ordered(struct mpi *mpi, starpu_data_handle_t handle);
 /* Forget, and invalidate copies of data that others own. */
 void cache_flush(struct mpi *mpi, starpu_data_handle_t handle);
 void cache_flush_all(struct mpi *mpi);

@@ -3,6 +3,7 @@
 #include "mpi/engine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +12,12 @@
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
-enum { ENGINE_MAX_KEYS = 1 << 20 };
-
 /* A message that the engine sends. */
 struct parcel {
 	struct net_message message; /* first */
 	struct mpi *mpi;
 	struct request *request; /* the send that it completes, or NULL */
 	void *copy;              /* owned body, or NULL */
-};
-
-/* One half of a large transfer. */
-struct half {
-	struct net_bulk bulk; /* first */
-	struct request *request;
 };
 
 /* ---- life ------------------------------------------------------------ */
@@ -36,9 +29,9 @@ void engine_init(struct mpi *mpi)
 	orr_lock_init(&engine->lock);
 	list_init(&engine->all);
 	pool_init(&engine->requests, sizeof(struct request));
-	pool_init(&engine->earlies, sizeof(struct early));
 	pool_init(&engine->parcels, sizeof(struct parcel));
-	pool_init(&engine->bulks, sizeof(struct half));
+	earlies_init(mpi);
+	large_init(&engine->large);
 }
 
 void engine_free(struct mpi *mpi)
@@ -48,13 +41,10 @@ void engine_free(struct mpi *mpi)
 	barrier_free_all(mpi);
 	table_free(&engine->sent_to);
 	match_free(&engine->posted);
-	match_free(&engine->early);
-	heap_free(&engine->granted);
-	free(engine->free_keys);
+	earlies_free(mpi);
+	large_free(&engine->large);
 	pool_free(&engine->requests);
-	pool_free(&engine->earlies);
 	pool_free(&engine->parcels);
-	pool_free(&engine->bulks);
 }
 
 int engine_enter(struct mpi *mpi)
@@ -73,12 +63,6 @@ void engine_leave(struct mpi *mpi, int entered)
 	finish_drain(mpi);
 }
 
-/* One more or less is the transport's; read without the lock by is_active(). */
-static void flies(struct engine *engine, int more)
-{
-	orr_store(&engine->nflying, engine->nflying + more);
-}
-
 /* ---- messages -------------------------------------------------------- */
 
 static void parcel_sent(struct net_message *message)
@@ -88,7 +72,7 @@ static void parcel_sent(struct net_message *message)
 	struct engine *engine = &mpi->engine;
 	int entered = engine_enter(mpi);
 
-	flies(engine, -1);
+	engine_flies(engine, -1);
 	if (standstill_owns(message->head[0]))
 		orr_add(&mpi->standstill.nflying, -1);
 	else
@@ -124,7 +108,7 @@ static void parcel_send(struct parcel *parcel)
 	struct mpi *mpi = parcel->mpi;
 	int peer = parcel->message.peer;
 
-	flies(&mpi->engine, 1);
+	engine_flies(&mpi->engine, 1);
 	if (standstill_owns(parcel->message.head[0]))
 		orr_add(&mpi->standstill.nflying, 1);
 	else
@@ -140,249 +124,90 @@ void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head
 	parcel_send(parcel_new(mpi, peer, head, head_bytes));
 }
 
-/* ---- early messages -------------------------------------------------- */
-
-static struct early *early_new(struct mpi *mpi, int peer, const struct wire_head *head)
-{
-	struct early *early = pool_get(&mpi->engine.earlies);
-
-	memset(early, 0, sizeof(*early));
-	early->match.comm = head->comm;
-	early->match.source = peer;
-	early->match.tag = head->tag;
-	early->head = *head;
-	return early;
-}
-
-static void early_keep_body(struct early *early, const void *body)
-{
-	if (!body || early->head.bytes == 0)
-		return;
-	early->body = malloc(early->head.bytes);
-	if (!early->body)
-		orr_die(ORR_NO_RANK,
-			"no memory for an early message of %llu bytes: post receives "
-			"sooner",
-			(unsigned long long)early->head.bytes);
-	memcpy(early->body, body, early->head.bytes);
-}
-
-static void early_free(struct mpi *mpi, struct early *early)
-{
-	free(early->body);
-	pool_put(&mpi->engine.earlies, early);
-}
-
 /* ---- checks at the match --------------------------------------------- */
 
-static void check_sequence(const struct request *request, const struct wire_head *head)
+/* Remember the first transfer that sender and receiver count differently. */
+static void compare_ordinals(const struct request *request, const struct wire_head *head)
 {
-	if (!request->sequence || !head->sequence || request->sequence == head->sequence)
+	struct suspect *suspect = &request->mpi->engine.suspect;
+
+	if (!request->ordinal || !head->ordinal || request->ordinal == head->ordinal ||
+	    suspect->is_set)
 		return;
-	orr_die(request->mpi->rank,
-		"tag %lld from rank %d is transfer %u of those that rank %d inserted for "
-		"this rank, here the receive is transfer %u (of task %s): the ranks "
-		"submitted different task graphs before this transfer; all ranks must "
-		"insert the same tasks that concern both, in the same order",
-		(long long)request->tag, request->net_peer, head->sequence,
-		request->net_peer, request->sequence,
-		request->what ? request->what : "without name");
+	suspect->is_set = 1;
+	suspect->peer = request->net_peer;
+	suspect->tag = request->tag;
+	suspect->sent = head->ordinal;
+	suspect->received = request->ordinal;
+	snprintf(suspect->what, sizeof(suspect->what), "%s",
+		 request->what ? request->what : "without name");
+}
+
+const char *engine_suspicion(struct mpi *mpi, char *text, size_t bytes)
+{
+	const struct suspect *suspect = &mpi->engine.suspect;
+
+	if (!suspect->is_set)
+		return NULL;
+	snprintf(
+		text, bytes,
+		"perhaps the ranks submitted different task graphs: the first transfer "
+		"that two ranks count differently has tag %lld, it is number %u of those "
+		"that rank %d inserted for rank %d, and number %u (for %s) of those that "
+		"rank %d expects; all ranks must insert the tasks that concern them, in "
+		"one order for each datum",
+		(long long)suspect->tag, suspect->sent, suspect->peer, mpi->rank,
+		suspect->received, suspect->what, mpi->rank);
+	return text;
 }
 
 /* The message is for this receive, which has its datum: what is sent must fit. */
 static void accept_message(struct request *request, const struct wire_head *head)
 {
 	struct payload *payload = &request->payload;
-	char text[128];
+	char text[128], suspicion[500];
+	const char *more;
 
-	check_sequence(request, head);
+	compare_ordinals(request, head);
 	if (payload->is_packed) {
 		payload_expect(payload, request->handle, head->bytes);
 		return;
 	}
 	if (net_layout_bytes(&payload->layout) == head->bytes)
 		return;
+	more = engine_suspicion(request->mpi, suspicion, sizeof(suspicion));
 	orr_die(request->mpi->rank,
 		"tag %lld: rank %d sends %llu bytes, rank %d receives %zu bytes into %s; "
-		"sender and receiver must register data of the same size",
+		"sender and receiver must register data of the same size%s%s",
 		(long long)request->tag, request->net_peer,
 		(unsigned long long)head->bytes, request->mpi->rank,
 		net_layout_bytes(&payload->layout),
-		data_describe(request->handle, text, sizeof(text)));
-}
-
-/* ---- large transfers ------------------------------------------------- */
-
-static int take_key(struct engine *engine, uint32_t *key)
-{
-	if (engine->nfree_keys > 0)
-		*key = engine->free_keys[--engine->nfree_keys];
-	else if (engine->nkeys < ENGINE_MAX_KEYS)
-		*key = engine->nkeys++;
-	else
-		return 0;
-	return 1;
-}
-
-static void give_key(struct engine *engine, uint32_t key)
-{
-	if (engine->nfree_keys == engine->free_keys_capacity) {
-		uint32_t capacity = engine->free_keys_capacity;
-
-		capacity = capacity ? 2 * capacity : 16;
-		engine->free_keys = orr_realloc(engine->free_keys,
-						capacity * sizeof(*engine->free_keys));
-		engine->free_keys_capacity = capacity;
-	}
-	engine->free_keys[engine->nfree_keys++] = key;
-}
-
-static struct half *half_new(struct request *request, uint32_t key,
-			     void (*done)(struct net_bulk *bulk))
-{
-	struct half *half = pool_get(&request->mpi->engine.bulks);
-
-	memset(half, 0, sizeof(*half));
-	half->bulk.peer = request->net_peer;
-	half->bulk.key = key;
-	half->bulk.layout = request->payload.layout;
-	half->bulk.done = done;
-	half->request = request;
-	return half;
-}
-
-static void check_bulk(const struct half *half, int ret)
-{
-	char text[320];
-
-	if (ret < 0)
-		orr_die(half->request->mpi->rank, "the transport fails with error %d: %s",
-			-ret, request_describe(half->request, text, sizeof(text)));
-}
-
-static void grant(struct request *request);
-
-static void get_done(struct net_bulk *bulk)
-{
-	struct half *half = (struct half *)(void *)bulk;
-	struct request *request = half->request, *next;
-	struct mpi *mpi = request->mpi;
-	struct engine *engine = &mpi->engine;
-	int entered = engine_enter(mpi);
-
-	check_bulk(half, bulk->status);
-	flies(engine, -1);
-	engine->nevents++;
-	give_key(engine, bulk->key);
-	pool_put(&engine->bulks, half);
-	finish_moved(mpi, request);
-	next = engine->keyless;
-	if (next) {
-		engine->keyless = next->next;
-		grant(next);
-	}
-	engine_leave(mpi, entered);
-}
-
-/* The receive is matched with an announced send and has its datum. */
-static void grant(struct request *request)
-{
-	struct mpi *mpi = request->mpi;
-	struct engine *engine = &mpi->engine;
-	struct wire_head head = {.kind = WIRE_GRANT};
-	struct half *half;
-	uint32_t key;
-
-	if (!take_key(engine, &key)) {
-		request->next = NULL;
-		if (engine->keyless)
-			engine->keyless_last->next = request;
-		else
-			engine->keyless = request;
-		engine->keyless_last = request;
-		return;
-	}
-	head.sender = request->early->head.sender;
-	head.key = key;
-	early_free(mpi, request->early);
-	request->early = NULL;
-	half = half_new(request, key, get_done);
-	request_move(request, REQUEST_MOVING);
-	flies(engine, 1);
-	check_bulk(half, mpi->net->ops->get(mpi->net, &half->bulk));
-	engine_send_control(mpi, request->net_peer, &head, WIRE_GRANT_BYTES);
-}
-
-static void start_granted(struct mpi *mpi);
-
-static void put_done(struct net_bulk *bulk)
-{
-	struct half *half = (struct half *)(void *)bulk;
-	struct request *request = half->request;
-	struct mpi *mpi = request->mpi;
-	int entered = engine_enter(mpi);
-
-	check_bulk(half, bulk->status);
-	flies(&mpi->engine, -1);
-	mpi->engine.nevents++;
-	mpi->engine.nmoving--;
-	pool_put(&mpi->engine.bulks, half);
-	finish_moved(mpi, request);
-	start_granted(mpi);
-	engine_leave(mpi, entered);
-}
-
-/* Start granted sends, the most urgent first, up to the limit. */
-static void start_granted(struct mpi *mpi)
-{
-	struct engine *engine = &mpi->engine;
-	int limit = mpi->max_moving;
-
-	while (engine->granted.count > 0 && (limit == 0 || engine->nmoving < limit)) {
-		struct heap_entry *entry = heap_pop(&engine->granted);
-		struct request *request = ORR_CONTAINER(entry, struct request, order);
-		struct net_bulk *bulk = request->bulk;
-
-		request->bulk = NULL;
-		request_move(request, REQUEST_MOVING);
-		engine->nmoving++;
-		flies(engine, 1);
-		check_bulk((struct half *)(void *)bulk,
-			   mpi->net->ops->put(mpi->net, bulk));
-	}
-}
-
-static void on_grant(struct mpi *mpi, const struct wire_head *head)
-{
-	struct request *request = (struct request *)(uintptr_t)head->sender;
-	int priority = mpi->has_priorities ? request->priority : 0;
-
-	request_move(request, REQUEST_GRANTED);
-	request->bulk = &half_new(request, (uint32_t)head->key, put_done)->bulk;
-	heap_push(&mpi->engine.granted, &request->order, -(double)priority);
-	start_granted(mpi);
+		data_describe(request->handle, text, sizeof(text)), more ? "; " : "",
+		more ? more : "");
 }
 
 /* ---- receives -------------------------------------------------------- */
 
-/* The receive has its datum and its message. */
-static void consume(struct request *request)
+void engine_consume(struct request *request)
 {
+	struct mpi *mpi = request->mpi;
 	struct early *early = request->early;
 
+	if (early->state == EARLY_MOVING)
+		return; /* Its arrival calls again. */
 	accept_message(request, &early->head);
-	if (early->local) {
-		/* Copied outside of the lock, at the end. */
-		request->local = early->local;
-	} else if (early->head.kind == WIRE_ANNOUNCE) {
-		grant(request);
+	if (early->state != EARLY_HERE && !early->local) {
+		early_go_direct(mpi, early);
+		large_want(mpi, early);
 		return;
-	} else {
-		layout_scatter(&request->payload.layout, early->body);
 	}
-	early_free(request->mpi, early);
+	if (early->local) /* Copied outside of the lock, at the end. */
+		request->local = early->local;
+	else
+		layout_scatter(&request->payload.layout, early->body);
+	early_free(mpi, early);
 	request->early = NULL;
-	finish_moved(request->mpi, request);
+	finish_moved(mpi, request);
 }
 
 /* A transfer arrives.  local: the send, when it is of this node. */
@@ -402,17 +227,17 @@ static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
 		finish_moved(mpi, request);
 		return;
 	}
-	early = early_new(mpi, peer, head);
-	early->local = local;
+	early = early_new(mpi, peer, head, local);
 	if (head->kind == WIRE_EAGER)
 		early_keep_body(early, body);
 	if (!request) {
-		match_add(&engine->early, &early->match);
+		match_add(&engine->earlies.unmatched, &early->match);
 		return;
 	}
 	request->early = early;
+	early->receive = request;
 	if (request->state == REQUEST_READY)
-		consume(request);
+		engine_consume(request);
 	else
 		request_move(request, REQUEST_MATCHED);
 }
@@ -439,7 +264,7 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 		arrive(mpi, peer, &wire, NULL, NULL);
 		break;
 	case WIRE_GRANT:
-		on_grant(mpi, &wire);
+		large_on_grant(mpi, &wire);
 		break;
 	case WIRE_BARRIER:
 		barrier_step_arrived(mpi, wire.comm, wire.round);
@@ -454,6 +279,9 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 	case WIRE_LIST:
 	case WIRE_LISTED:
 		standstill_heard(mpi, peer, &wire);
+		break;
+	case WIRE_HURRY:
+		early_hurry(mpi, peer);
 		break;
 	}
 	engine_leave(mpi, entered);
@@ -512,19 +340,22 @@ static void send_local(struct request *request, struct wire_head *head, int is_s
 static void send_ready(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
-	struct wire_head head = {.sequence = request->sequence, .tag = request->tag};
+	struct wire_head head = {.ordinal = request->ordinal, .tag = request->tag};
 	int is_small;
 
 	head.comm = comm_at(&mpi->comms, request->comm)->id;
 	head.bytes = net_layout_bytes(&request->payload.layout);
 	head.sender = (uintptr_t)request;
+	head.flags = request->is_sync ? WIRE_SYNCHRONOUS : 0;
 	is_small = !request->is_sync && head.bytes <= mpi->net->eager_bytes;
 	stats_count(mpi, request->net_peer, head.bytes);
-	mpi->node->messages_sent++;
-	mpi->node->bytes_sent += head.bytes;
 	if (request->net_peer == mpi->net->rank) {
 		send_local(request, &head, is_small);
-	} else if (is_small) {
+		return;
+	}
+	mpi->node->messages_sent++;
+	mpi->node->bytes_sent += head.bytes;
+	if (is_small) {
 		send_eager(request, &head);
 	} else {
 		head.kind = WIRE_ANNOUNCE;
@@ -551,7 +382,7 @@ static void request_acquired(struct acquire *acquire)
 	if (request->kind == REQUEST_SEND)
 		send_ready(request);
 	else if (request->early)
-		consume(request);
+		engine_consume(request);
 	orr_unlock(&engine->lock);
 	finish_drain_later(mpi);
 }
@@ -575,7 +406,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->net_peer = comm_net_rank(comm, post->peer);
 	request->priority = post->priority;
 	request->nholders = 1 + request->is_waited;
-	request->sequence = post->sequence;
+	request->ordinal = post->ordinal;
 	request->tag = post->tag;
 	request->what = post->what;
 	request->callback = post->callback;
@@ -585,7 +416,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 		post->kind == REQUEST_SEND ? "a send to a rank" : "a receive from a rank";
 	request->acquire.memory = STARPU_MAIN_RAM;
 	request_move(request, REQUEST_TURN);
-	orr_add(&mpi->engine.nposted, 1);
+	mpi->engine.nposted++;
 	orr_add(&mpi->engine.npending, 1);
 	return request; /* with the engine locked */
 }
@@ -597,9 +428,11 @@ static void match_receive(struct request *request)
 	uint64_t comm = comm_at(&request->mpi->comms, request->comm)->id;
 	struct match_entry *entry;
 
-	entry = match_take(&engine->early, comm, request->net_peer, request->tag);
+	entry = match_take(&engine->earlies.unmatched, comm, request->net_peer,
+			   request->tag);
 	if (entry) {
 		request->early = ORR_CONTAINER(entry, struct early, match);
+		request->early->receive = request;
 		request_move(request, REQUEST_MATCHED);
 		return;
 	}
@@ -640,6 +473,7 @@ static int is_active(struct mpi *mpi)
 
 	return orr_load(&engine->npending) > 0 || orr_load(&engine->nflying) > 0 ||
 	       orr_load(&engine->nbarriers) > 0 ||
+	       orr_load(&engine->earlies.nannounced) > 0 ||
 	       orr_load(&mpi->standstill.nawaited) > 0;
 }
 
@@ -655,6 +489,7 @@ int engine_poll(void *arg)
 		engine->is_polling = 1;
 		nevents = mpi->net->ops->poll(mpi->net);
 		engine->is_polling = 0;
+		early_look(mpi);
 		orr_unlock(&engine->lock);
 	}
 	nevents += finish_drain(mpi);

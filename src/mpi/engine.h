@@ -12,33 +12,35 @@
  * transport, its callbacks) work off.
  *
  * A small transfer is one message.  A large or synchronous one is announced; the
- * receiver grants it when a receive is matched and has its datum, so payload is never
- * stored on the way.  Announcements are never held back: limits and priorities
- * apply to granted transfers, which cannot block one another.
+ * receiver grants it when a receive is matched and has its datum (large.h), so its
+ * payload is usually never stored on the way; early.h says when it is.  Announcements
+ * are never held back: limits and priorities apply to granted transfers, which cannot
+ * block one another.
  */
 #include "base/list.h"
 #include "base/table.h"
+#include "mpi/early.h"
+#include "mpi/large.h"
 #include "mpi/request.h"
 #include "mpi/wire.h"
 
-/* A message without a receive yet, or whose receive has not got its datum. */
-struct early {
-	struct match_entry match; /* first */
-	struct wire_head head;
-	void *body;            /* owned copy; NULL when nothing is carried */
-	struct request *local; /* the send, when it is of this node */
+/* The first transfer that was matched though its two ranks count it differently: no
+ * error by itself, since ranks may order what is independent as they like. */
+struct suspect {
+	int is_set, peer;
+	uint32_t sent, received; /* ordinals */
+	int64_t tag;
+	char what[64];
 };
 
 struct engine {
 	struct orr_lock lock;
-	struct pool requests, earlies, parcels, bulks;
-	struct match posted, early;
-	struct list all;     /* requests, oldest first */
-	struct heap granted; /* sends that wait for a place among the moving ones */
-	int nmoving;
-	uint32_t *free_keys; /* of bulk transfers to this node */
-	uint32_t nkeys, nfree_keys, free_keys_capacity;
-	struct request *keyless, *keyless_last; /* receives that wait for a key */
+	struct pool requests, parcels;
+	struct match posted;
+	struct list all; /* requests, oldest first */
+	struct earlies earlies;
+	struct large large;
+	struct suspect suspect;
 
 	struct request *moved, *moved_last;         /* to be released */
 	struct request *callbacks, *callbacks_last; /* released, to be called back */
@@ -51,8 +53,8 @@ struct engine {
 	int is_asleep;  /* atomic: nobody polls before the next kick */
 	int is_leaving; /* shutting down: everything of ours is complete */
 	int npending;   /* atomic: requests, until their callback has run */
-	int nposted;    /* atomic: requests ever, modulo 2^32 */
-	int nflying;    /* atomic: messages and bulk transfers that the transport owns */
+	unsigned long nposted; /* requests ever */
+	int nflying; /* atomic: messages and bulk transfers that the transport owns */
 	int nbarriers;
 	unsigned long nevents; /* anything that happened, for the watchdog */
 	struct pending_waiter *waiters;
@@ -74,6 +76,12 @@ void engine_free(struct mpi *mpi);
  */
 struct request *engine_post(struct mpi *mpi, const struct post *post);
 
+/* The receive has its datum and its message; the engine is locked. */
+void engine_consume(struct request *request);
+/* What may explain, once it is certain that something went wrong, or NULL.  Returns
+ * text. */
+const char *engine_suspicion(struct mpi *mpi, char *text, size_t bytes);
+
 /* For plat_set_poll(); arg is the struct mpi. */
 int engine_poll(void *arg);
 /* There may be something to poll for again. */
@@ -90,5 +98,11 @@ void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head
  * 1: the lock was taken now, give it to engine_leave(). */
 int engine_enter(struct mpi *mpi);
 void engine_leave(struct mpi *mpi, int entered);
+
+/* One message or bulk more or less is the transport's; the engine is locked. */
+static inline void engine_flies(struct engine *engine, int more)
+{
+	orr_store(&engine->nflying, engine->nflying + more);
+}
 
 #endif

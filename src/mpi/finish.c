@@ -244,8 +244,11 @@ int finish_test(struct request *request)
 		else
 			engine_poll(mpi);
 	}
-	if (!orr_load(&request->ended))
+	if (!orr_load(&request->ended)) {
+		if (mpi->node->machine->simulated || !orr_load(&mpi->engine.is_polled))
+			early_test_failed(mpi);
 		return 0;
+	}
 	drop(request);
 	return 1;
 }
@@ -271,22 +274,32 @@ static int wait_pending(struct mpi *mpi)
 		       "starpu_mpi_shutdown())");
 }
 
+static unsigned long count_posted(struct mpi *mpi)
+{
+	unsigned long nposted;
+
+	orr_lock(&mpi->engine.lock);
+	nposted = mpi->engine.nposted;
+	orr_unlock(&mpi->engine.lock);
+	return nposted;
+}
+
 int finish_wait_all(struct mpi *mpi)
 {
 	struct node *node = mpi->node;
-	int nposted, ret;
+	unsigned long nposted;
+	int ret;
 
 	do {
 		ret = node_wait_submitted(node, 0);
 		if (ret < 0)
 			break;
-		nposted = orr_load(&mpi->engine.nposted);
+		nposted = count_posted(mpi);
 		ret = wait_pending(mpi);
 		if (ret < 0)
 			break;
 		/* Nothing was posted since no task was left, and nothing is pending: a
 		 * task could only come from a callback that ran meanwhile. */
-	} while (orr_load(&node->nsubmitted) > 0 ||
-		 orr_load(&mpi->engine.nposted) != nposted);
+	} while (orr_load(&node->nsubmitted) > 0 || count_posted(mpi) != nposted);
 	return ret;
 }

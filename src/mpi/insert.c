@@ -13,6 +13,11 @@
 #include "mpi/mpi.h"
 #include "mpi/plan.h"
 
+/* Transfers inserted so far between this rank and a peer, modulo 2^32. */
+struct ordinals {
+	uint32_t sent, received;
+};
+
 /* One slow insertion. */
 struct insert {
 	struct mpi *mpi;
@@ -30,39 +35,36 @@ void insertion_init(struct mpi *mpi)
 
 void insertion_free(struct mpi *mpi)
 {
-	table_free(&mpi->insertion.counts);
+	struct ordinals *ordinals;
+	size_t cursor = 0;
+
+	while ((ordinals = table_next(&mpi->insertion.ordinals, &cursor)))
+		free(ordinals);
+	table_free(&mpi->insertion.ordinals);
 }
 
 /* ---- ordinals of transfers ------------------------------------------- */
 
-static void slow_begins(struct mpi *mpi)
-{
-	struct insertion *insertion = &mpi->insertion;
-
-	if (!orr_cas(&insertion->is_inserting, 0, 1) ||
-	    plat_current_worker(mpi->node->plat))
-		insertion->is_unordered = 1;
-}
-
-static void slow_ends(struct mpi *mpi)
-{
-	orr_store(&mpi->insertion.is_inserting, 0);
-}
-
-/* 0: unordered.  Ordinals of both directions start with 1. */
+/* Starts with 1.  Not atomic with the insertion: several threads may count alike on
+ * one rank and differently on another, so that it only explains. */
 static uint32_t next_ordinal(struct mpi *mpi, int net_peer, enum request_kind kind)
 {
 	struct insertion *insertion = &mpi->insertion;
-	uint64_t counts;
+	struct ordinals *ordinals;
+	uint32_t *ordinal, next;
 
 	orr_lock(&insertion->lock);
-	counts = (uint64_t)(uintptr_t)table_get(&insertion->counts, (uint64_t)net_peer);
-	counts += kind == REQUEST_SEND ? (uint64_t)1 << 32 : 1;
-	table_put(&insertion->counts, (uint64_t)net_peer, (void *)(uintptr_t)counts);
+	ordinals = table_get(&insertion->ordinals, (uint64_t)net_peer);
+	if (!ordinals) {
+		ordinals = orr_alloc(sizeof(*ordinals));
+		table_put(&insertion->ordinals, (uint64_t)net_peer, ordinals);
+	}
+	ordinal = kind == REQUEST_SEND ? &ordinals->sent : &ordinals->received;
+	next = ++*ordinal;
+	if (next == 0) /* which means: none */
+		next = ++*ordinal;
 	orr_unlock(&insertion->lock);
-	if (insertion->is_unordered)
-		return 0;
-	return (uint32_t)(kind == REQUEST_SEND ? counts >> 32 : counts);
+	return next;
 }
 
 /* ---- one transfer ---------------------------------------------------- */
@@ -90,9 +92,7 @@ static void describe_half(struct mpi *mpi, struct post *post, int from, int to)
 	post->peer = post->kind == REQUEST_SEND ? to : from;
 	post->tag = post->handle->tag;
 	net_peer = comm_net_rank(comm_at(&mpi->comms, post->comm), post->peer);
-	post->sequence = next_ordinal(mpi, net_peer, post->kind);
-	if (!cache_is_ordered(mpi, post->handle))
-		post->sequence = 0;
+	post->ordinal = next_ordinal(mpi, net_peer, post->kind);
 }
 
 static void transfer(const struct insert *insert, const struct plan_move *move)
@@ -134,12 +134,10 @@ static void insert_open(struct insert *insert, struct mpi *mpi, int comm,
 		insert->uses[i].owner = handle ? handle->owner : OWNER_UNSET;
 		insert->uses[i].mode = handle ? task->data[i].mode : 0;
 	}
-	slow_begins(mpi);
 }
 
 static void insert_close(struct insert *insert)
 {
-	slow_ends(insert->mpi);
 	if (insert->uses != insert->inline_uses)
 		free(insert->uses);
 }
@@ -538,9 +536,7 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 	}
 	if (is_held || mpi->is_fake)
 		return 0;
-	slow_begins(mpi);
 	describe_half(mpi, &post, owner, fetch->to);
 	request = engine_post(mpi, &post);
-	slow_ends(mpi);
 	return request ? finish_wait(request) : 0;
 }

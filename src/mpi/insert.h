@@ -10,8 +10,9 @@
  * look at each handle, without lock, allocation or walk over ranks.
  *
  * Transfers carry their ordinal among those that insertion makes for the same pair of
- * ranks, so that graphs that differ are noticed at the first transfer that does.  A
- * program may leave out calls that do not concern a rank: pairs still agree.
+ * ranks.  Ranks that insert the same tasks in the same order count alike, also when calls
+ * are left out that do not concern a rank.  A difference is no error, as the order of
+ * independent tasks is free; it explains an error that shows otherwise.
  */
 #include <stdarg.h>
 
@@ -21,9 +22,7 @@ struct mpi;
 
 struct insertion {
 	struct orr_lock lock;
-	struct table counts; /* by peer: transfers to it << 32 | from it */
-	int is_inserting;    /* atomic: a thread is in the slow path */
-	int is_unordered;    /* two were: their order tells nothing, nor do ordinals */
+	struct table ordinals;                  /* by peer: struct ordinals */
 	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */
 };
 

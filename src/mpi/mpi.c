@@ -39,7 +39,10 @@ static void set_size(struct mpi *mpi, const struct knobs *knobs,
 
 static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 {
-	mpi->max_moving = knobs->mpi_ndetached_send;
+	mpi->engine.large.max_puts = knobs->mpi_ndetached_send;
+	mpi->engine.large.max_moving = knobs->mpi_window;
+	mpi->engine.large.max_moving_bytes = (size_t)knobs->mpi_window_bytes;
+	mpi->engine.earlies.max_bytes = (size_t)knobs->mpi_early_bytes;
 	mpi->has_priorities = knobs->mpi_priorities;
 	mpi->use_coop_sends = knobs->mpi_coop_sends;
 	mpi->cache.is_on = knobs->mpi_cache != 0;
@@ -97,6 +100,7 @@ int mpi_open(struct node *node, const struct net_config *config)
 	node->on_busy = standstill_busy;
 	if (mpi->net && mpi->size > 1)
 		node->on_standstill = standstill_look;
+	node->on_stuck = early_on_stuck;
 	if (mpi->net)
 		plat_set_poll(node->plat, engine_poll, mpi);
 	return 0;
@@ -164,6 +168,7 @@ void mpi_close_end(struct node *node)
 	node->on_signature = NULL;
 	node->on_busy = NULL;
 	node->on_standstill = NULL;
+	node->on_stuck = NULL;
 	node->mpi = NULL;
 	close_parts(mpi);
 }

@@ -37,7 +37,6 @@ struct mpi {
 	struct tag_ranges tags;
 	struct standstill standstill;
 	/* Of the environment at init. */
-	int max_moving; /* large sends at a time; 0: any number */
 	int has_priorities;
 	int use_coop_sends;
 };

@@ -18,6 +18,11 @@ static int executes(starpu_data_handle_t handle)
  */
 enum { PAYLOAD_CARRIED_BYTES = 4096 };
 
+int payload_is_carried(const struct node *node, size_t bytes)
+{
+	return node->machine->executes || bytes <= PAYLOAD_CARRIED_BYTES;
+}
+
 static int in_place(struct payload *payload, starpu_data_handle_t handle)
 {
 	struct net_layout *layout = &payload->layout;
@@ -29,7 +34,7 @@ static int in_place(struct payload *payload, starpu_data_handle_t handle)
 		payload->is_packed = 1;
 		return 0;
 	}
-	if (!executes(handle) && net_layout_bytes(layout) > PAYLOAD_CARRIED_BYTES)
+	if (!payload_is_carried(handle->node, net_layout_bytes(layout)))
 		layout->base = NULL;
 	return 1;
 }

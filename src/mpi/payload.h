@@ -30,6 +30,9 @@ void payload_received(struct payload *payload, starpu_data_handle_t handle);
 /* All bytes have been read: the buffer is gone. */
 void payload_sent(struct payload *payload, starpu_data_handle_t handle);
 
+/* Whether so many bytes of payload exist on this machine. */
+int payload_is_carried(const struct node *node, size_t bytes);
+
 /* Copy contiguous bytes to a layout, or the reverse, or between layouts of equal
  * sizes.  Nothing happens when an address is NULL. */
 void layout_scatter(const struct net_layout *to, const void *from);

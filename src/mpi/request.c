@@ -39,7 +39,8 @@ static const char *waiting_for(const struct request *request)
 	case REQUEST_MATCHED:
 		return "the message came, earlier tasks on the data are not done";
 	case REQUEST_READY:
-		return "no message came";
+		return request->early ? "the message came, its payload is awaited"
+				      : "no message came";
 	case REQUEST_ANNOUNCED:
 		return "no matching receive is ready";
 	case REQUEST_GRANTED:
@@ -53,14 +54,17 @@ static const char *waiting_for(const struct request *request)
 
 const char *request_describe(const struct request *request, char *text, size_t bytes)
 {
-	char data[128];
+	char data[128], ordinal[80] = "";
 	int is_send = request->kind == REQUEST_SEND;
 
+	if (request->ordinal)
+		snprintf(ordinal, sizeof(ordinal),
+			 " (transfer %u inserted for this pair)", request->ordinal);
 	data_describe(request->handle, data, sizeof(data));
-	snprintf(text, bytes, "%s rank %d tag %lld: %s, %zu bytes%s%s: %s",
+	snprintf(text, bytes, "%s rank %d tag %lld: %s, %zu bytes%s%s%s: %s",
 		 is_send ? "send to" : "receive from", request->peer,
 		 (long long)request->tag, data, data_bytes(request->handle),
-		 request->what ? ", " : "", request->what ? request->what : "",
+		 request->what ? ", " : "", request->what ? request->what : "", ordinal,
 		 waiting_for(request));
 	return text;
 }

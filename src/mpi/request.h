@@ -39,11 +39,11 @@ struct post {
 	int comm, peer; /* index of the communicator, rank in it */
 	int64_t tag;
 	int priority;
-	int is_sync;       /* a send that ends after its match only */
-	int is_unordered;  /* does not take its turn on the datum */
-	int is_waited;     /* the application will wait or test */
-	uint32_t sequence; /* as struct wire_head */
-	const char *what;  /* for messages: function called, or codelet; borrowed */
+	int is_sync;      /* a send that ends after its match only */
+	int is_unordered; /* does not take its turn on the datum */
+	int is_waited;    /* the application will wait or test */
+	uint32_t ordinal; /* as struct wire_head */
+	const char *what; /* for messages: function called, or codelet; borrowed */
 	void (*callback)(void *arg);
 	void *arg;
 };
@@ -61,7 +61,7 @@ struct request {
 	int priority;
 	int nholders; /* atomic: engine and application */
 	int ended;    /* atomic: for test */
-	uint32_t sequence;
+	uint32_t ordinal;
 	int64_t tag;
 	const char *what;
 	struct payload payload;

@@ -68,7 +68,7 @@ int standstill_busy(struct node *node)
 
 static void send_kind(struct mpi *mpi, int peer, enum wire_kind kind)
 {
-	struct wire_head head = {.kind = (uint8_t)kind, .sequence = mpi->standstill.wave};
+	struct wire_head head = {.kind = (uint8_t)kind, .ordinal = mpi->standstill.wave};
 
 	engine_send_control(mpi, peer, &head, WIRE_STATE_BYTES);
 }
@@ -137,7 +137,7 @@ static void fill_state(struct mpi *mpi, struct wire_head *head)
 	if (signature != watchdog->signature)
 		verdict = WATCHDOG_ACTIVE;
 	head->round = (uint8_t)verdict;
-	head->spare = (uint16_t)own->is_in_barrier;
+	head->flags = (uint16_t)own->is_in_barrier;
 	head->comm = own->nsent;
 	head->tag = (int64_t)own->nreceived;
 	head->bytes = signature;
@@ -149,12 +149,12 @@ static void note_state(struct peer_state *state, const struct wire_head *head)
 	state->signature_before = state->signature;
 	state->asked_s = 0;
 	state->verdict = head->round;
-	state->is_in_barrier = head->spare != 0;
+	state->is_in_barrier = head->flags != 0;
 	state->nsent = head->comm;
 	state->nreceived = (uint64_t)head->tag;
 	state->signature = head->bytes;
 	state->nbarriers = (uint32_t)head->sender;
-	state->wave = head->sequence;
+	state->wave = head->ordinal;
 }
 
 /* All have answered this wave, are stuck, and nothing is on its way. */
@@ -191,7 +191,7 @@ static void begin_wave(struct mpi *mpi, double now_s)
 {
 	struct wire_head head = {0};
 
-	head.sequence = ++mpi->standstill.wave;
+	head.ordinal = ++mpi->standstill.wave;
 	mpi->standstill.asked_s = now_s;
 	fill_state(mpi, &head);
 	note_state(&mpi->standstill.peers[0], &head);
@@ -353,7 +353,7 @@ int standstill_look(struct node *node, double silence_s, const char *why)
 
 static void on_probe(struct mpi *mpi, int peer, const struct wire_head *question)
 {
-	struct wire_head head = {.kind = WIRE_STATE, .sequence = question->sequence};
+	struct wire_head head = {.kind = WIRE_STATE, .ordinal = question->ordinal};
 
 	/* First that it is gone, when it is: that ends the one who asks. */
 	if (mpi->engine.is_leaving)

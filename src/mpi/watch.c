@@ -11,15 +11,6 @@ enum { WATCH_MAX_LINES = 20 };
 
 /* ---- lists ----------------------------------------------------------- */
 
-static void describe_early(const struct early *early, char *text, size_t bytes)
-{
-	snprintf(text, bytes,
-		 "tag %lld came from rank %d (%llu bytes)%s: nobody receives it",
-		 (long long)early->match.tag, early->match.source,
-		 (unsigned long long)early->head.bytes,
-		 early->head.kind == WIRE_ANNOUNCE ? ", the sender waits" : "");
-}
-
 /* The engine is locked, or nothing else runs. */
 static void list_all(struct mpi *mpi, int max_lines,
 		     void (*say)(void *arg, const char *line), void *arg)
@@ -27,7 +18,7 @@ static void list_all(struct mpi *mpi, int max_lines,
 	struct engine *engine = &mpi->engine;
 	struct match_entry *entry = NULL;
 	size_t cursor = 0;
-	char text[400];
+	char text[600];
 	int nlines = 0, nleft = 0;
 
 	if (orr_load(&engine->nbarriers) > 0)
@@ -46,19 +37,20 @@ static void list_all(struct mpi *mpi, int max_lines,
 		}
 		say(arg, request_describe(request, text, sizeof(text)));
 	}
-	while (match_next(&engine->early, &cursor, &entry)) {
+	while (match_next(&engine->earlies.unmatched, &cursor, &entry)) {
 		if (nlines++ >= max_lines) {
 			nleft++;
 			continue;
 		}
-		describe_early(ORR_CONTAINER(entry, struct early, match), text,
-			       sizeof(text));
-		say(arg, text);
+		say(arg, early_describe(mpi, ORR_CONTAINER(entry, struct early, match),
+					text, sizeof(text)));
 	}
 	if (nleft > 0) {
 		snprintf(text, sizeof(text), "and %d more", nleft);
 		say(arg, text);
 	}
+	if (engine_suspicion(mpi, text, sizeof(text)))
+		say(arg, text);
 }
 
 void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
@@ -114,7 +106,7 @@ void watch_gone(struct mpi *mpi, int peer)
 
 void watch_check_leftovers(struct mpi *mpi)
 {
-	if (mpi->engine.early.nentries == 0)
+	if (mpi->engine.earlies.unmatched.nentries == 0)
 		return;
 	orr_complain(mpi->rank,
 		     "data came that was never received (did you forget to post a "
@@ -123,5 +115,5 @@ void watch_check_leftovers(struct mpi *mpi)
 	orr_die(mpi->rank,
 		"starpu_mpi_shutdown: %zu messages without a receive; each send needs a "
 		"receive with the same tag and communicator",
-		mpi->engine.early.nentries);
+		mpi->engine.earlies.unmatched.nentries);
 }

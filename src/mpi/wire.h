@@ -23,20 +23,23 @@ enum wire_kind {
 	WIRE_GONE,      /* no: everything of mine is complete, I am shutting down */
 	WIRE_STATE,     /* answer to a probe, see standstill.c */
 	WIRE_LIST,      /* all ranks are stuck: say what you wait for */
-	WIRE_LISTED     /* it is said */
+	WIRE_LISTED,    /* it is said */
+	WIRE_HURRY      /* a thread here may wait for what I announced to you */
 };
+
+enum wire_flag { WIRE_SYNCHRONOUS = 1 };
 
 struct wire_head {
 	uint8_t kind;
-	uint8_t round; /* BARRIER */
-	uint16_t spare;
-	uint32_t sequence; /* EAGER, ANNOUNCE: ordinal among the transfers that insertion
-			    * made from this node to that one; 0: not checked */
-	uint64_t comm;     /* EAGER, ANNOUNCE, BARRIER: id */
-	int64_t tag;       /* EAGER, ANNOUNCE */
-	uint64_t bytes;    /* EAGER, ANNOUNCE: of the payload */
-	uint64_t sender;   /* ANNOUNCE, GRANT: names the sender's request */
-	uint64_t key;      /* GRANT: of the bulk transfer */
+	uint8_t round;    /* BARRIER */
+	uint16_t flags;   /* EAGER, ANNOUNCE: enum wire_flag */
+	uint32_t ordinal; /* EAGER, ANNOUNCE: among the transfers that insertion made
+			   * from this node to that one, modulo 2^32; 0: none */
+	uint64_t comm;    /* EAGER, ANNOUNCE, BARRIER: id */
+	int64_t tag;      /* EAGER, ANNOUNCE */
+	uint64_t bytes;   /* EAGER, ANNOUNCE: of the payload */
+	uint64_t sender;  /* ANNOUNCE, GRANT: names the sender's request */
+	uint64_t key;     /* GRANT: of the bulk transfer */
 };
 
 enum {

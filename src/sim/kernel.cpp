@@ -4,12 +4,14 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/kernel/resource/Action.hpp>
+#include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/s4u.hpp>
 #include <xbt/config.hpp>
 
@@ -37,10 +39,44 @@ static void on_completion(struct kernel *kernel, s4u::Activity const &activity)
 	flow->done(flow);
 }
 
-struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void))
+namespace
+{
+/*
+ * A model without resources, which SimGrid asks last for its next event, as it does with
+ * ns-3, telling when the next one of all others is: never, when nothing can go on.
+ */
+class IdleModel : public simgrid::kernel::resource::Model
+{
+	int (*on_stuck_)(void);
+
+      public:
+	explicit IdleModel(int (*on_stuck)(void)) : Model("orrery"), on_stuck_(on_stuck)
+	{
+	}
+	bool next_occurring_event_is_idempotent() override
+	{
+		return false;
+	}
+	double next_occurring_event(double others) override
+	{
+		return others < 0 && on_stuck_() ? 0 : -1;
+	}
+	void update_actions_state(double, double) override
+	{
+	}
+};
+} // namespace
+
+struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void),
+			  int (*on_stuck)(void))
 {
 	auto *kernel = new struct kernel;
 
+	/* From here, it would let other actors run. */
+	Timer::set(s4u::Engine::get_clock(), [on_stuck] {
+		s4u::Engine::get_instance()->add_model(
+			std::make_shared<IdleModel>(on_stuck), {});
+	});
 	s4u::Engine::on_deadlock_cb([on_deadlock] { on_deadlock(); });
 	s4u::Activity::on_completion_cb([kernel](s4u::Activity const &activity) {
 		on_completion(kernel, activity);

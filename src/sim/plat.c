@@ -12,17 +12,8 @@
 #include <simgrid/semaphore.h>
 #include <xbt/config.h>
 
-/*
- * Transport "mpi": the end of a communication makes idle mains look.  In case that one
- * is missed they look by themselves, after a time that doubles so often; then they
- * sleep, so that a deadlock is seen.
- */
-#define POLL_PERIOD_S 1e-3
-
 /* SimGrid may take dates that differ by less for one. */
 #define SHORTEST_REST_S 1e-9
-
-enum { POLL_DOUBLINGS = 20 };
 
 /* The one pointer of the backend. */
 static struct sim *the_sim;
@@ -82,27 +73,15 @@ static void idle(struct plat *plat, struct sim_thread *thread, double timeout_s)
 static void block_polling(struct plat *plat, struct sim_thread *thread, const int *flag,
 			  double until_s)
 {
-	double period_s = POLL_PERIOD_S;
-	int ndoublings = 0;
-
 	while (!*flag) {
 		double left_s = until_s - simgrid_get_clock();
-		double rest_s = ndoublings < POLL_DOUBLINGS ? period_s : -1;
 
 		if (until_s >= 0 && left_s <= SHORTEST_REST_S)
 			return;
-		if (plat->poll(plat->poll_arg) > 0) {
-			period_s = POLL_PERIOD_S;
-			ndoublings = 0;
-			continue;
-		}
-		if (*flag)
-			return;
-		if (until_s >= 0 && (rest_s < 0 || rest_s > left_s))
-			rest_s = left_s;
-		idle(plat, thread, rest_s);
-		period_s *= 2;
-		ndoublings++;
+		if (plat->poll(plat->poll_arg) > 0)
+			plat->has_looked = 0;
+		else if (!*flag)
+			idle(plat, thread, until_s >= 0 ? left_s : -1);
 	}
 }
 
@@ -152,6 +131,30 @@ static void on_arrival(void)
 	calendar_add(sim, &sim->kick, simgrid_get_clock());
 }
 
+/* Nothing can make progress.  In case that the end of a communication was missed, idle
+ * mains look once; then the nodes may know something. */
+static int on_stuck(void)
+{
+	struct sim *sim = the_sim;
+	int count = 0;
+
+	calendar_enter(sim);
+	for (struct plat *plat = sim->first; plat; plat = plat->next) {
+		if (!plat->idle || plat->has_looked)
+			continue;
+		plat->has_looked = 1;
+		sim_kick(plat);
+		count++;
+	}
+	for (struct plat *plat = sim->first; plat && count == 0; plat = plat->next) {
+		sim->current = plat;
+		if (plat->node->on_stuck)
+			count += plat->node->on_stuck(plat->node);
+	}
+	calendar_leave(sim);
+	return count > 0;
+}
+
 /* ---- life ------------------------------------------------------------ */
 
 static void sim_start(struct sim *sim, const struct knobs *knobs)
@@ -159,7 +162,7 @@ static void sim_start(struct sim *sim, const struct knobs *knobs)
 	/* Host time would make runs differ; submission has its own costs. */
 	sg_cfg_set_boolean("smpi/simulate-computation", "no");
 	if (!sim->kernel)
-		sim->kernel = kernel_new(report_deadlock, on_arrival);
+		sim->kernel = kernel_new(report_deadlock, on_arrival, on_stuck);
 	if (*knobs->trace)
 		sim->trace = trace_new();
 	if (knobs->progress)

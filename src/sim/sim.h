@@ -99,8 +99,9 @@ struct plat {
 	/* Transport "mpi": waiting mains must poll. */
 	int polls, in_poll;
 	struct sim_thread
-		*idle; /* the main, blocked until there may be something to poll */
-	int kicked;    /* its semaphore has been released for that */
+		*idle;  /* the main, blocked until there may be something to poll */
+	int kicked;     /* its semaphore has been released for that */
+	int has_looked; /* in vain, since nothing could make progress */
 	struct sim_worker *workers;
 	int nworkers;
 	struct specifics specifics; /* of callbacks that no worker runs */

@@ -337,22 +337,6 @@ static void task_added(void)
 	starpu_data_unregister(to);
 }
 
-static void tasks_swapped(void)
-{
-	static long values[2];
-	starpu_data_handle_t to = distributed(&value, 10, 1);
-	starpu_data_handle_t from[2] = {distributed(&values[0], 0, 0),
-					distributed(&values[1], 1, 0)};
-
-	for (int i = 0; i < 2; i++)
-		starpu_mpi_task_insert(MPI_COMM_WORLD, &copy, STARPU_W, to, STARPU_R,
-				       from[rank == 1 ? 1 - i : i], 0);
-	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
-	starpu_data_unregister(from[0]);
-	starpu_data_unregister(from[1]);
-	starpu_data_unregister(to);
-}
-
 static void owners_differ(void)
 {
 	starpu_data_handle_t handle = variable(&value);
@@ -528,7 +512,6 @@ static const struct mistake mistakes[] = {
 	CASE(large_for_small_receive),
 	CASE(task_left_out),
 	CASE(task_added),
-	CASE(tasks_swapped),
 	CASE(owners_differ),
 	CASE(release_unacquired),
 	CASE(wait_detached),

@@ -128,14 +128,12 @@ CASES = [
     Case("large_for_small_receive", on(1, r"rank 0 sends 20000 bytes, rank 1 receives 8 bytes",
                                        r"same size")),
     # Ranks that submit different graphs.
-    Case("task_left_out", on(1, r"different task graphs|tag 1 .*nobody receives",
-                             r"same tasks|each send needs a receive"), env=WATCH),
+    Case("task_left_out", on(1, r"tag 1 .*nobody receives",
+                             r"each send needs a receive", r"different task graphs"), env=WATCH),
     Case("task_added", on(1, r"rank 0 has shut down", r"tag 1", r"post the other half"),
          where=REAL, env=WATCH),
     Case("task_added", ["nothing can make progress", r"rank 1\]   receive from rank 0 tag 1"],
          where=SIM, status=DEADLOCK),
-    Case("tasks_swapped", on(1, r"different task graphs", r"tag [01] from rank 0",
-                             r"all ranks must insert the same tasks"), env=WATCH),
     Case("owners_differ", [r"\[rank [01]\]", r"tag 7"], env=WATCH, status="is not 0"),
     # Calls in the wrong order or place.
     Case("release_unacquired", on(ANY, r"starpu_data_release: data .*v8.*is not acquired",

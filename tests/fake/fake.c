@@ -238,13 +238,30 @@ void plat_gate_init(struct plat_gate *gate)
 	gate->is_open = 0;
 }
 
+/* Nothing will happen any more: 1 when a node knows better. */
+static int unstick(void)
+{
+	struct fake *fake = the_fake;
+	int selected = fake->selected, count = 0;
+
+	for (int i = 0; i < fake->nnodes; i++) {
+		struct node *node = fake->nodes[i];
+
+		fake->selected = i;
+		if (node && node->on_stuck)
+			count += node->on_stuck(node);
+	}
+	fake->selected = selected;
+	return count > 0;
+}
+
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
 	(void)plat;
 	if (fake_get()->running)
 		return fake_main_waits(fake_get(), gate);
 	while (!gate->is_open)
-		if (!fake_step())
+		if (!fake_step() && !unstick())
 			return -EDEADLK;
 	return 0;
 }

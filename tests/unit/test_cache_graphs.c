@@ -216,7 +216,7 @@ static void close_data(struct program *program)
 {
 	for (int rank = 0; rank < program->nranks; rank++) {
 		assert_int_equal(world_mpi(rank)->engine.npending, 0);
-		assert_int_equal(world_mpi(rank)->engine.early.nentries, 0);
+		assert_int_equal(world_mpi(rank)->engine.earlies.unmatched.nentries, 0);
 		for (int i = 0; i < DATA; i++) {
 			world_forget(rank, program->handles[rank][i]);
 			free(program->values[rank][i]);

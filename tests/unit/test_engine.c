@@ -56,7 +56,7 @@ static void transfer(unsigned n, int receive_first)
 	} else {
 		send = post(0, REQUEST_SEND, source, 1, 7);
 		fake_run();
-		assert_int_equal(world_mpi(1)->engine.early.nentries, 1);
+		assert_int_equal(world_mpi(1)->engine.earlies.unmatched.nentries, 1);
 		receive = post(1, REQUEST_RECEIVE, target, 0, 7);
 	}
 	assert_int_equal(finish_wait(send), 0);
@@ -187,7 +187,7 @@ static void urgent_overtakes(void **state)
 
 	(void)state;
 	world_open(2);
-	world_mpi(0)->max_moving = 1;
+	world_mpi(0)->engine.large.max_puts = 1;
 	for (int i = 0; i < N; i++) {
 		sources[i] = world_vector(0, values[i], LARGE);
 		orders[i] = (struct order){.next = &next};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/early.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "mpi/finish.h"
+#include "mpi/mpi.h"
+
+/*
+ * How long an announcement waits on a real machine: not long when this node waits and
+ * has nothing to run, since it may be for that sender; else the receive is likely to be
+ * on its way, and receiving in place is cheaper.
+ */
+#define PATIENCE_IDLE_S 5e-3
+#define PATIENCE_BUSY_S 1.0
+
+/* A loop of tests in which nothing happened so often, and for so long, is a wait. */
+#define TESTS_ARE_A_WAIT_S 0.1
+
+enum { TESTS_ARE_A_WAIT = 1000 };
+
+/* ---- life ------------------------------------------------------------ */
+
+void earlies_init(struct mpi *mpi)
+{
+	struct earlies *earlies = &mpi->engine.earlies;
+
+	pool_init(&earlies->pool, sizeof(struct early));
+	list_init(&earlies->announced);
+}
+
+void earlies_free(struct mpi *mpi)
+{
+	match_free(&mpi->engine.earlies.unmatched);
+	pool_free(&mpi->engine.earlies.pool);
+}
+
+struct early *early_new(struct mpi *mpi, int peer, const struct wire_head *head,
+			struct request *local)
+{
+	struct earlies *earlies = &mpi->engine.earlies;
+	struct early *early = pool_get(&earlies->pool);
+
+	memset(early, 0, sizeof(*early));
+	early->match.comm = head->comm;
+	early->match.source = peer;
+	early->match.tag = head->tag;
+	early->head = *head;
+	early->local = local;
+	early->state = EARLY_HERE;
+	if (head->kind == WIRE_ANNOUNCE) {
+		early->state = EARLY_ANNOUNCED;
+		early->since_s = plat_now_s(mpi->node->plat);
+		list_push_back(&earlies->announced, &early->link);
+		orr_store(&earlies->nannounced, earlies->nannounced + 1);
+	}
+	return early;
+}
+
+static void leave_announced(struct mpi *mpi, struct early *early)
+{
+	struct earlies *earlies = &mpi->engine.earlies;
+
+	if (early->state != EARLY_ANNOUNCED)
+		return;
+	list_remove(&early->link);
+	orr_store(&earlies->nannounced, earlies->nannounced - 1);
+	early->state = EARLY_WANTED;
+}
+
+void early_keep_body(struct early *early, const void *body)
+{
+	if (!body || early->head.bytes == 0)
+		return;
+	early->body = malloc(early->head.bytes);
+	if (!early->body)
+		orr_die(ORR_NO_RANK,
+			"no memory for an early message of %llu bytes: post receives "
+			"sooner",
+			(unsigned long long)early->head.bytes);
+	memcpy(early->body, body, early->head.bytes);
+}
+
+static void give_room(struct mpi *mpi, struct early *early)
+{
+	if (early->is_taken_in)
+		mpi->engine.earlies.bytes -= early->head.bytes;
+	early->is_taken_in = 0;
+	free(early->body);
+	early->body = NULL;
+}
+
+void early_free(struct mpi *mpi, struct early *early)
+{
+	give_room(mpi, early);
+	leave_announced(mpi, early);
+	pool_put(&mpi->engine.earlies.pool, early);
+}
+
+void early_go_direct(struct mpi *mpi, struct early *early)
+{
+	leave_announced(mpi, early);
+	give_room(mpi, early);
+}
+
+void early_arrived(struct early *early)
+{
+	early->state = EARLY_HERE;
+	if (early->receive && early->receive->state == REQUEST_READY)
+		engine_consume(early->receive);
+}
+
+static const char *where(const struct mpi *mpi, const struct early *early)
+{
+	const struct earlies *earlies = &mpi->engine.earlies;
+
+	if (early->head.kind != WIRE_ANNOUNCE || early->state == EARLY_HERE)
+		return "";
+	if (early->state != EARLY_ANNOUNCED)
+		return ", it is coming into temporary memory";
+	if (early->head.flags & WIRE_SYNCHRONOUS)
+		return ", the sender waits for the match";
+	if (early->head.bytes > earlies->max_bytes - earlies->bytes)
+		return ", the sender waits: no temporary memory is left for it "
+		       "(ORRERY_MPI_EARLY_BYTES)";
+	return ", the sender waits";
+}
+
+const char *early_describe(const struct mpi *mpi, const struct early *early, char *text,
+			   size_t bytes)
+{
+	snprintf(text, bytes,
+		 "tag %lld came from rank %d (%llu bytes)%s: nobody receives it",
+		 (long long)early->match.tag, early->match.source,
+		 (unsigned long long)early->head.bytes, where(mpi, early));
+	return text;
+}
+
+/* ---- taking in ------------------------------------------------------- */
+
+static int make_room(struct mpi *mpi, struct early *early)
+{
+	struct earlies *earlies = &mpi->engine.earlies;
+	size_t bytes = early->head.bytes;
+	int is_carried = payload_is_carried(mpi->node, bytes);
+
+	if (bytes > earlies->max_bytes - earlies->bytes)
+		return 0;
+	if (is_carried && bytes > 0) {
+		early->body = malloc(bytes);
+		if (!early->body)
+			return 0;
+	}
+	early->is_taken_in = 1;
+	earlies->bytes += bytes;
+	mpi->node->early_transfers++;
+	mpi->node->early_bytes += bytes;
+	return 1;
+}
+
+/* A synchronous send ends with its match: it would wait all the same. */
+static int take_in(struct mpi *mpi, struct early *early)
+{
+	struct request *local = early->local;
+
+	if (early->head.flags & WIRE_SYNCHRONOUS)
+		return 0;
+	if (!make_room(mpi, early))
+		return 0;
+	leave_announced(mpi, early);
+	if (!local) {
+		large_want(mpi, early);
+		return 1;
+	}
+	layout_gather(early->body, &local->payload.layout);
+	early->local = NULL;
+	finish_moved(mpi, local);
+	early_arrived(early);
+	return 1;
+}
+
+int early_take_in(struct mpi *mpi, int peer)
+{
+	struct earlies *earlies = &mpi->engine.earlies;
+	struct list *link, *next;
+	int count = 0;
+
+	/* Who leaves has posted all that it ever will. */
+	if (mpi->engine.is_leaving)
+		return 0;
+	for (link = earlies->announced.next; link != &earlies->announced; link = next) {
+		struct early *early = LIST_ENTRY(link, struct early, link);
+
+		next = link->next;
+		if (peer < 0 || early->match.source == peer)
+			count += take_in(mpi, early);
+	}
+	mpi->engine.nevents += (unsigned long)count;
+	return count;
+}
+
+int early_on_stuck(struct node *node)
+{
+	struct mpi *mpi = node->mpi;
+	int entered, count;
+
+	if (!mpi || orr_load(&mpi->engine.earlies.nannounced) == 0)
+		return 0;
+	entered = engine_enter(mpi);
+	count = early_take_in(mpi, -1);
+	engine_leave(mpi, entered);
+	return count > 0;
+}
+
+static int somebody_waits(struct node *node)
+{
+	int waits;
+
+	orr_lock(&node->waits_lock);
+	waits = !list_is_empty(&node->waits);
+	orr_unlock(&node->waits_lock);
+	return waits;
+}
+
+/* The engine is locked. */
+void early_look(struct mpi *mpi)
+{
+	struct earlies *earlies = &mpi->engine.earlies;
+	struct node *node = mpi->node;
+	struct early *early;
+	int is_idle;
+	double age_s;
+
+	if (list_is_empty(&earlies->announced) || node->machine->simulated)
+		return;
+	early = LIST_ENTRY(earlies->announced.next, struct early, link);
+	age_s = plat_now_s(node->plat) - early->since_s;
+	if (age_s < PATIENCE_IDLE_S)
+		return;
+	is_idle = somebody_waits(node) &&
+		  orr_load(&node->nsubmitted) <= orr_load(&node->nblocked);
+	if (is_idle || age_s > PATIENCE_BUSY_S)
+		early_take_in(mpi, -1);
+}
+
+/* ---- loops of tests -------------------------------------------------- */
+
+/* Ask the receivers of what this node has announced. */
+static void ask_for_hurry(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = {.kind = WIRE_HURRY};
+	struct table asked = {0};
+
+	for (struct list *link = engine->all.next; link != &engine->all;
+	     link = link->next) {
+		const struct request *request = LIST_ENTRY(link, struct request, link);
+
+		if (request->state != REQUEST_ANNOUNCED || request->is_sync ||
+		    request->net_peer == mpi->net->rank)
+			continue;
+		if (!table_put(&asked, (uint64_t)request->net_peer, mpi))
+			engine_send_control(mpi, request->net_peer, &head,
+					    WIRE_SHORT_BYTES);
+	}
+	table_free(&asked);
+}
+
+void early_hurry(struct mpi *mpi, int peer)
+{
+	early_take_in(mpi, peer);
+}
+
+void early_test_failed(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct earlies *earlies = &engine->earlies;
+	double now_s = plat_now_s(mpi->node->plat);
+	int entered;
+
+	if (earlies->ntests == 0 || earlies->ntest_events != engine->nevents) {
+		earlies->ntests = 1;
+		earlies->ntest_events = engine->nevents;
+		earlies->tested_s = now_s;
+		return;
+	}
+	if (++earlies->ntests < TESTS_ARE_A_WAIT ||
+	    now_s - earlies->tested_s < TESTS_ARE_A_WAIT_S)
+		return;
+	earlies->ntests = 0;
+	entered = engine_enter(mpi);
+	early_take_in(mpi, -1);
+	ask_for_hurry(mpi);
+	engine_leave(mpi, entered);
+}

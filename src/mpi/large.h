@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_LARGE_H
+#define ORR_MPI_LARGE_H
+
+/*
+ * large.h - large transfers, once they are announced.
+ *
+ * The receiver grants: at most ORRERY_MPI_WINDOW transfers and
+ * ORRERY_MPI_WINDOW_BYTES to it move at a time, so that what a poll costs does not
+ * grow with what is pending; one moves whatever its size.  Among those that are ready
+ * to be received, the most urgent one is granted next, then the oldest.  Who is granted
+ * has its datum and moves as soon as few enough other sends do
+ * (STARPU_MPI_NDETACHED_SEND), whatever its receiver does: granted transfers cannot
+ * block one another.
+ */
+#include "base/heap.h"
+#include "base/pool.h"
+#include "mpi/wire.h"
+
+struct early;
+struct mpi;
+struct request;
+
+/* Part of the engine, under its lock. */
+struct large {
+	struct heap wanted;  /* announced to this node, wait for the window */
+	int nmoving;         /* granted, not yet all here */
+	size_t moving_bytes; /* of these */
+	int max_moving;
+	size_t max_moving_bytes;
+	uint32_t *free_keys; /* of transfers to this node */
+	uint32_t nkeys, nfree_keys, free_keys_capacity;
+	struct heap granted; /* sends that wait for a place among the moving ones */
+	int nputs, max_puts; /* sends that move; 0: any number */
+	struct pool halves;
+};
+
+void large_init(struct large *large);
+void large_free(struct large *large);
+/* early is WANTED: grant it, now or when the window has room. */
+void large_want(struct mpi *mpi, struct early *early);
+/* The receiver of a send of this node is ready. */
+void large_on_grant(struct mpi *mpi, const struct wire_head *head);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <errno.h>
+
+#include "mpi_world.h"
+
+/* test_engine_order.c - receives in another order than the sends, and their window. */
+
+enum { LARGE = 1000, N = 12 }; /* elements: above the eager size */
+
+static int from[N][LARGE], to[N][LARGE];
+static starpu_data_handle_t sources[N], targets[N];
+
+static struct request *post(int rank, enum request_kind kind, starpu_data_handle_t handle,
+			    int peer, int64_t tag)
+{
+	struct post what = {.kind = kind,
+			    .handle = handle,
+			    .peer = peer,
+			    .tag = tag,
+			    .is_waited = 1,
+			    .what = "test"};
+
+	return engine_post(world_mpi(rank), &what);
+}
+
+static void post_detached(int rank, struct post *what, void (*callback)(void *),
+			  void *arg)
+{
+	what->callback = callback;
+	what->arg = arg;
+	what->what = "test";
+	assert_null(engine_post(world_mpi(rank), what));
+}
+
+static void open_vectors(int sender, int receiver, int size)
+{
+	world_open(size);
+	for (int i = 0; i < N; i++) {
+		for (int k = 0; k < LARGE; k++) {
+			from[i][k] = i * LARGE + k;
+			to[i][k] = -1;
+		}
+		sources[i] = world_vector(sender, from[i], LARGE);
+		targets[i] = world_vector(receiver, to[i], LARGE);
+	}
+}
+
+static void close_vectors(int sender, int receiver)
+{
+	for (int i = 0; i < N; i++) {
+		world_forget(sender, sources[i]);
+		world_forget(receiver, targets[i]);
+	}
+	assert_memory_equal(from, to, sizeof(from));
+	world_close();
+}
+
+/* Each send is waited for before the next; the receives come last, in reverse. */
+static void any_order(int sender, int receiver, int size)
+{
+	open_vectors(sender, receiver, size);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(finish_wait(post(sender, REQUEST_SEND, sources[i],
+						  receiver, i / 2)),
+				 0);
+	assert_int_equal(world_nodes[receiver]->early_transfers, N);
+	assert_int_equal(world_mpi(receiver)->engine.earlies.bytes, sizeof(from));
+	/* Two have one tag: they match in order. */
+	for (int i = N - 2; i >= 0; i -= 2)
+		for (int k = i; k < i + 2; k++)
+			assert_int_equal(finish_wait(post(receiver, REQUEST_RECEIVE,
+							  targets[k], sender, k / 2)),
+					 0);
+	assert_int_equal(world_mpi(receiver)->engine.earlies.bytes, 0);
+	close_vectors(sender, receiver);
+}
+
+static void reversed_receives(void **state)
+{
+	(void)state;
+	any_order(0, 1, 2);
+}
+
+static void reversed_receives_of_its_own(void **state)
+{
+	(void)state;
+	any_order(0, 0, 1);
+}
+
+/* The receive is posted, but its datum is held until the send has ended. */
+static void a_held_datum_does_not_hold_the_sender(void **state)
+{
+	struct request *receive;
+
+	(void)state;
+	open_vectors(0, 1, 2);
+	fake_select(1);
+	assert_int_equal(starpu_data_acquire(targets[0], STARPU_RW), 0);
+	receive = post(1, REQUEST_RECEIVE, targets[0], 0, 1);
+	assert_int_equal(finish_wait(post(0, REQUEST_SEND, sources[0], 1, 1)), 0);
+	assert_int_equal(to[0][0], -1);
+	fake_select(1);
+	starpu_data_release(targets[0]);
+	assert_int_equal(finish_wait(receive), 0);
+	memcpy(to[1], from[1], sizeof(from) - sizeof(from[0]));
+	close_vectors(0, 1);
+}
+
+/* It is matched while it comes into temporary memory. */
+static void matched_on_its_way(void **state)
+{
+	struct request *send, *receive;
+
+	(void)state;
+	open_vectors(0, 1, 2);
+	send = post(0, REQUEST_SEND, sources[0], 1, 1);
+	fake_run();
+	assert_int_equal(world_nodes[1]->on_stuck(world_nodes[1]), 1);
+	receive = post(1, REQUEST_RECEIVE, targets[0], 0, 1);
+	assert_int_equal(finish_wait(receive), 0);
+	assert_int_equal(finish_wait(send), 0);
+	assert_int_equal(world_mpi(1)->engine.earlies.bytes, 0);
+	memcpy(to[1], from[1], sizeof(from) - sizeof(from[0]));
+	close_vectors(0, 1);
+}
+
+/* A synchronous send ends with its match only, and what has no room waits as well. */
+static void who_still_waits(void **state)
+{
+	static char text[2000];
+	struct request *sends[3];
+
+	(void)state;
+	open_vectors(0, 1, 2);
+	world_mpi(1)->engine.earlies.max_bytes = sizeof(from[0]);
+	for (int i = 0; i < 3; i++) {
+		struct post what = {.kind = REQUEST_SEND,
+				    .handle = sources[i],
+				    .peer = 1,
+				    .tag = i,
+				    .is_waited = 1,
+				    .is_sync = i == 0};
+
+		sends[i] = engine_post(world_mpi(0), &what);
+	}
+	assert_int_equal(finish_wait(sends[0]), -EDEADLK);
+	assert_int_equal(finish_wait(sends[1]), 0);
+	assert_int_equal(finish_wait(sends[2]), -EDEADLK);
+	for (int i = 0; i < 3; i++) {
+		const struct engine *engine = &world_mpi(1)->engine;
+		struct match_entry *entry = NULL;
+		size_t cursor = 0;
+
+		while (match_next(&engine->earlies.unmatched, &cursor, &entry))
+			if (entry->tag == i)
+				early_describe(world_mpi(1), (struct early *)entry, text,
+					       sizeof(text));
+		if (i == 0)
+			assert_non_null(strstr(text, "waits for the match"));
+		if (i == 1)
+			assert_null(strstr(text, "the sender waits"));
+		if (i == 2)
+			assert_non_null(strstr(text, "ORRERY_MPI_EARLY_BYTES"));
+	}
+	for (int i = 2; i >= 0; i--)
+		assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, targets[i], 0, i)),
+				 0);
+	assert_int_equal(finish_wait(sends[0]), 0);
+	assert_int_equal(finish_wait(sends[2]), 0);
+	memcpy(to[3], from[3], (N - 3) * sizeof(from[0]));
+	close_vectors(0, 1);
+}
+
+/* Nothing is taken in when the receive comes in time, whatever the order of events. */
+static void not_without_need(void **state)
+{
+	struct request *requests[2][N];
+
+	(void)state;
+	open_vectors(0, 1, 2);
+	for (int i = 0; i < N; i++)
+		requests[0][i] = post(0, REQUEST_SEND, sources[i], 1, i);
+	fake_run();
+	for (int i = N - 1; i >= 0; i--)
+		requests[1][i] = post(1, REQUEST_RECEIVE, targets[i], 0, i);
+	for (int i = 0; i < N; i++)
+		for (int side = 0; side < 2; side++)
+			assert_int_equal(finish_wait(requests[side][i]), 0);
+	assert_int_equal(world_nodes[1]->early_transfers, 0);
+	close_vectors(0, 1);
+}
+
+struct order {
+	int *next, place;
+};
+
+static void note_place(void *arg)
+{
+	struct order *order = arg;
+
+	order->place = (*order->next)++;
+}
+
+/* As many move as the window has room for; the most urgent receive is next. */
+static void the_window(int max_moving, size_t max_bytes)
+{
+	struct order orders[N];
+	struct post what = {.kind = REQUEST_SEND, .peer = 1};
+	int next = 0, most = 0;
+
+	open_vectors(0, 1, 2);
+	world_mpi(1)->engine.large.max_moving = max_moving;
+	world_mpi(1)->engine.large.max_moving_bytes = max_bytes;
+	for (int i = 0; i < N; i++) {
+		what.handle = sources[i];
+		what.tag = i;
+		post_detached(0, &what, NULL, NULL);
+	}
+	fake_run();
+	what.kind = REQUEST_RECEIVE;
+	what.peer = 0;
+	for (int i = 0; i < N; i++) {
+		orders[i] = (struct order){.next = &next};
+		what.handle = targets[i];
+		what.tag = i;
+		what.priority = i;
+		post_detached(1, &what, note_place, &orders[i]);
+	}
+	do {
+		if (world_mpi(1)->engine.large.nmoving > most)
+			most = world_mpi(1)->engine.large.nmoving;
+	} while (fake_step());
+	assert_int_equal(most, 2);
+	/* The first two went alone, then the most urgent ones. */
+	for (int i = 0; i < N; i++)
+		assert_int_equal(orders[i].place, i < 2 ? i : N + 1 - i);
+	close_vectors(0, 1);
+}
+
+static void a_window_of_two(void **state)
+{
+	(void)state;
+	the_window(2, SIZE_MAX);
+}
+
+static void a_window_of_bytes(void **state)
+{
+	(void)state;
+	the_window(100, 2 * sizeof(from[0]) + 1);
+}
+
+static void one_moves_in_any_case(void **state)
+{
+	struct request *send, *receive;
+
+	(void)state;
+	open_vectors(0, 1, 2);
+	world_mpi(1)->engine.large.max_moving_bytes = 1;
+	for (int i = 0; i < N; i++) {
+		send = post(0, REQUEST_SEND, sources[i], 1, i);
+		receive = post(1, REQUEST_RECEIVE, targets[i], 0, i);
+		assert_int_equal(finish_wait(send), 0);
+		assert_int_equal(finish_wait(receive), 0);
+	}
+	close_vectors(0, 1);
+}
+
+/* Ordinals that differ are no error; they are told with one. */
+static void ordinals_only_explain(void **state)
+{
+	static char text[600];
+	struct post what = {.kind = REQUEST_SEND, .peer = 1, .ordinal = 4};
+
+	(void)state;
+	open_vectors(0, 1, 2);
+	what.handle = sources[0];
+	post_detached(0, &what, NULL, NULL);
+	what.kind = REQUEST_RECEIVE;
+	what.peer = 0;
+	what.ordinal = 3;
+	what.handle = targets[0];
+	assert_null(engine_suspicion(world_mpi(1), text, sizeof(text)));
+	post_detached(1, &what, NULL, NULL);
+	fake_run();
+	assert_ptr_equal(engine_suspicion(world_mpi(1), text, sizeof(text)), text);
+	assert_non_null(strstr(text, "tag 0, it is number 4 of those that rank 0"));
+	assert_non_null(strstr(text, "number 3 (for test)"));
+	memcpy(to[1], from[1], sizeof(from) - sizeof(from[0]));
+	close_vectors(0, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reversed_receives),
+		cmocka_unit_test(reversed_receives_of_its_own),
+		cmocka_unit_test(a_held_datum_does_not_hold_the_sender),
+		cmocka_unit_test(matched_on_its_way),
+		cmocka_unit_test(who_still_waits),
+		cmocka_unit_test(not_without_need),
+		cmocka_unit_test(a_window_of_two),
+		cmocka_unit_test(a_window_of_bytes),
+		cmocka_unit_test(one_moves_in_any_case),
+		cmocka_unit_test(ordinals_only_explain),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
