@@ -262,10 +262,11 @@ void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle,
 /** The flag of this handle. */
 unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle);
 
-/** The flag that newly registered handles get. */
+/** The flag that newly registered handles get; any time. */
 unsigned starpu_data_get_default_sequential_consistency_flag(void);
 
-/** Set the flag that newly registered handles get, initially 1. */
+/** Set the flag that newly registered handles get, initially 1; any time, for all lives
+ * of the library. */
 void starpu_data_set_default_sequential_consistency_flag(unsigned flag);
 
 /** Attach a pointer of the application, initially NULL. */

@@ -186,7 +186,8 @@ size_t starpu_data_get_alloc_size(starpu_data_handle_t handle);
 /** Home node, -1 when there is none. */
 int starpu_data_get_home_node(starpu_data_handle_t handle);
 
-/** A new number for interfaceid of a kind defined by the application. */
+/** A new number for interfaceid of a kind defined by the application; any time, never
+ * the same twice. */
 int starpu_data_interface_get_next_id(void);
 
 /**

@@ -94,10 +94,11 @@ int starpu_mpi_comm_size(MPI_Comm comm, int *size);
 /** Give the calling node's rank in a known communicator. */
 int starpu_mpi_comm_rank(MPI_Comm comm, int *rank);
 
-/** The calling node's rank in MPI_COMM_WORLD. */
+/** The calling node's rank in MPI_COMM_WORLD; of the last life without one, 0 before all.
+ */
 int starpu_mpi_world_rank(void);
 
-/** The size of MPI_COMM_WORLD. */
+/** The size of MPI_COMM_WORLD; of the last life without one, 0 before all. */
 int starpu_mpi_world_size(void);
 
 /**
@@ -407,6 +408,11 @@ typedef int (*starpu_mpi_select_node_policy_func_t)(int me, int nb_nodes,
 						    struct starpu_data_descr *descr,
 						    int nb_data);
 
+/*
+ * Policies are the program's: they may be added, removed and set at any time, and hold
+ * in all lives of the library.
+ */
+
 /** Add a policy; returns its number, from 1; too many end the process.  All ranks. */
 int starpu_mpi_node_selection_register_policy(
 	starpu_mpi_select_node_policy_func_t policy_func);
@@ -425,16 +431,17 @@ int starpu_mpi_node_selection_set_current_policy(int policy);
  * Both sides keep the account from the tasks inserted, without messages.
  */
 
-/** 1 when the cache is in use. */
+/** 1 when the cache is in use; without the layer, as in its last life, 1 before all. */
 int starpu_mpi_cache_is_enabled(void);
 
-/** Use the cache (1), or empty it and do without (0); all ranks. */
+/** Use the cache (1), or empty it and do without (0); all ranks.  Each initialisation
+ * reads STARPU_MPI_CACHE again. */
 int starpu_mpi_cache_set(int enabled);
 
 /** Forget who received this data; all ranks that have the handle. */
 void starpu_mpi_cache_flush(MPI_Comm comm, starpu_data_handle_t data_handle);
 
-/** The same for all data; all ranks. */
+/** The same for all data; all ranks; nothing without the layer. */
 void starpu_mpi_cache_flush_all_data(MPI_Comm comm);
 
 /** Whether this node counts as having received the data. */
@@ -462,10 +469,11 @@ void starpu_mpi_cached_send_clear(starpu_data_handle_t data);
  * Cooperative sends: nodes that received a piece of data may pass it on.
  */
 
-/** Allow (1) or forbid (0) them; after the start. */
+/** Allow (1) or forbid (0) them; ignored with a message for less than 3 ranks and
+ * without the layer. */
 void starpu_mpi_coop_sends_set_use(int use_coop_sends);
 
-/** 1 when allowed. */
+/** 1 when allowed; any time. */
 int starpu_mpi_coop_sends_get_use(void);
 
 /** Announce that exactly nb_sends detached sends of the data follow. */
@@ -479,15 +487,16 @@ void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle
 /** Count the bytes sent from now on. */
 void starpu_mpi_comm_stats_enable(void);
 
-/** Count no longer; the counts stay. */
+/** Count no longer; the counts stay; any time. */
 void starpu_mpi_comm_stats_disable(void);
 
-/** Write the payload bytes sent to each rank; as many elements as ranks. */
+/** Write the payload bytes sent to each rank; as many elements as ranks; nothing when
+ * they were never counted. */
 void starpu_mpi_comm_stats_retrieve(size_t *comm_stats);
 
 /**
  * Reserve nbtags consecutive tags and return the first, -1 for none; the same on
- * all ranks that make the same calls.
+ * all ranks that make the same calls.  Any time; they stay reserved over shutdowns.
  */
 int64_t starpu_mpi_tags_allocate(int64_t nbtags);
 

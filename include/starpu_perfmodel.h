@@ -150,10 +150,12 @@ void starpu_perfmodel_init(struct starpu_perfmodel *model);
 /** Free the private state; returns 0. */
 int starpu_perfmodel_deinit(struct starpu_perfmodel *model);
 
-/** Load a model from a file; 0, or 1 when it cannot be read. */
+/** Load a model from a file; 0, or 1 when it cannot be read or the library is not
+ * initialised. */
 int starpu_perfmodel_load_file(const char *filename, struct starpu_perfmodel *model);
 
-/** Load the model named symbol for this machine; 0, or 1 when there is none. */
+/** Load the model named symbol for this machine; 0, or 1 when there is none or the
+ * library is not initialised. */
 int starpu_perfmodel_load_symbol(const char *symbol, struct starpu_perfmodel *model);
 
 /** Free what one of the two functions above loaded; returns 0. */
@@ -162,7 +164,8 @@ int starpu_perfmodel_unload_model(struct starpu_perfmodel *model);
 /** Write the model's file; one that cannot be written gives a message. */
 void starpu_save_history_based_model(struct starpu_perfmodel *model);
 
-/** Write the path of the file of symbol to path; empty when there is none. */
+/** Write the path of the file of symbol to path; empty when there is none or the library
+ * is not initialised. */
 void starpu_perfmodel_get_model_path(const char *symbol, char *path, size_t maxlen);
 
 /** The architecture of a worker; belongs to the library. */

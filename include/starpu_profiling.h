@@ -79,7 +79,8 @@ struct starpu_profiling_bus_info {
 	int transfer_count;
 };
 
-/** Let tasks submitted from now on note their times, or not; the former status. */
+/** Let tasks submitted from now on note their times, or not; the former status.  Any
+ * time, for all lives of the library. */
 int starpu_profiling_status_set(int status);
 
 /** STARPU_PROFILING_ENABLE or STARPU_PROFILING_DISABLE. */

@@ -60,7 +60,7 @@ int starpu_memory_pin(void *addr, size_t size);
 /** Undo starpu_memory_pin; 0, or a negative errno. */
 int starpu_memory_unpin(void *addr, size_t size);
 
-/** Limit of a memory node in bytes, -1 when there is none. */
+/** Limit of a memory node in bytes, -1 when there is none; any time. */
 starpu_ssize_t starpu_memory_get_total(unsigned node);
 
 /** Bytes left under the limit of a memory node, -1 when there is none. */
@@ -69,7 +69,8 @@ starpu_ssize_t starpu_memory_get_available(unsigned node);
 /** Bytes counted on a memory node. */
 size_t starpu_memory_get_used(unsigned node);
 
-/** Let the calling thread sleep, in seconds; virtual time in simulation. */
+/** Let the calling thread sleep, in seconds; virtual time in simulation;
+ * any time. */
 void starpu_sleep(float nb_sec);
 
 /** The same in microseconds. */

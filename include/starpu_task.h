@@ -334,7 +334,8 @@ void starpu_task_init(struct starpu_task *task);
 /** Free what the library attached to a task, for a new submission or its end. */
 void starpu_task_clean(struct starpu_task *task);
 
-/** A new task with the default fields, destroyed by the library after its end. */
+/** A new task with the default fields, destroyed by the library after its end.  Any
+ * time, but for the life of the library that is or comes next. */
 struct starpu_task *starpu_task_create(void);
 
 /** A new task without codelet that accesses handle in mode; not submitted. */
@@ -377,7 +378,8 @@ int starpu_task_wait(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;
 int starpu_task_wait_array(struct starpu_task **tasks,
 			   unsigned nb_tasks) STARPU_WARN_UNUSED_RESULT;
 
-/** Wait for the end, callbacks included, of all submitted tasks; blocking; returns 0. */
+/** Wait for the end, callbacks included, of all submitted tasks; blocking; returns 0.
+ * It and the two below return at once without an initialised library. */
 int starpu_task_wait_for_all(void);
 
 /** Wait until at most n submitted tasks have not ended; blocking; returns 0. */
@@ -386,10 +388,10 @@ int starpu_task_wait_for_n_submitted(unsigned n);
 /** Wait until no task is ready or running; blocking; returns 0. */
 int starpu_task_wait_for_no_ready(void);
 
-/** Number of tasks that are ready or running. */
+/** Number of tasks that are ready or running; any time. */
 int starpu_task_nready(void);
 
-/** Number of submitted tasks that have not ended. */
+/** Number of submitted tasks that have not ended; any time. */
 int starpu_task_nsubmitted(void);
 
 /** Let a submission that reached the upper limit go on when limit_min tasks are left. */

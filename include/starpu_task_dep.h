@@ -45,6 +45,7 @@ void starpu_task_end_dep_release(struct starpu_task *t);
 /**
  * Let tag id be reached only after the ndeps others, each a starpu_tag_t.  Must
  * be called before the task that carries id is submitted; several calls add up.
+ * What is declared or notified while the library is not initialised holds when it is.
  */
 void starpu_tag_declare_deps(starpu_tag_t id, unsigned ndeps, ...);
 

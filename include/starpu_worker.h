@@ -2,9 +2,12 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * Workers and memory nodes.  All functions need an initialised library and may
- * be called by any thread.  Worker numbers go from 0 to starpu_worker_get_count()
- * - 1, accelerators first, then processors; memory node 0 is the main memory.
+ * Workers and memory nodes.  Any thread may call these functions.  Those that count and
+ * find workers and memory nodes may be called at any time: before the first
+ * initialisation there are none, after the end of the library they answer as before it.
+ * All others need an initialised library, and end the process without it.   Worker
+ * numbers go from 0 to starpu_worker_get_count() - 1, accelerators first, then
+ * processors; memory node 0 is the main memory.
  */
 
 #ifndef STARPU_WORKER_H
@@ -164,7 +167,8 @@ int starpu_worker_get_bindid(int workerid);
 /** Type of worker id. */
 enum starpu_worker_archtype starpu_worker_get_type(int id);
 
-/** Write the worker's name for people ("CPU 3"), cut to maxlen bytes with its end. */
+/** Write the worker's name for people ("CPU 3"), cut to maxlen bytes with its end; empty
+ * without an initialised library. */
 void starpu_worker_get_name(int id, char *dst, size_t maxlen);
 
 /** Number of the worker's device within its type. */
@@ -195,6 +199,9 @@ unsigned starpu_worker_get_memory_node(unsigned workerid);
 
 /** Number of memory nodes. */
 unsigned starpu_memory_nodes_get_count(void);
+
+/** Number of memory nodes that are main memory: 1. */
+unsigned starpu_memory_nodes_get_numa_count(void);
 
 /** Number of memory nodes of a kind. */
 unsigned starpu_memory_nodes_get_count_by_kind(enum starpu_node_kind kind);

@@ -13,6 +13,8 @@
 struct node *api_node(const char *func);
 /* The same, and the caller is no task and no callback of one. */
 struct node *api_blocking_node(const char *func);
+/* The caller's rank, for messages; ORR_NO_RANK without a node. */
+int api_rank(void);
 /* handle is registered; ends the program otherwise, naming func. */
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle);

@@ -10,6 +10,7 @@
 #include "core/coherency.h"
 #include "core/data_ops.h"
 #include "core/room.h"
+#include "core/lasting.h"
 
 /* ---- turns on data --------------------------------------------------- */
 
@@ -350,12 +351,12 @@ unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle
 
 unsigned starpu_data_get_default_sequential_consistency_flag(void)
 {
-	return (unsigned)api_node(__func__)->default_sequential;
+	return (unsigned)lasting_get()->default_sequential;
 }
 
 void starpu_data_set_default_sequential_consistency_flag(unsigned flag)
 {
-	api_node(__func__)->default_sequential = flag != 0;
+	lasting_get()->default_sequential = flag != 0;
 }
 
 void starpu_data_set_user_data(starpu_data_handle_t handle, void *user_data)

@@ -42,6 +42,13 @@ struct node *api_blocking_node(const char *func)
 	return node;
 }
 
+int api_rank(void)
+{
+	const struct node *node = plat_self();
+
+	return node ? node->rank : ORR_NO_RANK;
+}
+
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle)
 {

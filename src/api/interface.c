@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/interfaces.h"
+#include "core/lasting.h"
 
 /* ---- registration ---------------------------------------------------- */
 
@@ -143,9 +144,7 @@ void starpu_data_register_same(starpu_data_handle_t *handledst,
 
 int starpu_data_interface_get_next_id(void)
 {
-	struct node *node = api_node(__func__);
-
-	return STARPU_MAX_INTERFACE_ID + orr_add(&node->next_interface_id, 1) - 1;
+	return orr_add(&lasting_get()->next_interface_id, 1) - 1;
 }
 
 /* ---- questions ------------------------------------------------------- */

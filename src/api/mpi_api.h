@@ -29,6 +29,8 @@ struct mpi_api {
 
 /* The layer of the caller's node; ends the program when there is none. */
 struct mpi *api_mpi(const char *func);
+/* The same, or NULL. */
+struct mpi *api_mpi_or_null(void);
 
 int api_comm_find(struct mpi *mpi, MPI_Comm comm, const char *func);
 int api_comm_learn_slow(struct mpi *mpi, MPI_Comm comm, const char *func);

@@ -19,6 +19,13 @@ struct mpi *api_mpi(const char *func)
 	return node->mpi;
 }
 
+struct mpi *api_mpi_or_null(void)
+{
+	struct node *node = plat_self();
+
+	return node ? node->mpi : NULL;
+}
+
 /* ---- the table of communicators -------------------------------------- */
 
 static uint64_t key_of(MPI_Comm comm)
@@ -216,16 +223,12 @@ int starpu_mpi_comm_rank(MPI_Comm comm, int *rank)
 
 int starpu_mpi_world_rank(void)
 {
-	struct mpi *mpi = api_mpi(__func__);
-
-	return mpi->is_fake ? mpi->rank : ((struct mpi_api *)mpi->api)->world_rank;
+	return mpi_lasting_of(lasting_get())->world_rank;
 }
 
 int starpu_mpi_world_size(void)
 {
-	struct mpi *mpi = api_mpi(__func__);
-
-	return mpi->is_fake ? mpi->size : ((struct mpi_api *)mpi->api)->world_size;
+	return mpi_lasting_of(lasting_get())->world_size;
 }
 
 int starpu_mpi_comm_get_attr(MPI_Comm comm, int keyval, void *attribute_val, int *flag)

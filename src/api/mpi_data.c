@@ -126,12 +126,16 @@ void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new
 
 int starpu_mpi_cache_is_enabled(void)
 {
-	return api_mpi(__func__)->cache.is_on;
+	return mpi_lasting_of(lasting_get())->cache_is_on;
 }
 
 int starpu_mpi_cache_set(int enabled)
 {
-	cache_set(api_mpi(__func__), enabled == 1);
+	struct mpi *mpi = api_mpi_or_null();
+
+	mpi_lasting_of(lasting_get())->cache_is_on = enabled == 1;
+	if (mpi)
+		cache_set(mpi, enabled == 1);
 	return 0;
 }
 
@@ -147,7 +151,10 @@ void starpu_mpi_cache_flush(MPI_Comm comm, starpu_data_handle_t data_handle)
 void starpu_mpi_cache_flush_all_data(MPI_Comm comm)
 {
 	(void)comm;
-	cache_flush_all(api_mpi(__func__));
+	struct mpi *mpi = api_mpi_or_null();
+
+	if (mpi)
+		cache_flush_all(mpi);
 }
 
 int starpu_mpi_cached_receive(starpu_data_handle_t data_handle)
@@ -205,19 +212,19 @@ void starpu_mpi_cached_send_clear(starpu_data_handle_t data)
 
 void starpu_mpi_coop_sends_set_use(int use_coop_sends)
 {
-	struct mpi *mpi = api_mpi(__func__);
+	struct mpi *mpi = api_mpi_or_null();
 
-	if (mpi->size <= 2)
-		orr_complain(mpi->rank,
+	if (!mpi || mpi->size <= 2)
+		orr_complain(mpi ? mpi->rank : ORR_NO_RANK,
 			     "%s: ignored, cooperative sends need more than %d ranks",
-			     __func__, mpi->size);
+			     __func__, mpi ? mpi->size : 0);
 	else
-		mpi->use_coop_sends = use_coop_sends != 0;
+		mpi->lasting->use_coop_sends = use_coop_sends != 0;
 }
 
 int starpu_mpi_coop_sends_get_use(void)
 {
-	return api_mpi(__func__)->use_coop_sends;
+	return mpi_lasting_of(lasting_get())->use_coop_sends;
 }
 
 void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle,
@@ -236,14 +243,17 @@ void starpu_mpi_comm_stats_enable(void)
 
 void starpu_mpi_comm_stats_disable(void)
 {
-	api_mpi(__func__)->stats.is_on = 0;
+	struct mpi *mpi = api_mpi_or_null();
+
+	if (mpi)
+		mpi->stats.is_on = 0;
 }
 
 void starpu_mpi_comm_stats_retrieve(size_t *comm_stats)
 {
-	struct mpi *mpi = api_mpi(__func__);
+	struct mpi *mpi = api_mpi_or_null();
 
-	if (!mpi->stats.sent_bytes)
+	if (!mpi || !mpi->stats.sent_bytes)
 		return;
 	for (int i = 0; i < mpi->size; i++)
 		comm_stats[i] = (size_t)mpi->stats.sent_bytes[i];
@@ -251,14 +261,14 @@ void starpu_mpi_comm_stats_retrieve(size_t *comm_stats)
 
 int64_t starpu_mpi_tags_allocate(int64_t nbtags)
 {
-	struct mpi *mpi = api_mpi(__func__);
+	struct mpi_lasting *lasting = mpi_lasting_of(lasting_get());
 	int64_t first;
 
 	if (nbtags == 0)
 		return -1;
-	first = nbtags > 0 ? tag_ranges_take(&mpi->tags, nbtags) : -1;
+	first = nbtags > 0 ? tag_ranges_take(&lasting->tags, nbtags) : -1;
 	if (first < 0)
-		orr_die(mpi->rank,
+		orr_die(api_rank(),
 			"%s: no %lld consecutive tags are free; free some with "
 			"starpu_mpi_tags_free()",
 			__func__, (long long)nbtags);
@@ -267,10 +277,10 @@ int64_t starpu_mpi_tags_allocate(int64_t nbtags)
 
 void starpu_mpi_tags_free(int64_t mintag)
 {
-	struct mpi *mpi = api_mpi(__func__);
+	struct mpi_lasting *lasting = mpi_lasting_of(lasting_get());
 
-	if (tag_ranges_give(&mpi->tags, mintag) < 0)
-		orr_die(mpi->rank,
+	if (tag_ranges_give(&lasting->tags, mintag) < 0)
+		orr_die(api_rank(),
 			"%s: no tags were allocated from %lld on; give what "
 			"starpu_mpi_tags_allocate() returned",
 			__func__, (long long)mintag);

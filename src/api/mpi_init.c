@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/lasting.h"
 
 /*
  * MPI must run: start it when asked to, and in simulation always, since programs written
@@ -85,6 +86,10 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 		return ret;
 	}
 	node->mpi->api = api;
+	node->mpi->lasting->world_rank =
+		node->mpi->is_fake ? node->mpi->rank : api->world_rank;
+	node->mpi->lasting->world_size =
+		node->mpi->is_fake ? node->mpi->size : api->world_size;
 	api_comms_open(node->mpi, comm);
 	return 0;
 }
@@ -202,11 +207,11 @@ int starpu_mpi_get_thread_cpuid(void)
 
 int starpu_mpi_get_communication_tag(void)
 {
-	return world_get()->communication_tag;
+	return lasting_get()->communication_tag;
 }
 
 /* Our messages travel in a communicator of their own, so no tag can meet them. */
 void starpu_mpi_set_communication_tag(int tag)
 {
-	world_get()->communication_tag = tag;
+	lasting_get()->communication_tag = tag;
 }

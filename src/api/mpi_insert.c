@@ -139,16 +139,20 @@ int starpu_mpi_pre_submit_hook_unregister(void)
 	return 0;
 }
 
-/* ---- policies -------------------------------------------------------- */
+/* ---- policies: the program's, in all lives of the library ------------ */
+
+static struct policies *policies_now(void)
+{
+	return &mpi_lasting_of(lasting_get())->policies;
+}
 
 int starpu_mpi_node_selection_register_policy(
 	starpu_mpi_select_node_policy_func_t policy_func)
 {
-	struct mpi *mpi = api_mpi(__func__);
-	int policy = policy_add(&mpi->policies, policy_func);
+	int policy = policy_add(policies_now(), policy_func);
 
 	if (policy < 0)
-		orr_die(mpi->rank,
+		orr_die(api_rank(),
 			"%s: %d policies are registered already, which is the limit; "
 			"unregister one with "
 			"starpu_mpi_node_selection_unregister_policy()",
@@ -156,38 +160,38 @@ int starpu_mpi_node_selection_register_policy(
 	return policy;
 }
 
-static struct mpi *check_policy(const char *func, int policy)
+static struct policies *check_policy(const char *func, int policy)
 {
-	struct mpi *mpi = api_mpi(func);
+	struct policies *policies = policies_now();
 
-	if (!policy_exists(&mpi->policies, policy))
-		orr_die(mpi->rank,
+	if (!policy_exists(policies, policy))
+		orr_die(api_rank(),
 			"%s: policy %d is not registered; give what "
 			"starpu_mpi_node_selection_register_policy() returned",
 			func, policy);
-	return mpi;
+	return policies;
 }
 
 int starpu_mpi_node_selection_unregister_policy(int policy)
 {
-	struct mpi *mpi = check_policy(__func__, policy);
+	struct policies *policies = check_policy(__func__, policy);
 
 	if (policy == POLICY_MOST_R_DATA)
-		orr_die(mpi->rank, "%s: policy %d is predefined and stays", __func__,
+		orr_die(api_rank(), "%s: policy %d is predefined and stays", __func__,
 			policy);
-	mpi->policies.funcs[policy] = NULL;
-	if (mpi->policies.current == policy)
-		mpi->policies.current = POLICY_MOST_R_DATA;
+	policies->funcs[policy] = NULL;
+	if (policies->current == policy)
+		policies->current = POLICY_MOST_R_DATA;
 	return 0;
 }
 
 int starpu_mpi_node_selection_get_current_policy(void)
 {
-	return api_mpi(__func__)->policies.current;
+	return policies_now()->current;
 }
 
 int starpu_mpi_node_selection_set_current_policy(int policy)
 {
-	check_policy(__func__, policy)->policies.current = policy;
+	check_policy(__func__, policy)->current = policy;
 	return 0;
 }

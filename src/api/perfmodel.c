@@ -46,14 +46,14 @@ int starpu_perfmodel_deinit(struct starpu_perfmodel *model)
 
 int starpu_perfmodel_load_file(const char *filename, struct starpu_perfmodel *model)
 {
-	struct node *node = api_node(__func__);
+	struct node *node = plat_self();
 
 	return !node || model_attach(node, model, NULL, filename) ? 1 : 0;
 }
 
 int starpu_perfmodel_load_symbol(const char *symbol, struct starpu_perfmodel *model)
 {
-	struct node *node = api_node(__func__);
+	struct node *node = plat_self();
 
 	return !node || model_attach(node, model, symbol, NULL) ? 1 : 0;
 }
@@ -73,7 +73,7 @@ void starpu_save_history_based_model(struct starpu_perfmodel *model)
 
 void starpu_perfmodel_get_model_path(const char *symbol, char *path, size_t maxlen)
 {
-	struct node *node = api_node(__func__);
+	struct node *node = plat_self();
 
 	if (maxlen)
 		*path = '\0';

@@ -35,17 +35,17 @@ void starpu_codelet_init(struct starpu_codelet *cl)
 
 void starpu_codelet_display_stats(struct starpu_codelet *cl)
 {
-	struct node *node = api_node(__func__);
+	unsigned nworkers = starpu_worker_get_count();
 	unsigned long total = 0;
 
 	fprintf(stderr, "Statistics for codelet %s\n", cl->name ? cl->name : "unknown");
-	for (int i = 0; i < node->nworkers; i++)
+	for (unsigned i = 0; i < nworkers; i++)
 		total += cl->per_worker_stats[i];
-	for (int i = 0; i < node->nworkers; i++) {
+	for (unsigned i = 0; i < nworkers; i++) {
 		char name[64];
 		unsigned long n = cl->per_worker_stats[i];
 
-		starpu_worker_get_name(i, name, sizeof(name));
+		starpu_worker_get_name((int)i, name, sizeof(name));
 		fprintf(stderr, "\t%s -> %lu / %lu (%2.2f %%)\n", name, n, total,
 			total ? 100.0 * (double)n / (double)total : 0.0);
 	}
@@ -69,9 +69,18 @@ void starpu_task_clean(struct starpu_task *task)
 	task->status = STARPU_TASK_INIT;
 }
 
+/* Without a node it is as one that the application allocated. */
 struct starpu_task *starpu_task_create(void)
 {
-	return task_create(api_node(__func__));
+	struct node *node = plat_self();
+	struct starpu_task *task;
+
+	if (node)
+		return task_create(node);
+	task = orr_alloc(sizeof(*task));
+	*task = task_default;
+	task->destroy = 1;
+	return task;
 }
 
 struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle,
@@ -187,29 +196,31 @@ int starpu_task_wait_array(struct starpu_task **tasks, unsigned nb_tasks)
 
 int starpu_task_wait_for_all(void)
 {
-	return node_wait_submitted(api_blocking_node(__func__), 0);
+	return plat_self() ? node_wait_submitted(api_blocking_node(__func__), 0) : 0;
 }
 
 int starpu_task_wait_for_n_submitted(unsigned n)
 {
-	return node_wait_submitted(api_blocking_node(__func__), (int)n);
+	return plat_self() ? node_wait_submitted(api_blocking_node(__func__), (int)n) : 0;
 }
 
 int starpu_task_wait_for_no_ready(void)
 {
-	return node_wait_ready(api_blocking_node(__func__), 0);
+	return plat_self() ? node_wait_ready(api_blocking_node(__func__), 0) : 0;
 }
 
 int starpu_task_nready(void)
 {
-	struct node *node = api_node(__func__);
+	struct node *node = plat_self();
 
-	return orr_load(&node->nsubmitted) - orr_load(&node->nblocked);
+	return node ? orr_load(&node->nsubmitted) - orr_load(&node->nblocked) : 0;
 }
 
 int starpu_task_nsubmitted(void)
 {
-	return orr_load(&api_node(__func__)->nsubmitted);
+	struct node *node = plat_self();
+
+	return node ? orr_load(&node->nsubmitted) : 0;
 }
 
 void starpu_set_limit_min_submitted_tasks(int limit_min)

@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/lasting.h"
 #include "core/tags.h"
 #include "core/task.h"
 
@@ -38,9 +39,21 @@ void starpu_task_end_dep_release(struct starpu_task *t)
 	task_end_dep_release(task_job(api_node(__func__), t));
 }
 
+/* ---- tags: those of before starpu_init() are kept for it ------------- */
+
+static void declare_tags(starpu_tag_t id, unsigned ndeps, const starpu_tag_t *deps)
+{
+	struct node *node = plat_self();
+
+	if (node)
+		tags_declare_deps(node, id, ndeps, deps);
+	else
+		lasting_declare_tags(lasting_get(), id, ndeps, deps);
+}
+
 void starpu_tag_declare_deps_array(starpu_tag_t id, unsigned ndeps, starpu_tag_t *array)
 {
-	tags_declare_deps(api_node(__func__), id, ndeps, array);
+	declare_tags(id, ndeps, array);
 }
 
 void starpu_tag_declare_deps(starpu_tag_t id, unsigned ndeps, ...)
@@ -52,7 +65,7 @@ void starpu_tag_declare_deps(starpu_tag_t id, unsigned ndeps, ...)
 	for (unsigned i = 0; i < ndeps; i++)
 		deps[i] = va_arg(list, starpu_tag_t);
 	va_end(list);
-	tags_declare_deps(api_node(__func__), id, ndeps, deps);
+	declare_tags(id, ndeps, deps);
 	free(deps);
 }
 
@@ -68,22 +81,39 @@ int starpu_tag_wait_array(unsigned ntags, starpu_tag_t *id)
 
 void starpu_tag_restart(starpu_tag_t id)
 {
-	tags_restart(api_node(__func__), id);
+	struct node *node = plat_self();
+
+	if (node)
+		tags_restart(node, id);
+	else
+		lasting_restart_tag(lasting_get(), id);
 }
 
 void starpu_tag_remove(starpu_tag_t id)
 {
-	tags_remove(api_node(__func__), id);
+	struct node *node = plat_self();
+
+	if (node)
+		tags_remove(node, id);
+	else
+		lasting_remove_tag(lasting_get(), id);
 }
 
 void starpu_tag_notify_from_apps(starpu_tag_t id)
 {
-	tags_notify_from_apps(api_node(__func__), id);
+	struct node *node = plat_self();
+
+	if (node)
+		tags_notify_from_apps(node, id);
+	else
+		lasting_notify_tag(lasting_get(), id);
 }
 
 struct starpu_task *starpu_tag_get_task(starpu_tag_t id)
 {
-	return tags_task(api_node(__func__), id);
+	struct node *node = plat_self();
+
+	return node ? tags_task(node, id) : NULL;
 }
 
 void starpu_tag_clear(void)

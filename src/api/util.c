@@ -11,6 +11,7 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/hash.h"
+#include "core/lasting.h"
 
 /* ---- memory ---------------------------------------------------------- */
 
@@ -105,10 +106,13 @@ void starpu_free_on_node(unsigned dst_node, uintptr_t addr, size_t size)
 	starpu_free_on_node_flags(dst_node, addr, size, STARPU_MALLOC_COUNT);
 }
 
+/* NULL while there is no node: then nothing is known, and nothing used. */
 static struct memory *memory_at(const char *func, unsigned memory)
 {
-	struct node *node = api_node(func);
+	struct node *node = plat_self();
 
+	if (!node)
+		return NULL;
 	if (memory >= (unsigned)node->nmemories)
 		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d",
 			func, memory, node->nmemories - 1);
@@ -117,22 +121,25 @@ static struct memory *memory_at(const char *func, unsigned memory)
 
 starpu_ssize_t starpu_memory_get_total(unsigned memory)
 {
-	size_t capacity = memory_at(__func__, memory)->capacity_bytes;
+	const struct memory *of = memory_at(__func__, memory);
 
-	return capacity ? (starpu_ssize_t)capacity : -1;
+	return of && of->capacity_bytes ? (starpu_ssize_t)of->capacity_bytes : -1;
 }
 
 starpu_ssize_t starpu_memory_get_available(unsigned memory)
 {
 	struct memory *of = memory_at(__func__, memory);
 
-	return of->capacity_bytes ? (starpu_ssize_t)(of->capacity_bytes - of->used_bytes)
-				  : -1;
+	return of && of->capacity_bytes
+		       ? (starpu_ssize_t)(of->capacity_bytes - of->used_bytes)
+		       : -1;
 }
 
 size_t starpu_memory_get_used(unsigned memory)
 {
-	return memory_at(__func__, memory)->used_bytes;
+	const struct memory *of = memory_at(__func__, memory);
+
+	return of ? of->used_bytes : 0;
 }
 
 /* ---- time ------------------------------------------------------------ */
@@ -156,26 +163,30 @@ double starpu_timing_timespec_delay_us(struct timespec *start, struct timespec *
 
 void starpu_sleep(float nb_sec)
 {
-	plat_sleep(api_node(__func__)->plat, (double)nb_sec);
+	struct node *node = plat_self();
+
+	plat_sleep(node ? node->plat : NULL, (double)nb_sec);
 }
 
 void starpu_usleep(float nb_micro_sec)
 {
-	plat_sleep(api_node(__func__)->plat, 1e-6 * (double)nb_micro_sec);
+	struct node *node = plat_self();
+
+	plat_sleep(node ? node->plat : NULL, 1e-6 * (double)nb_micro_sec);
 }
 
 int starpu_profiling_status_set(int status)
 {
-	struct node *node = api_node(__func__);
-	int before = node->profiling;
+	struct lasting *lasting = lasting_get();
+	int before = lasting->profiling;
 
-	node->profiling = status;
+	lasting->profiling = status;
 	return before;
 }
 
 int starpu_profiling_status_get(void)
 {
-	return api_node(__func__)->profiling;
+	return lasting_get()->profiling;
 }
 
 /* ---- hash ------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/sched.h"
+#include "core/lasting.h"
 
 static struct worker *worker_at(const char *func, int id)
 {
@@ -18,19 +19,37 @@ static struct worker *worker_at(const char *func, int id)
 	return &node->workers[id];
 }
 
+/* ---- how many there are: also before the first life and after the last ---- */
+
+static const struct shape *shape_now(void)
+{
+	return &lasting_get()->shape;
+}
+
+/* Number of the first worker of a type, and how many there are. */
+static int range_of(const struct shape *shape, enum starpu_worker_archtype type,
+		    int *count)
+{
+	*count = type == STARPU_CUDA_WORKER  ? shape->ngpu_workers
+		 : type == STARPU_CPU_WORKER ? shape->ncpu_workers
+		 : type == STARPU_ANY_WORKER ? shape->ngpu_workers + shape->ncpu_workers
+					     : 0;
+	return type == STARPU_CPU_WORKER ? shape->ngpu_workers : 0;
+}
+
 unsigned starpu_worker_get_count(void)
 {
-	return (unsigned)api_node(__func__)->nworkers;
+	return (unsigned)starpu_worker_get_count_by_type(STARPU_ANY_WORKER);
 }
 
 unsigned starpu_cpu_worker_get_count(void)
 {
-	return (unsigned)api_node(__func__)->ncpu_workers;
+	return (unsigned)shape_now()->ncpu_workers;
 }
 
 unsigned starpu_cuda_worker_get_count(void)
 {
-	return (unsigned)api_node(__func__)->ngpu_workers;
+	return (unsigned)shape_now()->ngpu_workers;
 }
 
 unsigned starpu_hip_worker_get_count(void)
@@ -55,16 +74,63 @@ unsigned starpu_tcpip_ms_worker_get_count(void)
 
 int starpu_worker_get_count_by_type(enum starpu_worker_archtype type)
 {
-	struct node *node = api_node(__func__);
+	int count;
 
-	if (type == STARPU_ANY_WORKER)
-		return node->nworkers;
-	if ((unsigned)type >= STARPU_NARCH)
+	if (type != STARPU_ANY_WORKER && (unsigned)type >= STARPU_NARCH)
 		return -EINVAL;
-	if (type == STARPU_CPU_WORKER)
-		return node->ncpu_workers;
-	return type == STARPU_CUDA_WORKER ? node->ngpu_workers : 0;
+	range_of(shape_now(), type, &count);
+	return count;
 }
+
+unsigned starpu_worker_get_ids_by_type(enum starpu_worker_archtype type, int *workerids,
+				       unsigned maxsize)
+{
+	int count, first = range_of(shape_now(), type, &count);
+
+	if ((unsigned)count > maxsize)
+		return (unsigned)-ERANGE;
+	for (int i = 0; i < count; i++)
+		workerids[i] = first + i;
+	return (unsigned)count;
+}
+
+int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num)
+{
+	int count, first = range_of(shape_now(), type, &count);
+
+	return num >= 0 && num < count ? first + num : -1;
+}
+
+/* A device has one worker, and devices are numbered from 0. */
+int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid)
+{
+	return type == STARPU_ANY_WORKER ? -1 : starpu_worker_get_by_type(type, devid);
+}
+
+int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num)
+{
+	int count;
+
+	range_of(shape_now(), type, &count);
+	if (type == STARPU_ANY_WORKER)
+		return 0;
+	for (int i = 0; i < count && i < num; i++)
+		devids[i] = i;
+	return count < num ? count : num;
+}
+
+int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
+				       enum starpu_worker_archtype type)
+{
+	int id = starpu_worker_get_by_devid(type, (int)devid);
+
+	if (id < 0)
+		return 0;
+	workerids[0] = id;
+	return 1;
+}
+
+/* ---- who is calling -------------------------------------------------- */
 
 int starpu_worker_get_id(void)
 {
@@ -90,64 +156,7 @@ unsigned(starpu_worker_get_id_check)(void)
 	return _starpu_worker_get_id_check("?", 0);
 }
 
-unsigned starpu_worker_get_ids_by_type(enum starpu_worker_archtype type, int *workerids,
-				       unsigned maxsize)
-{
-	struct node *node = api_node(__func__);
-	unsigned n = 0;
-
-	for (int i = 0; i < node->nworkers; i++) {
-		if (type != STARPU_ANY_WORKER && node->workers[i].type != type)
-			continue;
-		if (n == maxsize)
-			return (unsigned)-ERANGE;
-		workerids[n++] = i;
-	}
-	return n;
-}
-
-int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num)
-{
-	struct node *node = api_node(__func__);
-
-	for (int i = 0; i < node->nworkers; i++)
-		if ((type == STARPU_ANY_WORKER || node->workers[i].type == type) &&
-		    num-- == 0)
-			return i;
-	return -1;
-}
-
-int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid)
-{
-	struct node *node = api_node(__func__);
-
-	for (int i = 0; i < node->nworkers; i++)
-		if (node->workers[i].type == type && node->workers[i].devid == devid)
-			return i;
-	return -1;
-}
-
-int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num)
-{
-	struct node *node = api_node(__func__);
-	int n = 0;
-
-	for (int i = 0; i < node->nworkers && n < num; i++)
-		if (node->workers[i].type == type)
-			devids[n++] = node->workers[i].devid;
-	return n;
-}
-
-int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
-				       enum starpu_worker_archtype type)
-{
-	int id = starpu_worker_get_by_devid(type, (int)devid);
-
-	if (id < 0)
-		return 0;
-	workerids[0] = id;
-	return 1;
-}
+/* ---- one worker ------------------------------------------------------ */
 
 int starpu_worker_get_bindid(int workerid)
 {
@@ -165,9 +174,16 @@ enum starpu_worker_archtype starpu_worker_get_type(int id)
 
 void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 {
-	struct worker *worker = worker_at(__func__, id);
-	const struct plat_machine *machine = worker->node->machine;
+	struct worker *worker;
+	const struct plat_machine *machine;
 
+	if (!plat_self()) { /* Nobody has a name yet. */
+		if (maxlen > 0)
+			*dst = '\0';
+		return;
+	}
+	worker = worker_at(__func__, id);
+	machine = worker->node->machine;
 	if (worker->type == STARPU_CPU_WORKER)
 		snprintf(dst, maxlen, "CPU %d", worker->devid);
 	else
@@ -238,27 +254,37 @@ unsigned starpu_worker_get_memory_node(unsigned workerid)
 	return worker_at(__func__, (int)workerid)->memory;
 }
 
+/* Memory 0 is the main memory, each of the others a GPU's. */
+static enum starpu_node_kind kind_of(const struct shape *shape, unsigned memory)
+{
+	if (memory >= (unsigned)shape->nmemories)
+		return STARPU_UNUSED;
+	return memory == STARPU_MAIN_RAM ? STARPU_CPU_RAM : STARPU_CUDA_RAM;
+}
+
 unsigned starpu_memory_nodes_get_count(void)
 {
-	return (unsigned)api_node(__func__)->nmemories;
+	return (unsigned)shape_now()->nmemories;
 }
 
 unsigned starpu_memory_nodes_get_count_by_kind(enum starpu_node_kind kind)
 {
-	struct node *node = api_node(__func__);
+	const struct shape *shape = shape_now();
 	unsigned n = 0;
 
-	for (int i = 0; i < node->nmemories; i++)
-		n += node->memories[i].kind == kind;
+	for (int i = 0; i < shape->nmemories; i++)
+		n += kind_of(shape, (unsigned)i) == kind;
 	return n;
+}
+
+unsigned starpu_memory_nodes_get_numa_count(void)
+{
+	return starpu_memory_nodes_get_count_by_kind(STARPU_CPU_RAM);
 }
 
 enum starpu_node_kind starpu_node_get_kind(unsigned memory)
 {
-	struct node *node = api_node(__func__);
-
-	return memory < (unsigned)node->nmemories ? node->memories[memory].kind
-						  : STARPU_UNUSED;
+	return kind_of(shape_now(), memory);
 }
 
 int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
@@ -287,14 +313,19 @@ struct starpu_sched_policy **starpu_sched_get_predefined_policies(void)
 	return (struct starpu_sched_policy **)policy_list;
 }
 
+/* Without a node there is no policy, which knows one priority then. */
 int starpu_sched_get_min_priority(void)
 {
-	return api_node(__func__)->min_priority;
+	const struct node *node = plat_self();
+
+	return node ? node->min_priority : STARPU_DEFAULT_PRIO;
 }
 
 int starpu_sched_get_max_priority(void)
 {
-	return api_node(__func__)->max_priority;
+	const struct node *node = plat_self();
+
+	return node ? node->max_priority : STARPU_DEFAULT_PRIO;
 }
 
 int starpu_sched_set_min_priority(int min_prio)

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "core/coherency.h"
 #include "core/interfaces.h"
+#include "core/lasting.h"
 
 /* Sizes of interfaces served by pools, in steps; larger ones come from orr_alloc(). */
 enum { DATA_POOL_STEP = 32, DATA_POOLS = 8 };
@@ -50,7 +51,7 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 					      .owner = -1,
 					      .home = (signed char)home,
 					      .node = node};
-	handle->flags = node->default_sequential ? DATUM_SEQUENTIAL : 0;
+	handle->flags = node->lasting->default_sequential ? DATUM_SEQUENTIAL : 0;
 	handle->interface = handle + 1;
 	if (home == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;

@@ -11,6 +11,7 @@
 #include "core/data.h"
 #include "core/model.h"
 #include "core/sched.h"
+#include "core/lasting.h"
 #include "core/tags.h"
 #include "core/wait.h"
 
@@ -18,13 +19,33 @@
 
 struct world *world_get(void)
 {
-	struct world **slot = plat_world();
+	void **slot = (void **)plat_world();
+	struct world *world = orr_load_ptr(slot);
 
-	if (!*slot) {
-		*slot = orr_alloc(sizeof(**slot));
-		(*slot)->communication_tag = WORLD_COMMUNICATION_TAG;
-	}
-	return *slot;
+	if (world)
+		return world;
+	world = orr_alloc(sizeof(*world));
+	orr_lock_init(&world->lasting_lock);
+	if (orr_cas_ptr(slot, NULL, world))
+		return world;
+	free(world); /* Another thread was first. */
+	return orr_load_ptr(slot);
+}
+
+void world_end(void)
+{
+	struct world *world = *plat_world();
+	struct lasting *lasting;
+	size_t cursor = 0;
+
+	if (!world)
+		return;
+	ORR_ASSERT(world->nnodes == 0);
+	while ((lasting = table_next(&world->lasting, &cursor)))
+		lasting_free(lasting);
+	table_free(&world->lasting);
+	*plat_world() = NULL;
+	free(world);
 }
 
 static struct world *world_join(void)
@@ -71,16 +92,9 @@ static void settings_leave(struct world *world, struct settings *settings)
 
 static void world_leave(struct world *world)
 {
-	int tag = world->communication_tag;
-
 	if (--world->nnodes > 0)
 		return;
 	chunk_store_free(&world->store);
-	*plat_world() = NULL;
-	free(world);
-	/* What the application has set holds for the next life too. */
-	if (tag != WORLD_COMMUNICATION_TAG)
-		world_get()->communication_tag = tag;
 }
 
 /* ---- configuration --------------------------------------------------- */
@@ -213,20 +227,32 @@ static void free_pools(struct node *node)
 		pool_free(&node->datum_pools[i]);
 }
 
+/* What was set before holds now, and what may be asked afterwards is noted. */
+static void begin_life(struct node *node)
+{
+	struct lasting *lasting = node->lasting;
+
+	if (node_knobs(node)->profiling)
+		lasting->profiling = 1;
+	lasting->shape = (struct shape){.ncpu_workers = node->ncpu_workers,
+					 .ngpu_workers = node->ngpu_workers,
+					 .nmemories = node->nmemories};
+	lasting_give_tags(lasting, node);
+}
+
 int node_open(struct node **node_out, struct starpu_conf *conf)
 {
 	struct node *node = orr_alloc(sizeof(*node));
 	int ret;
 
+	node->lasting = lasting_get();
 	node->world = world_join();
 	node->settings = settings_join(node->world);
 	node->size = 1;
 	node->conf = *conf;
-	node->default_sequential = 1;
 	merge_environment(&node->conf, node_knobs(node));
 	node->limit_min = node_knobs(node)->limit_min_submitted;
 	node->limit_max = node_knobs(node)->limit_max_submitted;
-	node->profiling = node_knobs(node)->profiling;
 	init_pools(node);
 	ret = plat_open(&node->plat, node);
 	if (ret < 0)
@@ -238,6 +264,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 		goto close_plat;
 	open_memories(node);
 	node->sched = sched_open(node);
+	begin_life(node);
 	plat_set_self(node);
 	ret = plat_workers_start(node->plat, node->workers, node->nworkers);
 	if (ret < 0)

@@ -7,7 +7,8 @@
  * node.h - one rank: everything that a rank of the program owns hangs here.
  *
  * Passed first everywhere below src/api.  struct world is what the nodes of a
- * process share; struct settings is what those share that read the same environment.
+ * process share; it is made on first use and stays.  struct settings is what those nodes
+ * share that read the same environment.
  */
 #include <starpu.h>
 
@@ -20,6 +21,7 @@
 struct mpi;
 struct model_store;
 struct sched;
+struct lasting;
 
 enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
 
@@ -37,14 +39,15 @@ struct settings {
 struct world {
 	struct settings *settings; /* of the nodes open now; the newest first */
 	struct chunk_store store;  /* chunks for the nodes' data */
-	int nnodes;                /* nodes open now; the last one frees the world */
-	int communication_tag;     /* as the application has set it: only kept */
+	int nnodes;                /* nodes open now */
+	struct orr_lock lasting_lock;
+	struct table lasting; /* struct lasting by the seat of their rank */
 };
 
-enum { WORLD_COMMUNICATION_TAG = 42 }; /* StarPU's default */
-
-/* The process's world, made when there is none yet. */
+/* The process's world, made when there is none yet.  Any thread. */
 struct world *world_get(void);
+/* No node is open, and nothing will be asked any more: free it (tests). */
+void world_end(void);
 
 /* One memory: 0 is main RAM, the next ones are GPUs. */
 struct memory {
@@ -75,7 +78,8 @@ struct node {
 	const struct plat_machine *machine;
 	int rank, size; /* 0 of 1 until the MPI layer knows better */
 	struct starpu_conf conf;
-	int ninit; /* nested starpu_init() */
+	int ninit;               /* nested starpu_init() */
+	struct lasting *lasting; /* the rank's, longer-lived than the node */
 
 	struct worker *workers; /* accelerators first, as in StarPU */
 	int nworkers, ncpu_workers, ngpu_workers;
@@ -96,7 +100,6 @@ struct node {
 	double last_end_s;                /* simulation: date of the last task's end */
 	double start_s;
 	unsigned long iteration;
-	int next_interface_id;       /* atomic */
 	unsigned long messages_sent; /* by the MPI layer */
 	unsigned long long bytes_sent;
 	unsigned long early_transfers; /* large ones that came before their receive */
@@ -115,8 +118,6 @@ struct node {
 	struct table tags; /* explicit tags (starpu_tag_t) to struct tag */
 	struct orr_lock tags_lock;
 	struct list *data_head; /* unused unless statistics want all data */
-	int default_sequential;
-	int profiling;
 
 	struct mpi *mpi; /* the MPI layer's state, NULL without it */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */

@@ -11,6 +11,7 @@
 #include "core/deps.h"
 #include "core/exclusion.h"
 #include "core/sched.h"
+#include "core/lasting.h"
 #include "core/tags.h"
 #include "core/wait.h"
 
@@ -305,7 +306,7 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 		task->priority = node->min_priority;
 	if (task->priority > node->max_priority)
 		task->priority = node->max_priority;
-	if (node->profiling && !task->profiling_info)
+	if (node->lasting->profiling && !task->profiling_info)
 		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
 	TASK_STAMP(job, submit_time);
 }

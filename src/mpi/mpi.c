@@ -15,7 +15,6 @@ static void close_parts(struct mpi *mpi)
 	cache_free(mpi);
 	insertion_free(mpi);
 	stats_free(mpi);
-	tag_ranges_free(&mpi->tags);
 	engine_free(mpi);
 	standstill_free(mpi);
 	comm_table_free(&mpi->comms);
@@ -44,9 +43,10 @@ static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 	mpi->engine.large.max_moving_bytes = (size_t)knobs->mpi_window_bytes;
 	mpi->engine.earlies.max_bytes = (size_t)knobs->mpi_early_bytes;
 	mpi->has_priorities = knobs->mpi_priorities;
-	mpi->use_coop_sends = knobs->mpi_coop_sends;
 	mpi->cache.is_on = knobs->mpi_cache != 0;
 	mpi->cache.reports = knobs->mpi_cache_stats;
+	mpi->lasting->cache_is_on = mpi->cache.is_on;
+	mpi->lasting->use_coop_sends = knobs->mpi_coop_sends;
 	if (knobs->mpi_stats > 0)
 		stats_enable(mpi);
 	if (!mpi->cache.is_on && !knobs->silent && mpi->rank == 0)
@@ -74,7 +74,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	registry_init(&mpi->registry);
 	cache_init(mpi);
 	insertion_init(mpi);
-	tag_ranges_init(&mpi->tags);
+	mpi->lasting = mpi_lasting_of(node->lasting);
 	set_behaviour(mpi, knobs);
 	return mpi;
 }

@@ -12,11 +12,10 @@
 #include "mpi/comm.h"
 #include "mpi/engine.h"
 #include "mpi/insert.h"
-#include "mpi/policy.h"
+#include "mpi/mpi_lasting.h"
 #include "mpi/registry.h"
 #include "mpi/standstill.h"
 #include "mpi/stats.h"
-#include "mpi/tag_ranges.h"
 #include "mpi/watch.h"
 
 struct mpi {
@@ -27,18 +26,16 @@ struct mpi {
 	struct comm_table comms;
 	const void *last_comm; /* of the API, and its index: the usual look-up */
 	int last_comm_index;
-	void *api; /* the API's, see src/api/mpi_comm.c */
+	struct mpi_lasting *lasting; /* the rank's, longer-lived than this */
+	void *api;                     /* the API's, see src/api/mpi_comm.c */
 	struct engine engine;
 	struct registry registry;
 	struct cache cache;
-	struct policies policies;
 	struct insertion insertion;
 	struct stats stats;
-	struct tag_ranges tags;
 	struct standstill standstill;
 	/* Of the environment at init. */
 	int has_priorities;
-	int use_coop_sends;
 };
 
 /*

@@ -64,15 +64,16 @@ int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_desc
 	int choice;
 
 	if (policy == POLICY_CURRENT)
-		policy = mpi->policies.current;
-	if (!policy_exists(&mpi->policies, policy))
+		policy = mpi->lasting->policies.current;
+	if (!policy_exists(&mpi->lasting->policies, policy))
 		orr_die(mpi->rank,
 			"node selection policy %d is not registered; call "
 			"starpu_mpi_node_selection_register_policy() first, on all ranks",
 			policy);
 	if (policy == POLICY_MOST_R_DATA)
 		return policy_most_data(data, ndata);
-	choice = mpi->policies.funcs[policy](members->rank, members->size, data, ndata);
+	choice = mpi->lasting->policies.funcs[policy](members->rank, members->size, data,
+						       ndata);
 	if (choice < 0 || choice >= members->size)
 		orr_die(mpi->rank,
 			"node selection policy %d chose rank %d: expected 0 to %d",

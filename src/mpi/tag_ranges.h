@@ -4,10 +4,8 @@
 #define ORR_MPI_TAG_RANGES_H
 
 /*
- * tag_ranges.h - ranges of tags handed out to the parts of a program, first fit.
- *
- * The account is of the program, not of a life of the MPI layer, but as no data
- * outlive that, it starts anew with each.
+ * tag_ranges.h - ranges of tags handed out to the parts of a program, first fit..
+ * The account is of the program, not of a life of the MPI layer.
  */
 #include "plat/plat.h"
 

@@ -36,6 +36,7 @@
  *   struct plat_gate      see below; plat_gate_is_open(gate) looks without waiting.
  */
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/heap.h"
 
@@ -80,10 +81,14 @@ void plat_set_self(struct node *node);
 /* Where the process keeps its one struct world; NULL inside when there is none. */
 struct world **plat_world(void);
 
-/* True of the backend, before any node is open: does it simulate, and what is the time
- * on the clock of plat_now_s()? */
+/*
+ * True of the backend, before any node is open: does it simulate, what is the time on
+ * the clock of plat_now_s(), and which of the process's ranks is calling?  A seat is the
+ * same number whenever that rank calls from its main.
+ */
 int plat_is_simulated(void);
 double plat_clock_s(void);
+uint64_t plat_seat(void);
 
 /* ---- time ------------------------------------------------------------ */
 
@@ -97,7 +102,8 @@ struct plat_timer {
  * timer, zeroed but for fire, belongs to the backend until then.  Any thread. */
 void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s);
 
-/* Block the calling user thread for a time; simulated time in sim. */
+/* Block the calling user thread for a time; simulated time in sim.  plat is NULL while
+ * the caller has no node. */
 void plat_sleep(struct plat *plat, double seconds);
 
 /* ---- waiting --------------------------------------------------------- */

@@ -8,6 +8,11 @@ int plat_is_simulated(void)
 	return 0;
 }
 
+uint64_t plat_seat(void)
+{
+	return 0; /* One rank in a process. */
+}
+
 double plat_clock_s(void)
 {
 	return plat_now_s(NULL);

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/model.h"
+#include "core/lasting.h"
 #include "real/real.h"
 
 /*
@@ -153,7 +154,7 @@ int plat_execute(struct worker *worker, struct job *job)
 	const struct knobs *knobs = node_knobs(worker->node);
 	struct starpu_task *task = job->task, *previous = worker->current;
 	void (*kernel)(void **, void *) = worker_kernel(worker, job);
-	int timed = worker->node->profiling || task->cl->model;
+	int timed = worker->node->lasting->profiling || task->cl->model;
 	double start_s = timed ? plat_now_s(plat) : 0;
 
 	worker->current = task;

@@ -287,6 +287,10 @@ void plat_sleep(struct plat *plat, double seconds)
 	const int never = 0;
 	double end_s;
 
+	if (!plat) {
+		sg_actor_sleep_for(seconds);
+		return;
+	}
 	/* A kernel or callback cannot block; its worker is late instead. */
 	if (plat->sim->in_kernel) {
 		sim_charge_worker(plat, seconds);

@@ -40,6 +40,7 @@ void fake_stop(void)
 {
 	struct fake *fake = fake_get();
 
+	world_end();
 	heap_free(&fake->calendar);
 	while (fake->events)
 		fake_event_free(fake->events);
@@ -224,6 +225,11 @@ struct world **plat_world(void)
 int plat_is_simulated(void)
 {
 	return 0; /* Kernels run, and time is what the test makes it. */
+}
+
+uint64_t plat_seat(void)
+{
+	return the_fake ? (uint64_t)the_fake->selected : 0;
 }
 
 double plat_clock_s(void)

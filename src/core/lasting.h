@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_LASTING_H
+#define ORR_CORE_LASTING_H
+
+/*
+ * lasting.h - what the application sets and asks while its node is not open.
+ *
+ * One per rank, made on first use; they outlive all lives of the library, so what is
+ * set before starpu_init() holds in it, and what is asked after starpu_shutdown() is
+ * answered as of the last life.  Any thread may ask for them at any time; a value is
+ * read and written whole.
+ */
+#include <starpu.h>
+
+#include "plat/plat.h"
+
+struct early_tags;
+
+/* How many workers and memories there are; GPUs come first among the workers. */
+struct shape {
+	int ncpu_workers, ngpu_workers, nmemories;
+};
+
+struct lasting {
+	int default_sequential; /* of data registered from now on */
+	int profiling;
+	int next_interface_id; /* atomic; never repeats in a process */
+	int communication_tag; /* only kept */
+	struct shape shape;    /* of the life that is or was last */
+	struct orr_lock lock;  /* of the two below */
+	struct early_tags *early_tags, *early_tags_last;
+	/* What the MPI layer keeps between its lives, behind its struct; or NULL. */
+	void *mpi;
+	void (*free_mpi)(void *mpi);
+};
+
+/* Those of the calling rank. */
+struct lasting *lasting_get(void);
+void lasting_free(struct lasting *lasting);
+
+/*
+ * Explicit dependencies declared without a node: kept, and given to the next node
+ * when it opens.
+ */
+void lasting_declare_tags(struct lasting *lasting, starpu_tag_t id, unsigned ndeps,
+			   const starpu_tag_t *deps);
+void lasting_notify_tag(struct lasting *lasting, starpu_tag_t id);
+/* Forget what was notified, or all, for this tag. */
+void lasting_restart_tag(struct lasting *lasting, starpu_tag_t id);
+void lasting_remove_tag(struct lasting *lasting, starpu_tag_t id);
+void lasting_give_tags(struct lasting *lasting, struct node *node);
+
+#endif
