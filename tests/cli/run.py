@@ -108,8 +108,6 @@ def simulated(suite):
     suite.refuses("hostfile_with_unknown_host", "run", "--sim", SMALL, "-n", "1", "--hostfile",
                   suite.write("hosts", "node-0\nnowhere\n"), "./hello-sim",
                   says=["hosts:2", "no host nowhere", "node-0"])
-    suite.refuses("argument_with_blanks", "run", "--sim", SMALL, "-n", "1", "./hello-sim", "a b",
-                  says=['"a b"', "splits at blanks"])
     suite.refuses("script_in_simulation", "run", "--sim", SMALL, "-n", "1", ORRERY,
                   says=["not built for the simulation"])
     limits(suite)
