@@ -20,6 +20,7 @@ struct model_store {
 	struct orr_lock lock;      /* of the two lists */
 	struct model_file *files;
 	struct _starpu_perfmodel_state *states;
+	int told; /* that measurements cannot be saved */
 };
 
 struct model_store *model_store_new(const struct knobs *knobs)
@@ -71,13 +72,16 @@ static int try_directory(const char *dir, size_t length, const char *name, char 
 	return !access(path, F_OK);
 }
 
+/* The first of StarPU's places that exists: none is made, and there is no other. */
 static const char *home_directory(const struct knobs *knobs)
 {
-	if (*knobs->xdg_cache_home)
-		return knobs->xdg_cache_home;
-	if (*knobs->starpu_home)
-		return knobs->starpu_home;
-	return *knobs->home ? knobs->home : "/tmp";
+	const char *homes[] = {knobs->xdg_cache_home, knobs->starpu_home, knobs->home};
+	struct stat stat_of;
+
+	for (unsigned i = 0; i < sizeof(homes) / sizeof(homes[0]); i++)
+		if (*homes[i] && !stat(homes[i], &stat_of) && S_ISDIR(stat_of.st_mode))
+			return homes[i];
+	return NULL;
 }
 
 /* The first directory that has the file, in StarPU's order.  0 or -ENOENT. */
@@ -85,14 +89,16 @@ static int search_file(const struct knobs *knobs, const char *name, char *path)
 {
 	static const char installed[] = ORRERY_DATADIR "/perfmodels";
 	char dir[PATH_BYTES];
-	const char *at = knobs->perf_model_path;
+	const char *at = knobs->perf_model_path, *home = home_directory(knobs);
 
 	if (try_directory(knobs->perf_model_dir, strlen(knobs->perf_model_dir), name,
 			  path))
 		return 0;
-	snprintf(dir, sizeof dir, "%s/.starpu/sampling", home_directory(knobs));
-	if (try_directory(dir, strlen(dir), name, path))
-		return 0;
+	if (home) {
+		snprintf(dir, sizeof dir, "%s/.starpu/sampling", home);
+		if (try_directory(dir, strlen(dir), name, path))
+			return 0;
+	}
 	while (*at) {
 		size_t length = strcspn(at, ":,");
 
@@ -104,22 +110,75 @@ static int search_file(const struct knobs *knobs, const char *name, char *path)
 	return try_directory(installed, strlen(installed), name, path) ? 0 : -ENOENT;
 }
 
-/* Where a new file goes; its directories are made. */
-static void new_file_path(const struct knobs *knobs, const char *name, char *path)
+/*
+ * Make the directory path when make is set, and look at it.  Below one that everybody
+ * may write to (*shared), what somebody else has put is refused, and symbolic links are.
+ */
+static int enter_directory(const char *path, int make, int *shared)
 {
-	int n;
+	struct stat stat_of;
+
+	if (make && mkdir(path, 0777) < 0 && errno != EEXIST)
+		return -errno;
+	if (lstat(path, &stat_of) < 0)
+		return -errno;
+	if (*shared && S_ISLNK(stat_of.st_mode))
+		return -ELOOP;
+	if (*shared && stat_of.st_uid != geteuid() && stat_of.st_uid != 0)
+		return -EPERM;
+	if (S_ISLNK(stat_of.st_mode) && stat(path, &stat_of) < 0)
+		return -errno;
+	if (!S_ISDIR(stat_of.st_mode))
+		return -ENOTDIR;
+	*shared = (stat_of.st_mode & S_IWOTH) != 0;
+	return 0;
+}
+
+/* Where a new file goes; its directories are made, but no home.  0 or a reason. */
+static int new_file_path(const struct knobs *knobs, const char *name, char *path)
+{
+	const char *home = home_directory(knobs);
+	int n = 0, shared = 0, status = 0;
+	char *slash;
 
 	if (*knobs->perf_model_dir)
-		n = snprintf(path, PATH_BYTES, "%s/", knobs->perf_model_dir);
+		snprintf(path, PATH_BYTES, "%s/" CODELETS "%s", knobs->perf_model_dir,
+			 name);
+	else if (home)
+		n = snprintf(path, PATH_BYTES, "%s", home);
 	else
-		n = snprintf(path, PATH_BYTES, "%s/.starpu/sampling/",
-			     home_directory(knobs));
-	snprintf(path + n, PATH_BYTES - n, CODELETS "%s", name);
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		return -ENOENT;
+	if (n > 0)
+		snprintf(path + n, PATH_BYTES - n, "/.starpu/sampling/" CODELETS "%s",
+			 name);
+	for (slash = strchr(path + 1, '/'); slash && !status;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		mkdir(path, 0777); /* that it failed is told by who opens the file */
-		*slash = '/';
+		status = enter_directory(path, slash - path > n, &shared);
+		if (!status)
+			*slash = '/';
 	}
+	return status;
+}
+
+/* Once for all files: they go to the same place. */
+static void tell_unsaved(struct node *node, const char *path, int status)
+{
+	struct model_store *store = node->settings->models;
+
+	if (store->told)
+		return;
+	store->told = 1;
+	if (*path)
+		orr_complain(
+			node->rank,
+			"performance models: %s: %s: measurements are not saved; models "
+			"go to directories of your own only: set STARPU_PERF_MODEL_DIR",
+			path, strerror(-status));
+	else
+		orr_complain(node->rank, "performance models: HOME does not exist: "
+					 "measurements are not saved: set "
+					 "STARPU_PERF_MODEL_DIR to a directory");
 }
 
 /* Word number node->rank of STARPU_MPI_HOSTNAMES. */
@@ -210,12 +269,16 @@ static struct model_file *file_get(struct node *node, const char *name)
 
 static void file_save(struct node *node, struct model_file *file)
 {
-	char path[PATH_BYTES];
+	char path[PATH_BYTES] = "";
 
 	orr_lock(&file->lock);
 	if (file->dirty && file->name && (!file->status || file->status == -ENOENT)) {
-		new_file_path(node_knobs(node), file->name, path);
-		model_data_write(&file->data, path, node->rank);
+		int status = new_file_path(node_knobs(node), file->name, path);
+
+		if (status < 0)
+			tell_unsaved(node, path, status);
+		else
+			model_data_write(&file->data, path, node->rank);
 		file->dirty = 0;
 	}
 	orr_unlock(&file->lock);

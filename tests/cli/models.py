@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Where measured models go: to directories of the user's own, and to no other."""
+import os
+import subprocess
+import sys
+import tempfile
+
+from run import SRC, Suite, configured
+
+MEASURE = os.path.join(SRC, "tests", "cli", "measure.c")
+NOBODY = 65534
+
+
+def saved(directory):
+    """Names of the model files below a directory; links are not followed."""
+    return [name for _, _, names in os.walk(directory) for name in names
+            if name.startswith("measured.")]
+
+
+class Places:
+    def __init__(self, suite):
+        self.suite = suite
+        self.number = 0
+
+    def directory(self, mode=0o755):
+        self.number += 1
+        path = os.path.join(self.suite.directory, "place%d" % self.number)
+        os.mkdir(path)
+        os.chmod(path, mode)
+        return path
+
+    def check(self, claim, saved_in, says, **places):
+        """Run it with these variables only; saved_in: where a file must appear, or None."""
+        before = saved(tempfile.gettempdir()) if saved_in is None else []
+        env = {name: value for name, value in os.environ.items()
+               if name not in ("HOME", "XDG_CACHE_HOME", "STARPU_HOME", "STARPU_PERF_MODEL_DIR")}
+        env.update(places, STARPU_CALIBRATE="1", STARPU_HOSTNAME="here", STARPU_NCPU="1")
+        out = subprocess.run(["./measure"], cwd=self.suite.directory, env=env, timeout=60,
+                             capture_output=True, text=True)
+        good = out.returncode == 0 and says in out.stderr
+        if saved_in is None:
+            good = good and saved(tempfile.gettempdir()) == before
+        else:
+            good = good and saved(saved_in) == ["measured.here"] and "not saved" not in out.stderr
+        self.suite.verdict(claim, good, "status %d, %r" % (out.returncode, out.stderr))
+
+
+def run(suite):
+    places = Places(suite)
+    home = places.directory()
+    places.check("models_go_home", home, "", HOME=home)
+    cache, home = places.directory(), places.directory()
+    places.check("a_cache_comes_before_home", cache, "", XDG_CACHE_HOME=cache, HOME=home)
+    given = os.path.join(places.directory(), "a", "b")
+    places.check("a_given_directory_is_made", given, "", STARPU_PERF_MODEL_DIR=given)
+    missing = os.path.join(suite.directory, "nobody")
+    places.check("a_home_that_is_missing_is_not_made", None, "not saved", HOME=missing)
+    suite.verdict("it_is_still_missing", not os.path.exists(missing), missing)
+    places.check("without_a_home_nothing_is_saved", None, "STARPU_PERF_MODEL_DIR")
+    shared, target = places.directory(0o1777), places.directory()
+    os.symlink(target, os.path.join(shared, ".starpu"))
+    places.check("links_in_shared_directories_are_not_followed", None, "not saved", HOME=shared)
+    suite.verdict("nothing_lies_behind_the_link", not os.listdir(target), os.listdir(target))
+    home = places.directory()
+    os.symlink(places.directory(), os.path.join(home, ".starpu"))
+    places.check("links_of_the_user_are_followed", os.path.join(home, ".starpu", "sampling"), "",
+                 HOME=home)
+    if os.geteuid() == 0:
+        shared = places.directory(0o1777)
+        os.mkdir(os.path.join(shared, ".starpu"))
+        os.chown(os.path.join(shared, ".starpu"), NOBODY, NOBODY)
+        places.check("directories_of_others_are_not_entered", None, "not saved", HOME=shared)
+
+
+def main():
+    if not configured("mpi"):
+        return 77
+    with tempfile.TemporaryDirectory() as directory:
+        suite = Suite(directory)
+        suite.succeeds("cc_builds", "cc", MEASURE, "-o", "measure", says="", times=1)
+        run(suite)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
