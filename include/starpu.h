@@ -28,9 +28,13 @@
 #include <starpu_rand.h>
 #include <starpu_cublas.h>
 #include <starpu_cuda.h>
+#include <starpu_cusparse.h>
+#include <starpu_hip.h>
+#include <starpu_hipblas.h>
 #include <starpu_hash.h>
 #include <starpu_profiling.h>
 #include <starpu_driver.h>
+#include <starpu_fxt.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -140,6 +144,26 @@ void starpu_resume(void);
 
 /** 1 while paused; any thread. */
 int starpu_is_paused(void);
+
+/*
+ * Copies between memories in the background.  Each tells what the configuration asked
+ * for, 1 when they are disabled; 0 without an initialised library.  In simulation copies
+ * take their time in the background whatever is asked for.
+ */
+
+int starpu_asynchronous_copy_disabled(void);
+int starpu_asynchronous_cuda_copy_disabled(void);
+int starpu_asynchronous_hip_copy_disabled(void);
+int starpu_asynchronous_opencl_copy_disabled(void);
+int starpu_asynchronous_max_fpga_copy_disabled(void);
+int starpu_asynchronous_mpi_ms_copy_disabled(void);
+int starpu_asynchronous_tcpip_ms_copy_disabled(void);
+
+/** The same for the memory nodes of a kind; 0 for main memory and disks. */
+int starpu_asynchronous_copy_disabled_for(enum starpu_node_kind kind);
+
+/** Whether buffers may be mapped rather than copied: 0. */
+int starpu_map_enabled(void);
 
 /** Print workers and memory nodes. */
 void starpu_topology_print(FILE *f);

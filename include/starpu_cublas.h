@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * cuBLAS on the CUDA workers.  This build drives no CUDA device, so there is nothing to
- * set up on any worker; the functions exist so that programs need no conditional.
+ * cuBLAS on the workers that can use it.  Without such workers, as here, there is
+ * nothing to start: any thread may call these functions at any time.
  */
 
 #ifndef STARPU_CUBLAS_H
@@ -13,10 +13,10 @@
 extern "C" {
 #endif
 
-/** Initialise cuBLAS on every CUDA worker; blocking, from the application's threads. */
+/** Start cuBLAS on each worker that can use it: none. */
 void starpu_cublas_init(void);
 
-/** Undo starpu_cublas_init(); blocking, from the application's threads. */
+/** Undo starpu_cublas_init(). */
 void starpu_cublas_shutdown(void);
 
 #ifdef __cplusplus

@@ -24,6 +24,7 @@ extern "C" {
 #endif
 
 struct starpu_data_interface_ops;
+struct starpu_data_filter;
 
 /** A piece of data that the library follows over all memory nodes. */
 typedef struct _starpu_data_state *starpu_data_handle_t;

@@ -94,10 +94,13 @@ struct starpu_data_copy_methods {
 /**
  * Operations of one kind of data.  Mandatory: register_data_handle,
  * allocate_data_on_node, free_data_on_node, copy_methods, get_size, footprint,
- * compare, interface_size; pack_data and unpack_data to travel between nodes.
+ * interface_size; pack_data and unpack_data to travel between nodes.  The table must
+ * stay as it is while data of this kind are registered.
  */
 struct starpu_data_interface_ops {
-	/* Fill the interface of every memory node; pointers on home_node only. */
+	/* Fill the interface of every memory node, from
+	 * starpu_data_get_interface_on_node(), which are zero or what init() made of
+	 * them; pointers on home_node only. */
 	void (*register_data_handle)(starpu_data_handle_t handle, int home_node,
 				     void *data_interface);
 	void (*unregister_data_handle)(starpu_data_handle_t handle);
@@ -159,6 +162,12 @@ struct starpu_data_interface_ops {
  */
 void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
 			  void *data_interface, struct starpu_data_interface_ops *ops);
+
+/**
+ * Make a kind known before the first data of it: gives it a number when interfaceid is
+ * STARPU_UNKNOWN_INTERFACE_ID, as starpu_data_register() does.  Any time.
+ */
+void starpu_data_register_ops(struct starpu_data_interface_ops *ops);
 
 /** Register data of the kind and shape of handlesrc, without value or home. */
 void starpu_data_register_same(starpu_data_handle_t *handledst,
@@ -235,8 +244,11 @@ int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
 /** Allocate size bytes on a node with STARPU_MALLOC_ flags; 0 when there is no room. */
 uintptr_t starpu_malloc_on_node_flags(unsigned dst_node, size_t size, int flags);
 
-/** The same with the node's usual flags, PINNED and COUNT. */
+/** The same with the node's usual flags, initially PINNED and COUNT. */
 uintptr_t starpu_malloc_on_node(unsigned dst_node, size_t size);
+
+/** Set the usual flags of a node, before anything is allocated on it. */
+void starpu_malloc_on_node_set_default_flags(unsigned node, int flags);
 
 /** Free what starpu_malloc_on_node_flags gave; size and flags must be the same. */
 void starpu_free_on_node_flags(unsigned dst_node, uintptr_t addr, size_t size, int flags);
@@ -416,7 +428,11 @@ size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle);
 /** Register a handle without content. */
 void starpu_void_data_register(starpu_data_handle_t *handle);
 
-/** Operations of the predefined interfaces; constant. */
+/**
+ * Operations of the predefined interfaces.  The library never writes to them: a program
+ * may copy them, and change them or its copies, before it registers data with them.  In
+ * simulation all ranks share them.
+ */
 extern struct starpu_data_interface_ops starpu_interface_variable_ops;
 extern struct starpu_data_interface_ops starpu_interface_vector_ops;
 extern struct starpu_data_interface_ops starpu_interface_matrix_ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 
-/* Readers of the environment.  Any thread may call them, at any time. */
+/* Readers of the environment, which any thread may call at any time; copies of data. */
 
 #ifndef STARPU_HELPER_H
 #define STARPU_HELPER_H
@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 #include <starpu_config.h>
+#include <starpu_data.h>
 #include <starpu_util.h>
 
 #ifdef __cplusplus
@@ -85,6 +86,36 @@ static __starpu_inline float starpu_get_env_float_default(const char *str, float
  * as a task of its own; returns when all calls have ended.  Application's threads.  In
  * simulation the calls are made and take no time.
  */
+/**
+ * Submit a task that copies src_handle to dst_handle, of the same interface and shape,
+ * in its turn among the tasks on both.  With the same handle twice there is nothing to
+ * copy, and the callback is called at once.
+ *
+ * @param asynchronous   0: wait for the end; then not from tasks and callbacks
+ * @param callback_func  called with callback_arg after the copy; may be NULL
+ * @return 0; -ENODEV: no worker can execute it
+ */
+int starpu_data_cpy(starpu_data_handle_t dst_handle, starpu_data_handle_t src_handle,
+		    int asynchronous, void (*callback_func)(void *), void *callback_arg);
+
+/** The same with a priority for the task. */
+int starpu_data_cpy_priority(starpu_data_handle_t dst_handle,
+			     starpu_data_handle_t src_handle, int asynchronous,
+			     void (*callback_func)(void *), void *callback_arg,
+			     int priority);
+
+/**
+ * Give a handle with the value that src_handle has after the tasks submitted so far, for
+ * reading only: writing to it ends the process.  Calls without a write to src_handle
+ * between them share one duplicate.  Each result is unregistered as often as it was
+ * given.
+ *
+ * @param asynchronous  0: wait for the copy; then not from tasks and callbacks
+ * @return 0; -ENODEV: no worker can make the copy
+ */
+int starpu_data_dup_ro(starpu_data_handle_t *dst_handle, starpu_data_handle_t src_handle,
+		       int asynchronous);
+
 void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t where);
 
 /** The same; name is shown for the tasks. */

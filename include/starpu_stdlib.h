@@ -18,11 +18,11 @@ extern "C" {
 
 /** Fast for transfers to devices. */
 #define STARPU_MALLOC_PINNED ((1ULL) << 1)
-/** Count against the limit of the node. */
+/** Count against the limit of the node (STARPU_LIMIT_CPU_MEM for main memory). */
 #define STARPU_MALLOC_COUNT ((1ULL) << 2)
-/** With COUNT: fail rather than make room. */
+/** With COUNT: make no room first, and go over the limit when there is none. */
 #define STARPU_MALLOC_NORECLAIM ((1ULL) << 3)
-/** With COUNT: wait until there is room. */
+/** With COUNT: wait until there is room; not from tasks and callbacks. */
 #define STARPU_MEMORY_WAIT ((1ULL) << 4)
 /** With COUNT: go over the limit. */
 #define STARPU_MEMORY_OVERFLOW ((1ULL) << 5)
@@ -48,8 +48,14 @@ int starpu_free(void *A) STARPU_DEPRECATED;
 /** Free what starpu_malloc gave; dim must be its size. */
 int starpu_free_noflag(void *A, size_t dim);
 
-/** Allocate dim bytes of main memory; 0, or -ENOMEM with *A NULL. */
+/**
+ * Allocate dim bytes of main memory; 0, or -ENOMEM with *A NULL: the system has none, or
+ * they are counted and do not fit.
+ */
 int starpu_malloc_flags(void **A, size_t dim, int flags);
+
+/** Align what starpu_malloc gives from now on at least to a power of two; any time. */
+void starpu_malloc_set_align(size_t align);
 
 /** Free what starpu_malloc_flags gave; size and flags must be the same. */
 int starpu_free_flags(void *A, size_t dim, int flags);
@@ -66,8 +72,32 @@ starpu_ssize_t starpu_memory_get_total(unsigned node);
 /** Bytes left under the limit of a memory node, -1 when there is none. */
 starpu_ssize_t starpu_memory_get_available(unsigned node);
 
-/** Bytes counted on a memory node. */
+/** Bytes counted on a memory node; more than the limit when it was overrun. */
 size_t starpu_memory_get_used(unsigned node);
+
+/** The same over all memory nodes; -1 when one of them has no limit. */
+starpu_ssize_t starpu_memory_get_total_all_nodes(void);
+
+/** The same over all memory nodes; -1 when one of them has no limit. */
+starpu_ssize_t starpu_memory_get_available_all_nodes(void);
+
+/** The same over all memory nodes. */
+size_t starpu_memory_get_used_all_nodes(void);
+
+/**
+ * Count size bytes on a memory node, without allocating them.
+ *
+ * @param flags  STARPU_MEMORY_WAIT: block until they fit; STARPU_MEMORY_OVERFLOW: count
+ *               them anyway; 0: neither
+ * @return 0; -ENOMEM: they do not fit, and are not counted
+ */
+int starpu_memory_allocate(unsigned node, size_t size, int flags);
+
+/** Count size bytes less on a memory node; those who wait for room may go on. */
+void starpu_memory_deallocate(unsigned node, size_t size);
+
+/** Block until size bytes would fit on a memory node. */
+void starpu_memory_wait_available(unsigned node, size_t size);
 
 /** Let the calling thread sleep, in seconds; virtual time in simulation;
  * any time. */

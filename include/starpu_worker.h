@@ -187,6 +187,59 @@ unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_
 /** "CPU", "CUDA", ...; "unknown" for a number that is no type. */
 const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type);
 
+/** "CPU", "CUDA", "OPENCL", ... as in names of variables; "UNKNOWN" for no type. */
+const char *starpu_worker_get_type_as_env_var(enum starpu_worker_archtype type);
+
+/** The type that either of the two above names, STARPU_UNKNOWN_WORKER for none. */
+enum starpu_worker_archtype starpu_worker_get_type_from_string(const char *type);
+
+/** Whether a number is a type of worker. */
+unsigned starpu_worker_archtype_is_valid(enum starpu_worker_archtype type);
+
+/** The type of a mask of one bit, such as STARPU_CPU; any other ends the process. */
+enum starpu_worker_archtype starpu_arch_mask_to_worker_archtype(unsigned mask);
+
+/** Print the names of all workers, one a line. */
+void starpu_worker_display_all(FILE *output);
+
+/** Print the names of the workers of a type, one a line. */
+void starpu_worker_display_names(FILE *output, enum starpu_worker_archtype type);
+
+/** Print how many workers of a type there are. */
+void starpu_worker_display_count(FILE *output, enum starpu_worker_archtype type);
+
+/** Wait until all workers run: they do once the library is initialised. */
+void starpu_worker_wait_for_initialisation(void);
+
+/*
+ * Workers made of several workers: none, a task runs on one.  Any time.
+ */
+
+/** How many there are: 0. */
+unsigned starpu_combined_worker_get_count(void);
+
+/** Whether id is one: 0. */
+unsigned starpu_worker_is_combined_worker(int id);
+
+/** The one that the calling task runs on: -1. */
+int starpu_combined_worker_get_id(void);
+
+/** Of how many workers it is made: 1. */
+int starpu_combined_worker_get_size(void);
+
+/** Which of them the calling worker is: 0. */
+int starpu_combined_worker_get_rank(void);
+
+/** The workers of one: -EINVAL, there is none. */
+int starpu_combined_worker_get_description(int workerid, int *worker_size,
+					   int **combined_workerid);
+
+/** Whether a worker waits for the others of a parallel task: 0. */
+unsigned starpu_worker_is_blocked_in_parallel(int workerid);
+
+/** Whether a worker follows another one in a parallel task: 0. */
+unsigned starpu_worker_is_slave_somewhere(int workerid);
+
 /*
  * Memory nodes
  */
@@ -208,6 +261,32 @@ unsigned starpu_memory_nodes_get_count_by_kind(enum starpu_node_kind kind);
 
 /** Kind of memory node node. */
 enum starpu_node_kind starpu_node_get_kind(unsigned node);
+
+/** Number of the memory node's device within its kind. */
+int starpu_memory_node_get_devid(unsigned node);
+
+/**
+ * Write the numbers of the memory nodes of a kind.
+ *
+ * @return how many; (unsigned)-ERANGE: there are more than maxsize
+ */
+unsigned starpu_memory_node_get_ids_by_type(enum starpu_node_kind kind,
+					    unsigned *memory_nodes_ids, unsigned maxsize);
+
+/** Type of the workers that compute from a kind of memory; STARPU_UNKNOWN_WORKER: none.
+ */
+enum starpu_worker_archtype
+starpu_memory_node_get_worker_archtype(enum starpu_node_kind node_kind);
+
+/** Kind of the memory that a type of worker computes from; STARPU_UNUSED: no type. */
+enum starpu_node_kind
+starpu_worker_get_memory_node_kind(enum starpu_worker_archtype type);
+
+/** Memory node of the main memory that the system numbers osid; -1: there is none. */
+int starpu_memory_nodes_numa_id_to_devid(int osid);
+
+/** How the system numbers the main memory of memory node id; -1: it is none. */
+int starpu_memory_nodes_numa_devid_to_id(unsigned id);
 
 /** Write the node's name ("NUMA 0", "CUDA 1"); return its length as snprintf does. */
 int starpu_memory_node_get_name(unsigned node, char *name, size_t size);

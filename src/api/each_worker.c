@@ -68,14 +68,3 @@ void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t whe
 {
 	starpu_execute_on_each_worker_ex(func, arg, where, "execute_on_all_wrapper");
 }
-
-/* There is no CUDA device to initialise, on any worker of any flavour. */
-void starpu_cublas_init(void)
-{
-	api_node(__func__);
-}
-
-void starpu_cublas_shutdown(void)
-{
-	api_node(__func__);
-}

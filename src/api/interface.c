@@ -31,14 +31,19 @@ static void check_given(const struct node *node, const char *func, int home,
 			func, home);
 }
 
+void starpu_data_register_ops(struct starpu_data_interface_ops *ops)
+{
+	if (ops->interfaceid == STARPU_UNKNOWN_INTERFACE_ID)
+		ops->interfaceid = (enum starpu_data_interface_id)
+			starpu_data_interface_get_next_id();
+}
+
 void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
 			  void *data_interface, struct starpu_data_interface_ops *ops)
 {
 	struct node *node = api_node(__func__);
 
-	if (ops->interfaceid == STARPU_UNKNOWN_INTERFACE_ID)
-		ops->interfaceid = (enum starpu_data_interface_id)
-			starpu_data_interface_get_next_id();
+	starpu_data_register_ops(ops);
 	*handleptr = data_register(node, check_home(node, __func__, home_node),
 				   data_interface, ops);
 }
@@ -128,18 +133,10 @@ void starpu_void_data_register(starpu_data_handle_t *handle)
 void starpu_data_register_same(starpu_data_handle_t *handledst,
 			       starpu_data_handle_t handlesrc)
 {
-	char interface[256];
 	struct node *node = api_node(__func__);
 
 	api_check_handle(node, __func__, handlesrc);
-	if (!interface_is_ours(handlesrc->ops)) {
-		*handledst =
-			data_register(node, -1, handlesrc->interface, handlesrc->ops);
-		return;
-	}
-	ORR_ASSERT(handlesrc->ops->interface_size <= sizeof(interface));
-	interface_clone(handlesrc->ops, interface, handlesrc->interface);
-	*handledst = data_register(node, -1, interface, handlesrc->ops);
+	*handledst = data_register(node, -1, handlesrc->interface, handlesrc->ops);
 }
 
 int starpu_data_interface_get_next_id(void)
@@ -151,12 +148,12 @@ int starpu_data_interface_get_next_id(void)
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
 {
-	struct copy_state *copy;
+	void *interface;
 
 	orr_lock(&handle->lock);
-	copy = data_copy(handle, memory_node);
+	interface = data_interface(handle, memory_node);
 	orr_unlock(&handle->lock);
-	return copy->interface;
+	return interface;
 }
 
 enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t handle)
@@ -204,9 +201,26 @@ void *starpu_data_get_local_ptr(starpu_data_handle_t handle)
 					     starpu_worker_get_local_memory_node());
 }
 
+/* Its own number or that in its struct says what an interface is; a copied and changed
+ * table of operations may have another one. */
+static void *interface_of(const char *func, starpu_data_handle_t handle,
+			  enum starpu_data_interface_id id, const char *kind)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+	char what[128];
+
+	if (ops->interfaceid != id &&
+	    (ops->interface_size < sizeof(id) ||
+	     *(enum starpu_data_interface_id *)handle->interface != id))
+		orr_die(handle->node->rank, "%s: %s is no %s but of interface %s", func,
+			data_describe(handle, what, sizeof(what)), kind,
+			ops->name ? ops->name : "(without a name)");
+	return handle->interface;
+}
+
 #define INTERFACE_OF(handle, kind, KIND)                                                 \
-	(ORR_ASSERT((handle)->ops == &starpu_interface_##kind##_ops),                    \
-	 (struct starpu_##kind##_interface *)(handle)->interface)
+	((struct starpu_##kind##_interface *)interface_of(                               \
+		__func__, handle, STARPU_##KIND##_INTERFACE_ID, #kind))
 
 size_t starpu_variable_get_elemsize(starpu_data_handle_t handle)
 {

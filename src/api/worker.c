@@ -217,28 +217,6 @@ unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_
 	return (where & STARPU_WORKER_TO_MASK(worker_type)) != 0;
 }
 
-const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type)
-{
-	switch (type) {
-	case STARPU_CPU_WORKER:
-		return "CPU";
-	case STARPU_CUDA_WORKER:
-		return "CUDA";
-	case STARPU_OPENCL_WORKER:
-		return "OpenCL";
-	case STARPU_MAX_FPGA_WORKER:
-		return "FPGA";
-	case STARPU_MPI_MS_WORKER:
-		return "MPI_MS";
-	case STARPU_TCPIP_MS_WORKER:
-		return "TCPIP_MS";
-	case STARPU_HIP_WORKER:
-		return "HIP";
-	default:
-		return "unknown";
-	}
-}
-
 /* ---- memories -------------------------------------------------------- */
 
 unsigned starpu_worker_get_local_memory_node(void)

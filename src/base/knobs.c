@@ -98,6 +98,8 @@ static const struct knob knob_table[] = {
 	TEXT("ORRERY_TRACE", trace, "simulation: CSV file of node utilisation over time"),
 	TEXT("ORRERY_TRANSPORT", transport,
 	     "simulation: routes (default), mpi, flows or none"),
+	NUMBER("STARPU_LIMIT_CPU_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
+	       "main memory that may be allocated through the library"),
 	NUMBER("STARPU_LIMIT_CUDA_MEM", "MiB", limit_cuda_mem_mib, -1, 0, MANY,
 	       "memory used on each GPU"),
 	SWITCH("STARPU_SIMGRID_TRANSFER_COST", transfer_cost, 1,

@@ -32,7 +32,7 @@ struct knobs {
 	char mpi_hostnames[KNOB_TEXT_BYTES];
 	int homogeneous_cpu, homogeneous_cuda;
 	/* Simulation. */
-	int simgrid, execute, progress, limit_cuda_mem_mib;
+	int simgrid, execute, progress, limit_cuda_mem_mib, limit_cpu_mem_mib;
 	int transfer_cost, submit_cost, push_cost;
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	char transport[KNOB_TEXT_BYTES], trace[KNOB_TEXT_BYTES];

@@ -442,10 +442,7 @@ static struct copy_state *scratch_copy(starpu_data_handle_t datum, unsigned memo
 	copy->datum = datum;
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
-	if (interface_is_ours(datum->ops))
-		interface_clone(datum->ops, copy->interface, datum->interface);
-	else
-		memcpy(copy->interface, datum->interface, datum->ops->interface_size);
+	data_fill_interface(datum, copy->interface);
 	return copy;
 }
 

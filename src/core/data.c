@@ -8,28 +8,26 @@
 
 #include "base/check.h"
 #include "core/coherency.h"
+#include "core/duplicate.h"
 #include "core/interfaces.h"
 #include "core/lasting.h"
 
 /* Sizes of interfaces served by pools, in steps; larger ones come from orr_alloc(). */
 enum { DATA_POOL_STEP = 32, DATA_POOLS = 8 };
 
-static int pool_index(const struct starpu_data_interface_ops *ops)
+static int pool_index(size_t bytes)
 {
-	size_t index = (ops->interface_size + DATA_POOL_STEP - 1) / DATA_POOL_STEP;
+	size_t index = (bytes + DATA_POOL_STEP - 1) / DATA_POOL_STEP;
 
 	return index < DATA_POOLS ? (int)index : -1;
 }
 
-static starpu_data_handle_t new_state(struct node *node,
-				      const struct starpu_data_interface_ops *ops)
+static starpu_data_handle_t new_state(struct node *node, int index, size_t bytes)
 {
-	int index = pool_index(ops);
-	size_t bytes = sizeof(struct _starpu_data_state) + ops->interface_size;
 	starpu_data_handle_t handle;
 
 	if (index < 0)
-		return orr_alloc(bytes);
+		return orr_alloc(sizeof(*handle) + bytes);
 	orr_lock(&node->pool_lock);
 	if (!node->datum_pools[index].object_bytes) {
 		pool_init(&node->datum_pools[index],
@@ -41,28 +39,98 @@ static starpu_data_handle_t new_state(struct node *node,
 	return handle;
 }
 
+/* ---- structs of the application's interfaces ------------------------- */
+
+/* From one struct to the next, as strict as memory from malloc(). */
+static size_t slot_bytes(const struct starpu_data_interface_ops *ops)
+{
+	return (ops->interface_size + 15) & ~(size_t)15;
+}
+
+static char *image_of(starpu_data_handle_t handle)
+{
+	return (char *)(handle + 1) + slot_bytes(handle->ops);
+}
+
+/* Keep what register_data_handle() wrote: slots has a struct for each memory. */
+static void keep_slots(starpu_data_handle_t handle, const char *slots)
+{
+	size_t bytes = handle->ops->interface_size, step = slot_bytes(handle->ops);
+	unsigned other = NODE_MAX_MEMORIES - 1;
+
+	memcpy(handle + 1, slots, bytes);
+	if ((int)other == handle->home)
+		other--;
+	memcpy(image_of(handle), slots + other * step, bytes);
+	for (unsigned i = 1; i < (unsigned)handle->node->nmemories; i++)
+		if ((int)i == handle->home ||
+		    memcmp(slots + i * step, image_of(handle), bytes) != 0)
+			memcpy(data_copy(handle, i)->interface, slots + i * step, bytes);
+}
+
+static void register_slots(starpu_data_handle_t handle, int home, void *interface)
+{
+	struct starpu_data_interface_ops *ops = handle->ops;
+	char *slots = orr_alloc(NODE_MAX_MEMORIES * slot_bytes(ops));
+
+	if (ops->init)
+		for (unsigned i = 0; i < NODE_MAX_MEMORIES; i++)
+			ops->init(slots + i * slot_bytes(ops));
+	handle->interface = slots;
+	handle->flags |= DATUM_REGISTERING;
+	ops->register_data_handle(handle, home, interface);
+	handle->flags &= ~(unsigned)DATUM_REGISTERING;
+	handle->flags |= DATUM_IMAGE;
+	handle->interface = handle + 1;
+	keep_slots(handle, slots);
+	free(slots);
+}
+
+void *data_interface(starpu_data_handle_t handle, unsigned memory)
+{
+	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
+	if (handle->flags & DATUM_REGISTERING)
+		return (char *)handle->interface + memory * slot_bytes(handle->ops);
+	return data_copy(handle, memory)->interface;
+}
+
+void data_fill_interface(starpu_data_handle_t handle, void *to)
+{
+	size_t bytes = handle->ops->interface_size;
+
+	if (handle->flags & DATUM_IMAGE)
+		memcpy(to, image_of(handle), bytes);
+	else
+		interface_copy_shape(to, handle->interface, bytes);
+}
+
+/* ---- life ------------------------------------------------------------ */
+
 starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
 				   struct starpu_data_interface_ops *ops)
 {
-	starpu_data_handle_t handle = new_state(node, ops);
+	int is_plain = interface_is_plain(ops);
+	size_t bytes = is_plain ? ops->interface_size : 2 * slot_bytes(ops);
+	int pool = pool_index(bytes);
+	starpu_data_handle_t handle = new_state(node, pool, bytes);
 
 	*handle = (struct _starpu_data_state){.ops = ops,
 					      .tag = -1,
 					      .owner = -1,
 					      .home = (signed char)home,
+					      .pool = (signed char)pool,
 					      .node = node};
 	handle->flags = node->lasting->default_sequential ? DATUM_SEQUENTIAL : 0;
 	handle->interface = handle + 1;
 	if (home == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
 	orr_lock_init(&handle->lock);
-	if (interface_is_ours(ops)) {
-		if (ops->interface_size)
-			memcpy(handle + 1, interface, ops->interface_size);
-	} else {
-		memset(handle + 1, 0, ops->interface_size);
-		ops->register_data_handle(handle, home, (void *)interface);
-	}
+	if (!is_plain)
+		register_slots(handle, home, (void *)interface);
+	else if (home < 0)
+		interface_copy_shape(handle + 1, interface, bytes);
+	else if (bytes)
+		memcpy(handle + 1, interface, bytes);
 	return handle;
 }
 
@@ -98,7 +166,9 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 	if (handle->home > STARPU_MAIN_RAM) {
 		struct copy_state *copy = data_copy(handle, (unsigned)handle->home);
 
-		memcpy(copy->interface, handle->interface, handle->ops->interface_size);
+		if (!(handle->flags & DATUM_IMAGE))
+			memcpy(copy->interface, handle->interface,
+			       handle->ops->interface_size);
 		copy->allocated = 1;
 		copy->room = ROOM_USERS;
 	}
@@ -139,10 +209,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	copy->datum = handle;
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
-	if (interface_is_ours(handle->ops))
-		interface_clone(handle->ops, copy->interface, handle->interface);
-	else if (handle->ops->init)
-		handle->ops->init(copy->interface);
+	data_fill_interface(handle, copy->interface);
 	data_extra(handle)->copies[memory] = copy;
 	return copy;
 }
@@ -162,6 +229,7 @@ void data_free(struct node *node, starpu_data_handle_t handle)
 	struct data_body *body = handle->body;
 
 	ORR_ASSERT(!body || body->npending == 0);
+	duplicate_forget(handle);
 	if (node->on_unregister)
 		node->on_unregister(node, handle);
 	if (!body || coherency_retire(handle, NULL))
@@ -171,7 +239,7 @@ void data_free(struct node *node, starpu_data_handle_t handle)
 void data_free_now(struct node *node, starpu_data_handle_t handle)
 {
 	struct data_body *body = handle->body;
-	int index = pool_index(handle->ops);
+	int index = handle->pool;
 
 	if (handle->ops->unregister_data_handle)
 		handle->ops->unregister_data_handle(handle);

@@ -20,13 +20,17 @@
 
 /* Changed with the handle locked; submitting threads may read them without. */
 enum datum_flag {
-	DATUM_MPI = 1 << 0,        /* has been given to starpu_mpi_data_register() */
-	DATUM_RECEIVED = 1 << 1,   /* cache: we hold a copy of another rank's datum */
-	DATUM_SENT = 1 << 2,       /* cache: sent is not empty */
-	DATUM_SEQUENTIAL = 1 << 3, /* accesses take their turn */
-	DATUM_TAGGED = 1 << 4,     /* tag is in the MPI layer's table */
-	DATUM_DYING = 1 << 5,      /* unregister_submit() has been called */
-	DATUM_USER_MEMORY = 1 << 7 /* the copy in main memory is the application's */
+	DATUM_MPI = 1 << 0,         /* has been given to starpu_mpi_data_register() */
+	DATUM_RECEIVED = 1 << 1,    /* cache: we hold a copy of another rank's datum */
+	DATUM_SENT = 1 << 2,        /* cache: sent is not empty */
+	DATUM_SEQUENTIAL = 1 << 3,  /* accesses take their turn */
+	DATUM_TAGGED = 1 << 4,      /* tag is in the MPI layer's table */
+	DATUM_DYING = 1 << 5,       /* unregister_submit() has been called */
+	DATUM_IMAGE = 1 << 6,       /* see data_register() */
+	DATUM_USER_MEMORY = 1 << 7, /* the copy in main memory is the application's */
+	DATUM_READ_ONLY = 1 << 9,   /* a duplicate: see core/duplicate.h */
+	DATUM_DUPLICATED = 1 << 10, /* may have a current duplicate */
+	DATUM_REGISTERING = 1 << 8  /* inside register_data_handle() */
 };
 
 enum turn { TURN_NONE, TURN_READ, TURN_WRITE, TURN_COMMUTE };
@@ -65,6 +69,9 @@ struct data_extra {
 	void *user_data, *sched_data;
 	char *name;
 	int ndimensions, dimensions[5];
+	/* See core/duplicate.h. */
+	starpu_data_handle_t duplicate, duplicate_of;
+	int nshares; /* holders of a read-only datum beyond the first */
 };
 
 /* Accesses that wait for exclusion, linked by next. */
@@ -118,6 +125,7 @@ struct _starpu_data_state {
 	unsigned flags;         /* enum datum_flag */
 	short comm;             /* index in the MPI layer's table */
 	signed char home;       /* memory node of the user's buffer, or -1 */
+	signed char pool;       /* index in node->datum_pools, or -1 */
 	struct orr_lock lock;
 };
 
@@ -131,7 +139,11 @@ static inline struct data_body *data_body(starpu_data_handle_t handle)
 	return body ? body : data_make_body(handle);
 }
 
-/* Register: copies interface (ops->interface_size bytes), fills all memories. */
+/*
+ * Register.  Copies interface (ops->interface_size bytes) when it is plain, or lets the
+ * application's register_data_handle() fill the structs of all memories; of these the
+ * main memory's is kept, and an image of what another one, without the value, begins as.
+ */
 starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
 				   struct starpu_data_interface_ops *ops);
 /* No access is pending.  Frees all copies but the user's own memory; what an eviction
@@ -143,6 +155,10 @@ struct data_extra *data_extra(starpu_data_handle_t handle);
 /* The copy in a memory, made when it did not exist (not allocated, not valid); outside
  * of main memory the datum is locked. */
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory);
+/* The struct of a memory, also while register_data_handle() runs; locks as above. */
+void *data_interface(starpu_data_handle_t handle, unsigned memory);
+/* Make to what the struct of a memory that never had the value is. */
+void data_fill_interface(starpu_data_handle_t handle, void *to);
 static inline unsigned memory_bit(unsigned memory)
 {
 	return 1u << memory;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/callback.h"
 #include "core/coherency.h"
+#include "core/duplicate.h"
 #include "core/room.h"
 #include "core/wait.h"
 
@@ -38,7 +38,7 @@ static void held_acquired(struct acquire *acquire)
 {
 	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
 	starpu_data_handle_t handle = held->handle;
-	struct node *node = handle->node;
+	struct plat *plat = handle->node->plat;
 	struct plat_gate *gate = held->gate;
 	void (*callback)(void *) = held->callback;
 	void *arg = held->arg;
@@ -48,9 +48,9 @@ static void held_acquired(struct acquire *acquire)
 	data_body(handle)->held = held;
 	orr_unlock(&handle->lock);
 	if (callback)
-		callback_call(node, NULL, callback, arg);
+		callback(arg);
 	if (gate)
-		plat_gate_open(node->plat, gate);
+		plat_gate_open(plat, gate);
 }
 
 int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
@@ -199,6 +199,8 @@ void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle)
 
 void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 {
+	if (duplicate_drop(handle))
+		return;
 	orr_lock(&handle->lock);
 	handle->flags |= DATUM_DYING;
 	orr_unlock(&handle->lock);
@@ -225,6 +227,8 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	struct plat_gate gate;
 	int pending, there;
 
+	if (duplicate_drop(handle))
+		return;
 	/* Whether there is a value is known when the writers are done. */
 	orr_lock(&handle->lock);
 	pending = body && body->npending;

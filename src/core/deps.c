@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/duplicate.h"
 #include "core/exclusion.h"
 
 enum { DEPS_FEW = 16 }; /* so many are sorted by insertion */
@@ -61,6 +62,8 @@ static void enqueue(struct access *access)
 	struct data_body *body = data_body(access->datum);
 	enum turn turn = turn_of(access);
 
+	if (access_writes(access))
+		duplicate_on_write(access->datum);
 	body->npending++;
 	if (!takes_turn(access)) {
 		must_exclude(access);
@@ -221,6 +224,8 @@ int deps_try(struct job *job, struct ready *ready)
 	int free = 0;
 
 	orr_lock(&access->datum->lock);
+	if (access_writes(access))
+		duplicate_on_write(access->datum);
 	if (!takes_turn(access) || (!body->waiting && may_join(body, turn))) {
 		if (!exclusion_allows(body, access))
 			exclusion_settle(body, ready);

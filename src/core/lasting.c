@@ -25,6 +25,7 @@ static struct lasting *lasting_new(void)
 
 	lasting->default_sequential = 1;
 	lasting->next_interface_id = STARPU_MAX_INTERFACE_ID;
+	lasting->malloc_align = sizeof(void *);
 	lasting->communication_tag = DEFAULT_COMMUNICATION_TAG;
 	orr_lock_init(&lasting->lock);
 	return lasting;
@@ -78,7 +79,7 @@ static void keep(struct lasting *lasting, struct early_tags *call)
 }
 
 void lasting_declare_tags(struct lasting *lasting, starpu_tag_t id, unsigned ndeps,
-			   const starpu_tag_t *deps)
+			  const starpu_tag_t *deps)
 {
 	struct early_tags *call;
 

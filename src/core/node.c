@@ -149,6 +149,14 @@ static int count_gpus(const struct node *node)
 
 /* ---- memories and workers -------------------------------------------- */
 
+/* 0: as much as the system gives. */
+static size_t main_limit(const struct node *node)
+{
+	int mib = node_knobs(node)->limit_cpu_mem_mib;
+
+	return mib > 0 ? (size_t)mib << 20 : 0;
+}
+
 static void open_memories(struct node *node)
 {
 	double limit = node->machine->gpu_memory_bytes;
@@ -163,7 +171,8 @@ static void open_memories(struct node *node)
 
 		memory->kind = i == 0 ? STARPU_CPU_RAM : STARPU_CUDA_RAM;
 		memory->devid = i == 0 ? 0 : i - 1;
-		memory->capacity_bytes = i == 0 ? 0 : (size_t)limit;
+		memory->capacity_bytes = i == 0 ? main_limit(node) : (size_t)limit;
+		memory->default_flags = (int)(STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
 		orr_lock_init(&memory->lock);
 	}
 }
@@ -176,7 +185,6 @@ static void open_worker(struct node *node, int id)
 	int shared = is_gpu ? knobs->homogeneous_cuda : knobs->homogeneous_cpu;
 
 	worker->node = node;
-	worker->caller.worker = worker;
 	worker->id = id;
 	worker->type = is_gpu ? STARPU_CUDA_WORKER : STARPU_CPU_WORKER;
 	worker->devid = is_gpu ? id : id - node->ngpu_workers;
@@ -214,7 +222,8 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->wait_lock);
 	orr_lock_init(&node->waits_lock);
 	list_init(&node->waits);
-	orr_lock_init(&node->links_lock);
+	orr_lock_init(&node->tags_lock);
+	orr_lock_init(&node->duplicates_lock);
 	pool_init(&node->job_pool, sizeof(struct job));
 	pool_init(&node->body_pool, sizeof(struct data_body));
 }
@@ -224,8 +233,6 @@ static void free_pools(struct node *node)
 	pool_free(&node->job_pool);
 	pool_free(&node->task_pool);
 	pool_free(&node->body_pool);
-	pool_free(&node->link_pool);
-	pool_free(&node->point_pool);
 	for (int i = 0; i < 8; i++)
 		pool_free(&node->datum_pools[i]);
 }
@@ -238,8 +245,8 @@ static void begin_life(struct node *node)
 	if (node_knobs(node)->profiling)
 		lasting->profiling = 1;
 	lasting->shape = (struct shape){.ncpu_workers = node->ncpu_workers,
-					 .ngpu_workers = node->ngpu_workers,
-					 .nmemories = node->nmemories};
+					.ngpu_workers = node->ngpu_workers,
+					.nmemories = node->nmemories};
 	lasting_give_tags(lasting, node);
 }
 
@@ -304,6 +311,7 @@ void node_close(struct node *node)
 	free_pools(node);
 	settings_leave(node->world, node->settings);
 	world_leave(node->world);
+	free(node->copy_codelet);
 	free(node);
 }
 

@@ -60,6 +60,8 @@ struct memory {
 	struct copy_state *oldest, *newest; /* idle copies, least recently used first */
 	struct job *waiting, *waiting_last; /* for room, in order */
 	int serving; /* room_serve() is at work; 2: and is to look again */
+	int default_flags; /* of starpu_malloc_on_node() */
+	struct budget_waiter *budget_waiters; /* first come, first served */
 };
 
 /* See core/watchdog.h; written by one waiting thread at a time, but for the flag. */
@@ -78,7 +80,9 @@ struct node {
 	const struct plat_machine *machine;
 	int rank, size; /* 0 of 1 until the MPI layer knows better */
 	struct starpu_conf conf;
-	int ninit;               /* nested starpu_init() */
+	int ninit;                           /* nested starpu_init() */
+	struct starpu_codelet *copy_codelet; /* of core/duplicate.c, made on first use */
+	struct orr_lock duplicates_lock;
 	struct lasting *lasting; /* the rank's, longer-lived than the node */
 
 	struct worker *workers; /* accelerators first, as in StarPU */
@@ -93,7 +97,8 @@ struct node {
 	/* Tasks and acquisitions, counted from submission to termination. */
 	int nsubmitted;
 	int nblocked;                 /* of these, waiting for turns or predecessors */
-	uint64_t tasks_submitted;     /* atomic; the last job's id */
+	int next_job_id;              /* atomic */
+	int tasks_submitted;          /* atomic */
 	unsigned long tasks_inserted; /* by the MPI layer, on any rank */
 	unsigned long uncalibrated_tasks; /* simulated by the roofline */
 	double last_end_s;                /* simulation: date of the last task's end */
@@ -114,10 +119,8 @@ struct node {
 
 	struct orr_lock pool_lock;
 	struct pool job_pool, task_pool, body_pool, datum_pools[8];
-	struct table tags;          /* explicit tags (starpu_tag_t) to struct tag */
-	struct orr_lock links_lock; /* of the tags, and of all that links.h knows */
-	struct pool link_pool, point_pool;
-	uint64_t wave;          /* changes with each arrival at a tag */
+	struct table tags; /* explicit tags (starpu_tag_t) to struct tag */
+	struct orr_lock tags_lock;
 	struct list *data_head; /* unused unless statistics want all data */
 
 	struct mpi *mpi; /* the MPI layer's state, NULL without it */

@@ -498,7 +498,8 @@ int room_fits(struct node *node, unsigned memory, size_t bytes)
 {
 	size_t capacity = node->memories[memory].capacity_bytes;
 
-	return !capacity || bytes <= capacity;
+	/* Of main memory the limit is checked when it is allocated: see core/budget.h. */
+	return memory == STARPU_MAIN_RAM || !capacity || bytes <= capacity;
 }
 
 static void wait_in_line(struct memory *memory, struct job *job)

@@ -29,7 +29,7 @@ struct worker {
 	int load;             /* tasks pushed to this worker's own queue, about */
 	struct orr_lock lock; /* of the queue of tasks bound to this worker */
 	struct job *bound_first, *bound_last;
-	struct plat_caller caller; /* what its thread does */
+	struct starpu_task *current; /* in its kernel or callbacks */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
 	unsigned long executed;

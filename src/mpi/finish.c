@@ -3,7 +3,6 @@
 #include "mpi/finish.h"
 
 #include "base/check.h"
-#include "core/callback.h"
 #include "core/wait.h"
 #include "mpi/mpi.h"
 
@@ -158,7 +157,7 @@ static int run_callbacks(struct mpi *mpi)
 
 	while (orr_load_ptr((void **)(void *)&engine->callbacks) &&
 	       (request = next_callback(engine))) {
-		callback_call(mpi->node, NULL, request->callback, request->arg);
+		request->callback(request->arg);
 		orr_lock(&engine->lock);
 		engine->is_calling = 0;
 		orr_unlock(&engine->lock);

@@ -28,9 +28,7 @@ static int in_place(struct payload *payload, starpu_data_handle_t handle)
 	struct net_layout *layout = &payload->layout;
 
 	memset(payload, 0, sizeof(*payload));
-	if (!interface_layout(handle, STARPU_MAIN_RAM, &layout->base,
-			      &layout->block_bytes, &layout->nblocks,
-			      &layout->stride_bytes)) {
+	if (!interface_layout(handle, STARPU_MAIN_RAM, layout)) {
 		payload->is_packed = 1;
 		return 0;
 	}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* CUDA is not offered: STARPU_USE_CUDA is never defined, and this file declares nothing.
+ */
+
+#ifndef STARPU_CUBLAS_V2_H
+#define STARPU_CUBLAS_V2_H
+
+#include <starpu_config.h>
+
+#endif /* STARPU_CUBLAS_V2_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Traces of events.  This library records none: the functions may be called from any
+ * thread at any time, as programs do that are sometimes built with traces, and have no
+ * effect.
+ */
+
+#ifndef STARPU_FXT_H
+#define STARPU_FXT_H
+
+#include <starpu_config.h>
+#include <starpu_perfmodel.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Record from starpu_init() on (1), or from starpu_fxt_start_profiling() on (0). */
+void starpu_fxt_autostart_profiling(int autostart);
+
+/** Record from now on. */
+void starpu_fxt_start_profiling(void);
+
+/** Record no longer. */
+void starpu_fxt_stop_profiling(void);
+
+/** Whether events are recorded: 0. */
+int starpu_fxt_is_enabled(void);
+
+/** Record an event of the application's. */
+void starpu_fxt_trace_user_event(unsigned long code);
+
+/** Record a text of the application's. */
+void starpu_fxt_trace_user_event_string(const char *s);
+
+/** Record a text about the run. */
+void starpu_fxt_trace_user_meta_string(const char *s);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* STARPU_FXT_H */

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Kinds of workers and memories: their names and how they belong together. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/check.h"
+
+/* One row a type, in the order of their numbers; the hole has no names. */
+static const struct kind {
+	const char *name, *in_variables;
+	enum starpu_node_kind memory;
+} kinds[STARPU_NARCH] = {
+	[STARPU_CPU_WORKER] = {"CPU", "CPU", STARPU_CPU_RAM},
+	[STARPU_CUDA_WORKER] = {"CUDA", "CUDA", STARPU_CUDA_RAM},
+	[STARPU_OPENCL_WORKER] = {"OpenCL", "OPENCL", STARPU_OPENCL_RAM},
+	[STARPU_MAX_FPGA_WORKER] = {"FPGA", "FPGA", STARPU_MAX_FPGA_RAM},
+	[STARPU_MPI_MS_WORKER] = {"MPI_MS", "MPI_MS", STARPU_MPI_MS_RAM},
+	[STARPU_TCPIP_MS_WORKER] = {"TCPIP_MS", "TCPIP_MS", STARPU_TCPIP_MS_RAM},
+	[STARPU_HIP_WORKER] = {"HIP", "HIP", STARPU_HIP_RAM},
+};
+
+static const struct kind *kind_of(enum starpu_worker_archtype type)
+{
+	return (unsigned)type < STARPU_NARCH && kinds[type].name ? &kinds[type] : NULL;
+}
+
+unsigned starpu_worker_archtype_is_valid(enum starpu_worker_archtype type)
+{
+	return kind_of(type) != NULL;
+}
+
+const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type)
+{
+	return kind_of(type) ? kind_of(type)->name : "unknown";
+}
+
+const char *starpu_worker_get_type_as_env_var(enum starpu_worker_archtype type)
+{
+	return kind_of(type) ? kind_of(type)->in_variables : "UNKNOWN";
+}
+
+enum starpu_worker_archtype starpu_worker_get_type_from_string(const char *type)
+{
+	for (int i = 0; i < STARPU_NARCH; i++)
+		if (kinds[i].name && (strcmp(type, kinds[i].name) == 0 ||
+				      strcmp(type, kinds[i].in_variables) == 0))
+			return (enum starpu_worker_archtype)i;
+	return STARPU_UNKNOWN_WORKER;
+}
+
+enum starpu_worker_archtype starpu_arch_mask_to_worker_archtype(unsigned mask)
+{
+	for (int i = 0; i < STARPU_NARCH; i++)
+		if (kinds[i].name && mask == (unsigned)STARPU_WORKER_TO_MASK(i))
+			return (enum starpu_worker_archtype)i;
+	orr_die(api_rank(), "%s: mask %#x; expected one bit, such as STARPU_CPU (%#x)",
+		__func__, mask, (unsigned)STARPU_CPU);
+}
+
+enum starpu_worker_archtype
+starpu_memory_node_get_worker_archtype(enum starpu_node_kind node_kind)
+{
+	for (int i = 0; i < STARPU_NARCH; i++)
+		if (kinds[i].name && kinds[i].memory == node_kind)
+			return (enum starpu_worker_archtype)i;
+	return STARPU_UNKNOWN_WORKER;
+}
+
+enum starpu_node_kind starpu_worker_get_memory_node_kind(enum starpu_worker_archtype type)
+{
+	return kind_of(type) ? kind_of(type)->memory : STARPU_UNUSED;
+}
+
+/* ---- lists ----------------------------------------------------------- */
+
+void starpu_worker_display_names(FILE *output, enum starpu_worker_archtype type)
+{
+	int n = starpu_worker_get_count_by_type(type);
+
+	if (n <= 0)
+		fprintf(output, "No %s worker\n", starpu_worker_get_type_as_string(type));
+	for (int i = 0; i < n; i++) {
+		char name[128];
+
+		starpu_worker_get_name(starpu_worker_get_by_type(type, i), name,
+				       sizeof(name));
+		fprintf(output, "\t%s\n", name);
+	}
+}
+
+void starpu_worker_display_count(FILE *output, enum starpu_worker_archtype type)
+{
+	int n = starpu_worker_get_count_by_type(type);
+
+	fprintf(output, "%d %s worker%s\n", n, starpu_worker_get_type_as_string(type),
+		n == 1 ? "" : "s");
+}
+
+void starpu_worker_display_all(FILE *output)
+{
+	for (int i = 0; i < STARPU_NARCH; i++)
+		if (kinds[i].name &&
+		    starpu_worker_get_count_by_type((enum starpu_worker_archtype)i) > 0)
+			starpu_worker_display_names(output,
+						    (enum starpu_worker_archtype)i);
+}
+
+void starpu_worker_wait_for_initialisation(void)
+{
+	api_node(__func__);
+}
+
+/* ---- memories -------------------------------------------------------- */
+
+int starpu_memory_node_get_devid(unsigned memory)
+{
+	const struct node *node = api_node(__func__);
+
+	if (memory >= (unsigned)node->nmemories)
+		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d",
+			__func__, memory, node->nmemories - 1);
+	return node->memories[memory].devid;
+}
+
+unsigned starpu_memory_node_get_ids_by_type(enum starpu_node_kind kind,
+					    unsigned *memory_nodes_ids, unsigned maxsize)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < starpu_memory_nodes_get_count(); i++) {
+		if (starpu_node_get_kind(i) != kind)
+			continue;
+		if (n == maxsize)
+			return (unsigned)-ERANGE;
+		memory_nodes_ids[n++] = i;
+	}
+	return n;
+}
+
+/* All processors' memories are one memory node, which takes the system's first number. */
+int starpu_memory_nodes_numa_id_to_devid(int osid)
+{
+	return osid == 0 ? STARPU_MAIN_RAM : -1;
+}
+
+int starpu_memory_nodes_numa_devid_to_id(unsigned id)
+{
+	return id == STARPU_MAIN_RAM ? 0 : -1;
+}
+
+/* ---- copies ---------------------------------------------------------- */
+
+#define ASKED_FOR(name, field)                                                           \
+	int name(void)                                                                   \
+	{                                                                                \
+		const struct node *node = plat_self();                                   \
+                                                                                         \
+		return node && node->conf.field != 0;                                    \
+	}
+
+ASKED_FOR(starpu_asynchronous_copy_disabled, disable_asynchronous_copy)
+ASKED_FOR(starpu_asynchronous_cuda_copy_disabled, disable_asynchronous_cuda_copy)
+ASKED_FOR(starpu_asynchronous_hip_copy_disabled, disable_asynchronous_hip_copy)
+ASKED_FOR(starpu_asynchronous_opencl_copy_disabled, disable_asynchronous_opencl_copy)
+ASKED_FOR(starpu_asynchronous_max_fpga_copy_disabled, disable_asynchronous_max_fpga_copy)
+ASKED_FOR(starpu_asynchronous_mpi_ms_copy_disabled, disable_asynchronous_mpi_ms_copy)
+ASKED_FOR(starpu_asynchronous_tcpip_ms_copy_disabled, disable_asynchronous_tcpip_ms_copy)
+
+int starpu_asynchronous_copy_disabled_for(enum starpu_node_kind kind)
+{
+	switch (kind) {
+	case STARPU_CUDA_RAM:
+		return starpu_asynchronous_cuda_copy_disabled();
+	case STARPU_HIP_RAM:
+		return starpu_asynchronous_hip_copy_disabled();
+	case STARPU_OPENCL_RAM:
+		return starpu_asynchronous_opencl_copy_disabled();
+	case STARPU_MAX_FPGA_RAM:
+		return starpu_asynchronous_max_fpga_copy_disabled();
+	case STARPU_MPI_MS_RAM:
+		return starpu_asynchronous_mpi_ms_copy_disabled();
+	case STARPU_TCPIP_MS_RAM:
+		return starpu_asynchronous_tcpip_ms_copy_disabled();
+	default:
+		return 0;
+	}
+}
+
+int starpu_map_enabled(void)
+{
+	return 0;
+}

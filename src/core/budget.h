@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_BUDGET_H
+#define ORR_CORE_BUDGET_H
+
+/*
+ * budget.h - the account of a memory that the application asks for bytes from, with
+ * starpu_malloc_flags() or for its data, against a limit such as STARPU_LIMIT_CPU_MEM.
+ *
+ * Nothing can leave main memory, so who does not fit waits, is refused, or goes over the
+ * limit, as the flags say.
+ */
+#include "core/node.h"
+
+/* Book bytes with STARPU_MEMORY_ flags.  0 or -ENOMEM; with STARPU_MEMORY_WAIT the user
+ * thread blocks until there is room. */
+int budget_take(struct node *node, unsigned memory, size_t bytes, int flags);
+/* Give bytes back; wakes who fits now. */
+void budget_give(struct node *node, unsigned memory, size_t bytes);
+/* Block the user thread until bytes would fit, without taking them. */
+void budget_wait(struct node *node, unsigned memory, size_t bytes);
+
+#endif

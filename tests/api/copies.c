@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Copies of data into other data, and read-only duplicates. */
+#include <stdint.h>
+#include <string.h>
+
+#include "claim.h"
+
+int claim_failures;
+
+enum { N = 6 };
+
+static void start(void)
+{
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.ncpus = 2;
+	conf.precedence_over_environment_variables = 1;
+	if (starpu_init(&conf) != 0)
+		exit(77);
+}
+
+static void add_cpu(void *buffers[], void *arg)
+{
+	int *x = (int *)STARPU_VECTOR_GET_PTR(buffers[0]), value;
+
+	starpu_codelet_unpack_args(arg, &value);
+	for (uint32_t i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
+		x[i] += value;
+}
+
+/* Main memory, so that values exist in a simulation that executes. */
+static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
+				    .nbuffers = 1,
+				    .modes = {STARPU_RW},
+				    .model = &starpu_perfmodel_nop,
+				    .name = "add"};
+
+static void add_to(starpu_data_handle_t handle, int value)
+{
+	CLAIM_EQ(starpu_task_insert(&add, STARPU_RW, handle, STARPU_VALUE, &value,
+				    sizeof(value), 0),
+		 0);
+}
+
+static starpu_data_handle_t vector(int *x)
+{
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, x ? STARPU_MAIN_RAM : -1, (uintptr_t)x, N,
+				    sizeof(*x));
+	return handle;
+}
+
+static int value_of(starpu_data_handle_t handle, int i)
+{
+	int value;
+
+	starpu_data_acquire(handle, STARPU_R);
+	value = ((int *)starpu_data_get_local_ptr(handle))[i];
+	starpu_data_release(handle);
+	return value;
+}
+
+static void count_call(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* Between writers before and after, with and without a home, and in place. */
+static void copies_take_their_turn(void)
+{
+	int x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0}, ncalls = 0;
+	starpu_data_handle_t from, to, homeless;
+
+	start();
+	from = vector(x);
+	to = vector(y);
+	homeless = vector(NULL);
+	add_to(from, 10);
+	CLAIM_EQ(starpu_data_cpy(to, from, 1, count_call, &ncalls), 0);
+	add_to(from, 100);
+	CLAIM_EQ(starpu_data_cpy_priority(homeless, to, 1, NULL, NULL, 3), 0);
+	add_to(to, 1000);
+	CLAIM_EQ(starpu_data_cpy(from, from, 0, count_call, &ncalls), 0);
+	CLAIM(ncalls >= 1);
+	CLAIM_EQ(value_of(from, 0), 111);
+	CLAIM_EQ(value_of(to, N - 1), 1016);
+	CLAIM_EQ(value_of(homeless, 1), 12);
+	CLAIM_EQ(starpu_data_cpy(to, homeless, 0, count_call, &ncalls), 0);
+	CLAIM_EQ(ncalls, 3);
+	CLAIM_EQ(value_of(to, 2), 13);
+	starpu_data_unregister(from);
+	starpu_data_unregister(to);
+	starpu_data_unregister(homeless);
+	CLAIM_EQ(y[0], 11);
+	starpu_shutdown();
+}
+
+/* Columns that are apart, to columns that are not. */
+static void matrices_are_copied(void)
+{
+	int x[3][4], y[3][2];
+	starpu_data_handle_t from, to;
+
+	start();
+	for (int j = 0; j < 3; j++)
+		for (int i = 0; i < 4; i++)
+			x[j][i] = 10 * j + i;
+	memset(y, 0, sizeof(y));
+	starpu_matrix_data_register(&from, STARPU_MAIN_RAM, (uintptr_t)x, 4, 2, 3,
+				    sizeof(int));
+	starpu_matrix_data_register(&to, STARPU_MAIN_RAM, (uintptr_t)y, 2, 2, 3,
+				    sizeof(int));
+	CLAIM_EQ(starpu_data_cpy(to, from, 0, NULL, NULL), 0);
+	starpu_data_unregister(from);
+	starpu_data_unregister(to);
+	for (int j = 0; j < 3; j++)
+		for (int i = 0; i < 2; i++)
+			CLAIM_EQ(y[j][i], 10 * j + i);
+	starpu_shutdown();
+}
+
+static void duplicates_are_shared_until_a_write(void)
+{
+	int x[N] = {1, 2, 3, 4, 5, 6};
+	starpu_data_handle_t data, first, second, third, again;
+
+	start();
+	data = vector(x);
+	add_to(data, 10);
+	CLAIM_EQ(starpu_data_dup_ro(&first, data, 1), 0);
+	CLAIM_EQ(starpu_data_dup_ro(&second, data, 1), 0);
+	CLAIM(second == first);
+	CLAIM(first != data);
+	CLAIM_EQ(starpu_data_dup_ro(&again, first, 0), 0); /* of a duplicate: itself */
+	CLAIM(again == first);
+	add_to(data, 100);
+	CLAIM_EQ(starpu_data_dup_ro(&third, data, 1), 0);
+	CLAIM(third != first);
+	CLAIM_EQ(value_of(first, 0), 11);
+	CLAIM_EQ(value_of(third, 0), 111);
+	starpu_data_unregister(first);
+	CLAIM_EQ(value_of(second, 1), 12);
+	starpu_data_unregister_submit(again);
+	CLAIM_EQ(value_of(second, 2), 13);
+	starpu_data_unregister_submit(second);
+	starpu_data_unregister(third);
+	/* Its duplicate is gone: a new one. */
+	CLAIM_EQ(starpu_data_dup_ro(&first, data, 0), 0);
+	CLAIM_EQ(value_of(first, 3), 114);
+	starpu_data_unregister(data);
+	CLAIM_EQ(value_of(first, 3), 114);
+	starpu_data_unregister(first);
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	starpu_shutdown();
+}
+
+static void an_acquired_write_ends_sharing_too(void)
+{
+	int x[N] = {1, 2, 3, 4, 5, 6};
+	starpu_data_handle_t data, first, second;
+
+	start();
+	data = vector(x);
+	CLAIM_EQ(starpu_data_dup_ro(&first, data, 0), 0);
+	starpu_data_acquire(data, STARPU_RW);
+	x[0] = 77;
+	starpu_data_release(data);
+	CLAIM_EQ(starpu_data_dup_ro(&second, data, 0), 0);
+	CLAIM(first != second);
+	CLAIM_EQ(value_of(first, 0), 1);
+	CLAIM_EQ(value_of(second, 0), 77);
+	starpu_data_unregister(second);
+	starpu_data_unregister(first);
+	starpu_data_unregister(data);
+	starpu_shutdown();
+}
+
+static const struct claim claims[] = {
+	{"copies take their turn", copies_take_their_turn},
+	{"matrices are copied", matrices_are_copied},
+	{"duplicates are shared until a write", duplicates_are_shared_until_a_write},
+	{"an acquired write ends sharing too", an_acquired_write_ends_sharing_too},
+	{NULL, NULL},
+};
+
+int main(void)
+{
+	return claims_run(claims, 0);
+}
