@@ -16,10 +16,11 @@ _Static_assert(STARPU_MPI_PER_NODE == OWNER_PER_NODE, "see mpi/registry.h");
 
 /* The API's part of struct mpi. */
 struct mpi_api {
-	MPI_Comm comm;      /* given at init */
-	int keyval;         /* its attribute tells when a communicator is freed */
-	struct table comms; /* value of an MPI_Comm to index + 1 */
-	MPI_Comm *live;     /* those with the attribute, to be told at shutdown */
+	MPI_Comm comm;            /* given at init */
+	int keyval;               /* its attribute tells when a communicator is freed */
+	struct orr_lock learning; /* of communicators */
+	struct table comms;       /* value of an MPI_Comm to index + 1 */
+	MPI_Comm *live;           /* those with the attribute, to be told at shutdown */
 	int nlive, live_capacity;
 	int owns_mpi;       /* MPI_Finalize() is ours */
 	int started_starpu; /* starpu_shutdown() is ours */

@@ -123,15 +123,13 @@ static int *ranks_in_init(struct mpi *mpi, MPI_Comm comm, int size)
 	return NULL;
 }
 
-static int learn(struct mpi *mpi, MPI_Comm comm, const char *func)
+static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 {
 	struct mpi_api *api = mpi->api;
 	int rank, size, index, *to_net;
 
-	if (comm == MPI_COMM_NULL)
-		orr_die(mpi->rank, "%s: the communicator is MPI_COMM_NULL", func);
 	if (api->use_locks)
-		orr_lock(&mpi->engine.lock);
+		engine_lock(&mpi->engine);
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
 	to_net = ranks_in_init(mpi, comm, size);
@@ -143,6 +141,22 @@ static int learn(struct mpi *mpi, MPI_Comm comm, const char *func)
 	add(mpi, comm, index);
 	if (api->use_locks)
 		orr_unlock(&mpi->engine.lock);
+	return index;
+}
+
+/* Once only, whoever asks at the same time: the ids of later ones depend on it. */
+static int learn(struct mpi *mpi, MPI_Comm comm, const char *func)
+{
+	struct mpi_api *api = mpi->api;
+	int index;
+
+	if (comm == MPI_COMM_NULL)
+		orr_die(mpi->rank, "%s: the communicator is MPI_COMM_NULL", func);
+	orr_lock(&api->learning);
+	index = find(mpi, comm);
+	if (index < 0)
+		index = learn_now(mpi, comm, func);
+	orr_unlock(&api->learning);
 	return index;
 }
 
@@ -174,6 +188,7 @@ void api_comms_open(struct mpi *mpi, MPI_Comm comm)
 	struct mpi_api *api = mpi->api;
 
 	api->comm = comm;
+	orr_lock_init(&api->learning);
 	if (mpi->is_fake)
 		return;
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_freed, &api->keyval, mpi);

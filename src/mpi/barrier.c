@@ -61,7 +61,7 @@ static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 
 	plat_gate_init(&gate);
 	head.comm = comm->id;
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	engine_send_control(mpi, comm_net_rank(comm, to), &head, WIRE_BARRIER_BYTES);
 	state = state_of(mpi, comm->id);
 	must_wait = state->arrived[round] == 0;
@@ -73,7 +73,7 @@ static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 	engine_wake(mpi);
 	if (must_wait)
 		ret = wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	state->gate = NULL;
 	if (ret == 0)
 		state->arrived[round]--;
@@ -110,7 +110,7 @@ static int barrier_of_all(struct mpi *mpi)
 	int ret;
 
 	plat_gate_init(&world.gate);
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	mpi->standstill.nbarriers++;
 	mpi->standstill.is_in_barrier = 1;
 	mpi->net->ops->barrier(mpi->net, &world.barrier);
@@ -142,7 +142,7 @@ int barrier_flush(struct mpi *mpi)
 
 	plat_gate_init(&gate);
 	orr_add(&engine->nbarriers, 1);
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	engine->flush_gate = &gate;
 	engine->nunflushed = (int)engine->sent_to.count;
 	must_wait = engine->nunflushed > 0;

@@ -51,7 +51,7 @@ int engine_enter(struct mpi *mpi)
 {
 	if (mpi->engine.is_polling)
 		return 0;
-	orr_lock(&mpi->engine.lock);
+	engine_lock(&mpi->engine);
 	return 1;
 }
 
@@ -376,7 +376,7 @@ static void request_acquired(struct acquire *acquire)
 		payload_of_send(&request->payload, request->handle);
 	else
 		payload_of_receive(&request->payload, request->handle);
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	engine->nevents++;
 	request_move(request, REQUEST_READY);
 	if (request->kind == REQUEST_SEND)
@@ -392,7 +392,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
 	struct request *request;
 
-	orr_lock(&mpi->engine.lock);
+	engine_lock(&mpi->engine);
 	request = pool_get(&mpi->engine.requests);
 	memset(request, 0, sizeof(*request));
 	list_push_back(&mpi->engine.all, &request->link);
@@ -485,7 +485,7 @@ int engine_poll(void *arg)
 
 	if (!orr_load(&engine->is_polled))
 		orr_store(&engine->is_polled, 1);
-	if (orr_trylock(&engine->lock)) {
+	if (orr_load(&engine->nwanting) == 0 && orr_trylock(&engine->lock)) {
 		engine->is_polling = 1;
 		nevents = mpi->net->ops->poll(mpi->net);
 		engine->is_polling = 0;

@@ -35,6 +35,7 @@ struct suspect {
 
 struct engine {
 	struct orr_lock lock;
+	int nwanting; /* atomic: threads that wait for the lock */
 	struct pool requests, parcels;
 	struct match posted;
 	struct list all; /* requests, oldest first */
@@ -98,6 +99,17 @@ void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head
  * 1: the lock was taken now, give it to engine_leave(). */
 int engine_enter(struct mpi *mpi);
 void engine_leave(struct mpi *mpi, int entered);
+
+/* Who only polls leaves the lock to those who wait for it: loops around tests would
+ * take it again before these see that it is free. */
+static inline void engine_lock(struct engine *engine)
+{
+	if (orr_trylock(&engine->lock))
+		return;
+	orr_add(&engine->nwanting, 1);
+	orr_lock(&engine->lock);
+	orr_add(&engine->nwanting, -1);
+}
 
 /* One message or bulk more or less is the transport's; the engine is locked. */
 static inline void engine_flies(struct engine *engine, int more)

@@ -31,7 +31,7 @@ static struct request *take_all(struct engine *engine, struct request **list)
 
 	if (!orr_load_ptr((void **)(void *)list))
 		return NULL;
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	first = orr_swap_ptr((void **)(void *)list, NULL);
 	orr_unlock(&engine->lock);
 	return first;
@@ -51,7 +51,7 @@ static void drop(struct request *request)
 
 	if (orr_add(&request->nholders, -1) > 0)
 		return;
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	list_remove(&request->link);
 	pool_put(&engine->requests, request);
 	orr_unlock(&engine->lock);
@@ -62,7 +62,7 @@ static void wake_waiters(struct mpi *mpi)
 	struct engine *engine = &mpi->engine;
 	struct pending_waiter *waiter, *next;
 
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	waiter = engine->waiters;
 	engine->waiters = NULL;
 	orr_unlock(&engine->lock);
@@ -97,7 +97,7 @@ static void release(struct request *request)
 
 	if (request->local) {
 		layout_copy(&request->payload.layout, &request->local->payload.layout);
-		orr_lock(&engine->lock);
+		engine_lock(engine);
 		finish_moved(mpi, request->local);
 		orr_unlock(&engine->lock);
 	}
@@ -110,7 +110,7 @@ static void release(struct request *request)
 		end(request);
 		return;
 	}
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	append(&engine->callbacks, &engine->callbacks_last, request);
 	orr_unlock(&engine->lock);
 }
@@ -136,7 +136,7 @@ static struct request *next_callback(struct engine *engine)
 {
 	struct request *request = NULL;
 
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	if (!engine->is_calling) {
 		request = engine->callbacks;
 		if (request) {
@@ -158,7 +158,7 @@ static int run_callbacks(struct mpi *mpi)
 	while (orr_load_ptr((void **)(void *)&engine->callbacks) &&
 	       (request = next_callback(engine))) {
 		request->callback(request->arg);
-		orr_lock(&engine->lock);
+		engine_lock(engine);
 		engine->is_calling = 0;
 		orr_unlock(&engine->lock);
 		end(request);
@@ -247,6 +247,8 @@ int finish_test(struct request *request)
 	if (!orr_load(&request->ended)) {
 		if (mpi->node->machine->simulated || !orr_load(&mpi->engine.is_polled))
 			early_test_failed(mpi);
+		else
+			plat_yield(mpi->node->plat);
 		return 0;
 	}
 	drop(request);
@@ -260,7 +262,7 @@ static int wait_pending(struct mpi *mpi)
 	int must_wait;
 
 	plat_gate_init(&waiter.gate);
-	orr_lock(&engine->lock);
+	engine_lock(engine);
 	must_wait = orr_load(&engine->npending) > 0;
 	if (must_wait) {
 		waiter.next = engine->waiters;
@@ -278,7 +280,7 @@ static unsigned long count_posted(struct mpi *mpi)
 {
 	unsigned long nposted;
 
-	orr_lock(&mpi->engine.lock);
+	engine_lock(&mpi->engine);
 	nposted = mpi->engine.nposted;
 	orr_unlock(&mpi->engine.lock);
 	return nposted;

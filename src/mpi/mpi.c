@@ -54,18 +54,48 @@ static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 					"(STARPU_MPI_CACHE): data travel for each task");
 }
 
-static struct mpi *open_parts(struct node *node, const struct net_config *config)
+/* ---- what all ranks must take alike ---------------------------------- */
+
+enum agreed { AGREED_EAGER, AGREED_CACHE, AGREED_FAKE_SIZE, NAGREED };
+
+static const char *const agreed_names[NAGREED] = {
+	[AGREED_EAGER] = "ORRERY_MPI_EAGER",
+	[AGREED_CACHE] = "STARPU_MPI_CACHE",
+	[AGREED_FAKE_SIZE] = "STARPU_MPI_FAKE_SIZE",
+};
+
+/* Environments may differ between machines: the least counts, and rank 0 says so. */
+static int agree_on(struct node *node, struct net_config *config, struct knobs *knobs)
+{
+	struct net_agreement items[NAGREED] = {
+		[AGREED_EAGER] = {.own = (int64_t)config->eager_bytes},
+		[AGREED_CACHE] = {.own = knobs->mpi_cache != 0},
+		[AGREED_FAKE_SIZE] = {.own = knobs->mpi_fake_size},
+	};
+	int ret = plat_net_agree(node->plat, config, items, NAGREED);
+
+	if (ret < 0)
+		return ret;
+	for (int i = 0; i < NAGREED && config->rank == 0; i++)
+		if (items[i].least != items[i].most)
+			orr_complain(
+				config->rank,
+				"starpu_mpi_init: the ranks have different values of "
+				"%s, from %lld to %lld: all take the least; set it "
+				"alike for all",
+				agreed_names[i], (long long)items[i].least,
+				(long long)items[i].most);
+	config->eager_bytes = (size_t)items[AGREED_EAGER].least;
+	knobs->mpi_cache = (int)items[AGREED_CACHE].least;
+	knobs->mpi_fake_size = (int)items[AGREED_FAKE_SIZE].least;
+	return 0;
+}
+
+static struct mpi *open_parts(struct node *node, const struct net_config *config,
+			      const struct knobs *knobs)
 {
 	struct mpi *mpi = orr_alloc(sizeof(*mpi));
-	const struct knobs *knobs = node_knobs(node);
-	struct knobs fresh;
 
-	/* Programs set variables between starpu_init() and this.  Simulated ranks have
-	 * one environment for all, so they keep to what the first of them read. */
-	if (!node->machine->simulated) {
-		knobs_read(&fresh);
-		knobs = &fresh;
-	}
 	mpi->node = node;
 	set_size(mpi, knobs, config);
 	comm_table_init(&mpi->comms);
@@ -79,11 +109,21 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	return mpi;
 }
 
-int mpi_open(struct node *node, const struct net_config *config)
+int mpi_open(struct node *node, const struct net_config *wanted)
 {
-	struct mpi *mpi = open_parts(node, config);
+	struct net_config agreed = *wanted, *config = &agreed;
+	struct knobs knobs = *node_knobs(node);
+	struct mpi *mpi;
 	int ret;
 
+	/* Programs set variables between starpu_init() and this.  Simulated ranks have
+	 * one environment for all, so they keep to what the node read. */
+	if (!node->machine->simulated)
+		knobs_read(&knobs);
+	ret = agree_on(node, config, &knobs);
+	if (ret < 0)
+		return ret;
+	mpi = open_parts(node, config, &knobs);
 	if (!mpi->is_fake) {
 		ret = plat_net_open(node->plat, config, &mpi->net);
 		if (ret < 0)

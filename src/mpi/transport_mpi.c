@@ -724,3 +724,26 @@ int transport_mpi_open(struct plat *plat, const struct net_config *config,
 	*out = &net->base;
 	return 0;
 }
+
+enum { MAX_AGREED = 8 };
+
+int transport_mpi_agree(const struct net_config *config, struct net_agreement *items,
+			int n)
+{
+	/* The most is the least of the opposites. */
+	long long own[2 * MAX_AGREED] = {0}, least[2 * MAX_AGREED];
+
+	ORR_ASSERT(n <= MAX_AGREED);
+	for (int i = 0; i < n; i++) {
+		own[2 * i] = items[i].own;
+		own[2 * i + 1] = -items[i].own;
+	}
+	if (MPI_Allreduce(own, least, 2 * n, MPI_LONG_LONG, MPI_MIN,
+			  *(const MPI_Comm *)config->comm) != MPI_SUCCESS)
+		return -EIO;
+	for (int i = 0; i < n; i++) {
+		items[i].least = least[2 * i];
+		items[i].most = -least[2 * i + 1];
+	}
+	return 0;
+}

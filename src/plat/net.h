@@ -117,11 +117,24 @@ struct net_config {
 	size_t eager_bytes; /* wanted; the transport may lower net->eager_bytes */
 };
 
+/* A number that all nodes must take alike. */
+struct net_agreement {
+	int64_t own, least, most;
+};
+
+/* Provided by the backend.  Collective: fill least and most over all nodes from own.
+ * Where all nodes are one process they have one environment, and nothing is asked.
+ * 0, -EIO or -ENODEV. */
+int plat_net_agree(struct plat *plat, const struct net_config *config,
+		   struct net_agreement *items, int n);
+
 /* Provided by the backend.  Collective.  0, or -EINVAL for an unknown name. */
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net);
 
 /* src/mpi/transport_mpi.c: for the backends that offer "mpi". */
 int transport_mpi_open(struct plat *plat, const struct net_config *config,
 		       struct net **net);
+int transport_mpi_agree(const struct net_config *config, struct net_agreement *items,
+			int n);
 
 #endif

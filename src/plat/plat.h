@@ -105,6 +105,8 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s);
 /* Block the calling user thread for a time; simulated time in sim.  plat is NULL while
  * the caller has no node. */
 void plat_sleep(struct plat *plat, double seconds);
+/* Let other threads have the core; no time passes in sim. */
+void plat_yield(struct plat *plat);
 
 /* ---- waiting --------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,12 @@ void plat_sleep(struct plat *plat, double seconds)
 		continue;
 }
 
+void plat_yield(struct plat *plat)
+{
+	(void)plat;
+	sched_yield();
+}
+
 /* ---- memory ---------------------------------------------------------- */
 
 void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
@@ -152,6 +159,14 @@ double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_
 
 /* Builds without MPI have no transport. */
 #pragma weak transport_mpi_open
+#pragma weak transport_mpi_agree
+
+int plat_net_agree(struct plat *plat, const struct net_config *config,
+		   struct net_agreement *items, int n)
+{
+	(void)plat;
+	return transport_mpi_agree ? transport_mpi_agree(config, items, n) : -ENODEV;
+}
 
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
 {

@@ -199,6 +199,16 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	return &net->net;
 }
 
+int plat_net_agree(struct plat *plat, const struct net_config *config,
+		   struct net_agreement *items, int n)
+{
+	(void)plat;
+	(void)config;
+	for (int i = 0; i < n; i++)
+		items[i].least = items[i].most = items[i].own;
+	return 0;
+}
+
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
 {
 	const char *name = *config->name ? config->name : "routes";

@@ -304,6 +304,11 @@ void plat_sleep(struct plat *plat, double seconds)
 		sg_actor_sleep_until(end_s);
 }
 
+void plat_yield(struct plat *plat)
+{
+	(void)plat;
+}
+
 /* ---- waiting --------------------------------------------------------- */
 
 void plat_gate_init(struct plat_gate *gate)

@@ -299,6 +299,11 @@ void plat_sleep(struct plat *plat, double seconds)
 	plat_gate_wait(plat, &sleep.gate);
 }
 
+void plat_yield(struct plat *plat)
+{
+	(void)plat;
+}
+
 /* The calendar drives the network. */
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
 {
