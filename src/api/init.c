@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <orrery.h>
 
@@ -153,10 +152,8 @@ int starpu_is_initialized(void)
 
 void starpu_wait_initialized(void)
 {
-	const struct timespec pause = {.tv_nsec = 100000};
-
 	while (!plat_self())
-		nanosleep(&pause, NULL);
+		plat_sleep(NULL, 1e-4);
 }
 
 void starpu_shutdown(void)

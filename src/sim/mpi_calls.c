@@ -18,16 +18,28 @@ static int is_started(void)
 	return started;
 }
 
+/* So that callbacks, kernels and threads can be told. */
+static int remember(int status)
+{
+	struct sim_rank *rank = sim_rank_self();
+
+	if (status == MPI_SUCCESS && rank) {
+		PMPI_Comm_rank(MPI_COMM_WORLD, &rank->world_rank);
+		PMPI_Comm_size(MPI_COMM_WORLD, &rank->world_size);
+	}
+	return status;
+}
+
 int MPI_Init(int *argc, char ***argv)
 {
-	return is_started() ? MPI_SUCCESS : PMPI_Init(argc, argv);
+	return is_started() ? MPI_SUCCESS : remember(PMPI_Init(argc, argv));
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	if (is_started())
 		return PMPI_Query_thread(provided);
-	return PMPI_Init_thread(argc, argv, required, provided);
+	return remember(PMPI_Init_thread(argc, argv, required, provided));
 }
 
 int MPI_Finalize(void)
@@ -43,33 +55,37 @@ double MPI_Wtime(void)
 	return sim_is_plain_main() ? PMPI_Wtime() : clock_look_s();
 }
 
-/* Who asks for the rank in another communicator must be its main. */
+/* The rank in MPI_COMM_WORLD, when the caller is no main and MPI has been started. */
+static const struct sim_rank *told_rank(MPI_Comm comm)
+{
+	const struct sim_rank *rank;
+
+	if (sim_is_main() || comm != MPI_COMM_WORLD)
+		return NULL;
+	rank = sim_rank_self();
+	return rank && rank->world_size > 0 ? rank : NULL;
+}
+
 int MPI_Comm_rank(MPI_Comm comm, int *rank)
 {
-	int is_world = comm == MPI_COMM_WORLD, status;
+	const struct sim_rank *told = told_rank(comm);
 
-	if (!sim_is_main() && is_world) {
-		*rank = sim_rank_self()->world_rank;
-		return MPI_SUCCESS;
+	if (!told) {
+		sim_check_main("MPI_Comm_rank");
+		return PMPI_Comm_rank(comm, rank);
 	}
-	sim_check_main("MPI_Comm_rank");
-	status = PMPI_Comm_rank(comm, rank);
-	if (status == MPI_SUCCESS && is_world && sim_rank_self())
-		sim_rank_self()->world_rank = *rank;
-	return status;
+	*rank = told->world_rank;
+	return MPI_SUCCESS;
 }
 
 int MPI_Comm_size(MPI_Comm comm, int *size)
 {
-	int is_world = comm == MPI_COMM_WORLD, status;
+	const struct sim_rank *told = told_rank(comm);
 
-	if (!sim_is_main() && is_world) {
-		*size = sim_rank_self()->world_size;
-		return MPI_SUCCESS;
+	if (!told) {
+		sim_check_main("MPI_Comm_size");
+		return PMPI_Comm_size(comm, size);
 	}
-	sim_check_main("MPI_Comm_size");
-	status = PMPI_Comm_size(comm, size);
-	if (status == MPI_SUCCESS && is_world && sim_rank_self())
-		sim_rank_self()->world_size = *size;
-	return status;
+	*size = told->world_size;
+	return MPI_SUCCESS;
 }

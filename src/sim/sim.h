@@ -66,7 +66,7 @@ struct specifics {
 struct sim_rank {
 	struct node *node;          /* NULL while the library is closed */
 	int nthreads;               /* of the application; the last one frees the rank */
-	int world_rank, world_size; /* of MPI_COMM_WORLD; the library asks as it opens */
+	int world_rank, world_size; /* of MPI_COMM_WORLD, once MPI has been started */
 };
 
 /*
