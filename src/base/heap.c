@@ -58,7 +58,13 @@ static void sift_down(struct heap *heap, size_t i, struct heap_key key)
 
 void heap_push(struct heap *heap, struct heap_entry *entry, double date_s)
 {
-	struct heap_key key = {date_s, heap->next_order++, entry};
+	heap_push_ordered(heap, entry, date_s, heap->next_order++);
+}
+
+void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_s,
+		       uint64_t order)
+{
+	struct heap_key key = {date_s, order, entry};
 
 	ORR_ASSERT(entry->place == 0);
 	if (heap->count == heap->capacity) {

@@ -34,6 +34,9 @@ struct heap {
 void heap_free(struct heap *heap);
 /* entry must not be in a heap. */
 void heap_push(struct heap *heap, struct heap_entry *entry, double date_s);
+/* The same; among equal dates the lower order leaves first. */
+void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_s,
+		       uint64_t order);
 /* The earliest entry, taken out, or NULL. */
 struct heap_entry *heap_pop(struct heap *heap);
 /* Does nothing when entry is in no heap. */

@@ -186,6 +186,7 @@ static void open_worker(struct node *node, int id)
 
 	worker->node = node;
 	worker->id = id;
+	worker->idle = 1;
 	worker->type = is_gpu ? STARPU_CUDA_WORKER : STARPU_CPU_WORKER;
 	worker->devid = is_gpu ? id : id - node->ngpu_workers;
 	worker->memory = is_gpu ? 1 + (unsigned)id : STARPU_MAIN_RAM;
@@ -211,6 +212,7 @@ static int open_workers(struct node *node)
 	node->workers = orr_alloc((size_t)node->nworkers * sizeof(*node->workers));
 	for (int i = 0; i < node->nworkers; i++)
 		open_worker(node, i);
+	node->nidle = node->nworkers;
 	node->arch_mask = (node->ncpu_workers ? (unsigned)STARPU_CPU : 0) |
 			  (node->ngpu_workers ? (unsigned)STARPU_CUDA : 0);
 	return 0;
@@ -220,6 +222,7 @@ static void init_pools(struct node *node)
 {
 	orr_lock_init(&node->pool_lock);
 	orr_lock_init(&node->wait_lock);
+	node->wait_limit[0] = node->wait_limit[1] = -1;
 	orr_lock_init(&node->waits_lock);
 	list_init(&node->waits);
 	orr_lock_init(&node->tags_lock);
@@ -302,6 +305,8 @@ void node_close(struct node *node)
 	plat_workers_stop(node->plat);
 	model_store_save(node->settings->models, node);
 	node->sched->ops->close(node->sched);
+	for (int i = 0; i < node->nworkers; i++)
+		levels_free(&node->workers[i].bound);
 	tags_clear(node);
 	table_free(&node->tags);
 	plat_set_self(NULL);
@@ -330,11 +335,26 @@ static int count_now(const struct node *node, int ready_only)
 	return orr_load(&node->nsubmitted) - blocked;
 }
 
+/* Of those who wait now; node->wait_lock is taken. */
+static void note_limits(struct node *node)
+{
+	int limit[2] = {-1, -1};
+
+	for (const struct count_waiter *waiter = node->waiters; waiter;
+	     waiter = waiter->next)
+		if (waiter->limit > limit[waiter->ready_only])
+			limit[waiter->ready_only] = waiter->limit;
+	for (int i = 0; i < 2; i++)
+		orr_store(&node->wait_limit[i], limit[i]);
+}
+
 void node_counted(struct node *node)
 {
 	struct count_waiter **at, *waiter;
 
-	if (!orr_load_ptr((void **)&node->waiters))
+	if (count_now(node, 0) > orr_load(&node->wait_limit[0]) &&
+	    (orr_load(&node->wait_limit[1]) < 0 ||
+	     count_now(node, 1) > orr_load(&node->wait_limit[1])))
 		return;
 	orr_lock(&node->wait_lock);
 	for (at = &node->waiters; (waiter = *at);) {
@@ -342,9 +362,10 @@ void node_counted(struct node *node)
 			at = &waiter->next;
 			continue;
 		}
-		orr_swap_ptr((void **)at, waiter->next);
+		*at = waiter->next;
 		plat_gate_open(node->plat, &waiter->gate);
 	}
+	note_limits(node);
 	orr_unlock(&node->wait_lock);
 }
 
@@ -357,9 +378,10 @@ static int wait_count(struct node *node, int limit, int ready_only)
 	plat_gate_init(&waiter.gate);
 	orr_lock(&node->wait_lock);
 	waiter.next = node->waiters;
-	orr_swap_ptr((void **)&node->waiters, &waiter);
+	node->waiters = &waiter;
+	note_limits(node);
 	orr_unlock(&node->wait_lock);
-	/* The counter may have come down before the waiter was seen. */
+	/* The counter may have come down before the limit was seen. */
 	orr_fence();
 	node_counted(node);
 	return wait_at(node, &waiter.gate, ready_only ? WAIT_READY : WAIT_ENDED, NULL);

@@ -93,6 +93,7 @@ struct node {
 	struct sched *sched;
 	int min_priority, max_priority;
 	int npaused;
+	int nidle; /* atomic: workers whose last step found nothing to do */
 
 	/* Tasks and acquisitions, counted from submission to termination. */
 	int nsubmitted;
@@ -112,7 +113,10 @@ struct node {
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	struct orr_lock wait_lock;
 	struct count_waiter *waiters; /* threads waiting for counters */
-	struct list waits;            /* struct wait: threads that are blocked now */
+	/* Atomic: the highest limits of those that wait for few submitted, for few ready;
+	 * -1 for none. */
+	int wait_limit[2];
+	struct list waits; /* struct wait: threads that are blocked now */
 	struct orr_lock waits_lock;
 	unsigned long nwaits; /* ever */
 	struct watchdog watchdog;

@@ -16,6 +16,7 @@ void queue_free(struct queue *queue)
 {
 	for (int i = 0; i < QUEUE_LANES; i++)
 		heap_free(&queue->lanes[i].others);
+	levels_free(&queue->filtered);
 }
 
 static int is_filtered(const struct starpu_task *task)
@@ -46,11 +47,7 @@ void queue_push(struct queue *queue, struct job *job)
 	job->next = NULL;
 	job->place.order = queue->arrival++;
 	if (is_filtered(job->task)) {
-		if (queue->filtered)
-			queue->filtered_last->next = job;
-		else
-			queue->filtered = job;
-		queue->filtered_last = job;
+		levels_push(&queue->filtered, job, priority);
 	} else if (!lane->first) {
 		lane->priority = priority;
 		lane->first = lane->last = job;
@@ -58,10 +55,19 @@ void queue_push(struct queue *queue, struct job *job)
 		lane->last->next = job;
 		lane->last = job;
 	} else {
-		heap_push(&lane->others, &job->place, -(double)priority);
+		heap_push_ordered(&lane->others, &job->place, -(double)priority,
+				  job->place.order);
 	}
 	orr_store(&queue->length, queue->length + 1);
 	orr_unlock(&queue->lock);
+}
+
+static int goes_before(const struct queue *queue, const struct job *a,
+		       const struct job *b)
+{
+	int more = priority_of(queue, a), less = priority_of(queue, b);
+
+	return more > less || (more == less && a->place.order < b->place.order);
 }
 
 /* The lane's best job, left in place, or NULL. */
@@ -72,7 +78,7 @@ static struct job *lane_peek(const struct queue *queue, const struct queue_lane 
 	if (lane->others.count == 0)
 		return lane->first;
 	other = ORR_CONTAINER(lane->others.keys[0].entry, struct job, place);
-	if (!lane->first || priority_of(queue, other) >= lane->priority)
+	if (!lane->first || goes_before(queue, other, lane->first))
 		return other;
 	return lane->first;
 }
@@ -85,48 +91,26 @@ static void lane_take(struct queue_lane *lane, struct job *job)
 		heap_remove(&lane->others, &job->place);
 }
 
-/* The first of the filtered jobs that worker can run; the queue is locked. */
-static struct job *take_filtered(struct queue *queue, struct worker *worker)
-{
-	struct job *previous = NULL;
-	unsigned implementation;
-
-	for (struct job *job = queue->filtered; job; previous = job, job = job->next) {
-		if (!worker_can_run(worker, job->task, &implementation))
-			continue;
-		if (previous)
-			previous->next = job->next;
-		else
-			queue->filtered = job->next;
-		if (queue->filtered_last == job)
-			queue->filtered_last = previous;
-		return job;
-	}
-	return NULL;
-}
-
 static struct job *take_best(struct queue *queue, struct worker *worker)
 {
-	struct queue_lane *own =
+	struct queue_lane *lane =
 		&queue->lanes[worker->type == STARPU_CPU_WORKER ? LANE_CPU : LANE_GPU];
 	struct queue_lane *both = &queue->lanes[LANE_BOTH];
-	struct job *mine, *shared;
+	struct job *best = lane_peek(queue, lane), *shared = lane_peek(queue, both);
+	struct job *filtered = NULL;
 
-	if (queue->filtered && (mine = take_filtered(queue, worker)))
-		return mine;
-	mine = lane_peek(queue, own);
-	shared = lane_peek(queue, both);
-	if (!mine && !shared)
-		return NULL;
-	if (!shared ||
-	    (mine && (priority_of(queue, mine) > priority_of(queue, shared) ||
-		      (priority_of(queue, mine) == priority_of(queue, shared) &&
-		       mine->place.order < shared->place.order)))) {
-		lane_take(own, mine);
-		return mine;
+	if (shared && (!best || goes_before(queue, shared, best))) {
+		best = shared;
+		lane = both;
 	}
-	lane_take(both, shared);
-	return shared;
+	if (queue->filtered.n)
+		filtered = levels_pop_for(&queue->filtered, worker, best,
+					  best ? priority_of(queue, best) : 0);
+	if (filtered)
+		return filtered;
+	if (best)
+		lane_take(lane, best);
+	return best;
 }
 
 struct job *queue_pop(struct queue *queue, struct worker *worker)
@@ -143,7 +127,8 @@ struct job *queue_pop(struct queue *queue, struct worker *worker)
 	orr_unlock(&queue->lock);
 	if (!job)
 		return NULL;
-	ORR_ASSERT(worker_can_run(worker, job->task, &implementation));
+	/* can_execute may have changed its mind since: then the first one. */
+	worker_can_run(worker, job->task, &implementation);
 	job->implementation = (unsigned char)implementation;
 	return job;
 }

@@ -4,13 +4,15 @@
 #define ORR_CORE_QUEUE_H
 
 /*
- * queue.h - ready jobs in order: by priority, then by arrival.
+ * queue.h - ready jobs in order: by priority, then by arrival, whatever kind they are.
  *
  * Workload: most programs use one priority, so jobs of the queue's present priority
  * sit in a list (constant cost); the others in a heap.  Jobs are kept apart by the
  * kinds of workers that may run them, so that a worker never walks over jobs that
- * are not for it; only jobs with a filter (can_execute, worker masks) are walked.
+ * are not for it; only jobs with a filter (can_execute, worker masks) are walked, and
+ * of these only those that go before the best job without one.
  */
+#include "core/levels.h"
 #include "core/worker.h"
 
 struct queue_lane {
@@ -25,9 +27,9 @@ struct queue {
 	struct orr_lock lock;
 	int ignores_priority;
 	int length; /* about; read without the lock */
-	unsigned arrival;
+	uint64_t arrival;
 	struct queue_lane lanes[QUEUE_LANES];
-	struct job *filtered, *filtered_last;
+	struct levels filtered;
 };
 
 void queue_init(struct queue *queue, int ignores_priority);

@@ -83,13 +83,9 @@ struct sched *sched_open(struct node *node)
 /* Tasks bound to one worker bypass the policy. */
 static void push_bound(struct worker *worker, struct job *job)
 {
-	job->next = NULL;
 	orr_lock(&worker->lock);
-	if (worker->bound_first)
-		worker->bound_last->next = job;
-	else
-		orr_swap_ptr((void **)&worker->bound_first, job);
-	worker->bound_last = job;
+	levels_push(&worker->bound, job, job->task->priority);
+	orr_store(&worker->nbound, worker->nbound + 1);
 	orr_unlock(&worker->lock);
 	orr_fence();
 	plat_worker_wake(worker);
@@ -123,16 +119,17 @@ static struct job *pop_bound(struct worker *worker)
 	unsigned implementation = 0;
 	struct job *job;
 
-	if (!orr_load_ptr((void **)&worker->bound_first))
+	if (!orr_load(&worker->nbound))
 		return NULL;
 	orr_lock(&worker->lock);
-	job = worker->bound_first;
+	job = levels_pop(&worker->bound);
+	if (job)
+		orr_store(&worker->nbound, worker->nbound - 1);
+	orr_unlock(&worker->lock);
 	if (job) {
-		orr_swap_ptr((void **)&worker->bound_first, job->next);
 		worker_can_run(worker, job->task, &implementation);
 		job->implementation = (unsigned char)implementation;
 	}
-	orr_unlock(&worker->lock);
 	return job;
 }
 

@@ -60,6 +60,8 @@ void (*worker_kernel(const struct worker *worker, const struct job *job))(void *
 
 void workers_wake(struct node *node, unsigned where, int all)
 {
+	if (orr_load(&node->nidle) == 0)
+		return;
 	for (int i = 0; i < node->nworkers; i++) {
 		struct worker *worker = &node->workers[i];
 
@@ -166,7 +168,16 @@ void worker_executed(struct worker *worker, struct job *job)
 	finish(worker, job);
 }
 
-int worker_step(struct worker *worker)
+/* Parked workers are idle: workers_wake() need not look at any when none is. */
+static void note_idle(struct worker *worker, int is_idle)
+{
+	if (worker->idle == is_idle)
+		return;
+	worker->idle = is_idle;
+	orr_add(&worker->node->nidle, is_idle ? 1 : -1);
+}
+
+static int advance(struct worker *worker)
 {
 	struct node *node = worker->node;
 	int advanced = 0;
@@ -176,6 +187,7 @@ int worker_step(struct worker *worker)
 
 		if (!job)
 			break;
+		note_idle(worker, 0);
 		take(worker, job);
 		advanced = 1;
 		if (!worker->running && orr_load(&job->nfetching) == 0)
@@ -184,4 +196,13 @@ int worker_step(struct worker *worker)
 	if (!worker->running && worker->npipeline && run_one(worker))
 		return 1;
 	return advanced && !worker->running;
+}
+
+int worker_step(struct worker *worker)
+{
+	int advanced = advance(worker);
+
+	if (!advanced)
+		note_idle(worker, 1);
+	return advanced;
 }

@@ -12,6 +12,7 @@
  * data travel meanwhile.
  */
 #include "core/job.h"
+#include "core/levels.h"
 
 enum { WORKER_MAX_PIPELINE = 4 };
 
@@ -26,9 +27,10 @@ struct worker {
 	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
 	struct job *running;
 	int parked;           /* atomic; the backend's, see plat_workers_start() */
-	int load;             /* tasks pushed to this worker's own queue, about */
+	int idle;             /* the last step found nothing to do; see node->nidle */
 	struct orr_lock lock; /* of the queue of tasks bound to this worker */
-	struct job *bound_first, *bound_last;
+	int nbound;           /* atomic */
+	struct levels bound;
 	struct starpu_task *current; /* in its kernel or callbacks */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
