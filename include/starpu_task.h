@@ -344,11 +344,15 @@ struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle,
 
 /**
  * Free a task made by starpu_task_create and the arguments it owns.  It must
- * have ended or never have been submitted, and not be destroyed by the library.
+ * have ended or never have been submitted, and not be destroyed by the library.  In
+ * the task's own callback it is freed when that has returned.
  */
 void starpu_task_destroy(struct starpu_task *task);
 
-/** Set the field destroy of a submitted task; one that has ended is freed now. */
+/**
+ * Set the field destroy of a submitted task, until its end, in its own callback too;
+ * one that has ended is freed now.
+ */
 void starpu_task_set_destroy(struct starpu_task *task);
 
 /** A new task with the same public fields and a life of its own. */
@@ -362,6 +366,14 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task);
  * @return 0; -ENODEV: no worker can execute it, and it still belongs to the caller
  */
 int starpu_task_submit(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;
+
+/**
+ * Submit a task that neither waits for its data's other users nor holds them back, on
+ * behalf of one that holds them, from that one's prologue for instance.
+ *
+ * @return as starpu_task_submit
+ */
+int starpu_task_submit_nodeps(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;
 
 /** Whether a task with detach 0 has ended. */
 int starpu_task_finished(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;

@@ -237,7 +237,7 @@ int orrery_get_stats(struct orrery_stats *stats)
 	if (!node)
 		return -ENODEV;
 	*stats = (struct orrery_stats){.tasks_submitted =
-					       (unsigned long)node->tasks_submitted,
+					       orr_count(&node->tasks_submitted),
 				       .tasks_inserted = node->tasks_inserted,
 				       .messages_sent = node->messages_sent,
 				       .bytes_sent = node->bytes_sent,

@@ -96,30 +96,26 @@ struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle,
 
 void starpu_task_destroy(struct starpu_task *task)
 {
+	const struct job *job = task->starpu_private;
+
+	if (task_destroy_at_end(task))
+		return;
 	if (task->destroy && task->detach && task->status != STARPU_TASK_INIT)
 		orr_die(api_node(__func__)->rank,
 			"starpu_task_destroy: task \"%s\" is detached and frees itself; "
 			"set destroy or detach to 0 before submitting it",
+			task_name(task));
+	if (job && job->life == LIFE_SUBMITTED)
+		orr_die(api_node(__func__)->rank,
+			"starpu_task_destroy: task \"%s\" has not ended; call "
+			"starpu_task_wait() first, or starpu_task_set_destroy() instead",
 			task_name(task));
 	task_destroy(task);
 }
 
 void starpu_task_set_destroy(struct starpu_task *task)
 {
-	struct job *job = task->starpu_private;
-	int ended = 0;
-
-	if (job) {
-		orr_lock(&job->lock);
-		ended = task->status == STARPU_TASK_FINISHED;
-		if (!ended)
-			task->destroy = 1;
-		orr_unlock(&job->lock);
-	} else {
-		task->destroy = 1;
-	}
-	if (ended)
-		task_destroy(task);
+	task_set_destroy(task);
 }
 
 struct starpu_task *starpu_task_dup(struct starpu_task *task)
@@ -159,16 +155,21 @@ int starpu_task_submit(struct starpu_task *task)
 	return task_submit(node, task);
 }
 
+int starpu_task_submit_nodeps(struct starpu_task *task)
+{
+	return task_submit_nodeps(api_node(__func__), task);
+}
+
 int starpu_task_finished(struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;
-	int terminated;
+	int ended;
 
 	ORR_ASSERT(!task->detach && job);
 	orr_lock(&job->lock);
-	terminated = job->terminated == 2;
+	ended = job->life == LIFE_ENDED;
 	orr_unlock(&job->lock);
-	return terminated;
+	return ended;
 }
 
 int starpu_task_wait(struct starpu_task *task)
@@ -253,9 +254,8 @@ void starpu_do_schedule(void)
 struct starpu_task *starpu_task_get_current(void)
 {
 	struct node *node = plat_self();
-	struct worker *worker = node ? plat_current_worker(node->plat) : NULL;
 
-	return worker ? worker->current : NULL;
+	return node ? plat_caller(node->plat)->task : NULL;
 }
 
 int starpu_task_get_current_data_node(unsigned i)

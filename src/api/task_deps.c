@@ -15,18 +15,56 @@ void starpu_task_declare_deps_array(struct starpu_task *task, unsigned ndeps,
 	task_declare_deps(api_node(__func__), task, ndeps, task_array);
 }
 
-void starpu_task_declare_deps(struct starpu_task *task, unsigned ndeps, ...)
+/* Declares what the arguments name, one by one. */
+static void declare_list(struct starpu_task *task, unsigned ndeps, va_list list,
+			 void (*declare)(struct node *node, struct starpu_task *task,
+					 unsigned n, struct starpu_task **before))
 {
-	struct node *node = api_node(__func__);
-	va_list list;
-
-	va_start(list, ndeps);
 	for (unsigned i = 0; i < ndeps; i++) {
 		struct starpu_task *before = va_arg(list, struct starpu_task *);
 
-		task_declare_deps(node, task, 1, &before);
+		declare(api_node("starpu_task_declare_deps"), task, 1, &before);
 	}
+}
+
+void starpu_task_declare_deps(struct starpu_task *task, unsigned ndeps, ...)
+{
+	va_list list;
+
+	va_start(list, ndeps);
+	declare_list(task, ndeps, list, task_declare_deps);
 	va_end(list);
+}
+
+void starpu_task_declare_end_deps_array(struct starpu_task *task, unsigned ndeps,
+					struct starpu_task *task_array[])
+{
+	task_declare_end_deps(api_node(__func__), task, ndeps, task_array);
+}
+
+void starpu_task_declare_end_deps(struct starpu_task *task, unsigned ndeps, ...)
+{
+	va_list list;
+
+	va_start(list, ndeps);
+	declare_list(task, ndeps, list, task_declare_end_deps);
+	va_end(list);
+}
+
+int starpu_task_get_task_succs(struct starpu_task *task, unsigned ndeps,
+			       struct starpu_task *task_array[])
+{
+	struct job *job = task_job(api_node(__func__), task);
+
+	return (int)links_successors(job, ndeps, task_array, 0);
+}
+
+int starpu_task_get_task_scheduled_succs(struct starpu_task *task, unsigned ndeps,
+					 struct starpu_task *task_array[])
+{
+	struct job *job = task_job(api_node(__func__), task);
+
+	return (int)links_successors(job, ndeps, task_array, 1);
 }
 
 void starpu_task_end_dep_add(struct starpu_task *t, int nb_deps)
@@ -107,6 +145,11 @@ void starpu_tag_notify_from_apps(starpu_tag_t id)
 		tags_notify_from_apps(node, id);
 	else
 		lasting_notify_tag(lasting_get(), id);
+}
+
+void starpu_tag_notify_restart_from_apps(starpu_tag_t id)
+{
+	tags_notify_restart(api_node(__func__), id);
 }
 
 struct starpu_task *starpu_tag_get_task(starpu_tag_t id)

@@ -5,11 +5,10 @@
 #include <errno.h>
 
 #include "base/check.h"
+#include "core/callback.h"
 #include "core/coherency.h"
 #include "core/deps.h"
 #include "core/exclusion.h"
-
-enum { ACQUIRE_MAX_DEPTH = 500 };
 
 static struct acquire *acquire_of(struct job *job)
 {
@@ -43,20 +42,13 @@ static void acquire_fetch(struct acquire *acquire)
 	acquire_fetched(job);
 }
 
-static void acquire_later(struct plat_timer *timer)
-{
-	acquire_fetch(ORR_CONTAINER(timer, struct acquire, timer));
-}
-
-/*
- * Its turn has come: bring the data.  A callback that releases starts the next
- * acquisition, whose callback releases, and so on: from time to time such a chain goes
- * on from a timer, on a fresh stack.
- */
+/* Its turn has come: bring the data. */
 static void acquire_ready(struct job *job, struct ready *ready)
 {
 	struct acquire *acquire = acquire_of(job);
 
+	if (callback_later(job->node, job))
+		return;
 	if (orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;
 	if (job->was_blocked) {
@@ -64,14 +56,7 @@ static void acquire_ready(struct job *job, struct ready *ready)
 		orr_add(&job->node->nblocked, -1);
 	}
 	job_move(job, JOB_READY);
-	acquire->depth = ready->depth;
-	if (acquire->depth < ACQUIRE_MAX_DEPTH) {
-		acquire_fetch(acquire);
-		return;
-	}
-	acquire->depth = 0;
-	acquire->timer = (struct plat_timer){.fire = acquire_later};
-	plat_after(job->node->plat, &acquire->timer, 0);
+	acquire_fetch(acquire);
 }
 
 static void prepare(struct node *node, struct acquire *acquire,
@@ -129,7 +114,7 @@ void acquire_release(struct acquire *acquire)
 {
 	struct job *job = &acquire->job;
 	struct node *node = job->node;
-	struct ready ready = {.depth = acquire->depth + 1};
+	struct ready ready = {0};
 
 	job_move(job, JOB_DONE);
 	coherency_unpin(job);

@@ -16,11 +16,9 @@ struct acquire {
 	struct job job; /* first; its one access is inline */
 	void (*acquired)(struct acquire *acquire);
 	const char *what; /* who acquires, for messages; NULL: not said */
-	int memory;  /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
-	int is_hint; /* the copy need not come: see struct job */
-	int counted; /* counts as submitted until acquired() returns */
-	int depth;   /* as struct ready, of who started it */
-	struct plat_timer timer;
+	int memory;       /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
+	int is_hint;      /* the copy need not come: see struct job */
+	int counted;      /* counts as submitted until acquired() returns */
 };
 
 /* mode: STARPU_R, W or RW, with COMMUTE allowed.  sequential 0: no turn, only

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/callback.h"
 #include "core/coherency.h"
 #include "core/duplicate.h"
 #include "core/room.h"
@@ -38,7 +39,7 @@ static void held_acquired(struct acquire *acquire)
 {
 	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
 	starpu_data_handle_t handle = held->handle;
-	struct plat *plat = handle->node->plat;
+	struct node *node = handle->node;
 	struct plat_gate *gate = held->gate;
 	void (*callback)(void *) = held->callback;
 	void *arg = held->arg;
@@ -48,9 +49,9 @@ static void held_acquired(struct acquire *acquire)
 	data_body(handle)->held = held;
 	orr_unlock(&handle->lock);
 	if (callback)
-		callback(arg);
+		callback_call(node, NULL, callback, arg);
 	if (gate)
-		plat_gate_open(plat, gate);
+		plat_gate_open(node->plat, gate);
 }
 
 int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,

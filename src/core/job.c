@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/links.h"
 
 #define TO(state) (1u << (state))
 
@@ -67,7 +68,8 @@ void job_free(struct job *job)
 {
 	struct node *node = job->node;
 
-	ORR_ASSERT(!job->successors);
+	if (job->point)
+		links_forget(job);
 	if (job->own_accesses)
 		free(job->accesses);
 	orr_lock(&node->pool_lock);
@@ -92,6 +94,14 @@ void job_satisfy(struct job *job, struct ready *ready)
 		ready_append(ready, job);
 }
 
+void job_end_dep_release(struct job *job, struct ready *ready)
+{
+	if (orr_add(&job->end_deps, -1) > 0)
+		return;
+	job->nests = 1;
+	ready_append(ready, job);
+}
+
 void ready_run(struct node *node, struct ready *ready)
 {
 	(void)node;
@@ -107,20 +117,4 @@ void ready_run(struct node *node, struct ready *ready)
 		job->start(job, ready);
 	}
 	ready->is_running = 0;
-}
-
-void job_add_successor(struct job *before, struct job *after)
-{
-	struct successor *successor = orr_alloc(sizeof(*successor));
-
-	orr_lock(&before->lock);
-	if (before->terminated) {
-		orr_unlock(&before->lock);
-		free(successor);
-		return;
-	}
-	orr_add(&after->missing, 1);
-	*successor = (struct successor){before->successors, after};
-	before->successors = successor;
-	orr_unlock(&before->lock);
 }

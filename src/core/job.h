@@ -53,16 +53,29 @@ enum job_state {
 	JOB_NSTATES
 };
 
-/* Jobs made ready by a release, so that chains need no recursion. */
+/* Where a task is in the eyes of who submits, waits for, links to or destroys it. */
+enum job_life {
+	LIFE_NEW,       /* never submitted */
+	LIFE_SUBMITTED, /* until its successors are told */
+	LIFE_ENDING,    /* its callback runs; whoever terminates it still needs it */
+	LIFE_ENDED      /* at rest: it can be waited for, destroyed, submitted again */
+};
+
+/* How a submission during LIFE_ENDING, by the task's own callback for instance, takes
+ * the job from who terminates it; on his stack. */
+struct ending {
+	int state; /* atomic enum ending_state */
+};
+
+enum ending_state { ENDING_OPEN, ENDING_TAKEN, ENDING_CLOSED };
+
+/*
+ * Jobs made ready by a release, so that chains need no recursion: to start, or in state
+ * JOB_DONE to terminate.
+ */
 struct ready {
 	struct job *first, *last;
 	int is_running; /* a ready_run() further up the stack takes what is appended */
-	int depth;      /* callbacks that released from inside each other, about */
-};
-
-struct successor {
-	struct successor *next;
-	struct job *job;
 };
 
 struct job {
@@ -77,18 +90,20 @@ struct job {
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
 	unsigned char own_accesses; /* accesses were allocated apart */
-	unsigned char terminated;   /* under lock: successors have been told */
-	unsigned char block;        /* part of a task_block of the node's pool */
-	unsigned char was_blocked;  /* counted in node->nblocked */
-	unsigned char is_hint;      /* its fetch may be dropped for want of room */
-	int end_deps;               /* atomic: what termination still waits for */
-	struct orr_lock lock;       /* of successors and the fields below */
-	struct successor *successors;
-	struct plat_gate *gate; /* of the thread that waits for this task */
-	struct tag *tag;
-	struct worker *worker;   /* chosen or running */
-	struct heap_entry place; /* in a scheduler's queue by priority */
-	unsigned long id;
+	unsigned char life;  /* enum job_life; changes under lock but for the first */
+	unsigned char nests; /* start() may call the application back */
+	unsigned char block; /* part of a task_block of the node's pool */
+	unsigned char was_blocked; /* counted in node->nblocked */
+	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
+	unsigned char is_hint;     /* its fetch may be dropped for want of room */
+	int end_deps;              /* atomic: what termination still waits for */
+	struct orr_lock lock;      /* of life and the three fields below */
+	struct job_point *point;   /* its explicit dependencies, see links.h; or NULL */
+	struct plat_gate *gate;    /* of the thread that waits for this task */
+	struct ending *ending;     /* in LIFE_ENDING */
+	struct worker *worker;     /* chosen or running */
+	struct heap_entry place;   /* in a scheduler's queue by priority */
+	uint64_t id;
 	double duration_s;  /* measured or simulated */
 	double predicted_s; /* by the scheduler, on the worker it chose; 0: unknown */
 	/* Of more accesses than the inline ones: those that take turns, by address of
@@ -113,11 +128,12 @@ void job_satisfy(struct job *job, struct ready *ready);
 void ready_append(struct ready *ready, struct job *job);
 /*
  * Start the jobs in ready, and those that they make ready, until there is none.  Does
- * nothing inside a job's start(), which it called itself.
+ * nothing inside a job's start(), which it called itself.  Deep inside callbacks, jobs
+ * that would call back put themselves off with callback_later().
  */
 void ready_run(struct node *node, struct ready *ready);
 
-/* Make after wait for before, unless before has ended.  before may be running. */
-void job_add_successor(struct job *before, struct job *after);
+/* One of the things that termination waits for has happened. */
+void job_end_dep_release(struct job *job, struct ready *ready);
 
 #endif

@@ -185,6 +185,7 @@ static void open_worker(struct node *node, int id)
 	int shared = is_gpu ? knobs->homogeneous_cuda : knobs->homogeneous_cpu;
 
 	worker->node = node;
+	worker->caller.worker = worker;
 	worker->id = id;
 	worker->idle = 1;
 	worker->type = is_gpu ? STARPU_CUDA_WORKER : STARPU_CPU_WORKER;
@@ -225,8 +226,8 @@ static void init_pools(struct node *node)
 	node->wait_limit[0] = node->wait_limit[1] = -1;
 	orr_lock_init(&node->waits_lock);
 	list_init(&node->waits);
-	orr_lock_init(&node->tags_lock);
 	orr_lock_init(&node->duplicates_lock);
+	orr_lock_init(&node->links_lock);
 	pool_init(&node->job_pool, sizeof(struct job));
 	pool_init(&node->body_pool, sizeof(struct data_body));
 }
@@ -236,6 +237,8 @@ static void free_pools(struct node *node)
 	pool_free(&node->job_pool);
 	pool_free(&node->task_pool);
 	pool_free(&node->body_pool);
+	pool_free(&node->link_pool);
+	pool_free(&node->point_pool);
 	for (int i = 0; i < 8; i++)
 		pool_free(&node->datum_pools[i]);
 }

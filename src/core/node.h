@@ -98,8 +98,7 @@ struct node {
 	/* Tasks and acquisitions, counted from submission to termination. */
 	int nsubmitted;
 	int nblocked;                 /* of these, waiting for turns or predecessors */
-	int next_job_id;              /* atomic */
-	int tasks_submitted;          /* atomic */
+	uint64_t tasks_submitted;     /* atomic; the last job's id */
 	unsigned long tasks_inserted; /* by the MPI layer, on any rank */
 	unsigned long uncalibrated_tasks; /* simulated by the roofline */
 	double last_end_s;                /* simulation: date of the last task's end */
@@ -123,8 +122,10 @@ struct node {
 
 	struct orr_lock pool_lock;
 	struct pool job_pool, task_pool, body_pool, datum_pools[8];
-	struct table tags; /* explicit tags (starpu_tag_t) to struct tag */
-	struct orr_lock tags_lock;
+	struct table tags;          /* explicit tags (starpu_tag_t) to struct tag */
+	struct orr_lock links_lock; /* of the tags, and of all that links.h knows */
+	struct pool link_pool, point_pool;
+	uint64_t wave;          /* changes with each arrival at a tag */
 	struct list *data_head; /* unused unless statistics want all data */
 
 	struct mpi *mpi; /* the MPI layer's state, NULL without it */

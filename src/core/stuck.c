@@ -11,6 +11,7 @@
 #include "core/acquire.h"
 #include "core/data_ops.h"
 #include "core/exclusion.h"
+#include "core/links.h"
 #include "core/tags.h"
 #include "core/task.h"
 #include "core/wait.h"
@@ -237,21 +238,18 @@ static void describe_data(struct node *node, struct lines *lines)
 
 /* ---- tasks ----------------------------------------------------------- */
 
-static void describe_successors(struct job *before, struct lines *lines)
+struct successors {
+	struct job *before;
+	struct lines *lines;
+};
+
+static void describe_successor(void *arg, struct job *after)
 {
+	const struct successors *successors = arg;
 	char name[NAME_BYTES], other[NAME_BYTES];
 
-	if (!orr_trylock(&before->lock))
-		return;
-	for (const struct successor *successor = before->successors; successor;
-	     successor = successor->next) {
-		const struct job *after = successor->job;
-
-		line(lines, "%s waits for %s, which %s",
-		     after->task ? name_job(after, name) : "the end of another task",
-		     name_job(before, other), state_of(before));
-	}
-	orr_unlock(&before->lock);
+	line(successors->lines, "%s waits for %s, which %s", name_job(after, name),
+	     name_job(successors->before, other), state_of(successors->before));
 }
 
 /* What else than data keeps tasks: first the causes, then who waits for the waiting. */
@@ -272,8 +270,9 @@ static void describe_tasks(struct node *node, struct lines *lines)
 				     name_job(job, name), orr_load(&job->end_deps));
 			if (pass == 0 && job->state == JOB_READY)
 				line(lines, "%s %s", name_job(job, name), state_of(job));
-			if (job->successors && (job->state == JOB_BLOCKED) == pass)
-				describe_successors(job, lines);
+			if (job->point && (job->state == JOB_BLOCKED) == pass)
+				links_describe(job, describe_successor,
+					       &(struct successors){job, lines});
 		}
 	}
 	orr_unlock(&node->pool_lock);

@@ -9,25 +9,19 @@
 #include "core/task.h"
 #include "core/wait.h"
 
-/*
- * One lock for all tags of a node: explicit tags are a convenience, the fast path is
- * implicit dependencies.
- */
-
-struct tag_link {
-	struct tag_link *next;
-	struct tag *tag;
-};
-
 struct tag {
+	struct point point; /* first */
 	starpu_tag_t id;
-	struct job *job;             /* its task, until that ends */
-	struct starpu_task *task;    /* as last attached, for starpu_tag_get_task() */
-	struct tag_link *successors; /* tags that wait for this one */
-	int missing;                 /* tags that this one waits for */
-	int done;
-	int job_waits; /* job->missing counts this tag's missing ones, once */
+	struct node *node;
+	struct list jobs; /* job_points of tasks that carry it, the last one first */
 	struct tag_waiter *waiters;
+	struct tag *next_reached; /* on the way to the tags after it */
+	uint64_t wave;            /* of node->wave, when it was last reached */
+	unsigned level;           /* the fewest arrivals at a link that ends here */
+	unsigned nlowest;         /* links that have no more arrivals */
+	unsigned char had_task;
+	unsigned char reached; /* tags_wait() need not wait */
+	unsigned char again;   /* its task regenerates: one wait uses reached up */
 };
 
 struct tag_waiter {
@@ -35,71 +29,202 @@ struct tag_waiter {
 	struct plat_gate gate;
 };
 
-/* Tags are locked.  Keys of the table may not be told apart from their mix by 0. */
+static struct tag *tag_at(struct point *point)
+{
+	return ORR_CONTAINER(point, struct tag, point);
+}
+
+/* Links are locked. */
 static struct tag *tag_of(struct node *node, starpu_tag_t id)
 {
 	struct tag *tag = table_get(&node->tags, id);
 
 	if (!tag) {
 		tag = orr_alloc(sizeof(*tag));
-		tag->id = id;
+		*tag = (struct tag){.id = id, .node = node};
+		point_init(&tag->point, 1);
+		list_init(&tag->jobs);
 		table_put(&node->tags, id, tag);
 	}
 	return tag;
 }
 
-void tags_attach(struct node *node, struct job *job)
-{
-	struct tag *tag;
+/* ---- threads that wait ----------------------------------------------- */
 
-	orr_lock(&node->tags_lock);
-	tag = tag_of(node, job->task->tag_id);
-	tag->job = job;
-	tag->task = job->task;
-	tag->done = 0;
-	job->tag = tag;
-	if (tag->missing > 0) {
-		tag->job_waits = 1;
-		orr_add(&job->missing, 1);
-	}
-	orr_unlock(&node->tags_lock);
-}
-
-/* Tags are locked: wake who waits, count down who depends. */
-static void complete(struct node *node, struct tag *tag, struct ready *ready)
+static void wake_waiters(struct tag *tag)
 {
 	struct tag_waiter *waiter = tag->waiters;
 
-	tag->done = 1;
 	tag->waiters = NULL;
 	while (waiter) {
 		struct tag_waiter *next = waiter->next;
 
-		plat_gate_open(node->plat, &waiter->gate);
+		plat_gate_open(tag->node->plat, &waiter->gate);
 		waiter = next;
 	}
-	for (struct tag_link *link = tag->successors; link; link = link->next) {
-		struct tag *after = link->tag;
+}
 
-		if (after->missing == 0 || --after->missing > 0)
+static void reach(struct tag *tag)
+{
+	tag->reached = 1;
+	wake_waiters(tag);
+}
+
+/* ---- tags that no task has carried ----------------------------------- */
+
+/* Find the fewest arrivals anew: all links have more than there were. */
+static void find_level(struct tag *tag)
+{
+	tag->level = (unsigned)-1;
+	tag->nlowest = 0;
+	for (struct list *at = tag->point.in.next; at != &tag->point.in; at = at->next) {
+		unsigned arrivals = LIST_ENTRY(at, struct link, in)->arrivals;
+
+		if (arrivals > tag->level)
 			continue;
-		if (after->job && after->job_waits) {
-			after->job_waits = 0;
-			job_satisfy(after->job, ready);
-		} else if (!after->job && !after->done) {
-			complete(node, after, ready);
+		if (arrivals < tag->level)
+			tag->nlowest = 0;
+		tag->level = arrivals;
+		tag->nlowest++;
+	}
+	if (tag->nlowest == 0)
+		tag->level = 0;
+}
+
+/* One more arrival; 1 when it was the last one needed to reach the tag once more. */
+static int arrive(struct link *link)
+{
+	struct tag *tag = tag_at(link->to);
+
+	if (tag->had_task || link->arrivals++ > tag->level || --tag->nlowest > 0)
+		return 0;
+	find_level(tag);
+	if (tag->wave == tag->node->wave)
+		return 0; /* A cycle. */
+	tag->wave = tag->node->wave;
+	return 1;
+}
+
+/* tag is reached without a task, and then perhaps tags after it, and so on. */
+static void reach_on(struct tag *tag)
+{
+	struct tag *last = tag;
+
+	tag->next_reached = NULL;
+	for (; tag; tag = tag->next_reached) {
+		reach(tag);
+		for (struct list *at = tag->point.out.next; at != &tag->point.out;
+		     at = at->next) {
+			struct link *link = LIST_ENTRY(at, struct link, out);
+
+			if (!arrive(link))
+				continue;
+			last->next_reached = tag_at(link->to);
+			last = last->next_reached;
+			last->next_reached = NULL;
 		}
 	}
 }
 
-void tags_notify(struct node *node, struct tag *tag, struct ready *ready)
+void tags_arrival(struct link *link)
 {
-	orr_lock(&node->tags_lock);
-	if (tag->job)
-		tag->job->tag = NULL;
-	tag->job = NULL;
-	complete(node, tag, ready);
-	orr_unlock(&node->tags_lock);
+	struct tag *tag = tag_at(link->to);
+
+	tag->node->wave++;
+	if (arrive(link))
+		reach_on(tag);
+}
+
+void tags_drop_link(struct link *link)
+{
+	struct tag *tag = tag_at(link->to);
+	unsigned arrivals = link->arrivals;
+
+	if (tag->had_task || arrivals > tag->level)
+		return;
+	/* As if it had brought all that the others brought. */
+	link->arrivals = (unsigned)-1;
+	if (--tag->nlowest > 0)
+		return;
+	find_level(tag);
+	tag->node->wave++;
+	tag->wave = tag->node->wave;
+	reach_on(tag);
+}
+
+/* ---- tags and their tasks -------------------------------------------- */
+
+void tags_detach(struct job_point *point)
+{
+	if (!point->tag)
+		return;
+	list_remove(&point->attached);
+	point->tag = NULL;
+}
+
+void tags_attach(struct job *job, int again)
+{
+	struct tag *tag = tag_of(job->node, job->task->tag_id);
+	struct job_point *point = job_point_of(job);
+
+	tags_detach(point);
+	point->tag = tag;
+	list_push_front(&tag->jobs, &point->attached);
+	tag->had_task = 1;
+	tag->point.done = 0;
+	tag->again = (unsigned char)again;
+	if (!again)
+		tag->reached = 0;
+	point->gated = tag->point.missing > 0 || point_arm(&tag->point) > 0;
+	if (point->gated)
+		orr_add(&job->missing, 1);
+}
+
+void tags_open_gate(struct point *point, struct ready *ready)
+{
+	struct tag *tag = tag_at(point);
+
+	for (struct list *at = tag->jobs.next; at != &tag->jobs; at = at->next) {
+		struct job_point *waiting = LIST_ENTRY(at, struct job_point, attached);
+
+		if (!waiting->gated)
+			continue;
+		waiting->gated = 0;
+		job_satisfy(waiting->job, ready);
+	}
+}
+
+/* Somebody who knows says that the tag is done. */
+static void happen(struct tag *tag, struct ready *ready)
+{
+	reach(tag);
+	point_fire(&tag->point, ready);
+}
+
+void tags_task_ended(struct tag *tag, struct ready *ready)
+{
+	if (!tag->point.done)
+		happen(tag, ready);
+}
+
+/* ---- what the application declares ----------------------------------- */
+
+static void declare(struct tag *tag, struct tag *before)
+{
+	struct link *link = link_new(tag->node, &before->point, &tag->point);
+
+	/* A task that waits already waits for this, too. */
+	if (tag->point.missing > 0) {
+		link->awaited = !link->past;
+		tag->point.missing += link->awaited;
+	}
+	link->arrivals = link->past || before->reached;
+	if (link->arrivals < tag->level || tag->nlowest == 0) {
+		tag->level = link->arrivals;
+		tag->nlowest = 1;
+	} else if (link->arrivals == tag->level) {
+		tag->nlowest++;
+	}
 }
 
 void tags_declare_deps(struct node *node, starpu_tag_t id, unsigned ndeps,
@@ -107,22 +232,19 @@ void tags_declare_deps(struct node *node, starpu_tag_t id, unsigned ndeps,
 {
 	struct tag *tag;
 
-	orr_lock(&node->tags_lock);
+	orr_lock(&node->links_lock);
 	tag = tag_of(node, id);
 	for (unsigned i = 0; i < ndeps; i++) {
-		struct tag *before = tag_of(node, deps[i]);
-		struct tag_link *link;
-
-		if (before == tag)
+		if (deps[i] == id)
 			orr_die(node->rank, "tag %llu cannot depend on itself",
 				(unsigned long long)id);
-		link = orr_alloc(sizeof(*link));
-		*link = (struct tag_link){before->successors, tag};
-		before->successors = link;
-		if (!before->done)
-			tag->missing++;
+		declare(tag, tag_of(node, deps[i]));
 	}
-	orr_unlock(&node->tags_lock);
+	if (!tag->had_task && tag->level > 0 && !tag->reached) {
+		tag->wave = ++node->wave;
+		reach_on(tag);
+	}
+	orr_unlock(&node->links_lock);
 }
 
 void tags_notify_from_apps(struct node *node, starpu_tag_t id)
@@ -130,98 +252,165 @@ void tags_notify_from_apps(struct node *node, starpu_tag_t id)
 	struct ready ready = {0};
 	struct tag *tag;
 
-	orr_lock(&node->tags_lock);
+	orr_lock(&node->links_lock);
 	tag = tag_of(node, id);
-	if (!tag->done)
-		complete(node, tag, &ready);
-	orr_unlock(&node->tags_lock);
+	if (!tag->point.done)
+		happen(tag, &ready);
+	orr_unlock(&node->links_lock);
 	ready_run(node, &ready);
+}
+
+static void undo(struct tag *tag)
+{
+	tag->point.done = 0;
+	tag->reached = 0;
+}
+
+void tags_notify_restart(struct node *node, starpu_tag_t id)
+{
+	struct ready ready = {0};
+	struct tag *tag;
+
+	orr_lock(&node->links_lock);
+	tag = tag_of(node, id);
+	if (!tag->point.done)
+		happen(tag, &ready);
+	undo(tag);
+	orr_unlock(&node->links_lock);
+	ready_run(node, &ready);
+}
+
+void tags_restart(struct node *node, starpu_tag_t id)
+{
+	orr_lock(&node->links_lock);
+	undo(tag_of(node, id));
+	orr_unlock(&node->links_lock);
+}
+
+/* 1 when the tag was reached, else the waiter is enqueued. */
+static int wait_or_pass(struct node *node, starpu_tag_t id, struct tag_waiter *waiter)
+{
+	struct tag *tag;
+	int reached;
+
+	plat_gate_init(&waiter->gate);
+	orr_lock(&node->links_lock);
+	tag = tag_of(node, id);
+	reached = tag->reached;
+	if (reached && tag->again) {
+		tag->reached = 0;
+	} else if (!reached) {
+		waiter->next = tag->waiters;
+		tag->waiters = waiter;
+	}
+	orr_unlock(&node->links_lock);
+	return reached;
+}
+
+/* The wait has failed: nobody may open the gate any more. */
+static void forget_waiter(struct node *node, starpu_tag_t id, struct tag_waiter *waiter)
+{
+	struct tag_waiter **at;
+	struct tag *tag;
+
+	orr_lock(&node->links_lock);
+	tag = tag_of(node, id);
+	for (at = &tag->waiters; *at && *at != waiter;)
+		at = &(*at)->next;
+	if (*at)
+		*at = waiter->next;
+	orr_unlock(&node->links_lock);
 }
 
 int tags_wait(struct node *node, unsigned ntags, const starpu_tag_t *ids)
 {
 	for (unsigned i = 0; i < ntags; i++) {
 		struct tag_waiter waiter = {0};
-		struct tag *tag;
-		int done, ret;
+		int ret;
 
-		plat_gate_init(&waiter.gate);
-		orr_lock(&node->tags_lock);
-		tag = tag_of(node, ids[i]);
-		done = tag->done;
-		if (!done) {
-			waiter.next = tag->waiters;
-			tag->waiters = &waiter;
-		}
-		orr_unlock(&node->tags_lock);
-		ret = done ? 0 : wait_at(node, &waiter.gate, WAIT_TAG, &ids[i]);
-		if (ret < 0)
+		if (wait_or_pass(node, ids[i], &waiter))
+			continue;
+		ret = wait_at(node, &waiter.gate, WAIT_TAG, &ids[i]);
+		if (ret < 0) {
+			forget_waiter(node, ids[i], &waiter);
 			return ret;
+		}
 	}
 	return 0;
 }
 
-void tags_restart(struct node *node, starpu_tag_t id)
+static void free_tag(struct tag *tag, struct ready *ready)
 {
-	orr_lock(&node->tags_lock);
-	tag_of(node, id)->done = 0;
-	orr_unlock(&node->tags_lock);
-}
-
-static void free_tag(struct tag *tag)
-{
-	while (tag->successors) {
-		struct tag_link *link = tag->successors;
-
-		tag->successors = link->next;
-		free(link);
-	}
-	if (tag->job)
-		tag->job->tag = NULL;
+	tags_open_gate(&tag->point, ready);
+	while (!list_is_empty(&tag->jobs))
+		tags_detach(LIST_ENTRY(tag->jobs.next, struct job_point, attached));
+	point_clear(tag->node, &tag->point, ready);
+	wake_waiters(tag);
 	free(tag);
 }
 
 void tags_remove(struct node *node, starpu_tag_t id)
 {
+	struct ready ready = {0};
 	struct tag *tag;
 
-	orr_lock(&node->tags_lock);
+	orr_lock(&node->links_lock);
 	tag = table_remove(&node->tags, id);
-	orr_unlock(&node->tags_lock);
 	if (tag)
-		free_tag(tag);
+		free_tag(tag, &ready);
+	orr_unlock(&node->links_lock);
+	ready_run(node, &ready);
 }
 
 void tags_clear(struct node *node)
 {
+	struct ready ready = {0};
 	size_t cursor = 0;
 	struct tag *tag;
 
-	orr_lock(&node->tags_lock);
+	orr_lock(&node->links_lock);
 	while ((tag = table_next(&node->tags, &cursor)))
-		free_tag(tag);
+		free_tag(tag, &ready);
 	table_free(&node->tags);
-	orr_unlock(&node->tags_lock);
+	orr_unlock(&node->links_lock);
+	ready_run(node, &ready);
+}
+
+/* The job that carries the tag, or carried it last, or NULL. */
+static const struct job *carrier(const struct tag *tag)
+{
+	if (list_is_empty(&tag->jobs))
+		return NULL;
+	return LIST_ENTRY(tag->jobs.next, struct job_point, attached)->job;
 }
 
 struct starpu_task *tags_task(struct node *node, starpu_tag_t id)
 {
+	const struct job *job;
 	struct tag *tag;
 
-	orr_lock(&node->tags_lock);
+	orr_lock(&node->links_lock);
 	tag = table_get(&node->tags, id);
-	orr_unlock(&node->tags_lock);
-	return tag ? tag->task : NULL;
+	job = tag ? carrier(tag) : NULL;
+	orr_unlock(&node->links_lock);
+	return job ? job->task : NULL;
 }
 
 /* ---- saying what is missing ------------------------------------------ */
 
+static int is_pending(const struct job *job)
+{
+	return job && job->life == LIFE_SUBMITTED;
+}
+
 static void name_tag(const struct tag *tag, char *text, size_t bytes)
 {
-	if (tag->job)
+	const struct job *job = carrier(tag);
+
+	if (is_pending(job))
 		snprintf(text, bytes, "tag %llu (of task \"%.80s\", %lu)",
-			 (unsigned long long)tag->id, task_name(tag->job->task),
-			 tag->job->id);
+			 (unsigned long long)tag->id, task_name(job->task),
+			 (unsigned long)job->id);
 	else
 		snprintf(text, bytes,
 			 "tag %llu, which no submitted task carries and which "
@@ -233,14 +422,14 @@ void tags_name(struct node *node, starpu_tag_t id, char *text, size_t bytes)
 {
 	const struct tag *tag;
 
-	orr_lock(&node->tags_lock);
+	orr_lock(&node->links_lock);
 	tag = table_get(&node->tags, id);
 	if (tag)
 		name_tag(tag, text, bytes);
 	else
 		snprintf(text, bytes, "tag %llu, which has been removed",
 			 (unsigned long long)id);
-	orr_unlock(&node->tags_lock);
+	orr_unlock(&node->links_lock);
 }
 
 static void describe_links(const struct tag *before,
@@ -248,15 +437,19 @@ static void describe_links(const struct tag *before,
 {
 	char name[200], other[200], text[440];
 
-	for (const struct tag_link *link = before->successors; link; link = link->next) {
-		if (link->tag->missing == 0 || link->tag->done)
+	for (struct list *at = before->point.out.next; at != &before->point.out;
+	     at = at->next) {
+		const struct link *link = LIST_ENTRY(at, struct link, out);
+		const struct tag *after = tag_at(link->to);
+
+		if (is_pending(carrier(after)) ? !link->awaited : after->reached)
 			continue;
 		name_tag(before, other, sizeof(other));
-		if (link->tag->job)
-			name_tag(link->tag, name, sizeof(name));
+		if (is_pending(carrier(after)))
+			name_tag(after, name, sizeof(name));
 		else
 			snprintf(name, sizeof(name), "tag %llu",
-				 (unsigned long long)link->tag->id);
+				 (unsigned long long)after->id);
 		snprintf(text, sizeof(text), "%s waits for %s", name, other);
 		say(arg, text);
 	}
@@ -267,9 +460,9 @@ void tags_describe(struct node *node, void (*say)(void *arg, const char *line), 
 	const struct tag *tag;
 	size_t cursor = 0;
 
-	orr_lock(&node->tags_lock);
+	orr_lock(&node->links_lock);
 	while ((tag = table_next(&node->tags, &cursor)))
-		if (!tag->done)
+		if (!tag->point.done)
 			describe_links(tag, say, arg);
-	orr_unlock(&node->tags_lock);
+	orr_unlock(&node->links_lock);
 }

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/callback.h"
 #include "core/coherency.h"
 #include "core/deps.h"
 #include "core/exclusion.h"
-#include "core/sched.h"
 #include "core/lasting.h"
-#include "core/tags.h"
+#include "core/links.h"
+#include "core/sched.h"
 #include "core/wait.h"
 
 enum { TASK_MAGIC = 42 };
@@ -109,6 +110,8 @@ void task_destroy(struct starpu_task *task)
 		return;
 	}
 	node = job->node;
+	if (job->point)
+		links_forget(job);
 	orr_lock(&node->pool_lock);
 	if (job->own_accesses)
 		free(job->accesses);
@@ -253,17 +256,31 @@ static int is_kernel_task(const struct starpu_task *task)
 	return task->cl && task_where(task) != STARPU_NOWHERE && task_where(task);
 }
 
-/* All turns and predecessors have come; or, again, exclusion has, see sched_pop(). */
+static void task_terminate(struct job *job, struct ready *ready);
+
+/*
+ * All turns and predecessors have come; or, again, exclusion has, see sched_pop(); or
+ * all that the end waited for.
+ */
 static void task_start(struct job *job, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
+	struct node *node = job->node;
 	int runs_kernel = is_kernel_task(task);
 
+	if (job->nests) {
+		if (callback_later(node, job))
+			return;
+		if (job->state == JOB_DONE) {
+			task_terminate(job, ready);
+			return;
+		}
+	}
 	if (!runs_kernel && orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;
 	if (job->was_blocked) {
 		job->was_blocked = 0;
-		orr_add(&job->node->nblocked, -1);
+		orr_add(&node->nblocked, -1);
 	}
 	if (job->state == JOB_READY) {
 		sched_push(job);
@@ -272,11 +289,16 @@ static void task_start(struct job *job, struct ready *ready)
 	job_move(job, JOB_READY);
 	task->status = STARPU_TASK_READY;
 	if (task->prologue_callback_func)
-		task->prologue_callback_func(task->prologue_callback_arg);
-	if (runs_kernel)
+		callback_call(node, task, task->prologue_callback_func,
+			      task->prologue_callback_arg);
+	if (runs_kernel) {
 		sched_push(job);
-	else
-		task_finish(NULL, job, ready);
+		return;
+	}
+	if (task->prologue_callback_pop_func)
+		callback_call(node, task, task->prologue_callback_pop_func,
+			      task->prologue_callback_pop_arg);
+	task_finish(NULL, job, ready);
 }
 
 static void throttle(struct node *node)
@@ -284,7 +306,7 @@ static void throttle(struct node *node)
 	int limit = node->limit_max;
 
 	if (limit > 0 && orr_load(&node->nsubmitted) >= limit &&
-	    !plat_current_worker(node->plat))
+	    callback_is_outside(node))
 		node_wait_submitted(node,
 				    node->limit_min > 0 ? node->limit_min : limit - 1);
 }
@@ -294,11 +316,10 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 	struct node *node = job->node;
 	int nbuffers = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
 
-	ORR_ASSERT(job->state == JOB_NEW || job->state == JOB_DONE);
 	job->start = task_start;
 	orr_store(&job->exclusive, 0);
-	job->terminated = 0;
-	job->id = (unsigned long)orr_add(&node->next_job_id, 1);
+	job->nests = task->prologue_callback_func || !is_kernel_task(task);
+	job->id = orr_next(&node->tasks_submitted);
 	job_move(job, JOB_BLOCKED);
 	task->status = STARPU_TASK_BLOCKED;
 	fill_accesses(job, task, nbuffers);
@@ -311,57 +332,119 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 	TASK_STAMP(job, submit_time);
 }
 
-static int submit_job(struct node *node, struct starpu_task *task)
+/*
+ * From here on the job is the new run's.  While the task's callback runs, who terminates
+ * it leaves the job to us; once he has begun to put it to rest, he needs it for a moment.
+ */
+static void begin_again(struct job *job)
 {
-	struct ready ready = {0};
-	struct job *job = task_job(node, task);
+	orr_lock(&job->lock);
+	while (job->life == LIFE_ENDING &&
+	       !orr_cas(&job->ending->state, ENDING_OPEN, ENDING_TAKEN)) {
+		orr_unlock(&job->lock);
+		orr_lock(&job->lock);
+	}
+	if (job->life == LIFE_SUBMITTED)
+		orr_die(job->node->rank,
+			"starpu_task_submit: task \"%s\" is submitted already and has "
+			"not ended; submit it again after its end",
+			task_name(job->task));
+	job->life = LIFE_SUBMITTED;
+	orr_unlock(&job->lock);
+}
+
+/* Take the data as they are: another task holds them for this one. */
+static void give_up_turns(struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		if (job->accesses[i].state == ACCESS_NEW)
+			job->accesses[i].state = ACCESS_RELEASED;
+	job->no_turns = 0;
+}
+
+/* The job's life has begun.  again: it regenerates. */
+static void submit_job(struct job *job, int again, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+	struct node *node = job->node;
 
 	prepare_job(job, task);
+	if (job->no_turns)
+		give_up_turns(job);
 	orr_add(&node->nsubmitted, 1);
-	orr_add(&node->tasks_submitted, 1);
-	if (task->use_tag)
-		tags_attach(node, job);
+	if (job->point || task->use_tag)
+		links_arm(job, again);
 	if (job->naccesses)
 		deps_submit(job, task->sequential_consistency);
 	if (orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;
 		orr_add(&node->nblocked, 1);
 	}
-	job_satisfy(job, &ready);
-	ready_run(node, &ready);
-	return 0;
+	job_satisfy(job, ready);
 }
 
-int task_submit(struct node *node, struct starpu_task *task)
+static void submit(struct node *node, struct starpu_task *task)
 {
-	int synchronous = task->synchronous;
+	struct ready ready = {0};
+	struct job *job = task_job(node, task);
 
+	if (job->life == LIFE_NEW)
+		job->life = LIFE_SUBMITTED;
+	else
+		begin_again(job);
+	submit_job(job, 0, &ready);
+	ready_run(node, &ready);
+}
+
+/* As a task that is not detached, for the time of its run. */
+static void submit_and_wait(struct node *node, struct starpu_task *task)
+{
+	int detach = task->detach, destroy = task->destroy;
+
+	/* Before the submission: workers read the flags beside these. */
+	task->detach = 0;
+	task->destroy = 0;
+	task->synchronous = 0;
+	submit(node, task);
+	task_wait(node, task);
+	task->synchronous = 1;
+	task->detach = detach != 0;
+	if (destroy)
+		task_destroy(task);
+}
+
+static int check_task(struct node *node, struct starpu_task *task)
+{
 	if (task->magic != TASK_MAGIC)
 		orr_die(node->rank,
 			"starpu_task_submit: task %p is not initialised; use "
 			"starpu_task_create() or starpu_task_init()",
 			(void *)task);
-	if (task->cl) {
-		codelet_check(task->cl);
-		if (!task_can_run_somewhere(node, task))
-			return -ENODEV;
-	}
-	throttle(node);
-	if (synchronous) {
-		int destroy = task->destroy;
-
-		/* Before the submission: workers read the flags beside these. */
-		task->detach = 0;
-		task->destroy = 0;
-		task->synchronous = 0;
-		submit_job(node, task);
-		task_wait(node, task);
-		task->synchronous = 1;
-		if (destroy)
-			task_destroy(task);
+	if (!task->cl)
 		return 0;
-	}
-	return submit_job(node, task);
+	codelet_check(task->cl);
+	return task_can_run_somewhere(node, task) ? 0 : -ENODEV;
+}
+
+int task_submit(struct node *node, struct starpu_task *task)
+{
+	if (check_task(node, task) < 0)
+		return -ENODEV;
+	throttle(node);
+	if (task->synchronous)
+		submit_and_wait(node, task);
+	else
+		submit(node, task);
+	return 0;
+}
+
+int task_submit_nodeps(struct node *node, struct starpu_task *task)
+{
+	if (check_task(node, task) < 0)
+		return -ENODEV;
+	task_job(node, task)->no_turns = 1;
+	submit(node, task);
+	return 0;
 }
 
 /* ---- explicit dependencies ------------------------------------------- */
@@ -372,22 +455,7 @@ void task_declare_deps(struct node *node, struct starpu_task *task, unsigned n,
 	struct job *job = task_job(node, task);
 
 	for (unsigned i = 0; i < n; i++)
-		job_add_successor(task_job(node, before[i]), job);
-}
-
-/* What stands for "the task's end" among the successors of what it waits for. */
-struct end_link {
-	struct job job; /* first */
-	struct job *waiting;
-};
-
-static void end_link_start(struct job *job, struct ready *ready)
-{
-	struct job *waiting = ORR_CONTAINER(job, struct end_link, job)->waiting;
-
-	(void)ready;
-	free(ORR_CONTAINER(job, struct end_link, job));
-	task_end_dep_release(waiting);
+		links_declare(job, task_job(node, before[i]), 0);
 }
 
 void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned n,
@@ -395,18 +463,16 @@ void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned
 {
 	struct job *job = task_job(node, task);
 
-	for (unsigned i = 0; i < n; i++) {
-		struct end_link *link = orr_alloc(sizeof(*link));
-		struct ready ready = {0};
+	for (unsigned i = 0; i < n; i++)
+		links_declare(job, task_job(node, before[i]), 1);
+}
 
-		job_init(&link->job, node);
-		link->job.start = end_link_start;
-		link->waiting = job;
-		orr_add(&job->end_deps, 1);
-		job_add_successor(task_job(node, before[i]), &link->job);
-		job_satisfy(&link->job, &ready);
-		ready_run(node, &ready);
-	}
+void task_end_dep_release(struct job *job)
+{
+	struct ready ready = {0};
+
+	job_end_dep_release(job, &ready);
+	ready_run(job->node, &ready);
 }
 
 /* ---- the end --------------------------------------------------------- */
@@ -415,105 +481,129 @@ int task_wait(struct node *node, struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;
 	struct plat_gate gate;
+	int has_ended, ret;
 
 	if (task->detach || task->synchronous || !job)
 		return -EINVAL;
 	plat_gate_init(&gate);
 	orr_lock(&job->lock);
-	if (job->terminated != 2)
-		job->gate = &gate;
+	has_ended = job->life == LIFE_ENDED;
+	job->gate = has_ended ? NULL : &gate;
 	orr_unlock(&job->lock);
-	if (job->gate)
-		wait_at(node, &gate, WAIT_TASK, task);
-	job->gate = NULL;
-	if (task->destroy)
-		task_destroy(task);
-	return 0;
-}
-
-static void start_successors(struct job *job, struct ready *ready)
-{
-	struct successor *successor;
-
+	ret = has_ended ? 0 : wait_at(node, &gate, WAIT_TASK, task);
 	orr_lock(&job->lock);
-	job->terminated = 1;
-	successor = job->successors;
-	job->successors = NULL;
+	job->gate = NULL;
 	orr_unlock(&job->lock);
-	while (successor) {
-		struct successor *next = successor->next;
-
-		job_satisfy(successor->job, ready);
-		free(successor);
-		successor = next;
-	}
-	if (job->tag)
-		tags_notify(job->node, job->tag, ready);
+	if (ret == 0 && task->destroy)
+		task_destroy(task);
+	return ret;
 }
 
-static void run_callback(struct starpu_task *task)
+void task_set_destroy(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	int has_ended = 0;
+
+	if (job) {
+		orr_lock(&job->lock);
+		has_ended = job->life == LIFE_ENDED;
+		if (!has_ended)
+			task->destroy = 1;
+		orr_unlock(&job->lock);
+	} else {
+		task->destroy = 1;
+	}
+	if (has_ended)
+		task_destroy(task);
+}
+
+int task_destroy_at_end(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	int is_ending;
+
+	if (!job)
+		return 0;
+	orr_lock(&job->lock);
+	is_ending = job->life == LIFE_ENDING;
+	if (is_ending)
+		task->destroy = task->detach = 1;
+	orr_unlock(&job->lock);
+	return is_ending;
+}
+
+static void run_callback(struct node *node, struct starpu_task *task)
 {
 	void (*callback)(void *) = task->callback_func;
 
 	if (!callback && task->cl)
 		callback = task->cl->callback_func;
 	if (callback)
-		callback(task->callback_arg);
+		callback_call(node, task, callback, task->callback_arg);
 }
 
-/* Tell the one who waits; the task is his from then on. */
-static void wake_waiter(struct job *job)
+/*
+ * The run is over.  A task that is neither destroyed here nor regenerates is its owner's
+ * from the unlock on: he may be freeing it.
+ */
+static void put_to_rest(struct job *job, struct ready *ready)
 {
+	struct starpu_task *task = job->task;
 	struct plat *plat = job->node->plat;
 	struct plat_gate *gate;
+	int destroy, again;
 
 	orr_lock(&job->lock);
-	job->terminated = 2;
-	gate = job->gate;
+	again = task->regenerate;
+	destroy = !again && task->detach && task->destroy;
+	job->life = again ? LIFE_SUBMITTED : LIFE_ENDED;
+	gate = again || destroy ? NULL : job->gate;
 	orr_unlock(&job->lock);
 	if (gate)
 		plat_gate_open(plat, gate);
+	else if (again)
+		submit_job(job, 1, ready);
+	else if (destroy)
+		task_destroy(task);
 }
 
 /* The task can be submitted again as it is. */
-static void renew_job(struct job *job)
+static void renew_job(struct job *job, struct ending *ending)
 {
 	job->missing = 1;
 	job->end_deps = 1;
 	job->worker = NULL;
+	job->ending = ending;
 }
 
 static void task_terminate(struct job *job, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
+	struct ending ending = {ENDING_OPEN};
+	int has_links;
 
 	task->status = STARPU_TASK_FINISHED;
 	deps_release(job, ready);
-	start_successors(job, ready);
+	renew_job(job, &ending);
+	TASK_STAMP(job, callback_start_time);
+	orr_lock(&job->lock);
+	has_links = job->point != NULL;
+	if (!has_links)
+		job->life = LIFE_ENDING;
+	orr_unlock(&job->lock);
+	if (has_links)
+		links_fire(job, ready);
 	if (ready->first)
 		ready_run(node, ready);
-	TASK_STAMP(job, callback_start_time);
-	run_callback(task);
-	TASK_STAMP(job, callback_end_time);
-	renew_job(job);
-	if (task->regenerate) {
-		submit_job(node, task);
-	} else if (!task->detach) {
-		wake_waiter(job);
-	} else if (task->destroy) {
-		task_destroy(task);
+	run_callback(node, task);
+	/* From the callback on somebody may have submitted the task again. */
+	if (orr_cas(&ending.state, ENDING_OPEN, ENDING_CLOSED)) {
+		TASK_STAMP(job, callback_end_time);
+		put_to_rest(job, ready);
 	}
 	orr_add(&node->nsubmitted, -1);
 	node_counted(node);
-}
-
-void task_end_dep_release(struct job *job)
-{
-	struct ready ready = {0};
-
-	if (orr_add(&job->end_deps, -1) == 0)
-		task_terminate(job, &ready);
 }
 
 void task_finish(struct worker *worker, struct job *job, struct ready *ready)
@@ -524,7 +614,8 @@ void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 	coherency_unpin(job);
 	TASK_STAMP(job, release_data_end_time);
 	if (task->epilogue_callback_func)
-		task->epilogue_callback_func(task->epilogue_callback_arg);
+		callback_call(job->node, task, task->epilogue_callback_func,
+			      task->epilogue_callback_arg);
 	job_move(job, JOB_DONE);
 	if (worker && task->cl != &starpu_codelet_nop)
 		task->cl->per_worker_stats[worker->id]++;

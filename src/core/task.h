@@ -29,6 +29,8 @@ struct task_walk {
 struct job *task_next_job(struct node *node, struct task_walk *walk);
 /* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
 int task_submit(struct node *node, struct starpu_task *task);
+/* The same, without turns on data and never held back. */
+int task_submit_nodeps(struct node *node, struct starpu_task *task);
 /* 0; -EINVAL for a detached or synchronous task. */
 int task_wait(struct node *node, struct starpu_task *task);
 int task_can_run_somewhere(struct node *node, struct starpu_task *task);
@@ -42,6 +44,11 @@ void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned
 			   struct starpu_task **before);
 /* One of the things that termination waits for has happened. */
 void task_end_dep_release(struct job *job);
+/* The library destroys the task at its end; now, if it has ended. */
+void task_set_destroy(struct starpu_task *task);
+/* In its callback: the library destroys the task after that, whoever meant to wait.  1;
+ * 0 when it is not in its callback. */
+int task_destroy_at_end(struct starpu_task *task);
 /* First use of a codelet: deprecated fields, where. */
 void codelet_check(struct starpu_codelet *cl);
 const char *task_name(const struct starpu_task *task);

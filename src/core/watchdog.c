@@ -32,7 +32,7 @@ unsigned long watchdog_signature(struct node *node)
 
 	for (int i = 0; i < node->nworkers; i++)
 		sum += node->workers[i].executed;
-	sum += (unsigned long)orr_load(&node->tasks_submitted);
+	sum += orr_count(&node->tasks_submitted);
 	sum = table_mix(sum + ((unsigned long)orr_load(&node->nsubmitted) << 32));
 	sum = table_mix(sum + ((unsigned long)orr_load(&node->nblocked) << 32));
 	return sum + (node->on_signature ? node->on_signature(node) : 0);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/acquire.h"
+#include "core/callback.h"
 #include "core/coherency.h"
 #include "core/sched.h"
 #include "core/task.h"
@@ -97,8 +98,9 @@ static void take(struct worker *worker, struct job *job)
 	TASK_STAMP(job, pop_end_time);
 	job_move(job, JOB_FETCHING);
 	if (job->task->prologue_callback_pop_func)
-		job->task->prologue_callback_pop_func(
-			job->task->prologue_callback_pop_arg);
+		callback_call(worker->node, job->task,
+			      job->task->prologue_callback_pop_func,
+			      job->task->prologue_callback_pop_arg);
 	TASK_STAMP(job, acquire_data_start_time);
 	coherency_fetch(job, worker->memory);
 }
@@ -129,9 +131,7 @@ static void finish(struct worker *worker, struct job *job)
 	TASK_STAMP(job, end_time);
 	worker->executed++;
 	worker->busy_s += job->duration_s;
-	worker->current = job->task;
 	task_finish(worker, job, &ready);
-	worker->current = NULL;
 	ready_run(worker->node, &ready);
 }
 

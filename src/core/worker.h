@@ -31,7 +31,7 @@ struct worker {
 	struct orr_lock lock; /* of the queue of tasks bound to this worker */
 	int nbound;           /* atomic */
 	struct levels bound;
-	struct starpu_task *current; /* in its kernel or callbacks */
+	struct plat_caller caller; /* what its thread does */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
 	unsigned long executed;

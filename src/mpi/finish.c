@@ -3,6 +3,7 @@
 #include "mpi/finish.h"
 
 #include "base/check.h"
+#include "core/callback.h"
 #include "core/wait.h"
 #include "mpi/mpi.h"
 
@@ -157,7 +158,7 @@ static int run_callbacks(struct mpi *mpi)
 
 	while (orr_load_ptr((void **)(void *)&engine->callbacks) &&
 	       (request = next_callback(engine))) {
-		request->callback(request->arg);
+		callback_call(mpi->node, NULL, request->callback, request->arg);
 		engine_lock(engine);
 		engine->is_calling = 0;
 		orr_unlock(&engine->lock);

@@ -22,6 +22,8 @@
  * must cost nothing: locks, atomics, the clock, the gate.  It defines
  *   struct orr_lock; orr_lock_init(l), orr_lock(l), orr_trylock(l) (1: taken),
  *     orr_unlock(l)   spin locks held for less than a microsecond;
+ *   orr_next(uint64_t *p)       atomic increment, returns the new value, no order;
+ *   orr_count(const uint64_t *p)    what orr_next() has counted, no order;
  *   orr_add(int *p, int v)      atomic add, returns the new value, full barrier;
  *   orr_load(const int *p), orr_store(int *p, int v)    acquire, release;
  *   orr_cas(int *p, int old, int new)                   1 when it was swapped;
@@ -145,6 +147,22 @@ void plat_workers_stop(struct plat *plat);
 int plat_worker_wake(struct worker *worker);
 /* The worker on behalf of which the calling thread runs, or NULL. */
 struct worker *plat_current_worker(struct plat *plat);
+
+/*
+ * What the calling thread does for the runtime, core's to use; zeroed at first, but for
+ * worker and is_runtime.  One for each worker (struct worker has it), one for each other
+ * thread; in sim one for what runs without either, in fake one for all but the workers.
+ */
+struct plat_caller {
+	struct worker *worker;          /* as plat_current_worker() */
+	struct starpu_task *task;       /* in whose kernel or callback the thread is */
+	int depth;                      /* callbacks that it is in */
+	unsigned char is_runtime;       /* no thread of the application */
+	unsigned char is_late;          /* it runs the jobs that were put off */
+	struct job *later, *later_last; /* put off until depth is 0 */
+};
+
+struct plat_caller *plat_caller(struct plat *plat);
 
 /*
  * Run job on worker: call its kernel (real; sim with executes), or let its

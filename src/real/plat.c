@@ -24,14 +24,14 @@ struct real *real_get(void)
 	if (real)
 		return real;
 	real = orr_alloc(sizeof(*real));
-	if (pthread_key_create(&real->current, NULL) != 0)
+	if (pthread_key_create(&real->caller, free) != 0)
 		orr_die(ORR_NO_RANK, "no thread-specific key is left to this process");
 	if (__atomic_compare_exchange_n(&the_real, &none, real, 0, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
 		leave_watch();
 		return real;
 	}
-	pthread_key_delete(real->current);
+	pthread_key_delete(real->caller);
 	free(real);
 	return none;
 }

@@ -10,6 +10,7 @@
  * who spins for longer gives its core away, since cores may be fewer than threads.
  */
 #include <pthread.h>
+#include <stdint.h>
 #include <time.h>
 
 struct orr_lock {
@@ -43,6 +44,16 @@ static inline void orr_unlock(struct orr_lock *lock)
 static inline int orr_add(int *p, int v)
 {
 	return __atomic_add_fetch(p, v, __ATOMIC_SEQ_CST);
+}
+
+static inline uint64_t orr_next(uint64_t *p)
+{
+	return __atomic_add_fetch(p, 1, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t orr_count(const uint64_t *p)
+{
+	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
 static inline int orr_load(const int *p)

@@ -29,7 +29,7 @@ struct mpi_threads {
 struct real {
 	struct world *world;
 	struct node *self;
-	pthread_key_t current; /* the struct worker of a worker thread */
+	pthread_key_t caller; /* the struct plat_caller of a thread; owned by it */
 	struct mpi_threads mpi;
 };
 

@@ -94,7 +94,7 @@ static void *worker_main(void *arg)
 	struct worker *worker = arg;
 	struct plat *plat = worker->backend;
 
-	pthread_setspecific(real_get()->current, worker);
+	pthread_setspecific(real_get()->caller, &worker->caller);
 	name_thread(worker);
 	if (worker->type == STARPU_CPU_WORKER)
 		cores_bind(plat, plat_worker_bindid(plat, worker->devid));
@@ -102,9 +102,11 @@ static void *worker_main(void *arg)
 		while (worker_step(worker))
 			continue;
 		if (orr_load(&plat->workers_stopping))
-			return NULL;
+			break;
 		rest(plat, worker);
 	}
+	pthread_setspecific(real_get()->caller, NULL); /* It is the worker's. */
+	return NULL;
 }
 
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
@@ -144,24 +146,38 @@ void plat_workers_stop(struct plat *plat)
 
 struct worker *plat_current_worker(struct plat *plat)
 {
+	const struct plat_caller *caller = pthread_getspecific(real_get()->caller);
+
 	(void)plat;
-	return pthread_getspecific(real_get()->current);
+	return caller ? caller->worker : NULL;
+}
+
+struct plat_caller *plat_caller(struct plat *plat)
+{
+	struct plat_caller *caller = pthread_getspecific(real_get()->caller);
+
+	(void)plat;
+	if (caller)
+		return caller;
+	caller = orr_alloc(sizeof(*caller));
+	pthread_setspecific(real_get()->caller, caller);
+	return caller;
 }
 
 int plat_execute(struct worker *worker, struct job *job)
 {
 	struct plat *plat = worker->backend;
 	const struct knobs *knobs = node_knobs(worker->node);
-	struct starpu_task *task = job->task, *previous = worker->current;
+	struct starpu_task *task = job->task, *previous = worker->caller.task;
 	void (*kernel)(void **, void *) = worker_kernel(worker, job);
 	int timed = worker->node->lasting->profiling || task->cl->model;
 	double start_s = timed ? plat_now_s(plat) : 0;
 
-	worker->current = task;
+	worker->caller.task = task;
 	if (kernel && !knobs->disable_kernels)
 		kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
 		       task->cl_arg);
-	worker->current = previous;
+	worker->caller.task = previous;
 	job->duration_s = timed ? plat_now_s(plat) - start_s : 0;
 	if (task->cl->model && kernel && !knobs->disable_kernels)
 		model_record(worker, task, job->implementation, job->duration_s);

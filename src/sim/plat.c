@@ -222,6 +222,7 @@ int plat_open(struct plat **plat, struct node *node)
 		sim_start(sim, node_knobs(node));
 	link_plat(sim, opened);
 	opened->opener = sim_thread_self();
+	opened->events.is_runtime = 1;
 	opened->pcie = pcie_new(opened);
 	if (sim->trace)
 		opened->row = trace_row_new(sim->trace);

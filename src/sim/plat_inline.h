@@ -7,6 +7,8 @@
  * plat_inline.h - the simulated world is sequential: locks only check that nobody
  * blocks while holding one, atomics are plain.  See plat/plat.h.
  */
+#include <stdint.h>
+
 #include "base/check.h"
 
 struct orr_lock {
@@ -40,6 +42,16 @@ static inline void orr_unlock(struct orr_lock *lock)
 static inline int orr_add(int *p, int v)
 {
 	return *p += v;
+}
+
+static inline uint64_t orr_next(uint64_t *p)
+{
+	return ++*p;
+}
+
+static inline uint64_t orr_count(const uint64_t *p)
+{
+	return *p;
 }
 
 static inline int orr_load(const int *p)

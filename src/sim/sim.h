@@ -78,6 +78,7 @@ struct sim_thread {
 	sg_sem_t sem; /* the thread blocks on it; may be released in vain */
 	struct looks looks;
 	int is_main; /* an SMPI actor, which may call MPI */
+	struct plat_caller caller;
 	struct specifics specifics;
 	/* Of those that are not: */
 	void *(*routine)(void *arg);
@@ -94,6 +95,7 @@ struct plat {
 	sg_host_t host;
 	struct sim_thread *opener; /* the thread that opened it: the main, as a rule */
 	struct plat_gate *gate;    /* that this thread waits for, or NULL */
+	struct plat_caller events; /* of what runs without thread or worker */
 	int (*poll)(void *arg);
 	void *poll_arg;
 	/* Transport "mpi": waiting mains must poll. */

@@ -47,16 +47,16 @@ static void on_step(struct plat_timer *timer)
 static void call_kernel(struct worker *worker, struct job *job)
 {
 	struct starpu_task *task = job->task;
-	struct starpu_task *previous = worker->current;
+	struct starpu_task *previous = worker->caller.task;
 	void (*kernel)(void **, void *) = worker_kernel(worker, job);
 
 	/* Programs made for simulation declare kernels as (void *)1. */
 	if ((uintptr_t)kernel <= 1)
 		return;
-	worker->current = task;
+	worker->caller.task = task;
 	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
 	       task->cl_arg);
-	worker->current = previous;
+	worker->caller.task = previous;
 }
 
 static void on_end(struct plat_timer *timer)
@@ -138,6 +138,15 @@ struct worker *plat_current_worker(struct plat *plat)
 	struct sim *sim = plat->sim;
 
 	return sim->in_kernel && sim->current == plat ? sim->worker : NULL;
+}
+
+struct plat_caller *plat_caller(struct plat *plat)
+{
+	struct worker *worker = plat_current_worker(plat);
+
+	if (worker)
+		return &worker->caller;
+	return plat->sim->in_kernel ? &plat->events : &sim_thread_self()->caller;
 }
 
 void sim_charge_worker(struct plat *plat, double seconds)

@@ -56,6 +56,7 @@ struct plat {
 	int index;
 	struct plat_machine machine;
 	struct fake_worker *workers;
+	struct plat_caller caller; /* of all but the workers */
 	int nworkers;
 	double *memory_used_bytes; /* by memory */
 };

@@ -37,15 +37,15 @@ static void on_step(struct plat_timer *timer)
 
 static void call_kernel(struct worker *worker, struct job *job)
 {
-	struct starpu_task *task = job->task, *previous = worker->current;
+	struct starpu_task *task = job->task, *previous = worker->caller.task;
 	void (*kernel)(void **, void *) = worker_kernel(worker, job);
 
 	if (!kernel || node_knobs(worker->node)->disable_kernels)
 		return;
-	worker->current = task;
+	worker->caller.task = task;
 	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
 	       task->cl_arg);
-	worker->current = previous;
+	worker->caller.task = previous;
 }
 
 /* The kernel, and all that its end brings about. */
@@ -116,6 +116,13 @@ struct worker *plat_current_worker(struct plat *plat)
 	struct worker *worker = fake_get()->worker;
 
 	return worker && worker->node->plat == plat ? worker : NULL;
+}
+
+struct plat_caller *plat_caller(struct plat *plat)
+{
+	struct worker *worker = plat_current_worker(plat);
+
+	return worker ? &worker->caller : &plat->caller;
 }
 
 int plat_worker_bindid(struct plat *plat, int cpu_worker)

@@ -7,6 +7,8 @@
  * plat_inline.h of the fake: one thread, so locks only check that nobody takes one
  * twice or leaves one that he does not hold, and atomics are plain.  See plat/plat.h.
  */
+#include <stdint.h>
+
 #include "base/check.h"
 
 struct orr_lock {
@@ -41,6 +43,16 @@ static inline void orr_unlock(struct orr_lock *lock)
 static inline int orr_add(int *p, int v)
 {
 	return *p += v;
+}
+
+static inline uint64_t orr_next(uint64_t *p)
+{
+	return ++*p;
+}
+
+static inline uint64_t orr_count(const uint64_t *p)
+{
+	return *p;
 }
 
 static inline int orr_load(const int *p)

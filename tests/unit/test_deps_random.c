@@ -17,6 +17,7 @@
 
 #include "core/deps.h"
 #include "core/exclusion.h"
+#include "core/links.h"
 #include "fake.h"
 
 enum { MAX_DATA = 8, MAX_JOBS = 80, MAX_BEFORE = 3, MAX_ACCESSES = 6 };
@@ -192,18 +193,13 @@ static void end_one(int i)
 {
 	struct trial *trial = &scene.jobs[i];
 	struct ready ready = {0};
-	struct successor *successor, *next;
 
 	trial->state = ENDED;
 	scene.nrunning--;
 	deps_release(trial->job, &ready);
-	trial->job->terminated = 1;
-	for (successor = trial->job->successors; successor; successor = next) {
-		next = successor->next;
-		job_satisfy(successor->job, &ready);
-		free(successor);
-	}
-	trial->job->successors = NULL;
+	trial->job->life = LIFE_ENDING;
+	if (trial->job->point)
+		links_fire(trial->job, &ready);
 	ready_run(scene.node, &ready);
 }
 
@@ -274,8 +270,18 @@ static void create(int i)
 	trial->nbefore = i && draw(3) == 0 ? (int)draw(MAX_BEFORE + 1) : 0;
 	for (int k = 0; k < trial->nbefore; k++) {
 		trial->before[k] = (int)draw((unsigned)i);
-		job_add_successor(scene.jobs[trial->before[k]].job, trial->job);
+		links_declare(trial->job, scene.jobs[trial->before[k]].job, 0);
 	}
+}
+
+/* Whether it carries a tag is the task's to say. */
+static void arm(struct job *job)
+{
+	struct starpu_task task = {0};
+
+	job->task = &task;
+	links_arm(job, 0);
+	job->task = NULL;
 }
 
 static void submit_next(void)
@@ -286,6 +292,9 @@ static void submit_next(void)
 	create(i);
 	scene.nsubmitted++;
 	scene.jobs[i].state = SUBMITTED;
+	scene.jobs[i].job->life = LIFE_SUBMITTED;
+	if (scene.jobs[i].job->point)
+		arm(scene.jobs[i].job);
 	deps_submit(scene.jobs[i].job, 1);
 	job_satisfy(scene.jobs[i].job, &ready);
 	ready_run(scene.node, &ready);
