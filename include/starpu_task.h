@@ -125,7 +125,7 @@ typedef void (*starpu_bubble_gen_dag_func_t)(struct starpu_task *t, void *arg);
 
 /**
  * What tasks of one sort have in common.  All zero is the default of every
- * field.  It must outlive its tasks; one codelet may serve several threads.
+ * field.  It may lie in read-only memory, when it declares its modes.  It must outlive its tasks; one codelet may serve several threads.
  * The pragmas keep compilers quiet about implicit copies of the deprecated
  * fields; a program that names one is still told.
  */
@@ -158,6 +158,7 @@ struct starpu_codelet {
 	int *dyn_nodes;
 	struct starpu_perfmodel *model;        /* microseconds; NULL: unknown */
 	struct starpu_perfmodel *energy_model; /* joules */
+	/* Not written: see starpu_codelet_display_stats(). */
 	unsigned long per_worker_stats[STARPU_NMAXWORKERS];
 	const char *name;
 	unsigned color;                /* 0xRRGGBB; 0: unset */
@@ -169,7 +170,10 @@ struct starpu_codelet {
 };
 #pragma GCC diagnostic pop
 
-/** A codelet without data whose kernels do nothing; its field model is NULL. */
+/**
+ * A codelet without data whose kernels do nothing and take no time: its field model is
+ * starpu_perfmodel_nop.  A program may change it, its nbuffers and modes for instance.
+ */
 extern struct starpu_codelet starpu_codelet_nop;
 
 /** The kernel of starpu_codelet_nop. */

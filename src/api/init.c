@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "base/process.h"
 #include "core/data.h"
+#include "core/lasting.h"
 #include "core/worker.h"
 
 enum { CONF_MAGIC = 42 };
@@ -113,10 +114,42 @@ static int check_flavour(void)
 	return -EINVAL;
 }
 
-int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
+/* Lives begin and end one at a time, whoever asks; who comes meanwhile waits. */
+static struct lasting *lock_life(void)
+{
+	const struct timespec pause = {.tv_nsec = 100000};
+	struct lasting *lasting = lasting_get();
+
+	while (!orr_cas(&lasting->is_changing, 0, 1))
+		nanosleep(&pause, NULL);
+	return lasting;
+}
+
+static void unlock_life(struct lasting *lasting)
+{
+	orr_store(&lasting->is_changing, 0);
+}
+
+static int begin_life(struct starpu_conf *user_conf)
 {
 	struct node *node = plat_self();
 	struct starpu_conf conf;
+
+	if (node) {
+		node->ninit++;
+		return 0;
+	}
+	if (user_conf)
+		conf = *user_conf;
+	else
+		starpu_conf_init(&conf);
+	return node_open(&node, &conf) < 0 ? -ENODEV : 0;
+}
+
+int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
+{
+	struct lasting *lasting;
+	int ret;
 
 	(void)argc;
 	(void)argv;
@@ -127,17 +160,12 @@ int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
 			     user_conf->magic, CONF_MAGIC);
 		return -EINVAL;
 	}
-	if (node) {
-		node->ninit++;
-		return 0;
-	}
-	if (check_flavour() < 0)
+	if (!plat_self() && check_flavour() < 0)
 		return -EINVAL;
-	if (user_conf)
-		conf = *user_conf;
-	else
-		starpu_conf_init(&conf);
-	return node_open(&node, &conf) < 0 ? -ENODEV : 0;
+	lasting = lock_life();
+	ret = begin_life(user_conf);
+	unlock_life(lasting);
+	return ret;
 }
 
 int starpu_init(struct starpu_conf *conf)
@@ -156,10 +184,8 @@ void starpu_wait_initialized(void)
 		plat_sleep(NULL, 1e-4);
 }
 
-void starpu_shutdown(void)
+static void end_life(struct node *node)
 {
-	struct node *node = api_blocking_node(__func__);
-
 	if (node->ninit > 0) {
 		node->ninit--;
 		return;
@@ -171,6 +197,16 @@ void starpu_shutdown(void)
 			node->npaused);
 	node_wait_ready(node, 0);
 	node_close(node);
+}
+
+void starpu_shutdown(void)
+{
+	struct lasting *lasting;
+
+	api_blocking_node(__func__);
+	lasting = lock_life();
+	end_life(api_node(__func__));
+	unlock_life(lasting);
 }
 
 void starpu_pause(void)

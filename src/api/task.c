@@ -7,6 +7,8 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/codelet.h"
+#include "core/links.h"
 #include "core/task.h"
 
 static const struct starpu_task task_default = STARPU_TASK_INITIALIZER;
@@ -17,15 +19,14 @@ void starpu_codelet_nop_func(void *descr[], void *arg)
 	(void)arg;
 }
 
-/* Shared by all nodes, so never written: see task_finish() and codelet_check(). */
-__attribute__((section(".data.rel.ro"))) struct starpu_codelet starpu_codelet_nop = {
+/* The application may change it; we do not. */
+__attribute__((section(".data.application"))) struct starpu_codelet starpu_codelet_nop = {
 	.where = STARPU_CPU | STARPU_CUDA,
 	.cpu_funcs = {starpu_codelet_nop_func},
 	.cuda_funcs = {starpu_codelet_nop_func},
 	.cpu_funcs_name = {"starpu_codelet_nop_func"},
 	.model = &starpu_perfmodel_nop,
 	.name = "nop",
-	.checked = 1,
 };
 
 void starpu_codelet_init(struct starpu_codelet *cl)
@@ -35,15 +36,16 @@ void starpu_codelet_init(struct starpu_codelet *cl)
 
 void starpu_codelet_display_stats(struct starpu_codelet *cl)
 {
-	unsigned nworkers = starpu_worker_get_count();
+	struct node *node = plat_self();
+	unsigned nworkers = node ? (unsigned)node->nworkers : 0;
 	unsigned long total = 0;
 
 	fprintf(stderr, "Statistics for codelet %s\n", cl->name ? cl->name : "unknown");
 	for (unsigned i = 0; i < nworkers; i++)
-		total += cl->per_worker_stats[i];
+		total += codelet_counted(&node->workers[i], cl);
 	for (unsigned i = 0; i < nworkers; i++) {
 		char name[64];
-		unsigned long n = cl->per_worker_stats[i];
+		unsigned long n = codelet_counted(&node->workers[i], cl);
 
 		starpu_worker_get_name((int)i, name, sizeof(name));
 		fprintf(stderr, "\t%s -> %lu / %lu (%2.2f %%)\n", name, n, total,

@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/codelet.h"
 #include "core/sched.h"
 #include "core/lasting.h"
 
@@ -210,9 +211,7 @@ int starpu_worker_get_subworkerid(int id)
 unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_type,
 					     const struct starpu_task *task)
 {
-	unsigned where = task->where != -1 ? (unsigned)task->where
-			 : task->cl        ? task->cl->where
-					   : 0;
+	unsigned where = task->cl ? task_where(task) : 0;
 
 	return (where & STARPU_WORKER_TO_MASK(worker_type)) != 0;
 }

@@ -90,9 +90,10 @@ struct job {
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
 	unsigned char own_accesses; /* accesses were allocated apart */
-	unsigned char life;  /* enum job_life; changes under lock but for the first */
-	unsigned char nests; /* start() may call the application back */
-	unsigned char block; /* part of a task_block of the node's pool */
+	unsigned char life;   /* enum job_life; changes under lock but for the first */
+	unsigned char nests;  /* start() may call the application back */
+	unsigned short where; /* STARPU_CPU | ...: who may run it */
+	unsigned char block;  /* part of a task_block of the node's pool */
 	unsigned char was_blocked; /* counted in node->nblocked */
 	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
 	unsigned char is_hint;     /* its fetch may be dropped for want of room */

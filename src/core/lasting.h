@@ -28,6 +28,7 @@ struct lasting {
 	int next_interface_id; /* atomic; never repeats in a process */
 	int communication_tag; /* only kept */
 	size_t malloc_align;   /* of starpu_malloc(), a power of two */
+	int is_changing;       /* atomic: a life begins or ends */
 	struct shape shape;    /* of the life that is or was last */
 	struct orr_lock lock;  /* of the two below */
 	struct early_tags *early_tags, *early_tags_last;

@@ -315,6 +315,8 @@ void node_close(struct node *node)
 	plat_set_self(NULL);
 	plat_close(node->plat);
 	free(node->memories);
+	for (int i = 0; i < node->nworkers; i++)
+		table_free(&node->workers[i].counts);
 	free(node->workers);
 	free_pools(node);
 	settings_leave(node->world, node->settings);

@@ -24,9 +24,9 @@ static int is_filtered(const struct starpu_task *task)
 	return task->cl->can_execute || task->workerids;
 }
 
-static struct queue_lane *lane_of(struct queue *queue, const struct starpu_task *task)
+static struct queue_lane *lane_of(struct queue *queue, const struct job *job)
 {
-	unsigned where = task->where != -1 ? (unsigned)task->where : task->cl->where;
+	unsigned where = job->where;
 
 	if (!(where & STARPU_CUDA))
 		return &queue->lanes[LANE_CPU];
@@ -41,7 +41,7 @@ static int priority_of(const struct queue *queue, const struct job *job)
 void queue_push(struct queue *queue, struct job *job)
 {
 	int priority = priority_of(queue, job);
-	struct queue_lane *lane = lane_of(queue, job->task);
+	struct queue_lane *lane = lane_of(queue, job);
 
 	orr_lock(&queue->lock);
 	job->next = NULL;

@@ -95,7 +95,7 @@ void sched_push(struct job *job)
 {
 	struct node *node = job->node;
 	struct starpu_task *task = job->task;
-	unsigned where = task->where != -1 ? (unsigned)task->where : task->cl->where;
+	unsigned where = job->where;
 	int filtered = task->cl->can_execute || task->workerids;
 	struct worker *chosen;
 

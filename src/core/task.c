@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/callback.h"
+#include "core/codelet.h"
 #include "core/coherency.h"
 #include "core/deps.h"
 #include "core/exclusion.h"
@@ -139,58 +140,12 @@ struct job *task_next_job(struct node *node, struct task_walk *walk)
 
 /* ---- submission ------------------------------------------------------ */
 
-static unsigned where_of(const struct starpu_codelet *cl)
-{
-	unsigned where = 0;
-
-	for (int i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++) {
-		if (cl->cpu_funcs[i])
-			where |= (unsigned)STARPU_CPU;
-		if (cl->cuda_funcs[i])
-			where |= (unsigned)STARPU_CUDA;
-	}
-	return where;
-}
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-static void move_old_fields(struct starpu_codelet *cl)
-{
-	if (cl->cpu_func && cl->cpu_func != STARPU_MULTIPLE_CPU_IMPLEMENTATIONS) {
-		if (!cl->cpu_funcs[0])
-			cl->cpu_funcs[0] = cl->cpu_func;
-		cl->cpu_func = STARPU_MULTIPLE_CPU_IMPLEMENTATIONS;
-	}
-	if (cl->cuda_func && cl->cuda_func != STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS) {
-		if (!cl->cuda_funcs[0])
-			cl->cuda_funcs[0] = cl->cuda_func;
-		cl->cuda_func = STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS;
-	}
-}
-#pragma GCC diagnostic pop
-
-void codelet_check(struct starpu_codelet *cl)
-{
-	if (cl->checked)
-		return;
-	move_old_fields(cl);
-	if (!cl->where)
-		cl->where = where_of(cl);
-	cl->checked = 1;
-}
-
-static unsigned task_where(const struct starpu_task *task)
-{
-	return task->where != -1 ? (unsigned)task->where : task->cl->where;
-}
-
 int task_can_run_somewhere(struct node *node, struct starpu_task *task)
 {
 	unsigned implementation;
 
 	if (!task->cl || task_where(task) == STARPU_NOWHERE)
 		return 1;
-	codelet_check(task->cl);
 	if (!task->cl->can_execute && !task->execute_on_a_specific_worker &&
 	    !task->workerids)
 		return (task_where(task) & node->arch_mask) != 0;
@@ -253,7 +208,10 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 
 static int is_kernel_task(const struct starpu_task *task)
 {
-	return task->cl && task_where(task) != STARPU_NOWHERE && task_where(task);
+	/* What can run nowhere else was refused. */
+	return task->cl &&
+	       (unsigned)(task->where != -1 ? (uint32_t)task->where : task->cl->where) !=
+		       STARPU_NOWHERE;
 }
 
 static void task_terminate(struct job *job, struct ready *ready);
@@ -317,6 +275,8 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 	int nbuffers = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
 
 	job->start = task_start;
+	if (task->cl)
+		job->where = (unsigned short)task_where(task);
 	orr_store(&job->exclusive, 0);
 	job->nests = task->prologue_callback_func || !is_kernel_task(task);
 	job->id = orr_next(&node->tasks_submitted);
@@ -422,7 +382,6 @@ static int check_task(struct node *node, struct starpu_task *task)
 			(void *)task);
 	if (!task->cl)
 		return 0;
-	codelet_check(task->cl);
 	return task_can_run_somewhere(node, task) ? 0 : -ENODEV;
 }
 
@@ -617,8 +576,8 @@ void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 		callback_call(job->node, task, task->epilogue_callback_func,
 			      task->epilogue_callback_arg);
 	job_move(job, JOB_DONE);
-	if (worker && task->cl != &starpu_codelet_nop)
-		task->cl->per_worker_stats[worker->id]++;
+	if (worker)
+		codelet_count(worker, task->cl);
 	if (orr_add(&job->end_deps, -1) == 0)
 		task_terminate(job, ready);
 }

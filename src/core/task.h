@@ -49,8 +49,6 @@ void task_set_destroy(struct starpu_task *task);
 /* In its callback: the library destroys the task after that, whoever meant to wait.  1;
  * 0 when it is not in its callback. */
 int task_destroy_at_end(struct starpu_task *task);
-/* First use of a codelet: deprecated fields, where. */
-void codelet_check(struct starpu_codelet *cl);
 const char *task_name(const struct starpu_task *task);
 
 /* Note the time in one of the dates of task->profiling_info, when it is wanted. */

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "core/acquire.h"
 #include "core/callback.h"
+#include "core/codelet.h"
 #include "core/coherency.h"
 #include "core/sched.h"
 #include "core/task.h"
@@ -14,8 +15,8 @@
 static int has_implementation(const struct worker *worker,
 			      const struct starpu_codelet *cl, unsigned i)
 {
-	return worker->type == STARPU_CPU_WORKER ? cl->cpu_funcs[i] != NULL
-						 : cl->cuda_funcs[i] != NULL;
+	return worker->type == STARPU_CPU_WORKER ? codelet_cpu(cl, i) != NULL
+						 : codelet_cuda(cl, i) != NULL;
 }
 
 static int is_allowed(const struct worker *worker, const struct starpu_task *task)
@@ -34,7 +35,7 @@ int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation)
 {
 	struct starpu_codelet *cl = task->cl;
-	unsigned where = task->where != -1 ? (unsigned)task->where : cl->where;
+	unsigned where = task_where(task);
 
 	if (!(where & STARPU_WORKER_TO_MASK(worker->type)) || !is_allowed(worker, task))
 		return 0;
@@ -53,8 +54,8 @@ void (*worker_kernel(const struct worker *worker, const struct job *job))(void *
 {
 	const struct starpu_codelet *cl = job->task->cl;
 
-	return worker->type == STARPU_CPU_WORKER ? cl->cpu_funcs[job->implementation]
-						 : cl->cuda_funcs[job->implementation];
+	return worker->type == STARPU_CPU_WORKER ? codelet_cpu(cl, job->implementation)
+						 : codelet_cuda(cl, job->implementation);
 }
 
 /* ---- waking ---------------------------------------------------------- */

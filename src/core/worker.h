@@ -35,6 +35,10 @@ struct worker {
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
 	unsigned long executed;
+	/* Tasks of the codelet counted since the table was written; see codelet.h. */
+	const struct starpu_codelet *counted;
+	unsigned long ncounted;
+	struct table counts; /* by address of the codelet; under lock */
 	double busy_s;
 	double expected_end_s; /* dmda: when its queue is expected to be empty */
 	void *backend;         /* the backend's */
