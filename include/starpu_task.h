@@ -125,7 +125,8 @@ typedef void (*starpu_bubble_gen_dag_func_t)(struct starpu_task *t, void *arg);
 
 /**
  * What tasks of one sort have in common.  All zero is the default of every
- * field.  It may lie in read-only memory, when it declares its modes.  It must outlive its tasks; one codelet may serve several threads.
+ * field.  It may lie in read-only memory, when it declares its modes.  It must
+ * outlive its tasks; one codelet may serve several threads.
  * The pragmas keep compilers quiet about implicit copies of the deprecated
  * fields; a program that names one is still told.
  */
