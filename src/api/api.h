@@ -15,6 +15,8 @@ struct node *api_node(const char *func);
 struct node *api_blocking_node(const char *func);
 /* The caller's rank, for messages; ORR_NO_RANK without a node. */
 int api_rank(void);
+/* pointer is not NULL; ends the program otherwise, naming func and the argument. */
+void api_given(const char *func, const char *argument, const void *pointer);
 /* handle is registered; ends the program otherwise, naming func. */
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle);

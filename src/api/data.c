@@ -276,6 +276,8 @@ void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
 			       int *is_allocated, int *is_valid, int *is_loading,
 			       int *is_requested)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	unsigned memory = (unsigned)memory_node;
 	struct data_body *body = data_body(handle);
 	struct copy_state *copy;
@@ -336,6 +338,8 @@ static const struct data_extra *extra_of(starpu_data_handle_t handle)
 void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle,
 						 unsigned flag)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	orr_lock(&handle->lock);
 	if (flag)
 		handle->flags |= DATUM_SEQUENTIAL;
@@ -346,6 +350,8 @@ void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle,
 
 unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return (handle->flags & DATUM_SEQUENTIAL) != 0;
 }
 
@@ -361,11 +367,15 @@ void starpu_data_set_default_sequential_consistency_flag(unsigned flag)
 
 void starpu_data_set_user_data(starpu_data_handle_t handle, void *user_data)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	data_extra(handle)->user_data = user_data;
 }
 
 void *starpu_data_get_user_data(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	const struct data_extra *extra = extra_of(handle);
 
 	return extra ? extra->user_data : NULL;
@@ -373,11 +383,15 @@ void *starpu_data_get_user_data(starpu_data_handle_t handle)
 
 void starpu_data_set_sched_data(starpu_data_handle_t handle, void *sched_data)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	data_extra(handle)->sched_data = sched_data;
 }
 
 void *starpu_data_get_sched_data(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	const struct data_extra *extra = extra_of(handle);
 
 	return extra ? extra->sched_data : NULL;
@@ -385,6 +399,8 @@ void *starpu_data_get_sched_data(starpu_data_handle_t handle)
 
 void starpu_data_set_name(starpu_data_handle_t handle, const char *name)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	struct data_extra *extra = data_extra(handle);
 
 	free(extra->name);
@@ -394,6 +410,8 @@ void starpu_data_set_name(starpu_data_handle_t handle, const char *name)
 void starpu_data_set_coordinates_array(starpu_data_handle_t handle, unsigned dimensions,
 				       int dims[])
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	struct data_extra *extra = data_extra(handle);
 
 	extra->ndimensions = dimensions < 5 ? (int)dimensions : 5;
@@ -417,6 +435,8 @@ void starpu_data_set_coordinates(starpu_data_handle_t handle, unsigned dimension
 unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle,
 					   unsigned dimensions, int dims[])
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	const struct data_extra *extra = extra_of(handle);
 	unsigned known = extra ? (unsigned)extra->ndimensions : 0;
 
@@ -430,5 +450,7 @@ unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle,
 struct starpu_data_interface_ops *
 starpu_data_get_interface_ops(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return handle->ops;
 }

@@ -49,6 +49,15 @@ int api_rank(void)
 	return node ? node->rank : ORR_NO_RANK;
 }
 
+void api_given(const char *func, const char *argument, const void *pointer)
+{
+	if (!pointer)
+		orr_die(api_rank(),
+			"%s: the argument \"%s\" is NULL; give a pointer to an object of "
+			"yours",
+			func, argument);
+}
+
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle)
 {

@@ -13,6 +13,8 @@
 
 int starpu_task_set(struct starpu_task *task, struct starpu_codelet *cl, ...)
 {
+	api_given(__func__, "task", task);
+
 	va_list list;
 	int ret;
 
@@ -108,6 +110,8 @@ void starpu_task_insert_data_process_mode_array_arg(struct starpu_codelet *cl,
 
 void starpu_codelet_pack_arg_init(struct starpu_codelet_pack_arg_data *state)
 {
+	api_given(__func__, "state", state);
+
 	*state = (struct starpu_codelet_pack_arg_data){0};
 }
 
@@ -121,6 +125,8 @@ static struct packer to_packer(const struct starpu_codelet_pack_arg_data *state)
 void starpu_codelet_pack_arg(struct starpu_codelet_pack_arg_data *state, const void *ptr,
 			     size_t ptr_size)
 {
+	api_given(__func__, "state", state);
+
 	struct packer packer = to_packer(state);
 
 	packer_add(&packer, ptr, ptr_size);
@@ -133,6 +139,8 @@ void starpu_codelet_pack_arg(struct starpu_codelet_pack_arg_data *state, const v
 void starpu_codelet_pack_arg_fini(struct starpu_codelet_pack_arg_data *state,
 				  void **cl_arg, size_t *cl_arg_size)
 {
+	api_given(__func__, "state", state);
+
 	struct packer packer = to_packer(state);
 
 	packer_end(&packer, cl_arg, cl_arg_size);
@@ -165,6 +173,8 @@ void starpu_codelet_pack_args(void **arg_buffer, size_t *arg_buffer_size, ...)
 void starpu_codelet_unpack_arg_init(struct starpu_codelet_pack_arg_data *state,
 				    void *cl_arg, size_t cl_arg_size)
 {
+	api_given(__func__, "state", state);
+
 	starpu_codelet_pack_arg_init(state);
 	state->arg_buffer = cl_arg;
 	state->arg_buffer_size = cl_arg_size;
@@ -191,6 +201,8 @@ static size_t next_arg(struct starpu_codelet_pack_arg_data *state, void **where)
 void starpu_codelet_unpack_arg(struct starpu_codelet_pack_arg_data *state, void *ptr,
 			       size_t size)
 {
+	api_given(__func__, "state", state);
+
 	void *where;
 	size_t bytes = next_arg(state, &where);
 
@@ -205,6 +217,8 @@ void starpu_codelet_unpack_arg(struct starpu_codelet_pack_arg_data *state, void 
 void starpu_codelet_dup_arg(struct starpu_codelet_pack_arg_data *state, void **ptr,
 			    size_t *size)
 {
+	api_given(__func__, "state", state);
+
 	void *where;
 
 	*size = next_arg(state, &where);
@@ -215,11 +229,15 @@ void starpu_codelet_dup_arg(struct starpu_codelet_pack_arg_data *state, void **p
 void starpu_codelet_pick_arg(struct starpu_codelet_pack_arg_data *state, void **ptr,
 			     size_t *size)
 {
+	api_given(__func__, "state", state);
+
 	*size = next_arg(state, ptr);
 }
 
 void starpu_codelet_unpack_discard_arg(struct starpu_codelet_pack_arg_data *state)
 {
+	api_given(__func__, "state", state);
+
 	void *where;
 
 	next_arg(state, &where);
@@ -227,6 +245,8 @@ void starpu_codelet_unpack_discard_arg(struct starpu_codelet_pack_arg_data *stat
 
 void starpu_codelet_unpack_arg_fini(struct starpu_codelet_pack_arg_data *state)
 {
+	api_given(__func__, "state", state);
+
 	if (state->nargs > 0)
 		orr_die(ORR_NO_RANK,
 			"starpu_codelet_unpack_arg_fini: %d packed arguments were "

@@ -20,6 +20,20 @@ static int check_home(const struct node *node, const char *func, int home)
 	return home;
 }
 
+/* The bytes of so many elements, which must be a number that exists. */
+static size_t checked_bytes(const struct node *node, const char *func, size_t nelements,
+			    size_t element_bytes)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(nelements, element_bytes, &bytes))
+		orr_die(node->rank,
+			"%s: %zu elements of %zu bytes are more than any memory holds; "
+			"check the sizes",
+			func, nelements, element_bytes);
+	return bytes;
+}
+
 /* Memory that is given must exist, unless there is nothing in it. */
 static void check_given(const struct node *node, const char *func, int home,
 			uintptr_t ptr, size_t bytes)
@@ -41,6 +55,8 @@ void starpu_data_register_ops(struct starpu_data_interface_ops *ops)
 void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
 			  void *data_interface, struct starpu_data_interface_ops *ops)
 {
+	api_given(__func__, "handleptr", handleptr);
+
 	struct node *node = api_node(__func__);
 
 	starpu_data_register_ops(ops);
@@ -51,6 +67,8 @@ void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
 void starpu_variable_data_register(starpu_data_handle_t *handle, int home_node,
 				   uintptr_t ptr, size_t size)
 {
+	api_given(__func__, "handle", handle);
+
 	struct node *node = api_node(__func__);
 	struct starpu_variable_interface variable = {
 		.id = STARPU_VARIABLE_INTERFACE_ID,
@@ -68,6 +86,8 @@ void starpu_vector_data_register_allocsize(starpu_data_handle_t *handle, int hom
 					   uintptr_t ptr, uint32_t nx, size_t elemsize,
 					   size_t allocsize)
 {
+	api_given(__func__, "handle", handle);
+
 	struct node *node = api_node(__func__);
 	struct starpu_vector_interface vector = {
 		.id = STARPU_VECTOR_INTERFACE_ID,
@@ -78,7 +98,8 @@ void starpu_vector_data_register_allocsize(starpu_data_handle_t *handle, int hom
 		.allocsize = allocsize,
 	};
 
-	check_given(node, __func__, home_node, ptr, nx * elemsize);
+	check_given(node, __func__, home_node, ptr,
+		    checked_bytes(node, __func__, nx, elemsize));
 	*handle = data_register(node, check_home(node, __func__, home_node), &vector,
 				&starpu_interface_vector_ops);
 }
@@ -94,6 +115,8 @@ void starpu_matrix_data_register_allocsize(starpu_data_handle_t *handle, int hom
 					   uintptr_t ptr, uint32_t ld, uint32_t nx,
 					   uint32_t ny, size_t elemsize, size_t allocsize)
 {
+	api_given(__func__, "handle", handle);
+
 	struct node *node = api_node(__func__);
 	struct starpu_matrix_interface matrix = {
 		.id = STARPU_MATRIX_INTERFACE_ID,
@@ -111,7 +134,9 @@ void starpu_matrix_data_register_allocsize(starpu_data_handle_t *handle, int hom
 			"%s: leading dimension %u is less than the %u elements of a "
 			"column",
 			__func__, ld, nx);
-	check_given(node, __func__, home_node, ptr, (size_t)nx * ny * elemsize);
+	checked_bytes(node, __func__, (size_t)ld * ny, elemsize);
+	check_given(node, __func__, home_node, ptr,
+		    checked_bytes(node, __func__, (size_t)nx * ny, elemsize));
 	*handle = data_register(node, check_home(node, __func__, home_node), &matrix,
 				&starpu_interface_matrix_ops);
 }
@@ -126,6 +151,8 @@ void starpu_matrix_data_register(starpu_data_handle_t *handle, int home_node,
 
 void starpu_void_data_register(starpu_data_handle_t *handle)
 {
+	api_given(__func__, "handle", handle);
+
 	*handle = data_register(api_node(__func__), STARPU_MAIN_RAM, NULL,
 				&starpu_interface_void_ops);
 }
@@ -133,6 +160,8 @@ void starpu_void_data_register(starpu_data_handle_t *handle)
 void starpu_data_register_same(starpu_data_handle_t *handledst,
 			       starpu_data_handle_t handlesrc)
 {
+	api_given(__func__, "handledst", handledst);
+
 	struct node *node = api_node(__func__);
 
 	api_check_handle(node, __func__, handlesrc);
@@ -148,6 +177,8 @@ int starpu_data_interface_get_next_id(void)
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	void *interface;
 
 	orr_lock(&handle->lock);
@@ -158,27 +189,37 @@ void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned me
 
 enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return handle->ops->interfaceid;
 }
 
 size_t starpu_data_get_size(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return data_bytes(handle);
 }
 
 size_t starpu_data_get_alloc_size(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return handle->ops->get_alloc_size ? handle->ops->get_alloc_size(handle)
 					   : data_bytes(handle);
 }
 
 int starpu_data_get_home_node(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return handle->home;
 }
 
 void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	struct copy_state *copy;
 	int allocated;
 
@@ -224,6 +265,8 @@ static void *interface_of(const char *func, starpu_data_handle_t handle,
 
 size_t starpu_variable_get_elemsize(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, variable, VARIABLE)->elemsize;
 }
 
@@ -234,16 +277,22 @@ uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle)
 
 uint32_t starpu_vector_get_nx(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, vector, VECTOR)->nx;
 }
 
 size_t starpu_vector_get_elemsize(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, vector, VECTOR)->elemsize;
 }
 
 size_t starpu_vector_get_allocsize(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, vector, VECTOR)->allocsize;
 }
 
@@ -254,16 +303,22 @@ uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle)
 
 uint32_t starpu_matrix_get_nx(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, matrix, MATRIX)->nx;
 }
 
 uint32_t starpu_matrix_get_ny(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, matrix, MATRIX)->ny;
 }
 
 uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	unsigned memory = starpu_worker_get_local_memory_node();
 
 	return ((struct starpu_matrix_interface *)starpu_data_get_interface_on_node(
@@ -278,11 +333,15 @@ uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle)
 
 size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, matrix, MATRIX)->elemsize;
 }
 
 size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	return INTERFACE_OF(handle, matrix, MATRIX)->allocsize;
 }
 
@@ -302,6 +361,8 @@ static void check_op(starpu_data_handle_t handle, const char *func, int exists)
 int starpu_data_pack_node(starpu_data_handle_t handle, unsigned memory, void **ptr,
 			  starpu_ssize_t *count)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	check_op(handle, __func__, handle->ops->pack_data != NULL);
 	return handle->ops->pack_data(handle, memory, ptr, count);
 }
@@ -315,6 +376,8 @@ int starpu_data_pack(starpu_data_handle_t handle, void **ptr, starpu_ssize_t *co
 int starpu_data_peek_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
 			  size_t count)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	check_op(handle, __func__, handle->ops->peek_data != NULL);
 	return handle->ops->peek_data(handle, memory, ptr, count);
 }
@@ -328,6 +391,8 @@ int starpu_data_peek(starpu_data_handle_t handle, void *ptr, size_t count)
 int starpu_data_unpack_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
 			    size_t count)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	check_op(handle, __func__, handle->ops->unpack_data != NULL);
 	return handle->ops->unpack_data(handle, memory, ptr, count);
 }

@@ -27,6 +27,8 @@ struct starpu_perfmodel starpu_perfmodel_nop __attribute__((section(".data.rel.r
 
 void starpu_perfmodel_init(struct starpu_perfmodel *model)
 {
+	api_given(__func__, "model", model);
+
 	struct node *node = plat_self();
 
 	/* Before starpu_init() there is nowhere to keep a state: the first use of the
@@ -37,6 +39,8 @@ void starpu_perfmodel_init(struct starpu_perfmodel *model)
 
 int starpu_perfmodel_deinit(struct starpu_perfmodel *model)
 {
+	api_given(__func__, "model", model);
+
 	struct node *node = plat_self();
 
 	if (node && model->state)
@@ -46,6 +50,8 @@ int starpu_perfmodel_deinit(struct starpu_perfmodel *model)
 
 int starpu_perfmodel_load_file(const char *filename, struct starpu_perfmodel *model)
 {
+	api_given(__func__, "model", model);
+
 	struct node *node = plat_self();
 
 	return !node || model_attach(node, model, NULL, filename) ? 1 : 0;
@@ -53,6 +59,8 @@ int starpu_perfmodel_load_file(const char *filename, struct starpu_perfmodel *mo
 
 int starpu_perfmodel_load_symbol(const char *symbol, struct starpu_perfmodel *model)
 {
+	api_given(__func__, "model", model);
+
 	struct node *node = plat_self();
 
 	return !node || model_attach(node, model, symbol, NULL) ? 1 : 0;
@@ -60,11 +68,15 @@ int starpu_perfmodel_load_symbol(const char *symbol, struct starpu_perfmodel *mo
 
 int starpu_perfmodel_unload_model(struct starpu_perfmodel *model)
 {
+	api_given(__func__, "model", model);
+
 	return starpu_perfmodel_deinit(model);
 }
 
 void starpu_save_history_based_model(struct starpu_perfmodel *model)
 {
+	api_given(__func__, "model", model);
+
 	struct node *node = api_node(__func__);
 
 	if (node)
@@ -118,6 +130,8 @@ struct starpu_perfmodel_arch *starpu_worker_get_perf_archtype(int workerid,
 uint32_t starpu_task_footprint(struct starpu_perfmodel *model, struct starpu_task *task,
 			       struct starpu_perfmodel_arch *arch, unsigned nimpl)
 {
+	api_given(__func__, "task", task);
+
 	(void)arch;
 	(void)nimpl;
 	return model_footprint(model, task);
@@ -125,6 +139,8 @@ uint32_t starpu_task_footprint(struct starpu_perfmodel *model, struct starpu_tas
 
 uint32_t starpu_task_data_footprint(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	return model_data_footprint(task);
 }
 
@@ -149,6 +165,8 @@ static double expected_us(struct node *node, struct worker *worker,
 double starpu_task_expected_length(struct starpu_task *task,
 				   struct starpu_perfmodel_arch *arch, unsigned nimpl)
 {
+	api_given(__func__, "task", task);
+
 	struct node *node = api_node(__func__);
 
 	return node && arch ? expected_us(node, worker_of(node, arch), arch, task, nimpl)
@@ -158,6 +176,8 @@ double starpu_task_expected_length(struct starpu_task *task,
 double starpu_task_worker_expected_length(struct starpu_task *task, unsigned workerid,
 					  unsigned sched_ctx_id, unsigned nimpl)
 {
+	api_given(__func__, "task", task);
+
 	struct node *node = api_node(__func__);
 	struct worker *worker = node ? worker_at(node, workerid, __func__) : NULL;
 
@@ -170,6 +190,9 @@ void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
 				     struct starpu_perfmodel_arch *arch, unsigned cpuid,
 				     unsigned nimpl, double measured)
 {
+	api_given(__func__, "model", model);
+	api_given(__func__, "task", task);
+
 	struct node *node = api_node(__func__);
 	struct model_query query = {.node = node,
 				    .arch = arch,
@@ -194,6 +217,8 @@ double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *mod
 						    struct starpu_perfmodel_arch *arch,
 						    uint32_t footprint)
 {
+	api_given(__func__, "model", model);
+
 	struct node *node = api_node(__func__);
 	const struct starpu_perfmodel_history_entry *entry;
 	struct model_answer answer;

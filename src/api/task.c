@@ -55,11 +55,15 @@ void starpu_codelet_display_stats(struct starpu_codelet *cl)
 
 void starpu_task_init(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	*task = task_default;
 }
 
 void starpu_task_clean(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	struct job *job = task->starpu_private;
 
 	free(task->dyn_interfaces);
@@ -88,6 +92,8 @@ struct starpu_task *starpu_task_create(void)
 struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle,
 					    enum starpu_data_access_mode mode)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
+
 	struct starpu_task *task = starpu_task_create();
 
 	task->nbuffers = 1;
@@ -98,6 +104,8 @@ struct starpu_task *starpu_task_create_sync(starpu_data_handle_t handle,
 
 void starpu_task_destroy(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	const struct job *job = task->starpu_private;
 
 	if (task_destroy_at_end(task))
@@ -117,11 +125,15 @@ void starpu_task_destroy(struct starpu_task *task)
 
 void starpu_task_set_destroy(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	task_set_destroy(task);
 }
 
 struct starpu_task *starpu_task_dup(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	struct starpu_task *copy = starpu_task_create();
 	void *job = copy->starpu_private;
 
@@ -147,6 +159,8 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task)
 
 int starpu_task_submit(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	struct node *node = api_node(__func__);
 	const struct knobs *knobs = node_knobs(node);
 
@@ -159,11 +173,15 @@ int starpu_task_submit(struct starpu_task *task)
 
 int starpu_task_submit_nodeps(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	return task_submit_nodeps(api_node(__func__), task);
 }
 
 int starpu_task_finished(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	struct job *job = task->starpu_private;
 	int ended;
 
@@ -176,6 +194,8 @@ int starpu_task_finished(struct starpu_task *task)
 
 int starpu_task_wait(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	struct node *node = api_blocking_node(__func__);
 
 	if (task->detach)
@@ -278,11 +298,15 @@ const char *starpu_task_get_model_name(struct starpu_task *task)
 
 const char *starpu_task_get_name(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	return task ? task_name(task) : "unknown";
 }
 
 unsigned long starpu_task_get_job_id(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	struct job *job = task->starpu_private;
 
 	return job ? job->id : 0;
@@ -290,6 +314,8 @@ unsigned long starpu_task_get_job_id(struct starpu_task *task)
 
 unsigned starpu_task_get_implementation(struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	struct job *job = task->starpu_private;
 
 	return job ? job->implementation : 0;

@@ -12,6 +12,8 @@
 void starpu_task_declare_deps_array(struct starpu_task *task, unsigned ndeps,
 				    struct starpu_task *task_array[])
 {
+	api_given(__func__, "task", task);
+
 	task_declare_deps(api_node(__func__), task, ndeps, task_array);
 }
 
@@ -29,6 +31,8 @@ static void declare_list(struct starpu_task *task, unsigned ndeps, va_list list,
 
 void starpu_task_declare_deps(struct starpu_task *task, unsigned ndeps, ...)
 {
+	api_given(__func__, "task", task);
+
 	va_list list;
 
 	va_start(list, ndeps);
@@ -39,11 +43,15 @@ void starpu_task_declare_deps(struct starpu_task *task, unsigned ndeps, ...)
 void starpu_task_declare_end_deps_array(struct starpu_task *task, unsigned ndeps,
 					struct starpu_task *task_array[])
 {
+	api_given(__func__, "task", task);
+
 	task_declare_end_deps(api_node(__func__), task, ndeps, task_array);
 }
 
 void starpu_task_declare_end_deps(struct starpu_task *task, unsigned ndeps, ...)
 {
+	api_given(__func__, "task", task);
+
 	va_list list;
 
 	va_start(list, ndeps);
@@ -54,6 +62,8 @@ void starpu_task_declare_end_deps(struct starpu_task *task, unsigned ndeps, ...)
 int starpu_task_get_task_succs(struct starpu_task *task, unsigned ndeps,
 			       struct starpu_task *task_array[])
 {
+	api_given(__func__, "task", task);
+
 	struct job *job = task_job(api_node(__func__), task);
 
 	return (int)links_successors(job, ndeps, task_array, 0);
@@ -62,6 +72,8 @@ int starpu_task_get_task_succs(struct starpu_task *task, unsigned ndeps,
 int starpu_task_get_task_scheduled_succs(struct starpu_task *task, unsigned ndeps,
 					 struct starpu_task *task_array[])
 {
+	api_given(__func__, "task", task);
+
 	struct job *job = task_job(api_node(__func__), task);
 
 	return (int)links_successors(job, ndeps, task_array, 1);
@@ -69,11 +81,15 @@ int starpu_task_get_task_scheduled_succs(struct starpu_task *task, unsigned ndep
 
 void starpu_task_end_dep_add(struct starpu_task *t, int nb_deps)
 {
+	api_given(__func__, "t", t);
+
 	orr_add(&task_job(api_node(__func__), t)->end_deps, nb_deps);
 }
 
 void starpu_task_end_dep_release(struct starpu_task *t)
 {
+	api_given(__func__, "t", t);
+
 	task_end_dep_release(task_job(api_node(__func__), t));
 }
 

@@ -211,6 +211,8 @@ int starpu_worker_get_subworkerid(int id)
 unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_type,
 					     const struct starpu_task *task)
 {
+	api_given(__func__, "task", task);
+
 	unsigned where = task->cl ? task_where(task) : 0;
 
 	return (where & STARPU_WORKER_TO_MASK(worker_type)) != 0;
@@ -320,6 +322,8 @@ int starpu_sched_set_max_priority(int max_prio)
 int starpu_worker_can_execute_task_impl(unsigned workerid, struct starpu_task *task,
 					unsigned *impl_mask)
 {
+	api_given(__func__, "task", task);
+
 	unsigned mask = 0;
 
 	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
@@ -333,6 +337,8 @@ int starpu_worker_can_execute_task_impl(unsigned workerid, struct starpu_task *t
 int starpu_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
 				   unsigned nimpl)
 {
+	api_given(__func__, "task", task);
+
 	struct worker *worker = worker_at(__func__, (int)workerid);
 	const struct starpu_codelet *cl = task->cl;
 
@@ -346,6 +352,8 @@ int starpu_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
 int starpu_worker_can_execute_task_first_impl(unsigned workerid, struct starpu_task *task,
 					      unsigned *nimpl)
 {
+	api_given(__func__, "task", task);
+
 	unsigned first;
 
 	if (!worker_can_run(worker_at(__func__, (int)workerid), task, &first))

@@ -192,7 +192,7 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 	errno = 0;
 	value = knob->kind == KNOB_DOUBLE ? strtod(text, &end)
 					  : (double)strtol(text, &end, 10);
-	if (end == text || *end || errno)
+	if (end == text || *end || errno || value != value)
 		orr_die(ORR_NO_RANK, "%s is \"%s\": it must be a number (%s: %s)",
 			knob->name, text, knob->unit, knob->doc);
 	if (knob->kind == KNOB_INT && value == -1 && knob->preset == -1)

@@ -208,8 +208,14 @@ static int open_workers(struct node *node)
 	node->ncpu_workers = count_cpus(node);
 	node->ngpu_workers = count_gpus(node);
 	node->nworkers = node->ncpu_workers + node->ngpu_workers;
-	if (node->nworkers == 0)
+	if (node->nworkers == 0) {
+		orr_complain(node->rank,
+			     "starpu_init: there is no worker: %d CPU workers are asked "
+			     "for (STARPU_NCPU, conf.ncpus), and this machine has %d "
+			     "GPUs; ask for one at least",
+			     node->conf.ncpus, node->machine->ngpus);
 		return -ENODEV;
+	}
 	node->workers = orr_alloc((size_t)node->nworkers * sizeof(*node->workers));
 	for (int i = 0; i < node->nworkers; i++)
 		open_worker(node, i);

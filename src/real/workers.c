@@ -122,7 +122,7 @@ int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 				   worker) != 0) {
 			orr_complain(plat->node->rank,
 				     "the system refuses the thread of worker %d of %d; "
-				     "use fewer (STARPU_NCPU) or raise ulimit -u",
+				     "use fewer (STARPU_NCPU) or raise ulimit -u or -v",
 				     plat->nworkers, nworkers);
 			plat_workers_stop(plat);
 			return -EAGAIN;

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Functions that are given NULL, or a handle of another interface, where they need an
+ * object: each says its name and what it was given, and aborts.  Each call is made in a
+ * process of its own.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <starpu.h>
+
+static starpu_data_handle_t handle, vector;
+static long value;
+static int number;
+static void *pointer;
+static starpu_ssize_t count;
+
+/* What is called, and a word that the message must contain beside it. */
+#define CALL(function, word, ...)                                                        \
+	static void call_##function(void)                                                \
+	{                                                                                \
+		(void)!sizeof(#word);                                                    \
+		function(__VA_ARGS__);                                                   \
+	}
+
+/* The same for those whose result must be used. */
+#define USED(function, word, ...)                                                        \
+	static void call_##function(void)                                                \
+	{                                                                                \
+		if (function(__VA_ARGS__))                                               \
+			number++;                                                        \
+	}
+
+#define CALLS                                                                            \
+	CALL(starpu_data_acquire, NULL, NULL, STARPU_R)                                  \
+	CALL(starpu_data_acquire_on_node, NULL, NULL, 0, STARPU_R)                       \
+	CALL(starpu_data_acquire_cb, NULL, NULL, STARPU_R, NULL, NULL)                   \
+	CALL(starpu_data_acquire_try, NULL, NULL, STARPU_R)                              \
+	CALL(starpu_data_release, NULL, NULL)                                            \
+	CALL(starpu_data_release_to, NULL, NULL, STARPU_R)                               \
+	CALL(starpu_data_unregister, NULL, NULL)                                         \
+	CALL(starpu_data_unregister_no_coherency, NULL, NULL)                            \
+	CALL(starpu_data_unregister_submit, NULL, NULL)                                  \
+	CALL(starpu_data_invalidate, NULL, NULL)                                         \
+	CALL(starpu_data_invalidate_submit, NULL, NULL)                                  \
+	CALL(starpu_data_deinitialize, NULL, NULL)                                       \
+	CALL(starpu_data_deinitialize_submit, NULL, NULL)                                \
+	CALL(starpu_data_fetch_on_node, NULL, NULL, 0, 0)                                \
+	CALL(starpu_data_prefetch_on_node, NULL, NULL, 0, 1)                             \
+	CALL(starpu_data_wont_use, NULL, NULL)                                           \
+	CALL(starpu_data_advise_as_important, NULL, NULL, 1)                             \
+	CALL(starpu_data_query_status, NULL, NULL, 0, &number, &number, &number)         \
+	CALL(starpu_data_is_on_node, NULL, NULL, 0)                                      \
+	CALL(starpu_data_test_if_allocated_on_node, NULL, NULL, 0)                       \
+	CALL(starpu_data_set_sequential_consistency_flag, NULL, NULL, 0)                 \
+	CALL(starpu_data_get_sequential_consistency_flag, NULL, NULL)                    \
+	CALL(starpu_data_set_user_data, NULL, NULL, &value)                              \
+	CALL(starpu_data_get_user_data, NULL, NULL)                                      \
+	CALL(starpu_data_set_sched_data, NULL, NULL, &value)                             \
+	CALL(starpu_data_get_sched_data, NULL, NULL)                                     \
+	CALL(starpu_data_set_name, NULL, NULL, "name")                                   \
+	CALL(starpu_data_set_coordinates, NULL, NULL, 1, 0)                              \
+	CALL(starpu_data_get_interface_ops, NULL, NULL)                                  \
+	CALL(starpu_data_get_interface_on_node, NULL, NULL, 0)                           \
+	CALL(starpu_data_get_interface_id, NULL, NULL)                                   \
+	CALL(starpu_data_get_size, NULL, NULL)                                           \
+	CALL(starpu_data_get_alloc_size, NULL, NULL)                                     \
+	CALL(starpu_data_get_home_node, NULL, NULL)                                      \
+	CALL(starpu_data_handle_to_pointer, NULL, NULL, 0)                               \
+	CALL(starpu_data_get_local_ptr, NULL, NULL)                                      \
+	CALL(starpu_data_pack, NULL, NULL, &pointer, &count)                             \
+	CALL(starpu_data_unpack, NULL, NULL, &value, sizeof value)                       \
+	CALL(starpu_data_peek, NULL, NULL, &value, sizeof value)                         \
+	CALL(starpu_data_register_same, NULL, &handle, NULL)                             \
+	CALL(starpu_variable_data_register, NULL, NULL, 0, (uintptr_t)&value,            \
+	     sizeof value)                                                               \
+	CALL(starpu_void_data_register, NULL, NULL)                                      \
+	CALL(starpu_vector_get_elemsize, NULL, NULL)                                     \
+	CALL(starpu_vector_get_nx, interface, handle)                                    \
+	CALL(starpu_matrix_get_nx, interface, vector)                                    \
+	CALL(starpu_matrix_get_elemsize, interface, handle)                              \
+	CALL(starpu_variable_get_elemsize, interface, vector)                            \
+	CALL(starpu_task_init, NULL, NULL)                                               \
+	CALL(starpu_task_clean, NULL, NULL)                                              \
+	CALL(starpu_task_destroy, NULL, NULL)                                            \
+	CALL(starpu_task_set_destroy, NULL, NULL)                                        \
+	CALL(starpu_task_dup, NULL, NULL)                                                \
+	USED(starpu_task_submit, NULL, NULL)                                             \
+	USED(starpu_task_finished, NULL, NULL)                                           \
+	USED(starpu_task_wait, NULL, NULL)                                               \
+	CALL(starpu_task_get_name, NULL, NULL)                                           \
+	CALL(starpu_task_get_job_id, NULL, NULL)                                         \
+	CALL(starpu_task_declare_deps, NULL, NULL, 0)                                    \
+	CALL(starpu_task_end_dep_add, NULL, NULL, 1)                                     \
+	CALL(starpu_task_end_dep_release, NULL, NULL)                                    \
+	CALL(starpu_task_create_sync, NULL, NULL, STARPU_R)                              \
+	CALL(starpu_task_expected_length, NULL, NULL, NULL, 0)                           \
+	CALL(starpu_worker_can_execute_task, NULL, 0, NULL, 0)                           \
+	CALL(starpu_perfmodel_init, NULL, NULL)                                          \
+	CALL(starpu_codelet_pack_arg_init, NULL, NULL)                                   \
+	CALL(starpu_codelet_pack_arg, NULL, NULL, &value, sizeof value)
+
+CALLS
+
+#undef CALL
+#undef USED
+#define CALL(function, word, ...) {#function, #word, call_##function},
+#define USED                      CALL
+
+static const struct call {
+	const char *function, *word;
+	void (*make)(void);
+} calls[] = {CALLS};
+
+static void child(const struct call *call, int output)
+{
+	static long values[4];
+
+	dup2(output, STDERR_FILENO);
+	alarm(20);
+	if (starpu_init(NULL) != 0)
+		_exit(77);
+	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)&value,
+				      sizeof value);
+	starpu_vector_data_register(&vector, STARPU_MAIN_RAM, (uintptr_t)values, 4,
+				    sizeof values[0]);
+	call->make();
+	_exit(0);
+}
+
+/* 1 when the call ended as it must. */
+static int check(const struct call *call)
+{
+	char text[4096] = "";
+	size_t used = 0;
+	ssize_t got;
+	int ends[2], status;
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return 0;
+	pid = fork();
+	if (pid == 0)
+		child(call, ends[1]);
+	close(ends[1]);
+	while ((got = read(ends[0], text + used, sizeof text - 1 - used)) > 0)
+		used += (size_t)got;
+	close(ends[0]);
+	waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
+	    strstr(text, "starpu_") && strstr(text, call->word))
+		return 1;
+	printf("status %#x, output: %s\n", (unsigned)status, text);
+	return 0;
+}
+
+int main(void)
+{
+	int nfailed = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	setenv("STARPU_NCPU", "1", 1);
+	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		int passed = check(&calls[i]);
+
+		printf("%s %s says what it was given\n", passed ? "PASS" : "FAIL",
+		       calls[i].function);
+		fflush(stdout);
+		nfailed += !passed;
+	}
+	return nfailed != 0;
+}
