@@ -165,6 +165,10 @@ int starpu_asynchronous_copy_disabled_for(enum starpu_node_kind kind);
 /** Whether buffers may be mapped rather than copied: 0. */
 int starpu_map_enabled(void);
 
+/** Print to stdout which core each worker is bound to, a line each; any thread, between
+ * starpu_init() and starpu_shutdown().  STARPU_DISPLAY_BINDINGS=1 does so at init. */
+void starpu_display_bindings(void);
+
 /** Print workers and memory nodes. */
 void starpu_topology_print(FILE *f);
 

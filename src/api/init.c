@@ -61,11 +61,18 @@ void api_given(const char *func, const char *argument, const void *pointer)
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle)
 {
+	char what[128];
+
 	if (!handle || !handle->ops)
 		orr_die(node->rank,
 			"%s: the handle is %s; give one that starpu_*_data_register() "
 			"returned and that has not been unregistered",
 			func, handle ? "no longer registered" : "NULL");
+	if (handle->flags & DATUM_DYING)
+		orr_die(node->rank,
+			"%s: %s has been given to starpu_data_unregister_submit(), which "
+			"ends it; use it before that call only",
+			func, data_describe(handle, what, sizeof(what)));
 }
 
 void starpu_get_version(int *major, int *minor, int *release)

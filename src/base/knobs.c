@@ -45,6 +45,8 @@ static const struct knob knob_table[] = {
 	NUMBER("STARPU_NCUDA", "devices", ncuda, -1, 0, MANY, "CUDA devices; unset: all"),
 	SWITCH("STARPU_WORKERS_NOBIND", workers_nobind, 0,
 	       "do not bind workers to cores"),
+	NUMBER("STARPU_DISPLAY_BINDINGS", "0, 1 or 2", display_bindings, 0, 0, 2,
+	       "1: print at init which core each worker is bound to; 2: the machine"),
 	SWITCH("STARPU_WORKERS_GETBIND", workers_getbind, 1,
 	       "use only the cores in the process's affinity mask"),
 	TEXT("STARPU_WORKERS_CPUID", workers_cpuid,

@@ -17,6 +17,7 @@ enum { KNOB_TEXT_BYTES = 512 };
 struct knobs {
 	/* Workers. */
 	int ncpu, reserve_ncpu, ncuda, workers_nobind, workers_getbind;
+	int display_bindings;
 	int main_thread_bind, cuda_pipeline, local_size, local_rank;
 	char workers_cpuid[KNOB_TEXT_BYTES];
 	char hwloc_input[KNOB_TEXT_BYTES];

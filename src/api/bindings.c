@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "api/bindings.h"
+
+#include <stdio.h>
+
+#include "api/api.h"
+#include "core/worker.h"
+#include "mpi/mpi.h"
+
+void starpu_display_bindings(void)
+{
+	struct node *node = api_node(__func__);
+
+	for (int i = 0; i < node->nworkers; i++) {
+		int core = starpu_worker_get_bindid(i);
+		char name[64], where[32] = "not bound";
+
+		starpu_worker_get_name(i, name, sizeof(name));
+		if (core >= 0)
+			snprintf(where, sizeof(where), "core %d", core);
+		printf("[orrery][rank %d] worker %d, %s: %s\n", node->rank, i, name,
+		       where);
+	}
+	fflush(stdout);
+}
+
+void bindings_display_wanted(struct node *node)
+{
+	int wanted = node_knobs(node)->display_bindings;
+
+	if (wanted == 1)
+		starpu_display_bindings();
+	else if (wanted > 1)
+		starpu_topology_print(stdout);
+}
+
+void bindings_display_by_rank(struct mpi *mpi)
+{
+	if (!node_knobs(mpi->node)->display_bindings)
+		return;
+	for (int rank = 0; rank < mpi->size; rank++) {
+		if (rank == mpi->rank)
+			bindings_display_wanted(mpi->node);
+		mpi_barrier(mpi, 0);
+	}
+}
