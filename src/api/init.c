@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/api.h"
+#include "api/bindings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -159,7 +160,12 @@ static int begin_life(struct starpu_conf *user_conf)
 		conf = *user_conf;
 	else
 		starpu_conf_init(&conf);
-	return node_open(&node, &conf) < 0 ? -ENODEV : 0;
+	if (node_open(&node, &conf) < 0)
+		return -ENODEV;
+	/* With MPI they are printed rank by rank. */
+	if (conf.will_use_mpi != 1)
+		bindings_display_wanted(node);
+	return 0;
 }
 
 int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/mpi_api.h"
+#include "api/bindings.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	node->mpi->lasting->world_size =
 		node->mpi->is_fake ? node->mpi->size : api->world_size;
 	api_comms_open(node->mpi, comm);
+	bindings_display_by_rank(node->mpi);
 	return 0;
 }
 

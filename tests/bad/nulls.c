@@ -21,6 +21,14 @@ static int number;
 static void *pointer;
 static starpu_ssize_t count;
 
+/* It lives until the release, and must not be used any more. */
+static void use_ended(starpu_data_handle_t ended)
+{
+	starpu_data_acquire(ended, STARPU_R);
+	starpu_data_unregister_submit(ended);
+	starpu_data_unregister(ended);
+}
+
 /* What is called, and a word that the message must contain beside it. */
 #define CALL(function, word, ...)                                                        \
 	static void call_##function(void)                                                \
@@ -86,6 +94,7 @@ static starpu_ssize_t count;
 	CALL(starpu_matrix_get_nx, interface, vector)                                    \
 	CALL(starpu_matrix_get_elemsize, interface, handle)                              \
 	CALL(starpu_variable_get_elemsize, interface, vector)                            \
+	CALL(use_ended, unregister_submit, handle)                                       \
 	CALL(starpu_task_init, NULL, NULL)                                               \
 	CALL(starpu_task_clean, NULL, NULL)                                              \
 	CALL(starpu_task_destroy, NULL, NULL)                                            \

@@ -169,6 +169,8 @@ CASES = [
     Case("knob_range", [r"ORRERY_MPI_EAGER is -4", r"expected 0 to", r"using 0",
                         r"(?m)^ends well"],
          case="nothing", status=ENDS, env={"ORRERY_MPI_EAGER": "-4"}),
+    Case("bindings", [r"\[rank 0\] worker 0, .*: (core \d|not bound)", r"\[rank 1\] worker 1, "],
+         case="nothing", status=ENDS, env={"STARPU_DISPLAY_BINDINGS": "1"}),
     Case("transport", on(ANY, r'ORRERY_TRANSPORT is "pigeons"', r"expected routes"),
          case="nothing", where=SIM, status=70, env={"ORRERY_TRANSPORT": "pigeons"}),
 ]
