@@ -64,7 +64,7 @@ void api_check_handle(const struct node *node, const char *func,
 {
 	char what[128];
 
-	if (!handle || !handle->ops)
+	if (!data_is_registered(node, handle))
 		orr_die(node->rank,
 			"%s: the handle is %s; give one that starpu_*_data_register() "
 			"returned and that has not been unregistered",

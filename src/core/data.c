@@ -14,6 +14,8 @@
 
 /* Sizes of interfaces served by pools, in steps; larger ones come from orr_alloc(). */
 enum { DATA_POOL_STEP = 32, DATA_POOLS = 8 };
+/* Handles that have ended are kept so many ends longer. */
+enum { DATA_MAX_RETIRED = 256 };
 
 static int pool_index(size_t bytes)
 {
@@ -236,10 +238,46 @@ void data_free(struct node *node, starpu_data_handle_t handle)
 		data_free_now(node, handle);
 }
 
+/*
+ * The memory of a handle that has ended serves another one late, so that its use is
+ * recognised by its node, which is none.  The list is linked by interface; the pools are
+ * locked.  Returns a handle whose memory is to be freed, or NULL.
+ */
+static starpu_data_handle_t retire(struct node *node, starpu_data_handle_t handle)
+{
+	*handle = (struct _starpu_data_state){
+		.tag = -1, .owner = -1, .home = -1, .pool = handle->pool};
+	if (node->retired)
+		node->retired_last->interface = handle;
+	else
+		node->retired = handle;
+	node->retired_last = handle;
+	if (++node->nretired <= DATA_MAX_RETIRED)
+		return NULL;
+	node->nretired--;
+	handle = node->retired;
+	node->retired = handle->interface;
+	if (handle->pool < 0)
+		return handle;
+	pool_put(&node->datum_pools[handle->pool], handle);
+	return NULL;
+}
+
+void data_free_retired(struct node *node)
+{
+	starpu_data_handle_t handle = node->retired, next;
+
+	for (; handle; handle = next) {
+		next = handle->interface;
+		if (handle->pool < 0)
+			free(handle);
+	}
+	node->retired = NULL;
+}
+
 void data_free_now(struct node *node, starpu_data_handle_t handle)
 {
 	struct data_body *body = handle->body;
-	int index = handle->pool;
 
 	if (handle->ops->unregister_data_handle)
 		handle->ops->unregister_data_handle(handle);
@@ -249,12 +287,9 @@ void data_free_now(struct node *node, starpu_data_handle_t handle)
 		body->main.datum = NULL;
 		pool_put(&node->body_pool, body);
 	}
-	handle->ops = NULL; /* Use after unregistration is recognised. */
-	if (index >= 0)
-		pool_put(&node->datum_pools[index], handle);
+	handle = retire(node, handle);
 	orr_unlock(&node->pool_lock);
-	if (index < 0)
-		free(handle);
+	free(handle);
 }
 
 size_t data_bytes(starpu_data_handle_t handle)
@@ -266,7 +301,7 @@ const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 {
 	char shape[64] = "?";
 
-	if (!handle || !handle->ops) {
+	if (!handle || !handle->node) {
 		snprintf(text, bytes, "data %p (not registered)", (void *)handle);
 		return text;
 	}

@@ -151,6 +151,15 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 void data_free(struct node *node, starpu_data_handle_t handle);
 /* The last step of it: nothing uses the datum. */
 void data_free_now(struct node *node, starpu_data_handle_t handle);
+/* node closes: free what waited to be used again. */
+void data_free_retired(struct node *node);
+
+/* Is handle one of node's, or has it ended, or is it NULL? */
+static inline int data_is_registered(const struct node *node, starpu_data_handle_t handle)
+{
+	return handle && handle->node == node;
+}
+
 struct data_extra *data_extra(starpu_data_handle_t handle);
 /* The copy in a memory, made when it did not exist (not allocated, not valid); outside
  * of main memory the datum is locked. */

@@ -240,6 +240,7 @@ static void init_pools(struct node *node)
 
 static void free_pools(struct node *node)
 {
+	data_free_retired(node);
 	pool_free(&node->job_pool);
 	pool_free(&node->task_pool);
 	pool_free(&node->body_pool);

@@ -122,6 +122,8 @@ struct node {
 
 	struct orr_lock pool_lock;
 	struct pool job_pool, task_pool, body_pool, datum_pools[8];
+	starpu_data_handle_t retired, retired_last; /* see data_free() */
+	int nretired;
 	struct table tags;          /* explicit tags (starpu_tag_t) to struct tag */
 	struct orr_lock links_lock; /* of the tags, and of all that links.h knows */
 	struct pool link_pool, point_pool;

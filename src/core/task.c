@@ -183,7 +183,7 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
 		struct access *access = &job->accesses[i];
 
-		if (!datum || !datum->ops)
+		if (!data_is_registered(node, datum))
 			orr_die(node->rank,
 				"task \"%s\": buffer %d is %s; register it first "
 				"(starpu_*_data_register) and give the codelet's %d "

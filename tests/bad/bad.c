@@ -119,6 +119,32 @@ static void rank_of_unregistered(void)
 	starpu_mpi_data_get_rank(variable(&value));
 }
 
+/* A handle that has ended, and many others begun and ended since. */
+static starpu_data_handle_t ended(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+
+	starpu_data_unregister(handle);
+	for (int i = 0; i < 100; i++)
+		starpu_data_unregister(variable(&other_value));
+	return handle;
+}
+
+static void ended_again(void)
+{
+	starpu_data_unregister(ended());
+}
+
+static void ended_acquired(void)
+{
+	starpu_data_acquire(ended(), STARPU_R);
+}
+
+static void ended_in_task(void)
+{
+	starpu_task_insert(&add, STARPU_RW, ended(), 0);
+}
+
 static void same_tag_twice(void)
 {
 	starpu_mpi_data_register(variable(&value), TAG, 0);
@@ -485,6 +511,9 @@ static const struct mistake mistakes[] = {
 	CASE(handle_without_owner),
 	CASE(handle_without_tag),
 	CASE(rank_of_unregistered),
+	CASE(ended_again),
+	CASE(ended_acquired),
+	CASE(ended_in_task),
 	CASE(same_tag_twice),
 	CASE(negative_tag),
 	CASE(no_value),
