@@ -53,7 +53,8 @@ typedef int64_t starpu_mpi_tag_t;
  * @param argc, argv      those of main, or NULL
  * @param initialize_mpi  not 0: the library also starts MPI and ends it at
  *                        shutdown, and comm must be MPI_COMM_WORLD; 0: the
- *                        application does both
+ *                        application does both.  In simulation the library
+ *                        starts MPI anyway when nobody has
  * @param conf            changed; NULL takes the defaults
  * @return 0; the negative code of starpu_init, MPI being untouched
  */
