@@ -35,7 +35,7 @@ struct orrery_stats {
 	unsigned long tasks_inserted;  /* calls, also those that concern other nodes */
 	unsigned long messages_sent;   /* to other nodes */
 	unsigned long long bytes_sent; /* payload of those messages */
-	double makespan_s;             /* clock of the run from init to the last end */
+	double makespan_s;             /* clock of the run since initialisation */
 	double host_wall_s;            /* wall-clock time of the process */
 	unsigned long long peak_memory_bytes; /* resident, of the process */
 	unsigned long uncalibrated_tasks;     /* timed without a calibrated model */

@@ -169,6 +169,30 @@ int starpu_map_enabled(void);
  * starpu_init() and starpu_shutdown().  STARPU_DISPLAY_BINDINGS=1 does so at init. */
 void starpu_display_bindings(void);
 
+/*
+ * Cores for threads of the application.  In simulation they are numbers only.  These
+ * need an initialised library.
+ */
+
+/**
+ * A logical core for one more thread: preferred[0] when there is one, else a core without
+ * a worker while there is one.  flags: 0 or STARPU_THREAD_ACTIVE.
+ */
+unsigned starpu_get_next_bindid(unsigned flags, unsigned *preferred, unsigned npreferred);
+
+/** Bind the calling thread to a logical core; name is for messages; 0, or -1: no such
+ * core. */
+int starpu_bind_thread_on(int cpuid, unsigned flags, const char *name);
+
+/** Bind the calling thread to the core of a worker. */
+void starpu_bind_thread_on_worker(unsigned workerid);
+
+/** Bind the calling thread to the core that STARPU_MAIN_THREAD_BIND keeps free. */
+void starpu_bind_thread_on_main(void);
+
+/** Bind the calling thread to a logical core. */
+void starpu_bind_thread_on_cpu(int cpuid);
+
 /** Print workers and memory nodes. */
 void starpu_topology_print(FILE *f);
 

@@ -230,6 +230,14 @@ int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
 int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node,
 				      unsigned async, int prio);
 
+/** The same as a prefetch, which is as patient as can be. */
+int starpu_data_idle_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
+				      unsigned async);
+
+/** The same with a priority. */
+int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node,
+					   unsigned async, int prio);
+
 /** Whether node holds a valid copy, or one is on its way. */
 unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned node);
 

@@ -192,6 +192,9 @@ size_t starpu_data_get_size(starpu_data_handle_t handle);
 /** Bytes of a buffer, at least those of the value. */
 size_t starpu_data_get_alloc_size(starpu_data_handle_t handle);
 
+/** Bytes that a value may grow to; -1 when the kind does not tell. */
+starpu_ssize_t starpu_data_get_max_size(starpu_data_handle_t handle);
+
 /** Home node, -1 when there is none. */
 int starpu_data_get_home_node(starpu_data_handle_t handle);
 

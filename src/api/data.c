@@ -260,6 +260,19 @@ int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned memo
 	return starpu_data_prefetch_on_node(handle, memory, async);
 }
 
+/* Nothing is more patient than a prefetch yet: it waits for no room. */
+int starpu_data_idle_prefetch_on_node(starpu_data_handle_t handle, unsigned memory,
+				      unsigned async)
+{
+	return starpu_data_prefetch_on_node(handle, memory, async);
+}
+
+int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned memory,
+					   unsigned async, int prio)
+{
+	return starpu_data_prefetch_on_node_prio(handle, memory, async, prio);
+}
+
 /* A hint; where room is short, idle copies leave in the order of their last use. */
 void starpu_data_wont_use(starpu_data_handle_t handle)
 {

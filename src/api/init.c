@@ -254,6 +254,51 @@ int starpu_is_paused(void)
 	return orr_load(&api_node(__func__)->npaused) > 0;
 }
 
+/* ---- threads of the application -------------------------------------- */
+
+unsigned starpu_get_next_bindid(unsigned flags, unsigned *preferred, unsigned npreferred)
+{
+	struct node *node = api_node(__func__);
+	int next, core;
+
+	(void)flags;
+	if (npreferred > 0)
+		return preferred[0];
+	next = node->ncpu_workers + orr_add(&node->nbound, 1) - 1;
+	core = plat_worker_bindid(node->plat, next);
+	return (unsigned)(core >= 0 ? core : next);
+}
+
+int starpu_bind_thread_on(int cpuid, unsigned flags, const char *name)
+{
+	struct node *node = api_node(__func__);
+
+	(void)flags;
+	if (cpuid >= 0 && plat_bind_thread(node->plat, cpuid) == 0)
+		return 0;
+	orr_complain(node->rank, "%s: thread \"%s\" is not bound: there is no core %d",
+		     __func__, name ? name : "", cpuid);
+	return -1;
+}
+
+void starpu_bind_thread_on_worker(unsigned workerid)
+{
+	int core = starpu_worker_get_bindid((int)workerid);
+
+	if (core >= 0)
+		plat_bind_thread(api_node(__func__)->plat, core);
+}
+
+void starpu_bind_thread_on_main(void)
+{
+	plat_bind_thread(api_node(__func__)->plat, PLAT_MAIN_CORE);
+}
+
+void starpu_bind_thread_on_cpu(int cpuid)
+{
+	starpu_bind_thread_on(cpuid, 0, "");
+}
+
 void starpu_topology_print(FILE *f)
 {
 	struct node *node = api_node(__func__);
@@ -304,9 +349,7 @@ int orrery_get_stats(struct orrery_stats *stats)
 				       .uncalibrated_tasks = node->uncalibrated_tasks};
 	for (int i = 0; i < node->nworkers; i++)
 		stats->tasks_executed += node->workers[i].executed;
-	stats->makespan_s =
-		(node->last_end_s > 0 ? node->last_end_s : plat_now_s(node->plat)) -
-		node->start_s;
+	stats->makespan_s = plat_now_s(node->plat) - node->start_s;
 	stats->host_wall_s = process_wall_s();
 	stats->peak_memory_bytes = process_peak_bytes();
 	return 0;

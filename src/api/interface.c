@@ -209,6 +209,13 @@ size_t starpu_data_get_alloc_size(starpu_data_handle_t handle)
 					   : data_bytes(handle);
 }
 
+starpu_ssize_t starpu_data_get_max_size(starpu_data_handle_t handle)
+{
+	return handle->ops->get_max_size
+		       ? (starpu_ssize_t)handle->ops->get_max_size(handle)
+		       : -1;
+}
+
 int starpu_data_get_home_node(starpu_data_handle_t handle)
 {
 	api_check_handle(api_node(__func__), __func__, handle);

@@ -59,7 +59,7 @@ struct memory {
 	size_t held_bytes;                  /* in use by the application */
 	struct copy_state *oldest, *newest; /* idle copies, least recently used first */
 	struct job *waiting, *waiting_last; /* for room, in order */
-	int serving; /* room_serve() is at work; 2: and is to look again */
+	int serving;       /* room_serve() is at work; 2: and is to look again */
 	int default_flags; /* of starpu_malloc_on_node() */
 	struct budget_waiter *budget_waiters; /* first come, first served */
 };
@@ -93,7 +93,8 @@ struct node {
 	struct sched *sched;
 	int min_priority, max_priority;
 	int npaused;
-	int nidle; /* atomic: workers whose last step found nothing to do */
+	int nidle;  /* atomic: workers whose last step found nothing to do */
+	int nbound; /* atomic: cores given to threads of the application */
 
 	/* Tasks and acquisitions, counted from submission to termination. */
 	int nsubmitted;
@@ -101,7 +102,6 @@ struct node {
 	uint64_t tasks_submitted;     /* atomic; the last job's id */
 	unsigned long tasks_inserted; /* by the MPI layer, on any rank */
 	unsigned long uncalibrated_tasks; /* simulated by the roofline */
-	double last_end_s;                /* simulation: date of the last task's end */
 	double start_s;
 	unsigned long iteration;
 	unsigned long messages_sent; /* by the MPI layer */

@@ -198,6 +198,11 @@ int plat_copy(struct plat *plat, struct plat_copy *copy);
 
 /* ---- topology -------------------------------------------------------- */
 
+/* Bind the calling thread to a logical core, or to the one kept for the user thread, if
+ * there is one; 0, or -1 when there is no such core.  Has no effect where threads are not
+ * the machine's. */
+enum { PLAT_MAIN_CORE = -1 };
+int plat_bind_thread(struct plat *plat, int core);
 /* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
 int plat_worker_bindid(struct plat *plat, int cpu_worker);
 /* Expected seconds for bytes between two memories, alone on the link. */

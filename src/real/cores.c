@@ -245,6 +245,19 @@ int cores_pu_of_core(struct plat *plat, int core)
 	return obj ? (int)obj->logical_index : -1;
 }
 
+int plat_bind_thread(struct plat *plat, int core)
+{
+	if (core == PLAT_MAIN_CORE) {
+		cores_bind(plat, plat->cores.main_pu);
+		return 0;
+	}
+	if (core < 0 ||
+	    core >= hwloc_get_nbobjs_by_type(plat->cores.topology, HWLOC_OBJ_PU))
+		return -1;
+	cores_bind(plat, core);
+	return 0;
+}
+
 int plat_worker_bindid(struct plat *plat, int cpu_worker)
 {
 	const struct cores *cores = &plat->cores;

@@ -163,6 +163,12 @@ struct specifics *sim_worker_specifics(struct worker *worker)
 	return &((struct sim_worker *)worker->backend)->specifics;
 }
 
+int plat_bind_thread(struct plat *plat, int core)
+{
+	(void)plat;
+	return core >= PLAT_MAIN_CORE ? 0 : -1;
+}
+
 int plat_worker_bindid(struct plat *plat, int cpu_worker)
 {
 	(void)plat;

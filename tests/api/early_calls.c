@@ -185,6 +185,35 @@ static void the_last_life_is_remembered(void)
 	starpu_mpi_tags_free(10);
 }
 
+/* In a life: cores for threads, and what is not there says so. */
+static void threads_get_cores(void)
+{
+	unsigned wish = 0, core;
+	int ids[4];
+
+	claim_init(1);
+	CLAIM_EQ(starpu_get_next_bindid(STARPU_THREAD_ACTIVE, &wish, 1), 0);
+	core = starpu_get_next_bindid(STARPU_THREAD_ACTIVE, NULL, 0);
+	CLAIM_EQ(starpu_bind_thread_on((int)core, STARPU_THREAD_ACTIVE, "mine"), 0);
+	CLAIM_EQ(starpu_bind_thread_on(-1, 0, "nowhere"), -1);
+	starpu_bind_thread_on_main();
+	starpu_bind_thread_on_worker((unsigned)starpu_worker_get_count() - 1);
+	CLAIM_EQ(starpu_combined_worker_get_count(), 0);
+	CLAIM_EQ(starpu_combined_worker_get_size(), 1);
+	CLAIM_EQ(starpu_combined_worker_get_rank(), 0);
+	CLAIM_EQ(starpu_combined_worker_get_id(), -1);
+	CLAIM_EQ(starpu_asynchronous_copy_disabled(), 0);
+	CLAIM_EQ(starpu_asynchronous_copy_disabled_for(STARPU_CUDA_RAM), 0);
+	CLAIM_EQ(starpu_memory_node_get_ids_by_type(STARPU_CPU_RAM, (unsigned *)ids, 4),
+		 1);
+	CLAIM_EQ(starpu_worker_get_type_from_string("CUDA"), STARPU_CUDA_WORKER);
+	CLAIM_EQ(starpu_arch_mask_to_worker_archtype(STARPU_CPU), STARPU_CPU_WORKER);
+	CLAIM_EQ(starpu_fxt_is_enabled(), 0);
+	starpu_cublas_init();
+	starpu_cublas_shutdown();
+	starpu_mpi_shutdown();
+}
+
 static void interface_ids_never_repeat(void)
 {
 	int id = starpu_data_interface_get_next_id();
@@ -204,6 +233,7 @@ static const struct claim claims[] = {
 	 the_mpi_layer_answers_before_the_first_life},
 	{"what is set before holds in the life", what_is_set_before_holds_in_the_life},
 	{"the last life is remembered", the_last_life_is_remembered},
+	{"threads get cores", threads_get_cores},
 	{"interface ids never repeat", interface_ids_never_repeat},
 	{NULL, NULL},
 };

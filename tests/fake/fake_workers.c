@@ -125,6 +125,12 @@ struct plat_caller *plat_caller(struct plat *plat)
 	return worker ? &worker->caller : &plat->caller;
 }
 
+int plat_bind_thread(struct plat *plat, int core)
+{
+	(void)plat;
+	return core >= PLAT_MAIN_CORE ? 0 : -1;
+}
+
 int plat_worker_bindid(struct plat *plat, int cpu_worker)
 {
 	(void)plat;

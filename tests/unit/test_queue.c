@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <starpu.h>
 
+#include "core/codelet.h"
 #include "core/queue.h"
 #include "core/task.h"
 #include "fake.h"
@@ -68,6 +69,7 @@ static struct starpu_task *make(struct starpu_codelet *cl, int number, int prior
 	task->cl = cl;
 	task->cl_arg = (void *)(intptr_t)number;
 	task->priority = priority;
+	task_job(node, task)->where = codelet_where(cl);
 	return task;
 }
 
