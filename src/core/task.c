@@ -174,6 +174,22 @@ static unsigned short checked_mode(struct node *node, struct starpu_task *task, 
 	return (unsigned short)mode;
 }
 
+static void refuse_handle(struct node *node, struct starpu_task *task, int i,
+			  int nbuffers)
+{
+	starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
+
+	orr_die(node->rank,
+		"task \"%s\": buffer %d is %s; register it first "
+		"(starpu_*_data_register) and give the codelet's %d buffers",
+		task_name(task), i,
+		!datum                            ? "NULL"
+		: data_is_registered(node, datum) ? "a handle that was given to "
+						    "starpu_data_unregister_submit()"
+						  : "a handle that was unregistered",
+		nbuffers);
+}
+
 static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
 {
 	struct node *node = job->node;
@@ -183,14 +199,8 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
 		struct access *access = &job->accesses[i];
 
-		if (!data_is_registered(node, datum))
-			orr_die(node->rank,
-				"task \"%s\": buffer %d is %s; register it first "
-				"(starpu_*_data_register) and give the codelet's %d "
-				"buffers",
-				task_name(task), i,
-				datum ? "a handle that was unregistered" : "NULL",
-				nbuffers);
+		if (!data_is_registered(node, datum) || (datum->flags & DATUM_DYING))
+			refuse_handle(node, task, i, nbuffers);
 		*access = (struct access){
 			.job = job, .datum = datum, .mode = checked_mode(node, task, i)};
 		if (access->mode & STARPU_SCRATCH)

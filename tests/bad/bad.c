@@ -145,6 +145,15 @@ static void ended_in_task(void)
 	starpu_task_insert(&add, STARPU_RW, ended(), 0);
 }
 
+static void ending_in_task(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+
+	starpu_data_acquire(handle, STARPU_R);
+	starpu_data_unregister_submit(handle);
+	starpu_task_insert(&add, STARPU_RW, handle, 0);
+}
+
 static void same_tag_twice(void)
 {
 	starpu_mpi_data_register(variable(&value), TAG, 0);
@@ -514,6 +523,7 @@ static const struct mistake mistakes[] = {
 	CASE(ended_again),
 	CASE(ended_acquired),
 	CASE(ended_in_task),
+	CASE(ending_in_task),
 	CASE(same_tag_twice),
 	CASE(negative_tag),
 	CASE(no_value),

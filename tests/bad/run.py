@@ -63,6 +63,8 @@ CASES = [
                            r"has not been unregistered")),
     Case("ended_acquired", on(ANY, r"starpu_data_acquire: the handle is no longer registered")),
     Case("ended_in_task", on(ANY, r'task "add": buffer 0 is a handle that was unregistered')),
+    Case("ending_in_task", on(ANY, r"buffer 0 is a handle that was given to "
+                              r"starpu_data_unregister_submit")),
     Case("same_tag_twice", on(ANY, r"starpu_mpi_data_register: tag 7", r"belongs to handle",
                               r"a tag of its own")),
     Case("negative_tag", on(ANY, r"tag -7", r"expected 0 to INT64_MAX")),
