@@ -6,9 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "fake_impl.h"
+
+enum { FREED_BYTE = 0xdd };
 
 /* The only writable state; NULL between fake_stop() and fake_start(). */
 static struct fake *the_fake;
@@ -334,6 +337,8 @@ void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
 	if (plat)
 		plat->memory_used_bytes[memory] -= (double)bytes;
+	if (ptr)
+		memset(ptr, FREED_BYTE, bytes); /* Who still reads it, sees it. */
 	free(ptr);
 }
 
@@ -353,25 +358,36 @@ struct copy_event {
 };
 
 /* All memories are the host's, so the copy is one in main memory. */
-static void copy_ends(struct plat_timer *timer)
+static void move_bytes(const struct plat_copy *copy)
 {
-	struct plat_copy *copy = ((struct copy_event *)timer)->copy;
 	const struct starpu_data_copy_methods *methods = copy->methods;
 
-	fake_event_free(timer);
 	if (methods->any_to_any)
 		methods->any_to_any(copy->from_interface, 0, copy->to_interface, 0, NULL);
 	else
 		methods->ram_to_ram(copy->from_interface, 0, copy->to_interface, 0);
+}
+
+static void copy_ends(struct plat_timer *timer)
+{
+	struct plat_copy *copy = ((struct copy_event *)timer)->copy;
+
+	fake_event_free(timer);
+	move_bytes(copy);
 	copy->done(copy);
 }
 
+/* The hardware reads and writes at any time between start and end: here at both. */
 int plat_copy(struct plat *plat, struct plat_copy *copy)
 {
 	struct copy_event *event = fake_event_new(sizeof(*event));
-	double seconds = plat_copy_expected_s(plat, copy->from, copy->to, copy->bytes) +
-			 fake_jitter_s(fake_get());
+	const struct fake_machine *machine = &fake_get()->machine;
+	double seconds = machine->copy_s ? machine->copy_s(copy)
+					 : plat_copy_expected_s(plat, copy->from,
+								copy->to, copy->bytes);
 
+	seconds += fake_jitter_s(fake_get());
+	move_bytes(copy);
 	event->copy = copy;
 	fake_event_at(plat, event, fake_get()->now_s + seconds, copy_ends);
 	return 0;

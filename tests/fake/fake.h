@@ -17,6 +17,7 @@
  */
 struct fake_main;
 struct job;
+struct plat_copy;
 struct worker;
 
 /* What all nodes are made of; fake_start() sets what is said in brackets. */
@@ -28,6 +29,8 @@ struct fake_machine {
 	double task_s;           /* duration of a task [1e-6] */
 	/* Instead of task_s, when it is set [NULL]. */
 	double (*duration_s)(const struct worker *worker, const struct job *job);
+	/* Instead of the link's figures, when it is set [NULL]. */
+	double (*copy_s)(const struct plat_copy *copy);
 };
 
 /* A world of nnodes; the network is given by latency and bandwidth of each pair.
