@@ -88,6 +88,7 @@ static void free_bytes(struct copy_state *copy)
 static void free_going(struct copy_state *copy)
 {
 	copy->datum->body->valid &= ~memory_bit(copy->memory);
+	copy->datum->body->promised &= ~memory_bit(copy->memory);
 	free_bytes(copy);
 	room_gone(copy);
 }
@@ -113,6 +114,7 @@ static void forget_value(struct data_body *body)
 {
 	body->valid = 0;
 	body->arriving = 0;
+	body->promised = 0;
 	body->epoch++;
 }
 
@@ -595,15 +597,32 @@ double coherency_expected_s(struct job *job, unsigned memory)
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 		const struct data_body *body;
+		unsigned there;
 
 		if (access->state == ACCESS_SKIPPED || !needs_value(access))
 			continue;
 		body = data_body(access->datum);
-		if (!body->valid || ((body->valid | body->arriving) & memory_bit(memory)))
+		there = body->valid | body->arriving | body->promised;
+		if (!body->valid || (there & memory_bit(memory)))
 			continue;
 		seconds += plat_copy_expected_s(job->node->plat,
 						(unsigned)__builtin_ctz(body->valid),
 						memory, data_bytes(access->datum));
 	}
 	return seconds;
+}
+
+void coherency_promise(struct job *job, unsigned memory)
+{
+	if (job->node->nmemories == 1)
+		return;
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (access->state == ACCESS_SKIPPED || !needs_value(access))
+			continue;
+		orr_lock(&access->datum->lock);
+		access->datum->body->promised |= memory_bit(memory);
+		orr_unlock(&access->datum->lock);
+	}
 }

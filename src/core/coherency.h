@@ -30,8 +30,11 @@ void coherency_invalidate(starpu_data_handle_t handle, int release);
  * data_free_now() is called.
  */
 int coherency_retire(starpu_data_handle_t handle, struct plat_gate *gate);
-/* Bytes that would have to move for job to run in memory, in expected seconds. */
+/* Bytes that would have to move for job to run in memory, in expected seconds; not what
+ * is on its way there or was promised to tasks that come before. */
 double coherency_expected_s(struct job *job, unsigned memory);
+/* The job is going to run in memory: its data will come there. */
+void coherency_promise(struct job *job, unsigned memory);
 /* The bytes of the datum's memory. */
 size_t coherency_alloc_bytes(starpu_data_handle_t datum);
 

@@ -94,6 +94,7 @@ struct data_body {
 	/* Copies. */
 	unsigned valid;        /* memories that hold the current value */
 	unsigned arriving;     /* memories that it is on its way to */
+	unsigned promised;     /* memories that queued tasks will bring it to: a hint */
 	unsigned epoch;        /* of the value: a transfer from before brings nothing */
 	unsigned char retired; /* nobody will use it: see coherency_retire() */
 	struct plat_gate *retiring; /* who waits for the last transfer then */

@@ -105,8 +105,10 @@ struct job {
 	struct worker *worker;     /* chosen or running */
 	struct heap_entry place;   /* in a scheduler's queue by priority */
 	uint64_t id;
-	double duration_s;  /* measured or simulated */
-	double predicted_s; /* by the scheduler, on the worker it chose; 0: unknown */
+	double duration_s; /* measured or simulated */
+	/* By the scheduler, for the worker that it counts the job on until it starts. */
+	struct worker *counted_on;
+	double predicted_s, predicted_transfer_s; /* 0: unknown, or none */
 	/* Of more accesses than the inline ones: those that take turns, by address of
 	 * their data; else NULL. */
 	struct access **sorted;

@@ -6,9 +6,10 @@
 /*
  * sched.h - policies decide which worker runs a ready task, and in what order.
  *
- * A narrow table, all of it mandatory.  push() may be called by any thread, pop() by
- * the worker itself.  After push() the caller of sched_push() wakes a worker.  A job
- * whose data are not free when it is popped is pushed again when it has them.
+ * A narrow table, all of it mandatory but the last two, which are NULL where a policy
+ * does not want to know.  push() may be called by any thread, the others by the worker
+ * itself.  After push() the caller of sched_push() wakes a worker.  A job whose data are
+ * not free when it is popped is pushed again when it has them.
  */
 #include "core/worker.h"
 
@@ -20,6 +21,10 @@ struct sched_ops {
 	/* Returns the worker it chose, or NULL: any may take it. */
 	struct worker *(*push)(struct sched *sched, struct job *job);
 	struct job *(*pop)(struct sched *sched, struct worker *worker);
+	/* The kernel of a task begins, or has ended, on worker; of each task, also of
+	 * those that are bound to a worker and were never pushed. */
+	void (*started)(struct sched *sched, struct worker *worker, struct job *job);
+	void (*ended)(struct sched *sched, struct worker *worker, struct job *job);
 };
 
 struct sched {
@@ -36,5 +41,21 @@ const struct sched_ops *sched_at(int i); /* NULL after the last */
 struct sched *sched_open(struct node *node);
 void sched_push(struct job *job);
 struct job *sched_pop(struct worker *worker);
+
+static inline void sched_started(struct worker *worker, struct job *job)
+{
+	struct sched *sched = worker->node->sched;
+
+	if (sched->ops->started)
+		sched->ops->started(sched, worker, job);
+}
+
+static inline void sched_ended(struct worker *worker, struct job *job)
+{
+	struct sched *sched = worker->node->sched;
+
+	if (sched->ops->ended)
+		sched->ops->ended(sched, worker, job);
+}
 
 #endif

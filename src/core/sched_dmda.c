@@ -5,9 +5,12 @@
  * expected to end first, transfers included.
  *
  * The rule is that of StarPU's dmda (HEFT with transfers): the least
- *   alpha * (end - earliest end) + beta * transfer,   end = when the worker is free
- *   + duration.
- * Within a worker tasks are ordered by priority.
+ *   alpha * end + beta * transfer,
+ *   end = when the worker is free and the data have come, + duration.
+ * When a worker is free is known from the task that it runs, whose start and end are
+ * told, and from those that wait for it.  Data come one after the other: each memory has
+ * one link, on which the transfers of all tasks that go there queue.  Within a worker
+ * tasks are ordered by priority.
  */
 #include "core/sched.h"
 
@@ -19,12 +22,28 @@
 #include "core/model.h"
 #include "core/queue.h"
 
+struct dmda_worker {
+	struct queue queue;
+	int nwaiting;           /* tasks given to it that have not started */
+	double waiting_s;       /* their durations */
+	double running_until_s; /* expected end of the one that runs */
+};
+
+/* The way to a memory. */
+struct dmda_link {
+	double until_s;   /* when all that its tasks need is expected to have come */
+	int nwaiting;     /* tasks that need transfers and have not started */
+	double waiting_s; /* their transfers */
+	double queued_s;  /* of these, no worker has taken the task yet */
+};
+
 struct dmda {
 	struct sched base;
 	double alpha, beta;
-	struct orr_lock lock; /* of the workers' expected_end_s */
-	int nqueues;
-	struct queue queues[];
+	struct orr_lock lock; /* of all below but the queues */
+	struct dmda_link links[NODE_MAX_MEMORIES];
+	int nworkers;
+	struct dmda_worker workers[];
 };
 
 static struct dmda *dmda_of(struct sched *sched)
@@ -35,14 +54,14 @@ static struct dmda *dmda_of(struct sched *sched)
 static struct sched *dmda_open(struct node *node)
 {
 	struct dmda *dmda = orr_alloc(sizeof(*dmda) +
-				      (size_t)node->nworkers * sizeof(dmda->queues[0]));
+				      (size_t)node->nworkers * sizeof(dmda->workers[0]));
 
 	dmda->alpha = node_knobs(node)->sched_alpha;
 	dmda->beta = node_knobs(node)->sched_beta;
-	dmda->nqueues = node->nworkers;
+	dmda->nworkers = node->nworkers;
 	orr_lock_init(&dmda->lock);
-	for (int i = 0; i < dmda->nqueues; i++)
-		queue_init(&dmda->queues[i], 0);
+	for (int i = 0; i < dmda->nworkers; i++)
+		queue_init(&dmda->workers[i].queue, 0);
 	return &dmda->base;
 }
 
@@ -50,104 +69,220 @@ static void dmda_close(struct sched *sched)
 {
 	struct dmda *dmda = dmda_of(sched);
 
-	for (int i = 0; i < dmda->nqueues; i++)
-		queue_free(&dmda->queues[i]);
+	for (int i = 0; i < dmda->nworkers; i++)
+		queue_free(&dmda->workers[i].queue);
 	free(dmda);
 }
 
-/* What is asked of the models and of the data, once per kind and per memory. */
+/* ---- what models and data say ---------------------------------------- */
+
+/* Asked once per device and per memory, before anything is locked. */
 struct forecast {
 	double transfer_s[NODE_MAX_MEMORIES]; /* negative: not asked yet */
-	double duration_s[STARPU_NARCH];
+	/* By worker; negative: it cannot run the task; INFINITY: no model knows. */
+	double duration_s[STARPU_NMAXWORKERS];
 };
 
-static double forecast_transfer(struct forecast *forecast, struct job *job,
-				unsigned memory)
+enum { CANNOT_RUN = -1 };
+
+static double expected_s(struct worker *worker, struct job *job, unsigned implementation)
 {
-	if (forecast->transfer_s[memory] < 0)
-		forecast->transfer_s[memory] = coherency_expected_s(job, memory);
-	return forecast->transfer_s[memory];
+	struct model_estimate estimate = model_expect(worker, job->task, implementation);
+
+	return estimate.source == MODEL_NONE ? INFINITY : estimate.seconds;
 }
 
-/* Negative when no model knows. */
-static double forecast_duration(struct forecast *forecast, struct job *job,
-				struct worker *worker, unsigned implementation)
+/* Do both have one device's model? */
+static int is_like(const struct worker *worker, const struct worker *other,
+		   const struct starpu_task *task)
 {
-	double *known = &forecast->duration_s[worker->type];
+	const struct starpu_perfmodel *model = task->cl->model;
 
-	if (*known == 0) {
-		struct model_estimate estimate =
-			model_expect(worker, job->task, implementation);
-
-		*known = estimate.source == MODEL_NONE ? -1 : estimate.seconds;
-		if (*known == 0)
-			*known = 1e-12;
-	}
-	return *known;
+	return worker->device.type == other->device.type &&
+	       worker->device.devid == other->device.devid && !task->cl->can_execute &&
+	       !(model && model->type == STARPU_PER_WORKER);
 }
 
-static void forecast_init(struct forecast *forecast, struct node *node)
+static void forecast_make(struct forecast *forecast, struct node *node, struct job *job)
 {
-	for (int i = 0; i < node->nmemories; i++)
-		forecast->transfer_s[i] = -1;
-	for (int i = 0; i < STARPU_NARCH; i++)
-		forecast->duration_s[i] = 0;
-}
-
-static struct worker *dmda_choose(struct dmda *dmda, struct node *node, struct job *job)
-{
-	struct worker *best = NULL, *shortest = NULL;
-	double best_cost = INFINITY, now_s = plat_now_s(node->plat), best_end_s = 0;
-	struct forecast forecast;
+	struct worker *asked = NULL;
 	unsigned implementation;
 
-	forecast_init(&forecast, node);
+	for (int i = 0; i < node->nmemories; i++)
+		forecast->transfer_s[i] = -1;
 	for (int i = 0; i < node->nworkers; i++) {
 		struct worker *worker = &node->workers[i];
-		double duration_s, transfer_s, end_s, cost;
+		double *transfer_s = &forecast->transfer_s[worker->memory];
 
+		forecast->duration_s[i] = CANNOT_RUN;
 		if (!worker_can_run(worker, job->task, &implementation))
 			continue;
-		if (!shortest || orr_load(&dmda->queues[i].length) <
-					 orr_load(&dmda->queues[shortest->id].length))
-			shortest = worker;
-		duration_s = forecast_duration(&forecast, job, worker, implementation);
-		if (duration_s < 0)
+		if (asked && is_like(worker, asked, job->task))
+			forecast->duration_s[i] = forecast->duration_s[asked->id];
+		else
+			forecast->duration_s[i] = expected_s(worker, job, implementation);
+		asked = worker;
+		if (*transfer_s < 0)
+			*transfer_s = coherency_expected_s(job, worker->memory);
+	}
+}
+
+/* ---- the choice; dmda is locked -------------------------------------- */
+
+/* Expected end of a task that is given to the worker now. */
+static double end_on(const struct dmda *dmda, const struct worker *worker,
+		     const struct forecast *forecast, double now_s)
+{
+	const struct dmda_worker *state = &dmda->workers[worker->id];
+	double transfer_s = forecast->transfer_s[worker->memory];
+	double free_s = fmax(now_s, state->running_until_s) + state->waiting_s;
+	double come_s = now_s;
+
+	if (transfer_s > 0)
+		come_s = fmax(now_s, dmda->links[worker->memory].until_s) + transfer_s;
+	return fmax(free_s, come_s) + forecast->duration_s[worker->id];
+}
+
+/* The best worker; of tasks that no model knows, the one with the shortest queue. */
+static struct worker *choose(const struct dmda *dmda, struct node *node,
+			     const struct forecast *forecast, double now_s)
+{
+	struct worker *best = NULL, *shortest = NULL;
+	double best_cost = INFINITY;
+
+	for (int i = 0; i < node->nworkers; i++) {
+		struct worker *worker = &node->workers[i];
+		double cost;
+
+		if (forecast->duration_s[i] < 0)
 			continue;
-		transfer_s = forecast_transfer(&forecast, job, worker->memory);
-		end_s = (worker->expected_end_s > now_s ? worker->expected_end_s
-							: now_s) +
-			duration_s;
-		cost = dmda->alpha * end_s + dmda->beta * transfer_s;
+		if (!shortest ||
+		    dmda->workers[i].nwaiting < dmda->workers[shortest->id].nwaiting)
+			shortest = worker;
+		if (isinf(forecast->duration_s[i]))
+			continue;
+		cost = dmda->alpha * end_on(dmda, worker, forecast, now_s) +
+		       dmda->beta * forecast->transfer_s[worker->memory];
 		if (cost < best_cost) {
 			best = worker;
 			best_cost = cost;
-			best_end_s = end_s;
-			job->predicted_s = duration_s;
 		}
 	}
-	if (!best)
-		return shortest; /* No model knows this task: share it out by number. */
-	best->expected_end_s = best_end_s;
-	return best;
+	return best ? best : shortest;
+}
+
+static void give(struct dmda *dmda, struct worker *worker, struct job *job, double now_s)
+{
+	struct dmda_worker *state = &dmda->workers[worker->id];
+	struct dmda_link *link = &dmda->links[worker->memory];
+	double transfer_s = job->predicted_transfer_s;
+
+	job->counted_on = worker;
+	state->nwaiting++;
+	state->waiting_s += job->predicted_s;
+	if (transfer_s <= 0)
+		return;
+	link->until_s = fmax(now_s, link->until_s) + transfer_s;
+	link->nwaiting++;
+	link->waiting_s += transfer_s;
+	link->queued_s += transfer_s;
+}
+
+/* The data of a task have come: those of others come no later than one after the other
+ * from now on, and those of tasks that nobody has taken have not begun. */
+static void correct_link(struct dmda_link *link, double transfer_s, double now_s)
+{
+	link->waiting_s -= transfer_s;
+	if (--link->nwaiting == 0)
+		link->waiting_s = link->queued_s = 0; /* No rounding stays. */
+	link->until_s = fmin(link->until_s, now_s + link->waiting_s);
+	link->until_s = fmax(link->until_s, now_s + link->queued_s);
+}
+
+/* The job waits for its worker no longer. */
+static void take_back(struct dmda *dmda, struct job *job, double now_s)
+{
+	struct worker *worker = job->counted_on;
+	struct dmda_worker *state;
+
+	if (!worker)
+		return;
+	job->counted_on = NULL;
+	state = &dmda->workers[worker->id];
+	state->waiting_s -= job->predicted_s;
+	if (--state->nwaiting == 0)
+		state->waiting_s = 0;
+	if (job->predicted_transfer_s > 0)
+		correct_link(&dmda->links[worker->memory], job->predicted_transfer_s,
+			     now_s);
 }
 
 static struct worker *dmda_push(struct sched *sched, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
+	struct node *node = sched->node;
+	double now_s = plat_now_s(node->plat);
+	struct forecast forecast;
 	struct worker *worker;
 
+	forecast_make(&forecast, node, job);
 	orr_lock(&dmda->lock);
-	worker = dmda_choose(dmda, sched->node, job);
-	orr_unlock(&dmda->lock);
+	take_back(dmda, job, now_s); /* When its data were not free at its first turn. */
+	worker = choose(dmda, node, &forecast, now_s);
 	ORR_ASSERT(worker);
-	queue_push(&dmda->queues[worker->id], job);
+	job->predicted_s = forecast.duration_s[worker->id];
+	if (isinf(job->predicted_s))
+		job->predicted_s = 0;
+	job->predicted_transfer_s = forecast.transfer_s[worker->memory];
+	give(dmda, worker, job, now_s);
+	orr_unlock(&dmda->lock);
+	job->task->predicted = 1e6 * job->predicted_s;
+	job->task->predicted_transfer = 1e6 * job->predicted_transfer_s;
+	coherency_promise(job, worker->memory);
+	queue_push(&dmda->workers[worker->id].queue, job);
 	return worker;
 }
 
+/* ---- what becomes of it ---------------------------------------------- */
+
 static struct job *dmda_pop(struct sched *sched, struct worker *worker)
 {
-	return queue_pop(&dmda_of(sched)->queues[worker->id], worker);
+	struct dmda *dmda = dmda_of(sched);
+	struct job *job = queue_pop(&dmda->workers[worker->id].queue, worker);
+
+	if (!job || job->predicted_transfer_s <= 0)
+		return job;
+	orr_lock(&dmda->lock);
+	dmda->links[worker->memory].queued_s -= job->predicted_transfer_s;
+	orr_unlock(&dmda->lock);
+	return job;
+}
+
+static void dmda_started(struct sched *sched, struct worker *worker, struct job *job)
+{
+	struct dmda *dmda = dmda_of(sched);
+	double now_s = plat_now_s(sched->node->plat), duration_s = job->predicted_s;
+
+	if (!job->counted_on) {
+		/* It was bound to its worker. */
+		duration_s = expected_s(worker, job, job->implementation);
+		if (isinf(duration_s))
+			duration_s = 0;
+	}
+	orr_lock(&dmda->lock);
+	dmda->workers[worker->id].running_until_s = now_s + duration_s;
+	take_back(dmda, job, now_s);
+	orr_unlock(&dmda->lock);
+}
+
+static void dmda_ended(struct sched *sched, struct worker *worker, struct job *job)
+{
+	struct dmda *dmda = dmda_of(sched);
+
+	(void)job;
+	orr_lock(&dmda->lock);
+	dmda->workers[worker->id].running_until_s = 0;
+	orr_unlock(&dmda->lock);
 }
 
 const struct sched_ops sched_dmda = {
@@ -158,4 +293,6 @@ const struct sched_ops sched_dmda = {
 	.close = dmda_close,
 	.push = dmda_push,
 	.pop = dmda_pop,
+	.started = dmda_started,
+	.ended = dmda_ended,
 };

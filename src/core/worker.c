@@ -129,6 +129,7 @@ static void finish(struct worker *worker, struct job *job)
 	struct ready ready = {0};
 
 	leave_pipeline(worker, job);
+	sched_ended(worker, job);
 	TASK_STAMP(job, end_time);
 	worker->executed++;
 	worker->busy_s += job->duration_s;
@@ -153,6 +154,7 @@ static int run_one(struct worker *worker)
 		if (job->task->profiling_info)
 			job->task->profiling_info->workerid = worker->id;
 		worker->running = job;
+		sched_started(worker, job);
 		if (plat_execute(worker, job)) {
 			worker->running = NULL;
 			finish(worker, job);

@@ -40,8 +40,7 @@ struct worker {
 	unsigned long ncounted;
 	struct table counts; /* by address of the codelet; under lock */
 	double busy_s;
-	double expected_end_s; /* dmda: when its queue is expected to be empty */
-	void *backend;         /* the backend's */
+	void *backend; /* the backend's */
 };
 
 /* 1: it advanced, call again; 0: nothing to do before a wake-up. */

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Random graphs on random platforms whose GPUs have little memory, each run twice.
+
+usage: gpu.py [--build DIR] [--seeds A..B] [--graphs N] [--features LETTERS] [--jobs N]
+
+A seed is a platform, a policy, a depth of the pipelines, a set of features (unless
+given) and N graphs.  The second run has another environment; all dates must be the same.
+Prints one PASS or FAIL line, and each seed that failed with the command that repeats it.
+"""
+import argparse
+import concurrent.futures
+import os
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+
+SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ORRERY = [sys.executable, os.path.join(SRC, "scripts", "orrery"), "run"]
+FEATURES = "spfaiub"
+TIMEOUT_S = 120
+MAX_SHOWN = 5
+XML = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="node-" suffix="" radical="0-%d" speed="1Gf" core="4" bw="1GBps" lat="1us">
+%s
+  </cluster>
+</platform>
+"""
+
+
+class Case:
+    """What a seed stands for."""
+
+    def __init__(self, seed, options, directory):
+        rng = random.Random(seed)
+        self.seed = seed
+        self.nodes = rng.choice([1, 2, 4])
+        largest = rng.choice([1000, 100000, 10000000])
+        properties = self.machine(rng, largest)
+        self.platform = os.path.join(directory, "platform-%d.xml" % seed)
+        with open(self.platform, "w", encoding="utf-8") as f:
+            f.write(XML % (self.nodes - 1, "\n".join(
+                '    <prop id="%s" value="%s"/>' % item for item in properties.items())))
+        features = "".join(letter for letter in FEATURES if rng.random() < 0.5)
+        self.env = {"STARPU_SCHED": rng.choice(["eager", "prio", "lws", "dmda"]),
+                    "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
+                    "STARPU_PREFETCH": rng.choice(["0", "1"])}
+        self.command = [
+            "--sim", self.platform, "-n", str(self.nodes), "--transport",
+            rng.choice(["routes", "flows", "none"]),
+            os.path.join(options.build, "tests", "fuzz", "gpu-sim"),
+            str(seed * 1000), str(options.graphs), str(largest),
+            (features if options.features is None else options.features) or "-"]
+
+    @staticmethod
+    def machine(rng, largest):
+        properties = {"cpus": rng.choice([0, 1, 2, 4]), "gpus": rng.choice([1, 1, 2, 4]),
+                      "gpu_mem_bytes": int(largest * rng.choice([1, 1, 1.25, 2, 3.5]))}
+        for name, chance, values in (("pcie_bw", 0.7, (1e6, 1e9, 25e9)),
+                                     ("pcie_lat", 0.7, (0, 1e-6, 8e-6, 1e-3)),
+                                     ("host_bw", 0.5, (1e6, 1e9, 50e9)),
+                                     ("nvlink_bw", 0.5, (1e6, 1e9, 100e9))):
+            if rng.random() < chance:
+                properties[name] = rng.choice(values)
+        return properties
+
+    def run(self, build, padding):
+        env = dict(os.environ, ORRERY_BUILD=build, ORRERY_TEST_FILL="x" * padding, **self.env)
+        try:
+            result = subprocess.run(ORRERY + self.command, env=env, timeout=TIMEOUT_S,
+                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                    text=True, errors="replace", check=False)
+        except subprocess.TimeoutExpired:
+            return "no end within %d s" % TIMEOUT_S, ""
+        if result.returncode:
+            return "exit status %d" % result.returncode, result.stdout
+        return None, result.stdout
+
+    def check(self, build):
+        """None, or what is wrong."""
+        wrong, first = self.run(build, 0)
+        if not wrong:
+            wrong, second = self.run(build, 3000 + self.seed % 1000)
+            if not wrong and first != second:
+                wrong = "two runs differ"
+            first = second
+        if not wrong:
+            return None
+        said = [line for line in first.splitlines() if "[orrery]" in line or ": GPU" in line]
+        with open(self.platform, encoding="utf-8") as f:
+            platform = f.read()
+        return "seed %d: %s\n%s orrery run %s\n%s%s" % (
+            self.seed, wrong, " ".join("%s=%s" % item for item in self.env.items()),
+            shlex.join(self.command), platform,
+            "".join("  %s\n" % line for line in said[:20]))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--build", default=os.environ.get("ORRERY_BUILD",
+                                                          os.path.join(SRC, "build")))
+    parser.add_argument("--seeds", default="1..30")
+    parser.add_argument("--graphs", type=int, default=5)
+    parser.add_argument("--features")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    first, _, last = options.seeds.partition("..")
+    seeds = range(int(first), int(last or first) + 1)
+    with tempfile.TemporaryDirectory() as directory, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        failed = [text for text in pool.map(
+            lambda seed: Case(seed, options, directory).check(options.build), seeds) if text]
+    for text in failed[:MAX_SHOWN]:
+        print(text)
+    claim = "random graphs on GPUs with little memory, seeds %s" % options.seeds
+    print("FAIL %s: %d of %d failed" % (claim, len(failed), len(seeds)) if failed
+          else "PASS " + claim)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Where dmda sends tasks, on a fake machine whose times are those of the test. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <math.h>
+#include <starpu.h>
+
+#include "core/worker.h"
+#include "fake.h"
+
+enum { MAX_WORKERS = 4, NTASKS = 200, TILE = 1000 };
+
+static struct {
+	double cpu_us, gpu_us; /* what models say */
+	double true_gpu_us;    /* what it takes; 0: as the model says */
+	int slow_device;       /* this GPU takes more, by factor */
+	double factor;
+	int executed[MAX_WORKERS];
+	double last_end_s, link_free_s;
+} world;
+
+static double by_arch_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+			 unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	if (arch->devices[0].type == STARPU_CPU_WORKER)
+		return world.cpu_us;
+	return world.gpu_us *
+	       (arch->devices[0].devid == world.slow_device ? world.factor : 1);
+}
+
+static double by_worker_us(struct starpu_task *task, unsigned worker,
+			   unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	if (starpu_worker_get_type((int)worker) == STARPU_CPU_WORKER)
+		return world.cpu_us;
+	return world.gpu_us * (starpu_worker_get_devid((int)worker) == world.slow_device
+				       ? world.factor
+				       : 1);
+}
+
+static double task_s(const struct worker *worker, const struct job *job)
+{
+	double gpu_us = world.true_gpu_us > 0 ? world.true_gpu_us : world.gpu_us;
+
+	(void)job;
+	if (worker->type == STARPU_CPU_WORKER)
+		return 1e-6 * world.cpu_us;
+	return 1e-6 * gpu_us * (worker->devid == world.slow_device ? world.factor : 1);
+}
+
+/* Copies go one after the other. */
+static double copy_s(const struct plat_copy *copy)
+{
+	double begin_s = fmax(fake_now_s(), world.link_free_s);
+
+	world.link_free_s = begin_s + 1e-8 * (double)copy->bytes;
+	return world.link_free_s - fake_now_s();
+}
+
+static void kernel(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	world.executed[starpu_worker_get_id()]++;
+	world.last_end_s = fake_now_s();
+}
+
+static struct starpu_perfmodel per_arch = {
+	.type = STARPU_PER_ARCH, .arch_cost_function = by_arch_us, .symbol = "arch"};
+static struct starpu_perfmodel per_worker = {.type = STARPU_PER_WORKER,
+					     .worker_cost_function = by_worker_us,
+					     .symbol = "worker"};
+static struct starpu_codelet read_it = {.cpu_funcs = {kernel},
+					.cuda_funcs = {kernel},
+					.nbuffers = 1,
+					.modes = {STARPU_R},
+					.model = &per_arch};
+static struct starpu_codelet free_it = {
+	.cpu_funcs = {kernel}, .cuda_funcs = {kernel}, .model = &per_arch};
+static char bytes[TILE];
+
+static void start(int ngpus, const char *policy)
+{
+	struct starpu_conf conf;
+
+	fake_start(1, 1e-6, 1e9);
+	fake_machine()->ncpus = 1;
+	fake_machine()->ngpus = ngpus;
+	fake_machine()->duration_s = task_s;
+	fake_machine()->link_bytes_per_s = 1e8; /* A tile takes 10 us. */
+	fake_machine()->link_latency_s = 0;
+	fake_machine()->copy_s = copy_s;
+	starpu_conf_init(&conf);
+	conf.sched_policy_name = policy;
+	assert_int_equal(starpu_init(&conf), 0);
+	for (int i = 0; i < MAX_WORKERS; i++)
+		world.executed[i] = 0;
+	world.slow_device = -1;
+	world.true_gpu_us = world.link_free_s = 0;
+}
+
+static void stop(void)
+{
+	starpu_shutdown();
+	fake_stop();
+}
+
+static void insert(struct starpu_codelet *cl, int worker)
+{
+	assert_int_equal(starpu_task_insert(cl, STARPU_EXECUTE_ON_WORKER, worker, 0), 0);
+}
+
+static void the_fast_device_gets_more(void **state)
+{
+	(void)state;
+	start(1, "dmda");
+	world.gpu_us = 10;
+	world.cpu_us = 90;
+	for (int i = 0; i < NTASKS; i++)
+		insert(&free_it, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 9 * NTASKS / 10);
+	assert_int_equal(world.executed[1], NTASKS / 10);
+	stop();
+}
+
+/* The value has to come from main memory: nearer is faster. */
+static void transfers_count(void **state)
+{
+	starpu_data_handle_t tile;
+
+	(void)state;
+	start(1, "dmda");
+	world.gpu_us = 10;
+	world.cpu_us = 15;
+	starpu_vector_data_register(&tile, STARPU_MAIN_RAM, (uintptr_t)bytes, TILE, 1);
+	assert_int_equal(starpu_task_insert(&read_it, STARPU_R, tile, 0), 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[1], 1);
+	assert_int_equal(starpu_data_prefetch_on_node(tile, 1, 0), 0);
+	assert_int_equal(starpu_task_insert(&read_it, STARPU_R, tile, 0), 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 1);
+	starpu_data_unregister(tile);
+	stop();
+}
+
+static double read_all_s(const char *policy)
+{
+	starpu_data_handle_t tiles[NTASKS];
+	double start_s;
+
+	start(1, policy);
+	start_s = fake_now_s();
+	for (int i = 0; i < NTASKS; i++) {
+		starpu_vector_data_register(&tiles[i], STARPU_MAIN_RAM, (uintptr_t)bytes,
+					    TILE, 1);
+		assert_int_equal(starpu_task_insert(&read_it, STARPU_R, tiles[i], 0), 0);
+	}
+	starpu_task_wait_for_all();
+	for (int i = 0; i < NTASKS; i++)
+		starpu_data_unregister(tiles[i]);
+	stop();
+	return world.last_end_s - start_s;
+}
+
+/* The GPU computes in no time, but each of its tasks needs 10 us of its link. */
+static void transfers_queue(void **state)
+{
+	(void)state;
+	world.gpu_us = 1;
+	world.cpu_us = 12;
+	assert_true(read_all_s("dmda") < 1.02 * read_all_s("eager"));
+}
+
+/* Several tasks that read one tile have it brought once. */
+static void what_is_promised_is_not_brought_again(void **state)
+{
+	starpu_data_handle_t tile;
+
+	(void)state;
+	start(1, "dmda");
+	world.gpu_us = 1;
+	world.cpu_us = 25;
+	starpu_vector_data_register(&tile, STARPU_MAIN_RAM, (uintptr_t)bytes, TILE, 1);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(starpu_task_insert(&read_it, STARPU_R, tile, 0), 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 10);
+	starpu_data_unregister(tile);
+	stop();
+}
+
+/* The model is wrong about the GPU; what waits for it tells. */
+static void it_corrects_itself(void **state)
+{
+	(void)state;
+	start(1, "dmda");
+	world.gpu_us = 10;
+	world.true_gpu_us = 1000;
+	world.cpu_us = 50;
+	for (int i = 0; i < NTASKS; i++) {
+		insert(&free_it, -1);
+		fake_run_until(fake_now_s() + 50e-6);
+	}
+	starpu_task_wait_for_all();
+	assert_true(world.executed[1] > NTASKS / 2);
+	stop();
+}
+
+/* A task that is bound to the GPU keeps it busy all the same. */
+static void bound_tasks_count(void **state)
+{
+	(void)state;
+	start(1, "dmda");
+	world.gpu_us = 100;
+	world.cpu_us = 150;
+	insert(&free_it, 0);
+	fake_run_until(fake_now_s() + 1e-6);
+	insert(&free_it, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 1);
+	assert_int_equal(world.executed[1], 1);
+	stop();
+}
+
+static void uneven_gpus(struct starpu_perfmodel *model)
+{
+	setenv("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "0", 1);
+	start(2, "dmda");
+	world.gpu_us = 10;
+	world.cpu_us = 1e6;
+	world.slow_device = 1;
+	world.factor = 9;
+	free_it.model = model;
+	for (int i = 0; i < NTASKS; i++)
+		insert(&free_it, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 9 * NTASKS / 10);
+	assert_int_equal(world.executed[1], NTASKS / 10);
+	free_it.model = &per_arch;
+	stop();
+	unsetenv("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA");
+}
+
+static void each_device_has_its_duration(void **state)
+{
+	(void)state;
+	uneven_gpus(&per_arch);
+	uneven_gpus(&per_worker);
+}
+
+static void unknown_tasks_are_dealt(void **state)
+{
+	(void)state;
+	start(1, "dmda");
+	free_it.model = NULL;
+	world.gpu_us = world.cpu_us = 10;
+	for (int i = 0; i < NTASKS; i++)
+		insert(&free_it, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], NTASKS / 2);
+	free_it.model = &per_arch;
+	stop();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_fast_device_gets_more),
+		cmocka_unit_test(transfers_count),
+		cmocka_unit_test(transfers_queue),
+		cmocka_unit_test(what_is_promised_is_not_brought_again),
+		cmocka_unit_test(it_corrects_itself),
+		cmocka_unit_test(bound_tasks_count),
+		cmocka_unit_test(each_device_has_its_duration),
+		cmocka_unit_test(unknown_tasks_are_dealt),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
