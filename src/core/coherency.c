@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/acquire.h"
 #include "core/interfaces.h"
 #include "core/room.h"
 #include "core/task.h"
@@ -247,12 +248,30 @@ static int bring(struct access *access)
 	return 1;
 }
 
+/*
+ * Who hears that a job's data have come: its worker, or an acquisition itself.  To be
+ * read before the last of them is counted, since a worker may run the job at once.
+ */
+static struct worker *hearer_of(const struct job *job)
+{
+	return job->task ? job->worker : NULL;
+}
+
+static void tell_fetched(struct job *job, struct worker *worker)
+{
+	if (worker)
+		plat_worker_wake(worker);
+	else
+		acquire_fetched(job);
+}
+
 static void access_fetched(struct access *access)
 {
 	struct job *job = access->job;
+	struct worker *worker = hearer_of(job);
 
 	if (orr_add(&job->nfetching, -1) == 0)
-		job_fetched(job);
+		tell_fetched(job, worker);
 }
 
 /* Those that waited for a transfer to this copy; returns who has all, linked. */
@@ -539,8 +558,10 @@ int coherency_fetch(struct job *job, unsigned memory)
 
 void coherency_admitted(struct job *job)
 {
+	struct worker *worker = hearer_of(job);
+
 	if (fetch_all(job, job->accesses[0].memory))
-		job_fetched(job);
+		tell_fetched(job, worker);
 }
 
 void coherency_refused(struct job *job)
@@ -548,7 +569,7 @@ void coherency_refused(struct job *job)
 	for (int i = 0; i < job->naccesses; i++)
 		job->accesses[i].copy = NULL;
 	orr_store(&job->nfetching, 0);
-	job_fetched(job);
+	acquire_fetched(job); /* Only acquisitions are hints. */
 }
 
 static void end_scratch(struct copy_state *copy)

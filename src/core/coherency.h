@@ -14,14 +14,12 @@
 
 /*
  * Make the data of job usable in memory as its accesses say: room for all of them, and
- * their values where they are read.  Returns 1 when all is there, 0 when job_fetched()
- * will be called.  Nothing is locked.
+ * their values where they are read.  Returns 1 when all is there, 0 when its worker will
+ * be woken, or acquire_fetched() called.  Nothing is locked.
  */
 int coherency_fetch(struct job *job, unsigned memory);
 /* Its accesses are over: their copies may leave. */
 void coherency_unpin(struct job *job);
-/* All fetches of job have ended; in worker.c for tasks, in acquire.c otherwise. */
-void job_fetched(struct job *job);
 /* Forget the value; free what the runtime allocated when release is set. */
 void coherency_invalidate(starpu_data_handle_t handle, int release);
 /*

@@ -3,7 +3,6 @@
 #include "core/worker.h"
 
 #include "base/check.h"
-#include "core/acquire.h"
 #include "core/callback.h"
 #include "core/codelet.h"
 #include "core/coherency.h"
@@ -104,14 +103,6 @@ static void take(struct worker *worker, struct job *job)
 			      job->task->prologue_callback_pop_arg);
 	TASK_STAMP(job, acquire_data_start_time);
 	coherency_fetch(job, worker->memory);
-}
-
-void job_fetched(struct job *job)
-{
-	if (!job->task)
-		acquire_fetched(job);
-	else
-		plat_worker_wake(job->worker);
 }
 
 static void leave_pipeline(struct worker *worker, struct job *job)
