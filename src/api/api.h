@@ -17,7 +17,11 @@ struct node *api_blocking_node(const char *func);
 int api_rank(void);
 /* pointer is not NULL; ends the program otherwise, naming func and the argument. */
 void api_given(const char *func, const char *argument, const void *pointer);
-/* handle is registered; ends the program otherwise, naming func. */
+/* handle is registered; ends the program otherwise, naming func.  Its end may have been
+ * submitted: tasks and acquisitions from before still use and release it. */
+void api_check_registered(const struct node *node, const char *func,
+			  starpu_data_handle_t handle);
+/* It may be used anew. */
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle);
 

@@ -145,14 +145,14 @@ void starpu_data_release_to_on_node(starpu_data_handle_t handle,
 {
 	struct node *node = api_node(__func__);
 
-	api_check_handle(node, __func__, handle);
+	api_check_registered(node, __func__, handle);
 	data_release(handle, check_memory(node, __func__, memory), down_to_mode);
 }
 
 void starpu_data_release_to(starpu_data_handle_t handle,
 			    enum starpu_data_access_mode down_to_mode)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 	starpu_data_release_to_on_node(handle, down_to_mode, default_memory(handle));
 }
 

@@ -59,16 +59,22 @@ void api_given(const char *func, const char *argument, const void *pointer)
 			func, argument);
 }
 
-void api_check_handle(const struct node *node, const char *func,
-		      starpu_data_handle_t handle)
+void api_check_registered(const struct node *node, const char *func,
+			  starpu_data_handle_t handle)
 {
-	char what[128];
-
 	if (!data_is_registered(node, handle))
 		orr_die(node->rank,
 			"%s: the handle is %s; give one that starpu_*_data_register() "
 			"returned and that has not been unregistered",
 			func, handle ? "no longer registered" : "NULL");
+}
+
+void api_check_handle(const struct node *node, const char *func,
+		      starpu_data_handle_t handle)
+{
+	char what[128];
+
+	api_check_registered(node, func, handle);
 	if (handle->flags & DATUM_DYING)
 		orr_die(node->rank,
 			"%s: %s has been given to starpu_data_unregister_submit(), which "

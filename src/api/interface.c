@@ -177,7 +177,7 @@ int starpu_data_interface_get_next_id(void)
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	void *interface;
 
@@ -189,21 +189,21 @@ void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned me
 
 enum starpu_data_interface_id starpu_data_get_interface_id(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return handle->ops->interfaceid;
 }
 
 size_t starpu_data_get_size(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return data_bytes(handle);
 }
 
 size_t starpu_data_get_alloc_size(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return handle->ops->get_alloc_size ? handle->ops->get_alloc_size(handle)
 					   : data_bytes(handle);
@@ -218,14 +218,14 @@ starpu_ssize_t starpu_data_get_max_size(starpu_data_handle_t handle)
 
 int starpu_data_get_home_node(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return handle->home;
 }
 
 void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	struct copy_state *copy;
 	int allocated;
@@ -272,7 +272,7 @@ static void *interface_of(const char *func, starpu_data_handle_t handle,
 
 size_t starpu_variable_get_elemsize(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, variable, VARIABLE)->elemsize;
 }
@@ -284,21 +284,21 @@ uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle)
 
 uint32_t starpu_vector_get_nx(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, vector, VECTOR)->nx;
 }
 
 size_t starpu_vector_get_elemsize(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, vector, VECTOR)->elemsize;
 }
 
 size_t starpu_vector_get_allocsize(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, vector, VECTOR)->allocsize;
 }
@@ -310,21 +310,21 @@ uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle)
 
 uint32_t starpu_matrix_get_nx(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, matrix, MATRIX)->nx;
 }
 
 uint32_t starpu_matrix_get_ny(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, matrix, MATRIX)->ny;
 }
 
 uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	unsigned memory = starpu_worker_get_local_memory_node();
 
@@ -340,14 +340,14 @@ uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle)
 
 size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, matrix, MATRIX)->elemsize;
 }
 
 size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	return INTERFACE_OF(handle, matrix, MATRIX)->allocsize;
 }
@@ -368,7 +368,7 @@ static void check_op(starpu_data_handle_t handle, const char *func, int exists)
 int starpu_data_pack_node(starpu_data_handle_t handle, unsigned memory, void **ptr,
 			  starpu_ssize_t *count)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	check_op(handle, __func__, handle->ops->pack_data != NULL);
 	return handle->ops->pack_data(handle, memory, ptr, count);
@@ -383,7 +383,7 @@ int starpu_data_pack(starpu_data_handle_t handle, void **ptr, starpu_ssize_t *co
 int starpu_data_peek_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
 			  size_t count)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	check_op(handle, __func__, handle->ops->peek_data != NULL);
 	return handle->ops->peek_data(handle, memory, ptr, count);
@@ -398,7 +398,7 @@ int starpu_data_peek(starpu_data_handle_t handle, void *ptr, size_t count)
 int starpu_data_unpack_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
 			    size_t count)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	api_check_registered(api_node(__func__), __func__, handle);
 
 	check_op(handle, __func__, handle->ops->unpack_data != NULL);
 	return handle->ops->unpack_data(handle, memory, ptr, count);
