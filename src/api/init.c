@@ -110,6 +110,7 @@ int starpu_conf_init(struct starpu_conf *conf)
 	conf->catch_signals = 1;
 	conf->driver_spinning_backoff_min = 1;
 	conf->driver_spinning_backoff_max = 32;
+	knobs_free(&knobs);
 	return 0;
 }
 
@@ -126,9 +127,12 @@ int starpu_conf_noworker(struct starpu_conf *conf)
 static int check_flavour(void)
 {
 	struct knobs knobs;
+	int simgrid;
 
 	knobs_read(&knobs);
-	if (knobs.simgrid != 1 || plat_is_simulated())
+	simgrid = knobs.simgrid;
+	knobs_free(&knobs);
+	if (simgrid != 1 || plat_is_simulated())
 		return 0;
 	orr_complain(
 		ORR_NO_RANK,

@@ -116,12 +116,14 @@ int starpu_mpi_init(int *argc, char ***argv, int initialize_mpi)
 static void reserve_core(struct starpu_conf *conf)
 {
 	struct knobs knobs;
+	int is_placed;
 
 	knobs_read(&knobs);
+	is_placed = knobs.mpi_thread_cpuid >= 0 || knobs.mpi_thread_coreid >= 0 ||
+		    knobs.mpi_driver_call_frequency > 0;
+	knobs_free(&knobs);
 	conf->will_use_mpi = 1;
-	if (knobs.mpi_thread_cpuid >= 0 || knobs.mpi_thread_coreid >= 0 ||
-	    knobs.mpi_driver_call_frequency > 0 || conf->ncpus != -1 ||
-	    plat_is_simulated())
+	if (is_placed || conf->ncpus != -1 || plat_is_simulated())
 		return; /* A platform's "cpus" are workers: simulation needs no core for
 			   it. */
 	conf->reserve_ncpus = conf->reserve_ncpus == -1 ? 1 : conf->reserve_ncpus + 1;

@@ -174,7 +174,7 @@ static void store(struct knobs *knobs, const struct knob *knob, double value)
 	else if (knob->kind == KNOB_DOUBLE)
 		*(double *)(void *)field = value;
 	else
-		*field = '\0';
+		*(char **)(void *)field = orr_strdup("");
 }
 
 static void parse(struct knobs *knobs, const struct knob *knob, const char *text)
@@ -183,12 +183,10 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 	double value;
 
 	if (knob->kind == KNOB_TEXT) {
-		char *field = (char *)knobs + knob->at;
+		char **field = (char **)(void *)((char *)knobs + knob->at);
 
-		if (strlen(text) >= KNOB_TEXT_BYTES)
-			orr_die(ORR_NO_RANK, "%s has %zu characters: at most %d fit",
-				knob->name, strlen(text), KNOB_TEXT_BYTES - 1);
-		strcpy(field, text);
+		free(*field);
+		*field = orr_strdup(text);
 		return;
 	}
 	errno = 0;
@@ -239,7 +237,14 @@ static int same(const struct knob *knob, const void *a, const void *b)
 	case KNOB_TEXT:
 		break;
 	}
-	return !strcmp(a, b);
+	return !strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void knobs_free(struct knobs *knobs)
+{
+	for (int i = 0; i < NKNOBS; i++)
+		if (knob_table[i].kind == KNOB_TEXT)
+			free(*(char **)(void *)((char *)knobs + knob_table[i].at));
 }
 
 int knobs_same(const struct knobs *a, const struct knobs *b)

@@ -12,31 +12,30 @@
  */
 #include <stdio.h>
 
-enum { KNOB_TEXT_BYTES = 512 };
-
+/* Texts are owned and never NULL; knobs_free() gives them back. */
 struct knobs {
 	/* Workers. */
 	int ncpu, reserve_ncpu, ncuda, workers_nobind, workers_getbind;
 	int display_bindings;
 	int main_thread_bind, cuda_pipeline, local_size, local_rank;
-	char workers_cpuid[KNOB_TEXT_BYTES];
-	char hwloc_input[KNOB_TEXT_BYTES];
+	char *workers_cpuid;
+	char *hwloc_input;
 	/* Scheduling. */
-	char sched[KNOB_TEXT_BYTES];
+	char *sched;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
 	int limit_min_submitted, limit_max_submitted, prefetch;
 	double sched_alpha, sched_beta;
 	/* Performance models. */
-	char perf_model_dir[KNOB_TEXT_BYTES], perf_model_path[KNOB_TEXT_BYTES];
-	char starpu_home[KNOB_TEXT_BYTES], xdg_cache_home[KNOB_TEXT_BYTES];
-	char home[KNOB_TEXT_BYTES], hostname[KNOB_TEXT_BYTES];
-	char mpi_hostnames[KNOB_TEXT_BYTES];
+	char *perf_model_dir, *perf_model_path;
+	char *starpu_home, *xdg_cache_home;
+	char *home, *hostname;
+	char *mpi_hostnames;
 	int homogeneous_cpu, homogeneous_cuda;
 	/* Simulation. */
 	int simgrid, execute, progress, limit_cuda_mem_mib, limit_cpu_mem_mib;
 	int transfer_cost, submit_cost, push_cost;
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
-	char transport[KNOB_TEXT_BYTES], trace[KNOB_TEXT_BYTES];
+	char *transport, *trace;
 	/* Behaviour. */
 	int disable_kernels, silent, profiling;
 	/* MPI. */
@@ -52,6 +51,7 @@ struct knobs {
 /* Fill from the environment.  A bad number ends the program with a message that
  * names the variable, as StarPU does; a value out of range is clamped, with one. */
 void knobs_read(struct knobs *knobs);
+void knobs_free(struct knobs *knobs);
 
 /* Do both have the same values? */
 int knobs_same(const struct knobs *a, const struct knobs *b);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/newfile.h"
 
 enum { VERSION_WRITTEN = 45, VERSION_WITHOUT_COEFFICIENTS = 44, MAX_DEVICES = 1024 };
 
@@ -291,12 +292,13 @@ static int read_all(struct scan *scan, struct model_data *data)
 	return rc;
 }
 
-static int lock_file(int fd, short type)
+/* StarPU writes in place, under a lock. */
+static void lock_for_reading(int fd)
 {
-	struct flock lock = {.l_type = type, .l_whence = SEEK_SET};
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
 
 	/* A file system without locks must not hide the models on it. */
-	return fcntl(fd, F_SETLKW, &lock);
+	(void)fcntl(fd, F_SETLKW, &lock);
 }
 
 int model_data_read(struct model_data *data, const char *path, int rank)
@@ -319,7 +321,7 @@ int model_data_read(struct model_data *data, const char *path, int rank)
 			fclose(scan.file);
 		return rc;
 	}
-	lock_file(fileno(scan.file), F_RDLCK);
+	lock_for_reading(fileno(scan.file));
 	rc = read_all(&scan, data);
 	free(scan.text);
 	fclose(scan.file);
@@ -416,28 +418,18 @@ static void write_all(FILE *f, const struct model_data *data)
 
 int model_data_write(const struct model_data *data, const char *path, int rank)
 {
-	/* Truncated only under the lock, so that a reader never sees half a file. */
-	int fd = open(path, O_WRONLY | O_CREAT, 0666), rc = 0;
-	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+	struct newfile newfile;
+	int rc = newfile_open(&newfile, path);
 
-	if (f) {
-		lock_file(fd, F_WRLCK);
-		if (ftruncate(fd, 0))
-			rc = -errno;
-		else
-			write_all(f, data);
-		if (fflush(f) && !rc)
-			rc = -errno;
-		fclose(f);
-	} else {
-		rc = -errno;
-		if (fd >= 0)
-			close(fd);
+	if (!rc) {
+		write_all(newfile.file, data);
+		rc = newfile_close(&newfile);
 	}
 	if (rc)
 		orr_complain(rank,
-			     "performance model: %s cannot be written (%s), expected a "
-			     "writable file: its measurements are lost, see "
+			     "performance model: %s cannot be written (%s), expected "
+			     "room and a writable directory: new measurements are lost, "
+			     "what the file held before is kept; see "
 			     "STARPU_PERF_MODEL_DIR",
 			     path, strerror(-rc));
 	return rc;

@@ -46,7 +46,7 @@ struct model_data {
  * any other failure of the system, leave data empty after a message for rank.
  */
 int model_data_read(struct model_data *data, const char *path, int rank);
-/* Write the file, locked against other writers.  0 or -errno after a message. */
+/* Replace the file as a whole.  0; -errno after a message: the old one is kept. */
 int model_data_write(const struct model_data *data, const char *path, int rank);
 void model_data_clear(struct model_data *data);
 

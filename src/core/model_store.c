@@ -13,7 +13,7 @@
 
 #define CODELETS "codelets/45/"
 
-enum { PATH_BYTES = 2048, HOST_BYTES = KNOB_TEXT_BYTES, MAX_HOSTS = 2 };
+enum { PATH_BYTES = 2048, HOST_BYTES = 512, MAX_HOSTS = 2 };
 
 struct model_store {
 	const struct knobs *knobs; /* borrowed from the world */
@@ -67,6 +67,8 @@ static int try_directory(const char *dir, size_t length, const char *name, char 
 	const char *slash = length && dir[length - 1] == '/' ? "" : "/";
 
 	if (!length)
+		return 0;
+	if (length + strlen(name) + sizeof(CODELETS) >= PATH_BYTES - 1)
 		return 0;
 	snprintf(path, PATH_BYTES, "%.*s%s" CODELETS "%s", (int)length, dir, slash, name);
 	return !access(path, F_OK);
@@ -138,9 +140,14 @@ static int enter_directory(const char *path, int make, int *shared)
 static int new_file_path(const struct knobs *knobs, const char *name, char *path)
 {
 	const char *home = home_directory(knobs);
+	const char *base = *knobs->perf_model_dir ? knobs->perf_model_dir : home;
 	int n = 0, shared = 0, status = 0;
 	char *slash;
 
+	if (base && strlen(base) + strlen(name) + 64 >= PATH_BYTES) {
+		snprintf(path, PATH_BYTES, "%.80s...", base);
+		return -ENAMETOOLONG;
+	}
 	if (*knobs->perf_model_dir)
 		snprintf(path, PATH_BYTES, "%s/" CODELETS "%s", knobs->perf_model_dir,
 			 name);

@@ -66,6 +66,7 @@ static struct settings *settings_join(struct world *world)
 	for (settings = world->settings; settings; settings = settings->next) {
 		if (!knobs_same(&settings->knobs, &knobs))
 			continue;
+		knobs_free(&knobs);
 		settings->nnodes++;
 		return settings;
 	}
@@ -87,6 +88,7 @@ static void settings_leave(struct world *world, struct settings *settings)
 		at = &(*at)->next;
 	*at = settings->next;
 	model_store_free(settings->models);
+	knobs_free(&settings->knobs);
 	free(settings);
 }
 

@@ -106,6 +106,8 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	insertion_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
 	set_behaviour(mpi, knobs);
+	if (knobs == &fresh)
+		knobs_free(&fresh);
 	return mpi;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/newfile.h"
 #include "sim.h"
 
 /*
@@ -145,14 +146,18 @@ static void write_file(struct trace *trace, FILE *file, double end_s)
 
 void trace_close(struct trace *trace, const char *path, double end_s)
 {
-	FILE *file = fopen(path, "w");
+	struct newfile newfile;
+	int ret = newfile_open(&newfile, path);
 
-	if (file)
-		write_file(trace, file, end_s);
-	if (!file || fclose(file) != 0)
+	if (!ret) {
+		write_file(trace, newfile.file, end_s);
+		ret = newfile_close(&newfile);
+	}
+	if (ret)
 		orr_complain(ORR_NO_RANK,
-			     "ORRERY_TRACE=%s: cannot write it: %s; no trace of this run",
-			     path, strerror(errno));
+			     "ORRERY_TRACE=%s: cannot write it: %s; no trace of this "
+			     "run, an older file is kept",
+			     path, strerror(-ret));
 	while (trace->first) {
 		struct trace_row *row = trace->first;
 
