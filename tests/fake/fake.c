@@ -248,7 +248,7 @@ void plat_gate_init(struct plat_gate *gate)
 }
 
 /* Nothing will happen any more: 1 when a node knows better. */
-static int unstick(void)
+int fake_unstick(void)
 {
 	struct fake *fake = the_fake;
 	int selected = fake->selected, count = 0;
@@ -270,7 +270,7 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	if (fake_get()->running)
 		return fake_main_waits(fake_get(), gate);
 	while (!gate->is_open)
-		if (!fake_step() && !unstick())
+		if (!fake_step() && !fake_unstick())
 			return -EDEADLK;
 	return 0;
 }

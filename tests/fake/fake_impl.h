@@ -74,6 +74,8 @@ void fake_event_at(struct plat *plat, void *event, double date_s,
 unsigned fake_draw(struct fake *fake, unsigned n);
 double fake_jitter_s(struct fake *fake);
 int fake_main_waits(struct fake *fake, const struct plat_gate *gate);
+/* fake.c: nothing is left to happen; let the nodes do what they put off.  1 if any. */
+int fake_unstick(void);
 /* Run a kernel, which may yield, on a stack of its own. */
 void fake_spawn_kernel(struct worker *worker, void (*run)(void *arg), void *arg);
 /* fake_mpi.c: forget all communicators. */

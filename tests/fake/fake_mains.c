@@ -204,6 +204,8 @@ void fake_play(void)
 
 		if ((!next || fake_draw(fake, 2)) && fake_step())
 			continue;
+		if (!next && fake_unstick())
+			continue;
 		if (!next)
 			next = stuck_main(fake);
 		if (!next)

@@ -154,8 +154,8 @@ struct op {
 /* What may occur; "fuzz --help" lists the names. */
 #define FUZZ_FEATURES(X)                                                                 \
 	X(MANY, "many", 1)                 /* up to 90 data in one task */               \
-	X(UNORDERED, "unordered", 0)       /* additions without order */                 \
-	X(GLANCE, "glance", 0)             /* reads without order beside them */         \
+	X(UNORDERED, "unordered", 1)       /* additions without order */                 \
+	X(GLANCE, "glance", 1)             /* reads without order beside them */         \
 	X(ACCESS_ORDER, "access-order", 0) /* order switched off per access */           \
 	X(SCRATCH, "scratch", 1)                                                         \
 	X(CHAINS, "chains", 1)                                                           \
@@ -171,13 +171,13 @@ struct op {
 	X(LOCAL_LANE, "local-lane",                                                      \
 	  1) /* tasks of the rank's own in distributed programs */                       \
 	X(CACHE_SET, "cache-set", 1)                                                     \
-	X(REORDER, "reorder", 0) /* receives in another order than sends */              \
+	X(REORDER, "reorder", 1) /* receives in another order than sends */              \
 	X(LANE_THREADS, "lane-threads", 0)                                               \
 	X(COMMS, "comms", 1)                                                             \
 	X(PING, "ping", 1)                                                               \
 	X(MIGRATE, "migrate", 1)                                                         \
 	X(POLICY, "policy", 1)                                                           \
-	X(DRY_SCRATCH, "dry-scratch", 0) /* unregister while scratch is in use */
+	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
 
 enum feature {
 #define FUZZ_FEATURE(name, text, preset) FEATURE_##name,
