@@ -106,8 +106,6 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	insertion_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
 	set_behaviour(mpi, knobs);
-	if (knobs == &fresh)
-		knobs_free(&fresh);
 	return mpi;
 }
 
@@ -123,9 +121,11 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 	if (!node->machine->simulated)
 		knobs_read(&knobs);
 	ret = agree_on(node, config, &knobs);
+	mpi = ret < 0 ? NULL : open_parts(node, config, &knobs);
+	if (!node->machine->simulated)
+		knobs_free(&knobs);
 	if (ret < 0)
 		return ret;
-	mpi = open_parts(node, config, &knobs);
 	if (!mpi->is_fake) {
 		ret = plat_net_open(node->plat, config, &mpi->net);
 		if (ret < 0)
