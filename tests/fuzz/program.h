@@ -159,7 +159,7 @@ struct op {
 	X(ACCESS_ORDER, "access-order", 0) /* order switched off per access */           \
 	X(SCRATCH, "scratch", 1)                                                         \
 	X(CHAINS, "chains", 1)                                                           \
-	X(REPEAT, "repeat", 0) /* tasks submitted again with dependencies */             \
+	X(REPEAT, "repeat", 1) /* tasks submitted again with dependencies */             \
 	X(END_DEPS, "end-deps", 1)                                                       \
 	X(TAGS, "tags", 1)                                                               \
 	X(DEPS, "deps", 1)                                                               \
