@@ -180,10 +180,10 @@ static void force_calibration(const struct model_query *query)
 	struct _starpu_perfmodel_state *state = model_state(query->node, query->model);
 	const char *symbol = query->model->symbol;
 
-	if (state->forced || query->node->machine->simulated)
+	if (query->node->machine->simulated || orr_load(&state->forced) ||
+	    !orr_cas(&state->forced, 0, 1))
 		return;
-	state->forced = 1;
-	query->model->benchmarking = 1;
+	orr_store((int *)(void *)&query->model->benchmarking, 1);
 	if (!node_knobs(query->node)->silent && query->node->conf.calibrate <= 0)
 		orr_complain(query->node->rank,
 			     "performance model %s: too few measurements, expected %d of "
@@ -319,7 +319,8 @@ void model_record(struct worker *worker, struct starpu_task *task,
 				    .task = task,
 				    .implementation = implementation};
 
-	if (!model || (worker->node->conf.calibrate <= 0 && !model->benchmarking))
+	if (!model || (worker->node->conf.calibrate <= 0 &&
+		       !orr_load((const int *)(const void *)&model->benchmarking)))
 		return;
 	model_add(&query, seconds * 1e6, 1);
 }
