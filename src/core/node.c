@@ -383,9 +383,24 @@ void node_counted(struct node *node)
 	orr_unlock(&node->wait_lock);
 }
 
+/* Nothing will open its gate. */
+static void forget_waiter(struct node *node, struct count_waiter *waiter)
+{
+	struct count_waiter **at = &node->waiters;
+
+	orr_lock(&node->wait_lock);
+	while (*at && *at != waiter)
+		at = &(*at)->next;
+	if (*at)
+		*at = waiter->next;
+	note_limits(node);
+	orr_unlock(&node->wait_lock);
+}
+
 static int wait_count(struct node *node, int limit, int ready_only)
 {
 	struct count_waiter waiter = {.limit = limit, .ready_only = ready_only};
+	int ret;
 
 	if (count_now(node, ready_only) <= limit)
 		return 0;
@@ -398,7 +413,10 @@ static int wait_count(struct node *node, int limit, int ready_only)
 	/* The counter may have come down before the limit was seen. */
 	orr_fence();
 	node_counted(node);
-	return wait_at(node, &waiter.gate, ready_only ? WAIT_READY : WAIT_ENDED, NULL);
+	ret = wait_at(node, &waiter.gate, ready_only ? WAIT_READY : WAIT_ENDED, NULL);
+	if (ret < 0)
+		forget_waiter(node, &waiter);
+	return ret;
 }
 
 int node_wait_submitted(struct node *node, int limit)

@@ -173,7 +173,8 @@ static void do_local(struct oracle *oracle, struct op *op, struct model *model)
 		break;
 	case OP_PAUSE:
 	case OP_GATE:
-		/* A thread that is held back can open neither. */
+	case OP_END_DEP:
+		/* A thread that is held back cannot let go what holds others back. */
 		op->skip = oracle->program->limited;
 		break;
 	default:

@@ -164,14 +164,14 @@ struct op {
 	X(TAGS, "tags", 1)                                                               \
 	X(DEPS, "deps", 1)                                                               \
 	X(WORKERS, "workers", 1) /* can_execute, workerids, one worker */                \
-	X(THROTTLE, "throttle", 0)                                                       \
+	X(THROTTLE, "throttle", 1)                                                       \
 	X(TRY, "try", 1)                                                                 \
 	X(PAUSE, "pause", 1)                                                             \
 	X(LANES, "lanes", 1) /* several */                                               \
 	X(LOCAL_LANE, "local-lane",                                                      \
 	  1) /* tasks of the rank's own in distributed programs */                       \
 	X(CACHE_SET, "cache-set", 1)                                                     \
-	X(REORDER, "reorder", 1) /* receives in another order than sends */              \
+	X(REORDER, "reorder", 0) /* receives in another order than sends */              \
 	X(LANE_THREADS, "lane-threads", 0)                                               \
 	X(COMMS, "comms", 1)                                                             \
 	X(PING, "ping", 1)                                                               \
