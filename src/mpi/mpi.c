@@ -105,6 +105,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	cache_init(mpi);
 	insertion_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
+	policies_begin(&mpi->lasting->policies);
 	set_behaviour(mpi, knobs);
 	return mpi;
 }
@@ -212,5 +213,6 @@ void mpi_close_end(struct node *node)
 	node->on_standstill = NULL;
 	node->on_stuck = NULL;
 	node->mpi = NULL;
+	policies_end(&mpi->lasting->policies);
 	close_parts(mpi);
 }

@@ -7,6 +7,23 @@
 #include "base/check.h"
 #include "mpi/mpi.h"
 
+void policies_begin(struct policies *policies)
+{
+	policies->lasting = 0;
+	for (unsigned i = 1; i < POLICY_MAX; i++)
+		if (policies->funcs[i])
+			policies->lasting |= 1u << i;
+}
+
+void policies_end(struct policies *policies)
+{
+	for (unsigned i = 1; i < POLICY_MAX; i++)
+		if (!(policies->lasting >> i & 1))
+			policies->funcs[i] = NULL;
+	if (!policy_exists(policies, policies->current))
+		policies->current = POLICY_MOST_R_DATA;
+}
+
 int policy_exists(const struct policies *policies, int policy)
 {
 	return policy == POLICY_MOST_R_DATA ||
@@ -73,7 +90,7 @@ int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_desc
 	if (policy == POLICY_MOST_R_DATA)
 		return policy_most_data(data, ndata);
 	choice = mpi->lasting->policies.funcs[policy](members->rank, members->size, data,
-						       ndata);
+						      ndata);
 	if (choice < 0 || choice >= members->size)
 		orr_die(mpi->rank,
 			"node selection policy %d chose rank %d: expected 0 to %d",

@@ -19,8 +19,13 @@ typedef int (*policy_chooser)(int me, int size, struct starpu_data_descr *data,
 
 struct policies {
 	policy_chooser funcs[POLICY_MAX]; /* [0] is never set */
+	unsigned lasting;                 /* a bit each: registered outside of a life */
 	int current;
 };
+
+/* A life of the layer begins; those that are registered in it go with it. */
+void policies_begin(struct policies *policies);
+void policies_end(struct policies *policies);
 
 /* The rank in comm that policy chooses; ends the program when it is none. */
 int policy_select(struct mpi *mpi, int policy, int comm, struct starpu_data_descr *data,

@@ -3,15 +3,15 @@
 #include <sched.h>
 
 #include "base/check.h"
-#include "core/watchdog.h"
 #include "real/real.h"
 
 /*
  * The progress thread polls while nobody else does, as a waiting thread would; while
  * others poll it looks up every PROGRESS_YIELD_S.
  */
-#define PROGRESS_BUSY_S  50e-6
-#define PROGRESS_YIELD_S 1e-3
+#define PROGRESS_BUSY_S   50e-6
+#define PROGRESS_YIELD_S  1e-3
+#define PROGRESS_ASLEEP_S 0.05
 
 int progress_poll(struct plat *plat)
 {
@@ -64,9 +64,9 @@ static void progress_round(struct plat *plat, double *heard_s)
 	}
 	advanced = progress_poll(plat);
 	if (advanced < 0)
-		/* From time to time another rank asks whether this one still answers. */
-		progress_sleep(progress, PROGRESS_ASLEEP, kicks,
-			       watchdog_period_s(plat->node));
+		/* Others may send what this rank does not wait for yet, or ask whether it
+		 * still answers. */
+		progress_sleep(progress, PROGRESS_ASLEEP, kicks, PROGRESS_ASLEEP_S);
 	if (advanced != 0 || orr_load(&progress->kicks) != kicks) {
 		*heard_s = plat_now_s(plat);
 		return;

@@ -261,6 +261,45 @@ static void environments_may_differ(void)
 	unsetenv("STARPU_MPI_CACHE");
 }
 
+/* Rank 1 waits for the end of the send outside of the library, with nothing pending. */
+static void receiver_in_a_barrier_of_mpi(void)
+{
+	const char *transport = getenv("ORRERY_TRANSPORT");
+	struct message message;
+
+	if (orrery_is_simulated() && transport && strcmp(transport, "mpi") == 0)
+		return; /* It advances a rank inside the library only. */
+	start();
+	if (RANK < 2)
+		message = message_new(1000000, 4, RANK == 0);
+	if (RANK == 0)
+		starpu_mpi_send(message.handle, 1, TAG, WORLD);
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (RANK == 1)
+		starpu_mpi_recv(message.handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+	if (RANK < 2)
+		message_free(&message, 4);
+	stop();
+}
+
+static int choose_last(int me, int size, struct starpu_data_descr *data, int ndata)
+{
+	(void)me;
+	(void)data;
+	(void)ndata;
+	return size - 1;
+}
+
+/* More than there is room for at once: those of a life go with it. */
+static void policies_go_with_their_life(void)
+{
+	for (int life = 0; life < 30; life++) {
+		start();
+		CLAIM_EQ(starpu_mpi_node_selection_register_policy(choose_last), 1);
+		stop();
+	}
+}
+
 /* What a rank sends to itself is no message to another node. */
 static void own_messages_do_not_count(void)
 {
@@ -289,6 +328,8 @@ static const struct claim claims[] = {
 	{"independent tasks in any order", independent_tasks_in_any_order},
 	{"environments may differ", environments_may_differ},
 	{"own messages do not count", own_messages_do_not_count},
+	{"receiver in a barrier of MPI", receiver_in_a_barrier_of_mpi},
+	{"policies go with their life", policies_go_with_their_life},
 	{NULL, NULL},
 };
 
