@@ -76,6 +76,7 @@ void actor_close(struct actor *actor)
 	actor->net->ops->close(actor->net);
 	plat_set_self(NULL);
 	plat_close(actor->plat);
+	knobs_free(&actor->settings.knobs);
 }
 
 void actor_fail(struct actor *actor, const char *format, ...)

@@ -84,18 +84,32 @@ static void set_worker(struct scene *s, int id, enum starpu_worker_archtype type
 	w->arch = (struct starpu_perfmodel_arch){1, &w->device};
 }
 
+/* Texts are the scene's, or empty. */
+static void set_knobs(struct scene *s)
+{
+	static char none[1];
+	struct knobs *knobs = &s->settings.knobs;
+
+	*knobs = (struct knobs){.calibrate_minimum = 10,
+				.history_max_error = 50,
+				.homogeneous_cpu = 1,
+				.silent = 1,
+				.perf_model_dir = s->dir,
+				.perf_model_path = none,
+				.home = s->dir,
+				.starpu_home = none,
+				.xdg_cache_home = none,
+				.hostname = none,
+				.mpi_hostnames = none};
+}
+
 static int open_scene(void **state)
 {
 	struct scene *s = calloc(1, sizeof *s);
 
 	strcpy(s->dir, "/tmp/orrery-model-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
-	s->settings.knobs.calibrate_minimum = 10;
-	s->settings.knobs.history_max_error = 50;
-	s->settings.knobs.homogeneous_cpu = 1;
-	s->settings.knobs.silent = 1;
-	strcpy(s->settings.knobs.perf_model_dir, s->dir);
-	strcpy(s->settings.knobs.home, s->dir);
+	set_knobs(s);
 	s->settings.models = model_store_new(&s->settings.knobs);
 	s->machine.simulated = 1;
 	strcpy(s->machine.cpu_model, "somecpu");
@@ -355,9 +369,10 @@ static void one_simulated_gpu_speaks_for_all(void **state)
 
 static void the_host_name_is_asked_first(void **state)
 {
+	static char hosts[] = "zero one  two";
 	struct scene *s = *state;
 
-	strcpy(s->settings.knobs.mpi_hostnames, "zero one  two");
+	s->settings.knobs.mpi_hostnames = hosts;
 	s->node.rank = 2;
 	write_model(s, "kernel.somecpu", cpu_file);
 	write_model(s, "kernel.two", GPU_FILE("5"));
