@@ -199,7 +199,8 @@ int early_take_in(struct mpi *mpi, int peer)
 		if (peer < 0 || early->match.source == peer)
 			count += take_in(mpi, early);
 	}
-	mpi->engine.nevents += (unsigned long)count;
+	if (count > 0)
+		orr_next(&mpi->engine.nevents);
 	return count;
 }
 
@@ -275,25 +276,38 @@ void early_hurry(struct mpi *mpi, int peer)
 	early_take_in(mpi, peer);
 }
 
-void early_test_failed(struct mpi *mpi)
+/* Have many tests failed for long with nothing happening?  The engine is locked. */
+static int tests_are_a_wait(struct engine *engine, double now_s)
 {
-	struct engine *engine = &mpi->engine;
 	struct earlies *earlies = &engine->earlies;
-	double now_s = plat_now_s(mpi->node->plat);
-	int entered;
 
 	if (earlies->ntests == 0 || earlies->ntest_events != engine->nevents) {
 		earlies->ntests = 1;
 		earlies->ntest_events = engine->nevents;
 		earlies->tested_s = now_s;
-		return;
+		return 0;
 	}
 	if (++earlies->ntests < TESTS_ARE_A_WAIT ||
 	    now_s - earlies->tested_s < TESTS_ARE_A_WAIT_S)
-		return;
+		return 0;
 	earlies->ntests = 0;
-	entered = engine_enter(mpi);
-	early_take_in(mpi, -1);
-	ask_for_hurry(mpi);
-	engine_leave(mpi, entered);
+	return 1;
+}
+
+void early_test_failed(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	int is_wait;
+
+	/* Who holds the lock moves something: a later test counts. */
+	if (!orr_trylock(&engine->lock))
+		return;
+	is_wait = tests_are_a_wait(engine, plat_now_s(mpi->node->plat));
+	if (is_wait) {
+		early_take_in(mpi, -1);
+		ask_for_hurry(mpi);
+	}
+	orr_unlock(&engine->lock);
+	if (is_wait)
+		finish_drain(mpi);
 }

@@ -76,7 +76,7 @@ static void parcel_sent(struct net_message *message)
 	if (standstill_owns(message->head[0]))
 		orr_add(&mpi->standstill.nflying, -1);
 	else
-		engine->nevents++;
+		orr_next(&engine->nevents);
 	if (parcel->request)
 		finish_moved(mpi, parcel->request);
 	free(parcel->copy);
@@ -252,7 +252,7 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 	ORR_ASSERT(head_bytes <= sizeof(wire));
 	memcpy(&wire, head, head_bytes);
 	if (!standstill_owns(wire.kind)) {
-		mpi->engine.nevents++;
+		orr_next(&mpi->engine.nevents);
 		mpi->standstill.nreceived++;
 	}
 	switch ((enum wire_kind)wire.kind) {
@@ -377,7 +377,7 @@ static void request_acquired(struct acquire *acquire)
 	else
 		payload_of_receive(&request->payload, request->handle);
 	engine_lock(engine);
-	engine->nevents++;
+	orr_next(&engine->nevents);
 	request_move(request, REQUEST_READY);
 	if (request->kind == REQUEST_SEND)
 		send_ready(request);

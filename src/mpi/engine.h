@@ -57,7 +57,7 @@ struct engine {
 	unsigned long nposted; /* requests ever */
 	int nflying; /* atomic: messages and bulk transfers that the transport owns */
 	int nbarriers;
-	unsigned long nevents; /* anything that happened, for the watchdog */
+	uint64_t nevents; /* orr_next(): anything that happened, for the watchdog */
 	struct pending_waiter *waiters;
 	struct table barriers; /* by communicator's id */
 	struct table sent_to;  /* peers that were sent small transfers */

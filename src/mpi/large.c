@@ -92,7 +92,7 @@ static void get_done(struct net_bulk *bulk)
 
 	check(half, bulk->status);
 	engine_flies(&mpi->engine, -1);
-	mpi->engine.nevents++;
+	orr_next(&mpi->engine.nevents);
 	give_key(large, bulk->key);
 	large->nmoving--;
 	large->moving_bytes -= net_layout_bytes(&bulk->layout);
@@ -190,7 +190,7 @@ static void put_done(struct net_bulk *bulk)
 
 	check(half, bulk->status);
 	engine_flies(&mpi->engine, -1);
-	mpi->engine.nevents++;
+	orr_next(&mpi->engine.nevents);
 	mpi->engine.large.nputs--;
 	pool_put(&mpi->engine.large.halves, half);
 	finish_moved(mpi, request);

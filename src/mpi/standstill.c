@@ -35,7 +35,7 @@ unsigned long standstill_signature(struct node *node)
 {
 	const struct engine *engine = &node->mpi->engine;
 
-	return table_mix(engine->nevents +
+	return table_mix(orr_count(&engine->nevents) +
 			 ((unsigned long)orr_load(&engine->npending) << 40));
 }
 
