@@ -2,40 +2,18 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/codelet.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
-starpu_cpu_func_t codelet_cpu(const struct starpu_codelet *cl, unsigned i)
-{
-	if (i > 0 || cl->cpu_funcs[0] ||
-	    cl->cpu_func == STARPU_MULTIPLE_CPU_IMPLEMENTATIONS)
-		return cl->cpu_funcs[i];
-	return cl->cpu_func;
-}
-
-starpu_cuda_func_t codelet_cuda(const struct starpu_codelet *cl, unsigned i)
-{
-	if (i > 0 || cl->cuda_funcs[0] ||
-	    cl->cuda_func == STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS)
-		return cl->cuda_funcs[i];
-	return cl->cuda_func;
-}
-
-#pragma GCC diagnostic pop
-
 unsigned codelet_where(const struct starpu_codelet *cl)
 {
-	unsigned where = 0;
+	int on_cpu = codelet_cpu(cl, 0) != NULL, on_cuda = codelet_cuda(cl, 0) != NULL;
 
 	if (cl->where)
 		return cl->where;
-	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++) {
-		if (codelet_cpu(cl, i))
-			where |= (unsigned)STARPU_CPU;
-		if (codelet_cuda(cl, i))
-			where |= (unsigned)STARPU_CUDA;
+	for (int i = 1; i < STARPU_MAXIMPLEMENTATIONS; i++) {
+		on_cpu |= cl->cpu_funcs[i] != NULL;
+		on_cuda |= cl->cuda_funcs[i] != NULL;
 	}
-	return where;
+	return (on_cpu ? (unsigned)STARPU_CPU : 0) |
+	       (on_cuda ? (unsigned)STARPU_CUDA : 0);
 }
 
 /* Counts of one codelet are collected before they go to the table. */

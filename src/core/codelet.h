@@ -13,12 +13,31 @@
 
 /* STARPU_CPU | ...: what it says, or where it has an implementation. */
 unsigned codelet_where(const struct starpu_codelet *cl);
-/* The i-th kernel, or NULL; the first may be in the deprecated field. */
-starpu_cpu_func_t codelet_cpu(const struct starpu_codelet *cl, unsigned i);
-starpu_cuda_func_t codelet_cuda(const struct starpu_codelet *cl, unsigned i);
 /* The worker, which calls, has executed a task of cl; how many it has. */
 void codelet_count(struct worker *worker, const struct starpu_codelet *cl);
 unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet *cl);
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+/* The i-th kernel, or NULL; the first may be in the deprecated field. */
+static inline starpu_cpu_func_t codelet_cpu(const struct starpu_codelet *cl, unsigned i)
+{
+	if (i > 0 || cl->cpu_funcs[0] ||
+	    cl->cpu_func == STARPU_MULTIPLE_CPU_IMPLEMENTATIONS)
+		return cl->cpu_funcs[i];
+	return cl->cpu_func;
+}
+
+static inline starpu_cuda_func_t codelet_cuda(const struct starpu_codelet *cl, unsigned i)
+{
+	if (i > 0 || cl->cuda_funcs[0] ||
+	    cl->cuda_func == STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS)
+		return cl->cuda_funcs[i];
+	return cl->cuda_func;
+}
+
+#pragma GCC diagnostic pop
 
 static inline unsigned task_where(const struct starpu_task *task)
 {

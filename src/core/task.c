@@ -142,13 +142,16 @@ struct job *task_next_job(struct node *node, struct task_walk *walk)
 
 int task_can_run_somewhere(struct node *node, struct starpu_task *task)
 {
-	unsigned implementation;
+	unsigned implementation, where;
 
-	if (!task->cl || task_where(task) == STARPU_NOWHERE)
+	if (!task->cl)
+		return 1;
+	where = task_where(task);
+	if (where == STARPU_NOWHERE)
 		return 1;
 	if (!task->cl->can_execute && !task->execute_on_a_specific_worker &&
 	    !task->workerids)
-		return (task_where(task) & node->arch_mask) != 0;
+		return (where & node->arch_mask) != 0;
 	for (int i = 0; i < node->nworkers; i++)
 		if (worker_can_run(&node->workers[i], task, &implementation))
 			return 1;

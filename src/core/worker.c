@@ -34,9 +34,13 @@ int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation)
 {
 	struct starpu_codelet *cl = task->cl;
-	unsigned where = task_where(task);
+	unsigned where = task->where != -1 ? (unsigned)task->where : cl->where;
 
-	if (!(where & STARPU_WORKER_TO_MASK(worker->type)) || !is_allowed(worker, task))
+	/* Without a word of theirs, the implementations say where. */
+	if ((where || task->where != -1) &&
+	    !(where & STARPU_WORKER_TO_MASK(worker->type)))
+		return 0;
+	if (!is_allowed(worker, task))
 		return 0;
 	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++) {
 		if (!has_implementation(worker, cl, i))
