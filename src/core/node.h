@@ -143,7 +143,7 @@ struct node {
 	int (*on_busy)(struct node *node);
 	int (*on_standstill)(struct node *node, double silence_s, const char *why);
 	/* The backend knows that nothing will happen any more, on any node, unless this
-	 * does something: 1.  NULL without the MPI layer. */
+	 * does something: 1.  Or plat_unstick() was called.  NULL without MPI layer. */
 	int (*on_stuck)(struct node *node);
 };
 

@@ -183,7 +183,7 @@ static int take_in(struct mpi *mpi, struct early *early)
 	return 1;
 }
 
-int early_take_in(struct mpi *mpi, int peer)
+static int take_all_in(struct mpi *mpi)
 {
 	struct earlies *earlies = &mpi->engine.earlies;
 	struct list *link, *next;
@@ -193,11 +193,8 @@ int early_take_in(struct mpi *mpi, int peer)
 	if (mpi->engine.is_leaving)
 		return 0;
 	for (link = earlies->announced.next; link != &earlies->announced; link = next) {
-		struct early *early = LIST_ENTRY(link, struct early, link);
-
 		next = link->next;
-		if (peer < 0 || early->match.source == peer)
-			count += take_in(mpi, early);
+		count += take_in(mpi, LIST_ENTRY(link, struct early, link));
 	}
 	if (count > 0)
 		orr_next(&mpi->engine.nevents);
@@ -212,7 +209,7 @@ int early_on_stuck(struct node *node)
 	if (!mpi || orr_load(&mpi->engine.earlies.nannounced) == 0)
 		return 0;
 	entered = engine_enter(mpi);
-	count = early_take_in(mpi, -1);
+	count = take_all_in(mpi);
 	engine_leave(mpi, entered);
 	return count > 0;
 }
@@ -245,36 +242,10 @@ void early_look(struct mpi *mpi)
 	is_idle = somebody_waits(node) &&
 		  orr_load(&node->nsubmitted) <= orr_load(&node->nblocked);
 	if (is_idle || age_s > PATIENCE_BUSY_S)
-		early_take_in(mpi, -1);
+		take_all_in(mpi);
 }
 
 /* ---- loops of tests -------------------------------------------------- */
-
-/* Ask the receivers of what this node has announced. */
-static void ask_for_hurry(struct mpi *mpi)
-{
-	struct engine *engine = &mpi->engine;
-	struct wire_head head = {.kind = WIRE_HURRY};
-	struct table asked = {0};
-
-	for (struct list *link = engine->all.next; link != &engine->all;
-	     link = link->next) {
-		const struct request *request = LIST_ENTRY(link, struct request, link);
-
-		if (request->state != REQUEST_ANNOUNCED || request->is_sync ||
-		    request->net_peer == mpi->net->rank)
-			continue;
-		if (!table_put(&asked, (uint64_t)request->net_peer, mpi))
-			engine_send_control(mpi, request->net_peer, &head,
-					    WIRE_SHORT_BYTES);
-	}
-	table_free(&asked);
-}
-
-void early_hurry(struct mpi *mpi, int peer)
-{
-	early_take_in(mpi, peer);
-}
 
 /* Have many tests failed for long with nothing happening?  The engine is locked. */
 static int tests_are_a_wait(struct engine *engine, double now_s)
@@ -303,11 +274,7 @@ void early_test_failed(struct mpi *mpi)
 	if (!orr_trylock(&engine->lock))
 		return;
 	is_wait = tests_are_a_wait(engine, plat_now_s(mpi->node->plat));
-	if (is_wait) {
-		early_take_in(mpi, -1);
-		ask_for_hurry(mpi);
-	}
 	orr_unlock(&engine->lock);
 	if (is_wait)
-		finish_drain(mpi);
+		plat_unstick(mpi->node->plat);
 }

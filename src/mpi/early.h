@@ -69,8 +69,6 @@ void early_go_direct(struct mpi *mpi, struct early *early);
 /* All of its payload is in temporary memory. */
 void early_arrived(struct early *early);
 
-/* Take in what is announced, by a peer or (-1) by anybody.  Returns how many. */
-int early_take_in(struct mpi *mpi, int peer);
 /* "tag 7 came from rank 0 ...".  Returns text. */
 const char *early_describe(const struct mpi *mpi, const struct early *early, char *text,
 			   size_t bytes);
@@ -81,7 +79,5 @@ void early_look(struct mpi *mpi);
 /* A test of the application failed, which may loop around it.  The engine is not locked.
  */
 void early_test_failed(struct mpi *mpi);
-/* A peer's thread tests in vain: it may wait for what it has announced. */
-void early_hurry(struct mpi *mpi, int peer);
 
 #endif

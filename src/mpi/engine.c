@@ -280,9 +280,6 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 	case WIRE_LISTED:
 		standstill_heard(mpi, peer, &wire);
 		break;
-	case WIRE_HURRY:
-		early_hurry(mpi, peer);
-		break;
 	}
 	engine_leave(mpi, entered);
 }

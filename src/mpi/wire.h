@@ -23,8 +23,7 @@ enum wire_kind {
 	WIRE_GONE,      /* no: everything of mine is complete, I am shutting down */
 	WIRE_STATE,     /* answer to a probe, see standstill.c */
 	WIRE_LIST,      /* all ranks are stuck: say what you wait for */
-	WIRE_LISTED,    /* it is said */
-	WIRE_HURRY      /* a thread here may wait for what I announced to you */
+	WIRE_LISTED     /* it is said */
 };
 
 enum wire_flag { WIRE_SYNCHRONOUS = 1 };

@@ -109,6 +109,9 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s);
 void plat_sleep(struct plat *plat, double seconds);
 /* Let other threads have the core; no time passes in sim. */
 void plat_yield(struct plat *plat);
+/* A user thread has looked in vain for so long that it may wait for what another node
+ * holds back: call node->on_stuck of all nodes of the process, some time soon. */
+void plat_unstick(struct plat *plat);
 
 /* ---- waiting --------------------------------------------------------- */
 

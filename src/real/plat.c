@@ -113,6 +113,14 @@ void plat_yield(struct plat *plat)
 	sched_yield();
 }
 
+void plat_unstick(struct plat *plat)
+{
+	struct node *node = plat->node;
+
+	if (node->on_stuck)
+		node->on_stuck(node);
+}
+
 /* ---- memory ---------------------------------------------------------- */
 
 void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)

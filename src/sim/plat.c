@@ -131,6 +131,19 @@ static void on_arrival(void)
 	calendar_add(sim, &sim->kick, simgrid_get_clock());
 }
 
+/* Does a node know something when no event is left? */
+static int ask_nodes(struct sim *sim)
+{
+	int count = 0;
+
+	for (struct plat *plat = sim->first; plat; plat = plat->next) {
+		sim->current = plat;
+		if (plat->node->on_stuck)
+			count += plat->node->on_stuck(plat->node);
+	}
+	return count;
+}
+
 /* Nothing can make progress.  In case that the end of a communication was missed, idle
  * mains look once; then the nodes may know something. */
 static int on_stuck(void)
@@ -146,11 +159,8 @@ static int on_stuck(void)
 		sim_kick(plat);
 		count++;
 	}
-	for (struct plat *plat = sim->first; plat && count == 0; plat = plat->next) {
-		sim->current = plat;
-		if (plat->node->on_stuck)
-			count += plat->node->on_stuck(plat->node);
-	}
+	if (count == 0)
+		count = ask_nodes(sim);
 	calendar_leave(sim);
 	return count > 0;
 }
@@ -172,6 +182,7 @@ static void sim_start(struct sim *sim, const struct knobs *knobs)
 static void sim_stop(struct sim *sim, const struct knobs *knobs)
 {
 	net_close_all(sim);
+	calendar_remove(sim, &sim->unstick);
 	calendar_close(sim);
 	progress_free(sim->progress, sim);
 	sim->progress = NULL;
@@ -308,6 +319,22 @@ void plat_sleep(struct plat *plat, double seconds)
 void plat_yield(struct plat *plat)
 {
 	(void)plat;
+}
+
+static void on_unstick(struct plat_timer *timer)
+{
+	(void)timer;
+	ask_nodes(the_sim);
+}
+
+void plat_unstick(struct plat *plat)
+{
+	struct plat_timer *timer = &plat->sim->unstick;
+
+	if (calendar_has(timer))
+		return;
+	timer->fire = on_unstick;
+	calendar_add(plat->sim, timer, simgrid_get_clock());
 }
 
 /* ---- waiting --------------------------------------------------------- */

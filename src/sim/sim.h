@@ -42,8 +42,9 @@ struct sim {
 	struct plat *current;  /* in kernel context: whose event runs, or NULL */
 	struct worker *worker; /* in kernel context: on whose behalf, or NULL */
 	struct kernel *kernel;
-	struct plat_timer kick; /* transport "mpi": for all idle mains */
-	int npolling;           /* idle mains */
+	struct plat_timer kick;    /* transport "mpi": for all idle mains */
+	int npolling;              /* idle mains */
+	struct plat_timer unstick; /* of plat_unstick() */
 	struct world *world;
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;

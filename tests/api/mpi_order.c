@@ -115,6 +115,51 @@ static void tests_are_a_wait(void)
 	stop();
 }
 
+/*
+ * Rank 0 loops around a test of what rank 1 sends only after its send to rank 2, which
+ * first waits for rank 0.
+ */
+static void test_in_vain(int pause_us)
+{
+	struct message large = {0}, small = {0};
+	starpu_mpi_req request;
+	int flag = 0;
+
+	start();
+	if (RANK == 1 || RANK == 2)
+		large = message_new(100000, 1, RANK == 1);
+	if (RANK < 3)
+		small = message_new(8, 2, RANK == 1);
+	if (RANK == 0) {
+		starpu_mpi_irecv(small.handle, &request, 1, TAG, WORLD);
+		while (!flag) {
+			starpu_mpi_test(&request, &flag, MPI_STATUS_IGNORE);
+			if (pause_us > 0)
+				starpu_usleep((float)pause_us);
+		}
+		starpu_mpi_send(small.handle, 2, TAG, WORLD);
+	} else if (RANK == 1) {
+		starpu_mpi_send(large.handle, 2, TAG, WORLD);
+		starpu_mpi_send(small.handle, 0, TAG, WORLD);
+	} else if (RANK == 2) {
+		starpu_mpi_recv(small.handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+		starpu_mpi_recv(large.handle, 1, TAG, WORLD, MPI_STATUS_IGNORE);
+	}
+	if (RANK == 1 || RANK == 2)
+		message_free(&large, 1);
+	if (RANK < 3)
+		message_free(&small, 2);
+	stop();
+}
+
+static void tests_while_others_wait(void)
+{
+	if (claim_size < 3)
+		return;
+	test_in_vain(0);
+	test_in_vain(10);
+}
+
 static unsigned draw(uint64_t *seed, unsigned n)
 {
 	*seed = *seed * 6364136223846793005ull + 1442695040888963407ull;
@@ -324,6 +369,7 @@ static const struct claim claims[] = {
 	{"to itself before the receive", to_itself_before_the_receive},
 	{"receives in reverse", receives_in_reverse},
 	{"tests are a wait", tests_are_a_wait},
+	{"tests while others wait", tests_while_others_wait},
 	{"random orders", random_orders},
 	{"independent tasks in any order", independent_tasks_in_any_order},
 	{"environments may differ", environments_may_differ},

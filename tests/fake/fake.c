@@ -307,6 +307,12 @@ void plat_yield(struct plat *plat)
 	(void)plat;
 }
 
+void plat_unstick(struct plat *plat)
+{
+	(void)plat;
+	fake_unstick();
+}
+
 /* The calendar drives the network. */
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
 {

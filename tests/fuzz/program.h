@@ -171,7 +171,7 @@ struct op {
 	X(LOCAL_LANE, "local-lane",                                                      \
 	  1) /* tasks of the rank's own in distributed programs */                       \
 	X(CACHE_SET, "cache-set", 1)                                                     \
-	X(REORDER, "reorder", 0) /* receives in another order than sends */              \
+	X(REORDER, "reorder", 1) /* receives in another order than sends */              \
 	X(LANE_THREADS, "lane-threads", 0)                                               \
 	X(COMMS, "comms", 1)                                                             \
 	X(PING, "ping", 1)                                                               \
