@@ -326,7 +326,9 @@ static void generate_lanes(struct program *program, struct rng *rng)
 	}
 	if (program->distributed && local && has_feature(program, FEATURE_LOCAL_LANE))
 		program->lanes[program->nlanes++] = (struct lane){.nranks = 1};
-	if (program->distributed && several && has_feature(program, FEATURE_LANE_THREADS))
+	program->threaded = program->distributed && several &&
+			    has_feature(program, FEATURE_LANE_THREADS);
+	if (program->threaded)
 		program->lanes[program->nlanes++] = (struct lane){
 			.distributed = 1, .only_transfers = 1, .nranks = program->nranks};
 	if (program->distributed && comms && program->nranks > 1 &&

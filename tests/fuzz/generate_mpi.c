@@ -59,6 +59,17 @@ static void add_transfer(struct program *program, struct rng *rng, int lane)
 	program_add(program, rng, rng_below(rng, 3) ? OP_P2P : OP_BATCH, lane);
 }
 
+/*
+ * Lanes that are threads may not do what concerns the data of all: ranks would not agree
+ * on what came before it, and waiting for all waits for other lanes, too, for which
+ * those of other ranks may wait in turn.
+ */
+static int is_for_all(enum op_kind kind)
+{
+	return kind == OP_CACHE_SET || kind == OP_FLUSH_ALL || kind == OP_MPI_WAIT ||
+	       kind == OP_PING; /* Its end is waited for with all. */
+}
+
 void generate_distributed(struct program *program, struct rng *rng, int lane)
 {
 	unsigned at = rng_below(rng, 130), datum = rng_below(rng, 1u << 16);
@@ -78,6 +89,8 @@ void generate_distributed(struct program *program, struct rng *rng, int lane)
 			break;
 		if (distributed_table[i].feature != NFEATURES &&
 		    !has_feature(program, distributed_table[i].feature))
+			break;
+		if (program->threaded && is_for_all(distributed_table[i].kind))
 			break;
 		op = program_add(program, rng, distributed_table[i].kind, lane);
 		if (distributed_table[i].uses) {

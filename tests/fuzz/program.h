@@ -172,7 +172,7 @@ struct op {
 	  1) /* tasks of the rank's own in distributed programs */                       \
 	X(CACHE_SET, "cache-set", 1)                                                     \
 	X(REORDER, "reorder", 1) /* receives in another order than sends */              \
-	X(LANE_THREADS, "lane-threads", 0)                                               \
+	X(LANE_THREADS, "lane-threads", 1)                                               \
 	X(COMMS, "comms", 1)                                                             \
 	X(PING, "ping", 1)                                                               \
 	X(MIGRATE, "migrate", 1)                                                         \
@@ -199,6 +199,7 @@ struct program {
 	int distributed, nranks, rank;
 	unsigned features; /* bits */
 	int nlanes, limited, ncpus;
+	int threaded; /* distributed lanes are threads */
 	struct lane lanes[MAX_LANES];
 	int nops, capacity;
 	struct op *ops;

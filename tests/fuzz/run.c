@@ -177,8 +177,7 @@ static void stop(struct run *run)
 /* Threads take turns where there is one, or where it was asked for. */
 static int is_played_in_turn(const struct program *program)
 {
-	return stage_is_single() ||
-	       (program->distributed && !has_feature(program, FEATURE_LANE_THREADS));
+	return stage_is_single() || (program->distributed && !program->threaded);
 }
 
 int run_program(struct program *program)
