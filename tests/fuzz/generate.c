@@ -96,7 +96,9 @@ static void generate_data(struct program *program, struct rng *rng, int lane)
 {
 	struct lane *where = &program->lanes[lane];
 
-	where->ndata = 3 + (int)rng_below(rng, MAX_DATA - 3);
+	int many = one_in(rng, 10) && has_feature(program, FEATURE_MANY);
+
+	where->ndata = many ? MAX_DATA : 3 + (int)rng_below(rng, 9);
 	for (int i = 0; i < where->ndata; i++) {
 		struct shape *shape = &where->shapes[i];
 
@@ -161,7 +163,10 @@ static int only_loose(const struct op *op)
 void generate_uses(struct program *program, struct rng *rng, struct op *op)
 {
 	const struct lane *lane = &program->lanes[op->lane];
-	int many = one_in(rng, 15), n = 1 + (int)rng_below(rng, many ? 20 : 5);
+	int many = one_in(rng, 15),
+	    n = 1 + (int)rng_below(rng, !many              ? 5
+					: lane->ndata > 20 ? MAX_USES
+							   : 20);
 
 	op->uses = calloc((size_t)n, sizeof(*op->uses));
 	for (int i = 0; i < n; i++) {
@@ -209,6 +214,8 @@ static void add_task(struct program *program, struct rng *rng, int lane)
 		op->flags &= ~(unsigned)TASK_SYNC;
 	if (has_feature(program, FEATURE_UNORDERED) && one_in(rng, 8))
 		op->flags |= TASK_UNORDERED;
+	else if (has_feature(program, FEATURE_ACCESS_ORDER) && one_in(rng, 4))
+		op->flags |= TASK_EACH_ORDER;
 	generate_uses(program, rng, op);
 }
 

@@ -40,7 +40,7 @@ static int insert_in_halves(struct lane_run *lane, struct op *op,
 
 void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 {
-	struct starpu_data_descr descr[32];
+	struct starpu_data_descr descr[MAX_USES];
 	struct ticket ticket = {lane->run, op};
 	int n = tasks_descriptions(lane, op, descr), ret;
 	struct live *where = &lane->live[op->choice[0] % (unsigned)lane->lane->ndata];

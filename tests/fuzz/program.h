@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MAX_DATA = 12, MAX_LANES = 4, NCHOICES = 10 };
+enum { MAX_DATA = 90, MAX_USES = 90, MAX_LANES = 4, NCHOICES = 10 };
 
 struct rng {
 	uint64_t state;
@@ -132,7 +132,8 @@ enum {
 	TASK_HALVES = 2048,    /* task_build and task_post_build */
 	TASK_POLICY = 4096,    /* an own policy chooses the node */
 	TASK_ON_NODE = 8192,
-	TASK_ON_DATA = 16384
+	TASK_ON_DATA = 16384,
+	TASK_EACH_ORDER = 32768 /* handles_sequential_consistency: 0 for loose data */
 };
 
 struct op {
@@ -156,7 +157,7 @@ struct op {
 	X(MANY, "many", 1)                 /* up to 90 data in one task */               \
 	X(UNORDERED, "unordered", 1)       /* additions without order */                 \
 	X(GLANCE, "glance", 1)             /* reads without order beside them */         \
-	X(ACCESS_ORDER, "access-order", 0) /* order switched off per access */           \
+	X(ACCESS_ORDER, "access-order", 1) /* order switched off per access */           \
 	X(SCRATCH, "scratch", 1)                                                         \
 	X(CHAINS, "chains", 1)                                                           \
 	X(REPEAT, "repeat", 1) /* tasks submitted again with dependencies */             \

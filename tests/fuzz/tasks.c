@@ -183,12 +183,23 @@ static int worker_of(const struct lane_run *lane, const struct op *op)
 				       : -1;
 }
 
+/* Fills order, MAX_USES long, for the submission; NULL: as the data say. */
+static unsigned char *orders(const struct lane_run *lane, const struct op *op,
+			     unsigned char *order)
+{
+	if (!(op->flags & TASK_EACH_ORDER))
+		return NULL;
+	for (int i = 0; i < op->nuses; i++)
+		order[i] = lane->live[op->uses[i].datum].shape.order == ORDERED;
+	return order;
+}
+
 /* ---- by hand --------------------------------------------------------- */
 
 static void give_data(struct lane_run *lane, const struct op *op,
 		      struct starpu_task *task)
 {
-	struct starpu_data_descr descr[32];
+	struct starpu_data_descr descr[MAX_USES];
 	size_t n = (size_t)tasks_descriptions(lane, op, descr);
 	int dynamic = n > STARPU_NMAXBUFS || op->choice[5] % 3 == 0;
 
@@ -251,6 +262,7 @@ static void submit_by_hand(struct lane_run *lane, struct op *op)
 {
 	struct starpu_task *task = starpu_task_create();
 	struct ticket ticket = {lane->run, op};
+	unsigned char order[MAX_USES];
 	int kept = (op->flags & TASK_KEPT) != 0, ret;
 
 	starpu_codelet_pack_args(&task->cl_arg, &task->cl_arg_size, STARPU_VALUE, &ticket,
@@ -260,6 +272,7 @@ static void submit_by_hand(struct lane_run *lane, struct op *op)
 	task->priority = priority_of(op);
 	task->synchronous = (op->flags & TASK_SYNC) != 0;
 	give_data(lane, op, task);
+	task->handles_sequential_consistency = orders(lane, op, order);
 	if (op->flags & TASK_WORKER) {
 		task->execute_on_a_specific_worker = 1;
 		task->workerid = (unsigned)worker_of(lane, op);
@@ -289,8 +302,9 @@ static void submit_by_hand(struct lane_run *lane, struct op *op)
 
 static void insert(struct lane_run *lane, const struct op *op)
 {
-	struct starpu_data_descr descr[32];
+	struct starpu_data_descr descr[MAX_USES];
 	struct ticket ticket = {lane->run, op};
+	unsigned char order[MAX_USES], *each_order = orders(lane, op, order);
 	int n = tasks_descriptions(lane, op, descr);
 	int ret;
 
@@ -301,6 +315,7 @@ static void insert(struct lane_run *lane, const struct op *op)
 			STARPU_TASK_SYNCHRONOUS, (op->flags & TASK_SYNC) != 0,
 			STARPU_EXECUTE_ON_WORKER, worker_of(lane, op),
 			STARPU_SEQUENTIAL_CONSISTENCY, !(op->flags & TASK_UNORDERED),
+			STARPU_HANDLES_SEQUENTIAL_CONSISTENCY, each_order,
 			STARPU_CALLBACK_WITH_ARG_NFREE, count_call, new_ticket(lane, op),
 			0);
 	else
@@ -309,6 +324,7 @@ static void insert(struct lane_run *lane, const struct op *op)
 			&ticket, sizeof(ticket), STARPU_PRIORITY, priority_of(op),
 			STARPU_TASK_SYNCHRONOUS, (op->flags & TASK_SYNC) != 0,
 			STARPU_SEQUENTIAL_CONSISTENCY, !(op->flags & TASK_UNORDERED),
+			STARPU_HANDLES_SEQUENTIAL_CONSISTENCY, each_order,
 			STARPU_EXECUTE_ON_WORKER, worker_of(lane, op), 0);
 	if (ret)
 		run_bad(lane->run, op, "starpu_task_insert()", (uint64_t)ret, 0);

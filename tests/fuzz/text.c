@@ -25,6 +25,7 @@ static const struct {
 	{TASK_UNORDERED, "unordered"}, {TASK_HALVES, "in halves"},
 	{TASK_POLICY, "policy"},       {TASK_ON_NODE, "on a node"},
 	{TASK_ON_DATA, "on data"},
+	{TASK_EACH_ORDER, "order by datum"},
 };
 
 static void print_shape(const struct shape *shape, FILE *file)
