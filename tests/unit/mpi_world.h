@@ -21,7 +21,7 @@ enum { WORLD_MAX = 128, WORLD_EAGER_BYTES = 256 };
 static struct node *world_nodes[WORLD_MAX];
 static int world_size;
 
-static void world_open(int size)
+static inline void world_open(int size)
 {
 	world_size = size;
 	fake_start(size, 1e-6, 1e9);
@@ -40,7 +40,7 @@ static void world_open(int size)
 	}
 }
 
-static void world_close(void)
+static inline void world_close(void)
 {
 	fake_run();
 	for (int i = 0; i < world_size; i++) {
@@ -51,13 +51,13 @@ static void world_close(void)
 	fake_stop();
 }
 
-static struct mpi *world_mpi(int rank)
+static inline struct mpi *world_mpi(int rank)
 {
 	fake_select(rank);
 	return world_nodes[rank]->mpi;
 }
 
-static starpu_data_handle_t world_vector(int rank, int *values, unsigned n)
+static inline starpu_data_handle_t world_vector(int rank, int *values, unsigned n)
 {
 	starpu_data_handle_t handle;
 
@@ -67,10 +67,33 @@ static starpu_data_handle_t world_vector(int rank, int *values, unsigned n)
 	return handle;
 }
 
-static void world_forget(int rank, starpu_data_handle_t handle)
+static inline void world_forget(int rank, starpu_data_handle_t handle)
 {
 	fake_select(rank);
 	starpu_data_unregister(handle);
+}
+
+static inline struct request *world_post(int rank, enum request_kind kind,
+					 starpu_data_handle_t handle, int peer,
+					 int64_t tag)
+{
+	struct post what = {.kind = kind,
+			    .handle = handle,
+			    .peer = peer,
+			    .tag = tag,
+			    .is_waited = 1,
+			    .what = "test"};
+
+	return engine_post(world_mpi(rank), &what);
+}
+
+static inline void world_post_detached(int rank, struct post *what,
+				       void (*callback)(void *), void *arg)
+{
+	what->callback = callback;
+	what->arg = arg;
+	what->what = "test";
+	ORR_ASSERT(!engine_post(world_mpi(rank), what));
 }
 
 #endif

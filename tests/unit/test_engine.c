@@ -12,28 +12,6 @@
 
 enum { SMALL = 4, LARGE = 1000 }; /* elements: below and above the eager size */
 
-static struct request *post(int rank, enum request_kind kind, starpu_data_handle_t handle,
-			    int peer, int64_t tag)
-{
-	struct post what = {.kind = kind,
-			    .handle = handle,
-			    .peer = peer,
-			    .tag = tag,
-			    .is_waited = 1,
-			    .what = "test"};
-
-	return engine_post(world_mpi(rank), &what);
-}
-
-static void post_detached(int rank, struct post *what, void (*callback)(void *),
-			  void *arg)
-{
-	what->callback = callback;
-	what->arg = arg;
-	what->what = "test";
-	assert_null(engine_post(world_mpi(rank), what));
-}
-
 static void count(void *arg)
 {
 	++*(int *)arg;
@@ -51,13 +29,13 @@ static void transfer(unsigned n, int receive_first)
 	source = world_vector(0, from, n);
 	target = world_vector(1, to, n);
 	if (receive_first) {
-		receive = post(1, REQUEST_RECEIVE, target, 0, 7);
-		send = post(0, REQUEST_SEND, source, 1, 7);
+		receive = world_post(1, REQUEST_RECEIVE, target, 0, 7);
+		send = world_post(0, REQUEST_SEND, source, 1, 7);
 	} else {
-		send = post(0, REQUEST_SEND, source, 1, 7);
+		send = world_post(0, REQUEST_SEND, source, 1, 7);
 		fake_run();
 		assert_int_equal(world_mpi(1)->engine.earlies.unmatched.nentries, 1);
-		receive = post(1, REQUEST_RECEIVE, target, 0, 7);
+		receive = world_post(1, REQUEST_RECEIVE, target, 0, 7);
 	}
 	assert_int_equal(finish_wait(send), 0);
 	assert_int_equal(finish_wait(receive), 0);
@@ -98,25 +76,25 @@ static void who_waits_for_the_match(void **state)
 	large = world_vector(0, values, LARGE);
 	target = world_vector(1, values, SMALL);
 	what.handle = small;
-	post_detached(0, &what, count, &nsmall);
+	world_post_detached(0, &what, count, &nsmall);
 	what.tag = 1;
 	what.is_sync = 1;
-	post_detached(0, &what, count, &nsync);
+	world_post_detached(0, &what, count, &nsync);
 	what.tag = 2;
 	what.is_sync = 0;
 	what.handle = large;
-	post_detached(0, &what, count, &nlarge);
+	world_post_detached(0, &what, count, &nlarge);
 	fake_run();
 	assert_int_equal(nsmall, 1);
 	assert_int_equal(nsync, 0);
 	assert_int_equal(nlarge, 0);
-	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 1)), 0);
+	assert_int_equal(finish_wait(world_post(1, REQUEST_RECEIVE, target, 0, 1)), 0);
 	fake_run();
 	assert_int_equal(nsync, 1);
-	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 0)), 0);
+	assert_int_equal(finish_wait(world_post(1, REQUEST_RECEIVE, target, 0, 0)), 0);
 	world_forget(1, target);
 	target = world_vector(1, values, LARGE);
-	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 2)), 0);
+	assert_int_equal(finish_wait(world_post(1, REQUEST_RECEIVE, target, 0, 2)), 0);
 	fake_run();
 	assert_int_equal(nlarge, 1);
 	world_forget(0, small);
@@ -146,13 +124,13 @@ static void one_tag_keeps_its_order(void **state)
 		what.peer = 1;
 		what.handle = sources[i];
 		what.priority = i % 5;
-		post_detached(0, &what, count, &nended);
+		world_post_detached(0, &what, count, &nended);
 	}
 	for (int i = 0; i < N; i++) {
 		what.kind = REQUEST_RECEIVE;
 		what.peer = 0;
 		what.handle = targets[i];
-		post_detached(1, &what, count, &nended);
+		world_post_detached(1, &what, count, &nended);
 	}
 	fake_run();
 	assert_int_equal(nended, 2 * N);
@@ -194,7 +172,7 @@ static void urgent_overtakes(void **state)
 		what.handle = sources[i];
 		what.tag = i;
 		what.priority = i;
-		post_detached(0, &what, note_place, &orders[i]);
+		world_post_detached(0, &what, note_place, &orders[i]);
 	}
 	what.kind = REQUEST_RECEIVE;
 	what.peer = 0;
@@ -202,7 +180,7 @@ static void urgent_overtakes(void **state)
 		targets[i] = world_vector(1, to[i], LARGE);
 		what.handle = targets[i];
 		what.tag = i;
-		post_detached(1, &what, NULL, NULL);
+		world_post_detached(1, &what, NULL, NULL);
 	}
 	fake_run();
 	/* The first one granted was alone, the others waited. */
@@ -244,8 +222,8 @@ static void callback_runs_between_release_and_count(void **state)
 	target = world_vector(1, to, SMALL);
 	seen.mpi = world_mpi(1);
 	seen.handle = what.handle = target;
-	post_detached(1, &what, look, &seen);
-	assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, 1)), 0);
+	world_post_detached(1, &what, look, &seen);
+	assert_int_equal(finish_wait(world_post(0, REQUEST_SEND, source, 1, 1)), 0);
 	fake_select(1);
 	assert_int_equal(finish_wait_all(world_mpi(1)), 0);
 	assert_int_equal(seen.npending, 1);
@@ -266,10 +244,10 @@ static void never_from_inside_the_call(void **state)
 	world_open(2);
 	source = world_vector(0, from, SMALL);
 	target = world_vector(1, to, SMALL);
-	assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, 1)), 0);
+	assert_int_equal(finish_wait(world_post(0, REQUEST_SEND, source, 1, 1)), 0);
 	fake_run();
 	what.handle = target;
-	post_detached(1, &what, count, &ncalls);
+	world_post_detached(1, &what, count, &ncalls);
 	assert_int_equal(ncalls, 0);
 	fake_run();
 	assert_int_equal(ncalls, 1);
@@ -292,16 +270,16 @@ static void to_itself(void **state)
 		from[i] = i;
 	source = world_vector(0, from, LARGE);
 	target = world_vector(0, to, LARGE);
-	send = post(0, REQUEST_SEND, source, 0, 1);
-	receive = post(0, REQUEST_RECEIVE, target, 0, 1);
+	send = world_post(0, REQUEST_SEND, source, 0, 1);
+	receive = world_post(0, REQUEST_RECEIVE, target, 0, 1);
 	assert_int_equal(finish_wait(send), 0);
 	assert_int_equal(finish_wait(receive), 0);
 	assert_memory_equal(from, to, sizeof(from));
 	world_forget(0, target);
 	world_forget(0, source);
 	source = world_vector(0, from, SMALL);
-	send = post(0, REQUEST_SEND, source, 0, 1);
-	receive = post(0, REQUEST_RECEIVE, source, 0, 1);
+	send = world_post(0, REQUEST_SEND, source, 0, 1);
+	receive = world_post(0, REQUEST_RECEIVE, source, 0, 1);
 	assert_int_equal(finish_wait(send), 0);
 	assert_int_equal(finish_wait(receive), 0);
 	world_forget(0, source);
@@ -324,15 +302,15 @@ static void stuck_is_reported(void **state)
 	world_open(2);
 	source = world_vector(0, values, LARGE);
 	target = world_vector(1, values, LARGE);
-	send = post(0, REQUEST_SEND, source, 1, 4);
-	receive = post(1, REQUEST_RECEIVE, target, 0, 5);
+	send = world_post(0, REQUEST_SEND, source, 1, 4);
+	receive = world_post(1, REQUEST_RECEIVE, target, 0, 5);
 	assert_int_equal(finish_wait(receive), -EDEADLK);
 	watch_describe(world_nodes[1], keep_line, text);
 	assert_non_null(strstr(text, "receive from rank 0 tag 5"));
 	assert_non_null(strstr(text, "tag 4 came from rank 0 (4000 bytes)"));
-	assert_int_equal(finish_wait(post(0, REQUEST_SEND, source, 1, 5)), 0);
+	assert_int_equal(finish_wait(world_post(0, REQUEST_SEND, source, 1, 5)), 0);
 	assert_int_equal(finish_wait(receive), 0);
-	assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, target, 0, 4)), 0);
+	assert_int_equal(finish_wait(world_post(1, REQUEST_RECEIVE, target, 0, 4)), 0);
 	assert_int_equal(finish_wait(send), 0);
 	world_forget(0, source);
 	world_forget(1, target);
@@ -356,13 +334,13 @@ static void many_receives_are_pending(void **state)
 		targets[i] = world_vector(1, &values[i], 1);
 		what.handle = targets[i];
 		what.tag = (int64_t)i << 40;
-		post_detached(1, &what, count, &nended);
+		world_post_detached(1, &what, count, &nended);
 	}
 	assert_int_equal(world_mpi(1)->engine.posted.nkeys, N);
 	for (int i = N - 1; i >= 0; i--)
-		assert_int_equal(
-			finish_wait(post(0, REQUEST_SEND, source, 1, (int64_t)i << 40)),
-			0);
+		assert_int_equal(finish_wait(world_post(0, REQUEST_SEND, source, 1,
+							(int64_t)i << 40)),
+				 0);
 	fake_run();
 	assert_int_equal(nended, N);
 	assert_int_equal(world_mpi(1)->engine.posted.nkeys, 0);
@@ -395,14 +373,14 @@ static void communicators_are_apart(void **state)
 		what.comm = 1 - i;
 		what.peer = i == 0 ? 0 : 1; /* rank 1 is rank 0 of communicator 1 */
 		what.handle = sources[i];
-		post_detached(0, &what, NULL, NULL);
+		world_post_detached(0, &what, NULL, NULL);
 	}
 	for (int i = 0; i < 2; i++) {
 		what.kind = REQUEST_RECEIVE;
 		what.comm = i;
 		what.peer = i == 0 ? 0 : 1;
 		what.handle = targets[i];
-		post_detached(1, &what, NULL, NULL);
+		world_post_detached(1, &what, NULL, NULL);
 	}
 	fake_run();
 	assert_int_equal(to[0][0], 2);

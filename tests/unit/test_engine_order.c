@@ -17,28 +17,6 @@ enum { LARGE = 1000, N = 12 }; /* elements: above the eager size */
 static int from[N][LARGE], to[N][LARGE];
 static starpu_data_handle_t sources[N], targets[N];
 
-static struct request *post(int rank, enum request_kind kind, starpu_data_handle_t handle,
-			    int peer, int64_t tag)
-{
-	struct post what = {.kind = kind,
-			    .handle = handle,
-			    .peer = peer,
-			    .tag = tag,
-			    .is_waited = 1,
-			    .what = "test"};
-
-	return engine_post(world_mpi(rank), &what);
-}
-
-static void post_detached(int rank, struct post *what, void (*callback)(void *),
-			  void *arg)
-{
-	what->callback = callback;
-	what->arg = arg;
-	what->what = "test";
-	assert_null(engine_post(world_mpi(rank), what));
-}
-
 static void open_vectors(int sender, int receiver, int size)
 {
 	world_open(size);
@@ -67,17 +45,18 @@ static void any_order(int sender, int receiver, int size)
 {
 	open_vectors(sender, receiver, size);
 	for (int i = 0; i < N; i++)
-		assert_int_equal(finish_wait(post(sender, REQUEST_SEND, sources[i],
-						  receiver, i / 2)),
+		assert_int_equal(finish_wait(world_post(sender, REQUEST_SEND, sources[i],
+							receiver, i / 2)),
 				 0);
 	assert_int_equal(world_nodes[receiver]->early_transfers, N);
 	assert_int_equal(world_mpi(receiver)->engine.earlies.bytes, sizeof(from));
 	/* Two have one tag: they match in order. */
 	for (int i = N - 2; i >= 0; i -= 2)
 		for (int k = i; k < i + 2; k++)
-			assert_int_equal(finish_wait(post(receiver, REQUEST_RECEIVE,
-							  targets[k], sender, k / 2)),
-					 0);
+			assert_int_equal(
+				finish_wait(world_post(receiver, REQUEST_RECEIVE,
+						       targets[k], sender, k / 2)),
+				0);
 	assert_int_equal(world_mpi(receiver)->engine.earlies.bytes, 0);
 	close_vectors(sender, receiver);
 }
@@ -103,8 +82,8 @@ static void a_held_datum_does_not_hold_the_sender(void **state)
 	open_vectors(0, 1, 2);
 	fake_select(1);
 	assert_int_equal(starpu_data_acquire(targets[0], STARPU_RW), 0);
-	receive = post(1, REQUEST_RECEIVE, targets[0], 0, 1);
-	assert_int_equal(finish_wait(post(0, REQUEST_SEND, sources[0], 1, 1)), 0);
+	receive = world_post(1, REQUEST_RECEIVE, targets[0], 0, 1);
+	assert_int_equal(finish_wait(world_post(0, REQUEST_SEND, sources[0], 1, 1)), 0);
 	assert_int_equal(to[0][0], -1);
 	fake_select(1);
 	starpu_data_release(targets[0]);
@@ -120,10 +99,10 @@ static void matched_on_its_way(void **state)
 
 	(void)state;
 	open_vectors(0, 1, 2);
-	send = post(0, REQUEST_SEND, sources[0], 1, 1);
+	send = world_post(0, REQUEST_SEND, sources[0], 1, 1);
 	fake_run();
 	assert_int_equal(world_nodes[1]->on_stuck(world_nodes[1]), 1);
-	receive = post(1, REQUEST_RECEIVE, targets[0], 0, 1);
+	receive = world_post(1, REQUEST_RECEIVE, targets[0], 0, 1);
 	assert_int_equal(finish_wait(receive), 0);
 	assert_int_equal(finish_wait(send), 0);
 	assert_int_equal(world_mpi(1)->engine.earlies.bytes, 0);
@@ -170,8 +149,8 @@ static void who_still_waits(void **state)
 			assert_non_null(strstr(text, "ORRERY_MPI_EARLY_BYTES"));
 	}
 	for (int i = 2; i >= 0; i--)
-		assert_int_equal(finish_wait(post(1, REQUEST_RECEIVE, targets[i], 0, i)),
-				 0);
+		assert_int_equal(
+			finish_wait(world_post(1, REQUEST_RECEIVE, targets[i], 0, i)), 0);
 	assert_int_equal(finish_wait(sends[0]), 0);
 	assert_int_equal(finish_wait(sends[2]), 0);
 	memcpy(to[3], from[3], (N - 3) * sizeof(from[0]));
@@ -186,10 +165,10 @@ static void not_without_need(void **state)
 	(void)state;
 	open_vectors(0, 1, 2);
 	for (int i = 0; i < N; i++)
-		requests[0][i] = post(0, REQUEST_SEND, sources[i], 1, i);
+		requests[0][i] = world_post(0, REQUEST_SEND, sources[i], 1, i);
 	fake_run();
 	for (int i = N - 1; i >= 0; i--)
-		requests[1][i] = post(1, REQUEST_RECEIVE, targets[i], 0, i);
+		requests[1][i] = world_post(1, REQUEST_RECEIVE, targets[i], 0, i);
 	for (int i = 0; i < N; i++)
 		for (int side = 0; side < 2; side++)
 			assert_int_equal(finish_wait(requests[side][i]), 0);
@@ -221,7 +200,7 @@ static void the_window(int max_moving, size_t max_bytes)
 	for (int i = 0; i < N; i++) {
 		what.handle = sources[i];
 		what.tag = i;
-		post_detached(0, &what, NULL, NULL);
+		world_post_detached(0, &what, NULL, NULL);
 	}
 	fake_run();
 	what.kind = REQUEST_RECEIVE;
@@ -231,7 +210,7 @@ static void the_window(int max_moving, size_t max_bytes)
 		what.handle = targets[i];
 		what.tag = i;
 		what.priority = i;
-		post_detached(1, &what, note_place, &orders[i]);
+		world_post_detached(1, &what, note_place, &orders[i]);
 	}
 	do {
 		if (world_mpi(1)->engine.large.nmoving > most)
@@ -264,8 +243,8 @@ static void one_moves_in_any_case(void **state)
 	open_vectors(0, 1, 2);
 	world_mpi(1)->engine.large.max_moving_bytes = 1;
 	for (int i = 0; i < N; i++) {
-		send = post(0, REQUEST_SEND, sources[i], 1, i);
-		receive = post(1, REQUEST_RECEIVE, targets[i], 0, i);
+		send = world_post(0, REQUEST_SEND, sources[i], 1, i);
+		receive = world_post(1, REQUEST_RECEIVE, targets[i], 0, i);
 		assert_int_equal(finish_wait(send), 0);
 		assert_int_equal(finish_wait(receive), 0);
 	}
@@ -281,13 +260,13 @@ static void ordinals_only_explain(void **state)
 	(void)state;
 	open_vectors(0, 1, 2);
 	what.handle = sources[0];
-	post_detached(0, &what, NULL, NULL);
+	world_post_detached(0, &what, NULL, NULL);
 	what.kind = REQUEST_RECEIVE;
 	what.peer = 0;
 	what.ordinal = 3;
 	what.handle = targets[0];
 	assert_null(engine_suspicion(world_mpi(1), text, sizeof(text)));
-	post_detached(1, &what, NULL, NULL);
+	world_post_detached(1, &what, NULL, NULL);
 	fake_run();
 	assert_ptr_equal(engine_suspicion(world_mpi(1), text, sizeof(text)), text);
 	assert_non_null(strstr(text, "tag 0, it is number 4 of those that rank 0"));
