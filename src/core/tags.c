@@ -21,7 +21,8 @@ struct tag {
 	unsigned nlowest;         /* links that have no more arrivals */
 	unsigned char had_task;
 	unsigned char reached; /* tags_wait() need not wait */
-	unsigned char again;   /* its task regenerates: one wait uses reached up */
+	unsigned char heard;   /* a wait has ended since it was reached last */
+	unsigned char again;   /* its task has regenerated: a wait is for one run */
 };
 
 struct tag_waiter {
@@ -67,6 +68,7 @@ static void wake_waiters(struct tag *tag)
 static void reach(struct tag *tag)
 {
 	tag->reached = 1;
+	tag->heard = tag->waiters != NULL;
 	wake_waiters(tag);
 }
 
@@ -173,7 +175,7 @@ void tags_attach(struct job *job, int again)
 	tag->had_task = 1;
 	tag->point.done = 0;
 	tag->again = (unsigned char)again;
-	if (!again)
+	if (!again || tag->heard)
 		tag->reached = 0;
 	point->gated = tag->point.missing > 0 || point_arm(&tag->point) > 0;
 	if (point->gated)
@@ -297,11 +299,13 @@ static int wait_or_pass(struct node *node, starpu_tag_t id, struct tag_waiter *w
 	orr_lock(&node->links_lock);
 	tag = tag_of(node, id);
 	reached = tag->reached;
-	if (reached && tag->again) {
-		tag->reached = 0;
-	} else if (!reached) {
+	if (!reached) {
 		waiter->next = tag->waiters;
 		tag->waiters = waiter;
+	} else if (tag->again && !tag->point.done) {
+		tag->reached = 0; /* That was the run before. */
+	} else {
+		tag->heard = 1;
 	}
 	orr_unlock(&node->links_lock);
 	return reached;
