@@ -170,8 +170,9 @@ void generate_uses(struct program *program, struct rng *rng, struct op *op)
 
 	op->uses = calloc((size_t)n, sizeof(*op->uses));
 	for (int i = 0; i < n; i++) {
-		struct use use = {
-			.datum = (unsigned char)rng_below(rng, (unsigned)lane->ndata)};
+		unsigned drawn = rng_below(rng, (unsigned)lane->ndata);
+		/* Chance alone hardly draws more than 64 different ones. */
+		struct use use = {.datum = (unsigned char)(n > 20 ? i : (int)drawn)};
 		unsigned char mode = pick_mode(program, rng),
 			      loose = pick_loose_mode(program, rng);
 
