@@ -57,6 +57,19 @@ int starpu_malloc_flags(void **A, size_t dim, int flags);
 /** Align what starpu_malloc gives from now on at least to a power of two; any time. */
 void starpu_malloc_set_align(size_t align);
 
+/** Allocates dim bytes of main memory, a memory node, to *A; 0 or -ENOMEM. */
+typedef int (*starpu_malloc_hook)(unsigned dst_node, void **A, size_t dim, int flags);
+/** Frees what a starpu_malloc_hook gave, told the same; 0. */
+typedef int (*starpu_free_hook)(unsigned dst_node, void *A, size_t dim, int flags);
+
+/**
+ * Let functions of the application allocate and free all main memory that the library
+ * gives to it: buffers of data, starpu_malloc(), starpu_malloc_on_node().  Counting stays
+ * the library's.  Any time, for all lives of the library, while nothing is allocated;
+ * NULL twice goes back to the library's own.
+ */
+void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook free_hook);
+
 /** Free what starpu_malloc_flags gave; size and flags must be the same. */
 int starpu_free_flags(void *A, size_t dim, int flags);
 

@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/budget.h"
 #include "core/coherency.h"
 #include "core/data_ops.h"
 #include "core/room.h"
@@ -41,6 +42,20 @@ static int check_memory(const struct node *node, const char *func, int memory)
 	return memory < 0 ? STARPU_ACQUIRE_NO_NODE : memory;
 }
 
+/* Is there enough of the memory for the datum, if it were alone there? */
+static int could_be(starpu_data_handle_t handle, unsigned memory)
+{
+	const struct memory *of = &handle->node->memories[memory];
+	size_t bytes = coherency_alloc_bytes(handle);
+
+	if (memory != STARPU_MAIN_RAM)
+		return room_fits(handle->node, memory, bytes);
+	return of->capacity_bytes == 0 || bytes <= of->capacity_bytes ||
+	       handle->home == STARPU_MAIN_RAM ||
+	       (handle->body && handle->body->main.allocated) ||
+	       !(of->default_flags & (int)STARPU_MALLOC_COUNT);
+}
+
 /* 0, or -ENOMEM with a message when the datum can never be in the memory. */
 static int check_size(const char *func, starpu_data_handle_t handle, int memory)
 {
@@ -48,13 +63,14 @@ static int check_size(const char *func, starpu_data_handle_t handle, int memory)
 	size_t bytes = coherency_alloc_bytes(handle);
 	char what[128];
 
-	if (memory <= STARPU_MAIN_RAM || room_fits(node, (unsigned)memory, bytes))
+	if (memory < 0 || could_be(handle, (unsigned)memory))
 		return 0;
 	orr_complain(node->rank,
 		     "%s: %s needs %zu bytes in memory node %d, which has %zu: use "
-		     "smaller pieces",
+		     "smaller pieces, or raise the limit (%s)",
 		     func, data_describe(handle, what, sizeof(what)), bytes, memory,
-		     node->memories[memory].capacity_bytes);
+		     node->memories[memory].capacity_bytes,
+		     budget_limit_name(&node->memories[memory]));
 	return -ENOMEM;
 }
 

@@ -89,9 +89,15 @@ void starpu_get_version(int *major, int *minor, int *release)
 	*release = STARPU_RELEASE_VERSION;
 }
 
+static int set_or_0(int knob)
+{
+	return knob == -1 ? 0 : knob;
+}
+
 int starpu_conf_init(struct starpu_conf *conf)
 {
 	struct knobs knobs;
+	const struct knobs_copies *copies = &knobs.disabled_copies;
 
 	if (!conf)
 		return -EINVAL;
@@ -103,7 +109,14 @@ int starpu_conf_init(struct starpu_conf *conf)
 	conf->ncuda = knobs.ncuda;
 	conf->nhip = conf->nopencl = conf->nmax_fpga = -1;
 	conf->nmpi_ms = conf->ntcpip_ms = -1;
-	conf->calibrate = knobs.calibrate;
+	conf->calibrate = set_or_0(knobs.calibrate);
+	conf->disable_asynchronous_copy = set_or_0(copies->all);
+	conf->disable_asynchronous_cuda_copy = set_or_0(copies->cuda);
+	conf->disable_asynchronous_hip_copy = set_or_0(copies->hip);
+	conf->disable_asynchronous_opencl_copy = set_or_0(copies->opencl);
+	conf->disable_asynchronous_max_fpga_copy = set_or_0(copies->max_fpga);
+	conf->disable_asynchronous_mpi_ms_copy = set_or_0(copies->mpi_ms);
+	conf->disable_asynchronous_tcpip_ms_copy = set_or_0(copies->tcpip_ms);
 	conf->trace_buffer_size = (uint64_t)64 << 20;
 	conf->global_sched_ctx_min_priority = knobs.min_prio;
 	conf->global_sched_ctx_max_priority = knobs.max_prio;

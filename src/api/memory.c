@@ -26,11 +26,56 @@ static int is_counted(const struct node *node, int flags)
 	return node && (flags & (int)STARPU_MALLOC_COUNT);
 }
 
+/* ---- the bytes themselves -------------------------------------------- */
+
+static const struct lasting *lasting_of(const struct node *node)
+{
+	return node ? node->lasting : lasting_get();
+}
+
+static void *main_alloc(struct node *node, size_t bytes, size_t align, int flags)
+{
+	const struct lasting *lasting = lasting_of(node);
+	void *ptr = NULL;
+
+	if (lasting->malloc_hook)
+		return lasting->malloc_hook(STARPU_MAIN_RAM, &ptr, bytes, flags) == 0
+			       ? ptr
+			       : NULL;
+	if (align > MALLOC_ALIGN)
+		return aligned_alloc(align, (bytes + align) & ~(align - 1));
+	if (node)
+		return plat_alloc(node->plat, STARPU_MAIN_RAM, bytes);
+	return aligned_alloc(MALLOC_ALIGN,
+			     (bytes + MALLOC_ALIGN) & ~(size_t)(MALLOC_ALIGN - 1));
+}
+
+static void main_free(struct node *node, void *ptr, size_t bytes, int flags)
+{
+	const struct lasting *lasting = lasting_of(node);
+
+	if (lasting->free_hook && ptr)
+		lasting->free_hook(STARPU_MAIN_RAM, ptr, bytes, flags);
+	else
+		plat_free(node ? node->plat : NULL, STARPU_MAIN_RAM, ptr, bytes);
+}
+
+void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook free_hook)
+{
+	struct lasting *lasting = lasting_get();
+
+	if (!malloc_hook != !free_hook)
+		orr_die(api_rank(),
+			"%s: one of the two hooks is NULL; give both, or NULL twice",
+			__func__);
+	lasting->malloc_hook = malloc_hook;
+	lasting->free_hook = free_hook;
+}
+
 int starpu_malloc_flags(void **A, size_t dim, int flags)
 {
 	struct node *node = plat_self();
 	int counted = is_counted(node, flags);
-	size_t align = node ? node->lasting->malloc_align : lasting_get()->malloc_align;
 
 	*A = NULL;
 	if (counted) {
@@ -39,13 +84,7 @@ int starpu_malloc_flags(void **A, size_t dim, int flags)
 		if (budget_take(node, STARPU_MAIN_RAM, dim, booking_flags(flags)) < 0)
 			return -ENOMEM;
 	}
-	if (align > MALLOC_ALIGN)
-		*A = aligned_alloc(align, (dim + align) & ~(align - 1));
-	else if (!node)
-		*A = aligned_alloc(MALLOC_ALIGN,
-				   (dim + MALLOC_ALIGN) & ~(size_t)(MALLOC_ALIGN - 1));
-	else
-		*A = plat_alloc(node->plat, STARPU_MAIN_RAM, dim);
+	*A = main_alloc(node, dim, lasting_of(node)->malloc_align, flags);
 	if (!*A && counted)
 		budget_give(node, STARPU_MAIN_RAM, dim);
 	return *A ? 0 : -ENOMEM;
@@ -57,7 +96,7 @@ int starpu_free_flags(void *A, size_t dim, int flags)
 
 	if (A && is_counted(node, flags))
 		budget_give(node, STARPU_MAIN_RAM, dim);
-	plat_free(node ? node->plat : NULL, STARPU_MAIN_RAM, A, dim);
+	main_free(node, A, dim, flags);
 	return 0;
 }
 
@@ -111,7 +150,8 @@ uintptr_t starpu_malloc_on_node_flags(unsigned dst_node, size_t size, int flags)
 	if (counted && budget_take(node, dst_node, size,
 				   booking_flags(flags) & ~(int)STARPU_MEMORY_WAIT) < 0)
 		return 0;
-	ptr = plat_alloc(node->plat, dst_node, size);
+	ptr = dst_node == STARPU_MAIN_RAM ? main_alloc(node, size, 0, flags)
+					  : plat_alloc(node->plat, dst_node, size);
 	if (!ptr && counted)
 		budget_give(node, dst_node, size);
 	return (uintptr_t)ptr;
@@ -123,7 +163,10 @@ void starpu_free_on_node_flags(unsigned dst_node, uintptr_t addr, size_t size, i
 
 	if (addr && dst_node == STARPU_MAIN_RAM && is_counted(node, flags))
 		budget_give(node, dst_node, size);
-	plat_free(node->plat, dst_node, (void *)addr, size);
+	if (dst_node == STARPU_MAIN_RAM)
+		main_free(node, (void *)addr, size, flags);
+	else
+		plat_free(node->plat, dst_node, (void *)addr, size);
 }
 
 /* GPUs' memory is accounted by who puts data there: these flags matter for memory 0. */

@@ -31,6 +31,13 @@ struct knob {
 	{                                                                                \
 		name, "text", doc, KNOB_TEXT, AT(field), 0, 0, 0                         \
 	}
+#define COPIES(kind, field)                                                              \
+	NUMBER("STARPU_DISABLE_ASYNCHRONOUS_" kind "COPY", "0 or 1",                     \
+	       disabled_copies.field, -1, 0, 1,                                          \
+	       "what starpu_asynchronous_*copy_disabled() answers")
+#define ONE_CUDA_MEM(device)                                                             \
+	NUMBER("STARPU_LIMIT_CUDA_" #device "_MEM", "MiB",                               \
+	       limit_one_cuda_mem_mib[device], -1, 0, MANY, "the same for GPU " #device)
 #define SWITCH(name, field, preset, doc) NUMBER(name, "0 or 1", field, preset, 0, 1, doc)
 #define MANY                             1e9
 #define MANY_BYTES                       1e15
@@ -71,7 +78,7 @@ static const struct knob knob_table[] = {
 	     "dmda: weight of the time to completion"),
 	REAL("STARPU_SCHED_BETA", "ratio", sched_beta, 1, 0, MANY,
 	     "dmda: weight of the transfer time"),
-	NUMBER("STARPU_CALIBRATE", "0, 1 or 2", calibrate, 0, 0, 2,
+	NUMBER("STARPU_CALIBRATE", "0, 1 or 2", calibrate, -1, 0, 2,
 	       "1: measure tasks and save models; 2: forget the old ones first"),
 	NUMBER("STARPU_CALIBRATE_MINIMUM", "samples", calibrate_minimum, 10, 1, MANY,
 	       "samples before a history model is trusted"),
@@ -102,8 +109,28 @@ static const struct knob knob_table[] = {
 	     "simulation: routes (default), mpi, flows or none"),
 	NUMBER("STARPU_LIMIT_CPU_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
 	       "main memory that may be allocated through the library"),
+	NUMBER("STARPU_LIMIT_CPU_NUMA_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
+	       "the same: all processors' memories are one memory node"),
+	NUMBER("STARPU_LIMIT_CPU_NUMA_0_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
+	       "the same"),
 	NUMBER("STARPU_LIMIT_CUDA_MEM", "MiB", limit_cuda_mem_mib, -1, 0, MANY,
 	       "memory used on each GPU"),
+	ONE_CUDA_MEM(0),
+	ONE_CUDA_MEM(1),
+	ONE_CUDA_MEM(2),
+	ONE_CUDA_MEM(3),
+	ONE_CUDA_MEM(4),
+	ONE_CUDA_MEM(5),
+	ONE_CUDA_MEM(6),
+	ONE_CUDA_MEM(7),
+	ONE_CUDA_MEM(8),
+	ONE_CUDA_MEM(9),
+	ONE_CUDA_MEM(10),
+	ONE_CUDA_MEM(11),
+	ONE_CUDA_MEM(12),
+	ONE_CUDA_MEM(13),
+	ONE_CUDA_MEM(14),
+	ONE_CUDA_MEM(15),
 	SWITCH("STARPU_SIMGRID_TRANSFER_COST", transfer_cost, 1,
 	       "simulation: transfers take time"),
 	SWITCH("STARPU_SIMGRID_TASK_SUBMIT_COST", submit_cost, 1,
@@ -123,6 +150,15 @@ static const struct knob knob_table[] = {
 	SWITCH("STARPU_DISABLE_KERNELS", disable_kernels, 0, "never call kernels"),
 	SWITCH("STARPU_SILENT", silent, 0, "no informative messages"),
 	SWITCH("STARPU_PROFILING", profiling, 0, "profile from the start"),
+	SWITCH("STARPU_CODELET_PROFILING", codelet_profiling, 1,
+	       "count for starpu_codelet_display_stats()"),
+	COPIES("", all),
+	COPIES("CUDA_", cuda),
+	COPIES("HIP_", hip),
+	COPIES("OPENCL_", opencl),
+	COPIES("MAX_FPGA_", max_fpga),
+	COPIES("MPI_MS_", mpi_ms),
+	COPIES("TCPIP_MS_", tcpip_ms),
 	NUMBER("STARPU_MPI_CACHE", "0 or 1", mpi_cache, 1, 0, 1, "communication cache"),
 	SWITCH("STARPU_MPI_CACHE_STATS", mpi_cache_stats, 0, "report cache changes"),
 	NUMBER("STARPU_MPI_STATS", "0 or 1", mpi_stats, -1, 0, 1,

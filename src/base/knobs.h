@@ -12,6 +12,14 @@
  */
 #include <stdio.h>
 
+/* As many as STARPU_MAXCUDADEVS. */
+enum { KNOBS_CUDA_DEVICES = 16 };
+
+/* STARPU_DISABLE_ASYNCHRONOUS_*COPY; -1: unset. */
+struct knobs_copies {
+	int all, cuda, hip, opencl, max_fpga, mpi_ms, tcpip_ms;
+};
+
 /* Texts are owned and never NULL; knobs_free() gives them back. */
 struct knobs {
 	/* Workers. */
@@ -33,11 +41,13 @@ struct knobs {
 	int homogeneous_cpu, homogeneous_cuda;
 	/* Simulation. */
 	int simgrid, execute, progress, limit_cuda_mem_mib, limit_cpu_mem_mib;
+	int limit_one_cuda_mem_mib[KNOBS_CUDA_DEVICES];
 	int transfer_cost, submit_cost, push_cost;
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	char *transport, *trace;
 	/* Behaviour. */
-	int disable_kernels, silent, profiling;
+	int disable_kernels, silent, profiling, codelet_profiling, bus_calibrate;
+	struct knobs_copies disabled_copies;
 	/* MPI. */
 	int mpi_cache, mpi_cache_stats, mpi_stats, comm_stats_old, mpi_priorities;
 	int mpi_ndetached_send, mpi_fake_size, mpi_fake_rank, mpi_coop_sends;

@@ -37,9 +37,9 @@ static void wait_in_line(struct node *node, struct memory *memory, size_t bytes,
 		orr_complain(node->rank,
 			     "a request for %zu bytes waits for room in memory %d, which "
 			     "has %zu: it can only wait for ever; raise the limit "
-			     "(STARPU_LIMIT_CPU_MEM)",
+			     "(%s)",
 			     bytes, (int)(memory - node->memories),
-			     memory->capacity_bytes);
+			     memory->capacity_bytes, budget_limit_name(memory));
 	plat_gate_wait(node->plat, &waiter.gate);
 }
 
@@ -92,4 +92,29 @@ void budget_wait(struct node *node, unsigned memory, size_t bytes)
 		orr_unlock(&from->lock);
 	else
 		wait_in_line(node, from, bytes, 0);
+}
+
+const char *budget_limit_name(const struct memory *memory)
+{
+	return memory->kind == STARPU_CPU_RAM ? "STARPU_LIMIT_CPU_MEM"
+					      : "STARPU_LIMIT_CUDA_MEM";
+}
+
+void budget_complain(struct node *node, unsigned memory, size_t bytes, const char *what)
+{
+	const struct memory *of = &node->memories[memory];
+
+	if (of->capacity_bytes == 0)
+		orr_die(node->rank,
+			"no memory for %s: the system refuses %zu bytes for memory node "
+			"%u, of which this program uses %zu: use smaller pieces, or "
+			"unregister data that are no longer needed",
+			what, bytes, memory, of->used_bytes);
+	orr_die(node->rank,
+		"no memory for %s: it needs %zu bytes in memory node %u, where %zu of "
+		"%zu are in use: raise the limit (%s), or %s",
+		what, bytes, memory, of->used_bytes, of->capacity_bytes,
+		budget_limit_name(of),
+		bytes > of->capacity_bytes ? "use smaller pieces"
+					   : "unregister data that are no longer needed");
 }

@@ -19,5 +19,10 @@ int budget_take(struct node *node, unsigned memory, size_t bytes, int flags);
 void budget_give(struct node *node, unsigned memory, size_t bytes);
 /* Block the user thread until bytes would fit, without taking them. */
 void budget_wait(struct node *node, unsigned memory, size_t bytes);
+/* End the run, since what could not be allocated: names the limit, if there is one. */
+void budget_complain(struct node *node, unsigned memory, size_t bytes, const char *what)
+	__attribute__((noreturn));
+/* The variable that limits a memory. */
+const char *budget_limit_name(const struct memory *memory);
 
 #endif

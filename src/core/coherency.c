@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/acquire.h"
+#include "core/budget.h"
 #include "core/interfaces.h"
 #include "core/room.h"
 #include "core/task.h"
@@ -72,9 +73,8 @@ static void allocate(struct copy_state *copy)
 	if (copy->allocated)
 		return;
 	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
-		orr_die(datum->node->rank, "no memory for %s: %zu bytes refused",
-			data_describe(datum, what, sizeof(what)),
-			coherency_alloc_bytes(datum));
+		budget_complain(datum->node, copy->memory, coherency_alloc_bytes(datum),
+				data_describe(datum, what, sizeof(what)));
 	copy->allocated = 1;
 }
 

@@ -25,12 +25,14 @@ struct shape {
 struct lasting {
 	int default_sequential; /* of data registered from now on */
 	int profiling;
-	int next_interface_id; /* atomic; never repeats in a process */
-	int communication_tag; /* only kept */
-	size_t malloc_align;   /* of starpu_malloc(), a power of two */
-	int is_changing;       /* atomic: a life begins or ends */
-	struct shape shape;    /* of the life that is or was last */
-	struct orr_lock lock;  /* of the two below */
+	int next_interface_id;          /* atomic; never repeats in a process */
+	int communication_tag;          /* only kept */
+	size_t malloc_align;            /* of starpu_malloc(), a power of two */
+	starpu_malloc_hook malloc_hook; /* of the application's, or NULL */
+	starpu_free_hook free_hook;
+	int is_changing;      /* atomic: a life begins or ends */
+	struct shape shape;   /* of the life that is or was last */
+	struct orr_lock lock; /* of the two below */
 	struct early_tags *early_tags, *early_tags_last;
 	/* What the MPI layer keeps between its lives, behind its struct; or NULL. */
 	void *mpi;
@@ -46,7 +48,7 @@ void lasting_free(struct lasting *lasting);
  * when it opens.
  */
 void lasting_declare_tags(struct lasting *lasting, starpu_tag_t id, unsigned ndeps,
-			   const starpu_tag_t *deps);
+			  const starpu_tag_t *deps);
 void lasting_notify_tag(struct lasting *lasting, starpu_tag_t id);
 /* Forget what was notified, or all, for this tag. */
 void lasting_restart_tag(struct lasting *lasting, starpu_tag_t id);

@@ -114,10 +114,21 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 	MERGE(global_sched_ctx_min_priority, min_prio);
 	MERGE(global_sched_ctx_max_priority, max_prio);
 #undef MERGE
+/* The field has no value that means "unset". */
+#define MERGE_ANY(field, knob)                                                           \
+	if (knobs->knob != -1 && !own)                                                   \
+	conf->field = knobs->knob
 	if (knobs->sched[0] && !(own && conf->sched_policy_name))
 		conf->sched_policy_name = knobs->sched;
-	if (knobs->calibrate && !own)
-		conf->calibrate = knobs->calibrate;
+	MERGE_ANY(calibrate, calibrate);
+	MERGE_ANY(disable_asynchronous_copy, disabled_copies.all);
+	MERGE_ANY(disable_asynchronous_cuda_copy, disabled_copies.cuda);
+	MERGE_ANY(disable_asynchronous_hip_copy, disabled_copies.hip);
+	MERGE_ANY(disable_asynchronous_opencl_copy, disabled_copies.opencl);
+	MERGE_ANY(disable_asynchronous_max_fpga_copy, disabled_copies.max_fpga);
+	MERGE_ANY(disable_asynchronous_mpi_ms_copy, disabled_copies.mpi_ms);
+	MERGE_ANY(disable_asynchronous_tcpip_ms_copy, disabled_copies.tcpip_ms);
+#undef MERGE_ANY
 }
 
 static int count_cpus(const struct node *node)
@@ -159,13 +170,21 @@ static size_t main_limit(const struct node *node)
 	return mib > 0 ? (size_t)mib << 20 : 0;
 }
 
-static void open_memories(struct node *node)
+static size_t gpu_limit(const struct node *node, int device)
 {
+	const struct knobs *knobs = node_knobs(node);
 	double limit = node->machine->gpu_memory_bytes;
-	int mib = node_knobs(node)->limit_cuda_mem_mib;
+	int mib = knobs->limit_one_cuda_mem_mib[device];
 
+	if (mib < 0)
+		mib = knobs->limit_cuda_mem_mib;
 	if (mib >= 0 && (limit == 0 || mib * 1048576.0 < limit))
 		limit = mib * 1048576.0;
+	return (size_t)limit;
+}
+
+static void open_memories(struct node *node)
+{
 	node->nmemories = 1 + node->ngpu_workers;
 	node->memories = orr_alloc((size_t)node->nmemories * sizeof(*node->memories));
 	for (int i = 0; i < node->nmemories; i++) {
@@ -173,7 +192,8 @@ static void open_memories(struct node *node)
 
 		memory->kind = i == 0 ? STARPU_CPU_RAM : STARPU_CUDA_RAM;
 		memory->devid = i == 0 ? 0 : i - 1;
-		memory->capacity_bytes = i == 0 ? main_limit(node) : (size_t)limit;
+		memory->capacity_bytes =
+			i == 0 ? main_limit(node) : gpu_limit(node, i - 1);
 		memory->default_flags = (int)(STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
 		orr_lock_init(&memory->lock);
 	}

@@ -3,6 +3,7 @@
 #include "core/room.h"
 
 #include "base/check.h"
+#include "core/budget.h"
 #include "core/coherency.h"
 #include "core/task.h"
 
@@ -488,10 +489,10 @@ static void complain_too_large(const struct job *job, const struct need *need,
 {
 	orr_die(job->node->rank,
 		"task \"%s\" needs %zu bytes in memory node %d, which has %zu: "
-		"use smaller pieces, or run it elsewhere (where, "
-		"STARPU_LIMIT_CUDA_MEM)",
+		"use smaller pieces, raise the limit (%s), or run it elsewhere (where)",
 		job->task ? task_name(job->task) : "(acquisition)", need->total_bytes,
-		(int)(memory - job->node->memories), memory->capacity_bytes);
+		(int)(memory - job->node->memories), memory->capacity_bytes,
+		budget_limit_name(memory));
 }
 
 int room_fits(struct node *node, unsigned memory, size_t bytes)

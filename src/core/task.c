@@ -589,7 +589,7 @@ void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 		callback_call(job->node, task, task->epilogue_callback_func,
 			      task->epilogue_callback_arg);
 	job_move(job, JOB_DONE);
-	if (worker)
+	if (worker && node_knobs(job->node)->codelet_profiling)
 		codelet_count(worker, task->cl);
 	if (orr_add(&job->end_deps, -1) == 0)
 		task_terminate(job, ready);

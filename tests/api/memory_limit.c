@@ -105,6 +105,76 @@ static void waiting_ends_when_there_is_room(void)
 	starpu_shutdown();
 }
 
+static void too_much_is_refused(void)
+{
+	starpu_data_handle_t handle;
+	static char mine[2 * MIB];
+
+	start();
+	starpu_vector_data_register(&handle, -1, 0, 2 * MIB, 1);
+	CLAIM_EQ(starpu_data_acquire(handle, STARPU_W), -ENOMEM);
+	starpu_data_unregister(handle);
+	/* What the application brings is not the library's to count. */
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)mine, 2 * MIB,
+				    1);
+	CLAIM_EQ(starpu_data_acquire(handle, STARPU_RW), 0);
+	starpu_data_release(handle);
+	starpu_data_unregister(handle);
+	starpu_shutdown();
+}
+
+/* ---- hooks ----------------------------------------------------------- */
+
+static int nhooked, nfreed;
+static size_t hooked_bytes;
+
+static int hook_malloc(unsigned dst_node, void **A, size_t dim, int flags)
+{
+	(void)flags;
+	CLAIM_EQ(dst_node, STARPU_MAIN_RAM);
+	nhooked++;
+	hooked_bytes += dim;
+	*A = dim > 100 * MIB ? NULL : malloc(dim);
+	return *A ? 0 : -ENOMEM;
+}
+
+static int hook_free(unsigned dst_node, void *A, size_t dim, int flags)
+{
+	(void)flags;
+	CLAIM_EQ(dst_node, STARPU_MAIN_RAM);
+	nfreed++;
+	hooked_bytes -= dim;
+	free(A);
+	return 0;
+}
+
+static void hooks_allocate_and_free(void)
+{
+	starpu_data_handle_t handle;
+	void *a;
+
+	starpu_malloc_set_hooks(hook_malloc, hook_free);
+	CLAIM_EQ(starpu_malloc(&a, 100), 0);
+	CLAIM_EQ(nhooked, 1);
+	start();
+	starpu_free_noflag(a, 100);
+	CLAIM_EQ(nfreed, 1);
+	starpu_vector_data_register(&handle, -1, 0, 1000, 8);
+	starpu_data_acquire(handle, STARPU_W);
+	CLAIM_EQ(hooked_bytes, 8000);
+	CLAIM_EQ(starpu_memory_get_used(STARPU_MAIN_RAM), 8000);
+	starpu_data_release(handle);
+	starpu_data_unregister(handle);
+	CLAIM_EQ(hooked_bytes, 0);
+	CLAIM_EQ(starpu_malloc_flags(&a, 101 * MIB, 0), -ENOMEM);
+	CLAIM(a == NULL);
+	starpu_malloc_set_hooks(NULL, NULL);
+	CLAIM_EQ(starpu_malloc(&a, 100), 0);
+	starpu_free_noflag(a, 100);
+	CLAIM_EQ(nhooked, 3);
+	starpu_shutdown();
+}
+
 static void alignment_is_as_asked(void)
 {
 	void *a, *b;
@@ -125,6 +195,8 @@ static const struct claim claims[] = {
 	{"bytes are booked without memory", bytes_are_booked_without_memory},
 	{"data count while they have memory", data_count_while_they_have_memory},
 	{"waiting ends when there is room", waiting_ends_when_there_is_room},
+	{"too much is refused", too_much_is_refused},
+	{"hooks allocate and free", hooks_allocate_and_free},
 	{"alignment is as asked", alignment_is_as_asked},
 	{NULL, NULL},
 };

@@ -41,6 +41,11 @@ static struct starpu_codelet copy = {.cpu_funcs = {add_cpu},
 				     .modes = {STARPU_W, STARPU_R},
 				     .model = &starpu_perfmodel_nop,
 				     .name = "copy"};
+static struct starpu_codelet writes = {.cpu_funcs = {add_cpu},
+				       .nbuffers = 1,
+				       .modes = {STARPU_W},
+				       .model = &starpu_perfmodel_nop,
+				       .name = "writes"};
 static struct starpu_perfmodel small_model = {.type = STARPU_HISTORY_BASED,
 					      .symbol = "orrery_test_bad"};
 static struct starpu_codelet modelled = {.cpu_funcs = {add_cpu},
@@ -84,6 +89,15 @@ static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle)
 }
 
 /* ---- handles --------------------------------------------------------- */
+
+static void more_than_the_limit(void)
+{
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, -1, 0, 3 << 20, 1);
+	starpu_task_insert(&writes, STARPU_W, handle, 0);
+	starpu_task_wait_for_all();
+}
 
 static void null_handle(void)
 {
@@ -562,6 +576,7 @@ static const struct mistake mistakes[] = {
 	CASE(other_mode),
 	CASE(unknown_key),
 	CASE(tags_not_allocated),
+	CASE(more_than_the_limit),
 	CASE(nothing),
 	CASE(with_model),
 	CASE(without_model),
