@@ -103,6 +103,65 @@ static void world_barrier_done(struct net_barrier *barrier)
 	plat_gate_open(world->mpi->node->plat, &world->gate);
 }
 
+/* The rank before this one is in shutdown; the engine is locked. */
+static void check_peer(const struct mpi *mpi)
+{
+	const struct engine *engine = &mpi->engine;
+	uint32_t nbarriers = mpi->standstill.nbarriers;
+	int peer = (mpi->rank + mpi->size - 1) % mpi->size;
+
+	/* It may yet be ahead of a rank that has not come to its last barrier. */
+	if (!engine->peer_leaves || engine->peer_nbarriers == nbarriers ||
+	    (engine->peer_nbarriers > nbarriers && !engine->is_leaving))
+		return;
+	orr_die(mpi->rank,
+		"rank %d has come to starpu_mpi_shutdown() after %u calls of "
+		"starpu_mpi_barrier() on all ranks, rank %d is in %s after %u: each "
+		"barrier must be called by all ranks",
+		peer, engine->peer_nbarriers, mpi->rank,
+		engine->is_leaving ? "shutdown" : "the barrier", nbarriers);
+}
+
+void barrier_peer_leaves(struct mpi *mpi, int peer, uint32_t nbarriers)
+{
+	struct engine *engine = &mpi->engine;
+	struct plat_gate *gate = engine->leave_gate;
+
+	(void)peer;
+	engine->peer_leaves = 1;
+	engine->peer_nbarriers = nbarriers;
+	check_peer(mpi);
+	engine->leave_gate = NULL;
+	if (gate)
+		plat_gate_open(mpi->node->plat, gate);
+}
+
+int barrier_leave(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+	struct wire_head head = {.kind = WIRE_LEAVING};
+	struct plat_gate gate;
+	int must_wait, ret = 0;
+
+	/* A simulation that cannot go on says so by itself. */
+	if (mpi->size < 2 || mpi->node->machine->simulated)
+		return 0;
+	plat_gate_init(&gate);
+	orr_add(&engine->nbarriers, 1);
+	engine_lock(engine);
+	head.ordinal = mpi->standstill.nbarriers;
+	engine_send_control(mpi, (mpi->rank + 1) % mpi->size, &head, WIRE_LEAVING_BYTES);
+	check_peer(mpi);
+	must_wait = !engine->peer_leaves;
+	engine->leave_gate = must_wait ? &gate : NULL;
+	orr_unlock(&engine->lock);
+	engine_wake(mpi);
+	if (must_wait)
+		ret = wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
+	orr_add(&engine->nbarriers, -1);
+	return ret;
+}
+
 static int barrier_of_all(struct mpi *mpi)
 {
 	struct world_barrier world = {.barrier.done = world_barrier_done, .mpi = mpi};
@@ -113,6 +172,8 @@ static int barrier_of_all(struct mpi *mpi)
 	engine_lock(engine);
 	mpi->standstill.nbarriers++;
 	mpi->standstill.is_in_barrier = 1;
+	if (!engine->is_leaving)
+		check_peer(mpi);
 	mpi->net->ops->barrier(mpi->net, &world.barrier);
 	orr_unlock(&engine->lock);
 	ret = wait_at(mpi->node, &world.gate, WAIT_BARRIER, NULL);

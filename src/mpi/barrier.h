@@ -26,4 +26,13 @@ int barrier_flush(struct mpi *mpi);
 /* A peer asks, or answers; the engine is locked. */
 void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer);
 
+/*
+ * In shutdown, block until the rank before this one is there, too.  It must have come to
+ * as many barriers of all ranks, or the last barrier would meet one of the application.
+ * 0 or -EDEADLK.
+ */
+int barrier_leave(struct mpi *mpi);
+/* A peer is there; the engine is locked. */
+void barrier_peer_leaves(struct mpi *mpi, int peer, uint32_t nbarriers);
+
 #endif

@@ -273,6 +273,9 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 	case WIRE_FLUSHED:
 		barrier_flush_arrived(mpi, peer, wire.kind == WIRE_FLUSHED);
 		break;
+	case WIRE_LEAVING:
+		barrier_peer_leaves(mpi, peer, wire.ordinal);
+		break;
 	case WIRE_PROBE:
 	case WIRE_GONE:
 	case WIRE_STATE:

@@ -63,6 +63,9 @@ struct engine {
 	struct table sent_to;  /* peers that were sent small transfers */
 	int nunflushed;        /* of these, who have not answered WIRE_FLUSH */
 	struct plat_gate *flush_gate;
+	struct plat_gate *leave_gate;
+	int peer_leaves;         /* the rank before this one is in shutdown, */
+	uint32_t peer_nbarriers; /* after so many barriers of all ranks */
 	struct plat_timer drain_timer;
 	int is_timer_set; /* atomic */
 };

@@ -179,6 +179,7 @@ static void agree(struct mpi *mpi)
 {
 	mpi->engine.is_leaving = 1;
 	barrier_flush(mpi);
+	barrier_leave(mpi);
 	mpi_barrier(mpi, 0);
 	settle(mpi);
 	watch_check_leftovers(mpi);

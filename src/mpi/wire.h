@@ -19,6 +19,7 @@ enum wire_kind {
 	WIRE_BARRIER,   /* one step of a barrier of a communicator that is not 0 */
 	WIRE_FLUSH,     /* all before this has arrived when it does: say so */
 	WIRE_FLUSHED,   /* it did */
+	WIRE_LEAVING,   /* in shutdown, after so many barriers of all ranks */
 	WIRE_PROBE,     /* do you still take part, and in which state are you? */
 	WIRE_GONE,      /* no: everything of mine is complete, I am shutting down */
 	WIRE_STATE,     /* answer to a probe, see standstill.c */
@@ -32,8 +33,9 @@ struct wire_head {
 	uint8_t kind;
 	uint8_t round;    /* BARRIER */
 	uint16_t flags;   /* EAGER, ANNOUNCE: enum wire_flag */
-	uint32_t ordinal; /* EAGER, ANNOUNCE: among the transfers that insertion made
-			   * from this node to that one, modulo 2^32; 0: none */
+	uint32_t ordinal; /* LEAVING: barriers.  EAGER, ANNOUNCE: among the transfers that
+			   * insertion made from this node to that one, modulo 2^32; 0:
+			   * none */
 	uint64_t comm;    /* EAGER, ANNOUNCE, BARRIER: id */
 	int64_t tag;      /* EAGER, ANNOUNCE */
 	uint64_t bytes;   /* EAGER, ANNOUNCE: of the payload */
@@ -43,6 +45,7 @@ struct wire_head {
 
 enum {
 	WIRE_SHORT_BYTES = 4,
+	WIRE_LEAVING_BYTES = offsetof(struct wire_head, comm),
 	WIRE_EAGER_BYTES = offsetof(struct wire_head, sender),
 	WIRE_BARRIER_BYTES = offsetof(struct wire_head, tag),
 	WIRE_STATE_BYTES = offsetof(struct wire_head, key),

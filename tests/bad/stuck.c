@@ -316,22 +316,67 @@ static void barrier_and_receive(void)
 				MPI_STATUS_IGNORE);
 }
 
+/* The shutdown of the others is no match for it. */
+static void barrier_of_one(void)
+{
+	if (rank == 0)
+		starpu_mpi_barrier(MPI_COMM_WORLD);
+}
+
+static void shutdown_before_the_barrier(void)
+{
+	if (rank == 0)
+		starpu_mpi_recv(variable(&value), 1, TAG, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
+	else
+		starpu_mpi_isend_detached(variable(&value), 0, TAG, MPI_COMM_WORLD, NULL,
+					  NULL);
+	barrier_of_one();
+}
+
 static void receive_in_callback(void *arg)
 {
 	starpu_mpi_recv(arg, 1 - rank, TAG + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void callbacks_receive(void)
+static void meet_in_callback(void *arg)
 {
-	starpu_data_handle_t handle = variable(&value), other = variable(&other_value);
+	(void)arg;
+	starpu_mpi_barrier(MPI_COMM_WORLD);
+}
+
+static void acquire_in_callback(void *arg)
+{
+	starpu_data_acquire(arg, STARPU_R);
+}
+
+static void in_callbacks(void (*call)(void *arg), starpu_data_handle_t arg)
+{
+	starpu_data_handle_t handle = variable(&value);
 
 	if (rank == 0)
-		starpu_mpi_isend_detached(handle, 1, TAG, MPI_COMM_WORLD,
-					  receive_in_callback, other);
+		starpu_mpi_isend_detached(handle, 1, TAG, MPI_COMM_WORLD, call, arg);
 	else
-		starpu_mpi_irecv_detached(handle, 0, TAG, MPI_COMM_WORLD,
-					  receive_in_callback, other);
+		starpu_mpi_irecv_detached(handle, 0, TAG, MPI_COMM_WORLD, call, arg);
 	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+}
+
+static void callbacks_receive(void)
+{
+	in_callbacks(receive_in_callback, variable(&other_value));
+}
+
+static void callbacks_meet(void)
+{
+	in_callbacks(meet_in_callback, NULL);
+}
+
+static void callbacks_acquire(void)
+{
+	starpu_data_handle_t other = variable(&other_value);
+
+	starpu_data_acquire(other, STARPU_RW);
+	in_callbacks(acquire_in_callback, other);
 }
 
 /* The rank of the tag's waiter has no transfer that could help. */
@@ -461,7 +506,11 @@ static const struct scene scenes[] = {
 	SCENE(unreleased_receive),
 	SCENE(synchronous_sends),
 	SCENE(barrier_and_receive),
+	SCENE(barrier_of_one),
+	SCENE(shutdown_before_the_barrier),
 	SCENE(callbacks_receive),
+	SCENE(callbacks_meet),
+	SCENE(callbacks_acquire),
 	SCENE(local_tag),
 	SCENE(receive_from_a_busy_rank),
 	SCENE(barrier_with_a_busy_rank),

@@ -19,6 +19,8 @@ from run import CRASH, DEADLOCK, ENDS, REAL, SIM, Case
 SOON = {"ORRERY_WATCHDOG": "0.2"}
 ENDED = r"nothing can happen any more"
 GOES_ON = r"the run goes on"
+BARRIER_OF_ONE = (r"rank 1 has come to starpu_mpi_shutdown\(\) after 0 calls of starpu_mpi_barrier"
+                  r".* rank 0 is in the barrier after 1: each barrier must be called by all")
 SILENT = (r"nothing (has|can) happen", CRASH)
 
 
@@ -85,9 +87,20 @@ def cases(_top):
                                           r"rank 1\]   tag 7 came from rank 0"]),
         stuck_ranks("barrier_and_receive", [r"rank 0\]   in starpu_mpi_barrier\(\)",
                                             r"rank 1\]   receive from rank 0 tag 7"]),
+        goes("barrier_of_one", [BARRIER_OF_ONE]),
+        goes("shutdown_before_the_barrier", [BARRIER_OF_ONE]),
+        [Case("barrier_of_one", ["nothing can make progress", r"each must be called by all"],
+              where=SIM, status=DEADLOCK, program="stuck")],
         [Case("callbacks_receive", [ENDED, r"rank 0\]   receive from rank 1 tag 8",
                                     r"rank 1\]   receive from rank 0 tag 8"], where=REAL,
               program="stuck", env=SOON)],
+        [Case("callbacks_receive", [r"a callback calls a function that waits for a transfer",
+                                    r"simulation: use the form"], where=SIM, program="stuck")],
+        [Case("callbacks_meet", [r"a callback calls a function that waits for a barrier"],
+              where=SIM, program="stuck")],
+        [Case("callbacks_meet", [], where=REAL, status=ENDS, program="stuck")],
+        [Case("callbacks_acquire", [r"a callback calls a function that waits for its turn on"],
+              where=SIM, program="stuck")],
         [Case("local_tag", [r"rank 1\] " + ENDED, r"rank 1\]   a thread is in starpu_tag_wait"],
               where=REAL, program="stuck", env=SOON)],
         goes_on("receive_from_a_busy_rank", [], nranks=2),
