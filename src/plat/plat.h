@@ -35,6 +35,7 @@
  *   plat_charge(plat, s)  the calling user thread worked s seconds in the runtime:
  *                         adds simulated time in sim, nothing elsewhere;
  *   plat_thread()         who calls: differs between threads, where there are several;
+ *                         NULL: an event of the simulation, which can wait for nothing;
  *   struct plat_gate      see below; plat_gate_is_open(gate) looks without waiting.
  */
 #include <stddef.h>

@@ -346,9 +346,14 @@ void plat_gate_init(struct plat_gate *gate)
 
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
-	struct sim_thread *thread = sim_thread_self();
-	int opened_it = thread == plat->opener;
+	struct sim_thread *thread;
+	int opened_it;
 
+	/* An event pays nothing, and does not wait (core/wait.c). */
+	if (plat->sim->in_kernel && gate->open)
+		return 0;
+	thread = sim_thread_self();
+	opened_it = thread == plat->opener;
 	sim_pay(plat);
 	if (gate->open)
 		return 0;

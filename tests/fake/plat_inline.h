@@ -123,7 +123,7 @@ static inline int plat_gate_is_open(const struct plat_gate *gate)
 
 static inline const void *plat_thread(void)
 {
-	return (const void *)0;
+	return (const void *)1;
 }
 
 #endif
