@@ -82,22 +82,27 @@ static void skip_operands(const char *operands, va_list *list)
 	}
 }
 
+/* Item i of an array of handles, which is buffer nbuffers of cl, or of descriptions. */
+static struct starpu_data_descr item(int key, const void *array, int i,
+				     const struct starpu_codelet *cl, int nbuffers)
+{
+	if (key == STARPU_DATA_MODE_ARRAY)
+		return ((const struct starpu_data_descr *)array)[i];
+	return (struct starpu_data_descr){
+		.handle = ((const starpu_data_handle_t *)array)[i],
+		.mode = STARPU_CODELET_GET_MODE(cl, nbuffers)};
+}
+
 static void scan_arrays(struct arg_list *args, int key, va_list *list)
 {
 	void *array = va_arg(*list, void *);
 	int n = va_arg(*list, int);
 
 	for (int i = 0; i < n; i++) {
-		if (key == STARPU_DATA_MODE_ARRAY) {
-			struct starpu_data_descr *descr =
-				(struct starpu_data_descr *)array + i;
+		struct starpu_data_descr descr =
+			item(key, array, i, args->codelet, args->nbuffers);
 
-			scan_buffer(args, descr->handle, descr->mode);
-		} else {
-			scan_buffer(
-				args, ((starpu_data_handle_t *)array)[i],
-				STARPU_CODELET_GET_MODE(args->codelet, args->nbuffers));
-		}
+		scan_buffer(args, descr.handle, descr.mode);
 	}
 }
 
@@ -292,16 +297,10 @@ static void add_array(struct build *build, int key, va_list *list)
 	int n = va_arg(*list, int);
 
 	for (int i = 0; i < n; i++) {
-		if (key == STARPU_DATA_MODE_ARRAY) {
-			struct starpu_data_descr *descr =
-				(struct starpu_data_descr *)array + i;
+		struct starpu_data_descr descr =
+			item(key, array, i, build->cl, build->nbuffers);
 
-			add_buffer(build, descr->mode, descr->handle);
-		} else {
-			add_buffer(build,
-				   STARPU_CODELET_GET_MODE(build->cl, build->nbuffers),
-				   ((starpu_data_handle_t *)array)[i]);
-		}
+		add_buffer(build, descr.mode, descr.handle);
 	}
 }
 

@@ -4,10 +4,12 @@
 
 unsigned codelet_where(const struct starpu_codelet *cl)
 {
-	int on_cpu = codelet_cpu(cl, 0) != NULL, on_cuda = codelet_cuda(cl, 0) != NULL;
+	int on_cpu, on_cuda;
 
 	if (cl->where)
 		return cl->where;
+	on_cpu = codelet_cpu(cl, 0) != NULL;
+	on_cuda = codelet_cuda(cl, 0) != NULL;
 	for (int i = 1; i < STARPU_MAXIMPLEMENTATIONS; i++) {
 		on_cpu |= cl->cpu_funcs[i] != NULL;
 		on_cuda |= cl->cuda_funcs[i] != NULL;

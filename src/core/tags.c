@@ -249,26 +249,13 @@ void tags_declare_deps(struct node *node, starpu_tag_t id, unsigned ndeps,
 	orr_unlock(&node->links_lock);
 }
 
-void tags_notify_from_apps(struct node *node, starpu_tag_t id)
-{
-	struct ready ready = {0};
-	struct tag *tag;
-
-	orr_lock(&node->links_lock);
-	tag = tag_of(node, id);
-	if (!tag->point.done)
-		happen(tag, &ready);
-	orr_unlock(&node->links_lock);
-	ready_run(node, &ready);
-}
-
 static void undo(struct tag *tag)
 {
 	tag->point.done = 0;
 	tag->reached = 0;
 }
 
-void tags_notify_restart(struct node *node, starpu_tag_t id)
+static void notify(struct node *node, starpu_tag_t id, int restarts)
 {
 	struct ready ready = {0};
 	struct tag *tag;
@@ -277,9 +264,20 @@ void tags_notify_restart(struct node *node, starpu_tag_t id)
 	tag = tag_of(node, id);
 	if (!tag->point.done)
 		happen(tag, &ready);
-	undo(tag);
+	if (restarts)
+		undo(tag);
 	orr_unlock(&node->links_lock);
 	ready_run(node, &ready);
+}
+
+void tags_notify_from_apps(struct node *node, starpu_tag_t id)
+{
+	notify(node, id, 0);
+}
+
+void tags_notify_restart(struct node *node, starpu_tag_t id)
+{
+	notify(node, id, 1);
 }
 
 void tags_restart(struct node *node, starpu_tag_t id)

@@ -52,11 +52,30 @@ static starpu_data_handle_t temporary(unsigned bytes)
 	return handle;
 }
 
+static void start_with(starpu_data_handle_t *data, unsigned bytes0, unsigned bytes1,
+		       unsigned bytes2)
+{
+	start();
+	data[0] = temporary(bytes0);
+	data[1] = temporary(bytes1);
+	data[2] = temporary(bytes2);
+}
+
 static void put(struct starpu_codelet *cl, starpu_data_handle_t handle, int worker)
 {
 	CLAIM_EQ(starpu_task_insert(cl, (int)cl->modes[0], handle,
 				    STARPU_EXECUTE_ON_WORKER, worker, 0),
 		 0);
+}
+
+/* Two that do not fit on a GPU together; the first has been written there. */
+static void start_with_one_on_gpu(starpu_data_handle_t *data)
+{
+	start();
+	data[0] = temporary(GPU_BYTES);
+	data[1] = temporary(GPU_BYTES);
+	put(&write_gpu, data[0], GPU1);
+	starpu_task_wait_for_all();
 }
 
 static int valid(starpu_data_handle_t handle, int memory)
@@ -110,10 +129,7 @@ static void stale_copies_leave_first(void)
 {
 	starpu_data_handle_t data[3];
 
-	start();
-	data[0] = temporary(400);
-	data[1] = temporary(400);
-	data[2] = temporary(400);
+	start_with(data, 400, 400, 400);
 	put(&write_gpu, data[0], GPU1);
 	put(&write_gpu, data[1], GPU1);
 	starpu_task_wait_for_all();
@@ -132,10 +148,7 @@ static void scratch_waits(void)
 {
 	starpu_data_handle_t data[3];
 
-	start();
-	data[0] = temporary(600);
-	data[1] = temporary(100);
-	data[2] = temporary(600);
+	start_with(data, 600, 100, 600);
 	put(&write_gpu, data[0], GPU1);
 	for (int i = 0; i < 5; i++)
 		CLAIM_EQ(starpu_task_insert(&scratch_gpu, STARPU_W, data[1],
@@ -172,10 +185,7 @@ static void the_application_passes(void)
 {
 	starpu_data_handle_t data[3];
 
-	start();
-	data[0] = temporary(600);
-	data[1] = temporary(600);
-	data[2] = temporary(300);
+	start_with(data, 600, 600, 300);
 	CLAIM_EQ(starpu_data_acquire_on_node(data[0], 1, STARPU_W), 0);
 	put(&write_gpu, data[1], GPU1);
 	starpu_sleep(1e-3);
@@ -238,11 +248,7 @@ static void writers_wait_for_stale_arrivals(void)
 	starpu_data_handle_t data[2];
 	double start_us;
 
-	start();
-	data[0] = temporary(GPU_BYTES);
-	data[1] = temporary(GPU_BYTES);
-	put(&write_gpu, data[0], GPU1);
-	starpu_task_wait_for_all();
+	start_with_one_on_gpu(data);
 	put(&write_gpu, data[1], GPU1);
 	starpu_sleep(1e-5);
 	start_us = starpu_timing_now();
@@ -259,11 +265,7 @@ static void unregister_while_leaving(int submit)
 {
 	starpu_data_handle_t data[2], others[20];
 
-	start();
-	data[0] = temporary(GPU_BYTES);
-	data[1] = temporary(GPU_BYTES);
-	put(&write_gpu, data[0], GPU1);
-	starpu_task_wait_for_all();
+	start_with_one_on_gpu(data);
 	put(&write_gpu, data[1], GPU1);
 	starpu_sleep(1e-5);
 	if (submit)
@@ -292,11 +294,7 @@ static void invalidate_while_leaving(void)
 {
 	starpu_data_handle_t data[2];
 
-	start();
-	data[0] = temporary(GPU_BYTES);
-	data[1] = temporary(GPU_BYTES);
-	put(&write_gpu, data[0], GPU1);
-	starpu_task_wait_for_all();
+	start_with_one_on_gpu(data);
 	put(&write_gpu, data[1], GPU1);
 	starpu_sleep(1e-5);
 	starpu_data_invalidate(data[0]);
