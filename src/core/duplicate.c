@@ -3,7 +3,6 @@
 #include "core/duplicate.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "base/check.h"
 
@@ -31,25 +30,13 @@ static double copy_us(struct starpu_task *task, unsigned implementation)
 static struct starpu_perfmodel copy_model __attribute__((section(".data.rel.ro"))) = {
 	.type = STARPU_COMMON, .cost_function = copy_us, .symbol = "starpu_data_cpy"};
 
-/* Of the node, since counts of executions are written to it. */
-static struct starpu_codelet *copy_codelet(struct node *node)
-{
-	struct starpu_codelet *cl = orr_load_ptr((void **)&node->copy_codelet);
-
-	if (cl)
-		return cl;
-	cl = orr_alloc(sizeof(*cl));
-	cl->cpu_funcs[0] = cl->cuda_funcs[0] = copy_kernel;
-	cl->nbuffers = 2;
-	cl->modes[0] = STARPU_W;
-	cl->modes[1] = STARPU_R;
-	cl->model = &copy_model;
-	cl->name = "data_cpy";
-	if (orr_cas_ptr((void **)&node->copy_codelet, NULL, cl))
-		return cl;
-	free(cl); /* Another thread was first. */
-	return orr_load_ptr((void **)&node->copy_codelet);
-}
+static struct starpu_codelet copy_codelet __attribute__((section(".data.rel.ro"))) = {
+	.cpu_funcs = {copy_kernel},
+	.cuda_funcs = {copy_kernel},
+	.nbuffers = 2,
+	.modes = {STARPU_W, STARPU_R},
+	.model = &copy_model,
+	.name = "data_cpy"};
 
 int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_handle_t src,
 		   const struct copy_wish *wish)
@@ -57,7 +44,7 @@ int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_hand
 	struct starpu_task *task = task_create(node);
 	int ret;
 
-	task->cl = copy_codelet(node);
+	task->cl = &copy_codelet;
 	task->cl_arg = (void *)(uintptr_t)src->ops->copy_methods;
 	task->handles[0] = dst;
 	task->handles[1] = src;

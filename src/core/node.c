@@ -350,7 +350,6 @@ void node_close(struct node *node)
 	free_pools(node);
 	settings_leave(node->world, node->settings);
 	world_leave(node->world);
-	free(node->copy_codelet);
 	free(node);
 }
 

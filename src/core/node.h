@@ -80,8 +80,7 @@ struct node {
 	const struct plat_machine *machine;
 	int rank, size; /* 0 of 1 until the MPI layer knows better */
 	struct starpu_conf conf;
-	int ninit;                           /* nested starpu_init() */
-	struct starpu_codelet *copy_codelet; /* of core/duplicate.c, made on first use */
+	int ninit; /* nested starpu_init() */
 	struct orr_lock duplicates_lock;
 	struct lasting *lasting; /* the rank's, longer-lived than the node */
 
