@@ -157,11 +157,10 @@ static int check_flavour(void)
 /* Lives begin and end one at a time, whoever asks; who comes meanwhile waits. */
 static struct lasting *lock_life(void)
 {
-	const struct timespec pause = {.tv_nsec = 100000};
 	struct lasting *lasting = lasting_get();
 
 	while (!orr_cas(&lasting->is_changing, 0, 1))
-		nanosleep(&pause, NULL);
+		plat_sleep(NULL, 1e-4);
 	return lasting;
 }
 

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/links.h"
 
+#include <limits.h>
+
 #include "base/check.h"
 #include "core/tags.h"
 #include "core/task.h"
@@ -114,7 +116,7 @@ void point_fire(struct point *point, struct ready *ready)
 		link->past = 0;
 		if (link->awaited)
 			link_settle(link, ready);
-		else
+		else if (link->spare < UINT_MAX)
 			link->spare++;
 		if (link->to->is_tag)
 			tags_arrival(link);

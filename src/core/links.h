@@ -28,8 +28,8 @@ struct point {
 struct link {
 	struct list in, out; /* in the point where it ends, in the one where it begins */
 	struct point *from, *to;
-	unsigned spare;        /* occurrences that no run has waited for yet */
-	unsigned arrivals;     /* all of them; only counted for tags without a task */
+	uint64_t arrivals; /* occurrences, only counted for tags without a task */
+	unsigned spare;    /* those that no run has waited for yet, as far as it goes */
 	unsigned char awaited; /* a submitted task waits for the next occurrence */
 	unsigned char past;    /* from was done when the link was made, and not since */
 	unsigned char at_end;  /* holds back the end of the task, not its start */

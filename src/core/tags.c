@@ -17,7 +17,7 @@ struct tag {
 	struct tag_waiter *waiters;
 	struct tag *next_reached; /* on the way to the tags after it */
 	uint64_t wave;            /* of node->wave, when it was last reached */
-	unsigned level;           /* the fewest arrivals at a link that ends here */
+	uint64_t level;           /* the fewest arrivals at a link that ends here */
 	unsigned nlowest;         /* links that have no more arrivals */
 	unsigned char had_task;
 	unsigned char reached; /* tags_wait() need not wait */
@@ -77,10 +77,10 @@ static void reach(struct tag *tag)
 /* Find the fewest arrivals anew: all links have more than there were. */
 static void find_level(struct tag *tag)
 {
-	tag->level = (unsigned)-1;
+	tag->level = UINT64_MAX;
 	tag->nlowest = 0;
 	for (struct list *at = tag->point.in.next; at != &tag->point.in; at = at->next) {
-		unsigned arrivals = LIST_ENTRY(at, struct link, in)->arrivals;
+		uint64_t arrivals = LIST_ENTRY(at, struct link, in)->arrivals;
 
 		if (arrivals > tag->level)
 			continue;
@@ -140,12 +140,12 @@ void tags_arrival(struct link *link)
 void tags_drop_link(struct link *link)
 {
 	struct tag *tag = tag_at(link->to);
-	unsigned arrivals = link->arrivals;
+	uint64_t arrivals = link->arrivals;
 
 	if (tag->had_task || arrivals > tag->level)
 		return;
 	/* As if it had brought all that the others brought. */
-	link->arrivals = (unsigned)-1;
+	link->arrivals = UINT64_MAX;
 	if (--tag->nlowest > 0)
 		return;
 	find_level(tag);

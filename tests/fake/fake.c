@@ -87,7 +87,8 @@ int fake_step(void)
 		return 0;
 	timer = ORR_CONTAINER(entry, struct plat_timer, entry);
 	fake->now_s = entry->date_s;
-	fake->selected = timer->plat->index;
+	if (timer->plat)
+		fake->selected = timer->plat->index;
 	timer->fire(timer);
 	fake->selected = selected;
 	return 1;

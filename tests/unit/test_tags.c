@@ -455,6 +455,31 @@ static void arrivals_are_counted_one_by_one(void **state)
 	assert_int_equal(starpu_tag_wait(1), 0);
 }
 
+/* The links that end at tag 1, when each has carried more than 32 bits can count. */
+static void arrivals_go_on(void **state)
+{
+	const struct point *point;
+
+	(void)state;
+	starpu_tag_declare_deps(1, 3, (starpu_tag_t)2, (starpu_tag_t)3, (starpu_tag_t)4);
+	starpu_tag_notify_restart_from_apps(2);
+	starpu_tag_notify_restart_from_apps(3);
+	point = table_get(&one.node->tags, 1); /* its first member */
+	for (struct list *at = point->in.next; at != &point->in; at = at->next)
+		if (LIST_ENTRY(at, struct link, in)->arrivals > 0)
+			LIST_ENTRY(at, struct link, in)->arrivals = UINT32_MAX - 1;
+	starpu_tag_remove(4);
+	assert_int_equal(starpu_tag_wait(1), 0);
+	for (int i = 0; i < 5; i++) {
+		starpu_tag_restart(1);
+		starpu_tag_notify_restart_from_apps(2);
+		starpu_tag_notify_restart_from_apps(2);
+		assert_int_equal(starpu_tag_wait(1), -EDEADLK);
+		starpu_tag_notify_restart_from_apps(3);
+		assert_int_equal(starpu_tag_wait(1), 0);
+	}
+}
+
 static void wait_for_tag(void *arg)
 {
 	assert_int_equal(starpu_tag_wait((starpu_tag_t)(intptr_t)arg), 0);
@@ -615,6 +640,7 @@ int main(void)
 		TEST(a_wait_ends_with_what_the_tag_waits_for),
 		TEST(a_wait_for_a_task_is_for_its_end),
 		TEST(arrivals_are_counted_one_by_one),
+		TEST(arrivals_go_on),
 		TEST(threads_are_let_go),
 		TEST(cycles_of_tags_end),
 		TEST(chains_of_tags_are_no_recursion),
