@@ -107,12 +107,12 @@ struct starpu_perfmodel_per_arch {
 
 enum starpu_perfmodel_type {
 	STARPU_PERFMODEL_INVALID = 0,
-	STARPU_PER_WORKER,               /* worker_cost_function */
-	STARPU_PER_ARCH,                 /* arch_cost_function */
-	STARPU_COMMON,                   /* cost_function over the worker's speed */
-	STARPU_HISTORY_BASED,            /* mean of the same footprint */
-	STARPU_REGRESSION_BASED,         /* alpha * size^beta */
-	STARPU_NL_REGRESSION_BASED,      /* a * size^b + c */
+	STARPU_PER_WORKER,          /* worker_cost_function */
+	STARPU_PER_ARCH,            /* a function by devices, else arch_cost_function */
+	STARPU_COMMON,              /* cost_function over the worker's speed */
+	STARPU_HISTORY_BASED,       /* mean of the same footprint */
+	STARPU_REGRESSION_BASED,    /* alpha * size^beta */
+	STARPU_NL_REGRESSION_BASED, /* a * size^b + c */
 	STARPU_MULTIPLE_REGRESSION_BASED /* polynomial of parameters */
 };
 
@@ -182,6 +182,55 @@ void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
 double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *model,
 						    struct starpu_perfmodel_arch *arch,
 						    uint32_t footprint);
+
+/*
+ * Functions for some devices of a model, and combinations of devices by number.  These
+ * need an initialised library; what they set holds until the model is unloaded or the
+ * library ends.  Devices are given as type (enum starpu_worker_archtype), number, cores
+ * of each and -1 after the last: STARPU_CPU_WORKER, 0, 1, -1 speaks for all processors,
+ * unless STARPU_PERF_MODEL_HOMOGENEOUS_CPU is 0.
+ */
+
+/** Let func tell how long implementation impl takes on these devices, for models of type
+ * STARPU_PER_ARCH; 0. */
+int starpu_perfmodel_set_per_devices_cost_function(
+	struct starpu_perfmodel *model, int impl,
+	starpu_perfmodel_per_arch_cost_function func, ...);
+
+/** Let func tell the size of a task on these devices, rather than size_base; 0. */
+int starpu_perfmodel_set_per_devices_size_base(struct starpu_perfmodel *model, int impl,
+					       starpu_perfmodel_per_arch_size_base func,
+					       ...);
+
+/** What the model knows of these devices: the functions may be set, the rest is for
+ * reading, as of now; belongs to the model. */
+struct starpu_perfmodel_per_arch *
+starpu_perfmodel_get_model_per_devices(struct starpu_perfmodel *model, int impl, ...);
+
+/** The same for an architecture. */
+struct starpu_perfmodel_per_arch *
+starpu_perfmodel_get_model_per_arch(struct starpu_perfmodel *model,
+				    struct starpu_perfmodel_arch *arch, unsigned impl);
+
+/** Number of combinations of devices that are known, those of the workers at least. */
+int starpu_perfmodel_get_narch_combs(void);
+
+/** Number of a combination, which is made known when it was not. */
+int starpu_perfmodel_arch_comb_add(int ndevices, struct starpu_perfmodel_device *devices);
+
+/** Number of a combination, -1 when it is not known. */
+int starpu_perfmodel_arch_comb_get(int ndevices, struct starpu_perfmodel_device *devices);
+
+/** The combination of a number, NULL when there is none; belongs to the library. */
+struct starpu_perfmodel_arch *starpu_perfmodel_arch_comb_fetch(int comb);
+
+/** "cpu", "cuda" and so on. */
+const char *starpu_perfmodel_get_archtype_name(enum starpu_worker_archtype archtype);
+
+/** Write the name of an implementation on an architecture, "cpu0_impl0 (Comb0)" for
+ * instance, to archname. */
+void starpu_perfmodel_get_arch_name(struct starpu_perfmodel_arch *arch, char *archname,
+				    size_t maxlen, unsigned nimpl);
 
 /** Bytes per microsecond (MB/s) from one memory node to another. */
 double starpu_transfer_bandwidth(unsigned src_node, unsigned dst_node);

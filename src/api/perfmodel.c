@@ -132,9 +132,7 @@ uint32_t starpu_task_footprint(struct starpu_perfmodel *model, struct starpu_tas
 {
 	api_given(__func__, "task", task);
 
-	(void)arch;
-	(void)nimpl;
-	return model_footprint(model, task);
+	return model_footprint_on(model, task, arch, nimpl);
 }
 
 uint32_t starpu_task_data_footprint(struct starpu_task *task)

@@ -8,6 +8,7 @@
 #include "core/data.h"
 #include "core/hash.h"
 #include "core/model_fit.h"
+#include "core/model_own.h"
 #include "core/model_query.h"
 #include "core/model_store.h"
 #include "core/roofline.h"
@@ -34,34 +35,56 @@ uint32_t model_data_footprint(struct starpu_task *task)
 	return footprint;
 }
 
-static uint32_t footprint_of(struct starpu_perfmodel *model, struct starpu_task *task,
-			     unsigned implementation)
+/* What the application says of the task's size; 0: nothing. */
+static int own_size(struct starpu_perfmodel *model, struct starpu_task *task,
+		    struct starpu_perfmodel_arch *arch, unsigned implementation,
+		    size_t *bytes)
 {
+	starpu_perfmodel_per_arch_size_base by_device =
+		model_own_functions(model, arch, implementation).size;
+
+	if (by_device)
+		*bytes = by_device(task, arch, implementation);
+	else if (model && model->size_base)
+		*bytes = model->size_base(task, implementation);
+	else
+		return 0;
+	return 1;
+}
+
+uint32_t model_footprint_on(struct starpu_perfmodel *model, struct starpu_task *task,
+			    struct starpu_perfmodel_arch *arch, unsigned implementation)
+{
+	size_t bytes;
+
 	if (model && model->footprint)
 		return model->footprint(task);
-	if (model && model->size_base) {
-		size_t size = model->size_base(task, implementation);
-
-		return hash_crc32c_be_n(&size, sizeof size, 0);
-	}
+	if (own_size(model, task, arch, implementation, &bytes))
+		return hash_crc32c_be_n(&bytes, sizeof bytes, 0);
 	return model_data_footprint(task);
 }
 
 uint32_t model_footprint(struct starpu_perfmodel *model, struct starpu_task *task)
 {
-	return footprint_of(model, task, 0);
+	return model_footprint_on(model, task, NULL, 0);
 }
 
-static size_t size_of(const struct starpu_perfmodel *model, struct starpu_task *task,
-		      unsigned implementation)
+static uint32_t footprint_of(const struct model_query *query)
 {
-	unsigned n = STARPU_TASK_GET_NBUFFERS(task);
+	return model_footprint_on(query->model, query->task, query->arch,
+				  query->implementation);
+}
+
+static size_t size_of(const struct model_query *query)
+{
+	unsigned n = STARPU_TASK_GET_NBUFFERS(query->task);
 	size_t bytes = 0;
 
-	if (model->size_base)
-		return model->size_base(task, implementation);
+	if (own_size(query->model, query->task, query->arch, query->implementation,
+		     &bytes))
+		return bytes;
 	for (unsigned i = 0; i < n; i++)
-		bytes += data_bytes(STARPU_TASK_GET_HANDLE(task, i));
+		bytes += data_bytes(STARPU_TASK_GET_HANDLE(query->task, i));
 	return bytes;
 }
 
@@ -83,8 +106,7 @@ static struct model_estimate from_history(const struct model_query *query,
 	const struct knobs *knobs = node_knobs(query->node);
 	unsigned minimum =
 		query->node->machine->simulated ? 1 : (unsigned)knobs->calibrate_minimum;
-	uint32_t footprint =
-		footprint_of(query->model, query->task, query->implementation);
+	uint32_t footprint = footprint_of(query);
 	struct model_estimate estimate = {.source = MODEL_NONE};
 	const struct starpu_perfmodel_history_entry *entry;
 
@@ -131,7 +153,7 @@ static struct model_estimate
 from_sizes(const struct model_query *query, const struct model_answer *answer,
 	   double (*how)(const struct model_query *, struct model_arch *, size_t))
 {
-	size_t bytes = size_of(query->model, query->task, query->implementation);
+	size_t bytes = size_of(query);
 	unsigned nsample;
 	double us;
 
@@ -224,6 +246,7 @@ double model_relative_speedup(const struct starpu_perfmodel_arch *arch)
 static double user_function_us(const struct model_query *query)
 {
 	struct starpu_perfmodel *model = query->model;
+	starpu_perfmodel_per_arch_cost_function by_device;
 
 	switch (model->type) {
 	case STARPU_PER_WORKER:
@@ -232,10 +255,13 @@ static double user_function_us(const struct model_query *query)
 		return model->worker_cost_function(query->task, query->worker->id,
 						   query->implementation);
 	case STARPU_PER_ARCH:
-		if (!model->arch_cost_function)
+		by_device = model_own_functions(model, query->arch, query->implementation)
+				    .cost;
+		if (!by_device)
+			by_device = model->arch_cost_function;
+		if (!by_device)
 			return NAN;
-		return model->arch_cost_function(query->task, query->arch,
-						 query->implementation);
+		return by_device(query->task, query->arch, query->implementation);
 	case STARPU_COMMON:
 		if (!model->cost_function)
 			return NAN;
@@ -287,8 +313,8 @@ void model_add(const struct model_query *query, double value, unsigned number)
 	if (model->type < STARPU_HISTORY_BASED ||
 	    model->type == STARPU_MULTIPLE_REGRESSION_BASED)
 		return;
-	sample.footprint = footprint_of(model, query->task, query->implementation);
-	sample.bytes = size_of(model, query->task, query->implementation);
+	sample.footprint = footprint_of(query);
+	sample.bytes = size_of(query);
 	answer = model_find(query->node, model, query->arch, query->implementation, 1);
 	if (!answer.known)
 		return;

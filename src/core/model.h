@@ -43,5 +43,8 @@ void model_record(struct worker *worker, struct starpu_task *task,
 void model_store_save(struct model_store *store, struct node *node);
 /* Footprint of a task's data (spec: crc32c over interfaces), or the model's own. */
 uint32_t model_footprint(struct starpu_perfmodel *model, struct starpu_task *task);
+/* The same for an implementation on an architecture, which may be NULL. */
+uint32_t model_footprint_on(struct starpu_perfmodel *model, struct starpu_task *task,
+			    struct starpu_perfmodel_arch *arch, unsigned implementation);
 
 #endif

@@ -47,8 +47,8 @@ static int same_device(const struct starpu_perfmodel_device *a,
 	return a->type == b->type && a->devid == b->devid && a->ncores == b->ncores;
 }
 
-static int same_arch(const struct starpu_perfmodel_arch *a,
-		     const struct starpu_perfmodel_arch *b)
+int model_same_arch(const struct starpu_perfmodel_arch *a,
+		    const struct starpu_perfmodel_arch *b)
 {
 	if (a->ndevices != b->ndevices)
 		return 0;
@@ -67,7 +67,7 @@ struct model_combination *model_data_find(const struct model_data *data,
 					  const struct starpu_perfmodel_arch *arch)
 {
 	for (size_t i = 0; i < data->ncombinations; i++)
-		if (same_arch(&data->combinations[i]->arch, arch))
+		if (model_same_arch(&data->combinations[i]->arch, arch))
 			return data->combinations[i];
 	return NULL;
 }

@@ -50,6 +50,9 @@ int model_data_read(struct model_data *data, const char *path, int rank);
 int model_data_write(const struct model_data *data, const char *path, int rank);
 void model_data_clear(struct model_data *data);
 
+/* Have both the same devices, in any order? */
+int model_same_arch(const struct starpu_perfmodel_arch *a,
+		    const struct starpu_perfmodel_arch *b);
 /* The combination of exactly these devices in any order, or NULL. */
 struct model_combination *model_data_find(const struct model_data *data,
 					  const struct starpu_perfmodel_arch *arch);

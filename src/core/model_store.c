@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "core/model_own.h"
 
 #define CODELETS "codelets/45/"
 
@@ -50,6 +51,7 @@ void model_store_free(struct model_store *store)
 		return;
 	for (struct _starpu_perfmodel_state *s = store->states; s; s = next_state) {
 		next_state = s->next;
+		model_own_clear(s);
 		free(s->answers);
 		free(s);
 	}
@@ -321,6 +323,7 @@ static void state_free(struct _starpu_perfmodel_state *state)
 {
 	state->model->state = NULL;
 	state->model->is_init = state->model->is_loaded = 0;
+	model_own_clear(state);
 	free(state->answers);
 	free(state);
 }

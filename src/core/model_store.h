@@ -43,6 +43,8 @@ struct _starpu_perfmodel_state {
 	int forced;              /* calibrated although nobody asked */
 	int nanswers, capacity;
 	struct model_answer *answers;
+	int has_own;           /* atomic */
+	struct model_data own; /* functions by devices: see model_own.h */
 };
 
 /* The state of model for node, made when there is none. */

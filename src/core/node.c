@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/data.h"
 #include "core/model.h"
+#include "core/model_own.h"
 #include "core/sched.h"
 #include "core/lasting.h"
 #include "core/tags.h"
@@ -256,6 +257,7 @@ static void init_pools(struct node *node)
 	list_init(&node->waits);
 	orr_lock_init(&node->duplicates_lock);
 	orr_lock_init(&node->links_lock);
+	orr_lock_init(&node->combinations.lock);
 	pool_init(&node->job_pool, sizeof(struct job));
 	pool_init(&node->body_pool, sizeof(struct data_body));
 }
@@ -336,6 +338,7 @@ void node_close(struct node *node)
 {
 	plat_workers_stop(node->plat);
 	model_store_save(node->settings->models, node);
+	combinations_clear(node);
 	node->sched->ops->close(node->sched);
 	for (int i = 0; i < node->nworkers; i++)
 		levels_free(&node->workers[i].bound);

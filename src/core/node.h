@@ -73,6 +73,13 @@ struct watchdog {
 	double report_s; /* the silence after which it is said */
 };
 
+/* See core/model_own.h. */
+struct combinations {
+	struct orr_lock lock;
+	int n;
+	struct starpu_perfmodel_arch **archs; /* owned, their devices too */
+};
+
 struct node {
 	struct world *world;
 	struct settings *settings;
@@ -86,6 +93,7 @@ struct node {
 
 	struct worker *workers; /* accelerators first, as in StarPU */
 	int nworkers, ncpu_workers, ngpu_workers;
+	struct combinations combinations; /* of devices, by number */
 	struct memory *memories;
 	int nmemories;
 

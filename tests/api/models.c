@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Performance models that a program makes by functions. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "claim.h"
+
+int claim_failures;
+
+static void start(void)
+{
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.ncpus = 2;
+	if (starpu_init(&conf) != 0)
+		exit(77);
+}
+
+static double five_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		      unsigned nimpl)
+{
+	(void)task;
+	CLAIM_EQ(arch->ndevices, 1);
+	CLAIM_EQ(arch->devices[0].type, STARPU_CPU_WORKER);
+	return 5 + nimpl;
+}
+
+static double elsewhere_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+			   unsigned nimpl)
+{
+	(void)task;
+	(void)arch;
+	(void)nimpl;
+	return 11;
+}
+
+static size_t thousand(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		       unsigned nimpl)
+{
+	(void)task;
+	(void)arch;
+	(void)nimpl;
+	return 1000;
+}
+
+static void nothing(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+static struct starpu_perfmodel model;
+static struct starpu_codelet cl = {.cpu_funcs = {nothing, nothing}, .model = &model};
+
+static struct starpu_task *task_of(enum starpu_perfmodel_type type)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	memset(&model, 0, sizeof(model));
+	model.type = type;
+	task->cl = &cl;
+	return task;
+}
+
+static struct starpu_perfmodel_arch *cpu(void)
+{
+	return starpu_worker_get_perf_archtype(
+		starpu_worker_get_by_type(STARPU_CPU_WORKER, 0), 0);
+}
+
+static void a_function_by_devices_wins(void)
+{
+	struct starpu_task *task;
+
+	start();
+	task = task_of(STARPU_PER_ARCH);
+	starpu_perfmodel_init(&model);
+	CLAIM(isnan(starpu_task_expected_length(task, cpu(), 0)));
+	CLAIM_EQ(starpu_perfmodel_set_per_devices_cost_function(
+			 &model, 0, five_us, STARPU_CPU_WORKER, 0, 1, -1),
+		 0);
+	CLAIM_EQ(starpu_task_expected_length(task, cpu(), 0), 5);
+	CLAIM(isnan(starpu_task_expected_length(task, cpu(), 1)));
+	model.arch_cost_function = elsewhere_us;
+	CLAIM_EQ(starpu_task_expected_length(task, cpu(), 0), 5);
+	CLAIM_EQ(starpu_task_expected_length(task, cpu(), 1), 11);
+	starpu_perfmodel_get_model_per_arch(&model, cpu(), 1)->cost_function = five_us;
+	CLAIM_EQ(starpu_task_expected_length(task, cpu(), 1), 6);
+	CLAIM(starpu_perfmodel_get_model_per_devices(&model, 0, STARPU_CPU_WORKER, 0, 1,
+						     -1)
+		      ->cost_function == five_us);
+	starpu_perfmodel_deinit(&model);
+	CLAIM_EQ(starpu_task_expected_length(task, cpu(), 0), 11);
+	starpu_task_destroy(task);
+	starpu_shutdown();
+	start();
+	starpu_perfmodel_set_per_devices_cost_function(&model, 0, five_us,
+						       STARPU_CPU_WORKER, 0, 1, -1);
+	starpu_shutdown();
+	CLAIM(model.state == NULL);
+}
+
+static void a_size_by_devices_wins(void)
+{
+	const size_t bytes = 1000;
+	struct starpu_task *task;
+	uint32_t alone;
+
+	start();
+	task = task_of(STARPU_REGRESSION_BASED);
+	alone = starpu_task_footprint(&model, task, cpu(), 0);
+	starpu_perfmodel_set_per_devices_size_base(&model, 0, thousand, STARPU_CPU_WORKER,
+						   0, 1, -1);
+	CLAIM_EQ(starpu_task_footprint(&model, task, cpu(), 0),
+		 starpu_hash_crc32c_be_n(&bytes, sizeof(bytes), 0));
+	CLAIM_EQ(starpu_task_footprint(&model, task, cpu(), 1), alone);
+	for (unsigned i = 0; i < 40; i++)
+		starpu_perfmodel_update_history(&model, task, cpu(), 0, 0, 7);
+	CLAIM_EQ(starpu_perfmodel_get_model_per_arch(&model, cpu(), 0)->regression.maxx,
+		 1000);
+	starpu_task_destroy(task);
+	starpu_perfmodel_deinit(&model);
+	starpu_shutdown();
+}
+
+static void combinations_have_numbers(void)
+{
+	struct starpu_perfmodel_device devices[2] = {{STARPU_CPU_WORKER, 0, 1},
+						     {STARPU_CUDA_WORKER, 77, 1}};
+	struct starpu_perfmodel_arch *arch;
+	char name[64], tiny[5];
+	int before;
+
+	start();
+	before = starpu_perfmodel_get_narch_combs();
+	CLAIM_EQ(starpu_perfmodel_arch_comb_get(1, devices), 0);
+	CLAIM_EQ(starpu_perfmodel_arch_comb_get(2, devices), -1);
+	CLAIM_EQ(starpu_perfmodel_arch_comb_add(2, devices), before);
+	CLAIM_EQ(starpu_perfmodel_arch_comb_add(2, devices), before);
+	CLAIM_EQ(starpu_perfmodel_get_narch_combs(), before + 1);
+	arch = starpu_perfmodel_arch_comb_fetch(before);
+	CLAIM_EQ(arch->ndevices, 2);
+	CLAIM_EQ(arch->devices[1].devid, 77);
+	CLAIM(starpu_perfmodel_arch_comb_fetch(before + 1) == NULL);
+	starpu_perfmodel_get_arch_name(cpu(), name, sizeof(name), 0);
+	CLAIM(strcmp(name, "cpu0_impl0 (Comb0)") == 0);
+	starpu_perfmodel_get_arch_name(cpu(), tiny, sizeof(tiny), 0);
+	CLAIM(strcmp(tiny, "cpu0") == 0);
+	starpu_shutdown();
+}
+
+static const struct claim claims[] = {
+	{"a function by devices wins", a_function_by_devices_wins},
+	{"a size by devices wins", a_size_by_devices_wins},
+	{"combinations have numbers", combinations_have_numbers},
+	{NULL, NULL},
+};
+
+int main(void)
+{
+	return claims_run(claims, 0);
+}
