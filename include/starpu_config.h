@@ -6,7 +6,8 @@
  * client and the library must see the same file: it is not generated.
  *
  * STARPU_SIMGRID is never defined here.  The pkg-config file of the simulated
- * flavour puts it on the command line.
+ * flavour puts it on the command line.  That of the real flavour puts STARPU_HAVE_HWLOC
+ * there: simulated machines have no hwloc topology.
  */
 
 #ifndef STARPU_CONFIG_H

@@ -14,6 +14,7 @@
 #include <starpu_config.h>
 #include <starpu_data.h>
 #include <starpu_util.h>
+#include <starpu_worker.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,11 +83,6 @@ static __starpu_inline float starpu_get_env_float_default(const char *str, float
 #define starpu_getenv_float_default(s, d)  starpu_get_env_float_default(s, d)
 
 /**
- * Call func(arg) once on each worker whose kind is in where (STARPU_CPU | STARPU_CUDA),
- * as a task of its own; returns when all calls have ended.  Application's threads.  In
- * simulation the calls are made and take no time.
- */
-/**
  * Submit a task that copies src_handle to dst_handle, of the same interface and shape,
  * in its turn among the tasks on both.  With the same handle twice there is nothing to
  * copy, and the callback is called at once.
@@ -116,11 +112,22 @@ int starpu_data_cpy_priority(starpu_data_handle_t dst_handle,
 int starpu_data_dup_ro(starpu_data_handle_t *dst_handle, starpu_data_handle_t src_handle,
 		       int asynchronous);
 
+/**
+ * Call func(arg) once on each worker whose kind is in where (STARPU_CPU | STARPU_CUDA),
+ * as a task of its own; returns when all calls have ended.  Application's threads.  In
+ * simulation the calls are made and take no time.
+ */
 void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t where);
 
 /** The same; name is shown for the tasks. */
 void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t where,
 				      const char *name);
+
+#ifdef STARPU_HAVE_HWLOC
+/** A copy of the topology that the library uses, for hwloc_topology_destroy(); between
+ * starpu_init() and starpu_shutdown(). */
+hwloc_topology_t starpu_get_hwloc_topology(void);
+#endif
 
 #ifdef __cplusplus
 }

@@ -18,6 +18,9 @@
 #include <stdlib.h>
 
 #include <starpu_config.h>
+#ifdef STARPU_HAVE_HWLOC
+#include <hwloc.h>
+#endif
 #include <starpu_util.h>
 
 #ifdef __cplusplus
@@ -290,6 +293,16 @@ int starpu_memory_nodes_numa_devid_to_id(unsigned id);
 
 /** Write the node's name ("NUMA 0", "CUDA 1"); return its length as snprintf does. */
 int starpu_memory_node_get_name(unsigned node, char *name, size_t size);
+
+#ifdef STARPU_HAVE_HWLOC
+/** The processing units that a worker is bound to, all of the machine when it is not
+ * bound; to be freed with hwloc_bitmap_free(). */
+hwloc_cpuset_t starpu_worker_get_hwloc_cpuset(int workerid);
+
+/** The processing unit that a worker is bound to, the machine when it is not bound;
+ * belongs to the library and ends with it. */
+hwloc_obj_t starpu_worker_get_hwloc_obj(int workerid);
+#endif
 
 #ifdef __cplusplus
 }

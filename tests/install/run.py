@@ -90,6 +90,9 @@ class Suite:
         if self.compiles("a program without MPI compiles with gcc", "gcc", "alone.c",
                          "./alone", self.flags("starpu-1.4")):
             self.says("it runs by itself", "alone: 10 of 10", "./alone")
+        if self.compiles("a program that uses hwloc compiles", "gcc", "machine.c", "./machine",
+                         self.flags("starpu-1.4")):
+            self.says("it sees the machine", "machine: known", "./machine")
         if not self.has_mpi:
             return
         shutil.copy(os.path.join(HERE, "ring.c"), os.path.join(self.top, "ring.cpp"))
