@@ -454,6 +454,10 @@ void starpu_create_callback_task(void (*callback)(void *), void *callback_arg);
 void starpu_create_sync_task(starpu_tag_t sync_tag, unsigned ndeps, starpu_tag_t *deps,
 			     void (*callback)(void *), void *callback_arg);
 
+/** Let hook(hook_arg) be called, in a thread of the library, instead of the message of
+ * STARPU_WATCHDOG_TIMEOUT; NULL: the message.  Any time, for all lives of the library. */
+void starpu_task_watchdog_set_hook(void (*hook)(void *), void *hook_arg);
+
 /** The name of the constant, "STARPU_TASK_READY" for instance. */
 char *starpu_task_status_get_as_string(enum starpu_task_status status);
 

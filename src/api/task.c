@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/codelet.h"
+#include "core/lasting.h"
 #include "core/links.h"
 #include "core/task.h"
 
@@ -347,4 +348,12 @@ char *starpu_task_status_get_as_string(enum starpu_task_status status)
 
 	return (char *)(i < sizeof(names) / sizeof(names[0]) ? names[i]
 							     : "STARPU_TASK_UNKNOWN");
+}
+
+void starpu_task_watchdog_set_hook(void (*hook)(void *), void *hook_arg)
+{
+	struct lasting *lasting = lasting_get();
+
+	lasting->watchdog_arg = hook_arg;
+	lasting->watchdog_hook = hook;
 }

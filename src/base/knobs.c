@@ -193,6 +193,12 @@ static const struct knob knob_table[] = {
 	REAL("ORRERY_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
 	     "after so long without progress, say what is waited for, and end the run "
 	     "when nothing can happen any more; 0: never"),
+	REAL("STARPU_WATCHDOG_TIMEOUT", "microseconds", task_watchdog_us, 0, 0, 1e15,
+	     "real machines: say each time that so long no task has ended, while some "
+	     "are submitted, what is waited for; 0: never"),
+	REAL("STARPU_WATCHDOG_DELAY", "microseconds", task_watchdog_delay_us, 0, 0, 1e15,
+	     "time before the first look of STARPU_WATCHDOG_TIMEOUT"),
+	SWITCH("STARPU_WATCHDOG_CRASH", task_watchdog_crash, 0, "end the run, then"),
 	REAL("ORRERY_MPI_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
 	     "old name of ORRERY_WATCHDOG"),
 };

@@ -55,7 +55,8 @@ struct knobs {
 	int mpi_driver_call_frequency;
 	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes;
 	int mpi_window;
-	double watchdog_s;
+	double watchdog_s, task_watchdog_us, task_watchdog_delay_us;
+	int task_watchdog_crash;
 };
 
 /* Fill from the environment.  A bad number ends the program with a message that

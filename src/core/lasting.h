@@ -30,6 +30,8 @@ struct lasting {
 	size_t malloc_align;            /* of starpu_malloc(), a power of two */
 	starpu_malloc_hook malloc_hook; /* of the application's, or NULL */
 	starpu_free_hook free_hook;
+	void (*watchdog_hook)(void *arg);
+	void *watchdog_arg;
 	int is_changing;      /* atomic: a life begins or ends */
 	struct shape shape;   /* of the life that is or was last */
 	struct orr_lock lock; /* of the two below */

@@ -15,6 +15,7 @@
 #include "core/lasting.h"
 #include "core/tags.h"
 #include "core/wait.h"
+#include "core/watchdog.h"
 
 /* ---- the world ------------------------------------------------------- */
 
@@ -316,6 +317,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	ret = plat_workers_start(node->plat, node->workers, node->nworkers);
 	if (ret < 0)
 		goto close_sched;
+	watchdog_start(node);
 	*node_out = node;
 	return 0;
 

@@ -70,7 +70,10 @@ struct watchdog {
 	int verdict;             /* enum watchdog_verdict, at signature */
 	unsigned long signature; /* of the node when something happened last */
 	double since_s;
-	double report_s; /* the silence after which it is said */
+	double report_s;         /* the silence after which it is said */
+	struct plat_timer timer; /* of watchdog_start(), and what it saw last */
+	uint64_t ended;
+	struct node *node;
 };
 
 /* See core/model_own.h. */

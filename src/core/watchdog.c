@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/lasting.h"
 #include "core/stuck.h"
 #include "core/wait.h"
 #include "core/worker.h"
@@ -176,4 +177,60 @@ void watchdog_look(struct node *node, const struct watchdog_facts *facts, double
 	else if (verdict == WATCHDOG_IDLE)
 		report(node, now_s - watchdog->since_s, why);
 	orr_store(&watchdog->is_looking, 0);
+}
+
+/* ---- STARPU_WATCHDOG_TIMEOUT ----------------------------------------- */
+
+static uint64_t count_ended(struct node *node)
+{
+	uint64_t n = orr_count(&node->tasks_submitted);
+
+	for (int i = 0; i < node->nworkers; i++)
+		n += node->workers[i].executed;
+	return n - (uint64_t)orr_load(&node->nsubmitted);
+}
+
+static void bark(struct node *node)
+{
+	const struct knobs *knobs = node_knobs(node);
+	const struct lasting *lasting = node->lasting;
+
+	if (lasting->watchdog_hook) {
+		lasting->watchdog_hook(lasting->watchdog_arg);
+	} else {
+		orr_complain(node->rank,
+			     "no task has ended for %g s (STARPU_WATCHDOG_TIMEOUT).  "
+			     "What is waited for:",
+			     knobs->task_watchdog_us * 1e-6);
+		watchdog_list(node);
+	}
+	if (knobs->task_watchdog_crash)
+		orr_die(node->rank, "the run ends, as STARPU_WATCHDOG_CRASH asks");
+}
+
+static void look(struct plat_timer *timer)
+{
+	struct watchdog *watchdog = ORR_CONTAINER(timer, struct watchdog, timer);
+	struct node *node = watchdog->node;
+	uint64_t ended = count_ended(node);
+
+	if (ended == watchdog->ended && orr_load(&node->nsubmitted) > 0)
+		bark(node);
+	watchdog->ended = ended;
+	plat_after(node->plat, timer, node_knobs(node)->task_watchdog_us * 1e-6);
+}
+
+void watchdog_start(struct node *node)
+{
+	const struct knobs *knobs = node_knobs(node);
+	struct watchdog *watchdog = &node->watchdog;
+
+	/* In simulation what hangs ends by itself, and time passes in leaps. */
+	if (knobs->task_watchdog_us <= 0 || node->machine->simulated)
+		return;
+	watchdog->node = node;
+	watchdog->timer.fire = look;
+	watchdog->timer.is_idle = 1;
+	plat_after(node->plat, &watchdog->timer,
+		   (knobs->task_watchdog_delay_us + knobs->task_watchdog_us) * 1e-6);
 }

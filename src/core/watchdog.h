@@ -37,6 +37,9 @@ double watchdog_period_s(const struct node *node);
 int watchdog_is_due(struct node *node, double now_s);
 /* Judge and act; may end the run. */
 void watchdog_look(struct node *node, const struct watchdog_facts *facts, double now_s);
+/* With STARPU_WATCHDOG_TIMEOUT, on a real machine: look that often whether any task has
+ * ended, until the node closes. */
+void watchdog_start(struct node *node);
 /* Changes whenever anything happens on the node. */
 unsigned long watchdog_signature(struct node *node);
 /* Print what is waited for, as the rank's complaint. */

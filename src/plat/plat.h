@@ -99,10 +99,12 @@ struct plat_timer {
 	struct heap_entry entry; /* the backend's */
 	struct plat *plat;       /* the backend's */
 	void (*fire)(struct plat_timer *timer);
+	int is_idle; /* it changes nothing: who waits must not count on it; real only */
 };
 
 /* Call timer->fire once, delay_s seconds from now (0: as soon as possible).  The
- * timer, zeroed but for fire, belongs to the backend until then.  Any thread. */
+ * timer, zeroed but for fire and is_idle, belongs to the backend until then.  Any thread.
+ */
 void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s);
 
 /* Block the calling user thread for a time; simulated time in sim.  plat is NULL while

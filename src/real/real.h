@@ -51,7 +51,8 @@ struct timers {
 	pthread_t thread;
 	struct heap calendar;
 	int started, stopping;
-	int nfiring; /* of the calendar's, under way: 0 or 1 */
+	int nidle;   /* in the calendar, of those that change nothing */
+	int nfiring; /* of the calendar's others, under way: 0 or 1 */
 };
 
 /* Whom plat_poll_kick() need not wake, and how the progress thread sleeps. */

@@ -65,7 +65,8 @@ static void *timers_main(void *arg)
 		}
 		timer = ORR_CONTAINER(heap_pop(&timers->calendar), struct plat_timer,
 				      entry);
-		timers->nfiring = 1;
+		timers->nfiring = !timer->is_idle;
+		timers->nidle -= timer->is_idle;
 		pthread_mutex_unlock(&timers->mutex);
 		timer->fire(timer);
 		pthread_mutex_lock(&timers->mutex);
@@ -83,6 +84,7 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 	timer->plat = plat;
 	pthread_mutex_lock(&timers->mutex);
 	heap_push(&timers->calendar, &timer->entry, date_s);
+	timers->nidle += timer->is_idle;
 	if (!timers->started) {
 		if (pthread_create(&timers->thread, NULL, timers_main, plat) != 0)
 			orr_die(plat->node->rank,
@@ -101,7 +103,7 @@ int timers_count(struct plat *plat)
 	int n;
 
 	pthread_mutex_lock(&timers->mutex);
-	n = (int)timers->calendar.count + timers->nfiring;
+	n = (int)timers->calendar.count - timers->nidle + timers->nfiring;
 	pthread_mutex_unlock(&timers->mutex);
 	return n;
 }

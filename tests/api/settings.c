@@ -98,6 +98,51 @@ static void each_gpu_may_have_its_limit(void)
 	unsetenv("STARPU_LIMIT_CPU_NUMA_MEM");
 }
 
+/* ---- the watchdog of tasks -------------------------------------------- */
+
+#ifndef STARPU_SIMGRID
+static int nbarks;
+
+static void bark(void *arg)
+{
+	__atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
+}
+
+static int barks(void)
+{
+	return __atomic_load_n(&nbarks, __ATOMIC_SEQ_CST);
+}
+
+/* The task cannot end before the watchdog has spoken twice. */
+static void until_two_barks(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	while (barks() < 2)
+		starpu_usleep(100);
+}
+
+static struct starpu_codelet slow = {.cpu_funcs = {until_two_barks}, .name = "slow"};
+
+static void the_watchdog_calls_the_hook(void)
+{
+	int after;
+
+	starpu_task_watchdog_set_hook(bark, &nbarks);
+	setenv("STARPU_WATCHDOG_TIMEOUT", "2000", 1);
+	setenv("STARPU_WATCHDOG_DELAY", "1000", 1);
+	start(NULL);
+	starpu_task_insert(&slow, 0);
+	starpu_task_wait_for_all();
+	after = barks();
+	CLAIM(after >= 2);
+	starpu_shutdown();
+	unsetenv("STARPU_WATCHDOG_TIMEOUT");
+	unsetenv("STARPU_WATCHDOG_DELAY");
+	starpu_task_watchdog_set_hook(NULL, NULL);
+}
+#endif
+
 /* ---- counts of a codelet --------------------------------------------- */
 
 static void nothing(void *buffers[], void *arg)
@@ -152,6 +197,9 @@ static const struct claim claims[] = {
 	{"the environment wins unless told", the_environment_wins_unless_told},
 	{"each GPU may have its limit", each_gpu_may_have_its_limit},
 	{"codelets are counted unless told", codelets_are_counted_unless_told},
+#ifndef STARPU_SIMGRID
+	{"the watchdog calls the hook", the_watchdog_calls_the_hook},
+#endif
 	{NULL, NULL},
 };
 
