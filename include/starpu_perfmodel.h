@@ -241,6 +241,17 @@ double starpu_transfer_latency(unsigned src_node, unsigned dst_node);
 /** Microseconds for a copy of size bytes; 0 within a node. */
 double starpu_transfer_predict(unsigned src_node, unsigned dst_node, size_t size);
 
+/** Print bandwidths and latencies between the memory nodes; between starpu_init() and
+ * starpu_shutdown(), like the two below. */
+void starpu_bus_print_bandwidth(FILE *f);
+
+/** Print which main memory is near to each accelerator. */
+void starpu_bus_print_affinity(FILE *f);
+
+/** Print the paths of this machine's bus files that exist, a line each.  A real machine
+ * that has none gets them at initialisation; STARPU_BUS_CALIBRATE writes them again. */
+void starpu_bus_print_filenames(FILE *f);
+
 #ifdef __cplusplus
 }
 #endif

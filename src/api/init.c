@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/process.h"
+#include "core/bus.h"
 #include "core/data.h"
 #include "core/lasting.h"
 #include "core/worker.h"
@@ -110,6 +111,7 @@ int starpu_conf_init(struct starpu_conf *conf)
 	conf->nhip = conf->nopencl = conf->nmax_fpga = -1;
 	conf->nmpi_ms = conf->ntcpip_ms = -1;
 	conf->calibrate = set_or_0(knobs.calibrate);
+	conf->bus_calibrate = set_or_0(knobs.bus_calibrate);
 	conf->disable_asynchronous_copy = set_or_0(copies->all);
 	conf->disable_asynchronous_cuda_copy = set_or_0(copies->cuda);
 	conf->disable_asynchronous_hip_copy = set_or_0(copies->hip);
@@ -184,6 +186,7 @@ static int begin_life(struct starpu_conf *user_conf)
 		starpu_conf_init(&conf);
 	if (node_open(&node, &conf) < 0)
 		return -ENODEV;
+	bus_files_make(node);
 	/* With MPI they are printed rank by rank. */
 	if (conf.will_use_mpi != 1)
 		bindings_display_wanted(node);

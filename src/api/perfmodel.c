@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/bus.h"
 #include "core/model_query.h"
 #include "core/model_store.h"
 #include "core/worker.h"
@@ -250,24 +251,18 @@ double starpu_transfer_latency(unsigned src_node, unsigned dst_node)
 {
 	struct node *node = api_node(__func__);
 
-	if (!node || !memories_exist(node, src_node, dst_node, __func__) ||
-	    src_node == dst_node)
-		return 0;
-	return 1e6 * plat_copy_expected_s(node->plat, src_node, dst_node, 0);
+	return memories_exist(node, src_node, dst_node, __func__)
+		       ? bus_latency_us(node, src_node, dst_node)
+		       : 0;
 }
 
 double starpu_transfer_bandwidth(unsigned src_node, unsigned dst_node)
 {
-	const size_t bytes = 1 << 24;
 	struct node *node = api_node(__func__);
-	double seconds;
 
-	if (!node || !memories_exist(node, src_node, dst_node, __func__) ||
-	    src_node == dst_node)
-		return 0;
-	seconds = plat_copy_expected_s(node->plat, src_node, dst_node, bytes) -
-		  plat_copy_expected_s(node->plat, src_node, dst_node, 0);
-	return seconds > 0 ? bytes / seconds * 1e-6 : INFINITY;
+	return memories_exist(node, src_node, dst_node, __func__)
+		       ? bus_bandwidth(node, src_node, dst_node)
+		       : 0;
 }
 
 double starpu_transfer_predict(unsigned src_node, unsigned dst_node, size_t size)
@@ -278,4 +273,19 @@ double starpu_transfer_predict(unsigned src_node, unsigned dst_node, size_t size
 	    src_node == dst_node)
 		return 0;
 	return 1e6 * plat_copy_expected_s(node->plat, src_node, dst_node, size);
+}
+
+void starpu_bus_print_bandwidth(FILE *f)
+{
+	bus_print_links(api_node(__func__), f);
+}
+
+void starpu_bus_print_affinity(FILE *f)
+{
+	bus_print_affinity(api_node(__func__), f);
+}
+
+void starpu_bus_print_filenames(FILE *f)
+{
+	bus_files_list(api_node(__func__), f);
 }

@@ -80,6 +80,8 @@ static const struct knob knob_table[] = {
 	     "dmda: weight of the transfer time"),
 	NUMBER("STARPU_CALIBRATE", "0, 1 or 2", calibrate, -1, 0, 2,
 	       "1: measure tasks and save models; 2: forget the old ones first"),
+	NUMBER("STARPU_BUS_CALIBRATE", "0 or 1", bus_calibrate, -1, 0, 1,
+	       "write the bus files again"),
 	NUMBER("STARPU_CALIBRATE_MINIMUM", "samples", calibrate_minimum, 10, 1, MANY,
 	       "samples before a history model is trusted"),
 	NUMBER("STARPU_HISTORY_MAX_ERROR", "%", history_max_error, 50, 1, MANY,

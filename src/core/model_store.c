@@ -6,15 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/check.h"
 #include "core/model_own.h"
+#include "core/sampling.h"
 
 #define CODELETS "codelets/45/"
 
-enum { PATH_BYTES = 2048, HOST_BYTES = 512, MAX_HOSTS = 2 };
+enum { PATH_BYTES = SAMPLING_PATH_BYTES, HOST_BYTES = 512, MAX_HOSTS = 2 };
 
 struct model_store {
 	const struct knobs *knobs; /* borrowed from the world */
@@ -64,110 +63,20 @@ void model_store_free(struct model_store *store)
 
 /* ---- Directories and host names -------------------------------------- */
 
-static int try_directory(const char *dir, size_t length, const char *name, char *path)
-{
-	const char *slash = length && dir[length - 1] == '/' ? "" : "/";
-
-	if (!length)
-		return 0;
-	if (length + strlen(name) + sizeof(CODELETS) >= PATH_BYTES - 1)
-		return 0;
-	snprintf(path, PATH_BYTES, "%.*s%s" CODELETS "%s", (int)length, dir, slash, name);
-	return !access(path, F_OK);
-}
-
-/* The first of StarPU's places that exists: none is made, and there is no other. */
-static const char *home_directory(const struct knobs *knobs)
-{
-	const char *homes[] = {knobs->xdg_cache_home, knobs->starpu_home, knobs->home};
-	struct stat stat_of;
-
-	for (unsigned i = 0; i < sizeof(homes) / sizeof(homes[0]); i++)
-		if (*homes[i] && !stat(homes[i], &stat_of) && S_ISDIR(stat_of.st_mode))
-			return homes[i];
-	return NULL;
-}
-
-/* The first directory that has the file, in StarPU's order.  0 or -ENOENT. */
 static int search_file(const struct knobs *knobs, const char *name, char *path)
 {
-	static const char installed[] = ORRERY_DATADIR "/perfmodels";
-	char dir[PATH_BYTES];
-	const char *at = knobs->perf_model_path, *home = home_directory(knobs);
+	char below[PATH_BYTES + sizeof CODELETS];
 
-	if (try_directory(knobs->perf_model_dir, strlen(knobs->perf_model_dir), name,
-			  path))
-		return 0;
-	if (home) {
-		snprintf(dir, sizeof dir, "%s/.starpu/sampling", home);
-		if (try_directory(dir, strlen(dir), name, path))
-			return 0;
-	}
-	while (*at) {
-		size_t length = strcspn(at, ":,");
-
-		if (try_directory(at, length, name, path))
-			return 0;
-		at += length;
-		at += strspn(at, ":,");
-	}
-	return try_directory(installed, strlen(installed), name, path) ? 0 : -ENOENT;
+	snprintf(below, sizeof below, CODELETS "%s", name);
+	return sampling_find(knobs, below, path);
 }
 
-/*
- * Make the directory path when make is set, and look at it.  Below one that everybody
- * may write to (*shared), what somebody else has put is refused, and symbolic links are.
- */
-static int enter_directory(const char *path, int make, int *shared)
-{
-	struct stat stat_of;
-
-	if (make && mkdir(path, 0777) < 0 && errno != EEXIST)
-		return -errno;
-	if (lstat(path, &stat_of) < 0)
-		return -errno;
-	if (*shared && S_ISLNK(stat_of.st_mode))
-		return -ELOOP;
-	if (*shared && stat_of.st_uid != geteuid() && stat_of.st_uid != 0)
-		return -EPERM;
-	if (S_ISLNK(stat_of.st_mode) && stat(path, &stat_of) < 0)
-		return -errno;
-	if (!S_ISDIR(stat_of.st_mode))
-		return -ENOTDIR;
-	*shared = (stat_of.st_mode & S_IWOTH) != 0;
-	return 0;
-}
-
-/* Where a new file goes; its directories are made, but no home.  0 or a reason. */
 static int new_file_path(const struct knobs *knobs, const char *name, char *path)
 {
-	const char *home = home_directory(knobs);
-	const char *base = *knobs->perf_model_dir ? knobs->perf_model_dir : home;
-	int n = 0, shared = 0, status = 0;
-	char *slash;
+	char below[PATH_BYTES + sizeof CODELETS];
 
-	if (base && strlen(base) + strlen(name) + 64 >= PATH_BYTES) {
-		snprintf(path, PATH_BYTES, "%.80s...", base);
-		return -ENAMETOOLONG;
-	}
-	if (*knobs->perf_model_dir)
-		snprintf(path, PATH_BYTES, "%s/" CODELETS "%s", knobs->perf_model_dir,
-			 name);
-	else if (home)
-		n = snprintf(path, PATH_BYTES, "%s", home);
-	else
-		return -ENOENT;
-	if (n > 0)
-		snprintf(path + n, PATH_BYTES - n, "/.starpu/sampling/" CODELETS "%s",
-			 name);
-	for (slash = strchr(path + 1, '/'); slash && !status;
-	     slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		status = enter_directory(path, slash - path > n, &shared);
-		if (!status)
-			*slash = '/';
-	}
-	return status;
+	snprintf(below, sizeof below, CODELETS "%s", name);
+	return sampling_place(knobs, below, path);
 }
 
 /* Once for all files: they go to the same place. */
@@ -602,4 +511,12 @@ void model_save(struct node *node, struct starpu_perfmodel *model)
 	for (int i = 0; state && i < state->nanswers; i++)
 		if (state->answers[i].file)
 			file_save(node, state->answers[i].file);
+}
+
+void model_store_host(const struct node *node, char *host, size_t bytes)
+{
+	char hosts[MAX_HOSTS][HOST_BYTES];
+
+	snprintf(host, bytes, "%s",
+		 host_names(node, STARPU_CPU_WORKER, hosts) ? hosts[0] : "");
 }

@@ -47,10 +47,36 @@ class Places:
         self.suite.verdict(claim, good, "status %d, %r" % (out.returncode, out.stderr))
 
 
+BUS = ["affinity", "bandwidth", "config", "latency", "platform.v4.xml", "platform.xml"]
+
+
+def check_bus(places, home):
+    """The first life on a machine writes its bus files, which then stay."""
+    bus = os.path.join(home, ".starpu", "sampling", "bus")
+    names = sorted(os.listdir(bus))
+    places.suite.verdict("bus_files_are_written", names == ["here." + n for n in BUS], names)
+    with open(os.path.join(bus, "here.latency"), encoding="ascii") as f:
+        rows = [line.split() for line in f if not line.startswith("#")]
+    square = len(rows) == 32 and all(len(row) == 32 for row in rows)
+    places.suite.verdict("the_tables_are_square", square and float(rows[0][0]) == 0, rows)
+    config = os.path.join(bus, "here.config")
+    with open(config, "w", encoding="ascii") as f:
+        f.write("somebody else's")
+    os.unlink(os.path.join(bus, "here.latency"))
+    places.check("a_second_life", home, "", HOME=home)
+    with open(config, encoding="ascii") as f:
+        kept = f.read() == "somebody else's" and len(os.listdir(bus)) == len(BUS) - 1
+    places.suite.verdict("bus_files_that_exist_stay", kept, "")
+    places.check("a_life_that_calibrates", home, "", HOME=home, STARPU_BUS_CALIBRATE="1")
+    with open(config, encoding="ascii") as f:
+        places.suite.verdict("they_are_written_when_asked", "Number of CPUs" in f.read(), "")
+
+
 def run(suite):
     places = Places(suite)
     home = places.directory()
     places.check("models_go_home", home, "", HOME=home)
+    check_bus(places, home)
     cache, home = places.directory(), places.directory()
     places.check("a_cache_comes_before_home", cache, "", XDG_CACHE_HOME=cache, HOME=home)
     given = os.path.join(places.directory(), "a", "b")
