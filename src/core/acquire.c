@@ -3,6 +3,7 @@
 #include "core/acquire.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/check.h"
 #include "core/callback.h"
@@ -15,12 +16,13 @@ static struct acquire *acquire_of(struct job *job)
 	return ORR_CONTAINER(job, struct acquire, job);
 }
 
-void acquire_fetched(struct job *job)
+static void acquire_fetched(struct job *job, struct worker *worker)
 {
 	struct acquire *acquire = acquire_of(job);
 	struct node *node = job->node;
 	int counted = acquire->counted;
 
+	(void)worker;
 	job_move(job, JOB_RUNNING);
 	acquire->acquired(acquire);
 	/* The struct may be gone. */
@@ -39,7 +41,7 @@ static void acquire_fetch(struct acquire *acquire)
 	if (acquire->memory >= 0 && !coherency_fetch(job, (unsigned)acquire->memory))
 		return;
 	job->nfetching = 0;
-	acquire_fetched(job);
+	acquire_fetched(job, NULL);
 }
 
 /* Its turn has come: bring the data. */
@@ -59,11 +61,22 @@ static void acquire_ready(struct job *job, struct ready *ready)
 	acquire_fetch(acquire);
 }
 
+static void acquire_describe(const struct job *job, char *text, size_t bytes)
+{
+	const char *what = ORR_CONTAINER(job, struct acquire, job)->what;
+
+	snprintf(text, bytes, "%s", what ? what : "an acquisition");
+}
+
+static const struct job_ops acquire_ops = {.start = acquire_ready,
+					   .fetched = acquire_fetched,
+					   .describe = acquire_describe,
+					   .is_held = 1};
+
 static void prepare(struct node *node, struct acquire *acquire,
 		    starpu_data_handle_t handle, unsigned mode)
 {
-	job_init(&acquire->job, node);
-	acquire->job.start = acquire_ready;
+	job_init(&acquire->job, node, &acquire_ops);
 	acquire->job.naccesses = 1;
 	acquire->job.accesses[0] = (struct access){
 		.job = &acquire->job, .datum = handle, .mode = (unsigned short)mode};

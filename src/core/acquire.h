@@ -32,8 +32,6 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 /* Give the datum back; the struct may be freed or used again on return.  May be called
  * from inside acquired(). */
 void acquire_release(struct acquire *acquire);
-/* All copies are there; called by coherency.c. */
-void acquire_fetched(struct job *job);
 /* A writer becomes a reader: other readers may start. */
 void acquire_downgrade(struct acquire *acquire);
 

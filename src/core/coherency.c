@@ -148,17 +148,14 @@ static struct copy_state *find_source(starpu_data_handle_t datum)
 static void complain_no_value(struct access *access)
 {
 	struct job *job = access->job;
-	char what[128];
+	char what[128], who[JOB_NAME_BYTES];
 
+	job->ops->describe(job, who, sizeof(who));
 	orr_die(job->node->rank,
-		"task \"%s\" reads %s, which has no value: it was registered without "
+		"%s reads %s, which has no value: it was registered without "
 		"one (home node -1) and nothing has written it. Write it first, or "
 		"register it with its memory.",
-		job->task && job->task->name ? job->task->name
-		: job->task && job->task->cl && job->task->cl->name
-			? job->task->cl->name
-			: "(acquisition or communication)",
-		data_describe(access->datum, what, sizeof(what)));
+		who, data_describe(access->datum, what, sizeof(what)));
 }
 
 /* ---- transfers ------------------------------------------------------- */
@@ -248,30 +245,15 @@ static int bring(struct access *access)
 	return 1;
 }
 
-/*
- * Who hears that a job's data have come: its worker, or an acquisition itself.  To be
- * read before the last of them is counted, since a worker may run the job at once.
- */
-static struct worker *hearer_of(const struct job *job)
-{
-	return job->task ? job->worker : NULL;
-}
-
-static void tell_fetched(struct job *job, struct worker *worker)
-{
-	if (worker)
-		plat_worker_wake(worker);
-	else
-		acquire_fetched(job);
-}
-
 static void access_fetched(struct access *access)
 {
 	struct job *job = access->job;
-	struct worker *worker = hearer_of(job);
+	const struct job_ops *ops = job->ops;
+	/* When the last copy has been counted its worker may run the job at once. */
+	struct worker *worker = job->worker;
 
 	if (orr_add(&job->nfetching, -1) == 0)
-		tell_fetched(job, worker);
+		ops->fetched(job, worker);
 }
 
 /* Those that waited for a transfer to this copy; returns who has all, linked. */
@@ -558,10 +540,11 @@ int coherency_fetch(struct job *job, unsigned memory)
 
 void coherency_admitted(struct job *job)
 {
-	struct worker *worker = hearer_of(job);
+	const struct job_ops *ops = job->ops;
+	struct worker *worker = job->worker;
 
 	if (fetch_all(job, job->accesses[0].memory))
-		tell_fetched(job, worker);
+		ops->fetched(job, worker);
 }
 
 void coherency_refused(struct job *job)
@@ -569,7 +552,7 @@ void coherency_refused(struct job *job)
 	for (int i = 0; i < job->naccesses; i++)
 		job->accesses[i].copy = NULL;
 	orr_store(&job->nfetching, 0);
-	acquire_fetched(job); /* Only acquisitions are hints. */
+	job->ops->fetched(job, job->worker);
 }
 
 static void end_scratch(struct copy_state *copy)

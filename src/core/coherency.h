@@ -14,8 +14,8 @@
 
 /*
  * Make the data of job usable in memory as its accesses say: room for all of them, and
- * their values where they are read.  Returns 1 when all is there, 0 when its worker will
- * be woken, or acquire_fetched() called.  Nothing is locked.
+ * their values where they are read.  Returns 1 when all is there, 0 when fetched() of
+ * the job's kind will be called.  Nothing is locked.
  */
 int coherency_fetch(struct job *job, unsigned memory);
 /* Its accesses are over: their copies may leave. */

@@ -26,10 +26,11 @@ void job_move(struct job *job, enum job_state state)
 	job->state = (unsigned char)state;
 }
 
-void job_init(struct job *job, struct node *node)
+void job_init(struct job *job, struct node *node, const struct job_ops *ops)
 {
 	memset(job, 0, offsetof(struct job, inline_accesses));
 	job->node = node;
+	job->ops = ops;
 	job->missing = job->end_deps = 1;
 	job->accesses = job->inline_accesses;
 	orr_lock_init(&job->lock);
@@ -51,7 +52,7 @@ void job_reserve(struct job *job, unsigned naccesses)
 	job->naccesses = (int)naccesses;
 }
 
-struct job *job_new(struct node *node, unsigned naccesses)
+struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses)
 {
 	struct job *job;
 
@@ -59,7 +60,7 @@ struct job *job_new(struct node *node, unsigned naccesses)
 	job = pool_get(&node->job_pool);
 	job->task = NULL; /* Who walks over the pool sees no task before there is one. */
 	orr_unlock(&node->pool_lock);
-	job_init(job, node);
+	job_init(job, node, ops);
 	job_reserve(job, naccesses);
 	return job;
 }
@@ -114,7 +115,7 @@ void ready_run(struct node *node, struct ready *ready)
 		ready->first = job->next;
 		if (!ready->first)
 			ready->last = NULL;
-		job->start(job, ready);
+		job->ops->start(job, ready);
 	}
 	ready->is_running = 0;
 }

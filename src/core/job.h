@@ -8,7 +8,8 @@
  *
  * A job names its accesses, waits until all are granted and all explicit
  * predecessors have ended, then start() is called once.  A task's job is pushed to
- * the scheduler; an acquisition's fetches the data and calls its owner.
+ * the scheduler; an acquisition's fetches the data and calls its owner.  What differs
+ * between kinds of jobs is in struct job_ops, and nowhere else.
  *
  * missing counts what the job still waits for, plus one from its creation until its
  * submission is over; who takes it to zero starts it.  It stays zero until the data are
@@ -41,7 +42,7 @@ enum access_state {
 /* In access->mode, beside StarPU's bits: takes exclusion but no turn. */
 enum { ACCESS_UNORDERED = 1 << 15 };
 
-enum { JOB_INLINE_ACCESSES = 4 };
+enum { JOB_INLINE_ACCESSES = 4, JOB_NAME_BYTES = 160 };
 
 enum job_state {
 	JOB_NEW,      /* not submitted */
@@ -78,14 +79,28 @@ struct ready {
 	int is_running; /* a ready_run() further up the stack takes what is appended */
 };
 
+/* A kind of job; constant. */
+struct job_ops {
+	/* The job is JOB_BLOCKED and nothing is missing; or JOB_READY, and exclusion has
+	 * come; or JOB_DONE, and all that its end waited for has happened. */
+	void (*start)(struct job *job, struct ready *ready);
+	/* All copies are there.  worker: who fetches for it, or NULL; with a worker the
+	 * job may be gone already. */
+	void (*fetched)(struct job *job, struct worker *worker);
+	/* What the application knows it by, as in: task "potrf" (17). */
+	void (*describe)(const struct job *job, char *text, size_t bytes);
+	/* The application holds its data, for as long as it likes. */
+	unsigned char is_held;
+};
+
 struct job {
 	struct node *node;
-	struct starpu_task *task; /* NULL: an acquisition */
-	void (*start)(struct job *job, struct ready *ready);
-	struct job *next; /* ready, in a scheduler's queue, or waiting for room */
-	int missing;      /* atomic */
-	int nfetching;    /* atomic: copies on their way, plus one while starting */
-	int exclusive;    /* atomic: exclusion is to be taken before it can run */
+	const struct job_ops *ops;
+	struct starpu_task *task; /* that it is the half of, or NULL */
+	struct job *next;         /* ready, in a scheduler's queue, or waiting for room */
+	int missing;              /* atomic */
+	int nfetching; /* atomic: copies on their way, plus one while starting */
+	int exclusive; /* atomic: exclusion is to be taken before it can run */
 	int naccesses;
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
@@ -121,8 +136,8 @@ struct job {
 void job_move(struct job *job, enum job_state state);
 
 /* A zeroed job with room for naccesses accesses. */
-struct job *job_new(struct node *node, unsigned naccesses);
-void job_init(struct job *job, struct node *node);
+struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses);
+void job_init(struct job *job, struct node *node, const struct job_ops *ops);
 void job_reserve(struct job *job, unsigned naccesses);
 void job_free(struct job *job);
 

@@ -106,7 +106,7 @@ void room_use(struct copy_state *copy)
 /* The application, not a task, is the user. */
 static int is_held(const struct access *access)
 {
-	return access && !access->job->task;
+	return access && access->job->ops->is_held;
 }
 
 void room_unuse(struct copy_state *copy, const struct access *access, int stale)
@@ -487,12 +487,14 @@ void room_serve(struct node *node, unsigned index)
 static void complain_too_large(const struct job *job, const struct need *need,
 			       const struct memory *memory)
 {
+	char who[JOB_NAME_BYTES];
+
+	job->ops->describe(job, who, sizeof(who));
 	orr_die(job->node->rank,
-		"task \"%s\" needs %zu bytes in memory node %d, which has %zu: "
+		"%s needs %zu bytes in memory node %d, which has %zu: "
 		"use smaller pieces, raise the limit (%s), or run it elsewhere (where)",
-		job->task ? task_name(job->task) : "(acquisition)", need->total_bytes,
-		(int)(memory - job->node->memories), memory->capacity_bytes,
-		budget_limit_name(memory));
+		who, need->total_bytes, (int)(memory - job->node->memories),
+		memory->capacity_bytes, budget_limit_name(memory));
 }
 
 int room_fits(struct node *node, unsigned memory, size_t bytes)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/acquire.h"
 #include "core/data_ops.h"
 #include "core/exclusion.h"
 #include "core/links.h"
@@ -20,7 +19,7 @@
  * Lines are collected first and said when no lock is held: to print may block.  At most
  * so many of each kind, and then how many more there are.
  */
-enum { LINES_OF_A_KIND = 20, LINE_BYTES = 480, NAME_BYTES = 160, LIST_BYTES = 256 };
+enum { LINES_OF_A_KIND = 20, LINE_BYTES = 480, LIST_BYTES = 256 };
 
 struct lines {
 	char *text; /* nlines of LINE_BYTES each */
@@ -91,16 +90,7 @@ static const char *end_names(struct names *names)
 
 static const char *name_job(const struct job *job, char *text)
 {
-	const char *what;
-
-	if (job->task) {
-		snprintf(text, NAME_BYTES, "task \"%.80s\" (%lu)", task_name(job->task),
-			 job->id);
-		return text;
-	}
-	/* Jobs without a task that take turns on data are acquisitions. */
-	what = ORR_CONTAINER(job, struct acquire, job)->what;
-	snprintf(text, NAME_BYTES, "%s", what ? what : "an acquisition");
+	job->ops->describe(job, text, JOB_NAME_BYTES);
 	return text;
 }
 
@@ -157,7 +147,7 @@ static void add_task_holders(struct node *node, starpu_data_handle_t datum,
 {
 	struct task_walk walk = {0};
 	const struct job *job;
-	char name[NAME_BYTES], text[NAME_BYTES + 64];
+	char name[JOB_NAME_BYTES], text[JOB_NAME_BYTES + 64];
 
 	while ((job = task_next_job(node, &walk))) {
 		for (int i = 0; i < job->naccesses; i++) {
@@ -178,7 +168,7 @@ static void add_holders(struct node *node, starpu_data_handle_t datum,
 {
 	unsigned mode;
 	int nheld = data_held(datum, &mode);
-	char text[NAME_BYTES];
+	char text[JOB_NAME_BYTES];
 
 	if (nheld > 0) {
 		snprintf(text, sizeof(text),
@@ -198,7 +188,7 @@ static void describe_datum(struct node *node, starpu_data_handle_t datum,
 {
 	const struct data_body *body = datum->body;
 	struct names holders = {0}, waiters = {0};
-	char what[NAME_BYTES], name[NAME_BYTES];
+	char what[JOB_NAME_BYTES], name[JOB_NAME_BYTES];
 
 	if (!body->waiting && !exclusion_is_awaited(body) && !body->gate)
 		return;
@@ -246,7 +236,7 @@ struct successors {
 static void describe_successor(void *arg, struct job *after)
 {
 	const struct successors *successors = arg;
-	char name[NAME_BYTES], other[NAME_BYTES];
+	char name[JOB_NAME_BYTES], other[JOB_NAME_BYTES];
 
 	line(successors->lines, "%s waits for %s, which %s", name_job(after, name),
 	     name_job(successors->before, other), state_of(successors->before));
@@ -255,7 +245,7 @@ static void describe_successor(void *arg, struct job *after)
 /* What else than data keeps tasks: first the causes, then who waits for the waiting. */
 static void describe_tasks(struct node *node, struct lines *lines)
 {
-	char name[NAME_BYTES];
+	char name[JOB_NAME_BYTES];
 	struct job *job;
 
 	orr_lock(&node->pool_lock);
@@ -284,7 +274,7 @@ static void describe_tasks(struct node *node, struct lines *lines)
 static void describe_wait_for_task(const struct starpu_task *task, struct lines *lines)
 {
 	const struct job *job = task->starpu_private;
-	char name[NAME_BYTES];
+	char name[JOB_NAME_BYTES];
 
 	line(lines, "a thread is in starpu_task_wait(): %s %s", name_job(job, name),
 	     job->state == JOB_NEW ? "has not been submitted (starpu_task_submit())"
@@ -296,7 +286,7 @@ static void describe_wait(struct node *node, const struct wait *wait, struct lin
 	/* The object of a wait lives as long as the wait. */
 	starpu_data_handle_t datum = (starpu_data_handle_t)wait->object;
 	int nleft = orr_load(&node->nsubmitted);
-	char what[NAME_BYTES];
+	char what[JOB_NAME_BYTES];
 
 	switch (wait->kind) {
 	case WAIT_ENDED:

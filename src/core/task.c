@@ -45,6 +45,22 @@ void task_stamp_now(struct node *node, struct timespec *date)
 	date->tv_nsec = (long)((now_s - (double)date->tv_sec) * 1e9);
 }
 
+static void task_start(struct job *job, struct ready *ready);
+
+static void task_fetched(struct job *job, struct worker *worker)
+{
+	(void)job;
+	plat_worker_wake(worker);
+}
+
+static void task_describe(const struct job *job, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "task \"%.80s\" (%lu)", task_name(job->task), job->id);
+}
+
+static const struct job_ops task_ops = {
+	.start = task_start, .fetched = task_fetched, .describe = task_describe};
+
 /* ---- creation -------------------------------------------------------- */
 
 struct starpu_task *task_create(struct node *node)
@@ -59,7 +75,7 @@ struct starpu_task *task_create(struct node *node)
 	orr_unlock(&node->pool_lock);
 	block->task = task_default;
 	block->task.destroy = 1;
-	job_init(&block->job, node);
+	job_init(&block->job, node, &task_ops);
 	block->job.block = 1;
 	block->job.task = &block->task;
 	block->task.starpu_private = &block->job;
@@ -71,7 +87,7 @@ struct job *task_job(struct node *node, struct starpu_task *task)
 	struct job *job = task->starpu_private;
 
 	if (!job) {
-		job = job_new(node, 0);
+		job = job_new(node, &task_ops, 0);
 		job->task = task;
 		task->starpu_private = job;
 	}
@@ -287,7 +303,6 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 	struct node *node = job->node;
 	int nbuffers = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
 
-	job->start = task_start;
 	if (task->cl)
 		job->where = (unsigned short)task_where(task);
 	orr_store(&job->exclusive, 0);

@@ -68,7 +68,7 @@ CASES = [
     Case("same_tag_twice", on(ANY, r"starpu_mpi_data_register: tag 7", r"belongs to handle",
                               r"a tag of its own")),
     Case("negative_tag", on(ANY, r"tag -7", r"expected 0 to INT64_MAX")),
-    Case("no_value", on(ANY, r'task "add" reads data .*v8', r"has no value",
+    Case("no_value", on(ANY, r'task "add" \(\d+\) reads data .*v8', r"has no value",
                         r"Write it first")),
     # Ranks that do not exist.
     Case("register_negative", on(ANY, r"starpu_mpi_data_register: rank -5", r"expected 0 to 1",

@@ -179,6 +179,8 @@ static void start(struct job *job, struct ready *ready)
 	run(i);
 }
 
+static const struct job_ops trial_ops = {.start = start};
+
 static void take_one(int i)
 {
 	struct ready ready = {0};
@@ -253,8 +255,7 @@ static void create(int i)
 	struct trial *trial = &scene.jobs[i];
 
 	draw_uses(trial, (int)draw(3));
-	trial->job = job_new(scene.node, (unsigned)trial->naccesses);
-	trial->job->start = start;
+	trial->job = job_new(scene.node, &trial_ops, (unsigned)trial->naccesses);
 	for (int k = 0; k < trial->naccesses; k++) {
 		struct access *access = &trial->job->accesses[k];
 
