@@ -1,0 +1,546 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* What each policy promises: by hand, worker for worker, and in whole runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "core/codelet.h"
+#include "core/sched.h"
+#include "fake_impl.h"
+#include "one_node.h"
+
+enum { NWORKERS = 4, NTASKS = 60, MAX_NUMBER = 1000 };
+
+static int ran_on[MAX_NUMBER]; /* the worker of each task */
+
+static void note_worker(void *buffers[], void *arg)
+{
+	one_kernel(buffers, arg);
+	ran_on[(intptr_t)arg] = starpu_worker_get_id();
+}
+
+/* Worker w takes numbers that w divides. */
+static int divides(unsigned worker, struct starpu_task *task, unsigned implementation)
+{
+	(void)implementation;
+	return worker > 0 && (intptr_t)task->cl_arg % worker == 0;
+}
+
+static struct starpu_codelet anywhere = {.cpu_funcs = {note_worker},
+					 .cuda_funcs = {note_worker}};
+static struct starpu_codelet on_cpu = {.cpu_funcs = {note_worker}};
+static struct starpu_codelet picky = {.cpu_funcs = {note_worker}, .can_execute = divides};
+
+static const struct sched_ops *policy; /* of the test that runs */
+
+/* ---- by hand ---------------------------------------------------------- */
+
+static struct starpu_task *make(struct starpu_codelet *cl, int number, int priority)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->cl = cl;
+	task->cl_arg = (void *)(intptr_t)number;
+	task->priority = priority;
+	task_job(one.node, task)->where = (unsigned short)codelet_where(cl);
+	return task;
+}
+
+static struct worker *push_task(struct starpu_task *task)
+{
+	return policy->push(one.node->sched, task_job(one.node, task));
+}
+
+static struct worker *push(struct starpu_codelet *cl, int number, int priority)
+{
+	return push_task(make(cl, number, priority));
+}
+
+/* As from a callback of a task that ran on the worker. */
+static void push_from(int worker, struct starpu_codelet *cl, int number, int priority)
+{
+	fake_get()->worker = &one.node->workers[worker];
+	push(cl, number, priority);
+	fake_get()->worker = NULL;
+}
+
+/* The number of the task that the worker gets, or -1. */
+static int pop(int worker)
+{
+	struct job *job = policy->pop(one.node->sched, &one.node->workers[worker]);
+	int number = job ? (int)(intptr_t)job->task->cl_arg : -1;
+
+	if (job && policy->started)
+		policy->started(one.node->sched, &one.node->workers[worker], job);
+	if (job && policy->ended)
+		policy->ended(one.node->sched, &one.node->workers[worker], job);
+	if (job)
+		task_destroy(job->task);
+	return number;
+}
+
+static void by_hand(const char *name, int ncpus, int ngpus)
+{
+	policy = sched_find(name);
+	assert_non_null(policy);
+	one_open(ncpus, ngpus, name);
+	assert_ptr_equal(one.node->sched->ops, policy);
+}
+
+static void there_are_four_policies(void **state)
+{
+	const char *const names[] = {"eager", "prio", "lws", "dmda"};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		assert_string_equal(sched_at(i)->name, names[i]);
+		assert_ptr_equal(sched_find(names[i]), sched_at(i));
+	}
+	assert_null(sched_at(4));
+	assert_null(sched_find("no such policy"));
+	assert_int_equal(sched_find("eager")->has_priorities, 0);
+	assert_int_equal(sched_find("dmda")->has_priorities, 1);
+}
+
+/* One worker: the order of a policy is plain. */
+static void best_first_then_oldest(void **state)
+{
+	static const int priorities[] = {0, 5, 0, -3, 5, 0, 9, 5};
+	static const int sorted[] = {6, 1, 4, 7, 0, 2, 5, 3};
+
+	(void)state;
+	for (int i = 0; sched_at(i); i++) {
+		by_hand(sched_at(i)->name, 1, 0);
+		for (int k = 0; k < 8; k++)
+			push(k % 3 ? &on_cpu : &anywhere, k, priorities[k]);
+		for (int k = 0; k < 8; k++)
+			assert_int_equal(pop(0), policy->has_priorities ? sorted[k] : k);
+		assert_int_equal(pop(0), -1);
+		one_close();
+	}
+}
+
+/* Those who may not take a task leave it where it is. */
+static void nothing_that_fits_is_nothing(void **state)
+{
+	static uint32_t only_third[1] = {1u << 3};
+
+	(void)state;
+	for (int i = 0; sched_at(i); i++) {
+		struct starpu_task *bound;
+
+		by_hand(sched_at(i)->name, 2, 2); /* workers 0, 1: GPUs */
+		bound = make(&on_cpu, 70, 100);
+		bound->workerids = only_third;
+		bound->workerids_len = 1;
+		push_task(bound);
+		push(&picky, 6, 50); /* of 2 and 3 */
+		push(&picky, 8, 60); /* of 2 */
+		for (int round = 0; round < 2; round++) {
+			assert_int_equal(pop(0), -1);
+			assert_int_equal(pop(1), -1);
+		}
+		if (policy == &sched_dmda) {
+			/* To each what was given to it, and all of it. */
+			int n2 = 0, n3 = 0;
+
+			while (pop(2) >= 0)
+				n2++;
+			while (pop(3) >= 0)
+				n3++;
+			assert_int_equal(n2 + n3, 3);
+			assert_true(n2 >= 1 && n3 >= 1);
+		} else {
+			assert_int_equal(pop(3), 70);
+			assert_int_equal(pop(3), 6);
+			assert_int_equal(pop(3), -1);
+			assert_int_equal(pop(2), 8);
+			assert_int_equal(pop(2), -1);
+		}
+		one_close();
+	}
+}
+
+/* ---- lws -------------------------------------------------------------- */
+
+static void lws_deals_round(void **state)
+{
+	(void)state;
+	by_hand("lws", NWORKERS, 0);
+	for (int i = 0; i < 2 * NWORKERS; i++)
+		push(&on_cpu, i, 0);
+	for (int w = 0; w < NWORKERS; w++)
+		assert_int_equal(pop(w), w);
+	/* Skipping who cannot run it. */
+	for (int w = 0; w < NWORKERS; w++)
+		assert_int_equal(pop(w), NWORKERS + w);
+	assert_int_equal(pop(0), -1);
+	push(&picky, 30, 0); /* next would be 0, who divides nothing: to 1 */
+	push(&on_cpu, 31, 0);
+	assert_int_equal(pop(2), 31);
+	assert_int_equal(pop(1), 30);
+	one_close();
+}
+
+static void lws_keeps_what_a_worker_made_ready(void **state)
+{
+	(void)state;
+	by_hand("lws", NWORKERS, 0);
+	push_from(2, &on_cpu, 1, 0);
+	push_from(2, &on_cpu, 2, 7);
+	push_from(2, &on_cpu, 3, 0);
+	push(&on_cpu, 4, 9); /* to 0 */
+	assert_int_equal(pop(2), 2);
+	assert_int_equal(pop(2), 1);
+	assert_int_equal(pop(2), 3);
+	assert_int_equal(pop(2), 4);
+	/* Not what it cannot run itself. */
+	push_from(3, &picky, 4, 0); /* 1 takes it; 3 does not divide 4 */
+	push_from(1, &on_cpu, 5, 0);
+	assert_int_equal(pop(1), 4);
+	assert_int_equal(pop(1), 5);
+	one_close();
+}
+
+static void lws_steals_from_the_nearest(void **state)
+{
+	(void)state;
+	by_hand("lws", 5, 0);
+	push_from(0, &on_cpu, 100, 9);
+	push_from(4, &on_cpu, 104, 5);
+	push_from(3, &on_cpu, 103, 0);
+	push_from(3, &on_cpu, 113, 1);
+	push_from(2, &on_cpu, 102, 0);
+	assert_int_equal(pop(1), 102); /* 2 and 0 are as near: up first */
+	assert_int_equal(pop(1), 100);
+	assert_int_equal(pop(1), 113); /* its best */
+	assert_int_equal(pop(1), 103);
+	assert_int_equal(pop(1), 104);
+	assert_int_equal(pop(1), -1);
+	/* Over the head of who has nothing for it. */
+	push_from(3, &picky, 9, 9); /* of 1 and 3 */
+	push_from(4, &on_cpu, 104, 0);
+	assert_int_equal(pop(2), 104);
+	assert_int_equal(pop(2), -1);
+	assert_int_equal(pop(1), 9);
+	one_close();
+}
+
+/* The owner is woken when it sleeps; else whoever does may come and steal. */
+static void lws_says_whom_to_wake(void **state)
+{
+	(void)state;
+	by_hand("lws", 2, 0);
+	fake_run();
+	assert_int_equal(one.node->workers[0].parked, 1);
+	assert_ptr_equal(push(&on_cpu, 1, 0), &one.node->workers[0]);
+	one.node->workers[1].parked = 0;
+	assert_null(push(&on_cpu, 2, 0));
+	one.node->workers[1].parked = 1;
+	assert_int_equal(pop(0), 1);
+	assert_int_equal(pop(0), 2);
+	one_close();
+}
+
+/* ---- dmda ------------------------------------------------------------- */
+
+static double cost_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		      unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	return arch->devices[0].type == STARPU_CUDA_WORKER ? 10 : 25;
+}
+
+static void dmda_gives_to_who_ends_first(void **state)
+{
+	struct starpu_perfmodel model = {
+		.type = STARPU_PER_ARCH, .arch_cost_function = cost_us, .symbol = "test"};
+	struct starpu_codelet known = anywhere;
+
+	(void)state;
+	by_hand("dmda", 1, 1); /* worker 0: a GPU; 10 us against 25 */
+	known.model = &model;
+	assert_int_equal(push(&known, 0, 0)->id, 0);
+	assert_int_equal(push(&known, 1, 0)->id, 0);
+	assert_int_equal(push(&known, 2, 0)->id, 1); /* 25 before 30 */
+	assert_int_equal(push(&known, 3, 9)->id, 0);
+	assert_int_equal(push(&known, 4, 0)->id, 0);
+	/* Nobody takes another's, whatever its priority. */
+	assert_int_equal(pop(1), 2);
+	assert_int_equal(pop(1), -1);
+	assert_int_equal(pop(0), 3);
+	assert_int_equal(pop(0), 0);
+	/* What has been taken counts no longer: two are left, 20 us. */
+	assert_int_equal(push(&known, 5, 0)->id, 1);
+	assert_int_equal(pop(1), 5);
+	assert_int_equal(pop(0), 1);
+	assert_int_equal(pop(0), 4);
+	one_close();
+}
+
+static void dmda_deals_what_nobody_knows(void **state)
+{
+	int count[NWORKERS] = {0};
+
+	(void)state;
+	by_hand("dmda", NWORKERS, 0);
+	for (int i = 0; i < 3 * NWORKERS; i++)
+		count[push(&on_cpu, i, 0)->id]++;
+	for (int w = 0; w < NWORKERS; w++) {
+		assert_int_equal(count[w], 3);
+		for (int i = 0; i < 3; i++)
+			assert_true(pop(w) >= 0);
+		assert_int_equal(pop(w), -1);
+	}
+	one_close();
+}
+
+/* ---- the choice ------------------------------------------------------- */
+
+static void names_choose(void **state)
+{
+	struct starpu_sched_policy object = {.policy_name = "prio"};
+	struct starpu_conf conf;
+
+	(void)state;
+	one_open(1, 0, NULL);
+	assert_string_equal(one.node->sched->ops->name, "lws");
+	one_close();
+	fake_start(1, 1e-6, 1e9);
+	starpu_conf_init(&conf);
+	conf.sched_policy = &object;
+	assert_int_equal(starpu_init(&conf), 0);
+	assert_string_equal(((struct node *)plat_self())->sched->ops->name, "prio");
+	starpu_shutdown();
+	fake_stop();
+}
+
+/* ---- whole runs ------------------------------------------------------- */
+
+static void submit(struct starpu_codelet *cl, int number, int priority)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->cl = cl;
+	task->cl_arg = (void *)(intptr_t)number;
+	task->priority = priority;
+	assert_int_equal(starpu_task_submit(task), 0);
+}
+
+static void all_kinds_run_once_where_they_may(void **state)
+{
+	static uint32_t first_two[1] = {3u};
+
+	(void)state;
+	for (int i = 0; sched_at(i); i++) {
+		int times[MAX_NUMBER] = {0};
+
+		one_open(3, 1, sched_at(i)->name); /* worker 0: a GPU */
+		for (int k = 1; k <= NTASKS; k++) {
+			struct starpu_task *task = starpu_task_create();
+
+			task->cl = k % 4 == 0 ? &picky : k % 4 == 1 ? &on_cpu : &anywhere;
+			task->cl_arg = (void *)(intptr_t)k;
+			task->priority = k * 7 % 5;
+			if (k % 4 == 2) {
+				task->workerids = first_two;
+				task->workerids_len = 1;
+			}
+			if (k % 4 == 3) {
+				task->execute_on_a_specific_worker = 1;
+				task->workerid = (unsigned)(k / 4 % 4);
+			}
+			assert_int_equal(starpu_task_submit(task), 0);
+			if (k % 10 == 0)
+				fake_run();
+		}
+		assert_int_equal(starpu_task_wait_for_all(), 0);
+		for (int k = 0; k < one.nlog; k++)
+			times[one.log[k]]++;
+		for (int k = 1; k <= NTASKS; k++) {
+			assert_int_equal(times[k], 1);
+			if (k % 4 == 0)
+				assert_true(ran_on[k] > 0 && k % ran_on[k] == 0);
+			if (k % 4 == 1)
+				assert_true(ran_on[k] > 0);
+			if (k % 4 == 2)
+				assert_true(ran_on[k] < 2);
+			if (k % 4 == 3)
+				assert_int_equal(ran_on[k], k / 4 % 4);
+		}
+		one_close();
+	}
+}
+
+/* Submitted while paused, so that all are there when the worker begins. */
+static void priorities_hold_in_a_run(void **state)
+{
+	(void)state;
+	for (int i = 0; sched_at(i); i++) {
+		int last = -1;
+
+		one_open(1, 0, sched_at(i)->name);
+		starpu_pause();
+		for (int k = 0; k < NTASKS; k++)
+			submit(k % 2 ? &on_cpu : &anywhere, k, k % 3);
+		starpu_resume();
+		assert_int_equal(starpu_task_wait_for_all(), 0);
+		assert_int_equal(one.nlog, NTASKS);
+		for (int k = 0; k < NTASKS; k++) {
+			int rank = sched_at(i)->has_priorities
+					   ? (2 - one.log[k] % 3) * NTASKS + one.log[k]
+					   : one.log[k];
+
+			assert_true(rank > last);
+			last = rank;
+		}
+		one_close();
+	}
+}
+
+static void bound_tasks_go_by_priority(void **state)
+{
+	(void)state;
+	for (int i = 0; sched_at(i); i++) {
+		one_open(1, 0, sched_at(i)->name);
+		starpu_pause();
+		submit(&on_cpu, 9, 9);
+		for (int k = 0; k < 6; k++) {
+			struct starpu_task *task = starpu_task_create();
+
+			task->cl = &on_cpu;
+			task->cl_arg = (void *)(intptr_t)k;
+			task->priority = k / 2;
+			task->execute_on_a_specific_worker = 1;
+			assert_int_equal(starpu_task_submit(task), 0);
+		}
+		starpu_resume();
+		assert_int_equal(starpu_task_wait_for_all(), 0);
+		if (sched_at(i)->has_priorities)
+			ONE_EXPECT(4, 5, 2, 3, 0, 1, 9);
+		else
+			ONE_EXPECT(0, 1, 2, 3, 4, 5, 9);
+		one_close();
+	}
+}
+
+/* Priorities outside the range that was asked for are as its ends. */
+static void priorities_are_bounded(void **state)
+{
+	struct starpu_conf conf;
+
+	(void)state;
+	fake_start(1, 1e-6, 1e9);
+	fake_machine()->ncpus = 1;
+	starpu_conf_init(&conf);
+	conf.sched_policy_name = "prio";
+	conf.global_sched_ctx_min_priority = -2;
+	conf.global_sched_ctx_max_priority = 5;
+	assert_int_equal(starpu_init(&conf), 0);
+	one.node = plat_self();
+	one.nlog = 0;
+	assert_int_equal(starpu_sched_get_min_priority(), -2);
+	assert_int_equal(starpu_sched_get_max_priority(), 5);
+	starpu_pause();
+	submit(&on_cpu, 1, -9);
+	submit(&on_cpu, 2, -2);
+	submit(&on_cpu, 3, 5);
+	submit(&on_cpu, 4, 100);
+	starpu_resume();
+	starpu_task_wait_for_all();
+	ONE_EXPECT(3, 4, 1, 2);
+	one_close();
+}
+
+/* All workers are woken for a task of which only it can say who may run it. */
+static void the_one_who_can_is_woken(void **state)
+{
+	(void)state;
+	for (int i = 0; sched_at(i); i++) {
+		one_open(NWORKERS, 0, sched_at(i)->name);
+		fake_run();
+		for (int k = 0; k < 3; k++) {
+			submit(&picky, 3 * 37, 0); /* of 1 and 3 */
+			submit(&picky, 2 * 37, 0); /* of 1 and 2 */
+			fake_run();
+			ONE_EXPECT(3 * 37, 2 * 37);
+		}
+		one_close();
+	}
+}
+
+static int ninside, nmost;
+
+static void use_alone(void *buffers[], void *arg)
+{
+	assert_int_equal(++ninside, 1);
+	nmost++;
+	one_kernel(buffers, arg);
+	ninside--;
+}
+
+/* Popped while others hold its data, a task comes back; its worker does another. */
+static void who_gets_no_data_comes_back(void **state)
+{
+	struct starpu_codelet codelet = {
+		.cpu_funcs = {use_alone}, .nbuffers = 1, .modes = {STARPU_RW}};
+	starpu_data_handle_t handle;
+
+	(void)state;
+	for (int i = 0; sched_at(i); i++) {
+		one_open(2, 0, sched_at(i)->name);
+		starpu_void_data_register(&handle);
+		starpu_data_set_sequential_consistency_flag(handle, 0);
+		starpu_pause();
+		for (int k = 0; k < 10; k++) {
+			struct starpu_task *task = starpu_task_create();
+
+			task->cl = &codelet;
+			task->cl_arg = (void *)(intptr_t)k;
+			task->handles[0] = handle;
+			assert_int_equal(starpu_task_submit(task), 0);
+		}
+		submit(&on_cpu, 100, -1);
+		starpu_resume();
+		fake_run_until(fake_now_s() + 3.5 * fake_machine()->task_s);
+		nmost = 0;
+		for (int k = 0; k < one.nlog; k++)
+			nmost += one.log[k] == 100;
+		assert_int_equal(nmost, 1); /* on the second worker, at once */
+		assert_int_equal(starpu_task_wait_for_all(), 0);
+		assert_int_equal(one.nlog, 11);
+		starpu_data_unregister(handle);
+		one_close();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(there_are_four_policies),
+		cmocka_unit_test(best_first_then_oldest),
+		cmocka_unit_test(nothing_that_fits_is_nothing),
+		cmocka_unit_test(lws_deals_round),
+		cmocka_unit_test(lws_keeps_what_a_worker_made_ready),
+		cmocka_unit_test(lws_steals_from_the_nearest),
+		cmocka_unit_test(lws_says_whom_to_wake),
+		cmocka_unit_test(dmda_gives_to_who_ends_first),
+		cmocka_unit_test(dmda_deals_what_nobody_knows),
+		cmocka_unit_test(names_choose),
+		cmocka_unit_test(all_kinds_run_once_where_they_may),
+		cmocka_unit_test(priorities_hold_in_a_run),
+		cmocka_unit_test(bound_tasks_go_by_priority),
+		cmocka_unit_test(priorities_are_bounded),
+		cmocka_unit_test(the_one_who_can_is_woken),
+		cmocka_unit_test(who_gets_no_data_comes_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
