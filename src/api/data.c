@@ -386,12 +386,12 @@ unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle
 
 unsigned starpu_data_get_default_sequential_consistency_flag(void)
 {
-	return (unsigned)lasting_get()->default_sequential;
+	return (unsigned)orr_load(&lasting_get()->default_sequential);
 }
 
 void starpu_data_set_default_sequential_consistency_flag(unsigned flag)
 {
-	lasting_get()->default_sequential = flag != 0;
+	orr_store(&lasting_get()->default_sequential, flag != 0);
 }
 
 void starpu_data_set_user_data(starpu_data_handle_t handle, void *user_data)

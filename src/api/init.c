@@ -373,7 +373,7 @@ int orrery_get_stats(struct orrery_stats *stats)
 				       .early_bytes = node->early_bytes,
 				       .uncalibrated_tasks = node->uncalibrated_tasks};
 	for (int i = 0; i < node->nworkers; i++)
-		stats->tasks_executed += node->workers[i].executed;
+		stats->tasks_executed += orr_count(&node->workers[i].executed);
 	stats->makespan_s = plat_now_s(node->plat) - node->start_s;
 	stats->host_wall_s = process_wall_s();
 	stats->peak_memory_bytes = process_peak_bytes();

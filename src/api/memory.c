@@ -84,7 +84,7 @@ int starpu_malloc_flags(void **A, size_t dim, int flags)
 		if (budget_take(node, STARPU_MAIN_RAM, dim, booking_flags(flags)) < 0)
 			return -ENOMEM;
 	}
-	*A = main_alloc(node, dim, lasting_of(node)->malloc_align, flags);
+	*A = main_alloc(node, dim, orr_count(&lasting_of(node)->malloc_align), flags);
 	if (!*A && counted)
 		budget_give(node, STARPU_MAIN_RAM, dim);
 	return *A ? 0 : -ENOMEM;
@@ -107,8 +107,8 @@ void starpu_malloc_set_align(size_t align)
 	if (align == 0 || (align & (align - 1)))
 		orr_die(api_rank(), "%s: alignment %zu; expected a power of two",
 			__func__, align);
-	if (align > lasting->malloc_align)
-		lasting->malloc_align = align;
+	if (align > orr_count(&lasting->malloc_align))
+		orr_note(&lasting->malloc_align, align);
 }
 
 int starpu_malloc(void **A, size_t dim)

@@ -44,7 +44,7 @@ static inline const void *api_comm_value(MPI_Comm comm)
 /* The index of a communicator; ends the program when it was never registered. */
 static inline int api_comm(struct mpi *mpi, MPI_Comm comm, const char *func)
 {
-	if (api_comm_value(comm) == mpi->last_comm)
+	if (api_comm_value(comm) == orr_load_ptr((void **)(void *)&mpi->last_comm))
 		return mpi->last_comm_index;
 	return api_comm_find(mpi, comm, func);
 }
@@ -52,7 +52,7 @@ static inline int api_comm(struct mpi *mpi, MPI_Comm comm, const char *func)
 /* The same, but it is registered when it was not. */
 static inline int api_comm_learn(struct mpi *mpi, MPI_Comm comm, const char *func)
 {
-	if (api_comm_value(comm) == mpi->last_comm)
+	if (api_comm_value(comm) == orr_load_ptr((void **)(void *)&mpi->last_comm))
 		return mpi->last_comm_index;
 	return api_comm_learn_slow(mpi, comm, func);
 }

@@ -43,7 +43,7 @@ static int on_comm_freed(MPI_Comm comm, int keyval, void *attribute, void *extra
 	(void)attribute;
 	orr_lock(&mpi->comms.lock);
 	table_remove(&api->comms, key_of(comm));
-	mpi->last_comm = NULL;
+	orr_swap_ptr((void **)(void *)&mpi->last_comm, NULL);
 	for (int i = 0; i < api->nlive; i++) {
 		if (api->live[i] == comm) {
 			api->live[i] = api->live[--api->nlive];

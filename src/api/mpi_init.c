@@ -211,11 +211,11 @@ int starpu_mpi_get_thread_cpuid(void)
 
 int starpu_mpi_get_communication_tag(void)
 {
-	return lasting_get()->communication_tag;
+	return orr_load(&lasting_get()->communication_tag);
 }
 
 /* Our messages travel in a communicator of their own, so no tag can meet them. */
 void starpu_mpi_set_communication_tag(int tag)
 {
-	lasting_get()->communication_tag = tag;
+	orr_store(&lasting_get()->communication_tag, tag);
 }

@@ -249,12 +249,12 @@ int starpu_task_nsubmitted(void)
 
 void starpu_set_limit_min_submitted_tasks(int limit_min)
 {
-	api_node(__func__)->limit_min = limit_min;
+	orr_store(&api_node(__func__)->limit_min, limit_min);
 }
 
 void starpu_set_limit_max_submitted_tasks(int limit_max)
 {
-	api_node(__func__)->limit_max = limit_max;
+	orr_store(&api_node(__func__)->limit_max, limit_max);
 }
 
 /* Iterations only label tasks in traces, which do not exist yet for tasks. */

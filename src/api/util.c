@@ -49,15 +49,15 @@ void starpu_usleep(float nb_micro_sec)
 int starpu_profiling_status_set(int status)
 {
 	struct lasting *lasting = lasting_get();
-	int before = lasting->profiling;
+	int before = orr_load(&lasting->profiling);
 
-	lasting->profiling = status;
+	orr_store(&lasting->profiling, status);
 	return before;
 }
 
 int starpu_profiling_status_get(void)
 {
-	return lasting_get()->profiling;
+	return orr_load(&lasting_get()->profiling);
 }
 
 /* ---- hash ------------------------------------------------------------ */

@@ -22,20 +22,23 @@ static struct worker *worker_at(const char *func, int id)
 
 /* ---- how many there are: also before the first life and after the last ---- */
 
-static const struct shape *shape_now(void)
+static struct shape shape_now(void)
 {
-	return &lasting_get()->shape;
+	const struct shape *shape = &lasting_get()->shape;
+
+	return (struct shape){.ncpu_workers = orr_load(&shape->ncpu_workers),
+			      .ngpu_workers = orr_load(&shape->ngpu_workers),
+			      .nmemories = orr_load(&shape->nmemories)};
 }
 
 /* Number of the first worker of a type, and how many there are. */
-static int range_of(const struct shape *shape, enum starpu_worker_archtype type,
-		    int *count)
+static int range_of(struct shape shape, enum starpu_worker_archtype type, int *count)
 {
-	*count = type == STARPU_CUDA_WORKER  ? shape->ngpu_workers
-		 : type == STARPU_CPU_WORKER ? shape->ncpu_workers
-		 : type == STARPU_ANY_WORKER ? shape->ngpu_workers + shape->ncpu_workers
+	*count = type == STARPU_CUDA_WORKER  ? shape.ngpu_workers
+		 : type == STARPU_CPU_WORKER ? shape.ncpu_workers
+		 : type == STARPU_ANY_WORKER ? shape.ngpu_workers + shape.ncpu_workers
 					     : 0;
-	return type == STARPU_CPU_WORKER ? shape->ngpu_workers : 0;
+	return type == STARPU_CPU_WORKER ? shape.ngpu_workers : 0;
 }
 
 unsigned starpu_worker_get_count(void)
@@ -45,12 +48,12 @@ unsigned starpu_worker_get_count(void)
 
 unsigned starpu_cpu_worker_get_count(void)
 {
-	return (unsigned)shape_now()->ncpu_workers;
+	return (unsigned)shape_now().ncpu_workers;
 }
 
 unsigned starpu_cuda_worker_get_count(void)
 {
-	return (unsigned)shape_now()->ngpu_workers;
+	return (unsigned)shape_now().ngpu_workers;
 }
 
 unsigned starpu_hip_worker_get_count(void)
@@ -234,24 +237,24 @@ unsigned starpu_worker_get_memory_node(unsigned workerid)
 }
 
 /* Memory 0 is the main memory, each of the others a GPU's. */
-static enum starpu_node_kind kind_of(const struct shape *shape, unsigned memory)
+static enum starpu_node_kind kind_of(struct shape shape, unsigned memory)
 {
-	if (memory >= (unsigned)shape->nmemories)
+	if (memory >= (unsigned)shape.nmemories)
 		return STARPU_UNUSED;
 	return memory == STARPU_MAIN_RAM ? STARPU_CPU_RAM : STARPU_CUDA_RAM;
 }
 
 unsigned starpu_memory_nodes_get_count(void)
 {
-	return (unsigned)shape_now()->nmemories;
+	return (unsigned)shape_now().nmemories;
 }
 
 unsigned starpu_memory_nodes_get_count_by_kind(enum starpu_node_kind kind)
 {
-	const struct shape *shape = shape_now();
+	const struct shape shape = shape_now();
 	unsigned n = 0;
 
-	for (int i = 0; i < shape->nmemories; i++)
+	for (int i = 0; i < shape.nmemories; i++)
 		n += kind_of(shape, (unsigned)i) == kind;
 	return n;
 }

@@ -97,6 +97,7 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	if (acquire->counted && orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;
 		orr_add(&node->nblocked, 1);
+		node_blocked(node);
 	}
 	job_satisfy(job, &ready);
 	ready_run(node, &ready);

@@ -26,7 +26,7 @@ static void put_counts(struct worker *worker)
 
 	if (worker->ncounted > 0)
 		table_put(&worker->counts, key, (void *)(before + worker->ncounted));
-	worker->ncounted = 0;
+	orr_note(&worker->ncounted, 0);
 }
 
 void codelet_count(struct worker *worker, const struct starpu_codelet *cl)
@@ -37,7 +37,7 @@ void codelet_count(struct worker *worker, const struct starpu_codelet *cl)
 		worker->counted = cl;
 		orr_unlock(&worker->lock);
 	}
-	worker->ncounted++;
+	orr_note(&worker->ncounted, worker->ncounted + 1);
 }
 
 unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet *cl)
@@ -47,7 +47,7 @@ unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet
 	orr_lock(&worker->lock);
 	count = (uintptr_t)table_get(&worker->counts, (uintptr_t)cl);
 	if (worker->counted == cl)
-		count += worker->ncounted;
+		count += orr_count(&worker->ncounted);
 	orr_unlock(&worker->lock);
 	return count;
 }

@@ -122,7 +122,8 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 					      .home = (signed char)home,
 					      .pool = (signed char)pool,
 					      .node = node};
-	handle->flags = node->lasting->default_sequential ? DATUM_SEQUENTIAL : 0;
+	handle->flags =
+		orr_load(&node->lasting->default_sequential) ? DATUM_SEQUENTIAL : 0;
 	handle->interface = handle + 1;
 	if (home == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
@@ -194,10 +195,12 @@ struct data_extra *data_extra(starpu_data_handle_t handle)
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
 {
 	struct data_body *body = data_body(handle);
+	const struct data_extra *extra;
 
 	if (memory == STARPU_MAIN_RAM)
 		return &body->main;
-	return body->extra ? body->extra->copies[memory] : NULL;
+	extra = orr_load_ptr((void **)&body->extra);
+	return extra ? extra->copies[memory] : NULL;
 }
 
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)

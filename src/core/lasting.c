@@ -33,17 +33,15 @@ static struct lasting *lasting_new(void)
 
 struct lasting *lasting_get(void)
 {
-	struct node *node = plat_self();
-	struct world *world;
+	struct world *world = world_get();
+	uint64_t seat = plat_seat();
 	struct lasting *lasting;
-	uint64_t seat;
+	const struct node *node;
 
-	if (node)
-		return node->lasting;
-	world = world_get();
-	seat = plat_seat();
+	/* Another thread may close the node, which is hidden under this lock before. */
 	orr_lock(&world->lasting_lock);
-	lasting = table_get(&world->lasting, seat);
+	node = plat_self();
+	lasting = node ? node->lasting : table_get(&world->lasting, seat);
 	if (!lasting) {
 		lasting = lasting_new();
 		table_put(&world->lasting, seat, lasting);

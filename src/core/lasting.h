@@ -8,8 +8,8 @@
  *
  * One per rank, made on first use; they outlive all lives of the library, so what is
  * set before starpu_init() holds in it, and what is asked after starpu_shutdown() is
- * answered as of the last life.  Any thread may ask for them at any time; a value is
- * read and written whole.
+ * answered as of the last life.  Any thread may ask for them at any time, so what the
+ * application sets and asks is atomic.
  */
 #include <starpu.h>
 
@@ -27,7 +27,7 @@ struct lasting {
 	int profiling;
 	int next_interface_id;          /* atomic; never repeats in a process */
 	int communication_tag;          /* only kept */
-	size_t malloc_align;            /* of starpu_malloc(), a power of two */
+	uint64_t malloc_align;          /* of starpu_malloc(), a power of two */
 	starpu_malloc_hook malloc_hook; /* of the application's, or NULL */
 	starpu_free_hook free_hook;
 	void (*watchdog_hook)(void *arg);

@@ -282,11 +282,19 @@ static void begin_life(struct node *node)
 	struct lasting *lasting = node->lasting;
 
 	if (node_knobs(node)->profiling)
-		lasting->profiling = 1;
-	lasting->shape = (struct shape){.ncpu_workers = node->ncpu_workers,
-					.ngpu_workers = node->ngpu_workers,
-					.nmemories = node->nmemories};
+		orr_store(&lasting->profiling, 1);
+	orr_store(&lasting->shape.ncpu_workers, node->ncpu_workers);
+	orr_store(&lasting->shape.ngpu_workers, node->ngpu_workers);
+	orr_store(&lasting->shape.nmemories, node->nmemories);
 	lasting_give_tags(lasting, node);
+}
+
+/* From now on other threads find no node; see lasting_get(). */
+static void hide(struct node *node)
+{
+	orr_lock(&node->world->lasting_lock);
+	plat_set_self(NULL);
+	orr_unlock(&node->world->lasting_lock);
 }
 
 int node_open(struct node **node_out, struct starpu_conf *conf)
@@ -323,7 +331,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	return 0;
 
 close_sched:
-	plat_set_self(NULL);
+	hide(node);
 	node->sched->ops->close(node->sched);
 	free(node->memories);
 	free(node->workers);
@@ -347,7 +355,7 @@ void node_close(struct node *node)
 		levels_free(&node->workers[i].bound);
 	tags_clear(node);
 	table_free(&node->tags);
-	plat_set_self(NULL);
+	hide(node);
 	plat_close(node->plat);
 	free(node->memories);
 	for (int i = 0; i < node->nworkers; i++)

@@ -127,7 +127,7 @@ struct node {
 	int wait_limit[2];
 	struct list waits; /* struct wait: threads that are blocked now */
 	struct orr_lock waits_lock;
-	unsigned long nwaits; /* ever */
+	uint64_t nwaits; /* ever; atomic */
 	struct watchdog watchdog;
 
 	struct orr_lock pool_lock;
@@ -173,6 +173,13 @@ int node_wait_submitted(struct node *node, int limit);
 int node_wait_ready(struct node *node, int limit);
 /* A counter went down: wake those whose limit is reached. */
 void node_counted(struct node *node);
+
+/* One more job is blocked, which who waits for few ready ones may have counted. */
+static inline void node_blocked(struct node *node)
+{
+	if (orr_load(&node->wait_limit[1]) >= 0)
+		node_counted(node);
+}
 
 static inline const struct knobs *node_knobs(const struct node *node)
 {

@@ -290,12 +290,11 @@ static void task_start(struct job *job, struct ready *ready)
 
 static void throttle(struct node *node)
 {
-	int limit = node->limit_max;
+	int limit = orr_load(&node->limit_max), least = orr_load(&node->limit_min);
 
 	if (limit > 0 && orr_load(&node->nsubmitted) >= limit &&
 	    callback_is_outside(node))
-		node_wait_submitted(node,
-				    node->limit_min > 0 ? node->limit_min : limit - 1);
+		node_wait_submitted(node, least > 0 ? least : limit - 1);
 }
 
 static void prepare_job(struct job *job, struct starpu_task *task)
@@ -315,7 +314,7 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 		task->priority = node->min_priority;
 	if (task->priority > node->max_priority)
 		task->priority = node->max_priority;
-	if (node->lasting->profiling && !task->profiling_info)
+	if (orr_load(&node->lasting->profiling) && !task->profiling_info)
 		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
 	TASK_STAMP(job, submit_time);
 }
@@ -367,6 +366,7 @@ static void submit_job(struct job *job, int again, struct ready *ready)
 	if (orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;
 		orr_add(&node->nblocked, 1);
+		node_blocked(node);
 	}
 	job_satisfy(job, ready);
 }

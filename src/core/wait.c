@@ -40,7 +40,7 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 		refuse(node, kind);
 	orr_lock(&node->waits_lock);
 	list_push_back(&node->waits, &wait.link);
-	node->nwaits++;
+	orr_next(&node->nwaits);
 	orr_unlock(&node->waits_lock);
 	ret = plat_gate_wait(node->plat, gate);
 	orr_lock(&node->waits_lock);

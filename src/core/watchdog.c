@@ -29,10 +29,10 @@ double watchdog_period_s(const struct node *node)
 
 unsigned long watchdog_signature(struct node *node)
 {
-	unsigned long sum = node->nwaits;
+	unsigned long sum = orr_count(&node->nwaits);
 
 	for (int i = 0; i < node->nworkers; i++)
-		sum += node->workers[i].executed;
+		sum += orr_count(&node->workers[i].executed);
 	sum += orr_count(&node->tasks_submitted);
 	sum = table_mix(sum + ((unsigned long)orr_load(&node->nsubmitted) << 32));
 	sum = table_mix(sum + ((unsigned long)orr_load(&node->nblocked) << 32));

@@ -126,7 +126,7 @@ static void finish(struct worker *worker, struct job *job)
 	leave_pipeline(worker, job);
 	sched_ended(worker, job);
 	TASK_STAMP(job, end_time);
-	worker->executed++;
+	orr_note(&worker->executed, worker->executed + 1);
 	worker->busy_s += job->duration_s;
 	task_finish(worker, job, &ready);
 	ready_run(worker->node, &ready);

@@ -34,10 +34,10 @@ struct worker {
 	struct plat_caller caller; /* what its thread does */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
-	unsigned long executed;
+	uint64_t executed; /* others look at it: orr_note() */
 	/* Tasks of the codelet counted since the table was written; see codelet.h. */
 	const struct starpu_codelet *counted;
-	unsigned long ncounted;
+	uint64_t ncounted;   /* so do they at this */
 	struct table counts; /* by address of the codelet; under lock */
 	double busy_s;
 	void *backend; /* the backend's */

@@ -42,7 +42,10 @@ int comm_add(struct comm_table *table, int rank, int size, int *to_net);
 
 static inline const struct mpi_comm *comm_at(const struct comm_table *table, int index)
 {
-	return table->comms[index];
+	/* The array may be replaced by a larger one meanwhile. */
+	struct mpi_comm **comms = orr_load_ptr((void **)(uintptr_t)&table->comms);
+
+	return comms[index];
 }
 
 static inline int comm_net_rank(const struct mpi_comm *comm, int rank)

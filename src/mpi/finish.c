@@ -142,8 +142,9 @@ static struct request *next_callback(struct engine *engine)
 		request = engine->callbacks;
 		if (request) {
 			orr_swap_ptr((void **)(void *)&engine->callbacks, request->next);
-			engine->is_calling = 1;
-			engine->caller = plat_thread();
+			orr_swap_ptr((void **)(void *)&engine->caller,
+				     (void *)(uintptr_t)plat_thread());
+			orr_store(&engine->is_calling, 1);
 		}
 	}
 	orr_unlock(&engine->lock);
@@ -160,7 +161,7 @@ static int run_callbacks(struct mpi *mpi)
 	       (request = next_callback(engine))) {
 		callback_call(mpi->node, NULL, request->callback, request->arg);
 		engine_lock(engine);
-		engine->is_calling = 0;
+		orr_store(&engine->is_calling, 0);
 		orr_unlock(&engine->lock);
 		end(request);
 		count++;
@@ -206,12 +207,15 @@ void finish_drain_later(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
 	struct plat *plat = mpi->node->plat;
+	int is_polled;
 
 	if (!orr_load_ptr((void **)(void *)&engine->moved))
 		return;
-	if (orr_load(&engine->is_polled))
+	/* One look: a first poll between two might neither drain nor be kicked. */
+	is_polled = orr_load(&engine->is_polled);
+	if (is_polled)
 		plat_poll_kick(plat);
-	if (orr_load(&engine->is_polled) && !mpi->node->machine->simulated)
+	if (is_polled && !mpi->node->machine->simulated)
 		return;
 	if (orr_load(&engine->ndraining) > 0 || !orr_cas(&engine->is_timer_set, 0, 1))
 		return;

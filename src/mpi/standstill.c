@@ -55,8 +55,8 @@ static int caller_waits(struct node *node, const void *caller)
 int standstill_busy(struct node *node)
 {
 	struct engine *engine = &node->mpi->engine;
-	int ncallers =
-		orr_load(&engine->is_calling) && caller_waits(node, engine->caller);
+	int ncallers = orr_load(&engine->is_calling) &&
+		       caller_waits(node, orr_load_ptr((void **)(void *)&engine->caller));
 
 	return orr_load_ptr((void **)(void *)&engine->moved) != NULL ||
 	       orr_load(&engine->ndraining) > ncallers ||

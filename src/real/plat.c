@@ -45,12 +45,13 @@ struct node *plat_self(void)
 {
 	const struct real *real = __atomic_load_n(&the_real, __ATOMIC_ACQUIRE);
 
-	return real ? real->self : NULL;
+	/* Who sees the node sees what it was opened with. */
+	return real ? __atomic_load_n(&real->self, __ATOMIC_ACQUIRE) : NULL;
 }
 
 void plat_set_self(struct node *node)
 {
-	real_get()->self = node;
+	__atomic_store_n(&real_get()->self, node, __ATOMIC_RELEASE);
 }
 
 struct world **plat_world(void)

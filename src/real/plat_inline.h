@@ -56,9 +56,16 @@ static inline uint64_t orr_count(const uint64_t *p)
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
+static inline void orr_note(uint64_t *p, uint64_t v)
+{
+	__atomic_store_n(p, v, __ATOMIC_RELAXED);
+}
+
+/* An acquire load may be done before an orr_add() of another word that precedes it; and
+ * then two threads that each change a word and look at the other's see both old ones. */
 static inline int orr_load(const int *p)
 {
-	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
 static inline void orr_store(int *p, int v)
@@ -74,7 +81,7 @@ static inline int orr_cas(int *p, int old, int new)
 
 static inline void *orr_load_ptr(void *const *p)
 {
-	return __atomic_load_n(p, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(p, __ATOMIC_SEQ_CST);
 }
 
 static inline void *orr_swap_ptr(void **p, void *v)

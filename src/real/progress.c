@@ -22,7 +22,8 @@ int progress_poll(struct plat *plat)
 	if (!__atomic_load_n(&progress->poll, __ATOMIC_RELAXED))
 		return -1;
 	orr_add(&progress->ncalls, 1);
-	poll = __atomic_load_n(&progress->poll, __ATOMIC_ACQUIRE);
+	/* After the count, as plat_set_poll() looks at the count after its change. */
+	poll = __atomic_load_n(&progress->poll, __ATOMIC_SEQ_CST);
 	if (poll)
 		advanced = poll(progress->arg);
 	orr_add(&progress->ncalls, -1);

@@ -55,6 +55,11 @@ static inline uint64_t orr_count(const uint64_t *p)
 	return *p;
 }
 
+static inline void orr_note(uint64_t *p, uint64_t v)
+{
+	*p = v;
+}
+
 static inline int orr_load(const int *p)
 {
 	return *p;
