@@ -35,6 +35,7 @@
 #include <starpu_profiling.h>
 #include <starpu_driver.h>
 #include <starpu_fxt.h>
+#include <starpu_opencl.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,7 +44,10 @@ extern "C" {
 /**
  * What to start.  starpu_conf_init fills it from the environment; after that,
  * the environment still wins over a field, unless the field
- * precedence_over_environment_variables is 1.
+ * precedence_over_environment_variables is 1.  These have an effect: the policy's name or
+ * object, ncpus, reserve_ncpus, ncuda, explicit bindings of workers, calibrate,
+ * bus_calibrate, the priorities; disable_asynchronous_*copy is only told.  The others are
+ * for devices and features that are not offered.
  */
 struct starpu_conf {
 	int magic;

@@ -41,10 +41,10 @@ enum starpu_data_access_mode {
 	STARPU_REDUX = (1 << 3),        /* a contribution to a reduction */
 	STARPU_COMMUTE = (1 << 4),      /* with W: in any order, one at a time */
 	STARPU_SSEND = (1 << 5),        /* messages for this access are synchronous */
-	STARPU_LOCALITY = (1 << 6),     /* a hint for the scheduler */
+	STARPU_LOCALITY = (1 << 6),     /* a hint for the scheduler: no effect */
 	STARPU_MPI_REDUX = (1 << 7),    /* a contribution per node */
-	STARPU_NOPLAN = (1 << 8),       /* leave planned partitions alone */
-	STARPU_UNMAP = (1 << 9),        /* drop mapped copies */
+	STARPU_NOPLAN = (1 << 8),       /* leave planned partitions alone: no effect */
+	STARPU_UNMAP = (1 << 9),        /* drop mapped copies: no effect */
 	STARPU_NOFOOTPRINT = (1 << 10), /* leave the size out of the footprint */
 	STARPU_NONE = (1 << 11),        /* no access: the argument is ignored */
 	STARPU_ACCESS_MODE_MAX = (1 << 12)
@@ -226,7 +226,7 @@ int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned node, unsign
 int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
 				 unsigned async);
 
-/** The same; a larger prio comes first among requests of the same urgency. */
+/** The same; prio has no effect: prefetches go in their order. */
 int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node,
 				      unsigned async, int prio);
 
@@ -234,14 +234,15 @@ int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node
 int starpu_data_idle_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
 				      unsigned async);
 
-/** The same with a priority. */
+/** The same; prio has no effect. */
 int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node,
 					   unsigned async, int prio);
 
 /** Whether node holds a valid copy, or one is on its way. */
 unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned node);
 
-/** Say that no task will use the data soon: a first candidate to leave a device. */
+/** Say that no task will use the data soon; has no effect today: what was used least
+ * recently leaves a device first. */
 void starpu_data_wont_use(starpu_data_handle_t handle);
 
 /**

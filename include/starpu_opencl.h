@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * OpenCL is not offered: STARPU_USE_OPENCL is never defined.  Programs that declare a
- * pointer to a program, or build it when the macro is defined, compile.
+ * OpenCL is not offered: STARPU_USE_OPENCL is never defined.  Programs that keep a
+ * program's struct, and build it when the macro is defined, compile.
  */
 
 #ifndef STARPU_OPENCL_H
@@ -11,7 +11,9 @@
 
 #include <starpu_config.h>
 
-/** Programs for the OpenCL devices; there are none. */
-struct starpu_opencl_program;
+/** A program for each OpenCL device; there are none, but C wants one element. */
+struct starpu_opencl_program {
+	void *programs[STARPU_MAXOPENCLDEVS + 1];
+};
 
 #endif /* STARPU_OPENCL_H */

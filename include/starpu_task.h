@@ -58,7 +58,7 @@ typedef struct _starpu_trs_epoch *starpu_trs_epoch_t;
 #define STARPU_CODELET_SIMGRID_EXECUTE (1 << 0)
 /** In simulation call the kernel; it takes the time that was measured. */
 #define STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT (1 << 1)
-/** Leave planned partitions of the data alone. */
+/** Leave planned partitions of the data alone; there are none: no effect. */
 #define STARPU_CODELET_NOPLANS (1 << 2)
 
 /** The kernel only queues work on its device; one flag per implementation. */
@@ -135,8 +135,8 @@ typedef void (*starpu_bubble_gen_dag_func_t)(struct starpu_task *t, void *arg);
 struct starpu_codelet {
 	uint32_t where; /* STARPU_CPU | ...; 0: those with an implementation */
 	int (*can_execute)(unsigned workerid, struct starpu_task *task, unsigned nimpl);
-	enum starpu_codelet_type type;
-	int max_parallelism;
+	enum starpu_codelet_type type; /* no effect: a task runs on one core */
+	int max_parallelism;           /* no effect */
 	starpu_cpu_func_t cpu_func STARPU_DEPRECATED;
 	starpu_cuda_func_t cuda_func STARPU_DEPRECATED;
 	starpu_opencl_func_t opencl_func STARPU_DEPRECATED;
@@ -154,15 +154,15 @@ struct starpu_codelet {
 	int nbuffers; /* or STARPU_VARIABLE_NBUFFERS */
 	enum starpu_data_access_mode modes[STARPU_NMAXBUFS];
 	enum starpu_data_access_mode *dyn_modes; /* instead of modes when not NULL */
-	unsigned specific_nodes;                 /* 1: obey nodes */
+	unsigned specific_nodes; /* 1: obey nodes; the three have no effect today */
 	int nodes[STARPU_NMAXBUFS];
 	int *dyn_nodes;
 	struct starpu_perfmodel *model;        /* microseconds; NULL: unknown */
-	struct starpu_perfmodel *energy_model; /* joules */
+	struct starpu_perfmodel *energy_model; /* joules; no effect today */
 	/* Not written: see starpu_codelet_display_stats(). */
 	unsigned long per_worker_stats[STARPU_NMAXWORKERS];
 	const char *name;
-	unsigned color;                /* 0xRRGGBB; 0: unset */
+	unsigned color;                /* 0xRRGGBB; 0: unset; for traces, no effect */
 	void (*callback_func)(void *); /* for tasks without one */
 	int flags;                     /* STARPU_CODELET_... */
 	struct starpu_perf_counter_sample *perf_counter_sample;
@@ -248,7 +248,7 @@ struct starpu_task {
 	unsigned char scheduled;
 	unsigned char prefetched;
 	unsigned workerid;    /* for execute_on_a_specific_worker */
-	unsigned workerorder; /* from 1: order on that worker */
+	unsigned workerorder; /* from 1: order on that worker; no effect today */
 	uint32_t *workerids;  /* bit set of allowed workers, 32 in a word */
 	unsigned workerids_len;
 	int priority; /* larger first */
@@ -262,7 +262,7 @@ struct starpu_task {
 	starpu_task_bundle_t bundle;
 	struct starpu_profiling_task_info *profiling_info;
 	double flops;
-	double predicted; /* microseconds, as the two below */
+	double predicted; /* microseconds, as the two below; kept as they are */
 	double predicted_transfer;
 	double predicted_start;
 	struct starpu_task *prev;
@@ -417,13 +417,14 @@ void starpu_set_limit_min_submitted_tasks(int limit_min);
 /** Let submissions wait while this many tasks have not ended; 0: no limit. */
 void starpu_set_limit_max_submitted_tasks(int limit_min);
 
-/** Attach a number to the tasks submitted from now on, for traces; may nest. */
+/** Attach a number to the tasks submitted from now on, for traces; without effect until
+ * there are traces. */
 void starpu_iteration_push(unsigned long iteration);
 
 /** Undo the last starpu_iteration_push. */
 void starpu_iteration_pop(void);
 
-/** Ask the scheduler to decide now about the tasks it holds back. */
+/** Ask the scheduler to decide now about the tasks it holds back: none does. */
 void starpu_do_schedule(void);
 
 /** The task that the calling thread executes, NULL outside. */

@@ -260,12 +260,13 @@ void starpu_set_limit_max_submitted_tasks(int limit_max)
 /* Iterations only label tasks in traces, which do not exist yet for tasks. */
 void starpu_iteration_push(unsigned long iteration)
 {
-	api_node(__func__)->iteration = iteration;
+	(void)iteration;
+	api_node(__func__);
 }
 
 void starpu_iteration_pop(void)
 {
-	api_node(__func__)->iteration = 0;
+	api_node(__func__);
 }
 
 /* Our policies schedule at once. */

@@ -112,6 +112,7 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 	if (knobs->knob != -1 && !(own && conf->field != -1))                            \
 	conf->field = knobs->knob
 	MERGE(ncpus, ncpu);
+	MERGE(reserve_ncpus, reserve_ncpu);
 	MERGE(ncuda, ncuda);
 	MERGE(global_sched_ctx_min_priority, min_prio);
 	MERGE(global_sched_ctx_max_priority, max_prio);

@@ -113,7 +113,6 @@ struct node {
 	unsigned long tasks_inserted; /* by the MPI layer, on any rank */
 	unsigned long uncalibrated_tasks; /* simulated by the roofline */
 	double start_s;
-	unsigned long iteration;
 	unsigned long messages_sent; /* by the MPI layer */
 	unsigned long long bytes_sent;
 	unsigned long early_transfers; /* large ones that came before their receive */

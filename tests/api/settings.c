@@ -78,6 +78,31 @@ static void the_environment_wins_unless_told(void)
 	unsetenv(name);
 }
 
+static unsigned cpus_with(int reserved)
+{
+	struct starpu_conf conf;
+	unsigned n;
+
+	starpu_conf_init(&conf);
+	conf.reserve_ncpus = reserved;
+	start(&conf);
+	n = starpu_cpu_worker_get_count();
+	starpu_shutdown();
+	return n;
+}
+
+static void cores_reserved_by_the_environment_win(void)
+{
+	unsigned all = cpus_with(0);
+
+	CLAIM_EQ(cpus_with(1), all > 1 ? all - 1 : 1);
+	setenv("STARPU_RESERVE_NCPU", "1", 1);
+	CLAIM_EQ(cpus_with(0), all > 1 ? all - 1 : 1);
+	setenv("STARPU_RESERVE_NCPU", "0", 1);
+	CLAIM_EQ(cpus_with(1), all);
+	unsetenv("STARPU_RESERVE_NCPU");
+}
+
 /* In simulation on a machine with GPUs; the first one's limit is its own. */
 static void each_gpu_may_have_its_limit(void)
 {
@@ -195,6 +220,7 @@ static void codelets_are_counted_unless_told(void)
 static const struct claim claims[] = {
 	{"each kind of copy has a variable", each_kind_of_copy_has_a_variable},
 	{"the environment wins unless told", the_environment_wins_unless_told},
+	{"cores reserved by the environment win", cores_reserved_by_the_environment_win},
 	{"each GPU may have its limit", each_gpu_may_have_its_limit},
 	{"codelets are counted unless told", codelets_are_counted_unless_told},
 #ifndef STARPU_SIMGRID

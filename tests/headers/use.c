@@ -67,6 +67,7 @@ struct starpu_perfmodel use_model = {
 	.symbol = "use",
 };
 struct starpu_task use_static_task = STARPU_TASK_INITIALIZER;
+struct starpu_opencl_program use_opencl; /* often outside of STARPU_USE_OPENCL */
 #endif
 
 int use_task(struct starpu_task *task, starpu_data_handle_t handle)
