@@ -53,10 +53,13 @@ class Flavour:
         process.stdout.read(3) # "up" and its end
         return process
 
+    def directories(self):
+        return {found for words in processes(self.path)
+                for word in words for found in re.findall(r"/[^\s:]+/orrery-\w+", word)}
+
     def dies(self, number):
         process = self.spinning()
-        directories = {found for words in processes(self.path)
-                       for word in words for found in re.findall(r"/\S+/orrery-\w+", word)}
+        directories = self.directories()
         process.send_signal(number)
         status = process.wait(WAIT_S)
         claim = "%s_ends_by_%s" % (self.name, signal.Signals(number).name)
@@ -116,6 +119,27 @@ def private_directory(flavour):
                                   for part in line.split("=", 1)[1].split(":")), path)
 
 
+def killed(flavour):
+    """Nobody can tidy up after SIGKILL, but the next run does."""
+    process = flavour.spinning()
+    directories = flavour.directories()
+    other = flavour.spinning()
+    others = flavour.directories() - directories
+    process.kill()
+    process.wait(WAIT_S)
+    left = [name for name in directories if os.path.exists(name)]
+    flavour.run("x")
+    kept = [name for name in others if os.path.exists(name)]
+    other.terminate()
+    other.wait(WAIT_S)
+    flavour.suite.verdict("simulated_ends_by_SIGKILL_with_all_it_started",
+                          not running(flavour.path), "a process is left")
+    flavour.suite.verdict("next_run_removes_the_directory_of_a_killed_one",
+                          left and not any(map(os.path.exists, directories)), directories)
+    flavour.suite.verdict("next_run_keeps_the_directory_of_a_running_one",
+                          others and set(kept) == others, "kept %s of %s" % (kept, others))
+
+
 def damaged_platforms(suite):
     """A sentence for each; or it still is a platform."""
     with open(SMALL, encoding="ascii") as f:
@@ -142,6 +166,7 @@ def simulated(suite):
     flavour.ends("abort", 128 + signal.SIGABRT)
     flavour.ends("crash", 128 + signal.SIGSEGV)
     private_directory(flavour)
+    killed(flavour)
     suite.refuses("argument_that_simgrid_takes", "run", "--sim", SMALL, "-n", "1", "./echo b-sim",
                   "--", says=['"--"', "leave it out"])
     suite.refuses("empty_hostfile", "run", "--sim", SMALL, "-n", "1", "--hostfile",
