@@ -12,13 +12,14 @@
  * machine.c - a node's machine, from the <prop> elements of its host or cluster.
  * Numbers are in bytes, bytes per second, seconds and GFlop/s, without a unit.
  */
+static const double most_units = 1e6, most_bytes = 1e18, most = 1e30;
 
 static void copy_text(char *text, size_t bytes, const char *property)
 {
 	snprintf(text, bytes, "%s", property ? property : "");
 }
 
-static int read_number(struct plat *plat, const char *name, double *value)
+static int read_number(struct plat *plat, const char *name, double limit, double *value)
 {
 	const char *text = sg_host_get_property_value(plat->host, name);
 	char *end;
@@ -27,12 +28,13 @@ static int read_number(struct plat *plat, const char *name, double *value)
 	if (!text)
 		return 0;
 	number = strtod(text, &end);
-	if (end == text || *end || !(number >= 0)) {
+	if (end == text || *end || !(number >= 0 && number <= limit)) {
 		orr_complain(
 			plat->node->rank,
 			"platform file: property \"%s\" of host %s is \"%s\": expected "
-			"a number >= 0 in bytes, seconds or GFlop/s, without a unit",
-			name, sg_host_get_name(plat->host), text);
+			"a number from 0 to %g in bytes, seconds or GFlop/s, without a "
+			"unit",
+			name, sg_host_get_name(plat->host), text, limit);
 		return -ENODEV;
 	}
 	*value = number;
@@ -44,7 +46,7 @@ double machine_property(struct plat *plat, const char *name, double absent)
 	double value = absent;
 
 	/* Checked by machine_read(), which named what is wrong. */
-	if (read_number(plat, name, &value) < 0)
+	if (read_number(plat, name, most, &value) < 0)
 		return absent;
 	return value;
 }
@@ -56,26 +58,28 @@ int machine_read(struct plat *plat)
 	double peaks[4] = {0}, unused;
 	const struct {
 		const char *name;
-		double *value;
+		double limit, *value;
 	} numbers[] = {
-		{"cpus", &cpus},
-		{"gpus", &gpus},
-		{"gpu_mem_bytes", &machine->gpu_memory_bytes},
-		{"pcie_bw", &machine->gpu_link_bytes_per_s},
-		{"pcie_lat", &machine->gpu_link_latency_s},
-		{"host_bw", &unused},
-		{"nvlink_bw", &unused},
-		{"cpu_peak_sp_gflops", &peaks[0]},
-		{"cpu_peak_dp_gflops", &peaks[1]},
-		{"gpu_peak_sp_gflops", &peaks[2]},
-		{"gpu_peak_dp_gflops", &peaks[3]},
+		{"cpus", most_units, &cpus},
+		{"gpus", most_units, &gpus},
+		{"gpu_mem_bytes", most_bytes, &machine->gpu_memory_bytes},
+		{"pcie_bw", most, &machine->gpu_link_bytes_per_s},
+		{"pcie_lat", most, &machine->gpu_link_latency_s},
+		{"host_bw", most, &unused},
+		{"nvlink_bw", most, &unused},
+		{"cpu_peak_sp_gflops", most, &peaks[0]},
+		{"cpu_peak_dp_gflops", most, &peaks[1]},
+		{"gpu_peak_sp_gflops", most, &peaks[2]},
+		{"gpu_peak_dp_gflops", most, &peaks[3]},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (read_number(plat, numbers[i].name, numbers[i].value) < 0)
+		if (read_number(plat, numbers[i].name, numbers[i].limit,
+				numbers[i].value) < 0)
 			return -ENODEV;
 	machine->ncpus = (int)cpus;
-	machine->ngpus = (int)gpus;
+	/* The library uses no more of them. */
+	machine->ngpus = (int)(gpus < STARPU_MAXCUDADEVS ? gpus : STARPU_MAXCUDADEVS);
 	for (int i = 0; i < 2; i++) {
 		machine->cpu_peak_flops_per_s[i] = peaks[i] * 1e9;
 		machine->gpu_peak_flops_per_s[i] = peaks[2 + i] * 1e9;

@@ -259,6 +259,14 @@ def platform_cases(top):
                                      r"expected a number", r"rank 0"],
                case="nothing", where=SIM, status=70,
                platform=platform("property", text.replace('"25000000000"', '"fast"')))
+    for name, value in (("cpus", "1e30"), ("gpus", "99999999999"), ("gpus", "inf"),
+                        ("gpu_mem_bytes", "1e300"), ("pcie_lat", "nan"), ("gpus", "-1")):
+        changed, n = re.subn(r'(id="%s" value=")[^"]*' % name, r"\g<1>" + value, text)
+        assert n > 0
+        yield Case("platform_%s_%s" % (name, value),
+                   [r'property "%s" of host node-0 is "%s"' % (name, value),
+                    r"expected a number from 0 to 1e\+"], case="nothing", where=SIM, status=70,
+                   platform=platform(name + value, changed))
 
 
 def start(case, flavour):
