@@ -238,6 +238,7 @@ static void end_all(struct mpi *mpi, double now_s)
 		     "nothing can happen any more: all %d ranks wait, and nothing is "
 		     "under way between them",
 		     mpi->size);
+	own->is_certain = 1;
 	list(mpi);
 	own->is_ending = 1;
 	own->nunlisted = mpi->size - 1;
@@ -386,6 +387,7 @@ void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head)
 		watch_gone(mpi, peer);
 		break;
 	case WIRE_LIST:
+		mpi->standstill.is_certain = 1;
 		list(mpi);
 		send_kind(mpi, peer, WIRE_LISTED);
 		break;

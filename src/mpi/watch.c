@@ -11,6 +11,47 @@ enum { WATCH_MAX_LINES = 20 };
 
 /* ---- lists ----------------------------------------------------------- */
 
+static int is_unmatched(const struct request *request)
+{
+	if (request->kind == REQUEST_SEND)
+		return request->state == REQUEST_ANNOUNCED;
+	return !request->early &&
+	       (request->state == REQUEST_TURN || request->state == REQUEST_READY);
+}
+
+/* Does a task wait for the other half of a transfer that insertion made? */
+static int lacks_inserted(const struct mpi *mpi)
+{
+	const struct engine *engine = &mpi->engine;
+	struct match_entry *entry = NULL;
+	size_t cursor = 0;
+
+	for (const struct list *link = engine->all.next; link != &engine->all;
+	     link = link->next) {
+		const struct request *request =
+			LIST_ENTRY(link, const struct request, link);
+
+		if (request->ordinal && is_unmatched(request))
+			return 1;
+	}
+	while (match_next(&engine->earlies.unmatched, &cursor, &entry))
+		if (ORR_CONTAINER(entry, struct early, match)->head.ordinal)
+			return 1;
+	return 0;
+}
+
+/* The likely mistake, for a run that cannot go on; NULL: there is none. */
+static const char *explain(struct mpi *mpi, char *text, size_t bytes)
+{
+	if (engine_suspicion(mpi, text, bytes))
+		return text;
+	if (!lacks_inserted(mpi))
+		return NULL;
+	return "perhaps the ranks submitted different task graphs: all ranks must insert "
+	       "the tasks that concern them, in one order for each datum, with the same "
+	       "owners, tags, modes, places of execution and flushes of the cache";
+}
+
 /* The engine is locked, or nothing else runs. */
 static void list_all(struct mpi *mpi, int max_lines,
 		     void (*say)(void *arg, const char *line), void *arg)
@@ -18,6 +59,7 @@ static void list_all(struct mpi *mpi, int max_lines,
 	struct engine *engine = &mpi->engine;
 	struct match_entry *entry = NULL;
 	size_t cursor = 0;
+	const char *mistake = NULL;
 	char text[600];
 	int nlines = 0, nleft = 0;
 
@@ -49,8 +91,10 @@ static void list_all(struct mpi *mpi, int max_lines,
 		snprintf(text, sizeof(text), "and %d more", nleft);
 		say(arg, text);
 	}
-	if (engine_suspicion(mpi, text, sizeof(text)))
-		say(arg, text);
+	if (mpi->standstill.is_certain || mpi->node->machine->simulated)
+		mistake = explain(mpi, text, sizeof(text));
+	if (mistake)
+		say(arg, mistake);
 }
 
 void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
@@ -76,31 +120,27 @@ static void say_to_user(void *arg, const char *line)
 
 /* ---- peers that are gone ----------------------------------------------- */
 
-/* Nothing that the peer sent is still on its way: it says so last. */
-static int depends_on_peer(const struct request *request, int peer)
-{
-	if (request->net_peer != peer)
-		return 0;
-	if (request->kind == REQUEST_SEND)
-		return request->state == REQUEST_ANNOUNCED;
-	return !request->early &&
-	       (request->state == REQUEST_TURN || request->state == REQUEST_READY);
-}
-
 void watch_gone(struct mpi *mpi, int peer)
 {
 	struct engine *engine = &mpi->engine;
-	char text[400];
+	char text[400], reasons[600];
+	const char *mistake;
 
 	for (struct list *link = engine->all.next; link != &engine->all;
 	     link = link->next) {
 		const struct request *request = LIST_ENTRY(link, struct request, link);
 
-		if (depends_on_peer(request, peer))
-			orr_die(mpi->rank,
-				"a transfer can never be matched: rank %d has shut "
-				"down; post the other half there, or remove this one: %s",
-				peer, request_describe(request, text, sizeof(text)));
+		/* Nothing that the peer sent is still on its way: it says so last. */
+		if (request->net_peer != peer || !is_unmatched(request))
+			continue;
+		mistake = NULL;
+		if (request->ordinal)
+			mistake = explain(mpi, reasons, sizeof(reasons));
+		orr_die(mpi->rank,
+			"a transfer can never be matched: rank %d has shut down; post "
+			"the other half there, or remove this one: %s%s%s",
+			peer, request_describe(request, text, sizeof(text)),
+			mistake ? "; " : "", mistake ? mistake : "");
 	}
 }
 
@@ -108,6 +148,7 @@ void watch_check_leftovers(struct mpi *mpi)
 {
 	if (mpi->engine.earlies.unmatched.nentries == 0)
 		return;
+	mpi->standstill.is_certain = 1;
 	orr_complain(mpi->rank,
 		     "data came that was never received (did you forget to post a "
 		     "receive?):");

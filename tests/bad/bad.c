@@ -386,6 +386,19 @@ static void task_added(void)
 	starpu_data_unregister(to);
 }
 
+/* Each rank takes itself for the one that executes. */
+static void places_differ(void)
+{
+	starpu_data_handle_t one = distributed(&value, 1, 0);
+	starpu_data_handle_t two = distributed(&other_value, 2, 1);
+
+	starpu_mpi_task_insert(MPI_COMM_WORLD, &add, STARPU_RW, one,
+			       STARPU_EXECUTE_ON_NODE, rank, 0);
+	starpu_mpi_task_insert(MPI_COMM_WORLD, &add, STARPU_RW, two,
+			       STARPU_EXECUTE_ON_NODE, rank, 0);
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+}
+
 static void owners_differ(void)
 {
 	starpu_data_handle_t handle = variable(&value);
@@ -565,6 +578,7 @@ static const struct mistake mistakes[] = {
 	CASE(large_for_small_receive),
 	CASE(task_left_out),
 	CASE(task_added),
+	CASE(places_differ),
 	CASE(owners_differ),
 	CASE(release_unacquired),
 	CASE(wait_detached),

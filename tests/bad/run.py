@@ -136,10 +136,14 @@ CASES = [
     # Ranks that submit different graphs.
     Case("task_left_out", on(1, r"tag 1 .*nobody receives",
                              r"each send needs a receive", r"different task graphs"), env=WATCH),
-    Case("task_added", on(1, r"rank 0 has shut down", r"tag 1", r"post the other half"),
-         where=REAL, env=WATCH),
-    Case("task_added", ["nothing can make progress", r"rank 1\]   receive from rank 0 tag 1"],
+    Case("task_added", on(1, r"rank 0 has shut down", r"tag 1", r"post the other half",
+                          r"different task graphs"), where=REAL, env=WATCH),
+    Case("task_added", ["nothing can make progress", r"rank 1\]   receive from rank 0 tag 1",
+                        r"rank 1\]   perhaps the ranks submitted different task graphs"],
          where=SIM, status=DEADLOCK),
+    Case("places_differ", ["nothing can happen any more",
+                           r"rank [01]\]   perhaps the ranks submitted different task graphs"],
+         where=REAL, env=WATCH),
     Case("owners_differ", [r"\[rank [01]\]", r"tag 7"], env=WATCH, status="is not 0"),
     # Calls in the wrong order or place.
     Case("release_unacquired", on(ANY, r"starpu_data_release: data .*v8.*is not acquired",
