@@ -273,7 +273,7 @@ def platform_cases(top):
                    platform=platform(name + value, changed))
 
 
-def start(case, flavour):
+def start(case, flavour, stdin=None):
     """The process of a case."""
     command = [sys.executable, ORRERY, "run", "-n", str(case.nranks)]
     program = os.path.join(BUILD, "tests", "bad", case.program)
@@ -285,7 +285,7 @@ def start(case, flavour):
     env.update(case.env)
     return subprocess.Popen(command + [program, case.case], env=env, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            stdin=subprocess.DEVNULL, errors="replace",
+                            stdin=stdin or subprocess.DEVNULL, errors="replace",
                             start_new_session=True)
 
 

@@ -85,6 +85,13 @@ static struct starpu_task *task_of(struct starpu_codelet *cl, const char *name)
 	return task;
 }
 
+/* For stuck.py. */
+static void say_pid(void)
+{
+	printf("rank %d has pid %d\n", rank, (int)getpid());
+	fflush(stdout);
+}
+
 static void submit(struct starpu_task *task)
 {
 	if (starpu_task_submit(task) != 0)
@@ -215,9 +222,11 @@ static void crossed(void)
 
 /* ---- one node: somebody goes on after a while ------------------------ */
 
-static void *release_later(void *arg)
+/* stuck.py says when: once the watchdog has spoken. */
+static void *release_when_told(void *arg)
 {
-	usleep(LONG_US);
+	if (getchar() == EOF)
+		abort();
 	starpu_data_release(arg);
 	return NULL;
 }
@@ -228,7 +237,7 @@ static void released_by_a_thread(void)
 	pthread_t thread;
 
 	starpu_data_acquire(handle, STARPU_RW);
-	pthread_create(&thread, NULL, release_later, handle);
+	pthread_create(&thread, NULL, release_when_told, handle);
 	starpu_data_acquire(handle, STARPU_RW);
 	starpu_data_release(handle);
 	pthread_join(thread, NULL);
@@ -245,7 +254,7 @@ static void notified_by_a_signal(void)
 {
 	starpu_tag_restart(TAG);
 	signal(SIGALRM, on_alarm);
-	ualarm(LONG_US, 0);
+	say_pid();
 	starpu_tag_wait(TAG);
 }
 
@@ -385,7 +394,8 @@ static void local_tag(void)
 	if (rank == 1)
 		starpu_tag_wait(42);
 	else
-		usleep(10 * LONG_US);
+		for (;;)
+			pause();
 }
 
 static void receive_from_a_busy_rank(void)
@@ -457,8 +467,7 @@ static void waits_for_its_fate(void)
 {
 	starpu_data_handle_t handle = variable(&value);
 
-	printf("rank %d has pid %d\n", rank, (int)getpid());
-	fflush(stdout);
+	say_pid();
 	wait_for_the_other();
 	if (rank == 1) {
 		sleep(2);
