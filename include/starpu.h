@@ -197,6 +197,10 @@ void starpu_bind_thread_on_main(void);
 /** Bind the calling thread to a logical core. */
 void starpu_bind_thread_on_cpu(int cpuid);
 
+/** How the system numbers a logical core, -1 when there is no such core; in simulation
+ * the same number. */
+int starpu_cpu_os_index(int cpuid);
+
 /** Print workers and memory nodes. */
 void starpu_topology_print(FILE *f);
 

@@ -123,6 +123,9 @@ void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t whe
 void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t where,
 				      const char *name);
 
+/** The same as starpu_cpu_os_index(). */
+int starpu_get_pu_os_index(unsigned logical_index);
+
 #ifdef STARPU_HAVE_HWLOC
 /** A copy of the topology that the library uses, for hwloc_topology_destroy(); between
  * starpu_init() and starpu_shutdown(). */

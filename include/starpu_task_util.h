@@ -51,11 +51,11 @@ extern "C" {
 #define STARPU_DATA_MODE_ARRAY (9 << STARPU_MODE_SHIFT)
 /** starpu_tag_t: tag of the task. */
 #define STARPU_TAG (10 << STARPU_MODE_SHIFT)
-/** int: tag for a hypervisor. */
+/** int: tag for a hypervisor; kept, no effect. */
 #define STARPU_HYPERVISOR_TAG (11 << STARPU_MODE_SHIFT)
 /** double: operations that the task does. */
 #define STARPU_FLOPS (12 << STARPU_MODE_SHIFT)
-/** unsigned: scheduling context. */
+/** unsigned: scheduling context; kept, no effect: there is one. */
 #define STARPU_SCHED_CTX (13 << STARPU_MODE_SHIFT)
 /** void (*)(void *): called when the task becomes ready. */
 #define STARPU_PROLOGUE_CALLBACK (14 << STARPU_MODE_SHIFT)
@@ -71,9 +71,9 @@ extern "C" {
 #define STARPU_EXECUTE_WHERE (19 << STARPU_MODE_SHIFT)
 /** starpu_tag_t: tag for traces, without dependencies. */
 #define STARPU_TAG_ONLY (20 << STARPU_MODE_SHIFT)
-/** unsigned: whether several workers may share the task. */
+/** unsigned: whether several workers may share the task; kept, no effect. */
 #define STARPU_POSSIBLY_PARALLEL (21 << STARPU_MODE_SHIFT)
-/** unsigned: order on the worker given by STARPU_EXECUTE_ON_WORKER. */
+/** unsigned: order on the worker given by STARPU_EXECUTE_ON_WORKER; no effect today. */
 #define STARPU_WORKER_ORDER (22 << STARPU_MODE_SHIFT)
 /** int: policy that chooses the rank; for starpu_mpi_task_insert. */
 #define STARPU_NODE_SELECTION_POLICY (23 << STARPU_MODE_SHIFT)
@@ -85,7 +85,7 @@ extern "C" {
 #define STARPU_CL_ARGS_NFREE (26 << STARPU_MODE_SHIFT)
 /** unsigned, struct starpu_task **: tasks to wait for before the start. */
 #define STARPU_TASK_DEPS_ARRAY (27 << STARPU_MODE_SHIFT)
-/** int: colour 0xRRGGBB in traces. */
+/** int: colour 0xRRGGBB in traces; kept, no effect. */
 #define STARPU_TASK_COLOR (28 << STARPU_MODE_SHIFT)
 /** unsigned char *: one flag per handle, kept until the submission. */
 #define STARPU_HANDLES_SEQUENTIAL_CONSISTENCY (29 << STARPU_MODE_SHIFT)
@@ -110,7 +110,7 @@ extern "C" {
 #define STARPU_PROLOGUE_CALLBACK_POP_ARG_NFREE (40 << STARPU_MODE_SHIFT)
 /** void *: for the scheduler. */
 #define STARPU_TASK_SCHED_DATA (41 << STARPU_MODE_SHIFT)
-/** struct starpu_transaction *: the transaction it belongs to. */
+/** struct starpu_transaction *: the transaction it belongs to; only NULL. */
 #define STARPU_TRANSACTION (42 << STARPU_MODE_SHIFT)
 /** const char *, int: where in the source. */
 #define STARPU_TASK_FILE (43 << STARPU_MODE_SHIFT)
@@ -119,7 +119,7 @@ extern "C" {
 #define STARPU_EPILOGUE_CALLBACK (45 << STARPU_MODE_SHIFT)
 /** void *: its argument, freed with the task. */
 #define STARPU_EPILOGUE_CALLBACK_ARG (46 << STARPU_MODE_SHIFT)
-/** Tasks that become graphs. */
+/** Tasks that become graphs: not offered, any value but NULL ends the process. */
 #define STARPU_BUBBLE_FUNC             (47 << STARPU_MODE_SHIFT)
 #define STARPU_BUBBLE_FUNC_ARG         (48 << STARPU_MODE_SHIFT)
 #define STARPU_BUBBLE_GEN_DAG_FUNC     (49 << STARPU_MODE_SHIFT)

@@ -324,6 +324,16 @@ void starpu_bind_thread_on_cpu(int cpuid)
 	starpu_bind_thread_on(cpuid, 0, "");
 }
 
+int starpu_cpu_os_index(int cpuid)
+{
+	return plat_core_os_index(api_node(__func__)->plat, cpuid);
+}
+
+int starpu_get_pu_os_index(unsigned logical_index)
+{
+	return plat_core_os_index(api_node(__func__)->plat, (int)logical_index);
+}
+
 void starpu_topology_print(FILE *f)
 {
 	struct node *node = api_node(__func__);

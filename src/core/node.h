@@ -136,8 +136,7 @@ struct node {
 	struct table tags;          /* explicit tags (starpu_tag_t) to struct tag */
 	struct orr_lock links_lock; /* of the tags, and of all that links.h knows */
 	struct pool link_pool, point_pool;
-	uint64_t wave;          /* changes with each arrival at a tag */
-	struct list *data_head; /* unused unless statistics want all data */
+	uint64_t wave; /* changes with each arrival at a tag */
 
 	struct mpi *mpi; /* the MPI layer's state, NULL without it */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */

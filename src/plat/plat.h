@@ -214,6 +214,8 @@ int plat_copy(struct plat *plat, struct plat_copy *copy);
  * the machine's. */
 enum { PLAT_MAIN_CORE = -1 };
 int plat_bind_thread(struct plat *plat, int core);
+/* How the system numbers a logical core; -1: there is no such core. */
+int plat_core_os_index(struct plat *plat, int core);
 /* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
 int plat_worker_bindid(struct plat *plat, int cpu_worker);
 /* Expected seconds for bytes between two memories, alone on the link. */

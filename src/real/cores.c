@@ -258,6 +258,15 @@ int plat_bind_thread(struct plat *plat, int core)
 	return 0;
 }
 
+int plat_core_os_index(struct plat *plat, int core)
+{
+	hwloc_obj_t pu = core < 0 ? NULL
+				  : hwloc_get_obj_by_type(plat->cores.topology,
+							  HWLOC_OBJ_PU, (unsigned)core);
+
+	return pu ? (int)pu->os_index : -1;
+}
+
 int plat_worker_bindid(struct plat *plat, int cpu_worker)
 {
 	const struct cores *cores = &plat->cores;

@@ -169,6 +169,12 @@ int plat_bind_thread(struct plat *plat, int core)
 	return core >= PLAT_MAIN_CORE ? 0 : -1;
 }
 
+int plat_core_os_index(struct plat *plat, int core)
+{
+	(void)plat;
+	return core;
+}
+
 int plat_worker_bindid(struct plat *plat, int cpu_worker)
 {
 	(void)plat;

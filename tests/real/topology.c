@@ -46,6 +46,24 @@ static void an_unbound_worker_is_anywhere(void)
 	unsetenv("STARPU_WORKERS_NOBIND");
 }
 
+static void cores_have_two_numbers(void)
+{
+	start();
+	for (int i = 0; i < (int)starpu_worker_get_count(); i++) {
+		int core = starpu_worker_get_bindid(i);
+
+		if (core < 0)
+			continue;
+		CLAIM_EQ(starpu_cpu_os_index(core),
+			 starpu_worker_get_hwloc_obj(i)->os_index);
+		CLAIM_EQ(starpu_get_pu_os_index((unsigned)core),
+			 starpu_worker_get_hwloc_obj(i)->os_index);
+	}
+	CLAIM_EQ(starpu_cpu_os_index(-1), -1);
+	CLAIM_EQ(starpu_cpu_os_index(1 << 20), -1);
+	starpu_shutdown();
+}
+
 static void the_topology_is_the_callers(void)
 {
 	hwloc_topology_t mine, other;
@@ -66,6 +84,7 @@ static void the_topology_is_the_callers(void)
 static const struct claim claims[] = {
 	{"a worker is where it is bound", a_worker_is_where_it_is_bound},
 	{"an unbound worker is anywhere", an_unbound_worker_is_anywhere},
+	{"cores have two numbers", cores_have_two_numbers},
 	{"the topology is the caller's", the_topology_is_the_callers},
 	{NULL, NULL},
 };
