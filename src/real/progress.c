@@ -98,7 +98,7 @@ static void progress_start(struct plat *plat)
 	if (pthread_create(&progress->thread, NULL, progress_main, plat) != 0)
 		orr_die(plat->node->rank,
 			"no thread for communication: the system refuses "
-			"more threads (ulimit -u, cgroup pids.max)");
+			"more threads (ulimit -u or -v, cgroup pids.max)");
 	progress->started = 1;
 }
 

@@ -89,7 +89,7 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 		if (pthread_create(&timers->thread, NULL, timers_main, plat) != 0)
 			orr_die(plat->node->rank,
 				"no thread for timers: the system refuses more "
-				"threads (ulimit -u, cgroup pids.max)");
+				"threads (ulimit -u or -v, cgroup pids.max)");
 		timers->started = 1;
 	}
 	if (heap_first_date_s(&timers->calendar) == date_s)
