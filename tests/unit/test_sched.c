@@ -466,11 +466,15 @@ static void the_one_who_can_is_woken(void **state)
 	for (int i = 0; sched_at(i); i++) {
 		one_open(NWORKERS, 0, sched_at(i)->name);
 		fake_run();
-		for (int k = 0; k < 3; k++) {
-			submit(&picky, 3 * 37, 0); /* of 1 and 3 */
-			submit(&picky, 2 * 37, 0); /* of 1 and 2 */
+		for (unsigned w = 0; w < NWORKERS; w++) {
+			uint32_t only = 1u << w;
+			struct starpu_task *task = make(&on_cpu, (int)w, 0);
+
+			task->workerids = &only;
+			task->workerids_len = 1;
+			assert_int_equal(starpu_task_submit(task), 0);
 			fake_run();
-			ONE_EXPECT(3 * 37, 2 * 37);
+			ONE_EXPECT((int)w);
 		}
 		one_close();
 	}

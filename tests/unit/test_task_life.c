@@ -23,8 +23,7 @@ static struct starpu_codelet log_read = {
 	.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_R}};
 static struct starpu_codelet log_write = {
 	.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_RW}};
-static struct starpu_codelet on_gpu = {
-	.cuda_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_RW}};
+static struct starpu_codelet on_gpu = {.cuda_funcs = {one_kernel}};
 
 static int open_node(void **state)
 {
@@ -289,14 +288,13 @@ static void callbacks_destroy_their_tasks(void **state)
 		task->callback_func = i & 2 ? destroy : set_destroy;
 		if (i & 4)
 			starpu_task_declare_deps(task, 0);
-		/* Nobody waits for one that set_destroy() leaves to who waits. */
+		task->callback_arg = task;
+		/* What set_destroy() leaves to who waits for it is to be waited for. */
 		if (i == 0 || i == 4) {
-			task->callback_arg = task;
 			assert_int_equal(starpu_task_submit(task), 0);
 			assert_int_equal(starpu_task_wait(task), 0);
 			continue;
 		}
-		task->callback_arg = task;
 		submit(task);
 	}
 	ONE_EXPECT(0, 1, 2, 3, 4, 5, 6, 7);
@@ -590,6 +588,7 @@ static void a_task_without_turns_is_never_held_back(void **state)
 {
 	struct starpu_task *part = create_task(3), holder;
 	starpu_data_handle_t handle;
+	uint64_t nwaits;
 
 	(void)state;
 	starpu_void_data_register(&handle);
@@ -604,7 +603,9 @@ static void a_task_without_turns_is_never_held_back(void **state)
 	one.nlog = 0;
 	starpu_data_acquire(handle, STARPU_RW);
 	submit(&holder);
+	nwaits = one.node->nwaits;
 	assert_int_equal(starpu_task_submit_nodeps(part), 0);
+	assert_int_equal(one.node->nwaits, nwaits);
 	fake_run();
 	ONE_EXPECT(3);
 	starpu_data_release(handle);
