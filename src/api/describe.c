@@ -8,53 +8,42 @@
 #include "api/api.h"
 #include "base/check.h"
 
-/* One row a type, in the order of their numbers; the hole has no names. */
-static const struct kind {
-	const char *name, *in_variables;
-	enum starpu_node_kind memory;
-} kinds[STARPU_NARCH] = {
-	[STARPU_CPU_WORKER] = {"CPU", "CPU", STARPU_CPU_RAM},
-	[STARPU_CUDA_WORKER] = {"CUDA", "CUDA", STARPU_CUDA_RAM},
-	[STARPU_OPENCL_WORKER] = {"OpenCL", "OPENCL", STARPU_OPENCL_RAM},
-	[STARPU_MAX_FPGA_WORKER] = {"FPGA", "FPGA", STARPU_MAX_FPGA_RAM},
-	[STARPU_MPI_MS_WORKER] = {"MPI_MS", "MPI_MS", STARPU_MPI_MS_RAM},
-	[STARPU_TCPIP_MS_WORKER] = {"TCPIP_MS", "TCPIP_MS", STARPU_TCPIP_MS_RAM},
-	[STARPU_HIP_WORKER] = {"HIP", "HIP", STARPU_HIP_RAM},
-};
-
-static const struct kind *kind_of(enum starpu_worker_archtype type)
+static const struct device_type *row_of(int i)
 {
-	return (unsigned)type < STARPU_NARCH && kinds[type].name ? &kinds[type] : NULL;
+	return device_type((enum starpu_worker_archtype)i);
 }
 
 unsigned starpu_worker_archtype_is_valid(enum starpu_worker_archtype type)
 {
-	return kind_of(type) != NULL;
+	return device_type(type) != NULL;
 }
 
 const char *starpu_worker_get_type_as_string(enum starpu_worker_archtype type)
 {
-	return kind_of(type) ? kind_of(type)->name : "unknown";
+	return device_type(type) ? device_type(type)->name : "unknown";
 }
 
 const char *starpu_worker_get_type_as_env_var(enum starpu_worker_archtype type)
 {
-	return kind_of(type) ? kind_of(type)->in_variables : "UNKNOWN";
+	return device_type(type) ? device_type(type)->in_variables : "UNKNOWN";
 }
 
 enum starpu_worker_archtype starpu_worker_get_type_from_string(const char *type)
 {
-	for (int i = 0; i < STARPU_NARCH; i++)
-		if (kinds[i].name && (strcmp(type, kinds[i].name) == 0 ||
-				      strcmp(type, kinds[i].in_variables) == 0))
+	for (int i = 0; i < DEVICE_TYPES; i++) {
+		const struct device_type *row = row_of(i);
+
+		if (row && (strcmp(type, row->name) == 0 ||
+			    strcmp(type, row->in_variables) == 0))
 			return (enum starpu_worker_archtype)i;
+	}
 	return STARPU_UNKNOWN_WORKER;
 }
 
 enum starpu_worker_archtype starpu_arch_mask_to_worker_archtype(unsigned mask)
 {
-	for (int i = 0; i < STARPU_NARCH; i++)
-		if (kinds[i].name && mask == (unsigned)STARPU_WORKER_TO_MASK(i))
+	for (int i = 0; i < DEVICE_TYPES; i++)
+		if (row_of(i) && mask == (unsigned)STARPU_WORKER_TO_MASK(i))
 			return (enum starpu_worker_archtype)i;
 	orr_die(api_rank(), "%s: mask %#x; expected one bit, such as STARPU_CPU (%#x)",
 		__func__, mask, (unsigned)STARPU_CPU);
@@ -63,15 +52,15 @@ enum starpu_worker_archtype starpu_arch_mask_to_worker_archtype(unsigned mask)
 enum starpu_worker_archtype
 starpu_memory_node_get_worker_archtype(enum starpu_node_kind node_kind)
 {
-	for (int i = 0; i < STARPU_NARCH; i++)
-		if (kinds[i].name && kinds[i].memory == node_kind)
+	for (int i = 0; i < DEVICE_TYPES; i++)
+		if (row_of(i) && row_of(i)->memory == node_kind)
 			return (enum starpu_worker_archtype)i;
 	return STARPU_UNKNOWN_WORKER;
 }
 
 enum starpu_node_kind starpu_worker_get_memory_node_kind(enum starpu_worker_archtype type)
 {
-	return kind_of(type) ? kind_of(type)->memory : STARPU_UNUSED;
+	return device_type(type) ? device_type(type)->memory : STARPU_UNUSED;
 }
 
 /* ---- lists ----------------------------------------------------------- */
@@ -101,8 +90,8 @@ void starpu_worker_display_count(FILE *output, enum starpu_worker_archtype type)
 
 void starpu_worker_display_all(FILE *output)
 {
-	for (int i = 0; i < STARPU_NARCH; i++)
-		if (kinds[i].name &&
+	for (int i = 0; i < DEVICE_TYPES; i++)
+		if (row_of(i) &&
 		    starpu_worker_get_count_by_type((enum starpu_worker_archtype)i) > 0)
 			starpu_worker_display_names(output,
 						    (enum starpu_worker_archtype)i);

@@ -289,7 +289,7 @@ unsigned starpu_get_next_bindid(unsigned flags, unsigned *preferred, unsigned np
 	(void)flags;
 	if (npreferred > 0)
 		return preferred[0];
-	next = node->ncpu_workers + orr_add(&node->nbound, 1) - 1;
+	next = node->nworkers_of[STARPU_CPU_WORKER] + orr_add(&node->nbound, 1) - 1;
 	core = plat_worker_bindid(node->plat, next);
 	return (unsigned)(core >= 0 ? core : next);
 }
@@ -337,11 +337,12 @@ int starpu_get_pu_os_index(unsigned logical_index)
 void starpu_topology_print(FILE *f)
 {
 	struct node *node = api_node(__func__);
+	const struct plat_devices *cores = &node->machine->devices[STARPU_CPU_WORKER],
+				  *gpus = &node->machine->devices[STARPU_CUDA_WORKER];
 
 	fprintf(f, "%s: %d cores (%s), %d GPUs%s%s%s\n", node->machine->hostname,
-		node->machine->ncpus, node->machine->cpu_model, node->machine->ngpus,
-		node->machine->ngpus ? " (" : "", node->machine->gpu_model,
-		node->machine->ngpus ? ")" : "");
+		cores->count, cores->model, gpus->count, gpus->count ? " (" : "",
+		gpus->model, gpus->count ? ")" : "");
 	for (int i = 0; i < node->nworkers; i++) {
 		char name[64];
 

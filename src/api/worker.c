@@ -25,20 +25,37 @@ static struct worker *worker_at(const char *func, int id)
 static struct shape shape_now(void)
 {
 	const struct shape *shape = &lasting_get()->shape;
+	struct shape now = {.nmemories = orr_load(&shape->nmemories)};
 
-	return (struct shape){.ncpu_workers = orr_load(&shape->ncpu_workers),
-			      .ngpu_workers = orr_load(&shape->ngpu_workers),
-			      .nmemories = orr_load(&shape->nmemories)};
+	for (int i = 0; i < DEVICE_TYPES; i++)
+		now.nworkers_of[i] = orr_load(&shape->nworkers_of[i]);
+	return now;
 }
 
 /* Number of the first worker of a type, and how many there are. */
 static int range_of(struct shape shape, enum starpu_worker_archtype type, int *count)
 {
-	*count = type == STARPU_CUDA_WORKER  ? shape.ngpu_workers
-		 : type == STARPU_CPU_WORKER ? shape.ncpu_workers
-		 : type == STARPU_ANY_WORKER ? shape.ngpu_workers + shape.ncpu_workers
-					     : 0;
-	return type == STARPU_CPU_WORKER ? shape.ngpu_workers : 0;
+	int first = 0;
+
+	*count = 0;
+	for (int i = 0; i < DEVICE_TYPES; i++) {
+		if (type == STARPU_ANY_WORKER)
+			*count += shape.nworkers_of[i];
+		else if (device_order[i] != (unsigned)type)
+			first += shape.nworkers_of[device_order[i]];
+		else
+			break;
+	}
+	if (type == STARPU_ANY_WORKER)
+		return 0;
+	if (device_type(type))
+		*count = shape.nworkers_of[type];
+	return first;
+}
+
+static unsigned count_of(enum starpu_worker_archtype type)
+{
+	return (unsigned)shape_now().nworkers_of[type];
 }
 
 unsigned starpu_worker_get_count(void)
@@ -48,12 +65,12 @@ unsigned starpu_worker_get_count(void)
 
 unsigned starpu_cpu_worker_get_count(void)
 {
-	return (unsigned)shape_now().ncpu_workers;
+	return count_of(STARPU_CPU_WORKER);
 }
 
 unsigned starpu_cuda_worker_get_count(void)
 {
-	return (unsigned)shape_now().ngpu_workers;
+	return count_of(STARPU_CUDA_WORKER);
 }
 
 unsigned starpu_hip_worker_get_count(void)
@@ -179,7 +196,7 @@ enum starpu_worker_archtype starpu_worker_get_type(int id)
 void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 {
 	struct worker *worker;
-	const struct plat_machine *machine;
+	const struct plat_devices *devices;
 
 	if (!plat_self()) { /* Nobody has a name yet. */
 		if (maxlen > 0)
@@ -187,12 +204,13 @@ void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 		return;
 	}
 	worker = worker_at(__func__, id);
-	machine = worker->node->machine;
-	if (worker->type == STARPU_CPU_WORKER)
-		snprintf(dst, maxlen, "CPU %d", worker->devid);
+	devices = &worker->node->machine->devices[worker->type];
+	if (!device_has_memory(worker->kind))
+		snprintf(dst, maxlen, "%s %d", worker->kind->name, worker->devid);
 	else
-		snprintf(dst, maxlen, "CUDA %d.0 (%s %.1f GiB)", worker->devid,
-			 machine->gpu_model, machine->gpu_memory_bytes / (1 << 30));
+		snprintf(dst, maxlen, "%s %d.0 (%s %.1f GiB)", worker->kind->name,
+			 worker->devid, devices->model,
+			 devices->memory_bytes / (1 << 30));
 }
 
 int starpu_worker_get_devid(int id)
@@ -236,12 +254,25 @@ unsigned starpu_worker_get_memory_node(unsigned workerid)
 	return worker_at(__func__, (int)workerid)->memory;
 }
 
-/* Memory 0 is the main memory, each of the others a GPU's. */
+/* Memory 0 is the main memory, each of the others a device's. */
 static enum starpu_node_kind kind_of(struct shape shape, unsigned memory)
 {
+	unsigned end = 1;
+
 	if (memory >= (unsigned)shape.nmemories)
 		return STARPU_UNUSED;
-	return memory == STARPU_MAIN_RAM ? STARPU_CPU_RAM : STARPU_CUDA_RAM;
+	if (memory == STARPU_MAIN_RAM)
+		return STARPU_CPU_RAM;
+	for (int i = 0; i < DEVICE_TYPES; i++) {
+		const struct device_type *type = device_type(device_order[i]);
+
+		if (!type || !device_has_memory(type))
+			continue;
+		end += (unsigned)shape.nworkers_of[device_order[i]];
+		if (memory < end)
+			return type->memory;
+	}
+	return STARPU_UNUSED;
 }
 
 unsigned starpu_memory_nodes_get_count(void)
@@ -347,8 +378,7 @@ int starpu_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
 
 	return starpu_worker_type_can_execute_task(worker->type, task) &&
 	       nimpl < STARPU_MAXIMPLEMENTATIONS &&
-	       (worker->type == STARPU_CPU_WORKER ? cl->cpu_funcs[nimpl] != NULL
-						  : cl->cuda_funcs[nimpl] != NULL) &&
+	       codelet_kernel(cl, worker->kind, nimpl) &&
 	       (!cl->can_execute || cl->can_execute(workerid, task, nimpl));
 }
 

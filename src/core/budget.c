@@ -96,8 +96,7 @@ void budget_wait(struct node *node, unsigned memory, size_t bytes)
 
 const char *budget_limit_name(const struct memory *memory)
 {
-	return memory->kind == STARPU_CPU_RAM ? "STARPU_LIMIT_CPU_MEM"
-					      : "STARPU_LIMIT_CUDA_MEM";
+	return device_of_memory(memory->kind)->limit_name;
 }
 
 void budget_complain(struct node *node, unsigned memory, size_t bytes, const char *what)

@@ -43,7 +43,7 @@ static void put_config(struct node *node, FILE *out)
 		     {"TCPIP_MS", STARPU_TCPIP_MS_RAM}, {"HIP", STARPU_HIP_RAM}};
 
 	fprintf(out, "# Current configuration\n%d # Number of CPUs\n",
-		node->machine->ncpus);
+		node->machine->devices[STARPU_CPU_WORKER].count);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int n = 0;
 
@@ -57,7 +57,7 @@ static void put_name(const struct node *node, int memory, FILE *out)
 {
 	const struct memory *of = &node->memories[memory];
 
-	fprintf(out, "%s %d", of->kind == STARPU_CPU_RAM ? "NUMA" : "CUDA", of->devid);
+	fprintf(out, "%s %d", device_of_memory(of->kind)->memory_name, of->devid);
 }
 
 static void put_affinity(struct node *node, FILE *out)
@@ -117,7 +117,7 @@ static void put_platform(struct node *node, FILE *out, int version)
 		version == 4 ? "https://simgrid.org/simgrid.dtd"
 			     : "http://simgrid.gforge.inria.fr/simgrid.dtd",
 		version, dash, dash, dash, dash, speed, unit);
-	for (int i = 0; i < node->machine->ncpus; i++)
+	for (int i = 0; i < node->machine->devices[STARPU_CPU_WORKER].count; i++)
 		fprintf(out, "<host id=\"CPU%d\" %s=\"2000000000%s\"/>\n", i, speed,
 			unit);
 	fprintf(out, "<host id=\"RAM\" %s=\"1%s\"/>\n</AS>\n</platform>\n", speed, unit);

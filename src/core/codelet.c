@@ -2,20 +2,24 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/codelet.h"
 
+static int has_kernel(const struct starpu_codelet *cl, const struct device_type *type)
+{
+	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
+		if (codelet_kernel(cl, type, i))
+			return 1;
+	return 0;
+}
+
 unsigned codelet_where(const struct starpu_codelet *cl)
 {
-	int on_cpu, on_cuda;
+	unsigned where = 0;
 
 	if (cl->where)
 		return cl->where;
-	on_cpu = codelet_cpu(cl, 0) != NULL;
-	on_cuda = codelet_cuda(cl, 0) != NULL;
-	for (int i = 1; i < STARPU_MAXIMPLEMENTATIONS; i++) {
-		on_cpu |= cl->cpu_funcs[i] != NULL;
-		on_cuda |= cl->cuda_funcs[i] != NULL;
-	}
-	return (on_cpu ? (unsigned)STARPU_CPU : 0) |
-	       (on_cuda ? (unsigned)STARPU_CUDA : 0);
+	for (int i = 0; device_with_kernels[i]; i++)
+		if (has_kernel(cl, device_with_kernels[i]))
+			where |= device_with_kernels[i]->mask;
+	return where;
 }
 
 /* Counts of one codelet are collected before they go to the table. */

@@ -17,27 +17,18 @@ unsigned codelet_where(const struct starpu_codelet *cl);
 void codelet_count(struct worker *worker, const struct starpu_codelet *cl);
 unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet *cl);
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-
-/* The i-th kernel, or NULL; the first may be in the deprecated field. */
-static inline starpu_cpu_func_t codelet_cpu(const struct starpu_codelet *cl, unsigned i)
+/* Kernel i for devices of a type that has kernels, or NULL; the first may be in the
+ * deprecated field. */
+static inline kernel_t codelet_kernel(const struct starpu_codelet *cl,
+				      const struct device_type *type, unsigned i)
 {
-	if (i > 0 || cl->cpu_funcs[0] ||
-	    cl->cpu_func == STARPU_MULTIPLE_CPU_IMPLEMENTATIONS)
-		return cl->cpu_funcs[i];
-	return cl->cpu_func;
-}
+	kernel_t kernel = ((const kernel_t *)((const char *)cl + type->kernels))[i], old;
 
-static inline starpu_cuda_func_t codelet_cuda(const struct starpu_codelet *cl, unsigned i)
-{
-	if (i > 0 || cl->cuda_funcs[0] ||
-	    cl->cuda_func == STARPU_MULTIPLE_CUDA_IMPLEMENTATIONS)
-		return cl->cuda_funcs[i];
-	return cl->cuda_func;
+	if (i > 0 || kernel)
+		return kernel;
+	old = *(const kernel_t *)((const char *)cl + type->old_kernel);
+	return old == DEVICE_MANY_KERNELS ? NULL : old;
 }
-
-#pragma GCC diagnostic pop
 
 static inline unsigned task_where(const struct starpu_task *task)
 {

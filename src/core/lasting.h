@@ -17,9 +17,9 @@
 
 struct early_tags;
 
-/* How many workers and memories there are; GPUs come first among the workers. */
+/* How many workers of each type and memories there are. */
 struct shape {
-	int ncpu_workers, ngpu_workers, nmemories;
+	int nworkers_of[STARPU_NARCH], nmemories;
 };
 
 struct lasting {

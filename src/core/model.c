@@ -235,7 +235,8 @@ double model_relative_speedup(const struct starpu_perfmodel_arch *arch)
 	double speedup = 0;
 
 	for (int i = 0; i < arch->ndevices; i++) {
-		double one = arch->devices[i].type == STARPU_CUDA_WORKER ? 13.33 : 1.0;
+		const struct device_type *type = device_type(arch->devices[i].type);
+		double one = type && type->kernels ? type->relative_speed : 1.0;
 
 		speedup +=
 			one * (arch->devices[i].ncores > 0 ? arch->devices[i].ncores : 1);

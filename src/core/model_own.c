@@ -104,7 +104,7 @@ static void know_workers(struct node *node)
 		return;
 	/* Processors first. */
 	for (int i = 0; i < node->nworkers; i++) {
-		int id = (node->ngpu_workers + i) % node->nworkers;
+		int id = (node->first_worker_of[STARPU_CPU_WORKER] + i) % node->nworkers;
 
 		if (find(all, &node->workers[id].arch) < 0)
 			add_new(all, &node->workers[id].arch);

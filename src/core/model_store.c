@@ -125,8 +125,7 @@ static int host_names(const struct node *node, enum starpu_worker_archtype type,
 		      char hosts[MAX_HOSTS][HOST_BYTES])
 {
 	const struct plat_machine *machine = node->machine;
-	const char *device =
-		type == STARPU_CUDA_WORKER ? machine->gpu_model : machine->cpu_model;
+	const char *device = machine->devices[type].model;
 	int n = 0;
 
 	if (*node_knobs(node)->mpi_hostnames)
@@ -399,12 +398,9 @@ static void remember(struct _starpu_perfmodel_state *state,
 static int shared_devid(const struct node *node,
 			const struct starpu_perfmodel_device *device)
 {
-	const struct knobs *knobs = node_knobs(node);
-	int homogeneous = device->type == STARPU_CPU_WORKER    ? knobs->homogeneous_cpu
-			  : device->type == STARPU_CUDA_WORKER ? knobs->homogeneous_cuda
-							       : 0;
+	const struct device_type *type = device_type(device->type);
 
-	return homogeneous ? 0 : device->devid;
+	return type && device_is_homogeneous(type, node_knobs(node)) ? 0 : device->devid;
 }
 
 struct model_answer model_find(struct node *node, struct starpu_perfmodel *model,
@@ -446,12 +442,11 @@ struct model_answer model_find(struct node *node, struct starpu_perfmodel *model
 
 int model_path(struct node *node, const char *symbol, char *path, size_t bytes)
 {
-	static const enum starpu_worker_archtype types[] = {STARPU_CPU_WORKER,
-							    STARPU_CUDA_WORKER};
 	char hosts[MAX_HOSTS][HOST_BYTES], name[PATH_BYTES], found[PATH_BYTES], *dot;
 
-	for (unsigned t = 0; t < 2; t++) {
-		int n = host_names(node, types[t], hosts);
+	/* Processors first. */
+	for (int t = DEVICE_TYPES - 1; t >= 0; t--) {
+		int n = host_names(node, device_order[t], hosts);
 
 		for (int i = 0; i < n; i++) {
 			file_name(symbol, hosts[i], name);

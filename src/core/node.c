@@ -135,119 +135,78 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 #undef MERGE_ANY
 }
 
-static int count_cpus(const struct node *node)
-{
-	int ncpus = node->conf.ncpus, most = node->machine->ncpus;
-	int reserve = node->conf.reserve_ncpus > 0 ? node->conf.reserve_ncpus : 0;
-
-	if (ncpus < 0) {
-		ncpus = most - reserve;
-		/* A machine with fewer cores than it needs still runs. */
-		if (ncpus < 1 && most > 0)
-			ncpus = 1;
-	}
-	if (ncpus > STARPU_MAXCPUS) {
-		orr_complain(node->rank,
-			     "%d CPU workers asked for: at most %d are supported", ncpus,
-			     STARPU_MAXCPUS);
-		ncpus = STARPU_MAXCPUS;
-	}
-	return ncpus;
-}
-
-static int count_gpus(const struct node *node)
-{
-	int ngpus = node->conf.ncuda, most = node->machine->ngpus;
-
-	if (ngpus < 0 || ngpus > most)
-		ngpus = most;
-	return ngpus < STARPU_MAXCUDADEVS ? ngpus : STARPU_MAXCUDADEVS;
-}
-
 /* ---- memories and workers -------------------------------------------- */
 
-/* 0: as much as the system gives. */
-static size_t main_limit(const struct node *node)
+static void open_memory(struct node *node, enum starpu_worker_archtype type, int devid)
 {
-	int mib = node_knobs(node)->limit_cpu_mem_mib;
+	struct memory *memory = &node->memories[node->nmemories++];
 
-	return mib > 0 ? (size_t)mib << 20 : 0;
+	memory->kind = device_type(type)->memory;
+	memory->devid = devid;
+	memory->capacity_bytes = device_limit(node, type, devid);
+	memory->default_flags = (int)(STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
+	orr_lock_init(&memory->lock);
 }
 
-static size_t gpu_limit(const struct node *node, int device)
+static void open_worker(struct node *node, enum starpu_worker_archtype type, int devid)
 {
+	struct worker *worker = &node->workers[node->nworkers];
 	const struct knobs *knobs = node_knobs(node);
-	double limit = node->machine->gpu_memory_bytes;
-	int mib = knobs->limit_one_cuda_mem_mib[device];
-
-	if (mib < 0)
-		mib = knobs->limit_cuda_mem_mib;
-	if (mib >= 0 && (limit == 0 || mib * 1048576.0 < limit))
-		limit = mib * 1048576.0;
-	return (size_t)limit;
-}
-
-static void open_memories(struct node *node)
-{
-	node->nmemories = 1 + node->ngpu_workers;
-	node->memories = orr_alloc((size_t)node->nmemories * sizeof(*node->memories));
-	for (int i = 0; i < node->nmemories; i++) {
-		struct memory *memory = &node->memories[i];
-
-		memory->kind = i == 0 ? STARPU_CPU_RAM : STARPU_CUDA_RAM;
-		memory->devid = i == 0 ? 0 : i - 1;
-		memory->capacity_bytes =
-			i == 0 ? main_limit(node) : gpu_limit(node, i - 1);
-		memory->default_flags = (int)(STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
-		orr_lock_init(&memory->lock);
-	}
-}
-
-static void open_worker(struct node *node, int id)
-{
-	struct worker *worker = &node->workers[id];
-	const struct knobs *knobs = node_knobs(node);
-	int is_gpu = id < node->ngpu_workers;
-	int shared = is_gpu ? knobs->homogeneous_cuda : knobs->homogeneous_cpu;
+	int shared;
 
 	worker->node = node;
 	worker->caller.worker = worker;
-	worker->id = id;
+	worker->id = node->nworkers++;
 	worker->idle = 1;
-	worker->type = is_gpu ? STARPU_CUDA_WORKER : STARPU_CPU_WORKER;
-	worker->devid = is_gpu ? id : id - node->ngpu_workers;
-	worker->memory = is_gpu ? 1 + (unsigned)id : STARPU_MAIN_RAM;
-	/* Beside GPUs, data of a CPU's next task may have to come from one. */
-	worker->depth = is_gpu                   ? 1 + knobs->cuda_pipeline
-			: node->ngpu_workers > 0 ? 2
-						 : 1;
-	if (!knobs->prefetch)
-		worker->depth = 1;
-	worker->device = (struct starpu_perfmodel_device){worker->type,
-							  shared ? 0 : worker->devid, 1};
+	worker->type = type;
+	worker->kind = device_type(type);
+	worker->devid = devid;
+	worker->memory = STARPU_MAIN_RAM;
+	if (device_has_memory(worker->kind)) {
+		worker->memory = (unsigned)node->nmemories;
+		open_memory(node, type, devid);
+	}
+	worker->depth = 1;
+	/* Data of the next task may have to come from another memory. */
+	if (knobs->prefetch && node->nmemories > 1)
+		worker->depth += device_pipeline(worker->kind, knobs);
+	shared = device_is_homogeneous(worker->kind, knobs);
+	worker->device = (struct starpu_perfmodel_device){type, shared ? 0 : devid, 1};
 	worker->arch = (struct starpu_perfmodel_arch){1, &worker->device};
 	orr_lock_init(&worker->lock);
 }
 
+/* Main memory is the first; each device with a memory of its own brings the next. */
 static int open_workers(struct node *node)
 {
-	node->ncpu_workers = count_cpus(node);
-	node->ngpu_workers = count_gpus(node);
-	node->nworkers = node->ncpu_workers + node->ngpu_workers;
-	if (node->nworkers == 0) {
+	int n = 0;
+
+	for (int type = 0; type < DEVICE_TYPES; type++) {
+		node->nworkers_of[type] = device_count(node, type);
+		n += node->nworkers_of[type];
+	}
+	if (n == 0) {
 		orr_complain(node->rank,
 			     "starpu_init: there is no worker: %d CPU workers are asked "
 			     "for (STARPU_NCPU, conf.ncpus), and this machine has %d "
 			     "GPUs; ask for one at least",
-			     node->conf.ncpus, node->machine->ngpus);
+			     node->conf.ncpus,
+			     node->machine->devices[STARPU_CUDA_WORKER].count);
 		return -ENODEV;
 	}
-	node->workers = orr_alloc((size_t)node->nworkers * sizeof(*node->workers));
-	for (int i = 0; i < node->nworkers; i++)
-		open_worker(node, i);
+	node->workers = orr_alloc((size_t)n * sizeof(*node->workers));
+	node->memories = orr_alloc((1 + (size_t)n) * sizeof(*node->memories));
+	open_memory(node, STARPU_CPU_WORKER, 0);
+	for (int i = 0; i < DEVICE_TYPES; i++) {
+		enum starpu_worker_archtype type = device_order[i];
+
+		node->first_worker_of[type] = node->nworkers;
+		for (int k = 0; k < node->nworkers_of[type]; k++)
+			open_worker(node, type, k);
+		if (node->nworkers_of[type] > 0)
+			node->arch_mask |= (unsigned)STARPU_WORKER_TO_MASK(type);
+	}
 	node->nidle = node->nworkers;
-	node->arch_mask = (node->ncpu_workers ? (unsigned)STARPU_CPU : 0) |
-			  (node->ngpu_workers ? (unsigned)STARPU_CUDA : 0);
 	return 0;
 }
 
@@ -284,8 +243,8 @@ static void begin_life(struct node *node)
 
 	if (node_knobs(node)->profiling)
 		orr_store(&lasting->profiling, 1);
-	orr_store(&lasting->shape.ncpu_workers, node->ncpu_workers);
-	orr_store(&lasting->shape.ngpu_workers, node->ngpu_workers);
+	for (int i = 0; i < DEVICE_TYPES; i++)
+		orr_store(&lasting->shape.nworkers_of[i], node->nworkers_of[i]);
 	orr_store(&lasting->shape.nmemories, node->nmemories);
 	lasting_give_tags(lasting, node);
 }
@@ -320,7 +279,6 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	ret = open_workers(node);
 	if (ret < 0)
 		goto close_plat;
-	open_memories(node);
 	node->sched = sched_open(node);
 	begin_life(node);
 	plat_set_self(node);

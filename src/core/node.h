@@ -16,6 +16,7 @@
 #include "base/list.h"
 #include "base/pool.h"
 #include "base/table.h"
+#include "core/device.h"
 #include "plat/plat.h"
 
 struct mpi;
@@ -49,7 +50,7 @@ struct world *world_get(void);
 /* No node is open, and nothing will be asked any more: free it (tests). */
 void world_end(void);
 
-/* One memory: 0 is main RAM, the next ones are GPUs. */
+/* One memory: 0 is main RAM, the next ones are of devices, in the order of workers. */
 struct memory {
 	enum starpu_node_kind kind;
 	int devid;
@@ -95,7 +96,9 @@ struct node {
 	struct lasting *lasting; /* the rank's, longer-lived than the node */
 
 	struct worker *workers; /* accelerators first, as in StarPU */
-	int nworkers, ncpu_workers, ngpu_workers;
+	int nworkers;
+	/* By enum starpu_worker_archtype. */
+	int nworkers_of[STARPU_NARCH], first_worker_of[STARPU_NARCH];
 	struct combinations combinations; /* of devices, by number */
 	struct memory *memories;
 	int nmemories;

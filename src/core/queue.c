@@ -4,8 +4,6 @@
 
 #include "base/check.h"
 
-enum lane { LANE_CPU, LANE_GPU, LANE_BOTH };
-
 void queue_init(struct queue *queue, int ignores_priority)
 {
 	*queue = (struct queue){.ignores_priority = ignores_priority};
@@ -24,13 +22,23 @@ static int is_filtered(const struct starpu_task *task)
 	return task->cl->can_execute || task->workerids;
 }
 
+/* NULL: among those that are walked. */
 static struct queue_lane *lane_of(struct queue *queue, const struct job *job)
 {
-	unsigned where = job->where;
+	unsigned where = job->where & job->node->arch_mask;
+	struct queue_lane *lane = queue->lanes;
 
-	if (!(where & STARPU_CUDA))
-		return &queue->lanes[LANE_CPU];
-	return &queue->lanes[where & STARPU_CPU ? LANE_BOTH : LANE_GPU];
+	if (is_filtered(job->task))
+		return NULL;
+	while (lane < queue->lanes + queue->nlanes && lane->where != where)
+		lane++;
+	if (lane == queue->lanes + queue->nlanes) {
+		if (queue->nlanes == QUEUE_LANES)
+			return NULL;
+		queue->nlanes++;
+		lane->where = where;
+	}
+	return lane;
 }
 
 static int priority_of(const struct queue *queue, const struct job *job)
@@ -41,12 +49,13 @@ static int priority_of(const struct queue *queue, const struct job *job)
 void queue_push(struct queue *queue, struct job *job)
 {
 	int priority = priority_of(queue, job);
-	struct queue_lane *lane = lane_of(queue, job);
+	struct queue_lane *lane;
 
 	orr_lock(&queue->lock);
+	lane = lane_of(queue, job);
 	job->next = NULL;
 	job->place.order = queue->arrival++;
-	if (is_filtered(job->task)) {
+	if (!lane) {
 		levels_push(&queue->filtered, job, priority);
 	} else if (!lane->first) {
 		lane->priority = priority;
@@ -93,15 +102,19 @@ static void lane_take(struct queue_lane *lane, struct job *job)
 
 static struct job *take_best(struct queue *queue, struct worker *worker)
 {
-	struct queue_lane *lane =
-		&queue->lanes[worker->type == STARPU_CPU_WORKER ? LANE_CPU : LANE_GPU];
-	struct queue_lane *both = &queue->lanes[LANE_BOTH];
-	struct job *best = lane_peek(queue, lane), *shared = lane_peek(queue, both);
-	struct job *filtered = NULL;
+	struct queue_lane *lane = NULL;
+	struct job *best = NULL, *filtered = NULL;
 
-	if (shared && (!best || goes_before(queue, shared, best))) {
-		best = shared;
-		lane = both;
+	for (int i = 0; i < queue->nlanes; i++) {
+		struct queue_lane *other = &queue->lanes[i];
+		struct job *job = NULL;
+
+		if (other->where & (unsigned)STARPU_WORKER_TO_MASK(worker->type))
+			job = lane_peek(queue, other);
+		if (job && (!best || goes_before(queue, job, best))) {
+			best = job;
+			lane = other;
+		}
 	}
 	if (queue->filtered.n)
 		filtered = levels_pop_for(&queue->filtered, worker, best,

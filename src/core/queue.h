@@ -16,12 +16,13 @@
 #include "core/worker.h"
 
 struct queue_lane {
+	unsigned where;           /* types of workers that may run its jobs */
 	struct job *first, *last; /* all of one priority, oldest first */
 	int priority;             /* of the list */
 	struct heap others;       /* other priorities */
 };
 
-enum { QUEUE_LANES = 3 }; /* CPU only, GPU only, both */
+enum { QUEUE_LANES = 8 };
 
 struct queue {
 	struct orr_lock lock;
@@ -29,7 +30,8 @@ struct queue {
 	int length; /* about; read without the lock */
 	uint64_t arrival;
 	struct queue_lane lanes[QUEUE_LANES];
-	struct levels filtered;
+	int nlanes;
+	struct levels filtered; /* and those for whom there is no lane */
 };
 
 void queue_init(struct queue *queue, int ignores_priority);

@@ -14,18 +14,12 @@
  *   a kernel launch) and the ramp until all multiprocessors have work: half the rate
  *   at order 580 on a 19.5 Tflop/s device.
  */
-static const struct {
-	double e_max, start_s;
-} laws[] = {
-	[STARPU_CPU_WORKER] = {.e_max = 0.85, .start_s = 3e-6},
-	[STARPU_CUDA_WORKER] = {.e_max = 0.80, .start_s = 20e-6},
-};
-
 double roofline_law_s(enum starpu_worker_archtype type, double peak_flops_per_s,
 		      double flops)
 {
-	double f_half = peak_flops_per_s * laws[type].start_s;
-	double efficiency = laws[type].e_max * flops / (flops + f_half);
+	const struct device_type *device = device_type(type);
+	double f_half = peak_flops_per_s * device->start_s;
+	double efficiency = device->e_max * flops / (flops + f_half);
 
 	return flops / (peak_flops_per_s * efficiency);
 }
@@ -55,9 +49,7 @@ static size_t element_bytes(struct starpu_task *task)
 double roofline_seconds(const struct worker *worker, struct starpu_task *task)
 {
 	const struct plat_machine *machine = worker->node->machine;
-	const double *peaks = worker->type == STARPU_CUDA_WORKER
-				      ? machine->gpu_peak_flops_per_s
-				      : machine->cpu_peak_flops_per_s;
+	const double *peaks = machine->devices[worker->type].peak_flops_per_s;
 	double peak;
 
 	if (!(task->flops > 0))

@@ -14,8 +14,7 @@
 static int has_implementation(const struct worker *worker,
 			      const struct starpu_codelet *cl, unsigned i)
 {
-	return worker->type == STARPU_CPU_WORKER ? codelet_cpu(cl, i) != NULL
-						 : codelet_cuda(cl, i) != NULL;
+	return codelet_kernel(cl, worker->kind, i) != NULL;
 }
 
 static int is_allowed(const struct worker *worker, const struct starpu_task *task)
@@ -53,12 +52,9 @@ int worker_can_run(const struct worker *worker, struct starpu_task *task,
 	return 0;
 }
 
-void (*worker_kernel(const struct worker *worker, const struct job *job))(void **, void *)
+kernel_t worker_kernel(const struct worker *worker, const struct job *job)
 {
-	const struct starpu_codelet *cl = job->task->cl;
-
-	return worker->type == STARPU_CPU_WORKER ? codelet_cpu(cl, job->implementation)
-						 : codelet_cuda(cl, job->implementation);
+	return codelet_kernel(job->task->cl, worker->kind, job->implementation);
 }
 
 /* ---- waking ---------------------------------------------------------- */

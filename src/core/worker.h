@@ -20,7 +20,8 @@ struct worker {
 	struct node *node;
 	int id;
 	enum starpu_worker_archtype type;
-	int devid; /* among the workers of its type */
+	const struct device_type *kind; /* its row */
+	int devid;                      /* among the workers of its type */
 	unsigned memory;
 	int depth; /* tasks in the pipeline, the running one included */
 	int npipeline;
@@ -54,7 +55,6 @@ void workers_wake(struct node *node, unsigned where, int all);
 int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation);
 /* The kernel of the task's chosen implementation for this worker, or NULL. */
-void (*worker_kernel(const struct worker *worker, const struct job *job))(void **,
-									  void *);
+kernel_t worker_kernel(const struct worker *worker, const struct job *job);
 
 #endif

@@ -46,6 +46,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <starpu.h>
+
 #include "base/heap.h"
 
 struct job;
@@ -57,18 +59,21 @@ struct world;
 
 /* ---- life ------------------------------------------------------------ */
 
+/* A machine's devices of one type that may run kernels: cores, GPUs. */
+struct plat_devices {
+	int count;
+	char model[64];
+	double peak_flops_per_s[2]; /* of one: [0] 4-byte, [1] 8-byte; 0: unknown */
+	double memory_bytes;        /* of one with its own memory; 0: no limit known */
+	double link_bytes_per_s, link_latency_s; /* from main memory; 0: none */
+};
+
 /* What one node's machine offers; filled by plat_open(), then constant. */
 struct plat_machine {
-	int ncpus; /* cores that may run a CPU worker */
-	int ngpus;
 	int executes; /* kernels really run, so payloads really exist */
 	int simulated;
-	char cpu_model[64], gpu_model[64], hostname[128];
-	double gpu_memory_bytes;        /* per GPU; 0: no limit known */
-	double cpu_peak_flops_per_s[2]; /* of a core: [0] 4-byte, [1] 8-byte; 0: unknown
-					 */
-	double gpu_peak_flops_per_s[2];
-	double gpu_link_bytes_per_s, gpu_link_latency_s; /* host to GPU, 0: none */
+	char hostname[128];
+	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 };
 
 /*

@@ -181,8 +181,8 @@ static void describe_cpu(struct plat *plat)
 		package ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
 
 	if (model)
-		strncpy(plat->machine.cpu_model, model,
-			sizeof(plat->machine.cpu_model) - 1);
+		strncpy(plat->machine.devices[STARPU_CPU_WORKER].model, model,
+			sizeof(plat->machine.devices[STARPU_CPU_WORKER].model) - 1);
 }
 
 int cores_open(struct plat *plat)
@@ -203,7 +203,7 @@ int cores_open(struct plat *plat)
 	reserve_main(plat);
 	choose_ids(plat);
 	describe_cpu(plat);
-	plat->machine.ncpus = cores->ncores;
+	plat->machine.devices[STARPU_CPU_WORKER].count = cores->ncores;
 	return 0;
 }
 
@@ -273,5 +273,5 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 
 	if (!cores->can_bind || cores->nids == 0)
 		return -1;
-	return cores->ids[(plat->machine.ngpus + cpu_worker) % cores->nids];
+	return cores->ids[cpu_worker % cores->nids];
 }

@@ -169,7 +169,7 @@ int plat_execute(struct worker *worker, struct job *job)
 	struct plat *plat = worker->backend;
 	const struct knobs *knobs = node_knobs(worker->node);
 	struct starpu_task *task = job->task, *previous = worker->caller.task;
-	void (*kernel)(void **, void *) = worker_kernel(worker, job);
+	kernel_t kernel = worker_kernel(worker, job);
 	int timed = orr_load(&worker->node->lasting->profiling) || task->cl->model;
 	double start_s = timed ? plat_now_s(plat) : 0;
 

@@ -54,6 +54,8 @@ double machine_property(struct plat *plat, const char *name, double absent)
 int machine_read(struct plat *plat)
 {
 	struct plat_machine *machine = &plat->machine;
+	struct plat_devices *cpu = &machine->devices[STARPU_CPU_WORKER],
+			    *gpu = &machine->devices[STARPU_CUDA_WORKER];
 	double cpus = sg_host_core_count(plat->host), gpus = 0;
 	double peaks[4] = {0}, unused;
 	const struct {
@@ -62,9 +64,9 @@ int machine_read(struct plat *plat)
 	} numbers[] = {
 		{"cpus", most_units, &cpus},
 		{"gpus", most_units, &gpus},
-		{"gpu_mem_bytes", most_bytes, &machine->gpu_memory_bytes},
-		{"pcie_bw", most, &machine->gpu_link_bytes_per_s},
-		{"pcie_lat", most, &machine->gpu_link_latency_s},
+		{"gpu_mem_bytes", most_bytes, &gpu->memory_bytes},
+		{"pcie_bw", most, &gpu->link_bytes_per_s},
+		{"pcie_lat", most, &gpu->link_latency_s},
 		{"host_bw", most, &unused},
 		{"nvlink_bw", most, &unused},
 		{"cpu_peak_sp_gflops", most, &peaks[0]},
@@ -77,22 +79,22 @@ int machine_read(struct plat *plat)
 		if (read_number(plat, numbers[i].name, numbers[i].limit,
 				numbers[i].value) < 0)
 			return -ENODEV;
-	machine->ncpus = (int)cpus;
+	cpu->count = (int)cpus;
 	/* The library uses no more of them. */
-	machine->ngpus = (int)(gpus < STARPU_MAXCUDADEVS ? gpus : STARPU_MAXCUDADEVS);
+	gpu->count = (int)(gpus < STARPU_MAXCUDADEVS ? gpus : STARPU_MAXCUDADEVS);
 	for (int i = 0; i < 2; i++) {
-		machine->cpu_peak_flops_per_s[i] = peaks[i] * 1e9;
-		machine->gpu_peak_flops_per_s[i] = peaks[2 + i] * 1e9;
+		cpu->peak_flops_per_s[i] = peaks[i] * 1e9;
+		gpu->peak_flops_per_s[i] = peaks[2 + i] * 1e9;
 	}
 	machine->simulated = 1;
 	machine->executes = node_knobs(plat->node)->execute;
 	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.
 	 */
 	if (machine->executes)
-		machine->ngpus = 0;
-	copy_text(machine->cpu_model, sizeof(machine->cpu_model),
+		gpu->count = 0;
+	copy_text(cpu->model, sizeof(cpu->model),
 		  sg_host_get_property_value(plat->host, "cpu_model"));
-	copy_text(machine->gpu_model, sizeof(machine->gpu_model),
+	copy_text(gpu->model, sizeof(gpu->model),
 		  sg_host_get_property_value(plat->host, "gpu_model"));
 	copy_text(machine->hostname, sizeof(machine->hostname),
 		  sg_host_get_name(plat->host));

@@ -205,16 +205,17 @@ static void on_event(struct plat_timer *event)
 
 struct pcie *pcie_new(struct plat *plat)
 {
-	int nlinks = HOST_LINKS + GPU_LINKS * plat->machine.ngpus;
+	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
+	int nlinks = HOST_LINKS + GPU_LINKS * gpus->count;
 	struct pcie *pcie =
 		orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link));
-	double link = plat->machine.gpu_link_bytes_per_s;
+	double link = gpus->link_bytes_per_s;
 	double host = machine_property(plat, "host_bw", 0);
 	double peer = machine_property(plat, "nvlink_bw", 0);
 
 	pcie->event.plat = plat;
 	pcie->event.fire = on_event;
-	pcie->latency_s = plat->machine.gpu_link_latency_s;
+	pcie->latency_s = gpus->link_latency_s;
 	pcie->has_peer_links = peer > 0;
 	pcie->costs = node_knobs(plat->node)->transfer_cost;
 	pcie->nlinks = nlinks;

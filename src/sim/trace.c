@@ -51,8 +51,8 @@ struct trace_row *trace_row_new(struct trace *trace)
 void trace_row_close(struct trace_row *row, const struct plat *plat)
 {
 	row->rank = plat->node->rank;
-	row->ncpus = plat->node->ncpu_workers;
-	row->ngpus = plat->node->ngpu_workers;
+	row->ncpus = plat->node->nworkers_of[STARPU_CPU_WORKER];
+	row->ngpus = plat->node->nworkers - row->ncpus;
 }
 
 static void widen(struct trace_row *row, double width_s)

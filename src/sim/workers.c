@@ -83,7 +83,7 @@ static void on_end(struct plat_timer *timer)
 	}
 	if (plat->row)
 		trace_busy(plat->sim->trace, plat->row,
-			   worker->type == STARPU_CPU_WORKER ? TRACE_CPU : TRACE_GPU,
+			   device_has_memory(worker->kind) ? TRACE_GPU : TRACE_CPU,
 			   sim_worker->begin_s, plat->sim->now_s);
 	sim_worker->job = NULL;
 	worker_executed(worker, job);
@@ -193,7 +193,6 @@ static void refuse(struct worker *worker, struct job *job)
 	struct starpu_perfmodel *model = task->cl->model;
 	const struct plat_machine *machine = worker->node->machine;
 	const char *name = task->cl->name ? task->cl->name : task->name;
-	const char *where = worker->type == STARPU_CPU_WORKER ? "CPU" : "GPU";
 	char path[1024] = "";
 	size_t bytes = 0;
 
@@ -216,9 +215,8 @@ static void refuse(struct worker *worker, struct job *job)
 			"\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
 			"no regression or roofline; file: %s: calibrate this size, or "
 			"choose a size that the file has",
-			name ? name : "(unnamed)", where,
-			worker->type == STARPU_CPU_WORKER ? machine->cpu_model
-							  : machine->gpu_model,
+			name ? name : "(unnamed)", worker->kind->name,
+			machine->devices[worker->type].model,
 			model->symbol ? model->symbol : "(no symbol)",
 			model_footprint(model, task), bytes,
 			*path ? path : "none, see STARPU_PERF_MODEL_DIR");
@@ -284,7 +282,7 @@ int plat_execute(struct worker *worker, struct job *job)
 	} else {
 		seconds = expected_s(worker, job);
 		sim_worker->calls =
-			plat->machine.executes && worker->type == STARPU_CPU_WORKER;
+			plat->machine.executes && !device_has_memory(worker->kind);
 	}
 	job->duration_s = seconds;
 	if (knobs->push_cost)

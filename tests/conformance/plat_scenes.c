@@ -199,7 +199,8 @@ static void self_start(struct actor *actor)
 	EXPECT(actor, plat_world() != NULL, "there is no place for the world");
 	EXPECT(actor, plat_current_worker(actor->plat) == NULL,
 	       "the user thread has a worker");
-	EXPECT(actor, machine->ncpus > 0, "the machine has %d cores", machine->ncpus);
+	EXPECT(actor, machine->devices[STARPU_CPU_WORKER].count > 0,
+	       "the machine has %d cores", machine->devices[STARPU_CPU_WORKER].count);
 	actor_ended(actor);
 }
 

@@ -171,15 +171,15 @@ int plat_open(struct plat **plat_out, struct node *node)
 
 	plat->node = node;
 	plat->index = fake->selected;
-	plat->machine =
-		(struct plat_machine){.ncpus = machine->ncpus,
-				      .ngpus = machine->ngpus,
-				      .executes = 1,
-				      .gpu_memory_bytes = machine->gpu_memory_bytes,
-				      .gpu_link_bytes_per_s = machine->link_bytes_per_s,
-				      .gpu_link_latency_s = machine->link_latency_s};
-	snprintf(plat->machine.cpu_model, sizeof(plat->machine.cpu_model), "fake CPU");
-	snprintf(plat->machine.gpu_model, sizeof(plat->machine.gpu_model), "fake GPU");
+	plat->machine = (struct plat_machine){.executes = 1};
+	plat->machine.devices[STARPU_CPU_WORKER] =
+		(struct plat_devices){.count = machine->ncpus, .model = "fake CPU"};
+	plat->machine.devices[STARPU_CUDA_WORKER] =
+		(struct plat_devices){.count = machine->ngpus,
+				      .model = "fake GPU",
+				      .memory_bytes = machine->gpu_memory_bytes,
+				      .link_bytes_per_s = machine->link_bytes_per_s,
+				      .link_latency_s = machine->link_latency_s};
 	snprintf(plat->machine.hostname, sizeof(plat->machine.hostname), "fake");
 	plat->memory_used_bytes = orr_alloc((size_t)(1 + machine->ngpus) *
 					    sizeof(*plat->memory_used_bytes));
@@ -331,7 +331,7 @@ void plat_poll_kick(struct plat *plat)
 
 void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
-	double limit_bytes = memory ? plat->machine.gpu_memory_bytes : 0;
+	double limit_bytes = memory ? fake_machine()->gpu_memory_bytes : 0;
 	double used_bytes = plat->memory_used_bytes[memory] + (double)bytes;
 
 	if (limit_bytes > 0 && used_bytes > limit_bytes)
@@ -351,12 +351,11 @@ void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 
 double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
 {
-	const struct plat_machine *machine = &plat->machine;
+	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
 
 	if (from == to)
 		return 0;
-	return machine->gpu_link_latency_s +
-	       (double)bytes / machine->gpu_link_bytes_per_s;
+	return gpus->link_latency_s + (double)bytes / gpus->link_bytes_per_s;
 }
 
 struct copy_event {

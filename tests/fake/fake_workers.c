@@ -38,7 +38,7 @@ static void on_step(struct plat_timer *timer)
 static void call_kernel(struct worker *worker, struct job *job)
 {
 	struct starpu_task *task = job->task, *previous = worker->caller.task;
-	void (*kernel)(void **, void *) = worker_kernel(worker, job);
+	kernel_t kernel = worker_kernel(worker, job);
 
 	if (!kernel || node_knobs(worker->node)->disable_kernels)
 		return;

@@ -114,9 +114,9 @@ int main(int argc, char **argv)
 		return 1;
 	plat_set_self(node);
 	node->machine = plat_machine(stage.plat);
-	if (node->machine->ngpus < 2) {
+	if (node->machine->devices[STARPU_CUDA_WORKER].count < 2) {
 		printf("the platform has %d GPUs per node: 2 are needed\n",
-		       node->machine->ngpus);
+		       node->machine->devices[STARPU_CUDA_WORKER].count);
 		return 77;
 	}
 	play_all(&stage);

@@ -186,8 +186,10 @@ static void submit_task(void)
 			&codelets[world.is_storm ? 1 : draw(3)], STARPU_DATA_MODE_ARRAY,
 			descrs, n, STARPU_CL_ARGS, work, sizeof(*work), STARPU_PRIORITY,
 			(int)draw(3), STARPU_EXECUTE_ON_WORKER,
-			world.is_storm ? (int)draw((unsigned)world.node->ngpu_workers)
-				       : -1,
+			world.is_storm
+				? (int)draw((unsigned)world.node
+						    ->nworkers_of[STARPU_CUDA_WORKER])
+				: -1,
 			0),
 		0);
 }

@@ -80,6 +80,7 @@ static void set_worker(struct scene *s, int id, enum starpu_worker_archtype type
 	w->node = &s->node;
 	w->id = id;
 	w->type = type;
+	w->kind = device_type(type);
 	w->device = (struct starpu_perfmodel_device){type, devid, 1};
 	w->arch = (struct starpu_perfmodel_arch){1, &w->device};
 }
@@ -112,10 +113,10 @@ static int open_scene(void **state)
 	set_knobs(s);
 	s->settings.models = model_store_new(&s->settings.knobs);
 	s->machine.simulated = 1;
-	strcpy(s->machine.cpu_model, "somecpu");
-	strcpy(s->machine.gpu_model, "somegpu");
-	s->machine.gpu_peak_flops_per_s[0] = 10e12;
-	s->machine.gpu_peak_flops_per_s[1] = 5e12;
+	strcpy(s->machine.devices[STARPU_CPU_WORKER].model, "somecpu");
+	strcpy(s->machine.devices[STARPU_CUDA_WORKER].model, "somegpu");
+	s->machine.devices[STARPU_CUDA_WORKER].peak_flops_per_s[0] = 10e12;
+	s->machine.devices[STARPU_CUDA_WORKER].peak_flops_per_s[1] = 5e12;
 	s->node.world = &s->world;
 	s->node.settings = &s->settings;
 	s->node.machine = &s->machine;

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/device.h"
+
+#include <stddef.h>
+
+#include "base/check.h"
+#include "core/node.h"
+
+#define CONF(field)    offsetof(struct starpu_conf, field)
+#define KNOB(field)    offsetof(struct knobs, field)
+#define KERNELS(field) offsetof(struct starpu_codelet, field)
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+static const struct device_type types[DEVICE_TYPES] = {
+	[STARPU_CPU_WORKER] = {.name = "CPU",
+			       .in_variables = "CPU",
+			       .memory = STARPU_CPU_RAM,
+			       .memory_name = "NUMA",
+			       .mask = STARPU_CPU,
+			       .kernels = KERNELS(cpu_funcs),
+			       .old_kernel = KERNELS(cpu_func),
+			       .most = STARPU_MAXCPUS,
+			       .wanted = CONF(ncpus),
+			       .homogeneous = KNOB(homogeneous_cpu),
+			       .limit_mib = KNOB(limit_cpu_mem_mib),
+			       .limit_name = "STARPU_LIMIT_CPU_MEM",
+			       .relative_speed = 1,
+			       .e_max = 0.85,
+			       .start_s = 3e-6},
+	[STARPU_CUDA_WORKER] = {.name = "CUDA",
+				.in_variables = "CUDA",
+				.memory = STARPU_CUDA_RAM,
+				.memory_name = "CUDA",
+				.mask = STARPU_CUDA,
+				.kernels = KERNELS(cuda_funcs),
+				.old_kernel = KERNELS(cuda_func),
+				.most = STARPU_MAXCUDADEVS,
+				.wanted = CONF(ncuda),
+				.homogeneous = KNOB(homogeneous_cuda),
+				.pipeline = KNOB(cuda_pipeline),
+				.limit_mib = KNOB(limit_cuda_mem_mib),
+				.limits_mib = KNOB(limit_one_cuda_mem_mib),
+				.limit_name = "STARPU_LIMIT_CUDA_MEM",
+				.relative_speed = 13.33,
+				.e_max = 0.80,
+				.start_s = 20e-6},
+	[STARPU_OPENCL_WORKER] = {.name = "OpenCL",
+				  .in_variables = "OPENCL",
+				  .memory = STARPU_OPENCL_RAM,
+				  .memory_name = "OpenCL"},
+	[STARPU_MAX_FPGA_WORKER] = {.name = "FPGA",
+				    .in_variables = "FPGA",
+				    .memory = STARPU_MAX_FPGA_RAM,
+				    .memory_name = "FPGA"},
+	[STARPU_MPI_MS_WORKER] = {.name = "MPI_MS",
+				  .in_variables = "MPI_MS",
+				  .memory = STARPU_MPI_MS_RAM,
+				  .memory_name = "MPI_MS"},
+	[STARPU_TCPIP_MS_WORKER] = {.name = "TCPIP_MS",
+				    .in_variables = "TCPIP_MS",
+				    .memory = STARPU_TCPIP_MS_RAM,
+				    .memory_name = "TCPIP_MS"},
+	[STARPU_HIP_WORKER] = {.name = "HIP",
+			       .in_variables = "HIP",
+			       .memory = STARPU_HIP_RAM,
+			       .memory_name = "HIP"},
+};
+
+#pragma GCC diagnostic pop
+
+const struct device_type *const device_with_kernels[] = {
+	&types[STARPU_CPU_WORKER], &types[STARPU_CUDA_WORKER], NULL};
+
+const unsigned char device_order[DEVICE_TYPES] = {
+	STARPU_CUDA_WORKER,     STARPU_HIP_WORKER,
+	STARPU_OPENCL_WORKER,   3,
+	STARPU_MAX_FPGA_WORKER, STARPU_MPI_MS_WORKER,
+	STARPU_TCPIP_MS_WORKER, STARPU_CPU_WORKER,
+};
+
+const struct device_type *device_type(enum starpu_worker_archtype type)
+{
+	return (unsigned)type < DEVICE_TYPES && types[type].name ? &types[type] : NULL;
+}
+
+const struct device_type *device_of_memory(enum starpu_node_kind kind)
+{
+	for (int i = 0; i < DEVICE_TYPES; i++)
+		if (types[i].name && types[i].memory == kind)
+			return &types[i];
+	return NULL;
+}
+
+/* ---- knobs ----------------------------------------------------------- */
+
+static int field(const void *of, size_t offset)
+{
+	return *(const int *)((const char *)of + offset);
+}
+
+/* A machine with fewer cores than it needs still runs, on one. */
+static int all_cpus(const struct node *node, int most)
+{
+	int reserve = node->conf.reserve_ncpus > 0 ? node->conf.reserve_ncpus : 0;
+	int left = most - reserve;
+
+	return left < 1 && most > 0 ? 1 : left;
+}
+
+int device_count(const struct node *node, enum starpu_worker_archtype type)
+{
+	const struct device_type *row = device_type(type);
+	int there = node->machine->devices[type].count, count;
+
+	if (!row || !row->kernels)
+		return 0;
+	count = field(&node->conf, row->wanted);
+	if (count < 0)
+		count = type == STARPU_CPU_WORKER ? all_cpus(node, there) : there;
+	/* Processors may be shared by more threads than there are. */
+	if (device_has_memory(row) && count > there)
+		count = there;
+	if (count <= row->most)
+		return count;
+	orr_complain(node->rank, "%d %s workers asked for: at most %d are supported",
+		     count, row->name, row->most);
+	return row->most;
+}
+
+int device_is_homogeneous(const struct device_type *type, const struct knobs *knobs)
+{
+	return type->homogeneous && field(knobs, type->homogeneous);
+}
+
+int device_pipeline(const struct device_type *type, const struct knobs *knobs)
+{
+	return type->pipeline ? field(knobs, type->pipeline) : 1;
+}
+
+size_t device_limit(const struct node *node, enum starpu_worker_archtype type, int devid)
+{
+	const struct device_type *row = device_type(type);
+	const struct knobs *knobs = node_knobs(node);
+	double limit = node->machine->devices[type].memory_bytes;
+	int mib = -1;
+
+	if (row->limits_mib)
+		mib = field(knobs, row->limits_mib + (size_t)devid * sizeof(int));
+	if (mib < 0 && row->limit_mib)
+		mib = field(knobs, row->limit_mib);
+	if (mib >= 0 && (limit == 0 || mib * 1048576.0 < limit))
+		limit = mib * 1048576.0;
+	return (size_t)limit;
+}
