@@ -140,7 +140,7 @@ static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 			COMM_MAX);
 	add(mpi, comm, index);
 	if (api->use_locks)
-		orr_unlock(&mpi->engine.lock);
+		engine_unlock(&mpi->engine);
 	return index;
 }
 

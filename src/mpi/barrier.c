@@ -19,11 +19,11 @@ struct barrier_state {
 /* The engine is locked. */
 static struct barrier_state *state_of(struct mpi *mpi, uint64_t comm_id)
 {
-	struct barrier_state *state = table_get(&mpi->engine.barriers, comm_id);
+	struct barrier_state *state = table_get(&mpi->barriers.among, comm_id);
 
 	if (!state) {
 		state = orr_alloc(sizeof(*state));
-		table_put(&mpi->engine.barriers, comm_id, state);
+		table_put(&mpi->barriers.among, comm_id, state);
 	}
 	return state;
 }
@@ -41,19 +41,29 @@ void barrier_step_arrived(struct mpi *mpi, uint64_t comm_id, int round)
 	}
 }
 
-void barrier_free_all(struct mpi *mpi)
+void barriers_free(struct mpi *mpi)
 {
 	struct barrier_state *state;
 	size_t cursor = 0;
 
-	while ((state = table_next(&mpi->engine.barriers, &cursor)))
+	while ((state = table_next(&mpi->barriers.among, &cursor)))
 		free(state);
-	table_free(&mpi->engine.barriers);
+	table_free(&mpi->barriers.among);
+}
+
+int barrier_nentered(struct mpi *mpi)
+{
+	return orr_load(&mpi->barriers.nentered);
+}
+
+uint32_t barrier_nall(const struct mpi *mpi, int *is_inside)
+{
+	*is_inside = mpi->barriers.is_in_all;
+	return mpi->barriers.nall;
 }
 
 static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 {
-	struct engine *engine = &mpi->engine;
 	struct wire_head head = {.kind = WIRE_BARRIER, .round = (uint8_t)round};
 	struct barrier_state *state;
 	struct plat_gate gate;
@@ -61,7 +71,7 @@ static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 
 	plat_gate_init(&gate);
 	head.comm = comm->id;
-	engine_lock(engine);
+	engine_lock(&mpi->engine);
 	engine_send_control(mpi, comm_net_rank(comm, to), &head, WIRE_BARRIER_BYTES);
 	state = state_of(mpi, comm->id);
 	must_wait = state->arrived[round] == 0;
@@ -69,15 +79,15 @@ static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 		state->awaited = round;
 		state->gate = &gate;
 	}
-	orr_unlock(&engine->lock);
+	engine_unlock(&mpi->engine);
 	engine_wake(mpi);
 	if (must_wait)
 		ret = wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
-	engine_lock(engine);
+	engine_lock(&mpi->engine);
 	state->gate = NULL;
 	if (ret == 0)
 		state->arrived[round]--;
-	orr_unlock(&engine->lock);
+	engine_unlock(&mpi->engine);
 	return ret;
 }
 
@@ -106,39 +116,39 @@ static void world_barrier_done(struct net_barrier *barrier)
 /* The rank before this one is in shutdown; the engine is locked. */
 static void check_peer(const struct mpi *mpi)
 {
-	const struct engine *engine = &mpi->engine;
-	uint32_t nbarriers = mpi->standstill.nbarriers;
+	const struct barriers *barriers = &mpi->barriers;
+	uint32_t nall = barriers->nall;
 	int peer = (mpi->rank + mpi->size - 1) % mpi->size;
 
 	/* It may yet be ahead of a rank that has not come to its last barrier. */
-	if (!engine->peer_leaves || engine->peer_nbarriers == nbarriers ||
-	    (engine->peer_nbarriers > nbarriers && !engine->is_leaving))
+	if (!barriers->peer_leaves || barriers->peer_nall == nall ||
+	    (barriers->peer_nall > nall && !mpi->is_leaving))
 		return;
 	orr_die(mpi->rank,
 		"rank %d has come to starpu_mpi_shutdown() after %u calls of "
 		"starpu_mpi_barrier() on all ranks, rank %d is in %s after %u: each "
 		"barrier must be called by all ranks",
-		peer, engine->peer_nbarriers, mpi->rank,
-		engine->is_leaving ? "shutdown" : "the barrier", nbarriers);
+		peer, barriers->peer_nall, mpi->rank,
+		mpi->is_leaving ? "shutdown" : "the barrier", nall);
 }
 
-void barrier_peer_leaves(struct mpi *mpi, int peer, uint32_t nbarriers)
+void barrier_peer_leaves(struct mpi *mpi, int peer, uint32_t nall)
 {
-	struct engine *engine = &mpi->engine;
-	struct plat_gate *gate = engine->leave_gate;
+	struct barriers *barriers = &mpi->barriers;
+	struct plat_gate *gate = barriers->leave_gate;
 
 	(void)peer;
-	engine->peer_leaves = 1;
-	engine->peer_nbarriers = nbarriers;
+	barriers->peer_leaves = 1;
+	barriers->peer_nall = nall;
 	check_peer(mpi);
-	engine->leave_gate = NULL;
+	barriers->leave_gate = NULL;
 	if (gate)
 		plat_gate_open(mpi->node->plat, gate);
 }
 
 int barrier_leave(struct mpi *mpi)
 {
-	struct engine *engine = &mpi->engine;
+	struct barriers *barriers = &mpi->barriers;
 	struct wire_head head = {.kind = WIRE_LEAVING};
 	struct plat_gate gate;
 	int must_wait, ret = 0;
@@ -147,74 +157,69 @@ int barrier_leave(struct mpi *mpi)
 	if (mpi->size < 2 || mpi->node->machine->simulated)
 		return 0;
 	plat_gate_init(&gate);
-	orr_add(&engine->nbarriers, 1);
-	engine_lock(engine);
-	head.ordinal = mpi->standstill.nbarriers;
+	orr_add(&barriers->nentered, 1);
+	engine_lock(&mpi->engine);
+	head.ordinal = barriers->nall;
 	engine_send_control(mpi, (mpi->rank + 1) % mpi->size, &head, WIRE_LEAVING_BYTES);
 	check_peer(mpi);
-	must_wait = !engine->peer_leaves;
-	engine->leave_gate = must_wait ? &gate : NULL;
-	orr_unlock(&engine->lock);
+	must_wait = !barriers->peer_leaves;
+	barriers->leave_gate = must_wait ? &gate : NULL;
+	engine_unlock(&mpi->engine);
 	engine_wake(mpi);
 	if (must_wait)
 		ret = wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
-	orr_add(&engine->nbarriers, -1);
+	orr_add(&barriers->nentered, -1);
 	return ret;
 }
 
 static int barrier_of_all(struct mpi *mpi)
 {
 	struct world_barrier world = {.barrier.done = world_barrier_done, .mpi = mpi};
-	struct engine *engine = &mpi->engine;
+	struct barriers *barriers = &mpi->barriers;
 	int ret;
 
 	plat_gate_init(&world.gate);
-	engine_lock(engine);
-	mpi->standstill.nbarriers++;
-	mpi->standstill.is_in_barrier = 1;
-	if (!engine->is_leaving)
+	engine_lock(&mpi->engine);
+	barriers->nall++;
+	barriers->is_in_all = 1;
+	if (!mpi->is_leaving)
 		check_peer(mpi);
 	mpi->net->ops->barrier(mpi->net, &world.barrier);
-	orr_unlock(&engine->lock);
+	engine_unlock(&mpi->engine);
 	ret = wait_at(mpi->node, &world.gate, WAIT_BARRIER, NULL);
-	mpi->standstill.is_in_barrier = 0;
+	barriers->is_in_all = 0;
 	return ret;
 }
 
 void barrier_flush_arrived(struct mpi *mpi, int peer, int is_answer)
 {
-	struct engine *engine = &mpi->engine;
+	struct barriers *barriers = &mpi->barriers;
 	struct wire_head head = {.kind = WIRE_FLUSHED};
 
 	if (!is_answer)
 		engine_send_control(mpi, peer, &head, WIRE_SHORT_BYTES);
-	else if (--engine->nunflushed == 0)
-		plat_gate_open(mpi->node->plat, engine->flush_gate);
+	else if (--barriers->nunflushed == 0)
+		plat_gate_open(mpi->node->plat, barriers->flush_gate);
 }
 
 int barrier_flush(struct mpi *mpi)
 {
-	struct engine *engine = &mpi->engine;
+	struct barriers *barriers = &mpi->barriers;
 	struct wire_head head = {.kind = WIRE_FLUSH};
 	struct plat_gate gate;
-	size_t cursor = 0;
-	void *peer;
 	int must_wait, ret = 0;
 
 	plat_gate_init(&gate);
-	orr_add(&engine->nbarriers, 1);
-	engine_lock(engine);
-	engine->flush_gate = &gate;
-	engine->nunflushed = (int)engine->sent_to.count;
-	must_wait = engine->nunflushed > 0;
-	while ((peer = table_next(&engine->sent_to, &cursor)))
-		engine_send_control(mpi, (int)(uintptr_t)peer - 1, &head,
-				    WIRE_SHORT_BYTES);
-	orr_unlock(&engine->lock);
+	orr_add(&barriers->nentered, 1);
+	engine_lock(&mpi->engine);
+	barriers->flush_gate = &gate;
+	barriers->nunflushed = engine_send_behind(mpi, &head, WIRE_SHORT_BYTES);
+	must_wait = barriers->nunflushed > 0;
+	engine_unlock(&mpi->engine);
 	engine_wake(mpi);
 	if (must_wait)
 		ret = wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
-	orr_add(&engine->nbarriers, -1);
+	orr_add(&barriers->nentered, -1);
 	return ret;
 }
 
@@ -224,10 +229,10 @@ int mpi_barrier(struct mpi *mpi, int comm)
 
 	if (mpi->is_fake)
 		return 0;
-	orr_add(&mpi->engine.nbarriers, 1);
+	orr_add(&mpi->barriers.nentered, 1);
 	engine_wake(mpi);
 	ret = comm == 0 ? barrier_of_all(mpi)
 			: barrier_among(mpi, comm_at(&mpi->comms, comm));
-	orr_add(&mpi->engine.nbarriers, -1);
+	orr_add(&mpi->barriers.nentered, -1);
 	return ret;
 }

@@ -11,11 +11,35 @@
  * rank r - 2^k.  Steps of one round come from one rank in order, so counting them
  * keeps successive barriers apart.
  */
-#include "mpi/engine.h"
+#include <stdint.h>
 
-/* The engine is locked. */
+#include "base/table.h"
+#include "plat/plat.h"
+
+struct mpi;
+
+/* Under the engine's lock. */
+struct barriers {
+	struct table among; /* by communicator's id */
+	int nentered;       /* atomic: threads in a barrier, a flush or leaving */
+	uint32_t nall;      /* of all ranks, entered */
+	int is_in_all;
+	int nunflushed; /* peers that have not answered WIRE_FLUSH */
+	struct plat_gate *flush_gate;
+	struct plat_gate *leave_gate;
+	int peer_leaves;    /* the rank before this one is in shutdown, */
+	uint32_t peer_nall; /* after so many barriers of all ranks */
+};
+
+void barriers_free(struct mpi *mpi);
+
+/* Threads in a barrier, a flush or leaving. */
+int barrier_nentered(struct mpi *mpi);
+/* Barriers of all ranks that this one has come to, and whether it waits in the last. */
+uint32_t barrier_nall(const struct mpi *mpi, int *is_inside);
+
+/* A step came; the engine is locked. */
 void barrier_step_arrived(struct mpi *mpi, uint64_t comm_id, int round);
-void barrier_free_all(struct mpi *mpi);
 
 /*
  * Block until all that this rank sent has arrived, though perhaps not been received:

@@ -140,6 +140,18 @@ const char *early_describe(const struct mpi *mpi, const struct early *early, cha
 	return text;
 }
 
+struct early *early_next(struct mpi *mpi, size_t *cursor, struct match_entry **entry)
+{
+	if (!match_next(&mpi->engine.earlies.unmatched, cursor, entry))
+		return NULL;
+	return ORR_CONTAINER(*entry, struct early, match);
+}
+
+size_t early_nunmatched(const struct mpi *mpi)
+{
+	return mpi->engine.earlies.unmatched.nentries;
+}
+
 /* ---- taking in ------------------------------------------------------- */
 
 static int make_room(struct mpi *mpi, struct early *early)
@@ -190,7 +202,7 @@ static int take_all_in(struct mpi *mpi)
 	int count = 0;
 
 	/* Who leaves has posted all that it ever will. */
-	if (mpi->engine.is_leaving)
+	if (mpi->is_leaving)
 		return 0;
 	for (link = earlies->announced.next; link != &earlies->announced; link = next) {
 		next = link->next;
@@ -274,7 +286,7 @@ void early_test_failed(struct mpi *mpi)
 	if (!orr_trylock(&engine->lock))
 		return;
 	is_wait = tests_are_a_wait(engine, plat_now_s(mpi->node->plat));
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 	if (is_wait)
 		plat_unstick(mpi->node->plat);
 }

@@ -72,6 +72,10 @@ void early_arrived(struct early *early);
 /* "tag 7 came from rank 0 ...".  Returns text. */
 const char *early_describe(const struct mpi *mpi, const struct early *early, char *text,
 			   size_t bytes);
+/* Those that nobody receives, in no order: cursor is 0 at first, NULL after the last. The
+ * engine is locked. */
+struct early *early_next(struct mpi *mpi, size_t *cursor, struct match_entry **entry);
+size_t early_nunmatched(const struct mpi *mpi);
 /* For node->on_stuck. */
 int early_on_stuck(struct node *node);
 /* Real machine, at each poll: take in what has waited for long. */

@@ -34,11 +34,20 @@ void engine_init(struct mpi *mpi)
 	large_init(&engine->large);
 }
 
+void engine_set_limits(struct mpi *mpi, const struct knobs *knobs)
+{
+	struct engine *engine = &mpi->engine;
+
+	engine->large.max_puts = knobs->mpi_ndetached_send;
+	engine->large.max_moving = knobs->mpi_window;
+	engine->large.max_moving_bytes = (size_t)knobs->mpi_window_bytes;
+	engine->earlies.max_bytes = (size_t)knobs->mpi_early_bytes;
+}
+
 void engine_free(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
 
-	barrier_free_all(mpi);
 	table_free(&engine->sent_to);
 	match_free(&engine->posted);
 	earlies_free(mpi);
@@ -59,7 +68,7 @@ void engine_leave(struct mpi *mpi, int entered)
 {
 	if (!entered)
 		return;
-	orr_unlock(&mpi->engine.lock);
+	engine_unlock(&mpi->engine);
 	finish_drain(mpi);
 }
 
@@ -122,6 +131,16 @@ void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head
 			 size_t head_bytes)
 {
 	parcel_send(parcel_new(mpi, peer, head, head_bytes));
+}
+
+int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes)
+{
+	size_t cursor = 0;
+	void *peer;
+
+	while ((peer = table_next(&mpi->engine.sent_to, &cursor)))
+		engine_send_control(mpi, (int)(uintptr_t)peer - 1, head, head_bytes);
+	return (int)mpi->engine.sent_to.count;
 }
 
 /* ---- checks at the match --------------------------------------------- */
@@ -364,6 +383,54 @@ static void send_ready(struct request *request)
 	}
 }
 
+/* ---- what others ask ------------------------------------------------- */
+
+struct request *engine_next(struct mpi *mpi, const struct request *request)
+{
+	struct list *all = &mpi->engine.all;
+	struct list *link = request ? request->link.next : all->next;
+
+	return link == all ? NULL : LIST_ENTRY(link, struct request, link);
+}
+
+int engine_npending(struct mpi *mpi)
+{
+	return orr_load(&mpi->engine.npending);
+}
+
+const void *engine_caller(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+
+	if (!orr_load(&engine->is_calling))
+		return NULL;
+	return orr_load_ptr((void **)(void *)&engine->caller);
+}
+
+int engine_nending(struct mpi *mpi)
+{
+	struct engine *engine = &mpi->engine;
+
+	return orr_load(&engine->ndraining) + orr_load(&engine->is_timer_set) +
+	       (orr_load_ptr((void **)(void *)&engine->moved) != NULL);
+}
+
+int engine_nflying(struct mpi *mpi)
+{
+	return orr_load(&mpi->engine.nflying);
+}
+
+int engine_is_polled(struct mpi *mpi)
+{
+	return orr_load(&mpi->engine.is_polled);
+}
+
+unsigned long engine_signature(struct mpi *mpi)
+{
+	return table_mix(orr_count(&mpi->engine.nevents) +
+			 ((unsigned long)engine_npending(mpi) << 40));
+}
+
 /* ---- posting --------------------------------------------------------- */
 
 static void request_acquired(struct acquire *acquire)
@@ -383,7 +450,7 @@ static void request_acquired(struct acquire *acquire)
 		send_ready(request);
 	else if (request->early)
 		engine_consume(request);
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 	finish_drain_later(mpi);
 }
 
@@ -449,7 +516,7 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 
 	if (post->kind == REQUEST_RECEIVE)
 		match_receive(request);
-	orr_unlock(&mpi->engine.lock);
+	engine_unlock(&mpi->engine);
 	if (post->is_waited)
 		plat_gate_init(&request->gate);
 	engine_wake(mpi);
@@ -472,8 +539,7 @@ static int is_active(struct mpi *mpi)
 	struct engine *engine = &mpi->engine;
 
 	return orr_load(&engine->npending) > 0 || orr_load(&engine->nflying) > 0 ||
-	       orr_load(&engine->nbarriers) > 0 ||
-	       orr_load(&engine->earlies.nannounced) > 0 ||
+	       barrier_nentered(mpi) > 0 || orr_load(&engine->earlies.nannounced) > 0 ||
 	       orr_load(&mpi->standstill.nawaited) > 0;
 }
 
@@ -490,7 +556,7 @@ int engine_poll(void *arg)
 		nevents = mpi->net->ops->poll(mpi->net);
 		engine->is_polling = 0;
 		early_look(mpi);
-		orr_unlock(&engine->lock);
+		engine_unlock(engine);
 	}
 	nevents += finish_drain(mpi);
 	if (nevents > 0)

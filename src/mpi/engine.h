@@ -24,6 +24,8 @@
 #include "mpi/request.h"
 #include "mpi/wire.h"
 
+struct knobs;
+
 /* The first transfer that was matched though its two ranks count it differently: no
  * error by itself, since ranks may order what is independent as they like. */
 struct suspect {
@@ -49,28 +51,21 @@ struct engine {
 	const void *caller; /* the thread that runs one, or ran the last */
 	int ndraining;      /* atomic: nested or concurrent finish_drain() */
 	int is_polling;     /* the lock's holder is inside the transport's poll() */
-	int is_polled;  /* atomic: somebody has called engine_poll(): no calendar does all
-			 */
-	int is_asleep;  /* atomic: nobody polls before the next kick */
-	int is_leaving; /* shutting down: everything of ours is complete */
-	int npending;   /* atomic: requests, until their callback has run */
+	int is_polled; /* atomic: somebody has called engine_poll(): no calendar does all
+			*/
+	int is_asleep; /* atomic: nobody polls before the next kick */
+	int npending;  /* atomic: requests, until their callback has run */
 	unsigned long nposted; /* requests ever */
 	int nflying; /* atomic: messages and bulk transfers that the transport owns */
-	int nbarriers;
 	uint64_t nevents; /* orr_next(): anything that happened, for the watchdog */
 	struct pending_waiter *waiters;
-	struct table barriers; /* by communicator's id */
-	struct table sent_to;  /* peers that were sent small transfers */
-	int nunflushed;        /* of these, who have not answered WIRE_FLUSH */
-	struct plat_gate *flush_gate;
-	struct plat_gate *leave_gate;
-	int peer_leaves;         /* the rank before this one is in shutdown, */
-	uint32_t peer_nbarriers; /* after so many barriers of all ranks */
+	struct table sent_to; /* peers that were sent small transfers */
 	struct plat_timer drain_timer;
 	int is_timer_set; /* atomic */
 };
 
 void engine_init(struct mpi *mpi);
+void engine_set_limits(struct mpi *mpi, const struct knobs *knobs);
 void engine_free(struct mpi *mpi);
 
 /*
@@ -97,11 +92,28 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 /* Send a message without body; the engine is locked. */
 void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
 			 size_t head_bytes);
+/* The same one to each peer that was sent small transfers.  Returns to how many. */
+int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes);
 
 /* The transport calls back: from poll(), with the lock held, or from a calendar.
  * 1: the lock was taken now, give it to engine_leave(). */
 int engine_enter(struct mpi *mpi);
 void engine_leave(struct mpi *mpi, int entered);
+
+/* What others may ask.  Requests are listed oldest first, NULL before the first and after
+ * the last, with the engine locked; the rest may change at any time. */
+struct request *engine_next(struct mpi *mpi, const struct request *request);
+int engine_npending(struct mpi *mpi);
+/* The thread that runs a callback of a request, or NULL. */
+const void *engine_caller(struct mpi *mpi);
+/* How many threads end requests, those nested counted as often; or about to. */
+int engine_nending(struct mpi *mpi);
+/* Messages and payloads that the transport has not let go. */
+int engine_nflying(struct mpi *mpi);
+/* Has anybody polled?  No: a calendar drives everything. */
+int engine_is_polled(struct mpi *mpi);
+/* Changes whenever anything happens. */
+unsigned long engine_signature(struct mpi *mpi);
 
 /* Who only polls leaves the lock to those who wait for it: loops around tests would
  * take it again before these see that it is free. */
@@ -112,6 +124,11 @@ static inline void engine_lock(struct engine *engine)
 	orr_add(&engine->nwanting, 1);
 	orr_lock(&engine->lock);
 	orr_add(&engine->nwanting, -1);
+}
+
+static inline void engine_unlock(struct engine *engine)
+{
+	orr_unlock(&engine->lock);
 }
 
 /* One message or bulk more or less is the transport's; the engine is locked. */

@@ -34,7 +34,7 @@ static struct request *take_all(struct engine *engine, struct request **list)
 		return NULL;
 	engine_lock(engine);
 	first = orr_swap_ptr((void **)(void *)list, NULL);
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 	return first;
 }
 
@@ -55,7 +55,7 @@ static void drop(struct request *request)
 	engine_lock(engine);
 	list_remove(&request->link);
 	pool_put(&engine->requests, request);
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 }
 
 static void wake_waiters(struct mpi *mpi)
@@ -66,7 +66,7 @@ static void wake_waiters(struct mpi *mpi)
 	engine_lock(engine);
 	waiter = engine->waiters;
 	engine->waiters = NULL;
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 	for (; waiter; waiter = next) {
 		next = waiter->next;
 		plat_gate_open(mpi->node->plat, &waiter->gate);
@@ -100,7 +100,7 @@ static void release(struct request *request)
 		layout_copy(&request->payload.layout, &request->local->payload.layout);
 		engine_lock(engine);
 		finish_moved(mpi, request->local);
-		orr_unlock(&engine->lock);
+		engine_unlock(engine);
 	}
 	if (request->kind == REQUEST_SEND)
 		payload_sent(&request->payload, request->handle);
@@ -113,7 +113,7 @@ static void release(struct request *request)
 	}
 	engine_lock(engine);
 	append(&engine->callbacks, &engine->callbacks_last, request);
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 }
 
 /* ---- working off ----------------------------------------------------- */
@@ -147,7 +147,7 @@ static struct request *next_callback(struct engine *engine)
 			orr_store(&engine->is_calling, 1);
 		}
 	}
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 	return request;
 }
 
@@ -162,7 +162,7 @@ static int run_callbacks(struct mpi *mpi)
 		callback_call(mpi->node, NULL, request->callback, request->arg);
 		engine_lock(engine);
 		orr_store(&engine->is_calling, 0);
-		orr_unlock(&engine->lock);
+		engine_unlock(engine);
 		end(request);
 		count++;
 	}
@@ -273,7 +273,7 @@ static int wait_pending(struct mpi *mpi)
 		waiter.next = engine->waiters;
 		engine->waiters = &waiter;
 	}
-	orr_unlock(&engine->lock);
+	engine_unlock(engine);
 	if (!must_wait)
 		return 0;
 	return wait_at(mpi->node, &waiter.gate, WAIT_TRANSFER,
@@ -287,7 +287,7 @@ static unsigned long count_posted(struct mpi *mpi)
 
 	engine_lock(&mpi->engine);
 	nposted = mpi->engine.nposted;
-	orr_unlock(&mpi->engine.lock);
+	engine_unlock(&mpi->engine);
 	return nposted;
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "core/stuck.h"
-#include "mpi/barrier.h"
 #include "mpi/finish.h"
 
 static void close_parts(struct mpi *mpi)
@@ -15,6 +14,7 @@ static void close_parts(struct mpi *mpi)
 	cache_free(mpi);
 	insertion_free(mpi);
 	stats_free(mpi);
+	barriers_free(mpi);
 	engine_free(mpi);
 	standstill_free(mpi);
 	comm_table_free(&mpi->comms);
@@ -38,10 +38,7 @@ static void set_size(struct mpi *mpi, const struct knobs *knobs,
 
 static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 {
-	mpi->engine.large.max_puts = knobs->mpi_ndetached_send;
-	mpi->engine.large.max_moving = knobs->mpi_window;
-	mpi->engine.large.max_moving_bytes = (size_t)knobs->mpi_window_bytes;
-	mpi->engine.earlies.max_bytes = (size_t)knobs->mpi_early_bytes;
+	engine_set_limits(mpi, knobs);
 	mpi->has_priorities = knobs->mpi_priorities;
 	mpi->cache.is_on = knobs->mpi_cache != 0;
 	mpi->cache.reports = knobs->mpi_cache_stats;
@@ -163,11 +160,8 @@ static void say(void *arg, const char *line)
 /* Let the last messages leave. */
 static void settle(struct mpi *mpi)
 {
-	struct engine *engine = &mpi->engine;
-
-	while (orr_load(&engine->nflying) > 0 || orr_load(&engine->is_timer_set) ||
-	       orr_load(&engine->ndraining) > 0) {
-		if (orr_load(&engine->is_polled))
+	while (engine_nflying(mpi) > 0 || engine_nending(mpi) > 0) {
+		if (engine_is_polled(mpi))
 			engine_poll(mpi);
 		plat_sleep(mpi->node->plat, 1e-6);
 	}
@@ -177,7 +171,7 @@ static void settle(struct mpi *mpi)
  * sent has arrived. */
 static void agree(struct mpi *mpi)
 {
-	mpi->engine.is_leaving = 1;
+	mpi->is_leaving = 1;
 	barrier_flush(mpi);
 	barrier_leave(mpi);
 	mpi_barrier(mpi, 0);

@@ -8,6 +8,7 @@
  *
  * Lives from starpu_mpi_init() to starpu_mpi_shutdown(), as node->mpi.
  */
+#include "mpi/barrier.h"
 #include "mpi/cache.h"
 #include "mpi/comm.h"
 #include "mpi/engine.h"
@@ -27,13 +28,15 @@ struct mpi {
 	const void *last_comm; /* of the API, and its index: the usual look-up */
 	int last_comm_index;
 	struct mpi_lasting *lasting; /* the rank's, longer-lived than this */
-	void *api;                     /* the API's, see src/api/mpi_comm.c */
+	void *api;                   /* the API's, see src/api/mpi_comm.c */
 	struct engine engine;
+	struct barriers barriers;
 	struct registry registry;
 	struct cache cache;
 	struct insertion insertion;
 	struct stats stats;
 	struct standstill standstill;
+	int is_leaving; /* shutting down: everything of ours is complete */
 	/* Of the environment at init. */
 	int has_priorities;
 };

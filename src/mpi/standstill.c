@@ -33,10 +33,7 @@ struct peer_state {
 
 unsigned long standstill_signature(struct node *node)
 {
-	const struct engine *engine = &node->mpi->engine;
-
-	return table_mix(orr_count(&engine->nevents) +
-			 ((unsigned long)orr_load(&engine->npending) << 40));
+	return engine_signature(node->mpi);
 }
 
 /* The thread that runs a callback may itself wait. */
@@ -54,14 +51,12 @@ static int caller_waits(struct node *node, const void *caller)
 
 int standstill_busy(struct node *node)
 {
-	struct engine *engine = &node->mpi->engine;
-	int ncallers = orr_load(&engine->is_calling) &&
-		       caller_waits(node, orr_load_ptr((void **)(void *)&engine->caller));
+	struct mpi *mpi = node->mpi;
+	const void *caller = engine_caller(mpi);
+	int nwaiting = caller && caller_waits(node, caller);
 
-	return orr_load_ptr((void **)(void *)&engine->moved) != NULL ||
-	       orr_load(&engine->ndraining) > ncallers ||
-	       orr_load(&engine->is_timer_set) ||
-	       orr_load(&engine->nflying) > orr_load(&node->mpi->standstill.nflying);
+	return engine_nending(mpi) > nwaiting ||
+	       engine_nflying(mpi) > orr_load(&mpi->standstill.nflying);
 }
 
 /* ---- questions ------------------------------------------------------- */
@@ -108,17 +103,13 @@ static void say_silent(struct mpi *mpi, double now_s)
 /* Those whose transfers with this rank are pending; rank 0 asks all. */
 static void ask_those_concerned(struct mpi *mpi, double now_s)
 {
-	struct engine *engine = &mpi->engine;
-
 	if (mpi->rank == 0) {
 		for (int peer = 1; peer < mpi->size; peer++)
 			ask(mpi, peer, now_s);
 		return;
 	}
-	for (struct list *link = engine->all.next; link != &engine->all;
-	     link = link->next) {
-		const struct request *request = LIST_ENTRY(link, struct request, link);
-
+	for (const struct request *request = NULL;
+	     (request = engine_next(mpi, request));) {
 		if (request->net_peer != mpi->rank && request->state != REQUEST_ENDED)
 			ask(mpi, request->net_peer, now_s);
 	}
@@ -132,16 +123,16 @@ static void fill_state(struct mpi *mpi, struct wire_head *head)
 	const struct standstill *own = &mpi->standstill;
 	const struct watchdog *watchdog = &mpi->node->watchdog;
 	unsigned long signature = watchdog_signature(mpi->node);
-	int verdict = watchdog->verdict;
+	int verdict = watchdog->verdict, is_in_barrier;
 
 	if (signature != watchdog->signature)
 		verdict = WATCHDOG_ACTIVE;
 	head->round = (uint8_t)verdict;
-	head->flags = (uint16_t)own->is_in_barrier;
+	head->sender = barrier_nall(mpi, &is_in_barrier);
+	head->flags = (uint16_t)is_in_barrier;
 	head->comm = own->nsent;
 	head->tag = (int64_t)own->nreceived;
 	head->bytes = signature;
-	head->sender = own->nbarriers;
 }
 
 static void note_state(struct peer_state *state, const struct wire_head *head)
@@ -204,14 +195,16 @@ static void list_missing(struct mpi *mpi)
 	const struct standstill *own = &mpi->standstill;
 	char text[TEXT_BYTES] = "";
 	size_t used = 0;
+	int is_in_barrier;
+	uint32_t nbarriers = barrier_nall(mpi, &is_in_barrier);
 
-	if (!own->is_in_barrier || !own->peers)
+	if (!is_in_barrier || !own->peers)
 		return;
 	for (int rank = 0; rank < mpi->size && used + 32 < sizeof(text); rank++) {
 		const struct peer_state *state = &own->peers[rank];
 
 		if (rank == mpi->rank || state->wave == 0 ||
-		    state->nbarriers >= own->nbarriers)
+		    state->nbarriers >= nbarriers)
 			continue;
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
 					 used ? ", " : "", rank);
@@ -302,7 +295,7 @@ static void report(struct mpi *mpi, double silence_s, const char *why)
 
 	if (is_first && orr_load(&mpi->standstill.nawaited) > 0)
 		limit_s *= 2; /* Their answers say more. */
-	if (is_first && (somebody_works(mpi) || orr_load(&mpi->engine.npending) == 0))
+	if (is_first && (somebody_works(mpi) || engine_npending(mpi) == 0))
 		limit_s *= PATIENCE;
 	else if (is_first && watchdog->verdict == WATCHDOG_STUCK)
 		limit_s *= 3;
@@ -325,12 +318,12 @@ int standstill_look(struct node *node, double silence_s, const char *why)
 	double now_s = plat_now_s(node->plat);
 
 	/* No message can change anything for who has asked for none. */
-	if (orr_load(&mpi->engine.npending) == 0 && orr_load(&mpi->engine.nbarriers) == 0)
+	if (engine_npending(mpi) == 0 && barrier_nentered(mpi) == 0)
 		return 0;
-	orr_lock(&mpi->engine.lock);
+	engine_lock(&mpi->engine);
 	if (own->is_ending) {
 		end_when_told(mpi, now_s);
-		orr_unlock(&mpi->engine.lock);
+		engine_unlock(&mpi->engine);
 		return 1;
 	}
 	if (!own->peers)
@@ -345,7 +338,7 @@ int standstill_look(struct node *node, double silence_s, const char *why)
 	say_silent(mpi, now_s);
 	if (!own->is_ending)
 		report(mpi, silence_s, why);
-	orr_unlock(&mpi->engine.lock);
+	engine_unlock(&mpi->engine);
 	engine_wake(mpi);
 	return 1;
 }
@@ -357,7 +350,7 @@ static void on_probe(struct mpi *mpi, int peer, const struct wire_head *question
 	struct wire_head head = {.kind = WIRE_STATE, .ordinal = question->ordinal};
 
 	/* First that it is gone, when it is: that ends the one who asks. */
-	if (mpi->engine.is_leaving)
+	if (mpi->is_leaving)
 		send_kind(mpi, peer, WIRE_GONE);
 	fill_state(mpi, &head);
 	engine_send_control(mpi, peer, &head, WIRE_STATE_BYTES);

@@ -24,12 +24,10 @@ struct peer_state;
 
 struct standstill {
 	uint64_t nsent, nreceived; /* messages, but for those of the watchdog */
-	uint32_t nbarriers;        /* of all ranks, entered */
-	int is_in_barrier;
-	int nflying;              /* atomic: messages of the watchdog on their way out */
-	int nawaited;             /* atomic: answers */
-	struct peer_state *peers; /* by rank; NULL before the first question */
-	uint32_t wave;            /* of questions; odd: the first of two */
+	int nflying;               /* atomic: messages of the watchdog on their way out */
+	int nawaited;              /* atomic: answers */
+	struct peer_state *peers;  /* by rank; NULL before the first question */
+	uint32_t wave;             /* of questions; odd: the first of two */
 	double asked_s;
 	int is_certain;       /* that the run cannot go on */
 	int is_ending;        /* all ranks are telling what they wait for */

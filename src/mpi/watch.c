@@ -20,22 +20,18 @@ static int is_unmatched(const struct request *request)
 }
 
 /* Does a task wait for the other half of a transfer that insertion made? */
-static int lacks_inserted(const struct mpi *mpi)
+static int lacks_inserted(struct mpi *mpi)
 {
-	const struct engine *engine = &mpi->engine;
+	const struct request *request = NULL;
+	const struct early *early;
 	struct match_entry *entry = NULL;
 	size_t cursor = 0;
 
-	for (const struct list *link = engine->all.next; link != &engine->all;
-	     link = link->next) {
-		const struct request *request =
-			LIST_ENTRY(link, const struct request, link);
-
+	while ((request = engine_next(mpi, request)))
 		if (request->ordinal && is_unmatched(request))
 			return 1;
-	}
-	while (match_next(&engine->earlies.unmatched, &cursor, &entry))
-		if (ORR_CONTAINER(entry, struct early, match)->head.ordinal)
+	while ((early = early_next(mpi, &cursor, &entry)))
+		if (early->head.ordinal)
 			return 1;
 	return 0;
 }
@@ -56,21 +52,19 @@ static const char *explain(struct mpi *mpi, char *text, size_t bytes)
 static void list_all(struct mpi *mpi, int max_lines,
 		     void (*say)(void *arg, const char *line), void *arg)
 {
-	struct engine *engine = &mpi->engine;
+	const struct request *request = NULL;
+	const struct early *early;
 	struct match_entry *entry = NULL;
 	size_t cursor = 0;
 	const char *mistake = NULL;
 	char text[600];
 	int nlines = 0, nleft = 0;
 
-	if (orr_load(&engine->nbarriers) > 0)
+	if (barrier_nentered(mpi) > 0)
 		say(arg,
 		    "in starpu_mpi_barrier() or starpu_mpi_shutdown(), where not all "
 		    "ranks have come: each must be called by all ranks");
-	for (struct list *link = engine->all.next; link != &engine->all;
-	     link = link->next) {
-		const struct request *request = LIST_ENTRY(link, struct request, link);
-
+	while ((request = engine_next(mpi, request))) {
 		if (request->state == REQUEST_ENDED)
 			continue;
 		if (nlines++ >= max_lines) {
@@ -79,13 +73,12 @@ static void list_all(struct mpi *mpi, int max_lines,
 		}
 		say(arg, request_describe(request, text, sizeof(text)));
 	}
-	while (match_next(&engine->earlies.unmatched, &cursor, &entry)) {
+	while ((early = early_next(mpi, &cursor, &entry))) {
 		if (nlines++ >= max_lines) {
 			nleft++;
 			continue;
 		}
-		say(arg, early_describe(mpi, ORR_CONTAINER(entry, struct early, match),
-					text, sizeof(text)));
+		say(arg, early_describe(mpi, early, text, sizeof(text)));
 	}
 	if (nleft > 0) {
 		snprintf(text, sizeof(text), "and %d more", nleft);
@@ -101,14 +94,13 @@ void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
 		    void *arg)
 {
 	struct mpi *mpi = node->mpi;
-	struct engine *engine = &mpi->engine;
 	int own = !mpi->standstill.is_engine_locked && !node->machine->simulated;
 
 	if (own)
-		orr_lock(&engine->lock);
+		engine_lock(&mpi->engine);
 	list_all(mpi, WATCH_MAX_LINES, say, arg);
 	if (own)
-		orr_unlock(&engine->lock);
+		engine_unlock(&mpi->engine);
 }
 
 static void say_to_user(void *arg, const char *line)
@@ -122,14 +114,11 @@ static void say_to_user(void *arg, const char *line)
 
 void watch_gone(struct mpi *mpi, int peer)
 {
-	struct engine *engine = &mpi->engine;
+	const struct request *request = NULL;
 	char text[400], reasons[600];
 	const char *mistake;
 
-	for (struct list *link = engine->all.next; link != &engine->all;
-	     link = link->next) {
-		const struct request *request = LIST_ENTRY(link, struct request, link);
-
+	while ((request = engine_next(mpi, request))) {
 		/* Nothing that the peer sent is still on its way: it says so last. */
 		if (request->net_peer != peer || !is_unmatched(request))
 			continue;
@@ -146,7 +135,9 @@ void watch_gone(struct mpi *mpi, int peer)
 
 void watch_check_leftovers(struct mpi *mpi)
 {
-	if (mpi->engine.earlies.unmatched.nentries == 0)
+	size_t nunmatched = early_nunmatched(mpi);
+
+	if (nunmatched == 0)
 		return;
 	mpi->standstill.is_certain = 1;
 	orr_complain(mpi->rank,
@@ -156,5 +147,5 @@ void watch_check_leftovers(struct mpi *mpi)
 	orr_die(mpi->rank,
 		"starpu_mpi_shutdown: %zu messages without a receive; each send needs a "
 		"receive with the same tag and communicator",
-		mpi->engine.earlies.unmatched.nentries);
+		nunmatched);
 }
