@@ -45,7 +45,7 @@ static void *main_alloc(struct node *node, size_t bytes, size_t align, int flags
 	if (align > MALLOC_ALIGN)
 		return aligned_alloc(align, (bytes + align) & ~(align - 1));
 	if (node)
-		return plat_alloc(node->plat, STARPU_MAIN_RAM, bytes);
+		return plat_main_memory()->allocate(node->plat, STARPU_MAIN_RAM, bytes);
 	return aligned_alloc(MALLOC_ALIGN,
 			     (bytes + MALLOC_ALIGN) & ~(size_t)(MALLOC_ALIGN - 1));
 }
@@ -57,7 +57,8 @@ static void main_free(struct node *node, void *ptr, size_t bytes, int flags)
 	if (lasting->free_hook && ptr)
 		lasting->free_hook(STARPU_MAIN_RAM, ptr, bytes, flags);
 	else
-		plat_free(node ? node->plat : NULL, STARPU_MAIN_RAM, ptr, bytes);
+		plat_main_memory()->release(node ? node->plat : NULL, STARPU_MAIN_RAM,
+					    ptr, bytes);
 }
 
 void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook free_hook)
@@ -150,8 +151,10 @@ uintptr_t starpu_malloc_on_node_flags(unsigned dst_node, size_t size, int flags)
 	if (counted && budget_take(node, dst_node, size,
 				   booking_flags(flags) & ~(int)STARPU_MEMORY_WAIT) < 0)
 		return 0;
-	ptr = dst_node == STARPU_MAIN_RAM ? main_alloc(node, size, 0, flags)
-					  : plat_alloc(node->plat, dst_node, size);
+	ptr = dst_node == STARPU_MAIN_RAM
+		      ? main_alloc(node, size, 0, flags)
+		      : memory_at(__func__, dst_node)
+				->driver->allocate(node->plat, dst_node, size);
 	if (!ptr && counted)
 		budget_give(node, dst_node, size);
 	return (uintptr_t)ptr;
@@ -166,7 +169,8 @@ void starpu_free_on_node_flags(unsigned dst_node, uintptr_t addr, size_t size, i
 	if (dst_node == STARPU_MAIN_RAM)
 		main_free(node, (void *)addr, size, flags);
 	else
-		plat_free(node->plat, dst_node, (void *)addr, size);
+		memory_at(__func__, dst_node)
+			->driver->release(node->plat, dst_node, (void *)addr, size);
 }
 
 /* GPUs' memory is accounted by who puts data there: these flags matter for memory 0. */

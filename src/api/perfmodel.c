@@ -11,6 +11,7 @@
 #include "core/bus.h"
 #include "core/model_query.h"
 #include "core/model_store.h"
+#include "core/routes.h"
 #include "core/worker.h"
 
 static double nop_cost(struct starpu_task *task, unsigned nimpl)
@@ -272,7 +273,7 @@ double starpu_transfer_predict(unsigned src_node, unsigned dst_node, size_t size
 	if (!node || !memories_exist(node, src_node, dst_node, __func__) ||
 	    src_node == dst_node)
 		return 0;
-	return 1e6 * plat_copy_expected_s(node->plat, src_node, dst_node, size);
+	return 1e6 * routes_expected_s(node, src_node, dst_node, size);
 }
 
 void starpu_bus_print_bandwidth(FILE *f)

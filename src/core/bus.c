@@ -9,13 +9,14 @@
 #include "base/check.h"
 #include "base/newfile.h"
 #include "core/model_store.h"
+#include "core/routes.h"
 #include "core/sampling.h"
 
 typedef double link_measure(struct node *node, unsigned from, unsigned to);
 
 double bus_latency_us(struct node *node, unsigned from, unsigned to)
 {
-	return from == to ? 0 : 1e6 * plat_copy_expected_s(node->plat, from, to, 0);
+	return from == to ? 0 : 1e6 * routes_expected_s(node, from, to, 0);
 }
 
 double bus_bandwidth(struct node *node, unsigned from, unsigned to)
@@ -25,8 +26,8 @@ double bus_bandwidth(struct node *node, unsigned from, unsigned to)
 
 	if (from == to)
 		return 0;
-	seconds = plat_copy_expected_s(node->plat, from, to, bytes) -
-		  plat_copy_expected_s(node->plat, from, to, 0);
+	seconds = routes_expected_s(node, from, to, bytes) -
+		  routes_expected_s(node, from, to, 0);
 	return seconds > 0 ? bytes / seconds * 1e-6 : INFINITY;
 }
 

@@ -10,6 +10,7 @@
 #include "core/budget.h"
 #include "core/interfaces.h"
 #include "core/room.h"
+#include "core/routes.h"
 #include "core/task.h"
 
 /*
@@ -137,12 +138,24 @@ static void settle(struct access *access)
 		room_demote(data_find_copy(datum, (unsigned)__builtin_ctz(stale)));
 }
 
-/* A memory that holds the value: main memory if it does, else the first GPU. */
-static struct copy_state *find_source(starpu_data_handle_t datum)
+/* Where to take a value for a memory: the first from which it gets there without a stop,
+ * or the first that has it; NULL when none has. */
+static struct copy_state *find_source(starpu_data_handle_t datum, unsigned to)
 {
-	unsigned valid = data_body(datum)->valid;
+	unsigned valid = data_body(datum)->valid, first;
 
-	return valid ? data_find_copy(datum, (unsigned)__builtin_ctz(valid)) : NULL;
+	if (!valid)
+		return NULL;
+	first = (unsigned)__builtin_ctz(valid);
+	for (unsigned left = valid; left; left &= left - 1) {
+		unsigned from = (unsigned)__builtin_ctz(left);
+
+		if (route(datum->node, from, to)->next == to) {
+			first = from;
+			break;
+		}
+	}
+	return data_find_copy(datum, first);
 }
 
 static void complain_no_value(struct access *access)
@@ -216,33 +229,53 @@ static void start_transfer(struct copy_state *from, struct copy_state *to, int e
 	ORR_ASSERT(!to->incoming && is_valid(from));
 	to->incoming = 1;
 	datum->body->arriving |= memory_bit(to->memory);
-	if (plat_copy(datum->node->plat, &transfer->copy))
+	if (routes_copy(datum->node, &transfer->copy))
 		land(transfer);
+}
+
+static void wait_for_copy(struct access *access, struct copy_state *copy)
+{
+	access->next = copy->waiters;
+	copy->waiters = access;
+}
+
+/* Bring the value one hop towards the access's copy; returns where that ends. */
+static struct copy_state *hop(struct access *access)
+{
+	starpu_data_handle_t datum = access->datum;
+	struct copy_state *to = access->copy, *from = find_source(datum, to->memory);
+	unsigned next;
+
+	if (!from)
+		complain_no_value(access);
+	next = route(datum->node, from->memory, to->memory)->next;
+	if (next != to->memory) {
+		to = data_copy(datum, next);
+		allocate(to);
+	}
+	if (!to->incoming) {
+		use_copy(from);
+		start_transfer(from, to, 0);
+	}
+	return to;
 }
 
 /* The access's copy has room and is used, the datum is locked: bring the value.  1 when
  * it is there, 0 when the access waits for a transfer, after which to try again. */
 static int bring(struct access *access)
 {
-	struct copy_state *copy = access->copy, *source;
+	struct copy_state *copy = access->copy, *stop = copy;
 
-	if (!copy->incoming) {
+	while (!stop->incoming) {
 		allocate(copy);
-		if (needs_value(access) && !is_valid(copy)) {
-			source = find_source(access->datum);
-			if (!source)
-				complain_no_value(access);
-			use_copy(source);
-			start_transfer(source, copy, 0);
+		if (!needs_value(access) || is_valid(copy)) {
+			settle(access);
+			return 1;
 		}
+		stop = hop(access);
 	}
-	if (copy->incoming) {
-		access->next = copy->waiters;
-		copy->waiters = access;
-		return 0;
-	}
-	settle(access);
-	return 1;
+	wait_for_copy(access, stop);
+	return 0;
 }
 
 static void access_fetched(struct access *access)
@@ -609,9 +642,9 @@ double coherency_expected_s(struct job *job, unsigned memory)
 		there = body->valid | body->arriving | body->promised;
 		if (!body->valid || (there & memory_bit(memory)))
 			continue;
-		seconds += plat_copy_expected_s(job->node->plat,
-						(unsigned)__builtin_ctz(body->valid),
-						memory, data_bytes(access->datum));
+		seconds +=
+			routes_expected_s(job->node, (unsigned)__builtin_ctz(body->valid),
+					  memory, data_bytes(access->datum));
 	}
 	return seconds;
 }

@@ -11,6 +11,7 @@
 #include "core/data.h"
 #include "core/model.h"
 #include "core/model_own.h"
+#include "core/routes.h"
 #include "core/sched.h"
 #include "core/lasting.h"
 #include "core/tags.h"
@@ -141,6 +142,7 @@ static void open_memory(struct node *node, enum starpu_worker_archtype type, int
 {
 	struct memory *memory = &node->memories[node->nmemories++];
 
+	memory->driver = node->machine->devices[type].memory;
 	memory->kind = device_type(type)->memory;
 	memory->devid = devid;
 	memory->capacity_bytes = device_limit(node, type, devid);
@@ -160,6 +162,7 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->idle = 1;
 	worker->type = type;
 	worker->kind = device_type(type);
+	worker->driver = node->machine->devices[type].worker;
 	worker->devid = devid;
 	worker->memory = STARPU_MAIN_RAM;
 	if (device_has_memory(worker->kind)) {
@@ -207,6 +210,7 @@ static int open_workers(struct node *node)
 			node->arch_mask |= (unsigned)STARPU_WORKER_TO_MASK(type);
 	}
 	node->nidle = node->nworkers;
+	routes_open(node);
 	return 0;
 }
 
@@ -292,6 +296,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 close_sched:
 	hide(node);
 	node->sched->ops->close(node->sched);
+	free(node->routes);
 	free(node->memories);
 	free(node->workers);
 close_plat:
@@ -316,6 +321,7 @@ void node_close(struct node *node)
 	table_free(&node->tags);
 	hide(node);
 	plat_close(node->plat);
+	free(node->routes);
 	free(node->memories);
 	for (int i = 0; i < node->nworkers; i++)
 		table_free(&node->workers[i].counts);

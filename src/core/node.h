@@ -21,6 +21,7 @@
 
 struct mpi;
 struct model_store;
+struct route;
 struct sched;
 struct lasting;
 
@@ -52,6 +53,7 @@ void world_end(void);
 
 /* One memory: 0 is main RAM, the next ones are of devices, in the order of workers. */
 struct memory {
+	const struct memory_driver *driver;
 	enum starpu_node_kind kind;
 	int devid;
 	struct orr_lock lock; /* of all below, and of the copies' room; see core/room.h */
@@ -102,6 +104,7 @@ struct node {
 	struct combinations combinations; /* of devices, by number */
 	struct memory *memories;
 	int nmemories;
+	struct route *routes; /* see core/routes.h */
 
 	struct sched *sched;
 	int min_priority, max_priority;

@@ -146,7 +146,7 @@ static int run_one(struct worker *worker)
 			job->task->profiling_info->workerid = worker->id;
 		worker->running = job;
 		sched_started(worker, job);
-		if (plat_execute(worker, job)) {
+		if (worker->driver->execute(worker, job)) {
 			worker->running = NULL;
 			finish(worker, job);
 		}

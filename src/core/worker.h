@@ -21,7 +21,8 @@ struct worker {
 	int id;
 	enum starpu_worker_archtype type;
 	const struct device_type *kind; /* its row */
-	int devid;                      /* among the workers of its type */
+	const struct worker_driver *driver;
+	int devid; /* among the workers of its type */
 	unsigned memory;
 	int depth; /* tasks in the pipeline, the running one included */
 	int npipeline;
@@ -46,7 +47,7 @@ struct worker {
 
 /* 1: it advanced, call again; 0: nothing to do before a wake-up. */
 int worker_step(struct worker *worker);
-/* The backend: an asynchronous plat_execute() has ended. */
+/* The backend: an asynchronous execute() of the driver has ended. */
 void worker_executed(struct worker *worker, struct job *job);
 /* A task that runs where the mask says was pushed: wake a worker for it; all of them
  * when only the task, which may be gone by now, could say which. */

@@ -11,8 +11,8 @@
  *
  * Rules that hold everywhere:
  * - Whatever is started ends with exactly one callback, never from inside the
- *   call that starts it.  The exceptions say so: plat_execute() and plat_copy()
- *   may report "already done" instead of calling back.
+ *   call that starts it.  The exceptions say so: a worker's execute() and a
+ *   memory's copy() may report "already done" instead of calling back.
  * - Only plat_gate_wait() blocks.
  * - A struct handed over with a buffer belongs to the backend until its callback.
  * - Callbacks run on a runtime thread (real) or in the calendar (sim, fake); they
@@ -59,9 +59,14 @@ struct world;
 
 /* ---- life ------------------------------------------------------------ */
 
+struct memory_driver;
+struct worker_driver;
+
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
 	int count;
+	const struct worker_driver *worker;
+	const struct memory_driver *memory; /* main memory's, for cores */
 	char model[64];
 	double peak_flops_per_s[2]; /* of one: [0] 4-byte, [1] 8-byte; 0: unknown */
 	double memory_bytes;        /* of one with its own memory; 0: no limit known */
@@ -180,23 +185,19 @@ struct plat_caller {
 
 struct plat_caller *plat_caller(struct plat *plat);
 
-/*
- * Run job on worker: call its kernel (real; sim with executes), or let its
- * expected duration pass (sim).  Returns 1 when it is done already, with
- * job->duration_s set; 0 when worker_executed(worker, job) will be called.
- */
-int plat_execute(struct worker *worker, struct job *job);
+/* What a kind of worker can do; constant, the backend's. */
+struct worker_driver {
+	/* On the worker's thread, before its first step; NULL: nothing. */
+	void (*begin)(struct worker *worker);
+	/*
+	 * Run job: call its kernel (real; sim with executes), or let its expected
+	 * duration pass (sim).  Returns 1 when it is done already, with job->duration_s
+	 * set; 0 when worker_executed(worker, job) will be called.
+	 */
+	int (*execute)(struct worker *worker, struct job *job);
+};
 
 /* ---- memory and copies ----------------------------------------------- */
-
-/*
- * Memory of one of the node's memories (0: main RAM; 1 + i: GPU i).  Returns NULL
- * when there is no room.  In sim without executes the address is valid and
- * distinct, but costs nothing until it is touched.  Memory may be freed after its node
- * is closed (plat NULL), and plat_free() takes malloc()'s as well.  bytes 0: unknown.
- */
-void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes);
-void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes);
 
 /* A copy of one datum between two memories of a node. */
 struct plat_copy {
@@ -209,8 +210,27 @@ struct plat_copy {
 	void *backend[6]; /* the backend's, while it owns the copy */
 };
 
-/* Returns 1 when it is done already (done is not called), 0 when done will be. */
-int plat_copy(struct plat *plat, struct plat_copy *copy);
+/* What a kind of memory can do; constant, the backend's. */
+struct memory_driver {
+	/*
+	 * Memory number memory of the node.  Returns NULL when there is no room.  In sim
+	 * without executes the address is valid and distinct, but costs nothing until it
+	 * is touched.  Memory may be freed after its node is closed (plat NULL); the main
+	 * memory's release() takes malloc()'s as well.  bytes 0: unknown.
+	 */
+	void *(*allocate)(struct plat *plat, unsigned memory, size_t bytes);
+	void (*release)(struct plat *plat, unsigned memory, void *ptr, size_t bytes);
+	/* Can it copy between these two, without a stop?  Main memory and one of its own:
+	 * always. */
+	int (*reaches)(struct plat *plat, unsigned from, unsigned to);
+	/* Returns 1 when it is done already (done is not called), 0 when done will be. */
+	int (*copy)(struct plat *plat, struct plat_copy *copy);
+	/* Expected seconds for bytes, alone on the link. */
+	double (*expected_s)(struct plat *plat, unsigned from, unsigned to, size_t bytes);
+};
+
+/* The driver of main memory, also before any node is open. */
+const struct memory_driver *plat_main_memory(void);
 
 /* ---- topology -------------------------------------------------------- */
 
@@ -223,9 +243,6 @@ int plat_bind_thread(struct plat *plat, int core);
 int plat_core_os_index(struct plat *plat, int core);
 /* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
 int plat_worker_bindid(struct plat *plat, int cpu_worker);
-/* Expected seconds for bytes between two memories, alone on the link. */
-double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes);
-
 #include "plat_inline.h"
 
 #endif

@@ -67,6 +67,8 @@ int plat_open(struct plat **plat_out, struct node *node)
 
 	plat->node = node;
 	plat->machine.executes = 1;
+	plat->machine.devices[STARPU_CPU_WORKER].worker = &cpu_driver;
+	plat->machine.devices[STARPU_CPU_WORKER].memory = plat_main_memory();
 	if (*hostname)
 		snprintf(plat->machine.hostname, sizeof(plat->machine.hostname), "%.127s",
 			 hostname);
@@ -124,17 +126,16 @@ void plat_unstick(struct plat *plat)
 
 /* ---- memory ---------------------------------------------------------- */
 
-void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
+static void *ram_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
 	void *ptr;
 
 	(void)plat;
-	if (memory != 0 || posix_memalign(&ptr, RAM_ALIGN_BYTES, bytes ? bytes : 1) != 0)
-		return NULL;
-	return ptr;
+	(void)memory;
+	return posix_memalign(&ptr, RAM_ALIGN_BYTES, bytes ? bytes : 1) ? NULL : ptr;
 }
 
-void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+static void ram_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
 	(void)plat;
 	(void)memory;
@@ -142,12 +143,17 @@ void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 	free(ptr);
 }
 
-int plat_copy(struct plat *plat, struct plat_copy *copy)
+static int ram_reaches(struct plat *plat, unsigned from, unsigned to)
+{
+	(void)plat;
+	return from == to;
+}
+
+static int ram_copy(struct plat *plat, struct plat_copy *copy)
 {
 	const struct starpu_data_copy_methods *methods = copy->methods;
 
 	(void)plat;
-	ORR_ASSERT(copy->from == 0 && copy->to == 0);
 	if (methods->ram_to_ram)
 		methods->ram_to_ram(copy->from_interface, 0, copy->to_interface, 0);
 	else
@@ -155,13 +161,24 @@ int plat_copy(struct plat *plat, struct plat_copy *copy)
 	return 1;
 }
 
-double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
+static double ram_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
 {
 	(void)plat;
 	(void)from;
 	(void)to;
 	(void)bytes;
-	return 0; /* There is one memory only. */
+	return 0;
+}
+
+static const struct memory_driver ram = {.allocate = ram_alloc,
+					 .release = ram_free,
+					 .reaches = ram_reaches,
+					 .copy = ram_copy,
+					 .expected_s = ram_expected_s};
+
+const struct memory_driver *plat_main_memory(void)
+{
+	return &ram;
 }
 
 /* ---- net ------------------------------------------------------------- */

@@ -134,4 +134,7 @@ int progress_poll(struct plat *plat);
  * since.  The progress thread must not sleep over what was left to the poller. */
 void progress_take_over(struct plat *plat, int advanced, int missed_kick);
 
+/* workers.c: cores. */
+extern const struct worker_driver cpu_driver;
+
 #endif

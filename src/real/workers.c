@@ -96,8 +96,8 @@ static void *worker_main(void *arg)
 
 	pthread_setspecific(real_get()->caller, &worker->caller);
 	name_thread(worker);
-	if (worker->type == STARPU_CPU_WORKER)
-		cores_bind(plat, plat_worker_bindid(plat, worker->devid));
+	if (worker->driver->begin)
+		worker->driver->begin(worker);
 	for (;;) {
 		while (worker_step(worker))
 			continue;
@@ -164,7 +164,14 @@ struct plat_caller *plat_caller(struct plat *plat)
 	return caller;
 }
 
-int plat_execute(struct worker *worker, struct job *job)
+static void begin_on_core(struct worker *worker)
+{
+	struct plat *plat = worker->backend;
+
+	cores_bind(plat, plat_worker_bindid(plat, worker->devid));
+}
+
+static int call_kernel(struct worker *worker, struct job *job)
 {
 	struct plat *plat = worker->backend;
 	const struct knobs *knobs = node_knobs(worker->node);
@@ -183,3 +190,5 @@ int plat_execute(struct worker *worker, struct job *job)
 		model_record(worker, task, job->implementation, job->duration_s);
 	return 1;
 }
+
+const struct worker_driver cpu_driver = {.begin = begin_on_core, .execute = call_kernel};

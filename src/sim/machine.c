@@ -86,6 +86,9 @@ int machine_read(struct plat *plat)
 		cpu->peak_flops_per_s[i] = peaks[i] * 1e9;
 		gpu->peak_flops_per_s[i] = peaks[2 + i] * 1e9;
 	}
+	cpu->worker = gpu->worker = &sim_worker_driver;
+	cpu->memory = &main_memory_driver;
+	gpu->memory = &gpu_memory_driver;
 	machine->simulated = 1;
 	machine->executes = node_knobs(plat->node)->execute;
 	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.

@@ -109,27 +109,25 @@ static void arena_put(struct arena *arena, void *block, size_t bytes, int touche
 	list->blocks[list->count++] = block;
 }
 
-static int is_real(struct plat *plat, unsigned memory)
+static void *simulated_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
-	return plat->machine.executes && memory == 0;
-}
-
-void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
-{
-	if (is_real(plat, memory)) {
-		void *block;
-
-		if (posix_memalign(&block, 64, bytes ? bytes : 1) != 0)
-			return NULL;
-		return block;
-	}
+	(void)memory;
 	if (!plat->sim->arena)
 		plat->sim->arena = arena_new();
 	return arena_get(plat->sim->arena, bytes);
 }
 
+static void *main_alloc(struct plat *plat, unsigned memory, size_t bytes)
+{
+	void *block;
+
+	if (!plat->machine.executes)
+		return simulated_alloc(plat, memory, bytes);
+	return posix_memalign(&block, 64, bytes ? bytes : 1) ? NULL : block;
+}
+
 /* Memory of before the first node, or of an executing run, is the C library's. */
-void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+static void any_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
 	struct arena *arena = sim_get()->arena;
 	char *block = ptr;
@@ -138,5 +136,21 @@ void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 	if (!arena || block < arena->base || block >= arena->end)
 		free(ptr);
 	else if (bytes > 0)
-		arena_put(arena, ptr, bytes, memory == 0);
+		arena_put(arena, ptr, bytes, memory == STARPU_MAIN_RAM);
+}
+
+const struct memory_driver main_memory_driver = {.allocate = main_alloc,
+						 .release = any_free,
+						 .reaches = pcie_reaches,
+						 .copy = pcie_copy,
+						 .expected_s = pcie_expected_s};
+const struct memory_driver gpu_memory_driver = {.allocate = simulated_alloc,
+						.release = any_free,
+						.reaches = pcie_reaches,
+						.copy = pcie_copy,
+						.expected_s = pcie_expected_s};
+
+const struct memory_driver *plat_main_memory(void)
+{
+	return &main_memory_driver;
 }

@@ -172,6 +172,13 @@ double machine_property(struct plat *plat, const char *name, double absent);
 
 struct pcie *pcie_new(struct plat *plat);
 void pcie_free(struct pcie *pcie);
+int pcie_reaches(struct plat *plat, unsigned from, unsigned to);
+int pcie_copy(struct plat *plat, struct plat_copy *copy);
+double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes);
+
+extern const struct memory_driver main_memory_driver, gpu_memory_driver;
+/* workers.c: cores and GPUs. */
+extern const struct worker_driver sim_worker_driver;
 
 enum trace_kind { TRACE_CPU, TRACE_GPU, TRACE_NET, TRACE_NKINDS };
 

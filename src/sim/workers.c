@@ -261,7 +261,7 @@ static double expected_s(struct worker *worker, struct job *job)
 	return estimate.source == MODEL_NONE ? 0 : estimate.seconds;
 }
 
-int plat_execute(struct worker *worker, struct job *job)
+static int execute(struct worker *worker, struct job *job)
 {
 	struct sim_worker *sim_worker = worker->backend;
 	struct plat *plat = worker->node->plat;
@@ -293,3 +293,5 @@ int plat_execute(struct worker *worker, struct job *job)
 	calendar_add(plat->sim, &sim_worker->end, sim_worker->begin_s + seconds);
 	return 0;
 }
+
+const struct worker_driver sim_worker_driver = {.execute = execute};

@@ -170,7 +170,7 @@ static void memory_start(struct actor *actor)
 	for (int i = 0; i < NBLOCKS; i++) {
 		size_t bytes = block_bytes[i % 4];
 
-		blocks[i] = plat_alloc(actor->plat, 0, bytes);
+		blocks[i] = plat_main_memory()->allocate(actor->plat, 0, bytes);
 		EXPECT(actor, blocks[i], "%zu bytes of main memory were refused", bytes);
 		EXPECT(actor, (uintptr_t)blocks[i] % 16 == 0, "memory at %p is unaligned",
 		       (void *)blocks[i]);
@@ -184,7 +184,7 @@ static void memory_start(struct actor *actor)
 			continue;
 		EXPECT(actor, blocks[i][0] == i && blocks[i][bytes - 1] == i,
 		       "two blocks of memory overlap");
-		plat_free(actor->plat, 0, blocks[i], bytes);
+		plat_main_memory()->release(actor->plat, 0, blocks[i], bytes);
 	}
 	actor_ended(actor);
 }

@@ -173,9 +173,14 @@ int plat_open(struct plat **plat_out, struct node *node)
 	plat->index = fake->selected;
 	plat->machine = (struct plat_machine){.executes = 1};
 	plat->machine.devices[STARPU_CPU_WORKER] =
-		(struct plat_devices){.count = machine->ncpus, .model = "fake CPU"};
+		(struct plat_devices){.count = machine->ncpus,
+				      .worker = &fake_worker_driver,
+				      .memory = plat_main_memory(),
+				      .model = "fake CPU"};
 	plat->machine.devices[STARPU_CUDA_WORKER] =
 		(struct plat_devices){.count = machine->ngpus,
+				      .worker = &fake_worker_driver,
+				      .memory = plat_main_memory(),
 				      .model = "fake GPU",
 				      .memory_bytes = machine->gpu_memory_bytes,
 				      .link_bytes_per_s = machine->link_bytes_per_s,
@@ -329,7 +334,7 @@ void plat_poll_kick(struct plat *plat)
 
 /* ---- memory ---------------------------------------------------------- */
 
-void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
+static void *memory_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
 	double limit_bytes = memory ? fake_machine()->gpu_memory_bytes : 0;
 	double used_bytes = plat->memory_used_bytes[memory] + (double)bytes;
@@ -340,7 +345,7 @@ void *plat_alloc(struct plat *plat, unsigned memory, size_t bytes)
 	return orr_alloc(bytes);
 }
 
-void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+static void memory_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
 	if (plat)
 		plat->memory_used_bytes[memory] -= (double)bytes;
@@ -349,7 +354,7 @@ void plat_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 	free(ptr);
 }
 
-double plat_copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
+static double copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
 {
 	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
 
@@ -384,17 +389,34 @@ static void copy_ends(struct plat_timer *timer)
 }
 
 /* The hardware reads and writes at any time between start and end: here at both. */
-int plat_copy(struct plat *plat, struct plat_copy *copy)
+static int copy_start(struct plat *plat, struct plat_copy *copy)
 {
 	struct copy_event *event = fake_event_new(sizeof(*event));
 	const struct fake_machine *machine = &fake_get()->machine;
 	double seconds = machine->copy_s ? machine->copy_s(copy)
-					 : plat_copy_expected_s(plat, copy->from,
-								copy->to, copy->bytes);
+					 : copy_expected_s(plat, copy->from, copy->to,
+							   copy->bytes);
 
 	seconds += fake_jitter_s(fake_get());
 	move_bytes(copy);
 	event->copy = copy;
 	fake_event_at(plat, event, fake_get()->now_s + seconds, copy_ends);
 	return 0;
+}
+
+static int copy_reaches(struct plat *plat, unsigned from, unsigned to)
+{
+	(void)plat;
+	return from == 0 || to == 0 || from == to || !fake_machine()->no_peer_copies;
+}
+
+static const struct memory_driver memory_driver = {.allocate = memory_alloc,
+						   .release = memory_free,
+						   .reaches = copy_reaches,
+						   .copy = copy_start,
+						   .expected_s = copy_expected_s};
+
+const struct memory_driver *plat_main_memory(void)
+{
+	return &memory_driver;
 }

@@ -26,6 +26,7 @@ struct fake_machine {
 	double gpu_memory_bytes; /* [0: no limit] */
 	double link_bytes_per_s; /* between memories of a node [1e10] */
 	double link_latency_s;   /* [1e-6] */
+	int no_peer_copies;      /* GPUs copy to and from main memory only [0] */
 	double task_s;           /* duration of a task [1e-6] */
 	/* Instead of task_s, when it is set [NULL]. */
 	double (*duration_s)(const struct worker *worker, const struct job *job);

@@ -63,6 +63,8 @@ struct plat {
 
 struct fake *fake_get(void);
 
+extern const struct worker_driver fake_worker_driver;
+
 /* A zeroed event of bytes, struct fake_event first; its owner frees it. */
 void *fake_event_new(size_t bytes);
 void fake_event_free(void *event);

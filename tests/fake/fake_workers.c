@@ -144,7 +144,7 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
-int plat_execute(struct worker *worker, struct job *job)
+static int execute(struct worker *worker, struct job *job)
 {
 	struct fake_worker *fake_worker = worker->backend;
 	const struct fake_machine *machine = fake_machine();
@@ -156,3 +156,5 @@ int plat_execute(struct worker *worker, struct job *job)
 	plat_after(worker->node->plat, &fake_worker->end, job->duration_s);
 	return 0;
 }
+
+const struct worker_driver fake_worker_driver = {.execute = execute};

@@ -48,6 +48,8 @@ static void on_done(struct plat_copy *copy)
 static void play(struct stage *stage, const struct scene *scene)
 {
 	struct plat_copy copies[MAX_COPIES] = {0};
+	int (*copy)(struct plat *, struct plat_copy *) =
+		plat_machine(stage->plat)->devices[STARPU_CUDA_WORKER].memory->copy;
 	double start_s = plat_now_s(stage->plat), elapsed_s;
 
 	plat_gate_init(&stage->gate);
@@ -58,7 +60,7 @@ static void play(struct stage *stage, const struct scene *scene)
 		copies[i].bytes = (size_t)BYTES;
 		copies[i].done = on_done;
 		copies[i].owner = stage;
-		if (plat_copy(stage->plat, &copies[i]))
+		if (copy(stage->plat, &copies[i]))
 			on_done(&copies[i]);
 	}
 	plat_gate_wait(stage->plat, &stage->gate);

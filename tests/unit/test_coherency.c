@@ -126,7 +126,7 @@ static double task_s(const struct worker *worker, const struct job *job)
 
 static double copy_s(const struct plat_copy *copy)
 {
-	(void)copy;
+	assert_true(copy->from == 0 || copy->to == 0 || !fake_machine()->no_peer_copies);
 	return 1e-6 * draw(draw(world.is_storm ? 2 : 6) ? 80 : 1000);
 }
 
@@ -438,6 +438,7 @@ static void open_world(void)
 	machine = fake_machine();
 	machine->ncpus = 1 + (int)draw(2);
 	machine->ngpus = 1 + (int)draw(3);
+	machine->no_peer_copies = (int)draw(2);
 	world.max_ints = 8 + draw(MAX_INTS - 8);
 	machine->gpu_memory_bytes =
 		(double)(size_t)(world.max_ints * sizeof(int) * factors[draw(5)]);
