@@ -211,11 +211,10 @@ static int flat_unpack(starpu_data_handle_t handle, unsigned memory, void *ptr,
 /* ---- what is packed this way lies in one block ----------------------- */
 
 static void flat_layout(starpu_data_handle_t handle, void *interface, unsigned memory,
-			struct net_layout *layout)
+			struct layout *layout)
 {
-	layout->base = handle->ops->to_pointer(interface, memory);
-	layout->block_bytes = layout->stride_bytes = handle->ops->get_size(handle);
-	layout->nblocks = 1;
+	layout_flat(layout, handle->ops->to_pointer(interface, memory),
+		    handle->ops->get_size(handle));
 }
 
 const struct interface_packing interface_flat = {flat_pack, flat_peek, flat_unpack,

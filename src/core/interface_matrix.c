@@ -149,16 +149,14 @@ static void matrix_display(starpu_data_handle_t handle, FILE *f)
 }
 
 static void matrix_layout(starpu_data_handle_t handle, void *interface, unsigned memory,
-			  struct net_layout *layout)
+			  struct layout *layout)
 {
 	const struct starpu_matrix_interface *matrix = interface;
 
-	interface_flat.layout(handle, interface, memory, layout);
-	if (matrix->ld == matrix->nx || matrix->ny <= 1)
-		return;
-	layout->block_bytes = (size_t)matrix->nx * matrix->elemsize;
-	layout->nblocks = matrix->ny;
-	layout->stride_bytes = (size_t)matrix->ld * matrix->elemsize;
+	(void)handle;
+	(void)memory;
+	layout_flat(layout, (void *)matrix->ptr, (size_t)matrix->nx * matrix->elemsize);
+	layout_repeat(layout, matrix->ny, (size_t)matrix->ld * matrix->elemsize);
 }
 
 const struct interface_packing interface_matrix = {matrix_pack, matrix_peek,

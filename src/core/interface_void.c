@@ -93,12 +93,12 @@ static int void_unpack(starpu_data_handle_t handle, unsigned memory, void *ptr,
 }
 
 static void void_layout(starpu_data_handle_t handle, void *interface, unsigned memory,
-			struct net_layout *layout)
+			struct layout *layout)
 {
 	(void)handle;
 	(void)interface;
 	(void)memory;
-	*layout = (struct net_layout){.nblocks = 1};
+	layout_flat(layout, NULL, 0);
 }
 
 const struct interface_packing interface_void = {void_pack, void_peek, void_unpack,

@@ -56,8 +56,7 @@ void interface_register_plain(starpu_data_handle_t handle, int home, void *inter
 static const struct interface_packing *const packings[] = {
 	&interface_flat, &interface_matrix, &interface_void};
 
-int interface_layout(starpu_data_handle_t handle, unsigned memory,
-		     struct net_layout *layout)
+int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout)
 {
 	const struct starpu_data_interface_ops *ops = handle->ops;
 

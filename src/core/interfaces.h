@@ -11,8 +11,8 @@
  * one by one, never from the table's address or number.  Operations know nothing of
  * nodes but through starpu_malloc_on_node().
  */
+#include "base/layout.h"
 #include "core/data.h"
-#include "plat/net.h"
 
 /*
  * register_data_handle of all that are predefined.  It does what the application's do,
@@ -38,13 +38,12 @@ struct interface_packing {
 	int (*unpack)(starpu_data_handle_t handle, unsigned memory, void *ptr,
 		      size_t count);
 	void (*layout)(starpu_data_handle_t handle, void *interface, unsigned memory,
-		       struct net_layout *layout);
+		       struct layout *layout);
 };
 
 extern const struct interface_packing interface_flat, interface_matrix, interface_void;
 
 /* How the payload lies in a memory; 1 when that is known, 0: it must be packed. */
-int interface_layout(starpu_data_handle_t handle, unsigned memory,
-		     struct net_layout *layout);
+int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout);
 
 #endif

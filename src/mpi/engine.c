@@ -192,7 +192,7 @@ static void accept_message(struct request *request, const struct wire_head *head
 		payload_expect(payload, request->handle, head->bytes);
 		return;
 	}
-	if (net_layout_bytes(&payload->layout) == head->bytes)
+	if (layout_bytes(&payload->layout) == head->bytes)
 		return;
 	more = engine_suspicion(request->mpi, suspicion, sizeof(suspicion));
 	orr_die(request->mpi->rank,
@@ -200,7 +200,7 @@ static void accept_message(struct request *request, const struct wire_head *head
 		"sender and receiver must register data of the same size%s%s",
 		(long long)request->tag, request->net_peer,
 		(unsigned long long)head->bytes, request->mpi->rank,
-		net_layout_bytes(&payload->layout),
+		layout_bytes(&payload->layout),
 		data_describe(request->handle, text, sizeof(text)), more ? "; " : "",
 		more ? more : "");
 }
@@ -311,7 +311,7 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 static void send_eager(struct request *request, struct wire_head *head)
 {
 	struct mpi *mpi = request->mpi;
-	const struct net_layout *layout = &request->payload.layout;
+	const struct layout *layout = &request->payload.layout;
 	struct parcel *parcel;
 
 	head->kind = WIRE_EAGER;
@@ -319,7 +319,7 @@ static void send_eager(struct request *request, struct wire_head *head)
 	parcel->request = request;
 	parcel->message.body_bytes = head->bytes;
 	parcel->message.body = layout->base;
-	if (layout->base && layout->nblocks > 1) {
+	if (layout->base && !layout_is_flat(layout)) {
 		parcel->copy = orr_alloc(head->bytes);
 		layout_gather(parcel->copy, layout);
 		parcel->message.body = parcel->copy;
@@ -336,7 +336,7 @@ static void send_eager(struct request *request, struct wire_head *head)
 static void send_local(struct request *request, struct wire_head *head, int is_small)
 {
 	struct mpi *mpi = request->mpi;
-	const struct net_layout *layout = &request->payload.layout;
+	const struct layout *layout = &request->payload.layout;
 	void *copy = NULL;
 
 	if (!is_small) {
@@ -346,7 +346,7 @@ static void send_local(struct request *request, struct wire_head *head, int is_s
 		return;
 	}
 	head->kind = WIRE_EAGER;
-	if (layout->nblocks > 1 && layout->base) {
+	if (!layout_is_flat(layout) && layout->base) {
 		copy = orr_alloc(head->bytes);
 		layout_gather(copy, layout);
 	}
@@ -363,7 +363,7 @@ static void send_ready(struct request *request)
 	int is_small;
 
 	head.comm = comm_at(&mpi->comms, request->comm)->id;
-	head.bytes = net_layout_bytes(&request->payload.layout);
+	head.bytes = layout_bytes(&request->payload.layout);
 	head.sender = (uintptr_t)request;
 	head.flags = request->is_sync ? WIRE_SYNCHRONOUS : 0;
 	is_small = !request->is_sync && head.bytes <= mpi->net->eager_bytes;

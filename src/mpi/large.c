@@ -95,7 +95,7 @@ static void get_done(struct net_bulk *bulk)
 	orr_next(&mpi->engine.nevents);
 	give_key(large, bulk->key);
 	large->nmoving--;
-	large->moving_bytes -= net_layout_bytes(&bulk->layout);
+	large->moving_bytes -= layout_bytes(&bulk->layout);
 	if (half->request)
 		finish_moved(mpi, half->request);
 	else
@@ -108,14 +108,12 @@ static void get_done(struct net_bulk *bulk)
 /* Where it goes: in place when its receive is ready, which then needs no early. */
 static void aim(struct half *half, struct early *early)
 {
-	struct net_layout *layout = &half->bulk.layout;
+	struct layout *layout = &half->bulk.layout;
 
 	if (early->is_taken_in) {
 		half->early = early;
 		early->state = EARLY_MOVING;
-		layout->base = early->body;
-		layout->block_bytes = layout->stride_bytes = early->head.bytes;
-		layout->nblocks = 1;
+		layout_flat(layout, early->body, early->head.bytes);
 		return;
 	}
 	half->request = early->receive;
@@ -135,7 +133,7 @@ static void grant(struct mpi *mpi, struct early *early)
 	head.key = half->bulk.key;
 	aim(half, early);
 	large->nmoving++;
-	large->moving_bytes += net_layout_bytes(&half->bulk.layout);
+	large->moving_bytes += layout_bytes(&half->bulk.layout);
 	engine_flies(&mpi->engine, 1);
 	check(half, mpi->net->ops->get(mpi->net, &half->bulk));
 	engine_send_control(mpi, peer, &head, WIRE_GRANT_BYTES);

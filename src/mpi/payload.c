@@ -25,14 +25,14 @@ int payload_is_carried(const struct node *node, size_t bytes)
 
 static int in_place(struct payload *payload, starpu_data_handle_t handle)
 {
-	struct net_layout *layout = &payload->layout;
+	struct layout *layout = &payload->layout;
 
 	memset(payload, 0, sizeof(*payload));
 	if (!interface_layout(handle, STARPU_MAIN_RAM, layout)) {
 		payload->is_packed = 1;
 		return 0;
 	}
-	if (!payload_is_carried(handle->node, net_layout_bytes(layout)))
+	if (!payload_is_carried(handle->node, layout_bytes(layout)))
 		layout->base = NULL;
 	return 1;
 }
@@ -40,9 +40,7 @@ static int in_place(struct payload *payload, starpu_data_handle_t handle)
 static void set_packed(struct payload *payload, void *buffer, size_t bytes)
 {
 	payload->packed = buffer;
-	payload->layout.base = buffer;
-	payload->layout.block_bytes = payload->layout.stride_bytes = bytes;
-	payload->layout.nblocks = 1;
+	layout_flat(&payload->layout, buffer, bytes);
 }
 
 static void cannot(starpu_data_handle_t handle, const char *what)
@@ -102,7 +100,7 @@ void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t
 
 void payload_received(struct payload *payload, starpu_data_handle_t handle)
 {
-	size_t bytes = payload->layout.block_bytes;
+	size_t bytes = layout_bytes(&payload->layout);
 	void *buffer = payload->packed;
 	int ret;
 
@@ -125,49 +123,6 @@ void payload_sent(struct payload *payload, starpu_data_handle_t handle)
 	if (!payload->packed)
 		return;
 	starpu_free_on_node_flags(STARPU_MAIN_RAM, (uintptr_t)payload->packed,
-				  payload->layout.block_bytes, 0);
+				  layout_bytes(&payload->layout), 0);
 	payload->packed = NULL;
-}
-
-void layout_scatter(const struct net_layout *to, const void *from)
-{
-	const char *source = from;
-
-	if (!to->base || !source)
-		return;
-	for (size_t i = 0; i < to->nblocks; i++)
-		memcpy(to->base + i * to->stride_bytes, source + i * to->block_bytes,
-		       to->block_bytes);
-}
-
-void layout_gather(void *to, const struct net_layout *from)
-{
-	char *target = to;
-
-	if (!from->base || !target)
-		return;
-	for (size_t i = 0; i < from->nblocks; i++)
-		memcpy(target + i * from->block_bytes,
-		       from->base + i * from->stride_bytes, from->block_bytes);
-}
-
-void layout_copy(const struct net_layout *to, const struct net_layout *from)
-{
-	size_t bytes = net_layout_bytes(from), done = 0;
-
-	if (!to->base || !from->base)
-		return;
-	while (done < bytes) {
-		size_t to_offset = done % to->block_bytes;
-		size_t from_offset = done % from->block_bytes;
-		size_t step = to->block_bytes - to_offset;
-
-		if (step > from->block_bytes - from_offset)
-			step = from->block_bytes - from_offset;
-		memcpy(to->base + done / to->block_bytes * to->stride_bytes + to_offset,
-		       from->base + done / from->block_bytes * from->stride_bytes +
-			       from_offset,
-		       step);
-		done += step;
-	}
 }

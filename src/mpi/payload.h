@@ -14,7 +14,7 @@
 #include "plat/net.h"
 
 struct payload {
-	struct net_layout layout;
+	struct layout layout;
 	void *packed;  /* owned buffer that layout names; NULL: in place */
 	int is_packed; /* travels packed, even when nothing is carried */
 };
@@ -32,11 +32,5 @@ void payload_sent(struct payload *payload, starpu_data_handle_t handle);
 
 /* Whether so many bytes of payload exist on this machine. */
 int payload_is_carried(const struct node *node, size_t bytes);
-
-/* Copy contiguous bytes to a layout, or the reverse, or between layouts of equal
- * sizes.  Nothing happens when an address is NULL. */
-void layout_scatter(const struct net_layout *to, const void *from);
-void layout_gather(void *to, const struct net_layout *from);
-void layout_copy(const struct net_layout *to, const struct net_layout *from);
 
 #endif

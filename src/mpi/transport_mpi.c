@@ -360,37 +360,45 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/*
- * The type of bytes [offset, offset + bytes) of the strided payload: the end of a
- * block, whole blocks, the start of a block.  Pieces are cut by size alone, so that
- * both sides cut alike whatever their layouts.
- */
-static int strided_type(const struct net_layout *layout, size_t offset, size_t bytes,
-			MPI_Datatype *type)
+/* A type for a layout, relative to its base; of at most PIECE_BYTES. */
+static int layout_type(const struct layout *layout, MPI_Datatype *type)
 {
-	size_t block = layout->block_bytes, in_block = offset % block;
-	size_t start = in_block ? smaller(block - in_block, bytes) : 0;
-	size_t nblocks = (bytes - start) / block, end = (bytes - start) % block;
-	size_t row = (offset + start) / block;
-	int lengths[3] = {(int)start, 1, (int)end};
-	MPI_Aint at[3] = {(MPI_Aint)(offset / block * layout->stride_bytes + in_block),
-			  (MPI_Aint)(row * layout->stride_bytes),
-			  (MPI_Aint)((row + nblocks) * layout->stride_bytes)};
-	MPI_Datatype types[3] = {MPI_BYTE, MPI_BYTE, MPI_BYTE};
-	int rc = MPI_Type_create_hvector((int)nblocks, (int)(nblocks ? block : 0),
-					 (MPI_Aint)layout->stride_bytes, MPI_BYTE,
-					 &types[1]);
+	int rc = MPI_Type_contiguous((int)layout->block_bytes, MPI_BYTE, type);
 
-	if (rc != MPI_SUCCESS)
-		return rc;
-	if (start == 0 && end == 0) {
-		/* The usual case needs no struct around it; it starts at its row. */
-		lengths[0] = 1;
-		rc = MPI_Type_create_hindexed(1, lengths, &at[1], types[1], type);
-	} else {
-		rc = MPI_Type_create_struct(3, lengths, at, types, type);
+	for (int i = 0; rc == MPI_SUCCESS && i < layout->ndims; i++) {
+		MPI_Datatype inner = *type;
+
+		rc = MPI_Type_create_hvector((int)layout->dims[i].count, 1,
+					     (MPI_Aint)layout->dims[i].stride_bytes,
+					     inner, type);
+		MPI_Type_free(&inner);
 	}
-	MPI_Type_free(&types[1]);
+	return rc;
+}
+
+/*
+ * The type of bytes [offset, offset + bytes) of a payload.  Pieces are cut by size
+ * alone, so that both sides cut alike whatever their layouts.
+ */
+static int piece_type(const struct layout *layout, size_t offset, size_t bytes,
+		      MPI_Datatype *type)
+{
+	struct layout parts[LAYOUT_MAX_PARTS];
+	MPI_Datatype types[LAYOUT_MAX_PARTS];
+	MPI_Aint at[LAYOUT_MAX_PARTS];
+	int lengths[LAYOUT_MAX_PARTS], rc = MPI_SUCCESS, ntypes = 0;
+	int nparts = layout_cut(layout, offset, bytes, parts);
+
+	for (int i = 0; rc == MPI_SUCCESS && i < nparts; i++) {
+		lengths[i] = 1;
+		at[i] = (MPI_Aint)(parts[i].base - layout->base);
+		rc = layout_type(&parts[i], &types[i]);
+		ntypes += rc == MPI_SUCCESS;
+	}
+	if (rc == MPI_SUCCESS)
+		rc = MPI_Type_create_struct(nparts, lengths, at, types, type);
+	while (ntypes > 0)
+		MPI_Type_free(&types[--ntypes]);
 	return rc == MPI_SUCCESS ? MPI_Type_commit(type) : rc;
 }
 
@@ -398,19 +406,18 @@ static int strided_type(const struct net_layout *layout, size_t offset, size_t b
 static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 {
 	struct net_bulk *bulk = op->of.bulk;
-	const struct net_layout *layout = &bulk->layout;
-	size_t total = net_layout_bytes(layout);
+	const struct layout *layout = &bulk->layout;
+	size_t total = layout_bytes(layout);
 	int tag = TAG_BULK + (int)bulk->key, count = 1, rc;
 	MPI_Datatype type = MPI_BYTE;
 	char *base = layout->base;
 
 	op->piece_bytes = smaller(total - op->offset_bytes, PIECE_BYTES);
-	if (!base || layout->nblocks <= 1 ||
-	    layout->stride_bytes == layout->block_bytes) {
+	if (!base || layout_is_flat(layout)) {
 		count = (int)op->piece_bytes;
 		base = base ? base + op->offset_bytes : scratch_get(net, op->piece_bytes);
 	} else {
-		rc = strided_type(layout, op->offset_bytes, op->piece_bytes, &op->type);
+		rc = piece_type(layout, op->offset_bytes, op->piece_bytes, &op->type);
 		if (rc != MPI_SUCCESS)
 			return check(net, rc, "making an MPI datatype");
 		type = op->type;
@@ -499,7 +506,7 @@ static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *sta
 	free_type(op);
 	op->status = bulk_status(net, op, status, rc);
 	op->offset_bytes += op->piece_bytes;
-	if (op->status == 0 && op->offset_bytes < net_layout_bytes(&op->of.bulk->layout))
+	if (op->status == 0 && op->offset_bytes < layout_bytes(&op->of.bulk->layout))
 		start_bulk(net, op);
 	else
 		op_end(net, op);

@@ -18,27 +18,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/layout.h"
+
 struct net;
 struct plat;
 
 enum {
 	NET_HEAD_BYTES = 64, /* largest head */
 };
-
-/*
- * Where payload lies: nblocks blocks of block_bytes, stride_bytes apart.  base is
- * NULL when payloads do not exist (simulation without execution): only the sizes
- * count then.
- */
-struct net_layout {
-	char *base;
-	size_t block_bytes, nblocks, stride_bytes;
-};
-
-static inline size_t net_layout_bytes(const struct net_layout *layout)
-{
-	return layout->block_bytes * layout->nblocks;
-}
 
 /* One message: a head that is always carried, and a small contiguous body. */
 struct net_message {
@@ -61,7 +48,7 @@ struct net_message {
 struct net_bulk {
 	int peer;
 	uint32_t key;
-	struct net_layout layout;
+	struct layout layout;
 	int status; /* out, valid in done: 0 or a negative errno */
 	void (*done)(struct net_bulk *bulk);
 	struct net_bulk *next;

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "net_sim.h"
 
@@ -32,34 +31,6 @@ static struct half *half_of(struct net_bulk *bulk)
 	return (struct half *)(void *)bulk->backend;
 }
 
-static void copy_layouts(const struct net_layout *to, const struct net_layout *from)
-{
-	size_t left = net_layout_bytes(from), to_block = 0, from_block = 0;
-	size_t to_at = 0, from_at = 0;
-
-	if (!to->base || !from->base)
-		return;
-	while (left > 0) {
-		size_t bytes = to->block_bytes - to_at;
-
-		if (bytes > from->block_bytes - from_at)
-			bytes = from->block_bytes - from_at;
-		memcpy(to->base + to_block * to->stride_bytes + to_at,
-		       from->base + from_block * from->stride_bytes + from_at, bytes);
-		left -= bytes;
-		to_at += bytes;
-		from_at += bytes;
-		if (to_at == to->block_bytes) {
-			to_at = 0;
-			to_block++;
-		}
-		if (from_at == from->block_bytes) {
-			from_at = 0;
-			from_block++;
-		}
-	}
-}
-
 static void end_pair(struct pair *pair, int status)
 {
 	struct net_bulk *put = pair->put, *get = pair->get;
@@ -77,7 +48,7 @@ static void on_arrival(void *arg)
 {
 	struct pair *pair = arg;
 
-	copy_layouts(&pair->get->layout, &pair->put->layout);
+	layout_copy(&pair->get->layout, &pair->put->layout);
 	net_moves(pair->from, -1);
 	net_moves(pair->to, -1);
 	end_pair(pair, 0);
@@ -90,7 +61,7 @@ static void on_refusal(struct plat_timer *timer)
 
 static void start_pair(struct pair *pair)
 {
-	double bytes = (double)net_layout_bytes(&pair->put->layout);
+	double bytes = (double)layout_bytes(&pair->put->layout);
 	double put_s = half_of(pair->put)->date_s, get_s = half_of(pair->get)->date_s;
 	struct sim *sim = pair->from->sim;
 	struct wire_transfer transfer = {
@@ -102,8 +73,7 @@ static void start_pair(struct pair *pair)
 		.arg = pair,
 	};
 
-	if (net_layout_bytes(&pair->put->layout) !=
-	    net_layout_bytes(&pair->get->layout)) {
+	if (layout_bytes(&pair->put->layout) != layout_bytes(&pair->get->layout)) {
 		pair->refusal.fire = on_refusal;
 		calendar_add(sim, &pair->refusal, transfer.start_s);
 		return;
@@ -131,7 +101,7 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 	*half_of(bulk) = (struct half){plat_now_s(net->plat), is_put};
 	if (is_put)
 		half_of(bulk)->date_s =
-			net_send_date_s(net, (double)net_layout_bytes(&bulk->layout));
+			net_send_date_s(net, (double)layout_bytes(&bulk->layout));
 	other = table_get(&to->halves, key);
 	if (!other) {
 		table_put(&to->halves, key, bulk);

@@ -216,11 +216,11 @@ static void parcel_done(struct net_bulk *bulk)
 }
 
 static struct parcel *parcel_new(struct actor *actor, int peer, uint32_t key,
-				 struct net_layout layout)
+				 struct layout layout)
 {
 	struct parcels *parcels = actor->data;
 	struct parcel *parcel = &parcels->parcels[parcels->n++];
-	size_t bytes = (layout.nblocks - 1) * layout.stride_bytes + layout.block_bytes;
+	size_t bytes = layout_extent_bytes(&layout);
 
 	ORR_ASSERT(parcels->n <= MAX_PARCELS);
 	parcel->actor = actor;
@@ -253,10 +253,16 @@ static void parcels_free(struct actor *actor)
 }
 
 /* Byte i of the payload, wherever it lies. */
-static char *payload_at(const struct net_layout *layout, size_t i)
+static char *payload_at(const struct layout *layout, size_t i)
 {
-	return layout->base + i / layout->block_bytes * layout->stride_bytes +
-	       i % layout->block_bytes;
+	char *at = layout->base + i % layout->block_bytes;
+
+	i /= layout->block_bytes;
+	for (int k = 0; k < layout->ndims; k++) {
+		at += i % layout->dims[k].count * layout->dims[k].stride_bytes;
+		i /= layout->dims[k].count;
+	}
+	return at;
 }
 
 static char payload_byte(uint32_t key, size_t i)
@@ -265,15 +271,19 @@ static char payload_byte(uint32_t key, size_t i)
 }
 
 /* What is sent in which layout, and received in which. */
-static const struct net_layout shapes[][2] = {
-	{{NULL, 1, 1, 1}, {NULL, 1, 1, 1}},
-	{{NULL, 65536, 1, 65536}, {NULL, 65536, 1, 65536}},
-	{{NULL, 3 << 20, 1, 3 << 20}, {NULL, 3 << 20, 1, 3 << 20}},
-	{{NULL, 800, 100, 1000}, {NULL, 800, 100, 1000}},
-	{{NULL, 800, 100, 1000}, {NULL, 80000, 1, 80000}},
-	{{NULL, 80000, 1, 80000}, {NULL, 8, 10000, 24}},
-	{{NULL, 3, 1000, 7}, {NULL, 300, 10, 333}},
-	{{NULL, 1000, 50, 1000}, {NULL, 500, 100, 500}},
+static const struct layout shapes[][2] = {
+	{{NULL, 1, 0, {{0}}}, {NULL, 1, 0, {{0}}}},
+	{{NULL, 65536, 0, {{0}}}, {NULL, 65536, 0, {{0}}}},
+	{{NULL, 3 << 20, 0, {{0}}}, {NULL, 3 << 20, 0, {{0}}}},
+	{{NULL, 800, 1, {{100, 1000}}}, {NULL, 800, 1, {{100, 1000}}}},
+	{{NULL, 800, 1, {{100, 1000}}}, {NULL, 80000, 0, {{0}}}},
+	{{NULL, 80000, 0, {{0}}}, {NULL, 8, 1, {{10000, 24}}}},
+	{{NULL, 3, 1, {{1000, 7}}}, {NULL, 300, 1, {{10, 333}}}},
+	{{NULL, 1000, 1, {{50, 1000}}}, {NULL, 500, 1, {{100, 500}}}},
+	{{NULL, 24, 2, {{30, 40}, {20, 1300}}}, {NULL, 14400, 0, {{0}}}},
+	{{NULL, 24, 2, {{30, 40}, {20, 1300}}}, {NULL, 16, 2, {{9, 17}, {100, 160}}}},
+	{{NULL, 5, 4, {{4, 7}, {3, 30}, {6, 99}, {2, 700}}},
+	 {NULL, 8, 3, {{9, 9}, {5, 90}, {2, 451}}}},
 };
 
 enum { NSHAPES = sizeof(shapes) / sizeof(shapes[0]) };
@@ -296,9 +306,9 @@ static void sizes_start(struct actor *actor)
 		uint32_t key = i / 2;
 		struct parcel *parcel = parcel_new(actor, is_put ? right : left, key,
 						   shapes[key][is_put ? 0 : 1]);
-		struct net_layout *layout = &parcel->bulk.layout;
+		struct layout *layout = &parcel->bulk.layout;
 
-		for (size_t k = 0; is_put && k < net_layout_bytes(layout); k++)
+		for (size_t k = 0; is_put && k < layout_bytes(layout); k++)
 			*payload_at(layout, k) = payload_byte(key, k);
 		parcel_start(parcel, is_put);
 	}
@@ -311,7 +321,7 @@ static void sizes_check(struct actor *actor)
 
 	for (int i = 0; i < parcels->n; i++) {
 		const struct net_bulk *bulk = &parcels->parcels[i].bulk;
-		size_t bytes = net_layout_bytes(&bulk->layout), k = 0, touched = 0;
+		size_t bytes = layout_bytes(&bulk->layout), k = 0, touched = 0;
 
 		while (k < bytes &&
 		       *payload_at(&bulk->layout, k) == payload_byte(bulk->key, k))
@@ -331,7 +341,7 @@ static void sizes_check(struct actor *actor)
 
 /* ---- bulks that do not fit, or do not exist -------------------------- */
 
-static const struct net_layout hundred = {NULL, 100, 1, 100}, fifty = {NULL, 50, 1, 50};
+static const struct layout hundred = {NULL, 100, 0, {{0}}}, fifty = {NULL, 50, 0, {{0}}};
 
 static void misfit_prepare(struct actor *actor)
 {
@@ -357,7 +367,7 @@ static void misfit_start(struct actor *actor)
 
 static void nothing_start(struct actor *actor)
 {
-	static const struct net_layout large = {NULL, 1000, 200, 4000};
+	static const struct layout large = {NULL, 1000, 1, {{200, 4000}}};
 	struct parcel *parcels[2];
 
 	if (actor->rank >= 2)
@@ -402,7 +412,7 @@ static void reuse_prepare(struct actor *actor)
 /* round[0] is the payload, round[1] counts. */
 static void reuse_start(struct actor *actor)
 {
-	static const struct net_layout pair = {NULL, sizeof(int), 1, 2 * sizeof(int)};
+	static const struct layout pair = {NULL, sizeof(int), 0, {{0}}};
 	struct parcel *parcel;
 
 	if (actor->rank >= 2)
@@ -444,8 +454,9 @@ static void peer_start(struct actor *actor)
 	orr_lock(&actor->lock);
 	for (size_t i = 0; i < 3; i++) {
 		struct net_message message = {.peer = peers[i], .sent = never_sent};
-		struct net_bulk bulk = {
-			.peer = peers[i], .layout = {NULL, 1, 1, 1}, .done = never_done};
+		struct net_bulk bulk = {.peer = peers[i],
+					.layout = {.block_bytes = 1},
+					.done = never_done};
 		int sent = ops->send(actor->net, &message);
 		int put = ops->put(actor->net, &bulk), got = ops->get(actor->net, &bulk);
 

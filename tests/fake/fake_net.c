@@ -150,28 +150,6 @@ static int fake_send(struct net *base, struct net_message *message)
 
 /* ---- bulks ----------------------------------------------------------- */
 
-static void copy_payload(const struct net_layout *to, const struct net_layout *from)
-{
-	size_t at_to = 0, at_from = 0, left = net_layout_bytes(from);
-
-	/* As many bytes at a time as are contiguous on both sides. */
-	while (left > 0) {
-		size_t in_to = at_to % to->block_bytes,
-		       in_from = at_from % from->block_bytes;
-		size_t n = to->block_bytes - in_to;
-
-		if (n > from->block_bytes - in_from)
-			n = from->block_bytes - in_from;
-		memcpy(to->base + at_to / to->block_bytes * to->stride_bytes + in_to,
-		       from->base + at_from / from->block_bytes * from->stride_bytes +
-			       in_from,
-		       n);
-		at_to += n;
-		at_from += n;
-		left -= n;
-	}
-}
-
 static void on_bulk_end(struct plat_timer *timer)
 {
 	struct net_bulk *bulk = ((struct bulk_event *)timer)->bulk;
@@ -192,13 +170,13 @@ static void bulk_cross(struct fake_domain *domain, int from, int to, struct net_
 		       struct net_bulk *get)
 {
 	struct fake *fake = fake_get();
-	size_t bytes = net_layout_bytes(&put->layout);
+	size_t bytes = layout_bytes(&put->layout);
 	double end_s = fake->now_s + fake->latency_s + crossing_s(bytes);
 
 	put->status = 0;
-	get->status = bytes == net_layout_bytes(&get->layout) ? 0 : -EMSGSIZE;
-	if (get->status == 0 && put->layout.base && get->layout.base)
-		copy_payload(&get->layout, &put->layout);
+	get->status = bytes == layout_bytes(&get->layout) ? 0 : -EMSGSIZE;
+	if (get->status == 0)
+		layout_copy(&get->layout, &put->layout);
 	bulk_end_at(domain->nets[from]->plat, put, end_s + fake_jitter_s(fake));
 	bulk_end_at(domain->nets[to]->plat, get, end_s + fake_jitter_s(fake));
 }

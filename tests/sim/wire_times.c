@@ -103,7 +103,7 @@ static void *add(struct run *run, const struct transfer *t)
 
 		memcpy(&bulk[1], &run, sizeof(run));
 		bulk->peer = run->rank == t->from ? t->to : t->from;
-		bulk->layout = (struct net_layout){NULL, t->bytes, 1, t->bytes};
+		layout_flat(&bulk->layout, NULL, t->bytes);
 		bulk->done = on_bulk;
 		memory = bulk;
 	}
