@@ -13,6 +13,7 @@
 enum {
 	PATIENCE = 12,    /* with peers that work, in limits of the watchdog */
 	SILENCE_S = 2,    /* at least, before a peer counts as silent */
+	STOPPED_S = 1,    /* after that, who is stopped ends the run */
 	LIST_LIMIT_S = 5, /* for all ranks to say what they wait for */
 	TEXT_BYTES = 400
 };
@@ -79,17 +80,31 @@ static void ask(struct mpi *mpi, int peer, double now_s)
 	send_kind(mpi, peer, WIRE_PROBE);
 }
 
+/* What is awaited of it cannot come while it is stopped; a debugger lets it go on. */
+static void end_if_stopped(struct mpi *mpi, int peer, double silence_s)
+{
+	if (plat_is_stopped(mpi->node->plat, peer))
+		orr_die(mpi->rank,
+			"rank %d is needed and has been stopped for %.3g s (SIGSTOP, "
+			"SIGTSTP, Ctrl-Z): the run ends; continue it sooner (SIGCONT), "
+			"or allow more time (ORRERY_WATCHDOG)",
+			peer, silence_s);
+}
+
 static void say_silent(struct mpi *mpi, double now_s)
 {
-	double limit_s = node_knobs(mpi->node)->watchdog_s / 2;
+	double limit_s = node_knobs(mpi->node)->watchdog_s / 4;
 
 	if (limit_s < SILENCE_S)
 		limit_s = SILENCE_S;
 	for (int peer = 0; peer < mpi->size; peer++) {
 		struct peer_state *state = &mpi->standstill.peers[peer];
 
-		if (state->asked_s == 0 || state->is_silent ||
-		    now_s - state->asked_s < limit_s)
+		if (state->asked_s == 0 || now_s - state->asked_s < limit_s)
+			continue;
+		if (now_s - state->asked_s > limit_s + STOPPED_S)
+			end_if_stopped(mpi, peer, now_s - state->asked_s);
+		if (state->is_silent)
 			continue;
 		state->is_silent = 1;
 		orr_complain(

@@ -321,6 +321,13 @@ void plat_yield(struct plat *plat)
 	(void)plat;
 }
 
+int plat_is_stopped(struct plat *plat, int rank)
+{
+	(void)plat;
+	(void)rank;
+	return 0;
+}
+
 static void on_unstick(struct plat_timer *timer)
 {
 	(void)timer;

@@ -124,6 +124,10 @@ def cases(_top):
         [Case("stopped", [r"rank 1 has not answered for", r"rank 1 answers again"],
               where=REAL, status=ENDS, case="waits_for_its_fate", program="stuck", env=SOON,
               claim="who is stopped is named, and the run goes on when it does")],
+        [Case("stopped_for_good",
+              [r"rank 1 has not answered for", r"rank 1 is needed and has been stopped for"],
+              where=REAL, status="is not 0", case="waits_for_its_fate", program="stuck",
+              env=SOON, hushes=(), claim="who stays stopped ends the run")],
         [Case("forks", [], where=REAL, status=ENDS, program="stuck")],
     ]
     return [case for some in table for case in some]
@@ -140,7 +144,7 @@ def kill(name, process):
             os.kill(pid, signal.SIGKILL if name == "killed" else signal.SIGSTOP)
             if name == "killed":
                 break
-        if "has not answered" in line:
+        if "has not answered" in line and name == "stopped":
             os.kill(pid, signal.SIGCONT)
             break
     return seen

@@ -313,6 +313,13 @@ void plat_yield(struct plat *plat)
 	(void)plat;
 }
 
+int plat_is_stopped(struct plat *plat, int rank)
+{
+	(void)plat;
+	(void)rank;
+	return 0;
+}
+
 void plat_unstick(struct plat *plat)
 {
 	(void)plat;
