@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/interfaces.h"
+#include "core/interface/interface.h"
 #include "core/lasting.h"
 
 /* ---- registration ---------------------------------------------------- */

@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "core/acquire.h"
 #include "core/budget.h"
-#include "core/interfaces.h"
+#include "core/interface/interface.h"
 #include "core/room.h"
 #include "core/routes.h"
 #include "core/task.h"

@@ -9,7 +9,7 @@
 #include "base/check.h"
 #include "core/coherency.h"
 #include "core/duplicate.h"
-#include "core/interfaces.h"
+#include "core/interface/interface.h"
 #include "core/lasting.h"
 
 /* Sizes of interfaces served by pools, in steps; larger ones come from orr_alloc(). */

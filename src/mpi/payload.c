@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/interfaces.h"
+#include "core/interface/interface.h"
 
 static int executes(starpu_data_handle_t handle)
 {

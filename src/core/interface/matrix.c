@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include "core/interfaces.h"
+#include "core/interface/interface.h"
 
 #include <errno.h>
 #include <string.h>

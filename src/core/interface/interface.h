@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#ifndef ORR_CORE_INTERFACES_H
-#define ORR_CORE_INTERFACES_H
+#ifndef ORR_CORE_INTERFACE_INTERFACE_H
+#define ORR_CORE_INTERFACE_INTERFACE_H
 
 /*
- * interfaces.h - the predefined data interfaces: variable, vector, matrix, void.
+ * interface.h - the predefined data interfaces: variable, vector, matrix, void.
  *
  * Each is a table of operations, as the application's own are.  Programs copy the tables
  * and change them, so what is known of an interface is known from the operations it has,
