@@ -3,14 +3,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "api/interface.h"
 #include "base/check.h"
-#include "core/interface/interface.h"
 #include "core/lasting.h"
 
 /* ---- registration ---------------------------------------------------- */
 
-static int check_home(const struct node *node, const char *func, int home)
+int api_home(const struct node *node, const char *func, int home)
 {
 	if (home < -1 || home >= node->nmemories)
 		orr_die(node->rank,
@@ -20,9 +19,8 @@ static int check_home(const struct node *node, const char *func, int home)
 	return home;
 }
 
-/* The bytes of so many elements, which must be a number that exists. */
-static size_t checked_bytes(const struct node *node, const char *func, size_t nelements,
-			    size_t element_bytes)
+size_t api_product_bytes(const struct node *node, const char *func, size_t nelements,
+			 size_t element_bytes)
 {
 	size_t bytes;
 
@@ -34,9 +32,8 @@ static size_t checked_bytes(const struct node *node, const char *func, size_t ne
 	return bytes;
 }
 
-/* Memory that is given must exist, unless there is nothing in it. */
-static void check_given(const struct node *node, const char *func, int home,
-			uintptr_t ptr, size_t bytes)
+void api_given_memory(const struct node *node, const char *func, int home, uintptr_t ptr,
+		      size_t bytes)
 {
 	if (home >= 0 && !ptr && bytes && node->machine->executes)
 		orr_die(node->rank,
@@ -60,101 +57,8 @@ void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
 	struct node *node = api_node(__func__);
 
 	starpu_data_register_ops(ops);
-	*handleptr = data_register(node, check_home(node, __func__, home_node),
+	*handleptr = data_register(node, api_home(node, __func__, home_node),
 				   data_interface, ops);
-}
-
-void starpu_variable_data_register(starpu_data_handle_t *handle, int home_node,
-				   uintptr_t ptr, size_t size)
-{
-	api_given(__func__, "handle", handle);
-
-	struct node *node = api_node(__func__);
-	struct starpu_variable_interface variable = {
-		.id = STARPU_VARIABLE_INTERFACE_ID,
-		.ptr = home_node >= 0 ? ptr : 0,
-		.dev_handle = home_node >= 0 ? ptr : 0,
-		.elemsize = size,
-	};
-
-	check_given(node, __func__, home_node, ptr, size);
-	*handle = data_register(node, check_home(node, __func__, home_node), &variable,
-				&starpu_interface_variable_ops);
-}
-
-void starpu_vector_data_register_allocsize(starpu_data_handle_t *handle, int home_node,
-					   uintptr_t ptr, uint32_t nx, size_t elemsize,
-					   size_t allocsize)
-{
-	api_given(__func__, "handle", handle);
-
-	struct node *node = api_node(__func__);
-	struct starpu_vector_interface vector = {
-		.id = STARPU_VECTOR_INTERFACE_ID,
-		.ptr = home_node >= 0 ? ptr : 0,
-		.dev_handle = home_node >= 0 ? ptr : 0,
-		.nx = nx,
-		.elemsize = elemsize,
-		.allocsize = allocsize,
-	};
-
-	check_given(node, __func__, home_node, ptr,
-		    checked_bytes(node, __func__, nx, elemsize));
-	*handle = data_register(node, check_home(node, __func__, home_node), &vector,
-				&starpu_interface_vector_ops);
-}
-
-void starpu_vector_data_register(starpu_data_handle_t *handle, int home_node,
-				 uintptr_t ptr, uint32_t nx, size_t elemsize)
-{
-	starpu_vector_data_register_allocsize(handle, home_node, ptr, nx, elemsize,
-					      nx * elemsize);
-}
-
-void starpu_matrix_data_register_allocsize(starpu_data_handle_t *handle, int home_node,
-					   uintptr_t ptr, uint32_t ld, uint32_t nx,
-					   uint32_t ny, size_t elemsize, size_t allocsize)
-{
-	api_given(__func__, "handle", handle);
-
-	struct node *node = api_node(__func__);
-	struct starpu_matrix_interface matrix = {
-		.id = STARPU_MATRIX_INTERFACE_ID,
-		.ptr = home_node >= 0 ? ptr : 0,
-		.dev_handle = home_node >= 0 ? ptr : 0,
-		.nx = nx,
-		.ny = ny,
-		.ld = ld,
-		.elemsize = elemsize,
-		.allocsize = allocsize,
-	};
-
-	if (home_node >= 0 && ld < nx)
-		orr_die(node->rank,
-			"%s: leading dimension %u is less than the %u elements of a "
-			"column",
-			__func__, ld, nx);
-	checked_bytes(node, __func__, (size_t)ld * ny, elemsize);
-	check_given(node, __func__, home_node, ptr,
-		    checked_bytes(node, __func__, (size_t)nx * ny, elemsize));
-	*handle = data_register(node, check_home(node, __func__, home_node), &matrix,
-				&starpu_interface_matrix_ops);
-}
-
-void starpu_matrix_data_register(starpu_data_handle_t *handle, int home_node,
-				 uintptr_t ptr, uint32_t ld, uint32_t nx, uint32_t ny,
-				 size_t elemsize)
-{
-	starpu_matrix_data_register_allocsize(handle, home_node, ptr, ld, nx, ny,
-					      elemsize, (size_t)nx * ny * elemsize);
-}
-
-void starpu_void_data_register(starpu_data_handle_t *handle)
-{
-	api_given(__func__, "handle", handle);
-
-	*handle = data_register(api_node(__func__), STARPU_MAIN_RAM, NULL,
-				&starpu_interface_void_ops);
 }
 
 void starpu_data_register_same(starpu_data_handle_t *handledst,
@@ -249,107 +153,17 @@ void *starpu_data_get_local_ptr(starpu_data_handle_t handle)
 					     starpu_worker_get_local_memory_node());
 }
 
-/* Its own number or that in its struct says what an interface is; a copied and changed
- * table of operations may have another one. */
-static void *interface_of(const char *func, starpu_data_handle_t handle,
-			  enum starpu_data_interface_id id, const char *kind)
+void *api_interface_of(const char *func, starpu_data_handle_t handle,
+		       enum starpu_data_interface_id id, const char *kind)
 {
-	const struct starpu_data_interface_ops *ops = handle->ops;
+	const char *name = handle->ops->name;
 	char what[128];
 
-	if (ops->interfaceid != id &&
-	    (ops->interface_size < sizeof(id) ||
-	     *(enum starpu_data_interface_id *)handle->interface != id))
+	if (!interface_is(handle, id))
 		orr_die(handle->node->rank, "%s: %s is no %s but of interface %s", func,
 			data_describe(handle, what, sizeof(what)), kind,
-			ops->name ? ops->name : "(without a name)");
+			name ? name : "(without a name)");
 	return handle->interface;
-}
-
-#define INTERFACE_OF(handle, kind, KIND)                                                 \
-	((struct starpu_##kind##_interface *)interface_of(                               \
-		__func__, handle, STARPU_##KIND##_INTERFACE_ID, #kind))
-
-size_t starpu_variable_get_elemsize(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, variable, VARIABLE)->elemsize;
-}
-
-uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle)
-{
-	return (uintptr_t)starpu_data_get_local_ptr(handle);
-}
-
-uint32_t starpu_vector_get_nx(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, vector, VECTOR)->nx;
-}
-
-size_t starpu_vector_get_elemsize(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, vector, VECTOR)->elemsize;
-}
-
-size_t starpu_vector_get_allocsize(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, vector, VECTOR)->allocsize;
-}
-
-uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle)
-{
-	return (uintptr_t)starpu_data_get_local_ptr(handle);
-}
-
-uint32_t starpu_matrix_get_nx(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, matrix, MATRIX)->nx;
-}
-
-uint32_t starpu_matrix_get_ny(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, matrix, MATRIX)->ny;
-}
-
-uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	unsigned memory = starpu_worker_get_local_memory_node();
-
-	return ((struct starpu_matrix_interface *)starpu_data_get_interface_on_node(
-			handle, memory))
-		->ld;
-}
-
-uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle)
-{
-	return (uintptr_t)starpu_data_get_local_ptr(handle);
-}
-
-size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, matrix, MATRIX)->elemsize;
-}
-
-size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	return INTERFACE_OF(handle, matrix, MATRIX)->allocsize;
 }
 
 /* ---- packing --------------------------------------------------------- */

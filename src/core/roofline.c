@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/roofline.h"
 
-#include "core/data.h"
+#include "core/interface/interface.h"
 
 /*
  * Declared, not measured.
@@ -24,26 +24,12 @@ double roofline_law_s(enum starpu_worker_archtype type, double peak_flops_per_s,
 	return flops / (peak_flops_per_s * efficiency);
 }
 
-/* Bytes of an element of the first buffer; 4 when it does not say. */
+/* Bytes of an element of the first buffer; 0 when it does not say. */
 static size_t element_bytes(struct starpu_task *task)
 {
-	starpu_data_handle_t handle;
-	const void *interface;
-
 	if (!STARPU_TASK_GET_NBUFFERS(task))
-		return 4;
-	handle = STARPU_TASK_GET_HANDLE(task, 0);
-	interface = handle->interface;
-	switch ((int)handle->ops->interfaceid) {
-	case STARPU_MATRIX_INTERFACE_ID:
-		return ((const struct starpu_matrix_interface *)interface)->elemsize;
-	case STARPU_VECTOR_INTERFACE_ID:
-		return ((const struct starpu_vector_interface *)interface)->elemsize;
-	case STARPU_VARIABLE_INTERFACE_ID:
-		return ((const struct starpu_variable_interface *)interface)->elemsize;
-	default:
-		return 4;
-	}
+		return 0;
+	return interface_element_bytes(STARPU_TASK_GET_HANDLE(task, 0));
 }
 
 double roofline_seconds(const struct worker *worker, struct starpu_task *task)

@@ -358,6 +358,26 @@ static void without_a_calibration_the_roofline_stands(void **state)
 	assert_true(roofline_law_s(STARPU_CUDA_WORKER, 1e13, 1e15) < 1e15 / 1e13 / 0.79);
 }
 
+/* A changed copy of a predefined table has a number of its own, and yet elements. */
+static void copied_tables_have_elements(void **state)
+{
+	struct starpu_data_interface_ops copied = starpu_interface_matrix_ops, own;
+	struct scene *s = *state;
+	double single_s;
+
+	s->task.flops = 1e9;
+	set_task(s, 1, 320, 4);
+	single_s = expect(s, 0).seconds;
+	copied.interfaceid = STARPU_MAX_INTERFACE_ID + 1;
+	set_task(s, 1, 320, 8);
+	s->data[0].ops = &copied;
+	assert_true(expect(s, 0).seconds > 1.5 * single_s);
+	own = copied;
+	own.register_data_handle = NULL; /* Any struct may be behind it. */
+	s->data[0].ops = &own;
+	assert_true(expect(s, 0).seconds == single_s);
+}
+
 static void one_simulated_gpu_speaks_for_all(void **state)
 {
 	struct scene *s = *state;
@@ -536,6 +556,7 @@ int main(void)
 		TEST(a_measured_size_takes_its_mean),
 		TEST(a_size_between_is_interpolated),
 		TEST(without_a_calibration_the_roofline_stands),
+		TEST(copied_tables_have_elements),
 		TEST(one_simulated_gpu_speaks_for_all),
 		TEST(the_host_name_is_asked_first),
 		TEST(a_broken_file_makes_the_model_unusable),

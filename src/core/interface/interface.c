@@ -2,30 +2,64 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/interface/interface.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/check.h"
 
-/* ---- registration ---------------------------------------------------- */
+/* ---- the table ------------------------------------------------------- */
 
-/* What all predefined interfaces that have content begin with. */
-struct plain_head {
-	enum starpu_data_interface_id id;
-	uintptr_t ptr, dev_handle;
-	size_t offset;
+static const struct interface_kind *const kinds[STARPU_MAX_INTERFACE_ID] = {
+	[STARPU_MATRIX_INTERFACE_ID] = &interface_matrix,
+	[STARPU_VARIABLE_INTERFACE_ID] = &interface_variable,
+	[STARPU_VECTOR_INTERFACE_ID] = &interface_vector,
+	[STARPU_VOID_INTERFACE_ID] = &interface_void,
 };
 
-#define BEGINS_AS_PLAIN(kind)                                                            \
-	_Static_assert(offsetof(struct starpu_##kind##_interface, ptr) ==                \
-				       offsetof(struct plain_head, ptr) &&               \
-			       offsetof(struct starpu_##kind##_interface, dev_handle) == \
-				       offsetof(struct plain_head, dev_handle) &&        \
-			       offsetof(struct starpu_##kind##_interface, offset) ==     \
-				       offsetof(struct plain_head, offset),              \
-		       "pointers of the interface are elsewhere")
-BEGINS_AS_PLAIN(variable);
-BEGINS_AS_PLAIN(vector);
-BEGINS_AS_PLAIN(matrix);
+static const struct interface_kind *kind_numbered(int id)
+{
+	return id >= 0 && id < STARPU_MAX_INTERFACE_ID ? kinds[id] : NULL;
+}
+
+int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+
+	for (int i = 0; i < STARPU_MAX_INTERFACE_ID; i++) {
+		const struct interface_kind *kind = kinds[i];
+		const void *interface;
+
+		if (!kind || ops->pack_data != kind->pack ||
+		    ops->peek_data != kind->peek || ops->unpack_data != kind->unpack)
+			continue;
+		interface = data_copy(handle, memory)->interface;
+		return kind->layout(interface, interface, layout) == 0;
+	}
+	return 0;
+}
+
+static int id_in_struct(starpu_data_handle_t handle)
+{
+	if (handle->ops->interface_size < sizeof(enum starpu_data_interface_id))
+		return STARPU_UNKNOWN_INTERFACE_ID;
+	return *(const enum starpu_data_interface_id *)handle->interface;
+}
+
+size_t interface_element_bytes(starpu_data_handle_t handle)
+{
+	const struct interface_kind *kind = kind_numbered(handle->ops->interfaceid);
+
+	if (!kind && interface_is_plain(handle->ops))
+		kind = kind_numbered(id_in_struct(handle));
+	return kind && kind->element_bytes ? kind->element_bytes(handle->interface) : 0;
+}
+
+int interface_is(starpu_data_handle_t handle, enum starpu_data_interface_id id)
+{
+	return handle->ops->interfaceid == id || id_in_struct(handle) == (int)id;
+}
+
+/* ---- registration ---------------------------------------------------- */
 
 void interface_copy_shape(void *to, const void *from, size_t bytes)
 {
@@ -51,24 +85,93 @@ void interface_register_plain(starpu_data_handle_t handle, int home, void *inter
 	}
 }
 
-/* ---- layout ---------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------- */
 
-static const struct interface_packing *const packings[] = {
-	&interface_flat, &interface_matrix, &interface_void};
-
-int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout)
+starpu_ssize_t interface_allocate(void *interface, unsigned memory, size_t bytes)
 {
-	const struct starpu_data_interface_ops *ops = handle->ops;
+	struct plain_head *head = interface;
+	uintptr_t ptr = starpu_malloc_on_node(memory, bytes);
 
-	for (size_t i = 0; i < sizeof(packings) / sizeof(packings[0]); i++) {
-		const struct interface_packing *packing = packings[i];
+	if (!ptr && bytes)
+		return -ENOMEM;
+	head->ptr = head->dev_handle = ptr;
+	head->offset = 0;
+	return (starpu_ssize_t)bytes;
+}
 
-		if (ops->pack_data != packing->pack || ops->peek_data != packing->peek ||
-		    ops->unpack_data != packing->unpack)
-			continue;
-		packing->layout(handle, data_copy(handle, memory)->interface, memory,
-				layout);
-		return 1;
-	}
+void interface_free(void *interface, unsigned memory, size_t bytes)
+{
+	struct plain_head *head = interface;
+
+	starpu_free_on_node(memory, head->ptr, bytes);
+	head->ptr = head->dev_handle = 0;
+}
+
+void *interface_pointer(void *interface, unsigned memory)
+{
+	(void)memory;
+	return (void *)((struct plain_head *)interface)->ptr;
+}
+
+/* ---- operations made of a layout ------------------------------------- */
+
+static struct layout layout_in(interface_layout_func *layout_of, const void *shape,
+			       const void *place)
+{
+	struct layout layout;
+	int ret = layout_of(shape, place, &layout);
+
+	ORR_ASSERT(ret == 0); /* Interfaces that may have none have their own. */
+	return layout;
+}
+
+int interface_copy(interface_layout_func *layout_of, const void *from, const void *to)
+{
+	struct layout source = layout_in(layout_of, from, from);
+	struct layout target = layout_in(layout_of, from, to);
+
+	layout_copy(&target, &source);
 	return 0;
+}
+
+static struct layout layout_of_copy(interface_layout_func *layout_of,
+				    starpu_data_handle_t handle, unsigned memory)
+{
+	const void *interface = data_copy(handle, memory)->interface;
+
+	return layout_in(layout_of, interface, interface);
+}
+
+int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle,
+		   unsigned memory, void **ptr, starpu_ssize_t *count)
+{
+	struct layout layout = layout_of_copy(layout_of, handle, memory);
+
+	*count = (starpu_ssize_t)layout_bytes(&layout);
+	if (!ptr)
+		return 0;
+	if (starpu_malloc_flags(ptr, (size_t)*count, 0) != 0)
+		return -ENOMEM;
+	layout_gather(*ptr, &layout);
+	return 0;
+}
+
+int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle,
+		   unsigned memory, void *ptr, size_t count)
+{
+	struct layout layout = layout_of_copy(layout_of, handle, memory);
+
+	if (count != layout_bytes(&layout))
+		return -EINVAL;
+	layout_scatter(&layout, ptr);
+	return 0;
+}
+
+int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t handle,
+		     unsigned memory, void *ptr, size_t count)
+{
+	int ret = interface_peek(layout_of, handle, memory, ptr, count);
+
+	starpu_free_flags(ptr, count, 0);
+	return ret;
 }

@@ -4,20 +4,57 @@
 #define ORR_CORE_INTERFACE_INTERFACE_H
 
 /*
- * interface.h - the predefined data interfaces: variable, vector, matrix, void.
+ * interface.h - the predefined data interfaces: a file and a row of the table each.
  *
- * Each is a table of operations, as the application's own are.  Programs copy the tables
- * and change them, so what is known of an interface is known from the operations it has,
- * one by one, never from the table's address or number.  Operations know nothing of
- * nodes but through starpu_malloc_on_node().
+ * To programs an interface is a table of operations, as the application's own are.
+ * Programs copy the tables and change them, so short cuts are taken for the operations
+ * that they spare, one by one, never for the table's address.  Operations know nothing
+ * of nodes but through starpu_malloc_on_node().
+ *
+ * All that others need to know of a predefined interface is in its row.
  */
 #include "base/layout.h"
 #include "core/data.h"
 
 /*
- * register_data_handle of all that are predefined.  It does what the application's do,
- * but data_register() knows its effect and spares the call: the struct at home, the
- * same without pointers elsewhere.
+ * Where a value of the shape of one struct lies at the place (address, strides) of
+ * another; the same one twice: where it is.  0, or -E2BIG: it must be packed.
+ */
+typedef int interface_layout_func(const void *shape, const void *place,
+				  struct layout *layout);
+
+struct interface_kind {
+	enum starpu_data_interface_id id;
+	interface_layout_func *layout;
+	size_t (*element_bytes)(const void *interface); /* NULL: has no elements */
+	/* They pack the bytes of the layout in order, so that packing can be spared. */
+	int (*pack)(starpu_data_handle_t handle, unsigned memory, void **ptr,
+		    starpu_ssize_t *count);
+	int (*peek)(starpu_data_handle_t handle, unsigned memory, void *ptr,
+		    size_t count);
+	int (*unpack)(starpu_data_handle_t handle, unsigned memory, void *ptr,
+		      size_t count);
+};
+
+extern const struct interface_kind interface_matrix, interface_variable, interface_vector,
+	interface_void;
+
+/* ---- asked by others ------------------------------------------------- */
+
+/* How the value lies in a memory; 1 when that is known, 0: it must be packed. */
+int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout);
+/* Bytes of an element; 0 when the interface has none, or is not known. */
+size_t interface_element_bytes(starpu_data_handle_t handle);
+/* By its own number or that in its struct: a copied and changed table may have another
+ * number. */
+int interface_is(starpu_data_handle_t handle, enum starpu_data_interface_id id);
+
+/* ---- registration ---------------------------------------------------- */
+
+/*
+ * register_data_handle of all that begin as struct plain_head.  It does what the
+ * application's do, but data_register() knows its effect and spares the call: the struct
+ * at home, the same without pointers elsewhere.
  */
 void interface_register_plain(starpu_data_handle_t handle, int home, void *interface);
 
@@ -29,21 +66,88 @@ static inline int interface_is_plain(const struct starpu_data_interface_ops *ops
 /* Make to, of bytes bytes, what a plain interface is where it has no memory. */
 void interface_copy_shape(void *to, const void *from, size_t bytes);
 
-/* Operations that pack the bytes of a layout in order, so that packing can be spared. */
-struct interface_packing {
-	int (*pack)(starpu_data_handle_t handle, unsigned memory, void **ptr,
-		    starpu_ssize_t *count);
-	int (*peek)(starpu_data_handle_t handle, unsigned memory, void *ptr,
-		    size_t count);
-	int (*unpack)(starpu_data_handle_t handle, unsigned memory, void *ptr,
-		      size_t count);
-	void (*layout)(starpu_data_handle_t handle, void *interface, unsigned memory,
-		       struct layout *layout);
+struct plain_head {
+	enum starpu_data_interface_id id;
+	uintptr_t ptr, dev_handle;
+	size_t offset;
 };
 
-extern const struct interface_packing interface_flat, interface_matrix, interface_void;
+#define INTERFACE_BEGINS_AS_PLAIN(kind)                                                  \
+	_Static_assert(offsetof(struct starpu_##kind##_interface, ptr) ==                \
+				       offsetof(struct plain_head, ptr) &&               \
+			       offsetof(struct starpu_##kind##_interface, dev_handle) == \
+				       offsetof(struct plain_head, dev_handle) &&        \
+			       offsetof(struct starpu_##kind##_interface, offset) ==     \
+				       offsetof(struct plain_head, offset),              \
+		       "pointers of the interface are elsewhere")
 
-/* How the payload lies in a memory; 1 when that is known, 0: it must be packed. */
-int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout);
+/* ---- operations made of a layout ------------------------------------- */
+
+/* For allocate_data_on_node and free_data_on_node of what is plain: bytes in one piece.
+ * Returns bytes, or -ENOMEM. */
+starpu_ssize_t interface_allocate(void *interface, unsigned memory, size_t bytes);
+void interface_free(void *interface, unsigned memory, size_t bytes);
+/* For to_pointer. */
+void *interface_pointer(void *interface, unsigned memory);
+
+int interface_copy(interface_layout_func *layout_of, const void *from, const void *to);
+int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle,
+		   unsigned memory, void **ptr, starpu_ssize_t *count);
+int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle,
+		   unsigned memory, void *ptr, size_t count);
+int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t handle,
+		     unsigned memory, void *ptr, size_t count);
+
+/*
+ * kind_copy(), kind_pack(), kind_peek() and kind_unpack() of a plain interface that
+ * kind_layout() always knows, and its row.  They are functions of their own, since a
+ * table tells by them what it is.
+ */
+#define INTERFACE_BY_LAYOUT(kind, KIND)                                                  \
+	INTERFACE_BEGINS_AS_PLAIN(kind);                                                 \
+	static int kind##_copy(void *from, unsigned from_memory, void *to,               \
+			       unsigned to_memory, void *async_data)                     \
+	{                                                                                \
+		(void)from_memory;                                                       \
+		(void)to_memory;                                                         \
+		(void)async_data;                                                        \
+		return interface_copy(kind##_layout, from, to);                          \
+	}                                                                                \
+	static int kind##_pack(starpu_data_handle_t handle, unsigned memory, void **ptr, \
+			       starpu_ssize_t *count)                                    \
+	{                                                                                \
+		return interface_pack(kind##_layout, handle, memory, ptr, count);        \
+	}                                                                                \
+	static int kind##_peek(starpu_data_handle_t handle, unsigned memory, void *ptr,  \
+			       size_t count)                                             \
+	{                                                                                \
+		return interface_peek(kind##_layout, handle, memory, ptr, count);        \
+	}                                                                                \
+	static int kind##_unpack(starpu_data_handle_t handle, unsigned memory,           \
+				 void *ptr, size_t count)                                \
+	{                                                                                \
+		return interface_unpack(kind##_layout, handle, memory, ptr, count);      \
+	}                                                                                \
+	static const struct starpu_data_copy_methods kind##_methods = {                  \
+		.any_to_any = kind##_copy};                                              \
+	const struct interface_kind interface_##kind = {                                 \
+		.id = STARPU_##KIND##_INTERFACE_ID,                                      \
+		.layout = kind##_layout,                                                 \
+		.element_bytes = kind##_element_bytes,                                   \
+		.pack = kind##_pack,                                                     \
+		.peek = kind##_peek,                                                     \
+		.unpack = kind##_unpack}
+
+/* What the public table of such an interface has in common with others. */
+#define INTERFACE_OPS_BY_LAYOUT(kind, KIND)                                              \
+	.register_data_handle = interface_register_plain,                                \
+	.allocate_data_on_node = kind##_allocate, .free_data_on_node = kind##_free,      \
+	.copy_methods = &kind##_methods, .to_pointer = interface_pointer,                \
+	.get_size = kind##_size, .footprint = kind##_footprint,                          \
+	.compare = kind##_compare, .display = kind##_display,                            \
+	.describe = kind##_describe, .pack_data = kind##_pack, .peek_data = kind##_peek, \
+	.unpack_data = kind##_unpack, .interfaceid = STARPU_##KIND##_INTERFACE_ID,       \
+	.interface_size = sizeof(struct starpu_##kind##_interface),                      \
+	.name = (char *)"STARPU_" #KIND "_INTERFACE"
 
 #endif

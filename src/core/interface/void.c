@@ -92,17 +92,19 @@ static int void_unpack(starpu_data_handle_t handle, unsigned memory, void *ptr,
 	return ret;
 }
 
-static void void_layout(starpu_data_handle_t handle, void *interface, unsigned memory,
-			struct layout *layout)
+static int void_layout(const void *shape, const void *place, struct layout *layout)
 {
-	(void)handle;
-	(void)interface;
-	(void)memory;
+	(void)shape;
+	(void)place;
 	layout_flat(layout, NULL, 0);
+	return 0;
 }
 
-const struct interface_packing interface_void = {void_pack, void_peek, void_unpack,
-						 void_layout};
+const struct interface_kind interface_void = {.id = STARPU_VOID_INTERFACE_ID,
+					      .layout = void_layout,
+					      .pack = void_pack,
+					      .peek = void_peek,
+					      .unpack = void_unpack};
 
 static const struct starpu_data_copy_methods void_methods = {.any_to_any = void_copy};
 
