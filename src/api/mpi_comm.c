@@ -129,7 +129,7 @@ static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 	int rank, size, index, *to_net;
 
 	if (api->use_locks)
-		engine_lock(&mpi->engine);
+		engine_hold_mpi(mpi);
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
 	to_net = ranks_in_init(mpi, comm, size);
@@ -140,7 +140,7 @@ static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 			COMM_MAX);
 	add(mpi, comm, index);
 	if (api->use_locks)
-		engine_unlock(&mpi->engine);
+		engine_let_go_mpi(mpi);
 	return index;
 }
 

@@ -102,6 +102,7 @@ static int barrier_among(struct mpi *mpi, const struct mpi_comm *comm)
 
 struct world_barrier {
 	struct net_barrier barrier; /* first */
+	struct outgoing outgoing;
 	struct mpi *mpi;
 	struct plat_gate gate;
 };
@@ -174,7 +175,10 @@ int barrier_leave(struct mpi *mpi)
 
 static int barrier_of_all(struct mpi *mpi)
 {
-	struct world_barrier world = {.barrier.done = world_barrier_done, .mpi = mpi};
+	struct world_barrier world = {.barrier.done = world_barrier_done,
+				      .outgoing.kind = OUTGOING_BARRIER,
+				      .outgoing.what.barrier = &world.barrier,
+				      .mpi = mpi};
 	struct barriers *barriers = &mpi->barriers;
 	int ret;
 
@@ -184,7 +188,7 @@ static int barrier_of_all(struct mpi *mpi)
 	barriers->is_in_all = 1;
 	if (!mpi->is_leaving)
 		check_peer(mpi);
-	mpi->net->ops->barrier(mpi->net, &world.barrier);
+	engine_note(mpi, &world.outgoing);
 	engine_unlock(&mpi->engine);
 	ret = wait_at(mpi->node, &world.gate, WAIT_BARRIER, NULL);
 	barriers->is_in_all = 0;

@@ -216,13 +216,14 @@ static int take_all_in(struct mpi *mpi)
 int early_on_stuck(struct node *node)
 {
 	struct mpi *mpi = node->mpi;
-	int entered, count;
+	int count;
 
 	if (!mpi || orr_load(&mpi->engine.earlies.nannounced) == 0)
 		return 0;
-	entered = engine_enter(mpi);
+	engine_lock(&mpi->engine);
 	count = take_all_in(mpi);
-	engine_leave(mpi, entered);
+	engine_unlock(&mpi->engine);
+	finish_drain(mpi);
 	return count > 0;
 }
 
@@ -236,25 +237,33 @@ static int somebody_waits(struct node *node)
 	return waits;
 }
 
-/* The engine is locked. */
+/* How long the oldest announcement has waited; 0: there is none.  The engine is locked.
+ */
+static double oldest_age_s(struct mpi *mpi)
+{
+	const struct list *announced = &mpi->engine.earlies.announced;
+
+	if (list_is_empty(announced))
+		return 0;
+	return plat_now_s(mpi->node->plat) -
+	       LIST_ENTRY(announced->next, struct early, link)->since_s;
+}
+
 void early_look(struct mpi *mpi)
 {
-	struct earlies *earlies = &mpi->engine.earlies;
 	struct node *node = mpi->node;
-	struct early *early;
-	int is_idle;
 	double age_s;
+	int is_idle;
 
-	if (list_is_empty(&earlies->announced) || node->machine->simulated)
+	if (orr_load(&mpi->engine.earlies.nannounced) == 0 || node->machine->simulated)
 		return;
-	early = LIST_ENTRY(earlies->announced.next, struct early, link);
-	age_s = plat_now_s(node->plat) - early->since_s;
-	if (age_s < PATIENCE_IDLE_S)
-		return;
-	is_idle = somebody_waits(node) &&
+	engine_lock(&mpi->engine);
+	age_s = oldest_age_s(mpi);
+	is_idle = age_s >= PATIENCE_IDLE_S && somebody_waits(node) &&
 		  orr_load(&node->nsubmitted) <= orr_load(&node->nblocked);
 	if (is_idle || age_s > PATIENCE_BUSY_S)
 		take_all_in(mpi);
+	engine_unlock(&mpi->engine);
 }
 
 /* ---- loops of tests -------------------------------------------------- */

@@ -15,6 +15,7 @@
 /* A message that the engine sends. */
 struct parcel {
 	struct net_message message; /* first */
+	struct outgoing outgoing;
 	struct mpi *mpi;
 	struct request *request; /* the send that it completes, or NULL */
 	void *copy;              /* owned body, or NULL */
@@ -27,6 +28,7 @@ void engine_init(struct mpi *mpi)
 	struct engine *engine = &mpi->engine;
 
 	orr_lock_init(&engine->lock);
+	outbox_init(&engine->outbox, &engine->lock);
 	list_init(&engine->all);
 	pool_init(&engine->requests, sizeof(struct request));
 	pool_init(&engine->parcels, sizeof(struct parcel));
@@ -56,20 +58,44 @@ void engine_free(struct mpi *mpi)
 	pool_free(&engine->parcels);
 }
 
-int engine_enter(struct mpi *mpi)
+void engine_note(struct mpi *mpi, struct outgoing *item)
 {
-	if (mpi->engine.is_polling)
-		return 0;
-	engine_lock(&mpi->engine);
-	return 1;
+	outbox_note(&mpi->engine.outbox, item);
 }
 
-void engine_leave(struct mpi *mpi, int entered)
+/* What the carrier has left needs somebody who polls. */
+static void kick_if(struct mpi *mpi, int is_left)
 {
-	if (!entered)
+	if (is_left)
+		plat_poll_kick(mpi->node->plat);
+}
+
+void engine_unlock_noted(struct engine *engine)
+{
+	kick_if(ORR_CONTAINER(engine, struct mpi, engine),
+		outbox_unlock(&engine->outbox));
+}
+
+void engine_unlock_called_back(struct mpi *mpi)
+{
+	struct outbox *outbox = &mpi->engine.outbox;
+
+	if (outbox->is_polling) {
+		outbox_unlock_polling(outbox);
 		return;
+	}
 	engine_unlock(&mpi->engine);
 	finish_drain(mpi);
+}
+
+void engine_hold_mpi(struct mpi *mpi)
+{
+	outbox_hold(&mpi->engine.outbox, mpi->node->plat);
+}
+
+void engine_let_go_mpi(struct mpi *mpi)
+{
+	kick_if(mpi, outbox_let_go(&mpi->engine.outbox));
 }
 
 /* ---- messages -------------------------------------------------------- */
@@ -79,8 +105,8 @@ static void parcel_sent(struct net_message *message)
 	struct parcel *parcel = (struct parcel *)(void *)message;
 	struct mpi *mpi = parcel->mpi;
 	struct engine *engine = &mpi->engine;
-	int entered = engine_enter(mpi);
 
+	engine_lock(engine);
 	engine_flies(engine, -1);
 	if (standstill_owns(message->head[0]))
 		orr_add(&mpi->standstill.nflying, -1);
@@ -90,7 +116,7 @@ static void parcel_sent(struct net_message *message)
 		finish_moved(mpi, parcel->request);
 	free(parcel->copy);
 	pool_put(&engine->parcels, parcel);
-	engine_leave(mpi, entered);
+	engine_unlock_called_back(mpi);
 }
 
 static struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_head *head,
@@ -115,16 +141,15 @@ static struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_he
 static void parcel_send(struct parcel *parcel)
 {
 	struct mpi *mpi = parcel->mpi;
-	int peer = parcel->message.peer;
 
 	engine_flies(&mpi->engine, 1);
 	if (standstill_owns(parcel->message.head[0]))
 		orr_add(&mpi->standstill.nflying, 1);
 	else
 		mpi->standstill.nsent++;
-	if (mpi->net->ops->send(mpi->net, &parcel->message) < 0)
-		orr_die(mpi->rank, "transport %s refuses a message to rank %d of %d",
-			mpi->net->ops->name, peer, mpi->net->size);
+	parcel->outgoing.kind = OUTGOING_MESSAGE;
+	parcel->outgoing.what.message = &parcel->message;
+	engine_note(mpi, &parcel->outgoing);
 }
 
 void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
@@ -261,15 +286,15 @@ static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
 		request_move(request, REQUEST_MATCHED);
 }
 
-void engine_deliver(struct net *net, int peer, const void *head, size_t head_bytes,
-		    const void *body, size_t body_bytes)
+static void engine_deliver(struct net *net, int peer, const void *head, size_t head_bytes,
+			   const void *body, size_t body_bytes)
 {
 	struct mpi *mpi = net->owner;
 	struct wire_head wire = {0};
-	int entered = engine_enter(mpi);
 
 	ORR_ASSERT(head_bytes <= sizeof(wire));
 	memcpy(&wire, head, head_bytes);
+	engine_lock(&mpi->engine);
 	if (!standstill_owns(wire.kind)) {
 		orr_next(&mpi->engine.nevents);
 		mpi->standstill.nreceived++;
@@ -303,7 +328,15 @@ void engine_deliver(struct net *net, int peer, const void *head, size_t head_byt
 		standstill_heard(mpi, peer, &wire);
 		break;
 	}
-	engine_leave(mpi, entered);
+	engine_unlock_called_back(mpi);
+}
+
+void engine_connect(struct mpi *mpi, struct net *net)
+{
+	mpi->net = net;
+	mpi->engine.outbox.net = net;
+	net->owner = mpi;
+	net->deliver = engine_deliver;
 }
 
 /* ---- sends ----------------------------------------------------------- */
@@ -547,17 +580,15 @@ int engine_poll(void *arg)
 {
 	struct mpi *mpi = arg;
 	struct engine *engine = &mpi->engine;
-	int nevents = 0;
+	int nevents;
 
 	if (!orr_load(&engine->is_polled))
 		orr_store(&engine->is_polled, 1);
-	if (orr_load(&engine->nwanting) == 0 && orr_trylock(&engine->lock)) {
-		engine->is_polling = 1;
-		nevents = mpi->net->ops->poll(mpi->net);
-		engine->is_polling = 0;
+	nevents = outbox_poll(&engine->outbox);
+	if (nevents >= 0)
 		early_look(mpi);
-		engine_unlock(engine);
-	}
+	else
+		nevents = 0; /* Somebody else does. */
 	nevents += finish_drain(mpi);
 	if (nevents > 0)
 		return 1;

@@ -7,9 +7,9 @@
  * engine.h - moves data between nodes: matching, small and large transfers.
  *
  * One lock guards all of it, held for the time of a look-up and a small copy.  No
- * code of the application and no release of data runs under it: complete requests
- * go to finish.h's list, which the pollers (or, where a calendar drives the
- * transport, its callbacks) work off.
+ * code of the application, no release of data and no call of MPI runs under it: complete
+ * requests go to finish.h's list, which the pollers (or, where a calendar drives the
+ * transport, its callbacks) work off; what is sent goes through outbox.h.
  *
  * A small transfer is one message.  A large or synchronous one is announced; the
  * receiver grants it when a receive is matched and has its datum (large.h), so its
@@ -21,6 +21,7 @@
 #include "base/table.h"
 #include "mpi/early.h"
 #include "mpi/large.h"
+#include "mpi/outbox.h"
 #include "mpi/request.h"
 #include "mpi/wire.h"
 
@@ -37,7 +38,7 @@ struct suspect {
 
 struct engine {
 	struct orr_lock lock;
-	int nwanting; /* atomic: threads that wait for the lock */
+	struct outbox outbox;
 	struct pool requests, parcels;
 	struct match posted;
 	struct list all; /* requests, oldest first */
@@ -50,7 +51,6 @@ struct engine {
 	int is_calling;     /* callbacks run one at a time, in order */
 	const void *caller; /* the thread that runs one, or ran the last */
 	int ndraining;      /* atomic: nested or concurrent finish_drain() */
-	int is_polling;     /* the lock's holder is inside the transport's poll() */
 	int is_polled; /* atomic: somebody has called engine_poll(): no calendar does all
 			*/
 	int is_asleep; /* atomic: nobody polls before the next kick */
@@ -66,6 +66,8 @@ struct engine {
 
 void engine_init(struct mpi *mpi);
 void engine_set_limits(struct mpi *mpi, const struct knobs *knobs);
+/* The transport is open. */
+void engine_connect(struct mpi *mpi, struct net *net);
 void engine_free(struct mpi *mpi);
 
 /*
@@ -86,19 +88,21 @@ int engine_poll(void *arg);
 /* There may be something to poll for again. */
 void engine_wake(struct mpi *mpi);
 
-/* For struct net. */
-void engine_deliver(struct net *net, int peer, const void *head, size_t head_bytes,
-		    const void *body, size_t body_bytes);
 /* Send a message without body; the engine is locked. */
 void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
 			 size_t head_bytes);
 /* The same one to each peer that was sent small transfers.  Returns to how many. */
 int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes);
 
-/* The transport calls back: from poll(), with the lock held, or from a calendar.
- * 1: the lock was taken now, give it to engine_leave(). */
-int engine_enter(struct mpi *mpi);
-void engine_leave(struct mpi *mpi, int entered);
+/* To have the transport start something; the engine is locked. */
+void engine_note(struct mpi *mpi, struct outgoing *item);
+/* The end of a callback of the transport that has locked the engine: from poll(), or from
+ * a calendar. */
+void engine_unlock_called_back(struct mpi *mpi);
+
+/* No other thread calls MPI in between. */
+void engine_hold_mpi(struct mpi *mpi);
+void engine_let_go_mpi(struct mpi *mpi);
 
 /* What others may ask.  Requests are listed oldest first, NULL before the first and after
  * the last, with the engine locked; the rest may change at any time. */
@@ -115,20 +119,20 @@ int engine_is_polled(struct mpi *mpi);
 /* Changes whenever anything happens. */
 unsigned long engine_signature(struct mpi *mpi);
 
-/* Who only polls leaves the lock to those who wait for it: loops around tests would
- * take it again before these see that it is free. */
 static inline void engine_lock(struct engine *engine)
 {
-	if (orr_trylock(&engine->lock))
-		return;
-	orr_add(&engine->nwanting, 1);
 	orr_lock(&engine->lock);
-	orr_add(&engine->nwanting, -1);
 }
+
+/* Unlock, and do what was noted. */
+void engine_unlock_noted(struct engine *engine);
 
 static inline void engine_unlock(struct engine *engine)
 {
-	orr_unlock(&engine->lock);
+	if (engine->outbox.first)
+		engine_unlock_noted(engine);
+	else
+		orr_unlock(&engine->lock);
 }
 
 /* One message or bulk more or less is the transport's; the engine is locked. */

@@ -12,6 +12,7 @@
 /* One half of a large transfer. */
 struct half {
 	struct net_bulk bulk; /* first */
+	struct outgoing outgoing;
 	struct mpi *mpi;
 	struct request *request; /* that it is for; or */
 	struct early *early;     /* it goes to temporary memory */
@@ -68,6 +69,15 @@ static struct half *half_new(struct mpi *mpi, int peer, uint32_t key,
 	return half;
 }
 
+/* The engine is locked. */
+static void half_start(struct half *half, enum outgoing_kind kind)
+{
+	half->outgoing.kind = kind;
+	half->outgoing.what.bulk = &half->bulk;
+	engine_flies(&half->mpi->engine, 1);
+	engine_note(half->mpi, &half->outgoing);
+}
+
 static void check(const struct half *half, int ret)
 {
 	char text[320] = "into temporary memory";
@@ -88,8 +98,8 @@ static void get_done(struct net_bulk *bulk)
 	struct half *half = (struct half *)(void *)bulk;
 	struct mpi *mpi = half->mpi;
 	struct large *large = &mpi->engine.large;
-	int entered = engine_enter(mpi);
 
+	engine_lock(&mpi->engine);
 	check(half, bulk->status);
 	engine_flies(&mpi->engine, -1);
 	orr_next(&mpi->engine.nevents);
@@ -102,7 +112,7 @@ static void get_done(struct net_bulk *bulk)
 		early_arrived(half->early);
 	pool_put(&large->halves, half);
 	start_wanted(mpi);
-	engine_leave(mpi, entered);
+	engine_unlock_called_back(mpi);
 }
 
 /* Where it goes: in place when its receive is ready, which then needs no early. */
@@ -134,8 +144,7 @@ static void grant(struct mpi *mpi, struct early *early)
 	aim(half, early);
 	large->nmoving++;
 	large->moving_bytes += layout_bytes(&half->bulk.layout);
-	engine_flies(&mpi->engine, 1);
-	check(half, mpi->net->ops->get(mpi->net, &half->bulk));
+	half_start(half, OUTGOING_GET);
 	engine_send_control(mpi, peer, &head, WIRE_GRANT_BYTES);
 }
 
@@ -184,8 +193,8 @@ static void put_done(struct net_bulk *bulk)
 	struct half *half = (struct half *)(void *)bulk;
 	struct request *request = half->request;
 	struct mpi *mpi = half->mpi;
-	int entered = engine_enter(mpi);
 
+	engine_lock(&mpi->engine);
 	check(half, bulk->status);
 	engine_flies(&mpi->engine, -1);
 	orr_next(&mpi->engine.nevents);
@@ -193,7 +202,7 @@ static void put_done(struct net_bulk *bulk)
 	pool_put(&mpi->engine.large.halves, half);
 	finish_moved(mpi, request);
 	start_granted(mpi);
-	engine_leave(mpi, entered);
+	engine_unlock_called_back(mpi);
 }
 
 /* Start granted sends, the most urgent first, up to the limit. */
@@ -210,8 +219,7 @@ static void start_granted(struct mpi *mpi)
 		request->bulk = NULL;
 		request_move(request, REQUEST_MOVING);
 		large->nputs++;
-		engine_flies(&mpi->engine, 1);
-		check((struct half *)(void *)bulk, mpi->net->ops->put(mpi->net, bulk));
+		half_start((struct half *)(void *)bulk, OUTGOING_PUT);
 	}
 }
 

@@ -125,11 +125,12 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 	if (ret < 0)
 		return ret;
 	if (!mpi->is_fake) {
-		ret = plat_net_open(node->plat, config, &mpi->net);
+		struct net *net;
+
+		ret = plat_net_open(node->plat, config, &net);
 		if (ret < 0)
 			goto free_parts;
-		mpi->net->owner = mpi;
-		mpi->net->deliver = engine_deliver;
+		engine_connect(mpi, net);
 	}
 	node->rank = mpi->rank;
 	node->size = mpi->size;

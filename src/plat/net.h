@@ -10,10 +10,10 @@
  * (src/mpi/transport_mpi.c, compiled against Open MPI and against SMPI), "routes",
  * "flows" and "none" (src/sim), "fake" (tests/fake).
  *
- * Peers are ranks of the communicator given at init.  The engine calls all
- * operations under its own lock, so a transport needs none; deliver() and the
- * callbacks are called from poll() in real (under that lock) and from the calendar
- * in sim and fake.  They may call send(), put() and get() again.
+ * Peers are ranks of the communicator given at init.  One thread at a time calls the
+ * operations, so a transport needs no lock; deliver() and the callbacks are called from
+ * poll() in real and from the calendar in sim and fake.  They may call send(), put() and
+ * get() again.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -127,7 +127,7 @@ static int deferred_poll(struct net *net)
 
 	if (deferred->plat->sim->in_kernel)
 		return 0;
-	/* Callbacks charge time, but must not let it pass: the engine is locked. */
+	/* Callbacks charge time, but must not let it pass: they may hold locks. */
 	deferred->plat->in_poll = 1;
 	n = flush(deferred);
 	n += deferred->inner->ops->poll(deferred->inner);

@@ -392,6 +392,77 @@ static void communicators_are_apart(void **state)
 	world_close();
 }
 
+/* The fake transport, watched: is the engine free while it works? */
+static const struct net_ops *watched_ops;
+static int ncalls, nlocked;
+
+static void watch_call(struct net *net)
+{
+	struct engine *engine = &((struct mpi *)net->owner)->engine;
+
+	ncalls++;
+	if (!orr_trylock(&engine->lock))
+		nlocked++;
+	else
+		orr_unlock(&engine->lock);
+}
+
+static int watched_send(struct net *net, struct net_message *message)
+{
+	watch_call(net);
+	return watched_ops->send(net, message);
+}
+
+static int watched_put(struct net *net, struct net_bulk *bulk)
+{
+	watch_call(net);
+	return watched_ops->put(net, bulk);
+}
+
+static int watched_get(struct net *net, struct net_bulk *bulk)
+{
+	watch_call(net);
+	return watched_ops->get(net, bulk);
+}
+
+static void nobody_waits_for_the_transport(void **state)
+{
+	static int from[2][LARGE] = {{1}, {2}}, to[2][LARGE];
+	starpu_data_handle_t source, target;
+	struct net_ops ops;
+
+	(void)state;
+	world_open(2);
+	watched_ops = world_mpi(0)->net->ops;
+	ops = *watched_ops;
+	ops.send = watched_send;
+	ops.put = watched_put;
+	ops.get = watched_get;
+	world_mpi(0)->net->ops = world_mpi(1)->net->ops = &ops;
+	ncalls = nlocked = 0;
+	for (int i = 0; i < 2; i++) {
+		unsigned n = i ? LARGE : SMALL;
+
+		source = world_vector(0, from[i], n);
+		target = world_vector(1, to[i], n);
+		world_post_detached(0,
+				    &(struct post){.kind = REQUEST_SEND,
+						   .handle = source,
+						   .peer = 1,
+						   .tag = i},
+				    NULL, NULL);
+		assert_int_equal(
+			finish_wait(world_post(1, REQUEST_RECEIVE, target, 0, i)), 0);
+		assert_int_equal(to[i][0], i + 1);
+		world_forget(0, source);
+		world_forget(1, target);
+	}
+	assert_int_equal(ncalls, 5); /* small; announced, granted, and both halves */
+	assert_int_equal(nlocked, 0);
+	world_mpi(0)->net->ops = world_mpi(1)->net->ops = watched_ops;
+	world_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +477,7 @@ int main(void)
 		cmocka_unit_test(stuck_is_reported),
 		cmocka_unit_test(many_receives_are_pending),
 		cmocka_unit_test(communicators_are_apart),
+		cmocka_unit_test(nobody_waits_for_the_transport),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

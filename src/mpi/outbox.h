@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_OUTBOX_H
+#define ORR_MPI_OUTBOX_H
+
+/*
+ * outbox.h - between the engine and the transport: nobody waits for the engine while
+ * MPI works.
+ *
+ * What the transport shall do is noted under the engine's lock and handed over without
+ * it, in the order of the notes, by one thread at a time: the carrier.  Who gives the
+ * lock back behind a note becomes the carrier; when there is one, it looks again for
+ * them.  Who polls is the carrier meanwhile, so only one thread at a time calls the
+ * transport.  A carrier that others keep busy leaves the rest to those who poll.
+ */
+#include "plat/net.h"
+#include "plat/plat.h"
+
+enum outgoing_kind { OUTGOING_MESSAGE, OUTGOING_PUT, OUTGOING_GET, OUTGOING_BARRIER };
+
+/* Lies in the struct of what is started, which belongs to the outbox, then to the
+ * transport. */
+struct outgoing {
+	struct outgoing *next;
+	enum outgoing_kind kind;
+	union {
+		struct net_message *message;
+		struct net_bulk *bulk;
+		struct net_barrier *barrier;
+	} what;
+};
+
+struct outbox {
+	struct orr_lock *lock; /* the engine's, borrowed */
+	struct outgoing *first, *last;
+	int nclaims;  /* atomic, raised under the lock: who raises it from 0 carries */
+	int is_left;  /* atomic: the carrier went; a poller is the next */
+	int nwanting; /* atomic: threads that want to be alone with MPI */
+	/* The carrier's. */
+	struct net *net;
+	int is_polling;
+	int took_over; /* from who left */
+};
+
+void outbox_init(struct outbox *outbox, struct orr_lock *lock);
+
+/* The engine is locked. */
+static inline void outbox_note(struct outbox *outbox, struct outgoing *item)
+{
+	item->next = NULL;
+	if (outbox->first)
+		outbox->last->next = item;
+	else
+		outbox->first = item;
+	outbox->last = item;
+}
+
+/* Give the engine's lock back behind a note.  1: somebody must poll soon. */
+int outbox_unlock(struct outbox *outbox);
+/* As well, inside of poll(): the caller is the carrier, and does at once what was noted.
+ */
+void outbox_unlock_polling(struct outbox *outbox);
+
+/* Poll the transport.  Returns how much happened, -1: somebody else carries. */
+int outbox_poll(struct outbox *outbox);
+
+/* Be the only one who calls MPI, until outbox_let_go(), which returns as
+ * outbox_unlock(). */
+void outbox_hold(struct outbox *outbox, struct plat *plat);
+int outbox_let_go(struct outbox *outbox);
+
+#endif

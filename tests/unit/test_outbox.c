@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "mpi/outbox.h"
+
+/*
+ * A transport that writes down what it is asked, and during which "another thread", or a
+ * callback, notes more.
+ */
+enum { MAX_NOTES = 200 };
+
+static struct orr_lock lock;
+static struct outbox outbox;
+static struct net net;
+static struct outgoing items[MAX_NOTES];
+static struct net_message messages[MAX_NOTES];
+static struct net_bulk bulk;
+static struct net_barrier barrier;
+static char told[1000];
+static int nitems, depth;
+static int nmore;                /* for the next calls to note */
+static int polled_note;          /* for poll() to note, as a callback would */
+static int unlocked_status = -1; /* of the last unlock */
+
+static void note(int peer)
+{
+	struct outgoing *item = &items[nitems];
+
+	messages[nitems] = (struct net_message){.peer = peer};
+	*item = (struct outgoing){.kind = OUTGOING_MESSAGE,
+				  .what.message = &messages[nitems]};
+	nitems++;
+	outbox_note(&outbox, item);
+}
+
+static void note_and_unlock(int peer)
+{
+	orr_lock(&lock);
+	note(peer);
+	unlocked_status = outbox_unlock(&outbox);
+}
+
+static void tell(const char *what, int peer)
+{
+	size_t used = strlen(told);
+
+	/* Whoever wants the engine gets it while the transport works. */
+	assert_true(orr_trylock(&lock));
+	orr_unlock(&lock);
+	assert_int_equal(depth, 0);
+	snprintf(told + used, sizeof(told) - used, "%s%d ", what, peer);
+	if (nmore == 0)
+		return;
+	nmore--;
+	depth++;
+	note_and_unlock(peer + 1);
+	depth--;
+}
+
+static int on_send(struct net *self, struct net_message *message)
+{
+	(void)self;
+	tell("", message->peer);
+	return 0;
+}
+
+static int on_put(struct net *self, struct net_bulk *half)
+{
+	(void)self;
+	tell("put", half->peer);
+	return 0;
+}
+
+static int on_get(struct net *self, struct net_bulk *half)
+{
+	(void)self;
+	tell("get", half->peer);
+	return 0;
+}
+
+static void on_barrier(struct net *self, struct net_barrier *started)
+{
+	(void)self;
+	(void)started;
+	tell("barrier", 0);
+}
+
+static int on_poll(struct net *self)
+{
+	(void)self;
+	tell("poll", 0);
+	if (polled_note) {
+		orr_lock(&lock);
+		note(polled_note);
+		outbox_unlock_polling(&outbox);
+		strcat(told, "polled ");
+	}
+	return 1;
+}
+
+static const struct net_ops ops = {
+	.name = "told",
+	.send = on_send,
+	.put = on_put,
+	.get = on_get,
+	.barrier = on_barrier,
+	.poll = on_poll,
+};
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&outbox, 0, sizeof(outbox));
+	orr_lock_init(&lock);
+	net = (struct net){.ops = &ops, .size = 100};
+	outbox_init(&outbox, &lock);
+	outbox.net = &net;
+	nitems = depth = nmore = polled_note = 0;
+	told[0] = 0;
+	return 0;
+}
+
+/* Everything was done, and nobody carries. */
+static void assert_told(const char *expected)
+{
+	assert_string_equal(told, expected);
+	assert_null(outbox.first);
+	assert_int_equal(outbox.nclaims, 0);
+	assert_true(orr_trylock(&lock));
+	orr_unlock(&lock);
+}
+
+static void in_the_order_of_the_notes(void **state)
+{
+	struct outgoing get = {.kind = OUTGOING_GET, .what.bulk = &bulk};
+	struct outgoing put = {.kind = OUTGOING_PUT, .what.bulk = &bulk};
+	struct outgoing all = {.kind = OUTGOING_BARRIER, .what.barrier = &barrier};
+
+	(void)state;
+	bulk.peer = 4;
+	orr_lock(&lock);
+	note(5);
+	outbox_note(&outbox, &get);
+	note(4);
+	outbox_note(&outbox, &put);
+	note(5);
+	outbox_note(&outbox, &all);
+	assert_string_equal(told, ""); /* not under the lock */
+	assert_int_equal(outbox_unlock(&outbox), 0);
+	assert_told("5 get4 4 put4 5 barrier0 ");
+}
+
+/* What others note while one carries is carried by that one, not inside of its call. */
+static void the_carrier_looks_again(void **state)
+{
+	(void)state;
+	nmore = 3;
+	note_and_unlock(1);
+	assert_told("1 2 3 4 ");
+}
+
+static void a_poller_carries(void **state)
+{
+	(void)state;
+	nmore = 1;
+	assert_int_equal(outbox_poll(&outbox), 1);
+	assert_told("poll0 1 ");
+}
+
+static void a_callback_need_not_wait_for_the_end_of_the_poll(void **state)
+{
+	(void)state;
+	polled_note = 7;
+	assert_int_equal(outbox_poll(&outbox), 1);
+	assert_told("poll0 7 polled ");
+}
+
+/* A sender is not kept for ever by others; who polls goes on. */
+static void a_busy_carrier_leaves(void **state)
+{
+	int nsent;
+
+	(void)state;
+	nmore = 50;
+	note_and_unlock(1);
+	nsent = nitems - 1; /* the last one is noted */
+	assert_int_equal(unlocked_status, 1);
+	assert_true(nsent < 20);
+	nmore = 0;
+	told[0] = 0;
+	note_and_unlock(99);
+	assert_string_equal(told, "");
+	assert_true(outbox_poll(&outbox) > 0);
+	assert_true(strlen(told) > strlen("poll0 99 "));
+	assert_string_equal(told + strlen(told) - 4, " 99 ");
+	assert_int_equal(outbox.nclaims, 0);
+	told[0] = 0;
+	note_and_unlock(1);
+	assert_told("1 ");
+}
+
+static void alone_with_mpi(void **state)
+{
+	(void)state;
+	outbox_hold(&outbox, NULL);
+	note_and_unlock(1);
+	assert_int_equal(outbox_poll(&outbox), -1);
+	assert_string_equal(told, "");
+	assert_int_equal(outbox_let_go(&outbox), 0);
+	assert_told("1 ");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(in_the_order_of_the_notes, set_up),
+		cmocka_unit_test_setup(the_carrier_looks_again, set_up),
+		cmocka_unit_test_setup(a_poller_carries, set_up),
+		cmocka_unit_test_setup(a_callback_need_not_wait_for_the_end_of_the_poll,
+				       set_up),
+		cmocka_unit_test_setup(a_busy_carrier_leaves, set_up),
+		cmocka_unit_test_setup(alone_with_mpi, set_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
