@@ -107,6 +107,8 @@ static const struct knob knob_table[] = {
 	SWITCH("ORRERY_EXECUTE", execute, 0, "simulation: really run CPU kernels"),
 	SWITCH("ORRERY_PROGRESS", progress, 0, "simulation: a progress line on stderr"),
 	TEXT("ORRERY_TRACE", trace, "simulation: CSV file of node utilisation over time"),
+	TEXT("ORRERY_SUMMARY", summary,
+	     "simulation: file for the figures of the whole run; orrery run reads it"),
 	TEXT("ORRERY_TRANSPORT", transport,
 	     "simulation: routes (default), mpi, flows or none"),
 	NUMBER("STARPU_LIMIT_CPU_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,

@@ -68,7 +68,7 @@ class IdleModel : public simgrid::kernel::resource::Model
 } // namespace
 
 struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void),
-			  int (*on_stuck)(void))
+			  int (*on_stuck)(void), void (*on_end)(void))
 {
 	auto *kernel = new struct kernel;
 
@@ -78,6 +78,7 @@ struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void),
 			std::make_shared<IdleModel>(on_stuck), {});
 	});
 	s4u::Engine::on_deadlock_cb([on_deadlock] { on_deadlock(); });
+	s4u::Engine::on_simulation_end_cb([on_end] { on_end(); });
 	s4u::Activity::on_completion_cb([kernel](s4u::Activity const &activity) {
 		on_completion(kernel, activity);
 	});

@@ -17,10 +17,10 @@ struct kernel;
 
 /* on_stuck is called when nothing can make progress; when it does something about it
  * it returns 1, else on_deadlock follows.  on_arrival is called when any SimGrid
- * communication has ended, just before its actors learn it.  Once per process: SimGrid
- * offers no way to take the connections back. */
+ * communication has ended, just before its actors learn it; on_end when all mains have
+ * ended.  Once per process: SimGrid offers no way to take the connections back. */
 struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void),
-			  int (*on_stuck)(void));
+			  int (*on_stuck)(void), void (*on_end)(void));
 
 /* Call fire(arg) in kernel context at a date that is not past. */
 void *kernel_timer_set(double date_s, void (*fire)(void *arg), void *arg);

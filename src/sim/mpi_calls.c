@@ -23,6 +23,7 @@ static int remember(int status)
 {
 	struct sim_rank *rank = sim_rank_self();
 
+	sim_watch();
 	if (status == MPI_SUCCESS && rank) {
 		PMPI_Comm_rank(MPI_COMM_WORLD, &rank->world_rank);
 		PMPI_Comm_size(MPI_COMM_WORLD, &rank->world_size);
@@ -48,6 +49,18 @@ int MPI_Finalize(void)
 
 	PMPI_Finalized(&ended);
 	return ended || !is_started() ? MPI_SUCCESS : PMPI_Finalize();
+}
+
+/* SMPI would end one rank after the other, and the process with status 0. */
+int MPI_Abort(MPI_Comm comm, int code)
+{
+	const struct sim_rank *rank = sim_rank_self();
+
+	(void)comm;
+	sim_check_main("MPI_Abort");
+	orr_complain(rank && rank->world_size > 0 ? rank->world_rank : ORR_NO_RANK,
+		     "MPI_Abort: the program asks to end the run, with status %d", code);
+	report_exit(code && !(code & 255) ? 1 : code);
 }
 
 double MPI_Wtime(void)

@@ -167,12 +167,24 @@ static int on_stuck(void)
 
 /* ---- life ------------------------------------------------------------ */
 
+static void on_end(void)
+{
+	summary_write(the_sim);
+}
+
+void sim_watch(void)
+{
+	struct sim *sim = sim_get();
+
+	if (!sim->kernel)
+		sim->kernel = kernel_new(report_deadlock, on_arrival, on_stuck, on_end);
+}
+
 static void sim_start(struct sim *sim, const struct knobs *knobs)
 {
 	/* Host time would make runs differ; submission has its own costs. */
 	sg_cfg_set_boolean("smpi/simulate-computation", "no");
-	if (!sim->kernel)
-		sim->kernel = kernel_new(report_deadlock, on_arrival, on_stuck);
+	sim_watch();
 	if (*knobs->trace)
 		sim->trace = trace_new();
 	if (knobs->progress)
@@ -232,6 +244,7 @@ int plat_open(struct plat **plat, struct node *node)
 	if (sim->nplats == 0)
 		sim_start(sim, node_knobs(node));
 	link_plat(sim, opened);
+	summary_open(sim, node_knobs(node));
 	opened->opener = sim_thread_self();
 	opened->events.is_runtime = 1;
 	opened->pcie = pcie_new(opened);
@@ -250,6 +263,7 @@ void plat_close(struct plat *plat)
 	sim = plat->sim;
 	sim_pay(plat);
 	unlink_plat(sim, plat);
+	summary_add(sim->summary, plat->node);
 	if (plat->row)
 		trace_row_close(plat->row, plat);
 	pcie_free(plat->pcie);

@@ -23,34 +23,68 @@ static void say(void *arg, const char *line)
 	fprintf(stderr, "[orrery][rank %d]   %s\n", plat->node->rank, line);
 }
 
+static void describe_main(const struct sim_thread *thread, int rank)
+{
+	fprintf(stderr, "[orrery][rank %d] its main waits in %s\n", rank,
+		thread->call ? thread->call : "a function outside the library");
+}
+
+/* A rank on which the library runs. */
 static void describe(struct plat *plat)
 {
+	int rank = plat->node->rank;
+
 	if (plat->gate)
-		fprintf(stderr, "[orrery][rank %d] waits for:\n", plat->node->rank);
-	else
+		fprintf(stderr, "[orrery][rank %d] waits for:\n", rank);
+	else if (!plat->opener)
 		fprintf(stderr,
-			"[orrery][rank %d] its main is blocked outside the library, for "
-			"example in an MPI call of the program; the library waits for:\n",
-			plat->node->rank);
+			"[orrery][rank %d] its main has ended without "
+			"starpu_mpi_shutdown(): the other ranks cannot go on\n",
+			rank);
+	else
+		describe_main(plat->opener, rank);
 	stuck_describe(plat->node, say, plat);
+}
+
+/* Is it a main that has not opened the library, or has closed it again? */
+static int is_outside(const struct sim_thread *thread)
+{
+	return !thread->rank->node;
+}
+
+static int count_ranks(const struct sim *sim)
+{
+	int n = sim->nplats;
+
+	for (struct sim_thread *thread = sim->first_main; thread; thread = thread->next)
+		n += is_outside(thread);
+	return n;
+}
+
+static void describe_all(const struct sim *sim)
+{
+	int n = 0;
+
+	for (struct plat *plat = sim->first; plat; plat = plat->next)
+		if (n++ < REPORT_RANKS)
+			describe(plat);
+	for (struct sim_thread *thread = sim->first_main; thread; thread = thread->next)
+		if (is_outside(thread) && n++ < REPORT_RANKS)
+			describe_main(thread, thread->rank->world_rank);
 }
 
 void report_deadlock(void)
 {
 	struct sim *sim = sim_get();
-	int nshown = 0;
+	int nranks = count_ranks(sim);
 
-	if (sim->nplats == 0)
-		return; /* Not ours: SimGrid says what it knows. */
 	fflush(stdout);
 	fprintf(stderr,
 		"[orrery] simulation stopped at t=%.9g s: nothing can make progress; "
 		"%d ranks wait:\n",
-		simgrid_get_clock(), sim->nplats);
-	for (struct plat *plat = sim->first; plat && nshown < REPORT_RANKS;
-	     plat = plat->next, nshown++)
-		describe(plat);
-	if (nshown < sim->nplats)
-		fprintf(stderr, "[orrery] and %d more\n", sim->nplats - nshown);
+		simgrid_get_clock(), nranks);
+	describe_all(sim);
+	if (nranks > REPORT_RANKS)
+		fprintf(stderr, "[orrery] and %d more\n", nranks - REPORT_RANKS);
 	report_exit(EXIT_DEADLOCK);
 }

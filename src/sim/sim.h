@@ -48,11 +48,13 @@ struct sim {
 	struct world *world;
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
+	struct sim_thread *first_main, *last_main; /* that have not ended */
 	struct arena *arena; /* kept to the end: memory outlives its node */
 	struct wire *wire;   /* the network; made by the first transport */
 	struct net_group *groups;
 	struct trace *trace;        /* NULL: not wanted */
 	struct progress *progress;  /* NULL: not wanted */
+	struct summary *summary;    /* NULL before the first node */
 	int timeless_told;          /* said that some tasks take no time */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
 };
@@ -78,7 +80,9 @@ struct sim_thread {
 	struct sim_rank *rank;
 	sg_sem_t sem; /* the thread blocks on it; may be released in vain */
 	struct looks looks;
-	int is_main; /* an SMPI actor, which may call MPI */
+	int is_main;                    /* an SMPI actor, which may call MPI */
+	struct sim_thread *prev, *next; /* mains: in sim->first_main..last_main */
+	const char *call;               /* mains: the function of MPI that it is in */
 	struct plat_caller caller;
 	struct specifics specifics;
 	/* Of those that are not: */
@@ -94,7 +98,7 @@ struct plat {
 	struct node *node;
 	struct plat *prev, *next; /* in sim->first..last */
 	sg_host_t host;
-	struct sim_thread *opener; /* the thread that opened it: the main, as a rule */
+	struct sim_thread *opener; /* that opened it: the main, as a rule; NULL: ended */
 	struct plat_gate *gate;    /* that this thread waits for, or NULL */
 	struct plat_caller events; /* of what runs without thread or worker */
 	int (*poll)(void *arg);
@@ -115,6 +119,8 @@ struct plat {
 
 /* The process's simulation, made when there is none yet. */
 struct sim *sim_get(void);
+/* From here on, know when nothing can go on and when the simulation ends. */
+void sim_watch(void);
 
 /* The calling thread of the application; not in kernel context. */
 struct sim_thread *sim_thread_self(void);
@@ -125,6 +131,8 @@ int sim_is_main(void);
 int sim_is_plain_main(void);
 /* End the program with a message when the caller may not call MPI's function name. */
 void sim_check_main(const char *name);
+/* The same, and remember where the main is.  NULL, or who leaves by call = NULL. */
+struct sim_thread *sim_enter_mpi(const char *name);
 /* Block the calling thread until *flag is set by somebody who then releases its
  * semaphore, or, when until_s is not negative, until this date.  plat may be NULL. */
 void sim_block(struct plat *plat, const int *flag, double until_s);
@@ -168,7 +176,7 @@ int machine_read(struct plat *plat);
 /* A property of the host that is a number; absent without one. */
 double machine_property(struct plat *plat, const char *name, double absent);
 
-/* ---- memory.c, pcie.c, trace.c, progress.c, report.c ----------------- */
+/* ---- memory.c, pcie.c, trace.c, progress.c, summary.c, report.c ------ */
 
 struct pcie *pcie_new(struct plat *plat);
 void pcie_free(struct pcie *pcie);
@@ -196,6 +204,13 @@ struct progress *progress_new(void);
 void progress_free(struct progress *progress, struct sim *sim);
 /* Called very often, by the calendar and by mains that submit. */
 void progress_show(struct progress *progress, struct sim *sim);
+
+/* A node has been opened. */
+void summary_open(struct sim *sim, const struct knobs *knobs);
+/* A node closes: count what it has done. */
+void summary_add(struct summary *summary, const struct node *node);
+/* The simulation ends: write the file, when one is wanted. */
+void summary_write(struct sim *sim);
 
 /* Say what everybody waits for and end the process with exit code 3. */
 void report_deadlock(void);

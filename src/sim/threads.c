@@ -50,12 +50,28 @@ static struct sim_thread *thread_new(struct sim_rank *rank)
 	return thread;
 }
 
+static void link_main(struct sim *sim, struct sim_thread *thread)
+{
+	thread->prev = sim->last_main;
+	*(sim->last_main ? &sim->last_main->next : &sim->first_main) = thread;
+	sim->last_main = thread;
+}
+
+static void unlink_main(struct sim *sim, struct sim_thread *thread)
+{
+	*(thread->prev ? &thread->prev->next : &sim->first_main) = thread->next;
+	*(thread->next ? &thread->next->prev : &sim->last_main) = thread->prev;
+}
+
 static void on_main_exit(int failed, void *arg)
 {
 	struct sim_thread *thread = arg;
 
 	(void)failed;
 	specifics_clear(sim_get(), &thread->specifics);
+	unlink_main(sim_get(), thread);
+	if (thread->rank->node && thread->rank->node->plat->opener == thread)
+		thread->rank->node->plat->opener = NULL;
 	thread_free(thread);
 }
 
@@ -69,6 +85,7 @@ struct sim_thread *sim_thread_self(void)
 		return thread;
 	thread = thread_new(orr_alloc(sizeof(struct sim_rank)));
 	thread->is_main = 1;
+	link_main(sim_get(), thread);
 	sg_actor_self_set_data(thread);
 	sg_actor_on_exit(on_main_exit, thread);
 	return thread;
@@ -79,7 +96,8 @@ struct sim_rank *sim_rank_self(void)
 	struct sim *sim = sim_get();
 
 	if (sim->in_kernel)
-		return sim->current ? sim->current->opener->rank : NULL;
+		return sim->current && sim->current->opener ? sim->current->opener->rank
+							    : NULL;
 	return sg_actor_self() ? sim_thread_self()->rank : NULL;
 }
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simgrid/engine.h>
+
+#include "base/newfile.h"
+#include "base/process.h"
+#include "sim.h"
+
+/*
+ * summary.c - the figures of a whole run: of all ranks, and of all lives of the library
+ * from the program's start to its end, for the launcher that asked by ORRERY_SUMMARY.
+ */
+struct summary {
+	char *path; /* "": not wanted */
+	int nranks; /* most at a time */
+	unsigned long ninits, tasks, uncalibrated, messages;
+	unsigned long long bytes;
+};
+
+/* The library opens on a rank. */
+void summary_open(struct sim *sim, const struct knobs *knobs)
+{
+	struct summary *summary = sim->summary;
+
+	if (!summary) {
+		summary = sim->summary = orr_alloc(sizeof(*summary));
+		summary->path = orr_strdup("");
+	}
+	if (strcmp(summary->path, knobs->summary) != 0) {
+		free(summary->path);
+		summary->path = orr_strdup(knobs->summary);
+	}
+	summary->ninits++;
+	if (sim->nplats > summary->nranks)
+		summary->nranks = sim->nplats;
+}
+
+void summary_add(struct summary *summary, const struct node *node)
+{
+	for (int i = 0; i < node->nworkers; i++)
+		summary->tasks += node->workers[i].executed;
+	summary->uncalibrated += node->uncalibrated_tasks;
+	summary->messages += node->messages_sent;
+	summary->bytes += node->bytes_sent;
+}
+
+static int write_file(const struct summary *summary)
+{
+	struct newfile newfile;
+	int ret = newfile_open(&newfile, summary->path);
+
+	if (ret)
+		return ret;
+	fprintf(newfile.file,
+		"date_s=%.9g\nranks=%d\ninits=%lu\ntasks=%lu\nuncalibrated_tasks=%lu\n"
+		"messages=%lu\nbytes=%llu\nwall_s=%.3f\npeak_bytes=%llu\n",
+		simgrid_get_clock(), summary->nranks, summary->ninits, summary->tasks,
+		summary->uncalibrated, summary->messages, summary->bytes,
+		process_wall_s(), process_peak_bytes());
+	return newfile_close(&newfile);
+}
+
+void summary_write(struct sim *sim)
+{
+	/* Of nodes that never close, what they have done so far. */
+	struct summary all;
+	int ret;
+
+	if (!sim->summary || !*sim->summary->path)
+		return;
+	all = *sim->summary;
+	for (struct plat *plat = sim->first; plat; plat = plat->next)
+		summary_add(&all, plat->node);
+	ret = write_file(&all);
+	if (ret)
+		orr_complain(ORR_NO_RANK, "ORRERY_SUMMARY=%s: cannot write it: %s",
+			     all.path, strerror(-ret));
+}
