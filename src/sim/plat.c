@@ -267,6 +267,7 @@ void plat_close(struct plat *plat)
 	if (plat->row)
 		trace_row_close(plat->row, plat);
 	pcie_free(plat->pcie);
+	memory_close(plat);
 	specifics_clear(sim, &plat->specifics);
 	if (sim->nplats == 0)
 		sim_stop(sim, node_knobs(plat->node));

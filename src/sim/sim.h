@@ -49,8 +49,9 @@ struct sim {
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
 	struct sim_thread *first_main, *last_main; /* that have not ended */
-	struct arena *arena; /* kept to the end: memory outlives its node */
-	struct wire *wire;   /* the network; made by the first transport */
+	struct arena *arena;     /* kept to the end: memory outlives its node */
+	struct arena *gpu_arena; /* the addresses that the GPUs of all ranks have */
+	struct wire *wire;       /* the network; made by the first transport */
 	struct net_group *groups;
 	struct trace *trace;        /* NULL: not wanted */
 	struct progress *progress;  /* NULL: not wanted */
@@ -113,7 +114,8 @@ struct plat {
 	int nworkers;
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;
-	struct trace_row *row; /* of the trace, or NULL */
+	struct arena *gpu_arena; /* of its GPUs, or NULL */
+	struct trace_row *row;   /* of the trace, or NULL */
 	struct plat_machine machine;
 };
 
@@ -178,6 +180,7 @@ double machine_property(struct plat *plat, const char *name, double absent);
 
 /* ---- memory.c, pcie.c, trace.c, progress.c, summary.c, report.c ------ */
 
+void memory_close(struct plat *plat);
 struct pcie *pcie_new(struct plat *plat);
 void pcie_free(struct pcie *pcie);
 int pcie_reaches(struct plat *plat, unsigned from, unsigned to);

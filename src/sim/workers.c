@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/data.h"
 #include "core/model_store.h"
+#include "core/task.h"
 #include "sim.h"
 
 /*
@@ -199,7 +201,7 @@ static void refuse(struct worker *worker, struct job *job)
 	if (model && model->symbol)
 		model_path(worker->node, model->symbol, path, sizeof(path));
 	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
-		bytes += starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, i));
+		bytes += data_bytes(STARPU_TASK_GET_HANDLE(task, i));
 	if (!model)
 		orr_complain(
 			worker->node->rank,
@@ -235,7 +237,7 @@ static double host_time_s(void)
 static void tell_no_duration(struct worker *worker, struct job *job)
 {
 	struct sim *sim = worker->node->plat->sim;
-	const char *name = starpu_task_get_name(job->task);
+	const char *name = task_name(job->task);
 
 	if (!sim->timeless_told)
 		orr_complain(worker->node->rank,

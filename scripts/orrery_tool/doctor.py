@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery doctor."""
+import glob
+import os
+import re
+import resource
+import shutil
+import subprocess
+
+from orrery_tool.limits import BASE_MAPS, MIN_OPEN_FILES, STACK_MAPS
+from orrery_tool.words import MIB, REFUSED, free_bytes, meminfo_bytes, read_number
+
+USAGE = """usage: orrery doctor
+
+Prints each prerequisite, and the remedy where one is missing.  Exits 1 then."""
+
+
+def version_of(command, pattern=r"(\d+\.\d[\w.]*)"):
+    try:
+        out = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(pattern, out.stdout + out.stderr)
+    return match.group(1) if match and out.returncode == 0 else None
+
+
+def diagnose(place):
+    """(what, value or None when missing, remedy)"""
+    for tool, package in (("mpicc", "libopenmpi-dev"), ("mpirun", "openmpi-bin"),
+                          ("smpicc", "libsimgrid-dev"), ("smpirun", "libsimgrid-dev"),
+                          ("readelf", "binutils")):
+        yield tool, shutil.which(tool), "apt-get install " + package
+    for what, package in (("hwloc", "libhwloc-dev"), ("simgrid", "libsimgrid-dev")):
+        yield (what, version_of(["pkg-config", "--modversion", what]),
+               "apt-get install pkgconf " + package)
+    for library, option in (("liborrery", ""), ("liborrery-sim", " (without --without-sim)")):
+        yield library, place.library(library), "build and install Orrery" + option
+    platforms = glob.glob(os.path.join(place.share, "platforms", "xml", "*.xml"))
+    yield ("platforms", platforms and "%d in %s" % (len(platforms),
+           os.path.dirname(platforms[0])), "reinstall Orrery, or run platforms/make_platform")
+    maps = read_number("/proc/sys/vm/max_map_count", 65530)
+    ranks = (maps - BASE_MAPS) // (2 + STACK_MAPS)
+    yield ("vm.max_map_count", ranks >= 1024 and "%d, up to %d simulated ranks" % (maps, ranks),
+           "sysctl -w vm.max_map_count=262144")
+    memory = meminfo_bytes("MemAvailable")
+    yield ("memory", memory >= 2 << 30 and "%.1f GiB available" % (memory / (1 << 30)),
+           "free at least 2 GiB")
+    shm = free_bytes("/dev/shm")
+    yield ("/dev/shm", shm >= 64 * MIB and "%.1f GiB free" % (shm / (1 << 30)),
+           "mount -o remount,size=1G /dev/shm")
+    overcommit = read_number("/proc/sys/vm/overcommit_memory", 0)
+    yield ("overcommit", overcommit != 2 and "vm.overcommit_memory is %d" % overcommit,
+           "sysctl -w vm.overcommit_memory=0")
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    yield ("open files", (files < 0 or files >= MIN_OPEN_FILES) and "at most %d" % files,
+           "ulimit -n 1024")
+
+
+def command_doctor(place, argv):
+    if argv:
+        print(USAGE)
+        return 0 if argv[0] in ("-h", "--help") else REFUSED
+    nmissing = 0
+    for what, value, remedy in diagnose(place):
+        nmissing += not value
+        print("%-18s %-8s %s" % (what, "ok" if value else "missing", value or remedy))
+    print("everything is there" if not nmissing else "%d missing" % nmissing)
+    return 1 if nmissing else 0

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Where we are: flags and files of a build tree or of an installed prefix."""
+import glob
+import os
+import re
+
+from orrery_tool.words import Refusal
+
+
+class Place:
+    """Flags and files of a build tree or of an installed prefix."""
+
+    def __init__(self, directory):
+        """directory: that of the command."""
+        top = os.path.dirname(directory)
+        self.conf = {}
+        if os.path.exists(os.path.join(top, "configure.ac")):
+            self.share = top
+            self.build = self.find_build(top)
+            self.include = os.path.join(top, "include")
+            self.libdir = os.path.join(self.build, ".libs") if self.build else None
+        else:
+            self.share = os.path.join(top, "share", "orrery")
+            self.build = None
+            self.include = os.path.join(top, "include", "starpu", "1.4")
+            found = glob.glob(os.path.join(top, "lib*", "liborrery.so")) + \
+                glob.glob(os.path.join(top, "lib", "*", "liborrery.so"))
+            self.libdir = os.path.dirname(found[0]) if found else None
+
+    def find_build(self, top):
+        for build in (os.environ.get("ORRERY_BUILD"), os.getcwd(),
+                      os.path.join(top, "build"), top):
+            if build and os.path.exists(os.path.join(build, "build.conf")):
+                self.conf = read_conf(os.path.join(build, "build.conf"))
+                if os.path.realpath(self.conf.get("srcdir", "")) == top:
+                    return os.path.abspath(build)
+        return None
+
+    def version(self):
+        name, pattern = os.path.join(self.share, "configure.ac"), r"AC_INIT\(\[\w+\], \[([^]]+)"
+        if not os.path.exists(name):
+            name, pattern = os.path.join(self.libdir or "", "pkgconfig", "orrery.pc"), r"Version: (.*)"
+        try:
+            with open(name, encoding="utf-8") as f:
+                match = re.search(pattern, f.read())
+        except OSError:
+            match = None
+        return match.group(1) if match else "(unknown)"
+
+    def library(self, name):
+        path = self.libdir and os.path.join(self.libdir, name + ".so")
+        return path if path and os.path.exists(path) else None
+
+    def platform(self, name):
+        """A platform file: a path, or the name of one that is shipped."""
+        if os.path.exists(name):
+            return name
+        for shipped in (name, name + ".xml"):
+            path = os.path.join(self.share, "platforms", "xml", shipped)
+            if "/" not in name and os.path.exists(path):
+                return path
+        shipped = sorted(os.path.basename(path)[:-4] for path in glob.glob(
+            os.path.join(self.share, "platforms", "xml", "*.xml")))
+        raise Refusal("platform file %s does not exist; give the path of a SimGrid "
+                      "platform or one of the shipped names (%s)" % (name, ", ".join(shipped)))
+
+
+def read_conf(path):
+    with open(path, encoding="utf-8") as f:
+        return dict(line.strip().partition("=")[::2] for line in f if "=" in line)

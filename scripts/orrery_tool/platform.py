@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery run, simulated: the platform and the host of each rank."""
+import os
+import re
+import xml.etree.ElementTree as ElementTree
+
+from orrery_tool.words import Refusal
+
+MAX_HOSTS = 1 << 22
+
+
+def expand_radical(radical, where):
+    """The numbers of "0-3,7"."""
+    numbers = []
+    for part in radical.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,9})(?:-([0-9]{1,9}))?\s*", part)
+        if not match:
+            raise Refusal("%s: radical \"%s\" of a cluster is not understood; expected "
+                          "something like \"0-1023\"" % (where, radical))
+        first, last = int(match.group(1)), int(match.group(2) or match.group(1))
+        if last - first + len(numbers) >= MAX_HOSTS:
+            raise Refusal("%s: radical \"%s\" of a cluster names more than %d hosts"
+                          % (where, radical, MAX_HOSTS))
+        numbers += range(first, last + 1)
+    return numbers
+
+
+def platform_hosts(path):
+    """The host names of a SimGrid platform, in order."""
+    try:
+        root = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError as error:
+        raise Refusal("platform file %s is malformed or truncated: %s; it must be a "
+                      "complete SimGrid platform" % (path, error)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal("platform file %s cannot be read: %s" % (path, error)) from None
+    if root.tag != "platform":
+        raise Refusal("%s is no SimGrid platform: its outermost element is <%s>, expected "
+                      "<platform>" % (path, root.tag))
+    hosts = []
+    for element in root.iter():
+        if element.tag == "cluster":
+            missing = [name for name in ("id", "radical", "speed", "bw", "lat")
+                       if name not in element.attrib]
+            if missing:
+                raise Refusal("%s: a <cluster> lacks the attribute %s" % (path, missing[0]))
+        if element.tag in ("cluster", "cabinet"):
+            hosts += [element.get("prefix", "") + str(number) + element.get("suffix", "")
+                      for number in expand_radical(element.get("radical", ""), path)]
+        elif element.tag in ("host", "peer"):
+            hosts.append(element.get("id", ""))
+    if not hosts:
+        raise Refusal("%s has no hosts: expected <cluster> or <host> elements" % path)
+    return hosts
+
+
+def hostfile_lines(path):
+    """The lines of a host file that say something, with their numbers."""
+    if not os.path.isfile(path):
+        raise Refusal("host file %s does not exist" % path)
+    try:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            lines = [(number, line.strip()) for number, line in enumerate(f, 1) if line.strip()]
+    except OSError as error:
+        raise Refusal("host file %s cannot be read: %s" % (path, error.strerror)) from None
+    if not lines:
+        raise Refusal("host file %s is empty: expected lines with HOST or HOST:COUNT" % path)
+    return lines
+
+
+def read_hostfile(path, hosts, nranks):
+    known, names = set(hosts or ()), []
+    for number, line in hostfile_lines(path):
+        match = re.fullmatch(r"([^\s:,]+)(?::([0-9]{1,9}))?", line)
+        if not match:
+            raise Refusal("%s:%d: expected HOST or HOST:COUNT" % (path, number))
+        if hosts and match.group(1) not in known:
+            raise Refusal("%s:%d: the platform has no host %s (its first is %s)"
+                          % (path, number, match.group(1), hosts[0]))
+        names += [match.group(1)] * min(int(match.group(2) or 1), nranks)
+    return names
+
+
+def choose_hosts(args):
+    """The host of each rank."""
+    if args.sim.endswith(".so"):
+        if not args.hostfile:
+            raise Refusal("a platform in a .so needs --hostfile with the names of its hosts")
+        hosts = None
+    else:
+        hosts = platform_hosts(args.sim)
+    names = read_hostfile(args.hostfile, hosts, args.n) if args.hostfile else hosts
+    if len(names) < args.n:
+        raise Refusal("%s has %d hosts, -n asks for %d ranks; use -n %d, a larger platform, "
+                      "or a --hostfile that names hosts several times"
+                      % (args.hostfile or args.sim, len(names), args.n, len(names)))
+    return names[:args.n]

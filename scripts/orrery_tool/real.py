@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery run, for real: mpirun."""
+import glob
+import os
+import re
+import shutil
+import tempfile
+
+from orrery_tool.app import environment
+from orrery_tool.child import launch
+from orrery_tool.platform import hostfile_lines
+from orrery_tool.speech import MpirunSpeech, speech_of
+from orrery_tool.words import Refusal, read_number
+
+
+def physical_cores():
+    cores = set()
+    for path in glob.glob("/sys/devices/system/cpu/cpu[0-9]*/topology"):
+        try:
+            with open(path + "/physical_package_id") as p, open(path + "/core_id") as c:
+                cores.add((p.read(), c.read()))
+        except OSError:
+            pass
+    usable = len(os.sched_getaffinity(0))
+    return min(len(cores), usable) if cores else usable
+
+
+def run_real(place, args, app):
+    if app.elf and app.is_simulated():
+        raise Refusal("%s was built for the simulation; start it with "
+                      "\"orrery run --sim PLATFORM.xml\", or build it without --sim"
+                      % args.app[0])
+    for option, given in (("--transport", args.transport), ("--execute", args.execute),
+                          ("--no-privatize", args.no_privatize)):
+        if given:
+            raise Refusal("%s belongs to the simulation; add --sim PLATFORM.xml" % option)
+    mpirun = shutil.which("mpirun")
+    if not mpirun:
+        raise Refusal("mpirun was not found; install the Debian package openmpi-bin")
+    processes = read_number("/proc/sys/kernel/pid_max", 1 << 22)
+    if args.n > processes and not args.hostfile:
+        raise Refusal("-n is %d and this machine runs at most %d processes" % (args.n, processes))
+    command = [mpirun, "-n", str(args.n)]
+    if os.geteuid() == 0:
+        command.append("--allow-run-as-root")
+    if args.hostfile:
+        hostfile_lines(args.hostfile)
+        command += ["--hostfile", args.hostfile, "--bind-to", "none"]
+        command += [word for name in sorted(os.environ)
+                    if re.match(r"STARPU_|ORRERY_|OMP_|OPENBLAS_", name)
+                    for word in ("-x", name)]
+    elif args.n > physical_cores():
+        command += ["--oversubscribe", "--bind-to", "none"]
+    else: # each rank gets its share of the cores
+        command += ["--map-by", "slot:PE=%d" % (physical_cores() // args.n),
+                    "--bind-to", "core"]
+    env = environment(place, app)
+    speech = speech_of(args, MpirunSpeech)
+    command += [app.path] + args.app[1:]
+    if args.hostfile or not os.access("/dev/shm", os.W_OK):
+        return launch(command, args, env, speech)
+    # Open MPI's shared memory: what ranks that were killed leave there goes, too.
+    private = tempfile.mkdtemp(prefix="orrery-", dir="/dev/shm")
+    for module in ("vader", "sm"):
+        env.setdefault("OMPI_MCA_btl_%s_backing_directory" % module, private)
+    try:
+        return launch(command, args, env, speech)
+    finally:
+        shutil.rmtree(private, ignore_errors=True)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery run."""
+import argparse
+import re
+
+from orrery_tool.app import App
+from orrery_tool.real import run_real
+from orrery_tool.sim import run_sim
+from orrery_tool.words import Refusal
+
+
+def rank_count(text):
+    if not re.fullmatch(r"-?[0-9]{1,18}", text):
+        raise Refusal("-n is \"%s\", expected a number of ranks" % text)
+    if int(text) < 1:
+        raise Refusal("-n is %s, expected at least 1 rank" % text)
+    return int(text)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """One sentence; argparse would print the usage before it."""
+        raise Refusal("%s: %s; see \"%s --help\"" % (self.prog, message, self.prog))
+
+
+def run_parser():
+    parser = Parser(
+        prog="orrery run", allow_abbrev=False, description="Starts a program on N ranks, with mpirun or, with "
+        "--sim, in simulation with smpirun.  Limits of the machine are checked first.",
+        epilog="OPENBLAS_NUM_THREADS is set to 1 unless given: workers are the parallelism.")
+    parser.add_argument("-n", "-np", type=rank_count, required=True, metavar="N", help="ranks")
+    parser.add_argument("--sim", metavar="PLATFORM", help="a SimGrid platform file, or the "
+                        "name of a shipped one")
+    parser.add_argument("--hostfile", metavar="FILE", help="a host for each rank")
+    parser.add_argument("--execute", action="store_true",
+                        help="simulation: really run the CPU kernels")
+    parser.add_argument("--transport", choices=["mpi", "routes", "flows", "none"],
+                        help="simulation: who computes the time of messages (routes)")
+    parser.add_argument("--no-privatize", action="store_true", help="simulation: the program "
+                        "has no mutable globals, load it once for all ranks")
+    parser.add_argument("--progress", action="store_true", help="show progress on stderr")
+    parser.add_argument("--trace", metavar="FILE.csv", help="write busy times of the nodes")
+    parser.add_argument("--quiet", action="store_true",
+                        help="simulation: no summary at the end")
+    parser.add_argument("--verbose", action="store_true",
+                        help="show what SimGrid and mpirun say, in their words")
+    parser.add_argument("--show", action="store_true", help="print the command only")
+    parser.add_argument("app", nargs=argparse.REMAINDER, help="program and its arguments")
+    return parser
+
+
+def command_run(place, argv):
+    args = run_parser().parse_args(argv)
+    if args.app and args.app[0] == "--":
+        args.app.pop(0)
+    if not args.app:
+        raise Refusal("no program given; usage: orrery run -n N [options] ./app ARGS")
+    if args.sim is not None:
+        args.sim = place.platform(args.sim)
+    app = App(args.app[0])
+    return run_sim(place, args, app) if args.sim else run_real(place, args, app)

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery run, simulated: the start."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from orrery_tool.app import App, environment, preload
+from orrery_tool.child import launch
+from orrery_tool.limits import check_maps, check_resources, choose_tmpdir
+from orrery_tool.platform import choose_hosts
+from orrery_tool.private import PrivateDirectory
+from orrery_tool.speech import SimgridSpeech, speech_of
+from orrery_tool.summary import Summary
+from orrery_tool.words import Refusal
+
+MAX_LOAD_S = 100           # for SimGrid to read a platform
+
+
+class Smpi:
+    """What smpirun knows of its installation.  It is not started itself: the shell script
+    splits and swallows arguments, and looks for libraries in a directory open to all."""
+
+    def __init__(self):
+        smpirun = shutil.which("smpirun")
+        if not smpirun:
+            raise Refusal("smpirun was not found; install the Debian package libsimgrid-dev")
+        with open(smpirun, encoding="utf-8", errors="replace") as f:
+            text = f.read()
+        main = re.search(r'"(/[^"$]*/smpimain)"', text)
+        options = re.search(r'^SIMOPTS="([^"$]*)"', text, re.M)
+        libraries = re.search(r'export LD_LIBRARY_PATH="([^"$]*)', text)
+        if not main or not options or not os.access(main.group(1), os.X_OK):
+            raise Refusal("%s does not name its smpimain; reinstall the Debian package "
+                          "libsimgrid-dev" % smpirun)
+        self.main = main.group(1)
+        self.options = options.group(1).split()
+        self.libraries = libraries.group(1).strip(":") if libraries else ""
+
+    def search_path(self, env):
+        path = ":".join(part for part in (self.libraries, env.get("LD_LIBRARY_PATH")) if part)
+        return dict(env, LD_LIBRARY_PATH=path) if path else dict(env)
+
+
+# Run by another Python, since SimGrid ends the process when it dislikes a platform.
+LOAD_PLATFORM = """
+import ctypes, os, sys
+simgrid = ctypes.CDLL(sys.argv[1])
+argv = (ctypes.c_char_p * 2)(b"orrery", None)
+simgrid.simgrid_init(ctypes.byref(ctypes.c_int(1)), argv)
+simgrid.simgrid_load_platform(os.fsencode(sys.argv[2]))
+simgrid.sg_host_by_name.restype = ctypes.c_void_p
+for name in sys.argv[3:]:
+    if not simgrid.sg_host_by_name(os.fsencode(name)):
+        print("host", name)
+os._exit(0)
+"""
+
+
+def check_platform(args, smpi, names):
+    """SimGrid's objections to the platform, in one sentence."""
+    library = [name for name in App(smpi.main).needed if name.startswith("libsimgrid")]
+    if not library:
+        return
+    command = [sys.executable, "-c", LOAD_PLATFORM, library[0], args.sim]
+    command += list(dict.fromkeys(names))[:1000]
+    try:
+        out = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                             timeout=MAX_LOAD_S, env=smpi.search_path(os.environ))
+    except subprocess.TimeoutExpired:
+        raise Refusal("SimGrid has not read the platform %s after %d s; use a smaller one"
+                      % (args.sim, MAX_LOAD_S)) from None
+    missing = re.findall(r"^host (.*)$", out.stdout, re.M)
+    if out.returncode == 0 and missing:
+        raise Refusal("SimGrid finds no host %s in the platform %s" % (missing[0], args.sim))
+    if out.returncode == 0:
+        return
+    said = [re.sub(r"^\[[^]]*\] *(?:\S+:\d+: *)?(?:\[[^]]*\] *)?", "", line)
+            for line in out.stderr.split("\n") if "CRITICAL" in line or "rror" in line]
+    raise Refusal("platform file %s: SimGrid does not take it: %s"
+                  % (args.sim, said[0][:300] if said else "it ends without saying why (status %d)"
+                     % out.returncode))
+
+
+def simulation_environment(place, args, app, smpi, libraries):
+    env = smpi.search_path(environment(place, app))
+    env["SMPI_GLOBAL_SIZE"] = str(args.n)
+    env.setdefault("MALLOC_ARENA_MAX", "2")
+    if args.no_privatize and app.uses("liborrery-sim"):
+        # Programs find our versions of SMPI's functions first; see doc/decisions/024.
+        libraries = libraries + [place.library("liborrery-sim")]
+    if libraries:
+        env["LD_PRELOAD"] = ":".join(libraries + env.get("LD_PRELOAD", "").split())
+    if args.transport:
+        env["ORRERY_TRANSPORT"] = args.transport
+    if args.execute:
+        env["ORRERY_EXECUTE"] = "1"
+    return env
+
+
+def simulation_command(args, app, smpi, private):
+    """What smpirun would start.  SimGrid takes no option after "--"."""
+    command = [smpi.main, app.path] + smpi.options
+    command += ["--cfg=smpi/privatization:" + ("no" if args.no_privatize else "dlopen"),
+                "--cfg=smpi/np:%d" % args.n, "--cfg=smpi/hostfile:%s/hosts" % private,
+                "--cfg=smpi/tmpdir:" + private, "--cfg=smpi/simulate-computation:no"]
+    if not args.verbose:
+        command.append("--log=root.thresh:warning")
+    if preload(app): # sanitizers cannot follow contexts made by hand
+        command.append("--cfg=contexts/factory:thread")
+    return command + [os.path.abspath(args.sim), "--"] + args.app[1:]
+
+
+def run_sim(place, args, app):
+    if not app.elf or app.uses("liborrery") or not app.is_simulated():
+        raise Refusal("%s was not built for the simulation; build it with \"orrery cc --sim\", "
+                      "or start it without --sim" % args.app[0])
+    if "--" in args.app[1:]:
+        raise Refusal("SimGrid takes each argument \"--\" for itself, and the program would not "
+                      "receive it; leave it out")
+    smpi = Smpi()
+    names = choose_hosts(args)
+    libraries = preload(app)
+    if libraries: # nor several copies of a program
+        args.no_privatize = True
+    check_maps(args, app)
+    check_resources(args)
+    base = choose_tmpdir(args, app)
+    env = simulation_environment(place, args, app, smpi, libraries)
+    speech = speech_of(args, SimgridSpeech)
+    if args.show:
+        return launch(simulation_command(args, app, smpi, base + "/PRIVATE"), args, env, speech)
+    check_platform(args, smpi, names)
+    with PrivateDirectory(base) as private:
+        with open(os.path.join(private, "hosts"), "w", encoding="utf-8") as f:
+            f.write("".join(name + "\n" for name in names))
+        summary = Summary(env, private)
+        status = launch(simulation_command(args, app, smpi, private), args, env, speech)
+        if not args.quiet:
+            summary.show()
+        return status

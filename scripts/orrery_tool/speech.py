@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""What SimGrid and mpirun say on stderr, in our words.
+
+A speech is fed the bytes that arrive and returns those to show.  Lines of the program pass
+unchanged, and at once: a line is kept back only while it may become one to translate.
+"""
+import re
+import signal
+
+MAX_ALIKE = 5 # lines of one kind, from different ranks
+
+
+def signal_name(number):
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"
+
+
+class Speech:
+    def __init__(self):
+        self.rest = b""
+        self.counts = {}
+
+    def feed(self, data):
+        out = []
+        self.rest += data
+        while True:
+            line, end, rest = self.rest.partition(b"\n")
+            if not end:
+                break
+            self.rest = rest
+            out.append(self.translate(line))
+        if self.rest and not self.may_be_ours(self.rest):
+            out.append(self.rest)
+            self.rest = b""
+        return b"".join(out)
+
+    def close(self):
+        out = (self.translate(self.rest)[:-1] if self.rest else b"") + self.end()
+        self.rest = b""
+        more = sum(n - MAX_ALIKE for n in self.counts.values() if n > MAX_ALIKE)
+        return out + (b"[orrery] and %d lines like these from other ranks\n" % more
+                      if more else b"")
+
+    def alike(self, kind, text):
+        """The line, unless many like it were shown."""
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        return text.encode() + b"\n" if self.counts[kind] <= MAX_ALIKE else b""
+
+    def status(self, status):
+        """What the run's exit status should be, where the launcher got it wrong."""
+        return status
+
+    def translate(self, line):
+        return line + b"\n"
+
+    def may_be_ours(self, start):
+        return False
+
+    def end(self):
+        return b""
+
+
+class SimgridSpeech(Speech):
+    LINE = re.compile(r"\[(?:\S+:(\d+):\(\d+\) )?[\d.]+\] (?:\S+:\d+: )?\[(\w+)/(\w+)\] (.*)")
+    BLOCK = (b"Access violation or Bus error detected.",
+             b"of the fault captured with gdb or valgrind.")
+    SILENT = (b"Segmentation fault.",)
+    # (what SimGrid says, what we say); None: somebody has said it already
+    WORDS = [
+        (r"Oops! Deadlock detected.*", None),
+        (r"MPI_Abort was called.*", None),
+        (r"Process called exit when leaving.*", None),
+        (r"SMPI process did not return 0\. Return value : (\d+)",
+         r"the program ended with status \1"),
+        (r"P?(MPI_\w+): MPI_Init was not called.*",
+         r"\1: called before MPI_Init() or starpu_mpi_init_conf()"),
+        (r"P(MPI_\w+): (.*)", r"\1: \2; the call did nothing"),
+        (r"(\w+) - returned (MPI_ERR_TRUNCATE) instead of MPI_SUCCESS",
+         r"\2: in \1(), a message is longer than the buffer of its receive"),
+        (r"(\w+) - returned (MPI_\w+) instead of MPI_SUCCESS", r"\2: in \1()"),
+    ]
+
+    def __init__(self):
+        super().__init__()
+        self.in_block = self.is_stuck = self.is_told = False
+
+    def may_be_ours(self, start):
+        return self.in_block or start.startswith(b"[") or any(
+            text.startswith(start) for text in self.SILENT + self.BLOCK[:1])
+
+    def translate(self, line):
+        if line == self.BLOCK[0]:
+            self.in_block = True
+            return (b"[orrery] the program used memory that is not its own, or more stack "
+                    b"than the 8 MiB of a simulated rank: large arrays belong on the heap\n")
+        if self.in_block:
+            self.in_block = line != self.BLOCK[1]
+            return b""
+        if line in self.SILENT:
+            return b""
+        self.is_told |= line.startswith(b"[orrery] simulation stopped")
+        match = self.LINE.fullmatch(line.decode(errors="replace"))
+        return self.reword(*match.groups()) if match else line + b"\n"
+
+    def reword(self, rank, category, _, text):
+        who = "[orrery][rank %s] " % rank if rank else "[orrery] "
+        self.is_stuck |= text.startswith("Oops! Deadlock")
+        for pattern, ours in self.WORDS:
+            if re.fullmatch(pattern, text):
+                return b"" if ours is None else self.alike(
+                    pattern, who + re.sub(pattern, ours, text))
+        return self.alike(category, who + "SimGrid: " + text)
+
+    def end(self):
+        if not self.is_stuck or self.is_told:
+            return b""
+        return (b"[orrery] simulation stopped: nothing can make progress: the ranks wait for "
+                b"each other, or for messages that nobody sends\n")
+
+    def status(self, status):
+        return 3 if self.is_stuck and status == 0 else status
+
+
+class MpirunSpeech(Speech):
+    DASHES = re.compile(rb"-{60,}")
+    ERROR = re.compile(rb"\[\S+:\d+\] \*\*\* +(.*)")
+    SILENT = re.compile(rb"\[\S+:\d+\] (\d+ more process(es)? ha(s|ve) sent help message .*|"
+                        rb"Set MCA parameter \"orte_base_help_aggregate\".*)")
+
+    def __init__(self):
+        super().__init__()
+        self.block = self.error = None
+
+    def may_be_ours(self, start):
+        return self.block is not None or start[:1] in (b"[", b"-")
+
+    def translate(self, line):
+        if self.DASHES.fullmatch(line):
+            block, self.block = self.block, [] if self.block is None else None
+            return self.reword(line, block) if block is not None else b""
+        if self.block is not None:
+            self.block.append(line)
+            return b""
+        if self.SILENT.fullmatch(line):
+            return b""
+        match = self.ERROR.fullmatch(line)
+        return self.mpi_error(match.group(1).decode(errors="replace"), line) if match \
+            else line + b"\n"
+
+    def end(self):
+        return b"".join(line + b"\n" for line in self.block or ())
+
+    def reword(self, dashes, block):
+        text = b"\n".join(block).decode(errors="replace")
+        if "Primary job  terminated normally" in text:
+            return b""
+        match = re.search(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)", text)
+        if match:
+            return self.alike("exit", "[orrery][rank %s] the program ended with status %s"
+                              % match.groups())
+        match = re.search(r"process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+)",
+                          text)
+        if match:
+            return self.alike("signal", "[orrery][rank %s] the program was ended by signal %s "
+                              "(%s) on %s" % (match.group(1), match.group(3),
+                                              signal_name(int(match.group(3))), match.group(2)))
+        match = re.search(r"MPI_ABORT was invoked on rank (\d+).*with errorcode (-?\d+)", text, re.S)
+        if match:
+            return self.alike("abort", "[orrery][rank %s] MPI_Abort: the program asks to end "
+                              "the run, with status %s" % match.groups())
+        if "not enough slots available" in text:
+            return (b"[orrery] the host file has fewer slots than -n asks for; add hosts, or "
+                    b"lines like \"HOST slots=COUNT\"\n")
+        return b"\n".join([dashes, *block, dashes, b""])
+
+    def mpi_error(self, text, line):
+        """The lines that Open MPI writes when a call of MPI fails."""
+        match = re.fullmatch(r"An error occurred in (\w+)", text)
+        if match:
+            self.error = [match.group(1), "?"]
+            return b""
+        if self.error is None:
+            return line + b"\n"
+        match = re.fullmatch(r"reported by process \[\d+,(\d+)\]", text)
+        if match:
+            self.error[1] = match.group(1)
+        match = re.fullmatch(r"(MPI_ERR_\w+: .*)", text)
+        if match:
+            return self.alike("error", "[orrery][rank %s] %s: %s; the run ends"
+                              % (self.error[1], self.error[0], match.group(1)))
+        if "potentially your MPI job" in text:
+            self.error = None
+        return b""
+
+
+def speech_of(args, kind):
+    """What translates, unless all is to be shown."""
+    return Speech() if args.verbose else kind()

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""What all parts of the tool say and use."""
+import os
+
+MIB = 1 << 20
+REFUSED = 2                # exit status of every refusal
+
+
+class Refusal(Exception):
+    """One sentence for the user: what was found, what to do."""
+
+
+def read_number(path, default):
+    try:
+        with open(path, encoding="ascii") as f:
+            return int(f.read())
+    except (OSError, ValueError):
+        return default
+
+
+def meminfo_bytes(name):
+    with open("/proc/meminfo", encoding="ascii") as f:
+        for line in f:
+            if line.startswith(name + ":"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def free_bytes(directory):
+    try:
+        stat = os.statvfs(directory)
+        return stat.f_bavail * stat.f_frsize if os.access(directory, os.W_OK) else 0
+    except OSError:
+        return 0
