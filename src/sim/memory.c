@@ -24,7 +24,7 @@ enum {
 	LARGE_BYTES = 1 << 20, /* freed blocks of this size give their pages back */
 };
 
-#define MAIN_BYTES ((size_t)6 << 44) /* most of what a process can address */
+#define MAIN_BYTES ((size_t)1 << 46)
 #define GPU_BYTES  ((size_t)1 << 44) /* of the GPUs of one rank */
 
 struct class_list {
