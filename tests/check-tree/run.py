@@ -130,6 +130,66 @@ def writable_state():
     return bad
 
 
+def write_tree(root, files):
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+        with open(os.path.join(root, path), "w") as f:
+            f.write(text)
+
+
+SCRIPT = "# SPDX-License-Identifier: BSD-3-Clause\n# Copyright (c) 2026 The Orrery authors\n"
+
+
+def lists_of_tests():
+    bad = 0
+    with tempfile.TemporaryDirectory() as root:
+        write_tree(root, {
+            "src/sources.am": SCRIPT,
+            "tests/programs.am": SCRIPT + "A = tests/api/good tests/api/idle\n",
+            "tests/list.txt": "good | real 1 | tests/api/good\nall | script | tests/all/run.py\n",
+            "tests/all/run.py": SCRIPT + "# runs named.c\n",
+            "tests/all/named.c": HEAD, "tests/api/good.c": HEAD, "tests/api/idle.c": HEAD,
+            "tests/api/lost.c": HEAD, "tests/api/lost.py": SCRIPT})
+        status, output = check(root)
+    for claim, expected in (
+            ("test_that_is_not_built", "tests/api/lost.c:1: not built"),
+            ("test_that_is_not_run", "tests/api/idle.c:1: built but not run"),
+            ("script_that_is_not_run", "tests/api/lost.py:1: not run")):
+        bad += verdict(claim, expected in output and status == 1, repr(output))
+    return bad + verdict("listed_tests_are_no_breach", output.count("\n") == 3, repr(output))
+
+
+def formats():
+    if not shutil.which("clang-format"):
+        return 0
+    with tempfile.TemporaryDirectory() as root:
+        shutil.copy(os.path.join(SRC, ".clang-format"), root)
+        write_tree(root, {"bench/good.c": HEAD + "int f(void)\n{\n\treturn 0;\n}\n",
+                          "bench/bad.c": HEAD + "int  f(void)\n{\n\treturn 0;\n}\n"})
+        status, output = check(root)
+    if not output:
+        return 0 # another version of clang-format
+    return verdict("missing_format_is_reported", status == 1 and output
+                   == "bench/bad.c:3: not formatted: clang-format -i bench/bad.c\n", repr(output))
+
+
+def calls_upward():
+    bad = 0
+    with tempfile.TemporaryDirectory() as root:
+        build = os.path.join(root, "build")
+        call = "int %s(void); int f%d(void) { return %s(); }"
+        compile_tree(build, {
+            "src/core/.libs/up.o": call % (("starpu_task_submit", 1, "starpu_task_submit")),
+            "src/api/.libs/own.o": call % (("starpu_init", 2, "starpu_init")),
+            "src/mpi/.libs/down.o": call % (("engine_post", 3, "engine_post")),
+            "src/sim/.libs/defines.o": "int starpu_pthread_self(void) { return 0; }",
+            "src/sim/.libs/uses.o": call % (("starpu_pthread_self", 4, "starpu_pthread_self"))})
+        status, output = check(root, "--objects", build)
+    bad += verdict("call_upward_is_reported", status == 1 and "src/core/.libs/up.o:0: core calls "
+                   "starpu_task_submit() of the layer above" in output, repr(output))
+    return bad + verdict("other_calls_are_no_breach", output.count("\n") == 1, repr(output))
+
+
 def this_tree():
     arguments = []
     build = os.environ.get("ORRERY_BUILD")
@@ -143,7 +203,8 @@ def this_tree():
 
 def main():
     bad = sum(seeded(*breach) for breach in BREACHES)
-    bad += allowed_is_silent() + writable_state() + this_tree()
+    bad += allowed_is_silent() + writable_state() + lists_of_tests() + formats()
+    bad += calls_upward() + this_tree()
     return 1 if bad else 0
 
 

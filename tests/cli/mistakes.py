@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery run: mistakes of programs end in our words, not in SimGrid's and mpirun's; the
+summary of a simulation counts all of it."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+from run import ORRERY, SMALL, SRC, Suite, configured
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool.speech import MpirunSpeech, SimgridSpeech  # noqa: E402
+
+SOURCE = os.path.join(SRC, "tests", "cli", "mistake.c")
+THEIR_WORDS = re.compile(r"\[\w+/(CRITICAL|WARNING|INFO)\]|Oops|SimGrid|\.cpp:\d+|-{60}|"
+                         r"Per user-direction|Access violation|ERRORS_ARE_FATAL")
+DEADLOCK, ABORTED = 3, 128 + signal.SIGABRT
+FAULT = 128 + signal.SIGSEGV
+
+# (program's argument, status, what is said)
+SIMULATED = [
+    ("mpi-receive", DEADLOCK, [r"nothing can make progress; 2 ranks wait",
+                               r"rank 0\] its main waits in MPI_Recv",
+                               r"rank 1\] its main waits in MPI_Recv"]),
+    ("receive", DEADLOCK, [r"rank 1\] its main waits in MPI_Recv"]),
+    ("leave", DEADLOCK, [r"rank 1\] its main has ended without starpu_mpi_shutdown\(\)",
+                         r"rank 1\] the program ended with status 5"]),
+    ("mpi-status", 5, [r"rank 1\] the program ended with status 5"]),
+    ("mpi-abort", 4, [r"rank 0\] MPI_Abort: .*status 4"]),
+    ("mpi-rank", 0, [r"rank 1\] MPI_Send: param 4 dst \(=77\)"]),
+    ("mpi-long", ABORTED, [r"rank 1\] MPI_ERR_TRUNCATE: .*longer than the buffer"]),
+    ("pointer", FAULT, [r"signal 11 \(SIGSEGV\): a pointer leads nowhere"]),
+    ("stack", FAULT, [r"more stack than the 8 MiB", r"arrays belong on the heap"]),
+]
+REAL = [
+    ("leave", 5, [r"rank 1\] the program ended with status 5"]),
+    ("mpi-abort", 4, [r"rank [01]\] MPI_Abort: .*status 4"]),
+    ("mpi-rank", "not 0", [r"rank [01]\] MPI_Send: MPI_ERR_RANK: invalid rank"]),
+    ("mpi-long", "not 0", [r"rank 1\] MPI_Recv: MPI_ERR_TRUNCATE"]),
+    ("pointer", FAULT, [r"rank [01]\] the program was ended by signal 11 \(SIGSEGV\)"]),
+]
+
+
+def run(suite, *arguments, **env):
+    out = subprocess.run([sys.executable, ORRERY, "run", *arguments], cwd=suite.directory,
+                         text=True, capture_output=True, timeout=100,
+                         env=dict(os.environ, **env))
+    return out.returncode, out.stdout, out.stderr
+
+
+def mistakes(suite, flavour, options, program, cases):
+    for name, expected, says in cases:
+        status, _, said = run(suite, *options, "-n", "2", program, name)
+        good = status != 0 if expected == "not 0" else status == expected
+        missing = [text for text in says if not re.search(text, said)]
+        theirs = THEIR_WORDS.search(said)
+        suite.verdict("%s_%s" % (flavour, name.replace("-", "_")),
+                      good and not missing and not theirs,
+                      "status %s (expected %s), missing %r, their words %r: %r"
+                      % (status, expected, missing, theirs and theirs.group(0), said))
+
+
+def passes(suite, flavour, options, program):
+    """What the program says on stderr comes through as it is."""
+    said = run(suite, *options, "-n", "1", "--quiet", program, "say")[2]
+    suite.verdict(flavour + "_stderr_passes_unchanged",
+                  said == "[not orrery] word\n[0.5] [half/a] line", repr(said))
+
+
+def speech(suite):
+    for kind in (SimgridSpeech, MpirunSpeech):
+        talk = kind()
+        said = [talk.feed(part) for part in (b"50 ", b"%\r[or", b"rery] a\n[orr", b"ery] b")]
+        suite.verdict("%s_shows_unfinished_lines_at_once" % kind.__name__,
+                      said[:2] == [b"50 ", b"%\r[or"] and
+                      b"".join(said) + talk.close() == b"50 %\r[orrery] a\n[orrery] b", said)
+    talk = SimgridSpeech()
+    said = b"".join(talk.feed(
+        b"[node-%d:%d:(%d) 0.1] ./a.cpp:3: [smpi_kernel/WARNING] SMPI process did not return 0."
+        b" Return value : 1\n" % (i, i, i + 1)) for i in range(1000)) + talk.close()
+    suite.verdict("a_thousand_ranks_do_not_flood",
+                  said.count(b"\n") < 10 and b"and 995 lines like these" in said, said[-200:])
+
+
+def summary(suite):
+    sim = ["--sim", SMALL, "-n", "3", "./mistake-sim", "lives"]
+    status, stdout, said = run(suite, *sim)
+    suite.verdict("summary_counts_all_lives_of_all_ranks", status == 0 and re.search(
+        r"simulated \S+ s, 3 ranks: 30 tasks \(0 % uncalibrated\), 2 messages, 16 bytes\n"
+        r"\[orrery\] the simulation took \S+ s and \S+ MiB\n$", said) and not stdout,
+        "%r, %r" % (stdout, said))
+    date = re.search(r"simulated (\S+) s", said)
+    suite.verdict("its_date_is_that_of_the_end", date and float(date.group(1)) > 0, said)
+    for claim, options, env in (("quiet_means_no_summary", ["--quiet"], {}),
+                                ("silent_means_no_summary", [], {"STARPU_SILENT": "1"})):
+        status, _, said = run(suite, *options, *sim, **env)
+        suite.verdict(claim, status == 0 and not said, repr(said))
+    path = os.path.join(suite.directory, "figures")
+    status, _, said = run(suite, *sim, ORRERY_SUMMARY=path)
+    with open(path, encoding="ascii") as f:
+        figures = f.read()
+    suite.verdict("figures_can_be_kept", "tasks=30\n" in figures and "inits=6\n" in figures,
+                  figures)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        suite = Suite(directory)
+        speech(suite)
+        if configured("mpi"):
+            suite.succeeds("it_builds", "cc", SOURCE, "-o", "mistake", says="", times=1)
+            mistakes(suite, "real", [], "./mistake", REAL)
+            passes(suite, "real", [], "./mistake")
+        if configured("sim"):
+            suite.succeeds("it_builds_simulated", "cc", "--sim", SOURCE, "-o", "mistake-sim",
+                           says="", times=1)
+            mistakes(suite, "simulated", ["--sim", SMALL], "./mistake-sim", SIMULATED)
+            passes(suite, "simulated", ["--sim", SMALL], "./mistake-sim")
+            summary(suite)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
