@@ -49,10 +49,16 @@ def read_page(place, name):
 
 
 def variables(place):
-    """name: (unit, default, effect), from the table in knobs.md."""
-    rows = re.findall(r"^\| ([A-Z_0-9]+) \| (.*?) \| (.*?) \| (.*) \|$",
+    """name: (unit, default, range, effect), from the table in knobs.md."""
+    rows = re.findall(r"^\| ([A-Z_0-9]+) \| (.*?) \| (.*?) \| (.*?) ?\| (.*) \|$",
                       read_page(place, "knobs.md"), re.M)
     return {row[0]: row[1:] for row in rows}
+
+
+def variable_words(row):
+    """(unit, range and default; effect) of a row."""
+    unit, preset, values, effect = row
+    return ", ".join([unit] + [values] * bool(values) + ["default: " + preset]), effect
 
 
 def topics():
@@ -71,8 +77,7 @@ def help_text(place, topic):
         return section(text, title) if title else text
     table = variables(place)
     if topic.upper() in table:
-        unit, preset, effect = table[topic.upper()]
-        return "%s (%s, default: %s)\n%s" % (topic.upper(), unit, preset, effect)
+        return "%s (%s)\n%s" % ((topic.upper(),) + variable_words(table[topic.upper()]))
     known = list(COMMANDS) + list(PAGES)
     near = difflib.get_close_matches(topic, known, 1) or \
         difflib.get_close_matches(topic.upper(), list(table), 1)

@@ -64,7 +64,8 @@ class Speech:
 
 
 class SimgridSpeech(Speech):
-    LINE = re.compile(r"\[(?:\S+:(\d+):\(\d+\) )?[\d.]+\] (?:\S+:\d+: )?\[(\w+)/(\w+)\] (.*)")
+    LINE = re.compile(r"\[(?:\S+:(\d+):\(\d+\) )?[\d.]+\] (?:\S+:\d+: )?"
+                      r"\[(\w+)/(CRITICAL|ERROR|WARNING|INFO|VERBOSE|DEBUG)\] (.*)")
     BLOCK = (b"Access violation or Bus error detected.",
              b"of the fault captured with gdb or valgrind.")
     SILENT = (b"Segmentation fault.",)

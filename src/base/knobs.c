@@ -239,8 +239,9 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 	value = knob->kind == KNOB_DOUBLE ? strtod(text, &end)
 					  : (double)strtol(text, &end, 10);
 	if (end == text || *end || errno || value != value)
-		orr_die(ORR_NO_RANK, "%s is \"%s\": it must be a number (%s: %s)",
-			knob->name, text, knob->unit, knob->doc);
+		orr_die(ORR_NO_RANK,
+			"%s is \"%s\": it must be a number from %g to %g (%s: %s)",
+			knob->name, text, knob->min, knob->max, knob->unit, knob->doc);
 	if (knob->kind == KNOB_INT && value == -1 && knob->preset == -1)
 		return; /* An explicit "unset". */
 	if (value < knob->min || value > knob->max) {
@@ -307,9 +308,20 @@ const char *knobs_raw(const char *name)
 	return getenv(name);
 }
 
+static void print_range(FILE *out, const struct knob *knob)
+{
+	if (knob->kind == KNOB_TEXT)
+		fprintf(out, " | ");
+	else if (knob->max >= MANY)
+		fprintf(out, " | from %g", knob->min);
+	else
+		fprintf(out, " | %g to %g", knob->min, knob->max);
+}
+
 void knobs_print_manual(FILE *out)
 {
-	fprintf(out, "| variable | unit | default | effect |\n|---|---|---|---|\n");
+	fprintf(out, "| variable | unit | default | range | effect |\n"
+		     "|---|---|---|---|---|\n");
 	for (int i = 0; i < NKNOBS; i++) {
 		const struct knob *knob = &knob_table[i];
 
@@ -318,6 +330,7 @@ void knobs_print_manual(FILE *out)
 			fprintf(out, "unset");
 		else
 			fprintf(out, "%g", knob->preset);
+		print_range(out, knob);
 		fprintf(out, " | %s |\n", knob->doc);
 	}
 }

@@ -142,6 +142,33 @@ class Suite:
             self.says("orrery cc and run work from the prefix, simulated", "ring: 4 of 4",
                       orrery, "run", "--sim", "small4", "-n", "4", "--execute", "./ring-sim")
 
+    def check_beside(self):
+        """Manual page, completions, pages of help."""
+        orrery = os.path.join(self.prefix, "bin", "orrery")
+        for name in ("man/man1/orrery.1", "bash-completion/completions/orrery",
+                     "zsh/site-functions/_orrery"):
+            path = os.path.join(self.prefix, "share", name)
+            self.verdict("share/%s is installed" % name,
+                         os.path.exists(path) and os.path.getsize(path) > 500, path)
+        self.says("the installed orrery has its pages", "## The platform", orrery, "help", "sim")
+        self.says("and its version", "orrery 0.", orrery, "--version")
+
+    def check_flags(self):
+        """orrery cc and pkg-config give the same, but for what the compiler knows itself."""
+        orrery = os.path.join(self.prefix, "bin", "orrery")
+        own = set(self.run("mpicc", "--showme:compile")[1].split()
+                  + self.run("mpicc", "--showme:link")[1].split()) if self.has_mpi else set()
+        pairs = [("real", "orrery", [])] if self.has_mpi else []
+        pairs += [("simulated", "orrery-sim", ["--sim"])] if self.has_sim else []
+        for flavour, package, options in pairs:
+            status, output = self.run(orrery, "cc", *options, "--show", "x.c")
+            ours = {re.sub("^-([IL]).*/\\.\\./", r"-\1", word) for word in output.split()[1:]}
+            theirs = set(self.flags(package)) - own
+            self.verdict("orrery cc and pkg-config agree, %s" % flavour,
+                         status == 0 and ours - {"x.c"} - own == theirs,
+                         "only cc: %s; only pkg-config: %s" % (ours - theirs - {"x.c"} - own,
+                                                               theirs - ours))
+
     def check_uninstall(self):
         root = os.path.join(self.top, "root")
         status, output = self.run("make", "-C", BUILD, "uninstall", "DESTDIR=" + root)
@@ -164,6 +191,8 @@ def main():
             if suite.has_sim:
                 suite.check_simulated()
             suite.check_tool()
+            suite.check_beside()
+            suite.check_flags()
             suite.check_uninstall()
     return 1 if suite.nfailed else 0
 
