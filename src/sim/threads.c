@@ -70,8 +70,10 @@ static void on_main_exit(int failed, void *arg)
 	(void)failed;
 	specifics_clear(sim_get(), &thread->specifics);
 	unlink_main(sim_get(), thread);
-	if (thread->rank->node && thread->rank->node->plat->opener == thread)
-		thread->rank->node->plat->opener = NULL;
+	/* Nodes that it leaves open: none, in programs that shut down. */
+	for (struct plat *plat = sim_get()->first; plat; plat = plat->next)
+		if (plat->opener == thread)
+			plat->opener = NULL;
 	thread_free(thread);
 }
 

@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-ORRERY = [sys.executable, os.path.join(SRC, "scripts", "orrery"), "run"]
+ORRERY = [sys.executable, os.path.join(SRC, "scripts", "orrery"), "run", "--quiet"]
 FEATURES = "spfaiub"
 TIMEOUT_S = 120
 MAX_SHOWN = 5
