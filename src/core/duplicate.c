@@ -30,13 +30,13 @@ static double copy_us(struct starpu_task *task, unsigned implementation)
 static struct starpu_perfmodel copy_model __attribute__((section(".data.rel.ro"))) = {
 	.type = STARPU_COMMON, .cost_function = copy_us, .symbol = "starpu_data_cpy"};
 
-static struct starpu_codelet copy_codelet __attribute__((section(".data.rel.ro"))) = {
-	.cpu_funcs = {copy_kernel},
-	.cuda_funcs = {copy_kernel},
-	.nbuffers = 2,
-	.modes = {STARPU_W, STARPU_R},
-	.model = &copy_model,
-	.name = "data_cpy"};
+static struct starpu_codelet copy_codelet
+	__attribute__((section(".data.rel.ro"))) = {.cpu_funcs = {copy_kernel},
+						    .cuda_funcs = {copy_kernel},
+						    .nbuffers = 2,
+						    .modes = {STARPU_W, STARPU_R},
+						    .model = &copy_model,
+						    .name = "data_cpy"};
 
 int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_handle_t src,
 		   const struct copy_wish *wish)

@@ -24,8 +24,7 @@ static const struct {
 	{TASK_MODEL, "model"},         {TASK_CALLBACK, "callback"},
 	{TASK_UNORDERED, "unordered"}, {TASK_HALVES, "in halves"},
 	{TASK_POLICY, "policy"},       {TASK_ON_NODE, "on a node"},
-	{TASK_ON_DATA, "on data"},
-	{TASK_EACH_ORDER, "order by datum"},
+	{TASK_ON_DATA, "on data"},     {TASK_EACH_ORDER, "order by datum"},
 };
 
 static void print_shape(const struct shape *shape, FILE *file)

@@ -350,8 +350,7 @@ static void policies_choose(void **state)
 	assert_int_equal(policy_most_data(data, 3), 1);
 	assert_int_equal(policy_most_data(data, 0), 0);
 	for (int rank = 0; rank < NRANKS; rank++) {
-		int policy =
-			policy_add(&world_mpi(rank)->lasting->policies, choose_last);
+		int policy = policy_add(&world_mpi(rank)->lasting->policies, choose_last);
 
 		assert_int_equal(policy, 1);
 		assert_int_equal(insert(rank, &cl_add, STARPU_R, graph.handles[rank][0],
