@@ -40,10 +40,15 @@ SIMULATED = [
 REAL = [
     ("leave", 5, [r"rank 1\] the program ended with status 5"]),
     ("mpi-abort", 4, [r"rank [01]\] MPI_Abort: .*status 4"]),
-    ("mpi-rank", "not 0", [r"rank [01]\] MPI_Send: MPI_ERR_RANK: invalid rank"]),
-    ("mpi-long", "not 0", [r"rank 1\] MPI_Recv: MPI_ERR_TRUNCATE"]),
     ("pointer", FAULT, [r"rank [01]\] the program was ended by signal 11 \(SIGSEGV\)"]),
 ]
+OPEN_MPI_ERROR = b"""[vm:7] *** An error occurred in MPI_Recv
+[vm:7] *** reported by process [1099956225,1]
+[vm:7] *** on communicator MPI_COMM_WORLD
+[vm:7] *** MPI_ERR_TRUNCATE: message truncated
+[vm:7] *** MPI_ERRORS_ARE_FATAL (processes in this communicator will now abort,
+[vm:7] ***    and potentially your MPI job)
+"""
 
 
 def run(suite, *arguments, **env):
@@ -79,6 +84,9 @@ def speech(suite):
         suite.verdict("%s_shows_unfinished_lines_at_once" % kind.__name__,
                       said[:2] == [b"50 ", b"%\r[or"] and
                       b"".join(said) + talk.close() == b"50 %\r[orrery] a\n[orrery] b", said)
+    suite.verdict("errors_of_open_mpi_are_one_line", MpirunSpeech().feed(OPEN_MPI_ERROR)
+                  == b"[orrery][rank 1] MPI_Recv: MPI_ERR_TRUNCATE: message truncated; the run "
+                  b"ends\n", MpirunSpeech().feed(OPEN_MPI_ERROR))
     talk = SimgridSpeech()
     said = b"".join(talk.feed(
         b"[node-%d:%d:(%d) 0.1] ./a.cpp:3: [smpi_kernel/WARNING] SMPI process did not return 0."
