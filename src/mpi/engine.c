@@ -54,6 +54,7 @@ void engine_free(struct mpi *mpi)
 	match_free(&engine->posted);
 	earlies_free(mpi);
 	large_free(&engine->large);
+	outbox_free(&engine->outbox);
 	pool_free(&engine->requests);
 	pool_free(&engine->parcels);
 }
@@ -106,6 +107,7 @@ static void parcel_sent(struct net_message *message)
 	struct mpi *mpi = parcel->mpi;
 	struct engine *engine = &mpi->engine;
 
+	outbox_sent(&engine->outbox);
 	engine_lock(engine);
 	engine_flies(engine, -1);
 	if (standstill_owns(message->head[0]))

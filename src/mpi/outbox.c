@@ -10,7 +10,16 @@ enum { MAX_ROUNDS = 8 };
 void outbox_init(struct outbox *outbox, struct orr_lock *lock)
 {
 	outbox->lock = lock;
+	pool_init(&outbox->queue_pool, sizeof(struct outbox_queue));
 }
+
+void outbox_free(struct outbox *outbox)
+{
+	table_free(&outbox->queues);
+	pool_free(&outbox->queue_pool);
+}
+
+/* ---- handing over ---------------------------------------------------- */
 
 static int start(struct net *net, const struct outgoing *item)
 {
@@ -28,23 +37,96 @@ static int start(struct net *net, const struct outgoing *item)
 	return 0;
 }
 
+static void start_or_die(struct outbox *outbox, const struct outgoing *item)
+{
+	struct net *net = outbox->net;
+
+	if (start(net, item) < 0)
+		orr_die(net->rank,
+			"transport %s refuses to send to, or receive from, one of %d "
+			"ranks",
+			net->ops->name, net->size);
+}
+
+static void append_turn(struct outbox *outbox, struct outbox_queue *queue)
+{
+	queue->next = NULL;
+	*(outbox->turn ? &outbox->last_turn->next : &outbox->turn) = queue;
+	outbox->last_turn = queue;
+}
+
+static void enqueue(struct outbox *outbox, struct outgoing *item)
+{
+	uint64_t peer = (uint64_t)item->what.message->peer;
+	struct outbox_queue *queue = table_get(&outbox->queues, peer);
+
+	item->next = NULL;
+	if (queue) {
+		queue->last->next = item;
+		queue->last = item;
+		return;
+	}
+	queue = pool_get(&outbox->queue_pool);
+	queue->first = queue->last = item;
+	table_put(&outbox->queues, peer, queue);
+	append_turn(outbox, queue);
+}
+
+static struct outgoing *dequeue(struct outbox *outbox)
+{
+	struct outbox_queue *queue = outbox->turn;
+	struct outgoing *item = queue->first;
+
+	outbox->turn = queue->next;
+	queue->first = item->next;
+	if (queue->first) {
+		append_turn(outbox, queue);
+	} else {
+		table_remove(&outbox->queues, (uint64_t)item->what.message->peer);
+		pool_put(&outbox->queue_pool, queue);
+	}
+	return item;
+}
+
+static void hand_over_one(struct outbox *outbox, struct outgoing *item)
+{
+	int limit = outbox->net->max_messages;
+
+	if (limit > 0 && item->kind == OUTGOING_MESSAGE) {
+		/* Who has a place leaves none waiting, so none is overtaken. */
+		if (outbox->nsending == limit) {
+			enqueue(outbox, item);
+			return;
+		}
+		outbox->nsending++;
+	}
+	start_or_die(outbox, item);
+}
+
+void outbox_sent(struct outbox *outbox)
+{
+	if (outbox->net->max_messages == 0)
+		return;
+	if (outbox->turn)
+		start_or_die(outbox, dequeue(outbox));
+	else
+		outbox->nsending--;
+}
+
 /* The lock is held, and given back. */
 static void hand_over(struct outbox *outbox)
 {
 	struct outgoing *item = outbox->first, *next;
-	struct net *net = outbox->net;
 
 	outbox->first = NULL;
 	orr_unlock(outbox->lock);
 	for (; item; item = next) {
 		next = item->next;
-		if (start(net, item) < 0)
-			orr_die(net->rank,
-				"transport %s refuses to send to, or receive from, one "
-				"of %d ranks",
-				net->ops->name, net->size);
+		hand_over_one(outbox, item);
 	}
 }
+
+/* ---- the carrier ----------------------------------------------------- */
 
 /*
  * The lock is held, and given back.  Notes are claimed in the same hold in which they

@@ -12,7 +12,13 @@
  * lock back behind a note becomes the carrier; when there is one, it looks again for
  * them.  Who polls is the carrier meanwhile, so only one thread at a time calls the
  * transport.  A carrier that others keep busy leaves the rest to those who poll.
+ *
+ * Messages beyond those that the transport wants at a time (net->max_messages) wait in
+ * one queue for each peer; these queues take turns, so that many messages to one peer
+ * do not hold up those to others.
  */
+#include "base/pool.h"
+#include "base/table.h"
 #include "plat/net.h"
 #include "plat/plat.h"
 
@@ -30,6 +36,12 @@ struct outgoing {
 	} what;
 };
 
+/* Messages that wait for a place; exists while there are any. */
+struct outbox_queue {
+	struct outbox_queue *next; /* whose turn is after this one's */
+	struct outgoing *first, *last;
+};
+
 struct outbox {
 	struct orr_lock *lock; /* the engine's, borrowed */
 	struct outgoing *first, *last;
@@ -39,10 +51,15 @@ struct outbox {
 	/* The carrier's. */
 	struct net *net;
 	int is_polling;
-	int took_over; /* from who left */
+	int took_over;       /* from who left */
+	int nsending;        /* messages that the transport owns, where it has a limit */
+	struct table queues; /* by peer */
+	struct outbox_queue *turn, *last_turn;
+	struct pool queue_pool;
 };
 
 void outbox_init(struct outbox *outbox, struct orr_lock *lock);
+void outbox_free(struct outbox *outbox);
 
 /* The engine is locked. */
 static inline void outbox_note(struct outbox *outbox, struct outgoing *item)
@@ -60,6 +77,10 @@ int outbox_unlock(struct outbox *outbox);
 /* As well, inside of poll(): the caller is the carrier, and does at once what was noted.
  */
 void outbox_unlock_polling(struct outbox *outbox);
+
+/* In the callback of a message: the transport does not own it any more.  The engine is
+ * not locked. */
+void outbox_sent(struct outbox *outbox);
 
 /* Poll the transport.  Returns how much happened, -1: somebody else carries. */
 int outbox_poll(struct outbox *outbox);

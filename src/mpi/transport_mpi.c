@@ -15,8 +15,8 @@
  *
  * Messages travel as frames with one tag.  A ring of receives from any source is
  * posted; MPI matches them in the order of posting, so looking only at the oldest
- * keeps the order of each peer.  Frames that MPI did not take at once are limited in
- * number, so that a poll costs the same however many messages wait.
+ * keeps the order of each peer.  Frames are limited in number (net->max_messages), so
+ * that a poll costs the same however many messages wait.
  * Bulks have one tag each, so they go straight to their place.
  * The barrier is made of frames too (dissemination: in round r each node hears from
  * the one 2^r before it), because SMPI's MPI_Ibarrier() does not wait for all.
@@ -27,7 +27,7 @@ enum {
 	TAG_BULK = 2, /* plus the key */
 	KEY_LIMIT = 1 << 20,
 	RING_RECEIVES = 16,
-	MAX_FRAMES_SENT = 64,
+	MAX_MESSAGES = 64,
 	BODY_ALIGN_BYTES = 16,
 	MAX_EAGER_BYTES = 1 << 20,
 	PIECE_BYTES = 1 << 30, /* MPI counts are int */
@@ -86,8 +86,6 @@ struct mpi_net {
 	struct op **ops;
 	int nrequests, capacity;
 	struct op *ended, **ended_last; /* to be called back by poll */
-	struct net_message *queued, **queued_last;
-	int nframes_sent;
 	/* The barrier under way, then those started meanwhile, by backend[0]. */
 	struct net_barrier *barrier;
 	int round, heard[MAX_ROUNDS]; /* frames of each round that came */
@@ -200,40 +198,19 @@ static void start_frame(struct mpi_net *net, struct op *op, size_t bytes, int pe
 		watch(net, op, request);
 }
 
-static void start_message(struct mpi_net *net, struct net_message *message)
-{
-	struct op *op = op_new(net, OP_MESSAGE);
-
-	op->of.message = message;
-	op->frame = pool_get(&net->frame_pool);
-	net->nframes_sent++;
-	start_frame(net, op, frame_fill(op->frame, message), message->peer);
-}
-
-static void start_queued(struct mpi_net *net)
-{
-	while (net->queued && net->nframes_sent < MAX_FRAMES_SENT) {
-		struct net_message *message = net->queued;
-
-		net->queued = message->next;
-		if (!net->queued)
-			net->queued_last = &net->queued;
-		start_message(net, message);
-	}
-}
-
 static int mpi_send(struct net *base, struct net_message *message)
 {
 	struct mpi_net *net = mpi_net_of(base);
+	struct op *op;
 
 	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
 	ORR_ASSERT(message->body_bytes <= base->eager_bytes);
 	if (message->peer < 0 || message->peer >= base->size)
 		return -EINVAL;
-	message->next = NULL;
-	*net->queued_last = message;
-	net->queued_last = &message->next;
-	start_queued(net);
+	op = op_new(net, OP_MESSAGE);
+	op->of.message = message;
+	op->frame = pool_get(&net->frame_pool);
+	start_frame(net, op, frame_fill(op->frame, message), message->peer);
 	return 0;
 }
 
@@ -576,8 +553,6 @@ static void call_back(struct mpi_net *net, struct op *op)
 	switch (ended.kind) {
 	case OP_MESSAGE:
 		pool_put(&net->frame_pool, ended.frame);
-		net->nframes_sent--;
-		start_queued(net);
 		ended.of.message->sent(ended.of.message);
 		break;
 	case OP_PUT:
@@ -696,7 +671,6 @@ static void open_ring(struct mpi_net *net)
 	pool_init(&net->frame_pool, net->frame_bytes);
 	pool_init(&net->op_pool, sizeof(struct op));
 	net->ended_last = &net->ended;
-	net->queued_last = &net->queued;
 	reserve_requests(net, 1);
 	net->nrequests = 1;
 	for (int i = 0; i < RING_RECEIVES; i++) {
@@ -714,6 +688,7 @@ int transport_mpi_open(struct plat *plat, const struct net_config *config,
 	net->base = (struct net){.ops = &mpi_ops,
 				 .rank = config->rank,
 				 .size = config->size,
+				 .max_messages = MAX_MESSAGES,
 				 .eager_bytes =
 					 smaller(config->eager_bytes, MAX_EAGER_BYTES)};
 	net->test_twice = !plat_machine(plat)->simulated;

@@ -91,6 +91,7 @@ struct net {
 	const struct net_ops *ops;
 	int rank, size;
 	size_t eager_bytes; /* largest body of a message */
+	int max_messages;   /* that it wants to own at a time; 0: any number */
 	void *owner;
 	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
 			const void *body, size_t body_bytes);

@@ -392,6 +392,46 @@ static void communicators_are_apart(void **state)
 	world_close();
 }
 
+/* The transport takes one message at a time: the others wait for their turn, those to
+ * one rank in their order. */
+static void one_message_at_a_time(void **state)
+{
+	static int from[3][SMALL], to[2][3][SMALL];
+	starpu_data_handle_t sources[3], targets[2][3];
+	struct post what = {.kind = REQUEST_SEND};
+
+	(void)state;
+	world_open(3);
+	world_mpi(0)->net->max_messages = 1;
+	for (int i = 0; i < 3; i++) {
+		from[i][0] = 10 + i;
+		sources[i] = world_vector(0, from[i], SMALL);
+		for (int rank = 1; rank < 3; rank++) {
+			what.handle = sources[i];
+			what.peer = rank;
+			world_post_detached(0, &what, NULL, NULL);
+		}
+	}
+	what.kind = REQUEST_RECEIVE;
+	what.peer = 0;
+	for (int i = 0; i < 6; i++) {
+		int rank = 1 + i / 3;
+
+		what.handle = targets[i / 3][i % 3] =
+			world_vector(rank, to[i / 3][i % 3], SMALL);
+		world_post_detached(rank, &what, NULL, NULL);
+	}
+	fake_run();
+	assert_int_equal(world_mpi(0)->engine.npending, 0);
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(to[i / 3][i % 3][0], 10 + i % 3);
+		world_forget(1 + i / 3, targets[i / 3][i % 3]);
+	}
+	for (int i = 0; i < 3; i++)
+		world_forget(0, sources[i]);
+	world_close();
+}
+
 /* The fake transport, watched: is the engine free while it works? */
 static const struct net_ops *watched_ops;
 static int ncalls, nlocked;
@@ -477,6 +517,7 @@ int main(void)
 		cmocka_unit_test(stuck_is_reported),
 		cmocka_unit_test(many_receives_are_pending),
 		cmocka_unit_test(communicators_are_apart),
+		cmocka_unit_test(one_message_at_a_time),
 		cmocka_unit_test(nobody_waits_for_the_transport),
 	};
 

@@ -127,6 +127,13 @@ static int set_up(void **state)
 	return 0;
 }
 
+static int tear_down(void **state)
+{
+	(void)state;
+	outbox_free(&outbox);
+	return 0;
+}
+
 /* Everything was done, and nobody carries. */
 static void assert_told(const char *expected)
 {
@@ -217,16 +224,70 @@ static void alone_with_mpi(void **state)
 	assert_told("1 ");
 }
 
+/* Many to one peer do not hold up those to others, and each peer's stay in order. */
+static void beyond_the_limit_peers_take_turns(void **state)
+{
+	const int peers[] = {1, 1, 1, 1, 1, 2, 2, 3};
+
+	(void)state;
+	net.max_messages = 2;
+	orr_lock(&lock);
+	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
+		note(peers[i]);
+	assert_int_equal(outbox_unlock(&outbox), 0);
+	assert_told("1 1 ");
+	outbox_sent(&outbox);
+	note_and_unlock(4); /* the last in turn */
+	assert_told("1 1 1 ");
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(outbox.nsending, 2);
+		outbox_sent(&outbox);
+	}
+	assert_told("1 1 1 2 3 1 4 2 1 ");
+	outbox_sent(&outbox);
+	outbox_sent(&outbox);
+	assert_int_equal(outbox.nsending, 0);
+	assert_int_equal(outbox.queues.count, 0);
+	note_and_unlock(1);
+	assert_told("1 1 1 2 3 1 4 2 1 1 ");
+}
+
+/* What the limit does not count. */
+static void halves_do_not_wait_for_messages(void **state)
+{
+	struct outgoing get = {.kind = OUTGOING_GET, .what.bulk = &bulk};
+
+	(void)state;
+	net.max_messages = 1;
+	bulk.peer = 1;
+	orr_lock(&lock);
+	note(1);
+	note(1);
+	outbox_note(&outbox, &get);
+	assert_int_equal(outbox_unlock(&outbox), 0);
+	assert_told("1 get1 ");
+	outbox_sent(&outbox);
+	outbox_sent(&outbox);
+	assert_told("1 get1 1 ");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(in_the_order_of_the_notes, set_up),
-		cmocka_unit_test_setup(the_carrier_looks_again, set_up),
-		cmocka_unit_test_setup(a_poller_carries, set_up),
-		cmocka_unit_test_setup(a_callback_need_not_wait_for_the_end_of_the_poll,
-				       set_up),
-		cmocka_unit_test_setup(a_busy_carrier_leaves, set_up),
-		cmocka_unit_test_setup(alone_with_mpi, set_up),
+		cmocka_unit_test_setup_teardown(in_the_order_of_the_notes, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(the_carrier_looks_again, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_poller_carries, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_callback_need_not_wait_for_the_end_of_the_poll, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(a_busy_carrier_leaves, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(alone_with_mpi, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(beyond_the_limit_peers_take_turns, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(halves_do_not_wait_for_messages, set_up,
+						tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
