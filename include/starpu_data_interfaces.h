@@ -3,8 +3,8 @@
 
 /*
  * Data interfaces: what a handle's content looks like on each memory node, and
- * the predefined kinds variable, vector, matrix and void.  Registration may be
- * done by any thread of an initialised library.  Sizes are in bytes; numbers of
+ * the predefined kinds variable, vector, matrix, block and void.  Registration may
+ * be done by any thread of an initialised library.  Sizes are in bytes; numbers of
  * elements and leading dimensions are in elements.
  */
 
@@ -425,6 +425,69 @@ size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle);
 	} while (0)
 
 /*
+ * Block: nz planes of ny rows of nx elements; row j starts ldy * j, plane k ldz * k
+ * elements further
+ */
+
+struct starpu_block_interface {
+	enum starpu_data_interface_id id;
+	uintptr_t ptr;
+	uintptr_t dev_handle;
+	size_t offset;
+	uint32_t nx;
+	uint32_t ny;
+	uint32_t nz;
+	uint32_t ldy;
+	uint32_t ldz;
+	size_t elemsize;
+};
+
+/**
+ * Register nx by ny by nz elements at ptr; home_node as for starpu_data_register.
+ * Buffers of other nodes are contiguous, so ldy and ldz differ between nodes.
+ */
+void starpu_block_data_register(starpu_data_handle_t *handle, int home_node,
+				uintptr_t ptr, uint32_t ldy, uint32_t ldz, uint32_t nx,
+				uint32_t ny, uint32_t nz, size_t elemsize);
+
+/** Elements of a row. */
+uint32_t starpu_block_get_nx(starpu_data_handle_t handle);
+
+/** Rows of a plane. */
+uint32_t starpu_block_get_ny(starpu_data_handle_t handle);
+
+/** Number of planes. */
+uint32_t starpu_block_get_nz(starpu_data_handle_t handle);
+
+/** Elements from one row to the next on the caller's memory node. */
+uint32_t starpu_block_get_local_ldy(starpu_data_handle_t handle);
+
+/** Elements from one plane to the next on the caller's memory node. */
+uint32_t starpu_block_get_local_ldz(starpu_data_handle_t handle);
+
+/** Address on the caller's memory node. */
+uintptr_t starpu_block_get_local_ptr(starpu_data_handle_t handle);
+
+/** Bytes of an element. */
+size_t starpu_block_get_elemsize(starpu_data_handle_t handle);
+
+#define STARPU_BLOCK_CHECK(interface)                                                    \
+	STARPU_ASSERT_MSG(STARPU_BLOCK_FIELD_(interface, id) ==                          \
+				  STARPU_BLOCK_INTERFACE_ID,                             \
+			  "the data is not a block")
+#define STARPU_BLOCK_FIELD_(interface, field)                                            \
+	(((struct starpu_block_interface *)(interface))->field)
+#define STARPU_BLOCK_GET_PTR(interface)        STARPU_BLOCK_FIELD_(interface, ptr)
+#define STARPU_BLOCK_GET_DEV_HANDLE(interface) STARPU_BLOCK_FIELD_(interface, dev_handle)
+#define STARPU_BLOCK_GET_OFFSET(interface)     STARPU_BLOCK_FIELD_(interface, offset)
+#define STARPU_BLOCK_GET_NX(interface)         STARPU_BLOCK_FIELD_(interface, nx)
+#define STARPU_BLOCK_GET_NY(interface)         STARPU_BLOCK_FIELD_(interface, ny)
+#define STARPU_BLOCK_GET_NZ(interface)         STARPU_BLOCK_FIELD_(interface, nz)
+#define STARPU_BLOCK_GET_LDY(interface)        STARPU_BLOCK_FIELD_(interface, ldy)
+#define STARPU_BLOCK_GET_LDZ(interface)        STARPU_BLOCK_FIELD_(interface, ldz)
+#define STARPU_BLOCK_GET_ELEMSIZE(interface)   STARPU_BLOCK_FIELD_(interface, elemsize)
+
+/*
  * Void: no content, for dependencies only
  */
 
@@ -439,6 +502,7 @@ void starpu_void_data_register(starpu_data_handle_t *handle);
 extern struct starpu_data_interface_ops starpu_interface_variable_ops;
 extern struct starpu_data_interface_ops starpu_interface_vector_ops;
 extern struct starpu_data_interface_ops starpu_interface_matrix_ops;
+extern struct starpu_data_interface_ops starpu_interface_block_ops;
 extern struct starpu_data_interface_ops starpu_interface_void_ops;
 
 #ifdef __cplusplus

@@ -37,6 +37,7 @@ extern "C" {
 
 #ifdef STARPU_USE_DEPRECATED_API
 typedef starpu_data_handle_t starpu_data_handle;
+typedef struct starpu_block_interface starpu_block_interface_t;
 typedef struct starpu_matrix_interface starpu_matrix_interface_t;
 typedef struct starpu_vector_interface starpu_vector_interface_t;
 typedef struct starpu_variable_interface starpu_variable_interface_t;

@@ -80,6 +80,7 @@ static void predefined_tables_are_complete(void)
 	check_complete(&starpu_interface_variable_ops, 1);
 	check_complete(&starpu_interface_vector_ops, 1);
 	check_complete(&starpu_interface_matrix_ops, 1);
+	check_complete(&starpu_interface_block_ops, 1);
 	check_complete(&starpu_interface_void_ops, 0);
 }
 
@@ -113,6 +114,124 @@ static void shapes_are_compared_and_shown(void)
 	starpu_data_unregister(m);
 	starpu_data_unregister(n);
 	starpu_data_unregister(none);
+	starpu_shutdown();
+}
+
+/* ---- blocks ---------------------------------------------------------- */
+
+enum { NX = 3, NY = 4, NZ = 5, LDY = 6, LDZ = 30, NCELLS = LDZ * NZ };
+
+/* Element (i, j, k), what it is counted from; -1 outside. */
+static int cell_of(int at)
+{
+	int i = at % LDY, j = at % LDZ / LDY, k = at / LDZ;
+
+	return i < NX && j < NY ? i + NX * (j + NY * k) : -1;
+}
+
+static void number_cpu(void *buffers[], void *arg)
+{
+	void *block = buffers[0];
+	int *x = (int *)STARPU_BLOCK_GET_PTR(block);
+	uint32_t nx = STARPU_BLOCK_GET_NX(block), ny = STARPU_BLOCK_GET_NY(block);
+
+	(void)arg;
+	STARPU_BLOCK_CHECK(block);
+	for (uint32_t k = 0; k < STARPU_BLOCK_GET_NZ(block); k++)
+		for (uint32_t j = 0; j < ny; j++)
+			for (uint32_t i = 0; i < nx; i++)
+				x[i + j * STARPU_BLOCK_GET_LDY(block) +
+				  k * STARPU_BLOCK_GET_LDZ(block)] =
+					(int)(i + nx * (j + ny * k));
+}
+
+static struct starpu_codelet number = {.cpu_funcs = {number_cpu},
+				       .nbuffers = 1,
+				       .modes = {STARPU_W},
+				       .model = &starpu_perfmodel_nop,
+				       .name = "number"};
+
+static void blocks_are_described(void)
+{
+	static int cells[NCELLS];
+	struct starpu_data_interface_ops *ops = &starpu_interface_block_ops;
+	starpu_data_handle_t a, b, other;
+	uint32_t hash = starpu_hash_crc32c_be(NX, 0);
+	char text[64];
+
+	start();
+	starpu_block_data_register(&a, STARPU_MAIN_RAM, (uintptr_t)cells, LDY, LDZ, NX,
+				   NY, NZ, sizeof(int));
+	starpu_block_data_register(&b, -1, 0, NX, NX * NY, NX, NY, NZ, sizeof(int));
+	starpu_block_data_register(&other, -1, 0, NX, NX * NZ, NX, NZ, NY, sizeof(int));
+	CLAIM_EQ(starpu_data_get_interface_id(a), STARPU_BLOCK_INTERFACE_ID);
+	CLAIM_EQ(starpu_block_get_nx(a), NX);
+	CLAIM_EQ(starpu_block_get_ny(a), NY);
+	CLAIM_EQ(starpu_block_get_nz(a), NZ);
+	CLAIM_EQ(starpu_block_get_elemsize(a), sizeof(int));
+	CLAIM_EQ(starpu_block_get_local_ldy(a), LDY);
+	CLAIM_EQ(starpu_block_get_local_ldz(a), LDZ);
+	CLAIM_EQ(starpu_block_get_local_ptr(a), (uintptr_t)cells);
+	CLAIM_EQ(starpu_data_get_size(a), NX * NY * NZ * sizeof(int));
+	CLAIM_EQ(ops->compare(ON_RAM(a), ON_RAM(b)), 1);
+	CLAIM_EQ(ops->compare(ON_RAM(b), ON_RAM(other)), 0);
+	hash = starpu_hash_crc32c_be(NZ, starpu_hash_crc32c_be(NY, hash));
+	CLAIM_EQ(ops->footprint(a), hash);
+	CLAIM_EQ(ops->footprint(b), hash);
+	ops->describe(ON_RAM(a), text, sizeof(text));
+	CLAIM(strcmp(text, "B3x4x5x4") == 0);
+	text_of(a, text, sizeof(text));
+	CLAIM(strcmp(text, "3\t4\t5\t") == 0);
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+	starpu_data_unregister(other);
+	starpu_shutdown();
+}
+
+/* Where rows and planes lie apart nothing between them is touched; what the library
+ * allocates is contiguous. */
+static void blocks_keep_what_lies_between(void)
+{
+	static int cells[NCELLS];
+	starpu_data_handle_t apart, dense;
+	starpu_ssize_t count = 0;
+	void *packed;
+	int *x;
+
+	start();
+	for (int i = 0; i < NCELLS; i++)
+		cells[i] = -1;
+	starpu_block_data_register(&apart, STARPU_MAIN_RAM, (uintptr_t)cells, LDY, LDZ,
+				   NX, NY, NZ, sizeof(int));
+	starpu_block_data_register(&dense, -1, 0, LDY, LDZ, NX, NY, NZ, sizeof(int));
+	CLAIM_EQ(starpu_task_insert(&number, STARPU_W, dense, 0), 0);
+	CLAIM_EQ(starpu_data_cpy(apart, dense, 0, NULL, NULL), 0);
+	starpu_data_acquire(dense, STARPU_RW);
+	CLAIM_EQ(starpu_block_get_local_ldy(dense), NX);
+	CLAIM_EQ(starpu_block_get_local_ldz(dense), NX * NY);
+	x = (int *)starpu_block_get_local_ptr(dense);
+	for (int i = 0; i < NX * NY * NZ; i++) {
+		CLAIM_EQ(x[i], i);
+		x[i] = 0;
+	}
+	starpu_data_acquire(apart, STARPU_RW);
+	for (int i = 0; i < NCELLS; i++)
+		CLAIM_EQ(cells[i], cell_of(i));
+	CLAIM_EQ(starpu_data_pack(apart, &packed, &count), 0);
+	CLAIM_EQ(count, NX * NY * NZ * sizeof(int));
+	CLAIM_EQ(starpu_data_peek(dense, packed, (size_t)count), 0);
+	for (int i = 0; i < NX * NY * NZ; i++)
+		CLAIM_EQ(x[i], i);
+	for (int i = 0; i < NCELLS; i++)
+		cells[i] = -2;
+	CLAIM_EQ(starpu_data_peek(apart, packed, (size_t)count - 1), -EINVAL);
+	CLAIM_EQ(starpu_data_unpack(apart, packed, (size_t)count), 0);
+	for (int i = 0; i < NCELLS; i++)
+		CLAIM_EQ(cells[i], cell_of(i) < 0 ? -2 : cell_of(i));
+	starpu_data_release(apart);
+	starpu_data_release(dense);
+	starpu_data_unregister(apart);
+	starpu_data_unregister(dense);
 	starpu_shutdown();
 }
 
@@ -425,6 +544,8 @@ static void own_interfaces_cost_what_they_use(void)
 static const struct claim claims[] = {
 	{"predefined tables are complete", predefined_tables_are_complete},
 	{"shapes are compared and shown", shapes_are_compared_and_shown},
+	{"blocks are described", blocks_are_described},
+	{"blocks keep what lies between", blocks_keep_what_lies_between},
 	{"copied tables are the program's", copied_tables_are_the_programs},
 	{"predefined tables may be changed", predefined_tables_may_be_changed},
 	{"own interfaces are registered once", own_interfaces_are_registered_once},

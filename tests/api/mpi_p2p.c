@@ -401,6 +401,41 @@ static void matrices_may_differ_in_stride(void)
 	stop();
 }
 
+/* A part of an array of three dimensions into a part of another one. */
+static void exchange_block(unsigned nx, unsigned ny, unsigned nz)
+{
+	unsigned ldy = RANK ? nx + 2 : nx + 1, ldz = RANK ? ldy * ny : ldy * (ny + 3);
+	int *at = malloc((size_t)ldz * nz * sizeof *at);
+	starpu_data_handle_t handle;
+
+	for (unsigned i = 0; i < ldz * nz; i++)
+		at[i] = RANK ? -1 : (int)i;
+	starpu_block_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at, ldy, ldz, nx,
+				   ny, nz, sizeof *at);
+	if (RANK == 0)
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+	else if (RANK == 1)
+		starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+	starpu_data_unregister(handle);
+	for (unsigned i = 0; RANK == 1 && i < ldz * nz; i++) {
+		unsigned x = i % ldy, y = i % ldz / ldy, z = i / ldz;
+		unsigned sent = x + (nx + 1) * (y + (ny + 3) * z);
+
+		CLAIM_EQ(at[i], x < nx ? (int)sent : -1);
+	}
+	free(at);
+}
+
+static void blocks_may_differ_in_strides(void)
+{
+	start();
+	exchange_block(1, 1, 1);
+	exchange_block(3, 1, 4);
+	exchange_block(2, 5, 7);
+	exchange_block(40, 30, 20);
+	stop();
+}
+
 /* A strided matrix is received as a plain vector of as many bytes. */
 static void shapes_may_differ(void)
 {
@@ -593,6 +628,7 @@ static const struct claim claims[] = {
 	{"any size arrives", any_size_arrives},
 	{"messages without bytes arrive", nothing_arrives_too},
 	{"matrices may differ in their leading dimension", matrices_may_differ_in_stride},
+	{"blocks may differ in their leading dimensions", blocks_may_differ_in_strides},
 	{"a matrix may be received as a vector", shapes_may_differ},
 	{"a rank sends to itself", self_sends_work},
 	{"one tag keeps its order", one_tag_keeps_its_order},

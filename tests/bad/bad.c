@@ -195,6 +195,19 @@ static void register_negative(void)
 	starpu_mpi_data_register(variable(&value), TAG, -5);
 }
 
+static void block_on_itself(void)
+{
+	static int cells[100];
+	starpu_data_handle_t handle;
+
+	/* Planes between the rows are fine. */
+	starpu_block_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)cells, 20, 4, 3,
+				   5, 5, sizeof(int));
+	starpu_data_unregister(handle);
+	starpu_block_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)cells, 4, 15, 3,
+				   5, 5, sizeof(int));
+}
+
 static void register_beyond(void)
 {
 	starpu_mpi_data_register(variable(&value), TAG, size);
@@ -556,6 +569,7 @@ static const struct mistake mistakes[] = {
 	CASE(no_value),
 	CASE(register_negative),
 	CASE(register_beyond),
+	CASE(block_on_itself),
 	CASE(send_negative),
 	CASE(send_beyond),
 	CASE(receive_negative),

@@ -74,6 +74,8 @@ CASES = [
     Case("register_negative", on(ANY, r"starpu_mpi_data_register: rank -5", r"expected 0 to 1",
                                  r"STARPU_MPI_PER_NODE")),
     Case("register_beyond", on(ANY, r"rank 2 does not exist", r"expected 0 to 1")),
+    Case("block_on_itself", on(ANY, r"starpu_block_data_register: in a block of 3 x 5 x 5",
+                               r"start 4, planes that start 15 elements apart", "overlap")),
     Case("send_negative", on(ANY, r"starpu_mpi_isend: destination is rank -1",
                              r"expected 0 to 1")),
     Case("send_beyond", on(ANY, r"starpu_mpi_isend_detached: destination is rank 2",

@@ -173,6 +173,16 @@ FOLLOWS(starpu_data_interface_ops, free_meta, name);
 
 FOLLOWS(starpu_driver, type, id);
 
+FOLLOWS(starpu_block_interface, id, ptr);
+FOLLOWS(starpu_block_interface, ptr, dev_handle);
+FOLLOWS(starpu_block_interface, dev_handle, offset);
+FOLLOWS(starpu_block_interface, offset, nx);
+FOLLOWS(starpu_block_interface, nx, ny);
+FOLLOWS(starpu_block_interface, ny, nz);
+FOLLOWS(starpu_block_interface, nz, ldy);
+FOLLOWS(starpu_block_interface, ldy, ldz);
+FOLLOWS(starpu_block_interface, ldz, elemsize);
+
 FOLLOWS(starpu_matrix_interface, id, ptr);
 FOLLOWS(starpu_matrix_interface, ptr, dev_handle);
 FOLLOWS(starpu_matrix_interface, dev_handle, offset);

@@ -102,6 +102,8 @@ void use_kernel(void *buffers[], void *cl_arg)
 	STARPU_VECTOR_CHECK(buffers[0]);
 	STARPU_MATRIX_CHECK(buffers[1]);
 	STARPU_VARIABLE_CHECK(buffers[2]);
+	STARPU_BLOCK_CHECK(buffers[3]);
+	*x = (int)(STARPU_BLOCK_GET_LDZ(buffers[3]) + STARPU_BLOCK_GET_NZ(buffers[3]));
 	starpu_codelet_unpack_args(cl_arg, x, NULL);
 	for (i = 0; i < nx; i++)
 		v[i] = (float)m[i * ld];

@@ -10,6 +10,7 @@
 /* ---- the table ------------------------------------------------------- */
 
 static const struct interface_kind *const kinds[STARPU_MAX_INTERFACE_ID] = {
+	[STARPU_BLOCK_INTERFACE_ID] = &interface_block,
 	[STARPU_MATRIX_INTERFACE_ID] = &interface_matrix,
 	[STARPU_VARIABLE_INTERFACE_ID] = &interface_variable,
 	[STARPU_VECTOR_INTERFACE_ID] = &interface_vector,
@@ -29,7 +30,7 @@ int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout
 		const struct interface_kind *kind = kinds[i];
 		const void *interface;
 
-		if (!kind || ops->pack_data != kind->pack ||
+		if (!kind || !kind->layout || ops->pack_data != kind->pack ||
 		    ops->peek_data != kind->peek || ops->unpack_data != kind->unpack)
 			continue;
 		interface = data_copy(handle, memory)->interface;

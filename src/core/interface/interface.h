@@ -36,8 +36,8 @@ struct interface_kind {
 		      size_t count);
 };
 
-extern const struct interface_kind interface_matrix, interface_variable, interface_vector,
-	interface_void;
+extern const struct interface_kind interface_block, interface_matrix, interface_variable,
+	interface_vector, interface_void;
 
 /* ---- asked by others ------------------------------------------------- */
 
