@@ -36,7 +36,7 @@ def verdict(claim, good, why):
 
 def simulate(platform, n, program, *arguments, transport=None, **env):
     """(status, output)"""
-    command = [sys.executable, ORRERY, "run", "--sim", platform, "-n", str(n)]
+    command = [sys.executable, ORRERY, "run", "--quiet", "--sim", platform, "-n", str(n)]
     if transport:
         command += ["--transport", transport]
     out = subprocess.run(command + [program, *arguments], text=True, timeout=200,
