@@ -313,17 +313,9 @@ int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
 
 /* ---- scheduling ------------------------------------------------------ */
 
-/* Policies as objects: what names them, for starpu_conf.sched_policy. */
-static const struct starpu_sched_policy policy_eager = {.policy_name = "eager"};
-static const struct starpu_sched_policy policy_prio = {.policy_name = "prio"};
-static const struct starpu_sched_policy policy_lws = {.policy_name = "lws"};
-static const struct starpu_sched_policy policy_dmda = {.policy_name = "dmda"};
-static const struct starpu_sched_policy *const policy_list[] = {
-	&policy_eager, &policy_prio, &policy_lws, &policy_dmda, NULL};
-
 struct starpu_sched_policy **starpu_sched_get_predefined_policies(void)
 {
-	return (struct starpu_sched_policy **)policy_list;
+	return (struct starpu_sched_policy **)sched_objects();
 }
 
 /* Without a node there is no policy, which knows one priority then. */
@@ -331,25 +323,25 @@ int starpu_sched_get_min_priority(void)
 {
 	const struct node *node = plat_self();
 
-	return node ? node->min_priority : STARPU_DEFAULT_PRIO;
+	return node ? node->scheds[0]->min_priority : STARPU_DEFAULT_PRIO;
 }
 
 int starpu_sched_get_max_priority(void)
 {
 	const struct node *node = plat_self();
 
-	return node ? node->max_priority : STARPU_DEFAULT_PRIO;
+	return node ? node->scheds[0]->max_priority : STARPU_DEFAULT_PRIO;
 }
 
 int starpu_sched_set_min_priority(int min_prio)
 {
-	api_node(__func__)->min_priority = min_prio;
+	api_node(__func__)->scheds[0]->min_priority = min_prio;
 	return 0;
 }
 
 int starpu_sched_set_max_priority(int max_prio)
 {
-	api_node(__func__)->max_priority = max_prio;
+	api_node(__func__)->scheds[0]->max_priority = max_prio;
 	return 0;
 }
 

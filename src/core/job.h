@@ -117,6 +117,7 @@ struct job {
 	struct job_point *point;   /* its explicit dependencies, see links.h; or NULL */
 	struct plat_gate *gate;    /* of the thread that waits for this task */
 	struct ending *ending;     /* in LIFE_ENDING */
+	struct sched *sched;       /* of a submitted task */
 	struct worker *worker;     /* chosen or running */
 	struct heap_entry place;   /* in a scheduler's queue by priority */
 	uint64_t id;

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/contexts.h"
 #include "core/data.h"
 #include "core/model.h"
 #include "core/model_own.h"
 #include "core/routes.h"
-#include "core/sched.h"
 #include "core/lasting.h"
 #include "core/tags.h"
 #include "core/wait.h"
@@ -283,19 +283,19 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	ret = open_workers(node);
 	if (ret < 0)
 		goto close_plat;
-	node->sched = sched_open(node);
+	contexts_open(node);
 	begin_life(node);
 	plat_set_self(node);
 	ret = plat_workers_start(node->plat, node->workers, node->nworkers);
 	if (ret < 0)
-		goto close_sched;
+		goto close_contexts;
 	watchdog_start(node);
 	*node_out = node;
 	return 0;
 
-close_sched:
+close_contexts:
 	hide(node);
-	node->sched->ops->close(node->sched);
+	contexts_close(node);
 	free(node->routes);
 	free(node->memories);
 	free(node->workers);
@@ -314,7 +314,7 @@ void node_close(struct node *node)
 	plat_workers_stop(node->plat);
 	model_store_save(node->settings->models, node);
 	combinations_clear(node);
-	node->sched->ops->close(node->sched);
+	contexts_close(node);
 	for (int i = 0; i < node->nworkers; i++)
 		levels_free(&node->workers[i].bound);
 	tags_clear(node);

@@ -106,8 +106,9 @@ struct node {
 	int nmemories;
 	struct route *routes; /* see core/routes.h */
 
-	struct sched *sched;
-	int min_priority, max_priority;
+	/* By the number of their contexts; atomic. */
+	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
+	struct orr_lock scheds_lock; /* of these, and of who works for whom */
 	int npaused;
 	int nidle;  /* atomic: workers whose last step found nothing to do */
 	int nbound; /* atomic: cores given to threads of the application */

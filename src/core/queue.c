@@ -145,3 +145,21 @@ struct job *queue_pop(struct queue *queue, struct worker *worker)
 	job->implementation = (unsigned char)implementation;
 	return job;
 }
+
+void queue_drain(struct queue *queue, struct ready *jobs)
+{
+	struct job *job;
+
+	if (orr_load(&queue->length) == 0)
+		return;
+	orr_lock(&queue->lock);
+	for (int i = 0; i < queue->nlanes; i++)
+		while ((job = lane_peek(queue, &queue->lanes[i]))) {
+			lane_take(&queue->lanes[i], job);
+			ready_append(jobs, job);
+		}
+	while ((job = levels_pop(&queue->filtered)))
+		ready_append(jobs, job);
+	orr_store(&queue->length, 0);
+	orr_unlock(&queue->lock);
+}

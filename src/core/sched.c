@@ -6,24 +6,32 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/contexts.h"
 #include "core/exclusion.h"
 #include "core/task.h"
 
-static const struct sched_ops *const policies[] = {&sched_eager, &sched_prio, &sched_lws,
-						   &sched_dmda};
+#define OBJECT(policy) &sched_##policy.object,
+static const struct starpu_sched_policy *const policies[] = {SCHED_POLICIES(OBJECT) NULL};
+#undef OBJECT
 
-enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) };
+enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1 };
+
+const struct starpu_sched_policy *const *sched_objects(void)
+{
+	return policies;
+}
 
 const struct sched_ops *sched_at(int i)
 {
-	return i < NPOLICIES ? policies[i] : NULL;
+	return i < NPOLICIES ? ORR_CONTAINER(policies[i], struct sched_ops, object)
+			     : NULL;
 }
 
 const struct sched_ops *sched_find(const char *name)
 {
 	for (int i = 0; i < NPOLICIES; i++)
-		if (strcmp(policies[i]->name, name) == 0)
-			return policies[i];
+		if (strcmp(policies[i]->policy_name, name) == 0)
+			return sched_at(i);
 	return NULL;
 }
 
@@ -31,26 +39,39 @@ static void list_policies(void)
 {
 	fprintf(stderr, "[orrery] scheduling policies for STARPU_SCHED:\n");
 	for (int i = 0; i < NPOLICIES; i++)
-		fprintf(stderr, "  %-8s %s\n", policies[i]->name,
-			policies[i]->description);
+		fprintf(stderr, "  %-8s %s\n", policies[i]->policy_name,
+			policies[i]->policy_description);
 }
 
-static const struct sched_ops *choose(struct node *node)
+/* As in: eager, prio or lws. */
+static void name_policies(char *text, size_t bytes)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < NPOLICIES && at < bytes; i++)
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s",
+				       i == 0               ? ""
+				       : i == NPOLICIES - 1 ? " or "
+							    : ", ",
+				       policies[i]->policy_name);
+}
+
+const struct sched_ops *sched_choose(struct node *node)
 {
 	const char *name = node->conf.sched_policy_name;
 	const struct sched_ops *ops = NULL;
+	char names[256];
 
 	if (name && strcmp(name, "help") == 0) {
 		list_policies();
 	} else if (name && *name) {
 		ops = sched_find(name);
+		name_policies(names, sizeof(names));
 		if (!ops)
-			orr_complain(
-				node->rank,
-				"scheduling policy \"%s\" was not found; expected eager, "
-				"prio, lws or dmda (STARPU_SCHED=help lists them); using "
-				"lws",
-				name);
+			orr_complain(node->rank,
+				     "scheduling policy \"%s\" was not found; expected "
+				     "%s (STARPU_SCHED=help lists them); using lws",
+				     name, names);
 	} else if (node->conf.sched_policy && node->conf.sched_policy->policy_name) {
 		ops = sched_find(node->conf.sched_policy->policy_name);
 		if (!ops)
@@ -60,24 +81,6 @@ static const struct sched_ops *choose(struct node *node)
 				     node->conf.sched_policy->policy_name);
 	}
 	return ops ? ops : &sched_lws;
-}
-
-struct sched *sched_open(struct node *node)
-{
-	const struct sched_ops *ops = choose(node);
-	struct sched *sched = ops->open(node);
-
-	sched->ops = ops;
-	sched->node = node;
-	if (ops->has_priorities) {
-		node->min_priority = -2147483647 - 1;
-		node->max_priority = 2147483647;
-	}
-	if (node->conf.global_sched_ctx_min_priority != -1)
-		node->min_priority = node->conf.global_sched_ctx_min_priority;
-	if (node->conf.global_sched_ctx_max_priority != -1)
-		node->max_priority = node->conf.global_sched_ctx_max_priority;
-	return sched;
 }
 
 /* Tasks bound to one worker bypass the policy. */
@@ -91,27 +94,42 @@ static void push_bound(struct worker *worker, struct job *job)
 	plat_worker_wake(worker);
 }
 
+void sched_put_aside(struct sched *sched, struct job *job)
+{
+	orr_lock(&sched->lock);
+	ready_append(&sched->aside, job);
+	orr_unlock(&sched->lock);
+}
+
 void sched_push(struct job *job)
 {
-	struct node *node = job->node;
 	struct starpu_task *task = job->task;
+	struct sched *sched = job->sched;
 	unsigned where = job->where;
 	int filtered = task->cl->can_execute || task->workerids;
+	int counts = sched->id != 0, changes;
 	struct worker *chosen;
 
 	TASK_STAMP(job, push_start_time);
 	if (task->execute_on_a_specific_worker) {
-		push_bound(&node->workers[task->workerid], job);
+		push_bound(&job->node->workers[task->workerid], job);
 		return;
 	}
-	chosen = node->sched->ops->push(node->sched, job);
-	/* The job may have run and be gone.  After the push, before looking who is
-	 * parked: see plat_workers_start(). */
+	/* The job may have run and be gone after the push; then so may the scheduler. */
+	if (counts)
+		contexts_join(sched);
+	changes = orr_load(&sched->changes);
+	chosen = sched->ops->push(sched, job);
+	/* After the push, before looking who is parked: see plat_workers_start(). */
 	orr_fence();
+	if (orr_load(&sched->changes) != changes)
+		contexts_settle(sched);
 	if (chosen)
 		plat_worker_wake(chosen);
 	else
-		workers_wake(node, where, filtered);
+		workers_wake(sched, where, filtered);
+	if (counts)
+		contexts_leave(sched);
 }
 
 static struct job *pop_bound(struct worker *worker)
@@ -158,9 +176,14 @@ static int exclude(struct job *job)
 
 struct job *sched_pop(struct worker *worker)
 {
-	struct sched *sched = worker->node->sched;
+	struct sched *sched = worker->sched;
 	struct job *job;
 
+	if (!sched_has(sched, worker)) {
+		if (!contexts_follow(worker))
+			return NULL;
+		sched = worker->sched;
+	}
 	do {
 		job = pop_bound(worker);
 		if (!job)

@@ -103,24 +103,28 @@ static int is_like(const struct worker *worker, const struct worker *other,
 	       !(model && model->type == STARPU_PER_WORKER);
 }
 
-static void forecast_make(struct forecast *forecast, struct node *node, struct job *job)
+static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
+			  struct job *job)
 {
+	const struct sched *sched = &dmda->base;
 	struct worker *asked = NULL;
 	unsigned implementation;
 
-	for (int i = 0; i < node->nmemories; i++)
+	for (int i = 0; i < sched->node->nmemories; i++)
 		forecast->transfer_s[i] = -1;
-	for (int i = 0; i < node->nworkers; i++) {
-		struct worker *worker = &node->workers[i];
+	for (int i = 0; i < sched->node->nworkers; i++)
+		forecast->duration_s[i] = CANNOT_RUN;
+	SCHED_EACH_WORKER(worker, sched)
+	{
+		double *duration_s = &forecast->duration_s[worker->id];
 		double *transfer_s = &forecast->transfer_s[worker->memory];
 
-		forecast->duration_s[i] = CANNOT_RUN;
 		if (!worker_can_run(worker, job->task, &implementation))
 			continue;
 		if (asked && is_like(worker, asked, job->task))
-			forecast->duration_s[i] = forecast->duration_s[asked->id];
+			*duration_s = forecast->duration_s[asked->id];
 		else
-			forecast->duration_s[i] = expected_s(worker, job, implementation);
+			*duration_s = expected_s(worker, job, implementation);
 		asked = worker;
 		if (*transfer_s < 0)
 			*transfer_s = coherency_expected_s(job, worker->memory);
@@ -143,15 +147,17 @@ static double end_on(const struct dmda *dmda, const struct worker *worker,
 	return fmax(free_s, come_s) + forecast->duration_s[worker->id];
 }
 
-/* The best worker; of tasks that no model knows, the one with the shortest queue. */
-static struct worker *choose(const struct dmda *dmda, struct node *node,
-			     const struct forecast *forecast, double now_s)
+/* The best worker; of tasks that no model knows, the one with the shortest queue; NULL
+ * when none can run it. */
+static struct worker *choose(const struct dmda *dmda, const struct forecast *forecast,
+			     double now_s)
 {
 	struct worker *best = NULL, *shortest = NULL;
 	double best_cost = INFINITY;
 
-	for (int i = 0; i < node->nworkers; i++) {
-		struct worker *worker = &node->workers[i];
+	SCHED_EACH_WORKER(worker, &dmda->base)
+	{
+		int i = worker->id;
 		double cost;
 
 		if (forecast->duration_s[i] < 0)
@@ -220,16 +226,19 @@ static void take_back(struct dmda *dmda, struct job *job, double now_s)
 static struct worker *dmda_push(struct sched *sched, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
-	struct node *node = sched->node;
-	double now_s = plat_now_s(node->plat);
+	double now_s = plat_now_s(sched->node->plat);
 	struct forecast forecast;
 	struct worker *worker;
 
-	forecast_make(&forecast, node, job);
+	forecast_make(&forecast, dmda, job);
 	orr_lock(&dmda->lock);
 	take_back(dmda, job, now_s); /* When its data were not free at its first turn. */
-	worker = choose(dmda, node, &forecast, now_s);
-	ORR_ASSERT(worker);
+	worker = choose(dmda, &forecast, now_s);
+	if (!worker) {
+		orr_unlock(&dmda->lock);
+		sched_put_aside(sched, job);
+		return NULL;
+	}
 	job->predicted_s = forecast.duration_s[worker->id];
 	if (isinf(job->predicted_s))
 		job->predicted_s = 0;
@@ -245,17 +254,40 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 
 /* ---- what becomes of it ---------------------------------------------- */
 
+/* Out of the worker's queue. */
+static void taken(struct dmda *dmda, const struct worker *worker, const struct job *job)
+{
+	if (job->predicted_transfer_s <= 0)
+		return;
+	orr_lock(&dmda->lock);
+	dmda->links[worker->memory].queued_s -= job->predicted_transfer_s;
+	orr_unlock(&dmda->lock);
+}
+
 static struct job *dmda_pop(struct sched *sched, struct worker *worker)
 {
 	struct dmda *dmda = dmda_of(sched);
 	struct job *job = queue_pop(&dmda->workers[worker->id].queue, worker);
 
-	if (!job || job->predicted_transfer_s <= 0)
-		return job;
-	orr_lock(&dmda->lock);
-	dmda->links[worker->memory].queued_s -= job->predicted_transfer_s;
-	orr_unlock(&dmda->lock);
+	if (job)
+		taken(dmda, worker, job);
 	return job;
+}
+
+/* What it still has in hand counts until it starts. */
+static void dmda_remove_worker(struct sched *sched, struct worker *worker,
+			       struct ready *left)
+{
+	struct dmda *dmda = dmda_of(sched);
+	struct ready jobs = {0};
+	struct job *job;
+
+	queue_drain(&dmda->workers[worker->id].queue, &jobs);
+	while ((job = jobs.first)) {
+		jobs.first = job->next;
+		taken(dmda, worker, job);
+		ready_append(left, job);
+	}
 }
 
 static void dmda_started(struct sched *sched, struct worker *worker, struct job *job)
@@ -286,8 +318,9 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 }
 
 const struct sched_ops sched_dmda = {
-	.name = "dmda",
-	.description = "where it is expected to end first, transfers included",
+	.object = {.policy_name = "dmda",
+		   .policy_description =
+			   "where it is expected to end first, transfers included"},
 	.has_priorities = 1,
 	.open = dmda_open,
 	.close = dmda_close,
@@ -295,4 +328,5 @@ const struct sched_ops sched_dmda = {
 	.pop = dmda_pop,
 	.started = dmda_started,
 	.ended = dmda_ended,
+	.remove_worker = dmda_remove_worker,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-/* Locality work stealing: a queue per worker; who is idle takes from its nearest. */
+/* Work stealing: a queue per worker; who is idle takes from its nearest (lws), or from
+ * who has most (ws). */
 #include "core/sched.h"
 
 #include <stdlib.h>
@@ -40,34 +41,70 @@ static void lws_close(struct sched *sched)
 	free(lws);
 }
 
-/* A worker keeps what it made ready; others deal round, skipping who cannot run it. */
-static struct worker *target(struct lws *lws, struct node *node, struct job *job)
+/* Who is dealt to next, or NULL. */
+static struct worker *deal(struct lws *lws, struct job *job)
 {
-	struct worker *self = plat_current_worker(node->plat);
+	struct sched *sched = &lws->base;
+	int next = orr_load(&lws->next), round = 0;
+	struct worker *worker = sched_worker_from(sched, next);
 	unsigned implementation;
-	int next = orr_load(&lws->next);
 
-	if (self && worker_can_run(self, job->task, &implementation))
-		return self;
-	for (int i = 0; i < lws->nqueues; i++) {
-		struct worker *worker = &node->workers[(next + i) % lws->nqueues];
-
-		if (!worker_can_run(worker, job->task, &implementation))
-			continue;
-		orr_store(&lws->next, (worker->id + 1) % lws->nqueues);
-		return worker;
+	for (;; worker = sched_worker_from(sched, worker->id + 1)) {
+		if (!worker && round++ == 0)
+			worker = sched_worker_from(sched, 0);
+		if (!worker || (round > 0 && worker->id >= next))
+			return NULL;
+		if (worker_can_run(worker, job->task, &implementation))
+			break;
 	}
-	orr_bug(__FILE__, __LINE__, "a task was pushed that no worker can run");
+	orr_store(&lws->next, worker->id + 1);
+	return worker;
+}
+
+/* A worker keeps what it made ready; others deal round, skipping who cannot run it. */
+static struct worker *target(struct lws *lws, struct job *job)
+{
+	struct worker *self = plat_current_worker(lws->base.node->plat);
+	unsigned implementation;
+
+	if (self && sched_has(&lws->base, self) &&
+	    worker_can_run(self, job->task, &implementation))
+		return self;
+	return deal(lws, job);
 }
 
 static struct worker *lws_push(struct sched *sched, struct job *job)
 {
 	struct lws *lws = lws_of(sched);
-	struct worker *worker = target(lws, sched->node, job);
+	struct worker *worker = target(lws, job);
 
+	if (!worker) {
+		sched_put_aside(sched, job);
+		return NULL;
+	}
 	queue_push(&lws->queues[worker->id], job);
 	/* Any idle worker may steal it: wake the owner only when it sleeps. */
 	return orr_load(&worker->parked) ? worker : NULL;
+}
+
+static struct job *steal_near(struct lws *lws, struct worker *worker)
+{
+	const struct sched *sched = &lws->base;
+	struct worker *up = sched_worker_from(sched, worker->id + 1);
+	struct worker *down = sched_worker_before(sched, worker->id);
+	struct job *job = NULL;
+
+	/* Nearest first: ids follow the topology. */
+	while (!job && (up || down)) {
+		if (!down || (up && up->id - worker->id <= worker->id - down->id)) {
+			job = queue_pop(&lws->queues[up->id], worker);
+			up = sched_worker_from(sched, up->id + 1);
+		} else {
+			job = queue_pop(&lws->queues[down->id], worker);
+			down = sched_worker_before(sched, down->id);
+		}
+	}
+	return job;
 }
 
 static struct job *lws_pop(struct sched *sched, struct worker *worker)
@@ -75,25 +112,23 @@ static struct job *lws_pop(struct sched *sched, struct worker *worker)
 	struct lws *lws = lws_of(sched);
 	struct job *job = queue_pop(&lws->queues[worker->id], worker);
 
-	/* Nearest first: ids follow the topology. */
-	for (int d = 1; !job && d < lws->nqueues; d++) {
-		int up = worker->id + d, down = worker->id - d;
+	return job ? job : steal_near(lws, worker);
+}
 
-		if (up < lws->nqueues)
-			job = queue_pop(&lws->queues[up], worker);
-		if (!job && down >= 0)
-			job = queue_pop(&lws->queues[down], worker);
-	}
-	return job;
+static void lws_remove_worker(struct sched *sched, struct worker *worker,
+			      struct ready *left)
+{
+	queue_drain(&lws_of(sched)->queues[worker->id], left);
 }
 
 const struct sched_ops sched_lws = {
-	.name = "lws",
-	.description =
-		"a queue per worker, by priority; idle workers steal from neighbours",
+	.object = {.policy_name = "lws",
+		   .policy_description = "a queue per worker, by priority; idle workers "
+					 "steal from neighbours"},
 	.has_priorities = 1,
 	.open = lws_open,
 	.close = lws_close,
 	.push = lws_push,
 	.pop = lws_pop,
+	.remove_worker = lws_remove_worker,
 };

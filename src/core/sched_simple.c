@@ -53,8 +53,8 @@ static struct job *simple_pop(struct sched *sched, struct worker *worker)
 }
 
 const struct sched_ops sched_eager = {
-	.name = "eager",
-	.description = "one queue, in order of arrival",
+	.object = {.policy_name = "eager",
+		   .policy_description = "one queue, in order of arrival"},
 	.open = eager_open,
 	.close = simple_close,
 	.push = simple_push,
@@ -62,8 +62,7 @@ const struct sched_ops sched_eager = {
 };
 
 const struct sched_ops sched_prio = {
-	.name = "prio",
-	.description = "one queue, by priority",
+	.object = {.policy_name = "prio", .policy_description = "one queue, by priority"},
 	.has_priorities = 1,
 	.open = prio_open,
 	.close = simple_close,

@@ -297,6 +297,19 @@ static void throttle(struct node *node)
 		node_wait_submitted(node, least > 0 ? least : limit - 1);
 }
 
+static void choose_sched(struct job *job, struct starpu_task *task)
+{
+	struct sched *sched = sched_of_task(job->node, task);
+
+	job->sched = sched;
+	if (sched->id != 0)
+		orr_add(&sched->njobs, 1);
+	if (task->priority < sched->min_priority)
+		task->priority = sched->min_priority;
+	if (task->priority > sched->max_priority)
+		task->priority = sched->max_priority;
+}
+
 static void prepare_job(struct job *job, struct starpu_task *task)
 {
 	struct node *node = job->node;
@@ -310,10 +323,7 @@ static void prepare_job(struct job *job, struct starpu_task *task)
 	job_move(job, JOB_BLOCKED);
 	task->status = STARPU_TASK_BLOCKED;
 	fill_accesses(job, task, nbuffers);
-	if (task->priority < node->min_priority)
-		task->priority = node->min_priority;
-	if (task->priority > node->max_priority)
-		task->priority = node->max_priority;
+	choose_sched(job, task);
 	if (orr_load(&node->lasting->profiling) && !task->profiling_info)
 		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
 	TASK_STAMP(job, submit_time);
@@ -572,6 +582,8 @@ static void task_terminate(struct job *job, struct ready *ready)
 
 	task->status = STARPU_TASK_FINISHED;
 	deps_release(job, ready);
+	if (job->sched->id != 0)
+		orr_add(&job->sched->njobs, -1);
 	renew_job(job, &ending);
 	TASK_STAMP(job, callback_start_time);
 	orr_lock(&job->lock);

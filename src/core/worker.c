@@ -59,15 +59,16 @@ kernel_t worker_kernel(const struct worker *worker, const struct job *job)
 
 /* ---- waking ---------------------------------------------------------- */
 
-void workers_wake(struct node *node, unsigned where, int all)
+/* Who is not there yet looks for tasks when he comes. */
+void workers_wake(struct sched *sched, unsigned where, int all)
 {
-	if (orr_load(&node->nidle) == 0)
+	if (orr_load(&sched->node->nidle) == 0)
 		return;
-	for (int i = 0; i < node->nworkers; i++) {
-		struct worker *worker = &node->workers[i];
-
+	SCHED_EACH_WORKER(worker, sched)
+	{
 		if (orr_load(&worker->parked) &&
 		    (where & STARPU_WORKER_TO_MASK(worker->type)) &&
+		    orr_load_ptr((void **)&worker->sched) == sched &&
 		    plat_worker_wake(worker) && !all)
 			return;
 	}

@@ -18,6 +18,8 @@ enum { WORKER_MAX_PIPELINE = 4 };
 
 struct worker {
 	struct node *node;
+	/* Whose tasks it takes, and whose it is to take; atomic.  See contexts.h. */
+	struct sched *sched, *next_sched;
 	int id;
 	enum starpu_worker_archtype type;
 	const struct device_type *kind; /* its row */
@@ -49,9 +51,9 @@ struct worker {
 int worker_step(struct worker *worker);
 /* The backend: an asynchronous execute() of the driver has ended. */
 void worker_executed(struct worker *worker, struct job *job);
-/* A task that runs where the mask says was pushed: wake a worker for it; all of them
- * when only the task, which may be gone by now, could say which. */
-void workers_wake(struct node *node, unsigned where, int all);
+/* A task that runs where the mask says was pushed: wake a worker of the scheduler for it;
+ * all of them when only the task, which may be gone by now, could say which. */
+void workers_wake(struct sched *sched, unsigned where, int all);
 /* Can this worker run the task, and with which implementation first?  1 or 0. */
 int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation);

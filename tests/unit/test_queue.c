@@ -170,6 +170,37 @@ static void priorities_may_be_ignored(void **state)
 		assert_int_equal(pop(FIRST_CPU), i);
 }
 
+/* All of them, those of a kind in their order; the queue can be used again. */
+static void drained_at_once(void **state)
+{
+	static const int expected[] = {3, 1, 5, 4};
+	struct ready jobs = {0};
+	struct job *job;
+	int n = 0, ncpu = 0;
+
+	(void)state;
+	push(&gpu, 0, 9);
+	push(&cpu, 1, 0);
+	push(&picky, 2, 100);
+	push(&cpu, 3, 5);
+	push(&cpu, 4, -1);
+	push(&cpu, 5, 0);
+	queue_drain(&queue, &jobs);
+	assert_int_equal(queue.length, 0);
+	for (int worker = 0; worker < 3; worker++)
+		assert_int_equal(pop(worker), -1);
+	for (; (job = jobs.first); n++) {
+		jobs.first = job->next;
+		if (job->task->cl == &cpu)
+			assert_int_equal((intptr_t)job->task->cl_arg, expected[ncpu++]);
+		task_destroy(job->task);
+	}
+	assert_int_equal(n, 6);
+	assert_int_equal(ncpu, 4);
+	push(&cpu, 6, 0);
+	assert_int_equal(pop(FIRST_CPU), 6);
+}
+
 static unsigned draw(unsigned *random, unsigned n)
 {
 	*random = *random * 1103515245u + 12345u;
@@ -222,9 +253,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_queue, close_queue)
 	const struct CMUnitTest tests[] = {
-		TEST(priorities_then_arrival),       TEST(a_list_that_begins_again),
-		TEST(filtered_ones_keep_their_rank), TEST(nobody_gets_what_he_cannot_run),
-		TEST(priorities_may_be_ignored),     TEST(as_a_simple_list),
+		TEST(priorities_then_arrival),
+		TEST(a_list_that_begins_again),
+		TEST(filtered_ones_keep_their_rank),
+		TEST(nobody_gets_what_he_cannot_run),
+		TEST(priorities_may_be_ignored),
+		TEST(as_a_simple_list),
+		TEST(drained_at_once),
 	};
 #undef TEST
 

@@ -54,7 +54,7 @@ static struct starpu_task *make(struct starpu_codelet *cl, int number, int prior
 
 static struct worker *push_task(struct starpu_task *task)
 {
-	return policy->push(one.node->sched, task_job(one.node, task));
+	return policy->push(one.node->scheds[0], task_job(one.node, task));
 }
 
 static struct worker *push(struct starpu_codelet *cl, int number, int priority)
@@ -73,13 +73,13 @@ static void push_from(int worker, struct starpu_codelet *cl, int number, int pri
 /* The number of the task that the worker gets, or -1. */
 static int pop(int worker)
 {
-	struct job *job = policy->pop(one.node->sched, &one.node->workers[worker]);
+	struct job *job = policy->pop(one.node->scheds[0], &one.node->workers[worker]);
 	int number = job ? (int)(intptr_t)job->task->cl_arg : -1;
 
 	if (job && policy->started)
-		policy->started(one.node->sched, &one.node->workers[worker], job);
+		policy->started(one.node->scheds[0], &one.node->workers[worker], job);
 	if (job && policy->ended)
-		policy->ended(one.node->sched, &one.node->workers[worker], job);
+		policy->ended(one.node->scheds[0], &one.node->workers[worker], job);
 	if (job)
 		task_destroy(job->task);
 	return number;
@@ -90,7 +90,7 @@ static void by_hand(const char *name, int ncpus, int ngpus)
 	policy = sched_find(name);
 	assert_non_null(policy);
 	one_open(ncpus, ngpus, name);
-	assert_ptr_equal(one.node->sched->ops, policy);
+	assert_ptr_equal(one.node->scheds[0]->ops, policy);
 }
 
 static void there_are_four_policies(void **state)
@@ -99,7 +99,7 @@ static void there_are_four_policies(void **state)
 
 	(void)state;
 	for (int i = 0; i < 4; i++) {
-		assert_string_equal(sched_at(i)->name, names[i]);
+		assert_string_equal(sched_at(i)->object.policy_name, names[i]);
 		assert_ptr_equal(sched_find(names[i]), sched_at(i));
 	}
 	assert_null(sched_at(4));
@@ -116,7 +116,7 @@ static void best_first_then_oldest(void **state)
 
 	(void)state;
 	for (int i = 0; sched_at(i); i++) {
-		by_hand(sched_at(i)->name, 1, 0);
+		by_hand(sched_at(i)->object.policy_name, 1, 0);
 		for (int k = 0; k < 8; k++)
 			push(k % 3 ? &on_cpu : &anywhere, k, priorities[k]);
 		for (int k = 0; k < 8; k++)
@@ -135,7 +135,7 @@ static void nothing_that_fits_is_nothing(void **state)
 	for (int i = 0; sched_at(i); i++) {
 		struct starpu_task *bound;
 
-		by_hand(sched_at(i)->name, 2, 2); /* workers 0, 1: GPUs */
+		by_hand(sched_at(i)->object.policy_name, 2, 2); /* workers 0, 1: GPUs */
 		bound = make(&on_cpu, 70, 100);
 		bound->workerids = only_third;
 		bound->workerids_len = 1;
@@ -311,13 +311,14 @@ static void names_choose(void **state)
 
 	(void)state;
 	one_open(1, 0, NULL);
-	assert_string_equal(one.node->sched->ops->name, "lws");
+	assert_string_equal(one.node->scheds[0]->ops->object.policy_name, "lws");
 	one_close();
 	fake_start(1, 1e-6, 1e9);
 	starpu_conf_init(&conf);
 	conf.sched_policy = &object;
 	assert_int_equal(starpu_init(&conf), 0);
-	assert_string_equal(((struct node *)plat_self())->sched->ops->name, "prio");
+	assert_string_equal(
+		((struct node *)plat_self())->scheds[0]->ops->object.policy_name, "prio");
 	starpu_shutdown();
 	fake_stop();
 }
@@ -342,7 +343,7 @@ static void all_kinds_run_once_where_they_may(void **state)
 	for (int i = 0; sched_at(i); i++) {
 		int times[MAX_NUMBER] = {0};
 
-		one_open(3, 1, sched_at(i)->name); /* worker 0: a GPU */
+		one_open(3, 1, sched_at(i)->object.policy_name); /* worker 0: a GPU */
 		for (int k = 1; k <= NTASKS; k++) {
 			struct starpu_task *task = starpu_task_create();
 
@@ -386,7 +387,7 @@ static void priorities_hold_in_a_run(void **state)
 	for (int i = 0; sched_at(i); i++) {
 		int last = -1;
 
-		one_open(1, 0, sched_at(i)->name);
+		one_open(1, 0, sched_at(i)->object.policy_name);
 		starpu_pause();
 		for (int k = 0; k < NTASKS; k++)
 			submit(k % 2 ? &on_cpu : &anywhere, k, k % 3);
@@ -409,7 +410,7 @@ static void bound_tasks_go_by_priority(void **state)
 {
 	(void)state;
 	for (int i = 0; sched_at(i); i++) {
-		one_open(1, 0, sched_at(i)->name);
+		one_open(1, 0, sched_at(i)->object.policy_name);
 		starpu_pause();
 		submit(&on_cpu, 9, 9);
 		for (int k = 0; k < 6; k++) {
@@ -464,7 +465,7 @@ static void the_one_who_can_is_woken(void **state)
 {
 	(void)state;
 	for (int i = 0; sched_at(i); i++) {
-		one_open(NWORKERS, 0, sched_at(i)->name);
+		one_open(NWORKERS, 0, sched_at(i)->object.policy_name);
 		fake_run();
 		for (unsigned w = 0; w < NWORKERS; w++) {
 			uint32_t only = 1u << w;
@@ -499,7 +500,7 @@ static void who_gets_no_data_comes_back(void **state)
 
 	(void)state;
 	for (int i = 0; sched_at(i); i++) {
-		one_open(2, 0, sched_at(i)->name);
+		one_open(2, 0, sched_at(i)->object.policy_name);
 		starpu_void_data_register(&handle);
 		starpu_data_set_sequential_consistency_flag(handle, 0);
 		starpu_pause();
