@@ -67,7 +67,9 @@ static const struct knob knob_table[] = {
 	NUMBER("OMPI_COMM_WORLD_LOCAL_RANK", "rank", local_rank, 0, 0, MANY,
 	       "set by mpirun: which of them this is"),
 	TEXT("STARPU_HWLOC_INPUT", hwloc_input, "XML topology for hwloc"),
-	TEXT("STARPU_SCHED", sched, "scheduling policy; unset: lws; help: list them"),
+	TEXT("STARPU_SCHED", sched,
+	     "scheduling policy: eager, prio, random, lws, ws, dm or dmda; unset: lws; "
+	     "help: list them"),
 	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY,
 	       "lowest task priority"),
 	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY,

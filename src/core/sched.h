@@ -18,7 +18,10 @@
 #define SCHED_POLICIES(ROW)                                                              \
 	ROW(eager)                                                                       \
 	ROW(prio)                                                                        \
+	ROW(random)                                                                      \
 	ROW(lws)                                                                         \
+	ROW(ws)                                                                          \
+	ROW(dm)                                                                          \
 	ROW(dmda)
 
 struct sched_ops {

@@ -11,6 +11,8 @@
  * told, and from those that wait for it.  Data come one after the other: each memory has
  * one link, on which the transfers of all tasks that go there queue.  Within a worker
  * tasks are ordered by priority.
+ *
+ * dm knows of no transfers and no priorities: the least end wins, without weights.
  */
 #include "core/sched.h"
 
@@ -40,6 +42,7 @@ struct dmda_link {
 struct dmda {
 	struct sched base;
 	double alpha, beta;
+	int ignores_transfers;
 	struct orr_lock lock; /* of all below but the queues */
 	struct dmda_link links[NODE_MAX_MEMORIES];
 	int nworkers;
@@ -51,17 +54,33 @@ static struct dmda *dmda_of(struct sched *sched)
 	return ORR_CONTAINER(sched, struct dmda, base);
 }
 
-static struct sched *dmda_open(struct node *node)
+static struct dmda *open_with(struct node *node, int ignores_priority)
 {
 	struct dmda *dmda = orr_alloc(sizeof(*dmda) +
 				      (size_t)node->nworkers * sizeof(dmda->workers[0]));
 
-	dmda->alpha = node_knobs(node)->sched_alpha;
-	dmda->beta = node_knobs(node)->sched_beta;
 	dmda->nworkers = node->nworkers;
 	orr_lock_init(&dmda->lock);
 	for (int i = 0; i < dmda->nworkers; i++)
-		queue_init(&dmda->workers[i].queue, 0);
+		queue_init(&dmda->workers[i].queue, ignores_priority);
+	return dmda;
+}
+
+static struct sched *dmda_open(struct node *node)
+{
+	struct dmda *dmda = open_with(node, 0);
+
+	dmda->alpha = node_knobs(node)->sched_alpha;
+	dmda->beta = node_knobs(node)->sched_beta;
+	return &dmda->base;
+}
+
+static struct sched *dm_open(struct node *node)
+{
+	struct dmda *dmda = open_with(node, 1);
+
+	dmda->alpha = 1;
+	dmda->ignores_transfers = 1;
 	return &dmda->base;
 }
 
@@ -111,7 +130,7 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 	unsigned implementation;
 
 	for (int i = 0; i < sched->node->nmemories; i++)
-		forecast->transfer_s[i] = -1;
+		forecast->transfer_s[i] = dmda->ignores_transfers ? 0 : -1;
 	for (int i = 0; i < sched->node->nworkers; i++)
 		forecast->duration_s[i] = CANNOT_RUN;
 	SCHED_EACH_WORKER(worker, sched)
@@ -323,6 +342,19 @@ const struct sched_ops sched_dmda = {
 			   "where it is expected to end first, transfers included"},
 	.has_priorities = 1,
 	.open = dmda_open,
+	.close = dmda_close,
+	.push = dmda_push,
+	.pop = dmda_pop,
+	.started = dmda_started,
+	.ended = dmda_ended,
+	.remove_worker = dmda_remove_worker,
+};
+
+const struct sched_ops sched_dm = {
+	.object = {.policy_name = "dm",
+		   .policy_description =
+			   "where it is expected to end first, transfers ignored"},
+	.open = dm_open,
 	.close = dmda_close,
 	.push = dmda_push,
 	.pop = dmda_pop,

@@ -4,6 +4,7 @@
  * who has most (ws). */
 #include "core/sched.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -115,6 +116,40 @@ static struct job *lws_pop(struct sched *sched, struct worker *worker)
 	return job ? job : steal_near(lws, worker);
 }
 
+/* Whose queue is longest, of those that come after the last victim: shorter ones, and of
+ * the same length the later ones. */
+static struct worker *next_victim(struct lws *lws, const struct worker *last, int *length)
+{
+	struct worker *best = NULL;
+	int most = 0;
+
+	SCHED_EACH_WORKER(worker, &lws->base)
+	{
+		int n = orr_load(&lws->queues[worker->id].length);
+
+		if (n <= most || n > *length ||
+		    (last && n == *length && worker->id <= last->id))
+			continue;
+		best = worker;
+		most = n;
+	}
+	*length = most;
+	return best;
+}
+
+/* Looks at each queue once at most: what is pushed meanwhile wakes somebody. */
+static struct job *ws_pop(struct sched *sched, struct worker *worker)
+{
+	struct lws *lws = lws_of(sched);
+	struct job *job = queue_pop(&lws->queues[worker->id], worker);
+	struct worker *victim = NULL;
+	int length = INT_MAX;
+
+	while (!job && (victim = next_victim(lws, victim, &length)))
+		job = queue_pop(&lws->queues[victim->id], worker);
+	return job;
+}
+
 static void lws_remove_worker(struct sched *sched, struct worker *worker,
 			      struct ready *left)
 {
@@ -130,5 +165,17 @@ const struct sched_ops sched_lws = {
 	.close = lws_close,
 	.push = lws_push,
 	.pop = lws_pop,
+	.remove_worker = lws_remove_worker,
+};
+
+const struct sched_ops sched_ws = {
+	.object = {.policy_name = "ws",
+		   .policy_description = "a queue per worker, by priority; idle workers "
+					 "steal from who has most"},
+	.has_priorities = 1,
+	.open = lws_open,
+	.close = lws_close,
+	.push = lws_push,
+	.pop = ws_pop,
 	.remove_worker = lws_remove_worker,
 };

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/codelet.h"
-#include "core/sched.h"
+#include "core/contexts.h"
 #include "fake_impl.h"
 #include "one_node.h"
 
@@ -93,19 +93,25 @@ static void by_hand(const char *name, int ncpus, int ngpus)
 	assert_ptr_equal(one.node->scheds[0]->ops, policy);
 }
 
-static void there_are_four_policies(void **state)
+static void policies_are_found_by_name(void **state)
 {
-	const char *const names[] = {"eager", "prio", "lws", "dmda"};
+	const char *const names[] = {"eager", "prio", "random", "lws",
+				     "ws",    "dm",   "dmda"};
 
 	(void)state;
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 7; i++) {
+		assert_ptr_equal(sched_objects()[i], &sched_at(i)->object);
 		assert_string_equal(sched_at(i)->object.policy_name, names[i]);
 		assert_ptr_equal(sched_find(names[i]), sched_at(i));
 	}
-	assert_null(sched_at(4));
+	assert_null(sched_at(7));
+	assert_null(sched_objects()[7]);
 	assert_null(sched_find("no such policy"));
 	assert_int_equal(sched_find("eager")->has_priorities, 0);
 	assert_int_equal(sched_find("dmda")->has_priorities, 1);
+	assert_int_equal(sched_find("ws")->has_priorities, 1);
+	assert_int_equal(sched_find("random")->has_priorities, 0);
+	assert_int_equal(sched_find("dm")->has_priorities, 0);
 }
 
 /* One worker: the order of a policy is plain. */
@@ -146,7 +152,8 @@ static void nothing_that_fits_is_nothing(void **state)
 			assert_int_equal(pop(0), -1);
 			assert_int_equal(pop(1), -1);
 		}
-		if (policy == &sched_dmda) {
+		if (policy == &sched_dmda || policy == &sched_dm ||
+		    policy == &sched_random) {
 			/* To each what was given to it, and all of it. */
 			int n2 = 0, n3 = 0;
 
@@ -248,7 +255,111 @@ static void lws_says_whom_to_wake(void **state)
 	one_close();
 }
 
-/* ---- dmda ------------------------------------------------------------- */
+/* ---- ws --------------------------------------------------------------- */
+
+static void ws_steals_from_who_has_most(void **state)
+{
+	(void)state;
+	by_hand("ws", 5, 0);
+	push_from(1, &on_cpu, 101, 0);
+	push_from(1, &on_cpu, 111, 4);
+	push_from(3, &on_cpu, 103, 0);
+	push_from(3, &on_cpu, 113, 0);
+	push_from(3, &on_cpu, 123, 9);
+	push_from(4, &on_cpu, 104, 5);
+	push_from(4, &on_cpu, 114, 5);
+	assert_int_equal(pop(0), 123); /* its best */
+	assert_int_equal(pop(0), 111); /* 1, 3 and 4 have two: the first */
+	assert_int_equal(pop(4), 104); /* its own before others' */
+	assert_int_equal(pop(0), 103);
+	assert_int_equal(pop(0), 101);
+	assert_int_equal(pop(0), 113);
+	assert_int_equal(pop(0), 114);
+	assert_int_equal(pop(0), -1);
+	one_close();
+}
+
+/* Over the heads of those who have nothing for it, as long as their queues are. */
+static void ws_steals_what_fits(void **state)
+{
+	(void)state;
+	by_hand("ws", 5, 0);
+	for (int k = 1; k <= 3; k++)
+		push_from(3, &picky, 3 * k, 0); /* of 1 and 3; one of 2, too */
+	for (int k = 1; k <= 2; k++)
+		push_from(2, &picky, 2 * (2 * k - 1), 0);
+	push_from(1, &on_cpu, 50, 0);
+	push_from(0, &on_cpu, 51, 0);
+	assert_int_equal(pop(4), 51); /* of two queues as long, the first */
+	assert_int_equal(pop(4), 50);
+	assert_int_equal(pop(4), -1);
+	for (int k = 1; k <= 3; k++)
+		assert_int_equal(pop(3), 3 * k);
+	assert_int_equal(pop(3), 6);
+	assert_int_equal(pop(1), 2);
+	assert_int_equal(pop(1), -1);
+	one_close();
+}
+
+/* ---- random ----------------------------------------------------------- */
+
+/* A GPU counts for 13.33 cores. */
+static void random_follows_the_speeds(void **state)
+{
+	enum { N = 8600 };
+	int count[3] = {0};
+
+	(void)state;
+	by_hand("random", 2, 1); /* worker 0: a GPU */
+	for (int i = 0; i < N; i++)
+		count[push(&anywhere, i, 0)->id]++;
+	assert_in_range(count[1], 0.9 * N / 15.33, 1.1 * N / 15.33);
+	assert_in_range(count[2], 0.9 * N / 15.33, 1.1 * N / 15.33);
+	for (int i = 0; i < 100; i++)
+		count[push(&on_cpu, i, 0)->id] += N;
+	assert_true(count[0] < N && count[1] > 40 * N && count[2] > 40 * N);
+	for (int w = 0; w < 3; w++)
+		while (pop(w) >= 0)
+			continue;
+	one_close();
+}
+
+static void random_runs_repeat(void **state)
+{
+	enum { N = 64 };
+	struct sched *other;
+	struct job *job;
+	int first[N], nalike = 0;
+
+	(void)state;
+	by_hand("random", NWORKERS, 0);
+	for (int i = 0; i < N; i++)
+		first[i] = push(&on_cpu, i, 0)->id;
+	for (int i = 1; i < N; i++)
+		nalike += first[i] == first[i - 1];
+	assert_in_range(nalike, 6, 30); /* It does not deal round. */
+	for (int w = 0; w < NWORKERS; w++)
+		while (pop(w) >= 0)
+			continue;
+	one_close();
+	/* Whatever another one draws meanwhile. */
+	by_hand("random", NWORKERS + 1, 0);
+	other = contexts_create(one.node, policy);
+	contexts_move(&one.node->workers[NWORKERS], other);
+	for (int i = 0; i < N; i++) {
+		job = task_job(one.node, make(&on_cpu, i, 0));
+		assert_int_equal(policy->push(other, job)->id, NWORKERS);
+		assert_int_equal(push(&on_cpu, i, 0)->id, first[i]);
+	}
+	while ((job = policy->pop(other, &one.node->workers[NWORKERS])))
+		task_destroy(job->task);
+	for (int w = 0; w < NWORKERS; w++)
+		while (pop(w) >= 0)
+			continue;
+	one_close();
+}
+
+/* ---- dmda, dm --------------------------------------------------------- */
 
 static double cost_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
 		      unsigned implementation)
@@ -283,6 +394,58 @@ static void dmda_gives_to_who_ends_first(void **state)
 	assert_int_equal(pop(0), 1);
 	assert_int_equal(pop(0), 4);
 	one_close();
+}
+
+/* The value has to come from main memory: only dmda minds. */
+static void dm_ignores_transfers(void **state)
+{
+	static const char *const names[] = {"dm", "dmda"};
+	struct starpu_perfmodel model = {
+		.type = STARPU_PER_ARCH, .arch_cost_function = cost_us, .symbol = "test"};
+	struct starpu_codelet reads = anywhere;
+	static char bytes[100000];
+
+	(void)state;
+	reads.model = &model;
+	reads.nbuffers = 1;
+	reads.modes[0] = STARPU_R;
+	for (int i = 0; i < 2; i++) {
+		starpu_data_handle_t handle;
+
+		one_open(1, 1, names[i]);
+		fake_machine()->link_bytes_per_s = 1e8; /* 1 ms */
+		starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes,
+					    sizeof(bytes), 1);
+		assert_int_equal(starpu_task_insert(&reads, STARPU_R, handle, 0), 0);
+		assert_int_equal(starpu_task_wait_for_all(), 0);
+		assert_int_equal(ran_on[0], i);
+		starpu_data_unregister(handle);
+		one_close();
+	}
+}
+
+/* Weights are dmda's. */
+static void dm_gives_to_who_ends_first(void **state)
+{
+	struct starpu_perfmodel model = {
+		.type = STARPU_PER_ARCH, .arch_cost_function = cost_us, .symbol = "test"};
+	struct starpu_codelet known = anywhere;
+
+	(void)state;
+	setenv("STARPU_SCHED_ALPHA", "0", 1);
+	by_hand("dm", 1, 1);
+	known.model = &model;
+	assert_int_equal(push(&known, 0, 0)->id, 0);
+	assert_int_equal(push(&known, 1, 9)->id, 0);
+	assert_int_equal(push(&known, 2, 0)->id, 1);
+	assert_int_equal(push(&known, 3, 5)->id, 0);
+	assert_int_equal(pop(0), 0);
+	assert_int_equal(pop(0), 1);
+	assert_int_equal(pop(0), 3);
+	assert_int_equal(pop(0), -1);
+	assert_int_equal(pop(1), 2);
+	one_close();
+	unsetenv("STARPU_SCHED_ALPHA");
 }
 
 static void dmda_deals_what_nobody_knows(void **state)
@@ -529,7 +692,7 @@ static void who_gets_no_data_comes_back(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_are_four_policies),
+		cmocka_unit_test(policies_are_found_by_name),
 		cmocka_unit_test(best_first_then_oldest),
 		cmocka_unit_test(nothing_that_fits_is_nothing),
 		cmocka_unit_test(lws_deals_round),
@@ -537,6 +700,12 @@ int main(void)
 		cmocka_unit_test(lws_steals_from_the_nearest),
 		cmocka_unit_test(lws_says_whom_to_wake),
 		cmocka_unit_test(dmda_gives_to_who_ends_first),
+		cmocka_unit_test(ws_steals_from_who_has_most),
+		cmocka_unit_test(ws_steals_what_fits),
+		cmocka_unit_test(random_follows_the_speeds),
+		cmocka_unit_test(random_runs_repeat),
+		cmocka_unit_test(dm_ignores_transfers),
+		cmocka_unit_test(dm_gives_to_who_ends_first),
 		cmocka_unit_test(dmda_deals_what_nobody_knows),
 		cmocka_unit_test(names_choose),
 		cmocka_unit_test(all_kinds_run_once_where_they_may),
