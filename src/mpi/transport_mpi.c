@@ -28,6 +28,7 @@ enum {
 	KEY_LIMIT = 1 << 20,
 	RING_RECEIVES = 16,
 	MAX_MESSAGES = 64,
+	MAX_POLLED = 64, /* events, about */
 	BODY_ALIGN_BYTES = 16,
 	MAX_EAGER_BYTES = 1 << 20,
 	PIECE_BYTES = 1 << 30, /* MPI counts are int */
@@ -601,7 +602,7 @@ static int mpi_poll(struct net *base)
 	struct mpi_net *net = mpi_net_of(base);
 	int total = 0, quiet = 0;
 
-	while (quiet <= net->test_twice) {
+	while (quiet <= net->test_twice && total < MAX_POLLED) {
 		int advanced = poll_once(net);
 
 		quiet = advanced ? 0 : quiet + 1;

@@ -74,8 +74,9 @@ struct net_ops {
 
 	void (*barrier)(struct net *net, struct net_barrier *barrier);
 
-	/* Advance; returns how much happened.  Does nothing in a transport that is
-	 * driven by the calendar. */
+	/* Advance; returns how much happened.  Bounded: when much happens, others want
+	 * their turn in between.  Does nothing in a transport that is driven by the
+	 * calendar. */
 	int (*poll)(struct net *net);
 
 	/* Nothing is in flight. */

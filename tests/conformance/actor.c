@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-enum { EAGER_BYTES = 4096 };
+enum { EAGER_BYTES = 4096, MOST_PER_POLL = 100 };
 
 static int actor_poll(void *arg)
 {
@@ -19,7 +19,10 @@ static int actor_poll(void *arg)
 
 	if (!orr_trylock(&actor->lock))
 		return 0;
+	actor->npolled = 0;
 	advanced = actor->net->ops->poll(actor->net);
+	EXPECT(actor, actor->npolled <= MOST_PER_POLL,
+	       "one poll delivered %d messages; others wait for its end", actor->npolled);
 	orr_unlock(&actor->lock);
 	return advanced > 0;
 }
@@ -29,6 +32,7 @@ static void actor_deliver(struct net *net, int peer, const void *head, size_t he
 {
 	struct actor *actor = net->owner;
 
+	actor->npolled++;
 	if (actor->scene && actor->scene->deliver)
 		actor->scene->deliver(actor, peer, head, head_bytes, body, body_bytes);
 	else

@@ -37,7 +37,8 @@ struct actor {
 	int rank, size;
 	struct orr_lock lock; /* around calls of the net and its callbacks */
 	struct plat_gate gate;
-	int nleft; /* atomic: what is still expected to happen */
+	int nleft;   /* atomic: what is still expected to happen */
+	int npolled; /* messages that one poll, or the calendar, delivered */
 	const struct scene *scene;
 	void *data;    /* the scene's */
 	char why[200]; /* the first failure, or "" */
