@@ -2,12 +2,15 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/codelet.h"
 
+/* Asked twice for each task: without branches. */
 static int has_kernel(const struct starpu_codelet *cl, const struct device_type *type)
 {
-	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
-		if (codelet_kernel(cl, type, i))
-			return 1;
-	return 0;
+	const kernel_t *kernels = (const kernel_t *)((const char *)cl + type->kernels);
+	uintptr_t any = (uintptr_t)codelet_kernel(cl, type, 0);
+
+	for (unsigned i = 1; i < STARPU_MAXIMPLEMENTATIONS; i++)
+		any |= (uintptr_t)kernels[i];
+	return any != 0;
 }
 
 unsigned codelet_where(const struct starpu_codelet *cl)
