@@ -7,6 +7,7 @@ unchanged, and at once: a line is kept back only while it may become one to tran
 """
 import re
 import signal
+import sys
 
 MAX_ALIKE = 5 # lines of one kind, from different ranks
 
@@ -126,10 +127,11 @@ class SimgridSpeech(Speech):
 
 
 class MpirunSpeech(Speech):
-    DASHES = re.compile(rb"-{60,}")
+    DASHES = re.compile(rb"(.*?)(-{60,})") # maybe behind an unfinished line of a rank
     ERROR = re.compile(rb"\[\S+:\d+\] \*\*\* +(.*)")
     SILENT = re.compile(rb"\[\S+:\d+\] (\d+ more process(es)? ha(s|ve) sent help message .*|"
-                        rb"Set MCA parameter \"orte_base_help_aggregate\".*)")
+                        rb"Set MCA parameter \"orte_base_help_aggregate\".*|"
+                        rb"\[\[\d+,\d+\],\d+\] ORTE_ERROR_LOG: .*show_help\.c.*)")
 
     def __init__(self):
         super().__init__()
@@ -139,9 +141,11 @@ class MpirunSpeech(Speech):
         return self.block is not None or start[:1] in (b"[", b"-")
 
     def translate(self, line):
-        if self.DASHES.fullmatch(line):
+        match = self.DASHES.fullmatch(line)
+        if match:
+            before = match.group(1) + b"\n" if match.group(1) else b""
             block, self.block = self.block, [] if self.block is None else None
-            return self.reword(line, block) if block is not None else b""
+            return before + (self.reword(match.group(2), block) if block is not None else b"")
         if self.block is not None:
             self.block.append(line)
             return b""
@@ -152,7 +156,7 @@ class MpirunSpeech(Speech):
             else line + b"\n"
 
     def end(self):
-        return b"".join(line + b"\n" for line in self.block or ())
+        return self.reword(b"-" * 74, self.block) if self.block else b""
 
     def reword(self, dashes, block):
         text = b"\n".join(block).decode(errors="replace")
@@ -176,6 +180,12 @@ class MpirunSpeech(Speech):
             return (b"[orrery] the host file has fewer slots than -n asks for; add hosts, or "
                     b"lines like \"HOST slots=COUNT\"\n")
         return b"\n".join([dashes, *block, dashes, b""])
+
+    def status(self, status):
+        """Open MPI may lose its own words when several ranks end at once."""
+        if status != 0 and not self.counts:
+            print("[orrery] the program ended with status %d" % status, file=sys.stderr)
+        return status
 
     def mpi_error(self, text, line):
         """The lines that Open MPI writes when a call of MPI fails."""

@@ -39,7 +39,7 @@ SIMULATED = [
 ]
 REAL = [
     ("leave", 5, [r"rank 1\] the program ended with status 5"]),
-    ("mpi-abort", 4, [r"rank [01]\] MPI_Abort: .*status 4"]),
+    ("mpi-abort", 4, [r"rank [01]\] MPI_Abort: .*status 4|the program ended with status 4"]),
     ("pointer", FAULT, [r"rank [01]\] the program was ended by signal 11 \(SIGSEGV\)"]),
 ]
 OPEN_MPI_ERROR = b"""[vm:7] *** An error occurred in MPI_Recv
