@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/acquire.h"
 #include "core/budget.h"
-#include "core/interface/interface.h"
 #include "core/room.h"
 #include "core/routes.h"
 #include "core/task.h"

@@ -186,7 +186,7 @@ static uint64_t count_ended(struct node *node)
 	uint64_t n = orr_count(&node->tasks_submitted);
 
 	for (int i = 0; i < node->nworkers; i++)
-		n += node->workers[i].executed;
+		n += orr_count(&node->workers[i].executed);
 	return n - (uint64_t)orr_load(&node->nsubmitted);
 }
 

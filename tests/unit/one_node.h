@@ -47,6 +47,21 @@ static inline void one_close(void)
 	fake_stop();
 }
 
+/* For cmocka: two cores under eager. */
+static inline int one_setup(void **state)
+{
+	(void)state;
+	one_open(2, 0, "eager");
+	return 0;
+}
+
+static inline int one_teardown(void **state)
+{
+	(void)state;
+	one_close();
+	return 0;
+}
+
 static inline void one_note(int number)
 {
 	assert_true(one.nlog < ONE_MAX_LOG);

@@ -18,20 +18,6 @@ enum { NCHAIN = 200000, NROUNDS = 30 };
 
 static struct starpu_codelet log_it = {.cpu_funcs = {one_kernel}};
 
-static int open_node(void **state)
-{
-	(void)state;
-	one_open(2, 0, "eager");
-	return 0;
-}
-
-static int close_node(void **state)
-{
-	(void)state;
-	one_close();
-	return 0;
-}
-
 /* A task that writes down its tag. */
 static void init_task(struct starpu_task *task, starpu_tag_t id)
 {
@@ -620,7 +606,7 @@ static void tags_of_before_the_life(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_node, close_node)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, one_setup, one_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_waits_for_all_its_tags),
 		TEST(the_past_counts_until_it_is_undone),

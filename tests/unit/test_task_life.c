@@ -25,20 +25,6 @@ static struct starpu_codelet log_write = {
 	.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_RW}};
 static struct starpu_codelet on_gpu = {.cuda_funcs = {one_kernel}};
 
-static int open_node(void **state)
-{
-	(void)state;
-	one_open(2, 0, "eager");
-	return 0;
-}
-
-static int close_node(void **state)
-{
-	(void)state;
-	one_close();
-	return 0;
-}
-
 /* A task of the caller that writes down its number. */
 static void init_task(struct starpu_task *task, int number)
 {
@@ -765,7 +751,7 @@ static void threads_begin_and_end_the_library(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_node, close_node)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, one_setup, one_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_goes_through_its_states),
 		TEST(a_task_regenerates_until_it_is_told),
