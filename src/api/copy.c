@@ -3,7 +3,7 @@
 /* Copies of data into other data. */
 #include "api/api.h"
 #include "base/check.h"
-#include "core/duplicate.h"
+#include "core/data/duplicate.h"
 
 int starpu_data_cpy_priority(starpu_data_handle_t dst_handle,
 			     starpu_data_handle_t src_handle, int asynchronous,

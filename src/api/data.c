@@ -7,10 +7,10 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/budget.h"
-#include "core/coherency.h"
-#include "core/data_ops.h"
-#include "core/room.h"
+#include "core/data/budget.h"
+#include "core/data/coherency.h"
+#include "core/data/data_ops.h"
+#include "core/data/room.h"
 #include "core/lasting.h"
 
 /* ---- turns on data --------------------------------------------------- */

@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/task.h"
+#include "core/task/task.h"
 
 struct call {
 	void (*func)(void *);

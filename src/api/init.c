@@ -11,8 +11,8 @@
 
 #include "base/check.h"
 #include "base/process.h"
-#include "core/bus.h"
-#include "core/data.h"
+#include "core/model/bus.h"
+#include "core/data/data.h"
 #include "core/lasting.h"
 #include "core/worker.h"
 

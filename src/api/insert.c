@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/args.h"
+#include "core/task/args.h"
 
 /* ---- tasks in one call ----------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/budget.h"
+#include "core/data/budget.h"
 #include "core/lasting.h"
 
 enum { MALLOC_ALIGN = 64 };

@@ -3,7 +3,7 @@
 #include "api/mpi_api.h"
 
 #include "base/check.h"
-#include "core/task.h"
+#include "core/task/task.h"
 #include "mpi/plan.h"
 
 static int task_insert(MPI_Comm comm, struct starpu_codelet *cl, va_list list)

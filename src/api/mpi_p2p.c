@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/tags.h"
+#include "core/task/tags.h"
 #include "mpi/finish.h"
 
 /* ---- starting -------------------------------------------------------- */

@@ -8,10 +8,10 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/bus.h"
-#include "core/model_query.h"
-#include "core/model_store.h"
-#include "core/routes.h"
+#include "core/model/bus.h"
+#include "core/model/model_query.h"
+#include "core/model/model_store.h"
+#include "core/data/routes.h"
 #include "core/worker.h"
 
 static double nop_cost(struct starpu_task *task, unsigned nimpl)

@@ -7,7 +7,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/model_own.h"
+#include "core/model/model_own.h"
 
 enum { MAX_DEVICES = STARPU_NMAXWORKERS };
 

@@ -7,10 +7,10 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/codelet.h"
+#include "core/task/codelet.h"
 #include "core/lasting.h"
-#include "core/links.h"
-#include "core/task.h"
+#include "core/task/links.h"
+#include "core/task/task.h"
 
 static const struct starpu_task task_default = STARPU_TASK_INITIALIZER;
 

@@ -6,8 +6,8 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/lasting.h"
-#include "core/tags.h"
-#include "core/task.h"
+#include "core/task/tags.h"
+#include "core/task/task.h"
 
 void starpu_task_declare_deps_array(struct starpu_task *task, unsigned ndeps,
 				    struct starpu_task *task_array[])

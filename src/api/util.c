@@ -10,7 +10,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/hash.h"
+#include "core/model/hash.h"
 #include "core/lasting.h"
 
 /* ---- time ------------------------------------------------------------ */

@@ -6,8 +6,8 @@
 
 #include "api/api.h"
 #include "base/check.h"
-#include "core/codelet.h"
-#include "core/sched.h"
+#include "core/task/codelet.h"
+#include "core/sched/sched.h"
 #include "core/lasting.h"
 
 static struct worker *worker_at(const char *func, int id)

@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "core/node.h"
-#include "core/tags.h"
+#include "core/task/tags.h"
 
 enum { DEFAULT_COMMUNICATION_TAG = 42 }; /* StarPU's */
 

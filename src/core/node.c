@@ -8,13 +8,13 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/contexts.h"
-#include "core/data.h"
-#include "core/model.h"
-#include "core/model_own.h"
-#include "core/routes.h"
+#include "core/sched/contexts.h"
+#include "core/data/data.h"
+#include "core/model/model.h"
+#include "core/model/model_own.h"
+#include "core/data/routes.h"
 #include "core/lasting.h"
-#include "core/tags.h"
+#include "core/task/tags.h"
 #include "core/wait.h"
 #include "core/watchdog.h"
 

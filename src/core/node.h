@@ -56,7 +56,8 @@ struct memory {
 	const struct memory_driver *driver;
 	enum starpu_node_kind kind;
 	int devid;
-	struct orr_lock lock; /* of all below, and of the copies' room; see core/room.h */
+	struct orr_lock
+		lock; /* of all below, and of the copies' room; see core/data/room.h */
 	size_t used_bytes, capacity_bytes;  /* capacity 0: no limit */
 	size_t pinned_bytes, leaving_bytes; /* of copies in use, being evicted */
 	size_t held_bytes;                  /* in use by the application */
@@ -79,7 +80,7 @@ struct watchdog {
 	struct node *node;
 };
 
-/* See core/model_own.h. */
+/* See core/model/model_own.h. */
 struct combinations {
 	struct orr_lock lock;
 	int n;
@@ -104,7 +105,7 @@ struct node {
 	struct combinations combinations; /* of devices, by number */
 	struct memory *memories;
 	int nmemories;
-	struct route *routes; /* see core/routes.h */
+	struct route *routes; /* see core/data/routes.h */
 
 	/* By the number of their contexts; atomic. */
 	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/data_ops.h"
-#include "core/exclusion.h"
-#include "core/links.h"
-#include "core/tags.h"
-#include "core/task.h"
+#include "core/data/data_ops.h"
+#include "core/task/exclusion.h"
+#include "core/task/links.h"
+#include "core/task/tags.h"
+#include "core/task/task.h"
 #include "core/wait.h"
 
 /*

@@ -3,11 +3,11 @@
 #include "core/worker.h"
 
 #include "base/check.h"
-#include "core/callback.h"
-#include "core/codelet.h"
-#include "core/coherency.h"
-#include "core/sched.h"
-#include "core/task.h"
+#include "core/task/callback.h"
+#include "core/task/codelet.h"
+#include "core/data/coherency.h"
+#include "core/sched/sched.h"
+#include "core/task/task.h"
 
 /* ---- who can run what ------------------------------------------------ */
 

@@ -11,8 +11,8 @@
  * blocks.  An accelerator keeps depth tasks beyond the running one, so that their
  * data travel meanwhile.
  */
-#include "core/job.h"
-#include "core/levels.h"
+#include "core/task/job.h"
+#include "core/sched/levels.h"
 
 enum { WORKER_MAX_PIPELINE = 4 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/data_ops.h"
+#include "core/data/data_ops.h"
 #include "mpi/mpi.h"
 
 /* ---- sets of ranks --------------------------------------------------- */

@@ -16,7 +16,7 @@
  * allocated when one of the flags is first set.  Ranks are those of the transport.
  */
 #include "base/list.h"
-#include "core/data.h"
+#include "core/data/data.h"
 
 struct mpi;
 

@@ -3,7 +3,7 @@
 #include "mpi/finish.h"
 
 #include "base/check.h"
-#include "core/callback.h"
+#include "core/task/callback.h"
 #include "core/wait.h"
 #include "mpi/mpi.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/args.h"
-#include "core/data_ops.h"
+#include "core/task/args.h"
+#include "core/data/data_ops.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 #include "mpi/plan.h"

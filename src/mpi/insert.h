@@ -16,7 +16,7 @@
  */
 #include <stdarg.h>
 
-#include "core/data.h"
+#include "core/data/data.h"
 
 struct mpi;
 

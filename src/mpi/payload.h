@@ -10,7 +10,7 @@
  * are packed by their own operations.  The copy in main memory is meant, and the
  * caller has acquired it.  Where payloads do not exist, only sizes are computed.
  */
-#include "core/data.h"
+#include "core/data/data.h"
 #include "plat/net.h"
 
 struct payload {

@@ -8,7 +8,7 @@
  *
  * Number 0 is the rank that holds most bytes; the others are the application's.
  */
-#include "core/data.h"
+#include "core/data/data.h"
 
 struct mpi;
 

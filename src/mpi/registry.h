@@ -10,7 +10,7 @@
  * 16 bits of the tag's hash, so that a look-up reads other handles hardly ever.  Eight
  * consecutive tags share a cache line.
  */
-#include "core/data.h"
+#include "core/data/data.h"
 
 struct mpi;
 

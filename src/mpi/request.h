@@ -11,7 +11,7 @@
  * and the application, which holds those it can wait for, have let it go.
  */
 #include "base/list.h"
-#include "core/acquire.h"
+#include "core/task/acquire.h"
 #include "mpi/match.h"
 #include "mpi/payload.h"
 

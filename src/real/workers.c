@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 
 #include "base/check.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "core/lasting.h"
 #include "real/real.h"
 

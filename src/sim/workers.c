@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/data.h"
-#include "core/model_store.h"
-#include "core/task.h"
+#include "core/data/data.h"
+#include "core/model/model_store.h"
+#include "core/task/task.h"
 #include "sim.h"
 
 /*

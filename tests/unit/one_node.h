@@ -10,7 +10,7 @@
  */
 #include <starpu.h>
 
-#include "core/task.h"
+#include "core/task/task.h"
 #include "fake.h"
 
 enum { ONE_MAX_LOG = 1000 };

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "core/data.h"
+#include "core/data/data.h"
 #include "fake.h"
 
 enum {

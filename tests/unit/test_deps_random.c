@@ -15,9 +15,9 @@
 #include <starpu.h>
 #include <stdio.h>
 
-#include "core/deps.h"
-#include "core/exclusion.h"
-#include "core/links.h"
+#include "core/task/deps.h"
+#include "core/task/exclusion.h"
+#include "core/task/links.h"
 #include "fake.h"
 
 enum { MAX_DATA = 8, MAX_JOBS = 80, MAX_BEFORE = 3, MAX_ACCESSES = 6 };

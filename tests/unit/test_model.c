@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "core/data.h"
-#include "core/hash.h"
-#include "core/model_fit.h"
-#include "core/model_query.h"
-#include "core/model_store.h"
-#include "core/roofline.h"
+#include "core/data/data.h"
+#include "core/model/hash.h"
+#include "core/model/model_fit.h"
+#include "core/model/model_query.h"
+#include "core/model/model_store.h"
+#include "core/model/roofline.h"
 
 /* ---- A machine with one CPU and two GPUs, and tasks on square matrices ---- */
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/model_file.h"
+#include "core/model/model_file.h"
 
 static int same_number(double a, double b)
 {

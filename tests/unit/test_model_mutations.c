@@ -16,8 +16,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "core/model_file.h"
-#include "core/model_fit.h"
+#include "core/model/model_file.h"
+#include "core/model/model_fit.h"
 
 enum { ROOM = 1 << 20, SECONDS = 20 };
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/newfile.h"
-#include "core/model_file.h"
+#include "core/model/model_file.h"
 
 /* A disk is full here when a file may not grow beyond a limit. */
 

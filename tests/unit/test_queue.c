@@ -10,9 +10,9 @@
 #include <cmocka.h>
 #include <starpu.h>
 
-#include "core/codelet.h"
-#include "core/queue.h"
-#include "core/task.h"
+#include "core/task/codelet.h"
+#include "core/sched/queue.h"
+#include "core/task/task.h"
 #include "fake.h"
 
 static void nothing(void *buffers[], void *arg)

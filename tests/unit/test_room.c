@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <starpu.h>
 
-#include "core/data.h"
-#include "core/room.h"
+#include "core/data/data.h"
+#include "core/data/room.h"
 #include "fake.h"
 
 enum { GPU = 1, GPU_BYTES = 1000, MANY = 20000, MAX_ORDER = 8 };

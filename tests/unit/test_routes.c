@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <starpu.h>
 
-#include "core/data.h"
-#include "core/routes.h"
+#include "core/data/data.h"
+#include "core/data/routes.h"
 #include "fake.h"
 
 enum { GPU1 = 1, GPU2 = 2, BYTES = 1000 };

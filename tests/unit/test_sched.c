@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "core/codelet.h"
-#include "core/contexts.h"
+#include "core/task/codelet.h"
+#include "core/sched/contexts.h"
 #include "fake_impl.h"
 #include "one_node.h"
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "core/contexts.h"
+#include "core/sched/contexts.h"
 #include "fake_impl.h"
 #include "one_node.h"
 

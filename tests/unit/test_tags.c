@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "core/tags.h"
+#include "core/task/tags.h"
 #include "one_node.h"
 
 /* Deep enough that a frame of 50 bytes for each is more than a stack. */

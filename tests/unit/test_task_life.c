@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <limits.h>
 
-#include "core/data.h"
-#include "core/links.h"
+#include "core/data/data.h"
+#include "core/task/links.h"
 #include "one_node.h"
 
 /* Deep enough that a frame of 50 bytes for each is more than a stack. */

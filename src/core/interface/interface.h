@@ -14,7 +14,7 @@
  * All that others need to know of a predefined interface is in its row.
  */
 #include "base/layout.h"
-#include "core/data.h"
+#include "core/data/data.h"
 
 /*
  * Where a value of the shape of one struct lies at the place (address, strides) of

@@ -3,7 +3,7 @@
 #include "core/interface/interface.h"
 
 #include "base/application.h"
-#include "core/hash.h"
+#include "core/model/hash.h"
 
 /* Matrix: columns of nx elements, ld apart. */
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/budget.h"
+
+#include <errno.h>
+
+#include "base/check.h"
+
+struct budget_waiter {
+	struct budget_waiter *next;
+	size_t bytes;
+	int takes; /* what it waits for */
+	struct plat_gate gate;
+};
+
+/* The memory is locked. */
+static int fits(const struct memory *memory, size_t bytes)
+{
+	return !memory->capacity_bytes ||
+	       (memory->used_bytes <= memory->capacity_bytes &&
+		bytes <= memory->capacity_bytes - memory->used_bytes);
+}
+
+/* The memory is locked, and is not any more afterwards. */
+static void wait_in_line(struct node *node, struct memory *memory, size_t bytes,
+			 int takes)
+{
+	struct budget_waiter waiter = {.bytes = bytes, .takes = takes};
+	struct budget_waiter **at = &memory->budget_waiters;
+
+	plat_gate_init(&waiter.gate);
+	while (*at)
+		at = &(*at)->next;
+	*at = &waiter;
+	orr_unlock(&memory->lock);
+	if (bytes > memory->capacity_bytes)
+		orr_complain(node->rank,
+			     "a request for %zu bytes waits for room in memory %d, which "
+			     "has %zu: it can only wait for ever; raise the limit "
+			     "(%s)",
+			     bytes, (int)(memory - node->memories),
+			     memory->capacity_bytes, budget_limit_name(memory));
+	plat_gate_wait(node->plat, &waiter.gate);
+}
+
+int budget_take(struct node *node, unsigned memory, size_t bytes, int flags)
+{
+	struct memory *from = &node->memories[memory];
+	int refused = 0;
+
+	orr_lock(&from->lock);
+	if (fits(from, bytes) || (flags & (int)STARPU_MEMORY_OVERFLOW)) {
+		from->used_bytes += bytes;
+	} else if (flags & (int)STARPU_MEMORY_WAIT) {
+		wait_in_line(node, from, bytes, 1);
+		return 0;
+	} else {
+		refused = 1;
+	}
+	orr_unlock(&from->lock);
+	return refused ? -ENOMEM : 0;
+}
+
+void budget_give(struct node *node, unsigned memory, size_t bytes)
+{
+	struct memory *to = &node->memories[memory];
+	struct budget_waiter *waiter, *ready = NULL, **last = &ready;
+
+	orr_lock(&to->lock);
+	to->used_bytes -= bytes;
+	while ((waiter = to->budget_waiters) && fits(to, waiter->bytes)) {
+		to->budget_waiters = waiter->next;
+		waiter->next = NULL;
+		if (waiter->takes)
+			to->used_bytes += waiter->bytes;
+		*last = waiter;
+		last = &waiter->next;
+	}
+	orr_unlock(&to->lock);
+	while ((waiter = ready)) {
+		ready = waiter->next; /* It is gone once its gate is open. */
+		plat_gate_open(node->plat, &waiter->gate);
+	}
+}
+
+void budget_wait(struct node *node, unsigned memory, size_t bytes)
+{
+	struct memory *from = &node->memories[memory];
+
+	orr_lock(&from->lock);
+	if (fits(from, bytes))
+		orr_unlock(&from->lock);
+	else
+		wait_in_line(node, from, bytes, 0);
+}
+
+const char *budget_limit_name(const struct memory *memory)
+{
+	return device_of_memory(memory->kind)->limit_name;
+}
+
+void budget_complain(struct node *node, unsigned memory, size_t bytes, const char *what)
+{
+	const struct memory *of = &node->memories[memory];
+
+	if (of->capacity_bytes == 0)
+		orr_die(node->rank,
+			"no memory for %s: the system refuses %zu bytes for memory node "
+			"%u, of which this program uses %zu: use smaller pieces, or "
+			"unregister data that are no longer needed",
+			what, bytes, memory, of->used_bytes);
+	orr_die(node->rank,
+		"no memory for %s: it needs %zu bytes in memory node %u, where %zu of "
+		"%zu are in use: raise the limit (%s), or %s",
+		what, bytes, memory, of->used_bytes, of->capacity_bytes,
+		budget_limit_name(of),
+		bytes > of->capacity_bytes ? "use smaller pieces"
+					   : "unregister data that are no longer needed");
+}

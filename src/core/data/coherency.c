@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/coherency.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/data/budget.h"
+#include "core/data/room.h"
+#include "core/data/routes.h"
+#include "core/task/task.h"
+
+/*
+ * Locks: a datum's, then a memory's.  Whoever gives something of a memory back calls
+ * room_serve() when the datum is unlocked.
+ *
+ * A copy has at most one transfer to it in flight, and as long as it has, nobody uses
+ * the copy: the hardware writes there, even when the value has become stale.
+ */
+
+static int needs_value(const struct access *access)
+{
+	return (access->mode & STARPU_R) != 0;
+}
+
+/* Merged accesses are fetched by the first of them. */
+static int is_fetched(const struct access *access)
+{
+	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
+}
+
+size_t coherency_alloc_bytes(starpu_data_handle_t datum)
+{
+	return datum->ops->get_alloc_size ? datum->ops->get_alloc_size(datum)
+					  : datum->ops->get_size(datum);
+}
+
+static int is_valid(const struct copy_state *copy)
+{
+	return (copy->datum->body->valid & memory_bit(copy->memory)) != 0;
+}
+
+static int is_valid_elsewhere(const struct copy_state *copy)
+{
+	return (copy->datum->body->valid & ~memory_bit(copy->memory)) != 0;
+}
+
+/* ---- copies; the datum is locked ------------------------------------- */
+
+static void use_copy(struct copy_state *copy)
+{
+	if (copy->memory == STARPU_MAIN_RAM)
+		copy->refs++;
+	else
+		room_use(copy);
+}
+
+static void unuse_copy(struct copy_state *copy, const struct access *access)
+{
+	if (copy->memory == STARPU_MAIN_RAM)
+		copy->refs--;
+	else
+		room_unuse(copy, access, !is_valid(copy));
+}
+
+static void allocate(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+	char what[128];
+
+	if (copy->allocated)
+		return;
+	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
+		budget_complain(datum->node, copy->memory, coherency_alloc_bytes(datum),
+				data_describe(datum, what, sizeof(what)));
+	copy->allocated = 1;
+}
+
+static void free_bytes(struct copy_state *copy)
+{
+	if (copy->allocated)
+		copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
+	copy->allocated = 0;
+}
+
+/* The copy's room is its own no more: free it and give the room back. */
+static void free_going(struct copy_state *copy)
+{
+	copy->datum->body->valid &= ~memory_bit(copy->memory);
+	copy->datum->body->promised &= ~memory_bit(copy->memory);
+	free_bytes(copy);
+	room_gone(copy);
+}
+
+/* Free what the runtime allocated for this copy, unless something still uses it. */
+static void release_copy(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+
+	if (copy->memory != STARPU_MAIN_RAM) {
+		if (room_take(copy))
+			free_going(copy);
+	} else if (!(datum->flags & DATUM_USER_MEMORY) && !copy->incoming &&
+		   copy->refs == 0) {
+		free_bytes(copy);
+	}
+}
+
+/* ---- values; the datum is locked ------------------------------------- */
+
+/* What is in flight from now on is of another epoch. */
+static void forget_value(struct data_body *body)
+{
+	body->valid = 0;
+	body->arriving = 0;
+	body->promised = 0;
+	body->epoch++;
+}
+
+/* access has its copy and is going to write it: the others are stale. */
+static void settle(struct access *access)
+{
+	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = data_body(datum);
+	struct copy_state *copy = access->copy;
+	unsigned stale =
+		body->valid & ~memory_bit(copy->memory) & ~memory_bit(STARPU_MAIN_RAM);
+
+	if (!(access->mode & STARPU_W))
+		return;
+	forget_value(body);
+	body->valid = memory_bit(copy->memory);
+	body->has_value = 1;
+	for (; stale; stale &= stale - 1)
+		room_demote(data_find_copy(datum, (unsigned)__builtin_ctz(stale)));
+}
+
+/* Where to take a value for a memory: the first from which it gets there without a stop,
+ * or the first that has it; NULL when none has. */
+static struct copy_state *find_source(starpu_data_handle_t datum, unsigned to)
+{
+	unsigned valid = data_body(datum)->valid, first;
+
+	if (!valid)
+		return NULL;
+	first = (unsigned)__builtin_ctz(valid);
+	for (unsigned left = valid; left; left &= left - 1) {
+		unsigned from = (unsigned)__builtin_ctz(left);
+
+		if (route(datum->node, from, to)->next == to) {
+			first = from;
+			break;
+		}
+	}
+	return data_find_copy(datum, first);
+}
+
+static void complain_no_value(struct access *access)
+{
+	struct job *job = access->job;
+	char what[128], who[JOB_NAME_BYTES];
+
+	job->ops->describe(job, who, sizeof(who));
+	orr_die(job->node->rank,
+		"%s reads %s, which has no value: it was registered without "
+		"one (home node -1) and nothing has written it. Write it first, or "
+		"register it with its memory.",
+		who, data_describe(access->datum, what, sizeof(what)));
+}
+
+/* ---- transfers ------------------------------------------------------- */
+
+struct transfer {
+	struct plat_copy copy; /* first */
+	struct copy_state *from, *to;
+	unsigned epoch; /* of the value */
+	int evicts;     /* from leaves at the end */
+};
+
+/* The copy was evicted, and its value is elsewhere if it is needed. */
+static void end_eviction(struct copy_state *copy)
+{
+	if (room_let_go(copy))
+		free_going(copy);
+	else
+		unuse_copy(copy, NULL);
+}
+
+/* The bytes have come; the datum is locked. */
+static void land(struct transfer *transfer)
+{
+	struct copy_state *to = transfer->to;
+	struct data_body *body = to->datum->body;
+
+	to->incoming = 0;
+	if (transfer->epoch == body->epoch) {
+		body->valid |= memory_bit(to->memory);
+		body->arriving &= ~memory_bit(to->memory);
+	}
+	if (transfer->evicts)
+		end_eviction(transfer->from);
+	else
+		unuse_copy(transfer->from, NULL);
+	free(transfer);
+}
+
+static void arrived(struct plat_copy *copy);
+
+/* The datum is locked; from is used once for the time of the transfer. */
+static void start_transfer(struct copy_state *from, struct copy_state *to, int evicts)
+{
+	struct transfer *transfer = orr_alloc(sizeof(*transfer));
+	starpu_data_handle_t datum = from->datum;
+
+	transfer->copy = (struct plat_copy){.from = from->memory,
+					    .to = to->memory,
+					    .bytes = data_bytes(datum),
+					    .from_interface = from->interface,
+					    .to_interface = to->interface,
+					    .methods = datum->ops->copy_methods,
+					    .done = arrived};
+	transfer->from = from;
+	transfer->to = to;
+	transfer->epoch = datum->body->epoch;
+	transfer->evicts = evicts;
+	ORR_ASSERT(!to->incoming && is_valid(from));
+	to->incoming = 1;
+	datum->body->arriving |= memory_bit(to->memory);
+	if (routes_copy(datum->node, &transfer->copy))
+		land(transfer);
+}
+
+static void wait_for_copy(struct access *access, struct copy_state *copy)
+{
+	access->next = copy->waiters;
+	copy->waiters = access;
+}
+
+/* Bring the value one hop towards the access's copy; returns where that ends. */
+static struct copy_state *hop(struct access *access)
+{
+	starpu_data_handle_t datum = access->datum;
+	struct copy_state *to = access->copy, *from = find_source(datum, to->memory);
+	unsigned next;
+
+	if (!from)
+		complain_no_value(access);
+	next = route(datum->node, from->memory, to->memory)->next;
+	if (next != to->memory) {
+		to = data_copy(datum, next);
+		allocate(to);
+	}
+	if (!to->incoming) {
+		use_copy(from);
+		start_transfer(from, to, 0);
+	}
+	return to;
+}
+
+/* The access's copy has room and is used, the datum is locked: bring the value.  1 when
+ * it is there, 0 when the access waits for a transfer, after which to try again. */
+static int bring(struct access *access)
+{
+	struct copy_state *copy = access->copy, *stop = copy;
+
+	while (!stop->incoming) {
+		allocate(copy);
+		if (!needs_value(access) || is_valid(copy)) {
+			settle(access);
+			return 1;
+		}
+		stop = hop(access);
+	}
+	wait_for_copy(access, stop);
+	return 0;
+}
+
+static void access_fetched(struct access *access)
+{
+	struct job *job = access->job;
+	const struct job_ops *ops = job->ops;
+	/* When the last copy has been counted its worker may run the job at once. */
+	struct worker *worker = job->worker;
+
+	if (orr_add(&job->nfetching, -1) == 0)
+		ops->fetched(job, worker);
+}
+
+/* Those that waited for a transfer to this copy; returns who has all, linked. */
+static struct access *bring_again(struct copy_state *copy)
+{
+	struct access *waiters = copy->waiters, *settled = NULL, **last = &settled;
+
+	copy->waiters = NULL;
+	while (waiters) {
+		struct access *access = waiters;
+
+		waiters = access->next;
+		if (!bring(access))
+			continue;
+		access->next = NULL;
+		*last = access;
+		last = &access->next;
+	}
+	return settled;
+}
+
+/* ---- evictions ------------------------------------------------------- */
+
+/* The copy is being evicted; the datum is locked. */
+static void step_eviction(struct copy_state *copy)
+{
+	struct copy_state *home = &copy->datum->body->main;
+
+	if (!room_is_leaving(copy) || !is_valid(copy) || is_valid_elsewhere(copy)) {
+		end_eviction(copy);
+	} else if (home->incoming) {
+		copy->evict_waits = 1; /* A stale value is on its way there. */
+	} else {
+		allocate(home);
+		start_transfer(copy, home, 1);
+	}
+}
+
+/* Main memory can take values again. */
+static void resume_evictions(starpu_data_handle_t datum)
+{
+	struct data_extra *extra = datum->body->extra;
+
+	for (int i = 1; extra && i < datum->node->nmemories; i++) {
+		struct copy_state *copy = extra->copies[i];
+
+		if (!copy || !copy->evict_waits)
+			continue;
+		copy->evict_waits = 0;
+		step_eviction(copy);
+	}
+}
+
+/* ---- the end of a datum ---------------------------------------------- */
+
+static int is_in_use(starpu_data_handle_t datum)
+{
+	struct data_body *body = datum->body;
+	struct data_extra *extra = body->extra;
+
+	if (body->main.incoming || body->main.refs > 0)
+		return 1;
+	for (int i = 1; extra && i < datum->node->nmemories; i++)
+		if (extra->copies[i] && room_is_taken(extra->copies[i]))
+			return 1;
+	return 0;
+}
+
+/* The datum is locked.  Forget the value, free what nobody uses. */
+static void wipe(starpu_data_handle_t datum)
+{
+	struct data_body *body = datum->body;
+
+	body->has_value = 0;
+	forget_value(body);
+	release_copy(&body->main);
+	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
+		if (body->extra->copies[i])
+			release_copy(body->extra->copies[i]);
+}
+
+/* Unlock a datum of which a transfer or an eviction has ended. */
+static void unlock_after_use(starpu_data_handle_t datum)
+{
+	struct data_body *body = datum->body;
+	struct node *node = datum->node;
+	struct plat_gate *gate = NULL;
+	int over = 0;
+
+	if (!body->has_value)
+		release_copy(&body->main);
+	if (body->retired) {
+		wipe(datum);
+		over = !is_in_use(datum);
+		gate = body->retiring;
+	}
+	orr_unlock(&datum->lock);
+	if (!over)
+		return;
+	if (gate)
+		plat_gate_open(node->plat, gate);
+	else
+		data_free_now(node, datum);
+}
+
+/* Of all memories whose room may have changed. */
+static void serve_all(struct node *node)
+{
+	for (int i = 1; i < node->nmemories; i++)
+		room_serve(node, (unsigned)i);
+}
+
+int coherency_retire(starpu_data_handle_t handle, struct plat_gate *gate)
+{
+	struct node *node = handle->node;
+	int over;
+
+	orr_lock(&handle->lock);
+	handle->body->retired = 1;
+	handle->body->retiring = gate;
+	wipe(handle);
+	over = !is_in_use(handle);
+	orr_unlock(&handle->lock);
+	serve_all(node);
+	return over;
+}
+
+void coherency_invalidate(starpu_data_handle_t handle, int release)
+{
+	struct data_body *body = data_body(handle);
+
+	orr_lock(&handle->lock);
+	if (release) {
+		wipe(handle);
+	} else {
+		body->has_value = 0;
+		forget_value(body);
+	}
+	orr_unlock(&handle->lock);
+	serve_all(handle->node);
+}
+
+/* ---- ends of transfers ----------------------------------------------- */
+
+static void arrived(struct plat_copy *plat_copy)
+{
+	struct transfer *transfer = ORR_CONTAINER(plat_copy, struct transfer, copy);
+	struct copy_state *to = transfer->to;
+	starpu_data_handle_t datum = to->datum;
+	struct node *node = datum->node;
+	unsigned from = transfer->from->memory;
+	struct access *settled;
+
+	orr_lock(&datum->lock);
+	land(transfer);
+	settled = bring_again(to);
+	if (to->memory == STARPU_MAIN_RAM)
+		resume_evictions(datum);
+	unlock_after_use(datum);
+	while (settled) {
+		struct access *access = settled;
+
+		settled = access->next;
+		access_fetched(access);
+	}
+	if (from != STARPU_MAIN_RAM)
+		room_serve(node, from);
+}
+
+void coherency_evict(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+	struct node *node = datum->node;
+	unsigned memory = copy->memory;
+
+	orr_lock(&datum->lock);
+	step_eviction(copy);
+	unlock_after_use(datum);
+	room_serve(node, memory);
+}
+
+/* ---- fetching -------------------------------------------------------- */
+
+/* Each scratch access has memory of its own for as long as it lasts. */
+static struct copy_state *scratch_copy(starpu_data_handle_t datum, unsigned memory)
+{
+	struct copy_state *copy = orr_alloc(sizeof(*copy) + datum->ops->interface_size);
+
+	copy->datum = datum;
+	copy->memory = (unsigned char)memory;
+	copy->interface = copy + 1;
+	data_fill_interface(datum, copy->interface);
+	return copy;
+}
+
+/* The copy that the access will use; the datum is locked. */
+static struct copy_state *copy_for(struct access *access, unsigned memory)
+{
+	starpu_data_handle_t datum = access->datum;
+	struct copy_state *copy = access->mode & STARPU_SCRATCH
+					  ? scratch_copy(datum, memory)
+					  : data_copy(datum, memory);
+
+	if (memory != STARPU_MAIN_RAM)
+		room_measure(copy, coherency_alloc_bytes(datum));
+	return copy;
+}
+
+/* Name the copies, before there is room for them. */
+static void prepare(struct job *job, unsigned memory)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!is_fetched(access))
+			continue;
+		access->memory = (unsigned char)memory;
+		orr_lock(&access->datum->lock);
+		access->copy = copy_for(access, memory);
+		orr_unlock(&access->datum->lock);
+	}
+}
+
+/* The same in main memory, which has room, and bring the value.  1 when it is there. */
+static int fetch_home(struct access *access)
+{
+	starpu_data_handle_t datum = access->datum;
+	int there = 1;
+
+	access->memory = STARPU_MAIN_RAM;
+	orr_lock(&datum->lock);
+	access->copy = copy_for(access, STARPU_MAIN_RAM);
+	access->copy->refs++;
+	if (access->mode & STARPU_SCRATCH)
+		allocate(access->copy);
+	else
+		there = bring(access);
+	orr_unlock(&datum->lock);
+	return there;
+}
+
+/* The same where there is room for the copy now. */
+static int fetch_there(struct access *access)
+{
+	int there = 1;
+
+	orr_lock(&access->datum->lock);
+	if (access->mode & STARPU_SCRATCH)
+		allocate(access->copy);
+	else
+		there = bring(access);
+	orr_unlock(&access->datum->lock);
+	return there;
+}
+
+/* 1 when all values are there. */
+static int fetch_all(struct job *job, unsigned memory)
+{
+	int nthere = 1, n = job->naccesses;
+
+	/* At the end the job may be gone. */
+	orr_store(&job->nfetching, 1 + n);
+	for (int i = 0; i < n; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!is_fetched(access) ||
+		    (memory == STARPU_MAIN_RAM ? fetch_home(access)
+					       : fetch_there(access)))
+			nthere++;
+	}
+	return orr_add(&job->nfetching, -nthere) == 0;
+}
+
+int coherency_fetch(struct job *job, unsigned memory)
+{
+	orr_store(&job->nfetching, 1);
+	if (memory != STARPU_MAIN_RAM) {
+		prepare(job, memory);
+		if (!room_reserve(job, memory))
+			return 0;
+	}
+	return fetch_all(job, memory);
+}
+
+void coherency_admitted(struct job *job)
+{
+	const struct job_ops *ops = job->ops;
+	struct worker *worker = job->worker;
+
+	if (fetch_all(job, job->accesses[0].memory))
+		ops->fetched(job, worker);
+}
+
+void coherency_refused(struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		job->accesses[i].copy = NULL;
+	orr_store(&job->nfetching, 0);
+	job->ops->fetched(job, job->worker);
+}
+
+static void end_scratch(struct copy_state *copy)
+{
+	if (copy->memory == STARPU_MAIN_RAM) {
+		free_bytes(copy);
+	} else {
+		room_close(copy);
+		free_bytes(copy);
+		room_gone(copy);
+	}
+	free(copy);
+}
+
+void coherency_unpin(struct job *job)
+{
+	struct node *node = job->node;
+	unsigned memory = STARPU_MAIN_RAM;
+
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		struct copy_state *copy = access->copy;
+
+		if (!copy)
+			continue;
+		access->copy = NULL;
+		memory = copy->memory;
+		if (access->mode & STARPU_SCRATCH) {
+			end_scratch(copy);
+			continue;
+		}
+		orr_lock(&access->datum->lock);
+		unuse_copy(copy, access);
+		orr_unlock(&access->datum->lock);
+	}
+	if (memory != STARPU_MAIN_RAM)
+		room_serve(node, memory);
+}
+
+double coherency_expected_s(struct job *job, unsigned memory)
+{
+	double seconds = 0;
+
+	if (job->node->nmemories == 1)
+		return 0;
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		const struct data_body *body;
+		unsigned there;
+
+		if (access->state == ACCESS_SKIPPED || !needs_value(access))
+			continue;
+		body = data_body(access->datum);
+		there = body->valid | body->arriving | body->promised;
+		if (!body->valid || (there & memory_bit(memory)))
+			continue;
+		seconds +=
+			routes_expected_s(job->node, (unsigned)__builtin_ctz(body->valid),
+					  memory, data_bytes(access->datum));
+	}
+	return seconds;
+}
+
+void coherency_promise(struct job *job, unsigned memory)
+{
+	if (job->node->nmemories == 1)
+		return;
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (access->state == ACCESS_SKIPPED || !needs_value(access))
+			continue;
+		orr_lock(&access->datum->lock);
+		access->datum->body->promised |= memory_bit(memory);
+		orr_unlock(&access->datum->lock);
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_COHERENCY_H
+#define ORR_CORE_DATA_COHERENCY_H
+
+/*
+ * coherency.h - where the current value of a datum is, and how it gets elsewhere.
+ *
+ * The caller holds granted accesses, so readers never meet a writer here; several
+ * readers may fetch at once.  Only evictions go on beside a writer: what they bring is
+ * of an earlier epoch then, and counts for nothing.
+ */
+#include "core/data/data.h"
+
+/*
+ * Make the data of job usable in memory as its accesses say: room for all of them, and
+ * their values where they are read.  Returns 1 when all is there, 0 when fetched() of
+ * the job's kind will be called.  Nothing is locked.
+ */
+int coherency_fetch(struct job *job, unsigned memory);
+/* Its accesses are over: their copies may leave. */
+void coherency_unpin(struct job *job);
+/* Forget the value; free what the runtime allocated when release is set. */
+void coherency_invalidate(starpu_data_handle_t handle, int release);
+/*
+ * Nobody will use the datum any more: forget the value, free all copies.  1: nothing is
+ * left; 0: an eviction still uses it.  At its end gate is opened, or without one
+ * data_free_now() is called.
+ */
+int coherency_retire(starpu_data_handle_t handle, struct plat_gate *gate);
+/* Bytes that would have to move for job to run in memory, in expected seconds; not what
+ * is on its way there or was promised to tasks that come before. */
+double coherency_expected_s(struct job *job, unsigned memory);
+/* The job is going to run in memory: its data will come there. */
+void coherency_promise(struct job *job, unsigned memory);
+/* The bytes of the datum's memory. */
+size_t coherency_alloc_bytes(starpu_data_handle_t datum);
+
+/* ---- what room.c calls, with nothing locked -------------------------- */
+
+/* The copy, which is leaving, has to go: its value is sent home if it is the only one. */
+void coherency_evict(struct copy_state *copy);
+/* There is room for all copies of a job that waited for it. */
+void coherency_admitted(struct job *job);
+/* There is no room for the copies of a hint. */
+void coherency_refused(struct job *job);
+
+#endif

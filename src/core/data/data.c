@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/data/coherency.h"
+#include "core/data/duplicate.h"
+#include "core/interface/interface.h"
+#include "core/lasting.h"
+
+/* Sizes of interfaces served by pools, in steps; larger ones come from orr_alloc(). */
+enum { DATA_POOL_STEP = 32, DATA_POOLS = 8 };
+/* Handles that have ended are kept so many ends longer. */
+enum { DATA_MAX_RETIRED = 256 };
+
+static int pool_index(size_t bytes)
+{
+	size_t index = (bytes + DATA_POOL_STEP - 1) / DATA_POOL_STEP;
+
+	return index < DATA_POOLS ? (int)index : -1;
+}
+
+static starpu_data_handle_t new_state(struct node *node, int index, size_t bytes)
+{
+	starpu_data_handle_t handle;
+
+	if (index < 0)
+		return orr_alloc(sizeof(*handle) + bytes);
+	orr_lock(&node->pool_lock);
+	if (!node->datum_pools[index].object_bytes) {
+		pool_init(&node->datum_pools[index],
+			  sizeof(*handle) + (size_t)index * DATA_POOL_STEP);
+		node->datum_pools[index].store = &node->world->store;
+	}
+	handle = pool_get(&node->datum_pools[index]);
+	orr_unlock(&node->pool_lock);
+	return handle;
+}
+
+/* ---- structs of the application's interfaces ------------------------- */
+
+/* From one struct to the next, as strict as memory from malloc(). */
+static size_t slot_bytes(const struct starpu_data_interface_ops *ops)
+{
+	return (ops->interface_size + 15) & ~(size_t)15;
+}
+
+static char *image_of(starpu_data_handle_t handle)
+{
+	return (char *)(handle + 1) + slot_bytes(handle->ops);
+}
+
+/* Keep what register_data_handle() wrote: slots has a struct for each memory. */
+static void keep_slots(starpu_data_handle_t handle, const char *slots)
+{
+	size_t bytes = handle->ops->interface_size, step = slot_bytes(handle->ops);
+	unsigned other = NODE_MAX_MEMORIES - 1;
+
+	memcpy(handle + 1, slots, bytes);
+	if ((int)other == handle->home)
+		other--;
+	memcpy(image_of(handle), slots + other * step, bytes);
+	for (unsigned i = 1; i < (unsigned)handle->node->nmemories; i++)
+		if ((int)i == handle->home ||
+		    memcmp(slots + i * step, image_of(handle), bytes) != 0)
+			memcpy(data_copy(handle, i)->interface, slots + i * step, bytes);
+}
+
+static void register_slots(starpu_data_handle_t handle, int home, void *interface)
+{
+	struct starpu_data_interface_ops *ops = handle->ops;
+	char *slots = orr_alloc(NODE_MAX_MEMORIES * slot_bytes(ops));
+
+	if (ops->init)
+		for (unsigned i = 0; i < NODE_MAX_MEMORIES; i++)
+			ops->init(slots + i * slot_bytes(ops));
+	handle->interface = slots;
+	handle->flags |= DATUM_REGISTERING;
+	ops->register_data_handle(handle, home, interface);
+	handle->flags &= ~(unsigned)DATUM_REGISTERING;
+	handle->flags |= DATUM_IMAGE;
+	handle->interface = handle + 1;
+	keep_slots(handle, slots);
+	free(slots);
+}
+
+void *data_interface(starpu_data_handle_t handle, unsigned memory)
+{
+	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
+	if (handle->flags & DATUM_REGISTERING)
+		return (char *)handle->interface + memory * slot_bytes(handle->ops);
+	return data_copy(handle, memory)->interface;
+}
+
+void data_fill_interface(starpu_data_handle_t handle, void *to)
+{
+	size_t bytes = handle->ops->interface_size;
+
+	if (handle->flags & DATUM_IMAGE)
+		memcpy(to, image_of(handle), bytes);
+	else
+		interface_copy_shape(to, handle->interface, bytes);
+}
+
+/* ---- life ------------------------------------------------------------ */
+
+starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
+				   struct starpu_data_interface_ops *ops)
+{
+	int is_plain = interface_is_plain(ops);
+	size_t bytes = is_plain ? ops->interface_size : 2 * slot_bytes(ops);
+	int pool = pool_index(bytes);
+	starpu_data_handle_t handle = new_state(node, pool, bytes);
+
+	*handle = (struct _starpu_data_state){.ops = ops,
+					      .tag = -1,
+					      .owner = -1,
+					      .home = (signed char)home,
+					      .pool = (signed char)pool,
+					      .node = node};
+	handle->flags =
+		orr_load(&node->lasting->default_sequential) ? DATUM_SEQUENTIAL : 0;
+	handle->interface = handle + 1;
+	if (home == STARPU_MAIN_RAM)
+		handle->flags |= DATUM_USER_MEMORY;
+	orr_lock_init(&handle->lock);
+	if (!is_plain)
+		register_slots(handle, home, (void *)interface);
+	else if (home < 0)
+		interface_copy_shape(handle + 1, interface, bytes);
+	else if (bytes)
+		memcpy(handle + 1, interface, bytes);
+	return handle;
+}
+
+/* As registered: nobody uses it, its value is at home if it has one. */
+static void init_body(struct data_body *body, starpu_data_handle_t handle)
+{
+	*body = (struct data_body){0};
+	body->main.datum = handle;
+	body->main.interface = handle->interface;
+	body->has_value = handle->home >= 0;
+	body->main.allocated = handle->home == STARPU_MAIN_RAM;
+	body->valid = handle->home >= 0 ? memory_bit((unsigned)handle->home) : 0;
+}
+
+struct data_body *data_make_body(starpu_data_handle_t handle)
+{
+	struct node *node = handle->node;
+	struct data_body *body;
+
+	orr_lock(&node->pool_lock);
+	body = pool_get(&node->body_pool);
+	body->main.datum = NULL; /* not in use yet, for who walks over the pool */
+	orr_unlock(&node->pool_lock);
+	init_body(body, handle);
+	if (!orr_cas_ptr((void **)&handle->body, NULL, body)) {
+		/* Another thread was first. */
+		orr_lock(&node->pool_lock);
+		body->main.datum = NULL;
+		pool_put(&node->body_pool, body);
+		orr_unlock(&node->pool_lock);
+		return orr_load_ptr((void **)&handle->body);
+	}
+	if (handle->home > STARPU_MAIN_RAM) {
+		struct copy_state *copy = data_copy(handle, (unsigned)handle->home);
+
+		if (!(handle->flags & DATUM_IMAGE))
+			memcpy(copy->interface, handle->interface,
+			       handle->ops->interface_size);
+		copy->allocated = 1;
+		copy->room = ROOM_USERS;
+	}
+	return body;
+}
+
+struct data_extra *data_extra(starpu_data_handle_t handle)
+{
+	struct data_body *body = data_body(handle);
+	struct data_extra *extra = orr_load_ptr((void **)&body->extra);
+
+	if (extra)
+		return extra;
+	extra = orr_alloc(sizeof(*extra));
+	if (orr_cas_ptr((void **)&body->extra, NULL, extra))
+		return extra;
+	free(extra); /* Another thread was first. */
+	return orr_load_ptr((void **)&body->extra);
+}
+
+struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
+{
+	struct data_body *body = data_body(handle);
+	const struct data_extra *extra;
+
+	if (memory == STARPU_MAIN_RAM)
+		return &body->main;
+	extra = orr_load_ptr((void **)&body->extra);
+	return extra ? extra->copies[memory] : NULL;
+}
+
+struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
+{
+	struct copy_state *copy = data_find_copy(handle, memory);
+
+	if (copy)
+		return copy;
+	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
+	copy = orr_alloc(sizeof(*copy) + handle->ops->interface_size);
+	copy->datum = handle;
+	copy->memory = (unsigned char)memory;
+	copy->interface = copy + 1;
+	data_fill_interface(handle, copy->interface);
+	data_extra(handle)->copies[memory] = copy;
+	return copy;
+}
+
+static void free_extra(struct data_extra *extra)
+{
+	if (!extra)
+		return;
+	for (int i = 1; i < NODE_MAX_MEMORIES; i++)
+		free(extra->copies[i]);
+	free(extra->name);
+	free(extra);
+}
+
+void data_free(struct node *node, starpu_data_handle_t handle)
+{
+	struct data_body *body = handle->body;
+
+	ORR_ASSERT(!body || body->npending == 0);
+	duplicate_forget(handle);
+	if (node->on_unregister)
+		node->on_unregister(node, handle);
+	if (!body || coherency_retire(handle, NULL))
+		data_free_now(node, handle);
+}
+
+/*
+ * The memory of a handle that has ended serves another one late, so that its use is
+ * recognised by its node, which is none.  The list is linked by interface; the pools are
+ * locked.  Returns a handle whose memory is to be freed, or NULL.
+ */
+static starpu_data_handle_t retire(struct node *node, starpu_data_handle_t handle)
+{
+	*handle = (struct _starpu_data_state){
+		.tag = -1, .owner = -1, .home = -1, .pool = handle->pool};
+	if (node->retired)
+		node->retired_last->interface = handle;
+	else
+		node->retired = handle;
+	node->retired_last = handle;
+	if (++node->nretired <= DATA_MAX_RETIRED)
+		return NULL;
+	node->nretired--;
+	handle = node->retired;
+	node->retired = handle->interface;
+	if (handle->pool < 0)
+		return handle;
+	pool_put(&node->datum_pools[handle->pool], handle);
+	return NULL;
+}
+
+void data_free_retired(struct node *node)
+{
+	starpu_data_handle_t handle = node->retired, next;
+
+	for (; handle; handle = next) {
+		next = handle->interface;
+		if (handle->pool < 0)
+			free(handle);
+	}
+	node->retired = NULL;
+}
+
+void data_free_now(struct node *node, starpu_data_handle_t handle)
+{
+	struct data_body *body = handle->body;
+
+	if (handle->ops->unregister_data_handle)
+		handle->ops->unregister_data_handle(handle);
+	orr_lock(&node->pool_lock);
+	if (body) {
+		free_extra(body->extra);
+		body->main.datum = NULL;
+		pool_put(&node->body_pool, body);
+	}
+	handle = retire(node, handle);
+	orr_unlock(&node->pool_lock);
+	free(handle);
+}
+
+size_t data_bytes(starpu_data_handle_t handle)
+{
+	return handle->ops->get_size(handle);
+}
+
+const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
+{
+	char shape[64] = "?";
+
+	if (!handle || !handle->node) {
+		snprintf(text, bytes, "data %p (not registered)", (void *)handle);
+		return text;
+	}
+	if (handle->ops->describe)
+		handle->ops->describe(handle->interface, shape, sizeof(shape));
+	if (handle->body && handle->body->extra && handle->body->extra->name)
+		snprintf(text, bytes, "data \"%s\" (%s)", handle->body->extra->name,
+			 shape);
+	else if (handle->tag >= 0)
+		snprintf(text, bytes, "data with tag %lld (%s)", (long long)handle->tag,
+			 shape);
+	else
+		snprintf(text, bytes, "data %p (%s)", (void *)handle, shape);
+	return text;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_DATA_H
+#define ORR_CORE_DATA_DATA_H
+
+/*
+ * data.h - a registered datum: who may touch it when, and where its copies are.
+ *
+ * Most data of a large run belong to other ranks and are never touched here, so a
+ * handle is one cache line and the interface behind it; the rest, struct data_body, is
+ * made on first use, and copies in GPUs when first needed.
+ *
+ * Turns (deps.c): accesses queue in submission order.  The active group is whose turn
+ * it is; the next group follows when the active one is empty.
+ * Exclusion (exclusion.c): who holds it now, and who waits outside.
+ * Copies (coherency.c): MSI; valid says which memories hold the current value.
+ * Room (room.c): which copies may be in a memory, and who has to leave.
+ */
+#include "core/task/job.h"
+
+/* Changed with the handle locked; submitting threads may read them without. */
+enum datum_flag {
+	DATUM_MPI = 1 << 0,         /* has been given to starpu_mpi_data_register() */
+	DATUM_RECEIVED = 1 << 1,    /* cache: we hold a copy of another rank's datum */
+	DATUM_SENT = 1 << 2,        /* cache: sent is not empty */
+	DATUM_SEQUENTIAL = 1 << 3,  /* accesses take their turn */
+	DATUM_TAGGED = 1 << 4,      /* tag is in the MPI layer's table */
+	DATUM_DYING = 1 << 5,       /* unregister_submit() has been called */
+	DATUM_IMAGE = 1 << 6,       /* see data_register() */
+	DATUM_USER_MEMORY = 1 << 7, /* the copy in main memory is the application's */
+	DATUM_READ_ONLY = 1 << 9,   /* a duplicate: see core/data/duplicate.h */
+	DATUM_DUPLICATED = 1 << 10, /* may have a current duplicate */
+	DATUM_REGISTERING = 1 << 8  /* inside register_data_handle() */
+};
+
+enum turn { TURN_NONE, TURN_READ, TURN_WRITE, TURN_COMMUTE };
+
+/* What a copy outside of main memory has of that memory; see room.h. */
+enum copy_room {
+	ROOM_NONE,
+	ROOM_USED,    /* refs > 0: by accesses, by transfers */
+	ROOM_IDLE,    /* in the list of the memory, to be evicted */
+	ROOM_LEAVING, /* being evicted, nobody uses it; may be used again */
+	ROOM_GOING,   /* being freed */
+	ROOM_USERS    /* the application's memory: stays, and is not counted */
+};
+
+/*
+ * One copy of a datum.  In main memory: all under the datum's lock.  Elsewhere what is
+ * under "room" is the memory's.
+ */
+struct copy_state {
+	starpu_data_handle_t datum;
+	void *interface;
+	struct access *waiters;           /* of the transfer to this copy */
+	struct copy_state *older, *newer; /* room: idle copies */
+	size_t bytes;                     /* room: as asked when it got none yet */
+	int refs;                         /* room: users */
+	unsigned short holds;             /* room: of these, the application's */
+	unsigned char room;               /* room: enum copy_room */
+	unsigned char memory, allocated;
+	unsigned char incoming;    /* a transfer to this copy is in flight */
+	unsigned char evict_waits; /* until main memory can take the value */
+};
+
+/* What few data need; allocated on demand. */
+struct data_extra {
+	struct copy_state *copies[NODE_MAX_MEMORIES]; /* index 0 unused */
+	void *user_data, *sched_data;
+	char *name;
+	int ndimensions, dimensions[5];
+	/* See core/data/duplicate.h. */
+	starpu_data_handle_t duplicate, duplicate_of;
+	int nshares; /* holders of a read-only datum beyond the first */
+};
+
+/* Accesses that wait for exclusion, linked by next. */
+struct outside {
+	struct access *first, *last;
+};
+
+/*
+ * What a datum needs once this node uses it; its lock is the handle's.  Sets of memories
+ * have a bit each: which copies matter is known without touching them.
+ */
+struct data_body {
+	/* Turns. */
+	struct access *waiting, *waiting_last;
+	int nactive;              /* members of the active group */
+	int npending;             /* accesses submitted and not released, scratch too */
+	unsigned char turn;       /* enum turn: of the active group */
+	unsigned char has_value;  /* some copy has been written or was given */
+	unsigned char last_wrote; /* exclusion: who gave it back was a writer */
+	/* Copies. */
+	unsigned valid;        /* memories that hold the current value */
+	unsigned arriving;     /* memories that it is on its way to */
+	unsigned promised;     /* memories that queued tasks will bring it to: a hint */
+	unsigned epoch;        /* of the value: a transfer from before brings nothing */
+	unsigned char retired; /* nobody will use it: see coherency_retire() */
+	struct plat_gate *retiring; /* who waits for the last transfer then */
+	struct data_extra *extra;
+	/* Exclusion. */
+	int nholders;              /* readers, or -1 for a writer */
+	unsigned overtaken;        /* readers that passed the first writer outside */
+	struct access *granted;    /* hold by their turn; their jobs may be blocked */
+	struct access *holding;    /* hold, and their jobs have started */
+	struct outside outside[2]; /* wait for exclusion: readers, writers */
+	struct copy_state main;
+	/* The last user has gone: whom to tell, and what to do; with npending 0. */
+	struct plat_gate *gate;
+	void (*idle)(starpu_data_handle_t handle);
+	struct held *held; /* the application's acquisitions, newest first */
+};
+
+struct sent_set; /* mpi/cache.h */
+
+/* One cache line: all that the insertion of a task elsewhere reads. */
+struct _starpu_data_state {
+	struct starpu_data_interface_ops *ops;
+	int64_t tag;
+	struct sent_set *sent; /* destinations that hold the current value; NULL: none */
+	struct node *node;
+	struct data_body *body; /* see data_body(); NULL: never used here */
+	void *interface;        /* main memory's, behind this struct */
+	int owner;              /* rank in comm; -1 unset, STARPU_MPI_PER_NODE */
+	unsigned flags;         /* enum datum_flag */
+	short comm;             /* index in the MPI layer's table */
+	signed char home;       /* memory node of the user's buffer, or -1 */
+	signed char pool;       /* index in node->datum_pools, or -1 */
+	struct orr_lock lock;
+};
+
+/* The part that is made on first use.  Any thread, the handle locked or not. */
+struct data_body *data_make_body(starpu_data_handle_t handle);
+
+static inline struct data_body *data_body(starpu_data_handle_t handle)
+{
+	struct data_body *body = orr_load_ptr((void **)&handle->body);
+
+	return body ? body : data_make_body(handle);
+}
+
+/*
+ * Register.  Copies interface (ops->interface_size bytes) when it is plain, or lets the
+ * application's register_data_handle() fill the structs of all memories; of these the
+ * main memory's is kept, and an image of what another one, without the value, begins as.
+ */
+starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
+				   struct starpu_data_interface_ops *ops);
+/* No access is pending.  Frees all copies but the user's own memory; what an eviction
+ * still uses when it ends. */
+void data_free(struct node *node, starpu_data_handle_t handle);
+/* The last step of it: nothing uses the datum. */
+void data_free_now(struct node *node, starpu_data_handle_t handle);
+/* node closes: free what waited to be used again. */
+void data_free_retired(struct node *node);
+
+/* Is handle one of node's, or has it ended, or is it NULL? */
+static inline int data_is_registered(const struct node *node, starpu_data_handle_t handle)
+{
+	return handle && handle->node == node;
+}
+
+struct data_extra *data_extra(starpu_data_handle_t handle);
+/* The copy in a memory, made when it did not exist (not allocated, not valid); outside
+ * of main memory the datum is locked. */
+struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory);
+/* The struct of a memory, also while register_data_handle() runs; locks as above. */
+void *data_interface(starpu_data_handle_t handle, unsigned memory);
+/* Make to what the struct of a memory that never had the value is. */
+void data_fill_interface(starpu_data_handle_t handle, void *to);
+static inline unsigned memory_bit(unsigned memory)
+{
+	return 1u << memory;
+}
+
+/* The copy in a memory, or NULL. */
+struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory);
+size_t data_bytes(starpu_data_handle_t handle);
+/* "matrix 0x55d0 (960x960x4)" or its name, for messages.  Returns text. */
+const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/data_ops.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/task/callback.h"
+#include "core/data/coherency.h"
+#include "core/data/duplicate.h"
+#include "core/data/room.h"
+#include "core/wait.h"
+
+/* An acquisition by the application, from its start to its release. */
+struct held {
+	struct acquire acquire; /* first */
+	struct held *next;      /* on the datum */
+	starpu_data_handle_t handle;
+	struct plat_gate *gate; /* of a blocking caller */
+	void (*callback)(void *);
+	void *arg;
+};
+
+static struct held *held_new(starpu_data_handle_t handle, int memory,
+			     void (*acquired)(struct acquire *))
+{
+	struct held *held = orr_alloc(sizeof(*held));
+
+	held->handle = handle;
+	held->acquire.memory = memory;
+	held->acquire.acquired = acquired;
+	held->acquire.counted = 1;
+	held->acquire.what = "starpu_data_acquire()";
+	return held;
+}
+
+static void held_acquired(struct acquire *acquire)
+{
+	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
+	starpu_data_handle_t handle = held->handle;
+	struct node *node = handle->node;
+	struct plat_gate *gate = held->gate;
+	void (*callback)(void *) = held->callback;
+	void *arg = held->arg;
+
+	orr_lock(&handle->lock);
+	held->next = data_body(handle)->held;
+	data_body(handle)->held = held;
+	orr_unlock(&handle->lock);
+	if (callback)
+		callback_call(node, NULL, callback, arg);
+	if (gate)
+		plat_gate_open(node->plat, gate);
+}
+
+int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
+		 unsigned mode)
+{
+	struct held *held = held_new(handle, memory, held_acquired);
+	struct plat_gate gate;
+
+	plat_gate_init(&gate);
+	held->gate = &gate;
+	acquire_start(node, &held->acquire, handle, mode, 1);
+	return wait_at(node, &gate, WAIT_ACQUIRE, handle);
+}
+
+void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
+		     const struct data_wish *wish)
+{
+	struct held *held = held_new(handle, wish->memory, held_acquired);
+
+	held->callback = wish->callback;
+	held->arg = wish->arg;
+	acquire_start(node, &held->acquire, handle, wish->mode, wish->sequential);
+}
+
+int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
+		     unsigned mode)
+{
+	struct held *held = held_new(handle, memory, held_acquired);
+	struct plat_gate gate;
+
+	plat_gate_init(&gate);
+	held->gate = &gate;
+	if (acquire_try(node, &held->acquire, handle, mode)) {
+		/* Only a copy between memories may still be on its way. */
+		wait_at(node, &gate, WAIT_ACQUIRE, handle);
+		return 0;
+	}
+	free(held);
+	return -EAGAIN;
+}
+
+/* The newest acquisition of the datum at memory, else the newest; taken off. */
+static struct held *take_held(starpu_data_handle_t handle, int memory, int keep)
+{
+	struct data_body *body = data_body(handle);
+	struct held **at, *held;
+
+	orr_lock(&handle->lock);
+	for (at = &body->held; *at && (*at)->acquire.memory != memory;)
+		at = &(*at)->next;
+	if (!*at)
+		at = &body->held;
+	held = *at;
+	if (held && !keep)
+		*at = held->next;
+	orr_unlock(&handle->lock);
+	return held;
+}
+
+int data_held(starpu_data_handle_t handle, unsigned *mode)
+{
+	int n = 0;
+
+	*mode = 0;
+	for (const struct held *held = handle->body->held; held; held = held->next, n++)
+		*mode |= held->acquire.job.accesses[0].mode & STARPU_RW;
+	return n;
+}
+
+void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
+{
+	int keep = down_to != STARPU_NONE;
+	struct held *held = take_held(handle, memory, keep);
+	char what[128];
+
+	if (!held)
+		orr_die(handle->node->rank,
+			"starpu_data_release: %s is not acquired; each release needs a "
+			"starpu_data_acquire before it",
+			data_describe(handle, what, sizeof(what)));
+	if (keep) {
+		if (down_to == STARPU_R)
+			acquire_downgrade(&held->acquire);
+		return;
+	}
+	acquire_release(&held->acquire);
+	free(held);
+}
+
+/* ---- operations that need no value ----------------------------------- */
+
+struct wiping {
+	struct acquire acquire; /* first */
+	starpu_data_handle_t handle;
+	int release; /* the runtime's memory too */
+	int free_datum;
+};
+
+static void free_idle(starpu_data_handle_t handle)
+{
+	data_free(handle->node, handle);
+}
+
+static void wipe_acquired(struct acquire *acquire)
+{
+	struct wiping *wiping = ORR_CONTAINER(acquire, struct wiping, acquire);
+	starpu_data_handle_t handle = wiping->handle;
+
+	if (wiping->free_datum) {
+		/* Users without a turn may be left: the last one frees it. */
+		orr_lock(&handle->lock);
+		data_body(handle)->idle = free_idle;
+		orr_unlock(&handle->lock);
+	} else {
+		coherency_invalidate(handle, wiping->release);
+	}
+	acquire_release(acquire);
+	free(wiping);
+}
+
+static void wipe(struct node *node, starpu_data_handle_t handle, int release,
+		 int free_datum)
+{
+	struct wiping *wiping = orr_alloc(sizeof(*wiping));
+
+	wiping->handle = handle;
+	wiping->release = release;
+	wiping->free_datum = free_datum;
+	wiping->acquire.memory = STARPU_ACQUIRE_NO_NODE;
+	wiping->acquire.acquired = wipe_acquired;
+	wiping->acquire.counted = 1;
+	wiping->acquire.what = free_datum ? "starpu_data_unregister_submit()"
+					  : "starpu_data_invalidate_submit()";
+	acquire_start(node, &wiping->acquire, handle, STARPU_W, 1);
+}
+
+void data_invalidate_submit(struct node *node, starpu_data_handle_t handle)
+{
+	wipe(node, handle, 1, 0);
+}
+
+void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle)
+{
+	wipe(node, handle, 0, 0);
+}
+
+void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
+{
+	if (duplicate_drop(handle))
+		return;
+	orr_lock(&handle->lock);
+	handle->flags |= DATUM_DYING;
+	orr_unlock(&handle->lock);
+	wipe(node, handle, 1, 1);
+}
+
+/* Block until nobody writes the datum, then bring its value home if there is one. */
+static void settle_home(struct node *node, starpu_data_handle_t handle, int with_value)
+{
+	int bring;
+
+	data_acquire(node, handle, STARPU_ACQUIRE_NO_NODE, STARPU_R);
+	bring = with_value && handle->home >= 0 && data_body(handle)->has_value;
+	data_release(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE);
+	if (!bring)
+		return;
+	data_acquire(node, handle, handle->home, STARPU_R);
+	data_release(handle, handle->home, STARPU_NONE);
+}
+
+void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)
+{
+	struct data_body *body = orr_load_ptr((void **)&handle->body);
+	struct plat_gate gate;
+	int pending, there;
+
+	if (duplicate_drop(handle))
+		return;
+	/* Whether there is a value is known when the writers are done. */
+	orr_lock(&handle->lock);
+	pending = body && body->npending;
+	there = !body || handle->home < 0 || !body->has_value ||
+		(body->valid & memory_bit((unsigned)handle->home));
+	orr_unlock(&handle->lock);
+	if (pending || (with_value && !there))
+		settle_home(node, handle, with_value);
+	/* Readers of the same turn may still be inside. */
+	plat_gate_init(&gate);
+	orr_lock(&handle->lock);
+	body = handle->body;
+	pending = body && body->npending;
+	if (pending)
+		body->gate = &gate;
+	orr_unlock(&handle->lock);
+	if (pending)
+		wait_at(node, &gate, WAIT_UNREGISTER, handle);
+	/* An eviction may still bring its value to the application's memory. */
+	plat_gate_init(&gate);
+	if (body && !coherency_retire(handle, &gate))
+		wait_at(node, &gate, WAIT_UNREGISTER, handle);
+	data_free(node, handle);
+}
+
+/* ---- fetching ahead -------------------------------------------------- */
+
+struct fetching {
+	struct acquire acquire; /* first */
+	struct plat_gate *gate;
+};
+
+static void fetch_acquired(struct acquire *acquire)
+{
+	struct fetching *fetching = ORR_CONTAINER(acquire, struct fetching, acquire);
+	struct plat *plat = acquire->job.node->plat;
+	struct plat_gate *gate = fetching->gate;
+
+	acquire_release(acquire);
+	free(fetching);
+	if (gate)
+		plat_gate_open(plat, gate);
+}
+
+static struct fetching *fetching_new(unsigned memory, int is_hint)
+{
+	struct fetching *fetching = orr_alloc(sizeof(*fetching));
+
+	fetching->acquire.memory = (int)memory;
+	fetching->acquire.acquired = fetch_acquired;
+	fetching->acquire.counted = 1;
+	fetching->acquire.what = "starpu_data_fetch_on_node()";
+	fetching->acquire.is_hint = is_hint;
+	return fetching;
+}
+
+int data_fetch(struct node *node, starpu_data_handle_t handle,
+	       const struct data_target *target)
+{
+	struct fetching *fetching;
+	struct plat_gate gate;
+
+	if (!room_fits(node, target->memory, coherency_alloc_bytes(handle)))
+		return -ENOMEM;
+	fetching = fetching_new(target->memory, target->is_hint);
+	plat_gate_init(&gate);
+	fetching->gate = target->asynchronous ? NULL : &gate;
+	acquire_start(node, &fetching->acquire, handle, STARPU_R, 1);
+	return target->asynchronous ? 0 : wait_at(node, &gate, WAIT_FETCH, handle);
+}
+
+void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
+{
+	struct fetching *fetching = fetching_new(STARPU_MAIN_RAM, 0);
+
+	acquire_start(node, &fetching->acquire, handle, STARPU_W, 1);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_DATA_OPS_H
+#define ORR_CORE_DATA_DATA_OPS_H
+
+/*
+ * data_ops.h - what the application does to data outside of tasks.
+ *
+ * An acquisition by the application is kept on the datum until it is released, since
+ * starpu_data_release() names the datum only.
+ */
+#include "core/task/acquire.h"
+
+/* Block until the datum is the caller's in mode at memory (or STARPU_ACQUIRE_NO_NODE). */
+int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
+		 unsigned mode);
+/* The same with a callback. */
+struct data_wish {
+	int memory;
+	unsigned mode;
+	void (*callback)(void *);
+	void *arg;
+	int sequential;
+};
+void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
+		     const struct data_wish *wish);
+/* 0, or -EAGAIN. */
+int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
+		     unsigned mode);
+/* Give back, or keep for reading when down_to is STARPU_R. */
+void data_release(starpu_data_handle_t handle, int memory, unsigned down_to);
+
+/* How many of the application's acquisitions are not released, and their modes
+ * together; the datum has a body and is locked. */
+int data_held(starpu_data_handle_t handle, unsigned *mode);
+
+/* After all accesses so far: forget the value; free the runtime's memory. */
+void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
+/* In its turn, the datum is taken to have a value: whatever is in its memory. */
+void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle);
+/* The same, keeping the memory. */
+void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle);
+/* Wait for all users, bring the value home when with_value, free. */
+void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value);
+/* After all accesses so far, without waiting and without value. */
+void data_unregister_submit(struct node *node, starpu_data_handle_t handle);
+/* Fetch a copy for reading, once its writers are done.  0, or -ENOMEM when the memory is
+ * smaller than the datum. */
+struct data_target {
+	unsigned memory;
+	int asynchronous;
+	int is_hint; /* not worth waiting for the data that others use */
+};
+int data_fetch(struct node *node, starpu_data_handle_t handle,
+	       const struct data_target *target);
+
+#endif

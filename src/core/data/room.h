@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_ROOM_H
+#define ORR_CORE_DATA_ROOM_H
+
+/*
+ * room.h - who may use how much of a memory: reserve, evict, wait.
+ *
+ * Knows copies by their size and by who uses them, and nothing of values.  A job asks
+ * for all its data at once and gets all or nothing, so that no two jobs hold half of
+ * what they need each.  Those that wait stand in line; the first decides what has to
+ * leave, and what is leaving already counts as room to come.  Only copies in use by the
+ * application, of which nobody knows the end, let others pass.
+ *
+ * All of it is about memories other than main memory, under the memory's lock, which is
+ * taken under a datum's lock or under none.
+ */
+#include "core/data/data.h"
+
+/* The copy's bytes, unless it has room already; the datum is locked. */
+void room_measure(struct copy_state *copy, size_t bytes);
+/* Can bytes ever be in the memory together? */
+int room_fits(struct node *node, unsigned memory, size_t bytes);
+/*
+ * Room for the copies of all of the job's accesses in memory, set by the caller, who
+ * has no datum locked.  1: reserved, each copy in use; 0: coherency_admitted() or
+ * coherency_refused() will be called once.  Ends the program when a task is larger than
+ * the memory.
+ */
+int room_reserve(struct job *job, unsigned memory);
+/* Use the copy, which has room: it stays, also when it was about to leave. */
+void room_use(struct copy_state *copy);
+/* The opposite; stale: nobody will miss the copy.  access is NULL for a transfer's. */
+void room_unuse(struct copy_state *copy, const struct access *access, int stale);
+/* The copy's value is stale from now on: of those not in use, it goes first. */
+void room_demote(struct copy_state *copy);
+/* 1: the copy is on its way out and nobody can use it before room_gone(); 0: somebody
+ * uses it.  room_take() is for copies that nobody evicts. */
+int room_let_go(struct copy_state *copy);
+int room_take(struct copy_state *copy);
+/* The same for a copy that only the caller uses and that nobody else knows. */
+void room_close(struct copy_state *copy);
+/* Its memory has been freed. */
+void room_gone(struct copy_state *copy);
+/* Is it leaving, with nobody using it?  Has it room of ours at all? */
+int room_is_leaving(struct copy_state *copy);
+int room_is_taken(struct copy_state *copy);
+/* Something was given back: see who may go on.  Called with nothing locked. */
+void room_serve(struct node *node, unsigned memory);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_ROUTES_H
+#define ORR_CORE_DATA_ROUTES_H
+
+/*
+ * routes.h - how a value gets from one memory of a node to another: at once where a
+ * driver of the two can, else with a stop in main memory, which all drivers reach.
+ */
+#include "core/node.h"
+
+struct route {
+	const struct memory_driver *driver; /* that makes the first hop */
+	unsigned char next;                 /* where that ends */
+};
+
+/* All memories are known: make the table, node->routes. */
+void routes_open(struct node *node);
+
+static inline const struct route *route(const struct node *node, unsigned from,
+					unsigned to)
+{
+	return &node->routes[from * (unsigned)node->nmemories + to];
+}
+
+/* Start a copy that is one hop.  1 when it is done already, else copy->done() follows. */
+int routes_copy(struct node *node, struct plat_copy *copy);
+/* Expected seconds of all hops, alone on their links. */
+double routes_expected_s(struct node *node, unsigned from, unsigned to, size_t bytes);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/model/model.h"
+
+#include <math.h>
+
+#include "base/check.h"
+#include "core/data/data.h"
+#include "core/model/hash.h"
+#include "core/model/model_fit.h"
+#include "core/model/model_own.h"
+#include "core/model/model_query.h"
+#include "core/model/model_store.h"
+#include "core/model/roofline.h"
+
+/* ---- What the model sees of a task ----------------------------------- */
+
+uint32_t model_data_footprint(struct starpu_task *task)
+{
+	unsigned n = STARPU_TASK_GET_NBUFFERS(task);
+	uint32_t footprint = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, i);
+		const struct starpu_data_interface_ops *ops = handle->ops;
+		unsigned id = ops->interfaceid;
+		uint32_t mine;
+
+		if (STARPU_TASK_GET_MODE(task, i) & STARPU_NOFOOTPRINT)
+			continue;
+		mine = ops->footprint ? ops->footprint(handle) : 0;
+		mine = hash_crc32c_be(mine, id < STARPU_MAX_INTERFACE_ID ? id : 0);
+		footprint = hash_crc32c_be(mine, footprint);
+	}
+	return footprint;
+}
+
+/* What the application says of the task's size; 0: nothing. */
+static int own_size(struct starpu_perfmodel *model, struct starpu_task *task,
+		    struct starpu_perfmodel_arch *arch, unsigned implementation,
+		    size_t *bytes)
+{
+	starpu_perfmodel_per_arch_size_base by_device =
+		model_own_functions(model, arch, implementation).size;
+
+	if (by_device)
+		*bytes = by_device(task, arch, implementation);
+	else if (model && model->size_base)
+		*bytes = model->size_base(task, implementation);
+	else
+		return 0;
+	return 1;
+}
+
+uint32_t model_footprint_on(struct starpu_perfmodel *model, struct starpu_task *task,
+			    struct starpu_perfmodel_arch *arch, unsigned implementation)
+{
+	size_t bytes;
+
+	if (model && model->footprint)
+		return model->footprint(task);
+	if (own_size(model, task, arch, implementation, &bytes))
+		return hash_crc32c_be_n(&bytes, sizeof bytes, 0);
+	return model_data_footprint(task);
+}
+
+uint32_t model_footprint(struct starpu_perfmodel *model, struct starpu_task *task)
+{
+	return model_footprint_on(model, task, NULL, 0);
+}
+
+static uint32_t footprint_of(const struct model_query *query)
+{
+	return model_footprint_on(query->model, query->task, query->arch,
+				  query->implementation);
+}
+
+static size_t size_of(const struct model_query *query)
+{
+	unsigned n = STARPU_TASK_GET_NBUFFERS(query->task);
+	size_t bytes = 0;
+
+	if (own_size(query->model, query->task, query->arch, query->implementation,
+		     &bytes))
+		return bytes;
+	for (unsigned i = 0; i < n; i++)
+		bytes += data_bytes(STARPU_TASK_GET_HANDLE(query->task, i));
+	return bytes;
+}
+
+/* ---- Estimates ------------------------------------------------------- */
+
+static struct model_estimate estimate_us(double us, enum model_source source,
+					 unsigned nsample)
+{
+	struct model_estimate none = {.source = MODEL_NONE};
+
+	if (!(us >= 0))
+		return none;
+	return (struct model_estimate){us * 1e-6, source, nsample};
+}
+
+static struct model_estimate from_history(const struct model_query *query,
+					  const struct model_answer *answer)
+{
+	const struct knobs *knobs = node_knobs(query->node);
+	unsigned minimum =
+		query->node->machine->simulated ? 1 : (unsigned)knobs->calibrate_minimum;
+	uint32_t footprint = footprint_of(query);
+	struct model_estimate estimate = {.source = MODEL_NONE};
+	const struct starpu_perfmodel_history_entry *entry;
+
+	orr_lock(&answer->file->lock);
+	entry = model_arch_entry(answer->known, footprint, 0);
+	if (entry && entry->nsample >= minimum)
+		estimate = estimate_us(entry->mean, MODEL_HISTORY, entry->nsample);
+	orr_unlock(&answer->file->lock);
+	return estimate;
+}
+
+/* A simulated size that was not measured: its neighbours, which follow the kernel's
+ * changes of regime, before the fits over all sizes. */
+static double nearby_us(const struct model_query *query, struct model_arch *known,
+			size_t bytes)
+{
+	const struct starpu_perfmodel_regression_model *fit = &known->known.regression;
+	unsigned minimum = node_knobs(query->node)->calibrate_minimum;
+	double us;
+
+	if (!query->node->machine->simulated)
+		return NAN;
+	us = model_fit_between(known, bytes);
+	if (isnan(us))
+		us = model_fit_power(fit, bytes, minimum);
+	return isnan(us) ? model_fit_nonlinear(fit, bytes, minimum) : us;
+}
+
+/* The fit that a model's type asks for. */
+static double fitted_us(const struct model_query *query, struct model_arch *known,
+			size_t bytes)
+{
+	const struct starpu_perfmodel_regression_model *fit = &known->known.regression;
+	unsigned minimum = node_knobs(query->node)->calibrate_minimum;
+
+	if (query->model->type == STARPU_REGRESSION_BASED)
+		return model_fit_power(fit, bytes, minimum);
+	if (query->model->type == STARPU_NL_REGRESSION_BASED)
+		return model_fit_nonlinear(fit, bytes, minimum);
+	return NAN;
+}
+
+static struct model_estimate
+from_sizes(const struct model_query *query, const struct model_answer *answer,
+	   double (*how)(const struct model_query *, struct model_arch *, size_t))
+{
+	size_t bytes = size_of(query);
+	unsigned nsample;
+	double us;
+
+	orr_lock(&answer->file->lock);
+	us = how(query, answer->known, bytes);
+	nsample = answer->known->known.regression.nsample;
+	orr_unlock(&answer->file->lock);
+	return estimate_us(us, MODEL_REGRESSION, nsample);
+}
+
+static struct model_estimate from_known(const struct model_query *query,
+					const struct model_answer *answer)
+{
+	enum starpu_perfmodel_type type = query->model->type;
+	struct model_estimate estimate = {.source = MODEL_NONE};
+
+	if (type == STARPU_HISTORY_BASED) {
+		estimate = from_history(query, answer);
+	} else if (type == STARPU_MULTIPLE_REGRESSION_BASED) {
+		/* Coefficients never change once read: the user's function is not
+		 * called under the lock. */
+		estimate =
+			estimate_us(model_fit_multiple(&answer->known->known.regression,
+						       query->model, query->task),
+				    MODEL_REGRESSION, 0);
+	} else {
+		estimate = from_sizes(query, answer, fitted_us);
+		if (estimate.source == MODEL_NONE && type == STARPU_NL_REGRESSION_BASED)
+			estimate = from_history(query, answer);
+	}
+	if (estimate.source == MODEL_NONE)
+		estimate = from_sizes(query, answer, nearby_us);
+	return estimate;
+}
+
+static struct model_estimate from_roofline(const struct model_query *query)
+{
+	double seconds = query->worker ? roofline_seconds(query->worker, query->task) : 0;
+
+	return estimate_us(seconds > 0 ? seconds * 1e6 : NAN, MODEL_ROOFLINE, 0);
+}
+
+/* Nothing is known on a real machine: measure it in this run, and say so once. */
+static void force_calibration(const struct model_query *query)
+{
+	struct _starpu_perfmodel_state *state = model_state(query->node, query->model);
+	const char *symbol = query->model->symbol;
+
+	if (query->node->machine->simulated || orr_load(&state->forced) ||
+	    !orr_cas(&state->forced, 0, 1))
+		return;
+	orr_store((int *)(void *)&query->model->benchmarking, 1);
+	if (!node_knobs(query->node)->silent && query->node->conf.calibrate <= 0)
+		orr_complain(query->node->rank,
+			     "performance model %s: too few measurements, expected %d of "
+			     "each size: calibrating it in this run; set "
+			     "STARPU_CALIBRATE=1 to complete it",
+			     symbol ? symbol : "(without a symbol)",
+			     node_knobs(query->node)->calibrate_minimum);
+}
+
+static struct model_estimate from_file(const struct model_query *query)
+{
+	struct model_estimate estimate = {.source = MODEL_NONE};
+	struct model_answer answer = model_find(query->node, query->model, query->arch,
+						query->implementation, 0);
+
+	if (answer.broken)
+		return estimate;
+	if (answer.known)
+		estimate = from_known(query, &answer);
+	if (estimate.source == MODEL_NONE)
+		force_calibration(query);
+	return estimate.source == MODEL_NONE ? from_roofline(query) : estimate;
+}
+
+double model_relative_speedup(const struct starpu_perfmodel_arch *arch)
+{
+	double speedup = 0;
+
+	for (int i = 0; i < arch->ndevices; i++) {
+		const struct device_type *type = device_type(arch->devices[i].type);
+		double one = type && type->kernels ? type->relative_speed : 1.0;
+
+		speedup +=
+			one * (arch->devices[i].ncores > 0 ? arch->devices[i].ncores : 1);
+	}
+	return speedup > 0 ? speedup : 1.0;
+}
+
+static double user_function_us(const struct model_query *query)
+{
+	struct starpu_perfmodel *model = query->model;
+	starpu_perfmodel_per_arch_cost_function by_device;
+
+	switch (model->type) {
+	case STARPU_PER_WORKER:
+		if (!model->worker_cost_function || !query->worker)
+			return NAN;
+		return model->worker_cost_function(query->task, query->worker->id,
+						   query->implementation);
+	case STARPU_PER_ARCH:
+		by_device = model_own_functions(model, query->arch, query->implementation)
+				    .cost;
+		if (!by_device)
+			by_device = model->arch_cost_function;
+		if (!by_device)
+			return NAN;
+		return by_device(query->task, query->arch, query->implementation);
+	case STARPU_COMMON:
+		if (!model->cost_function)
+			return NAN;
+		return model->cost_function(query->task, query->implementation) /
+		       model_relative_speedup(query->arch);
+	default:
+		return NAN;
+	}
+}
+
+struct model_estimate model_evaluate(const struct model_query *query)
+{
+	struct starpu_perfmodel *model = query->model;
+
+	if (!model || model->type == STARPU_PERFMODEL_INVALID)
+		return from_roofline(query);
+	if (model->type >= STARPU_HISTORY_BASED)
+		return from_file(query);
+	return estimate_us(user_function_us(query), MODEL_FUNCTION, 0);
+}
+
+struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,
+				   unsigned implementation)
+{
+	struct model_query query = {.node = worker->node,
+				    .worker = worker,
+				    .arch = &worker->arch,
+				    .task = task,
+				    .implementation = implementation};
+
+	/* A task without a codelet only orders others. */
+	if (!task->cl)
+		return (struct model_estimate){0, MODEL_FUNCTION, 0};
+	query.model = task->cl->model;
+	return model_evaluate(&query);
+}
+
+/* ---- Measurements ---------------------------------------------------- */
+
+void model_add(const struct model_query *query, double value, unsigned number)
+{
+	struct starpu_perfmodel *model = query->model;
+	const struct knobs *knobs = node_knobs(query->node);
+	struct model_sample sample = {
+		.flops = query->task->flops, .duration_us = value, .number = number};
+	struct model_answer answer;
+	int reset;
+
+	if (model->type < STARPU_HISTORY_BASED ||
+	    model->type == STARPU_MULTIPLE_REGRESSION_BASED)
+		return;
+	sample.footprint = footprint_of(query);
+	sample.bytes = size_of(query);
+	answer = model_find(query->node, model, query->arch, query->implementation, 1);
+	if (!answer.known)
+		return;
+	orr_lock(&answer.file->lock);
+	reset = model_fit_add(answer.known, model->type, &sample,
+			      knobs->history_max_error);
+	if (model->type != STARPU_HISTORY_BASED)
+		model_fit_solve(answer.known, model->type, knobs->calibrate_minimum);
+	answer.file->dirty = 1;
+	orr_unlock(&answer.file->lock);
+	if (reset && !knobs->silent)
+		orr_complain(query->node->rank,
+			     "performance model %s: most measurements of footprint %08x "
+			     "were more than %d %% off, expected a stable duration: "
+			     "started afresh",
+			     model->symbol ? model->symbol : "(without a symbol)",
+			     sample.footprint, knobs->history_max_error);
+}
+
+void model_record(struct worker *worker, struct starpu_task *task,
+		  unsigned implementation, double seconds)
+{
+	struct starpu_perfmodel *model = task->cl ? task->cl->model : NULL;
+	struct model_query query = {.node = worker->node,
+				    .worker = worker,
+				    .arch = &worker->arch,
+				    .model = model,
+				    .task = task,
+				    .implementation = implementation};
+
+	if (!model || (worker->node->conf.calibrate <= 0 &&
+		       !orr_load((const int *)(const void *)&model->benchmarking)))
+		return;
+	model_add(&query, seconds * 1e6, 1);
+}

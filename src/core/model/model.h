@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_MODEL_MODEL_H
+#define ORR_CORE_MODEL_MODEL_H
+
+/*
+ * model.h - performance models: how long a task takes, and how sure that is.
+ *
+ * Files are StarPU's (version 45).  One parsed copy per process, in struct
+ * model_store, keyed by symbol and host; the struct starpu_perfmodel of each rank
+ * points to it through model->state.
+ */
+#include "core/worker.h"
+
+enum model_source {
+	MODEL_NONE,       /* no way to tell */
+	MODEL_FUNCTION,   /* the user's cost function */
+	MODEL_HISTORY,    /* measured at this size */
+	MODEL_REGRESSION, /* fitted over sizes */
+	MODEL_ROOFLINE    /* declared peak and efficiency: not calibrated */
+};
+
+struct model_estimate {
+	double seconds;
+	enum model_source source;
+	unsigned nsample;
+};
+
+struct model_store *model_store_new(const struct knobs *knobs);
+void model_store_free(struct model_store *store);
+
+/*
+ * Expected duration of task on worker with an implementation.  source MODEL_NONE
+ * when nothing is known.  Costs a few hash steps; allocates nothing after the first
+ * call for a symbol.
+ */
+struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,
+				   unsigned implementation);
+/* Real backend with STARPU_CALIBRATE: record a measurement. */
+void model_record(struct worker *worker, struct starpu_task *task,
+		  unsigned implementation, double seconds);
+/* Write models that have new measurements; called when a node closes. */
+void model_store_save(struct model_store *store, struct node *node);
+/* Footprint of a task's data (spec: crc32c over interfaces), or the model's own. */
+uint32_t model_footprint(struct starpu_perfmodel *model, struct starpu_task *task);
+/* The same for an implementation on an architecture, which may be NULL. */
+uint32_t model_footprint_on(struct starpu_perfmodel *model, struct starpu_task *task,
+			    struct starpu_perfmodel_arch *arch, unsigned implementation);
+
+#endif

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/model/model_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "base/newfile.h"
+
+enum { VERSION_WRITTEN = 45, VERSION_WITHOUT_COEFFICIENTS = 44, MAX_DEVICES = 1024 };
+
+static const char remedy[] =
+	"remove the file or measure it again with STARPU_CALIBRATE=2";
+
+/* A file being read, one line that says something at a time. */
+struct scan {
+	FILE *file;
+	const char *path;
+	int rank;
+	unsigned long line; /* number of the current line, from 1 */
+	char *text, *at;    /* the current line, and what is left of it */
+	size_t capacity;
+};
+
+static int scan_fail(struct scan *scan, const char *found, const char *expected)
+{
+	if (found)
+		orr_complain(scan->rank,
+			     "performance model: %s, line %lu: found \"%.40s\", expected "
+			     "%s: %s",
+			     scan->path, scan->line, found, expected, remedy);
+	else
+		orr_complain(scan->rank,
+			     "performance model: %s ends after line %lu, expected %s: "
+			     "the file is truncated, %s",
+			     scan->path, scan->line, expected, remedy);
+	return -EINVAL;
+}
+
+/* Go to the next line that is neither blank nor a comment. 1, or 0 at the end. */
+static int scan_next(struct scan *scan)
+{
+	while (getline(&scan->text, &scan->capacity, scan->file) >= 0) {
+		scan->line++;
+		scan->at = scan->text + strspn(scan->text, " \t\r\n");
+		if (*scan->at && *scan->at != '#')
+			return 1;
+	}
+	return 0;
+}
+
+static int scan_line(struct scan *scan, const char *expected)
+{
+	return scan_next(scan) ? 0 : scan_fail(scan, NULL, expected);
+}
+
+/* Take the next word off the line; NULL at its end. */
+static char *scan_word(struct scan *scan)
+{
+	char *word = scan->at + strspn(scan->at, " \t\r\n");
+
+	scan->at = word + strcspn(word, " \t\r\n");
+	if (*scan->at)
+		*scan->at++ = '\0';
+	return *word ? word : NULL;
+}
+
+static int scan_real(struct scan *scan, double *value, const char *expected)
+{
+	char *word = scan_word(scan), *end = word;
+
+	if (word)
+		*value = strtod(word, &end);
+	if (end == word || *end)
+		return scan_fail(scan, word ? word : "end of the line", expected);
+	return 0;
+}
+
+static int scan_integer(struct scan *scan, unsigned long *value, int base,
+			const char *expected)
+{
+	char *word = scan_word(scan), *end = word;
+
+	errno = 0;
+	if (word && isxdigit((unsigned char)*word))
+		*value = strtoul(word, &end, base);
+	if (end == word || *end || errno)
+		return scan_fail(scan, word ? word : "end of the line", expected);
+	return 0;
+}
+
+/* A line that holds one number between 0 and max. */
+static int scan_number(struct scan *scan, unsigned long *value, unsigned long max,
+		       const char *expected)
+{
+	char found[24];
+	int rc = scan_line(scan, expected);
+
+	if (!rc)
+		rc = scan_integer(scan, value, 10, expected);
+	if (rc || *value <= max)
+		return rc;
+	snprintf(found, sizeof found, "%lu", *value);
+	return scan_fail(scan, found, expected);
+}
+
+static int read_fits(struct scan *scan, struct starpu_perfmodel_regression_model *fit)
+{
+	static const char sums[] = "\"sumlnx sumlnx2 sumlny sumlnxlny alpha beta n minx "
+				   "maxx\" of the regression";
+	static const char nonlinear[] = "\"a b c\" of the non-linear regression";
+	double *const reals[] = {&fit->sumlnx,    &fit->sumlnx2, &fit->sumlny,
+				 &fit->sumlnxlny, &fit->alpha,   &fit->beta};
+	double *const abc[] = {&fit->a, &fit->b, &fit->c};
+	unsigned long nsample;
+	int rc = scan_line(scan, sums);
+
+	for (unsigned i = 0; !rc && i < 6; i++)
+		rc = scan_real(scan, reals[i], sums);
+	if (!rc)
+		rc = scan_integer(scan, &nsample, 10, sums);
+	if (!rc)
+		rc = scan_integer(scan, &fit->minx, 10, sums);
+	if (!rc)
+		rc = scan_integer(scan, &fit->maxx, 10, sums);
+	if (!rc)
+		rc = scan_line(scan, nonlinear);
+	for (unsigned i = 0; !rc && i < 3; i++)
+		rc = scan_real(scan, abc[i], nonlinear);
+	if (!rc)
+		fit->nsample = nsample;
+	return rc;
+}
+
+static int read_coefficients(struct scan *scan,
+			     struct starpu_perfmodel_regression_model *fit)
+{
+	static const char expected[] = "the number of coefficients of a multiple "
+				       "regression, then as many numbers";
+	unsigned long n;
+	int rc = scan_number(scan, &n, 1 << 20, expected);
+
+	if (rc || !n)
+		return rc;
+	free(fit->coeff);
+	fit->coeff = orr_alloc(n * sizeof *fit->coeff);
+	fit->ncoeff = n;
+	for (unsigned long i = 0; !rc && i < n; i++)
+		rc = scan_real(scan, &fit->coeff[i], expected);
+	return rc;
+}
+
+/* Old files lack the flops, so the words of the line are counted first. */
+static unsigned scan_count(const struct scan *scan)
+{
+	const char *at = scan->at;
+	unsigned n = 0;
+
+	while (*(at += strspn(at, " \t\r\n"))) {
+		at += strcspn(at, " \t\r\n");
+		n++;
+	}
+	/* The last line of a truncated file must not pass for an old one. */
+	return n == 7 && !strchr(scan->at, '\n') ? 8 : n;
+}
+
+static int read_entry(struct scan *scan, struct model_arch *arch)
+{
+	static const char expected[] =
+		"\"footprint size flops mean deviation sum sum2 n\"";
+	struct starpu_perfmodel_history_entry *entry, e = {0};
+	double *const reals[] = {&e.mean, &e.deviation, &e.sum, &e.sum2};
+	unsigned long footprint, size, nsample;
+	int rc = scan_line(scan, expected), with_flops;
+
+	if (rc)
+		return rc;
+	with_flops = scan_count(scan) >= 8;
+	rc = scan_integer(scan, &footprint, 16, expected);
+	if (!rc)
+		rc = scan_integer(scan, &size, 10, expected);
+	if (!rc && with_flops)
+		rc = scan_real(scan, &e.flops, expected);
+	for (unsigned i = 0; !rc && i < 4; i++)
+		rc = scan_real(scan, reals[i], expected);
+	if (!rc)
+		rc = scan_integer(scan, &nsample, 10, expected);
+	if (rc)
+		return rc;
+	e.footprint = footprint;
+	e.size = size;
+	e.nsample = nsample;
+	entry = model_arch_entry(arch, e.footprint, 1);
+	*entry = e;
+	return 0;
+}
+
+/* One implementation.  Those beyond our limit go to a scratch and are dropped. */
+static int read_implementation(struct scan *scan, struct model_arch *arch,
+			       unsigned long version)
+{
+	unsigned long nentries;
+	int rc = scan_number(scan, &nentries, 1UL << 32, "the number of entries");
+
+	if (!rc)
+		rc = read_fits(scan, &arch->known.regression);
+	if (!rc && version > VERSION_WITHOUT_COEFFICIENTS)
+		rc = read_coefficients(scan, &arch->known.regression);
+	for (unsigned long i = 0; !rc && i < nentries; i++)
+		rc = read_entry(scan, arch);
+	return rc;
+}
+
+static int read_devices(struct scan *scan, struct starpu_perfmodel_arch *arch)
+{
+	unsigned long ndevices, type, devid, ncores;
+	int rc = scan_number(scan, &ndevices, MAX_DEVICES, "a number of devices");
+
+	if (rc)
+		return rc;
+	arch->devices = orr_alloc((ndevices + 1) * sizeof *arch->devices);
+	arch->ndevices = ndevices;
+	for (unsigned long i = 0; i < ndevices; i++) {
+		rc = scan_number(scan, &type, 100, "a device type (CPU 0, CUDA 1, ...)");
+		if (!rc)
+			rc = scan_number(scan, &devid, MAX_DEVICES, "a device number");
+		if (!rc)
+			rc = scan_number(scan, &ncores, 1 << 20, "a number of cores");
+		if (rc)
+			return rc;
+		arch->devices[i] = (struct starpu_perfmodel_device){
+			.type = type, .devid = devid, .ncores = ncores};
+	}
+	return 0;
+}
+
+static int read_combination(struct scan *scan, struct model_data *data,
+			    unsigned long version)
+{
+	struct starpu_perfmodel_arch devices = {0};
+	struct model_data dropped = {0};
+	unsigned long nimplementations;
+	int rc = read_devices(scan, &devices);
+
+	if (!rc)
+		rc = scan_number(scan, &nimplementations, 1 << 20,
+				 "the number of implementations");
+	for (unsigned long k = 0; !rc && k < nimplementations; k++) {
+		int kept = k < STARPU_MAXIMPLEMENTATIONS;
+
+		rc = read_implementation(
+			scan,
+			model_data_add(kept ? data : &dropped, &devices, kept ? k : 0),
+			version);
+	}
+	model_data_clear(&dropped);
+	free(devices.devices);
+	return rc;
+}
+
+static int read_all(struct scan *scan, struct model_data *data)
+{
+	static const char expected[] = "45, the version of the format";
+	unsigned long version, ncombinations;
+	char found[24];
+	int rc;
+
+	if (!scan_next(scan)) {
+		orr_complain(scan->rank, "performance model: %s is empty: ignored",
+			     scan->path);
+		return -ENODATA;
+	}
+	rc = scan_integer(scan, &version, 10, expected);
+	if (rc)
+		return rc;
+	if (version != VERSION_WRITTEN && version != VERSION_WITHOUT_COEFFICIENTS) {
+		snprintf(found, sizeof found, "%lu", version);
+		return scan_fail(scan, found, expected);
+	}
+	rc = scan_number(scan, &ncombinations, 1 << 20, "the number of combinations");
+	for (unsigned long i = 0; !rc && i < ncombinations; i++)
+		rc = read_combination(scan, data, version);
+	return rc;
+}
+
+/* StarPU writes in place, under a lock. */
+static void lock_for_reading(int fd)
+{
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+
+	/* A file system without locks must not hide the models on it. */
+	(void)fcntl(fd, F_SETLKW, &lock);
+}
+
+int model_data_read(struct model_data *data, const char *path, int rank)
+{
+	struct scan scan = {.path = path, .rank = rank};
+	struct stat status;
+	int rc;
+
+	model_data_clear(data);
+	scan.file = fopen(path, "r");
+	if (!scan.file && errno == ENOENT)
+		return -ENOENT;
+	if (!scan.file || fstat(fileno(scan.file), &status) || !S_ISREG(status.st_mode)) {
+		rc = scan.file ? -EISDIR : -errno;
+		orr_complain(rank,
+			     "performance model: %s cannot be read (%s), expected a "
+			     "readable file: check its permissions",
+			     path, scan.file ? "not a regular file" : strerror(-rc));
+		if (scan.file)
+			fclose(scan.file);
+		return rc;
+	}
+	lock_for_reading(fileno(scan.file));
+	rc = read_all(&scan, data);
+	free(scan.text);
+	fclose(scan.file);
+	if (rc)
+		model_data_clear(data);
+	return rc;
+}
+
+static const char rule[] = "##########";
+
+static void write_arch_name(FILE *f, const struct starpu_perfmodel_arch *arch)
+{
+	static const char *const names[] = {"cpu",    "cuda",     "opencl", "max_fpga",
+					    "mpi_ms", "tcpip_ms", "hip"};
+
+	for (int i = 0; i < arch->ndevices; i++) {
+		unsigned type = arch->devices[i].type;
+
+		fprintf(f, "%s%s%d", i ? "_" : "",
+			type < sizeof names / sizeof *names ? names[type] : "device",
+			arch->devices[i].devid);
+	}
+}
+
+static void write_arch(FILE *f, const struct model_arch *arch)
+{
+	const struct starpu_perfmodel_regression_model *fit = &arch->known.regression;
+
+	fprintf(f, "# number of entries\n%zu\n", arch->nentries);
+	fprintf(f,
+		"# sumlnx\tsumlnx2\t\tsumlny\t\tsumlnxlny\talpha\t\tbeta\t\tn\tminx\t\t"
+		"maxx\n");
+	fprintf(f, "%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%u\t%-15lu\t%-15lu\n",
+		fit->sumlnx, fit->sumlnx2, fit->sumlny, fit->sumlnxlny, fit->alpha,
+		fit->beta, fit->nsample, fit->minx, fit->maxx);
+	fprintf(f, "# a\t\tb\t\tc\n%-15e\t%-15e\t%-15e\n", fit->a, fit->b, fit->c);
+	fprintf(f, fit->ncoeff ? "# n\tintercept\tcoefficients\n"
+			       : "# not multiple-regression-base\n");
+	fprintf(f, "%u", fit->ncoeff);
+	for (unsigned i = 0; i < fit->ncoeff; i++)
+		fprintf(f, "\t%-15e", fit->coeff[i]);
+	fprintf(f,
+		"\n# hash\t\tsize\t\tflops\t\tmean (us)\tdev (us)\tsum\t\tsum2\t\tn\n");
+	for (size_t i = 0; i < arch->nentries; i++) {
+		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
+
+		fprintf(f, "%08x\t%-15lu\t%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%u\n",
+			e->footprint, (unsigned long)e->size, e->flops, e->mean,
+			e->deviation, e->sum, e->sum2, e->nsample);
+	}
+}
+
+static void write_combination(FILE *f, const struct model_combination *combination,
+			      size_t index)
+{
+	static const struct model_arch nothing = {
+		.known.regression = {
+			.alpha = NAN, .beta = NAN, .a = NAN, .b = NAN, .c = NAN}};
+	const struct starpu_perfmodel_arch *arch = &combination->arch;
+	unsigned n = STARPU_MAXIMPLEMENTATIONS;
+
+	fprintf(f, "\n%s%s\n# COMB_%zu\n# number of types devices\n%d\n", rule, rule,
+		index, arch->ndevices);
+	for (int i = 0; i < arch->ndevices; i++) {
+		fprintf(f, "%s%s\n# DEV_%d\n", rule, rule, i);
+		fprintf(f, "# device type (CPU - 0, CUDA - 1, OPENCL - 2)\n%d\n",
+			(int)arch->devices[i].type);
+		fprintf(f, "# DEV_%d\n# device id \n%d\n", i, arch->devices[i].devid);
+		fprintf(f, "# DEV_%d\n# number of cores \n%d\n", i,
+			arch->devices[i].ncores);
+	}
+	while (n > 0 && !combination->implementations[n - 1])
+		n--;
+	fprintf(f, "%s\n# number of implementations\n%u\n", rule, n);
+	for (unsigned k = 0; k < n; k++) {
+		const struct model_arch *known = combination->implementations[k];
+
+		fprintf(f, "#####\n# Model for ");
+		write_arch_name(f, arch);
+		fprintf(f, "_impl%u (Comb%zu)\n", k, index);
+		write_arch(f, known ? known : &nothing);
+	}
+}
+
+static void write_all(FILE *f, const struct model_data *data)
+{
+	fprintf(f, "%s%s\n# Performance Model Version\n%d\n\n", rule, rule,
+		VERSION_WRITTEN);
+	fprintf(f, "%s%s\n# COMBs\n# number of combinations\n%zu\n", rule, rule,
+		data->ncombinations);
+	for (size_t i = 0; i < data->ncombinations; i++)
+		write_combination(f, data->combinations[i], i);
+}
+
+int model_data_write(const struct model_data *data, const char *path, int rank)
+{
+	struct newfile newfile;
+	int rc = newfile_open(&newfile, path);
+
+	if (!rc) {
+		write_all(newfile.file, data);
+		rc = newfile_close(&newfile);
+	}
+	if (rc)
+		orr_complain(rank,
+			     "performance model: %s cannot be written (%s), expected "
+			     "room and a writable directory: new measurements are lost, "
+			     "what the file held before is kept; see "
+			     "STARPU_PERF_MODEL_DIR",
+			     path, strerror(-rc));
+	return rc;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/model/model_fit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+
+/* Enough samples, and sizes that differ by more than a tenth. */
+static int has_range(const struct starpu_perfmodel_regression_model *fit,
+		     unsigned minimum)
+{
+	return fit->nsample >= minimum && fit->minx < 9 * fit->maxx / 10;
+}
+
+static int in_range(const struct starpu_perfmodel_regression_model *fit, size_t bytes)
+{
+	return bytes >= 0.9 * fit->minx && bytes <= 1.1 * fit->maxx;
+}
+
+double model_fit_power(const struct starpu_perfmodel_regression_model *fit, size_t bytes,
+		       unsigned minimum)
+{
+	if (!has_range(fit, minimum) || !in_range(fit, bytes))
+		return NAN;
+	return fit->alpha * pow(bytes, fit->beta);
+}
+
+double model_fit_nonlinear(const struct starpu_perfmodel_regression_model *fit,
+			   size_t bytes, unsigned minimum)
+{
+	if (!has_range(fit, minimum) || !in_range(fit, bytes))
+		return NAN;
+	return fit->a * pow(bytes, fit->b) + fit->c;
+}
+
+double model_fit_multiple(const struct starpu_perfmodel_regression_model *fit,
+			  const struct starpu_perfmodel *model, struct starpu_task *task)
+{
+	double parameters[64], us;
+
+	if (!fit->ncoeff || !model->parameters || model->nparameters > 64 ||
+	    fit->ncoeff < model->ncombinations + 1)
+		return NAN;
+	model->parameters(task, parameters);
+	us = fit->coeff[0];
+	for (unsigned i = 0; i < model->ncombinations; i++) {
+		double term = fit->coeff[i + 1];
+
+		for (unsigned k = 0; k < model->nparameters; k++)
+			term *= pow(parameters[k], model->combinations[i][k]);
+		us += term;
+	}
+	return us < 0 ? 1e-5 : us;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct model_point *x = a, *y = b;
+
+	return (x->ln_bytes > y->ln_bytes) - (x->ln_bytes < y->ln_bytes);
+}
+
+/* Sort the measured sizes; entries of one size count as their mean. */
+static void make_points(struct model_arch *arch)
+{
+	struct model_point *points =
+		orr_alloc((arch->nentries + 1) * sizeof *arch->points);
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < arch->nentries; i++) {
+		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
+
+		if (e->nsample && e->size && e->mean > 0)
+			points[n++] =
+				(struct model_point){.ln_bytes = log(e->size),
+						     .ln_seconds = log(e->mean * 1e-6)};
+	}
+	qsort(points, n, sizeof *points, compare_points);
+	for (size_t i = 0, next; i < n; i = next) {
+		double sum = 0;
+
+		for (next = i; next < n && points[next].ln_bytes == points[i].ln_bytes;
+		     next++)
+			sum += points[next].ln_seconds;
+		points[kept].ln_bytes = points[i].ln_bytes;
+		points[kept++].ln_seconds = sum / (next - i);
+	}
+	arch->points = points;
+	arch->npoints = kept;
+}
+
+double model_fit_between(struct model_arch *arch, size_t bytes)
+{
+	double x = log(bytes ? bytes : 1), slope;
+	const struct model_point *p;
+	size_t n;
+
+	if (!arch->points)
+		make_points(arch);
+	p = arch->points;
+	n = arch->npoints;
+	if (n < 2 || x < p[0].ln_bytes - M_LN2 || x > p[n - 1].ln_bytes + M_LN2)
+		return NAN;
+	for (; n > 2 && x > p[1].ln_bytes; n--)
+		p++;
+	slope = (p[1].ln_seconds - p[0].ln_seconds) / (p[1].ln_bytes - p[0].ln_bytes);
+	return 1e6 * exp(p[0].ln_seconds + slope * (x - p[0].ln_bytes));
+}
+
+/* 1: the entry was reset because most of its samples were off. */
+static int add_to_entry(struct starpu_perfmodel_history_entry *entry,
+			const struct model_sample *sample, unsigned max_error_percent)
+{
+	double limit = 1 + max_error_percent / 100., us = sample->duration_us, n;
+
+	if (entry->nsample && (us > entry->mean * limit || entry->mean > us * limit)) {
+		entry->nerror += sample->number;
+		if (entry->nerror < entry->nsample)
+			return 0;
+		entry->sum = entry->sum2 = entry->mean = entry->deviation = 0;
+		entry->nsample = entry->nerror = 0;
+		return 1;
+	}
+	entry->sum += us * sample->number;
+	entry->sum2 += us * us * sample->number;
+	entry->nsample += sample->number;
+	n = entry->nsample;
+	entry->mean = entry->sum / n;
+	entry->deviation = sqrt(fabs(entry->sum2 - entry->sum * entry->sum / n) / n);
+	if (entry->flops != sample->flops &&
+	    !(fabs(entry->flops - sample->flops) <= 1e-5 * fabs(entry->flops)))
+		entry->flops = NAN;
+	return 0;
+}
+
+static void add_to_regression(struct starpu_perfmodel_regression_model *fit,
+			      const struct model_sample *sample)
+{
+	double x, y;
+
+	if (!sample->bytes || sample->duration_us <= 0)
+		return;
+	x = log(sample->bytes);
+	y = log(sample->duration_us);
+	fit->sumlnx += x * sample->number;
+	fit->sumlnx2 += x * x * sample->number;
+	fit->sumlny += y * sample->number;
+	fit->sumlnxlny += x * y * sample->number;
+	if (!fit->nsample || sample->bytes < fit->minx)
+		fit->minx = sample->bytes;
+	if (!fit->nsample || sample->bytes > fit->maxx)
+		fit->maxx = sample->bytes;
+	fit->nsample += sample->number;
+}
+
+int model_fit_add(struct model_arch *arch, enum starpu_perfmodel_type type,
+		  const struct model_sample *sample, unsigned max_error_percent)
+{
+	struct starpu_perfmodel_history_entry *entry =
+		model_arch_entry(arch, sample->footprint, 0);
+	int fresh = !entry, reset = 0;
+
+	free(arch->points);
+	arch->points = NULL;
+	if (fresh) {
+		entry = model_arch_entry(arch, sample->footprint, 1);
+		entry->size = sample->bytes;
+		entry->flops = sample->flops;
+	}
+	/* The first run of a kernel pays for page faults and cold caches. */
+	if (!fresh || type != STARPU_HISTORY_BASED || sample->number != 1)
+		reset = add_to_entry(entry, sample, max_error_percent);
+	if (type == STARPU_REGRESSION_BASED || type == STARPU_NL_REGRESSION_BASED)
+		add_to_regression(&arch->known.regression, sample);
+	return reset;
+}
+
+/* Weighted sums of ln x and ln (y - c) over the entries, for a line through them. */
+struct line {
+	double n, x, y, xx, xy, yy;
+};
+
+static struct line line_through(const struct model_arch *arch, double c)
+{
+	struct line s = {0};
+
+	for (size_t i = 0; i < arch->nentries; i++) {
+		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
+		double x, y, n = e->nsample;
+
+		if (!e->nsample || !e->size || e->mean <= c)
+			continue;
+		x = log(e->size);
+		y = log(e->mean - c);
+		s.n += n;
+		s.x += n * x;
+		s.y += n * y;
+		s.xx += n * x * x;
+		s.xy += n * x * y;
+		s.yy += n * y * y;
+	}
+	return s;
+}
+
+static double line_slope(const struct line *s)
+{
+	return (s->n * s->xy - s->x * s->y) / (s->n * s->xx - s->x * s->x);
+}
+
+static double line_correlation(const struct line *s)
+{
+	double variances = (s->n * s->xx - s->x * s->x) * (s->n * s->yy - s->y * s->y);
+
+	return variances > 0 ? fabs(s->n * s->xy - s->x * s->y) / sqrt(variances) : 0;
+}
+
+/* The constant is below every mean: a larger one would leave out measurements, and
+ * the fewer there are, the better a line fits. */
+static double largest_constant(const struct model_arch *arch)
+{
+	double smallest = INFINITY;
+
+	for (size_t i = 0; i < arch->nentries; i++)
+		if (arch->entries[i]->nsample && arch->entries[i]->mean < smallest)
+			smallest = arch->entries[i]->mean;
+	return isfinite(smallest) ? 0.999 * smallest : 0;
+}
+
+static void solve_nonlinear(struct model_arch *arch)
+{
+	struct starpu_perfmodel_regression_model *fit = &arch->known.regression;
+	double low = 0, high = largest_constant(arch);
+	struct line s;
+
+	/* The correlation has one maximum: narrow the interval around it. */
+	for (int i = 0; i < 100 && high - low > 1e-9 * high; i++) {
+		double third = (high - low) / 3;
+		struct line left = line_through(arch, low + third);
+		struct line right = line_through(arch, high - third);
+
+		if (line_correlation(&left) < line_correlation(&right))
+			low += third;
+		else
+			high -= third;
+	}
+	s = line_through(arch, low);
+	fit->c = low;
+	fit->b = line_slope(&s);
+	fit->a = exp((s.y - fit->b * s.x) / s.n);
+	fit->nl_valid = isfinite(fit->a) && isfinite(fit->b);
+}
+
+void model_fit_solve(struct model_arch *arch, enum starpu_perfmodel_type type,
+		     unsigned minimum)
+{
+	struct starpu_perfmodel_regression_model *fit = &arch->known.regression;
+	double n = fit->nsample;
+
+	fit->valid = fit->nl_valid = 0;
+	if (!has_range(fit, minimum))
+		return;
+	fit->beta = (n * fit->sumlnxlny - fit->sumlnx * fit->sumlny) /
+		    (n * fit->sumlnx2 - fit->sumlnx * fit->sumlnx);
+	fit->alpha = exp((fit->sumlny - fit->beta * fit->sumlnx) / n);
+	fit->valid = isfinite(fit->alpha) && isfinite(fit->beta);
+	if (type == STARPU_NL_REGRESSION_BASED)
+		solve_nonlinear(arch);
+}

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/model/model_store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/model/model_own.h"
+#include "core/model/sampling.h"
+
+#define CODELETS "codelets/45/"
+
+enum { PATH_BYTES = SAMPLING_PATH_BYTES, HOST_BYTES = 512, MAX_HOSTS = 2 };
+
+struct model_store {
+	const struct knobs *knobs; /* borrowed from the world */
+	struct orr_lock lock;      /* of the two lists */
+	struct model_file *files;
+	struct _starpu_perfmodel_state *states;
+	int told; /* that measurements cannot be saved */
+};
+
+struct model_store *model_store_new(const struct knobs *knobs)
+{
+	struct model_store *store = orr_alloc(sizeof *store);
+
+	store->knobs = knobs;
+	orr_lock_init(&store->lock);
+	return store;
+}
+
+static void file_free(struct model_file *file)
+{
+	model_data_clear(&file->data);
+	free(file->name);
+	free(file);
+}
+
+/* Models are the application's and may be gone: only the states of open nodes may
+ * be told, and model_store_save() did so as each closed. */
+void model_store_free(struct model_store *store)
+{
+	struct _starpu_perfmodel_state *next_state;
+	struct model_file *next;
+
+	if (!store)
+		return;
+	for (struct _starpu_perfmodel_state *s = store->states; s; s = next_state) {
+		next_state = s->next;
+		model_own_clear(s);
+		free(s->answers);
+		free(s);
+	}
+	for (struct model_file *file = store->files; file; file = next) {
+		next = file->next;
+		file_free(file);
+	}
+	free(store);
+}
+
+/* ---- Directories and host names -------------------------------------- */
+
+static int search_file(const struct knobs *knobs, const char *name, char *path)
+{
+	char below[PATH_BYTES + sizeof CODELETS];
+
+	snprintf(below, sizeof below, CODELETS "%s", name);
+	return sampling_find(knobs, below, path);
+}
+
+static int new_file_path(const struct knobs *knobs, const char *name, char *path)
+{
+	char below[PATH_BYTES + sizeof CODELETS];
+
+	snprintf(below, sizeof below, CODELETS "%s", name);
+	return sampling_place(knobs, below, path);
+}
+
+/* Once for all files: they go to the same place. */
+static void tell_unsaved(struct node *node, const char *path, int status)
+{
+	struct model_store *store = node->settings->models;
+
+	if (store->told)
+		return;
+	store->told = 1;
+	if (*path)
+		orr_complain(
+			node->rank,
+			"performance models: %s: %s: measurements are not saved; models "
+			"go to directories of your own only: set STARPU_PERF_MODEL_DIR",
+			path, strerror(-status));
+	else
+		orr_complain(node->rank, "performance models: HOME does not exist: "
+					 "measurements are not saved: set "
+					 "STARPU_PERF_MODEL_DIR to a directory");
+}
+
+/* Word number node->rank of STARPU_MPI_HOSTNAMES. */
+static void hostname_of_rank(const struct node *node, char *host)
+{
+	const char *at = node_knobs(node)->mpi_hostnames;
+	size_t length;
+
+	for (int i = 0;; i++) {
+		at += strspn(at, " \t");
+		length = strcspn(at, " \t");
+		if (!length)
+			orr_die(node->rank,
+				"performance models: STARPU_MPI_HOSTNAMES has %d names, "
+				"expected one for each of %d nodes: add the missing ones",
+				i, node->size);
+		if (i == node->rank)
+			break;
+		at += length;
+	}
+	snprintf(host, HOST_BYTES, "%.*s", (int)length, at);
+}
+
+/* The names under which models of this type of worker are looked up, best first. */
+static int host_names(const struct node *node, enum starpu_worker_archtype type,
+		      char hosts[MAX_HOSTS][HOST_BYTES])
+{
+	const struct plat_machine *machine = node->machine;
+	const char *device = machine->devices[type].model;
+	int n = 0;
+
+	if (*node_knobs(node)->mpi_hostnames)
+		hostname_of_rank(node, hosts[n++]);
+	else if (*node_knobs(node)->hostname)
+		snprintf(hosts[n++], HOST_BYTES, "%s", node_knobs(node)->hostname);
+	if (machine->simulated && *device)
+		snprintf(hosts[n++], HOST_BYTES, "%s", device);
+	else if (!machine->simulated && !n)
+		snprintf(hosts[n++], HOST_BYTES, "%.*s",
+			 (int)strcspn(machine->hostname, "."), machine->hostname);
+	return n;
+}
+
+static void file_name(const char *symbol, const char *host, char *name)
+{
+	if (strchr(symbol, '.'))
+		snprintf(name, PATH_BYTES, "%s", symbol);
+	else
+		snprintf(name, PATH_BYTES, "%s.%s", symbol, host);
+}
+
+/* ---- Files ----------------------------------------------------------- */
+
+static struct model_file *file_new(struct model_store *store, const char *name)
+{
+	struct model_file *file = orr_alloc(sizeof *file);
+
+	orr_lock_init(&file->lock);
+	file->name = name ? orr_strdup(name) : NULL;
+	file->status = -ENOENT;
+	file->next = store->files;
+	store->files = file;
+	return file;
+}
+
+/* The file of that name, read when it was not yet.  The store is locked: at worst
+ * the other threads of a starting program wait for the disk. */
+static struct model_file *file_get(struct node *node, const char *name)
+{
+	struct model_store *store = node->settings->models;
+	struct model_file *file = store->files;
+	char path[PATH_BYTES];
+
+	while (file && (!file->name || strcmp(file->name, name)))
+		file = file->next;
+	if (file)
+		return file;
+	file = file_new(store, name);
+	if (node->conf.calibrate == 2 && !node->machine->simulated)
+		return file;
+	if (!search_file(node_knobs(node), name, path))
+		file->status = model_data_read(&file->data, path, node->rank);
+	if (file->status == -ENODATA)
+		file->status = -ENOENT;
+	return file;
+}
+
+static void file_save(struct node *node, struct model_file *file)
+{
+	char path[PATH_BYTES] = "";
+
+	orr_lock(&file->lock);
+	if (file->dirty && file->name && (!file->status || file->status == -ENOENT)) {
+		int status = new_file_path(node_knobs(node), file->name, path);
+
+		if (status < 0)
+			tell_unsaved(node, path, status);
+		else
+			model_data_write(&file->data, path, node->rank);
+		file->dirty = 0;
+	}
+	orr_unlock(&file->lock);
+}
+
+/* ---- States ---------------------------------------------------------- */
+
+struct _starpu_perfmodel_state *model_state(struct node *node,
+					    struct starpu_perfmodel *model)
+{
+	struct model_store *store = node->settings->models;
+	struct _starpu_perfmodel_state *state = orr_load_ptr((void **)&model->state);
+
+	if (state)
+		return state;
+	orr_lock(&store->lock);
+	state = model->state;
+	if (!state) {
+		state = orr_alloc(sizeof *state);
+		state->model = model;
+		state->node = node;
+		orr_lock_init(&state->lock);
+		state->next = store->states;
+		store->states = state;
+		model->is_init = 1;
+		orr_swap_ptr((void **)&model->state, state);
+	}
+	orr_unlock(&store->lock);
+	return state;
+}
+
+static void state_free(struct _starpu_perfmodel_state *state)
+{
+	state->model->state = NULL;
+	state->model->is_init = state->model->is_loaded = 0;
+	model_own_clear(state);
+	free(state->answers);
+	free(state);
+}
+
+void model_state_drop(struct node *node, struct starpu_perfmodel *model)
+{
+	struct model_store *store;
+	struct _starpu_perfmodel_state **at;
+
+	if (!model->state)
+		return;
+	store = model->state->node->settings->models;
+	at = &store->states;
+	model_save(node, model);
+	orr_lock(&store->lock);
+	while (*at && *at != model->state)
+		at = &(*at)->next;
+	ORR_ASSERT(*at);
+	*at = model->state->next;
+	state_free(model->state);
+	orr_unlock(&store->lock);
+}
+
+void model_store_save(struct model_store *store, struct node *node)
+{
+	struct _starpu_perfmodel_state **at = &store->states;
+
+	for (struct model_file *file = store->files; file; file = file->next)
+		file_save(node, file);
+	while (*at) {
+		struct _starpu_perfmodel_state *state = *at;
+
+		if (state->node != node) {
+			at = &state->next;
+			continue;
+		}
+		*at = state->next;
+		state_free(state);
+	}
+}
+
+/* ---- Answers --------------------------------------------------------- */
+
+/*
+ * The combination that speaks for arch.  A simulated machine may have more devices
+ * of a kind than the measured one: the first device then speaks for all.
+ */
+static struct model_combination *speaks_for(const struct node *node,
+					    const struct model_data *data,
+					    const struct starpu_perfmodel_arch *arch)
+{
+	struct starpu_perfmodel_device device = arch->devices[0];
+	struct model_combination *found = model_data_find(data, arch);
+
+	if (found || arch->ndevices != 1 || !node->machine->simulated)
+		return found;
+	device.devid = 0;
+	return model_data_find(
+		data, &(struct starpu_perfmodel_arch){.ndevices = 1, .devices = &device});
+}
+
+static void consult(struct node *node, struct model_file *file,
+		    const struct starpu_perfmodel_arch *arch, struct model_answer *answer)
+{
+	struct model_combination *combination;
+
+	if (file->status && file->status != -ENOENT)
+		answer->broken = 1;
+	combination = speaks_for(node, &file->data, arch);
+	if (!combination)
+		return;
+	answer->known = combination->implementations[answer->implementation];
+	answer->file = answer->known ? file : NULL;
+}
+
+/* The file that new measurements of the model go to. */
+static struct model_file *
+file_to_write(struct node *node, struct _starpu_perfmodel_state *state, const char *host)
+{
+	char name[PATH_BYTES];
+
+	if (state->only)
+		return state->only;
+	if (!state->model->symbol || !*state->model->symbol || !host)
+		return state->only = file_new(node->settings->models, NULL);
+	file_name(state->model->symbol, host, name);
+	return file_get(node, name);
+}
+
+/* Ask the files; the store is locked. */
+static void ask_files(struct node *node, struct _starpu_perfmodel_state *state,
+		      const struct starpu_perfmodel_arch *arch,
+		      struct model_answer *answer)
+{
+	char hosts[MAX_HOSTS][HOST_BYTES], name[PATH_BYTES];
+	const char *symbol = state->model->symbol;
+	int n;
+
+	if (state->only) {
+		consult(node, state->only, arch, answer);
+		return;
+	}
+	if (!symbol || !*symbol)
+		return;
+	n = host_names(node, answer->type, hosts);
+	for (int i = 0; i < n && !answer->known; i++) {
+		file_name(symbol, hosts[i], name);
+		consult(node, file_get(node, name), arch, answer);
+	}
+	if (answer->known)
+		answer->broken = 0;
+}
+
+static void add_place(struct node *node, struct _starpu_perfmodel_state *state,
+		      const struct starpu_perfmodel_arch *arch,
+		      struct model_answer *answer)
+{
+	char hosts[MAX_HOSTS][HOST_BYTES];
+	int n = host_names(node, answer->type, hosts);
+	struct model_file *file = file_to_write(node, state, n ? hosts[0] : NULL);
+
+	if (file->status && file->status != -ENOENT) {
+		answer->broken = 1;
+		return;
+	}
+	orr_lock(&file->lock);
+	answer->known = model_data_add(&file->data, arch, answer->implementation);
+	answer->file = file;
+	orr_unlock(&file->lock);
+}
+
+static struct model_answer *remembered(struct _starpu_perfmodel_state *state,
+				       const struct model_answer *question)
+{
+	for (int i = 0; i < state->nanswers; i++) {
+		struct model_answer *a = &state->answers[i];
+
+		if (a->type == question->type && a->devid == question->devid &&
+		    a->ncores == question->ncores &&
+		    a->implementation == question->implementation)
+			return a;
+	}
+	return NULL;
+}
+
+static void remember(struct _starpu_perfmodel_state *state,
+		     const struct model_answer *answer)
+{
+	struct model_answer *old = remembered(state, answer);
+
+	if (old) {
+		*old = *answer;
+		return;
+	}
+	if (state->nanswers == state->capacity) {
+		state->capacity = state->capacity ? 2 * state->capacity : 2;
+		state->answers = orr_realloc(state->answers,
+					     state->capacity * sizeof *state->answers);
+	}
+	state->answers[state->nanswers++] = *answer;
+}
+
+/* Workers of a homogeneous kind share the measurements of its first device. */
+static int shared_devid(const struct node *node,
+			const struct starpu_perfmodel_device *device)
+{
+	const struct device_type *type = device_type(device->type);
+
+	return type && device_is_homogeneous(type, node_knobs(node)) ? 0 : device->devid;
+}
+
+struct model_answer model_find(struct node *node, struct starpu_perfmodel *model,
+			       const struct starpu_perfmodel_arch *arch,
+			       unsigned implementation, int add)
+{
+	struct _starpu_perfmodel_state *state = model_state(node, model);
+	struct starpu_perfmodel_device device = arch->devices[0];
+	struct starpu_perfmodel_arch shared = {.ndevices = 1, .devices = &device};
+	struct model_answer answer, *old;
+	int remembers = state->node == node && arch->ndevices == 1;
+
+	device.devid = shared_devid(node, &device);
+	answer = (struct model_answer){.type = device.type,
+				       .devid = device.devid,
+				       .ncores = device.ncores,
+				       .implementation = implementation};
+	if (arch->ndevices != 1)
+		shared = *arch;
+	orr_lock(&state->lock);
+	old = remembers ? remembered(state, &answer) : NULL;
+	if (old)
+		answer = *old;
+	if (!old || (add && !answer.known && !answer.broken)) {
+		orr_lock(&node->settings->models->lock);
+		if (!old)
+			ask_files(node, state, &shared, &answer);
+		if (add && !answer.known && !answer.broken)
+			add_place(node, state, &shared, &answer);
+		orr_unlock(&node->settings->models->lock);
+		if (remembers)
+			remember(state, &answer);
+	}
+	orr_unlock(&state->lock);
+	return answer;
+}
+
+/* ---- For the public interface ---------------------------------------- */
+
+int model_path(struct node *node, const char *symbol, char *path, size_t bytes)
+{
+	char hosts[MAX_HOSTS][HOST_BYTES], name[PATH_BYTES], found[PATH_BYTES], *dot;
+
+	/* Processors first. */
+	for (int t = DEVICE_TYPES - 1; t >= 0; t--) {
+		int n = host_names(node, device_order[t], hosts);
+
+		for (int i = 0; i < n; i++) {
+			file_name(symbol, hosts[i], name);
+			if (!search_file(node_knobs(node), name, found)) {
+				snprintf(path, bytes, "%s", found);
+				return 0;
+			}
+		}
+	}
+	snprintf(name, sizeof name, "%s", symbol);
+	dot = strrchr(name, '.');
+	if (dot) {
+		*dot = '\0';
+		if (!search_file(node_knobs(node), name, found)) {
+			snprintf(path, bytes, "%s", found);
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+int model_attach(struct node *node, struct starpu_perfmodel *model, const char *symbol,
+		 const char *path)
+{
+	struct _starpu_perfmodel_state *state = model_state(node, model);
+	struct model_store *store = node->settings->models;
+	char found[PATH_BYTES];
+	struct model_file *file;
+	const char *slash;
+
+	if (symbol && model_path(node, symbol, found, sizeof found))
+		return -ENOENT;
+	if (symbol)
+		path = found;
+	slash = strrchr(path, '/');
+	orr_lock(&store->lock);
+	/* A file given by its path is for reading: its name, which could be that of
+	 * a calibration, must not be found by others. */
+	file = symbol ? file_get(node, slash ? slash + 1 : path) : file_new(store, NULL);
+	if (!symbol)
+		file->status = model_data_read(&file->data, path, node->rank);
+	state->only = file;
+	state->nanswers = 0;
+	orr_unlock(&store->lock);
+	if (file->status)
+		return file->status;
+	if (model->type == STARPU_PERFMODEL_INVALID)
+		model->type = model_data_type(&file->data);
+	model->is_loaded = 1;
+	return 0;
+}
+
+void model_save(struct node *node, struct starpu_perfmodel *model)
+{
+	struct _starpu_perfmodel_state *state = model->state;
+
+	for (int i = 0; state && i < state->nanswers; i++)
+		if (state->answers[i].file)
+			file_save(node, state->answers[i].file);
+}
+
+void model_store_host(const struct node *node, char *host, size_t bytes)
+{
+	char hosts[MAX_HOSTS][HOST_BYTES];
+
+	snprintf(host, bytes, "%s",
+		 host_names(node, STARPU_CPU_WORKER, hosts) ? hosts[0] : "");
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_MODEL_MODEL_STORE_H
+#define ORR_CORE_MODEL_MODEL_STORE_H
+
+/*
+ * model_store.h - which file speaks for a model, and what was read of it.
+ *
+ * A file is named SYMBOL.HOST.  HOST is the machine's name; in simulation, where a
+ * node has none, the name of its CPU or GPU.  A file is read once per process and
+ * shared by all nodes.  The model's state remembers, for each architecture of its
+ * node, what its file says, so that the usual question costs no search.
+ */
+#include "core/model/model.h"
+#include "core/model/model_file.h"
+
+/* One file, read or to be written.  Its lock guards all below it. */
+struct model_file {
+	struct model_file *next;
+	struct orr_lock lock;
+	char *name; /* SYMBOL.HOST; NULL: kept in memory only */
+	struct model_data data;
+	int status; /* 0; -ENOENT: no such file yet; else it is unusable */
+	int dirty;  /* has measurements that are not in the file */
+};
+
+/* The answer for an architecture and an implementation. */
+struct model_answer {
+	enum starpu_worker_archtype type;
+	int devid, ncores;
+	unsigned implementation;
+	struct model_file *file;  /* NULL: no file has this architecture */
+	struct model_arch *known; /* in file, or NULL */
+	int broken;               /* its file is unusable */
+};
+
+struct _starpu_perfmodel_state {
+	struct _starpu_perfmodel_state *next; /* in the store */
+	struct starpu_perfmodel *model;
+	struct node *node; /* the answers are for this one */
+	struct orr_lock lock;
+	struct model_file *only; /* loaded by name: speaks for all architectures */
+	int forced;              /* calibrated although nobody asked */
+	int nanswers, capacity;
+	struct model_answer *answers;
+	int has_own;           /* atomic */
+	struct model_data own; /* functions by devices: see model_own.h */
+};
+
+/* The state of model for node, made when there is none. */
+struct _starpu_perfmodel_state *model_state(struct node *node,
+					    struct starpu_perfmodel *model);
+/* Forget the state; measurements stay in the store. */
+void model_state_drop(struct node *node, struct starpu_perfmodel *model);
+
+/* What is known of model on arch.  With add, a place for measurements is made. */
+struct model_answer model_find(struct node *node, struct starpu_perfmodel *model,
+			       const struct starpu_perfmodel_arch *arch,
+			       unsigned implementation, int add);
+/*
+ * Attach the file of symbol, or the file at path when symbol is NULL, to model.
+ * 0; -ENOENT; -EINVAL and others when it is unusable.
+ */
+int model_attach(struct node *node, struct starpu_perfmodel *model, const char *symbol,
+		 const char *path);
+/* Path of the existing file of symbol on this node; 0 or -ENOENT. */
+int model_path(struct node *node, const char *symbol, char *path, size_t bytes);
+/* The name of this machine in files of measurements. */
+void model_store_host(const struct node *node, char *host, size_t bytes);
+/* Write the model's files that have new measurements. */
+void model_save(struct node *node, struct starpu_perfmodel *model);
+
+#endif

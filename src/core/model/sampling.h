@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_MODEL_SAMPLING_H
+#define ORR_CORE_MODEL_SAMPLING_H
+
+/*
+ * sampling.h - StarPU's directories of measurements: which of them has a file, and where
+ * a new one goes.  Names are below such a directory: "codelets/45/SYMBOL.HOST".
+ */
+#include "base/knobs.h"
+
+enum { SAMPLING_PATH_BYTES = 2048 };
+
+/* The first directory that has the file, in StarPU's order.  0 or -ENOENT. */
+int sampling_find(const struct knobs *knobs, const char *name, char *path);
+/* Where a new file goes; its directories are made, but no home.  0 or a reason. */
+int sampling_place(const struct knobs *knobs, const char *name, char *path);
+
+#endif

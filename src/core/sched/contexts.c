@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/sched/contexts.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "base/check.h"
+
+/* ---- users ----------------------------------------------------------- */
+
+void contexts_join(struct sched *sched)
+{
+	orr_add(&sched->nusers, 1);
+}
+
+void contexts_leave(struct sched *sched)
+{
+	if (orr_add(&sched->nusers, -1) > 0)
+		return;
+	ORR_ASSERT(!sched->aside.first);
+	sched->ops->close(sched);
+}
+
+/* ---- schedulers ------------------------------------------------------ */
+
+static void set_priorities(struct sched *sched)
+{
+	const struct starpu_conf *conf = &sched->node->conf;
+
+	if (sched->ops->has_priorities) {
+		sched->min_priority = INT_MIN;
+		sched->max_priority = INT_MAX;
+	}
+	if (conf->global_sched_ctx_min_priority != -1)
+		sched->min_priority = conf->global_sched_ctx_min_priority;
+	if (conf->global_sched_ctx_max_priority != -1)
+		sched->max_priority = conf->global_sched_ctx_max_priority;
+}
+
+/* Its first user is its place; node->scheds_lock is taken. */
+static struct sched *open_at(struct node *node, int id, const struct sched_ops *ops)
+{
+	struct sched *sched = ops->open(node);
+
+	sched->ops = ops;
+	sched->node = node;
+	sched->id = id;
+	sched->nwords = (node->nworkers + 31) / 32;
+	sched->nusers = 1;
+	orr_lock_init(&sched->lock);
+	set_priorities(sched);
+	orr_swap_ptr((void **)&node->scheds[id], sched);
+	return sched;
+}
+
+struct sched *contexts_create(struct node *node, const struct sched_ops *ops)
+{
+	struct sched *sched = NULL;
+	int id = 1;
+
+	orr_lock(&node->scheds_lock);
+	while (id < STARPU_NMAX_SCHED_CTXS && node->scheds[id])
+		id++;
+	if (id < STARPU_NMAX_SCHED_CTXS)
+		sched = open_at(node, id, ops);
+	orr_unlock(&node->scheds_lock);
+	return sched;
+}
+
+/* ---- sets of workers; node->scheds_lock is taken --------------------- */
+
+static void flip(struct sched *sched, const struct worker *worker)
+{
+	int *word = &sched->members[worker->id / 32];
+
+	orr_store(word, (int)((unsigned)*word ^ 1u << (worker->id % 32)));
+}
+
+static void add(struct sched *sched, struct worker *worker)
+{
+	if (sched->ops->add_worker)
+		sched->ops->add_worker(sched, worker);
+	contexts_join(sched);
+	orr_swap_ptr((void **)&worker->next_sched, sched);
+	flip(sched, worker);
+}
+
+void contexts_open(struct node *node)
+{
+	struct sched *sched;
+
+	orr_lock_init(&node->scheds_lock);
+	orr_lock(&node->scheds_lock);
+	sched = open_at(node, 0, sched_choose(node));
+	for (int i = 0; i < node->nworkers; i++) {
+		add(sched, &node->workers[i]);
+		contexts_join(sched);
+		node->workers[i].sched = sched;
+	}
+	orr_unlock(&node->scheds_lock);
+}
+
+void contexts_close(struct node *node)
+{
+	for (int i = 0; i < node->nworkers; i++) {
+		contexts_leave(node->workers[i].sched);
+		contexts_leave(node->workers[i].next_sched);
+	}
+	for (int i = 0; i < STARPU_NMAX_SCHED_CTXS; i++) {
+		if (!node->scheds[i])
+			continue;
+		ORR_ASSERT(orr_load(&node->scheds[i]->nusers) == 1);
+		contexts_leave(node->scheds[i]);
+	}
+}
+
+/* ---- changes --------------------------------------------------------- */
+
+void contexts_settle(struct sched *sched)
+{
+	struct node *node = sched->node;
+	struct ready left;
+	struct job *job;
+
+	orr_lock(&sched->lock);
+	left = sched->aside;
+	sched->aside = (struct ready){0};
+	orr_unlock(&sched->lock);
+	for (int i = 0; sched->ops->remove_worker && i < node->nworkers; i++)
+		if (!sched_has(sched, &node->workers[i]))
+			sched->ops->remove_worker(sched, &node->workers[i], &left);
+	while ((job = left.first)) {
+		left.first = job->next;
+		sched_push(job);
+	}
+}
+
+void contexts_move(struct worker *worker, struct sched *to)
+{
+	struct node *node = worker->node;
+	struct sched *from;
+
+	contexts_join(to);
+	orr_lock(&node->scheds_lock);
+	from = worker->next_sched;
+	if (from != to) {
+		flip(from, worker);
+		add(to, worker);
+		/* Last: who sees it sees the rest. */
+		orr_add(&from->changes, 1);
+		orr_add(&to->changes, 1);
+	}
+	orr_unlock(&node->scheds_lock);
+	if (from != to) {
+		orr_fence();
+		contexts_settle(from);
+		contexts_settle(to);
+		plat_worker_wake(worker);
+		contexts_leave(from); /* The worker will not go there. */
+	}
+	contexts_leave(to);
+}
+
+int contexts_follow(struct worker *worker)
+{
+	struct node *node = worker->node;
+	struct sched *from = worker->sched, *to;
+
+	if (worker->npipeline > 0)
+		return 0;
+	orr_lock(&node->scheds_lock);
+	to = worker->next_sched;
+	contexts_join(to);
+	orr_swap_ptr((void **)&worker->sched, to);
+	orr_unlock(&node->scheds_lock);
+	contexts_leave(from);
+	/* Who pushed before has looked for workers that are there; see workers_wake(). */
+	orr_fence();
+	return 1;
+}
+
+int contexts_delete(struct sched *sched, struct sched *heir)
+{
+	struct node *node = sched->node;
+	struct worker *worker;
+
+	ORR_ASSERT(sched->id != 0 && heir != sched);
+	if (orr_load(&sched->njobs) > 0)
+		return -EBUSY;
+	orr_lock(&node->scheds_lock);
+	ORR_ASSERT(node->scheds[sched->id] == sched);
+	orr_swap_ptr((void **)&node->scheds[sched->id], NULL);
+	orr_unlock(&node->scheds_lock);
+	while ((worker = sched_worker_from(sched, 0)))
+		contexts_move(worker, heir);
+	contexts_leave(sched);
+	return 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/sched/levels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/worker.h"
+
+enum { LEVELS_FIRST_CAPACITY = 8 };
+
+void levels_free(struct levels *levels)
+{
+	free(levels->level);
+	*levels = (struct levels){0};
+}
+
+/* The first level of at least that priority. */
+static int find(const struct levels *levels, int priority)
+{
+	int low = 0, high = levels->n;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+
+		if (levels->level[middle].priority < priority)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct level *insert(struct levels *levels, int at, int priority)
+{
+	struct level *level;
+
+	if (levels->n == levels->capacity) {
+		levels->capacity =
+			levels->n ? 2 * levels->capacity : LEVELS_FIRST_CAPACITY;
+		levels->level = orr_realloc(levels->level,
+					    (size_t)levels->capacity * sizeof(*level));
+	}
+	level = &levels->level[at];
+	memmove(level + 1, level, (size_t)(levels->n++ - at) * sizeof(*level));
+	*level = (struct level){.priority = priority};
+	return level;
+}
+
+void levels_push(struct levels *levels, struct job *job, int priority)
+{
+	int at = find(levels, priority);
+	struct level *level;
+
+	if (at < levels->n && levels->level[at].priority == priority)
+		level = &levels->level[at];
+	else
+		level = insert(levels, at, priority);
+	job->next = NULL;
+	if (level->first)
+		level->last->next = job;
+	else
+		level->first = job;
+	level->last = job;
+}
+
+static struct job *take(struct levels *levels, int at, struct job *before)
+{
+	struct level *level = &levels->level[at];
+	struct job *job = before ? before->next : level->first;
+
+	if (before)
+		before->next = job->next;
+	else
+		level->first = job->next;
+	if (level->last == job)
+		level->last = before;
+	if (!level->first)
+		memmove(level, level + 1, (size_t)(--levels->n - at) * sizeof(*level));
+	return job;
+}
+
+struct job *levels_pop(struct levels *levels)
+{
+	return levels->n ? take(levels, levels->n - 1, NULL) : NULL;
+}
+
+struct job *levels_pop_for(struct levels *levels, struct worker *worker,
+			   const struct job *best, int priority)
+{
+	unsigned implementation;
+
+	for (int at = levels->n - 1; at >= 0; at--) {
+		const struct level *level = &levels->level[at];
+		struct job *before = NULL;
+
+		if (best && level->priority < priority)
+			return NULL;
+		for (struct job *job = level->first; job; before = job, job = job->next) {
+			if (best && level->priority == priority &&
+			    job->place.order > best->place.order)
+				break;
+			if (worker_can_run(worker, job->task, &implementation))
+				return take(levels, at, before);
+		}
+	}
+	return NULL;
+}

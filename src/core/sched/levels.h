@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_SCHED_LEVELS_H
+#define ORR_CORE_SCHED_LEVELS_H
+
+/*
+ * levels.h - ready jobs by priority, walked from the best on: for those of which only a
+ * look at each tells who may run it.
+ *
+ * Workload: few priorities at a time.  The levels lie in an array, the best at its end;
+ * each is a list, oldest first.
+ */
+struct job;
+struct worker;
+
+struct level {
+	int priority;
+	struct job *first, *last;
+};
+
+struct levels {
+	struct level *level;
+	int n, capacity;
+};
+
+/* A zeroed struct is empty. */
+void levels_free(struct levels *levels);
+void levels_push(struct levels *levels, struct job *job, int priority);
+/* The best job, taken out, or NULL. */
+struct job *levels_pop(struct levels *levels);
+/* The best job that worker can run, taken out, if it goes before best, of that priority
+ * (NULL: before nobody); or NULL. */
+struct job *levels_pop_for(struct levels *levels, struct worker *worker,
+			   const struct job *best, int priority);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/sched/queue.h"
+
+#include "base/check.h"
+
+void queue_init(struct queue *queue, int ignores_priority)
+{
+	*queue = (struct queue){.ignores_priority = ignores_priority};
+	orr_lock_init(&queue->lock);
+}
+
+void queue_free(struct queue *queue)
+{
+	for (int i = 0; i < QUEUE_LANES; i++)
+		heap_free(&queue->lanes[i].others);
+	levels_free(&queue->filtered);
+}
+
+static int is_filtered(const struct starpu_task *task)
+{
+	return task->cl->can_execute || task->workerids;
+}
+
+/* NULL: among those that are walked. */
+static struct queue_lane *lane_of(struct queue *queue, const struct job *job)
+{
+	unsigned where = job->where & job->node->arch_mask;
+	struct queue_lane *lane = queue->lanes;
+
+	if (is_filtered(job->task))
+		return NULL;
+	while (lane < queue->lanes + queue->nlanes && lane->where != where)
+		lane++;
+	if (lane == queue->lanes + queue->nlanes) {
+		if (queue->nlanes == QUEUE_LANES)
+			return NULL;
+		queue->nlanes++;
+		lane->where = where;
+	}
+	return lane;
+}
+
+static int priority_of(const struct queue *queue, const struct job *job)
+{
+	return queue->ignores_priority ? 0 : job->task->priority;
+}
+
+void queue_push(struct queue *queue, struct job *job)
+{
+	int priority = priority_of(queue, job);
+	struct queue_lane *lane;
+
+	orr_lock(&queue->lock);
+	lane = lane_of(queue, job);
+	job->next = NULL;
+	job->place.order = queue->arrival++;
+	if (!lane) {
+		levels_push(&queue->filtered, job, priority);
+	} else if (!lane->first) {
+		lane->priority = priority;
+		lane->first = lane->last = job;
+	} else if (lane->priority == priority) {
+		lane->last->next = job;
+		lane->last = job;
+	} else {
+		heap_push_ordered(&lane->others, &job->place, -(double)priority,
+				  job->place.order);
+	}
+	orr_store(&queue->length, queue->length + 1);
+	orr_unlock(&queue->lock);
+}
+
+static int goes_before(const struct queue *queue, const struct job *a,
+		       const struct job *b)
+{
+	int more = priority_of(queue, a), less = priority_of(queue, b);
+
+	return more > less || (more == less && a->place.order < b->place.order);
+}
+
+/* The lane's best job, left in place, or NULL. */
+static struct job *lane_peek(const struct queue *queue, const struct queue_lane *lane)
+{
+	struct job *other;
+
+	if (lane->others.count == 0)
+		return lane->first;
+	other = ORR_CONTAINER(lane->others.keys[0].entry, struct job, place);
+	if (!lane->first || goes_before(queue, other, lane->first))
+		return other;
+	return lane->first;
+}
+
+static void lane_take(struct queue_lane *lane, struct job *job)
+{
+	if (job == lane->first)
+		lane->first = job->next;
+	else
+		heap_remove(&lane->others, &job->place);
+}
+
+static struct job *take_best(struct queue *queue, struct worker *worker)
+{
+	struct queue_lane *lane = NULL;
+	struct job *best = NULL, *filtered = NULL;
+
+	for (int i = 0; i < queue->nlanes; i++) {
+		struct queue_lane *other = &queue->lanes[i];
+		struct job *job = NULL;
+
+		if (other->where & (unsigned)STARPU_WORKER_TO_MASK(worker->type))
+			job = lane_peek(queue, other);
+		if (job && (!best || goes_before(queue, job, best))) {
+			best = job;
+			lane = other;
+		}
+	}
+	if (queue->filtered.n)
+		filtered = levels_pop_for(&queue->filtered, worker, best,
+					  best ? priority_of(queue, best) : 0);
+	if (filtered)
+		return filtered;
+	if (best)
+		lane_take(lane, best);
+	return best;
+}
+
+struct job *queue_pop(struct queue *queue, struct worker *worker)
+{
+	struct job *job;
+	unsigned implementation = 0;
+
+	if (orr_load(&queue->length) == 0)
+		return NULL;
+	orr_lock(&queue->lock);
+	job = take_best(queue, worker);
+	if (job)
+		orr_store(&queue->length, queue->length - 1);
+	orr_unlock(&queue->lock);
+	if (!job)
+		return NULL;
+	/* can_execute may have changed its mind since: then the first one. */
+	worker_can_run(worker, job->task, &implementation);
+	job->implementation = (unsigned char)implementation;
+	return job;
+}
+
+void queue_drain(struct queue *queue, struct ready *jobs)
+{
+	struct job *job;
+
+	if (orr_load(&queue->length) == 0)
+		return;
+	orr_lock(&queue->lock);
+	for (int i = 0; i < queue->nlanes; i++)
+		while ((job = lane_peek(queue, &queue->lanes[i]))) {
+			lane_take(&queue->lanes[i], job);
+			ready_append(jobs, job);
+		}
+	while ((job = levels_pop(&queue->filtered)))
+		ready_append(jobs, job);
+	orr_store(&queue->length, 0);
+	orr_unlock(&queue->lock);
+}

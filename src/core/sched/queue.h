@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_SCHED_QUEUE_H
+#define ORR_CORE_SCHED_QUEUE_H
+
+/*
+ * queue.h - ready jobs in order: by priority, then by arrival, whatever kind they are.
+ *
+ * Workload: most programs use one priority, so jobs of the queue's present priority
+ * sit in a list (constant cost); the others in a heap.  Jobs are kept apart by the
+ * kinds of workers that may run them, so that a worker never walks over jobs that
+ * are not for it; only jobs with a filter (can_execute, worker masks) are walked, and
+ * of these only those that go before the best job without one.
+ */
+#include "core/sched/levels.h"
+#include "core/worker.h"
+
+struct queue_lane {
+	unsigned where;           /* types of workers that may run its jobs */
+	struct job *first, *last; /* all of one priority, oldest first */
+	int priority;             /* of the list */
+	struct heap others;       /* other priorities */
+};
+
+enum { QUEUE_LANES = 8 };
+
+struct queue {
+	struct orr_lock lock;
+	int ignores_priority;
+	int length; /* about; read without the lock */
+	uint64_t arrival;
+	struct queue_lane lanes[QUEUE_LANES];
+	int nlanes;
+	struct levels filtered; /* and those for whom there is no lane */
+};
+
+void queue_init(struct queue *queue, int ignores_priority);
+void queue_free(struct queue *queue);
+/* Any thread. */
+void queue_push(struct queue *queue, struct job *job);
+/* The first job that worker can run, its implementation chosen, or NULL. */
+struct job *queue_pop(struct queue *queue, struct worker *worker);
+/* All jobs, appended to jobs; those of a kind in their order. */
+void queue_drain(struct queue *queue, struct ready *jobs);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/sched/sched.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/sched/contexts.h"
+#include "core/task/exclusion.h"
+#include "core/task/task.h"
+
+#define OBJECT(policy) &sched_##policy.object,
+static const struct starpu_sched_policy *const policies[] = {SCHED_POLICIES(OBJECT) NULL};
+#undef OBJECT
+
+enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1 };
+
+const struct starpu_sched_policy *const *sched_objects(void)
+{
+	return policies;
+}
+
+const struct sched_ops *sched_at(int i)
+{
+	return i < NPOLICIES ? ORR_CONTAINER(policies[i], struct sched_ops, object)
+			     : NULL;
+}
+
+const struct sched_ops *sched_find(const char *name)
+{
+	for (int i = 0; i < NPOLICIES; i++)
+		if (strcmp(policies[i]->policy_name, name) == 0)
+			return sched_at(i);
+	return NULL;
+}
+
+static void list_policies(void)
+{
+	fprintf(stderr, "[orrery] scheduling policies for STARPU_SCHED:\n");
+	for (int i = 0; i < NPOLICIES; i++)
+		fprintf(stderr, "  %-8s %s\n", policies[i]->policy_name,
+			policies[i]->policy_description);
+}
+
+/* As in: eager, prio or lws. */
+static void name_policies(char *text, size_t bytes)
+{
+	size_t at = 0;
+
+	for (int i = 0; i < NPOLICIES && at < bytes; i++)
+		at += (size_t)snprintf(text + at, bytes - at, "%s%s",
+				       i == 0               ? ""
+				       : i == NPOLICIES - 1 ? " or "
+							    : ", ",
+				       policies[i]->policy_name);
+}
+
+const struct sched_ops *sched_choose(struct node *node)
+{
+	const char *name = node->conf.sched_policy_name;
+	const struct sched_ops *ops = NULL;
+	char names[256];
+
+	if (name && strcmp(name, "help") == 0) {
+		list_policies();
+	} else if (name && *name) {
+		ops = sched_find(name);
+		name_policies(names, sizeof(names));
+		if (!ops)
+			orr_complain(node->rank,
+				     "scheduling policy \"%s\" was not found; expected "
+				     "%s (STARPU_SCHED=help lists them); using lws",
+				     name, names);
+	} else if (node->conf.sched_policy && node->conf.sched_policy->policy_name) {
+		ops = sched_find(node->conf.sched_policy->policy_name);
+		if (!ops)
+			orr_complain(node->rank,
+				     "policy object \"%s\" is not one of "
+				     "starpu_sched_get_predefined_policies(); using lws",
+				     node->conf.sched_policy->policy_name);
+	}
+	return ops ? ops : &sched_lws;
+}
+
+/* Tasks bound to one worker bypass the policy. */
+static void push_bound(struct worker *worker, struct job *job)
+{
+	orr_lock(&worker->lock);
+	levels_push(&worker->bound, job, job->task->priority);
+	orr_store(&worker->nbound, worker->nbound + 1);
+	orr_unlock(&worker->lock);
+	orr_fence();
+	plat_worker_wake(worker);
+}
+
+void sched_put_aside(struct sched *sched, struct job *job)
+{
+	orr_lock(&sched->lock);
+	ready_append(&sched->aside, job);
+	orr_unlock(&sched->lock);
+}
+
+void sched_push(struct job *job)
+{
+	struct starpu_task *task = job->task;
+	struct sched *sched = job->sched;
+	unsigned where = job->where;
+	int filtered = task->cl->can_execute || task->workerids;
+	int counts = sched->id != 0, changes;
+	struct worker *chosen;
+
+	TASK_STAMP(job, push_start_time);
+	if (task->execute_on_a_specific_worker) {
+		push_bound(&job->node->workers[task->workerid], job);
+		return;
+	}
+	/* The job may have run and be gone after the push; then so may the scheduler. */
+	if (counts)
+		contexts_join(sched);
+	changes = orr_load(&sched->changes);
+	chosen = sched->ops->push(sched, job);
+	/* After the push, before looking who is parked: see plat_workers_start(). */
+	orr_fence();
+	if (orr_load(&sched->changes) != changes)
+		contexts_settle(sched);
+	if (chosen)
+		plat_worker_wake(chosen);
+	else
+		workers_wake(sched, where, filtered);
+	if (counts)
+		contexts_leave(sched);
+}
+
+static struct job *pop_bound(struct worker *worker)
+{
+	unsigned implementation = 0;
+	struct job *job;
+
+	if (!orr_load(&worker->nbound))
+		return NULL;
+	orr_lock(&worker->lock);
+	job = levels_pop(&worker->bound);
+	if (job)
+		orr_store(&worker->nbound, worker->nbound - 1);
+	orr_unlock(&worker->lock);
+	if (job) {
+		worker_can_run(worker, job->task, &implementation);
+		job->implementation = (unsigned char)implementation;
+	}
+	return job;
+}
+
+/*
+ * Exclusion is taken only when a worker is there to use it, so that few hold what many
+ * want.  A job that does not get it comes back by task_start() when it has it.
+ */
+static int exclude(struct job *job)
+{
+	struct node *node = job->node;
+	struct ready ready = {0};
+	int held;
+
+	job->was_blocked = 1;
+	orr_add(&node->nblocked, 1);
+	held = exclusion_take(job, &ready);
+	if (held) {
+		job->was_blocked = 0;
+		orr_add(&node->nblocked, -1);
+	} else {
+		node_counted(node);
+	}
+	ready_run(node, &ready);
+	return held;
+}
+
+struct job *sched_pop(struct worker *worker)
+{
+	struct sched *sched = worker->sched;
+	struct job *job;
+
+	if (!sched_has(sched, worker)) {
+		if (!contexts_follow(worker))
+			return NULL;
+		sched = worker->sched;
+	}
+	do {
+		job = pop_bound(worker);
+		if (!job)
+			job = sched->ops->pop(sched, worker);
+	} while (job && orr_load(&job->exclusive) && !exclude(job));
+	return job;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_SCHED_SCHED_H
+#define ORR_CORE_SCHED_SCHED_H
+
+/*
+ * sched.h - policies decide which worker runs a ready task, and in what order.
+ *
+ * A policy is a table, struct sched_ops; a scheduler (StarPU says: a context) is a policy
+ * at work for a set of workers, see contexts.h.  push() may be called by any thread,
+ * pop(), started() and ended() by the worker itself, and the set may change under them.
+ * After push() the caller of sched_push() wakes a worker.  A job whose data are not free
+ * when it is popped is pushed again when it has them.
+ */
+#include "core/worker.h"
+
+/* One row for each policy; STARPU_SCHED=help lists them in this order. */
+#define SCHED_POLICIES(ROW)                                                              \
+	ROW(eager)                                                                       \
+	ROW(prio)                                                                        \
+	ROW(random)                                                                      \
+	ROW(lws)                                                                         \
+	ROW(ws)                                                                          \
+	ROW(dm)                                                                          \
+	ROW(dmda)
+
+struct sched_ops {
+	/* What the application sees of it: policy_name and policy_description. */
+	struct starpu_sched_policy object;
+	int has_priorities; /* the range is all integers unless bounded by the user */
+	/* Without workers; the rest of struct sched is the caller's to fill. */
+	struct sched *(*open)(struct node *node);
+	void (*close)(struct sched *sched);
+	/* Returns the worker it chose, or NULL: any may take it.  A job that no worker of
+	 * the set can run goes to sched_put_aside(). */
+	struct worker *(*push)(struct sched *sched, struct job *job);
+	struct job *(*pop)(struct sched *sched, struct worker *worker);
+
+	/* The others are NULL where a policy does not want to know. */
+
+	/* The kernel of a task begins, or has ended, on worker; of each task, also of
+	 * those that are bound to a worker and were never pushed. */
+	void (*started)(struct sched *sched, struct worker *worker, struct job *job);
+	void (*ended)(struct sched *sched, struct worker *worker, struct job *job);
+	/* Before the first push or pop that concerns the worker. */
+	void (*add_worker)(struct sched *sched, struct worker *worker);
+	/* The worker is not of the set: append to left what waits for it alone.  Called
+	 * again whenever a push may have crossed its leave. */
+	void (*remove_worker)(struct sched *sched, struct worker *worker,
+			      struct ready *left);
+};
+
+enum { SCHED_WORDS = (STARPU_NMAXWORKERS + 31) / 32 };
+
+struct sched {
+	const struct sched_ops *ops;
+	struct node *node;
+	int id; /* in node->scheds; 0: the initial one, which stays */
+	int min_priority, max_priority;
+	int nwords;               /* in use, of */
+	int members[SCHED_WORDS]; /* workers, a bit each; atomic */
+	int changes;              /* of these, so far; atomic */
+	int nusers;               /* atomic; see contexts.h */
+	int njobs;            /* atomic: submitted, not ended; not of the initial one */
+	struct orr_lock lock; /* of: */
+	struct ready aside;   /* jobs that no worker of the set can run */
+};
+
+#define SCHED_ROW(policy) extern const struct sched_ops sched_##policy;
+SCHED_POLICIES(SCHED_ROW)
+#undef SCHED_ROW
+
+/* The policy called name, or NULL. */
+const struct sched_ops *sched_find(const char *name);
+const struct sched_ops *sched_at(int i); /* NULL after the last */
+/* For the application: all of them, then NULL. */
+const struct starpu_sched_policy *const *sched_objects(void);
+/* What conf and knobs wish; says so when the name is unknown. */
+const struct sched_ops *sched_choose(struct node *node);
+void sched_push(struct job *job);
+struct job *sched_pop(struct worker *worker);
+/* Policies: keep the job until the set of workers changes. */
+void sched_put_aside(struct sched *sched, struct job *job);
+
+/* ---- the set of workers ---------------------------------------------- */
+
+/* In the order of their numbers: the first from a number on, the last before one; or
+ * NULL. */
+static inline struct worker *sched_worker_from(const struct sched *sched, int id)
+{
+	unsigned mask = ~0u << (id % 32);
+
+	for (int i = id / 32; i < sched->nwords; i++) {
+		unsigned bits = (unsigned)orr_load(&sched->members[i]) & mask;
+
+		if (bits)
+			return &sched->node->workers[32 * i + __builtin_ctz(bits)];
+		mask = ~0u;
+	}
+	return NULL;
+}
+
+static inline struct worker *sched_worker_before(const struct sched *sched, int id)
+{
+	unsigned mask = (1u << (id % 32)) - 1;
+
+	for (int i = id / 32; i >= 0; i--) {
+		unsigned bits = 0;
+
+		if (i < sched->nwords)
+			bits = (unsigned)orr_load(&sched->members[i]) & mask;
+		if (bits)
+			return &sched->node->workers[32 * i + 31 - __builtin_clz(bits)];
+		mask = ~0u;
+	}
+	return NULL;
+}
+
+#define SCHED_EACH_WORKER(worker, sched)                                                 \
+	for (struct worker *worker = sched_worker_from(sched, 0); worker;                \
+	     worker = sched_worker_from(sched, worker->id + 1))
+
+/* Is the worker of the set?  It may still have tasks of another one. */
+static inline int sched_has(const struct sched *sched, struct worker *worker)
+{
+	return orr_load_ptr((void **)&worker->next_sched) == sched;
+}
+
+/* ---- jobs and workers ------------------------------------------------ */
+
+/* Of a task that is submitted: what does not exist means the initial one. */
+static inline struct sched *sched_of_task(struct node *node,
+					  const struct starpu_task *task)
+{
+	struct sched *sched = NULL;
+
+	if (task->sched_ctx < STARPU_NMAX_SCHED_CTXS)
+		sched = orr_load_ptr((void **)&node->scheds[task->sched_ctx]);
+	return sched ? sched : node->scheds[0];
+}
+
+static inline void sched_started(struct worker *worker, struct job *job)
+{
+	struct sched *sched = worker->sched;
+
+	if (sched->ops->started)
+		sched->ops->started(sched, worker, job);
+}
+
+static inline void sched_ended(struct worker *worker, struct job *job)
+{
+	struct sched *sched = worker->sched;
+
+	if (sched->ops->ended)
+		sched->ops->ended(sched, worker, job);
+}
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Work stealing: a queue per worker; who is idle takes from its nearest (lws), or from
+ * who has most (ws). */
+#include "core/sched/sched.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/sched/queue.h"
+
+struct lws {
+	struct sched base;
+	int nqueues;
+	int next; /* where the next task from outside a worker goes */
+	struct queue queues[];
+};
+
+static struct lws *lws_of(struct sched *sched)
+{
+	return ORR_CONTAINER(sched, struct lws, base);
+}
+
+static struct sched *lws_open(struct node *node)
+{
+	struct lws *lws =
+		orr_alloc(sizeof(*lws) + (size_t)node->nworkers * sizeof(lws->queues[0]));
+
+	lws->nqueues = node->nworkers;
+	for (int i = 0; i < lws->nqueues; i++)
+		queue_init(&lws->queues[i], 0);
+	return &lws->base;
+}
+
+static void lws_close(struct sched *sched)
+{
+	struct lws *lws = lws_of(sched);
+
+	for (int i = 0; i < lws->nqueues; i++)
+		queue_free(&lws->queues[i]);
+	free(lws);
+}
+
+/* Who is dealt to next, or NULL. */
+static struct worker *deal(struct lws *lws, struct job *job)
+{
+	struct sched *sched = &lws->base;
+	int next = orr_load(&lws->next), round = 0;
+	struct worker *worker = sched_worker_from(sched, next);
+	unsigned implementation;
+
+	for (;; worker = sched_worker_from(sched, worker->id + 1)) {
+		if (!worker && round++ == 0)
+			worker = sched_worker_from(sched, 0);
+		if (!worker || (round > 0 && worker->id >= next))
+			return NULL;
+		if (worker_can_run(worker, job->task, &implementation))
+			break;
+	}
+	orr_store(&lws->next, worker->id + 1);
+	return worker;
+}
+
+/* A worker keeps what it made ready; others deal round, skipping who cannot run it. */
+static struct worker *target(struct lws *lws, struct job *job)
+{
+	struct worker *self = plat_current_worker(lws->base.node->plat);
+	unsigned implementation;
+
+	if (self && sched_has(&lws->base, self) &&
+	    worker_can_run(self, job->task, &implementation))
+		return self;
+	return deal(lws, job);
+}
+
+static struct worker *lws_push(struct sched *sched, struct job *job)
+{
+	struct lws *lws = lws_of(sched);
+	struct worker *worker = target(lws, job);
+
+	if (!worker) {
+		sched_put_aside(sched, job);
+		return NULL;
+	}
+	queue_push(&lws->queues[worker->id], job);
+	/* Any idle worker may steal it: wake the owner only when it sleeps. */
+	return orr_load(&worker->parked) ? worker : NULL;
+}
+
+static struct job *steal_near(struct lws *lws, struct worker *worker)
+{
+	const struct sched *sched = &lws->base;
+	struct worker *up = sched_worker_from(sched, worker->id + 1);
+	struct worker *down = sched_worker_before(sched, worker->id);
+	struct job *job = NULL;
+
+	/* Nearest first: ids follow the topology. */
+	while (!job && (up || down)) {
+		if (!down || (up && up->id - worker->id <= worker->id - down->id)) {
+			job = queue_pop(&lws->queues[up->id], worker);
+			up = sched_worker_from(sched, up->id + 1);
+		} else {
+			job = queue_pop(&lws->queues[down->id], worker);
+			down = sched_worker_before(sched, down->id);
+		}
+	}
+	return job;
+}
+
+static struct job *lws_pop(struct sched *sched, struct worker *worker)
+{
+	struct lws *lws = lws_of(sched);
+	struct job *job = queue_pop(&lws->queues[worker->id], worker);
+
+	return job ? job : steal_near(lws, worker);
+}
+
+/* Whose queue is longest, of those that come after the last victim: shorter ones, and of
+ * the same length the later ones. */
+static struct worker *next_victim(struct lws *lws, const struct worker *last, int *length)
+{
+	struct worker *best = NULL;
+	int most = 0;
+
+	SCHED_EACH_WORKER(worker, &lws->base)
+	{
+		int n = orr_load(&lws->queues[worker->id].length);
+
+		if (n <= most || n > *length ||
+		    (last && n == *length && worker->id <= last->id))
+			continue;
+		best = worker;
+		most = n;
+	}
+	*length = most;
+	return best;
+}
+
+/* Looks at each queue once at most: what is pushed meanwhile wakes somebody. */
+static struct job *ws_pop(struct sched *sched, struct worker *worker)
+{
+	struct lws *lws = lws_of(sched);
+	struct job *job = queue_pop(&lws->queues[worker->id], worker);
+	struct worker *victim = NULL;
+	int length = INT_MAX;
+
+	while (!job && (victim = next_victim(lws, victim, &length)))
+		job = queue_pop(&lws->queues[victim->id], worker);
+	return job;
+}
+
+static void lws_remove_worker(struct sched *sched, struct worker *worker,
+			      struct ready *left)
+{
+	queue_drain(&lws_of(sched)->queues[worker->id], left);
+}
+
+const struct sched_ops sched_lws = {
+	.object = {.policy_name = "lws",
+		   .policy_description = "a queue per worker, by priority; idle workers "
+					 "steal from neighbours"},
+	.has_priorities = 1,
+	.open = lws_open,
+	.close = lws_close,
+	.push = lws_push,
+	.pop = lws_pop,
+	.remove_worker = lws_remove_worker,
+};
+
+const struct sched_ops sched_ws = {
+	.object = {.policy_name = "ws",
+		   .policy_description = "a queue per worker, by priority; idle workers "
+					 "steal from who has most"},
+	.has_priorities = 1,
+	.open = lws_open,
+	.close = lws_close,
+	.push = lws_push,
+	.pop = ws_pop,
+	.remove_worker = lws_remove_worker,
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/task/acquire.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/check.h"
+#include "core/task/callback.h"
+#include "core/data/coherency.h"
+#include "core/task/deps.h"
+#include "core/task/exclusion.h"
+
+static struct acquire *acquire_of(struct job *job)
+{
+	return ORR_CONTAINER(job, struct acquire, job);
+}
+
+static void acquire_fetched(struct job *job, struct worker *worker)
+{
+	struct acquire *acquire = acquire_of(job);
+	struct node *node = job->node;
+	int counted = acquire->counted;
+
+	(void)worker;
+	job_move(job, JOB_RUNNING);
+	acquire->acquired(acquire);
+	/* The struct may be gone. */
+	if (counted) {
+		orr_add(&node->nsubmitted, -1);
+		node_counted(node);
+	}
+}
+
+static void acquire_fetch(struct acquire *acquire)
+{
+	struct job *job = &acquire->job;
+
+	job_move(job, JOB_FETCHING);
+	job->nfetching = 1;
+	if (acquire->memory >= 0 && !coherency_fetch(job, (unsigned)acquire->memory))
+		return;
+	job->nfetching = 0;
+	acquire_fetched(job, NULL);
+}
+
+/* Its turn has come: bring the data. */
+static void acquire_ready(struct job *job, struct ready *ready)
+{
+	struct acquire *acquire = acquire_of(job);
+
+	if (callback_later(job->node, job))
+		return;
+	if (orr_load(&job->exclusive) && !exclusion_take(job, ready))
+		return;
+	if (job->was_blocked) {
+		job->was_blocked = 0;
+		orr_add(&job->node->nblocked, -1);
+	}
+	job_move(job, JOB_READY);
+	acquire_fetch(acquire);
+}
+
+static void acquire_describe(const struct job *job, char *text, size_t bytes)
+{
+	const char *what = ORR_CONTAINER(job, struct acquire, job)->what;
+
+	snprintf(text, bytes, "%s", what ? what : "an acquisition");
+}
+
+static const struct job_ops acquire_ops = {.start = acquire_ready,
+					   .fetched = acquire_fetched,
+					   .describe = acquire_describe,
+					   .is_held = 1};
+
+static void prepare(struct node *node, struct acquire *acquire,
+		    starpu_data_handle_t handle, unsigned mode)
+{
+	job_init(&acquire->job, node, &acquire_ops);
+	acquire->job.naccesses = 1;
+	acquire->job.accesses[0] = (struct access){
+		.job = &acquire->job, .datum = handle, .mode = (unsigned short)mode};
+	acquire->job.is_hint = acquire->is_hint != 0;
+	job_move(&acquire->job, JOB_BLOCKED);
+}
+
+void acquire_start(struct node *node, struct acquire *acquire,
+		   starpu_data_handle_t handle, unsigned mode, int sequential)
+{
+	struct ready ready = {0};
+	struct job *job = &acquire->job;
+
+	prepare(node, acquire, handle, mode);
+	if (acquire->counted)
+		orr_add(&node->nsubmitted, 1);
+	deps_submit(job, sequential && (handle->flags & DATUM_SEQUENTIAL));
+	if (acquire->counted && orr_load(&job->missing) > 1) {
+		job->was_blocked = 1;
+		orr_add(&node->nblocked, 1);
+		node_blocked(node);
+	}
+	job_satisfy(job, &ready);
+	ready_run(node, &ready);
+}
+
+int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
+		unsigned mode)
+{
+	struct job *job = &acquire->job;
+	struct ready ready = {0};
+	int taken;
+
+	if (!(handle->flags & DATUM_SEQUENTIAL))
+		mode |= ACCESS_UNORDERED;
+	prepare(node, acquire, handle, mode);
+	taken = deps_try(job, &ready);
+	ready_run(node, &ready);
+	if (!taken)
+		return 0;
+	if (acquire->counted)
+		orr_add(&node->nsubmitted, 1);
+	job_move(job, JOB_READY);
+	acquire_fetch(acquire);
+	return 1;
+}
+
+void acquire_release(struct acquire *acquire)
+{
+	struct job *job = &acquire->job;
+	struct node *node = job->node;
+	struct ready ready = {0};
+
+	job_move(job, JOB_DONE);
+	coherency_unpin(job);
+	deps_release(job, &ready);
+	/* The owner may use the struct again from here on. */
+	ready_run(node, &ready);
+}
+
+void acquire_downgrade(struct acquire *acquire)
+{
+	struct ready ready = {0};
+
+	deps_downgrade_access(&acquire->job.accesses[0], &ready);
+	ready_run(acquire->job.node, &ready);
+}

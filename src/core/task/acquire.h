@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_TASK_ACQUIRE_H
+#define ORR_CORE_TASK_ACQUIRE_H
+
+/*
+ * acquire.h - take a turn on one datum without a task: the application's
+ * starpu_data_acquire(), and each message of the MPI layer.
+ *
+ * The owner embeds struct acquire, zeroed, and sets acquired.  acquired may be
+ * called from inside acquire_start() when the datum is available at once.
+ */
+#include "core/data/data.h"
+
+struct acquire {
+	struct job job; /* first; its one access is inline */
+	void (*acquired)(struct acquire *acquire);
+	const char *what; /* who acquires, for messages; NULL: not said */
+	int memory;       /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
+	int is_hint;      /* the copy need not come: see struct job */
+	int counted;      /* counts as submitted until acquired() returns */
+};
+
+/* mode: STARPU_R, W or RW, with COMMUTE allowed.  sequential 0: no turn, only
+ * exclusion.  Any thread. */
+void acquire_start(struct node *node, struct acquire *acquire,
+		   starpu_data_handle_t handle, unsigned mode, int sequential);
+/* 1: taken, acquired is called when the copy has come, maybe from inside; 0: not
+ * available now, nothing is left behind. */
+int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
+		unsigned mode);
+/* Give the datum back; the struct may be freed or used again on return.  May be called
+ * from inside acquired(). */
+void acquire_release(struct acquire *acquire);
+/* A writer becomes a reader: other readers may start. */
+void acquire_downgrade(struct acquire *acquire);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_TASK_ARGS_H
+#define ORR_CORE_TASK_ARGS_H
+
+/*
+ * args.h - the argument list of task_insert: (key, operands)*, 0.
+ *
+ * The MPI layer scans a list for what placement and transfers need, on every rank;
+ * only the rank that runs the task decodes the rest and builds the task.
+ */
+#include <stdarg.h>
+
+#include "core/task/task.h"
+
+enum { ARGS_INLINE_BUFFERS = 16 };
+
+struct arg_list {
+	struct starpu_codelet *codelet;
+	struct starpu_data_descr *buffers; /* inline_buffers, or allocated */
+	int nbuffers, room;
+	int has_node, execute_on_node;
+	starpu_data_handle_t on_data; /* STARPU_EXECUTE_ON_DATA, or NULL */
+	int priority;
+	int policy;                 /* -1: the current one */
+	int null_write_before_node; /* a written handle is NULL, no node known yet */
+	struct starpu_data_descr inline_buffers[ARGS_INLINE_BUFFERS];
+};
+
+static inline void args_begin(struct arg_list *args, struct starpu_codelet *codelet)
+{
+	args->codelet = codelet;
+	args->buffers = args->inline_buffers;
+	args->nbuffers = 0;
+	args->room = ARGS_INLINE_BUFFERS;
+	args->has_node = 0;
+	args->execute_on_node = -1;
+	args->on_data = NULL;
+	args->priority = 0;
+	args->policy = -1;
+	args->null_write_before_node = 0;
+}
+
+/* Collect what placement needs, skip the rest.  Aborts on an unknown key. */
+void args_scan(struct arg_list *args, int rank, va_list list);
+void args_end(struct arg_list *args);
+
+/* Pack values as StarPU does: int count, then (size_t bytes, bytes)*. */
+struct packer {
+	char *buffer;
+	size_t used, capacity;
+	int count;
+};
+
+void packer_add(struct packer *packer, const void *value, size_t bytes);
+void packer_end(struct packer *packer, void **buffer, size_t *bytes);
+
+/* Room for more handles in the task's arrays; *allocated is 0 at first. */
+void args_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *allocated,
+		    int current, int room);
+/* Append a handle; its mode goes to the task or to the codelet, where it is checked. */
+void args_add_buffer(struct starpu_codelet *cl, struct starpu_task *task, int *allocated,
+		     int *current, unsigned mode, starpu_data_handle_t handle);
+
+/* Fill an initialised task from the list; 0 or -EINVAL. */
+int args_fill_task(struct node *node, struct starpu_task *task, struct starpu_codelet *cl,
+		   va_list list);
+
+#endif

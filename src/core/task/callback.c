@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/task/callback.h"
+
+#include "core/task/job.h"
+
+enum { CALLBACK_MAX_DEPTH = 64 };
+
+struct starpu_task *callback_enter(struct node *node, struct starpu_task *task)
+{
+	struct plat_caller *caller = plat_caller(node->plat);
+	struct starpu_task *outer = caller->task;
+
+	caller->task = task;
+	caller->depth++;
+	return outer;
+}
+
+static void run_later(struct node *node, struct plat_caller *caller)
+{
+	caller->is_late = 1;
+	while (caller->later) {
+		struct ready ready = {.first = caller->later, .last = caller->later_last};
+
+		caller->later = caller->later_last = NULL;
+		ready_run(node, &ready);
+	}
+	caller->is_late = 0;
+}
+
+void callback_leave(struct node *node, struct starpu_task *outer)
+{
+	struct plat_caller *caller = plat_caller(node->plat);
+
+	caller->task = outer;
+	if (--caller->depth == 0 && caller->later && !caller->is_late)
+		run_later(node, caller);
+}
+
+void callback_call(struct node *node, struct starpu_task *task, void (*func)(void *),
+		   void *arg)
+{
+	struct starpu_task *outer = callback_enter(node, task);
+
+	func(arg);
+	callback_leave(node, outer);
+}
+
+int callback_later(struct node *node, struct job *job)
+{
+	struct plat_caller *caller = plat_caller(node->plat);
+
+	if (caller->depth < CALLBACK_MAX_DEPTH)
+		return 0;
+	job->next = NULL;
+	if (caller->later)
+		caller->later_last->next = job;
+	else
+		caller->later = job;
+	caller->later_last = job;
+	return 1;
+}
+
+int callback_is_outside(struct node *node)
+{
+	const struct plat_caller *caller = plat_caller(node->plat);
+
+	return caller->depth == 0 && !caller->worker && !caller->is_runtime;
+}

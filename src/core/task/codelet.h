@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_TASK_CODELET_H
+#define ORR_CORE_TASK_CODELET_H
+
+/*
+ * codelet.h - read a codelet.
+ *
+ * It belongs to the application, may lie in read-only memory, and several nodes may
+ * share it: nothing here writes to it.  What is counted for it is kept by the workers.
+ */
+#include "core/worker.h"
+
+/* STARPU_CPU | ...: what it says, or where it has an implementation. */
+unsigned codelet_where(const struct starpu_codelet *cl);
+/* The worker, which calls, has executed a task of cl; how many it has. */
+void codelet_count(struct worker *worker, const struct starpu_codelet *cl);
+unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet *cl);
+
+/* Kernel i for devices of a type that has kernels, or NULL; the first may be in the
+ * deprecated field. */
+static inline kernel_t codelet_kernel(const struct starpu_codelet *cl,
+				      const struct device_type *type, unsigned i)
+{
+	kernel_t kernel = ((const kernel_t *)((const char *)cl + type->kernels))[i], old;
+
+	if (i > 0 || kernel)
+		return kernel;
+	old = *(const kernel_t *)((const char *)cl + type->old_kernel);
+	return old == DEVICE_MANY_KERNELS ? NULL : old;
+}
+
+static inline unsigned task_where(const struct starpu_task *task)
+{
+	return task->where != -1 ? (unsigned)task->where : codelet_where(task->cl);
+}
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/task/deps.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/data/duplicate.h"
+#include "core/task/exclusion.h"
+
+enum { DEPS_FEW = 16 }; /* so many are sorted by insertion */
+
+static enum turn turn_of(const struct access *access)
+{
+	if (!access_writes(access))
+		return TURN_READ;
+	return access->mode & STARPU_COMMUTE ? TURN_COMMUTE : TURN_WRITE;
+}
+
+static int takes_turn(const struct access *access)
+{
+	return !(access->mode & ACCESS_UNORDERED);
+}
+
+/* Scratch takes no turn and excludes nobody, but its datum must outlive it. */
+static int is_scratch(const struct access *access)
+{
+	return (access->mode & STARPU_SCRATCH) != 0;
+}
+
+/* ---- turns ----------------------------------------------------------- */
+
+/* May the access join the active group, or begin one? */
+static int may_join(const struct data_body *body, enum turn turn)
+{
+	return body->turn == TURN_NONE || (body->turn == turn && turn != TURN_WRITE);
+}
+
+/* Its turn has come, and the datum is still to be taken. */
+static void must_exclude(struct access *access)
+{
+	access->state = ACCESS_ORDERED;
+	orr_store(&access->job->exclusive, 1);
+}
+
+/* The access joins the active group; the datum is locked. */
+static void join(struct data_body *body, struct access *access, enum turn turn)
+{
+	body->turn = (unsigned char)turn;
+	body->nactive++;
+	if (turn != TURN_COMMUTE && !exclusion_is_awaited(body) &&
+	    exclusion_allows(body, access)) {
+		exclusion_hold(body, &body->granted, access);
+		access->state = ACCESS_GRANTED;
+	} else {
+		must_exclude(access);
+	}
+}
+
+static void enqueue(struct access *access)
+{
+	struct data_body *body = data_body(access->datum);
+	enum turn turn = turn_of(access);
+
+	if (access_writes(access))
+		duplicate_on_write(access->datum);
+	body->npending++;
+	if (!takes_turn(access)) {
+		must_exclude(access);
+	} else if (!body->waiting && may_join(body, turn)) {
+		join(body, access, turn);
+	} else {
+		access->state = ACCESS_WAITING;
+		orr_add(&access->job->missing, 1);
+		access->next = NULL;
+		if (body->waiting)
+			body->waiting_last->next = access;
+		else
+			body->waiting = access;
+		body->waiting_last = access;
+	}
+}
+
+/* The head of the queue joins, with all that may join with it; datum locked. */
+static void grant_next(struct data_body *body, struct ready *ready)
+{
+	struct access *access;
+
+	while ((access = body->waiting)) {
+		enum turn turn = turn_of(access);
+
+		if (!may_join(body, turn))
+			break;
+		body->waiting = access->next;
+		join(body, access, turn);
+		job_satisfy(access->job, ready);
+	}
+}
+
+/* ---- merging --------------------------------------------------------- */
+
+static int is_before(const struct access *a, const struct access *b)
+{
+	return a->datum < b->datum || (a->datum == b->datum && a < b);
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct access *a = *(struct access *const *)left;
+	const struct access *b = *(struct access *const *)right;
+
+	return is_before(b, a) - is_before(a, b);
+}
+
+static void sort(struct access **sorted, int n)
+{
+	if (n > DEPS_FEW) {
+		qsort(sorted, (size_t)n, sizeof(struct access *), compare);
+		return;
+	}
+	for (int i = 1; i < n; i++) {
+		struct access *access = sorted[i];
+		int k;
+
+		for (k = i; k > 0 && is_before(access, sorted[k - 1]); k--)
+			sorted[k] = sorted[k - 1];
+		sorted[k] = access;
+	}
+}
+
+static void merge(struct access *first, struct access *again)
+{
+	/* Commuting counts only when all writes commute. */
+	if (access_writes(again) && !(again->mode & STARPU_COMMUTE))
+		first->mode &= (unsigned short)~STARPU_COMMUTE;
+	if (!access_writes(first))
+		first->mode |= again->mode & STARPU_COMMUTE;
+	first->mode |= again->mode & STARPU_RW;
+	again->state = ACCESS_SKIPPED;
+	again->next = first;
+}
+
+/* Of a few accesses: not worth sorting before they are submitted. */
+static void merge_few(struct job *job)
+{
+	struct access *access = job->accesses;
+
+	for (int i = 1; i < job->naccesses; i++)
+		for (int k = 0; k < i && access[i].state != ACCESS_SKIPPED; k++)
+			if (access[k].datum == access[i].datum &&
+			    access[k].state != ACCESS_SKIPPED)
+				merge(&access[k], &access[i]);
+}
+
+void deps_merge(struct job *job)
+{
+	struct access **sorted = job->sorted;
+	int n = 0, kept = 0;
+
+	if (!sorted) {
+		merge_few(job);
+		return;
+	}
+	for (int i = 0; i < job->naccesses; i++)
+		if (job->accesses[i].state != ACCESS_SKIPPED)
+			sorted[n++] = &job->accesses[i];
+	sort(sorted, n);
+	for (int i = 0; i < n; i++) {
+		if (kept && sorted[kept - 1]->datum == sorted[i]->datum)
+			merge(sorted[kept - 1], sorted[i]);
+		else
+			sorted[kept++] = sorted[i];
+	}
+	job->nsorted = kept;
+}
+
+/* ---- submission ------------------------------------------------------ */
+
+static void submit_one(struct access *access)
+{
+	orr_lock(&access->datum->lock);
+	if (access->state == ACCESS_NEW)
+		enqueue(access);
+	else if (is_scratch(access))
+		data_body(access->datum)->npending++;
+	orr_unlock(&access->datum->lock);
+}
+
+void deps_submit(struct job *job, int sequential)
+{
+	struct sorted sorted;
+
+	if (!sequential)
+		for (int i = 0; i < job->naccesses; i++)
+			job->accesses[i].mode |= ACCESS_UNORDERED;
+	if (job->naccesses == 1) {
+		submit_one(&job->accesses[0]);
+		return;
+	}
+	sorted_fill(&sorted, job);
+	sorted_lock(&sorted);
+	for (int i = 0; i < sorted.n; i++)
+		enqueue(sorted.access[i]);
+	sorted_unlock(&sorted);
+	if (sorted.n == job->naccesses)
+		return;
+	for (int i = 0; i < job->naccesses; i++)
+		if (is_scratch(&job->accesses[i]))
+			submit_one(&job->accesses[i]);
+}
+
+/* A value that is still to be written, even if no writer stands before us in the queue.
+ */
+static int lacks_value(const struct data_body *body, const struct access *access)
+{
+	return (access->mode & STARPU_R) && !body->has_value && body->npending > 0;
+}
+
+int deps_try(struct job *job, struct ready *ready)
+{
+	struct access *access = &job->accesses[0];
+	struct data_body *body = data_body(access->datum);
+	enum turn turn = turn_of(access);
+	int free = 0;
+
+	orr_lock(&access->datum->lock);
+	if (access_writes(access))
+		duplicate_on_write(access->datum);
+	if (!takes_turn(access) || (!body->waiting && may_join(body, turn))) {
+		if (!exclusion_allows(body, access))
+			exclusion_settle(body, ready);
+		free = exclusion_allows(body, access) && !lacks_value(body, access);
+	}
+	if (free) {
+		if (takes_turn(access)) {
+			body->turn = (unsigned char)turn;
+			body->nactive++;
+		}
+		body->npending++;
+		exclusion_hold(body, &body->holding, access);
+		access->state = ACCESS_GRANTED;
+	}
+	orr_unlock(&access->datum->lock);
+	return free;
+}
+
+/* ---- release --------------------------------------------------------- */
+
+/* Who waits for the last user of a datum. */
+struct idle {
+	struct plat *plat;
+	struct plat_gate *gate;
+	void (*call)(starpu_data_handle_t datum);
+};
+
+/* One user less; the datum is locked. */
+static void leave(starpu_data_handle_t datum, struct data_body *body, struct idle *idle)
+{
+	if (--body->npending > 0)
+		return;
+	*idle = (struct idle){datum->node->plat, body->gate, body->idle};
+	body->gate = NULL;
+}
+
+static void release(struct access *access, struct access **woken, struct ready *ready)
+{
+	starpu_data_handle_t datum = access->datum;
+	struct data_body *body;
+	struct idle idle = {0};
+
+	if (access->state == ACCESS_RELEASED ||
+	    (access->state == ACCESS_SKIPPED && !is_scratch(access)))
+		return;
+	body = data_body(datum);
+	orr_lock(&datum->lock);
+	if (access->state == ACCESS_GRANTED) {
+		exclusion_drop(body, access);
+		if (takes_turn(access) && --body->nactive == 0) {
+			body->turn = TURN_NONE;
+			if (body->waiting)
+				grant_next(body, ready);
+		}
+		/* Who has waited outside goes before those whose turn begins now. */
+		if (exclusion_is_awaited(body))
+			exclusion_wake(body, woken);
+	}
+	access->state = ACCESS_RELEASED;
+	leave(datum, body, &idle);
+	orr_unlock(&datum->lock);
+	/* Others may free the datum from here on, unless we are to do it. */
+	if (idle.gate)
+		plat_gate_open(idle.plat, idle.gate);
+	else if (idle.call)
+		idle.call(datum);
+}
+
+void deps_release(struct job *job, struct ready *ready)
+{
+	struct access *woken = NULL;
+
+	for (int i = 0; i < job->naccesses; i++)
+		release(&job->accesses[i], &woken, ready);
+	if (woken)
+		exclusion_retry(woken, ready);
+}
+
+void deps_downgrade_access(struct access *access, struct ready *ready)
+{
+	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = data_body(datum);
+	struct access *woken = NULL;
+
+	ORR_ASSERT(access->state == ACCESS_GRANTED);
+	if (!access_writes(access))
+		return;
+	orr_lock(&datum->lock);
+	access->mode = (unsigned short)((access->mode & ~(STARPU_RW | STARPU_COMMUTE)) |
+					STARPU_R);
+	body->nholders = 1;
+	/* Alone in its group: a writer, or the holder among commuting ones, whose
+	 * fellows stay and keep readers out. */
+	if (takes_turn(access) && body->turn == TURN_WRITE) {
+		body->turn = TURN_READ;
+		grant_next(body, ready);
+	}
+	exclusion_wake(body, &woken);
+	orr_unlock(&datum->lock);
+	exclusion_retry(woken, ready);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_TASK_DEPS_H
+#define ORR_CORE_TASK_DEPS_H
+
+/*
+ * deps.h - turns on data: implicit dependencies and mutual exclusion.
+ *
+ * Two stages.  First each access takes its turn, in submission order per datum.
+ * Then, when nothing else is missing, a job with accesses that need more than their turn
+ * (COMMUTE, or without sequential consistency, or beside such ones) takes all its
+ * exclusions at once or none: see exclusion.h.
+ */
+#include "core/data/data.h"
+
+/*
+ * Queue the accesses of job (modes set, duplicates merged by deps_merge()).  Locks
+ * all data of the job together, in address order, so that two threads' submissions
+ * cannot cross.  Counts into job->missing; the caller still holds its own count.
+ */
+void deps_submit(struct job *job, int sequential);
+/* For a job with one access: 1 when it has turn and datum at once, else nothing is left
+ * behind.  Jobs that may start now are appended to ready. */
+int deps_try(struct job *job, struct ready *ready);
+/* Sort the accesses, and merge those to one datum into the first of them. */
+void deps_merge(struct job *job);
+/* Give the accesses back; jobs that may start now are appended to ready. */
+void deps_release(struct job *job, struct ready *ready);
+/* A writer becomes a reader. */
+void deps_downgrade_access(struct access *access, struct ready *ready);
+
+#endif

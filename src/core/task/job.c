@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/task/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/task/links.h"
+
+#define TO(state) (1u << (state))
+
+/* Every legal move, in one place.  DONE to BLOCKED: the task is submitted again. */
+static const unsigned job_legal[JOB_NSTATES] = {
+	[JOB_NEW] = TO(JOB_BLOCKED),
+	[JOB_BLOCKED] = TO(JOB_READY),
+	[JOB_READY] = TO(JOB_FETCHING) | TO(JOB_RUNNING) | TO(JOB_DONE),
+	[JOB_FETCHING] = TO(JOB_RUNNING),
+	[JOB_RUNNING] = TO(JOB_DONE),
+	[JOB_DONE] = TO(JOB_BLOCKED) | TO(JOB_NEW),
+};
+
+void job_move(struct job *job, enum job_state state)
+{
+	ORR_ASSERT(job_legal[job->state] & TO(state));
+	job->state = (unsigned char)state;
+}
+
+void job_init(struct job *job, struct node *node, const struct job_ops *ops)
+{
+	memset(job, 0, offsetof(struct job, inline_accesses));
+	job->node = node;
+	job->ops = ops;
+	job->missing = job->end_deps = 1;
+	job->accesses = job->inline_accesses;
+	orr_lock_init(&job->lock);
+}
+
+void job_reserve(struct job *job, unsigned naccesses)
+{
+	if (job->own_accesses)
+		free(job->accesses);
+	job->own_accesses = 0;
+	job->accesses = job->inline_accesses;
+	job->sorted = NULL;
+	if (naccesses > JOB_INLINE_ACCESSES) {
+		job->accesses = orr_alloc(
+			naccesses * (sizeof(*job->accesses) + sizeof(*job->sorted)));
+		job->sorted = (struct access **)(job->accesses + naccesses);
+		job->own_accesses = 1;
+	}
+	job->naccesses = (int)naccesses;
+}
+
+struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses)
+{
+	struct job *job;
+
+	orr_lock(&node->pool_lock);
+	job = pool_get(&node->job_pool);
+	job->task = NULL; /* Who walks over the pool sees no task before there is one. */
+	orr_unlock(&node->pool_lock);
+	job_init(job, node, ops);
+	job_reserve(job, naccesses);
+	return job;
+}
+
+void job_free(struct job *job)
+{
+	struct node *node = job->node;
+
+	if (job->point)
+		links_forget(job);
+	if (job->own_accesses)
+		free(job->accesses);
+	orr_lock(&node->pool_lock);
+	job->task = NULL;
+	pool_put(&node->job_pool, job);
+	orr_unlock(&node->pool_lock);
+}
+
+void ready_append(struct ready *ready, struct job *job)
+{
+	job->next = NULL;
+	if (ready->last)
+		ready->last->next = job;
+	else
+		ready->first = job;
+	ready->last = job;
+}
+
+void job_satisfy(struct job *job, struct ready *ready)
+{
+	if (orr_add(&job->missing, -1) == 0)
+		ready_append(ready, job);
+}
+
+void job_end_dep_release(struct job *job, struct ready *ready)
+{
+	if (orr_add(&job->end_deps, -1) > 0)
+		return;
+	job->nests = 1;
+	ready_append(ready, job);
+}
+
+void ready_run(struct node *node, struct ready *ready)
+{
+	(void)node;
+	if (ready->is_running)
+		return;
+	ready->is_running = 1;
+	while (ready->first) {
+		struct job *job = ready->first;
+
+		ready->first = job->next;
+		if (!ready->first)
+			ready->last = NULL;
+		job->ops->start(job, ready);
+	}
+	ready->is_running = 0;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_TASK_JOB_H
+#define ORR_CORE_TASK_JOB_H
+
+/*
+ * job.h - the runtime's half of a task, and of anything that takes its turn on data.
+ *
+ * A job names its accesses, waits until all are granted and all explicit
+ * predecessors have ended, then start() is called once.  A task's job is pushed to
+ * the scheduler; an acquisition's fetches the data and calls its owner.  What differs
+ * between kinds of jobs is in struct job_ops, and nowhere else.
+ *
+ * missing counts what the job still waits for, plus one from its creation until its
+ * submission is over; who takes it to zero starts it.  It stays zero until the data are
+ * released: exclusion.c tells by it who has started.
+ */
+#include "core/node.h"
+
+struct access {
+	struct job *job;
+	starpu_data_handle_t datum;
+	/* Waiting for its turn, outside, then for a copy to arrive; of a merged access,
+	 * the one that stands for it. */
+	struct access *next;
+	struct access *beside, **at; /* among those that hold the datum */
+	struct copy_state *copy;     /* pinned from fetch to unpin */
+	unsigned short mode;         /* enum starpu_data_access_mode, merged per datum */
+	unsigned char state;         /* enum access_state */
+	unsigned char memory;        /* where it was fetched to */
+};
+
+enum access_state {
+	ACCESS_NEW,     /* not submitted */
+	ACCESS_SKIPPED, /* takes no turn: scratch, or merged into an earlier one */
+	ACCESS_WAITING, /* in the queue */
+	ACCESS_ORDERED, /* its turn has come; exclusion is still to be taken */
+	ACCESS_GRANTED,
+	ACCESS_RELEASED
+};
+
+/* In access->mode, beside StarPU's bits: takes exclusion but no turn. */
+enum { ACCESS_UNORDERED = 1 << 15 };
+
+enum { JOB_INLINE_ACCESSES = 4, JOB_NAME_BYTES = 160 };
+
+enum job_state {
+	JOB_NEW,      /* not submitted */
+	JOB_BLOCKED,  /* missing > 0 */
+	JOB_READY,    /* in the scheduler, or about to be, or waiting for exclusion */
+	JOB_FETCHING, /* a worker wants its data */
+	JOB_RUNNING,
+	JOB_DONE, /* executed, its data are released */
+	JOB_NSTATES
+};
+
+/* Where a task is in the eyes of who submits, waits for, links to or destroys it. */
+enum job_life {
+	LIFE_NEW,       /* never submitted */
+	LIFE_SUBMITTED, /* until its successors are told */
+	LIFE_ENDING,    /* its callback runs; whoever terminates it still needs it */
+	LIFE_ENDED      /* at rest: it can be waited for, destroyed, submitted again */
+};
+
+/* How a submission during LIFE_ENDING, by the task's own callback for instance, takes
+ * the job from who terminates it; on his stack. */
+struct ending {
+	int state; /* atomic enum ending_state */
+};
+
+enum ending_state { ENDING_OPEN, ENDING_TAKEN, ENDING_CLOSED };
+
+/*
+ * Jobs made ready by a release, so that chains need no recursion: to start, or in state
+ * JOB_DONE to terminate.
+ */
+struct ready {
+	struct job *first, *last;
+	int is_running; /* a ready_run() further up the stack takes what is appended */
+};
+
+/* A kind of job; constant. */
+struct job_ops {
+	/* The job is JOB_BLOCKED and nothing is missing; or JOB_READY, and exclusion has
+	 * come; or JOB_DONE, and all that its end waited for has happened. */
+	void (*start)(struct job *job, struct ready *ready);
+	/* All copies are there.  worker: who fetches for it, or NULL; with a worker the
+	 * job may be gone already. */
+	void (*fetched)(struct job *job, struct worker *worker);
+	/* What the application knows it by, as in: task "potrf" (17). */
+	void (*describe)(const struct job *job, char *text, size_t bytes);
+	/* The application holds its data, for as long as it likes. */
+	unsigned char is_held;
+};
+
+struct job {
+	struct node *node;
+	const struct job_ops *ops;
+	struct starpu_task *task; /* that it is the half of, or NULL */
+	struct job *next;         /* ready, in a scheduler's queue, or waiting for room */
+	int missing;              /* atomic */
+	int nfetching; /* atomic: copies on their way, plus one while starting */
+	int exclusive; /* atomic: exclusion is to be taken before it can run */
+	int naccesses;
+	unsigned char state; /* enum job_state; see job_move() */
+	unsigned char implementation;
+	unsigned char own_accesses; /* accesses were allocated apart */
+	unsigned char life;   /* enum job_life; changes under lock but for the first */
+	unsigned char nests;  /* start() may call the application back */
+	unsigned short where; /* STARPU_CPU | ...: who may run it */
+	unsigned char block;  /* part of a task_block of the node's pool */
+	unsigned char was_blocked; /* counted in node->nblocked */
+	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
+	unsigned char is_hint;     /* its fetch may be dropped for want of room */
+	int end_deps;              /* atomic: what termination still waits for */
+	struct orr_lock lock;      /* of life and the three fields below */
+	struct job_point *point;   /* its explicit dependencies, see links.h; or NULL */
+	struct plat_gate *gate;    /* of the thread that waits for this task */
+	struct ending *ending;     /* in LIFE_ENDING */
+	struct sched *sched;       /* of a submitted task */
+	struct worker *worker;     /* chosen or running */
+	struct heap_entry place;   /* in a scheduler's queue by priority */
+	uint64_t id;
+	double duration_s; /* measured or simulated */
+	/* By the scheduler, for the worker that it counts the job on until it starts. */
+	struct worker *counted_on;
+	double predicted_s, predicted_transfer_s; /* 0: unknown, or none */
+	/* Of more accesses than the inline ones: those that take turns, by address of
+	 * their data; else NULL. */
+	struct access **sorted;
+	int nsorted;
+	struct access *accesses;
+	struct access inline_accesses[JOB_INLINE_ACCESSES]; /* last: not zeroed */
+};
+
+/* Every change of state goes through here and is checked against one table. */
+void job_move(struct job *job, enum job_state state);
+
+/* A zeroed job with room for naccesses accesses. */
+struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses);
+void job_init(struct job *job, struct node *node, const struct job_ops *ops);
+void job_reserve(struct job *job, unsigned naccesses);
+void job_free(struct job *job);
+
+/* One reason to wait is gone; appends the job to ready when it was the last. */
+void job_satisfy(struct job *job, struct ready *ready);
+void ready_append(struct ready *ready, struct job *job);
+/*
+ * Start the jobs in ready, and those that they make ready, until there is none.  Does
+ * nothing inside a job's start(), which it called itself.  Deep inside callbacks, jobs
+ * that would call back put themselves off with callback_later().
+ */
+void ready_run(struct node *node, struct ready *ready);
+
+/* One of the things that termination waits for has happened. */
+void job_end_dep_release(struct job *job, struct ready *ready);
+
+#endif

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/task/task.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/task/callback.h"
+#include "core/task/codelet.h"
+#include "core/data/coherency.h"
+#include "core/task/deps.h"
+#include "core/task/exclusion.h"
+#include "core/lasting.h"
+#include "core/task/links.h"
+#include "core/sched/sched.h"
+#include "core/wait.h"
+
+enum { TASK_MAGIC = 42 };
+
+struct task_block {
+	struct starpu_task task;
+	struct job job;
+};
+
+static const struct starpu_task task_default = STARPU_TASK_INITIALIZER;
+
+const char *task_name(const struct starpu_task *task)
+{
+	if (task->name)
+		return task->name;
+	if (task->cl && task->cl->name)
+		return task->cl->name;
+	if (task->cl && task->cl->model && task->cl->model->symbol)
+		return task->cl->model->symbol;
+	return "unknown";
+}
+
+void task_stamp_now(struct node *node, struct timespec *date)
+{
+	double now_s = plat_now_s(node->plat);
+
+	date->tv_sec = (time_t)now_s;
+	date->tv_nsec = (long)((now_s - (double)date->tv_sec) * 1e9);
+}
+
+static void task_start(struct job *job, struct ready *ready);
+
+static void task_fetched(struct job *job, struct worker *worker)
+{
+	(void)job;
+	plat_worker_wake(worker);
+}
+
+static void task_describe(const struct job *job, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "task \"%.80s\" (%lu)", task_name(job->task), job->id);
+}
+
+static const struct job_ops task_ops = {
+	.start = task_start, .fetched = task_fetched, .describe = task_describe};
+
+/* ---- creation -------------------------------------------------------- */
+
+struct starpu_task *task_create(struct node *node)
+{
+	struct task_block *block;
+
+	orr_lock(&node->pool_lock);
+	if (!node->task_pool.object_bytes)
+		pool_init(&node->task_pool, sizeof(*block));
+	block = pool_get(&node->task_pool);
+	block->job.task = NULL; /* as in job_new() */
+	orr_unlock(&node->pool_lock);
+	block->task = task_default;
+	block->task.destroy = 1;
+	job_init(&block->job, node, &task_ops);
+	block->job.block = 1;
+	block->job.task = &block->task;
+	block->task.starpu_private = &block->job;
+	return &block->task;
+}
+
+struct job *task_job(struct node *node, struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+
+	if (!job) {
+		job = job_new(node, &task_ops, 0);
+		job->task = task;
+		task->starpu_private = job;
+	}
+	return job;
+}
+
+static void free_arguments(struct starpu_task *task)
+{
+	if (task->cl_arg_free)
+		free(task->cl_arg);
+	if (task->cl_ret_free)
+		free(task->cl_ret);
+	if (task->callback_arg_free)
+		free(task->callback_arg);
+	if (task->epilogue_callback_arg_free)
+		free(task->epilogue_callback_arg);
+	if (task->prologue_callback_arg_free)
+		free(task->prologue_callback_arg);
+	if (task->prologue_callback_pop_arg_free)
+		free(task->prologue_callback_pop_arg);
+	free(task->profiling_info);
+}
+
+void task_destroy(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	struct node *node;
+
+	free_arguments(task);
+	free(task->dyn_handles);
+	free(task->dyn_interfaces);
+	free(task->dyn_modes);
+	if (!job || !job->block) {
+		if (job)
+			job_free(job);
+		free(task);
+		return;
+	}
+	node = job->node;
+	if (job->point)
+		links_forget(job);
+	orr_lock(&node->pool_lock);
+	if (job->own_accesses)
+		free(job->accesses);
+	job->task = NULL;
+	pool_put(&node->task_pool, ORR_CONTAINER(task, struct task_block, task));
+	orr_unlock(&node->pool_lock);
+}
+
+struct job *task_next_job(struct node *node, struct task_walk *walk)
+{
+	struct task_block *block;
+	struct job *job;
+
+	while (!walk->own_done) {
+		block = pool_next(&node->task_pool, &walk->own);
+		if (block && block->job.task == &block->task)
+			return &block->job;
+		walk->own_done = !block;
+	}
+	while ((job = pool_next(&node->job_pool, &walk->others)))
+		if (job->task)
+			return job;
+	return NULL;
+}
+
+/* ---- submission ------------------------------------------------------ */
+
+int task_can_run_somewhere(struct node *node, struct starpu_task *task)
+{
+	unsigned implementation, where;
+
+	if (!task->cl)
+		return 1;
+	where = task_where(task);
+	if (where == STARPU_NOWHERE)
+		return 1;
+	if (!task->cl->can_execute && !task->execute_on_a_specific_worker &&
+	    !task->workerids)
+		return (where & node->arch_mask) != 0;
+	for (int i = 0; i < node->nworkers; i++)
+		if (worker_can_run(&node->workers[i], task, &implementation))
+			return 1;
+	return 0;
+}
+
+static unsigned short checked_mode(struct node *node, struct starpu_task *task, int i)
+{
+	unsigned mode = task_mode(task, i);
+
+	mode &= ~(unsigned)(STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
+			    STARPU_NOPLAN | STARPU_UNMAP);
+	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
+		orr_die(node->rank,
+			"task \"%s\": buffer %d is accessed with STARPU_REDUX, which "
+			"this version does not offer; use STARPU_RW|STARPU_COMMUTE",
+			task_name(task), i);
+	if (!(mode & (STARPU_RW | STARPU_SCRATCH)))
+		orr_die(node->rank,
+			"task \"%s\": buffer %d has access mode %#x: expected STARPU_R, "
+			"STARPU_W, STARPU_RW or STARPU_SCRATCH in the codelet's modes[]",
+			task_name(task), i, mode);
+	return (unsigned short)mode;
+}
+
+static void refuse_handle(struct node *node, struct starpu_task *task, int i,
+			  int nbuffers)
+{
+	starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
+
+	orr_die(node->rank,
+		"task \"%s\": buffer %d is %s; register it first "
+		"(starpu_*_data_register) and give the codelet's %d buffers",
+		task_name(task), i,
+		!datum                            ? "NULL"
+		: data_is_registered(node, datum) ? "a handle that was given to "
+						    "starpu_data_unregister_submit()"
+						  : "a handle that was unregistered",
+		nbuffers);
+}
+
+static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
+{
+	struct node *node = job->node;
+
+	job_reserve(job, (unsigned)nbuffers);
+	for (int i = 0; i < nbuffers; i++) {
+		starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
+		struct access *access = &job->accesses[i];
+
+		if (!data_is_registered(node, datum) || (datum->flags & DATUM_DYING))
+			refuse_handle(node, task, i, nbuffers);
+		*access = (struct access){
+			.job = job, .datum = datum, .mode = checked_mode(node, task, i)};
+		if (access->mode & STARPU_SCRATCH)
+			access->state = ACCESS_SKIPPED;
+		else if (!(datum->flags & DATUM_SEQUENTIAL) ||
+			 (task->handles_sequential_consistency &&
+			  !task->handles_sequential_consistency[i]))
+			access->mode |= ACCESS_UNORDERED;
+	}
+	if (nbuffers > 1)
+		deps_merge(job);
+	if (nbuffers > STARPU_NMAXBUFS && !task->dyn_interfaces)
+		task->dyn_interfaces = orr_alloc((size_t)nbuffers * sizeof(void *));
+}
+
+static int is_kernel_task(const struct starpu_task *task)
+{
+	/* What can run nowhere else was refused. */
+	return task->cl &&
+	       (unsigned)(task->where != -1 ? (uint32_t)task->where : task->cl->where) !=
+		       STARPU_NOWHERE;
+}
+
+static void task_terminate(struct job *job, struct ready *ready);
+
+/*
+ * All turns and predecessors have come; or, again, exclusion has, see sched_pop(); or
+ * all that the end waited for.
+ */
+static void task_start(struct job *job, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+	struct node *node = job->node;
+	int runs_kernel = is_kernel_task(task);
+
+	if (job->nests) {
+		if (callback_later(node, job))
+			return;
+		if (job->state == JOB_DONE) {
+			task_terminate(job, ready);
+			return;
+		}
+	}
+	if (!runs_kernel && orr_load(&job->exclusive) && !exclusion_take(job, ready))
+		return;
+	if (job->was_blocked) {
+		job->was_blocked = 0;
+		orr_add(&node->nblocked, -1);
+	}
+	if (job->state == JOB_READY) {
+		sched_push(job);
+		return;
+	}
+	job_move(job, JOB_READY);
+	task->status = STARPU_TASK_READY;
+	if (task->prologue_callback_func)
+		callback_call(node, task, task->prologue_callback_func,
+			      task->prologue_callback_arg);
+	if (runs_kernel) {
+		sched_push(job);
+		return;
+	}
+	if (task->prologue_callback_pop_func)
+		callback_call(node, task, task->prologue_callback_pop_func,
+			      task->prologue_callback_pop_arg);
+	task_finish(NULL, job, ready);
+}
+
+static void throttle(struct node *node)
+{
+	int limit = orr_load(&node->limit_max), least = orr_load(&node->limit_min);
+
+	if (limit > 0 && orr_load(&node->nsubmitted) >= limit &&
+	    callback_is_outside(node))
+		node_wait_submitted(node, least > 0 ? least : limit - 1);
+}
+
+static void choose_sched(struct job *job, struct starpu_task *task)
+{
+	struct sched *sched = sched_of_task(job->node, task);
+
+	job->sched = sched;
+	if (sched->id != 0)
+		orr_add(&sched->njobs, 1);
+	if (task->priority < sched->min_priority)
+		task->priority = sched->min_priority;
+	if (task->priority > sched->max_priority)
+		task->priority = sched->max_priority;
+}
+
+static void prepare_job(struct job *job, struct starpu_task *task)
+{
+	struct node *node = job->node;
+	int nbuffers = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
+
+	if (task->cl)
+		job->where = (unsigned short)task_where(task);
+	orr_store(&job->exclusive, 0);
+	job->nests = task->prologue_callback_func || !is_kernel_task(task);
+	job->id = orr_next(&node->tasks_submitted);
+	job_move(job, JOB_BLOCKED);
+	task->status = STARPU_TASK_BLOCKED;
+	fill_accesses(job, task, nbuffers);
+	choose_sched(job, task);
+	if (orr_load(&node->lasting->profiling) && !task->profiling_info)
+		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
+	TASK_STAMP(job, submit_time);
+}
+
+/*
+ * From here on the job is the new run's.  While the task's callback runs, who terminates
+ * it leaves the job to us; once he has begun to put it to rest, he needs it for a moment.
+ */
+static void begin_again(struct job *job)
+{
+	orr_lock(&job->lock);
+	while (job->life == LIFE_ENDING &&
+	       !orr_cas(&job->ending->state, ENDING_OPEN, ENDING_TAKEN)) {
+		orr_unlock(&job->lock);
+		orr_lock(&job->lock);
+	}
+	if (job->life == LIFE_SUBMITTED)
+		orr_die(job->node->rank,
+			"starpu_task_submit: task \"%s\" is submitted already and has "
+			"not ended; submit it again after its end",
+			task_name(job->task));
+	job->life = LIFE_SUBMITTED;
+	orr_unlock(&job->lock);
+}
+
+/* Take the data as they are: another task holds them for this one. */
+static void give_up_turns(struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		if (job->accesses[i].state == ACCESS_NEW)
+			job->accesses[i].state = ACCESS_RELEASED;
+	job->no_turns = 0;
+}
+
+/* The job's life has begun.  again: it regenerates. */
+static void submit_job(struct job *job, int again, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+	struct node *node = job->node;
+
+	prepare_job(job, task);
+	if (job->no_turns)
+		give_up_turns(job);
+	orr_add(&node->nsubmitted, 1);
+	if (job->point || task->use_tag)
+		links_arm(job, again);
+	if (job->naccesses)
+		deps_submit(job, task->sequential_consistency);
+	if (orr_load(&job->missing) > 1) {
+		job->was_blocked = 1;
+		orr_add(&node->nblocked, 1);
+		node_blocked(node);
+	}
+	job_satisfy(job, ready);
+}
+
+static void submit(struct node *node, struct starpu_task *task)
+{
+	struct ready ready = {0};
+	struct job *job = task_job(node, task);
+
+	if (job->life == LIFE_NEW)
+		job->life = LIFE_SUBMITTED;
+	else
+		begin_again(job);
+	submit_job(job, 0, &ready);
+	ready_run(node, &ready);
+}
+
+/* As a task that is not detached, for the time of its run. */
+static void submit_and_wait(struct node *node, struct starpu_task *task)
+{
+	int detach = task->detach, destroy = task->destroy;
+
+	/* Before the submission: workers read the flags beside these. */
+	task->detach = 0;
+	task->destroy = 0;
+	task->synchronous = 0;
+	submit(node, task);
+	task_wait(node, task);
+	task->synchronous = 1;
+	task->detach = detach != 0;
+	if (destroy)
+		task_destroy(task);
+}
+
+static int check_task(struct node *node, struct starpu_task *task)
+{
+	if (task->magic != TASK_MAGIC)
+		orr_die(node->rank,
+			"starpu_task_submit: task %p is not initialised; use "
+			"starpu_task_create() or starpu_task_init()",
+			(void *)task);
+	if (!task->cl)
+		return 0;
+	return task_can_run_somewhere(node, task) ? 0 : -ENODEV;
+}
+
+int task_submit(struct node *node, struct starpu_task *task)
+{
+	if (check_task(node, task) < 0)
+		return -ENODEV;
+	throttle(node);
+	if (task->synchronous)
+		submit_and_wait(node, task);
+	else
+		submit(node, task);
+	return 0;
+}
+
+int task_submit_nodeps(struct node *node, struct starpu_task *task)
+{
+	if (check_task(node, task) < 0)
+		return -ENODEV;
+	task_job(node, task)->no_turns = 1;
+	submit(node, task);
+	return 0;
+}
+
+/* ---- explicit dependencies ------------------------------------------- */
+
+void task_declare_deps(struct node *node, struct starpu_task *task, unsigned n,
+		       struct starpu_task **before)
+{
+	struct job *job = task_job(node, task);
+
+	for (unsigned i = 0; i < n; i++)
+		links_declare(job, task_job(node, before[i]), 0);
+}
+
+void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned n,
+			   struct starpu_task **before)
+{
+	struct job *job = task_job(node, task);
+
+	for (unsigned i = 0; i < n; i++)
+		links_declare(job, task_job(node, before[i]), 1);
+}
+
+void task_end_dep_release(struct job *job)
+{
+	struct ready ready = {0};
+
+	job_end_dep_release(job, &ready);
+	ready_run(job->node, &ready);
+}
+
+/* ---- the end --------------------------------------------------------- */
+
+int task_wait(struct node *node, struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	struct plat_gate gate;
+	int has_ended, ret;
+
+	if (task->detach || task->synchronous || !job)
+		return -EINVAL;
+	plat_gate_init(&gate);
+	orr_lock(&job->lock);
+	has_ended = job->life == LIFE_ENDED;
+	job->gate = has_ended ? NULL : &gate;
+	orr_unlock(&job->lock);
+	ret = has_ended ? 0 : wait_at(node, &gate, WAIT_TASK, task);
+	orr_lock(&job->lock);
+	job->gate = NULL;
+	orr_unlock(&job->lock);
+	if (ret == 0 && task->destroy)
+		task_destroy(task);
+	return ret;
+}
+
+void task_set_destroy(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	int has_ended = 0;
+
+	if (job) {
+		orr_lock(&job->lock);
+		has_ended = job->life == LIFE_ENDED;
+		if (!has_ended)
+			task->destroy = 1;
+		orr_unlock(&job->lock);
+	} else {
+		task->destroy = 1;
+	}
+	if (has_ended)
+		task_destroy(task);
+}
+
+int task_destroy_at_end(struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	int is_ending;
+
+	if (!job)
+		return 0;
+	orr_lock(&job->lock);
+	is_ending = job->life == LIFE_ENDING;
+	if (is_ending)
+		task->destroy = task->detach = 1;
+	orr_unlock(&job->lock);
+	return is_ending;
+}
+
+static void run_callback(struct node *node, struct starpu_task *task)
+{
+	void (*callback)(void *) = task->callback_func;
+
+	if (!callback && task->cl)
+		callback = task->cl->callback_func;
+	if (callback)
+		callback_call(node, task, callback, task->callback_arg);
+}
+
+/*
+ * The run is over.  A task that is neither destroyed here nor regenerates is its owner's
+ * from the unlock on: he may be freeing it.
+ */
+static void put_to_rest(struct job *job, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+	struct plat *plat = job->node->plat;
+	struct plat_gate *gate;
+	int destroy, again;
+
+	orr_lock(&job->lock);
+	again = task->regenerate;
+	destroy = !again && task->detach && task->destroy;
+	job->life = again ? LIFE_SUBMITTED : LIFE_ENDED;
+	gate = again || destroy ? NULL : job->gate;
+	orr_unlock(&job->lock);
+	if (gate)
+		plat_gate_open(plat, gate);
+	else if (again)
+		submit_job(job, 1, ready);
+	else if (destroy)
+		task_destroy(task);
+}
+
+/* The task can be submitted again as it is. */
+static void renew_job(struct job *job, struct ending *ending)
+{
+	job->missing = 1;
+	job->end_deps = 1;
+	job->worker = NULL;
+	job->ending = ending;
+}
+
+static void task_terminate(struct job *job, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+	struct node *node = job->node;
+	struct ending ending = {ENDING_OPEN};
+	int has_links;
+
+	task->status = STARPU_TASK_FINISHED;
+	deps_release(job, ready);
+	if (job->sched->id != 0)
+		orr_add(&job->sched->njobs, -1);
+	renew_job(job, &ending);
+	TASK_STAMP(job, callback_start_time);
+	orr_lock(&job->lock);
+	has_links = job->point != NULL;
+	if (!has_links)
+		job->life = LIFE_ENDING;
+	orr_unlock(&job->lock);
+	if (has_links)
+		links_fire(job, ready);
+	if (ready->first)
+		ready_run(node, ready);
+	run_callback(node, task);
+	/* From the callback on somebody may have submitted the task again. */
+	if (orr_cas(&ending.state, ENDING_OPEN, ENDING_CLOSED)) {
+		TASK_STAMP(job, callback_end_time);
+		put_to_rest(job, ready);
+	}
+	orr_add(&node->nsubmitted, -1);
+	node_counted(node);
+}
+
+void task_finish(struct worker *worker, struct job *job, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+
+	TASK_STAMP(job, release_data_start_time);
+	coherency_unpin(job);
+	TASK_STAMP(job, release_data_end_time);
+	if (task->epilogue_callback_func)
+		callback_call(job->node, task, task->epilogue_callback_func,
+			      task->epilogue_callback_arg);
+	job_move(job, JOB_DONE);
+	if (worker && node_knobs(job->node)->codelet_profiling)
+		codelet_count(worker, task->cl);
+	if (orr_add(&job->end_deps, -1) == 0)
+		task_terminate(job, ready);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_TASK_TASK_H
+#define ORR_CORE_TASK_TASK_H
+
+/*
+ * task.h - the life of a task: created, submitted, ready, executed, terminated.
+ *
+ * The public struct starpu_task is the application's half, struct job ours; a task
+ * made by starpu_task_create() has both in one block.  Termination (task_terminate)
+ * follows StarPU's visible order: data released, successors started, callback,
+ * waiters woken, struct freed, counters down.
+ */
+#include <stdarg.h>
+
+#include "core/worker.h"
+
+/* A task of our pool with StarPU's defaults and destroy = 1. */
+struct starpu_task *task_create(struct node *node);
+/* Free the task with the arguments it owns; its runtime half too. */
+void task_destroy(struct starpu_task *task);
+/* The runtime half, made when there is none. */
+struct job *task_job(struct node *node, struct starpu_task *task);
+/* Walk over all tasks that exist, from a zeroed walk to NULL; node->pool_lock is held. */
+struct task_walk {
+	struct pool_cursor own, others;
+	int own_done;
+};
+struct job *task_next_job(struct node *node, struct task_walk *walk);
+/* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
+int task_submit(struct node *node, struct starpu_task *task);
+/* The same, without turns on data and never held back. */
+int task_submit_nodeps(struct node *node, struct starpu_task *task);
+/* 0; -EINVAL for a detached or synchronous task. */
+int task_wait(struct node *node, struct starpu_task *task);
+int task_can_run_somewhere(struct node *node, struct starpu_task *task);
+/* The kernel has run (worker not NULL), or there was none to run. */
+void task_finish(struct worker *worker, struct job *job, struct ready *ready);
+/* task starts after these; they must not be freed yet. */
+void task_declare_deps(struct node *node, struct starpu_task *task, unsigned n,
+		       struct starpu_task **before);
+/* task terminates after these have. */
+void task_declare_end_deps(struct node *node, struct starpu_task *task, unsigned n,
+			   struct starpu_task **before);
+/* One of the things that termination waits for has happened. */
+void task_end_dep_release(struct job *job);
+/* The library destroys the task at its end; now, if it has ended. */
+void task_set_destroy(struct starpu_task *task);
+/* In its callback: the library destroys the task after that, whoever meant to wait.  1;
+ * 0 when it is not in its callback. */
+int task_destroy_at_end(struct starpu_task *task);
+const char *task_name(const struct starpu_task *task);
+
+/* Note the time in one of the dates of task->profiling_info, when it is wanted. */
+void task_stamp_now(struct node *node, struct timespec *date);
+#define TASK_STAMP(job, date)                                                            \
+	do {                                                                             \
+		if ((job)->task->profiling_info)                                         \
+			task_stamp_now((job)->node, &(job)->task->profiling_info->date); \
+	} while (0)
+
+static inline unsigned task_mode(const struct starpu_task *task, int i)
+{
+	if (task->dyn_modes)
+		return task->dyn_modes[i];
+	if (!task->cl || task->cl->nbuffers == STARPU_VARIABLE_NBUFFERS)
+		return task->modes[i];
+	return STARPU_CODELET_GET_MODE(task->cl, i);
+}
+
+static inline void **task_interfaces(struct starpu_task *task)
+{
+	return task->dyn_interfaces ? task->dyn_interfaces : task->interfaces;
+}
+
+/* Argument lists: see args.h. */
+int task_build_v(struct node *node, struct starpu_codelet *cl, va_list list,
+		 const char *default_name, struct starpu_task **task);
+
+#endif
