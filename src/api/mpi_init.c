@@ -204,7 +204,7 @@ int starpu_mpi_get_thread_cpuid(void)
 {
 	struct node *node = plat_self();
 
-	if (!node || !node->mpi || node->machine->simulated)
+	if (!node || !node->mpi || !node->machine->polls_itself)
 		return -1;
 	return node_knobs(node)->mpi_thread_cpuid;
 }

@@ -225,8 +225,7 @@ void watchdog_start(struct node *node)
 	const struct knobs *knobs = node_knobs(node);
 	struct watchdog *watchdog = &node->watchdog;
 
-	/* In simulation what hangs ends by itself, and time passes in leaps. */
-	if (knobs->task_watchdog_us <= 0 || node->machine->simulated)
+	if (knobs->task_watchdog_us <= 0 || node->machine->ends_standstills)
 		return;
 	watchdog->node = node;
 	watchdog->timer.fire = look;

@@ -255,7 +255,8 @@ void early_look(struct mpi *mpi)
 	double age_s;
 	int is_idle;
 
-	if (orr_load(&mpi->engine.earlies.nannounced) == 0 || node->machine->simulated)
+	if (orr_load(&mpi->engine.earlies.nannounced) == 0 ||
+	    node->machine->ends_standstills)
 		return;
 	engine_lock(&mpi->engine);
 	age_s = oldest_age_s(mpi);

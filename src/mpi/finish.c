@@ -200,8 +200,8 @@ static void drain_timer_fired(struct plat_timer *timer)
 
 /*
  * Callbacks must not run inside the caller, who may hold locks of the application.
- * Where a calendar drives everything, it drains; there, one thread exists, so who
- * drains now sees what was added.  Otherwise a poller does.
+ * A poller drains, where the library has one.  Elsewhere a timer does; there, one thread
+ * exists, so who drains now sees what was added.
  */
 void finish_drain_later(struct mpi *mpi)
 {
@@ -215,7 +215,7 @@ void finish_drain_later(struct mpi *mpi)
 	is_polled = orr_load(&engine->is_polled);
 	if (is_polled)
 		plat_poll_kick(plat);
-	if (is_polled && !mpi->node->machine->simulated)
+	if (is_polled && mpi->node->machine->polls_itself)
 		return;
 	if (orr_load(&engine->ndraining) > 0 || !orr_cas(&engine->is_timer_set, 0, 1))
 		return;
@@ -244,13 +244,13 @@ int finish_test(struct request *request)
 
 	if (!orr_load(&request->ended)) {
 		/* A loop of tests must let virtual time advance. */
-		if (mpi->node->machine->simulated || !orr_load(&mpi->engine.is_polled))
+		if (mpi->node->machine->leaps || !orr_load(&mpi->engine.is_polled))
 			plat_sleep(mpi->node->plat, 1e-6);
 		else
 			engine_poll(mpi);
 	}
 	if (!orr_load(&request->ended)) {
-		if (mpi->node->machine->simulated || !orr_load(&mpi->engine.is_polled))
+		if (mpi->node->machine->leaps || !orr_load(&mpi->engine.is_polled))
 			early_test_failed(mpi);
 		else
 			plat_yield(mpi->node->plat);

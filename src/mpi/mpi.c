@@ -114,13 +114,13 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 	struct mpi *mpi;
 	int ret;
 
-	/* Programs set variables between starpu_init() and this.  Simulated ranks have
-	 * one environment for all, so they keep to what the node read. */
-	if (!node->machine->simulated)
+	/* Programs set variables between starpu_init() and this.  Where ranks have one
+	 * environment, they keep to what the node read. */
+	if (!node->machine->one_environment)
 		knobs_read(&knobs);
 	ret = agree_on(node, config, &knobs);
 	mpi = ret < 0 ? NULL : open_parts(node, config, &knobs);
-	if (!node->machine->simulated)
+	if (!node->machine->one_environment)
 		knobs_free(&knobs);
 	if (ret < 0)
 		return ret;

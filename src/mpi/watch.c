@@ -84,7 +84,7 @@ static void list_all(struct mpi *mpi, int max_lines,
 		snprintf(text, sizeof(text), "and %d more", nleft);
 		say(arg, text);
 	}
-	if (mpi->standstill.is_certain || mpi->node->machine->simulated)
+	if (mpi->standstill.is_certain || mpi->node->machine->ends_standstills)
 		mistake = explain(mpi, text, sizeof(text));
 	if (mistake)
 		say(arg, mistake);
@@ -94,7 +94,7 @@ void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
 		    void *arg)
 {
 	struct mpi *mpi = node->mpi;
-	int own = !mpi->standstill.is_engine_locked && !node->machine->simulated;
+	int own = !mpi->standstill.is_engine_locked && !node->machine->ends_standstills;
 
 	if (own)
 		engine_lock(&mpi->engine);

@@ -120,9 +120,9 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 /* Provided by the backend.  Collective.  0, or -EINVAL for an unknown name. */
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net);
 
-/* src/mpi/transport_mpi.c: for the backends that offer "mpi". */
-int transport_mpi_open(struct plat *plat, const struct net_config *config,
-		       struct net **net);
+/* src/mpi/transport_mpi.c: for the backends that offer "mpi", which know their MPI:
+ * shows_late: its MPI_Testsome() shows only what an earlier call found. */
+int transport_mpi_open(const struct net_config *config, int shows_late, struct net **net);
 int transport_mpi_agree(const struct net_config *config, struct net_agreement *items,
 			int n);
 

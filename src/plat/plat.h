@@ -73,10 +73,24 @@ struct plat_devices {
 	double link_bytes_per_s, link_latency_s; /* from main memory; 0: none */
 };
 
-/* What one node's machine offers; filled by plat_open(), then constant. */
+/*
+ * What one node's machine offers, and how time and progress are on it; filled by
+ * plat_open(), then constant.  Shared code asks for these, never which backend it has.
+ */
 struct plat_machine {
 	int executes; /* kernels really run, so payloads really exist */
-	int simulated;
+	/* Kernels last as models say that were measured elsewhere, under the names of the
+	 * devices; 0: they are measured here, under the host's name. */
+	int predicts;
+	/* The clock moves only while threads wait: who asks in a loop must sleep. */
+	int leaps;
+	/* Ends a run that can never go on, after stuck_describe() of each node, during
+	 * which nothing else runs; calls node->on_stuck first. */
+	int ends_standstills;
+	/* A thread of the library polls when nobody else does (see plat_set_poll()). */
+	int polls_itself;
+	/* All nodes of the run are in this process: one environment for all. */
+	int one_environment;
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 };

@@ -67,6 +67,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 
 	plat->node = node;
 	plat->machine.executes = 1;
+	plat->machine.polls_itself = 1;
 	plat->machine.devices[STARPU_CPU_WORKER].worker = &cpu_driver;
 	plat->machine.devices[STARPU_CPU_WORKER].memory = plat_main_memory();
 	if (*hostname)
@@ -205,5 +206,5 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	}
 	if (!transport_mpi_open)
 		return -ENODEV;
-	return transport_mpi_open(plat, config, net);
+	return transport_mpi_open(config, 1, net);
 }

@@ -168,7 +168,7 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	sg_cfg_set_double("smpi/test", 0);
 	sg_cfg_set_double("smpi/iprobe", 0);
 	sg_cfg_set_boolean("smpi/grow-injected-times", "no");
-	status = transport_mpi_open(plat, config, &inner);
+	status = transport_mpi_open(config, 0, &inner);
 	if (status < 0)
 		return status;
 	deferred = orr_alloc(sizeof(*deferred));

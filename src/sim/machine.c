@@ -89,7 +89,10 @@ int machine_read(struct plat *plat)
 	cpu->worker = gpu->worker = &sim_worker_driver;
 	cpu->memory = &main_memory_driver;
 	gpu->memory = &gpu_memory_driver;
-	machine->simulated = 1;
+	machine->predicts = 1;
+	machine->leaps = 1;
+	machine->ends_standstills = 1;
+	machine->one_environment = 1;
 	machine->executes = node_knobs(plat->node)->execute;
 	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.
 	 */

@@ -112,7 +112,7 @@ static int open_scene(void **state)
 	assert_non_null(mkdtemp(s->dir));
 	set_knobs(s);
 	s->settings.models = model_store_new(&s->settings.knobs);
-	s->machine.simulated = 1;
+	s->machine.predicts = 1;
 	strcpy(s->machine.devices[STARPU_CPU_WORKER].model, "somecpu");
 	strcpy(s->machine.devices[STARPU_CUDA_WORKER].model, "somegpu");
 	s->machine.devices[STARPU_CUDA_WORKER].peak_flops_per_s[0] = 10e12;
@@ -460,7 +460,7 @@ static void measurements_are_kept_and_saved(void **state)
 	struct starpu_perfmodel_history_entry *entry;
 	char path[128];
 
-	s->machine.simulated = 0;
+	s->machine.predicts = 0;
 	strcpy(s->machine.hostname, "here.domain");
 	s->node.conf.calibrate = 1;
 	for (int i = 0; i < 11; i++) /* the first is discarded */
@@ -484,7 +484,7 @@ static void too_few_real_measurements_force_a_calibration(void **state)
 {
 	struct scene *s = *state;
 
-	s->machine.simulated = 0;
+	s->machine.predicts = 0;
 	assert_int_equal(expect(s, 2).source, MODEL_NONE);
 	assert_int_equal(s->model.benchmarking, 1);
 	for (int i = 0; i < 5; i++)
@@ -499,7 +499,7 @@ static void regressions_find_the_law(void **state)
 {
 	struct scene *s = *state;
 
-	s->machine.simulated = 0;
+	s->machine.predicts = 0;
 	strcpy(s->machine.hostname, "here");
 	s->node.conf.calibrate = 1;
 	s->model.type = STARPU_NL_REGRESSION_BASED;

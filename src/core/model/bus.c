@@ -176,7 +176,7 @@ void bus_files_make(struct node *node)
 	int wanted = node->conf.bus_calibrate > 0, status = 0;
 
 	/* Ranks do not know their names yet. */
-	if (plat_is_simulated() || *node_knobs(node)->mpi_hostnames ||
+	if (node->machine->predicts || *node_knobs(node)->mpi_hostnames ||
 	    name_of(node, &bus_files[0], name) < 0)
 		return;
 	if (!wanted && sampling_find(node_knobs(node), name, path) == 0)

@@ -105,7 +105,7 @@ static struct model_estimate from_history(const struct model_query *query,
 {
 	const struct knobs *knobs = node_knobs(query->node);
 	unsigned minimum =
-		query->node->machine->simulated ? 1 : (unsigned)knobs->calibrate_minimum;
+		query->node->machine->predicts ? 1 : (unsigned)knobs->calibrate_minimum;
 	uint32_t footprint = footprint_of(query);
 	struct model_estimate estimate = {.source = MODEL_NONE};
 	const struct starpu_perfmodel_history_entry *entry;
@@ -127,7 +127,7 @@ static double nearby_us(const struct model_query *query, struct model_arch *know
 	unsigned minimum = node_knobs(query->node)->calibrate_minimum;
 	double us;
 
-	if (!query->node->machine->simulated)
+	if (!query->node->machine->predicts)
 		return NAN;
 	us = model_fit_between(known, bytes);
 	if (isnan(us))
@@ -202,7 +202,7 @@ static void force_calibration(const struct model_query *query)
 	struct _starpu_perfmodel_state *state = model_state(query->node, query->model);
 	const char *symbol = query->model->symbol;
 
-	if (query->node->machine->simulated || orr_load(&state->forced) ||
+	if (query->node->machine->predicts || orr_load(&state->forced) ||
 	    !orr_cas(&state->forced, 0, 1))
 		return;
 	orr_store((int *)(void *)&query->model->benchmarking, 1);

@@ -132,9 +132,9 @@ static int host_names(const struct node *node, enum starpu_worker_archtype type,
 		hostname_of_rank(node, hosts[n++]);
 	else if (*node_knobs(node)->hostname)
 		snprintf(hosts[n++], HOST_BYTES, "%s", node_knobs(node)->hostname);
-	if (machine->simulated && *device)
+	if (machine->predicts && *device)
 		snprintf(hosts[n++], HOST_BYTES, "%s", device);
-	else if (!machine->simulated && !n)
+	else if (!machine->predicts && !n)
 		snprintf(hosts[n++], HOST_BYTES, "%.*s",
 			 (int)strcspn(machine->hostname, "."), machine->hostname);
 	return n;
@@ -175,7 +175,7 @@ static struct model_file *file_get(struct node *node, const char *name)
 	if (file)
 		return file;
 	file = file_new(store, name);
-	if (node->conf.calibrate == 2 && !node->machine->simulated)
+	if (node->conf.calibrate == 2 && !node->machine->predicts)
 		return file;
 	if (!search_file(node_knobs(node), name, path))
 		file->status = model_data_read(&file->data, path, node->rank);
@@ -286,7 +286,7 @@ static struct model_combination *speaks_for(const struct node *node,
 	struct starpu_perfmodel_device device = arch->devices[0];
 	struct model_combination *found = model_data_find(data, arch);
 
-	if (found || arch->ndevices != 1 || !node->machine->simulated)
+	if (found || arch->ndevices != 1 || !node->machine->predicts)
 		return found;
 	device.devid = 0;
 	return model_data_find(
