@@ -49,6 +49,10 @@ BREACHES = [
     ("if_in_shared_code", "src/mpi/bad.c", "#if 1\n#endif\n", "3: conditional compilation"),
     ("getenv_outside_knobs", "src/real/bad.c", "\nint x = getenv(\"A\") != 0;\n",
      "4: getenv: declare a knob"),
+    ("core_asks_for_the_backend", "src/core/bad.c", "int f(struct m *m)\n{\n\treturn "
+     "m->simulated;\n}\n", "5: asks whether the machine is simulated"),
+    ("mpi_asks_for_the_backend", "src/mpi/bad.c", "int f(void)\n{\n\treturn "
+     "plat_is_simulated();\n}\n", "5: asks whether the machine is simulated"),
     ("long_functions", "src/core/bad.c", "int f(int x)\n{\n" + LONG_BODY + "}\n",
      "3: function f has 61 lines"),
     ("many_parameters", "src/core/bad.c", "int f(int a, int b, int c, int d,\n\tint e, int f, "
