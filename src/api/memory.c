@@ -2,64 +2,14 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* Memory of the application's, and the account of it. */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "api/api.h"
 #include "base/check.h"
 #include "core/data/budget.h"
+#include "core/data/memory.h"
 #include "core/lasting.h"
 
-enum { MALLOC_ALIGN = 64 };
-
 static struct memory *memory_at(const char *func, unsigned memory);
-
-/* Without STARPU_MEMORY_WAIT, NORECLAIM means: rather over the limit than none. */
-static int booking_flags(int flags)
-{
-	if ((flags & (int)STARPU_MALLOC_NORECLAIM) && !(flags & (int)STARPU_MEMORY_WAIT))
-		return flags | (int)STARPU_MEMORY_OVERFLOW;
-	return flags;
-}
-
-static int is_counted(const struct node *node, int flags)
-{
-	return node && (flags & (int)STARPU_MALLOC_COUNT);
-}
-
-/* ---- the bytes themselves -------------------------------------------- */
-
-static const struct lasting *lasting_of(const struct node *node)
-{
-	return node ? node->lasting : lasting_get();
-}
-
-static void *main_alloc(struct node *node, size_t bytes, size_t align, int flags)
-{
-	const struct lasting *lasting = lasting_of(node);
-	void *ptr = NULL;
-
-	if (lasting->malloc_hook)
-		return lasting->malloc_hook(STARPU_MAIN_RAM, &ptr, bytes, flags) == 0
-			       ? ptr
-			       : NULL;
-	if (align > MALLOC_ALIGN)
-		return aligned_alloc(align, (bytes + align) & ~(align - 1));
-	if (node)
-		return plat_main_memory()->allocate(node->plat, STARPU_MAIN_RAM, bytes);
-	return aligned_alloc(MALLOC_ALIGN,
-			     (bytes + MALLOC_ALIGN) & ~(size_t)(MALLOC_ALIGN - 1));
-}
-
-static void main_free(struct node *node, void *ptr, size_t bytes, int flags)
-{
-	const struct lasting *lasting = lasting_of(node);
-
-	if (lasting->free_hook && ptr)
-		lasting->free_hook(STARPU_MAIN_RAM, ptr, bytes, flags);
-	else
-		plat_main_memory()->release(node ? node->plat : NULL, STARPU_MAIN_RAM,
-					    ptr, bytes);
-}
 
 void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook free_hook)
 {
@@ -76,28 +26,18 @@ void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook fr
 int starpu_malloc_flags(void **A, size_t dim, int flags)
 {
 	struct node *node = plat_self();
-	int counted = is_counted(node, flags);
 
 	*A = NULL;
-	if (counted) {
-		if (flags & (int)STARPU_MEMORY_WAIT)
-			api_blocking_node(__func__);
-		if (budget_take(node, STARPU_MAIN_RAM, dim, booking_flags(flags)) < 0)
-			return -ENOMEM;
-	}
-	*A = main_alloc(node, dim, orr_count(&lasting_of(node)->malloc_align), flags);
-	if (!*A && counted)
-		budget_give(node, STARPU_MAIN_RAM, dim);
+	if (node && (flags & (int)STARPU_MALLOC_COUNT) &&
+	    (flags & (int)STARPU_MEMORY_WAIT))
+		api_blocking_node(__func__);
+	*A = memory_allocate_aligned(node, dim, flags);
 	return *A ? 0 : -ENOMEM;
 }
 
 int starpu_free_flags(void *A, size_t dim, int flags)
 {
-	struct node *node = plat_self();
-
-	if (A && is_counted(node, flags))
-		budget_give(node, STARPU_MAIN_RAM, dim);
-	main_free(node, A, dim, flags);
+	memory_free(plat_self(), STARPU_MAIN_RAM, A, dim, flags);
 	return 0;
 }
 
@@ -145,32 +85,17 @@ int starpu_memory_unpin(void *addr, size_t size)
 uintptr_t starpu_malloc_on_node_flags(unsigned dst_node, size_t size, int flags)
 {
 	struct node *node = api_node(__func__);
-	int counted = dst_node == STARPU_MAIN_RAM && is_counted(node, flags);
-	void *ptr;
 
-	if (counted && budget_take(node, dst_node, size,
-				   booking_flags(flags) & ~(int)STARPU_MEMORY_WAIT) < 0)
-		return 0;
-	ptr = dst_node == STARPU_MAIN_RAM
-		      ? main_alloc(node, size, 0, flags)
-		      : memory_at(__func__, dst_node)
-				->driver->allocate(node->plat, dst_node, size);
-	if (!ptr && counted)
-		budget_give(node, dst_node, size);
-	return (uintptr_t)ptr;
+	memory_at(__func__, dst_node);
+	return (uintptr_t)memory_allocate(node, dst_node, size, flags);
 }
 
 void starpu_free_on_node_flags(unsigned dst_node, uintptr_t addr, size_t size, int flags)
 {
 	struct node *node = api_node(__func__);
 
-	if (addr && dst_node == STARPU_MAIN_RAM && is_counted(node, flags))
-		budget_give(node, dst_node, size);
-	if (dst_node == STARPU_MAIN_RAM)
-		main_free(node, (void *)addr, size, flags);
-	else
-		memory_at(__func__, dst_node)
-			->driver->release(node->plat, dst_node, (void *)addr, size);
+	memory_at(__func__, dst_node);
+	memory_free(node, dst_node, (void *)addr, size, flags);
 }
 
 /* GPUs' memory is accounted by who puts data there: these flags matter for memory 0. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/data/memory.h"
 #include "core/interface/interface.h"
 
 static int executes(starpu_data_handle_t handle)
@@ -90,7 +91,7 @@ void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t
 	void *buffer = NULL;
 
 	if (executes(handle)) {
-		buffer = (void *)starpu_malloc_on_node_flags(STARPU_MAIN_RAM, bytes, 0);
+		buffer = memory_allocate(handle->node, STARPU_MAIN_RAM, bytes, 0);
 		if (!buffer && bytes > 0)
 			orr_die(handle->node->rank,
 				"no memory for a packed message of %zu bytes", bytes);
@@ -109,7 +110,7 @@ void payload_received(struct payload *payload, starpu_data_handle_t handle)
 	payload->packed = NULL;
 	if (handle->ops->peek_data) {
 		ret = handle->ops->peek_data(handle, STARPU_MAIN_RAM, buffer, bytes);
-		starpu_free_on_node_flags(STARPU_MAIN_RAM, (uintptr_t)buffer, bytes, 0);
+		memory_free(handle->node, STARPU_MAIN_RAM, buffer, bytes, 0);
 	} else {
 		ret = handle->ops->unpack_data(handle, STARPU_MAIN_RAM, buffer, bytes);
 	}
@@ -119,10 +120,9 @@ void payload_received(struct payload *payload, starpu_data_handle_t handle)
 
 void payload_sent(struct payload *payload, starpu_data_handle_t handle)
 {
-	(void)handle;
 	if (!payload->packed)
 		return;
-	starpu_free_on_node_flags(STARPU_MAIN_RAM, (uintptr_t)payload->packed,
-				  layout_bytes(&payload->layout), 0);
+	memory_free(handle->node, STARPU_MAIN_RAM, payload->packed,
+		    layout_bytes(&payload->layout), 0);
 	payload->packed = NULL;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/data/memory.h"
 
 /* ---- the table ------------------------------------------------------- */
 
@@ -88,10 +89,48 @@ void interface_register_plain(starpu_data_handle_t handle, int home, void *inter
 
 /* ---- memory ---------------------------------------------------------- */
 
+/* Operations are given no node, and the application calls them, too. */
+static struct node *node_of_caller(void)
+{
+	struct node *node = plat_self();
+
+	if (!node)
+		orr_die(ORR_NO_RANK, "an operation of a data interface was called while "
+				     "the library is not initialised; call "
+				     "starpu_init() before it");
+	return node;
+}
+
+uintptr_t interface_get(unsigned memory, size_t bytes)
+{
+	struct node *node = node_of_caller();
+
+	return (uintptr_t)memory_allocate(node, memory, bytes,
+					  node->memories[memory].default_flags);
+}
+
+void interface_put(unsigned memory, uintptr_t ptr, size_t bytes)
+{
+	struct node *node = node_of_caller();
+
+	memory_free(node, memory, (void *)ptr, bytes,
+		    node->memories[memory].default_flags);
+}
+
+void *interface_buffer_get(unsigned memory, size_t bytes)
+{
+	return memory_allocate(node_of_caller(), memory, bytes, 0);
+}
+
+void interface_buffer_put(unsigned memory, void *buffer, size_t bytes)
+{
+	memory_free(node_of_caller(), memory, buffer, bytes, 0);
+}
+
 starpu_ssize_t interface_allocate(void *interface, unsigned memory, size_t bytes)
 {
 	struct plain_head *head = interface;
-	uintptr_t ptr = starpu_malloc_on_node(memory, bytes);
+	uintptr_t ptr = interface_get(memory, bytes);
 
 	if (!ptr && bytes)
 		return -ENOMEM;
@@ -104,7 +143,7 @@ void interface_free(void *interface, unsigned memory, size_t bytes)
 {
 	struct plain_head *head = interface;
 
-	starpu_free_on_node(memory, head->ptr, bytes);
+	interface_put(memory, head->ptr, bytes);
 	head->ptr = head->dev_handle = 0;
 }
 
@@ -151,7 +190,8 @@ int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle
 	*count = (starpu_ssize_t)layout_bytes(&layout);
 	if (!ptr)
 		return 0;
-	if (starpu_malloc_flags(ptr, (size_t)*count, 0) != 0)
+	*ptr = interface_buffer_get(memory, (size_t)*count);
+	if (!*ptr)
 		return -ENOMEM;
 	layout_gather(*ptr, &layout);
 	return 0;
@@ -173,6 +213,6 @@ int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t hand
 {
 	int ret = interface_peek(layout_of, handle, memory, ptr, count);
 
-	starpu_free_flags(ptr, count, 0);
+	interface_buffer_put(memory, ptr, count);
 	return ret;
 }

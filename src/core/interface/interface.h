@@ -8,8 +8,8 @@
  *
  * To programs an interface is a table of operations, as the application's own are.
  * Programs copy the tables and change them, so short cuts are taken for the operations
- * that they spare, one by one, never for the table's address.  Operations know nothing
- * of nodes but through starpu_malloc_on_node().
+ * that they spare, one by one, never for the table's address.  They call operations, too,
+ * so these are given no node and ask whose call it is as src/api does, in interface.c.
  *
  * All that others need to know of a predefined interface is in its row.
  */
@@ -80,6 +80,16 @@ struct plain_head {
 			       offsetof(struct starpu_##kind##_interface, offset) ==     \
 				       offsetof(struct plain_head, offset),              \
 		       "pointers of the interface are elsewhere")
+
+/* ---- memory ---------------------------------------------------------- */
+
+/* Bytes of one of the node's memories, as starpu_malloc_on_node() gives them; 0 when
+ * there is no room. */
+uintptr_t interface_get(unsigned memory, size_t bytes);
+void interface_put(unsigned memory, uintptr_t ptr, size_t bytes);
+/* The same for packed values: uncounted, as the application's operations do it. */
+void *interface_buffer_get(unsigned memory, size_t bytes);
+void interface_buffer_put(unsigned memory, void *buffer, size_t bytes);
 
 /* ---- operations made of a layout ------------------------------------- */
 

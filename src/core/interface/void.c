@@ -88,7 +88,7 @@ static int void_unpack(starpu_data_handle_t handle, unsigned memory, void *ptr,
 {
 	int ret = void_peek(handle, memory, ptr, count);
 
-	starpu_free_flags(ptr, count, 0);
+	interface_buffer_put(memory, ptr, count);
 	return ret;
 }
 

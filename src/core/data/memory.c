@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/memory.h"
+
+#include <stdlib.h>
+
+#include "core/data/budget.h"
+#include "core/lasting.h"
+
+enum { MEMORY_ALIGN = 64 };
+
+/* Without STARPU_MEMORY_WAIT, NORECLAIM means: rather over the limit than none. */
+static int booking_flags(int flags)
+{
+	if ((flags & (int)STARPU_MALLOC_NORECLAIM) && !(flags & (int)STARPU_MEMORY_WAIT))
+		return flags | (int)STARPU_MEMORY_OVERFLOW;
+	return flags;
+}
+
+static int is_counted(const struct node *node, unsigned memory, int flags)
+{
+	return node && memory == STARPU_MAIN_RAM && (flags & (int)STARPU_MALLOC_COUNT);
+}
+
+static const struct lasting *lasting_of(const struct node *node)
+{
+	return node ? node->lasting : lasting_get();
+}
+
+static void *main_allocate(struct node *node, size_t bytes, size_t align, int flags)
+{
+	const struct lasting *lasting = lasting_of(node);
+	void *ptr = NULL;
+
+	if (lasting->malloc_hook)
+		return lasting->malloc_hook(STARPU_MAIN_RAM, &ptr, bytes, flags) == 0
+			       ? ptr
+			       : NULL;
+	if (node && align <= MEMORY_ALIGN)
+		return plat_main_memory()->allocate(node->plat, STARPU_MAIN_RAM, bytes);
+	if (align < MEMORY_ALIGN)
+		align = MEMORY_ALIGN;
+	return aligned_alloc(align, (bytes + align) & ~(align - 1));
+}
+
+static void main_free(struct node *node, void *ptr, size_t bytes, int flags)
+{
+	const struct lasting *lasting = lasting_of(node);
+
+	if (lasting->free_hook && ptr)
+		lasting->free_hook(STARPU_MAIN_RAM, ptr, bytes, flags);
+	else
+		plat_main_memory()->release(node ? node->plat : NULL, STARPU_MAIN_RAM,
+					    ptr, bytes);
+}
+
+void *memory_allocate(struct node *node, unsigned memory, size_t bytes, int flags)
+{
+	int counted = is_counted(node, memory, flags);
+	int booking = booking_flags(flags) & ~(int)STARPU_MEMORY_WAIT;
+	void *ptr;
+
+	if (counted && budget_take(node, memory, bytes, booking) < 0)
+		return NULL;
+	ptr = memory == STARPU_MAIN_RAM ? main_allocate(node, bytes, 0, flags)
+					: node->memories[memory].driver->allocate(
+						  node->plat, memory, bytes);
+	if (!ptr && counted)
+		budget_give(node, memory, bytes);
+	return ptr;
+}
+
+void memory_free(struct node *node, unsigned memory, void *ptr, size_t bytes, int flags)
+{
+	if (ptr && is_counted(node, memory, flags))
+		budget_give(node, memory, bytes);
+	if (memory == STARPU_MAIN_RAM)
+		main_free(node, ptr, bytes, flags);
+	else
+		node->memories[memory].driver->release(node->plat, memory, ptr, bytes);
+}
+
+void *memory_allocate_aligned(struct node *node, size_t bytes, int flags)
+{
+	int counted = is_counted(node, STARPU_MAIN_RAM, flags);
+	size_t align = orr_count(&lasting_of(node)->malloc_align);
+	void *ptr;
+
+	if (counted &&
+	    budget_take(node, STARPU_MAIN_RAM, bytes, booking_flags(flags)) < 0)
+		return NULL;
+	ptr = main_allocate(node, bytes, align, flags);
+	if (!ptr && counted)
+		budget_give(node, STARPU_MAIN_RAM, bytes);
+	return ptr;
+}
