@@ -378,13 +378,12 @@ int orrery_get_stats(struct orrery_stats *stats)
 	*stats = (struct orrery_stats){.tasks_submitted =
 					       orr_count(&node->tasks_submitted),
 				       .tasks_inserted = node->tasks_inserted,
+				       .tasks_executed = workers_executed(node),
 				       .messages_sent = node->messages_sent,
 				       .bytes_sent = node->bytes_sent,
 				       .early_transfers = node->early_transfers,
 				       .early_bytes = node->early_bytes,
 				       .uncalibrated_tasks = node->uncalibrated_tasks};
-	for (int i = 0; i < node->nworkers; i++)
-		stats->tasks_executed += orr_count(&node->workers[i].executed);
 	stats->makespan_s = plat_now_s(node->plat) - node->start_s;
 	stats->host_wall_s = process_wall_s();
 	stats->peak_memory_bytes = process_peak_bytes();

@@ -281,8 +281,15 @@ static void describe_wait_for_task(const struct starpu_task *task, struct lines 
 				   : state_of(job));
 }
 
-static void describe_wait(struct node *node, const struct wait *wait, struct lines *lines)
+struct threads {
+	struct node *node;
+	struct lines *lines;
+};
+
+static void describe_wait(void *arg, const struct wait *wait)
 {
+	struct node *node = ((struct threads *)arg)->node;
+	struct lines *lines = ((struct threads *)arg)->lines;
 	/* The object of a wait lives as long as the wait. */
 	starpu_data_handle_t datum = (starpu_data_handle_t)wait->object;
 	int nleft = orr_load(&node->nsubmitted);
@@ -331,11 +338,7 @@ static void describe_wait(struct node *node, const struct wait *wait, struct lin
 
 static void describe_threads(struct node *node, struct lines *lines)
 {
-	orr_lock(&node->waits_lock);
-	for (struct list *link = node->waits.next; link != &node->waits;
-	     link = link->next)
-		describe_wait(node, LIST_ENTRY(link, struct wait, link), lines);
-	orr_unlock(&node->waits_lock);
+	wait_each(node, describe_wait, &(struct threads){node, lines});
 	end_kind(lines, "threads that wait");
 }
 

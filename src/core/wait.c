@@ -48,3 +48,71 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	orr_unlock(&node->waits_lock);
 	return ret;
 }
+
+/* ---- reports --------------------------------------------------------- */
+
+/* The next one, NULL after the last; first with NULL.  Locked. */
+static const struct wait *next_of(const struct node *node, const struct wait *wait)
+{
+	const struct list *link = wait ? wait->link.next : node->waits.next;
+
+	return link == &node->waits ? NULL : LIST_ENTRY(link, const struct wait, link);
+}
+
+int wait_is_any(struct node *node)
+{
+	int is_any;
+
+	orr_lock(&node->waits_lock);
+	is_any = !list_is_empty(&node->waits);
+	orr_unlock(&node->waits_lock);
+	return is_any;
+}
+
+/* The thread's first wait on the list: a callback may wait inside a wait.  Locked. */
+static const struct wait *first_of(const struct node *node, const void *thread)
+{
+	const struct wait *wait = NULL;
+
+	while ((wait = next_of(node, wait)) && wait->thread != thread)
+		;
+	return wait;
+}
+
+int wait_has_thread(struct node *node, const void *thread)
+{
+	int has;
+
+	orr_lock(&node->waits_lock);
+	has = first_of(node, thread) != NULL;
+	orr_unlock(&node->waits_lock);
+	return has;
+}
+
+int wait_count_threads(struct node *node,
+		       int (*is_ours)(struct plat *plat, const void *thread))
+{
+	const struct wait *wait = NULL;
+	int n = 0;
+
+	orr_lock(&node->waits_lock);
+	while (n >= 0 && (wait = next_of(node, wait))) {
+		if (plat_gate_is_open(wait->gate) || is_ours(node->plat, wait->thread))
+			n = -1;
+		else
+			n += first_of(node, wait->thread) == wait;
+	}
+	orr_unlock(&node->waits_lock);
+	return n;
+}
+
+void wait_each(struct node *node, void (*show)(void *arg, const struct wait *wait),
+	       void *arg)
+{
+	const struct wait *wait = NULL;
+
+	orr_lock(&node->waits_lock);
+	while ((wait = next_of(node, wait)))
+		show(arg, wait);
+	orr_unlock(&node->waits_lock);
+}

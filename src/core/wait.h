@@ -37,4 +37,16 @@ struct wait {
 int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	    const void *object);
 
+/* For reports.  Any thread; what they find may change at once. */
+int wait_is_any(struct node *node);
+/* Does the thread wait? */
+int wait_has_thread(struct node *node, const void *thread);
+/* Threads that wait, each once; -1: a gate among theirs is open already, or one of the
+ * threads is_ours. */
+int wait_count_threads(struct node *node,
+		       int (*is_ours)(struct plat *plat, const void *thread));
+/* Show all waits, oldest first; they are locked meanwhile. */
+void wait_each(struct node *node, void (*show)(void *arg, const struct wait *wait),
+	       void *arg);
+
 #endif

@@ -29,10 +29,8 @@ double watchdog_period_s(const struct node *node)
 
 unsigned long watchdog_signature(struct node *node)
 {
-	unsigned long sum = orr_count(&node->nwaits);
+	unsigned long sum = orr_count(&node->nwaits) + workers_executed(node);
 
-	for (int i = 0; i < node->nworkers; i++)
-		sum += orr_count(&node->workers[i].executed);
 	sum += orr_count(&node->tasks_submitted);
 	sum = table_mix(sum + ((unsigned long)orr_load(&node->nsubmitted) << 32));
 	sum = table_mix(sum + ((unsigned long)orr_load(&node->nblocked) << 32));
@@ -56,50 +54,10 @@ int watchdog_is_due(struct node *node, double now_s)
 
 /* ---- the verdict ----------------------------------------------------- */
 
-/* A worker that sleeps will be woken by the copies that its pipeline waits for. */
-static int copies_are_due(const struct node *node)
-{
-	for (int i = 0; i < node->nworkers; i++)
-		if (node->workers[i].npipeline > 0)
-			return 1;
-	return 0;
-}
-
-/* Is this the thread's first wait on the list?  A callback may wait inside a wait. */
-static int is_first_of_thread(const struct node *node, const struct wait *wait)
-{
-	for (const struct list *link = node->waits.next; link != &wait->link;
-	     link = link->next)
-		if (LIST_ENTRY(link, const struct wait, link)->thread == wait->thread)
-			return 0;
-	return 1;
-}
-
-/* Threads of the program that wait; -1 when one of them is about to go on, or when a
- * thread of the library waits inside a callback. */
-static int count_waiting(struct node *node, const struct watchdog_facts *facts)
-{
-	int n = 0;
-
-	orr_lock(&node->waits_lock);
-	for (struct list *link = node->waits.next; link != &node->waits && n >= 0;
-	     link = link->next) {
-		const struct wait *wait = LIST_ENTRY(link, struct wait, link);
-
-		if (plat_gate_is_open(wait->gate) ||
-		    facts->is_ours(node->plat, wait->thread))
-			n = -1;
-		else
-			n += is_first_of_thread(node, wait);
-	}
-	orr_unlock(&node->waits_lock);
-	return n;
-}
-
 static enum watchdog_verdict judge(struct node *node, const struct watchdog_facts *facts,
 				   const char **why)
 {
-	int nwaiting = count_waiting(node, facts);
+	int nwaiting = wait_count_threads(node, facts->is_ours);
 
 	*why = facts->why;
 	if (facts->nawake > 0 || facts->ntimers > 0 ||
@@ -107,9 +65,10 @@ static enum watchdog_verdict judge(struct node *node, const struct watchdog_fact
 		return WATCHDOG_ACTIVE;
 	if (*why)
 		return WATCHDOG_IDLE;
+	/* A worker that sleeps is woken by the copies that its pipeline waits for. */
 	if (nwaiting < 0)
 		*why = "a callback waits";
-	else if (copies_are_due(node))
+	else if (workers_have_taken(node))
 		*why = "data may be on their way";
 	else if (facts->nthreads < 0)
 		*why = "the system does not say which threads the program has";
@@ -117,6 +76,28 @@ static enum watchdog_verdict judge(struct node *node, const struct watchdog_fact
 		*why = "another thread of the program, which does not wait here, may "
 		       "change this";
 	return *why ? WATCHDOG_IDLE : WATCHDOG_STUCK;
+}
+
+enum watchdog_verdict watchdog_verdict(const struct node *node)
+{
+	return (enum watchdog_verdict)node->watchdog.verdict;
+}
+
+enum watchdog_verdict watchdog_verdict_now(struct node *node, unsigned long *signature)
+{
+	*signature = watchdog_signature(node);
+	return *signature == node->watchdog.signature ? watchdog_verdict(node)
+						      : WATCHDOG_ACTIVE;
+}
+
+double watchdog_report_s(const struct node *node)
+{
+	return node->watchdog.report_s;
+}
+
+void watchdog_set_report_s(struct node *node, double silence_s)
+{
+	node->watchdog.report_s = silence_s;
 }
 
 /* ---- what follows ---------------------------------------------------- */
@@ -183,11 +164,8 @@ void watchdog_look(struct node *node, const struct watchdog_facts *facts, double
 
 static uint64_t count_ended(struct node *node)
 {
-	uint64_t n = orr_count(&node->tasks_submitted);
-
-	for (int i = 0; i < node->nworkers; i++)
-		n += orr_count(&node->workers[i].executed);
-	return n - (uint64_t)orr_load(&node->nsubmitted);
+	return orr_count(&node->tasks_submitted) + workers_executed(node) -
+	       (uint64_t)orr_load(&node->nsubmitted);
 }
 
 static void bark(struct node *node)

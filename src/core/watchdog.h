@@ -42,6 +42,13 @@ void watchdog_look(struct node *node, const struct watchdog_facts *facts, double
 void watchdog_start(struct node *node);
 /* Changes whenever anything happens on the node. */
 unsigned long watchdog_signature(struct node *node);
+/* For a layer that has more to say (node->on_standstill): the verdict of the last look,
+ * and what has become of it, with the signature of this moment. */
+enum watchdog_verdict watchdog_verdict(const struct node *node);
+enum watchdog_verdict watchdog_verdict_now(struct node *node, unsigned long *signature);
+/* The silence after which the next report is due. */
+double watchdog_report_s(const struct node *node);
+void watchdog_set_report_s(struct node *node, double silence_s);
 /* Print what is waited for, as the rank's complaint. */
 void watchdog_list(struct node *node);
 

@@ -163,6 +163,23 @@ void worker_executed(struct worker *worker, struct job *job)
 	finish(worker, job);
 }
 
+uint64_t workers_executed(const struct node *node)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < node->nworkers; i++)
+		n += orr_count(&node->workers[i].executed);
+	return n;
+}
+
+int workers_have_taken(const struct node *node)
+{
+	for (int i = 0; i < node->nworkers; i++)
+		if (node->workers[i].npipeline > 0)
+			return 1;
+	return 0;
+}
+
 /* Parked workers are idle: workers_wake() need not look at any when none is. */
 static void note_idle(struct worker *worker, int is_idle)
 {

@@ -51,6 +51,10 @@ struct worker {
 int worker_step(struct worker *worker);
 /* The backend: an asynchronous execute() of the driver has ended. */
 void worker_executed(struct worker *worker, struct job *job);
+/* Tasks that the node's workers have executed; and has a worker taken any that it has not
+ * ended?  Any thread; both may change at once. */
+uint64_t workers_executed(const struct node *node);
+int workers_have_taken(const struct node *node);
 /* A task that runs where the mask says was pushed: wake a worker of the scheduler for it;
  * all of them when only the task, which may be gone by now, could say which. */
 void workers_wake(struct sched *sched, unsigned where, int all);

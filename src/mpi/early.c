@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/wait.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
@@ -227,16 +228,6 @@ int early_on_stuck(struct node *node)
 	return count > 0;
 }
 
-static int somebody_waits(struct node *node)
-{
-	int waits;
-
-	orr_lock(&node->waits_lock);
-	waits = !list_is_empty(&node->waits);
-	orr_unlock(&node->waits_lock);
-	return waits;
-}
-
 /* How long the oldest announcement has waited; 0: there is none.  The engine is locked.
  */
 static double oldest_age_s(struct mpi *mpi)
@@ -260,7 +251,7 @@ void early_look(struct mpi *mpi)
 		return;
 	engine_lock(&mpi->engine);
 	age_s = oldest_age_s(mpi);
-	is_idle = age_s >= PATIENCE_IDLE_S && somebody_waits(node) &&
+	is_idle = age_s >= PATIENCE_IDLE_S && wait_is_any(node) &&
 		  orr_load(&node->nsubmitted) <= orr_load(&node->nblocked);
 	if (is_idle || age_s > PATIENCE_BUSY_S)
 		take_all_in(mpi);

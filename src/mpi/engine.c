@@ -110,9 +110,7 @@ static void parcel_sent(struct net_message *message)
 	outbox_sent(&engine->outbox);
 	engine_lock(engine);
 	engine_flies(engine, -1);
-	if (standstill_owns(message->head[0]))
-		orr_add(&mpi->standstill.nflying, -1);
-	else
+	if (standstill_has_sent(&mpi->standstill, message->head[0]))
 		orr_next(&engine->nevents);
 	if (parcel->request)
 		finish_moved(mpi, parcel->request);
@@ -145,10 +143,7 @@ static void parcel_send(struct parcel *parcel)
 	struct mpi *mpi = parcel->mpi;
 
 	engine_flies(&mpi->engine, 1);
-	if (standstill_owns(parcel->message.head[0]))
-		orr_add(&mpi->standstill.nflying, 1);
-	else
-		mpi->standstill.nsent++;
+	standstill_sends(&mpi->standstill, parcel->message.head[0]);
 	parcel->outgoing.kind = OUTGOING_MESSAGE;
 	parcel->outgoing.what.message = &parcel->message;
 	engine_note(mpi, &parcel->outgoing);
@@ -297,10 +292,8 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 	ORR_ASSERT(head_bytes <= sizeof(wire));
 	memcpy(&wire, head, head_bytes);
 	engine_lock(&mpi->engine);
-	if (!standstill_owns(wire.kind)) {
+	if (standstill_receives(&mpi->standstill, wire.kind))
 		orr_next(&mpi->engine.nevents);
-		mpi->standstill.nreceived++;
-	}
 	switch ((enum wire_kind)wire.kind) {
 	case WIRE_EAGER:
 		ORR_ASSERT(body_bytes == wire.bytes);
@@ -575,7 +568,7 @@ static int is_active(struct mpi *mpi)
 
 	return orr_load(&engine->npending) > 0 || orr_load(&engine->nflying) > 0 ||
 	       barrier_nentered(mpi) > 0 || orr_load(&engine->earlies.nannounced) > 0 ||
-	       orr_load(&mpi->standstill.nawaited) > 0;
+	       standstill_asks(&mpi->standstill);
 }
 
 int engine_poll(void *arg)

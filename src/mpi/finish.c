@@ -244,13 +244,13 @@ int finish_test(struct request *request)
 
 	if (!orr_load(&request->ended)) {
 		/* A loop of tests must let virtual time advance. */
-		if (mpi->node->machine->leaps || !orr_load(&mpi->engine.is_polled))
+		if (mpi->node->machine->leaps || !engine_is_polled(mpi))
 			plat_sleep(mpi->node->plat, 1e-6);
 		else
 			engine_poll(mpi);
 	}
 	if (!orr_load(&request->ended)) {
-		if (mpi->node->machine->leaps || !orr_load(&mpi->engine.is_polled))
+		if (mpi->node->machine->leaps || !engine_is_polled(mpi))
 			early_test_failed(mpi);
 		else
 			plat_yield(mpi->node->plat);

@@ -37,24 +37,12 @@ unsigned long standstill_signature(struct node *node)
 	return engine_signature(node->mpi);
 }
 
-/* The thread that runs a callback may itself wait. */
-static int caller_waits(struct node *node, const void *caller)
-{
-	int waits = 0;
-
-	orr_lock(&node->waits_lock);
-	for (struct list *link = node->waits.next; link != &node->waits;
-	     link = link->next)
-		waits |= LIST_ENTRY(link, struct wait, link)->thread == caller;
-	orr_unlock(&node->waits_lock);
-	return waits;
-}
-
 int standstill_busy(struct node *node)
 {
 	struct mpi *mpi = node->mpi;
 	const void *caller = engine_caller(mpi);
-	int nwaiting = caller && caller_waits(node, caller);
+	/* The thread that runs a callback may itself wait. */
+	int nwaiting = caller && wait_has_thread(node, caller);
 
 	return engine_nending(mpi) > nwaiting ||
 	       engine_nflying(mpi) > orr_load(&mpi->standstill.nflying);
@@ -136,13 +124,10 @@ static void ask_those_concerned(struct mpi *mpi, double now_s)
 static void fill_state(struct mpi *mpi, struct wire_head *head)
 {
 	const struct standstill *own = &mpi->standstill;
-	const struct watchdog *watchdog = &mpi->node->watchdog;
-	unsigned long signature = watchdog_signature(mpi->node);
-	int verdict = watchdog->verdict, is_in_barrier;
+	unsigned long signature;
+	int is_in_barrier;
 
-	if (signature != watchdog->signature)
-		verdict = WATCHDOG_ACTIVE;
-	head->round = (uint8_t)verdict;
+	head->round = (uint8_t)watchdog_verdict_now(mpi->node, &signature);
 	head->sender = barrier_nall(mpi, &is_in_barrier);
 	head->flags = (uint16_t)is_in_barrier;
 	head->comm = own->nsent;
@@ -271,7 +256,7 @@ static void go_on_asking(struct mpi *mpi, double now_s)
 	struct standstill *own = &mpi->standstill;
 	int is_second = own->wave > 0 && own->wave % 2 == 0;
 
-	if (mpi->node->watchdog.verdict != WATCHDOG_STUCK) {
+	if (watchdog_verdict(mpi->node) != WATCHDOG_STUCK) {
 		own->wave += own->wave % 2; /* Begin anew. */
 		return;
 	}
@@ -303,20 +288,20 @@ static int somebody_works(const struct mpi *mpi)
 /* Who is stuck waits a little longer: rank 0 may end the run with more to say. */
 static void report(struct mpi *mpi, double silence_s, const char *why)
 {
-	struct watchdog *watchdog = &mpi->node->watchdog;
-	int is_first = watchdog->report_s <= node_knobs(mpi->node)->watchdog_s;
-	double limit_s = watchdog->report_s;
+	enum watchdog_verdict verdict = watchdog_verdict(mpi->node);
+	double limit_s = watchdog_report_s(mpi->node);
+	int is_first = limit_s <= node_knobs(mpi->node)->watchdog_s;
 	char text[TEXT_BYTES];
 
 	if (is_first && orr_load(&mpi->standstill.nawaited) > 0)
 		limit_s *= 2; /* Their answers say more. */
 	if (is_first && (somebody_works(mpi) || engine_npending(mpi) == 0))
 		limit_s *= PATIENCE;
-	else if (is_first && watchdog->verdict == WATCHDOG_STUCK)
+	else if (is_first && verdict == WATCHDOG_STUCK)
 		limit_s *= 3;
-	if (silence_s < limit_s || watchdog->verdict == WATCHDOG_ACTIVE)
+	if (silence_s < limit_s || verdict == WATCHDOG_ACTIVE)
 		return;
-	watchdog->report_s = silence_s * PATIENCE;
+	watchdog_set_report_s(mpi->node, silence_s * PATIENCE);
 	snprintf(
 		text, sizeof(text),
 		"nothing has happened on this rank for %.3g s (ORRERY_WATCHDOG); the run "

@@ -41,6 +41,54 @@ static inline int standstill_owns(int kind)
 	return kind >= WIRE_PROBE && kind <= WIRE_LISTED;
 }
 
+/* The engine, which is locked, tells of its messages by kind: one is handed out, has
+ * left, has come.  1 when it is one of the program's. */
+static inline int standstill_sends(struct standstill *own, int kind)
+{
+	if (standstill_owns(kind))
+		orr_add(&own->nflying, 1);
+	else
+		own->nsent++;
+	return !standstill_owns(kind);
+}
+
+static inline int standstill_has_sent(struct standstill *own, int kind)
+{
+	if (standstill_owns(kind))
+		orr_add(&own->nflying, -1);
+	return !standstill_owns(kind);
+}
+
+static inline int standstill_receives(struct standstill *own, int kind)
+{
+	if (!standstill_owns(kind))
+		own->nreceived++;
+	return !standstill_owns(kind);
+}
+
+/* Does it wait for answers? */
+static inline int standstill_asks(const struct standstill *own)
+{
+	return orr_load(&own->nawaited) > 0;
+}
+
+/* Is it certain that the run cannot go on?  Who finds out says so. */
+static inline int standstill_is_certain(const struct standstill *own)
+{
+	return own->is_certain;
+}
+
+static inline void standstill_set_certain(struct standstill *own)
+{
+	own->is_certain = 1;
+}
+
+/* Does it describe the node just now, with the engine locked? */
+static inline int standstill_describes(const struct standstill *own)
+{
+	return own->is_engine_locked;
+}
+
 /* For the node's hooks. */
 unsigned long standstill_signature(struct node *node);
 int standstill_busy(struct node *node);

@@ -84,7 +84,8 @@ static void list_all(struct mpi *mpi, int max_lines,
 		snprintf(text, sizeof(text), "and %d more", nleft);
 		say(arg, text);
 	}
-	if (mpi->standstill.is_certain || mpi->node->machine->ends_standstills)
+	if (standstill_is_certain(&mpi->standstill) ||
+	    mpi->node->machine->ends_standstills)
 		mistake = explain(mpi, text, sizeof(text));
 	if (mistake)
 		say(arg, mistake);
@@ -94,7 +95,8 @@ void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
 		    void *arg)
 {
 	struct mpi *mpi = node->mpi;
-	int own = !mpi->standstill.is_engine_locked && !node->machine->ends_standstills;
+	int own = !standstill_describes(&mpi->standstill) &&
+		  !node->machine->ends_standstills;
 
 	if (own)
 		engine_lock(&mpi->engine);
@@ -139,7 +141,7 @@ void watch_check_leftovers(struct mpi *mpi)
 
 	if (nunmatched == 0)
 		return;
-	mpi->standstill.is_certain = 1;
+	standstill_set_certain(&mpi->standstill);
 	orr_complain(mpi->rank,
 		     "data came that was never received (did you forget to post a "
 		     "receive?):");

@@ -57,8 +57,7 @@ static void show(struct progress *progress, struct sim *sim, double host_s)
 
 	for (struct plat *plat = sim->first; plat; plat = plat->next) {
 		submitted += (unsigned long)plat->node->tasks_submitted;
-		for (int i = 0; i < plat->nworkers; i++)
-			executed += plat->node->workers[i].executed;
+		executed += workers_executed(plat->node);
 	}
 	rate = executed > progress->last_executed
 		       ? (double)(executed - progress->last_executed) /

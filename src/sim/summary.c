@@ -41,8 +41,7 @@ void summary_open(struct sim *sim, const struct knobs *knobs)
 
 void summary_add(struct summary *summary, const struct node *node)
 {
-	for (int i = 0; i < node->nworkers; i++)
-		summary->tasks += node->workers[i].executed;
+	summary->tasks += workers_executed(node);
 	summary->uncalibrated += node->uncalibrated_tasks;
 	summary->messages += node->messages_sent;
 	summary->bytes += node->bytes_sent;
