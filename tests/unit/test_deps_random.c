@@ -296,7 +296,7 @@ static void submit_next(void)
 	scene.jobs[i].job->life = LIFE_SUBMITTED;
 	if (scene.jobs[i].job->point)
 		arm(scene.jobs[i].job);
-	deps_submit(scene.jobs[i].job, 1);
+	deps_submit(scene.jobs[i].job, 1, &ready);
 	job_satisfy(scene.jobs[i].job, &ready);
 	ready_run(scene.node, &ready);
 }

@@ -11,6 +11,7 @@
 #include "core/data/duplicate.h"
 #include "core/interface/interface.h"
 #include "core/lasting.h"
+#include "core/task/turns.h"
 
 /* Sizes of interfaces served by pools, in steps; larger ones come from orr_alloc(). */
 enum { DATA_POOL_STEP = 32, DATA_POOLS = 8 };
@@ -140,7 +141,7 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 /* As registered: nobody uses it, its value is at home if it has one. */
 static void init_body(struct data_body *body, starpu_data_handle_t handle)
 {
-	*body = (struct data_body){0};
+	*body = (struct data_body){.kinds = &turns_plain};
 	body->main.datum = handle;
 	body->main.interface = handle->interface;
 	body->has_value = handle->home >= 0;

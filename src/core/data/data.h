@@ -11,12 +11,15 @@
  * made on first use, and copies in GPUs when first needed.
  *
  * Turns (deps.c): accesses queue in submission order.  The active group is whose turn
- * it is; the next group follows when the active one is empty.
+ * it is; the next group follows when the active one is empty (turns.h).
  * Exclusion (exclusion.c): who holds it now, and who waits outside.
  * Copies (coherency.c): MSI; valid says which memories hold the current value.
  * Room (room.c): which copies may be in a memory, and who has to leave.
  */
 #include "core/task/job.h"
+
+struct turn_kind;
+struct turn_kinds;
 
 /* Changed with the handle locked; submitting threads may read them without. */
 enum datum_flag {
@@ -32,8 +35,6 @@ enum datum_flag {
 	DATUM_DUPLICATED = 1 << 10, /* may have a current duplicate */
 	DATUM_REGISTERING = 1 << 8  /* inside register_data_handle() */
 };
-
-enum turn { TURN_NONE, TURN_READ, TURN_WRITE, TURN_COMMUTE };
 
 /* What a copy outside of main memory has of that memory; see room.h. */
 enum copy_room {
@@ -86,9 +87,10 @@ struct outside {
 struct data_body {
 	/* Turns. */
 	struct access *waiting, *waiting_last;
-	int nactive;              /* members of the active group */
+	const struct turn_kind *group;  /* the active one, see turns.h; NULL: none */
+	const struct turn_kinds *kinds; /* of the accesses */
+	int nactive;                    /* members of the active group */
 	int npending;             /* accesses submitted and not released, scratch too */
-	unsigned char turn;       /* enum turn: of the active group */
 	unsigned char has_value;  /* some copy has been written or was given */
 	unsigned char last_wrote; /* exclusion: who gave it back was a writer */
 	/* Copies. */

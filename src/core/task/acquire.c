@@ -93,7 +93,7 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	prepare(node, acquire, handle, mode);
 	if (acquire->counted)
 		orr_add(&node->nsubmitted, 1);
-	deps_submit(job, sequential && (handle->flags & DATUM_SEQUENTIAL));
+	deps_submit(job, sequential && (handle->flags & DATUM_SEQUENTIAL), &ready);
 	if (acquire->counted && orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;
 		orr_add(&node->nblocked, 1);

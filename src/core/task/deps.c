@@ -7,15 +7,12 @@
 #include "base/check.h"
 #include "core/data/duplicate.h"
 #include "core/task/exclusion.h"
+#include "core/task/turns.h"
+
+/* Hooks are few: the others' path need not save registers for them. */
+#define COLD __attribute__((cold, noinline))
 
 enum { DEPS_FEW = 16 }; /* so many are sorted by insertion */
-
-static enum turn turn_of(const struct access *access)
-{
-	if (!access_writes(access))
-		return TURN_READ;
-	return access->mode & STARPU_COMMUTE ? TURN_COMMUTE : TURN_WRITE;
-}
 
 static int takes_turn(const struct access *access)
 {
@@ -30,10 +27,27 @@ static int is_scratch(const struct access *access)
 
 /* ---- turns ----------------------------------------------------------- */
 
-/* May the access join the active group, or begin one? */
-static int may_join(const struct data_body *body, enum turn turn)
+/* An open group that has no members, until an access of another kind comes. */
+static int lingers(const struct data_body *body)
 {
-	return body->turn == TURN_NONE || (body->turn == turn && turn != TURN_WRITE);
+	return body->nactive == 0 && body->group && body->group->closes;
+}
+
+/* May an access of this kind, with nobody before it in the queue, join the active group
+ * or begin one?  The datum is locked. */
+static inline int may_join(const struct data_body *body, const struct turn_kind *kind)
+{
+	return body->group ? body->group == kind && kind->shares : !kind->opens;
+}
+
+/* The same where a hook is to be asked first. */
+COLD static int may_open(struct data_body *body, struct access *access,
+			 const struct turn_kind *kind, struct ready *ready)
+{
+	if (!kind->opens(access->datum, access, ready))
+		return 1;
+	body->group = &turn_held;
+	return 0;
 }
 
 /* Its turn has come, and the datum is still to be taken. */
@@ -44,40 +58,17 @@ static void must_exclude(struct access *access)
 }
 
 /* The access joins the active group; the datum is locked. */
-static void join(struct data_body *body, struct access *access, enum turn turn)
+static inline void join(struct data_body *body, struct access *access,
+			const struct turn_kind *kind)
 {
-	body->turn = (unsigned char)turn;
+	body->group = kind;
 	body->nactive++;
-	if (turn != TURN_COMMUTE && !exclusion_is_awaited(body) &&
+	if (!kind->excludes && !exclusion_is_awaited(body) &&
 	    exclusion_allows(body, access)) {
 		exclusion_hold(body, &body->granted, access);
 		access->state = ACCESS_GRANTED;
 	} else {
 		must_exclude(access);
-	}
-}
-
-static void enqueue(struct access *access)
-{
-	struct data_body *body = data_body(access->datum);
-	enum turn turn = turn_of(access);
-
-	if (access_writes(access))
-		duplicate_on_write(access->datum);
-	body->npending++;
-	if (!takes_turn(access)) {
-		must_exclude(access);
-	} else if (!body->waiting && may_join(body, turn)) {
-		join(body, access, turn);
-	} else {
-		access->state = ACCESS_WAITING;
-		orr_add(&access->job->missing, 1);
-		access->next = NULL;
-		if (body->waiting)
-			body->waiting_last->next = access;
-		else
-			body->waiting = access;
-		body->waiting_last = access;
 	}
 }
 
@@ -87,13 +78,87 @@ static void grant_next(struct data_body *body, struct ready *ready)
 	struct access *access;
 
 	while ((access = body->waiting)) {
-		enum turn turn = turn_of(access);
+		const struct turn_kind *kind = turn_of(body, access);
 
-		if (!may_join(body, turn))
+		if (!may_join(body, kind) &&
+		    (body->group || !may_open(body, access, kind, ready)))
 			break;
 		body->waiting = access->next;
-		join(body, access, turn);
+		join(body, access, kind);
 		job_satisfy(access->job, ready);
+	}
+}
+
+/* The active group, which has no members and a hook, makes room for the next if there
+ * is one; datum locked. */
+COLD static void close_group(starpu_data_handle_t datum, struct data_body *body,
+			     struct ready *ready)
+{
+	if (!body->waiting)
+		return;
+	if (body->group->closes(datum, body->waiting, ready)) {
+		body->group = &turn_held;
+		return;
+	}
+	body->group = NULL;
+	grant_next(body, ready);
+}
+
+/* At the end of the queue; the datum is locked. */
+static inline void wait_for_turn(struct data_body *body, struct access *access)
+{
+	access->state = ACCESS_WAITING;
+	orr_add(&access->job->missing, 1);
+	access->next = NULL;
+	if (body->waiting)
+		body->waiting_last->next = access;
+	else
+		body->waiting = access;
+	body->waiting_last = access;
+}
+
+/* What a group does when it is over concerns also those that would take no turn. */
+COLD static int stays_unordered(const struct data_body *body, struct access *access)
+{
+	if (!body->group || !body->group->closes)
+		return 1;
+	access->mode &= (unsigned short)~ACCESS_UNORDERED;
+	return 0;
+}
+
+/* The only one in the queue: of a datum with hooks, or behind a group. */
+COLD static void wait_or_open(struct data_body *body, struct access *access,
+			      struct ready *ready)
+{
+	const struct turn_kind *kind = turn_of(body, access);
+
+	if (!body->group && may_open(body, access, kind, ready)) {
+		join(body, access, kind);
+		return;
+	}
+	wait_for_turn(body, access);
+	if (lingers(body))
+		close_group(access->datum, body, ready);
+}
+
+static void enqueue(struct access *access, struct ready *ready)
+{
+	struct data_body *body = data_body(access->datum);
+
+	if (access_writes(access))
+		duplicate_on_write(access->datum);
+	body->npending++;
+	if (!takes_turn(access) && stays_unordered(body, access)) {
+		must_exclude(access);
+	} else if (body->waiting) {
+		wait_for_turn(body, access);
+	} else {
+		const struct turn_kind *kind = turn_of(body, access);
+
+		if (may_join(body, kind))
+			join(body, access, kind);
+		else
+			wait_or_open(body, access, ready);
 	}
 }
 
@@ -176,37 +241,47 @@ void deps_merge(struct job *job)
 
 /* ---- submission ------------------------------------------------------ */
 
-static void submit_one(struct access *access)
+static void submit_scratch(struct job *job)
 {
-	orr_lock(&access->datum->lock);
-	if (access->state == ACCESS_NEW)
-		enqueue(access);
-	else if (is_scratch(access))
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!is_scratch(access))
+			continue;
+		orr_lock(&access->datum->lock);
 		data_body(access->datum)->npending++;
-	orr_unlock(&access->datum->lock);
+		orr_unlock(&access->datum->lock);
+	}
 }
 
-void deps_submit(struct job *job, int sequential)
+static void submit_all(struct job *job, struct ready *ready)
 {
 	struct sorted sorted;
+
+	sorted_fill(&sorted, job);
+	sorted_lock(&sorted);
+	for (int i = 0; i < sorted.n; i++)
+		enqueue(sorted.access[i], ready);
+	sorted_unlock(&sorted);
+	if (sorted.n < job->naccesses)
+		submit_scratch(job);
+}
+
+void deps_submit(struct job *job, int sequential, struct ready *ready)
+{
+	struct access *access = &job->accesses[0];
 
 	if (!sequential)
 		for (int i = 0; i < job->naccesses; i++)
 			job->accesses[i].mode |= ACCESS_UNORDERED;
-	if (job->naccesses == 1) {
-		submit_one(&job->accesses[0]);
+	if (job->naccesses != 1 || access->state != ACCESS_NEW) {
+		submit_all(job, ready);
 		return;
 	}
-	sorted_fill(&sorted, job);
-	sorted_lock(&sorted);
-	for (int i = 0; i < sorted.n; i++)
-		enqueue(sorted.access[i]);
-	sorted_unlock(&sorted);
-	if (sorted.n == job->naccesses)
-		return;
-	for (int i = 0; i < job->naccesses; i++)
-		if (is_scratch(&job->accesses[i]))
-			submit_one(&job->accesses[i]);
+	/* Most often: nothing to sort. */
+	orr_lock(&access->datum->lock);
+	enqueue(access, ready);
+	orr_unlock(&access->datum->lock);
 }
 
 /* A value that is still to be written, even if no writer stands before us in the queue.
@@ -216,24 +291,43 @@ static int lacks_value(const struct data_body *body, const struct access *access
 	return (access->mode & STARPU_R) && !body->has_value && body->npending > 0;
 }
 
+/* The datum, locked, can be the access's at once, or could be but for others that hold
+ * it provisionally; what has to happen before is begun. */
+static int is_next(struct access *access, struct ready *ready)
+{
+	struct data_body *body = access->datum->body;
+	const struct turn_kind *kind;
+
+	if (!takes_turn(access) && stays_unordered(body, access))
+		return 1;
+	if (lingers(body) && body->group != turn_of(body, access)) {
+		if (body->group->closes(access->datum, access, ready))
+			body->group = &turn_held;
+		else
+			body->group = NULL;
+	}
+	kind = turn_of(body, access);
+	return !body->waiting && (may_join(body, kind) ||
+				  (!body->group && may_open(body, access, kind, ready)));
+}
+
 int deps_try(struct job *job, struct ready *ready)
 {
 	struct access *access = &job->accesses[0];
 	struct data_body *body = data_body(access->datum);
-	enum turn turn = turn_of(access);
 	int free = 0;
 
 	orr_lock(&access->datum->lock);
 	if (access_writes(access))
 		duplicate_on_write(access->datum);
-	if (!takes_turn(access) || (!body->waiting && may_join(body, turn))) {
+	if (is_next(access, ready)) {
 		if (!exclusion_allows(body, access))
 			exclusion_settle(body, ready);
 		free = exclusion_allows(body, access) && !lacks_value(body, access);
 	}
 	if (free) {
 		if (takes_turn(access)) {
-			body->turn = (unsigned char)turn;
+			body->group = turn_of(body, access);
 			body->nactive++;
 		}
 		body->npending++;
@@ -242,6 +336,17 @@ int deps_try(struct job *job, struct ready *ready)
 	}
 	orr_unlock(&access->datum->lock);
 	return free;
+}
+
+void deps_resume(starpu_data_handle_t datum, struct ready *ready)
+{
+	struct data_body *body = datum->body;
+
+	orr_lock(&datum->lock);
+	ORR_ASSERT(body->group == &turn_held && body->nactive == 0);
+	body->group = NULL;
+	grant_next(body, ready);
+	orr_unlock(&datum->lock);
 }
 
 /* ---- release --------------------------------------------------------- */
@@ -276,9 +381,13 @@ static void release(struct access *access, struct access **woken, struct ready *
 	if (access->state == ACCESS_GRANTED) {
 		exclusion_drop(body, access);
 		if (takes_turn(access) && --body->nactive == 0) {
-			body->turn = TURN_NONE;
-			if (body->waiting)
-				grant_next(body, ready);
+			if (body->group->closes) {
+				close_group(datum, body, ready);
+			} else {
+				body->group = NULL;
+				if (body->waiting)
+					grant_next(body, ready);
+			}
 		}
 		/* Who has waited outside goes before those whose turn begins now. */
 		if (exclusion_is_awaited(body))
@@ -319,8 +428,8 @@ void deps_downgrade_access(struct access *access, struct ready *ready)
 	body->nholders = 1;
 	/* Alone in its group: a writer, or the holder among commuting ones, whose
 	 * fellows stay and keep readers out. */
-	if (takes_turn(access) && body->turn == TURN_WRITE) {
-		body->turn = TURN_READ;
+	if (takes_turn(access) && !body->group->shares) {
+		body->group = turn_of(body, access);
 		grant_next(body, ready);
 	}
 	exclusion_wake(body, &woken);

@@ -17,8 +17,9 @@
  * Queue the accesses of job (modes set, duplicates merged by deps_merge()).  Locks
  * all data of the job together, in address order, so that two threads' submissions
  * cannot cross.  Counts into job->missing; the caller still holds its own count.
+ * Jobs that may start now are appended to ready: what a group's end began, see turns.h.
  */
-void deps_submit(struct job *job, int sequential);
+void deps_submit(struct job *job, int sequential, struct ready *ready);
 /* For a job with one access: 1 when it has turn and datum at once, else nothing is left
  * behind.  Jobs that may start now are appended to ready. */
 int deps_try(struct job *job, struct ready *ready);
@@ -26,6 +27,8 @@ int deps_try(struct job *job, struct ready *ready);
 void deps_merge(struct job *job);
 /* Give the accesses back; jobs that may start now are appended to ready. */
 void deps_release(struct job *job, struct ready *ready);
+/* The datum was held back (turns.h), and what that was for is over. */
+void deps_resume(starpu_data_handle_t datum, struct ready *ready);
 /* A writer becomes a reader. */
 void deps_downgrade_access(struct access *access, struct ready *ready);
 

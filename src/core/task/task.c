@@ -372,7 +372,7 @@ static void submit_job(struct job *job, int again, struct ready *ready)
 	if (job->point || task->use_tag)
 		links_arm(job, again);
 	if (job->naccesses)
-		deps_submit(job, task->sequential_consistency);
+		deps_submit(job, task->sequential_consistency, ready);
 	if (orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;
 		orr_add(&node->nblocked, 1);
