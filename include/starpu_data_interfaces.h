@@ -3,7 +3,7 @@
 
 /*
  * Data interfaces: what a handle's content looks like on each memory node, and
- * the predefined kinds variable, vector, matrix, block and void.  Registration may
+ * the predefined kinds.  Registration may
  * be done by any thread of an initialised library.  Sizes are in bytes; numbers of
  * elements and leading dimensions are in elements.
  */
@@ -488,6 +488,135 @@ size_t starpu_block_get_elemsize(starpu_data_handle_t handle);
 #define STARPU_BLOCK_GET_ELEMSIZE(interface)   STARPU_BLOCK_FIELD_(interface, elemsize)
 
 /*
+ * Tensor: nt blocks of nz planes of ny rows of nx elements; row j starts ldy * j, plane k
+ * ldz * k, block l ldt * l elements further
+ */
+
+struct starpu_tensor_interface {
+	enum starpu_data_interface_id id;
+	uintptr_t ptr;
+	uintptr_t dev_handle;
+	size_t offset;
+	uint32_t nx;
+	uint32_t ny;
+	uint32_t nz;
+	uint32_t nt;
+	uint32_t ldy;
+	uint32_t ldz;
+	uint32_t ldt;
+	size_t elemsize;
+};
+
+/**
+ * Register nx by ny by nz by nt elements at ptr; home_node as for starpu_data_register.
+ * Buffers of other nodes are contiguous, so ldy, ldz and ldt differ between nodes.
+ */
+void starpu_tensor_data_register(starpu_data_handle_t *handle, int home_node,
+				 uintptr_t ptr, uint32_t ldy, uint32_t ldz, uint32_t ldt,
+				 uint32_t nx, uint32_t ny, uint32_t nz, uint32_t nt,
+				 size_t elemsize);
+
+/** Elements of a row, rows of a plane, planes of a block, blocks. */
+uint32_t starpu_tensor_get_nx(starpu_data_handle_t handle);
+uint32_t starpu_tensor_get_ny(starpu_data_handle_t handle);
+uint32_t starpu_tensor_get_nz(starpu_data_handle_t handle);
+uint32_t starpu_tensor_get_nt(starpu_data_handle_t handle);
+
+/** Elements from one row, plane or block to the next on the caller's memory node. */
+uint32_t starpu_tensor_get_local_ldy(starpu_data_handle_t handle);
+uint32_t starpu_tensor_get_local_ldz(starpu_data_handle_t handle);
+uint32_t starpu_tensor_get_local_ldt(starpu_data_handle_t handle);
+
+/** Address on the caller's memory node. */
+uintptr_t starpu_tensor_get_local_ptr(starpu_data_handle_t handle);
+
+/** Bytes of an element. */
+size_t starpu_tensor_get_elemsize(starpu_data_handle_t handle);
+
+#define STARPU_TENSOR_CHECK(interface)                                                   \
+	STARPU_ASSERT_MSG(STARPU_TENSOR_FIELD_(interface, id) ==                         \
+				  STARPU_TENSOR_INTERFACE_ID,                            \
+			  "the data is not a tensor")
+#define STARPU_TENSOR_FIELD_(interface, field)                                           \
+	(((struct starpu_tensor_interface *)(interface))->field)
+#define STARPU_TENSOR_GET_PTR(interface) STARPU_TENSOR_FIELD_(interface, ptr)
+#define STARPU_TENSOR_GET_DEV_HANDLE(interface)                                          \
+	STARPU_TENSOR_FIELD_(interface, dev_handle)
+#define STARPU_TENSOR_GET_OFFSET(interface)   STARPU_TENSOR_FIELD_(interface, offset)
+#define STARPU_TENSOR_GET_NX(interface)       STARPU_TENSOR_FIELD_(interface, nx)
+#define STARPU_TENSOR_GET_NY(interface)       STARPU_TENSOR_FIELD_(interface, ny)
+#define STARPU_TENSOR_GET_NZ(interface)       STARPU_TENSOR_FIELD_(interface, nz)
+#define STARPU_TENSOR_GET_NT(interface)       STARPU_TENSOR_FIELD_(interface, nt)
+#define STARPU_TENSOR_GET_LDY(interface)      STARPU_TENSOR_FIELD_(interface, ldy)
+#define STARPU_TENSOR_GET_LDZ(interface)      STARPU_TENSOR_FIELD_(interface, ldz)
+#define STARPU_TENSOR_GET_LDT(interface)      STARPU_TENSOR_FIELD_(interface, ldt)
+#define STARPU_TENSOR_GET_ELEMSIZE(interface) STARPU_TENSOR_FIELD_(interface, elemsize)
+
+/*
+ * N-dimensional: nn[i] elements in dimension i, ldn[i] elements apart; none at all is one
+ * element
+ */
+
+struct starpu_ndim_interface {
+	enum starpu_data_interface_id id;
+	uintptr_t ptr;
+	uintptr_t dev_handle;
+	size_t offset;
+	size_t allocsize;
+	uint32_t *nn;
+	uint32_t *ldn;
+	size_t ndim;
+	size_t elemsize;
+};
+
+/**
+ * Register an array of ndim dimensions at ptr; home_node as for starpu_data_register.
+ *
+ * @param ldn  ndim strides in elements, the first is 1; copied; not read without a home
+ * @param nn   ndim numbers of elements; copied
+ *
+ * Buffers of other nodes are contiguous, so ldn differs between nodes.  More than five
+ * dimensions with gaps between them travel between ranks packed.
+ */
+void starpu_ndim_data_register(starpu_data_handle_t *handleptr, int home_node,
+			       uintptr_t ptr, uint32_t *ldn, uint32_t *nn, size_t ndim,
+			       size_t elemsize);
+
+/** The numbers of elements, ndim of them; they belong to the handle. */
+uint32_t *starpu_ndim_get_nn(starpu_data_handle_t handle);
+
+/** Elements of dimension i, from 0. */
+uint32_t starpu_ndim_get_ni(starpu_data_handle_t handle, size_t i);
+
+/** The strides on the caller's memory node, ndim of them; they belong to the handle. */
+uint32_t *starpu_ndim_get_local_ldn(starpu_data_handle_t handle);
+
+/** The stride of dimension i on the caller's memory node. */
+uint32_t starpu_ndim_get_local_ldi(starpu_data_handle_t handle, size_t i);
+
+/** Address on the caller's memory node. */
+uintptr_t starpu_ndim_get_local_ptr(starpu_data_handle_t handle);
+
+/** Number of dimensions. */
+size_t starpu_ndim_get_ndim(starpu_data_handle_t handle);
+
+/** Bytes of an element. */
+size_t starpu_ndim_get_elemsize(starpu_data_handle_t handle);
+
+#define STARPU_NDIM_CHECK(interface)                                                     \
+	STARPU_ASSERT_MSG(STARPU_NDIM_FIELD_(interface, id) == STARPU_NDIM_INTERFACE_ID, \
+			  "the data is not an array of n dimensions")
+#define STARPU_NDIM_FIELD_(interface, field)                                             \
+	(((struct starpu_ndim_interface *)(interface))->field)
+#define STARPU_NDIM_GET_PTR(interface)        STARPU_NDIM_FIELD_(interface, ptr)
+#define STARPU_NDIM_GET_DEV_HANDLE(interface) STARPU_NDIM_FIELD_(interface, dev_handle)
+#define STARPU_NDIM_GET_OFFSET(interface)     STARPU_NDIM_FIELD_(interface, offset)
+#define STARPU_NDIM_GET_NN(interface)         STARPU_NDIM_FIELD_(interface, nn)
+#define STARPU_NDIM_GET_LDN(interface)        STARPU_NDIM_FIELD_(interface, ldn)
+#define STARPU_NDIM_GET_NDIM(interface)       STARPU_NDIM_FIELD_(interface, ndim)
+#define STARPU_NDIM_GET_ELEMSIZE(interface)   STARPU_NDIM_FIELD_(interface, elemsize)
+
+/*
  * Void: no content, for dependencies only
  */
 
@@ -503,6 +632,8 @@ extern struct starpu_data_interface_ops starpu_interface_variable_ops;
 extern struct starpu_data_interface_ops starpu_interface_vector_ops;
 extern struct starpu_data_interface_ops starpu_interface_matrix_ops;
 extern struct starpu_data_interface_ops starpu_interface_block_ops;
+extern struct starpu_data_interface_ops starpu_interface_tensor_ops;
+extern struct starpu_data_interface_ops starpu_interface_ndim_ops;
 extern struct starpu_data_interface_ops starpu_interface_void_ops;
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/interface.h"
@@ -40,6 +41,31 @@ void api_given_memory(const struct node *node, const char *func, int home, uintp
 			"%s: home node %d but no memory (NULL); give its address, or "
 			"home node -1",
 			func, home);
+}
+
+static int by_ld(const void *a, const void *b)
+{
+	const struct api_dim *x = a, *y = b;
+
+	return (x->ld > y->ld) - (x->ld < y->ld);
+}
+
+/* Parts may lie between those of other dimensions: it is the smaller strides that are
+ * the inner ones. */
+int api_dims_overlap(struct api_dim *dims, size_t ndims)
+{
+	size_t extent = 1; /* of the inner dimensions, in elements */
+
+	for (size_t i = 0; i < ndims; i++)
+		if (dims[i].n == 0)
+			return 0;
+	qsort(dims, ndims, sizeof(*dims), by_ld);
+	for (size_t i = 0; i < ndims; i++) {
+		if (dims[i].n > 1 && dims[i].ld < extent)
+			return 1;
+		extent += (dims[i].n - 1) * dims[i].ld;
+	}
+	return 0;
 }
 
 void starpu_data_register_ops(struct starpu_data_interface_ops *ops)
@@ -164,6 +190,15 @@ void *api_interface_of(const char *func, starpu_data_handle_t handle,
 			data_describe(handle, what, sizeof(what)), kind,
 			name ? name : "(without a name)");
 	return handle->interface;
+}
+
+const void *api_local_interface(const char *func, starpu_data_handle_t handle,
+				enum starpu_data_interface_id id, const char *kind)
+{
+	api_check_registered(api_node(func), func, handle);
+	api_interface_of(func, handle, id, kind);
+	return starpu_data_get_interface_on_node(handle,
+						 starpu_worker_get_local_memory_node());
 }
 
 /* ---- packing --------------------------------------------------------- */

@@ -30,4 +30,22 @@ void *api_interface_of(const char *func, starpu_data_handle_t handle,
 		     api_interface_of(__func__, handle, STARPU_##KIND##_INTERFACE_ID,    \
 				      #kind)))
 
+/* The struct of the caller's memory, of a handle that the caller of this function was
+ * given. */
+const void *api_local_interface(const char *func, starpu_data_handle_t handle,
+				enum starpu_data_interface_id id, const char *kind);
+
+#define API_LOCAL_INTERFACE(handle, kind, KIND)                                          \
+	((const struct starpu_##kind##_interface *)api_local_interface(                  \
+		__func__, handle, STARPU_##KIND##_INTERFACE_ID, #kind))
+
+/* A dimension of an array: n elements, or parts of lower dimensions, ld elements apart.
+ */
+struct api_dim {
+	size_t n, ld;
+};
+
+/* Whether some element lies where another one does; sorts dims. */
+int api_dims_overlap(struct api_dim *dims, size_t ndims);
+
 #endif

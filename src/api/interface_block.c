@@ -3,26 +3,13 @@
 #include "api/interface.h"
 #include "base/check.h"
 
-struct repeats {
-	size_t n, ld;
-};
-
-/* Whether rows of nx elements overlap when they are repeated in this order. */
-static int overlap(size_t nx, struct repeats inner, struct repeats outer)
-{
-	return (inner.n > 1 && inner.ld < nx) ||
-	       (outer.n > 1 && outer.ld < (inner.n - 1) * inner.ld + nx);
-}
-
-/* Planes may lie between the rows of others, but no element in two places. */
 static void check_strides(const struct node *node, const char *func,
 			  const struct starpu_block_interface *block)
 {
-	struct repeats rows = {block->ny, block->ldy}, planes = {block->nz, block->ldz};
+	struct api_dim dims[] = {
+		{block->nx, 1}, {block->ny, block->ldy}, {block->nz, block->ldz}};
 
-	if (block->nx == 0 || block->ny == 0 || block->nz == 0)
-		return;
-	if (overlap(block->nx, rows, planes) && overlap(block->nx, planes, rows))
+	if (api_dims_overlap(dims, 3))
 		orr_die(node->rank,
 			"%s: in a block of %u x %u x %u elements, rows that start %u, "
 			"planes that start %u elements apart (ldy, ldz) overlap",
@@ -73,23 +60,14 @@ uint32_t starpu_block_get_nz(starpu_data_handle_t handle)
 	return API_INTERFACE_OF(handle, block, BLOCK)->nz;
 }
 
-static const struct starpu_block_interface *local_block(const char *func,
-							starpu_data_handle_t handle)
-{
-	api_check_registered(api_node(func), func, handle);
-	api_interface_of(func, handle, STARPU_BLOCK_INTERFACE_ID, "block");
-	return starpu_data_get_interface_on_node(handle,
-						 starpu_worker_get_local_memory_node());
-}
-
 uint32_t starpu_block_get_local_ldy(starpu_data_handle_t handle)
 {
-	return local_block(__func__, handle)->ldy;
+	return API_LOCAL_INTERFACE(handle, block, BLOCK)->ldy;
 }
 
 uint32_t starpu_block_get_local_ldz(starpu_data_handle_t handle)
 {
-	return local_block(__func__, handle)->ldz;
+	return API_LOCAL_INTERFACE(handle, block, BLOCK)->ldz;
 }
 
 uintptr_t starpu_block_get_local_ptr(starpu_data_handle_t handle)

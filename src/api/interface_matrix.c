@@ -53,13 +53,7 @@ uint32_t starpu_matrix_get_ny(starpu_data_handle_t handle)
 
 uint32_t starpu_matrix_get_local_ld(starpu_data_handle_t handle)
 {
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	unsigned memory = starpu_worker_get_local_memory_node();
-
-	return ((struct starpu_matrix_interface *)starpu_data_get_interface_on_node(
-			handle, memory))
-		->ld;
+	return API_LOCAL_INTERFACE(handle, matrix, MATRIX)->ld;
 }
 
 uintptr_t starpu_matrix_get_local_ptr(starpu_data_handle_t handle)

@@ -81,6 +81,8 @@ static void predefined_tables_are_complete(void)
 	check_complete(&starpu_interface_vector_ops, 1);
 	check_complete(&starpu_interface_matrix_ops, 1);
 	check_complete(&starpu_interface_block_ops, 1);
+	check_complete(&starpu_interface_tensor_ops, 1);
+	check_complete(&starpu_interface_ndim_ops, 1);
 	check_complete(&starpu_interface_void_ops, 0);
 }
 

@@ -208,6 +208,41 @@ static void block_on_itself(void)
 				   5, 5, sizeof(int));
 }
 
+static void tensor_on_itself(void)
+{
+	static int cells[1000];
+	starpu_data_handle_t handle;
+
+	starpu_tensor_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)cells, 3, 15, 70,
+				    3, 5, 5, 2, sizeof(int));
+}
+
+static void ndim_with_stride(uint32_t first, uint32_t third)
+{
+	static int cells[1000];
+	uint32_t nn[] = {3, 5, 5}, ldn[] = {first, 3, third};
+	starpu_data_handle_t handle;
+
+	starpu_ndim_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)cells, ldn, nn, 3,
+				  sizeof(int));
+	starpu_ndim_get_local_ldi(handle, 3);
+}
+
+static void ndim_on_itself(void)
+{
+	ndim_with_stride(1, 14);
+}
+
+static void ndim_apart(void)
+{
+	ndim_with_stride(2, 15);
+}
+
+static void ndim_fourth(void)
+{
+	ndim_with_stride(1, 15);
+}
+
 static void register_beyond(void)
 {
 	starpu_mpi_data_register(variable(&value), TAG, size);
@@ -570,6 +605,10 @@ static const struct mistake mistakes[] = {
 	CASE(register_negative),
 	CASE(register_beyond),
 	CASE(block_on_itself),
+	CASE(tensor_on_itself),
+	CASE(ndim_on_itself),
+	CASE(ndim_apart),
+	CASE(ndim_fourth),
 	CASE(send_negative),
 	CASE(send_beyond),
 	CASE(receive_negative),

@@ -15,7 +15,7 @@
 
 #include <starpu.h>
 
-static starpu_data_handle_t handle, vector;
+static starpu_data_handle_t handle, vector, same;
 static long value;
 static int number;
 static void *pointer;
@@ -93,6 +93,11 @@ static void use_ended(starpu_data_handle_t ended)
 	CALL(starpu_vector_get_nx, interface, handle)                                    \
 	CALL(starpu_matrix_get_nx, interface, vector)                                    \
 	CALL(starpu_matrix_get_elemsize, interface, handle)                              \
+	CALL(starpu_tensor_get_nx, interface, vector)                                    \
+	CALL(starpu_tensor_get_local_ldt, interface, vector)                             \
+	CALL(starpu_ndim_get_nn, interface, vector)                                      \
+	CALL(starpu_ndim_get_local_ldn, interface, handle)                               \
+	CALL(starpu_ndim_data_register, NULL, &same, -1, 0, NULL, NULL, 2, 4)            \
 	CALL(starpu_variable_get_elemsize, interface, vector)                            \
 	CALL(use_ended, unregister_submit, handle)                                       \
 	CALL(starpu_task_init, NULL, NULL)                                               \

@@ -192,6 +192,27 @@ FOLLOWS(starpu_matrix_interface, ny, ld);
 FOLLOWS(starpu_matrix_interface, ld, elemsize);
 FOLLOWS(starpu_matrix_interface, elemsize, allocsize);
 
+FOLLOWS(starpu_ndim_interface, id, ptr);
+FOLLOWS(starpu_ndim_interface, ptr, dev_handle);
+FOLLOWS(starpu_ndim_interface, dev_handle, offset);
+FOLLOWS(starpu_ndim_interface, offset, allocsize);
+FOLLOWS(starpu_ndim_interface, allocsize, nn);
+FOLLOWS(starpu_ndim_interface, nn, ldn);
+FOLLOWS(starpu_ndim_interface, ldn, ndim);
+FOLLOWS(starpu_ndim_interface, ndim, elemsize);
+
+FOLLOWS(starpu_tensor_interface, id, ptr);
+FOLLOWS(starpu_tensor_interface, ptr, dev_handle);
+FOLLOWS(starpu_tensor_interface, dev_handle, offset);
+FOLLOWS(starpu_tensor_interface, offset, nx);
+FOLLOWS(starpu_tensor_interface, nx, ny);
+FOLLOWS(starpu_tensor_interface, ny, nz);
+FOLLOWS(starpu_tensor_interface, nz, nt);
+FOLLOWS(starpu_tensor_interface, nt, ldy);
+FOLLOWS(starpu_tensor_interface, ldy, ldz);
+FOLLOWS(starpu_tensor_interface, ldz, ldt);
+FOLLOWS(starpu_tensor_interface, ldt, elemsize);
+
 FOLLOWS(starpu_perfmodel, type, cost_function);
 FOLLOWS(starpu_perfmodel, cost_function, arch_cost_function);
 FOLLOWS(starpu_perfmodel, arch_cost_function, worker_cost_function);

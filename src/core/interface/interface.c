@@ -13,6 +13,8 @@
 static const struct interface_kind *const kinds[STARPU_MAX_INTERFACE_ID] = {
 	[STARPU_BLOCK_INTERFACE_ID] = &interface_block,
 	[STARPU_MATRIX_INTERFACE_ID] = &interface_matrix,
+	[STARPU_NDIM_INTERFACE_ID] = &interface_ndim,
+	[STARPU_TENSOR_INTERFACE_ID] = &interface_tensor,
 	[STARPU_VARIABLE_INTERFACE_ID] = &interface_variable,
 	[STARPU_VECTOR_INTERFACE_ID] = &interface_vector,
 	[STARPU_VOID_INTERFACE_ID] = &interface_void,

@@ -36,8 +36,8 @@ struct interface_kind {
 		      size_t count);
 };
 
-extern const struct interface_kind interface_block, interface_matrix, interface_variable,
-	interface_vector, interface_void;
+extern const struct interface_kind interface_block, interface_matrix, interface_ndim,
+	interface_tensor, interface_variable, interface_vector, interface_void;
 
 /* ---- asked by others ------------------------------------------------- */
 
@@ -150,7 +150,9 @@ int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t hand
 
 /* What the public table of such an interface has in common with others. */
 #define INTERFACE_OPS_BY_LAYOUT(kind, KIND)                                              \
-	.register_data_handle = interface_register_plain,                                \
+	.register_data_handle = interface_register_plain, INTERFACE_OPS(kind, KIND)
+
+#define INTERFACE_OPS(kind, KIND)                                                        \
 	.allocate_data_on_node = kind##_allocate, .free_data_on_node = kind##_free,      \
 	.copy_methods = &kind##_methods, .to_pointer = interface_pointer,                \
 	.get_size = kind##_size, .footprint = kind##_footprint,                          \
