@@ -197,6 +197,7 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
 {
+	(void)plat;
 	if (*config->name && strcmp(config->name, "mpi") != 0) {
 		orr_complain(config->rank,
 			     "ORRERY_TRANSPORT is \"%s\": on a real machine only \"mpi\" "
