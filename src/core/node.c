@@ -360,7 +360,7 @@ static void note_limits(struct node *node)
 		orr_store(&node->wait_limit[i], limit[i]);
 }
 
-void node_counted(struct node *node)
+void node_counted_for_some(struct node *node)
 {
 	struct count_waiter **at, *waiter;
 

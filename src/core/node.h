@@ -178,7 +178,14 @@ void node_close(struct node *node);
 int node_wait_submitted(struct node *node, int limit);
 int node_wait_ready(struct node *node, int limit);
 /* A counter went down: wake those whose limit is reached. */
-void node_counted(struct node *node);
+void node_counted_for_some(struct node *node);
+
+static inline void node_counted(struct node *node)
+{
+	if (orr_load(&node->nsubmitted) <= orr_load(&node->wait_limit[0]) ||
+	    orr_load(&node->wait_limit[1]) >= 0)
+		node_counted_for_some(node);
+}
 
 /* One more job is blocked, which who waits for few ready ones may have counted. */
 static inline void node_blocked(struct node *node)

@@ -64,17 +64,21 @@ static void unuse_copy(struct copy_state *copy, const struct access *access)
 		room_unuse(copy, access, !is_valid(copy));
 }
 
-static void allocate(struct copy_state *copy)
+static void allocate_bytes(struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
 	char what[128];
 
-	if (copy->allocated)
-		return;
 	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
 		budget_complain(datum->node, copy->memory, coherency_alloc_bytes(datum),
 				data_describe(datum, what, sizeof(what)));
 	copy->allocated = 1;
+}
+
+static void allocate(struct copy_state *copy)
+{
+	if (!copy->allocated)
+		allocate_bytes(copy);
 }
 
 static void free_bytes(struct copy_state *copy)

@@ -207,14 +207,11 @@ static int modes_are_the_tasks(const struct starpu_codelet *cl)
 	       (cl->nbuffers > STARPU_NMAXBUFS && !cl->dyn_modes);
 }
 
-void args_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *allocated,
-		    int current, int room)
+static void grow_room(const struct starpu_codelet *cl, struct starpu_task *task,
+		      int *allocated, int wanted)
 {
-	int wanted = current + room;
 	int own_modes = modes_are_the_tasks(cl);
 
-	if (wanted <= STARPU_NMAXBUFS || wanted <= *allocated)
-		return;
 	wanted = wanted < 2 * *allocated ? 2 * *allocated : wanted;
 	if (!task->dyn_handles) {
 		task->dyn_handles =
@@ -234,6 +231,15 @@ void args_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *al
 					    (size_t)wanted * sizeof(*task->dyn_modes));
 	}
 	*allocated = wanted;
+}
+
+void args_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *allocated,
+		    int current, int room)
+{
+	int wanted = current + room;
+
+	if (wanted > STARPU_NMAXBUFS && wanted > *allocated)
+		grow_room(cl, task, allocated, wanted);
 }
 
 static void set_codelet_mode(struct starpu_codelet *cl, struct starpu_task *task, int i,

@@ -8,24 +8,6 @@
 #include "base/check.h"
 #include "core/task/links.h"
 
-#define TO(state) (1u << (state))
-
-/* Every legal move, in one place.  DONE to BLOCKED: the task is submitted again. */
-static const unsigned job_legal[JOB_NSTATES] = {
-	[JOB_NEW] = TO(JOB_BLOCKED),
-	[JOB_BLOCKED] = TO(JOB_READY),
-	[JOB_READY] = TO(JOB_FETCHING) | TO(JOB_RUNNING) | TO(JOB_DONE),
-	[JOB_FETCHING] = TO(JOB_RUNNING),
-	[JOB_RUNNING] = TO(JOB_DONE),
-	[JOB_DONE] = TO(JOB_BLOCKED) | TO(JOB_NEW),
-};
-
-void job_move(struct job *job, enum job_state state)
-{
-	ORR_ASSERT(job_legal[job->state] & TO(state));
-	job->state = (unsigned char)state;
-}
-
 void job_init(struct job *job, struct node *node, const struct job_ops *ops)
 {
 	memset(job, 0, offsetof(struct job, inline_accesses));
@@ -36,7 +18,7 @@ void job_init(struct job *job, struct node *node, const struct job_ops *ops)
 	orr_lock_init(&job->lock);
 }
 
-void job_reserve(struct job *job, unsigned naccesses)
+void job_reserve_many(struct job *job, unsigned naccesses)
 {
 	if (job->own_accesses)
 		free(job->accesses);

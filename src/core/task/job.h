@@ -15,6 +15,7 @@
  * submission is over; who takes it to zero starts it.  It stays zero until the data are
  * released: exclusion.c tells by it who has started.
  */
+#include "base/check.h"
 #include "core/node.h"
 
 struct access {
@@ -133,14 +134,48 @@ struct job {
 	struct access inline_accesses[JOB_INLINE_ACCESSES]; /* last: not zeroed */
 };
 
-/* Every change of state goes through here and is checked against one table. */
-void job_move(struct job *job, enum job_state state);
+/* From where a job may come to a state, in one place.  DONE to BLOCKED: the task is
+ * submitted again. */
+static inline unsigned job_may_leave(enum job_state state)
+{
+	switch (state) {
+	case JOB_NEW:
+		return 1u << JOB_DONE;
+	case JOB_BLOCKED:
+		return 1u << JOB_NEW | 1u << JOB_DONE;
+	case JOB_READY:
+		return 1u << JOB_BLOCKED;
+	case JOB_FETCHING:
+		return 1u << JOB_READY;
+	case JOB_RUNNING:
+		return 1u << JOB_READY | 1u << JOB_FETCHING;
+	case JOB_DONE:
+		return 1u << JOB_READY | 1u << JOB_RUNNING;
+	default:
+		return 0;
+	}
+}
+
+/* Every change of state goes through here. */
+static inline void job_move(struct job *job, enum job_state state)
+{
+	ORR_ASSERT(job_may_leave(state) >> job->state & 1);
+	job->state = (unsigned char)state;
+}
 
 /* A zeroed job with room for naccesses accesses. */
 struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses);
 void job_init(struct job *job, struct node *node, const struct job_ops *ops);
-void job_reserve(struct job *job, unsigned naccesses);
+void job_reserve_many(struct job *job, unsigned naccesses);
 void job_free(struct job *job);
+
+static inline void job_reserve(struct job *job, unsigned naccesses)
+{
+	if (job->own_accesses || naccesses > JOB_INLINE_ACCESSES)
+		job_reserve_many(job, naccesses);
+	else
+		job->naccesses = (int)naccesses;
+}
 
 /* One reason to wait is gone; appends the job to ready when it was the last. */
 void job_satisfy(struct job *job, struct ready *ready);

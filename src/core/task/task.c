@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "core/task/callback.h"
@@ -19,12 +20,13 @@
 
 enum { TASK_MAGIC = 42 };
 
+enum { CACHE_LINE = 64 };
+
+/* As large as the pool makes it, and the job begins a line of the cache. */
 struct task_block {
 	struct starpu_task task;
-	struct job job;
+	struct job job __attribute__((aligned(CACHE_LINE)));
 };
-
-static const struct starpu_task task_default = STARPU_TASK_INITIALIZER;
 
 const char *task_name(const struct starpu_task *task)
 {
@@ -63,9 +65,16 @@ static const struct job_ops task_ops = {
 
 /* ---- creation -------------------------------------------------------- */
 
+/* As job_init() would make the job. */
+static const struct task_block fresh = {
+	.task = STARPU_TASK_INITIALIZER,
+	.job = {.ops = &task_ops, .missing = 1, .end_deps = 1, .block = 1},
+};
+
 struct starpu_task *task_create(struct node *node)
 {
 	struct task_block *block;
+	size_t bytes;
 
 	orr_lock(&node->pool_lock);
 	if (!node->task_pool.object_bytes)
@@ -73,10 +82,13 @@ struct starpu_task *task_create(struct node *node)
 	block = pool_get(&node->task_pool);
 	block->job.task = NULL; /* as in job_new() */
 	orr_unlock(&node->pool_lock);
-	block->task = task_default;
+	/* A number that the compiler does not know: it would copy word by word. */
+	bytes = node->task_pool.object_bytes;
+	memcpy(block, &fresh, bytes - sizeof(block->job.inline_accesses));
 	block->task.destroy = 1;
-	job_init(&block->job, node, &task_ops);
-	block->job.block = 1;
+	block->job.node = node;
+	block->job.accesses = block->job.inline_accesses;
+	orr_lock_init(&block->job.lock);
 	block->job.task = &block->task;
 	block->task.starpu_private = &block->job;
 	return &block->task;
@@ -156,13 +168,10 @@ struct job *task_next_job(struct node *node, struct task_walk *walk)
 
 /* ---- submission ------------------------------------------------------ */
 
-int task_can_run_somewhere(struct node *node, struct starpu_task *task)
+static int can_run_somewhere(struct node *node, struct starpu_task *task, unsigned where)
 {
-	unsigned implementation, where;
+	unsigned implementation;
 
-	if (!task->cl)
-		return 1;
-	where = task_where(task);
 	if (where == STARPU_NOWHERE)
 		return 1;
 	if (!task->cl->can_execute && !task->execute_on_a_specific_worker &&
@@ -235,12 +244,10 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		task->dyn_interfaces = orr_alloc((size_t)nbuffers * sizeof(void *));
 }
 
-static int is_kernel_task(const struct starpu_task *task)
+/* What can run nowhere else was refused. */
+static int is_kernel_task(const struct job *job)
 {
-	/* What can run nowhere else was refused. */
-	return task->cl &&
-	       (unsigned)(task->where != -1 ? (uint32_t)task->where : task->cl->where) !=
-		       STARPU_NOWHERE;
+	return job->task->cl && job->where != STARPU_NOWHERE;
 }
 
 static void task_terminate(struct job *job, struct ready *ready);
@@ -253,7 +260,7 @@ static void task_start(struct job *job, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
-	int runs_kernel = is_kernel_task(task);
+	int runs_kernel = is_kernel_task(job);
 
 	if (job->nests) {
 		if (callback_later(node, job))
@@ -310,15 +317,14 @@ static void choose_sched(struct job *job, struct starpu_task *task)
 		task->priority = sched->max_priority;
 }
 
-static void prepare_job(struct job *job, struct starpu_task *task)
+static void prepare_job(struct job *job, struct starpu_task *task, unsigned where)
 {
 	struct node *node = job->node;
 	int nbuffers = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
 
-	if (task->cl)
-		job->where = (unsigned short)task_where(task);
+	job->where = (unsigned short)where;
 	orr_store(&job->exclusive, 0);
-	job->nests = task->prologue_callback_func || !is_kernel_task(task);
+	job->nests = task->prologue_callback_func || !is_kernel_task(job);
 	job->id = orr_next(&node->tasks_submitted);
 	job_move(job, JOB_BLOCKED);
 	task->status = STARPU_TASK_BLOCKED;
@@ -359,13 +365,13 @@ static void give_up_turns(struct job *job)
 	job->no_turns = 0;
 }
 
-/* The job's life has begun.  again: it regenerates. */
-static void submit_job(struct job *job, int again, struct ready *ready)
+/* The job's life has begun; where: who may run it.  again: it regenerates. */
+static void submit_job(struct job *job, unsigned where, int again, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
 
-	prepare_job(job, task);
+	prepare_job(job, task, where);
 	if (job->no_turns)
 		give_up_turns(job);
 	orr_add(&node->nsubmitted, 1);
@@ -381,7 +387,7 @@ static void submit_job(struct job *job, int again, struct ready *ready)
 	job_satisfy(job, ready);
 }
 
-static void submit(struct node *node, struct starpu_task *task)
+static void submit(struct node *node, struct starpu_task *task, unsigned where)
 {
 	struct ready ready = {0};
 	struct job *job = task_job(node, task);
@@ -390,12 +396,12 @@ static void submit(struct node *node, struct starpu_task *task)
 		job->life = LIFE_SUBMITTED;
 	else
 		begin_again(job);
-	submit_job(job, 0, &ready);
+	submit_job(job, where, 0, &ready);
 	ready_run(node, &ready);
 }
 
 /* As a task that is not detached, for the time of its run. */
-static void submit_and_wait(struct node *node, struct starpu_task *task)
+static void submit_and_wait(struct node *node, struct starpu_task *task, unsigned where)
 {
 	int detach = task->detach, destroy = task->destroy;
 
@@ -403,7 +409,7 @@ static void submit_and_wait(struct node *node, struct starpu_task *task)
 	task->detach = 0;
 	task->destroy = 0;
 	task->synchronous = 0;
-	submit(node, task);
+	submit(node, task, where);
 	task_wait(node, task);
 	task->synchronous = 1;
 	task->detach = detach != 0;
@@ -411,36 +417,40 @@ static void submit_and_wait(struct node *node, struct starpu_task *task)
 		task_destroy(task);
 }
 
-static int check_task(struct node *node, struct starpu_task *task)
+/* 0, and who may run it; or -ENODEV. */
+static int check_task(struct node *node, struct starpu_task *task, unsigned *where)
 {
 	if (task->magic != TASK_MAGIC)
 		orr_die(node->rank,
 			"starpu_task_submit: task %p is not initialised; use "
 			"starpu_task_create() or starpu_task_init()",
 			(void *)task);
-	if (!task->cl)
-		return 0;
-	return task_can_run_somewhere(node, task) ? 0 : -ENODEV;
+	*where = task->cl ? task_where(task) : 0;
+	return !task->cl || can_run_somewhere(node, task, *where) ? 0 : -ENODEV;
 }
 
 int task_submit(struct node *node, struct starpu_task *task)
 {
-	if (check_task(node, task) < 0)
+	unsigned where;
+
+	if (check_task(node, task, &where) < 0)
 		return -ENODEV;
 	throttle(node);
 	if (task->synchronous)
-		submit_and_wait(node, task);
+		submit_and_wait(node, task, where);
 	else
-		submit(node, task);
+		submit(node, task, where);
 	return 0;
 }
 
 int task_submit_nodeps(struct node *node, struct starpu_task *task)
 {
-	if (check_task(node, task) < 0)
+	unsigned where;
+
+	if (check_task(node, task, &where) < 0)
 		return -ENODEV;
 	task_job(node, task)->no_turns = 1;
-	submit(node, task);
+	submit(node, task, where);
 	return 0;
 }
 
@@ -559,7 +569,7 @@ static void put_to_rest(struct job *job, struct ready *ready)
 	if (gate)
 		plat_gate_open(plat, gate);
 	else if (again)
-		submit_job(job, 1, ready);
+		submit_job(job, task->cl ? task_where(task) : 0, 1, ready);
 	else if (destroy)
 		task_destroy(task);
 }

@@ -33,7 +33,6 @@ int task_submit(struct node *node, struct starpu_task *task);
 int task_submit_nodeps(struct node *node, struct starpu_task *task);
 /* 0; -EINVAL for a detached or synchronous task. */
 int task_wait(struct node *node, struct starpu_task *task);
-int task_can_run_somewhere(struct node *node, struct starpu_task *task);
 /* The kernel has run (worker not NULL), or there was none to run. */
 void task_finish(struct worker *worker, struct job *job, struct ready *ready);
 /* task starts after these; they must not be freed yet. */
