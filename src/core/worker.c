@@ -52,6 +52,32 @@ int worker_can_run(const struct worker *worker, struct starpu_task *task,
 	return 0;
 }
 
+int worker_can_run_job(const struct worker *worker, const struct job *job)
+{
+	struct starpu_task *task = job->task;
+	unsigned implementation;
+
+	if (!(job->where & STARPU_WORKER_TO_MASK(worker->type)))
+		return 0;
+	/* The usual task: nobody else is to be asked. */
+	if (!task->cl->can_execute && !task->workerids &&
+	    !task->execute_on_a_specific_worker &&
+	    has_implementation(worker, task->cl, 0))
+		return 1;
+	return worker_can_run(worker, task, &implementation);
+}
+
+void worker_choose_implementation(const struct worker *worker, struct job *job)
+{
+	struct starpu_codelet *cl = job->task->cl;
+	unsigned implementation = 0;
+
+	/* can_execute may have changed its mind since: then the first one. */
+	if (cl->can_execute || !has_implementation(worker, cl, 0))
+		worker_can_run(worker, job->task, &implementation);
+	job->implementation = (unsigned char)implementation;
+}
+
 kernel_t worker_kernel(const struct worker *worker, const struct job *job)
 {
 	return codelet_kernel(job->task->cl, worker->kind, job->implementation);
@@ -60,10 +86,8 @@ kernel_t worker_kernel(const struct worker *worker, const struct job *job)
 /* ---- waking ---------------------------------------------------------- */
 
 /* Who is not there yet looks for tasks when he comes. */
-void workers_wake(struct sched *sched, unsigned where, int all)
+void workers_wake(const struct sched *sched, unsigned where, int all)
 {
-	if (orr_load(&sched->node->nidle) == 0)
-		return;
 	SCHED_EACH_WORKER(worker, sched)
 	{
 		if (orr_load(&worker->parked) &&

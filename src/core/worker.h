@@ -57,10 +57,14 @@ uint64_t workers_executed(const struct node *node);
 int workers_have_taken(const struct node *node);
 /* A task that runs where the mask says was pushed: wake a worker of the scheduler for it;
  * all of them when only the task, which may be gone by now, could say which. */
-void workers_wake(struct sched *sched, unsigned where, int all);
+void workers_wake(const struct sched *sched, unsigned where, int all);
 /* Can this worker run the task, and with which implementation first?  1 or 0. */
 int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation);
+/* The same of a submitted task's job, whatever implementation. */
+int worker_can_run_job(const struct worker *worker, const struct job *job);
+/* The job has come to this worker, who can run it: choose how. */
+void worker_choose_implementation(const struct worker *worker, struct job *job);
 /* The kernel of the task's chosen implementation for this worker, or NULL. */
 kernel_t worker_kernel(const struct worker *worker, const struct job *job);
 

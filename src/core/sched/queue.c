@@ -129,7 +129,6 @@ static struct job *take_best(struct queue *queue, struct worker *worker)
 struct job *queue_pop(struct queue *queue, struct worker *worker)
 {
 	struct job *job;
-	unsigned implementation = 0;
 
 	if (orr_load(&queue->length) == 0)
 		return NULL;
@@ -138,11 +137,8 @@ struct job *queue_pop(struct queue *queue, struct worker *worker)
 	if (job)
 		orr_store(&queue->length, queue->length - 1);
 	orr_unlock(&queue->lock);
-	if (!job)
-		return NULL;
-	/* can_execute may have changed its mind since: then the first one. */
-	worker_can_run(worker, job->task, &implementation);
-	job->implementation = (unsigned char)implementation;
+	if (job)
+		worker_choose_implementation(worker, job);
 	return job;
 }
 

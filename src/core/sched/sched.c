@@ -126,7 +126,7 @@ void sched_push(struct job *job)
 		contexts_settle(sched);
 	if (chosen)
 		plat_worker_wake(chosen);
-	else
+	else if (orr_load(&sched->node->nidle) > 0)
 		workers_wake(sched, where, filtered);
 	if (counts)
 		contexts_leave(sched);
@@ -134,7 +134,6 @@ void sched_push(struct job *job)
 
 static struct job *pop_bound(struct worker *worker)
 {
-	unsigned implementation = 0;
 	struct job *job;
 
 	if (!orr_load(&worker->nbound))
@@ -144,10 +143,8 @@ static struct job *pop_bound(struct worker *worker)
 	if (job)
 		orr_store(&worker->nbound, worker->nbound - 1);
 	orr_unlock(&worker->lock);
-	if (job) {
-		worker_can_run(worker, job->task, &implementation);
-		job->implementation = (unsigned char)implementation;
-	}
+	if (job)
+		worker_choose_implementation(worker, job);
 	return job;
 }
 

@@ -48,17 +48,16 @@ static struct worker *deal(struct lws *lws, struct job *job)
 	struct sched *sched = &lws->base;
 	int next = orr_load(&lws->next), round = 0;
 	struct worker *worker = sched_worker_from(sched, next);
-	unsigned implementation;
 
 	for (;; worker = sched_worker_from(sched, worker->id + 1)) {
 		if (!worker && round++ == 0)
 			worker = sched_worker_from(sched, 0);
 		if (!worker || (round > 0 && worker->id >= next))
 			return NULL;
-		if (worker_can_run(worker, job->task, &implementation))
+		if (worker_can_run_job(worker, job))
 			break;
 	}
-	orr_store(&lws->next, worker->id + 1);
+	orr_store(&lws->next, worker->id + 1 < lws->nqueues ? worker->id + 1 : 0);
 	return worker;
 }
 
@@ -66,10 +65,8 @@ static struct worker *deal(struct lws *lws, struct job *job)
 static struct worker *target(struct lws *lws, struct job *job)
 {
 	struct worker *self = plat_current_worker(lws->base.node->plat);
-	unsigned implementation;
 
-	if (self && sched_has(&lws->base, self) &&
-	    worker_can_run(self, job->task, &implementation))
+	if (self && sched_has(&lws->base, self) && worker_can_run_job(self, job))
 		return self;
 	return deal(lws, job);
 }
