@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/api.h"
 #include "api/bindings.h"
+#include "api/trace.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -186,6 +187,7 @@ static int begin_life(struct starpu_conf *user_conf)
 		starpu_conf_init(&conf);
 	if (node_open(&node, &conf) < 0)
 		return -ENODEV;
+	trace_begin(node);
 	bus_files_make(node);
 	/* With MPI they are printed rank by rank. */
 	if (conf.will_use_mpi != 1)
@@ -243,6 +245,7 @@ static void end_life(struct node *node)
 			"starpu_resume() first",
 			node->npaused);
 	node_wait_ready(node, 0);
+	trace_end(node);
 	node_close(node);
 }
 

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/mpi_api.h"
 #include "api/bindings.h"
+#include "api/trace.h"
 
 #include <stdlib.h>
 
@@ -86,6 +87,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 		free(api);
 		return ret;
 	}
+	trace_meet(node);
 	node->mpi->api = api;
 	node->mpi->lasting->world_rank =
 		node->mpi->is_fake ? node->mpi->rank : api->world_rank;

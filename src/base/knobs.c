@@ -108,7 +108,7 @@ static const struct knob knob_table[] = {
 	       "1 with the real library: starpu_init refuses"),
 	SWITCH("ORRERY_EXECUTE", execute, 0, "simulation: really run CPU kernels"),
 	SWITCH("ORRERY_PROGRESS", progress, 0, "simulation: a progress line on stderr"),
-	TEXT("ORRERY_TRACE", trace, "simulation: CSV file of node utilisation over time"),
+	TEXT("ORRERY_TRACE", trace, "CSV file of node utilisation over time"),
 	TEXT("ORRERY_SUMMARY", summary,
 	     "simulation: file for the figures of the whole run; orrery run reads it"),
 	TEXT("ORRERY_TRANSPORT", transport,

@@ -159,7 +159,7 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->node = node;
 	worker->caller.worker = worker;
 	worker->id = node->nworkers++;
-	worker->idle = 1;
+	worker->idle = worker->told_idle = 1;
 	worker->type = type;
 	worker->kind = device_type(type);
 	worker->driver = node->machine->devices[type].worker;
@@ -283,6 +283,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	ret = open_workers(node);
 	if (ret < 0)
 		goto close_plat;
+	events_open(node);
 	contexts_open(node);
 	begin_life(node);
 	plat_set_self(node);
@@ -296,6 +297,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 close_contexts:
 	hide(node);
 	contexts_close(node);
+	events_free(&node->events);
 	free(node->routes);
 	free(node->memories);
 	free(node->workers);
@@ -321,6 +323,7 @@ void node_close(struct node *node)
 	table_free(&node->tags);
 	hide(node);
 	plat_close(node->plat);
+	events_free(&node->events);
 	free(node->routes);
 	free(node->memories);
 	for (int i = 0; i < node->nworkers; i++)

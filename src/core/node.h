@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "base/table.h"
 #include "core/device.h"
+#include "core/event.h"
 #include "plat/plat.h"
 
 struct mpi;
@@ -24,6 +25,8 @@ struct model_store;
 struct route;
 struct sched;
 struct lasting;
+struct sinks;
+struct worker;
 
 enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
 
@@ -41,6 +44,7 @@ struct settings {
 struct world {
 	struct settings *settings; /* of the nodes open now; the newest first */
 	struct chunk_store store;  /* chunks for the nodes' data */
+	void *utilisation;         /* the API's, for the table of ORRERY_TRACE; or NULL */
 	int nnodes;                /* nodes open now */
 	struct orr_lock lasting_lock;
 	struct table lasting; /* struct lasting by the seat of their rank */
@@ -92,6 +96,7 @@ struct node {
 	struct settings *settings;
 	struct plat *plat;
 	const struct plat_machine *machine;
+	struct events events;
 	int rank, size; /* 0 of 1 until the MPI layer knows better */
 	struct starpu_conf conf;
 	int ninit; /* nested starpu_init() */
@@ -146,7 +151,8 @@ struct node {
 	struct pool link_pool, point_pool;
 	uint64_t wave; /* changes with each arrival at a tag */
 
-	struct mpi *mpi; /* the MPI layer's state, NULL without it */
+	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
+	struct sinks *sinks; /* the sinks of the API; NULL: none */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */
 	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);
 	/* More lines for stuck_describe(); NULL without the MPI layer. */
@@ -192,6 +198,14 @@ static inline void node_blocked(struct node *node)
 {
 	if (orr_load(&node->wait_limit[1]) >= 0)
 		node_counted(node);
+}
+
+/* Something without words of its own; worker: that it is about, or NULL: the caller. */
+static inline void node_event(struct node *node, const struct worker *worker,
+			      enum event_kind kind)
+{
+	if (events_on(&node->events))
+		event_tell(node, worker, (struct event){.kind = (uint8_t)kind});
 }
 
 static inline const struct knobs *node_knobs(const struct node *node)

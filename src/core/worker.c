@@ -115,18 +115,30 @@ static void fill_interfaces(struct job *job)
 	}
 }
 
+/* Idle is who has no task, also none that runs or waits for its data. */
+static void tell_idle(struct worker *worker, int is_idle)
+{
+	if (worker->told_idle == is_idle)
+		return;
+	worker->told_idle = (unsigned char)is_idle;
+	node_event(worker->node, worker, is_idle ? EVENT_WORKER_IDLE : EVENT_WORKER_BUSY);
+}
+
 /* Take the job into the pipeline and have its data brought. */
 static void take(struct worker *worker, struct job *job)
 {
 	worker->pipeline[worker->npipeline++] = job;
 	job->worker = worker;
-	TASK_STAMP(job, pop_end_time);
+	if (events_on(&worker->node->events)) {
+		tell_idle(worker, 0);
+		task_tell(job, EVENT_TASK_TAKEN);
+	}
 	job_move(job, JOB_FETCHING);
 	if (job->task->prologue_callback_pop_func)
 		callback_call(worker->node, job->task,
 			      job->task->prologue_callback_pop_func,
 			      job->task->prologue_callback_pop_arg);
-	TASK_STAMP(job, acquire_data_start_time);
+	task_event(worker->node, job, EVENT_TASK_FETCHING);
 	coherency_fetch(job, worker->memory);
 }
 
@@ -146,7 +158,7 @@ static void finish(struct worker *worker, struct job *job)
 
 	leave_pipeline(worker, job);
 	sched_ended(worker, job);
-	TASK_STAMP(job, end_time);
+	task_event(worker->node, job, EVENT_TASK_ENDED);
 	orr_note(&worker->executed, worker->executed + 1);
 	worker->busy_s += job->duration_s;
 	task_finish(worker, job, &ready);
@@ -165,10 +177,7 @@ static int run_one(struct worker *worker)
 		job->task->status = STARPU_TASK_RUNNING;
 		job->task->workerid = (unsigned)worker->id;
 		fill_interfaces(job);
-		TASK_STAMP(job, acquire_data_end_time);
-		TASK_STAMP(job, start_time);
-		if (job->task->profiling_info)
-			job->task->profiling_info->workerid = worker->id;
+		task_event(worker->node, job, EVENT_TASK_STARTED);
 		worker->running = job;
 		sched_started(worker, job);
 		if (worker->driver->execute(worker, job)) {
@@ -238,7 +247,10 @@ int worker_step(struct worker *worker)
 {
 	int advanced = advance(worker);
 
-	if (!advanced)
+	if (!advanced) {
 		note_idle(worker, 1);
+		if (events_on(&worker->node->events))
+			tell_idle(worker, worker->npipeline == 0);
+	}
 	return advanced;
 }

@@ -30,10 +30,11 @@ struct worker {
 	int npipeline;
 	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
 	struct job *running;
-	int parked;           /* atomic; the backend's, see plat_workers_start() */
-	int idle;             /* the last step found nothing to do; see node->nidle */
-	struct orr_lock lock; /* of the queue of tasks bound to this worker */
-	int nbound;           /* atomic */
+	int parked;              /* atomic; the backend's, see plat_workers_start() */
+	int idle;                /* the last step found nothing to do; see node->nidle */
+	unsigned char told_idle; /* has told that it has no task */
+	struct orr_lock lock;    /* of the queue of tasks bound to this worker */
+	int nbound;              /* atomic */
 	struct levels bound;
 	struct plat_caller caller; /* what its thread does */
 	struct starpu_perfmodel_arch arch;
@@ -44,7 +45,8 @@ struct worker {
 	uint64_t ncounted;   /* so do they at this */
 	struct table counts; /* by address of the codelet; under lock */
 	double busy_s;
-	void *backend; /* the backend's */
+	double began_s; /* when its task began to run, while events are told */
+	void *backend;  /* the backend's */
 };
 
 /* 1: it advanced, call again; 0: nothing to do before a wake-up. */

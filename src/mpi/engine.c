@@ -34,6 +34,7 @@ void engine_init(struct mpi *mpi)
 	pool_init(&engine->parcels, sizeof(struct parcel));
 	earlies_init(mpi);
 	large_init(&engine->large);
+	engine->flying_s = -1;
 }
 
 void engine_set_limits(struct mpi *mpi, const struct knobs *knobs)
@@ -99,6 +100,52 @@ void engine_let_go_mpi(struct mpi *mpi)
 	kick_if(mpi, outbox_let_go(&mpi->engine.outbox));
 }
 
+/* ---- what is told ---------------------------------------------------- */
+
+static void carried(struct net *net, double since_s)
+{
+	struct mpi *mpi = net->owner;
+
+	event_tell(mpi->node, NULL,
+		   (struct event){.kind = EVENT_NET_BUSY, .value = event_bits(since_s)});
+}
+
+/* Nothing flew, or nothing flies. */
+static void tell_flying(struct mpi *mpi, int flies)
+{
+	struct engine *engine = &mpi->engine;
+
+	if (mpi->net->knows_busy)
+		return;
+	if (flies)
+		engine->flying_s = plat_now_s(mpi->node->plat);
+	else if (engine->flying_s >= 0)
+		carried(mpi->net, engine->flying_s);
+	if (!flies)
+		engine->flying_s = -1;
+}
+
+void engine_flies(struct mpi *mpi, int more)
+{
+	struct engine *engine = &mpi->engine;
+	int before = engine->nflying;
+
+	orr_store(&engine->nflying, before + more);
+	if ((before == 0 || before + more == 0) && events_on(&mpi->node->events))
+		tell_flying(mpi, before == 0);
+}
+
+static void tell_message(struct mpi *mpi, enum event_kind kind, int peer,
+			 unsigned char wire, size_t bytes)
+{
+	if (events_on(&mpi->node->events))
+		event_tell(mpi->node, NULL,
+			   (struct event){.kind = (uint8_t)kind,
+					  .flag = wire,
+					  .n = (uint32_t)peer,
+					  .value = bytes});
+}
+
 /* ---- messages -------------------------------------------------------- */
 
 static void parcel_sent(struct net_message *message)
@@ -109,7 +156,7 @@ static void parcel_sent(struct net_message *message)
 
 	outbox_sent(&engine->outbox);
 	engine_lock(engine);
-	engine_flies(engine, -1);
+	engine_flies(mpi, -1);
 	if (standstill_has_sent(&mpi->standstill, message->head[0]))
 		orr_next(&engine->nevents);
 	if (parcel->request)
@@ -142,7 +189,9 @@ static void parcel_send(struct parcel *parcel)
 {
 	struct mpi *mpi = parcel->mpi;
 
-	engine_flies(&mpi->engine, 1);
+	engine_flies(mpi, 1);
+	tell_message(mpi, EVENT_MESSAGE_SENT, parcel->message.peer,
+		     (unsigned char)parcel->message.head[0], parcel->message.body_bytes);
 	standstill_sends(&mpi->standstill, parcel->message.head[0]);
 	parcel->outgoing.kind = OUTGOING_MESSAGE;
 	parcel->outgoing.what.message = &parcel->message;
@@ -291,6 +340,7 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 
 	ORR_ASSERT(head_bytes <= sizeof(wire));
 	memcpy(&wire, head, head_bytes);
+	tell_message(mpi, EVENT_MESSAGE_RECEIVED, peer, wire.kind, body_bytes);
 	engine_lock(&mpi->engine);
 	if (standstill_receives(&mpi->standstill, wire.kind))
 		orr_next(&mpi->engine.nevents);
@@ -332,6 +382,7 @@ void engine_connect(struct mpi *mpi, struct net *net)
 	mpi->engine.outbox.net = net;
 	net->owner = mpi;
 	net->deliver = engine_deliver;
+	net->carried = carried;
 }
 
 /* ---- sends ----------------------------------------------------------- */

@@ -56,7 +56,8 @@ struct engine {
 	int is_asleep; /* atomic: nobody polls before the next kick */
 	int npending;  /* atomic: requests, until their callback has run */
 	unsigned long nposted; /* requests ever */
-	int nflying; /* atomic: messages and bulk transfers that the transport owns */
+	int nflying;     /* atomic: messages and bulk transfers that the transport owns */
+	double flying_s; /* since when there is any, as far as it is told; or -1 */
 	uint64_t nevents; /* orr_next(): anything that happened, for the watchdog */
 	struct pending_waiter *waiters;
 	struct table sent_to; /* peers that were sent small transfers */
@@ -136,9 +137,6 @@ static inline void engine_unlock(struct engine *engine)
 }
 
 /* One message or bulk more or less is the transport's; the engine is locked. */
-static inline void engine_flies(struct engine *engine, int more)
-{
-	orr_store(&engine->nflying, engine->nflying + more);
-}
+void engine_flies(struct mpi *mpi, int more);
 
 #endif

@@ -74,7 +74,7 @@ static void half_start(struct half *half, enum outgoing_kind kind)
 {
 	half->outgoing.kind = kind;
 	half->outgoing.what.bulk = &half->bulk;
-	engine_flies(&half->mpi->engine, 1);
+	engine_flies(half->mpi, 1);
 	engine_note(half->mpi, &half->outgoing);
 }
 
@@ -101,7 +101,7 @@ static void get_done(struct net_bulk *bulk)
 
 	engine_lock(&mpi->engine);
 	check(half, bulk->status);
-	engine_flies(&mpi->engine, -1);
+	engine_flies(mpi, -1);
 	orr_next(&mpi->engine.nevents);
 	give_key(large, bulk->key);
 	large->nmoving--;
@@ -196,7 +196,7 @@ static void put_done(struct net_bulk *bulk)
 
 	engine_lock(&mpi->engine);
 	check(half, bulk->status);
-	engine_flies(&mpi->engine, -1);
+	engine_flies(mpi, -1);
 	orr_next(&mpi->engine.nevents);
 	mpi->engine.large.nputs--;
 	pool_put(&mpi->engine.large.halves, half);

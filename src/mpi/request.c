@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/check.h"
+#include "mpi/mpi.h"
 
 #define TO(state) (1u << (state))
 
@@ -21,10 +22,37 @@ static const unsigned request_legal[REQUEST_NSTATES] = {
 	[REQUEST_ENDED] = 0,
 };
 
+static const unsigned char event_of[REQUEST_NSTATES] = {
+	[REQUEST_TURN] = EVENT_REQUEST_POSTED,
+	[REQUEST_MATCHED] = EVENT_REQUEST_MATCHED,
+	[REQUEST_READY] = EVENT_REQUEST_READY,
+	[REQUEST_ANNOUNCED] = EVENT_REQUEST_ANNOUNCED,
+	[REQUEST_GRANTED] = EVENT_REQUEST_GRANTED,
+	[REQUEST_MOVING] = EVENT_REQUEST_MOVING,
+	[REQUEST_MOVED] = EVENT_REQUEST_MOVED,
+	[REQUEST_ENDED] = EVENT_REQUEST_DONE,
+};
+
+static void tell(const struct request *request, enum request_state state)
+{
+	struct event event = {.kind = event_of[state],
+			      .flag = request->kind == REQUEST_RECEIVE,
+			      .n = (uint32_t)request->net_peer,
+			      .id = (uintptr_t)request};
+
+	if (state == REQUEST_TURN)
+		event.value = (uint64_t)request->tag;
+	if (state == REQUEST_MOVED)
+		event.value = layout_bytes(&request->payload.layout);
+	event_tell(request->mpi->node, NULL, event);
+}
+
 void request_move(struct request *request, enum request_state state)
 {
 	ORR_ASSERT(request_legal[request->state] & TO(state));
 	request->state = (unsigned char)state;
+	if (events_on(&request->mpi->node->events))
+		tell(request, state);
 }
 
 static const char *waiting_for(const struct request *request)

@@ -84,8 +84,8 @@ struct net_ops {
 };
 
 /*
- * Embedded first in the transport's own struct.  deliver is set by the engine
- * before the first message can arrive; body is valid during the call only, NULL
+ * Embedded first in the transport's own struct.  deliver and carried are set by the
+ * engine before the first message can arrive; body is valid during the call only, NULL
  * when it was not carried.
  */
 struct net {
@@ -96,6 +96,11 @@ struct net {
 	void *owner;
 	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
 			const void *body, size_t body_bytes);
+	/* From since_s until now the network had something of this node to carry.  Only
+	 * where knows_busy: elsewhere the engine takes what it has handed over for it.
+	 * NULL: nobody wants to know. */
+	void (*carried)(struct net *net, double since_s);
+	int knows_busy;
 };
 
 /* What a transport is opened with. */

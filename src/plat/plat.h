@@ -91,6 +91,9 @@ struct plat_machine {
 	int polls_itself;
 	/* All nodes of the run are in this process: one environment for all. */
 	int one_environment;
+	/* What happens on a node happens on one thread, or on several that take turns and
+	 * give them up only where they wait. */
+	int takes_turns;
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 };

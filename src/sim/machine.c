@@ -93,6 +93,7 @@ int machine_read(struct plat *plat)
 	machine->leaps = 1;
 	machine->ends_standstills = 1;
 	machine->one_environment = 1;
+	machine->takes_turns = 1;
 	machine->executes = node_knobs(plat->node)->execute;
 	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.
 	 */

@@ -17,14 +17,11 @@ void net_moves(struct sim_net *net, int change)
 {
 	double now_s = net->sim->in_kernel ? net->sim->now_s : plat_now_s(net->plat);
 
-	if (!net->plat->row)
-		return;
 	if (net->nmoving == 0)
 		net->moving_s = now_s;
 	net->nmoving += change;
-	if (net->nmoving == 0 && now_s > net->moving_s)
-		trace_busy(net->sim->trace, net->plat->row, TRACE_NET, net->moving_s,
-			   now_s);
+	if (net->nmoving == 0 && now_s > net->moving_s && net->net.carried)
+		net->net.carried(&net->net, net->moving_s);
 }
 
 double net_send_date_s(struct sim_net *net, double bytes)
@@ -184,6 +181,7 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	struct sim_net *net = orr_alloc(sizeof(*net));
 
 	net->net.ops = ops;
+	net->net.knows_busy = 1;
 	net->net.rank = config->rank;
 	net->net.size = config->size;
 	net->net.eager_bytes = config->eager_bytes;

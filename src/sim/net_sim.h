@@ -45,7 +45,7 @@ struct sim_net {
 	double moving_s;
 };
 
-/* A transfer begins or ends at a node: for the trace. */
+/* A transfer begins or ends at a node. */
 void net_moves(struct sim_net *net, int change);
 /* When a message leaves that is sent now: the sender's overheads do not overlap. */
 double net_send_date_s(struct sim_net *net, double bytes);

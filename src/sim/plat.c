@@ -185,22 +185,17 @@ static void sim_start(struct sim *sim, const struct knobs *knobs)
 	/* Host time would make runs differ; submission has its own costs. */
 	sg_cfg_set_boolean("smpi/simulate-computation", "no");
 	sim_watch();
-	if (*knobs->trace)
-		sim->trace = trace_new();
 	if (knobs->progress)
 		sim->progress = progress_new();
 }
 
-static void sim_stop(struct sim *sim, const struct knobs *knobs)
+static void sim_stop(struct sim *sim)
 {
 	net_close_all(sim);
 	calendar_remove(sim, &sim->unstick);
 	calendar_close(sim);
 	progress_free(sim->progress, sim);
 	sim->progress = NULL;
-	if (sim->trace)
-		trace_close(sim->trace, knobs->trace, simgrid_get_clock());
-	sim->trace = NULL;
 }
 
 static void link_plat(struct sim *sim, struct plat *plat)
@@ -248,8 +243,6 @@ int plat_open(struct plat **plat, struct node *node)
 	opened->opener = sim_thread_self();
 	opened->events.is_runtime = 1;
 	opened->pcie = pcie_new(opened);
-	if (sim->trace)
-		opened->row = trace_row_new(sim->trace);
 	*plat = opened;
 	return 0;
 }
@@ -264,13 +257,11 @@ void plat_close(struct plat *plat)
 	sim_pay(plat);
 	unlink_plat(sim, plat);
 	summary_add(sim->summary, plat->node);
-	if (plat->row)
-		trace_row_close(plat->row, plat);
 	pcie_free(plat->pcie);
 	memory_close(plat);
 	specifics_clear(sim, &plat->specifics);
 	if (sim->nplats == 0)
-		sim_stop(sim, node_knobs(plat->node));
+		sim_stop(sim);
 	free(plat);
 }
 

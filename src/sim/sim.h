@@ -21,7 +21,6 @@
 #include "plat/plat.h"
 
 struct arena;
-struct trace;
 struct wire;
 
 /* How often a thread has looked at the clock since anything else took time. */
@@ -53,7 +52,6 @@ struct sim {
 	struct arena *gpu_arena; /* the addresses that the GPUs of all ranks have */
 	struct wire *wire;       /* the network; made by the first transport */
 	struct net_group *groups;
-	struct trace *trace;        /* NULL: not wanted */
 	struct progress *progress;  /* NULL: not wanted */
 	struct summary *summary;    /* NULL before the first node */
 	int timeless_told;          /* said that some tasks take no time */
@@ -115,7 +113,6 @@ struct plat {
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;
 	struct arena *gpu_arena; /* of its GPUs, or NULL */
-	struct trace_row *row;   /* of the trace, or NULL */
 	struct plat_machine machine;
 };
 
@@ -178,7 +175,7 @@ int machine_read(struct plat *plat);
 /* A property of the host that is a number; absent without one. */
 double machine_property(struct plat *plat, const char *name, double absent);
 
-/* ---- memory.c, pcie.c, trace.c, progress.c, summary.c, report.c ------ */
+/* ---- memory.c, pcie.c, progress.c, summary.c, report.c ---------------- */
 
 void memory_close(struct plat *plat);
 struct pcie *pcie_new(struct plat *plat);
@@ -190,18 +187,6 @@ double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t byt
 extern const struct memory_driver main_memory_driver, gpu_memory_driver;
 /* workers.c: cores and GPUs. */
 extern const struct worker_driver sim_worker_driver;
-
-enum trace_kind { TRACE_CPU, TRACE_GPU, TRACE_NET, TRACE_NKINDS };
-
-struct trace *trace_new(void);
-struct trace_row *trace_row_new(struct trace *trace);
-/* One unit of the row's node was busy for a time. */
-void trace_busy(struct trace *trace, struct trace_row *row, enum trace_kind kind,
-		double begin_s, double end_s);
-/* The node closes: remember who it was. */
-void trace_row_close(struct trace_row *row, const struct plat *plat);
-/* The last node has closed: write the file and free all. */
-void trace_close(struct trace *trace, const char *path, double end_s);
 
 struct progress *progress_new(void);
 void progress_free(struct progress *progress, struct sim *sim);

@@ -22,9 +22,8 @@ struct sim_worker {
 	struct plat_timer step, end;
 	struct worker *worker;
 	struct job *job; /* running, or NULL */
-	double begin_s;
-	double late_s; /* worked in callbacks; delays the next task */
-	int calls;     /* the kernel is to be called at the end */
+	double late_s;   /* worked in callbacks; delays the next task */
+	int calls;       /* the kernel is to be called at the end */
 	struct specifics specifics;
 };
 
@@ -83,10 +82,6 @@ static void on_end(struct plat_timer *timer)
 			return;
 		}
 	}
-	if (plat->row)
-		trace_busy(plat->sim->trace, plat->row,
-			   device_has_memory(worker->kind) ? TRACE_GPU : TRACE_CPU,
-			   sim_worker->begin_s, plat->sim->now_s);
 	sim_worker->job = NULL;
 	worker_executed(worker, job);
 	step_until_idle(sim_worker);
@@ -289,10 +284,10 @@ static int execute(struct worker *worker, struct job *job)
 	job->duration_s = seconds;
 	if (knobs->push_cost)
 		seconds += knobs->push_s;
-	sim_worker->begin_s = plat_now_s(plat) + sim_worker->late_s;
+	worker->began_s = plat_now_s(plat) + sim_worker->late_s;
 	sim_worker->late_s = 0;
 	sim_worker->job = job;
-	calendar_add(plat->sim, &sim_worker->end, sim_worker->begin_s + seconds);
+	calendar_add(plat->sim, &sim_worker->end, worker->began_s + seconds);
 	return 0;
 }
 

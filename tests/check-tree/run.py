@@ -21,6 +21,10 @@ BREACHES = [
      "3: base must not include plat/plat.h"),
     ("base_must_not_include_public_headers", "src/base/bad.c", "#include <starpu.h>\n",
      "3: base must not include public header starpu.h"),
+    ("sinks_see_records_only", "src/trace/bad.c", '#include "core/event.h"\n'
+     '#include "core/node.h"\n', "4: trace must not include core/node.h"),
+    ("mpi_must_not_include_sinks", "src/mpi/bad.c", '#include "trace/sinks.h"\n',
+     "3: mpi must not include trace/sinks.h"),
     ("shared_must_not_include_a_backend", "src/mpi/bad.c", '\n#include "sim/sim.h"\n',
      "4: mpi must not include sim/sim.h"),
     ("backends_must_not_include_mpi", "src/sim/bad.c", '#include "mpi/engine.h"\n',

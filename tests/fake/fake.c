@@ -171,8 +171,8 @@ int plat_open(struct plat **plat_out, struct node *node)
 
 	plat->node = node;
 	plat->index = fake->selected;
-	plat->machine =
-		(struct plat_machine){.executes = 1, .leaps = 1, .one_environment = 1};
+	plat->machine = (struct plat_machine){
+		.executes = 1, .leaps = 1, .one_environment = 1, .takes_turns = 1};
 	plat->machine.devices[STARPU_CPU_WORKER] =
 		(struct plat_devices){.count = machine->ncpus,
 				      .worker = &fake_worker_driver,

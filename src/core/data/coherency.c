@@ -46,6 +46,32 @@ static int is_valid_elsewhere(const struct copy_state *copy)
 	return (copy->datum->body->valid & ~memory_bit(copy->memory)) != 0;
 }
 
+/* ---- what is told ---------------------------------------------------- */
+
+/* Of a copy's bytes. */
+static void tell_bytes(const struct copy_state *copy, enum event_kind kind)
+{
+	starpu_data_handle_t datum = copy->datum;
+
+	if (events_want(&datum->node->events, kind))
+		event_tell(datum->node, NULL,
+			   (struct event){.kind = (uint8_t)kind,
+					  .n = copy->memory,
+					  .id = (uintptr_t)datum,
+					  .value = coherency_alloc_bytes(datum)});
+}
+
+static void tell_copy(struct node *node, const struct plat_copy *copy,
+		      enum event_kind kind)
+{
+	if (events_on(&node->events))
+		event_tell(node, NULL,
+			   (struct event){.kind = (uint8_t)kind,
+					  .n = copy->from << 16 | copy->to,
+					  .id = (uintptr_t)copy,
+					  .value = copy->bytes});
+}
+
 /* ---- copies; the datum is locked ------------------------------------- */
 
 static void use_copy(struct copy_state *copy)
@@ -73,6 +99,7 @@ static void allocate_bytes(struct copy_state *copy)
 		budget_complain(datum->node, copy->memory, coherency_alloc_bytes(datum),
 				data_describe(datum, what, sizeof(what)));
 	copy->allocated = 1;
+	tell_bytes(copy, EVENT_ALLOCATED);
 }
 
 static void allocate(struct copy_state *copy)
@@ -83,8 +110,10 @@ static void allocate(struct copy_state *copy)
 
 static void free_bytes(struct copy_state *copy)
 {
-	if (copy->allocated)
-		copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
+	if (!copy->allocated)
+		return;
+	tell_bytes(copy, EVENT_FREED);
+	copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
 	copy->allocated = 0;
 }
 
@@ -197,6 +226,7 @@ static void land(struct transfer *transfer)
 	struct copy_state *to = transfer->to;
 	struct data_body *body = to->datum->body;
 
+	tell_copy(to->datum->node, &transfer->copy, EVENT_COPY_ENDS);
 	to->incoming = 0;
 	if (transfer->epoch == body->epoch) {
 		body->valid |= memory_bit(to->memory);
@@ -231,6 +261,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to, int e
 	ORR_ASSERT(!to->incoming && is_valid(from));
 	to->incoming = 1;
 	datum->body->arriving |= memory_bit(to->memory);
+	tell_copy(datum->node, &transfer->copy, EVENT_COPY_BEGINS);
 	if (routes_copy(datum->node, &transfer->copy))
 		land(transfer);
 }
@@ -464,6 +495,7 @@ void coherency_evict(struct copy_state *copy)
 	struct node *node = datum->node;
 	unsigned memory = copy->memory;
 
+	tell_bytes(copy, EVENT_EVICTED);
 	orr_lock(&datum->lock);
 	step_eviction(copy);
 	unlock_after_use(datum);

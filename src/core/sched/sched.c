@@ -110,7 +110,7 @@ void sched_push(struct job *job)
 	int counts = sched->id != 0, changes;
 	struct worker *chosen;
 
-	TASK_STAMP(job, push_start_time);
+	task_event(job->node, job, EVENT_TASK_PUSHED);
 	if (task->execute_on_a_specific_worker) {
 		push_bound(&job->node->workers[task->workerid], job);
 		return;

@@ -39,14 +39,6 @@ const char *task_name(const struct starpu_task *task)
 	return "unknown";
 }
 
-void task_stamp_now(struct node *node, struct timespec *date)
-{
-	double now_s = plat_now_s(node->plat);
-
-	date->tv_sec = (time_t)now_s;
-	date->tv_nsec = (long)((now_s - (double)date->tv_sec) * 1e9);
-}
-
 static void task_start(struct job *job, struct ready *ready);
 
 static void task_fetched(struct job *job, struct worker *worker)
@@ -332,7 +324,9 @@ static void prepare_job(struct job *job, struct starpu_task *task, unsigned wher
 	choose_sched(job, task);
 	if (orr_load(&node->lasting->profiling) && !task->profiling_info)
 		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
-	TASK_STAMP(job, submit_time);
+	if (task->profiling_info)
+		events_want_stamps(&node->events);
+	task_event(node, job, EVENT_TASK_SUBMITTED);
 }
 
 /*
@@ -595,7 +589,7 @@ static void task_terminate(struct job *job, struct ready *ready)
 	if (job->sched->id != 0)
 		orr_add(&job->sched->njobs, -1);
 	renew_job(job, &ending);
-	TASK_STAMP(job, callback_start_time);
+	task_event(node, job, EVENT_TASK_CALLING);
 	orr_lock(&job->lock);
 	has_links = job->point != NULL;
 	if (!has_links)
@@ -608,7 +602,7 @@ static void task_terminate(struct job *job, struct ready *ready)
 	run_callback(node, task);
 	/* From the callback on somebody may have submitted the task again. */
 	if (orr_cas(&ending.state, ENDING_OPEN, ENDING_CLOSED)) {
-		TASK_STAMP(job, callback_end_time);
+		task_event(node, job, EVENT_TASK_TERMINATED);
 		put_to_rest(job, ready);
 	}
 	orr_add(&node->nsubmitted, -1);
@@ -618,15 +612,16 @@ static void task_terminate(struct job *job, struct ready *ready)
 void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
+	struct node *node = job->node;
 
-	TASK_STAMP(job, release_data_start_time);
+	task_event(node, job, EVENT_TASK_RELEASING);
 	coherency_unpin(job);
-	TASK_STAMP(job, release_data_end_time);
+	task_event(node, job, EVENT_TASK_RELEASED);
 	if (task->epilogue_callback_func)
-		callback_call(job->node, task, task->epilogue_callback_func,
+		callback_call(node, task, task->epilogue_callback_func,
 			      task->epilogue_callback_arg);
 	job_move(job, JOB_DONE);
-	if (worker && node_knobs(job->node)->codelet_profiling)
+	if (worker && node_knobs(node)->codelet_profiling)
 		codelet_count(worker, task->cl);
 	if (orr_add(&job->end_deps, -1) == 0)
 		task_terminate(job, ready);

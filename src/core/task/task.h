@@ -50,13 +50,15 @@ void task_set_destroy(struct starpu_task *task);
 int task_destroy_at_end(struct starpu_task *task);
 const char *task_name(const struct starpu_task *task);
 
-/* Note the time in one of the dates of task->profiling_info, when it is wanted. */
-void task_stamp_now(struct node *node, struct timespec *date);
-#define TASK_STAMP(job, date)                                                            \
-	do {                                                                             \
-		if ((job)->task->profiling_info)                                         \
-			task_stamp_now((job)->node, &(job)->task->profiling_info->date); \
-	} while (0)
+/* The state of a node's task changes: note the date in task->profiling_info, and record
+ * it. */
+void task_tell(struct job *job, enum event_kind kind);
+
+static inline void task_event(struct node *node, struct job *job, enum event_kind kind)
+{
+	if (events_on(&node->events))
+		task_tell(job, kind);
+}
 
 static inline unsigned task_mode(const struct starpu_task *task, int i)
 {

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_API_TRACE_H
+#define ORR_API_TRACE_H
+
+/* trace.h - which sinks of events a node has, by the environment. */
+#include "core/node.h"
+
+/* The node has opened; is about to close. */
+void trace_begin(struct node *node);
+void trace_end(struct node *node);
+/* It is one of several ranks, who have just met. */
+void trace_meet(struct node *node);
+
+#endif

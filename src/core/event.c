@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/event.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/node.h"
+#include "core/worker.h"
+
+/* Texts of records that are told once are no others'. */
+#define ONCE 0x8000000000000000ull
+
+enum { USUAL_RING = 8192, SMALL_RING = 512, TEXT_MAX_BYTES = 256 };
+
+void events_open(struct node *node)
+{
+	struct events *events = &node->events;
+
+	events->is_direct = node->machine->takes_turns;
+	events->ring_size = events->is_direct ? SMALL_RING : USUAL_RING;
+	events->nrings = events->is_direct ? 1 : node->nworkers + 1;
+	events->rings = orr_alloc((size_t)events->nrings * sizeof(*events->rings));
+	orr_lock_init(&events->lock);
+	for (int i = 0; i < events->nrings; i++)
+		orr_lock_init(&events->rings[i].lock);
+}
+
+void events_free(struct events *events)
+{
+	for (int i = 0; i < events->nrings; i++) {
+		table_free(&events->rings[i].texts);
+		free(events->rings[i].records);
+	}
+	free(events->rings);
+	events->rings = NULL;
+	events->nrings = 0;
+}
+
+/* ---- rings ----------------------------------------------------------- */
+
+static void give(struct events *events, int ring, const struct event *records, unsigned n)
+{
+	for (struct event_sink *sink = events->sinks; sink; sink = sink->next)
+		if (!sink->is_prompt || !events->is_direct)
+			sink->take(sink, ring, records, n);
+}
+
+/* The events are locked. */
+static void drain_ring(struct events *events, int index)
+{
+	struct event_ring *ring = &events->rings[index];
+	unsigned written = (unsigned)orr_load(&ring->nwritten);
+
+	while (ring->ntaken != written) {
+		unsigned at = ring->ntaken & (events->ring_size - 1);
+		unsigned n = written - ring->ntaken;
+
+		if (n > events->ring_size - at)
+			n = events->ring_size - at;
+		give(events, index, &ring->records[at], n);
+		ring->ntaken += n;
+	}
+}
+
+static void drain(struct events *events)
+{
+	for (int i = 0; i < events->nrings; i++)
+		drain_ring(events, i);
+}
+
+static void make_room(struct events *events, struct event_ring *ring)
+{
+	if (!ring->records)
+		ring->records = orr_alloc(events->ring_size * sizeof(*ring->records));
+	orr_lock(&events->lock);
+	drain_ring(events, (int)(ring - events->rings));
+	ring->limit = ring->ntaken + events->ring_size;
+	orr_unlock(&events->lock);
+}
+
+/* By the one who owns the ring now. */
+static void write_record(struct events *events, struct event_ring *ring,
+			 const struct event *record)
+{
+	unsigned at = (unsigned)ring->nwritten;
+
+	if (at == ring->limit)
+		make_room(events, ring);
+	ring->records[at & (events->ring_size - 1)] = *record;
+	/* Who drains sees the record before the number. */
+	orr_store(&ring->nwritten, (int)(at + 1));
+}
+
+static void tell_prompt(struct events *events, const struct event *record)
+{
+	for (struct event_sink *sink = events->sinks; sink; sink = sink->next)
+		if (sink->is_prompt && (sink->kinds & EVENT_BIT(record->kind)))
+			sink->take(sink, 0, record, 1);
+}
+
+/* The ring of the calling thread, which is its own until let_go(). */
+static struct event_ring *own(struct node *node)
+{
+	struct events *events = &node->events;
+	struct event_ring *ring = &events->rings[events->nrings - 1];
+	const struct worker *worker = NULL;
+
+	if (!events->is_direct)
+		worker = plat_current_worker(node->plat);
+	if (worker)
+		return &events->rings[worker->id];
+	orr_lock(&ring->lock);
+	return ring;
+}
+
+static void let_go(struct events *events, struct event_ring *ring)
+{
+	if (ring == &events->rings[events->nrings - 1])
+		orr_unlock(&ring->lock);
+}
+
+static void put(struct node *node, const struct event *record)
+{
+	struct events *events = &node->events;
+	struct event_ring *ring;
+
+	if (events->is_direct)
+		tell_prompt(events, record);
+	ring = own(node);
+	write_record(events, ring, record);
+	let_go(events, ring);
+}
+
+/* ---- who tells ------------------------------------------------------- */
+
+void event_tell(struct node *node, const struct worker *worker, struct event record)
+{
+	if (!events_want(&node->events, record.kind))
+		return;
+	if (!worker)
+		worker = plat_current_worker(node->plat);
+	record.worker = worker ? (uint16_t)worker->id : EVENT_NO_WORKER;
+	if (record.date_s == 0)
+		record.date_s = plat_now_s(node->plat);
+	put(node, &record);
+}
+
+/* FNV-1a; of the first bytes, which are all that is told. */
+static uint64_t key_of(const char *text, size_t *bytes)
+{
+	uint64_t key = 14695981039346656037ull;
+	size_t n = 0;
+
+	for (; text[n] && n < TEXT_MAX_BYTES - 1; n++)
+		key = (key ^ (unsigned char)text[n]) * 1099511628211ull;
+	*bytes = n + 1;
+	return key & ~ONCE;
+}
+
+static void write_text(struct events *events, struct event_ring *ring, double date_s,
+		       uint64_t key, const char *text, size_t bytes)
+{
+	for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+		struct event record = {.date_s = date_s,
+				       .kind = EVENT_TEXT,
+				       .worker = EVENT_NO_WORKER,
+				       .n = (uint32_t)at,
+				       .id = key};
+		size_t n = bytes - at - 1; /* of the text; the rest is zero */
+
+		if (n > sizeof(record.value))
+			n = sizeof(record.value);
+		memcpy(&record.value, text + at, n);
+		write_record(events, ring, &record);
+	}
+}
+
+uint64_t event_text(struct node *node, const char *text)
+{
+	struct events *events = &node->events;
+	struct event_ring *ring;
+	size_t bytes;
+	uint64_t key = key_of(text, &bytes);
+
+	if (!events_want(events, EVENT_TEXT))
+		return 0;
+	ring = own(node);
+	if (!table_get(&ring->texts, key)) {
+		table_put(&ring->texts, key, events);
+		write_text(events, ring, plat_now_s(node->plat), key, text, bytes);
+	}
+	let_go(events, ring);
+	return key;
+}
+
+void event_tell_text(struct node *node, enum event_kind kind, const char *text)
+{
+	struct events *events = &node->events;
+	struct event_ring *ring;
+	size_t bytes;
+	uint64_t key = key_of(text, &bytes) | ONCE;
+
+	if (!events_want(events, kind))
+		return;
+	ring = own(node);
+	write_text(events, ring, plat_now_s(node->plat), key, text, bytes);
+	let_go(events, ring);
+	event_tell(node, NULL, (struct event){.kind = (uint8_t)kind, .value = key});
+}
+
+static void change_use(struct events *events, int more, int less)
+{
+	orr_lock(&events->lock);
+	orr_store(&events->on, (orr_load(&events->on) | more) & ~less);
+	orr_unlock(&events->lock);
+}
+
+void events_want_stamps(struct events *events)
+{
+	if (!(orr_load(&events->on) & EVENT_STAMPS))
+		change_use(events, EVENT_STAMPS, 0);
+}
+
+void events_tell_rank(struct node *node, double origin_s)
+{
+	event_tell(node, NULL,
+		   (struct event){.kind = EVENT_RANK,
+				  .n = (uint32_t)node->size,
+				  .id = (uint64_t)node->rank,
+				  .value = event_bits(origin_s)});
+	if (events_on(&node->events))
+		events_drain(node);
+}
+
+/* ---- who listens ----------------------------------------------------- */
+
+void events_add_sink(struct events *events, struct event_sink *sink)
+{
+	struct event_sink **at = &events->sinks;
+
+	while (*at)
+		at = &(*at)->next;
+	sink->next = NULL;
+	*at = sink;
+	orr_note(&events->kinds, orr_count(&events->kinds) | sink->kinds);
+}
+
+static void tell_worker(struct node *node, const struct worker *worker)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s %d", worker->kind->name, worker->devid);
+	event_tell(node, worker,
+		   (struct event){.kind = EVENT_WORKER,
+				  .n = (uint32_t)worker->type,
+				  .id = worker->memory,
+				  .value = event_text(node, name)});
+}
+
+void events_begin(struct node *node, double origin_s)
+{
+	struct events *events = &node->events;
+
+	if (!events->sinks)
+		return;
+	events->since_s = plat_now_s(node->plat);
+	change_use(events, EVENT_RECORDS, 0);
+	event_tell(node, NULL,
+		   (struct event){.kind = EVENT_OPENED,
+				  .n = EVENT_VERSION,
+				  .id = EVENT_MAGIC,
+				  .value = event_bits(origin_s)});
+	event_tell(node, NULL,
+		   (struct event){.kind = EVENT_HOST,
+				  .value = event_text(node, node->machine->hostname)});
+	for (int i = 0; i < node->nworkers; i++)
+		tell_worker(node, &node->workers[i]);
+	events_drain(node);
+}
+
+void events_end(struct node *node)
+{
+	struct events *events = &node->events;
+
+	if (!events->sinks)
+		return;
+	event_tell(node, NULL, (struct event){.kind = EVENT_CLOSED});
+	change_use(events, 0, EVENT_RECORDS);
+	events_drain(node);
+	orr_lock(&events->lock);
+	events->sinks = NULL;
+	orr_unlock(&events->lock);
+}
+
+void events_drain(struct node *node)
+{
+	orr_lock(&node->events.lock);
+	drain(&node->events);
+	orr_unlock(&node->events.lock);
+}
+
+int events_try_drain(struct node *node)
+{
+	if (!orr_trylock(&node->events.lock))
+		return 0;
+	drain(&node->events);
+	orr_unlock(&node->events.lock);
+	return 1;
+}
+
+void events_pause(struct node *node, int is_paused)
+{
+	struct events *events = &node->events;
+	enum event_kind kind = is_paused ? EVENT_PAUSED : EVENT_RESUMED;
+
+	if (!events->sinks || events->is_paused == is_paused)
+		return;
+	events->is_paused = is_paused;
+	if (!is_paused) {
+		events->since_s = plat_now_s(node->plat);
+		change_use(events, EVENT_RECORDS, 0);
+	}
+	event_tell(node, NULL, (struct event){.kind = (uint8_t)kind});
+	if (is_paused)
+		change_use(events, 0, EVENT_RECORDS);
+}

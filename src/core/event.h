@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_EVENT_H
+#define ORR_CORE_EVENT_H
+
+/*
+ * event.h - what happens in a node, told where it happens and read by sinks.
+ *
+ * Each change of state of a task, a copy, a request and so on has one hook in the
+ * source.  While nobody listens it costs a load and a branch.  Else a record goes into
+ * the ring of the worker that calls; threads that are no worker share one ring under its
+ * lock, and so does everybody where threads take turns.  Who finds its ring full gives
+ * the records to the sinks: none is lost.  Dates of task->profiling_info come from the
+ * same hooks (task_event()).
+ *
+ * Locks: a shared ring's, then that of the events, under which sinks are called.  Hooks
+ * may be called with any other lock held, so sinks take none.
+ */
+#include "base/table.h"
+#include "plat/plat.h"
+
+/*
+ * What a record is of.  Its fields mean what is said here; value is a number of bytes, or
+ * the bits of a date (event_bits()), or the key of a text.
+ */
+enum event_kind {
+	EVENT_NONE,
+	/* The node, before anything else, and at the end. */
+	EVENT_OPENED, /* id: EVENT_MAGIC, n: EVENT_VERSION, value: date of the origin */
+	EVENT_WORKER, /* id: its memory, n: enum starpu_worker_archtype, value: name */
+	EVENT_HOST,   /* value: name of the machine */
+	EVENT_RANK,   /* id: rank, n: of so many, who meet now; value: as OPENED */
+	EVENT_CLOSED,
+	/* Eight bytes of a text: id: its key, n: where in it, value: the bytes; it ends
+	 * with a zero.  Comes before the record that uses it, in the same ring. */
+	EVENT_TEXT,
+	/* What follows is of one ring, in order.  n: its records, id: the ring.  Written
+	 * to files only. */
+	EVENT_PIECE,
+	/* A task; id: its number (starpu_task_get_job_id()). */
+	EVENT_TASK_SUBMITTED, /* n: priority */
+	EVENT_TASK_PUSHED,    /* ready, to the scheduler; again after exclusion came */
+	EVENT_TASK_TAKEN,     /* by the worker */
+	EVENT_TASK_FETCHING,
+	EVENT_TASK_STARTED, /* value: name */
+	EVENT_TASK_ENDED,   /* value: date at which it began to run */
+	EVENT_TASK_RELEASING,
+	EVENT_TASK_RELEASED,
+	EVENT_TASK_CALLING,    /* successors and callback */
+	EVENT_TASK_TERMINATED, /* unless its callback submitted it again */
+	/* A copy between memories; id: of the transfer while it lasts, n: from << 16 |
+	 * to, value: bytes. */
+	EVENT_COPY_BEGINS,
+	EVENT_COPY_ENDS,
+	/* Bytes of a datum in a memory; id: the handle, n: the memory, value: bytes. */
+	EVENT_ALLOCATED,
+	EVENT_FREED,
+	EVENT_EVICTED, /* is told to leave */
+	/* A request; id: its address, n: the peer, flag: 0 for a send, 1 for a receive.
+	 */
+	EVENT_REQUEST_POSTED, /* value: tag */
+	EVENT_REQUEST_MATCHED,
+	EVENT_REQUEST_READY, /* has the datum */
+	EVENT_REQUEST_ANNOUNCED,
+	EVENT_REQUEST_GRANTED,
+	EVENT_REQUEST_MOVING,
+	EVENT_REQUEST_MOVED, /* value: bytes */
+	EVENT_REQUEST_DONE,
+	/* A message; n: the peer, flag: enum wire_kind, value: bytes of its body. */
+	EVENT_MESSAGE_SENT,
+	EVENT_MESSAGE_RECEIVED,
+	/* The network has just carried nothing more of this node.  value: date since when
+	 * it did. */
+	EVENT_NET_BUSY,
+	EVENT_WORKER_BUSY, /* found a task */
+	EVENT_WORKER_IDLE, /* found none */
+	/* The application's. */
+	EVENT_USER,      /* id: its number */
+	EVENT_USER_TEXT, /* value: the text */
+	EVENT_USER_META, /* value: a text about the run */
+	EVENT_PAUSED,    /* nothing is recorded until */
+	EVENT_RESUMED,
+	EVENT_NKINDS
+};
+
+#define EVENT_BIT(kind) (1ull << (kind))
+#define EVENT_ALL       (EVENT_BIT(EVENT_NKINDS) - 1)
+#define EVENT_MAGIC     0x31746e766572726full /* "orrevnt1" on little-endian machines */
+
+enum { EVENT_VERSION = 1, EVENT_BYTES = 32, EVENT_NO_WORKER = 0xffff };
+
+/* Written to files as it is. */
+struct event {
+	double date_s; /* on the clock of plat_now_s() */
+	uint8_t kind, flag;
+	uint16_t worker; /* that it happened on or to, or EVENT_NO_WORKER */
+	uint32_t n;
+	uint64_t id, value;
+};
+
+_Static_assert(sizeof(struct event) == EVENT_BYTES, "files have this size");
+
+/* Reads records.  Added and removed while nothing is recorded, or with the others. */
+struct event_sink {
+	struct event_sink *next;
+	uint64_t kinds; /* EVENT_BIT() of those that it wants; may get others */
+	/* Wants each record at once where a node has one thread, so that it gets those of
+	 * all nodes of the process in order. */
+	int is_prompt;
+	/* Records of one ring, in order.  With the events locked; any thread, perhaps in
+	 * the handler of a signal that ends the process. */
+	void (*take)(struct event_sink *sink, int ring, const struct event *records,
+		     unsigned n);
+};
+
+/* Records from ntaken to nwritten, modulo the size, have not been given to sinks. */
+struct event_ring {
+	struct event *records; /* made with the first one */
+	int nwritten;          /* atomic: by the owner */
+	unsigned limit;        /* the owner's: it may write so far */
+	unsigned ntaken;       /* under the lock of the events */
+	struct orr_lock lock;  /* of who writes, when several do */
+	struct table texts;    /* keys of texts that it has told */
+	char apart[64];        /* other rings have other cache lines */
+};
+
+enum event_use {
+	EVENT_STAMPS = 1, /* some task has profiling_info */
+	EVENT_RECORDS = 2 /* there are sinks, and no pause */
+};
+
+struct events {
+	int on;         /* atomic enum event_use */
+	uint64_t kinds; /* orr_count(): that some sink wants */
+	double since_s; /* records are made */
+	int is_paused;
+	struct event_sink *sinks;
+	struct event_ring *rings; /* of the workers, then the shared one, which is always
+				   * there */
+	int nrings;
+	unsigned ring_size;   /* a power of two */
+	int is_direct;        /* threads take turns: prompt sinks are prompt */
+	struct orr_lock lock; /* of the sinks, and of changes of on */
+};
+
+static inline int events_on(const struct events *events)
+{
+	return __builtin_expect(orr_load(&events->on), 0);
+}
+
+static inline uint64_t event_bits(double date_s)
+{
+	union {
+		double date_s;
+		uint64_t bits;
+	} both = {.date_s = date_s};
+
+	return both.bits;
+}
+
+static inline double event_date_s(uint64_t bits)
+{
+	union {
+		uint64_t bits;
+		double date_s;
+	} both = {.bits = bits};
+
+	return both.date_s;
+}
+
+/* Is a record of this kind wanted?  Before its words are made. */
+static inline int events_want(const struct events *events, enum event_kind kind)
+{
+	return events_on(events) && (orr_load(&events->on) & EVENT_RECORDS) &&
+	       (orr_count(&events->kinds) & EVENT_BIT(kind));
+}
+
+/* ---- who tells ------------------------------------------------------- */
+
+/* From now on hooks may be called; rings are made when there is something in them. */
+void events_open(struct node *node);
+/* Nobody calls a hook any more. */
+void events_free(struct events *events);
+/* Record it if it is wanted.  worker: that it is about, or NULL: the calling one, if any;
+ * date_s 0: now. */
+void event_tell(struct node *node, const struct worker *worker, struct event record);
+/* Tell a text, for records that the same caller makes next.  Returns its key, 0 when no
+ * texts are wanted. */
+uint64_t event_text(struct node *node, const char *text);
+/* A text that is told this once, for a record of this kind. */
+void event_tell_text(struct node *node, enum event_kind kind, const char *text);
+/* From now on a task wants stamps. */
+void events_want_stamps(struct events *events);
+/* The node is one of several ranks, who meet now.  Dates count from origin_s. */
+void events_tell_rank(struct node *node, double origin_s);
+
+/* ---- who listens ----------------------------------------------------- */
+
+/* Before events_begin(). */
+void events_add_sink(struct events *events, struct event_sink *sink);
+/* Tell the sinks what the node is.  Dates are to be counted from origin_s. */
+void events_begin(struct node *node, double origin_s);
+/* Tell them that it closes, and forget them all. */
+void events_end(struct node *node);
+/* Give the sinks what is in the rings. */
+void events_drain(struct node *node);
+/* The same in the handler of a signal: 0 when the sinks were busy. */
+int events_try_drain(struct node *node);
+/* Record nothing from now on, or again. */
+void events_pause(struct node *node, int is_paused);
+
+#endif

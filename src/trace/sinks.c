@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "trace/sinks.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+
+struct sinks *sinks_open(const struct sinks_wish *wish, struct events *events)
+{
+	struct sinks *sinks;
+
+	if (!*wish->utilisation)
+		return NULL;
+	sinks = orr_alloc(sizeof(*sinks));
+	sinks->row = utilisation_open(wish->shared, wish->utilisation, wish->title);
+	events_add_sink(events, utilisation_sink(sinks->row));
+	return sinks;
+}
+
+void sinks_close(struct sinks *sinks)
+{
+	if (!sinks)
+		return;
+	if (sinks->row)
+		utilisation_close(sinks->row);
+	free(sinks);
+}
