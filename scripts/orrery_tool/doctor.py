@@ -36,6 +36,7 @@ def diagnose(place):
                "apt-get install pkgconf " + package)
     for library, option in (("liborrery", ""), ("liborrery-sim", " (without --without-sim)")):
         yield library, place.library(library), "build and install Orrery" + option
+    yield "orrery-map", place.program("orrery-map"), "build and install Orrery"
     platforms = glob.glob(os.path.join(place.share, "platforms", "xml", "*.xml"))
     yield ("platforms", platforms and "%d in %s" % (len(platforms),
            os.path.dirname(platforms[0])), "reinstall Orrery, or run platforms/make_platform")

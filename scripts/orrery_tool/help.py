@@ -6,6 +6,7 @@ import os
 import re
 
 from orrery_tool import cc, doctor
+from orrery_tool.map import map_parser
 from orrery_tool.run import run_parser
 from orrery_tool.words import Refusal
 
@@ -20,6 +21,8 @@ PAGES = {
     "scale": ("1,000 to 10,000 nodes", "simulation.md", "1,000 to 10,000 nodes"),
     "results": ("summary, figures, trace, picture, deadlocks", "simulation.md",
                 "Reading the result"),
+    "placement": ("which rank goes where: letters, limits, bindings, files",
+                  "placement.md", None),
     "knobs": ("environment variables; or give the name of one", "knobs.md", None),
     "porting": ("building a StarPU-MPI program; differences", "porting.md", None),
     "status": ("what works, what is not offered", "status.md", None),
@@ -27,6 +30,7 @@ PAGES = {
 }
 COMMANDS = {
     "run": ("starting a program", lambda: run_parser().format_help().rstrip()),
+    "map": ("which rank goes where", lambda: map_parser().format_help().rstrip()),
     "cc": ("compiling", lambda: cc.USAGE),
     "doctor": ("what this machine lacks", lambda: doctor.USAGE),
 }

@@ -15,6 +15,7 @@ class Place:
         """directory: that of the command."""
         top = os.path.dirname(directory)
         self.conf = {}
+        self.bin = directory
         if os.path.exists(os.path.join(top, "configure.ac")):
             self.share = top
             self.build = self.find_build(top)
@@ -51,6 +52,11 @@ class Place:
     def library(self, name):
         path = self.libdir and os.path.join(self.libdir, name + ".so")
         return path if path and os.path.exists(path) else None
+
+    def program(self, name):
+        """A program of ours that is not a script; None: it was not built."""
+        path = os.path.join(self.build or self.bin, name)
+        return path if os.access(path, os.X_OK) else None
 
     def platform(self, name):
         """A platform file: a path, or the name of one that is shipped."""

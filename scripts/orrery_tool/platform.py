@@ -26,8 +26,8 @@ def expand_radical(radical, where):
     return numbers
 
 
-def platform_hosts(path):
-    """The host names of a SimGrid platform, in order."""
+def read_platform(path):
+    """The outermost element of a SimGrid platform."""
     try:
         root = ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:
@@ -38,18 +38,46 @@ def platform_hosts(path):
     if root.tag != "platform":
         raise Refusal("%s is no SimGrid platform: its outermost element is <%s>, expected "
                       "<platform>" % (path, root.tag))
-    hosts = []
-    for element in root.iter():
-        if element.tag == "cluster":
-            missing = [name for name in ("id", "radical", "speed", "bw", "lat")
-                       if name not in element.attrib]
-            if missing:
-                raise Refusal("%s: a <cluster> lacks the attribute %s" % (path, missing[0]))
-        if element.tag in ("cluster", "cabinet"):
-            hosts += [element.get("prefix", "") + str(number) + element.get("suffix", "")
-                      for number in expand_radical(element.get("radical", ""), path)]
-        elif element.tag in ("host", "peer"):
-            hosts.append(element.get("id", ""))
+    return root
+
+
+def element_hosts(element, path):
+    """The names of the hosts that an element of a platform stands for."""
+    if element.tag == "cluster":
+        missing = [name for name in ("id", "radical", "speed", "bw", "lat")
+                   if name not in element.attrib]
+        if missing:
+            raise Refusal("%s: a <cluster> lacks the attribute %s" % (path, missing[0]))
+    if element.tag in ("cluster", "cabinet"):
+        return [element.get("prefix", "") + str(number) + element.get("suffix", "")
+                for number in expand_radical(element.get("radical", ""), path)]
+    return [element.get("id", "")] if element.tag in ("host", "peer") else []
+
+
+def platform_nodes(path):
+    """(name, cores for workers, GPUs) of each host of a SimGrid platform, in order."""
+    nodes = []
+    for element in read_platform(path).iter():
+        names = element_hosts(element, path)
+        if not names:
+            continue
+        props = {prop.get("id"): prop.get("value", "") for prop in element.findall("prop")}
+        counts = []
+        for text in (props.get("cpus", element.get("core", "1")), props.get("gpus", "0")):
+            if not re.fullmatch(r"[0-9]{1,6}(\.0*)?", text):
+                raise Refusal("%s: host %s has \"%s\" cores or GPUs, expected a number"
+                              % (path, names[0], text))
+            counts.append(int(float(text)))
+        nodes += [(name, max(counts[0], 1), counts[1]) for name in names]
+    if not nodes:
+        raise Refusal("%s has no hosts: expected <cluster> or <host> elements" % path)
+    return nodes
+
+
+def platform_hosts(path):
+    """The host names of a SimGrid platform, in order."""
+    hosts = [name for element in read_platform(path).iter()
+             for name in element_hosts(element, path)]
     if not hosts:
         raise Refusal("%s has no hosts: expected <cluster> or <host> elements" % path)
     return hosts

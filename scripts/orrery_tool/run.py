@@ -7,7 +7,7 @@ import re
 from orrery_tool.app import App
 from orrery_tool.real import run_real
 from orrery_tool.sim import run_sim
-from orrery_tool.words import Refusal
+from orrery_tool.words import Parser, Refusal
 
 
 def rank_count(text):
@@ -16,12 +16,6 @@ def rank_count(text):
     if int(text) < 1:
         raise Refusal("-n is %s, expected at least 1 rank" % text)
     return int(text)
-
-
-class Parser(argparse.ArgumentParser):
-    def error(self, message):
-        """One sentence; argparse would print the usage before it."""
-        raise Refusal("%s: %s; see \"%s --help\"" % (self.prog, message, self.prog))
 
 
 def run_parser():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """What all parts of the tool say and use."""
+import argparse
 import os
 
 MIB = 1 << 20
@@ -9,6 +10,12 @@ REFUSED = 2                # exit status of every refusal
 
 class Refusal(Exception):
     """One sentence for the user: what was found, what to do."""
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message):
+        """One sentence; argparse would print the usage before it."""
+        raise Refusal("%s: %s; see \"%s --help\"" % (self.prog, message, self.prog))
 
 
 def read_number(path, default):

@@ -44,7 +44,7 @@ def pages(suite):
     for variable in ("STARPU_SCHED", "orrery_transport"):
         row = re.search(r"\| %s \|.*\| (.*) \|" % variable.upper(), doc("knobs.md")).group(1)
         suite.succeeds("help_" + variable, "help", variable, says=row)
-    for command in ("run", "cc", "doctor"):
+    for command in ("run", "map", "cc", "doctor"):
         suite.verdict("help_%s_is_its_own" % command, suite.orrery("help", command)
                       == suite.orrery(command, "--help"), "it differs")
     suite.refuses("unknown_topic", "help", "shceduler", says=["did you mean schedulers"])
@@ -57,7 +57,8 @@ def pages(suite):
 
 def manual(suite):
     page = made("man").replace("\\-", "-")
-    options = re.findall(r"--[a-z-]+", suite.orrery("run", "--help")[1])
+    options = [word for command in ("run", "map")
+               for word in re.findall(r"--[a-z-]+", suite.orrery(command, "--help")[1])]
     variables = re.findall(r"^\| ([A-Z_0-9]+) \|", doc("knobs.md"), re.M)
     missing = [word for word in options + variables if word not in page]
     suite.verdict("manual_has_all_options_and_variables", not missing and len(variables) > 50,
@@ -85,6 +86,8 @@ def completion(suite):
             ("commands", ("orrery", "r"), {"run"}),
             ("options", ("orrery", "run", "--"), options),
             ("platforms", ("orrery", "run", "--sim", "gpu"), {"gpu64", "gpu1024"}),
+            ("levels", ("orrery", "map", "--bind-to", "n"), {"numa", "node", "nic"}),
+            ("prints", ("orrery", "map", "--print", "b"), {"bindings"}),
             ("transports", ("orrery", "run", "--transport", ""),
              {"mpi", "routes", "flows", "none"}),
             ("topics", ("orrery", "help", "sc"), {"schedulers", "scale"}),

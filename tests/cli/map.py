@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery map: what it prints and refuses, and that Open MPI maps alike where it can."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from run import SMALL, SRC, Suite, configured
+
+GPUS = os.path.join(SRC, "tests", "map", "gpus.xml")
+TWO = "pack:2 core:4 pu:2"
+MPI_ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+# Simple forms that Open MPI 4.1 and we define alike, on one node: (topology, ranks, rules)
+ALIKE = [
+    (TWO, 8, "--map-by socket --bind-to core"),
+    ("pack:2 numa:2 core:4 pu:1", 8, "--map-by numa --bind-to core"),
+    ("pack:2 l3:2 core:4 pu:1", 8, "--map-by l3cache --bind-to core"),
+    (TWO, 8, "--map-by core --bind-to socket"),
+    ("pack:2 core:4 pu:1", 8, "--map-by socket --bind-to core --rank-by slot"),
+    ("pack:1 core:4 pu:2", 4, "--map-by slot --bind-to core"),
+]
+
+
+def printed(suite):
+    for claim, words, text in (
+            ("map_of_described_nodes",
+             ("-n", "6", "--topology", "2*pack:2 core:2 pu:1", "--map-by", "node"),
+             "node0 [0 4][2 .]\nnode1 [1 5][3 .]\n"),
+            ("map_of_different_nodes",
+             ("-n", "10", "--topology", "pack:2 core:4 pu:1", "--topology", "pack:1 core:2 pu:1"),
+             "node0 [0 1 2 3][4 5 6 7]\nnode1 [8 9]\n"),
+            ("map_of_simulated_hosts", ("--sim", "small4", "-n", "5", "--map-by", "node"),
+             "node-0 [0 4 . .]\nnode-1 [1 . . .]\nnode-2 [2 . . .]\nnode-3 [3 . . .]\n"),
+            ("hostfile_for_smpi",
+             ("--sim", SMALL, "-n", "3", "--map", "cnsbh", "--print", "hostfile", "--mppr", "2:n",
+              "--bind", "1c"),
+             "node-0\nnode-0\nnode-1\n"),
+            ("bindings", ("-n", "2", "--topology", TWO, "--bind", "2c", "--print", "bindings"),
+             "rank 0 node0 [BB/BB/../..][../../../..]\nrank 1 node0 [../../BB/BB][../../../..]\n"),
+            ("near_gpus", ("--topology", GPUS, "--map-by", "gpu", "--bind", "1g", "--mppr",
+                           "1:g", "--print", "table"),
+             "rank,node,socket,core,thread,cpus\n0,node0,0,0,0,\"0-1\"\n"
+             "1,node0,0,2,2,\"2-3\"\n2,node0,1,4,4,\"4-7\"\n"),
+            ("cpuset_of_one_node",
+             ("-n", "3", "--topology", "2*pack:1 core:4 pu:1", "--cpuset", "node0=2,3"),
+             "node0 [. . 0 1]\nnode1 [2 . . .]\n"),
+            ("as_many_as_fit", ("--topology", TWO, "--bind-to", "core"),
+             "node0 [0 1 2 3][4 5 6 7]\n"),
+            ("applications_go_on", ("-n", "2,1", "--topology", TWO, "--map-by", "socket"),
+             "node0 [0 2 . .][1 . . .]\n")):
+        status, output = suite.orrery("map", *words)
+        suite.verdict(claim, status == 0 and output == text, "%d %r" % (status, output))
+
+
+def files(suite):
+    path = suite.write("hosts", "# two\naa slots=8\nbb slots=8\n")
+    words = ("--topology", TWO, "--hostfile", path, "-n", "3", "--map-by", "socket", "--bind", "2h")
+    status, output = suite.orrery("map", *words, "--print", "arguments", "-o", "ranks")
+    suite.verdict("arguments_of_mpirun", (status, output) == (0, "-n 3 --rankfile ranks\n"), output)
+    with open(os.path.join(suite.directory, "ranks"), encoding="utf-8") as f:
+        text = f.read()
+    expected = "rank 0=aa slot=0\nrank 1=aa slot=4\nrank 2=bb slot=0\n"
+    suite.verdict("rankfile_of_open_mpi", text == expected, text)
+    status, output = suite.orrery("map", "--topology", TWO, "--hostfile", path, "--rankfile",
+                                  "ranks", "--print", "rankfile")
+    suite.verdict("rankfile_is_read", (status, output) == (0, expected), output)
+    suite.succeeds("warning_of_shared_cores", "map", "-n", "3", "--topology", "core:2 pu:1",
+                   "--bind-to", "core", "--oversubscribe", says="1 of 3 processes share")
+
+
+def refusals(suite):
+    suite.write("damaged.xml", open(GPUS, encoding="utf-8").read()[:1500])
+    suite.write("bad.rank", "rank 0=node0 slot=9\n")
+    for claim, words, says in (
+            ("letter_twice", ("--map", "csnhc"), ["letter c", "position 1", "position 5"]),
+            ("unknown_letter", ("--map", "cxnh"), ["'x'", "position 2", "expected"]),
+            ("level_that_lacks", ("--topology", TWO, "--bind-to", "l3cache"),
+             ["L3 cache", "no node"]),
+            ("too_many_ranks", ("--topology", "core:2 pu:1", "-n", "3"),
+             ["mapped 2 of 3", "--oversubscribe"]),
+            ("damaged_topology", ("--topology", "damaged.xml"), ["damaged.xml", "damaged", "lstopo"]),
+            ("no_topology", ("--topology", "nowhere.xml"), ["nowhere.xml", "No such file"]),
+            ("strange_topology", ("--topology", "pack:2 cor:2"), ["pack:2 cor:2", "such as"]),
+            ("strange_cpuset", ("--topology", TWO, "--cpuset", "0-x"), ["\"0-x\"", "such as 0-3,8"]),
+            ("cpuset_too_large", ("--topology", TWO, "--cpuset", "0-99"), ["16 of its 100"]),
+            ("cpuset_of_nobody", ("--topology", TWO, "--cpuset", "x=0"), ["no node x"]),
+            ("no_ranks", ("-n", "0"), ["-n is \"0\"", "expected"]),
+            ("too_large_a_number", ("-n", "99999999999"), ["expected a number of ranks"]),
+            ("bad_rankfile", ("--topology", TWO, "--rankfile", "bad.rank"),
+             ["bad.rank:1", "slot 9", "0 to 7"]),
+            ("platform_and_topology", ("--sim", "small4", "--topology", TWO), ["exclude"]),
+            ("arguments_without_file", ("--print", "arguments"), ["-o FILE"]),
+            ("no_directory", ("-o", "nowhere/x"), ["nowhere/x", "cannot be written"]),
+            ("misspelt", ("--mapby", "core"), ["--mapby", "orrery map --help"])):
+        suite.refuses(claim, "map", *words, says=says)
+
+
+def mpirun(suite, *words):
+    out = subprocess.run(["mpirun", *words], capture_output=True, text=True, env=MPI_ENV,
+                         cwd=suite.directory, timeout=60, check=False)
+    return out.stdout + out.stderr
+
+
+def bindings_of(text, pattern):
+    return {int(rank): bound for rank, bound in re.findall(pattern, text)}
+
+
+def our_bindings(suite, *words):
+    return bindings_of(suite.orrery("map", *words, "--print", "bindings")[1],
+                       r"rank (\d+) \S+ (\[.*)")
+
+
+def export_xml(suite):
+    """A program that writes hwloc's XML of a description; None: it cannot be compiled."""
+    source = suite.write("export.c", "#include <hwloc.h>\nint main(int c, char **v) { "
+                         "hwloc_topology_t t; return c < 3 || hwloc_topology_init(&t) || "
+                         "hwloc_topology_set_synthetic(t, v[1]) || hwloc_topology_load(t) || "
+                         "hwloc_topology_export_xml(t, v[2], 0); }\n")
+    out = subprocess.run(["sh", "-c", "cc %s -o export $(pkg-config --cflags --libs hwloc)"
+                          % source], cwd=suite.directory, capture_output=True, check=False)
+    return os.path.join(suite.directory, "export") if out.returncode == 0 else None
+
+
+def alike_on_described_nodes(suite):
+    """Open MPI's simulated allocation maps on a topology from a file, and starts nothing."""
+    export = export_xml(suite)
+    if not export:
+        return
+    for topology, nranks, rules in ALIKE:
+        path = os.path.join(suite.directory, "topology.xml")
+        subprocess.run([export, topology, path], check=True)
+        text = mpirun(suite, "--mca", "plm", "rsh", "--mca", "ras_simulator_num_nodes", "1",
+                      "--mca", "ras_simulator_topo_files", path, "--do-not-launch",
+                      "--display-map", "-n", str(nranks), *rules.split(), "/bin/true")
+        theirs = bindings_of(text, r"Process rank: (\d+) Bound: .*:(\[.*)")
+        if len(theirs) != nranks:
+            continue # this version does not tell
+        ours = our_bindings(suite, "--topology", topology, "-n", str(nranks), *rules.split())
+        suite.verdict("open_mpi_maps_alike_" + re.sub(r"\W+", "_", topology + " " + rules),
+                      ours == theirs, "%s, Open MPI: %s" % (ours, theirs))
+
+
+def alike_on_this_machine(suite):
+    """Open MPI binds the ranks of our rankfile where we say."""
+    ncores = len(our_bindings(suite, "--bind-to", "core"))
+    for nranks, rules in ((1, "--bind-to core"), (ncores, "--bind-to core --order s"),
+                          (ncores, "--map-by socket --bind 1c")):
+        words = ("-n", str(nranks), *rules.split())
+        status, output = suite.orrery("map", *words, "--print", "arguments", "-o", "ranks")
+        if status != 0:
+            suite.verdict("rankfile_of_this_machine", False, output)
+            continue
+        text = mpirun(suite, "--report-bindings", *output.split(), "/bin/true")
+        theirs = bindings_of(text, r"MCW rank (\d+) bound to .*: (\[.*)")
+        ours = our_bindings(suite, *words)
+        suite.verdict("mpirun_binds_as_%s" % re.sub(r"\W+", "_", rules), ours == theirs,
+                      "%s, Open MPI: %s" % (ours, text))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        suite = Suite(directory)
+        printed(suite)
+        files(suite)
+        refusals(suite)
+        if configured("mpi"):
+            alike_on_described_nodes(suite)
+            alike_on_this_machine(suite)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
