@@ -640,4 +640,6 @@ extern struct starpu_data_interface_ops starpu_interface_void_ops;
 }
 #endif
 
+#include <starpu_data_interfaces_sparse.h>
+
 #endif /* STARPU_DATA_INTERFACES_H */

@@ -46,7 +46,7 @@ static int check_memory(const struct node *node, const char *func, int memory)
 static int could_be(starpu_data_handle_t handle, unsigned memory)
 {
 	const struct memory *of = &handle->node->memories[memory];
-	size_t bytes = coherency_alloc_bytes(handle);
+	size_t bytes = data_alloc_bytes(handle);
 
 	if (memory != STARPU_MAIN_RAM)
 		return room_fits(handle->node, memory, bytes);
@@ -60,7 +60,7 @@ static int could_be(starpu_data_handle_t handle, unsigned memory)
 static int check_size(const char *func, starpu_data_handle_t handle, int memory)
 {
 	struct node *node = handle->node;
-	size_t bytes = coherency_alloc_bytes(handle);
+	size_t bytes = data_alloc_bytes(handle);
 	char what[128];
 
 	if (memory < 0 || could_be(handle, (unsigned)memory))

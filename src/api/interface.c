@@ -135,8 +135,7 @@ size_t starpu_data_get_alloc_size(starpu_data_handle_t handle)
 {
 	api_check_registered(api_node(__func__), __func__, handle);
 
-	return handle->ops->get_alloc_size ? handle->ops->get_alloc_size(handle)
-					   : data_bytes(handle);
+	return data_alloc_bytes(handle);
 }
 
 starpu_ssize_t starpu_data_get_max_size(starpu_data_handle_t handle)

@@ -83,6 +83,9 @@ static void predefined_tables_are_complete(void)
 	check_complete(&starpu_interface_block_ops, 1);
 	check_complete(&starpu_interface_tensor_ops, 1);
 	check_complete(&starpu_interface_ndim_ops, 1);
+	check_complete(&starpu_interface_csr_ops, 1);
+	check_complete(&starpu_interface_bcsr_ops, 1);
+	check_complete(&starpu_interface_coo_ops, 1);
 	check_complete(&starpu_interface_void_ops, 0);
 }
 

@@ -115,9 +115,77 @@ static void tensors_arrive(void)
 	stop();
 }
 
+/* ---- sparse matrices ------------------------------------------------- */
+
+enum { NROW = 50, MAX_NNZ = 5000 };
+
+struct sparse {
+	uint32_t colind[MAX_NNZ], rowptr[NROW + 1];
+	double values[2 * MAX_NNZ];
+};
+
+static void fill_sparse(struct sparse *sparse, int nnz, int set)
+{
+	for (int i = 0; i < nnz; i++)
+		sparse->colind[i] = set ? (uint32_t)(3 * i) : 0;
+	for (int i = 0; i <= NROW; i++)
+		sparse->rowptr[i] = set ? (uint32_t)(nnz * i / NROW) : 0;
+	for (int i = 0; i < 2 * nnz; i++)
+		sparse->values[i] = set ? i + 0.25 : 0;
+}
+
+static void check_sparse(const struct sparse *seen, int nnz, int nvalues, int has_rows)
+{
+	static struct sparse expected;
+	size_t n = (size_t)nnz;
+
+	fill_sparse(&expected, nnz, 1);
+	CLAIM(memcmp(seen->colind, expected.colind, n * sizeof(uint32_t)) == 0);
+	CLAIM(!has_rows || !memcmp(seen->rowptr, expected.rowptr, sizeof(seen->rowptr)));
+	CLAIM(!memcmp(seen->values, expected.values, (size_t)nvalues * sizeof(double)));
+}
+
+static void exchange_sparse(int nnz)
+{
+	static struct sparse a, b, c;
+	starpu_data_handle_t csr, bcsr, coo;
+	uint32_t n = (uint32_t)nnz;
+
+	fill_sparse(&a, nnz, RANK == 0);
+	fill_sparse(&b, nnz, RANK == 0);
+	fill_sparse(&c, nnz, RANK == 0);
+	starpu_csr_data_register(&csr, STARPU_MAIN_RAM, n, NROW, (uintptr_t)a.values,
+				 a.colind, a.rowptr, 0, sizeof(double));
+	starpu_bcsr_data_register(&bcsr, STARPU_MAIN_RAM, n, NROW, (uintptr_t)b.values,
+				  b.colind, b.rowptr, 0, 2, 1, sizeof(double));
+	starpu_coo_data_register(&coo, STARPU_MAIN_RAM, 100, 100, n, c.colind, c.colind,
+				 (uintptr_t)c.values, sizeof(double));
+	send_and_receive(csr);
+	send_and_receive(bcsr);
+	send_and_receive(coo);
+	starpu_data_unregister(csr);
+	starpu_data_unregister(bcsr);
+	starpu_data_unregister(coo);
+	if (RANK > 1)
+		return;
+	check_sparse(&a, nnz, nnz, 1);
+	check_sparse(&b, nnz, 2 * nnz, 1);
+	check_sparse(&c, nnz, nnz, 0);
+}
+
+static void sparse_matrices_arrive(void)
+{
+	start();
+	exchange_sparse(0);
+	exchange_sparse(70);
+	exchange_sparse(MAX_NNZ);
+	stop();
+}
+
 static const struct claim claims[] = {
 	{"arrays of any dimension arrive", arrays_of_any_dimension_arrive},
 	{"tensors arrive", tensors_arrive},
+	{"sparse matrices arrive", sparse_matrices_arrive},
 	{NULL, NULL},
 };
 

@@ -98,6 +98,13 @@ static void use_ended(starpu_data_handle_t ended)
 	CALL(starpu_ndim_get_nn, interface, vector)                                      \
 	CALL(starpu_ndim_get_local_ldn, interface, handle)                               \
 	CALL(starpu_ndim_data_register, NULL, &same, -1, 0, NULL, NULL, 2, 4)            \
+	CALL(starpu_csr_get_nnz, interface, vector)                                      \
+	CALL(starpu_csr_get_local_rowptr, interface, vector)                             \
+	CALL(starpu_bcsr_get_r, interface, vector)                                       \
+	CALL(starpu_bcsr_get_local_nzval, interface, vector)                             \
+	CALL(starpu_csr_data_register, NULL, &same, 0, 1, 1, 0, NULL, NULL, 0, 4)        \
+	CALL(starpu_coo_data_register, NULL, &same, 0, 1, 1, 1, NULL, NULL,              \
+	     (uintptr_t)&value, 4)                                                       \
 	CALL(starpu_variable_get_elemsize, interface, vector)                            \
 	CALL(use_ended, unregister_submit, handle)                                       \
 	CALL(starpu_task_init, NULL, NULL)                                               \

@@ -192,6 +192,36 @@ FOLLOWS(starpu_matrix_interface, ny, ld);
 FOLLOWS(starpu_matrix_interface, ld, elemsize);
 FOLLOWS(starpu_matrix_interface, elemsize, allocsize);
 
+FOLLOWS(starpu_csr_interface, id, nnz);
+FOLLOWS(starpu_csr_interface, nnz, nrow);
+FOLLOWS(starpu_csr_interface, nrow, nzval);
+FOLLOWS(starpu_csr_interface, nzval, colind);
+FOLLOWS(starpu_csr_interface, colind, rowptr);
+FOLLOWS(starpu_csr_interface, rowptr, ram_colind);
+FOLLOWS(starpu_csr_interface, ram_colind, ram_rowptr);
+FOLLOWS(starpu_csr_interface, ram_rowptr, firstentry);
+FOLLOWS(starpu_csr_interface, firstentry, elemsize);
+
+FOLLOWS(starpu_bcsr_interface, id, nnz);
+FOLLOWS(starpu_bcsr_interface, nnz, nrow);
+FOLLOWS(starpu_bcsr_interface, nrow, nzval);
+FOLLOWS(starpu_bcsr_interface, nzval, colind);
+FOLLOWS(starpu_bcsr_interface, colind, rowptr);
+FOLLOWS(starpu_bcsr_interface, rowptr, ram_colind);
+FOLLOWS(starpu_bcsr_interface, ram_colind, ram_rowptr);
+FOLLOWS(starpu_bcsr_interface, ram_rowptr, firstentry);
+FOLLOWS(starpu_bcsr_interface, firstentry, r);
+FOLLOWS(starpu_bcsr_interface, r, c);
+FOLLOWS(starpu_bcsr_interface, c, elemsize);
+
+FOLLOWS(starpu_coo_interface, id, columns);
+FOLLOWS(starpu_coo_interface, columns, rows);
+FOLLOWS(starpu_coo_interface, rows, values);
+FOLLOWS(starpu_coo_interface, values, nx);
+FOLLOWS(starpu_coo_interface, nx, ny);
+FOLLOWS(starpu_coo_interface, ny, n_values);
+FOLLOWS(starpu_coo_interface, n_values, elemsize);
+
 FOLLOWS(starpu_ndim_interface, id, ptr);
 FOLLOWS(starpu_ndim_interface, ptr, dev_handle);
 FOLLOWS(starpu_ndim_interface, dev_handle, offset);

@@ -30,12 +30,6 @@ static int is_fetched(const struct access *access)
 	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
 }
 
-size_t coherency_alloc_bytes(starpu_data_handle_t datum)
-{
-	return datum->ops->get_alloc_size ? datum->ops->get_alloc_size(datum)
-					  : datum->ops->get_size(datum);
-}
-
 static int is_valid(const struct copy_state *copy)
 {
 	return (copy->datum->body->valid & memory_bit(copy->memory)) != 0;
@@ -58,7 +52,7 @@ static void tell_bytes(const struct copy_state *copy, enum event_kind kind)
 			   (struct event){.kind = (uint8_t)kind,
 					  .n = copy->memory,
 					  .id = (uintptr_t)datum,
-					  .value = coherency_alloc_bytes(datum)});
+					  .value = data_alloc_bytes(datum)});
 }
 
 static void tell_copy(struct node *node, const struct plat_copy *copy,
@@ -96,7 +90,7 @@ static void allocate_bytes(struct copy_state *copy)
 	char what[128];
 
 	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
-		budget_complain(datum->node, copy->memory, coherency_alloc_bytes(datum),
+		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
 				data_describe(datum, what, sizeof(what)));
 	copy->allocated = 1;
 	tell_bytes(copy, EVENT_ALLOCATED);
@@ -249,7 +243,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to, int e
 
 	transfer->copy = (struct plat_copy){.from = from->memory,
 					    .to = to->memory,
-					    .bytes = data_bytes(datum),
+					    .bytes = data_moved_bytes(datum),
 					    .from_interface = from->interface,
 					    .to_interface = to->interface,
 					    .methods = datum->ops->copy_methods,
@@ -525,7 +519,7 @@ static struct copy_state *copy_for(struct access *access, unsigned memory)
 					  : data_copy(datum, memory);
 
 	if (memory != STARPU_MAIN_RAM)
-		room_measure(copy, coherency_alloc_bytes(datum));
+		room_measure(copy, data_alloc_bytes(datum));
 	return copy;
 }
 
@@ -678,7 +672,7 @@ double coherency_expected_s(struct job *job, unsigned memory)
 			continue;
 		seconds +=
 			routes_expected_s(job->node, (unsigned)__builtin_ctz(body->valid),
-					  memory, data_bytes(access->datum));
+					  memory, data_moved_bytes(access->datum));
 	}
 	return seconds;
 }

@@ -33,8 +33,6 @@ int coherency_retire(starpu_data_handle_t handle, struct plat_gate *gate);
 double coherency_expected_s(struct job *job, unsigned memory);
 /* The job is going to run in memory: its data will come there. */
 void coherency_promise(struct job *job, unsigned memory);
-/* The bytes of the datum's memory. */
-size_t coherency_alloc_bytes(starpu_data_handle_t datum);
 
 /* ---- what room.c calls, with nothing locked -------------------------- */
 

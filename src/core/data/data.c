@@ -301,6 +301,20 @@ size_t data_bytes(starpu_data_handle_t handle)
 	return handle->ops->get_size(handle);
 }
 
+size_t data_alloc_bytes(starpu_data_handle_t handle)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+
+	return ops->get_alloc_size ? ops->get_alloc_size(handle) : ops->get_size(handle);
+}
+
+size_t data_moved_bytes(starpu_data_handle_t handle)
+{
+	size_t bytes = data_bytes(handle), most = data_alloc_bytes(handle);
+
+	return bytes < most ? bytes : most;
+}
+
 const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 {
 	char shape[64] = "?";

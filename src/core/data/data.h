@@ -179,6 +179,10 @@ static inline unsigned memory_bit(unsigned memory)
 /* The copy in a memory, or NULL. */
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory);
 size_t data_bytes(starpu_data_handle_t handle);
+/* What a copy of the value moves: some interfaces say more than there is memory. */
+size_t data_moved_bytes(starpu_data_handle_t handle);
+/* Bytes of its memory. */
+size_t data_alloc_bytes(starpu_data_handle_t handle);
 /* "matrix 0x55d0 (960x960x4)" or its name, for messages.  Returns text. */
 const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes);
 

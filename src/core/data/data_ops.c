@@ -292,7 +292,7 @@ int data_fetch(struct node *node, starpu_data_handle_t handle,
 	struct fetching *fetching;
 	struct plat_gate gate;
 
-	if (!room_fits(node, target->memory, coherency_alloc_bytes(handle)))
+	if (!room_fits(node, target->memory, data_alloc_bytes(handle)))
 		return -ENOMEM;
 	fetching = fetching_new(target->memory, target->is_hint);
 	plat_gate_init(&gate);

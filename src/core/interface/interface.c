@@ -11,7 +11,10 @@
 /* ---- the table ------------------------------------------------------- */
 
 static const struct interface_kind *const kinds[STARPU_MAX_INTERFACE_ID] = {
+	[STARPU_BCSR_INTERFACE_ID] = &interface_bcsr,
 	[STARPU_BLOCK_INTERFACE_ID] = &interface_block,
+	[STARPU_COO_INTERFACE_ID] = &interface_coo,
+	[STARPU_CSR_INTERFACE_ID] = &interface_csr,
 	[STARPU_MATRIX_INTERFACE_ID] = &interface_matrix,
 	[STARPU_NDIM_INTERFACE_ID] = &interface_ndim,
 	[STARPU_TENSOR_INTERFACE_ID] = &interface_tensor,

@@ -36,8 +36,9 @@ struct interface_kind {
 		      size_t count);
 };
 
-extern const struct interface_kind interface_block, interface_matrix, interface_ndim,
-	interface_tensor, interface_variable, interface_vector, interface_void;
+extern const struct interface_kind interface_bcsr, interface_block, interface_coo,
+	interface_csr, interface_matrix, interface_ndim, interface_tensor,
+	interface_variable, interface_vector, interface_void;
 
 /* ---- asked by others ------------------------------------------------- */
 
@@ -115,6 +116,10 @@ int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t hand
  */
 #define INTERFACE_BY_LAYOUT(kind, KIND)                                                  \
 	INTERFACE_BEGINS_AS_PLAIN(kind);                                                 \
+	static void *kind##_pointer(void *interface, unsigned memory)                    \
+	{                                                                                \
+		return interface_pointer(interface, memory);                             \
+	}                                                                                \
 	static int kind##_copy(void *from, unsigned from_memory, void *to,               \
 			       unsigned to_memory, void *async_data)                     \
 	{                                                                                \
@@ -154,7 +159,7 @@ int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t hand
 
 #define INTERFACE_OPS(kind, KIND)                                                        \
 	.allocate_data_on_node = kind##_allocate, .free_data_on_node = kind##_free,      \
-	.copy_methods = &kind##_methods, .to_pointer = interface_pointer,                \
+	.copy_methods = &kind##_methods, .to_pointer = kind##_pointer,                   \
 	.get_size = kind##_size, .footprint = kind##_footprint,                          \
 	.compare = kind##_compare, .display = kind##_display,                            \
 	.describe = kind##_describe, .pack_data = kind##_pack, .peek_data = kind##_peek, \

@@ -160,6 +160,11 @@ static void ndim_free(void *interface, unsigned memory)
 	interface_free(ndim, memory, ndim->allocsize);
 }
 
+static void *ndim_pointer(void *interface, unsigned memory)
+{
+	return interface_pointer(interface, memory);
+}
+
 static int ndim_copy(void *from, unsigned from_memory, void *to, unsigned to_memory,
 		     void *async_data)
 {

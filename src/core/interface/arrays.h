@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_INTERFACE_ARRAYS_H
+#define ORR_CORE_INTERFACE_ARRAYS_H
+
+/*
+ * arrays.h - operations of interfaces whose value is a few contiguous arrays.
+ *
+ * Such an interface lists its arrays: where in its struct the pointer is, and the bytes.
+ * Memory, copies and packing follow.  Packed, the arrays are in the order of the list.
+ */
+#include "core/interface/interface.h"
+
+enum { ARRAYS_MAX = 3 };
+
+struct arrays {
+	int n;
+	struct array {
+		size_t field; /* offset in the struct of a pointer, or uintptr_t */
+		size_t bytes;
+	} array[ARRAYS_MAX];
+};
+
+/* The arrays of the shape of interface. */
+typedef struct arrays interface_arrays_func(const void *interface);
+
+size_t arrays_bytes(interface_arrays_func *arrays_of, const void *interface);
+void arrays_register(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
+		     int home, const void *interface);
+starpu_ssize_t arrays_allocate(interface_arrays_func *arrays_of, void *interface,
+			       unsigned memory);
+void arrays_free(interface_arrays_func *arrays_of, void *interface, unsigned memory);
+int arrays_copy(interface_arrays_func *arrays_of, const void *from, void *to);
+int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
+		unsigned memory, void **ptr, starpu_ssize_t *count);
+int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
+		unsigned memory, void *ptr, size_t count);
+
+/*
+ * The operations of a kind whose kind_arrays() lists its arrays, and its row; its file
+ * adds kind_allocate() and what is asked of its shape.
+ */
+#define INTERFACE_BY_ARRAYS(kind, KIND)                                                  \
+	static void kind##_register(starpu_data_handle_t handle, int home,               \
+				    void *interface)                                     \
+	{                                                                                \
+		arrays_register(kind##_arrays, handle, home, interface);                 \
+	}                                                                                \
+	static void kind##_free(void *interface, unsigned memory)                        \
+	{                                                                                \
+		arrays_free(kind##_arrays, interface, memory);                           \
+	}                                                                                \
+	static size_t kind##_alloc_size(starpu_data_handle_t handle)                     \
+	{                                                                                \
+		return arrays_bytes(kind##_arrays, handle->interface);                   \
+	}                                                                                \
+	static int kind##_copy(void *from, unsigned from_memory, void *to,               \
+			       unsigned to_memory, void *async_data)                     \
+	{                                                                                \
+		(void)from_memory;                                                       \
+		(void)to_memory;                                                         \
+		(void)async_data;                                                        \
+		return arrays_copy(kind##_arrays, from, to);                             \
+	}                                                                                \
+	static int kind##_pack(starpu_data_handle_t handle, unsigned memory, void **ptr, \
+			       starpu_ssize_t *count)                                    \
+	{                                                                                \
+		return arrays_pack(kind##_arrays, handle, memory, ptr, count);           \
+	}                                                                                \
+	static int kind##_peek(starpu_data_handle_t handle, unsigned memory, void *ptr,  \
+			       size_t count)                                             \
+	{                                                                                \
+		return arrays_peek(kind##_arrays, handle, memory, ptr, count);           \
+	}                                                                                \
+	static int kind##_unpack(starpu_data_handle_t handle, unsigned memory,           \
+				 void *ptr, size_t count)                                \
+	{                                                                                \
+		int ret = arrays_peek(kind##_arrays, handle, memory, ptr, count);        \
+                                                                                         \
+		interface_buffer_put(memory, ptr, count);                                \
+		return ret;                                                              \
+	}                                                                                \
+	static size_t kind##_element_bytes(const void *interface)                        \
+	{                                                                                \
+		return ((const struct starpu_##kind##_interface *)interface)->elemsize;  \
+	}                                                                                \
+	static const struct starpu_data_copy_methods kind##_methods = {                  \
+		.any_to_any = kind##_copy};                                              \
+	const struct interface_kind interface_##kind = {                                 \
+		.id = STARPU_##KIND##_INTERFACE_ID,                                      \
+		.element_bytes = kind##_element_bytes}
+
+/* What the public table of such an interface has in common with others. */
+#define INTERFACE_OPS_BY_ARRAYS(kind, KIND)                                              \
+	.register_data_handle = kind##_register, .get_alloc_size = kind##_alloc_size,    \
+	INTERFACE_OPS(kind, KIND)
+
+#endif
