@@ -5,6 +5,7 @@ import os
 import subprocess
 
 from orrery_tool.machine import make_machine
+from orrery_tool.picture import Map, compose, write_png
 from orrery_tool.words import Parser, Refusal
 
 # Options that say how to map, which "orrery run" has as well: (word, metavar, help)
@@ -57,6 +58,7 @@ def map_parser():
     parser.add_argument("--print", choices=PRINTS, default="ranks", help="ranks by node, "
                         "bindings by rank, a CSV table, Open MPI's rankfile, SMPI's host "
                         "file, or the arguments of mpirun for the rankfile -o (ranks)")
+    parser.add_argument("--draw", metavar="FILE", help="draw the map, as .svg or .png")
     parser.add_argument("-o", "--output", metavar="FILE", help="write it there")
     return parser
 
@@ -127,11 +129,32 @@ def print_arguments(place, args, words, machine):
     return "%s --rankfile %s\n" % (out, args.output)
 
 
+def rules_in_words(args):
+    """For the picture."""
+    given = ["%s %s" % (word[2:], value) for word, *_ in RULES
+             for value in [getattr(args, word[2:].replace("-", "_"))] if value is not None]
+    return ", ".join(given + ["oversubscribed"] * args.oversubscribe) or "map-by core"
+
+
+def draw_map(place, args, words, machine):
+    suffix = os.path.splitext(args.draw)[1]
+    if suffix not in (".svg", ".png"):
+        raise Refusal("--draw %s: expected a name that ends with .svg or .png" % args.draw)
+    data = Map(compute(place, words + ["--print", "picture"], machine, quiet=True))
+    picture = compose(data, rules_in_words(args))
+    if suffix == ".svg":
+        write_text(args.draw, picture.svg())
+    else:
+        write_png(picture, args.draw)
+
+
 def command_map(place, argv):
     parser = map_parser()
     args = parser.parse_args(argv)
     machine = make_machine(place, args)
     words = map_words(args)
+    if args.draw:
+        draw_map(place, args, words, machine)
     if args.print == "arguments":
         text = print_arguments(place, args, words, machine)
         args.output = None

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 
 from run import SMALL, SRC, Suite, configured
 
@@ -71,6 +72,29 @@ def files(suite):
                    "--bind-to", "core", "--oversubscribe", says="1 of 3 processes share")
 
 
+def pictures(suite):
+    words = ("--topology", "2*pack:2 core:2 pu:1", "--bind-to", "core", "--map-by", "node")
+    status, output = suite.orrery("map", *words, "-n", "5", "--draw", "five.svg")
+    path = os.path.join(suite.directory, "five.svg")
+    root = ElementTree.parse(path).getroot() if status == 0 else []
+    texts = [element.text for element in root if element.tag.endswith("text")]
+    fills = [element.get("fill") for element in root if element.tag.endswith("rect")]
+    suite.verdict("svg_names_nodes_and_ranks", {"5 ranks on 2 nodes", "node0", "node1", "0",
+                                                "1", "2", "3", "4"} <= set(texts), output)
+    suite.verdict("svg_shows_unused_cores", fills.count("#ececec") == 3, fills)
+    status, output = suite.orrery("map", "--sim", "gpu1024", "-n", "1024", "--map-by", "node",
+                                  "--draw", "many.svg", "-o", "many.txt")
+    text = open(os.path.join(suite.directory, "many.svg"), encoding="utf-8").read()
+    suite.verdict("svg_of_1024_nodes", status == 0 and ">1023</text>" in text and
+                  len(text) < 2000000, "%d, %d bytes" % (status, len(text)))
+    status, output = suite.orrery("map", *words, "--draw", "five.png")
+    if status == 2 and "python3-matplotlib" in output:
+        return
+    with open(os.path.join(suite.directory, "five.png"), "rb") as f:
+        suite.verdict("png_is_a_picture", status == 0 and f.read(8) == b"\x89PNG\r\n\x1a\n",
+                      output)
+
+
 def refusals(suite):
     suite.write("damaged.xml", open(GPUS, encoding="utf-8").read()[:1500])
     suite.write("bad.rank", "rank 0=node0 slot=9\n")
@@ -94,6 +118,7 @@ def refusals(suite):
             ("platform_and_topology", ("--sim", "small4", "--topology", TWO), ["exclude"]),
             ("arguments_without_file", ("--print", "arguments"), ["-o FILE"]),
             ("no_directory", ("-o", "nowhere/x"), ["nowhere/x", "cannot be written"]),
+            ("strange_picture", ("--draw", "x.gif"), ["x.gif", ".svg or .png"]),
             ("misspelt", ("--mapby", "core"), ["--mapby", "orrery map --help"])):
         suite.refuses(claim, "map", *words, says=says)
 
@@ -165,6 +190,7 @@ def main():
         suite = Suite(directory)
         printed(suite)
         files(suite)
+        pictures(suite)
         refusals(suite)
         if configured("mpi"):
             alike_on_described_nodes(suite)
