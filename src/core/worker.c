@@ -29,6 +29,18 @@ static int is_allowed(const struct worker *worker, const struct starpu_task *tas
 	return 1;
 }
 
+unsigned worker_next_implementation(const struct worker *worker, struct starpu_task *task,
+				    unsigned i)
+{
+	struct starpu_codelet *cl = task->cl;
+
+	for (; i < STARPU_MAXIMPLEMENTATIONS; i++)
+		if (has_implementation(worker, cl, i) &&
+		    (!cl->can_execute || cl->can_execute((unsigned)worker->id, task, i)))
+			break;
+	return i;
+}
+
 int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation)
 {
@@ -41,15 +53,8 @@ int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		return 0;
 	if (!is_allowed(worker, task))
 		return 0;
-	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++) {
-		if (!has_implementation(worker, cl, i))
-			continue;
-		if (cl->can_execute && !cl->can_execute((unsigned)worker->id, task, i))
-			continue;
-		*implementation = i;
-		return 1;
-	}
-	return 0;
+	*implementation = worker_next_implementation(worker, task, 0);
+	return *implementation < STARPU_MAXIMPLEMENTATIONS;
 }
 
 int worker_can_run_job(const struct worker *worker, const struct job *job)
@@ -73,14 +78,72 @@ void worker_choose_implementation(const struct worker *worker, struct job *job)
 	unsigned implementation = 0;
 
 	/* can_execute may have changed its mind since: then the first one. */
-	if (cl->can_execute || !has_implementation(worker, cl, 0))
-		worker_can_run(worker, job->task, &implementation);
+	if ((cl->can_execute || !has_implementation(worker, cl, 0)) &&
+	    !worker_can_run(worker, job->task, &implementation))
+		implementation = 0;
 	job->implementation = (unsigned char)implementation;
 }
 
 kernel_t worker_kernel(const struct worker *worker, const struct job *job)
 {
 	return codelet_kernel(job->task->cl, worker->kind, job->implementation);
+}
+
+/* ---- tasks bound to a worker ------------------------------------------ */
+
+void worker_bind(struct worker *worker, struct job *job, double expected_s)
+{
+	orr_lock(&worker->lock);
+	levels_push(&worker->bound, job, job->task->priority);
+	orr_store(&worker->nbound, worker->nbound + 1);
+	/* It may come again, when its data were not free at its first turn. */
+	if (expected_s >= 0 && !job->is_expected) {
+		job->is_expected = 1;
+		job->predicted_s = expected_s;
+		worker->expected_s += expected_s;
+		orr_store(&worker->nexpected, worker->nexpected + 1);
+	}
+	orr_unlock(&worker->lock);
+}
+
+struct job *worker_next_bound(struct worker *worker)
+{
+	struct job *job;
+
+	if (!orr_load(&worker->nbound))
+		return NULL;
+	orr_lock(&worker->lock);
+	job = levels_pop(&worker->bound);
+	if (job)
+		orr_store(&worker->nbound, worker->nbound - 1);
+	orr_unlock(&worker->lock);
+	if (job && !job->is_expected)
+		worker_choose_implementation(worker, job);
+	return job;
+}
+
+double worker_bound_s(struct worker *worker)
+{
+	double expected_s;
+
+	if (orr_load(&worker->nexpected) == 0)
+		return 0;
+	orr_lock(&worker->lock);
+	expected_s = worker->expected_s;
+	orr_unlock(&worker->lock);
+	return expected_s;
+}
+
+/* It waits no longer. */
+static void forget_expected(struct worker *worker, struct job *job)
+{
+	orr_lock(&worker->lock);
+	job->is_expected = 0;
+	worker->expected_s -= job->predicted_s;
+	orr_store(&worker->nexpected, worker->nexpected - 1);
+	if (worker->nexpected == 0)
+		worker->expected_s = 0; /* No rounding stays. */
+	orr_unlock(&worker->lock);
 }
 
 /* ---- waking ---------------------------------------------------------- */
@@ -179,6 +242,8 @@ static int run_one(struct worker *worker)
 		fill_interfaces(job);
 		task_event(worker->node, job, EVENT_TASK_STARTED);
 		worker->running = job;
+		if (job->is_expected)
+			forget_expected(worker, job);
 		sched_started(worker, job);
 		if (worker->driver->execute(worker, job)) {
 			worker->running = NULL;

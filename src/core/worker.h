@@ -33,8 +33,10 @@ struct worker {
 	int parked;              /* atomic; the backend's, see plat_workers_start() */
 	int idle;                /* the last step found nothing to do; see node->nidle */
 	unsigned char told_idle; /* has told that it has no task */
-	struct orr_lock lock;    /* of the queue of tasks bound to this worker */
-	int nbound;              /* atomic */
+	struct orr_lock lock;    /* of the tasks bound to this worker */
+	int nbound;              /* atomic: in their queue */
+	int nexpected;           /* atomic: not started, and of known duration, */
+	double expected_s;       /* in sum */
 	struct levels bound;
 	struct plat_caller caller; /* what its thread does */
 	struct starpu_perfmodel_arch arch;
@@ -63,10 +65,21 @@ void workers_wake(const struct sched *sched, unsigned where, int all);
 /* Can this worker run the task, and with which implementation first?  1 or 0. */
 int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation);
-/* The same of a submitted task's job, whatever implementation. */
+/* The first implementation from number i on, STARPU_MAXIMPLEMENTATIONS when there is
+ * none. */
+unsigned worker_next_implementation(const struct worker *worker, struct starpu_task *task,
+				    unsigned i);
+/* The same as worker_can_run() of a submitted task's job, whatever implementation. */
 int worker_can_run_job(const struct worker *worker, const struct job *job);
 /* The job has come to this worker, who can run it: choose how. */
 void worker_choose_implementation(const struct worker *worker, struct job *job);
+/* A task that this worker must run waits for it; expected_s: it is reckoned with, and its
+ * implementation is chosen; negative: not. */
+void worker_bind(struct worker *worker, struct job *job, double expected_s);
+/* The worker itself: the next of these, or NULL. */
+struct job *worker_next_bound(struct worker *worker);
+/* What those that have not started will take, as far as known. */
+double worker_bound_s(struct worker *worker);
 /* The kernel of the task's chosen implementation for this worker, or NULL. */
 kernel_t worker_kernel(const struct worker *worker, const struct job *job);
 

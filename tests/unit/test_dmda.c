@@ -20,7 +20,9 @@ static struct {
 	double true_gpu_us;    /* what it takes; 0: as the model says */
 	int slow_device;       /* this GPU takes more, by factor */
 	double factor;
+	double second_us; /* what implementation 1 takes on a CPU; 0: as the first */
 	int executed[MAX_WORKERS];
+	int nsecond; /* runs of it */
 	double last_end_s, link_free_s;
 } world;
 
@@ -28,9 +30,8 @@ static double by_arch_us(struct starpu_task *task, struct starpu_perfmodel_arch 
 			 unsigned implementation)
 {
 	(void)task;
-	(void)implementation;
 	if (arch->devices[0].type == STARPU_CPU_WORKER)
-		return world.cpu_us;
+		return implementation > 0 ? world.second_us : world.cpu_us;
 	return world.gpu_us *
 	       (arch->devices[0].devid == world.slow_device ? world.factor : 1);
 }
@@ -51,9 +52,8 @@ static double task_s(const struct worker *worker, const struct job *job)
 {
 	double gpu_us = world.true_gpu_us > 0 ? world.true_gpu_us : world.gpu_us;
 
-	(void)job;
 	if (worker->type == STARPU_CPU_WORKER)
-		return 1e-6 * world.cpu_us;
+		return 1e-6 * (job->implementation ? world.second_us : world.cpu_us);
 	return 1e-6 * gpu_us * (worker->devid == world.slow_device ? world.factor : 1);
 }
 
@@ -74,6 +74,12 @@ static void kernel(void *buffers[], void *arg)
 	world.last_end_s = fake_now_s();
 }
 
+static void second_kernel(void *buffers[], void *arg)
+{
+	world.nsecond++;
+	kernel(buffers, arg);
+}
+
 static struct starpu_perfmodel per_arch = {
 	.type = STARPU_PER_ARCH, .arch_cost_function = by_arch_us, .symbol = "arch"};
 static struct starpu_perfmodel per_worker = {.type = STARPU_PER_WORKER,
@@ -86,6 +92,16 @@ static struct starpu_codelet read_it = {.cpu_funcs = {kernel},
 					.model = &per_arch};
 static struct starpu_codelet free_it = {
 	.cpu_funcs = {kernel}, .cuda_funcs = {kernel}, .model = &per_arch};
+static struct starpu_codelet twice = {
+	.cpu_funcs = {kernel, second_kernel}, .cuda_funcs = {kernel}, .model = &per_arch};
+static struct starpu_codelet on_cpu = {.cpu_funcs = {kernel},
+				       .nbuffers = 1,
+				       .modes = {STARPU_RW | STARPU_COMMUTE},
+				       .model = &per_arch};
+static struct starpu_codelet on_gpu = {.cuda_funcs = {kernel},
+				       .nbuffers = 1,
+				       .modes = {STARPU_RW | STARPU_COMMUTE},
+				       .model = &per_arch};
 static char bytes[TILE];
 
 static void start(int ngpus, const char *policy)
@@ -105,7 +121,8 @@ static void start(int ngpus, const char *policy)
 	for (int i = 0; i < MAX_WORKERS; i++)
 		world.executed[i] = 0;
 	world.slow_device = -1;
-	world.true_gpu_us = world.link_free_s = 0;
+	world.true_gpu_us = world.link_free_s = world.second_us = 0;
+	world.nsecond = 0;
 }
 
 static void stop(void)
@@ -233,6 +250,104 @@ static void bound_tasks_count(void **state)
 	stop();
 }
 
+/* So it does while it waits, and no longer than that. */
+static void bound_tasks_count_from_their_push_on(void **state)
+{
+	(void)state;
+	start(1, "dmda");
+	world.gpu_us = 100;
+	world.cpu_us = 150;
+	for (int i = 0; i < 3; i++)
+		insert(&free_it, 0);
+	insert(&free_it, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 3);
+	assert_int_equal(world.executed[1], 1);
+	insert(&free_it, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 4);
+	stop();
+}
+
+/* A task that gets its datum only at its second turn is pushed twice, and counts once. */
+static void hindered(int worker)
+{
+	starpu_data_handle_t tile;
+
+	start(1, "dmda");
+	world.gpu_us = 100;
+	world.cpu_us = 150;
+	starpu_vector_data_register(&tile, STARPU_MAIN_RAM, (uintptr_t)bytes, TILE, 1);
+	assert_int_equal(starpu_task_insert(&on_cpu, STARPU_RW | STARPU_COMMUTE, tile, 0),
+			 0);
+	fake_run_until(fake_now_s() + 1e-6);
+	assert_int_equal(starpu_task_insert(&on_gpu, STARPU_RW | STARPU_COMMUTE, tile,
+					    STARPU_EXECUTE_ON_WORKER, worker, 0),
+			 0);
+	fake_run_until(fake_now_s() + 1e-6);
+	assert_int_equal(world.executed[0], 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 1);
+	insert(&free_it, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 2);
+	starpu_data_unregister(tile);
+	stop();
+}
+
+static void who_comes_twice_counts_once(void **state)
+{
+	(void)state;
+	hindered(-1);
+	hindered(0);
+}
+
+static void the_fastest_implementation_runs(void **state)
+{
+	(void)state;
+	start(1, "dmda");
+	world.gpu_us = 50;
+	world.cpu_us = 100;
+	world.second_us = 20;
+	insert(&twice, -1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[1], 1);
+	assert_int_equal(world.nsecond, 1);
+	insert(&twice, 1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.nsecond, 2);
+	world.second_us = 200;
+	insert(&twice, 1);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[1], 3);
+	assert_int_equal(world.nsecond, 2);
+	stop();
+}
+
+/* The first one's duration is known, the second one's has to be measured. */
+static void what_is_not_measured_runs(void **state)
+{
+	static struct starpu_perfmodel history = {.type = STARPU_HISTORY_BASED,
+						  .symbol = "dmda_history"};
+	struct starpu_task *task;
+
+	(void)state;
+	start(0, "dmda");
+	world.cpu_us = world.second_us = 100;
+	twice.model = &history;
+	task = starpu_task_create();
+	task->cl = &twice;
+	for (int i = 0; i < 20; i++)
+		starpu_perfmodel_update_history(
+			&history, task, starpu_worker_get_perf_archtype(0, 0), 0, 0, 100);
+	assert_int_equal(starpu_task_submit(task), 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[0], 1);
+	assert_int_equal(world.nsecond, 1);
+	twice.model = &per_arch;
+	stop();
+}
+
 static void uneven_gpus(struct starpu_perfmodel *model)
 {
 	setenv("STARPU_PERF_MODEL_HOMOGENEOUS_CUDA", "0", 1);
@@ -282,6 +397,10 @@ int main(void)
 		cmocka_unit_test(what_is_promised_is_not_brought_again),
 		cmocka_unit_test(it_corrects_itself),
 		cmocka_unit_test(bound_tasks_count),
+		cmocka_unit_test(bound_tasks_count_from_their_push_on),
+		cmocka_unit_test(who_comes_twice_counts_once),
+		cmocka_unit_test(the_fastest_implementation_runs),
+		cmocka_unit_test(what_is_not_measured_runs),
 		cmocka_unit_test(each_device_has_its_duration),
 		cmocka_unit_test(unknown_tasks_are_dealt),
 	};

@@ -83,13 +83,14 @@ const struct sched_ops *sched_choose(struct node *node)
 	return ops ? ops : &sched_lws;
 }
 
-/* Tasks bound to one worker bypass the policy. */
-static void push_bound(struct worker *worker, struct job *job)
+/* Tasks bound to one worker bypass the policy, though it may reckon with them. */
+static void push_bound(struct sched *sched, struct worker *worker, struct job *job)
 {
-	orr_lock(&worker->lock);
-	levels_push(&worker->bound, job, job->task->priority);
-	orr_store(&worker->nbound, worker->nbound + 1);
-	orr_unlock(&worker->lock);
+	double expected_s = -1;
+
+	if (sched->ops->expect)
+		expected_s = sched->ops->expect(worker, job);
+	worker_bind(worker, job, expected_s);
 	orr_fence();
 	plat_worker_wake(worker);
 }
@@ -112,7 +113,7 @@ void sched_push(struct job *job)
 
 	task_event(job->node, job, EVENT_TASK_PUSHED);
 	if (task->execute_on_a_specific_worker) {
-		push_bound(&job->node->workers[task->workerid], job);
+		push_bound(sched, &job->node->workers[task->workerid], job);
 		return;
 	}
 	/* The job may have run and be gone after the push; then so may the scheduler. */
@@ -130,22 +131,6 @@ void sched_push(struct job *job)
 		workers_wake(sched, where, filtered);
 	if (counts)
 		contexts_leave(sched);
-}
-
-static struct job *pop_bound(struct worker *worker)
-{
-	struct job *job;
-
-	if (!orr_load(&worker->nbound))
-		return NULL;
-	orr_lock(&worker->lock);
-	job = levels_pop(&worker->bound);
-	if (job)
-		orr_store(&worker->nbound, worker->nbound - 1);
-	orr_unlock(&worker->lock);
-	if (job)
-		worker_choose_implementation(worker, job);
-	return job;
 }
 
 /*
@@ -182,7 +167,7 @@ struct job *sched_pop(struct worker *worker)
 		sched = worker->sched;
 	}
 	do {
-		job = pop_bound(worker);
+		job = worker_next_bound(worker);
 		if (!job)
 			job = sched->ops->pop(sched, worker);
 	} while (job && orr_load(&job->exclusive) && !exclude(job));

@@ -42,6 +42,9 @@ struct sched_ops {
 	 * those that are bound to a worker and were never pushed. */
 	void (*started)(struct sched *sched, struct worker *worker, struct job *job);
 	void (*ended)(struct sched *sched, struct worker *worker, struct job *job);
+	/* A task is bound to the worker: choose its implementation, and say how long it
+	 * is expected to run there; worker_bound_s() tells the sum. */
+	double (*expect)(struct worker *worker, struct job *job);
 	/* Before the first push or pop that concerns the worker. */
 	void (*add_worker)(struct sched *sched, struct worker *worker);
 	/* The worker is not of the set: append to left what waits for it alone.  Called

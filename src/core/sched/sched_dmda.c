@@ -61,8 +61,10 @@ static struct dmda *open_with(struct node *node, int ignores_priority)
 
 	dmda->nworkers = node->nworkers;
 	orr_lock_init(&dmda->lock);
-	for (int i = 0; i < dmda->nworkers; i++)
+	for (int i = 0; i < dmda->nworkers; i++) {
 		queue_init(&dmda->workers[i].queue, ignores_priority);
+		dmda->workers[i].queue.keeps_implementation = 1;
+	}
 	return dmda;
 }
 
@@ -100,6 +102,7 @@ struct forecast {
 	double transfer_s[NODE_MAX_MEMORIES]; /* negative: not asked yet */
 	/* By worker; negative: it cannot run the task; INFINITY: no model knows. */
 	double duration_s[STARPU_NMAXWORKERS];
+	unsigned char implementation[STARPU_NMAXWORKERS];
 };
 
 enum { CANNOT_RUN = -1 };
@@ -109,6 +112,41 @@ static double expected_s(struct worker *worker, struct job *job, unsigned implem
 	struct model_estimate estimate = model_expect(worker, job->task, implementation);
 
 	return estimate.source == MODEL_NONE ? INFINITY : estimate.seconds;
+}
+
+/* Is the estimate none of the model's own, and will a run tell? */
+static int is_to_be_measured(const struct worker *worker, const struct starpu_task *task,
+			     const struct model_estimate *estimate)
+{
+	const struct starpu_perfmodel *model = task->cl->model;
+
+	return !worker->node->machine->predicts && model &&
+	       model->type >= STARPU_HISTORY_BASED &&
+	       (estimate->source == MODEL_NONE || estimate->source == MODEL_ROOFLINE);
+}
+
+/* The fastest of the implementations from the first that can run; one that is yet to be
+ * measured runs before, in the time of the fastest for all that is known. */
+static double fastest_s(struct worker *worker, struct job *job, unsigned *implementation)
+{
+	unsigned unknown = STARPU_MAXIMPLEMENTATIONS, i = *implementation;
+	double best_s = INFINITY;
+
+	for (; i < STARPU_MAXIMPLEMENTATIONS;
+	     i = worker_next_implementation(worker, job->task, i + 1)) {
+		struct model_estimate estimate = model_expect(worker, job->task, i);
+
+		if (unknown == STARPU_MAXIMPLEMENTATIONS &&
+		    is_to_be_measured(worker, job->task, &estimate))
+			unknown = i;
+		if (estimate.source == MODEL_NONE || estimate.seconds >= best_s)
+			continue;
+		best_s = estimate.seconds;
+		*implementation = i;
+	}
+	if (unknown < STARPU_MAXIMPLEMENTATIONS)
+		*implementation = unknown;
+	return best_s;
 }
 
 /* Do both have one device's model? */
@@ -137,13 +175,17 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 	{
 		double *duration_s = &forecast->duration_s[worker->id];
 		double *transfer_s = &forecast->transfer_s[worker->memory];
+		unsigned char *chosen = &forecast->implementation[worker->id];
 
 		if (!worker_can_run(worker, job->task, &implementation))
 			continue;
-		if (asked && is_like(worker, asked, job->task))
+		if (asked && is_like(worker, asked, job->task)) {
 			*duration_s = forecast->duration_s[asked->id];
-		else
-			*duration_s = expected_s(worker, job, implementation);
+			*chosen = forecast->implementation[asked->id];
+		} else {
+			*duration_s = fastest_s(worker, job, &implementation);
+			*chosen = (unsigned char)implementation;
+		}
 		asked = worker;
 		if (*transfer_s < 0)
 			*transfer_s = coherency_expected_s(job, worker->memory);
@@ -153,17 +195,23 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 /* ---- the choice; dmda is locked -------------------------------------- */
 
 /* Expected end of a task that is given to the worker now. */
-static double end_on(const struct dmda *dmda, const struct worker *worker,
+static double end_on(const struct dmda *dmda, struct worker *worker,
 		     const struct forecast *forecast, double now_s)
 {
 	const struct dmda_worker *state = &dmda->workers[worker->id];
 	double transfer_s = forecast->transfer_s[worker->memory];
-	double free_s = fmax(now_s, state->running_until_s) + state->waiting_s;
+	double free_s = fmax(now_s, state->running_until_s) + state->waiting_s +
+			worker_bound_s(worker);
 	double come_s = now_s;
 
 	if (transfer_s > 0)
 		come_s = fmax(now_s, dmda->links[worker->memory].until_s) + transfer_s;
 	return fmax(free_s, come_s) + forecast->duration_s[worker->id];
+}
+
+static int ntasks(const struct dmda *dmda, const struct worker *worker)
+{
+	return dmda->workers[worker->id].nwaiting + orr_load(&worker->nbound);
 }
 
 /* The best worker; of tasks that no model knows, the one with the shortest queue; NULL
@@ -181,8 +229,7 @@ static struct worker *choose(const struct dmda *dmda, const struct forecast *for
 
 		if (forecast->duration_s[i] < 0)
 			continue;
-		if (!shortest ||
-		    dmda->workers[i].nwaiting < dmda->workers[shortest->id].nwaiting)
+		if (!shortest || ntasks(dmda, worker) < ntasks(dmda, shortest))
 			shortest = worker;
 		if (isinf(forecast->duration_s[i]))
 			continue;
@@ -261,6 +308,7 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 	job->predicted_s = forecast.duration_s[worker->id];
 	if (isinf(job->predicted_s))
 		job->predicted_s = 0;
+	job->implementation = forecast.implementation[worker->id];
 	job->predicted_transfer_s = forecast.transfer_s[worker->memory];
 	give(dmda, worker, job, now_s);
 	orr_unlock(&dmda->lock);
@@ -309,6 +357,21 @@ static void dmda_remove_worker(struct sched *sched, struct worker *worker,
 	}
 }
 
+static double dmda_expect(struct worker *worker, struct job *job)
+{
+	unsigned implementation;
+	double duration_s;
+
+	if (!worker_can_run(worker, job->task, &implementation))
+		return -1;
+	duration_s = fastest_s(worker, job, &implementation);
+	job->implementation = (unsigned char)implementation;
+	if (isinf(duration_s))
+		duration_s = 0;
+	job->task->predicted = 1e6 * duration_s;
+	return duration_s;
+}
+
 static void dmda_started(struct sched *sched, struct worker *worker, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
@@ -346,6 +409,7 @@ const struct sched_ops sched_dmda = {
 	.push = dmda_push,
 	.pop = dmda_pop,
 	.started = dmda_started,
+	.expect = dmda_expect,
 	.ended = dmda_ended,
 	.remove_worker = dmda_remove_worker,
 };
@@ -359,6 +423,7 @@ const struct sched_ops sched_dm = {
 	.push = dmda_push,
 	.pop = dmda_pop,
 	.started = dmda_started,
+	.expect = dmda_expect,
 	.ended = dmda_ended,
 	.remove_worker = dmda_remove_worker,
 };

@@ -113,6 +113,7 @@ struct job {
 	unsigned char was_blocked; /* counted in node->nblocked */
 	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
 	unsigned char is_hint;     /* its fetch may be dropped for want of room */
+	unsigned char is_expected; /* predicted_s counts in worker->expected_s */
 	int end_deps;              /* atomic: what termination still waits for */
 	struct orr_lock lock;      /* of life and the three fields below */
 	struct job_point *point;   /* its explicit dependencies, see links.h; or NULL */
