@@ -261,7 +261,8 @@ static void submit_all(struct job *job, struct ready *ready)
 	sorted_fill(&sorted, job);
 	sorted_lock(&sorted);
 	for (int i = 0; i < sorted.n; i++)
-		enqueue(sorted.access[i], ready);
+		if (sorted.access[i]->state == ACCESS_NEW)
+			enqueue(sorted.access[i], ready);
 	sorted_unlock(&sorted);
 	if (sorted.n < job->naccesses)
 		submit_scratch(job);
