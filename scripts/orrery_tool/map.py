@@ -2,36 +2,13 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery map: which rank goes where."""
 import os
-import subprocess
 
 from orrery_tool.machine import make_machine
+from orrery_tool.mapping import RULES, add_rules, compute, rule_words, write_text
 from orrery_tool.picture import Map, compose, write_png
 from orrery_tool.words import Parser, Refusal
 
-# Options that say how to map, which "orrery run" has as well: (word, metavar, help)
-RULES = [
-    ("--map", "LETTERS", "the nested loops, the innermost first, such as csbnh: n node, "
-     "b board, s socket, N NUMA node, L3 L2 L1 caches, c core, h hardware thread, g GPU, "
-     "i network interface"),
-    ("--map-by", "LEVEL", "a simple form of it: slot, hwthread, core, l1cache, l2cache, "
-     "l3cache, numa, socket, board, node, gpu, nic (core)"),
-    ("--bind", "COUNT+LETTER", "bind each rank to consecutive objects, such as 2c "
-     "(the whole node)"),
-    ("--bind-to", "LEVEL", "a simple form of it: none or a level"),
-    ("--mppr", "LIMITS", "most ranks per resource, such as 1:c,4:s"),
-    ("--order", "ORDER", "n: ranks in the order of mapping; s: from left to right over "
-     "the hardware (n)"),
-    ("--rank-by", "LEVEL", "ranks in turn over the objects of a level, node after node"),
-    ("--rankfile", "FILE", "take the map from a rankfile of Open MPI instead"),
-]
 PRINTS = ["ranks", "bindings", "table", "rankfile", "hostfile", "arguments"]
-
-
-def add_rules(parser):
-    for word, metavar, text in RULES:
-        parser.add_argument(word, metavar=metavar, help=text)
-    parser.add_argument("--oversubscribe", action="store_true",
-                        help="map further sweeps, without limits, when places run out")
 
 
 def map_parser():
@@ -61,53 +38,6 @@ def map_parser():
     parser.add_argument("--draw", metavar="FILE", help="draw the map, as .svg or .png")
     parser.add_argument("-o", "--output", metavar="FILE", help="write it there")
     return parser
-
-
-def rule_words(args):
-    """The rules among the arguments, as options of orrery-map."""
-    words = []
-    for word, *_ in RULES:
-        value = getattr(args, word[2:].replace("-", "_"))
-        words += [word, value] if value is not None else []
-    return words + ["--oversubscribe"] * args.oversubscribe
-
-
-def has_rules(args):
-    return bool(rule_words(args))
-
-
-def compute(place, words, machine, quiet=False):
-    """What orrery-map prints."""
-    program = place.program("orrery-map")
-    if not program:
-        raise Refusal("the program orrery-map was not found; build and install Orrery")
-    out = subprocess.run([program] + words, input=machine.lines(), text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
-    prefix = "[orrery] map: "
-    lines = [line[len(prefix):] if line.startswith(prefix) else line
-             for line in out.stderr.split("\n") if line]
-    if out.returncode != 0:
-        raise Refusal("map: " + (lines[-1] if lines else "orrery-map ended with status %d"
-                                 % out.returncode))
-    if lines and not quiet:
-        os.write(2, "".join(prefix + line + "\n" for line in lines).encode())
-    return out.stdout
-
-
-def write_text(path, text):
-    """A file that is replaced as a whole."""
-    beside = "%s.new-%d" % (path, os.getpid())
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            beside = path
-        with open(beside, "w", encoding="utf-8") as f:
-            f.write(text)
-        if beside != path:
-            os.replace(beside, path)
-    except OSError as error:
-        if beside != path and os.path.exists(beside):
-            os.remove(beside)
-        raise Refusal("%s cannot be written: %s" % (path, error.strerror)) from None
 
 
 def map_words(args):

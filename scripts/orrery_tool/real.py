@@ -9,6 +9,7 @@ import tempfile
 
 from orrery_tool.app import environment
 from orrery_tool.child import launch
+from orrery_tool.mapping import has_rules, map_of_run, write_text
 from orrery_tool.platform import hostfile_lines
 from orrery_tool.speech import MpirunSpeech, speech_of
 from orrery_tool.words import Refusal, read_number
@@ -26,6 +27,48 @@ def physical_cores():
     return min(len(cores), usable) if cores else usable
 
 
+def placement(place, args, directory):
+    """mpirun's options that say where ranks run."""
+    words = ["--allow-run-as-root"] * (os.geteuid() == 0)
+    if args.hostfile:
+        hostfile_lines(args.hostfile)
+        words += ["--hostfile", args.hostfile]
+    if has_rules(args):
+        text = map_of_run(place, args, "rankfile")
+        path = "RANKFILE" if args.show else os.path.join(directory, "rankfile")
+        if not args.show:
+            write_text(path, text)
+        words += ["--rankfile", path]
+        words += ["--use-hwthread-cpus"] * text.startswith("#")
+    elif args.hostfile:
+        words += ["--bind-to", "none"]
+    elif args.n > physical_cores():
+        words += ["--oversubscribe", "--bind-to", "none"]
+    else: # each rank gets its share of the cores
+        words += ["--map-by", "slot:PE=%d" % (physical_cores() // args.n), "--bind-to", "core"]
+    if args.hostfile:
+        words += [word for name in sorted(os.environ)
+                  if re.match(r"STARPU_|ORRERY_|OMP_|OPENBLAS_", name)
+                  for word in ("-x", name)]
+    return words
+
+
+def start(place, args, app, command):
+    env = environment(place, app)
+    speech = speech_of(args, MpirunSpeech)
+    command += [app.path] + args.app[1:]
+    if args.hostfile or not os.access("/dev/shm", os.W_OK):
+        return launch(command, args, env, speech)
+    # Open MPI's shared memory: what ranks that were killed leave there goes, too.
+    private = tempfile.mkdtemp(prefix="orrery-", dir="/dev/shm")
+    for module in ("vader", "sm"):
+        env.setdefault("OMPI_MCA_btl_%s_backing_directory" % module, private)
+    try:
+        return launch(command, args, env, speech)
+    finally:
+        shutil.rmtree(private, ignore_errors=True)
+
+
 def run_real(place, args, app):
     if app.elf and app.is_simulated():
         raise Refusal("%s was built for the simulation; start it with "
@@ -41,30 +84,6 @@ def run_real(place, args, app):
     processes = read_number("/proc/sys/kernel/pid_max", 1 << 22)
     if args.n > processes and not args.hostfile:
         raise Refusal("-n is %d and this machine runs at most %d processes" % (args.n, processes))
-    command = [mpirun, "-n", str(args.n)]
-    if os.geteuid() == 0:
-        command.append("--allow-run-as-root")
-    if args.hostfile:
-        hostfile_lines(args.hostfile)
-        command += ["--hostfile", args.hostfile, "--bind-to", "none"]
-        command += [word for name in sorted(os.environ)
-                    if re.match(r"STARPU_|ORRERY_|OMP_|OPENBLAS_", name)
-                    for word in ("-x", name)]
-    elif args.n > physical_cores():
-        command += ["--oversubscribe", "--bind-to", "none"]
-    else: # each rank gets its share of the cores
-        command += ["--map-by", "slot:PE=%d" % (physical_cores() // args.n),
-                    "--bind-to", "core"]
-    env = environment(place, app)
-    speech = speech_of(args, MpirunSpeech)
-    command += [app.path] + args.app[1:]
-    if args.hostfile or not os.access("/dev/shm", os.W_OK):
-        return launch(command, args, env, speech)
-    # Open MPI's shared memory: what ranks that were killed leave there goes, too.
-    private = tempfile.mkdtemp(prefix="orrery-", dir="/dev/shm")
-    for module in ("vader", "sm"):
-        env.setdefault("OMPI_MCA_btl_%s_backing_directory" % module, private)
-    try:
-        return launch(command, args, env, speech)
-    finally:
-        shutil.rmtree(private, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="orrery-") as directory:
+        command = [mpirun, "-n", str(args.n)] + placement(place, args, directory)
+        return start(place, args, app, command)

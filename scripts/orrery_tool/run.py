@@ -5,6 +5,7 @@ import argparse
 import re
 
 from orrery_tool.app import App
+from orrery_tool.mapping import add_rules
 from orrery_tool.real import run_real
 from orrery_tool.sim import run_sim
 from orrery_tool.words import Parser, Refusal
@@ -22,11 +23,13 @@ def run_parser():
     parser = Parser(
         prog="orrery run", allow_abbrev=False, description="Starts a program on N ranks, with mpirun or, with "
         "--sim, in simulation with smpirun.  Limits of the machine are checked first.",
-        epilog="OPENBLAS_NUM_THREADS is set to 1 unless given: workers are the parallelism.")
+        epilog="The rules of a map are those of \"orrery map\"; nodes of a host file are taken "
+        "to be like this one.  OPENBLAS_NUM_THREADS is set to 1 unless given: workers are the parallelism.")
     parser.add_argument("-n", "-np", type=rank_count, required=True, metavar="N", help="ranks")
     parser.add_argument("--sim", metavar="PLATFORM", help="a SimGrid platform file, or the "
                         "name of a shipped one")
     parser.add_argument("--hostfile", metavar="FILE", help="a host for each rank")
+    add_rules(parser)
     parser.add_argument("--execute", action="store_true",
                         help="simulation: really run the CPU kernels")
     parser.add_argument("--transport", choices=["mpi", "routes", "flows", "none"],

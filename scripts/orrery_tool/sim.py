@@ -10,6 +10,7 @@ import sys
 from orrery_tool.app import App, environment, preload
 from orrery_tool.child import launch
 from orrery_tool.limits import check_maps, check_resources, choose_tmpdir
+from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import choose_hosts
 from orrery_tool.private import PrivateDirectory
 from orrery_tool.speech import SimgridSpeech, speech_of
@@ -121,7 +122,7 @@ def run_sim(place, args, app):
         raise Refusal("SimGrid takes each argument \"--\" for itself, and the program would not "
                       "receive it; leave it out")
     smpi = Smpi()
-    names = choose_hosts(args)
+    names = map_of_run(place, args, "hostfile").split() if has_rules(args) else choose_hosts(args)
     libraries = preload(app)
     if libraries: # nor several copies of a program
         args.no_privatize = True

@@ -181,8 +181,69 @@ def alike_on_this_machine(suite):
         text = mpirun(suite, "--report-bindings", *output.split(), "/bin/true")
         theirs = bindings_of(text, r"MCW rank (\d+) bound to .*: (\[.*)")
         ours = our_bindings(suite, *words)
+        for rank in re.findall(r"MCW rank (\d+) is not bound \(or bound to all", text):
+            theirs[int(rank)] = ours[int(rank)].replace(".", "B")
         suite.verdict("mpirun_binds_as_%s" % re.sub(r"\W+", "_", rules), ours == theirs,
                       "%s, Open MPI: %s" % (ours, text))
+
+
+PLACES = """
+#include <mpi.h>
+#include <stdio.h>
+#include <starpu_mpi.h>
+int main(int argc, char **argv)
+{
+	char host[MPI_MAX_PROCESSOR_NAME];
+	int rank, length;
+	starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Get_processor_name(host, &length);
+	printf("rank %d: host %s, %u workers, the first on %d\\n", rank, host,
+	       starpu_worker_get_count(), starpu_get_pu_os_index(starpu_worker_get_bindid(0)));
+	starpu_mpi_shutdown();
+	return 0;
+}
+"""
+
+
+def runs_for_real(suite):
+    suite.write("places.c", PLACES)
+    status, output = suite.orrery("cc", "places.c", "-o", "places")
+    ncores = len(our_bindings(suite, "--bind-to", "core"))
+    if status != 0 or ncores < 2:
+        suite.verdict("places_is_built", status == 0, output)
+        return
+    cpus = [row.split('"')[1] for row in suite.orrery(
+        "map", "-n", "2", "--bind-to", "core", "--print", "table")[1].split("\n")[1:3]]
+    suite.write("reverse", "rank 0=+n0 slot=1\nrank 1=+n0 slot=0\n")
+    for claim, rules, order in (("map", ["--map", "csbnh", "--bind", "1c"], cpus),
+                                ("rankfile", ["--rankfile", "reverse"], cpus[::-1])):
+        status, output = suite.orrery("run", "-n", "2", *rules, "./places")
+        found = dict(re.findall(r"rank (\d): .* 1 workers, the first on (\d+)", output))
+        suite.verdict("workers_follow_the_%s" % claim, status == 0 and all(
+            found.get(str(rank)) == cpu.split(",")[0].split("-")[0]
+            for rank, cpu in enumerate(order)), "%s, expected %s" % (output, order))
+    suite.refuses("other_number_of_ranks", "run", "-n", "3", "--rankfile", "reverse", "./places",
+                  says=["reverse maps 2 ranks", "-n asks for 3"])
+    suite.refuses("run_refuses_a_bad_map", "run", "-n", "2", "--map", "csx", "./places",
+                  says=["'x'", "position 3"])
+    suite.succeeds("run_shows_the_rankfile", "run", "--show", "-n", "2", "--map-by", "core",
+                   "./places", says="--rankfile RANKFILE")
+
+
+def runs_in_simulation(suite):
+    suite.write("places.c", PLACES)
+    status, output = suite.orrery("cc", "--sim", "places.c", "-o", "places-sim")
+    hosts = "node-2\nnode-0\n"
+    for claim, rules, expected in (
+            ("map", ("--map-by", "node"), {0: 0, 1: 1, 2: 2, 3: 3, 4: 0, 5: 1}),
+            ("limit", ("--mppr", "2:n", "--bind-to", "core"), {0: 0, 1: 0, 2: 1, 3: 1, 4: 2, 5: 2}),
+            ("hosts", ("--map-by", "node", "--hostfile", suite.write("two", hosts)),
+             {0: 2, 1: 0, 2: 2, 3: 0, 4: 2, 5: 0})):
+        status, output = suite.orrery("run", "--sim", SMALL, "-n", "6", *rules, "./places-sim")
+        found = {int(rank): int(host) for rank, host in
+                 re.findall(r"rank (\d): host node-(\d)", output)}
+        suite.verdict("simulation_follows_the_" + claim, found == expected, output)
 
 
 def main():
@@ -195,6 +256,9 @@ def main():
         if configured("mpi"):
             alike_on_described_nodes(suite)
             alike_on_this_machine(suite)
+            runs_for_real(suite)
+        if configured("sim"):
+            runs_in_simulation(suite)
     return 1 if suite.nfailed else 0
 
 
