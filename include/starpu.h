@@ -17,6 +17,7 @@
 #include <starpu_data.h>
 #include <starpu_helper.h>
 #include <starpu_data_interfaces.h>
+#include <starpu_data_filters.h>
 #include <starpu_stdlib.h>
 #include <starpu_task_dep.h>
 #include <starpu_worker.h>

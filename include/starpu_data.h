@@ -43,7 +43,7 @@ enum starpu_data_access_mode {
 	STARPU_SSEND = (1 << 5),        /* messages for this access are synchronous */
 	STARPU_LOCALITY = (1 << 6),     /* a hint for the scheduler: no effect */
 	STARPU_MPI_REDUX = (1 << 7),    /* a contribution per node */
-	STARPU_NOPLAN = (1 << 8),       /* leave planned partitions alone: no effect */
+	STARPU_NOPLAN = (1 << 8),       /* leave planned partitions as they are */
 	STARPU_UNMAP = (1 << 9),        /* drop mapped copies: no effect */
 	STARPU_NOFOOTPRINT = (1 << 10), /* leave the size out of the footprint */
 	STARPU_NONE = (1 << 11),        /* no access: the argument is ignored */

@@ -58,7 +58,7 @@ typedef struct _starpu_trs_epoch *starpu_trs_epoch_t;
 #define STARPU_CODELET_SIMGRID_EXECUTE (1 << 0)
 /** In simulation call the kernel; it takes the time that was measured. */
 #define STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT (1 << 1)
-/** Leave planned partitions of the data alone; there are none: no effect. */
+/** Leave planned partitions of the data as they are. */
 #define STARPU_CODELET_NOPLANS (1 << 2)
 
 /** The kernel only queues work on its device; one flag per implementation. */

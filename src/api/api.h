@@ -25,4 +25,8 @@ void api_check_registered(const struct node *node, const char *func,
 void api_check_handle(const struct node *node, const char *func,
 		      starpu_data_handle_t handle);
 
+/* f can cut handle. */
+void api_check_filter(const struct node *node, const char *func,
+		      starpu_data_handle_t handle, const struct starpu_data_filter *f);
+
 #endif

@@ -10,6 +10,7 @@
 #include "core/data/budget.h"
 #include "core/data/coherency.h"
 #include "core/data/data_ops.h"
+#include "core/data/partition.h"
 #include "core/data/room.h"
 #include "core/lasting.h"
 
@@ -184,11 +185,31 @@ void starpu_data_release(starpu_data_handle_t handle)
 
 /* ---- the end of data ------------------------------------------------- */
 
+/* The parts of a partition end together, and before what they are parts of. */
+static void check_whole(const struct node *node, const char *func,
+			starpu_data_handle_t handle)
+{
+	const struct partition *own = partition_first(handle);
+	char what[128];
+
+	if (handle->flags & DATUM_PART)
+		orr_die(node->rank,
+			"%s: %s is a part of another datum: end the partition instead, "
+			"with starpu_data_unpartition() or starpu_data_partition_clean()",
+			func, data_describe(handle, what, sizeof(what)));
+	if (own)
+		orr_die(node->rank, "%s: %s has a partition into %u parts: call %s first",
+			func, data_describe(handle, what, sizeof(what)), own->nparts,
+			own->is_planned ? "starpu_data_partition_clean()"
+					: "starpu_data_unpartition()");
+}
+
 void starpu_data_unregister(starpu_data_handle_t handle)
 {
 	struct node *node = api_blocking_node(__func__);
 
 	api_check_handle(node, __func__, handle);
+	check_whole(node, __func__, handle);
 	data_unregister(node, handle, 1);
 }
 
@@ -197,6 +218,7 @@ void starpu_data_unregister_no_coherency(starpu_data_handle_t handle)
 	struct node *node = api_blocking_node(__func__);
 
 	api_check_handle(node, __func__, handle);
+	check_whole(node, __func__, handle);
 	data_unregister(node, handle, 0);
 }
 
@@ -205,6 +227,7 @@ void starpu_data_unregister_submit(starpu_data_handle_t handle)
 	struct node *node = api_node(__func__);
 
 	api_check_handle(node, __func__, handle);
+	check_whole(node, __func__, handle);
 	data_unregister_submit(node, handle);
 }
 
@@ -364,17 +387,27 @@ static const struct data_extra *extra_of(starpu_data_handle_t handle)
 	return body ? body->extra : NULL;
 }
 
+static void set_sequential(starpu_data_handle_t handle, int sequential)
+{
+	const struct partition *partition = partition_first(handle);
+
+	orr_lock(&handle->lock);
+	if (sequential)
+		handle->flags |= DATUM_SEQUENTIAL;
+	else
+		handle->flags &= ~(unsigned)DATUM_SEQUENTIAL;
+	orr_unlock(&handle->lock);
+	for (; partition; partition = partition->next)
+		for (unsigned i = 0; i < partition->nparts; i++)
+			set_sequential(partition->parts[i], sequential);
+}
+
 void starpu_data_set_sequential_consistency_flag(starpu_data_handle_t handle,
 						 unsigned flag)
 {
 	api_check_handle(api_node(__func__), __func__, handle);
 
-	orr_lock(&handle->lock);
-	if (flag)
-		handle->flags |= DATUM_SEQUENTIAL;
-	else
-		handle->flags &= ~(unsigned)DATUM_SEQUENTIAL;
-	orr_unlock(&handle->lock);
+	set_sequential(handle, flag != 0);
 }
 
 unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle)

@@ -222,6 +222,7 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->waits_lock);
 	list_init(&node->waits);
 	orr_lock_init(&node->duplicates_lock);
+	orr_lock_init(&node->views_lock);
 	orr_lock_init(&node->links_lock);
 	orr_lock_init(&node->combinations.lock);
 	pool_init(&node->job_pool, sizeof(struct job));

@@ -101,7 +101,8 @@ struct node {
 	struct starpu_conf conf;
 	int ninit; /* nested starpu_init() */
 	struct orr_lock duplicates_lock;
-	struct lasting *lasting; /* the rank's, longer-lived than the node */
+	struct orr_lock views_lock; /* of all partitions: see core/data/partition.h */
+	struct lasting *lasting;    /* the rank's, longer-lived than the node */
 
 	struct worker *workers; /* accelerators first, as in StarPU */
 	int nworkers;

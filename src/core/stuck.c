@@ -319,10 +319,13 @@ static void describe_wait(void *arg, const struct wait *wait)
 	case WAIT_ACQUIRE:
 	case WAIT_UNREGISTER:
 	case WAIT_FETCH:
+	case WAIT_PARTITION:
 		line(lines, "a thread is in %s of %s",
 		     wait->kind == WAIT_ACQUIRE      ? "starpu_data_acquire()"
 		     : wait->kind == WAIT_UNREGISTER ? "starpu_data_unregister()"
-						     : "starpu_data_fetch_on_node()",
+		     : wait->kind == WAIT_PARTITION
+			     ? "starpu_data_partition() or starpu_data_unpartition()"
+			     : "starpu_data_fetch_on_node()",
 		     data_describe(datum, what, sizeof(what)));
 		break;
 	case WAIT_TRANSFER:

@@ -16,9 +16,10 @@ enum wait_kind {
 	WAIT_READY,      /* the same, until few enough are ready */
 	WAIT_TASK,       /* object: struct starpu_task */
 	WAIT_TAG,        /* object: starpu_tag_t */
-	WAIT_ACQUIRE,    /* object: the handle, as in the next two */
+	WAIT_ACQUIRE,    /* object: the handle, as in the next three */
 	WAIT_UNREGISTER, /* its users, before it is freed */
 	WAIT_FETCH,
+	WAIT_PARTITION,
 	WAIT_TRANSFER, /* object: text, which transfer */
 	WAIT_BARRIER,
 	WAIT_THREAD /* object: text, the function of starpu_pthread_*() */

@@ -137,6 +137,12 @@ FOLLOWS(starpu_data_copy_methods, max_fpga_to_ram_async, any_to_any);
 
 FOLLOWS(starpu_data_descr, handle, mode);
 
+FOLLOWS(starpu_data_filter, filter_func, nchildren);
+FOLLOWS(starpu_data_filter, nchildren, get_nchildren);
+FOLLOWS(starpu_data_filter, get_nchildren, get_child_ops);
+FOLLOWS(starpu_data_filter, get_child_ops, filter_arg);
+FOLLOWS(starpu_data_filter, filter_arg, filter_arg_ptr);
+
 FOLLOWS(starpu_data_interface_ops, register_data_handle, unregister_data_handle);
 FOLLOWS(starpu_data_interface_ops, unregister_data_handle, allocate_data_on_node);
 FOLLOWS(starpu_data_interface_ops, allocate_data_on_node, free_data_on_node);

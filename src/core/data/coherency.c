@@ -145,6 +145,13 @@ static void forget_value(struct data_body *body)
 	body->epoch++;
 }
 
+/* Copies of what is no longer the value leave first; the datum is locked. */
+static void demote_all(starpu_data_handle_t datum, unsigned memories)
+{
+	for (; memories; memories &= memories - 1)
+		room_demote(data_find_copy(datum, (unsigned)__builtin_ctz(memories)));
+}
+
 /* access has its copy and is going to write it: the others are stale. */
 static void settle(struct access *access)
 {
@@ -159,8 +166,7 @@ static void settle(struct access *access)
 	forget_value(body);
 	body->valid = memory_bit(copy->memory);
 	body->has_value = 1;
-	for (; stale; stale &= stale - 1)
-		room_demote(data_find_copy(datum, (unsigned)__builtin_ctz(stale)));
+	demote_all(datum, stale);
 }
 
 /* Where to take a value for a memory: the first from which it gets there without a stop,
@@ -454,6 +460,56 @@ void coherency_invalidate(starpu_data_handle_t handle, int release)
 	}
 	orr_unlock(&handle->lock);
 	serve_all(handle->node);
+}
+
+/* ---- data that share their bytes with others -------------------------- */
+
+void coherency_hold(starpu_data_handle_t handle, unsigned memory)
+{
+	if (memory != STARPU_MAIN_RAM)
+		return; /* The application's. */
+	orr_lock(&handle->lock);
+	allocate(data_copy(handle, memory));
+	data_body(handle)->main.refs++;
+	orr_unlock(&handle->lock);
+}
+
+void coherency_let(starpu_data_handle_t handle, unsigned memory)
+{
+	struct data_body *body = data_body(handle);
+
+	if (memory != STARPU_MAIN_RAM)
+		return;
+	orr_lock(&handle->lock);
+	body->main.refs--;
+	if (!body->has_value)
+		release_copy(&body->main);
+	orr_unlock(&handle->lock);
+}
+
+void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value)
+{
+	struct data_body *body = data_body(handle);
+
+	orr_lock(&handle->lock);
+	forget_value(body);
+	body->has_value = (unsigned char)(has_value != 0);
+	if (has_value)
+		body->valid = memory_bit(memory);
+	orr_unlock(&handle->lock);
+}
+
+void coherency_displace(starpu_data_handle_t handle)
+{
+	struct data_body *body = data_body(handle);
+	unsigned stale;
+
+	orr_lock(&handle->lock);
+	stale = body->valid & ~memory_bit(STARPU_MAIN_RAM);
+	forget_value(body);
+	body->has_value = 0;
+	demote_all(handle, stale);
+	orr_unlock(&handle->lock);
 }
 
 /* ---- ends of transfers ----------------------------------------------- */

@@ -28,6 +28,16 @@ void coherency_invalidate(starpu_data_handle_t handle, int release);
  * data_free_now() is called.
  */
 int coherency_retire(starpu_data_handle_t handle, struct plat_gate *gate);
+/*
+ * Of a datum whose bytes in a memory are another one's, too (see partition.h): that
+ * memory is allocated and stays, until let() has been called as often.
+ */
+void coherency_hold(starpu_data_handle_t handle, unsigned memory);
+void coherency_let(starpu_data_handle_t handle, unsigned memory);
+/* Its value, if it has one, is what lies there in that memory, and nowhere else. */
+void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value);
+/* Its value is no longer its own. */
+void coherency_displace(starpu_data_handle_t handle);
 /* Bytes that would have to move for job to run in memory, in expected seconds; not what
  * is on its way there or was promised to tasks that come before. */
 double coherency_expected_s(struct job *job, unsigned memory);

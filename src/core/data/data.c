@@ -109,11 +109,12 @@ void data_fill_interface(starpu_data_handle_t handle, void *to)
 
 /* ---- life ------------------------------------------------------------ */
 
-starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
-				   struct starpu_data_interface_ops *ops)
+/* A handle with nothing in its structs. */
+static starpu_data_handle_t register_bare(struct node *node, int home,
+					  struct starpu_data_interface_ops *ops)
 {
-	int is_plain = interface_is_plain(ops);
-	size_t bytes = is_plain ? ops->interface_size : 2 * slot_bytes(ops);
+	size_t bytes =
+		interface_is_plain(ops) ? ops->interface_size : 2 * slot_bytes(ops);
 	int pool = pool_index(bytes);
 	starpu_data_handle_t handle = new_state(node, pool, bytes);
 
@@ -129,7 +130,16 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 	if (home == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
 	orr_lock_init(&handle->lock);
-	if (!is_plain)
+	return handle;
+}
+
+starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
+				   struct starpu_data_interface_ops *ops)
+{
+	starpu_data_handle_t handle = register_bare(node, home, ops);
+	size_t bytes = ops->interface_size;
+
+	if (!interface_is_plain(ops))
 		register_slots(handle, home, (void *)interface);
 	else if (home < 0)
 		interface_copy_shape(handle + 1, interface, bytes);
@@ -138,15 +148,42 @@ starpu_data_handle_t data_register(struct node *node, int home, const void *inte
 	return handle;
 }
 
+starpu_data_handle_t data_register_part(starpu_data_handle_t parent,
+					struct starpu_data_interface_ops *ops,
+					const void *there, const void *elsewhere)
+{
+	starpu_data_handle_t handle = register_bare(parent->node, parent->home, ops);
+	unsigned memory = data_base_memory(parent);
+	size_t bytes = ops->interface_size;
+
+	/* Its memory is the parent's. */
+	handle->flags = DATUM_PART | (parent->flags & DATUM_SEQUENTIAL);
+	if (memory == STARPU_MAIN_RAM)
+		handle->flags |= DATUM_USER_MEMORY;
+	if (interface_is_plain(ops)) {
+		if (bytes)
+			memcpy(handle + 1, there, bytes);
+		return handle;
+	}
+	handle->flags |= DATUM_IMAGE;
+	memcpy(image_of(handle), elsewhere, bytes);
+	memcpy(handle + 1, memory == STARPU_MAIN_RAM ? there : elsewhere, bytes);
+	if (memory != STARPU_MAIN_RAM)
+		memcpy(data_copy(handle, memory)->interface, there, bytes);
+	return handle;
+}
+
 /* As registered: nobody uses it, its value is at home if it has one. */
 static void init_body(struct data_body *body, starpu_data_handle_t handle)
 {
+	int has_value = handle->home >= 0 && !(handle->flags & DATUM_PART);
+
 	*body = (struct data_body){.kinds = &turns_plain};
 	body->main.datum = handle;
 	body->main.interface = handle->interface;
-	body->has_value = handle->home >= 0;
-	body->main.allocated = handle->home == STARPU_MAIN_RAM;
-	body->valid = handle->home >= 0 ? memory_bit((unsigned)handle->home) : 0;
+	body->has_value = (unsigned char)has_value;
+	body->main.allocated = (handle->flags & DATUM_USER_MEMORY) != 0;
+	body->valid = has_value ? memory_bit((unsigned)handle->home) : 0;
 }
 
 struct data_body *data_make_body(starpu_data_handle_t handle)

@@ -33,7 +33,9 @@ enum datum_flag {
 	DATUM_USER_MEMORY = 1 << 7, /* the copy in main memory is the application's */
 	DATUM_READ_ONLY = 1 << 9,   /* a duplicate: see core/data/duplicate.h */
 	DATUM_DUPLICATED = 1 << 10, /* may have a current duplicate */
-	DATUM_REGISTERING = 1 << 8  /* inside register_data_handle() */
+	DATUM_REGISTERING = 1 << 8, /* inside register_data_handle() */
+	DATUM_PART = 1 << 11,       /* lies in another datum: core/data/partition.h */
+	DATUM_VIEWS = 1 << 12       /* who uses it may need a handover before */
 };
 
 /* What a copy outside of main memory has of that memory; see room.h. */
@@ -72,7 +74,8 @@ struct data_extra {
 	int ndimensions, dimensions[5];
 	/* See core/data/duplicate.h. */
 	starpu_data_handle_t duplicate, duplicate_of;
-	int nshares; /* holders of a read-only datum beyond the first */
+	struct partition *partitions; /* see core/data/partition.h; newest first */
+	int nshares;                  /* holders of a read-only datum beyond the first */
 };
 
 /* Accesses that wait for exclusion, linked by next. */
@@ -111,7 +114,8 @@ struct data_body {
 	/* The last user has gone: whom to tell, and what to do; with npending 0. */
 	struct plat_gate *gate;
 	void (*idle)(starpu_data_handle_t handle);
-	struct held *held; /* the application's acquisitions, newest first */
+	struct held *held;         /* the application's acquisitions, newest first */
+	struct partition *part_of; /* of a part */
 };
 
 struct sent_set; /* mpi/cache.h */
@@ -149,6 +153,19 @@ static inline struct data_body *data_body(starpu_data_handle_t handle)
  */
 starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
 				   struct starpu_data_interface_ops *ops);
+/*
+ * Register a part of a datum, to be used where the parent's value is kept: see
+ * core/data/partition.h.  there is the struct in that memory; elsewhere, where the part
+ * has no memory yet, is not needed when ops is plain.  The part has no value yet.
+ */
+starpu_data_handle_t data_register_part(starpu_data_handle_t parent,
+					struct starpu_data_interface_ops *ops,
+					const void *there, const void *elsewhere);
+/* Where the application's memory of the datum is, or would be. */
+static inline unsigned data_base_memory(starpu_data_handle_t handle)
+{
+	return handle->home >= 0 ? (unsigned)handle->home : STARPU_MAIN_RAM;
+}
 /* No access is pending.  Frees all copies but the user's own memory; what an eviction
  * still uses when it ends. */
 void data_free(struct node *node, starpu_data_handle_t handle);

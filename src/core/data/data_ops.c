@@ -10,6 +10,7 @@
 #include "core/data/coherency.h"
 #include "core/data/duplicate.h"
 #include "core/data/room.h"
+#include "core/data/views.h"
 #include "core/wait.h"
 
 /* An acquisition by the application, from its start to its release. */
@@ -208,37 +209,34 @@ void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 	wipe(node, handle, 1, 1);
 }
 
-/* Block until nobody writes the datum, then bring its value home if there is one. */
-static void settle_home(struct node *node, starpu_data_handle_t handle, int with_value)
+void data_settle(struct node *node, starpu_data_handle_t handle, int memory)
 {
-	int bring;
+	struct data_body *body = orr_load_ptr((void **)&handle->body);
+	int pending, there, bring;
 
+	orr_lock(&handle->lock);
+	pending = body && body->npending;
+	there = !body || memory < 0 || !body->has_value ||
+		(body->valid & memory_bit((unsigned)memory));
+	orr_unlock(&handle->lock);
+	if (!pending && there)
+		return;
+	/* Whether there is a value is known when the writers are done. */
 	data_acquire(node, handle, STARPU_ACQUIRE_NO_NODE, STARPU_R);
-	bring = with_value && handle->home >= 0 && data_body(handle)->has_value;
+	bring = memory >= 0 && data_body(handle)->has_value;
 	data_release(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE);
 	if (!bring)
 		return;
-	data_acquire(node, handle, handle->home, STARPU_R);
-	data_release(handle, handle->home, STARPU_NONE);
+	data_acquire(node, handle, memory, STARPU_R);
+	data_release(handle, memory, STARPU_NONE);
 }
 
-void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)
+void data_wait_idle(struct node *node, starpu_data_handle_t handle)
 {
-	struct data_body *body = orr_load_ptr((void **)&handle->body);
+	struct data_body *body;
 	struct plat_gate gate;
-	int pending, there;
+	int pending;
 
-	if (duplicate_drop(handle))
-		return;
-	/* Whether there is a value is known when the writers are done. */
-	orr_lock(&handle->lock);
-	pending = body && body->npending;
-	there = !body || handle->home < 0 || !body->has_value ||
-		(body->valid & memory_bit((unsigned)handle->home));
-	orr_unlock(&handle->lock);
-	if (pending || (with_value && !there))
-		settle_home(node, handle, with_value);
-	/* Readers of the same turn may still be inside. */
 	plat_gate_init(&gate);
 	orr_lock(&handle->lock);
 	body = handle->body;
@@ -248,11 +246,29 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 	orr_unlock(&handle->lock);
 	if (pending)
 		wait_at(node, &gate, WAIT_UNREGISTER, handle);
+}
+
+void data_end(struct node *node, starpu_data_handle_t handle)
+{
+	struct data_body *body;
+	struct plat_gate gate;
+
+	/* Readers of the same turn may still be inside. */
+	data_wait_idle(node, handle);
+	body = handle->body;
 	/* An eviction may still bring its value to the application's memory. */
 	plat_gate_init(&gate);
 	if (body && !coherency_retire(handle, &gate))
 		wait_at(node, &gate, WAIT_UNREGISTER, handle);
 	data_free(node, handle);
+}
+
+void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value)
+{
+	if (duplicate_drop(handle))
+		return;
+	data_settle(node, handle, with_value ? handle->home : -1);
+	data_end(node, handle);
 }
 
 /* ---- fetching ahead -------------------------------------------------- */
@@ -294,6 +310,10 @@ int data_fetch(struct node *node, starpu_data_handle_t handle,
 
 	if (!room_fits(node, target->memory, data_alloc_bytes(handle)))
 		return -ENOMEM;
+	/* Nothing changes hands because of a hint. */
+	if (target->is_hint && (handle->flags & DATUM_VIEWS) &&
+	    !views_allow_reading(handle))
+		return 0;
 	fetching = fetching_new(target->memory, target->is_hint);
 	plat_gate_init(&gate);
 	fetching->gate = target->asynchronous ? NULL : &gate;

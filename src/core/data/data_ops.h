@@ -40,6 +40,13 @@ void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
 void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle);
 /* The same, keeping the memory. */
 void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle);
+/* Wait for its writers, and bring its value, if it has one, to memory (-1: not at all).
+ */
+void data_settle(struct node *node, starpu_data_handle_t handle, int memory);
+/* Wait for all its users. */
+void data_wait_idle(struct node *node, starpu_data_handle_t handle);
+/* The same, then free it; its value is lost. */
+void data_end(struct node *node, starpu_data_handle_t handle);
 /* Wait for all users, bring the value home when with_value, free. */
 void data_unregister(struct node *node, starpu_data_handle_t handle, int with_value);
 /* After all accesses so far, without waiting and without value. */

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/task/callback.h"
 #include "core/data/coherency.h"
+#include "core/data/views.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
 
@@ -93,7 +94,11 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	prepare(node, acquire, handle, mode);
 	if (acquire->counted)
 		orr_add(&node->nsubmitted, 1);
-	deps_submit(job, sequential && (handle->flags & DATUM_SEQUENTIAL), &ready);
+	sequential = sequential && (handle->flags & DATUM_SEQUENTIAL);
+	if (handle->flags & DATUM_VIEWS)
+		views_submit(job, sequential, &ready);
+	else
+		deps_submit(job, sequential, &ready);
 	if (acquire->counted && orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;
 		orr_add(&node->nblocked, 1);
@@ -113,6 +118,10 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 	if (!(handle->flags & DATUM_SEQUENTIAL))
 		mode |= ACCESS_UNORDERED;
 	prepare(node, acquire, handle, mode);
+	if (handle->flags & DATUM_VIEWS) {
+		views_prepare(handle, mode, &ready);
+		ready_run(node, &ready);
+	}
 	taken = deps_try(job, &ready);
 	ready_run(node, &ready);
 	if (!taken)

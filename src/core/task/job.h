@@ -112,6 +112,7 @@ struct job {
 	unsigned char block;  /* part of a task_block of the node's pool */
 	unsigned char was_blocked; /* counted in node->nblocked */
 	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
+	unsigned char uses_views;  /* some datum has DATUM_VIEWS */
 	unsigned char is_hint;     /* its fetch may be dropped for want of room */
 	unsigned char is_expected; /* predicted_s counts in worker->expected_s */
 	int end_deps;              /* atomic: what termination still waits for */

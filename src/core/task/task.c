@@ -11,6 +11,7 @@
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
 #include "core/data/coherency.h"
+#include "core/data/views.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
 #include "core/lasting.h"
@@ -180,7 +181,7 @@ static unsigned short checked_mode(struct node *node, struct starpu_task *task, 
 	unsigned mode = task_mode(task, i);
 
 	mode &= ~(unsigned)(STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
-			    STARPU_NOPLAN | STARPU_UNMAP);
+			    STARPU_UNMAP);
 	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
 		orr_die(node->rank,
 			"task \"%s\": buffer %d is accessed with STARPU_REDUX, which "
@@ -210,6 +211,16 @@ static void refuse_handle(struct node *node, struct starpu_task *task, int i,
 		nbuffers);
 }
 
+/* The handle is unusual, or wrong. */
+static void check_handle(struct job *job, int i, int nbuffers)
+{
+	starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(job->task, i);
+
+	if (!data_is_registered(job->node, datum) || (datum->flags & DATUM_DYING))
+		refuse_handle(job->node, job->task, i, nbuffers);
+	job->uses_views = 1;
+}
+
 static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
 {
 	struct node *node = job->node;
@@ -219,8 +230,9 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
 		struct access *access = &job->accesses[i];
 
-		if (!data_is_registered(node, datum) || (datum->flags & DATUM_DYING))
-			refuse_handle(node, task, i, nbuffers);
+		if (!data_is_registered(node, datum) ||
+		    (datum->flags & (DATUM_DYING | DATUM_VIEWS)))
+			check_handle(job, i, nbuffers);
 		*access = (struct access){
 			.job = job, .datum = datum, .mode = checked_mode(node, task, i)};
 		if (access->mode & STARPU_SCRATCH)
@@ -371,7 +383,9 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 	orr_add(&node->nsubmitted, 1);
 	if (job->point || task->use_tag)
 		links_arm(job, again);
-	if (job->naccesses)
+	if (job->uses_views)
+		views_submit(job, task->sequential_consistency, ready);
+	else if (job->naccesses)
 		deps_submit(job, task->sequential_consistency, ready);
 	if (orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/partition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/data/budget.h"
+#include "core/data/coherency.h"
+#include "core/interface/interface.h"
+
+/* ---- questions ------------------------------------------------------- */
+
+struct partition *partition_first(starpu_data_handle_t handle)
+{
+	const struct data_body *body = handle->body;
+
+	return body && body->extra ? body->extra->partitions : NULL;
+}
+
+struct partition *partition_synchronous(starpu_data_handle_t handle)
+{
+	struct partition *partition = partition_first(handle);
+
+	return partition && !partition->is_planned ? partition : NULL;
+}
+
+struct partition *partition_of(starpu_data_handle_t handle)
+{
+	return handle->flags & DATUM_PART ? data_body(handle)->part_of : NULL;
+}
+
+/* ---- where the parts lie --------------------------------------------- */
+
+/* Of a plain interface in the memory where parts lie inside. */
+static struct plain_head *head_of(starpu_data_handle_t handle)
+{
+	return data_copy(handle, data_base_memory(handle))->interface;
+}
+
+static void shift(struct plain_head *head, uintptr_t by)
+{
+	if (!head->ptr)
+		return;
+	head->ptr += by;
+	head->dev_handle += by;
+}
+
+void partition_follow(struct partition *partition)
+{
+	uintptr_t base;
+
+	if (partition->is_fixed)
+		return;
+	base = head_of(partition->parent)->ptr;
+	if (base == partition->base)
+		return;
+	for (unsigned i = 0; i < partition->nparts; i++) {
+		starpu_data_handle_t part = partition->parts[i];
+
+		orr_lock(&part->lock);
+		if (part->ops->interface_size >= sizeof(struct plain_head))
+			shift(head_of(part), base - partition->base);
+		orr_unlock(&part->lock);
+	}
+	partition->base = base;
+}
+
+/* The memory of handle, which may lie in another datum, exists and stays. */
+static void fix(starpu_data_handle_t handle)
+{
+	struct partition *outer = partition_of(handle);
+
+	if (outer) {
+		fix(outer->parent);
+		partition_follow(outer);
+	} else {
+		coherency_hold(handle, data_base_memory(handle));
+	}
+}
+
+static void unfix(starpu_data_handle_t handle)
+{
+	struct partition *outer = partition_of(handle);
+
+	if (outer)
+		unfix(outer->parent);
+	else
+		coherency_let(handle, data_base_memory(handle));
+}
+
+/* ---- cutting --------------------------------------------------------- */
+
+/* What a filter is given, and where it writes. */
+struct cut {
+	struct starpu_data_filter *filter;
+	void *there, *elsewhere; /* the parent's struct, in its memory and without */
+	void *temporary;         /* memory that there has only meanwhile */
+	struct starpu_data_interface_ops **ops; /* of each part */
+};
+
+static int is_plain_with_pointer(const struct starpu_data_interface_ops *ops)
+{
+	return interface_is_plain(ops) &&
+	       (ops->interface_size == 0 ||
+		ops->interface_size >= sizeof(struct plain_head));
+}
+
+static struct starpu_data_interface_ops *
+ops_of_part(starpu_data_handle_t parent, struct starpu_data_filter *filter, unsigned i)
+{
+	return filter->get_child_ops ? filter->get_child_ops(filter, i) : parent->ops;
+}
+
+/* The parent has no memory yet, where we can shift what was computed from another one. */
+static void lend_memory(struct partition *partition, struct cut *cut)
+{
+	starpu_data_handle_t parent = partition->parent;
+	struct plain_head *head = cut->there;
+	char what[128];
+
+	if (parent->ops->interface_size < sizeof(*head) || head->ptr)
+		return;
+	if (parent->ops->allocate_data_on_node(cut->there, STARPU_MAIN_RAM) < 0)
+		budget_complain(parent->node, STARPU_MAIN_RAM, data_alloc_bytes(parent),
+				data_describe(parent, what, sizeof(what)));
+	cut->temporary = cut->there;
+}
+
+static void begin_cut(struct partition *partition, struct cut *cut)
+{
+	starpu_data_handle_t parent = partition->parent;
+	size_t bytes = parent->ops->interface_size;
+
+	cut->there = orr_alloc(bytes + 1);
+	cut->elsewhere = orr_alloc(bytes + 1);
+	partition->is_fixed = (unsigned char)!is_plain_with_pointer(parent->ops);
+	for (unsigned i = 0; i < partition->nparts; i++) {
+		cut->ops[i] = ops_of_part(parent, cut->filter, i);
+		if (!is_plain_with_pointer(cut->ops[i]))
+			partition->is_fixed = 1;
+	}
+	if (partition->is_fixed)
+		fix(parent);
+	orr_lock(&parent->lock);
+	memcpy(cut->there, data_copy(parent, data_base_memory(parent))->interface, bytes);
+	data_fill_interface(parent, cut->elsewhere);
+	orr_unlock(&parent->lock);
+	if (partition->is_fixed)
+		return;
+	lend_memory(partition, cut);
+	if (bytes)
+		partition->base = ((struct plain_head *)cut->there)->ptr;
+}
+
+static void end_cut(struct partition *partition, struct cut *cut)
+{
+	if (cut->temporary)
+		partition->parent->ops->free_data_on_node(cut->temporary,
+							  STARPU_MAIN_RAM);
+	free(cut->there);
+	free(cut->elsewhere);
+}
+
+/* What the filters of older programs leave out. */
+static void complete(const struct starpu_data_interface_ops *ops, void *interface)
+{
+	struct starpu_vector_interface *vector = interface;
+	struct starpu_matrix_interface *matrix = interface;
+
+	if (ops->interfaceid == STARPU_VECTOR_INTERFACE_ID && !vector->allocsize)
+		vector->allocsize = vector->nx * vector->elemsize;
+	if (ops->interfaceid == STARPU_MATRIX_INTERFACE_ID && !matrix->allocsize)
+		matrix->allocsize = (size_t)matrix->nx * matrix->ny * matrix->elemsize;
+}
+
+static void filter_one(const struct partition *partition, const struct cut *cut,
+		       unsigned i, void *from, void *to)
+{
+	struct starpu_data_interface_ops *ops = cut->ops[i];
+	int is_plain = interface_is_plain(ops);
+
+	memset(to, 0, ops->interface_size);
+	if (ops->init)
+		ops->init(to);
+	if (is_plain && ops->interface_size >= sizeof(struct plain_head))
+		((struct plain_head *)to)->id = ops->interfaceid;
+	cut->filter->filter_func(from, to, cut->filter, i, partition->nparts);
+	if (is_plain)
+		complete(ops, to);
+}
+
+static void inherit(starpu_data_handle_t parent, starpu_data_handle_t part, unsigned i)
+{
+	const struct data_extra *from = parent->body ? parent->body->extra : NULL;
+	struct data_extra *to;
+	int n;
+
+	if (!from || (!from->name && from->ndimensions == 0))
+		return;
+	to = data_extra(part);
+	if (from->name)
+		to->name = orr_strdup(from->name);
+	n = from->ndimensions;
+	if (n == 0)
+		return;
+	memcpy(to->dimensions, from->dimensions, sizeof(to->dimensions));
+	if (n < (int)(sizeof(to->dimensions) / sizeof(to->dimensions[0])))
+		to->dimensions[n++] = (int)i;
+	to->ndimensions = n;
+}
+
+static starpu_data_handle_t cut_one(struct partition *partition, const struct cut *cut,
+				    unsigned i)
+{
+	struct starpu_data_interface_ops *ops = cut->ops[i];
+	size_t bytes = ops->interface_size;
+	char few[2][128], *there = few[0], *elsewhere = few[1];
+	starpu_data_handle_t part;
+
+	if (bytes > sizeof(few[0])) {
+		there = orr_alloc(bytes);
+		elsewhere = orr_alloc(bytes);
+	}
+	filter_one(partition, cut, i, cut->there, there);
+	if (!interface_is_plain(ops))
+		filter_one(partition, cut, i, cut->elsewhere, elsewhere);
+	part = data_register_part(partition->parent, ops, there, elsewhere);
+	if (there != few[0]) {
+		free(there);
+		free(elsewhere);
+	}
+	data_body(part)->part_of = partition;
+	if (partition->is_planned)
+		part->flags |= DATUM_VIEWS;
+	inherit(partition->parent, part, i);
+	return part;
+}
+
+struct partition *partition_new(starpu_data_handle_t parent,
+				struct starpu_data_filter *filter, int is_planned)
+{
+	unsigned n = filter->get_nchildren ? filter->get_nchildren(filter, parent)
+					   : filter->nchildren;
+	struct partition *partition =
+		orr_alloc(sizeof(*partition) + n * sizeof(partition->parts[0]));
+	struct cut cut = {.filter = filter,
+			  .ops = orr_alloc((n + 1) * sizeof(cut.ops[0]))};
+
+	partition->parent = parent;
+	partition->users = 1;
+	partition->is_planned = (unsigned char)is_planned;
+	partition->nparts = n;
+	begin_cut(partition, &cut);
+	for (unsigned i = 0; i < n; i++)
+		partition->parts[i] = cut_one(partition, &cut, i);
+	end_cut(partition, &cut);
+	free(cut.ops);
+	return partition;
+}
+
+/* ---- of a parent ----------------------------------------------------- */
+
+void partition_link(struct partition *partition)
+{
+	starpu_data_handle_t parent = partition->parent;
+	struct data_extra *extra = data_extra(parent);
+	struct partition *outer = partition_of(parent);
+
+	partition->next = extra->partitions;
+	extra->partitions = partition;
+	if (outer)
+		outer->nnested++;
+	orr_lock(&parent->lock);
+	parent->flags |= DATUM_VIEWS;
+	orr_unlock(&parent->lock);
+}
+
+void partition_unlink(struct partition *partition)
+{
+	starpu_data_handle_t parent = partition->parent;
+	struct partition **at = &data_extra(parent)->partitions,
+			 *outer = partition_of(parent);
+
+	while (*at != partition)
+		at = &(*at)->next;
+	*at = partition->next;
+	if (outer)
+		outer->nnested--;
+	if (data_extra(parent)->partitions || (outer && outer->is_planned))
+		return;
+	orr_lock(&parent->lock);
+	parent->flags &= ~(unsigned)DATUM_VIEWS;
+	orr_unlock(&parent->lock);
+}
+
+void partition_drop(struct partition *partition)
+{
+	if (orr_add(&partition->users, -1) > 0)
+		return;
+	if (partition->is_fixed)
+		unfix(partition->parent);
+	free(partition);
+}
