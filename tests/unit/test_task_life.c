@@ -15,6 +15,9 @@
 #include "one_task.h"
 
 enum { NROUNDS = 30, NTHREADS = 5 };
+
+static struct starpu_codelet log_write = {
+	.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_RW}};
 /* ---- states ---------------------------------------------------------- */
 
 static void note_status(void *arg)
@@ -134,6 +137,34 @@ static void a_callback_submits_its_task(void **state)
 	assert_int_equal(nruns, NROUNDS);
 	assert_int_equal(one.nlog, 3 * NROUNDS);
 	one.nlog = 0;
+}
+
+/* ---- given as arguments ----------------------------------------------- */
+
+/* Such bits of a mode say nothing of the access: the codelet need not have them. */
+static void hints_contradict_no_codelet(void **state)
+{
+	static const unsigned hints[] = {STARPU_SSEND, STARPU_LOCALITY, STARPU_NOPLAN,
+					 STARPU_UNMAP, STARPU_NOFOOTPRINT};
+	struct starpu_codelet hinted = log_write;
+	starpu_data_handle_t handle;
+
+	(void)state;
+	starpu_void_data_register(&handle);
+	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++) {
+		assert_int_equal(starpu_task_insert(&log_write, STARPU_RW | hints[i],
+						    handle, STARPU_CL_ARGS_NFREE,
+						    (void *)7, sizeof(int), 0),
+				 0);
+		hinted.modes[0] = STARPU_RW | (enum starpu_data_access_mode)hints[i];
+		assert_int_equal(starpu_task_insert(&hinted, STARPU_RW, handle,
+						    STARPU_CL_ARGS_NFREE, (void *)8,
+						    sizeof(int), 0),
+				 0);
+		fake_run();
+		ONE_EXPECT(7, 8);
+	}
+	starpu_data_unregister(handle);
 }
 
 /* ---- waiting --------------------------------------------------------- */
@@ -397,6 +428,7 @@ int main(void)
 		TEST(a_task_regenerates_until_it_is_told),
 		TEST(a_detached_task_that_regenerates_is_destroyed_once),
 		TEST(a_callback_submits_its_task),
+		TEST(hints_contradict_no_codelet),
 		TEST(who_may_be_waited_for),
 		TEST(a_synchronous_task_has_ended),
 		TEST(threads_wait_each_for_its_task),

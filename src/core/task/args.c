@@ -245,7 +245,9 @@ void args_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *al
 static void set_codelet_mode(struct starpu_codelet *cl, struct starpu_task *task, int i,
 			     unsigned mode)
 {
-	const unsigned ignored = STARPU_SSEND | STARPU_NOFOOTPRINT;
+	/* What does not say how the datum is accessed. */
+	const unsigned ignored = STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
+				 STARPU_NOPLAN | STARPU_UNMAP;
 	unsigned known;
 
 	if (i >= cl->nbuffers)
