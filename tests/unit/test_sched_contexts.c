@@ -352,6 +352,47 @@ static void numbers_are_given_again(void **state)
 	one_close();
 }
 
+static int nclosed;
+
+static void count_close(struct sched *sched)
+{
+	nclosed++;
+	sched_eager.close(sched);
+}
+
+/* Whoever used it last: the worker that follows, who deletes it. */
+static void who_is_left_by_all_is_closed(void **state)
+{
+	struct sched_ops counted = sched_eager;
+	struct sched *sched;
+
+	(void)state;
+	counted.close = count_close;
+	for (int works = 0; works < 2; works++) {
+		open_node(2, 0, "eager");
+		nclosed = 0;
+		sched = contexts_create(one.node, &counted);
+		move(0, sched);
+		submit(&on_cpu, 1, sched);
+		fake_run();
+		assert_int_equal(seen.worker[1], 0);
+		if (works) {
+			struct starpu_task *task = make(&on_cpu, 2, NULL);
+
+			task->execute_on_a_specific_worker = 1;
+			task->workerid = 0;
+			assert_int_equal(starpu_task_submit(task), 0);
+			fake_run_until(fake_now_s() + 0.5 * fake_machine()->task_s);
+		}
+		assert_int_equal(contexts_delete(sched, one.node->scheds[0]), 0);
+		assert_int_equal(nclosed, 0); /* The worker is still there. */
+		fake_run();
+		assert_int_equal(nclosed, 1);
+		one_close();
+		assert_int_equal(nclosed, 1);
+	}
+}
+
 /* ---- random programs -------------------------------------------------- */
 
 static struct {
@@ -516,6 +557,7 @@ int main(void)
 		cmocka_unit_test(bound_tasks_go_to_their_worker),
 		cmocka_unit_test(priorities_are_those_of_the_policy),
 		cmocka_unit_test(numbers_are_given_again),
+		cmocka_unit_test(who_is_left_by_all_is_closed),
 		cmocka_unit_test(random_programs),
 	};
 
