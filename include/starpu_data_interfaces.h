@@ -42,9 +42,11 @@ enum starpu_data_interface_id {
 };
 
 /**
- * Copies between two kinds of memory.  They return 0 when done and -EAGAIN when
- * an asynchronous copy has been started.  A missing one falls back on
- * any_to_any, whose async_data is NULL for a synchronous copy.
+ * Copies between two kinds of memory.  They return 0 when done; another value ends the
+ * program with a message.  A missing one falls back on any_to_any, whose async_data is
+ * NULL: it copies before it returns.  can_copy is asked before values go from one
+ * device's memory to another's, and says 0 when they have to stop in main memory; it is
+ * called under locks and must not use data.
  */
 struct starpu_data_copy_methods {
 	int (*can_copy)(void *src_interface, unsigned src_node, void *dst_interface,
@@ -96,6 +98,12 @@ struct starpu_data_copy_methods {
  * allocate_data_on_node, free_data_on_node, copy_methods, get_size, footprint,
  * interface_size; pack_data and unpack_data to travel between nodes.  The table must
  * stay as it is while data of this kind are registered.
+ *
+ * Buffers are freed when they are not needed and not kept for other data, no memory is
+ * mapped into another, and there are no remote devices: cache_data_on_node,
+ * reuse_data_on_node, alloc_footprint, alloc_compare, map_data, unmap_data, update_map,
+ * pack_meta, unpack_meta and free_meta are for the application's own use, and dontcache
+ * is what happens anyway.
  */
 struct starpu_data_interface_ops {
 	/* Fill the interface of every memory node, from
@@ -103,6 +111,7 @@ struct starpu_data_interface_ops {
 	 * them; pointers on home_node only. */
 	void (*register_data_handle)(starpu_data_handle_t handle, int home_node,
 				     void *data_interface);
+	/* Last of all, with the structs of all memories as they were left. */
 	void (*unregister_data_handle)(starpu_data_handle_t handle);
 	/* Bytes allocated, or -ENOMEM. */
 	starpu_ssize_t (*allocate_data_on_node)(void *data_interface, unsigned node);

@@ -52,7 +52,7 @@ static void cannot(starpu_data_handle_t handle, const char *what)
 	char text[128];
 
 	orr_die(handle->node->rank,
-		"%s (%s) cannot be sent: its interface has no working %s; define it in "
+		"%s (%s) cannot travel: its interface has no working %s; define it in "
 		"struct starpu_data_interface_ops",
 		data_describe(handle, text, sizeof(text)),
 		handle->ops->name ? handle->ops->name : "user-defined interface", what);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "core/interface/methods.h"
 #include "plat/net.h"
 #include "real/real.h"
 
@@ -152,13 +153,7 @@ static int ram_reaches(struct plat *plat, unsigned from, unsigned to)
 
 static int ram_copy(struct plat *plat, struct plat_copy *copy)
 {
-	const struct starpu_data_copy_methods *methods = copy->methods;
-
-	(void)plat;
-	if (methods->ram_to_ram)
-		methods->ram_to_ram(copy->from_interface, 0, copy->to_interface, 0);
-	else
-		methods->any_to_any(copy->from_interface, 0, copy->to_interface, 0, NULL);
+	methods_copy(plat->node, copy);
 	return 1;
 }
 

@@ -519,6 +519,123 @@ static void own_interfaces_are_registered_once(void)
 	starpu_shutdown();
 }
 
+/* ---- structs that own something for each memory ---------------------- */
+
+struct owning {
+	int n, *label; /* of this struct alone */
+	int *values;
+};
+
+static int nlabels;
+
+static void owning_register(starpu_data_handle_t handle, int home_node, void *interface)
+{
+	for (int i = 0; i < STARPU_MAXNODES; i++) {
+		struct owning *own =
+			starpu_data_get_interface_on_node(handle, (unsigned)i);
+
+		*own = *(struct owning *)interface;
+		own->label = malloc(sizeof(int));
+		*own->label = i;
+		nlabels++;
+		if (i != home_node)
+			own->values = NULL;
+	}
+}
+
+static void owning_unregister(starpu_data_handle_t handle)
+{
+	for (int i = 0; i < STARPU_MAXNODES; i++) {
+		struct owning *own =
+			starpu_data_get_interface_on_node(handle, (unsigned)i);
+
+		CLAIM_EQ(*own->label, i);
+		*own->label = -1;
+		free(own->label);
+		nlabels--;
+	}
+}
+
+static starpu_ssize_t owning_allocate(void *interface, unsigned node)
+{
+	struct owning *own = interface;
+	size_t bytes = (size_t)own->n * sizeof(int);
+
+	own->values = (int *)starpu_malloc_on_node(node, bytes);
+	return own->values ? (starpu_ssize_t)bytes : -ENOMEM;
+}
+
+static void owning_free(void *interface, unsigned node)
+{
+	struct owning *own = interface;
+
+	starpu_free_on_node(node, (uintptr_t)own->values, (size_t)own->n * sizeof(int));
+	own->values = NULL;
+}
+
+static size_t owning_size(starpu_data_handle_t handle)
+{
+	return (size_t)((struct owning *)ON_RAM(handle))->n * sizeof(int);
+}
+
+static uint32_t owning_footprint(starpu_data_handle_t handle)
+{
+	return starpu_hash_crc32c_be((uint32_t)owning_size(handle), 0);
+}
+
+static int nmoved;
+
+static int owning_move(void *from, unsigned from_node, void *to, unsigned to_node)
+{
+	struct owning *x = from, *y = to;
+
+	nmoved++;
+	return starpu_interface_copy((uintptr_t)x->values, 0, from_node,
+				     (uintptr_t)y->values, 0, to_node,
+				     (size_t)x->n * sizeof(int), NULL);
+}
+
+static const struct starpu_data_copy_methods owning_methods = {.ram_to_ram = owning_move};
+
+static struct starpu_data_interface_ops owning_ops = {
+	.register_data_handle = owning_register,
+	.unregister_data_handle = owning_unregister,
+	.allocate_data_on_node = owning_allocate,
+	.free_data_on_node = owning_free,
+	.copy_methods = &owning_methods,
+	.get_size = owning_size,
+	.footprint = owning_footprint,
+	.interfaceid = STARPU_UNKNOWN_INTERFACE_ID,
+	.interface_size = sizeof(struct owning),
+	.name = (char *)"owning",
+};
+
+/* Also for memories that do not exist here, and for handles that were never used. */
+static void what_registration_made_is_ended_once(void)
+{
+	int values[2] = {3, 4};
+	struct owning given = {.n = 2, .values = values};
+	starpu_data_handle_t idle, used, copy;
+
+	start();
+	nlabels = nmoved = 0;
+	starpu_data_register(&idle, STARPU_MAIN_RAM, &given, &owning_ops);
+	starpu_data_register(&used, STARPU_MAIN_RAM, &given, &owning_ops);
+	starpu_data_register_same(&copy, used);
+	CLAIM_EQ(nlabels, 3 * STARPU_MAXNODES);
+	CLAIM_EQ(starpu_data_cpy(copy, used, 0, NULL, NULL), 0);
+	CLAIM_EQ(nmoved, 1);
+	starpu_data_acquire(copy, STARPU_R);
+	CLAIM_EQ(((struct owning *)ON_RAM(copy))->values[1], 4);
+	starpu_data_release(copy);
+	starpu_data_unregister(used);
+	starpu_data_unregister_submit(copy);
+	starpu_task_wait_for_all();
+	starpu_data_unregister(idle);
+	starpu_shutdown();
+	CLAIM_EQ(nlabels, 0);
+}
+
 #ifndef STARPU_SIMGRID
 /* Handles that are only registered come from pools: nothing else is allocated. */
 static void own_interfaces_cost_what_they_use(void)
@@ -529,11 +646,13 @@ static void own_interfaces_cost_what_they_use(void)
 	starpu_data_handle_t *handles = malloc(N * sizeof(*handles));
 	struct mallinfo2 before, after;
 	size_t each;
+	struct starpu_data_interface_ops ops = pair_ops;
 
+	ops.unregister_data_handle = NULL; /* Who has one finds all structs again. */
 	start();
 	before = mallinfo2();
 	for (int i = 0; i < N; i++)
-		starpu_data_register(&handles[i], STARPU_MAIN_RAM, &given, &pair_ops);
+		starpu_data_register(&handles[i], STARPU_MAIN_RAM, &given, &ops);
 	after = mallinfo2();
 	each = (after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / N;
 	/* With GPUs, pair_register() gives each of them a struct that is different. */
@@ -554,6 +673,7 @@ static const struct claim claims[] = {
 	{"copied tables are the program's", copied_tables_are_the_programs},
 	{"predefined tables may be changed", predefined_tables_may_be_changed},
 	{"own interfaces are registered once", own_interfaces_are_registered_once},
+	{"what registration made is ended once", what_registration_made_is_ended_once},
 #ifndef STARPU_SIMGRID
 	{"own interfaces cost what they use", own_interfaces_cost_what_they_use},
 #endif

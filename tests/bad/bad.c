@@ -5,6 +5,7 @@
  * One mistake of an application for each name; run.py says what must come of it.
  * usage: bad CASE, on two ranks.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,89 @@ static void ndim_apart(void)
 static void ndim_fourth(void)
 {
 	ndim_with_stride(1, 15);
+}
+
+/* ---- operations of the application's that refuse ---------------------- */
+
+static starpu_ssize_t refuse_memory(void *interface, unsigned node)
+{
+	(void)interface;
+	(void)node;
+	return -ENOMEM;
+}
+
+static int refuse_copy(void *from, unsigned from_node, void *to, unsigned to_node)
+{
+	(void)from;
+	(void)from_node;
+	(void)to;
+	(void)to_node;
+	return -EIO;
+}
+
+static int refuse_unpacking(starpu_data_handle_t handle, unsigned node, void *ptr,
+			    size_t count)
+{
+	(void)handle;
+	(void)node;
+	(void)ptr;
+	(void)count;
+	return -EINVAL;
+}
+
+/* As vectors, but for what the case changes. */
+static struct starpu_data_interface_ops refusing;
+
+static starpu_data_handle_t refusing_vector(int home)
+{
+	static int at[4];
+	struct starpu_vector_interface vector = {STARPU_VECTOR_INTERFACE_ID,
+						 .ptr = (uintptr_t)at, .nx = 4,
+						 .elemsize = 4, .allocsize = 16};
+	starpu_data_handle_t handle;
+
+	starpu_data_register(&handle, home, &vector, &refusing);
+	return handle;
+}
+
+static void own_memory_refused(void)
+{
+	refusing = starpu_interface_vector_ops;
+	refusing.allocate_data_on_node = refuse_memory;
+	starpu_data_acquire(refusing_vector(-1), STARPU_W);
+}
+
+static void own_memory_absent(void)
+{
+	refusing = starpu_interface_vector_ops;
+	refusing.allocate_data_on_node = NULL;
+	starpu_data_acquire(refusing_vector(-1), STARPU_W);
+}
+
+static void own_copy_fails(void)
+{
+	static const struct starpu_data_copy_methods methods = {.ram_to_ram =
+									refuse_copy};
+
+	refusing = starpu_interface_vector_ops;
+	refusing.copy_methods = &methods;
+	starpu_data_cpy(refusing_vector(-1), refusing_vector(STARPU_MAIN_RAM), 0, NULL,
+			NULL);
+}
+
+static void own_unpack_fails(void)
+{
+	starpu_data_handle_t handle;
+
+	refusing = starpu_interface_vector_ops;
+	refusing.peek_data = NULL;
+	refusing.unpack_data = refuse_unpacking;
+	handle = refusing_vector(STARPU_MAIN_RAM);
+	if (rank == 0)
+		starpu_mpi_send(handle, 1, TAG, MPI_COMM_WORLD);
+	else
+		starpu_mpi_recv(handle, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	starpu_mpi_barrier(MPI_COMM_WORLD);
 }
 
 static void register_beyond(void)
@@ -609,6 +693,10 @@ static const struct mistake mistakes[] = {
 	CASE(ndim_on_itself),
 	CASE(ndim_apart),
 	CASE(ndim_fourth),
+	CASE(own_memory_refused),
+	CASE(own_memory_absent),
+	CASE(own_copy_fails),
+	CASE(own_unpack_fails),
 	CASE(send_negative),
 	CASE(send_beyond),
 	CASE(receive_negative),

@@ -82,6 +82,14 @@ CASES = [
                               r"some of 3 dimensions overlap", r"expected ldn\[i\]")),
     Case("ndim_apart", on(ANY, r"starpu_ndim_data_register: ldn\[0\] is 2", r"expected 1")),
     Case("ndim_fourth", on(ANY, r"starpu_ndim_get_local_ldi: dimension 3", r"have 3")),
+    # Operations of the application's interfaces that refuse.
+    Case("own_memory_refused", on(ANY, r"no memory for data .*V4x4", r"16 bytes")),
+    Case("own_memory_absent", on(ANY, r"data .*V4x4", r"has no allocate_data_on_node")),
+    # Simulated without execution, nothing is copied.
+    Case("own_copy_fails", on(ANY, r"data .*V4x4.* cannot be copied from memory node 0 to 0",
+                              r"the method failed \(-5\)", r"to return 0"), where=REAL),
+    Case("own_unpack_fails", on(1, r"data .*V4x4.* cannot travel", r"no working unpack_data"),
+         where=REAL),
     Case("send_negative", on(ANY, r"starpu_mpi_isend: destination is rank -1",
                              r"expected 0 to 1")),
     Case("send_beyond", on(ANY, r"starpu_mpi_isend_detached: destination is rank 2",

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/interface/methods.h"
 #include "fake_impl.h"
 
 enum { FREED_BYTE = 0xdd };
@@ -376,23 +377,13 @@ struct copy_event {
 	struct plat_copy *copy;
 };
 
-/* All memories are the host's, so the copy is one in main memory. */
-static void move_bytes(const struct plat_copy *copy)
-{
-	const struct starpu_data_copy_methods *methods = copy->methods;
-
-	if (methods->any_to_any)
-		methods->any_to_any(copy->from_interface, 0, copy->to_interface, 0, NULL);
-	else
-		methods->ram_to_ram(copy->from_interface, 0, copy->to_interface, 0);
-}
-
 static void copy_ends(struct plat_timer *timer)
 {
 	struct plat_copy *copy = ((struct copy_event *)timer)->copy;
+	struct node *node = timer->plat->node;
 
 	fake_event_free(timer);
-	move_bytes(copy);
+	methods_copy(node, copy);
 	copy->done(copy);
 }
 
@@ -406,7 +397,7 @@ static int copy_start(struct plat *plat, struct plat_copy *copy)
 							   copy->bytes);
 
 	seconds += fake_jitter_s(fake_get());
-	move_bytes(copy);
+	methods_copy(plat->node, copy);
 	event->copy = copy;
 	fake_event_at(plat, event, fake_get()->now_s + seconds, copy_ends);
 	return 0;

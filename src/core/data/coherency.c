@@ -9,6 +9,7 @@
 #include "core/data/budget.h"
 #include "core/data/room.h"
 #include "core/data/routes.h"
+#include "core/interface/methods.h"
 #include "core/task/task.h"
 
 /*
@@ -89,6 +90,12 @@ static void allocate_bytes(struct copy_state *copy)
 	starpu_data_handle_t datum = copy->datum;
 	char what[128];
 
+	if (!datum->ops->allocate_data_on_node)
+		orr_die(datum->node->rank,
+			"%s needs memory in memory node %u, and its interface has no "
+			"allocate_data_on_node; define it in struct "
+			"starpu_data_interface_ops",
+			data_describe(datum, what, sizeof(what)), copy->memory);
 	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
 		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
 				data_describe(datum, what, sizeof(what)));
@@ -253,6 +260,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to, int e
 					    .from_interface = from->interface,
 					    .to_interface = to->interface,
 					    .methods = datum->ops->copy_methods,
+					    .owner = datum,
 					    .done = arrived};
 	transfer->from = from;
 	transfer->to = to;
@@ -282,6 +290,9 @@ static struct copy_state *hop(struct access *access)
 	if (!from)
 		complain_no_value(access);
 	next = route(datum->node, from->memory, to->memory)->next;
+	if (from->memory != STARPU_MAIN_RAM && next != STARPU_MAIN_RAM &&
+	    !methods_can_copy(from, to))
+		next = STARPU_MAIN_RAM;
 	if (next != to->memory) {
 		to = data_copy(datum, next);
 		allocate(to);

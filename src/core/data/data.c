@@ -55,17 +55,23 @@ static char *image_of(starpu_data_handle_t handle)
 	return (char *)(handle + 1) + slot_bytes(handle->ops);
 }
 
-/* Keep what register_data_handle() wrote: slots has a struct for each memory. */
+/*
+ * Keep what register_data_handle() wrote: slots has a struct for each memory.  Those of
+ * memories that do not exist are for unregister_data_handle(), which may have to free
+ * what they point to.
+ */
 static void keep_slots(starpu_data_handle_t handle, const char *slots)
 {
 	size_t bytes = handle->ops->interface_size, step = slot_bytes(handle->ops);
-	unsigned other = NODE_MAX_MEMORIES - 1;
+	unsigned other = NODE_MAX_MEMORIES - 1, nkept = NODE_MAX_MEMORIES;
 
 	memcpy(handle + 1, slots, bytes);
 	if ((int)other == handle->home)
 		other--;
 	memcpy(image_of(handle), slots + other * step, bytes);
-	for (unsigned i = 1; i < (unsigned)handle->node->nmemories; i++)
+	if (!handle->ops->unregister_data_handle)
+		nkept = (unsigned)handle->node->nmemories;
+	for (unsigned i = 1; i < nkept; i++)
 		if ((int)i == handle->home ||
 		    memcmp(slots + i * step, image_of(handle), bytes) != 0)
 			memcpy(data_copy(handle, i)->interface, slots + i * step, bytes);
@@ -318,10 +324,11 @@ void data_free_retired(struct node *node)
 
 void data_free_now(struct node *node, starpu_data_handle_t handle)
 {
-	struct data_body *body = handle->body;
+	struct data_body *body;
 
 	if (handle->ops->unregister_data_handle)
 		handle->ops->unregister_data_handle(handle);
+	body = handle->body; /* Perhaps made by that. */
 	orr_lock(&node->pool_lock);
 	if (body) {
 		free_extra(body->extra);

@@ -5,19 +5,23 @@
 #include <errno.h>
 
 #include "base/check.h"
+#include "core/interface/methods.h"
 
 /* ---- copies ---------------------------------------------------------- */
 
 static void copy_kernel(void *buffers[], void *arg)
 {
-	const struct starpu_data_copy_methods *methods = arg;
+	starpu_data_handle_t source = arg;
+	struct node *node = source->node;
+	unsigned memory = (unsigned)plat_current_worker(node->plat)->memory;
+	struct plat_copy copy = {.from = memory,
+				 .to = memory,
+				 .from_interface = buffers[1],
+				 .to_interface = buffers[0],
+				 .methods = source->ops->copy_methods,
+				 .owner = source};
 
-	if (methods->ram_to_ram)
-		methods->ram_to_ram(buffers[1], STARPU_MAIN_RAM, buffers[0],
-				    STARPU_MAIN_RAM);
-	else
-		methods->any_to_any(buffers[1], STARPU_MAIN_RAM, buffers[0],
-				    STARPU_MAIN_RAM, NULL);
+	methods_copy(node, &copy);
 }
 
 /* Declared, not measured: a core moves 10 GB/s, reading and writing. */
@@ -45,7 +49,7 @@ int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_hand
 	int ret;
 
 	task->cl = &copy_codelet;
-	task->cl_arg = (void *)(uintptr_t)src->ops->copy_methods;
+	task->cl_arg = src;
 	task->handles[0] = dst;
 	task->handles[1] = src;
 	task->priority = wish->priority;

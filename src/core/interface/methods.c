@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/interface/methods.h"
+
+#include "base/check.h"
+
+typedef int method_func(void *from, unsigned from_memory, void *to, unsigned to_memory);
+
+static method_func *from_ram(const struct starpu_data_copy_methods *methods,
+			     enum starpu_node_kind to)
+{
+	switch (to) {
+	case STARPU_CPU_RAM:
+		return methods->ram_to_ram;
+	case STARPU_CUDA_RAM:
+		return methods->ram_to_cuda;
+	case STARPU_HIP_RAM:
+		return methods->ram_to_hip;
+	case STARPU_OPENCL_RAM:
+		return methods->ram_to_opencl;
+	case STARPU_MAX_FPGA_RAM:
+		return methods->ram_to_max_fpga;
+	default:
+		return NULL;
+	}
+}
+
+static method_func *to_ram(const struct starpu_data_copy_methods *methods,
+			   enum starpu_node_kind from)
+{
+	switch (from) {
+	case STARPU_CUDA_RAM:
+		return methods->cuda_to_ram;
+	case STARPU_HIP_RAM:
+		return methods->hip_to_ram;
+	case STARPU_OPENCL_RAM:
+		return methods->opencl_to_ram;
+	case STARPU_MAX_FPGA_RAM:
+		return methods->max_fpga_to_ram;
+	default:
+		return NULL;
+	}
+}
+
+static method_func *within(const struct starpu_data_copy_methods *methods,
+			   enum starpu_node_kind kind)
+{
+	switch (kind) {
+	case STARPU_CUDA_RAM:
+		return methods->cuda_to_cuda;
+	case STARPU_HIP_RAM:
+		return methods->hip_to_hip;
+	case STARPU_OPENCL_RAM:
+		return methods->opencl_to_opencl;
+	default:
+		return NULL;
+	}
+}
+
+static method_func *method_for(const struct starpu_data_copy_methods *methods,
+			       enum starpu_node_kind from, enum starpu_node_kind to)
+{
+	if (from == STARPU_CPU_RAM)
+		return from_ram(methods, to);
+	if (to == STARPU_CPU_RAM)
+		return to_ram(methods, from);
+	return from == to ? within(methods, from) : NULL;
+}
+
+static void cannot(struct node *node, const struct plat_copy *copy, const char *why,
+		   int ret) __attribute__((noreturn));
+
+static void cannot(struct node *node, const struct plat_copy *copy, const char *why,
+		   int ret)
+{
+	char what[128];
+
+	orr_die(node->rank,
+		"%s cannot be copied from memory node %u to %u: %s (%d); expected "
+		"any_to_any, or the method for these two, in the copy_methods of its "
+		"interface, to copy and to return 0",
+		data_describe(copy->owner, what, sizeof(what)), copy->from, copy->to, why,
+		ret);
+}
+
+void methods_copy(struct node *node, const struct plat_copy *copy)
+{
+	const struct starpu_data_copy_methods *methods = copy->methods;
+	method_func *method =
+		methods ? method_for(methods, node->memories[copy->from].kind,
+				     node->memories[copy->to].kind)
+			: NULL;
+	int ret;
+
+	if (method)
+		ret = method(copy->from_interface, copy->from, copy->to_interface,
+			     copy->to);
+	else if (methods && methods->any_to_any)
+		ret = methods->any_to_any(copy->from_interface, copy->from,
+					  copy->to_interface, copy->to, NULL);
+	else
+		cannot(node, copy, "its interface has no method for that", 0);
+	if (ret != 0)
+		cannot(node, copy, "the method failed", ret);
+}
+
+int methods_can_copy(const struct copy_state *from, const struct copy_state *to)
+{
+	const struct starpu_data_copy_methods *methods = from->datum->ops->copy_methods;
+
+	return !methods || !methods->can_copy ||
+	       methods->can_copy(from->interface, from->memory, to->interface, to->memory,
+				 to->memory);
+}
