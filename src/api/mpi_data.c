@@ -208,7 +208,7 @@ void starpu_mpi_cached_send_clear(starpu_data_handle_t data)
 	cache_clear_sent(check_registered(__func__, data), data);
 }
 
-/* ---- cooperative sends: accepted, every copy still comes from the sender ---- */
+/* ---- cooperative sends ------------------------------------------------ */
 
 void starpu_mpi_coop_sends_set_use(int use_coop_sends)
 {
@@ -230,8 +230,11 @@ int starpu_mpi_coop_sends_get_use(void)
 void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle,
 						int nb_sends)
 {
-	(void)nb_sends; /* A hint; sends leave as soon as they can. */
-	api_check_handle(api_mpi(__func__)->node, __func__, data_handle);
+	struct mpi *mpi = api_mpi(__func__);
+
+	api_check_handle(mpi->node, __func__, data_handle);
+	if (!mpi->is_fake)
+		coop_expect(mpi, data_handle, nb_sends);
 }
 
 /* ---- statistics and tags --------------------------------------------- */

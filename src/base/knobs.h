@@ -53,7 +53,8 @@ struct knobs {
 	int mpi_ndetached_send, mpi_fake_size, mpi_fake_rank, mpi_coop_sends;
 	int mpi_thread_cpuid, mpi_thread_coreid, mpi_nobind;
 	int mpi_driver_call_frequency;
-	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes;
+	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes, mpi_coop_bytes,
+		mpi_put_bytes;
 	int mpi_window;
 	double watchdog_s, task_watchdog_us, task_watchdog_delay_us;
 	int task_watchdog_crash;

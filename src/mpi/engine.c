@@ -34,6 +34,7 @@ void engine_init(struct mpi *mpi)
 	pool_init(&engine->parcels, sizeof(struct parcel));
 	earlies_init(mpi);
 	large_init(&engine->large);
+	coop_init(&engine->coop);
 	engine->flying_s = -1;
 }
 
@@ -42,8 +43,10 @@ void engine_set_limits(struct mpi *mpi, const struct knobs *knobs)
 	struct engine *engine = &mpi->engine;
 
 	engine->large.max_puts = knobs->mpi_ndetached_send;
+	engine->large.max_put_bytes = (size_t)knobs->mpi_put_bytes;
 	engine->large.max_moving = knobs->mpi_window;
 	engine->large.max_moving_bytes = (size_t)knobs->mpi_window_bytes;
+	engine->coop.least_bytes = (size_t)knobs->mpi_coop_bytes;
 	engine->earlies.max_bytes = (size_t)knobs->mpi_early_bytes;
 }
 
@@ -55,6 +58,7 @@ void engine_free(struct mpi *mpi)
 	match_free(&engine->posted);
 	earlies_free(mpi);
 	large_free(&engine->large);
+	coop_free(&engine->coop);
 	outbox_free(&engine->outbox);
 	pool_free(&engine->requests);
 	pool_free(&engine->parcels);
@@ -365,6 +369,18 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 	case WIRE_LEAVING:
 		barrier_peer_leaves(mpi, peer, wire.ordinal);
 		break;
+	case WIRE_KEEP:
+		large_on_keep(mpi, peer, &wire);
+		break;
+	case WIRE_HAVE:
+		coop_on_have(mpi, &wire);
+		break;
+	case WIRE_FORWARD:
+		coop_on_forward(mpi, &wire);
+		break;
+	case WIRE_LET_GO:
+		coop_on_let_go(mpi, &wire);
+		break;
 	case WIRE_PROBE:
 	case WIRE_GONE:
 	case WIRE_STATE:
@@ -457,6 +473,7 @@ static void send_ready(struct request *request)
 		send_eager(request, &head);
 	} else {
 		head.kind = WIRE_ANNOUNCE;
+		head.flags |= (uint16_t)coop_announce(request);
 		request_move(request, REQUEST_ANNOUNCED);
 		engine_send_control(mpi, request->net_peer, &head, WIRE_ANNOUNCE_BYTES);
 	}
@@ -491,7 +508,8 @@ int engine_nending(struct mpi *mpi)
 	struct engine *engine = &mpi->engine;
 
 	return orr_load(&engine->ndraining) + orr_load(&engine->is_timer_set) +
-	       (orr_load_ptr((void **)(void *)&engine->moved) != NULL);
+	       (orr_load_ptr((void **)(void *)&engine->moved) != NULL) +
+	       (orr_load_ptr((void **)(void *)&engine->coop.let_go) != NULL);
 }
 
 int engine_nflying(struct mpi *mpi)
@@ -595,6 +613,8 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 
 	if (post->kind == REQUEST_RECEIVE)
 		match_receive(request);
+	else
+		coop_post(mpi, request);
 	engine_unlock(&mpi->engine);
 	if (post->is_waited)
 		plat_gate_init(&request->gate);

@@ -19,6 +19,7 @@
  */
 #include "base/list.h"
 #include "base/table.h"
+#include "mpi/coop.h"
 #include "mpi/early.h"
 #include "mpi/large.h"
 #include "mpi/outbox.h"
@@ -44,6 +45,7 @@ struct engine {
 	struct list all; /* requests, oldest first */
 	struct earlies earlies;
 	struct large large;
+	struct coop coop;
 	struct suspect suspect;
 
 	struct request *moved, *moved_last;         /* to be released */

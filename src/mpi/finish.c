@@ -41,6 +41,7 @@ static struct request *take_all(struct engine *engine, struct request **list)
 void finish_moved(struct mpi *mpi, struct request *request)
 {
 	request_move(request, REQUEST_MOVED);
+	coop_moved(mpi, request);
 	append(&mpi->engine.moved, &mpi->engine.moved_last, request);
 }
 
@@ -71,6 +72,20 @@ static void wake_waiters(struct mpi *mpi)
 		next = waiter->next;
 		plat_gate_open(mpi->node->plat, &waiter->gate);
 	}
+}
+
+static void count_down(struct mpi *mpi)
+{
+	if (orr_add(&mpi->engine.npending, -1) == 0)
+		wake_waiters(mpi);
+}
+
+void finish_let_go(struct request *request)
+{
+	struct mpi *mpi = request->mpi;
+
+	drop(request);
+	count_down(mpi);
 }
 
 /* The callback has run.  The count comes before the gate, so that who waited for the
@@ -106,7 +121,8 @@ static void release(struct request *request)
 		payload_sent(&request->payload, request->handle);
 	else
 		payload_received(&request->payload, request->handle);
-	acquire_release(&request->acquire);
+	if (!coop_keep(request))
+		acquire_release(&request->acquire);
 	if (!request->callback) {
 		end(request);
 		return;
@@ -175,12 +191,14 @@ int finish_drain(struct mpi *mpi)
 	int count, total = 0;
 
 	if (!orr_load_ptr((void **)(void *)&engine->moved) &&
-	    !orr_load_ptr((void **)(void *)&engine->callbacks))
+	    !orr_load_ptr((void **)(void *)&engine->callbacks) &&
+	    !orr_load_ptr((void **)(void *)&engine->coop.let_go))
 		return 0;
 	orr_add(&engine->ndraining, 1);
 	do {
 		count = run_releases(mpi);
 		count += run_callbacks(mpi);
+		count += coop_drain(mpi);
 		total += count;
 	} while (count > 0);
 	orr_add(&engine->ndraining, -1);

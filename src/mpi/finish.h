@@ -14,6 +14,8 @@
 
 /* The payload of request has moved; the engine is locked. */
 void finish_moved(struct mpi *mpi, struct request *request);
+/* The datum of a receive that was kept for others has been released. */
+void finish_let_go(struct request *request);
 /* Work off what has moved.  Returns how many requests.  Not under the lock. */
 int finish_drain(struct mpi *mpi);
 /* Requests may have been completed outside of polling: see that it is drained. */

@@ -16,6 +16,11 @@ struct half {
 	struct mpi *mpi;
 	struct request *request; /* that it is for; or */
 	struct early *early;     /* it goes to temporary memory */
+	struct heap_entry order; /* a put: until few enough others move */
+	/* A get of a shared value: its owner, the request there, and whether the value is
+	 * to be kept for others. */
+	int owner, is_kept;
+	uint64_t sender;
 };
 
 void large_init(struct large *large)
@@ -25,8 +30,9 @@ void large_init(struct large *large)
 
 void large_free(struct large *large)
 {
+	table_free(&large->shared);
 	heap_free(&large->wanted);
-	heap_free(&large->granted);
+	heap_free(&large->puts);
 	free(large->free_keys);
 	pool_free(&large->halves);
 }
@@ -93,6 +99,18 @@ static void check(const struct half *half, int ret)
 
 static void start_wanted(struct mpi *mpi);
 
+/* The owner hears of it when somebody else sent it, or it is to be kept. */
+static void shared_arrived(struct half *half)
+{
+	struct mpi *mpi = half->mpi;
+
+	table_remove(&mpi->engine.large.shared, half->bulk.key);
+	if (half->is_kept)
+		coop_tell(mpi, half->owner, half->sender, WIRE_KNOWN, half->request);
+	else if (half->bulk.peer != half->owner)
+		coop_tell(mpi, half->owner, half->sender, 0, NULL);
+}
+
 static void get_done(struct net_bulk *bulk)
 {
 	struct half *half = (struct half *)(void *)bulk;
@@ -106,6 +124,8 @@ static void get_done(struct net_bulk *bulk)
 	give_key(large, bulk->key);
 	large->nmoving--;
 	large->moving_bytes -= layout_bytes(&bulk->layout);
+	if (half->sender)
+		shared_arrived(half);
 	if (half->request)
 		finish_moved(mpi, half->request);
 	else
@@ -137,15 +157,31 @@ static void grant(struct mpi *mpi, struct early *early)
 {
 	struct large *large = &mpi->engine.large;
 	struct wire_head head = {.kind = WIRE_GRANT, .sender = early->head.sender};
-	int peer = early->match.source;
+	int peer = early->match.source, is_shared = early->head.flags & WIRE_SHARED;
 	struct half *half = half_new(mpi, peer, take_key(large), get_done);
 
 	head.key = half->bulk.key;
 	aim(half, early);
 	large->nmoving++;
 	large->moving_bytes += layout_bytes(&half->bulk.layout);
+	if (is_shared) {
+		half->owner = peer;
+		half->sender = head.sender;
+		half->bulk.peer = NET_ANYBODY;
+		table_put(&large->shared, head.key, half);
+	}
 	half_start(half, OUTGOING_GET);
 	engine_send_control(mpi, peer, &head, WIRE_GRANT_BYTES);
+}
+
+void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head)
+{
+	struct half *half = table_get(&mpi->engine.large.shared, head->key);
+
+	if (half && half->owner == owner && half->sender == head->sender)
+		half->is_kept = 1;
+	else /* It came before this. */
+		coop_tell(mpi, owner, head->sender, WIRE_KNOWN, NULL);
 }
 
 static int has_room(const struct large *large, uint64_t bytes)
@@ -186,8 +222,6 @@ void large_want(struct mpi *mpi, struct early *early)
 
 /* ---- the sender ------------------------------------------------------ */
 
-static void start_granted(struct mpi *mpi);
-
 static void put_done(struct net_bulk *bulk)
 {
 	struct half *half = (struct half *)(void *)bulk;
@@ -199,41 +233,76 @@ static void put_done(struct net_bulk *bulk)
 	engine_flies(mpi, -1);
 	orr_next(&mpi->engine.nevents);
 	mpi->engine.large.nputs--;
+	mpi->engine.large.put_bytes -= layout_bytes(&bulk->layout);
 	pool_put(&mpi->engine.large.halves, half);
-	finish_moved(mpi, request);
-	start_granted(mpi);
+	if (!coop_put_done(mpi, request))
+		finish_moved(mpi, request);
+	large_start_puts(mpi);
 	engine_unlock_called_back(mpi);
 }
 
-/* Start granted sends, the most urgent first, up to the limit. */
-static void start_granted(struct mpi *mpi)
+/*
+ * Those that move share the way out, so that many make the urgent one slow.  Two move in
+ * any case: the second uses what the first leaves when its receiver is slow.
+ */
+static int may_put(const struct large *large, size_t bytes)
+{
+	if (large->max_puts > 0 && large->nputs >= large->max_puts)
+		return 0;
+	return large->nputs < 2 || (bytes <= large->max_put_bytes &&
+				    large->put_bytes <= large->max_put_bytes - bytes);
+}
+
+void large_start_puts(struct mpi *mpi)
 {
 	struct large *large = &mpi->engine.large;
-	int limit = large->max_puts;
 
-	while (large->granted.count > 0 && (limit == 0 || large->nputs < limit)) {
-		struct heap_entry *entry = heap_pop(&large->granted);
-		struct request *request = ORR_CONTAINER(entry, struct request, order);
-		struct net_bulk *bulk = request->bulk;
+	while (large->puts.count > 0) {
+		struct heap_entry *entry = large->puts.keys[0].entry;
+		struct half *half = ORR_CONTAINER(entry, struct half, order);
+		size_t bytes = layout_bytes(&half->bulk.layout);
 
-		request->bulk = NULL;
-		request_move(request, REQUEST_MOVING);
+		if (!may_put(large, bytes))
+			return;
+		heap_pop(&large->puts);
+		large->put_bytes += bytes;
+		if (half->request->kind == REQUEST_SEND) {
+			coop_leaves(mpi, half->request);
+			request_move(half->request, REQUEST_MOVING);
+		}
 		large->nputs++;
-		half_start((struct half *)(void *)bulk, OUTGOING_PUT);
+		half_start(half, OUTGOING_PUT);
 	}
+}
+
+struct half *large_put(struct mpi *mpi, struct request *request,
+		       const struct large_target *to)
+{
+	struct half *half = half_new(mpi, to->peer, to->key, put_done);
+
+	half->request = request;
+	half->bulk.layout = request->payload.layout;
+	heap_push(&mpi->engine.large.puts, &half->order, -(double)to->priority);
+	return half;
+}
+
+void large_take_back(struct mpi *mpi, struct half *half)
+{
+	heap_remove(&mpi->engine.large.puts, &half->order);
+	pool_put(&mpi->engine.large.halves, half);
 }
 
 void large_on_grant(struct mpi *mpi, const struct wire_head *head)
 {
 	struct request *request = (struct request *)(uintptr_t)head->sender;
-	int priority = mpi->has_priorities ? request->priority : 0;
-	struct half *half =
-		half_new(mpi, request->net_peer, (uint32_t)head->key, put_done);
+	struct large_target to = {.peer = request->net_peer,
+				  .key = (uint32_t)head->key,
+				  .priority =
+					  mpi->has_priorities ? request->priority : 0};
 
-	half->request = request;
-	half->bulk.layout = request->payload.layout;
 	request_move(request, REQUEST_GRANTED);
-	request->bulk = &half->bulk;
-	heap_push(&mpi->engine.large.granted, &request->order, -(double)priority);
-	start_granted(mpi);
+	coop_on_grant(request, &to, large_put(mpi, request, &to));
+	large_start_puts(mpi);
+	if (request->state == REQUEST_GRANTED)
+		coop_granted(mpi, request);
 }

@@ -11,14 +11,16 @@
  * grow with what is pending; one moves whatever its size.  Among those that are ready
  * to be received, the most urgent one is granted next, then the oldest.  Who is granted
  * has its datum and moves as soon as few enough other sends do
- * (STARPU_MPI_NDETACHED_SEND), whatever its receiver does: granted transfers cannot
- * block one another.
+ * (STARPU_MPI_NDETACHED_SEND, ORRERY_MPI_PUT_BYTES), the most urgent first, whatever its
+ * receiver does: granted transfers cannot block one another.
  */
 #include "base/heap.h"
 #include "base/pool.h"
+#include "base/table.h"
 #include "mpi/wire.h"
 
 struct early;
+struct half;
 struct mpi;
 struct request;
 
@@ -31,8 +33,10 @@ struct large {
 	size_t max_moving_bytes;
 	uint32_t *free_keys; /* of transfers to this node */
 	uint32_t nkeys, nfree_keys, free_keys_capacity;
-	struct heap granted; /* sends that wait for a place among the moving ones */
-	int nputs, max_puts; /* sends that move; 0: any number */
+	struct table shared;             /* granted, others get it as well, by key */
+	struct heap puts;                /* that wait for a place among the moving ones */
+	int nputs, max_puts;             /* that move; 0: any number */
+	size_t put_bytes, max_put_bytes; /* of these */
 	struct pool halves;
 };
 
@@ -40,7 +44,24 @@ void large_init(struct large *large);
 void large_free(struct large *large);
 /* early is WANTED: grant it, now or when the window has room. */
 void large_want(struct mpi *mpi, struct early *early);
+/* What was granted is to be kept for others. */
+void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head);
 /* The receiver of a send of this node is ready. */
 void large_on_grant(struct mpi *mpi, const struct wire_head *head);
+
+/* Where a payload goes: a rank that has granted it, with its key. */
+struct large_target {
+	int peer, priority;
+	uint32_t key;
+};
+
+/* The payload of request, a send or a receive that is kept, shall go there; then
+ * coop_put_done(), or the end of the send. */
+struct half *large_put(struct mpi *mpi, struct request *request,
+		       const struct large_target *to);
+/* It has not been started, and shall not be. */
+void large_take_back(struct mpi *mpi, struct half *half);
+/* Start those that may, the most urgent first: few enough move at a time. */
+void large_start_puts(struct mpi *mpi);
 
 #endif

@@ -76,7 +76,7 @@ static const char *waiting_for(const struct request *request)
 	case REQUEST_MOVING:
 		return "the payload is on its way";
 	default:
-		return "complete";
+		return request->kept ? "others are to get it from here" : "complete";
 	}
 }
 

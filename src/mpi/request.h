@@ -65,10 +65,10 @@ struct request {
 	int64_t tag;
 	const char *what;
 	struct payload payload;
-	struct early *early;     /* receive: the message that came first */
-	struct request *local;   /* receive: the send of the same node that it is for */
-	struct net_bulk *bulk;   /* while granted */
-	struct heap_entry order; /* in granted sends */
+	struct early *early;   /* receive: the message that came first */
+	struct request *local; /* receive: the send of the same node that it is for */
+	struct share *share;   /* send: its part in coop.h */
+	struct kept *kept;     /* receive: as well */
 	void (*callback)(void *arg);
 	void *arg;
 	struct plat_gate gate;

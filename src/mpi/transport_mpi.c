@@ -387,6 +387,7 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 	const struct layout *layout = &bulk->layout;
 	size_t total = layout_bytes(layout);
 	int tag = TAG_BULK + (int)bulk->key, count = 1, rc;
+	int peer = bulk->peer == NET_ANYBODY ? MPI_ANY_SOURCE : bulk->peer;
 	MPI_Datatype type = MPI_BYTE;
 	char *base = layout->base;
 
@@ -401,9 +402,9 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 		type = op->type;
 	}
 	if (op->kind == OP_PUT)
-		rc = MPI_Isend(base, count, type, bulk->peer, tag, net->comm, request);
+		rc = MPI_Isend(base, count, type, peer, tag, net->comm, request);
 	else
-		rc = MPI_Irecv(base, count, type, bulk->peer, tag, net->comm, request);
+		rc = MPI_Irecv(base, count, type, peer, tag, net->comm, request);
 	return check(net, rc,
 		     op->kind == OP_PUT ? "MPI_Isend of data" : "MPI_Irecv of data");
 }
@@ -434,7 +435,7 @@ static int new_bulk(struct net *base, struct net_bulk *bulk, enum op_kind kind)
 	struct op *op;
 
 	ORR_ASSERT(bulk->key < KEY_LIMIT);
-	if (bulk->peer < 0 || bulk->peer >= base->size)
+	if (!net_bulk_has_peer(base, bulk, kind == OP_PUT))
 		return -EINVAL;
 	op = op_new(net, kind);
 	op->of.bulk = bulk;
@@ -466,6 +467,7 @@ static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *sta
 	}
 	if (op->kind == OP_PUT)
 		return 0;
+	op->of.bulk->peer = status->MPI_SOURCE;
 	MPI_Get_count(status, MPI_BYTE, &bytes);
 	return (size_t)bytes == op->piece_bytes ? 0 : -EMSGSIZE;
 }

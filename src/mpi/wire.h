@@ -24,23 +24,33 @@ enum wire_kind {
 	WIRE_GONE,      /* no: everything of mine is complete, I am shutting down */
 	WIRE_STATE,     /* answer to a probe, see standstill.c */
 	WIRE_LIST,      /* all ranks are stuck: say what you wait for */
-	WIRE_LISTED     /* it is said */
+	WIRE_LISTED,    /* it is said */
+	WIRE_KEEP,      /* who granted it shall keep a shared value for others */
+	WIRE_HAVE,      /* a shared value is here, and perhaps kept */
+	WIRE_FORWARD,   /* to who keeps it: send it to that rank, too */
+	WIRE_LET_GO     /* as well: nobody else wants it */
 };
 
-enum wire_flag { WIRE_SYNCHRONOUS = 1 };
+enum wire_flag {
+	WIRE_SYNCHRONOUS = 1,
+	WIRE_SHARED = 2, /* ANNOUNCE: others get it as well, see coop.h */
+	WIRE_KNOWN = 4   /* HAVE: it was known that it shall be kept */
+};
 
 struct wire_head {
 	uint8_t kind;
 	uint8_t round;    /* BARRIER */
-	uint16_t flags;   /* EAGER, ANNOUNCE: enum wire_flag */
+	uint16_t flags;   /* EAGER, ANNOUNCE, HAVE: enum wire_flag */
 	uint32_t ordinal; /* LEAVING: barriers.  EAGER, ANNOUNCE: among the transfers that
 			   * insertion made from this node to that one, modulo 2^32; 0:
-			   * none */
-	uint64_t comm;    /* EAGER, ANNOUNCE, BARRIER: id */
-	int64_t tag;      /* EAGER, ANNOUNCE */
+			   * none.  FORWARD: to which rank */
+	uint64_t comm;    /* EAGER, ANNOUNCE, BARRIER: id.  HAVE: names the receiver's
+			   * request when it keeps the value, else 0 */
+	int64_t tag;      /* EAGER, ANNOUNCE.  FORWARD: priority */
 	uint64_t bytes;   /* EAGER, ANNOUNCE: of the payload */
-	uint64_t sender;  /* ANNOUNCE, GRANT: names the sender's request */
-	uint64_t key;     /* GRANT: of the bulk transfer */
+	uint64_t sender;  /* ANNOUNCE, GRANT, KEEP, HAVE: names the sender's request.
+			   * FORWARD,  LET_GO: who keeps it, as in its HAVE */
+	uint64_t key;     /* GRANT, KEEP, FORWARD: of the bulk transfer */
 };
 
 enum {

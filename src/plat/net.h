@@ -25,6 +25,7 @@ struct plat;
 
 enum {
 	NET_HEAD_BYTES = 64, /* largest head */
+	NET_ANYBODY = -1
 };
 
 /* One message: a head that is always carried, and a small contiguous body. */
@@ -42,11 +43,11 @@ struct net_message {
 
 /*
  * One half of a large transfer that both sides agreed on by messages.  key pairs
- * the halves: unique among those in flight from one node to another; chosen by the
- * receiver, below 2^20.
+ * the halves: unique among those in flight to one node; chosen by the receiver, below
+ * 2^20.
  */
 struct net_bulk {
-	int peer;
+	int peer; /* of a get also NET_ANYBODY; then, in done, who it was */
 	uint32_t key;
 	struct layout layout;
 	int status; /* out, valid in done: 0 or a negative errno */
@@ -102,6 +103,14 @@ struct net {
 	void (*carried)(struct net *net, double since_s);
 	int knows_busy;
 };
+
+/* Does the peer of a half exist? */
+static inline int net_bulk_has_peer(const struct net *net, const struct net_bulk *bulk,
+				    int is_put)
+{
+	return bulk->peer < net->size &&
+	       (bulk->peer >= 0 || (!is_put && bulk->peer == NET_ANYBODY));
+}
 
 /* What a transport is opened with. */
 struct net_config {

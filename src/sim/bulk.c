@@ -14,6 +14,7 @@ enum { KEY_BITS = 20 };
 /* What is kept in bulk->backend while a half waits. */
 struct half {
 	double date_s;
+	struct sim_net *net; /* whose it is */
 	int is_put;
 };
 
@@ -86,34 +87,33 @@ static void start_pair(struct pair *pair)
 
 static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 {
-	struct sim_net *peer, *to;
+	struct sim_net *to = net;
 	struct net_bulk *other;
 	struct pair *pair;
-	uint64_t key;
 
-	if (bulk->peer < 0 || bulk->peer >= net->net.size)
+	if (!net_bulk_has_peer(&net->net, bulk, is_put))
 		return -EINVAL;
-	peer = net->group->members[bulk->peer];
-	ORR_ASSERT(peer); /* The halves were agreed on by messages. */
-	to = is_put ? peer : net;
-	key = (uint64_t)(is_put ? net : peer)->net.rank << KEY_BITS | bulk->key;
+	if (is_put)
+		to = net->group->members[bulk->peer];
+	ORR_ASSERT(to); /* The halves were agreed on by messages. */
 	ORR_ASSERT(bulk->key < 1u << KEY_BITS);
-	*half_of(bulk) = (struct half){plat_now_s(net->plat), is_put};
+	*half_of(bulk) = (struct half){plat_now_s(net->plat), net, is_put};
 	if (is_put)
 		half_of(bulk)->date_s =
 			net_send_date_s(net, (double)layout_bytes(&bulk->layout));
-	other = table_get(&to->halves, key);
+	other = table_get(&to->halves, bulk->key);
 	if (!other) {
-		table_put(&to->halves, key, bulk);
+		table_put(&to->halves, bulk->key, bulk);
 		return 0;
 	}
 	ORR_ASSERT(half_of(other)->is_put != is_put);
-	table_remove(&to->halves, key);
+	table_remove(&to->halves, bulk->key);
 	pair = orr_alloc(sizeof(*pair));
 	pair->put = is_put ? bulk : other;
 	pair->get = is_put ? other : bulk;
-	pair->from = is_put ? net : peer;
+	pair->from = half_of(pair->put)->net;
 	pair->to = to;
+	pair->get->peer = pair->from->net.rank;
 	start_pair(pair);
 	return 0;
 }

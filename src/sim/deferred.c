@@ -86,7 +86,7 @@ static int deferred_send(struct net *net, struct net_message *message)
 
 static int defer_bulk(struct deferred *deferred, struct net_bulk *bulk, int is_put)
 {
-	if (bulk->peer < 0 || bulk->peer >= deferred->net.size)
+	if (!net_bulk_has_peer(&deferred->net, bulk, is_put))
 		return -EINVAL;
 	if (may_call(deferred)) {
 		const struct net_ops *ops = deferred->inner->ops;

@@ -39,7 +39,7 @@ struct sim_net {
 	struct plat_timer sent;
 	double sending_until_s, receiving_until_s; /* overheads do not overlap */
 	struct table channels; /* by peer: packets on their way to it */
-	struct table halves;   /* by sender and key: half transfers to this node */
+	struct table halves;   /* by key: half transfers to this node */
 	struct net_barrier *barrier;
 	int nmoving; /* transfers to or from this node */
 	double moving_s;

@@ -304,7 +304,8 @@ static void sizes_start(struct actor *actor)
 	for (uint32_t i = 0; i < 2 * NSHAPES; i++) {
 		int is_put = (int)(i + (uint32_t)actor->rank) % 2;
 		uint32_t key = i / 2;
-		struct parcel *parcel = parcel_new(actor, is_put ? right : left, key,
+		int from = key % 2 ? NET_ANYBODY : left;
+		struct parcel *parcel = parcel_new(actor, is_put ? right : from, key,
 						   shapes[key][is_put ? 0 : 1]);
 		struct layout *layout = &parcel->bulk.layout;
 
@@ -323,6 +324,8 @@ static void sizes_check(struct actor *actor)
 		const struct net_bulk *bulk = &parcels->parcels[i].bulk;
 		size_t bytes = layout_bytes(&bulk->layout), k = 0, touched = 0;
 
+		EXPECT(actor, bulk->peer >= 0 && bulk->peer < actor->size,
+		       "shape %u: the peer is %d afterwards", bulk->key, bulk->peer);
 		while (k < bytes &&
 		       *payload_at(&bulk->layout, k) == payload_byte(bulk->key, k))
 			k++;

@@ -174,6 +174,7 @@ static void bulk_cross(struct fake_domain *domain, int from, int to, struct net_
 	double end_s = fake->now_s + fake->latency_s + crossing_s(bytes);
 
 	put->status = 0;
+	get->peer = from;
 	get->status = bytes == layout_bytes(&get->layout) ? 0 : -EMSGSIZE;
 	if (get->status == 0)
 		layout_copy(&get->layout, &put->layout);
@@ -184,17 +185,18 @@ static void bulk_cross(struct fake_domain *domain, int from, int to, struct net_
 static int start_half(struct fake_net *net, struct net_bulk *bulk, int is_put)
 {
 	struct fake_domain *domain = net->domain;
-	int from = is_put ? net->base.rank : bulk->peer;
+	int from = is_put ? net->base.rank : bulk->peer; /* NET_ANYBODY */
 	int to = is_put ? bulk->peer : net->base.rank;
 	struct fake_half **at = &domain->halves, *half;
 
-	if (!is_peer(&net->base, bulk->peer))
+	if (!net_bulk_has_peer(&net->base, bulk, is_put))
 		return -EINVAL;
 	for (; *at; at = &(*at)->next) {
 		half = *at;
-		if (half->is_put == is_put || half->from != from || half->to != to ||
+		if (half->is_put == is_put || half->to != to ||
 		    half->bulk->key != bulk->key)
 			continue;
+		from = is_put ? from : half->from;
 		*at = half->next;
 		if (is_put)
 			bulk_cross(domain, from, to, bulk, half->bulk);

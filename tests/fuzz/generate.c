@@ -306,6 +306,8 @@ static void generate_env(struct program *program, struct rng *rng)
 	set_number(program, "STARPU_MPI_NDETACHED_SEND", rng_below(rng, 4));
 	set_number(program, "STARPU_MPI_PRIORITIES", !one_in(rng, 4));
 	set_env(program, "ORRERY_MPI_EAGER", eager[rng_below(rng, 4)]);
+	set_env(program, "ORRERY_MPI_COOP_BYTES", one_in(rng, 2) ? "0" : "65536");
+	set_env(program, "ORRERY_MPI_PUT_BYTES", one_in(rng, 2) ? "0" : "4194304");
 	if (one_in(rng, 2))
 		max += 16, min = max - 2;
 	program->limited = limited && !program->distributed;

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "mpi_world.h"
+
+/* Cooperative sends: one owner, many readers. */
+enum { NODES = 16, N = 50000, LITTLE = 70, TAG = 5 };
+
+static struct {
+	int n, from[N], to[NODES][N];
+	starpu_data_handle_t handle[NODES];
+	int nputs[NODES], nended, nlate;
+	const struct net_ops *ops;
+	struct net_ops counting;
+} scene;
+
+static int count_put(struct net *net, struct net_bulk *bulk)
+{
+	scene.nputs[net->rank]++;
+	return scene.ops->put(net, bulk);
+}
+
+static void fill(int round)
+{
+	for (int i = 0; i < N; i++)
+		scene.from[i] = i + 1000000 * round;
+}
+
+static void open_scene(int n)
+{
+	memset(&scene, 0, sizeof(scene));
+	scene.n = n;
+	world_open(NODES);
+	scene.ops = world_mpi(0)->net->ops;
+	scene.counting = *scene.ops;
+	scene.counting.put = count_put;
+	fill(1);
+	for (int i = 0; i < NODES; i++) {
+		world_mpi(i)->net->ops = &scene.counting;
+		scene.handle[i] =
+			world_vector(i, i ? scene.to[i] : scene.from, (unsigned)n);
+	}
+}
+
+static void close_scene(void)
+{
+	fake_run();
+	for (int i = 0; i < NODES; i++) {
+		assert_int_equal(world_mpi(i)->engine.npending, 0);
+		assert_int_equal(world_mpi(i)->engine.coop.groups.count, 0);
+		world_mpi(i)->net->ops = scene.ops;
+		world_forget(i, scene.handle[i]);
+	}
+	world_close();
+}
+
+static void ended(void *arg)
+{
+	(void)arg;
+	scene.nended++;
+}
+
+static void send_to(int rank, int priority)
+{
+	struct post what = {.kind = REQUEST_SEND,
+			    .handle = scene.handle[0],
+			    .peer = rank,
+			    .priority = priority,
+			    .tag = TAG};
+
+	world_post_detached(0, &what, ended, NULL);
+}
+
+static void receive_at(int rank)
+{
+	struct post what = {
+		.kind = REQUEST_RECEIVE, .handle = scene.handle[rank], .tag = TAG};
+
+	world_post_detached(rank, &what, ended, NULL);
+}
+
+static void broadcast(void)
+{
+	for (int i = 1; i < NODES; i++)
+		send_to(i, 0);
+	for (int i = 1; i < NODES; i++)
+		receive_at(i);
+}
+
+static int nputs_of_others(void)
+{
+	int n = 0;
+
+	for (int i = 1; i < NODES; i++)
+		n += scene.nputs[i];
+	return n;
+}
+
+static void receivers_pass_it_on(void **state)
+{
+	double began_s, one_s = N * sizeof(int) / 1e9;
+
+	(void)state;
+	open_scene(N);
+	began_s = fake_now_s();
+	broadcast();
+	fake_run();
+	assert_int_equal(scene.nended, 2 * (NODES - 1));
+	for (int i = 1; i < NODES; i++)
+		assert_memory_equal(scene.to[i], scene.from, sizeof(scene.from));
+	assert_int_equal(scene.nputs[0] + nputs_of_others(), NODES - 1);
+	assert_true(nputs_of_others() >= NODES / 2 - 1);
+	/* 2, 6, 14, then all have it: alone, the owner takes twice as many rounds. */
+	assert_true(fake_now_s() - began_s < 4.5 * one_s);
+	close_scene();
+}
+
+static void who_does_not_want_them_sends_all(void **state)
+{
+	(void)state;
+	open_scene(N);
+	world_mpi(0)->lasting->use_coop_sends = 0;
+	broadcast();
+	fake_run();
+	assert_int_equal(scene.nputs[0], NODES - 1);
+	for (int i = 1; i < NODES; i++)
+		assert_memory_equal(scene.to[i], scene.from, sizeof(scene.from));
+	close_scene();
+}
+
+/* Alone at first: only who is told knows that others will come. */
+static void the_first_is_shared_when_more_are_expected(void **state)
+{
+	(void)state;
+	for (int told = 0; told <= 1; told++) {
+		const struct early *early;
+		struct match_entry *entry = NULL;
+		size_t cursor = 0;
+
+		open_scene(N);
+		if (told)
+			coop_expect(world_mpi(0), scene.handle[0], 3);
+		send_to(1, 0);
+		fake_run();
+		early = early_next(world_mpi(1), &cursor, &entry);
+		assert_non_null(early);
+		assert_int_equal(early->head.flags, told ? WIRE_SHARED : 0);
+		for (int i = 2; i < NODES; i++)
+			send_to(i, 0);
+		for (int i = 1; i < NODES; i++)
+			receive_at(i);
+		fake_run();
+		assert_int_equal(scene.nended, 2 * (NODES - 1));
+		close_scene();
+	}
+}
+
+/* ---- writers, late ones, several rounds ------------------------------ */
+
+static void spoil(void *arg)
+{
+	int rank = *(int *)arg;
+
+	fake_select(rank);
+	/* What came is right, and nobody reads it from here any more. */
+	for (int i = 0; i < N; i += 97)
+		if (scene.to[rank][i] != scene.from[i])
+			scene.nlate++;
+	memset(scene.to[rank], -1, sizeof(scene.to[rank]));
+	starpu_data_release(scene.handle[rank]);
+}
+
+static void writers_wait_until_it_has_been_passed_on(void **state)
+{
+	static int ranks[NODES];
+
+	(void)state;
+	for (unsigned long seed = 0; seed < 60; seed++) {
+		open_scene(N);
+		fake_shuffle(seed);
+		broadcast();
+		for (int i = 1; i < NODES; i++) {
+			ranks[i] = i;
+			fake_select(i);
+			starpu_data_acquire_cb(scene.handle[i], STARPU_RW, spoil,
+					       &ranks[i]);
+		}
+		fake_run();
+		assert_int_equal(scene.nended, 2 * (NODES - 1));
+		assert_int_equal(scene.nlate, 0);
+		for (int i = 1; i < NODES; i++)
+			assert_int_equal(scene.to[i][0], -1);
+		close_scene();
+	}
+}
+
+static unsigned draw(unsigned *state, unsigned below)
+{
+	*state = *state * 1103515245u + 12345u;
+	return (*state >> 16) % below;
+}
+
+/* Receivers come at any time, in any order, and some twice. */
+static void any_order(void **state)
+{
+	int npassed_on = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 150; seed++) {
+		unsigned random = seed;
+		int order[2 * NODES], n = 0;
+
+		/* Small ones are there before who gets them knows who else wants them. */
+		open_scene(seed % 2 ? N : LITTLE);
+		fake_shuffle(seed);
+		for (int i = 1; i < NODES; i++)
+			for (unsigned k = draw(&random, 3); k > 0; k--)
+				order[n++] = i;
+		for (int i = 0; i < n; i++) {
+			send_to(order[i], (int)draw(&random, 3));
+			if (draw(&random, 4) == 0)
+				fake_run_until(fake_now_s() + 1e-4);
+		}
+		while (n > 0) {
+			int at = (int)draw(&random, (unsigned)n);
+
+			receive_at(order[at]);
+			order[at] = order[--n];
+			if (draw(&random, 3) == 0)
+				fake_run_until(fake_now_s() + 1e-4);
+		}
+		fake_run();
+		for (int i = 1; i < NODES; i++)
+			if (scene.to[i][1] != 0)
+				assert_memory_equal(scene.to[i], scene.from,
+						    (size_t)scene.n * sizeof(int));
+		npassed_on += nputs_of_others();
+		close_scene();
+	}
+	assert_true(npassed_on > 0);
+}
+
+/* Their data are in use, so the payloads are taken in, by who can keep nothing then. */
+static void who_is_not_ready_keeps_nothing(void **state)
+{
+	struct request *send;
+
+	(void)state;
+	open_scene(N);
+	for (int i = 1; i < NODES; i++) {
+		fake_select(i);
+		assert_int_equal(starpu_data_acquire(scene.handle[i], STARPU_R), 0);
+	}
+	broadcast();
+	send = world_post(0, REQUEST_SEND, scene.handle[0], 1, TAG);
+	receive_at(1);
+	assert_int_equal(finish_wait(send), 0);
+	for (int i = 1; i < NODES; i++) {
+		fake_select(i);
+		starpu_data_release(scene.handle[i]);
+	}
+	fake_run();
+	assert_int_equal(scene.nended, 2 * (NODES - 1) + 1);
+	for (int i = 1; i < NODES; i++)
+		assert_memory_equal(scene.to[i], scene.from, sizeof(scene.from));
+	close_scene();
+}
+
+static void a_second_value_follows(void **state)
+{
+	(void)state;
+	for (unsigned long seed = 0; seed < 60; seed++) {
+		open_scene(N);
+		fake_shuffle(seed);
+		for (int round = 1; round <= 3; round++) {
+			broadcast();
+			fake_select(0);
+			assert_int_equal(starpu_data_acquire(scene.handle[0], STARPU_RW),
+					 0);
+			fill(round + 1);
+			starpu_data_release(scene.handle[0]);
+		}
+		fake_run();
+		assert_int_equal(scene.nended, 3 * 2 * (NODES - 1));
+		for (int i = 1; i < NODES; i++)
+			for (int k = 0; k < N; k += 101)
+				assert_int_equal(scene.to[i][k], k + 3000000);
+		close_scene();
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(receivers_pass_it_on),
+		cmocka_unit_test(who_does_not_want_them_sends_all),
+		cmocka_unit_test(the_first_is_shared_when_more_are_expected),
+		cmocka_unit_test(writers_wait_until_it_has_been_passed_on),
+		cmocka_unit_test(any_order),
+		cmocka_unit_test(who_is_not_ready_keeps_nothing),
+		cmocka_unit_test(a_second_value_follows),
+	};
+
+	setenv("ORRERY_MPI_COOP_BYTES", "0", 1);
+	setenv("STARPU_MPI_NDETACHED_SEND", "2", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
