@@ -11,7 +11,7 @@ import sys
 import threading
 
 from orrery_tool.speech import signal_name
-from orrery_tool.words import Refusal
+from orrery_tool.words import Refusal, write_text
 
 GRACE_S = 5                # from a signal to the end of the program
 DRAIN_S = 2                # from its end to that of what it has said
@@ -85,6 +85,17 @@ class Child:
         return self.speech.status(status) if status >= 0 else 128 - status
 
 
+def write_matrix(path, nranks, matrix):
+    """Bytes from each rank to each other one, as CSV."""
+    if not matrix:
+        raise Refusal("--comm-matrix: %s is not written: no rank reached "
+                      "starpu_mpi_shutdown()" % path)
+    rows = ["%d,%d,%d\n" % (pair + (count,)) for pair, count in sorted(
+        (pair, count) for pair, count in matrix.items() if pair[1] is not None)]
+    write_text(path, "# bytes sent by starpu_mpi, %d ranks\nfrom,to,bytes\n%s"
+               % (nranks, "".join(rows)))
+
+
 def launch(command, args, env, speech):
     if args.progress:
         env["ORRERY_PROGRESS"] = "1"
@@ -93,4 +104,7 @@ def launch(command, args, env, speech):
     if args.show:
         print(shlex.join(command))
         return 0
-    return Child(command, env, speech).wait()
+    status = Child(command, env, speech).wait()
+    if args.comm_matrix and status == 0:
+        write_matrix(args.comm_matrix, args.n, speech.matrix)
+    return status

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery map: which rank goes where."""
+import argparse
 import os
 
 from orrery_tool.machine import make_machine
-from orrery_tool.mapping import RULES, add_rules, compute, rule_words, write_text
+from orrery_tool.mapping import RULES, add_rules, compute, rule_words
+from orrery_tool.optimise import optimised, temporary
 from orrery_tool.picture import Map, compose, write_png
-from orrery_tool.words import Parser, Refusal
+from orrery_tool.words import Parser, Refusal, write_text
 
 PRINTS = ["ranks", "bindings", "table", "rankfile", "hostfile", "arguments"]
 
@@ -35,8 +37,15 @@ def map_parser():
     parser.add_argument("--print", choices=PRINTS, default="ranks", help="ranks by node, "
                         "bindings by rank, a CSV table, Open MPI's rankfile, SMPI's host "
                         "file, or the arguments of mpirun for the rankfile -o (ranks)")
+    parser.add_argument("--optimise", action="store_true", help="reorder the ranks so that "
+                        "those that send much to each other are near; says by how much the "
+                        "weighted distance falls")
+    parser.add_argument("--matrix", metavar="FILE.csv", help="for --optimise: what the ranks "
+                        "send, from \"orrery run --comm-matrix\"")
     parser.add_argument("--draw", metavar="FILE", help="draw the map, as .svg or .png")
     parser.add_argument("-o", "--output", metavar="FILE", help="write it there")
+    parser.add_argument("app", nargs=argparse.REMAINDER, help="for --optimise with --sim: "
+                        "a program and its arguments, run before and after")
     return parser
 
 
@@ -78,23 +87,41 @@ def draw_map(place, args, words, machine):
         write_png(picture, args.draw)
 
 
-def command_map(place, argv):
-    parser = map_parser()
-    args = parser.parse_args(argv)
-    machine = make_machine(place, args)
-    words = map_words(args)
+def show(place, args, words, machine):
     if args.draw:
         draw_map(place, args, words, machine)
     if args.print == "arguments":
-        text = print_arguments(place, args, words, machine)
-        args.output = None
+        return print_arguments(place, args, words, machine)
+    text = compute(place, words + ["--print", args.print], machine, quiet=args.optimise)
+    if not args.output:
+        return text
+    write_text(args.output, text)
+    return ""
+
+
+def check_optimise(args):
+    if args.optimise:
+        return
+    if args.matrix:
+        raise Refusal("map: --matrix belongs to --optimise; add that")
+    if args.app:
+        raise Refusal("map: \"%s\" is no option; programs are started by \"orrery run\", or "
+                      "here with --optimise" % args.app[0])
+
+
+def command_map(place, argv):
+    args = map_parser().parse_args(argv)
+    check_optimise(args)
+    machine = make_machine(place, args)
+    words = map_words(args)
+    if args.optimise:
+        with temporary() as directory:
+            words = optimised(place, args, words, machine, directory)
+            text = show(place, args, words, machine)
     else:
-        text = compute(place, words + ["--print", args.print], machine)
-    if args.output:
-        write_text(args.output, text)
-    else:
-        try:
-            print(text, end="", flush=True)
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1) # the reader has seen enough
+        text = show(place, args, words, machine)
+    try:
+        print(text, end="", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1) # the reader has seen enough
     return 0

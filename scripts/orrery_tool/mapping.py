@@ -45,8 +45,8 @@ def has_rules(args):
     return bool(rule_words(args))
 
 
-def compute(place, words, machine, quiet=False):
-    """What orrery-map prints."""
+def compute(place, words, machine, quiet=False, said=None):
+    """What orrery-map prints; what it says on stderr is passed on, dropped, or put into said."""
     program = place.program("orrery-map")
     if not program:
         raise Refusal("the program orrery-map was not found; build and install Orrery")
@@ -58,25 +58,11 @@ def compute(place, words, machine, quiet=False):
     if out.returncode != 0:
         raise Refusal("map: " + (lines[-1] if lines else "orrery-map ended with status %d"
                                  % out.returncode))
-    if lines and not quiet:
+    if said is not None:
+        said += lines
+    elif lines and not quiet:
         os.write(2, "".join(prefix + line + "\n" for line in lines).encode())
     return out.stdout
-
-
-def write_text(path, text):
-    """A file that is replaced as a whole."""
-    beside = "%s.new-%d" % (path, os.getpid())
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            beside = path
-        with open(beside, "w", encoding="utf-8") as f:
-            f.write(text)
-        if beside != path:
-            os.replace(beside, path)
-    except OSError as error:
-        if beside != path and os.path.exists(beside):
-            os.remove(beside)
-        raise Refusal("%s cannot be written: %s" % (path, error.strerror)) from None
 
 
 def map_of_run(place, args, what):

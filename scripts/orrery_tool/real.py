@@ -9,10 +9,10 @@ import tempfile
 
 from orrery_tool.app import environment
 from orrery_tool.child import launch
-from orrery_tool.mapping import has_rules, map_of_run, write_text
+from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import hostfile_lines
 from orrery_tool.speech import MpirunSpeech, speech_of
-from orrery_tool.words import Refusal, read_number
+from orrery_tool.words import Refusal, read_number, write_text
 
 
 def physical_cores():

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery run."""
 import argparse
+import os
 import re
 
 from orrery_tool.app import App
@@ -38,6 +39,8 @@ def run_parser():
                         "has no mutable globals, load it once for all ranks")
     parser.add_argument("--progress", action="store_true", help="show progress on stderr")
     parser.add_argument("--trace", metavar="FILE.csv", help="write busy times of the nodes")
+    parser.add_argument("--comm-matrix", metavar="FILE.csv", help="write the bytes that each "
+                        "rank sends to each other one, for \"orrery map\" to optimise")
     parser.add_argument("--quiet", action="store_true",
                         help="simulation: no summary at the end")
     parser.add_argument("--verbose", action="store_true",
@@ -55,5 +58,7 @@ def command_run(place, argv):
         raise Refusal("no program given; usage: orrery run -n N [options] ./app ARGS")
     if args.sim is not None:
         args.sim = place.platform(args.sim)
+    if args.comm_matrix: # also on the nodes of a host file
+        os.environ["STARPU_MPI_STATS"] = "1"
     app = App(args.app[0])
     return run_sim(place, args, app) if args.sim else run_real(place, args, app)

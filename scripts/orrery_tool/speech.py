@@ -20,9 +20,13 @@ def signal_name(number):
 
 
 class Speech:
+    MATRIX = re.compile(rb"\[starpu_comm_stats\]\[(\d+)(?::(\d+))?\](?: TOTAL:)?\s+([\d.]+) B\t.*")
+    STATS = b"[starpu_comm_stats]["
+
     def __init__(self):
         self.rest = b""
         self.counts = {}
+        self.matrix = None # (from, to): bytes, when they are to be kept
 
     def feed(self, data):
         out = []
@@ -32,8 +36,10 @@ class Speech:
             if not end:
                 break
             self.rest = rest
-            out.append(self.translate(line))
-        if self.rest and not self.may_be_ours(self.rest):
+            if not self.keep(line):
+                out.append(self.translate(line))
+        if self.rest and not self.may_be_ours(self.rest) and not (
+                self.matrix is not None and self.rest[:1] == b"["):
             out.append(self.rest)
             self.rest = b""
         return b"".join(out)
@@ -44,6 +50,16 @@ class Speech:
         more = sum(n - MAX_ALIKE for n in self.counts.values() if n > MAX_ALIKE)
         return out + (b"[orrery] and %d lines like these from other ranks\n" % more
                       if more else b"")
+
+    def keep(self, line):
+        """Notes what a rank has sent; True: the line is for us only."""
+        if self.matrix is None or not line.startswith(self.STATS):
+            return False
+        match = self.MATRIX.fullmatch(line)
+        if match:
+            pair = (int(match.group(1)), match.group(2) and int(match.group(2)))
+            self.matrix[pair] = self.matrix.get(pair, 0) + round(float(match.group(3)))
+        return True
 
     def alike(self, kind, text):
         """The line, unless many like it were shown."""
@@ -209,4 +225,6 @@ class MpirunSpeech(Speech):
 
 def speech_of(args, kind):
     """What translates, unless all is to be shown."""
-    return Speech() if args.verbose else kind()
+    speech = Speech() if args.verbose else kind()
+    speech.matrix = {} if args.comm_matrix else None
+    return speech

@@ -40,3 +40,19 @@ def free_bytes(directory):
         return stat.f_bavail * stat.f_frsize if os.access(directory, os.W_OK) else 0
     except OSError:
         return 0
+
+
+def write_text(path, text):
+    """A file that is replaced as a whole."""
+    beside = "%s.new-%d" % (path, os.getpid())
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            beside = path
+        with open(beside, "w", encoding="utf-8") as f:
+            f.write(text)
+        if beside != path:
+            os.replace(beside, path)
+    except OSError as error:
+        if beside != path and os.path.exists(beside):
+            os.remove(beside)
+        raise Refusal("%s cannot be written: %s" % (path, error.strerror)) from None

@@ -19,6 +19,7 @@
 #include "map/lama.h"
 #include "map/rankfile.h"
 #include "map/report.h"
+#include "map/search.h"
 #include "map/source.h"
 
 enum { REFUSED = 2, MAX_LINE = 65536, MAX_RANKS = 1 << 24 };
@@ -28,29 +29,40 @@ struct options {
 	const char *ranks;   /* "8", or "4,2": of applications; NULL: as many as fit */
 	const char *machine; /* a file; NULL: stdin */
 	const char *rankfile, *print;
+	struct search_files search; /* no matrix: none */
 	int by_thread;
 };
 
 static const struct option words[] = {
-	{"map", 1, NULL, 'm'},      {"map-by", 1, NULL, 'M'},
-	{"bind", 1, NULL, 'b'},     {"bind-to", 1, NULL, 'B'},
-	{"mppr", 1, NULL, 'l'},     {"order", 1, NULL, 'o'},
-	{"rank-by", 1, NULL, 'R'},  {"oversubscribe", 0, NULL, 'O'},
-	{"ranks", 1, NULL, 'n'},    {"machine", 1, NULL, 'f'},
-	{"rankfile", 1, NULL, 'r'}, {"hwthreads", 0, NULL, 'h'},
-	{"print", 1, NULL, 'p'},    {NULL, 0, NULL, 0}};
+	{"map", 1, NULL, 'm'},       {"map-by", 1, NULL, 'M'},
+	{"bind", 1, NULL, 'b'},      {"bind-to", 1, NULL, 'B'},
+	{"mppr", 1, NULL, 'l'},      {"order", 1, NULL, 'o'},
+	{"rank-by", 1, NULL, 'R'},   {"oversubscribe", 0, NULL, 'O'},
+	{"ranks", 1, NULL, 'n'},     {"machine", 1, NULL, 'f'},
+	{"rankfile", 1, NULL, 'r'},  {"hwthreads", 0, NULL, 'h'},
+	{"print", 1, NULL, 'p'},     {"matrix", 1, NULL, 'x'},
+	{"distances", 1, NULL, 'd'}, {"first", 1, NULL, 'F'},
+	{NULL, 0, NULL, 0}};
 
 static void set_option(struct options *options, int letter, const char *value)
 {
 	const struct {
 		int letter;
 		const char **text;
-	} texts[] = {{'m', &options->texts.map},     {'M', &options->texts.map_by},
-		     {'b', &options->texts.bind},    {'B', &options->texts.bind_to},
-		     {'l', &options->texts.limits},  {'o', &options->texts.order},
-		     {'R', &options->texts.rank_by}, {'n', &options->ranks},
-		     {'f', &options->machine},       {'r', &options->rankfile},
-		     {'p', &options->print}};
+	} texts[] = {{'m', &options->texts.map},
+		     {'M', &options->texts.map_by},
+		     {'b', &options->texts.bind},
+		     {'B', &options->texts.bind_to},
+		     {'l', &options->texts.limits},
+		     {'o', &options->texts.order},
+		     {'R', &options->texts.rank_by},
+		     {'n', &options->ranks},
+		     {'f', &options->machine},
+		     {'r', &options->rankfile},
+		     {'p', &options->print},
+		     {'x', &options->search.matrix},
+		     {'d', &options->search.distances},
+		     {'F', &options->search.first}};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i].letter == letter)
@@ -164,6 +176,19 @@ static int make_map(struct map_job *job, const struct options *options,
 	return 0;
 }
 
+static int optimise(struct map_job *job, const struct search_files *files,
+		    struct map_says *says)
+{
+	struct search_result result;
+	int ret = map_search(job, files, &result, says);
+
+	if (ret == 0)
+		fprintf(stderr,
+			"[orrery] map: weighted distance %.6g before, %.6g after\n",
+			result.before, result.after);
+	return ret;
+}
+
 static void print_arguments(const struct map_job *job, FILE *out)
 {
 	fprintf(out, "-n %d%s\n", job->nplaces,
@@ -215,6 +240,8 @@ static int run(const struct options *options, struct map_says *says)
 		ret = map_open(&job, &machine, &rules, says);
 	if (ret == 0)
 		ret = make_map(&job, options, says);
+	if (ret == 0 && options->search.matrix)
+		ret = optimise(&job, &options->search, says);
 	if (ret == 0)
 		ret = print_map(&job, options->print, says);
 	map_close(&job);

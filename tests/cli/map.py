@@ -231,6 +231,17 @@ def runs_for_real(suite):
                    "./places", says="--rankfile RANKFILE")
 
 
+def matrix_of_a_real_run(suite):
+    suite.write("pairs.c", RING)
+    suite.orrery("cc", "pairs.c", "-o", "pairs")
+    status, output = suite.orrery("run", "-n", "2", "--comm-matrix", "real.csv", "./pairs")
+    suite.verdict("matrix_of_a_real_run", status == 0 and matrix_of(suite, "real.csv").endswith(
+        "\nfrom,to,bytes\n0,1,%d\n1,0,%d\n" % (5 << 20, 5 << 20)), output)
+    status, output = suite.orrery("run", "-n", "2", "--comm-matrix", "none.csv", "true")
+    suite.verdict("no_matrix_of_other_programs", status == 2 and "none.csv is not written"
+                  in output, output)
+
+
 def runs_in_simulation(suite):
     suite.write("places.c", PLACES)
     status, output = suite.orrery("cc", "--sim", "places.c", "-o", "places-sim")
@@ -246,6 +257,81 @@ def runs_in_simulation(suite):
         suite.verdict("simulation_follows_the_" + claim, found == expected, output)
 
 
+RING = """
+#include <starpu_mpi.h>
+static void add_cpu(void *buffers[], void *arg)
+{
+	(void)buffers, (void)arg;
+}
+static struct starpu_codelet add = {.cpu_funcs = {add_cpu}, .nbuffers = 2, .name = "add",
+				    .modes = {STARPU_R, STARPU_RW},
+				    .model = &starpu_perfmodel_nop};
+int main(int argc, char **argv)
+{
+	starpu_data_handle_t x[64];
+	static char mine[1 << 20];
+	int rank, size, far;
+	starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	far = size / 2;
+	for (int i = 0; i < size; i++) {
+		starpu_vector_data_register(&x[i], rank == i ? STARPU_MAIN_RAM : -1,
+					    (uintptr_t)(rank == i ? mine : NULL),
+					    sizeof mine, 1);
+		starpu_mpi_data_register(x[i], i, i);
+	}
+	for (int k = 0; k < 5; k++) /* rank i and rank i + size / 2 */
+		for (int i = 0; i < size; i++)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &add, STARPU_R, x[i], STARPU_RW,
+					       x[(i + far) % size], 0);
+	for (int i = 0; i < size; i++)
+		starpu_data_unregister(x[i]);
+	starpu_mpi_shutdown();
+	return 0;
+}
+"""
+
+
+def matrix_of(suite, name):
+    try:
+        with open(os.path.join(suite.directory, name), encoding="utf-8") as f:
+            return f.read()
+    except OSError as error:
+        return str(error)
+
+
+def optimises(suite):
+    """Ranks i and i + 4 talk; by core, no two of them are on one host."""
+    suite.write("pairs.c", RING)
+    suite.orrery("cc", "--sim", "pairs.c", "-o", "pairs-sim")
+    words = ("--sim", SMALL, "-n", "8", "--map", "cnh", "--bind", "1c", "--mppr", "2:n")
+    status, output = suite.orrery("run", *words, "--comm-matrix", "m.csv", "./pairs-sim")
+    text = "# bytes sent by starpu_mpi, 8 ranks\nfrom,to,bytes\n" + "".join(
+        "%d,%d,%d\n" % (i, (i + 4) % 8, 5 << 20) for i in range(8))
+    suite.verdict("matrix_of_a_simulated_run", status == 0 and matrix_of(suite, "m.csv") == text,
+                  output + matrix_of(suite, "m.csv"))
+    status, output = suite.orrery("map", *words, "--optimise", "--matrix", "m.csv",
+                                  "--print", "hostfile", "-o", "better")
+    hosts = matrix_of(suite, "better").split()
+    suite.verdict("pairs_share_a_host", status == 0 and hosts[:4] == hosts[4:]
+                  and len(set(hosts)) == 4 and "100.0 % less" not in output, output)
+    status, output = suite.orrery("map", *words, "--optimise", "./pairs-sim")
+    dates = re.search(r"simulated time (\S+) s before, (\S+) s after: [\d.]+ % less", output)
+    suite.verdict("gain_is_simulated", status == 0 and dates
+                  and float(dates.group(2)) < 0.7 * float(dates.group(1)), output)
+    suite.refuses("optimise_without_matrix", "map", *words, "--optimise", says=["--matrix"])
+    suite.refuses("matrix_without_optimise", "map", *words, "--matrix", "m.csv",
+                  says=["--optimise"])
+    suite.refuses("no_matrix", "map", *words, "--optimise", "--matrix", "no.csv",
+                  says=["no.csv", "cannot be read"])
+    suite.refuses("damaged_matrix", "map", *words, "--optimise", "--matrix",
+                  suite.write("bad.csv", "from,to,bytes\n0,9,1\n"), says=["bad.csv:2", "0 to 7"])
+    suite.refuses("program_for_nothing", "map", *words, "./pairs-sim", says=["orrery run"])
+    suite.refuses("program_that_is_real", "map", "-n", "2", "--optimise", "./pairs-sim",
+                  says=["--sim"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
@@ -257,8 +343,10 @@ def main():
             alike_on_described_nodes(suite)
             alike_on_this_machine(suite)
             runs_for_real(suite)
+            matrix_of_a_real_run(suite)
         if configured("sim"):
             runs_in_simulation(suite)
+            optimises(suite)
     return 1 if suite.nfailed else 0
 
 
