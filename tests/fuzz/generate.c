@@ -244,7 +244,7 @@ static const struct {
 	{OP_WAIT_TAG, 2, 0, FEATURE_TAGS},    {OP_CHAIN, 5, 0, FEATURE_CHAINS},
 	{OP_REPEAT, 3, 0, FEATURE_REPEAT},    {OP_PAUSE, 2, 0, FEATURE_PAUSE},
 	{OP_GATE, 3, 0, FEATURE_TAGS},        {OP_EMPTY, 3, 1, NFEATURES},
-	{OP_END_DEP, 3, 0, FEATURE_END_DEPS},
+	{OP_END_DEP, 3, 0, FEATURE_END_DEPS}, {OP_FAMILY, 3, 0, FEATURE_PARTITIONS},
 };
 
 static void generate_local(struct program *program, struct rng *rng, int lane)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "family.h"
 #include "run.h"
 
 /* local.c - operations of one node that are no tasks: acquisitions, waits, tags. */
@@ -226,6 +227,29 @@ static void wait_in_lane(struct lane_run *lane, const struct op *op)
 	}
 }
 
+struct family_place {
+	struct run *run;
+	const struct op *op;
+};
+
+static void family_is_bad(void *arg, const char *what, uint64_t seen, uint64_t expected)
+{
+	const struct family_place *place = arg;
+
+	run_bad(place->run, place->op, what, seen, expected);
+}
+
+static void family(struct lane_run *lane, const struct op *op)
+{
+	struct family_place place = {lane->run, op};
+	struct family_wish wish = {.seed = op->salt * 1000 + op->choice[0],
+				   .nmemories = 1,
+				   .bad = family_is_bad,
+				   .arg = &place};
+
+	family_run(&wish);
+}
+
 int run_local_op(struct lane_run *lane, struct op *op)
 {
 	struct live *live = op->nuses ? &lane->live[op->uses[0].datum] : NULL;
@@ -261,6 +285,9 @@ int run_local_op(struct lane_run *lane, struct op *op)
 		return 1;
 	case OP_GATE:
 		gate(lane, op);
+		return 1;
+	case OP_FAMILY:
+		family(lane, op);
 		return 1;
 	case OP_END_DEP:
 		end_dependency(lane, op);

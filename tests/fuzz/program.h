@@ -94,6 +94,7 @@ struct use {
 	X(PAUSE, "pause and resume")                                                     \
 	X(GATE, "tags behind a gate")                                                    \
 	X(EMPTY, "empty task")                                                           \
+	X(FAMILY, "partitions")                                                          \
 	X(END_DEP, "end dependency")                                                     \
 	X(FLUSH, "cache flush")                                                          \
 	X(FLUSH_ALL, "cache flush of all")                                               \
@@ -178,6 +179,7 @@ struct op {
 	X(PING, "ping", 1)                                                               \
 	X(MIGRATE, "migrate", 1)                                                         \
 	X(POLICY, "policy", 1)                                                           \
+	X(PARTITIONS, "partitions", 1)                                                   \
 	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
 
 enum feature {
