@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Mistakes with partitions: each ends the process with a message that says what was found
+ * and what to do.  Each is made in a process of its own.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <starpu.h>
+
+enum { N = 12 };
+
+static int x[N], others[N];
+static starpu_data_handle_t whole, half[2], third[3];
+static struct starpu_data_filter halves = {.filter_func = starpu_vector_filter_block,
+					   .nchildren = 2};
+static struct starpu_data_filter thirds = {.filter_func = starpu_vector_filter_block,
+					   .nchildren = 3};
+
+static void nothing(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+static struct starpu_codelet codelet = {
+	.cpu_funcs = {nothing}, .nbuffers = STARPU_VARIABLE_NBUFFERS, .name = "use"};
+
+static void write_to(starpu_data_handle_t handle)
+{
+	starpu_task_insert(&codelet, STARPU_RW, handle, 0);
+}
+
+static void plan_both(void)
+{
+	starpu_data_partition_plan(whole, &halves, half);
+	starpu_data_partition_plan(whole, &thirds, third);
+}
+
+/* ---- synchronous ----------------------------------------------------- */
+
+static void partitioned_in_task(void)
+{
+	starpu_data_partition(whole, &halves);
+	write_to(whole);
+}
+
+static void partitioned_acquired(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_acquire(whole, STARPU_R);
+}
+
+static void partitioned_twice(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_partition(whole, &thirds);
+}
+
+static void partitioned_after_plan(void)
+{
+	plan_both();
+	starpu_data_partition(whole, &halves);
+}
+
+static void partitioned_unregistered(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_unregister(whole);
+}
+
+static void part_unregistered(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_unregister(starpu_data_get_child(whole, 0));
+}
+
+static void no_such_part(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_get_sub_data(whole, 1, 2);
+}
+
+static void negative_part(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_get_sub_data(whole, 1, -1);
+}
+
+static void too_deep(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_get_sub_data(whole, 2, 0, 0);
+}
+
+static void never_partitioned(void)
+{
+	starpu_data_unpartition(whole, STARPU_MAIN_RAM);
+}
+
+static void gathered_nowhere(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_unpartition(whole, 77);
+}
+
+static void more_parts_than_elements(void)
+{
+	struct starpu_data_filter f = {.filter_func = starpu_vector_filter_block,
+				       .nchildren = N + 1};
+
+	starpu_data_partition(whole, &f);
+}
+
+static void no_parts(void)
+{
+	struct starpu_data_filter f = {.filter_func = starpu_vector_filter_block};
+
+	starpu_data_partition(whole, &f);
+}
+
+static void no_function(void)
+{
+	struct starpu_data_filter f = {.nchildren = 2};
+
+	starpu_data_partition(whole, &f);
+}
+
+static void too_long_list(void)
+{
+	uint32_t lengths[2] = {N, 1};
+	struct starpu_data_filter f = {.filter_func = starpu_vector_filter_list,
+				       .nchildren = 2,
+				       .filter_arg_ptr = lengths};
+
+	starpu_data_partition(whole, &f);
+}
+
+static void picked_outside(void)
+{
+	struct starpu_data_filter f = {
+		.filter_func = starpu_vector_filter_pick_variable,
+		.nchildren = 1,
+		.get_child_ops = starpu_vector_filter_pick_variable_child_ops,
+		.filter_arg_ptr = (void *)(uintptr_t)N};
+
+	starpu_data_partition(whole, &f);
+}
+
+/* ---- planned --------------------------------------------------------- */
+
+static void planned_after_partition(void)
+{
+	starpu_data_partition(whole, &halves);
+	plan_both();
+}
+
+static void not_open(void)
+{
+	starpu_data_set_sequential_consistency_flag(whole, 0);
+	plan_both();
+	write_to(half[0]);
+}
+
+static void open_another_way(void)
+{
+	starpu_data_set_sequential_consistency_flag(whole, 0);
+	plan_both();
+	starpu_data_partition_submit(whole, 2, half);
+	write_to(third[0]);
+}
+
+static void open_for_reading(void)
+{
+	starpu_data_set_sequential_consistency_flag(whole, 0);
+	plan_both();
+	starpu_data_partition_readonly_submit(whole, 2, half);
+	write_to(half[0]);
+}
+
+static void whole_while_open(void)
+{
+	starpu_data_set_sequential_consistency_flag(whole, 0);
+	plan_both();
+	starpu_data_partition_submit(whole, 2, half);
+	write_to(whole);
+}
+
+static void whole_and_part(void)
+{
+	plan_both();
+	starpu_task_insert(&codelet, STARPU_RW, half[0], STARPU_R, whole, 0);
+}
+
+static void opened_twice(void)
+{
+	plan_both();
+	starpu_data_partition_submit(whole, 2, half);
+	starpu_data_partition_submit(whole, 2, half);
+}
+
+static void closed_twice(void)
+{
+	plan_both();
+	starpu_data_unpartition_submit(whole, 2, half, -1);
+}
+
+static void upgraded_closed(void)
+{
+	plan_both();
+	starpu_data_partition_readwrite_upgrade_submit(whole, 2, half);
+}
+
+static void cleaned_twice(void)
+{
+	plan_both();
+	starpu_data_partition_clean(whole, 2, half);
+	starpu_data_partition_clean(whole, 2, half);
+}
+
+static void cleaned_in_use(void)
+{
+	starpu_data_handle_t inner[2];
+
+	plan_both();
+	starpu_data_partition_plan(half[1], &halves, inner);
+	starpu_data_partition_clean(whole, 2, half);
+}
+
+static void other_parts(void)
+{
+	plan_both();
+	starpu_data_partition_submit(whole, 2, third);
+}
+
+static void parts_of_another(void)
+{
+	starpu_data_handle_t another;
+
+	plan_both();
+	starpu_vector_data_register(&another, STARPU_MAIN_RAM, (uintptr_t)others, N,
+				    sizeof others[0]);
+	starpu_data_partition_submit(another, 2, half);
+}
+
+static void planned_unregistered(void)
+{
+	plan_both();
+	starpu_data_unregister_submit(whole);
+}
+
+static void gathered_elsewhere(void)
+{
+	plan_both();
+	starpu_data_partition_submit(whole, 2, half);
+	starpu_data_unpartition_submit(whole, 2, half, 5);
+}
+
+static void plan_left_below(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_partition_plan(starpu_data_get_child(whole, 1), &thirds, third);
+	starpu_data_unpartition(whole, STARPU_MAIN_RAM);
+}
+
+/* ---- what must be said ------------------------------------------------ */
+
+static const struct mistake {
+	const char *name;
+	void (*make)(void);
+	const char *found, *remedy;
+} mistakes[] = {
+#define CASE(name, found, remedy)                                                        \
+	{                                                                                \
+#name, name, found, remedy                                               \
+	}
+	CASE(partitioned_in_task, "task \"use\"", "starpu_data_unpartition()"),
+	CASE(partitioned_acquired, "which is partitioned into 2 parts",
+	     "starpu_data_get_sub_data"),
+	CASE(partitioned_twice, "starpu_data_partition: data", "starpu_data_unpartition"),
+	CASE(partitioned_after_plan, "has planned partitions",
+	     "starpu_data_partition_plan()"),
+	CASE(partitioned_unregistered, "has a partition into 2 parts",
+	     "starpu_data_unpartition()"),
+	CASE(part_unregistered, "is a part of another datum",
+	     "starpu_data_unpartition()"),
+	CASE(no_such_part, "has no part 2", "expected 0 to 1"),
+	CASE(negative_part, "has no part -1", "expected 0 to 1"),
+	CASE(too_deep, "is not partitioned", "starpu_data_partition()"),
+	CASE(never_partitioned, "starpu_data_unpartition: data",
+	     "starpu_data_partition() has not been called"),
+	CASE(gathered_nowhere, "memory node 77", "expected 0"),
+	CASE(more_parts_than_elements, "12 elements cannot be cut into 13 parts",
+	     "nchildren"),
+	CASE(no_parts, "into 0 parts", "expected at least 1"),
+	CASE(no_function, "starpu_data_partition: the filter", "no filter_func"),
+	CASE(too_long_list, "together 13", "12 elements"),
+	CASE(picked_outside, "at position 12", "filter_arg_ptr"),
+	CASE(planned_after_partition, "is partitioned into 2 parts",
+	     "starpu_data_unpartition()"),
+	CASE(not_open, "whose partition is not open", "starpu_data_partition_submit()"),
+	CASE(open_another_way, "whose partition is not open", "a part of data"),
+	CASE(open_for_reading, "open for reading only", "a part of data"),
+	CASE(whole_while_open, "into 2 parts is open",
+	     "starpu_data_unpartition_submit()"),
+	CASE(whole_and_part, "task \"use\"", "in separate tasks"),
+	CASE(opened_twice, "into 2 parts is open", "expected: closed"),
+	CASE(closed_twice, "into 2 parts is closed", "expected: open"),
+	CASE(upgraded_closed, "is closed", "starpu_data_partition_readonly_submit"),
+	CASE(cleaned_twice, "children[0] is no part", "starpu_data_partition_clean()"),
+	CASE(cleaned_in_use, "have partitions themselves", "clean those before"),
+	CASE(other_parts, "these 2 handles are not the 3 parts",
+	     "starpu_data_partition_plan() wrote"),
+	CASE(parts_of_another, "no part of a planned partition of",
+	     "starpu_data_partition_plan() wrote"),
+	CASE(planned_unregistered, "starpu_data_unregister_submit: data",
+	     "starpu_data_partition_clean()"),
+	CASE(gathered_elsewhere, "memory node 5", "or -1"),
+	CASE(plan_left_below, "part 1, data", "starpu_data_partition_clean()"),
+};
+
+static void child(const struct mistake *mistake, int output)
+{
+	dup2(output, STDERR_FILENO);
+	alarm(20);
+	if (starpu_init(NULL) != 0)
+		_exit(77);
+	starpu_vector_data_register(&whole, STARPU_MAIN_RAM, (uintptr_t)x, N,
+				    sizeof x[0]);
+	mistake->make();
+	_exit(0);
+}
+
+/* 1 when it ended as it must. */
+static int check(const struct mistake *mistake)
+{
+	char text[4096] = "";
+	size_t used = 0;
+	ssize_t got;
+	int ends[2], status;
+	pid_t pid;
+
+	if (pipe(ends) != 0)
+		return 0;
+	pid = fork();
+	if (pid == 0)
+		child(mistake, ends[1]);
+	close(ends[1]);
+	while ((got = read(ends[0], text + used, sizeof text - 1 - used)) > 0)
+		used += (size_t)got;
+	close(ends[0]);
+	waitpid(pid, &status, 0);
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
+	    strstr(text, mistake->found) && strstr(text, mistake->remedy))
+		return 1;
+	printf("status %#x, output: %s\n", (unsigned)status, text);
+	return 0;
+}
+
+int main(void)
+{
+	int nfailed = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	setenv("STARPU_NCPU", "1", 1);
+	for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
+		int passed = check(&mistakes[i]);
+
+		printf("%s %s\n", passed ? "PASS" : "FAIL", mistakes[i].name);
+		fflush(stdout);
+		nfailed += !passed;
+	}
+	return nfailed != 0;
+}
