@@ -58,6 +58,17 @@ void *orr_alloc(size_t bytes)
 	return ptr;
 }
 
+void *orr_alloc_lines(size_t bytes)
+{
+	size_t whole = (bytes + ORR_LINE_BYTES) & ~(size_t)(ORR_LINE_BYTES - 1);
+	void *ptr = aligned_alloc(ORR_LINE_BYTES, whole);
+
+	if (!ptr)
+		orr_die(ORR_NO_RANK, "out of memory: %zu bytes refused", bytes);
+	memset(ptr, 0, whole);
+	return ptr;
+}
+
 void *orr_realloc(void *ptr, size_t bytes)
 {
 	void *grown = realloc(ptr, bytes);

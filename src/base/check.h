@@ -35,6 +35,13 @@ void orr_die(int rank, const char *format, ...)
 
 /* Zeroed; never returns NULL. */
 void *orr_alloc(size_t bytes);
+
+/* The first field of a group that other threads write than those around it. */
+enum { ORR_LINE_BYTES = 64 };
+#define ORR_OWN_LINE _Alignas(ORR_LINE_BYTES)
+
+/* orr_alloc() for structs with such groups; for free(). */
+void *orr_alloc_lines(size_t bytes);
 /* As realloc(); never returns NULL for bytes > 0. */
 void *orr_realloc(void *ptr, size_t bytes);
 char *orr_strdup(const char *text);

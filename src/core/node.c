@@ -197,7 +197,7 @@ static int open_workers(struct node *node)
 			     node->machine->devices[STARPU_CUDA_WORKER].count);
 		return -ENODEV;
 	}
-	node->workers = orr_alloc((size_t)n * sizeof(*node->workers));
+	node->workers = orr_alloc_lines((size_t)n * sizeof(*node->workers));
 	node->memories = orr_alloc((1 + (size_t)n) * sizeof(*node->memories));
 	open_memory(node, STARPU_CPU_WORKER, 0);
 	for (int i = 0; i < DEVICE_TYPES; i++) {
@@ -264,7 +264,7 @@ static void hide(struct node *node)
 
 int node_open(struct node **node_out, struct starpu_conf *conf)
 {
-	struct node *node = orr_alloc(sizeof(*node));
+	struct node *node = orr_alloc_lines(sizeof(*node));
 	int ret;
 
 	node->lasting = lasting_get();

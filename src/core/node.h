@@ -91,67 +91,28 @@ struct combinations {
 	struct starpu_perfmodel_arch **archs; /* owned, their devices too */
 };
 
+/* In groups: who writes one does not slow down those that read another. */
 struct node {
+	/* Set when the node opens, or seldom later. */
 	struct world *world;
 	struct settings *settings;
 	struct plat *plat;
 	const struct plat_machine *machine;
 	struct events events;
-	int rank, size; /* 0 of 1 until the MPI layer knows better */
-	struct starpu_conf conf;
-	int ninit; /* nested starpu_init() */
-	struct orr_lock duplicates_lock;
-	struct orr_lock views_lock; /* of all partitions: see core/data/partition.h */
-	struct lasting *lasting;    /* the rank's, longer-lived than the node */
-
+	int rank, size;         /* 0 of 1 until the MPI layer knows better */
+	int ninit;              /* nested starpu_init() */
 	struct worker *workers; /* accelerators first, as in StarPU */
 	int nworkers;
 	/* By enum starpu_worker_archtype. */
 	int nworkers_of[STARPU_NARCH], first_worker_of[STARPU_NARCH];
-	struct combinations combinations; /* of devices, by number */
+	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	struct memory *memories;
 	int nmemories;
-	struct route *routes; /* see core/data/routes.h */
-
-	/* By the number of their contexts; atomic. */
-	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
-	struct orr_lock scheds_lock; /* of these, and of who works for whom */
-	int npaused;
-	int nidle;  /* atomic: workers whose last step found nothing to do */
-	int nbound; /* atomic: cores given to threads of the application */
-
-	/* Tasks and acquisitions, counted from submission to termination. */
-	int nsubmitted;
-	int nblocked;                 /* of these, waiting for turns or predecessors */
-	uint64_t tasks_submitted;     /* atomic; the last job's id */
-	unsigned long tasks_inserted; /* by the MPI layer, on any rank */
-	unsigned long uncalibrated_tasks; /* simulated by the roofline */
-	double start_s;
-	unsigned long messages_sent; /* by the MPI layer */
-	unsigned long long bytes_sent;
-	unsigned long early_transfers; /* large ones that came before their receive */
-	unsigned long long early_bytes;
-	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
+	struct route *routes;     /* see core/data/routes.h */
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
-	struct orr_lock wait_lock;
-	struct count_waiter *waiters; /* threads waiting for counters */
-	/* Atomic: the highest limits of those that wait for few submitted, for few ready;
-	 * -1 for none. */
-	int wait_limit[2];
-	struct list waits; /* struct wait: threads that are blocked now */
-	struct orr_lock waits_lock;
-	uint64_t nwaits; /* ever; atomic */
-	struct watchdog watchdog;
-
-	struct orr_lock pool_lock;
-	struct pool job_pool, task_pool, body_pool, datum_pools[8];
-	starpu_data_handle_t retired, retired_last; /* see data_free() */
-	int nretired;
-	struct table tags;          /* explicit tags (starpu_tag_t) to struct tag */
-	struct orr_lock links_lock; /* of the tags, and of all that links.h knows */
-	struct pool link_pool, point_pool;
-	uint64_t wave; /* changes with each arrival at a tag */
-
+	double start_s;
+	struct lasting *lasting; /* the rank's, longer-lived than the node */
+	struct starpu_conf conf;
 	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
 	struct sinks *sinks; /* the sinks of the API; NULL: none */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */
@@ -168,6 +129,55 @@ struct node {
 	/* The backend knows that nothing will happen any more, on any node, unless this
 	 * does something: 1.  Or plat_unstick() was called.  NULL without MPI layer. */
 	int (*on_stuck)(struct node *node);
+	/* By the number of their contexts; atomic. */
+	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
+	struct orr_lock scheds_lock;      /* of these, and of who works for whom */
+	struct combinations combinations; /* of devices, by number */
+
+	/* Submitting threads, and workers that end tasks: tasks and acquisitions, counted
+	 * from submission to termination. */
+	ORR_OWN_LINE int nsubmitted;
+	int nblocked;             /* of these, waiting for turns or predecessors */
+	uint64_t tasks_submitted; /* atomic; the last job's id */
+	/* Atomic: the highest limits of those that wait for few submitted, for few ready;
+	 * -1 for none. */
+	int wait_limit[2];
+
+	/* As well: where their structs come from. */
+	ORR_OWN_LINE struct orr_lock pool_lock;
+	struct pool job_pool, task_pool, body_pool, datum_pools[8];
+	starpu_data_handle_t retired, retired_last; /* see data_free() */
+	int nretired;
+
+	/* Workers that find nothing to do, and who wakes them. */
+	ORR_OWN_LINE int nidle; /* atomic: whose last step found nothing to do */
+	int npaused;
+	int nbound; /* atomic: cores given to threads of the application */
+
+	/* Tasks with explicit dependencies. */
+	ORR_OWN_LINE struct orr_lock
+		links_lock; /* of all below, and what links.h knows */
+	struct table tags;  /* explicit tags (starpu_tag_t) to struct tag */
+	struct pool link_pool, point_pool;
+	uint64_t wave; /* changes with each arrival at a tag */
+
+	/* The MPI layer, and who inserts. */
+	ORR_OWN_LINE unsigned long tasks_inserted; /* on any rank */
+	unsigned long uncalibrated_tasks;          /* simulated by the roofline */
+	unsigned long messages_sent;
+	unsigned long long bytes_sent;
+	unsigned long early_transfers; /* large ones that came before their receive */
+	unsigned long long early_bytes;
+
+	/* Threads that wait, and what is seldom done. */
+	ORR_OWN_LINE struct orr_lock wait_lock;
+	struct count_waiter *waiters; /* threads waiting for counters */
+	struct list waits;            /* struct wait: threads that are blocked now */
+	struct orr_lock waits_lock;
+	uint64_t nwaits; /* ever; atomic */
+	struct watchdog watchdog;
+	struct orr_lock duplicates_lock;
+	struct orr_lock views_lock; /* of all partitions: see core/data/partition.h */
 };
 
 /*

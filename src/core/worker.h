@@ -16,7 +16,9 @@
 
 enum { WORKER_MAX_PIPELINE = 4 };
 
+/* In groups, as struct node. */
 struct worker {
+	/* Set when it opens, or when it changes its scheduler. */
 	struct node *node;
 	/* Whose tasks it takes, and whose it is to take; atomic.  See contexts.h. */
 	struct sched *sched, *next_sched;
@@ -26,29 +28,33 @@ struct worker {
 	const struct worker_driver *driver;
 	int devid; /* among the workers of its type */
 	unsigned memory;
-	int depth; /* tasks in the pipeline, the running one included */
-	int npipeline;
-	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
-	struct job *running;
-	int parked;              /* atomic; the backend's, see plat_workers_start() */
-	int idle;                /* the last step found nothing to do; see node->nidle */
-	unsigned char told_idle; /* has told that it has no task */
-	struct orr_lock lock;    /* of the tasks bound to this worker */
-	int nbound;              /* atomic: in their queue */
-	int nexpected;           /* atomic: not started, and of known duration, */
-	double expected_s;       /* in sum */
-	struct levels bound;
-	struct plat_caller caller; /* what its thread does */
+	int depth;     /* tasks in the pipeline, the running one included */
+	void *backend; /* the backend's */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
-	uint64_t executed; /* others look at it: orr_note() */
+
+	/* Its own; some of it others look at: orr_note(). */
+	ORR_OWN_LINE int npipeline;
+	int idle;                /* the last step found nothing to do; see node->nidle */
+	unsigned char told_idle; /* has told that it has no task */
+	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
+	struct job *running;
+	uint64_t executed;
 	/* Tasks of the codelet counted since the table was written; see codelet.h. */
 	const struct starpu_codelet *counted;
-	uint64_t ncounted;   /* so do they at this */
-	struct table counts; /* by address of the codelet; under lock */
+	uint64_t ncounted;
 	double busy_s;
-	double began_s; /* when its task began to run, while events are told */
-	void *backend;  /* the backend's */
+	double began_s;            /* when its task began to run, while events are told */
+	struct plat_caller caller; /* what its thread does */
+
+	/* Others': who wakes it, and who has tasks for it alone. */
+	ORR_OWN_LINE int parked; /* atomic; the backend's, see plat_workers_start() */
+	int nbound;              /* atomic: in the queue of tasks bound to it */
+	int nexpected;           /* atomic: not started, and of known duration, */
+	double expected_s;       /* in sum */
+	struct orr_lock lock;    /* of these tasks, and of the counts */
+	struct levels bound;
+	struct table counts; /* by address of the codelet */
 };
 
 /* 1: it advanced, call again; 0: nothing to do before a wake-up. */

@@ -51,7 +51,7 @@ static int play(struct actor *actor, const struct scene *scenes)
 
 int main(int argc, char **argv)
 {
-	struct actor *actor = malloc(sizeof(*actor));
+	struct actor *actor = orr_alloc_lines(sizeof(*actor));
 	MPI_Comm comm = MPI_COMM_WORLD;
 	int rank, size, provided, ret, nfailed = 0;
 

@@ -38,7 +38,7 @@ static int play_scene(struct actor *actors, int size, const struct scene *scene)
 static int play(int size)
 {
 	const struct scene *lists[] = {plat_scenes, net_scenes};
-	struct actor *actors = orr_alloc((size_t)size * sizeof(*actors));
+	struct actor *actors = orr_alloc_lines((size_t)size * sizeof(*actors));
 	int nfailed = 0;
 
 	fake_start(size, 1e-6, 1e9);

@@ -104,7 +104,7 @@ static void play_all(struct stage *stage)
 
 int main(int argc, char **argv)
 {
-	struct node *node = calloc(1, sizeof(*node));
+	struct node *node = orr_alloc_lines(sizeof(*node));
 	struct settings *settings = calloc(1, sizeof(*settings));
 	struct stage stage = {0};
 

@@ -106,7 +106,7 @@ static void set_knobs(struct scene *s)
 
 static int open_scene(void **state)
 {
-	struct scene *s = calloc(1, sizeof *s);
+	struct scene *s = orr_alloc_lines(sizeof *s);
 
 	strcpy(s->dir, "/tmp/orrery-model-XXXXXX");
 	assert_non_null(mkdtemp(s->dir));
