@@ -182,6 +182,14 @@ void starpu_data_register_ops(struct starpu_data_interface_ops *ops);
 void starpu_data_register_same(starpu_data_handle_t *handledst,
 			       starpu_data_handle_t handlesrc);
 
+/**
+ * Give the copy on a node memory of the application's: it stays there until the data are
+ * unregistered, and its content is undefined until it is written.  The interface
+ * structure of the node is the caller's to fill.  A node where the data have memory
+ * already ends the program.
+ */
+void starpu_data_ptr_register(starpu_data_handle_t handle, unsigned node);
+
 /** Address on a node; NULL: no buffer there, or the kind has no address. */
 void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned node);
 
@@ -242,7 +250,8 @@ int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count);
  * For the operations of a kind: copies and buffers
  */
 
-/** Copy size bytes between nodes; 0, or -EAGAIN when started asynchronously. */
+/** Copy size bytes between nodes, before it returns 0.  Offsets, sizes and strides of
+ * this and the next three are in bytes. */
 int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
 			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
 			  size_t size, void *async_data);
@@ -252,6 +261,38 @@ int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
 			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
 			    size_t blocksize, size_t numblocks, size_t ld_src,
 			    size_t ld_dst, void *async_data);
+
+/** Copy that, numblocks2 times, every ld2_src, ld2_dst bytes. */
+int starpu_interface_copy3d(uintptr_t src, size_t src_offset, unsigned src_node,
+			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			    size_t blocksize, size_t numblocks1, size_t ld1_src,
+			    size_t ld1_dst, size_t numblocks2, size_t ld2_src,
+			    size_t ld2_dst, void *async_data);
+
+/** Copy that, numblocks3 times, every ld3_src, ld3_dst bytes. */
+int starpu_interface_copy4d(uintptr_t src, size_t src_offset, unsigned src_node,
+			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			    size_t blocksize, size_t numblocks1, size_t ld1_src,
+			    size_t ld1_dst, size_t numblocks2, size_t ld2_src,
+			    size_t ld2_dst, size_t numblocks3, size_t ld3_src,
+			    size_t ld3_dst, void *async_data);
+
+/** Copy an array of ndim dimensions of nn[i] elements each, ldn_src[i] and ldn_dst[i]
+ * elements apart; the first dimension is contiguous. */
+int starpu_interface_copynd(uintptr_t src, size_t src_offset, unsigned src_node,
+			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			    size_t elemsize, size_t ndim, uint32_t *nn, uint32_t *ldn_src,
+			    uint32_t *ldn_dst, void *async_data);
+
+/** Before and after a call of a driver that starts a copy: a call of more than 0.3 s is
+ * complained about.  start is set to a date in microseconds. */
+void starpu_interface_start_driver_copy_async(unsigned src_node, unsigned dst_node,
+					      double *start);
+void starpu_interface_end_driver_copy_async(unsigned src_node, unsigned dst_node,
+					    double start);
+
+/** Say that size bytes are copied between two nodes: for StarPU's traces, no effect. */
+void starpu_interface_data_copy(unsigned src_node, unsigned dst_node, size_t size);
 
 /** Allocate size bytes on a node with STARPU_MALLOC_ flags; 0 when there is no room. */
 uintptr_t starpu_malloc_on_node_flags(unsigned dst_node, size_t size, int flags);
@@ -289,6 +330,11 @@ size_t starpu_variable_get_elemsize(starpu_data_handle_t handle);
 
 /** Address on the caller's memory node. */
 uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle);
+
+/** Give the copy on a node memory at ptr, as starpu_data_ptr_register; offset is 0 and
+ * dev_handle is ptr where addresses are addresses. */
+void starpu_variable_ptr_register(starpu_data_handle_t handle, unsigned node,
+				  uintptr_t ptr, uintptr_t dev_handle, size_t offset);
 
 #define STARPU_VARIABLE_CHECK(interface)                                                 \
 	STARPU_ASSERT_MSG(STARPU_VARIABLE_FIELD_(interface, id) ==                       \
@@ -339,6 +385,10 @@ size_t starpu_vector_get_allocsize(starpu_data_handle_t handle);
 
 /** Address on the caller's memory node. */
 uintptr_t starpu_vector_get_local_ptr(starpu_data_handle_t handle);
+
+/** The same as starpu_variable_ptr_register. */
+void starpu_vector_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+				uintptr_t dev_handle, size_t offset);
 
 #define STARPU_VECTOR_CHECK(interface)                                                   \
 	STARPU_ASSERT_MSG(STARPU_VECTOR_FIELD_(interface, id) ==                         \
@@ -404,6 +454,10 @@ size_t starpu_matrix_get_elemsize(starpu_data_handle_t handle);
 
 /** Bytes of a buffer. */
 size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle);
+
+/** The same as starpu_variable_ptr_register, with strides in elements. */
+void starpu_matrix_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+				uintptr_t dev_handle, size_t offset, uint32_t ld);
 
 #define STARPU_MATRIX_CHECK(interface)                                                   \
 	STARPU_ASSERT_MSG(STARPU_MATRIX_FIELD_(interface, id) ==                         \
@@ -480,6 +534,11 @@ uintptr_t starpu_block_get_local_ptr(starpu_data_handle_t handle);
 /** Bytes of an element. */
 size_t starpu_block_get_elemsize(starpu_data_handle_t handle);
 
+/** The same as starpu_variable_ptr_register, with strides in elements. */
+void starpu_block_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+			       uintptr_t dev_handle, size_t offset, uint32_t ldy,
+			       uint32_t ldz);
+
 #define STARPU_BLOCK_CHECK(interface)                                                    \
 	STARPU_ASSERT_MSG(STARPU_BLOCK_FIELD_(interface, id) ==                          \
 				  STARPU_BLOCK_INTERFACE_ID,                             \
@@ -541,6 +600,11 @@ uintptr_t starpu_tensor_get_local_ptr(starpu_data_handle_t handle);
 
 /** Bytes of an element. */
 size_t starpu_tensor_get_elemsize(starpu_data_handle_t handle);
+
+/** The same as starpu_variable_ptr_register, with strides in elements. */
+void starpu_tensor_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+				uintptr_t dev_handle, size_t offset, uint32_t ldy,
+				uint32_t ldz, uint32_t ldt);
 
 #define STARPU_TENSOR_CHECK(interface)                                                   \
 	STARPU_ASSERT_MSG(STARPU_TENSOR_FIELD_(interface, id) ==                         \
@@ -611,6 +675,10 @@ size_t starpu_ndim_get_ndim(starpu_data_handle_t handle);
 
 /** Bytes of an element. */
 size_t starpu_ndim_get_elemsize(starpu_data_handle_t handle);
+
+/** The same as starpu_variable_ptr_register, with strides in elements. */
+void starpu_ndim_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+			      uintptr_t dev_handle, size_t offset, uint32_t *ldn);
 
 #define STARPU_NDIM_CHECK(interface)                                                     \
 	STARPU_ASSERT_MSG(STARPU_NDIM_FIELD_(interface, id) == STARPU_NDIM_INTERFACE_ID, \

@@ -2,7 +2,6 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/interface.h"
 #include "base/check.h"
@@ -205,6 +204,45 @@ const void *api_local_interface(const char *func, starpu_data_handle_t handle,
 						 starpu_worker_get_local_memory_node());
 }
 
+/* ---- memory of the application's ------------------------------------- */
+
+static void adopt(const char *func, starpu_data_handle_t handle, unsigned memory)
+{
+	struct node *node = api_node(func);
+	char what[128];
+
+	api_check_handle(node, func, handle);
+	if (memory >= (unsigned)node->nmemories)
+		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d",
+			func, memory, node->nmemories - 1);
+	if (data_adopt(handle, memory) < 0)
+		orr_die(node->rank,
+			"%s: %s has memory in memory node %u already; give it some "
+			"before the data are used there",
+			func, data_describe(handle, what, sizeof(what)), memory);
+}
+
+void starpu_data_ptr_register(starpu_data_handle_t handle, unsigned node)
+{
+	adopt(__func__, handle, node);
+}
+
+void *api_place(const char *func, starpu_data_handle_t handle,
+		enum starpu_data_interface_id id, const char *kind,
+		const struct api_place *place)
+{
+	struct plain_head *head;
+
+	api_check_registered(api_node(func), func, handle);
+	api_interface_of(func, handle, id, kind);
+	adopt(func, handle, place->memory);
+	head = starpu_data_get_interface_on_node(handle, place->memory);
+	head->ptr = place->ptr;
+	head->dev_handle = place->dev_handle;
+	head->offset = place->offset;
+	return head;
+}
+
 /* ---- packing --------------------------------------------------------- */
 
 static void check_op(starpu_data_handle_t handle, const char *func, int exists)
@@ -261,29 +299,4 @@ int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count)
 {
 	return starpu_data_unpack_node(handle, starpu_worker_get_local_memory_node(), ptr,
 				       count);
-}
-
-/* ---- copies for user-defined interfaces: memories that the host can reach ---- */
-
-int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
-			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
-			  size_t size, void *async_data)
-{
-	(void)src_node;
-	(void)dst_node;
-	(void)async_data;
-	memcpy((char *)dst + dst_offset, (char *)src + src_offset, size);
-	return 0;
-}
-
-int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
-			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
-			    size_t blocksize, size_t numblocks, size_t ld_src,
-			    size_t ld_dst, void *async_data)
-{
-	for (size_t i = 0; i < numblocks; i++)
-		starpu_interface_copy(src, src_offset + i * ld_src, src_node, dst,
-				      dst_offset + i * ld_dst, dst_node, blocksize,
-				      async_data);
-	return 0;
 }

@@ -39,6 +39,24 @@ const void *api_local_interface(const char *func, starpu_data_handle_t handle,
 	((const struct starpu_##kind##_interface *)api_local_interface(                  \
 		__func__, handle, STARPU_##KIND##_INTERFACE_ID, #kind))
 
+/* Memory of the application's, for the copy in a memory that has none yet. */
+struct api_place {
+	unsigned memory;
+	uintptr_t ptr, dev_handle;
+	size_t offset;
+};
+
+/* Put it there; returns the struct of that memory. */
+void *api_place(const char *func, starpu_data_handle_t handle,
+		enum starpu_data_interface_id id, const char *kind,
+		const struct api_place *place);
+
+/* The same, of the arguments of this function. */
+#define API_PLACE(kind, KIND)                                                            \
+	((struct starpu_##kind##_interface *)api_place(                                  \
+		__func__, handle, STARPU_##KIND##_INTERFACE_ID, #kind,                   \
+		&(struct api_place){node, ptr, dev_handle, offset}))
+
 /* A dimension of an array: n elements, or parts of lower dimensions, ld elements apart.
  */
 struct api_dim {

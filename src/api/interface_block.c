@@ -79,3 +79,13 @@ size_t starpu_block_get_elemsize(starpu_data_handle_t handle)
 {
 	return API_INTERFACE_OF(handle, block, BLOCK)->elemsize;
 }
+
+void starpu_block_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+			       uintptr_t dev_handle, size_t offset, uint32_t ldy,
+			       uint32_t ldz)
+{
+	struct starpu_block_interface *block = API_PLACE(block, BLOCK);
+
+	block->ldy = ldy;
+	block->ldz = ldz;
+}

@@ -70,3 +70,9 @@ size_t starpu_matrix_get_allocsize(starpu_data_handle_t handle)
 {
 	return API_INTERFACE_OF(handle, matrix, MATRIX)->allocsize;
 }
+
+void starpu_matrix_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+				uintptr_t dev_handle, size_t offset, uint32_t ld)
+{
+	API_PLACE(matrix, MATRIX)->ld = ld;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/interface.h"
 #include "base/check.h"
@@ -105,4 +106,17 @@ size_t starpu_ndim_get_ndim(starpu_data_handle_t handle)
 size_t starpu_ndim_get_elemsize(starpu_data_handle_t handle)
 {
 	return API_INTERFACE_OF(handle, ndim, NDIM)->elemsize;
+}
+
+void starpu_ndim_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+			      uintptr_t dev_handle, size_t offset, uint32_t *ldn)
+{
+	struct starpu_ndim_interface *ndim = API_PLACE(ndim, NDIM);
+
+	if (!ndim->ndim)
+		return;
+	api_given(__func__, "ldn", ldn);
+	check_strides(handle->node, __func__, ldn, ndim->nn, ndim->ndim);
+	ndim->ldn = orr_alloc(ndim->ndim * sizeof(*ldn)); /* See core/interface/ndim.c. */
+	memcpy(ndim->ldn, ldn, ndim->ndim * sizeof(*ldn));
 }

@@ -104,3 +104,14 @@ size_t starpu_tensor_get_elemsize(starpu_data_handle_t handle)
 {
 	return API_INTERFACE_OF(handle, tensor, TENSOR)->elemsize;
 }
+
+void starpu_tensor_ptr_register(starpu_data_handle_t handle, unsigned node, uintptr_t ptr,
+				uintptr_t dev_handle, size_t offset, uint32_t ldy,
+				uint32_t ldz, uint32_t ldt)
+{
+	struct starpu_tensor_interface *tensor = API_PLACE(tensor, TENSOR);
+
+	tensor->ldy = ldy;
+	tensor->ldz = ldz;
+	tensor->ldt = ldt;
+}

@@ -29,3 +29,9 @@ uintptr_t starpu_variable_get_local_ptr(starpu_data_handle_t handle)
 {
 	return (uintptr_t)starpu_data_get_local_ptr(handle);
 }
+
+void starpu_variable_ptr_register(starpu_data_handle_t handle, unsigned node,
+				  uintptr_t ptr, uintptr_t dev_handle, size_t offset)
+{
+	API_PLACE(variable, VARIABLE);
+}

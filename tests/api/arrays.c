@@ -338,6 +338,112 @@ static void tensors_keep_what_lies_between(void)
 	starpu_shutdown();
 }
 
+/* ---- memory of the application's for data without a home --------------- */
+
+static void copies_go_to_given_memory(void)
+{
+	static int cells[MAX_CELLS], few[100], one;
+	static const uint32_t nn[] = {3, 4, 5, 6};
+	struct array array = array_of(4, nn, 5), six;
+	static const uint32_t twos[] = {2, 2, 2, 2, 2, 2};
+	starpu_data_handle_t tensor, ndim, block, matrix, vector, variable;
+
+	start();
+	memset(cells, -1, sizeof(cells));
+	starpu_tensor_data_register(&tensor, -1, 0, 0, 0, 0, 3, 4, 5, 6, sizeof(int));
+	starpu_tensor_ptr_register(tensor, 0, (uintptr_t)cells, (uintptr_t)cells, 0,
+				   array.ldn[1], array.ldn[2], array.ldn[3]);
+	CLAIM_EQ(starpu_data_test_if_allocated_on_node(tensor, 0), 1);
+	CLAIM_EQ(starpu_task_insert(&number_it, STARPU_W, tensor, 0), 0);
+	starpu_data_acquire(tensor, STARPU_R);
+	CLAIM(is_filled(&array, cells, -1));
+	starpu_data_release(tensor);
+	starpu_data_unregister(tensor);
+
+	memset(cells, -1, sizeof(cells));
+	six = array_of(6, twos, ~0u);
+	ndim = register_at(&six, NULL);
+	starpu_ndim_ptr_register(ndim, 0, (uintptr_t)cells, (uintptr_t)cells, 0, six.ldn);
+	CLAIM_EQ(starpu_task_insert(&number, STARPU_W, ndim, 0), 0);
+	starpu_data_acquire(ndim, STARPU_R);
+	CLAIM(is_filled(&six, cells, -1));
+	starpu_data_release(ndim);
+	starpu_data_unregister(ndim);
+
+	starpu_block_data_register(&block, -1, 0, 0, 0, 2, 2, 2, sizeof(int));
+	starpu_block_ptr_register(block, 0, (uintptr_t)few, (uintptr_t)few, 0, 3, 9);
+	starpu_matrix_data_register(&matrix, -1, 0, 2, 2, 2, sizeof(int));
+	starpu_matrix_ptr_register(matrix, 0, (uintptr_t)few, (uintptr_t)few, 0, 7);
+	starpu_vector_data_register(&vector, -1, 0, 4, sizeof(int));
+	starpu_vector_ptr_register(vector, 0, (uintptr_t)few, (uintptr_t)few, 0);
+	starpu_variable_data_register(&variable, -1, 0, sizeof(int));
+	starpu_variable_ptr_register(variable, 0, (uintptr_t)&one, (uintptr_t)&one, 0);
+	CLAIM_EQ(starpu_block_get_local_ldz(block), 9);
+	CLAIM_EQ(starpu_matrix_get_local_ld(matrix), 7);
+	starpu_data_acquire(vector, STARPU_W);
+	CLAIM(starpu_data_get_local_ptr(vector) == few);
+	starpu_data_release(vector);
+	starpu_data_acquire(variable, STARPU_W);
+	*(int *)starpu_variable_get_local_ptr(variable) = 12;
+	starpu_data_release(variable);
+	starpu_data_unregister(block);
+	starpu_data_unregister(matrix);
+	starpu_data_unregister(vector);
+	starpu_data_unregister(variable);
+	CLAIM_EQ(one, 12);
+	starpu_shutdown();
+}
+
+/* ---- for interfaces of the application's ------------------------------ */
+
+static void copies_of_any_dimension_are_helped(void)
+{
+	static const uint32_t few[] = {3, 2, 4, 2, 3, 2};
+	static int from[MAX_CELLS], to[MAX_CELLS];
+
+	start();
+	for (size_t ndim = 0; ndim <= 6; ndim++) {
+		struct array a = array_of(ndim, few, 0x2a), b = array_of(ndim, few, 0x15);
+
+		fill(&a, from, -1);
+		for (int i = 0; i < b.ncells; i++)
+			to[i] = -2;
+		CLAIM_EQ(starpu_interface_copynd((uintptr_t)from, 0, 0, (uintptr_t)to, 0,
+						 0, sizeof(int), ndim, a.nn, a.ldn, b.ldn,
+						 NULL),
+			 0);
+		CLAIM(is_filled(&b, to, -2));
+	}
+	starpu_shutdown();
+}
+
+static void copies_of_blocks_are_helped(void)
+{
+	static const char from[] = "abXcdXXefXghXX|ijXklXXmnXopXX";
+	char to[40];
+	double date = 0;
+
+	start();
+	memset(to, '.', sizeof(to));
+	CLAIM_EQ(starpu_interface_copy4d((uintptr_t)from, 0, 0, (uintptr_t)to, 1, 0, 2, 2,
+					 3, 2, 2, 7, 5, 2, 15, 10, NULL),
+		 0);
+	CLAIM(memcmp(to, ".abcd.efgh.ijkl.mnop.", 21) == 0);
+	CLAIM_EQ(starpu_interface_copy3d((uintptr_t)from, 15, 0, (uintptr_t)to, 0, 0, 2,
+					 2, 3, 2, 2, 7, 4, NULL),
+		 0);
+	CLAIM(memcmp(to, "ijklmnop", 8) == 0);
+	CLAIM_EQ(starpu_interface_copy2d((uintptr_t)from, 0, 0, (uintptr_t)to, 0, 0, 1, 3,
+					 3, 1, NULL),
+		 0);
+	CLAIM(memcmp(to, "acXlmnop", 8) == 0);
+	starpu_interface_start_driver_copy_async(0, 0, &date);
+	starpu_interface_data_copy(0, 0, 8);
+	starpu_interface_end_driver_copy_async(0, 0, date);
+	CLAIM(date >= 0);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"any number of dimensions keeps its gaps",
 	 any_number_of_dimensions_keeps_its_gaps},
@@ -345,6 +451,9 @@ static const struct claim claims[] = {
 	{"shapes travel apart", shapes_travel_apart},
 	{"tensors are described", tensors_are_described},
 	{"tensors keep what lies between", tensors_keep_what_lies_between},
+	{"copies go to given memory", copies_go_to_given_memory},
+	{"copies of any dimension are helped", copies_of_any_dimension_are_helped},
+	{"copies of blocks are helped", copies_of_blocks_are_helped},
 	{NULL, NULL},
 };
 

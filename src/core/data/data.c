@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/data/data.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,23 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	data_fill_interface(handle, copy->interface);
 	data_extra(handle)->copies[memory] = copy;
 	return copy;
+}
+
+int data_adopt(starpu_data_handle_t handle, unsigned memory)
+{
+	struct copy_state *copy;
+	int taken;
+
+	orr_lock(&handle->lock);
+	copy = data_copy(handle, memory);
+	taken = copy->allocated;
+	copy->allocated = 1;
+	if (!taken && memory == STARPU_MAIN_RAM)
+		handle->flags |= DATUM_USER_MEMORY;
+	else if (!taken)
+		copy->room = ROOM_USERS;
+	orr_unlock(&handle->lock);
+	return taken ? -EEXIST : 0;
 }
 
 static void free_extra(struct data_extra *extra)

@@ -186,6 +186,9 @@ struct data_extra *data_extra(starpu_data_handle_t handle);
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory);
 /* The struct of a memory, also while register_data_handle() runs; locks as above. */
 void *data_interface(starpu_data_handle_t handle, unsigned memory);
+/* The application gives memory to a copy that has none, and will say where it is.  0, or
+ * -EEXIST. */
+int data_adopt(starpu_data_handle_t handle, unsigned memory);
 /* Make to what the struct of a memory that never had the value is. */
 void data_fill_interface(starpu_data_handle_t handle, void *to);
 static inline unsigned memory_bit(unsigned memory)
