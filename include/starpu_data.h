@@ -241,8 +241,11 @@ int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned
 /** Whether node holds a valid copy, or one is on its way. */
 unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned node);
 
-/** Say that no task will use the data soon; has no effect today: what was used least
- * recently leaves a device first. */
+/**
+ * Say that no task will use the data soon: once the accesses submitted so far are over,
+ * their value is brought home (to main memory without a home), and copies in devices are
+ * the first that leave when others need the room.  A hint.
+ */
 void starpu_data_wont_use(starpu_data_handle_t handle);
 
 /**
@@ -257,9 +260,45 @@ void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
 void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
 			      int *is_allocated, int *is_valid, int *is_requested);
 
+/**
+ * Let the copy leave a device's memory now; a value that is only there is brought to main
+ * memory first.
+ *
+ * @return 0: it leaves; -1: it is in use, not there, or the node is main memory
+ */
+int starpu_data_evict_from_node(starpu_data_handle_t handle, unsigned node);
+
+/** Whether the copy on a node could leave now, 1 or 0: a hint, since tasks go on. */
+int starpu_data_can_evict(starpu_data_handle_t handle, unsigned node,
+			  enum starpu_is_prefetch is_prefetch);
+
+/** Whether the copy on a node is that of another one, mapped there: 0, since none is. */
+unsigned starpu_data_test_if_mapped_on_node(starpu_data_handle_t handle,
+					    unsigned memory_node);
+
 /** Whether a buffer exists on a node, valid or not. */
 unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,
 					       unsigned memory_node);
+
+/*
+ * Arbiters
+ */
+
+/** Data whose locks are taken together. */
+typedef struct starpu_arbiter *starpu_arbiter_t;
+
+/** A new arbiter, to be destroyed when its data have ended. */
+starpu_arbiter_t starpu_arbiter_create(void);
+
+/**
+ * Have an arbiter lock the data: those of a task are taken all at once or not at all, so
+ * that commuting tasks do not hold some while they wait for others.  Before the data are
+ * used, once.  All data here are locked like that, with an arbiter or without.
+ */
+void starpu_data_assign_arbiter(starpu_data_handle_t handle, starpu_arbiter_t arbiter);
+
+/** End an arbiter that no data has any more. */
+void starpu_arbiter_destroy(starpu_arbiter_t arbiter);
 
 /*
  * Properties

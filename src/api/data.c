@@ -312,10 +312,48 @@ int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned
 	return starpu_data_prefetch_on_node_prio(handle, memory, async, prio);
 }
 
-/* A hint; where room is short, idle copies leave in the order of their last use. */
 void starpu_data_wont_use(starpu_data_handle_t handle)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_wont_use(node, handle);
+}
+
+int starpu_data_evict_from_node(starpu_data_handle_t handle, unsigned memory)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	check_memory(node, __func__, (int)memory);
+	return data_evict(handle, memory) ? 0 : -1;
+}
+
+int starpu_data_can_evict(starpu_data_handle_t handle, unsigned memory,
+			  enum starpu_is_prefetch is_prefetch)
+{
+	struct node *node = api_node(__func__);
+	struct copy_state *copy;
+	int idle;
+
+	(void)is_prefetch;
+	api_check_handle(node, __func__, handle);
+	check_memory(node, __func__, (int)memory);
+	orr_lock(&handle->lock);
+	copy = memory == STARPU_MAIN_RAM ? NULL : data_find_copy(handle, memory);
+	idle = copy && room_is_idle(copy);
+	orr_unlock(&handle->lock);
+	return idle;
+}
+
+unsigned starpu_data_test_if_mapped_on_node(starpu_data_handle_t handle,
+					    unsigned memory_node)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	check_memory(node, __func__, (int)memory_node);
+	return 0; /* See starpu_map_enabled(). */
 }
 
 void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_important)

@@ -539,6 +539,50 @@ static void unregistering_waits_for_those_without_order(void)
 	starpu_shutdown();
 }
 
+/* ---- arbiters -------------------------------------------------------- */
+
+static void eat_cpu(void *buffers[], void *arg)
+{
+	(void)arg;
+	++*(int *)STARPU_VARIABLE_GET_PTR(buffers[0]);
+	++*(int *)STARPU_VARIABLE_GET_PTR(buffers[1]);
+}
+
+static struct starpu_codelet eat = {
+	.cpu_funcs = {eat_cpu},
+	.nbuffers = 2,
+	.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_RW | STARPU_COMMUTE},
+	.model = &starpu_perfmodel_nop,
+	.name = "eat"};
+
+/* Each task needs two neighbours of a ring, in the order that would starve
+ * others. */
+static void arbiters_lock_together(void)
+{
+	enum { SEATS = 5, ROUNDS = 200 };
+	int forks[SEATS] = {0};
+	starpu_data_handle_t handles[SEATS];
+	starpu_arbiter_t arbiter;
+
+	start();
+	arbiter = starpu_arbiter_create();
+	for (int i = 0; i < SEATS; i++) {
+		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&forks[i], sizeof(int));
+		starpu_data_assign_arbiter(handles[i], arbiter);
+	}
+	for (int i = 0; i < SEATS * ROUNDS; i++)
+		starpu_task_insert(&eat, STARPU_RW | STARPU_COMMUTE, handles[i % SEATS],
+				   STARPU_RW | STARPU_COMMUTE, handles[(i + 1) % SEATS],
+				   0);
+	for (int i = 0; i < SEATS; i++)
+		starpu_data_unregister(handles[i]);
+	starpu_arbiter_destroy(arbiter);
+	starpu_shutdown();
+	for (int i = 0; i < SEATS; i++)
+		CLAIM_EQ(forks[i], 2 * ROUNDS);
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -560,6 +604,7 @@ int main(void)
 		{"unregistering waits for scratch", unregistering_waits_for_scratch},
 		{"unregistering waits for those without order",
 		 unregistering_waits_for_those_without_order},
+		{"arbiters lock together", arbiters_lock_together},
 		{NULL, NULL},
 	};
 

@@ -105,6 +105,11 @@ static void use_ended(starpu_data_handle_t ended)
 	CALL(starpu_csr_data_register, NULL, &same, 0, 1, 1, 0, NULL, NULL, 0, 4)        \
 	CALL(starpu_coo_data_register, NULL, &same, 0, 1, 1, 1, NULL, NULL,              \
 	     (uintptr_t)&value, 4)                                                       \
+	CALL(starpu_data_ptr_register, NULL, NULL, 0)                                    \
+	CALL(starpu_vector_ptr_register, already, vector, 0, 0, 0, 0)                    \
+	CALL(starpu_matrix_ptr_register, interface, vector, 0, 0, 0, 0, 1)               \
+	CALL(starpu_data_assign_arbiter, NULL, vector, NULL)                             \
+	CALL(starpu_data_evict_from_node, NULL, NULL, 0)                                 \
 	CALL(starpu_variable_get_elemsize, interface, vector)                            \
 	CALL(use_ended, unregister_submit, handle)                                       \
 	CALL(starpu_task_init, NULL, NULL)                                               \

@@ -261,6 +261,98 @@ static void test_six_dimensions_reach_gpus(void **state)
 	one_close();
 }
 
+/* ---- where copies are ------------------------------------------------ */
+
+static void double_vector(void *buffers[], void *arg)
+{
+	(void)arg;
+	*(int *)STARPU_VECTOR_GET_PTR(buffers[0]) *= 2;
+}
+
+static struct starpu_codelet double_it = {.cuda_funcs = {double_vector},
+					  .nbuffers = 1,
+					  .modes = {STARPU_RW},
+					  .name = "double"};
+
+static void test_given_memory_on_a_gpu_stays(void **state)
+{
+	int value[2] = {4, 5}, there[2] = {0, 0};
+	starpu_data_handle_t handle;
+
+	(void)state;
+	one_open(1, 1, "eager");
+	starpu_vector_data_register(&handle, 0, (uintptr_t)value, 2, sizeof(int));
+	starpu_vector_ptr_register(handle, 1, (uintptr_t)there, (uintptr_t)there, 0);
+	starpu_task_insert(&double_it, STARPU_RW, handle, 0);
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	assert_int_equal(there[0], 8);
+	assert_int_equal(starpu_data_can_evict(handle, 1, STARPU_FETCH), 0);
+	assert_int_equal(starpu_data_evict_from_node(handle, 1), -1);
+	starpu_data_unregister(handle);
+	assert_int_equal(value[0], 8);
+	assert_int_equal(there[1], 5);
+	one_close();
+}
+
+static void test_evicted_values_come_home(void **state)
+{
+	int value[2] = {4, 5}, allocated, valid;
+	starpu_data_handle_t handle;
+
+	(void)state;
+	one_open(1, 1, "eager");
+	starpu_vector_data_register(&handle, 0, (uintptr_t)value, 2, sizeof(int));
+	assert_int_equal(starpu_data_evict_from_node(handle, 1), -1);
+	starpu_task_insert(&double_it, STARPU_RW, handle, 0);
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	assert_int_equal(value[0], 4);
+	assert_int_equal(starpu_data_can_evict(handle, 1, STARPU_FETCH), 1);
+	assert_int_equal(starpu_data_can_evict(handle, 0, STARPU_FETCH), 0);
+	assert_int_equal(starpu_data_test_if_mapped_on_node(handle, 1), 0);
+	assert_int_equal(starpu_data_evict_from_node(handle, 1), 0);
+	fake_run();
+	assert_int_equal(value[0], 8);
+	starpu_data_query_status(handle, 1, &allocated, &valid, NULL);
+	assert_int_equal(allocated, 0);
+	assert_int_equal(valid, 0);
+	starpu_data_unregister(handle);
+	one_close();
+}
+
+/* Of two idle copies, the one that will not be used leaves, though it was used last. */
+static void test_what_will_not_be_used_leaves_first(void **state)
+{
+	int first[2] = {1, 1}, second[2] = {2, 2}, third[2] = {3, 3};
+	starpu_data_handle_t a, b, c;
+
+	(void)state;
+	fake_start(1, 1e-6, 1e9);
+	fake_machine()->ncpus = 1;
+	fake_machine()->ngpus = 1;
+	fake_machine()->gpu_memory_bytes = 16;
+	assert_int_equal(starpu_init(NULL), 0);
+	one.node = plat_self();
+	starpu_vector_data_register(&a, 0, (uintptr_t)first, 2, sizeof(int));
+	starpu_vector_data_register(&b, 0, (uintptr_t)second, 2, sizeof(int));
+	starpu_vector_data_register(&c, 0, (uintptr_t)third, 2, sizeof(int));
+	starpu_task_insert(&double_it, STARPU_RW, a, 0);
+	starpu_task_wait_for_all();
+	starpu_task_insert(&double_it, STARPU_RW, b, 0);
+	starpu_data_wont_use(b);
+	starpu_task_wait_for_all();
+	fake_run();
+	assert_int_equal(second[0], 4); /* It came home. */
+	assert_int_equal(first[0], 1);
+	starpu_task_insert(&double_it, STARPU_RW, c, 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(starpu_data_is_on_node(a, 1), 1);
+	assert_int_equal(starpu_data_is_on_node(b, 1), 0);
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+	starpu_data_unregister(c);
+	one_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +361,9 @@ int main(void)
 		cmocka_unit_test(test_any_to_any_does_the_rest),
 		cmocka_unit_test(test_several_arrays_reach_gpus),
 		cmocka_unit_test(test_six_dimensions_reach_gpus),
+		cmocka_unit_test(test_given_memory_on_a_gpu_stays),
+		cmocka_unit_test(test_evicted_values_come_home),
+		cmocka_unit_test(test_what_will_not_be_used_leaves_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,7 @@ struct copy_state {
 struct data_extra {
 	struct copy_state *copies[NODE_MAX_MEMORIES]; /* index 0 unused */
 	void *user_data, *sched_data;
+	struct starpu_arbiter *arbiter; /* borrowed; see api/arbiter.c */
 	char *name;
 	int ndimensions, dimensions[5];
 	/* See core/data/duplicate.h. */

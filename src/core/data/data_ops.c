@@ -327,3 +327,55 @@ void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
 
 	acquire_start(node, &fetching->acquire, handle, STARPU_W, 1);
 }
+
+/* ---- leaving --------------------------------------------------------- */
+
+static void leaving_acquired(struct acquire *acquire)
+{
+	starpu_data_handle_t handle = acquire->job.accesses[0].datum;
+
+	orr_lock(&handle->lock);
+	for (int i = 1; i < handle->node->nmemories; i++) {
+		struct copy_state *copy = data_find_copy(handle, (unsigned)i);
+
+		if (copy)
+			room_demote(copy);
+	}
+	orr_unlock(&handle->lock);
+	fetch_acquired(acquire);
+}
+
+void data_wont_use(struct node *node, starpu_data_handle_t handle)
+{
+	struct fetching *fetching;
+	int has_value;
+
+	if (node->nmemories == 1 || !orr_load_ptr((void **)&handle->body))
+		return;
+	orr_lock(&handle->lock);
+	has_value = handle->body->has_value;
+	orr_unlock(&handle->lock);
+	if (!has_value)
+		return;
+	fetching = fetching_new(
+		handle->home > 0 ? (unsigned)handle->home : STARPU_MAIN_RAM, 1);
+	fetching->acquire.acquired = leaving_acquired;
+	fetching->acquire.what = "starpu_data_wont_use()";
+	acquire_start(node, &fetching->acquire, handle, STARPU_R, 1);
+}
+
+int data_evict(starpu_data_handle_t handle, unsigned memory)
+{
+	struct copy_state *copy = NULL;
+	int leaves;
+
+	if (memory == STARPU_MAIN_RAM)
+		return 0;
+	orr_lock(&handle->lock);
+	copy = data_find_copy(handle, memory);
+	leaves = copy && room_expel(copy);
+	orr_unlock(&handle->lock);
+	if (leaves)
+		coherency_evict(copy);
+	return leaves;
+}

@@ -61,4 +61,12 @@ struct data_target {
 int data_fetch(struct node *node, starpu_data_handle_t handle,
 	       const struct data_target *target);
 
+/*
+ * Nobody is going to use it for a while: bring its value home once the accesses so far
+ * are over; of the idle copies it goes first.
+ */
+void data_wont_use(struct node *node, starpu_data_handle_t handle);
+/* Let the copy leave a memory: 1: it goes, or has gone; 0: it is in use, or not there. */
+int data_evict(starpu_data_handle_t handle, unsigned memory);
+
 #endif

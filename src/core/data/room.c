@@ -165,6 +165,28 @@ int room_is_taken(struct copy_state *copy)
 	return room != ROOM_NONE && room != ROOM_USERS;
 }
 
+int room_is_idle(struct copy_state *copy)
+{
+	return room_of(copy) == ROOM_IDLE;
+}
+
+int room_expel(struct copy_state *copy)
+{
+	struct memory *memory = memory_of(copy);
+	int expelled;
+
+	orr_lock(&memory->lock);
+	expelled = copy->room == ROOM_IDLE;
+	if (expelled) {
+		unlink_copy(memory, copy);
+		copy->room = ROOM_LEAVING;
+		copy->refs++;
+		memory->leaving_bytes += copy->bytes;
+	}
+	orr_unlock(&memory->lock);
+	return expelled;
+}
+
 int room_let_go(struct copy_state *copy)
 {
 	struct memory *memory = memory_of(copy);

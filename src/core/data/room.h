@@ -42,6 +42,10 @@ int room_take(struct copy_state *copy);
 void room_close(struct copy_state *copy);
 /* Its memory has been freed. */
 void room_gone(struct copy_state *copy);
+/* Let an idle copy leave: 1, and coherency_evict() is the caller's to call, with nothing
+ * locked; 0: it is in use, or not there. */
+int room_expel(struct copy_state *copy);
+int room_is_idle(struct copy_state *copy);
 /* Is it leaving, with nobody using it?  Has it room of ours at all? */
 int room_is_leaving(struct copy_state *copy);
 int room_is_taken(struct copy_state *copy);
