@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * Traces of events.  This library records none: the functions may be called from any
- * thread at any time, as programs do that are sometimes built with traces, and have no
- * effect.
+ * Traces of events, which a run with "orrery run --trace DIRECTORY", or ORRERY_EVENTS,
+ * records; see doc/traces.md.  The functions may be called from any thread at any time.
+ * Without a trace, and while the library is not initialised, they have no effect but for
+ * starpu_fxt_autostart_profiling().
  */
 
 #ifndef STARPU_FXT_H
@@ -26,13 +27,13 @@ void starpu_fxt_start_profiling(void);
 /** Record no longer. */
 void starpu_fxt_stop_profiling(void);
 
-/** Whether events are recorded: 0. */
+/** Whether this run has a trace: 1 or 0. */
 int starpu_fxt_is_enabled(void);
 
-/** Record an event of the application's. */
+/** Record an event of the application's, with its number. */
 void starpu_fxt_trace_user_event(unsigned long code);
 
-/** Record a text of the application's. */
+/** Record a text of the application's; the first 255 bytes are kept. */
 void starpu_fxt_trace_user_event_string(const char *s);
 
 /** Record a text about the run. */

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Orrery authors
 """Starting a program, and its end."""
 import ctypes
+import glob
 import os
 import pty
 import shlex
@@ -96,14 +97,29 @@ def write_matrix(path, nranks, matrix):
                % (nranks, "".join(rows)))
 
 
+def make_room(directory):
+    """For the events of this run alone; what cannot be is no reason not to run."""
+    try:
+        os.makedirs(directory, exist_ok=True)
+        for path in glob.glob(os.path.join(glob.escape(directory), "*.events")):
+            os.remove(path)
+    except OSError as error:
+        print("[orrery] --trace %s: %s: %s; the run goes on"
+              % (directory, error.filename, error.strerror), file=sys.stderr, flush=True)
+
+
 def launch(command, args, env, speech):
     if args.progress:
         env["ORRERY_PROGRESS"] = "1"
-    if args.trace:
+    if args.trace and args.trace.endswith(".csv"):
         env["ORRERY_TRACE"] = os.path.abspath(args.trace)
+    elif args.trace:
+        env["ORRERY_EVENTS"] = os.path.abspath(args.trace)
     if args.show:
         print(shlex.join(command))
         return 0
+    if "ORRERY_EVENTS" in env and args.trace:
+        make_room(env["ORRERY_EVENTS"])
     status = Child(command, env, speech).wait()
     if args.comm_matrix and status == 0:
         write_matrix(args.comm_matrix, args.n, speech.matrix)

@@ -5,7 +5,7 @@ import difflib
 import os
 import re
 
-from orrery_tool import cc, doctor
+from orrery_tool import cc, doctor, trace
 from orrery_tool.map import map_parser
 from orrery_tool.run import run_parser
 from orrery_tool.words import Refusal
@@ -23,6 +23,7 @@ PAGES = {
                 "Reading the result"),
     "placement": ("which rank goes where: letters, limits, bindings, files",
                   "placement.md", None),
+    "traces": ("recording a run; what the files contain", "traces.md", None),
     "knobs": ("environment variables; or give the name of one", "knobs.md", None),
     "porting": ("building a StarPU-MPI program; differences", "porting.md", None),
     "status": ("what works, what is not offered", "status.md", None),
@@ -32,6 +33,7 @@ COMMANDS = {
     "run": ("starting a program", lambda: run_parser().format_help().rstrip()),
     "map": ("which rank goes where", lambda: map_parser().format_help().rstrip()),
     "cc": ("compiling", lambda: cc.USAGE),
+    "trace": ("what a recorded run did, task by task", lambda: trace.USAGE),
     "doctor": ("what this machine lacks", lambda: doctor.USAGE),
 }
 

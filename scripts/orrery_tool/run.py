@@ -38,9 +38,10 @@ def run_parser():
     parser.add_argument("--no-privatize", action="store_true", help="simulation: the program "
                         "has no mutable globals, load it once for all ranks")
     parser.add_argument("--progress", action="store_true", help="show progress on stderr")
-    parser.add_argument("--trace", metavar="FILE.csv", help="write busy times of the nodes")
     parser.add_argument("--comm-matrix", metavar="FILE.csv", help="write the bytes that each "
                         "rank sends to each other one, for \"orrery map\" to optimise")
+    parser.add_argument("--trace", metavar="FILE.csv|DIR", help="write busy times of the nodes "
+                        "to FILE.csv; or all events to files in DIR, for orrery trace")
     parser.add_argument("--quiet", action="store_true",
                         help="simulation: no summary at the end")
     parser.add_argument("--verbose", action="store_true",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /*
- * Calls around what this library does not have - accelerator libraries, traces, workers
- * made of workers - where doing nothing is the complete answer.
+ * Calls around what this library does not have - accelerator libraries, workers made
+ * of workers - where doing nothing is the complete answer.
  */
 #include <starpu.h>
 #include <starpu_cublasLt.h>
@@ -50,41 +50,6 @@ void starpu_hipblas_init(void)
 
 void starpu_hipblas_shutdown(void)
 {
-}
-
-/* ---- traces: no event is recorded ------------------------------------- */
-
-void starpu_fxt_autostart_profiling(int autostart)
-{
-	(void)autostart;
-}
-
-void starpu_fxt_start_profiling(void)
-{
-}
-
-void starpu_fxt_stop_profiling(void)
-{
-}
-
-int starpu_fxt_is_enabled(void)
-{
-	return 0;
-}
-
-void starpu_fxt_trace_user_event(unsigned long code)
-{
-	(void)code;
-}
-
-void starpu_fxt_trace_user_event_string(const char *s)
-{
-	(void)s;
-}
-
-void starpu_fxt_trace_user_meta_string(const char *s)
-{
-	(void)s;
 }
 
 /* ---- workers made of workers: a task runs on one ---------------------- */

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/mpi_api.h"
 #include "api/bindings.h"
+#include "api/mpi_trace.h"
 #include "api/trace.h"
 
 #include <stdlib.h>
@@ -177,6 +178,7 @@ static int shut_down(const char *func)
 	int owns_mpi = api->owns_mpi, started_starpu = api->started_starpu;
 
 	mpi_close_begin(node);
+	mpi_trace_gather(node, api->comm);
 	api_comms_close(api);
 	mpi_close_end(node);
 	free(api);

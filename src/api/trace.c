@@ -4,9 +4,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "api/api.h"
+#include "core/lasting.h"
 #include "trace/sinks.h"
+
+enum { MANY_TRIES = 1000 };
 
 /* The program: the first word of the command, or in simulation the second, which
  * smpirun gives to its own. */
@@ -33,6 +37,25 @@ static double origin_s(double now_s)
 	return plat_is_simulated() ? 0 : now_s;
 }
 
+/* The process ends with the node open.  Who drains just now will not be long; unless it
+ * is the thread that the signal has interrupted. */
+static void save(struct node *node)
+{
+	for (int i = 0; i < MANY_TRIES && !events_try_drain(node); i++)
+		plat_yield(node->plat);
+}
+
+static void wish_for_records(struct node *node, struct records_wish *wish)
+{
+	wish->directory = node_knobs(node)->events;
+	wish->told = &node->world->is_refused_told;
+	if (!*wish->directory)
+		return;
+	wish->life = ++node->lasting->nrecorded;
+	snprintf(wish->name, sizeof(wish->name), "%.60s-%ld-%lu", node->machine->hostname,
+		 (long)getpid(), (unsigned long)plat_seat());
+}
+
 void trace_begin(struct node *node)
 {
 	struct sinks_wish wish = {.utilisation = node_knobs(node)->trace};
@@ -42,8 +65,13 @@ void trace_begin(struct node *node)
 	if (*wish.utilisation)
 		find_title(title, sizeof(title));
 	wish.title = title;
+	wish_for_records(node, &wish.records);
 	node->sinks = sinks_open(&wish, &node->events);
 	events_begin(node, origin_s(node->start_s));
+	if (node->sinks && node->sinks->records)
+		plat_at_end(node->plat, save);
+	if (orr_load(&node->lasting->starts_paused))
+		events_pause(node, 1);
 }
 
 void trace_end(struct node *node)
@@ -56,4 +84,62 @@ void trace_end(struct node *node)
 void trace_meet(struct node *node)
 {
 	events_tell_rank(node, origin_s(plat_now_s(node->plat)));
+}
+
+/* ---- starpu_fxt.h ---------------------------------------------------- */
+
+void starpu_fxt_autostart_profiling(int autostart)
+{
+	orr_store(&lasting_get()->starts_paused, !autostart);
+}
+
+static void pause_events(int is_paused)
+{
+	struct node *node = plat_self();
+
+	if (node)
+		events_pause(node, is_paused);
+}
+
+void starpu_fxt_start_profiling(void)
+{
+	pause_events(0);
+}
+
+void starpu_fxt_stop_profiling(void)
+{
+	pause_events(1);
+}
+
+int starpu_fxt_is_enabled(void)
+{
+	const struct node *node = plat_self();
+
+	return node && node->sinks && node->sinks->records;
+}
+
+void starpu_fxt_trace_user_event(unsigned long code)
+{
+	struct node *node = plat_self();
+
+	if (node)
+		event_tell(node, NULL, (struct event){.kind = EVENT_USER, .id = code});
+}
+
+static void tell_text(enum event_kind kind, const char *text)
+{
+	struct node *node = plat_self();
+
+	if (node && text)
+		event_tell_text(node, kind, text);
+}
+
+void starpu_fxt_trace_user_event_string(const char *s)
+{
+	tell_text(EVENT_USER_TEXT, s);
+}
+
+void starpu_fxt_trace_user_meta_string(const char *s)
+{
+	tell_text(EVENT_USER_META, s);
 }

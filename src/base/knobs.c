@@ -109,6 +109,8 @@ static const struct knob knob_table[] = {
 	SWITCH("ORRERY_EXECUTE", execute, 0, "simulation: really run CPU kernels"),
 	SWITCH("ORRERY_PROGRESS", progress, 0, "simulation: a progress line on stderr"),
 	TEXT("ORRERY_TRACE", trace, "CSV file of node utilisation over time"),
+	TEXT("ORRERY_EVENTS", events,
+	     "directory for a file of all events of each node, for orrery trace"),
 	TEXT("ORRERY_SUMMARY", summary,
 	     "simulation: file for the figures of the whole run; orrery run reads it"),
 	TEXT("ORRERY_TRANSPORT", transport,

@@ -224,15 +224,23 @@ void events_want_stamps(struct events *events)
 		change_use(events, EVENT_STAMPS, 0);
 }
 
+/* About the node itself, also in a pause, and at once. */
+static void tell_node(struct node *node, struct event record)
+{
+	if (!node->events.sinks)
+		return;
+	record.date_s = plat_now_s(node->plat);
+	record.worker = EVENT_NO_WORKER;
+	put(node, &record);
+	events_drain(node);
+}
+
 void events_tell_rank(struct node *node, double origin_s)
 {
-	event_tell(node, NULL,
-		   (struct event){.kind = EVENT_RANK,
-				  .n = (uint32_t)node->size,
-				  .id = (uint64_t)node->rank,
-				  .value = event_bits(origin_s)});
-	if (events_on(&node->events))
-		events_drain(node);
+	tell_node(node, (struct event){.kind = EVENT_RANK,
+				       .n = (uint32_t)node->size,
+				       .id = (uint64_t)node->rank,
+				       .value = event_bits(origin_s)});
 }
 
 /* ---- who listens ----------------------------------------------------- */
@@ -287,9 +295,8 @@ void events_end(struct node *node)
 
 	if (!events->sinks)
 		return;
-	event_tell(node, NULL, (struct event){.kind = EVENT_CLOSED});
 	change_use(events, 0, EVENT_RECORDS);
-	events_drain(node);
+	tell_node(node, (struct event){.kind = EVENT_CLOSED});
 	orr_lock(&events->lock);
 	events->sinks = NULL;
 	orr_unlock(&events->lock);

@@ -25,6 +25,8 @@ struct shape {
 struct lasting {
 	int default_sequential; /* of data registered from now on */
 	int profiling;
+	int starts_paused;              /* events are recorded from a call on */
+	int nrecorded;                  /* lives whose events were */
 	int next_interface_id;          /* atomic; never repeats in a process */
 	int communication_tag;          /* only kept */
 	uint64_t malloc_align;          /* of starpu_malloc(), a power of two */

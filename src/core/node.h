@@ -45,6 +45,7 @@ struct world {
 	struct settings *settings; /* of the nodes open now; the newest first */
 	struct chunk_store store;  /* chunks for the nodes' data */
 	void *utilisation;         /* the API's, for the table of ORRERY_TRACE; or NULL */
+	int is_refused_told;       /* that records of events cannot be written */
 	int nnodes;                /* nodes open now */
 	struct orr_lock lasting_lock;
 	struct table lasting; /* struct lasting by the seat of their rank */

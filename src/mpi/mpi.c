@@ -53,21 +53,24 @@ static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 
 /* ---- what all ranks must take alike ---------------------------------- */
 
-enum agreed { AGREED_EAGER, AGREED_CACHE, AGREED_FAKE_SIZE, NAGREED };
+enum agreed { AGREED_EAGER, AGREED_CACHE, AGREED_FAKE_SIZE, AGREED_TRACE, NAGREED };
 
 static const char *const agreed_names[NAGREED] = {
 	[AGREED_EAGER] = "ORRERY_MPI_EAGER",
 	[AGREED_CACHE] = "STARPU_MPI_CACHE",
 	[AGREED_FAKE_SIZE] = "STARPU_MPI_FAKE_SIZE",
+	[AGREED_TRACE] = "ORRERY_TRACE (0: unset)",
 };
 
 /* Environments may differ between machines: the least counts, and rank 0 says so. */
-static int agree_on(struct node *node, struct net_config *config, struct knobs *knobs)
+static int agree_on(struct node *node, struct net_config *config, struct knobs *knobs,
+		    int *all_trace)
 {
 	struct net_agreement items[NAGREED] = {
 		[AGREED_EAGER] = {.own = (int64_t)config->eager_bytes},
 		[AGREED_CACHE] = {.own = knobs->mpi_cache != 0},
 		[AGREED_FAKE_SIZE] = {.own = knobs->mpi_fake_size},
+		[AGREED_TRACE] = {.own = *node_knobs(node)->trace != 0},
 	};
 	int ret = plat_net_agree(node->plat, config, items, NAGREED);
 
@@ -85,6 +88,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 	config->eager_bytes = (size_t)items[AGREED_EAGER].least;
 	knobs->mpi_cache = (int)items[AGREED_CACHE].least;
 	knobs->mpi_fake_size = (int)items[AGREED_FAKE_SIZE].least;
+	*all_trace = (int)items[AGREED_TRACE].least;
 	return 0;
 }
 
@@ -112,13 +116,13 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 	struct net_config agreed = *wanted, *config = &agreed;
 	struct knobs knobs = *node_knobs(node);
 	struct mpi *mpi;
-	int ret;
+	int ret, all_trace = 0;
 
 	/* Programs set variables between starpu_init() and this.  Where ranks have one
 	 * environment, they keep to what the node read. */
 	if (!node->machine->one_environment)
 		knobs_read(&knobs);
-	ret = agree_on(node, config, &knobs);
+	ret = agree_on(node, config, &knobs, &all_trace);
 	mpi = ret < 0 ? NULL : open_parts(node, config, &knobs);
 	if (!node->machine->one_environment)
 		knobs_free(&knobs);
@@ -132,6 +136,7 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 			goto free_parts;
 		engine_connect(mpi, net);
 	}
+	mpi->all_trace = all_trace;
 	node->rank = mpi->rank;
 	node->size = mpi->size;
 	node->mpi = mpi;

@@ -36,6 +36,7 @@ struct mpi {
 	struct insertion insertion;
 	struct stats stats;
 	struct standstill standstill;
+	int all_trace;  /* all ranks have ORRERY_TRACE */
 	int is_leaving; /* shutting down: everything of ours is complete */
 	/* Of the environment at init. */
 	int has_priorities;

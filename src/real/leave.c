@@ -15,11 +15,32 @@
  * as they like.  A child of fork() has none of the library's threads: it starts with a
  * library that was never initialised.
  */
+static void do_last(void)
+{
+	struct node *node = plat_self();
+
+	if (node && node->plat && node->plat->last)
+		node->plat->last(node);
+}
+
+static void on_signal(int number)
+{
+	do_last();
+	signals_pass(&real_get()->signals, number);
+}
+
+void plat_at_end(struct plat *plat, void (*last)(struct node *node))
+{
+	plat->last = last;
+	signals_catch(&real_get()->signals, on_signal);
+}
+
 static void leaving(int status, void *arg)
 {
 	const struct node *node = plat_self();
 
 	(void)arg;
+	do_last();
 	if (!node || !node->mpi || node->size < 2)
 		return;
 	orr_complain(

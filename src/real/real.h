@@ -12,6 +12,7 @@
  */
 #include <pthread.h>
 
+#include "base/signals.h"
 #include "core/node.h"
 #include "core/worker.h"
 
@@ -31,6 +32,7 @@ struct real {
 	struct node *self;
 	pthread_key_t caller; /* the struct plat_caller of a thread; owned by it */
 	struct mpi_threads mpi;
+	struct signals signals; /* signals, once a node has something to do then */
 };
 
 struct real *real_get(void);
@@ -76,6 +78,7 @@ struct progress {
 
 struct plat {
 	struct node *node;
+	void (*last)(struct node *node); /* at the end of the process, or NULL */
 	struct plat_machine machine;
 	struct cores cores;
 	struct timers timers;

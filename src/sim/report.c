@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <simgrid/engine.h>
@@ -10,8 +11,37 @@
 
 enum { REPORT_RANKS = 20, EXIT_DEADLOCK = 3 };
 
+void report_last(void)
+{
+	for (struct plat *plat = sim_get()->first; plat; plat = plat->next)
+		if (plat->last)
+			plat->last(plat->node);
+}
+
+static void on_exit_of_process(int status, void *arg)
+{
+	(void)status;
+	(void)arg;
+	report_last();
+}
+
+static void on_signal(int number)
+{
+	report_last();
+	signals_pass(&sim_get()->signals, number);
+}
+
+void plat_at_end(struct plat *plat, void (*last)(struct node *node))
+{
+	plat->last = last;
+	if (!plat->sim->signals.is_caught)
+		on_exit(on_exit_of_process, NULL);
+	signals_catch(&plat->sim->signals, on_signal);
+}
+
 void report_exit(int code)
 {
+	report_last();
 	fflush(NULL);
 	_exit(code);
 }

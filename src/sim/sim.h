@@ -15,6 +15,7 @@
  */
 #include <simgrid/forward.h>
 
+#include "base/signals.h"
 #include "core/worker.h"
 #include "kernel.h"
 #include "plat/net.h"
@@ -54,6 +55,7 @@ struct sim {
 	struct net_group *groups;
 	struct progress *progress;  /* NULL: not wanted */
 	struct summary *summary;    /* NULL before the first node */
+	struct signals signals;     /* signals, once a node has something to do then */
 	int timeless_told;          /* said that some tasks take no time */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
 };
@@ -92,7 +94,8 @@ struct sim_thread {
 };
 
 struct plat {
-	struct plat_debt debt; /* first: plat_inline.h relies on it */
+	struct plat_debt debt;           /* first: plat_inline.h relies on it */
+	void (*last)(struct node *node); /* at the end of the process, or NULL */
 	struct sim *sim;
 	struct node *node;
 	struct plat *prev, *next; /* in sim->first..last */
@@ -202,6 +205,8 @@ void summary_write(struct sim *sim);
 
 /* Say what everybody waits for and end the process with exit code 3. */
 void report_deadlock(void);
+/* What the nodes do when the process ends; once more is no harm. */
+void report_last(void);
 /* End the process from anywhere, also from kernel context. */
 void report_exit(int code) __attribute__((noreturn));
 

@@ -10,11 +10,18 @@ struct sinks *sinks_open(const struct sinks_wish *wish, struct events *events)
 {
 	struct sinks *sinks;
 
-	if (!*wish->utilisation)
+	if (!*wish->utilisation && !*wish->records.directory)
 		return NULL;
 	sinks = orr_alloc(sizeof(*sinks));
-	sinks->row = utilisation_open(wish->shared, wish->utilisation, wish->title);
-	events_add_sink(events, utilisation_sink(sinks->row));
+	if (*wish->utilisation) {
+		sinks->row =
+			utilisation_open(wish->shared, wish->utilisation, wish->title);
+		events_add_sink(events, utilisation_sink(sinks->row));
+	}
+	if (*wish->records.directory) {
+		sinks->records = records_open(&wish->records);
+		events_add_sink(events, records_sink(sinks->records));
+	}
 	return sinks;
 }
 
@@ -24,5 +31,7 @@ void sinks_close(struct sinks *sinks)
 		return;
 	if (sinks->row)
 		utilisation_close(sinks->row);
+	if (sinks->records)
+		records_close(sinks->records);
 	free(sinks);
 }

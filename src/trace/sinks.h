@@ -9,17 +9,20 @@
  * A sink knows of the node what the records say.  Nodes of one process share what hangs
  * in one slot: made by the first that opens, written by the last that closes.
  */
+#include "trace/records.h"
 #include "trace/utilisation.h"
 
 struct sinks_wish {
 	const char *utilisation; /* path of the table, or "" */
 	const char *title;       /* of the run */
 	struct utilisation **shared;
+	struct records_wish records; /* directory "": none */
 };
 
 /* What one node has open. */
 struct sinks {
 	struct utilisation_row *row; /* NULL: not wanted */
+	struct records *records;     /* NULL: not wanted */
 };
 
 /* NULL when nothing is wanted.  Before events_begin(). */

@@ -49,16 +49,28 @@ def run(argv, **env):
                           check=False).stdout
 
 
-def simulate(trace):
+def simulate(trace, variable="ORRERY_TRACE"):
     return run([ORRERY, "run", "--sim", os.path.join(SRC, "platforms/xml/gpu64.xml"), "-n",
                 "64", os.path.join(BUILD, "examples/cholesky/cholesky-sim"), "--nb", "16",
-                "--tile", "960"], ORRERY_TRACE=trace)
+                "--tile", "960"], **{variable: trace})
+
+
+def check_events(disk):
+    """What fits is there in whole records, the run goes on, the loss is told."""
+    output = simulate(disk, "ORRERY_EVENTS")
+    judge("a full disk costs records of events, and not the run",
+          "the run goes on" in output and "were lost" in output and "makespan" in output, output)
+    sizes = [os.path.getsize(os.path.join(disk, name)) for name in os.listdir(disk)]
+    judge("records on a full disk are whole", sizes and all(n % 32 == 0 for n in sizes), sizes)
+    for name in os.listdir(disk):
+        os.remove(os.path.join(disk, name))
 
 
 def inside(top):
     disk = os.path.join(top, "disk")
     subprocess.run(SMALL + [disk], check=True)
     check("trace", disk, "trace.csv", "cannot write it", simulate(put_old(disk, "trace.csv")))
+    check_events(disk)
     trace = os.path.join(top, "trace.csv")
     simulate(trace)
     picture = put_old(disk, "picture.png")

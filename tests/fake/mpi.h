@@ -9,6 +9,7 @@
  */
 typedef struct fake_comm *MPI_Comm;
 typedef struct fake_comm *MPI_Group;
+typedef int MPI_Datatype;
 
 typedef struct {
 	int MPI_SOURCE, MPI_TAG, MPI_ERROR;
@@ -24,6 +25,7 @@ MPI_Comm fake_mpi_world(void);
 #define MPI_STATUS_IGNORE      ((MPI_Status *)0)
 #define MPI_COMM_NULL_COPY_FN  ((MPI_Comm_copy_attr_function *)0)
 #define MPI_SUCCESS            0
+#define MPI_BYTE               1
 #define MPI_UNDEFINED          (-32766)
 #define MPI_TAG_UB             1000000
 #define MPI_THREAD_SINGLE      0
@@ -51,5 +53,8 @@ int MPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy,
 int MPI_Comm_free_keyval(int *keyval);
 int MPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value);
 int MPI_Comm_delete_attr(MPI_Comm comm, int keyval);
+/* Never called: nodes of the fake are one process, and have nothing to gather. */
+int MPI_Gather(const void *from, int nfrom, MPI_Datatype from_type, void *to, int nto,
+	       MPI_Datatype to_type, int root, MPI_Comm comm);
 
 #endif

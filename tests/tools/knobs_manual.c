@@ -32,7 +32,7 @@ static const char before[] =
 	"are "
 	"ours.\n"
 	"- `orrery run` sets ORRERY_TRANSPORT, ORRERY_EXECUTE, ORRERY_PROGRESS and "
-	"ORRERY_TRACE "
+	"ORRERY_TRACE, ORRERY_EVENTS "
 	"by its\n"
 	"  options.\n"
 	"\n";

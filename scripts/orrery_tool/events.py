@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""The files of events that the library writes to ORRERY_EVENTS; see doc/traces.md.
+
+A node's records are read in the order of their dates, a piece of each ring at a time, so
+that memory does not grow with the file.
+"""
+import glob
+import heapq
+import os
+import struct
+
+from orrery_tool.words import Refusal
+
+RECORD = struct.Struct("<dBBHIQQ") # date, kind, flag, worker, n, id, value
+DATE = struct.Struct("<d")
+WORD = struct.Struct("<Q")
+MAGIC = 0x31746E766572726F
+VERSION = 1
+NO_WORKER = 0xFFFF
+CHUNK = 1 << 12            # records read at a time from each ring
+HEADER = 1 << 14           # records within which a node says who it is
+
+# In the order of enum event_kind in src/core/event.h.
+(NONE, OPENED, WORKER, HOST, RANK, CLOSED, TEXT, PIECE,
+ TASK_SUBMITTED, TASK_PUSHED, TASK_TAKEN, TASK_FETCHING, TASK_STARTED, TASK_ENDED,
+ TASK_RELEASING, TASK_RELEASED, TASK_CALLING, TASK_TERMINATED,
+ COPY_BEGINS, COPY_ENDS, ALLOCATED, FREED, EVICTED,
+ REQUEST_POSTED, REQUEST_MATCHED, REQUEST_READY, REQUEST_ANNOUNCED, REQUEST_GRANTED,
+ REQUEST_MOVING, REQUEST_MOVED, REQUEST_DONE, MESSAGE_SENT, MESSAGE_RECEIVED,
+ NET_BUSY, WORKER_BUSY, WORKER_IDLE, USER, USER_TEXT, USER_META, PAUSED,
+ RESUMED) = range(41)
+
+
+def date_of(bits):
+    return DATE.unpack(WORD.pack(bits))[0]
+
+
+class Node:
+    """One file."""
+
+    def __init__(self, path):
+        self.path = path
+        self.rings = self.index()
+        self.texts = {}
+        self.parts = {}
+        self.rank, self.size, self.host, self.workers = None, 1, "", {}
+        self.origin_s = self.meeting_s = 0.0
+        self.read_header()
+
+    def refuse(self, why):
+        raise Refusal("%s %s; expected a file that a run with --trace DIRECTORY (or "
+                      "ORRERY_EVENTS) has written" % (self.path, why))
+
+    def index(self):
+        """(offset, records) of the pieces of each ring."""
+        rings = {}
+        with open(self.path, "rb") as f:
+            left = os.fstat(f.fileno()).st_size // RECORD.size
+            while left > 1:
+                _, kind, _, _, n, ring, _ = RECORD.unpack(f.read(RECORD.size))
+                if kind != PIECE or n == 0:
+                    self.refuse("has no records of events where they should be")
+                n = min(n, left - 1) # the end of a run that was killed
+                rings.setdefault(ring, []).append((f.tell(), n))
+                f.seek(n * RECORD.size, os.SEEK_CUR)
+                left -= 1 + n
+        return rings
+
+    def ring_records(self, pieces):
+        with open(self.path, "rb") as f:
+            for offset, n in pieces:
+                f.seek(offset)
+                while n > 0:
+                    data = f.read(min(n, CHUNK) * RECORD.size)
+                    if not data:
+                        return
+                    n -= len(data) // RECORD.size
+                    yield from RECORD.iter_unpack(data)
+
+    def records(self):
+        """All in the order of their dates; texts are taken in on the way."""
+        rings = [self.ring_records(pieces) for pieces in self.rings.values()]
+        for record in heapq.merge(*rings, key=lambda r: r[0]) if len(rings) > 1 else rings[0]:
+            if record[1] == TEXT:
+                self.note_text(record[5], record[4], record[6])
+            else:
+                yield record
+
+    def note_text(self, key, offset, word):
+        part = WORD.pack(word)
+        text = self.parts.pop(key, b"") if offset else b""
+        end = part.find(b"\0")
+        if end < 0:
+            self.parts[key] = text + part
+        else:
+            self.texts[key] = (text + part[:end]).decode(errors="replace")
+
+    def text(self, key):
+        return self.texts.get(key, "?")
+
+    def read_header(self):
+        first = True
+        if not self.rings:
+            self.refuse("is empty")
+        for count, (date_s, kind, _, worker, n, ident, value) in enumerate(self.records()):
+            if first and (kind != OPENED or ident != MAGIC):
+                self.refuse("does not begin as it should")
+            if kind == OPENED and n != VERSION:
+                self.refuse("has format %d, this command knows %d" % (n, VERSION))
+            first = False
+            if kind == OPENED:
+                self.origin_s = self.meeting_s = date_of(value)
+            elif kind == HOST:
+                self.host = self.text(value)
+            elif kind == WORKER:
+                self.workers[worker] = (self.text(value), ident)
+            elif kind == RANK:
+                self.rank, self.size = ident, n
+                self.origin_s = date_of(value)
+                self.meeting_s = date_s
+            if kind == RANK or count > HEADER:
+                break
+
+
+def align(nodes):
+    """Ranks met when the MPI layer started; those of one machine share its clock."""
+    if all(node.origin_s == 0 for node in nodes):
+        return
+    first = {}
+    for node in nodes:
+        first[node.host] = min(first.get(node.host, node.meeting_s), node.meeting_s)
+    for node in nodes:
+        node.origin_s = first[node.host]
+
+
+def read_nodes(directory):
+    paths = sorted(glob.glob(os.path.join(glob.escape(directory), "*.events")))
+    if not os.path.isdir(directory):
+        raise Refusal("trace: %s is no directory; give the one of \"orrery run --trace\""
+                      % directory)
+    if not paths:
+        raise Refusal("trace: there is no file *.events in %s; was the run started with "
+                      "--trace?" % directory)
+    nodes = [Node(path) for path in paths if os.path.getsize(path) > RECORD.size]
+    if not nodes:
+        raise Refusal("trace: the files in %s are empty" % directory)
+    nodes.sort(key=lambda node: (node.rank is None, node.rank or 0, node.path))
+    for number, node in enumerate(nodes):
+        if node.rank is None:
+            node.rank = number
+    align(nodes)
+    return nodes
