@@ -25,6 +25,7 @@ extern "C" {
 
 struct starpu_data_interface_ops;
 struct starpu_data_filter;
+struct starpu_codelet;
 
 /** A piece of data that the library follows over all memory nodes. */
 typedef struct _starpu_data_state *starpu_data_handle_t;
@@ -240,6 +241,35 @@ int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned
 
 /** Whether node holds a valid copy, or one is on its way. */
 unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned node);
+
+/**
+ * Say how contributions to the data (STARPU_REDUX) are reduced, before the first task
+ * that makes one.  init_cl sets its one buffer (STARPU_W) to the neutral element;
+ * redux_cl adds its second buffer (STARPU_R) to its first (STARPU_RW|STARPU_COMMUTE).
+ * Modes that they leave at 0 are filled in.  Each may be NULL when it is not needed;
+ * with init_cl, data that nobody wrote may be read: they are the neutral element.
+ *
+ * Tasks that contribute run at the same time, each worker on a buffer of its own, which
+ * init_cl sets on that worker, outside of any task and with a NULL argument.  Before
+ * the next access of another kind, tasks of redux_cl combine the value of the data, if
+ * they have one, and the workers' buffers, in a tree.  The operation has to be
+ * associative and commutative: which task contributes where is a matter of schedule.
+ * A contribution without sequential consistency is an update (RW|COMMUTE).
+ *
+ * Any thread; ends the program when a codelet has other buffers.  Both codelets live as
+ * long as the data.
+ */
+void starpu_data_set_reduction_methods(starpu_data_handle_t handle,
+				       struct starpu_codelet *redux_cl,
+				       struct starpu_codelet *init_cl);
+
+/** The same; the tasks of redux_cl, and those of init_cl that serve a reader, are given
+ * these arguments, which live as long as the data. */
+void starpu_data_set_reduction_methods_with_args(starpu_data_handle_t handle,
+						 struct starpu_codelet *redux_cl,
+						 void *redux_cl_arg,
+						 struct starpu_codelet *init_cl,
+						 void *init_cl_arg);
 
 /**
  * Say that no task will use the data soon: once the accesses submitted so far are over,

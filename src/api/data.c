@@ -27,7 +27,7 @@ static unsigned acquire_mode(const struct node *node, const char *func,
 {
 	unsigned wanted = (unsigned)mode & (STARPU_RW | STARPU_COMMUTE);
 
-	if (!(wanted & STARPU_RW))
+	if (!(wanted & STARPU_RW) || (mode & STARPU_REDUX))
 		orr_die(node->rank,
 			"%s: access mode %#x; expected STARPU_R, STARPU_W or STARPU_RW",
 			func, (unsigned)mode);

@@ -102,6 +102,7 @@ struct node {
 	struct events events;
 	int rank, size;         /* 0 of 1 until the MPI layer knows better */
 	int ninit;              /* nested starpu_init() */
+	int reduction_told;     /* of a codelet without STARPU_COMMUTE */
 	struct worker *workers; /* accelerators first, as in StarPU */
 	int nworkers;
 	/* By enum starpu_worker_archtype. */

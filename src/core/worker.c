@@ -6,6 +6,7 @@
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
 #include "core/data/coherency.h"
+#include "core/data/redux.h"
 #include "core/sched/sched.h"
 #include "core/task/task.h"
 
@@ -228,6 +229,29 @@ static void finish(struct worker *worker, struct job *job)
 	ready_run(worker->node, &ready);
 }
 
+static inline void execute(struct worker *worker, struct job *job)
+{
+	worker->running = job;
+	if (worker->driver->execute(worker, job)) {
+		worker->running = NULL;
+		finish(worker, job);
+	}
+}
+
+/* The same for a job that contributes to reductions; before it what these want. */
+static void contribute(struct worker *worker, struct job *job)
+{
+	struct job *prelude;
+
+	while ((prelude = redux_prelude(worker, job))) {
+		worker->running = prelude;
+		if (!worker->driver->execute(worker, prelude))
+			return;
+		redux_executed(prelude);
+	}
+	execute(worker, job);
+}
+
 /* Run the first job of the pipeline whose data are there. */
 static int run_one(struct worker *worker)
 {
@@ -241,14 +265,13 @@ static int run_one(struct worker *worker)
 		job->task->workerid = (unsigned)worker->id;
 		fill_interfaces(job);
 		task_event(worker->node, job, EVENT_TASK_STARTED);
-		worker->running = job;
 		if (job->is_expected)
 			forget_expected(worker, job);
 		sched_started(worker, job);
-		if (worker->driver->execute(worker, job)) {
-			worker->running = NULL;
-			finish(worker, job);
-		}
+		if (job->contributes)
+			contribute(worker, job);
+		else
+			execute(worker, job);
 		return 1;
 	}
 	return 0;
@@ -258,7 +281,10 @@ void worker_executed(struct worker *worker, struct job *job)
 {
 	ORR_ASSERT(worker->running == job);
 	worker->running = NULL;
-	finish(worker, job);
+	if (redux_is_prelude(job))
+		contribute(worker, redux_executed(job));
+	else
+		finish(worker, job);
 }
 
 uint64_t workers_executed(const struct node *node)

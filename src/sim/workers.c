@@ -249,6 +249,8 @@ static double expected_s(struct worker *worker, struct job *job)
 		model_expect(worker, job->task, job->implementation);
 
 	if (estimate.source == MODEL_NONE) {
+		if (job->may_be_timeless)
+			return 0;
 		if (!worker->node->plat->machine.executes)
 			refuse(worker, job);
 		tell_no_duration(worker, job);

@@ -70,6 +70,19 @@ CASES = [
     Case("negative_tag", on(ANY, r"tag -7", r"expected 0 to INT64_MAX")),
     Case("no_value", on(ANY, r'task "add" \(\d+\) reads data .*v8', r"has no value",
                         r"Write it first")),
+    # Reductions.
+    Case("redux_without_methods", on(ANY, r'task "contributes" contributes .* to data .*v8',
+                                     r"starpu_data_set_reduction_methods\(\)"),
+         program="redux", case="without_methods"),
+    Case("redux_beside_reading", on(ANY, r'"contributes" contributes .* and accesses it '
+                                    r"otherwise", r"one of both"),
+         program="redux", case="beside_reading"),
+    Case("redux_methods_swapped", on(ANY, r"starpu_data_set_reduction_methods",
+                                     r"not 2 buffers", r"STARPU_RW\|STARPU_COMMUTE, STARPU_R"),
+         program="redux", case="methods_swapped"),
+    Case("redux_acquired", on(ANY, r"starpu_data_acquire\w*: access mode 0x8",
+                              r"STARPU_R, STARPU_W or STARPU_RW"),
+         program="redux", case="acquired"),
     # Ranks that do not exist.
     Case("register_negative", on(ANY, r"starpu_mpi_data_register: rank -5", r"expected 0 to 1",
                                  r"STARPU_MPI_PER_NODE")),

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/data/budget.h"
+#include "core/data/redux.h"
 #include "core/data/room.h"
 #include "core/data/routes.h"
 #include "core/interface/methods.h"
@@ -20,9 +21,34 @@
  * the copy: the hardware writes there, even when the value has become stale.
  */
 
-static int needs_value(const struct access *access)
+/* A contribution goes on from those before it, or begins with the neutral element. */
+static int continues(const struct access *access)
 {
+	struct data_body *body = access->copy->datum->body;
+
+	if (!body->has_value)
+		body->awaits_neutral = 1;
+	return body->has_value;
+}
+
+/* Its copy is known, and locked. */
+static inline int needs_value(const struct access *access)
+{
+	if (access->mode & STARPU_REDUX)
+		return continues(access);
 	return (access->mode & STARPU_R) != 0;
+}
+
+/* Before that: the datum's value will be wanted where the job runs. */
+static int reads(const struct access *access)
+{
+	return (access->mode & (STARPU_R | STARPU_REDUX)) == STARPU_R;
+}
+
+/* Whose value it uses. */
+static starpu_data_handle_t value_of(const struct access *access)
+{
+	return access->mode & STARPU_REDUX ? redux_target(access) : access->datum;
 }
 
 /* Merged accesses are fetched by the first of them. */
@@ -162,13 +188,13 @@ static void demote_all(starpu_data_handle_t datum, unsigned memories)
 /* access has its copy and is going to write it: the others are stale. */
 static void settle(struct access *access)
 {
-	starpu_data_handle_t datum = access->datum;
-	struct data_body *body = data_body(datum);
 	struct copy_state *copy = access->copy;
+	starpu_data_handle_t datum = copy->datum;
+	struct data_body *body = datum->body;
 	unsigned stale =
 		body->valid & ~memory_bit(copy->memory) & ~memory_bit(STARPU_MAIN_RAM);
 
-	if (!(access->mode & STARPU_W))
+	if (!(access->mode & (STARPU_W | STARPU_REDUX)))
 		return;
 	forget_value(body);
 	body->valid = memory_bit(copy->memory);
@@ -283,8 +309,9 @@ static void wait_for_copy(struct access *access, struct copy_state *copy)
 /* Bring the value one hop towards the access's copy; returns where that ends. */
 static struct copy_state *hop(struct access *access)
 {
-	starpu_data_handle_t datum = access->datum;
-	struct copy_state *to = access->copy, *from = find_source(datum, to->memory);
+	struct copy_state *to = access->copy;
+	starpu_data_handle_t datum = to->datum;
+	struct copy_state *from = find_source(datum, to->memory);
 	unsigned next;
 
 	if (!from)
@@ -578,9 +605,9 @@ static struct copy_state *scratch_copy(starpu_data_handle_t datum, unsigned memo
 }
 
 /* The copy that the access will use; the datum is locked. */
-static struct copy_state *copy_for(struct access *access, unsigned memory)
+static struct copy_state *copy_for(struct access *access, starpu_data_handle_t datum,
+				   unsigned memory)
 {
-	starpu_data_handle_t datum = access->datum;
 	struct copy_state *copy = access->mode & STARPU_SCRATCH
 					  ? scratch_copy(datum, memory)
 					  : data_copy(datum, memory);
@@ -595,25 +622,27 @@ static void prepare(struct job *job, unsigned memory)
 {
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
+		starpu_data_handle_t datum;
 
 		if (!is_fetched(access))
 			continue;
 		access->memory = (unsigned char)memory;
-		orr_lock(&access->datum->lock);
-		access->copy = copy_for(access, memory);
-		orr_unlock(&access->datum->lock);
+		datum = value_of(access);
+		orr_lock(&datum->lock);
+		access->copy = copy_for(access, datum, memory);
+		orr_unlock(&datum->lock);
 	}
 }
 
 /* The same in main memory, which has room, and bring the value.  1 when it is there. */
 static int fetch_home(struct access *access)
 {
-	starpu_data_handle_t datum = access->datum;
+	starpu_data_handle_t datum = value_of(access);
 	int there = 1;
 
 	access->memory = STARPU_MAIN_RAM;
 	orr_lock(&datum->lock);
-	access->copy = copy_for(access, STARPU_MAIN_RAM);
+	access->copy = copy_for(access, datum, STARPU_MAIN_RAM);
 	access->copy->refs++;
 	if (access->mode & STARPU_SCRATCH)
 		allocate(access->copy);
@@ -626,14 +655,15 @@ static int fetch_home(struct access *access)
 /* The same where there is room for the copy now. */
 static int fetch_there(struct access *access)
 {
+	starpu_data_handle_t datum = access->copy->datum;
 	int there = 1;
 
-	orr_lock(&access->datum->lock);
+	orr_lock(&datum->lock);
 	if (access->mode & STARPU_SCRATCH)
 		allocate(access->copy);
 	else
 		there = bring(access);
-	orr_unlock(&access->datum->lock);
+	orr_unlock(&datum->lock);
 	return there;
 }
 
@@ -703,6 +733,7 @@ void coherency_unpin(struct job *job)
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 		struct copy_state *copy = access->copy;
+		starpu_data_handle_t datum;
 
 		if (!copy)
 			continue;
@@ -712,9 +743,10 @@ void coherency_unpin(struct job *job)
 			end_scratch(copy);
 			continue;
 		}
-		orr_lock(&access->datum->lock);
+		datum = copy->datum;
+		orr_lock(&datum->lock);
 		unuse_copy(copy, access);
-		orr_unlock(&access->datum->lock);
+		orr_unlock(&datum->lock);
 	}
 	if (memory != STARPU_MAIN_RAM)
 		room_serve(node, memory);
@@ -731,7 +763,7 @@ double coherency_expected_s(struct job *job, unsigned memory)
 		const struct data_body *body;
 		unsigned there;
 
-		if (access->state == ACCESS_SKIPPED || !needs_value(access))
+		if (access->state == ACCESS_SKIPPED || !reads(access))
 			continue;
 		body = data_body(access->datum);
 		there = body->valid | body->arriving | body->promised;
@@ -751,7 +783,7 @@ void coherency_promise(struct job *job, unsigned memory)
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 
-		if (access->state == ACCESS_SKIPPED || !needs_value(access))
+		if (access->state == ACCESS_SKIPPED || !reads(access))
 			continue;
 		orr_lock(&access->datum->lock);
 		access->datum->body->promised |= memory_bit(memory);

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/data/coherency.h"
 #include "core/data/duplicate.h"
+#include "core/data/redux.h"
 #include "core/interface/interface.h"
 #include "core/lasting.h"
 #include "core/task/turns.h"
@@ -287,6 +288,7 @@ static void free_extra(struct data_extra *extra)
 		return;
 	for (int i = 1; i < NODE_MAX_MEMORIES; i++)
 		free(extra->copies[i]);
+	redux_free(extra->redux);
 	free(extra->name);
 	free(extra);
 }

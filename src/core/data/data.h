@@ -20,6 +20,7 @@
 
 struct turn_kind;
 struct turn_kinds;
+struct redux;
 
 /* Changed with the handle locked; submitting threads may read them without. */
 enum datum_flag {
@@ -76,6 +77,7 @@ struct data_extra {
 	/* See core/data/duplicate.h. */
 	starpu_data_handle_t duplicate, duplicate_of;
 	struct partition *partitions; /* see core/data/partition.h; newest first */
+	struct redux *redux;          /* see core/data/redux.h */
 	int nshares;                  /* holders of a read-only datum beyond the first */
 };
 
@@ -97,6 +99,7 @@ struct data_body {
 	int npending;             /* accesses submitted and not released, scratch too */
 	unsigned char has_value;  /* some copy has been written or was given */
 	unsigned char last_wrote; /* exclusion: who gave it back was a writer */
+	unsigned char awaits_neutral; /* has memory for contributions, see redux.h */
 	/* Copies. */
 	unsigned valid;        /* memories that hold the current value */
 	unsigned arriving;     /* memories that it is on its way to */

@@ -56,7 +56,9 @@ int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_hand
 	task->callback_func = wish->callback;
 	task->callback_arg = wish->arg;
 	task->synchronous = !wish->asynchronous;
-	ret = task_submit(node, task);
+	task->handles_sequential_consistency = wish->out_of_order;
+	ret = wish->out_of_order ? task_submit_inside(node, task)
+				 : task_submit(node, task);
 	if (ret < 0)
 		task_destroy(task);
 	return ret;

@@ -15,6 +15,8 @@
 
 struct copy_wish {
 	int asynchronous, priority;
+	/* As of a task: the runtime's own copy, whose caller has the turn on dst. */
+	unsigned char *out_of_order;
 	void (*callback)(void *);
 	void *arg;
 };

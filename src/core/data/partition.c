@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/data/budget.h"
 #include "core/data/coherency.h"
+#include "core/data/redux.h"
 #include "core/interface/interface.h"
 
 /* ---- questions ------------------------------------------------------- */
@@ -235,6 +236,7 @@ static starpu_data_handle_t cut_one(struct partition *partition, const struct cu
 	if (partition->is_planned)
 		part->flags |= DATUM_VIEWS;
 	inherit(partition->parent, part, i);
+	redux_inherit(partition->parent, part);
 	return part;
 }
 

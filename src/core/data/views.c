@@ -179,11 +179,17 @@ static const struct partition *find_hindrance(starpu_data_handle_t handle, int t
 	return NULL;
 }
 
+/* A contribution to a reduction does so in the end. */
+static int changes_value(const struct access *access)
+{
+	return (access->mode & (STARPU_W | STARPU_REDUX)) != 0;
+}
+
 static void refuse(const struct access *access, const struct partition *hindrance)
 {
 	const struct job *job = access->job;
 	char who[JOB_NAME_BYTES], what[128], whole[128];
-	const char *does = access_writes(access) ? "writes" : "reads";
+	const char *does = changes_value(access) ? "writes" : "reads";
 
 	job->ops->describe(job, who, sizeof(who));
 	data_describe(access->datum, what, sizeof(what));
@@ -214,7 +220,7 @@ static void refuse(const struct access *access, const struct partition *hindranc
 static void check(const struct access *access)
 {
 	const struct partition *hindrance =
-		find_hindrance(access->datum, access_writes(access));
+		find_hindrance(access->datum, changes_value(access));
 
 	if (hindrance)
 		refuse(access, hindrance);
@@ -252,7 +258,7 @@ void views_submit(struct job *job, int sequential, struct ready *ready)
 		for (int i = 0; i < job->naccesses; i++) {
 			const struct access *access = &job->accesses[i];
 
-			if (changes_views(access) && access_writes(access) == to_write)
+			if (changes_views(access) && changes_value(access) == to_write)
 				reach(access->datum, to_write, &change);
 		}
 	}

@@ -242,26 +242,64 @@ void args_make_room(struct starpu_codelet *cl, struct starpu_task *task, int *al
 		grow_room(cl, task, allocated, wanted);
 }
 
-static void set_codelet_mode(struct starpu_codelet *cl, struct starpu_task *task, int i,
-			     unsigned mode)
+/* The codelet's modes, for this task alone. */
+static enum starpu_data_access_mode *own_modes(struct starpu_codelet *cl,
+					       struct starpu_task *task)
+{
+	if (!task->dyn_modes) {
+		task->dyn_modes =
+			orr_alloc((size_t)cl->nbuffers * sizeof(*task->dyn_modes));
+		for (int i = 0; i < cl->nbuffers; i++)
+			task->dyn_modes[i] = STARPU_CODELET_GET_MODE(cl, i);
+	}
+	return task->dyn_modes;
+}
+
+/* What a contribution between nodes is in each of them. */
+static unsigned local_mode(unsigned mode)
+{
+	const unsigned update = STARPU_RW | STARPU_COMMUTE;
+
+	return mode & STARPU_MPI_REDUX ? (mode & ~(unsigned)STARPU_MPI_REDUX) | update
+				       : mode;
+}
+
+/* The codelet says another mode than the call. */
+static void settle_mode(struct starpu_codelet *cl, struct starpu_task *task, int i,
+			unsigned mode)
 {
 	/* What does not say how the datum is accessed. */
 	const unsigned ignored = STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
-				 STARPU_NOPLAN | STARPU_UNMAP;
+				 STARPU_NOPLAN | STARPU_UNMAP,
+		       update = STARPU_RW | STARPU_COMMUTE;
+	unsigned known = STARPU_CODELET_GET_MODE(cl, i);
+
+	known = local_mode(known) & ~ignored;
+	mode = local_mode(mode) & ~ignored;
+	if (known == mode)
+		return;
+	if (known != update || mode != STARPU_REDUX)
+		orr_die(ORR_NO_RANK,
+			"task \"%s\": buffer %d is given with access mode %#x, but the "
+			"codelet declares %#x: make them agree",
+			task_name(task), i, mode, known);
+	/* A codelet of updates serves contributions, too. */
+	own_modes(cl, task)[i] = STARPU_REDUX;
+}
+
+static void set_codelet_mode(struct starpu_codelet *cl, struct starpu_task *task, int i,
+			     unsigned mode)
+{
 	unsigned known;
 
 	if (i >= cl->nbuffers)
 		return; /* end_build() tells both numbers. */
 	known = STARPU_CODELET_GET_MODE(cl, i);
-	if (!known) {
-		STARPU_CODELET_SET_MODE(cl, (enum starpu_data_access_mode)mode, i);
-		return;
-	}
-	if ((known & ~ignored) != (mode & ~ignored))
-		orr_die(ORR_NO_RANK,
-			"task \"%s\": buffer %d is given with access mode %#x, but the "
-			"codelet declares %#x: make them agree",
-			task_name(task), i, mode, known);
+	if (!known)
+		STARPU_CODELET_SET_MODE(
+			cl, (enum starpu_data_access_mode)local_mode(mode), i);
+	else if (known != mode)
+		settle_mode(cl, task, i, mode);
 }
 
 void args_add_buffer(struct starpu_codelet *cl, struct starpu_task *task, int *allocated,

@@ -40,13 +40,20 @@ static inline int may_join(const struct data_body *body, const struct turn_kind 
 	return body->group ? body->group == kind && kind->shares : !kind->opens;
 }
 
+/* Nobody's turn before deps_resume(); counts as a user of the datum until then. */
+static void hold_back(struct data_body *body)
+{
+	body->group = &turn_held;
+	body->npending++;
+}
+
 /* The same where a hook is to be asked first. */
 COLD static int may_open(struct data_body *body, struct access *access,
 			 const struct turn_kind *kind, struct ready *ready)
 {
 	if (!kind->opens(access->datum, access, ready))
 		return 1;
-	body->group = &turn_held;
+	hold_back(body);
 	return 0;
 }
 
@@ -97,7 +104,7 @@ COLD static void close_group(starpu_data_handle_t datum, struct data_body *body,
 	if (!body->waiting)
 		return;
 	if (body->group->closes(datum, body->waiting, ready)) {
-		body->group = &turn_held;
+		hold_back(body);
 		return;
 	}
 	body->group = NULL;
@@ -303,7 +310,7 @@ static int is_next(struct access *access, struct ready *ready)
 		return 1;
 	if (lingers(body) && body->group != turn_of(body, access)) {
 		if (body->group->closes(access->datum, access, ready))
-			body->group = &turn_held;
+			hold_back(body);
 		else
 			body->group = NULL;
 	}
@@ -339,17 +346,6 @@ int deps_try(struct job *job, struct ready *ready)
 	return free;
 }
 
-void deps_resume(starpu_data_handle_t datum, struct ready *ready)
-{
-	struct data_body *body = datum->body;
-
-	orr_lock(&datum->lock);
-	ORR_ASSERT(body->group == &turn_held && body->nactive == 0);
-	body->group = NULL;
-	grant_next(body, ready);
-	orr_unlock(&datum->lock);
-}
-
 /* ---- release --------------------------------------------------------- */
 
 /* Who waits for the last user of a datum. */
@@ -366,6 +362,15 @@ static void leave(starpu_data_handle_t datum, struct data_body *body, struct idl
 		return;
 	*idle = (struct idle){datum->node->plat, body->gate, body->idle};
 	body->gate = NULL;
+}
+
+/* Nothing is locked: others may free the datum, unless we are to do it. */
+static void tell_idle(starpu_data_handle_t datum, const struct idle *idle)
+{
+	if (idle->gate)
+		plat_gate_open(idle->plat, idle->gate);
+	else if (idle->call)
+		idle->call(datum);
 }
 
 static void release(struct access *access, struct access **woken, struct ready *ready)
@@ -397,11 +402,7 @@ static void release(struct access *access, struct access **woken, struct ready *
 	access->state = ACCESS_RELEASED;
 	leave(datum, body, &idle);
 	orr_unlock(&datum->lock);
-	/* Others may free the datum from here on, unless we are to do it. */
-	if (idle.gate)
-		plat_gate_open(idle.plat, idle.gate);
-	else if (idle.call)
-		idle.call(datum);
+	tell_idle(datum, &idle);
 }
 
 void deps_release(struct job *job, struct ready *ready)
@@ -412,6 +413,20 @@ void deps_release(struct job *job, struct ready *ready)
 		release(&job->accesses[i], &woken, ready);
 	if (woken)
 		exclusion_retry(woken, ready);
+}
+
+void deps_resume(starpu_data_handle_t datum, struct ready *ready)
+{
+	struct data_body *body = datum->body;
+	struct idle idle = {0};
+
+	orr_lock(&datum->lock);
+	ORR_ASSERT(body->group == &turn_held && body->nactive == 0);
+	body->group = NULL;
+	grant_next(body, ready);
+	leave(datum, body, &idle);
+	orr_unlock(&datum->lock);
+	tell_idle(datum, &idle);
 }
 
 void deps_downgrade_access(struct access *access, struct ready *ready)

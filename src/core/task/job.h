@@ -103,6 +103,9 @@ struct job {
 	int nfetching; /* atomic: copies on their way, plus one while starting */
 	int exclusive; /* atomic: exclusion is to be taken before it can run */
 	int naccesses;
+	/* To reductions, see core/data/redux.h.  The runtime's own: may use data that are
+	 * ending.  Simulated without a known duration: takes no time. */
+	unsigned char contributes, is_inside, may_be_timeless;
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
 	unsigned char own_accesses; /* accesses were allocated apart */

@@ -11,6 +11,7 @@
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
 #include "core/data/coherency.h"
+#include "core/data/redux.h"
 #include "core/data/views.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
@@ -176,22 +177,38 @@ static int can_run_somewhere(struct node *node, struct starpu_task *task, unsign
 	return 0;
 }
 
-static unsigned short checked_mode(struct node *node, struct starpu_task *task, int i)
+static void refuse_mode(struct job *job, int i, unsigned mode) __attribute__((noreturn));
+
+static void refuse_mode(struct job *job, int i, unsigned mode)
+{
+	orr_die(job->node->rank,
+		"task \"%s\": buffer %d has access mode %#x: expected STARPU_R, "
+		"STARPU_W, STARPU_RW, STARPU_SCRATCH or STARPU_REDUX in the codelet's "
+		"modes[]",
+		task_name(job->task), i, mode);
+}
+
+/* Of a contribution; one between nodes is an update in the node. */
+static unsigned short reducing_mode(struct job *job, int i, unsigned mode)
+{
+	if (mode & STARPU_MPI_REDUX)
+		return STARPU_RW | STARPU_COMMUTE;
+	if (mode & (STARPU_RW | STARPU_SCRATCH))
+		refuse_mode(job, i, mode);
+	job->contributes = 1;
+	return STARPU_REDUX;
+}
+
+static unsigned short checked_mode(struct job *job, struct starpu_task *task, int i)
 {
 	unsigned mode = task_mode(task, i);
 
 	mode &= ~(unsigned)(STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
 			    STARPU_UNMAP);
 	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
-		orr_die(node->rank,
-			"task \"%s\": buffer %d is accessed with STARPU_REDUX, which "
-			"this version does not offer; use STARPU_RW|STARPU_COMMUTE",
-			task_name(task), i);
+		return reducing_mode(job, i, mode);
 	if (!(mode & (STARPU_RW | STARPU_SCRATCH)))
-		orr_die(node->rank,
-			"task \"%s\": buffer %d has access mode %#x: expected STARPU_R, "
-			"STARPU_W, STARPU_RW or STARPU_SCRATCH in the codelet's modes[]",
-			task_name(task), i, mode);
+		refuse_mode(job, i, mode);
 	return (unsigned short)mode;
 }
 
@@ -216,9 +233,10 @@ static void check_handle(struct job *job, int i, int nbuffers)
 {
 	starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(job->task, i);
 
-	if (!data_is_registered(job->node, datum) || (datum->flags & DATUM_DYING))
+	if (!data_is_registered(job->node, datum) ||
+	    ((datum->flags & DATUM_DYING) && !job->is_inside))
 		refuse_handle(job->node, job->task, i, nbuffers);
-	job->uses_views = 1;
+	job->uses_views = !job->is_inside;
 }
 
 static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
@@ -234,7 +252,7 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		    (datum->flags & (DATUM_DYING | DATUM_VIEWS)))
 			check_handle(job, i, nbuffers);
 		*access = (struct access){
-			.job = job, .datum = datum, .mode = checked_mode(node, task, i)};
+			.job = job, .datum = datum, .mode = checked_mode(job, task, i)};
 		if (access->mode & STARPU_SCRATCH)
 			access->state = ACCESS_SKIPPED;
 		else if (!(datum->flags & DATUM_SEQUENTIAL) ||
@@ -242,6 +260,8 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 			  !task->handles_sequential_consistency[i]))
 			access->mode |= ACCESS_UNORDERED;
 	}
+	if (job->contributes)
+		redux_admit(job);
 	if (nbuffers > 1)
 		deps_merge(job);
 	if (nbuffers > STARPU_NMAXBUFS && !task->dyn_interfaces)
@@ -448,6 +468,17 @@ int task_submit(struct node *node, struct starpu_task *task)
 		submit_and_wait(node, task, where);
 	else
 		submit(node, task, where);
+	return 0;
+}
+
+int task_submit_inside(struct node *node, struct starpu_task *task)
+{
+	unsigned where;
+
+	if (check_task(node, task, &where) < 0)
+		return -ENODEV;
+	task_job(node, task)->is_inside = 1;
+	submit(node, task, where);
 	return 0;
 }
 

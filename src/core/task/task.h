@@ -29,7 +29,9 @@ struct task_walk {
 struct job *task_next_job(struct node *node, struct task_walk *walk);
 /* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
 int task_submit(struct node *node, struct starpu_task *task);
-/* The same, without turns on data and never held back. */
+/* A task of the runtime's own: never held back. */
+int task_submit_inside(struct node *node, struct starpu_task *task);
+/* The same, without turns on data. */
 int task_submit_nodeps(struct node *node, struct starpu_task *task);
 /* 0; -EINVAL for a detached or synchronous task. */
 int task_wait(struct node *node, struct starpu_task *task);
