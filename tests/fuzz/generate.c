@@ -139,12 +139,14 @@ struct op *program_add(struct program *program, struct rng *rng, int kind, int l
 static unsigned char pick_mode(struct program *program, struct rng *rng)
 {
 	static const unsigned char modes[] = {
-		USE_R,  USE_R,  USE_R,       USE_R,       USE_W,
-		USE_RW, USE_RW, USE_COMMUTE, USE_COMMUTE, USE_SCRATCH};
+		USE_R,  USE_R,       USE_R,       USE_R,       USE_W,     USE_RW,
+		USE_RW, USE_COMMUTE, USE_COMMUTE, USE_SCRATCH, USE_REDUX, USE_REDUX};
 	unsigned char mode = modes[rng_below(rng, sizeof(modes))];
 
 	if (mode == USE_SCRATCH && !has_feature(program, FEATURE_SCRATCH))
 		mode = USE_R;
+	if (mode == USE_REDUX && !has_feature(program, FEATURE_REDUX))
+		mode = USE_COMMUTE;
 	return mode;
 }
 
@@ -180,7 +182,8 @@ void generate_uses(struct program *program, struct rng *rng, struct op *op)
 		if (lane->shapes[use.datum].order != ORDERED)
 			use.mode = loose;
 		else if (!only_loose(op))
-			use.mode = mode;
+			use.mode = lane->distributed && mode == USE_REDUX ? USE_COMMUTE
+									  : mode;
 		else
 			continue;
 		op->uses[op->nuses++] = use;

@@ -72,6 +72,9 @@ void live_register(struct lane_run *lane, struct live *live, const struct shape 
 		starpu_matrix_data_register(&live->handle, node, values,
 					    values ? home->ld : home->nx, home->nx,
 					    home->ny, 8);
+	if (has_feature(lane->run->program, FEATURE_REDUX))
+		starpu_data_set_reduction_methods(live->handle, tasks_reduction(1),
+						  tasks_reduction(0));
 	if (shape->order == LOOSE_HANDLE)
 		starpu_data_set_sequential_consistency_flag(live->handle, 0);
 }

@@ -32,6 +32,22 @@ static void model_open(struct model *model, const struct shape *shape)
 		view_fill(&model->view, shape);
 }
 
+/* What is reduced has a value: that of no contribution. */
+static int may_be_neutral(const struct oracle *oracle, const struct op *op,
+			  const struct use *use)
+{
+	return has_feature(oracle->program, FEATURE_REDUX) &&
+	       !oracle->program->lanes[op->lane].distributed &&
+	       (use->mode == USE_REDUX || use->variant == 0);
+}
+
+static void make_neutral(struct model *model)
+{
+	for (unsigned i = 0; i < view_count(&model->view); i++)
+		*view_at(&model->view, i) = 0;
+	model->has_value = 1;
+}
+
 /* Modes that need a value become writing. */
 static void legalise(struct oracle *oracle, struct op *op)
 {
@@ -41,7 +57,8 @@ static void legalise(struct oracle *oracle, struct op *op)
 		struct use *use = &op->uses[i];
 
 		if (!models[use->datum].has_value && use->mode != USE_SCRATCH &&
-		    models[use->datum].shape.order == ORDERED)
+		    models[use->datum].shape.order == ORDERED &&
+		    !may_be_neutral(oracle, op, use))
 			use->mode = USE_W;
 	}
 }
@@ -119,6 +136,9 @@ static void do_task(struct oracle *oracle, struct op *op)
 
 		if (op->uses[i].mode != USE_SCRATCH)
 			views[i] = model->view;
+		if (op->uses[i].mode != USE_SCRATCH && op->uses[i].mode != USE_W &&
+		    !model->has_value)
+			make_neutral(model);
 		if (op->uses[i].mode == USE_W)
 			model->has_value = 1;
 	}

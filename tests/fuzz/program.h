@@ -70,7 +70,16 @@ void view_fill(struct view *view, const struct shape *shape);
 
 /* ---- operations ------------------------------------------------------ */
 
-enum use_mode { USE_R, USE_W, USE_RW, USE_COMMUTE, USE_SCRATCH, USE_ADD, USE_GLANCE };
+enum use_mode {
+	USE_R,
+	USE_W,
+	USE_RW,
+	USE_COMMUTE,
+	USE_SCRATCH,
+	USE_ADD,
+	USE_GLANCE,
+	USE_REDUX
+};
 
 struct use {
 	unsigned char datum, mode, variant;
@@ -160,6 +169,7 @@ struct op {
 	X(GLANCE, "glance", 1)             /* reads without order beside them */         \
 	X(ACCESS_ORDER, "access-order", 1) /* order switched off per access */           \
 	X(SCRATCH, "scratch", 1)                                                         \
+	X(REDUX, "redux", 1)                                                             \
 	X(CHAINS, "chains", 1)                                                           \
 	X(REPEAT, "repeat", 1) /* tasks submitted again with dependencies */             \
 	X(END_DEPS, "end-deps", 1)                                                       \

@@ -73,6 +73,8 @@ void live_register(struct lane_run *lane, struct live *live, const struct shape 
 void live_unregister(struct lane_run *lane, struct live *live);
 struct view live_local_view(const struct live *live);
 struct view view_of_buffer(void *buffer);
+/* The two codelets of reductions. */
+struct starpu_codelet *tasks_reduction(int combines);
 int live_is_here(const struct lane_run *lane, const struct live *live);
 uint64_t live_acquired_hash(struct live *live);
 

@@ -114,10 +114,53 @@ struct starpu_codelet *tasks_codelet(const struct op *op)
 	return op->flags & TASK_MODEL ? &codelets[1] : &codelets[0];
 }
 
+static void set_neutral(void *buffers[], void *arg)
+{
+	struct view view = view_of_buffer(buffers[0]);
+
+	(void)arg;
+	for (unsigned i = 0; i < view_count(&view); i++)
+		*view_at(&view, i) = 0;
+}
+
+static void combine(void *buffers[], void *arg)
+{
+	struct view into = view_of_buffer(buffers[0]), from = view_of_buffer(buffers[1]);
+
+	(void)arg;
+	for (unsigned i = 0; i < view_count(&into); i++) {
+		if (i % 64 == 0)
+			stage_yield();
+		*view_at(&into, i) += *view_at(&from, i);
+	}
+}
+
+struct starpu_codelet *tasks_reduction(int combines)
+{
+	static struct starpu_codelet codelets[] = {
+		{.cpu_funcs = {set_neutral},
+		 .nbuffers = 1,
+		 .modes = {STARPU_W},
+		 .model = &starpu_perfmodel_nop,
+		 .name = "neutral"},
+		{.cpu_funcs = {combine},
+		 .nbuffers = 2,
+		 .modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R},
+		 .model = &starpu_perfmodel_nop,
+		 .name = "combine"},
+	};
+
+	return &codelets[combines];
+}
+
 /* ---- arguments ------------------------------------------------------- */
 
-static enum starpu_data_access_mode access_of(const struct use *use, int distributed)
+static enum starpu_data_access_mode access_of(const struct lane_run *lane,
+					      const struct use *use)
 {
+	int distributed = lane->lane->distributed;
+	int reduces = has_feature(lane->run->program, FEATURE_REDUX);
+
 	switch (use->mode) {
 	case USE_R:
 		return distributed && use->variant == 0 ? STARPU_R | STARPU_SSEND
@@ -128,7 +171,11 @@ static enum starpu_data_access_mode access_of(const struct use *use, int distrib
 		return STARPU_W;
 	case USE_COMMUTE:
 		return STARPU_RW | STARPU_COMMUTE;
+	case USE_REDUX:
+		return use->variant == 1 ? STARPU_REDUX | STARPU_COMMUTE : STARPU_REDUX;
 	case USE_ADD:
+		if (use->variant == 3 && reduces)
+			return STARPU_REDUX;
 		return use->variant < 2 ? STARPU_RW | STARPU_COMMUTE : STARPU_RW;
 	case USE_SCRATCH:
 		return STARPU_SCRATCH;
@@ -145,7 +192,7 @@ int tasks_descriptions(struct lane_run *lane, const struct op *op,
 		struct live *live = &lane->live[use->datum];
 
 		descr[i].handle = live->handle;
-		descr[i].mode = access_of(use, lane->lane->distributed);
+		descr[i].mode = access_of(lane, use);
 		if (use->mode == USE_SCRATCH) {
 			live->has_scratch_users = 1;
 			if (lane->lane->distributed)

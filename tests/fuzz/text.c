@@ -10,8 +10,8 @@ static const char *const op_names[] = {
 #undef FUZZ_NAME
 };
 
-static const char *const mode_names[] = {"R",       "W",   "RW",    "RW|COMMUTE",
-					 "SCRATCH", "add", "glance"};
+static const char *const mode_names[] = {"R",       "W",   "RW",     "RW|COMMUTE",
+					 "SCRATCH", "add", "glance", "REDUX"};
 
 static const struct {
 	unsigned flag;

@@ -38,7 +38,7 @@ static int is_read(const struct use *use)
 static int is_written(const struct use *use)
 {
 	return use->mode == USE_W || use->mode == USE_RW || use->mode == USE_COMMUTE ||
-	       use->mode == USE_ADD;
+	       use->mode == USE_ADD || use->mode == USE_REDUX;
 }
 
 /* From the values that are read in order: what others may change meanwhile is not. */
