@@ -181,6 +181,42 @@ void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
 					       starpu_data_handle_t data_handle);
 
 /*
+ * Reductions between nodes
+ *
+ * A task that accesses data with STARPU_REDUX or STARPU_MPI_REDUX leaves its contribution
+ * on the node that executes it, whoever owns the data; in the copy there with
+ * STARPU_MPI_REDUX, where such tasks exclude each other, and with STARPU_REDUX in a
+ * buffer of each worker.  All ranks insert these tasks, and call
+ * starpu_data_set_reduction_methods().  The contributions meet at the owner, beside its
+ * own value: when one of the functions below is called, and at the latest before
+ * a task reads or writes the data, in starpu_mpi_wait_for_all(), or when the data are
+ * unregistered or migrate.
+ */
+
+/**
+ * Reduce, if there are contributions outside of the owner; all ranks, at the same place
+ * of their order; asynchronous.  All contributions are sent to the owner.  The data need
+ * tag and owner, otherwise the program ends.  Returns 0.
+ */
+int starpu_mpi_redux_data(MPI_Comm comm, starpu_data_handle_t data_handle);
+
+/** The same; prio is the priority of messages and tasks. */
+int starpu_mpi_redux_data_prio(MPI_Comm comm, starpu_data_handle_t data_handle, int prio);
+
+/** The same in a tree: groups of arity ranks meet at one of them, these again.  Below
+ * 2, or above the number of contributors: all at once. */
+int starpu_mpi_redux_data_tree(MPI_Comm comm, starpu_data_handle_t data_handle,
+			       int arity);
+
+/** The same with both. */
+int starpu_mpi_redux_data_prio_tree(MPI_Comm comm, starpu_data_handle_t data_handle,
+				    int prio, int arity);
+
+/** By rank: 1 when it has contributed since the last reduction (the owner counts as one);
+ * NULL when nobody has.  The library's, until the reduction. */
+char *starpu_mpi_data_get_redux_map(starpu_data_handle_t handle);
+
+/*
  * Messages
  *
  * A message takes its place in the implicit dependencies of its handle: a

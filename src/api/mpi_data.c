@@ -117,6 +117,8 @@ void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new
 
 	if (handle->owner == new_rank)
 		return;
+	/* In any case before there is another owner, who would be sent it again. */
+	reduce_settle(mpi, handle);
 	starpu_mpi_get_data_on_node_detached(comm, handle, new_rank, NULL, NULL);
 	starpu_mpi_data_set_rank_comm(handle, new_rank, comm);
 	cache_flush(mpi, handle);

@@ -415,5 +415,6 @@ int starpu_mpi_wait_for_all(MPI_Comm comm)
 
 	(void)comm;
 	api_blocking_node(__func__);
+	reduce_all(mpi);
 	return finish_wait_all(mpi);
 }

@@ -50,7 +50,8 @@ struct knobs {
 	struct knobs_copies disabled_copies;
 	/* MPI. */
 	int mpi_cache, mpi_cache_stats, mpi_stats, comm_stats_old, mpi_priorities;
-	int mpi_ndetached_send, mpi_fake_size, mpi_fake_rank, mpi_coop_sends;
+	int mpi_ndetached_send, mpi_redux_threshold, mpi_fake_size, mpi_fake_rank,
+		mpi_coop_sends;
 	int mpi_thread_cpuid, mpi_thread_coreid, mpi_nobind;
 	int mpi_driver_call_frequency;
 	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes, mpi_coop_bytes,

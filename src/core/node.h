@@ -119,6 +119,9 @@ struct node {
 	struct sinks *sinks; /* the sinks of the API; NULL: none */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */
 	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);
+	/* And before: a datum with DATUM_CONTRIBUTED is about to go, its value is wanted.
+	 */
+	void (*on_last_use)(struct node *node, starpu_data_handle_t handle);
 	/* More lines for stuck_describe(); NULL without the MPI layer. */
 	void (*on_describe)(struct node *node, void (*say)(void *arg, const char *line),
 			    void *arg);

@@ -263,7 +263,8 @@ static int is_empty(starpu_data_handle_t handle)
 
 void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (!mpi->cache.is_on)
+	/* What waits to be reduced is no copy. */
+	if (!mpi->cache.is_on || (handle->flags & DATUM_CONTRIBUTED))
 		return;
 	if (handle->flags & DATUM_RECEIVED)
 		cache_clear_received(mpi, handle);

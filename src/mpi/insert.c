@@ -81,18 +81,16 @@ static void check_tag(struct mpi *mpi, starpu_data_handle_t handle, const char *
 		what, data_describe(handle, text, sizeof(text)));
 }
 
-/* Fill post for this rank's half of a transfer of handle. */
-static void describe_half(struct mpi *mpi, struct post *post, int from, int to)
+struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to)
 {
+	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
 	int net_peer;
 
-	check_tag(mpi, post->handle, post->what);
-	post->kind = from == comm_at(&mpi->comms, post->comm)->rank ? REQUEST_SEND
-								    : REQUEST_RECEIVE;
+	post->kind = from == comm->rank ? REQUEST_SEND : REQUEST_RECEIVE;
 	post->peer = post->kind == REQUEST_SEND ? to : from;
-	post->tag = post->handle->tag;
-	net_peer = comm_net_rank(comm_at(&mpi->comms, post->comm), post->peer);
+	net_peer = comm_net_rank(comm, post->peer);
 	post->ordinal = next_ordinal(mpi, net_peer, post->kind);
+	return engine_post(mpi, post);
 }
 
 static void transfer(const struct insert *insert, const struct plan_move *move)
@@ -111,8 +109,9 @@ static void transfer(const struct insert *insert, const struct plan_move *move)
 		return;
 	}
 	post.is_sync = (data->mode & STARPU_SSEND) != 0;
-	describe_half(insert->mpi, &post, move->from, move->to);
-	engine_post(insert->mpi, &post);
+	check_tag(insert->mpi, post.handle, post.what);
+	post.tag = post.handle->tag;
+	insert_post(insert->mpi, &post, move->from, move->to);
 }
 
 /* ---- who executes ---------------------------------------------------- */
@@ -248,10 +247,28 @@ static int holds_all(void *arg, int use, int rank)
 	return 1;
 }
 
+/* Contributions are noted, and those of others reduced before somebody uses the value. */
+static void reduce_before(const struct insert *insert)
+{
+	for (int i = 0; i < insert->task->ndata; i++) {
+		starpu_data_handle_t handle = insert->task->data[i].handle;
+		unsigned mode = insert->uses[i].mode;
+
+		if (!handle || (mode & STARPU_SCRATCH))
+			continue;
+		if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
+			reduce_note(insert->mpi, insert->comm, handle,
+				    insert->task->executor, insert->task->name);
+		else if (handle->flags & DATUM_CONTRIBUTED)
+			reduce_settle(insert->mpi, handle);
+	}
+}
+
 static void move_before(struct insert *insert)
 {
 	struct plan plan;
 
+	reduce_before(insert);
 	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor, holds,
 		  insert);
 	for (int i = 0; i < plan.nbefore; i++)
@@ -270,7 +287,7 @@ static void forget_copies(const struct insert *insert)
 
 		if (!handle)
 			continue;
-		if (plan_writes(use->mode) || (use->mode & STARPU_REDUX))
+		if (plan_writes(use->mode))
 			cache_clear(mpi, handle);
 		if (!mpi->cache.is_on && plan_reads(use->mode) &&
 		    insert->task->executor == insert->me && use->owner != insert->me &&
@@ -327,7 +344,7 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
  * this rank has no part in the cache's account of what is written. */
 static inline int is_foreign(const struct arg_list *args, int me, int size)
 {
-	const unsigned cached = DATUM_RECEIVED | DATUM_SENT;
+	const unsigned noted = DATUM_RECEIVED | DATUM_SENT | DATUM_CONTRIBUTED;
 	int executor = args->execute_on_node, is_given = args->has_node;
 	unsigned concerned = 0;
 
@@ -341,14 +358,17 @@ static inline int is_foreign(const struct arg_list *args, int me, int size)
 		if (!handle)
 			return 0;
 		owner = handle->owner;
-		if (mode & (STARPU_W | STARPU_REDUX)) {
+		if (mode & STARPU_W) {
 			if (!is_given && executor != -1 && executor != owner)
 				return 0;
 			if (!is_given)
 				executor = owner;
-			concerned |= (handle->flags & cached) | (owner == me);
+			concerned |= (handle->flags & noted) | (owner == me);
 		} else if (mode & STARPU_R) {
-			concerned |= owner == me || owner == OWNER_UNSET;
+			concerned |= (handle->flags & DATUM_CONTRIBUTED) |
+				     (owner == me || owner == OWNER_UNSET);
+		} else if (mode & (STARPU_REDUX | STARPU_MPI_REDUX)) {
+			return 0; /* All ranks note it. */
 		}
 	}
 	return !concerned && executor >= 0 && executor < size && executor != me;
@@ -524,6 +544,8 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 			"%s: the data has no owner; call starpu_mpi_data_register()",
 			fetch->what);
 	check_tag(mpi, handle, fetch->what);
+	if (handle->flags & DATUM_CONTRIBUTED)
+		reduce_settle(mpi, handle);
 	if (owner == fetch->to || owner == OWNER_PER_NODE ||
 	    (comm->rank != owner && comm->rank != fetch->to))
 		return 0;
@@ -536,7 +558,7 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 	}
 	if (is_held || mpi->is_fake)
 		return 0;
-	describe_half(mpi, &post, owner, fetch->to);
-	request = engine_post(mpi, &post);
+	post.tag = handle->tag;
+	request = insert_post(mpi, &post, owner, fetch->to);
 	return request ? finish_wait(request) : 0;
 }

@@ -19,6 +19,8 @@
 #include "core/data/data.h"
 
 struct mpi;
+struct post;
+struct request;
 
 struct insertion {
 	struct orr_lock lock;
@@ -46,6 +48,9 @@ int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_l
 /* Transfers before and after a task; the first chooses the executor, 0 or -EINVAL. */
 int insert_before(struct mpi *mpi, int comm, struct exchange *exchange);
 void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange);
+
+/* This rank's half of a transfer between two ranks of post->comm, with the tag set. */
+struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to);
 
 /* What starpu_mpi_get_data_on_node() does. */
 struct fetch {

@@ -13,6 +13,7 @@ static void close_parts(struct mpi *mpi)
 	registry_free(&mpi->registry);
 	cache_free(mpi);
 	insertion_free(mpi);
+	reduce_free(mpi);
 	stats_free(mpi);
 	barriers_free(mpi);
 	engine_free(mpi);
@@ -40,6 +41,7 @@ static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 {
 	engine_set_limits(mpi, knobs);
 	mpi->has_priorities = knobs->mpi_priorities;
+	mpi->redux_threshold = knobs->mpi_redux_threshold;
 	mpi->cache.is_on = knobs->mpi_cache != 0;
 	mpi->cache.reports = knobs->mpi_cache_stats;
 	mpi->lasting->cache_is_on = mpi->cache.is_on;
@@ -53,13 +55,21 @@ static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 
 /* ---- what all ranks must take alike ---------------------------------- */
 
-enum agreed { AGREED_EAGER, AGREED_CACHE, AGREED_FAKE_SIZE, AGREED_TRACE, NAGREED };
+enum agreed {
+	AGREED_EAGER,
+	AGREED_CACHE,
+	AGREED_FAKE_SIZE,
+	AGREED_TRACE,
+	AGREED_REDUX,
+	NAGREED
+};
 
 static const char *const agreed_names[NAGREED] = {
 	[AGREED_EAGER] = "ORRERY_MPI_EAGER",
 	[AGREED_CACHE] = "STARPU_MPI_CACHE",
 	[AGREED_FAKE_SIZE] = "STARPU_MPI_FAKE_SIZE",
 	[AGREED_TRACE] = "ORRERY_TRACE (0: unset)",
+	[AGREED_REDUX] = "STARPU_MPI_REDUX_ARITY_THRESHOLD",
 };
 
 /* Environments may differ between machines: the least counts, and rank 0 says so. */
@@ -71,6 +81,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 		[AGREED_CACHE] = {.own = knobs->mpi_cache != 0},
 		[AGREED_FAKE_SIZE] = {.own = knobs->mpi_fake_size},
 		[AGREED_TRACE] = {.own = *node_knobs(node)->trace != 0},
+		[AGREED_REDUX] = {.own = knobs->mpi_redux_threshold},
 	};
 	int ret = plat_net_agree(node->plat, config, items, NAGREED);
 
@@ -89,6 +100,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 	knobs->mpi_cache = (int)items[AGREED_CACHE].least;
 	knobs->mpi_fake_size = (int)items[AGREED_FAKE_SIZE].least;
 	*all_trace = (int)items[AGREED_TRACE].least;
+	knobs->mpi_redux_threshold = (int)items[AGREED_REDUX].least;
 	return 0;
 }
 
@@ -105,10 +117,16 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	registry_init(&mpi->registry);
 	cache_init(mpi);
 	insertion_init(mpi);
+	reduce_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
 	policies_begin(&mpi->lasting->policies);
 	set_behaviour(mpi, knobs);
 	return mpi;
+}
+
+static void settle_before_end(struct node *node, starpu_data_handle_t handle)
+{
+	reduce_settle(node->mpi, handle);
 }
 
 int mpi_open(struct node *node, const struct net_config *wanted)
@@ -141,6 +159,7 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 	node->size = mpi->size;
 	node->mpi = mpi;
 	node->on_unregister = registry_on_unregister;
+	node->on_last_use = settle_before_end;
 	node->on_describe = watch_describe;
 	node->on_signature = standstill_signature;
 	node->on_busy = standstill_busy;
@@ -208,6 +227,7 @@ void mpi_close_end(struct node *node)
 	}
 	stats_print(mpi);
 	node->on_unregister = NULL;
+	node->on_last_use = NULL;
 	node->on_describe = NULL;
 	node->on_signature = NULL;
 	node->on_busy = NULL;

@@ -14,6 +14,7 @@
 #include "mpi/engine.h"
 #include "mpi/insert.h"
 #include "mpi/mpi_lasting.h"
+#include "mpi/reduce.h"
 #include "mpi/registry.h"
 #include "mpi/standstill.h"
 #include "mpi/stats.h"
@@ -34,12 +35,14 @@ struct mpi {
 	struct registry registry;
 	struct cache cache;
 	struct insertion insertion;
+	struct reductions reductions;
 	struct stats stats;
 	struct standstill standstill;
 	int all_trace;  /* all ranks have ORRERY_TRACE */
 	int is_leaving; /* shutting down: everything of ours is complete */
 	/* Of the environment at init. */
 	int has_priorities;
+	int redux_threshold; /* bytes from which automatic reductions are binary trees */
 };
 
 /*

@@ -209,5 +209,6 @@ void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
 		orr_unlock(&mpi->registry.lock);
 	}
 	cache_forget(mpi, handle);
+	reduce_forget(mpi, handle);
 	handle->flags &= ~(unsigned)(DATUM_MPI | DATUM_TAGGED);
 }

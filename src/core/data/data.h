@@ -35,8 +35,10 @@ enum datum_flag {
 	DATUM_READ_ONLY = 1 << 9,   /* a duplicate: see core/data/duplicate.h */
 	DATUM_DUPLICATED = 1 << 10, /* may have a current duplicate */
 	DATUM_REGISTERING = 1 << 8, /* inside register_data_handle() */
-	DATUM_PART = 1 << 11,       /* lies in another datum: core/data/partition.h */
-	DATUM_VIEWS = 1 << 12       /* who uses it may need a handover before */
+	/* To be reduced between nodes: mpi/reduce.h. */
+	DATUM_CONTRIBUTED = 1 << 13,
+	DATUM_PART = 1 << 11, /* lies in another datum: core/data/partition.h */
+	DATUM_VIEWS = 1 << 12 /* who uses it may need a handover before */
 };
 
 /* What a copy outside of main memory has of that memory; see room.h. */

@@ -267,6 +267,8 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 {
 	if (duplicate_drop(handle))
 		return;
+	if ((handle->flags & DATUM_CONTRIBUTED) && with_value)
+		node->on_last_use(node, handle);
 	data_settle(node, handle, with_value ? handle->home : -1);
 	data_end(node, handle);
 }
