@@ -182,8 +182,10 @@ void generate_uses(struct program *program, struct rng *rng, struct op *op)
 		if (lane->shapes[use.datum].order != ORDERED)
 			use.mode = loose;
 		else if (!only_loose(op))
-			use.mode = lane->distributed && mode == USE_REDUX ? USE_COMMUTE
-									  : mode;
+			use.mode = lane->distributed && program->threaded &&
+						   mode == USE_REDUX
+					   ? USE_COMMUTE
+					   : mode;
 		else
 			continue;
 		op->uses[op->nuses++] = use;

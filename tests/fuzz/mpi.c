@@ -107,12 +107,24 @@ static void renew(struct lane_run *lane, const struct op *op)
 	mpi_register(lane, op->uses[0].datum);
 }
 
+/* The owner is going to look; what others contributed is there then. */
+static void reduce(struct lane_run *lane, const struct live *live, unsigned choice)
+{
+	if (lane->run->program->threaded)
+		return;
+	if (choice % 3 == 0)
+		starpu_mpi_redux_data_prio(lane->comm, live->handle, 1);
+	else
+		starpu_mpi_redux_data_tree(lane->comm, live->handle, (int)(choice % 4));
+}
+
 /* The application's own writes are not announced, so nobody may keep the old value. */
 static void owner_writes(struct lane_run *lane, const struct op *op)
 {
 	struct live *live = &lane->live[op->uses[0].datum];
 	struct view view;
 
+	reduce(lane, live, op->choice[1]);
 	starpu_mpi_cache_flush(lane->comm, live->handle);
 	if (live->shape.owner != lane->rank)
 		return;
@@ -185,6 +197,7 @@ int run_mpi_op(struct lane_run *lane, struct op *op)
 		starpu_mpi_wait_for_all(lane->comm);
 		return 1;
 	case OP_CHECK:
+		reduce(lane, live, op->choice[1]);
 		if (live_is_here(lane, live))
 			check_value(lane, op, "the owner's value");
 		return 1;
@@ -224,6 +237,7 @@ static void check_end(struct lane_run *lane, int i)
 		run_bad(lane->run, NULL, "owner",
 			(uint64_t)starpu_mpi_data_get_rank(live->handle),
 			(uint64_t)live->shape.owner);
+	reduce(lane, live, (unsigned)(program->seed + (uint64_t)i) % 12);
 	if (everywhere)
 		starpu_mpi_get_data_on_all_nodes_detached(lane->comm, live->handle);
 	if (everywhere || live_is_here(lane, live))

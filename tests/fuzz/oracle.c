@@ -37,8 +37,8 @@ static int may_be_neutral(const struct oracle *oracle, const struct op *op,
 			  const struct use *use)
 {
 	return has_feature(oracle->program, FEATURE_REDUX) &&
-	       !oracle->program->lanes[op->lane].distributed &&
-	       (use->mode == USE_REDUX || use->variant == 0);
+	       (use->mode == USE_REDUX ||
+		(use->variant == 0 && !oracle->program->lanes[op->lane].distributed));
 }
 
 static void make_neutral(struct model *model)
@@ -103,6 +103,9 @@ static void place(struct oracle *oracle, struct op *op)
 	for (int i = 0; i < op->nuses; i++) {
 		const struct shape *shape = &models[op->uses[i].datum].shape;
 
+		/* STARPU_MPI_REDUX says nothing about who executes. */
+		if (shape->owner == OWNER_EACH && op->uses[i].mode == USE_REDUX)
+			op->uses[i].variant |= 2;
 		if (!each || shape->owner == OWNER_EACH)
 			op->uses[n++] = op->uses[i];
 	}

@@ -404,7 +404,8 @@ static void ping_check(struct lane_run *lane, const struct ping *ping)
 
 void pings_finish(struct lane_run *lane)
 {
-	if (lane->pings)
+	/* By all ranks or none: it reduces what waits for that. */
+	if (lane->pings || !lane->run->program->threaded)
 		starpu_mpi_wait_for_all(lane->comm);
 	while (lane->pings) {
 		struct ping *ping = lane->pings;

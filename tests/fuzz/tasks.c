@@ -172,6 +172,8 @@ static enum starpu_data_access_mode access_of(const struct lane_run *lane,
 	case USE_COMMUTE:
 		return STARPU_RW | STARPU_COMMUTE;
 	case USE_REDUX:
+		if (distributed && use->variant < 2)
+			return STARPU_MPI_REDUX;
 		return use->variant == 1 ? STARPU_REDUX | STARPU_COMMUTE : STARPU_REDUX;
 	case USE_ADD:
 		if (use->variant == 3 && reduces)
