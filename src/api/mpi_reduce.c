@@ -15,8 +15,8 @@ static int reduce(MPI_Comm comm, const struct reduction *reduction)
 	api_check_handle(mpi->node, reduction->what, handle);
 	if (handle->owner == OWNER_UNSET || handle->tag < 0)
 		orr_die(mpi->rank,
-			"%s: %s has no %s; call starpu_mpi_data_register() with a rank and "
-			"a tag, on all ranks",
+			"%s: %s has no %s; call starpu_mpi_data_register() with a rank "
+			"and a tag, on all ranks",
 			reduction->what, data_describe(handle, text, sizeof(text)),
 			handle->tag < 0 ? "tag" : "owner");
 	reduce_data(mpi, reduction);

@@ -177,8 +177,8 @@ static const struct knob knob_table[] = {
 	       "large sends in flight; 0: no limit"),
 	NUMBER("STARPU_MPI_REDUX_ARITY_THRESHOLD", "bytes", mpi_redux_threshold, 1024, -1,
 	       MANY,
-	       "data from this size on are reduced between nodes in a binary tree, smaller "
-	       "ones at once; -1: all at once"),
+	       "data from this size on are reduced between nodes in a binary tree, "
+	       "smaller ones at once; -1: all at once"),
 	NUMBER("STARPU_MPI_FAKE_SIZE", "ranks", mpi_fake_size, -1, 1, MANY,
 	       "pretend to be one rank of so many; nothing is communicated"),
 	NUMBER("STARPU_MPI_FAKE_RANK", "rank", mpi_fake_rank, -1, 0, MANY,
