@@ -236,6 +236,18 @@ static void store(struct knobs *knobs, const struct knob *knob, double value)
 		*(char **)(void *)field = orr_strdup("");
 }
 
+static int is_unset(const struct knob *knob, double value)
+{
+	return knob->kind == KNOB_INT && value == -1 && knob->preset == -1;
+}
+
+static double clamp(const struct knob *knob, double value)
+{
+	if (value < knob->min)
+		return knob->min;
+	return value > knob->max ? knob->max : value;
+}
+
 static void parse(struct knobs *knobs, const struct knob *knob, const char *text)
 {
 	char *end;
@@ -255,19 +267,28 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 		orr_die(ORR_NO_RANK,
 			"%s is \"%s\": it must be a number from %g to %g (%s: %s)",
 			knob->name, text, knob->min, knob->max, knob->unit, knob->doc);
-	if (knob->kind == KNOB_INT && value == -1 && knob->preset == -1)
-		return; /* An explicit "unset". */
-	if (value < knob->min || value > knob->max) {
-		double kept = value < knob->min ? knob->min : knob->max;
+	if (is_unset(knob, value))
+		return;
+	store(knobs, knob, clamp(knob, value));
+}
 
+void knobs_complain(void)
+{
+	for (int i = 0; i < NKNOBS; i++) {
+		const struct knob *knob = &knob_table[i];
+		const char *text = getenv(knob->name);
+		double value = text ? strtod(text, NULL) : 0;
+
+		if (!text || !*text || knob->kind == KNOB_TEXT ||
+		    value == clamp(knob, value) || is_unset(knob, value))
+			continue;
 		/* Switches take any positive number for "on", as StarPU's do. */
-		if (!(knob->max == 1 && value > 1))
-			orr_complain(
-				ORR_NO_RANK, "%s is %s: expected %g to %g (%s); using %g",
-				knob->name, text, knob->min, knob->max, knob->unit, kept);
-		value = kept;
+		if (knob->max == 1 && value > 1)
+			continue;
+		orr_complain(ORR_NO_RANK, "%s is %s: expected %g to %g (%s); using %g",
+			     knob->name, text, knob->min, knob->max, knob->unit,
+			     clamp(knob, value));
 	}
-	store(knobs, knob, value);
 }
 
 void knobs_read(struct knobs *knobs)

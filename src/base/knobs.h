@@ -62,8 +62,10 @@ struct knobs {
 };
 
 /* Fill from the environment.  A bad number ends the program with a message that
- * names the variable, as StarPU does; a value out of range is clamped, with one. */
+ * names the variable, as StarPU does; a value out of range is clamped. */
 void knobs_read(struct knobs *knobs);
+/* A message for each value of the environment that was clamped. */
+void knobs_complain(void);
 void knobs_free(struct knobs *knobs);
 
 /* Do both have the same values? */

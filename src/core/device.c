@@ -125,8 +125,12 @@ int device_count(const struct node *node, enum starpu_worker_archtype type)
 		count = there;
 	if (count <= row->most)
 		return count;
-	orr_complain(node->rank, "%d %s workers asked for: at most %d are supported",
-		     count, row->name, row->most);
+	/* Nodes of one environment make one mistake together. */
+	if (!node->settings->too_many_told)
+		orr_complain(node->rank,
+			     "%d %s workers asked for: at most %d are supported", count,
+			     row->name, row->most);
+	node->settings->too_many_told = 1;
 	return row->most;
 }
 

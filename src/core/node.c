@@ -73,6 +73,7 @@ static struct settings *settings_join(struct world *world)
 		settings->nnodes++;
 		return settings;
 	}
+	knobs_complain();
 	settings = orr_alloc(sizeof(*settings));
 	settings->nnodes = 1;
 	settings->knobs = knobs;

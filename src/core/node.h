@@ -39,6 +39,7 @@ struct settings {
 	int nnodes;            /* the last one frees it */
 	struct knobs knobs;
 	struct model_store *models; /* model files read so far */
+	int too_many_told;          /* workers, by device_count() */
 };
 
 struct world {

@@ -108,6 +108,12 @@ def summary(suite):
                                 ("silent_means_no_summary", [], {"STARPU_SILENT": "1"})):
         status, _, said = run(suite, *options, *sim, **env)
         suite.verdict(claim, status == 0 and not said, repr(said))
+    for claim, env, words in (
+            ("a_value_out_of_range_is_told_once", {"STARPU_CALIBRATE": "7"},
+             "STARPU_CALIBRATE is 7: expected 0 to 2"),
+            ("too_many_workers_are_told_once", {"STARPU_NCPU": "5000"}, "5000 CPU workers")):
+        status, _, said = run(suite, *sim, **env)
+        suite.verdict(claim, status == 0 and said.count(words) == 1, repr(said))
     path = os.path.join(suite.directory, "figures")
     status, _, said = run(suite, *sim, ORRERY_SUMMARY=path)
     with open(path, encoding="ascii") as f:

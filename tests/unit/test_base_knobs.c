@@ -30,6 +30,7 @@ static void read_in_child(char *said, size_t bytes, int *status)
 
 		dup2(ends[1], STDERR_FILENO);
 		knobs_read(&knobs);
+		knobs_complain();
 		_exit(0);
 	}
 	close(ends[1]);
