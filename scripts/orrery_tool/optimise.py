@@ -9,6 +9,7 @@ import tempfile
 
 from orrery_tool.app import App
 from orrery_tool.mapping import compute
+from orrery_tool.scotch import first_order
 from orrery_tool.sim import MAX_LOAD_S, Smpi
 from orrery_tool.words import Refusal
 
@@ -113,6 +114,7 @@ class Optimiser:
         if self.platform:
             write_distances(self.platform, self.machine, self.path("distances"))
             better += ["--distances", self.path("distances")]
+        better += self.begin_with_scotch(matrix)
         said = []
         hosts = compute(self.place, better + ["--print", "hostfile"], self.machine, said=said)
         self.say_distances(said)
@@ -124,6 +126,24 @@ class Optimiser:
                 self.say("that gains nothing, and the map stays as it was")
                 return self.words
         return better
+
+    def begin_with_scotch(self, matrix):
+        """The option that gives the search SCOTCH's order, where there is one."""
+        distances = None
+        if self.platform:
+            with open(self.path("distances"), encoding="ascii") as f:
+                distances = [[float(word) for word in line.split()] for line in f]
+        order = first_order(self.hosts(self.words).split(), [name for name, _ in
+                                                             self.machine.nodes],
+                            matrix, distances, self.directory)
+        if isinstance(order, str):
+            if order:
+                self.say(order)
+            return []
+        with open(self.path("first"), "w", encoding="ascii") as f:
+            f.write("".join("%d\n" % place for place in order))
+        self.say("the search begins with an order of SCOTCH")
+        return ["--first", self.path("first")]
 
     def say_distances(self, said):
         match = re.search(r"weighted distance (\S+) before, (\S+) after", "\n".join(said))

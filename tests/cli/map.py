@@ -4,6 +4,7 @@
 """orrery map: what it prints and refuses, and that Open MPI maps alike where it can."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -316,6 +317,9 @@ def optimises(suite):
     hosts = matrix_of(suite, "better").split()
     suite.verdict("pairs_share_a_host", status == 0 and hosts[:4] == hosts[4:]
                   and len(set(hosts)) == 4 and "100.0 % less" not in output, output)
+    found = shutil.which("scotch_gmap") or shutil.which("gmap")
+    suite.verdict("scotch_is_asked_or_missed", ("begins with an order of SCOTCH" if found else
+                  "SCOTCH was not found") in output, output)
     status, output = suite.orrery("map", *words, "--optimise", "./pairs-sim")
     dates = re.search(r"simulated time (\S+) s before, (\S+) s after: [\d.]+ % less", output)
     suite.verdict("gain_is_simulated", status == 0 and dates
