@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/check.h"
 #include "core/node.h"
 
 /*
@@ -98,7 +99,7 @@ static int play_rounds(struct play *play)
 
 int main(void)
 {
-	struct play *play = calloc(1, sizeof(*play));
+	struct play *play = orr_alloc_lines(sizeof(*play));
 	struct kicker kickers[NKICKERS];
 	int nrounds;
 
