@@ -267,6 +267,53 @@ void starpu_block_filter_pick_variable(void *father_interface, void *child_inter
 struct starpu_data_interface_ops *
 starpu_block_filter_pick_variable_child_ops(struct starpu_data_filter *f, unsigned child);
 
+/** Tensors, cut along x, y (vertical), z (depth) or t (time). */
+void starpu_tensor_filter_block(void *father_interface, void *child_interface,
+				struct starpu_data_filter *f, unsigned id,
+				unsigned nparts);
+void starpu_tensor_filter_block_shadow(void *father_interface, void *child_interface,
+				       struct starpu_data_filter *f, unsigned id,
+				       unsigned nparts);
+void starpu_tensor_filter_vertical_block(void *father_interface, void *child_interface,
+					 struct starpu_data_filter *f, unsigned id,
+					 unsigned nparts);
+void starpu_tensor_filter_vertical_block_shadow(void *father_interface,
+						void *child_interface,
+						struct starpu_data_filter *f, unsigned id,
+						unsigned nparts);
+void starpu_tensor_filter_depth_block(void *father_interface, void *child_interface,
+				      struct starpu_data_filter *f, unsigned id,
+				      unsigned nparts);
+void starpu_tensor_filter_depth_block_shadow(void *father_interface,
+					     void *child_interface,
+					     struct starpu_data_filter *f, unsigned id,
+					     unsigned nparts);
+void starpu_tensor_filter_time_block(void *father_interface, void *child_interface,
+				     struct starpu_data_filter *f, unsigned id,
+				     unsigned nparts);
+void starpu_tensor_filter_time_block_shadow(void *father_interface, void *child_interface,
+					    struct starpu_data_filter *f, unsigned id,
+					    unsigned nparts);
+/** Part id is a block, of the other axes at t, z or y = (size_t) filter_arg_ptr + id. */
+void starpu_tensor_filter_pick_block_t(void *father_interface, void *child_interface,
+				       struct starpu_data_filter *f, unsigned id,
+				       unsigned nparts);
+void starpu_tensor_filter_pick_block_z(void *father_interface, void *child_interface,
+				       struct starpu_data_filter *f, unsigned id,
+				       unsigned nparts);
+void starpu_tensor_filter_pick_block_y(void *father_interface, void *child_interface,
+				       struct starpu_data_filter *f, unsigned id,
+				       unsigned nparts);
+struct starpu_data_interface_ops *
+starpu_tensor_filter_pick_block_child_ops(struct starpu_data_filter *f, unsigned child);
+/** The element at filter_arg_ptr, which points to four uint32_t: x, y, z, t. */
+void starpu_tensor_filter_pick_variable(void *father_interface, void *child_interface,
+					struct starpu_data_filter *f, unsigned id,
+					unsigned nparts);
+struct starpu_data_interface_ops *
+starpu_tensor_filter_pick_variable_child_ops(struct starpu_data_filter *f,
+					     unsigned child);
+
 #ifdef __cplusplus
 }
 #endif

@@ -374,6 +374,65 @@ static void blocks_are_cut(void)
 	      &starpu_interface_variable_ops);
 }
 
+/* x[t][z][y][x]: 2 x 3 x 4 x 5, with room for 6 and 5. */
+static void tensors_are_cut(void)
+{
+	int x[2][3][5][6];
+	struct starpu_tensor_interface t = {.id = STARPU_TENSOR_INTERFACE_ID,
+					    .ptr = (uintptr_t)x,
+					    .dev_handle = (uintptr_t)x,
+					    .nx = 5,
+					    .ny = 4,
+					    .nz = 3,
+					    .nt = 2,
+					    .ldy = 6,
+					    .ldz = 30,
+					    .ldt = 90,
+					    .elemsize = sizeof(int)},
+				       c = {0};
+	struct starpu_data_filter f = {.filter_arg_ptr = (void *)(uintptr_t)1};
+	struct starpu_variable_interface element = {0};
+	struct starpu_block_interface b = {0};
+	uint32_t at[4] = {4, 3, 2, 1};
+
+	starpu_tensor_filter_block(&t, &c, &f, 1, 2);
+	CLAIM(c.nx == 2 && c.ny == 4 && c.nz == 3 && c.nt == 2);
+	CLAIM(c.ldy == 6 && c.ldz == 30 && c.ldt == 90);
+	CLAIM(c.ptr == (uintptr_t)&x[0][0][0][3]);
+	starpu_tensor_filter_vertical_block(&t, &c, &f, 1, 2);
+	CLAIM(c.ny == 2 && c.ptr == (uintptr_t)&x[0][0][2][0]);
+	starpu_tensor_filter_depth_block(&t, &c, &f, 2, 3);
+	CLAIM(c.nz == 1 && c.nt == 2 && c.ptr == (uintptr_t)&x[0][2][0][0]);
+	starpu_tensor_filter_time_block(&t, &c, &f, 1, 2);
+	CLAIM(c.nz == 3 && c.nt == 1 && c.ptr == (uintptr_t)&x[1][0][0][0]);
+	starpu_tensor_filter_block_shadow(&t, &c, &f, 2, 3);
+	CLAIM(c.nx == 3 && c.ptr == (uintptr_t)&x[0][0][0][2]);
+	starpu_tensor_filter_vertical_block_shadow(&t, &c, &f, 1, 2);
+	CLAIM(c.ny == 3 && c.ptr == (uintptr_t)&x[0][0][1][0]);
+	starpu_tensor_filter_depth_block_shadow(&t, &c, &f, 0, 1);
+	CLAIM(c.nz == 3 && c.ptr == (uintptr_t)x);
+	t.nt = 3;
+	starpu_tensor_filter_time_block_shadow(&t, &c, &f, 0, 1);
+	CLAIM(c.nt == 3 && c.ptr == (uintptr_t)x);
+	t.nt = 2;
+	starpu_tensor_filter_pick_block_t(&t, &b, &f, 0, 1);
+	CLAIM(b.ny == 4 && b.nz == 3 && b.ldy == 6 && b.ldz == 30);
+	CLAIM(b.ptr == (uintptr_t)&x[1][0][0][0]);
+	starpu_tensor_filter_pick_block_z(&t, &b, &f, 1, 2);
+	CLAIM(b.ny == 4 && b.nz == 2 && b.ldy == 6 && b.ldz == 90);
+	CLAIM(b.ptr == (uintptr_t)&x[0][2][0][0]);
+	starpu_tensor_filter_pick_block_y(&t, &b, &f, 1, 2);
+	CLAIM(b.ny == 3 && b.nz == 2 && b.ldy == 30 && b.ldz == 90);
+	CLAIM(b.ptr == (uintptr_t)&x[0][0][2][0]);
+	CLAIM(starpu_tensor_filter_pick_block_child_ops(&f, 0) ==
+	      &starpu_interface_block_ops);
+	f.filter_arg_ptr = at;
+	starpu_tensor_filter_pick_variable(&t, &element, &f, 0, 1);
+	CLAIM(element.ptr == (uintptr_t)&x[1][2][3][4]);
+	CLAIM(starpu_tensor_filter_pick_variable_child_ops(&f, 0) ==
+	      &starpu_interface_variable_ops);
+}
+
 /* Parts of another interface than the parent's, on columns that are apart. */
 static void columns_are_vectors(void)
 {
@@ -409,6 +468,7 @@ static const struct claim claims[] = {
 	{"vectors are cut", vectors_are_cut},
 	{"matrices are cut", matrices_are_cut},
 	{"blocks are cut", blocks_are_cut},
+	{"tensors are cut", tensors_are_cut},
 	{"columns of a matrix are vectors", columns_are_vectors},
 	{NULL, NULL},
 };
