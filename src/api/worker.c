@@ -29,6 +29,8 @@ static struct shape shape_now(void)
 
 	for (int i = 0; i < DEVICE_TYPES; i++)
 		now.nworkers_of[i] = orr_load(&shape->nworkers_of[i]);
+	for (int i = 0; i < now.nmemories; i++)
+		now.kinds[i] = orr_load(&shape->kinds[i]);
 	return now;
 }
 
@@ -254,25 +256,11 @@ unsigned starpu_worker_get_memory_node(unsigned workerid)
 	return worker_at(__func__, (int)workerid)->memory;
 }
 
-/* Memory 0 is the main memory, each of the others a device's. */
-static enum starpu_node_kind kind_of(struct shape shape, unsigned memory)
+static enum starpu_node_kind kind_of(const struct shape *shape, unsigned memory)
 {
-	unsigned end = 1;
-
-	if (memory >= (unsigned)shape.nmemories)
+	if (memory >= (unsigned)shape->nmemories)
 		return STARPU_UNUSED;
-	if (memory == STARPU_MAIN_RAM)
-		return STARPU_CPU_RAM;
-	for (int i = 0; i < DEVICE_TYPES; i++) {
-		const struct device_type *type = device_type(device_order[i]);
-
-		if (!type || !device_has_memory(type))
-			continue;
-		end += (unsigned)shape.nworkers_of[device_order[i]];
-		if (memory < end)
-			return type->memory;
-	}
-	return STARPU_UNUSED;
+	return (enum starpu_node_kind)shape->kinds[memory];
 }
 
 unsigned starpu_memory_nodes_get_count(void)
@@ -286,7 +274,7 @@ unsigned starpu_memory_nodes_get_count_by_kind(enum starpu_node_kind kind)
 	unsigned n = 0;
 
 	for (int i = 0; i < shape.nmemories; i++)
-		n += kind_of(shape, (unsigned)i) == kind;
+		n += kind_of(&shape, (unsigned)i) == kind;
 	return n;
 }
 
@@ -297,17 +285,18 @@ unsigned starpu_memory_nodes_get_numa_count(void)
 
 enum starpu_node_kind starpu_node_get_kind(unsigned memory)
 {
-	return kind_of(shape_now(), memory);
+	const struct shape shape = shape_now();
+
+	return kind_of(&shape, memory);
 }
 
 int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
 {
 	struct node *node = api_node(__func__);
-	int is_main = starpu_node_get_kind(memory) == STARPU_CPU_RAM;
 
 	if (memory >= (unsigned)node->nmemories)
 		return snprintf(name, size, "unknown");
-	return snprintf(name, size, "%s %d", is_main ? "NUMA" : "CUDA",
+	return snprintf(name, size, "%s %d", node->memories[memory].name,
 			node->memories[memory].devid);
 }
 

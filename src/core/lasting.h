@@ -20,6 +20,7 @@ struct early_tags;
 /* How many workers of each type and memories there are. */
 struct shape {
 	int nworkers_of[STARPU_NARCH], nmemories;
+	int kinds[STARPU_MAXNODES]; /* enum starpu_node_kind, of the memories */
 };
 
 struct lasting {

@@ -139,16 +139,44 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 
 /* ---- memories and workers -------------------------------------------- */
 
-static void open_memory(struct node *node, enum starpu_worker_archtype type, int devid)
+static struct memory *add_memory(struct node *node, const struct memory_driver *driver,
+				 size_t capacity_bytes)
 {
 	struct memory *memory = &node->memories[node->nmemories++];
 
-	memory->driver = node->machine->devices[type].memory;
-	memory->kind = device_type(type)->memory;
-	memory->devid = devid;
-	memory->capacity_bytes = device_limit(node, type, devid);
+	memory->driver = driver;
+	memory->capacity_bytes = capacity_bytes;
 	memory->default_flags = (int)(STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
 	orr_lock_init(&memory->lock);
+	return memory;
+}
+
+static void open_memory(struct node *node, enum starpu_worker_archtype type, int devid)
+{
+	const struct device_type *row = device_type(type);
+	struct memory *memory = add_memory(node, node->machine->devices[type].memory,
+					   device_limit(node, type, devid));
+
+	memory->kind = row->memory;
+	memory->name = row->memory_name;
+	memory->limit_name = row->limit_name;
+	memory->devid = devid;
+}
+
+/* Nobody works on them. */
+static void open_other_memories(struct node *node)
+{
+	const struct plat_machine *machine = node->machine;
+
+	for (int i = 0; i < machine->nmemories; i++) {
+		const struct plat_memory *of = &machine->memories[i];
+		struct memory *memory = add_memory(node, of->driver, (size_t)of->bytes);
+
+		memory->kind = (enum starpu_node_kind)of->kind;
+		memory->name = of->name;
+		for (int k = 0; k < i; k++)
+			memory->devid += machine->memories[k].kind == of->kind;
+	}
 }
 
 static void open_worker(struct node *node, enum starpu_worker_archtype type, int devid)
@@ -170,14 +198,24 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 		worker->memory = (unsigned)node->nmemories;
 		open_memory(node, type, devid);
 	}
-	worker->depth = 1;
-	/* Data of the next task may have to come from another memory. */
-	if (knobs->prefetch && node->nmemories > 1)
-		worker->depth += device_pipeline(worker->kind, knobs);
 	shared = device_is_homogeneous(worker->kind, knobs);
 	worker->device = (struct starpu_perfmodel_device){type, shared ? 0 : devid, 1};
 	worker->arch = (struct starpu_perfmodel_arch){1, &worker->device};
 	orr_lock_init(&worker->lock);
+}
+
+static void set_depths(struct node *node)
+{
+	const struct knobs *knobs = node_knobs(node);
+
+	for (int i = 0; i < node->nworkers; i++) {
+		struct worker *worker = &node->workers[i];
+
+		worker->depth = 1;
+		/* Data of the next task may have to come from another memory. */
+		if (knobs->prefetch && node->nmemories > 1)
+			worker->depth += device_pipeline(worker->kind, knobs);
+	}
 }
 
 /* Main memory is the first; each device with a memory of its own brings the next. */
@@ -199,7 +237,8 @@ static int open_workers(struct node *node)
 		return -ENODEV;
 	}
 	node->workers = orr_alloc_lines((size_t)n * sizeof(*node->workers));
-	node->memories = orr_alloc((1 + (size_t)n) * sizeof(*node->memories));
+	node->memories = orr_alloc((1 + (size_t)n + (size_t)node->machine->nmemories) *
+				   sizeof(*node->memories));
 	open_memory(node, STARPU_CPU_WORKER, 0);
 	for (int i = 0; i < DEVICE_TYPES; i++) {
 		enum starpu_worker_archtype type = device_order[i];
@@ -210,6 +249,8 @@ static int open_workers(struct node *node)
 		if (node->nworkers_of[type] > 0)
 			node->arch_mask |= (unsigned)STARPU_WORKER_TO_MASK(type);
 	}
+	open_other_memories(node);
+	set_depths(node);
 	node->nidle = node->nworkers;
 	routes_open(node);
 	return 0;
@@ -251,6 +292,8 @@ static void begin_life(struct node *node)
 		orr_store(&lasting->profiling, 1);
 	for (int i = 0; i < DEVICE_TYPES; i++)
 		orr_store(&lasting->shape.nworkers_of[i], node->nworkers_of[i]);
+	for (int i = 0; i < node->nmemories; i++)
+		orr_store(&lasting->shape.kinds[i], (int)node->memories[i].kind);
 	orr_store(&lasting->shape.nmemories, node->nmemories);
 	lasting_give_tags(lasting, node);
 }

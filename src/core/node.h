@@ -61,7 +61,8 @@ void world_end(void);
 struct memory {
 	const struct memory_driver *driver;
 	enum starpu_node_kind kind;
-	int devid;
+	int devid;                     /* among those of its kind */
+	const char *name, *limit_name; /* of its kind; of the variables that limit it */
 	struct orr_lock
 		lock; /* of all below, and of the copies' room; see core/data/room.h */
 	size_t used_bytes, capacity_bytes;  /* capacity 0: no limit */

@@ -73,6 +73,16 @@ struct plat_devices {
 	double link_bytes_per_s, link_latency_s; /* from main memory; 0: none */
 };
 
+/* A memory that no worker works on, such as a disk: beside main memory, or behind it. */
+struct plat_memory {
+	const struct memory_driver *driver;
+	int kind;         /* enum starpu_node_kind */
+	const char *name; /* of the kind, as in StarPU's files: "Disk" */
+	double bytes;     /* 0: no limit known */
+};
+
+enum { PLAT_MAX_MEMORIES = 8 };
+
 /*
  * What one node's machine offers, and how time and progress are on it; filled by
  * plat_open(), then constant.  Shared code asks for these, never which backend it has.
@@ -96,6 +106,9 @@ struct plat_machine {
 	int takes_turns;
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
+	/* Numbered after those of the devices. */
+	struct plat_memory memories[PLAT_MAX_MEMORIES];
+	int nmemories;
 };
 
 /*

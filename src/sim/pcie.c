@@ -237,10 +237,9 @@ void pcie_free(struct pcie *pcie)
 /* Between GPUs without links of their own, through the host's. */
 int pcie_reaches(struct plat *plat, unsigned from, unsigned to)
 {
-	(void)plat;
-	(void)from;
-	(void)to;
-	return 1;
+	unsigned last = (unsigned)plat->machine.devices[STARPU_CUDA_WORKER].count;
+
+	return from <= last && to <= last;
 }
 
 int pcie_copy(struct plat *plat, struct plat_copy *copy)

@@ -187,9 +187,16 @@ int plat_open(struct plat **plat_out, struct node *node)
 				      .memory_bytes = machine->gpu_memory_bytes,
 				      .link_bytes_per_s = machine->link_bytes_per_s,
 				      .link_latency_s = machine->link_latency_s};
+	if (machine->disk_bytes > 0)
+		plat->machine.memories[plat->machine.nmemories++] =
+			(struct plat_memory){.driver = &fake_disk_driver,
+					     .kind = STARPU_DISK_RAM,
+					     .name = "Disk",
+					     .bytes = machine->disk_bytes};
 	snprintf(plat->machine.hostname, sizeof(plat->machine.hostname), "fake");
-	plat->memory_used_bytes = orr_alloc((size_t)(1 + machine->ngpus) *
-					    sizeof(*plat->memory_used_bytes));
+	plat->memory_used_bytes =
+		orr_alloc((size_t)(1 + machine->ngpus + plat->machine.nmemories) *
+			  sizeof(*plat->memory_used_bytes));
 	*plat_out = plat;
 	return 0;
 }
@@ -412,8 +419,17 @@ static int copy_start(struct plat *plat, struct plat_copy *copy)
 
 static int copy_reaches(struct plat *plat, unsigned from, unsigned to)
 {
-	(void)plat;
+	unsigned last = (unsigned)plat->machine.devices[STARPU_CUDA_WORKER].count;
+
+	if (from > last || to > last)
+		return 0;
 	return from == 0 || to == 0 || from == to || !fake_machine()->no_peer_copies;
+}
+
+static int disk_reaches(struct plat *plat, unsigned from, unsigned to)
+{
+	(void)plat;
+	return from == 0 || to == 0 || from == to;
 }
 
 static const struct memory_driver memory_driver = {.allocate = memory_alloc,
@@ -421,6 +437,12 @@ static const struct memory_driver memory_driver = {.allocate = memory_alloc,
 						   .reaches = copy_reaches,
 						   .copy = copy_start,
 						   .expected_s = copy_expected_s};
+
+const struct memory_driver fake_disk_driver = {.allocate = memory_alloc,
+					       .release = memory_free,
+					       .reaches = disk_reaches,
+					       .copy = copy_start,
+					       .expected_s = copy_expected_s};
 
 const struct memory_driver *plat_main_memory(void)
 {

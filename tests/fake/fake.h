@@ -24,6 +24,7 @@ struct worker;
 struct fake_machine {
 	int ncpus, ngpus;        /* [2, 0] */
 	double gpu_memory_bytes; /* [0: no limit] */
+	double disk_bytes;       /* of one beside main memory [0: there is none] */
 	double link_bytes_per_s; /* between memories of a node [1e10] */
 	double link_latency_s;   /* [1e-6] */
 	int no_peer_copies;      /* GPUs copy to and from main memory only [0] */

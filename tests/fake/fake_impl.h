@@ -51,6 +51,8 @@ struct fake_event {
 	struct fake_event *prev, *next;
 };
 
+extern const struct memory_driver fake_disk_driver;
+
 struct plat {
 	struct node *node;
 	int index;

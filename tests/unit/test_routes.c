@@ -20,6 +20,7 @@ static struct {
 	int ncopies;
 	unsigned paths[8][2];
 	int seen;
+	double disk_bytes;
 } world;
 
 static double copy_s(const struct plat_copy *copy)
@@ -54,6 +55,7 @@ static struct node *start(int no_peer_copies)
 	fake_machine()->ngpus = 2;
 	fake_machine()->no_peer_copies = no_peer_copies;
 	fake_machine()->copy_s = copy_s;
+	fake_machine()->disk_bytes = world.disk_bytes;
 	world.ncopies = world.seen = 0;
 	assert_int_equal(starpu_init(NULL), 0);
 	return plat_self();
@@ -122,6 +124,42 @@ static void by_main_memory_else(void **state)
 	stop();
 }
 
+static void by_main_memory_to_where_no_worker_is(void **state)
+{
+	enum { DISK = 3 };
+	starpu_data_handle_t handle, other;
+	char name[32];
+
+	(void)state;
+	world.disk_bytes = 6;
+	start(0);
+	world.disk_bytes = 0;
+	assert_int_equal(starpu_memory_nodes_get_count(), 4);
+	assert_int_equal(starpu_node_get_kind(DISK), STARPU_DISK_RAM);
+	assert_int_equal(starpu_memory_nodes_get_count_by_kind(STARPU_DISK_RAM), 1);
+	starpu_memory_node_get_name(DISK, name, sizeof(name));
+	assert_string_equal(name, "Disk 0");
+	starpu_variable_data_register(&handle, -1, 0, sizeof(int));
+	starpu_variable_data_register(&other, -1, 0, sizeof(int));
+	starpu_task_insert(&writes, STARPU_W, handle, STARPU_EXECUTE_ON_WORKER, 0, 0);
+	starpu_data_prefetch_on_node(handle, DISK, 0);
+	assert_true(is_valid(handle, DISK));
+	assert_int_equal(world.ncopies, 2);
+	assert_int_equal(world.paths[1][0], STARPU_MAIN_RAM);
+	assert_int_equal(world.paths[1][1], DISK);
+	/* What has no room leaves. */
+	starpu_task_insert(&writes, STARPU_W, other, STARPU_EXECUTE_ON_WORKER, 1, 0);
+	starpu_data_prefetch_on_node(other, DISK, 0);
+	assert_true(is_valid(other, DISK));
+	assert_false(is_valid(handle, DISK));
+	starpu_task_insert(&reads, STARPU_R, other, STARPU_EXECUTE_ON_WORKER, 0, 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.seen, 17);
+	starpu_data_unregister(handle);
+	starpu_data_unregister(other);
+	stop();
+}
+
 /* Two readers want the value at once: one stop serves both. */
 static void one_stop_for_all(void **state)
 {
@@ -145,6 +183,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(directly_where_a_driver_can),
 		cmocka_unit_test(by_main_memory_else),
+		cmocka_unit_test(by_main_memory_to_where_no_worker_is),
 		cmocka_unit_test(one_stop_for_all),
 	};
 

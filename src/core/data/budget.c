@@ -96,7 +96,7 @@ void budget_wait(struct node *node, unsigned memory, size_t bytes)
 
 const char *budget_limit_name(const struct memory *memory)
 {
-	return device_of_memory(memory->kind)->limit_name;
+	return memory->limit_name ? memory->limit_name : "the machine's own";
 }
 
 void budget_complain(struct node *node, unsigned memory, size_t bytes, const char *what)

@@ -58,14 +58,15 @@ static void put_name(const struct node *node, int memory, FILE *out)
 {
 	const struct memory *of = &node->memories[memory];
 
-	fprintf(out, "%s %d", device_of_memory(of->kind)->memory_name, of->devid);
+	fprintf(out, "%s %d", of->name, of->devid);
 }
 
 static void put_affinity(struct node *node, FILE *out)
 {
 	fprintf(out, "# GPU\tNUMA0\n");
 	for (int i = 1; i < node->nmemories; i++)
-		fprintf(out, "%d\t0\t\n", node->memories[i].devid);
+		if (device_of_memory(node->memories[i].kind))
+			fprintf(out, "%d\t0\t\n", node->memories[i].devid);
 }
 
 /* As many rows and columns as there may be nodes. */
