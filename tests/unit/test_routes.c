@@ -160,6 +160,25 @@ static void by_main_memory_to_where_no_worker_is(void **state)
 	stop();
 }
 
+static void a_hint_may_come_too_late(void **state)
+{
+	starpu_data_handle_t handle;
+
+	(void)state;
+	start(0);
+	starpu_variable_data_register(&handle, -1, 0, sizeof(int));
+	starpu_task_insert(&writes, STARPU_W, handle, STARPU_EXECUTE_ON_WORKER, 0, 0);
+	starpu_task_wait_for_all();
+	starpu_task_insert(&reads, STARPU_R, handle, STARPU_EXECUTE_ON_WORKER, 0, 0);
+	starpu_data_invalidate_submit(handle);
+	starpu_data_wont_use(handle);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.seen, 17);
+	assert_false(is_valid(handle, STARPU_MAIN_RAM));
+	starpu_data_unregister(handle);
+	stop();
+}
+
 /* Two readers want the value at once: one stop serves both. */
 static void one_stop_for_all(void **state)
 {
@@ -184,6 +203,7 @@ int main(void)
 		cmocka_unit_test(directly_where_a_driver_can),
 		cmocka_unit_test(by_main_memory_else),
 		cmocka_unit_test(by_main_memory_to_where_no_worker_is),
+		cmocka_unit_test(a_hint_may_come_too_late),
 		cmocka_unit_test(one_stop_for_all),
 	};
 

@@ -331,6 +331,12 @@ static struct copy_state *hop(struct access *access)
 	return to;
 }
 
+/* A hint about a value that has been taken back meanwhile. */
+static int is_moot(const struct access *access)
+{
+	return access->job->is_hint && !access->copy->datum->body->has_value;
+}
+
 /* The access's copy has room and is used, the datum is locked: bring the value.  1 when
  * it is there, 0 when the access waits for a transfer, after which to try again. */
 static int bring(struct access *access)
@@ -339,7 +345,7 @@ static int bring(struct access *access)
 
 	while (!stop->incoming) {
 		allocate(copy);
-		if (!needs_value(access) || is_valid(copy)) {
+		if (!needs_value(access) || is_valid(copy) || is_moot(access)) {
 			settle(access);
 			return 1;
 		}
