@@ -36,8 +36,10 @@ static struct sched *random_open(struct node *node)
 		sizeof(*random) + (size_t)node->nworkers * sizeof(random->workers[0]));
 
 	orr_lock_init(&random->lock);
-	for (int i = 0; i < node->nworkers; i++)
+	for (int i = 0; i < node->nworkers; i++) {
+		random->workers[i].speed = model_relative_speedup(&node->workers[i].arch);
 		queue_init(&random->workers[i].queue, 1);
+	}
 	return &random->base;
 }
 
@@ -95,12 +97,6 @@ static struct job *random_pop(struct sched *sched, struct worker *worker)
 	return queue_pop(&random_of(sched)->workers[worker->id].queue, worker);
 }
 
-static void random_add_worker(struct sched *sched, struct worker *worker)
-{
-	random_of(sched)->workers[worker->id].speed =
-		model_relative_speedup(&worker->arch);
-}
-
 static void random_remove_worker(struct sched *sched, struct worker *worker,
 				 struct ready *left)
 {
@@ -115,6 +111,5 @@ const struct sched_ops sched_random = {
 	.close = random_close,
 	.push = random_push,
 	.pop = random_pop,
-	.add_worker = random_add_worker,
 	.remove_worker = random_remove_worker,
 };
