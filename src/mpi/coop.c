@@ -86,14 +86,18 @@ void coop_expect(struct mpi *mpi, const void *handle, int nsends)
 
 /* ---- the owner ------------------------------------------------------- */
 
+int coop_wants(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	return mpi->lasting->use_coop_sends && mpi->size > 2 &&
+	       data_bytes(handle) >= mpi->engine.coop.least_bytes;
+}
+
 void coop_post(struct mpi *mpi, struct request *request)
 {
 	struct coop *coop = &mpi->engine.coop;
 	struct share *share;
 
-	if (!mpi->lasting->use_coop_sends || mpi->size <= 2 ||
-	    request->net_peer == mpi->net->rank ||
-	    data_bytes(request->handle) < coop->least_bytes)
+	if (request->net_peer == mpi->net->rank)
 		return;
 	share = pool_get(&coop->share_pool);
 	*share = (struct share){.group = group_of(coop, request->handle),

@@ -20,6 +20,8 @@
  *
  * All of it under the engine's lock, but for what says otherwise.
  */
+#include <starpu.h>
+
 #include "base/pool.h"
 #include "base/table.h"
 #include "mpi/wire.h"
@@ -44,7 +46,9 @@ void coop_expect(struct mpi *mpi, const void *handle, int nsends);
 
 /* ---- the owner ------------------------------------------------------- */
 
-/* A send is posted. */
+/* May a send of the datum be shared?  Asks its interface, so not under the lock. */
+int coop_wants(struct mpi *mpi, starpu_data_handle_t handle);
+/* Such a send is posted. */
 void coop_post(struct mpi *mpi, struct request *request);
 /* It has its datum, and is announced: WIRE_SHARED or 0. */
 int coop_announce(struct request *request);

@@ -608,12 +608,13 @@ static void match_receive(struct request *request)
 
 struct request *engine_post(struct mpi *mpi, const struct post *post)
 {
+	int is_wanted = post->kind == REQUEST_SEND && coop_wants(mpi, post->handle);
 	struct request *request = request_new(mpi, post);
 	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
 
 	if (post->kind == REQUEST_RECEIVE)
 		match_receive(request);
-	else
+	else if (is_wanted)
 		coop_post(mpi, request);
 	engine_unlock(&mpi->engine);
 	if (post->is_waited)

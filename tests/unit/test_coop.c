@@ -161,6 +161,40 @@ static void the_first_is_shared_when_more_are_expected(void **state)
 	}
 }
 
+static size_t (*their_size)(starpu_data_handle_t handle);
+static int nasked;
+
+static size_t ask(starpu_data_handle_t handle)
+{
+	struct engine *engine = &world_mpi(0)->engine;
+
+	nasked++;
+	assert_true(orr_trylock(&engine->lock));
+	orr_unlock(&engine->lock);
+	return their_size(handle);
+}
+
+/* It may be the application's, and call the library. */
+static void no_interface_is_asked_under_the_lock(void **state)
+{
+	struct starpu_data_interface_ops asking, *theirs;
+
+	(void)state;
+	open_scene(N);
+	theirs = scene.handle[0]->ops;
+	their_size = theirs->get_size;
+	asking = *theirs;
+	asking.get_size = ask;
+	scene.handle[0]->ops = &asking;
+	nasked = 0;
+	broadcast();
+	fake_run();
+	assert_int_equal(scene.nended, 2 * (NODES - 1));
+	assert_true(nasked > 0);
+	scene.handle[0]->ops = theirs;
+	close_scene();
+}
+
 /* ---- writers, late ones, several rounds ------------------------------ */
 
 static void spoil(void *arg)
@@ -301,6 +335,7 @@ int main(void)
 		cmocka_unit_test(receivers_pass_it_on),
 		cmocka_unit_test(who_does_not_want_them_sends_all),
 		cmocka_unit_test(the_first_is_shared_when_more_are_expected),
+		cmocka_unit_test(no_interface_is_asked_under_the_lock),
 		cmocka_unit_test(writers_wait_until_it_has_been_passed_on),
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(who_is_not_ready_keeps_nothing),
