@@ -180,6 +180,47 @@ int starpu_mpi_get_data_on_node_detached(MPI_Comm comm, starpu_data_handle_t dat
 void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
 					       starpu_data_handle_t data_handle);
 
+/**
+ * Copy the value of src to dst, data of the same kind and shape, wherever they are; all
+ * ranks.  Both need tags and owners.  dst is written in its turn, as by a task; others
+ * forget what they hold of it.
+ *
+ * @param asynchronous   0: block on the owners of both
+ * @param callback_func  may be NULL; called with callback_arg once.  Different owners: on
+ *                       the owner of dst, after the reception.  One owner: there after
+ *                       the copy, on other ranks from inside the call
+ * @return 0; -ENODEV, on the owner of both: no worker can copy
+ *
+ * Unlike StarPU, where the owner is the same others do not copy what they hold of src.
+ */
+int starpu_mpi_data_cpy(starpu_data_handle_t dst_handle, starpu_data_handle_t src_handle,
+			MPI_Comm comm, int asynchronous, void (*callback_func)(void *),
+			void *callback_arg);
+
+/** The same with a priority of message and copy. */
+int starpu_mpi_data_cpy_priority(starpu_data_handle_t dst_handle,
+				 starpu_data_handle_t src_handle, MPI_Comm comm,
+				 int asynchronous, void (*callback_func)(void *),
+				 void *callback_arg, int priority);
+
+/**
+ * Send the values that rank root has of count data to their owners; all ranks;
+ * asynchronous.  A handle may be NULL where it does not concern the rank; the others need
+ * tags and owners.  Owners stay.
+ *
+ * @param scallback, rcallback  may be NULL; called with sarg or rarg once, when all
+ *                              transfers of the calling rank are over, and not at all
+ *                              when it has none: scallback on root, rcallback elsewhere
+ */
+int starpu_mpi_scatter_detached(starpu_data_handle_t *data_handles, int count, int root,
+				MPI_Comm comm, void (*scallback)(void *), void *sarg,
+				void (*rcallback)(void *), void *rarg);
+
+/** The other way: owners send to root; scallback is called on them, rcallback on root. */
+int starpu_mpi_gather_detached(starpu_data_handle_t *data_handles, int count, int root,
+			       MPI_Comm comm, void (*scallback)(void *), void *sarg,
+			       void (*rcallback)(void *), void *rarg);
+
 /*
  * Reductions between nodes
  *
@@ -408,6 +449,8 @@ struct starpu_mpi_task_exchange_params {
 	int do_execute; /* 1 on the executing rank */
 	int xrank;      /* the executing rank */
 	int priority;
+	int me;              /* the calling rank */
+	int exchange_needed; /* 1: the second half has something to do */
 };
 
 /**
@@ -424,6 +467,26 @@ int starpu_mpi_task_exchange_data_before_execution(
 /** Second half: post the messages needed after the task. */
 int starpu_mpi_task_exchange_data_after_execution(
 	MPI_Comm comm, struct starpu_data_descr *descrs, unsigned nb_data,
+	struct starpu_mpi_task_exchange_params params);
+
+/** First half of starpu_mpi_task_insert for a task filled by hand that rank xrank
+ * executes, whoever owns its data. */
+int starpu_mpi_task_exchange_data_before_execution_on_node(
+	MPI_Comm comm, struct starpu_task *task, struct starpu_data_descr *descrs,
+	struct starpu_mpi_task_exchange_params *params, int xrank);
+
+/**
+ * First half for one piece of data of a task: params->xrank, on all ranks, is the rank
+ * that executes it, params->priority that of the message; the rest is filled.
+ * @return 0; -EINVAL: xrank is -1 and the data, to be written, is NULL here
+ */
+int starpu_mpi_exchange_data_before_execution(
+	MPI_Comm comm, starpu_data_handle_t data, enum starpu_data_access_mode mode,
+	struct starpu_mpi_task_exchange_params *params);
+
+/** Second half for one piece of data. */
+int starpu_mpi_exchange_data_after_execution(
+	MPI_Comm comm, starpu_data_handle_t data, enum starpu_data_access_mode mode,
 	struct starpu_mpi_task_exchange_params params);
 
 /** Call f on the executing rank before each submission of an inserted task. */

@@ -78,33 +78,71 @@ static const char *name_of(const struct starpu_task *task)
 	return task->cl && task->cl->name ? task->cl->name : "without name";
 }
 
-int starpu_mpi_task_exchange_data_before_execution(
-	MPI_Comm comm, struct starpu_task *task, struct starpu_data_descr *descrs,
-	struct starpu_mpi_task_exchange_params *params)
+/* Only what is written, or not kept, leaves something to do. */
+static int is_exchange_needed(const struct mpi *mpi, const struct exchange *exchange)
 {
-	struct mpi *mpi = api_mpi(__func__);
-	int index = api_comm(mpi, comm, __func__), ret;
+	for (int i = 0; i < exchange->ndata; i++)
+		if (plan_writes(exchange->data[i].mode) ||
+		    (exchange->data[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)))
+			return 1;
+	return !mpi->cache.is_on;
+}
+
+static int exchange_before(MPI_Comm comm, struct exchange *exchange,
+			   struct starpu_mpi_task_exchange_params *params,
+			   const char *func)
+{
+	struct mpi *mpi = api_mpi(func);
+	int index = api_comm(mpi, comm, func);
+	int ret = insert_before(mpi, index, exchange);
+
+	if (ret < 0)
+		return ret;
+	params->me = comm_at(&mpi->comms, index)->rank;
+	params->xrank = exchange->executor;
+	params->do_execute =
+		exchange->executor == PLAN_EVERYWHERE || exchange->executor == params->me;
+	params->priority = exchange->priority;
+	params->exchange_needed = is_exchange_needed(mpi, exchange);
+	return 0;
+}
+
+static int task_before(MPI_Comm comm, struct starpu_task *task,
+		       struct starpu_data_descr *descrs,
+		       struct starpu_mpi_task_exchange_params *params, int xrank)
+{
+	const char *func = "starpu_mpi_task_exchange_data_before_execution";
 	int ndata = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
 	struct exchange exchange = {.data = descrs,
 				    .ndata = ndata,
 				    .priority = task->priority,
-				    .executor = OWNER_UNSET,
+				    .executor = xrank,
 				    .name = name_of(task)};
+	struct mpi *mpi = api_mpi(func);
+	int ret;
 
 	for (int i = 0; i < ndata; i++) {
 		descrs[i].handle = STARPU_TASK_GET_HANDLE(task, i);
 		descrs[i].mode = (enum starpu_data_access_mode)task_mode(task, i);
 	}
-	ret = insert_before(mpi, index, &exchange);
-	if (ret < 0)
-		return ret;
-	params->xrank = exchange.executor;
-	params->do_execute = exchange.executor == PLAN_EVERYWHERE ||
-			     exchange.executor == comm_at(&mpi->comms, index)->rank;
-	params->priority = task->priority;
-	if (params->do_execute && mpi->insertion.hook)
+	ret = exchange_before(comm, &exchange, params, func);
+	if (ret == 0 && params->do_execute && mpi->insertion.hook)
 		mpi->insertion.hook(task);
-	return 0;
+	return ret;
+}
+
+int starpu_mpi_task_exchange_data_before_execution(
+	MPI_Comm comm, struct starpu_task *task, struct starpu_data_descr *descrs,
+	struct starpu_mpi_task_exchange_params *params)
+{
+	return task_before(comm, task, descrs, params, OWNER_UNSET);
+}
+
+int starpu_mpi_task_exchange_data_before_execution_on_node(
+	MPI_Comm comm, struct starpu_task *task, struct starpu_data_descr *descrs,
+	struct starpu_mpi_task_exchange_params *params, int xrank)
+{
+	return task_before(comm, task, descrs, params, xrank);
 }
 
 int starpu_mpi_task_exchange_data_after_execution(
@@ -120,6 +158,29 @@ int starpu_mpi_task_exchange_data_after_execution(
 
 	insert_after(mpi, api_comm(mpi, comm, __func__), &exchange);
 	return 0;
+}
+
+int starpu_mpi_exchange_data_before_execution(
+	MPI_Comm comm, starpu_data_handle_t data, enum starpu_data_access_mode mode,
+	struct starpu_mpi_task_exchange_params *params)
+{
+	struct starpu_data_descr descr = {.handle = data, .mode = mode};
+	struct exchange exchange = {.data = &descr,
+				    .ndata = 1,
+				    .priority = params->priority,
+				    .executor = params->xrank,
+				    .name = "filled by hand"};
+
+	return exchange_before(comm, &exchange, params, __func__);
+}
+
+int starpu_mpi_exchange_data_after_execution(
+	MPI_Comm comm, starpu_data_handle_t data, enum starpu_data_access_mode mode,
+	struct starpu_mpi_task_exchange_params params)
+{
+	struct starpu_data_descr descr = {.handle = data, .mode = mode};
+
+	return starpu_mpi_task_exchange_data_after_execution(comm, &descr, 1, params);
 }
 
 int starpu_mpi_pre_submit_hook_register(void (*f)(struct starpu_task *))

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/collective.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/data/data_ops.h"
+#include "mpi/finish.h"
+#include "mpi/mpi.h"
+
+/* ---- scatter and gather ---------------------------------------------- */
+
+/* Shared by the transfers of one call on one rank. */
+struct countdown {
+	int nleft; /* atomic */
+	void (*callback)(void *arg);
+	void *arg;
+};
+
+static void transfer_ended(void *arg)
+{
+	struct countdown *countdown = arg;
+
+	if (orr_add(&countdown->nleft, -1) > 0)
+		return;
+	countdown->callback(countdown->arg);
+	free(countdown);
+}
+
+static void check_spread(struct mpi *mpi, const struct spread *spread,
+			 starpu_data_handle_t handle)
+{
+	int size = comm_at(&mpi->comms, spread->comm)->size;
+	char text[128];
+
+	if (handle->tag < 0 || handle->owner == OWNER_UNSET)
+		orr_die(mpi->rank,
+			"%s: %s has no %s; call starpu_mpi_data_register() with a rank "
+			"and a tag, on all ranks",
+			spread->what, data_describe(handle, text, sizeof(text)),
+			handle->tag < 0 ? "tag" : "owner");
+	if (handle->owner >= size)
+		orr_die(mpi->rank, "%s: %s belongs to rank %d: expected 0 to %d",
+			spread->what, data_describe(handle, text, sizeof(text)),
+			handle->owner, size - 1);
+}
+
+/* Does this rank send or receive the value? */
+static int takes_part(struct mpi *mpi, const struct spread *spread,
+		      starpu_data_handle_t handle)
+{
+	int me = comm_at(&mpi->comms, spread->comm)->rank;
+
+	if (!handle || handle->owner == OWNER_PER_NODE || handle->owner == spread->root)
+		return 0;
+	return me == spread->root || me == handle->owner;
+}
+
+static void spread_one(struct mpi *mpi, const struct spread *spread,
+		       starpu_data_handle_t handle, struct countdown *countdown)
+{
+	struct post post = {.handle = handle,
+			    .comm = spread->comm,
+			    .tag = handle->tag,
+			    .what = spread->what,
+			    .callback = countdown ? transfer_ended : NULL,
+			    .arg = countdown};
+	int from = spread->gathers ? handle->owner : spread->root;
+	int to = spread->gathers ? spread->root : handle->owner;
+
+	if (!mpi->is_fake)
+		insert_post(mpi, &post, from, to);
+	else if (to == comm_at(&mpi->comms, spread->comm)->rank)
+		data_pretend_written_submit(mpi->node, handle);
+}
+
+void collective_spread(struct mpi *mpi, const struct spread *spread)
+{
+	struct countdown *countdown = NULL;
+	int ntransfers = 0;
+
+	for (int i = 0; i < spread->n; i++) {
+		if (!spread->handles[i])
+			continue;
+		check_spread(mpi, spread, spread->handles[i]);
+		if (spread->handles[i]->flags & DATUM_CONTRIBUTED)
+			reduce_settle(mpi, spread->handles[i]);
+		ntransfers += takes_part(mpi, spread, spread->handles[i]);
+	}
+	if (spread->callback && ntransfers > 0 && !mpi->is_fake) {
+		countdown = orr_alloc(sizeof(*countdown));
+		*countdown =
+			(struct countdown){ntransfers, spread->callback, spread->arg};
+	}
+	for (int i = 0; i < spread->n; i++)
+		if (takes_part(mpi, spread, spread->handles[i]))
+			spread_one(mpi, spread, spread->handles[i], countdown);
+	/* What others hold of data that were scattered is of the past. */
+	for (int i = 0; i < spread->n && !spread->gathers; i++)
+		if (spread->handles[i])
+			cache_clear(mpi, spread->handles[i]);
+}
+
+/* ---- copies ---------------------------------------------------------- */
+
+int collective_copy(struct mpi *mpi, const struct value_copy *copy)
+{
+	int me = comm_at(&mpi->comms, copy->comm)->rank;
+	int from = copy->src->owner, to = copy->dst->owner;
+	struct post post = {.comm = copy->comm,
+			    .tag = copy->dst->tag,
+			    .priority = copy->priority,
+			    .is_waited = copy->is_blocking,
+			    .what = copy->what};
+	struct request *request = NULL;
+	int ret;
+
+	post.handle = me == to ? copy->dst : copy->src;
+	if (me == to && !copy->is_blocking) {
+		post.callback = copy->callback;
+		post.arg = copy->arg;
+	}
+	if (mpi->is_fake && me == to)
+		data_pretend_written_submit(mpi->node, copy->dst);
+	else if (!mpi->is_fake && (me == from || me == to))
+		request = insert_post(mpi, &post, from, to);
+	cache_clear(mpi, copy->dst);
+	ret = request ? finish_wait(request) : 0;
+	if (request && ret == 0 && me == to && copy->callback)
+		copy->callback(copy->arg);
+	return ret;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_COLLECTIVE_H
+#define ORR_MPI_COLLECTIVE_H
+
+/*
+ * collective.h - several data, or a value and several ranks, in one call of all ranks.
+ *
+ * All is made of the transfers of insert_post(), which take their turns on the data; each
+ * rank posts its own halves only and knows them without a message.  Scatter and gather
+ * move values whatever the cache says, since programs write to the copy of a rank that is
+ * not the owner before they scatter it.
+ */
+#include "core/data/data.h"
+
+struct mpi;
+
+/* Values go from one rank to the owners of the data (scatter), or the other way. */
+struct spread {
+	starpu_data_handle_t *handles; /* NULL where it does not concern this rank */
+	int n;
+	int comm, root; /* index of the communicator, rank in it */
+	int gathers;
+	/* After the last transfer of this rank; never when it has none. */
+	void (*callback)(void *arg);
+	void *arg;
+	const char *what; /* function called */
+};
+
+void collective_spread(struct mpi *mpi, const struct spread *spread);
+
+/* A value into data of another owner. */
+struct value_copy {
+	starpu_data_handle_t dst, src;
+	int comm; /* index */
+	int is_blocking, priority;
+	void (*callback)(void *arg); /* on the owner of dst, after the reception */
+	void *arg;
+	const char *what;
+};
+
+/* 0 or -EDEADLK. */
+int collective_copy(struct mpi *mpi, const struct value_copy *copy);
+
+#endif
