@@ -175,16 +175,6 @@ static void forward(struct mpi *mpi, struct share *share, struct keeper *keeper)
 	request_move(share->request, REQUEST_MOVING);
 }
 
-void coop_leaves(struct mpi *mpi, struct request *request)
-{
-	struct share *share = request->share;
-
-	if (!share || !share->is_shared)
-		return;
-	serve(mpi, share);
-	share->nawaited = 1 + share->is_kept; /* it has left, it is there */
-}
-
 /* Have those that keep the value serve those that wait; let them go when nobody does. */
 static void pump(struct mpi *mpi, struct group *group)
 {
@@ -203,6 +193,19 @@ static void pump(struct mpi *mpi, struct group *group)
 		group->idle = keeper->next;
 		let_go(mpi, group, keeper);
 	}
+}
+
+void coop_leaves(struct mpi *mpi, struct request *request)
+{
+	struct share *share = request->share;
+
+	if (!share || !share->is_shared)
+		return;
+	serve(mpi, share);
+	share->nawaited = 1 + share->is_kept; /* it has left, it is there */
+	/* Who idled could not serve this one, its receiver: those behind it, or none. */
+	if (share->group->idle)
+		pump(mpi, share->group);
 }
 
 void coop_on_grant(struct request *request, const struct large_target *to,

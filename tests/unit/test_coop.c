@@ -329,6 +329,31 @@ static void a_second_value_follows(void **state)
 	}
 }
 
+/* It gets the value several times, so what it keeps serves none of those that wait. */
+static void one_receiver_many_times(void **state)
+{
+	enum { TIMES = 12 };
+	static int to[TIMES][N];
+	starpu_data_handle_t more[TIMES];
+
+	(void)state;
+	open_scene(N);
+	for (int i = 0; i < TIMES; i++) {
+		struct post what = {.kind = REQUEST_RECEIVE, .tag = TAG};
+
+		what.handle = more[i] = world_vector(1, to[i], N);
+		world_post_detached(1, &what, ended, NULL);
+		send_to(1, 0);
+	}
+	fake_run();
+	assert_int_equal(scene.nended, 2 * TIMES);
+	for (int i = 0; i < TIMES; i++) {
+		assert_memory_equal(to[i], scene.from, sizeof(scene.from));
+		world_forget(1, more[i]);
+	}
+	close_scene();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +365,7 @@ int main(void)
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(who_is_not_ready_keeps_nothing),
 		cmocka_unit_test(a_second_value_follows),
+		cmocka_unit_test(one_receiver_many_times),
 	};
 
 	setenv("ORRERY_MPI_COOP_BYTES", "0", 1);
