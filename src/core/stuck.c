@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "core/data/data_ops.h"
-#include "core/task/exclusion.h"
 #include "core/task/links.h"
 #include "core/task/tags.h"
 #include "core/task/task.h"
@@ -182,47 +181,36 @@ static void add_holders(struct node *node, starpu_data_handle_t datum,
 		add_name(names, "a transfer or an operation on it");
 }
 
-/* The node's pools and the datum are locked. */
-static void describe_datum(struct node *node, starpu_data_handle_t datum,
-			   struct lines *lines)
+static void add_waiter(void *arg, const struct job *job)
 {
-	const struct data_body *body = datum->body;
-	struct names holders = {0}, waiters = {0};
-	char what[JOB_NAME_BYTES], name[JOB_NAME_BYTES];
+	char name[JOB_NAME_BYTES];
 
-	if (!body->waiting && !exclusion_is_awaited(body) && !body->gate)
+	add_name(arg, job ? name_job(job, name) : "starpu_data_unregister()");
+}
+
+struct data_lines {
+	struct node *node;
+	struct lines *lines;
+};
+
+/* The node's pools and the datum are locked. */
+static void describe_datum(void *arg, starpu_data_handle_t datum)
+{
+	const struct data_lines *to = arg;
+	struct names holders = {0}, waiters = {0};
+	char what[JOB_NAME_BYTES];
+
+	if (!data_each_waiter(datum, add_waiter, &waiters))
 		return;
-	for (const struct access *access = body->waiting; access; access = access->next)
-		add_name(&waiters, name_job(access->job, name));
-	for (int i = 0; i < 2; i++)
-		for (const struct access *access = body->outside[i].first; access;
-		     access = access->next)
-			add_name(&waiters, name_job(access->job, name));
-	if (body->gate)
-		add_name(&waiters, "starpu_data_unregister()");
-	add_holders(node, datum, &holders);
-	line(lines, "%s is held by %s; waiting for it: %s",
+	add_holders(to->node, datum, &holders);
+	line(to->lines, "%s is held by %s; waiting for it: %s",
 	     data_describe(datum, what, sizeof(what)), end_names(&holders),
 	     end_names(&waiters));
 }
 
-/* Data are locked under the pool's lock here, against the usual order: only tried. */
 static void describe_data(struct node *node, struct lines *lines)
 {
-	struct pool_cursor cursor = {0};
-	const struct data_body *body;
-
-	orr_lock(&node->pool_lock);
-	while ((body = pool_next(&node->body_pool, &cursor))) {
-		starpu_data_handle_t datum = body->main.datum;
-
-		if (!datum || !orr_trylock(&datum->lock))
-			continue;
-		if (datum->body == body)
-			describe_datum(node, datum, lines);
-		orr_unlock(&datum->lock);
-	}
-	orr_unlock(&node->pool_lock);
+	data_each(node, describe_datum, &(struct data_lines){node, lines});
 	end_kind(lines, "data with waiting tasks");
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/data/budget.h"
+#include "core/data/buffers.h"
 #include "core/data/redux.h"
 #include "core/data/room.h"
 #include "core/data/routes.h"
@@ -69,19 +69,6 @@ static int is_valid_elsewhere(const struct copy_state *copy)
 
 /* ---- what is told ---------------------------------------------------- */
 
-/* Of a copy's bytes. */
-static void tell_bytes(const struct copy_state *copy, enum event_kind kind)
-{
-	starpu_data_handle_t datum = copy->datum;
-
-	if (events_want(&datum->node->events, kind))
-		event_tell(datum->node, NULL,
-			   (struct event){.kind = (uint8_t)kind,
-					  .n = copy->memory,
-					  .id = (uintptr_t)datum,
-					  .value = data_alloc_bytes(datum)});
-}
-
 static void tell_copy(struct node *node, const struct plat_copy *copy,
 		      enum event_kind kind)
 {
@@ -111,45 +98,12 @@ static void unuse_copy(struct copy_state *copy, const struct access *access)
 		room_unuse(copy, access, !is_valid(copy));
 }
 
-static void allocate_bytes(struct copy_state *copy)
-{
-	starpu_data_handle_t datum = copy->datum;
-	char what[128];
-
-	if (!datum->ops->allocate_data_on_node)
-		orr_die(datum->node->rank,
-			"%s needs memory in memory node %u, and its interface has no "
-			"allocate_data_on_node; define it in struct "
-			"starpu_data_interface_ops",
-			data_describe(datum, what, sizeof(what)), copy->memory);
-	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
-		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
-				data_describe(datum, what, sizeof(what)));
-	copy->allocated = 1;
-	tell_bytes(copy, EVENT_ALLOCATED);
-}
-
-static void allocate(struct copy_state *copy)
-{
-	if (!copy->allocated)
-		allocate_bytes(copy);
-}
-
-static void free_bytes(struct copy_state *copy)
-{
-	if (!copy->allocated)
-		return;
-	tell_bytes(copy, EVENT_FREED);
-	copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
-	copy->allocated = 0;
-}
-
 /* The copy's room is its own no more: free it and give the room back. */
 static void free_going(struct copy_state *copy)
 {
 	copy->datum->body->valid &= ~memory_bit(copy->memory);
 	copy->datum->body->promised &= ~memory_bit(copy->memory);
-	free_bytes(copy);
+	buffers_free(copy);
 	room_gone(copy);
 }
 
@@ -163,7 +117,7 @@ static void release_copy(struct copy_state *copy)
 			free_going(copy);
 	} else if (!(datum->flags & DATUM_USER_MEMORY) && !copy->incoming &&
 		   copy->refs == 0) {
-		free_bytes(copy);
+		buffers_free(copy);
 	}
 }
 
@@ -322,7 +276,7 @@ static struct copy_state *hop(struct access *access)
 		next = STARPU_MAIN_RAM;
 	if (next != to->memory) {
 		to = data_copy(datum, next);
-		allocate(to);
+		buffers_allocate(to);
 	}
 	if (!to->incoming) {
 		use_copy(from);
@@ -344,7 +298,7 @@ static int bring(struct access *access)
 	struct copy_state *copy = access->copy, *stop = copy;
 
 	while (!stop->incoming) {
-		allocate(copy);
+		buffers_allocate(copy);
 		if (!needs_value(access) || is_valid(copy) || is_moot(access)) {
 			settle(access);
 			return 1;
@@ -397,7 +351,7 @@ static void step_eviction(struct copy_state *copy)
 	} else if (home->incoming) {
 		copy->evict_waits = 1; /* A stale value is on its way there. */
 	} else {
-		allocate(home);
+		buffers_allocate(home);
 		start_transfer(copy, home, 1);
 	}
 }
@@ -513,7 +467,7 @@ void coherency_hold(starpu_data_handle_t handle, unsigned memory)
 	if (memory != STARPU_MAIN_RAM)
 		return; /* The application's. */
 	orr_lock(&handle->lock);
-	allocate(data_copy(handle, memory));
+	buffers_allocate(data_copy(handle, memory));
 	data_body(handle)->main.refs++;
 	orr_unlock(&handle->lock);
 }
@@ -589,7 +543,7 @@ void coherency_evict(struct copy_state *copy)
 	struct node *node = datum->node;
 	unsigned memory = copy->memory;
 
-	tell_bytes(copy, EVENT_EVICTED);
+	buffers_tell(copy, EVENT_EVICTED);
 	orr_lock(&datum->lock);
 	step_eviction(copy);
 	unlock_after_use(datum);
@@ -651,7 +605,7 @@ static int fetch_home(struct access *access)
 	access->copy = copy_for(access, datum, STARPU_MAIN_RAM);
 	access->copy->refs++;
 	if (access->mode & STARPU_SCRATCH)
-		allocate(access->copy);
+		buffers_allocate(access->copy);
 	else
 		there = bring(access);
 	orr_unlock(&datum->lock);
@@ -666,7 +620,7 @@ static int fetch_there(struct access *access)
 
 	orr_lock(&datum->lock);
 	if (access->mode & STARPU_SCRATCH)
-		allocate(access->copy);
+		buffers_allocate(access->copy);
 	else
 		there = bring(access);
 	orr_unlock(&datum->lock);
@@ -722,10 +676,10 @@ void coherency_refused(struct job *job)
 static void end_scratch(struct copy_state *copy)
 {
 	if (copy->memory == STARPU_MAIN_RAM) {
-		free_bytes(copy);
+		buffers_free(copy);
 	} else {
 		room_close(copy);
-		free_bytes(copy);
+		buffers_free(copy);
 		room_gone(copy);
 	}
 	free(copy);

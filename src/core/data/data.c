@@ -379,6 +379,26 @@ size_t data_moved_bytes(starpu_data_handle_t handle)
 	return bytes < most ? bytes : most;
 }
 
+/* Data are locked under the pool's lock here, against the usual order: only tried. */
+void data_each(struct node *node, void (*one)(void *arg, starpu_data_handle_t handle),
+	       void *arg)
+{
+	struct pool_cursor cursor = {0};
+	const struct data_body *body;
+
+	orr_lock(&node->pool_lock);
+	while ((body = pool_next(&node->body_pool, &cursor))) {
+		starpu_data_handle_t handle = body->main.datum;
+
+		if (!handle || !orr_trylock(&handle->lock))
+			continue;
+		if (handle->body == body)
+			one(arg, handle);
+		orr_unlock(&handle->lock);
+	}
+	orr_unlock(&node->pool_lock);
+}
+
 const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 {
 	char shape[64] = "?";

@@ -209,6 +209,12 @@ size_t data_bytes(starpu_data_handle_t handle);
 size_t data_moved_bytes(starpu_data_handle_t handle);
 /* Bytes of its memory. */
 size_t data_alloc_bytes(starpu_data_handle_t handle);
+/*
+ * Call one() with the data of the node that have a body, each locked, for messages: data
+ * that others have locked are left out, and one() must not lock any.
+ */
+void data_each(struct node *node, void (*one)(void *arg, starpu_data_handle_t handle),
+	       void *arg);
 /* "matrix 0x55d0 (960x960x4)" or its name, for messages.  Returns text. */
 const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes);
 

@@ -122,6 +122,30 @@ int data_held(starpu_data_handle_t handle, unsigned *mode)
 	return n;
 }
 
+/* The list is linked by next. */
+static int each_job(const struct access *first,
+		    void (*one)(void *arg, const struct job *job), void *arg)
+{
+	int n = 0;
+
+	for (const struct access *access = first; access; access = access->next, n++)
+		one(arg, access->job);
+	return n;
+}
+
+int data_each_waiter(starpu_data_handle_t handle,
+		     void (*one)(void *arg, const struct job *job), void *arg)
+{
+	const struct data_body *body = handle->body;
+	int n = each_job(body->waiting, one, arg);
+
+	for (int i = 0; i < 2; i++)
+		n += each_job(body->outside[i].first, one, arg);
+	if (body->gate)
+		one(arg, NULL);
+	return n + (body->gate != NULL);
+}
+
 void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 {
 	int keep = down_to != STARPU_NONE;

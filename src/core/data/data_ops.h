@@ -34,6 +34,11 @@ void data_release(starpu_data_handle_t handle, int memory, unsigned down_to);
  * together; the datum has a body and is locked. */
 int data_held(starpu_data_handle_t handle, unsigned *mode);
 
+/* Call one() with each job that waits for the datum, and with NULL when somebody waits to
+ * end it; the datum has a body and is locked.  Returns how many wait. */
+int data_each_waiter(starpu_data_handle_t handle,
+		     void (*one)(void *arg, const struct job *job), void *arg);
+
 /* After all accesses so far: forget the value; free the runtime's memory. */
 void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
 /* In its turn, the datum is taken to have a value: whatever is in its memory. */

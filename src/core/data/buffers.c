@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/buffers.h"
+
+#include "base/check.h"
+#include "core/data/budget.h"
+
+void buffers_tell(const struct copy_state *copy, enum event_kind kind)
+{
+	starpu_data_handle_t datum = copy->datum;
+
+	if (events_want(&datum->node->events, kind))
+		event_tell(datum->node, NULL,
+			   (struct event){.kind = (uint8_t)kind,
+					  .n = copy->memory,
+					  .id = (uintptr_t)datum,
+					  .value = data_alloc_bytes(datum)});
+}
+
+void buffers_allocate(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+	char what[128];
+
+	if (copy->allocated)
+		return;
+	if (!datum->ops->allocate_data_on_node)
+		orr_die(datum->node->rank,
+			"%s needs memory in memory node %u, and its interface has no "
+			"allocate_data_on_node; define it in struct "
+			"starpu_data_interface_ops",
+			data_describe(datum, what, sizeof(what)), copy->memory);
+	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
+		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
+				data_describe(datum, what, sizeof(what)));
+	copy->allocated = 1;
+	buffers_tell(copy, EVENT_ALLOCATED);
+}
+
+void buffers_free(struct copy_state *copy)
+{
+	if (!copy->allocated)
+		return;
+	buffers_tell(copy, EVENT_FREED);
+	copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
+	copy->allocated = 0;
+}

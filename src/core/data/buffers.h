@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_BUFFERS_H
+#define ORR_CORE_DATA_BUFFERS_H
+
+/*
+ * buffers.h - the bytes of copies: where they come from, and where they go.
+ *
+ * The datum is locked, its copy has room (room.h) where that is asked for.
+ */
+#include "core/data/data.h"
+
+/* Give the copy a buffer unless it has one.  Ends the program when there is none. */
+void buffers_allocate(struct copy_state *copy);
+/* Take it away, if it has one. */
+void buffers_free(struct copy_state *copy);
+/* An event about the bytes of a copy. */
+void buffers_tell(const struct copy_state *copy, enum event_kind kind);
+
+#endif
