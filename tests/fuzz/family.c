@@ -5,70 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	MAX_ELEMENTS = 48,
-	MAX_PLANS = 16,
-	MAX_PARTS = 4,
-	MAX_MEMBERS = 1 + MAX_PLANS * MAX_PARTS
-};
+#include "kin.h"
 
-/* The vector, or a part at any depth. */
-struct member {
-	starpu_data_handle_t handle;
-	unsigned first, n; /* of the vector's elements */
-	int plan;          /* that it is of, or -1 */
-};
-
-struct family_plan {
-	int parent; /* a member */
-	int first;  /* member of its parts */
-	unsigned n;
-	starpu_data_handle_t parts[MAX_PARTS];
-};
+enum { MAX_USES = 3 };
 
 struct family {
+	struct kin kin;
 	const struct family_wish *wish;
-	uint64_t state;
-	unsigned n;
-	unsigned *memory; /* the application's, or NULL */
-	unsigned model[MAX_ELEMENTS];
-	int nmembers, nplans;
-	struct member members[MAX_MEMBERS];
-	struct family_plan plans[MAX_PLANS];
+	int reduces;        /* the datum has methods: it has always a value, 0 if nobody
+			     * wrote */
+	int was_wiped;      /* a value that nobody asked for is not made neutral */
 	struct work *works; /* of all tasks, to be freed */
 };
 
-/* What a task does to each of its data. */
+/* What a task, or an acquisition, does to each of its data. */
 struct work {
 	struct work *next;
 	struct family *family;
+	starpu_data_handle_t handle; /* of an acquisition */
 	int nuses;
 	struct {
+		enum kin_deed deed;
 		uint64_t expected;
 		unsigned salt;
-		int reads, writes;
-	} uses[2];
+	} uses[MAX_USES];
+	struct starpu_data_descr descr[MAX_USES];
 };
 
 static unsigned below(struct family *family, unsigned n)
 {
-	family->state = family->state * 6364136223846793005u + 1442695040888963407u;
-	return (unsigned)(((family->state >> 33) ^ (family->state >> 45)) % n);
-}
-
-static uint64_t hash(const unsigned *x, unsigned n)
-{
-	uint64_t sum = n;
-
-	for (unsigned i = 0; i < n; i++)
-		sum = sum * 1099511628211u + x[i];
-	return sum;
-}
-
-static void write_values(unsigned *x, unsigned n, int reads, unsigned salt)
-{
-	for (unsigned i = 0; i < n; i++)
-		x[i] = (reads ? x[i] * 3 : i) + salt;
+	return kin_below(&family->kin, n);
 }
 
 static void look(struct family *family, const char *what, uint64_t seen,
@@ -78,7 +44,17 @@ static void look(struct family *family, const char *what, uint64_t seen,
 		family->wish->bad(family->wish->arg, what, seen, expected);
 }
 
-/* ---- uses ------------------------------------------------------------ */
+/* ---- kernels --------------------------------------------------------- */
+
+static void do_work(struct work *work, int i, const struct kin_array *array,
+		    const char *what)
+{
+	enum kin_deed deed = work->uses[i].deed;
+
+	if (deed == KIN_SEE || deed == KIN_CHANGE)
+		look(work->family, what, kin_hash(array), work->uses[i].expected);
+	kin_do(array, deed, work->uses[i].salt);
+}
 
 static void family_kernel(void *buffers[], void *arg)
 {
@@ -86,44 +62,76 @@ static void family_kernel(void *buffers[], void *arg)
 
 	starpu_codelet_unpack_args(arg, &work);
 	for (int i = 0; i < work->nuses; i++) {
-		unsigned *x = (unsigned *)STARPU_VECTOR_GET_PTR(buffers[i]);
-		unsigned n = STARPU_VECTOR_GET_NX(buffers[i]);
+		struct kin_array array = kin_of_buffer(buffers[i]);
 
-		if (work->uses[i].reads)
-			look(work->family, "value in a task on a part", hash(x, n),
-			     work->uses[i].expected);
-		if (work->uses[i].writes)
-			write_values(x, n, work->uses[i].reads, work->uses[i].salt);
+		do_work(work, i, &array, "value in a task on a part");
 	}
 }
 
-static struct starpu_codelet *codelet_of(const struct family *family, unsigned choice)
+static void neutral_kernel(void *buffers[], void *arg)
 {
-	static struct starpu_codelet on_cpu = {.cpu_funcs = {family_kernel},
-					       .nbuffers = STARPU_VARIABLE_NBUFFERS,
-					       .model = &starpu_perfmodel_nop,
-					       .name = "family"};
-	static struct starpu_codelet on_gpu = {.cuda_funcs = {family_kernel},
-					       .nbuffers = STARPU_VARIABLE_NBUFFERS,
-					       .model = &starpu_perfmodel_nop,
-					       .name = "family on a GPU"};
+	struct kin_array array = kin_of_buffer(buffers[0]);
 
-	return family->wish->uses_gpus && choice % 3 ? &on_gpu : &on_cpu;
+	(void)arg;
+	for (unsigned i = 0, n = kin_count(&array); i < n; i++)
+		*kin_at(&array, i) = 0;
 }
 
-/* Note what the use sees, and do to the model what it does. */
-static void add_use(struct family *family, struct work *work, const struct member *member,
-		    enum starpu_data_access_mode mode)
+static void combine_kernel(void *buffers[], void *arg)
 {
-	unsigned *x = family->model + member->first;
-	int i = work->nuses++;
+	struct kin_array into = kin_of_buffer(buffers[0]),
+			 from = kin_of_buffer(buffers[1]);
 
-	work->uses[i].expected = hash(x, member->n);
-	work->uses[i].reads = (mode & STARPU_R) != 0;
-	work->uses[i].writes = (mode & STARPU_W) != 0;
-	work->uses[i].salt = below(family, 1000000);
-	if (mode & STARPU_W)
-		write_values(x, member->n, work->uses[i].reads, work->uses[i].salt);
+	(void)arg;
+	for (unsigned i = 0, n = kin_count(&into); i < n; i++)
+		*kin_at(&into, i) += *kin_at(&from, i);
+}
+
+#define CODELET(what, kernel, n, text, ...)                                              \
+	static struct starpu_codelet what = {.nbuffers = n,                              \
+					     .model = &starpu_perfmodel_nop,             \
+					     .name = text,                               \
+					     __VA_ARGS__}
+
+CODELET(on_cpu, family_kernel, STARPU_VARIABLE_NBUFFERS, "family",
+	.cpu_funcs = {family_kernel});
+CODELET(on_gpu, family_kernel, STARPU_VARIABLE_NBUFFERS, "family on a GPU",
+	.cuda_funcs = {family_kernel});
+CODELET(anywhere, family_kernel, STARPU_VARIABLE_NBUFFERS, "family anywhere",
+	.cpu_funcs = {family_kernel}, .cuda_funcs = {family_kernel});
+CODELET(neutral, neutral_kernel, 1, "neutral", .cpu_funcs = {neutral_kernel},
+	.cuda_funcs = {neutral_kernel}, .modes = {STARPU_W});
+CODELET(combine, combine_kernel, 2, "combine", .cpu_funcs = {combine_kernel},
+	.cuda_funcs = {combine_kernel}, .modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R});
+
+static struct starpu_codelet *any_codelet(struct family *family)
+{
+	static struct starpu_codelet *const codelets[] = {&on_cpu, &on_gpu, &anywhere};
+	unsigned choice = below(family, 3);
+
+	return family->wish->uses_gpus ? codelets[choice] : &on_cpu;
+}
+
+/* ---- uses ------------------------------------------------------------ */
+
+static enum starpu_data_access_mode mode_of(enum kin_deed deed, int reduces)
+{
+	static const enum starpu_data_access_mode modes[] = {
+		[KIN_SEE] = STARPU_R,
+		[KIN_SET] = STARPU_W,
+		[KIN_CHANGE] = STARPU_RW,
+		[KIN_ADD] = STARPU_RW | STARPU_COMMUTE,
+		[KIN_SCRIBBLE] = STARPU_SCRATCH};
+
+	return deed == KIN_ADD && reduces ? STARPU_REDUX : modes[deed];
+}
+
+static enum kin_deed any_deed(struct family *family)
+{
+	static const enum kin_deed deeds[] = {KIN_SEE,    KIN_SEE, KIN_SET,
+					      KIN_CHANGE, KIN_ADD, KIN_ADD};
+
+	return deeds[below(family, 6)];
 }
 
 static struct work *new_work(struct family *family)
@@ -136,241 +144,401 @@ static struct work *new_work(struct family *family)
 	return work;
 }
 
-static enum starpu_data_access_mode any_mode(struct family *family)
+static int writes(enum kin_deed deed)
 {
-	static const enum starpu_data_access_mode modes[] = {STARPU_R, STARPU_R, STARPU_W,
-							     STARPU_RW};
-
-	return modes[below(family, 4)];
+	return deed == KIN_SET || deed == KIN_CHANGE || deed == KIN_ADD;
 }
 
-static void insert(struct family *family, const struct member *one,
-		   enum starpu_data_access_mode mode, const struct member *two,
-		   enum starpu_data_access_mode other)
+/* Note what the use sees, and do to the model what it does. */
+static void add_use(struct work *work, int member, enum kin_deed deed)
+{
+	struct family *family = work->family;
+	const struct kin_member *used = &family->kin.members[member];
+	int i = work->nuses++;
+
+	work->uses[i].deed = deed;
+	work->uses[i].expected = kin_hash(&used->model);
+	work->uses[i].salt = below(family, 1000000);
+	work->descr[i].handle = work->handle = used->handle;
+	work->descr[i].mode = mode_of(deed, family->reduces && below(family, 4));
+	if (deed != KIN_SCRIBBLE)
+		kin_do(&used->model, deed, work->uses[i].salt);
+}
+
+/* A member that can be used; those that starpu_data_partition() cut cannot. */
+static int any_member(struct family *family)
+{
+	int member;
+
+	do
+		member = (int)below(family, (unsigned)family->kin.nmembers);
+	while (kin_is_partitioned(&family->kin, member));
+	return member;
+}
+
+static int priority(struct family *family)
+{
+	return (int)below(family, 5) - 2;
+}
+
+static void submit(struct work *work)
+{
+	struct family *family = work->family;
+	int ret = starpu_task_insert(
+		any_codelet(family), STARPU_DATA_MODE_ARRAY, work->descr, work->nuses,
+		STARPU_PRIORITY, priority(family), STARPU_VALUE, &work, sizeof(work), 0);
+
+	look(family, "starpu_task_insert() of a part", (uint64_t)(unsigned)ret, 0);
+}
+
+/* Have the views changed by the task, or say that nothing is to be changed. */
+static void insert_one(struct family *family, int member, enum kin_deed deed)
 {
 	struct work *work = new_work(family);
-	struct starpu_codelet *codelet = codelet_of(family, below(family, 3));
-	int ret;
 
-	add_use(family, work, one, mode);
-	if (two)
-		add_use(family, work, two, other);
-	if (two)
-		ret = starpu_task_insert(codelet, mode, one->handle, other, two->handle,
-					 STARPU_VALUE, &work, sizeof(work), 0);
-	else
-		ret = starpu_task_insert(codelet, mode, one->handle, STARPU_VALUE, &work,
-					 sizeof(work), 0);
-	look(family, "starpu_task_insert() of a part", (uint64_t)ret, 0);
+	add_use(work, member, deed);
+	if (kin_allows(&family->kin, member, writes(deed)) && below(family, 4) == 0)
+		work->descr[0].mode |= STARPU_NOPLAN;
+	kin_reach(&family->kin, member, writes(deed));
+	submit(work);
 }
 
-static const struct member *any_member(struct family *family)
-{
-	return &family->members[below(family, (unsigned)family->nmembers)];
-}
-
-/* Two data at once: both read, or parts of the same partition. */
+/* Two data at once: both read, or parts of the same partition; and scratch. */
 static void insert_two(struct family *family)
 {
-	const struct member *one = any_member(family), *two = any_member(family);
+	int one = any_member(family), two = any_member(family),
+	    three = any_member(family);
+	int plan = family->kin.members[one].plan;
+	int are_siblings = plan >= 0 && plan == family->kin.members[two].plan;
+	enum kin_deed first = any_deed(family), second = any_deed(family);
+	struct work *work;
 
 	if (one == two)
-		insert(family, one, any_mode(family), NULL, STARPU_R);
-	else if (one->plan >= 0 && one->plan == two->plan)
-		insert(family, one, any_mode(family), two, any_mode(family));
-	else
-		insert(family, one, STARPU_R, two, STARPU_R);
-}
-
-static void acquire(struct family *family, const struct member *member)
-{
-	enum starpu_data_access_mode mode = any_mode(family);
-	unsigned *x = family->model + member->first, *seen, salt = below(family, 1000);
-
-	starpu_data_acquire_on_node(member->handle, STARPU_MAIN_RAM, mode);
-	seen = (unsigned *)starpu_vector_get_local_ptr(member->handle);
-	if (mode & STARPU_R)
-		look(family, "value of an acquired part", hash(seen, member->n),
-		     hash(x, member->n));
-	if (mode & STARPU_W) {
-		write_values(seen, member->n, mode & STARPU_R, salt);
-		write_values(x, member->n, mode & STARPU_R, salt);
-	}
-	starpu_data_release_on_node(member->handle, STARPU_MAIN_RAM);
-}
-
-/* ---- partitions ------------------------------------------------------ */
-
-static int add_member(struct family *family, starpu_data_handle_t handle, unsigned first,
-		      int plan)
-{
-	family->members[family->nmembers] =
-		(struct member){handle, first, starpu_vector_get_nx(handle), plan};
-	return family->nmembers++;
-}
-
-static void plan(struct family *family, int parent, int depth)
-{
-	struct family_plan *made = &family->plans[family->nplans];
-	unsigned n = family->members[parent].n, first = family->members[parent].first;
-	unsigned nparts = 1 + below(family, n < MAX_PARTS ? n : MAX_PARTS);
-	struct starpu_data_filter f = {.filter_func = starpu_vector_filter_block,
-				       .nchildren = nparts};
-
-	if (family->nplans == MAX_PLANS)
 		return;
-	starpu_data_partition_plan(family->members[parent].handle, &f, made->parts);
-	made->parent = parent;
-	made->n = nparts;
-	made->first = family->nmembers;
-	for (unsigned i = 0; i < nparts; i++) {
-		int part = add_member(family, made->parts[i], first, family->nplans);
-
-		first += family->members[part].n;
+	if (!are_siblings)
+		first = second = KIN_SEE;
+	work = new_work(family);
+	add_use(work, one, first);
+	add_use(work, two, below(family, 6) ? second : KIN_SCRIBBLE);
+	if (three != one && three != two && below(family, 4) == 0)
+		add_use(work, three, KIN_SCRIBBLE);
+	for (int to_write = 1; to_write >= 0; to_write--) {
+		if (writes(first) == to_write)
+			kin_reach(&family->kin, one, to_write);
+		if (work->uses[1].deed != KIN_SCRIBBLE && writes(second) == to_write)
+			kin_reach(&family->kin, two, to_write);
 	}
-	family->nplans++;
-	for (unsigned i = 0; depth > 0 && i < nparts; i++)
-		if (below(family, 3) == 0)
-			plan(family, made->first + (int)i, depth - 1);
+	submit(work);
+}
+
+/* ---- acquisitions ---------------------------------------------------- */
+
+static void visit(struct work *work)
+{
+	struct kin_array array = kin_of_buffer(
+		starpu_data_get_interface_on_node(work->handle, STARPU_MAIN_RAM));
+
+	do_work(work, 0, &array, "value of an acquired part");
+}
+
+static void acquired(void *arg)
+{
+	struct work *work = arg;
+
+	visit(work);
+	starpu_data_release_on_node(work->handle, STARPU_MAIN_RAM);
+}
+
+static void acquire(struct family *family, int member)
+{
+	static const enum kin_deed deeds[] = {KIN_SEE, KIN_SEE, KIN_SET, KIN_CHANGE};
+	struct work *work = new_work(family);
+	enum kin_deed deed = deeds[below(family, 4)];
+	enum starpu_data_access_mode mode = mode_of(deed, 0);
+
+	add_use(work, member, deed);
+	kin_reach(&family->kin, member, writes(deed));
+	if (below(family, 2)) {
+		starpu_data_acquire_on_node_cb(work->handle, STARPU_MAIN_RAM, mode,
+					       acquired, work);
+		return;
+	}
+	starpu_data_acquire_on_node(work->handle, STARPU_MAIN_RAM, mode);
+	visit(work);
+	if (writes(deed) && below(family, 3) == 0)
+		starpu_data_release_to_on_node(work->handle, STARPU_R, STARPU_MAIN_RAM);
+	starpu_data_release_on_node(work->handle, STARPU_MAIN_RAM);
+}
+
+static void try_to_acquire(struct family *family, int member)
+{
+	starpu_data_handle_t handle = family->kin.members[member].handle;
+
+	kin_reach(&family->kin, member, 0);
+	if (starpu_data_acquire_try(handle, STARPU_R) == 0)
+		starpu_data_release(handle);
+}
+
+/* ---- other operations ------------------------------------------------ */
+
+static void hint(struct family *family, int member)
+{
+	starpu_data_handle_t handle = family->kin.members[member].handle;
+	unsigned node = below(family, (unsigned)family->wish->nmemories);
+
+	switch (below(family, 5)) {
+	case 0:
+		starpu_data_prefetch_on_node(handle, node, 0);
+		break;
+	case 1:
+		starpu_data_prefetch_on_node(handle, node, 1);
+		break;
+	case 2:
+		starpu_data_idle_prefetch_on_node(handle, node, 1);
+		break;
+	case 3:
+		starpu_data_wont_use(handle);
+		break;
+	default:
+		starpu_data_evict_from_node(handle, node);
+		break;
+	}
+}
+
+/* Of what is reduced it leaves the neutral element, else somebody has to write. */
+static void invalidate(struct family *family, int member)
+{
+	const struct kin_array *model = &family->kin.members[member].model;
+
+	family->was_wiped = 1;
+	kin_reach(&family->kin, member, 1);
+	if (below(family, 2))
+		starpu_data_invalidate_submit(family->kin.members[member].handle);
+	else
+		starpu_data_deinitialize_submit(family->kin.members[member].handle);
+	for (unsigned i = 0, n = kin_count(model); i < n; i++)
+		*kin_at(model, i) = 0;
+	if (!family->reduces)
+		insert_one(family, member, KIN_SET);
+}
+
+static int has_shape_of(const struct kin_array *one, const struct kin_array *two)
+{
+	return one->ndims == two->ndims &&
+	       memcmp(one->n, two->n, one->ndims * sizeof(one->n[0])) == 0;
+}
+
+/* From a part to another one of the same partition. */
+static void copy(struct family *family)
+{
+	int from = any_member(family), to = any_member(family);
+	const struct kin_member *source = &family->kin.members[from],
+				*target = &family->kin.members[to];
+
+	if (from == to || source->plan < 0 || source->plan != target->plan ||
+	    !has_shape_of(&source->model, &target->model))
+		return;
+	kin_reach(&family->kin, to, 1);
+	kin_reach(&family->kin, from, 0);
+	starpu_data_cpy(target->handle, source->handle, (int)below(family, 2), NULL,
+			NULL);
+	for (unsigned i = 0, n = kin_count(&source->model); i < n; i++)
+		*kin_at(&target->model, i) = *kin_at(&source->model, i);
+}
+
+/* ---- plans ----------------------------------------------------------- */
+
+static void count_call(void *arg)
+{
+	(void)arg;
+}
+
+static void open_by_hand(struct family *family, int plan, int in_order)
+{
+	struct kin_plan *chosen = &family->kin.plans[plan];
+	starpu_data_handle_t parent = family->kin.members[chosen->parent].handle;
+	int to_write = (int)below(family, 2);
+
+	kin_open(&family->kin, plan, to_write);
+	if (to_write)
+		starpu_data_partition_submit_sequential_consistency(
+			parent, chosen->n, chosen->parts, in_order);
+	else
+		starpu_data_partition_readonly_submit_sequential_consistency(
+			parent, chosen->n, chosen->parts, in_order);
+}
+
+static void close_by_hand(struct family *family, int plan, int in_order)
+{
+	struct kin_plan *chosen = &family->kin.plans[plan];
+	starpu_data_handle_t parent = family->kin.members[chosen->parent].handle;
+
+	kin_close(&family->kin, plan);
+	starpu_data_unpartition_submit_sequential_consistency_cb(
+		parent, chosen->n, chosen->parts, -(int)below(family, 2), in_order,
+		below(family, 2) ? count_call : NULL, NULL);
+}
+
+static void change_open(struct family *family, int plan)
+{
+	struct kin_plan *chosen = &family->kin.plans[plan];
+	starpu_data_handle_t parent = family->kin.members[chosen->parent].handle;
+
+	if (chosen->view == KIN_READ) {
+		kin_open(&family->kin, plan, 1);
+		starpu_data_partition_readwrite_upgrade_submit(parent, chosen->n,
+							       chosen->parts);
+	} else if (below(family, 2)) {
+		kin_downgrade(&family->kin, plan);
+		starpu_data_partition_readonly_downgrade_submit(parent, chosen->n,
+								chosen->parts);
+	} else {
+		kin_share(&family->kin, chosen->parent);
+		starpu_data_unpartition_readonly_submit(parent, chosen->n, chosen->parts,
+							-1);
+	}
+}
+
+/* Without order only what needs no other change, and no neutral element. */
+static void change_view(struct family *family)
+{
+	int plan = (int)below(family, (unsigned)family->kin.nplans + 1);
+	int in_order = !family->kin.is_by_hand && (below(family, 4) || family->reduces);
+
+	if (plan == family->kin.nplans || family->kin.plans[plan].is_synchronous)
+		return;
+	if (!in_order && !kin_is_alone(&family->kin, plan))
+		return;
+	if (!in_order)
+		starpu_task_wait_for_all();
+	if (family->kin.plans[plan].view == KIN_CLOSED)
+		open_by_hand(family, plan, in_order);
+	else if (below(family, 2))
+		close_by_hand(family, plan, in_order);
+	else
+		change_open(family, plan);
+	if (!in_order)
+		starpu_task_wait_for_all();
 }
 
 static void plan_all(struct family *family)
 {
 	for (unsigned i = 0, n = 1 + below(family, 3); i < n; i++)
-		plan(family, 0, 2);
-}
-
-/* Inner ones come after those that they are in. */
-static void clean_all(struct family *family)
-{
-	while (family->nplans > 0) {
-		struct family_plan *last = &family->plans[--family->nplans];
-
-		starpu_data_partition_clean(family->members[last->parent].handle, last->n,
-					    last->parts);
-	}
-	family->nmembers = 1;
-}
-
-static void partition_now(struct family *family)
-{
-	struct starpu_data_filter f[2] = {{.filter_func = starpu_vector_filter_block},
-					  {.filter_func = starpu_vector_filter_block}};
-	unsigned nfilters = 1 + below(family, 2), first = 0;
-
-	clean_all(family);
-	f[0].nchildren = 1 + below(family, 3);
-	f[1].nchildren = 1 + below(family, 2);
-	starpu_data_map_filters(family->members[0].handle, (int)nfilters, &f[0], &f[1]);
-	for (unsigned i = 0; i < f[0].nchildren * (nfilters == 2 ? f[1].nchildren : 1);
-	     i++) {
-		starpu_data_handle_t root = family->members[0].handle, part;
-		int at;
-
-		part = nfilters == 1
-			       ? starpu_data_get_sub_data(root, 1, (int)i)
-			       : starpu_data_get_sub_data(root, 2,
-							  (int)(i / f[1].nchildren),
-							  (int)(i % f[1].nchildren));
-		at = add_member(family, part, first, 0);
-		first += family->members[at].n;
-	}
-	for (unsigned i = 0, n = below(family, 8); i < n; i++)
-		insert(family,
-		       &family->members[1 +
-					below(family, (unsigned)family->nmembers - 1)],
-		       any_mode(family), NULL, STARPU_R);
-	family->nmembers = 1;
-	starpu_data_unpartition(family->members[0].handle,
-				below(family, (unsigned)family->wish->nmemories));
-	plan_all(family);
+		kin_plan(&family->kin, any_member(family), 2);
 }
 
 /* ---- the program ----------------------------------------------------- */
 
-static void invalidate(struct family *family)
-{
-	starpu_data_invalidate_submit(family->members[0].handle);
-	insert(family, &family->members[0], STARPU_W, NULL, STARPU_R);
-}
-
-static void share(struct family *family)
-{
-	const struct family_plan *any;
-
-	if (!family->nplans)
-		return;
-	any = &family->plans[below(family, (unsigned)family->nplans)];
-	starpu_data_unpartition_readonly_submit(family->members[any->parent].handle,
-						any->n,
-						(starpu_data_handle_t *)any->parts, -1);
-}
-
 static void step(struct family *family)
 {
-	unsigned what = below(family, 40);
+	unsigned what = below(family, 46);
 
-	if (what < 22) {
-		insert(family, any_member(family), any_mode(family), NULL, STARPU_R);
-	} else if (what < 29) {
+	if (what < 20)
+		insert_one(family, any_member(family), any_deed(family));
+	else if (what < 27)
 		insert_two(family);
-	} else if (what < 33) {
+	else if (what < 31)
 		acquire(family, any_member(family));
-	} else if (what < 35) {
-		starpu_data_prefetch_on_node(
-			any_member(family)->handle,
-			below(family, (unsigned)family->wish->nmemories),
-			below(family, 2));
-	} else if (what == 35) {
-		invalidate(family);
-	} else if (what == 36) {
-		share(family);
-	} else if (what == 37) {
-		clean_all(family);
-		plan_all(family);
-	} else if (what == 38) {
-		partition_now(family);
-	} else {
+	else if (what < 34)
+		hint(family, any_member(family));
+	else if (what < 41)
+		change_view(family);
+	else if (what == 41)
+		invalidate(family, any_member(family));
+	else if (what == 42)
+		copy(family);
+	else if (what == 43)
+		try_to_acquire(family, any_member(family));
+	else if (what == 44)
+		kin_plan(&family->kin, any_member(family), 1);
+	else
 		starpu_task_wait_for_all();
+}
+
+/* Uses that the views allow, one at a time. */
+static void step_by_hand(struct family *family)
+{
+	int member = any_member(family);
+	enum kin_deed deed = any_deed(family);
+
+	if (below(family, 3) == 0)
+		change_view(family);
+	else if (kin_allows(&family->kin, member, writes(deed)))
+		insert_one(family, member, deed);
+	starpu_task_wait_for_all();
+}
+
+static void steps(struct family *family, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (family->kin.is_by_hand)
+			step_by_hand(family);
+		else
+			step(family);
 	}
+}
+
+/* Cut it, and the parts again, with starpu_data_partition(); for some steps. */
+static void partition_for_a_while(struct family *family)
+{
+	struct kin *kin = &family->kin;
+	int planned, n;
+
+	kin_clean(kin, 0);
+	kin_partition(kin, 0);
+	for (n = kin->nmembers; n > 1 && below(family, 2); n--)
+		kin_partition(kin, n - 1);
+	planned = kin->nplans;
+	steps(family, below(family, 15));
+	kin_clean(kin, planned);
+	starpu_data_unpartition(kin->members[0].handle,
+				below(family, (unsigned)family->wish->nmemories));
+	kin->nplans = 0;
+	kin->nmembers = 1;
 }
 
 static void begin(struct family *family)
 {
 	starpu_data_handle_t handle;
 
-	family->n = 6 + below(family, MAX_ELEMENTS - 5);
-	if (below(family, 2)) {
-		family->memory = malloc(family->n * sizeof(*family->memory));
-		for (unsigned i = 0; i < family->n; i++)
-			family->model[i] = family->memory[i] = below(family, 100000);
-	}
-	starpu_vector_data_register(&handle, family->memory ? STARPU_MAIN_RAM : -1,
-				    (uintptr_t)family->memory, family->n,
-				    sizeof(*family->memory));
-	add_member(family, handle, 0, -1);
+	kin_begin(&family->kin, (int)below(family, 2));
+	family->kin.is_by_hand = below(family, 8) == 0;
+	family->reduces = (int)below(family, 2);
+	handle = family->kin.members[0].handle;
+	if (family->kin.is_by_hand)
+		starpu_data_set_sequential_consistency_flag(handle, 0);
+	if (family->reduces && below(family, 2))
+		starpu_data_set_reduction_methods(handle, &combine, &neutral);
 	plan_all(family);
-	if (!family->memory)
-		insert(family, &family->members[0], STARPU_W, NULL, STARPU_R);
+	if (family->reduces)
+		starpu_data_set_reduction_methods(handle, &combine, &neutral);
+	if (!family->kin.memory)
+		insert_one(family, 0, KIN_SET);
+	if (family->kin.is_by_hand)
+		starpu_task_wait_for_all();
 }
 
 static void end(struct family *family)
 {
-	starpu_data_handle_t whole = family->members[0].handle;
+	starpu_data_handle_t whole = family->kin.members[0].handle;
+	uint64_t expected = kin_hash(&family->kin.members[0].model);
 
-	clean_all(family);
-	if (!family->memory) {
+	kin_clean(&family->kin, 0);
+	if (!family->kin.memory || family->was_wiped) {
+		struct kin_array array;
+
 		starpu_data_acquire(whole, STARPU_R);
-		look(family, "value of the whole",
-		     hash((unsigned *)starpu_vector_get_local_ptr(whole), family->n),
-		     hash(family->model, family->n));
+		array = kin_of_buffer(
+			starpu_data_get_interface_on_node(whole, STARPU_MAIN_RAM));
+		look(family, "value of the whole", kin_hash(&array), expected);
 		starpu_data_release(whole);
 	}
 	starpu_data_unregister(whole);
-	if (family->memory)
-		look(family, "value of the whole at home",
-		     hash(family->memory, family->n), hash(family->model, family->n));
-	free(family->memory);
+	if (family->kin.memory)
+		look(family, "value of the whole at home", kin_hash_memory(&family->kin),
+		     expected);
+	free(family->kin.memory);
+	starpu_task_wait_for_all();
 	while (family->works) {
 		struct work *work = family->works;
 
@@ -384,10 +552,18 @@ void family_run(const struct family_wish *wish)
 	struct family *family = calloc(1, sizeof(*family));
 
 	family->wish = wish;
-	family->state = wish->seed * 2654435761u + 1;
+	family->kin.state = wish->seed * 2654435761u + 1;
 	begin(family);
-	for (unsigned i = 0, n = 5 + below(family, 40); i < n; i++)
-		step(family);
+	for (unsigned i = 0, n = 1 + below(family, 4); i < n; i++) {
+		steps(family, below(family, 20));
+		if (family->kin.is_by_hand || below(family, 2))
+			continue;
+		if (below(family, 3) == 0)
+			partition_for_a_while(family);
+		else
+			kin_clean(&family->kin, 0);
+		plan_all(family);
+	}
 	end(family);
 	free(family);
 }

@@ -76,8 +76,8 @@ static void run_seed(unsigned long seed)
 	fake_shuffle(seed);
 	fake_machine()->ncpus = 1 + (int)below(3);
 	fake_machine()->ngpus = 1 + (int)below(2);
-	/* Two whole vectors, or one and some. */
-	fake_machine()->gpu_memory_bytes = below(3) ? 400 : 0;
+	/* Three whole data. */
+	fake_machine()->gpu_memory_bytes = below(3) ? 3 * 48 * sizeof(unsigned) : 0;
 	fake_machine()->no_peer_copies = (int)below(2);
 	fake_machine()->duration_s = kernel_s;
 	fake_machine()->copy_s = copy_s;

@@ -336,7 +336,6 @@ int data_fetch(struct node *node, starpu_data_handle_t handle,
 
 	if (!room_fits(node, target->memory, data_alloc_bytes(handle)))
 		return -ENOMEM;
-	/* Nothing changes hands because of a hint. */
 	if (target->is_hint && (handle->flags & DATUM_VIEWS) &&
 	    !views_allow_reading(handle))
 		return 0;
@@ -377,6 +376,8 @@ void data_wont_use(struct node *node, starpu_data_handle_t handle)
 	int has_value;
 
 	if (node->nmemories == 1 || !orr_load_ptr((void **)&handle->body))
+		return;
+	if ((handle->flags & DATUM_VIEWS) && !views_allow_reading(handle))
 		return;
 	orr_lock(&handle->lock);
 	has_value = handle->body->has_value;

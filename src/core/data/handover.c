@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/data/coherency.h"
+#include "core/data/redux.h"
 #include "core/task/callback.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
@@ -36,7 +37,8 @@ static const struct kind {
 				 0, 0},
 	[HANDOVER_CLOSE_WRITE] = {"starpu_data_unpartition_submit()", STARPU_W, STARPU_W,
 				  0, 1},
-	[HANDOVER_CLEAN] = {"starpu_data_partition_clean()", STARPU_R, STARPU_W, 0, 0},
+	/* The parent may be without a value here: nobody shall make it neutral. */
+	[HANDOVER_CLEAN] = {"starpu_data_partition_clean()", STARPU_W, STARPU_W, 0, 0},
 };
 
 static const struct kind *kind_of(const struct handover *handover)
@@ -254,6 +256,18 @@ static const struct job_ops handover_ops = {
 
 /* ---- submission ------------------------------------------------------ */
 
+/*
+ * Of what has reduction methods a part that nobody wrote is neutral when the parent gets
+ * the parts' values, and so are elements of the parent that are in no part when the
+ * parts get its value: who reads opens the turn with that (redux.h).
+ */
+static unsigned neutral_mode(const struct partition *partition, int is_wanted)
+{
+	const struct redux_methods *methods = redux_methods(partition->parent);
+
+	return is_wanted && methods && methods->init ? STARPU_R : 0;
+}
+
 static void take_turn(struct job *job, int i, starpu_data_handle_t datum, unsigned mode)
 {
 	if (!(datum->flags & DATUM_SEQUENTIAL))
@@ -269,6 +283,8 @@ void handover_submit(struct partition *partition, const struct handover_wish *wi
 	struct handover *handover = orr_alloc(sizeof(*handover));
 	const struct kind *kind = &kinds[wish->kind];
 	struct job *job = &handover->job;
+	unsigned part_mode =
+		kind->part_mode | neutral_mode(partition, kind->brings_parts);
 
 	handover->partition = partition;
 	handover->wish = *wish;
@@ -276,9 +292,12 @@ void handover_submit(struct partition *partition, const struct handover_wish *wi
 	job_init(&handover->fetch, node, &fetch_ops);
 	job_init(job, node, &handover_ops);
 	job_reserve(job, partition->nparts + 1);
-	take_turn(job, 0, partition->parent, kind->parent_mode);
+	take_turn(job, 0, partition->parent,
+		  kind->parent_mode |
+			  neutral_mode(partition,
+				       kind->brings_parent && partition->is_partial));
 	for (unsigned i = 0; i < partition->nparts; i++)
-		take_turn(job, (int)i + 1, partition->parts[i], kind->part_mode);
+		take_turn(job, (int)i + 1, partition->parts[i], part_mode);
 	deps_merge(job);
 	job_move(job, JOB_BLOCKED);
 	orr_add(&node->nsubmitted, 1);

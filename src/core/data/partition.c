@@ -240,6 +240,15 @@ static starpu_data_handle_t cut_one(struct partition *partition, const struct cu
 	return part;
 }
 
+static int is_partial(const struct partition *partition)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < partition->nparts; i++)
+		bytes += data_bytes(partition->parts[i]);
+	return bytes < data_bytes(partition->parent);
+}
+
 struct partition *partition_new(starpu_data_handle_t parent,
 				struct starpu_data_filter *filter, int is_planned)
 {
@@ -258,6 +267,7 @@ struct partition *partition_new(starpu_data_handle_t parent,
 	for (unsigned i = 0; i < n; i++)
 		partition->parts[i] = cut_one(partition, &cut, i);
 	end_cut(partition, &cut);
+	partition->is_partial = is_partial(partition);
 	free(cut.ops);
 	return partition;
 }

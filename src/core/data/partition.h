@@ -32,6 +32,7 @@ struct partition {
 	unsigned char view; /* enum view */
 	unsigned char is_planned; /* else starpu_data_partition() */
 	unsigned char is_fixed;   /* base is not known to us: the parent's memory stays */
+	unsigned char is_partial; /* elements of the parent are in no part */
 	unsigned nparts;
 	starpu_data_handle_t parts[];
 };

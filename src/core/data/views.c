@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "core/data/coherency.h"
 #include "core/data/data_ops.h"
+#include "core/data/redux.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
 #include "core/wait.h"
@@ -335,6 +336,9 @@ void views_unpartition(struct node *node, starpu_data_handle_t handle, unsigned 
 
 		if (partition->nnested && partition_synchronous(part))
 			views_unpartition(node, part, memory);
+		/* Contributions are combined when somebody asks for the value. */
+		if (redux_methods(part))
+			data_settle(node, part, -1);
 		data_wait_idle(node, part);
 	}
 	submit_and_wait(partition, HANDOVER_CLOSE_WRITE);

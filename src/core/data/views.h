@@ -20,7 +20,7 @@
 void views_submit(struct job *job, int sequential, struct ready *ready);
 /* Have the views changed for an attempt to acquire, which may fail until they are. */
 void views_prepare(starpu_data_handle_t handle, unsigned mode, struct ready *ready);
-/* May the datum be read as things are?  A hint. */
+/* May the datum be read as things are?  Nothing changes hands because of a hint. */
 int views_allow_reading(starpu_data_handle_t handle);
 
 /* ---- starpu_data_partition() and its opposite; they block -------------- */
