@@ -8,6 +8,7 @@ import re
 from orrery_tool import cc, doctor, trace
 from orrery_tool.map import map_parser
 from orrery_tool.run import run_parser
+from orrery_tool.study import study_parser
 from orrery_tool.words import Refusal
 
 # topic: (what it is about, file below doc/, its section or None for all)
@@ -23,6 +24,8 @@ PAGES = {
                 "Reading the result"),
     "placement": ("which rank goes where: letters, limits, bindings, files",
                   "placement.md", None),
+    "studies": ("many runs: parameters, table, picture, sensitivity, submission", "studies.md",
+                None),
     "traces": ("recording a run; what the files contain", "traces.md", None),
     "knobs": ("environment variables; or give the name of one", "knobs.md", None),
     "porting": ("building a StarPU-MPI program; differences", "porting.md", None),
@@ -34,6 +37,8 @@ COMMANDS = {
     "map": ("which rank goes where", lambda: map_parser().format_help().rstrip()),
     "cc": ("compiling", lambda: cc.USAGE),
     "trace": ("what a recorded run did, task by task", lambda: trace.USAGE),
+    "study": ("many runs, one table, one picture",
+              lambda: study_parser().format_help().rstrip()),
     "doctor": ("what this machine lacks", lambda: doctor.USAGE),
 }
 

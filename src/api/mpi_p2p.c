@@ -414,7 +414,7 @@ int starpu_mpi_wait_for_all(MPI_Comm comm)
 	struct mpi *mpi = api_mpi(__func__);
 
 	(void)comm;
-	api_blocking_node(__func__);
+	node_end_insertion(api_blocking_node(__func__));
 	reduce_all(mpi);
 	return finish_wait_all(mpi);
 }

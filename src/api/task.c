@@ -220,7 +220,12 @@ int starpu_task_wait_array(struct starpu_task **tasks, unsigned nb_tasks)
 
 int starpu_task_wait_for_all(void)
 {
-	return plat_self() ? node_wait_submitted(api_blocking_node(__func__), 0) : 0;
+	struct node *node = plat_self() ? api_blocking_node(__func__) : NULL;
+
+	if (!node)
+		return 0;
+	node_end_insertion(node);
+	return node_wait_submitted(node, 0);
 }
 
 int starpu_task_wait_for_n_submitted(unsigned n)

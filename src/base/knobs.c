@@ -112,7 +112,7 @@ static const struct knob knob_table[] = {
 	TEXT("ORRERY_EVENTS", events,
 	     "directory for a file of all events of each node, for orrery trace"),
 	TEXT("ORRERY_SUMMARY", summary,
-	     "simulation: file for the figures of the whole run; orrery run reads it"),
+	     "file for the figures of a run: of all ranks in simulation, else of rank 0"),
 	TEXT("ORRERY_TRANSPORT", transport,
 	     "simulation: routes (default), mpi, flows or none"),
 	NUMBER("STARPU_LIMIT_CPU_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,

@@ -380,6 +380,18 @@ void node_close(struct node *node)
 	free(node);
 }
 
+void node_begin_insertion(struct node *node)
+{
+	node->inserting_since_s = plat_now_s(node->plat);
+	orr_store(&node->is_inserting, 1);
+}
+
+void node_end_insertion(struct node *node)
+{
+	if (orr_load(&node->is_inserting) && orr_cas(&node->is_inserting, 1, 0))
+		node->inserting_s += plat_now_s(node->plat) - node->inserting_since_s;
+}
+
 /* ---- waiting for counters -------------------------------------------- */
 
 struct count_waiter {

@@ -170,6 +170,8 @@ struct node {
 
 	/* The MPI layer, and who inserts. */
 	ORR_OWN_LINE unsigned long tasks_inserted; /* on any rank */
+	int is_inserting;                          /* atomic; since then: */
+	double inserting_since_s, inserting_s;     /* and before that, in all */
 	unsigned long uncalibrated_tasks;          /* simulated by the roofline */
 	unsigned long messages_sent;
 	unsigned long long bytes_sent;
@@ -195,6 +197,10 @@ int node_open(struct node **node, struct starpu_conf *conf);
 /* All tasks have ended.  Frees everything. */
 void node_close(struct node *node);
 
+/* How long the application inserts tasks: from the first one to the end of a phase, when
+ * it waits for all.  Any thread. */
+void node_begin_insertion(struct node *node);
+void node_end_insertion(struct node *node);
 /*
  * Block the calling user thread until at most limit jobs are submitted and not
  * ended (or ready, for the second).  0 or -EDEADLK.

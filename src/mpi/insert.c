@@ -478,6 +478,13 @@ static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
 	return ret;
 }
 
+static void count_insertion(struct node *node)
+{
+	node->tasks_inserted++;
+	if (!orr_load(&node->is_inserting))
+		node_begin_insertion(node);
+}
+
 int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
 {
 	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
@@ -485,7 +492,7 @@ int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list li
 	struct arg_list args;
 	int ret = 0;
 
-	mpi->node->tasks_inserted++;
+	count_insertion(mpi->node);
 	args_begin(&args, cl);
 	args_scan(&args, mpi->rank, list);
 	if (is_foreign(&args, members->rank, members->size))
@@ -515,7 +522,7 @@ int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list l
 		 struct starpu_task **task)
 {
 	*task = NULL;
-	mpi->node->tasks_inserted++;
+	count_insertion(mpi->node);
 	return insert_part(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
 }
 

@@ -208,6 +208,7 @@ void mpi_close_begin(struct node *node)
 {
 	struct mpi *mpi = node->mpi;
 
+	node_end_insertion(node);
 	if (finish_wait_all(mpi) < 0) {
 		orr_complain(node->rank, "starpu_mpi_shutdown: these can never end:");
 		stuck_describe(node, say, node);

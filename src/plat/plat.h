@@ -69,6 +69,7 @@ struct plat_devices {
 	const struct memory_driver *memory; /* main memory's, for cores */
 	char model[64];
 	double peak_flops_per_s[2]; /* of one: [0] 4-byte, [1] 8-byte; 0: unknown */
+	double speedup;             /* kernels take their time divided by it; 0: 1 */
 	double memory_bytes;        /* of one with its own memory; 0: no limit known */
 	double link_bytes_per_s, link_latency_s; /* from main memory; 0: none */
 };

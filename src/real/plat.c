@@ -92,6 +92,7 @@ void plat_close(struct plat *plat)
 {
 	if (plat->progress.poll)
 		plat_set_poll(plat, NULL, NULL);
+	real_summary_write(plat->node);
 	timers_close(plat);
 	cores_close(plat);
 	free(plat);

@@ -140,4 +140,7 @@ void progress_take_over(struct plat *plat, int advanced, int missed_kick);
 /* workers.c: cores. */
 extern const struct worker_driver cpu_driver;
 
+/* summary.c: when the node is about to close. */
+void real_summary_write(const struct node *node);
+
 #endif

@@ -73,6 +73,8 @@ int machine_read(struct plat *plat)
 		{"cpu_peak_dp_gflops", most, &peaks[1]},
 		{"gpu_peak_sp_gflops", most, &peaks[2]},
 		{"gpu_peak_dp_gflops", most, &peaks[3]},
+		{"cpu_speedup", most, &cpu->speedup},
+		{"gpu_speedup", most, &gpu->speedup},
 	};
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

@@ -18,6 +18,8 @@ struct summary {
 	char *path; /* "": not wanted */
 	int nranks; /* most at a time */
 	unsigned long ninits, tasks, uncalibrated, messages;
+	unsigned long inserted; /* most by one rank, and how long it took the slowest: */
+	double insertion_s;
 	unsigned long long bytes;
 };
 
@@ -45,6 +47,10 @@ void summary_add(struct summary *summary, const struct node *node)
 	summary->uncalibrated += node->uncalibrated_tasks;
 	summary->messages += node->messages_sent;
 	summary->bytes += node->bytes_sent;
+	if (node->tasks_inserted > summary->inserted)
+		summary->inserted = node->tasks_inserted;
+	if (node->inserting_s > summary->insertion_s)
+		summary->insertion_s = node->inserting_s;
 }
 
 static int write_file(const struct summary *summary)
@@ -56,10 +62,12 @@ static int write_file(const struct summary *summary)
 		return ret;
 	fprintf(newfile.file,
 		"date_s=%.9g\nranks=%d\ninits=%lu\ntasks=%lu\nuncalibrated_tasks=%lu\n"
-		"messages=%lu\nbytes=%llu\nwall_s=%.3f\npeak_bytes=%llu\n",
+		"messages=%lu\nbytes=%llu\ninserted=%lu\ninsertion_s=%.9g\nwall_s=%.3f\n"
+		"peak_bytes=%llu\n",
 		simgrid_get_clock(), summary->nranks, summary->ninits, summary->tasks,
 		summary->uncalibrated, summary->messages, summary->bytes,
-		process_wall_s(), process_peak_bytes());
+		summary->inserted, summary->insertion_s, process_wall_s(),
+		process_peak_bytes());
 	return newfile_close(&newfile);
 }
 

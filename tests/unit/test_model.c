@@ -358,6 +358,21 @@ static void without_a_calibration_the_roofline_stands(void **state)
 	assert_true(roofline_law_s(STARPU_CUDA_WORKER, 1e13, 1e15) < 1e15 / 1e13 / 0.79);
 }
 
+static void a_machine_can_be_faster_than_its_models(void **state)
+{
+	struct scene *s = *state;
+	struct model_estimate before, after;
+
+	s->task.flops = 1e9;
+	before = expect(s, 0);
+	s->machine.devices[STARPU_CUDA_WORKER].speedup = 4;
+	after = expect(s, 0);
+	assert_int_equal(after.source, before.source);
+	assert_true(fabs(after.seconds * 4 - before.seconds) < 1e-12);
+	s->machine.devices[STARPU_CPU_WORKER].speedup = 2;
+	assert_true(expect(s, 0).seconds == after.seconds);
+}
+
 /* A changed copy of a predefined table has a number of its own, and yet elements. */
 static void copied_tables_have_elements(void **state)
 {
@@ -556,6 +571,7 @@ int main(void)
 		TEST(a_measured_size_takes_its_mean),
 		TEST(a_size_between_is_interpolated),
 		TEST(without_a_calibration_the_roofline_stands),
+		TEST(a_machine_can_be_faster_than_its_models),
 		TEST(copied_tables_have_elements),
 		TEST(one_simulated_gpu_speaks_for_all),
 		TEST(the_host_name_is_asked_first),

@@ -273,7 +273,7 @@ static double user_function_us(const struct model_query *query)
 	}
 }
 
-struct model_estimate model_evaluate(const struct model_query *query)
+static struct model_estimate evaluate(const struct model_query *query)
 {
 	struct starpu_perfmodel *model = query->model;
 
@@ -282,6 +282,21 @@ struct model_estimate model_evaluate(const struct model_query *query)
 	if (model->type >= STARPU_HISTORY_BASED)
 		return from_file(query);
 	return estimate_us(user_function_us(query), MODEL_FUNCTION, 0);
+}
+
+struct model_estimate model_evaluate(const struct model_query *query)
+{
+	struct model_estimate estimate = evaluate(query);
+	const struct starpu_codelet *cl = query->task->cl;
+	double speedup;
+
+	/* Energy is another model. */
+	if (!query->arch || !query->arch->ndevices || !cl || query->model != cl->model)
+		return estimate;
+	speedup = query->node->machine->devices[query->arch->devices[0].type].speedup;
+	if (speedup > 0)
+		estimate.seconds /= speedup;
+	return estimate;
 }
 
 struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery study: all runs, each once, whatever comes between; what is found is kept."""
+import csv
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+
+from run import BUILD, ORRERY, Suite, configured
+
+CHOLESKY = os.path.join(BUILD, "examples", "cholesky", "cholesky")
+STUDY = """
+program = "%s-sim --nb {nb} --tile {tile}"
+platform = "small4"
+[parameters]
+nodes = [1, 4]
+nb = "2..8 x4"
+flops = [1, 2]
+tile = 960
+[results]
+speed = 'speed: ([0-9.]+)'
+""" % CHOLESKY
+
+
+def read(suite, *path):
+    with open(os.path.join(suite.directory, *path), encoding="utf-8") as f:
+        return f.read()
+
+
+def rows(suite, directory, name="runs.csv"):
+    return list(csv.DictReader(read(suite, directory, name).splitlines()))
+
+
+def exists(suite, *path):
+    return os.path.exists(os.path.join(suite.directory, *path))
+
+
+def sweep(suite):
+    suite.write("sweep.toml", STUDY)
+    status, output = suite.orrery("study", "sweep.toml")
+    table = rows(suite, "sweep")
+    suite.verdict("all_combinations_run", status == 0 and len(table) == 8 and len({
+        (row["nodes"], row["nb"], row["flops"]) for row in table}) == 8
+        and all(row["status"] == "ok" for row in table), (status, output, table))
+    times = {(row["nodes"], row["nb"], row["flops"]): float(row["time_s"]) for row in table}
+    ratio = times["1", "8", "1"] / times["1", "8", "2"]
+    suite.verdict("twice_the_flops_are_nearly_twice_as_fast", 1.5 < ratio <= 2.001, ratio)
+    suite.verdict("results_are_columns", all(float(row["speed"]) > 0 for row in table), table)
+    suite.verdict("tasks_are_counted", {row["tasks"] for row in table} == {"4", "120"},
+                  table)
+    suite.verdict("a_page_is_written", "<table>" in read(suite, "sweep", "index.html"), "none")
+    suite.verdict("a_picture_is_drawn", exists(suite, "sweep", "runs.png") and
+                  "<svg" in read(suite, "sweep", "index.html"), output)
+    status, output = suite.orrery("study", "sweep.toml", "--set", "nb=2,3")
+    suite.verdict("values_are_added", status == 0 and len(rows(suite, "sweep")) == 12
+                  and "4 of 8 runs are in the table already" in output, output)
+    suite.refuses("another_program_needs_another_table", "study", "sweep.toml", "--",
+                  CHOLESKY + "-sim", "--nb", "{nb}", "--seed", "{tile}",
+                  says=["other program", "-o"])
+
+
+def links(suite):
+    """A factor and a value for the network; properties of hosts."""
+    for values in (("bandwidth=1,0.1,25GBps", "gpus=1"), ("bandwidth=1", "gpus=0")):
+        suite.orrery("study", "--sim", "small4", "--set", "nodes=4", "--set", "scheduler=dmda",
+                     "--set", values[0], "--set", values[1], "-o", "links", "--",
+                     CHOLESKY + "-sim", "--nb", "8", "--tile", "960")
+    times = {(row["bandwidth"], row["gpus"]): float(row["time_s"] or 0)
+             for row in rows(suite, "links")}
+    suite.verdict("bandwidth_is_a_factor_or_a_value", times["0.1", "1"] > times["1", "1"]
+                  and times["25GBps", "1"] == times["1", "1"], times)
+    suite.verdict("gpus_are_set", times["1", "0"] > 2 * times["1", "1"] > 0, times)
+
+
+def failures(suite):
+    command = ["study", "--sim", "small4", "--set", "nodes=4,8", "--set", "x=1", "-o", "bad", "--",
+               CHOLESKY + "-sim", "--nb", "2", "--seed", "{x}"]
+    status, output = suite.orrery(*command)
+    found = {row["nodes"]: row for row in rows(suite, "bad")}
+    suite.verdict("an_impossible_point_is_a_row", status == 1 and found["4"]["status"] == "ok"
+                  and found["8"]["status"] == "refused" and "4 hosts" in found["8"]["what"],
+                  (status, output))
+    status, output = suite.orrery(*command)
+    suite.verdict("a_failure_is_not_repeated", status == 1 and " of 1:" not in output, output)
+    status, output = suite.orrery(*command[:1], "--retry", *command[1:])
+    suite.verdict("unless_it_is_asked_for", status == 1 and "1 of 1: nodes=8" in output
+                  and len(rows(suite, "bad")) == 2, output)
+    command = ["study", "--set", "s=0,100", "--timeout", "3", "-o", "slow", "--", "sleep", "{s}"]
+    status, output = suite.orrery(*command)
+    found = {row["s"]: row["status"] for row in rows(suite, "slow")}
+    suite.verdict("a_run_without_end_is_ended", status == 1 and
+                  found == {"0": "ok", "100": "timeout"}, (status, output))
+
+
+def cut(suite):
+    """Ended in the middle, and by a row that is half written."""
+    forever = "9%d" % os.getpid()
+    command = [sys.executable, ORRERY, "study", "--set", "s=0,0.1," + forever, "-o", "cut", "--",
+               "sleep", "{s}"]
+    with subprocess.Popen(command, cwd=suite.directory, stderr=subprocess.PIPE,
+                          text=True) as study:
+        for _ in range(2): # the third run begins
+            study.stderr.readline()
+        study.send_signal(signal.SIGTERM)
+        said = study.stderr.read()
+    suite.verdict("a_signal_ends_it", study.returncode == 130 and "the same command goes on"
+                  in said, (study.returncode, said))
+    suite.verdict("what_was_found_is_kept", [row["s"] for row in rows(suite, "cut")]
+                  == ["0", "0.1"], rows(suite, "cut"))
+    left = subprocess.run(["pgrep", "-f", "sleep " + forever], capture_output=True, text=True)
+    suite.verdict("no_run_outlives_it", left.returncode == 1, left.stdout)
+    path = os.path.join(suite.directory, "cut", "runs.csv")
+    os.truncate(path, os.path.getsize(path) - 5)
+    status, output = suite.orrery("study", "--set", "s=0,0.1", "-o", "cut", "--", "sleep", "{s}")
+    suite.verdict("half_a_row_is_run_again", status == 0 and "1 of 1: s=0.1" in output
+                  and len(rows(suite, "cut")) == 2, output)
+
+
+def full(suite):
+    """A disk that takes no more, as far as a limit of the size of files is one."""
+    values = ",".join("0.0%02d" % i for i in range(12))
+    command = ["study", "--set", "s=" + values, "-o", "full", "-j", "1", "--", "sleep", "{s}"]
+    status, output = suite.orrery(*command, limit=(resource.RLIMIT_FSIZE, 350))
+    kept = rows(suite, "full")
+    suite.verdict("a_full_disk_ends_it", status == 2 and "cannot be written" in output
+                  and "make room" in output, (status, output))
+    suite.verdict("and_costs_no_row", 0 < len(kept) < 12 and
+                  read(suite, "full", "runs.csv").endswith("\n"), kept)
+    status, output = suite.orrery(*command)
+    suite.verdict("with_room_it_goes_on", status == 0 and len(rows(suite, "full")) == 12, output)
+
+
+def search(suite):
+    status, output = suite.orrery("study", "sweep.toml", "--set", "nodes=1", "--set", "nb=1",
+                                  "--set", "gpus=0", "--set", "scheduler=dmda,eager",
+                                  "--sensitivity", "50")
+    effects = {row["parameter"]: row for row in rows(suite, "sweep-sensitivity",
+                                                     "sensitivity.csv")}
+    slope = float(effects["flops"]["elasticity"])
+    suite.verdict("one_kernel_alone_depends_on_flops", status == 0 and -1.01 < slope < -0.8,
+                  output)
+    suite.verdict("and_not_on_the_network", float(effects["bandwidth"]["time_change_percent"]) == 0
+                  and "scheduler" in effects, output)
+    status, output = suite.orrery(
+        "study", "sweep.toml", "--set", "flops=1", "--set", "scheduler=dmda", "-o", "cross",
+        "--crossover", "nb=2..17", "--between", "nodes=1,4", "--quiet")
+    words = output.split()
+    good = status == 0 and "nodes=1 is faster up to nb=" in output
+    last = int(words[5].rstrip(",").split("=")[1]) if good else 0
+    times = {(row["nodes"], row["nb"]): float(row["time_s"]) for row in rows(suite, "cross")}
+    suite.verdict("bisection_finds_where_four_nodes_win", good and
+                  times["1", str(last)] < times["4", str(last)] and
+                  times["1", str(last + 1)] >= times["4", str(last + 1)], output)
+
+
+def submission(suite):
+    status, output = suite.orrery(
+        "study", "--submission", "--sim", "small4", "--set", "nodes=1,4", "--set", "prune=,--prune",
+        "--real", CHOLESKY + " --nb 12 --tile 16 --no-check {prune}", "-o", "sub", "--",
+        CHOLESKY + "-sim", "--nb", "12", "--tile", "960", "{prune}")
+    table = {(row["nodes"], row["prune"]): row for row in rows(suite, "sub", "submission.csv")}
+    suite.verdict("ranks_are_pretended", status == 0 and table["4", ""]["inserted"] == "364"
+                  and int(table["4", "--prune"]["inserted"]) < 364, (status, output))
+    suite.verdict("a_task_has_a_cost", all(float(row["ns_per_task"]) > 0 for row in table.values()),
+                  table)
+    suite.verdict("the_simulated_run_stands_beside", float(table["4", ""]["simulated_s"]) > 0
+                  and "submission" in output, output)
+
+
+def mistakes(suite):
+    sim = ["study", "--sim", "small4"]
+    app = ["--", CHOLESKY + "-sim", "--nb", "{nb}"]
+    suite.refuses("nothing_to_run", "study", says=["nothing to run"])
+    suite.refuses("no_file", "study", "none.toml", says=["none.toml cannot be read"])
+    suite.refuses("no_toml", "study", suite.write("a.toml", "program = \n"), says=["a.toml", "line 1"])
+    suite.refuses("unknown_setting", "study", suite.write("b.toml", "programm = 'x'\n"),
+                  says=["programm", "there are program"])
+    suite.refuses("a_place_without_parameter", *sim, *app, says=["{nb}", "no parameter nb"])
+    suite.refuses("a_parameter_without_place", *sim, "--set", "nb=2", "--set", "tile=3", *app,
+                  says=["nothing uses the parameter tile"])
+    suite.refuses("a_range_that_shrinks", *sim, "--set", "nb=9..2 x2", *app,
+                  says=["9..2", "a range that grows"])
+    suite.refuses("no_nodes", *sim, "--set", "nb=2", "--set", "nodes=0", *app,
+                  says=["nodes has the value 0"])
+    suite.refuses("machine_of_a_real_run", "study", "--set", "nb=2", "--set", "gpus=1", *app,
+                  says=["gpus", "simulated machine"])
+    suite.refuses("too_many_runs", *sim, "--set", "nb=1..1000 +1", "--set",
+                  "nodes=1..1000 +1", *app, says=["1000000 runs"])
+    suite.refuses("a_result_without_group", "study", suite.write(
+        "c.toml", STUDY.replace("([0-9.]+)", "x")), says=["result speed", "one group"])
+    suite.refuses("between_without_crossover", *sim, "--set", "nb=2", "--between", "nb=2,3", *app,
+                  says=["--between belongs to --crossover"])
+    suite.refuses("crossover_of_no_parameter", *sim, "--set", "nb=2", "--crossover", "x=1..2",
+                  "--between", "nb=2,3", *app, says=["--crossover x=1..2"])
+    suite.refuses("two_studies", *sim, "--set", "nb=2", "--submission", "--sensitivity", "5", *app,
+                  says=["two studies"])
+    suite.refuses("no_real_program", *sim, "--set", "nb=2", "--submission", *app,
+                  says=["--real"])
+    status, output = suite.orrery(*sim, "--set", "nb=2", "--set", "bandwidth=fast", "-o", "m", *app)
+    suite.verdict("a_bandwidth_that_is_none_is_a_row", status == 1 and "25GBps" in
+                  rows(suite, "m")[0]["what"], output)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        suite = Suite(directory)
+        failures_of_start = [name for name in (CHOLESKY,) if not os.path.exists(name)]
+        if failures_of_start or not configured("sim"):
+            print("SKIP study: %s and its simulated build are needed" % CHOLESKY)
+            return 77
+        for part in (sweep, links, failures, cut, full, search, submission, mistakes):
+            part(suite)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
