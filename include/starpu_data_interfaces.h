@@ -99,11 +99,15 @@ struct starpu_data_copy_methods {
  * interface_size; pack_data and unpack_data to travel between nodes.  The table must
  * stay as it is while data of this kind are registered.
  *
- * Buffers are freed when they are not needed and not kept for other data, no memory is
- * mapped into another, and there are no remote devices: cache_data_on_node,
- * reuse_data_on_node, alloc_footprint, alloc_compare, map_data, unmap_data, update_map,
- * pack_meta, unpack_meta and free_meta are for the application's own use, and dontcache
- * is what happens anyway.
+ * Buffers in devices, and those of main memory that a limit counts, are kept when they
+ * are not needed, for other data with the same table, bytes and alloc_footprint that
+ * alloc_compare takes for the same, and freed when others need the memory: the
+ * table's operations may be called until the library shuts down.  dontcache declines; so
+ * does unregister_data_handle without cache_data_on_node.
+ *
+ * No memory is mapped into another, and there are no remote devices: map_data,
+ * unmap_data, update_map, pack_meta, unpack_meta and free_meta are for the application's
+ * own use.
  */
 struct starpu_data_interface_ops {
 	/* Fill the interface of every memory node, from
@@ -116,8 +120,12 @@ struct starpu_data_interface_ops {
 	/* Bytes allocated, or -ENOMEM. */
 	starpu_ssize_t (*allocate_data_on_node)(void *data_interface, unsigned node);
 	void (*free_data_on_node)(void *data_interface, unsigned node);
+	/* cached is a copy of the struct of a buffer that is to be kept: what src has of
+	 * it is cached's from now on.  NULL: the copy suffices. */
 	void (*cache_data_on_node)(void *cached_interface, void *src_interface,
 				   unsigned node);
+	/* Opposite, to a struct without a buffer: pointers, and what depends on how it
+	 * was allocated.  NULL: all of cached is copied. */
 	void (*reuse_data_on_node)(void *dst_data_interface, const void *cached_interface,
 				   unsigned node);
 	int (*map_data)(void *src_interface, unsigned src_node, void *dst_interface,
@@ -134,9 +142,12 @@ struct starpu_data_interface_ops {
 	size_t (*get_alloc_size)(starpu_data_handle_t handle);
 	size_t (*get_max_size)(starpu_data_handle_t handle);
 	uint32_t (*footprint)(starpu_data_handle_t handle);
+	/* The same for what a buffer is like; NULL: as footprint. */
 	uint32_t (*alloc_footprint)(starpu_data_handle_t handle);
 	/* 1 when both have the same shape. */
 	int (*compare)(void *data_interface_a, void *data_interface_b);
+	/* 1 when a buffer of one serves the other, asked under a lock; NULL: as compare.
+	 */
 	int (*alloc_compare)(void *data_interface_a, void *data_interface_b);
 	void (*display)(starpu_data_handle_t handle, FILE *f);
 	starpu_ssize_t (*describe)(void *data_interface, char *buf, size_t size);

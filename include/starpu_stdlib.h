@@ -82,7 +82,8 @@ int starpu_memory_unpin(void *addr, size_t size);
 /** Limit of a memory node in bytes, -1 when there is none; any time. */
 starpu_ssize_t starpu_memory_get_total(unsigned node);
 
-/** Bytes left under the limit of a memory node, -1 when there is none. */
+/** Bytes left under the limit of a memory node, -1 when there is none.  Buffers that are
+ * kept for other data count as left. */
 starpu_ssize_t starpu_memory_get_available(unsigned node);
 
 /** Bytes counted on a memory node; more than the limit when it was overrun. */

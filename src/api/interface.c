@@ -114,7 +114,13 @@ void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned me
 	api_check_registered(api_node(__func__), __func__, handle);
 
 	void *interface;
+	struct copy_state *copy = NULL;
 
+	if (memory_node < NODE_MAX_MEMORIES && !(handle->flags & DATUM_REGISTERING))
+		copy = data_find_copy(handle, memory_node);
+	/* Operations of interfaces ask with the datum locked. */
+	if (copy)
+		return copy->interface;
 	orr_lock(&handle->lock);
 	interface = data_interface(handle, memory_node);
 	orr_unlock(&handle->lock);

@@ -6,10 +6,17 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/data/budget.h"
+#include "core/data/kept.h"
 #include "core/data/memory.h"
 #include "core/lasting.h"
 
 static struct memory *memory_at(const char *func, unsigned memory);
+
+static void drop_kept(struct node *node)
+{
+	for (int i = 0; node && i < node->nmemories; i++)
+		kept_drop(node, (unsigned)i);
+}
 
 void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook free_hook)
 {
@@ -19,6 +26,8 @@ void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook fr
 		orr_die(api_rank(),
 			"%s: one of the two hooks is NULL; give both, or NULL twice",
 			__func__);
+	/* Who gave the buffers that are kept gets them back. */
+	drop_kept(plat_self());
 	lasting->malloc_hook = malloc_hook;
 	lasting->free_hook = free_hook;
 }
@@ -116,8 +125,11 @@ void starpu_free_on_node(unsigned dst_node, uintptr_t addr, size_t size)
 
 void starpu_malloc_on_node_set_default_flags(unsigned node, int flags)
 {
-	api_node(__func__);
-	memory_at(__func__, node)->default_flags = flags;
+	struct memory *memory = memory_at(__func__, node);
+
+	/* Buffers are freed with the flags with which they were allocated. */
+	kept_drop(api_node(__func__), node);
+	memory->default_flags = flags;
 }
 
 /* ---- the account ----------------------------------------------------- */
@@ -142,20 +154,32 @@ starpu_ssize_t starpu_memory_get_total(unsigned memory)
 	return of && of->capacity_bytes ? (starpu_ssize_t)of->capacity_bytes : -1;
 }
 
+/* Buffers kept in main memory are counted until they are freed; who asks gets them. */
+static size_t used_bytes(struct memory *memory)
+{
+	size_t used, kept;
+
+	orr_lock(&memory->lock);
+	used = memory->used_bytes;
+	kept = memory->kind == STARPU_CPU_RAM ? kept_bytes(memory) : 0;
+	orr_unlock(&memory->lock);
+	return used > kept ? used - kept : 0;
+}
+
 starpu_ssize_t starpu_memory_get_available(unsigned memory)
 {
 	struct memory *of = memory_at(__func__, memory);
 
 	return of && of->capacity_bytes
-		       ? (starpu_ssize_t)(of->capacity_bytes - of->used_bytes)
+		       ? (starpu_ssize_t)(of->capacity_bytes - used_bytes(of))
 		       : -1;
 }
 
 size_t starpu_memory_get_used(unsigned memory)
 {
-	const struct memory *of = memory_at(__func__, memory);
+	struct memory *of = memory_at(__func__, memory);
 
-	return of ? of->used_bytes : 0;
+	return of ? used_bytes(of) : 0;
 }
 
 int starpu_memory_allocate(unsigned node, size_t size, int flags)

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/data/data.h"
+#include "core/data/kept.h"
 #include "core/model/model.h"
 #include "core/model/model_own.h"
 #include "core/data/routes.h"
@@ -366,6 +367,7 @@ void node_close(struct node *node)
 		levels_free(&node->workers[i].bound);
 	tags_clear(node);
 	table_free(&node->tags);
+	kept_close(node);
 	hide(node);
 	plat_close(node->plat);
 	events_free(&node->events);

@@ -73,6 +73,7 @@ struct memory {
 	int serving;       /* room_serve() is at work; 2: and is to look again */
 	int default_flags; /* of starpu_malloc_on_node() */
 	struct budget_waiter *budget_waiters; /* first come, first served */
+	struct kept *kept; /* see core/data/kept.h; atomic, NULL: nothing yet */
 };
 
 /* See core/watchdog.h; written by one waiting thread at a time, but for the flag. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/check.h"
+#include "core/data/kept.h"
 
 struct budget_waiter {
 	struct budget_waiter *next;
@@ -43,12 +44,25 @@ static void wait_in_line(struct node *node, struct memory *memory, size_t bytes,
 	plat_gate_wait(node->plat, &waiter.gate);
 }
 
+/* Lock the memory; what is kept there has gone if bytes do not fit beside it. */
+static void lock_with_room(struct node *node, unsigned memory, size_t bytes)
+{
+	struct memory *from = &node->memories[memory];
+
+	orr_lock(&from->lock);
+	if (fits(from, bytes) || !kept_bytes(from))
+		return;
+	orr_unlock(&from->lock);
+	kept_make_way(node, memory, bytes);
+	orr_lock(&from->lock);
+}
+
 int budget_take(struct node *node, unsigned memory, size_t bytes, int flags)
 {
 	struct memory *from = &node->memories[memory];
 	int refused = 0;
 
-	orr_lock(&from->lock);
+	lock_with_room(node, memory, bytes);
 	if (fits(from, bytes) || (flags & (int)STARPU_MEMORY_OVERFLOW)) {
 		from->used_bytes += bytes;
 	} else if (flags & (int)STARPU_MEMORY_WAIT) {
@@ -87,7 +101,7 @@ void budget_wait(struct node *node, unsigned memory, size_t bytes)
 {
 	struct memory *from = &node->memories[memory];
 
-	orr_lock(&from->lock);
+	lock_with_room(node, memory, bytes);
 	if (fits(from, bytes))
 		orr_unlock(&from->lock);
 	else

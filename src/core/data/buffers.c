@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/data/budget.h"
+#include "core/data/kept.h"
 
 void buffers_tell(const struct copy_state *copy, enum event_kind kind)
 {
@@ -17,22 +18,29 @@ void buffers_tell(const struct copy_state *copy, enum event_kind kind)
 					  .value = data_alloc_bytes(datum)});
 }
 
-void buffers_allocate(struct copy_state *copy)
+static void allocate(struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
 	char what[128];
 
-	if (copy->allocated)
-		return;
 	if (!datum->ops->allocate_data_on_node)
 		orr_die(datum->node->rank,
 			"%s needs memory in memory node %u, and its interface has no "
 			"allocate_data_on_node; define it in struct "
 			"starpu_data_interface_ops",
 			data_describe(datum, what, sizeof(what)), copy->memory);
+	kept_make_way(datum->node, copy->memory, 0);
 	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
 		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
 				data_describe(datum, what, sizeof(what)));
+}
+
+void buffers_allocate(struct copy_state *copy)
+{
+	if (copy->allocated)
+		return;
+	if (!kept_take(copy))
+		allocate(copy);
 	copy->allocated = 1;
 	buffers_tell(copy, EVENT_ALLOCATED);
 }
@@ -42,6 +50,7 @@ void buffers_free(struct copy_state *copy)
 	if (!copy->allocated)
 		return;
 	buffers_tell(copy, EVENT_FREED);
-	copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
+	if (!kept_put(copy))
+		copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
 	copy->allocated = 0;
 }

@@ -4,7 +4,7 @@
 #define ORR_CORE_DATA_BUFFERS_H
 
 /*
- * buffers.h - the bytes of copies: where they come from, and where they go.
+ * buffers.h - the bytes of copies: allocated, or kept from another copy (kept.h).
  *
  * The datum is locked, its copy has room (room.h) where that is asked for.
  */

@@ -246,7 +246,7 @@ struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
 	if (memory == STARPU_MAIN_RAM)
 		return &body->main;
 	extra = orr_load_ptr((void **)&body->extra);
-	return extra ? extra->copies[memory] : NULL;
+	return extra ? orr_load_ptr((void **)&extra->copies[memory]) : NULL;
 }
 
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
@@ -261,7 +261,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
 	data_fill_interface(handle, copy->interface);
-	data_extra(handle)->copies[memory] = copy;
+	orr_swap_ptr((void **)&data_extra(handle)->copies[memory], copy);
 	return copy;
 }
 

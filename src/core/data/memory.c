@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/data/budget.h"
+#include "core/data/kept.h"
 #include "core/lasting.h"
 
 enum { MEMORY_ALIGN = 64 };
@@ -54,6 +55,13 @@ static void main_free(struct node *node, void *ptr, size_t bytes, int flags)
 					    ptr, bytes);
 }
 
+static void *try_allocate(struct node *node, unsigned memory, size_t bytes, int flags)
+{
+	if (memory == STARPU_MAIN_RAM)
+		return main_allocate(node, bytes, 0, flags);
+	return node->memories[memory].driver->allocate(node->plat, memory, bytes);
+}
+
 void *memory_allocate(struct node *node, unsigned memory, size_t bytes, int flags)
 {
 	int counted = is_counted(node, memory, flags);
@@ -62,9 +70,9 @@ void *memory_allocate(struct node *node, unsigned memory, size_t bytes, int flag
 
 	if (counted && budget_take(node, memory, bytes, booking) < 0)
 		return NULL;
-	ptr = memory == STARPU_MAIN_RAM ? main_allocate(node, bytes, 0, flags)
-					: node->memories[memory].driver->allocate(
-						  node->plat, memory, bytes);
+	ptr = try_allocate(node, memory, bytes, flags);
+	if (!ptr && node && kept_drop(node, memory))
+		ptr = try_allocate(node, memory, bytes, flags);
 	if (!ptr && counted)
 		budget_give(node, memory, bytes);
 	return ptr;

@@ -81,6 +81,24 @@ void arrays_free(interface_arrays_func *arrays_of, void *interface, unsigned mem
 	free_some(&arrays, arrays.n, interface, memory);
 }
 
+void arrays_reuse(interface_arrays_func *arrays_of, void *interface, const void *cached)
+{
+	struct arrays arrays = arrays_of(cached);
+
+	for (int i = 0; i < arrays.n; i++)
+		set_pointer(interface, &arrays.array[i],
+			    pointer_in(cached, &arrays.array[i]));
+}
+
+void arrays_cache(interface_arrays_func *arrays_of, void *cached, void *interface)
+{
+	struct arrays arrays = arrays_of(interface);
+
+	arrays_reuse(arrays_of, cached, interface);
+	for (int i = 0; i < arrays.n; i++)
+		set_pointer(interface, &arrays.array[i], 0);
+}
+
 static void move(void *to, const void *from, size_t bytes)
 {
 	if (bytes) /* Nothing may lie at NULL. */

@@ -30,6 +30,9 @@ void arrays_register(interface_arrays_func *arrays_of, starpu_data_handle_t hand
 starpu_ssize_t arrays_allocate(interface_arrays_func *arrays_of, void *interface,
 			       unsigned memory);
 void arrays_free(interface_arrays_func *arrays_of, void *interface, unsigned memory);
+/* The arrays of one struct become those of another; from's has none then, or is const. */
+void arrays_cache(interface_arrays_func *arrays_of, void *cached, void *interface);
+void arrays_reuse(interface_arrays_func *arrays_of, void *interface, const void *cached);
 int arrays_copy(interface_arrays_func *arrays_of, const void *from, void *to);
 int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 		unsigned memory, void **ptr, starpu_ssize_t *count);
@@ -38,7 +41,7 @@ int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 
 /*
  * The operations of a kind whose kind_arrays() lists its arrays, and its row; its file
- * adds kind_allocate() and what is asked of its shape.
+ * adds kind_allocate(), kind_reuse() and what is asked of its shape.
  */
 #define INTERFACE_BY_ARRAYS(kind, KIND)                                                  \
 	static void kind##_register(starpu_data_handle_t handle, int home,               \
@@ -49,6 +52,11 @@ int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 	static void kind##_free(void *interface, unsigned memory)                        \
 	{                                                                                \
 		arrays_free(kind##_arrays, interface, memory);                           \
+	}                                                                                \
+	static void kind##_cache(void *cached, void *interface, unsigned memory)         \
+	{                                                                                \
+		(void)memory;                                                            \
+		arrays_cache(kind##_arrays, cached, interface);                          \
 	}                                                                                \
 	static size_t kind##_alloc_size(starpu_data_handle_t handle)                     \
 	{                                                                                \
@@ -93,6 +101,7 @@ int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 /* What the public table of such an interface has in common with others. */
 #define INTERFACE_OPS_BY_ARRAYS(kind, KIND)                                              \
 	.register_data_handle = kind##_register, .get_alloc_size = kind##_alloc_size,    \
+	.cache_data_on_node = kind##_cache, .reuse_data_on_node = kind##_reuse,          \
 	INTERFACE_OPS(kind, KIND)
 
 #endif

@@ -23,15 +23,27 @@ static struct arrays bcsr_arrays(const void *interface)
 
 INTERFACE_BY_ARRAYS(bcsr, BCSR);
 
+static void note_main(struct starpu_bcsr_interface *bcsr, unsigned memory)
+{
+	if (memory == STARPU_MAIN_RAM) {
+		bcsr->ram_colind = bcsr->colind;
+		bcsr->ram_rowptr = bcsr->rowptr;
+	}
+}
+
+static void bcsr_reuse(void *interface, const void *cached, unsigned memory)
+{
+	arrays_reuse(bcsr_arrays, interface, cached);
+	note_main(interface, memory);
+}
+
 static starpu_ssize_t bcsr_allocate(void *interface, unsigned memory)
 {
 	struct starpu_bcsr_interface *bcsr = interface;
 	starpu_ssize_t ret = arrays_allocate(bcsr_arrays, bcsr, memory);
 
-	if (ret >= 0 && memory == STARPU_MAIN_RAM) {
-		bcsr->ram_colind = bcsr->colind;
-		bcsr->ram_rowptr = bcsr->rowptr;
-	}
+	if (ret >= 0)
+		note_main(bcsr, memory);
 	return ret;
 }
 

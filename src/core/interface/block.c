@@ -28,18 +28,31 @@ static size_t bytes_of(const struct starpu_block_interface *block)
 	return (size_t)block->nx * block->ny * block->nz * block->elemsize;
 }
 
+/* As the library allocates it.  Others may be reading the shape. */
+static void make_dense(struct starpu_block_interface *block)
+{
+	uint32_t plane = block->nx * block->ny;
+
+	if (block->ldy != block->nx)
+		block->ldy = block->nx;
+	if (block->ldz != plane)
+		block->ldz = plane;
+}
+
 static starpu_ssize_t block_allocate(void *interface, unsigned memory)
 {
 	struct starpu_block_interface *block = interface;
 	starpu_ssize_t ret = interface_allocate(block, memory, bytes_of(block));
-	uint32_t plane = block->nx * block->ny;
 
-	/* Others may be reading the shape. */
-	if (ret >= 0 && block->ldy != block->nx)
-		block->ldy = block->nx;
-	if (ret >= 0 && block->ldz != plane)
-		block->ldz = plane;
+	if (ret >= 0)
+		make_dense(block);
 	return ret;
+}
+
+static void block_reuse(void *interface, const void *cached, unsigned memory)
+{
+	interface_reuse(interface, cached, memory);
+	make_dense(interface);
 }
 
 static void block_free(void *interface, unsigned memory)
@@ -84,4 +97,4 @@ static void block_display(starpu_data_handle_t handle, FILE *f)
 }
 
 APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_block_ops = {
-	INTERFACE_OPS_BY_LAYOUT(block, BLOCK)};
+	INTERFACE_OPS_BY_LAYOUT(block, BLOCK), .reuse_data_on_node = block_reuse};

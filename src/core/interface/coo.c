@@ -22,6 +22,12 @@ static struct arrays coo_arrays(const void *interface)
 
 INTERFACE_BY_ARRAYS(coo, COO);
 
+static void coo_reuse(void *interface, const void *cached, unsigned memory)
+{
+	(void)memory;
+	arrays_reuse(coo_arrays, interface, cached);
+}
+
 static starpu_ssize_t coo_allocate(void *interface, unsigned memory)
 {
 	return arrays_allocate(coo_arrays, interface, memory);

@@ -22,15 +22,27 @@ static struct arrays csr_arrays(const void *interface)
 
 INTERFACE_BY_ARRAYS(csr, CSR);
 
+static void note_main(struct starpu_csr_interface *csr, unsigned memory)
+{
+	if (memory == STARPU_MAIN_RAM) {
+		csr->ram_colind = csr->colind;
+		csr->ram_rowptr = csr->rowptr;
+	}
+}
+
+static void csr_reuse(void *interface, const void *cached, unsigned memory)
+{
+	arrays_reuse(csr_arrays, interface, cached);
+	note_main(interface, memory);
+}
+
 static starpu_ssize_t csr_allocate(void *interface, unsigned memory)
 {
 	struct starpu_csr_interface *csr = interface;
 	starpu_ssize_t ret = arrays_allocate(csr_arrays, csr, memory);
 
-	if (ret >= 0 && memory == STARPU_MAIN_RAM) {
-		csr->ram_colind = csr->colind;
-		csr->ram_rowptr = csr->rowptr;
-	}
+	if (ret >= 0)
+		note_main(csr, memory);
 	return ret;
 }
 

@@ -152,6 +152,28 @@ void interface_free(void *interface, unsigned memory, size_t bytes)
 	head->ptr = head->dev_handle = 0;
 }
 
+void interface_cache(void *cached, void *interface, unsigned memory)
+{
+	struct plain_head *to = cached, *from = interface;
+
+	(void)memory;
+	to->ptr = from->ptr;
+	to->dev_handle = from->dev_handle;
+	to->offset = from->offset;
+	from->ptr = from->dev_handle = 0;
+}
+
+void interface_reuse(void *interface, const void *cached, unsigned memory)
+{
+	struct plain_head *to = interface;
+	const struct plain_head *from = cached;
+
+	(void)memory;
+	to->ptr = from->ptr;
+	to->dev_handle = from->dev_handle;
+	to->offset = from->offset;
+}
+
 void *interface_pointer(void *interface, unsigned memory)
 {
 	(void)memory;

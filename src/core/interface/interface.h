@@ -98,6 +98,9 @@ void interface_buffer_put(unsigned memory, void *buffer, size_t bytes);
  * Returns bytes, or -ENOMEM. */
 starpu_ssize_t interface_allocate(void *interface, unsigned memory, size_t bytes);
 void interface_free(void *interface, unsigned memory, size_t bytes);
+/* For cache_data_on_node and reuse_data_on_node of the same: the piece changes hands. */
+void interface_cache(void *cached, void *interface, unsigned memory);
+void interface_reuse(void *interface, const void *cached, unsigned memory);
 /* For to_pointer. */
 void *interface_pointer(void *interface, unsigned memory);
 
@@ -155,7 +158,8 @@ int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t hand
 
 /* What the public table of such an interface has in common with others. */
 #define INTERFACE_OPS_BY_LAYOUT(kind, KIND)                                              \
-	.register_data_handle = interface_register_plain, INTERFACE_OPS(kind, KIND)
+	.register_data_handle = interface_register_plain,                                \
+	.cache_data_on_node = interface_cache, INTERFACE_OPS(kind, KIND)
 
 #define INTERFACE_OPS(kind, KIND)                                                        \
 	.allocate_data_on_node = kind##_allocate, .free_data_on_node = kind##_free,      \

@@ -22,14 +22,27 @@ static size_t matrix_element_bytes(const void *interface)
 
 INTERFACE_BY_LAYOUT(matrix, MATRIX);
 
+/* As the library allocates it.  Others may be reading the shape. */
+static void make_dense(struct starpu_matrix_interface *matrix)
+{
+	if (matrix->ld != matrix->nx)
+		matrix->ld = matrix->nx;
+}
+
 static starpu_ssize_t matrix_allocate(void *interface, unsigned memory)
 {
 	struct starpu_matrix_interface *matrix = interface;
 	starpu_ssize_t ret = interface_allocate(matrix, memory, matrix->allocsize);
 
-	if (ret >= 0 && matrix->ld != matrix->nx) /* Others may be reading the shape. */
-		matrix->ld = matrix->nx;
+	if (ret >= 0)
+		make_dense(matrix);
 	return ret;
+}
+
+static void matrix_reuse(void *interface, const void *cached, unsigned memory)
+{
+	interface_reuse(interface, cached, memory);
+	make_dense(interface);
 }
 
 static void matrix_free(void *interface, unsigned memory)
@@ -94,6 +107,7 @@ static void matrix_display(starpu_data_handle_t handle, FILE *f)
 
 APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_matrix_ops = {
 	INTERFACE_OPS_BY_LAYOUT(matrix, MATRIX),
+	.reuse_data_on_node = matrix_reuse,
 	.get_alloc_size = matrix_alloc_size,
 	.alloc_footprint = matrix_alloc_footprint,
 	.alloc_compare = matrix_alloc_compare,

@@ -160,6 +160,24 @@ static void ndim_free(void *interface, unsigned memory)
 	interface_free(ndim, memory, ndim->allocsize);
 }
 
+/* The arrays are the datum's, and end with it. */
+static void ndim_cache(void *cached, void *interface, unsigned memory)
+{
+	struct starpu_ndim_interface *to = cached;
+
+	interface_cache(cached, interface, memory);
+	to->allocsize = ((struct starpu_ndim_interface *)interface)->allocsize;
+	to->nn = to->ldn = NULL;
+}
+
+static void ndim_reuse(void *interface, const void *cached, unsigned memory)
+{
+	struct starpu_ndim_interface *ndim = interface;
+
+	interface_reuse(interface, cached, memory);
+	fill_dense(ndim->ldn, ndim->nn, ndim->ndim);
+}
+
 static void *ndim_pointer(void *interface, unsigned memory)
 {
 	return interface_pointer(interface, memory);
@@ -350,6 +368,8 @@ APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_ndim_ops = 
 	.register_data_handle = ndim_register,
 	INTERFACE_OPS(ndim, NDIM),
 	.unregister_data_handle = ndim_unregister,
+	.cache_data_on_node = ndim_cache,
+	.reuse_data_on_node = ndim_reuse,
 	.get_alloc_size = ndim_alloc_size,
 	.alloc_footprint = ndim_alloc_footprint,
 	.alloc_compare = ndim_alloc_compare,

@@ -31,22 +31,33 @@ static size_t bytes_of(const struct starpu_tensor_interface *tensor)
 	       tensor->elemsize;
 }
 
-static starpu_ssize_t tensor_allocate(void *interface, unsigned memory)
+/* As the library allocates it.  Others may be reading the shape. */
+static void make_dense(struct starpu_tensor_interface *tensor)
 {
-	struct starpu_tensor_interface *tensor = interface;
-	starpu_ssize_t ret = interface_allocate(tensor, memory, bytes_of(tensor));
 	uint32_t plane = tensor->nx * tensor->ny, block = plane * tensor->nz;
 
-	if (ret < 0)
-		return ret;
-	/* Others may be reading the shape. */
 	if (tensor->ldy != tensor->nx)
 		tensor->ldy = tensor->nx;
 	if (tensor->ldz != plane)
 		tensor->ldz = plane;
 	if (tensor->ldt != block)
 		tensor->ldt = block;
+}
+
+static starpu_ssize_t tensor_allocate(void *interface, unsigned memory)
+{
+	struct starpu_tensor_interface *tensor = interface;
+	starpu_ssize_t ret = interface_allocate(tensor, memory, bytes_of(tensor));
+
+	if (ret >= 0)
+		make_dense(tensor);
 	return ret;
+}
+
+static void tensor_reuse(void *interface, const void *cached, unsigned memory)
+{
+	interface_reuse(interface, cached, memory);
+	make_dense(interface);
 }
 
 static void tensor_free(void *interface, unsigned memory)
@@ -91,4 +102,4 @@ static void tensor_display(starpu_data_handle_t handle, FILE *f)
 }
 
 APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_tensor_ops = {
-	INTERFACE_OPS_BY_LAYOUT(tensor, TENSOR)};
+	INTERFACE_OPS_BY_LAYOUT(tensor, TENSOR), .reuse_data_on_node = tensor_reuse};

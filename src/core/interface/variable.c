@@ -58,4 +58,5 @@ static void variable_display(starpu_data_handle_t handle, FILE *f)
 }
 
 APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_variable_ops = {
-	INTERFACE_OPS_BY_LAYOUT(variable, VARIABLE)};
+	INTERFACE_OPS_BY_LAYOUT(variable, VARIABLE),
+	.reuse_data_on_node = interface_reuse};

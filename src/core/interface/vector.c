@@ -88,6 +88,7 @@ static void vector_display(starpu_data_handle_t handle, FILE *f)
 
 APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_vector_ops = {
 	INTERFACE_OPS_BY_LAYOUT(vector, VECTOR),
+	.reuse_data_on_node = interface_reuse,
 	.get_alloc_size = vector_alloc_size,
 	.alloc_footprint = vector_alloc_footprint,
 	.alloc_compare = vector_alloc_compare,
