@@ -171,6 +171,10 @@ void starpu_filter_nparts_compute_chunk_size_and_offset(unsigned n, unsigned npa
 							unsigned *chunk_size,
 							size_t *offset);
 
+#define STARPU_FILTER_PARAMS_                                                            \
+	void *father_interface, void *child_interface, struct starpu_data_filter *f,     \
+		unsigned id, unsigned nparts
+
 /*
  * Those named shadow cut what is inside a border of (uintptr_t) filter_arg_ptr elements
  * at both ends; each part has such a border, too, which overlaps with its neighbours: it
@@ -178,140 +182,128 @@ void starpu_filter_nparts_compute_chunk_size_and_offset(unsigned n, unsigned npa
  */
 
 /** Vectors, cut into blocks. */
-void starpu_vector_filter_block(void *father_interface, void *child_interface,
-				struct starpu_data_filter *f, unsigned id,
-				unsigned nparts);
-void starpu_vector_filter_block_shadow(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
+void starpu_vector_filter_block(STARPU_FILTER_PARAMS_);
+void starpu_vector_filter_block_shadow(STARPU_FILTER_PARAMS_);
 /** Parts of given lengths: filter_arg_ptr points to an array of uint32_t, or of long. */
-void starpu_vector_filter_list(void *father_interface, void *child_interface,
-			       struct starpu_data_filter *f, unsigned id,
-			       unsigned nparts);
-void starpu_vector_filter_list_long(void *father_interface, void *child_interface,
-				    struct starpu_data_filter *f, unsigned id,
-				    unsigned nparts);
+void starpu_vector_filter_list(STARPU_FILTER_PARAMS_);
+void starpu_vector_filter_list_long(STARPU_FILTER_PARAMS_);
 /** Two parts, filter_arg elements and the rest. */
-void starpu_vector_filter_divide_in_2(void *father_interface, void *child_interface,
-				      struct starpu_data_filter *f, unsigned id,
-				      unsigned nparts);
+void starpu_vector_filter_divide_in_2(STARPU_FILTER_PARAMS_);
 /** Part id is element (size_t) filter_arg_ptr + id. */
-void starpu_vector_filter_pick_variable(void *father_interface, void *child_interface,
-					struct starpu_data_filter *f, unsigned id,
-					unsigned nparts);
+void starpu_vector_filter_pick_variable(STARPU_FILTER_PARAMS_);
 struct starpu_data_interface_ops *
 starpu_vector_filter_pick_variable_child_ops(struct starpu_data_filter *f,
 					     unsigned child);
 
 /** Matrices, cut along x (nx, within the columns) or along y. */
-void starpu_matrix_filter_block(void *father_interface, void *child_interface,
-				struct starpu_data_filter *f, unsigned id,
-				unsigned nparts);
-void starpu_matrix_filter_block_shadow(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
-void starpu_matrix_filter_vertical_block(void *father_interface, void *child_interface,
-					 struct starpu_data_filter *f, unsigned id,
-					 unsigned nparts);
-void starpu_matrix_filter_vertical_block_shadow(void *father_interface,
-						void *child_interface,
-						struct starpu_data_filter *f, unsigned id,
-						unsigned nparts);
+void starpu_matrix_filter_block(STARPU_FILTER_PARAMS_);
+void starpu_matrix_filter_block_shadow(STARPU_FILTER_PARAMS_);
+void starpu_matrix_filter_vertical_block(STARPU_FILTER_PARAMS_);
+void starpu_matrix_filter_vertical_block_shadow(STARPU_FILTER_PARAMS_);
 /** Part id is column (size_t) filter_arg_ptr + id, a vector. */
-void starpu_matrix_filter_pick_vector_y(void *father_interface, void *child_interface,
-					struct starpu_data_filter *f, unsigned id,
-					unsigned nparts);
+void starpu_matrix_filter_pick_vector_y(STARPU_FILTER_PARAMS_);
 struct starpu_data_interface_ops *
 starpu_matrix_filter_pick_vector_child_ops(struct starpu_data_filter *f, unsigned child);
 /** The element at filter_arg_ptr, which points to an array of two uint32_t: x, y. */
-void starpu_matrix_filter_pick_variable(void *father_interface, void *child_interface,
-					struct starpu_data_filter *f, unsigned id,
-					unsigned nparts);
+void starpu_matrix_filter_pick_variable(STARPU_FILTER_PARAMS_);
 struct starpu_data_interface_ops *
 starpu_matrix_filter_pick_variable_child_ops(struct starpu_data_filter *f,
 					     unsigned child);
 
 /** Blocks, cut along x, along y (vertical) or along z (depth). */
-void starpu_block_filter_block(void *father_interface, void *child_interface,
-			       struct starpu_data_filter *f, unsigned id,
-			       unsigned nparts);
-void starpu_block_filter_block_shadow(void *father_interface, void *child_interface,
-				      struct starpu_data_filter *f, unsigned id,
-				      unsigned nparts);
-void starpu_block_filter_vertical_block(void *father_interface, void *child_interface,
-					struct starpu_data_filter *f, unsigned id,
-					unsigned nparts);
-void starpu_block_filter_vertical_block_shadow(void *father_interface,
-					       void *child_interface,
-					       struct starpu_data_filter *f, unsigned id,
-					       unsigned nparts);
-void starpu_block_filter_depth_block(void *father_interface, void *child_interface,
-				     struct starpu_data_filter *f, unsigned id,
-				     unsigned nparts);
-void starpu_block_filter_depth_block_shadow(void *father_interface, void *child_interface,
-					    struct starpu_data_filter *f, unsigned id,
-					    unsigned nparts);
+void starpu_block_filter_block(STARPU_FILTER_PARAMS_);
+void starpu_block_filter_block_shadow(STARPU_FILTER_PARAMS_);
+void starpu_block_filter_vertical_block(STARPU_FILTER_PARAMS_);
+void starpu_block_filter_vertical_block_shadow(STARPU_FILTER_PARAMS_);
+void starpu_block_filter_depth_block(STARPU_FILTER_PARAMS_);
+void starpu_block_filter_depth_block_shadow(STARPU_FILTER_PARAMS_);
 /** Part id is a matrix, of x and y at z = (size_t) filter_arg_ptr + id, or of x and z. */
-void starpu_block_filter_pick_matrix_z(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
-void starpu_block_filter_pick_matrix_y(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
+void starpu_block_filter_pick_matrix_z(STARPU_FILTER_PARAMS_);
+void starpu_block_filter_pick_matrix_y(STARPU_FILTER_PARAMS_);
 struct starpu_data_interface_ops *
 starpu_block_filter_pick_matrix_child_ops(struct starpu_data_filter *f, unsigned child);
 /** The element at filter_arg_ptr, which points to an array of three uint32_t: x, y, z. */
-void starpu_block_filter_pick_variable(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
+void starpu_block_filter_pick_variable(STARPU_FILTER_PARAMS_);
 struct starpu_data_interface_ops *
 starpu_block_filter_pick_variable_child_ops(struct starpu_data_filter *f, unsigned child);
 
 /** Tensors, cut along x, y (vertical), z (depth) or t (time). */
-void starpu_tensor_filter_block(void *father_interface, void *child_interface,
-				struct starpu_data_filter *f, unsigned id,
-				unsigned nparts);
-void starpu_tensor_filter_block_shadow(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
-void starpu_tensor_filter_vertical_block(void *father_interface, void *child_interface,
-					 struct starpu_data_filter *f, unsigned id,
-					 unsigned nparts);
-void starpu_tensor_filter_vertical_block_shadow(void *father_interface,
-						void *child_interface,
-						struct starpu_data_filter *f, unsigned id,
-						unsigned nparts);
-void starpu_tensor_filter_depth_block(void *father_interface, void *child_interface,
-				      struct starpu_data_filter *f, unsigned id,
-				      unsigned nparts);
-void starpu_tensor_filter_depth_block_shadow(void *father_interface,
-					     void *child_interface,
-					     struct starpu_data_filter *f, unsigned id,
-					     unsigned nparts);
-void starpu_tensor_filter_time_block(void *father_interface, void *child_interface,
-				     struct starpu_data_filter *f, unsigned id,
-				     unsigned nparts);
-void starpu_tensor_filter_time_block_shadow(void *father_interface, void *child_interface,
-					    struct starpu_data_filter *f, unsigned id,
-					    unsigned nparts);
+void starpu_tensor_filter_block(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_block_shadow(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_vertical_block(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_vertical_block_shadow(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_depth_block(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_depth_block_shadow(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_time_block(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_time_block_shadow(STARPU_FILTER_PARAMS_);
 /** Part id is a block, of the other axes at t, z or y = (size_t) filter_arg_ptr + id. */
-void starpu_tensor_filter_pick_block_t(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
-void starpu_tensor_filter_pick_block_z(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
-void starpu_tensor_filter_pick_block_y(void *father_interface, void *child_interface,
-				       struct starpu_data_filter *f, unsigned id,
-				       unsigned nparts);
+void starpu_tensor_filter_pick_block_t(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_pick_block_z(STARPU_FILTER_PARAMS_);
+void starpu_tensor_filter_pick_block_y(STARPU_FILTER_PARAMS_);
 struct starpu_data_interface_ops *
 starpu_tensor_filter_pick_block_child_ops(struct starpu_data_filter *f, unsigned child);
 /** The element at filter_arg_ptr, which points to four uint32_t: x, y, z, t. */
-void starpu_tensor_filter_pick_variable(void *father_interface, void *child_interface,
-					struct starpu_data_filter *f, unsigned id,
-					unsigned nparts);
+void starpu_tensor_filter_pick_variable(STARPU_FILTER_PARAMS_);
 struct starpu_data_interface_ops *
 starpu_tensor_filter_pick_variable_child_ops(struct starpu_data_filter *f,
+					     unsigned child);
+
+/** Arrays of n dimensions, cut along dimension filter_arg, from 0. */
+void starpu_ndim_filter_block(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_block_shadow(STARPU_FILTER_PARAMS_);
+/** The same of 4, 3, 2, 1 dimensions, into parts of the interfaces that have so many; of
+ * none, which is one element: nparts is 1. */
+void starpu_ndim_filter_to_tensor(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_to_block(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_to_matrix(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_to_vector(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_to_variable(STARPU_FILTER_PARAMS_);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_to_tensor_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_to_block_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_to_matrix_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_to_vector_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_to_variable_child_ops(struct starpu_data_filter *f, unsigned child);
+/** Part id is what has position (size_t) filter_arg_ptr + id in dimension filter_arg: an
+ * array of the other dimensions, in their order. */
+void starpu_ndim_filter_pick_ndim(STARPU_FILTER_PARAMS_);
+/** The same of 5, 4, 3, 2, 1 dimensions, as parts of the interfaces that have one less;
+ * these are contiguous in their first dimension, so that dimension 0 can be picked from
+ * when the next one is, too. */
+void starpu_ndim_filter_5d_pick_tensor(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_4d_pick_block(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_3d_pick_matrix(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_2d_pick_vector(STARPU_FILTER_PARAMS_);
+void starpu_ndim_filter_1d_pick_variable(STARPU_FILTER_PARAMS_);
+/** The element at filter_arg_ptr, which points to a uint32_t for each dimension. */
+void starpu_ndim_filter_pick_variable(STARPU_FILTER_PARAMS_);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_pick_tensor_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_pick_block_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_pick_matrix_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_pick_vector_child_ops(struct starpu_data_filter *f, unsigned child);
+struct starpu_data_interface_ops *
+starpu_ndim_filter_pick_variable_child_ops(struct starpu_data_filter *f, unsigned child);
+
+/** Sparse matrices of the same kind, of some rows each (of blocks, in BCSR): rowptr of a
+ * part is the father's, which counts from the part's firstentry.  The father's rowptr is
+ * read when it is cut, in main memory, and must not change until it is whole again. */
+void starpu_csr_filter_vertical_block(STARPU_FILTER_PARAMS_);
+void starpu_bcsr_filter_vertical_block(STARPU_FILTER_PARAMS_);
+/** Part id is block id of a BCSR matrix: a matrix whose nx is c and whose ny is r. */
+void starpu_bcsr_filter_canonical_block(STARPU_FILTER_PARAMS_);
+/** How many blocks there are. */
+unsigned starpu_bcsr_filter_canonical_block_get_nchildren(struct starpu_data_filter *f,
+							  starpu_data_handle_t handle);
+struct starpu_data_interface_ops *
+starpu_bcsr_filter_canonical_block_child_ops(struct starpu_data_filter *f,
 					     unsigned child);
 
 #ifdef __cplusplus

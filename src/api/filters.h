@@ -11,9 +11,7 @@
  */
 #include "core/interface/interface.h"
 
-#define FILTER_PARAMS                                                                    \
-	void *father_interface, void *child_interface, struct starpu_data_filter *f,     \
-		unsigned id, unsigned nparts
+#define FILTER_PARAMS STARPU_FILTER_PARAMS_
 
 /* A dimension of n elements, which are stride_bytes apart, in a call of a filter. */
 struct filter_range {
@@ -33,5 +31,90 @@ void filter_place(const void *father, void *child, size_t offset_bytes);
 /* The child is one element. */
 void filter_element(const void *father, void *child, size_t elemsize,
 		    size_t offset_bytes);
+
+/* ---- boxes: what has ndims dimensions -------------------------------- */
+
+/* The father at first, the child in the end: n[i] elements, ld[i] apart. */
+struct filter_box {
+	const void *father; /* begins as struct plain_head */
+	uint32_t *n, *ld;
+	size_t ndims, elemsize;
+	size_t offset_bytes; /* from where the father begins */
+};
+
+/* Which part, of what is in a dimension, a function was asked for. */
+struct filter_wish {
+	const char *func;
+	const struct starpu_data_filter *f;
+	unsigned id, nparts, axis;
+};
+
+#define FILTER_WISH(which)                                                               \
+	(&(struct filter_wish){                                                          \
+		.func = __func__, .f = f, .id = id, .nparts = nparts, .axis = (which)})
+
+/* Cut along an axis, with shadows or without. */
+void box_split(struct filter_box *box, const struct filter_wish *wish, unsigned shadow);
+/* Leave out an axis, of which the part has one position; the father has that axis. */
+void box_pick(struct filter_box *box, const struct filter_wish *wish);
+/* The element at the positions of filter_arg_ptr: no dimensions remain. */
+void box_pick_element(struct filter_box *box, const struct filter_wish *wish);
+/* Write what a box of up to 4 dimensions is: a variable, vector, matrix, block, tensor.
+ * What these do not have is an inner dimension that is not contiguous. */
+void box_fill(const struct filter_box *box, const struct filter_wish *wish, void *child);
+
+enum { BOX_MAX = 4 };
+
+/* ---- what the functions of most kinds are ---------------------------- */
+
+/* That cut a kind, of which kind_box() makes a box with the arrays that it is given. */
+#define FILTER_CUTS(kind, name, which)                                                   \
+	void starpu_##kind##_filter_##name(FILTER_PARAMS)                                \
+	{                                                                                \
+		uint32_t lengths[2 * BOX_MAX];                                           \
+		struct filter_box box = kind##_box(father_interface, lengths);           \
+                                                                                         \
+		box_split(&box, FILTER_WISH(which), 0);                                  \
+		box_fill(&box, FILTER_WISH(which), child_interface);                     \
+	}                                                                                \
+	void starpu_##kind##_filter_##name##_shadow(FILTER_PARAMS)                       \
+	{                                                                                \
+		uint32_t lengths[2 * BOX_MAX];                                           \
+		struct filter_box box = kind##_box(father_interface, lengths);           \
+                                                                                         \
+		box_split(&box, FILTER_WISH(which), filter_shadow(f));                   \
+		box_fill(&box, FILTER_WISH(which), child_interface);                     \
+	}
+
+/* That pick from it. */
+#define FILTER_PICKS(kind, name, which)                                                  \
+	void starpu_##kind##_filter_##name(FILTER_PARAMS)                                \
+	{                                                                                \
+		uint32_t lengths[2 * BOX_MAX];                                           \
+		struct filter_box box = kind##_box(father_interface, lengths);           \
+                                                                                         \
+		box_pick(&box, FILTER_WISH(which));                                      \
+		box_fill(&box, FILTER_WISH(which), child_interface);                     \
+	}
+
+#define FILTER_PICKS_VARIABLE(kind)                                                      \
+	void starpu_##kind##_filter_pick_variable(FILTER_PARAMS)                         \
+	{                                                                                \
+		uint32_t lengths[2 * BOX_MAX];                                           \
+		struct filter_box box = kind##_box(father_interface, lengths);           \
+                                                                                         \
+		box_pick_element(&box, FILTER_WISH(0));                                  \
+		box_fill(&box, FILTER_WISH(0), child_interface);                         \
+	}                                                                                \
+	FILTER_CHILDREN_ARE(kind##_filter_pick_variable, variable)
+
+#define FILTER_CHILDREN_ARE(name, kind)                                                  \
+	struct starpu_data_interface_ops *starpu_##name##_child_ops(                     \
+		struct starpu_data_filter *f, unsigned child)                            \
+	{                                                                                \
+		(void)f;                                                                 \
+		(void)child;                                                             \
+		return &starpu_interface_##kind##_ops;                                   \
+	}
 
 #endif

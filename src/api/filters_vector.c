@@ -19,29 +19,28 @@ static void slice(const void *father_interface, void *child_interface, size_t st
 	filter_place(father, child, start * father->elemsize);
 }
 
-static void block(const char *func, FILTER_PARAMS, unsigned shadow)
+static void block(const struct filter_wish *wish, const void *father_interface,
+		  void *child_interface, unsigned shadow)
 {
 	const struct starpu_vector_interface *father = father_interface;
-	struct filter_range range = {.func = func,
+	struct filter_range range = {.func = wish->func,
 				     .n = father->nx,
-				     .id = id,
-				     .nparts = nparts,
+				     .id = wish->id,
+				     .nparts = wish->nparts,
 				     .stride_bytes = 1};
 	uint32_t nx = filter_split(&range, shadow);
 
-	(void)f;
 	slice(father, child_interface, range.offset_bytes, nx);
 }
 
 void starpu_vector_filter_block(FILTER_PARAMS)
 {
-	block(__func__, father_interface, child_interface, f, id, nparts, 0);
+	block(FILTER_WISH(0), father_interface, child_interface, 0);
 }
 
 void starpu_vector_filter_block_shadow(FILTER_PARAMS)
 {
-	block(__func__, father_interface, child_interface, f, id, nparts,
-	      filter_shadow(f));
+	block(FILTER_WISH(0), father_interface, child_interface, filter_shadow(f));
 }
 
 /* A part of nx elements after those of the parts before it, nbefore. */
@@ -106,10 +105,4 @@ void starpu_vector_filter_pick_variable(FILTER_PARAMS)
 	filter_element(father, child_interface, father->elemsize, range.offset_bytes);
 }
 
-struct starpu_data_interface_ops *
-starpu_vector_filter_pick_variable_child_ops(struct starpu_data_filter *f, unsigned child)
-{
-	(void)f;
-	(void)child;
-	return &starpu_interface_variable_ops;
-}
+FILTER_CHILDREN_ARE(vector_filter_pick_variable, variable)

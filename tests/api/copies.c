@@ -1,57 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Copies of data into other data, and read-only duplicates. */
-#include <stdint.h>
 #include <string.h>
 
-#include "claim.h"
+#include "adding.h"
 
 int claim_failures;
 
 enum { N = 6 };
-
-static void start(void)
-{
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
-}
-
-static void add_cpu(void *buffers[], void *arg)
-{
-	int *x = (int *)STARPU_VECTOR_GET_PTR(buffers[0]), value;
-
-	starpu_codelet_unpack_args(arg, &value);
-	for (uint32_t i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
-		x[i] += value;
-}
-
-/* Main memory, so that values exist in a simulation that executes. */
-static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
-				    .nbuffers = 1,
-				    .modes = {STARPU_RW},
-				    .model = &starpu_perfmodel_nop,
-				    .name = "add"};
-
-static void add_to(starpu_data_handle_t handle, int value)
-{
-	CLAIM_EQ(starpu_task_insert(&add, STARPU_RW, handle, STARPU_VALUE, &value,
-				    sizeof(value), 0),
-		 0);
-}
-
-static starpu_data_handle_t vector(int *x)
-{
-	starpu_data_handle_t handle;
-
-	starpu_vector_data_register(&handle, x ? STARPU_MAIN_RAM : -1, (uintptr_t)x, N,
-				    sizeof(*x));
-	return handle;
-}
 
 static int value_of(starpu_data_handle_t handle, int i)
 {
@@ -75,9 +31,9 @@ static void copies_take_their_turn(void)
 	starpu_data_handle_t from, to, homeless;
 
 	start();
-	from = vector(x);
-	to = vector(y);
-	homeless = vector(NULL);
+	from = vector(x, N);
+	to = vector(y, N);
+	homeless = vector(NULL, N);
 	add_to(from, 10);
 	CLAIM_EQ(starpu_data_cpy(to, from, 1, count_call, &ncalls), 0);
 	add_to(from, 100);
@@ -128,7 +84,7 @@ static void duplicates_are_shared_until_a_write(void)
 	starpu_data_handle_t data, first, second, third, again;
 
 	start();
-	data = vector(x);
+	data = vector(x, N);
 	add_to(data, 10);
 	CLAIM_EQ(starpu_data_dup_ro(&first, data, 1), 0);
 	CLAIM_EQ(starpu_data_dup_ro(&second, data, 1), 0);
@@ -163,7 +119,7 @@ static void an_acquired_write_ends_sharing_too(void)
 	starpu_data_handle_t data, first, second;
 
 	start();
-	data = vector(x);
+	data = vector(x, N);
 	CLAIM_EQ(starpu_data_dup_ro(&first, data, 0), 0);
 	starpu_data_acquire(data, STARPU_RW);
 	x[0] = 77;

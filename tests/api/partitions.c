@@ -1,61 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-/* Synchronous partitions, and the parts that each predefined filter makes. */
-#include <stdint.h>
+/* Synchronous partitions. */
 #include <string.h>
 
-#include "claim.h"
+#include "adding.h"
 
 int claim_failures;
 
 enum { N = 24 };
 
-static void start(void)
-{
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
-}
-
-static void add_cpu(void *buffers[], void *arg)
-{
-	int *x = (int *)STARPU_VECTOR_GET_PTR(buffers[0]), value;
-
-	starpu_codelet_unpack_args(arg, &value);
-	for (uint32_t i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
-		x[i] += value;
-}
-
-static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
-				    .nbuffers = 1,
-				    .modes = {STARPU_RW},
-				    .model = &starpu_perfmodel_nop,
-				    .name = "add"};
-
-static void add_to(starpu_data_handle_t handle, int value)
-{
-	CLAIM_EQ(starpu_task_insert(&add, STARPU_RW, handle, STARPU_VALUE, &value,
-				    sizeof(value), 0),
-		 0);
-}
-
 static void number(int *x, int n)
 {
 	for (int i = 0; i < n; i++)
 		x[i] = i;
-}
-
-static starpu_data_handle_t vector(int *x, int n)
-{
-	starpu_data_handle_t handle;
-
-	starpu_vector_data_register(&handle, x ? STARPU_MAIN_RAM : -1, (uintptr_t)x,
-				    (uint32_t)n, sizeof(*x));
-	return handle;
 }
 
 /* ---- values ---------------------------------------------------------- */
@@ -234,205 +191,6 @@ static void parts_inherit(void)
 	starpu_shutdown();
 }
 
-/* ---- what the filters make ------------------------------------------- */
-
-static void chunks_are_as_documented(void)
-{
-	unsigned chunk = 0, sum = 0;
-	size_t offset = 0;
-
-	for (unsigned id = 0; id < 4; id++) {
-		starpu_filter_nparts_compute_chunk_size_and_offset(10, 4, 8, id, 3,
-								   &chunk, &offset);
-		CLAIM_EQ(chunk, id < 2 ? 3 : 2);
-		CLAIM_EQ(offset, sum * 3 * 8);
-		sum += chunk;
-	}
-	CLAIM_EQ(sum, 10);
-}
-
-static void vectors_are_cut(void)
-{
-	int x[N];
-	struct starpu_vector_interface v = {.id = STARPU_VECTOR_INTERFACE_ID,
-					    .ptr = (uintptr_t)x,
-					    .dev_handle = (uintptr_t)x,
-					    .nx = N,
-					    .elemsize = sizeof(int)},
-				       c = {0};
-	uint32_t lengths[3] = {4, 7, 2};
-	long longs[3] = {1, 2, 3};
-	struct starpu_data_filter f = {.filter_arg_ptr = (void *)(uintptr_t)2};
-	struct starpu_variable_interface element = {0};
-
-	starpu_vector_filter_block_shadow(&v, &c, &f, 1, 4);
-	CLAIM_EQ(c.nx, 5 + 4);
-	CLAIM(c.ptr == (uintptr_t)(x + 5));
-	CLAIM(c.dev_handle == (uintptr_t)x);
-	CLAIM_EQ(c.offset, 5 * sizeof(int));
-	f.filter_arg_ptr = lengths;
-	starpu_vector_filter_list(&v, &c, &f, 2, 3);
-	CLAIM_EQ(c.nx, 2);
-	CLAIM(c.ptr == (uintptr_t)(x + 11));
-	f.filter_arg_ptr = longs;
-	starpu_vector_filter_list_long(&v, &c, &f, 2, 3);
-	CLAIM_EQ(c.nx, 3);
-	CLAIM(c.ptr == (uintptr_t)(x + 3));
-	f.filter_arg = 10;
-	starpu_vector_filter_divide_in_2(&v, &c, &f, 1, 2);
-	CLAIM_EQ(c.nx, N - 10);
-	CLAIM(c.ptr == (uintptr_t)(x + 10));
-	f.filter_arg_ptr = (void *)(uintptr_t)3;
-	starpu_vector_filter_pick_variable(&v, &element, &f, 4, 6);
-	CLAIM(element.ptr == (uintptr_t)(x + 7));
-	CLAIM_EQ(element.elemsize, sizeof(int));
-	CLAIM(starpu_vector_filter_pick_variable_child_ops(&f, 0) ==
-	      &starpu_interface_variable_ops);
-}
-
-/* x[column][row], with columns of 6 of which 5 are used. */
-static void matrices_are_cut(void)
-{
-	int x[4][6];
-	struct starpu_matrix_interface m = {.id = STARPU_MATRIX_INTERFACE_ID,
-					    .ptr = (uintptr_t)x,
-					    .dev_handle = (uintptr_t)x,
-					    .nx = 5,
-					    .ny = 4,
-					    .ld = 6,
-					    .elemsize = sizeof(int)},
-				       c = {0};
-	struct starpu_data_filter f = {.filter_arg_ptr = (void *)(uintptr_t)1};
-	struct starpu_variable_interface element = {0};
-	struct starpu_vector_interface column = {0};
-	uint32_t at[2] = {3, 2};
-
-	starpu_matrix_filter_block(&m, &c, &f, 1, 2);
-	CLAIM(c.nx == 2 && c.ny == 4 && c.ld == 6 && c.allocsize == 8 * sizeof(int));
-	CLAIM(c.ptr == (uintptr_t)&x[0][3]);
-	starpu_matrix_filter_vertical_block(&m, &c, &f, 1, 3);
-	CLAIM(c.nx == 5 && c.ny == 1 && c.ptr == (uintptr_t)&x[2][0]);
-	starpu_matrix_filter_block_shadow(&m, &c, &f, 1, 3);
-	CLAIM(c.nx == 3 && c.ny == 4 && c.ptr == (uintptr_t)&x[0][1]);
-	starpu_matrix_filter_vertical_block_shadow(&m, &c, &f, 1, 2);
-	CLAIM(c.nx == 5 && c.ny == 3 && c.ptr == (uintptr_t)&x[1][0]);
-	starpu_matrix_filter_pick_vector_y(&m, &column, &f, 2, 3);
-	CLAIM(column.nx == 5 && column.ptr == (uintptr_t)&x[3][0]);
-	CLAIM(starpu_matrix_filter_pick_vector_child_ops(&f, 0) ==
-	      &starpu_interface_vector_ops);
-	f.filter_arg_ptr = at;
-	starpu_matrix_filter_pick_variable(&m, &element, &f, 0, 1);
-	CLAIM(element.ptr == (uintptr_t)&x[2][3]);
-	CLAIM(starpu_matrix_filter_pick_variable_child_ops(&f, 0) ==
-	      &starpu_interface_variable_ops);
-}
-
-/* x[z][y][x]: 3 x 4 x 5, with room for 6 and 5. */
-static void blocks_are_cut(void)
-{
-	int x[3][5][6];
-	struct starpu_block_interface b = {.id = STARPU_BLOCK_INTERFACE_ID,
-					   .ptr = (uintptr_t)x,
-					   .dev_handle = (uintptr_t)x,
-					   .nx = 5,
-					   .ny = 4,
-					   .nz = 3,
-					   .ldy = 6,
-					   .ldz = 30,
-					   .elemsize = sizeof(int)},
-				      c = {0};
-	struct starpu_data_filter f = {.filter_arg_ptr = (void *)(uintptr_t)1};
-	struct starpu_variable_interface element = {0};
-	struct starpu_matrix_interface plane = {0};
-	uint32_t at[3] = {4, 3, 2};
-
-	starpu_block_filter_block(&b, &c, &f, 1, 2);
-	CLAIM(c.nx == 2 && c.ny == 4 && c.nz == 3 && c.ldy == 6 && c.ldz == 30);
-	CLAIM(c.ptr == (uintptr_t)&x[0][0][3]);
-	starpu_block_filter_vertical_block(&b, &c, &f, 1, 2);
-	CLAIM(c.nx == 5 && c.ny == 2 && c.nz == 3 && c.ptr == (uintptr_t)&x[0][2][0]);
-	starpu_block_filter_depth_block(&b, &c, &f, 2, 3);
-	CLAIM(c.nx == 5 && c.ny == 4 && c.nz == 1 && c.ptr == (uintptr_t)&x[2][0][0]);
-	starpu_block_filter_block_shadow(&b, &c, &f, 2, 3);
-	CLAIM(c.nx == 3 && c.ny == 4 && c.ptr == (uintptr_t)&x[0][0][2]);
-	starpu_block_filter_vertical_block_shadow(&b, &c, &f, 1, 2);
-	CLAIM(c.ny == 3 && c.ptr == (uintptr_t)&x[0][1][0]);
-	starpu_block_filter_depth_block_shadow(&b, &c, &f, 0, 1);
-	CLAIM(c.nz == 3 && c.ptr == (uintptr_t)x);
-	starpu_block_filter_pick_matrix_z(&b, &plane, &f, 1, 2);
-	CLAIM(plane.nx == 5 && plane.ny == 4 && plane.ld == 6);
-	CLAIM(plane.ptr == (uintptr_t)&x[2][0][0]);
-	starpu_block_filter_pick_matrix_y(&b, &plane, &f, 1, 2);
-	CLAIM(plane.nx == 5 && plane.ny == 3 && plane.ld == 30);
-	CLAIM(plane.ptr == (uintptr_t)&x[0][2][0]);
-	CLAIM(starpu_block_filter_pick_matrix_child_ops(&f, 0) ==
-	      &starpu_interface_matrix_ops);
-	f.filter_arg_ptr = at;
-	starpu_block_filter_pick_variable(&b, &element, &f, 0, 1);
-	CLAIM(element.ptr == (uintptr_t)&x[2][3][4]);
-	CLAIM(starpu_block_filter_pick_variable_child_ops(&f, 0) ==
-	      &starpu_interface_variable_ops);
-}
-
-/* x[t][z][y][x]: 2 x 3 x 4 x 5, with room for 6 and 5. */
-static void tensors_are_cut(void)
-{
-	int x[2][3][5][6];
-	struct starpu_tensor_interface t = {.id = STARPU_TENSOR_INTERFACE_ID,
-					    .ptr = (uintptr_t)x,
-					    .dev_handle = (uintptr_t)x,
-					    .nx = 5,
-					    .ny = 4,
-					    .nz = 3,
-					    .nt = 2,
-					    .ldy = 6,
-					    .ldz = 30,
-					    .ldt = 90,
-					    .elemsize = sizeof(int)},
-				       c = {0};
-	struct starpu_data_filter f = {.filter_arg_ptr = (void *)(uintptr_t)1};
-	struct starpu_variable_interface element = {0};
-	struct starpu_block_interface b = {0};
-	uint32_t at[4] = {4, 3, 2, 1};
-
-	starpu_tensor_filter_block(&t, &c, &f, 1, 2);
-	CLAIM(c.nx == 2 && c.ny == 4 && c.nz == 3 && c.nt == 2);
-	CLAIM(c.ldy == 6 && c.ldz == 30 && c.ldt == 90);
-	CLAIM(c.ptr == (uintptr_t)&x[0][0][0][3]);
-	starpu_tensor_filter_vertical_block(&t, &c, &f, 1, 2);
-	CLAIM(c.ny == 2 && c.ptr == (uintptr_t)&x[0][0][2][0]);
-	starpu_tensor_filter_depth_block(&t, &c, &f, 2, 3);
-	CLAIM(c.nz == 1 && c.nt == 2 && c.ptr == (uintptr_t)&x[0][2][0][0]);
-	starpu_tensor_filter_time_block(&t, &c, &f, 1, 2);
-	CLAIM(c.nz == 3 && c.nt == 1 && c.ptr == (uintptr_t)&x[1][0][0][0]);
-	starpu_tensor_filter_block_shadow(&t, &c, &f, 2, 3);
-	CLAIM(c.nx == 3 && c.ptr == (uintptr_t)&x[0][0][0][2]);
-	starpu_tensor_filter_vertical_block_shadow(&t, &c, &f, 1, 2);
-	CLAIM(c.ny == 3 && c.ptr == (uintptr_t)&x[0][0][1][0]);
-	starpu_tensor_filter_depth_block_shadow(&t, &c, &f, 0, 1);
-	CLAIM(c.nz == 3 && c.ptr == (uintptr_t)x);
-	t.nt = 3;
-	starpu_tensor_filter_time_block_shadow(&t, &c, &f, 0, 1);
-	CLAIM(c.nt == 3 && c.ptr == (uintptr_t)x);
-	t.nt = 2;
-	starpu_tensor_filter_pick_block_t(&t, &b, &f, 0, 1);
-	CLAIM(b.ny == 4 && b.nz == 3 && b.ldy == 6 && b.ldz == 30);
-	CLAIM(b.ptr == (uintptr_t)&x[1][0][0][0]);
-	starpu_tensor_filter_pick_block_z(&t, &b, &f, 1, 2);
-	CLAIM(b.ny == 4 && b.nz == 2 && b.ldy == 6 && b.ldz == 90);
-	CLAIM(b.ptr == (uintptr_t)&x[0][2][0][0]);
-	starpu_tensor_filter_pick_block_y(&t, &b, &f, 1, 2);
-	CLAIM(b.ny == 3 && b.nz == 2 && b.ldy == 30 && b.ldz == 90);
-	CLAIM(b.ptr == (uintptr_t)&x[0][0][2][0]);
-	CLAIM(starpu_tensor_filter_pick_block_child_ops(&f, 0) ==
-	      &starpu_interface_block_ops);
-	f.filter_arg_ptr = at;
-	starpu_tensor_filter_pick_variable(&t, &element, &f, 0, 1);
-	CLAIM(element.ptr == (uintptr_t)&x[1][2][3][4]);
-	CLAIM(starpu_tensor_filter_pick_variable_child_ops(&f, 0) ==
-	      &starpu_interface_variable_ops);
-}
-
 /* Parts of another interface than the parent's, on columns that are apart. */
 static void columns_are_vectors(void)
 {
@@ -464,11 +222,6 @@ static const struct claim claims[] = {
 	{"data without a home are partitioned", homeless_data_are_partitioned},
 	{"own filters are called", own_filters_are_called},
 	{"parts inherit", parts_inherit},
-	{"chunks are as documented", chunks_are_as_documented},
-	{"vectors are cut", vectors_are_cut},
-	{"matrices are cut", matrices_are_cut},
-	{"blocks are cut", blocks_are_cut},
-	{"tensors are cut", tensors_are_cut},
 	{"columns of a matrix are vectors", columns_are_vectors},
 	{NULL, NULL},
 };

@@ -1,47 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Planned partitions: several of a datum, changed by hand and by the tasks. */
-#include <stdint.h>
 #include <string.h>
 
-#include "claim.h"
+#include "adding.h"
 
 int claim_failures;
 
 enum { N = 24, HALVES = 2, THIRDS = 3 };
-
-static void start(void)
-{
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
-}
-
-static void add_cpu(void *buffers[], void *arg)
-{
-	int *x = (int *)STARPU_VECTOR_GET_PTR(buffers[0]), value;
-
-	starpu_codelet_unpack_args(arg, &value);
-	for (uint32_t i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
-		x[i] += value;
-}
-
-static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
-				    .nbuffers = 1,
-				    .modes = {STARPU_RW},
-				    .model = &starpu_perfmodel_nop,
-				    .name = "add"};
-
-static void add_to(starpu_data_handle_t handle, int value)
-{
-	CLAIM_EQ(starpu_task_insert(&add, STARPU_RW, handle, STARPU_VALUE, &value,
-				    sizeof(value), 0),
-		 0);
-}
 
 /* The sum of what it reads, added to where it is told. */
 static void sum_cpu(void *buffers[], void *arg)
@@ -66,15 +32,6 @@ static void sum_of(starpu_data_handle_t handle, long *to)
 	CLAIM_EQ(starpu_task_insert(&sum, STARPU_R, handle, STARPU_VALUE, &to, sizeof(to),
 				    0),
 		 0);
-}
-
-static starpu_data_handle_t vector(int *x)
-{
-	starpu_data_handle_t handle;
-
-	starpu_vector_data_register(&handle, x ? STARPU_MAIN_RAM : -1, (uintptr_t)x, N,
-				    sizeof(*x));
-	return handle;
 }
 
 static void plan(starpu_data_handle_t whole, unsigned n, starpu_data_handle_t *parts)
@@ -106,7 +63,7 @@ static void views_are_changed_by_hand(void)
 	long before = 0, after = 0;
 
 	start();
-	whole = vector(x);
+	whole = vector(x, N);
 	plan(whole, THIRDS, part);
 	add_to(whole, 1);
 	starpu_data_partition_submit(whole, THIRDS, part);
@@ -145,7 +102,7 @@ static void views_are_changed_without_turns(void)
 	long total = 0;
 
 	start();
-	whole = vector(x);
+	whole = vector(x, N);
 	starpu_data_set_sequential_consistency_flag(whole, 0);
 	plan(whole, THIRDS, part);
 	starpu_data_partition_submit_sequential_consistency(whole, THIRDS, part, 0);
@@ -180,7 +137,7 @@ static void tasks_change_the_view(void)
 	long total = 0;
 
 	start();
-	whole = vector(x);
+	whole = vector(x, N);
 	plan(whole, HALVES, half);
 	plan(whole, THIRDS, third);
 	for (int round = 0; round < 3; round++) {
@@ -226,7 +183,7 @@ static void plans_are_nested(void)
 	starpu_data_handle_t whole, half[HALVES], third[HALVES][THIRDS], other[4];
 
 	start();
-	whole = vector(NULL);
+	whole = vector(NULL, N);
 	plan(whole, HALVES, half);
 	for (int i = 0; i < HALVES; i++)
 		plan(half[i], THIRDS, third[i]);
@@ -263,7 +220,7 @@ static void values_come_and_go(void)
 	starpu_data_handle_t whole, half[HALVES];
 
 	start();
-	whole = vector(NULL);
+	whole = vector(NULL, N);
 	plan(whole, HALVES, half);
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < HALVES; i++) {
@@ -293,7 +250,7 @@ static void views_are_left_alone(void)
 	start();
 	quiet = add;
 	quiet.flags = STARPU_CODELET_NOPLANS;
-	whole = vector(x);
+	whole = vector(x, N);
 	plan(whole, HALVES, half);
 	add_to(half[0], 1);
 	CLAIM_EQ(starpu_task_insert(&quiet, STARPU_RW, half[1], STARPU_VALUE, &value,
@@ -324,7 +281,7 @@ static void both_kinds_are_nested(void)
 	int x[N] = {0};
 
 	start();
-	whole = vector(x);
+	whole = vector(x, N);
 	plan(whole, HALVES, half);
 	add_to(whole, 1);
 	starpu_data_partition(half[0], &f);

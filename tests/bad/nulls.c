@@ -6,14 +6,7 @@
  * object: each says its name and what it was given, and aborts.  Each call is made in a
  * process of its own.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <starpu.h>
+#include "dying.h"
 
 static starpu_data_handle_t handle, vector, same;
 static long value;
@@ -136,69 +129,23 @@ CALLS
 
 #undef CALL
 #undef USED
-#define CALL(function, word, ...) {#function, #word, call_##function},
-#define USED                      CALL
+#define CALL(function, word, ...)                                                        \
+	{#function " says what it was given", {"starpu_", #word}, call_##function},
+#define USED CALL
 
-static const struct call {
-	const char *function, *word;
-	void (*make)(void);
-} calls[] = {CALLS};
+static const struct dying calls[] = {CALLS};
 
-static void child(const struct call *call, int output)
+static void prepare(void)
 {
 	static long values[4];
 
-	dup2(output, STDERR_FILENO);
-	alarm(20);
-	if (starpu_init(NULL) != 0)
-		_exit(77);
 	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)&value,
 				      sizeof value);
 	starpu_vector_data_register(&vector, STARPU_MAIN_RAM, (uintptr_t)values, 4,
 				    sizeof values[0]);
-	call->make();
-	_exit(0);
-}
-
-/* 1 when the call ended as it must. */
-static int check(const struct call *call)
-{
-	char text[4096] = "";
-	size_t used = 0;
-	ssize_t got;
-	int ends[2], status;
-	pid_t pid;
-
-	if (pipe(ends) != 0)
-		return 0;
-	pid = fork();
-	if (pid == 0)
-		child(call, ends[1]);
-	close(ends[1]);
-	while ((got = read(ends[0], text + used, sizeof text - 1 - used)) > 0)
-		used += (size_t)got;
-	close(ends[0]);
-	waitpid(pid, &status, 0);
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
-	    strstr(text, "starpu_") && strstr(text, call->word))
-		return 1;
-	printf("status %#x, output: %s\n", (unsigned)status, text);
-	return 0;
 }
 
 int main(void)
 {
-	int nfailed = 0;
-
-	signal(SIGPIPE, SIG_IGN);
-	setenv("STARPU_NCPU", "1", 1);
-	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
-		int passed = check(&calls[i]);
-
-		printf("%s %s says what it was given\n", passed ? "PASS" : "FAIL",
-		       calls[i].function);
-		fflush(stdout);
-		nfailed += !passed;
-	}
-	return nfailed != 0;
+	return dying_run(calls, sizeof calls / sizeof calls[0], prepare);
 }

@@ -5,14 +5,7 @@
  * Mistakes with partitions: each ends the process with a message that says what was found
  * and what to do.  Each is made in a process of its own.
  */
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <starpu.h>
+#include "dying.h"
 
 enum { N = 12 };
 
@@ -269,16 +262,54 @@ static void plan_left_below(void)
 	starpu_data_unpartition(whole, STARPU_MAIN_RAM);
 }
 
+static void cut_array(void (*func)(STARPU_FILTER_PARAMS_), unsigned dimension)
+{
+	struct starpu_data_filter filter = {
+		.filter_func = func, .nchildren = 2, .filter_arg = dimension};
+	uint32_t nn[3] = {3, 2, 2}, ldn[3] = {1, 3, 6};
+	starpu_data_handle_t array;
+
+	starpu_ndim_data_register(&array, STARPU_MAIN_RAM, (uintptr_t)others, ldn, nn, 3,
+				  sizeof others[0]);
+	starpu_data_partition(array, &filter);
+}
+
+static void array_of_other_dimensions(void)
+{
+	cut_array(starpu_ndim_filter_4d_pick_block, 0);
+}
+
+static void array_without_dimension(void)
+{
+	cut_array(starpu_ndim_filter_block, 3);
+}
+
+static void array_is_no_element(void)
+{
+	cut_array(starpu_ndim_filter_to_variable, 0);
+}
+
+static void array_with_gaps(void)
+{
+	cut_array(starpu_ndim_filter_3d_pick_matrix, 0);
+}
+
+static void rows_nowhere(void)
+{
+	struct starpu_data_filter filter = {
+		.filter_func = starpu_csr_filter_vertical_block, .nchildren = 2};
+	starpu_data_handle_t csr;
+
+	starpu_csr_data_register(&csr, -1, 4, 2, 0, NULL, NULL, 0, sizeof others[0]);
+	starpu_data_partition(csr, &filter);
+}
+
 /* ---- what must be said ------------------------------------------------ */
 
-static const struct mistake {
-	const char *name;
-	void (*make)(void);
-	const char *found, *remedy;
-} mistakes[] = {
+static const struct dying mistakes[] = {
 #define CASE(name, found, remedy)                                                        \
 	{                                                                                \
-#name, name, found, remedy                                               \
+#name, {found, remedy }, name                                            \
 	}
 	CASE(partitioned_in_task, "task \"use\"", "starpu_data_unpartition()"),
 	CASE(partitioned_acquired, "which is partitioned into 2 parts",
@@ -323,58 +354,20 @@ static const struct mistake {
 	     "starpu_data_partition_clean()"),
 	CASE(gathered_elsewhere, "memory node 5", "or -1"),
 	CASE(plan_left_below, "part 1, data", "starpu_data_partition_clean()"),
+	CASE(array_of_other_dimensions, "an array of 3 dimensions", "expected 4"),
+	CASE(array_without_dimension, "dimension 3 of an array of 3", "from 0"),
+	CASE(array_is_no_element, "an array of 3 dimensions in 2 parts", "nchildren"),
+	CASE(array_with_gaps, "are 3 elements apart", "filter_arg"),
+	CASE(rows_nowhere, "(rowptr) is not in main memory", "home node 0"),
 };
 
-static void child(const struct mistake *mistake, int output)
+static void prepare(void)
 {
-	dup2(output, STDERR_FILENO);
-	alarm(20);
-	if (starpu_init(NULL) != 0)
-		_exit(77);
 	starpu_vector_data_register(&whole, STARPU_MAIN_RAM, (uintptr_t)x, N,
 				    sizeof x[0]);
-	mistake->make();
-	_exit(0);
-}
-
-/* 1 when it ended as it must. */
-static int check(const struct mistake *mistake)
-{
-	char text[4096] = "";
-	size_t used = 0;
-	ssize_t got;
-	int ends[2], status;
-	pid_t pid;
-
-	if (pipe(ends) != 0)
-		return 0;
-	pid = fork();
-	if (pid == 0)
-		child(mistake, ends[1]);
-	close(ends[1]);
-	while ((got = read(ends[0], text + used, sizeof text - 1 - used)) > 0)
-		used += (size_t)got;
-	close(ends[0]);
-	waitpid(pid, &status, 0);
-	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
-	    strstr(text, mistake->found) && strstr(text, mistake->remedy))
-		return 1;
-	printf("status %#x, output: %s\n", (unsigned)status, text);
-	return 0;
 }
 
 int main(void)
 {
-	int nfailed = 0;
-
-	signal(SIGPIPE, SIG_IGN);
-	setenv("STARPU_NCPU", "1", 1);
-	for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
-		int passed = check(&mistakes[i]);
-
-		printf("%s %s\n", passed ? "PASS" : "FAIL", mistakes[i].name);
-		fflush(stdout);
-		nfailed += !passed;
-	}
-	return nfailed != 0;
+	return dying_run(mistakes, sizeof mistakes / sizeof mistakes[0], prepare);
 }

@@ -15,7 +15,8 @@
  *
  * A datum has one block of three arrays that the structs of all memories point to: nn,
  * the strides of what the library allocates, those of its home.  Other strides, of
- * starpu_ndim_ptr_register(), are their copy's own.
+ * starpu_ndim_ptr_register(), are their copy's own.  A part has the arrays that filters
+ * allocated, as the application's may do: two for where its parent is, two for elsewhere.
  */
 INTERFACE_BEGINS_AS_PLAIN(ndim);
 
@@ -126,19 +127,41 @@ static void ndim_register(starpu_data_handle_t handle, int home, void *interface
 	}
 }
 
+/* Once each, and not what lies inside the block of a datum that is no part. */
+static int note_array(starpu_data_handle_t handle, uint32_t **arrays, int n,
+		      uint32_t *array)
+{
+	const struct starpu_ndim_interface *ndim = handle->interface;
+	int is_inside = !(handle->flags & DATUM_PART) && array > ndim->nn &&
+			array <= ndim->nn + 2 * ndim->ndim;
+
+	for (int i = 0; i < n && !is_inside; i++)
+		is_inside = arrays[i] == array;
+	if (!is_inside)
+		arrays[n++] = array;
+	return n;
+}
+
 static void ndim_unregister(starpu_data_handle_t handle)
 {
-	uint32_t *nn = ((struct starpu_ndim_interface *)handle->interface)->nn;
+	uint32_t *arrays[2 * (NODE_MAX_MEMORIES + 1)];
+	struct starpu_ndim_interface image;
+	int n = 0;
 
+	data_fill_interface(handle, &image);
+	n = note_array(handle, arrays, n, image.nn);
+	n = note_array(handle, arrays, n, image.ldn);
 	for (unsigned i = 0; handle->body && i < (unsigned)handle->node->nmemories; i++) {
 		struct copy_state *copy = data_find_copy(handle, i);
 		struct starpu_ndim_interface *ndim = copy ? copy->interface : NULL;
 
-		if (ndim && ndim->ldn != nn + ndim->ndim &&
-		    ndim->ldn != nn + 2 * ndim->ndim)
-			free(ndim->ldn);
+		if (!ndim)
+			continue;
+		n = note_array(handle, arrays, n, ndim->nn);
+		n = note_array(handle, arrays, n, ndim->ldn);
 	}
-	free(nn);
+	while (n > 0)
+		free(arrays[--n]);
 }
 
 /* ---- memory and copies ----------------------------------------------- */
