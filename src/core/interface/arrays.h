@@ -62,38 +62,11 @@ int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 	{                                                                                \
 		return arrays_bytes(kind##_arrays, handle->interface);                   \
 	}                                                                                \
-	static int kind##_copy(void *from, unsigned from_memory, void *to,               \
-			       unsigned to_memory, void *async_data)                     \
-	{                                                                                \
-		(void)from_memory;                                                       \
-		(void)to_memory;                                                         \
-		(void)async_data;                                                        \
-		return arrays_copy(kind##_arrays, from, to);                             \
-	}                                                                                \
-	static int kind##_pack(starpu_data_handle_t handle, unsigned memory, void **ptr, \
-			       starpu_ssize_t *count)                                    \
-	{                                                                                \
-		return arrays_pack(kind##_arrays, handle, memory, ptr, count);           \
-	}                                                                                \
-	static int kind##_peek(starpu_data_handle_t handle, unsigned memory, void *ptr,  \
-			       size_t count)                                             \
-	{                                                                                \
-		return arrays_peek(kind##_arrays, handle, memory, ptr, count);           \
-	}                                                                                \
-	static int kind##_unpack(starpu_data_handle_t handle, unsigned memory,           \
-				 void *ptr, size_t count)                                \
-	{                                                                                \
-		int ret = arrays_peek(kind##_arrays, handle, memory, ptr, count);        \
-                                                                                         \
-		interface_buffer_put(memory, ptr, count);                                \
-		return ret;                                                              \
-	}                                                                                \
+	INTERFACE_BY(kind, arrays, kind##_arrays);                                       \
 	static size_t kind##_element_bytes(const void *interface)                        \
 	{                                                                                \
 		return ((const struct starpu_##kind##_interface *)interface)->elemsize;  \
 	}                                                                                \
-	static const struct starpu_data_copy_methods kind##_methods = {                  \
-		.any_to_any = kind##_copy};                                              \
 	const struct interface_kind interface_##kind = {                                 \
 		.id = STARPU_##KIND##_INTERFACE_ID,                                      \
 		.element_bytes = kind##_element_bytes}

@@ -234,12 +234,3 @@ int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle
 	layout_scatter(&layout, ptr);
 	return 0;
 }
-
-int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t handle,
-		     unsigned memory, void *ptr, size_t count)
-{
-	int ret = interface_peek(layout_of, handle, memory, ptr, count);
-
-	interface_buffer_put(memory, ptr, count);
-	return ret;
-}

@@ -109,45 +109,50 @@ int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle
 		   unsigned memory, void **ptr, starpu_ssize_t *count);
 int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle,
 		   unsigned memory, void *ptr, size_t count);
-int interface_unpack(interface_layout_func *layout_of, starpu_data_handle_t handle,
-		     unsigned memory, void *ptr, size_t count);
 
 /*
- * kind_copy(), kind_pack(), kind_peek() and kind_unpack() of a plain interface that
- * kind_layout() always knows, and its row.  They are functions of their own, since a
- * table tells by them what it is.
+ * kind_copy(), kind_pack(), kind_peek() and kind_unpack() made of what = kind_layout()
+ * or kind_arrays() by the functions of a family, interface or arrays, and the copy
+ * methods.  They are functions of their own, since a table tells by them what it is.
  */
-#define INTERFACE_BY_LAYOUT(kind, KIND)                                                  \
-	INTERFACE_BEGINS_AS_PLAIN(kind);                                                 \
-	static void *kind##_pointer(void *interface, unsigned memory)                    \
-	{                                                                                \
-		return interface_pointer(interface, memory);                             \
-	}                                                                                \
+#define INTERFACE_BY(kind, family, what)                                                 \
 	static int kind##_copy(void *from, unsigned from_memory, void *to,               \
 			       unsigned to_memory, void *async_data)                     \
 	{                                                                                \
 		(void)from_memory;                                                       \
 		(void)to_memory;                                                         \
 		(void)async_data;                                                        \
-		return interface_copy(kind##_layout, from, to);                          \
+		return family##_copy(what, from, to);                                    \
 	}                                                                                \
 	static int kind##_pack(starpu_data_handle_t handle, unsigned memory, void **ptr, \
 			       starpu_ssize_t *count)                                    \
 	{                                                                                \
-		return interface_pack(kind##_layout, handle, memory, ptr, count);        \
+		return family##_pack(what, handle, memory, ptr, count);                  \
 	}                                                                                \
 	static int kind##_peek(starpu_data_handle_t handle, unsigned memory, void *ptr,  \
 			       size_t count)                                             \
 	{                                                                                \
-		return interface_peek(kind##_layout, handle, memory, ptr, count);        \
+		return family##_peek(what, handle, memory, ptr, count);                  \
 	}                                                                                \
 	static int kind##_unpack(starpu_data_handle_t handle, unsigned memory,           \
 				 void *ptr, size_t count)                                \
 	{                                                                                \
-		return interface_unpack(kind##_layout, handle, memory, ptr, count);      \
+		int ret = family##_peek(what, handle, memory, ptr, count);               \
+                                                                                         \
+		interface_buffer_put(memory, ptr, count);                                \
+		return ret;                                                              \
 	}                                                                                \
 	static const struct starpu_data_copy_methods kind##_methods = {                  \
-		.any_to_any = kind##_copy};                                              \
+		.any_to_any = kind##_copy}
+
+/* All that of a plain interface that kind_layout() always knows, and its row. */
+#define INTERFACE_BY_LAYOUT(kind, KIND)                                                  \
+	INTERFACE_BEGINS_AS_PLAIN(kind);                                                 \
+	static void *kind##_pointer(void *interface, unsigned memory)                    \
+	{                                                                                \
+		return interface_pointer(interface, memory);                             \
+	}                                                                                \
+	INTERFACE_BY(kind, interface, kind##_layout);                                    \
 	const struct interface_kind interface_##kind = {                                 \
 		.id = STARPU_##KIND##_INTERFACE_ID,                                      \
 		.layout = kind##_layout,                                                 \
