@@ -1,65 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
+#include "base/arena.h"
 #include "sim.h"
 
 /*
  * memory.c - addresses without memory.
  *
- * One reservation of address space for all ranks: a block costs nothing until it is
- * touched.  Freed blocks are kept by size class, in arrays apart, because a list
- * through the blocks would touch them.  Four classes per power of two, from 64 bytes.
+ * One reservation of address space for all ranks: see base/arena.h.
  *
  * What lies in a GPU is no value, so that the GPUs of all ranks have the same
  * addresses: a second reservation, in which each rank takes blocks of its own.  A
  * thousand nodes have more memory than a process has addresses.
  */
-enum {
-	CLASS_SHIFT = 6, /* of the smallest class */
-	NCLASSES = 4 * (48 - CLASS_SHIFT),
-	LARGE_BYTES = 1 << 20, /* freed blocks of this size give their pages back */
-};
-
 #define MAIN_BYTES ((size_t)1 << 46)
 #define GPU_BYTES  ((size_t)1 << 44) /* of the GPUs of one rank */
 
-struct class_list {
-	char **blocks;
-	size_t count, capacity;
-};
-
-struct arena {
-	char *base, *fresh, *end;
-	struct class_list free[NCLASSES];
-};
-
-/* How much address space there is depends on the machine's limits. */
-static void reserve(struct arena *arena, size_t bytes)
-{
-	for (; bytes >= (size_t)1 << 32; bytes /= 2) {
-		void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-		if (base != MAP_FAILED) {
-			arena->base = arena->fresh = base;
-			arena->end = arena->base + bytes;
-			return;
-		}
-	}
-	orr_die(ORR_NO_RANK, "no 4 GiB of address space for simulated memory: "
-			     "raise the limit (ulimit -v unlimited)");
-}
-
 static struct arena *main_arena(struct sim *sim)
 {
-	if (!sim->arena) {
-		sim->arena = orr_alloc(sizeof(*sim->arena));
-		reserve(sim->arena, MAIN_BYTES);
-	}
+	if (!sim->arena)
+		sim->arena = arena_new(MAIN_BYTES, PROT_READ | PROT_WRITE);
 	return sim->arena;
 }
 
@@ -67,82 +29,16 @@ static struct arena *gpu_arena(struct plat *plat)
 {
 	struct sim *sim = plat->sim;
 
-	if (!sim->gpu_arena) {
-		sim->gpu_arena = orr_alloc(sizeof(*sim->gpu_arena));
-		reserve(sim->gpu_arena, GPU_BYTES);
-	}
-	if (!plat->gpu_arena) {
-		plat->gpu_arena = orr_alloc(sizeof(*plat->gpu_arena));
-		plat->gpu_arena->base = plat->gpu_arena->fresh = sim->gpu_arena->base;
-		plat->gpu_arena->end = sim->gpu_arena->end;
-	}
+	if (!sim->gpu_arena)
+		sim->gpu_arena = arena_new(GPU_BYTES, PROT_READ | PROT_WRITE);
+	if (!plat->gpu_arena)
+		plat->gpu_arena = arena_same(sim->gpu_arena);
 	return plat->gpu_arena;
 }
 
 void memory_close(struct plat *plat)
 {
-	for (int i = 0; plat->gpu_arena && i < NCLASSES; i++)
-		free(plat->gpu_arena->free[i].blocks);
-	free(plat->gpu_arena);
-}
-
-/* The class of a block, and the size of the class. */
-static int size_class(size_t bytes, size_t *class_bytes)
-{
-	int shift = CLASS_SHIFT;
-	size_t quarter, steps;
-
-	while (((size_t)2 << shift) <= bytes)
-		shift++;
-	quarter = ((size_t)1 << shift) / 4;
-	if (bytes <= (size_t)1 << shift)
-		steps = 0;
-	else
-		steps = (bytes - ((size_t)1 << shift) + quarter - 1) / quarter;
-	*class_bytes = ((size_t)1 << shift) + steps * quarter;
-	return 4 * (shift - CLASS_SHIFT) + (int)steps;
-}
-
-static void *arena_get(struct arena *arena, size_t bytes)
-{
-	size_t class_bytes;
-	int class = size_class(bytes, &class_bytes);
-	struct class_list *list;
-	char *block;
-
-	if (class >= NCLASSES)
-		return NULL;
-	list = &arena->free[class];
-	if (list->count > 0)
-		return list->blocks[--list->count];
-	if (class_bytes >= 4096)
-		class_bytes = (class_bytes + 4095) & ~(size_t)4095;
-	else
-		class_bytes = (class_bytes + 63) & ~(size_t)63;
-	if ((size_t)(arena->end - arena->fresh) < class_bytes)
-		return NULL;
-	block = arena->fresh;
-	arena->fresh += class_bytes;
-	return block;
-}
-
-static void arena_put(struct arena *arena, void *block, size_t bytes, int touched)
-{
-	size_t class_bytes;
-	struct class_list *list = &arena->free[size_class(bytes, &class_bytes)];
-
-	if (touched && bytes >= LARGE_BYTES) {
-		uintptr_t first = ((uintptr_t)block + 4095) & ~(uintptr_t)4095;
-
-		madvise((void *)first, ((uintptr_t)block + bytes - first) & ~(size_t)4095,
-			MADV_DONTNEED);
-	}
-	if (list->count == list->capacity) {
-		list->capacity = list->capacity ? 2 * list->capacity : 16;
-		list->blocks =
-			orr_realloc(list->blocks, list->capacity * sizeof(*list->blocks));
-	}
-	list->blocks[list->count++] = block;
+	arena_free(plat->gpu_arena);
 }
 
 static void *main_alloc(struct plat *plat, unsigned memory, size_t bytes)
@@ -159,11 +55,10 @@ static void *main_alloc(struct plat *plat, unsigned memory, size_t bytes)
 static void main_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
 	struct arena *arena = sim_get()->arena;
-	char *block = ptr;
 
 	(void)plat;
 	(void)memory;
-	if (!arena || block < arena->base || block >= arena->end)
+	if (!arena || !arena_has(arena, ptr))
 		free(ptr);
 	else if (bytes > 0)
 		arena_put(arena, ptr, bytes, 1);
