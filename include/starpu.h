@@ -16,6 +16,7 @@
 #include <starpu_util.h>
 #include <starpu_data.h>
 #include <starpu_helper.h>
+#include <starpu_disk.h>
 #include <starpu_data_interfaces.h>
 #include <starpu_data_filters.h>
 #include <starpu_stdlib.h>

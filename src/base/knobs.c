@@ -155,6 +155,12 @@ static const struct knob knob_table[] = {
 	     "simulation: charged for each look at a clock after many at the same date"),
 	REAL("ORRERY_QUANTUM", "seconds", quantum_s, 1.0e-4, 1e-9, 1,
 	     "simulation: submission cost is charged in steps of this"),
+	REAL("ORRERY_DISK_BANDWIDTH", "bytes/s", disk_bytes_per_s, 5.0e8, 1, 1e15,
+	     "simulation: of disks that the platform file gives none "
+	     "(disk_read_bw, disk_write_bw); a disk on a SATA link moves about 550e6"),
+	REAL("ORRERY_DISK_LATENCY", "seconds", disk_latency_s, 1.0e-4, 0, 1,
+	     "simulation: of disks that the platform file gives none (disk_lat); "
+	     "usual for a solid state disk"),
 	SWITCH("STARPU_DISABLE_KERNELS", disable_kernels, 0, "never call kernels"),
 	SWITCH("STARPU_SILENT", silent, 0, "no informative messages"),
 	SWITCH("STARPU_PROFILING", profiling, 0, "profile from the start"),

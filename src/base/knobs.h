@@ -44,6 +44,7 @@ struct knobs {
 	int limit_one_cuda_mem_mib[KNOBS_CUDA_DEVICES];
 	int transfer_cost, submit_cost, push_cost;
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
+	double disk_bytes_per_s, disk_latency_s;
 	char *transport, *trace, *summary, *events;
 	/* Behaviour. */
 	int disable_kernels, silent, profiling, codelet_profiling, bus_calibrate;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/data/data.h"
@@ -14,6 +15,7 @@
 #include "core/model/model.h"
 #include "core/model/model_own.h"
 #include "core/data/routes.h"
+#include "core/disk/disk.h"
 #include "core/lasting.h"
 #include "core/task/tags.h"
 #include "core/wait.h"
@@ -30,6 +32,7 @@ struct world *world_get(void)
 		return world;
 	world = orr_alloc(sizeof(*world));
 	orr_lock_init(&world->lasting_lock);
+	orr_lock_init(&world->disk_lock);
 	if (orr_cas_ptr(slot, NULL, world))
 		return world;
 	free(world); /* Another thread was first. */
@@ -48,6 +51,7 @@ void world_end(void)
 	while ((lasting = table_next(&world->lasting, &cursor)))
 		lasting_free(lasting);
 	table_free(&world->lasting);
+	arena_free(world->disk_space);
 	*plat_world() = NULL;
 	free(world);
 }
@@ -143,7 +147,7 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 static struct memory *add_memory(struct node *node, const struct memory_driver *driver,
 				 size_t capacity_bytes)
 {
-	struct memory *memory = &node->memories[node->nmemories++];
+	struct memory *memory = &node->memories[node->nmemories];
 
 	memory->driver = driver;
 	memory->capacity_bytes = capacity_bytes;
@@ -162,22 +166,19 @@ static void open_memory(struct node *node, enum starpu_worker_archtype type, int
 	memory->name = row->memory_name;
 	memory->limit_name = row->limit_name;
 	memory->devid = devid;
+	node->nmemories++;
 }
 
-/* Nobody works on them. */
-static void open_other_memories(struct node *node)
+/* Nobody works on it.  It is not counted yet. */
+static void open_other_memory(struct node *node, const struct plat_memory *of)
 {
-	const struct plat_machine *machine = node->machine;
+	struct memory *memory = add_memory(node, of->driver, (size_t)of->bytes);
 
-	for (int i = 0; i < machine->nmemories; i++) {
-		const struct plat_memory *of = &machine->memories[i];
-		struct memory *memory = add_memory(node, of->driver, (size_t)of->bytes);
-
-		memory->kind = (enum starpu_node_kind)of->kind;
-		memory->name = of->name;
-		for (int k = 0; k < i; k++)
-			memory->devid += machine->memories[k].kind == of->kind;
-	}
+	memory->kind = (enum starpu_node_kind)of->kind;
+	memory->name = of->name;
+	memory->disk = of->disk;
+	for (const struct memory *other = node->memories; other < memory; other++)
+		memory->devid += other->kind == memory->kind;
 }
 
 static void open_worker(struct node *node, enum starpu_worker_archtype type, int devid)
@@ -212,10 +213,12 @@ static void set_depths(struct node *node)
 	for (int i = 0; i < node->nworkers; i++) {
 		struct worker *worker = &node->workers[i];
 
-		worker->depth = 1;
+		int depth = 1;
+
 		/* Data of the next task may have to come from another memory. */
 		if (knobs->prefetch && node->nmemories > 1)
-			worker->depth += device_pipeline(worker->kind, knobs);
+			depth += device_pipeline(worker->kind, knobs);
+		orr_store(&worker->depth, depth);
 	}
 }
 
@@ -238,8 +241,9 @@ static int open_workers(struct node *node)
 		return -ENODEV;
 	}
 	node->workers = orr_alloc_lines((size_t)n * sizeof(*node->workers));
-	node->memories = orr_alloc((1 + (size_t)n + (size_t)node->machine->nmemories) *
-				   sizeof(*node->memories));
+	/* Some may be added later. */
+	node->most_memories = 1 + n + node->machine->nmemories + PLAT_MAX_MEMORIES;
+	node->memories = orr_alloc((size_t)node->most_memories * sizeof(*node->memories));
 	open_memory(node, STARPU_CPU_WORKER, 0);
 	for (int i = 0; i < DEVICE_TYPES; i++) {
 		enum starpu_worker_archtype type = device_order[i];
@@ -250,10 +254,11 @@ static int open_workers(struct node *node)
 		if (node->nworkers_of[type] > 0)
 			node->arch_mask |= (unsigned)STARPU_WORKER_TO_MASK(type);
 	}
-	open_other_memories(node);
+	for (int i = 0; i < node->machine->nmemories; i++, node->nmemories++)
+		open_other_memory(node, &node->machine->memories[i]);
 	set_depths(node);
 	node->nidle = node->nworkers;
-	routes_open(node);
+	routes_make(node, (unsigned)node->nmemories);
 	return 0;
 }
 
@@ -284,6 +289,35 @@ static void free_pools(struct node *node)
 		pool_free(&node->datum_pools[i]);
 }
 
+static void note_memories(struct node *node)
+{
+	struct lasting *lasting = node->lasting;
+
+	for (int i = 0; i < node->nmemories; i++)
+		orr_store(&lasting->shape.kinds[i], (int)node->memories[i].kind);
+	orr_store(&lasting->shape.nmemories, node->nmemories);
+}
+
+int node_add_memory(struct node *node, const struct plat_memory *of)
+{
+	int number = node->nmemories;
+
+	if (number >= node->most_memories || number >= NODE_MAX_MEMORIES) {
+		orr_complain(
+			node->rank,
+			"no memory node can be added to the %d there are: at most %d "
+			"are supported, and %d that are added",
+			number, (int)NODE_MAX_MEMORIES, (int)PLAT_MAX_MEMORIES);
+		return -ENOSPC;
+	}
+	open_other_memory(node, of);
+	routes_make(node, (unsigned)number + 1);
+	orr_store(&node->nmemories, number + 1);
+	note_memories(node);
+	set_depths(node);
+	return number;
+}
+
 /* What was set before holds now, and what may be asked afterwards is noted. */
 static void begin_life(struct node *node)
 {
@@ -293,9 +327,7 @@ static void begin_life(struct node *node)
 		orr_store(&lasting->profiling, 1);
 	for (int i = 0; i < DEVICE_TYPES; i++)
 		orr_store(&lasting->shape.nworkers_of[i], node->nworkers_of[i]);
-	for (int i = 0; i < node->nmemories; i++)
-		orr_store(&lasting->shape.kinds[i], (int)node->memories[i].kind);
-	orr_store(&lasting->shape.nmemories, node->nmemories);
+	note_memories(node);
 	lasting_give_tags(lasting, node);
 }
 
@@ -344,7 +376,7 @@ close_contexts:
 	hide(node);
 	contexts_close(node);
 	events_free(&node->events);
-	free(node->routes);
+	routes_free(node);
 	free(node->memories);
 	free(node->workers);
 close_plat:
@@ -370,8 +402,9 @@ void node_close(struct node *node)
 	kept_close(node);
 	hide(node);
 	plat_close(node->plat);
+	disks_end(node);
 	events_free(&node->events);
-	free(node->routes);
+	routes_free(node);
 	free(node->memories);
 	for (int i = 0; i < node->nworkers; i++)
 		table_free(&node->workers[i].counts);

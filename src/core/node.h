@@ -21,8 +21,10 @@
 #include "plat/plat.h"
 
 struct mpi;
+struct arena;
+struct disk;
 struct model_store;
-struct route;
+struct routes;
 struct sched;
 struct lasting;
 struct sinks;
@@ -50,6 +52,8 @@ struct world {
 	int nnodes;                /* nodes open now */
 	struct orr_lock lasting_lock;
 	struct table lasting; /* struct lasting by the seat of their rank */
+	struct orr_lock disk_lock;
+	struct arena *disk_space; /* addresses of objects of disks, or NULL */
 };
 
 /* The process's world, made when there is none yet.  Any thread. */
@@ -57,12 +61,14 @@ struct world *world_get(void);
 /* No node is open, and nothing will be asked any more: free it (tests). */
 void world_end(void);
 
-/* One memory: 0 is main RAM, the next ones are of devices, in the order of workers. */
+/* One memory: 0 is main RAM, the next ones are of devices, in the order of workers, then
+ * those that no worker works on. */
 struct memory {
 	const struct memory_driver *driver;
 	enum starpu_node_kind kind;
 	int devid;                     /* among those of its kind */
 	const char *name, *limit_name; /* of its kind; of the variables that limit it */
+	struct disk *disk;             /* core/disk/disk.h; NULL: it is none */
 	struct orr_lock
 		lock; /* of all below, and of the copies' room; see core/data/room.h */
 	size_t used_bytes, capacity_bytes;  /* capacity 0: no limit */
@@ -112,8 +118,8 @@ struct node {
 	int nworkers_of[STARPU_NARCH], first_worker_of[STARPU_NARCH];
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	struct memory *memories;
-	int nmemories;
-	struct route *routes;     /* see core/data/routes.h */
+	int nmemories, most_memories;
+	struct routes *routes;    /* see core/data/routes.h */
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	double start_s;
 	struct lasting *lasting; /* the rank's, longer-lived than the node */
@@ -197,6 +203,9 @@ struct node {
 int node_open(struct node **node, struct starpu_conf *conf);
 /* All tasks have ended.  Frees everything. */
 void node_close(struct node *node);
+/* One more memory, as plat_machine() might have named it: its number, or -ENOSPC when
+ * there are too many.  Any thread; one at a time. */
+int node_add_memory(struct node *node, const struct plat_memory *of);
 
 /* How long the application inserts tasks: from the first one to the end of a phase, when
  * it waits for all.  Any thread. */

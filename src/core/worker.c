@@ -318,7 +318,8 @@ static int advance(struct worker *worker)
 	struct node *node = worker->node;
 	int advanced = 0;
 
-	while (worker->npipeline < worker->depth && !orr_load(&node->npaused)) {
+	while (worker->npipeline < orr_load(&worker->depth) &&
+	       !orr_load(&node->npaused)) {
 		struct job *job = sched_pop(worker);
 
 		if (!job)

@@ -50,6 +50,7 @@
 
 #include "base/heap.h"
 
+struct disk;
 struct job;
 struct node;
 struct plat;
@@ -77,9 +78,10 @@ struct plat_devices {
 /* A memory that no worker works on, such as a disk: beside main memory, or behind it. */
 struct plat_memory {
 	const struct memory_driver *driver;
-	int kind;         /* enum starpu_node_kind */
-	const char *name; /* of the kind, as in StarPU's files: "Disk" */
-	double bytes;     /* 0: no limit known */
+	int kind;          /* enum starpu_node_kind */
+	const char *name;  /* of the kind, as in StarPU's files: "Disk" */
+	double bytes;      /* 0: no limit known */
+	struct disk *disk; /* core's, of a disk that the application registers */
 };
 
 enum { PLAT_MAX_MEMORIES = 8 };
@@ -267,6 +269,12 @@ struct memory_driver {
 	/* Expected seconds for bytes, alone on the link. */
 	double (*expected_s)(struct plat *plat, unsigned from, unsigned to, size_t bytes);
 };
+
+/*
+ * The machine's disk of a number, from 0: set memory->driver.  0, or -ENOENT when it has
+ * no such disk, with a message.
+ */
+int plat_find_disk(struct plat *plat, int number, struct plat_memory *memory);
 
 /* The driver of main memory, also before any node is open. */
 const struct memory_driver *plat_main_memory(void);

@@ -84,6 +84,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 		return ret;
 	}
 	timers_init(plat);
+	disks_init(plat);
 	*plat_out = plat;
 	return 0;
 }
@@ -93,6 +94,7 @@ void plat_close(struct plat *plat)
 	if (plat->progress.poll)
 		plat_set_poll(plat, NULL, NULL);
 	real_summary_write(plat->node);
+	disks_close(plat);
 	timers_close(plat);
 	cores_close(plat);
 	free(plat);

@@ -8,7 +8,8 @@
  *
  * One node per process.  Threads: the workers (workers.c), one for timers once a
  * timer was asked for (timers.c), one for progress while there is a poll function
- * (progress.c), and the application's own, which wait at gates (wait.c).
+ * (progress.c), two for each disk (disks.c), and the application's own, which wait at
+ * gates (wait.c).
  */
 #include <pthread.h>
 
@@ -76,6 +77,20 @@ struct progress {
 	int ncalls;   /* atomic: calls of poll under way */
 };
 
+enum { DISKS_MAX_THREADS = 2 * PLAT_MAX_MEMORIES };
+
+struct disks {
+	pthread_mutex_t mutex;
+	pthread_mutex_t alone; /* held by who makes a copy that must be the only one */
+	pthread_cond_t changed;
+	struct plat_copy *first, *last;
+	struct disk_object *removed; /* from the tree, not from the disk */
+	double bytes_per_s[2];       /* mean of what was read, written; 0: unknown */
+	int npending, stopping;
+	int nthreads;
+	pthread_t threads[DISKS_MAX_THREADS];
+};
+
 struct plat {
 	struct node *node;
 	void (*last)(struct node *node); /* at the end of the process, or NULL */
@@ -83,6 +98,7 @@ struct plat {
 	struct cores cores;
 	struct timers timers;
 	struct progress progress;
+	struct disks disks;
 	struct worker *workers;
 	pthread_t *threads; /* of the workers */
 	int nworkers, workers_stopping;
@@ -104,6 +120,12 @@ void timers_close(struct plat *plat);
 
 /* Timers set or under way. */
 int timers_count(struct plat *plat);
+
+/* disks.c */
+void disks_init(struct plat *plat);
+void disks_close(struct plat *plat);
+/* Copies waiting or under way. */
+int disks_count(struct plat *plat);
 
 /* leave.c */
 /* From now on notice that the process ends or divides; once in its life. */

@@ -258,6 +258,7 @@ void plat_close(struct plat *plat)
 	unlink_plat(sim, plat);
 	summary_add(sim->summary, plat->node);
 	pcie_free(plat->pcie);
+	disks_close(plat);
 	memory_close(plat);
 	specifics_clear(sim, &plat->specifics);
 	if (sim->nplats == 0)

@@ -115,7 +115,8 @@ struct plat {
 	int nworkers;
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;
-	struct arena *gpu_arena; /* of its GPUs, or NULL */
+	struct sim_disk *disks[PLAT_MAX_MEMORIES]; /* by their devid */
+	struct arena *gpu_arena;                   /* of its GPUs, or NULL */
 	struct plat_machine machine;
 };
 
@@ -183,6 +184,8 @@ double machine_property(struct plat *plat, const char *name, double absent);
 void memory_close(struct plat *plat);
 struct pcie *pcie_new(struct plat *plat);
 void pcie_free(struct pcie *pcie);
+/* disks.c */
+void disks_close(struct plat *plat);
 int pcie_reaches(struct plat *plat, unsigned from, unsigned to);
 int pcie_copy(struct plat *plat, struct plat_copy *copy);
 double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes);

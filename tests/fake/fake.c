@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/disk/disk.h"
 #include "core/interface/methods.h"
 #include "fake_impl.h"
 
@@ -401,19 +402,23 @@ static void copy_ends(struct plat_timer *timer)
 	copy->done(copy);
 }
 
-/* The hardware reads and writes at any time between start and end: here at both. */
-static int copy_start(struct plat *plat, struct plat_copy *copy)
+static double copy_s(struct plat *plat, const struct plat_copy *copy)
 {
-	struct copy_event *event = fake_event_new(sizeof(*event));
 	const struct fake_machine *machine = &fake_get()->machine;
 	double seconds = machine->copy_s ? machine->copy_s(copy)
 					 : copy_expected_s(plat, copy->from, copy->to,
 							   copy->bytes);
 
-	seconds += fake_jitter_s(fake_get());
+	return seconds + fake_jitter_s(fake_get());
+}
+
+/* The hardware reads and writes at any time between start and end: here at both. */
+static int copy_start(struct plat *plat, struct plat_copy *copy)
+{
+	struct copy_event *event = fake_event_new(sizeof(*event));
 	methods_copy(plat->node, copy);
 	event->copy = copy;
-	fake_event_at(plat, event, fake_get()->now_s + seconds, copy_ends);
+	fake_event_at(plat, event, fake_get()->now_s + copy_s(plat, copy), copy_ends);
 	return 0;
 }
 
@@ -430,6 +435,58 @@ static int disk_reaches(struct plat *plat, unsigned from, unsigned to)
 {
 	(void)plat;
 	return from == 0 || to == 0 || from == to;
+}
+
+/* A disk of starpu_disk_register(): its objects are the driver's. */
+static void *object_alloc(struct plat *plat, unsigned memory, size_t bytes)
+{
+	return disk_allocate(plat->node, memory, bytes);
+}
+
+static void object_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+{
+	struct disk_object *object = disk_forget(plat->node, memory, ptr);
+
+	(void)bytes;
+	if (object)
+		disk_remove(object->disk, object);
+}
+
+static void object_copy_ends(struct plat_timer *timer)
+{
+	struct plat_copy *copy = ((struct copy_event *)timer)->copy;
+	struct node *node = timer->plat->node;
+
+	fake_event_free(timer);
+	if (!disk_copy(node, copy))
+		disk_copy_alone(node, copy);
+	copy->done(copy);
+}
+
+static int object_copy_start(struct plat *plat, struct plat_copy *copy)
+{
+	struct copy_event *event = fake_event_new(sizeof(*event));
+
+	if (!disk_copy(plat->node, copy))
+		disk_copy_alone(plat->node, copy);
+	event->copy = copy;
+	fake_event_at(plat, event, fake_get()->now_s + copy_s(plat, copy),
+		      object_copy_ends);
+	return 0;
+}
+
+static const struct memory_driver object_driver = {.allocate = object_alloc,
+						   .release = object_free,
+						   .reaches = disk_reaches,
+						   .copy = object_copy_start,
+						   .expected_s = copy_expected_s};
+
+int plat_find_disk(struct plat *plat, int number, struct plat_memory *memory)
+{
+	(void)plat;
+	(void)number;
+	memory->driver = &object_driver;
+	return 0;
 }
 
 static const struct memory_driver memory_driver = {.allocate = memory_alloc,

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/data/routes.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 
 static const struct memory_driver *driver_between(const struct node *node, unsigned from,
@@ -27,14 +29,27 @@ static struct route find(const struct node *node, unsigned from, unsigned to)
 	return found;
 }
 
-void routes_open(struct node *node)
+void routes_make(struct node *node, unsigned n)
 {
-	unsigned n = (unsigned)node->nmemories;
+	struct routes *routes =
+		orr_alloc(sizeof(*routes) + (size_t)n * n * sizeof(routes->table[0]));
 
-	node->routes = orr_alloc(n * n * sizeof(*node->routes));
+	routes->n = n;
+	routes->older = node->routes;
 	for (unsigned from = 0; from < n; from++)
 		for (unsigned to = 0; to < n; to++)
-			node->routes[from * n + to] = find(node, from, to);
+			routes->table[from * n + to] = find(node, from, to);
+	orr_swap_ptr((void **)&node->routes, routes);
+}
+
+void routes_free(struct node *node)
+{
+	struct routes *routes = node->routes, *older;
+
+	for (; routes; routes = older) {
+		older = routes->older;
+		free(routes);
+	}
 }
 
 int routes_copy(struct node *node, struct plat_copy *copy)

@@ -14,13 +14,24 @@ struct route {
 	unsigned char next;                 /* where that ends */
 };
 
-/* All memories are known: make the table, node->routes. */
-void routes_open(struct node *node);
+/* By from * n + to.  Who looks something up while a memory is added goes on with the
+ * table of before, which therefore stays until the node closes. */
+struct routes {
+	unsigned n;
+	struct routes *older;
+	struct route table[];
+};
+
+/* Make the table for the first n memories, node->routes. */
+void routes_make(struct node *node, unsigned n);
+void routes_free(struct node *node);
 
 static inline const struct route *route(const struct node *node, unsigned from,
 					unsigned to)
 {
-	return &node->routes[from * (unsigned)node->nmemories + to];
+	const struct routes *routes = orr_load_ptr((void **)&node->routes);
+
+	return &routes->table[from * routes->n + to];
 }
 
 /* Start a copy that is one hop.  1 when it is done already, else copy->done() follows. */

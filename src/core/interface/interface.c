@@ -45,6 +45,19 @@ int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout
 	return 0;
 }
 
+int interface_layouts(const struct starpu_data_copy_methods *methods, const void *from,
+		      const void *to, struct layout *source, struct layout *target)
+{
+	for (int i = 0; i < STARPU_MAX_INTERFACE_ID; i++) {
+		const struct interface_kind *kind = kinds[i];
+
+		if (kind && kind->methods && kind->methods == methods)
+			return kind->layout(from, from, source) == 0 &&
+			       kind->layout(from, to, target) == 0;
+	}
+	return 0;
+}
+
 static int id_in_struct(starpu_data_handle_t handle)
 {
 	if (handle->ops->interface_size < sizeof(enum starpu_data_interface_id))

@@ -27,6 +27,8 @@ struct interface_kind {
 	enum starpu_data_interface_id id;
 	interface_layout_func *layout;
 	size_t (*element_bytes)(const void *interface); /* NULL: has no elements */
+	/* They copy the bytes of one layout to those of the other; NULL: others do. */
+	const struct starpu_data_copy_methods *methods;
 	/* They pack the bytes of the layout in order, so that packing can be spared. */
 	int (*pack)(starpu_data_handle_t handle, unsigned memory, void **ptr,
 		    starpu_ssize_t *count);
@@ -44,6 +46,9 @@ extern const struct interface_kind interface_bcsr, interface_block, interface_co
 
 /* How the value lies in a memory; 1 when that is known, 0: it must be packed. */
 int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout);
+/* The same of the two ends of a copy with these methods; 0: they have to make it. */
+int interface_layouts(const struct starpu_data_copy_methods *methods, const void *from,
+		      const void *to, struct layout *source, struct layout *target);
 /* Bytes of an element; 0 when the interface has none, or is not known. */
 size_t interface_element_bytes(starpu_data_handle_t handle);
 /* By its own number or that in its struct: a copied and changed table may have another
@@ -157,6 +162,7 @@ int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle
 		.id = STARPU_##KIND##_INTERFACE_ID,                                      \
 		.layout = kind##_layout,                                                 \
 		.element_bytes = kind##_element_bytes,                                   \
+		.methods = &kind##_methods,                                              \
 		.pack = kind##_pack,                                                     \
 		.peek = kind##_peek,                                                     \
 		.unpack = kind##_unpack}

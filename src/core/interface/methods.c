@@ -57,6 +57,14 @@ static method_func *within(const struct starpu_data_copy_methods *methods,
 	}
 }
 
+/* Methods see the bytes of a disk in memory: see core/disk/bytes.c. */
+static enum starpu_node_kind kind_of(const struct node *node, unsigned memory)
+{
+	enum starpu_node_kind kind = node->memories[memory].kind;
+
+	return kind == STARPU_DISK_RAM ? STARPU_CPU_RAM : kind;
+}
+
 static method_func *method_for(const struct starpu_data_copy_methods *methods,
 			       enum starpu_node_kind from, enum starpu_node_kind to)
 {
@@ -86,10 +94,9 @@ static void cannot(struct node *node, const struct plat_copy *copy, const char *
 void methods_copy(struct node *node, const struct plat_copy *copy)
 {
 	const struct starpu_data_copy_methods *methods = copy->methods;
-	method_func *method =
-		methods ? method_for(methods, node->memories[copy->from].kind,
-				     node->memories[copy->to].kind)
-			: NULL;
+	method_func *method = methods ? method_for(methods, kind_of(node, copy->from),
+						   kind_of(node, copy->to))
+				      : NULL;
 	int ret;
 
 	if (method)
