@@ -7,6 +7,7 @@ import re
 
 from orrery_tool import cc, doctor, trace
 from orrery_tool.map import map_parser
+from orrery_tool.report import report_parser
 from orrery_tool.run import run_parser
 from orrery_tool.study import study_parser
 from orrery_tool.words import Refusal
@@ -39,6 +40,8 @@ COMMANDS = {
     "trace": ("what a recorded run did, task by task", lambda: trace.USAGE),
     "study": ("many runs, one table, one picture",
               lambda: study_parser().format_help().rstrip()),
+    "report": ("a page on a recorded run",
+               lambda: report_parser().format_help().rstrip()),
     "doctor": ("what this machine lacks", lambda: doctor.USAGE),
 }
 

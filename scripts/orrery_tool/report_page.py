@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery report: figures and the page."""
+import html
+import json
+import os
+import subprocess
+
+from orrery_tool.picture import pythons
+from orrery_tool.report_path import PARTS, RUNS
+from orrery_tool.report_time import (BINS, BUSY, CAUSES, MEANING, REMEDY, codelet_rows, sampled)
+from orrery_tool.report_view import busy_rows, view_html
+from orrery_tool.words import Refusal, write_text
+
+COLOURS = ["#1b6ca8", "#d1662b", "#a83a4a", "#c9a227", "#8e5aa8", "#5b8c5a", "#dddddd"]
+MAX_PATH_ROWS = 300
+MAX_IMAGE_ROWS = 1024
+PLURAL = {"cpu": "CPU cores", "gpu": "GPUs"}
+
+STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#333;margin:2em auto;max-width:72em;
+padding:0 1em}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;
+font-size:13px}th,td{padding:.25em .8em;border-bottom:1px solid #e4e4e4;text-align:right}
+th{background:#f5f5f5}td:first-child,th:first-child,td.t,th.t{text-align:left}
+svg{max-width:100%;height:auto}#gantt{width:100%;cursor:crosshair}#names span{margin-right:1em;
+font-size:13px}#names i{display:inline-block;width:.9em;height:.9em;margin-right:.3em}
+#tip{position:absolute;display:none;background:#333;color:#fff;font-size:12px;padding:.2em .5em;
+border-radius:3px;pointer-events:none}.wide{overflow:auto;max-height:32em}#where{color:#666}
+strong{color:#a83a4a}"""
+
+
+def seconds(value):
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
+        if abs(value) * factor >= 1:
+            return "%.4g %s" % (value * factor, unit)
+    return "%.3g us" % (value * 1e6)
+
+
+def share(part, whole):
+    return 100 * part / whole if whole > 0 else 0.0
+
+
+def byte_text(value):
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if value < 1000 or unit == "TB":
+            return "%.4g %s" % (value, unit)
+        value /= 1000
+    return ""
+
+
+class Report:
+    def __init__(self, run, accounts, path):
+        self.run, self.accounts, self.path = run, accounts, path
+        self.span_s = run.end_s - run.begin_s
+        self.kind = accounts.main_kind()
+        self.main = accounts.by_kind[self.kind]
+
+    # ---- sentences ----
+
+    def headline(self):
+        nnodes = len(self.run.nodes)
+        workers = ", ".join("%d %s busy %.1f %%" % (
+            self.accounts.nworkers[kind], PLURAL[kind],
+            share(self.accounts.by_kind[kind].total[BUSY], self.accounts.capacity_s(kind)))
+            for kind in reversed(self.run.kinds))
+        return "%s on %d node%s, %d tasks; %s" % (
+            seconds(self.span_s), nnodes, "s" * (nnodes != 1), self.run.ntasks(), workers)
+
+    def largest_loss(self):
+        """(cause, share of the time of the main kind)"""
+        cause = max(range(1, len(CAUSES)), key=lambda c: self.main.total[c])
+        return cause, share(self.main.total[cause], self.accounts.capacity_s(self.kind))
+
+    def verdict(self):
+        cause, lost = self.largest_loss()
+        if lost < 1:
+            return "The %s hardly ever wait." % PLURAL[self.kind]
+        return "Most of what the %s lose: %.1f %% of their time, each %s (%s). What helps: %s." % (
+            PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause], REMEDY[cause])
+
+    def bound(self):
+        area_s = self.accounts.area_s()
+        return ("Without any wait, the same tasks would take the same workers at least %s: the run "
+                "took %.3g times that." % (seconds(area_s), self.span_s / area_s if area_s else 0))
+
+    def path_sentence(self):
+        whole = sum(self.path.seconds)
+        parts = sorted(zip(self.path.seconds, PARTS), reverse=True)
+        return "Of the critical path %s." % ", ".join(
+            "%.1f %% %s" % (share(part, whole), "are " + name) for part, name in parts
+            if share(part, whole) >= 0.05) if whole > 0 else "There is no critical path."
+
+    def sentences(self):
+        return [self.verdict(), self.bound(), self.path_sentence()]
+
+    # ---- figures ----
+
+    def figures(self):
+        run = self.run
+        span = {"begin_s": run.begin_s, "end_s": run.end_s}
+        figures = {"lost": {"figure": "lost", "causes": CAUSES, "colours": COLOURS, "kinds": [
+            {"title": "%d %s" % (self.accounts.nworkers[kind], PLURAL[kind]), "shares": [
+                share(part, self.accounts.capacity_s(kind))
+                for part in self.accounts.by_kind[kind].total]} for kind in reversed(run.kinds)]}}
+        figures["time"] = dict(span, figure="causes", causes=CAUSES, colours=COLOURS, kinds=[
+            self.kind_over_time(kind) for kind in reversed(run.kinds)
+            if kind == self.kind or self.accounts.by_kind[kind].total[BUSY] > 0])
+        if len(run.nodes) > 1:
+            figures["nodes"] = dict(span, figure="nodes", rows=self.image_rows(),
+                                    title="%s of each node" % PLURAL[self.kind])
+            cells = self.cells()
+            if cells:
+                figures["messages"] = {"figure": "matrix", "cells": cells,
+                                       "size": 1 + max(node.rank for node in run.nodes)}
+        figures["memory"] = dict(span, figure="lines", charts=self.charts())
+        return figures
+
+    def kind_over_time(self, kind):
+        """Workers by cause, in each bin."""
+        shares = self.accounts.by_kind[kind]
+        return {"title": "%s by what they do" % PLURAL[kind],
+                "number": max(self.accounts.nworkers[kind], 1),
+                "bins": [[part / shares.width_s for part in bins] for bins in shares.bins]}
+
+    def image_rows(self):
+        data = busy_rows(self.run, self.accounts, self.kind)
+        rows = [[value / 2.55 for value in data[i:i + BINS]] for i in range(0, len(data), BINS)]
+        return rows[:MAX_IMAGE_ROWS]
+
+    def cells(self):
+        counts = {}
+        for node in self.run.nodes:
+            requests = node.requests
+            for i in range(len(requests)):
+                if not requests.is_receive[i] and requests.peer[i] != node.rank:
+                    key = (node.rank, requests.peer[i])
+                    counts[key] = counts.get(key, 0) + requests.bytes[i]
+        return [(source, target, count) for (source, target), count in sorted(counts.items())]
+
+    def charts(self):
+        run = self.run
+        places = (run.begin_s, run.end_s)
+        charts = [{"title": "tasks that are ready and do not run yet, all nodes", "lines": [
+            ("", sampled([node.ready for node in run.nodes], *places, most=False))]}]
+        for title, is_device in (("GB in main memory", False), ("GB in a GPU's memory", True)):
+            steps = [steps for node in run.nodes for memory, steps in node.memory.items()
+                     if (memory > 0) == is_device]
+            if steps:
+                values = sampled(steps, *places, most=True)
+                charts.append({"title": title + ", the fullest one", "lines": [
+                    ("", [value / 1e9 for value in values])]})
+        return charts
+
+    # ---- the page ----
+
+    def codelets(self):
+        lines = ["<table><tr><th>codelet<th class=t>on<th>tasks<th>time<th>share<th>mean"
+                 "<th>deviation<th>least<th>most</tr>"]
+        for name, kind, n, total, mean, deviation, least, most in codelet_rows(self.run):
+            lines.append("<tr><td>%s<td class=t>%s<td>%d<td>%s<td>%.1f %%<td>%s<td>%s<td>%s<td>%s"
+                         "</tr>" % (html.escape(name), kind, n, seconds(total), share(
+                             total, self.accounts.by_kind[kind].total[BUSY]), seconds(mean),
+                             seconds(deviation), seconds(least), seconds(most)))
+        return "\n".join(lines + ["</table>"])
+
+    def causes_table(self):
+        lines = ["<table><tr><th>cause%s<th class=t>a worker</tr>" % "".join(
+            "<th>%s" % PLURAL[kind] for kind in reversed(self.run.kinds))]
+        for cause, name in enumerate(CAUSES):
+            cells = "".join("<td>%.1f %%" % share(self.accounts.by_kind[kind].total[cause],
+                                                  self.accounts.capacity_s(kind))
+                            for kind in reversed(self.run.kinds))
+            lines.append("<tr><td>%s%s<td class=t>%s</tr>" % (name, cells, MEANING[cause]))
+        return "\n".join(lines + ["</table>"])
+
+    def path_tables(self):
+        whole = sum(self.path.seconds)
+        lines = ["<table><tr><th>part<th>time<th>share</tr>"]
+        lines += ["<tr><td>%s<td>%s<td>%.1f %%</tr>" % (name, seconds(part), share(part, whole))
+                  for part, name in sorted(zip(self.path.seconds, PARTS), reverse=True)]
+        lines.append("</table><p></p><table><tr><th>codelet on the path<th>tasks<th>time</tr>")
+        lines += ["<tr><td>%s<td>%d<td>%s</tr>" % (html.escape(name), n, seconds(total))
+                  for name, n, total in self.path.by_codelet()]
+        lines.append("</table>")
+        steps = self.path.steps
+        shown = sorted(sorted(steps, key=lambda step: step.begin_s - step.end_s)[:MAX_PATH_ROWS],
+                       key=lambda step: step.begin_s)
+        lines.append("<p>%s</p><div class=wide><table><tr><th>from<th>for<th class=t>part"
+                     "<th class=t>what<th class=t>where</tr>" % (
+                         "All steps:" if len(shown) == len(steps) else
+                         "The %d longest of %d steps:" % (len(shown), len(steps))))
+        for step in shown:
+            lines.append("<tr><td>%s<td>%s<td class=t>%s<td class=t>%s<td class=t>node %d%s</tr>" % (
+                seconds(step.begin_s - self.run.begin_s), seconds(step.end_s - step.begin_s),
+                PARTS[step.part], html.escape(step.what), step.rank,
+                ", " + html.escape(step.worker) if step.part == RUNS and step.worker else ""))
+        return "\n".join(lines + ["</table></div>"])
+
+    def page(self, pictures):
+        def figure(name):
+            return pictures.get(name, "<p>(no picture: python3-matplotlib is missing)</p>"
+                                if name == "time" else "")
+
+        title = html.escape(os.path.basename(os.path.abspath(self.run.directory)))
+        parts = ["<!DOCTYPE html><html lang=en><meta charset=utf-8><title>%s</title>" % title,
+                 "<style>%s</style><h1>%s</h1><p>%s</p>" % (STYLE, title, self.headline()),
+                 "<p><strong>%s</strong></p>" % self.verdict(),
+                 "<p>%s %s</p>" % (self.bound(), self.path_sentence()),
+                 "<h2>Where the time goes</h2>", figure("lost"), self.causes_table(),
+                 figure("time"), "<h2>Nodes, workers, tasks</h2>",
+                 view_html(self.run, self.accounts, self.path, self.kind, PLURAL[self.kind]),
+                 "<h2>The critical path</h2><p>From the end of the last task back: what each step "
+                 "waited for longest.</p>", self.path_tables(),
+                 "<h2>Codelets</h2>", self.codelets()]
+        if "messages" in pictures:
+            parts += ["<h2>Bytes between nodes</h2>", figure("messages")]
+        parts += ["<h2>Ready tasks and memory</h2>", figure("memory"), "</html>"]
+        return "\n".join(parts) + "\n"
+
+
+def draw(figures, directory):
+    """The figures as SVG; {} where nothing draws here."""
+    helper = os.path.join(os.path.dirname(os.path.realpath(__file__)), "report_png.py")
+    for python in pythons():
+        out = subprocess.run([python, helper, directory], input=json.dumps(figures), text=True,
+                             capture_output=True, check=False)
+        if out.returncode == 0:
+            return {name: read_svg(os.path.join(directory, name + ".svg")) for name in figures}
+        if out.returncode != 77: # it has no matplotlib
+            raise Refusal("report: a figure cannot be drawn: %s" % out.stderr.strip()[-300:])
+    return {}
+
+
+def read_svg(path):
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    return text[text.find("<svg"):]
+
+
+def write_report(report, directory):
+    """index.html and its figures; returns whether there are figures."""
+    try:
+        os.makedirs(directory, exist_ok=True)
+    except OSError as error:
+        raise Refusal("report: %s cannot be made: %s; give another directory with -o"
+                      % (directory, error.strerror)) from None
+    pictures = draw(report.figures(), directory)
+    write_text(os.path.join(directory, "index.html"), report.page(pictures))
+    return bool(pictures)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery report: the critical path, from the last task back to the first.
+
+A task started when the last of these was over: the task that its worker ran before, or
+what made it ready, and then the copies of its data.
+"""
+from orrery_tool.report_read import BY_MESSAGE, BY_TASK
+from orrery_tool.report_time import previous
+
+RUNS, COPIES, TRANSFER, QUEUE, SCHEDULER, PROGRAM = range(6)
+PARTS = ["tasks run", "copies of data in a node", "messages on their way",
+         "messages that wait for their turn", "scheduling", "the program submits"]
+MAX_STEPS = 1000000
+
+
+class Step:
+    __slots__ = ("part", "rank", "begin_s", "end_s", "what", "worker")
+
+    def __init__(self, part, rank, begin_s, end_s, what, worker=None):
+        self.part, self.rank, self.worker = part, rank, worker
+        self.begin_s, self.end_s, self.what = begin_s, end_s, what
+
+
+class Path:
+    def __init__(self, run, accounts):
+        self.run, self.orders = run, accounts.orders
+        self.nodes = {node.rank: node for node in run.nodes}
+        self.names = {(node.rank, worker): name
+                      for node in run.nodes for worker, name, _ in node.workers}
+        self.sends = {}
+        self.steps = []
+        for node in run.nodes:
+            self.index_sends(node)
+        self.walk()
+        self.steps.reverse()
+        self.seconds = [0.0] * len(PARTS)
+        for step in self.steps:
+            self.seconds[step.part] += step.end_s - step.begin_s
+
+    def index_sends(self, node):
+        requests = node.requests
+        for i in range(len(requests)):
+            if not requests.is_receive[i]:
+                self.sends[node.rank, requests.peer[i], requests.tag[i],
+                           requests.ordinal[i]] = i
+
+    def last_task(self):
+        best = None
+        for node in self.run.nodes:
+            for i, ended_s in enumerate(node.tasks.ended):
+                if best is None or ended_s > best[0]:
+                    best = (ended_s, node, i)
+        return best
+
+    def add(self, part, rank, begin_s, end_s, what, worker=None):
+        if end_s > begin_s:
+            self.steps.append(Step(part, rank, begin_s, end_s, what, worker))
+
+    def walk(self):
+        last = self.last_task()
+        if not last:
+            return
+        place = ("task", last[1], last[2], last[0])
+        while place and len(self.steps) < MAX_STEPS:
+            kind, node, i, until_s = place
+            place = self.before_task(node, i) if kind == "task" else \
+                self.before_receive(node, i, until_s)
+        self.is_cut = place is not None
+
+    def name(self, node, i):
+        return self.run.codelets[node.tasks.name[i]]
+
+    def before_task(self, node, i):
+        tasks = node.tasks
+        worker = tasks.worker[i]
+        name = self.name(node, i)
+        label = self.names.get((node.rank, worker), "?")
+        started_s = tasks.started[i]
+        self.add(RUNS, node.rank, started_s, tasks.ended[i], name, label)
+        before = previous(self.orders.get((node.rank, worker), []), tasks.started, started_s)
+        free_s = tasks.ended[before] if before is not None else 0.0
+        pushed_s = min(tasks.pushed[i], started_s)
+        fetched_s = min(max(tasks.fetched[i], pushed_s), started_s)
+        if before is not None and free_s > fetched_s:
+            # Its data were there or on their way while the worker ran another task.
+            self.add(COPIES, node.rank, min(free_s, started_s), started_s, "for " + name, label)
+            return "task", node, before, free_s
+        self.add(COPIES, node.rank, fetched_s, started_s, "for " + name, label)
+        if before is not None and free_s > pushed_s:
+            self.add(SCHEDULER, node.rank, free_s, fetched_s, name, label)
+            return "task", node, before, free_s
+        self.add(SCHEDULER, node.rank, pushed_s, fetched_s, name, label)
+        return self.cause(node, tasks.cause[i], tasks.by[i], pushed_s, name)
+
+    def cause(self, node, why, by, date_s, name):
+        if why == BY_TASK and by >= 0:
+            # What its end has started, such as a copy to main memory, ended at date_s.
+            self.add(COPIES, node.rank, node.tasks.ended[by], date_s,
+                     "of what %s wrote" % self.name(node, by))
+            return "task", node, by, date_s
+        if why == BY_MESSAGE and by >= 0:
+            return "receive", node, by, date_s
+        self.add(PROGRAM, node.rank, self.run.begin_s, date_s, "until " + name)
+        return None
+
+    def before_receive(self, node, i, until_s):
+        """until_s: it had arrived, and what waited for it was told."""
+        requests = node.requests
+        key = (requests.peer[i], node.rank, requests.tag[i], requests.ordinal[i])
+        what = "%d to %d, tag %d, %d bytes" % (key[0], key[1], key[2], requests.bytes[i])
+        moving_s, moved_s = requests.moving[i], requests.moved[i]
+        send, sender = self.sends.get(key), self.nodes.get(key[0])
+        if send is None or sender is None:
+            self.add(TRANSFER, node.rank, self.run.begin_s, until_s, what)
+            return None
+        ready_s = min(sender.requests.ready[send], moved_s)
+        moving_s = max(min(moving_s, moved_s), ready_s)
+        if moving_s == moved_s: # a small one came as a whole
+            moving_s = ready_s
+        self.add(TRANSFER, node.rank, moving_s, until_s, what)
+        self.add(QUEUE, node.rank, ready_s, moving_s, what)
+        return self.cause(sender, sender.requests.cause[send], sender.requests.by[send], ready_s,
+                          "the send of tag %d" % key[2])
+
+    def by_codelet(self):
+        """(name, steps, seconds) of the tasks on the path, the longest first."""
+        sums = {}
+        for step in self.steps:
+            if step.part == RUNS:
+                row = sums.setdefault(step.what, [0, 0.0])
+                row[0] += 1
+                row[1] += step.end_s - step.begin_s
+        return sorted(((name, n, seconds) for name, (n, seconds) in sums.items()),
+                      key=lambda row: -row[2])

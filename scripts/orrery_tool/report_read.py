@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery report: what the events of a run say of each task, message and memory.
+
+Who pushes a task says why it became ready: the end of another task, a message that has
+arrived, or the program that submitted it.
+"""
+from array import array
+
+from orrery_tool import events as e
+
+# Why a task became ready, or a value could be sent.
+BY_PROGRAM, BY_TASK, BY_MESSAGE = range(3)
+NOTHING = -1
+KINDS = ("cpu", "gpu")
+
+
+class Columns:
+    """Rows of numbers, a column each."""
+
+    def __init__(self, **types):
+        for name, kind in types.items():
+            setattr(self, name, array(kind))
+        self.names = list(types)
+
+    def add(self, *values):
+        for name, value in zip(self.names, values):
+            getattr(self, name).append(value)
+        return len(getattr(self, self.names[0])) - 1
+
+    def __len__(self):
+        return len(getattr(self, self.names[0]))
+
+
+class Steps:
+    """A quantity over time: the dates at which it changes, and by how much."""
+
+    def __init__(self):
+        self.dates, self.changes = array("d"), array("d")
+
+    def add(self, date_s, change):
+        self.dates.append(date_s)
+        self.changes.append(change)
+
+
+class NodeRun:
+    """One node of a run.  Dates count from the start of the run."""
+
+    def __init__(self, node, names):
+        self.rank, self.host, self.node = node.rank, node.host, node
+        self.workers = [(worker, name, KINDS[memory > 0])
+                        for worker, (name, memory) in sorted(node.workers.items())]
+        self.names = names # of codelets, of all nodes: index
+        # cause: what made it ready; by: that task or receive, as an index.
+        self.tasks = Columns(pushed="d", fetched="d", started="d", ended="d", worker="H",
+                             name="H", cause="B", by="q")
+        # A send: ready is when it had the value, since cause and by.
+        self.requests = Columns(is_receive="B", peer="i", tag="q", ordinal="q", posted="d",
+                                ready="d", moving="d", moved="d", bytes="d", cause="B", by="q")
+        self.ready, self.memory = Steps(), {}
+        self.first_s, self.last_s, self.nevents = None, 0.0, 0
+        self.begun, self.flying, self.copies = {}, {}, {}
+        self.ordinals, self.context, self.ended = {}, {}, {}
+        self.read()
+        del self.begun, self.flying, self.copies, self.context, self.ended, self.node
+
+    def read(self):
+        handlers = {getattr(e, name.upper()): getattr(self, name) for name in (
+            "task_submitted", "task_pushed", "task_fetching", "task_started", "task_ended",
+            "task_terminated", "copy_begins", "copy_ends", "allocated", "freed",
+            "request_posted", "request_ready", "request_moving", "request_moved",
+            "request_done")}
+        handlers[e.TASK_TAKEN] = self.task_fetching
+        get, origin_s, count, last_s = handlers.get, self.node.origin_s, 0, 0.0
+        for date_s, kind, flag, worker, n, ident, value in self.node.records():
+            count += 1
+            handler = get(kind)
+            last_s = date_s
+            if handler:
+                handler(date_s - origin_s, flag, worker, n, ident, value)
+        self.nevents, self.last_s = count, last_s - origin_s
+
+    def cause(self, worker):
+        """(why, index) of what the caller is at."""
+        return self.context.get(worker, (BY_PROGRAM, NOTHING))
+
+    def task_submitted(self, date_s, flag, worker, n, ident, value):
+        self.context[worker] = (BY_PROGRAM, NOTHING)
+        if self.first_s is None:
+            self.first_s = date_s
+
+    def task_pushed(self, date_s, flag, worker, n, ident, value):
+        if ident not in self.begun:
+            self.ready.add(date_s, 1)
+        # date ready, why, by, date fetched, date started, name
+        self.begun[ident] = [date_s, *self.cause(worker), None, None, 0]
+
+    def task_fetching(self, date_s, flag, worker, n, ident, value):
+        task = self.begun.get(ident)
+        if task and task[3] is None:
+            task[3] = date_s
+
+    def task_started(self, date_s, flag, worker, n, ident, value):
+        task = self.begun.setdefault(ident, [date_s, BY_PROGRAM, NOTHING, None, None, 0])
+        name = self.node.text(value)
+        task[4:] = [date_s, self.names.setdefault(name, len(self.names))]
+        self.ready.add(date_s, -1)
+
+    def task_ended(self, date_s, flag, worker, n, ident, value):
+        task = self.begun.pop(ident, None)
+        if task is None or task[4] is None:
+            return
+        pushed_s, why, by, fetched_s, started_s, name = task
+        index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
+                               started_s, date_s, worker, name, why, by)
+        self.context[worker] = (BY_TASK, index)
+
+    def task_terminated(self, date_s, flag, worker, n, ident, value):
+        self.context.pop(worker, None)
+
+    def copy_begins(self, date_s, flag, worker, n, ident, value):
+        self.copies[ident] = self.cause(worker)
+
+    def copy_ends(self, date_s, flag, worker, n, ident, value):
+        cause = self.copies.pop(ident, None)
+        if cause:
+            self.context[worker] = cause
+
+    def bytes_changed(self, date_s, memory, change):
+        if memory not in self.memory:
+            self.memory[memory] = Steps()
+        self.memory[memory].add(date_s, change)
+
+    def allocated(self, date_s, flag, worker, n, ident, value):
+        self.bytes_changed(date_s, n, value)
+
+    def freed(self, date_s, flag, worker, n, ident, value):
+        self.bytes_changed(date_s, n, -value)
+
+    def request_posted(self, date_s, flag, worker, n, ident, value):
+        key = (flag, n, value)
+        self.ordinals[key] = ordinal = self.ordinals.get(key, -1) + 1
+        # flag, peer, tag, ordinal, posted, ready, moving, moved, bytes, cause
+        self.flying[ident] = [flag, n, value - (value >> 63 << 64), ordinal, date_s, None, None,
+                              None, 0, (BY_PROGRAM, NOTHING)]
+
+    def request_ready(self, date_s, flag, worker, n, ident, value):
+        request = self.flying.get(ident)
+        if request:
+            request[5] = date_s
+            request[9] = self.cause(worker)
+
+    def request_moving(self, date_s, flag, worker, n, ident, value):
+        request = self.flying.get(ident)
+        if request and request[6] is None:
+            request[6] = date_s
+
+    def request_moved(self, date_s, flag, worker, n, ident, value):
+        request = self.flying.pop(ident, None)
+        if not request:
+            return
+        flag, peer, tag, ordinal, posted_s, ready_s, moving_s, _, _, (why, by) = request
+        ready_s = posted_s if ready_s is None else ready_s
+        index = self.requests.add(flag, peer, tag, ordinal, posted_s, ready_s,
+                                  date_s if moving_s is None else moving_s, date_s, value, why, by)
+        if flag:
+            self.context[worker] = (BY_MESSAGE, index)
+
+    def request_done(self, date_s, flag, worker, n, ident, value):
+        if self.context.get(worker, (0,))[0] == BY_MESSAGE:
+            del self.context[worker]
+
+
+class Run:
+    """All nodes."""
+
+    def __init__(self, directory, progress=None):
+        self.directory = directory
+        self.names, self.nodes = {}, []
+        nodes = e.read_nodes(directory)
+        for count, node in enumerate(nodes):
+            self.nodes.append(NodeRun(node, self.names))
+            if progress:
+                progress(count + 1, len(nodes))
+        self.codelets = list(self.names)
+        self.nevents = sum(node.nevents for node in self.nodes)
+        # The first task is submitted, the last one ends.
+        self.begin_s = min((node.first_s for node in self.nodes if node.first_s is not None),
+                           default=0.0)
+        self.end_s = max((max(node.tasks.ended) for node in self.nodes if len(node.tasks)),
+                         default=max(node.last_s for node in self.nodes))
+        self.kinds = [kind for kind in KINDS
+                      if any(kind == worker[2] for node in self.nodes for worker in node.workers)]
+
+    def ntasks(self):
+        return sum(len(node.tasks) for node in self.nodes)

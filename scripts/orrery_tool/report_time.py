@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery report: where the time of the workers went.
+
+Between two tasks a worker waits for the later one.  Until that task is ready, for what
+makes it ready; then until the worker takes it, for the scheduler; then until it starts,
+for its data.  So each second of each worker has one cause.
+"""
+from array import array
+from bisect import bisect_left
+
+from orrery_tool.report_read import BY_MESSAGE, BY_TASK, KINDS
+
+BINS = 256
+BUSY, DATA, NETWORK, DEPENDENCY, SUBMISSION, SCHEDULING, END = range(7)
+CAUSES = ["busy", "data", "network", "dependencies", "submission", "scheduling", "end"]
+MEANING = {
+    BUSY: "runs tasks",
+    DATA: "has a task, waits for copies into its memory",
+    NETWORK: "waits for a task that waits for a message",
+    DEPENDENCY: "waits for a task that waits for tasks of the same node",
+    SUBMISSION: "waits for a task that the program has not submitted yet",
+    SCHEDULING: "a task is ready, and has not been given to this worker yet",
+    END: "has nothing left to do: all tasks of its kind on the node have begun",
+}
+REMEDY = {
+    DATA: "prefetch (a dm scheduler does), larger tasks for GPUs, or fewer changes of memory; "
+          "look whether GPU memory is full",
+    NETWORK: "a distribution with fewer messages, larger tiles, priorities along the critical "
+             "path, or a faster network: \"orrery study --sensitivity\" says how much that gains",
+    DEPENDENCY: "more parallelism: smaller tiles, priorities along the critical path",
+    SUBMISSION: "larger tasks, pruned insertion, fewer waits for all in the program",
+    SCHEDULING: "another scheduler (STARPU_SCHED): its choices keep ready tasks from idle "
+                "workers, or cost too much",
+    END: "a more even distribution of the work, or smaller tasks at the end",
+}
+
+
+class Shares:
+    """Seconds by cause in equal bins of the run."""
+
+    def __init__(self, begin_s, end_s):
+        self.begin_s = begin_s
+        self.width_s = max(end_s - begin_s, 1e-12) / BINS
+        self.bins = [array("d", bytes(8 * BINS)) for _ in CAUSES]
+        self.total = [0.0] * len(CAUSES)
+
+    def add(self, cause, from_s, to_s):
+        if to_s <= from_s:
+            return
+        self.total[cause] += to_s - from_s
+        bins, width_s = self.bins[cause], self.width_s
+        first = (from_s - self.begin_s) / width_s
+        last = (to_s - self.begin_s) / width_s
+        at, until = int(first), min(int(last), BINS - 1)
+        if at >= until:
+            bins[min(max(at, 0), BINS - 1)] += to_s - from_s
+            return
+        bins[at] += (at + 1 - first) * width_s
+        for i in range(at + 1, until):
+            bins[i] += width_s
+        bins[until] += (last - until) * width_s
+
+    def merge(self, other):
+        for mine, theirs in zip(self.bins, other.bins):
+            for i, seconds in enumerate(theirs):
+                mine[i] += seconds
+        self.total = [a + b for a, b in zip(self.total, other.total)]
+
+
+CAUSE_OF = {BY_TASK: DEPENDENCY, BY_MESSAGE: NETWORK}
+
+
+def account_rest(node, later, shares, at, end_s):
+    """The time of a worker after its last task.  While tasks of its node and kind are still
+    to start, it waits as they do; later: those, in the order of their starts."""
+    tasks = node.tasks
+    for i in later[bisect_left(later, at, key=tasks.started.__getitem__):]:
+        shares.add(CAUSE_OF.get(tasks.cause[i], SUBMISSION), at, tasks.started[i])
+        at = max(at, tasks.started[i])
+    shares.add(END, at, end_s)
+
+
+def account(node, order, later, shares, end_s):
+    """The whole time of one worker, whose tasks are given in their order."""
+    tasks, at = node.tasks, shares.begin_s
+    for i in order:
+        started_s = tasks.started[i]
+        if started_s > at:
+            pushed_s = min(max(tasks.pushed[i], at), started_s)
+            fetched_s = min(max(tasks.fetched[i], pushed_s), started_s)
+            shares.add(CAUSE_OF.get(tasks.cause[i], SUBMISSION), at, pushed_s)
+            shares.add(SCHEDULING, pushed_s, fetched_s)
+            shares.add(DATA, fetched_s, started_s)
+            at = started_s
+        shares.add(BUSY, at, tasks.ended[i])
+        at = max(at, tasks.ended[i])
+    account_rest(node, later, shares, at, end_s)
+
+
+class Accounts:
+    """Time by cause: of each worker, node and kind of worker."""
+
+    def __init__(self, run):
+        self.run = run
+        self.by_kind = {kind: Shares(run.begin_s, run.end_s) for kind in run.kinds}
+        self.nworkers = dict.fromkeys(KINDS, 0)
+        self.busy = {} # (rank, kind): busy seconds by bin
+        self.workers = [] # (rank, worker, kind, Shares.total)
+        self.orders = {}
+        for node in run.nodes:
+            self.read_node(node)
+
+    def read_node(self, node):
+        orders = {worker: [] for worker, _, _ in node.workers}
+        for i in range(len(node.tasks)):
+            orders.setdefault(node.tasks.worker[i], []).append(i)
+        started, all_of = node.tasks.started, {kind: [] for kind in KINDS}
+        for worker, _, kind in node.workers:
+            orders[worker].sort(key=started.__getitem__)
+            all_of[kind] += orders[worker]
+        for order in all_of.values():
+            order.sort(key=started.__getitem__)
+        for worker, name, kind in node.workers:
+            order = orders[worker]
+            shares = Shares(self.run.begin_s, self.run.end_s)
+            account(node, order, all_of[kind], shares, self.run.end_s)
+            self.by_kind[kind].merge(shares)
+            self.nworkers[kind] += 1
+            self.workers.append((node.rank, name, kind, shares.total))
+            busy = self.busy.setdefault((node.rank, kind), array("d", bytes(8 * BINS)))
+            for at, seconds in enumerate(shares.bins[BUSY]):
+                busy[at] += seconds
+            self.orders[node.rank, worker] = order
+
+    def capacity_s(self, kind):
+        return self.nworkers[kind] * (self.run.end_s - self.run.begin_s)
+
+    def area_s(self):
+        """No schedule of the same tasks on the same kinds of workers ends sooner."""
+        return max((self.by_kind[kind].total[BUSY] / self.nworkers[kind]
+                    for kind in self.run.kinds if self.nworkers[kind]), default=0.0)
+
+    def main_kind(self):
+        """The kind of worker that the run is about: GPUs as soon as they work."""
+        working = [kind for kind in self.run.kinds if self.by_kind[kind].total[BUSY] > 0]
+        return working[-1] if working else (self.run.kinds or ["cpu"])[-1]
+
+
+def sampled(steps_of_nodes, begin_s, end_s, most):
+    """The sum over nodes (most: the largest node) of quantities, at the ends of bins."""
+    width_s = max(end_s - begin_s, 1e-12) / BINS
+    result = [0.0] * BINS
+    for steps in steps_of_nodes:
+        changes = [0.0] * (BINS + 1)
+        for date_s, change in zip(steps.dates, steps.changes):
+            changes[min(max(int((date_s - begin_s) / width_s), 0), BINS)] += change
+        level = 0.0
+        for at in range(BINS):
+            level += changes[at]
+            result[at] = max(result[at], level) if most else result[at] + level
+    return result
+
+
+def codelet_rows(run):
+    """(name, kind, number, seconds, mean, deviation, least, most) by total time."""
+    sums = {}
+    for node in run.nodes:
+        kinds = {worker: kind for worker, _, kind in node.workers}
+        tasks = node.tasks
+        for i in range(len(tasks)):
+            seconds = tasks.ended[i] - tasks.started[i]
+            row = sums.setdefault((tasks.name[i], kinds.get(tasks.worker[i], "cpu")),
+                                  [0, 0.0, 0.0, float("inf"), 0.0])
+            row[0] += 1
+            row[1] += seconds
+            row[2] += seconds * seconds
+            row[3] = min(row[3], seconds)
+            row[4] = max(row[4], seconds)
+    rows = []
+    for (name, kind), (n, total, squares, least, most) in sums.items():
+        mean = total / n
+        rows.append((run.codelets[name], kind, n, total, mean,
+                     max(squares / n - mean * mean, 0.0) ** 0.5, least, most))
+    return sorted(rows, key=lambda row: -row[3])
+
+
+def previous(order, started, date_s):
+    """The last task of a worker that started before a date, or None."""
+    at = bisect_left(order, date_s, key=started.__getitem__)
+    return order[at - 1] if at > 0 else None

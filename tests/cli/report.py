@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery report: it names the reason why a run is slow, and accounts for all time."""
+import base64
+import json
+import os
+import re
+import sys
+import tempfile
+
+from run import SRC, Suite, configured
+
+sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool.report_path import Path     # noqa: E402
+from orrery_tool.report_read import Run      # noqa: E402
+from orrery_tool.report_time import Accounts  # noqa: E402
+
+SLOW = os.path.join(SRC, "tests", "cli", "slow.c")
+TRACED = os.path.join(SRC, "tests", "cli", "traced.c")
+REASONS = ["network", "data", "dependencies", "submission", "end"]
+FIGURES = ["lost", "time", "nodes", "messages", "memory"]
+
+
+def reasons(suite):
+    for why in REASONS:
+        status, output = suite.orrery("run", "--sim", "small4", "-n", "2", "--quiet", "--trace",
+                                      why, "./slow", why)
+        suite.verdict("runs_" + why, status == 0, output)
+        status, output = suite.orrery("report", why, "--quiet")
+        named = re.search(r"Most of what the \S+(?: cores)? lose: .*\((\w+)\)", output)
+        suite.verdict("names_" + why, status == 0 and named and named.group(1) == why, output)
+
+
+def accounts(suite, directory):
+    """Each second of each worker has one cause, and the path has no gap."""
+    run = Run(os.path.join(suite.directory, directory))
+    books = Accounts(run)
+    for kind in run.kinds:
+        total, capacity = sum(books.by_kind[kind].total), books.capacity_s(kind)
+        suite.verdict("%s_all_time_of_%s_has_a_cause" % (directory, kind),
+                      abs(total - capacity) < 1e-9 * capacity, (total, capacity))
+        bins = sum(map(sum, books.by_kind[kind].bins))
+        suite.verdict("%s_bins_of_%s_have_it_too" % (directory, kind),
+                      abs(bins - capacity) < 1e-9 * capacity, (bins, capacity))
+    path = Path(run, books)
+    ends = [abs(a.end_s - b.begin_s) for a, b in zip(path.steps, path.steps[1:])]
+    suite.verdict(directory + "_path_has_no_gap", max(ends) < 1e-9
+                  and abs(path.steps[-1].end_s - run.end_s) < 1e-12
+                  and abs(path.steps[0].begin_s - run.begin_s) < 1e-9,
+                  (max(ends), path.steps[0].begin_s, path.steps[-1].end_s))
+    return run, path
+
+
+def paths(suite):
+    run, path = accounts(suite, "network")
+    moves = [step for step in path.steps if step.what.startswith(("0 to 1", "1 to 0"))]
+    suite.verdict("a_value_that_goes_to_and_fro_is_the_path", run.ntasks() == 40 and
+                  {"0 to 1", "1 to 0"} == {step.what[:6] for step in moves}
+                  and len(moves) >= 39, len(moves))
+    for why in REASONS[1:]:
+        accounts(suite, why)
+
+
+def files(suite):
+    report = os.path.join(suite.directory, "network", "report")
+    suite.verdict("figures_are_png_and_pdf", all(
+        os.path.getsize(os.path.join(report, name + suffix)) > 1000
+        for name in FIGURES for suffix in (".png", ".pdf")), os.listdir(report))
+    with open(os.path.join(report, "index.html"), encoding="utf-8") as f:
+        page = f.read()
+    suite.verdict("the_page_stands_alone", page.count("<svg") == len(FIGURES) - 1
+                  and "http://" not in re.sub(r"http://(www\.w3|purl|creativecommons|web\.res)\S*",
+                                              "", page) and "src=" not in page, len(page))
+    data = json.loads(re.search(r"<script id=run [^>]*>(.*?)</script>", page, re.S).group(1))
+    busy = base64.b64decode(data["busy"])
+    suite.verdict("the_page_shows_nodes_and_tasks", len(busy) == 2 * data["bins"] and
+                  0 < sum(busy) < 255 * len(busy) and len(data["tasks"]) == 2, sum(busy))
+    suite.verdict("the_page_has_codelets_and_path", all(text in page for text in (
+        "on a core", "The critical path", "messages on their way")), page[:500])
+
+
+def real(suite):
+    status, output = suite.orrery("run", "-n", "2", "--trace", "real", "./traced")
+    suite.verdict("a_real_run_is_recorded", status == 0, output)
+    status, output = suite.orrery("report", "real", "-o", "elsewhere")
+    suite.verdict("a_real_run_is_reported", status == 0 and "20 tasks" in output and
+                  os.path.exists(os.path.join(suite.directory, "elsewhere", "index.html")), output)
+    accounts(suite, "real")
+
+
+def mistakes(suite):
+    os.mkdir(os.path.join(suite.directory, "empty"))
+    suite.refuses("no_directory", "report", "nowhere", says=["nowhere is no directory"])
+    suite.refuses("nothing_recorded", "report", "empty", says=["no file *.events", "--trace"])
+    suite.refuses("no_place_for_the_page", "report", "network", "-o", "slow/x",
+                  says=["slow/x cannot be made"])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        suite = Suite(directory)
+        if configured("sim"):
+            suite.orrery("cc", "--sim", SLOW, "-o", "slow")
+            reasons(suite)
+            paths(suite)
+            files(suite)
+            mistakes(suite)
+        if configured("real"):
+            suite.orrery("cc", TRACED, "-o", "traced")
+            real(suite)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

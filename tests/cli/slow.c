@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * A program for tests/cli/report.py: 2 simulated ranks, slow for one known reason.
+ *
+ * usage: slow network|data|dependencies|submission|end
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <starpu_mpi.h>
+
+enum { NTASKS = 40, VALUES = 25000000 };
+
+static void nothing(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+/* 1 ms, or what the task says. */
+static double microseconds(struct starpu_task *task, unsigned implementation)
+{
+	(void)implementation;
+	return task->flops > 0 ? task->flops : 1000;
+}
+
+static struct starpu_perfmodel model = {.type = STARPU_COMMON,
+					.cost_function = microseconds};
+static struct starpu_codelet on_cpu = {.cpu_funcs = {nothing},
+				       .nbuffers = 1,
+				       .modes = {STARPU_RW},
+				       .model = &model,
+				       .name = "on a core"};
+/* Takes a thirteenth of it. */
+static struct starpu_codelet on_gpu = {.cuda_funcs = {nothing},
+				       .nbuffers = 1,
+				       .modes = {STARPU_RW},
+				       .model = &model,
+				       .name = "on a GPU"};
+
+static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle, int rank,
+		   double us)
+{
+	starpu_mpi_task_insert(MPI_COMM_WORLD, cl, STARPU_RW, handle,
+			       STARPU_EXECUTE_ON_NODE, rank, STARPU_FLOPS, us, 0);
+}
+
+/* What the handles are for: one that ranks share, one of each rank, many of each. */
+static void run(const char *why, starpu_data_handle_t *handles)
+{
+	for (int i = 0; i < NTASKS; i++) {
+		if (strcmp(why, "network") == 0)
+			insert(&on_cpu, handles[0], i % 2, 0);
+		else if (strcmp(why, "data") == 0)
+			insert(&on_gpu, handles[i], i % 2, 0);
+		else if (strcmp(why, "dependencies") == 0)
+			insert(&on_cpu, handles[i % 2], i % 2, 0);
+		else if (strcmp(why, "end") == 0)
+			insert(&on_cpu, handles[i], i % 2, i == 0 ? 100000 : 0);
+		else
+			insert(&on_cpu, handles[i], i % 2, 0);
+		if (strcmp(why, "submission") == 0)
+			starpu_usleep(10000);
+	}
+	starpu_task_wait_for_all();
+}
+
+int main(int argc, char **argv)
+{
+	starpu_data_handle_t handles[NTASKS];
+	const char *why = argc > 1 ? argv[1] : "end";
+	int is_large = strcmp(why, "network") == 0 || strcmp(why, "data") == 0;
+	float *values = malloc(VALUES * sizeof(*values));
+
+	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
+		return 77;
+	for (int i = 0; i < NTASKS; i++) {
+		int is_here = i % 2 == starpu_mpi_world_rank();
+
+		starpu_vector_data_register(&handles[i], is_here ? STARPU_MAIN_RAM : -1,
+					    is_here ? (uintptr_t)values : 0,
+					    is_large ? VALUES : 1, sizeof(*values));
+		starpu_mpi_data_register(handles[i], i, i % 2);
+	}
+	run(why, handles);
+	for (int i = 0; i < NTASKS; i++)
+		starpu_data_unregister(handles[i]);
+	starpu_mpi_shutdown();
+	free(values);
+	return 0;
+}
