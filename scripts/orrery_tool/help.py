@@ -6,6 +6,7 @@ import os
 import re
 
 from orrery_tool import cc, doctor, trace
+from orrery_tool.compare import compare_parser
 from orrery_tool.map import map_parser
 from orrery_tool.report import report_parser
 from orrery_tool.run import run_parser
@@ -42,6 +43,8 @@ COMMANDS = {
               lambda: study_parser().format_help().rstrip()),
     "report": ("a page on a recorded run",
                lambda: report_parser().format_help().rstrip()),
+    "compare": ("two recorded runs side by side",
+                lambda: compare_parser().format_help().rstrip()),
     "doctor": ("what this machine lacks", lambda: doctor.USAGE),
 }
 

@@ -80,6 +80,26 @@ def files(suite):
         "on a core", "The critical path", "messages on their way")), page[:500])
 
 
+def compared(suite):
+    """Twice the flops: the same tasks, in half the time."""
+    for name, speed in (("slower", "1"), ("faster", "2")):
+        with open(os.path.join(SRC, "platforms", "xml", "small4.xml"), encoding="utf-8") as f:
+            suite.write("p.xml", f.read().replace(
+                '<prop id="cpus"', '<prop id="cpu_speedup" value="%s"/><prop id="cpus"' % speed))
+        suite.orrery("run", "--sim", "p.xml", "-n", "2", "--quiet", "--trace", name, "./slow",
+                     "dependencies")
+    status, output = suite.orrery("compare", "slower", "faster", "-o", "both")
+    row = re.search(r"^on a core \(cpu\) +40 +40 +1\.001 ms +500\.5 us +-50\.0 %$", output, re.M)
+    suite.verdict("means_of_codelets_are_compared", status == 0 and row, output)
+    busy = re.search(r"^CPU cores: busy +(\S+) ms +(\S+) ms +-50\.0 %$", output, re.M)
+    suite.verdict("busy_time_is_compared", busy and abs(
+        float(busy.group(1)) / float(busy.group(2)) - 2) < 0.01, output)
+    suite.verdict("a_page_and_a_picture_compare", all(os.path.exists(os.path.join(
+        suite.directory, "both", name)) for name in ("index.html", "compared.png")), output)
+    suite.refuses("compared_with_nothing", "compare", "slower", "nowhere",
+                  says=["nowhere is no directory"])
+
+
 def real(suite):
     status, output = suite.orrery("run", "-n", "2", "--trace", "real", "./traced")
     suite.verdict("a_real_run_is_recorded", status == 0, output)
@@ -105,6 +125,7 @@ def main():
             reasons(suite)
             paths(suite)
             files(suite)
+            compared(suite)
             mistakes(suite)
         if configured("real"):
             suite.orrery("cc", TRACED, "-o", "traced")
