@@ -154,7 +154,7 @@ int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int memory,
 int starpu_data_acquire_try(starpu_data_handle_t handle,
 			    enum starpu_data_access_mode mode)
 {
-	return starpu_data_acquire_on_node_try(handle, STARPU_MAIN_RAM, mode);
+	return starpu_data_acquire_on_node_try(handle, default_memory(handle), mode);
 }
 
 void starpu_data_release_to_on_node(starpu_data_handle_t handle,

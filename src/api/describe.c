@@ -129,15 +129,27 @@ unsigned starpu_memory_node_get_ids_by_type(enum starpu_node_kind kind,
 	return n;
 }
 
-/* All processors' memories are one memory node, which takes the system's first number. */
+/* Where all processors' memories are one memory node, it has the system's first number.
+ */
 int starpu_memory_nodes_numa_id_to_devid(int osid)
 {
-	return osid == 0 ? STARPU_MAIN_RAM : -1;
+	const struct node *node = plat_self();
+
+	if (!node || node->nmains == 1)
+		return osid == 0 ? STARPU_MAIN_RAM : -1;
+	for (int i = 0; i < node->nmains; i++)
+		if (node->machine->numas[i].os_index == osid)
+			return i;
+	return -1;
 }
 
 int starpu_memory_nodes_numa_devid_to_id(unsigned id)
 {
-	return id == STARPU_MAIN_RAM ? 0 : -1;
+	const struct node *node = plat_self();
+
+	if (!node || node->nmains == 1)
+		return id == STARPU_MAIN_RAM ? 0 : -1;
+	return memory_is_main(node, id) ? node->machine->numas[id].os_index : -1;
 }
 
 /* ---- copies ---------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "api/interface.h"
 #include "base/check.h"
+#include "core/data/data_ops.h"
 #include "core/lasting.h"
 
 /* ---- registration ---------------------------------------------------- */
@@ -182,10 +183,16 @@ void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory
 		       : NULL;
 }
 
+/* Where the caller looks for the value when it names no memory. */
+static unsigned local_memory(const char *func, starpu_data_handle_t handle)
+{
+	api_check_registered(api_node(func), func, handle);
+	return data_memory_at_hand(handle, starpu_worker_get_local_memory_node());
+}
+
 void *starpu_data_get_local_ptr(starpu_data_handle_t handle)
 {
-	return starpu_data_handle_to_pointer(handle,
-					     starpu_worker_get_local_memory_node());
+	return starpu_data_handle_to_pointer(handle, local_memory(__func__, handle));
 }
 
 void *api_interface_of(const char *func, starpu_data_handle_t handle,
@@ -206,8 +213,7 @@ const void *api_local_interface(const char *func, starpu_data_handle_t handle,
 {
 	api_check_registered(api_node(func), func, handle);
 	api_interface_of(func, handle, id, kind);
-	return starpu_data_get_interface_on_node(handle,
-						 starpu_worker_get_local_memory_node());
+	return starpu_data_get_interface_on_node(handle, local_memory(func, handle));
 }
 
 /* ---- memory of the application's ------------------------------------- */
@@ -273,8 +279,7 @@ int starpu_data_pack_node(starpu_data_handle_t handle, unsigned memory, void **p
 
 int starpu_data_pack(starpu_data_handle_t handle, void **ptr, starpu_ssize_t *count)
 {
-	return starpu_data_pack_node(handle, starpu_worker_get_local_memory_node(), ptr,
-				     count);
+	return starpu_data_pack_node(handle, local_memory(__func__, handle), ptr, count);
 }
 
 int starpu_data_peek_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
@@ -288,8 +293,7 @@ int starpu_data_peek_node(starpu_data_handle_t handle, unsigned memory, void *pt
 
 int starpu_data_peek(starpu_data_handle_t handle, void *ptr, size_t count)
 {
-	return starpu_data_peek_node(handle, starpu_worker_get_local_memory_node(), ptr,
-				     count);
+	return starpu_data_peek_node(handle, local_memory(__func__, handle), ptr, count);
 }
 
 int starpu_data_unpack_node(starpu_data_handle_t handle, unsigned memory, void *ptr,
@@ -303,6 +307,6 @@ int starpu_data_unpack_node(starpu_data_handle_t handle, unsigned memory, void *
 
 int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count)
 {
-	return starpu_data_unpack_node(handle, starpu_worker_get_local_memory_node(), ptr,
+	return starpu_data_unpack_node(handle, local_memory(__func__, handle), ptr,
 				       count);
 }

@@ -19,7 +19,7 @@ void starpu_csr_data_register(starpu_data_handle_t *handle, int home_node, uint3
 	api_given(__func__, "handle", handle);
 
 	struct node *node = api_node(__func__);
-	int in_ram = home_node == STARPU_MAIN_RAM;
+	int in_ram = home_node >= 0 && memory_is_main(node, (unsigned)home_node);
 	struct starpu_csr_interface csr = {
 		.id = STARPU_CSR_INTERFACE_ID,
 		.nnz = nnz,
@@ -99,7 +99,7 @@ void starpu_bcsr_data_register(starpu_data_handle_t *handle, int home_node, uint
 	api_given(__func__, "handle", handle);
 
 	struct node *node = api_node(__func__);
-	int in_ram = home_node == STARPU_MAIN_RAM;
+	int in_ram = home_node >= 0 && memory_is_main(node, (unsigned)home_node);
 	struct starpu_bcsr_interface bcsr = {
 		.id = STARPU_BCSR_INTERFACE_ID,
 		.nnz = nnz,

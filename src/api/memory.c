@@ -161,7 +161,7 @@ static size_t used_bytes(struct memory *memory)
 
 	orr_lock(&memory->lock);
 	used = memory->used_bytes;
-	kept = memory->kind == STARPU_CPU_RAM ? kept_bytes(memory) : 0;
+	kept = memory->is_booked ? kept_bytes(memory) : 0;
 	orr_unlock(&memory->lock);
 	return used > kept ? used - kept : 0;
 }

@@ -38,6 +38,10 @@ struct knob {
 #define ONE_CUDA_MEM(device)                                                             \
 	NUMBER("STARPU_LIMIT_CUDA_" #device "_MEM", "MiB",                               \
 	       limit_one_cuda_mem_mib[device], -1, 0, MANY, "the same for GPU " #device)
+#define ONE_NUMA_MEM(node)                                                               \
+	NUMBER("STARPU_LIMIT_CPU_NUMA_" #node "_MEM", "MiB",                             \
+	       limit_one_numa_mem_mib[node], -1, 1, MANY,                                \
+	       "the same of the NUMA node with the system's number " #node)
 #define SWITCH(name, field, preset, doc) NUMBER(name, "0 or 1", field, preset, 0, 1, doc)
 #define MANY                             1e9
 #define MANY_BYTES                       1e15
@@ -60,6 +64,8 @@ static const struct knob knob_table[] = {
 	     "logical cores of the workers, in order"),
 	SWITCH("STARPU_MAIN_THREAD_BIND", main_thread_bind, 0,
 	       "reserve a core and bind the initialising thread to it"),
+	SWITCH("STARPU_USE_NUMA", use_numa, 0,
+	       "each NUMA node is a memory of its own, near to its workers"),
 	NUMBER("STARPU_CUDA_PIPELINE", "tasks", cuda_pipeline, 2, 0, 3,
 	       "tasks in flight per GPU beyond the running one"),
 	NUMBER("OMPI_COMM_WORLD_LOCAL_SIZE", "ranks", local_size, 1, 1, MANY,
@@ -116,11 +122,19 @@ static const struct knob knob_table[] = {
 	TEXT("ORRERY_TRANSPORT", transport,
 	     "simulation: routes (default), mpi, flows or none"),
 	NUMBER("STARPU_LIMIT_CPU_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
-	       "main memory that may be allocated through the library"),
-	NUMBER("STARPU_LIMIT_CPU_NUMA_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
-	       "the same: all processors' memories are one memory node"),
-	NUMBER("STARPU_LIMIT_CPU_NUMA_0_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
-	       "the same"),
+	       "main memory that may be allocated through the library; of several NUMA "
+	       "nodes, each has an equal part"),
+	NUMBER("STARPU_LIMIT_CPU_NUMA_MEM", "MiB", limit_numa_mem_mib, -1, 1, MANY,
+	       "the same of each NUMA node; without STARPU_USE_NUMA, which are one, the "
+	       "same"),
+	ONE_NUMA_MEM(0),
+	ONE_NUMA_MEM(1),
+	ONE_NUMA_MEM(2),
+	ONE_NUMA_MEM(3),
+	ONE_NUMA_MEM(4),
+	ONE_NUMA_MEM(5),
+	ONE_NUMA_MEM(6),
+	ONE_NUMA_MEM(7),
 	NUMBER("STARPU_LIMIT_CUDA_MEM", "MiB", limit_cuda_mem_mib, -1, 0, MANY,
 	       "memory used on each GPU"),
 	ONE_CUDA_MEM(0),

@@ -12,8 +12,8 @@
  */
 #include <stdio.h>
 
-/* As many as STARPU_MAXCUDADEVS. */
-enum { KNOBS_CUDA_DEVICES = 16 };
+/* As many as STARPU_MAXCUDADEVS, as STARPU_MAXNUMANODES. */
+enum { KNOBS_CUDA_DEVICES = 16, KNOBS_NUMA_NODES = 8 };
 
 /* STARPU_DISABLE_ASYNCHRONOUS_*COPY; -1: unset. */
 struct knobs_copies {
@@ -24,7 +24,7 @@ struct knobs_copies {
 struct knobs {
 	/* Workers. */
 	int ncpu, reserve_ncpu, ncuda, workers_nobind, workers_getbind;
-	int display_bindings;
+	int display_bindings, use_numa;
 	int main_thread_bind, cuda_pipeline, local_size, local_rank;
 	char *workers_cpuid;
 	char *hwloc_input;
@@ -42,6 +42,7 @@ struct knobs {
 	/* Simulation. */
 	int simgrid, execute, progress, limit_cuda_mem_mib, limit_cpu_mem_mib;
 	int limit_one_cuda_mem_mib[KNOBS_CUDA_DEVICES];
+	int limit_numa_mem_mib, limit_one_numa_mem_mib[KNOBS_NUMA_NODES];
 	int transfer_cost, submit_cost, push_cost;
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	double disk_bytes_per_s, disk_latency_s;

@@ -25,7 +25,6 @@ static const struct device_type types[DEVICE_TYPES] = {
 			       .most = STARPU_MAXCPUS,
 			       .wanted = CONF(ncpus),
 			       .homogeneous = KNOB(homogeneous_cpu),
-			       .limit_mib = KNOB(limit_cpu_mem_mib),
 			       .limit_name = "STARPU_LIMIT_CPU_MEM",
 			       .relative_speed = 1,
 			       .e_max = 0.85,
@@ -144,17 +143,47 @@ int device_pipeline(const struct device_type *type, const struct knobs *knobs)
 	return type->pipeline ? field(knobs, type->pipeline) : 1;
 }
 
+/* Of the variables that limit main memory, the one that counts; -1: none is set. */
+static int main_limit_mib(const struct node *node, int numa)
+{
+	const struct knobs *knobs = node_knobs(node);
+	int n = node->machine->nnumas, one, index = 0;
+
+	if (n > 1)
+		index = node->machine->numas[numa].os_index;
+	one = index < KNOBS_NUMA_NODES ? knobs->limit_one_numa_mem_mib[index] : -1;
+	/* The whole is named first where there is only the whole. */
+	if (n == 1 && knobs->limit_cpu_mem_mib >= 0)
+		return knobs->limit_cpu_mem_mib;
+	if (n > 1 && one >= 0)
+		return one;
+	if (knobs->limit_numa_mem_mib >= 0)
+		return knobs->limit_numa_mem_mib;
+	if (n == 1)
+		return one;
+	return knobs->limit_cpu_mem_mib < 0 ? -1 : (knobs->limit_cpu_mem_mib + n - 1) / n;
+}
+
+static int limit_mib(const struct node *node, const struct device_type *row, int devid)
+{
+	const struct knobs *knobs = node_knobs(node);
+	int mib = -1;
+
+	if (!device_has_memory(row))
+		return main_limit_mib(node, devid);
+	if (row->limits_mib)
+		mib = field(knobs, row->limits_mib + (size_t)devid * sizeof(int));
+	return mib < 0 && row->limit_mib ? field(knobs, row->limit_mib) : mib;
+}
+
 size_t device_limit(const struct node *node, enum starpu_worker_archtype type, int devid)
 {
 	const struct device_type *row = device_type(type);
-	const struct knobs *knobs = node_knobs(node);
 	double limit = node->machine->devices[type].memory_bytes;
-	int mib = -1;
+	int mib = limit_mib(node, row, devid);
 
-	if (row->limits_mib)
-		mib = field(knobs, row->limits_mib + (size_t)devid * sizeof(int));
-	if (mib < 0 && row->limit_mib)
-		mib = field(knobs, row->limit_mib);
+	if (!device_has_memory(row) && node->machine->nnumas > 1)
+		limit = node->machine->numas[devid].bytes;
 	if (mib >= 0 && (limit == 0 || mib * 1048576.0 < limit))
 		limit = mib * 1048576.0;
 	return (size_t)limit;

@@ -66,8 +66,8 @@ int device_count(const struct node *node, enum starpu_worker_archtype type);
 int device_is_homogeneous(const struct device_type *type, const struct knobs *knobs);
 /* Tasks that a worker takes beside the one that runs, when data have to travel. */
 int device_pipeline(const struct device_type *type, const struct knobs *knobs);
-/* Bytes that may be used of the memory of a device; of main memory with type CPU.  0: as
- * much as there is. */
+/* Bytes that may be used of the memory of a device; with type CPU, of the main memory
+ * with this number.  0: as much as there is. */
 size_t device_limit(const struct node *node, enum starpu_worker_archtype type, int devid);
 
 #endif

@@ -169,6 +169,16 @@ static void open_memory(struct node *node, enum starpu_worker_archtype type, int
 	node->nmemories++;
 }
 
+static void open_main_memories(struct node *node)
+{
+	for (int i = 0; i < node->machine->nnumas; i++)
+		open_memory(node, STARPU_CPU_WORKER, i);
+	node->nmains = node->nmemories;
+	node->memories[STARPU_MAIN_RAM].is_booked = 1;
+	for (int i = 0; node->nmains > 1 && i < node->nmains; i++)
+		node->memories[i].limit_name = "STARPU_LIMIT_CPU_NUMA_MEM";
+}
+
 /* Nobody works on it.  It is not counted yet. */
 static void open_other_memory(struct node *node, const struct plat_memory *of)
 {
@@ -199,6 +209,8 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	if (device_has_memory(worker->kind)) {
 		worker->memory = (unsigned)node->nmemories;
 		open_memory(node, type, devid);
+	} else if (node->nmains > 1) {
+		worker->memory = plat_worker_memory(node->plat, devid);
 	}
 	shared = device_is_homogeneous(worker->kind, knobs);
 	worker->device = (struct starpu_perfmodel_device){type, shared ? 0 : devid, 1};
@@ -222,7 +234,7 @@ static void set_depths(struct node *node)
 	}
 }
 
-/* Main memory is the first; each device with a memory of its own brings the next. */
+/* Main memories are the first; each device with a memory of its own brings the next. */
 static int open_workers(struct node *node)
 {
 	int n = 0;
@@ -242,9 +254,10 @@ static int open_workers(struct node *node)
 	}
 	node->workers = orr_alloc_lines((size_t)n * sizeof(*node->workers));
 	/* Some may be added later. */
-	node->most_memories = 1 + n + node->machine->nmemories + PLAT_MAX_MEMORIES;
+	node->most_memories =
+		n + node->machine->nnumas + node->machine->nmemories + PLAT_MAX_MEMORIES;
 	node->memories = orr_alloc((size_t)node->most_memories * sizeof(*node->memories));
-	open_memory(node, STARPU_CPU_WORKER, 0);
+	open_main_memories(node);
 	for (int i = 0; i < DEVICE_TYPES; i++) {
 		enum starpu_worker_archtype type = device_order[i];
 

@@ -61,14 +61,15 @@ struct world *world_get(void);
 /* No node is open, and nothing will be asked any more: free it (tests). */
 void world_end(void);
 
-/* One memory: 0 is main RAM, the next ones are of devices, in the order of workers, then
- * those that no worker works on. */
+/* One memory: the first are main memories, as a rule 0 alone, then come those of devices,
+ * in the order of workers, then those that no worker works on. */
 struct memory {
 	const struct memory_driver *driver;
 	enum starpu_node_kind kind;
 	int devid;                     /* among those of its kind */
 	const char *name, *limit_name; /* of its kind; of the variables that limit it */
 	struct disk *disk;             /* core/disk/disk.h; NULL: it is none */
+	int is_booked;                 /* by who allocates; 0: by room.c, with copies */
 	struct orr_lock
 		lock; /* of all below, and of the copies' room; see core/data/room.h */
 	size_t used_bytes, capacity_bytes;  /* capacity 0: no limit */
@@ -119,6 +120,7 @@ struct node {
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	struct memory *memories;
 	int nmemories, most_memories;
+	int nmains;               /* of these, main memories: from 0 on */
 	struct routes *routes;    /* see core/data/routes.h */
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	double start_s;
@@ -240,6 +242,12 @@ static inline void node_event(struct node *node, const struct worker *worker,
 {
 	if (events_on(&node->events))
 		event_tell(node, worker, (struct event){.kind = (uint8_t)kind});
+}
+
+/* One of those that the application's pointers can point to. */
+static inline int memory_is_main(const struct node *node, unsigned memory)
+{
+	return memory < (unsigned)node->nmains;
 }
 
 static inline const struct knobs *node_knobs(const struct node *node)

@@ -537,9 +537,11 @@ static void request_acquired(struct acquire *acquire)
 	struct engine *engine = &mpi->engine;
 
 	if (request->kind == REQUEST_SEND)
-		payload_of_send(&request->payload, request->handle);
+		payload_of_send(&request->payload, request->handle,
+				(unsigned)request->acquire.memory);
 	else
-		payload_of_receive(&request->payload, request->handle);
+		payload_of_receive(&request->payload, request->handle,
+				   (unsigned)request->acquire.memory);
 	engine_lock(engine);
 	orr_next(&engine->nevents);
 	request_move(request, REQUEST_READY);
@@ -578,7 +580,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->acquire.acquired = request_acquired;
 	request->acquire.what =
 		post->kind == REQUEST_SEND ? "a send to a rank" : "a receive from a rank";
-	request->acquire.memory = STARPU_MAIN_RAM;
+	request->acquire.memory = ACQUIRE_MAIN_MEMORY;
 	request_move(request, REQUEST_TURN);
 	mpi->engine.nposted++;
 	orr_add(&mpi->engine.npending, 1);

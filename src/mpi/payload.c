@@ -24,12 +24,13 @@ int payload_is_carried(const struct node *node, size_t bytes)
 	return node->machine->executes || bytes <= PAYLOAD_CARRIED_BYTES;
 }
 
-static int in_place(struct payload *payload, starpu_data_handle_t handle)
+static int in_place(struct payload *payload, starpu_data_handle_t handle, unsigned memory)
 {
 	struct layout *layout = &payload->layout;
 
 	memset(payload, 0, sizeof(*payload));
-	if (!interface_layout(handle, STARPU_MAIN_RAM, layout)) {
+	payload->memory = memory;
+	if (!interface_layout(handle, memory, layout)) {
 		payload->is_packed = 1;
 		return 0;
 	}
@@ -58,29 +59,30 @@ static void cannot(starpu_data_handle_t handle, const char *what)
 		handle->ops->name ? handle->ops->name : "user-defined interface", what);
 }
 
-void payload_of_send(struct payload *payload, starpu_data_handle_t handle)
+void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
+		     unsigned memory)
 {
 	starpu_ssize_t bytes = -1;
 	void *buffer = NULL;
 
-	if (in_place(payload, handle))
+	if (in_place(payload, handle, memory))
 		return;
 	if (!handle->ops->pack_data)
 		cannot(handle, "pack_data");
 	if (!executes(handle)) {
-		handle->ops->pack_data(handle, STARPU_MAIN_RAM, NULL, &bytes);
+		handle->ops->pack_data(handle, memory, NULL, &bytes);
 		set_packed(payload, NULL, bytes < 0 ? data_bytes(handle) : (size_t)bytes);
 		return;
 	}
-	if (handle->ops->pack_data(handle, STARPU_MAIN_RAM, &buffer, &bytes) != 0 ||
-	    bytes < 0)
+	if (handle->ops->pack_data(handle, memory, &buffer, &bytes) != 0 || bytes < 0)
 		cannot(handle, "pack_data");
 	set_packed(payload, buffer, (size_t)bytes);
 }
 
-void payload_of_receive(struct payload *payload, starpu_data_handle_t handle)
+void payload_of_receive(struct payload *payload, starpu_data_handle_t handle,
+			unsigned memory)
 {
-	if (in_place(payload, handle))
+	if (in_place(payload, handle, memory))
 		return;
 	if (!handle->ops->unpack_data && !handle->ops->peek_data)
 		cannot(handle, "unpack_data");
@@ -109,10 +111,10 @@ void payload_received(struct payload *payload, starpu_data_handle_t handle)
 		return;
 	payload->packed = NULL;
 	if (handle->ops->peek_data) {
-		ret = handle->ops->peek_data(handle, STARPU_MAIN_RAM, buffer, bytes);
+		ret = handle->ops->peek_data(handle, payload->memory, buffer, bytes);
 		memory_free(handle->node, STARPU_MAIN_RAM, buffer, bytes, 0);
 	} else {
-		ret = handle->ops->unpack_data(handle, STARPU_MAIN_RAM, buffer, bytes);
+		ret = handle->ops->unpack_data(handle, payload->memory, buffer, bytes);
 	}
 	if (ret != 0)
 		cannot(handle, "unpack_data");

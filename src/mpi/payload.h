@@ -7,22 +7,26 @@
  * payload.h - what of a datum travels: blocks in place, or a packed buffer.
  *
  * Kinds of data whose layout is known go straight from and to their place.  Others
- * are packed by their own operations.  The copy in main memory is meant, and the
- * caller has acquired it.  Where payloads do not exist, only sizes are computed.
+ * are packed by their own operations.  The copy in one of the main
+ * memories is meant, and the caller has acquired it there.  Where payloads do not exist,
+ * only sizes are computed.
  */
 #include "core/data/data.h"
 #include "plat/net.h"
 
 struct payload {
 	struct layout layout;
+	unsigned memory;
 	void *packed;  /* owned buffer that layout names; NULL: in place */
 	int is_packed; /* travels packed, even when nothing is carried */
 };
 
 /* The value to send; packs when needed.  Ends the program when that fails. */
-void payload_of_send(struct payload *payload, starpu_data_handle_t handle);
+void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
+		     unsigned memory);
 /* Where to receive; for packed data the layout is empty before payload_expect(). */
-void payload_of_receive(struct payload *payload, starpu_data_handle_t handle);
+void payload_of_receive(struct payload *payload, starpu_data_handle_t handle,
+			unsigned memory);
 /* bytes of packed data are coming: make room for them. */
 void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t bytes);
 /* All bytes are there: unpack; the buffer is gone. */

@@ -86,6 +86,12 @@ struct plat_memory {
 
 enum { PLAT_MAX_MEMORIES = 8 };
 
+/* A part of main memory, near to some of the processors; see STARPU_USE_NUMA. */
+struct plat_numa {
+	int os_index;
+	double bytes; /* 0: no limit known */
+};
+
 /*
  * What one node's machine offers, and how time and progress are on it; filled by
  * plat_open(), then constant.  Shared code asks for these, never which backend it has.
@@ -112,6 +118,10 @@ struct plat_machine {
 	/* Numbered after those of the devices. */
 	struct plat_memory memories[PLAT_MAX_MEMORIES];
 	int nmemories;
+	/* Main memory is so many memories, the first ones, all of them its driver's: at
+	 * least one.  What they are is known where there are several. */
+	int nnumas;
+	struct plat_numa numas[STARPU_MAXNUMANODES];
 };
 
 /*
@@ -256,13 +266,14 @@ struct memory_driver {
 	/*
 	 * Memory number memory of the node.  Returns NULL when there is no room.  In sim
 	 * without executes the address is valid and distinct, but costs nothing until it
-	 * is touched.  Memory may be freed after its node is closed (plat NULL); the main
-	 * memory's release() takes malloc()'s as well.  bytes 0: unknown.
+	 * is touched.  Memory may be freed after its node is closed (plat NULL); a main
+	 * memory's release() takes malloc()'s and other main memories' as well.  bytes 0:
+	 * unknown.
 	 */
 	void *(*allocate)(struct plat *plat, unsigned memory, size_t bytes);
 	void (*release)(struct plat *plat, unsigned memory, void *ptr, size_t bytes);
-	/* Can it copy between these two, without a stop?  Main memory and one of its own:
-	 * always. */
+	/* Can it copy between these two, without a stop?  The first main memory and one
+	 * of its own: always. */
 	int (*reaches)(struct plat *plat, unsigned from, unsigned to);
 	/* Returns 1 when it is done already (done is not called), 0 when done will be. */
 	int (*copy)(struct plat *plat, struct plat_copy *copy);
@@ -275,6 +286,9 @@ struct memory_driver {
  * no such disk, with a message.
  */
 int plat_find_disk(struct plat *plat, int number, struct plat_memory *memory);
+
+/* Instead of a main memory's number, for allocate(): on all of them in equal parts. */
+#define PLAT_INTERLEAVED (~0u)
 
 /* The driver of main memory, also before any node is open. */
 const struct memory_driver *plat_main_memory(void);
@@ -290,6 +304,10 @@ int plat_bind_thread(struct plat *plat, int core);
 int plat_core_os_index(struct plat *plat, int core);
 /* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
 int plat_worker_bindid(struct plat *plat, int cpu_worker);
+/* The main memory near to CPU worker i, where there are several. */
+unsigned plat_worker_memory(struct plat *plat, int cpu_worker);
+/* NUMA nodes that the bytes lie on, a bit each in hwloc's logical order; -1: unknown. */
+long plat_memory_location(struct plat *plat, const void *ptr, size_t bytes);
 #include "plat_inline.h"
 
 #endif

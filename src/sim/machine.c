@@ -51,13 +51,32 @@ double machine_property(struct plat *plat, const char *name, double absent)
 	return value;
 }
 
+/* One main memory, unless the user wants to know of several. */
+static void read_numas(struct plat *plat, int n, double bytes)
+{
+	struct plat_machine *machine = &plat->machine;
+
+	machine->nnumas = node_knobs(plat->node)->use_numa && n > 1 ? n : 1;
+	for (int i = 0; i < machine->nnumas; i++)
+		machine->numas[i] = (struct plat_numa){.os_index = i, .bytes = bytes};
+}
+
+static void say_nature(struct plat_machine *machine)
+{
+	machine->predicts = 1;
+	machine->leaps = 1;
+	machine->ends_standstills = 1;
+	machine->one_environment = 1;
+	machine->takes_turns = 1;
+}
+
 int machine_read(struct plat *plat)
 {
 	struct plat_machine *machine = &plat->machine;
 	struct plat_devices *cpu = &machine->devices[STARPU_CPU_WORKER],
 			    *gpu = &machine->devices[STARPU_CUDA_WORKER];
 	double cpus = sg_host_core_count(plat->host), gpus = 0;
-	double peaks[4] = {0}, unused;
+	double peaks[4] = {0}, unused, numas = 1, numa_bytes = 0;
 	const struct {
 		const char *name;
 		double limit, *value;
@@ -73,6 +92,10 @@ int machine_read(struct plat *plat)
 		{"disk_read_bw", most, &unused},
 		{"disk_write_bw", most, &unused},
 		{"disk_lat", most, &unused},
+		{"numa_nodes", STARPU_MAXNUMANODES, &numas},
+		{"numa_bw", most, &unused},
+		{"numa_lat", most, &unused},
+		{"numa_mem_bytes", most_bytes, &numa_bytes},
 		{"cpu_peak_sp_gflops", most, &peaks[0]},
 		{"cpu_peak_dp_gflops", most, &peaks[1]},
 		{"gpu_peak_sp_gflops", most, &peaks[2]},
@@ -86,6 +109,7 @@ int machine_read(struct plat *plat)
 				numbers[i].value) < 0)
 			return -ENODEV;
 	cpu->count = (int)cpus;
+	read_numas(plat, (int)numas, numa_bytes);
 	/* The library uses no more of them. */
 	gpu->count = (int)(gpus < STARPU_MAXCUDADEVS ? gpus : STARPU_MAXCUDADEVS);
 	for (int i = 0; i < 2; i++) {
@@ -95,11 +119,7 @@ int machine_read(struct plat *plat)
 	cpu->worker = gpu->worker = &sim_worker_driver;
 	cpu->memory = &main_memory_driver;
 	gpu->memory = &gpu_memory_driver;
-	machine->predicts = 1;
-	machine->leaps = 1;
-	machine->ends_standstills = 1;
-	machine->one_environment = 1;
-	machine->takes_turns = 1;
+	say_nature(machine);
 	machine->executes = node_knobs(plat->node)->execute;
 	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.
 	 */

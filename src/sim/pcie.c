@@ -3,19 +3,23 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/interface/methods.h"
 #include "sim.h"
 
 /*
  * pcie.c - copies between the memories of one node.
  *
- * Links: the host side in each direction (host_bw), and for each GPU its own link in
- * each direction (pcie_bw) and its peer link in each direction (nvlink_bw).  Copies
+ * Links: the host side in each direction (host_bw), for each GPU its own link in each
+ * direction (pcie_bw) and its peer link in each direction (nvlink_bw), and for each of
+ * several main memories a link in each direction to the others (numa_bw).  Copies
  * wait the latency, then share the links max-min fairly, by progressive filling over
  * the few copies of the node.  One event per node.
  */
 enum { HOST_TO_GPU, GPU_TO_HOST, HOST_LINKS }; /* host sides */
 enum { GPU_IN, GPU_OUT, PEER_IN, PEER_OUT, GPU_LINKS };
-enum { PATH_LINKS = 4 };
+enum { NUMA_IN, NUMA_OUT, NUMA_LINKS };
+enum { PATH_LINKS = 6 };
+enum { RATE_HOST, RATE_GPU, RATE_PEER, RATE_NUMA };
 
 /* What is left below this many bytes is rounding. */
 #define ROUNDING_BYTES 0.01
@@ -39,7 +43,8 @@ _Static_assert(sizeof(struct transfer) <= sizeof(((struct plat_copy *)0)->backen
 struct pcie {
 	struct plat_timer event;
 	struct plat_copy *first, *last; /* in flight, in the order of start */
-	double updated_s, latency_s;
+	double updated_s, latency_s, numa_latency_s;
+	unsigned nmains, ngpus;
 	int has_peer_links, costs, nlinks;
 	struct link links[];
 };
@@ -49,26 +54,69 @@ static struct transfer *transfer_of(struct plat_copy *copy)
 	return (struct transfer *)(void *)copy->backend;
 }
 
+static int is_gpu(const struct pcie *pcie, unsigned memory)
+{
+	return memory >= pcie->nmains;
+}
+
+static int gpu_links(const struct pcie *pcie, unsigned memory)
+{
+	return HOST_LINKS + GPU_LINKS * (int)(memory - pcie->nmains);
+}
+
+static int numa_links(const struct pcie *pcie, unsigned memory)
+{
+	return HOST_LINKS + GPU_LINKS * (int)pcie->ngpus + NUMA_LINKS * (int)memory;
+}
+
+/* The main memory beside a memory: GPUs that follow each other are near to one. */
+static unsigned beside(const struct pcie *pcie, unsigned memory)
+{
+	if (!is_gpu(pcie, memory) || pcie->nmains == 1)
+		return is_gpu(pcie, memory) ? 0 : memory;
+	return (memory - pcie->nmains) * pcie->nmains / pcie->ngpus;
+}
+
+static int is_between_peers(const struct pcie *pcie, unsigned from, unsigned to)
+{
+	return pcie->has_peer_links && is_gpu(pcie, from) && is_gpu(pcie, to);
+}
+
 static int path_of(const struct pcie *pcie, unsigned from, unsigned to, int *path)
 {
-	int in = HOST_LINKS + GPU_LINKS * ((int)to - 1);
-	int out = HOST_LINKS + GPU_LINKS * ((int)from - 1);
-	int n = 0;
+	int in = gpu_links(pcie, to), out = gpu_links(pcie, from), n = 0;
+	unsigned leaves = beside(pcie, from), enters = beside(pcie, to);
 
-	if (from > 0 && to > 0 && pcie->has_peer_links) {
+	if (is_between_peers(pcie, from, to)) {
 		path[n++] = out + PEER_OUT;
 		path[n++] = in + PEER_IN;
 		return n;
 	}
-	if (from > 0) {
+	if (is_gpu(pcie, from)) {
 		path[n++] = out + GPU_OUT;
 		path[n++] = GPU_TO_HOST;
 	}
-	if (to > 0) {
+	if (leaves != enters) {
+		path[n++] = numa_links(pcie, leaves) + NUMA_OUT;
+		path[n++] = numa_links(pcie, enters) + NUMA_IN;
+	}
+	if (is_gpu(pcie, to)) {
 		path[n++] = HOST_TO_GPU;
 		path[n++] = in + GPU_IN;
 	}
 	return n;
+}
+
+static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
+{
+	double latency_s = 0;
+
+	if (is_gpu(pcie, from) || is_gpu(pcie, to))
+		latency_s = pcie->latency_s;
+	if (pcie->nmains > 1 && beside(pcie, from) != beside(pcie, to) &&
+	    !is_between_peers(pcie, from, to))
+		latency_s += pcie->numa_latency_s;
+	return latency_s;
 }
 
 /* Take out of the count and the capacity of its links a copy that got its rate. */
@@ -187,6 +235,15 @@ static struct plat_copy *advance(struct pcie *pcie, double now_s)
 	return ended;
 }
 
+/* Values are in main memories, if there are any. */
+static void move(const struct pcie *pcie, const struct plat_copy *copy)
+{
+	const struct plat *plat = pcie->event.plat;
+
+	if (plat->machine.executes)
+		methods_copy(plat->node, copy);
+}
+
 static void on_event(struct plat_timer *event)
 {
 	struct pcie *pcie = ORR_CONTAINER(event, struct pcie, event);
@@ -199,31 +256,47 @@ static void on_event(struct plat_timer *event)
 		struct plat_copy *copy = ended;
 
 		ended = transfer_of(copy)->next;
+		move(pcie, copy);
 		copy->done(copy);
 	}
+}
+
+static double rate_of_link(const struct pcie *pcie, int link, const double *rates)
+{
+	int gpu = link - HOST_LINKS;
+
+	if (gpu < 0)
+		return rates[RATE_HOST];
+	if (gpu >= GPU_LINKS * (int)pcie->ngpus)
+		return rates[RATE_NUMA];
+	return rates[gpu % GPU_LINKS >= PEER_IN ? RATE_PEER : RATE_GPU];
 }
 
 struct pcie *pcie_new(struct plat *plat)
 {
 	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
-	int nlinks = HOST_LINKS + GPU_LINKS * gpus->count;
+	int nmains = plat->machine.nnumas;
+	int nlinks = HOST_LINKS + GPU_LINKS * gpus->count +
+		     (nmains > 1 ? NUMA_LINKS * nmains : 0);
 	struct pcie *pcie =
 		orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link));
-	double link = gpus->link_bytes_per_s;
-	double host = machine_property(plat, "host_bw", 0);
-	double peer = machine_property(plat, "nvlink_bw", 0);
+	double rates[] = {[RATE_HOST] = machine_property(plat, "host_bw", 0),
+			  [RATE_GPU] = gpus->link_bytes_per_s,
+			  [RATE_PEER] = machine_property(plat, "nvlink_bw", 0),
+			  [RATE_NUMA] = machine_property(plat, "numa_bw", 0)};
 
 	pcie->event.plat = plat;
 	pcie->event.fire = on_event;
 	pcie->latency_s = gpus->link_latency_s;
-	pcie->has_peer_links = peer > 0;
+	pcie->numa_latency_s = machine_property(plat, "numa_lat", 0);
+	pcie->nmains = (unsigned)nmains;
+	pcie->ngpus = (unsigned)gpus->count;
+	pcie->has_peer_links = rates[RATE_PEER] > 0;
 	pcie->costs = node_knobs(plat->node)->transfer_cost;
 	pcie->nlinks = nlinks;
 	for (int i = 0; i < nlinks; i++) {
-		double bytes_per_s = i < HOST_LINKS ? host : link;
+		double bytes_per_s = rate_of_link(pcie, i, rates);
 
-		if (i >= HOST_LINKS && (i - HOST_LINKS) % GPU_LINKS >= PEER_IN)
-			bytes_per_s = peer;
 		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
 	}
 	return pcie;
@@ -237,9 +310,9 @@ void pcie_free(struct pcie *pcie)
 /* Between GPUs without links of their own, through the host's. */
 int pcie_reaches(struct plat *plat, unsigned from, unsigned to)
 {
-	unsigned last = (unsigned)plat->machine.devices[STARPU_CUDA_WORKER].count;
+	unsigned n = plat->pcie->nmains + plat->pcie->ngpus;
 
-	return from <= last && to <= last;
+	return from < n && to < n;
 }
 
 int pcie_copy(struct plat *plat, struct plat_copy *copy)
@@ -247,11 +320,14 @@ int pcie_copy(struct plat *plat, struct plat_copy *copy)
 	struct pcie *pcie = plat->pcie;
 	struct transfer *t = transfer_of(copy);
 
-	/* Kernels run on CPU workers only, so values never leave main memory. */
-	if (!pcie->costs || copy->from == copy->to)
+	if (copy->from == copy->to)
 		return 1;
+	if (!pcie->costs) {
+		move(pcie, copy);
+		return 1;
+	}
 	*t = (struct transfer){.left_bytes = (double)copy->bytes};
-	t->start_s = plat_now_s(plat) + pcie->latency_s;
+	t->start_s = plat_now_s(plat) + latency_of(pcie, copy->from, copy->to);
 	*(pcie->last ? &transfer_of(pcie->last)->next : &pcie->first) = copy;
 	pcie->last = copy;
 	if (!calendar_has(&pcie->event) || pcie->event.entry.date_s > t->start_s) {
@@ -271,5 +347,5 @@ double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t byt
 		return 0;
 	for (int i = 0; i < n; i++)
 		rate = fmin(rate, pcie->links[path[i]].bytes_per_s);
-	return pcie->latency_s + (double)bytes / rate;
+	return latency_of(pcie, from, to) + (double)bytes / rate;
 }

@@ -179,6 +179,24 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
+/* Cores that follow each other are near to one memory. */
+unsigned plat_worker_memory(struct plat *plat, int cpu_worker)
+{
+	int ncores = plat->machine.devices[STARPU_CPU_WORKER].count;
+
+	if (ncores == 0)
+		return STARPU_MAIN_RAM;
+	return (unsigned)((long)(cpu_worker % ncores) * plat->machine.nnumas / ncores);
+}
+
+long plat_memory_location(struct plat *plat, const void *ptr, size_t bytes)
+{
+	(void)plat;
+	(void)ptr;
+	(void)bytes;
+	return -1; /* Addresses say nothing. */
+}
+
 /* ---- execution ------------------------------------------------------- */
 
 /* The run cannot go on: a simulated task has no duration. */

@@ -31,6 +31,7 @@ void fake_start(int nnodes, double latency_s, double bytes_per_s)
 	ORR_ASSERT(!the_fake && nnodes > 0);
 	the_fake = orr_alloc(sizeof(*the_fake));
 	the_fake->machine = (struct fake_machine){.ncpus = 2,
+						  .nnumas = 1,
 						  .link_bytes_per_s = 1e10,
 						  .link_latency_s = 1e-6,
 						  .task_s = 1e-6};
@@ -173,8 +174,14 @@ int plat_open(struct plat **plat_out, struct node *node)
 
 	plat->node = node;
 	plat->index = fake->selected;
-	plat->machine = (struct plat_machine){
-		.executes = 1, .leaps = 1, .one_environment = 1, .takes_turns = 1};
+	plat->machine = (struct plat_machine){.executes = 1,
+					      .leaps = 1,
+					      .one_environment = 1,
+					      .takes_turns = 1,
+					      .nnumas = machine->nnumas};
+	for (int i = 0; i < machine->nnumas; i++)
+		plat->machine.numas[i] = (struct plat_numa){
+			.os_index = i, .bytes = i ? machine->numa_bytes : 0};
 	plat->machine.devices[STARPU_CPU_WORKER] =
 		(struct plat_devices){.count = machine->ncpus,
 				      .worker = &fake_worker_driver,
@@ -195,9 +202,9 @@ int plat_open(struct plat **plat_out, struct node *node)
 					     .name = "Disk",
 					     .bytes = machine->disk_bytes};
 	snprintf(plat->machine.hostname, sizeof(plat->machine.hostname), "fake");
-	plat->memory_used_bytes =
-		orr_alloc((size_t)(1 + machine->ngpus + plat->machine.nmemories) *
-			  sizeof(*plat->memory_used_bytes));
+	plat->memory_used_bytes = orr_alloc(
+		(size_t)(machine->nnumas + machine->ngpus + plat->machine.nmemories) *
+		sizeof(*plat->memory_used_bytes));
 	*plat_out = plat;
 	return 0;
 }
@@ -358,10 +365,19 @@ void plat_poll_kick(struct plat *plat)
 
 /* ---- memory ---------------------------------------------------------- */
 
+static int is_main(const struct plat *plat, unsigned memory)
+{
+	return memory < (unsigned)plat->machine.nnumas;
+}
+
 static void *memory_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
-	double limit_bytes = memory ? fake_machine()->gpu_memory_bytes : 0;
-	double used_bytes = plat->memory_used_bytes[memory] + (double)bytes;
+	double limit_bytes = fake_machine()->gpu_memory_bytes, used_bytes;
+
+	/* Of main memories, core knows who has how much. */
+	if (memory == PLAT_INTERLEAVED || is_main(plat, memory))
+		return orr_alloc(bytes);
+	used_bytes = plat->memory_used_bytes[memory] + (double)bytes;
 
 	if (limit_bytes > 0 && used_bytes > limit_bytes)
 		return NULL;
@@ -371,7 +387,7 @@ static void *memory_alloc(struct plat *plat, unsigned memory, size_t bytes)
 
 static void memory_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
-	if (plat)
+	if (plat && !is_main(plat, memory))
 		plat->memory_used_bytes[memory] -= (double)bytes;
 	if (ptr)
 		memset(ptr, FREED_BYTE, bytes); /* Who still reads it, sees it. */
@@ -381,10 +397,14 @@ static void memory_free(struct plat *plat, unsigned memory, void *ptr, size_t by
 static double copy_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
 {
 	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
+	double seconds = gpus->link_latency_s + (double)bytes / gpus->link_bytes_per_s;
 
 	if (from == to)
 		return 0;
-	return gpus->link_latency_s + (double)bytes / gpus->link_bytes_per_s;
+	/* All GPUs are near to the last main memory. */
+	if (is_main(plat, from) != is_main(plat, to))
+		seconds *= plat->machine.nnumas - (int)(is_main(plat, from) ? from : to);
+	return seconds;
 }
 
 struct copy_event {
@@ -424,17 +444,19 @@ static int copy_start(struct plat *plat, struct plat_copy *copy)
 
 static int copy_reaches(struct plat *plat, unsigned from, unsigned to)
 {
-	unsigned last = (unsigned)plat->machine.devices[STARPU_CUDA_WORKER].count;
+	const struct plat_machine *machine = &plat->machine;
+	unsigned n =
+		(unsigned)(machine->nnumas + machine->devices[STARPU_CUDA_WORKER].count);
 
-	if (from > last || to > last)
+	if (from >= n || to >= n)
 		return 0;
-	return from == 0 || to == 0 || from == to || !fake_machine()->no_peer_copies;
+	return is_main(plat, from) || is_main(plat, to) || from == to ||
+	       !fake_machine()->no_peer_copies;
 }
 
 static int disk_reaches(struct plat *plat, unsigned from, unsigned to)
 {
-	(void)plat;
-	return from == 0 || to == 0 || from == to;
+	return is_main(plat, from) || is_main(plat, to) || from == to;
 }
 
 /* A disk of starpu_disk_register(): its objects are the driver's. */

@@ -23,6 +23,8 @@ struct worker;
 /* What all nodes are made of; fake_start() sets what is said in brackets. */
 struct fake_machine {
 	int ncpus, ngpus;        /* [2, 0] */
+	int nnumas;              /* main memories [1] */
+	double numa_bytes;       /* of each but the first [0: no limit] */
 	double gpu_memory_bytes; /* [0: no limit] */
 	double disk_bytes;       /* of one beside main memory [0: there is none] */
 	double link_bytes_per_s; /* between memories of a node [1e10] */

@@ -144,6 +144,19 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
+unsigned plat_worker_memory(struct plat *plat, int cpu_worker)
+{
+	return (unsigned)(cpu_worker % plat->machine.nnumas);
+}
+
+long plat_memory_location(struct plat *plat, const void *ptr, size_t bytes)
+{
+	(void)plat;
+	(void)ptr;
+	(void)bytes;
+	return -1;
+}
+
 static int execute(struct worker *worker, struct job *job)
 {
 	struct fake_worker *fake_worker = worker->backend;

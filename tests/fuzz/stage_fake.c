@@ -92,6 +92,8 @@ int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
 		ranks[i] = (struct rank_main){play, arg, i, 0};
 		fake_spawn(i, rank_plays, &ranks[i]);
 	}
+	/* Where values are is not the program's. */
+	fake_machine()->nnumas = seed % 2 ? 1 : 1 + (int)(seed / 2 % 4);
 	fake_machine()->ncpus = atoi(getenv("STARPU_NCPU"));
 	fake_play();
 	for (int i = 0; i < nranks; i++)

@@ -78,6 +78,7 @@ static void play_all(struct stage *stage)
 {
 	double link = property("pcie_bw"), latency_s = property("pcie_lat");
 	double host = property("host_bw"), peer = property("nvlink_bw");
+	double numa = property("numa_bw"), numa_s = property("numa_lat");
 	double both = host > 0 ? fmin(2 * link, host) : 2 * link;
 	double hop = peer > 0 ? peer : host > 0 ? fmin(link, host) : link;
 	const struct scene scenes[] = {
@@ -97,9 +98,42 @@ static void play_all(struct stage *stage)
 		 latency_s + 2 * BYTES / both},
 		{"one copy between GPUs", 1, {{1, 2}}, latency_s + BYTES / hop},
 	};
+	/* Two main memories; each has a GPU beside it: 2 and 3. */
+	double far = fmin(hop, numa);
+	const struct scene of_two[] = {
+		{"one copy between main memories", 1, {{0, 1}}, numa_s + BYTES / numa},
+		{"two to one main memory share its link",
+		 2,
+		 {{0, 1}, {0, 1}},
+		 numa_s + 2 * BYTES / numa},
+		{"main memories have two directions",
+		 2,
+		 {{0, 1}, {1, 0}},
+		 numa_s + BYTES / numa},
+		{"from a near main memory to a GPU",
+		 1,
+		 {{1, 3}},
+		 latency_s + BYTES / hop},
+		{"from a far main memory to a GPU",
+		 1,
+		 {{0, 3}},
+		 latency_s + numa_s + BYTES / far},
+		{"to a far main memory from a GPU",
+		 1,
+		 {{2, 1}},
+		 latency_s + numa_s + BYTES / far},
+		{"between GPUs that are far from each other",
+		 1,
+		 {{3, 2}},
+		 latency_s + numa_s + BYTES / far},
+	};
 
-	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
-		play(stage, &scenes[i]);
+	if (plat_machine(stage->plat)->nnumas == 2)
+		for (size_t i = 0; i < sizeof(of_two) / sizeof(of_two[0]); i++)
+			play(stage, &of_two[i]);
+	else
+		for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
+			play(stage, &scenes[i]);
 }
 
 int main(int argc, char **argv)

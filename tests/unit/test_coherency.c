@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /*
- * Values under pressure: random programs on a fake machine whose GPUs have real memory,
- * too little of it.  Kernels, copies and the application take times drawn from the seed,
- * so that evictions, writers and the end of data meet in every order.  What each access
- * must see is known when it is submitted; the accounting of room is checked on the way.
+ * Values under pressure: random programs on a fake machine whose GPUs, and some of whose
+ * main memories, have real memory, too little of it.  Kernels, copies and the application
+ * take times drawn from the seed, so that evictions, writers and the end of data meet in
+ * every order.  What each access must see is known when it is submitted; the accounting
+ * of room is checked on the way.
  *
  * usage: test_coherency [FIRST_SEED [COUNT]]
  */
@@ -37,6 +38,7 @@ enum {
 struct datum {
 	starpu_data_handle_t handle;
 	int *memory; /* the application's, or NULL */
+	int home;    /* where that is, or -1 */
 	unsigned n;
 	int value; /* of all elements, after what has been submitted; or GONE */
 };
@@ -126,7 +128,9 @@ static double task_s(const struct worker *worker, const struct job *job)
 
 static double copy_s(const struct plat_copy *copy)
 {
-	assert_true(copy->from == 0 || copy->to == 0 || !fake_machine()->no_peer_copies);
+	assert_true(memory_is_main(world.node, copy->from) ||
+		    memory_is_main(world.node, copy->to) ||
+		    !fake_machine()->no_peer_copies);
 	return 1e-6 * draw(draw(world.is_storm ? 2 : 6) ? 80 : 1000);
 }
 
@@ -254,15 +258,17 @@ static void begin(struct datum *datum)
 
 	datum->n = 1 + draw(draw(3) ? most : (most + 3) / 4);
 	datum->memory = NULL;
+	datum->home = -1;
 	datum->value = GONE;
 	if (draw(3)) {
+		datum->home = (int)draw((unsigned)world.node->nmains);
 		datum->memory = malloc(datum->n * sizeof(int));
 		datum->value = world.next_value++;
 		for (unsigned i = 0; i < datum->n; i++)
 			datum->memory[i] = datum->value;
 	}
-	starpu_vector_data_register(&datum->handle, datum->memory ? STARPU_MAIN_RAM : -1,
-				    (uintptr_t)datum->memory, datum->n, sizeof(int));
+	starpu_vector_data_register(&datum->handle, datum->home, (uintptr_t)datum->memory,
+				    datum->n, sizeof(int));
 }
 
 static void end(struct datum *datum, int with_value)
@@ -297,7 +303,7 @@ struct account {
 
 static void add_copy(struct account *account, const struct copy_state *copy)
 {
-	if (copy->room == ROOM_NONE)
+	if (copy->room == ROOM_NONE || copy->room == ROOM_USERS)
 		return;
 	account->used += copy->bytes;
 	if (copy->room == ROOM_USED)
@@ -322,7 +328,8 @@ static void check_room(void)
 			if (body && body->extra && body->extra->copies[m])
 				add_copy(&account, body->extra->copies[m]);
 		}
-		assert_true(memory->used_bytes <= memory->capacity_bytes);
+		assert_true(!memory->capacity_bytes ||
+			    memory->used_bytes <= memory->capacity_bytes);
 		assert_true(account.used <= memory->used_bytes);
 		assert_true(account.pinned <= memory->pinned_bytes);
 		assert_true(account.leaving <= memory->leaving_bytes);
@@ -439,7 +446,12 @@ static void open_world(void)
 	machine->ncpus = 1 + (int)draw(2);
 	machine->ngpus = 1 + (int)draw(3);
 	machine->no_peer_copies = (int)draw(2);
+	machine->nnumas = draw(2) ? 1 : 1 + (int)draw(4);
+	machine->ncpus += machine->nnumas - 1;
 	world.max_ints = 8 + draw(MAX_INTS - 8);
+	machine->numa_bytes = draw(2) ? 0
+				      : (double)(size_t)(world.max_ints * sizeof(int) *
+							 factors[draw(5)]);
 	machine->gpu_memory_bytes =
 		(double)(size_t)(world.max_ints * sizeof(int) * factors[draw(5)]);
 	machine->duration_s = task_s;

@@ -157,13 +157,17 @@ static void settle(struct access *access)
 }
 
 /* Where to take a value for a memory: the first from which it gets there without a stop,
- * or the first that has it; NULL when none has. */
+ * or the first that has it; of several main memories, the nearest of all.  NULL when none
+ * has it. */
 static struct copy_state *find_source(starpu_data_handle_t datum, unsigned to)
 {
 	unsigned valid = data_body(datum)->valid, first;
 
 	if (!valid)
 		return NULL;
+	if (datum->node->nmains > 1)
+		return data_find_copy(datum, routes_nearest(datum->node, valid, to,
+							    data_moved_bytes(datum)));
 	first = (unsigned)__builtin_ctz(valid);
 	for (unsigned left = valid; left; left &= left - 1) {
 		unsigned from = (unsigned)__builtin_ctz(left);
@@ -344,7 +348,7 @@ static struct access *bring_again(struct copy_state *copy)
 /* The copy is being evicted; the datum is locked. */
 static void step_eviction(struct copy_state *copy)
 {
-	struct copy_state *home = &copy->datum->body->main;
+	struct copy_state *home = data_copy(copy->datum, data_haven(copy->datum));
 
 	if (!room_is_leaving(copy) || !is_valid(copy) || is_valid_elsewhere(copy)) {
 		end_eviction(copy);
@@ -356,7 +360,7 @@ static void step_eviction(struct copy_state *copy)
 	}
 }
 
-/* Main memory can take values again. */
+/* Where evicted values go, they can go again. */
 static void resume_evictions(starpu_data_handle_t datum)
 {
 	struct data_extra *extra = datum->body->extra;
@@ -524,7 +528,7 @@ static void arrived(struct plat_copy *plat_copy)
 	orr_lock(&datum->lock);
 	land(transfer);
 	settled = bring_again(to);
-	if (to->memory == STARPU_MAIN_RAM)
+	if (to->memory == data_haven(datum))
 		resume_evictions(datum);
 	unlock_after_use(datum);
 	while (settled) {
@@ -551,6 +555,20 @@ void coherency_evict(struct copy_state *copy)
 }
 
 /* ---- fetching -------------------------------------------------------- */
+
+unsigned coherency_main_memory(starpu_data_handle_t handle)
+{
+	unsigned haven = data_haven(handle), valid;
+
+	if (handle->node->nmains == 1)
+		return haven;
+	orr_lock(&handle->lock);
+	valid = data_body(handle)->valid &
+		(memory_bit((unsigned)handle->node->nmains) - 1);
+	orr_unlock(&handle->lock);
+	return !valid || (valid & memory_bit(haven)) ? haven
+						     : (unsigned)__builtin_ctz(valid);
+}
 
 /* Each scratch access has memory of its own for as long as it lasts. */
 static struct copy_state *scratch_copy(starpu_data_handle_t datum, unsigned memory)
@@ -712,6 +730,17 @@ void coherency_unpin(struct job *job)
 		room_serve(node, memory);
 }
 
+/* Expected seconds of a value that is valid in some memories, to another one. */
+static double come_s(starpu_data_handle_t datum, unsigned valid, unsigned to)
+{
+	struct node *node = datum->node;
+	size_t bytes = data_moved_bytes(datum);
+	unsigned from = node->nmains > 1 ? routes_nearest(node, valid, to, bytes)
+					 : (unsigned)__builtin_ctz(valid);
+
+	return routes_expected_s(node, from, to, bytes);
+}
+
 double coherency_expected_s(struct job *job, unsigned memory)
 {
 	double seconds = 0;
@@ -729,9 +758,7 @@ double coherency_expected_s(struct job *job, unsigned memory)
 		there = body->valid | body->arriving | body->promised;
 		if (!body->valid || (there & memory_bit(memory)))
 			continue;
-		seconds +=
-			routes_expected_s(job->node, (unsigned)__builtin_ctz(body->valid),
-					  memory, data_moved_bytes(access->datum));
+		seconds += come_s(access->datum, body->valid, memory);
 	}
 	return seconds;
 }

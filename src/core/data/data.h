@@ -172,6 +172,14 @@ static inline unsigned data_base_memory(starpu_data_handle_t handle)
 {
 	return handle->home >= 0 ? (unsigned)handle->home : STARPU_MAIN_RAM;
 }
+/* Where a value goes that has to leave a memory: the main memory that the application
+ * gave it, or the first one.  There is always room. */
+static inline unsigned data_haven(starpu_data_handle_t handle)
+{
+	return handle->home > 0 && memory_is_main(handle->node, (unsigned)handle->home)
+		       ? (unsigned)handle->home
+		       : STARPU_MAIN_RAM;
+}
 /* No access is pending.  Frees all copies but the user's own memory; what an eviction
  * still uses when it ends. */
 void data_free(struct node *node, starpu_data_handle_t handle);

@@ -146,6 +146,21 @@ int data_each_waiter(starpu_data_handle_t handle,
 	return n + (body->gate != NULL);
 }
 
+unsigned data_memory_at_hand(starpu_data_handle_t handle, unsigned local)
+{
+	const struct held *held;
+
+	if (handle->node->nmains == 1 || !handle->body)
+		return local;
+	orr_lock(&handle->lock);
+	held = handle->body->held;
+	if (held && held->acquire.memory >= 0 &&
+	    memory_is_main(handle->node, (unsigned)held->acquire.memory))
+		local = (unsigned)held->acquire.memory;
+	orr_unlock(&handle->lock);
+	return local;
+}
+
 void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 {
 	int keep = down_to != STARPU_NONE;
@@ -348,7 +363,7 @@ int data_fetch(struct node *node, starpu_data_handle_t handle,
 
 void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
 {
-	struct fetching *fetching = fetching_new(STARPU_MAIN_RAM, 0);
+	struct fetching *fetching = fetching_new(data_haven(handle), 0);
 
 	acquire_start(node, &fetching->acquire, handle, STARPU_W, 1);
 }

@@ -33,6 +33,8 @@ void data_release(starpu_data_handle_t handle, int memory, unsigned down_to);
 /* How many of the application's acquisitions are not released, and their modes
  * together; the datum has a body and is locked. */
 int data_held(starpu_data_handle_t handle, unsigned *mode);
+/* The main memory in which the application holds the datum; local where it does not. */
+unsigned data_memory_at_hand(starpu_data_handle_t handle, unsigned local);
 
 /* Call one() with each job that waits for the datum, and with NULL when somebody waits to
  * end it; the datum has a body and is locked.  Returns how many wait. */

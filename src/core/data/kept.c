@@ -160,11 +160,10 @@ static size_t limit_of(const struct memory *memory)
 	return memory->capacity_bytes ? memory->capacity_bytes : memory->kept->most_bytes;
 }
 
-/* Main memory's account goes on counting what is kept there, until it is freed. */
+/* What was booked goes on being counted where it is kept, until it is freed. */
 static size_t counted_bytes(const struct memory *memory)
 {
-	return memory->used_bytes +
-	       (memory->kind == STARPU_CPU_RAM ? 0 : memory->kept->bytes);
+	return memory->used_bytes + (memory->is_booked ? 0 : memory->kept->bytes);
 }
 
 /* ---- freeing --------------------------------------------------------- */

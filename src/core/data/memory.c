@@ -18,6 +18,11 @@ static int booking_flags(int flags)
 	return flags;
 }
 
+static int is_main(const struct node *node, unsigned memory)
+{
+	return memory == STARPU_MAIN_RAM || memory_is_main(node, memory);
+}
+
 static int is_counted(const struct node *node, unsigned memory, int flags)
 {
 	return node && memory == STARPU_MAIN_RAM && (flags & (int)STARPU_MALLOC_COUNT);
@@ -28,37 +33,40 @@ static const struct lasting *lasting_of(const struct node *node)
 	return node ? node->lasting : lasting_get();
 }
 
-static void *main_allocate(struct node *node, size_t bytes, size_t align, int flags)
+/* align is the application's wish, for memory that is not a datum's; 0: a datum's. */
+static void *main_allocate(struct node *node, unsigned memory, size_t bytes, size_t align,
+			   int flags)
 {
 	const struct lasting *lasting = lasting_of(node);
 	void *ptr = NULL;
 
 	if (lasting->malloc_hook)
-		return lasting->malloc_hook(STARPU_MAIN_RAM, &ptr, bytes, flags) == 0
-			       ? ptr
-			       : NULL;
-	if (node && align <= MEMORY_ALIGN)
-		return plat_main_memory()->allocate(node->plat, STARPU_MAIN_RAM, bytes);
+		return lasting->malloc_hook(memory, &ptr, bytes, flags) == 0 ? ptr : NULL;
+	if (node && align <= MEMORY_ALIGN) {
+		if (align && node->nmains > 1)
+			memory = PLAT_INTERLEAVED;
+		return plat_main_memory()->allocate(node->plat, memory, bytes);
+	}
 	if (align < MEMORY_ALIGN)
 		align = MEMORY_ALIGN;
 	return aligned_alloc(align, (bytes + align) & ~(align - 1));
 }
 
-static void main_free(struct node *node, void *ptr, size_t bytes, int flags)
+static void main_free(struct node *node, unsigned memory, void *ptr, size_t bytes,
+		      int flags)
 {
 	const struct lasting *lasting = lasting_of(node);
 
 	if (lasting->free_hook && ptr)
-		lasting->free_hook(STARPU_MAIN_RAM, ptr, bytes, flags);
+		lasting->free_hook(memory, ptr, bytes, flags);
 	else
-		plat_main_memory()->release(node ? node->plat : NULL, STARPU_MAIN_RAM,
-					    ptr, bytes);
+		plat_main_memory()->release(node ? node->plat : NULL, memory, ptr, bytes);
 }
 
 static void *try_allocate(struct node *node, unsigned memory, size_t bytes, int flags)
 {
-	if (memory == STARPU_MAIN_RAM)
-		return main_allocate(node, bytes, 0, flags);
+	if (is_main(node, memory))
+		return main_allocate(node, memory, bytes, 0, flags);
 	return node->memories[memory].driver->allocate(node->plat, memory, bytes);
 }
 
@@ -82,8 +90,8 @@ void memory_free(struct node *node, unsigned memory, void *ptr, size_t bytes, in
 {
 	if (ptr && is_counted(node, memory, flags))
 		budget_give(node, memory, bytes);
-	if (memory == STARPU_MAIN_RAM)
-		main_free(node, ptr, bytes, flags);
+	if (is_main(node, memory))
+		main_free(node, memory, ptr, bytes, flags);
 	else
 		node->memories[memory].driver->release(node->plat, memory, ptr, bytes);
 }
@@ -97,7 +105,7 @@ void *memory_allocate_aligned(struct node *node, size_t bytes, int flags)
 	if (counted &&
 	    budget_take(node, STARPU_MAIN_RAM, bytes, booking_flags(flags)) < 0)
 		return NULL;
-	ptr = main_allocate(node, bytes, align, flags);
+	ptr = main_allocate(node, STARPU_MAIN_RAM, bytes, align, flags);
 	if (!ptr && counted)
 		budget_give(node, STARPU_MAIN_RAM, bytes);
 	return ptr;

@@ -12,8 +12,8 @@ static const struct memory_driver *driver_between(const struct node *node, unsig
 	const struct memory_driver *out = node->memories[from].driver,
 				   *in = node->memories[to].driver;
 
-	/* Main memory's knows no other. */
-	if (to != STARPU_MAIN_RAM && in->reaches(node->plat, from, to))
+	/* Main memory's knows no others. */
+	if (!memory_is_main(node, to) && in->reaches(node->plat, from, to))
 		return in;
 	return out->reaches(node->plat, from, to) ? out : NULL;
 }
@@ -58,6 +58,22 @@ int routes_copy(struct node *node, struct plat_copy *copy)
 
 	ORR_ASSERT(hop->next == copy->to);
 	return hop->driver->copy(node->plat, copy);
+}
+
+unsigned routes_nearest(struct node *node, unsigned memories, unsigned to, size_t bytes)
+{
+	unsigned best = (unsigned)__builtin_ctz(memories), one;
+	double best_s = -1, seconds;
+
+	for (; memories; memories &= memories - 1) {
+		one = (unsigned)__builtin_ctz(memories);
+		seconds = routes_expected_s(node, one, to, bytes);
+		if (best_s >= 0 && seconds >= best_s)
+			continue;
+		best = one;
+		best_s = seconds;
+	}
+	return best;
 }
 
 double routes_expected_s(struct node *node, unsigned from, unsigned to, size_t bytes)

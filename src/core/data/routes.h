@@ -5,7 +5,8 @@
 
 /*
  * routes.h - how a value gets from one memory of a node to another: at once where a
- * driver of the two can, else with a stop in main memory, which all drivers reach.
+ * driver of the two can, else with a stop in main memory, which all drivers reach: in the
+ * first one, where copies need no room.
  */
 #include "core/node.h"
 
@@ -36,6 +37,8 @@ static inline const struct route *route(const struct node *node, unsigned from,
 
 /* Start a copy that is one hop.  1 when it is done already, else copy->done() follows. */
 int routes_copy(struct node *node, struct plat_copy *copy);
+/* Of a set of memories that is not empty, the one from which bytes get there first. */
+unsigned routes_nearest(struct node *node, unsigned memories, unsigned to, size_t bytes);
 /* Expected seconds of all hops, alone on their links. */
 double routes_expected_s(struct node *node, unsigned from, unsigned to, size_t bytes);
 

@@ -25,7 +25,7 @@ INTERFACE_BY_ARRAYS(bcsr, BCSR);
 
 static void note_main(struct starpu_bcsr_interface *bcsr, unsigned memory)
 {
-	if (memory == STARPU_MAIN_RAM) {
+	if (interface_is_in_main(memory)) {
 		bcsr->ram_colind = bcsr->colind;
 		bcsr->ram_rowptr = bcsr->rowptr;
 	}

@@ -24,7 +24,7 @@ INTERFACE_BY_ARRAYS(csr, CSR);
 
 static void note_main(struct starpu_csr_interface *csr, unsigned memory)
 {
-	if (memory == STARPU_MAIN_RAM) {
+	if (interface_is_in_main(memory)) {
 		csr->ram_colind = csr->colind;
 		csr->ram_rowptr = csr->rowptr;
 	}

@@ -135,6 +135,11 @@ void interface_put(unsigned memory, uintptr_t ptr, size_t bytes)
 		    node->memories[memory].default_flags);
 }
 
+int interface_is_in_main(unsigned memory)
+{
+	return memory_is_main(node_of_caller(), memory);
+}
+
 void *interface_buffer_get(unsigned memory, size_t bytes)
 {
 	return memory_allocate(node_of_caller(), memory, bytes, 0);

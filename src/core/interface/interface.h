@@ -96,6 +96,8 @@ void interface_put(unsigned memory, uintptr_t ptr, size_t bytes);
 /* The same for packed values: uncounted, as the application's operations do it. */
 void *interface_buffer_get(unsigned memory, size_t bytes);
 void interface_buffer_put(unsigned memory, void *buffer, size_t bytes);
+/* Is it a memory that the application's pointers can point to? */
+int interface_is_in_main(unsigned memory);
 
 /* ---- operations made of a layout ------------------------------------- */
 

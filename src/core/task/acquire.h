@@ -12,6 +12,10 @@
  */
 #include "core/data/data.h"
 
+/* For struct acquire: in whichever main memory the value is when the turn has come; its
+ * number replaces this. */
+enum { ACQUIRE_MAIN_MEMORY = -3 };
+
 struct acquire {
 	struct job job; /* first; its one access is inline */
 	void (*acquired)(struct acquire *acquire);
