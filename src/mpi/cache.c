@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/data/data_ops.h"
+#include "mpi/kin.h"
 #include "mpi/mpi.h"
 
 /* ---- sets of ranks --------------------------------------------------- */
@@ -189,6 +190,7 @@ int cache_note_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank)
 	orr_unlock(&cache->lock);
 	if (!had) {
 		set_flag(handle, DATUM_SENT);
+		kin_note(handle);
 		report(mpi, '+', handle, rank);
 	}
 	return had;
@@ -206,6 +208,7 @@ int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle)
 	set_of(cache, handle);
 	orr_unlock(&cache->lock);
 	set_flag(handle, DATUM_RECEIVED);
+	kin_note(handle);
 	return 0;
 }
 
@@ -224,6 +227,17 @@ void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle)
 	orr_unlock(&mpi->cache.lock);
 }
 
+/*
+ * Who became the owner meanwhile may have written: not a copy any more.  And with data
+ * that share its bytes there may be some that this rank owns, or that others know to be
+ * here: its value stays, as one that nobody asks for.
+ */
+void cache_drop_copy(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	if (!is_mine(mpi, handle) && !(handle->flags & DATUM_VIEWS))
+		data_invalidate_submit(mpi->node, handle);
+}
+
 void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	if (!(handle->flags & DATUM_RECEIVED))
@@ -232,9 +246,7 @@ void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
 	orr_lock(&mpi->cache.lock);
 	drop_set(&mpi->cache, handle);
 	orr_unlock(&mpi->cache.lock);
-	/* Who became the owner meanwhile may have written: not a copy any more. */
-	if (!is_mine(mpi, handle))
-		data_invalidate_submit(mpi->node, handle);
+	cache_drop_copy(mpi, handle);
 }
 
 void cache_clear(struct mpi *mpi, starpu_data_handle_t handle)
@@ -261,17 +273,23 @@ static int is_empty(starpu_data_handle_t handle)
 	return unused;
 }
 
+static void flush(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	if (handle->flags & DATUM_RECEIVED)
+		cache_clear_received(mpi, handle);
+	else if (handle->owner != OWNER_UNSET && !is_empty(handle))
+		cache_drop_copy(mpi, handle);
+	cache_clear_sent(mpi, handle);
+}
+
 void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	/* What waits to be reduced is no copy. */
 	if (!mpi->cache.is_on || (handle->flags & DATUM_CONTRIBUTED))
 		return;
-	if (handle->flags & DATUM_RECEIVED)
-		cache_clear_received(mpi, handle);
-	else if (handle->owner != OWNER_UNSET && !is_mine(mpi, handle) &&
-		 !is_empty(handle))
-		data_invalidate_submit(mpi->node, handle);
-	cache_clear_sent(mpi, handle);
+	flush(mpi, handle);
+	/* It says that the application has written it, or is going to. */
+	kin_clear(mpi, handle);
 }
 
 void cache_flush_all(struct mpi *mpi)
@@ -280,8 +298,12 @@ void cache_flush_all(struct mpi *mpi)
 
 	/* Flushing drops sets of the list, but adds none. */
 	for (link = mpi->cache.cached.next; link != &mpi->cache.cached; link = next) {
+		starpu_data_handle_t handle =
+			LIST_ENTRY(link, struct sent_set, link)->handle;
+
 		next = link->next;
-		cache_flush(mpi, LIST_ENTRY(link, struct sent_set, link)->handle);
+		if (!(handle->flags & DATUM_CONTRIBUTED))
+			flush(mpi, handle);
 	}
 }
 

@@ -50,7 +50,9 @@ int cache_has_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank);
 int cache_note_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank);
 int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle);
 void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle);
-/* If it was received: clear, and invalidate the copy unless this rank owns it. */
+/* Invalidate this rank's copy, unless it is none or shares bytes with what may be. */
+void cache_drop_copy(struct mpi *mpi, starpu_data_handle_t handle);
+/* If it was received: clear, and drop the copy. */
 void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle);
 /* The datum is written: nobody holds the value any more. */
 void cache_clear(struct mpi *mpi, starpu_data_handle_t handle);

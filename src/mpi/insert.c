@@ -10,6 +10,7 @@
 #include "core/task/args.h"
 #include "core/data/data_ops.h"
 #include "mpi/finish.h"
+#include "mpi/kin.h"
 #include "mpi/mpi.h"
 #include "mpi/plan.h"
 
@@ -256,6 +257,7 @@ static void reduce_before(const struct insert *insert)
 
 		if (!handle || (mode & STARPU_SCRATCH))
 			continue;
+		kin_settle(insert->mpi, handle);
 		if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
 			reduce_note(insert->mpi, insert->comm, handle,
 				    insert->task->executor, insert->task->name);
@@ -287,12 +289,14 @@ static void forget_copies(const struct insert *insert)
 
 		if (!handle)
 			continue;
-		if (plan_writes(use->mode))
+		if (plan_writes(use->mode)) {
 			cache_clear(mpi, handle);
+			kin_clear(mpi, handle);
+		}
 		if (!mpi->cache.is_on && plan_reads(use->mode) &&
 		    insert->task->executor == insert->me && use->owner != insert->me &&
 		    use->owner != OWNER_PER_NODE)
-			data_invalidate_submit(mpi->node, handle);
+			cache_drop_copy(mpi, handle);
 	}
 }
 
@@ -344,7 +348,8 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
  * this rank has no part in the cache's account of what is written. */
 static inline int is_foreign(const struct arg_list *args, int me, int size)
 {
-	const unsigned noted = DATUM_RECEIVED | DATUM_SENT | DATUM_CONTRIBUTED;
+	const unsigned noted =
+		DATUM_RECEIVED | DATUM_SENT | DATUM_CONTRIBUTED | DATUM_KIN;
 	int executor = args->execute_on_node, is_given = args->has_node;
 	unsigned concerned = 0;
 
@@ -365,7 +370,7 @@ static inline int is_foreign(const struct arg_list *args, int me, int size)
 				executor = owner;
 			concerned |= (handle->flags & noted) | (owner == me);
 		} else if (mode & STARPU_R) {
-			concerned |= (handle->flags & DATUM_CONTRIBUTED) |
+			concerned |= (handle->flags & (DATUM_CONTRIBUTED | DATUM_KIN)) |
 				     (owner == me || owner == OWNER_UNSET);
 		} else if (mode & (STARPU_REDUX | STARPU_MPI_REDUX)) {
 			return 0; /* All ranks note it. */
@@ -551,6 +556,7 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 			"%s: the data has no owner; call starpu_mpi_data_register()",
 			fetch->what);
 	check_tag(mpi, handle, fetch->what);
+	kin_settle(mpi, handle);
 	if (handle->flags & DATUM_CONTRIBUTED)
 		reduce_settle(mpi, handle);
 	if (owner == fetch->to || owner == OWNER_PER_NODE ||

@@ -9,6 +9,7 @@
 #include "core/data/data_ops.h"
 #include "core/data/redux.h"
 #include "core/task/task.h"
+#include "mpi/kin.h"
 #include "mpi/mpi.h"
 
 /* Of a datum that is to be reduced. */
@@ -79,6 +80,7 @@ static struct contributors *begin(struct mpi *mpi, int comm, starpu_data_handle_
 	list_push_back(&mpi->reductions.due, &new->link);
 	orr_unlock(&mpi->reductions.lock);
 	set_flag(handle, 1);
+	kin_note(handle);
 	return new;
 }
 
@@ -138,6 +140,7 @@ void reduce_note(struct mpi *mpi, int comm, starpu_data_handle_t handle, int exe
 		contributors = begin(mpi, comm, handle);
 	/* What others hold is of the past. */
 	cache_clear(mpi, handle);
+	kin_clear(mpi, handle);
 	if (contributors->has[executor])
 		return;
 	contributors->has[executor] = 1;
@@ -196,7 +199,7 @@ static void add(const struct step *step, starpu_data_handle_t from)
 	task->handles[0] = handle;
 	task->handles[1] = from;
 	task->priority = step->reduction->priority;
-	if (task_submit_inside(node, task) < 0)
+	if (task_submit_ours(node, task) < 0)
 		die(step->mpi, handle, step->reduction->what,
 		    "no worker can execute the codelet that combines");
 }

@@ -27,6 +27,7 @@ static const struct {
 	{OP_PING, 6, 0, 0, FEATURE_PING},
 	{OP_P2P, 6, 0, 0, NFEATURES},
 	{OP_BATCH, 4, 0, 0, NFEATURES},
+	{OP_CLAN, 4, 0, 1, FEATURE_PARTITIONS},
 };
 
 enum { NDISTRIBUTED = sizeof(distributed_table) / sizeof(distributed_table[0]) };

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <stdlib.h>
 
+#include "clan.h"
 #include "run.h"
 
 /* mpi.c - operations on data that lie on several ranks. */
@@ -168,6 +169,37 @@ static void move(struct lane_run *lane, const struct op *op)
 	}
 }
 
+struct clan_place {
+	struct run *run;
+	const struct op *op;
+};
+
+static void clan_is_bad(void *arg, const char *what, uint64_t seen, uint64_t expected)
+{
+	const struct clan_place *place = arg;
+
+	run_bad(place->run, place->op, what, seen, expected);
+}
+
+enum { CLAN_TAGS = 1000, FIRST_CLAN_TAG = 1 << 20 };
+
+static void clan(struct lane_run *lane, const struct op *op)
+{
+	struct clan_place place = {lane->run, op};
+	struct clan_wish wish = {
+		.seed = op->salt * 1000 + op->choice[0],
+		.comm = lane->comm,
+		.rank = lane->rank,
+		.nranks = lane->lane->nranks,
+		.first_tag = FIRST_CLAN_TAG + (int64_t)op->id * CLAN_TAGS,
+		.reduces = !lane->run->program->threaded &&
+			   has_feature(lane->run->program, FEATURE_REDUX),
+		.bad = clan_is_bad,
+		.arg = &place};
+
+	clan_run(&wish);
+}
+
 int run_mpi_op(struct lane_run *lane, struct op *op)
 {
 	struct live *live = op->nuses ? &lane->live[op->uses[0].datum] : NULL;
@@ -206,6 +238,9 @@ int run_mpi_op(struct lane_run *lane, struct op *op)
 		return 1;
 	case OP_RENEW:
 		renew(lane, op);
+		return 1;
+	case OP_CLAN:
+		clan(lane, op);
 		return 1;
 	default:
 		return 0;

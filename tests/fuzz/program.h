@@ -104,6 +104,7 @@ struct use {
 	X(GATE, "tags behind a gate")                                                    \
 	X(EMPTY, "empty task")                                                           \
 	X(FAMILY, "partitions")                                                          \
+	X(CLAN, "partitions between nodes")                                              \
 	X(END_DEP, "end dependency")                                                     \
 	X(FLUSH, "cache flush")                                                          \
 	X(FLUSH_ALL, "cache flush of all")                                               \

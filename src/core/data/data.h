@@ -37,8 +37,9 @@ enum datum_flag {
 	DATUM_REGISTERING = 1 << 8, /* inside register_data_handle() */
 	/* To be reduced between nodes: mpi/reduce.h. */
 	DATUM_CONTRIBUTED = 1 << 13,
-	DATUM_PART = 1 << 11, /* lies in another datum: core/data/partition.h */
-	DATUM_VIEWS = 1 << 12 /* who uses it may need a handover before */
+	DATUM_PART = 1 << 11,  /* lies in another datum: core/data/partition.h */
+	DATUM_VIEWS = 1 << 12, /* who uses it may need a handover before */
+	DATUM_KIN = 1 << 14    /* ranks may have copies of what shares bytes: mpi/kin.h */
 };
 
 /* What a copy outside of main memory has of that memory; see room.h. */

@@ -62,6 +62,7 @@ static void place_parts(struct partition *partition, unsigned memory)
 {
 	int value = has_value(partition->parent);
 
+	partition->keeps = (unsigned char)(value && partition->is_partial);
 	coherency_hold(partition->parent, memory);
 	partition_follow(partition);
 	for (unsigned i = 0; i < partition->nparts; i++)
@@ -71,7 +72,7 @@ static void place_parts(struct partition *partition, unsigned memory)
 /* Parts that nobody has written since the parent had no value are as they were. */
 static void place_parent(struct partition *partition, unsigned memory)
 {
-	int value = partition->nparts == 0;
+	int value = partition->nparts == 0 || partition->keeps;
 
 	for (unsigned i = 0; i < partition->nparts && !value; i++)
 		value = has_value(partition->parts[i]);

@@ -33,6 +33,7 @@ struct partition {
 	unsigned char is_planned; /* else starpu_data_partition() */
 	unsigned char is_fixed;   /* base is not known to us: the parent's memory stays */
 	unsigned char is_partial; /* elements of the parent are in no part */
+	unsigned char keeps;      /* and have a value since it was opened */
 	unsigned nparts;
 	starpu_data_handle_t parts[];
 };
@@ -47,6 +48,19 @@ void partition_unlink(struct partition *partition);
 void partition_drop(struct partition *partition);
 /* The parent's memory may be another one than when it was cut: nobody uses the parts. */
 void partition_follow(struct partition *partition);
+
+/*
+ * Data that share bytes with another one: its parts, what it is a part of, and the parts
+ * of other partitions of that.  Parts of one partition are no relatives.
+ */
+struct relatives {
+	starpu_data_handle_t *list;
+	unsigned n, capacity;
+};
+
+/* Locks the views.  To be freed. */
+void partition_relatives(starpu_data_handle_t handle, struct relatives *relatives);
+void relatives_free(struct relatives *relatives);
 
 /* Of a datum: the first of its partitions, the one that is not planned; or NULL. */
 struct partition *partition_first(starpu_data_handle_t handle);

@@ -323,14 +323,27 @@ static void submit_and_wait(struct partition *partition, enum handover_kind kind
 void views_partition(struct node *node, starpu_data_handle_t handle,
 		     struct starpu_data_filter *filter)
 {
+	if (handle->flags & DATUM_CONTRIBUTED)
+		node->on_last_use(node, handle);
 	data_settle(node, handle, (int)data_base_memory(handle));
 	submit_and_wait(partition_new(handle, filter, 0), HANDOVER_OPEN_WRITE);
+}
+
+/* What other ranks contributed to parts comes before their end. */
+static void end_contributions(const struct partition *partition)
+{
+	struct node *node = partition->parent->node;
+
+	for (unsigned i = 0; i < partition->nparts; i++)
+		if (partition->parts[i]->flags & DATUM_CONTRIBUTED)
+			node->on_last_use(node, partition->parts[i]);
 }
 
 void views_unpartition(struct node *node, starpu_data_handle_t handle, unsigned memory)
 {
 	struct partition *partition = partition_synchronous(handle);
 
+	end_contributions(partition);
 	for (unsigned i = 0; i < partition->nparts; i++) {
 		starpu_data_handle_t part = partition->parts[i];
 
@@ -452,6 +465,7 @@ int views_clean(struct partition *partition)
 	struct change change = {.sequential = 1, .ready = &ready};
 	int is_free;
 
+	end_contributions(partition);
 	orr_lock(&node->views_lock);
 	is_free = partition->nnested == 0;
 	if (is_free) {

@@ -94,6 +94,9 @@ struct job_ops {
 	unsigned char is_held;
 };
 
+/* Who submits tasks of the runtime's own: task_submit_inside(), task_submit_ours(). */
+enum { INSIDE_HELD = 1, INSIDE_OURS = 2 };
+
 struct job {
 	struct node *node;
 	const struct job_ops *ops;

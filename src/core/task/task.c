@@ -236,7 +236,7 @@ static void check_handle(struct job *job, int i, int nbuffers)
 	if (!data_is_registered(job->node, datum) ||
 	    ((datum->flags & DATUM_DYING) && !job->is_inside))
 		refuse_handle(job->node, job->task, i, nbuffers);
-	job->uses_views = !job->is_inside;
+	job->uses_views = job->is_inside != INSIDE_HELD;
 }
 
 static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
@@ -471,15 +471,25 @@ int task_submit(struct node *node, struct starpu_task *task)
 	return 0;
 }
 
-int task_submit_inside(struct node *node, struct starpu_task *task)
+static int submit_inside(struct node *node, struct starpu_task *task, int inside)
 {
 	unsigned where;
 
 	if (check_task(node, task, &where) < 0)
 		return -ENODEV;
-	task_job(node, task)->is_inside = 1;
+	task_job(node, task)->is_inside = (unsigned char)inside;
 	submit(node, task, where);
 	return 0;
+}
+
+int task_submit_inside(struct node *node, struct starpu_task *task)
+{
+	return submit_inside(node, task, INSIDE_HELD);
+}
+
+int task_submit_ours(struct node *node, struct starpu_task *task)
+{
+	return submit_inside(node, task, INSIDE_OURS);
 }
 
 int task_submit_nodeps(struct node *node, struct starpu_task *task)

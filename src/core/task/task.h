@@ -29,8 +29,10 @@ struct task_walk {
 struct job *task_next_job(struct node *node, struct task_walk *walk);
 /* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
 int task_submit(struct node *node, struct starpu_task *task);
-/* A task of the runtime's own: never held back. */
+/* A task of the runtime's own: never held back.  The first kind works on data as they
+ * are held for it, the second takes its place in order. */
 int task_submit_inside(struct node *node, struct starpu_task *task);
+int task_submit_ours(struct node *node, struct starpu_task *task);
 /* The same, without turns on data. */
 int task_submit_nodeps(struct node *node, struct starpu_task *task);
 /* 0; -EINVAL for a detached or synchronous task. */
