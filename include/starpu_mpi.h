@@ -258,6 +258,60 @@ int starpu_mpi_redux_data_prio_tree(MPI_Comm comm, starpu_data_handle_t data_han
 char *starpu_mpi_data_get_redux_map(starpu_data_handle_t handle);
 
 /*
+ * Datatypes of the application's interfaces
+ *
+ * The library knows how values of its own interfaces lie in memory.  Those of other
+ * interfaces are packed by their pack_data and unpack_data, unless one of these functions
+ * has given a function that describes them as an MPI datatype.  It is called for each
+ * transfer, on both sides, by any thread, for a value that nobody else uses meanwhile:
+ * it stores a committed datatype of which one element, from the address of the value
+ * on (to_pointer of the interface), is the value, and returns 0; or it refuses with
+ * another number, and the value is packed.  The other function frees the datatype.  What
+ * nested strides describe travels in place, the rest is packed by MPI.
+ *
+ * One function for each interface; a later one replaces it.  Any time, also before the
+ * initialisation; they stay over shutdowns.  All ranks.
+ */
+
+typedef int (*starpu_mpi_datatype_allocate_func_t)(starpu_data_handle_t, MPI_Datatype *);
+/** node: the memory that the value is sent from or received into. */
+typedef int (*starpu_mpi_datatype_node_allocate_func_t)(starpu_data_handle_t,
+							unsigned node, MPI_Datatype *);
+typedef void (*starpu_mpi_datatype_free_func_t)(MPI_Datatype *);
+
+/** For the interface with a number of starpu_data_interface_get_next_id(); that of a
+ * predefined interface ends the program.  Returns 0. */
+int starpu_mpi_interface_datatype_register(
+	enum starpu_data_interface_id id,
+	starpu_mpi_datatype_allocate_func_t allocate_datatype_func,
+	starpu_mpi_datatype_free_func_t free_datatype_func);
+
+/** The same with a function that is told the memory. */
+int starpu_mpi_interface_datatype_node_register(
+	enum starpu_data_interface_id id,
+	starpu_mpi_datatype_node_allocate_func_t allocate_datatype_func,
+	starpu_mpi_datatype_free_func_t free_datatype_func);
+
+/** For the interface of a handle, and so for all data of that interface; it must have
+ * to_pointer or handle_to_pointer. */
+int starpu_mpi_datatype_register(
+	starpu_data_handle_t handle,
+	starpu_mpi_datatype_allocate_func_t allocate_datatype_func,
+	starpu_mpi_datatype_free_func_t free_datatype_func);
+
+/** The same with a function that is told the memory. */
+int starpu_mpi_datatype_node_register(
+	starpu_data_handle_t handle,
+	starpu_mpi_datatype_node_allocate_func_t allocate_datatype_func,
+	starpu_mpi_datatype_free_func_t free_datatype_func);
+
+/** Values are packed again; nothing happens when there was no function. */
+int starpu_mpi_interface_datatype_unregister(enum starpu_data_interface_id id);
+
+/** The same for the interface of a handle. */
+int starpu_mpi_datatype_unregister(starpu_data_handle_t handle);
+
+/*
  * Messages
  *
  * A message takes its place in the implicit dependencies of its handle: a

@@ -25,7 +25,6 @@ struct mpi_api {
 	int owns_mpi;       /* MPI_Finalize() is ours */
 	int started_starpu; /* starpu_shutdown() is ours */
 	int world_rank, world_size;
-	int use_locks; /* MPI may be called by one thread at a time */
 };
 
 /* The layer of the caller's node; ends the program when there is none. */

@@ -125,10 +125,9 @@ static int *ranks_in_init(struct mpi *mpi, MPI_Comm comm, int size)
 
 static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 {
-	struct mpi_api *api = mpi->api;
 	int rank, size, index, *to_net;
 
-	if (api->use_locks)
+	if (mpi->mpi_is_serial)
 		engine_hold_mpi(mpi);
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
@@ -139,7 +138,7 @@ static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 			"%s: more than %d communicators were registered; use fewer", func,
 			COMM_MAX);
 	add(mpi, comm, index);
-	if (api->use_locks)
+	if (mpi->mpi_is_serial)
 		engine_let_go_mpi(mpi);
 	return index;
 }

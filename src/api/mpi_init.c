@@ -42,12 +42,12 @@ static int start_mpi(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	return initialize_mpi;
 }
 
-static void check_level(struct mpi_api *api)
+/* 1: MPI may be called by one thread at a time. */
+static int check_level(const struct mpi_api *api)
 {
 	int level = MPI_THREAD_SINGLE;
 
 	MPI_Query_thread(&level);
-	api->use_locks = level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
 	/* The same on all ranks: one says it. */
 	if (level < MPI_THREAD_SERIALIZED && !plat_is_simulated() && api->world_rank == 0)
 		orr_complain(api->world_rank,
@@ -56,6 +56,7 @@ static void check_level(struct mpi_api *api)
 			     "MPI_Init_thread() should ask for MPI_THREAD_SERIALIZED or "
 			     "more",
 			     level);
+	return level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
 }
 
 static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
@@ -63,7 +64,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	struct node *node = api_node("starpu_mpi_init_comm");
 	struct mpi_api *api;
 	struct net_config config = {0};
-	int was_initialised, ret;
+	int was_initialised, is_serial, ret;
 
 	if (node->mpi)
 		orr_die(node->rank,
@@ -77,7 +78,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 		comm = MPI_COMM_WORLD;
 	MPI_Comm_rank(MPI_COMM_WORLD, &api->world_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &api->world_size);
-	check_level(api);
+	is_serial = check_level(api);
 	config.name = node_knobs(node)->transport;
 	config.comm = &comm;
 	config.eager_bytes = (size_t)node_knobs(node)->mpi_eager_bytes;
@@ -90,6 +91,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	}
 	trace_meet(node);
 	node->mpi->api = api;
+	node->mpi->mpi_is_serial = is_serial;
 	node->mpi->lasting->world_rank =
 		node->mpi->is_fake ? node->mpi->rank : api->world_rank;
 	node->mpi->lasting->world_size =

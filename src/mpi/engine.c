@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "mpi/barrier.h"
+#include "mpi/datatype.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
@@ -611,9 +612,11 @@ static void match_receive(struct request *request)
 struct request *engine_post(struct mpi *mpi, const struct post *post)
 {
 	int is_wanted = post->kind == REQUEST_SEND && coop_wants(mpi, post->handle);
+	struct place *place = datatype_ask_first(mpi, post->handle);
 	struct request *request = request_new(mpi, post);
 	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
 
+	request->payload.place = place;
 	if (post->kind == REQUEST_RECEIVE)
 		match_receive(request);
 	else if (is_wanted)

@@ -38,8 +38,9 @@ struct mpi {
 	struct reductions reductions;
 	struct stats stats;
 	struct standstill standstill;
-	int all_trace;  /* all ranks have ORRERY_TRACE */
-	int is_leaving; /* shutting down: everything of ours is complete */
+	int all_trace;     /* all ranks have ORRERY_TRACE */
+	int mpi_is_serial; /* MPI may be called by one thread at a time */
+	int is_leaving;    /* shutting down: everything of ours is complete */
 	/* Of the environment at init. */
 	int has_priorities;
 	int redux_threshold; /* bytes from which automatic reductions are binary trees */

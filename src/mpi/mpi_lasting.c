@@ -11,6 +11,7 @@ static void free_lasting(void *lasting)
 	struct mpi_lasting *mpi = lasting;
 
 	tag_ranges_free(&mpi->tags);
+	datatypes_free(&mpi->datatypes);
 	free(mpi);
 }
 
@@ -23,6 +24,7 @@ struct mpi_lasting *mpi_lasting_of(struct lasting *lasting)
 	mpi = orr_alloc(sizeof(*mpi));
 	mpi->cache_is_on = mpi->use_coop_sends = 1;
 	tag_ranges_init(&mpi->tags);
+	datatypes_init(&mpi->datatypes);
 	lasting->free_mpi = free_lasting;
 	if (orr_cas_ptr(&lasting->mpi, NULL, mpi))
 		return mpi;

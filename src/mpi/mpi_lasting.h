@@ -9,6 +9,7 @@
  * a life's.
  */
 #include "core/lasting.h"
+#include "mpi/datatype.h"
 #include "mpi/policy.h"
 #include "mpi/tag_ranges.h"
 
@@ -18,6 +19,7 @@ struct mpi_lasting {
 	int world_size, world_rank; /* pretended or not; 0 before the first life */
 	struct policies policies;
 	struct tag_ranges tags;
+	struct datatypes datatypes;
 };
 
 /* Those of the rank that lasting belongs to. */

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "core/data/memory.h"
 #include "core/interface/interface.h"
+#include "mpi/datatype.h"
 
 static int executes(starpu_data_handle_t handle)
 {
@@ -24,13 +25,33 @@ int payload_is_carried(const struct node *node, size_t bytes)
 	return node->machine->executes || bytes <= PAYLOAD_CARRIED_BYTES;
 }
 
+/* 1: by the application's datatype, in place. */
+static int in_described_place(struct payload *payload, starpu_data_handle_t handle)
+{
+	int is_known;
+
+	if (!payload->place)
+		payload->place = datatype_ask(handle->node->mpi, handle, payload->memory);
+	if (!payload->place)
+		return 0;
+	is_known = place_layout(payload->place, datatype_base(handle, payload->memory),
+				&payload->layout) == 0;
+	if (is_known) {
+		place_free(payload->place);
+		payload->place = NULL;
+	}
+	return is_known;
+}
+
+/* 0: it must be packed: as described, or by its interface. */
 static int in_place(struct payload *payload, starpu_data_handle_t handle, unsigned memory)
 {
 	struct layout *layout = &payload->layout;
 
-	memset(payload, 0, sizeof(*payload));
 	payload->memory = memory;
-	if (!interface_layout(handle, memory, layout)) {
+	if (!interface_layout(handle, memory, layout) &&
+	    !in_described_place(payload, handle)) {
+		memset(layout, 0, sizeof(*layout));
 		payload->is_packed = 1;
 		return 0;
 	}
@@ -59,6 +80,42 @@ static void cannot(starpu_data_handle_t handle, const char *what)
 		handle->ops->name ? handle->ops->name : "user-defined interface", what);
 }
 
+static void die_of_datatype(starpu_data_handle_t handle, size_t bytes)
+	__attribute__((noreturn));
+
+static void die_of_datatype(starpu_data_handle_t handle, size_t bytes)
+{
+	char text[128];
+
+	orr_die(handle->node->rank,
+		"%s: a message of %zu bytes is not what the datatype of its interface "
+		"describes; the function given to "
+		"starpu_mpi_interface_datatype_register() must describe the same value "
+		"on all ranks, each time",
+		data_describe(handle, text, sizeof(text)), bytes);
+}
+
+static void *buffer_of(starpu_data_handle_t handle, size_t bytes)
+{
+	void *buffer = memory_allocate(handle->node, STARPU_MAIN_RAM, bytes, 0);
+
+	if (!buffer && bytes > 0)
+		orr_die(handle->node->rank, "no memory for a packed message of %zu bytes",
+			bytes);
+	return buffer;
+}
+
+static void pack_as_described(struct payload *payload, starpu_data_handle_t handle)
+{
+	size_t bytes = place_bytes(payload->place);
+	void *buffer = executes(handle) ? buffer_of(handle, bytes) : NULL;
+
+	if (buffer)
+		place_gather(buffer, payload->place,
+			     datatype_base(handle, payload->memory));
+	set_packed(payload, buffer, bytes);
+}
+
 void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 		     unsigned memory)
 {
@@ -67,6 +124,10 @@ void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 
 	if (in_place(payload, handle, memory))
 		return;
+	if (payload->place) {
+		pack_as_described(payload, handle);
+		return;
+	}
 	if (!handle->ops->pack_data)
 		cannot(handle, "pack_data");
 	if (!executes(handle)) {
@@ -82,7 +143,7 @@ void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 void payload_of_receive(struct payload *payload, starpu_data_handle_t handle,
 			unsigned memory)
 {
-	if (in_place(payload, handle, memory))
+	if (in_place(payload, handle, memory) || payload->place)
 		return;
 	if (!handle->ops->unpack_data && !handle->ops->peek_data)
 		cannot(handle, "unpack_data");
@@ -90,38 +151,46 @@ void payload_of_receive(struct payload *payload, starpu_data_handle_t handle,
 
 void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t bytes)
 {
-	void *buffer = NULL;
+	set_packed(payload, executes(handle) ? buffer_of(handle, bytes) : NULL, bytes);
+}
 
-	if (executes(handle)) {
-		buffer = memory_allocate(handle->node, STARPU_MAIN_RAM, bytes, 0);
-		if (!buffer && bytes > 0)
-			orr_die(handle->node->rank,
-				"no memory for a packed message of %zu bytes", bytes);
-	}
-	set_packed(payload, buffer, bytes);
+/* Returns what the interface's function does; it, or we, free the buffer. */
+static int unpack(struct payload *payload, starpu_data_handle_t handle, size_t bytes)
+{
+	const struct starpu_data_interface_ops *ops = handle->ops;
+	void *buffer = payload->packed;
+	int ret = 0;
+
+	payload->packed = NULL;
+	if (!payload->place && !ops->peek_data)
+		return ops->unpack_data(handle, payload->memory, buffer, bytes);
+	if (!payload->place)
+		ret = ops->peek_data(handle, payload->memory, buffer, bytes);
+	else if (place_bytes(payload->place) == bytes)
+		place_scatter(payload->place, datatype_base(handle, payload->memory),
+			      buffer);
+	else
+		die_of_datatype(handle, bytes);
+	memory_free(handle->node, STARPU_MAIN_RAM, buffer, bytes, 0);
+	return ret;
 }
 
 void payload_received(struct payload *payload, starpu_data_handle_t handle)
 {
 	size_t bytes = layout_bytes(&payload->layout);
-	void *buffer = payload->packed;
-	int ret;
 
-	if (!payload->is_packed || !executes(handle))
+	if (!payload->is_packed)
 		return;
-	payload->packed = NULL;
-	if (handle->ops->peek_data) {
-		ret = handle->ops->peek_data(handle, payload->memory, buffer, bytes);
-		memory_free(handle->node, STARPU_MAIN_RAM, buffer, bytes, 0);
-	} else {
-		ret = handle->ops->unpack_data(handle, payload->memory, buffer, bytes);
-	}
-	if (ret != 0)
+	if (executes(handle) && unpack(payload, handle, bytes) != 0)
 		cannot(handle, "unpack_data");
+	place_free(payload->place);
+	payload->place = NULL;
 }
 
 void payload_sent(struct payload *payload, starpu_data_handle_t handle)
 {
+	place_free(payload->place);
+	payload->place = NULL;
 	if (!payload->packed)
 		return;
 	memory_free(handle->node, STARPU_MAIN_RAM, payload->packed,

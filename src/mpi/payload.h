@@ -7,21 +7,25 @@
  * payload.h - what of a datum travels: blocks in place, or a packed buffer.
  *
  * Kinds of data whose layout is known go straight from and to their place.  Others
- * are packed by their own operations.  The copy in one of the main
- * memories is meant, and the caller has acquired it there.  Where payloads do not exist,
- * only sizes are computed.
+ * are packed, by a datatype that the application has told or by their own operations. The
+ * copy in one of the main memories is meant, and the caller has acquired it there.  Where
+ * payloads do not exist, only sizes are computed.
  */
 #include "core/data/data.h"
 #include "plat/net.h"
 
+struct place;
+
 struct payload {
 	struct layout layout;
 	unsigned memory;
-	void *packed;  /* owned buffer that layout names; NULL: in place */
-	int is_packed; /* travels packed, even when nothing is carried */
+	void *packed;        /* owned buffer that layout names; NULL: in place */
+	int is_packed;       /* travels packed, even when nothing is carried */
+	struct place *place; /* owned: packed as it says, not by its interface; or NULL */
 };
 
-/* The value to send; packs when needed.  Ends the program when that fails. */
+/* The value to send; packs when needed.  Ends the program when that fails.  The struct is
+ * zeroed, but for place when that is known. */
 void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 		     unsigned memory);
 /* Where to receive; for packed data the layout is empty before payload_expect(). */

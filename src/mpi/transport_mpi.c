@@ -704,6 +704,7 @@ int transport_mpi_open(const struct net_config *config, int shows_late, struct n
 		return ret;
 	}
 	MPI_Comm_set_errhandler(net->comm, MPI_ERRORS_RETURN);
+	net->base.place_of = types_mpi_place;
 	open_ring(net);
 	*out = &net->base;
 	return 0;

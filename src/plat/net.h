@@ -21,6 +21,7 @@
 #include "base/layout.h"
 
 struct net;
+struct place;
 struct plat;
 
 enum {
@@ -62,6 +63,16 @@ struct net_barrier {
 	void *backend[4];
 };
 
+/* An MPI_Datatype, whatever that is here. */
+struct net_type {
+	void *mpi;
+};
+
+/* src/mpi/types_mpi.c, for the backends that are compiled with an MPI: what the type
+ * describes, or NULL: it is of a kind that is not known.  Local; the caller sees that MPI
+ * may be called. */
+struct place *types_mpi_place(const struct net_type *type);
+
 struct net_ops {
 	const char *name;
 
@@ -102,6 +113,11 @@ struct net {
 	 * NULL: nobody wants to know. */
 	void (*carried)(struct net *net, double since_s);
 	int knows_busy;
+	/* types_mpi_place(); NULL: MPI's datatypes are unknown here. */
+	struct place *(*place_of)(const struct net_type *type);
+	/* May the caller make datatypes?  NULL: any thread may, at any time.  Else the
+	 * application is asked when a transfer is posted, and not later. */
+	int (*may_ask)(void);
 };
 
 /* Does the peer of a half exist? */

@@ -173,6 +173,7 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 		return status;
 	deferred = orr_alloc(sizeof(*deferred));
 	deferred->net = *inner;
+	deferred->net.may_ask = sim_is_main;
 	deferred->net.ops = &deferred_ops;
 	deferred->plat = plat;
 	deferred->inner = inner;
