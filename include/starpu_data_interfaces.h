@@ -153,6 +153,9 @@ struct starpu_data_interface_ops {
 	starpu_ssize_t (*describe)(void *data_interface, char *buf, size_t size);
 	enum starpu_data_interface_id interfaceid;
 	size_t interface_size;
+	/* Values have another format on each type of device, as get_mf_ops() says: copies
+	 * move the format of their source, and starpu_data_interfaces_multiformat.h says
+	 * what happens then. */
 	char is_multiformat;
 	char dontcache;
 	struct starpu_multiformat_data_interface_ops *(*get_mf_ops)(void *data_interface);
@@ -728,6 +731,7 @@ extern struct starpu_data_interface_ops starpu_interface_void_ops;
 }
 #endif
 
+#include <starpu_data_interfaces_multiformat.h>
 #include <starpu_data_interfaces_sparse.h>
 
 #endif /* STARPU_DATA_INTERFACES_H */

@@ -87,6 +87,8 @@ void starpu_data_register(starpu_data_handle_t *handleptr, int home_node,
 		api_given(__func__, "data_interface", data_interface);
 	api_given(__func__, "ops->register_data_handle", ops->register_data_handle);
 	api_given(__func__, "ops->get_size", ops->get_size);
+	if (ops->is_multiformat)
+		api_given(__func__, "ops->get_mf_ops", ops->get_mf_ops);
 	starpu_data_register_ops(ops);
 	*handleptr = data_register(node, api_home(node, __func__, home_node),
 				   data_interface, ops);

@@ -6,6 +6,7 @@
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
 #include "core/data/coherency.h"
+#include "core/data/convert.h"
 #include "core/data/redux.h"
 #include "core/sched/sched.h"
 #include "core/task/task.h"
@@ -147,6 +148,36 @@ static void forget_expected(struct worker *worker, struct job *job)
 	orr_unlock(&worker->lock);
 }
 
+/* ---- what is run beside tasks ----------------------------------------- */
+
+void worker_run_aside(struct worker *worker, struct job *job)
+{
+	struct job **last = &worker->aside;
+
+	job->next = NULL;
+	orr_lock(&worker->lock);
+	while (*last)
+		last = &(*last)->next;
+	orr_swap_ptr((void **)last, job);
+	orr_unlock(&worker->lock);
+	plat_worker_wake(worker);
+}
+
+static void run_aside(struct worker *worker)
+{
+	struct job *job;
+
+	orr_lock(&worker->lock);
+	job = worker->aside;
+	orr_swap_ptr((void **)&worker->aside, job->next);
+	orr_unlock(&worker->lock);
+	worker->running = job;
+	if (!worker->driver->execute(worker, job))
+		return;
+	worker->running = NULL;
+	convert_executed(worker, job);
+}
+
 /* ---- waking ---------------------------------------------------------- */
 
 /* Who is not there yet looks for tasks when he comes. */
@@ -283,6 +314,8 @@ void worker_executed(struct worker *worker, struct job *job)
 	worker->running = NULL;
 	if (redux_is_prelude(job))
 		contribute(worker, redux_executed(job));
+	else if (convert_is_job(job))
+		convert_executed(worker, job);
 	else
 		finish(worker, job);
 }
@@ -318,6 +351,10 @@ static int advance(struct worker *worker)
 	struct node *node = worker->node;
 	int advanced = 0;
 
+	if (!worker->running && orr_load_ptr((void **)&worker->aside)) {
+		run_aside(worker);
+		return 1;
+	}
 	while (worker->npipeline < orr_load(&worker->depth) &&
 	       !orr_load(&node->npaused)) {
 		struct job *job = sched_pop(worker);

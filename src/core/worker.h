@@ -54,6 +54,7 @@ struct worker {
 	double expected_s;       /* in sum */
 	struct orr_lock lock;    /* of these tasks, and of the counts */
 	struct levels bound;
+	struct job *aside;   /* to be run before all others, first in first out; atomic */
 	struct table counts; /* by address of the codelet */
 };
 
@@ -84,6 +85,9 @@ void worker_choose_implementation(const struct worker *worker, struct job *job);
 void worker_bind(struct worker *worker, struct job *job, double expected_s);
 /* The worker itself: the next of these, or NULL. */
 struct job *worker_next_bound(struct worker *worker);
+/* Run it before any other, beside the tasks that the worker has taken; when it has been
+ * run, convert.c is told.  Any thread, data may be locked. */
+void worker_run_aside(struct worker *worker, struct job *job);
 /* What those that have not started will take, as far as known. */
 double worker_bound_s(struct worker *worker);
 /* The kernel of the task's chosen implementation for this worker, or NULL. */

@@ -227,6 +227,18 @@ FOLLOWS(starpu_coo_interface, values, nx);
 FOLLOWS(starpu_coo_interface, nx, ny);
 FOLLOWS(starpu_coo_interface, ny, n_values);
 FOLLOWS(starpu_coo_interface, n_values, elemsize);
+FOLLOWS(starpu_multiformat_interface, id, cpu_ptr);
+FOLLOWS(starpu_multiformat_interface, cpu_ptr, cuda_ptr);
+FOLLOWS(starpu_multiformat_interface, cuda_ptr, hip_ptr);
+FOLLOWS(starpu_multiformat_interface, hip_ptr, opencl_ptr);
+FOLLOWS(starpu_multiformat_interface, opencl_ptr, nx);
+FOLLOWS(starpu_multiformat_interface, nx, ops);
+FOLLOWS(starpu_multiformat_data_interface_ops, cpu_elemsize, opencl_elemsize);
+FOLLOWS(starpu_multiformat_data_interface_ops, opencl_elemsize, cpu_to_opencl_cl);
+FOLLOWS(starpu_multiformat_data_interface_ops, cpu_to_opencl_cl, opencl_to_cpu_cl);
+FOLLOWS(starpu_multiformat_data_interface_ops, opencl_to_cpu_cl, cuda_elemsize);
+FOLLOWS(starpu_multiformat_data_interface_ops, cuda_elemsize, cpu_to_cuda_cl);
+FOLLOWS(starpu_multiformat_data_interface_ops, cpu_to_cuda_cl, cuda_to_cpu_cl);
 
 FOLLOWS(starpu_ndim_interface, id, ptr);
 FOLLOWS(starpu_ndim_interface, ptr, dev_handle);

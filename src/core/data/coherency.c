@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/data/buffers.h"
+#include "core/data/convert.h"
 #include "core/data/redux.h"
 #include "core/data/room.h"
 #include "core/data/routes.h"
@@ -198,8 +199,9 @@ static void complain_no_value(struct access *access)
 struct transfer {
 	struct plat_copy copy; /* first */
 	struct copy_state *from, *to;
-	unsigned epoch; /* of the value */
-	int evicts;     /* from leaves at the end */
+	unsigned epoch;                  /* of the value */
+	int evicts;                      /* from leaves at the end */
+	struct starpu_codelet *converts; /* to be run when the bytes have come, or NULL */
 };
 
 /* The copy was evicted, and its value is elsewhere if it is needed. */
@@ -232,6 +234,18 @@ static void land(struct transfer *transfer)
 
 static void arrived(struct plat_copy *copy);
 
+/* The bytes have come: 1 when they are to be converted, and will arrive again. */
+static int convert(struct transfer *transfer)
+{
+	struct starpu_codelet *cl = transfer->converts;
+
+	if (!cl)
+		return 0;
+	transfer->converts = NULL;
+	convert_start(transfer->to, cl, &transfer->copy);
+	return 1;
+}
+
 /* The datum is locked; from is used once for the time of the transfer. */
 static void start_transfer(struct copy_state *from, struct copy_state *to, int evicts)
 {
@@ -253,8 +267,12 @@ static void start_transfer(struct copy_state *from, struct copy_state *to, int e
 	ORR_ASSERT(!to->incoming && is_valid(from));
 	to->incoming = 1;
 	datum->body->arriving |= memory_bit(to->memory);
+	if (datum->ops->is_multiformat) {
+		transfer->converts = convert_codelet(from, to);
+		transfer->copy.bytes = convert_bytes(from);
+	}
 	tell_copy(datum->node, &transfer->copy, EVENT_COPY_BEGINS);
-	if (routes_copy(datum->node, &transfer->copy))
+	if (routes_copy(datum->node, &transfer->copy) && !convert(transfer))
 		land(transfer);
 }
 
@@ -525,6 +543,8 @@ static void arrived(struct plat_copy *plat_copy)
 	unsigned from = transfer->from->memory;
 	struct access *settled;
 
+	if (convert(transfer))
+		return;
 	orr_lock(&datum->lock);
 	land(transfer);
 	settled = bring_again(to);

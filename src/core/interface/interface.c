@@ -16,6 +16,7 @@ static const struct interface_kind *const kinds[STARPU_MAX_INTERFACE_ID] = {
 	[STARPU_COO_INTERFACE_ID] = &interface_coo,
 	[STARPU_CSR_INTERFACE_ID] = &interface_csr,
 	[STARPU_MATRIX_INTERFACE_ID] = &interface_matrix,
+	[STARPU_MULTIFORMAT_INTERFACE_ID] = &interface_multiformat,
 	[STARPU_NDIM_INTERFACE_ID] = &interface_ndim,
 	[STARPU_TENSOR_INTERFACE_ID] = &interface_tensor,
 	[STARPU_VARIABLE_INTERFACE_ID] = &interface_variable,
@@ -117,6 +118,19 @@ static struct node *node_of_caller(void)
 				     "the library is not initialised; call "
 				     "starpu_init() before it");
 	return node;
+}
+
+enum starpu_node_kind interface_memory_kind(unsigned memory)
+{
+	return node_of_caller()->memories[memory].kind;
+}
+
+int interface_has_memory(const struct node *node, enum starpu_node_kind kind)
+{
+	for (int i = 0; i < node->nmemories; i++)
+		if (node->memories[i].kind == kind)
+			return 1;
+	return 0;
 }
 
 uintptr_t interface_get(unsigned memory, size_t bytes)

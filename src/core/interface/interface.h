@@ -39,8 +39,10 @@ struct interface_kind {
 };
 
 extern const struct interface_kind interface_bcsr, interface_block, interface_coo,
-	interface_csr, interface_matrix, interface_ndim, interface_tensor,
-	interface_variable, interface_vector, interface_void;
+	interface_csr, interface_matrix, interface_multiformat, interface_ndim,
+	interface_tensor, interface_variable, interface_vector, interface_void;
+/* StarPU does not export it. */
+extern struct starpu_data_interface_ops interface_multiformat_ops;
 
 /* ---- asked by others ------------------------------------------------- */
 
@@ -98,6 +100,10 @@ void *interface_buffer_get(unsigned memory, size_t bytes);
 void interface_buffer_put(unsigned memory, void *buffer, size_t bytes);
 /* Is it a memory that the application's pointers can point to? */
 int interface_is_in_main(unsigned memory);
+
+/* What kind of memory it is; has the node one of a kind? */
+enum starpu_node_kind interface_memory_kind(unsigned memory);
+int interface_has_memory(const struct node *node, enum starpu_node_kind kind);
 
 /* ---- operations made of a layout ------------------------------------- */
 
