@@ -74,8 +74,9 @@ static const struct knob knob_table[] = {
 	       "set by mpirun: which of them this is"),
 	TEXT("STARPU_HWLOC_INPUT", hwloc_input, "XML topology for hwloc"),
 	TEXT("STARPU_SCHED", sched,
-	     "scheduling policy: eager, prio, random, lws, ws, dm or dmda; unset: lws; "
-	     "help: list them"),
+	     "scheduling policy: eager, prio, random, lws, ws, dm, dmda, dmdap, dmdar, "
+	     "dmdas or dmdasd; unset: lws, or dmdas on simulated nodes with GPUs; help: "
+	     "list them"),
 	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY,
 	       "lowest task priority"),
 	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY,
@@ -83,9 +84,13 @@ static const struct knob knob_table[] = {
 	NUMBER("STARPU_PREFETCH", "0 or 1", prefetch, 1, 0, 1,
 	       "0: fetch the data of a task only when its worker is idle"),
 	REAL("STARPU_SCHED_ALPHA", "ratio", sched_alpha, 1, 0, MANY,
-	     "dmda: weight of the time to completion"),
+	     "dmda and its kind: weight of the time to completion"),
 	REAL("STARPU_SCHED_BETA", "ratio", sched_beta, 1, 0, MANY,
-	     "dmda: weight of the transfer time"),
+	     "dmda and its kind: weight of the transfer time"),
+	REAL("STARPU_SCHED_GAMMA", "us/J", sched_gamma, 1000, 0, MANY,
+	     "dmda and its kind: weight of the energy"),
+	REAL("STARPU_IDLE_POWER", "W", idle_power, 0, 0, MANY,
+	     "dmda and its kind: power of a worker that waits"),
 	NUMBER("STARPU_CALIBRATE", "0, 1 or 2", calibrate, -1, 0, 2,
 	       "1: measure tasks and save models; 2: forget the old ones first"),
 	NUMBER("STARPU_BUS_CALIBRATE", "0 or 1", bus_calibrate, -1, 0, 1,

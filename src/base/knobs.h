@@ -32,7 +32,7 @@ struct knobs {
 	char *sched;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
 	int limit_min_submitted, limit_max_submitted, prefetch;
-	double sched_alpha, sched_beta;
+	double sched_alpha, sched_beta, sched_gamma, idle_power;
 	/* Performance models. */
 	char *perf_model_dir, *perf_model_path;
 	char *starpu_home, *xdg_cache_home;

@@ -296,14 +296,14 @@ static void set_number(struct program *program, const char *name, unsigned value
 
 static void generate_env(struct program *program, struct rng *rng)
 {
-	static const char *const policies[] = {"eager", "prio", "lws", "dmda"};
+	static const char *const policies[] = {"eager", "prio", "lws", "dmda", "dmdas"};
 	static const char *const eager[] = {"0", "64", "16384", "100000"};
 	unsigned max = 1 + rng_below(rng, 12), min = rng_below(rng, max);
 	int limited = one_in(rng, 4) && has_feature(program, FEATURE_THROTTLE);
 
 	program->ncpus = 1 + (int)rng_below(rng, program->distributed ? 3 : 4);
 	set_number(program, "STARPU_NCPU", (unsigned)program->ncpus);
-	set_env(program, "STARPU_SCHED", policies[rng_below(rng, 4)]);
+	set_env(program, "STARPU_SCHED", policies[rng_below(rng, 5)]);
 	set_number(program, "STARPU_CALIBRATE", one_in(rng, 3));
 	set_number(program, "STARPU_PROFILING", one_in(rng, 3));
 	set_number(program, "STARPU_PREFETCH", !one_in(rng, 3));

@@ -48,7 +48,8 @@ class Case:
                 '    <prop id="%s" value="%s"/>' % item for item in properties.items())))
         features = "".join(letter for letter in FEATURES if rng.random() < 0.5)
         self.env = {"STARPU_SCHED": rng.choice(
-                        ["eager", "prio", "random", "lws", "ws", "dm", "dmda"]),
+                        ["eager", "prio", "random", "lws", "ws", "dm", "dmda", "dmdap",
+                         "dmdar", "dmdas", "dmdasd"]),
                     "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
                     "STARPU_PREFETCH": rng.choice(["0", "1"])}
         self.command = [

@@ -433,7 +433,7 @@ static void act(void)
 
 static void open_world(void)
 {
-	static const char *const policies[] = {"eager", "prio", "lws", "dmda"};
+	static const char *const policies[] = {"eager", "prio", "lws", "dmda", "dmdas"};
 	static const char *const depths[] = {"0", "1", "2", "3"};
 	static const double factors[] = {1, 1, 1.25, 2, 3.5};
 	struct starpu_conf conf;
@@ -457,7 +457,7 @@ static void open_world(void)
 	machine->duration_s = task_s;
 	machine->copy_s = copy_s;
 	starpu_conf_init(&conf);
-	conf.sched_policy_name = policies[draw(4)];
+	conf.sched_policy_name = policies[draw(5)];
 	assert_int_equal(starpu_init(&conf), 0);
 	world.node = plat_self();
 }

@@ -20,9 +20,12 @@ static struct {
 	double true_gpu_us;    /* what it takes; 0: as the model says */
 	int slow_device;       /* this GPU takes more, by factor */
 	double factor;
+	double gpu_j;     /* on a CPU it is 1 */
 	double second_us; /* what implementation 1 takes on a CPU; 0: as the first */
 	int executed[MAX_WORKERS];
 	int nsecond; /* runs of it */
+	int norder;
+	char order[NTASKS]; /* names of tasks that write down theirs */
 	double last_end_s, link_free_s;
 } world;
 
@@ -80,6 +83,23 @@ static void second_kernel(void *buffers[], void *arg)
 	kernel(buffers, arg);
 }
 
+static void named_kernel(void *buffers[], void *arg)
+{
+	kernel(buffers, arg);
+	world.order[world.norder++] = *(const char *)arg;
+	world.order[world.norder] = 0;
+}
+
+static double joules(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		     unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	return arch->devices[0].type == STARPU_CPU_WORKER ? 1 : world.gpu_j;
+}
+
+static struct starpu_perfmodel energy = {
+	.type = STARPU_PER_ARCH, .arch_cost_function = joules, .symbol = "energy"};
 static struct starpu_perfmodel per_arch = {
 	.type = STARPU_PER_ARCH, .arch_cost_function = by_arch_us, .symbol = "arch"};
 static struct starpu_perfmodel per_worker = {.type = STARPU_PER_WORKER,
@@ -102,6 +122,15 @@ static struct starpu_codelet on_gpu = {.cuda_funcs = {kernel},
 				       .nbuffers = 1,
 				       .modes = {STARPU_RW | STARPU_COMMUTE},
 				       .model = &per_arch};
+static struct starpu_codelet named = {.cuda_funcs = {named_kernel},
+				      .nbuffers = 1,
+				      .modes = {STARPU_R},
+				      .model = &per_arch};
+static struct starpu_codelet free_on_gpu = {.cuda_funcs = {kernel}, .model = &per_arch};
+static struct starpu_codelet frugal = {.cpu_funcs = {kernel},
+				       .cuda_funcs = {kernel},
+				       .model = &per_arch,
+				       .energy_model = &energy};
 static char bytes[TILE];
 
 static void start(int ngpus, const char *policy)
@@ -122,7 +151,7 @@ static void start(int ngpus, const char *policy)
 		world.executed[i] = 0;
 	world.slow_device = -1;
 	world.true_gpu_us = world.link_free_s = world.second_us = 0;
-	world.nsecond = 0;
+	world.nsecond = world.norder = 0;
 }
 
 static void stop(void)
@@ -388,6 +417,122 @@ static void unknown_tasks_are_dealt(void **state)
 	stop();
 }
 
+/* Of a history model, two workers of which only one was ever measured. */
+static void who_is_not_measured_goes_first(void **state)
+{
+	static struct starpu_perfmodel history = {.type = STARPU_HISTORY_BASED,
+						  .symbol = "dmda_unmeasured"};
+	struct starpu_task *task;
+
+	(void)state;
+	start(1, "dmda");
+	world.cpu_us = world.gpu_us = 100;
+	free_it.model = &history;
+	task = starpu_task_create();
+	task->cl = &free_it;
+	for (int i = 0; i < 20; i++)
+		starpu_perfmodel_update_history(
+			&history, task, starpu_worker_get_perf_archtype(0, 0), 0, 0, 1);
+	assert_int_equal(starpu_task_submit(task), 0);
+	starpu_task_wait_for_all();
+	assert_int_equal(world.executed[1], 1);
+	free_it.model = &per_arch;
+	stop();
+}
+
+/* A GPU runs tasks a to e, submitted in this order while another one keeps it busy; b and
+ * d read a tile that it has, a and c have the same tile, d and e are urgent. */
+static const char *order_under(const char *policy)
+{
+	static const char urgency[] = {0, 0, 0, 1, 1};
+	static char names[] = "abcde";
+	starpu_data_handle_t tiles[4];
+
+	setenv("STARPU_CUDA_PIPELINE", "0", 1);
+	start(1, policy);
+	world.gpu_us = 10;
+	for (int i = 0; i < 4; i++)
+		starpu_vector_data_register(&tiles[i], STARPU_MAIN_RAM, (uintptr_t)bytes,
+					    TILE, 1);
+	assert_int_equal(starpu_data_prefetch_on_node(tiles[1], 1, 0), 0);
+	insert(&free_it, 0);
+	for (int i = 0; i < 5; i++)
+		assert_int_equal(
+			starpu_task_insert(&named, STARPU_R,
+					   tiles[(const int[]){0, 1, 0, 1, 2}[i]],
+					   STARPU_CL_ARGS_NFREE, &names[i], (size_t)1,
+					   STARPU_PRIORITY, urgency[i], 0),
+			0);
+	starpu_task_wait_for_all();
+	for (int i = 0; i < 4; i++)
+		starpu_data_unregister(tiles[i]);
+	stop();
+	unsetenv("STARPU_CUDA_PIPELINE");
+	return world.order;
+}
+
+static void each_has_its_order(void **state)
+{
+	(void)state;
+	setenv("STARPU_PREFETCH", "0", 1);
+	assert_string_equal(order_under("dm"), "abcde");
+	assert_string_equal(order_under("dmda"), "abcde");
+	assert_string_equal(order_under("dmdap"), "deabc");
+	/* c has the tile of a when that has run. */
+	assert_string_equal(order_under("dmdar"), "bdace");
+	assert_string_equal(order_under("dmdas"), "debac");
+	assert_string_equal(order_under("dmdasd"), "debac");
+	unsetenv("STARPU_PREFETCH");
+}
+
+/* Ten tasks wait for the GPU: what is more urgent than they are will not wait for them.
+ */
+static int urgent_runs_on_gpu(const char *policy)
+{
+	start(1, policy);
+	world.gpu_us = 10;
+	world.cpu_us = 40;
+	for (int i = 0; i < 10; i++)
+		insert(&free_on_gpu, -1);
+	assert_int_equal(starpu_task_insert(&free_it, STARPU_PRIORITY, 1, 0), 0);
+	starpu_task_wait_for_all();
+	stop();
+	return world.executed[1] == 0;
+}
+
+static void the_urgent_expects_to_overtake(void **state)
+{
+	(void)state;
+	assert_int_equal(urgent_runs_on_gpu("dmdas"), 0);
+	assert_int_equal(urgent_runs_on_gpu("dmdasd"), 1);
+}
+
+static int runs_on_gpu(const char *gamma, const char *idle_w, double gpu_j)
+{
+	setenv("STARPU_SCHED_GAMMA", gamma, 1);
+	setenv("STARPU_IDLE_POWER", idle_w, 1);
+	start(1, "dmda");
+	unsetenv("STARPU_SCHED_GAMMA");
+	unsetenv("STARPU_IDLE_POWER");
+	world.gpu_us = 100;
+	world.cpu_us = 300;
+	world.gpu_j = gpu_j;
+	insert(&frugal, -1);
+	starpu_task_wait_for_all();
+	stop();
+	return world.executed[0];
+}
+
+static void energy_has_its_price(void **state)
+{
+	(void)state;
+	assert_int_equal(runs_on_gpu("100", "0", 2), 1); /* 100 + 200 us, or 300 + 100 */
+	assert_int_equal(runs_on_gpu("100", "0", 5), 0); /* 100 + 500 us */
+	assert_int_equal(runs_on_gpu("0", "0", 5), 1);
+	/* 200 us later, at 20 kW: 4 J of those that wait. */
+	assert_int_equal(runs_on_gpu("100", "20000", 5), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -403,6 +548,10 @@ int main(void)
 		cmocka_unit_test(what_is_not_measured_runs),
 		cmocka_unit_test(each_device_has_its_duration),
 		cmocka_unit_test(unknown_tasks_are_dealt),
+		cmocka_unit_test(who_is_not_measured_goes_first),
+		cmocka_unit_test(each_has_its_order),
+		cmocka_unit_test(the_urgent_expects_to_overtake),
+		cmocka_unit_test(energy_has_its_price),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

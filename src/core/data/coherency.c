@@ -40,12 +40,6 @@ static inline int needs_value(const struct access *access)
 	return (access->mode & STARPU_R) != 0;
 }
 
-/* Before that: the datum's value will be wanted where the job runs. */
-static int reads(const struct access *access)
-{
-	return (access->mode & (STARPU_R | STARPU_REDUX)) == STARPU_R;
-}
-
 /* Whose value it uses. */
 static starpu_data_handle_t value_of(const struct access *access)
 {
@@ -748,52 +742,4 @@ void coherency_unpin(struct job *job)
 	}
 	if (memory != STARPU_MAIN_RAM)
 		room_serve(node, memory);
-}
-
-/* Expected seconds of a value that is valid in some memories, to another one. */
-static double come_s(starpu_data_handle_t datum, unsigned valid, unsigned to)
-{
-	struct node *node = datum->node;
-	size_t bytes = data_moved_bytes(datum);
-	unsigned from = node->nmains > 1 ? routes_nearest(node, valid, to, bytes)
-					 : (unsigned)__builtin_ctz(valid);
-
-	return routes_expected_s(node, from, to, bytes);
-}
-
-double coherency_expected_s(struct job *job, unsigned memory)
-{
-	double seconds = 0;
-
-	if (job->node->nmemories == 1)
-		return 0;
-	for (int i = 0; i < job->naccesses; i++) {
-		struct access *access = &job->accesses[i];
-		const struct data_body *body;
-		unsigned there;
-
-		if (access->state == ACCESS_SKIPPED || !reads(access))
-			continue;
-		body = data_body(access->datum);
-		there = body->valid | body->arriving | body->promised;
-		if (!body->valid || (there & memory_bit(memory)))
-			continue;
-		seconds += come_s(access->datum, body->valid, memory);
-	}
-	return seconds;
-}
-
-void coherency_promise(struct job *job, unsigned memory)
-{
-	if (job->node->nmemories == 1)
-		return;
-	for (int i = 0; i < job->naccesses; i++) {
-		struct access *access = &job->accesses[i];
-
-		if (access->state == ACCESS_SKIPPED || !reads(access))
-			continue;
-		orr_lock(&access->datum->lock);
-		access->datum->body->promised |= memory_bit(memory);
-		orr_unlock(&access->datum->lock);
-	}
 }

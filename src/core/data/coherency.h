@@ -40,11 +40,6 @@ void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value
 void coherency_displace(starpu_data_handle_t handle);
 /* The main memory where the value is at hand, if there is one: it, and else its haven. */
 unsigned coherency_main_memory(starpu_data_handle_t handle);
-/* Bytes that would have to move for job to run in memory, in expected seconds; not what
- * is on its way there or was promised to tasks that come before. */
-double coherency_expected_s(struct job *job, unsigned memory);
-/* The job is going to run in memory: its data will come there. */
-void coherency_promise(struct job *job, unsigned memory);
 
 /* ---- what room.c calls, with nothing locked -------------------------- */
 

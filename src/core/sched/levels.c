@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/sched/levels.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ void levels_push(struct levels *levels, struct job *job, int priority)
 	else
 		level->first = job;
 	level->last = job;
+	level->seconds += job->predicted_s;
 }
 
 static struct job *take(struct levels *levels, int at, struct job *before)
@@ -76,6 +78,7 @@ static struct job *take(struct levels *levels, int at, struct job *before)
 		level->first = job->next;
 	if (level->last == job)
 		level->last = before;
+	level->seconds -= job->predicted_s;
 	if (!level->first)
 		memmove(level, level + 1, (size_t)(--levels->n - at) * sizeof(*level));
 	return job;
@@ -106,4 +109,39 @@ struct job *levels_pop_for(struct levels *levels, struct worker *worker,
 		}
 	}
 	return NULL;
+}
+
+double levels_below_s(const struct levels *levels, int priority)
+{
+	double seconds = 0;
+
+	for (int at = find(levels, priority) - 1; at >= 0; at--)
+		seconds += levels->level[at].seconds;
+	return seconds;
+}
+
+struct job *levels_pop_least(struct levels *levels, int n,
+			     size_t (*cost)(const struct job *job, unsigned memory),
+			     unsigned memory)
+{
+	struct job *before = NULL, *before_best = NULL;
+	const struct level *level;
+	size_t least = SIZE_MAX;
+
+	if (levels->n == 0)
+		return NULL;
+	level = &levels->level[levels->n - 1];
+	for (struct job *job = level->first; job && n > 0;
+	     before = job, job = job->next) {
+		size_t its = cost(job, memory);
+
+		if (its < least) {
+			least = its;
+			before_best = before;
+		}
+		if (least == 0)
+			break;
+		n--;
+	}
+	return take(levels, levels->n - 1, before_best);
 }

@@ -10,12 +10,15 @@
  * Workload: few priorities at a time.  The levels lie in an array, the best at its end;
  * each is a list, oldest first.
  */
+#include <stddef.h>
+
 struct job;
 struct worker;
 
 struct level {
 	int priority;
 	struct job *first, *last;
+	double seconds; /* that they are predicted to take */
 };
 
 struct levels {
@@ -32,5 +35,12 @@ struct job *levels_pop(struct levels *levels);
  * (NULL: before nobody); or NULL. */
 struct job *levels_pop_for(struct levels *levels, struct worker *worker,
 			   const struct job *best, int priority);
+/* What those of less than that priority are predicted to take. */
+double levels_below_s(const struct levels *levels, int priority);
+/* Of the n oldest jobs of the best priority, the first for which cost() says least, taken
+ * out; or NULL.  Of 0 no more are asked for. */
+struct job *levels_pop_least(struct levels *levels, int n,
+			     size_t (*cost)(const struct job *job, unsigned memory),
+			     unsigned memory);
 
 #endif

@@ -137,7 +137,7 @@ struct job *queue_pop(struct queue *queue, struct worker *worker)
 	if (job)
 		orr_store(&queue->length, queue->length - 1);
 	orr_unlock(&queue->lock);
-	if (job && !queue->keeps_implementation)
+	if (job)
 		worker_choose_implementation(worker, job);
 	return job;
 }

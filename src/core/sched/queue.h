@@ -27,8 +27,7 @@ enum { QUEUE_LANES = 8 };
 struct queue {
 	struct orr_lock lock;
 	int ignores_priority;
-	int keeps_implementation; /* that who pushes has chosen; set it after init */
-	int length;               /* about; read without the lock */
+	int length; /* about; read without the lock */
 	uint64_t arrival;
 	struct queue_lane lanes[QUEUE_LANES];
 	int nlanes;

@@ -35,6 +35,45 @@ const struct sched_ops *sched_find(const char *name)
 	return NULL;
 }
 
+/* StarPU's names of what decides alike: of policies made of components, and of those that
+ * give a task to several workers, which tasks of ours never ask for.  A name that ends
+ * with '*' is a beginning.  The first that fits counts. */
+static const char *const aliases[][2] = {
+	{"modular-eager-prio", "prio"},
+	{"modular-eager*", "eager"},
+	{"modular-prio*", "prio"},
+	{"modular-random*", "random"},
+	{"modular-prandom*", "random"},
+	{"modular-ws", "ws"},
+	{"modular-dmdap", "dmdap"},
+	{"modular-dmdar", "dmdar"},
+	{"modular-dmdas", "dmdas"},
+	{"modular-dmda", "dmda"},
+	{"modular-heft*", "dmdas"},
+	{"heft*", "dmda"},
+	{"pheft", "dmda"},
+	{"peager", "eager"},
+	{"pprio", "prio"},
+};
+
+static const struct sched_ops *find_alias(int rank, const char *name)
+{
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
+		const char *end = strchr(aliases[i][0], '*');
+		size_t n = end ? (size_t)(end - aliases[i][0]) : strlen(name) + 1;
+
+		if (strncmp(aliases[i][0], name, n) != 0)
+			continue;
+		if (rank <= 0)
+			orr_complain(rank,
+				     "scheduling policy \"%s\" is not offered under this "
+				     "name; using %s, which decides alike",
+				     name, aliases[i][1]);
+		return sched_find(aliases[i][1]);
+	}
+	return NULL;
+}
+
 static void list_policies(void)
 {
 	fprintf(stderr, "[orrery] scheduling policies for STARPU_SCHED:\n");
@@ -56,6 +95,24 @@ static void name_policies(char *text, size_t bytes)
 				       policies[i]->policy_name);
 }
 
+/* Nobody wishes anything.  Where durations are known, and differ by the worker, looking
+ * at none makes a task of the GPUs' wait for a core. */
+static const struct sched_ops *by_machine(struct node *node)
+{
+	int has_cpus = 0, has_others = 0;
+
+	for (int i = 0; i < node->nworkers; i++) {
+		has_cpus |= node->workers[i].type == STARPU_CPU_WORKER;
+		has_others |= node->workers[i].type != STARPU_CPU_WORKER;
+	}
+	if (!node->machine->predicts || !has_cpus || !has_others)
+		return NULL;
+	if (node->rank <= 0)
+		orr_complain(node->rank, "scheduling policy dmdas, since simulated nodes "
+					 "have GPUs; STARPU_SCHED chooses another");
+	return &sched_dmdas;
+}
+
 const struct sched_ops *sched_choose(struct node *node)
 {
 	const char *name = node->conf.sched_policy_name;
@@ -66,6 +123,8 @@ const struct sched_ops *sched_choose(struct node *node)
 		list_policies();
 	} else if (name && *name) {
 		ops = sched_find(name);
+		if (!ops)
+			ops = find_alias(node->rank, name);
 		name_policies(names, sizeof(names));
 		if (!ops)
 			orr_complain(node->rank,
@@ -79,6 +138,8 @@ const struct sched_ops *sched_choose(struct node *node)
 				     "policy object \"%s\" is not one of "
 				     "starpu_sched_get_predefined_policies(); using lws",
 				     node->conf.sched_policy->policy_name);
+	} else {
+		ops = by_machine(node);
 	}
 	return ops ? ops : &sched_lws;
 }

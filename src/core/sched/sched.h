@@ -22,7 +22,11 @@
 	ROW(lws)                                                                         \
 	ROW(ws)                                                                          \
 	ROW(dm)                                                                          \
-	ROW(dmda)
+	ROW(dmda)                                                                        \
+	ROW(dmdap)                                                                       \
+	ROW(dmdar)                                                                       \
+	ROW(dmdas)                                                                       \
+	ROW(dmdasd)
 
 struct sched_ops {
 	/* What the application sees of it: policy_name and policy_description. */

@@ -1,31 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /*
- * Data-aware minimum completion time: a ready task goes to the worker on which it is
- * expected to end first, transfers included.
+ * Minimum completion time: a ready task goes to the worker on which it is expected to end
+ * first, transfers included.
  *
- * The rule is that of StarPU's dmda (HEFT with transfers): the least
- *   alpha * end + beta * transfer,
- *   end = when the worker is free and the data have come, + duration.
+ * The rule is that of StarPU's dm* (HEFT with transfers): the least
+ *   alpha * end + beta * transfer + gamma * (energy + idle power * delay),
+ *   end = when the worker is free and the data have come, + duration,
+ *   delay = by how much the task ends later than all that was given to workers before.
  * When a worker is free is known from the task that it runs, whose start and end are
  * told, and from those that wait for it.  Data come one after the other: each memory has
- * one link, on which the transfers of all tasks that go there queue.  Within a worker
- * tasks are ordered by priority.
+ * one link, on which the transfers of all tasks that go there queue.
  *
- * dm knows of no transfers and no priorities: the least end wins, without weights.
+ * The policies differ in the order in which a worker runs what was given to it, and in
+ * what they look at: struct dmda_kind.
  */
 #include "core/sched/sched.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/data/coherency.h"
-#include "core/model/model.h"
-#include "core/sched/queue.h"
+#include "core/data/nearness.h"
+#include "core/model/model_query.h"
+#include "core/sched/line.h"
+
+struct dmda_kind {
+	unsigned char ignores_transfers; /* and energy; no weights */
+	unsigned char by_priority;       /* else by arrival */
+	unsigned char readiest_first;    /* of one priority */
+	unsigned char overtakes; /* a task is expected to pass those of lower priority */
+};
 
 struct dmda_worker {
-	struct queue queue;
+	struct line line;
 	int nwaiting;           /* tasks given to it that have not started */
 	double waiting_s;       /* their durations */
 	double running_until_s; /* expected end of the one that runs */
@@ -41,9 +50,10 @@ struct dmda_link {
 
 struct dmda {
 	struct sched base;
-	double alpha, beta;
-	int ignores_transfers;
-	struct orr_lock lock; /* of all below but the queues */
+	const struct dmda_kind *kind;
+	double alpha, beta, gamma; /* gamma: seconds per joule */
+	double idle_w;             /* power of a worker that waits */
+	struct orr_lock lock;      /* of all below but the lines */
 	struct dmda_link links[NODE_MAX_MEMORIES];
 	int nworkers;
 	struct dmda_worker workers[];
@@ -54,35 +64,24 @@ static struct dmda *dmda_of(struct sched *sched)
 	return ORR_CONTAINER(sched, struct dmda, base);
 }
 
-static struct dmda *open_with(struct node *node, int ignores_priority)
+static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 {
+	const struct knobs *knobs = node_knobs(node);
 	struct dmda *dmda = orr_alloc(sizeof(*dmda) +
 				      (size_t)node->nworkers * sizeof(dmda->workers[0]));
 
+	dmda->kind = kind;
+	dmda->alpha = 1;
+	if (!kind->ignores_transfers) {
+		dmda->alpha = knobs->sched_alpha;
+		dmda->beta = knobs->sched_beta;
+		dmda->gamma = 1e-6 * knobs->sched_gamma;
+		dmda->idle_w = knobs->idle_power;
+	}
 	dmda->nworkers = node->nworkers;
 	orr_lock_init(&dmda->lock);
-	for (int i = 0; i < dmda->nworkers; i++) {
-		queue_init(&dmda->workers[i].queue, ignores_priority);
-		dmda->workers[i].queue.keeps_implementation = 1;
-	}
-	return dmda;
-}
-
-static struct sched *dmda_open(struct node *node)
-{
-	struct dmda *dmda = open_with(node, 0);
-
-	dmda->alpha = node_knobs(node)->sched_alpha;
-	dmda->beta = node_knobs(node)->sched_beta;
-	return &dmda->base;
-}
-
-static struct sched *dm_open(struct node *node)
-{
-	struct dmda *dmda = open_with(node, 1);
-
-	dmda->alpha = 1;
-	dmda->ignores_transfers = 1;
+	for (int i = 0; i < dmda->nworkers; i++)
+		line_init(&dmda->workers[i].line);
 	return &dmda->base;
 }
 
@@ -91,7 +90,7 @@ static void dmda_close(struct sched *sched)
 	struct dmda *dmda = dmda_of(sched);
 
 	for (int i = 0; i < dmda->nworkers; i++)
-		queue_free(&dmda->workers[i].queue);
+		line_free(&dmda->workers[i].line);
 	free(dmda);
 }
 
@@ -100,9 +99,13 @@ static void dmda_close(struct sched *sched)
 /* Asked once per device and per memory, before anything is locked. */
 struct forecast {
 	double transfer_s[NODE_MAX_MEMORIES]; /* negative: not asked yet */
-	/* By worker; negative: it cannot run the task; INFINITY: no model knows. */
-	double duration_s[STARPU_NMAXWORKERS];
-	unsigned char implementation[STARPU_NMAXWORKERS];
+	struct dmda_chance {
+		double duration_s; /* negative: it cannot run the task; INFINITY: no model
+				    * knows */
+		double energy_j;
+		unsigned char implementation;
+		unsigned char is_to_be_measured;
+	} workers[STARPU_NMAXWORKERS];
 };
 
 enum { CANNOT_RUN = -1 };
@@ -127,12 +130,13 @@ static int is_to_be_measured(const struct worker *worker, const struct starpu_ta
 
 /* The fastest of the implementations from the first that can run; one that is yet to be
  * measured runs before, in the time of the fastest for all that is known. */
-static double fastest_s(struct worker *worker, struct job *job, unsigned *implementation)
+static void ask_models(struct dmda_chance *chance, struct worker *worker, struct job *job,
+		       unsigned first)
 {
-	unsigned unknown = STARPU_MAXIMPLEMENTATIONS, i = *implementation;
+	unsigned unknown = STARPU_MAXIMPLEMENTATIONS, best = first;
 	double best_s = INFINITY;
 
-	for (; i < STARPU_MAXIMPLEMENTATIONS;
+	for (unsigned i = first; i < STARPU_MAXIMPLEMENTATIONS;
 	     i = worker_next_implementation(worker, job->task, i + 1)) {
 		struct model_estimate estimate = model_expect(worker, job->task, i);
 
@@ -142,11 +146,31 @@ static double fastest_s(struct worker *worker, struct job *job, unsigned *implem
 		if (estimate.source == MODEL_NONE || estimate.seconds >= best_s)
 			continue;
 		best_s = estimate.seconds;
-		*implementation = i;
+		best = i;
 	}
-	if (unknown < STARPU_MAXIMPLEMENTATIONS)
-		*implementation = unknown;
-	return best_s;
+	chance->duration_s = best_s;
+	chance->is_to_be_measured = unknown < STARPU_MAXIMPLEMENTATIONS;
+	chance->implementation =
+		(unsigned char)(chance->is_to_be_measured ? unknown : best);
+}
+
+static double energy_j(struct worker *worker, struct job *job, unsigned implementation)
+{
+	struct model_query query = {.node = worker->node,
+				    .arch = &worker->arch,
+				    .model = job->task->cl->energy_model,
+				    .task = job->task,
+				    .implementation = implementation};
+	struct model_estimate estimate;
+
+	if (!query.model)
+		return 0;
+	/* Without a worker no energy is made of the roofline, which knows durations. */
+	if (query.model->type == STARPU_PER_WORKER)
+		query.worker = worker;
+	estimate = model_evaluate(&query);
+	/* Energies go the way of durations, whose files are in microseconds. */
+	return estimate.source == MODEL_NONE ? 0 : 1e6 * estimate.seconds;
 }
 
 /* Do both have one device's model? */
@@ -168,45 +192,55 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 	unsigned implementation;
 
 	for (int i = 0; i < sched->node->nmemories; i++)
-		forecast->transfer_s[i] = dmda->ignores_transfers ? 0 : -1;
+		forecast->transfer_s[i] = dmda->kind->ignores_transfers ? 0 : -1;
 	for (int i = 0; i < sched->node->nworkers; i++)
-		forecast->duration_s[i] = CANNOT_RUN;
+		forecast->workers[i].duration_s = CANNOT_RUN;
 	SCHED_EACH_WORKER(worker, sched)
 	{
-		double *duration_s = &forecast->duration_s[worker->id];
+		struct dmda_chance *chance = &forecast->workers[worker->id];
 		double *transfer_s = &forecast->transfer_s[worker->memory];
-		unsigned char *chosen = &forecast->implementation[worker->id];
 
 		if (!worker_can_run(worker, job->task, &implementation))
 			continue;
 		if (asked && is_like(worker, asked, job->task)) {
-			*duration_s = forecast->duration_s[asked->id];
-			*chosen = forecast->implementation[asked->id];
+			*chance = forecast->workers[asked->id];
 		} else {
-			*duration_s = fastest_s(worker, job, &implementation);
-			*chosen = (unsigned char)implementation;
+			ask_models(chance, worker, job, implementation);
+			chance->energy_j = dmda->gamma > 0
+						   ? energy_j(worker, job, implementation)
+						   : 0;
 		}
 		asked = worker;
 		if (*transfer_s < 0)
-			*transfer_s = coherency_expected_s(job, worker->memory);
+			*transfer_s = nearness_expected_s(job, worker->memory);
 	}
 }
 
 /* ---- the choice; dmda is locked -------------------------------------- */
 
+/* When the worker will have done what goes before a task of that priority. */
+static double free_s(struct dmda *dmda, struct worker *worker, int priority, double now_s)
+{
+	struct dmda_worker *state = &dmda->workers[worker->id];
+	double date_s = fmax(now_s, state->running_until_s) + state->waiting_s +
+			worker_bound_s(worker);
+
+	if (dmda->kind->overtakes && state->nwaiting > 0)
+		date_s -= line_below_s(&state->line, priority);
+	return date_s;
+}
+
 /* Expected end of a task that is given to the worker now. */
-static double end_on(const struct dmda *dmda, struct worker *worker,
+static double end_on(struct dmda *dmda, struct worker *worker, const struct job *job,
 		     const struct forecast *forecast, double now_s)
 {
-	const struct dmda_worker *state = &dmda->workers[worker->id];
 	double transfer_s = forecast->transfer_s[worker->memory];
-	double free_s = fmax(now_s, state->running_until_s) + state->waiting_s +
-			worker_bound_s(worker);
-	double come_s = now_s;
+	double start_s = free_s(dmda, worker, job->task->priority, now_s);
 
 	if (transfer_s > 0)
-		come_s = fmax(now_s, dmda->links[worker->memory].until_s) + transfer_s;
-	return fmax(free_s, come_s) + forecast->duration_s[worker->id];
+		start_s = fmax(start_s, fmax(now_s, dmda->links[worker->memory].until_s) +
+						transfer_s);
+	return start_s + forecast->workers[worker->id].duration_s;
 }
 
 static int ntasks(const struct dmda *dmda, const struct worker *worker)
@@ -214,33 +248,64 @@ static int ntasks(const struct dmda *dmda, const struct worker *worker)
 	return dmda->workers[worker->id].nwaiting + orr_load(&worker->nbound);
 }
 
-/* The best worker; of tasks that no model knows, the one with the shortest queue; NULL
- * when none can run it. */
-static struct worker *choose(const struct dmda *dmda, const struct forecast *forecast,
-			     double now_s)
+/* The end of all that workers have. */
+static double last_end_s(struct dmda *dmda, double now_s)
 {
-	struct worker *best = NULL, *shortest = NULL;
-	double best_cost = INFINITY;
+	double last_s = now_s;
+
+	if (dmda->gamma > 0 && dmda->idle_w > 0)
+		SCHED_EACH_WORKER(worker, &dmda->base)
+	last_s = fmax(last_s, free_s(dmda, worker, INT_MIN, now_s));
+	return last_s;
+}
+
+/* The one with the fewest tasks, of those that can run it and are yet to be measured or,
+ * if there are none, of all; NULL when none can run it. */
+static struct worker *shortest(const struct dmda *dmda, const struct forecast *forecast,
+			       int is_to_be_measured)
+{
+	struct worker *best = NULL;
 
 	SCHED_EACH_WORKER(worker, &dmda->base)
 	{
-		int i = worker->id;
-		double cost;
+		const struct dmda_chance *chance = &forecast->workers[worker->id];
 
-		if (forecast->duration_s[i] < 0)
+		if (chance->duration_s >= 0 &&
+		    chance->is_to_be_measured >= is_to_be_measured &&
+		    (!best || ntasks(dmda, worker) < ntasks(dmda, best)))
+			best = worker;
+	}
+	return best;
+}
+
+/* The best worker; of tasks that no model knows, the one with the shortest line; NULL
+ * when none can run it. */
+static struct worker *choose(struct dmda *dmda, const struct job *job,
+			     const struct forecast *forecast, double now_s)
+{
+	struct worker *best = shortest(dmda, forecast, 1);
+	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
+
+	if (best)
+		return best;
+	SCHED_EACH_WORKER(worker, &dmda->base)
+	{
+		const struct dmda_chance *chance = &forecast->workers[worker->id];
+		double end_s, cost;
+
+		if (chance->duration_s < 0 || isinf(chance->duration_s))
 			continue;
-		if (!shortest || ntasks(dmda, worker) < ntasks(dmda, shortest))
-			shortest = worker;
-		if (isinf(forecast->duration_s[i]))
-			continue;
-		cost = dmda->alpha * end_on(dmda, worker, forecast, now_s) +
-		       dmda->beta * forecast->transfer_s[worker->memory];
+		end_s = end_on(dmda, worker, job, forecast, now_s);
+		cost = dmda->alpha * end_s +
+		       dmda->beta * forecast->transfer_s[worker->memory] +
+		       dmda->gamma * (chance->energy_j +
+				      dmda->idle_w * fmax(0, end_s - last_s));
 		if (cost < best_cost) {
 			best = worker;
 			best_cost = cost;
 		}
 	}
-	return best ? best : shortest;
+	return best ? best : shortest(dmda, forecast, 0);
 }
 
 static void give(struct dmda *dmda, struct worker *worker, struct job *job, double now_s)
@@ -299,29 +364,30 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 	forecast_make(&forecast, dmda, job);
 	orr_lock(&dmda->lock);
 	take_back(dmda, job, now_s); /* When its data were not free at its first turn. */
-	worker = choose(dmda, &forecast, now_s);
+	worker = choose(dmda, job, &forecast, now_s);
 	if (!worker) {
 		orr_unlock(&dmda->lock);
 		sched_put_aside(sched, job);
 		return NULL;
 	}
-	job->predicted_s = forecast.duration_s[worker->id];
+	job->predicted_s = forecast.workers[worker->id].duration_s;
 	if (isinf(job->predicted_s))
 		job->predicted_s = 0;
-	job->implementation = forecast.implementation[worker->id];
+	job->implementation = forecast.workers[worker->id].implementation;
 	job->predicted_transfer_s = forecast.transfer_s[worker->memory];
 	give(dmda, worker, job, now_s);
 	orr_unlock(&dmda->lock);
 	job->task->predicted = 1e6 * job->predicted_s;
 	job->task->predicted_transfer = 1e6 * job->predicted_transfer_s;
-	coherency_promise(job, worker->memory);
-	queue_push(&dmda->workers[worker->id].queue, job);
+	nearness_promise(job, worker->memory);
+	line_push(&dmda->workers[worker->id].line, job,
+		  dmda->kind->by_priority ? job->task->priority : 0);
 	return worker;
 }
 
 /* ---- what becomes of it ---------------------------------------------- */
 
-/* Out of the worker's queue. */
+/* Out of the worker's line. */
 static void taken(struct dmda *dmda, const struct worker *worker, const struct job *job)
 {
 	if (job->predicted_transfer_s <= 0)
@@ -334,7 +400,10 @@ static void taken(struct dmda *dmda, const struct worker *worker, const struct j
 static struct job *dmda_pop(struct sched *sched, struct worker *worker)
 {
 	struct dmda *dmda = dmda_of(sched);
-	struct job *job = queue_pop(&dmda->workers[worker->id].queue, worker);
+	struct line *line = &dmda->workers[worker->id].line;
+	struct job *job = dmda->kind->readiest_first && sched->node->nmemories > 1
+				  ? line_pop_readiest(line, worker->memory)
+				  : line_pop(line);
 
 	if (job)
 		taken(dmda, worker, job);
@@ -349,7 +418,7 @@ static void dmda_remove_worker(struct sched *sched, struct worker *worker,
 	struct ready jobs = {0};
 	struct job *job;
 
-	queue_drain(&dmda->workers[worker->id].queue, &jobs);
+	line_drain(&dmda->workers[worker->id].line, &jobs);
 	while ((job = jobs.first)) {
 		jobs.first = job->next;
 		taken(dmda, worker, job);
@@ -359,17 +428,17 @@ static void dmda_remove_worker(struct sched *sched, struct worker *worker,
 
 static double dmda_expect(struct worker *worker, struct job *job)
 {
+	struct dmda_chance chance = {0};
 	unsigned implementation;
-	double duration_s;
 
 	if (!worker_can_run(worker, job->task, &implementation))
 		return -1;
-	duration_s = fastest_s(worker, job, &implementation);
-	job->implementation = (unsigned char)implementation;
-	if (isinf(duration_s))
-		duration_s = 0;
-	job->task->predicted = 1e6 * duration_s;
-	return duration_s;
+	ask_models(&chance, worker, job, implementation);
+	job->implementation = chance.implementation;
+	if (isinf(chance.duration_s))
+		chance.duration_s = 0;
+	job->task->predicted = 1e6 * chance.duration_s;
+	return chance.duration_s;
 }
 
 static void dmda_started(struct sched *sched, struct worker *worker, struct job *job)
@@ -399,31 +468,35 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 	orr_unlock(&dmda->lock);
 }
 
-const struct sched_ops sched_dmda = {
-	.object = {.policy_name = "dmda",
-		   .policy_description =
-			   "where it is expected to end first, transfers included"},
-	.has_priorities = 1,
-	.open = dmda_open,
-	.close = dmda_close,
-	.push = dmda_push,
-	.pop = dmda_pop,
-	.started = dmda_started,
-	.expect = dmda_expect,
-	.ended = dmda_ended,
-	.remove_worker = dmda_remove_worker,
-};
+/* ---- the policies ---------------------------------------------------- */
 
-const struct sched_ops sched_dm = {
-	.object = {.policy_name = "dm",
-		   .policy_description =
-			   "where it is expected to end first, transfers ignored"},
-	.open = dm_open,
-	.close = dmda_close,
-	.push = dmda_push,
-	.pop = dmda_pop,
-	.started = dmda_started,
-	.expect = dmda_expect,
-	.ended = dmda_ended,
-	.remove_worker = dmda_remove_worker,
-};
+#define POLICY(name, has_order, text, ...)                                               \
+	static struct sched *name##_open(struct node *node)                              \
+	{                                                                                \
+		static const struct dmda_kind kind = {__VA_ARGS__};                      \
+                                                                                         \
+		return open_as(node, &kind);                                             \
+	}                                                                                \
+	const struct sched_ops sched_##name = {                                          \
+		.object = {.policy_name = #name, .policy_description = text},            \
+		.has_priorities = has_order,                                             \
+		.open = name##_open,                                                     \
+		.close = dmda_close,                                                     \
+		.push = dmda_push,                                                       \
+		.pop = dmda_pop,                                                         \
+		.started = dmda_started,                                                 \
+		.expect = dmda_expect,                                                   \
+		.ended = dmda_ended,                                                     \
+		.remove_worker = dmda_remove_worker,                                     \
+	}
+
+POLICY(dm, 0, "where it is expected to end first, transfers ignored",
+       .ignores_transfers = 1);
+POLICY(dmda, 0, "where it is expected to end first, transfers included", 0);
+POLICY(dmdap, 1, "as dmda, each worker by priority", .by_priority = 1);
+POLICY(dmdar, 0, "as dmda, each worker what has its data there first",
+       .readiest_first = 1);
+POLICY(dmdas, 1, "as dmda, each worker by priority, then what has its data there",
+       .by_priority = 1, .readiest_first = 1);
+POLICY(dmdasd, 1, "as dmdas, expecting to overtake what is less urgent", .by_priority = 1,
+       .readiest_first = 1, .overtakes = 1);

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/nearness.h"
+
+#include "core/data/routes.h"
+
+static int reads(const struct access *access)
+{
+	return access->state != ACCESS_SKIPPED &&
+	       (access->mode & (STARPU_R | STARPU_REDUX)) == STARPU_R;
+}
+
+/* Expected seconds of a value that is valid in some memories, to another one. */
+static double come_s(starpu_data_handle_t datum, unsigned valid, unsigned to)
+{
+	struct node *node = datum->node;
+	size_t bytes = data_moved_bytes(datum);
+	unsigned from = node->nmains > 1 ? routes_nearest(node, valid, to, bytes)
+					 : (unsigned)__builtin_ctz(valid);
+
+	return routes_expected_s(node, from, to, bytes);
+}
+
+double nearness_expected_s(struct job *job, unsigned memory)
+{
+	double seconds = 0;
+
+	if (job->node->nmemories == 1)
+		return 0;
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		const struct data_body *body;
+		unsigned there;
+
+		if (!reads(access))
+			continue;
+		body = data_body(access->datum);
+		there = body->valid | body->arriving | body->promised;
+		if (!body->valid || (there & memory_bit(memory)))
+			continue;
+		seconds += come_s(access->datum, body->valid, memory);
+	}
+	return seconds;
+}
+
+size_t nearness_lacks_bytes(const struct job *job, unsigned memory)
+{
+	size_t bytes = 0;
+
+	for (int i = 0; i < job->naccesses && job->node->nmemories > 1; i++) {
+		const struct access *access = &job->accesses[i];
+		const struct data_body *body;
+
+		if (!reads(access))
+			continue;
+		body = data_body(access->datum);
+		if (!((body->valid | body->arriving) & memory_bit(memory)))
+			bytes += data_moved_bytes(access->datum);
+	}
+	return bytes;
+}
+
+void nearness_promise(struct job *job, unsigned memory)
+{
+	if (job->node->nmemories == 1)
+		return;
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!reads(access))
+			continue;
+		orr_lock(&access->datum->lock);
+		access->datum->body->promised |= memory_bit(memory);
+		orr_unlock(&access->datum->lock);
+	}
+}
