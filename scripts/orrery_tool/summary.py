@@ -43,7 +43,8 @@ class Summary:
         first = "[orrery] simulated %s s, %s rank%s: %s tasks" % (
             figures["date_s"], figures["ranks"], "s" * (figures["ranks"] != "1"), ntasks)
         if ntasks:
-            first += " (%.3g %% uncalibrated)" % (100 * uncalibrated / ntasks)
+            first += " under %s (%.3g %% uncalibrated)" % (
+                figures.get("scheduler", "?"), 100 * uncalibrated / ntasks)
         messages = "%s messages, %s" % (figures["messages"], scaled(
             int(figures["bytes"]), ["bytes", "kB", "MB", "GB", "TB", "PB"]))
         return "%s, %s\n[orrery] the simulation took %s s and %s" % (

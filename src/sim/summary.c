@@ -21,6 +21,7 @@ struct summary {
 	unsigned long inserted; /* most by one rank, and how long it took the slowest: */
 	double insertion_s;
 	unsigned long long bytes;
+	char policy[32]; /* of the last node */
 };
 
 /* The library opens on a rank. */
@@ -51,6 +52,13 @@ void summary_add(struct summary *summary, const struct node *node)
 		summary->inserted = node->tasks_inserted;
 	if (node->inserting_s > summary->insertion_s)
 		summary->insertion_s = node->inserting_s;
+	/* A node that could not open has none.  A name of the application's may be
+	 * anything; lines have one '='. */
+	if (!node->policy)
+		return;
+	snprintf(summary->policy, sizeof(summary->policy), "%s",
+		 node->policy->policy_name ? node->policy->policy_name : "own");
+	summary->policy[strcspn(summary->policy, "=\n\r")] = 0;
 }
 
 static int write_file(const struct summary *summary)
@@ -63,11 +71,11 @@ static int write_file(const struct summary *summary)
 	fprintf(newfile.file,
 		"date_s=%.9g\nranks=%d\ninits=%lu\ntasks=%lu\nuncalibrated_tasks=%lu\n"
 		"messages=%lu\nbytes=%llu\ninserted=%lu\ninsertion_s=%.9g\nwall_s=%.3f\n"
-		"peak_bytes=%llu\n",
+		"peak_bytes=%llu\nscheduler=%s\n",
 		simgrid_get_clock(), summary->nranks, summary->ninits, summary->tasks,
 		summary->uncalibrated, summary->messages, summary->bytes,
 		summary->inserted, summary->insertion_s, process_wall_s(),
-		process_peak_bytes());
+		process_peak_bytes(), summary->policy);
 	return newfile_close(&newfile);
 }
 

@@ -99,7 +99,7 @@ def summary(suite):
     sim = ["--sim", SMALL, "-n", "3", "./mistake-sim", "lives"]
     status, stdout, said = run(suite, *sim)
     suite.verdict("summary_counts_all_lives_of_all_ranks", status == 0 and re.search(
-        r"simulated \S+ s, 3 ranks: 30 tasks \(0 % uncalibrated\), 2 messages, 16 bytes\n"
+        r"simulated \S+ s, 3 ranks: 30 tasks under dmdas \(0 % uncalibrated\), 2 messages, 16 bytes\n"
         r"\[orrery\] the simulation took \S+ s and \S+ MiB\n$", said) and not stdout,
         "%r, %r" % (stdout, said))
     date = re.search(r"simulated (\S+) s", said)

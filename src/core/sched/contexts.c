@@ -93,6 +93,7 @@ void contexts_open(struct node *node)
 	orr_lock_init(&node->scheds_lock);
 	orr_lock(&node->scheds_lock);
 	sched = open_at(node, 0, sched_choose(node));
+	node->policy = &sched->ops->object;
 	for (int i = 0; i < node->nworkers; i++) {
 		add(sched, &node->workers[i]);
 		contexts_join(sched);

@@ -105,12 +105,7 @@ static const struct sched_ops *by_machine(struct node *node)
 		has_cpus |= node->workers[i].type == STARPU_CPU_WORKER;
 		has_others |= node->workers[i].type != STARPU_CPU_WORKER;
 	}
-	if (!node->machine->predicts || !has_cpus || !has_others)
-		return NULL;
-	if (node->rank <= 0)
-		orr_complain(node->rank, "scheduling policy dmdas, since simulated nodes "
-					 "have GPUs; STARPU_SCHED chooses another");
-	return &sched_dmdas;
+	return node->machine->predicts && has_cpus && has_others ? &sched_dmdas : NULL;
 }
 
 const struct sched_ops *sched_choose(struct node *node)
