@@ -121,7 +121,10 @@ void starpu_data_invalidate(starpu_data_handle_t handle);
 /** The same after the tasks submitted so far. */
 void starpu_data_invalidate_submit(starpu_data_handle_t handle);
 
-/** Say whether the value may be discarded (0) or not; has no effect today. */
+/**
+ * Say whether copies in devices leave when it is their turn (1, the default), or before
+ * those of other data (0), when others need the room.  The value is never lost.
+ */
 void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_important);
 
 /*
@@ -178,6 +181,20 @@ int starpu_data_acquire_on_node_cb_sequential_consistency(
 	void (*callback)(void *), void *arg, int sequential_consistency);
 
 /**
+ * The same, with a word in between: when the turn of the acquisition has come, and before
+ * the copy is brought, callback_acquired(arg, &node, mode) may change the node (to one
+ * that exists, or STARPU_ACQUIRE_NO_NODE); NULL: the node stays.  It must not block, and
+ * runs where callback may.  Acquisitions are no tasks here: *pre_sync_jobid and
+ * *post_sync_jobid, where given, are set to -1; quick and prio have no effect.
+ */
+int starpu_data_acquire_on_node_cb_sequential_consistency_sync_jobids(
+	starpu_data_handle_t handle, int node, enum starpu_data_access_mode mode,
+	void (*callback_acquired)(void *arg, int *node,
+				  enum starpu_data_access_mode mode),
+	void (*callback)(void *arg), void *arg, int sequential_consistency, int quick,
+	long *pre_sync_jobid, long *post_sync_jobid, int prio);
+
+/**
  * Acquire without waiting and without regard to implicit dependencies.
  *
  * @return 0: acquired; -EAGAIN: somebody is using the data
@@ -227,17 +244,46 @@ int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned node, unsign
 int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
 				 unsigned async);
 
-/** The same; prio has no effect: prefetches go in their order. */
+/**
+ * The same; of prefetches to a node that wait for others, those of higher prio go first,
+ * in their order.  Who needs the data meanwhile fetches them at once; a prefetch whose
+ * data are being written, or there, when it is its time is dropped.  With async 0, prio
+ * has no effect.
+ */
 int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node,
 				      unsigned async, int prio);
 
-/** The same as a prefetch, which is as patient as can be. */
+/** The same as a prefetch, which goes after all others, and when nothing travels to or
+ * from the node. */
 int starpu_data_idle_prefetch_on_node(starpu_data_handle_t handle, unsigned node,
 				      unsigned async);
 
-/** The same; prio has no effect. */
+/** The same, those of higher prio first. */
 int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned node,
 					   unsigned async, int prio);
+
+/**
+ * Ask for a buffer on a node, of undefined content until a value comes there: a hint,
+ * after the writers submitted so far, unless others use the room that it takes.
+ *
+ * @return 0
+ */
+int starpu_data_request_allocation(starpu_data_handle_t handle, unsigned node);
+
+/**
+ * Send each value written from now on to memory nodes, too: bit n of wt_mask stands for
+ * node n, bits of nodes that do not exist are ignored, 0 (the default) ends it.  The
+ * copies start when the writer ends, if there is room, and later writers do not wait for
+ * them.  Parts that the data have now do the same.
+ */
+void starpu_data_set_wt_mask(starpu_data_handle_t handle, uint32_t wt_mask);
+
+/**
+ * Let copies that nobody uses leave a device's memory, the least recently used first,
+ * until STARPU_TARGET_AVAILABLE_MEM percent of it are available, and free the buffers
+ * that are kept for other data.  Without effect on main memory, but for the latter.
+ */
+void starpu_memchunk_tidy(unsigned memory_node);
 
 /** Whether node holds a valid copy, or one is on its way. */
 unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned node);

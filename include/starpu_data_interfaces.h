@@ -229,6 +229,13 @@ starpu_ssize_t starpu_data_get_max_size(starpu_data_handle_t handle);
 /** Home node, -1 when there is none. */
 int starpu_data_get_home_node(starpu_data_handle_t handle);
 
+/**
+ * Write what the data are, and their first elements on a node (bytes, or hexadecimal
+ * numbers), to a stream, in one line.  The caller must have acquired the data; a node
+ * that the processor cannot read, or a simulation without values, shows none.
+ */
+void starpu_data_print(starpu_data_handle_t handle, unsigned node, FILE *stream);
+
 /** A new number for interfaceid of a kind defined by the application; any time, never
  * the same twice. */
 int starpu_data_interface_get_next_id(void);

@@ -139,6 +139,12 @@ static __starpu_inline void starpu_timespec_sub(const struct timespec *a,
 	((a)->tv_sec == (b)->tv_sec ? ((a)->tv_nsec)CMP((b)->tv_nsec)                    \
 				    : ((a)->tv_sec)CMP((b)->tv_sec))
 
+/**
+ * Write to stderr what is used of each memory node, and the data that were used so far
+ * and are registered: what they are, their bytes, the nodes where they have buffers.
+ */
+void starpu_data_display_memory_stats(void);
+
 #ifdef __cplusplus
 }
 #endif

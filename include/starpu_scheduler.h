@@ -95,6 +95,23 @@ double starpu_task_expected_length(struct starpu_task *task,
 double starpu_task_worker_expected_length(struct starpu_task *task, unsigned workerid,
 					  unsigned sched_ctx_id, unsigned nimpl);
 
+/** Time until the data are on a memory node for an access in mode: 0 when they are there,
+ * or are not read. */
+double starpu_data_expected_transfer_time(starpu_data_handle_t handle,
+					  unsigned memory_node,
+					  enum starpu_data_access_mode mode);
+
+/** The sum of it over the data of a task. */
+double starpu_task_expected_data_transfer_time(unsigned memory_node,
+					       struct starpu_task *task);
+
+/** The same for the memory node of a worker. */
+double starpu_task_expected_data_transfer_time_for(struct starpu_task *task,
+						   unsigned worker);
+
+/** Whether data of tasks are fetched ahead: STARPU_PREFETCH. */
+int starpu_get_prefetch_flag(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -113,6 +113,37 @@ int starpu_data_acquire_on_node_cb_sequential_consistency(
 	return 0;
 }
 
+int starpu_data_acquire_on_node_cb_sequential_consistency_sync_jobids(
+	starpu_data_handle_t handle, int memory, enum starpu_data_access_mode mode,
+	void (*callback_acquired)(void *arg, int *node,
+				  enum starpu_data_access_mode mode),
+	void (*callback)(void *arg), void *arg, int sequential_consistency, int quick,
+	long *pre_sync_jobid, long *post_sync_jobid, int prio)
+{
+	struct node *node = api_node(__func__);
+	struct data_wish wish = {
+		.memory = check_memory(node, __func__, memory),
+		.mode = acquire_mode(node, __func__, mode),
+		.callback = callback,
+		.arg = arg,
+		.sequential = sequential_consistency,
+		.granted = callback_acquired,
+	};
+
+	(void)quick;
+	(void)prio;
+	api_check_handle(node, __func__, handle);
+	if (check_size(__func__, handle, wish.memory) != 0)
+		return -ENOMEM;
+	/* An acquisition is no task. */
+	if (pre_sync_jobid)
+		*pre_sync_jobid = -1;
+	if (post_sync_jobid)
+		*post_sync_jobid = -1;
+	data_acquire_cb(node, handle, &wish);
+	return 0;
+}
+
 int starpu_data_acquire_cb_sequential_consistency(starpu_data_handle_t handle,
 						  enum starpu_data_access_mode mode,
 						  void (*callback)(void *), void *arg,
@@ -280,36 +311,45 @@ static int fetch_on_node(const char *func, starpu_data_handle_t handle,
 int starpu_data_fetch_on_node(starpu_data_handle_t handle, unsigned memory,
 			      unsigned async)
 {
-	return fetch_on_node(__func__, handle,
-			     (struct data_target){memory, async != 0, 0});
+	return fetch_on_node(
+		__func__, handle,
+		(struct data_target){.memory = memory, .asynchronous = async != 0});
 }
 
-/* A hint: what has no room stays where it is. */
+/* Hints: what has no room stays where it is. */
 int starpu_data_prefetch_on_node(starpu_data_handle_t handle, unsigned memory,
 				 unsigned async)
 {
-	fetch_on_node(__func__, handle, (struct data_target){memory, async != 0, 1});
-	return 0;
+	return starpu_data_prefetch_on_node_prio(handle, memory, async, 0);
 }
 
 int starpu_data_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned memory,
 				      unsigned async, int prio)
 {
-	(void)prio;
-	return starpu_data_prefetch_on_node(handle, memory, async);
+	fetch_on_node(__func__, handle,
+		      (struct data_target){.memory = memory,
+					   .asynchronous = async != 0,
+					   .is_hint = 1,
+					   .prio = prio});
+	return 0;
 }
 
-/* Nothing is more patient than a prefetch yet: it waits for no room. */
 int starpu_data_idle_prefetch_on_node(starpu_data_handle_t handle, unsigned memory,
 				      unsigned async)
 {
-	return starpu_data_prefetch_on_node(handle, memory, async);
+	return starpu_data_idle_prefetch_on_node_prio(handle, memory, async, 0);
 }
 
 int starpu_data_idle_prefetch_on_node_prio(starpu_data_handle_t handle, unsigned memory,
 					   unsigned async, int prio)
 {
-	return starpu_data_prefetch_on_node_prio(handle, memory, async, prio);
+	fetch_on_node(__func__, handle,
+		      (struct data_target){.memory = memory,
+					   .asynchronous = async != 0,
+					   .is_hint = 1,
+					   .is_idle = 1,
+					   .prio = prio});
+	return 0;
 }
 
 void starpu_data_wont_use(starpu_data_handle_t handle)
@@ -354,12 +394,6 @@ unsigned starpu_data_test_if_mapped_on_node(starpu_data_handle_t handle,
 	api_check_handle(node, __func__, handle);
 	check_memory(node, __func__, (int)memory_node);
 	return 0; /* See starpu_map_enabled(). */
-}
-
-void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_important)
-{
-	(void)is_important;
-	api_check_handle(api_node(__func__), __func__, handle);
 }
 
 void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/api.h"
 #include "api/bindings.h"
+#include "api/data_print.h"
 #include "api/trace.h"
 
 #include <errno.h>
@@ -245,6 +246,8 @@ static void end_life(struct node *node)
 			"starpu_resume() first",
 			node->npaused);
 	node_wait_ready(node, 0);
+	if (node_knobs(node)->memory_stats)
+		data_print_all(node, stderr);
 	trace_end(node);
 	node_close(node);
 }

@@ -165,21 +165,26 @@ int starpu_data_get_home_node(starpu_data_handle_t handle)
 	return handle->home;
 }
 
-void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory)
+static int has_buffer(starpu_data_handle_t handle, unsigned memory)
 {
-	api_check_registered(api_node(__func__), __func__, handle);
-
-	struct copy_state *copy;
+	const struct copy_state *copy;
 	int allocated;
 
 	orr_lock(&handle->lock);
 	copy = data_find_copy(handle, memory);
 	allocated = copy && copy->allocated;
 	orr_unlock(&handle->lock);
-	if (!allocated)
+	return allocated;
+}
+
+void *starpu_data_handle_to_pointer(starpu_data_handle_t handle, unsigned memory)
+{
+	api_check_registered(api_node(__func__), __func__, handle);
+
+	if (!has_buffer(handle, memory))
 		return NULL;
 	if (handle->ops->to_pointer)
-		return handle->ops->to_pointer(copy->interface, memory);
+		return handle->ops->to_pointer(data_interface(handle, memory), memory);
 	return handle->ops->handle_to_pointer
 		       ? handle->ops->handle_to_pointer(handle, memory)
 		       : NULL;
@@ -194,7 +199,15 @@ static unsigned local_memory(const char *func, starpu_data_handle_t handle)
 
 void *starpu_data_get_local_ptr(starpu_data_handle_t handle)
 {
-	return starpu_data_handle_to_pointer(handle, local_memory(__func__, handle));
+	unsigned memory = local_memory(__func__, handle);
+	char what[128];
+
+	if (!has_buffer(handle, memory))
+		orr_die(handle->node->rank,
+			"%s: %s has no buffer in memory node %u, where the caller is: "
+			"acquire it there, or use it in a task",
+			__func__, data_describe(handle, what, sizeof(what)), memory);
+	return starpu_data_handle_to_pointer(handle, memory);
 }
 
 void *api_interface_of(const char *func, starpu_data_handle_t handle,

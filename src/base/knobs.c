@@ -181,6 +181,12 @@ static const struct knob knob_table[] = {
 	     "simulation: of disks that the platform file gives none (disk_lat); "
 	     "usual for a solid state disk"),
 	SWITCH("STARPU_DISABLE_KERNELS", disable_kernels, 0, "never call kernels"),
+	NUMBER("STARPU_MINIMUM_AVAILABLE_MEM", "%", minimum_available, 0, 0, 100,
+	       "less of a device's memory available: unused copies leave it"),
+	NUMBER("STARPU_TARGET_AVAILABLE_MEM", "%", target_available, 0, 0, 100,
+	       "until so much of it is available"),
+	SWITCH("STARPU_MEMORY_STATS", memory_stats, 0,
+	       "at shutdown, list the data that were never unregistered"),
 	SWITCH("STARPU_SILENT", silent, 0, "no informative messages"),
 	SWITCH("STARPU_PROFILING", profiling, 0, "profile from the start"),
 	SWITCH("STARPU_CODELET_PROFILING", codelet_profiling, 1,

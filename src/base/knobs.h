@@ -47,6 +47,8 @@ struct knobs {
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	double disk_bytes_per_s, disk_latency_s;
 	char *transport, *trace, *summary, *events;
+	/* Memory. */
+	int minimum_available, target_available, memory_stats;
 	/* Behaviour. */
 	int disable_kernels, silent, profiling, codelet_profiling, bus_calibrate;
 	struct knobs_copies disabled_copies;

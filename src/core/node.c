@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/data/ahead.h"
 #include "core/data/data.h"
 #include "core/data/kept.h"
 #include "core/model/model.h"
@@ -148,10 +149,15 @@ static struct memory *add_memory(struct node *node, const struct memory_driver *
 				 size_t capacity_bytes)
 {
 	struct memory *memory = &node->memories[node->nmemories];
+	const struct knobs *knobs = node_knobs(node);
 
 	memory->driver = driver;
 	memory->capacity_bytes = capacity_bytes;
 	memory->default_flags = (int)(STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT);
+	memory->minimum_bytes = capacity_bytes / 100 * (size_t)knobs->minimum_available;
+	memory->target_bytes = capacity_bytes / 100 * (size_t)knobs->target_available;
+	if (memory->target_bytes < memory->minimum_bytes)
+		memory->target_bytes = memory->minimum_bytes;
 	orr_lock_init(&memory->lock);
 	return memory;
 }
@@ -412,6 +418,7 @@ void node_close(struct node *node)
 		levels_free(&node->workers[i].bound);
 	tags_clear(node);
 	table_free(&node->tags);
+	ahead_close(node);
 	kept_close(node);
 	hide(node);
 	plat_close(node->plat);

@@ -77,9 +77,14 @@ struct memory {
 	size_t held_bytes;                  /* in use by the application */
 	struct copy_state *oldest, *newest; /* idle copies, least recently used first */
 	struct job *waiting, *waiting_last; /* for room, in order */
+	size_t minimum_bytes, target_bytes; /* to be available, of limited memory */
 	int serving;       /* room_serve() is at work; 2: and is to look again */
 	int default_flags; /* of starpu_malloc_on_node() */
 	struct budget_waiter *budget_waiters; /* first come, first served */
+	/* See core/data/ahead.h: in line, atomic; how many fetch; is ahead_serve() at
+	 * work; transfers that begin or end here, atomic. */
+	struct wish *wishes;
+	int nfetching_ahead, serving_ahead, ncopies;
 	struct kept *kept; /* see core/data/kept.h; atomic, NULL: nothing yet */
 };
 

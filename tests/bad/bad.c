@@ -134,6 +134,14 @@ static void rank_of_unregistered(void)
 	starpu_mpi_data_get_rank(variable(&value));
 }
 
+static void pointer_without_buffer(void)
+{
+	starpu_data_handle_t handle;
+
+	starpu_variable_data_register(&handle, -1, 0, sizeof(value));
+	starpu_data_get_local_ptr(handle);
+}
+
 /* A handle that has ended, and many others begun and ended since. */
 static starpu_data_handle_t ended(void)
 {
@@ -679,6 +687,7 @@ static const struct mistake mistakes[] = {
 	CASE(handle_without_owner),
 	CASE(handle_without_tag),
 	CASE(rank_of_unregistered),
+	CASE(pointer_without_buffer),
 	CASE(ended_again),
 	CASE(ended_acquired),
 	CASE(ended_in_task),

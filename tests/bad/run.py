@@ -57,6 +57,8 @@ CASES = [
                                     r"starpu_mpi_data_register\(\)")),
     Case("handle_without_tag", on(ANY, r"data .*v8.* has no tag",
                                   r"starpu_mpi_data_register\(\)")),
+    Case("pointer_without_buffer", on(ANY, r"starpu_data_get_local_ptr: data .*v8.* no buffer",
+                                      r"memory node 0", r"acquire it there")),
     Case("rank_of_unregistered", on(ANY, r"starpu_mpi_data_get_rank: data .*v8",
                                     r"neither tag", r"starpu_mpi_data_register\(\) first")),
     Case("ended_again", on(ANY, r"starpu_data_unregister: the handle is no longer registered",

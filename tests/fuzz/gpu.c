@@ -7,7 +7,7 @@
  * usage: gpu FIRST_SEED COUNT MAX_BYTES FEATURES
  * MAX_BYTES: of one task's data together.  FEATURES, letters: s scratch, p prefetch,
  * f fetch, a acquire on a GPU, i invalidate, u unregister_submit, b tasks bound to a
- * worker.
+ * worker, w write-through, q prefetches with priorities, h other hints.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -210,6 +210,25 @@ static void replace(int d)
 	begin(d);
 }
 
+/* Hints, on the rank that owns the datum: dates change, and nothing else. */
+static void hint(struct datum *datum, unsigned kind, int t)
+{
+	unsigned gpu = world.ngpus ? 1 + (unsigned)(t % world.ngpus) : 0;
+
+	if (kind == 0 && has('w'))
+		starpu_data_set_wt_mask(datum->handle, (uint32_t)t % 8);
+	if (kind == 1 && has('q') && datum->has_value)
+		starpu_data_prefetch_on_node_prio(datum->handle, gpu, 1, t % 5);
+	if (kind == 2 && has('q') && datum->has_value)
+		starpu_data_idle_prefetch_on_node_prio(datum->handle, gpu, 1, t % 5);
+	if (kind == 3 && has('h'))
+		starpu_data_advise_as_important(datum->handle, (unsigned)t % 2);
+	if (kind == 4 && has('h'))
+		starpu_data_request_allocation(datum->handle, gpu);
+	if (kind == 5 && has('h'))
+		starpu_memchunk_tidy(gpu);
+}
+
 static void invalidate(struct datum *datum)
 {
 	starpu_mpi_cache_flush(WORLD, datum->handle);
@@ -240,6 +259,8 @@ static void act(int t)
 		starpu_data_wont_use(datum->handle);
 	else if (op == 10 && has('i') && datum->is_temporary)
 		invalidate(datum);
+	else if (op >= 11 && op <= 14 && datum->owner == world.rank)
+		hint(datum, (unsigned)t % 6, t);
 }
 
 static int play(unsigned long seed)

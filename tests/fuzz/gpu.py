@@ -20,7 +20,7 @@ import tempfile
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ORRERY = [sys.executable, os.path.join(SRC, "scripts", "orrery"), "run", "--quiet"]
-FEATURES = "spfaiub"
+FEATURES = "spfaiubwqh"
 TIMEOUT_S = 120
 MAX_SHOWN = 5
 XML = """<?xml version='1.0'?>
@@ -51,7 +51,9 @@ class Case:
                         ["eager", "prio", "random", "lws", "ws", "dm", "dmda", "dmdap",
                          "dmdar", "dmdas", "dmdasd"]),
                     "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
-                    "STARPU_PREFETCH": rng.choice(["0", "1"])}
+                    "STARPU_PREFETCH": rng.choice(["0", "1"]),
+                    "STARPU_MINIMUM_AVAILABLE_MEM": rng.choice(["0", "0", "10", "40"]),
+                    "STARPU_TARGET_AVAILABLE_MEM": rng.choice(["0", "20", "60"])}
         self.command = [
             "--sim", self.platform, "-n", str(self.nodes), "--transport",
             rng.choice(["routes", "flows", "none"]),

@@ -23,6 +23,7 @@
 
 #include "base/check.h"
 #include "core/data/data.h"
+#include "core/data/kept.h"
 #include "fake.h"
 
 enum {
@@ -65,6 +66,7 @@ struct held {
 static struct {
 	unsigned long seed, state;
 	unsigned max_ints; /* of one task's data together */
+	int is_plain;      /* no hints but prefetches */
 	int is_storm;      /* few data, written on GPUs again and again */
 	int ndata, next_value, nheld, nbad;
 	struct node *node;
@@ -374,6 +376,43 @@ static void check_empty(void)
 		assert_int_equal(memory->held_bytes, 0);
 		assert_null(memory->oldest);
 		assert_null(memory->waiting);
+		assert_null(memory->wishes);
+		assert_int_equal(memory->nfetching_ahead, 0);
+		assert_int_equal(memory->ncopies, 0);
+		assert_true(kept_bytes(memory) <= memory->capacity_bytes);
+	}
+}
+
+/* ---- hints ----------------------------------------------------------- */
+
+/* They change when copies move and who leaves, and no value. */
+static void give_hint(struct datum *datum, unsigned memory)
+{
+	switch (draw(8)) {
+	case 0:
+	case 1:
+		starpu_data_set_wt_mask(datum->handle,
+					draw(3) ? draw(1u << world.node->nmemories) : 0);
+		break;
+	case 2:
+		starpu_data_advise_as_important(datum->handle, draw(2));
+		break;
+	case 3:
+		starpu_data_request_allocation(datum->handle, memory);
+		break;
+	case 4:
+		starpu_memchunk_tidy(memory);
+		break;
+	case 5:
+		starpu_data_wont_use(datum->handle);
+		break;
+	case 6:
+		starpu_data_evict_from_node(datum->handle, memory);
+		break;
+	default:
+		if (datum->value != GONE)
+			starpu_data_idle_prefetch_on_node_prio(datum->handle, memory, 1,
+							       (int)draw(4));
 	}
 }
 
@@ -418,11 +457,18 @@ static void act(void)
 	case 9:
 	case 10:
 		if (datum->value != GONE)
-			starpu_data_prefetch_on_node(datum->handle, memory, draw(4) > 0);
+			starpu_data_prefetch_on_node_prio(datum->handle, memory,
+							  draw(4) > 0, (int)draw(4));
 		break;
 	case 11:
 		if (datum->value != GONE)
 			starpu_data_fetch_on_node(datum->handle, memory, draw(2));
+		break;
+	case 12:
+	case 13:
+	case 14:
+		if (!world.is_plain)
+			give_hint(datum, memory);
 		break;
 	default:
 		submit_task();
@@ -435,12 +481,19 @@ static void open_world(void)
 {
 	static const char *const policies[] = {"eager", "prio", "lws", "dmda", "dmdas"};
 	static const char *const depths[] = {"0", "1", "2", "3"};
+	static const char *const percents[] = {"0", "0", "10", "40"};
 	static const double factors[] = {1, 1, 1.25, 2, 3.5};
 	struct starpu_conf conf;
 	struct fake_machine *machine;
 
 	setenv("STARPU_CUDA_PIPELINE", depths[draw(4)], 1);
 	setenv("STARPU_PREFETCH", draw(4) ? "1" : "0", 1);
+	setenv("STARPU_MINIMUM_AVAILABLE_MEM", percents[draw(4)], 1);
+	setenv("STARPU_TARGET_AVAILABLE_MEM", percents[draw(4)], 1);
+	if (draw(2)) /* Buffers of main memory are kept. */
+		setenv("STARPU_LIMIT_CPU_MEM", "1", 1);
+	else
+		unsetenv("STARPU_LIMIT_CPU_MEM");
 	fake_start(1, 1e-6, 1e9);
 	machine = fake_machine();
 	machine->ncpus = 1 + (int)draw(2);
@@ -469,6 +522,7 @@ static void play(unsigned long seed)
 	world.next_value = 1;
 	world.nbad = world.nheld = 0;
 	draw(2);
+	world.is_plain = draw(3) == 0;
 	world.is_storm = draw(3) == 0;
 	world.ndata = 3 + (int)draw(world.is_storm ? 3 : MAX_DATA - 2);
 	open_world();

@@ -2,9 +2,12 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/data/buffers.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "core/data/budget.h"
 #include "core/data/kept.h"
+#include "core/data/room.h"
 
 void buffers_tell(const struct copy_state *copy, enum event_kind kind)
 {
@@ -53,4 +56,27 @@ void buffers_free(struct copy_state *copy)
 	if (!kept_put(copy))
 		copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
 	copy->allocated = 0;
+}
+
+struct copy_state *buffers_scratch(starpu_data_handle_t datum, unsigned memory)
+{
+	struct copy_state *copy = orr_alloc(sizeof(*copy) + datum->ops->interface_size);
+
+	copy->datum = datum;
+	copy->memory = (unsigned char)memory;
+	copy->interface = copy + 1;
+	data_fill_interface(datum, copy->interface);
+	return copy;
+}
+
+void buffers_end_scratch(struct copy_state *copy)
+{
+	if (copy->memory == STARPU_MAIN_RAM) {
+		buffers_free(copy);
+	} else {
+		room_close(copy);
+		buffers_free(copy);
+		room_gone(copy);
+	}
+	free(copy);
 }

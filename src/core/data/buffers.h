@@ -14,6 +14,11 @@
 void buffers_allocate(struct copy_state *copy);
 /* Take it away, if it has one. */
 void buffers_free(struct copy_state *copy);
+/* Each scratch access has a copy of its own, as long as it lasts; without a buffer yet.
+ */
+struct copy_state *buffers_scratch(starpu_data_handle_t datum, unsigned memory);
+/* Its buffer and room, too, with nothing locked. */
+void buffers_end_scratch(struct copy_state *copy);
 /* An event about the bytes of a copy. */
 void buffers_tell(const struct copy_state *copy, enum event_kind kind);
 

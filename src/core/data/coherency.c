@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/data/ahead.h"
 #include "core/data/buffers.h"
 #include "core/data/convert.h"
 #include "core/data/redux.h"
 #include "core/data/room.h"
 #include "core/data/routes.h"
+#include "core/data/spread.h"
 #include "core/interface/methods.h"
 #include "core/task/task.h"
 
@@ -37,7 +39,7 @@ static inline int needs_value(const struct access *access)
 {
 	if (access->mode & STARPU_REDUX)
 		return continues(access);
-	return (access->mode & STARPU_R) != 0;
+	return (access->mode & (STARPU_R | ACCESS_NO_VALUE)) == STARPU_R;
 }
 
 /* Whose value it uses. */
@@ -90,7 +92,8 @@ static void unuse_copy(struct copy_state *copy, const struct access *access)
 	if (copy->memory == STARPU_MAIN_RAM)
 		copy->refs--;
 	else
-		room_unuse(copy, access, !is_valid(copy));
+		room_unuse(copy, access,
+			   !is_valid(copy) || (copy->datum->flags & DATUM_UNIMPORTANT));
 }
 
 /* The copy's room is its own no more: free it and give the room back. */
@@ -190,11 +193,17 @@ static void complain_no_value(struct access *access)
 
 /* ---- transfers ------------------------------------------------------- */
 
+enum purpose {
+	TO_FETCH,  /* accesses wait for it, or will */
+	TO_EVICT,  /* from leaves at the end */
+	TO_SPREAD, /* nobody waits: to is used by the transfer alone */
+};
+
 struct transfer {
 	struct plat_copy copy; /* first */
 	struct copy_state *from, *to;
-	unsigned epoch;                  /* of the value */
-	int evicts;                      /* from leaves at the end */
+	unsigned epoch; /* of the value */
+	enum purpose purpose;
 	struct starpu_codelet *converts; /* to be run when the bytes have come, or NULL */
 };
 
@@ -212,18 +221,25 @@ static void land(struct transfer *transfer)
 {
 	struct copy_state *to = transfer->to;
 	struct data_body *body = to->datum->body;
+	int goes_on = transfer->purpose == TO_SPREAD && body->nholders >= 0;
 
 	tell_copy(to->datum->node, &transfer->copy, EVENT_COPY_ENDS);
+	ahead_count(to->datum->node, transfer->from->memory, to->memory, -1);
 	to->incoming = 0;
 	if (transfer->epoch == body->epoch) {
 		body->valid |= memory_bit(to->memory);
 		body->arriving &= ~memory_bit(to->memory);
 	}
-	if (transfer->evicts)
+	if (transfer->purpose == TO_SPREAD)
+		unuse_copy(to, NULL);
+	if (transfer->purpose == TO_EVICT)
 		end_eviction(transfer->from);
 	else
 		unuse_copy(transfer->from, NULL);
 	free(transfer);
+	/* Nobody writes now, and the copy can be written to again. */
+	if (goes_on && (to->datum->flags & DATUM_WRITES_THROUGH))
+		spread_value(to->datum);
 }
 
 static void arrived(struct plat_copy *copy);
@@ -241,7 +257,8 @@ static int convert(struct transfer *transfer)
 }
 
 /* The datum is locked; from is used once for the time of the transfer. */
-static void start_transfer(struct copy_state *from, struct copy_state *to, int evicts)
+static void start_transfer(struct copy_state *from, struct copy_state *to,
+			   enum purpose purpose)
 {
 	struct transfer *transfer = orr_alloc(sizeof(*transfer));
 	starpu_data_handle_t datum = from->datum;
@@ -257,7 +274,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to, int e
 	transfer->from = from;
 	transfer->to = to;
 	transfer->epoch = datum->body->epoch;
-	transfer->evicts = evicts;
+	transfer->purpose = purpose;
 	ORR_ASSERT(!to->incoming && is_valid(from));
 	to->incoming = 1;
 	datum->body->arriving |= memory_bit(to->memory);
@@ -266,6 +283,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to, int e
 		transfer->copy.bytes = convert_bytes(from);
 	}
 	tell_copy(datum->node, &transfer->copy, EVENT_COPY_BEGINS);
+	ahead_count(datum->node, from->memory, to->memory, 1);
 	if (routes_copy(datum->node, &transfer->copy) && !convert(transfer))
 		land(transfer);
 }
@@ -274,6 +292,17 @@ static void wait_for_copy(struct access *access, struct copy_state *copy)
 {
 	access->next = copy->waiters;
 	copy->waiters = access;
+}
+
+/* Where a value stops on its way from one memory to another, or its end. */
+static unsigned next_stop(struct copy_state *from, struct copy_state *to)
+{
+	unsigned next = route(to->datum->node, from->memory, to->memory)->next;
+
+	if (from->memory != STARPU_MAIN_RAM && next != STARPU_MAIN_RAM &&
+	    !methods_can_copy(from, to))
+		return STARPU_MAIN_RAM;
+	return next;
 }
 
 /* Bring the value one hop towards the access's copy; returns where that ends. */
@@ -286,17 +315,14 @@ static struct copy_state *hop(struct access *access)
 
 	if (!from)
 		complain_no_value(access);
-	next = route(datum->node, from->memory, to->memory)->next;
-	if (from->memory != STARPU_MAIN_RAM && next != STARPU_MAIN_RAM &&
-	    !methods_can_copy(from, to))
-		next = STARPU_MAIN_RAM;
+	next = next_stop(from, to);
 	if (next != to->memory) {
 		to = data_copy(datum, next);
 		buffers_allocate(to);
 	}
 	if (!to->incoming) {
 		use_copy(from);
-		start_transfer(from, to, 0);
+		start_transfer(from, to, TO_FETCH);
 	}
 	return to;
 }
@@ -368,7 +394,7 @@ static void step_eviction(struct copy_state *copy)
 		copy->evict_waits = 1; /* A stale value is on its way there. */
 	} else {
 		buffers_allocate(home);
-		start_transfer(copy, home, 1);
+		start_transfer(copy, home, TO_EVICT);
 	}
 }
 
@@ -385,6 +411,34 @@ static void resume_evictions(starpu_data_handle_t datum)
 		copy->evict_waits = 0;
 		step_eviction(copy);
 	}
+}
+
+/* ---- copies that nobody waits for ------------------------------------- */
+
+/* Use the copy for a transfer to it: 1; 0: it has no room, or cannot be written. */
+static int reserve_copy(struct copy_state *copy)
+{
+	if (copy->incoming)
+		return 0;
+	if (copy->memory == STARPU_MAIN_RAM) {
+		copy->refs++;
+		return 1;
+	}
+	room_measure(copy, data_alloc_bytes(copy->datum));
+	return room_try(copy);
+}
+
+void coherency_send(starpu_data_handle_t datum, unsigned memory)
+{
+	struct copy_state *to = data_copy(datum, memory);
+	struct copy_state *from = find_source(datum, memory);
+
+	to = data_copy(datum, next_stop(from, to));
+	if (!reserve_copy(to))
+		return;
+	buffers_allocate(to);
+	use_copy(from);
+	start_transfer(from, to, TO_SPREAD);
 }
 
 /* ---- the end of a datum ---------------------------------------------- */
@@ -534,7 +588,8 @@ static void arrived(struct plat_copy *plat_copy)
 	struct copy_state *to = transfer->to;
 	starpu_data_handle_t datum = to->datum;
 	struct node *node = datum->node;
-	unsigned from = transfer->from->memory;
+	unsigned from = transfer->from->memory, target = to->memory;
+	int was_spread = transfer->purpose == TO_SPREAD;
 	struct access *settled;
 
 	if (convert(transfer))
@@ -542,7 +597,7 @@ static void arrived(struct plat_copy *plat_copy)
 	orr_lock(&datum->lock);
 	land(transfer);
 	settled = bring_again(to);
-	if (to->memory == data_haven(datum))
+	if (target == data_haven(datum))
 		resume_evictions(datum);
 	unlock_after_use(datum);
 	while (settled) {
@@ -553,6 +608,10 @@ static void arrived(struct plat_copy *plat_copy)
 	}
 	if (from != STARPU_MAIN_RAM)
 		room_serve(node, from);
+	if (was_spread && target != STARPU_MAIN_RAM)
+		room_serve(node, target);
+	ahead_serve(node, from);
+	ahead_serve(node, target);
 }
 
 void coherency_evict(struct copy_state *copy)
@@ -584,24 +643,12 @@ unsigned coherency_main_memory(starpu_data_handle_t handle)
 						     : (unsigned)__builtin_ctz(valid);
 }
 
-/* Each scratch access has memory of its own for as long as it lasts. */
-static struct copy_state *scratch_copy(starpu_data_handle_t datum, unsigned memory)
-{
-	struct copy_state *copy = orr_alloc(sizeof(*copy) + datum->ops->interface_size);
-
-	copy->datum = datum;
-	copy->memory = (unsigned char)memory;
-	copy->interface = copy + 1;
-	data_fill_interface(datum, copy->interface);
-	return copy;
-}
-
 /* The copy that the access will use; the datum is locked. */
 static struct copy_state *copy_for(struct access *access, starpu_data_handle_t datum,
 				   unsigned memory)
 {
 	struct copy_state *copy = access->mode & STARPU_SCRATCH
-					  ? scratch_copy(datum, memory)
+					  ? buffers_scratch(datum, memory)
 					  : data_copy(datum, memory);
 
 	if (memory != STARPU_MAIN_RAM)
@@ -705,18 +752,6 @@ void coherency_refused(struct job *job)
 	job->ops->fetched(job, job->worker);
 }
 
-static void end_scratch(struct copy_state *copy)
-{
-	if (copy->memory == STARPU_MAIN_RAM) {
-		buffers_free(copy);
-	} else {
-		room_close(copy);
-		buffers_free(copy);
-		room_gone(copy);
-	}
-	free(copy);
-}
-
 void coherency_unpin(struct job *job)
 {
 	struct node *node = job->node;
@@ -732,12 +767,14 @@ void coherency_unpin(struct job *job)
 		access->copy = NULL;
 		memory = copy->memory;
 		if (access->mode & STARPU_SCRATCH) {
-			end_scratch(copy);
+			buffers_end_scratch(copy);
 			continue;
 		}
 		datum = copy->datum;
 		orr_lock(&datum->lock);
 		unuse_copy(copy, access);
+		if ((datum->flags & DATUM_WRITES_THROUGH) && (access->mode & STARPU_W))
+			spread_value(datum);
 		orr_unlock(&datum->lock);
 	}
 	if (memory != STARPU_MAIN_RAM)

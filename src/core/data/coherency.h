@@ -40,6 +40,12 @@ void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value
 void coherency_displace(starpu_data_handle_t handle);
 /* The main memory where the value is at hand, if there is one: it, and else its haven. */
 unsigned coherency_main_memory(starpu_data_handle_t handle);
+/*
+ * Bring the value, which is somewhere else, one hop towards a memory, if there is room;
+ * nobody waits for it.  Writers do not wait for it either: as with evictions, what it
+ * brings counts for nothing then.  The datum is locked.
+ */
+void coherency_send(starpu_data_handle_t handle, unsigned memory);
 
 /* ---- what room.c calls, with nothing locked -------------------------- */
 

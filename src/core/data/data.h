@@ -37,9 +37,12 @@ enum datum_flag {
 	DATUM_REGISTERING = 1 << 8, /* inside register_data_handle() */
 	/* To be reduced between nodes: mpi/reduce.h. */
 	DATUM_CONTRIBUTED = 1 << 13,
-	DATUM_PART = 1 << 11,  /* lies in another datum: core/data/partition.h */
-	DATUM_VIEWS = 1 << 12, /* who uses it may need a handover before */
-	DATUM_KIN = 1 << 14    /* ranks may have copies of what shares bytes: mpi/kin.h */
+	DATUM_PART = 1 << 11,           /* lies in another datum: core/data/partition.h */
+	DATUM_VIEWS = 1 << 12,          /* who uses it may need a handover before */
+	DATUM_WRITES_THROUGH = 1 << 15, /* extra->wt_mask says where to */
+	DATUM_UNIMPORTANT = 1 << 16,    /* its copies are the first that leave */
+	DATUM_WISHED = 1 << 17,         /* may have a prefetch in line */
+	DATUM_KIN = 1 << 14 /* ranks may have copies of what shares bytes: mpi/kin.h */
 };
 
 /* What a copy outside of main memory has of that memory; see room.h. */
@@ -81,6 +84,7 @@ struct data_extra {
 	starpu_data_handle_t duplicate, duplicate_of;
 	struct partition *partitions; /* see core/data/partition.h; newest first */
 	struct redux *redux;          /* see core/data/redux.h */
+	unsigned wt_mask;             /* memories that get each new value */
 	int nshares;                  /* holders of a read-only datum beyond the first */
 };
 

@@ -7,9 +7,11 @@
 
 #include "base/check.h"
 #include "core/task/callback.h"
+#include "core/data/ahead.h"
 #include "core/data/coherency.h"
 #include "core/data/duplicate.h"
 #include "core/data/room.h"
+#include "core/data/spread.h"
 #include "core/data/views.h"
 #include "core/wait.h"
 
@@ -20,6 +22,7 @@ struct held {
 	starpu_data_handle_t handle;
 	struct plat_gate *gate; /* of a blocking caller */
 	void (*callback)(void *);
+	void (*granted)(void *arg, int *memory, enum starpu_data_access_mode mode);
 	void *arg;
 };
 
@@ -67,6 +70,15 @@ int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
 	return wait_at(node, &gate, WAIT_ACQUIRE, handle);
 }
 
+static void held_granted(struct acquire *acquire)
+{
+	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
+
+	held->granted(held->arg, &acquire->memory,
+		      (enum starpu_data_access_mode)(acquire->job.accesses[0].mode &
+						     STARPU_RW));
+}
+
 void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
 		     const struct data_wish *wish)
 {
@@ -74,6 +86,9 @@ void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
 
 	held->callback = wish->callback;
 	held->arg = wish->arg;
+	held->granted = wish->granted;
+	if (wish->granted)
+		held->acquire.granted = held_granted;
 	acquire_start(node, &held->acquire, handle, wish->mode, wish->sequential);
 }
 
@@ -161,6 +176,18 @@ unsigned data_memory_at_hand(starpu_data_handle_t handle, unsigned local)
 	return local;
 }
 
+static void downgrade(struct held *held)
+{
+	starpu_data_handle_t handle = held->handle;
+
+	orr_lock(&handle->lock);
+	if ((handle->flags & DATUM_WRITES_THROUGH) &&
+	    (held->acquire.job.accesses[0].mode & STARPU_W))
+		spread_value(handle);
+	orr_unlock(&handle->lock);
+	acquire_downgrade(&held->acquire);
+}
+
 void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 {
 	int keep = down_to != STARPU_NONE;
@@ -174,7 +201,7 @@ void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 			data_describe(handle, what, sizeof(what)));
 	if (keep) {
 		if (down_to == STARPU_R)
-			acquire_downgrade(&held->acquire);
+			downgrade(held);
 		return;
 	}
 	acquire_release(&held->acquire);
@@ -245,6 +272,7 @@ void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 	orr_lock(&handle->lock);
 	handle->flags |= DATUM_DYING;
 	orr_unlock(&handle->lock);
+	ahead_forget(handle);
 	wipe(node, handle, 1, 1);
 }
 
@@ -283,8 +311,10 @@ void data_wait_idle(struct node *node, starpu_data_handle_t handle)
 	if (pending)
 		body->gate = &gate;
 	orr_unlock(&handle->lock);
-	if (pending)
-		wait_at(node, &gate, WAIT_UNREGISTER, handle);
+	if (!pending)
+		return;
+	ahead_forget(handle);
+	wait_at(node, &gate, WAIT_UNREGISTER, handle);
 }
 
 void data_end(struct node *node, starpu_data_handle_t handle)
@@ -354,11 +384,29 @@ int data_fetch(struct node *node, starpu_data_handle_t handle,
 	if (target->is_hint && (handle->flags & DATUM_VIEWS) &&
 	    !views_allow_reading(handle))
 		return 0;
+	if (target->is_hint && target->asynchronous) {
+		ahead_wish(handle, &(struct ahead){.memory = target->memory,
+						   .prio = target->prio,
+						   .is_idle = target->is_idle});
+		return 0;
+	}
 	fetching = fetching_new(target->memory, target->is_hint);
 	plat_gate_init(&gate);
 	fetching->gate = target->asynchronous ? NULL : &gate;
 	acquire_start(node, &fetching->acquire, handle, STARPU_R, 1);
 	return target->asynchronous ? 0 : wait_at(node, &gate, WAIT_FETCH, handle);
+}
+
+void data_request_buffer(struct node *node, starpu_data_handle_t handle, unsigned memory)
+{
+	struct fetching *fetching;
+
+	if (!room_fits(node, memory, data_alloc_bytes(handle)) ||
+	    ((handle->flags & DATUM_VIEWS) && !views_allow_reading(handle)))
+		return;
+	fetching = fetching_new(memory, 1);
+	fetching->acquire.what = "starpu_data_request_allocation()";
+	acquire_start(node, &fetching->acquire, handle, STARPU_R | ACCESS_NO_VALUE, 1);
 }
 
 void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
@@ -370,19 +418,38 @@ void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
 
 /* ---- leaving --------------------------------------------------------- */
 
-static void leaving_acquired(struct acquire *acquire)
+/* Of the idle copies, its own go first.  The datum is locked. */
+static void demote_copies(starpu_data_handle_t handle)
 {
-	starpu_data_handle_t handle = acquire->job.accesses[0].datum;
-
-	orr_lock(&handle->lock);
 	for (int i = 1; i < handle->node->nmemories; i++) {
 		struct copy_state *copy = data_find_copy(handle, (unsigned)i);
 
 		if (copy)
 			room_demote(copy);
 	}
+}
+
+static void leaving_acquired(struct acquire *acquire)
+{
+	starpu_data_handle_t handle = acquire->job.accesses[0].datum;
+
+	orr_lock(&handle->lock);
+	demote_copies(handle);
 	orr_unlock(&handle->lock);
 	fetch_acquired(acquire);
+}
+
+void data_advise(starpu_data_handle_t handle, int is_important)
+{
+	orr_lock(&handle->lock);
+	if (is_important) {
+		handle->flags &= ~(unsigned)DATUM_UNIMPORTANT;
+	} else {
+		handle->flags |= DATUM_UNIMPORTANT;
+		if (handle->body)
+			demote_copies(handle);
+	}
+	orr_unlock(&handle->lock);
 }
 
 void data_wont_use(struct node *node, starpu_data_handle_t handle)

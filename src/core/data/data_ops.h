@@ -21,6 +21,8 @@ struct data_wish {
 	void (*callback)(void *);
 	void *arg;
 	int sequential;
+	/* When the turn has come, before the copy: may change the memory; or NULL. */
+	void (*granted)(void *arg, int *memory, enum starpu_data_access_mode mode);
 };
 void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
 		     const struct data_wish *wish);
@@ -64,10 +66,17 @@ struct data_target {
 	unsigned memory;
 	int asynchronous;
 	int is_hint; /* not worth waiting for the data that others use */
+	int is_idle; /* not worth anything that others could do */
+	int prio;    /* among hints that are not waited for */
 };
 int data_fetch(struct node *node, starpu_data_handle_t handle,
 	       const struct data_target *target);
 
+/* A buffer for it in memory, where its value may come later; a hint, when the writers so
+ * far are over. */
+void data_request_buffer(struct node *node, starpu_data_handle_t handle, unsigned memory);
+/* Its copies leave before others (0), or in their turn. */
+void data_advise(starpu_data_handle_t handle, int is_important);
 /*
  * Nobody is going to use it for a while: bring its value home once the accesses so far
  * are over; of the idle copies it goes first.

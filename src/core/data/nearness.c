@@ -74,3 +74,12 @@ void nearness_promise(struct job *job, unsigned memory)
 		orr_unlock(&access->datum->lock);
 	}
 }
+
+double nearness_datum_s(starpu_data_handle_t handle, unsigned memory, unsigned mode)
+{
+	unsigned valid = data_body(handle)->valid;
+
+	if (!(mode & STARPU_R) || !valid || (valid & memory_bit(memory)))
+		return 0;
+	return come_s(handle, valid, memory);
+}

@@ -17,5 +17,7 @@ double nearness_expected_s(struct job *job, unsigned memory);
 size_t nearness_lacks_bytes(const struct job *job, unsigned memory);
 /* The job is going to run in memory: its data will come there. */
 void nearness_promise(struct job *job, unsigned memory);
+/* Expected seconds until the datum's value is in memory for an access in mode. */
+double nearness_datum_s(starpu_data_handle_t handle, unsigned memory, unsigned mode);
 
 #endif

@@ -103,6 +103,27 @@ void room_use(struct copy_state *copy)
 	orr_unlock(&memory->lock);
 }
 
+int room_try(struct copy_state *copy)
+{
+	struct memory *memory = memory_of(copy);
+	int fits;
+
+	if (copy->room == ROOM_USERS)
+		return 1;
+	orr_lock(&memory->lock);
+	fits = !memory->capacity_bytes ||
+	       (!memory->waiting &&
+		memory->used_bytes + copy->bytes <= memory->capacity_bytes);
+	if (copy->room == ROOM_GOING)
+		fits = 0;
+	else if (copy->room != ROOM_NONE)
+		fits = 1;
+	if (fits)
+		use(memory, copy);
+	orr_unlock(&memory->lock);
+	return fits;
+}
+
 /* The application, not a task, is the user. */
 static int is_held(const struct access *access)
 {
@@ -170,6 +191,15 @@ int room_is_idle(struct copy_state *copy)
 	return room_of(copy) == ROOM_IDLE;
 }
 
+/* It is idle, and leaves. */
+static void let_leave(struct memory *memory, struct copy_state *copy)
+{
+	unlink_copy(memory, copy);
+	copy->room = ROOM_LEAVING;
+	copy->refs++;
+	memory->leaving_bytes += copy->bytes;
+}
+
 int room_expel(struct copy_state *copy)
 {
 	struct memory *memory = memory_of(copy);
@@ -178,10 +208,7 @@ int room_expel(struct copy_state *copy)
 	orr_lock(&memory->lock);
 	expelled = copy->room == ROOM_IDLE;
 	if (expelled) {
-		unlink_copy(memory, copy);
-		copy->room = ROOM_LEAVING;
-		copy->refs++;
-		memory->leaving_bytes += copy->bytes;
+		let_leave(memory, copy);
 	}
 	orr_unlock(&memory->lock);
 	return expelled;
@@ -362,10 +389,18 @@ static int wants_one(const struct job *first, const struct job *last,
 	}
 }
 
+/* Adds an idle copy to the victims, linked by older. */
+static void choose(struct memory *memory, struct copy_state *copy,
+		   struct copy_state **victims)
+{
+	let_leave(memory, copy);
+	copy->older = *victims;
+	*victims = copy;
+}
+
 /*
  * Let idle copies leave, the least recently used first, until bytes fit beside what is
- * leaving; spare those that the jobs from first to last want.  Adds to victims, linked
- * by older.
+ * leaving; spare those that the jobs from first to last want.  Adds to victims.
  */
 static void choose_victims(struct memory *memory, const struct job *first,
 			   const struct job *last, size_t bytes,
@@ -378,12 +413,7 @@ static void choose_victims(struct memory *memory, const struct job *first,
 		newer = copy->newer;
 		if (wants_one(first, last, copy))
 			continue;
-		unlink_copy(memory, copy);
-		copy->room = ROOM_LEAVING;
-		copy->refs++;
-		memory->leaving_bytes += copy->bytes;
-		copy->older = *victims;
-		*victims = copy;
+		choose(memory, copy, victims);
 	}
 }
 
@@ -465,6 +495,45 @@ static void evict(struct copy_state *victims)
 	}
 }
 
+/* ---- room ahead of need ----------------------------------------------- */
+
+/* Are so many bytes available, once what is leaving has left?  The memory is locked. */
+static int has_available(const struct memory *memory, size_t bytes)
+{
+	return !memory->capacity_bytes ||
+	       memory->used_bytes - memory->leaving_bytes + bytes <=
+		       memory->capacity_bytes;
+}
+
+void room_tidy(struct node *node, unsigned index)
+{
+	struct memory *memory = &node->memories[index];
+	struct copy_state *victims = NULL, *copy;
+
+	orr_lock(&memory->lock);
+	while ((copy = memory->oldest) && !memory->waiting &&
+	       !has_available(memory, memory->target_bytes)) {
+		choose(memory, copy, &victims);
+	}
+	orr_unlock(&memory->lock);
+	evict(victims);
+}
+
+/* Those who wait come first. */
+static void tidy_if_short(struct node *node, unsigned index)
+{
+	struct memory *memory = &node->memories[index];
+	int is_short;
+
+	if (!memory->minimum_bytes)
+		return;
+	orr_lock(&memory->lock);
+	is_short = !has_available(memory, memory->minimum_bytes);
+	orr_unlock(&memory->lock);
+	if (is_short)
+		room_tidy(node, index);
+}
+
 /* 1: this call serves; 0: another one, further up the stack or in another thread,
  * looks again. */
 static int begin_serving(struct memory *memory)
@@ -483,6 +552,7 @@ void room_serve(struct node *node, unsigned index)
 	struct memory *memory = &node->memories[index];
 	int again;
 
+	tidy_if_short(node, index);
 	/* Who waits since has seen what we gave back. */
 	if (!orr_load_ptr((void **)&memory->waiting) || !begin_serving(memory))
 		return;
@@ -554,7 +624,9 @@ int room_reserve(struct job *job, unsigned index)
 	else
 		wait_in_line(memory, job);
 	orr_unlock(&memory->lock);
-	if (!granted)
+	if (granted)
+		tidy_if_short(job->node, index);
+	else
 		room_serve(job->node, index);
 	return granted;
 }

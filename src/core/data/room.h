@@ -28,6 +28,9 @@ int room_fits(struct node *node, unsigned memory, size_t bytes);
  * the memory.
  */
 int room_reserve(struct job *job, unsigned memory);
+/* Room for one copy, which is in use then: 1; 0: nobody waits for such a one, and there
+ * is none without waiting. */
+int room_try(struct copy_state *copy);
 /* Use the copy, which has room: it stays, also when it was about to leave. */
 void room_use(struct copy_state *copy);
 /* The opposite; stale: nobody will miss the copy.  access is NULL for a transfer's. */
@@ -49,6 +52,11 @@ int room_is_idle(struct copy_state *copy);
 /* Is it leaving, with nobody using it?  Has it room of ours at all? */
 int room_is_leaving(struct copy_state *copy);
 int room_is_taken(struct copy_state *copy);
+/*
+ * Let idle copies leave until the memory's target is available; with nothing locked.
+ * Happens by itself when less than its minimum is: see STARPU_MINIMUM_AVAILABLE_MEM.
+ */
+void room_tidy(struct node *node, unsigned memory);
 /* Something was given back: see who may go on.  Called with nothing locked. */
 void room_serve(struct node *node, unsigned memory);
 

@@ -39,6 +39,8 @@ static void acquire_fetch(struct acquire *acquire)
 
 	job_move(job, JOB_FETCHING);
 	job->nfetching = 1;
+	if (acquire->granted)
+		acquire->granted(acquire);
 	if (acquire->memory == ACQUIRE_MAIN_MEMORY)
 		acquire->memory = (int)coherency_main_memory(job->accesses[0].datum);
 	if (acquire->memory >= 0 && !coherency_fetch(job, (unsigned)acquire->memory))

@@ -19,6 +19,8 @@ enum { ACQUIRE_MAIN_MEMORY = -3 };
 struct acquire {
 	struct job job; /* first; its one access is inline */
 	void (*acquired)(struct acquire *acquire);
+	/* Its turn has come, the copy not yet: may change memory.  NULL: nothing. */
+	void (*granted)(struct acquire *acquire);
 	const char *what; /* who acquires, for messages; NULL: not said */
 	int memory;       /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
 	int is_hint;      /* the copy need not come: see struct job */

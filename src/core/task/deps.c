@@ -405,6 +405,23 @@ static void release(struct access *access, struct access **woken, struct ready *
 	tell_idle(datum, &idle);
 }
 
+void deps_pend(starpu_data_handle_t datum)
+{
+	orr_lock(&datum->lock);
+	data_body(datum)->npending++;
+	orr_unlock(&datum->lock);
+}
+
+void deps_unpend(starpu_data_handle_t datum)
+{
+	struct idle idle = {0};
+
+	orr_lock(&datum->lock);
+	leave(datum, datum->body, &idle);
+	orr_unlock(&datum->lock);
+	tell_idle(datum, &idle);
+}
+
 void deps_release(struct job *job, struct ready *ready)
 {
 	struct access *woken = NULL;

@@ -29,6 +29,9 @@ void deps_merge(struct job *job);
 void deps_release(struct job *job, struct ready *ready);
 /* The datum was held back (turns.h), and what that was for is over. */
 void deps_resume(starpu_data_handle_t datum, struct ready *ready);
+/* One more user of the datum, which holds nothing but its end; and one less. */
+void deps_pend(starpu_data_handle_t datum);
+void deps_unpend(starpu_data_handle_t datum);
 /* A writer becomes a reader. */
 void deps_downgrade_access(struct access *access, struct ready *ready);
 

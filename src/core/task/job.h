@@ -42,6 +42,8 @@ enum access_state {
 
 /* In access->mode, beside StarPU's bits: takes exclusion but no turn. */
 enum { ACCESS_UNORDERED = 1 << 15 };
+/* The same: reads where it runs, but not the value: a buffer is enough. */
+enum { ACCESS_NO_VALUE = 1 << 14 };
 
 enum { JOB_INLINE_ACCESSES = 4, JOB_NAME_BYTES = 160 };
 

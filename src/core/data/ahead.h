@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_DATA_AHEAD_H
+#define ORR_CORE_DATA_AHEAD_H
+
+/*
+ * ahead.h - prefetches: wishes that a value be in a memory before somebody needs it.
+ *
+ * A wish takes its turn as a reader would, so that it comes after the writers submitted
+ * before it.  If few prefetches go to its memory then, it fetches; else it gives its turn
+ * back and waits in the line of that memory, by patience, priority and age.  In line it
+ * holds nothing, so nobody ever waits for it: who needs the value fetches it himself, a
+ * writer goes on, and the end of the datum drops it.  When it is its time, it fetches if
+ * the datum can be read at once, and is forgotten otherwise.
+ *
+ * An idle wish goes when nothing travels to or from its memory, and nobody waits there.
+ */
+#include "core/data/data.h"
+
+struct ahead {
+	unsigned memory;
+	int prio;
+	int is_idle;
+};
+
+/* Any thread; the datum fits into the memory. */
+void ahead_wish(starpu_data_handle_t handle, const struct ahead *ahead);
+/* Something has ended in a memory: see whose time it is.  Nothing is locked. */
+void ahead_serve(struct node *node, unsigned memory);
+/* A transfer between the two begins, or has ended. */
+void ahead_count(struct node *node, unsigned from, unsigned to, int change);
+/* The datum, which has a gate or is dying, ends: its wishes are dropped. */
+void ahead_forget(starpu_data_handle_t handle);
+/* The node closes: all wishes are dropped. */
+void ahead_close(struct node *node);
+
+#endif
