@@ -133,8 +133,9 @@ static int hook_malloc(unsigned dst_node, void **A, size_t dim, int flags)
 	(void)flags;
 	CLAIM_EQ(dst_node, STARPU_MAIN_RAM);
 	nhooked++;
-	hooked_bytes += dim;
 	*A = dim > 100 * MIB ? NULL : malloc(dim);
+	if (*A)
+		hooked_bytes += dim;
 	return *A ? 0 : -ENOMEM;
 }
 
