@@ -26,9 +26,11 @@ extern "C" {
 #define STARPU_MEMORY_WAIT ((1ULL) << 4)
 /** With COUNT: go over the limit. */
 #define STARPU_MEMORY_OVERFLOW ((1ULL) << 5)
-/** Simulation: large buffers share their pages, so their content means nothing. */
+/** Simulation that does not execute kernels: a buffer larger than
+ * STARPU_MALLOC_SIMULATION_FOLD is that much memory again and again, so that its content
+ * means nothing; to be freed while the library is initialised. */
 #define STARPU_MALLOC_SIMULATION_FOLDED ((1ULL) << 6)
-/** Simulation: all buffers of one size are the same buffer. */
+/** The same simulation: all buffers of one size are the same buffer. */
 #define STARPU_MALLOC_SIMULATION_UNIQUE ((1ULL) << 7)
 
 #define starpu_data_malloc_pinned_if_possible starpu_malloc

@@ -185,6 +185,8 @@ static const struct knob knob_table[] = {
 	       "less of a device's memory available: unused copies leave it"),
 	NUMBER("STARPU_TARGET_AVAILABLE_MEM", "%", target_available, 0, 0, 100,
 	       "until so much of it is available"),
+	NUMBER("STARPU_MALLOC_SIMULATION_FOLD", "MiB", fold_mib, 1, 1, 4096,
+	       "simulation: memory of a folded buffer, however large it is"),
 	SWITCH("STARPU_MEMORY_STATS", memory_stats, 0,
 	       "at shutdown, list the data that were never unregistered"),
 	SWITCH("STARPU_SILENT", silent, 0, "no informative messages"),

@@ -12,6 +12,7 @@
 #include "core/sched/contexts.h"
 #include "core/data/ahead.h"
 #include "core/data/data.h"
+#include "core/data/hollow.h"
 #include "core/data/kept.h"
 #include "core/model/model.h"
 #include "core/model/model_own.h"
@@ -290,6 +291,7 @@ static void init_pools(struct node *node)
 	list_init(&node->waits);
 	orr_lock_init(&node->duplicates_lock);
 	orr_lock_init(&node->views_lock);
+	orr_lock_init(&node->uniques_lock);
 	orr_lock_init(&node->links_lock);
 	orr_lock_init(&node->combinations.lock);
 	pool_init(&node->job_pool, sizeof(struct job));
@@ -420,6 +422,7 @@ void node_close(struct node *node)
 	table_free(&node->tags);
 	ahead_close(node);
 	kept_close(node);
+	hollow_close(node);
 	hide(node);
 	plat_close(node->plat);
 	disks_end(node);

@@ -272,6 +272,10 @@ struct memory_driver {
 	 */
 	void *(*allocate)(struct plat *plat, unsigned memory, size_t bytes);
 	void (*release)(struct plat *plat, unsigned memory, void *ptr, size_t bytes);
+	/* Main memory's: the content of an allocated block means nothing from now on (1):
+	 * its pages may be the same ones; or is about to be released (0).  NULL: a block
+	 * is memory, whatever it means. */
+	void (*fold)(struct plat *plat, void *ptr, size_t bytes, int folded);
 	/* Can it copy between these two, without a stop?  The first main memory and one
 	 * of its own: always. */
 	int (*reaches)(struct plat *plat, unsigned from, unsigned to);

@@ -50,6 +50,7 @@ struct sim {
 	int nplats;
 	struct sim_thread *first_main, *last_main; /* that have not ended */
 	struct arena *arena;     /* kept to the end: memory outlives its node */
+	int fold;                /* the file of folded blocks, plus 1; 0: none yet */
 	struct arena *gpu_arena; /* the addresses that the GPUs of all ranks have */
 	struct wire *wire;       /* the network; made by the first transport */
 	struct net_group *groups;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/data/budget.h"
+#include "core/data/hollow.h"
 #include "core/data/kept.h"
 #include "core/lasting.h"
 
@@ -40,6 +41,8 @@ static void *main_allocate(struct node *node, unsigned memory, size_t bytes, siz
 	const struct lasting *lasting = lasting_of(node);
 	void *ptr = NULL;
 
+	if (!lasting->malloc_hook && hollow_is_wanted(node, flags))
+		return hollow_get(node, bytes, flags);
 	if (lasting->malloc_hook)
 		return lasting->malloc_hook(memory, &ptr, bytes, flags) == 0 ? ptr : NULL;
 	if (node && align <= MEMORY_ALIGN) {
@@ -59,6 +62,8 @@ static void main_free(struct node *node, unsigned memory, void *ptr, size_t byte
 
 	if (lasting->free_hook && ptr)
 		lasting->free_hook(memory, ptr, bytes, flags);
+	else if (hollow_is_wanted(node, flags))
+		hollow_put(node, ptr, bytes, flags);
 	else
 		plat_main_memory()->release(node ? node->plat : NULL, memory, ptr, bytes);
 }
