@@ -185,6 +185,7 @@ int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int memory,
 int starpu_data_acquire_try(starpu_data_handle_t handle,
 			    enum starpu_data_access_mode mode)
 {
+	api_check_handle(api_node(__func__), __func__, handle);
 	return starpu_data_acquire_on_node_try(handle, default_memory(handle), mode);
 }
 
