@@ -178,6 +178,13 @@ void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
 				     struct starpu_perfmodel_arch *arch, unsigned cpuid,
 				     unsigned nimpl, double measured);
 
+/** Add number measurements whose mean this is, in microseconds. */
+void starpu_perfmodel_update_history_n(struct starpu_perfmodel *model,
+				       struct starpu_task *task,
+				       struct starpu_perfmodel_arch *arch, unsigned cpuid,
+				       unsigned nimpl, double average_measured,
+				       unsigned number);
+
 /** Mean, in microseconds, of the measurements with a footprint; NaN: none. */
 double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *model,
 						    struct starpu_perfmodel_arch *arch,
@@ -231,6 +238,40 @@ const char *starpu_perfmodel_get_archtype_name(enum starpu_worker_archtype archt
  * instance, to archname. */
 void starpu_perfmodel_get_arch_name(struct starpu_perfmodel_arch *arch, char *archname,
 				    size_t maxlen, unsigned nimpl);
+
+/*
+ * Texts, in StarPU's formats; between starpu_init() and starpu_shutdown().  Combinations
+ * of devices are numbered as in the model's file, times are in microseconds.
+ */
+
+/** Print the directories that have models, a line each. */
+void starpu_perfmodel_directory(FILE *output);
+
+/** Print the names of all files of models; 0, or 1 when there is no directory of them. */
+int starpu_perfmodel_list(FILE *output);
+
+/**
+ * Print what is known of an implementation on an architecture: fits and measured sizes.
+ *
+ * @param parameter  only this: a, b, c, alpha, beta, mean or stddev; NULL: everything.
+ *                   Another one ends the program with a message
+ * @param footprint  only the size with this footprint; NULL: all
+ */
+void starpu_perfmodel_print(struct starpu_perfmodel *model,
+			    struct starpu_perfmodel_arch *arch, unsigned nimpl,
+			    char *parameter, uint32_t *footprint, FILE *output);
+
+/** The same for all implementations on a type of devices, such as "cpu", "cuda", or
+ * "cpu:4" for 4 cores together; NULL: all.  0, or 1 when the model knows nothing of it.
+ */
+int starpu_perfmodel_print_all(struct starpu_perfmodel *model, char *arch,
+			       char *parameter, uint32_t *footprint, FILE *output);
+
+/** Print the combinations of devices that the model knows; 0, or 1 when it knows none. */
+int starpu_perfmodel_list_combs(FILE *output, struct starpu_perfmodel *model);
+
+/** Print the whole model as XML. */
+void starpu_perfmodel_dump_xml(FILE *output, struct starpu_perfmodel *model);
 
 /** Bytes per microsecond (MB/s) from one memory node to another. */
 double starpu_transfer_bandwidth(unsigned src_node, unsigned dst_node);

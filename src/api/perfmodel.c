@@ -185,32 +185,44 @@ double starpu_task_worker_expected_length(struct starpu_task *task, unsigned wor
 	return worker ? expected_us(node, worker, &worker->arch, task, nimpl) : NAN;
 }
 
-void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
-				     struct starpu_task *task,
-				     struct starpu_perfmodel_arch *arch, unsigned cpuid,
-				     unsigned nimpl, double measured)
+static void add_measurement(const struct model_query *query, double measured,
+			    unsigned number, const char *func)
 {
-	api_given(__func__, "model", model);
-	api_given(__func__, "task", task);
+	if (measured > 0 && query->implementation < STARPU_MAXIMPLEMENTATIONS) {
+		model_add(query, measured, number);
+		return;
+	}
+	orr_complain(
+		query->node->rank,
+		"%s: duration %g us of implementation %u, expected a duration above 0 "
+		"and an implementation below %d",
+		func, measured, query->implementation, STARPU_MAXIMPLEMENTATIONS);
+}
 
-	struct node *node = api_node(__func__);
-	struct model_query query = {.node = node,
+void starpu_perfmodel_update_history_n(struct starpu_perfmodel *model,
+				       struct starpu_task *task,
+				       struct starpu_perfmodel_arch *arch, unsigned cpuid,
+				       unsigned nimpl, double average_measured,
+				       unsigned number)
+{
+	struct model_query query = {.node = api_node(__func__),
 				    .arch = arch,
 				    .model = model,
 				    .task = task,
 				    .implementation = nimpl};
 
 	(void)cpuid;
-	if (!node)
-		return;
-	if (!(measured > 0) || nimpl >= STARPU_MAXIMPLEMENTATIONS) {
-		orr_complain(node->rank,
-			     "%s: duration %g us of implementation %u, expected a "
-			     "duration above 0 and an implementation below %d",
-			     __func__, measured, nimpl, STARPU_MAXIMPLEMENTATIONS);
-		return;
-	}
-	model_add(&query, measured, 1);
+	api_given(__func__, "model", model);
+	api_given(__func__, "task", task);
+	add_measurement(&query, average_measured, number, __func__);
+}
+
+void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
+				     struct starpu_task *task,
+				     struct starpu_perfmodel_arch *arch, unsigned cpuid,
+				     unsigned nimpl, double measured)
+{
+	starpu_perfmodel_update_history_n(model, task, arch, cpuid, nimpl, measured, 1);
 }
 
 double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *model,

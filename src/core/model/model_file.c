@@ -332,7 +332,7 @@ int model_data_read(struct model_data *data, const char *path, int rank)
 
 static const char rule[] = "##########";
 
-static void write_arch_name(FILE *f, const struct starpu_perfmodel_arch *arch)
+void model_print_arch(FILE *f, const struct starpu_perfmodel_arch *arch)
 {
 	static const char *const names[] = {"cpu",    "cuda",     "opencl", "max_fpga",
 					    "mpi_ms", "tcpip_ms", "hip"};
@@ -400,7 +400,7 @@ static void write_combination(FILE *f, const struct model_combination *combinati
 		const struct model_arch *known = combination->implementations[k];
 
 		fprintf(f, "#####\n# Model for ");
-		write_arch_name(f, arch);
+		model_print_arch(f, arch);
 		fprintf(f, "_impl%u (Comb%zu)\n", k, index);
 		write_arch(f, known ? known : &nothing);
 	}

@@ -10,6 +10,8 @@
  * devices and each implementation, sums of regressions and one line per footprint.
  * Times in the file and in these structures are microseconds.
  */
+#include <stdio.h>
+
 #include <starpu.h>
 
 #include "base/table.h"
@@ -49,6 +51,8 @@ int model_data_read(struct model_data *data, const char *path, int rank);
 /* Replace the file as a whole.  0; -errno after a message: the old one is kept. */
 int model_data_write(const struct model_data *data, const char *path, int rank);
 void model_data_clear(struct model_data *data);
+/* Devices as files name them: "cpu0", "cuda1_cuda2". */
+void model_print_arch(FILE *f, const struct starpu_perfmodel_arch *arch);
 
 /* Have both the same devices, in any order? */
 int model_same_arch(const struct starpu_perfmodel_arch *a,

@@ -8,18 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int try_directory(const char *dir, size_t length, const char *name, char *path)
-{
-	const char *slash = length && dir[length - 1] == '/' ? "" : "/";
-
-	if (!length)
-		return 0;
-	if (length + strlen(name) + 2 >= SAMPLING_PATH_BYTES - 1)
-		return 0;
-	snprintf(path, SAMPLING_PATH_BYTES, "%.*s%s%s", (int)length, dir, slash, name);
-	return !access(path, F_OK);
-}
-
 /* The first of StarPU's places that exists: none is made, and there is no other. */
 static const char *home_directory(const struct knobs *knobs)
 {
@@ -32,29 +20,59 @@ static const char *home_directory(const struct knobs *knobs)
 	return NULL;
 }
 
-int sampling_find(const struct knobs *knobs, const char *name, char *path)
+static int visit(const char *dir, size_t length, sampling_visit *visitor, void *arg)
+{
+	char path[SAMPLING_PATH_BYTES];
+
+	if (!length || length >= sizeof(path) - 1)
+		return 0;
+	snprintf(path, sizeof(path), "%.*s%s", (int)length, dir,
+		 dir[length - 1] == '/' ? "" : "/");
+	return visitor(arg, path);
+}
+
+int sampling_each(const struct knobs *knobs, sampling_visit *visitor, void *arg)
 {
 	static const char installed[] = ORRERY_DATADIR "/perfmodels";
-	char dir[SAMPLING_PATH_BYTES];
 	const char *at = knobs->perf_model_path, *home = home_directory(knobs);
+	char dir[SAMPLING_PATH_BYTES];
+	int ret =
+		visit(knobs->perf_model_dir, strlen(knobs->perf_model_dir), visitor, arg);
 
-	if (try_directory(knobs->perf_model_dir, strlen(knobs->perf_model_dir), name,
-			  path))
-		return 0;
-	if (home) {
+	if (!ret && home) {
 		snprintf(dir, sizeof dir, "%s/.starpu/sampling", home);
-		if (try_directory(dir, strlen(dir), name, path))
-			return 0;
+		ret = visit(dir, strlen(dir), visitor, arg);
 	}
-	while (*at) {
+	while (!ret && *at) {
 		size_t length = strcspn(at, ":,");
 
-		if (try_directory(at, length, name, path))
-			return 0;
+		ret = visit(at, length, visitor, arg);
 		at += length;
 		at += strspn(at, ":,");
 	}
-	return try_directory(installed, strlen(installed), name, path) ? 0 : -ENOENT;
+	return ret ? ret : visit(installed, strlen(installed), visitor, arg);
+}
+
+struct wanted {
+	const char *name;
+	char *path;
+};
+
+static int has_it(void *arg, const char *dir)
+{
+	const struct wanted *wanted = arg;
+
+	if (snprintf(wanted->path, SAMPLING_PATH_BYTES, "%s%s", dir, wanted->name) >=
+	    SAMPLING_PATH_BYTES)
+		return 0;
+	return !access(wanted->path, F_OK);
+}
+
+int sampling_find(const struct knobs *knobs, const char *name, char *path)
+{
+	struct wanted wanted = {name, path};
+
+	return sampling_each(knobs, has_it, &wanted) ? 0 : -ENOENT;
 }
 
 /*

@@ -11,6 +11,12 @@
 
 enum { SAMPLING_PATH_BYTES = 2048 };
 
+/* Is given a directory, with a slash at its end.  Not 0: enough. */
+typedef int sampling_visit(void *arg, const char *dir);
+
+/* All directories in StarPU's order, whether they exist or not; what the visitor returned
+ * at last. */
+int sampling_each(const struct knobs *knobs, sampling_visit *visitor, void *arg);
 /* The first directory that has the file, in StarPU's order.  0 or -ENOENT. */
 int sampling_find(const struct knobs *knobs, const char *name, char *path);
 /* Where a new file goes; its directories are made, but no home.  0 or a reason. */

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""The programs with StarPU's names: what scripts read from them."""
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+BUILD = os.environ.get("ORRERY_BUILD", os.path.join(os.path.dirname(os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__)))), "build"))
+
+FITTED = """45
+2
+1
+0
+0
+1
+1
+1
+1.0 2.0 3.0 4.0 2.5e-03 1.5 12 100 1000
+3.0e-3 1.4 7.0
+0
+f0ac7beb 4915200 5.242880e+08 2.647095e+04 4.073263e+02 4.762124e+07 1.260878e+12 1799
+1
+1
+2
+1
+1
+2
+0 0 0 0 nan nan 0 0 0
+nan nan nan
+0
+f0ac7beb 4915200 5.242880e+08 8.944354e+02 3.828761e+01 5.687714e+06 5.096615e+09 6359
+24c84a50 11059200 1.769472e+09 2.805491e+03 6.931361e+01 3.683329e+07 1.033985e+11 13129
+"""
+
+# As StarPU 1.3's tool prints these measurements.
+ALL = """# performance model for cpu0_impl0 (Comb0)
+\tRegression : #sample = 12
+\tLinear: y = alpha size ^ beta
+\t\talpha = 2.500000e-03
+\t\tbeta = 1.500000e+00
+\tNon-Linear: y = a size ^b + c
+\t\ta = 3.000000e-03
+\t\tb = 1.400000e+00
+\t\tc = 7.000000e+00
+# hash\t\tsize\t\tflops\t\tmean (us)\tstddev (us)\t\tn
+f0ac7beb\t4915200        \t5.242880e+08   \t2.647095e+04   \t4.073263e+02   \t1799
+# performance model for cuda2_impl0 (Comb1)
+# hash\t\tsize\t\tflops\t\tmean (us)\tstddev (us)\t\tn
+f0ac7beb\t4915200        \t5.242880e+08   \t8.944354e+02   \t3.828761e+01   \t6359
+24c84a50\t11059200       \t1.769472e+09   \t2.805491e+03   \t6.931361e+01   \t13129
+"""
+CUDA = ALL[ALL.index("# performance model for cuda2"):]
+nfailed = 0
+
+
+def verdict(claim, good, why):
+    global nfailed
+    print("PASS " + claim if good else "FAIL %s: %r" % (claim, why), flush=True)
+    nfailed += not good
+
+
+def run(home, name, *arguments):
+    env = dict(os.environ, STARPU_HOME=home, XDG_CACHE_HOME="", HOME=home, STARPU_HOSTNAME="there",
+               STARPU_PERF_MODEL_DIR="", STARPU_PERF_MODEL_PATH="", STARPU_NCPU="1")
+    out = subprocess.run([os.path.join(BUILD, name), *arguments], env=env, text=True,
+                         capture_output=True, timeout=60)
+    return out.returncode, out.stdout, out.stderr
+
+
+def display(home):
+    models = os.path.join(home, ".starpu", "sampling", "codelets", "45")
+    os.makedirs(models)
+    path = os.path.join(models, "fitted.there")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(FITTED)
+    with open(os.path.join(models, "gemm.elsewhere"), "w", encoding="ascii") as f:
+        f.write(FITTED)
+
+    def shows(claim, expected, *arguments, status=0):
+        found = run(home, "starpu_perfmodel_display", *arguments)
+        verdict(claim, found[:2] == (status, expected), found)
+
+    shows("files_are_listed", "file: <fitted.there>\nfile: <gemm.elsewhere>\n", "-l")
+    shows("directories_are_told", "directory: <%s/>\n" % models, "-d")
+    shows("a_model_is_shown", ALL, "-s", "fitted")
+    shows("a_file_is_shown", ALL, "-i", path)
+    shows("one_type_of_device", CUDA, "-s", "fitted", "-a", "cuda")
+    shows("one_size", "".join(CUDA.splitlines(True)[:2] + CUDA.splitlines(True)[3:]), "-s",
+          "fitted", "-a", "cuda", "-f", "24c84a50")
+    shows("one_figure_of_one_size", "# performance model for cuda2_impl0 (Comb1)\n"
+          "2.805491e+03   \n", "-s", "fitted", "-a", "cuda", "-f", "24c84a50", "-p", "mean")
+    shows("one_figure_of_a_fit", "# performance model for cpu0_impl0 (Comb0)\n1.400000e+00\n",
+          "-s", "fitted", "-a", "cpu:1", "-p", "b")
+    status, text, _ = run(home, "starpu_perfmodel_display", "-x", "-s", "fitted")
+    root = ElementTree.fromstring(text.split("-->\n", 2)[2]) if status == 0 else None
+    verdict("xml_has_all_measurements", root is not None and root.get("version") == "45" and [
+        entry.get("footprint") for entry in root.iter("entry")] == ["f0ac7beb", "f0ac7beb",
+                                                                     "24c84a50"], text)
+    for claim, arguments, words in (
+            ("unknown_symbol", ("-s", "nothing"), "no usable model of nothing"),
+            ("unknown_architecture", ("-s", "fitted", "-a", "hip"), "knows no architecture hip"),
+            ("unknown_parameter", ("-s", "fitted", "-p", "z"), "there is no such parameter"),
+            ("no_footprint", ("-s", "fitted", "-f", "xyz"), "hexadecimal"),
+            ("nothing_wanted", (), "Incorrect usage")):
+        status, _, said = run(home, "starpu_perfmodel_display", *arguments)
+        verdict(claim + "_is_refused", status == 1 and words in said, (status, said))
+
+
+def machine(home):
+    status, text, said = run(home, "starpu_machine_display")
+    verdict("machine_has_workers_and_links", status == 0 and "StarPU has found :" in text and
+            "CPU 0" in text and "bandwidth (MB/s)" in text, (status, text, said))
+    status, _, said = run(home, "starpu_calibrate_bus")
+    bus = os.path.join(home, ".starpu", "sampling", "bus")
+    verdict("bus_files_are_written", status == 0 and "there.bandwidth" in os.listdir(bus),
+            (status, said))
+    status, text, _ = run(home, "starpu_machine_display", "--info")
+    verdict("bus_files_are_told", status == 0 and os.path.join(bus, "there.bandwidth") in
+            text.replace("//", "/"), text)
+    status, text, _ = run(home, "starpu_sched_display")
+    verdict("schedulers_are_listed", status == 0 and {"eager", "prio", "lws", "dmda"}
+            <= set(text.split()), text)
+    for name in ("starpu_machine_display", "starpu_calibrate_bus", "starpu_sched_display",
+                 "starpu_perfmodel_display"):
+        found = [run(home, name, option) for option in ("--help", "--version", "--nonsense")]
+        verdict(name + "_knows_its_options", [f[0] for f in found] == [0, 0, 1]
+                and "Usage: " + name in found[0][1] and "Orrery" in found[1][1], found)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as home:
+        display(home)
+        machine(home)
+    return 1 if nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
