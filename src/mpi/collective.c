@@ -9,16 +9,16 @@
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
-/* ---- scatter and gather ---------------------------------------------- */
+/* ---- callbacks ------------------------------------------------------- */
 
-/* Shared by the transfers of one call on one rank. */
+/* Shared by what one call waits for on one rank. */
 struct countdown {
 	int nleft; /* atomic */
 	void (*callback)(void *arg);
 	void *arg;
 };
 
-static void transfer_ended(void *arg)
+static void count_down(void *arg)
 {
 	struct countdown *countdown = arg;
 
@@ -27,6 +27,49 @@ static void transfer_ended(void *arg)
 	countdown->callback(countdown->arg);
 	free(countdown);
 }
+
+static struct countdown *countdown_new(int n, void (*callback)(void *arg), void *arg)
+{
+	struct countdown *countdown;
+
+	if (!callback || n == 0)
+		return NULL;
+	countdown = orr_alloc(sizeof(*countdown));
+	*countdown = (struct countdown){n, callback, arg};
+	return countdown;
+}
+
+/* A value that a callback waits for. */
+struct awaited {
+	starpu_data_handle_t handle;
+	struct countdown *countdown;
+};
+
+static void value_is_here(void *arg)
+{
+	struct awaited awaited = *(struct awaited *)arg;
+
+	free(arg);
+	data_release(awaited.handle, STARPU_MAIN_RAM, STARPU_NONE);
+	count_down(awaited.countdown);
+}
+
+/* When what was submitted to it so far is over, and its value here. */
+static void await_value(struct mpi *mpi, starpu_data_handle_t handle,
+			struct countdown *countdown)
+{
+	struct awaited *awaited = orr_alloc(sizeof(*awaited));
+	struct data_wish wish = {.memory = STARPU_MAIN_RAM,
+				 .mode = STARPU_R,
+				 .callback = value_is_here,
+				 .arg = awaited,
+				 .sequential = 1};
+
+	*awaited = (struct awaited){handle, countdown};
+	data_acquire_cb(mpi->node, handle, &wish);
+}
+
+/* ---- scatter and gather ---------------------------------------------- */
 
 static void check_spread(struct mpi *mpi, const struct spread *spread,
 			 starpu_data_handle_t handle)
@@ -64,7 +107,7 @@ static void spread_one(struct mpi *mpi, const struct spread *spread,
 			    .comm = spread->comm,
 			    .tag = handle->tag,
 			    .what = spread->what,
-			    .callback = countdown ? transfer_ended : NULL,
+			    .callback = countdown ? count_down : NULL,
 			    .arg = countdown};
 	int from = spread->gathers ? handle->owner : spread->root;
 	int to = spread->gathers ? spread->root : handle->owner;
@@ -129,5 +172,75 @@ int collective_copy(struct mpi *mpi, const struct value_copy *copy)
 	ret = request ? finish_wait(request) : 0;
 	if (request && ret == 0 && me == to && copy->callback)
 		copy->callback(copy->arg);
+	return ret;
+}
+
+/* ---- to all ranks ---------------------------------------------------- */
+
+static void broadcast_one(struct mpi *mpi, const struct broadcast *broadcast,
+			  starpu_data_handle_t handle)
+{
+	const struct mpi_comm *members = comm_at(&mpi->comms, broadcast->comm);
+	struct fetch fetch = {.handle = handle,
+			      .comm = broadcast->comm,
+			      .to = members->rank,
+			      .priority = broadcast->priority,
+			      .what = broadcast->what};
+
+	/* Others than the owner take part in one of the transfers only. */
+	if (members->rank != handle->owner) {
+		insert_fetch(mpi, &fetch);
+		return;
+	}
+	for (fetch.to = 0; fetch.to < members->size; fetch.to++)
+		insert_fetch(mpi, &fetch);
+}
+
+void collective_broadcast(struct mpi *mpi, const struct broadcast *broadcast)
+{
+	struct countdown *countdown =
+		countdown_new(broadcast->n, broadcast->callback, broadcast->arg);
+
+	for (int i = 0; i < broadcast->n; i++)
+		broadcast_one(mpi, broadcast, broadcast->handles[i]);
+	for (int i = 0; countdown && i < broadcast->n; i++)
+		await_value(mpi, broadcast->handles[i], countdown);
+}
+
+/* ---- combined -------------------------------------------------------- */
+
+int collective_combine(struct mpi *mpi, const struct combination *combination)
+{
+	const struct mpi_comm *members = comm_at(&mpi->comms, combination->comm);
+	starpu_data_handle_t result = combination->result;
+	struct reduction reduction = {.handle = result,
+				      .arity = 2,
+				      .priority = combination->priority,
+				      .what = combination->what};
+	struct broadcast broadcast = {.handles = &result,
+				      .n = 1,
+				      .comm = combination->comm,
+				      .priority = combination->priority,
+				      .callback = combination->callback,
+				      .arg = combination->arg,
+				      .what = combination->what};
+	struct countdown *countdown;
+	int ret;
+
+	/* What was contributed before is of the value that is lost. */
+	reduce_forget(mpi, result);
+	cache_clear(mpi, result);
+	data_invalidate_submit(mpi->node, result);
+	for (int rank = 0; rank < members->size; rank++)
+		reduce_note(mpi, combination->comm, result, rank, combination->what);
+	ret = reduce_add(mpi, &reduction, combination->own);
+	reduce_data(mpi, &reduction);
+	if (combination->for_all) {
+		collective_broadcast(mpi, &broadcast);
+	} else if (members->rank == result->owner) {
+		countdown = countdown_new(1, combination->callback, combination->arg);
+		if (countdown)
+			await_value(mpi, result, countdown);
+	}
 	return ret;
 }

@@ -39,6 +39,31 @@ struct value_copy {
 	const char *what;
 };
 
+/* Owners' values to all ranks, which hold them as if tasks had read them. */
+struct broadcast {
+	starpu_data_handle_t *handles;
+	int n;
+	int comm, priority;
+	void (*callback)(void *arg); /* on each rank, when it has all of them */
+	void *arg;
+	const char *what;
+};
+
+void collective_broadcast(struct mpi *mpi, const struct broadcast *broadcast);
+
+/* Each rank's own value, combined in the result as its reduction methods say. */
+struct combination {
+	starpu_data_handle_t own, result;
+	int comm, priority;
+	int for_all;                 /* the result is brought to all ranks */
+	void (*callback)(void *arg); /* where the result is, when it is there */
+	void *arg;
+	const char *what;
+};
+
+/* 0 or -ENODEV. */
+int collective_combine(struct mpi *mpi, const struct combination *combination);
+
 /* 0 or -EDEADLK. */
 int collective_copy(struct mpi *mpi, const struct value_copy *copy);
 

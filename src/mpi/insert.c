@@ -546,6 +546,7 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 	const struct mpi_comm *comm = comm_at(&mpi->comms, fetch->comm);
 	struct post post = {.handle = handle,
 			    .comm = fetch->comm,
+			    .priority = fetch->priority,
 			    .is_waited = fetch->is_blocking,
 			    .what = fetch->what};
 	struct request *request;

@@ -56,6 +56,7 @@ struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to
 struct fetch {
 	starpu_data_handle_t handle;
 	int comm, to; /* rank in comm */
+	int priority;
 	int is_blocking;
 	void (*callback)(void *arg); /* on rank to, after reception */
 	void *arg;

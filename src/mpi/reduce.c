@@ -183,24 +183,34 @@ static void post(const struct step *step, starpu_data_handle_t at, int from, int
 		data_pretend_written_submit(step->mpi->node, at);
 }
 
-static void add(const struct step *step, starpu_data_handle_t from)
+int reduce_add(struct mpi *mpi, const struct reduction *reduction,
+	       starpu_data_handle_t from)
 {
-	starpu_data_handle_t handle = step->reduction->handle;
-	const struct redux_methods *methods = redux_methods(handle);
-	struct node *node = step->mpi->node;
-	struct starpu_task *task = task_create(node);
+	const struct redux_methods *methods = redux_methods(reduction->handle);
+	struct starpu_task *task = task_create(mpi->node);
+	int ret;
 
 	if (!methods || !methods->combine)
-		die(step->mpi, handle, step->reduction->what,
+		die(mpi, reduction->handle, reduction->what,
 		    "nobody said how to combine; call "
 		    "starpu_data_set_reduction_methods() on all ranks");
 	task->cl = methods->combine;
 	task->cl_arg = methods->combine_arg;
-	task->handles[0] = handle;
+	task->handles[0] = reduction->handle;
 	task->handles[1] = from;
-	task->priority = step->reduction->priority;
-	if (task_submit_ours(node, task) < 0)
-		die(step->mpi, handle, step->reduction->what,
+	task->priority = reduction->priority;
+	ret = task_submit_inside(mpi->node, task);
+	if (ret < 0) {
+		task->destroy = 0;
+		task_destroy(task);
+	}
+	return ret;
+}
+
+static void add(const struct step *step, starpu_data_handle_t from)
+{
+	if (reduce_add(step->mpi, step->reduction, from) < 0)
+		die(step->mpi, step->reduction->handle, step->reduction->what,
 		    "no worker can execute the codelet that combines");
 }
 

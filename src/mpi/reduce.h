@@ -43,6 +43,9 @@ struct reduction {
 	const char *what; /* function called */
 };
 
+/* Submit the task that adds a value to the one of this rank.  0 or -ENODEV. */
+int reduce_add(struct mpi *mpi, const struct reduction *reduction,
+	       starpu_data_handle_t from);
 /* Submit it, if there are contributions outside of the owner. */
 void reduce_data(struct mpi *mpi, const struct reduction *reduction);
 /* Somebody is going to use the value: a tree as STARPU_MPI_REDUX_ARITY_THRESHOLD says. */
