@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 
+from orrery_tool import heat
 from orrery_tool.speech import signal_name
 from orrery_tool.words import Refusal, write_text
 
@@ -87,12 +88,15 @@ class Child:
 
 
 def write_matrix(path, nranks, matrix):
-    """Bytes from each rank to each other one, as CSV."""
+    """What each rank sends to each other one: bytes as CSV, or a picture."""
     if not matrix:
         raise Refusal("--comm-matrix: %s is not written: no rank reached "
                       "starpu_mpi_shutdown()" % path)
-    rows = ["%d,%d,%d\n" % (pair + (count,)) for pair, count in sorted(
-        (pair, count) for pair, count in matrix.items() if pair[1] is not None)]
+    sent = {pair: values for pair, values in matrix.items() if pair[1] is not None}
+    if path.endswith((".svg", ".png")):
+        heat.draw(path, nranks, sent)
+        return
+    rows = ["%d,%d,%d\n" % (pair + (values[0],)) for pair, values in sorted(sent.items())]
     write_text(path, "# bytes sent by starpu_mpi, %d ranks\nfrom,to,bytes\n%s"
                % (nranks, "".join(rows)))
 

@@ -4,6 +4,8 @@
 
 usage: picture_png.py FILE.png, with the picture as JSON on stdin
 """
+import base64
+import io
 import json
 import os
 import sys
@@ -36,6 +38,12 @@ def draw(picture):
                          linewidth=0.7 if edge else 0)
                for x, y, w, h, fill, edge in picture["boxes"]]
     axes.add_collection(PatchCollection(patches, match_original=True))
+    for x, y, width, height, png in picture.get("images", []):
+        pixels = plt.imread(io.BytesIO(base64.b64decode(png)))
+        axes.imshow(pixels, extent=(x, x + width, y + height, y), interpolation="nearest",
+                    aspect="auto", zorder=0.5)
+    axes.set_xlim(0, picture["width"])
+    axes.set_ylim(picture["height"], 0)
     for x, y, size, anchor, colour, text in picture["texts"]:
         axes.text(x, y, text.replace("$", r"\$"), fontsize=size * 72 / DPI, color=colour,
                   ha=ANCHORS[anchor], va="baseline", family="DejaVu Sans")

@@ -38,8 +38,9 @@ def run_parser():
     parser.add_argument("--no-privatize", action="store_true", help="simulation: the program "
                         "has no mutable globals, load it once for all ranks")
     parser.add_argument("--progress", action="store_true", help="show progress on stderr")
-    parser.add_argument("--comm-matrix", metavar="FILE.csv", help="write the bytes that each "
-                        "rank sends to each other one, for \"orrery map\" to optimise")
+    parser.add_argument("--comm-matrix", metavar="FILE.csv|.svg|.png", help="write "
+                        "the bytes that each rank sends to each other one, for \"orrery map\" "
+                        "to optimise; or draw them and their messages")
     parser.add_argument("--trace", metavar="FILE.csv|DIR", help="write busy times of the nodes "
                         "to FILE.csv; or all events to files in DIR, for orrery trace")
     parser.add_argument("--quiet", action="store_true",
@@ -60,6 +61,6 @@ def command_run(place, argv):
     if args.sim is not None:
         args.sim = place.platform(args.sim)
     if args.comm_matrix: # also on the nodes of a host file
-        os.environ["STARPU_MPI_STATS"] = "1"
+        os.environ["STARPU_MPI_STATS"] = "2"
     app = App(args.app[0])
     return run_sim(place, args, app) if args.sim else run_real(place, args, app)

@@ -21,12 +21,13 @@ def signal_name(number):
 
 class Speech:
     MATRIX = re.compile(rb"\[starpu_comm_stats\]\[(\d+)(?::(\d+))?\](?: TOTAL:)?\s+([\d.]+) B\t.*")
+    MESSAGES = re.compile(rb"\[starpu_comm_stats\]\[(\d+):(\d+)\] (\d+) messages")
     STATS = b"[starpu_comm_stats]["
 
     def __init__(self):
         self.rest = b""
         self.counts = {}
-        self.matrix = None # (from, to): bytes, when they are to be kept
+        self.matrix = None # (from, to): [bytes, messages], when they are to be kept
 
     def feed(self, data):
         out = []
@@ -58,7 +59,11 @@ class Speech:
         match = self.MATRIX.fullmatch(line)
         if match:
             pair = (int(match.group(1)), match.group(2) and int(match.group(2)))
-            self.matrix[pair] = self.matrix.get(pair, 0) + round(float(match.group(3)))
+            self.matrix.setdefault(pair, [0, 0])[0] += round(float(match.group(3)))
+        match = self.MESSAGES.fullmatch(line)
+        if match:
+            pair = (int(match.group(1)), int(match.group(2)))
+            self.matrix.setdefault(pair, [0, 0])[1] += int(match.group(3))
         return True
 
     def alike(self, kind, text):

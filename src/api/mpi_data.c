@@ -251,7 +251,7 @@ void starpu_mpi_comm_stats_disable(void)
 	struct mpi *mpi = api_mpi_or_null();
 
 	if (mpi)
-		mpi->stats.is_on = 0;
+		stats_disable(mpi);
 }
 
 void starpu_mpi_comm_stats_retrieve(size_t *comm_stats)

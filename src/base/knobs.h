@@ -59,7 +59,8 @@ struct knobs {
 	int mpi_thread_cpuid, mpi_thread_coreid, mpi_nobind;
 	int mpi_driver_call_frequency;
 	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes, mpi_coop_bytes,
-		mpi_put_bytes;
+		mpi_put_bytes, mpi_piece_bytes;
+	char *mpi_comm;
 	int mpi_window;
 	double watchdog_s, task_watchdog_us, task_watchdog_delay_us;
 	int task_watchdog_crash;

@@ -264,6 +264,7 @@ static void accept_message(struct request *request, const struct wire_head *head
 	const char *more;
 
 	compare_ordinals(request, head);
+	stats_moves(request, head->bytes);
 	if (payload->is_packed) {
 		payload_expect(payload, request->handle, head->bytes);
 		return;
@@ -463,7 +464,7 @@ static void send_ready(struct request *request)
 	head.sender = (uintptr_t)request;
 	head.flags = request->is_sync ? WIRE_SYNCHRONOUS : 0;
 	is_small = !request->is_sync && head.bytes <= mpi->net->eager_bytes;
-	stats_count(mpi, request->net_peer, head.bytes);
+	stats_moves(request, head.bytes);
 	if (request->net_peer == mpi->net->rank) {
 		send_local(request, &head, is_small);
 		return;

@@ -46,8 +46,7 @@ static void set_behaviour(struct mpi *mpi, const struct knobs *knobs)
 	mpi->cache.reports = knobs->mpi_cache_stats;
 	mpi->lasting->cache_is_on = mpi->cache.is_on;
 	mpi->lasting->use_coop_sends = knobs->mpi_coop_sends;
-	if (knobs->mpi_stats > 0)
-		stats_enable(mpi);
+	stats_open(mpi, knobs->mpi_stats, *knobs->mpi_comm != 0);
 	if (!mpi->cache.is_on && !knobs->silent && mpi->rank == 0)
 		orr_complain(mpi->rank, "the communication cache is disabled "
 					"(STARPU_MPI_CACHE): data travel for each task");
@@ -61,6 +60,7 @@ enum agreed {
 	AGREED_FAKE_SIZE,
 	AGREED_TRACE,
 	AGREED_REDUX,
+	AGREED_PIECE,
 	NAGREED
 };
 
@@ -70,6 +70,7 @@ static const char *const agreed_names[NAGREED] = {
 	[AGREED_FAKE_SIZE] = "STARPU_MPI_FAKE_SIZE",
 	[AGREED_TRACE] = "ORRERY_TRACE (0: unset)",
 	[AGREED_REDUX] = "STARPU_MPI_REDUX_ARITY_THRESHOLD",
+	[AGREED_PIECE] = "ORRERY_MPI_PIECE",
 };
 
 /* Environments may differ between machines: the least counts, and rank 0 says so. */
@@ -82,6 +83,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 		[AGREED_FAKE_SIZE] = {.own = knobs->mpi_fake_size},
 		[AGREED_TRACE] = {.own = *node_knobs(node)->trace != 0},
 		[AGREED_REDUX] = {.own = knobs->mpi_redux_threshold},
+		[AGREED_PIECE] = {.own = (int64_t)config->piece_bytes},
 	};
 	int ret = plat_net_agree(node->plat, config, items, NAGREED);
 
@@ -101,6 +103,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 	knobs->mpi_fake_size = (int)items[AGREED_FAKE_SIZE].least;
 	*all_trace = (int)items[AGREED_TRACE].least;
 	knobs->mpi_redux_threshold = (int)items[AGREED_REDUX].least;
+	config->piece_bytes = (size_t)items[AGREED_PIECE].least;
 	return 0;
 }
 

@@ -10,6 +10,14 @@
 
 static const double BYTES_PER_MB = 1024 * 1024;
 
+void stats_open(struct mpi *mpi, int how, int traces)
+{
+	mpi->stats.traces = mpi->stats.is_on = traces;
+	mpi->stats.is_longer = how > 1;
+	if (how > 0)
+		stats_enable(mpi);
+}
+
 void stats_enable(struct mpi *mpi)
 {
 	struct stats *stats = &mpi->stats;
@@ -17,16 +25,43 @@ void stats_enable(struct mpi *mpi)
 	if (!stats->sent_bytes) {
 		stats->sent_bytes =
 			orr_alloc((size_t)mpi->size * sizeof(*stats->sent_bytes));
+		stats->nsent = orr_alloc((size_t)mpi->size * sizeof(*stats->nsent));
 		stats->since_s = plat_now_s(mpi->node->plat);
 	}
-	stats->is_on = 1;
+	stats->counts = stats->is_on = 1;
 }
 
-void stats_count_slow(struct mpi *mpi, int peer, uint64_t bytes)
+void stats_disable(struct mpi *mpi)
 {
-	struct stats *stats = &mpi->stats;
+	mpi->stats.counts = 0;
+	mpi->stats.is_on = mpi->stats.traces;
+}
 
+static void trace(const struct request *request, uint64_t bytes)
+{
+	struct mpi *mpi = request->mpi;
+
+	fprintf(stderr,
+		"[starpu_mpi_comm][%d] %.9f s: %s rank %d, tag %lld, %llu bytes, "
+		"priority %d%s%s\n",
+		mpi->rank, plat_now_s(mpi->node->plat),
+		request->kind == REQUEST_SEND ? "send to" : "receive from",
+		request->net_peer, (long long)request->tag, (unsigned long long)bytes,
+		request->priority, request->what ? ", " : "",
+		request->what ? request->what : "");
+}
+
+void stats_moves_slow(const struct request *request, uint64_t bytes)
+{
+	struct stats *stats = &request->mpi->stats;
+	int peer = request->net_peer;
+
+	if (stats->traces)
+		trace(request, bytes);
+	if (!stats->counts || request->kind != REQUEST_SEND)
+		return;
 	stats->sent_bytes[peer] += bytes;
+	stats->nsent[peer]++;
 	stats->nsends++;
 	if (bytes > stats->max_bytes)
 		stats->max_bytes = bytes;
@@ -62,12 +97,15 @@ void stats_print(struct mpi *mpi)
 			continue;
 		snprintf(where, sizeof(where), "%d:%d", mpi->rank, i);
 		print_line(where, "", (double)stats->sent_bytes[i], seconds);
+		if (stats->is_longer)
+			fprintf(stderr, "[starpu_comm_stats][%s] %llu messages\n", where,
+				(unsigned long long)stats->nsent[i]);
 	}
 }
 
 void stats_free(struct mpi *mpi)
 {
 	free(mpi->stats.sent_bytes);
-	mpi->stats.sent_bytes = NULL;
-	mpi->stats.is_on = 0;
+	free(mpi->stats.nsent);
+	mpi->stats = (struct stats){0};
 }

@@ -4,29 +4,37 @@
 #define ORR_MPI_STATS_H
 
 /*
- * stats.h - payload bytes sent to each rank, as starpu_mpi_comm_stats_*() shows them.
+ * stats.h - payload bytes sent to each rank, as starpu_mpi_comm_stats_*() shows them, and
+ * the trace of messages.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 struct mpi;
+struct request;
 
 struct stats {
-	int is_on;
+	int is_on;            /* one of the two */
+	int counts;           /* starpu_mpi_comm_stats_enable(), STARPU_MPI_STATS */
+	int traces;           /* each message is told on stderr (STARPU_MPI_COMM) */
+	int is_longer;        /* messages by destination are printed, too */
 	uint64_t *sent_bytes; /* by rank of communicator 0; NULL: never enabled */
+	uint64_t *nsent;      /* messages, as well */
 	unsigned long nsends;
 	uint64_t max_bytes;
 	double since_s;
 };
 
+void stats_open(struct mpi *mpi, int how, int traces);
 void stats_enable(struct mpi *mpi);
-void stats_count_slow(struct mpi *mpi, int peer, uint64_t bytes);
+void stats_disable(struct mpi *mpi);
+void stats_moves_slow(const struct request *request, uint64_t bytes);
 /* On stderr, in the format of StarPU. */
 void stats_print(struct mpi *mpi);
 void stats_free(struct mpi *mpi);
 
-/* The engine is locked. */
-#define stats_count(mpi, peer, bytes)                                                    \
-	((mpi)->stats.is_on ? stats_count_slow(mpi, peer, bytes) : (void)0)
+/* A send has its datum, a receive its message; the engine is locked. */
+#define stats_moves(request, bytes)                                                      \
+	((request)->mpi->stats.is_on ? stats_moves_slow(request, bytes) : (void)0)
 
 #endif

@@ -31,7 +31,7 @@ enum {
 	MAX_POLLED = 64, /* events, about */
 	BODY_ALIGN_BYTES = 16,
 	MAX_EAGER_BYTES = 1 << 20,
-	PIECE_BYTES = 1 << 30, /* MPI counts are int */
+	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
 	FIRST_REQUESTS = 32,
 	MAX_ROUNDS = 31 /* of a barrier */
 };
@@ -75,7 +75,7 @@ struct mpi_net {
 	struct net base; /* first */
 	MPI_Comm comm;
 	int shows_late; /* see transport_mpi_open() */
-	size_t frame_bytes;
+	size_t frame_bytes, piece_bytes;
 	/* The ring of receives; oldest is the one posted first. */
 	char *ring_frames[RING_RECEIVES];
 	MPI_Request ring[RING_RECEIVES];
@@ -338,7 +338,7 @@ static size_t smaller(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* A type for a layout, relative to its base; of at most PIECE_BYTES. */
+/* A type for a layout, relative to its base; of at most MAX_PIECE_BYTES. */
 static int layout_type(const struct layout *layout, MPI_Datatype *type)
 {
 	int rc = MPI_Type_contiguous((int)layout->block_bytes, MPI_BYTE, type);
@@ -391,7 +391,7 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 	MPI_Datatype type = MPI_BYTE;
 	char *base = layout->base;
 
-	op->piece_bytes = smaller(total - op->offset_bytes, PIECE_BYTES);
+	op->piece_bytes = smaller(total - op->offset_bytes, net->piece_bytes);
 	if (!base || layout_is_flat(layout)) {
 		count = (int)op->piece_bytes;
 		base = base ? base + op->offset_bytes : scratch_get(net, op->piece_bytes);
@@ -694,6 +694,9 @@ int transport_mpi_open(const struct net_config *config, int shows_late, struct n
 				 .eager_bytes =
 					 smaller(config->eager_bytes, MAX_EAGER_BYTES)};
 	net->shows_late = shows_late;
+	net->piece_bytes = config->piece_bytes
+				   ? smaller(config->piece_bytes, MAX_PIECE_BYTES)
+				   : MAX_PIECE_BYTES;
 	ret = check_tags(net);
 	if (ret == 0)
 		ret = check(net,

@@ -134,6 +134,7 @@ struct net_config {
 	const void *comm;   /* pointer to the MPI_Comm given at init; its owner dups */
 	int rank, size;     /* in that communicator */
 	size_t eager_bytes; /* wanted; the transport may lower net->eager_bytes */
+	size_t piece_bytes; /* larger payloads are cut; 0: the transport's limit */
 };
 
 /* A number that all nodes must take alike. */

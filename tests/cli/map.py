@@ -238,6 +238,17 @@ def matrix_of_a_real_run(suite):
     status, output = suite.orrery("run", "-n", "2", "--comm-matrix", "real.csv", "./pairs")
     suite.verdict("matrix_of_a_real_run", status == 0 and matrix_of(suite, "real.csv").endswith(
         "\nfrom,to,bytes\n0,1,%d\n1,0,%d\n" % (5 << 20, 5 << 20)), output)
+    status, output = suite.orrery("run", "-n", "2", "--comm-matrix", "real.svg", "./pairs")
+    picture = matrix_of(suite, "real.svg")
+    suite.verdict("picture_of_a_matrix", status == 0 and all(
+        text in picture for text in (">What 2 ranks send to each other<", ">10 MiB in 10 messages; ",
+                                     ">5 MiB<", ">bytes<", ">messages<")), output + picture)
+    os.environ["STARPU_MPI_COMM"] = "1"
+    status, output = suite.orrery("run", "-n", "2", "./pairs")
+    del os.environ["STARPU_MPI_COMM"]
+    suite.verdict("messages_are_told", status == 0 and len(re.findall(
+        r"\[starpu_mpi_comm\]\[[01]\] [\d.]+ s: (?:send to|receive from) rank [01], tag \d+, "
+        r"1048576 bytes, priority 0", output)) == 20, output)
     status, output = suite.orrery("run", "-n", "2", "--comm-matrix", "none.csv", "true")
     suite.verdict("no_matrix_of_other_programs", status == 2 and "none.csv is not written"
                   in output, output)
