@@ -42,9 +42,10 @@ enum starpu_data_interface_id {
 };
 
 /**
- * Copies between two kinds of memory.  They return 0 when done; another value ends the
- * program with a message.  A missing one falls back on any_to_any, whose async_data is
- * NULL: it copies before it returns.  can_copy is asked before values go from one
+ * Copies between two kinds of memory.  They return 0 when done, or -EAGAIN, as what they
+ * called may have told them; another value ends the program with a message.  A missing
+ * one falls back on any_to_any, whose async_data is NULL: it copies before it returns, as
+ * starpu_interface_copy() does.  can_copy is asked before values go from one
  * device's memory to another's, and says 0 when they have to stop in main memory; it is
  * called under locks and must not use data.
  */
