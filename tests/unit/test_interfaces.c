@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <string.h>
 
 #include "one_node.h"
@@ -49,7 +50,8 @@ static int any(void *from, unsigned from_node, void *to, unsigned to_node,
 	(void)from_node;
 	(void)to_node;
 	assert_null(async_data);
-	return copy_ints(ANY, from, to);
+	copy_ints(ANY, from, to);
+	return -EAGAIN; /* As what starpu_interface_copy() may return. */
 }
 
 static int can_copy(void *from, unsigned from_node, void *to, unsigned to_node,
@@ -353,9 +355,133 @@ static void test_what_will_not_be_used_leaves_first(void **state)
 	one_close();
 }
 
+/* ---- several arrays on GPUs ------------------------------------------ */
+
+enum { SPARSE_NNZ = 5, SPARSE_NROW = 3 };
+
+struct sparse {
+	int values[SPARSE_NNZ * 6];
+	uint32_t columns[SPARSE_NNZ], rows[SPARSE_NNZ + 1];
+};
+
+static const struct sparse sparse_begin = {.columns = {7, 1, 4, 0, 2},
+					   .rows = {0, 2, 2, 5, 9, 9}};
+
+/* All its arrays are where it runs: the values become the columns of theirs. */
+static void fill_values(int *values, const uint32_t *columns, int each)
+{
+	for (int i = 0; i < SPARSE_NNZ * each; i++)
+		values[i] += (int)columns[i / each];
+}
+
+static void csr_kernel(void *buffers[], void *arg)
+{
+	const uint32_t *rows = STARPU_CSR_GET_ROWPTR(buffers[0]);
+
+	(void)arg;
+	assert_true(STARPU_CSR_GET_NNZ(buffers[0]) == SPARSE_NNZ &&
+		    rows[SPARSE_NROW] == 5);
+	fill_values((int *)STARPU_CSR_GET_NZVAL(buffers[0]),
+		    STARPU_CSR_GET_COLIND(buffers[0]), 1);
+}
+
+static void bcsr_kernel(void *buffers[], void *arg)
+{
+	const uint32_t *rows = STARPU_BCSR_GET_ROWPTR(buffers[0]);
+
+	(void)arg;
+	assert_true(STARPU_BCSR_GET_R(buffers[0]) == 2 && rows[SPARSE_NROW] == 5);
+	fill_values((int *)STARPU_BCSR_GET_NZVAL(buffers[0]),
+		    STARPU_BCSR_GET_COLIND(buffers[0]), 6);
+}
+
+static void coo_kernel(void *buffers[], void *arg)
+{
+	const uint32_t *rows = STARPU_COO_GET_ROWS(buffers[0]);
+
+	(void)arg;
+	assert_true(STARPU_COO_GET_NVALUES(buffers[0]) == SPARSE_NNZ && rows[4] == 9);
+	fill_values((int *)STARPU_COO_GET_VALUES(buffers[0]),
+		    STARPU_COO_GET_COLUMNS(buffers[0]), 1);
+}
+
+static void rows_kernel(void *buffers[], void *arg)
+{
+	const uint32_t *rows = STARPU_CSR_GET_ROWPTR(buffers[0]);
+	uint32_t n = STARPU_CSR_GET_NROW(buffers[0]);
+
+	(void)arg;
+	assert_true(rows[n] - STARPU_CSR_GET_FIRSTENTRY(buffers[0]) ==
+		    STARPU_CSR_GET_NNZ(buffers[0]));
+	for (uint32_t i = 0; i < STARPU_CSR_GET_NNZ(buffers[0]); i++)
+		((int *)STARPU_CSR_GET_NZVAL(buffers[0]))[i] +=
+			(int)STARPU_CSR_GET_COLIND(buffers[0])[i];
+}
+
+static struct starpu_codelet add_rows = {
+	.cuda_funcs = {rows_kernel}, .nbuffers = 1, .modes = {STARPU_RW}};
+
+/* On one GPU, the other, and by parts of it on the first again. */
+static void use_on_gpus(starpu_data_handle_t handle, starpu_data_handle_t *rows,
+			int nrows, void (*kernel)(void *buffers[], void *arg))
+{
+	struct starpu_codelet cl = {
+		.cuda_funcs = {kernel}, .nbuffers = 1, .modes = {STARPU_RW}};
+
+	for (unsigned worker = 0; worker < 2; worker++)
+		starpu_task_insert(&cl, STARPU_RW, handle, STARPU_EXECUTE_ON_WORKER,
+				   worker, 0);
+	for (int i = 0; i < nrows; i++)
+		starpu_task_insert(&add_rows, STARPU_RW, rows[i],
+				   STARPU_EXECUTE_ON_WORKER, (unsigned)i % 2, 0);
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+}
+
+static void expect_values(const struct sparse *sparse, int each, int times)
+{
+	for (int i = 0; i < SPARSE_NNZ * each; i++)
+		assert_int_equal(sparse->values[i],
+				 times * (int)sparse_begin.columns[i / each]);
+	assert_memory_equal(sparse->columns, sparse_begin.columns,
+			    sizeof(sparse->columns));
+	assert_memory_equal(sparse->rows, sparse_begin.rows, sizeof(sparse->rows));
+}
+
+static void test_all_arrays_travel(void **state)
+{
+	struct sparse csr = sparse_begin, bcsr = sparse_begin, coo = sparse_begin;
+	struct starpu_data_filter filter = {
+		.filter_func = starpu_csr_filter_vertical_block, .nchildren = 2};
+	starpu_data_handle_t handles[3], parts[2];
+
+	(void)state;
+	one_open(1, 2, "eager");
+	starpu_csr_data_register(&handles[0], STARPU_MAIN_RAM, SPARSE_NNZ, SPARSE_NROW,
+				 (uintptr_t)csr.values, csr.columns, csr.rows, 0,
+				 sizeof(int));
+	starpu_bcsr_data_register(&handles[1], STARPU_MAIN_RAM, SPARSE_NNZ, SPARSE_NROW,
+				  (uintptr_t)bcsr.values, bcsr.columns, bcsr.rows, 0, 2,
+				  3, sizeof(int));
+	starpu_coo_data_register(&handles[2], STARPU_MAIN_RAM, 9, 9, SPARSE_NNZ,
+				 coo.columns, coo.rows, (uintptr_t)coo.values,
+				 sizeof(int));
+	starpu_data_partition_plan(handles[0], &filter, parts);
+	use_on_gpus(handles[0], parts, 2, csr_kernel);
+	use_on_gpus(handles[1], NULL, 0, bcsr_kernel);
+	use_on_gpus(handles[2], NULL, 0, coo_kernel);
+	starpu_data_partition_clean(handles[0], 2, parts);
+	for (int i = 0; i < 3; i++)
+		starpu_data_unregister(handles[i]);
+	expect_values(&csr, 1, 3);
+	expect_values(&bcsr, 6, 2);
+	expect_values(&coo, 1, 2);
+	one_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_arrays_travel),
 		cmocka_unit_test(test_methods_are_chosen_by_kind),
 		cmocka_unit_test(test_refused_ways_stop_in_main_memory),
 		cmocka_unit_test(test_any_to_any_does_the_rest),

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/interface/methods.h"
 
+#include <errno.h>
+
 #include "base/check.h"
 
 typedef int method_func(void *from, unsigned from_memory, void *to, unsigned to_memory);
@@ -107,7 +109,8 @@ void methods_copy(struct node *node, const struct plat_copy *copy)
 					  copy->to_interface, copy->to, NULL);
 	else
 		cannot(node, copy, "its interface has no method for that", 0);
-	if (ret != 0)
+	/* Whatever starpu_interface_copy() starts is done when it returns. */
+	if (ret != 0 && ret != -EAGAIN)
 		cannot(node, copy, "the method failed", ret);
 }
 
