@@ -42,7 +42,6 @@ extern "C" {
 #define starpu_crc32_be_n                           starpu_hash_crc32c_be_n
 #define starpu_crc32_be                             starpu_hash_crc32c_be
 #define starpu_crc32_string                         starpu_hash_crc32c_string
-#define starpu_history_based_expected_perf          starpu_perfmodel_history_based_expected_perf
 #define starpu_task_profiling_info                  starpu_profiling_task_info
 #define starpu_worker_profiling_info                starpu_profiling_worker_info
 #define starpu_bus_profiling_info                   starpu_profiling_bus_info
@@ -51,6 +50,8 @@ extern "C" {
 #define starpu_handle_get_size                      starpu_data_get_size
 #define starpu_handle_pack_data                     starpu_data_pack
 #define starpu_handle_unpack_data                   starpu_data_unpack
+
+#define starpu_history_based_expected_perf starpu_perfmodel_history_based_expected_perf
 #endif
 
 #ifdef STARPU_USE_DEPRECATED_API

@@ -322,12 +322,43 @@ static struct starpu_codelet
 
 #define N 7
 
+/* Ten contributions, then the packed value is given to the copy. */
+static int reduce_and_pack(starpu_data_handle_t handle, starpu_data_handle_t copy)
+{
+	starpu_ssize_t count;
+	void *packed;
+	double *real, *imaginary;
+	int i, bad = 0;
+
+	starpu_data_set_reduction_methods(handle, &add_cl, &zero_cl);
+	for (i = 0; i < 10; i++)
+		starpu_task_insert(&ones_cl, STARPU_REDUX, handle, 0);
+	starpu_data_acquire(handle, STARPU_R);
+	starpu_data_pack(handle, &packed, &count);
+	STARPU_ASSERT(count == 2 * N * (starpu_ssize_t)sizeof(double));
+	real = STARPU_COMPLEX_GET_REAL(starpu_data_get_interface_on_node(handle, 0));
+	imaginary = STARPU_COMPLEX_GET_IMAGINARY(
+		starpu_data_get_interface_on_node(handle, 0));
+	for (i = 0; i < N; i++)
+		bad += real[i] != 4 * i + 10 || imaginary[i] != 90 * i + 1.5;
+	starpu_data_release(handle);
+	starpu_data_acquire(copy, STARPU_RW);
+	real = STARPU_COMPLEX_GET_REAL(starpu_data_get_interface_on_node(copy, 0));
+	imaginary =
+		STARPU_COMPLEX_GET_IMAGINARY(starpu_data_get_interface_on_node(copy, 0));
+	for (i = 0; i < N; i++)
+		bad += real[i] != 4 * i || imaginary[i] != 90 * i + 1.5;
+	starpu_data_unpack(copy, packed, count);
+	for (i = 0; i < N; i++)
+		bad += real[i] != 4 * i + 10;
+	starpu_data_release(copy);
+	return bad;
+}
+
 int main(void)
 {
 	double real[N], imaginary[N], real2[N], imaginary2[N];
 	starpu_data_handle_t handle, copy, same, read_only, halves[2];
-	starpu_ssize_t count;
-	void *packed;
 	int i, bad = 0;
 
 	if (starpu_init(NULL) != 0)
@@ -366,22 +397,7 @@ int main(void)
 	starpu_data_cpy(copy, read_only, 0, NULL, NULL);
 	starpu_data_unregister_submit(read_only);
 	starpu_data_unregister(same);
-	starpu_data_set_reduction_methods(handle, &add_cl, &zero_cl);
-	for (i = 0; i < 10; i++)
-		starpu_task_insert(&ones_cl, STARPU_REDUX, handle, 0);
-	starpu_data_acquire(handle, STARPU_R);
-	starpu_data_pack(handle, &packed, &count);
-	STARPU_ASSERT(count == 2 * N * (starpu_ssize_t)sizeof(double));
-	for (i = 0; i < N; i++)
-		bad += real[i] != 4 * i + 10 || imaginary[i] != 90 * i + 1.5;
-	starpu_data_release(handle);
-	starpu_data_acquire(copy, STARPU_RW);
-	for (i = 0; i < N; i++)
-		bad += real2[i] != 4 * i || imaginary2[i] != 90 * i + 1.5;
-	starpu_data_unpack(copy, packed, count);
-	for (i = 0; i < N; i++)
-		bad += real2[i] != 4 * i + 10;
-	starpu_data_release(copy);
+	bad += reduce_and_pack(handle, copy);
 	starpu_data_unregister(handle);
 	starpu_data_unregister(copy);
 	starpu_shutdown();

@@ -75,11 +75,42 @@ static void submit(struct starpu_codelet *cl, starpu_data_handle_t handle, int v
 	STARPU_CHECK_RETURN_VALUE(ret, "starpu_task_insert");
 }
 
+static void pick(starpu_data_handle_t handle, int *expected)
+{
+	uint32_t pos[4] = {1, 2, 3, 4};
+	int i;
+
+	/* pick two blocks at T = 3 and 4 */
+	starpu_data_handle_t blocks[2];
+	struct starpu_data_filter fb = {.filter_func = starpu_ndim_filter_4d_pick_block,
+					.filter_arg = 3,
+					.filter_arg_ptr = (void *)(uintptr_t)3,
+					.nchildren = 2,
+					.get_child_ops =
+						starpu_ndim_filter_pick_block_child_ops};
+	starpu_data_partition_plan(handle, &fb, blocks);
+	for (i = 0; i < 2; i++)
+		submit(&block_cl, blocks[i], 100);
+	starpu_data_partition_clean(handle, 2, blocks);
+	for (i = 0; i < NX * NY * NZ * NT; i++)
+		if (i / (NX * NY * NZ) == 3 || i / (NX * NY * NZ) == 4)
+			expected[i] += 100;
+	/* one element */
+	struct starpu_data_filter fv = {
+		.filter_func = starpu_ndim_filter_pick_variable,
+		.filter_arg_ptr = pos,
+		.nchildren = 1,
+		.get_child_ops = starpu_ndim_filter_pick_variable_child_ops};
+	starpu_data_partition(handle, &fv);
+	submit(&variable_cl, starpu_data_get_sub_data(handle, 1, 0), 7);
+	starpu_data_unpartition(handle, STARPU_MAIN_RAM);
+	expected[1 + NX * (2 + NY * (3 + NZ * 4))] += 7;
+}
+
 int main(void)
 {
 	starpu_data_handle_t handle;
 	unsigned nn[4] = {NX, NY, NZ, NT}, ldn[4] = {1, NX, NX * NY, NX * NY * NZ};
-	uint32_t pos[4] = {1, 2, 3, 4};
 	int i, bad = 0, expected[NX * NY * NZ * NT];
 
 	if (starpu_init(NULL) != 0)
@@ -109,31 +140,7 @@ int main(void)
 	starpu_data_unpartition(handle, STARPU_MAIN_RAM);
 	for (i = 0; i < NX * NY * NZ * NT; i++)
 		expected[i] += i / (NX * NY) % NZ < 3 ? 10 : 20;
-	/* pick two blocks at T = 3 and 4 */
-	starpu_data_handle_t blocks[2];
-	struct starpu_data_filter fb = {.filter_func = starpu_ndim_filter_4d_pick_block,
-					.filter_arg = 3,
-					.filter_arg_ptr = (void *)(uintptr_t)3,
-					.nchildren = 2,
-					.get_child_ops =
-						starpu_ndim_filter_pick_block_child_ops};
-	starpu_data_partition_plan(handle, &fb, blocks);
-	for (i = 0; i < 2; i++)
-		submit(&block_cl, blocks[i], 100);
-	starpu_data_partition_clean(handle, 2, blocks);
-	for (i = 0; i < NX * NY * NZ * NT; i++)
-		if (i / (NX * NY * NZ) == 3 || i / (NX * NY * NZ) == 4)
-			expected[i] += 100;
-	/* one element */
-	struct starpu_data_filter fv = {
-		.filter_func = starpu_ndim_filter_pick_variable,
-		.filter_arg_ptr = pos,
-		.nchildren = 1,
-		.get_child_ops = starpu_ndim_filter_pick_variable_child_ops};
-	starpu_data_partition(handle, &fv);
-	submit(&variable_cl, starpu_data_get_sub_data(handle, 1, 0), 7);
-	starpu_data_unpartition(handle, STARPU_MAIN_RAM);
-	expected[1 + NX * (2 + NY * (3 + NZ * 4))] += 7;
+	pick(handle, expected);
 	starpu_data_unregister(handle);
 	starpu_shutdown();
 	for (i = 0; i < NX * NY * NZ * NT; i++)

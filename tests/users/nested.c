@@ -45,11 +45,41 @@ static void add(struct starpu_codelet *cl, starpu_data_handle_t handle, int by)
 	STARPU_CHECK_RETURN_VALUE(ret, "starpu_task_insert");
 }
 
-int main(void)
+static void lists(void)
 {
-	starpu_data_handle_t tensor, vector;
+	starpu_data_handle_t vector;
 	uint32_t lengths[3] = {5, 12, 3};
 	long longs[2] = {4, 8};
+
+	/* lists of lengths, a list in a list, and in two */
+	starpu_vector_data_register(&vector, STARPU_MAIN_RAM, (uintptr_t)v, 20,
+				    sizeof(int));
+	struct starpu_data_filter list = {.filter_func = starpu_vector_filter_list,
+					  .nchildren = 3,
+					  .filter_arg_ptr = lengths};
+	struct starpu_data_filter list_long = {.filter_func =
+						       starpu_vector_filter_list_long,
+					       .nchildren = 2,
+					       .filter_arg_ptr = longs};
+	struct starpu_data_filter halves = {.filter_func =
+						    starpu_vector_filter_divide_in_2,
+					    .nchildren = 2,
+					    .filter_arg = 1};
+	starpu_data_partition(vector, &list);
+	starpu_data_partition(starpu_data_get_sub_data(vector, 1, 1), &list_long);
+	starpu_data_partition(starpu_data_get_sub_data(vector, 1, 2), &halves);
+	add(&vec, starpu_data_get_sub_data(vector, 1, 0), 1);
+	add(&vec, starpu_data_get_sub_data(vector, 2, 1, 0), 2);
+	add(&vec, starpu_data_get_sub_data(vector, 2, 1, 1), 3);
+	add(&vec, starpu_data_get_sub_data(vector, 2, 2, 0), 4);
+	add(&vec, starpu_data_get_sub_data(vector, 2, 2, 1), 5);
+	starpu_data_unpartition(vector, STARPU_MAIN_RAM);
+	starpu_data_unregister(vector);
+}
+
+int main(void)
+{
+	starpu_data_handle_t tensor;
 	int t, z, y, i, bad = 0;
 
 	if (starpu_init(NULL) != 0)
@@ -89,30 +119,7 @@ int main(void)
 	add(&vec, column, 5000);
 	starpu_data_unpartition(tensor, STARPU_MAIN_RAM);
 	starpu_data_unregister(tensor);
-	/* lists of lengths, a list in a list, and in two */
-	starpu_vector_data_register(&vector, STARPU_MAIN_RAM, (uintptr_t)v, 20,
-				    sizeof(int));
-	struct starpu_data_filter list = {.filter_func = starpu_vector_filter_list,
-					  .nchildren = 3,
-					  .filter_arg_ptr = lengths};
-	struct starpu_data_filter list_long = {.filter_func =
-						       starpu_vector_filter_list_long,
-					       .nchildren = 2,
-					       .filter_arg_ptr = longs};
-	struct starpu_data_filter halves = {.filter_func =
-						    starpu_vector_filter_divide_in_2,
-					    .nchildren = 2,
-					    .filter_arg = 1};
-	starpu_data_partition(vector, &list);
-	starpu_data_partition(starpu_data_get_sub_data(vector, 1, 1), &list_long);
-	starpu_data_partition(starpu_data_get_sub_data(vector, 1, 2), &halves);
-	add(&vec, starpu_data_get_sub_data(vector, 1, 0), 1);
-	add(&vec, starpu_data_get_sub_data(vector, 2, 1, 0), 2);
-	add(&vec, starpu_data_get_sub_data(vector, 2, 1, 1), 3);
-	add(&vec, starpu_data_get_sub_data(vector, 2, 2, 0), 4);
-	add(&vec, starpu_data_get_sub_data(vector, 2, 2, 1), 5);
-	starpu_data_unpartition(vector, STARPU_MAIN_RAM);
-	starpu_data_unregister(vector);
+	lists();
 	starpu_shutdown();
 	for (i = 0; i < 20; i++)
 		bad += v[i] != (i < 5 ? 1 : i < 9 ? 2 : i < 17 ? 3 : i < 18 ? 4 : 5);

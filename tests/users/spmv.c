@@ -38,19 +38,11 @@ static struct starpu_codelet spmv_cl = {
 	.modes = {STARPU_R, STARPU_R, STARPU_W},
 };
 
-int main(void)
+static void three_bands(float *nzval, uint32_t *colind, uint32_t *rowptr,
+			float *vector_in)
 {
-	uint32_t nnz = 3 * SIZE - 2, *colind, *rowptr, row, pos = 0;
-	float *nzval, vector_in[SIZE], vector_out[SIZE];
-	starpu_data_handle_t sparse_matrix, vin, vout;
-	unsigned part;
-	int ret = starpu_init(NULL), bad = 0;
+	uint32_t row, pos = 0;
 
-	if (ret == -ENODEV)
-		return 77;
-	starpu_malloc((void **)&nzval, nnz * sizeof(float));
-	starpu_malloc((void **)&colind, nnz * sizeof(uint32_t));
-	starpu_malloc((void **)&rowptr, (SIZE + 1) * sizeof(uint32_t));
 	/* a three-band matrix */
 	for (row = 0; row < SIZE; row++) {
 		rowptr[row] = pos;
@@ -69,7 +61,23 @@ int main(void)
 		}
 		vector_in[row] = (float)row;
 	}
-	rowptr[SIZE] = nnz;
+	rowptr[SIZE] = pos;
+}
+
+int main(void)
+{
+	uint32_t nnz = 3 * SIZE - 2, *colind, *rowptr, row;
+	float *nzval, vector_in[SIZE], vector_out[SIZE];
+	starpu_data_handle_t sparse_matrix, vin, vout;
+	unsigned part;
+	int ret = starpu_init(NULL), bad = 0;
+
+	if (ret == -ENODEV)
+		return 77;
+	starpu_malloc((void **)&nzval, nnz * sizeof(float));
+	starpu_malloc((void **)&colind, nnz * sizeof(uint32_t));
+	starpu_malloc((void **)&rowptr, (SIZE + 1) * sizeof(uint32_t));
+	three_bands(nzval, colind, rowptr, vector_in);
 	starpu_csr_data_register(&sparse_matrix, STARPU_MAIN_RAM, nnz, SIZE,
 				 (uintptr_t)nzval, colind, rowptr, 0, sizeof(float));
 	starpu_vector_data_register(&vin, STARPU_MAIN_RAM, (uintptr_t)vector_in, SIZE,
