@@ -27,6 +27,7 @@
 #include <starpu_task_list.h>
 #include <starpu_task_util.h>
 #include <starpu_scheduler.h>
+#include <starpu_sched_ctx.h>
 #include <starpu_rand.h>
 #include <starpu_cublas.h>
 #include <starpu_cuda.h>

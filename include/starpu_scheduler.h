@@ -23,31 +23,51 @@
 extern "C" {
 #endif
 
-/** A policy: where ready tasks wait and which of them a worker gets. */
+/**
+ * A policy: where ready tasks wait and which of them a worker gets.  Only push_task()
+ * and, unless it puts all tasks with starpu_push_local_task(), pop_task() are needed.
+ * They are called by any thread, several at once: the policy has its own locks.  They
+ * must neither wait for tasks nor submit any.
+ */
 struct starpu_sched_policy {
+	/* Once each, by the thread that opens the library or the context, and the last
+	 * one that uses it. */
 	void (*init_sched)(unsigned sched_ctx_id);
 	void (*deinit_sched)(unsigned sched_ctx_id);
-	/* A task has become ready; 0 when accepted. */
+	/* A task has become ready; 0 when accepted.  It comes again when its data were
+	 * not free when a worker took it (commuting accesses, arbiters). */
 	int (*push_task)(struct starpu_task *);
 	double (*simulate_push_task)(struct starpu_task *);
+	/* A task that must run on workerid goes there without the policy. */
 	void (*push_task_notify)(struct starpu_task *, int workerid, int perf_workerid,
 				 unsigned sched_ctx_id);
 	/* The calling worker wants a task; NULL when there is none for it. */
 	struct starpu_task *(*pop_task)(unsigned sched_ctx_id);
+	/* By the thread that submits it. */
 	void (*submit_hook)(struct starpu_task *task);
+	/* By the worker, around the kernel; of bound tasks, too. */
 	void (*pre_exec_hook)(struct starpu_task *, unsigned sched_ctx_id);
 	void (*post_exec_hook)(struct starpu_task *, unsigned sched_ctx_id);
+	/* starpu_do_schedule(), or somebody waits for all tasks. */
 	void (*do_schedule)(unsigned sched_ctx_id);
+	/* What the policy has for workers that leave it gives to others. */
 	void (*add_workers)(unsigned sched_ctx_id, int *workerids, unsigned nworkers);
 	void (*remove_workers)(unsigned sched_ctx_id, int *workerids, unsigned nworkers);
-	int prefetches;
+	int prefetches; /* no effect */
 	const char *policy_name;
 	const char *policy_description;
+	/* Of the context's collection, which the library makes. */
 	enum starpu_worker_collection_type worker_type;
 };
 
 /** The policies of the library, the last followed by NULL. */
 struct starpu_sched_policy **starpu_sched_get_predefined_policies(void);
+
+/** The policy of context 0. */
+struct starpu_sched_policy *starpu_sched_get_sched_policy(void);
+
+/** The policy of a context. */
+struct starpu_sched_policy *starpu_sched_get_sched_policy_in_ctx(unsigned sched_ctx_id);
 
 /** Priorities below are raised to the least that the policy knows. */
 #define STARPU_MIN_PRIO (starpu_sched_get_min_priority())
@@ -95,22 +115,73 @@ double starpu_task_expected_length(struct starpu_task *task,
 double starpu_task_worker_expected_length(struct starpu_task *task, unsigned workerid,
 					  unsigned sched_ctx_id, unsigned nimpl);
 
-/** Time until the data are on a memory node for an access in mode: 0 when they are there,
- * or are not read. */
+/*
+ * For policies of the application's
+ */
+
+/** The policy has taken the task; returns 0. */
+int starpu_push_task_end(struct starpu_task *task);
+
+/** Give the task, which push_task() was called with, to one worker, whose tasks of this
+ * kind go before those of the policy, by priority and then by arrival.  back has no
+ * effect.  Returns 0. */
+int starpu_push_local_task(int workerid, struct starpu_task *task, int back);
+
+/** 1 unless STARPU_PREFETCH is 0. */
+int starpu_get_prefetch_flag(void);
+
+/** Nothing: each worker asks its policy. */
+void starpu_sched_ctx_worker_shares_tasks_lists(int workerid, int sched_ctx_id);
+
+/** Wake the worker if it sleeps for want of tasks: 1, else 0.  The caller may hold its
+ * lock or not: all four are one. */
+int starpu_wake_worker_relax(int workerid);
+int starpu_wake_worker_no_relax(int workerid);
+int starpu_wake_worker_locked(int workerid);
+int starpu_wake_worker_relax_light(int workerid);
+
+/**
+ * Bring to a memory what the task only reads; what it writes comes when a worker takes
+ * it. Returns at once with 0; a prefetch that finds no room is dropped.  prio has no
+ * effect.
+ */
+int starpu_prefetch_task_input_on_node(struct starpu_task *task, unsigned node);
+int starpu_prefetch_task_input_on_node_prio(struct starpu_task *task, unsigned node,
+					    int prio);
+int starpu_idle_prefetch_task_input_on_node(struct starpu_task *task, unsigned node);
+int starpu_idle_prefetch_task_input_on_node_prio(struct starpu_task *task, unsigned node,
+						 int prio);
+/** The same to the memory of a worker. */
+int starpu_prefetch_task_input_for(struct starpu_task *task, unsigned worker);
+int starpu_prefetch_task_input_for_prio(struct starpu_task *task, unsigned worker,
+					int prio);
+int starpu_idle_prefetch_task_input_for(struct starpu_task *task, unsigned worker);
+int starpu_idle_prefetch_task_input_for_prio(struct starpu_task *task, unsigned worker,
+					     int prio);
+
+/** How much faster than a core an architecture is taken to be. */
+double starpu_worker_get_relative_speedup(struct starpu_perfmodel_arch *perf_arch);
+
+/** How long it takes to bring the datum's value to a memory for this access. */
 double starpu_data_expected_transfer_time(starpu_data_handle_t handle,
 					  unsigned memory_node,
 					  enum starpu_data_access_mode mode);
 
-/** The sum of it over the data of a task. */
+/** The same of all data of a task. */
 double starpu_task_expected_data_transfer_time(unsigned memory_node,
 					       struct starpu_task *task);
 
-/** The same for the memory node of a worker. */
+/** The same to the memory of a worker. */
 double starpu_task_expected_data_transfer_time_for(struct starpu_task *task,
 						   unsigned worker);
 
-/** Whether data of tasks are fetched ahead: STARPU_PREFETCH. */
-int starpu_get_prefetch_flag(void);
+/** Joules by the codelet's energy_model on an architecture. */
+double starpu_task_expected_energy(struct starpu_task *task,
+				   struct starpu_perfmodel_arch *arch, unsigned nimpl);
+
+/** Joules on a worker. */
+double starpu_task_worker_expected_energy(struct starpu_task *task, unsigned workerid,
+					  unsigned sched_ctx_id, unsigned nimpl);
 
 #ifdef __cplusplus
 }

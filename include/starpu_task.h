@@ -424,7 +424,8 @@ void starpu_iteration_push(unsigned long iteration);
 /** Undo the last starpu_iteration_push. */
 void starpu_iteration_pop(void);
 
-/** Ask the scheduler to decide now about the tasks it holds back: none does. */
+/** Ask the schedulers to decide now about the tasks that they hold back; of ours none
+ * does, a policy of the application's has its do_schedule() called. */
 void starpu_do_schedule(void);
 
 /** The task that the calling thread executes, NULL outside. */
@@ -444,6 +445,9 @@ unsigned long starpu_task_get_job_id(struct starpu_task *task);
 
 /** The chosen implementation. */
 unsigned starpu_task_get_implementation(struct starpu_task *task);
+
+/** Of a scheduling policy: the implementation that the worker is to run. */
+void starpu_task_set_implementation(struct starpu_task *task, unsigned impl);
 
 /** Submit a task that only calls callback(callback_arg). */
 void starpu_create_callback_task(void (*callback)(void *), void *callback_arg);

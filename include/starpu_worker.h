@@ -96,6 +96,9 @@ struct starpu_worker_collection {
 						 struct starpu_task *task);
 };
 
+/** The collections that contexts have copies of. */
+extern struct starpu_worker_collection starpu_worker_list, starpu_worker_tree;
+
 /*
  * Counting
  */
@@ -303,6 +306,38 @@ hwloc_cpuset_t starpu_worker_get_hwloc_cpuset(int workerid);
  * belongs to the library and ends with it. */
 hwloc_obj_t starpu_worker_get_hwloc_obj(int workerid);
 #endif
+
+/*
+ * Locks of workers, for policies of the application's: each worker holds its own while
+ * pop_task() looks for a task for it, so that who holds it may change what the policy
+ * keeps for that worker.  While a worker is relaxed others may take its lock.  In other
+ * threads than workers the functions about the caller's own do nothing.
+ */
+
+/** Whether the caller is in pop_task(). */
+int starpu_worker_sched_op_pending(void);
+
+/** Others may take the caller's lock from now on; nests. */
+void starpu_worker_relax_on(void);
+
+/** The caller has its lock again. */
+void starpu_worker_relax_off(void);
+
+/** Whether the caller is relaxed: 1 or 0; 1 in other threads than workers. */
+int starpu_worker_get_relax_state(void);
+
+/** Wait for a worker's lock, relaxed until starpu_worker_unlock(). */
+void starpu_worker_lock(int workerid);
+
+/** The same, but without waiting: 0, or EBUSY. */
+int starpu_worker_trylock(int workerid);
+
+/** Give the lock back. */
+void starpu_worker_unlock(int workerid);
+
+/** The caller's own lock. */
+void starpu_worker_lock_self(void);
+void starpu_worker_unlock_self(void);
 
 #ifdef __cplusplus
 }

@@ -10,6 +10,7 @@
 #include "core/task/codelet.h"
 #include "core/lasting.h"
 #include "core/task/links.h"
+#include "core/sched/contexts.h"
 #include "core/task/task.h"
 
 static const struct starpu_task task_default = STARPU_TASK_INITIALIZER;
@@ -225,6 +226,7 @@ int starpu_task_wait_for_all(void)
 	if (!node)
 		return 0;
 	node_end_insertion(node);
+	contexts_schedule(node);
 	return node_wait_submitted(node, 0);
 }
 
@@ -274,10 +276,9 @@ void starpu_iteration_pop(void)
 	api_node(__func__);
 }
 
-/* Our policies schedule at once. */
 void starpu_do_schedule(void)
 {
-	api_node(__func__);
+	contexts_schedule(api_node(__func__));
 }
 
 struct starpu_task *starpu_task_get_current(void)
@@ -326,6 +327,18 @@ unsigned starpu_task_get_implementation(struct starpu_task *task)
 	struct job *job = task->starpu_private;
 
 	return job ? job->implementation : 0;
+}
+
+void starpu_task_set_implementation(struct starpu_task *task, unsigned impl)
+{
+	api_given(__func__, "task", task);
+
+	struct node *node = api_node(__func__);
+
+	if (impl >= STARPU_MAXIMPLEMENTATIONS)
+		orr_die(node->rank, "%s: implementation %u, expected 0 to %d", __func__,
+			impl, STARPU_MAXIMPLEMENTATIONS - 1);
+	task_job(node, task)->implementation = (unsigned char)impl;
 }
 
 void starpu_create_callback_task(void (*callback)(void *), void *callback_arg)

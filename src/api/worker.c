@@ -324,14 +324,14 @@ int starpu_sched_get_max_priority(void)
 
 int starpu_sched_set_min_priority(int min_prio)
 {
-	api_node(__func__)->scheds[0]->min_priority = min_prio;
-	return 0;
+	api_node(__func__);
+	return starpu_sched_ctx_set_min_priority(0, min_prio);
 }
 
 int starpu_sched_set_max_priority(int max_prio)
 {
-	api_node(__func__)->scheds[0]->max_priority = max_prio;
-	return 0;
+	api_node(__func__);
+	return starpu_sched_ctx_set_max_priority(0, max_prio);
 }
 
 int starpu_worker_can_execute_task_impl(unsigned workerid, struct starpu_task *task,

@@ -223,6 +223,7 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->device = (struct starpu_perfmodel_device){type, shared ? 0 : devid, 1};
 	worker->arch = (struct starpu_perfmodel_arch){1, &worker->device};
 	orr_lock_init(&worker->lock);
+	orr_lock_init(&worker->turn);
 }
 
 static void set_depths(struct node *node)
@@ -386,6 +387,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	contexts_open(node);
 	begin_life(node);
 	plat_set_self(node);
+	contexts_begin(node);
 	ret = plat_workers_start(node->plat, node->workers, node->nworkers);
 	if (ret < 0)
 		goto close_contexts;
@@ -394,8 +396,8 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	return 0;
 
 close_contexts:
-	hide(node);
 	contexts_close(node);
+	hide(node);
 	events_free(&node->events);
 	routes_free(node);
 	free(node->memories);

@@ -152,6 +152,7 @@ struct node {
 	int (*on_stuck)(struct node *node);
 	/* By the number of their contexts; atomic. */
 	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
+	struct sched *closing[STARPU_NMAX_SCHED_CTXS]; /* deleted, with users left */
 	const struct starpu_sched_policy
 		*policy;                  /* of the first, also when it is closed */
 	struct orr_lock scheds_lock;      /* of these, and of who works for whom */

@@ -46,6 +46,7 @@ struct worker {
 	double busy_s;
 	double began_s;            /* when its task began to run, while events are told */
 	struct plat_caller caller; /* what its thread does */
+	int nholds, nrelaxed;      /* of its turn; see core/sched/relax.h */
 
 	/* Others': who wakes it, and who has tasks for it alone. */
 	ORR_OWN_LINE int parked; /* atomic; the backend's, see plat_workers_start() */
@@ -53,6 +54,7 @@ struct worker {
 	int nexpected;           /* atomic: not started, and of known duration, */
 	double expected_s;       /* in sum */
 	struct orr_lock lock;    /* of these tasks, and of the counts */
+	struct orr_lock turn;    /* of what a policy of the application's keeps for it */
 	struct levels bound;
 	struct job *aside;   /* to be run before all others, first in first out; atomic */
 	struct table counts; /* by address of the codelet */

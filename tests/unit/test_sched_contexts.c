@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "core/sched/contexts.h"
+#include "core/sched/sched_own.h"
 #include "fake_impl.h"
 #include "one_node.h"
 
@@ -67,7 +68,9 @@ static void open_node(int ncpus, int ngpus, const char *policy)
 
 static struct sched *create(const char *policy)
 {
-	struct sched *sched = contexts_create(one.node, sched_find(policy));
+	struct sched *sched = contexts_create(
+		one.node, sched_find(policy),
+		(struct starpu_sched_policy *)&sched_find(policy)->object);
 
 	assert_non_null(sched);
 	return sched;
@@ -331,7 +334,7 @@ static void numbers_are_given_again(void **state)
 		assert_int_equal(scheds[i]->id, i);
 		move(i % 3, scheds[i]);
 	}
-	assert_null(contexts_create(one.node, sched_find("eager")));
+	assert_null(contexts_create(one.node, sched_find("eager"), NULL));
 	submit(&on_cpu, 1, scheds[4]);
 	assert_int_equal(contexts_delete(scheds[4], scheds[5]), -EBUSY);
 	move(1, scheds[4]);
@@ -349,6 +352,91 @@ static void numbers_are_given_again(void **state)
 	assert_int_equal(starpu_task_submit(task), 0);
 	assert_int_equal(starpu_task_wait_for_all(), 0);
 	assert_int_equal(seen.context[2], 0);
+	one_close();
+}
+
+/* A policy of the application's, in a context of its own, is told who comes and goes, and
+ * finds what it keeps until the end. */
+static struct {
+	struct starpu_task_list list;
+	int ninits, ndeinits, nworkers;
+} own_seen;
+
+static void own_init(unsigned ctx)
+{
+	starpu_task_list_init(&own_seen.list);
+	starpu_sched_ctx_set_policy_data(ctx, &own_seen);
+	own_seen.ninits++;
+}
+
+static void own_deinit(unsigned ctx)
+{
+	assert_ptr_equal(starpu_sched_ctx_get_policy_data(ctx), &own_seen);
+	own_seen.ndeinits++;
+}
+
+static int own_push(struct starpu_task *task)
+{
+	starpu_task_list_push_back(&own_seen.list, task);
+	return starpu_push_task_end(task);
+}
+
+static struct starpu_task *own_pop(unsigned ctx)
+{
+	assert_true(starpu_sched_ctx_contains_worker(starpu_worker_get_id(), ctx));
+	return starpu_task_list_pop_front(&own_seen.list);
+}
+
+static void own_come(unsigned ctx, int *ids, unsigned n)
+{
+	(void)ctx;
+	(void)ids;
+	own_seen.nworkers += (int)n;
+}
+
+static void own_go(unsigned ctx, int *ids, unsigned n)
+{
+	assert_false(starpu_sched_ctx_contains_worker(ids[0], ctx));
+	own_seen.nworkers -= (int)n;
+}
+
+static struct starpu_sched_policy own_policy = {
+	.init_sched = own_init,
+	.deinit_sched = own_deinit,
+	.push_task = own_push,
+	.pop_task = own_pop,
+	.add_workers = own_come,
+	.remove_workers = own_go,
+	.policy_name = "own",
+};
+
+static void an_own_policy_has_a_context(void **state)
+{
+	struct sched *sched;
+
+	(void)state;
+	open_node(3, 0, "eager");
+	sched = contexts_create(one.node, &sched_own, &own_policy);
+	assert_int_equal(sched->id, 1);
+	move(1, sched);
+	move(2, sched);
+	assert_int_equal(own_seen.nworkers, 2);
+	assert_int_equal(starpu_sched_ctx_get_nworkers(1), 2);
+	assert_ptr_equal(starpu_sched_ctx_get_sched_policy(1), &own_policy);
+	for (int i = 0; i < 10; i++)
+		submit(&on_cpu, i, sched);
+	fake_run();
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(seen.context[i], 1);
+	move(2, one.node->scheds[0]);
+	assert_int_equal(own_seen.nworkers, 1);
+	assert_int_equal(starpu_sched_ctx_get_nworkers(1), 1);
+	assert_int_equal(contexts_delete(sched, one.node->scheds[0]), 0);
+	fake_run();
+	assert_int_equal(own_seen.nworkers, 0);
+	assert_int_equal(own_seen.ninits, 1);
+	assert_int_equal(own_seen.ndeinits, 1);
+	assert_null(contexts_find(one.node, 1));
 	one_close();
 }
 
@@ -371,7 +459,7 @@ static void who_is_left_by_all_is_closed(void **state)
 	for (int works = 0; works < 2; works++) {
 		open_node(2, 0, "eager");
 		nclosed = 0;
-		sched = contexts_create(one.node, &counted);
+		sched = contexts_create(one.node, &counted, &counted.object);
 		move(0, sched);
 		submit(&on_cpu, 1, sched);
 		fake_run();
@@ -557,6 +645,7 @@ int main(void)
 		cmocka_unit_test(bound_tasks_go_to_their_worker),
 		cmocka_unit_test(priorities_are_those_of_the_policy),
 		cmocka_unit_test(numbers_are_given_again),
+		cmocka_unit_test(an_own_policy_has_a_context),
 		cmocka_unit_test(who_is_left_by_all_is_closed),
 		cmocka_unit_test(random_programs),
 	};

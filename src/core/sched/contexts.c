@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "base/check.h"
+#include "core/sched/collection.h"
 
 /* ---- users ----------------------------------------------------------- */
 
@@ -16,10 +17,19 @@ void contexts_join(struct sched *sched)
 
 void contexts_leave(struct sched *sched)
 {
+	struct starpu_worker_collection *collection;
+	struct node *node = sched->node;
+	int id = sched->id, keeps_number = sched->ops->opened != NULL;
+
 	if (orr_add(&sched->nusers, -1) > 0)
 		return;
 	ORR_ASSERT(!sched->aside.first);
+	collection = sched->collection;
 	sched->ops->close(sched);
+	collection_free(collection);
+	/* From now on the number may be another one's. */
+	if (keeps_number)
+		orr_swap_ptr((void **)&node->closing[id], NULL);
 }
 
 /* ---- schedulers ------------------------------------------------------ */
@@ -36,36 +46,77 @@ static void set_priorities(struct sched *sched)
 		sched->min_priority = conf->global_sched_ctx_min_priority;
 	if (conf->global_sched_ctx_max_priority != -1)
 		sched->max_priority = conf->global_sched_ctx_max_priority;
+	sched->min_is_set =
+		sched->ops->has_priorities || conf->global_sched_ctx_min_priority != -1;
+	sched->max_is_set =
+		sched->ops->has_priorities || conf->global_sched_ctx_max_priority != -1;
 }
 
 /* Its first user is its place; node->scheds_lock is taken. */
-static struct sched *open_at(struct node *node, int id, const struct sched_ops *ops)
+static struct sched *open_at(struct node *node, int id, const struct sched_ops *ops,
+			     struct starpu_sched_policy *policy)
 {
 	struct sched *sched = ops->open(node);
 
 	sched->ops = ops;
+	sched->policy = policy;
 	sched->node = node;
 	sched->id = id;
 	sched->nwords = (node->nworkers + 31) / 32;
 	sched->nusers = 1;
+	sched->is_told = id != 0 || ops->submitted;
 	orr_lock_init(&sched->lock);
 	set_priorities(sched);
 	orr_swap_ptr((void **)&node->scheds[id], sched);
 	return sched;
 }
 
-struct sched *contexts_create(struct node *node, const struct sched_ops *ops)
+struct sched *contexts_create(struct node *node, const struct sched_ops *ops,
+			      struct starpu_sched_policy *policy)
 {
 	struct sched *sched = NULL;
 	int id = 1;
 
 	orr_lock(&node->scheds_lock);
-	while (id < STARPU_NMAX_SCHED_CTXS && node->scheds[id])
+	while (id < STARPU_NMAX_SCHED_CTXS &&
+	       (node->scheds[id] || orr_load_ptr((void **)&node->closing[id])))
 		id++;
 	if (id < STARPU_NMAX_SCHED_CTXS)
-		sched = open_at(node, id, ops);
+		sched = open_at(node, id, ops, policy);
 	orr_unlock(&node->scheds_lock);
+	if (sched && ops->opened)
+		ops->opened(sched);
 	return sched;
+}
+
+struct sched *contexts_find(struct node *node, unsigned id)
+{
+	struct sched *sched;
+
+	if (id >= STARPU_NMAX_SCHED_CTXS)
+		return NULL;
+	sched = orr_load_ptr((void **)&node->scheds[id]);
+	return sched ? sched : orr_load_ptr((void **)&node->closing[id]);
+}
+
+struct starpu_worker_collection *contexts_collection(struct sched *sched)
+{
+	struct starpu_worker_collection *collection =
+		orr_load_ptr((void **)&sched->collection);
+
+	if (collection)
+		return collection;
+	orr_lock(&sched->node->scheds_lock);
+	if (!sched->collection) {
+		collection = collection_new(sched->policy->push_task
+						    ? sched->policy->worker_type
+						    : STARPU_WORKER_LIST);
+		SCHED_EACH_WORKER(worker, sched)
+		collection->add(collection, worker->id);
+		orr_swap_ptr((void **)&sched->collection, collection);
+	}
+	orr_unlock(&sched->node->scheds_lock);
+	return sched->collection;
 }
 
 /* ---- sets of workers; node->scheds_lock is taken --------------------- */
@@ -75,6 +126,12 @@ static void flip(struct sched *sched, const struct worker *worker)
 	int *word = &sched->members[worker->id / 32];
 
 	orr_store(word, (int)((unsigned)*word ^ 1u << (worker->id % 32)));
+	if (!sched->collection)
+		return;
+	if (sched_has(sched, (struct worker *)worker))
+		sched->collection->add(sched->collection, worker->id);
+	else
+		sched->collection->remove(sched->collection, worker->id);
 }
 
 static void add(struct sched *sched, struct worker *worker)
@@ -88,18 +145,33 @@ static void add(struct sched *sched, struct worker *worker)
 
 void contexts_open(struct node *node)
 {
+	struct starpu_sched_policy *policy;
+	const struct sched_ops *ops = sched_choose(node, &policy);
 	struct sched *sched;
 
 	orr_lock_init(&node->scheds_lock);
 	orr_lock(&node->scheds_lock);
-	sched = open_at(node, 0, sched_choose(node));
-	node->policy = &sched->ops->object;
+	sched = open_at(node, 0, ops, policy);
+	node->policy = policy;
 	for (int i = 0; i < node->nworkers; i++) {
 		add(sched, &node->workers[i]);
 		contexts_join(sched);
 		node->workers[i].sched = sched;
 	}
 	orr_unlock(&node->scheds_lock);
+}
+
+void contexts_begin(struct node *node)
+{
+	struct sched *sched = node->scheds[0];
+	int ids[STARPU_NMAXWORKERS];
+
+	if (sched->ops->opened)
+		sched->ops->opened(sched);
+	for (int i = 0; i < node->nworkers; i++)
+		ids[i] = i;
+	if (sched->ops->workers_come)
+		sched->ops->workers_come(sched, ids, (unsigned)node->nworkers);
 }
 
 void contexts_close(struct node *node)
@@ -113,6 +185,16 @@ void contexts_close(struct node *node)
 			continue;
 		ORR_ASSERT(orr_load(&node->scheds[i]->nusers) == 1);
 		contexts_leave(node->scheds[i]);
+	}
+}
+
+void contexts_schedule(struct node *node)
+{
+	for (unsigned id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		struct sched *sched = orr_load_ptr((void **)&node->scheds[id]);
+
+		if (sched && sched->ops->schedule)
+			sched->ops->schedule(sched);
 	}
 }
 
@@ -140,14 +222,17 @@ void contexts_settle(struct sched *sched)
 void contexts_move(struct worker *worker, struct sched *to)
 {
 	struct node *node = worker->node;
+	int id = worker->id;
 	struct sched *from;
 
 	contexts_join(to);
+	if (to->ops->workers_come && !sched_has(to, worker))
+		to->ops->workers_come(to, &id, 1);
 	orr_lock(&node->scheds_lock);
 	from = worker->next_sched;
 	if (from != to) {
-		flip(from, worker);
 		add(to, worker);
+		flip(from, worker);
 		/* Last: who sees it sees the rest. */
 		orr_add(&from->changes, 1);
 		orr_add(&to->changes, 1);
@@ -191,6 +276,9 @@ int contexts_delete(struct sched *sched, struct sched *heir)
 		return -EBUSY;
 	orr_lock(&node->scheds_lock);
 	ORR_ASSERT(node->scheds[sched->id] == sched);
+	/* Its policy may ask for it by number until it is closed. */
+	if (sched->ops->opened)
+		orr_swap_ptr((void **)&node->closing[sched->id], sched);
 	orr_swap_ptr((void **)&node->scheds[sched->id], NULL);
 	orr_unlock(&node->scheds_lock);
 	while ((worker = sched_worker_from(sched, 0)))

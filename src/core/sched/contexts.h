@@ -23,12 +23,21 @@
 
 /* The initial scheduler, with all workers; the backend does not run them yet. */
 void contexts_open(struct node *node);
+/* The node can be found: tell the policy of its workers. */
+void contexts_begin(struct node *node);
 /* The backend runs no worker any more: close all. */
 void contexts_close(struct node *node);
 
 /* Any thread.  One more scheduler, without workers, or NULL when there are as many as
  * there may be.  Tasks are submitted to it by its id as task->sched_ctx. */
-struct sched *contexts_create(struct node *node, const struct sched_ops *ops);
+struct sched *contexts_create(struct node *node, const struct sched_ops *ops,
+			      struct starpu_sched_policy *policy);
+/* The scheduler with that number, also when it is about to be closed; or NULL. */
+struct sched *contexts_find(struct node *node, unsigned id);
+/* Its workers, kept up to date from the first call on. */
+struct starpu_worker_collection *contexts_collection(struct sched *sched);
+/* Decisions that policies have put off are to be made. */
+void contexts_schedule(struct node *node);
 /* Any thread.  Returns before the worker follows. */
 void contexts_move(struct worker *worker, struct sched *to);
 /* Any thread; not the initial one.  Its workers go to heir.  0, or -EBUSY when a task of

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/sched/sched_own.h"
 #include "core/task/exclusion.h"
 #include "core/task/task.h"
 
@@ -108,7 +109,25 @@ static const struct sched_ops *by_machine(struct node *node)
 	return node->machine->predicts && has_cpus && has_others ? &sched_dmdas : NULL;
 }
 
-const struct sched_ops *sched_choose(struct node *node)
+/* The object is the application's own, or names one of ours. */
+static const struct sched_ops *by_object(struct node *node,
+					 struct starpu_sched_policy *object)
+{
+	const struct sched_ops *ops;
+
+	if (sched_is_own(object))
+		return &sched_own;
+	ops = object->policy_name ? sched_find(object->policy_name) : NULL;
+	if (!ops)
+		orr_complain(node->rank,
+			     "policy object \"%s\" has no push_task(), and is not one of "
+			     "starpu_sched_get_predefined_policies(); using lws",
+			     object->policy_name ? object->policy_name : "");
+	return ops;
+}
+
+const struct sched_ops *sched_choose(struct node *node,
+				     struct starpu_sched_policy **policy)
 {
 	const char *name = node->conf.sched_policy_name;
 	const struct sched_ops *ops = NULL;
@@ -126,17 +145,16 @@ const struct sched_ops *sched_choose(struct node *node)
 				     "scheduling policy \"%s\" was not found; expected "
 				     "%s (STARPU_SCHED=help lists them); using lws",
 				     name, names);
-	} else if (node->conf.sched_policy && node->conf.sched_policy->policy_name) {
-		ops = sched_find(node->conf.sched_policy->policy_name);
-		if (!ops)
-			orr_complain(node->rank,
-				     "policy object \"%s\" is not one of "
-				     "starpu_sched_get_predefined_policies(); using lws",
-				     node->conf.sched_policy->policy_name);
+	} else if (node->conf.sched_policy) {
+		ops = by_object(node, node->conf.sched_policy);
 	} else {
 		ops = by_machine(node);
 	}
-	return ops ? ops : &sched_lws;
+	if (!ops)
+		ops = &sched_lws;
+	*policy = ops == &sched_own ? node->conf.sched_policy
+				    : (struct starpu_sched_policy *)&ops->object;
+	return ops;
 }
 
 /* Tasks bound to one worker bypass the policy, though it may reckon with them. */

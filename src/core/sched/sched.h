@@ -42,6 +42,12 @@ struct sched_ops {
 
 	/* The others are NULL where a policy does not want to know. */
 
+	/* It has its place, and no workers yet; nothing is locked. */
+	void (*opened)(struct sched *sched);
+	/* A task is submitted to it, before anybody looks at it. */
+	void (*submitted)(struct sched *sched, struct starpu_task *task);
+	/* The application asks for decisions that were put off. */
+	void (*schedule)(struct sched *sched);
 	/* The kernel of a task begins, or has ended, on worker; of each task, also of
 	 * those that are bound to a worker and were never pushed. */
 	void (*started)(struct sched *sched, struct worker *worker, struct job *job);
@@ -51,6 +57,8 @@ struct sched_ops {
 	double (*expect)(struct worker *worker, struct job *job);
 	/* Before the first push or pop that concerns the worker. */
 	void (*add_worker)(struct sched *sched, struct worker *worker);
+	/* The same for who must not be called with anything locked. */
+	void (*workers_come)(struct sched *sched, int *ids, unsigned n);
 	/* The worker is not of the set: append to left what waits for it alone.  Called
 	 * again whenever a push may have crossed its leave. */
 	void (*remove_worker)(struct sched *sched, struct worker *worker,
@@ -64,11 +72,17 @@ struct sched {
 	struct node *node;
 	int id; /* in node->scheds; 0: the initial one, which stays */
 	int min_priority, max_priority;
-	int nwords;               /* in use, of */
+	unsigned char min_is_set, max_is_set; /* not only because it is unknown */
+	unsigned char is_told; /* of submissions: it counts them, or ops->submitted() */
+	int nwords;            /* in use, of */
 	int members[SCHED_WORDS]; /* workers, a bit each; atomic */
 	int changes;              /* of these, so far; atomic */
 	int nusers;               /* atomic; see contexts.h */
-	int njobs;            /* atomic: submitted, not ended; not of the initial one */
+	int njobs; /* atomic: submitted, not ended; not of the initial one */
+	struct starpu_sched_policy *policy; /* as the application sees it */
+	void *policy_data, *user_data;      /* the policy's, the application's */
+	/* Of its workers, for the application; NULL until somebody asks. */
+	struct starpu_worker_collection *collection;
 	struct orr_lock lock; /* of: */
 	struct ready aside;   /* jobs that no worker of the set can run */
 };
@@ -82,8 +96,10 @@ const struct sched_ops *sched_find(const char *name);
 const struct sched_ops *sched_at(int i); /* NULL after the last */
 /* For the application: all of them, then NULL. */
 const struct starpu_sched_policy *const *sched_objects(void);
-/* What conf and knobs wish; says so when the name is unknown. */
-const struct sched_ops *sched_choose(struct node *node);
+/* What conf and knobs wish; says so when the name is unknown.  With one of the
+ * application's, its object. */
+const struct sched_ops *sched_choose(struct node *node,
+				     struct starpu_sched_policy **policy);
 void sched_push(struct job *job);
 struct job *sched_pop(struct worker *worker);
 /* Policies: keep the job until the set of workers changes. */

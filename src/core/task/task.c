@@ -333,8 +333,13 @@ static void choose_sched(struct job *job, struct starpu_task *task)
 	struct sched *sched = sched_of_task(job->node, task);
 
 	job->sched = sched;
-	if (sched->id != 0)
-		orr_add(&sched->njobs, 1);
+	if (sched->is_told) {
+		task->sched_ctx = (unsigned)sched->id;
+		if (sched->id != 0)
+			orr_add(&sched->njobs, 1);
+		if (sched->ops->submitted)
+			sched->ops->submitted(sched, task);
+	}
 	if (task->priority < sched->min_priority)
 		task->priority = sched->min_priority;
 	if (task->priority > sched->max_priority)

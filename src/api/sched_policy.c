@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* What policies of the application's call while they push and pop. */
+#include <errno.h>
+#include <math.h>
+
+#include <starpu_scheduler.h>
+
+#include "api.h"
+#include "base/check.h"
+#include "core/data/nearness.h"
+#include "core/model/model_query.h"
+#include "core/sched/relax.h"
+#include "core/sched/sched.h"
+#include "core/task/task.h"
+
+static struct worker *worker_at(const char *func, unsigned id)
+{
+	struct node *node = api_node(func);
+
+	if (id >= (unsigned)node->nworkers)
+		orr_die(node->rank, "%s: no worker %u among %d", func, id,
+			node->nworkers);
+	return &node->workers[id];
+}
+
+static struct worker *self_of(const char *func)
+{
+	return plat_current_worker(api_node(func)->plat);
+}
+
+/* ---- tasks ----------------------------------------------------------- */
+
+/* The task may be running already. */
+int starpu_push_task_end(struct starpu_task *task)
+{
+	api_given(__func__, "task", task);
+	api_node(__func__);
+	return 0;
+}
+
+int starpu_push_local_task(int workerid, struct starpu_task *task, int back)
+{
+	struct worker *worker = worker_at(__func__, (unsigned)workerid);
+
+	api_given(__func__, "task", task);
+	(void)back;
+	worker_bind(worker, task->starpu_private, -1);
+	orr_fence();
+	plat_worker_wake(worker);
+	return 0;
+}
+
+void starpu_sched_ctx_worker_shares_tasks_lists(int workerid, int sched_ctx_id)
+{
+	(void)sched_ctx_id;
+	worker_at(__func__, (unsigned)workerid);
+}
+
+/* A hint reads in its turn, so it must not come behind the task's own writing. */
+int starpu_prefetch_task_input_on_node(struct starpu_task *task, unsigned node)
+{
+	api_given(__func__, "task", task);
+	if (api_node(__func__)->nmemories == 1)
+		return 0;
+	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++) {
+		enum starpu_data_access_mode mode = STARPU_TASK_GET_MODE(task, i);
+
+		if ((mode & (STARPU_R | STARPU_W)) == STARPU_R)
+			starpu_data_prefetch_on_node(STARPU_TASK_GET_HANDLE(task, i),
+						     node, 1);
+	}
+	return 0;
+}
+
+int starpu_prefetch_task_input_on_node_prio(struct starpu_task *task, unsigned node,
+					    int prio)
+{
+	(void)prio;
+	return starpu_prefetch_task_input_on_node(task, node);
+}
+
+int starpu_idle_prefetch_task_input_on_node(struct starpu_task *task, unsigned node)
+{
+	return starpu_prefetch_task_input_on_node(task, node);
+}
+
+int starpu_idle_prefetch_task_input_on_node_prio(struct starpu_task *task, unsigned node,
+						 int prio)
+{
+	(void)prio;
+	return starpu_prefetch_task_input_on_node(task, node);
+}
+
+int starpu_prefetch_task_input_for(struct starpu_task *task, unsigned worker)
+{
+	return starpu_prefetch_task_input_on_node(task,
+						  worker_at(__func__, worker)->memory);
+}
+
+int starpu_prefetch_task_input_for_prio(struct starpu_task *task, unsigned worker,
+					int prio)
+{
+	(void)prio;
+	return starpu_prefetch_task_input_for(task, worker);
+}
+
+int starpu_idle_prefetch_task_input_for(struct starpu_task *task, unsigned worker)
+{
+	return starpu_prefetch_task_input_for(task, worker);
+}
+
+int starpu_idle_prefetch_task_input_for_prio(struct starpu_task *task, unsigned worker,
+					     int prio)
+{
+	(void)prio;
+	return starpu_prefetch_task_input_for(task, worker);
+}
+
+/* ---- waking ---------------------------------------------------------- */
+
+static int wake(struct worker *worker)
+{
+	orr_fence();
+	return plat_worker_wake(worker) != 0;
+}
+
+int starpu_wake_worker_relax(int workerid)
+{
+	return wake(worker_at(__func__, (unsigned)workerid));
+}
+
+int starpu_wake_worker_no_relax(int workerid)
+{
+	return wake(worker_at(__func__, (unsigned)workerid));
+}
+
+int starpu_wake_worker_locked(int workerid)
+{
+	return wake(worker_at(__func__, (unsigned)workerid));
+}
+
+int starpu_wake_worker_relax_light(int workerid)
+{
+	return wake(worker_at(__func__, (unsigned)workerid));
+}
+
+/* ---- the workers' locks ---------------------------------------------- */
+
+int starpu_worker_sched_op_pending(void)
+{
+	const struct worker *self = self_of(__func__);
+
+	return self && self->nholds > 0;
+}
+
+void starpu_worker_relax_on(void)
+{
+	relax_on(self_of(__func__));
+}
+
+void starpu_worker_relax_off(void)
+{
+	struct worker *self = self_of(__func__);
+
+	if (self && self->nrelaxed == 0)
+		orr_die(self->node->rank, "%s: no starpu_worker_relax_on() before",
+			__func__);
+	relax_off(self);
+}
+
+int starpu_worker_get_relax_state(void)
+{
+	const struct worker *self = self_of(__func__);
+
+	return !self || self->nrelaxed > 0;
+}
+
+void starpu_worker_lock(int workerid)
+{
+	relax_lock(self_of(__func__), worker_at(__func__, (unsigned)workerid));
+}
+
+int starpu_worker_trylock(int workerid)
+{
+	struct worker *self = self_of(__func__);
+	struct worker *worker = worker_at(__func__, (unsigned)workerid);
+
+	if (self == worker) {
+		relax_hold(self);
+		return 0;
+	}
+	if (!orr_trylock(&worker->turn))
+		return EBUSY;
+	relax_on(self);
+	return 0;
+}
+
+void starpu_worker_unlock(int workerid)
+{
+	relax_unlock(self_of(__func__), worker_at(__func__, (unsigned)workerid));
+}
+
+void starpu_worker_lock_self(void)
+{
+	struct worker *self = self_of(__func__);
+
+	if (self)
+		relax_hold(self);
+}
+
+void starpu_worker_unlock_self(void)
+{
+	struct worker *self = self_of(__func__);
+
+	if (self)
+		relax_let(self);
+}
+
+/* ---- what it would cost ---------------------------------------------- */
+
+double starpu_worker_get_relative_speedup(struct starpu_perfmodel_arch *perf_arch)
+{
+	api_given(__func__, "perf_arch", perf_arch);
+	return model_relative_speedup(perf_arch);
+}
+
+static double energy_j(const struct worker *worker, struct starpu_task *task,
+		       struct starpu_perfmodel_arch *arch, unsigned implementation)
+{
+	struct model_query query = {.node = api_node(__func__),
+				    .worker = worker,
+				    .arch = arch,
+				    .model = task->cl ? task->cl->energy_model : NULL,
+				    .task = task,
+				    .implementation = implementation};
+	struct model_estimate estimate;
+
+	if (!query.model)
+		return 0;
+	/* The roofline knows durations only. */
+	if (query.model->type != STARPU_PER_WORKER)
+		query.worker = NULL;
+	estimate = model_evaluate(&query);
+	return estimate.source == MODEL_NONE ? NAN : 1e6 * estimate.seconds;
+}
+
+double starpu_task_expected_energy(struct starpu_task *task,
+				   struct starpu_perfmodel_arch *arch, unsigned nimpl)
+{
+	api_given(__func__, "task", task);
+	api_given(__func__, "arch", arch);
+	return energy_j(NULL, task, arch, nimpl);
+}
+
+double starpu_task_worker_expected_energy(struct starpu_task *task, unsigned workerid,
+					  unsigned sched_ctx_id, unsigned nimpl)
+{
+	struct worker *worker = worker_at(__func__, workerid);
+
+	api_given(__func__, "task", task);
+	(void)sched_ctx_id;
+	return energy_j(worker, task, &worker->arch, nimpl);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/sched/sched_own.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/sched/contexts.h"
+#include "core/sched/relax.h"
+#include "core/task/task.h"
+
+struct own {
+	struct sched base;
+	int nworkers;
+	int known[]; /* workers that the policy was told of; under base.lock */
+};
+
+static struct own *own_of(struct sched *sched)
+{
+	return ORR_CONTAINER(sched, struct own, base);
+}
+
+static struct sched *own_open(struct node *node)
+{
+	struct own *own =
+		orr_alloc(sizeof(*own) + (size_t)node->nworkers * sizeof(own->known[0]));
+
+	own->nworkers = node->nworkers;
+	return &own->base;
+}
+
+static void own_opened(struct sched *sched)
+{
+	contexts_collection(sched);
+	if (sched->policy->init_sched)
+		sched->policy->init_sched((unsigned)sched->id);
+}
+
+static void own_close(struct sched *sched)
+{
+	if (sched->policy->deinit_sched)
+		sched->policy->deinit_sched((unsigned)sched->id);
+	free(own_of(sched));
+}
+
+static void own_workers_come(struct sched *sched, int *ids, unsigned n)
+{
+	struct own *own = own_of(sched);
+
+	for (unsigned i = 0; i < n; i++) {
+		orr_lock(&sched->lock);
+		own->known[ids[i]] = 1;
+		orr_unlock(&sched->lock);
+	}
+	if (sched->policy->add_workers)
+		sched->policy->add_workers((unsigned)sched->id, ids, n);
+}
+
+/* The policy itself passes on what it has for the worker. */
+static void own_remove_worker(struct sched *sched, struct worker *worker,
+			      struct ready *left)
+{
+	struct own *own = own_of(sched);
+	int id = worker->id, was_known;
+
+	(void)left;
+	orr_lock(&sched->lock);
+	was_known = own->known[id];
+	own->known[id] = 0;
+	orr_unlock(&sched->lock);
+	if (!was_known)
+		return;
+	if (sched->policy->remove_workers)
+		sched->policy->remove_workers((unsigned)sched->id, &id, 1);
+}
+
+static struct worker *own_push(struct sched *sched, struct job *job)
+{
+	int ret;
+
+	job->implementation = 0;
+	job->task->scheduled = 1;
+	/* It may have run and be gone afterwards. */
+	ret = sched->policy->push_task(job->task);
+	if (ret)
+		orr_die(sched->node->rank,
+			"push_task of scheduling policy \"%s\" returned %d, expected 0: "
+			"the task would never run",
+			sched->policy->policy_name, ret);
+	orr_fence();
+	workers_wake(sched, ~0u, 1);
+	return NULL;
+}
+
+/* The application may have chosen. */
+static void choose_implementation(struct worker *worker, struct job *job)
+{
+	unsigned i = job->implementation;
+
+	if (worker_next_implementation(worker, job->task, i) != i)
+		worker_choose_implementation(worker, job);
+}
+
+static struct job *own_pop(struct sched *sched, struct worker *worker)
+{
+	struct starpu_task *task;
+	char what[JOB_NAME_BYTES];
+	struct job *job;
+
+	if (!sched->policy->pop_task)
+		return NULL;
+	relax_hold(worker);
+	task = sched->policy->pop_task((unsigned)sched->id);
+	relax_let(worker);
+	if (!task)
+		return NULL;
+	job = task->starpu_private;
+	if (!worker_can_run_job(worker, job)) {
+		job->ops->describe(job, what, sizeof(what));
+		orr_die(sched->node->rank,
+			"pop_task of scheduling policy \"%s\" gave worker %d %s, which "
+			"it cannot run; ask starpu_worker_can_execute_task() before",
+			sched->policy->policy_name, worker->id, what);
+	}
+	choose_implementation(worker, job);
+	return job;
+}
+
+static void own_started(struct sched *sched, struct worker *worker, struct job *job)
+{
+	(void)worker;
+	if (sched->policy->pre_exec_hook)
+		sched->policy->pre_exec_hook(job->task, (unsigned)sched->id);
+}
+
+static void own_ended(struct sched *sched, struct worker *worker, struct job *job)
+{
+	(void)worker;
+	if (sched->policy->post_exec_hook)
+		sched->policy->post_exec_hook(job->task, (unsigned)sched->id);
+}
+
+static double own_expect(struct worker *worker, struct job *job)
+{
+	struct sched *sched = job->sched;
+
+	if (sched->policy->push_task_notify)
+		sched->policy->push_task_notify(job->task, worker->id, worker->id,
+						(unsigned)sched->id);
+	return -1;
+}
+
+static void own_submitted(struct sched *sched, struct starpu_task *task)
+{
+	if (sched->policy->submit_hook)
+		sched->policy->submit_hook(task);
+}
+
+static void own_schedule(struct sched *sched)
+{
+	if (sched->policy->do_schedule)
+		sched->policy->do_schedule((unsigned)sched->id);
+}
+
+const struct sched_ops sched_own = {
+	.object = {.policy_name = "own", .policy_description = "the application's"},
+	.open = own_open,
+	.opened = own_opened,
+	.close = own_close,
+	.push = own_push,
+	.pop = own_pop,
+	.started = own_started,
+	.ended = own_ended,
+	.expect = own_expect,
+	.submitted = own_submitted,
+	.schedule = own_schedule,
+	.workers_come = own_workers_come,
+	.remove_worker = own_remove_worker,
+};
