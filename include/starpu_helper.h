@@ -125,6 +125,11 @@ void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t 
 
 /** The same as starpu_cpu_os_index(). */
 int starpu_get_pu_os_index(unsigned logical_index);
+/**
+ * The NUMA nodes that the bytes from ptr on lie on, a bit each by hwloc's logical number;
+ * pages that nobody has touched lie nowhere.  -1: unknown, as in simulation.
+ */
+long starpu_get_memory_location_bitmap(void *ptr, size_t size);
 
 #ifdef STARPU_HAVE_HWLOC
 /** A copy of the topology that the library uses, for hwloc_topology_destroy(); between

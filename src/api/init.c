@@ -335,6 +335,13 @@ int starpu_cpu_os_index(int cpuid)
 	return plat_core_os_index(api_node(__func__)->plat, cpuid);
 }
 
+long starpu_get_memory_location_bitmap(void *ptr, size_t size)
+{
+	const struct node *node = api_node(__func__);
+
+	return size > 0 ? plat_memory_location(node->plat, ptr, size) : -1;
+}
+
 int starpu_get_pu_os_index(unsigned logical_index)
 {
 	return plat_core_os_index(api_node(__func__)->plat, (int)logical_index);

@@ -275,10 +275,3 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 		return -1;
 	return cores->ids[cpu_worker % cores->nids];
 }
-
-unsigned plat_worker_memory(struct plat *plat, int cpu_worker)
-{
-	(void)plat;
-	(void)cpu_worker;
-	return STARPU_MAIN_RAM;
-}

@@ -9,11 +9,10 @@
 #include <unistd.h>
 
 #include "base/check.h"
-#include "core/interface/methods.h"
 #include "plat/net.h"
 #include "real/real.h"
 
-enum { RAM_ALIGN_BYTES = 64, TIMER_SLACK_NS = 1000 };
+enum { TIMER_SLACK_NS = 1000 };
 
 /* The only writable state of the library; see struct real. */
 static struct real *the_real;
@@ -25,6 +24,7 @@ struct real *real_get(void)
 	if (real)
 		return real;
 	real = orr_alloc(sizeof(*real));
+	orr_lock_init(&real->placed_lock);
 	if (pthread_key_create(&real->caller, free) != 0)
 		orr_die(ORR_NO_RANK, "no thread-specific key is left to this process");
 	if (__atomic_compare_exchange_n(&the_real, &none, real, 0, __ATOMIC_ACQ_REL,
@@ -69,7 +69,6 @@ int plat_open(struct plat **plat_out, struct node *node)
 	plat->node = node;
 	plat->machine.executes = 1;
 	plat->machine.polls_itself = 1;
-	plat->machine.nnumas = 1;
 	plat->machine.devices[STARPU_CPU_WORKER].worker = &cpu_driver;
 	plat->machine.devices[STARPU_CPU_WORKER].memory = plat_main_memory();
 	if (*hostname)
@@ -84,6 +83,8 @@ int plat_open(struct plat **plat_out, struct node *node)
 		free(plat);
 		return ret;
 	}
+	numas_open(plat);
+	copiers_open(plat);
 	timers_init(plat);
 	disks_init(plat);
 	*plat_out = plat;
@@ -97,6 +98,7 @@ void plat_close(struct plat *plat)
 	real_summary_write(plat->node);
 	disks_close(plat);
 	timers_close(plat);
+	copiers_close(plat);
 	cores_close(plat);
 	free(plat);
 }
@@ -128,57 +130,6 @@ void plat_unstick(struct plat *plat)
 
 	if (node->on_stuck)
 		node->on_stuck(node);
-}
-
-/* ---- memory ---------------------------------------------------------- */
-
-static void *ram_alloc(struct plat *plat, unsigned memory, size_t bytes)
-{
-	void *ptr;
-
-	(void)plat;
-	(void)memory;
-	return posix_memalign(&ptr, RAM_ALIGN_BYTES, bytes ? bytes : 1) ? NULL : ptr;
-}
-
-static void ram_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
-{
-	(void)plat;
-	(void)memory;
-	(void)bytes;
-	free(ptr);
-}
-
-static int ram_reaches(struct plat *plat, unsigned from, unsigned to)
-{
-	(void)plat;
-	return from == to;
-}
-
-static int ram_copy(struct plat *plat, struct plat_copy *copy)
-{
-	methods_copy(plat->node, copy);
-	return 1;
-}
-
-static double ram_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
-{
-	(void)plat;
-	(void)from;
-	(void)to;
-	(void)bytes;
-	return 0;
-}
-
-static const struct memory_driver ram = {.allocate = ram_alloc,
-					 .release = ram_free,
-					 .reaches = ram_reaches,
-					 .copy = ram_copy,
-					 .expected_s = ram_expected_s};
-
-const struct memory_driver *plat_main_memory(void)
-{
-	return &ram;
 }
 
 /* ---- net ------------------------------------------------------------- */

@@ -8,7 +8,8 @@
  *
  * One node per process.  Threads: the workers (workers.c), one for timers once a
  * timer was asked for (timers.c), one for progress while there is a poll function
- * (progress.c), two for each disk (disks.c), and the application's own, which wait at
+ * (progress.c), two for each disk (disks.c), one for each of several main memories
+ * (ram.c), and the application's own, which wait at
  * gates (wait.c).
  */
 #include <pthread.h>
@@ -33,6 +34,10 @@ struct real {
 	struct node *self;
 	pthread_key_t caller; /* the struct plat_caller of a thread; owned by it */
 	struct mpi_threads mpi;
+	struct orr_lock placed_lock;
+	struct table placed;    /* sizes of blocks with pages of their own, by address */
+	int has_placed;         /* atomic: there were some */
+	int is_refusal_told;    /* atomic: that the system places nothing */
 	struct signals signals; /* signals, once a node has something to do then */
 };
 
@@ -91,6 +96,26 @@ struct disks {
 	pthread_t threads[DISKS_MAX_THREADS];
 };
 
+/* Makes copies to one of several main memories. */
+struct copier {
+	struct plat *plat;
+	unsigned memory;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	struct plat_copy *first, *last;
+	int stopping;
+	pthread_t thread;
+};
+
+/* Main memories, where there are several; see numa.c. */
+struct numas {
+	unsigned logical[STARPU_MAXNUMANODES]; /* hwloc's numbers */
+	/* Measured when the node opens. */
+	double bytes_per_s[STARPU_MAXNUMANODES][STARPU_MAXNUMANODES];
+	int ncopiers, ncopies; /* copies that wait or are under way: atomic */
+	struct copier copiers[STARPU_MAXNUMANODES];
+};
+
 struct plat {
 	struct node *node;
 	void (*last)(struct node *node); /* at the end of the process, or NULL */
@@ -99,6 +124,7 @@ struct plat {
 	struct timers timers;
 	struct progress progress;
 	struct disks disks;
+	struct numas numas;
 	struct worker *workers;
 	pthread_t *threads; /* of the workers */
 	int nworkers, workers_stopping;
@@ -120,6 +146,18 @@ void timers_close(struct plat *plat);
 
 /* Timers set or under way. */
 int timers_count(struct plat *plat);
+
+/* numa.c */
+void numas_open(struct plat *plat);
+double numas_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes);
+/* Prefer a node, or with PLAT_INTERLEAVED all of them, for pages not touched yet. */
+void numas_place(struct plat *plat, unsigned memory, void *ptr, size_t bytes);
+/* The calling thread stays near to a main memory. */
+void numas_bind_thread(struct plat *plat, unsigned memory);
+
+/* ram.c */
+void copiers_open(struct plat *plat);
+void copiers_close(struct plat *plat);
 
 /* disks.c */
 void disks_init(struct plat *plat);

@@ -48,7 +48,7 @@ static int count_of_program(struct plat *plat)
 	if (n < 0 || n > MAX_THREADS)
 		return -1;
 	others = n - plat->nworkers - plat->timers.started - plat->progress.started -
-		 plat->disks.nthreads;
+		 plat->disks.nthreads - plat->numas.ncopiers;
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < mpi->n; k++)
 			others -= ids[i] == mpi->ids[k];
@@ -92,6 +92,9 @@ static int is_ours(struct plat *plat, const void *thread)
 	for (int i = 0; i < plat->nworkers; i++)
 		if (pthread_equal(plat->threads[i], id))
 			return 1;
+	for (int i = 0; i < plat->numas.ncopiers; i++)
+		if (pthread_equal(plat->numas.copiers[i].thread, id))
+			return 1;
 	for (int i = 0; i < plat->disks.nthreads; i++)
 		if (pthread_equal(plat->disks.threads[i], id))
 			return 1;
@@ -106,7 +109,8 @@ void threads_look(struct plat *plat, double now_s)
 	if (!watchdog_is_due(plat->node, now_s))
 		return;
 	facts.nawake = workers_awake(plat);
-	facts.ntimers = timers_count(plat) + disks_count(plat);
+	facts.ntimers =
+		timers_count(plat) + disks_count(plat) + orr_load(&plat->numas.ncopies);
 	facts.nthreads = count_of_program(plat);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";

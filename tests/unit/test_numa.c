@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,6 +286,27 @@ static void variables_limit_them(void **state)
 	unsetenv("STARPU_LIMIT_CPU_NUMA_1_MEM");
 }
 
+/* The file and the table for people; the GPU is beside the last memory. */
+static void their_distances_are_told(void **state)
+{
+	char text[256];
+	FILE *out = tmpfile();
+	size_t n;
+
+	(void)state;
+	start();
+	starpu_bus_print_affinity(out);
+	rewind(out);
+	n = fread(text, 1, sizeof(text) - 1, out);
+	text[n] = '\0';
+	assert_string_equal(text, "# GPU\tNUMA0\tNUMA1\n0\t1\t0\t\n");
+	fclose(out);
+	assert_true(starpu_transfer_predict(NEAR, GPU, MIB) >
+		    starpu_transfer_predict(FAR, GPU, MIB));
+	assert_true(starpu_transfer_predict(NEAR, FAR, MIB) > 0);
+	stop();
+}
+
 static void the_application_may_ask_for_bytes_of_any(void **state)
 {
 	uintptr_t ptr;
@@ -316,6 +338,7 @@ int main(void)
 		cmocka_unit_test(a_callback_finds_what_it_acquired),
 		cmocka_unit_test(they_have_limits),
 		cmocka_unit_test(variables_limit_them),
+		cmocka_unit_test(their_distances_are_told),
 		cmocka_unit_test(the_application_may_ask_for_bytes_of_any),
 	};
 

@@ -61,12 +61,30 @@ static void put_name(const struct node *node, int memory, FILE *out)
 	fprintf(out, "%s %d", of->name, of->devid);
 }
 
+/* A device's main memories, the nearest first. */
+static void put_nearest(struct node *node, unsigned memory, FILE *out)
+{
+	const size_t bytes = 1 << 24;
+	unsigned left = (1u << node->nmains) - 1;
+
+	fprintf(out, "%d\t", node->memories[memory].devid);
+	while (left) {
+		unsigned nearest = routes_nearest(node, left, memory, bytes);
+
+		fprintf(out, "%u\t", nearest);
+		left &= ~(1u << nearest);
+	}
+	fputc('\n', out);
+}
+
 static void put_affinity(struct node *node, FILE *out)
 {
-	fprintf(out, "# GPU\tNUMA0\n");
-	for (int i = 1; i < node->nmemories; i++)
+	fputs("# GPU\t", out);
+	for (int i = 0; i < node->nmains; i++)
+		fprintf(out, "NUMA%d%c", i, i + 1 < node->nmains ? '\t' : '\n');
+	for (int i = node->nmains; i < node->nmemories; i++)
 		if (device_of_memory(node->memories[i].kind))
-			fprintf(out, "%d\t0\t\n", node->memories[i].devid);
+			put_nearest(node, (unsigned)i, out);
 }
 
 /* As many rows and columns as there may be nodes. */
