@@ -300,7 +300,8 @@ unsigned starpu_data_is_on_node(starpu_data_handle_t handle, unsigned node);
  * the next access of another kind, tasks of redux_cl combine the value of the data, if
  * they have one, and the workers' buffers, in a tree.  The operation has to be
  * associative and commutative: which task contributes where is a matter of schedule.
- * A contribution without sequential consistency is an update (RW|COMMUTE).
+ * A contribution without sequential consistency is an update (RW|COMMUTE).  A third
+ * buffer of redux_cl (STARPU_SCRATCH) is of the shape of the data.
  *
  * Any thread; ends the program when a codelet has other buffers.  Both codelets live as
  * long as the data.

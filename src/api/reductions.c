@@ -12,7 +12,7 @@ static void refuse(struct node *node, const struct starpu_codelet *cl, const cha
 	orr_die(node->rank,
 		"starpu_data_set_reduction_methods: codelet \"%s\": %s; expected a "
 		"codelet that combines with buffers {STARPU_RW|STARPU_COMMUTE, "
-		"STARPU_R}, and one that initialises with {STARPU_W}",
+		"STARPU_R}, or a third one of STARPU_SCRATCH, and one that initialises with {STARPU_W}",
 		cl->name ? cl->name : "without name", what);
 }
 
@@ -32,8 +32,10 @@ static void check_combine(struct node *node, struct starpu_codelet *cl)
 	const unsigned usual = STARPU_RW | STARPU_COMMUTE;
 	unsigned into;
 
-	if (cl->nbuffers != 2)
-		refuse(node, cl, "it has not 2 buffers");
+	if (cl->nbuffers != 2 && cl->nbuffers != 3)
+		refuse(node, cl, "it has neither 2 nor 3 buffers");
+	if (cl->nbuffers == 3 && known_mode(cl, 2, STARPU_SCRATCH) != STARPU_SCRATCH)
+		refuse(node, cl, "its third buffer is not STARPU_SCRATCH");
 	into = known_mode(cl, 0, usual);
 	if ((into & ~(unsigned)STARPU_COMMUTE) != STARPU_RW ||
 	    known_mode(cl, 1, STARPU_R) != STARPU_R)

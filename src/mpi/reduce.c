@@ -188,6 +188,7 @@ int reduce_add(struct mpi *mpi, const struct reduction *reduction,
 {
 	const struct redux_methods *methods = redux_methods(reduction->handle);
 	struct starpu_task *task = task_create(mpi->node);
+	starpu_data_handle_t scratch;
 	int ret;
 
 	if (!methods || !methods->combine)
@@ -199,11 +200,14 @@ int reduce_add(struct mpi *mpi, const struct reduction *reduction,
 	task->handles[0] = reduction->handle;
 	task->handles[1] = from;
 	task->priority = reduction->priority;
-	ret = task_submit_inside(mpi->node, task);
+	scratch = redux_give_scratch(task, reduction->handle);
+	ret = task_submit_ours(mpi->node, task);
 	if (ret < 0) {
 		task->destroy = 0;
 		task_destroy(task);
 	}
+	if (scratch)
+		data_unregister_submit(mpi->node, scratch);
 	return ret;
 }
 

@@ -447,6 +447,42 @@ static void modes_of_the_methods_are_completed(void)
 	starpu_shutdown();
 }
 
+static int nscratches;
+
+/* By way of the third buffer, which has a worker's memory and no value. */
+static void combine_by_scratch_kernel(void *buffers[], void *arg)
+{
+	long *x = values_of(buffers[0]), *y = values_of(buffers[2]);
+
+	CLAIM_EQ(STARPU_VECTOR_GET_NX(buffers[2]), NVALUES);
+	CLAIM(y != x && y != values_of(buffers[1]));
+	memcpy(y, values_of(buffers[1]), NVALUES * sizeof(*y));
+	add_to(x, y);
+	(void)arg;
+	__atomic_add_fetch(&nscratches, 1, __ATOMIC_SEQ_CST);
+}
+
+static void combinations_may_want_scratch(void)
+{
+	struct starpu_codelet c = combine;
+	long x[NVALUES] = {0, FAR};
+	starpu_data_handle_t h;
+
+	start(2);
+	c.cpu_funcs[0] = combine_by_scratch_kernel;
+	c.nbuffers = 3;
+	nscratches = 0;
+	starpu_vector_data_register(&h, STARPU_MAIN_RAM, (uintptr_t)x, NVALUES,
+				    sizeof(*x));
+	starpu_data_set_reduction_methods(h, &c, &init);
+	CLAIM_EQ(c.modes[2], STARPU_SCRATCH);
+	contribute_all(h, 0, NTASKS);
+	starpu_data_unregister(h);
+	check(x, 0, 0, NTASKS);
+	CLAIM(nscratches >= 1);
+	starpu_shutdown();
+}
+
 /* The runtime's own tasks wait for nobody's permission. */
 static void few_tasks_at_a_time_are_enough(void)
 {
@@ -484,6 +520,7 @@ int main(void)
 		{"out of order they update", out_of_order_they_update},
 		{"modes of the methods are completed",
 		 modes_of_the_methods_are_completed},
+		{"combinations may want scratch", combinations_may_want_scratch},
 		{"few tasks at a time are enough", few_tasks_at_a_time_are_enough},
 		{NULL, NULL},
 	};

@@ -80,7 +80,7 @@ CASES = [
                                     r"otherwise", r"one of both"),
          program="redux", case="beside_reading"),
     Case("redux_methods_swapped", on(ANY, r"starpu_data_set_reduction_methods",
-                                     r"not 2 buffers", r"STARPU_RW\|STARPU_COMMUTE, STARPU_R"),
+                                     r"neither 2 nor 3 buffers", r"STARPU_RW\|STARPU_COMMUTE, STARPU_R"),
          program="redux", case="methods_swapped"),
     Case("redux_without_tag", on(ANY, r"starpu_mpi_redux_data: data .*v8.* has no tag",
                                  r"starpu_mpi_data_register\(\)"),

@@ -74,9 +74,11 @@ static void neutral_kernel(void *buffers[], void *arg)
 static void combine_kernel(void *buffers[], void *arg)
 {
 	struct kin_array into = kin_of_buffer(buffers[0]),
-			 from = kin_of_buffer(buffers[1]);
+			 from = kin_of_buffer(buffers[1]),
+			 scratch = kin_of_buffer(buffers[2]);
 
 	(void)arg;
+	kin_do(&scratch, KIN_SCRIBBLE, 0);
 	for (unsigned i = 0, n = kin_count(&into); i < n; i++)
 		*kin_at(&into, i) += *kin_at(&from, i);
 }
@@ -90,11 +92,12 @@ static struct starpu_codelet neutral = {.cpu_funcs = {neutral_kernel},
 					.modes = {STARPU_W},
 					.model = &starpu_perfmodel_nop,
 					.name = "neutral"};
-static struct starpu_codelet combine = {.cpu_funcs = {combine_kernel},
-					.nbuffers = 2,
-					.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R},
-					.model = &starpu_perfmodel_nop,
-					.name = "combine"};
+static struct starpu_codelet combine = {
+	.cpu_funcs = {combine_kernel},
+	.nbuffers = 3,
+	.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R, STARPU_SCRATCH},
+	.model = &starpu_perfmodel_nop,
+	.name = "combine"};
 
 /* ---- where the elements are ------------------------------------------ */
 

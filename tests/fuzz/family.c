@@ -80,9 +80,11 @@ static void neutral_kernel(void *buffers[], void *arg)
 static void combine_kernel(void *buffers[], void *arg)
 {
 	struct kin_array into = kin_of_buffer(buffers[0]),
-			 from = kin_of_buffer(buffers[1]);
+			 from = kin_of_buffer(buffers[1]),
+			 scratch = kin_of_buffer(buffers[2]);
 
 	(void)arg;
+	kin_do(&scratch, KIN_SCRIBBLE, 0);
 	for (unsigned i = 0, n = kin_count(&into); i < n; i++)
 		*kin_at(&into, i) += *kin_at(&from, i);
 }
@@ -101,8 +103,9 @@ CODELET(anywhere, family_kernel, STARPU_VARIABLE_NBUFFERS, "family anywhere",
 	.cpu_funcs = {family_kernel}, .cuda_funcs = {family_kernel});
 CODELET(neutral, neutral_kernel, 1, "neutral", .cpu_funcs = {neutral_kernel},
 	.cuda_funcs = {neutral_kernel}, .modes = {STARPU_W});
-CODELET(combine, combine_kernel, 2, "combine", .cpu_funcs = {combine_kernel},
-	.cuda_funcs = {combine_kernel}, .modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R});
+CODELET(combine, combine_kernel, 3, "combine", .cpu_funcs = {combine_kernel},
+	.cuda_funcs = {combine_kernel},
+	.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R, STARPU_SCRATCH});
 
 static struct starpu_codelet *any_codelet(struct family *family)
 {

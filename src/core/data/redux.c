@@ -108,6 +108,16 @@ static void submit(struct redux *redux, struct starpu_task *task)
 
 /* ---- combining ------------------------------------------------------- */
 
+starpu_data_handle_t redux_give_scratch(struct starpu_task *task,
+					starpu_data_handle_t like)
+{
+	if (task->cl->nbuffers < 3)
+		return NULL;
+	task->handles[2] = data_register(like->node, -1, like->interface, like->ops);
+	task->handles[2]->flags |= DATUM_SEQUENTIAL;
+	return task->handles[2];
+}
+
 static struct starpu_task *new_combination(struct redux *redux, starpu_data_handle_t into,
 					   starpu_data_handle_t from)
 {
@@ -117,9 +127,10 @@ static struct starpu_task *new_combination(struct redux *redux, starpu_data_hand
 	task->cl_arg = redux->methods.combine_arg;
 	task->handles[1] = from;
 	/* Not commuting, whatever the codelet says: the tree decides about the order. */
-	task->dyn_modes = orr_alloc(2 * sizeof(*task->dyn_modes));
+	task->dyn_modes = orr_alloc(3 * sizeof(*task->dyn_modes));
 	task->dyn_modes[0] = STARPU_RW;
 	task->dyn_modes[1] = STARPU_R;
+	task->dyn_modes[2] = STARPU_SCRATCH;
 	return task;
 }
 
@@ -185,8 +196,13 @@ static void combine(struct redux *redux, starpu_data_handle_t *operands, int n)
 		tasks[n - 2]->callback_func = go_on;
 		tasks[n - 2]->callback_arg = redux;
 	}
-	for (int i = 0; i < n - 1; i++)
+	for (int i = 0; i < n - 1; i++) {
+		starpu_data_handle_t scratch = redux_give_scratch(tasks[i], datum);
+
 		submit(redux, tasks[i]);
+		if (scratch)
+			data_unregister_submit(node, scratch);
+	}
 	if (!is_there && duplicate_copy(node, datum, operands[0], &wish) < 0)
 		orr_die(node->rank, "a reduction: no worker can copy its result");
 	/* From here on redux may be gone. */

@@ -39,6 +39,13 @@ void redux_free(struct redux *redux);
  * in, but not merged.  Ends the program when a datum has no methods.
  */
 void redux_admit(struct job *job);
+/*
+ * A codelet that combines may want a third buffer, as scratch: give its task a datum of
+ * the shape of like.  It is returned, to be unregistered once the task is submitted, or
+ * NULL: none is wanted.
+ */
+starpu_data_handle_t redux_give_scratch(struct starpu_task *task,
+					starpu_data_handle_t like);
 /* The datum where the access's contribution goes: its worker's own.  The worker calls,
  * or who acts for it. */
 starpu_data_handle_t redux_target(const struct access *access);
