@@ -28,5 +28,9 @@ void api_check_handle(const struct node *node, const char *func,
 /* f can cut handle. */
 void api_check_filter(const struct node *node, const char *func,
 		      starpu_data_handle_t handle, const struct starpu_data_filter *f);
+/* Do the parts that it made share bytes? */
+struct partition;
+void api_look_for_overlap(const char *func, struct partition *partition,
+			  const struct starpu_data_filter *f);
 
 #endif

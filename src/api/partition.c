@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/data/overlap.h"
 #include "core/data/views.h"
 
 /* ---- what both kinds check ------------------------------------------- */
@@ -23,6 +24,37 @@ void api_check_filter(const struct node *node, const char *func,
 			"%s: the filter cuts %s into 0 parts; expected at least 1 "
 			"(nchildren)",
 			func, data_describe(handle, what, sizeof(what)));
+}
+
+/* Filters that make blocks of one dimension; what others make is looked at. */
+static int makes_blocks(const struct starpu_data_filter *f)
+{
+	static void (*const filters[])(void *, void *, struct starpu_data_filter *,
+				       unsigned, unsigned) = {
+		starpu_vector_filter_block,
+		starpu_matrix_filter_block,
+		starpu_matrix_filter_vertical_block,
+		starpu_block_filter_block,
+		starpu_block_filter_vertical_block,
+		starpu_block_filter_depth_block,
+		starpu_tensor_filter_block,
+		starpu_tensor_filter_vertical_block,
+		starpu_tensor_filter_depth_block,
+		starpu_tensor_filter_time_block,
+		starpu_ndim_filter_block,
+	};
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+		if (f->filter_func == filters[i])
+			return 1;
+	return 0;
+}
+
+void api_look_for_overlap(const char *func, struct partition *partition,
+			  const struct starpu_data_filter *f)
+{
+	if (!makes_blocks(f))
+		overlap_look(partition, func);
 }
 
 static void check_not_partitioned(const struct node *node, const char *func,
@@ -57,6 +89,7 @@ static void partition(const char *func, starpu_data_handle_t handle,
 			"starpu_data_partition_clean() before",
 			func, data_describe(handle, what, sizeof(what)));
 	views_partition(node, handle, f);
+	api_look_for_overlap(func, partition_synchronous(handle), f);
 }
 
 void starpu_data_partition(starpu_data_handle_t initial_handle,

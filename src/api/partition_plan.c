@@ -12,7 +12,7 @@ void starpu_data_partition_plan(starpu_data_handle_t initial_handle,
 				starpu_data_handle_t *children)
 {
 	struct node *node = api_node(__func__);
-	const struct partition *partition;
+	struct partition *partition;
 	char what[128];
 
 	api_check_handle(node, __func__, initial_handle);
@@ -26,6 +26,7 @@ void starpu_data_partition_plan(starpu_data_handle_t initial_handle,
 			__func__, data_describe(initial_handle, what, sizeof(what)),
 			partition->nparts);
 	partition = views_plan(initial_handle, f);
+	api_look_for_overlap(__func__, partition, f);
 	memcpy(children, partition->parts, partition->nparts * sizeof(children[0]));
 }
 

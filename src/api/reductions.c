@@ -12,7 +12,8 @@ static void refuse(struct node *node, const struct starpu_codelet *cl, const cha
 	orr_die(node->rank,
 		"starpu_data_set_reduction_methods: codelet \"%s\": %s; expected a "
 		"codelet that combines with buffers {STARPU_RW|STARPU_COMMUTE, "
-		"STARPU_R}, or a third one of STARPU_SCRATCH, and one that initialises with {STARPU_W}",
+		"STARPU_R}, or a third one of STARPU_SCRATCH, and one that initialises "
+		"with {STARPU_W}",
 		cl->name ? cl->name : "without name", what);
 }
 

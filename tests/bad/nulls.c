@@ -130,7 +130,7 @@ CALLS
 #undef CALL
 #undef USED
 #define CALL(function, word, ...)                                                        \
-	{#function " says what it was given", {"starpu_", #word}, call_##function},
+	{#function " says what it was given", {"starpu_", #word}, call_##function, 0},
 #define USED CALL
 
 static const struct dying calls[] = {CALLS};

@@ -304,13 +304,108 @@ static void rows_nowhere(void)
 	starpu_data_partition(csr, &filter);
 }
 
+/* ---- filters of the application's ------------------------------------- */
+
+/* Two parts of seven elements each, and two that end behind the parent. */
+static void sevens(void *father, void *child, struct starpu_data_filter *f, unsigned id,
+		   unsigned nparts)
+{
+	const struct starpu_vector_interface *from = father;
+	struct starpu_vector_interface *to = child;
+	unsigned first = f->filter_arg + id * 5;
+
+	(void)nparts;
+	*to = *from;
+	to->nx = 7;
+	to->ptr = from->ptr + first * from->elemsize;
+	to->dev_handle = to->ptr;
+}
+
+static struct starpu_data_filter overlapping = {.filter_func = sevens, .nchildren = 2};
+
+static void told_of_overlap(void)
+{
+	starpu_data_partition(whole, &overlapping);
+	starpu_task_insert(&codelet, STARPU_R, starpu_data_get_child(whole, 0), 0);
+	write_to(starpu_data_get_child(whole, 1));
+	starpu_data_unpartition(whole, STARPU_MAIN_RAM);
+	starpu_shutdown();
+}
+
+static void told_of_overlap_planned(void)
+{
+	starpu_data_partition_plan(whole, &overlapping, half);
+	write_to(half[1]);
+	starpu_data_partition_clean(whole, 2, half);
+	starpu_shutdown();
+}
+
+static void told_of_bytes_outside(void)
+{
+	struct starpu_data_filter f = {
+		.filter_func = sevens, .nchildren = 2, .filter_arg = 3};
+
+	starpu_data_partition_plan(whole, &f, half);
+	starpu_data_partition_clean(whole, 2, half);
+	starpu_shutdown();
+}
+
+/* Columns of a matrix, which lie between each other. */
+static void told_of_columns(void)
+{
+	struct starpu_data_filter f = {.filter_func =
+					       starpu_matrix_filter_vertical_block_shadow,
+				       .nchildren = 2,
+				       .filter_arg_ptr = (void *)(uintptr_t)1};
+	starpu_data_handle_t matrix;
+
+	starpu_matrix_data_register(&matrix, STARPU_MAIN_RAM, (uintptr_t)others, 2, 2, 6,
+				    sizeof others[0]);
+	starpu_data_partition_plan(matrix, &f, half);
+	write_to(half[0]);
+	starpu_data_partition_clean(matrix, 2, half);
+	starpu_shutdown();
+}
+
+/* Unpartitioning waits for who holds a part, which is the same thread. */
+static void part_acquired(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_data_acquire(starpu_data_get_child(whole, 1), STARPU_R);
+	starpu_data_unpartition(whole, STARPU_MAIN_RAM);
+}
+
+static void unpartition_whole(void *arg)
+{
+	(void)arg;
+	starpu_data_unpartition(whole, STARPU_MAIN_RAM);
+}
+
+static void unpartitioned_in_callback(void)
+{
+	starpu_data_partition(whole, &halves);
+	starpu_task_insert(&codelet, STARPU_RW, starpu_data_get_child(whole, 0),
+			   STARPU_CALLBACK, unpartition_whole, 0);
+	starpu_task_wait_for_all();
+}
+
 /* ---- what must be said ------------------------------------------------ */
 
 static const struct dying mistakes[] = {
 #define CASE(name, found, remedy)                                                        \
 	{                                                                                \
-#name, {found, remedy }, name                                            \
+#name, {found, remedy }, name, 0                                         \
 	}
+#define TOLD(name, found, remedy)                                                        \
+	{                                                                                \
+#name, {found, remedy }, name, 1                                         \
+	}
+	TOLD(told_of_overlap, "task \"use\"", "part 0 and part 1 do"),
+	TOLD(told_of_overlap_planned, "whose parts share bytes", "only read parts"),
+	TOLD(told_of_bytes_outside, "lies at bytes 32 to 60", "of which there are 48"),
+	TOLD(told_of_columns, "whose parts share bytes", "part 0 and part 1 do"),
+	CASE(part_acquired, "nothing can happen any more", "data"),
+	CASE(unpartitioned_in_callback, "starpu_data_unpartition", "callback"),
 	CASE(partitioned_in_task, "task \"use\"", "starpu_data_unpartition()"),
 	CASE(partitioned_acquired, "which is partitioned into 2 parts",
 	     "starpu_data_get_sub_data"),

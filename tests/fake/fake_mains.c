@@ -19,7 +19,8 @@ struct fake_main {
 	struct fake_main *next;
 	ucontext_t context;
 	void *stack;
-	void *shadow; /* the sanitizer's, while it does not run */
+	void *shadow;       /* the sanitizer's, while it does not run */
+	void *fiber, *back; /* the thread sanitizer's, and that of who resumed it */
 	int node, is_done, is_detached;
 	struct worker *worker;        /* it runs a kernel of; or NULL */
 	int is_stuck;                 /* nothing can open its gate */
@@ -52,6 +53,44 @@ static void enter_stack(void *shadow, const void **from, size_t *bytes)
 	(void)shadow;
 	(void)from;
 	(void)bytes;
+}
+#endif
+
+/* And thread sanitizers of threads of their own, or calls seem never to return. */
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+static void *fiber_new(void)
+{
+	return __tsan_create_fiber(0);
+}
+static void *fiber_current(void)
+{
+	return __tsan_get_current_fiber();
+}
+static void fiber_enter(void *fiber)
+{
+	__tsan_switch_to_fiber(fiber, 0);
+}
+static void fiber_free(void *fiber)
+{
+	__tsan_destroy_fiber(fiber);
+}
+#else
+static void *fiber_new(void)
+{
+	return NULL;
+}
+static void *fiber_current(void)
+{
+	return NULL;
+}
+static void fiber_enter(void *fiber)
+{
+	(void)fiber;
+}
+static void fiber_free(void *fiber)
+{
+	(void)fiber;
 }
 #endif
 
@@ -91,6 +130,7 @@ static void switch_to_scheduler(struct fake *fake, struct fake_main *self)
 
 	fake->running = NULL;
 	leave_stack(self->is_done ? NULL : &self->shadow, fake->stack, fake->stack_bytes);
+	fiber_enter(self->back);
 	swapcontext(&self->context, fake->scheduler);
 	enter_stack(self->shadow, &fake->stack, &fake->stack_bytes);
 	fake->selected = selected;
@@ -117,6 +157,7 @@ struct fake_main *fake_spawn(int node, void (*run)(void *arg), void *arg)
 	self->arg = arg;
 	self->stack = malloc(MAIN_STACK_BYTES);
 	ORR_ASSERT(self->stack);
+	self->fiber = fiber_new();
 	getcontext(&self->context);
 	self->context.uc_stack.ss_sp = self->stack;
 	self->context.uc_stack.ss_size = MAIN_STACK_BYTES;
@@ -143,6 +184,7 @@ static void main_free(struct fake *fake, struct fake_main *self)
 	while (*at != self)
 		at = &(*at)->next;
 	*at = self->next;
+	fiber_free(self->fiber);
 	free(self->stack);
 	free(self);
 }
@@ -157,6 +199,8 @@ static void resume(struct fake *fake, struct fake_main *self)
 	fake->selected = self->node;
 	fake->worker = self->worker;
 	leave_stack(&shadow, self->stack, MAIN_STACK_BYTES);
+	self->back = fiber_current();
+	fiber_enter(self->fiber);
 	swapcontext(&here, &self->context);
 	enter_stack(shadow, NULL, NULL);
 	fake->worker = NULL;

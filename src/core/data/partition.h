@@ -34,6 +34,8 @@ struct partition {
 	unsigned char is_fixed;   /* base is not known to us: the parent's memory stays */
 	unsigned char is_partial; /* elements of the parent are in no part */
 	unsigned char keeps;      /* and have a value since it was opened */
+	unsigned char overlaps;   /* parts share bytes, which nobody was told yet */
+	unsigned overlapping[2];  /* two that do */
 	unsigned nparts;
 	starpu_data_handle_t parts[];
 };

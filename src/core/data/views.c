@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "core/data/coherency.h"
 #include "core/data/data_ops.h"
+#include "core/data/overlap.h"
 #include "core/data/redux.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
@@ -222,9 +223,13 @@ static void check(const struct access *access)
 {
 	const struct partition *hindrance =
 		find_hindrance(access->datum, changes_value(access));
+	struct partition *outer;
 
 	if (hindrance)
 		refuse(access, hindrance);
+	outer = partition_of(access->datum);
+	if (outer && outer->overlaps && changes_value(access))
+		overlap_tell(outer, access);
 }
 
 /* ---- uses ------------------------------------------------------------ */
