@@ -395,7 +395,7 @@ static void step(struct clan *clan)
 		write_at_home(clan, any_member(clan));
 	else if (what < 39)
 		plan(clan);
-	else
+	else if (clan->wish->is_alone)
 		starpu_task_wait_for_all();
 }
 

@@ -21,6 +21,7 @@ struct clan_wish {
 	int rank, nranks;
 	int64_t first_tag; /* 1,000 from there are the program's */
 	int reduces;       /* contributions may be used */
+	int is_alone;      /* no other thread has tasks that wait for other ranks */
 	void (*bad)(void *arg, const char *what, uint64_t seen, uint64_t expected);
 	void *arg;
 };

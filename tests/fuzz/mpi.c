@@ -194,6 +194,7 @@ static void clan(struct lane_run *lane, const struct op *op)
 		.first_tag = FIRST_CLAN_TAG + (int64_t)op->id * CLAN_TAGS,
 		.reduces = !lane->run->program->threaded &&
 			   has_feature(lane->run->program, FEATURE_REDUX),
+		.is_alone = !lane->run->program->threaded,
 		.bad = clan_is_bad,
 		.arg = &place};
 

@@ -31,6 +31,7 @@ static void play(void *arg)
 				 .nranks = self.nranks,
 				 .first_tag = 10,
 				 .reduces = 1,
+				 .is_alone = 1,
 				 .bad = bad,
 				 .arg = arg};
 
