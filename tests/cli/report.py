@@ -45,10 +45,10 @@ def accounts(suite, directory):
                       abs(bins - capacity) < 1e-9 * capacity, (bins, capacity))
     path = Path(run, books)
     ends = [abs(a.end_s - b.begin_s) for a, b in zip(path.steps, path.steps[1:])]
-    suite.verdict(directory + "_path_has_no_gap", max(ends) < 1e-9
+    suite.verdict(directory + "_path_has_no_gap", max(ends, default=0.0) < 1e-9
                   and abs(path.steps[-1].end_s - run.end_s) < 1e-12
                   and abs(path.steps[0].begin_s - run.begin_s) < 1e-9,
-                  (max(ends), path.steps[0].begin_s, path.steps[-1].end_s))
+                  (ends, path.steps[0].begin_s, path.steps[-1].end_s))
     return run, path
 
 

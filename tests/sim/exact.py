@@ -22,7 +22,7 @@ TOLERANCE = 0.03
 SIZES = (8, 20000, 2000000)  # one message, two of them, a long transfer
 # Transport "mpi" starts no message while a rank's main inserts tasks; and a scheduler that
 # looks at no duration turns a difference of a microsecond into another schedule.
-STEADY = {"ORRERY_SUBMIT_COST": "0", "ORRERY_INSERT_COST": "0", "STARPU_SCHED": "dmda"}
+STEADY = {"ORRERY_SUBMIT_COST": "0", "ORRERY_INSERT_COST": "0", "STARPU_SCHED": "dmdasd"}
 # The wall-clock figures of examples/cholesky, which differ from run to run.
 HOST_FIGURES = re.compile(r"^(wall time|simulation speed|peak memory):.*\n", re.MULTILINE)
 nfailed = 0
