@@ -43,16 +43,6 @@ double nearness_expected_s(struct job *job, unsigned memory)
 	return seconds;
 }
 
-double nearness_value_s(starpu_data_handle_t handle, unsigned memory)
-{
-	const struct data_body *body = data_body(handle);
-
-	if (!body->valid || ((body->valid | body->arriving) & memory_bit(memory)))
-		return 0;
-	return routes_expected_s(handle->node, (unsigned)__builtin_ctz(body->valid),
-				 memory, data_moved_bytes(handle));
-}
-
 size_t nearness_lacks_bytes(const struct job *job, unsigned memory)
 {
 	size_t bytes = 0;

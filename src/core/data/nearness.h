@@ -12,8 +12,6 @@
 /* Bytes that would have to move for job to run in memory, in expected seconds; not what
  * is on its way there or was promised to tasks that come before. */
 double nearness_expected_s(struct job *job, unsigned memory);
-/* The same for one value, whatever was promised. */
-double nearness_value_s(starpu_data_handle_t handle, unsigned memory);
 /* Bytes of its values that are neither in memory nor on their way there; any thread, a
  * guess while they move. */
 size_t nearness_lacks_bytes(const struct job *job, unsigned memory);
