@@ -109,6 +109,9 @@ def simulation_command(args, app, smpi, private):
                 "--cfg=smpi/tmpdir:" + private, "--cfg=smpi/simulate-computation:no"]
     if not args.verbose:
         command.append("--log=root.thresh:warning")
+    if (args.transport or os.environ.get("ORRERY_TRANSPORT")) == "flows":
+        # Else flows that begin together may load a link beyond its bandwidth: decision 011.
+        command.append("--cfg=network/optim:Full")
     if preload(app): # sanitizers cannot follow contexts made by hand
         command.append("--cfg=contexts/factory:thread")
     return command + [os.path.abspath(args.sim), "--"] + args.app[1:]

@@ -8,43 +8,44 @@
 /*
  * solver.c - flows that share links.
  *
- * Fair means max-min, as in SimGrid: rates are inverse to the flows' penalties, and a
- * flow loads a link with its rate times the weight of its use.
+ * Fair means max-min, as in SimGrid.  A flow's level is its rate times its penalty; it
+ * loads a link with its level times the weight of its use.  A flow is as fast as its
+ * bound, or some full link holds it: no flow on that link has a higher level.  Where
+ * this is true of every flow, the rates are the fair ones.
  *
- * When flows enter or leave, their links are marked, and one event at the same date
- * rates flows anew.  As long as few flows are on their way, this is exact, or nearly:
- * a region around a marked link is rated together, which is all flows that depend on
- * each other, even indirectly, or else those on marked links, while the others keep
- * their rates.  Of many flows, each that is on a marked link gets the least of its
- * links' even shares, which never exceed the max-min shares by more than crosstraffic.
+ * When flows enter or leave, one event at the same date rates a region anew: first those
+ * that entered, and those held by a link that has room now.  Their rates are found as if
+ * all others kept theirs; then whoever would break the rule by keeping its rate joins
+ * the region, until nobody does.  So a change costs what it reaches.
  */
-enum {
-	SMALL_FLOWS = 128, /* most flows on their way for regions to be tried */
-	EXACT_FLOWS = 32,  /* most flows of a region that is exact */
-	REGION_FLOWS = 64, /* most flows of any region */
-	REGION_LINKS = 16 * REGION_FLOWS,
-};
 
-/* With many flows, a rate is left alone when it would change by a smaller part. */
-#define FINE 0.003
+/*
+ * What is smaller, relative to a link's capacity or a level, is nobody's concern: it
+ * ends the chains of ever smaller changes.
+ */
+#define TOLERANCE 1e-3
 
 struct use {
 	struct link *link;
 	struct flow *flow;
 	struct use *prev, *next; /* on the link */
 	double weight;           /* over the flow's penalty */
-	int back;                /* crosstraffic: it weighs little */
 };
 
 struct link {
 	double bytes_per_s;
-	/* Sums over the uses; load is of the flow's rate, penalty and weight. */
-	double weight, load;
-	double forward_weight, back_load; /* without and with crosstraffic alone */
+	double load; /* sum over the uses */
 	struct use *uses;
+	double level; /* of the flows that it holds; INFINITY: it holds none */
+	int nheld;    /* without those of the region */
 	int marked;
-	unsigned stamp;           /* of the region it was put in */
-	double left, left_weight; /* of the region's flows, while it is filled */
+	/* While a region is rated: */
+	unsigned stamp;             /* of the region that it belongs to */
+	double others_load, weight; /* of the flows that are not of the region, and are */
+	int nflows;                 /* uses of the region's flows */
+	double left, left_weight;   /* of those without a rate */
+	int nleft;
+	double new_level, highest; /* that it gives; of all its flows of the region */
 };
 
 struct flow {
@@ -54,56 +55,73 @@ struct flow {
 	double penalty, bound;
 	void (*done)(void *arg);
 	void *arg;
-	unsigned stamp;
+	struct link *held_by; /* NULL: its bound does */
+	unsigned stamp;       /* of the region that it belongs to */
+	int is_rated;         /* new_level is known */
+	double new_level;
 	int nuses;
 	struct use uses[];
+};
+
+/* A link that may be the next one to be full; it is so at this level or above. */
+struct candidate {
+	double level;
+	struct link *link;
 };
 
 struct solver {
 	struct sim *sim;
 	struct table
 		links; /* by the address of SimGrid's link; never walked but to free */
-	struct link **marked;
-	size_t nmarked, capacity;
 	struct plat_timer settle;
-	int nactive; /* flows on links */
 	unsigned stamp;
+	/* Since the last settling: links that flows have left, flows that have entered.
+	 */
+	struct link **marked;
+	struct flow **entered;
+	size_t nmarked, marked_capacity, nentered, entered_capacity;
 	/* The region that is rated together. */
-	struct flow *flows[REGION_FLOWS];
-	struct link *region[REGION_LINKS];
-	int nflows, nregion, max_flows;
+	struct flow **flows, **by_bound;
+	struct link **region;
+	struct candidate *candidates; /* a heap */
+	size_t nflows, flows_capacity, nregion, region_capacity, ncandidates;
 };
 
+/* Make room for one more element in an array of pointers. */
+#define RESERVE(array, n, capacity)                                                      \
+	do {                                                                             \
+		if ((n) == (capacity)) {                                                 \
+			(capacity) = (capacity) ? 2 * (capacity) : 64;                   \
+			(array) = orr_realloc((array), (capacity) * sizeof(*(array)));   \
+		}                                                                        \
+	} while (0)
+
 /* ---- membership ------------------------------------------------------ */
+
+static void settle_soon(struct solver *solver)
+{
+	if (!calendar_has(&solver->settle))
+		calendar_add(solver->sim, &solver->settle, solver->sim->now_s);
+}
 
 static void mark(struct solver *solver, struct link *link)
 {
 	if (link->marked)
 		return;
 	link->marked = 1;
-	if (solver->nmarked == solver->capacity) {
-		solver->capacity = solver->capacity ? 2 * solver->capacity : 64;
-		solver->marked = orr_realloc(solver->marked,
-					     solver->capacity * sizeof(*solver->marked));
-	}
+	RESERVE(solver->marked, solver->nmarked, solver->marked_capacity);
 	solver->marked[solver->nmarked++] = link;
-	if (!calendar_has(&solver->settle))
-		calendar_add(solver->sim, &solver->settle, solver->sim->now_s);
+	settle_soon(solver);
 }
 
-static void add_load(struct use *use, double rate)
+static double level_of(const struct flow *flow)
 {
-	double load = rate * use->flow->penalty * use->weight;
-
-	use->link->load += load;
-	if (use->back)
-		use->link->back_load += load;
+	return flow->rate * flow->penalty;
 }
 
-/* Of many flows, crosstraffic alone makes nobody be rated anew. */
 static void enter_links(struct flow *flow)
 {
-	int is_small = ++flow->solver->nactive <= SMALL_FLOWS;
+	struct solver *solver = flow->solver;
 
 	for (int i = 0; i < flow->nuses; i++) {
 		struct use *use = &flow->uses[i];
@@ -112,18 +130,22 @@ static void enter_links(struct flow *flow)
 		if (use->next)
 			use->next->prev = use;
 		use->link->uses = use;
-		use->link->weight += use->weight;
-		if (!use->back)
-			use->link->forward_weight += use->weight;
-		if (!use->back || is_small)
-			mark(flow->solver, use->link);
 	}
+	RESERVE(solver->entered, solver->nentered, solver->entered_capacity);
+	solver->entered[solver->nentered++] = flow;
+	settle_soon(solver);
+}
+
+static void let_go(struct flow *flow)
+{
+	if (flow->held_by && --flow->held_by->nheld == 0)
+		flow->held_by->level = INFINITY;
+	flow->held_by = NULL;
 }
 
 static void leave_links(struct flow *flow)
 {
-	int is_small = flow->solver->nactive-- <= SMALL_FLOWS;
-
+	let_go(flow);
 	for (int i = 0; i < flow->nuses; i++) {
 		struct use *use = &flow->uses[i];
 		struct link *link = use->link;
@@ -131,16 +153,227 @@ static void leave_links(struct flow *flow)
 		*(use->prev ? &use->prev->next : &link->uses) = use->next;
 		if (use->next)
 			use->next->prev = use->prev;
-		link->weight -= use->weight;
-		if (!use->back)
-			link->forward_weight -= use->weight;
-		add_load(use, -flow->rate);
-		if (!link->uses) { /* Rounding must not add up. */
-			link->weight = link->load = 0;
-			link->forward_weight = link->back_load = 0;
-		}
-		if (!use->back || is_small)
+		link->load -= level_of(flow) * use->weight;
+		if (!link->uses) /* Rounding must not add up. */
+			link->load = 0;
+		if (link->nheld > 0)
 			mark(flow->solver, link);
+	}
+}
+
+/* ---- the region ------------------------------------------------------ */
+
+static void add_link(struct solver *solver, struct link *link)
+{
+	if (link->stamp == solver->stamp)
+		return;
+	link->stamp = solver->stamp;
+	link->others_load = link->load;
+	link->weight = 0;
+	link->nflows = 0;
+	if (solver->nregion == solver->region_capacity) {
+		size_t n = solver->region_capacity ? 2 * solver->region_capacity : 64;
+
+		solver->region_capacity = n;
+		solver->region = orr_realloc(solver->region, n * sizeof(*solver->region));
+		solver->candidates =
+			orr_realloc(solver->candidates, n * sizeof(*solver->candidates));
+	}
+	solver->region[solver->nregion++] = link;
+}
+
+static void add_flow(struct solver *solver, struct flow *flow)
+{
+	if (flow->stamp == solver->stamp)
+		return;
+	flow->stamp = solver->stamp;
+	if (solver->nflows == solver->flows_capacity) {
+		size_t n = solver->flows_capacity ? 2 * solver->flows_capacity : 64;
+
+		solver->flows_capacity = n;
+		solver->flows = orr_realloc(solver->flows, n * sizeof(*solver->flows));
+		solver->by_bound =
+			orr_realloc(solver->by_bound, n * sizeof(*solver->by_bound));
+	}
+	solver->flows[solver->nflows++] = flow;
+	if (flow->held_by)
+		flow->held_by->nheld--;
+	for (int i = 0; i < flow->nuses; i++) {
+		struct link *link = flow->uses[i].link;
+
+		add_link(solver, link);
+		link->others_load -= level_of(flow) * flow->uses[i].weight;
+		link->weight += flow->uses[i].weight;
+		link->nflows++;
+	}
+}
+
+/* Those that the link holds join the region. */
+static void add_held(struct solver *solver, struct link *link)
+{
+	for (struct use *use = link->uses; use && link->nheld > 0; use = use->next)
+		if (use->flow->held_by == link)
+			add_flow(solver, use->flow);
+}
+
+/* Those on the link that are above a level join the region. */
+static void add_above(struct solver *solver, struct link *link, double level)
+{
+	for (struct use *use = link->uses; use; use = use->next)
+		if (level_of(use->flow) > level)
+			add_flow(solver, use->flow);
+}
+
+/* ---- filling --------------------------------------------------------- */
+
+/* Where others stay held, the region may take a little more than what is left. */
+static double capacity_of(const struct link *link)
+{
+	return link->bytes_per_s * (link->nheld > 0 ? 1 + TOLERANCE / 2 : 1);
+}
+
+/* The level at which a link will be full if its flows are held by nothing else. */
+static double full_level(const struct link *link)
+{
+	double least = 1e-9 * link->bytes_per_s;
+
+	return (link->left > least ? link->left : least) / link->left_weight;
+}
+
+static void sift_down(struct solver *solver, size_t at)
+{
+	struct candidate *heap = solver->candidates, moved = heap[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= solver->ncandidates)
+			break;
+		if (child + 1 < solver->ncandidates &&
+		    heap[child + 1].level < heap[child].level)
+			child++;
+		if (heap[child].level >= moved.level)
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+/* The link that is full first, if any; the levels of links only rise. */
+static struct link *first_full(struct solver *solver, double *level)
+{
+	struct candidate *top = solver->candidates;
+
+	while (solver->ncandidates > 0) {
+		double now = top->link->nleft ? full_level(top->link) : INFINITY;
+
+		if (now <= top->level) {
+			*level = top->level;
+			return top->link;
+		}
+		if (now < INFINITY)
+			top->level = now;
+		else
+			*top = solver->candidates[--solver->ncandidates];
+		sift_down(solver, 0);
+	}
+	*level = INFINITY;
+	return NULL;
+}
+
+static void rate_flow(struct flow *flow, double level, struct link *held_by)
+{
+	flow->is_rated = 1;
+	flow->new_level = level;
+	flow->held_by = held_by;
+	for (int i = 0; i < flow->nuses; i++) {
+		struct link *link = flow->uses[i].link;
+
+		link->left -= level * flow->uses[i].weight;
+		link->left_weight -= flow->uses[i].weight;
+		link->nleft--;
+		link->highest = fmax(link->highest, level);
+	}
+}
+
+static int compare_bounds(const void *a, const void *b)
+{
+	const struct flow *fa = *(struct flow *const *)a, *fb = *(struct flow *const *)b;
+	double la = fa->bound * fa->penalty, lb = fb->bound * fb->penalty;
+
+	return (la > lb) - (la < lb);
+}
+
+/* Links that cannot be full before all flows have met their bounds are no candidates. */
+static void prepare(struct solver *solver)
+{
+	const struct flow *last;
+	double most;
+
+	for (size_t i = 0; i < solver->nflows; i++) {
+		solver->flows[i]->is_rated = 0;
+		solver->by_bound[i] = solver->flows[i];
+	}
+	qsort(solver->by_bound, solver->nflows, sizeof(struct flow *), compare_bounds);
+	last = solver->by_bound[solver->nflows - 1];
+	most = last->bound * last->penalty;
+	solver->ncandidates = 0;
+	for (size_t i = 0; i < solver->nregion; i++) {
+		struct link *link = solver->region[i];
+
+		link->left = capacity_of(link) - link->others_load;
+		link->left_weight = link->weight;
+		link->nleft = link->nflows;
+		link->new_level = INFINITY;
+		link->highest = 0;
+		if (full_level(link) < most)
+			solver->candidates[solver->ncandidates++] =
+				(struct candidate){full_level(link), link};
+	}
+	for (size_t i = solver->ncandidates / 2; i-- > 0;)
+		sift_down(solver, i);
+}
+
+/* Raise the levels of the region together; who meets a bound or a full link stays. */
+static void fill(struct solver *solver)
+{
+	prepare(solver);
+	for (size_t i = 0; i < solver->nflows;) {
+		struct flow *bounded = solver->by_bound[i];
+		double level, bound = bounded->bound * bounded->penalty;
+		struct link *full;
+
+		if (bounded->is_rated) {
+			i++;
+			continue;
+		}
+		full = first_full(solver, &level);
+		if (bound <= level) {
+			rate_flow(bounded, bound, NULL);
+			continue;
+		}
+		full->new_level = level;
+		for (struct use *use = full->uses; use; use = use->next)
+			if (use->flow->stamp == solver->stamp && !use->flow->is_rated)
+				rate_flow(use->flow, level, full);
+	}
+}
+
+/* Whoever breaks the rule on this link by keeping its rate joins the region. */
+static void extend(struct solver *solver, struct link *link)
+{
+	double load = capacity_of(link) - link->left;
+
+	if (link->new_level < link->level * (1 - TOLERANCE)) {
+		if (link->nheld > 0)
+			add_held(solver, link);
+		else
+			add_above(solver, link, link->new_level * (1 + TOLERANCE));
+	} else if (link->nheld > 0 && (link->highest > link->level * (1 + TOLERANCE) ||
+				       (link->new_level == INFINITY &&
+					load < link->bytes_per_s * (1 - TOLERANCE)))) {
+		add_held(solver, link);
 	}
 }
 
@@ -149,187 +382,67 @@ static void leave_links(struct flow *flow)
 static void set_rate(struct flow *flow, double rate, double now_s)
 {
 	struct sim *sim = flow->solver->sim;
-	double fine = flow->solver->nactive > SMALL_FLOWS ? FINE : 1e-9;
+	double change;
 
-	if (fabs(rate - flow->rate) <= fine * rate)
+	if (fabs(rate - flow->rate) <= 1e-9 * rate)
 		return;
 	flow->left_bytes -= flow->rate * (now_s - flow->updated_s);
 	if (flow->left_bytes < 0)
 		flow->left_bytes = 0;
+	change = (rate - flow->rate) * flow->penalty;
 	for (int i = 0; i < flow->nuses; i++)
-		add_load(&flow->uses[i], rate - flow->rate);
+		flow->uses[i].link->load += change * flow->uses[i].weight;
 	flow->rate = rate;
 	flow->updated_s = now_s;
 	calendar_remove(sim, &flow->event);
 	calendar_add(sim, &flow->event, now_s + flow->left_bytes / rate);
 }
 
-/* Crosstraffic takes what it takes; the rest is shared evenly. */
-static double even_share(const struct flow *flow)
-{
-	double level = flow->bound * flow->penalty;
-
-	for (int i = 0; i < flow->nuses && !flow->uses[i].back; i++) {
-		const struct link *link = flow->uses[i].link;
-		double room = link->bytes_per_s - link->back_load;
-
-		if (room < 0.5 * link->bytes_per_s)
-			room = 0.5 * link->bytes_per_s;
-		level = fmin(level, room / link->forward_weight);
-	}
-	return level / flow->penalty;
-}
-
-/* Put a flow and its links in the region; 0 when there is no room. */
-static int add_flow(struct solver *solver, struct flow *flow)
-{
-	if (flow->stamp == solver->stamp)
-		return 1;
-	if (solver->nflows == solver->max_flows ||
-	    solver->nregion + flow->nuses > REGION_LINKS)
-		return 0;
-	flow->stamp = solver->stamp;
-	solver->flows[solver->nflows++] = flow;
-	for (int i = 0; i < flow->nuses; i++) {
-		struct use *use = &flow->uses[i];
-		struct link *link = use->link;
-
-		if (link->stamp != solver->stamp) {
-			link->stamp = solver->stamp;
-			link->left = link->load;
-			link->left_weight = 0;
-			solver->region[solver->nregion++] = link;
-		}
-		/* Until the region is complete, left is what the others load. */
-		link->left -= flow->rate * flow->penalty * use->weight;
-		link->left_weight += use->weight;
-	}
-	return 1;
-}
-
-/*
- * Gather the flows on a link and, from there, on all links or on marked ones.  0 when
- * they are more than max_flows.
- */
-static int gather(struct solver *solver, struct link *link, int all, int max_flows)
+static void begin_region(struct solver *solver)
 {
 	solver->stamp++;
 	solver->nflows = solver->nregion = 0;
-	solver->max_flows = max_flows;
-	for (struct use *use = link->uses; use; use = use->next)
-		if (!add_flow(solver, use->flow))
-			return 0;
-	for (int i = 0; i < solver->nregion; i++) {
-		if (!all && !solver->region[i]->marked)
-			continue;
-		for (struct use *use = solver->region[i]->uses; use; use = use->next)
-			if (!add_flow(solver, use->flow))
-				return 0;
+	for (size_t i = 0; i < solver->nentered; i++)
+		add_flow(solver, solver->entered[i]);
+	for (size_t i = 0; i < solver->nmarked; i++) {
+		struct link *link = solver->marked[i];
+
+		link->marked = 0;
+		if (link->nheld > 0 && link->load < link->bytes_per_s * (1 - TOLERANCE))
+			add_held(solver, link);
 	}
-	return 1;
+	solver->nentered = solver->nmarked = 0;
 }
 
-static void fix_flow(struct solver *solver, int index, double rate)
+static void end_region(struct solver *solver)
 {
-	struct flow *flow = solver->flows[index];
+	for (size_t i = 0; i < solver->nregion; i++)
+		if (solver->region[i]->nheld == 0)
+			solver->region[i]->level = solver->region[i]->new_level;
+	for (size_t i = 0; i < solver->nflows; i++) {
+		struct flow *flow = solver->flows[i];
 
-	for (int i = 0; i < flow->nuses; i++) {
-		struct use *use = &flow->uses[i];
-
-		use->link->left -= rate * flow->penalty * use->weight;
-		use->link->left_weight -= use->weight;
+		if (flow->held_by)
+			flow->held_by->nheld++;
+		set_rate(flow, flow->new_level / flow->penalty, solver->sim->now_s);
 	}
-	set_rate(flow, rate, solver->sim->now_s);
-	flow->stamp = 0;
-	solver->flows[index] = solver->flows[--solver->nflows];
-}
-
-static int is_on(const struct flow *flow, const struct link *link)
-{
-	for (int i = 0; i < flow->nuses; i++)
-		if (flow->uses[i].link == link)
-			return 1;
-	return 0;
-}
-
-/* The level (rate times penalty) at which a link is full. */
-static double level_of(const struct link *link)
-{
-	double least = 1e-9 * link->bytes_per_s;
-
-	/* Nothing but rounding is left of the weight when its flows have their rates. */
-	if (link->left_weight <= 1e-9 * link->weight)
-		return INFINITY;
-	return (link->left > least ? link->left : least) / link->left_weight;
-}
-
-/* Raise the rates of the region together; what hits a limit stays there. */
-static void fill(struct solver *solver)
-{
-	for (int i = 0; i < solver->nregion; i++) {
-		struct link *link = solver->region[i];
-
-		link->left = link->bytes_per_s - link->left;
-	}
-	while (solver->nflows > 0) {
-		struct link *full = NULL;
-		double level = INFINITY;
-		int bounded = -1;
-
-		for (int i = 0; i < solver->nregion; i++)
-			if (level_of(solver->region[i]) < level) {
-				full = solver->region[i];
-				level = level_of(full);
-			}
-		for (int i = 0; i < solver->nflows; i++) {
-			const struct flow *flow = solver->flows[i];
-
-			if (flow->bound * flow->penalty <= level) {
-				level = flow->bound * flow->penalty;
-				bounded = i;
-			}
-		}
-		if (bounded >= 0) {
-			fix_flow(solver, bounded, solver->flows[bounded]->bound);
-			continue;
-		}
-		ORR_ASSERT(full);
-		for (int i = solver->nflows - 1; i >= 0; i--)
-			if (is_on(solver->flows[i], full))
-				fix_flow(solver, i, level / solver->flows[i]->penalty);
-		full->left_weight = 0;
-	}
-}
-
-static void rate_even(struct solver *solver, struct link *link)
-{
-	for (struct use *use = link->uses; use; use = use->next)
-		if (!use->back)
-			set_rate(use->flow, even_share(use->flow), solver->sim->now_s);
-}
-
-/* Rate anew what a marked link concerns, and unmark the links that this settles. */
-static void settle_link(struct solver *solver, struct link *link)
-{
-	link->marked = 0;
-	if (solver->nactive > SMALL_FLOWS || (!gather(solver, link, 1, EXACT_FLOWS) &&
-					      !gather(solver, link, 0, REGION_FLOWS))) {
-		rate_even(solver, link);
-		return;
-	}
-	for (int i = 0; i < solver->nregion; i++)
-		solver->region[i]->marked = 0;
-	fill(solver);
 }
 
 static void settle(struct plat_timer *timer)
 {
 	struct solver *solver = ORR_CONTAINER(timer, struct solver, settle);
+	size_t nflows;
 
-	for (size_t i = 0; i < solver->nmarked; i++)
-		if (solver->marked[i]->marked)
-			settle_link(solver, solver->marked[i]);
-	solver->nmarked = 0;
+	begin_region(solver);
+	if (solver->nflows == 0)
+		return;
+	do {
+		nflows = solver->nflows;
+		fill(solver);
+		for (size_t i = 0, n = solver->nregion; i < n; i++)
+			extend(solver, solver->region[i]);
+	} while (solver->nflows > nflows);
+	end_region(solver);
 }
 
 /* ---- life ------------------------------------------------------------ */
@@ -352,10 +465,10 @@ static void on_enter(struct plat_timer *timer)
 
 	flow->event.fire = on_end;
 	flow->updated_s = now_s;
-	/* Without a link of its own the settling may not see it. */
-	if (flow->nuses == 0 || flow->uses[0].back)
+	if (flow->nuses > 0)
+		enter_links(flow);
+	else
 		set_rate(flow, flow->bound, now_s);
-	enter_links(flow);
 }
 
 static struct link *find_link(struct solver *solver, const struct flow_link *wanted)
@@ -366,6 +479,7 @@ static struct link *find_link(struct solver *solver, const struct flow_link *wan
 	if (!link) {
 		link = orr_alloc(sizeof(*link));
 		link->bytes_per_s = wanted->bytes_per_s;
+		link->level = INFINITY;
 		table_put(&solver->links, key, link);
 	}
 	return link;
@@ -388,7 +502,6 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 		flow->uses[i].link = find_link(solver, &spec->links[i]);
 		flow->uses[i].flow = flow;
 		flow->uses[i].weight = spec->links[i].weight / spec->penalty;
-		flow->uses[i].back = spec->links[i].weight < 1;
 	}
 	calendar_add(solver->sim, &flow->event, start_s);
 }
@@ -413,5 +526,10 @@ void solver_free(struct solver *solver)
 		free(link);
 	table_free(&solver->links);
 	free(solver->marked);
+	free(solver->entered);
+	free(solver->flows);
+	free(solver->by_bound);
+	free(solver->region);
+	free(solver->candidates);
 	free(solver);
 }

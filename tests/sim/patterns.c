@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/*
+ * Transports "routes" and "flows" (SimGrid's own sharing of links) give the same dates:
+ * random patterns of messages between the hosts of a platform, each played by both.
+ * Compared are the time of each message and the date of the last arrival.
+ *
+ * patterns [FIRST_SEED [SEEDS [--times]]], on one rank
+ */
+#include <math.h>
+#include <mpi.h>
+#include <simgrid/host.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/node.h"
+#include "sim/wire.h"
+
+/* What may differ, relative to the message's time and to the last arrival. */
+#define MESSAGE_TOLERANCE  0.01
+#define MAKESPAN_TOLERANCE 0.005
+
+enum { MAX_MESSAGES = 1024, NKINDS = 2 };
+
+struct message {
+	struct stage *stage;
+	int from, to;
+	double bytes, start_s; /* after the pattern's begin */
+	double end_s[NKINDS];
+};
+
+struct stage {
+	struct plat *plat;
+	struct wire *wires[NKINDS];
+	sg_host_t *hosts;
+	int nhosts;
+	struct plat_gate gate;
+	int kind, npending;
+	double begin_s;
+	double used_s[NKINDS]; /* processor time */
+	unsigned long long state;
+	int n;
+	struct message messages[MAX_MESSAGES];
+};
+
+/* ---- patterns -------------------------------------------------------- */
+
+static unsigned draw(struct stage *stage, unsigned n)
+{
+	stage->state = stage->state * 6364136223846793005ull + 1442695040888963407ull;
+	return (unsigned)(stage->state >> 33) % n;
+}
+
+/* From 8 B to 4 MiB, all magnitudes alike. */
+static double draw_bytes(struct stage *stage)
+{
+	unsigned magnitude = 3 + draw(stage, 20);
+
+	return (double)((1u << magnitude) + draw(stage, 1u << magnitude));
+}
+
+static void add(struct stage *stage, int from, int to, double bytes, double start_s)
+{
+	if (from != to && stage->n < MAX_MESSAGES)
+		stage->messages[stage->n++] = (struct message){
+			.stage = stage,
+			.from = from,
+			.to = to,
+			.bytes = bytes,
+			.start_s = start_s,
+		};
+}
+
+static void incast(struct stage *stage, double bytes)
+{
+	int to = (int)draw(stage, (unsigned)stage->nhosts);
+
+	for (int i = 0; i < stage->nhosts; i++)
+		add(stage, i, to, bytes, 0);
+}
+
+static void broadcast(struct stage *stage, double bytes)
+{
+	int from = (int)draw(stage, (unsigned)stage->nhosts);
+
+	for (int i = 0; i < stage->nhosts; i++)
+		add(stage, from, i, bytes, 1e-6 * i);
+}
+
+static void all_to_all(struct stage *stage, double bytes)
+{
+	int n = stage->nhosts < 16 ? stage->nhosts : 16;
+	int stride = stage->nhosts / n;
+
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			add(stage, i * stride, j * stride, bytes, 0);
+}
+
+static void crossing(struct stage *stage, double bytes)
+{
+	for (int i = 0; i < stage->nhosts; i++)
+		add(stage, i, stage->nhosts - 1 - i, bytes, 0);
+}
+
+static void stencil(struct stage *stage, double bytes)
+{
+	int side = (int)sqrt(stage->nhosts);
+
+	for (int i = 0; i < stage->nhosts; i++)
+		for (int k = 0; k < 4; k++) {
+			static const int steps[] = {1, -1, 0, 0};
+			int to = i + steps[k] + steps[3 - k] * side;
+
+			if (to >= 0 && to < stage->nhosts)
+				add(stage, i, to, bytes, 0);
+		}
+}
+
+static void bursts(struct stage *stage, double bytes)
+{
+	for (int burst = 0; burst < 20; burst++) {
+		double start_s = 1e-6 * draw(stage, 2000);
+		int from = (int)draw(stage, (unsigned)stage->nhosts);
+
+		for (int i = 0; i < 10; i++)
+			add(stage, from, (int)draw(stage, (unsigned)stage->nhosts), bytes,
+			    start_s);
+	}
+}
+
+static void at_random(struct stage *stage, double bytes)
+{
+	unsigned n = 20 + draw(stage, 300);
+
+	(void)bytes;
+	for (unsigned i = 0; i < n; i++)
+		add(stage, (int)draw(stage, (unsigned)stage->nhosts),
+		    (int)draw(stage, (unsigned)stage->nhosts), draw_bytes(stage),
+		    1e-7 * draw(stage, 10000));
+}
+
+static const struct {
+	const char *name;
+	void (*make)(struct stage *stage, double bytes);
+} patterns[] = {
+	{"incast", incast},     {"broadcast", broadcast}, {"all to all", all_to_all},
+	{"crossing", crossing}, {"stencil", stencil},     {"bursts", bursts},
+	{"random", at_random},
+};
+
+enum { NPATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
+
+/* ---- playing --------------------------------------------------------- */
+
+static void on_arrival(void *arg)
+{
+	struct message *message = arg;
+	struct stage *stage = message->stage;
+
+	message->end_s[stage->kind] = plat_now_s(stage->plat) - stage->begin_s;
+	if (--stage->npending == 0)
+		plat_gate_open(stage->plat, &stage->gate);
+}
+
+static void play(struct stage *stage, int kind)
+{
+	clock_t before = clock();
+
+	plat_gate_init(&stage->gate);
+	stage->kind = kind;
+	stage->npending = stage->n;
+	stage->begin_s = plat_now_s(stage->plat);
+	for (int i = 0; i < stage->n; i++) {
+		struct message *message = &stage->messages[i];
+
+		wire_start(stage->wires[kind],
+			   &(struct wire_transfer){
+				   .from = stage->hosts[message->from],
+				   .to = stage->hosts[message->to],
+				   .bytes = message->bytes,
+				   .start_s = stage->begin_s + message->start_s,
+				   .done = on_arrival,
+				   .arg = message,
+			   });
+	}
+	plat_gate_wait(stage->plat, &stage->gate);
+	stage->used_s[kind] += (double)(clock() - before) / CLOCKS_PER_SEC;
+}
+
+/* The largest difference of a message's time; *last gets that of the last arrival. */
+static double compare(const struct stage *stage, double *last)
+{
+	double worst = 0, ends[NKINDS] = {0, 0};
+
+	for (int i = 0; i < stage->n; i++) {
+		const struct message *m = &stage->messages[i];
+		double ours = m->end_s[0] - m->start_s, theirs = m->end_s[1] - m->start_s;
+
+		worst = fmax(worst, fabs(ours / theirs - 1));
+		for (int kind = 0; kind < NKINDS; kind++)
+			ends[kind] = fmax(ends[kind], m->end_s[kind]);
+	}
+	*last = fabs(ends[0] / ends[1] - 1);
+	return worst;
+}
+
+static int play_seed(struct stage *stage, unsigned seed, int shown)
+{
+	unsigned pattern = seed % NPATTERNS;
+	double message, last;
+	int failed;
+
+	stage->state = seed;
+	stage->n = 0;
+	patterns[pattern].make(stage, draw_bytes(stage));
+	if (stage->n == 0)
+		return 0;
+	play(stage, 0);
+	play(stage, 1);
+	message = compare(stage, &last);
+	failed = message > MESSAGE_TOLERANCE || last > MAKESPAN_TOLERANCE;
+	if (failed || shown)
+		printf("%s %s, seed %u, %d hosts, %d messages of %.0f B: "
+		       "a message differs by %.3f %%, the last arrival by %.3f %%\n",
+		       failed ? "FAIL" : "PASS", patterns[pattern].name, seed,
+		       stage->nhosts, stage->n, stage->messages[0].bytes, 100 * message,
+		       100 * last);
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	static struct node node = {.size = 1};
+	static struct stage stage;
+	struct settings settings = {0};
+	unsigned first, n;
+	int shown, nfailed = 0;
+
+	MPI_Init(&argc, &argv);
+	first = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+	n = argc > 2 ? (unsigned)atoi(argv[2]) : 50;
+	shown = argc > 3 && strcmp(argv[3], "--times") == 0;
+	knobs_read(&settings.knobs);
+	node.settings = &settings;
+	if (plat_open(&stage.plat, &node) < 0)
+		return 1;
+	plat_set_self(&node);
+	stage.wires[0] = wire_new(sim_get(), WIRE_ROUTES);
+	stage.wires[1] = wire_new(sim_get(), WIRE_FLOWS);
+	stage.hosts = sg_host_list();
+	stage.nhosts = (int)sg_host_count();
+	for (unsigned seed = first; seed < first + n; seed++)
+		nfailed += play_seed(&stage, seed, shown);
+	printf("%s %u patterns between %d hosts\n", nfailed ? "FAIL" : "PASS", n,
+	       stage.nhosts);
+	if (shown)
+		printf("processor time: routes %.3f s, flows %.3f s\n", stage.used_s[0],
+		       stage.used_s[1]);
+	wire_free(stage.wires[0]);
+	wire_free(stage.wires[1]);
+	plat_close(stage.plat);
+	MPI_Finalize();
+	return nfailed != 0;
+}

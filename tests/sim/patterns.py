@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Transport "routes" shares links as SimGrid does: random patterns on many topologies.
+
+usage: patterns.py [--seeds N] [--table]     --seeds: patterns on each platform
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
+ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
+PROGRAM = os.path.join(BUILD, "tests", "sim", "patterns-sim")
+
+# Else SimGrid may load a link beyond its bandwidth: doc/decisions/011.
+FULL = '<config><prop id="network/optim" value="Full"/></config>'
+CLUSTER = ('<cluster id="%s" prefix="%s-" suffix="" radical="0-%d" speed="1Gf" bw="%s"'
+           ' lat="225ns" %s/>')
+
+# name, nodes, bandwidth, attributes of a <cluster>
+CLUSTERS = (
+    ("pair", 4, "12.5GBps", ""),
+    ("flat", 64, "25GBps", ""),
+    ("half duplex", 32, "25GBps", 'sharing_policy="SHARED"'),
+    ("backbone", 48, "12.5GBps", 'bb_bw="60GBps" bb_lat="1us"'),
+    ("fatpipe backbone", 48, "12.5GBps",
+     'bb_bw="5GBps" bb_lat="1us" bb_sharing_policy="FATPIPE"'),
+    ("fat tree", 64, "25GBps", 'topology="FAT_TREE" topo_parameters="2;16,4;1,4;1,4"'),
+    ("thin fat tree", 256, "25GBps", 'topology="FAT_TREE" topo_parameters="2;16,16;1,4;1,1"'),
+    ("torus", 64, "8GBps", 'topology="TORUS" topo_parameters="4,4,4"'),
+    ("dragonfly", 120, "15GBps",
+     'topology="DRAGONFLY" topo_parameters="3,4;4,3;5,1;2"'),
+)
+
+# Two clusters of other speeds, joined by a fatpipe and by a link that both ways share.
+MIXED = """
+  <zone id="site" routing="Full">
+    <cluster id="fast" prefix="fast-" suffix="" radical="0-23" speed="1Gf" bw="25GBps"
+             lat="225ns" bb_bw="100GBps" bb_lat="300ns" router_id="fast-router"/>
+    <cluster id="slow" prefix="slow-" suffix="" radical="0-39" speed="1Gf" bw="5GBps"
+             lat="2us" router_id="slow-router"/>
+    <link id="between" bandwidth="40GBps" latency="5us" sharing_policy="SHARED"/>
+    <link id="wide" bandwidth="12GBps" latency="1us" sharing_policy="FATPIPE"/>
+    <zoneRoute src="fast" dst="slow" gw_src="fast-router" gw_dst="slow-router">
+      <link_ctn id="between"/><link_ctn id="wide"/>
+    </zoneRoute>
+  </zone>"""
+
+
+def platforms():
+    """(name, body of the platform)"""
+    for name, nodes, bandwidth, attributes in CLUSTERS:
+        yield name, CLUSTER % ("cluster", "node", nodes - 1, bandwidth, attributes)
+    yield "two clusters", MIXED
+
+
+def play(path, first, seeds):
+    """(status, output)"""
+    out = subprocess.run([sys.executable, ORRERY, "run", "--quiet", "--sim", path, "-n", "1",
+                          PROGRAM, str(first), str(seeds), "--times"],
+                         text=True, timeout=300, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT,
+                         env=dict(os.environ, ORRERY_BUILD=BUILD), check=False)
+    return out.returncode, out.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--seeds", type=int, default=21)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    nfailed = 0
+    with tempfile.TemporaryDirectory(prefix="orrery-patterns-") as directory:
+        for number, (name, body) in enumerate(platforms()):
+            path = os.path.join(directory, name.replace(" ", "-") + ".xml")
+            with open(path, "w", encoding="utf-8") as f:
+                f.write("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+                        '"https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
+                        "%s\n%s\n</platform>\n" % (FULL, body))
+            status, output = play(path, 1 + number * options.seeds, options.seeds)
+            if options.table:
+                print(output)
+            differences = re.findall(r"a message differs by (\S+) %.* by (\S+) %", output)
+            bad = re.findall(r"^FAIL .*,.*", output, re.MULTILINE)
+            good = status == 0 and differences and not bad
+            print("%s %s: %d patterns as SimGrid's flows" %
+                  ("PASS" if good else "FAIL", name, options.seeds)
+                  + ("" if good else ": " + ("; ".join(bad) or output[-300:])), flush=True)
+            nfailed += not good
+    return 1 if nfailed else 0
+
+
+if __name__ == "__main__":
+    with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as conf:
+        if re.search("^(sim=no|sanitize=.+)$", conf.read(), re.MULTILINE):
+            sys.exit(77)
+    sys.exit(main())
