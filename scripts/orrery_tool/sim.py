@@ -101,12 +101,19 @@ def simulation_environment(place, args, app, smpi, libraries):
     return env
 
 
+# Of the application's own collectives: in SMPI's default for these one rank talks to all
+# others, and each message costs a walk over all that are on their way.
+COLLECTIVES = {"reduce": "binomial", "gather": "ompi_binomial", "barrier": "ompi_bruck",
+               "allgather": "bruck"}
+
+
 def simulation_command(args, app, smpi, private):
     """What smpirun would start.  SimGrid takes no option after "--"."""
     command = [smpi.main, app.path] + smpi.options
     command += ["--cfg=smpi/privatization:" + ("no" if args.no_privatize else "dlopen"),
                 "--cfg=smpi/np:%d" % args.n, "--cfg=smpi/hostfile:%s/hosts" % private,
                 "--cfg=smpi/tmpdir:" + private, "--cfg=smpi/simulate-computation:no"]
+    command += ["--cfg=smpi/%s:%s" % shape for shape in COLLECTIVES.items()]
     if not args.verbose:
         command.append("--log=root.thresh:warning")
     if (args.transport or os.environ.get("ORRERY_TRANSPORT")) == "flows":

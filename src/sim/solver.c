@@ -25,6 +25,9 @@
  */
 #define TOLERANCE 1e-3
 
+/* Flows with fewer uses are kept for later ones with as many. */
+enum { SPARE_USES = 64 };
+
 struct use {
 	struct link *link;
 	struct flow *flow;
@@ -74,6 +77,7 @@ struct solver {
 	struct table
 		links; /* by the address of SimGrid's link; never walked but to free */
 	struct plat_timer settle;
+	struct flow *spare[SPARE_USES]; /* by nuses; arg leads to the next */
 	unsigned stamp;
 	/* Since the last settling: links that flows have left, flows that have entered.
 	 */
@@ -454,7 +458,12 @@ static void on_end(struct plat_timer *timer)
 	void *arg = flow->arg;
 
 	leave_links(flow);
-	free(flow);
+	if (flow->nuses < SPARE_USES) {
+		flow->arg = flow->solver->spare[flow->nuses];
+		flow->solver->spare[flow->nuses] = flow;
+	} else {
+		free(flow);
+	}
 	done(arg);
 }
 
@@ -471,38 +480,48 @@ static void on_enter(struct plat_timer *timer)
 		set_rate(flow, flow->bound, now_s);
 }
 
-static struct link *find_link(struct solver *solver, const struct flow_link *wanted)
+struct link *solver_link(struct solver *solver, const void *key, double bytes_per_s)
 {
-	uint64_t key = (uint64_t)(uintptr_t)wanted->link;
-	struct link *link = table_get(&solver->links, key);
+	struct link *link = table_get(&solver->links, (uint64_t)(uintptr_t)key);
 
 	if (!link) {
 		link = orr_alloc(sizeof(*link));
-		link->bytes_per_s = wanted->bytes_per_s;
+		link->bytes_per_s = bytes_per_s;
 		link->level = INFINITY;
-		table_put(&solver->links, key, link);
+		table_put(&solver->links, (uint64_t)(uintptr_t)key, link);
 	}
 	return link;
 }
 
+static struct flow *make_flow(struct solver *solver, int nuses)
+{
+	struct flow *flow;
+
+	if (nuses < SPARE_USES && solver->spare[nuses]) {
+		flow = solver->spare[nuses];
+		solver->spare[nuses] = flow->arg;
+	} else {
+		flow = orr_alloc(sizeof(*flow) + (size_t)nuses * sizeof(struct use));
+	}
+	*flow = (struct flow){.solver = solver, .nuses = nuses};
+	return flow;
+}
+
 void solver_start(struct solver *solver, const struct flow_spec *spec, double start_s)
 {
-	size_t bytes = sizeof(struct flow) + (size_t)spec->nlinks * sizeof(struct use);
-	struct flow *flow = orr_alloc(bytes);
+	const struct flow_route *route = spec->route;
+	struct flow *flow = make_flow(solver, route->nlinks);
 
 	flow->event.fire = on_enter;
-	flow->solver = solver;
 	flow->left_bytes = spec->bytes;
-	flow->penalty = spec->penalty;
-	flow->bound = spec->bound;
+	flow->penalty = route->penalty;
+	flow->bound = route->bound;
 	flow->done = spec->done;
 	flow->arg = spec->arg;
-	flow->nuses = spec->nlinks;
-	for (int i = 0; i < spec->nlinks; i++) {
-		flow->uses[i].link = find_link(solver, &spec->links[i]);
-		flow->uses[i].flow = flow;
-		flow->uses[i].weight = spec->links[i].weight / spec->penalty;
-	}
+	for (int i = 0; i < route->nlinks; i++)
+		flow->uses[i] = (struct use){.link = route->links[i].link,
+					     .flow = flow,
+					     .weight = route->links[i].weight};
 	calendar_add(solver->sim, &flow->event, start_s);
 }
 
@@ -524,6 +543,13 @@ void solver_free(struct solver *solver)
 		return;
 	while ((link = table_next(&solver->links, &cursor)))
 		free(link);
+	for (int i = 0; i < SPARE_USES; i++)
+		while (solver->spare[i]) {
+			struct flow *flow = solver->spare[i];
+
+			solver->spare[i] = flow->arg;
+			free(flow);
+		}
 	table_free(&solver->links);
 	free(solver->marked);
 	free(solver->entered);

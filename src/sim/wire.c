@@ -23,13 +23,22 @@ struct lone {
 	struct wire_transfer transfer;
 };
 
+/* Routes that are remembered, a power of two: those of a node's peers come again. */
+enum { KNOWN_ROUTES = 1 << 17 };
+
+struct known_route {
+	sg_host_t from, to;
+	struct flow_route route; /* its links follow */
+};
+
 struct wire {
 	struct sim *sim;
 	enum wire_kind kind;
 	struct wire_law law;
-	struct solver *solver;   /* routes only */
-	xbt_dynar_t dynar;       /* scratch: a route of SimGrid */
-	struct flow_link *links; /* scratch: a route of ours */
+	struct solver *solver;      /* routes only */
+	struct known_route **known; /* by a hash of both hosts; the last one stays */
+	xbt_dynar_t dynar;          /* scratch: a route of SimGrid */
+	struct flow_link *links;    /* scratch: a route of ours */
 	int nlinks, capacity;
 };
 
@@ -47,8 +56,10 @@ struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 	wire->kind = kind;
 	law_read(&wire->law);
 	wire->dynar = xbt_dynar_new(sizeof(void *), NULL);
-	if (kind == WIRE_ROUTES)
+	if (kind == WIRE_ROUTES) {
 		wire->solver = solver_new(sim);
+		wire->known = orr_alloc(KNOWN_ROUTES * sizeof(*wire->known));
+	}
 	return wire;
 }
 
@@ -57,6 +68,9 @@ void wire_free(struct wire *wire)
 	if (!wire)
 		return;
 	solver_free(wire->solver);
+	for (int i = 0; wire->known && i < KNOWN_ROUTES; i++)
+		free(wire->known[i]);
+	free(wire->known);
 	xbt_dynar_free(&wire->dynar);
 	free(wire->links);
 	free(wire);
@@ -74,13 +88,11 @@ static void append_link(struct wire *wire, sg_link_t link, double weight)
 		wire->links = orr_realloc(wire->links,
 					  (size_t)wire->capacity * sizeof(*wire->links));
 	}
-	wire->links[wire->nlinks++] =
-		(struct flow_link){.link = link,
-				   .bytes_per_s = sg_link_get_bandwidth(link),
-				   .weight = weight};
+	wire->links[wire->nlinks++] = (struct flow_link){
+		solver_link(wire->solver, link, sg_link_get_bandwidth(link)), weight};
 }
 
-/* Ask SimGrid for a route; append its shared links to wire->links. */
+/* Ask SimGrid for a route; append its shared links to wire->links, where wanted. */
 static struct route read_route(struct wire *wire, sg_host_t from, sg_host_t to,
 			       double weight)
 {
@@ -98,7 +110,7 @@ static struct route read_route(struct wire *wire, sg_host_t from, sg_host_t to,
 		route.least_bytes_per_s = fmin(route.least_bytes_per_s, bytes_per_s);
 		route.inverse_bytes_per_s += 1 / bytes_per_s;
 		/* 0 is FATPIPE: everybody has it alone. */
-		if (sg_link_is_shared(link))
+		if (wire->solver && sg_link_is_shared(link))
 			append_link(wire, link, weight);
 	}
 	return route;
@@ -113,26 +125,62 @@ static double raw_bound(const struct wire *wire, const struct route *route)
 	return bound;
 }
 
+static struct known_route *learn_route(struct wire *wire, sg_host_t from, sg_host_t to)
+{
+	const struct wire_law *law = &wire->law;
+	struct known_route *known;
+	struct route route;
+	double penalty;
+
+	wire->nlinks = 0;
+	route = read_route(wire, from, to, 1);
+	if (law->crosstraffic)
+		read_route(wire, to, from, CROSSTRAFFIC);
+	penalty = route.latency_s + law->weight_s * route.inverse_bytes_per_s;
+	if (!(penalty > 0))
+		penalty = 1;
+	known = orr_alloc(sizeof(*known) + (size_t)wire->nlinks * sizeof(*wire->links));
+	known->from = from;
+	known->to = to;
+	known->route.penalty = penalty;
+	known->route.bound = raw_bound(wire, &route);
+	known->route.latency_s = route.latency_s;
+	known->route.nlinks = wire->nlinks;
+	for (int i = 0; i < wire->nlinks; i++)
+		known->route.links[i] = (struct flow_link){
+			wire->links[i].link, wire->links[i].weight / penalty};
+	return known;
+}
+
+static const struct flow_route *find_route(struct wire *wire, sg_host_t from,
+					   sg_host_t to)
+{
+	uint64_t hash = table_mix(table_mix((uintptr_t)from) + (uintptr_t)to);
+	struct known_route **known = &wire->known[hash & (KNOWN_ROUTES - 1)];
+
+	if (!*known || (*known)->from != from || (*known)->to != to) {
+		free(*known);
+		*known = learn_route(wire, from, to);
+	}
+	return &(*known)->route;
+}
+
 static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 {
 	const struct wire_law *law = &wire->law;
-	struct flow_spec spec = {.done = transfer->done, .arg = transfer->arg};
-	struct route route;
-	double bytes = transfer->bytes + ENVELOPE_BYTES, delay_s;
+	const struct flow_route *route = find_route(wire, transfer->from, transfer->to);
+	double bytes = transfer->bytes + ENVELOPE_BYTES;
+	struct flow_spec spec = {
+		.route = route,
+		.bytes = bytes / pieces_at(&law->bandwidth_factor, bytes, 1),
+		.done = transfer->done,
+		.arg = transfer->arg,
+	};
 
-	wire->nlinks = 0;
-	route = read_route(wire, transfer->from, transfer->to, 1);
-	if (law->crosstraffic)
-		read_route(wire, transfer->to, transfer->from, CROSSTRAFFIC);
-	spec.links = wire->links;
-	spec.nlinks = wire->nlinks;
-	spec.bytes = bytes / pieces_at(&law->bandwidth_factor, bytes, 1);
-	spec.penalty = route.latency_s + law->weight_s * route.inverse_bytes_per_s;
-	if (!(spec.penalty > 0))
-		spec.penalty = 1;
-	spec.bound = raw_bound(wire, &route);
-	delay_s = route.latency_s * pieces_at(&law->latency_factor, bytes, 1);
-	solver_start(wire->solver, &spec, transfer->start_s + delay_s);
+	solver_start(wire->solver, &spec,
+		     transfer->start_s +
+			     route->latency_s *
+				     pieces_at(&law->latency_factor, bytes, 1));
 }
 
 static double alone_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes)

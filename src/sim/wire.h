@@ -73,19 +73,29 @@ struct flow;
 struct solver *solver_new(struct sim *sim);
 void solver_free(struct solver *solver);
 
-/* One link of a flow's route; weight: what part of the flow's rate it carries. */
+struct link;
+
+/* A link by what identifies it; made when it is new. */
+struct link *solver_link(struct solver *solver, const void *key, double bytes_per_s);
+
+/* One link of a flow's route. */
 struct flow_link {
-	const void *link; /* identifies it */
-	double bytes_per_s;
-	double weight;
+	struct link *link;
+	double weight; /* what part of the flow's rate it carries, over the penalty */
+};
+
+/* What the flows between two hosts have in common. */
+struct flow_route {
+	double penalty; /* shares are inverse to it */
+	double bound;   /* largest raw rate */
+	double latency_s;
+	int nlinks;
+	struct flow_link links[];
 };
 
 struct flow_spec {
-	const struct flow_link *links;
-	int nlinks;
-	double bytes;   /* to transfer at the raw rate */
-	double penalty; /* shares are inverse to it */
-	double bound;   /* largest raw rate */
+	const struct flow_route *route;
+	double bytes; /* to transfer at the raw rate */
 	void (*done)(void *arg);
 	void *arg;
 };
