@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/bindings.h"
 #include "api/data_print.h"
+#include "api/profiling.h"
 #include "api/trace.h"
 
 #include <errno.h>
@@ -248,6 +249,7 @@ static void end_life(struct node *node)
 	node_wait_ready(node, 0);
 	if (node_knobs(node)->memory_stats)
 		data_print_all(node, stderr);
+	profiling_end(node);
 	trace_end(node);
 	node_close(node);
 }

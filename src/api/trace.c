@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "api/api.h"
+#include "api/profiling.h"
 #include "core/lasting.h"
 #include "trace/sinks.h"
 
@@ -68,8 +69,9 @@ void trace_begin(struct node *node)
 	wish_for_records(node, &wish.records);
 	node->sinks = sinks_open(&wish, &node->events);
 	events_begin(node, origin_s(node->start_s));
-	if (node->sinks && node->sinks->records)
+	if (node->sinks->records)
 		plat_at_end(node->plat, save);
+	profiling_begin(node);
 	if (orr_load(&node->lasting->starts_paused))
 		events_pause(node, 1);
 }

@@ -46,20 +46,6 @@ void starpu_usleep(float nb_micro_sec)
 	plat_sleep(node ? node->plat : NULL, 1e-6 * (double)nb_micro_sec);
 }
 
-int starpu_profiling_status_set(int status)
-{
-	struct lasting *lasting = lasting_get();
-	int before = orr_load(&lasting->profiling);
-
-	orr_store(&lasting->profiling, status);
-	return before;
-}
-
-int starpu_profiling_status_get(void)
-{
-	return orr_load(&lasting_get()->profiling);
-}
-
 /* ---- hash ------------------------------------------------------------ */
 
 uint32_t starpu_hash_crc32c_be_n(const void *input, size_t n, uint32_t inputcrc)

@@ -191,6 +191,16 @@ static const struct knob knob_table[] = {
 	       "at shutdown, list the data that were never unregistered"),
 	SWITCH("STARPU_SILENT", silent, 0, "no informative messages"),
 	SWITCH("STARPU_PROFILING", profiling, 0, "profile from the start"),
+	SWITCH("STARPU_BUS_STATS", bus_stats, 0,
+	       "at shutdown, and by starpu_profiling_bus_helper_display_summary(): what "
+	       "memories exchanged"),
+	TEXT("STARPU_BUS_STATS_FILE", bus_stats_file,
+	     "file for that; unset: standard error output"),
+	SWITCH("STARPU_WORKER_STATS", worker_stats, 0,
+	       "at shutdown, and by starpu_profiling_worker_helper_display_summary(): "
+	       "how workers spent their time"),
+	TEXT("STARPU_WORKER_STATS_FILE", worker_stats_file,
+	     "file for that; unset: standard error output"),
 	SWITCH("STARPU_CODELET_PROFILING", codelet_profiling, 1,
 	       "count for starpu_codelet_display_stats()"),
 	COPIES("", all),

@@ -51,6 +51,8 @@ struct knobs {
 	int minimum_available, target_available, memory_stats, fold_mib;
 	/* Behaviour. */
 	int disable_kernels, silent, profiling, codelet_profiling, bus_calibrate;
+	int bus_stats, worker_stats;
+	char *bus_stats_file, *worker_stats_file;
 	struct knobs_copies disabled_copies;
 	/* MPI. */
 	int mpi_cache, mpi_cache_stats, mpi_stats, comm_stats_old, mpi_priorities;

@@ -41,10 +41,16 @@ void events_free(struct events *events)
 
 /* ---- rings ----------------------------------------------------------- */
 
+/* Does the sink hear anything now? */
+static int listens(const struct events *events, const struct event_sink *sink)
+{
+	return sink->goes_on || !events->is_paused;
+}
+
 static void give(struct events *events, int ring, const struct event *records, unsigned n)
 {
 	for (struct event_sink *sink = events->sinks; sink; sink = sink->next)
-		if (!sink->is_prompt || !events->is_direct)
+		if (listens(events, sink) && (!sink->is_prompt || !events->is_direct))
 			sink->take(sink, ring, records, n);
 }
 
@@ -97,7 +103,8 @@ static void write_record(struct events *events, struct event_ring *ring,
 static void tell_prompt(struct events *events, const struct event *record)
 {
 	for (struct event_sink *sink = events->sinks; sink; sink = sink->next)
-		if (sink->is_prompt && (sink->kinds & EVENT_BIT(record->kind)))
+		if (sink->is_prompt && listens(events, sink) &&
+		    (sink->kinds & EVENT_BIT(record->kind)))
 			sink->take(sink, 0, record, 1);
 }
 
@@ -211,28 +218,27 @@ void event_tell_text(struct node *node, enum event_kind kind, const char *text)
 	event_tell(node, NULL, (struct event){.kind = (uint8_t)kind, .value = key});
 }
 
-static void change_use(struct events *events, int more, int less)
-{
-	orr_lock(&events->lock);
-	orr_store(&events->on, (orr_load(&events->on) | more) & ~less);
-	orr_unlock(&events->lock);
-}
-
 void events_want_stamps(struct events *events)
 {
-	if (!(orr_load(&events->on) & EVENT_STAMPS))
-		change_use(events, EVENT_STAMPS, 0);
+	if (orr_load(&events->on) & EVENT_STAMPS)
+		return;
+	orr_lock(&events->lock);
+	orr_store(&events->on, orr_load(&events->on) | EVENT_STAMPS);
+	orr_unlock(&events->lock);
 }
 
 /* About the node itself, also in a pause, and at once. */
 static void tell_node(struct node *node, struct event record)
 {
-	if (!node->events.sinks)
-		return;
+	struct events *events = &node->events;
+
 	record.date_s = plat_now_s(node->plat);
 	record.worker = EVENT_NO_WORKER;
-	put(node, &record);
-	events_drain(node);
+	orr_lock(&events->lock);
+	drain(events);
+	for (struct event_sink *sink = events->sinks; sink; sink = sink->next)
+		sink->take(sink, events->nrings - 1, &record, 1);
+	orr_unlock(&events->lock);
 }
 
 void events_tell_rank(struct node *node, double origin_s)
@@ -245,7 +251,7 @@ void events_tell_rank(struct node *node, double origin_s)
 
 /* ---- who listens ----------------------------------------------------- */
 
-void events_add_sink(struct events *events, struct event_sink *sink)
+static void append_sink(struct events *events, struct event_sink *sink)
 {
 	struct event_sink **at = &events->sinks;
 
@@ -253,7 +259,61 @@ void events_add_sink(struct events *events, struct event_sink *sink)
 		at = &(*at)->next;
 	sink->next = NULL;
 	*at = sink;
-	orr_note(&events->kinds, orr_count(&events->kinds) | sink->kinds);
+}
+
+/* What is recorded from now on.  The events are locked. */
+static void update_kinds(struct node *node)
+{
+	struct events *events = &node->events;
+	int on = orr_load(&events->on);
+	uint64_t kinds = 0;
+
+	for (struct event_sink *sink = events->sinks; sink; sink = sink->next)
+		if (events->has_begun && listens(events, sink))
+			kinds |= sink->kinds;
+	orr_note(&events->kinds, kinds);
+	if (kinds && !(on & EVENT_RECORDS))
+		events->since_s = plat_now_s(node->plat);
+	orr_store(&events->on, kinds ? on | EVENT_RECORDS : on & ~EVENT_RECORDS);
+}
+
+void events_add_sink(struct events *events, struct event_sink *sink)
+{
+	append_sink(events, sink);
+}
+
+void events_listen(struct node *node, struct event_sink *sink)
+{
+	struct events *events = &node->events;
+
+	orr_lock(&events->lock);
+	drain(events);
+	append_sink(events, sink);
+	update_kinds(node);
+	orr_unlock(&events->lock);
+}
+
+void events_unlisten(struct node *node, struct event_sink *sink)
+{
+	struct events *events = &node->events;
+	struct event_sink **at = &events->sinks;
+
+	orr_lock(&events->lock);
+	drain(events);
+	while (*at && *at != sink)
+		at = &(*at)->next;
+	if (*at)
+		*at = sink->next;
+	update_kinds(node);
+	orr_unlock(&events->lock);
+}
+
+void events_read(struct node *node, void (*read)(void *arg), void *arg)
+{
+	orr_lock(&node->events.lock);
+	drain(&node->events);
+	read(arg);
+	orr_unlock(&node->events.lock);
 }
 
 static void tell_worker(struct node *node, const struct worker *worker)
@@ -272,10 +332,12 @@ void events_begin(struct node *node, double origin_s)
 {
 	struct events *events = &node->events;
 
+	orr_lock(&events->lock);
+	events->has_begun = 1;
+	update_kinds(node);
+	orr_unlock(&events->lock);
 	if (!events->sinks)
 		return;
-	events->since_s = plat_now_s(node->plat);
-	change_use(events, EVENT_RECORDS, 0);
 	event_tell(node, NULL,
 		   (struct event){.kind = EVENT_OPENED,
 				  .n = EVENT_VERSION,
@@ -293,9 +355,12 @@ void events_end(struct node *node)
 {
 	struct events *events = &node->events;
 
+	orr_lock(&events->lock);
+	events->has_begun = 0;
+	update_kinds(node);
+	orr_unlock(&events->lock);
 	if (!events->sinks)
 		return;
-	change_use(events, 0, EVENT_RECORDS);
 	tell_node(node, (struct event){.kind = EVENT_CLOSED});
 	orr_lock(&events->lock);
 	events->sinks = NULL;
@@ -318,6 +383,16 @@ int events_try_drain(struct node *node)
 	return 1;
 }
 
+/* The records of before belong to the time of before. */
+static void set_paused(struct node *node, int is_paused)
+{
+	orr_lock(&node->events.lock);
+	drain(&node->events);
+	node->events.is_paused = is_paused;
+	update_kinds(node);
+	orr_unlock(&node->events.lock);
+}
+
 void events_pause(struct node *node, int is_paused)
 {
 	struct events *events = &node->events;
@@ -325,12 +400,9 @@ void events_pause(struct node *node, int is_paused)
 
 	if (!events->sinks || events->is_paused == is_paused)
 		return;
-	events->is_paused = is_paused;
-	if (!is_paused) {
-		events->since_s = plat_now_s(node->plat);
-		change_use(events, EVENT_RECORDS, 0);
-	}
+	if (!is_paused)
+		set_paused(node, 0);
 	event_tell(node, NULL, (struct event){.kind = (uint8_t)kind});
 	if (is_paused)
-		change_use(events, 0, EVENT_RECORDS);
+		set_paused(node, 1);
 }

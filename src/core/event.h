@@ -16,6 +16,8 @@
  * Locks: a shared ring's, then that of the events, under which sinks are called.  Hooks
  * may be called with any other lock held, so sinks take none.
  */
+#include <time.h>
+
 #include "base/table.h"
 #include "plat/plat.h"
 
@@ -80,6 +82,9 @@ enum event_kind {
 	EVENT_USER_META, /* value: a text about the run */
 	EVENT_PAUSED,    /* nothing is recorded until */
 	EVENT_RESUMED,
+	/* What a task did that has ended; id: its number, value: bits of it. */
+	EVENT_TASK_FLOPS,
+	EVENT_TASK_JOULES,
 	EVENT_NKINDS
 };
 
@@ -100,10 +105,12 @@ struct event {
 
 _Static_assert(sizeof(struct event) == EVENT_BYTES, "files have this size");
 
-/* Reads records.  Added and removed while nothing is recorded, or with the others. */
+/* Reads records.  Added and removed while nothing is recorded, or with the others, or by
+ * events_listen(). */
 struct event_sink {
 	struct event_sink *next;
 	uint64_t kinds; /* EVENT_BIT() of those that it wants; may get others */
+	int goes_on;    /* in a pause, too */
 	/* Wants each record at once where a node has one thread, so that it gets those of
 	 * all nodes of the process in order. */
 	int is_prompt;
@@ -126,14 +133,14 @@ struct event_ring {
 
 enum event_use {
 	EVENT_STAMPS = 1, /* some task has profiling_info */
-	EVENT_RECORDS = 2 /* there are sinks, and no pause */
+	EVENT_RECORDS = 2 /* some sink wants records now */
 };
 
 struct events {
 	int on;         /* atomic enum event_use */
 	uint64_t kinds; /* orr_count(): that some sink wants */
 	double since_s; /* records are made */
-	int is_paused;
+	int is_paused, has_begun;
 	struct event_sink *sinks;
 	struct event_ring *rings; /* of the workers, then the shared one, which is always
 				   * there */
@@ -156,6 +163,14 @@ static inline uint64_t event_bits(double date_s)
 	} both = {.date_s = date_s};
 
 	return both.bits;
+}
+
+static inline struct timespec event_timespec(double date_s)
+{
+	struct timespec date = {.tv_sec = (time_t)date_s};
+
+	date.tv_nsec = (long)((date_s - (double)date.tv_sec) * 1e9);
+	return date;
 }
 
 static inline double event_date_s(uint64_t bits)
@@ -206,7 +221,13 @@ void events_end(struct node *node);
 void events_drain(struct node *node);
 /* The same in the handler of a signal: 0 when the sinks were busy. */
 int events_try_drain(struct node *node);
-/* Record nothing from now on, or again. */
+/* Record nothing from now on, or again, but for sinks that go on. */
 void events_pause(struct node *node, int is_paused);
+/* Between events_begin() and events_end(): the sink gets what is told from now on; until
+ * it is told to stop, from when on it gets nothing. */
+void events_listen(struct node *node, struct event_sink *sink);
+void events_unlisten(struct node *node, struct event_sink *sink);
+/* Call with all records given, and none given meanwhile: for who asks a sink. */
+void events_read(struct node *node, void (*read)(void *arg), void *arg);
 
 #endif

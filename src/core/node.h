@@ -132,7 +132,7 @@ struct node {
 	struct lasting *lasting; /* the rank's, longer-lived than the node */
 	struct starpu_conf conf;
 	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
-	struct sinks *sinks; /* the sinks of the API; NULL: none */
+	struct sinks *sinks; /* the sinks of the API; NULL: not yet, or no more */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */
 	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);
 	/* And before: a datum with DATUM_CONTRIBUTED is about to go, its value is wanted.

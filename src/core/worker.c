@@ -254,6 +254,8 @@ static void finish(struct worker *worker, struct job *job)
 	leave_pipeline(worker, job);
 	sched_ended(worker, job);
 	task_event(worker->node, job, EVENT_TASK_ENDED);
+	if (events_on(&worker->node->events))
+		task_tell_work(job);
 	orr_note(&worker->executed, worker->executed + 1);
 	worker->busy_s += job->duration_s;
 	task_finish(worker, job, &ready);

@@ -37,6 +37,8 @@
  *   plat_now_s(plat)      seconds since an origin shared by all nodes;
  *   plat_look_s(plat)     the same, for the application: a thread that does nothing but
  *                         look at the clock sees time pass in sim, too;
+ *   plat_here_s(plat)     the same, and what the calling callback has worked and slept so
+ *                         far: it ends so late in sim;
  *   plat_charge(plat, s)  the calling user thread worked s seconds in the runtime:
  *                         adds simulated time in sim, nothing elsewhere;
  *   plat_thread()         who calls: differs between threads, where there are several;

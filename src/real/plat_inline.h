@@ -115,6 +115,11 @@ static inline double plat_look_s(struct plat *plat)
 	return plat_now_s(plat);
 }
 
+static inline double plat_here_s(struct plat *plat)
+{
+	return plat_now_s(plat);
+}
+
 static inline void plat_charge(struct plat *plat, double seconds)
 {
 	(void)plat;

@@ -79,6 +79,13 @@ double plat_look_s(struct plat *plat)
 	return clock_look_s();
 }
 
+double plat_here_s(struct plat *plat)
+{
+	struct sim *sim = plat->sim;
+
+	return plat_now_s(plat) + (sim->in_kernel ? sim->spent_s : 0);
+}
+
 /* ---- what smpicc redirects ------------------------------------------- */
 
 /* SMPI's own version. */

@@ -124,6 +124,7 @@ struct plat_debt {
 
 double plat_now_s(struct plat *plat);
 double plat_look_s(struct plat *plat);
+double plat_here_s(struct plat *plat);
 /* Let the debt of the node's threads pass on the calling one. */
 void sim_pay(struct plat *plat);
 /* What runs in kernel context works for a time: so does its worker, if it has one. */

@@ -138,7 +138,8 @@ struct records *records_open(const struct records_wish *wish)
 	records->sink.kinds =
 		EVENT_ALL &
 		~(EVENT_BIT(EVENT_TASK_TAKEN) | EVENT_BIT(EVENT_TASK_RELEASING) |
-		  EVENT_BIT(EVENT_TASK_RELEASED) | EVENT_BIT(EVENT_TASK_CALLING));
+		  EVENT_BIT(EVENT_TASK_RELEASED) | EVENT_BIT(EVENT_TASK_CALLING) |
+		  EVENT_BIT(EVENT_TASK_FLOPS) | EVENT_BIT(EVENT_TASK_JOULES));
 	records->sink.take = take;
 	error = create(records);
 	if (error)

@@ -8,11 +8,9 @@
 
 struct sinks *sinks_open(const struct sinks_wish *wish, struct events *events)
 {
-	struct sinks *sinks;
+	struct sinks *sinks = orr_alloc(sizeof(*sinks));
 
-	if (!*wish->utilisation && !*wish->records.directory)
-		return NULL;
-	sinks = orr_alloc(sizeof(*sinks));
+	orr_lock_init(&sinks->lock);
 	if (*wish->utilisation) {
 		sinks->row =
 			utilisation_open(wish->shared, wish->utilisation, wish->title);
@@ -33,5 +31,7 @@ void sinks_close(struct sinks *sinks)
 		utilisation_close(sinks->row);
 	if (sinks->records)
 		records_close(sinks->records);
+	profile_free(sinks->profile);
+	free(sinks->links);
 	free(sinks);
 }

@@ -366,3 +366,23 @@ void model_record(struct worker *worker, struct starpu_task *task,
 		return;
 	model_add(&query, seconds * 1e6, 1);
 }
+
+double model_energy_j(struct worker *worker, struct starpu_task *task,
+		      unsigned implementation)
+{
+	struct model_query query = {.node = worker->node,
+				    .arch = &worker->arch,
+				    .model = task->cl->energy_model,
+				    .task = task,
+				    .implementation = implementation};
+	struct model_estimate estimate;
+
+	if (!query.model)
+		return 0;
+	/* Without a worker no energy is made of the roofline, which knows durations. */
+	if (query.model->type == STARPU_PER_WORKER)
+		query.worker = worker;
+	estimate = model_evaluate(&query);
+	/* Energies go the way of durations, whose files are in microseconds. */
+	return estimate.source == MODEL_NONE ? 0 : 1e6 * estimate.seconds;
+}

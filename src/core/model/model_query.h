@@ -21,6 +21,10 @@ struct model_query {
 struct model_estimate model_evaluate(const struct model_query *query);
 /* Add number measurements of value (microseconds, or joules) to a measured model. */
 void model_add(const struct model_query *query, double value, unsigned number);
+/* Joules of the task on a worker, by its codelet's energy_model; 0 without one, or when
+ * it does not know. */
+double model_energy_j(struct worker *worker, struct starpu_task *task,
+		      unsigned implementation);
 /* Footprint of the data alone, whatever the model says. */
 uint32_t model_data_footprint(struct starpu_task *task);
 /* How much faster than a CPU core an architecture is taken to be (StarPU's figures:

@@ -154,25 +154,6 @@ static void ask_models(struct dmda_chance *chance, struct worker *worker, struct
 		(unsigned char)(chance->is_to_be_measured ? unknown : best);
 }
 
-static double energy_j(struct worker *worker, struct job *job, unsigned implementation)
-{
-	struct model_query query = {.node = worker->node,
-				    .arch = &worker->arch,
-				    .model = job->task->cl->energy_model,
-				    .task = job->task,
-				    .implementation = implementation};
-	struct model_estimate estimate;
-
-	if (!query.model)
-		return 0;
-	/* Without a worker no energy is made of the roofline, which knows durations. */
-	if (query.model->type == STARPU_PER_WORKER)
-		query.worker = worker;
-	estimate = model_evaluate(&query);
-	/* Energies go the way of durations, whose files are in microseconds. */
-	return estimate.source == MODEL_NONE ? 0 : 1e6 * estimate.seconds;
-}
-
 /* Do both have one device's model? */
 static int is_like(const struct worker *worker, const struct worker *other,
 		   const struct starpu_task *task)
@@ -207,7 +188,8 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 		} else {
 			ask_models(chance, worker, job, implementation);
 			chance->energy_j = dmda->gamma > 0
-						   ? energy_j(worker, job, implementation)
+						   ? model_energy_j(worker, job->task,
+								    implementation)
 						   : 0;
 		}
 		asked = worker;

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/task/task.h"
 
+#include "core/model/model_query.h"
+
 /*
  * stamp.c - what the changes of a task's state leave: dates in its profiling_info, and
  * records.
@@ -26,9 +28,8 @@ static const unsigned short dates[EVENT_NKINDS][2] = {
 static void stamp(const struct job *job, enum event_kind kind, double now_s)
 {
 	struct starpu_profiling_task_info *info = job->task->profiling_info;
-	struct timespec now = {.tv_sec = (time_t)now_s};
+	struct timespec now = event_timespec(now_s);
 
-	now.tv_nsec = (long)((now_s - (double)now.tv_sec) * 1e9);
 	if (kind == EVENT_TASK_SUBMITTED)
 		info->submit_time = now;
 	for (int i = 0; i < 2 && dates[kind][i]; i++)
@@ -74,9 +75,42 @@ void task_tell(struct job *job, enum event_kind kind)
 
 	if (!is_wanted && !job->task->profiling_info)
 		return;
-	now_s = plat_now_s(node->plat);
+	/* Callbacks take the time that they say. */
+	now_s = kind == EVENT_TASK_TERMINATED || kind == EVENT_TASK_CALLING
+			? plat_here_s(node->plat)
+			: plat_now_s(node->plat);
 	if (job->task->profiling_info)
 		stamp(job, kind, now_s);
 	if (is_wanted)
 		record(job, kind, now_s);
+}
+
+/* What the kernel has measured, or where models play the machine, what they expect. */
+static double joules(struct job *job)
+{
+	struct starpu_task *task = job->task;
+	struct starpu_profiling_task_info *info = task->profiling_info;
+	double energy_j = info ? info->energy_consumed : 0;
+
+	if (energy_j == 0 && job->node->machine->predicts && task->cl->energy_model) {
+		energy_j = model_energy_j(job->worker, task, job->implementation);
+		if (info)
+			info->energy_consumed = energy_j;
+	}
+	return energy_j;
+}
+
+static void tell_amount(struct job *job, enum event_kind kind, double amount)
+{
+	if (amount != 0)
+		event_tell(job->node, job->worker,
+			   (struct event){.kind = (uint8_t)kind,
+					  .id = job->id,
+					  .value = event_bits(amount)});
+}
+
+void task_tell_work(struct job *job)
+{
+	tell_amount(job, EVENT_TASK_FLOPS, job->task->flops);
+	tell_amount(job, EVENT_TASK_JOULES, joules(job));
 }

@@ -58,6 +58,9 @@ const char *task_name(const struct starpu_task *task);
  * it. */
 void task_tell(struct job *job, enum event_kind kind);
 
+/* The kernel has run: tell its operations and its energy. */
+void task_tell_work(struct job *job);
+
 static inline void task_event(struct node *node, struct job *job, enum event_kind kind)
 {
 	if (events_on(&node->events))
