@@ -91,7 +91,7 @@ struct starpu_conf {
 	int disable_asynchronous_mpi_ms_copy;
 	int disable_asynchronous_tcpip_ms_copy;
 	int disable_asynchronous_max_fpga_copy;
-	int enable_map;
+	int enable_map; /* see starpu_interface_map() */
 	unsigned *cuda_opengl_interoperability;
 	unsigned n_cuda_opengl_interoperability;
 	struct starpu_driver *not_launched_drivers;
@@ -169,7 +169,8 @@ int starpu_asynchronous_tcpip_ms_copy_disabled(void);
 /** The same for the memory nodes of a kind; 0 for main memory and disks. */
 int starpu_asynchronous_copy_disabled_for(enum starpu_node_kind kind);
 
-/** Whether buffers may be mapped rather than copied: 0. */
+/** Whether buffers may be mapped rather than copied: 1 with starpu_conf.enable_map or
+ * STARPU_ENABLE_MAP=1. */
 int starpu_map_enabled(void);
 
 /** Print to stdout which core each worker is bound to, a line each; any thread, between

@@ -320,8 +320,9 @@ void starpu_data_set_reduction_methods_with_args(starpu_data_handle_t handle,
 
 /**
  * Say that no task will use the data soon: once the accesses submitted so far are over,
- * their value is brought home (to main memory without a home), and copies in devices are
- * the first that leave when others need the room.  A hint.
+ * their value is brought home (to main memory without a home) when nothing travels from
+ * or to there, and copies in devices are the first that leave when others need the room.
+ * A hint.
  */
 void starpu_data_wont_use(starpu_data_handle_t handle);
 
@@ -349,7 +350,8 @@ int starpu_data_evict_from_node(starpu_data_handle_t handle, unsigned node);
 int starpu_data_can_evict(starpu_data_handle_t handle, unsigned node,
 			  enum starpu_is_prefetch is_prefetch);
 
-/** Whether the copy on a node is that of another one, mapped there: 0, since none is. */
+/** Whether the copy on a node is that of another one, mapped there: see
+ * starpu_interface_map(). */
 unsigned starpu_data_test_if_mapped_on_node(starpu_data_handle_t handle,
 					    unsigned memory_node);
 

@@ -106,9 +106,8 @@ struct starpu_data_copy_methods {
  * table's operations may be called until the library shuts down.  dontcache declines; so
  * does unregister_data_handle without cache_data_on_node.
  *
- * No memory is mapped into another, and there are no remote devices: map_data,
- * unmap_data, update_map, pack_meta, unpack_meta and free_meta are for the application's
- * own use.
+ * There are no remote devices: pack_meta, unpack_meta and free_meta are for the
+ * application's own use.
  */
 struct starpu_data_interface_ops {
 	/* Fill the interface of every memory node, from
@@ -129,6 +128,13 @@ struct starpu_data_interface_ops {
 	 * was allocated.  NULL: all of cached is copied. */
 	void (*reuse_data_on_node)(void *dst_data_interface, const void *cached_interface,
 				   unsigned node);
+	/*
+	 * With starpu_map_enabled(), instead of memory of its own in another main memory
+	 * (NUMA node): make dst the struct of the application's memory in src, as seen
+	 * from dst_node; 0, or negative: that cannot be, so that it is allocated and
+	 * copied to.  update_map() is called instead of a copy between the two, NULL: it
+	 * has nothing to do; unmap_data() once nothing uses the data any more.
+	 */
 	int (*map_data)(void *src_interface, unsigned src_node, void *dst_interface,
 			unsigned dst_node);
 	int (*unmap_data)(void *src_interface, unsigned src_node, void *dst_interface,
@@ -272,8 +278,16 @@ int starpu_data_unpack(starpu_data_handle_t handle, void *ptr, size_t count);
  * For the operations of a kind: copies and buffers
  */
 
-/** Copy size bytes between nodes, before it returns 0.  Offsets, sizes and strides of
- * this and the next three are in bytes. */
+/**
+ * Copy size bytes between nodes.  Offsets, sizes and strides of this and the next three
+ * are in bytes.  From a copy method the nodes are those of the method.
+ *
+ * @param async_data what the method any_to_any was given, or NULL
+ * @return 0: it is done; -EAGAIN: it goes on after the method has returned -EAGAIN, and
+ *         the data are there when all that the method started has ended.  So it is with
+ *         async_data from and to devices and disks; starpu_asynchronous_copy_disabled()
+ *         prevents it.
+ */
 int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
 			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
 			  size_t size, void *async_data);
@@ -305,6 +319,26 @@ int starpu_interface_copynd(uintptr_t src, size_t src_offset, unsigned src_node,
 			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
 			    size_t elemsize, size_t ndim, uint32_t *nn, uint32_t *ldn_src,
 			    uint32_t *ldn_dst, void *async_data);
+
+/**
+ * For map_data: where the size bytes at src + src_offset of one node are seen from
+ * another.  Main memories see each other's; devices have none of it.
+ *
+ * @param ret set to 0; or to -EIO, and the result is 0: they cannot be seen from there
+ */
+uintptr_t starpu_interface_map(uintptr_t src, size_t src_offset, unsigned src_node,
+			       unsigned dst_node, size_t size, int *ret);
+
+/** For unmap_data: dst of dst_node, which starpu_interface_map() returned, is used no
+ * more.  0, or -EIO when these nodes see nothing of each other. */
+int starpu_interface_unmap(uintptr_t src, size_t src_offset, unsigned src_node,
+			   uintptr_t dst, unsigned dst_node, size_t size);
+
+/** For update_map: make what was written on one side of a map visible on the other.  The
+ * same results. */
+int starpu_interface_update_map(uintptr_t src, size_t src_offset, unsigned src_node,
+				uintptr_t dst, size_t dst_offset, unsigned dst_node,
+				size_t size);
 
 /** Before and after a call of a driver that starts a copy: a call of more than 0.3 s is
  * complained about.  start is set to a date in microseconds. */

@@ -142,8 +142,9 @@ int starpu_wake_worker_relax_light(int workerid);
 
 /**
  * Bring to a memory what the task only reads; what it writes comes when a worker takes
- * it. Returns at once with 0; a prefetch that finds no room is dropped.  prio has no
- * effect.
+ * it. Returns at once with 0; a prefetch that finds no room is dropped.  prio, 0 without
+ * it, and idleness are those of starpu_data_prefetch_on_node_prio() and
+ * starpu_data_idle_prefetch_on_node_prio().
  */
 int starpu_prefetch_task_input_on_node(struct starpu_task *task, unsigned node);
 int starpu_prefetch_task_input_on_node_prio(struct starpu_task *task, unsigned node,

@@ -391,10 +391,12 @@ unsigned starpu_data_test_if_mapped_on_node(starpu_data_handle_t handle,
 					    unsigned memory_node)
 {
 	struct node *node = api_node(__func__);
+	const struct copy_state *copy;
 
 	api_check_handle(node, __func__, handle);
 	check_memory(node, __func__, (int)memory_node);
-	return 0; /* See starpu_map_enabled(). */
+	copy = data_find_copy(handle, memory_node);
+	return copy && copy->mapped;
 }
 
 void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,

@@ -190,7 +190,4 @@ int starpu_asynchronous_copy_disabled_for(enum starpu_node_kind kind)
 	}
 }
 
-int starpu_map_enabled(void)
-{
-	return 0;
-}
+ASKED_FOR(starpu_map_enabled, enable_map)

@@ -122,6 +122,7 @@ int starpu_conf_init(struct starpu_conf *conf)
 	conf->disable_asynchronous_max_fpga_copy = set_or_0(copies->max_fpga);
 	conf->disable_asynchronous_mpi_ms_copy = set_or_0(copies->mpi_ms);
 	conf->disable_asynchronous_tcpip_ms_copy = set_or_0(copies->tcpip_ms);
+	conf->enable_map = set_or_0(knobs.enable_map);
 	conf->trace_buffer_size = (uint64_t)64 << 20;
 	conf->global_sched_ctx_min_priority = knobs.min_prio;
 	conf->global_sched_ctx_max_priority = knobs.max_prio;

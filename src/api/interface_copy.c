@@ -2,23 +2,13 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* For the copy methods of an application's interface: memories that the host can reach.
  */
-#include <string.h>
+#include <errno.h>
 
 #include "api/api.h"
-#include "base/layout.h"
 #include "base/check.h"
-
-int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
-			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
-			  size_t size, void *async_data)
-{
-	(void)src_node;
-	(void)dst_node;
-	(void)async_data;
-	if (size) /* Nothing may lie at NULL. */
-		memcpy((char *)dst + dst_offset, (char *)src + src_offset, size);
-	return 0;
-}
+#include "base/layout.h"
+#include "core/data/mapped.h"
+#include "core/interface/methods.h"
 
 static struct layout block_at(uintptr_t at, size_t offset, size_t bytes)
 {
@@ -26,6 +16,27 @@ static struct layout block_at(uintptr_t at, size_t offset, size_t bytes)
 
 	layout_flat(&layout, (char *)at + offset, bytes);
 	return layout;
+}
+
+static int copy_layout(const struct layout *from, const struct layout *to,
+		       void *async_data)
+{
+	if (layout_bytes(from) == 0) /* Nothing may lie at NULL. */
+		return 0;
+	return methods_start_piece(async_data ? api_node("starpu_interface_copy") : NULL,
+				   async_data, from, to);
+}
+
+int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
+			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			  size_t size, void *async_data)
+{
+	struct layout from = block_at(src, src_offset, size);
+	struct layout to = block_at(dst, dst_offset, size);
+
+	(void)src_node;
+	(void)dst_node;
+	return copy_layout(&from, &to, async_data);
 }
 
 int starpu_interface_copy4d(uintptr_t src, size_t src_offset, unsigned src_node,
@@ -40,15 +51,13 @@ int starpu_interface_copy4d(uintptr_t src, size_t src_offset, unsigned src_node,
 
 	(void)src_node;
 	(void)dst_node;
-	(void)async_data;
 	layout_repeat(&from, numblocks1, ld1_src);
 	layout_repeat(&from, numblocks2, ld2_src);
 	layout_repeat(&from, numblocks3, ld3_src);
 	layout_repeat(&to, numblocks1, ld1_dst);
 	layout_repeat(&to, numblocks2, ld2_dst);
 	layout_repeat(&to, numblocks3, ld3_dst);
-	layout_copy(&to, &from);
-	return 0;
+	return copy_layout(&from, &to, async_data);
 }
 
 int starpu_interface_copy3d(uintptr_t src, size_t src_offset, unsigned src_node,
@@ -79,14 +88,17 @@ int starpu_interface_copynd(uintptr_t src, size_t src_offset, unsigned src_node,
 			    uint32_t *ldn_dst, void *async_data)
 {
 	size_t last = ndim - 1, n[4] = {1, 1, 1, 1}, from[4] = {0}, to[4] = {0};
+	int ret = 0;
 
 	if (ndim > 4) {
 		for (size_t i = 0; i < nn[last]; i++)
-			starpu_interface_copynd(
-				src, src_offset + i * ldn_src[last] * elemsize, src_node,
-				dst, dst_offset + i * ldn_dst[last] * elemsize, dst_node,
-				elemsize, last, nn, ldn_src, ldn_dst, async_data);
-		return 0;
+			if (starpu_interface_copynd(
+				    src, src_offset + i * ldn_src[last] * elemsize,
+				    src_node, dst,
+				    dst_offset + i * ldn_dst[last] * elemsize, dst_node,
+				    elemsize, last, nn, ldn_src, ldn_dst, async_data))
+				ret = -EAGAIN;
+		return ret;
 	}
 	for (size_t i = 0; i < ndim; i++) {
 		n[i] = nn[i];
@@ -99,8 +111,6 @@ int starpu_interface_copynd(uintptr_t src, size_t src_offset, unsigned src_node,
 				       async_data);
 }
 
-/* ---- what a copy says of itself -------------------------------------- */
-
 static const struct node *check_memories(const char *func, unsigned from, unsigned to)
 {
 	const struct node *node = api_node(func);
@@ -111,6 +121,46 @@ static const struct node *check_memories(const char *func, unsigned from, unsign
 			func, from, to, n - 1);
 	return node;
 }
+
+/* ---- maps ------------------------------------------------------------ */
+
+static int sees(const char *func, unsigned from, unsigned to)
+{
+	return mapped_is_possible(check_memories(func, from, to), from, to) ? 0 : -EIO;
+}
+
+uintptr_t starpu_interface_map(uintptr_t src, size_t src_offset, unsigned src_node,
+			       unsigned dst_node, size_t size, int *ret)
+{
+	(void)size;
+	api_given(__func__, "ret", ret);
+	*ret = sees(__func__, src_node, dst_node);
+	return *ret == 0 ? src + src_offset : 0;
+}
+
+int starpu_interface_unmap(uintptr_t src, size_t src_offset, unsigned src_node,
+			   uintptr_t dst, unsigned dst_node, size_t size)
+{
+	(void)src;
+	(void)src_offset;
+	(void)dst;
+	(void)size;
+	return sees(__func__, src_node, dst_node);
+}
+
+int starpu_interface_update_map(uintptr_t src, size_t src_offset, unsigned src_node,
+				uintptr_t dst, size_t dst_offset, unsigned dst_node,
+				size_t size)
+{
+	(void)src;
+	(void)src_offset;
+	(void)dst;
+	(void)dst_offset;
+	(void)size;
+	return sees(__func__, src_node, dst_node);
+}
+
+/* ---- calls of drivers ------------------------------------------------- */
 
 /* A call of a driver that takes so long was no asynchronous one. */
 #define SLOW_CALL_S 0.3

@@ -58,64 +58,47 @@ void starpu_sched_ctx_worker_shares_tasks_lists(int workerid, int sched_ctx_id)
 }
 
 /* A hint reads in its turn, so it must not come behind the task's own writing. */
-int starpu_prefetch_task_input_on_node(struct starpu_task *task, unsigned node)
+static int prefetch_input(struct starpu_task *task, unsigned node,
+			  int (*prefetch)(starpu_data_handle_t handle, unsigned node,
+					  unsigned async, int prio),
+			  int prio)
 {
-	api_given(__func__, "task", task);
-	if (api_node(__func__)->nmemories == 1)
-		return 0;
 	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++) {
 		enum starpu_data_access_mode mode = STARPU_TASK_GET_MODE(task, i);
 
 		if ((mode & (STARPU_R | STARPU_W)) == STARPU_R)
-			starpu_data_prefetch_on_node(STARPU_TASK_GET_HANDLE(task, i),
-						     node, 1);
+			prefetch(STARPU_TASK_GET_HANDLE(task, i), node, 1, prio);
 	}
 	return 0;
 }
 
-int starpu_prefetch_task_input_on_node_prio(struct starpu_task *task, unsigned node,
-					    int prio)
-{
-	(void)prio;
-	return starpu_prefetch_task_input_on_node(task, node);
-}
+/* On a node with one memory all is there. */
+#define PREFETCH_INPUT(kind, prefetch)                                                   \
+	int starpu_##kind##_task_input_on_node_prio(struct starpu_task *task,            \
+						    unsigned node, int prio)             \
+	{                                                                                \
+		api_given(__func__, "task", task);                                       \
+		if (api_node(__func__)->nmemories == 1)                                  \
+			return 0;                                                        \
+		return prefetch_input(task, node, prefetch, prio);                       \
+	}                                                                                \
+	int starpu_##kind##_task_input_on_node(struct starpu_task *task, unsigned node)  \
+	{                                                                                \
+		return starpu_##kind##_task_input_on_node_prio(task, node, 0);           \
+	}                                                                                \
+	int starpu_##kind##_task_input_for_prio(struct starpu_task *task,                \
+						unsigned worker, int prio)               \
+	{                                                                                \
+		return starpu_##kind##_task_input_on_node_prio(                          \
+			task, worker_at(__func__, worker)->memory, prio);                \
+	}                                                                                \
+	int starpu_##kind##_task_input_for(struct starpu_task *task, unsigned worker)    \
+	{                                                                                \
+		return starpu_##kind##_task_input_for_prio(task, worker, 0);             \
+	}
 
-int starpu_idle_prefetch_task_input_on_node(struct starpu_task *task, unsigned node)
-{
-	return starpu_prefetch_task_input_on_node(task, node);
-}
-
-int starpu_idle_prefetch_task_input_on_node_prio(struct starpu_task *task, unsigned node,
-						 int prio)
-{
-	(void)prio;
-	return starpu_prefetch_task_input_on_node(task, node);
-}
-
-int starpu_prefetch_task_input_for(struct starpu_task *task, unsigned worker)
-{
-	return starpu_prefetch_task_input_on_node(task,
-						  worker_at(__func__, worker)->memory);
-}
-
-int starpu_prefetch_task_input_for_prio(struct starpu_task *task, unsigned worker,
-					int prio)
-{
-	(void)prio;
-	return starpu_prefetch_task_input_for(task, worker);
-}
-
-int starpu_idle_prefetch_task_input_for(struct starpu_task *task, unsigned worker)
-{
-	return starpu_prefetch_task_input_for(task, worker);
-}
-
-int starpu_idle_prefetch_task_input_for_prio(struct starpu_task *task, unsigned worker,
-					     int prio)
-{
-	(void)prio;
-	return starpu_prefetch_task_input_for(task, worker);
-}
+PREFETCH_INPUT(prefetch, starpu_data_prefetch_on_node_prio)
+PREFETCH_INPUT(idle_prefetch, starpu_data_idle_prefetch_on_node_prio)
 
 /* ---- waking ---------------------------------------------------------- */
 

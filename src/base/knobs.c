@@ -181,6 +181,9 @@ static const struct knob knob_table[] = {
 	     "simulation: of disks that the platform file gives none (disk_lat); "
 	     "usual for a solid state disk"),
 	SWITCH("STARPU_DISABLE_KERNELS", disable_kernels, 0, "never call kernels"),
+	NUMBER("STARPU_ENABLE_MAP", "0 or 1", enable_map, -1, 0, 1,
+	       "1: among NUMA nodes, use the application's memory where it is instead of "
+	       "copies"),
 	NUMBER("STARPU_MINIMUM_AVAILABLE_MEM", "%", minimum_available, 0, 0, 100,
 	       "less of a device's memory available: unused copies leave it"),
 	NUMBER("STARPU_TARGET_AVAILABLE_MEM", "%", target_available, 0, 0, 100,

@@ -48,7 +48,7 @@ struct knobs {
 	double disk_bytes_per_s, disk_latency_s;
 	char *transport, *trace, *summary, *events;
 	/* Memory. */
-	int minimum_available, target_available, memory_stats, fold_mib;
+	int minimum_available, target_available, memory_stats, fold_mib, enable_map;
 	/* Behaviour. */
 	int disable_kernels, silent, profiling, codelet_profiling, bus_calibrate;
 	int bus_stats, worker_stats;

@@ -134,6 +134,7 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 		conf->sched_policy_name = knobs->sched;
 	MERGE_ANY(calibrate, calibrate);
 	MERGE_ANY(bus_calibrate, bus_calibrate);
+	MERGE_ANY(enable_map, enable_map);
 	MERGE_ANY(disable_asynchronous_copy, disabled_copies.all);
 	MERGE_ANY(disable_asynchronous_cuda_copy, disabled_copies.cuda);
 	MERGE_ANY(disable_asynchronous_hip_copy, disabled_copies.hip);

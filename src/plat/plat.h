@@ -52,6 +52,7 @@
 
 #include "base/heap.h"
 
+struct copy_piece;
 struct disk;
 struct job;
 struct node;
@@ -260,7 +261,8 @@ struct plat_copy {
 	const struct starpu_data_copy_methods *methods;
 	void (*done)(struct plat_copy *copy);
 	void *owner;
-	void *backend[6]; /* the backend's, while it owns the copy */
+	struct copy_piece *pieces; /* core's: see methods_start() */
+	void *backend[6];          /* the backend's, while it owns the copy */
 };
 
 /* What a kind of memory can do; constant, the backend's. */

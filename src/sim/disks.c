@@ -38,7 +38,7 @@ static struct sim_disk *disk_of(struct plat *plat, unsigned from, unsigned to)
 	return plat->disks[plat->node->memories[memory].devid];
 }
 
-static void move_bytes(struct plat *plat, const struct plat_copy *copy)
+static void move_bytes(struct plat *plat, struct plat_copy *copy)
 {
 	if (plat->machine.executes && !disk_copy(plat->node, copy))
 		disk_copy_alone(plat->node, copy);

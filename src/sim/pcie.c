@@ -235,15 +235,6 @@ static struct plat_copy *advance(struct pcie *pcie, double now_s)
 	return ended;
 }
 
-/* Values are in main memories, if there are any. */
-static void move(const struct pcie *pcie, const struct plat_copy *copy)
-{
-	const struct plat *plat = pcie->event.plat;
-
-	if (plat->machine.executes)
-		methods_copy(plat->node, copy);
-}
-
 static void on_event(struct plat_timer *event)
 {
 	struct pcie *pcie = ORR_CONTAINER(event, struct pcie, event);
@@ -256,7 +247,7 @@ static void on_event(struct plat_timer *event)
 		struct plat_copy *copy = ended;
 
 		ended = transfer_of(copy)->next;
-		move(pcie, copy);
+		methods_end(copy);
 		copy->done(copy);
 	}
 }
@@ -322,10 +313,14 @@ int pcie_copy(struct plat *plat, struct plat_copy *copy)
 
 	if (copy->from == copy->to)
 		return 1;
+	/* Values are in main memories, if there are any. */
 	if (!pcie->costs) {
-		move(pcie, copy);
+		if (plat->machine.executes)
+			methods_copy(plat->node, copy);
 		return 1;
 	}
+	if (plat->machine.executes)
+		methods_start(plat->node, copy);
 	*t = (struct transfer){.left_bytes = (double)copy->bytes};
 	t->start_s = plat_now_s(plat) + latency_of(pcie, copy->from, copy->to);
 	*(pcie->last ? &transfer_of(pcie->last)->next : &pcie->first) = copy;

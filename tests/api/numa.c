@@ -177,6 +177,30 @@ static void what_has_no_room_leaves(void)
 	in_a_life(limited);
 }
 
+/* Nothing is allocated in the other memory, and nothing is copied there. */
+static void mapped(void)
+{
+	static int all[LARGE];
+	starpu_data_handle_t handle;
+
+	CLAIM_EQ(starpu_map_enabled(), 1);
+	starpu_vector_data_register(&handle, NEAR, (uintptr_t)all, LARGE, sizeof(*all));
+	CLAIM_EQ(starpu_data_fetch_on_node(handle, FAR, 0), 0);
+	CLAIM_EQ(starpu_data_test_if_mapped_on_node(handle, FAR), 1);
+	CLAIM(starpu_data_handle_to_pointer(handle, FAR) == all);
+	CLAIM_EQ(starpu_memory_get_used(FAR), 0);
+	starpu_data_unregister(handle);
+	small_values();
+	large_values();
+}
+
+static void the_applications_memory_is_mapped(void)
+{
+	setenv("STARPU_ENABLE_MAP", "1", 1);
+	in_a_life(mapped);
+	unsetenv("STARPU_ENABLE_MAP");
+}
+
 static void without_the_variable_they_are_one(void)
 {
 	setenv("STARPU_USE_NUMA", "0", 1);
@@ -195,6 +219,7 @@ int main(int argc, char **argv)
 		{"blocks may be of each, or of all", blocks_of_each_and_of_all},
 		{"values follow their tasks", values_follow_their_tasks},
 		{"what has no room leaves", what_has_no_room_leaves},
+		{"the application's memory is mapped", the_applications_memory_is_mapped},
 		{"without the variable they are one", without_the_variable_they_are_one},
 		{NULL, NULL},
 	};

@@ -418,7 +418,10 @@ static void copy_ends(struct plat_timer *timer)
 	struct node *node = timer->plat->node;
 
 	fake_event_free(timer);
-	methods_copy(node, copy);
+	if (copy->pieces)
+		methods_end(copy);
+	else
+		methods_copy(node, copy);
 	copy->done(copy);
 }
 
@@ -436,7 +439,8 @@ static double copy_s(struct plat *plat, const struct plat_copy *copy)
 static int copy_start(struct plat *plat, struct plat_copy *copy)
 {
 	struct copy_event *event = fake_event_new(sizeof(*event));
-	methods_copy(plat->node, copy);
+
+	methods_start(plat->node, copy);
 	event->copy = copy;
 	fake_event_at(plat, event, fake_get()->now_s + copy_s(plat, copy), copy_ends);
 	return 0;

@@ -89,20 +89,45 @@ static int valid_on(unsigned memory, int n)
 
 /* ---- prefetches ------------------------------------------------------- */
 
-static void the_most_urgent_goes_first(void **state)
+/* A prefetch of a datum to the first GPU. */
+typedef void ask_func(int i, int prio, int is_idle);
+
+static void ask_for_data(int i, int prio, int is_idle)
+{
+	if (is_idle)
+		starpu_data_idle_prefetch_on_node_prio(data[i], GPU1, 1, prio);
+	else
+		starpu_data_prefetch_on_node_prio(data[i], GPU1, 1, prio);
+}
+
+static struct starpu_codelet reads = {.nbuffers = 1, .modes = {STARPU_R}};
+
+static void ask_for_input(int i, int prio, int is_idle)
+{
+	struct starpu_task task;
+
+	starpu_task_init(&task);
+	task.cl = &reads;
+	task.handles[0] = data[i];
+	if (is_idle)
+		starpu_idle_prefetch_task_input_on_node_prio(&task, GPU1, prio);
+	else
+		starpu_prefetch_task_input_on_node_prio(&task, GPU1, prio);
+}
+
+static void check_order(ask_func *ask)
 {
 	double begin_s;
 
-	(void)state;
 	start_with_data(6, 100);
 	begin_s = fake_now_s();
 	/* Two at once; then by priority, then by age; then the patient ones. */
-	starpu_data_idle_prefetch_on_node_prio(data[5], GPU1, 1, 9);
-	starpu_data_prefetch_on_node_prio(data[0], GPU1, 1, 0);
-	starpu_data_prefetch_on_node_prio(data[1], GPU1, 1, 0);
-	starpu_data_prefetch_on_node_prio(data[2], GPU1, 1, 1);
-	starpu_data_prefetch_on_node_prio(data[3], GPU1, 1, 3);
-	starpu_data_idle_prefetch_on_node_prio(data[4], GPU1, 1, 0);
+	ask(5, 9, 1);
+	ask(0, 0, 0);
+	ask(1, 0, 0);
+	ask(2, 1, 0);
+	ask(3, 3, 0);
+	ask(4, 0, 1);
 	fake_run_until(begin_s + 50 * US);
 	assert_int_equal(node->memories[GPU1].nfetching_ahead, 2);
 	assert_true(starpu_data_is_on_node(data[5], GPU1)); /* Nothing else was there. */
@@ -120,6 +145,40 @@ static void the_most_urgent_goes_first(void **state)
 	fake_run();
 	assert_int_equal(valid_on(GPU1, 6), 0x3f);
 	stop(6);
+}
+
+static void the_most_urgent_goes_first(void **state)
+{
+	(void)state;
+	check_order(ask_for_data);
+}
+
+static void inputs_of_tasks_go_in_that_order(void **state)
+{
+	(void)state;
+	check_order(ask_for_input);
+}
+
+/* What will not be used comes home when the links are free, and no sooner. */
+static void what_will_not_be_used_comes_home_idly(void **state)
+{
+	double begin_s;
+
+	(void)state;
+	start_with_data(3, 100);
+	use(data[0], GPU1, STARPU_W);
+	begin_s = fake_now_s();
+	starpu_data_fetch_on_node(data[1], GPU2, 1);
+	starpu_data_wont_use(data[0]);
+	starpu_data_fetch_on_node(data[2], GPU1, 1);
+	fake_run_until(begin_s + 90 * US);
+	assert_false(starpu_data_is_on_node(data[0], RAM));
+	fake_run_until(begin_s + 150 * US);
+	assert_true(starpu_data_is_on_node(data[0], RAM));
+	assert_false(is_valid(0, RAM));
+	fake_run();
+	assert_true(is_valid(0, RAM) && is_valid(0, GPU1));
+	stop(3);
 }
 
 static void who_needs_it_does_not_wait_in_line(void **state)
@@ -356,6 +415,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_most_urgent_goes_first),
+		cmocka_unit_test(inputs_of_tasks_go_in_that_order),
+		cmocka_unit_test(what_will_not_be_used_comes_home_idly),
 		cmocka_unit_test(who_needs_it_does_not_wait_in_line),
 		cmocka_unit_test(nobody_waits_for_who_is_in_line),
 		cmocka_unit_test(a_prefetch_with_nowhere_to_go_is_dropped),

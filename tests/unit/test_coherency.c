@@ -511,6 +511,7 @@ static void open_world(void)
 	machine->copy_s = copy_s;
 	starpu_conf_init(&conf);
 	conf.sched_policy_name = policies[draw(5)];
+	conf.enable_map = (int)draw(2);
 	assert_int_equal(starpu_init(&conf), 0);
 	world.node = plat_self();
 }

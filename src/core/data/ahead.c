@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/data/room.h"
 #include "core/data/views.h"
 #include "core/task/acquire.h"
 #include "core/task/deps.h"
@@ -172,6 +173,23 @@ static void queue_up(struct wish *wish)
 
 /* ---- a wish fetches -------------------------------------------------- */
 
+void ahead_let_leave(starpu_data_handle_t handle)
+{
+	for (int i = 1; i < handle->node->nmemories; i++) {
+		struct copy_state *copy = data_find_copy(handle, (unsigned)i);
+
+		if (copy)
+			room_demote(copy);
+	}
+}
+
+static void let_leave(starpu_data_handle_t handle)
+{
+	orr_lock(&handle->lock);
+	ahead_let_leave(handle);
+	orr_unlock(&handle->lock);
+}
+
 /* With room and copy, or with its turn only. */
 static void wish_acquired(struct acquire *acquire)
 {
@@ -179,6 +197,8 @@ static void wish_acquired(struct acquire *acquire)
 	struct node *node = wish->handle->node;
 	unsigned memory = wish->ahead.memory;
 
+	if (wish->ahead.leaves)
+		let_leave(wish->handle);
 	if (wish->fetches) {
 		stop_fetching(wish);
 		acquire_release(acquire);

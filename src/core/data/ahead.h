@@ -21,7 +21,12 @@ struct ahead {
 	unsigned memory;
 	int prio;
 	int is_idle;
+	int leaves; /* once its turn has come, ahead_let_leave() */
 };
+
+/* Of the idle copies in the memories of devices, the datum's go first from now on, if
+ * room is wanted.  It is locked. */
+void ahead_let_leave(starpu_data_handle_t handle);
 
 /* Any thread; the datum fits into the memory. */
 void ahead_wish(starpu_data_handle_t handle, const struct ahead *ahead);

@@ -9,11 +9,12 @@
 #include "core/data/ahead.h"
 #include "core/data/buffers.h"
 #include "core/data/convert.h"
+#include "core/data/mapped.h"
 #include "core/data/redux.h"
 #include "core/data/room.h"
 #include "core/data/routes.h"
 #include "core/data/spread.h"
-#include "core/interface/methods.h"
+#include "core/data/way.h"
 #include "core/task/task.h"
 
 /*
@@ -154,30 +155,6 @@ static void settle(struct access *access)
 	demote_all(datum, stale);
 }
 
-/* Where to take a value for a memory: the first from which it gets there without a stop,
- * or the first that has it; of several main memories, the nearest of all.  NULL when none
- * has it. */
-static struct copy_state *find_source(starpu_data_handle_t datum, unsigned to)
-{
-	unsigned valid = data_body(datum)->valid, first;
-
-	if (!valid)
-		return NULL;
-	if (datum->node->nmains > 1)
-		return data_find_copy(datum, routes_nearest(datum->node, valid, to,
-							    data_moved_bytes(datum)));
-	first = (unsigned)__builtin_ctz(valid);
-	for (unsigned left = valid; left; left &= left - 1) {
-		unsigned from = (unsigned)__builtin_ctz(left);
-
-		if (route(datum->node, from, to)->next == to) {
-			first = from;
-			break;
-		}
-	}
-	return data_find_copy(datum, first);
-}
-
 static void complain_no_value(struct access *access)
 {
 	struct job *job = access->job;
@@ -256,13 +233,27 @@ static int convert(struct transfer *transfer)
 	return 1;
 }
 
+/* The value is in from's bytes, which are to's as well. */
+static int share(struct copy_state *from, struct copy_state *to, enum purpose purpose)
+{
+	if (!mapped_update(from, to))
+		return 0;
+	unuse_copy(from, NULL);
+	if (purpose == TO_SPREAD)
+		unuse_copy(to, NULL);
+	return 1;
+}
+
 /* The datum is locked; from is used once for the time of the transfer. */
 static void start_transfer(struct copy_state *from, struct copy_state *to,
 			   enum purpose purpose)
 {
-	struct transfer *transfer = orr_alloc(sizeof(*transfer));
+	struct transfer *transfer;
 	starpu_data_handle_t datum = from->datum;
 
+	if (share(from, to, purpose))
+		return;
+	transfer = orr_alloc(sizeof(*transfer));
 	transfer->copy = (struct plat_copy){.from = from->memory,
 					    .to = to->memory,
 					    .bytes = data_moved_bytes(datum),
@@ -294,28 +285,17 @@ static void wait_for_copy(struct access *access, struct copy_state *copy)
 	copy->waiters = access;
 }
 
-/* Where a value stops on its way from one memory to another, or its end. */
-static unsigned next_stop(struct copy_state *from, struct copy_state *to)
-{
-	unsigned next = route(to->datum->node, from->memory, to->memory)->next;
-
-	if (from->memory != STARPU_MAIN_RAM && next != STARPU_MAIN_RAM &&
-	    !methods_can_copy(from, to))
-		return STARPU_MAIN_RAM;
-	return next;
-}
-
 /* Bring the value one hop towards the access's copy; returns where that ends. */
 static struct copy_state *hop(struct access *access)
 {
 	struct copy_state *to = access->copy;
 	starpu_data_handle_t datum = to->datum;
-	struct copy_state *from = find_source(datum, to->memory);
+	struct copy_state *from = way_source(to);
 	unsigned next;
 
 	if (!from)
 		complain_no_value(access);
-	next = next_stop(from, to);
+	next = way_next(from, to);
 	if (next != to->memory) {
 		to = data_copy(datum, next);
 		buffers_allocate(to);
@@ -337,7 +317,7 @@ static int is_moot(const struct access *access)
  * it is there, 0 when the access waits for a transfer, after which to try again. */
 static int bring(struct access *access)
 {
-	struct copy_state *copy = access->copy, *stop = copy;
+	struct copy_state *copy = access->copy, *stop = mapped_bytes(copy);
 
 	while (!stop->incoming) {
 		buffers_allocate(copy);
@@ -418,12 +398,13 @@ static void resume_evictions(starpu_data_handle_t datum)
 /* Use the copy for a transfer to it: 1; 0: it has no room, or cannot be written. */
 static int reserve_copy(struct copy_state *copy)
 {
-	if (copy->incoming)
+	if (mapped_bytes(copy)->incoming)
 		return 0;
 	if (copy->memory == STARPU_MAIN_RAM) {
 		copy->refs++;
 		return 1;
 	}
+	mapped_try(copy);
 	room_measure(copy, data_alloc_bytes(copy->datum));
 	return room_try(copy);
 }
@@ -431,9 +412,9 @@ static int reserve_copy(struct copy_state *copy)
 void coherency_send(starpu_data_handle_t datum, unsigned memory)
 {
 	struct copy_state *to = data_copy(datum, memory);
-	struct copy_state *from = find_source(datum, memory);
+	struct copy_state *from = way_source(to);
 
-	to = data_copy(datum, next_stop(from, to));
+	to = data_copy(datum, way_next(from, to));
 	if (!reserve_copy(to))
 		return;
 	buffers_allocate(to);
@@ -651,8 +632,11 @@ static struct copy_state *copy_for(struct access *access, starpu_data_handle_t d
 					  ? buffers_scratch(datum, memory)
 					  : data_copy(datum, memory);
 
-	if (memory != STARPU_MAIN_RAM)
-		room_measure(copy, data_alloc_bytes(datum));
+	if (memory == STARPU_MAIN_RAM)
+		return copy;
+	if (!(access->mode & STARPU_SCRATCH))
+		mapped_try(copy);
+	room_measure(copy, data_alloc_bytes(datum));
 	return copy;
 }
 

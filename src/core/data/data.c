@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/data/coherency.h"
 #include "core/data/duplicate.h"
+#include "core/data/mapped.h"
 #include "core/data/redux.h"
 #include "core/interface/interface.h"
 #include "core/lasting.h"
@@ -346,6 +347,7 @@ void data_free_now(struct node *node, starpu_data_handle_t handle)
 {
 	struct data_body *body;
 
+	mapped_end(handle);
 	if (handle->ops->unregister_data_handle)
 		handle->ops->unregister_data_handle(handle);
 	body = handle->body; /* Perhaps made by that. */

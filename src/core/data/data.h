@@ -15,6 +15,7 @@
  * Exclusion (exclusion.c): who holds it now, and who waits outside.
  * Copies (coherency.c): MSI; valid says which memories hold the current value.
  * Room (room.c): which copies may be in a memory, and who has to leave.
+ * Ways (way.c): from where a value comes, and by which memories.
  */
 #include "core/task/job.h"
 
@@ -69,6 +70,7 @@ struct copy_state {
 	unsigned short holds;             /* room: of these, the application's */
 	unsigned char room;               /* room: enum copy_room */
 	unsigned char memory, allocated;
+	unsigned char mapped;      /* its bytes are another one's: mapped.h */
 	unsigned char incoming;    /* a transfer to this copy is in flight */
 	unsigned char evict_waits; /* until main memory can take the value */
 };

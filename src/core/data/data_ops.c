@@ -418,27 +418,6 @@ void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle)
 
 /* ---- leaving --------------------------------------------------------- */
 
-/* Of the idle copies, its own go first.  The datum is locked. */
-static void demote_copies(starpu_data_handle_t handle)
-{
-	for (int i = 1; i < handle->node->nmemories; i++) {
-		struct copy_state *copy = data_find_copy(handle, (unsigned)i);
-
-		if (copy)
-			room_demote(copy);
-	}
-}
-
-static void leaving_acquired(struct acquire *acquire)
-{
-	starpu_data_handle_t handle = acquire->job.accesses[0].datum;
-
-	orr_lock(&handle->lock);
-	demote_copies(handle);
-	orr_unlock(&handle->lock);
-	fetch_acquired(acquire);
-}
-
 void data_advise(starpu_data_handle_t handle, int is_important)
 {
 	orr_lock(&handle->lock);
@@ -447,14 +426,13 @@ void data_advise(starpu_data_handle_t handle, int is_important)
 	} else {
 		handle->flags |= DATUM_UNIMPORTANT;
 		if (handle->body)
-			demote_copies(handle);
+			ahead_let_leave(handle);
 	}
 	orr_unlock(&handle->lock);
 }
 
 void data_wont_use(struct node *node, starpu_data_handle_t handle)
 {
-	struct fetching *fetching;
 	int has_value;
 
 	if (node->nmemories == 1 || !orr_load_ptr((void **)&handle->body))
@@ -466,11 +444,11 @@ void data_wont_use(struct node *node, starpu_data_handle_t handle)
 	orr_unlock(&handle->lock);
 	if (!has_value)
 		return;
-	fetching = fetching_new(
-		handle->home > 0 ? (unsigned)handle->home : STARPU_MAIN_RAM, 1);
-	fetching->acquire.acquired = leaving_acquired;
-	fetching->acquire.what = "starpu_data_wont_use()";
-	acquire_start(node, &fetching->acquire, handle, STARPU_R, 1);
+	ahead_wish(handle,
+		   &(struct ahead){.memory = handle->home > 0 ? (unsigned)handle->home
+							      : STARPU_MAIN_RAM,
+				   .is_idle = 1,
+				   .leaves = 1});
 }
 
 int data_evict(starpu_data_handle_t handle, unsigned memory)

@@ -78,8 +78,8 @@ void data_request_buffer(struct node *node, starpu_data_handle_t handle, unsigne
 /* Its copies leave before others (0), or in their turn. */
 void data_advise(starpu_data_handle_t handle, int is_important);
 /*
- * Nobody is going to use it for a while: bring its value home once the accesses so far
- * are over; of the idle copies it goes first.
+ * Nobody is going to use it for a while: once the accesses so far are over, bring its
+ * value home when nothing travels there; of the idle copies it goes first.
  */
 void data_wont_use(struct node *node, starpu_data_handle_t handle);
 /* Let the copy leave a memory: 1: it goes, or has gone; 0: it is in use, or not there. */

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/data/nearness.h"
 
+#include "core/data/mapped.h"
 #include "core/data/routes.h"
 
 static int reads(const struct access *access)
@@ -15,9 +16,15 @@ static double come_s(starpu_data_handle_t datum, unsigned valid, unsigned to)
 {
 	struct node *node = datum->node;
 	size_t bytes = data_moved_bytes(datum);
-	unsigned from = node->nmains > 1 ? routes_nearest(node, valid, to, bytes)
-					 : (unsigned)__builtin_ctz(valid);
+	unsigned from;
 
+	if (mapped_may_be(datum, to)) {
+		if (valid & (memory_bit((unsigned)node->nmains) - 1))
+			return 0;
+		to = STARPU_MAIN_RAM;
+	}
+	from = node->nmains > 1 ? routes_nearest(node, valid, to, bytes)
+				: (unsigned)__builtin_ctz(valid);
 	return routes_expected_s(node, from, to, bytes);
 }
 

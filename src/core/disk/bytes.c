@@ -249,7 +249,7 @@ static void hide(struct shown *shown)
 	}
 }
 
-void disk_copy_alone(struct node *node, const struct plat_copy *copy)
+void disk_copy_alone(struct node *node, struct plat_copy *copy)
 {
 	starpu_data_handle_t datum = copy->owner;
 	size_t bytes = datum->ops->interface_size;
@@ -257,6 +257,7 @@ void disk_copy_alone(struct node *node, const struct plat_copy *copy)
 
 	show_all(&shown, disk_at(node, copy->from), copy->from_interface, bytes, 0);
 	show_all(&shown, disk_at(node, copy->to), copy->to_interface, bytes, 1);
-	methods_copy(node, copy);
+	methods_start(node, copy);
+	methods_end(copy);
 	hide(&shown);
 }

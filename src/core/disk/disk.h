@@ -52,7 +52,7 @@ void disk_remove(struct disk *disk, struct disk_object *object);
  * by disk_copy_alone(), one at a time on a node.
  */
 int disk_copy(struct node *node, const struct plat_copy *copy);
-void disk_copy_alone(struct node *node, const struct plat_copy *copy);
+void disk_copy_alone(struct node *node, struct plat_copy *copy);
 
 /* ---- objects.c: addresses and what is there -------------------------- */
 

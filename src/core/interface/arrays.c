@@ -90,13 +90,18 @@ void arrays_reuse(interface_arrays_func *arrays_of, void *interface, const void 
 			    pointer_in(cached, &arrays.array[i]));
 }
 
-void arrays_cache(interface_arrays_func *arrays_of, void *cached, void *interface)
+void arrays_forget(interface_arrays_func *arrays_of, void *interface)
 {
 	struct arrays arrays = arrays_of(interface);
 
-	arrays_reuse(arrays_of, cached, interface);
 	for (int i = 0; i < arrays.n; i++)
 		set_pointer(interface, &arrays.array[i], 0);
+}
+
+void arrays_cache(interface_arrays_func *arrays_of, void *cached, void *interface)
+{
+	arrays_reuse(arrays_of, cached, interface);
+	arrays_forget(arrays_of, interface);
 }
 
 static void move(void *to, const void *from, size_t bytes)

@@ -33,6 +33,8 @@ void arrays_free(interface_arrays_func *arrays_of, void *interface, unsigned mem
 /* The arrays of one struct become those of another; from's has none then, or is const. */
 void arrays_cache(interface_arrays_func *arrays_of, void *cached, void *interface);
 void arrays_reuse(interface_arrays_func *arrays_of, void *interface, const void *cached);
+/* The struct has no arrays any more. */
+void arrays_forget(interface_arrays_func *arrays_of, void *interface);
 int arrays_copy(interface_arrays_func *arrays_of, const void *from, void *to);
 int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 		unsigned memory, void **ptr, starpu_ssize_t *count);
@@ -58,6 +60,22 @@ int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 		(void)memory;                                                            \
 		arrays_cache(kind##_arrays, cached, interface);                          \
 	}                                                                                \
+	static void kind##_reuse(void *interface, const void *cached, unsigned memory);  \
+	static int kind##_map(void *from, unsigned from_memory, void *to,                \
+			      unsigned to_memory)                                        \
+	{                                                                                \
+		if (interface_sees(from_memory, to_memory) < 0)                          \
+			return interface_sees(from_memory, to_memory);                   \
+		kind##_reuse(to, from, to_memory);                                       \
+		return 0;                                                                \
+	}                                                                                \
+	static int kind##_unmap(void *from, unsigned from_memory, void *to,              \
+				unsigned to_memory)                                      \
+	{                                                                                \
+		(void)from;                                                              \
+		arrays_forget(kind##_arrays, to);                                        \
+		return interface_sees(from_memory, to_memory);                           \
+	}                                                                                \
 	static size_t kind##_alloc_size(starpu_data_handle_t handle)                     \
 	{                                                                                \
 		return arrays_bytes(kind##_arrays, handle->interface);                   \
@@ -75,6 +93,7 @@ int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 #define INTERFACE_OPS_BY_ARRAYS(kind, KIND)                                              \
 	.register_data_handle = kind##_register, .get_alloc_size = kind##_alloc_size,    \
 	.cache_data_on_node = kind##_cache, .reuse_data_on_node = kind##_reuse,          \
-	INTERFACE_OPS(kind, KIND)
+	.map_data = kind##_map, .unmap_data = kind##_unmap,                              \
+	.update_map = interface_update_map, INTERFACE_OPS(kind, KIND)
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/data/mapped.h"
 #include "core/data/memory.h"
 
 /* ---- the table ------------------------------------------------------- */
@@ -204,6 +205,40 @@ void interface_reuse(void *interface, const void *cached, unsigned memory)
 	to->ptr = from->ptr;
 	to->dev_handle = from->dev_handle;
 	to->offset = from->offset;
+}
+
+int interface_sees(unsigned memory, unsigned from)
+{
+	return mapped_is_possible(node_of_caller(), memory, from) ? 0 : -EIO;
+}
+
+int interface_map(const void *from, unsigned from_memory, void *to, unsigned to_memory,
+		  size_t bytes)
+{
+	struct plain_head *head = to;
+
+	if (interface_sees(from_memory, to_memory) < 0)
+		return -EIO;
+	memcpy(to, from, bytes);
+	head->dev_handle = head->ptr;
+	head->offset = 0;
+	return 0;
+}
+
+int interface_unmap(void *from, unsigned from_memory, void *to, unsigned to_memory)
+{
+	struct plain_head *head = to;
+
+	(void)from;
+	head->ptr = head->dev_handle = 0;
+	return interface_sees(from_memory, to_memory);
+}
+
+int interface_update_map(void *from, unsigned from_memory, void *to, unsigned to_memory)
+{
+	(void)from;
+	(void)to;
+	return interface_sees(from_memory, to_memory);
 }
 
 void *interface_pointer(void *interface, unsigned memory)

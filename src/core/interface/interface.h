@@ -114,6 +114,14 @@ void interface_free(void *interface, unsigned memory, size_t bytes);
 /* For cache_data_on_node and reuse_data_on_node of the same: the piece changes hands. */
 void interface_cache(void *cached, void *interface, unsigned memory);
 void interface_reuse(void *interface, const void *cached, unsigned memory);
+/* For map_data of what begins as struct plain_head, of bytes bytes; for unmap_data and
+ * update_map of the same.  0, or -EIO: not between these memories. */
+int interface_map(const void *from, unsigned from_memory, void *to, unsigned to_memory,
+		  size_t bytes);
+int interface_unmap(void *from, unsigned from_memory, void *to, unsigned to_memory);
+int interface_update_map(void *from, unsigned from_memory, void *to, unsigned to_memory);
+/* Can the bytes of one memory be seen from another?  0, or -EIO. */
+int interface_sees(unsigned memory, unsigned from);
 /* For to_pointer. */
 void *interface_pointer(void *interface, unsigned memory);
 
@@ -165,6 +173,12 @@ int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle
 	{                                                                                \
 		return interface_pointer(interface, memory);                             \
 	}                                                                                \
+	static int kind##_map(void *from, unsigned from_memory, void *to,                \
+			      unsigned to_memory)                                        \
+	{                                                                                \
+		return interface_map(from, from_memory, to, to_memory,                   \
+				     sizeof(struct starpu_##kind##_interface));          \
+	}                                                                                \
 	INTERFACE_BY(kind, interface, kind##_layout);                                    \
 	const struct interface_kind interface_##kind = {                                 \
 		.id = STARPU_##KIND##_INTERFACE_ID,                                      \
@@ -178,7 +192,12 @@ int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle
 /* What the public table of such an interface has in common with others. */
 #define INTERFACE_OPS_BY_LAYOUT(kind, KIND)                                              \
 	.register_data_handle = interface_register_plain,                                \
-	.cache_data_on_node = interface_cache, INTERFACE_OPS(kind, KIND)
+	.cache_data_on_node = interface_cache, INTERFACE_MAPS(kind),                     \
+	INTERFACE_OPS(kind, KIND)
+
+#define INTERFACE_MAPS(kind)                                                             \
+	.map_data = kind##_map, .unmap_data = interface_unmap,                           \
+	.update_map = interface_update_map
 
 #define INTERFACE_OPS(kind, KIND)                                                        \
 	.allocate_data_on_node = kind##_allocate, .free_data_on_node = kind##_free,      \

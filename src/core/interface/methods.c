@@ -3,6 +3,7 @@
 #include "core/interface/methods.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "base/check.h"
 
@@ -93,7 +94,8 @@ static void cannot(struct node *node, const struct plat_copy *copy, const char *
 		ret);
 }
 
-void methods_copy(struct node *node, const struct plat_copy *copy)
+/* Returns what the method did. */
+static int call(struct node *node, const struct plat_copy *copy, void *async_data)
 {
 	const struct starpu_data_copy_methods *methods = copy->methods;
 	method_func *method = methods ? method_for(methods, kind_of(node, copy->from),
@@ -106,12 +108,91 @@ void methods_copy(struct node *node, const struct plat_copy *copy)
 			     copy->to);
 	else if (methods && methods->any_to_any)
 		ret = methods->any_to_any(copy->from_interface, copy->from,
-					  copy->to_interface, copy->to, NULL);
+					  copy->to_interface, copy->to, async_data);
 	else
 		cannot(node, copy, "its interface has no method for that", 0);
-	/* Whatever starpu_interface_copy() starts is done when it returns. */
 	if (ret != 0 && ret != -EAGAIN)
 		cannot(node, copy, "the method failed", ret);
+	return ret;
+}
+
+void methods_copy(struct node *node, const struct plat_copy *copy)
+{
+	/* Whatever starpu_interface_copy() starts is done when it returns. */
+	call(node, copy, NULL);
+}
+
+/* ---- copies that end later -------------------------------------------- */
+
+struct copy_piece {
+	struct copy_piece *next;
+	struct layout from, to;
+};
+
+/* Programs may ask for copies that are done when the methods return. */
+static int may_end_later(const struct node *node, const struct plat_copy *copy)
+{
+	const struct starpu_conf *conf = &node->conf;
+	int is_cuda = node->memories[copy->from].kind == STARPU_CUDA_RAM ||
+		      node->memories[copy->to].kind == STARPU_CUDA_RAM;
+
+	return conf->disable_asynchronous_copy <= 0 &&
+	       !(is_cuda && conf->disable_asynchronous_cuda_copy > 0);
+}
+
+void methods_start(struct node *node, struct plat_copy *copy)
+{
+	ORR_ASSERT(!copy->pieces);
+	call(node, copy, may_end_later(node, copy) ? copy : NULL);
+}
+
+int methods_start_piece(const struct node *node, void *async_data,
+			const struct layout *from, const struct layout *to)
+{
+	struct plat_copy *copy = async_data;
+	struct copy_piece *piece;
+
+	/* As StarPU does it: who copies between main memories may look at the bytes. */
+	if (!copy ||
+	    (memory_is_main(node, copy->from) && memory_is_main(node, copy->to))) {
+		layout_copy(to, from);
+		return 0;
+	}
+	piece = orr_alloc(sizeof(*piece));
+	piece->from = *from;
+	piece->to = *to;
+	piece->next = copy->pieces;
+	copy->pieces = piece;
+	return -EAGAIN;
+}
+
+/* They were noted newest first. */
+static struct copy_piece *in_order(struct copy_piece *pieces)
+{
+	struct copy_piece *first = NULL;
+
+	while (pieces) {
+		struct copy_piece *piece = pieces;
+
+		pieces = piece->next;
+		piece->next = first;
+		first = piece;
+	}
+	return first;
+}
+
+void methods_end(struct plat_copy *copy)
+{
+	struct copy_piece *pieces = in_order(copy->pieces);
+
+	copy->pieces = NULL;
+	while (pieces) {
+		struct copy_piece *piece = pieces;
+
+		pieces = piece->next;
+		layout_copy(&piece->to, &piece->from);
+		free(piece);
+	}
 }
 
 int methods_can_copy(const struct copy_state *from, const struct copy_state *to)

@@ -5,13 +5,26 @@
 
 /*
  * methods.h - which of an interface's copy methods moves a value between two memories:
- * that for their kinds, else any_to_any, without async_data.
+ * that for their kinds, else any_to_any.
+ *
+ * Who has time between the start and the end of a copy calls the method at the start;
+ * the pieces that it starts with starpu_interface_copy*() and async_data are moved at
+ * the end.  Methods that move the bytes themselves have done so at the start.
  */
+#include "base/layout.h"
 #include "core/data/data.h"
 
 /* Move the bytes before this returns, copy->owner being the datum.  Ends the program
  * when the interface cannot, or says that it failed. */
 void methods_copy(struct node *node, const struct plat_copy *copy);
+
+/* The same in two steps; from methods_start() to methods_end() copy is async_data. */
+void methods_start(struct node *node, struct plat_copy *copy);
+void methods_end(struct plat_copy *copy);
+/* Of a copy that was started: move it at the end, -EAGAIN; or now, 0, when async_data is
+ * NULL or both ends are main memories. */
+int methods_start_piece(const struct node *node, void *async_data,
+			const struct layout *from, const struct layout *to);
 /* Does the interface go from one memory to the other without a stop? */
 int methods_can_copy(const struct copy_state *from, const struct copy_state *to);
 

@@ -206,6 +206,13 @@ static void *ndim_pointer(void *interface, unsigned memory)
 	return interface_pointer(interface, memory);
 }
 
+/* The strides are the application's, too. */
+static int ndim_map(void *from, unsigned from_memory, void *to, unsigned to_memory)
+{
+	return interface_map(from, from_memory, to, to_memory,
+			     sizeof(struct starpu_ndim_interface));
+}
+
 static int ndim_copy(void *from, unsigned from_memory, void *to, unsigned to_memory,
 		     void *async_data)
 {
@@ -390,6 +397,7 @@ static const struct starpu_data_copy_methods ndim_methods = {.any_to_any = ndim_
 APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_ndim_ops = {
 	.register_data_handle = ndim_register,
 	INTERFACE_OPS(ndim, NDIM),
+	INTERFACE_MAPS(ndim),
 	.unregister_data_handle = ndim_unregister,
 	.cache_data_on_node = ndim_cache,
 	.reuse_data_on_node = ndim_reuse,

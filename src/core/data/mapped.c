@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/mapped.h"
+
+#include "base/check.h"
+
+int mapped_is_possible(const struct node *node, unsigned from, unsigned to)
+{
+	return memory_is_main(node, from) && memory_is_main(node, to);
+}
+
+int mapped_may_be(const struct _starpu_data_state *datum, unsigned memory)
+{
+	return datum->node->conf.enable_map > 0 && datum->ops->map_data &&
+	       (datum->flags & DATUM_USER_MEMORY) && memory != STARPU_MAIN_RAM &&
+	       mapped_is_possible(datum->node, STARPU_MAIN_RAM, memory);
+}
+
+static int is_wanted(const struct copy_state *copy)
+{
+	return mapped_may_be(copy->datum, copy->memory) && !copy->allocated &&
+	       copy->room == ROOM_NONE;
+}
+
+void mapped_try(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+
+	if (!is_wanted(copy) ||
+	    datum->ops->map_data(datum->body->main.interface, STARPU_MAIN_RAM,
+				 copy->interface, copy->memory) < 0)
+		return;
+	copy->mapped = 1;
+	copy->allocated = 1;
+	copy->room = ROOM_USERS;
+}
+
+struct copy_state *mapped_bytes(struct copy_state *copy)
+{
+	return copy->mapped ? &copy->datum->body->main : copy;
+}
+
+struct copy_state *mapped_source(struct copy_state *to, unsigned valid)
+{
+	for (; valid; valid &= valid - 1) {
+		struct copy_state *from =
+			data_find_copy(to->datum, (unsigned)__builtin_ctz(valid));
+
+		if (mapped_bytes(from) == mapped_bytes(to))
+			return from;
+	}
+	return NULL;
+}
+
+static void complain(const struct copy_state *from, const struct copy_state *to, int ret)
+	__attribute__((noreturn));
+
+static void complain(const struct copy_state *from, const struct copy_state *to, int ret)
+{
+	char what[128];
+
+	orr_die(from->datum->node->rank,
+		"%s is mapped, and the update_map of its interface refuses (%d) to make "
+		"the value of memory node %u that of %u; expected 0",
+		data_describe(from->datum, what, sizeof(what)), ret, from->memory,
+		to->memory);
+}
+
+int mapped_update(struct copy_state *from, struct copy_state *to)
+{
+	const struct starpu_data_interface_ops *ops = from->datum->ops;
+	int ret;
+
+	if (mapped_bytes(from) != mapped_bytes(to))
+		return 0;
+	ret = ops->update_map ? ops->update_map(from->interface, from->memory,
+						to->interface, to->memory)
+			      : 0;
+	if (ret < 0)
+		complain(from, to, ret);
+	to->datum->body->valid |= memory_bit(to->memory);
+	return 1;
+}
+
+void mapped_end(starpu_data_handle_t datum)
+{
+	const struct starpu_data_interface_ops *ops = datum->ops;
+
+	for (int i = 1; datum->body && i < datum->node->nmains; i++) {
+		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
+
+		if (!copy || !copy->mapped)
+			continue;
+		if (ops->unmap_data)
+			ops->unmap_data(datum->body->main.interface, STARPU_MAIN_RAM,
+					copy->interface, copy->memory);
+		copy->mapped = copy->allocated = 0;
+	}
+}
