@@ -3,6 +3,7 @@
 #include "api/mpi_api.h"
 
 #include "base/check.h"
+#include "mpi/migrate.h"
 
 void starpu_mpi_data_register_comm(starpu_data_handle_t data_handle,
 				   starpu_mpi_tag_t data_tag, int rank, MPI_Comm comm)
@@ -115,13 +116,13 @@ void starpu_mpi_data_migrate(MPI_Comm comm, starpu_data_handle_t handle, int new
 {
 	struct mpi *mpi = check_registered(__func__, handle);
 
-	if (handle->owner == new_rank)
-		return;
-	/* In any case before there is another owner, who would be sent it again. */
-	reduce_settle(mpi, handle);
-	starpu_mpi_get_data_on_node_detached(comm, handle, new_rank, NULL, NULL);
-	starpu_mpi_data_set_rank_comm(handle, new_rank, comm);
-	cache_flush(mpi, handle);
+	int index = api_comm_learn(mpi, comm, __func__);
+	int size = comm_at(&mpi->comms, index)->size;
+
+	if (new_rank < 0 || new_rank >= size)
+		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", __func__, new_rank,
+			size - 1);
+	migrate_data(mpi, handle, index, new_rank, __func__);
 }
 
 /* ---- cache ----------------------------------------------------------- */

@@ -23,6 +23,7 @@
 struct mpi;
 struct arena;
 struct disk;
+struct job;
 struct model_store;
 struct routes;
 struct sched;
@@ -147,6 +148,10 @@ struct node {
 	unsigned long (*on_signature)(struct node *node);
 	int (*on_busy)(struct node *node);
 	int (*on_standstill)(struct node *node, double silence_s, const char *why);
+	/* While tells_executed (atomic): a worker has executed a task, whose accesses are
+	 * not released yet. */
+	void (*on_executed)(struct node *node, const struct job *job);
+	int tells_executed;
 	/* The backend knows that nothing will happen any more, on any node, unless this
 	 * does something: 1.  Or plat_unstick() was called.  NULL without MPI layer. */
 	int (*on_stuck)(struct node *node);

@@ -258,6 +258,8 @@ static void finish(struct worker *worker, struct job *job)
 		task_tell_work(job);
 	orr_note(&worker->executed, worker->executed + 1);
 	worker->busy_s += job->duration_s;
+	if (orr_load(&worker->node->tells_executed))
+		worker->node->on_executed(worker->node, job);
 	task_finish(worker, job, &ready);
 	ready_run(worker->node, &ready);
 }

@@ -61,9 +61,24 @@ static void grow(struct comm_table *table)
 	table->capacity = capacity;
 }
 
+/* The table is locked, and has room for another index. */
+static int append(struct comm_table *table, const struct mpi_comm *wanted)
+{
+	struct mpi_comm *comm = orr_alloc(sizeof(*comm));
+	int index;
+
+	if (table->count == table->capacity)
+		grow(table);
+	*comm = *wanted;
+	index = table->count;
+	table->comms[index] = comm;
+	table->count++;
+	return index;
+}
+
 int comm_add(struct comm_table *table, int rank, int size, int *to_net)
 {
-	struct mpi_comm *comm;
+	struct mpi_comm comm = {.rank = rank, .size = size, .to_net = to_net};
 	uint64_t hash = hash_members(size, to_net);
 	uintptr_t times;
 	int index;
@@ -73,18 +88,25 @@ int comm_add(struct comm_table *table, int rank, int size, int *to_net)
 		orr_unlock(&table->lock);
 		return -ENOSPC;
 	}
-	if (table->count == table->capacity)
-		grow(table);
 	times = (uintptr_t)table_get(&table->times, hash);
 	table_put(&table->times, hash, (void *)(times + 1));
-	comm = orr_alloc(sizeof(*comm));
-	comm->rank = rank;
-	comm->size = size;
-	comm->to_net = to_net;
-	comm->id = table_mix(hash + times);
-	index = table->count;
-	table->comms[index] = comm;
-	table->count++;
+	comm.id = table_mix(hash + times);
+	index = append(table, &comm);
+	orr_unlock(&table->lock);
+	return index;
+}
+
+int comm_inner(struct comm_table *table, enum inner_comm which)
+{
+	struct mpi_comm comm = *comm_at(table, 0);
+	int index;
+
+	orr_lock(&table->lock);
+	if (!table->inner[which]) {
+		comm.id = table_mix(~comm.id + which);
+		table->inner[which] = append(table, &comm);
+	}
+	index = table->inner[which];
 	orr_unlock(&table->lock);
 	return index;
 }

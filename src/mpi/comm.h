@@ -18,7 +18,10 @@
 
 struct mpi;
 
-enum { COMM_MAX = 32767 };
+/* Communicators of the library's own, by what their tags tell apart. */
+enum inner_comm { INNER_WORDS, NINNER };
+
+enum { COMM_MAX = 32767 - NINNER };
 
 struct mpi_comm {
 	int rank, size;
@@ -32,6 +35,7 @@ struct comm_table {
 	struct mpi_comm **comms;
 	int count, capacity;
 	struct table times; /* by hash of members: registrations so far */
+	int inner[NINNER];  /* indices of the library's own; 0: none yet */
 };
 
 void comm_table_init(struct comm_table *table);
@@ -39,6 +43,12 @@ void comm_table_free(struct comm_table *table);
 
 /* Register; takes to_net over.  Returns the index, or -ENOSPC. */
 int comm_add(struct comm_table *table, int rank, int size, int *to_net);
+
+/*
+ * The index of a communicator with the members of number 0, where the library's own
+ * transfers meet no others.  Its id does not depend on when it is first asked for.
+ */
+int comm_inner(struct comm_table *table, enum inner_comm which);
 
 static inline const struct mpi_comm *comm_at(const struct comm_table *table, int index)
 {

@@ -433,6 +433,8 @@ static int submit(struct mpi *mpi, struct starpu_task *task)
 
 	if (mpi->insertion.hook)
 		mpi->insertion.hook(task);
+	if (mpi->balances)
+		lb_submit(mpi, task);
 	ret = task_submit(mpi->node, task);
 	if (ret < 0) {
 		task->destroy = 0;
@@ -500,6 +502,8 @@ int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list li
 	count_insertion(mpi->node);
 	args_begin(&args, cl);
 	args_scan(&args, mpi->rank, list);
+	if (mpi->balances)
+		lb_arrive(mpi, args.has_iteration, args.iteration);
 	if (is_foreign(&args, members->rank, members->size))
 		charge(mpi, 0);
 	else

@@ -14,6 +14,7 @@ static void close_parts(struct mpi *mpi)
 	cache_free(mpi);
 	insertion_free(mpi);
 	reduce_free(mpi);
+	lb_free(mpi);
 	stats_free(mpi);
 	barriers_free(mpi);
 	engine_free(mpi);
@@ -230,6 +231,7 @@ void mpi_close_end(struct node *node)
 		mpi->net->ops->close(mpi->net);
 	}
 	stats_print(mpi);
+	orr_store(&node->tells_executed, 0);
 	node->on_unregister = NULL;
 	node->on_last_use = NULL;
 	node->on_describe = NULL;

@@ -13,6 +13,7 @@
 #include "mpi/comm.h"
 #include "mpi/engine.h"
 #include "mpi/insert.h"
+#include "mpi/lb.h"
 #include "mpi/mpi_lasting.h"
 #include "mpi/reduce.h"
 #include "mpi/registry.h"
@@ -38,6 +39,8 @@ struct mpi {
 	struct reductions reductions;
 	struct stats stats;
 	struct standstill standstill;
+	struct lb *lb;     /* NULL: there never was one */
+	int balances;      /* between starpu_mpi_lb_init() and starpu_mpi_lb_shutdown() */
 	int all_trace;     /* all ranks have ORRERY_TRACE */
 	int mpi_is_serial; /* MPI may be called by one thread at a time */
 	int is_leaving;    /* shutting down: everything of ours is complete */

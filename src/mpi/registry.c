@@ -75,23 +75,46 @@ static void grow(struct registry *registry)
 	free(old);
 }
 
-/* Add; returns the handle that has the tag already, or NULL when it was added. */
-static starpu_data_handle_t bind_tag(struct registry *registry,
-				     starpu_data_handle_t handle, int64_t tag)
+/* The place of a tag: that of its handle, or a free one.  There are places. */
+static uint64_t *slot_of(const struct registry *registry, int64_t tag)
 {
 	uint64_t print = print_of(tag);
 	size_t i;
 
-	if (!registry->slots || 3 * (registry->count + 1) > 2 * (registry->mask + 1))
-		grow(registry);
 	for (i = home_of(registry, tag); registry->slots[i];
 	     i = (i + 1) & registry->mask) {
 		uint64_t slot = registry->slots[i];
 
 		if ((slot & ~ADDRESS_MASK) == print && handle_of(slot)->tag == tag)
-			return handle_of(slot);
+			break;
 	}
-	registry->slots[i] = (uintptr_t)handle | print;
+	return &registry->slots[i];
+}
+
+starpu_data_handle_t registry_find(struct mpi *mpi, int64_t tag)
+{
+	struct registry *registry = &mpi->registry;
+	starpu_data_handle_t handle = NULL;
+
+	orr_lock(&registry->lock);
+	if (registry->slots)
+		handle = handle_of(*slot_of(registry, tag));
+	orr_unlock(&registry->lock);
+	return handle;
+}
+
+/* Add; returns the handle that has the tag already, or NULL when it was added. */
+static starpu_data_handle_t bind_tag(struct registry *registry,
+				     starpu_data_handle_t handle, int64_t tag)
+{
+	uint64_t *slot;
+
+	if (!registry->slots || 3 * (registry->count + 1) > 2 * (registry->mask + 1))
+		grow(registry);
+	slot = slot_of(registry, tag);
+	if (*slot)
+		return handle_of(*slot);
+	*slot = (uintptr_t)handle | print_of(tag);
 	registry->count++;
 	return NULL;
 }

@@ -33,6 +33,8 @@ void registry_free(struct registry *registry);
  */
 void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
 		       int rank, int comm, const char *func);
+/* The handle with a tag, or NULL. */
+starpu_data_handle_t registry_find(struct mpi *mpi, int64_t tag);
 /* For node->on_unregister: tag and cache forget the handle. */
 void registry_on_unregister(struct node *node, starpu_data_handle_t handle);
 

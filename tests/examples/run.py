@@ -49,6 +49,18 @@ def gpu_of_platform():
         return re.search('id="gpu_model" value="([^"]*)"', f.read()).group(1)
 
 
+def check_balance():
+    """A load balancer makes an imbalanced stencil faster."""
+    program = os.path.join(os.path.dirname(CHOLESKY), "..", "balance-sim")
+    us = []
+    for arguments in (["fixed"], []):
+        result = run(["--sim", PLATFORM, "-n", "4"], program, arguments)
+        found = re.search(r"iterations took (\d+) us", result.stdout)
+        us.append(int(found.group(1)) if found else 0)
+    claim("balanced, the imbalanced stencil takes at most 6 tenths of the time",
+          0 < us[1] <= 0.6 * us[0], "%d us after %d us" % (us[1], us[0]))
+
+
 def write_models(directory, gpu):
     codelets = os.path.join(directory, "codelets", "45")
     os.makedirs(codelets)
@@ -133,6 +145,7 @@ def check_calibration():
 check_command_line()
 check_calibration()
 if os.path.exists(CHOLESKY + "-sim"):
+    check_balance()
     check_simulation()
     check_models()
 sys.exit(1 if failures else 0)

@@ -131,6 +131,10 @@ static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 	case STARPU_NODE_SELECTION_POLICY:
 		args->policy = va_arg(*list, int);
 		break;
+	case STARPU_TAG_ONLY:
+		args->iteration = va_arg(*list, starpu_tag_t);
+		args->has_iteration = 1;
+		break;
 	case STARPU_DATA_ARRAY:
 	case STARPU_DATA_MODE_ARRAY:
 		scan_arrays(args, key, list);

@@ -22,7 +22,9 @@ struct arg_list {
 	int has_node, execute_on_node;
 	starpu_data_handle_t on_data; /* STARPU_EXECUTE_ON_DATA, or NULL */
 	int priority;
-	int policy;                 /* -1: the current one */
+	int policy;        /* -1: the current one */
+	int has_iteration; /* STARPU_TAG_ONLY, for the load balancer */
+	uint64_t iteration;
 	int null_write_before_node; /* a written handle is NULL, no node known yet */
 	struct starpu_data_descr inline_buffers[ARGS_INLINE_BUFFERS];
 };
@@ -38,6 +40,7 @@ static inline void args_begin(struct arg_list *args, struct starpu_codelet *code
 	args->on_data = NULL;
 	args->priority = 0;
 	args->policy = -1;
+	args->has_iteration = 0;
 	args->null_write_before_node = 0;
 }
 

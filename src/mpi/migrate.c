@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/migrate.h"
+
+#include "mpi/mpi.h"
+
+void migrate_data(struct mpi *mpi, starpu_data_handle_t handle, int comm, int to,
+		  const char *what)
+{
+	struct fetch fetch = {.handle = handle, .comm = comm, .to = to, .what = what};
+
+	if (handle->owner == to)
+		return;
+	/* In any case before there is another owner, who would be sent it again. */
+	reduce_settle(mpi, handle);
+	insert_fetch(mpi, &fetch);
+	registry_register(mpi, handle, TAG_UNSET, to, comm, what);
+	cache_flush(mpi, handle);
+}
