@@ -23,12 +23,6 @@ struct half {
 static struct half half_post(struct mpi *mpi, enum request_kind kind, int peer,
 			     void *bytes, size_t nbytes, const char *what)
 {
-	struct starpu_variable_interface variable = {
-		.id = STARPU_VARIABLE_INTERFACE_ID,
-		.ptr = (uintptr_t)bytes,
-		.dev_handle = (uintptr_t)bytes,
-		.elemsize = nbytes,
-	};
 	struct post post = {.kind = kind,
 			    .comm = comm_inner(&mpi->comms, INNER_WORDS),
 			    .peer = peer,
@@ -37,8 +31,7 @@ static struct half half_post(struct mpi *mpi, enum request_kind kind, int peer,
 			    .what = what};
 	struct half half;
 
-	half.handle = data_register(mpi->node, STARPU_MAIN_RAM, &variable,
-				    &starpu_interface_variable_ops);
+	half.handle = interface_register_bytes(mpi->node, bytes, nbytes);
 	post.handle = half.handle;
 	half.request = engine_post(mpi, &post);
 	return half;

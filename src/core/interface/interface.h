@@ -71,6 +71,9 @@ static inline int interface_is_plain(const struct starpu_data_interface_ops *ops
 	return ops->register_data_handle == interface_register_plain;
 }
 
+/* A datum of the library's own: n bytes of main memory. */
+starpu_data_handle_t interface_register_bytes(struct node *node, void *bytes, size_t n);
+
 /* Make to, of bytes bytes, what a plain interface is where it has no memory. */
 void interface_copy_shape(void *to, const void *from, size_t bytes);
 

@@ -60,3 +60,16 @@ static void variable_display(starpu_data_handle_t handle, FILE *f)
 APPLICATION_OBJECT struct starpu_data_interface_ops starpu_interface_variable_ops = {
 	INTERFACE_OPS_BY_LAYOUT(variable, VARIABLE),
 	.reuse_data_on_node = interface_reuse};
+
+starpu_data_handle_t interface_register_bytes(struct node *node, void *bytes, size_t n)
+{
+	struct starpu_variable_interface variable = {
+		.id = STARPU_VARIABLE_INTERFACE_ID,
+		.ptr = (uintptr_t)bytes,
+		.dev_handle = (uintptr_t)bytes,
+		.elemsize = n,
+	};
+
+	return data_register(node, STARPU_MAIN_RAM, &variable,
+			     &starpu_interface_variable_ops);
+}
