@@ -10,6 +10,8 @@
 #ifndef STARPU_SCHED_CTX_H
 #define STARPU_SCHED_CTX_H
 
+#include <stdio.h>
+
 #include <starpu_config.h>
 #include <starpu_scheduler.h>
 #include <starpu_task.h>
@@ -18,6 +20,118 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Arguments of starpu_sched_ctx_create(): one of these, then its value. */
+#define STARPU_SCHED_CTX_POLICY_NAME     (1 << 16)  /* const char *; "": the usual one */
+#define STARPU_SCHED_CTX_POLICY_STRUCT   (2 << 16)  /* struct starpu_sched_policy * */
+#define STARPU_SCHED_CTX_POLICY_MIN_PRIO (3 << 16)  /* int */
+#define STARPU_SCHED_CTX_POLICY_MAX_PRIO (4 << 16)  /* int */
+#define STARPU_SCHED_CTX_HIERARCHY_LEVEL (5 << 16)  /* int */
+#define STARPU_SCHED_CTX_NESTED          (6 << 16)  /* unsigned: the context around it */
+#define STARPU_SCHED_CTX_AWAKE_WORKERS   (7 << 16)  /* no value */
+#define STARPU_SCHED_CTX_POLICY_INIT     (8 << 16)  /* void (*)(unsigned), for its id */
+#define STARPU_SCHED_CTX_USER_DATA       (9 << 16)  /* void * */
+#define STARPU_SCHED_CTX_CUDA_NSMS       (10 << 16) /* int, which is kept */
+#define STARPU_SCHED_CTX_SUB_CTXS        (11 << 16) /* int *, int: nested in this one */
+
+/**
+ * A new context; tasks go there by STARPU_SCHED_CTX, starpu_task_submit_to_ctx() or
+ * starpu_sched_ctx_set_context().  It has the workers named, or with NULL all (0 workers:
+ * none).  These also stay where they are: a worker of several contexts takes tasks of
+ * each in turns, see starpu_sched_ctx_set_priority().  Then come arguments from above,
+ * and 0.
+ *
+ * Without a policy, the context keeps the cores of its workers free for code that runs in
+ * parallel: its workers sleep, whatever else they belong to, but for one, the master (the
+ * first core, or the first device), which runs the tasks of the context one by one and
+ * those of its other contexts.  With STARPU_SCHED_CTX_AWAKE_WORKERS the others sleep not.
+ *
+ * Priorities are what the policy knows, unless bounds are given.  More contexts than
+ * STARPU_NMAX_SCHED_CTXS, the initial one included, end the program.
+ */
+unsigned starpu_sched_ctx_create(int *workerids_ctx, int nworkers_ctx,
+				 const char *sched_ctx_name, ...);
+
+/** The same with a policy, and workers that the library chooses: as many as there are up
+ * to max, first those that belong to the initial context alone; others only if they may
+ * overlap.  Fewer than min end the program. */
+unsigned starpu_sched_ctx_create_inside_interval(const char *policy_name,
+						 const char *sched_ctx_name,
+						 int min_ncpus, int max_ncpus,
+						 int min_ngpus, int max_ngpus,
+						 unsigned allow_overlap);
+
+/** Workers come and go while tasks run: who has begun a task ends it.  A worker may
+ * belong to no context, and then sleeps. */
+void starpu_sched_ctx_add_workers(int *workerids_ctx, unsigned nworkers_ctx,
+				  unsigned sched_ctx_id);
+void starpu_sched_ctx_remove_workers(int *workerids_ctx, unsigned nworkers_ctx,
+				     unsigned sched_ctx_id);
+
+/** Of the contexts of a worker, those with the highest priority go first: 0 to 255, 0
+ * unless it is set. */
+void starpu_sched_ctx_set_priority(int *workers, int nworkers, unsigned sched_ctx_id,
+				   unsigned priority);
+unsigned starpu_sched_ctx_get_priority(int worker, unsigned sched_ctx_id);
+
+/** No more tasks will be submitted to it.  As soon as all have ended, its workers go to
+ * its inheritor, if it has one, and the close callback is called. */
+void starpu_sched_ctx_finished_submit(unsigned sched_ctx_id);
+
+/** Called once, at the end of the context's last task after
+ * starpu_sched_ctx_finished_submit(), or else by starpu_sched_ctx_delete(). */
+void starpu_sched_ctx_register_close_callback(
+	unsigned sched_ctx_id, void (*close_callback)(unsigned sched_ctx_id, void *args),
+	void *args);
+
+/** Wait for its tasks, then end it.  Its workers go to its inheritor; without one, those
+ * that belong to no other go to context 0.  Not from tasks and callbacks while it has
+ * tasks. */
+void starpu_sched_ctx_delete(unsigned sched_ctx_id);
+
+/** Who gets the workers; STARPU_NMAX_SCHED_CTXS: nobody.  The context around a nested
+ * one, unless it is set. */
+void starpu_sched_ctx_set_inheritor(unsigned sched_ctx_id, unsigned inheritor);
+unsigned starpu_sched_ctx_get_inheritor(unsigned sched_ctx_id);
+
+/** 0 at the top, one more than the context around it, or as it was given. */
+unsigned starpu_sched_ctx_get_hierarchy_level(unsigned sched_ctx_id);
+
+/** STARPU_SCHED_CTX_CUDA_NSMS, or 0. */
+int starpu_sched_ctx_get_nsms(unsigned sched_ctx);
+
+/** Where tasks of the calling thread go from now on that do not say it themselves; NULL:
+ * to context 0. */
+void starpu_sched_ctx_set_context(unsigned *sched_ctx_id);
+
+/** STARPU_NMAX_SCHED_CTXS: none was set. */
+unsigned starpu_sched_ctx_get_context(void);
+
+/** Call func(param) while the context's cores do nothing else, and return what it does:
+ * they end the tasks that they have begun, and take new ones afterwards.  From threads of
+ * the application. */
+void *starpu_sched_ctx_exec_parallel_code(void *(*func)(void *), void *param,
+					  unsigned sched_ctx_id);
+
+/** The cores of its CPU workers, as starpu_worker_get_bindid() tells them; the caller
+ * frees *cpuids. */
+void starpu_sched_ctx_get_available_cpuids(unsigned sched_ctx_id, int **cpuids,
+					   int *ncpuids);
+
+/** Bind the calling thread to one of them. */
+void starpu_sched_ctx_bind_current_thread_to_cpuid(unsigned cpuid);
+
+/** Write its workers' names. */
+void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *f);
+
+/** Does the worker belong to several contexts?  1 or 0. */
+unsigned starpu_sched_ctx_overlapping_ctxs_on_worker(int workerid);
+
+/** The context without a policy whose master the worker is, nested in sched_ctx_id or
+ * anywhere; STARPU_NMAX_SCHED_CTXS: none. */
+unsigned starpu_sched_ctx_worker_is_master_for_child_ctx(int workerid,
+							 unsigned sched_ctx_id);
+unsigned starpu_sched_ctx_master_get_context(int masterid);
 
 /** What the policy keeps for the context: NULL until it sets something. */
 void *starpu_sched_ctx_get_policy_data(unsigned sched_ctx_id);
@@ -71,10 +185,10 @@ unsigned starpu_sched_ctx_contains_worker(int workerid, unsigned sched_ctx_id);
 unsigned starpu_sched_ctx_contains_type_of_worker(enum starpu_worker_archtype arch,
 						  unsigned sched_ctx_id);
 
-/** Which of the context's workers the caller is, from 0 on; (unsigned)-1: none. */
+/** The caller's number if it is a worker of the context; (unsigned)-1: it is none. */
 unsigned starpu_sched_ctx_worker_get_id(unsigned sched_ctx_id);
 
-/** The same as an int; -1: none. */
+/** Which of the context's workers the caller is, from 0 on; -1: none. */
 int starpu_sched_ctx_get_worker_rank(unsigned sched_ctx_id);
 
 /** The context of a submitted task. */

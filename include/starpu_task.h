@@ -395,9 +395,18 @@ int starpu_task_wait(struct starpu_task *task) STARPU_WARN_UNUSED_RESULT;
 int starpu_task_wait_array(struct starpu_task **tasks,
 			   unsigned nb_tasks) STARPU_WARN_UNUSED_RESULT;
 
-/** Wait for the end, callbacks included, of all submitted tasks; blocking; returns 0.
- * It and the two below return at once without an initialised library. */
+/** Wait for the end, callbacks included, of all submitted tasks; of a thread that called
+ * starpu_sched_ctx_set_context(), all of that context.  Blocking; returns 0.  It and the
+ * two below return at once without an initialised library. */
 int starpu_task_wait_for_all(void);
+
+/** The same of one context, or until at most n of its tasks have not ended. */
+int starpu_task_wait_for_all_in_ctx(unsigned sched_ctx_id);
+int starpu_task_wait_for_n_submitted_in_ctx(unsigned sched_ctx_id, unsigned n);
+
+/** Submit the task to a context: see starpu_sched_ctx_create(). */
+int starpu_task_submit_to_ctx(struct starpu_task *task,
+			      unsigned sched_ctx_id) STARPU_WARN_UNUSED_RESULT;
 
 /** Wait until at most n submitted tasks have not ended; blocking; returns 0. */
 int starpu_task_wait_for_n_submitted(unsigned n);

@@ -1,65 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <starpu_sched_ctx.h>
 
-#include "api.h"
+#include "api/api.h"
+#include "api/sched_ctx.h"
 #include "base/check.h"
 #include "core/sched/collection.h"
 #include "core/sched/contexts.h"
 
-/* The context; ends the program when there is none. */
-static struct sched *context(const char *func, unsigned id)
-{
-	struct sched *sched = contexts_find(api_node(func), id);
-
-	if (!sched)
-		orr_die(api_rank(), "%s: there is no scheduling context %u", func, id);
-	return sched;
-}
-
 void *starpu_sched_ctx_get_policy_data(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->policy_data;
+	return api_context(__func__, sched_ctx_id)->policy_data;
 }
 
 void starpu_sched_ctx_set_policy_data(unsigned sched_ctx_id, void *policy_data)
 {
-	context(__func__, sched_ctx_id)->policy_data = policy_data;
+	api_context(__func__, sched_ctx_id)->policy_data = policy_data;
 }
 
 void *starpu_sched_ctx_get_user_data(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->user_data;
+	return api_context(__func__, sched_ctx_id)->user_data;
 }
 
 void starpu_sched_ctx_set_user_data(unsigned sched_ctx_id, void *user_data)
 {
-	context(__func__, sched_ctx_id)->user_data = user_data;
+	api_context(__func__, sched_ctx_id)->user_data = user_data;
 }
 
 struct starpu_sched_policy *starpu_sched_ctx_get_sched_policy(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->policy;
+	const struct sched *sched = api_context(__func__, sched_ctx_id);
+
+	return sched->ops->has_master ? NULL : sched->policy;
 }
 
 struct starpu_sched_policy *starpu_sched_get_sched_policy_in_ctx(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->policy;
+	return starpu_sched_ctx_get_sched_policy(sched_ctx_id);
 }
 
 struct starpu_sched_policy *starpu_sched_get_sched_policy(void)
 {
-	return context(__func__, 0)->policy;
+	return api_context(__func__, 0)->policy;
 }
 
 void (*starpu_sched_ctx_get_sched_policy_callback(unsigned sched_ctx_id))(unsigned)
 {
-	struct sched *sched = context(__func__, sched_ctx_id);
+	struct sched *sched = api_context(__func__, sched_ctx_id);
 
-	return sched->id == 0 ? sched->node->conf.sched_policy_callback : NULL;
+	return sched->id == 0 ? sched->node->conf.sched_policy_callback : sched->init;
 }
 
 /* ---- workers --------------------------------------------------------- */
@@ -67,7 +61,7 @@ void (*starpu_sched_ctx_get_sched_policy_callback(unsigned sched_ctx_id))(unsign
 struct starpu_worker_collection *
 starpu_sched_ctx_get_worker_collection(unsigned sched_ctx_id)
 {
-	return contexts_collection(context(__func__, sched_ctx_id));
+	return contexts_collection(api_context(__func__, sched_ctx_id));
 }
 
 struct starpu_worker_collection *
@@ -75,18 +69,18 @@ starpu_sched_ctx_create_worker_collection(unsigned sched_ctx_id,
 					  enum starpu_worker_collection_type type)
 {
 	(void)type;
-	return contexts_collection(context(__func__, sched_ctx_id));
+	return contexts_collection(api_context(__func__, sched_ctx_id));
 }
 
 void starpu_sched_ctx_delete_worker_collection(unsigned sched_ctx_id)
 {
-	context(__func__, sched_ctx_id);
+	api_context(__func__, sched_ctx_id);
 }
 
 unsigned starpu_sched_ctx_get_workers_list_raw(unsigned sched_ctx_id, int **workerids)
 {
 	struct starpu_worker_collection *collection =
-		contexts_collection(context(__func__, sched_ctx_id));
+		contexts_collection(api_context(__func__, sched_ctx_id));
 
 	api_given(__func__, "workerids", workerids);
 	*workerids = collection->workerids;
@@ -95,26 +89,29 @@ unsigned starpu_sched_ctx_get_workers_list_raw(unsigned sched_ctx_id, int **work
 
 unsigned starpu_sched_ctx_get_workers_list(unsigned sched_ctx_id, int **workerids)
 {
-	int *ids;
-	unsigned n = starpu_sched_ctx_get_workers_list_raw(sched_ctx_id, &ids);
+	struct sched *sched = api_context(__func__, sched_ctx_id);
+	struct node *node = sched->node;
+	unsigned n = 0;
 
 	api_given(__func__, "workerids", workerids);
-	*workerids = orr_alloc((n + 1) * sizeof(*ids));
-	memcpy(*workerids, ids, n * sizeof(*ids));
+	*workerids = orr_alloc(((size_t)node->nworkers + 1) * sizeof(**workerids));
+	for (int i = 0; i < node->nworkers; i++)
+		if (contexts_owns(sched, &node->workers[i]))
+			(*workerids)[n++] = i;
 	return n;
 }
 
 unsigned starpu_sched_ctx_get_nworkers(unsigned sched_ctx_id)
 {
-	return contexts_collection(context(__func__, sched_ctx_id))->nworkers;
+	return starpu_sched_ctx_get_nshared_workers(sched_ctx_id, sched_ctx_id);
 }
 
 unsigned starpu_sched_ctx_contains_worker(int workerid, unsigned sched_ctx_id)
 {
-	struct sched *sched = context(__func__, sched_ctx_id);
+	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	return workerid >= 0 && workerid < sched->node->nworkers &&
-	       sched_has(sched, &sched->node->workers[workerid]);
+	       contexts_owns(sched, &sched->node->workers[workerid]);
 }
 
 unsigned starpu_sched_ctx_get_nshared_workers(unsigned sched_ctx_id,
@@ -128,34 +125,96 @@ unsigned starpu_sched_ctx_get_nshared_workers(unsigned sched_ctx_id,
 	return n;
 }
 
+unsigned starpu_sched_ctx_overlapping_ctxs_on_worker(int workerid)
+{
+	struct node *node = api_node(__func__);
+	unsigned belongs;
+
+	if (workerid < 0 || workerid >= node->nworkers)
+		return 0;
+	belongs = (unsigned)orr_load(&node->workers[workerid].belongs);
+	return (belongs & (belongs - 1)) != 0;
+}
+
 unsigned starpu_sched_ctx_contains_type_of_worker(enum starpu_worker_archtype arch,
 						  unsigned sched_ctx_id)
 {
-	struct sched *sched = context(__func__, sched_ctx_id);
+	struct sched *sched = api_context(__func__, sched_ctx_id);
 
-	SCHED_EACH_WORKER(worker, sched)
-	if (worker->type == arch)
-		return 1;
+	for (int i = 0; i < sched->node->nworkers; i++)
+		if (contexts_owns(sched, &sched->node->workers[i]) &&
+		    (arch == STARPU_ANY_WORKER || sched->node->workers[i].type == arch))
+			return 1;
 	return 0;
+}
+
+void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *f)
+{
+	struct sched *sched = api_context(__func__, sched_ctx_id);
+	char name[64];
+
+	api_given(__func__, "f", f);
+	fprintf(f, "[sched_ctx %u]: %u workers\n", sched_ctx_id,
+		starpu_sched_ctx_get_nworkers(sched_ctx_id));
+	for (int i = 0; i < sched->node->nworkers; i++) {
+		if (!contexts_owns(sched, &sched->node->workers[i]))
+			continue;
+		starpu_worker_get_name(i, name, sizeof(name));
+		fprintf(f, "\t\t%s\n", name);
+	}
 }
 
 int starpu_sched_ctx_get_worker_rank(unsigned sched_ctx_id)
 {
-	struct sched *sched = context(__func__, sched_ctx_id);
-	struct worker *self = plat_current_worker(sched->node->plat);
-
+	struct sched *sched = api_context(__func__, sched_ctx_id);
+	struct node *node = sched->node;
+	const struct worker *self = plat_current_worker(node->plat);
 	int rank = 0;
 
-	if (!self || !sched_has(sched, self))
+	if (!self || !contexts_owns(sched, self))
 		return -1;
-	SCHED_EACH_WORKER(worker, sched)
-	rank += worker->id < self->id;
+	for (int i = 0; i < self->id; i++)
+		rank += contexts_owns(sched, &node->workers[i]);
 	return rank;
 }
 
 unsigned starpu_sched_ctx_worker_get_id(unsigned sched_ctx_id)
 {
-	return (unsigned)starpu_sched_ctx_get_worker_rank(sched_ctx_id);
+	int id = starpu_worker_get_id();
+
+	return id >= 0 && starpu_sched_ctx_contains_worker(id, sched_ctx_id)
+		       ? (unsigned)id
+		       : (unsigned)-1;
+}
+
+/* The first context whose master the worker is; parent: that is nested in it, or -1. */
+static unsigned context_of_master(struct node *node, int workerid, int parent)
+{
+	for (unsigned id = 1; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		const struct sched *sched = contexts_find(node, id);
+		const struct worker *master;
+
+		if (!sched || !sched->ops->has_master ||
+		    (parent >= 0 && sched->parent != parent))
+			continue;
+		master = contexts_master(sched);
+		if (master && master->id == workerid)
+			return id;
+	}
+	return STARPU_NMAX_SCHED_CTXS;
+}
+
+unsigned starpu_sched_ctx_worker_is_master_for_child_ctx(int workerid,
+							 unsigned sched_ctx_id)
+{
+	const struct sched *sched = api_context(__func__, sched_ctx_id);
+
+	return context_of_master(sched->node, workerid, sched->id);
+}
+
+unsigned starpu_sched_ctx_master_get_context(int masterid)
+{
+	return context_of_master(api_node(__func__), masterid, -1);
 }
 
 /* ---- tasks ----------------------------------------------------------- */
@@ -169,10 +228,11 @@ unsigned starpu_sched_ctx_get_ctx_for_task(struct starpu_task *task)
 unsigned starpu_sched_ctx_has_starpu_scheduler(unsigned sched_ctx_id,
 					       unsigned *awake_workers)
 {
-	context(__func__, sched_ctx_id);
-	if (awake_workers)
-		*awake_workers = 0;
-	return 1;
+	const struct sched *sched = api_context(__func__, sched_ctx_id);
+
+	if (awake_workers && sched->ops->has_master)
+		*awake_workers = sched->is_awake;
+	return !sched->ops->has_master;
 }
 
 /* Policies that share queues count their tasks; ours looks at all queues anyway. */
@@ -180,7 +240,7 @@ unsigned starpu_sched_ctx_has_starpu_scheduler(unsigned sched_ctx_id,
 	void starpu_sched_ctx_list_task_counters_##name(first, second)                   \
 	{                                                                                \
 		check;                                                                   \
-		context(__func__, sched_ctx_id);                                         \
+		api_context(__func__, sched_ctx_id);                                     \
 	}
 
 COUNTER(increment, unsigned sched_ctx_id, int workerid, (void)workerid)
@@ -197,17 +257,17 @@ COUNTER(reset_all, struct starpu_task *task, unsigned sched_ctx_id,
 
 int starpu_sched_ctx_get_min_priority(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->min_priority;
+	return api_context(__func__, sched_ctx_id)->min_priority;
 }
 
 int starpu_sched_ctx_get_max_priority(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->max_priority;
+	return api_context(__func__, sched_ctx_id)->max_priority;
 }
 
 int starpu_sched_ctx_set_min_priority(unsigned sched_ctx_id, int min_prio)
 {
-	struct sched *sched = context(__func__, sched_ctx_id);
+	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	sched->min_priority = min_prio;
 	sched->min_is_set = 1;
@@ -216,7 +276,7 @@ int starpu_sched_ctx_set_min_priority(unsigned sched_ctx_id, int min_prio)
 
 int starpu_sched_ctx_set_max_priority(unsigned sched_ctx_id, int max_prio)
 {
-	struct sched *sched = context(__func__, sched_ctx_id);
+	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	sched->max_priority = max_prio;
 	sched->max_is_set = 1;
@@ -225,10 +285,10 @@ int starpu_sched_ctx_set_max_priority(unsigned sched_ctx_id, int max_prio)
 
 int starpu_sched_ctx_min_priority_is_set(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->min_is_set;
+	return api_context(__func__, sched_ctx_id)->min_is_set;
 }
 
 int starpu_sched_ctx_max_priority_is_set(unsigned sched_ctx_id)
 {
-	return context(__func__, sched_ctx_id)->max_is_set;
+	return api_context(__func__, sched_ctx_id)->max_is_set;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <starpu_sched_ctx.h>
+
 #include "api/api.h"
 #include "base/check.h"
 #include "core/task/codelet.h"
@@ -226,6 +228,8 @@ int starpu_task_wait_for_all(void)
 	if (!node)
 		return 0;
 	node_end_insertion(node);
+	if (orr_load(&node->callers_choose) && plat_caller(node->plat)->context)
+		return starpu_task_wait_for_all_in_ctx(starpu_sched_ctx_get_context());
 	contexts_schedule(node);
 	return node_wait_submitted(node, 0);
 }

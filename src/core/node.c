@@ -3,6 +3,7 @@
 #include "core/node.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -458,14 +459,39 @@ void node_end_insertion(struct node *node)
 struct count_waiter {
 	struct count_waiter *next;
 	int limit, ready_only;
+	struct sched *sched; /* whose jobs it counts; NULL: of the node */
 	struct plat_gate gate;
 };
+
+/* Of the initial one: those that are nobody else's.  A job is counted by the node before
+ * and after its scheduler does, so the sum of these is asked first. */
+static int count_jobs(const struct sched *sched)
+{
+	const struct node *node = sched->node;
+	int n = 0;
+
+	if (sched->id != 0)
+		return orr_load(&sched->njobs);
+	for (int id = 1; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		const struct sched *other = orr_load_ptr((void **)&node->scheds[id]);
+
+		if (other)
+			n += orr_load(&other->njobs);
+	}
+	return orr_load(&node->nsubmitted) - n;
+}
 
 static int count_now(const struct node *node, int ready_only)
 {
 	int blocked = ready_only ? orr_load(&node->nblocked) : 0;
 
 	return orr_load(&node->nsubmitted) - blocked;
+}
+
+static int count_for(const struct node *node, const struct count_waiter *waiter)
+{
+	return waiter->sched ? count_jobs(waiter->sched)
+			     : count_now(node, waiter->ready_only);
 }
 
 /* Of those who wait now; node->wait_lock is taken. */
@@ -475,7 +501,9 @@ static void note_limits(struct node *node)
 
 	for (const struct count_waiter *waiter = node->waiters; waiter;
 	     waiter = waiter->next)
-		if (waiter->limit > limit[waiter->ready_only])
+		if (waiter->sched)
+			limit[1] = INT_MAX; /* Whenever a task ends. */
+		else if (waiter->limit > limit[waiter->ready_only])
 			limit[waiter->ready_only] = waiter->limit;
 	for (int i = 0; i < 2; i++)
 		orr_store(&node->wait_limit[i], limit[i]);
@@ -491,7 +519,7 @@ void node_counted_for_some(struct node *node)
 		return;
 	orr_lock(&node->wait_lock);
 	for (at = &node->waiters; (waiter = *at);) {
-		if (count_now(node, waiter->ready_only) > waiter->limit) {
+		if (count_for(node, waiter) > waiter->limit) {
 			at = &waiter->next;
 			continue;
 		}
@@ -516,12 +544,11 @@ static void forget_waiter(struct node *node, struct count_waiter *waiter)
 	orr_unlock(&node->wait_lock);
 }
 
-static int wait_count(struct node *node, int limit, int ready_only)
+static int wait_count(struct node *node, struct count_waiter waiter)
 {
-	struct count_waiter waiter = {.limit = limit, .ready_only = ready_only};
 	int ret;
 
-	if (count_now(node, ready_only) <= limit)
+	if (count_for(node, &waiter) <= waiter.limit)
 		return 0;
 	plat_gate_init(&waiter.gate);
 	orr_lock(&node->wait_lock);
@@ -532,7 +559,8 @@ static int wait_count(struct node *node, int limit, int ready_only)
 	/* The counter may have come down before the limit was seen. */
 	orr_fence();
 	node_counted(node);
-	ret = wait_at(node, &waiter.gate, ready_only ? WAIT_READY : WAIT_ENDED, NULL);
+	ret = wait_at(node, &waiter.gate, waiter.ready_only ? WAIT_READY : WAIT_ENDED,
+		      NULL);
 	if (ret < 0)
 		forget_waiter(node, &waiter);
 	return ret;
@@ -540,10 +568,21 @@ static int wait_count(struct node *node, int limit, int ready_only)
 
 int node_wait_submitted(struct node *node, int limit)
 {
-	return wait_count(node, limit, 0);
+	return wait_count(node, (struct count_waiter){.limit = limit});
 }
 
 int node_wait_ready(struct node *node, int limit)
 {
-	return wait_count(node, limit, 1);
+	return wait_count(node, (struct count_waiter){.limit = limit, .ready_only = 1});
+}
+
+int node_wait_context(struct node *node, struct sched *sched, int limit)
+{
+	int ret;
+
+	/* It may be deleted before this thread looks again. */
+	contexts_join(sched);
+	ret = wait_count(node, (struct count_waiter){.limit = limit, .sched = sched});
+	contexts_leave(sched);
+	return ret;
 }

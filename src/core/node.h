@@ -160,6 +160,7 @@ struct node {
 	struct sched *closing[STARPU_NMAX_SCHED_CTXS]; /* deleted, with users left */
 	const struct starpu_sched_policy
 		*policy;                  /* of the first, also when it is closed */
+	int callers_choose;               /* atomic: some thread has a context */
 	struct orr_lock scheds_lock;      /* of these, and of who works for whom */
 	struct combinations combinations; /* of devices, by number */
 
@@ -234,6 +235,8 @@ void node_end_insertion(struct node *node);
  */
 int node_wait_submitted(struct node *node, int limit);
 int node_wait_ready(struct node *node, int limit);
+/* The same of tasks of one scheduler. */
+int node_wait_context(struct node *node, struct sched *sched, int limit);
 /* A counter went down: wake those whose limit is reached. */
 void node_counted_for_some(struct node *node);
 

@@ -187,7 +187,7 @@ void workers_wake(const struct sched *sched, unsigned where, int all)
 	{
 		if (orr_load(&worker->parked) &&
 		    (where & STARPU_WORKER_TO_MASK(worker->type)) &&
-		    orr_load_ptr((void **)&worker->sched) == sched &&
+		    orr_load(&worker->nfollowed) == orr_load(&worker->nchanges) &&
 		    plat_worker_wake(worker) && !all)
 			return;
 	}

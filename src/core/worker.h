@@ -20,8 +20,11 @@ enum { WORKER_MAX_PIPELINE = 4 };
 struct worker {
 	/* Set when it opens, or when it changes its scheduler. */
 	struct node *node;
-	/* Whose tasks it takes, and whose it is to take; atomic.  See contexts.h. */
-	struct sched *sched, *next_sched;
+	/* Whose tasks it is to take, by number, and how often that changed; atomic.  What
+	 * it belongs to, and why it is held, as bits.  See contexts.h. */
+	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
+	int nchanges, belongs, held;
+	unsigned char ranks[STARPU_NMAX_SCHED_CTXS]; /* which of them go first */
 	int id;
 	enum starpu_worker_archtype type;
 	const struct device_type *kind; /* its row */
@@ -35,8 +38,11 @@ struct worker {
 
 	/* Its own; some of it others look at: orr_note(). */
 	ORR_OWN_LINE int npipeline;
-	int idle;                /* the last step found nothing to do; see node->nidle */
-	unsigned char told_idle; /* has told that it has no task */
+	int idle; /* the last step found nothing to do; see node->nidle */
+	struct sched *joined[STARPU_NMAX_SCHED_CTXS]; /* whose tasks it takes */
+	int njoined, next_turn;
+	int nfollowed;                             /* changes; atomic */
+	unsigned char told_idle;                   /* has told that it has no task */
 	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
 	struct job *running;
 	uint64_t executed;

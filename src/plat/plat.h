@@ -229,11 +229,13 @@ struct worker *plat_current_worker(struct plat *plat);
  * thread; in sim one for what runs without either, in fake one for all but the workers.
  */
 struct plat_caller {
-	struct worker *worker;          /* as plat_current_worker() */
-	struct starpu_task *task;       /* in whose kernel or callback the thread is */
-	int depth;                      /* callbacks that it is in */
-	unsigned char is_runtime;       /* no thread of the application */
-	unsigned char is_late;          /* it runs the jobs that were put off */
+	struct worker *worker;    /* as plat_current_worker() */
+	struct starpu_task *task; /* in whose kernel or callback the thread is */
+	int depth;                /* callbacks that it is in */
+	unsigned char is_runtime; /* no thread of the application */
+	unsigned char is_late;    /* it runs the jobs that were put off */
+	/* One more than the context that its tasks go to; 0: as these say. */
+	unsigned char context;
 	struct job *later, *later_last; /* put off until depth is 0 */
 };
 

@@ -39,6 +39,10 @@ static void use_ended(starpu_data_handle_t ended)
 	}
 
 #define CALLS                                                                            \
+	CALL(starpu_sched_ctx_delete, stays, 0)                                          \
+	CALL(starpu_sched_ctx_get_nworkers, not deleted, 7)                              \
+	CALL(starpu_sched_ctx_create, sched_ctx_name, NULL, 0, NULL, 0)                  \
+	CALL(starpu_sched_ctx_set_inheritor, not deleted, 0, 9)                          \
 	CALL(starpu_data_acquire, NULL, NULL, STARPU_R)                                  \
 	CALL(starpu_data_acquire_on_node, NULL, NULL, 0, STARPU_R)                       \
 	CALL(starpu_data_acquire_cb, NULL, NULL, STARPU_R, NULL, NULL)                   \

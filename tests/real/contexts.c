@@ -54,7 +54,15 @@ static void move_workers(struct node *node, struct sched *scheds[2])
 	for (int i = 0; i < NMOVES; i++) {
 		unsigned draw = (unsigned)rand_r(&seed);
 
-		contexts_move(&node->workers[draw % NWORKERS], scheds[draw / 8 % 2]);
+		struct worker *worker = &node->workers[draw % NWORKERS];
+		struct sched *sched = scheds[draw / 8 % 2];
+
+		if (draw % 3 == 0)
+			contexts_move(worker, sched);
+		else if (draw % 3 == 1)
+			contexts_add(worker, sched);
+		else
+			contexts_remove(worker, sched);
 		starpu_usleep((float)(draw / 16 % 50));
 	}
 	contexts_move(&node->workers[0], scheds[0]);

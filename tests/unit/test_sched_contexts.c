@@ -37,7 +37,7 @@ static void note(void *buffers[], void *arg)
 	(void)buffers;
 	seen.times[number]++;
 	seen.worker[number] = id;
-	seen.context[number] = one.node->workers[id].sched->id;
+	seen.context[number] = one.node->workers[id].running->sched->id;
 }
 
 static struct starpu_codelet anywhere = {.cpu_funcs = {note}, .cuda_funcs = {note}};
@@ -215,7 +215,7 @@ static void a_worker_leaves_between_tasks(void **state)
 	assert_int_equal(one.node->workers[0].npipeline, 1);
 	move(0, sched);
 	submit(&on_cpu, 3, sched);
-	assert_ptr_equal(one.node->workers[0].sched, one.node->scheds[0]);
+	assert_ptr_equal(one.node->workers[0].pipeline[0]->sched, one.node->scheds[0]);
 	fake_run();
 	assert_int_equal(seen.context[1], 0);
 	assert_int_equal(seen.context[2], NO_CONTEXT);
@@ -232,7 +232,7 @@ static void who_has_not_come_is_not_woken(void **state)
 	struct sched *sched;
 
 	(void)state;
-	open_node(0, 2, "eager");
+	open_node(2, 0, "eager");
 	sched = create("eager");
 	move(1, sched);
 	fake_run();
@@ -537,10 +537,24 @@ static void submit_random(void)
 static void act(void *arg)
 {
 	(void)arg;
-	if (draw(2))
+	struct worker *worker = &one.node->workers[draw(one.node->nworkers)];
+	struct sched *sched = program.scheds[draw(program.nscheds)];
+
+	switch (draw(6)) {
+	case 0:
+		contexts_move(worker, sched);
+		break;
+	case 1:
+		contexts_add(worker, sched);
+		worker->ranks[sched->id] = (unsigned char)draw(2);
+		break;
+	case 2:
+		contexts_remove(worker, sched);
+		break;
+	default:
 		submit_random();
-	else
-		move(draw(one.node->nworkers), program.scheds[draw(program.nscheds)]);
+		break;
+	}
 }
 
 static void work(void *buffers[], void *arg)

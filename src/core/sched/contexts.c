@@ -64,6 +64,7 @@ static struct sched *open_at(struct node *node, int id, const struct sched_ops *
 	sched->id = id;
 	sched->nwords = (node->nworkers + 31) / 32;
 	sched->nusers = 1;
+	sched->heir = sched->parent = -1;
 	sched->is_told = id != 0 || ops->submitted;
 	orr_lock_init(&sched->lock);
 	set_priorities(sched);
@@ -134,12 +135,19 @@ static void flip(struct sched *sched, const struct worker *worker)
 		sched->collection->remove(sched->collection, worker->id);
 }
 
-static void add(struct sched *sched, struct worker *worker)
+static void enter(struct sched *sched, struct worker *worker)
 {
 	if (sched->ops->add_worker)
 		sched->ops->add_worker(sched, worker);
 	contexts_join(sched);
-	orr_swap_ptr((void **)&worker->next_sched, sched);
+	orr_swap_ptr((void **)&worker->scheds[sched->id], sched);
+	flip(sched, worker);
+}
+
+/* The user that the worker was is the caller's now. */
+static void quit(struct sched *sched, struct worker *worker)
+{
+	orr_swap_ptr((void **)&worker->scheds[sched->id], NULL);
 	flip(sched, worker);
 }
 
@@ -154,9 +162,12 @@ void contexts_open(struct node *node)
 	sched = open_at(node, 0, ops, policy);
 	node->policy = policy;
 	for (int i = 0; i < node->nworkers; i++) {
-		add(sched, &node->workers[i]);
+		struct worker *worker = &node->workers[i];
+
+		enter(sched, worker);
 		contexts_join(sched);
-		node->workers[i].sched = sched;
+		worker->belongs = 1;
+		worker->joined[worker->njoined++] = sched;
 	}
 	orr_unlock(&node->scheds_lock);
 }
@@ -177,8 +188,13 @@ void contexts_begin(struct node *node)
 void contexts_close(struct node *node)
 {
 	for (int i = 0; i < node->nworkers; i++) {
-		contexts_leave(node->workers[i].sched);
-		contexts_leave(node->workers[i].next_sched);
+		struct worker *worker = &node->workers[i];
+
+		for (int k = 0; k < worker->njoined; k++)
+			contexts_leave(worker->joined[k]);
+		for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++)
+			if (worker->scheds[id])
+				contexts_leave(worker->scheds[id]);
 	}
 	for (int i = 0; i < STARPU_NMAX_SCHED_CTXS; i++) {
 		if (!node->scheds[i])
@@ -219,61 +235,265 @@ void contexts_settle(struct sched *sched)
 	}
 }
 
-void contexts_move(struct worker *worker, struct sched *to)
-{
-	struct node *node = worker->node;
-	int id = worker->id;
-	struct sched *from;
+/* What is to change about a worker: numbers of schedulers, reasons to hold it. */
+struct change {
+	unsigned joins, leaves, holds, frees;
+};
 
-	contexts_join(to);
-	if (to->ops->workers_come && !sched_has(to, worker))
-		to->ops->workers_come(to, &id, 1);
-	orr_lock(&node->scheds_lock);
-	from = worker->next_sched;
-	if (from != to) {
-		add(to, worker);
-		flip(from, worker);
-		/* Last: who sees it sees the rest. */
-		orr_add(&from->changes, 1);
-		orr_add(&to->changes, 1);
+/* Whose tasks it takes when all is done. */
+static unsigned aims_at(const struct worker *worker, unsigned belongs, unsigned held)
+{
+	unsigned aims = 0;
+
+	if (held >> HELD_FOR_CODE & 1)
+		return 0;
+	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		const struct sched *sched = worker->node->scheds[id];
+
+		if (sched && (belongs >> id & 1) && (!held || sched->ops->has_master))
+			aims |= 1u << id;
 	}
-	orr_unlock(&node->scheds_lock);
-	if (from != to) {
-		orr_fence();
-		contexts_settle(from);
-		contexts_settle(to);
-		plat_worker_wake(worker);
-		contexts_leave(from); /* The worker will not go there. */
-	}
-	contexts_leave(to);
+	return aims;
 }
 
-int contexts_follow(struct worker *worker)
+/* Policies of the application's hear of a worker before it comes, with nothing locked. */
+static void announce(struct worker *worker, unsigned belongs, unsigned held)
 {
-	struct node *node = worker->node;
-	struct sched *from = worker->sched, *to;
+	unsigned aims = aims_at(worker, belongs, held);
+	int worker_id = worker->id;
 
-	if (worker->npipeline > 0)
-		return 0;
+	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		struct sched *sched = worker->node->scheds[id];
+
+		if (aims >> id & 1 && sched->ops->workers_come &&
+		    !sched_has(sched, worker))
+			sched->ops->workers_come(sched, &worker_id, 1);
+	}
+}
+
+/* Make worker->scheds what it is to be.  Returns how many of them changed, each with a
+ * user for the caller. */
+static int update(struct worker *worker, struct sched *changed[])
+{
+	unsigned aims =
+		aims_at(worker, (unsigned)worker->belongs, (unsigned)worker->held);
+	int n = 0;
+
+	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		struct sched *old = worker->scheds[id];
+		int is_in = aims >> id & 1;
+
+		if ((old != NULL) == is_in)
+			continue;
+		changed[n] = old ? old : worker->node->scheds[id];
+		if (old) {
+			quit(old, worker);
+		} else {
+			contexts_join(changed[n]);
+			enter(changed[n], worker);
+		}
+		n++;
+	}
+	/* Last: who sees it sees the rest. */
+	for (int i = 0; i < n; i++)
+		orr_add(&changed[i]->changes, 1);
+	if (n)
+		orr_add(&worker->nchanges, 1);
+	return n;
+}
+
+static void apply(struct worker *worker, struct change change)
+{
+	struct sched *changed[STARPU_NMAX_SCHED_CTXS];
+	struct node *node = worker->node;
+	unsigned belongs =
+		((unsigned)orr_load(&worker->belongs) & ~change.leaves) | change.joins;
+	int n;
+
+	announce(worker, belongs,
+		 ((unsigned)worker->held & ~change.frees) | change.holds);
 	orr_lock(&node->scheds_lock);
-	to = worker->next_sched;
-	contexts_join(to);
-	orr_swap_ptr((void **)&worker->sched, to);
+	belongs = ((unsigned)worker->belongs & ~change.leaves) | change.joins;
+	orr_store(&worker->belongs, (int)belongs);
+	worker->held = (int)(((unsigned)worker->held & ~change.frees) | change.holds);
+	n = update(worker, changed);
 	orr_unlock(&node->scheds_lock);
-	contexts_leave(from);
+	orr_fence();
+	for (int i = 0; i < n; i++) {
+		contexts_settle(changed[i]);
+		contexts_leave(changed[i]);
+	}
+	if (n)
+		plat_worker_wake(worker);
+}
+
+struct worker *contexts_master(const struct sched *sched)
+{
+	struct worker *first = NULL;
+
+	for (int i = 0; i < sched->node->nworkers; i++) {
+		struct worker *worker = &sched->node->workers[i];
+
+		if (!contexts_owns(sched, worker))
+			continue;
+		if (worker->type == STARPU_CPU_WORKER)
+			return worker;
+		first = first ? first : worker;
+	}
+	return first;
+}
+
+/* Of a scheduler without a policy, all but the master are held. */
+static void choose_master(struct sched *sched)
+{
+	const struct worker *master = contexts_master(sched);
+	unsigned reason = 1u << sched->id;
+
+	for (int i = 0; sched->ops->has_master && i < sched->node->nworkers; i++) {
+		struct worker *worker = &sched->node->workers[i];
+		int sleeps = contexts_owns(sched, worker) && worker != master &&
+			     !sched->is_awake;
+
+		apply(worker, sleeps ? (struct change){.holds = reason}
+				     : (struct change){.frees = reason});
+	}
+}
+
+void contexts_add(struct worker *worker, struct sched *sched)
+{
+	apply(worker, (struct change){.joins = 1u << sched->id});
+	choose_master(sched);
+}
+
+void contexts_remove(struct worker *worker, struct sched *sched)
+{
+	unsigned bit = 1u << sched->id;
+
+	apply(worker, (struct change){.leaves = bit, .frees = bit});
+	choose_master(sched);
+}
+
+void contexts_move(struct worker *worker, struct sched *to)
+{
+	unsigned bit = 1u << to->id;
+
+	apply(worker, (struct change){.leaves = ~bit,
+				      .joins = bit,
+				      .frees = (1u << HELD_FOR_CODE) - 1});
+	choose_master(to);
+}
+
+void contexts_hold(struct worker *worker, int reason, int is_held)
+{
+	unsigned bit = 1u << reason;
+
+	apply(worker,
+	      is_held ? (struct change){.holds = bit} : (struct change){.frees = bit});
+}
+
+int contexts_has_settled(const struct worker *worker)
+{
+	return orr_load(&worker->nfollowed) == orr_load(&worker->nchanges) &&
+	       worker->npipeline == 0;
+}
+
+void contexts_follow(struct worker *worker)
+{
+	struct sched *left[STARPU_NMAX_SCHED_CTXS];
+	struct node *node = worker->node;
+	int nleft = worker->njoined;
+
+	for (int i = 0; i < nleft; i++)
+		left[i] = worker->joined[i];
+	orr_lock(&node->scheds_lock);
+	worker->njoined = 0;
+	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		if (!worker->scheds[id])
+			continue;
+		contexts_join(worker->scheds[id]);
+		worker->joined[worker->njoined++] = worker->scheds[id];
+	}
+	orr_store(&worker->nfollowed, orr_load(&worker->nchanges));
+	orr_unlock(&node->scheds_lock);
+	for (int i = 0; i < nleft; i++)
+		contexts_leave(left[i]);
 	/* Who pushed before has looked for workers that are there; see workers_wake(). */
 	orr_fence();
-	return 1;
+}
+
+/* ---- the end --------------------------------------------------------- */
+
+/* Its workers go to heir, or if that is NULL, to the initial one where they have no
+ * other. */
+static void release_workers(struct sched *sched, struct sched *heir)
+{
+	struct node *node = sched->node;
+	unsigned bit = 1u << sched->id;
+
+	for (int i = 0; i < node->nworkers; i++) {
+		struct worker *worker = &node->workers[i];
+		struct change change = {.leaves = bit, .frees = bit};
+
+		if (!contexts_owns(sched, worker))
+			continue;
+		worker->ranks[sched->id] = 0;
+		if (heir)
+			change.joins = 1u << heir->id;
+		else if ((unsigned)orr_load(&worker->belongs) == bit)
+			change.joins = 1;
+		apply(worker, change);
+	}
+}
+
+/* Once: all its tasks have ended, and there will be no more. */
+static void tell_end(struct sched *sched)
+{
+	void (*end)(unsigned id, void *arg) = sched->end;
+
+	sched->end = NULL;
+	if (end)
+		end((unsigned)sched->id, sched->end_arg);
+}
+
+static void end_if_finished(struct sched *sched)
+{
+	struct sched *heir = NULL;
+
+	if (orr_load(&sched->njobs) > 0 || !orr_cas(&sched->is_finished, 1, 2))
+		return;
+	if (sched->heir >= 0)
+		heir = contexts_find(sched->node, (unsigned)sched->heir);
+	if (heir)
+		release_workers(sched, heir);
+	tell_end(sched);
+}
+
+void contexts_finish(struct sched *sched)
+{
+	contexts_join(sched);
+	orr_cas(&sched->is_finished, 0, 1);
+	end_if_finished(sched);
+	contexts_leave(sched);
+}
+
+void contexts_job_ended(struct sched *sched)
+{
+	contexts_join(sched);
+	if (orr_add(&sched->njobs, -1) == 0)
+		end_if_finished(sched);
+	contexts_leave(sched);
 }
 
 int contexts_delete(struct sched *sched, struct sched *heir)
 {
 	struct node *node = sched->node;
-	struct worker *worker;
 
 	ORR_ASSERT(sched->id != 0 && heir != sched);
 	if (orr_load(&sched->njobs) > 0)
 		return -EBUSY;
+	contexts_join(sched);
+	release_workers(sched, heir);
+	tell_end(sched);
 	orr_lock(&node->scheds_lock);
 	ORR_ASSERT(node->scheds[sched->id] == sched);
 	/* Its policy may ask for it by number until it is closed. */
@@ -281,8 +501,7 @@ int contexts_delete(struct sched *sched, struct sched *heir)
 		orr_swap_ptr((void **)&node->closing[sched->id], sched);
 	orr_swap_ptr((void **)&node->scheds[sched->id], NULL);
 	orr_unlock(&node->scheds_lock);
-	while ((worker = sched_worker_from(sched, 0)))
-		contexts_move(worker, heir);
+	contexts_leave(sched); /* Its place. */
 	contexts_leave(sched);
 	return 0;
 }

@@ -6,18 +6,24 @@
 /*
  * contexts.h - which schedulers there are, and which workers are whose.
  *
- * worker->next_sched says whose a worker is, and so do the sets of the schedulers; both
- * change at once, under node->scheds_lock.  The worker follows between two tasks, when
- * its pipeline is empty: all jobs in it come from worker->sched, which hears of their
- * starts and ends.
+ * A worker may belong to several schedulers; it takes tasks of that with the highest
+ * priority, in turns among equal ones.  What it is to belong to (worker->belongs) changes
+ * under node->scheds_lock; so do worker->scheds, which is the same unless the worker is
+ * held (see below), and the sets of the schedulers.  worker->joined is the worker's own
+ * copy of worker->scheds: it follows before it takes its next task.  A job knows its
+ * scheduler, which hears of its start and end whoever belongs to it by then.
+ *
+ * Held workers belong to schedulers and take tasks of none, but for those without a
+ * policy, which keep their workers' cores for code that runs in parallel.  Of such a
+ * scheduler one worker, its master, runs the tasks.
  *
  * Who pushes takes no lock.  It looks at sched->changes before and after: when the set
  * changed meanwhile, it looks itself for what lies at workers that have left, and else
  * who changed the set has seen what was pushed.
  *
  * A scheduler has as users its place in node->scheds, each worker by each of its two
- * pointers, and who pushes to it or changes it; the last one closes it.  The initial one
- * stays as long as the node, and its pushers are not counted.
+ * sets, and who pushes to it, ends a task of it or changes it; the last one closes it.
+ * The initial one stays as long as the node, and its pushers are not counted.
  */
 #include "core/sched/sched.h"
 
@@ -38,16 +44,40 @@ struct sched *contexts_find(struct node *node, unsigned id);
 struct starpu_worker_collection *contexts_collection(struct sched *sched);
 /* Decisions that policies have put off are to be made. */
 void contexts_schedule(struct node *node);
-/* Any thread.  Returns before the worker follows. */
+
+/* ---- who belongs to whom: any thread; return before the worker follows ---- */
+
+void contexts_add(struct worker *worker, struct sched *sched);
+void contexts_remove(struct worker *worker, struct sched *sched);
+/* To this one alone. */
 void contexts_move(struct worker *worker, struct sched *to);
-/* Any thread; not the initial one.  Its workers go to heir.  0, or -EBUSY when a task of
- * it has not ended. */
+/* Hold the worker for a reason of that number, or no longer for it. */
+void contexts_hold(struct worker *worker, int reason, int is_held);
+enum { HELD_FOR_CODE = STARPU_NMAX_SCHED_CTXS }; /* and the numbers of schedulers */
+/* The first processor that belongs to it, or the first device; NULL: nobody does. */
+struct worker *contexts_master(const struct sched *sched);
+/* Has it followed, and ended what it had taken before? */
+int contexts_has_settled(const struct worker *worker);
+static inline int contexts_owns(const struct sched *sched, const struct worker *worker)
+{
+	return (orr_load(&worker->belongs) >> sched->id) & 1;
+}
+
+/* ---- the end --------------------------------------------------------- */
+
+/* No more tasks will be submitted to it: when the last one has ended, its workers go to
+ * its heir, if it has one. */
+void contexts_finish(struct sched *sched);
+/* Any thread; not the initial one.  Its workers go to heir; NULL: those that belong to
+ * nobody else go to the initial one.  0, or -EBUSY when a task of it has not ended. */
 int contexts_delete(struct sched *sched, struct sched *heir);
+/* One of its tasks has ended; not of the initial one. */
+void contexts_job_ended(struct sched *sched);
 
 /* The set changed: push again what lies at workers that are not of it, or aside. */
 void contexts_settle(struct sched *sched);
-/* The worker itself: go where it belongs.  0: not yet, it still has tasks. */
-int contexts_follow(struct worker *worker);
+/* The worker itself: go where it belongs. */
+void contexts_follow(struct worker *worker);
 void contexts_join(struct sched *sched);
 void contexts_leave(struct sched *sched);
 

@@ -96,9 +96,16 @@ static void name_policies(char *text, size_t bytes)
 				       policies[i]->policy_name);
 }
 
-/* Nobody wishes anything.  Where durations are known, and differ by the worker, looking
+const struct sched_ops *sched_named(int rank, const char *name)
+{
+	const struct sched_ops *ops = sched_find(name);
+
+	return ops ? ops : find_alias(rank, name);
+}
+
+/* Where durations are known, and differ by the worker, looking
  * at none makes a task of the GPUs' wait for a core. */
-static const struct sched_ops *by_machine(struct node *node)
+const struct sched_ops *sched_usual(struct node *node)
 {
 	int has_cpus = 0, has_others = 0;
 
@@ -106,7 +113,8 @@ static const struct sched_ops *by_machine(struct node *node)
 		has_cpus |= node->workers[i].type == STARPU_CPU_WORKER;
 		has_others |= node->workers[i].type != STARPU_CPU_WORKER;
 	}
-	return node->machine->predicts && has_cpus && has_others ? &sched_dmdas : NULL;
+	return node->machine->predicts && has_cpus && has_others ? &sched_dmdas
+								 : &sched_lws;
 }
 
 /* The object is the application's own, or names one of ours. */
@@ -136,9 +144,7 @@ const struct sched_ops *sched_choose(struct node *node,
 	if (name && strcmp(name, "help") == 0) {
 		list_policies();
 	} else if (name && *name) {
-		ops = sched_find(name);
-		if (!ops)
-			ops = find_alias(node->rank, name);
+		ops = sched_named(node->rank, name);
 		name_policies(names, sizeof(names));
 		if (!ops)
 			orr_complain(node->rank,
@@ -148,7 +154,7 @@ const struct sched_ops *sched_choose(struct node *node,
 	} else if (node->conf.sched_policy) {
 		ops = by_object(node, node->conf.sched_policy);
 	} else {
-		ops = by_machine(node);
+		ops = sched_usual(node);
 	}
 	if (!ops)
 		ops = &sched_lws;
@@ -230,20 +236,60 @@ static int exclude(struct job *job)
 	return held;
 }
 
+/* Of the highest rank first; among equal ones in turns. */
+static struct job *pop_in_turn(struct worker *worker)
+{
+	int n = worker->njoined;
+	unsigned tried = 0;
+
+	for (int k = 0; k < n; k++) {
+		int best = -1, best_rank = -1;
+		struct sched *sched;
+		struct job *job;
+
+		for (int i = 0; i < n; i++) {
+			int at = (worker->next_turn + i) % n;
+			int rank = worker->ranks[worker->joined[at]->id];
+
+			if (!(tried >> at & 1) && rank > best_rank) {
+				best = at;
+				best_rank = rank;
+			}
+		}
+		sched = worker->joined[best];
+		job = sched->ops->pop(sched, worker);
+		if (job) {
+			worker->next_turn = (best + 1) % n;
+			return job;
+		}
+		tried |= 1u << best;
+	}
+	return NULL;
+}
+
+static struct job *pop(struct worker *worker)
+{
+	struct job *job = NULL;
+
+	/* Who belongs to nobody, or is held, runs nothing. */
+	if (worker->njoined == 0)
+		return NULL;
+	job = worker_next_bound(worker);
+	if (job)
+		return job;
+	if (worker->njoined == 1)
+		return worker->joined[0]->ops->pop(worker->joined[0], worker);
+	return pop_in_turn(worker);
+}
+
 struct job *sched_pop(struct worker *worker)
 {
-	struct sched *sched = worker->sched;
 	struct job *job;
 
-	if (!sched_has(sched, worker)) {
-		if (!contexts_follow(worker))
-			return NULL;
-		sched = worker->sched;
-	}
+	if (orr_load(&worker->nchanges) != worker->nfollowed)
+		contexts_follow(worker);
 	do {
-		job = worker_next_bound(worker);
-		if (!job)
-			job = sched->ops->pop(sched, worker);
+		job = pop(worker);
 	} while (job && orr_load(&job->exclusive) && !exclude(job));
 	return job;
 }

@@ -32,6 +32,8 @@ struct sched_ops {
 	/* What the application sees of it: policy_name and policy_description. */
 	struct starpu_sched_policy object;
 	int has_priorities; /* the range is all integers unless bounded by the user */
+	/* One of its workers runs all tasks, the others keep their cores free. */
+	int has_master;
 	/* Without workers; the rest of struct sched is the caller's to fill. */
 	struct sched *(*open)(struct node *node);
 	void (*close)(struct sched *sched);
@@ -78,7 +80,16 @@ struct sched {
 	int members[SCHED_WORDS]; /* workers, a bit each; atomic */
 	int changes;              /* of these, so far; atomic */
 	int nusers;               /* atomic; see contexts.h */
-	int njobs; /* atomic: submitted, not ended; not of the initial one */
+	int njobs;       /* atomic: submitted, not ended; not of the initial one */
+	int is_finished; /* atomic: 1: no more will be submitted; 2: and all have ended */
+	/* Of the application's: who gets its workers, what it is nested in (or -1), how
+	 * deep; are the workers of one with a master awake; who is told of the end. */
+	int heir, parent, level, nsms;
+	unsigned char is_awake;
+	char name[32];
+	void (*init)(unsigned id);
+	void (*end)(unsigned id, void *arg);
+	void *end_arg;
 	struct starpu_sched_policy *policy; /* as the application sees it */
 	void *policy_data, *user_data;      /* the policy's, the application's */
 	/* Of its workers, for the application; NULL until somebody asks. */
@@ -90,12 +101,17 @@ struct sched {
 #define SCHED_ROW(policy) extern const struct sched_ops sched_##policy;
 SCHED_POLICIES(SCHED_ROW)
 #undef SCHED_ROW
+extern const struct sched_ops sched_none;
 
 /* The policy called name, or NULL. */
 const struct sched_ops *sched_find(const char *name);
 const struct sched_ops *sched_at(int i); /* NULL after the last */
 /* For the application: all of them, then NULL. */
 const struct starpu_sched_policy *const *sched_objects(void);
+/* The same, also of StarPU's names that mean one of ours, which it says. */
+const struct sched_ops *sched_named(int rank, const char *name);
+/* What a node has when nobody wishes anything. */
+const struct sched_ops *sched_usual(struct node *node);
 /* What conf and knobs wish; says so when the name is unknown.  With one of the
  * application's, its object. */
 const struct sched_ops *sched_choose(struct node *node,
@@ -143,10 +159,10 @@ static inline struct worker *sched_worker_before(const struct sched *sched, int 
 	for (struct worker *worker = sched_worker_from(sched, 0); worker;                \
 	     worker = sched_worker_from(sched, worker->id + 1))
 
-/* Is the worker of the set?  It may still have tasks of another one. */
+/* Is the worker of the set?  It may not have followed yet. */
 static inline int sched_has(const struct sched *sched, struct worker *worker)
 {
-	return orr_load_ptr((void **)&worker->next_sched) == sched;
+	return orr_load_ptr((void **)&worker->scheds[sched->id]) == sched;
 }
 
 /* ---- jobs and workers ------------------------------------------------ */
@@ -164,7 +180,7 @@ static inline struct sched *sched_of_task(struct node *node,
 
 static inline void sched_started(struct worker *worker, struct job *job)
 {
-	struct sched *sched = worker->sched;
+	struct sched *sched = job->sched;
 
 	if (sched->ops->started)
 		sched->ops->started(sched, worker, job);
@@ -172,7 +188,7 @@ static inline void sched_started(struct worker *worker, struct job *job)
 
 static inline void sched_ended(struct worker *worker, struct job *job)
 {
-	struct sched *sched = worker->sched;
+	struct sched *sched = job->sched;
 
 	if (sched->ops->ended)
 		sched->ops->ended(sched, worker, job);

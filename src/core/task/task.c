@@ -17,7 +17,7 @@
 #include "core/task/exclusion.h"
 #include "core/lasting.h"
 #include "core/task/links.h"
-#include "core/sched/sched.h"
+#include "core/sched/contexts.h"
 #include "core/wait.h"
 
 enum { TASK_MAGIC = 42 };
@@ -328,10 +328,21 @@ static void throttle(struct node *node)
 		node_wait_submitted(node, least > 0 ? least : limit - 1);
 }
 
+static void take_callers_context(struct starpu_task *task,
+				 const struct plat_caller *caller)
+{
+	if (caller->context)
+		task->sched_ctx = caller->context - 1u;
+}
+
 static void choose_sched(struct job *job, struct starpu_task *task)
 {
-	struct sched *sched = sched_of_task(job->node, task);
+	struct node *node = job->node;
+	struct sched *sched;
 
+	if (task->sched_ctx >= STARPU_NMAX_SCHED_CTXS && orr_load(&node->callers_choose))
+		take_callers_context(task, plat_caller(node->plat));
+	sched = sched_of_task(node, task);
 	job->sched = sched;
 	if (sched->is_told) {
 		task->sched_ctx = (unsigned)sched->id;
@@ -402,10 +413,11 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
 
+	/* Before its scheduler counts it: see count_jobs() in core/node.c. */
+	orr_add(&node->nsubmitted, 1);
 	prepare_job(job, task, where);
 	if (job->no_turns)
 		give_up_turns(job);
-	orr_add(&node->nsubmitted, 1);
 	if (job->point || task->use_tag)
 		links_arm(job, again);
 	if (job->uses_views)
@@ -642,12 +654,11 @@ static void task_terminate(struct job *job, struct ready *ready)
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
 	struct ending ending = {ENDING_OPEN};
+	struct sched *sched = job->sched;
 	int has_links;
 
 	task->status = STARPU_TASK_FINISHED;
 	deps_release(job, ready);
-	if (job->sched->id != 0)
-		orr_add(&job->sched->njobs, -1);
 	renew_job(job, &ending);
 	task_event(node, job, EVENT_TASK_CALLING);
 	orr_lock(&job->lock);
@@ -665,6 +676,8 @@ static void task_terminate(struct job *job, struct ready *ready)
 		task_event(node, job, EVENT_TASK_TERMINATED);
 		put_to_rest(job, ready);
 	}
+	if (sched->id != 0)
+		contexts_job_ended(sched);
 	orr_add(&node->nsubmitted, -1);
 	node_counted(node);
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* No policy: the context keeps its workers' cores for code that runs in parallel, and one
+ * of them, its master, runs its tasks in the order of their arrival. */
+#include "core/sched/contexts.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/sched/queue.h"
+
+struct none {
+	struct sched base;
+	struct queue queue;
+};
+
+static struct sched *none_open(struct node *node)
+{
+	struct none *none = orr_alloc(sizeof(*none));
+
+	(void)node;
+	queue_init(&none->queue, 1);
+	return &none->base;
+}
+
+static void none_close(struct sched *sched)
+{
+	struct none *none = ORR_CONTAINER(sched, struct none, base);
+
+	queue_free(&none->queue);
+	free(none);
+}
+
+static struct worker *none_push(struct sched *sched, struct job *job)
+{
+	queue_push(&ORR_CONTAINER(sched, struct none, base)->queue, job);
+	return contexts_master(sched);
+}
+
+static struct job *none_pop(struct sched *sched, struct worker *worker)
+{
+	if (contexts_master(sched) != worker)
+		return NULL;
+	return queue_pop(&ORR_CONTAINER(sched, struct none, base)->queue, worker);
+}
+
+const struct sched_ops sched_none = {
+	.object = {.policy_name = "", .policy_description = "no policy"},
+	.has_master = 1,
+	.open = none_open,
+	.close = none_close,
+	.push = none_push,
+	.pop = none_pop,
+};
