@@ -15,6 +15,8 @@
 /* SimGrid may take dates that differ by less for one. */
 #define SHORTEST_REST_S 1e-9
 
+enum { STACK_PAGE_BITS = 12 };
+
 /* The one pointer of the backend. */
 static struct sim *the_sim;
 
@@ -30,17 +32,39 @@ struct world **plat_world(void)
 	return &sim_get()->world;
 }
 
-struct node *plat_self(void)
+/* The page of the stack that the caller is in; SimGrid's stacks begin with a page. */
+static inline uintptr_t stack_page(void)
 {
-	struct sim *sim = the_sim;
+	return (uintptr_t)__builtin_frame_address(0) >> STACK_PAGE_BITS;
+}
+
+static struct node *ask_simgrid(struct sim *sim)
+{
 	struct sim_thread *thread;
 
-	if (sim && sim->in_kernel)
-		return sim->current ? sim->current->node : NULL;
 	if (!sg_actor_self())
 		return NULL;
 	thread = sg_actor_self_get_data();
-	return thread ? thread->rank->node : NULL;
+	if (!thread)
+		return NULL;
+	sim->asking_page = stack_page();
+	sim->asking = thread;
+	return thread->rank->node;
+}
+
+/* Programs ask for each task, and SimGrid takes longer than the rest of what a task
+ * costs that concerns others. */
+struct node *plat_self(void)
+{
+	struct sim *sim = the_sim;
+
+	if (!sim)
+		return NULL;
+	if (sim->in_kernel)
+		return sim->current ? sim->current->node : NULL;
+	if (sim->asking_page == stack_page())
+		return sim->asking->rank->node;
+	return ask_simgrid(sim);
 }
 
 void plat_set_self(struct node *node)

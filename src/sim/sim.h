@@ -41,6 +41,10 @@ struct sim {
 	struct looks looks;    /* of this event, at the clock */
 	struct plat *current;  /* in kernel context: whose event runs, or NULL */
 	struct worker *worker; /* in kernel context: on whose behalf, or NULL */
+	/* The thread that asked last who it is, and the page of its stack it was in: no
+	 * other thread is there while this one has not ended. */
+	uintptr_t asking_page;
+	struct sim_thread *asking;
 	struct kernel *kernel;
 	struct plat_timer kick;    /* transport "mpi": for all idle mains */
 	int npolling;              /* idle mains */

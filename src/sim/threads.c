@@ -32,6 +32,13 @@ struct attributes {
 _Static_assert(sizeof(struct attributes) <= sizeof(pthread_attr_t), "they must fit");
 _Static_assert(sizeof(void *) <= sizeof(pthread_t), "a thread's name is its address");
 
+/* Another thread may have its stack from now on: plat_self(). */
+static void leave_stack(const struct sim_thread *thread)
+{
+	if (sim_get()->asking == thread)
+		sim_get()->asking_page = 0;
+}
+
 static void thread_free(struct sim_thread *thread)
 {
 	if (--thread->rank->nthreads == 0)
@@ -68,6 +75,7 @@ static void on_main_exit(int failed, void *arg)
 	struct sim_thread *thread = arg;
 
 	(void)failed;
+	leave_stack(thread);
 	specifics_clear(sim_get(), &thread->specifics);
 	unlink_main(sim_get(), thread);
 	/* Nodes that it leaves open: none, in programs that shut down. */
@@ -155,6 +163,7 @@ static void thread_end(struct sim_thread *thread, void *result)
 	specifics_clear(sim_get(), &thread->specifics);
 	thread->result = result;
 	sg_actor_self_set_data(NULL);
+	leave_stack(thread);
 	if (thread->detached)
 		thread_free(thread);
 	else
