@@ -6,33 +6,40 @@
 
 #include "base/check.h"
 
-enum { CHUNK_STORE_HUGE_BYTES = 2 << 20, CHUNK_STORE_REGION_BYTES = 8 << 20 };
+/* A region begins with the words of its lines; those of the words themselves are free,
+ * and the first is the link to the next region. */
+enum {
+	WORDS_BYTES =
+		CHUNK_STORE_REGION_BYTES / CHUNK_STORE_LINE_BYTES * (int)sizeof(uint16_t),
+	CHUNKS_OF_WORDS = WORDS_BYTES / CHUNK_STORE_CHUNK_BYTES,
+	CHUNKS = CHUNK_STORE_REGION_BYTES / CHUNK_STORE_CHUNK_BYTES - CHUNKS_OF_WORDS
+};
+
+_Static_assert(WORDS_BYTES % CHUNK_STORE_CHUNK_BYTES == 0, "chunks begin behind them");
 
 /* A region is reserved with room to align it; only what is touched costs memory. */
 static void new_region(struct chunk_store *store)
 {
-	size_t bytes = CHUNK_STORE_REGION_BYTES + CHUNK_STORE_HUGE_BYTES;
+	size_t bytes = 2 * (size_t)CHUNK_STORE_REGION_BYTES;
 	char *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	size_t skip;
 
 	if (base == MAP_FAILED)
 		orr_die(ORR_NO_RANK, "out of memory: %zu bytes refused", bytes);
-	skip = (CHUNK_STORE_HUGE_BYTES - (size_t)base % CHUNK_STORE_HUGE_BYTES) %
-	       CHUNK_STORE_HUGE_BYTES;
+	skip = (CHUNK_STORE_REGION_BYTES - (size_t)base % CHUNK_STORE_REGION_BYTES) %
+	       CHUNK_STORE_REGION_BYTES;
 	/* A program of one node fits in the first region: it is better off without
 	 * waiting for huge pages to be cleared. */
 	if (store->regions)
 		(void)madvise(base + skip, CHUNK_STORE_REGION_BYTES, MADV_HUGEPAGE);
 	*(void **)(void *)(base + skip) = store->regions;
 	store->regions = base + skip;
-	store->fresh = base + skip + CHUNK_STORE_CHUNK_BYTES;
-	store->nfresh = CHUNK_STORE_REGION_BYTES / CHUNK_STORE_CHUNK_BYTES - 1;
+	store->fresh = base + skip + WORDS_BYTES;
+	store->nfresh = CHUNKS;
 	if (skip)
 		munmap(base, skip);
-	if (skip < CHUNK_STORE_HUGE_BYTES)
-		munmap(base + skip + CHUNK_STORE_REGION_BYTES,
-		       CHUNK_STORE_HUGE_BYTES - skip);
+	munmap(base + skip + CHUNK_STORE_REGION_BYTES, CHUNK_STORE_REGION_BYTES - skip);
 }
 
 void *chunk_store_get(struct chunk_store *store)
@@ -54,6 +61,40 @@ void chunk_store_put(struct chunk_store *store, void *chunk)
 {
 	*(void **)chunk = store->free_list;
 	store->free_list = chunk;
+}
+
+static void **pieces_of(struct chunk_store *store, size_t bytes)
+{
+	ORR_ASSERT(bytes && bytes % CHUNK_STORE_LINE_BYTES == 0 &&
+		   bytes < CHUNK_STORE_CHUNK_BYTES);
+	return &store->pieces[bytes / CHUNK_STORE_LINE_BYTES];
+}
+
+void *chunk_store_get_piece(struct chunk_store *store, size_t bytes)
+{
+	void **list = pieces_of(store, bytes), **piece = *list;
+
+	if (piece) {
+		*list = *piece;
+		return piece;
+	}
+	if (store->rest_bytes < bytes) {
+		if (store->rest_bytes)
+			chunk_store_put_piece(store, store->rest, store->rest_bytes);
+		store->rest = chunk_store_get(store);
+		store->rest_bytes = CHUNK_STORE_CHUNK_BYTES;
+	}
+	store->rest += bytes;
+	store->rest_bytes -= bytes;
+	return store->rest - bytes;
+}
+
+void chunk_store_put_piece(struct chunk_store *store, void *piece, size_t bytes)
+{
+	void **list = pieces_of(store, bytes);
+
+	*(void **)piece = *list;
+	*list = piece;
 }
 
 void chunk_store_free(struct chunk_store *store)

@@ -17,26 +17,11 @@ void pool_init(struct pool *pool, size_t object_bytes)
 	*pool = (struct pool){.object_bytes = bytes, .align = align};
 }
 
-void pool_free(struct pool *pool)
+void pool_init_stored(struct pool *pool, size_t object_bytes, struct chunk_store *store)
 {
-	struct chunk_store *store = pool->store;
-	void **chunk = pool->chunks;
+	size_t bytes = (object_bytes + POOL_LINE - 1) & ~((size_t)POOL_LINE - 1);
 
-	while (chunk) {
-		void **next = *chunk;
-
-		free(chunk);
-		chunk = next;
-	}
-	chunk = pool->borrowed;
-	while (chunk) {
-		void **next = *chunk;
-
-		chunk_store_put(store, chunk);
-		chunk = next;
-	}
-	pool_init(pool, pool->object_bytes);
-	pool->store = store;
+	*pool = (struct pool){.object_bytes = bytes, .align = POOL_LINE, .store = store};
 }
 
 /* What a chunk begins with; POOL_ALIGN bytes are enough for it. */
@@ -46,21 +31,63 @@ struct chunk_head {
 };
 
 _Static_assert(sizeof(struct chunk_head) <= POOL_ALIGN, "objects lie behind the head");
+_Static_assert((int)POOL_LINE == (int)CHUNK_STORE_LINE_BYTES, "each has a word");
+
+static size_t chunk_bytes(const struct pool *pool, size_t nobjects)
+{
+	return pool->align + nobjects * pool->object_bytes;
+}
+
+/* In a chunk of the store. */
+static size_t most_objects(const struct pool *pool)
+{
+	return (CHUNK_STORE_CHUNK_BYTES - pool->align) / pool->object_bytes;
+}
+
+/* Objects larger than such a chunk come from malloc(), as without a store. */
+static int uses_pieces(const struct pool *pool)
+{
+	return pool->store && most_objects(pool) > 0;
+}
+
+void pool_free(struct pool *pool)
+{
+	struct chunk_head *chunk = pool->chunks, *next;
+
+	for (; chunk; chunk = next) {
+		next = chunk->next;
+		if (uses_pieces(pool))
+			chunk_store_put_piece(pool->store, chunk,
+					      chunk_bytes(pool, chunk->nobjects));
+		else
+			free(chunk);
+	}
+	for (chunk = pool->borrowed; chunk; chunk = next) {
+		next = chunk->next;
+		chunk_store_put(pool->store, chunk);
+	}
+	*pool = (struct pool){.object_bytes = pool->object_bytes,
+			      .align = pool->align,
+			      .store = pool->store};
+}
 
 /* A chunk for n objects, or for as many as fit in one of the store's. */
 static void **new_chunk(struct pool *pool, size_t *n)
 {
-	size_t most = (CHUNK_STORE_CHUNK_BYTES - pool->align) / pool->object_bytes;
+	size_t most = most_objects(pool);
 	void **chunk;
 
-	if (pool->store && *n >= most && most > 0) {
+	if (uses_pieces(pool) && *n >= most) {
 		*n = most;
 		chunk = chunk_store_get(pool->store);
 		*chunk = pool->borrowed;
 		pool->borrowed = chunk;
 		return chunk;
 	}
-	chunk = aligned_alloc(pool->align, pool->align + *n * pool->object_bytes);
+	if (uses_pieces(pool))
+		chunk = chunk_store_get_piece(pool->store, chunk_bytes(pool, *n));
+	else
+		chunk = aligned_alloc(pool->align, chunk_bytes(pool, *n));
 	if (!chunk)
 		orr_die(ORR_NO_RANK, "out of memory: %zu objects of %zu bytes refused",
 			*n, pool->object_bytes);

@@ -21,11 +21,13 @@ struct pool {
 	char *fresh; /* not yet handed out, in the newest chunk */
 	size_t nfresh, nlast;
 	size_t align;
-	struct chunk_store *store; /* source of full-sized chunks, or NULL: malloc */
-	void *borrowed;
+	struct chunk_store *store; /* source of chunks, or NULL: malloc */
+	void *borrowed;            /* full-sized chunks of the store */
 };
 
 void pool_init(struct pool *pool, size_t object_bytes);
+/* The same with chunks of a store, which outlives the pool; each object starts a line. */
+void pool_init_stored(struct pool *pool, size_t object_bytes, struct chunk_store *store);
 void pool_free(struct pool *pool);
 void *pool_refill(struct pool *pool);
 

@@ -72,21 +72,7 @@ static void set_empty(struct sent_set *set)
 	set->count = set->capacity = 0;
 }
 
-/* ---- flags ----------------------------------------------------------- */
-
-static void set_flag(starpu_data_handle_t handle, unsigned flag)
-{
-	orr_lock(&handle->lock);
-	handle->flags |= flag;
-	orr_unlock(&handle->lock);
-}
-
-static void clear_flag(starpu_data_handle_t handle, unsigned flag)
-{
-	orr_lock(&handle->lock);
-	handle->flags &= ~flag;
-	orr_unlock(&handle->lock);
-}
+/* ---- sets of data ---------------------------------------------------- */
 
 /* The cache is locked. */
 static struct sent_set *set_of(struct cache *cache, starpu_data_handle_t handle)
@@ -154,7 +140,7 @@ void cache_forget(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	if (!handle->sent)
 		return;
-	clear_flag(handle, DATUM_SENT | DATUM_RECEIVED);
+	data_set_flags(handle, 0, DATUM_SENT | DATUM_RECEIVED);
 	orr_lock(&mpi->cache.lock);
 	drop_set(&mpi->cache, handle);
 	orr_unlock(&mpi->cache.lock);
@@ -189,7 +175,7 @@ int cache_note_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank)
 		set_add(set, rank, mpi->size);
 	orr_unlock(&cache->lock);
 	if (!had) {
-		set_flag(handle, DATUM_SENT);
+		data_set_flags(handle, DATUM_SENT, 0);
 		kin_note(handle);
 		report(mpi, '+', handle, rank);
 	}
@@ -207,7 +193,7 @@ int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle)
 	orr_lock(&cache->lock);
 	set_of(cache, handle);
 	orr_unlock(&cache->lock);
-	set_flag(handle, DATUM_RECEIVED);
+	data_set_flags(handle, DATUM_RECEIVED, 0);
 	kin_note(handle);
 	return 0;
 }
@@ -220,7 +206,7 @@ void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle)
 		for (int rank = 0; rank < mpi->size; rank++)
 			if (cache_has_sent(mpi, handle, rank))
 				report(mpi, '-', handle, rank);
-	clear_flag(handle, DATUM_SENT);
+	data_set_flags(handle, 0, DATUM_SENT);
 	orr_lock(&mpi->cache.lock);
 	set_empty(handle->sent);
 	drop_set(&mpi->cache, handle);
@@ -242,7 +228,7 @@ void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	if (!(handle->flags & DATUM_RECEIVED))
 		return;
-	clear_flag(handle, DATUM_RECEIVED);
+	data_set_flags(handle, 0, DATUM_RECEIVED);
 	orr_lock(&mpi->cache.lock);
 	drop_set(&mpi->cache, handle);
 	orr_unlock(&mpi->cache.lock);

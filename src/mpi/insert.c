@@ -30,8 +30,13 @@ struct insert {
 
 void insertion_init(struct mpi *mpi)
 {
+	const struct knobs *knobs = node_knobs(mpi->node);
+
 	memset(&mpi->insertion, 0, sizeof(mpi->insertion));
 	orr_lock_init(&mpi->insertion.lock);
+	mpi->insertion.is_charged = knobs->submit_cost;
+	mpi->insertion.charge_s[0] = knobs->insert_s;
+	mpi->insertion.charge_s[1] = knobs->submit_s;
 }
 
 void insertion_free(struct mpi *mpi)
@@ -379,17 +384,95 @@ static inline int is_foreign(const struct arg_list *args, int me, int size)
 	return !concerned && executor >= 0 && executor < size && executor != me;
 }
 
+/* Who executes, as far as a walk over the arguments has seen; in the gist's numbers. */
+struct placing {
+	unsigned me, executor; /* 0: not known yet */
+	int is_given;          /* by STARPU_EXECUTE_ON_NODE */
+	int is_open;           /* what is written has several owners */
+};
+
+/* 0: this access may concern the rank, or its gist does not tell. */
+static inline int access_is_foreign(struct placing *placing, unsigned mode,
+				    starpu_data_handle_t handle)
+{
+	unsigned gist, owner;
+
+	if (!handle || (mode & (STARPU_REDUX | STARPU_MPI_REDUX)))
+		return 0;
+	gist = data_gist(handle);
+	owner = gist >> GIST_OWNER_SHIFT;
+	if (owner == placing->me || owner == 0)
+		return !(mode & (STARPU_R | STARPU_W));
+	if (mode & STARPU_W) {
+		if (!placing->executor)
+			placing->executor = owner;
+		else if (placing->executor != owner)
+			placing->is_open = 1;
+		return !(gist & GIST_WRITERS);
+	}
+	return !(mode & STARPU_R) || !(gist & GIST_READERS);
+}
+
+/* What is no access: 0 when it may make the task concern the rank. */
+static inline int key_is_foreign(struct placing *placing, int key, int size,
+				 va_list *list)
+{
+	int node;
+
+	switch (key) {
+	case STARPU_PRIORITY:
+		(void)va_arg(*list, int);
+		return 1;
+	case STARPU_FLOPS:
+		(void)va_arg(*list, double);
+		return 1;
+	case STARPU_EXECUTE_ON_NODE:
+		node = va_arg(*list, int);
+		if (node == -1)
+			return 1;
+		placing->is_given = 1;
+		return node >= 0 && node < size && (unsigned)node + 1 != placing->me;
+	default:
+		return args_skip(key, list);
+	}
+}
+
+/*
+ * The same as is_foreign(), without the list: 1 is certain, 0 asks to look closer.  Most
+ * calls on most ranks end here; of a datum they read nothing but its gist.
+ */
+static inline int is_plainly_foreign(const struct mpi_comm *members, va_list list)
+{
+	struct placing placing = {.me = (unsigned)members->rank + 1};
+	int key, goes_on;
+	va_list copy;
+
+	va_copy(copy, list);
+	while ((key = va_arg(copy, int)) != 0) {
+		if (args_is_access(key))
+			goes_on = access_is_foreign(&placing, (unsigned)key,
+						    va_arg(copy, starpu_data_handle_t));
+		else
+			goes_on = key_is_foreign(&placing, key, members->size, &copy);
+		if (!goes_on)
+			break;
+	}
+	va_end(copy);
+	if (key != 0 || placing.is_given)
+		return key == 0;
+	return placing.executor && placing.executor <= (unsigned)members->size &&
+	       !placing.is_open;
+}
+
 static const char *codelet_name(const struct starpu_codelet *cl)
 {
 	return cl && cl->name ? cl->name : "without name";
 }
 
-static void charge(struct mpi *mpi, int is_own)
+static inline void charge(struct mpi *mpi, int is_own)
 {
-	const struct knobs *knobs = node_knobs(mpi->node);
-
-	if (knobs->submit_cost)
-		plat_charge(mpi->node->plat, is_own ? knobs->submit_s : knobs->insert_s);
+	if (mpi->insertion.is_charged)
+		plat_charge(mpi->node->plat, mpi->insertion.charge_s[is_own]);
 }
 
 /* The executor that the arguments name, or the owner of what is written. */
@@ -500,6 +583,10 @@ int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list li
 	int ret = 0;
 
 	count_insertion(mpi->node);
+	if (is_plainly_foreign(members, list)) {
+		charge(mpi, 0);
+		return 0;
+	}
 	args_begin(&args, cl);
 	args_scan(&args, mpi->rank, list);
 	if (mpi->balances)

@@ -17,11 +17,8 @@ void kin_note(starpu_data_handle_t handle)
 	if (!has_kin(handle))
 		return;
 	partition_relatives(handle, &kin);
-	for (unsigned i = 0; i < kin.n; i++) {
-		orr_lock(&kin.list[i]->lock);
-		kin.list[i]->flags |= DATUM_KIN;
-		orr_unlock(&kin.list[i]->lock);
-	}
+	for (unsigned i = 0; i < kin.n; i++)
+		data_set_flags(kin.list[i], DATUM_KIN, 0);
 	relatives_free(&kin);
 }
 

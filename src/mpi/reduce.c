@@ -43,16 +43,6 @@ void reduce_free(struct mpi *mpi)
 
 /* ---- who contributed -------------------------------------------------- */
 
-static void set_flag(starpu_data_handle_t handle, int is_due)
-{
-	orr_lock(&handle->lock);
-	if (is_due)
-		handle->flags |= DATUM_CONTRIBUTED;
-	else
-		handle->flags &= ~(unsigned)DATUM_CONTRIBUTED;
-	orr_unlock(&handle->lock);
-}
-
 static struct contributors *find(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	struct contributors *found;
@@ -79,7 +69,7 @@ static struct contributors *begin(struct mpi *mpi, int comm, starpu_data_handle_
 	table_put(&mpi->reductions.by_handle, key_of(handle), new);
 	list_push_back(&mpi->reductions.due, &new->link);
 	orr_unlock(&mpi->reductions.lock);
-	set_flag(handle, 1);
+	data_set_flags(handle, DATUM_CONTRIBUTED, 0);
 	kin_note(handle);
 	return new;
 }
@@ -95,7 +85,7 @@ static struct contributors *take(struct mpi *mpi, starpu_data_handle_t handle)
 	table_remove(&mpi->reductions.by_handle, key_of(handle));
 	list_remove(&taken->link);
 	orr_unlock(&mpi->reductions.lock);
-	set_flag(handle, 0);
+	data_set_flags(handle, 0, DATUM_CONTRIBUTED);
 	return taken;
 }
 

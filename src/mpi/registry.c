@@ -213,11 +213,8 @@ void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag
 	}
 	if (rank != OWNER_UNSET)
 		set_owner(mpi, handle, rank, comm, func);
-	if ((handle->flags & flags) == flags)
-		return;
-	orr_lock(&handle->lock);
-	handle->flags |= flags;
-	orr_unlock(&handle->lock);
+	if ((handle->flags & flags) != flags || rank != OWNER_UNSET)
+		data_set_flags(handle, flags, 0);
 }
 
 void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
@@ -233,5 +230,5 @@ void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
 	}
 	cache_forget(mpi, handle);
 	reduce_forget(mpi, handle);
-	handle->flags &= ~(unsigned)(DATUM_MPI | DATUM_TAGGED);
+	data_set_flags(handle, 0, DATUM_MPI | DATUM_TAGGED);
 }

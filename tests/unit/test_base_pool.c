@@ -84,6 +84,39 @@ static void a_freed_pool_can_be_used_again(void **state)
 	pool_free(&pool);
 }
 
+/* Each object of a store's chunks has a word of its own, and memory comes back. */
+static void objects_of_a_store_have_words(void **state)
+{
+	enum { N = 5000 };
+	static const size_t sizes[] = {64, 96, 192, 40000};
+	static struct chunk_store store;
+
+	(void)state;
+	for (size_t s = 0; s < 8; s++) {
+		size_t bytes = sizes[s % 4];
+		unsigned n = bytes > 1000 ? 50 : N;
+		unsigned char **objects = orr_alloc(n * sizeof(*objects));
+		struct pool pool;
+
+		pool_init_stored(&pool, bytes, &store);
+		for (unsigned i = 0; i < n; i++) {
+			objects[i] = pool_get(&pool);
+			assert_int_equal((uintptr_t)objects[i] % 64, 0);
+			*chunk_word(objects[i]) = (uint16_t)i;
+			memset(objects[i], i % 251, bytes);
+		}
+		for (unsigned i = 0; i < n; i++) {
+			assert_int_equal(*chunk_word(objects[i]), i);
+			assert_int_equal(objects[i][0], i % 251);
+			assert_int_equal(objects[i][bytes - 1], i % 251);
+		}
+		pool_free(&pool);
+		free(objects);
+	}
+	assert_null(*(void **)store.regions); /* One was enough for all eight. */
+	chunk_store_free(&store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +124,7 @@ int main(void)
 		cmocka_unit_test(the_last_given_back_comes_first),
 		cmocka_unit_test(reuse_needs_no_memory),
 		cmocka_unit_test(a_freed_pool_can_be_used_again),
+		cmocka_unit_test(objects_of_a_store_have_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,21 +28,67 @@ static int pool_index(size_t bytes)
 	return index < DATA_POOLS ? (int)index : -1;
 }
 
+/* Between two lines: by that data_has_gist() knows it. */
+static starpu_data_handle_t new_large(size_t bytes)
+{
+	const size_t half = CHUNK_STORE_LINE_BYTES / 2;
+	size_t all = half + sizeof(struct _starpu_data_state) + bytes;
+	char *memory;
+
+	all = (all + CHUNK_STORE_LINE_BYTES - 1) & ~(size_t)(CHUNK_STORE_LINE_BYTES - 1);
+	memory = aligned_alloc(CHUNK_STORE_LINE_BYTES, all);
+	if (!memory)
+		orr_die(ORR_NO_RANK, "out of memory: %zu bytes refused", all);
+	return (starpu_data_handle_t)(void *)(memory + half);
+}
+
+static void free_large(starpu_data_handle_t handle)
+{
+	if (handle)
+		free((char *)handle - CHUNK_STORE_LINE_BYTES / 2);
+}
+
 static starpu_data_handle_t new_state(struct node *node, int index, size_t bytes)
 {
 	starpu_data_handle_t handle;
 
 	if (index < 0)
-		return orr_alloc(sizeof(*handle) + bytes);
+		return new_large(bytes);
 	orr_lock(&node->pool_lock);
-	if (!node->datum_pools[index].object_bytes) {
-		pool_init(&node->datum_pools[index],
-			  sizeof(*handle) + (size_t)index * DATA_POOL_STEP);
-		node->datum_pools[index].store = &node->world->store;
-	}
+	if (!node->datum_pools[index].object_bytes)
+		pool_init_stored(&node->datum_pools[index],
+				 sizeof(*handle) + (size_t)index * DATA_POOL_STEP,
+				 &node->world->store);
 	handle = pool_get(&node->datum_pools[index]);
 	orr_unlock(&node->pool_lock);
 	return handle;
+}
+
+void data_note_gist(starpu_data_handle_t handle)
+{
+	const unsigned readers = DATUM_CONTRIBUTED | DATUM_KIN,
+		       writers = readers | DATUM_SENT | DATUM_RECEIVED;
+	unsigned gist = 0;
+
+	if (!data_has_gist(handle))
+		return;
+	if ((handle->flags & DATUM_MPI) && handle->owner >= 0 &&
+	    handle->owner < GIST_MOST_RANKS) {
+		gist = ((unsigned)handle->owner + 1) << GIST_OWNER_SHIFT;
+		if (handle->flags & readers)
+			gist |= GIST_READERS;
+		if (handle->flags & writers)
+			gist |= GIST_WRITERS;
+	}
+	*chunk_word(handle) = (uint16_t)gist;
+}
+
+void data_set_flags(starpu_data_handle_t handle, unsigned set, unsigned clear)
+{
+	orr_lock(&handle->lock);
+	handle->flags = (handle->flags | set) & ~clear;
+	data_note_gist(handle);
+	orr_unlock(&handle->lock);
 }
 
 /* ---- structs of the application's interfaces ------------------------- */
@@ -139,6 +185,7 @@ static starpu_data_handle_t register_bare(struct node *node, int home,
 	if (home == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
 	orr_lock_init(&handle->lock);
+	data_note_gist(handle);
 	return handle;
 }
 
@@ -315,6 +362,7 @@ static starpu_data_handle_t retire(struct node *node, starpu_data_handle_t handl
 {
 	*handle = (struct _starpu_data_state){
 		.tag = -1, .owner = -1, .home = -1, .pool = handle->pool};
+	data_note_gist(handle);
 	if (node->retired)
 		node->retired_last->interface = handle;
 	else
@@ -338,7 +386,7 @@ void data_free_retired(struct node *node)
 	for (; handle; handle = next) {
 		next = handle->interface;
 		if (handle->pool < 0)
-			free(handle);
+			free_large(handle);
 	}
 	node->retired = NULL;
 }
@@ -359,7 +407,7 @@ void data_free_now(struct node *node, starpu_data_handle_t handle)
 	}
 	handle = retire(node, handle);
 	orr_unlock(&node->pool_lock);
-	free(handle);
+	free_large(handle);
 }
 
 size_t data_bytes(starpu_data_handle_t handle)

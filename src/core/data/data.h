@@ -133,7 +133,7 @@ struct data_body {
 
 struct sent_set; /* mpi/cache.h */
 
-/* One cache line: all that the insertion of a task elsewhere reads. */
+/* One cache line: all that the registration of a datum writes. */
 struct _starpu_data_state {
 	struct starpu_data_interface_ops *ops;
 	int64_t tag;
@@ -148,6 +148,33 @@ struct _starpu_data_state {
 	signed char pool;       /* index in node->datum_pools, or -1 */
 	struct orr_lock lock;
 };
+
+/*
+ * What insertion asks of most data, apart from them, 32 in a cache line: the owner's rank
+ * plus 1, and what concerns this node though it is not the owner.  0: look at the datum.
+ */
+enum {
+	GIST_READERS = 1, /* DATUM_CONTRIBUTED or DATUM_KIN */
+	GIST_WRITERS = 2, /* one of these, DATUM_SENT or DATUM_RECEIVED */
+	GIST_OWNER_SHIFT = 2,
+	GIST_MOST_RANKS = (1 << (16 - GIST_OWNER_SHIFT)) - 1
+};
+
+/* Large interfaces are not in pools, and have none: new_state() [data.c]. */
+static inline int data_has_gist(starpu_data_handle_t handle)
+{
+	return ((uintptr_t)handle & (CHUNK_STORE_LINE_BYTES - 1)) == 0;
+}
+
+static inline unsigned data_gist(starpu_data_handle_t handle)
+{
+	return data_has_gist(handle) ? *chunk_word(handle) : 0;
+}
+
+/* Its flags or its owner have changed; the datum is locked, or nobody else's yet. */
+void data_note_gist(starpu_data_handle_t handle);
+/* Set and clear flags. */
+void data_set_flags(starpu_data_handle_t handle, unsigned set, unsigned clear);
 
 /* The part that is made on first use.  Any thread, the handle locked or not. */
 struct data_body *data_make_body(starpu_data_handle_t handle);

@@ -10,9 +10,6 @@
 
 enum { KEY_MAX = STARPU_SHIFTED_MODE_MAX >> STARPU_MODE_SHIFT };
 
-#define ACCESS_BITS                                                                      \
-	(STARPU_R | STARPU_W | STARPU_SCRATCH | STARPU_REDUX | STARPU_MPI_REDUX)
-
 /*
  * What follows each key, as va_arg must fetch it: p pointer, i int, u unsigned, z
  * size_t, l 64 bits, d double.  Keys that placement needs have "".
@@ -82,6 +79,23 @@ static void skip_operands(const char *operands, va_list *list)
 	}
 }
 
+static int is_key(int key)
+{
+	return key > 0 && !(key & ((1 << STARPU_MODE_SHIFT) - 1)) &&
+	       key < STARPU_SHIFTED_MODE_MAX;
+}
+
+int args_skip(int key, va_list *list)
+{
+	const char *operands;
+
+	if (!is_key(key))
+		return 0;
+	operands = key_operands[key >> STARPU_MODE_SHIFT];
+	skip_operands(operands, list);
+	return *operands != 0;
+}
+
 /* Item i of an array of handles, which is buffer nbuffers of cl, or of descriptions. */
 static struct starpu_data_descr item(int key, const void *array, int i,
 				     const struct starpu_codelet *cl, int nbuffers)
@@ -140,8 +154,7 @@ static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 		scan_arrays(args, key, list);
 		break;
 	default:
-		if (key < 0 || key & ((1 << STARPU_MODE_SHIFT) - 1) ||
-		    key >= STARPU_SHIFTED_MODE_MAX)
+		if (!is_key(key))
 			die_unknown_key(rank, key);
 		skip_operands(key_operands[key >> STARPU_MODE_SHIFT], list);
 	}
@@ -154,7 +167,7 @@ void args_scan(struct arg_list *args, int rank, va_list list)
 
 	va_copy(copy, list);
 	while ((key = va_arg(copy, int)) != 0) {
-		if ((key & ACCESS_BITS) && key < (1 << STARPU_MODE_SHIFT))
+		if (args_is_access(key))
 			scan_buffer(args, va_arg(copy, starpu_data_handle_t),
 				    (unsigned)key);
 		else
@@ -567,7 +580,7 @@ int args_fill_task(struct node *node, struct starpu_task *task, struct starpu_co
 	task->cl = cl;
 	va_copy(copy, list);
 	while ((key = va_arg(copy, int)) != 0) {
-		if ((key & ACCESS_BITS) && key < (1 << STARPU_MODE_SHIFT))
+		if (args_is_access(key))
 			add_buffer(&build, (unsigned)key,
 				   va_arg(copy, starpu_data_handle_t));
 		else if (!fill_structure(&build, key, &copy) &&

@@ -48,6 +48,19 @@ static inline void args_begin(struct arg_list *args, struct starpu_codelet *code
 void args_scan(struct arg_list *args, int rank, va_list list);
 void args_end(struct arg_list *args);
 
+#define ARGS_ACCESS_BITS                                                                 \
+	(STARPU_R | STARPU_W | STARPU_SCRATCH | STARPU_REDUX | STARPU_MPI_REDUX)
+
+/* Is a key the mode of the handle that follows it? */
+static inline int args_is_access(int key)
+{
+	return (key & ARGS_ACCESS_BITS) && key < (1 << STARPU_MODE_SHIFT);
+}
+
+/* Skip what follows a key that does not matter for placement and transfers: 1; 0 when it
+ * matters, or is no key. */
+int args_skip(int key, va_list *list);
+
 /* Pack values as StarPU does: int count, then (size_t bytes, bytes)*. */
 struct packer {
 	char *buffer;

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * LU factorisation: all nodes insert all tasks.  Each task runs on the node that owns the
+ * tile it writes, and what it reads travels there by itself; what the next step waits for
+ * goes first, as a task and as a message.
+ */
+#include <stdio.h>
+
+#include "tiles.h"
+
+/* Step k's critical path is its tile on the diagonal, then its column and row. */
+static int urgency(int k, int distance)
+{
+	return 3 * (NT - k) - distance;
+}
+
+static void insert_step(struct tiles *tiles, int k)
+{
+	starpu_data_handle_t(*a)[NT] = tiles->handles;
+
+	starpu_mpi_task_insert(MPI_COMM_WORLD, &getrf, STARPU_RW, a[k][k],
+			       STARPU_PRIORITY, urgency(k, 0), 0);
+	for (int i = k + 1; i < NT; i++) {
+		starpu_mpi_task_insert(MPI_COMM_WORLD, &trsm_below, STARPU_R, a[k][k],
+				       STARPU_RW, a[i][k], STARPU_PRIORITY, urgency(k, 1),
+				       0);
+		starpu_mpi_task_insert(MPI_COMM_WORLD, &trsm_right, STARPU_R, a[k][k],
+				       STARPU_RW, a[k][i], STARPU_PRIORITY, urgency(k, 1),
+				       0);
+	}
+	for (int i = k + 1; i < NT; i++)
+		for (int j = k + 1; j < NT; j++)
+			starpu_mpi_task_insert(
+				MPI_COMM_WORLD, &gemm, STARPU_R, a[i][k], STARPU_R,
+				a[k][j], STARPU_RW, a[i][j], STARPU_PRIORITY,
+				urgency(k, i == k + 1 || j == k + 1 ? 2 : 3), 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct tiles tiles;
+	int nwrong;
+
+	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
+		return 77;
+	tiles_open(&tiles);
+	for (int k = 0; k < NT; k++)
+		insert_step(&tiles, k);
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+	nwrong = tiles_count_wrong(&tiles);
+	if (nwrong || tiles.rank == 0)
+		printf("lu_implicit: node %d of %d: %d wrong numbers\n", tiles.rank,
+		       tiles.size, nwrong);
+	tiles_close(&tiles);
+	starpu_mpi_shutdown();
+	return nwrong != 0;
+}
