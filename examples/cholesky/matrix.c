@@ -16,9 +16,16 @@ static size_t tile_bytes(const struct matrix *matrix)
 	       (matrix->options->is_double ? sizeof(double) : sizeof(float));
 }
 
-static size_t place(int i, int j)
+/* By columns, as the innermost loop of the factorisation goes: neighbours in memory are
+ * read one after the other, which counts where a thousand nodes share a cache. */
+static size_t place(const struct options *options, int i, int j)
 {
-	return (size_t)i * (i + 1) / 2 + j;
+	return (size_t)j * (2 * (size_t)options->nb - j + 1) / 2 + (i - j);
+}
+
+static long tag(int i, int j)
+{
+	return (long)i * (i + 1) / 2 + j;
 }
 
 int matrix_owner(const struct matrix *matrix, int i, int j)
@@ -70,7 +77,7 @@ static void fill_tile(const struct matrix *matrix, int i, int j, void *memory)
 int matrix_open(struct matrix *matrix, const struct options *options, int rank,
 		int has_values)
 {
-	size_t count = place(options->nb, 0);
+	size_t count = (size_t)options->nb * (options->nb + 1) / 2;
 
 	*matrix = (struct matrix){
 		.options = options, .rank = rank, .has_values = has_values};
@@ -80,7 +87,7 @@ int matrix_open(struct matrix *matrix, const struct options *options, int rank,
 		return -1;
 	for (int i = 0; i < options->nb; i++)
 		for (int j = 0; j <= i; j++) {
-			void **tile = &matrix->tiles[place(i, j)];
+			void **tile = &matrix->tiles[place(options, i, j)];
 
 			if (matrix_owner(matrix, i, j) != rank)
 				continue;
@@ -94,7 +101,7 @@ int matrix_open(struct matrix *matrix, const struct options *options, int rank,
 
 void matrix_close(struct matrix *matrix)
 {
-	size_t count = place(matrix->options->nb, 0);
+	size_t nb = matrix->options->nb, count = nb * (nb + 1) / 2;
 
 	for (size_t at = 0; at < count; at++) {
 		if (matrix->handles && matrix->handles[at])
@@ -108,7 +115,7 @@ void matrix_close(struct matrix *matrix)
 
 starpu_data_handle_t matrix_handle(struct matrix *matrix, int i, int j)
 {
-	size_t at = place(i, j);
+	size_t at = place(matrix->options, i, j);
 	unsigned tile = matrix->options->tile;
 	size_t element_bytes =
 		matrix->options->is_double ? sizeof(double) : sizeof(float);
@@ -118,7 +125,7 @@ starpu_data_handle_t matrix_handle(struct matrix *matrix, int i, int j)
 		starpu_matrix_data_register(
 			&matrix->handles[at], memory ? STARPU_MAIN_RAM : -1,
 			(uintptr_t)memory, tile, tile, tile, element_bytes);
-		starpu_mpi_data_register(matrix->handles[at], at,
+		starpu_mpi_data_register(matrix->handles[at], tag(i, j),
 					 matrix_owner(matrix, i, j));
 	}
 	return matrix->handles[at];
@@ -126,7 +133,7 @@ starpu_data_handle_t matrix_handle(struct matrix *matrix, int i, int j)
 
 void matrix_forget(struct matrix *matrix, int i, int j)
 {
-	starpu_data_handle_t handle = matrix->handles[place(i, j)];
+	starpu_data_handle_t handle = matrix->handles[place(matrix->options, i, j)];
 
 	if (handle)
 		starpu_mpi_cache_flush(MPI_COMM_WORLD, handle);
@@ -141,7 +148,7 @@ struct check {
 
 static double tile_element(const struct matrix *matrix, int i, int j, long r, long c)
 {
-	const void *memory = matrix->tiles[place(i, j)];
+	const void *memory = matrix->tiles[place(matrix->options, i, j)];
 	long tile = matrix->options->tile;
 
 	if (i == j && c > r)
