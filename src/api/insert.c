@@ -48,8 +48,10 @@ static int insert(struct starpu_codelet *cl, va_list list)
 	if (knobs->submit_cost)
 		plat_charge(node->plat, knobs->submit_s);
 	ret = task_submit(node, task);
-	if (ret < 0)
+	if (ret < 0) {
+		task_say_refused(node, task, "starpu_task_insert");
 		task_destroy(task);
+	}
 	return ret;
 }
 

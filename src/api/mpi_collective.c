@@ -17,6 +17,8 @@ static int spread(MPI_Comm comm, struct spread *spread)
 	if (spread->root < 0 || spread->root >= members->size)
 		orr_die(mpi->rank, "%s: root is rank %d: expected 0 to %d", spread->what,
 			spread->root, members->size - 1);
+	if (spread->n > 0)
+		api_given(spread->what, "data_handles", spread->handles);
 	for (int i = 0; i < spread->n; i++)
 		if (spread->handles[i])
 			api_check_handle(mpi->node, spread->what, spread->handles[i]);

@@ -5,30 +5,31 @@
 #include "base/check.h"
 #include "mpi/migrate.h"
 
+static void give(starpu_data_handle_t handle, starpu_mpi_tag_t tag, int rank,
+		 MPI_Comm comm, const char *func)
+{
+	struct mpi *mpi = api_mpi(func);
+	int index = rank == OWNER_UNSET ? 0 : api_comm_learn(mpi, comm, func);
+
+	if (handle)
+		api_check_registered(mpi->node, func, handle);
+	registry_register(mpi, handle, tag, rank, index, func);
+}
+
 void starpu_mpi_data_register_comm(starpu_data_handle_t data_handle,
 				   starpu_mpi_tag_t data_tag, int rank, MPI_Comm comm)
 {
-	struct mpi *mpi = api_mpi("starpu_mpi_data_register");
-	int index =
-		rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_register");
-
-	registry_register(mpi, data_handle, data_tag, rank, index,
-			  "starpu_mpi_data_register");
+	give(data_handle, data_tag, rank, comm, "starpu_mpi_data_register");
 }
 
 void starpu_mpi_data_set_tag(starpu_data_handle_t handle, starpu_mpi_tag_t data_tag)
 {
-	registry_register(api_mpi(__func__), handle, data_tag, OWNER_UNSET, 0, __func__);
+	give(handle, data_tag, OWNER_UNSET, MPI_COMM_WORLD, __func__);
 }
 
 void starpu_mpi_data_set_rank_comm(starpu_data_handle_t handle, int rank, MPI_Comm comm)
 {
-	struct mpi *mpi = api_mpi("starpu_mpi_data_set_rank");
-	int index =
-		rank == -1 ? 0 : api_comm_learn(mpi, comm, "starpu_mpi_data_set_rank");
-
-	registry_register(mpi, handle, TAG_UNSET, rank, index,
-			  "starpu_mpi_data_set_rank");
+	give(handle, TAG_UNSET, rank, comm, "starpu_mpi_data_set_rank");
 }
 
 /* The handle has been given to starpu_mpi_data_register(). */
@@ -272,7 +273,10 @@ int64_t starpu_mpi_tags_allocate(int64_t nbtags)
 
 	if (nbtags == 0)
 		return -1;
-	first = nbtags > 0 ? tag_ranges_take(&lasting->tags, nbtags) : -1;
+	if (nbtags < 0)
+		orr_die(api_rank(), "%s: %lld tags: expected 0 or more", __func__,
+			(long long)nbtags);
+	first = tag_ranges_take(&lasting->tags, nbtags);
 	if (first < 0)
 		orr_die(api_rank(),
 			"%s: no %lld consecutive tags are free; free some with "

@@ -363,9 +363,24 @@ static void fill_status(MPI_Status *status, int peer, int64_t tag)
 	status->MPI_ERROR = MPI_SUCCESS;
 }
 
+/* What req points to; NULL when it is over. */
+static struct request *request_at(const char *func, const starpu_mpi_req *req)
+{
+	struct request *request;
+
+	api_given(func, "req", req);
+	request = *req;
+	if (request && !request->mpi)
+		orr_die(api_rank(),
+			"%s: the request is over: a wait or a test that succeeded has "
+			"ended it and set *req to NULL; give no copy of it",
+			func);
+	return request;
+}
+
 int starpu_mpi_wait(starpu_mpi_req *req, MPI_Status *status)
 {
-	struct request *request = *req;
+	struct request *request = request_at(__func__, req);
 	int peer, ret;
 	int64_t tag;
 
@@ -384,10 +399,11 @@ int starpu_mpi_wait(starpu_mpi_req *req, MPI_Status *status)
 
 int starpu_mpi_test(starpu_mpi_req *req, int *flag, MPI_Status *status)
 {
-	struct request *request = *req;
+	struct request *request = request_at(__func__, req);
 	int peer;
 	int64_t tag;
 
+	api_given(__func__, "flag", flag);
 	*flag = 1;
 	if (!request)
 		return 0;

@@ -3,6 +3,7 @@
 #include "mpi/comm.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,28 @@ static void grow(struct comm_table *table)
 	}
 	orr_swap_ptr((void **)(void *)&table->comms, comms);
 	table->capacity = capacity;
+}
+
+const char *comm_describe(struct comm_table *table, int index, char *text, size_t bytes)
+{
+	if (index <= 0)
+		text[0] = '\0';
+	else
+		snprintf(text, bytes, " in communicator %d (of %d ranks)", index,
+			 comm_at(table, index)->size);
+	return text;
+}
+
+int comm_with_id(struct comm_table *table, uint64_t id)
+{
+	int found = -1;
+
+	orr_lock(&table->lock);
+	for (int i = 0; i < table->count && found < 0; i++)
+		if (table->comms[i]->id == id)
+			found = i;
+	orr_unlock(&table->lock);
+	return found;
 }
 
 /* The table is locked, and has room for another index. */

@@ -41,6 +41,11 @@ struct comm_table {
 void comm_table_init(struct comm_table *table);
 void comm_table_free(struct comm_table *table);
 
+/* "" for that of init, " in communicator 2 (of 3 ranks)" for others.  Returns text. */
+const char *comm_describe(struct comm_table *table, int index, char *text, size_t bytes);
+/* The index of the one with this id, or -1. */
+int comm_with_id(struct comm_table *table, uint64_t id);
+
 /* Register; takes to_net over.  Returns the index, or -ENOSPC. */
 int comm_add(struct comm_table *table, int rank, int size, int *to_net);
 

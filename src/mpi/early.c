@@ -134,10 +134,16 @@ static const char *where(const struct mpi *mpi, const struct early *early)
 const char *early_describe(const struct mpi *mpi, const struct early *early, char *text,
 			   size_t bytes)
 {
+	struct comm_table *comms = (struct comm_table *)&mpi->comms;
+	char comm[48];
+
 	snprintf(text, bytes,
-		 "tag %lld came from rank %d (%llu bytes)%s: nobody receives it",
-		 (long long)early->match.tag, early->match.source,
-		 (unsigned long long)early->head.bytes, where(mpi, early));
+		 "tag %lld%s came from rank %d (%llu bytes)%s: nobody receives it",
+		 (long long)early->match.tag,
+		 comm_describe(comms, comm_with_id(comms, early->match.comm), comm,
+			       sizeof(comm)),
+		 early->match.source, (unsigned long long)early->head.bytes,
+		 where(mpi, early));
 	return text;
 }
 

@@ -55,6 +55,7 @@ static void drop(struct request *request)
 		return;
 	engine_lock(engine);
 	list_remove(&request->link);
+	request->mpi = NULL; /* Who kept it is told so, until it is taken for another. */
 	pool_put(&engine->requests, request);
 	engine_unlock(engine);
 }

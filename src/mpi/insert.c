@@ -155,6 +155,9 @@ static void die_at(const struct insert *insert, int use, const char *what)
 	starpu_data_handle_t handle = insert->task->data[use].handle;
 	char text[128];
 
+	if (handle && !handle->node)
+		what = "the handle was unregistered; give one that "
+		       "starpu_*_data_register() returned and that is still in use";
 	orr_die(insert->mpi->rank,
 		"starpu_mpi_task_insert: task %s, argument %d (%s): %s",
 		insert->task->name, use, data_describe(handle, text, sizeof(text)), what);
@@ -520,6 +523,7 @@ static int submit(struct mpi *mpi, struct starpu_task *task)
 		lb_submit(mpi, task);
 	ret = task_submit(mpi->node, task);
 	if (ret < 0) {
+		task_say_refused(mpi->node, task, "starpu_mpi_task_insert");
 		task->destroy = 0;
 		task_destroy(task);
 	}

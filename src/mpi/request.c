@@ -82,17 +82,18 @@ static const char *waiting_for(const struct request *request)
 
 const char *request_describe(const struct request *request, char *text, size_t bytes)
 {
-	char data[128], ordinal[80] = "";
+	char data[128], ordinal[80] = "", comm[48];
 	int is_send = request->kind == REQUEST_SEND;
 
 	if (request->ordinal)
 		snprintf(ordinal, sizeof(ordinal),
 			 " (transfer %u inserted for this pair)", request->ordinal);
 	data_describe(request->handle, data, sizeof(data));
-	snprintf(text, bytes, "%s rank %d tag %lld: %s, %zu bytes%s%s%s: %s",
+	snprintf(text, bytes, "%s rank %d tag %lld%s: %s, %zu bytes%s%s%s: %s",
 		 is_send ? "send to" : "receive from", request->peer,
-		 (long long)request->tag, data, data_bytes(request->handle),
-		 request->what ? ", " : "", request->what ? request->what : "", ordinal,
-		 waiting_for(request));
+		 (long long)request->tag,
+		 comm_describe(&request->mpi->comms, request->comm, comm, sizeof(comm)),
+		 data, data_bytes(request->handle), request->what ? ", " : "",
+		 request->what ? request->what : "", ordinal, waiting_for(request));
 	return text;
 }

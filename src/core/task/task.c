@@ -474,6 +474,16 @@ static int check_task(struct node *node, struct starpu_task *task, unsigned *whe
 	return !task->cl || can_run_somewhere(node, task, *where) ? 0 : -ENODEV;
 }
 
+void task_say_refused(const struct node *node, const struct starpu_task *task,
+		      const char *func)
+{
+	orr_complain(node->rank,
+		     "%s: task \"%s\": no worker can ever execute it, by what its "
+		     "codelet implements and by where it shall run; it is not submitted, "
+		     "and the call returns -ENODEV",
+		     func, task_name(task));
+}
+
 int task_submit(struct node *node, struct starpu_task *task)
 {
 	unsigned where;

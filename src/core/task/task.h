@@ -27,6 +27,9 @@ struct task_walk {
 	int own_done;
 };
 struct job *task_next_job(struct node *node, struct task_walk *walk);
+/* For callers whose callers often ignore -ENODEV: say that the task is lost. */
+void task_say_refused(const struct node *node, const struct starpu_task *task,
+		      const char *func);
 /* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
 int task_submit(struct node *node, struct starpu_task *task);
 /* A task of the runtime's own: never held back.  The first kind works on data as they

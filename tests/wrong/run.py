@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Wrong programs and what must be said of each; odd ones of which nothing may be said.
+The cases are those of tasks.c (one rank), nodes.c (two or three) and odd.c; beside them
+tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
+
+usage: run.py tasks|nodes|odd [CASE ...]
+"""
+import os
+import sys
+
+TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)
+sys.path.insert(0, os.path.join(TOP, "bad"))
+import run as bad  # noqa: E402
+from run import CRASH, DEADLOCK, ENDS, REAL, SIM, Case, on  # noqa: E402
+
+ANY = r"[0-2]"
+SOON = {"ORRERY_WATCHDOG": "0.5"}
+RELEASE = r"is held by the application since starpu_data_acquire\(STARPU_R\)"
+GRAPHS = r"perhaps the ranks submitted different task graphs"
+ENDED = r"the handle is no longer registered; give one that starpu_\*_data_register\(\) returned"
+
+
+def wrong(name, *words, program, nranks, **others):
+    """In both flavours, with the same words."""
+    return Case(name, on(ANY, *words), program=program, nranks=nranks, **others)
+
+
+def task(name, *words, **others):
+    return wrong(name, *words, program="../wrong/tasks", nranks=1, **others)
+
+
+def node(name, *words, nranks=2, **others):
+    return wrong(name, *words, program="../wrong/nodes", nranks=nranks, env=SOON, **others)
+
+
+def never(name, real, sim, nranks=2):
+    """What can never be: found by the ranks together, or by the simulation."""
+    yield Case(name, real, where=REAL, program="../wrong/nodes", nranks=nranks, env=SOON)
+    yield Case(name, ["nothing can make progress"] + sim, where=SIM, status=DEADLOCK,
+               program="../wrong/nodes", nranks=nranks)
+
+
+def stands(name, *words, nranks=2):
+    """Nobody has gone: both flavours list the same."""
+    words = list(words)
+    return never(name, [r"nothing can happen any more: all %d ranks wait" % nranks] + words
+                 + [r"the run ends"], words, nranks)
+
+
+def lost(name, rank, real, *sim, nranks=2):
+    """The other half's rank has shut down."""
+    return never(name, on(rank, r"a transfer can never be matched: rank %d has shut down"
+                          % (1 - rank if nranks == 2 else 1), r"post the other half", real),
+                 [real] + list(sim), nranks)
+
+
+def refused(name, codelet, where=bad.BOTH):
+    return Case(name, on(ANY, r'starpu_task_insert: task "%s": no worker can' % codelet,
+                         r"not submitted.*-ENODEV", "returns -19", "(?m)^ends well"),
+                program="../wrong/tasks", nranks=1, where=where, status=ENDS)
+
+
+TASKS = [
+    refused("no_function", "empty"),
+    refused("no_such_worker", "nothing"),
+    refused("only_for_gpus", "only_for_gpus", where=REAL),
+    task("too_many_buffers", r'task "add": incoherent number of buffers', r"nbuffers 1",
+         r"gives 2 handles"),
+    task("nine_buffers", r'task "nine"', r"nbuffers 9", r"gives 1 handles"),
+    task("negative_buffers", r'task "negative"', r"nbuffers -3"),
+    task("no_mode", r'task "modeless": buffer 0 has access mode 0', r"expected STARPU_R"),
+    task("no_end_of_list", r"unrecognised argument 12345678", r"ends with 0"),
+    task("only_commute", r"unrecognised argument 16"),
+    Case("unpacks_too_much", [r"more arguments are unpacked than were packed"], where=REAL,
+         program="../wrong/tasks", nranks=1),
+    Case("unpacks_other_size", [r"8 bytes are asked for, 1 were packed"],
+         program="../wrong/tasks", nranks=1),
+    task("null_task", r'starpu_task_submit: the argument "task" is NULL'),
+    task("zeroed_task", r"task .* is not initialised", r"starpu_task_create\(\)"),
+    task("submitted_twice", r'task "add" is submitted already', r"after its end"),
+    task("destroyed_running", r'task_destroy: task "add" has not ended', r"starpu_task_wait"),
+    task("destroyed_detached", r'task "add" is detached and frees itself', r"detach to 0"),
+    task("resumed_only", r"starpu_resume: there was no starpu_pause"),
+    task("shutdown_in_task", r"starpu_shutdown: called from a task", r"worker [01]"),
+    task("released_twice", r"data .*v8.* is not acquired", r"starpu_data_acquire"),
+    task("ended_twice_by_submit", r"starpu_data_unregister_submit: " + ENDED),
+    task("another_interface", r"starpu_vector_get_nx: data .* is no vector"),
+    task("home_nowhere", r"starpu_variable_data_register: home node 7", r"expected -1"),
+    task("home_at_null", r"home node 0 but no memory", r"home node -1", where=REAL),
+    task("rows_overlap", r"leading dimension 2 is less than the 5 elements"),
+    task("acquired_as_scratch", r"access mode 0x4", r"expected STARPU_R"),
+    task("acquired_without_value", r"starpu_data_acquire\(\) reads data .*v8",
+         r"has no value", r"Write it first"),
+    task("read_after_invalidate", r'task "add" .* reads data .*v8', r"has no value"),
+    task("contributed_without_methods", r'task "unbounded" contributes', r"to data .*v8",
+         r"starpu_data_set_reduction_methods\(\)"),
+    Case("waited_for_twice", ["ends well"], program="../wrong/tasks", nranks=1, status=ENDS,
+         hushes=(CRASH, r"\[orrery\]\[rank")),
+]
+
+NODES = [
+    # Transfers that do not meet.
+    *stands("other_tag", r"rank 0\]   send to rank 1 tag 5: data .*v8.*issend_detached",
+            r"rank 1\]   receive from rank 0 tag 6: data .*v8.*starpu_mpi_recv",
+            r"rank 1\]   tag 5 came from rank 0 \(8 bytes\).*nobody receives it"),
+    *stands("other_communicator", r"rank 0\]   send to rank 1 tag 7: ",
+            r"receive from rank 0 tag 7 in communicator 1 \(of 2 ranks\)"),
+    *lost("other_source", 2, r"receive from rank 1 tag 7: data .*v8", nranks=3),
+    *lost("one_receive_too_many", 1, r"receive from rank 0 tag 7: data .*v8"),
+    *stands("receive_from_itself", r"rank 0\]   receive from rank 0 tag 7",
+            r"rank 1\]   receive from rank 1 tag 7"),
+    *stands("synchronous_to_itself", r"rank 0\]   send to rank 0 tag 7",
+            r"rank 1\]   tag 7 came from rank 1 .*nobody receives it"),
+    node("large_to_itself", r"tag 7 came from rank [01] \(20000 bytes\)",
+         r"forget to post a receive"),
+    *stands("ring_of_receives", r"rank 0\]   receive from rank 2 tag 7",
+            r"rank 1\]   receive from rank 0 tag 7", r"rank 2\]   receive from rank 1",
+            nranks=3),
+    *stands("receive_into_acquired", r"rank 1\]   data .*v8.*" + RELEASE
+            + r".*starpu_data_release\(\) is missing", r"receive from rank 0 tag 7: .*came"),
+    *lost("unregistered_while_receiving", 1, r"receive from rank 0 tag 7: data .*v8"),
+    # What is sent and received.
+    node("receive_into_readonly", r"data .*v8.* is a read-only duplicate",
+         r"cannot be written", r"starpu_data_cpy"),
+    node("send_no_value", r"a send to a rank reads data .*v8", r"has no value"),
+    node("send_ended", r"starpu_mpi_send: " + ENDED),
+    node("receive_ended", r"starpu_mpi_irecv_detached: " + ENDED),
+    node("register_ended", r"starpu_mpi_data_register: " + ENDED),
+    node("insert_ended", r"task add, argument 0 \(data .*\): the handle was unregistered"),
+    node("send_negative_tag", r"starpu_mpi_send: tag -4", r"expected 0 to INT64_MAX"),
+    node("packed_sizes_differ", r"tag 1: rank 0 sends 800 bytes, rank 1 receives 400 bytes",
+         r"V50x8", r"same size"),
+    # Requests.
+    node("wait_null", r'starpu_mpi_wait: the argument "req" is NULL'),
+    node("test_null", r'starpu_mpi_test: the argument "req" is NULL'),
+    node("wait_again", r"starpu_mpi_wait: the request is over", r"give no copy of it"),
+    # Communicators.
+    node("send_in_null", r"starpu_mpi_send: the communicator is MPI_COMM_NULL"),
+    node("insert_in_null", r"starpu_mpi_task_insert: the communicator is not registered",
+         r"starpu_mpi_comm_register\(\)"),
+    node("register_in_null", r"_data_register: the communicator is MPI_COMM_NULL"),
+    node("comm_register_null", r"_comm_register: the communicator is MPI_COMM_NULL"),
+    node("barrier_in_null", r"starpu_mpi_barrier: the communicator is MPI_COMM_NULL"),
+    node("insert_in_unregistered", r"task_insert: the communicator is not registered",
+         r"starpu_mpi_comm_register\(\)"),
+    node("rank_in_unregistered", r"comm_rank: the communicator is not registered"),
+    # Begin and end.
+    node("initialised_twice", r"starpu_mpi_init_comm: the MPI layer runs already",
+         r"starpu_mpi_shutdown\(\) first"),
+    Case("shut_down_twice", [r"starpu_mpi_shutdown: the library is not initialised",
+                             r"call starpu_init\(\)"], program="../wrong/nodes"),
+    Case("insert_after_shutdown", [r"starpu_mpi_task_insert: the library is not initial"],
+         program="../wrong/nodes"),
+    Case("returns_early", on(1, r"the program leaves with status 0", r"cannot go on",
+                             r"starpu_mpi_shutdown\(\) and MPI_Finalize\(\) first"),
+         where=REAL, status="is not 0", program="../wrong/nodes", env=SOON),
+    Case("returns_early", on(1, r"its main has ended without starpu_mpi_shutdown"),
+         where=SIM, status=DEADLOCK, program="../wrong/nodes"),
+    node("never_inserts", r"tag 1 came from rank 0 \(8 bytes\): nobody", GRAPHS),
+    *lost("never_fetches", 1, r"receive from rank 0 tag 1: data with tag 1 \(v8\).*"
+          r"starpu_mpi_get_data_on_node \(transfer 1 inserted for this pair\)"),
+    node("shutdown_in_callback", r"starpu_mpi_shutdown: called from a task or its callback",
+         r"worker [01]"),
+    Case("wait_in_callback", [r"nothing can happen any more",
+                              r"a thread waits for all transfers", r"rank 1 tag 7.*complete"],
+         where=REAL, program="../wrong/nodes", env=SOON),
+    Case("wait_in_callback", on(ANY, r"a callback calls a function that waits for a trans"),
+         where=SIM, program="../wrong/nodes"),
+    # Insertion.
+    node("on_unowned_data", r"task nothing: STARPU_EXECUTE_ON_DATA names data without owner"),
+    node("null_handle_on_its_executor", r'task "copy": buffer 0 is NULL', r"register it"),
+    *lost("one_task_more", 0, r"receive from rank 1 tag 1: .*, add \(transfer 3 inserted"),
+    node("modes_differ", r"tag 1 came from rank 0 .*nobody receives it", GRAPHS),
+    *lost("tags_differ", 1, r"receive from rank 0 tag 4: data with tag 4 \(v8\)",
+          r"tag 3 came from rank 0", GRAPHS),
+    node("tag_on_one_only", r"data .*v8.* has no tag; call starpu_mpi_data_register\(\)"),
+    node("cache_on_one_only", r"tag 1 came from rank 0", GRAPHS, r"3 messages without"),
+    *lost("flushed_on_one_only", 1, r"receive from rank 0 tag 1: .*, copy \(transfer 2 ins"),
+    node("owner_set_on_one_only", r'task "copy" .* reads data with tag 1', r"has no value"),
+    node("too_many_policies", r"23 policies are registered already", r"unregister one"),
+    node("policy_ended", r"policy 12 is not registered"),
+    node("most_data_ended", r"policy 0 is predefined and stays"),
+    # Collective calls.
+    node("redux_without_methods", r"data with tag 7 \(v8\)",
+         r"call starpu_data_set_reduction_methods\(\)"),
+    node("scatter_from_nowhere", r"scatter_detached: root is rank 5: expected 0 to 1"),
+    node("scatter_unowned", r"scatter_detached: data .*v8.* has no tag", r"on all ranks"),
+    node("gather_null_array", r'gather_detached: the argument "data_handles" is NULL'),
+    *lost("gather_on_one_only", 0, r"receive from rank 1 tag 1: .*starpu_mpi_gather_detach"),
+    node("copy_of_other_size", r"tag 2: rank 0 sends 800 bytes, rank 1 receives 8 bytes"),
+    node("copy_of_null", r"starpu_mpi_data_cpy: the handle is NULL"),
+    node("fetch_untagged", r"get_data_on_node: data .*v8.* has neither tag nor owner"),
+    node("cached_send_nowhere", r"starpu_mpi_cached_send: rank 9: expected 0 to 1"),
+    node("cached_send_unowned", r"starpu_mpi_cached_send: data .* neither tag nor owner"),
+    node("predefined_datatype", r"interface 2 is predefined", r"of your own"),
+    node("more_tags_than_there_are", r"no 9223372036854775807 consecutive tags are free"),
+    node("negative_number_of_tags", r"starpu_mpi_tags_allocate: -5 tags: expected 0 or more"),
+    node("tags_freed_twice", r"no tags were allocated from 0", r"starpu_mpi_tags_allocate"),
+    node("array_of_null", r"isend_array_detached_unlock_tag\w*: the handle is NULL"),
+]
+
+# What is interleaved in many ways is so on two ranks; on three in simulation only.
+ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
+            where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
+            env=SOON, claim="%s on %d ranks" % (name.replace("_", " "), nranks))
+       for nranks in (2, 3)
+       for name in ("to_itself", "early_and_late", "backwards", "tag_used_again",
+                    "null_where_not_concerned", "pruned", "callbacks_insert",
+                    "shut_down_with_work_left", "there_and_back", "flushed_by_all",
+                    "part_of_the_ranks", "requests_the_other_way_round",
+                    "void_and_nothing", "acquired_while_sending")]
+
+TABLES = {"tasks": TASKS, "nodes": NODES, "odd": ODD}
+
+if __name__ == "__main__":
+    table = TABLES.get(sys.argv.pop(1) if len(sys.argv) > 1 else None)
+    if table is None:
+        sys.exit(__doc__)
+    sys.exit(bad.main(lambda _top: table, bad.run))

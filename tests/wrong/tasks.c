@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Mistakes with tasks and data in one node, one for each name; run.py says what must
+ * come of it.
+ * usage: tasks CASE
+ */
+#include "wrong.h"
+
+static struct starpu_codelet unbounded = {.cpu_funcs = {nothing_cpu},
+					  .nbuffers = STARPU_VARIABLE_NBUFFERS,
+					  .model = &starpu_perfmodel_nop,
+					  .name = "unbounded"};
+
+static struct starpu_task *adding(starpu_data_handle_t handle)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->cl = &add;
+	task->handles[0] = handle;
+	return task;
+}
+
+static void say(int ret)
+{
+	printf("returns %d\n", ret);
+}
+
+/* ---- codelets and lists of arguments -------------------------------------- */
+
+static void no_function(void)
+{
+	static struct starpu_codelet empty = {
+		.nbuffers = 1, .modes = {STARPU_RW}, .name = "empty"};
+
+	say(starpu_task_insert(&empty, STARPU_RW, variable(&value), 0));
+}
+
+static void no_such_worker(void)
+{
+	say(starpu_task_insert(&nothing, STARPU_EXECUTE_ON_WORKER, 99, 0));
+}
+
+static void only_for_gpus(void)
+{
+	static struct starpu_codelet cuda = {
+		.cuda_funcs = {(starpu_cuda_func_t)nothing_cpu},
+		.model = &starpu_perfmodel_nop,
+		.name = "only_for_gpus"};
+
+	say(starpu_task_insert(&cuda, 0));
+}
+
+static void no_codelet(void)
+{
+	starpu_task_insert(NULL, STARPU_RW, variable(&value), 0);
+	starpu_task_wait_for_all();
+}
+
+static void too_many_buffers(void)
+{
+	starpu_task_insert(&add, STARPU_RW, variable(&value), STARPU_RW,
+			   variable(&other_value), 0);
+}
+
+static void nine_buffers(void)
+{
+	static struct starpu_codelet nine = {
+		.cpu_funcs = {nothing_cpu}, .nbuffers = 9, .name = "nine"};
+
+	starpu_task_insert(&nine, STARPU_R, variable(&value), 0);
+}
+
+static void negative_buffers(void)
+{
+	static struct starpu_codelet negative = {
+		.cpu_funcs = {nothing_cpu}, .nbuffers = -3, .name = "negative"};
+
+	starpu_task_insert(&negative, STARPU_R, variable(&value), 0);
+}
+
+static void no_mode(void)
+{
+	static struct starpu_codelet modeless = {
+		.cpu_funcs = {nothing_cpu}, .nbuffers = 1, .name = "modeless"};
+	struct starpu_task *task = adding(variable(&value));
+
+	task->cl = &modeless;
+	say(starpu_task_submit(task));
+	starpu_task_wait_for_all();
+}
+
+static void no_end_of_list(void)
+{
+	starpu_task_insert(&add, STARPU_RW, variable(&value), 12345678);
+}
+
+static void only_commute(void)
+{
+	starpu_task_insert(&unbounded, STARPU_COMMUTE, variable(&value), 0);
+	starpu_task_wait_for_all();
+}
+
+static void unpacks_cpu(void *buffers[], void *arg)
+{
+	struct starpu_codelet_pack_arg_data state;
+	long one;
+
+	(void)buffers;
+	starpu_codelet_unpack_arg_init(&state, arg, 0);
+	starpu_codelet_unpack_arg(&state, &one, sizeof one);
+	starpu_codelet_unpack_arg(&state, &one, sizeof one);
+}
+
+static struct starpu_codelet unpacks = {.cpu_funcs = {unpacks_cpu},
+					.model = &starpu_perfmodel_nop,
+					.flags = STARPU_CODELET_SIMGRID_EXECUTE,
+					.name = "unpacks"};
+
+static void unpacks_too_much(void)
+{
+	starpu_task_insert(&unpacks, STARPU_VALUE, &value, sizeof value, 0);
+	starpu_task_wait_for_all();
+}
+
+static void unpacks_other_size(void)
+{
+	static char small;
+
+	starpu_task_insert(&unpacks, STARPU_VALUE, &small, sizeof small, 0);
+	starpu_task_wait_for_all();
+}
+
+/* ---- the life of a task ----------------------------------------------------- */
+
+static void null_task(void)
+{
+	say(starpu_task_submit(NULL));
+}
+
+static void zeroed_task(void)
+{
+	static struct starpu_task zeroed;
+
+	say(starpu_task_submit(&zeroed));
+}
+
+static void submitted_twice(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+	struct starpu_task *task = adding(handle);
+
+	task->detach = 0;
+	task->destroy = 0;
+	starpu_data_acquire(handle, STARPU_RW);
+	say(starpu_task_submit(task));
+	say(starpu_task_submit(task));
+}
+
+static void waited_for_twice(void)
+{
+	struct starpu_task *task = adding(variable(&value));
+
+	task->detach = 0;
+	task->destroy = 0;
+	say(starpu_task_submit(task));
+	say(starpu_task_wait(task));
+	say(starpu_task_wait(task));
+}
+
+static void destroyed_running(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+	struct starpu_task *task = adding(handle);
+
+	task->destroy = 0;
+	starpu_data_acquire(handle, STARPU_RW);
+	say(starpu_task_submit(task));
+	starpu_task_destroy(task);
+	starpu_data_release(handle);
+	starpu_task_wait_for_all();
+}
+
+static void destroyed_detached(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+	struct starpu_task *task = adding(handle);
+
+	starpu_data_acquire(handle, STARPU_RW);
+	say(starpu_task_submit(task));
+	starpu_task_destroy(task);
+}
+
+static void resumed_only(void)
+{
+	starpu_resume();
+}
+
+static void shutdown_cpu(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	starpu_shutdown();
+}
+
+static void shutdown_in_task(void)
+{
+	static struct starpu_codelet shuts = {.cpu_funcs = {shutdown_cpu},
+					      .model = &starpu_perfmodel_nop,
+					      .flags = STARPU_CODELET_SIMGRID_EXECUTE,
+					      .name = "shuts"};
+
+	starpu_task_insert(&shuts, 0);
+	starpu_task_wait_for_all();
+}
+
+/* ---- handles ------------------------------------------------------------------ */
+
+static void released_twice(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+
+	starpu_data_acquire(handle, STARPU_R);
+	starpu_data_release(handle);
+	starpu_data_release(handle);
+}
+
+static void ended_twice_by_submit(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+
+	starpu_data_unregister_submit(handle);
+	starpu_task_wait_for_all();
+	starpu_data_unregister_submit(handle);
+}
+
+static void another_interface(void)
+{
+	starpu_vector_get_nx(variable(&value));
+}
+
+static void home_nowhere(void)
+{
+	starpu_data_handle_t handle;
+
+	starpu_variable_data_register(&handle, 7, (uintptr_t)&value, sizeof value);
+}
+
+static void home_at_null(void)
+{
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, 0, 10, 8);
+}
+
+static void rows_overlap(void)
+{
+	starpu_data_handle_t handle;
+
+	starpu_matrix_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)&value, 2, 5, 5,
+				    8);
+}
+
+static void acquired_as_scratch(void)
+{
+	starpu_data_acquire(variable(&value), STARPU_SCRATCH);
+}
+
+static void acquired_without_value(void)
+{
+	starpu_data_handle_t handle;
+
+	starpu_variable_data_register(&handle, -1, 0, sizeof value);
+	starpu_data_acquire(handle, STARPU_R);
+}
+
+static void read_after_invalidate(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+
+	starpu_data_invalidate(handle);
+	starpu_task_insert(&add, STARPU_RW, handle, 0);
+	starpu_task_wait_for_all();
+}
+
+static void contributed_without_methods(void)
+{
+	starpu_task_insert(&unbounded, STARPU_REDUX, variable(&value), 0);
+	starpu_task_wait_for_all();
+}
+
+static const struct scene scenes[] = {
+	SCENE(no_function),
+	SCENE(no_such_worker),
+	SCENE(only_for_gpus),
+	SCENE(no_codelet),
+	SCENE(too_many_buffers),
+	SCENE(nine_buffers),
+	SCENE(negative_buffers),
+	SCENE(no_mode),
+	SCENE(no_end_of_list),
+	SCENE(only_commute),
+	SCENE(unpacks_too_much),
+	SCENE(unpacks_other_size),
+	SCENE(null_task),
+	SCENE(zeroed_task),
+	SCENE(submitted_twice),
+	SCENE(waited_for_twice),
+	SCENE(destroyed_running),
+	SCENE(destroyed_detached),
+	SCENE(resumed_only),
+	SCENE(shutdown_in_task),
+	SCENE(released_twice),
+	SCENE(ended_twice_by_submit),
+	SCENE(another_interface),
+	SCENE(home_nowhere),
+	SCENE(home_at_null),
+	SCENE(rows_overlap),
+	SCENE(acquired_as_scratch),
+	SCENE(acquired_without_value),
+	SCENE(read_after_invalidate),
+	SCENE(contributed_without_methods),
+};
+
+int main(int argc, char **argv)
+{
+	return wrong_main(argc, argv, scenes, sizeof scenes / sizeof scenes[0]);
+}
