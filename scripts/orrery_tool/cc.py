@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery cc: the compiler with the right flags."""
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 
 from orrery_tool.words import Refusal
 
@@ -12,7 +14,49 @@ SIM_LDFLAGS = ["-Wl,-z,noseparate-code", "-Wl,-z,norelro"]
 USAGE = """usage: orrery cc [--sim] [--show] COMPILER-ARGUMENTS
 
 Compiles with mpicc, or smpicc with --sim (mpicxx, smpicxx for C++ files), with the
-flags of Orrery added.  --show prints the command instead."""
+flags of Orrery added.  --show prints the command instead.
+
+Fortran files (.f90, .F90, .f, .F) are compiled with mpif90 or smpif90, which finds the
+modules fstarpu_mod and fstarpu_mpi_mod; a program links with them.  Who compiles and
+links in separate steps compiles the modules, too: they are beside starpu.h."""
+FORTRAN = re.compile(r"\.(f90|F90|f|F)$")
+MODULES = ("fstarpu_mod", "fstarpu_mpi_mod")
+NO_LINK = {"-c", "-E", "-S", "-M", "-MM"}
+PACKAGES = {"mpicc": "libopenmpi-dev", "mpicxx": "libopenmpi-dev", "mpif90": "libopenmpi-dev",
+            "smpicc": "libsimgrid-dev", "smpicxx": "libsimgrid-dev",
+            "smpif90": "libsimgrid-dev", "gfortran": "gfortran"}
+
+
+def tool(name):
+    """The path of a compiler."""
+    path = shutil.which(name)
+    if not path:
+        raise Refusal("%s was not found; install the Debian package %s"
+                      % (name, PACKAGES[name]))
+    return path
+
+
+def compiler_name(sources, sim):
+    kind = "cc"
+    if any(re.search(r"\.(cpp|cc|cxx|C)$", source) for source in sources):
+        kind = "cxx"
+    if any(FORTRAN.search(source) for source in sources):
+        tool("gfortran") # which both of them call
+        kind = "f90"
+    return ("smpi" if sim else "mpi") + kind
+
+
+def module_objects(place, compiler, directory, is_shown):
+    """Compile the modules in a directory: what a Fortran program needs of them."""
+    sources = [os.path.join(place.modules, name + ".f90") for name in MODULES]
+    if not is_shown:
+        for source in sources: # a copy, since smpif90 writes beside the source
+            shutil.copy(source, directory)
+            status = subprocess.call([compiler, "-O2", "-c", os.path.basename(source)],
+                                     cwd=directory)
+            if status != 0:
+                raise Refusal("%s could not compile %s" % (compiler, source))
+    return [os.path.join(directory, name + ".o") for name in MODULES]
 
 
 def command_cc(place, argv):
@@ -26,18 +70,21 @@ def command_cc(place, argv):
     if not place.library(library):
         raise Refusal("%s.so was not found; build Orrery first (scripts/check), or set "
                       "ORRERY_BUILD to the build directory" % library)
-    cxx = any(re.search(r"\.(cpp|cc|cxx|C)$", arg) for arg in rest)
-    name = ("smpicxx" if cxx else "smpicc") if sim else ("mpicxx" if cxx else "mpicc")
-    compiler = shutil.which(name)
-    if not compiler:
-        raise Refusal("%s was not found; install the Debian package %s"
-                      % (name, "libsimgrid-dev" if sim else "libopenmpi-dev"))
-    command = [compiler, "-I" + place.include] + ["-DSTARPU_SIMGRID=1" if sim else "-DSTARPU_HAVE_HWLOC=1"]
-    command += rest
-    if not set(rest) & {"-c", "-E", "-S", "-M", "-MM"}:
-        command += ["-L" + place.libdir, "-l" + library[3:], "-Wl,-rpath," + place.libdir]
-        command += SIM_LDFLAGS if sim else ["-lhwloc"]
-    if "--show" in flags:
-        print(shlex.join(command))
-        return 0
-    return subprocess.call(command)
+    name = compiler_name(rest, sim)
+    own = [arg for arg in rest if os.path.basename(arg)[:-len(".f90")] in MODULES]
+    with tempfile.TemporaryDirectory(prefix="orrery-") as directory:
+        command = [tool(name), "-I" + place.include]
+        command += ["-DSTARPU_SIMGRID=1" if sim else "-DSTARPU_HAVE_HWLOC=1"]
+        objects = []
+        if name.endswith("f90") and not own:
+            objects = module_objects(place, command[0], directory, "--show" in flags)
+            command += ["-I" + directory]
+        command += rest
+        if not set(rest) & NO_LINK:
+            command += objects
+            command += ["-L" + place.libdir, "-l" + library[3:], "-Wl,-rpath," + place.libdir]
+            command += SIM_LDFLAGS if sim else ["-lhwloc"]
+        if "--show" in flags:
+            print(shlex.join(command))
+            return 0
+        return subprocess.call(command)

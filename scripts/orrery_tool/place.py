@@ -21,10 +21,12 @@ class Place:
             self.build = self.find_build(top)
             self.include = os.path.join(top, "include")
             self.libdir = os.path.join(self.build, ".libs") if self.build else None
+            self.modules = os.path.join(self.build or "", "fortran")
         else:
             self.share = os.path.join(top, "share", "orrery")
             self.build = None
             self.include = os.path.join(top, "include", "starpu", "1.4")
+            self.modules = self.include
             found = glob.glob(os.path.join(top, "lib*", "liborrery.so")) + \
                 glob.glob(os.path.join(top, "lib", "*", "liborrery.so"))
             self.libdir = os.path.dirname(found[0]) if found else None

@@ -10,6 +10,7 @@
 typedef struct fake_comm *MPI_Comm;
 typedef struct fake_comm *MPI_Group;
 typedef int MPI_Datatype;
+typedef int MPI_Fint;
 
 typedef struct {
 	int MPI_SOURCE, MPI_TAG, MPI_ERROR;
@@ -33,6 +34,10 @@ MPI_Comm fake_mpi_world(void);
 #define MPI_THREAD_SERIALIZED  2
 #define MPI_THREAD_MULTIPLE    3
 #define MPI_MAX_PROCESSOR_NAME 256
+
+/* Fortran's numbers of communicators: there is the world only. */
+#define MPI_Comm_f2c(number) ((number) == 0 ? MPI_COMM_WORLD : MPI_COMM_NULL)
+#define MPI_Comm_c2f(comm)   ((comm) == MPI_COMM_WORLD ? 0 : -1)
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided);
 int MPI_Initialized(int *flag);

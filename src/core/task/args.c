@@ -25,7 +25,7 @@ static const char key_operands[KEY_MAX][3] = {
 	[49] = "p",  [50] = "p",  [51] = "p",
 };
 
-static void die_unknown_key(int rank, int key)
+void args_die_unknown_key(int rank, int key)
 {
 	orr_die(rank,
 		"task_insert: unrecognised argument %d (%#x); each argument is a "
@@ -120,6 +120,8 @@ static void scan_arrays(struct arg_list *args, int key, va_list *list)
 	}
 }
 
+static void scan_item(void *context, int key, ...);
+
 static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 {
 	int node;
@@ -153,9 +155,12 @@ static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 	case STARPU_DATA_MODE_ARRAY:
 		scan_arrays(args, key, list);
 		break;
+	case ARGS_IN_ARRAY:
+		args_walk_array(rank, va_arg(*list, void **), scan_item, args);
+		break;
 	default:
 		if (!is_key(key))
-			die_unknown_key(rank, key);
+			args_die_unknown_key(rank, key);
 		skip_operands(key_operands[key >> STARPU_MODE_SHIFT], list);
 	}
 }
@@ -174,6 +179,19 @@ void args_scan(struct arg_list *args, int rank, va_list list)
 			scan_key(args, rank, key, &copy);
 	}
 	va_end(copy);
+}
+
+static void scan_item(void *context, int key, ...)
+{
+	struct arg_list *args = context;
+	va_list list;
+
+	va_start(list, key);
+	if (args_is_access(key))
+		scan_buffer(args, va_arg(list, starpu_data_handle_t), (unsigned)key);
+	else
+		scan_key(args, ORR_NO_RANK, key, &list);
+	va_end(list);
 }
 
 void args_end(struct arg_list *args)
@@ -515,9 +533,15 @@ static int fill_field(struct starpu_task *task, int key, va_list *list)
 #undef FIELD
 }
 
+static void fill_item(void *context, int key, ...);
+
 static void fill_other(struct build *build, int key, va_list *list)
 {
 	switch (key) {
+	case ARGS_IN_ARRAY:
+		args_walk_array(build->node->rank, va_arg(*list, void **), fill_item,
+				build);
+		return;
 	case STARPU_EXECUTE_ON_NODE:
 	case STARPU_NODE_SELECTION_POLICY:
 		(void)va_arg(*list, int); /* For the MPI layer. */
@@ -538,7 +562,7 @@ static void fill_other(struct build *build, int key, va_list *list)
 				key >> STARPU_MODE_SHIFT);
 		return;
 	default:
-		die_unknown_key(build->node->rank, key);
+		args_die_unknown_key(build->node->rank, key);
 	}
 }
 
@@ -570,6 +594,25 @@ static int end_build(struct build *build)
 	return 0;
 }
 
+static void fill_one(struct build *build, int key, va_list *list)
+{
+	if (args_is_access(key))
+		add_buffer(build, (unsigned)key, va_arg(*list, starpu_data_handle_t));
+	else if (!fill_structure(build, key, list) &&
+		 !fill_callback(build->task, key, list) &&
+		 !fill_field(build->task, key, list))
+		fill_other(build, key, list);
+}
+
+static void fill_item(void *context, int key, ...)
+{
+	va_list list;
+
+	va_start(list, key);
+	fill_one(context, key, &list);
+	va_end(list);
+}
+
 int args_fill_task(struct node *node, struct starpu_task *task, struct starpu_codelet *cl,
 		   va_list list)
 {
@@ -579,15 +622,8 @@ int args_fill_task(struct node *node, struct starpu_task *task, struct starpu_co
 
 	task->cl = cl;
 	va_copy(copy, list);
-	while ((key = va_arg(copy, int)) != 0) {
-		if (args_is_access(key))
-			add_buffer(&build, (unsigned)key,
-				   va_arg(copy, starpu_data_handle_t));
-		else if (!fill_structure(&build, key, &copy) &&
-			 !fill_callback(task, key, &copy) &&
-			 !fill_field(task, key, &copy))
-			fill_other(&build, key, &copy);
-	}
+	while ((key = va_arg(copy, int)) != 0)
+		fill_one(&build, key, &copy);
 	va_end(copy);
 	return end_build(&build);
 }

@@ -61,6 +61,17 @@ static inline int args_is_access(int key)
  * matters, or is no key. */
 int args_skip(int key, va_list *list);
 
+void args_die_unknown_key(int rank, int key) __attribute__((noreturn));
+
+/*
+ * The key of an operand of type void **: the list goes on in that array, until NULL, as
+ * Fortran writes it: keys, pointers and sizes by value, other operands by address.  Each
+ * key is handed to take() with operands of C's types.
+ */
+enum { ARGS_IN_ARRAY = STARPU_SHIFTED_MODE_MAX };
+typedef void (*args_take)(void *context, int key, ...);
+void args_walk_array(int rank, void **array, args_take take, void *context);
+
 /* Pack values as StarPU does: int count, then (size_t bytes, bytes)*. */
 struct packer {
 	char *buffer;

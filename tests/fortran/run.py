@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""The Fortran modules: what they declare is in the libraries, with the types that C has;
+"orrery cc" makes programs of them, in StarPU's way, too.
+
+usage: run.py
+"""
+import importlib.machinery
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
+ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
+SMALL = os.path.join(SRC, "platforms", "xml", "small4.xml")
+MODULES = ("fstarpu_mod", "fstarpu_mpi_mod")
+make = importlib.machinery.SourceFileLoader(
+    "make_fortran_modules", os.path.join(SRC, "scripts", "make-fortran-modules")).load_module()
+
+# Bytes of what a function takes or returns by value; reals apart.
+BYTES = {"void": 0, "int": 4, "ptr": 8, "fun": 8, "int64": 8, "long": 8, "intptr": 8,
+         "size": 8, "string": 8, "chars": 8, "float": "real 4", "double": "real 8"}
+WIDE = re.compile(r"\*|\b(size_t|uintptr_t|u?int64_t|starpu_tag_t|starpu_mpi_tag_t|long|"
+                  r"starpu_data_handle_t|starpu_mpi_req|\w+_func_t|fortran_callback)\b")
+# A program without a library: what the modules are to StarPU's users.
+PROGRAM = """program alone
+  use iso_c_binding
+  use fstarpu_mod
+  implicit none
+  integer(c_int) :: major, minor, release
+  type(c_ptr) :: mode
+
+  call fstarpu_get_version(major, minor, release)
+  if (fstarpu_init(C_NULL_PTR) /= 0) stop 77
+  mode = FSTARPU_R .ior. FSTARPU_W
+  if (.not. c_associated(mode, FSTARPU_RW)) error stop "modes"
+  if (p_to_ip(FSTARPU_SZ_REAL8) /= 8 .or. p_to_ip(FSTARPU_SZ_COMPLEX4) /= 8) error stop "sizes"
+  if (FSTARPU_NMAXBUFS < 8) error stop "buffers"
+  print *, "version", major, "workers", fstarpu_cpu_worker_get_count()
+  call fstarpu_shutdown()
+end program alone
+"""
+failed = 0
+
+
+def claim(name, wrong):
+    """wrong: what was found instead, or nothing."""
+    global failed
+    failed += bool(wrong)
+    print("FAIL %s: %s" % (name, wrong) if wrong else "PASS " + name, flush=True)
+
+
+def conf():
+    with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as f:
+        return dict(line.strip().partition("=")[::2] for line in f)
+
+
+def prototypes(mpi_flags):
+    """{function: (result, [types])} of all headers, as C writes them."""
+    text = "".join('#include "%s"\n' % header for header in (
+        "starpu.h", "starpu_mpi.h", "src/api/fortran.h", "src/api/mpi_fortran.h"))
+    code = subprocess.run(["gcc", "-E", "-P", "-Iinclude", "-I."] + mpi_flags + ["-"],
+                          input=text, cwd=SRC, text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+    code = re.sub(r"__attribute__\s*\(\([^;{]*?\)\)", "", code)
+    code = re.sub(r"\s+", " ", code)
+    found = {}
+    for result, name, args in re.findall(
+            r"([\w ]+[ *]+)(f?starpu_\w+) ?\(((?:[^()]|\([^()]*(?:\([^()]*\)[^()]*)*\))*)\) ?[;{]",
+            code):
+        args = re.sub(r"\((?:[^()]|\([^()]*\))*\)", "(*)", args)
+        found[name] = (result, [] if args.strip() in ("", "void") else args.split(","))
+    return found
+
+
+def c_bytes(text):
+    if WIDE.search(text):
+        return 8
+    kind = re.search(r"\b(void|float|double)\b", text)
+    return {"void": 0, "float": "real 4", "double": "real 8"}[kind.group(1)] if kind else 4
+
+
+def fortran_bytes(kind):
+    return 8 if kind.endswith(("*", "[]")) else BYTES[kind]
+
+
+def agrees(kind, text):
+    """StarPU's modules give some small numbers, such as filters' ids, more bytes."""
+    ours, theirs = fortran_bytes(kind), c_bytes(text)
+    return ours == theirs or (kind in ("ptr", "int64") and theirs == 4)
+
+
+def check_types(rows, found):
+    wrong = []
+    for row in rows:
+        if row.c not in found:
+            wrong.append("%s has no prototype" % row.c)
+            continue
+        result, args = found[row.c]
+        # Who has no use for a result may call a function as a subroutine.
+        if row.result != "void" and not agrees(row.result, result):
+            wrong.append("%s returns %s, C's %s" % (row.name, row.result, result))
+        if len(row.args) != len(args):
+            wrong.append("%s has %d arguments, C's %d" % (row.name, len(row.args), len(args)))
+        wrong += ["%s: argument %s is %s, C's %s" % (row.name, name, kind, text)
+                  for (kind, name), text in zip(row.args, args) if not agrees(kind, text)]
+    claim("interfaces have the types of C", "; ".join(wrong))
+
+
+def check_symbols(rows, library):
+    path = os.path.join(BUILD, ".libs", library + ".so")
+    names = subprocess.run(["nm", "-D", "--defined-only", path], text=True, check=True,
+                           stdout=subprocess.PIPE).stdout
+    there = {line.split()[2].split("@")[0] for line in names.splitlines()
+             if len(line.split()) == 3}
+    claim("%s has what the modules name" % library,
+          ", ".join(row.c for row in rows if row.c not in there))
+
+
+def run(*command, cwd):
+    env = dict(os.environ, STARPU_NCPU="2", ORRERY_BUILD=BUILD, STARPU_SILENT="1")
+    done = subprocess.run(command, cwd=cwd, env=env, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout
+
+
+def check_programs(directory, flavour, launch):
+    def made(name, *arguments):
+        status, output = run(sys.executable, ORRERY, "cc", *flavour, *arguments, cwd=directory)
+        claim("%s, orrery cc %s" % (name, " ".join(flavour)),
+              output if status or "arning" in output else "")
+
+    def runs(name, program, says, nranks="1"):
+        status, output = run(sys.executable, ORRERY, "run", *launch, "-n", nranks, program,
+                             cwd=directory)
+        claim("%s, %s" % (name, "sim" if launch else "real"),
+              output if status or says not in output else "")
+
+    with open(os.path.join(directory, "alone.f90"), "w", encoding="utf-8") as f:
+        f.write(PROGRAM)
+    made("a program is made at once", "alone.f90", "-o", "alone")
+    runs("it knows constants and sizes", "./alone", "version")
+    for name in MODULES:
+        made("%s compiles as a source" % name, "-c",
+             os.path.join(BUILD, "fortran", name + ".f90"), "-o", name + ".o")
+    ring = os.path.join(SRC, "examples", "fortran", "ring.f90")
+    if flavour: # smpif90 writes beside its source
+        with open(ring, encoding="utf-8") as f, \
+                open(os.path.join(directory, "ring.f90"), "w", encoding="utf-8") as copy:
+            copy.write(f.read())
+        ring = "ring.f90"
+    made("a program is made", ring, "-o", "ring")
+    runs("it passes its token", "./ring", "the token is 6, expected 6", nranks="2")
+
+
+def main():
+    settings = conf()
+    if settings.get("fortran") != "yes":
+        return 77
+    flags = subprocess.run(["mpicc", "--showme:compile"], text=True, check=True,
+                           stdout=subprocess.PIPE).stdout.split()
+    all_rows = [row for module in MODULES for row in make.functions(module)]
+    there = make.declared()
+    rows = [row for row in all_rows if row.c in there]
+    left_out = [row.name for row in all_rows if row.c not in there]
+    print("left out, since C has no such function: " + " ".join(left_out))
+    check_types(rows, prototypes(flags))
+    names = [row.name for row in all_rows]
+    claim("each name is declared once", " ".join({n for n in names if names.count(n) > 1}))
+    declared = {name for name in there if name.startswith("fstarpu_")}
+    internal = {"fstarpu_get_constant", "fstarpu_mpi_argcv_alloc", "fstarpu_mpi_argcv_free",
+                "fstarpu_mpi_argcv_set_arg", "fstarpu_mpi_init", "fstarpu_mpi_init_c"}
+    claim("what is made for Fortran is declared to it",
+          " ".join(sorted(declared - {row.c for row in rows} - internal)))
+    flavours = [("liborrery", [], [])]
+    if settings.get("sim") != "no":
+        flavours.append(("liborrery-sim", ["--sim"], ["--sim", SMALL]))
+    for library, _, _ in flavours:
+        check_symbols(rows, library)
+    if settings.get("sanitize"):
+        return 1 if failed else 0
+    for _, flavour, launch in flavours:
+        with tempfile.TemporaryDirectory(prefix="orrery-fortran-") as directory:
+            check_programs(directory, flavour, launch)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
