@@ -260,16 +260,6 @@ static void wait_again(void)
 	starpu_mpi_wait(&same, MPI_STATUS_IGNORE);
 }
 
-static void request_never_waited_for(void)
-{
-	starpu_mpi_req req;
-
-	if (rank == 0)
-		starpu_mpi_isend(variable(&value), &req, 1, TAG, WORLD);
-	else
-		starpu_mpi_irecv(variable(&value), &req, 0, TAG, WORLD);
-}
-
 /* ---- communicators ------------------------------------------------------------ */
 
 static void send_in_null(void)
@@ -335,18 +325,6 @@ static void insert_after_shutdown(void)
 	starpu_mpi_task_insert(WORLD, &nothing, STARPU_EXECUTE_ON_NODE, 0, 0);
 }
 
-static void handle_left_at_shutdown(void)
-{
-	owned(&value, TAG, 0);
-	starpu_mpi_shutdown();
-	exit(0);
-}
-
-static void acquired_at_shutdown(void)
-{
-	starpu_data_acquire(owned(&value, TAG, rank), STARPU_RW);
-}
-
 static void returns_early(void)
 {
 	if (rank == 1)
@@ -403,16 +381,6 @@ static void wait_in_callback(void)
 
 /* ---- insertion --------------------------------------------------------------------- */
 
-static void no_data(void)
-{
-	starpu_mpi_task_insert(WORLD, &nothing, 0);
-}
-
-static void on_null_data(void)
-{
-	starpu_mpi_task_insert(WORLD, &nothing, STARPU_EXECUTE_ON_DATA, NULL, 0);
-}
-
 static void on_unowned_data(void)
 {
 	starpu_mpi_task_insert(WORLD, &nothing, STARPU_EXECUTE_ON_DATA, variable(&value),
@@ -424,13 +392,6 @@ static void null_handle_on_its_executor(void)
 	register_both();
 	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, rank == 1 ? NULL : from, STARPU_RW,
 			       to, 0);
-	end_both();
-}
-
-static void no_codelet(void)
-{
-	register_both();
-	starpu_mpi_task_insert(WORLD, NULL, STARPU_R, from, STARPU_RW, to, 0);
 	end_both();
 }
 
@@ -668,7 +629,6 @@ static const struct scene scenes[] = {
 	SCENE(wait_null),
 	SCENE(test_null),
 	SCENE(wait_again),
-	SCENE(request_never_waited_for),
 	SCENE(send_in_null),
 	SCENE(insert_in_null),
 	SCENE(register_in_null),
@@ -679,18 +639,13 @@ static const struct scene scenes[] = {
 	SCENE(initialised_twice),
 	SCENE(shut_down_twice),
 	SCENE(insert_after_shutdown),
-	SCENE(handle_left_at_shutdown),
-	SCENE(acquired_at_shutdown),
 	SCENE(returns_early),
 	SCENE(never_inserts),
 	SCENE(never_fetches),
 	SCENE(shutdown_in_callback),
 	SCENE(wait_in_callback),
-	SCENE(no_data),
-	SCENE(on_null_data),
 	SCENE(on_unowned_data),
 	SCENE(null_handle_on_its_executor),
-	SCENE(no_codelet),
 	SCENE(on_no_worker),
 	SCENE(one_task_more),
 	SCENE(modes_differ),

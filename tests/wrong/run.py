@@ -171,6 +171,8 @@ NODES = [
     # Insertion.
     node("on_unowned_data", r"task nothing: STARPU_EXECUTE_ON_DATA names data without owner"),
     node("null_handle_on_its_executor", r'task "copy": buffer 0 is NULL', r"register it"),
+    Case("on_no_worker", on(0, r'mpi_task_insert: task "nothing": no worker can ever', "-ENODEV",
+                            "(?m)^ends well"), program="../wrong/nodes", status=ENDS),
     *lost("one_task_more", 0, r"receive from rank 1 tag 1: .*, add \(transfer 3 inserted"),
     node("modes_differ", r"tag 1 came from rank 0 .*nobody receives it", GRAPHS),
     *lost("tags_differ", 1, r"receive from rank 0 tag 4: data with tag 4 \(v8\)",

@@ -52,12 +52,6 @@ static void only_for_gpus(void)
 	say(starpu_task_insert(&cuda, 0));
 }
 
-static void no_codelet(void)
-{
-	starpu_task_insert(NULL, STARPU_RW, variable(&value), 0);
-	starpu_task_wait_for_all();
-}
-
 static void too_many_buffers(void)
 {
 	starpu_task_insert(&add, STARPU_RW, variable(&value), STARPU_RW,
@@ -294,7 +288,6 @@ static const struct scene scenes[] = {
 	SCENE(no_function),
 	SCENE(no_such_worker),
 	SCENE(only_for_gpus),
-	SCENE(no_codelet),
 	SCENE(too_many_buffers),
 	SCENE(nine_buffers),
 	SCENE(negative_buffers),
