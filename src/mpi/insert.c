@@ -587,7 +587,7 @@ int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list li
 	int ret = 0;
 
 	count_insertion(mpi->node);
-	if (is_plainly_foreign(members, list)) {
+	if (!mpi->balances && is_plainly_foreign(members, list)) {
 		charge(mpi, 0);
 		return 0;
 	}
