@@ -234,6 +234,9 @@ static const struct knob knob_table[] = {
 	     "load balancer: fraction of these that need not have ended at a round"),
 	NUMBER("LB_HEAT_TIME_THRESHOLD", "microseconds", lb_time_threshold_us, 2000, 0,
 	       MANY, "load balancer: smaller differences between neighbours stay"),
+	TEXT("ORRERY_MPI_LOSE", mpi_lose,
+	     "RANK@SECONDS, several with commas: emulate that the rank loses its memory "
+	     "so long after starpu_init(); see orrery_mpi.h"),
 	NUMBER("STARPU_MPI_FAKE_SIZE", "ranks", mpi_fake_size, -1, 1, MANY,
 	       "pretend to be one rank of so many; nothing is communicated"),
 	NUMBER("STARPU_MPI_FAKE_RANK", "rank", mpi_fake_rank, -1, 0, MANY,

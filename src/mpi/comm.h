@@ -19,7 +19,7 @@
 struct mpi;
 
 /* Communicators of the library's own, by what their tags tell apart. */
-enum inner_comm { INNER_WORDS, NINNER };
+enum inner_comm { INNER_WORDS, INNER_DATA, INNER_VALUES, NINNER };
 
 enum { COMM_MAX = 32767 - NINNER };
 

@@ -218,6 +218,7 @@ void mpi_close_begin(struct node *node)
 		stuck_describe(node, say, node);
 		abort();
 	}
+	ft_close(mpi);
 	if (mpi->net)
 		agree(mpi);
 }

@@ -12,6 +12,7 @@
 #include "mpi/cache.h"
 #include "mpi/comm.h"
 #include "mpi/engine.h"
+#include "mpi/ft.h"
 #include "mpi/insert.h"
 #include "mpi/lb.h"
 #include "mpi/mpi_lasting.h"
@@ -39,6 +40,7 @@ struct mpi {
 	struct reductions reductions;
 	struct stats stats;
 	struct standstill standstill;
+	struct ft *ft;     /* NULL: no checkpoints */
 	struct lb *lb;     /* NULL: there never was one */
 	int balances;      /* between starpu_mpi_lb_init() and starpu_mpi_lb_shutdown() */
 	int all_trace;     /* all ranks have ORRERY_TRACE */

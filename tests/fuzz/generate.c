@@ -313,6 +313,9 @@ static void generate_env(struct program *program, struct rng *rng)
 	set_env(program, "ORRERY_MPI_EAGER", eager[rng_below(rng, 4)]);
 	set_env(program, "ORRERY_MPI_COOP_BYTES", one_in(rng, 2) ? "0" : "65536");
 	set_env(program, "ORRERY_MPI_PUT_BYTES", one_in(rng, 2) ? "0" : "4194304");
+	set_env(program, "LB_HEAT_TIME_THRESHOLD", "0");
+	set_number(program, "LB_HEAT_SLEEP_THRESHOLD", 1 + (unsigned)(program->seed % 4));
+	set_env(program, "LB_HEAT_WAKEUP_RATIO", program->seed % 3 ? "0.5" : "0");
 	if (one_in(rng, 2))
 		max += 16, min = max - 2;
 	program->limited = limited && !program->distributed;

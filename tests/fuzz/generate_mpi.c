@@ -28,6 +28,7 @@ static const struct {
 	{OP_P2P, 6, 0, 0, NFEATURES},
 	{OP_BATCH, 4, 0, 0, NFEATURES},
 	{OP_CLAN, 4, 0, 1, FEATURE_PARTITIONS},
+	{OP_UPHEAVAL, 2, 0, 0, FEATURE_UPHEAVAL},
 };
 
 enum { NDISTRIBUTED = sizeof(distributed_table) / sizeof(distributed_table[0]) };
@@ -68,7 +69,7 @@ static void add_transfer(struct program *program, struct rng *rng, int lane)
 static int is_for_all(enum op_kind kind)
 {
 	return kind == OP_CACHE_SET || kind == OP_FLUSH_ALL || kind == OP_MPI_WAIT ||
-	       kind == OP_PING; /* Its end is waited for with all. */
+	       kind == OP_UPHEAVAL || kind == OP_PING; /* Waited for with all. */
 }
 
 void generate_distributed(struct program *program, struct rng *rng, int lane)

@@ -4,6 +4,7 @@
 
 #include "clan.h"
 #include "run.h"
+#include "upheaval.h"
 
 /* mpi.c - operations on data that lie on several ranks. */
 
@@ -201,6 +202,23 @@ static void clan(struct lane_run *lane, const struct op *op)
 	clan_run(&wish);
 }
 
+enum { UPHEAVAL_TAGS = 100, FIRST_UPHEAVAL_TAG = 1 << 28 };
+
+static void upheaval(struct lane_run *lane, const struct op *op)
+{
+	struct clan_place place = {lane->run, op};
+	struct upheaval_wish wish = {.seed = op->salt * 1000 + op->choice[0],
+				     .rank = lane->rank,
+				     .nranks = lane->lane->nranks,
+				     .first_tag = FIRST_UPHEAVAL_TAG +
+						  (int64_t)op->id * UPHEAVAL_TAGS,
+				     .bad = clan_is_bad,
+				     .arg = &place};
+
+	if (wish.nranks > 1)
+		upheaval_run(&wish);
+}
+
 int run_mpi_op(struct lane_run *lane, struct op *op)
 {
 	struct live *live = op->nuses ? &lane->live[op->uses[0].datum] : NULL;
@@ -242,6 +260,9 @@ int run_mpi_op(struct lane_run *lane, struct op *op)
 		return 1;
 	case OP_CLAN:
 		clan(lane, op);
+		return 1;
+	case OP_UPHEAVAL:
+		upheaval(lane, op);
 		return 1;
 	default:
 		return 0;

@@ -105,6 +105,7 @@ struct use {
 	X(EMPTY, "empty task")                                                           \
 	X(FAMILY, "partitions")                                                          \
 	X(CLAN, "partitions between nodes")                                              \
+	X(UPHEAVAL, "balancing and losses")                                              \
 	X(END_DEP, "end dependency")                                                     \
 	X(FLUSH, "cache flush")                                                          \
 	X(FLUSH_ALL, "cache flush of all")                                               \
@@ -191,6 +192,7 @@ struct op {
 	X(MIGRATE, "migrate", 1)                                                         \
 	X(POLICY, "policy", 1)                                                           \
 	X(PARTITIONS, "partitions", 1)                                                   \
+	X(UPHEAVAL, "upheaval", 1)       /* load balancer, checkpoints, losses */        \
 	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
 
 enum feature {
