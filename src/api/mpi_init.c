@@ -83,6 +83,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	config.comm = &comm;
 	config.eager_bytes = (size_t)node_knobs(node)->mpi_eager_bytes;
 	config.piece_bytes = (size_t)node_knobs(node)->mpi_piece_bytes;
+	config.packet_bytes = (size_t)node_knobs(node)->mpi_packet_bytes;
 	MPI_Comm_rank(comm, &config.rank);
 	MPI_Comm_size(comm, &config.size);
 	ret = mpi_open(node, &config);

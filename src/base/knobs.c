@@ -252,6 +252,10 @@ static const struct knob knob_table[] = {
 	       0, MANY, "above 0: no core is reserved for the progress thread"),
 	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
 	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
+	{"ORRERY_MPI_PACKET", "bytes",
+	 "messages to one rank that are ready at a time travel together up to this size; "
+	 "0: each alone",
+	 KNOB_LONG, AT(mpi_packet_bytes), 4000, 0, 1048576},
 	{"ORRERY_MPI_EARLY_BYTES", "bytes",
 	 "temporary memory of a rank for large messages whose receive is not ready",
 	 KNOB_LONG, AT(mpi_early_bytes), 1073741824, 0, MANY_BYTES},

@@ -87,6 +87,10 @@ void engine_unlock_called_back(struct mpi *mpi)
 {
 	struct outbox *outbox = &mpi->engine.outbox;
 
+	if (mpi->net->has_more) { /* The last one hands over what all of them noted. */
+		orr_unlock(&mpi->engine.lock);
+		return;
+	}
 	if (outbox->is_polling) {
 		outbox_unlock_polling(outbox);
 		return;
@@ -153,21 +157,32 @@ static void tell_message(struct mpi *mpi, enum event_kind kind, int peer,
 
 /* ---- messages -------------------------------------------------------- */
 
-static void parcel_sent(struct net_message *message)
+static void parcel_left(struct parcel *parcel)
 {
-	struct parcel *parcel = (struct parcel *)(void *)message;
 	struct mpi *mpi = parcel->mpi;
 	struct engine *engine = &mpi->engine;
 
-	outbox_sent(&engine->outbox);
-	engine_lock(engine);
 	engine_flies(mpi, -1);
-	if (standstill_has_sent(&mpi->standstill, message->head[0]))
+	if (standstill_has_sent(&mpi->standstill, parcel->message.head[0]))
 		orr_next(&engine->nevents);
 	if (parcel->request)
 		finish_moved(mpi, parcel->request);
 	free(parcel->copy);
 	pool_put(&engine->parcels, parcel);
+}
+
+/* A packet has left. */
+static void parcels_sent(struct net_message *message)
+{
+	struct mpi *mpi = ((struct parcel *)(void *)message)->mpi;
+	struct net_message *next;
+
+	outbox_sent(&mpi->engine.outbox, message->peer);
+	engine_lock(&mpi->engine);
+	for (; message; message = next) {
+		next = message->next;
+		parcel_left((struct parcel *)(void *)message);
+	}
 	engine_unlock_called_back(mpi);
 }
 
@@ -182,7 +197,7 @@ static struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_he
 	memcpy(message->head, head, head_bytes);
 	message->body = NULL;
 	message->body_bytes = 0;
-	message->sent = parcel_sent;
+	message->sent = parcels_sent;
 	message->next = NULL;
 	parcel->mpi = mpi;
 	parcel->request = NULL;

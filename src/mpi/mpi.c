@@ -62,6 +62,7 @@ enum agreed {
 	AGREED_TRACE,
 	AGREED_REDUX,
 	AGREED_PIECE,
+	AGREED_PACKET,
 	NAGREED
 };
 
@@ -72,6 +73,7 @@ static const char *const agreed_names[NAGREED] = {
 	[AGREED_TRACE] = "ORRERY_TRACE (0: unset)",
 	[AGREED_REDUX] = "STARPU_MPI_REDUX_ARITY_THRESHOLD",
 	[AGREED_PIECE] = "ORRERY_MPI_PIECE",
+	[AGREED_PACKET] = "ORRERY_MPI_PACKET",
 };
 
 /* Environments may differ between machines: the least counts, and rank 0 says so. */
@@ -85,6 +87,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 		[AGREED_TRACE] = {.own = *node_knobs(node)->trace != 0},
 		[AGREED_REDUX] = {.own = knobs->mpi_redux_threshold},
 		[AGREED_PIECE] = {.own = (int64_t)config->piece_bytes},
+		[AGREED_PACKET] = {.own = (int64_t)config->packet_bytes},
 	};
 	int ret = plat_net_agree(node->plat, config, items, NAGREED);
 
@@ -105,6 +108,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 	*all_trace = (int)items[AGREED_TRACE].least;
 	knobs->mpi_redux_threshold = (int)items[AGREED_REDUX].least;
 	config->piece_bytes = (size_t)items[AGREED_PIECE].least;
+	config->packet_bytes = (size_t)items[AGREED_PACKET].least;
 	return 0;
 }
 

@@ -21,96 +21,167 @@ void outbox_free(struct outbox *outbox)
 
 /* ---- handing over ---------------------------------------------------- */
 
-static int start(struct net *net, const struct outgoing *item)
+static void refused(const struct outbox *outbox, int ret)
 {
-	switch (item->kind) {
-	case OUTGOING_MESSAGE:
-		return net->ops->send(net, item->what.message);
-	case OUTGOING_PUT:
-		return net->ops->put(net, item->what.bulk);
-	case OUTGOING_GET:
-		return net->ops->get(net, item->what.bulk);
-	case OUTGOING_BARRIER:
-		net->ops->barrier(net, item->what.barrier);
-		return 0;
-	}
-	return 0;
+	if (ret < 0)
+		orr_die(outbox->net->rank,
+			"transport %s refuses to send to, or receive from, one of %d "
+			"ranks",
+			outbox->net->ops->name, outbox->net->size);
 }
 
-static void start_or_die(struct outbox *outbox, const struct outgoing *item)
+static void start(struct outbox *outbox, const struct outgoing *item)
 {
 	struct net *net = outbox->net;
 
-	if (start(net, item) < 0)
-		orr_die(net->rank,
-			"transport %s refuses to send to, or receive from, one of %d "
-			"ranks",
-			net->ops->name, net->size);
+	if (item->kind == OUTGOING_PUT)
+		refused(outbox, net->ops->put(net, item->what.bulk));
+	else if (item->kind == OUTGOING_GET)
+		refused(outbox, net->ops->get(net, item->what.bulk));
+	else
+		net->ops->barrier(net, item->what.barrier);
+}
+
+static struct outbox_queue *queue_of(struct outbox *outbox, int peer)
+{
+	struct outbox_queue *queue = outbox->recent;
+
+	if (queue && queue->peer == peer)
+		return queue;
+	queue = table_get(&outbox->queues, (uint64_t)peer);
+	if (!queue) {
+		queue = pool_get(&outbox->queue_pool);
+		*queue = (struct outbox_queue){.peer = peer};
+		table_put(&outbox->queues, (uint64_t)peer, queue);
+	}
+	outbox->recent = queue;
+	return queue;
 }
 
 static void append_turn(struct outbox *outbox, struct outbox_queue *queue)
 {
 	queue->next = NULL;
+	queue->is_in_turn = 1;
 	*(outbox->turn ? &outbox->last_turn->next : &outbox->turn) = queue;
 	outbox->last_turn = queue;
 }
 
 static void enqueue(struct outbox *outbox, struct outgoing *item)
 {
-	uint64_t peer = (uint64_t)item->what.message->peer;
-	struct outbox_queue *queue = table_get(&outbox->queues, peer);
+	struct outbox_queue *queue = queue_of(outbox, item->what.message->peer);
 
 	item->next = NULL;
-	if (queue) {
+	if (queue->first)
 		queue->last->next = item;
-		queue->last = item;
-		return;
-	}
-	queue = pool_get(&outbox->queue_pool);
-	queue->first = queue->last = item;
-	table_put(&outbox->queues, peer, queue);
-	append_turn(outbox, queue);
-}
-
-static struct outgoing *dequeue(struct outbox *outbox)
-{
-	struct outbox_queue *queue = outbox->turn;
-	struct outgoing *item = queue->first;
-
-	outbox->turn = queue->next;
-	queue->first = item->next;
-	if (queue->first) {
+	else
+		queue->first = item;
+	queue->last = item;
+	queue->bytes += net_message_bytes(item->what.message);
+	if (!queue->is_in_turn)
 		append_turn(outbox, queue);
-	} else {
-		table_remove(&outbox->queues, (uint64_t)item->what.message->peer);
-		pool_put(&outbox->queue_pool, queue);
-	}
-	return item;
 }
 
-static void hand_over_one(struct outbox *outbox, struct outgoing *item)
+/* Take out the oldest message and those behind it that can travel with it. */
+static struct net_message *dequeue(struct outbox *outbox, struct outbox_queue *queue)
 {
-	int limit = outbox->net->max_messages;
+	struct outgoing *item = queue->first;
+	struct net_message *first = item->what.message, *last = first;
+	size_t bytes = net_message_bytes(first), more;
 
-	if (limit > 0 && item->kind == OUTGOING_MESSAGE) {
-		/* Who has a place leaves none waiting, so none is overtaken. */
-		if (outbox->nsending == limit) {
-			enqueue(outbox, item);
+	for (item = item->next; item; item = item->next) {
+		more = net_message_bytes(item->what.message);
+		if (bytes + more > outbox->net->packet_bytes)
+			break;
+		bytes += more;
+		last->next = item->what.message;
+		last = last->next;
+	}
+	last->next = NULL;
+	queue->first = item;
+	queue->bytes -= bytes;
+	return first;
+}
+
+static int has_place(const struct outbox *outbox, const struct outbox_queue *queue)
+{
+	int limit = outbox->net->max_packets;
+	int share = queue->bytes >= outbox->net->packet_bytes ? limit / 2 : limit / 4;
+
+	return queue->nsending == 0 ||
+	       (queue->nsending < share && outbox->nsending < limit);
+}
+
+/* queue: whose place it takes, where places are counted. */
+static void send_packet(struct outbox *outbox, struct outbox_queue *queue,
+			struct net_message *packet)
+{
+	struct net *net = outbox->net;
+
+	if (queue) {
+		outbox->nsending++;
+		queue->nsending++;
+	}
+	refused(outbox, net->ops->send(net, packet));
+}
+
+/* One packet for each in turn, as long as there are places. */
+static void send_queued(struct outbox *outbox)
+{
+	int is_limited = outbox->net->max_packets > 0;
+
+	while (outbox->turn) {
+		struct outbox_queue *queue = outbox->turn;
+
+		outbox->turn = queue->next;
+		queue->is_in_turn = 0;
+		if (is_limited && !has_place(outbox, queue)) {
+			outbox->is_held_up |= !queue->is_held_up;
+			queue->is_held_up = 1;
+			continue; /* until one of its own has left */
+		}
+		queue->is_held_up = 0;
+		send_packet(outbox, is_limited ? queue : NULL, dequeue(outbox, queue));
+		if (queue->first) {
+			append_turn(outbox, queue);
+		} else if (!is_limited) {
+			outbox->recent = NULL;
+			table_remove(&outbox->queues, (uint64_t)queue->peer);
+			pool_put(&outbox->queue_pool, queue);
+		}
+	}
+}
+
+void outbox_sent(struct outbox *outbox, int peer)
+{
+	struct outbox_queue *queue;
+
+	if (outbox->net->max_packets == 0)
+		return;
+	queue = queue_of(outbox, peer);
+	outbox->nsending--;
+	queue->nsending--;
+	if (!queue->first || queue->is_in_turn)
+		return;
+	append_turn(outbox, queue);
+	send_queued(outbox);
+}
+
+/* One that is alone leaves at once; others when it is known what travels together. */
+static void hand_over_message(struct outbox *outbox, struct outgoing *item)
+{
+	struct net_message *message = item->what.message;
+	struct outbox_queue *queue = NULL;
+
+	if (!item->next && !outbox->turn) {
+		if (outbox->net->max_packets > 0)
+			queue = queue_of(outbox, message->peer);
+		if (!queue || (!queue->first && has_place(outbox, queue))) {
+			message->next = NULL;
+			send_packet(outbox, queue, message);
 			return;
 		}
-		outbox->nsending++;
 	}
-	start_or_die(outbox, item);
-}
-
-void outbox_sent(struct outbox *outbox)
-{
-	if (outbox->net->max_messages == 0)
-		return;
-	if (outbox->turn)
-		start_or_die(outbox, dequeue(outbox));
-	else
-		outbox->nsending--;
+	enqueue(outbox, item);
 }
 
 /* The lock is held, and given back. */
@@ -122,8 +193,17 @@ static void hand_over(struct outbox *outbox)
 	orr_unlock(outbox->lock);
 	for (; item; item = next) {
 		next = item->next;
-		hand_over_one(outbox, item);
+		if (item->kind == OUTGOING_MESSAGE) {
+			hand_over_message(outbox, item);
+			continue;
+		}
+		/* Messages before a barrier leave before it, those before a half after
+		 * it: a payload finds its place posted when the grant has come. */
+		if (item->kind == OUTGOING_BARRIER)
+			send_queued(outbox);
+		start(outbox, item);
 	}
+	send_queued(outbox);
 }
 
 /* ---- the carrier ----------------------------------------------------- */
@@ -135,12 +215,16 @@ static void hand_over(struct outbox *outbox)
  */
 static int carry(struct outbox *outbox)
 {
+	int is_held_up = 0;
+
 	for (int round = 0;; round++) {
 		int nseen = orr_load(&outbox->nclaims);
 
 		hand_over(outbox);
+		is_held_up |= outbox->is_held_up;
+		outbox->is_held_up = 0;
 		if (orr_add(&outbox->nclaims, -nseen) == 0)
-			return 0;
+			return is_held_up;
 		if (round == MAX_ROUNDS) {
 			orr_store(&outbox->is_left, 1);
 			return 1;
@@ -192,6 +276,8 @@ int outbox_poll(struct outbox *outbox)
 	outbox->is_polling = 1;
 	nevents = outbox->net->ops->poll(outbox->net);
 	outbox->is_polling = 0;
+	outbox->is_held_up = 0; /* Who polls sees to it. */
+	ORR_ASSERT(!outbox->net->has_more);
 	return nevents + stop_carrying(outbox);
 }
 

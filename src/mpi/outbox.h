@@ -13,9 +13,13 @@
  * them.  Who polls is the carrier meanwhile, so only one thread at a time calls the
  * transport.  A carrier that others keep busy leaves the rest to those who poll.
  *
- * Messages beyond those that the transport wants at a time (net->max_messages) wait in
- * one queue for each peer; these queues take turns, so that many messages to one peer
- * do not hold up those to others.
+ * What is ready for one peer when the carrier looks travels as one packet, up to
+ * net->packet_bytes.  A message that is alone leaves at once.  Where the transport takes
+ * a limited number of packets at a time (net->max_packets), a peer has at most half of
+ * the places, the second half of these for full packets only, so that many messages to a
+ * peer become few packets; what has no place waits in a queue for each peer.  A peer that
+ * has no packet on its way may always send one, so that none is held up by others, and
+ * who waits is served when a packet of its own has left.
  */
 #include "base/pool.h"
 #include "base/table.h"
@@ -36,10 +40,13 @@ struct outgoing {
 	} what;
 };
 
-/* Messages that wait for a place; exists while there are any. */
+/* A peer's; exists while messages wait, and from then on where packets are counted. */
 struct outbox_queue {
-	struct outbox_queue *next; /* whose turn is after this one's */
-	struct outgoing *first, *last;
+	struct outbox_queue *next;     /* whose turn is after this one's */
+	struct outgoing *first, *last; /* that wait */
+	size_t bytes;                  /* that these take in packets */
+	int peer, nsending;
+	unsigned char is_in_turn, is_held_up; /* waits for a place */
 };
 
 struct outbox {
@@ -52,9 +59,11 @@ struct outbox {
 	struct net *net;
 	int is_polling;
 	int took_over;       /* from who left */
-	int nsending;        /* messages that the transport owns, where it has a limit */
+	int nsending;        /* packets that the transport owns, where it has a limit */
+	int is_held_up;      /* since the carrier last said so, a queue has to wait */
 	struct table queues; /* by peer */
-	struct outbox_queue *turn, *last_turn;
+	struct outbox_queue *recent; /* of these, the last one asked for, or NULL */
+	struct outbox_queue *turn, *last_turn; /* that may be able to send */
 	struct pool queue_pool;
 };
 
@@ -78,9 +87,9 @@ int outbox_unlock(struct outbox *outbox);
  */
 void outbox_unlock_polling(struct outbox *outbox);
 
-/* In the callback of a message: the transport does not own it any more.  The engine is
- * not locked. */
-void outbox_sent(struct outbox *outbox);
+/* In the callback of a packet to that peer: the transport does not own it any more.  The
+ * engine is not locked. */
+void outbox_sent(struct outbox *outbox, int peer);
 
 /* Poll the transport.  Returns how much happened, -1: somebody else carries. */
 int outbox_poll(struct outbox *outbox);

@@ -13,9 +13,9 @@
 /*
  * The "mpi" transport: plain MPI calls, the same for Open MPI and SMPI.
  *
- * Messages travel as frames with one tag.  A ring of receives from any source is
- * posted; MPI matches them in the order of posting, so looking only at the oldest
- * keeps the order of each peer.  Frames are limited in number (net->max_messages), so
+ * Packets of messages travel as frames with one tag.  A ring of receives from any source
+ * is posted; MPI matches them in the order of posting, so looking only at the oldest
+ * keeps the order of each peer.  Frames are limited in number (net->max_packets), so
  * that a poll costs the same however many messages wait.
  * Bulks have one tag each, so they go straight to their place.
  * The barrier is made of frames too (dissemination: in round r each node hears from
@@ -27,23 +27,30 @@ enum {
 	TAG_BULK = 2, /* plus the key */
 	KEY_LIMIT = 1 << 20,
 	RING_RECEIVES = 16,
-	MAX_MESSAGES = 64,
+	MAX_PACKETS = 64,
 	MAX_POLLED = 64, /* events, about */
-	BODY_ALIGN_BYTES = 16,
 	MAX_EAGER_BYTES = 1 << 20,
+	MAX_PACKET_BYTES = 1 << 20,
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
 	FIRST_REQUESTS = 32,
 	MAX_ROUNDS = 31 /* of a barrier */
 };
 
-enum frame_flag { FRAME_HAS_BODY = 1, FRAME_BARRIER = 2 };
+enum frame_flag {
+	FRAME_HAS_BODY = 1,
+	FRAME_BARRIER = 2,
+	FRAME_HAS_MORE = 4 /* another message lies behind this one */
+};
 
-/* What goes before head and body. */
+/* What goes before each head and its body. */
 struct frame_head {
 	uint32_t head_bytes;
 	uint32_t flags;      /* enum frame_flag */
 	uint64_t body_bytes; /* FRAME_BARRIER: the round */
 };
+
+_Static_assert(sizeof(struct frame_head) == NET_FRAME_BYTES,
+	       "what a message takes of a packet");
 
 enum op_kind { OP_MESSAGE, OP_PUT, OP_GET, OP_ROUND, OP_BARRIER };
 
@@ -160,25 +167,46 @@ static void watch(struct mpi_net *net, struct op *op, MPI_Request request)
 
 static size_t body_offset(size_t head_bytes)
 {
-	size_t bytes = sizeof(struct frame_head) + head_bytes;
-
-	return (bytes + BODY_ALIGN_BYTES - 1) & ~(size_t)(BODY_ALIGN_BYTES - 1);
+	return net_aligned(sizeof(struct frame_head) + head_bytes);
 }
 
-static size_t frame_fill(char *frame, const struct net_message *message)
+static void message_fill(char *frame, const struct net_message *message)
 {
 	struct frame_head head = {.head_bytes = message->head_bytes,
 				  .flags = message->body ? FRAME_HAS_BODY : 0,
 				  .body_bytes = message->body_bytes};
-	size_t at = body_offset(message->head_bytes);
 
+	if (message->next)
+		head.flags |= FRAME_HAS_MORE;
 	memcpy(frame, &head, sizeof(head));
 	memcpy(frame + sizeof(head), message->head, message->head_bytes);
-	if (message->body_bytes == 0)
-		return at;
-	if (message->body)
-		memcpy(frame + at, message->body, message->body_bytes);
-	return at + message->body_bytes;
+	if (message->body && message->body_bytes > 0)
+		memcpy(frame + body_offset(message->head_bytes), message->body,
+		       message->body_bytes);
+}
+
+/* Returns the size of the frame. */
+static size_t frame_fill(char *frame, const struct net_message *message)
+{
+	size_t at = 0;
+
+	for (;; message = message->next) {
+		message_fill(frame + at, message);
+		if (!message->next)
+			break;
+		at += net_message_bytes(message);
+	}
+	return at + body_offset(message->head_bytes) + message->body_bytes;
+}
+
+/* Nobody waits for a round's to have left. */
+static void frame_left(struct mpi_net *net, struct op *op)
+{
+	pool_put(&net->frame_pool, op->frame);
+	if (op->kind == OP_ROUND)
+		pool_put(&net->op_pool, op);
+	else
+		op_end(net, op);
 }
 
 /* op->frame belongs to MPI until op ends. */
@@ -194,7 +222,7 @@ static void start_frame(struct mpi_net *net, struct op *op, size_t bytes, int pe
 	/* Small frames are mostly gone by now. */
 	check_or_die(net, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
 	if (done)
-		op_end(net, op);
+		frame_left(net, op);
 	else
 		watch(net, op, request);
 }
@@ -280,22 +308,33 @@ static void mpi_barrier(struct net *base, struct net_barrier *barrier)
 
 /* ---- receiving ------------------------------------------------------- */
 
-static void take_frame(struct mpi_net *net, int peer, const char *frame)
+/* Deliver its messages.  Returns how many. */
+static int take_frame(struct mpi_net *net, int peer, const char *frame)
 {
 	struct frame_head head;
+	int count = 0;
 
 	memcpy(&head, frame, sizeof(head));
 	if (head.flags & FRAME_BARRIER) {
 		ORR_ASSERT(head.body_bytes < MAX_ROUNDS);
 		net->heard[head.body_bytes]++;
 		go_on_barrier(net);
-		return;
+		return 1;
 	}
-	ORR_ASSERT(head.head_bytes <= NET_HEAD_BYTES);
-	net->base.deliver(
-		&net->base, peer, frame + sizeof(head), head.head_bytes,
-		head.flags & FRAME_HAS_BODY ? frame + body_offset(head.head_bytes) : NULL,
-		(size_t)head.body_bytes);
+	do {
+		const char *body;
+
+		memcpy(&head, frame, sizeof(head));
+		ORR_ASSERT(head.head_bytes <= NET_HEAD_BYTES);
+		body = frame + body_offset(head.head_bytes);
+		net->base.has_more = (head.flags & FRAME_HAS_MORE) != 0;
+		net->base.deliver(&net->base, peer, frame + sizeof(head), head.head_bytes,
+				  head.flags & FRAME_HAS_BODY ? body : NULL,
+				  (size_t)head.body_bytes);
+		frame = body + net_aligned((size_t)head.body_bytes);
+		count++;
+	} while (head.flags & FRAME_HAS_MORE);
+	return count;
 }
 
 static void post_receive(struct mpi_net *net, int slot)
@@ -306,14 +345,16 @@ static void post_receive(struct mpi_net *net, int slot)
 		     "MPI_Irecv of messages");
 }
 
-/* Hand over the frame in the oldest receive and post it again, as the newest. */
-static void receive_oldest(struct mpi_net *net, int peer)
+/* Hand over the frame in the oldest receive and post it again, as the newest.  Returns
+ * how many messages were in it. */
+static int receive_oldest(struct mpi_net *net, int peer)
 {
-	int slot = net->oldest;
+	int slot = net->oldest, count;
 
 	net->oldest = (slot + 1) % RING_RECEIVES;
-	take_frame(net, peer, net->ring_frames[slot]);
+	count = take_frame(net, peer, net->ring_frames[slot]);
 	post_receive(net, slot);
+	return count;
 }
 
 /* ---- bulks ----------------------------------------------------------- */
@@ -480,7 +521,7 @@ static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *sta
 {
 	if (op->kind == OP_MESSAGE || op->kind == OP_ROUND) {
 		check_or_die(net, rc, "sending a message");
-		op_end(net, op);
+		frame_left(net, op);
 		return;
 	}
 	free_type(op);
@@ -555,7 +596,6 @@ static void call_back(struct mpi_net *net, struct op *op)
 	pool_put(&net->op_pool, op);
 	switch (ended.kind) {
 	case OP_MESSAGE:
-		pool_put(&net->frame_pool, ended.frame);
 		ended.of.message->sent(ended.of.message);
 		break;
 	case OP_PUT:
@@ -563,12 +603,11 @@ static void call_back(struct mpi_net *net, struct op *op)
 		ended.of.bulk->status = ended.status;
 		ended.of.bulk->done(ended.of.bulk);
 		break;
-	case OP_ROUND:
-		pool_put(&net->frame_pool, ended.frame);
-		break;
 	case OP_BARRIER:
 		ended.of.barrier->done(ended.of.barrier);
 		break;
+	case OP_ROUND:
+		break; /* nobody's */
 	}
 }
 
@@ -583,6 +622,7 @@ static int call_back_ended(struct mpi_net *net)
 	while (op) {
 		struct op *next = op->next;
 
+		net->base.has_more = next != NULL;
 		call_back(net, op);
 		op = next;
 		ncalled++;
@@ -595,7 +635,7 @@ static int poll_once(struct mpi_net *net)
 	int peer, advanced = test_requests(net, &peer);
 
 	if (peer >= 0)
-		receive_oldest(net, peer);
+		advanced += receive_oldest(net, peer) - 1;
 	return advanced + call_back_ended(net);
 }
 
@@ -671,6 +711,8 @@ static int check_tags(struct mpi_net *net)
 static void open_ring(struct mpi_net *net)
 {
 	net->frame_bytes = body_offset(NET_HEAD_BYTES) + net->base.eager_bytes;
+	if (net->frame_bytes < net->base.packet_bytes)
+		net->frame_bytes = net->base.packet_bytes;
 	pool_init(&net->frame_pool, net->frame_bytes);
 	pool_init(&net->op_pool, sizeof(struct op));
 	net->ended_last = &net->ended;
@@ -687,12 +729,13 @@ int transport_mpi_open(const struct net_config *config, int shows_late, struct n
 	struct mpi_net *net = orr_alloc(sizeof(*net));
 	int ret;
 
-	net->base = (struct net){.ops = &mpi_ops,
-				 .rank = config->rank,
-				 .size = config->size,
-				 .max_messages = MAX_MESSAGES,
-				 .eager_bytes =
-					 smaller(config->eager_bytes, MAX_EAGER_BYTES)};
+	net->base = (struct net){
+		.ops = &mpi_ops,
+		.rank = config->rank,
+		.size = config->size,
+		.max_packets = MAX_PACKETS,
+		.packet_bytes = smaller(config->packet_bytes, MAX_PACKET_BYTES),
+		.eager_bytes = smaller(config->eager_bytes, MAX_EAGER_BYTES)};
 	net->shows_late = shows_late;
 	net->piece_bytes = config->piece_bytes
 				   ? smaller(config->piece_bytes, MAX_PIECE_BYTES)

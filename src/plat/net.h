@@ -36,11 +36,26 @@ struct net_message {
 	size_t body_bytes;   /* <= the eager limit of the engine */
 	char head[NET_HEAD_BYTES];
 	const void *body; /* NULL: not carried, though it counts */
-	/* The message and its body belong to the caller again. */
+	/* The packet belongs to the caller again, as it was sent: the callback of its
+	 * first message is called. */
 	void (*sent)(struct net_message *message);
-	struct net_message *next; /* for the lists of the present owner */
+	struct net_message *next; /* travels with this one, to the same peer */
 	void *backend[4];         /* the backend's, while it owns the message */
 };
+
+enum { NET_ALIGN_BYTES = 16, NET_FRAME_BYTES = 16 };
+
+static inline size_t net_aligned(size_t bytes)
+{
+	return (bytes + NET_ALIGN_BYTES - 1) & ~(size_t)(NET_ALIGN_BYTES - 1);
+}
+
+/* What a message takes of net->packet_bytes. */
+static inline size_t net_message_bytes(const struct net_message *message)
+{
+	return net_aligned(NET_FRAME_BYTES + message->head_bytes) +
+	       net_aligned(message->body_bytes);
+}
 
 /*
  * One half of a large transfer that both sides agreed on by messages.  key pairs
@@ -76,7 +91,9 @@ struct place *types_mpi_place(const struct net_type *type);
 struct net_ops {
 	const char *name;
 
-	/* Messages from one node to one peer arrive in the order of send().
+	/* Send a packet: a message, and by next those that travel with it, which are
+	 * delivered one by one; several take at most net->packet_bytes together.
+	 * Messages from one node to one peer arrive in the order of send().
 	 * Returns 0, or -EINVAL: no such peer, sent will not run. */
 	int (*send)(struct net *net, struct net_message *message);
 
@@ -103,8 +120,12 @@ struct net_ops {
 struct net {
 	const struct net_ops *ops;
 	int rank, size;
-	size_t eager_bytes; /* largest body of a message */
-	int max_messages;   /* that it wants to own at a time; 0: any number */
+	size_t eager_bytes;  /* largest body of a message */
+	size_t packet_bytes; /* largest packet of several messages; 0: each is alone */
+	int max_packets;     /* that it wants to own at a time; 0: any number */
+	/* In a callback: another one follows at once, and what this one wants sent may
+	 * wait for it. */
+	int has_more;
 	void *owner;
 	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
 			const void *body, size_t body_bytes);
@@ -130,11 +151,12 @@ static inline int net_bulk_has_peer(const struct net *net, const struct net_bulk
 
 /* What a transport is opened with. */
 struct net_config {
-	const char *name;   /* as in ORRERY_TRANSPORT, "" for the backend's default */
-	const void *comm;   /* pointer to the MPI_Comm given at init; its owner dups */
-	int rank, size;     /* in that communicator */
-	size_t eager_bytes; /* wanted; the transport may lower net->eager_bytes */
-	size_t piece_bytes; /* larger payloads are cut; 0: the transport's limit */
+	const char *name;    /* as in ORRERY_TRANSPORT, "" for the backend's default */
+	const void *comm;    /* pointer to the MPI_Comm given at init; its owner dups */
+	int rank, size;      /* in that communicator */
+	size_t eager_bytes;  /* wanted; the transport may lower net->eager_bytes */
+	size_t piece_bytes;  /* larger payloads are cut; 0: the transport's limit */
+	size_t packet_bytes; /* wanted; the transport may lower net->packet_bytes */
 };
 
 /* A number that all nodes must take alike. */

@@ -17,8 +17,8 @@ struct deferred {
 	struct net net;
 	struct plat *plat;
 	struct net *inner;
-	struct net_message *sends, *last_send;
-	struct net_bulk *bulks, *last_bulk; /* backend[0]: the operation */
+	struct net_message *sends, *last_send; /* packets, by backend[0] */
+	struct net_bulk *bulks, *last_bulk;    /* backend[0]: the operation */
 	struct net_barrier *barrier;
 };
 
@@ -35,8 +35,7 @@ static int flush(struct deferred *deferred)
 	for (; deferred->sends; n++) {
 		struct net_message *message = deferred->sends;
 
-		deferred->sends = message->next;
-		message->next = NULL;
+		deferred->sends = message->backend[0];
 		ops->send(deferred->inner, message);
 	}
 	deferred->last_send = NULL;
@@ -78,8 +77,11 @@ static int deferred_send(struct net *net, struct net_message *message)
 		return -EINVAL;
 	if (may_call(deferred))
 		return deferred->inner->ops->send(deferred->inner, message);
-	message->next = NULL;
-	*(deferred->last_send ? &deferred->last_send->next : &deferred->sends) = message;
+	message->backend[0] = NULL;
+	if (deferred->last_send)
+		deferred->last_send->backend[0] = message;
+	else
+		deferred->sends = message;
 	deferred->last_send = message;
 	return 0;
 }
@@ -140,6 +142,7 @@ static void deferred_deliver(struct net *inner, int peer, const void *head,
 {
 	struct deferred *deferred = inner->owner;
 
+	deferred->net.has_more = inner->has_more;
 	deferred->net.deliver(&deferred->net, peer, head, head_bytes, body, body_bytes);
 }
 

@@ -185,6 +185,7 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	net->net.rank = config->rank;
 	net->net.size = config->size;
 	net->net.eager_bytes = config->eager_bytes;
+	net->net.packet_bytes = config->packet_bytes;
 	net->net.place_of = types_mpi_place;
 	net->net.may_ask = sim_is_main;
 	net->plat = plat;

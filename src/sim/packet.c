@@ -7,21 +7,28 @@
 #include "net_sim.h"
 
 /*
- * packet.c - messages.  Those from one node to one peer queue in a channel, which
- * exists while something is in it: a short message may be faster than a long one
- * before it, and is then held back.
+ * packet.c - packets of messages, which cost what one message of their size costs.
+ * Those from one node to one peer queue in a channel, which exists while something is in
+ * it: a short one may be faster than a long one before it, and is then held back.
  */
 struct packet {
 	struct packet *next;       /* in its channel */
 	struct packet *next_early; /* in the group's list */
 	struct channel *channel;
 	struct plat_timer received;
-	double start_s;
+	double start_s, bytes; /* carried, of heads and bodies */
+	int arrived, nmessages;
+	_Alignas(NET_ALIGN_BYTES) char data[]; /* of each: piece, head, body, aligned */
+};
+
+/* One message in a packet. */
+struct piece {
 	size_t body_bytes;
 	unsigned head_bytes;
-	unsigned char arrived, has_body;
-	_Alignas(16) char bytes[]; /* the head in NET_HEAD_BYTES, then the body */
+	unsigned has_body;
 };
+
+_Static_assert(sizeof(struct piece) == NET_ALIGN_BYTES, "what lies behind is aligned");
 
 struct channel {
 	struct sim_net *from;
@@ -29,7 +36,7 @@ struct channel {
 	struct packet *first, *last;
 };
 
-/* In message->backend. */
+/* In message->backend, as the next in net->sending: backend[1]. */
 static double *sent_date(struct net_message *message)
 {
 	return (double *)(void *)&message->backend[0];
@@ -48,22 +55,72 @@ static struct channel *find_channel(struct sim_net *net, int peer)
 	return channel;
 }
 
+static size_t piece_bytes(const struct net_message *message)
+{
+	return sizeof(struct piece) + net_aligned(message->head_bytes) +
+	       (message->body ? net_aligned(message->body_bytes) : 0);
+}
+
+/* Returns where the next one lies. */
+static char *fill_piece(char *at, const struct net_message *message)
+{
+	struct piece *piece = (struct piece *)(void *)at;
+	char *head = at + sizeof(*piece);
+
+	*piece = (struct piece){message->body_bytes, message->head_bytes,
+				message->body != NULL};
+	memcpy(head, message->head, message->head_bytes);
+	if (message->body)
+		memcpy(head + net_aligned(message->head_bytes), message->body,
+		       message->body_bytes);
+	return at + piece_bytes(message);
+}
+
+static double carried_bytes(const struct net_message *message)
+{
+	size_t bytes = 0;
+
+	for (; message; message = message->next) {
+		ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
+		bytes += message->head_bytes + message->body_bytes;
+	}
+	return (double)bytes;
+}
+
 static struct packet *make_packet(const struct net_message *message)
 {
-	size_t body_bytes = message->body ? message->body_bytes : 0;
-	struct packet *packet = malloc(sizeof(*packet) + NET_HEAD_BYTES + body_bytes);
+	struct packet *packet;
+	size_t bytes = 0;
+	char *at;
 
+	for (const struct net_message *m = message; m; m = m->next)
+		bytes += piece_bytes(m);
+	packet = malloc(sizeof(*packet) + bytes);
 	if (!packet)
-		orr_die(ORR_NO_RANK, "no memory for a message of %zu bytes", body_bytes);
+		orr_die(ORR_NO_RANK, "no memory for a message of %zu bytes", bytes);
 	memset(packet, 0, sizeof(*packet));
-	packet->head_bytes = message->head_bytes;
-	packet->body_bytes = message->body_bytes;
-	memcpy(packet->bytes, message->head, message->head_bytes);
-	if (message->body) {
-		packet->has_body = 1;
-		memcpy(packet->bytes + NET_HEAD_BYTES, message->body, body_bytes);
+	at = packet->data;
+	for (; message; message = message->next) {
+		at = fill_piece(at, message);
+		packet->nmessages++;
 	}
 	return packet;
+}
+
+static void deliver_pieces(struct net *to, int from, const struct packet *packet)
+{
+	const char *at = packet->data;
+
+	for (int left = packet->nmessages; left > 0; left--) {
+		const struct piece *piece = (const struct piece *)(const void *)at;
+		const char *head = at + sizeof(*piece), *body;
+
+		body = head + net_aligned(piece->head_bytes);
+		to->has_more = left > 1;
+		to->deliver(to, from, head, piece->head_bytes,
+			    piece->has_body ? body : NULL, piece->body_bytes);
+		at = body + (piece->has_body ? net_aligned(piece->body_bytes) : 0);
+	}
 }
 
 static void deliver(struct channel *channel, struct packet *packet)
@@ -75,10 +132,7 @@ static void deliver(struct channel *channel, struct packet *packet)
 	if (to) { /* else it has closed meanwhile, and cannot want it */
 		net_moves(to, -1);
 		net_become(to);
-		to->net.deliver(&to->net, from->net.rank, packet->bytes,
-				packet->head_bytes,
-				packet->has_body ? packet->bytes + NET_HEAD_BYTES : NULL,
-				packet->body_bytes);
+		deliver_pieces(&to->net, from->net.rank, packet);
 	}
 	free(packet);
 }
@@ -116,8 +170,7 @@ static void on_arrival(void *arg)
 	struct packet *packet = arg;
 	struct sim_net *from = packet->channel->from;
 	struct sim_net *to = from->group->members[packet->channel->peer];
-	double overhead_s = wire_receive_overhead_s(
-		from->sim->wire, (double)(packet->head_bytes + packet->body_bytes));
+	double overhead_s = wire_receive_overhead_s(from->sim->wire, packet->bytes);
 	double date_s = from->sim->now_s;
 
 	if (!to || overhead_s <= 0) {
@@ -135,11 +188,10 @@ static void start_packet(struct packet *packet)
 {
 	struct sim_net *from = packet->channel->from;
 	struct sim_net *to = from->group->members[packet->channel->peer];
-	double bytes = (double)(packet->head_bytes + packet->body_bytes);
 	struct wire_transfer transfer = {
 		.from = from->plat->host,
 		.to = to->plat->host,
-		.bytes = bytes,
+		.bytes = packet->bytes,
 		.start_s = packet->start_s,
 		.done = on_arrival,
 		.arg = packet,
@@ -181,8 +233,11 @@ static void append_early(struct net_group *group, struct packet *packet)
 static void queue_sent(struct sim_net *net, struct net_message *message, double date_s)
 {
 	*sent_date(message) = date_s;
-	message->next = NULL;
-	*(net->last_sending ? &net->last_sending->next : &net->sending) = message;
+	message->backend[1] = NULL;
+	if (net->last_sending)
+		net->last_sending->backend[1] = message;
+	else
+		net->sending = message;
 	net->last_sending = message;
 	if (!calendar_has(&net->sent))
 		calendar_add(net->sim, &net->sent, date_s);
@@ -195,10 +250,9 @@ void packet_on_sent(struct plat_timer *timer)
 	while (net->sending && *sent_date(net->sending) <= net->sim->now_s) {
 		struct net_message *message = net->sending;
 
-		net->sending = message->next;
+		net->sending = message->backend[1];
 		if (!net->sending)
 			net->last_sending = NULL;
-		message->next = NULL;
 		message->sent(message);
 	}
 	if (net->sending && !calendar_has(&net->sent))
@@ -213,11 +267,11 @@ int packet_send(struct net *base, struct net_message *message)
 
 	if (message->peer < 0 || message->peer >= net->net.size)
 		return -EINVAL;
-	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
-	bytes = (double)(message->head_bytes + message->body_bytes);
+	bytes = carried_bytes(message);
 	start_s = net_send_date_s(net, bytes);
 	packet = make_packet(message);
 	packet->start_s = start_s;
+	packet->bytes = bytes;
 	packet->channel = find_channel(net, message->peer);
 	*(packet->channel->last ? &packet->channel->last->next
 				: &packet->channel->first) = packet;

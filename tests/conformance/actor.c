@@ -10,7 +10,7 @@
 
 #include "base/check.h"
 
-enum { EAGER_BYTES = 4096, MOST_PER_POLL = 100 };
+enum { EAGER_BYTES = 4096, PACKET_BYTES = 1500, MOST_PER_POLL = 100 };
 
 static int actor_poll(void *arg)
 {
@@ -41,8 +41,11 @@ static void actor_deliver(struct net *net, int peer, const void *head, size_t he
 
 int actor_open(struct actor *actor, int rank, int size, const void *comm)
 {
-	struct net_config config = {
-		.comm = comm, .rank = rank, .size = size, .eager_bytes = EAGER_BYTES};
+	struct net_config config = {.comm = comm,
+				    .rank = rank,
+				    .size = size,
+				    .eager_bytes = EAGER_BYTES,
+				    .packet_bytes = PACKET_BYTES};
 	int ret;
 
 	memset(actor, 0, sizeof(*actor));

@@ -19,7 +19,12 @@ static void letter_sent(struct net_message *message)
 	struct letter *letter = (struct letter *)message;
 
 	EXPECT(letter->actor, !letter->is_being_sent, "sent ran inside send");
-	actor_ended(letter->actor);
+	while (message) {
+		struct net_message *next = message->next;
+
+		actor_ended(letter->actor);
+		message = next;
+	}
 }
 
 /* The lock is held. */
@@ -89,7 +94,8 @@ enum { ORDER_LETTERS = 150 };
 
 struct order {
 	char *body;
-	int *next; /* by peer: the number that must come */
+	int *next;                     /* by peer: the number that must come */
+	int nsent_behind, ngot_before; /* another one in the same packet */
 	struct letter letters[];
 };
 
@@ -114,23 +120,49 @@ static void order_prepare(struct actor *actor)
 	actor_expect(actor, 2 * n); /* as many are received */
 }
 
-static void order_start(struct actor *actor)
+static struct letter *order_letter(struct actor *actor, int number, int peer)
 {
 	struct order *order = actor->data;
+	struct letter *letter = &order->letters[number * actor->size + peer];
 
-	orr_lock(&actor->lock);
-	for (int i = 0; i < ORDER_LETTERS * actor->size; i++) {
-		struct letter *letter = &order->letters[i];
-		int number = i / actor->size, ret;
+	letter_head(letter, number);
+	/* Heads of any size. */
+	letter->message.head_bytes += (unsigned)number % (NET_HEAD_BYTES - 4 + 1);
+	letter->message.body = order->body;
+	letter->message.body_bytes = order_bytes(actor, number);
+	letter->message.peer = peer;
+	return letter;
+}
 
-		letter_head(letter, number);
-		/* Heads of any size. */
-		letter->message.head_bytes += (unsigned)number % (NET_HEAD_BYTES - 4 + 1);
-		letter->message.body = order->body;
-		letter->message.body_bytes = order_bytes(actor, number);
-		ret = letter_send(letter, actor, i % actor->size);
-		EXPECT(actor, ret == 0, "send returned %d", ret);
+/* Some alone, others with those behind them.  Returns the number of the next one. */
+static int order_send_packet(struct actor *actor, int number, int peer)
+{
+	struct order *order = actor->data;
+	struct letter *first = order_letter(actor, number, peer), *last = first;
+	size_t bytes = net_message_bytes(&first->message);
+	int wanted = 1 + number % 7, ret;
+
+	while (--wanted > 0 && ++number < ORDER_LETTERS) {
+		struct letter *letter = order_letter(actor, number, peer);
+
+		bytes += net_message_bytes(&letter->message);
+		if (bytes > actor->net->packet_bytes)
+			break;
+		last->message.next = &letter->message;
+		last = letter;
+		order->nsent_behind++;
 	}
+	ret = letter_send(first, actor, peer);
+	EXPECT(actor, ret == 0, "send returned %d", ret);
+	return number_of(last->message.head) + 1;
+}
+
+static void order_start(struct actor *actor)
+{
+	orr_lock(&actor->lock);
+	for (int peer = 0; peer < actor->size; peer++)
+		for (int number = 0; number < ORDER_LETTERS;)
+			number = order_send_packet(actor, number, peer);
 	orr_unlock(&actor->lock);
 }
 
@@ -143,6 +175,7 @@ static void order_deliver(struct actor *actor, int peer, const void *head,
 	size_t wanted_head = 4 + (size_t)number % (NET_HEAD_BYTES - 4 + 1);
 	const char *bytes = body;
 
+	order->ngot_before += actor->net->has_more;
 	EXPECT(actor, number == wanted, "message %d of %d came instead of %d", number,
 	       peer, wanted);
 	EXPECT(actor, head_bytes == wanted_head, "message %d: head of %zu bytes", number,
@@ -159,6 +192,11 @@ static void order_check(struct actor *actor)
 {
 	struct order *order = actor->data;
 
+	/* Each sends to me what I send to each. */
+	EXPECT(actor, order->nsent_behind > 0, "no packet has several messages");
+	EXPECT(actor, order->ngot_before == order->nsent_behind,
+	       "%d messages were told to have more behind them, not %d",
+	       order->ngot_before, order->nsent_behind);
 	free(order->next);
 	free(order->body);
 }

@@ -21,9 +21,10 @@ struct fake_net {
 
 /* A message on its way. */
 struct fake_parcel {
-	struct fake_event event; /* first */
+	struct fake_event event; /* first; used by the first of a packet */
 	struct fake_domain *domain;
 	struct fake_parcel *next; /* in domain->early */
+	struct fake_parcel *rest; /* of the packet */
 	int from, to, has_body;
 	size_t head_bytes, body_bytes;
 	char head[NET_HEAD_BYTES];
@@ -84,12 +85,20 @@ static void on_arrival(struct plat_timer *timer)
 	struct fake_net *to = parcel->domain->nets[parcel->to];
 
 	ORR_ASSERT(to); /* It was open when the message was on its way. */
-	to->base.deliver(&to->base, parcel->from, parcel->head, parcel->head_bytes,
-			 parcel->has_body ? parcel->body : NULL, parcel->body_bytes);
-	fake_event_free(parcel);
+	while (parcel) {
+		struct fake_parcel *rest = parcel->rest;
+
+		to->base.has_more = rest != NULL;
+		to->base.deliver(
+			&to->base, parcel->from, parcel->head, parcel->head_bytes,
+			parcel->has_body ? parcel->body : NULL, parcel->body_bytes);
+		fake_event_free(parcel);
+		parcel = rest;
+	}
 }
 
-static struct fake_parcel *parcel_new(const struct net_message *message)
+static struct fake_parcel *parcel_new(const struct fake_net *net,
+				      const struct net_message *message)
 {
 	size_t carried = message->body ? message->body_bytes : 0;
 	struct fake_parcel *parcel = fake_event_new(sizeof(*parcel) + carried);
@@ -97,6 +106,9 @@ static struct fake_parcel *parcel_new(const struct net_message *message)
 	parcel->head_bytes = message->head_bytes;
 	parcel->body_bytes = message->body_bytes;
 	parcel->has_body = message->body != NULL;
+	parcel->domain = net->domain;
+	parcel->from = net->base.rank;
+	parcel->to = message->peer;
 	memcpy(parcel->head, message->head, message->head_bytes);
 	if (carried)
 		memcpy(parcel->body, message->body, carried);
@@ -128,19 +140,23 @@ static int fake_send(struct net *base, struct net_message *message)
 {
 	struct fake_net *net = fake_net_of(base);
 	struct fake *fake = fake_get();
-	double left_s =
-		fake->now_s + crossing_s(message->head_bytes + message->body_bytes);
-	struct fake_parcel *parcel;
+	double left_s = fake->now_s;
+	struct fake_parcel *parcel = NULL, **last = &parcel;
 	struct sent_event *sent;
+	size_t bytes = 0;
 
-	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
-	ORR_ASSERT(message->body_bytes <= base->eager_bytes);
 	if (!is_peer(base, message->peer))
 		return -EINVAL;
-	parcel = parcel_new(message);
-	parcel->domain = net->domain;
-	parcel->from = base->rank;
-	parcel->to = message->peer;
+	for (struct net_message *m = message; m; m = m->next) {
+		ORR_ASSERT(m->head_bytes <= NET_HEAD_BYTES);
+		ORR_ASSERT(m->body_bytes <= base->eager_bytes);
+		ORR_ASSERT(m->peer == message->peer);
+		left_s += crossing_s(m->head_bytes + m->body_bytes);
+		bytes += net_message_bytes(m);
+		*last = parcel_new(net, m);
+		last = &(*last)->rest;
+	}
+	ORR_ASSERT(!message->next || bytes <= base->packet_bytes);
 	parcel_start(net->domain, parcel, left_s + fake->latency_s + fake_jitter_s(fake));
 	sent = fake_event_new(sizeof(*sent));
 	sent->message = message;
@@ -375,7 +391,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	net->base = (struct net){.ops = &fake_ops,
 				 .rank = config->rank,
 				 .size = config->size,
-				 .eager_bytes = config->eager_bytes};
+				 .eager_bytes = config->eager_bytes,
+				 .packet_bytes = config->packet_bytes};
 	net->plat = plat;
 	net->barriers_last = &net->barriers;
 	net->domain = domain_of(fake, config);

@@ -298,6 +298,7 @@ static void generate_env(struct program *program, struct rng *rng)
 {
 	static const char *const policies[] = {"eager", "prio", "lws", "dmda", "dmdas"};
 	static const char *const eager[] = {"0", "64", "16384", "100000"};
+	static const char *const packets[] = {"0", "200", "4000", "1048576"};
 	unsigned max = 1 + rng_below(rng, 12), min = rng_below(rng, max);
 	int limited = one_in(rng, 4) && has_feature(program, FEATURE_THROTTLE);
 
@@ -311,6 +312,7 @@ static void generate_env(struct program *program, struct rng *rng)
 	set_number(program, "STARPU_MPI_NDETACHED_SEND", rng_below(rng, 4));
 	set_number(program, "STARPU_MPI_PRIORITIES", !one_in(rng, 4));
 	set_env(program, "ORRERY_MPI_EAGER", eager[rng_below(rng, 4)]);
+	set_env(program, "ORRERY_MPI_PACKET", packets[rng_below(rng, 4)]);
 	set_env(program, "ORRERY_MPI_COOP_BYTES", one_in(rng, 2) ? "0" : "65536");
 	set_env(program, "ORRERY_MPI_PUT_BYTES", one_in(rng, 2) ? "0" : "4194304");
 	set_env(program, "LB_HEAT_TIME_THRESHOLD", "0");

@@ -392,9 +392,9 @@ static void communicators_are_apart(void **state)
 	world_close();
 }
 
-/* The transport takes one message at a time: the others wait for their turn, those to
- * one rank in their order. */
-static void one_message_at_a_time(void **state)
+/* The transport takes one packet to each rank at a time: the others wait, those to one
+ * rank in their order. */
+static void one_packet_at_a_time(void **state)
 {
 	static int from[3][SMALL], to[2][3][SMALL];
 	starpu_data_handle_t sources[3], targets[2][3];
@@ -402,7 +402,7 @@ static void one_message_at_a_time(void **state)
 
 	(void)state;
 	world_open(3);
-	world_mpi(0)->net->max_messages = 1;
+	world_mpi(0)->net->max_packets = 1;
 	for (int i = 0; i < 3; i++) {
 		from[i][0] = 10 + i;
 		sources[i] = world_vector(0, from[i], SMALL);
@@ -503,6 +503,52 @@ static void nobody_waits_for_the_transport(void **state)
 	world_close();
 }
 
+/*
+ * The first of several large sends is announced alone, the others together, since the
+ * transport is busy; what is announced together is granted together.
+ */
+static void heads_and_grants_travel_together(void **state)
+{
+	enum { COUNT = 5 };
+	static int from[COUNT][LARGE], to[COUNT][LARGE];
+	starpu_data_handle_t sources[COUNT], targets[COUNT];
+	struct net_ops ops;
+
+	(void)state;
+	world_open(2);
+	watched_ops = world_mpi(0)->net->ops;
+	ops = *watched_ops;
+	ops.send = watched_send;
+	for (int rank = 0; rank < 2; rank++) {
+		world_mpi(rank)->net->ops = &ops;
+		world_mpi(rank)->net->packet_bytes = 1000;
+		world_mpi(rank)->net->max_packets = 1;
+	}
+	ncalls = nlocked = 0;
+	for (int i = 0; i < COUNT; i++) {
+		struct post what = {.peer = 0, .tag = i};
+
+		from[i][LARGE - 1] = i + 1;
+		sources[i] = world_vector(0, from[i], LARGE);
+		what.handle = targets[i] = world_vector(1, to[i], LARGE);
+		what.kind = REQUEST_RECEIVE;
+		world_post_detached(1, &what, NULL, NULL);
+		what.handle = sources[i];
+		what.kind = REQUEST_SEND;
+		what.peer = 1;
+		world_post_detached(0, &what, NULL, NULL);
+	}
+	fake_run();
+	assert_int_equal(ncalls, 4); /* one and four announced, and granted */
+	for (int i = 0; i < COUNT; i++) {
+		assert_int_equal(to[i][LARGE - 1], i + 1);
+		world_forget(0, sources[i]);
+		world_forget(1, targets[i]);
+	}
+	world_mpi(0)->net->ops = world_mpi(1)->net->ops = watched_ops;
+	world_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -517,7 +563,8 @@ int main(void)
 		cmocka_unit_test(stuck_is_reported),
 		cmocka_unit_test(many_receives_are_pending),
 		cmocka_unit_test(communicators_are_apart),
-		cmocka_unit_test(one_message_at_a_time),
+		cmocka_unit_test(one_packet_at_a_time),
+		cmocka_unit_test(heads_and_grants_travel_together),
 		cmocka_unit_test(nobody_waits_for_the_transport),
 	};
 

@@ -64,10 +64,18 @@ static void tell(const char *what, int peer)
 	depth--;
 }
 
+/* A packet is told as its peer, and a plus for each other message in it. */
 static int on_send(struct net *self, struct net_message *message)
 {
+	char plus[MAX_NOTES] = "";
+
 	(void)self;
-	tell("", message->peer);
+	for (struct net_message *m = message; m->next; m = m->next) {
+		assert_true(m->next > m); /* in their order */
+		assert_int_equal(m->next->peer, message->peer);
+		strcat(plus, "+");
+	}
+	tell(plus, message->peer);
 	return 0;
 }
 
@@ -161,7 +169,9 @@ static void in_the_order_of_the_notes(void **state)
 	outbox_note(&outbox, &all);
 	assert_string_equal(told, ""); /* not under the lock */
 	assert_int_equal(outbox_unlock(&outbox), 0);
-	assert_told("5 get4 4 put4 5 barrier0 ");
+	/* Halves first: places for what the messages call for; a barrier does not
+	 * overtake. */
+	assert_told("get4 put4 5 4 5 barrier0 ");
 }
 
 /* What others note while one carries is carried by that one, not inside of its call. */
@@ -224,32 +234,69 @@ static void alone_with_mpi(void **state)
 	assert_told("1 ");
 }
 
-/* Many to one peer do not hold up those to others, and each peer's stay in order. */
-static void beyond_the_limit_peers_take_turns(void **state)
+static void what_is_ready_travels_together(void **state)
 {
-	const int peers[] = {1, 1, 1, 1, 1, 2, 2, 3};
+	const int peers[] = {1, 2, 1, 1, 1, 1, 1, 2};
 
 	(void)state;
-	net.max_messages = 2;
+	net.packet_bytes = 3 * NET_FRAME_BYTES;
 	orr_lock(&lock);
 	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
 		note(peers[i]);
 	assert_int_equal(outbox_unlock(&outbox), 0);
-	assert_told("1 1 ");
-	outbox_sent(&outbox);
-	note_and_unlock(4); /* the last in turn */
-	assert_told("1 1 1 ");
-	for (int i = 0; i < 6; i++) {
-		assert_int_equal(outbox.nsending, 2);
-		outbox_sent(&outbox);
-	}
-	assert_told("1 1 1 2 3 1 4 2 1 ");
-	outbox_sent(&outbox);
-	outbox_sent(&outbox);
-	assert_int_equal(outbox.nsending, 0);
-	assert_int_equal(outbox.queues.count, 0);
+	assert_told("++1 +2 ++1 ");
+}
+
+/* Many to one peer do not hold up those to others, and each peer's stay in order. */
+static void beyond_the_limit_each_peer_has_a_share(void **state)
+{
+	const int peers[] = {1, 1, 1, 1, 1, 2, 2, 3};
+
+	(void)state;
+	net.max_packets = 4;
+	orr_lock(&lock);
+	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++)
+		note(peers[i]);
+	assert_int_equal(outbox_unlock(&outbox), 1); /* some wait: somebody must poll */
+	assert_told("1 2 3 1 ");
 	note_and_unlock(1);
-	assert_told("1 1 1 2 3 1 4 2 1 1 ");
+	assert_int_equal(unlocked_status, 0); /* as is known */
+	note_and_unlock(4);                   /* has nothing on its way */
+	assert_told("1 2 3 1 4 ");
+	outbox_sent(&outbox, 3);
+	outbox_sent(&outbox, 2); /* frees a place for its own */
+	assert_told("1 2 3 1 4 2 ");
+	outbox_sent(&outbox, 4);
+	for (int i = 0; i < 4; i++)
+		outbox_sent(&outbox, 1);
+	assert_told("1 2 3 1 4 2 1 1 1 1 ");
+	outbox_sent(&outbox, 1);
+	outbox_sent(&outbox, 1);
+	outbox_sent(&outbox, 2);
+	assert_int_equal(outbox.nsending, 0);
+	note_and_unlock(1);
+	assert_told("1 2 3 1 4 2 1 1 1 1 1 ");
+}
+
+/* A few leave as they come; then full packets only, until some have left. */
+static void many_to_one_peer_become_few(void **state)
+{
+	(void)state;
+	net.packet_bytes = 3 * NET_FRAME_BYTES;
+	net.max_packets = 8;
+	for (int i = 0; i < 4; i++)
+		note_and_unlock(1);
+	assert_told("1 1 ");
+	for (int i = 0; i < 7; i++)
+		note_and_unlock(1);
+	assert_told("1 1 ++1 ++1 ");
+	outbox_sent(&outbox, 1); /* frees a place for a full one */
+	assert_told("1 1 ++1 ++1 ++1 ");
+	for (int i = 0; i < 3; i++)
+		outbox_sent(&outbox, 1);
+	assert_told("1 1 ++1 ++1 ++1 ");
+	note_and_unlock(1);
+	assert_told("1 1 ++1 ++1 ++1 1 ");
 }
 
 /* What the limit does not count. */
@@ -258,17 +305,16 @@ static void halves_do_not_wait_for_messages(void **state)
 	struct outgoing get = {.kind = OUTGOING_GET, .what.bulk = &bulk};
 
 	(void)state;
-	net.max_messages = 1;
+	net.max_packets = 1;
 	bulk.peer = 1;
 	orr_lock(&lock);
 	note(1);
 	note(1);
 	outbox_note(&outbox, &get);
-	assert_int_equal(outbox_unlock(&outbox), 0);
-	assert_told("1 get1 ");
-	outbox_sent(&outbox);
-	outbox_sent(&outbox);
-	assert_told("1 get1 1 ");
+	assert_int_equal(outbox_unlock(&outbox), 1);
+	assert_told("get1 1 ");
+	outbox_sent(&outbox, 1);
+	assert_told("get1 1 1 ");
 }
 
 int main(void)
@@ -284,7 +330,11 @@ int main(void)
 			tear_down),
 		cmocka_unit_test_setup_teardown(a_busy_carrier_leaves, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(alone_with_mpi, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(beyond_the_limit_peers_take_turns, set_up,
+		cmocka_unit_test_setup_teardown(what_is_ready_travels_together, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(beyond_the_limit_each_peer_has_a_share,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(many_to_one_peer_become_few, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(halves_do_not_wait_for_messages, set_up,
 						tear_down),
