@@ -57,20 +57,13 @@ int ft_comm(struct mpi *mpi, const struct ft_entry *entry)
 static starpu_data_handle_t copy_of(struct mpi *mpi, const struct ft_entry *entry,
 				    void *bytes)
 {
-	struct starpu_variable_interface variable = {
-		.id = STARPU_VARIABLE_INTERFACE_ID,
-		.ptr = (uintptr_t)bytes,
-		.dev_handle = (uintptr_t)bytes,
-		.elemsize = entry->bytes,
-	};
 	starpu_data_handle_t copy;
 
 	if (entry->kind == FT_DATA)
 		copy = data_register(mpi->node, -1, entry->handle->interface,
 				     entry->handle->ops);
 	else
-		copy = data_register(mpi->node, STARPU_MAIN_RAM, &variable,
-				     &starpu_interface_variable_ops);
+		copy = interface_register_bytes(mpi->node, bytes, entry->bytes);
 	copy->flags |= DATUM_SEQUENTIAL;
 	return copy;
 }

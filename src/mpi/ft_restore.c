@@ -320,15 +320,8 @@ static void restore_datum(struct restore *restore, int i, const struct ft_part *
 /* The variable itself, for a message. */
 static void receive_value(struct restore *restore, const struct ft_entry *entry, int from)
 {
-	struct starpu_variable_interface variable = {
-		.id = STARPU_VARIABLE_INTERFACE_ID,
-		.ptr = (uintptr_t)entry->value,
-		.dev_handle = (uintptr_t)entry->value,
-		.elemsize = entry->bytes,
-	};
 	starpu_data_handle_t handle =
-		data_register(restore->mpi->node, STARPU_MAIN_RAM, &variable,
-			      &starpu_interface_variable_ops);
+		interface_register_bytes(restore->mpi->node, entry->value, entry->bytes);
 
 	carry(restore, entry, handle, from, restore->mpi->rank);
 	restore->received =

@@ -12,15 +12,8 @@ enum { TREE_FIRST_TAG = 1, TAGS_OF_TREE = 2, DOWN = 1 };
 
 static starpu_data_handle_t handle_of(struct tree *tree, struct tree_words *words)
 {
-	struct starpu_variable_interface variable = {
-		.id = STARPU_VARIABLE_INTERFACE_ID,
-		.ptr = (uintptr_t)words,
-		.dev_handle = (uintptr_t)words,
-		.elemsize = sizeof(*words),
-	};
 	starpu_data_handle_t handle =
-		data_register(tree->mpi->node, STARPU_MAIN_RAM, &variable,
-			      &starpu_interface_variable_ops);
+		interface_register_bytes(tree->mpi->node, words, sizeof(*words));
 
 	handle->flags |= DATUM_SEQUENTIAL;
 	return handle;
