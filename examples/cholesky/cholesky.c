@@ -163,70 +163,32 @@ static void print_run(const struct run *run, const double sum[4], const double m
 		printf("residual: %.3g (limit %g)\n", run->residual, RESIDUAL_LIMIT);
 }
 
-struct figures {
-	double sum[4], max[3];
-};
-
-static void combine(struct figures *figures, const struct figures *others)
-{
-	for (int i = 0; i < 4; i++)
-		figures->sum[i] += others->sum[i];
-	for (int i = 0; i < 3; i++)
-		if (figures->max[i] < others->max[i])
-			figures->max[i] = others->max[i];
-}
-
-/*
- * To process 0, along a tree: MPI_Reduce() of SMPI lets it receive from all others at
- * once, which takes seconds at a thousand processes.
- */
-static void reduce(struct figures *figures)
-{
-	const int count = sizeof *figures / sizeof(double);
-	struct figures others;
-	int rank, size;
-
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	for (int step = 1; step < size; step *= 2) {
-		if (rank & step) {
-			MPI_Send(figures, count, MPI_DOUBLE, rank - step, 0,
-				 MPI_COMM_WORLD);
-			return;
-		}
-		if (rank + step < size) {
-			MPI_Recv(&others, count, MPI_DOUBLE, rank + step, 0,
-				 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-			combine(figures, &others);
-		}
-	}
-}
-
 /* Combine the nodes' figures and print them.  The number of tasks that are missing. */
 static double report(const struct run *run)
 {
 	struct orrery_stats stats;
-	struct figures figures;
+	double sum[4], all_sum[4] = {0}, max[3], all_max[3] = {0};
 	double nb = run->options.nb, expected = nb * (nb + 1) * (nb + 2) / 6;
 	int is_fake, nprocesses;
 
 	if (orrery_get_stats(&stats))
 		return 1;
-	figures.sum[0] = stats.tasks_executed;
-	figures.sum[1] = stats.messages_sent;
-	figures.sum[2] = stats.bytes_sent;
-	figures.sum[3] = stats.uncalibrated_tasks;
-	figures.max[0] = run->makespan_s;
-	figures.max[1] = stats.host_wall_s;
-	figures.max[2] = stats.peak_memory_bytes;
-	reduce(&figures);
+	sum[0] = stats.tasks_executed;
+	sum[1] = stats.messages_sent;
+	sum[2] = stats.bytes_sent;
+	sum[3] = stats.uncalibrated_tasks;
+	max[0] = run->makespan_s;
+	max[1] = stats.host_wall_s;
+	max[2] = stats.peak_memory_bytes;
+	MPI_Reduce(sum, all_sum, 4, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+	MPI_Reduce(max, all_max, 3, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
 	/* One process that plays a node among STARPU_MPI_FAKE_SIZE runs its own part. */
 	MPI_Comm_size(MPI_COMM_WORLD, &nprocesses);
 	is_fake = nprocesses != run->size;
 	if (run->rank && !is_fake)
 		return 0;
-	print_run(run, figures.sum, figures.max);
-	return is_fake ? 0 : expected - figures.sum[0];
+	print_run(run, all_sum, all_max);
+	return is_fake ? 0 : expected - all_sum[0];
 }
 
 static int run_all(struct run *run)
