@@ -3,10 +3,11 @@
 
 /*
  * What a node among many pays for the tasks of the others: registration of data and
- * starpu_mpi_task_insert(), as one process that plays a node.
+ * starpu_mpi_task_insert(), as one process that plays a node; and, as one of two that are
+ * there, for tasks of the other one for which it sends or receives a value.
  *
  * usage: mpi_insert, with STARPU_MPI_FAKE_SIZE, STARPU_MPI_FAKE_RANK and
- * STARPU_DISABLE_KERNELS=1
+ * STARPU_DISABLE_KERNELS=1; or on two ranks
  */
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static struct starpu_codelet codelets[] = {
 	{.cpu_funcs = {nothing}, .nbuffers = 1, .modes = {STARPU_RW}},
 	{.cpu_funcs = {nothing}, .nbuffers = 2, .modes = {STARPU_R, STARPU_RW}},
 	{.cpu_funcs = {nothing}, .nbuffers = 3, .modes = {STARPU_R, STARPU_R, STARPU_RW}},
+	{.cpu_funcs = {nothing}, .nbuffers = 1, .modes = {STARPU_W}},
 };
 
 /* A lower triangle of nb x nb tiles over a grid of p x p nodes; where skip is a rank,
@@ -140,14 +142,79 @@ static void measure(int nb, int p, int rank, int concerns)
 	starpu_task_wait_for_all();
 }
 
+/* ---- two ranks: values travel ---------------------------------------- */
+
+enum { VALUES = 20000 };
+
+struct values {
+	starpu_data_handle_t mine[VALUES], others; /* of node 0; of node 1 */
+};
+
+static void register_values(struct values *values)
+{
+	static int memory[VALUES + 1];
+
+	for (int i = 0; i <= VALUES; i++) {
+		starpu_data_handle_t *handle =
+			i < VALUES ? &values->mine[i] : &values->others;
+
+		starpu_variable_data_register(handle, STARPU_MAIN_RAM,
+					      (uintptr_t)&memory[i], sizeof(int));
+		starpu_mpi_data_register(*handle, i, i == VALUES);
+	}
+}
+
+static void print_each(const char *name, double start, int rank)
+{
+	double end = bench_now_s();
+
+	if (rank == 0)
+		bench_print("mpi_insert", name, "ns/task", (end - start) / VALUES * 1e9);
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+	starpu_mpi_barrier(MPI_COMM_WORLD);
+}
+
+static void measure_transfers(int rank)
+{
+	static struct values values;
+	double start;
+
+	register_values(&values);
+	starpu_mpi_barrier(MPI_COMM_WORLD);
+	for (int round = 0; round < 2; round++) {
+		start = bench_now_s();
+		for (int i = 0; i < VALUES; i++)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &codelets[1], STARPU_R,
+					       values.mine[i], STARPU_RW, values.others,
+					       0);
+		print_each(round ? "insert task that only sends, again"
+				 : "insert task that only sends",
+			   start, rank);
+		start = bench_now_s();
+		for (int i = 0; i < VALUES; i++)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &codelets[3],
+					       STARPU_EXECUTE_ON_NODE, 1, STARPU_W,
+					       values.mine[i], 0);
+		print_each(round ? "insert task that only receives, again"
+				 : "insert task that only receives",
+			   start, rank);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	int rank, size, p = 1;
+	int rank, size, nprocesses, p = 1;
 
 	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
 		return 77;
 	starpu_mpi_comm_rank(MPI_COMM_WORLD, &rank);
 	starpu_mpi_comm_size(MPI_COMM_WORLD, &size);
+	MPI_Comm_size(MPI_COMM_WORLD, &nprocesses);
+	if (nprocesses == 2) {
+		measure_transfers(rank);
+		starpu_mpi_shutdown();
+		return 0;
+	}
 	while ((p + 1) * (p + 1) <= size)
 		p++;
 	measure(40, p, rank, 0);

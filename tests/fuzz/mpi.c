@@ -40,6 +40,67 @@ static int insert_in_halves(struct lane_run *lane, struct op *op,
 					  STARPU_EXECUTE_ON_NODE, node_of(op), 0);
 }
 
+/* Where the task executes, as far as the program can tell; -1: it cannot. */
+static int known_node(const struct op *op, const struct starpu_data_descr *descr, int n)
+{
+	int node = node_of(op), owner;
+
+	if (op->flags & (TASK_HALVES | TASK_ON_DATA | TASK_POLICY))
+		return -1;
+	for (int i = 0; i < n && node_of(op) < 0; i++) {
+		if (!(descr[i].mode & STARPU_W) || (descr[i].mode & STARPU_SCRATCH))
+			continue;
+		owner = starpu_mpi_data_get_rank(descr[i].handle);
+		if (owner < 0 || (node >= 0 && node != owner))
+			return -1;
+		node = owner;
+	}
+	return node;
+}
+
+/*
+ * May the rank leave the call out?  It executes elsewhere, all data are owned elsewhere,
+ * and the rank has no copy of what is written, nor a part in a reduction to come.
+ */
+static int may_be_pruned(const struct lane_run *lane, const struct op *op,
+			 const struct starpu_data_descr *descr, int n)
+{
+	int node = known_node(op, descr, n), owner;
+
+	if (node < 0 || node == lane->rank)
+		return 0;
+	for (int i = 0; i < n; i++) {
+		if (descr[i].mode & STARPU_SCRATCH)
+			continue;
+		owner = starpu_mpi_data_get_rank(descr[i].handle);
+		if (owner < 0 || owner == lane->rank ||
+		    (descr[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)) ||
+		    starpu_mpi_data_get_redux_map(descr[i].handle) ||
+		    starpu_mpi_cached_receive(descr[i].handle))
+			return 0;
+	}
+	return 1;
+}
+
+enum { MAX_LISTED = 3 };
+
+/* Handle by handle, as most programs do; the rest of the list is empty. */
+static int insert_listed(struct lane_run *lane, struct op *op,
+			 const struct starpu_data_descr *descr, int n)
+{
+	struct ticket ticket = {lane->run, op};
+	struct starpu_data_descr list[MAX_LISTED] = {
+		{NULL, STARPU_NONE}, {NULL, STARPU_NONE}, {NULL, STARPU_NONE}};
+
+	for (int i = 0; i < n; i++)
+		list[i] = descr[i];
+	return starpu_mpi_task_insert(
+		lane->comm, tasks_codelet(op), (int)list[0].mode, list[0].handle,
+		STARPU_PRIORITY, priority_of(op), (int)list[1].mode, list[1].handle,
+		STARPU_VALUE, &ticket, sizeof(ticket), (int)list[2].mode, list[2].handle,
+		STARPU_FLOPS, 1.0, STARPU_EXECUTE_ON_NODE, node_of(op), 0);
+}
+
 void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 {
 	struct starpu_data_descr descr[MAX_USES];
@@ -47,6 +108,10 @@ void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 	int n = tasks_descriptions(lane, op, descr), ret;
 	struct live *where = &lane->live[op->choice[0] % (unsigned)lane->lane->ndata];
 
+	if ((op->choice[9] + (unsigned)lane->rank) % 3 == 0 &&
+	    has_feature(lane->run->program, FEATURE_PRUNE) &&
+	    may_be_pruned(lane, op, descr, n))
+		return;
 	if (op->flags & TASK_HALVES)
 		ret = insert_in_halves(lane, op, descr, n);
 	else if (op->flags & TASK_ON_DATA)
@@ -58,6 +123,8 @@ void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 					     TASK_ARGUMENTS(descr, n, ticket, op),
 					     STARPU_NODE_SELECTION_POLICY,
 					     lane->run->policy, 0);
+	else if (n <= MAX_LISTED && op->choice[9] / 3 % 2)
+		ret = insert_listed(lane, op, descr, n);
 	else
 		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(op),
 					     TASK_ARGUMENTS(descr, n, ticket, op),

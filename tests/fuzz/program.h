@@ -191,6 +191,7 @@ struct op {
 	X(PING, "ping", 1)                                                               \
 	X(MIGRATE, "migrate", 1)                                                         \
 	X(POLICY, "policy", 1)                                                           \
+	X(PRUNE, "prune", 1) /* ranks leave out what concerns others */                  \
 	X(PARTITIONS, "partitions", 1)                                                   \
 	X(UPHEAVAL, "upheaval", 1)       /* load balancer, checkpoints, losses */        \
 	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
