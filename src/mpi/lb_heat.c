@@ -97,7 +97,8 @@ static void give(struct mpi *mpi, const struct lb_round *round, int to, double w
 		}
 		for (int i = 0; i < unit.n; i++) {
 			add_move(moves, unit.handles[i], to);
-			unit.handles[i]->owner = to; /* for the next question */
+			/* For the next question. */
+			data_set_owner(unit.handles[i], to);
 		}
 		given_s += unit_s > 0 ? unit_s : wanted_s;
 		free(unit.handles);
@@ -116,5 +117,5 @@ void lb_heat_choose(struct mpi *mpi, const struct lb_round *round, struct lb_mov
 		give(mpi, round, to, flow_s * mine->nworkers, moves);
 	}
 	for (int i = 0; i < moves->n; i++)
-		registry_find(mpi, moves->list[i].tag)->owner = mpi->rank;
+		data_set_owner(registry_find(mpi, moves->list[i].tag), mpi->rank);
 }

@@ -193,8 +193,8 @@ static void set_owner(struct mpi *mpi, starpu_data_handle_t handle, int rank, in
 			"%s: rank %d does not exist: expected 0 to %d, "
 			"STARPU_MPI_PER_NODE, or -1 to leave the owner unset",
 			func, rank, size - 1);
-	handle->owner = rank;
 	handle->comm = (short)comm;
+	data_set_owner(handle, rank);
 }
 
 void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
@@ -213,7 +213,7 @@ void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag
 	}
 	if (rank != OWNER_UNSET)
 		set_owner(mpi, handle, rank, comm, func);
-	if ((handle->flags & flags) != flags || rank != OWNER_UNSET)
+	if ((handle->flags & flags) != flags)
 		data_set_flags(handle, flags, 0);
 }
 

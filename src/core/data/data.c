@@ -83,6 +83,14 @@ void data_note_gist(starpu_data_handle_t handle)
 	*chunk_word(handle) = (uint16_t)gist;
 }
 
+void data_set_owner(starpu_data_handle_t handle, int owner)
+{
+	orr_lock(&handle->lock);
+	handle->owner = owner;
+	data_note_gist(handle);
+	orr_unlock(&handle->lock);
+}
+
 void data_set_flags(starpu_data_handle_t handle, unsigned set, unsigned clear)
 {
 	orr_lock(&handle->lock);

@@ -173,8 +173,9 @@ static inline unsigned data_gist(starpu_data_handle_t handle)
 
 /* Its flags or its owner have changed; the datum is locked, or nobody else's yet. */
 void data_note_gist(starpu_data_handle_t handle);
-/* Set and clear flags. */
+/* Set and clear flags; set the owner. */
 void data_set_flags(starpu_data_handle_t handle, unsigned set, unsigned clear);
+void data_set_owner(starpu_data_handle_t handle, int owner);
 
 /* The part that is made on first use.  Any thread, the handle locked or not. */
 struct data_body *data_make_body(starpu_data_handle_t handle);
