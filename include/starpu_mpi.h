@@ -616,6 +616,11 @@ int starpu_mpi_cached_send(starpu_data_handle_t data_handle, int dest);
 /** Let it count as sent to rank dest; returns what was the case before. */
 int starpu_mpi_cached_send_set(starpu_data_handle_t data, int dest);
 
+/** The same two of StarPU's later versions: dest is a rank in comm. */
+int starpu_mpi_cached_send_comm(starpu_data_handle_t data_handle, int dest,
+				MPI_Comm comm);
+int starpu_mpi_cached_send_set_comm(starpu_data_handle_t data, int dest, MPI_Comm comm);
+
 /** Let it count as sent to nobody. */
 void starpu_mpi_cached_send_clear(starpu_data_handle_t data);
 
@@ -653,6 +658,9 @@ void starpu_mpi_comm_stats_retrieve(size_t *comm_stats);
  * all ranks that make the same calls.  Any time; they stay reserved over shutdowns.
  */
 int64_t starpu_mpi_tags_allocate(int64_t nbtags);
+
+/** The tag after all that are reserved, 0 when none is; of StarPU's later versions. */
+int64_t starpu_mpi_tags_get_next_value(void);
 
 /** Give back the tags whose first is mintag. */
 void starpu_mpi_tags_free(int64_t mintag);

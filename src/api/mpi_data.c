@@ -183,28 +183,45 @@ void starpu_mpi_cached_receive_clear(starpu_data_handle_t data)
 	cache_clear_received(check_registered(__func__, data), data);
 }
 
-/* dest is a rank in the communicator of init. */
-static void check_dest(struct mpi *mpi, const char *func, int dest)
+/* The rank in the transport of rank dest of a communicator by index. */
+static int net_dest(struct mpi *mpi, const char *func, int comm, int dest)
 {
-	if (dest < 0 || dest >= mpi->size)
+	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
+
+	if (dest < 0 || dest >= members->size)
 		orr_die(mpi->rank, "%s: rank %d: expected 0 to %d", func, dest,
-			mpi->size - 1);
+			members->size - 1);
+	return comm_net_rank(members, dest);
 }
 
 int starpu_mpi_cached_send(starpu_data_handle_t data_handle, int dest)
 {
 	struct mpi *mpi = check_registered(__func__, data_handle);
 
-	check_dest(mpi, __func__, dest);
-	return cache_has_sent(mpi, data_handle, dest);
+	return cache_has_sent(mpi, data_handle, net_dest(mpi, __func__, 0, dest));
+}
+
+int starpu_mpi_cached_send_comm(starpu_data_handle_t data_handle, int dest, MPI_Comm comm)
+{
+	struct mpi *mpi = check_registered(__func__, data_handle);
+	int index = api_comm(mpi, comm, __func__);
+
+	return cache_has_sent(mpi, data_handle, net_dest(mpi, __func__, index, dest));
 }
 
 int starpu_mpi_cached_send_set(starpu_data_handle_t data, int dest)
 {
 	struct mpi *mpi = check_registered(__func__, data);
 
-	check_dest(mpi, __func__, dest);
-	return cache_note_sent(mpi, data, dest);
+	return cache_note_sent(mpi, data, net_dest(mpi, __func__, 0, dest));
+}
+
+int starpu_mpi_cached_send_set_comm(starpu_data_handle_t data, int dest, MPI_Comm comm)
+{
+	struct mpi *mpi = check_registered(__func__, data);
+	int index = api_comm(mpi, comm, __func__);
+
+	return cache_note_sent(mpi, data, net_dest(mpi, __func__, index, dest));
 }
 
 void starpu_mpi_cached_send_clear(starpu_data_handle_t data)
@@ -283,6 +300,11 @@ int64_t starpu_mpi_tags_allocate(int64_t nbtags)
 			"starpu_mpi_tags_free()",
 			__func__, (long long)nbtags);
 	return first;
+}
+
+int64_t starpu_mpi_tags_get_next_value(void)
+{
+	return tag_ranges_end(&mpi_lasting_of(lasting_get())->tags);
 }
 
 void starpu_mpi_tags_free(int64_t mintag)

@@ -42,6 +42,17 @@ static int64_t end_of(const struct tag_range *range)
 	return range->first + range->count;
 }
 
+int64_t tag_ranges_end(struct tag_ranges *tags)
+{
+	int64_t end = 0;
+
+	orr_lock(&tags->lock);
+	if (tags->nranges > 0)
+		end = end_of(&tags->ranges[tags->nranges - 1]);
+	orr_unlock(&tags->lock);
+	return end < 0 ? INT64_MAX : end;
+}
+
 int64_t tag_ranges_take(struct tag_ranges *tags, int64_t count)
 {
 	int64_t first = 0;

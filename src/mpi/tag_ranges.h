@@ -23,6 +23,8 @@ void tag_ranges_init(struct tag_ranges *tags);
 void tag_ranges_free(struct tag_ranges *tags);
 /* The first of count > 0 consecutive free tags, or -ENOSPC. */
 int64_t tag_ranges_take(struct tag_ranges *tags, int64_t count);
+/* The tag after the last range, 0 without one, INT64_MAX when no tag is left there. */
+int64_t tag_ranges_end(struct tag_ranges *tags);
 /* 0, or -EINVAL: no range starts there. */
 int tag_ranges_give(struct tag_ranges *tags, int64_t first);
 

@@ -136,7 +136,9 @@ static void what_is_set_before_holds_in_the_life(void)
 	CLAIM_EQ(starpu_profiling_status_get(), STARPU_PROFILING_ENABLE);
 	CLAIM_EQ(starpu_data_get_default_sequential_consistency_flag(), 0);
 	CLAIM_EQ(starpu_mpi_node_selection_get_current_policy(), policy);
+	CLAIM_EQ(starpu_mpi_tags_get_next_value(), 10);
 	CLAIM_EQ(starpu_mpi_tags_allocate(10), 10);
+	CLAIM_EQ(starpu_mpi_tags_get_next_value(), 20);
 	last_id = starpu_data_interface_get_next_id();
 	CLAIM(last_id > id);
 

@@ -367,6 +367,22 @@ static void read_twice(starpu_data_handle_t result, starpu_data_handle_t source)
 				       0);
 }
 
+/* Rank 1, by its place in a communicator the other way round. */
+static void sent_by_another_number(starpu_data_handle_t source)
+{
+	int size = starpu_mpi_world_size();
+	MPI_Comm backwards;
+
+	MPI_Comm_split(WORLD, 0, -RANK, &backwards);
+	starpu_mpi_comm_register(backwards);
+	if (RANK == 0) {
+		CLAIM(starpu_mpi_cached_send_comm(source, size - 2, backwards));
+		CLAIM(starpu_mpi_cached_send_set_comm(source, size - 2, backwards));
+		CLAIM(!starpu_mpi_cached_send_comm(source, size - 1, backwards));
+	}
+	MPI_Comm_free(&backwards);
+}
+
 static void copies_are_kept(void)
 {
 	long x = 3, y = 0;
@@ -382,6 +398,7 @@ static void copies_are_kept(void)
 	CLAIM_EQ(starpu_mpi_cached_receive(source), RANK == 1);
 	if (RANK == 0)
 		CLAIM(starpu_mpi_cached_send(source, 1));
+	sent_by_another_number(source);
 	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, source, 0);
 	CLAIM_EQ(starpu_mpi_cached_receive(source), 0);
 	if (RANK == 0)
