@@ -154,7 +154,10 @@ void starpu_data_unpartition_readonly_submit(starpu_data_handle_t initial_handle
  * and those of them that have partitions are cleaned before. */
 void starpu_data_partition_clean(starpu_data_handle_t root_data, unsigned nparts,
 				 starpu_data_handle_t *children);
-/** The same; gather_node as in starpu_data_unpartition_submit(). */
+/** How many planned partitions it has now. */
+int starpu_data_partition_get_nplans(starpu_data_handle_t initial_handle);
+/** The same as starpu_data_partition_clean(); gather_node as in
+ * starpu_data_unpartition_submit(). */
 void starpu_data_partition_clean_node(starpu_data_handle_t root_data, unsigned nparts,
 				      starpu_data_handle_t *children, int gather_node);
 

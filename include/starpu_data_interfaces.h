@@ -239,7 +239,8 @@ int starpu_data_get_home_node(starpu_data_handle_t handle);
 /**
  * Write what the data are, and their first elements on a node (bytes, or hexadecimal
  * numbers), to a stream, in one line.  The caller must have acquired the data; a node
- * that the processor cannot read, or a simulation without values, shows none.
+ * that the processor cannot read, or a simulation without values, shows none.  Of a kind
+ * without pack_data it shows what display() writes.
  */
 void starpu_data_print(starpu_data_handle_t handle, unsigned node, FILE *stream);
 

@@ -123,6 +123,11 @@ void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t whe
 void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t where,
 				      const char *name);
 
+/** The same on num_workers workers, by their numbers, once each. */
+void starpu_execute_on_specific_workers(void (*func)(void *), void *arg,
+					unsigned num_workers, unsigned *workers,
+					const char *name);
+
 /** The same as starpu_cpu_os_index(). */
 int starpu_get_pu_os_index(unsigned logical_index);
 /**

@@ -163,6 +163,12 @@ int starpu_idle_prefetch_task_input_for_prio(struct starpu_task *task, unsigned 
 /** How much faster than a core an architecture is taken to be. */
 double starpu_worker_get_relative_speedup(struct starpu_perfmodel_arch *perf_arch);
 
+/** How long the conversions last that the task's data of several formats need, as they
+ * are now, on an architecture, in microseconds. */
+double starpu_task_expected_conversion_time(struct starpu_task *task,
+					    struct starpu_perfmodel_arch *arch,
+					    unsigned nimpl);
+
 /** How long it takes to bring the datum's value to a memory for this access. */
 double starpu_data_expected_transfer_time(starpu_data_handle_t handle,
 					  unsigned memory_node,

@@ -122,6 +122,12 @@ void starpu_sleep(float nb_sec);
 /** The same in microseconds. */
 void starpu_usleep(float nb_micro_sec);
 
+/** Say that joules were used, by a kernel for instance; any thread. */
+void starpu_energy_use(float joules);
+
+/** All that was said so since starpu_init(), in joules. */
+double starpu_energy_used(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,12 +5,14 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/data/convert.h"
 #include "core/data/data_ops.h"
 #include "core/data/kept.h"
 #include "core/data/nearness.h"
 #include "core/data/partition.h"
 #include "core/data/room.h"
 #include "core/data/spread.h"
+#include "core/device.h"
 #include "core/worker.h"
 
 /* Of a datum that exists, on a node that does. */
@@ -96,6 +98,33 @@ double starpu_task_expected_data_transfer_time_for(struct starpu_task *task,
 			node->nworkers - 1);
 	return starpu_task_expected_data_transfer_time(node->workers[worker].memory,
 						       task);
+}
+
+double starpu_task_expected_conversion_time(struct starpu_task *task,
+					    struct starpu_perfmodel_arch *arch,
+					    unsigned nimpl)
+{
+	const struct device_type *device;
+	double us = 0;
+
+	api_given(__func__, "task", task);
+	api_given(__func__, "arch", arch);
+	api_node(__func__);
+	device = device_type(arch->devices[0].type);
+	for (unsigned i = 0; task->cl && i < STARPU_TASK_GET_NBUFFERS(task); i++) {
+		starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, i);
+		struct starpu_codelet *cl = convert_expected(handle, device->memory);
+		struct starpu_task conversion;
+
+		if (!cl)
+			continue;
+		starpu_task_init(&conversion);
+		conversion.cl = cl;
+		conversion.handles[0] = handle;
+		us += starpu_task_expected_length(&conversion, arch, nimpl);
+		starpu_task_clean(&conversion);
+	}
+	return us;
 }
 
 int starpu_get_prefetch_flag(void)

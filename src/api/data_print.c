@@ -39,6 +39,24 @@ static void print_element(const unsigned char *at, size_t bytes, FILE *stream)
 	}
 }
 
+/* What the interface says of itself, in its line. */
+static void print_display(starpu_data_handle_t handle, FILE *stream)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	if (!out)
+		return;
+	handle->ops->display(handle, out);
+	fclose(out);
+	for (char *at = text; *at; at++)
+		if (*at == '\n' || *at == '\t')
+			*at = ' ';
+	fprintf(stream, ": %s", text);
+	free(text);
+}
+
 /* The value is packed for it. */
 static void print_value(starpu_data_handle_t handle, unsigned memory, FILE *stream)
 {
@@ -48,8 +66,7 @@ static void print_value(starpu_data_handle_t handle, unsigned memory, FILE *stre
 
 	if (bytes == 0)
 		bytes = 1;
-	if (!handle->ops->pack_data ||
-	    handle->ops->pack_data(handle, memory, &packed, &count) != 0)
+	if (handle->ops->pack_data(handle, memory, &packed, &count) != 0)
 		return;
 	n = (size_t)count / bytes;
 	fputc(':', stream);
@@ -75,7 +92,10 @@ void starpu_data_print(starpu_data_handle_t handle, unsigned memory, FILE *strea
 		data_describe(handle, what, sizeof(what)), memory);
 	if (!starpu_data_test_if_allocated_on_node(handle, memory))
 		fprintf(stream, ": no buffer");
-	else if (node->memories[memory].kind == STARPU_CPU_RAM && node->machine->executes)
+	else if (!handle->ops->pack_data && handle->ops->display)
+		print_display(handle, stream);
+	else if (handle->ops->pack_data &&
+		 node->memories[memory].kind == STARPU_CPU_RAM && node->machine->executes)
 		print_value(handle, memory, stream);
 	fputc('\n', stream);
 }

@@ -33,35 +33,76 @@ static struct starpu_codelet *new_codelet(const char *name)
 	return cl;
 }
 
+/* Calls in flight; then all have ended. */
+struct calls {
+	struct node *node;
+	struct starpu_codelet *cl;
+	struct call call;
+	int ntasks;
+	struct starpu_task *tasks[STARPU_NMAXWORKERS];
+};
+
+static struct calls *begin_calls(const char *api_func, const struct call *call,
+				 const char *name)
+{
+	struct calls *calls = orr_alloc(sizeof(*calls));
+
+	calls->node = api_blocking_node(api_func);
+	calls->cl = new_codelet(name);
+	calls->call = *call;
+	return calls;
+}
+
+static void call_on(struct calls *calls, int worker)
+{
+	struct starpu_task *task = task_create(calls->node);
+
+	task->cl = calls->cl;
+	task->cl_arg = &calls->call;
+	task->cl_arg_size = sizeof(calls->call);
+	task->detach = 0;
+	task->execute_on_a_specific_worker = 1;
+	task->workerid = (unsigned)worker;
+	task_submit(calls->node, task);
+	calls->tasks[calls->ntasks++] = task;
+}
+
+static void end_calls(struct calls *calls)
+{
+	while (calls->ntasks > 0)
+		task_wait(calls->node, calls->tasks[--calls->ntasks]);
+	free(calls->cl);
+	free(calls);
+}
+
 void starpu_execute_on_each_worker_ex(void (*func)(void *), void *arg, uint32_t where,
 				      const char *name)
 {
-	struct node *node = api_blocking_node(__func__);
-	struct starpu_codelet *cl = new_codelet(name);
-	struct starpu_task **tasks =
-		orr_alloc((size_t)node->nworkers * sizeof(struct starpu_task *));
-	struct call call = {func, arg};
-	int ntasks = 0;
+	struct calls *calls = begin_calls(__func__, &(struct call){func, arg}, name);
 
-	for (int i = 0; i < node->nworkers; i++) {
-		struct starpu_task *task;
+	for (int i = 0; i < calls->node->nworkers; i++)
+		if (where & STARPU_WORKER_TO_MASK(calls->node->workers[i].type))
+			call_on(calls, i);
+	end_calls(calls);
+}
 
-		if (!(where & STARPU_WORKER_TO_MASK(node->workers[i].type)))
-			continue;
-		task = task_create(node);
-		task->cl = cl;
-		task->cl_arg = &call;
-		task->cl_arg_size = sizeof(call);
-		task->detach = 0;
-		task->execute_on_a_specific_worker = 1;
-		task->workerid = (unsigned)i;
-		task_submit(node, task);
-		tasks[ntasks++] = task;
+/* Each once, however often it is named. */
+void starpu_execute_on_specific_workers(void (*func)(void *), void *arg,
+					unsigned num_workers, unsigned *workers,
+					const char *name)
+{
+	struct calls *calls = begin_calls(__func__, &(struct call){func, arg}, name);
+	unsigned n = (unsigned)calls->node->nworkers;
+	char is_called[STARPU_NMAXWORKERS] = {0};
+
+	for (unsigned i = 0; i < num_workers; i++) {
+		if (workers[i] >= n)
+			orr_die(calls->node->rank, "%s: worker %u; expected 0 to %u",
+				__func__, workers[i], n - 1);
+		if (!is_called[workers[i]]++)
+			call_on(calls, (int)workers[i]);
 	}
-	while (ntasks > 0)
-		task_wait(node, tasks[--ntasks]);
-	free(tasks);
-	free(cl);
+	end_calls(calls);
 }
 
 void starpu_execute_on_each_worker(void (*func)(void *), void *arg, uint32_t where)

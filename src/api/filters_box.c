@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Filters of what has dimensions: matrices, blocks, tensors; ndim's use them, too. */
+#include <string.h>
+
 #include "api/api.h"
 #include "api/filters.h"
 #include "base/check.h"
@@ -127,16 +129,20 @@ void box_fill(const struct filter_box *box, const struct filter_wish *wish, void
 
 /* ---- matrices -------------------------------------------------------- */
 
+/* lengths has room for those of all dimensions and of their strides, in this order. */
+static struct filter_box box_of(const void *father, size_t elemsize, size_t ndims,
+				uint32_t *lengths, const uint32_t *known)
+{
+	memcpy(lengths, known, 2 * ndims * sizeof(*lengths));
+	return (struct filter_box){father, lengths, lengths + ndims, ndims, elemsize, 0};
+}
+
 static struct filter_box matrix_box(const void *father, uint32_t *lengths)
 {
-	const struct starpu_matrix_interface *matrix = father;
-	struct filter_box box = {matrix, lengths, lengths + 2, 2, matrix->elemsize, 0};
+	const struct starpu_matrix_interface *m = father;
+	uint32_t known[] = {m->nx, m->ny, 1, m->ld};
 
-	box.n[0] = matrix->nx;
-	box.n[1] = matrix->ny;
-	box.ld[0] = 1;
-	box.ld[1] = matrix->ld;
-	return box;
+	return box_of(m, m->elemsize, 2, lengths, known);
 }
 
 FILTER_CUTS(matrix, block, 0)
@@ -149,16 +155,10 @@ FILTER_PICKS_VARIABLE(matrix)
 
 static struct filter_box block_box(const void *father, uint32_t *lengths)
 {
-	const struct starpu_block_interface *block = father;
-	struct filter_box box = {block, lengths, lengths + 3, 3, block->elemsize, 0};
+	const struct starpu_block_interface *b = father;
+	uint32_t known[] = {b->nx, b->ny, b->nz, 1, b->ldy, b->ldz};
 
-	box.n[0] = block->nx;
-	box.n[1] = block->ny;
-	box.n[2] = block->nz;
-	box.ld[0] = 1;
-	box.ld[1] = block->ldy;
-	box.ld[2] = block->ldz;
-	return box;
+	return box_of(b, b->elemsize, 3, lengths, known);
 }
 
 FILTER_CUTS(block, block, 0)
@@ -173,18 +173,10 @@ FILTER_PICKS_VARIABLE(block)
 
 static struct filter_box tensor_box(const void *father, uint32_t *lengths)
 {
-	const struct starpu_tensor_interface *tensor = father;
-	struct filter_box box = {tensor, lengths, lengths + 4, 4, tensor->elemsize, 0};
+	const struct starpu_tensor_interface *t = father;
+	uint32_t known[] = {t->nx, t->ny, t->nz, t->nt, 1, t->ldy, t->ldz, t->ldt};
 
-	box.n[0] = tensor->nx;
-	box.n[1] = tensor->ny;
-	box.n[2] = tensor->nz;
-	box.n[3] = tensor->nt;
-	box.ld[0] = 1;
-	box.ld[1] = tensor->ldy;
-	box.ld[2] = tensor->ldz;
-	box.ld[3] = tensor->ldt;
-	return box;
+	return box_of(t, t->elemsize, 4, lengths, known);
 }
 
 FILTER_CUTS(tensor, block, 0)

@@ -27,18 +27,6 @@ static int copy_layout(const struct layout *from, const struct layout *to,
 				   async_data, from, to);
 }
 
-int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
-			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
-			  size_t size, void *async_data)
-{
-	struct layout from = block_at(src, src_offset, size);
-	struct layout to = block_at(dst, dst_offset, size);
-
-	(void)src_node;
-	(void)dst_node;
-	return copy_layout(&from, &to, async_data);
-}
-
 int starpu_interface_copy4d(uintptr_t src, size_t src_offset, unsigned src_node,
 			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
 			    size_t blocksize, size_t numblocks1, size_t ld1_src,
@@ -79,6 +67,14 @@ int starpu_interface_copy2d(uintptr_t src, size_t src_offset, unsigned src_node,
 	return starpu_interface_copy3d(src, src_offset, src_node, dst, dst_offset,
 				       dst_node, blocksize, numblocks, ld_src, ld_dst, 1,
 				       0, 0, async_data);
+}
+
+int starpu_interface_copy(uintptr_t src, size_t src_offset, unsigned src_node,
+			  uintptr_t dst, size_t dst_offset, unsigned dst_node,
+			  size_t size, void *async_data)
+{
+	return starpu_interface_copy2d(src, src_offset, src_node, dst, dst_offset,
+				       dst_node, size, 1, 0, 0, async_data);
 }
 
 /* The outermost dimension is walked here, until the rest is one that copy4d knows. */

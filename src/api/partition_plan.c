@@ -228,3 +228,15 @@ void starpu_data_partition_clean(starpu_data_handle_t root_data, unsigned nparts
 {
 	starpu_data_partition_clean_node(root_data, nparts, children, -1);
 }
+
+int starpu_data_partition_get_nplans(starpu_data_handle_t initial_handle)
+{
+	const struct partition *partition;
+	int n = 0;
+
+	api_check_handle(api_node(__func__), __func__, initial_handle);
+	partition = partition_first(initial_handle);
+	for (; partition; partition = partition->next)
+		n += partition->is_planned;
+	return n;
+}

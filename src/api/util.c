@@ -46,6 +46,26 @@ void starpu_usleep(float nb_micro_sec)
 	plat_sleep(node ? node->plat : NULL, 1e-6 * (double)nb_micro_sec);
 }
 
+void starpu_energy_use(float joules)
+{
+	struct node *node = api_node(__func__);
+
+	orr_lock(&node->energy_lock);
+	node->energy_j += (double)joules;
+	orr_unlock(&node->energy_lock);
+}
+
+double starpu_energy_used(void)
+{
+	struct node *node = api_node(__func__);
+	double joules;
+
+	orr_lock(&node->energy_lock);
+	joules = node->energy_j;
+	orr_unlock(&node->energy_lock);
+	return joules;
+}
+
 /* ---- hash ------------------------------------------------------------ */
 
 uint32_t starpu_hash_crc32c_be_n(const void *input, size_t n, uint32_t inputcrc)

@@ -293,6 +293,7 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->waits_lock);
 	list_init(&node->waits);
 	orr_lock_init(&node->duplicates_lock);
+	orr_lock_init(&node->energy_lock);
 	orr_lock_init(&node->views_lock);
 	orr_lock_init(&node->uniques_lock);
 	orr_lock_init(&node->links_lock);

@@ -13,13 +13,7 @@
 
 static inline void start(void)
 {
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
+	claim_start(2);
 }
 
 static inline void add_cpu(void *buffers[], void *arg)

@@ -11,13 +11,7 @@ int claim_failures;
 
 static void start(void)
 {
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
+	claim_start(2);
 }
 
 #define ON_RAM(handle) starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM)

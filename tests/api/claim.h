@@ -38,6 +38,18 @@ enum { CLAIM_MAX_SHOWN = 10 };
 			       #condition);                                              \
 	} while (0)
 
+/* A life of the runtime with so many workers, whatever the environment says. */
+static inline void claim_start(int ncpus)
+{
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.ncpus = ncpus;
+	conf.precedence_over_environment_variables = 1;
+	if (starpu_init(&conf) != 0)
+		exit(77);
+}
+
 /* Run all claims, each in a life of the runtime of its own; returns main's status. */
 static inline int claims_run(const struct claim *claims, int silent)
 {

@@ -17,13 +17,7 @@ static char directory[64];
 
 static void start(void)
 {
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
+	claim_start(2);
 	snprintf(directory, sizeof(directory), "/tmp/orrery-disks-XXXXXX");
 	CLAIM(mkdtemp(directory) != NULL);
 }

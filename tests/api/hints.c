@@ -190,6 +190,40 @@ static void data_are_shown(void)
 	starpu_shutdown();
 }
 
+static void numbers_display(starpu_data_handle_t handle, FILE *f)
+{
+	fprintf(f, "%zu\tbytes\n", starpu_data_get_size(handle));
+}
+
+/* Of a kind that cannot be packed. */
+static void kinds_show_themselves(void)
+{
+	static struct starpu_data_interface_ops ops;
+	static int numbers[3];
+	struct starpu_vector_interface vector = {.id = STARPU_VECTOR_INTERFACE_ID,
+						 .ptr = (uintptr_t)numbers,
+						 .dev_handle = (uintptr_t)numbers,
+						 .nx = 3,
+						 .elemsize = sizeof(*numbers)};
+	starpu_data_handle_t first = start(), handle;
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	ops = starpu_interface_vector_ops;
+	ops.interfaceid = STARPU_UNKNOWN_INTERFACE_ID;
+	ops.pack_data = NULL;
+	ops.display = numbers_display;
+	starpu_data_register(&handle, STARPU_MAIN_RAM, &vector, &ops);
+	starpu_data_print(handle, STARPU_MAIN_RAM, stream);
+	fclose(stream);
+	CLAIM(strstr(text, "node 0: 12 bytes \n") != NULL);
+	free(text);
+	starpu_data_unregister(handle);
+	starpu_data_unregister(first);
+	starpu_shutdown();
+}
+
 static void memories_are_shown(void)
 {
 	starpu_data_handle_t handle = start();
@@ -217,6 +251,7 @@ static const struct claim claims[] = {
 	{"what is there costs nothing", what_is_there_costs_nothing},
 	{"the node may be chosen late", the_node_may_be_chosen_late},
 	{"data are shown", data_are_shown},
+	{"kinds without packing show themselves", kinds_show_themselves},
 	{"memories are shown", memories_are_shown},
 	{NULL, NULL},
 };

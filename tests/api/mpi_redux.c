@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "mpi_claim.h"
+#include "reducing.h"
 
 int claim_failures, claim_rank, claim_size;
 
@@ -14,24 +15,7 @@ enum { SMALL = 3, BIG = 5000, TAG = 70 };
 
 /* ---- kernels ---------------------------------------------------------- */
 
-static void neutral_cpu(void *buffers[], void *arg)
-{
-	long *x = (long *)STARPU_VECTOR_GET_PTR(buffers[0]);
-
-	(void)arg;
-	for (unsigned i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
-		x[i] = 0;
-}
-
-static void combine_cpu(void *buffers[], void *arg)
-{
-	long *x = (long *)STARPU_VECTOR_GET_PTR(buffers[0]);
-	const long *y = (const long *)STARPU_VECTOR_GET_PTR(buffers[1]);
-
-	(void)arg;
-	for (unsigned i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
-		x[i] += y[i];
-}
+REDUCING(long);
 
 static void contribute_cpu(void *buffers[], void *arg)
 {
@@ -51,17 +35,6 @@ static void look_cpu(void *buffers[], void *arg)
 	*seen = x[0] == x[last] ? x[0] : -1;
 }
 
-static struct starpu_codelet neutral = {.cpu_funcs = {neutral_cpu},
-					.nbuffers = 1,
-					.modes = {STARPU_W},
-					.model = &starpu_perfmodel_nop,
-					.name = "neutral"};
-static struct starpu_codelet combine = {.cpu_funcs = {combine_cpu},
-					.nbuffers = 2,
-					.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R},
-					.model = &starpu_perfmodel_nop,
-					.name = "combine"};
-/* For both kinds of contributions. */
 static struct starpu_codelet contribute = {.cpu_funcs = {contribute_cpu},
 					   .nbuffers = 1,
 					   .modes = {STARPU_RW | STARPU_COMMUTE},

@@ -207,8 +207,11 @@ static void plans_are_nested(void)
 	CLAIM_EQ(value_of(whole, N / 2), 111);
 	for (int i = 0; i < HALVES; i++)
 		starpu_data_partition_clean(half[i], THIRDS, third[i]);
+	CLAIM_EQ(starpu_data_partition_get_nplans(whole), 2);
+	CLAIM_EQ(starpu_data_partition_get_nplans(half[0]), 0);
 	starpu_data_partition_clean(whole, HALVES, half);
 	starpu_data_partition_clean(whole, 4, other);
+	CLAIM_EQ(starpu_data_partition_get_nplans(whole), 0);
 	CLAIM_EQ(value_of(whole, N - 1), 13);
 	starpu_data_unregister(whole);
 	starpu_shutdown();

@@ -63,6 +63,11 @@ static void remove_workers(unsigned ctx, int *ids, unsigned n)
 	nremoved += (int)n;
 }
 
+#define HOOKS_THAT_COUNT                                                                 \
+	.remove_workers = remove_workers, .submit_hook = submit_hook,                    \
+	.pre_exec_hook = pre_exec, .post_exec_hook = post_exec,                          \
+	.push_task_notify = notify, .do_schedule = do_schedule
+
 /* ---- one list under a mutex --------------------------------------------- */
 
 struct fifo {
@@ -147,14 +152,9 @@ static struct starpu_sched_policy fifo_policy = {
 	.init_sched = fifo_init,
 	.deinit_sched = fifo_deinit,
 	.add_workers = fifo_add,
-	.remove_workers = remove_workers,
 	.push_task = fifo_push,
 	.pop_task = fifo_pop,
-	.submit_hook = submit_hook,
-	.pre_exec_hook = pre_exec,
-	.post_exec_hook = post_exec,
-	.push_task_notify = notify,
-	.do_schedule = do_schedule,
+	HOOKS_THAT_COUNT,
 	.policy_name = "fifo",
 	.policy_description = "one list",
 	.worker_type = STARPU_WORKER_LIST,
@@ -240,14 +240,9 @@ static struct starpu_sched_policy stealing_policy = {
 	.init_sched = stealing_init,
 	.deinit_sched = stealing_deinit,
 	.add_workers = stealing_add,
-	.remove_workers = remove_workers,
 	.push_task = stealing_push,
 	.pop_task = stealing_pop,
-	.submit_hook = submit_hook,
-	.pre_exec_hook = pre_exec,
-	.post_exec_hook = post_exec,
-	.push_task_notify = notify,
-	.do_schedule = do_schedule,
+	HOOKS_THAT_COUNT,
 	.policy_name = "stealing",
 	.policy_description = "a list per worker",
 	.worker_type = STARPU_WORKER_TREE,
@@ -321,13 +316,8 @@ static struct starpu_sched_policy earliest_policy = {
 	.init_sched = earliest_init,
 	.deinit_sched = earliest_deinit,
 	.add_workers = fifo_add,
-	.remove_workers = remove_workers,
 	.push_task = earliest_push,
-	.submit_hook = submit_hook,
-	.pre_exec_hook = pre_exec,
-	.post_exec_hook = post_exec,
-	.push_task_notify = notify,
-	.do_schedule = do_schedule,
+	HOOKS_THAT_COUNT,
 	.policy_name = "earliest",
 	.policy_description = "the earliest end",
 	.worker_type = STARPU_WORKER_LIST,

@@ -5,28 +5,13 @@
 #include <string.h>
 
 #include "claim.h"
+#include "reducing.h"
 
 int claim_failures;
 
 enum { N = 12, HALVES = 2, THIRDS = 3, PICKED = 5 };
 
-static void neutral_cpu(void *buffers[], void *arg)
-{
-	int *x = (int *)STARPU_VECTOR_GET_PTR(buffers[0]);
-
-	(void)arg;
-	memset(x, 0, STARPU_VECTOR_GET_NX(buffers[0]) * sizeof(*x));
-}
-
-static void combine_cpu(void *buffers[], void *arg)
-{
-	int *x = (int *)STARPU_VECTOR_GET_PTR(buffers[0]);
-	const int *y = (const int *)STARPU_VECTOR_GET_PTR(buffers[1]);
-
-	(void)arg;
-	for (uint32_t i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); i++)
-		x[i] += y[i];
-}
+REDUCING(int);
 
 static void add_cpu(void *buffers[], void *arg)
 {
@@ -37,16 +22,6 @@ static void add_cpu(void *buffers[], void *arg)
 		x[i] += value;
 }
 
-static struct starpu_codelet neutral = {.cpu_funcs = {neutral_cpu},
-					.nbuffers = 1,
-					.modes = {STARPU_W},
-					.model = &starpu_perfmodel_nop,
-					.name = "neutral"};
-static struct starpu_codelet combine = {.cpu_funcs = {combine_cpu},
-					.nbuffers = 2,
-					.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R},
-					.model = &starpu_perfmodel_nop,
-					.name = "combine"};
 static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
 				    .nbuffers = 1,
 				    .modes = {STARPU_REDUX},
@@ -55,13 +30,7 @@ static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
 
 static void start(void)
 {
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
+	claim_start(2);
 }
 
 /* A vector that is reduced, with memory or without a value. */

@@ -114,13 +114,7 @@ static struct starpu_codelet sets = {.cpu_funcs = {set_kernel},
 
 static void start(int ncpus)
 {
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = ncpus;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
+	claim_start(ncpus);
 	ninits = ncombinations = 0;
 }
 

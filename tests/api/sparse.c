@@ -17,13 +17,7 @@ static double values[NVALUES];
 
 static void start(void)
 {
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = 2;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
+	claim_start(2);
 	for (int i = 0; i < NVALUES; i++)
 		values[i] = i + 0.5;
 }

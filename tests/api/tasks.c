@@ -425,6 +425,35 @@ static void each_worker_is_called(void)
 	starpu_shutdown();
 }
 
+static void some_workers_are_called(void)
+{
+	unsigned last, chosen[3] = {0, 0, 0};
+
+	start();
+	last = starpu_worker_get_count() - 1;
+	chosen[1] = last;
+	seen_workers = 0;
+	starpu_execute_on_specific_workers(see_worker, &seen_workers, 3, chosen, "some");
+	CLAIM_EQ(seen_workers, 1 | 1 << last);
+	starpu_shutdown();
+}
+
+static void use_energy(void *arg)
+{
+	(void)arg;
+	starpu_energy_use(1.5f);
+}
+
+static void energy_is_summed_up(void)
+{
+	start();
+	CLAIM(starpu_energy_used() == 0);
+	starpu_execute_on_each_worker(use_energy, NULL, STARPU_CPU);
+	use_energy(NULL);
+	CLAIM(starpu_energy_used() == 1.5 * (starpu_cpu_worker_get_count() + 1));
+	starpu_shutdown();
+}
+
 static void sync_tasks_wait_for_tags(void)
 {
 	starpu_tag_t deps[2] = {101, 102};
@@ -516,6 +545,8 @@ static const struct claim claims[] = {
 	{"a long chain of acquisitions needs no stack",
 	 chains_of_acquisitions_need_no_stack},
 	{"each worker is called once", each_worker_is_called},
+	{"some workers are called", some_workers_are_called},
+	{"energy is summed up", energy_is_summed_up},
 	{"a sync task waits for tags", sync_tasks_wait_for_tags},
 	{"profiled tasks have their dates", profiled_tasks_have_dates},
 	{NULL, NULL},

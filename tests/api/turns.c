@@ -11,13 +11,7 @@ int claim_failures;
 
 static void start_with(int ncpus)
 {
-	struct starpu_conf conf;
-
-	starpu_conf_init(&conf);
-	conf.ncpus = ncpus;
-	conf.precedence_over_environment_variables = 1;
-	if (starpu_init(&conf) != 0)
-		exit(77);
+	claim_start(ncpus);
 }
 
 static void start(void)

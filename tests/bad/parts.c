@@ -367,6 +367,74 @@ static void told_of_columns(void)
 	starpu_shutdown();
 }
 
+/* Boxes of 2 in each of ndim dimensions of 3, from both ends: they share the middle. */
+static void corners(void *father, void *child, struct starpu_data_filter *f, unsigned id,
+		    unsigned nparts)
+{
+	const struct starpu_ndim_interface *from = father;
+	struct starpu_ndim_interface *to = child;
+	size_t first = 0;
+
+	(void)nparts;
+	*to = *from;
+	to->nn = malloc(from->ndim * sizeof(*to->nn));
+	to->ldn = malloc(from->ndim * sizeof(*to->ldn));
+	for (size_t i = 0; i < from->ndim; i++) {
+		to->nn[i] = 2 - (uint32_t)f->filter_arg;
+		to->ldn[i] = from->ldn[i];
+		first += id * from->ldn[i] * (1 + f->filter_arg);
+	}
+	to->allocsize = to->elemsize << from->ndim;
+	if (from->ptr)
+		to->ptr = to->dev_handle = from->ptr + first * from->elemsize;
+}
+
+static void write_to_corners(size_t ndim, unsigned apart)
+{
+	uint32_t nn[] = {3, 3, 3, 3}, ldn[] = {1, 4, 17, 60};
+	struct starpu_data_filter f = {
+		.filter_func = corners, .nchildren = 2, .filter_arg = apart};
+	static int cells[300];
+	starpu_data_handle_t box;
+
+	starpu_ndim_data_register(&box, STARPU_MAIN_RAM, (uintptr_t)cells, ldn, nn, ndim,
+				  sizeof(*cells));
+	starpu_data_partition_plan(box, &f, half);
+	write_to(half[1]);
+	starpu_data_partition_clean(box, 2, half);
+	starpu_data_unregister(box);
+}
+
+static void told_of_boxes_in_3_dimensions(void)
+{
+	write_to_corners(3, 1); /* These do not. */
+	write_to_corners(3, 0);
+	starpu_shutdown();
+}
+
+static void told_of_boxes_in_4_dimensions(void)
+{
+	write_to_corners(4, 0);
+	starpu_shutdown();
+}
+
+/* It forgets the last one. */
+static void two_of_three(void *father, void *child, struct starpu_data_filter *f,
+			 unsigned id, unsigned nparts)
+{
+	if (id < 2)
+		starpu_vector_filter_block(father, child, f, id, nparts);
+}
+
+static void told_of_a_missing_part(void)
+{
+	struct starpu_data_filter f = {.filter_func = two_of_three, .nchildren = 3};
+
+	starpu_data_partition(whole, &f);
+	starpu_data_unpartition(whole, STARPU_MAIN_RAM);
+	starpu_shutdown();
+}
+
 /* Unpartitioning waits for who holds a part, which is the same thread. */
 static void part_acquired(void)
 {
@@ -404,6 +472,11 @@ static const struct dying mistakes[] = {
 	TOLD(told_of_overlap_planned, "whose parts share bytes", "only read parts"),
 	TOLD(told_of_bytes_outside, "lies at bytes 32 to 60", "of which there are 48"),
 	TOLD(told_of_columns, "whose parts share bytes", "part 0 and part 1 do"),
+	TOLD(told_of_boxes_in_3_dimensions, "whose parts share bytes",
+	     "part 0 and part 1 do"),
+	TOLD(told_of_boxes_in_4_dimensions, "whose parts share bytes",
+	     "part 0 and part 1 do"),
+	TOLD(told_of_a_missing_part, "part 2 of", "is missing: filter_func"),
 	CASE(part_acquired, "nothing can happen any more", "data"),
 	CASE(unpartitioned_in_callback, "starpu_data_unpartition", "callback"),
 	CASE(partitioned_in_task, "task \"use\"", "starpu_data_unpartition()"),

@@ -62,38 +62,17 @@ static void clan_kernel(void *buffers[], void *arg)
 	}
 }
 
-static void neutral_kernel(void *buffers[], void *arg)
-{
-	struct kin_array array = kin_of_buffer(buffers[0]);
-
-	(void)arg;
-	for (unsigned i = 0, n = kin_count(&array); i < n; i++)
-		*kin_at(&array, i) = 0;
-}
-
-static void combine_kernel(void *buffers[], void *arg)
-{
-	struct kin_array into = kin_of_buffer(buffers[0]),
-			 from = kin_of_buffer(buffers[1]),
-			 scratch = kin_of_buffer(buffers[2]);
-
-	(void)arg;
-	kin_do(&scratch, KIN_SCRIBBLE, 0);
-	for (unsigned i = 0, n = kin_count(&into); i < n; i++)
-		*kin_at(&into, i) += *kin_at(&from, i);
-}
-
 static struct starpu_codelet codelet = {.cpu_funcs = {clan_kernel},
 					.nbuffers = STARPU_VARIABLE_NBUFFERS,
 					.model = &starpu_perfmodel_nop,
 					.name = "clan"};
-static struct starpu_codelet neutral = {.cpu_funcs = {neutral_kernel},
+static struct starpu_codelet neutral = {.cpu_funcs = {kin_neutral_kernel},
 					.nbuffers = 1,
 					.modes = {STARPU_W},
 					.model = &starpu_perfmodel_nop,
 					.name = "neutral"};
 static struct starpu_codelet combine = {
-	.cpu_funcs = {combine_kernel},
+	.cpu_funcs = {kin_combine_kernel},
 	.nbuffers = 3,
 	.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R, STARPU_SCRATCH},
 	.model = &starpu_perfmodel_nop,
@@ -463,16 +442,9 @@ static void end(struct clan *clan)
 
 	reduce_all(clan);
 	kin_clean(&clan->kin, 0);
-	if (is_there && clan->owner[0] == clan->wish->rank) {
-		struct kin_array array;
-
-		starpu_data_acquire(whole, STARPU_R);
-		array = kin_of_buffer(
-			starpu_data_get_interface_on_node(whole, STARPU_MAIN_RAM));
-		look(clan, "value of the whole at its owner", kin_hash(&array),
+	if (is_there && clan->owner[0] == clan->wish->rank)
+		look(clan, "value of the whole at its owner", kin_hash_acquired(whole),
 		     kin_hash(&clan->kin.members[0].model));
-		starpu_data_release(whole);
-	}
 	starpu_data_unregister(whole);
 	free(clan->kin.memory);
 	while (clan->labours) {

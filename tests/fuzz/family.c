@@ -68,27 +68,6 @@ static void family_kernel(void *buffers[], void *arg)
 	}
 }
 
-static void neutral_kernel(void *buffers[], void *arg)
-{
-	struct kin_array array = kin_of_buffer(buffers[0]);
-
-	(void)arg;
-	for (unsigned i = 0, n = kin_count(&array); i < n; i++)
-		*kin_at(&array, i) = 0;
-}
-
-static void combine_kernel(void *buffers[], void *arg)
-{
-	struct kin_array into = kin_of_buffer(buffers[0]),
-			 from = kin_of_buffer(buffers[1]),
-			 scratch = kin_of_buffer(buffers[2]);
-
-	(void)arg;
-	kin_do(&scratch, KIN_SCRIBBLE, 0);
-	for (unsigned i = 0, n = kin_count(&into); i < n; i++)
-		*kin_at(&into, i) += *kin_at(&from, i);
-}
-
 #define CODELET(what, kernel, n, text, ...)                                              \
 	static struct starpu_codelet what = {.nbuffers = n,                              \
 					     .model = &starpu_perfmodel_nop,             \
@@ -101,10 +80,10 @@ CODELET(on_gpu, family_kernel, STARPU_VARIABLE_NBUFFERS, "family on a GPU",
 	.cuda_funcs = {family_kernel});
 CODELET(anywhere, family_kernel, STARPU_VARIABLE_NBUFFERS, "family anywhere",
 	.cpu_funcs = {family_kernel}, .cuda_funcs = {family_kernel});
-CODELET(neutral, neutral_kernel, 1, "neutral", .cpu_funcs = {neutral_kernel},
-	.cuda_funcs = {neutral_kernel}, .modes = {STARPU_W});
-CODELET(combine, combine_kernel, 3, "combine", .cpu_funcs = {combine_kernel},
-	.cuda_funcs = {combine_kernel},
+CODELET(neutral, kin_neutral_kernel, 1, "neutral", .cpu_funcs = {kin_neutral_kernel},
+	.cuda_funcs = {kin_neutral_kernel}, .modes = {STARPU_W});
+CODELET(combine, kin_combine_kernel, 3, "combine", .cpu_funcs = {kin_combine_kernel},
+	.cuda_funcs = {kin_combine_kernel},
 	.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R, STARPU_SCRATCH});
 
 static struct starpu_codelet *any_codelet(struct family *family)
@@ -164,6 +143,8 @@ static void add_use(struct work *work, int member, enum kin_deed deed)
 	work->uses[i].salt = below(family, 1000000);
 	work->descr[i].handle = work->handle = used->handle;
 	work->descr[i].mode = mode_of(deed, family->reduces && below(family, 4));
+	if (deed == KIN_SET && kin_is_sparse(&family->kin, member))
+		work->descr[i].mode = STARPU_RW;
 	if (deed != KIN_SCRIBBLE)
 		kin_do(&used->model, deed, work->uses[i].salt);
 }
@@ -257,9 +238,10 @@ static void acquire(struct family *family, int member)
 	static const enum kin_deed deeds[] = {KIN_SEE, KIN_SEE, KIN_SET, KIN_CHANGE};
 	struct work *work = new_work(family);
 	enum kin_deed deed = deeds[below(family, 4)];
-	enum starpu_data_access_mode mode = mode_of(deed, 0);
+	enum starpu_data_access_mode mode;
 
 	add_use(work, member, deed);
+	mode = work->descr[0].mode;
 	kin_reach(&family->kin, member, writes(deed));
 	if (below(family, 2)) {
 		starpu_data_acquire_on_node_cb(work->handle, STARPU_MAIN_RAM, mode,
@@ -313,6 +295,8 @@ static void invalidate(struct family *family, int member)
 {
 	const struct kin_array *model = &family->kin.members[member].model;
 
+	if (kin_is_sparse(&family->kin, member))
+		return;
 	family->was_wiped = 1;
 	kin_reach(&family->kin, member, 1);
 	if (below(family, 2))
@@ -338,8 +322,8 @@ static void copy(struct family *family)
 	const struct kin_member *source = &family->kin.members[from],
 				*target = &family->kin.members[to];
 
-	if (from == to || source->plan < 0 || source->plan != target->plan ||
-	    !has_shape_of(&source->model, &target->model))
+	if (from == to || kin_is_sparse(&family->kin, from) || source->plan < 0 ||
+	    source->plan != target->plan || !has_shape_of(&source->model, &target->model))
 		return;
 	kin_reach(&family->kin, to, 1);
 	kin_reach(&family->kin, from, 0);
@@ -504,9 +488,12 @@ static void begin(struct family *family)
 {
 	starpu_data_handle_t handle;
 
-	kin_begin(&family->kin, (int)below(family, 2));
+	if (below(family, 5) == 0)
+		kin_begin_sparse(&family->kin);
+	else
+		kin_begin(&family->kin, (int)below(family, 2));
 	family->kin.is_by_hand = below(family, 8) == 0;
-	family->reduces = (int)below(family, 2);
+	family->reduces = below(family, 2) && !kin_is_sparse(&family->kin, 0);
 	handle = family->kin.members[0].handle;
 	if (family->kin.is_by_hand)
 		starpu_data_set_sequential_consistency_flag(handle, 0);
@@ -527,15 +514,8 @@ static void end(struct family *family)
 	uint64_t expected = kin_hash(&family->kin.members[0].model);
 
 	kin_clean(&family->kin, 0);
-	if (!family->kin.memory || family->was_wiped) {
-		struct kin_array array;
-
-		starpu_data_acquire(whole, STARPU_R);
-		array = kin_of_buffer(
-			starpu_data_get_interface_on_node(whole, STARPU_MAIN_RAM));
-		look(family, "value of the whole", kin_hash(&array), expected);
-		starpu_data_release(whole);
-	}
+	if (!family->kin.memory || family->was_wiped)
+		look(family, "value of the whole", kin_hash_acquired(whole), expected);
 	starpu_data_unregister(whole);
 	if (family->kin.memory)
 		look(family, "value of the whole at home", kin_hash_memory(&family->kin),

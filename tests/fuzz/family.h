@@ -4,7 +4,7 @@
 #define ORR_TESTS_FUZZ_FAMILY_H
 
 /*
- * family.h - a random program on one vector and its partitions: several, nested, planned
+ * family.h - a random program on one datum and its partitions: several, nested, planned
  * and synchronous, changed by tasks and acquisitions.
  *
  * What each use must see is known when it is submitted.  Public headers only.
@@ -21,7 +21,7 @@ struct family_wish {
 	void *arg;
 };
 
-/* All of it, to the end of the vector; blocks. */
+/* All of it, to the end of the datum; blocks. */
 void family_run(const struct family_wish *wish);
 
 #endif

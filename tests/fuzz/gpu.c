@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /*
- * Random graphs on simulated nodes whose GPUs have little memory: each must end, give all
- * memory back, and have the same dates whenever it is run.  gpu.py makes the platforms.
+ * Random graphs on simulated nodes whose GPUs, and some of whose main memories, have
+ * little memory: each must end, give all memory back, and have the same dates whenever it
+ * is run.  gpu.py makes the platforms.
  *
  * usage: gpu FIRST_SEED COUNT MAX_BYTES FEATURES
  * MAX_BYTES: of one task's data together.  FEATURES, letters: s scratch, p prefetch,
@@ -179,23 +180,31 @@ static void insert(int t)
 
 /* ---- what else happens ----------------------------------------------- */
 
+/* Of a GPU, or a further main memory; 0: there is none. */
+static unsigned other_memory(int t)
+{
+	unsigned n = starpu_memory_nodes_get_count() - 1;
+
+	return n ? 1 + (unsigned)t % n : 0;
+}
+
 /* On the rank that owns the datum. */
 static void touch(struct datum *datum, unsigned op, int t)
 {
-	unsigned gpu = world.ngpus ? 1 + (unsigned)(t % world.ngpus) : 0;
+	unsigned memory = other_memory(t);
 
-	if (op == 0 && has('p') && gpu)
-		starpu_data_prefetch_on_node(datum->handle, gpu, 1);
-	if (op == 1 && has('f') && gpu)
-		starpu_data_fetch_on_node(datum->handle, gpu, 0);
+	if (op == 0 && has('p') && memory)
+		starpu_data_prefetch_on_node(datum->handle, memory, 1);
+	if (op == 1 && has('f') && memory)
+		starpu_data_fetch_on_node(datum->handle, memory, 0);
 	if (op == 2) {
 		starpu_data_acquire(datum->handle, STARPU_R);
 		note(starpu_timing_now(), t);
 		starpu_data_release(datum->handle);
 	}
-	if (op == 3 && has('a') && gpu) {
-		starpu_data_acquire_on_node(datum->handle, (int)gpu, STARPU_RW);
-		starpu_data_release_on_node(datum->handle, (int)gpu);
+	if (op == 3 && has('a') && memory) {
+		starpu_data_acquire_on_node(datum->handle, (int)memory, STARPU_RW);
+		starpu_data_release_on_node(datum->handle, (int)memory);
 	}
 }
 
@@ -213,20 +222,20 @@ static void replace(int d)
 /* Hints, on the rank that owns the datum: dates change, and nothing else. */
 static void hint(struct datum *datum, unsigned kind, int t)
 {
-	unsigned gpu = world.ngpus ? 1 + (unsigned)(t % world.ngpus) : 0;
+	unsigned memory = other_memory(t);
 
 	if (kind == 0 && has('w'))
 		starpu_data_set_wt_mask(datum->handle, (uint32_t)t % 8);
 	if (kind == 1 && has('q') && datum->has_value)
-		starpu_data_prefetch_on_node_prio(datum->handle, gpu, 1, t % 5);
+		starpu_data_prefetch_on_node_prio(datum->handle, memory, 1, t % 5);
 	if (kind == 2 && has('q') && datum->has_value)
-		starpu_data_idle_prefetch_on_node_prio(datum->handle, gpu, 1, t % 5);
+		starpu_data_idle_prefetch_on_node_prio(datum->handle, memory, 1, t % 5);
 	if (kind == 3 && has('h'))
 		starpu_data_advise_as_important(datum->handle, (unsigned)t % 2);
 	if (kind == 4 && has('h'))
-		starpu_data_request_allocation(datum->handle, gpu);
+		starpu_data_request_allocation(datum->handle, memory);
 	if (kind == 5 && has('h'))
-		starpu_memchunk_tidy(gpu);
+		starpu_memchunk_tidy(memory);
 }
 
 static void invalidate(struct datum *datum)
@@ -290,11 +299,11 @@ static int play(unsigned long seed)
 	for (int i = 0; i < world.ndata; i++)
 		starpu_data_unregister(world.data[i].handle);
 	starpu_data_unregister(world.scratch);
-	for (unsigned gpu = 1; gpu < starpu_memory_nodes_get_count(); gpu++)
-		nbad += starpu_memory_get_used(gpu) != 0;
+	for (unsigned i = 1; i < starpu_memory_nodes_get_count(); i++)
+		nbad += starpu_memory_get_used(i) != 0;
 	printf("seed %lu rank %d date %.17g digest %016llx%s\n", seed, world.rank,
 	       orrery_virtual_time(), (unsigned long long)world.digest,
-	       nbad ? ": GPU memory is still in use" : "");
+	       nbad ? ": memory is still in use" : "");
 	starpu_mpi_shutdown();
 	return nbad;
 }

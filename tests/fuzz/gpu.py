@@ -42,18 +42,23 @@ class Case:
         self.nodes = rng.choice([1, 2, 4])
         largest = rng.choice([1000, 100000, 10000000])
         properties = self.machine(rng, largest)
+        # Of their own, so that a seed's other draws are as ever.
+        memories = random.Random("main memories of %d" % seed)
+        numa, self.env = self.main_memories(memories, largest) \
+            if memories.random() < 0.5 else ({}, {})
+        properties.update(numa)
         self.platform = os.path.join(directory, "platform-%d.xml" % seed)
         with open(self.platform, "w", encoding="utf-8") as f:
             f.write(XML % (self.nodes - 1, "\n".join(
                 '    <prop id="%s" value="%s"/>' % item for item in properties.items())))
         features = "".join(letter for letter in FEATURES if rng.random() < 0.5)
-        self.env = {"STARPU_SCHED": rng.choice(
+        self.env.update({"STARPU_SCHED": rng.choice(
                         ["eager", "prio", "random", "lws", "ws", "dm", "dmda", "dmdap",
                          "dmdar", "dmdas", "dmdasd"]),
                     "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
                     "STARPU_PREFETCH": rng.choice(["0", "1"]),
                     "STARPU_MINIMUM_AVAILABLE_MEM": rng.choice(["0", "0", "10", "40"]),
-                    "STARPU_TARGET_AVAILABLE_MEM": rng.choice(["0", "20", "60"])}
+                    "STARPU_TARGET_AVAILABLE_MEM": rng.choice(["0", "20", "60"])})
         self.command = [
             "--sim", self.platform, "-n", str(self.nodes), "--transport",
             rng.choice(["routes", "flows", "none"]),
@@ -72,6 +77,19 @@ class Case:
             if rng.random() < chance:
                 properties[name] = rng.choice(values)
         return properties
+
+    @staticmethod
+    def main_memories(rng, largest):
+        """Properties and environment of a machine with several, often with limits."""
+        properties = {"numa_nodes": rng.choice([2, 2, 3, 4])}
+        for name, values in (("numa_bw", (1e6, 2e9, 20e9)),
+                             ("numa_lat", (0, 1e-6, 1e-4)),
+                             ("numa_mem_bytes", [int(largest * n) for n in (1, 1.5, 4)])):
+            if rng.random() < 0.6:
+                properties[name] = rng.choice(values)
+        # The first one takes what the others have no room for.
+        return properties, {"STARPU_USE_NUMA": "1", "STARPU_LIMIT_CPU_NUMA_0_MEM": "100000",
+                            "STARPU_ENABLE_MAP": rng.choice(["0", "1"])}
 
     def run(self, build, padding):
         env = dict(os.environ, ORRERY_BUILD=build, ORRERY_TEST_FILL="x" * padding, **self.env)
@@ -95,7 +113,7 @@ class Case:
             first = second
         if not wrong:
             return None
-        said = [line for line in first.splitlines() if "[orrery]" in line or ": GPU" in line]
+        said = [line for line in first.splitlines() if "[orrery]" in line or ": memory" in line]
         with open(self.platform, encoding="utf-8") as f:
             platform = f.read()
         return "seed %d: %s\n%s orrery run %s\n%s%s" % (

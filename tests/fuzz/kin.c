@@ -69,6 +69,15 @@ void kin_do(const struct kin_array *array, enum kin_deed deed, unsigned salt)
 	}
 }
 
+static struct kin_array of_ndim(const struct starpu_ndim_interface *ndim)
+{
+	struct kin_array array = {(unsigned *)ndim->ptr, (unsigned)ndim->ndim, {0}, {0}};
+
+	memcpy(array.n, ndim->nn, ndim->ndim * sizeof(*array.n));
+	memcpy(array.ld, ndim->ldn, ndim->ndim * sizeof(*array.ld));
+	return array;
+}
+
 struct kin_array kin_of_buffer(void *buffer)
 {
 	const enum starpu_data_interface_id *id = buffer;
@@ -76,8 +85,17 @@ struct kin_array kin_of_buffer(void *buffer)
 	const struct starpu_block_interface *b = buffer;
 	const struct starpu_matrix_interface *m = buffer;
 	const struct starpu_vector_interface *v = buffer;
+	const struct starpu_csr_interface *csr = buffer;
+	const struct starpu_bcsr_interface *bcsr = buffer;
 
 	switch (*id) {
+	case STARPU_NDIM_INTERFACE_ID:
+		return of_ndim(buffer);
+	case STARPU_CSR_INTERFACE_ID:
+		return (struct kin_array){(unsigned *)csr->nzval, 1, {csr->nnz}, {1}};
+	case STARPU_BCSR_INTERFACE_ID:
+		return (struct kin_array){
+			(unsigned *)bcsr->nzval, 1, {bcsr->nnz * bcsr->r * bcsr->c}, {1}};
 	case STARPU_TENSOR_INTERFACE_ID:
 		return (struct kin_array){(unsigned *)t->ptr,
 					  4,
@@ -99,13 +117,46 @@ struct kin_array kin_of_buffer(void *buffer)
 	}
 }
 
+uint64_t kin_hash_acquired(starpu_data_handle_t handle)
+{
+	struct kin_array array;
+	uint64_t hash;
+
+	starpu_data_acquire(handle, STARPU_R);
+	array = kin_of_buffer(starpu_data_get_interface_on_node(handle, STARPU_MAIN_RAM));
+	hash = kin_hash(&array);
+	starpu_data_release(handle);
+	return hash;
+}
+
+/* ---- reductions ------------------------------------------------------ */
+
+void kin_neutral_kernel(void *buffers[], void *arg)
+{
+	struct kin_array array = kin_of_buffer(buffers[0]);
+
+	(void)arg;
+	for (unsigned i = 0, n = kin_count(&array); i < n; i++)
+		*kin_at(&array, i) = 0;
+}
+
+void kin_combine_kernel(void *buffers[], void *arg)
+{
+	struct kin_array into = kin_of_buffer(buffers[0]),
+			 from = kin_of_buffer(buffers[1]),
+			 scratch = kin_of_buffer(buffers[2]);
+
+	(void)arg;
+	kin_do(&scratch, KIN_SCRIBBLE, 0);
+	for (unsigned i = 0, n = kin_count(&into); i < n; i++)
+		*kin_at(&into, i) += *kin_at(&from, i);
+}
+
 /* ---- the datum ------------------------------------------------------- */
 
-static int add_member(struct kin *kin, starpu_data_handle_t handle,
-		      const struct kin_array *model, int plan)
+int kin_is_sparse(const struct kin *kin, int member)
 {
-	kin->members[kin->nmembers] = (struct kin_member){handle, *model, plan, 0};
-	return kin->nmembers++;
+	return kin->members[member].kind >= KIN_CSR;
 }
 
 /* Rows of the application's memory are longer than needed, to be found out if used. */
@@ -135,7 +186,9 @@ static starpu_data_handle_t register_root(const struct kin *kin)
 	starpu_data_handle_t handle;
 	size_t size = sizeof(unsigned);
 
-	if (kin->ndims == 1)
+	if (kin->kind == KIN_NDIM)
+		starpu_ndim_data_register(&handle, home, at, a.ld, a.n, kin->ndims, size);
+	else if (kin->ndims == 1)
 		starpu_vector_data_register(&handle, home, at, a.n[0], size);
 	else if (kin->ndims == 2)
 		starpu_matrix_data_register(&handle, home, at, a.ld[1], a.n[0], a.n[1],
@@ -165,26 +218,81 @@ static void choose_shape(struct kin *kin)
 	}
 }
 
+static void fill(struct kin *kin)
+{
+	struct kin_array memory = memory_array(kin);
+
+	for (unsigned i = 0; i < kin->count; i++) {
+		kin->model[i] = kin_below(kin, 100000);
+		if (kin->memory)
+			*kin_at(&memory, i) = kin->model[i];
+	}
+}
+
 void kin_begin(struct kin *kin, int with_memory)
 {
-	struct kin_array model = {kin->model, 0, {0}, {1}}, memory;
+	struct kin_array model = {kin->model, 0, {0}, {1}};
 
 	choose_shape(kin);
+	kin->kind = kin_below(kin, 3) ? KIN_GRID : KIN_NDIM;
 	if (with_memory)
 		kin->memory = calloc(2 * KIN_ELEMENTS + 2, sizeof(*kin->memory));
-	memory = memory_array(kin);
 	model.ndims = kin->ndims;
 	for (unsigned d = 0; d < kin->ndims; d++) {
 		model.n[d] = kin->n[d];
 		if (d > 0)
 			model.ld[d] = model.ld[d - 1] * kin->n[d - 1];
 	}
-	for (unsigned i = 0; i < kin->count; i++) {
-		kin->model[i] = kin_below(kin, 100000);
-		if (with_memory)
-			*kin_at(&memory, i) = kin->model[i];
+	fill(kin);
+	kin->members[kin->nmembers++] =
+		(struct kin_member){register_root(kin), model, -1, kin->kind, 0, 0, 0};
+}
+
+static void choose_structure(struct kin *kin)
+{
+	unsigned nrows = 1 + kin_below(kin, KIN_ROWS), nnz = 0, most;
+
+	kin->kind = kin_below(kin, 2) ? KIN_CSR : KIN_BCSR;
+	kin->r = kin->kind == KIN_CSR ? 1 : 1 + kin_below(kin, 3);
+	kin->c = kin->kind == KIN_CSR ? 1 : 1 + kin_below(kin, 2);
+	/* With its columns and rows, no more bytes than other data. */
+	most = (KIN_ELEMENTS - KIN_ROWS - 1) / (kin->r * kin->c + 1);
+	for (unsigned i = 0; i < nrows; i++) {
+		unsigned n = kin_below(kin, 5);
+
+		if (i == 0 && n == 0)
+			n = 1;
+		kin->rows[i] = nnz;
+		for (unsigned k = 0; k < n && nnz < most; k++)
+			kin->columns[nnz++] = k;
 	}
-	add_member(kin, register_root(kin), &model, -1);
+	kin->rows[nrows] = nnz;
+	kin->ndims = 1;
+	kin->n[0] = kin->count = nnz * kin->r * kin->c;
+	kin->members[0].nrows = nrows;
+}
+
+void kin_begin_sparse(struct kin *kin)
+{
+	struct kin_member *whole = &kin->members[kin->nmembers++];
+	uint32_t nnz, nrows;
+
+	choose_structure(kin);
+	kin->memory = calloc(KIN_ELEMENTS, sizeof(*kin->memory));
+	fill(kin);
+	nrows = whole->nrows;
+	nnz = kin->rows[nrows];
+	whole->model = (struct kin_array){kin->model, 1, {kin->count}, {1}};
+	whole->plan = -1;
+	whole->kind = kin->kind;
+	if (kin->kind == KIN_CSR)
+		starpu_csr_data_register(&whole->handle, STARPU_MAIN_RAM, nnz, nrows,
+					 (uintptr_t)kin->memory, kin->columns, kin->rows,
+					 0, sizeof(*kin->memory));
+	else
+		starpu_bcsr_data_register(&whole->handle, STARPU_MAIN_RAM, nnz, nrows,
+					  (uintptr_t)kin->memory, kin->columns, kin->rows,
+					  0, kin->r, kin->c, sizeof(*kin->memory));
 }
 
 uint64_t kin_hash_memory(const struct kin *kin)
@@ -196,91 +304,172 @@ uint64_t kin_hash_memory(const struct kin *kin)
 
 /* ---- cuts ------------------------------------------------------------ */
 
+enum { ANY = KIN_DIMS + 1 };
+
+/* Along a dimension, of rows, or into single blocks. */
 static const struct cut {
-	unsigned ndims, dim;
-	int picks; /* the dimension goes */
+	unsigned ndims, dim; /* ndims ANY: of them all, one is drawn */
+	int picks;           /* the dimension goes */
 	void (*filter)(void *, void *, struct starpu_data_filter *, unsigned, unsigned);
 	struct starpu_data_interface_ops *(*ops)(struct starpu_data_filter *, unsigned);
+	enum kin_kind of, into;
 } cuts[] = {
-	{1, 0, 0, starpu_vector_filter_block, NULL},
-	{1, 0, 0, starpu_vector_filter_block, NULL},
+	{1, 0, 0, starpu_vector_filter_block, NULL, KIN_GRID, KIN_GRID},
+	{1, 0, 0, starpu_vector_filter_block, NULL, KIN_GRID, KIN_GRID},
 	{1, 0, 1, starpu_vector_filter_pick_variable,
-	 starpu_vector_filter_pick_variable_child_ops},
-	{2, 0, 0, starpu_matrix_filter_block, NULL},
-	{2, 1, 0, starpu_matrix_filter_vertical_block, NULL},
+	 starpu_vector_filter_pick_variable_child_ops, KIN_GRID, KIN_GRID},
+	{2, 0, 0, starpu_matrix_filter_block, NULL, KIN_GRID, KIN_GRID},
+	{2, 1, 0, starpu_matrix_filter_vertical_block, NULL, KIN_GRID, KIN_GRID},
 	{2, 1, 1, starpu_matrix_filter_pick_vector_y,
-	 starpu_matrix_filter_pick_vector_child_ops},
-	{3, 0, 0, starpu_block_filter_block, NULL},
-	{3, 1, 0, starpu_block_filter_vertical_block, NULL},
-	{3, 2, 0, starpu_block_filter_depth_block, NULL},
+	 starpu_matrix_filter_pick_vector_child_ops, KIN_GRID, KIN_GRID},
+	{3, 0, 0, starpu_block_filter_block, NULL, KIN_GRID, KIN_GRID},
+	{3, 1, 0, starpu_block_filter_vertical_block, NULL, KIN_GRID, KIN_GRID},
+	{3, 2, 0, starpu_block_filter_depth_block, NULL, KIN_GRID, KIN_GRID},
 	{3, 2, 1, starpu_block_filter_pick_matrix_z,
-	 starpu_block_filter_pick_matrix_child_ops},
+	 starpu_block_filter_pick_matrix_child_ops, KIN_GRID, KIN_GRID},
 	{3, 1, 1, starpu_block_filter_pick_matrix_y,
-	 starpu_block_filter_pick_matrix_child_ops},
-	{4, 0, 0, starpu_tensor_filter_block, NULL},
-	{4, 1, 0, starpu_tensor_filter_vertical_block, NULL},
-	{4, 2, 0, starpu_tensor_filter_depth_block, NULL},
-	{4, 3, 0, starpu_tensor_filter_time_block, NULL},
+	 starpu_block_filter_pick_matrix_child_ops, KIN_GRID, KIN_GRID},
+	{4, 0, 0, starpu_tensor_filter_block, NULL, KIN_GRID, KIN_GRID},
+	{4, 1, 0, starpu_tensor_filter_vertical_block, NULL, KIN_GRID, KIN_GRID},
+	{4, 2, 0, starpu_tensor_filter_depth_block, NULL, KIN_GRID, KIN_GRID},
+	{4, 3, 0, starpu_tensor_filter_time_block, NULL, KIN_GRID, KIN_GRID},
 	{4, 3, 1, starpu_tensor_filter_pick_block_t,
-	 starpu_tensor_filter_pick_block_child_ops},
+	 starpu_tensor_filter_pick_block_child_ops, KIN_GRID, KIN_GRID},
 	{4, 2, 1, starpu_tensor_filter_pick_block_z,
-	 starpu_tensor_filter_pick_block_child_ops},
+	 starpu_tensor_filter_pick_block_child_ops, KIN_GRID, KIN_GRID},
 	{4, 1, 1, starpu_tensor_filter_pick_block_y,
-	 starpu_tensor_filter_pick_block_child_ops},
+	 starpu_tensor_filter_pick_block_child_ops, KIN_GRID, KIN_GRID},
+	{ANY, 0, 0, starpu_ndim_filter_block, NULL, KIN_NDIM, KIN_NDIM},
+	{ANY, 0, 1, starpu_ndim_filter_pick_ndim, NULL, KIN_NDIM, KIN_NDIM},
+	{4, ANY, 0, starpu_ndim_filter_to_tensor, starpu_ndim_filter_to_tensor_child_ops,
+	 KIN_NDIM, KIN_GRID},
+	{3, ANY, 0, starpu_ndim_filter_to_block, starpu_ndim_filter_to_block_child_ops,
+	 KIN_NDIM, KIN_GRID},
+	{2, ANY, 0, starpu_ndim_filter_to_matrix, starpu_ndim_filter_to_matrix_child_ops,
+	 KIN_NDIM, KIN_GRID},
+	{1, ANY, 0, starpu_ndim_filter_to_vector, starpu_ndim_filter_to_vector_child_ops,
+	 KIN_NDIM, KIN_GRID},
+	{1, 0, 0, starpu_csr_filter_vertical_block, NULL, KIN_CSR, KIN_CSR},
+	{1, 0, 0, starpu_bcsr_filter_vertical_block, NULL, KIN_BCSR, KIN_BCSR},
+	{1, 0, 1, starpu_bcsr_filter_canonical_block,
+	 starpu_bcsr_filter_canonical_block_child_ops, KIN_BCSR, KIN_GRID},
 };
 
-static const struct cut *choose_cut(struct kin *kin, unsigned ndims)
+static int fits(const struct cut *cut, const struct kin_member *parent)
 {
-	const struct cut *cut;
+	return cut->of == parent->kind &&
+	       (cut->ndims == ANY || cut->ndims == parent->model.ndims) &&
+	       (cut->into == KIN_NDIM || !parent->has_gaps);
+}
+
+static struct cut choose_cut(struct kin *kin, const struct kin_member *parent)
+{
+	struct cut cut;
 
 	do
-		cut = &cuts[kin_below(kin, sizeof(cuts) / sizeof(cuts[0]))];
-	while (cut->ndims != ndims);
+		cut = cuts[kin_below(kin, sizeof(cuts) / sizeof(cuts[0]))];
+	while (!fits(&cut, parent));
+	if (cut.of == KIN_NDIM)
+		cut.dim = kin_below(kin, parent->model.ndims);
 	return cut;
 }
 
-/* What a part is of its parent: the rule of chunks is the documented one. */
-static struct kin_array cut_model(const struct kin_array *parent, const struct cut *cut,
-				  const struct starpu_data_filter *f, unsigned id)
+/* The rule of chunks is the documented one. */
+static unsigned chunk(unsigned n, unsigned nparts, unsigned id, unsigned *start)
 {
-	struct kin_array part = *parent;
-	unsigned n = parent->n[cut->dim], least = n / f->nchildren,
-		 more = n % f->nchildren, start;
+	unsigned least = n / nparts, more = n % nparts;
+
+	*start = id * least + (id < more ? id : more);
+	return least + (id < more);
+}
+
+static void cut_rows(const struct kin *kin, struct kin_member *part, unsigned nparts,
+		     unsigned id)
+{
+	unsigned bytes = kin->r * kin->c, before = kin->rows[part->first_row], start;
+
+	part->nrows = chunk(part->nrows, nparts, id, &start);
+	part->first_row += start;
+	part->model.x += (kin->rows[part->first_row] - before) * bytes;
+	part->model.n[0] =
+		(kin->rows[part->first_row + part->nrows] - kin->rows[part->first_row]) *
+		bytes;
+}
+
+/* A matrix whose rows follow each other. */
+static void pick_block(const struct kin *kin, struct kin_member *part, unsigned id)
+{
+	part->model = (struct kin_array){
+		part->model.x + id * kin->r * kin->c, 2, {kin->c, kin->r}, {1, kin->c}};
+}
+
+static void cut_grid(struct kin_member *part, const struct cut *cut,
+		     const struct starpu_data_filter *f, unsigned id)
+{
+	struct kin_array *model = &part->model;
+	unsigned ld = model->ld[cut->dim], start;
 
 	if (cut->picks) {
 		start = (unsigned)(uintptr_t)f->filter_arg_ptr + id;
-		part.ndims--;
-		for (unsigned d = cut->dim; d < part.ndims; d++) {
-			part.n[d] = parent->n[d + 1];
-			part.ld[d] = parent->ld[d + 1];
+		part->has_gaps |= cut->dim == 0;
+		model->ndims--;
+		for (unsigned d = cut->dim; d < model->ndims; d++) {
+			model->n[d] = model->n[d + 1];
+			model->ld[d] = model->ld[d + 1];
 		}
 	} else {
-		start = id * least + (id < more ? id : more);
-		part.n[cut->dim] = least + (id < more);
+		model->n[cut->dim] = chunk(model->n[cut->dim], f->nchildren, id, &start);
 	}
-	part.x += start * parent->ld[cut->dim];
+	model->x += start * ld;
+}
+
+/* What a part is of its parent. */
+static struct kin_member cut_member(const struct kin *kin, int parent,
+				    const struct cut *cut,
+				    const struct starpu_data_filter *f, unsigned id)
+{
+	struct kin_member part = kin->members[parent];
+
+	part.kind = cut->into;
+	if (cut->of < KIN_CSR)
+		cut_grid(&part, cut, f, id);
+	else if (cut->picks)
+		pick_block(kin, &part, id);
+	else
+		cut_rows(kin, &part, f->nchildren, id);
 	return part;
 }
 
-static const struct cut *choose_filter(struct kin *kin, int parent,
-				       struct starpu_data_filter *f)
+/* Into so many parts at most. */
+static unsigned extent(const struct kin *kin, const struct kin_member *parent,
+		       const struct cut *cut)
 {
-	const struct kin_array *model = &kin->members[parent].model;
-	const struct cut *cut = choose_cut(kin, model->ndims);
-	unsigned n = model->n[cut->dim], from = cut->picks ? kin_below(kin, n) : 0;
+	if (cut->of < KIN_CSR)
+		return parent->model.n[cut->dim];
+	return cut->picks ? parent->model.n[0] / (kin->r * kin->c) : parent->nrows;
+}
 
+static struct cut choose_filter(struct kin *kin, int parent, struct starpu_data_filter *f)
+{
+	struct cut cut = choose_cut(kin, &kin->members[parent]);
+	unsigned n = extent(kin, &kin->members[parent], &cut), from = 0;
+
+	if (cut.picks && cut.of < KIN_CSR)
+		from = kin_below(kin, n);
 	n -= from;
 	*f = (struct starpu_data_filter){
-		.filter_func = cut->filter,
-		.get_child_ops = cut->ops,
+		.filter_func = cut.filter,
+		.get_child_ops = cut.ops,
 		.nchildren = 1 + kin_below(kin, n < KIN_PARTS ? n : KIN_PARTS),
-		.filter_arg_ptr = cut->picks ? (void *)(uintptr_t)from : NULL};
+		.filter_arg = cut.dim,
+		.filter_arg_ptr = cut.picks ? (void *)(uintptr_t)from : NULL};
 	return cut;
 }
 
 static int can_cut(const struct kin *kin, int parent)
 {
-	return kin->nplans < KIN_PLANS && kin->members[parent].model.ndims > 0;
+	return kin->nplans < KIN_PLANS && kin->members[parent].model.ndims > 0 &&
+	       kin_count(&kin->members[parent].model) > 0;
 }
 
 static int make(struct kin *kin, int parent, int is_synchronous)
@@ -288,7 +477,7 @@ static int make(struct kin *kin, int parent, int is_synchronous)
 	struct kin_plan *made = &kin->plans[kin->nplans];
 	starpu_data_handle_t handle = kin->members[parent].handle;
 	struct starpu_data_filter f;
-	const struct cut *cut;
+	struct cut cut;
 
 	if (!can_cut(kin, parent))
 		return -1;
@@ -303,12 +492,13 @@ static int make(struct kin *kin, int parent, int is_synchronous)
 	made->is_synchronous = is_synchronous;
 	made->view = is_synchronous ? KIN_WRITE : KIN_CLOSED;
 	for (unsigned i = 0; i < f.nchildren; i++) {
-		struct kin_array model =
-			cut_model(&kin->members[parent].model, cut, &f, i);
+		struct kin_member part = cut_member(kin, parent, &cut, &f, i);
 
 		if (is_synchronous)
 			made->parts[i] = starpu_data_get_sub_data(handle, 1, (int)i);
-		add_member(kin, made->parts[i], &model, kin->nplans);
+		part.handle = made->parts[i];
+		part.plan = kin->nplans;
+		kin->members[kin->nmembers++] = part;
 	}
 	return kin->nplans++;
 }

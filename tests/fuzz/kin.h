@@ -4,7 +4,8 @@
 #define ORR_TESTS_FUZZ_KIN_H
 
 /*
- * kin.h - a datum and the parts of its partitions, with what each of them holds.
+ * kin.h - a datum and the parts of its partitions, with what each of them holds: vectors
+ * to tensors, arrays of n dimensions, sparse matrices, of which the values are looked at.
  *
  * The model has the values that tasks submitted from now on must find, and the view of
  * each partition: the rules are those of core/data/views.h, written a second time.
@@ -19,6 +20,7 @@ enum {
 	KIN_PLANS = 16,
 	KIN_PARTS = 4,
 	KIN_DIMS = 4,
+	KIN_ROWS = 6,
 	KIN_MEMBERS = 1 + KIN_PLANS * KIN_PARTS
 };
 
@@ -33,17 +35,30 @@ uint64_t kin_hash(const struct kin_array *array);
 /* What a kernel is given, or an acquisition finds. */
 struct kin_array kin_of_buffer(void *buffer);
 
+/* Of the whole, read in main memory. */
+uint64_t kin_hash_acquired(starpu_data_handle_t handle);
+
 /* What is done with a datum. */
 enum kin_deed { KIN_SEE, KIN_SET, KIN_CHANGE, KIN_ADD, KIN_SCRIBBLE, KIN_NDEEDS };
 
 void kin_do(const struct kin_array *array, enum kin_deed deed, unsigned salt);
+
+/* For all kinds: what is added to, and what to. */
+void kin_neutral_kernel(void *buffers[], void *arg);
+/* Adds the second buffer to the first; the third is scratch. */
+void kin_combine_kernel(void *buffers[], void *arg);
+
+/* Grids are vectors, matrices, blocks, tensors by their dimensions, or variables. */
+enum kin_kind { KIN_GRID, KIN_NDIM, KIN_CSR, KIN_BCSR };
 
 /* The datum, or a part at any depth. */
 struct kin_member {
 	starpu_data_handle_t handle;
 	struct kin_array model;
 	int plan; /* that it is of, or -1 */
-	int owner;
+	enum kin_kind kind;
+	unsigned first_row, nrows; /* of a sparse matrix */
+	int has_gaps;              /* between elements of the first dimension */
 };
 
 enum kin_view { KIN_CLOSED, KIN_READ, KIN_WRITE };
@@ -60,6 +75,9 @@ struct kin {
 	uint64_t state;
 	unsigned *memory; /* the application's, or NULL */
 	unsigned ndims, n[KIN_DIMS], count;
+	enum kin_kind kind; /* of the whole */
+	/* Of a sparse matrix; in CSR, blocks are elements. */
+	uint32_t columns[KIN_ELEMENTS], rows[KIN_ROWS + 1], r, c;
 	int nmembers, nplans, is_by_hand; /* without order: wait for all */
 	unsigned model[KIN_ELEMENTS];
 	struct kin_member members[KIN_MEMBERS];
@@ -70,6 +88,11 @@ unsigned kin_below(struct kin *kin, unsigned n);
 
 /* Register the datum, with memory of the application or none. */
 void kin_begin(struct kin *kin, int with_memory);
+/* The same with memory, a sparse matrix.  All of it must have a value, and its structure
+ * is a part of that: who sets the values reads it, and it is neither reduced nor copied
+ * to. */
+void kin_begin_sparse(struct kin *kin);
+int kin_is_sparse(const struct kin *kin, int member);
 /* With what its memory holds in the end. */
 uint64_t kin_hash_memory(const struct kin *kin);
 /* Cut it at random, to a depth; the new plan or -1 when there is no room for more. */

@@ -10,23 +10,22 @@
 
 #include "../fuzz/clan.h"
 #include "fake.h"
+#include "seeds.h"
 
 static struct {
-	unsigned long seed;
-	int nranks, nbad;
+	struct seeds seeds;
+	int nranks;
 } self;
 
 static void bad(void *arg, const char *what, uint64_t seen, uint64_t expected)
 {
 	(void)arg;
-	if (self.nbad++ < 3)
-		printf("seed %lu: %s is %llx, expected %llx\n", self.seed, what,
-		       (unsigned long long)seen, (unsigned long long)expected);
+	seeds_bad(&self.seeds, what, seen, expected);
 }
 
 static void play(void *arg)
 {
-	struct clan_wish wish = {.seed = self.seed,
+	struct clan_wish wish = {.seed = self.seeds.seed,
 				 .comm = MPI_COMM_WORLD,
 				 .nranks = self.nranks,
 				 .first_tag = 10,
@@ -37,16 +36,17 @@ static void play(void *arg)
 
 	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
 		exit(77);
-	if (self.seed % 5 == 0)
+	if (self.seeds.seed % 5 == 0)
 		starpu_mpi_cache_set(0);
 	starpu_mpi_comm_rank(MPI_COMM_WORLD, &wish.rank);
 	clan_run(&wish);
 	starpu_mpi_shutdown();
 }
 
-static void run_seed(unsigned long seed)
+static void run_seed(void)
 {
-	self.seed = seed;
+	unsigned long seed = self.seeds.seed;
+
 	self.nranks = 2 + (int)(seed % 3);
 	fake_start(self.nranks, 1e-6, 1e9);
 	fake_shuffle(seed);
@@ -59,12 +59,6 @@ static void run_seed(unsigned long seed)
 
 int main(int argc, char **argv)
 {
-	unsigned long first = argc > 1 ? strtoul(argv[1], NULL, 0) : 1;
-	unsigned long count = argc > 2 ? strtoul(argv[2], NULL, 0) : 1000;
-
-	for (unsigned long seed = first; seed < first + count; seed++)
-		run_seed(seed);
-	printf("%s values of parts between nodes in %lu random programs\n",
-	       self.nbad ? "FAIL" : "PASS", count);
-	return self.nbad != 0;
+	return seeds_run(&self.seeds, argc, argv, run_seed,
+			 "values of parts between nodes");
 }

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
+
+#include <starpu_scheduler.h>
 
 #include "one_node.h"
 
@@ -136,6 +139,42 @@ static void converted_only_where_it_must(void **state)
 	one_close();
 }
 
+static double ten_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		     unsigned implementation)
+{
+	(void)implementation;
+	return task->cl == &to_gpu_cl && arch->devices[0].type == STARPU_CUDA_WORKER ? 10
+										     : 25;
+}
+
+/* As the value is now, and where the task would run. */
+static void conversions_are_expected(void **state)
+{
+	static struct starpu_perfmodel model = {.type = STARPU_PER_ARCH,
+						.arch_cost_function = ten_us};
+	starpu_data_handle_t handle = open_with(1, 1);
+	struct starpu_perfmodel_arch *gpu = starpu_worker_get_perf_archtype(0, 0),
+				     *cpu = starpu_worker_get_perf_archtype(1, 0);
+	struct starpu_task task;
+
+	(void)state;
+	to_gpu_cl.model = to_cpu_cl.model = &model;
+	starpu_task_init(&task);
+	task.cl = &on_gpu;
+	task.handles[0] = handle;
+	assert_int_equal(lround(starpu_task_expected_conversion_time(&task, gpu, 0)), 10);
+	assert_int_equal(lround(starpu_task_expected_conversion_time(&task, cpu, 0)), 0);
+	starpu_task_insert(&on_gpu, STARPU_RW, handle, 0);
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	assert_int_equal(lround(starpu_task_expected_conversion_time(&task, gpu, 0)), 0);
+	assert_int_equal(lround(starpu_task_expected_conversion_time(&task, cpu, 0)), 25);
+	starpu_task_clean(&task);
+	starpu_data_unregister(handle);
+	ONE_EXPECT(TO_GPU, ADD_GPU, TO_CPU);
+	one_close();
+	to_gpu_cl.model = to_cpu_cl.model = NULL;
+}
+
 /* All workers wait for data that have to be converted: the conversion comes first. */
 static void many_wait_for_one_worker(void **state)
 {
@@ -189,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(converted_where_it_goes),
 		cmocka_unit_test(converted_only_where_it_must),
+		cmocka_unit_test(conversions_are_expected),
 		cmocka_unit_test(many_wait_for_one_worker),
 		cmocka_unit_test(without_a_home),
 	};

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "int_interface.h"
 #include "one_node.h"
 
 /* ---- the application's ----------------------------------------------- */
@@ -65,39 +66,6 @@ static int can_copy(void *from, unsigned from_node, void *to, unsigned to_node,
 	return !refuses;
 }
 
-static void int_register(starpu_data_handle_t handle, int home, void *interface)
-{
-	for (int i = 0; i < STARPU_MAXNODES; i++) {
-		int **at = starpu_data_get_interface_on_node(handle, (unsigned)i);
-
-		*at = i == home ? *(int **)interface : NULL;
-	}
-}
-
-static starpu_ssize_t int_allocate(void *interface, unsigned node)
-{
-	*(int **)interface = (int *)starpu_malloc_on_node(node, sizeof(int));
-	return sizeof(int);
-}
-
-static void int_free(void *interface, unsigned node)
-{
-	starpu_free_on_node(node, *(uintptr_t *)interface, sizeof(int));
-	*(int **)interface = NULL;
-}
-
-static size_t int_size(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return sizeof(int);
-}
-
-static uint32_t int_footprint(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return 0;
-}
-
 static const struct starpu_data_copy_methods by_kind = {.can_copy = can_copy,
 							.ram_to_cuda = ram_to_gpu,
 							.cuda_to_ram = gpu_to_ram,
@@ -106,16 +74,7 @@ static const struct starpu_data_copy_methods by_kind = {.can_copy = can_copy,
 static const struct starpu_data_copy_methods some = {.ram_to_cuda = ram_to_gpu,
 						     .any_to_any = any};
 
-static struct starpu_data_interface_ops int_ops = {
-	.register_data_handle = int_register,
-	.allocate_data_on_node = int_allocate,
-	.free_data_on_node = int_free,
-	.get_size = int_size,
-	.footprint = int_footprint,
-	.interfaceid = STARPU_UNKNOWN_INTERFACE_ID,
-	.interface_size = sizeof(int *),
-	.name = (char *)"int",
-};
+static struct starpu_data_interface_ops int_ops = {INT_OPERATIONS};
 
 static void add_one(void *buffers[], void *arg)
 {

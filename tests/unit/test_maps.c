@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fake.h"
+#include "int_interface.h"
 
 /* Workers: 0 the GPU, then one beside each main memory. */
 enum { NEAR, FAR, THIRD, GPU, NMAINS = 3 };
@@ -31,61 +32,12 @@ static double copy_s(const struct plat_copy *copy)
 	return 1e-6;
 }
 
-static void start(int enable_map)
-{
-	struct starpu_conf conf;
-
-	memset(&seen, 0, sizeof(seen));
-	fake_start(1, 1e-6, 1e9);
-	fake_machine()->ncpus = NMAINS;
-	fake_machine()->ngpus = 1;
-	fake_machine()->nnumas = NMAINS;
-	fake_machine()->copy_s = copy_s;
-	starpu_conf_init(&conf);
-	conf.enable_map = enable_map;
-	assert_int_equal(starpu_init(&conf), 0);
-	assert_int_equal(starpu_map_enabled(), enable_map);
-}
-
-static void stop(void)
-{
-	starpu_shutdown();
-	fake_stop();
-}
-
 /* ---- an application's interface: a pointer to an int ------------------- */
 
-static void int_register(starpu_data_handle_t handle, int home, void *interface)
-{
-	for (unsigned i = 0; i < STARPU_MAXNODES; i++) {
-		int **at = starpu_data_get_interface_on_node(handle, i);
-
-		*at = (int)i == home ? *(int **)interface : NULL;
-	}
-}
-
-static starpu_ssize_t int_allocate(void *interface, unsigned node)
+static starpu_ssize_t count_allocate(void *interface, unsigned node)
 {
 	seen.nallocated++;
-	*(int **)interface = (int *)starpu_malloc_on_node(node, sizeof(int));
-	return sizeof(int);
-}
-
-static void int_free(void *interface, unsigned node)
-{
-	starpu_free_on_node(node, *(uintptr_t *)interface, sizeof(int));
-}
-
-static size_t int_size(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return sizeof(int);
-}
-
-static uint32_t int_footprint(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return 0;
+	return int_allocate(interface, node);
 }
 
 static int int_copy(void *from, unsigned from_node, void *to, unsigned to_node,
@@ -128,20 +80,36 @@ static int int_update(void *from, unsigned from_node, void *to, unsigned to_node
 
 static const struct starpu_data_copy_methods methods = {.any_to_any = int_copy};
 
-static struct starpu_data_interface_ops int_ops = {
-	.register_data_handle = int_register,
-	.allocate_data_on_node = int_allocate,
-	.free_data_on_node = int_free,
-	.map_data = int_map,
-	.unmap_data = int_unmap,
-	.update_map = int_update,
-	.copy_methods = &methods,
-	.get_size = int_size,
-	.footprint = int_footprint,
-	.interfaceid = STARPU_UNKNOWN_INTERFACE_ID,
-	.interface_size = sizeof(int *),
-	.name = (char *)"int",
-};
+/* Filled by start(). */
+static struct starpu_data_interface_ops int_ops;
+
+/* ---- lives -------------------------------------------------------------- */
+
+static void start(int enable_map)
+{
+	struct starpu_conf conf;
+
+	int_ops = (struct starpu_data_interface_ops){
+		INT_OPERATIONS, .map_data = int_map, .unmap_data = int_unmap,
+		.update_map = int_update, .copy_methods = &methods};
+	int_ops.allocate_data_on_node = count_allocate;
+	memset(&seen, 0, sizeof(seen));
+	fake_start(1, 1e-6, 1e9);
+	fake_machine()->ncpus = NMAINS;
+	fake_machine()->ngpus = 1;
+	fake_machine()->nnumas = NMAINS;
+	fake_machine()->copy_s = copy_s;
+	starpu_conf_init(&conf);
+	conf.enable_map = enable_map;
+	assert_int_equal(starpu_init(&conf), 0);
+	assert_int_equal(starpu_map_enabled(), enable_map);
+}
+
+static void stop(void)
+{
+	starpu_shutdown();
+	fake_stop();
+}
 
 static void add_one(void *buffers[], void *arg)
 {

@@ -26,24 +26,35 @@ static int has_own_format(enum starpu_node_kind kind)
 	       kind == STARPU_HIP_RAM;
 }
 
+static int has_format_of(enum starpu_node_kind one, enum starpu_node_kind other)
+{
+	return one == other || (!has_own_format(one) && !has_own_format(other));
+}
+
+/* They have not the same format; NULL: the application gave none. */
+static struct starpu_codelet *
+codelet_between(const struct starpu_multiformat_data_interface_ops *formats,
+		enum starpu_node_kind source, enum starpu_node_kind target)
+{
+	if (source == STARPU_CUDA_RAM)
+		return formats->cuda_to_cpu_cl;
+	if (source == STARPU_OPENCL_RAM)
+		return formats->opencl_to_cpu_cl;
+	if (target == STARPU_CUDA_RAM)
+		return formats->cpu_to_cuda_cl;
+	return target == STARPU_OPENCL_RAM ? formats->cpu_to_opencl_cl : NULL;
+}
+
 struct starpu_codelet *convert_codelet(const struct copy_state *from,
 				       const struct copy_state *to)
 {
 	enum starpu_node_kind source = kind_of(from), target = kind_of(to);
-	const struct starpu_multiformat_data_interface_ops *formats = formats_of(from);
-	struct starpu_codelet *cl = NULL;
+	struct starpu_codelet *cl;
 	char what[128];
 
-	if (source == target || (!has_own_format(source) && !has_own_format(target)))
+	if (has_format_of(source, target))
 		return NULL;
-	if (source == STARPU_CUDA_RAM)
-		cl = formats->cuda_to_cpu_cl;
-	else if (source == STARPU_OPENCL_RAM)
-		cl = formats->opencl_to_cpu_cl;
-	else if (target == STARPU_CUDA_RAM)
-		cl = formats->cpu_to_cuda_cl;
-	else if (target == STARPU_OPENCL_RAM)
-		cl = formats->cpu_to_opencl_cl;
+	cl = codelet_between(formats_of(from), source, target);
 	if (!cl)
 		orr_die(to->datum->node->rank,
 			"%s goes from memory node %u to %u, and its formats (struct "
@@ -51,6 +62,25 @@ struct starpu_codelet *convert_codelet(const struct copy_state *from,
 			"converts it; give one, or keep its tasks from there (where)",
 			data_describe(to->datum, what, sizeof(what)), from->memory,
 			to->memory);
+	return cl;
+}
+
+struct starpu_codelet *convert_expected(starpu_data_handle_t datum,
+					enum starpu_node_kind target)
+{
+	struct starpu_codelet *cl = NULL;
+
+	if (!datum->ops->is_multiformat)
+		return NULL;
+	orr_lock(&datum->lock);
+	if (data_body(datum)->valid) {
+		unsigned memory = (unsigned)__builtin_ctz(datum->body->valid);
+		const struct copy_state *from = data_find_copy(datum, memory);
+
+		if (!has_format_of(kind_of(from), target))
+			cl = codelet_between(formats_of(from), kind_of(from), target);
+	}
+	orr_unlock(&datum->lock);
 	return cl;
 }
 

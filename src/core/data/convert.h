@@ -15,6 +15,10 @@
 /* What has to run on to after the bytes have come; NULL: nothing. */
 struct starpu_codelet *convert_codelet(const struct copy_state *from,
 				       const struct copy_state *to);
+/* What would have to run if the value were used in memories of a kind now; NULL: nothing,
+ * or there is nothing. */
+struct starpu_codelet *convert_expected(starpu_data_handle_t datum,
+					enum starpu_node_kind target);
 /* Bytes of from's value, in its format. */
 size_t convert_bytes(const struct copy_state *from);
 /* Have it run, then call copy->done(). */
