@@ -33,7 +33,9 @@
 #define STARPU_MAXMAXFPGADEVS     0
 #define STARPU_MAXNODES           32
 #define STARPU_NMAXWORKERS        160
-#define STARPU_FXT_MAX_FILES      64
+/** Combined workers. */
+#define STARPU_NMAX_COMBINEDWORKERS 64
+#define STARPU_FXT_MAX_FILES        64
 
 /* Features of the library. */
 #define STARPU_USE_CPU     1

@@ -135,8 +135,9 @@ typedef void (*starpu_bubble_gen_dag_func_t)(struct starpu_task *t, void *arg);
 struct starpu_codelet {
 	uint32_t where; /* STARPU_CPU | ...; 0: those with an implementation */
 	int (*can_execute)(unsigned workerid, struct starpu_task *task, unsigned nimpl);
-	enum starpu_codelet_type type; /* no effect: a task runs on one core */
-	int max_parallelism;           /* no effect */
+	/* How several CPU workers run a task: see starpu_combined_worker_get_size(). */
+	enum starpu_codelet_type type;
+	int max_parallelism; /* most of them; 0 means 1 */
 	starpu_cpu_func_t cpu_func STARPU_DEPRECATED;
 	starpu_cuda_func_t cuda_func STARPU_DEPRECATED;
 	starpu_opencl_func_t opencl_func STARPU_DEPRECATED;

@@ -218,35 +218,6 @@ void starpu_worker_display_count(FILE *output, enum starpu_worker_archtype type)
 void starpu_worker_wait_for_initialisation(void);
 
 /*
- * Workers made of several workers: none, a task runs on one.  Any time.
- */
-
-/** How many there are: 0. */
-unsigned starpu_combined_worker_get_count(void);
-
-/** Whether id is one: 0. */
-unsigned starpu_worker_is_combined_worker(int id);
-
-/** The one that the calling task runs on: -1. */
-int starpu_combined_worker_get_id(void);
-
-/** Of how many workers it is made: 1. */
-int starpu_combined_worker_get_size(void);
-
-/** Which of them the calling worker is: 0. */
-int starpu_combined_worker_get_rank(void);
-
-/** The workers of one: -EINVAL, there is none. */
-int starpu_combined_worker_get_description(int workerid, int *worker_size,
-					   int **combined_workerid);
-
-/** Whether a worker waits for the others of a parallel task: 0. */
-unsigned starpu_worker_is_blocked_in_parallel(int workerid);
-
-/** Whether a worker follows another one in a parallel task: 0. */
-unsigned starpu_worker_is_slave_somewhere(int workerid);
-
-/*
  * Memory nodes
  */
 
@@ -338,6 +309,59 @@ void starpu_worker_unlock(int workerid);
 /** The caller's own lock. */
 void starpu_worker_lock_self(void);
 void starpu_worker_unlock_self(void);
+
+/*
+ * Parallel tasks.  A combined worker is a set of CPU workers, with a number behind those
+ * of all workers.  The schedulers peager and pheft make some, and give them tasks whose
+ * codelet has type STARPU_SPMD or STARPU_FORKJOIN and max_parallelism above 1; any
+ * scheduler gives one a task with its number in workerid and
+ * execute_on_a_specific_worker.  Its workers meet, and take no other task meanwhile.  A
+ * kernel of STARPU_FORKJOIN is called once, by the first of them, and may use the cores
+ * of all; one of STARPU_SPMD is called by each.  (In simulation, where kernels run at
+ * all, the first makes these calls one after the other: they cannot wait for each other.)
+ * Models know a combined worker as an architecture with several cores.
+ *
+ * Without an initialised library there are none, and nothing is known of workers.
+ */
+
+/** Combined workers that there are. */
+unsigned starpu_combined_worker_get_count(void);
+
+/** Is this the number of one?  1 or 0. */
+unsigned starpu_worker_is_combined_worker(int id);
+
+/** In a parallel task: the number of the combined worker; elsewhere -1. */
+int starpu_combined_worker_get_id(void);
+
+/** In a parallel task: how many workers run it, in a context without a policy those of
+ * the context; elsewhere 1. */
+int starpu_combined_worker_get_size(void);
+
+/** In a kernel of STARPU_SPMD: which of the calls this is, from 0 on; elsewhere 0. */
+int starpu_combined_worker_get_rank(void);
+
+/** The number of the combined worker with these CPU workers, made if it is new; -EINVAL
+ * when they are none, -ERANGE when there are as many as there may be
+ * (STARPU_NMAX_COMBINEDWORKERS).  Any thread. */
+int starpu_combined_worker_assign_workerid(int nworkers, int workerid_array[]);
+
+/** Its size and its workers, of the library's; each may be NULL.  0, or -EINVAL. */
+int starpu_combined_worker_get_description(int workerid, int *worker_size,
+					   int **combined_workerid);
+
+/** Can all its workers, or the worker with that number, run the task? */
+int starpu_combined_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
+					    unsigned nimpl);
+
+/** Does the worker take no tasks since it belongs to a parallel one, which another worker
+ * leads?  1 or 0; both the same here: it waits whenever it does not call the kernel. */
+unsigned starpu_worker_is_blocked_in_parallel(int workerid);
+unsigned starpu_worker_is_slave_somewhere(int workerid);
+
+/** Make those that the schedulers would make in context 0: all CPU workers, and parts of
+ * them by memory and in the order of their cores, see
+ * STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER. */
+void starpu_sched_find_all_worker_combinations(void);
 
 #ifdef __cplusplus
 }

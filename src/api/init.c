@@ -114,6 +114,7 @@ int starpu_conf_init(struct starpu_conf *conf)
 	conf->nhip = conf->nopencl = conf->nmax_fpga = -1;
 	conf->nmpi_ms = conf->ntcpip_ms = -1;
 	conf->calibrate = set_or_0(knobs.calibrate);
+	conf->single_combined_worker = knobs.single_combined;
 	conf->bus_calibrate = set_or_0(knobs.bus_calibrate);
 	conf->disable_asynchronous_copy = set_or_0(copies->all);
 	conf->disable_asynchronous_cuda_copy = set_or_0(copies->cuda);

@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/sched/teams.h"
 #include "core/model/bus.h"
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
@@ -123,9 +124,13 @@ struct starpu_perfmodel_arch *starpu_worker_get_perf_archtype(int workerid,
 							      unsigned sched_ctx_id)
 {
 	struct node *node = api_node(__func__);
-	struct worker *worker = node ? worker_at(node, workerid, __func__) : NULL;
+	const struct team *team = teams_find(node, (unsigned)workerid);
+	struct worker *worker;
 
 	(void)sched_ctx_id;
+	if (team)
+		return (struct starpu_perfmodel_arch *)&team->arch;
+	worker = worker_at(node, workerid, __func__);
 	return worker ? &worker->arch : NULL;
 }
 

@@ -73,10 +73,18 @@ static const struct knob knob_table[] = {
 	NUMBER("OMPI_COMM_WORLD_LOCAL_RANK", "rank", local_rank, 0, 0, MANY,
 	       "set by mpirun: which of them this is"),
 	TEXT("STARPU_HWLOC_INPUT", hwloc_input, "XML topology for hwloc"),
+	NUMBER("STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER", "parts", combined_arity, 2, 2,
+	       MANY, "combined workers: in how many a set of CPU workers is cut"),
+	NUMBER("STARPU_MIN_WORKERSIZE", "workers", min_workersize, 2, 1, MANY,
+	       "smallest combined worker that policies make"),
+	NUMBER("STARPU_MAX_WORKERSIZE", "workers", max_workersize, MANY, 1, MANY,
+	       "largest combined worker that policies make"),
+	SWITCH("STARPU_SINGLE_COMBINED_WORKER", single_combined, 0,
+	       "one parallel task at a time"),
 	TEXT("STARPU_SCHED", sched,
 	     "scheduling policy: eager, prio, random, lws, ws, dm, dmda, dmdap, dmdar, "
-	     "dmdas or dmdasd; unset: lws, or dmdas on simulated nodes with GPUs; help: "
-	     "list them"),
+	     "dmdas, dmdasd, peager or pheft; unset: lws, or dmdas on simulated nodes "
+	     "with GPUs; help: list them"),
 	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY,
 	       "lowest task priority"),
 	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY,

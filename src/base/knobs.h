@@ -30,6 +30,7 @@ struct knobs {
 	char *hwloc_input;
 	/* Scheduling. */
 	char *sched;
+	int combined_arity, min_workersize, max_workersize, single_combined;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
 	int limit_min_submitted, limit_max_submitted, prefetch;
 	double sched_alpha, sched_beta, sched_gamma, idle_power;

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/sched/teams.h"
 #include "core/data/ahead.h"
 #include "core/data/data.h"
 #include "core/data/hollow.h"
@@ -387,6 +388,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	if (ret < 0)
 		goto close_plat;
 	events_open(node);
+	teams_open(node);
 	contexts_open(node);
 	begin_life(node);
 	plat_set_self(node);
@@ -400,6 +402,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 
 close_contexts:
 	contexts_close(node);
+	teams_close(node);
 	hide(node);
 	events_free(&node->events);
 	routes_free(node);
@@ -421,6 +424,7 @@ void node_close(struct node *node)
 	model_store_save(node->settings->models, node);
 	combinations_clear(node);
 	contexts_close(node);
+	teams_close(node);
 	for (int i = 0; i < node->nworkers; i++)
 		levels_free(&node->workers[i].bound);
 	tags_clear(node);

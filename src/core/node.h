@@ -29,6 +29,7 @@ struct routes;
 struct sched;
 struct lasting;
 struct sinks;
+struct teams;
 struct worker;
 
 enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
@@ -163,6 +164,7 @@ struct node {
 	int callers_choose;               /* atomic: some thread has a context */
 	struct orr_lock scheds_lock;      /* of these, and of who works for whom */
 	struct combinations combinations; /* of devices, by number */
+	struct teams *teams;              /* of processors, for parallel tasks */
 
 	/* Submitting threads, and workers that end tasks: tasks and acquisitions, counted
 	 * from submission to termination. */

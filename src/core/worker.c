@@ -9,6 +9,7 @@
 #include "core/data/convert.h"
 #include "core/data/redux.h"
 #include "core/sched/sched.h"
+#include "core/sched/teams.h"
 #include "core/task/task.h"
 
 /* ---- who can run what ------------------------------------------------ */
@@ -23,8 +24,11 @@ static int is_allowed(const struct worker *worker, const struct starpu_task *tas
 {
 	unsigned id = (unsigned)worker->id;
 
-	if (task->execute_on_a_specific_worker)
-		return task->workerid == id;
+	if (task->execute_on_a_specific_worker) {
+		const struct team *team = teams_find(worker->node, task->workerid);
+
+		return team ? team_has(team, worker) : task->workerid == id;
+	}
 	if (task->workerids)
 		return id / 32 < task->workerids_len &&
 		       (task->workerids[id / 32] >> (id % 32)) & 1;
@@ -185,7 +189,7 @@ void workers_wake(const struct sched *sched, unsigned where, int all)
 {
 	SCHED_EACH_WORKER(worker, sched)
 	{
-		if (orr_load(&worker->parked) &&
+		if (orr_load(&worker->parked) && !orr_load(&worker->has_come) &&
 		    (where & STARPU_WORKER_TO_MASK(worker->type)) &&
 		    orr_load(&worker->nfollowed) == orr_load(&worker->nchanges) &&
 		    plat_worker_wake(worker) && !all)
@@ -252,6 +256,8 @@ static void finish(struct worker *worker, struct job *job)
 	struct ready ready = {0};
 
 	leave_pipeline(worker, job);
+	if (worker->gangs && gang_of(worker, job))
+		gang_disband(worker);
 	sched_ended(worker, job);
 	task_event(worker->node, job, EVENT_TASK_ENDED);
 	if (events_on(&worker->node->events))
@@ -264,13 +270,42 @@ static void finish(struct worker *worker, struct job *job)
 	ready_run(worker->node, &ready);
 }
 
+/* The kernel has ended here; of a gang, perhaps not elsewhere. */
+static void ended(struct worker *worker, struct job *job)
+{
+	struct gang *gang = worker->gangs ? gang_of(worker, job) : NULL;
+
+	if (gang && !gang_part_ended(gang)) {
+		worker->awaits = 1;
+		return;
+	}
+	worker->running = NULL;
+	finish(worker, job);
+}
+
 static inline void execute(struct worker *worker, struct job *job)
 {
 	worker->running = job;
-	if (worker->driver->execute(worker, job)) {
-		worker->running = NULL;
-		finish(worker, job);
-	}
+	if (worker->gangs && gang_of(worker, job))
+		gang_run(worker, worker->gangs);
+	if (worker->driver->execute(worker, job))
+		ended(worker, job);
+}
+
+/* Of a gang: call the kernel with the others, or go on when all have. */
+static int go_on_with_gang(struct worker *worker)
+{
+	struct job *job;
+
+	if (gang_step(worker))
+		return 1;
+	if (!worker->awaits || orr_load(&worker->gangs->nparts) > 0)
+		return 0;
+	job = worker->running;
+	worker->awaits = 0;
+	worker->running = NULL;
+	finish(worker, job);
+	return 1;
 }
 
 /* The same for a job that contributes to reductions; before it what these want. */
@@ -321,7 +356,7 @@ void worker_executed(struct worker *worker, struct job *job)
 	else if (convert_is_job(job))
 		convert_executed(worker, job);
 	else
-		finish(worker, job);
+		ended(worker, job);
 }
 
 uint64_t workers_executed(const struct node *node)
@@ -359,6 +394,8 @@ static int advance(struct worker *worker)
 		run_aside(worker);
 		return 1;
 	}
+	if (orr_load_ptr((void **)&worker->gangs) && go_on_with_gang(worker))
+		return 1;
 	while (worker->npipeline < orr_load(&worker->depth) &&
 	       !orr_load(&node->npaused)) {
 		struct job *job = sched_pop(worker);

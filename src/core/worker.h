@@ -41,7 +41,9 @@ struct worker {
 	int idle; /* the last step found nothing to do; see node->nidle */
 	struct sched *joined[STARPU_NMAX_SCHED_CTXS]; /* whose tasks it takes */
 	int njoined, next_turn;
-	int nfollowed;                             /* changes; atomic */
+	int nfollowed; /* changes; atomic */
+	/* Of gangs: it leads that to which it has come; it waits for calls of others. */
+	unsigned char leads, awaits;
 	unsigned char told_idle;                   /* has told that it has no task */
 	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
 	struct job *running;
@@ -62,6 +64,9 @@ struct worker {
 	struct orr_lock lock;    /* of these tasks, and of the counts */
 	struct orr_lock turn;    /* of what a policy of the application's keeps for it */
 	struct levels bound;
+	struct gang *gangs;  /* its line; atomic.  See core/sched/teams.h; */
+	int has_come;        /* to the first of them; atomic */
+	int is_called;       /* to call the kernel of its job; atomic */
 	struct job *aside;   /* to be run before all others, first in first out; atomic */
 	struct table counts; /* by address of the codelet */
 };

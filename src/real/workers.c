@@ -177,7 +177,10 @@ static int call_kernel(struct worker *worker, struct job *job)
 	const struct knobs *knobs = node_knobs(worker->node);
 	struct starpu_task *task = job->task, *previous = worker->caller.task;
 	kernel_t kernel = worker_kernel(worker, job);
-	int timed = orr_load(&worker->node->lasting->profiling) || task->cl->model;
+	/* Of a gang's calls that of its lead counts. */
+	int counts = worker == job->worker || !job->worker;
+	int timed = counts &&
+		    (orr_load(&worker->node->lasting->profiling) || task->cl->model);
 	double start_s = timed ? plat_now_s(plat) : 0;
 
 	worker->caller.task = task;
@@ -185,8 +188,9 @@ static int call_kernel(struct worker *worker, struct job *job)
 		kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
 		       task->cl_arg);
 	worker->caller.task = previous;
-	job->duration_s = timed ? plat_now_s(plat) - start_s : 0;
-	if (task->cl->model && kernel && !knobs->disable_kernels)
+	if (counts)
+		job->duration_s = timed ? plat_now_s(plat) - start_s : 0;
+	if (counts && task->cl->model && kernel && !knobs->disable_kernels)
 		model_record(worker, task, job->implementation, job->duration_s);
 	return 1;
 }

@@ -6,6 +6,7 @@
 
 #include "core/data/data.h"
 #include "core/model/model_store.h"
+#include "core/sched/teams.h"
 #include "core/task/task.h"
 #include "sim.h"
 
@@ -47,16 +48,14 @@ static void on_step(struct plat_timer *timer)
 
 static void call_kernel(struct worker *worker, struct job *job)
 {
-	struct starpu_task *task = job->task;
 	struct starpu_task *previous = worker->caller.task;
-	void (*kernel)(void **, void *) = worker_kernel(worker, job);
+	kernel_t kernel = worker_kernel(worker, job);
 
 	/* Programs made for simulation declare kernels as (void *)1. */
 	if ((uintptr_t)kernel <= 1)
 		return;
-	worker->caller.task = task;
-	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
-	       task->cl_arg);
+	worker->caller.task = job->task;
+	gang_call_kernel(worker, job, kernel);
 	worker->caller.task = previous;
 }
 

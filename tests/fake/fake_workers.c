@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/sched/teams.h"
 #include "fake_impl.h"
 
 /* A worker is at most two events: its next steps, and the end of its task. */
@@ -37,14 +38,13 @@ static void on_step(struct plat_timer *timer)
 
 static void call_kernel(struct worker *worker, struct job *job)
 {
-	struct starpu_task *task = job->task, *previous = worker->caller.task;
+	struct starpu_task *previous = worker->caller.task;
 	kernel_t kernel = worker_kernel(worker, job);
 
 	if (!kernel || node_knobs(worker->node)->disable_kernels)
 		return;
-	worker->caller.task = task;
-	kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
-	       task->cl_arg);
+	worker->caller.task = job->task;
+	gang_call_kernel(worker, job, kernel);
 	worker->caller.task = previous;
 }
 

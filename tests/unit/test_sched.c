@@ -95,8 +95,9 @@ static void by_hand(const char *name, int ncpus, int ngpus)
 
 static void policies_are_found_by_name(void **state)
 {
-	const char *const names[] = {"eager", "prio",  "random", "lws",   "ws",    "dm",
-				     "dmda",  "dmdap", "dmdar",  "dmdas", "dmdasd"};
+	const char *const names[] = {"eager",  "prio",   "random", "lws",   "ws",
+				     "dm",     "dmda",   "dmdap",  "dmdar", "dmdas",
+				     "dmdasd", "peager", "pheft"};
 	const int n = sizeof(names) / sizeof(names[0]);
 
 	(void)state;

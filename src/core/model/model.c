@@ -12,6 +12,7 @@
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
+#include "core/sched/teams.h"
 
 /* ---- What the model sees of a task ----------------------------------- */
 
@@ -304,15 +305,20 @@ struct model_estimate model_expect(struct worker *worker, struct starpu_task *ta
 {
 	struct model_query query = {.node = worker->node,
 				    .worker = worker,
-				    .arch = &worker->arch,
+				    .arch = gang_arch(worker, task),
 				    .task = task,
 				    .implementation = implementation};
+	struct model_estimate estimate;
 
 	/* A task without a codelet only orders others. */
 	if (!task->cl)
 		return (struct model_estimate){0, MODEL_FUNCTION, 0};
 	query.model = task->cl->model;
-	return model_evaluate(&query);
+	estimate = model_evaluate(&query);
+	/* The roofline is of one core. */
+	if (estimate.source == MODEL_ROOFLINE && query.arch != &worker->arch)
+		estimate.seconds /= query.arch->devices[0].ncores;
+	return estimate;
 }
 
 /* ---- Measurements ---------------------------------------------------- */
@@ -356,7 +362,7 @@ void model_record(struct worker *worker, struct starpu_task *task,
 	struct starpu_perfmodel *model = task->cl ? task->cl->model : NULL;
 	struct model_query query = {.node = worker->node,
 				    .worker = worker,
-				    .arch = &worker->arch,
+				    .arch = gang_arch(worker, task),
 				    .model = model,
 				    .task = task,
 				    .implementation = implementation};

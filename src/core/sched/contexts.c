@@ -394,7 +394,8 @@ void contexts_hold(struct worker *worker, int reason, int is_held)
 int contexts_has_settled(const struct worker *worker)
 {
 	return orr_load(&worker->nfollowed) == orr_load(&worker->nchanges) &&
-	       worker->npipeline == 0;
+	       worker->npipeline == 0 &&
+	       !orr_load_ptr((void **)(uintptr_t)&worker->gangs);
 }
 
 void contexts_follow(struct worker *worker)

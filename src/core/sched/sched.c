@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/sched/sched_own.h"
+#include "core/sched/teams.h"
 #include "core/task/exclusion.h"
 #include "core/task/task.h"
 
@@ -36,9 +37,8 @@ const struct sched_ops *sched_find(const char *name)
 	return NULL;
 }
 
-/* StarPU's names of what decides alike: of policies made of components, and of those that
- * give a task to several workers, which tasks of ours never ask for.  A name that ends
- * with '*' is a beginning.  The first that fits counts. */
+/* StarPU's names of what decides alike: of policies made of components, for the most.  A
+ * name that ends with '*' is a beginning.  The first that fits counts. */
 static const char *const aliases[][2] = {
 	{"modular-eager-prio", "prio"},
 	{"modular-eager*", "eager"},
@@ -51,9 +51,8 @@ static const char *const aliases[][2] = {
 	{"modular-dmdas", "dmdas"},
 	{"modular-dmda", "dmda"},
 	{"modular-heft*", "dmdas"},
+	{"modular-pheft", "pheft"},
 	{"heft*", "dmda"},
-	{"pheft", "dmda"},
-	{"peager", "eager"},
 	{"pprio", "prio"},
 };
 
@@ -192,6 +191,11 @@ void sched_push(struct job *job)
 	struct worker *chosen;
 
 	task_event(job->node, job, EVENT_TASK_PUSHED);
+	if (task->execute_on_a_specific_worker &&
+	    task->workerid >= (unsigned)job->node->nworkers) {
+		gang_start(teams_find(job->node, task->workerid), job);
+		return;
+	}
 	if (task->execute_on_a_specific_worker) {
 		push_bound(sched, &job->node->workers[task->workerid], job);
 		return;
@@ -267,9 +271,9 @@ static struct job *pop_in_turn(struct worker *worker)
 	return NULL;
 }
 
-static struct job *pop(struct worker *worker)
+static struct job *pop_any(struct worker *worker)
 {
-	struct job *job = NULL;
+	struct job *job;
 
 	/* Who belongs to nobody, or is held, runs nothing. */
 	if (worker->njoined == 0)
@@ -282,6 +286,28 @@ static struct job *pop(struct worker *worker)
 	return pop_in_turn(worker);
 }
 
+static struct job *pop(struct worker *worker)
+{
+	struct job *job = NULL;
+
+	if (!orr_load_ptr((void **)&worker->gangs))
+		job = pop_any(worker);
+	/* Perhaps a policy has just made one. */
+	if (!job && orr_load_ptr((void **)&worker->gangs))
+		job = gang_come(worker);
+	return job;
+}
+
+/* 1: the job can run now.  0: it will come back, and perhaps has. */
+static int get_exclusion(struct worker *worker, struct job *job)
+{
+	if (exclude(job))
+		return 1;
+	if (worker->gangs && gang_of(worker, job))
+		gang_disband(worker);
+	return 0;
+}
+
 struct job *sched_pop(struct worker *worker)
 {
 	struct job *job;
@@ -290,6 +316,6 @@ struct job *sched_pop(struct worker *worker)
 		contexts_follow(worker);
 	do {
 		job = pop(worker);
-	} while (job && orr_load(&job->exclusive) && !exclude(job));
+	} while (job && orr_load(&job->exclusive) && !get_exclusion(worker, job));
 	return job;
 }

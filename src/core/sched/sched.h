@@ -26,7 +26,9 @@
 	ROW(dmdap)                                                                       \
 	ROW(dmdar)                                                                       \
 	ROW(dmdas)                                                                       \
-	ROW(dmdasd)
+	ROW(dmdasd)                                                                      \
+	ROW(peager)                                                                      \
+	ROW(pheft)
 
 struct sched_ops {
 	/* What the application sees of it: policy_name and policy_description. */

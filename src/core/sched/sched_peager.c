@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* One queue, by priority; a worker that finds a parallel task there has a team of its run
+ * it: the largest one (peager), or that by which models expect it to end first (pheft).
+ */
+#include "core/sched/sched.h"
+
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/model/model_query.h"
+#include "core/sched/queue.h"
+#include "core/sched/teams.h"
+
+struct peager {
+	struct sched base;
+	int asks_models;
+	int seen_changes; /* of the set, at the last look for teams; atomic */
+	struct queue queue;
+};
+
+static struct peager *peager_of(struct sched *sched)
+{
+	return ORR_CONTAINER(sched, struct peager, base);
+}
+
+static struct sched *open(int asks_models)
+{
+	struct peager *peager = orr_alloc(sizeof(*peager));
+
+	peager->asks_models = asks_models;
+	peager->seen_changes = -1;
+	queue_init(&peager->queue, 0);
+	return &peager->base;
+}
+
+static struct sched *peager_open(struct node *node)
+{
+	(void)node;
+	return open(0);
+}
+
+static struct sched *pheft_open(struct node *node)
+{
+	(void)node;
+	return open(1);
+}
+
+static void peager_close(struct sched *sched)
+{
+	queue_free(&peager_of(sched)->queue);
+	free(peager_of(sched));
+}
+
+static struct worker *peager_push(struct sched *sched, struct job *job)
+{
+	queue_push(&peager_of(sched)->queue, job);
+	return NULL;
+}
+
+/* ---- which team ------------------------------------------------------ */
+
+/* Seconds; -1: not known yet, which is to be learnt. */
+static double expected_s(struct worker *worker, struct job *job,
+			 const struct starpu_perfmodel_arch *arch)
+{
+	struct model_query query = {.node = job->node,
+				    .worker = worker,
+				    .arch = (struct starpu_perfmodel_arch *)arch,
+				    .model = job->task->cl->model,
+				    .task = job->task,
+				    .implementation = job->implementation};
+	struct model_estimate estimate = model_evaluate(&query);
+
+	if (estimate.source == MODEL_ROOFLINE && arch != &worker->arch)
+		return estimate.seconds / arch->devices[0].ncores;
+	return estimate.source == MODEL_NONE ? -1 : estimate.seconds;
+}
+
+/* Is the team better than what was found so far?  Of equal ones the larger is. */
+static int is_better(struct peager *peager, struct worker *worker, struct job *job,
+		     const struct team *team, const struct team *best)
+{
+	double with_s, without_s;
+
+	if (!peager->asks_models)
+		return !best || team->size > best->size;
+	without_s = expected_s(worker, job, best ? &best->arch : &worker->arch);
+	with_s = expected_s(worker, job, &team->arch);
+	return without_s >= 0 && with_s <= without_s;
+}
+
+/* NULL: it runs alone. */
+static const struct team *choose(struct peager *peager, struct worker *worker,
+				 struct job *job)
+{
+	struct sched *sched = &peager->base;
+	const struct teams *teams = sched->node->teams;
+	const struct starpu_codelet *cl = job->task->cl;
+	const struct team *best = NULL;
+	int changes = orr_load(&sched->changes);
+	int is_single = sched->node->conf.single_combined_worker;
+
+	if (cl->type == STARPU_SEQ || cl->max_parallelism <= 1 ||
+	    worker->type != STARPU_CPU_WORKER)
+		return NULL;
+	if (orr_load(&peager->seen_changes) != changes) {
+		teams_declare_usual(sched);
+		orr_store(&peager->seen_changes, changes);
+	}
+	for (int i = 0; i < orr_load(&teams->n); i++) {
+		const struct team *team = teams->at[i];
+
+		if (team->size <= cl->max_parallelism &&
+		    (is_single || team_has(team, worker)) &&
+		    team_can_run(team, sched, job) &&
+		    is_better(peager, worker, job, team, best))
+			best = team;
+	}
+	return best;
+}
+
+static struct job *peager_pop(struct sched *sched, struct worker *worker)
+{
+	struct peager *peager = peager_of(sched);
+	struct job *job = queue_pop(&peager->queue, worker);
+	const struct team *team = job ? choose(peager, worker, job) : NULL;
+
+	if (!team)
+		return job;
+	gang_start(team, job);
+	return NULL;
+}
+
+const struct sched_ops sched_peager = {
+	.object = {.policy_name = "peager",
+		   .policy_description = "one queue; parallel tasks run on the largest "
+					 "set of CPU workers that they may"},
+	.has_priorities = 1,
+	.open = peager_open,
+	.close = peager_close,
+	.push = peager_push,
+	.pop = peager_pop,
+};
+
+const struct sched_ops sched_pheft = {
+	.object = {.policy_name = "pheft",
+		   .policy_description =
+			   "one queue; parallel tasks run on the set of CPU "
+			   "workers that ends them first"},
+	.has_priorities = 1,
+	.open = pheft_open,
+	.close = peager_close,
+	.push = peager_push,
+	.pop = peager_pop,
+};
