@@ -197,9 +197,9 @@ static void hand_over(struct outbox *outbox)
 			hand_over_message(outbox, item);
 			continue;
 		}
-		/* Messages before a barrier leave before it, those before a half after
-		 * it: a payload finds its place posted when the grant has come. */
-		if (item->kind == OUTGOING_BARRIER)
+		/* Receives cost no time on the way out, and are there when the grant
+		 * leaves.  What is to be sent keeps its order. */
+		if (item->kind != OUTGOING_GET)
 			send_queued(outbox);
 		start(outbox, item);
 	}

@@ -43,6 +43,18 @@ static inline int globals_are_shared(void)
 	return privatisation && strcmp(privatisation, "no") == 0;
 }
 
+/* What the program asks MPI for: CLAIM_THREAD_LEVEL, else MPI_THREAD_MULTIPLE. */
+static inline int claim_level(void)
+{
+	const char *wanted = getenv("CLAIM_THREAD_LEVEL");
+
+	if (wanted && strcmp(wanted, "funneled") == 0)
+		return MPI_THREAD_FUNNELED;
+	if (wanted && strcmp(wanted, "serialized") == 0)
+		return MPI_THREAD_SERIALIZED;
+	return MPI_THREAD_MULTIPLE;
+}
+
 /* argv[1], when there, selects the claims whose name contains it. */
 static inline int mpi_claims_run(int argc, char **argv, const struct claim *claims)
 {
@@ -50,7 +62,7 @@ static inline int mpi_claims_run(int argc, char **argv, const struct claim *clai
 
 	if (globals_are_shared())
 		return 77;
-	MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+	MPI_Init_thread(&argc, &argv, claim_level(), &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &claim_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &claim_size);
 	for (const struct claim *claim = claims; claim->name; claim++) {

@@ -169,9 +169,8 @@ static void in_the_order_of_the_notes(void **state)
 	outbox_note(&outbox, &all);
 	assert_string_equal(told, ""); /* not under the lock */
 	assert_int_equal(outbox_unlock(&outbox), 0);
-	/* Halves first: places for what the messages call for; a barrier does not
-	 * overtake. */
-	assert_told("get4 put4 5 4 5 barrier0 ");
+	/* Receives first: places for what the messages call for. */
+	assert_told("get4 5 4 put4 5 barrier0 ");
 }
 
 /* What others note while one carries is carried by that one, not inside of its call. */
