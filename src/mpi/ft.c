@@ -609,6 +609,22 @@ void ft_submit(struct ft_template *template, int priority)
 	tree_step(&checkpoint->tree);
 }
 
+/* Nothing will open its gate. */
+static int forget_waiter(struct ft_template *template, const struct ft_waiter *waiter,
+			 int ret)
+{
+	struct ft *ft = template->mpi->ft;
+	struct ft_waiter **at = &template->waiters;
+
+	orr_lock(&ft->lock);
+	while (*at && *at != waiter)
+		at = &(*at)->next;
+	if (*at)
+		*at = waiter->next;
+	orr_unlock(&ft->lock);
+	return ret;
+}
+
 int ft_wait(struct ft_template *template, int nahead)
 {
 	struct mpi *mpi = template->mpi;
@@ -627,7 +643,7 @@ int ft_wait(struct ft_template *template, int nahead)
 	orr_unlock(&ft->lock);
 	ret = wait_at(mpi->node, &waiter.gate, WAIT_TRANSFER, WHAT);
 	if (ret < 0)
-		return ret;
+		return forget_waiter(template, &waiter, ret);
 	orr_lock(&ft->lock);
 	if (template->failed && template->failed <= waiter.limit)
 		ret = -EOWNERDEAD;

@@ -540,6 +540,8 @@ static int submit(struct mpi *mpi, struct starpu_task *task)
 	ret = task_submit(mpi->node, task);
 	if (ret < 0) {
 		task_say_refused(mpi->node, task, "starpu_mpi_task_insert");
+		if (mpi->balances)
+			lb_refused(mpi, task);
 		task->destroy = 0;
 		task_destroy(task);
 	}

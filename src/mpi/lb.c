@@ -104,6 +104,16 @@ void lb_submit(struct mpi *mpi, const struct starpu_task *task)
 	orr_unlock(&lb->lock);
 }
 
+void lb_refused(struct mpi *mpi, const struct starpu_task *task)
+{
+	struct lb *lb = mpi->lb;
+
+	/* The thread that inserts is the one that waits for the measured tasks. */
+	orr_lock(&lb->lock);
+	table_remove(&lb->measured, (uint64_t)(uintptr_t)task);
+	orr_unlock(&lb->lock);
+}
+
 /* Until all that is measured has ended. */
 static void wait_measured(struct mpi *mpi)
 {

@@ -38,7 +38,8 @@ void lb_free(struct mpi *mpi);
 /* While mpi->balances: a task is inserted, and its owners are not looked at yet.
  * has_iteration: it has one.  Blocks when a round is due. */
 void lb_arrive(struct mpi *mpi, int has_iteration, uint64_t iteration);
-/* As well: it is about to be submitted here. */
+/* As well: it is about to be submitted here; it was refused. */
 void lb_submit(struct mpi *mpi, const struct starpu_task *task);
+void lb_refused(struct mpi *mpi, const struct starpu_task *task);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* The load balancer: what moves, where to, and that results stay what they are. */
+#include <errno.h>
 #include <stdint.h>
 
 #include <starpu_mpi_lb.h>
@@ -208,6 +209,37 @@ static void what_is_not_offered_stays(void)
 	close_data();
 }
 
+/* Nor does the balancer wait for a task that never ran. */
+static void a_refused_task_is_not_measured(void)
+{
+	static struct starpu_codelet nowhere = {.cuda_funcs = {work_cpu},
+						.nbuffers = 1,
+						.modes = {STARPU_RW},
+						.model = &starpu_perfmodel_nop,
+						.name = "nowhere"};
+
+	starpu_data_handle_t lonely;
+	long value = 0;
+
+	open_data();
+	lonely = variable(&value);
+	starpu_mpi_data_register(lonely, TAG + NDATA, 0);
+	starpu_mpi_lb_init("heat", &conf);
+	for (int iteration = 0; iteration < 12; iteration++) {
+		int ret = starpu_mpi_task_insert(WORLD, &nowhere, STARPU_RW, lonely,
+						 STARPU_TAG_ONLY, (starpu_tag_t)iteration,
+						 0);
+
+		CLAIM_EQ(ret, RANK == 0 ? -ENODEV : 0);
+		insert_all(iteration, iteration + 1);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_mpi_lb_shutdown();
+	expect_values(12);
+	starpu_data_unregister(lonely);
+	close_data();
+}
+
 static void it_may_start_again(void)
 {
 	open_data();
@@ -226,6 +258,7 @@ static const struct claim claims[] = {
 	{"data flow to idle ranks", data_flow_to_idle_ranks},
 	{"nothing moves without a policy", nothing_moves_without_a_policy},
 	{"what is not offered stays", what_is_not_offered_stays},
+	{"a refused task is not measured", a_refused_task_is_not_measured},
 	{"it may start again", it_may_start_again},
 	{NULL, NULL},
 };
