@@ -280,8 +280,10 @@ static void generate_local(struct program *program, struct rng *rng, int lane)
 
 static void set_env(struct program *program, const char *name, const char *value)
 {
-	char(*pair)[48] = program->env[program->nenv++];
+	char(*pair)[48] = program->env[program->nenv];
 
+	if (program->nenv++ == MAX_ENV)
+		abort(); /* raise it */
 	snprintf(pair[0], sizeof(pair[0]), "%s", name);
 	snprintf(pair[1], sizeof(pair[1]), "%s", value);
 }

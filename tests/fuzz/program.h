@@ -36,7 +36,7 @@ enum order {
 	LOOSE_HANDLE /* so, and the handle's sequential consistency is off */
 };
 
-enum { OWNER_EACH = -1, SPILL_DISKS = 2, SPILL_MAINS = 4 };
+enum { MAX_ENV = 32, OWNER_EACH = -1, SPILL_DISKS = 2, SPILL_MAINS = 4 };
 
 struct shape {
 	unsigned char kind, order;
@@ -225,7 +225,7 @@ struct program {
 	int nops, capacity;
 	struct op *ops;
 	/* What the environment says, by name and value; "" ends. */
-	char env[16][2][48];
+	char env[MAX_ENV][2][48];
 	int nenv;
 	/* Set by the oracle: of each lane's data at the end. */
 	uint64_t final[MAX_LANES][MAX_DATA];
