@@ -13,6 +13,7 @@
 #include "core/sched/contexts.h"
 #include "core/sched/teams.h"
 #include "core/data/ahead.h"
+#include "core/data/coherency.h"
 #include "core/data/data.h"
 #include "core/data/hollow.h"
 #include "core/data/kept.h"
@@ -421,6 +422,7 @@ leave_world:
 
 void node_close(struct node *node)
 {
+	coherency_settle_all(node);
 	plat_workers_stop(node->plat);
 	model_store_save(node->settings->models, node);
 	combinations_clear(node);

@@ -135,8 +135,10 @@ struct node {
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	struct memory *memories;
 	int nmemories, most_memories;
-	int nmains;            /* of these, main memories: from 0 on */
-	struct routes *routes; /* see core/data/routes.h */
+	int nmains;              /* of these, main memories: from 0 on */
+	struct routes *routes;   /* see core/data/routes.h */
+	int ntransfers;          /* atomic: in flight */
+	struct plat_gate *quiet; /* atomic: of who waits until there is none */
 	/* Atomic: changes when a disk may have got room for what had nowhere to go. */
 	int nspill_changes;
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */

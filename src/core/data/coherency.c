@@ -234,10 +234,13 @@ static void start_transfer(struct copy_state *from, struct copy_state *to,
 		transfer->converts = convert_codelet(from, to);
 		transfer->copy.bytes = convert_bytes(from);
 	}
+	orr_add(&datum->node->ntransfers, 1);
 	tell_copy(datum->node, &transfer->copy, EVENT_COPY_BEGINS);
 	ahead_count(datum->node, from->memory, to->memory, 1);
-	if (routes_copy(datum->node, &transfer->copy) && !convert(transfer))
+	if (routes_copy(datum->node, &transfer->copy) && !convert(transfer)) {
 		land(transfer);
+		orr_add(&datum->node->ntransfers, -1);
+	}
 }
 
 static void wait_for_copy(struct access *access, struct copy_state *copy)
@@ -512,6 +515,19 @@ static void serve_passages(struct node *node)
 	room_serve(node, STARPU_MAIN_RAM);
 }
 
+/* Nothing of it is left. */
+static void end_transfer(struct node *node)
+{
+	struct plat *plat = node->plat;
+	struct plat_gate *gate;
+
+	if (orr_add(&node->ntransfers, -1) > 0)
+		return;
+	gate = orr_load_ptr((void **)&node->quiet);
+	if (gate && orr_cas_ptr((void **)&node->quiet, gate, NULL))
+		plat_gate_open(plat, gate);
+}
+
 static void arrived(struct plat_copy *plat_copy)
 {
 	struct transfer *transfer = ORR_CONTAINER(plat_copy, struct transfer, copy);
@@ -535,6 +551,21 @@ static void arrived(struct plat_copy *plat_copy)
 	serve_passages(node);
 	ahead_serve(node, from);
 	ahead_serve(node, target);
+	end_transfer(node);
+}
+
+void coherency_settle_all(struct node *node)
+{
+	struct plat_gate gate;
+
+	if (orr_load(&node->ntransfers) == 0)
+		return;
+	plat_gate_init(&gate);
+	orr_swap_ptr((void **)&node->quiet, &gate);
+	/* The last one may not have seen the gate: then it is still ours. */
+	if (orr_load(&node->ntransfers) == 0 && orr_swap_ptr((void **)&node->quiet, NULL))
+		return;
+	plat_gate_wait(node->plat, &gate);
 }
 
 void coherency_evict(struct copy_state *copy)

@@ -47,6 +47,10 @@ unsigned coherency_main_memory(starpu_data_handle_t handle);
  */
 void coherency_send(starpu_data_handle_t handle, unsigned memory);
 
+/* The node closes: block the user thread until nothing travels any more.  Of data that
+ * have ended, evictions may. */
+void coherency_settle_all(struct node *node);
+
 /* ---- what room.c calls, with nothing locked -------------------------- */
 
 /* The copy, which is leaving, has to go: its value is sent elsewhere if it is the only
