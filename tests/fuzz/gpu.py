@@ -83,13 +83,16 @@ class Case:
         """Properties and environment of a machine with several, often with limits."""
         properties = {"numa_nodes": rng.choice([2, 2, 3, 4])}
         for name, values in (("numa_bw", (1e6, 2e9, 20e9)),
-                             ("numa_lat", (0, 1e-6, 1e-4)),
-                             ("numa_mem_bytes", [int(largest * n) for n in (1, 1.5, 4)])):
+                             ("numa_lat", (0, 1e-6, 1e-4))):
             if rng.random() < 0.6:
                 properties[name] = rng.choice(values)
+        env = {"STARPU_USE_NUMA": "1", "STARPU_ENABLE_MAP": rng.choice(["0", "1"])}
         # The first one takes what the others have no room for.
-        return properties, {"STARPU_USE_NUMA": "1", "STARPU_LIMIT_CPU_NUMA_0_MEM": "100000",
-                            "STARPU_ENABLE_MAP": rng.choice(["0", "1"])}
+        for i in range(1, properties["numa_nodes"]):
+            if rng.random() < 0.5:
+                env["STARPU_LIMIT_CPU_NUMA_%d_MEM" % i] = str(
+                    int(largest * rng.choice([1, 1.5, 4])) // 2**20 + 1)
+        return properties, env
 
     def run(self, build, padding):
         env = dict(os.environ, ORRERY_BUILD=build, ORRERY_TEST_FILL="x" * padding, **self.env)
