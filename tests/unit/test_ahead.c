@@ -15,6 +15,7 @@
 #include <starpu_scheduler.h>
 
 #include "core/data/data.h"
+#include "core/task/acquire.h"
 #include "fake.h"
 
 enum { RAM, GPU1, GPU2, GPU_BYTES = 1000, MAX_DATA = 8 };
@@ -411,6 +412,47 @@ static void transfers_cost_what_they_last(void **state)
 	stop(3);
 }
 
+/* ---- wishes for what has no value ------------------------------------- */
+
+static int nneutral;
+
+static void count_neutral(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	nneutral++;
+}
+
+static struct starpu_codelet neutral = {
+	.cpu_funcs = {count_neutral}, .nbuffers = 1, .modes = {STARPU_W}};
+static struct starpu_codelet combine = {.cpu_funcs = {count_neutral},
+					.nbuffers = 2,
+					.modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R}};
+
+static void never(struct acquire *acquire)
+{
+	assert_null(acquire);
+}
+
+/* The bytes of a part whose value went back to the whole are the whole's: a wish that was
+ * in line for the part must not open its turn with the neutral element. */
+static void a_hint_makes_nothing_neutral(void **state)
+{
+	struct acquire acquire = {.memory = RAM, .acquired = never, .is_hint = 1};
+
+	(void)state;
+	start();
+	nneutral = 0;
+	starpu_vector_data_register(&data[0], -1, 0, 100, 1);
+	starpu_data_set_reduction_methods(data[0], &combine, &neutral);
+	assert_int_equal(acquire_try(node, &acquire, data[0], STARPU_R), 0);
+	fake_run();
+	assert_int_equal(nneutral, 0);
+	use(data[0], RAM, STARPU_R);
+	assert_int_equal(nneutral, 1);
+	stop(1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,6 +469,7 @@ int main(void)
 		cmocka_unit_test(the_unimportant_leave_first),
 		cmocka_unit_test(room_is_made_ahead),
 		cmocka_unit_test(transfers_cost_what_they_last),
+		cmocka_unit_test(a_hint_makes_nothing_neutral),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/data/ahead.h"
 #include "core/data/coherency.h"
 #include "core/data/redux.h"
 #include "core/task/callback.h"
@@ -100,6 +101,7 @@ static void end_parts(struct partition *partition)
 		orr_lock(&part->lock);
 		data_body(part)->idle = free_idle;
 		orr_unlock(&part->lock);
+		ahead_forget(part);
 	}
 	partition_drop(partition);
 }

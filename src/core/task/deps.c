@@ -328,7 +328,9 @@ int deps_try(struct job *job, struct ready *ready)
 	orr_lock(&access->datum->lock);
 	if (access_writes(access))
 		duplicate_on_write(access->datum);
-	if (is_next(access, ready)) {
+	/* Who reads opens the turn with the neutral element of a reduction: a hint must
+	 * not, since the bytes may be another datum's by now. */
+	if (!(job->is_hint && !body->has_value) && is_next(access, ready)) {
 		if (!exclusion_allows(body, access))
 			exclusion_settle(body, ready);
 		free = exclusion_allows(body, access) && !lacks_value(body, access);
