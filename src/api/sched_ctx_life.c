@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Contexts come, change and go. */
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -264,15 +265,16 @@ void starpu_sched_ctx_set_priority(int *workers, int nworkers, unsigned sched_ct
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	for (int i = 0; i < nworkers; i++)
-		worker_at(__func__, sched->node, workers[i])->ranks[sched->id] =
-			(unsigned char)(priority < 255 ? priority : 255);
+		orr_store(&worker_at(__func__, sched->node, workers[i])->ranks[sched->id],
+			  priority < INT_MAX ? (int)priority : INT_MAX);
 }
 
 unsigned starpu_sched_ctx_get_priority(int worker, unsigned sched_ctx_id)
 {
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
-	return worker_at(__func__, sched->node, worker)->ranks[sched->id];
+	return (unsigned)orr_load(
+		&worker_at(__func__, sched->node, worker)->ranks[sched->id]);
 }
 
 void starpu_sched_ctx_set_inheritor(unsigned sched_ctx_id, unsigned inheritor)

@@ -24,7 +24,7 @@ struct worker {
 	 * it belongs to, and why it is held, as bits.  See contexts.h. */
 	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
 	int nchanges, belongs, held;
-	unsigned char ranks[STARPU_NMAX_SCHED_CTXS]; /* which of them go first */
+	int ranks[STARPU_NMAX_SCHED_CTXS]; /* atomic: which of them go first */
 	int id;
 	enum starpu_worker_archtype type;
 	const struct device_type *kind; /* its row */

@@ -437,7 +437,7 @@ static void release_workers(struct sched *sched, struct sched *heir)
 
 		if (!contexts_owns(sched, worker))
 			continue;
-		worker->ranks[sched->id] = 0;
+		orr_store(&worker->ranks[sched->id], 0);
 		if (heir)
 			change.joins = 1u << heir->id;
 		else if ((unsigned)orr_load(&worker->belongs) == bit)

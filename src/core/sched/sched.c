@@ -253,7 +253,7 @@ static struct job *pop_in_turn(struct worker *worker)
 
 		for (int i = 0; i < n; i++) {
 			int at = (worker->next_turn + i) % n;
-			int rank = worker->ranks[worker->joined[at]->id];
+			int rank = orr_load(&worker->ranks[worker->joined[at]->id]);
 
 			if (!(tried >> at & 1) && rank > best_rank) {
 				best = at;
