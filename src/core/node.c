@@ -21,6 +21,7 @@
 #include "core/model/model_own.h"
 #include "core/data/routes.h"
 #include "core/disk/disk.h"
+#include "core/disk/swap.h"
 #include "core/lasting.h"
 #include "core/task/tags.h"
 #include "core/wait.h"
@@ -398,6 +399,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	ret = plat_workers_start(node->plat, node->workers, node->nworkers);
 	if (ret < 0)
 		goto close_contexts;
+	swap_open(node);
 	watchdog_start(node);
 	*node_out = node;
 	return 0;

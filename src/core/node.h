@@ -136,6 +136,7 @@ struct node {
 	struct memory *memories;
 	int nmemories, most_memories;
 	int nmains;              /* of these, main memories: from 0 on */
+	int swap_node;           /* see core/disk/swap.h; -1: none */
 	struct routes *routes;   /* see core/data/routes.h */
 	int ntransfers;          /* atomic: in flight */
 	struct plat_gate *quiet; /* atomic: of who waits until there is none */
