@@ -319,6 +319,14 @@ void starpu_data_set_reduction_methods_with_args(starpu_data_handle_t handle,
 						 void *init_cl_arg);
 
 /**
+ * Whether the value may leave main memory for a disk when main memory has a limit and
+ * needs the room: 1 (default) or 0.  What is on a disk already comes back when it is
+ * used. Any thread.
+ */
+void starpu_data_set_ooc_flag(starpu_data_handle_t handle, unsigned flag);
+unsigned starpu_data_get_ooc_flag(starpu_data_handle_t handle);
+
+/**
  * Say that no task will use the data soon: once the accesses submitted so far are over,
  * their value is brought home (to main memory without a home) when nothing travels from
  * or to there, and copies in devices are the first that leave when others need the room.
@@ -339,10 +347,11 @@ void starpu_data_query_status(starpu_data_handle_t handle, int memory_node,
 			      int *is_allocated, int *is_valid, int *is_requested);
 
 /**
- * Let the copy leave a device's memory now; a value that is only there is brought to main
- * memory first.
+ * Let the copy leave a memory now: a device's, for main memory, where a value is brought
+ * that is only there; or a main memory with a limit (STARPU_LIMIT_CPU_MEM), for a disk.
  *
- * @return 0: it leaves; -1: it is in use, not there, or the node is main memory
+ * @return 0: it leaves; -1: it is in use, not there, the application's memory, in a main
+ *         memory without a limit, or the value found no place elsewhere
  */
 int starpu_data_evict_from_node(starpu_data_handle_t handle, unsigned node);
 

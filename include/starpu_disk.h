@@ -89,6 +89,13 @@ int starpu_disk_register(struct starpu_disk_ops *func, void *parameter,
 			 starpu_ssize_t size);
 
 /**
+ * The memory node of the disk that STARPU_DISK_SWAP names, -1: there is none, or it
+ * cannot be used.  Of the calling rank; any thread.
+ */
+int orrery_disk_swap_node(void);
+#define starpu_disk_swap_node (orrery_disk_swap_node())
+
+/**
  * Use an object that exists: of predefined tables the file pos, relative to the
  * directory.
  *

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "core/data/budget.h"
 #include "core/data/coherency.h"
+#include "core/data/copies.h"
 #include "core/data/data_ops.h"
 #include "core/data/partition.h"
 #include "core/data/room.h"
@@ -381,8 +382,8 @@ int starpu_data_can_evict(starpu_data_handle_t handle, unsigned memory,
 	api_check_handle(node, __func__, handle);
 	check_memory(node, __func__, (int)memory);
 	orr_lock(&handle->lock);
-	copy = memory == STARPU_MAIN_RAM ? NULL : data_find_copy(handle, memory);
-	idle = copy && room_is_idle(copy);
+	copy = data_find_copy(handle, memory);
+	idle = copy && !copy_is_own(copy) && room_is_idle(copy);
 	orr_unlock(&handle->lock);
 	return idle;
 }

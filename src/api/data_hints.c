@@ -54,6 +54,20 @@ void starpu_data_set_wt_mask(starpu_data_handle_t handle, uint32_t wt_mask)
 	write_through(handle, wt_mask & all);
 }
 
+void starpu_data_set_ooc_flag(starpu_data_handle_t handle, unsigned flag)
+{
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	data_set_disks(node, handle, flag != 0);
+}
+
+unsigned starpu_data_get_ooc_flag(starpu_data_handle_t handle)
+{
+	api_check_handle(api_node(__func__), __func__, handle);
+	return !(handle->flags & DATUM_NO_DISK);
+}
+
 void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_important)
 {
 	api_check_handle(api_node(__func__), __func__, handle);

@@ -18,6 +18,13 @@ int starpu_disk_register(struct starpu_disk_ops *func, void *parameter,
 	return disk_register(node, func, parameter, size);
 }
 
+int orrery_disk_swap_node(void)
+{
+	const struct node *node = plat_self();
+
+	return node ? node->swap_node : -1;
+}
+
 static struct disk *disk_given(const char *func, unsigned memory)
 {
 	struct node *node = api_node(func);

@@ -59,6 +59,13 @@ void arena_free(struct arena *arena)
 	free(arena);
 }
 
+void arena_end(struct arena *arena)
+{
+	if (arena)
+		munmap(arena->base, (size_t)(arena->end - arena->base));
+	arena_free(arena);
+}
+
 /* The class of a block, and the size of the class. */
 static int size_class(size_t bytes, size_t *class_bytes)
 {

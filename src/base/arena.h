@@ -22,6 +22,8 @@ struct arena *arena_new(size_t bytes, int protection);
 struct arena *arena_same(const struct arena *arena);
 /* Forget the blocks; the addresses stay reserved. */
 void arena_free(struct arena *arena);
+/* Its addresses, too, which nobody shares. */
+void arena_end(struct arena *arena);
 /* A block, or NULL when no addresses are left. */
 void *arena_get(struct arena *arena, size_t bytes);
 /* touched: give the pages of a large one back. */

@@ -135,8 +135,16 @@ static const struct knob knob_table[] = {
 	TEXT("ORRERY_TRANSPORT", transport,
 	     "simulation: routes (default), mpi, flows or none"),
 	NUMBER("STARPU_LIMIT_CPU_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
-	       "main memory that may be allocated through the library; of several NUMA "
-	       "nodes, each has an equal part"),
+	       "main memory that may be allocated through the library: tasks wait for "
+	       "room, what nobody uses leaves for a disk; of several NUMA nodes, each "
+	       "has an equal part"),
+	TEXT("STARPU_DISK_SWAP", disk_swap,
+	     "directory on a disk where values go that have no room in a limited main "
+	     "memory; in simulation, that there is a disk"),
+	TEXT("STARPU_DISK_SWAP_BACKEND", disk_swap_backend,
+	     "how: unistd (default), unistd_o_direct or stdio"),
+	NUMBER("STARPU_DISK_SWAP_SIZE", "MiB", disk_swap_mib, -1, -1, MANY,
+	       "how much of it may be used, at least 16; -1: as much as there is"),
 	NUMBER("STARPU_LIMIT_CPU_NUMA_MEM", "MiB", limit_numa_mem_mib, -1, 1, MANY,
 	       "the same of each NUMA node; without STARPU_USE_NUMA, which are one, the "
 	       "same"),

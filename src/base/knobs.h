@@ -48,6 +48,8 @@ struct knobs {
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	double disk_bytes_per_s, disk_latency_s;
 	char *transport, *trace, *summary, *events;
+	char *disk_swap, *disk_swap_backend;
+	int disk_swap_mib;
 	/* Memory. */
 	int minimum_available, target_available, memory_stats, fold_mib, enable_map;
 	/* Behaviour. */

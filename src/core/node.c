@@ -13,6 +13,7 @@
 #include "core/sched/contexts.h"
 #include "core/sched/teams.h"
 #include "core/data/ahead.h"
+#include "core/data/coherency.h"
 #include "core/data/data.h"
 #include "core/data/hollow.h"
 #include "core/data/kept.h"
@@ -20,6 +21,7 @@
 #include "core/model/model_own.h"
 #include "core/data/routes.h"
 #include "core/disk/disk.h"
+#include "core/disk/swap.h"
 #include "core/lasting.h"
 #include "core/task/tags.h"
 #include "core/wait.h"
@@ -55,7 +57,7 @@ void world_end(void)
 	while ((lasting = table_next(&world->lasting, &cursor)))
 		lasting_free(lasting);
 	table_free(&world->lasting);
-	arena_free(world->disk_space);
+	arena_end(world->disk_space);
 	*plat_world() = NULL;
 	free(world);
 }
@@ -184,7 +186,8 @@ static void open_main_memories(struct node *node)
 	for (int i = 0; i < node->machine->nnumas; i++)
 		open_memory(node, STARPU_CPU_WORKER, i);
 	node->nmains = node->nmemories;
-	node->memories[STARPU_MAIN_RAM].is_booked = 1;
+	node->memories[STARPU_MAIN_RAM].is_booked =
+		node->memories[STARPU_MAIN_RAM].capacity_bytes == 0;
 	for (int i = 0; node->nmains > 1 && i < node->nmains; i++)
 		node->memories[i].limit_name = "STARPU_LIMIT_CPU_NUMA_MEM";
 }
@@ -396,6 +399,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	ret = plat_workers_start(node->plat, node->workers, node->nworkers);
 	if (ret < 0)
 		goto close_contexts;
+	swap_open(node);
 	watchdog_start(node);
 	*node_out = node;
 	return 0;
@@ -420,6 +424,7 @@ leave_world:
 
 void node_close(struct node *node)
 {
+	coherency_settle_all(node);
 	plat_workers_stop(node->plat);
 	model_store_save(node->settings->models, node);
 	combinations_clear(node);

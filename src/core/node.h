@@ -71,17 +71,25 @@ struct memory {
 	int devid;                     /* among those of its kind */
 	const char *name, *limit_name; /* of its kind; of the variables that limit it */
 	struct disk *disk;             /* core/disk/disk.h; NULL: it is none */
-	int is_booked;                 /* by who allocates; 0: by room.c, with copies */
+	/* By who allocates: the first main memory without a limit; 0: by room.c, with
+	 * copies. */
+	int is_booked;
 	struct orr_lock
 		lock; /* of all below, and of the copies' room; see core/data/room.h */
 	size_t used_bytes, capacity_bytes;  /* capacity 0: no limit */
 	size_t pinned_bytes, leaving_bytes; /* of copies in use, being evicted */
 	size_t held_bytes;                  /* in use by the application */
 	struct copy_state *oldest, *newest; /* idle copies, least recently used first */
+	struct copy_state *stuck;           /* idle ones that had nowhere to go; */
+	int stuck_at;                       /* node->nspill_changes then */
+	int refuses; /* atomic: a disk that could not take a value; see spill.h */
+	int full_told;
 	struct job *waiting, *waiting_last; /* for room, in order */
 	size_t minimum_bytes, target_bytes; /* to be available, of limited memory */
-	int serving;       /* room_serve() is at work; 2: and is to look again */
-	int default_flags; /* of starpu_malloc_on_node() */
+	/* room_serve(), and who makes room ahead, are at work; 2: and are to look again
+	 */
+	int serving, tidying;
+	int default_flags;                    /* of starpu_malloc_on_node() */
 	struct budget_waiter *budget_waiters; /* first come, first served */
 	/* See core/data/ahead.h: in line, atomic; how many fetch; is ahead_serve() at
 	 * work; transfers that begin or end here, atomic. */
@@ -127,8 +135,13 @@ struct node {
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	struct memory *memories;
 	int nmemories, most_memories;
-	int nmains;               /* of these, main memories: from 0 on */
-	struct routes *routes;    /* see core/data/routes.h */
+	int nmains;              /* of these, main memories: from 0 on */
+	int swap_node;           /* see core/disk/swap.h; -1: none */
+	struct routes *routes;   /* see core/data/routes.h */
+	int ntransfers;          /* atomic: in flight */
+	struct plat_gate *quiet; /* atomic: of who waits until there is none */
+	/* Atomic: changes when a disk may have got room for what had nowhere to go. */
+	int nspill_changes;
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	double start_s;
 	struct lasting *lasting; /* the rank's, longer-lived than the node */

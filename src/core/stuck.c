@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "core/data/data_ops.h"
+#include "core/data/room.h"
 #include "core/task/links.h"
 #include "core/task/tags.h"
 #include "core/task/task.h"
@@ -333,6 +334,18 @@ static void describe_threads(struct node *node, struct lines *lines)
 	end_kind(lines, "threads that wait");
 }
 
+/* ---- memories -------------------------------------------------------- */
+
+static void describe_memories(struct node *node, struct lines *lines)
+{
+	char text[LINE_BYTES];
+
+	for (int i = 0; i < node->nmemories; i++)
+		if (room_describe(node, (unsigned)i, text, sizeof(text)))
+			line(lines, "%s", text);
+	end_kind(lines, "memories");
+}
+
 /* ---- all of it ------------------------------------------------------- */
 
 static void collect(void *arg, const char *text)
@@ -351,6 +364,7 @@ void stuck_describe(struct node *node, void (*say)(void *arg, const char *line),
 	describe_threads(node, &lines);
 	describe_data(node, &lines);
 	describe_tasks(node, &lines);
+	describe_memories(node, &lines);
 	tags_describe(node, collect, &lines);
 	end_kind(&lines, "tags that wait");
 	for (int i = 0; i < lines.nlines; i++)

@@ -234,6 +234,7 @@ struct plat_caller {
 	int depth;                /* callbacks that it is in */
 	unsigned char is_runtime; /* no thread of the application */
 	unsigned char is_late;    /* it runs the jobs that were put off */
+	unsigned char has_room;   /* what it allocates has been counted */
 	/* One more than the context that its tasks go to; 0: as these say. */
 	unsigned char context;
 	struct job *later, *later_last; /* put off until depth is 0 */
@@ -263,6 +264,9 @@ struct plat_copy {
 	const struct starpu_data_copy_methods *methods;
 	void (*done)(struct plat_copy *copy);
 	void *owner;
+	/* A disk that cannot take the bytes sets error (-errno) before done(), instead of
+	 * ending the program: nothing is there then. */
+	int may_fail, error;
 	struct copy_piece *pieces; /* core's: see methods_start() */
 	void *backend[6];          /* the backend's, while it owns the copy */
 };

@@ -278,7 +278,7 @@ CASES = [
     Case("scheduler", on(ANY, r'scheduling policy "wonderful" was not found',
                          r"expected eager, prio, .* or pheft", r"using lws", r"(?m)^ends well"),
          case="nothing", status=ENDS, env={"STARPU_SCHED": "wonderful"}),
-    Case("more_than_the_limit", on(ANY, r"no memory for data .*V3145728x1", r"3145728 bytes",
+    Case("more_than_the_limit", on(ANY, r"task .* needs 3145728 bytes in memory node 0",
                                    r"1048576", r"STARPU_LIMIT_CPU_MEM", r"smaller pieces"),
          where=REAL, env={"STARPU_LIMIT_CPU_MEM": "1"}),
     Case("knob", [r'STARPU_NCPU is "many"', r"must be a number"], case="nothing",

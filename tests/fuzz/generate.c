@@ -332,6 +332,21 @@ static void generate_env(struct program *program, struct rng *rng)
 	set_number(program, "STARPU_LIMIT_MIN_SUBMITTED_TASKS", min);
 }
 
+static void generate_spill(struct program *program)
+{
+	struct rng rng = {program->seed * 0x2545f4914f6cdd1du + 77};
+
+	if (!has_feature(program, FEATURE_SPILL) || !one_in(&rng, 3)) {
+		set_env(program, "STARPU_LIMIT_CPU_MEM", "");
+		return;
+	}
+	set_env(program, "STARPU_LIMIT_CPU_MEM", "64");
+	program->spill_bytes = 8 + rng_below(&rng, one_in(&rng, 2) ? 1000 : 100000);
+	program->ndisks = 1 + (int)rng_below(&rng, SPILL_DISKS);
+	if (one_in(&rng, 3))
+		program->spill_refusals = 2 + rng_below(&rng, 30);
+}
+
 static void generate_lanes(struct program *program, struct rng *rng)
 {
 	int several = one_in(rng, 3), local = one_in(rng, 3), comms = one_in(rng, 3),
@@ -401,6 +416,7 @@ struct program *program_make(const struct request *request)
 	for (int i = 0; i < 5; i++)
 		rng_below(&rng, 2);
 	generate_env(program, &rng);
+	generate_spill(program);
 	generate_lanes(program, &rng);
 	nops = 40 + (int)rng_below(&rng, 150);
 	for (int l = 0; l < program->nlanes; l++)

@@ -36,7 +36,7 @@ enum order {
 	LOOSE_HANDLE /* so, and the handle's sequential consistency is off */
 };
 
-enum { MAX_ENV = 32, OWNER_EACH = -1 };
+enum { MAX_ENV = 32, OWNER_EACH = -1, SPILL_DISKS = 2, SPILL_MAINS = 4 };
 
 struct shape {
 	unsigned char kind, order;
@@ -194,6 +194,7 @@ struct op {
 	X(PRUNE, "prune", 1) /* ranks leave out what concerns others */                  \
 	X(PARTITIONS, "partitions", 1)                                                   \
 	X(UPHEAVAL, "upheaval", 1)       /* load balancer, checkpoints, losses */        \
+	X(SPILL, "spill", 1)             /* little main memory, and disks */             \
 	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
 
 enum feature {
@@ -217,6 +218,9 @@ struct program {
 	unsigned features; /* bits */
 	int nlanes, limited, ncpus;
 	int threaded; /* distributed lanes are threads */
+	/* Main memory for data, 0: no limit; disks, that refuse one write in so many. */
+	unsigned spill_bytes, spill_refusals;
+	int ndisks;
 	struct lane lanes[MAX_LANES];
 	int nops, capacity;
 	struct op *ops;

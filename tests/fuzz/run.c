@@ -156,6 +156,7 @@ static int start(struct run *run)
 		return 0;
 	}
 	run->ncpus = (int)starpu_cpu_worker_get_count();
+	spill_start(run);
 	if (run->program->distributed) {
 		run->policy = starpu_mpi_node_selection_register_policy(mpi_choose_node);
 		open_halves(run);
@@ -165,6 +166,7 @@ static int start(struct run *run)
 
 static void stop(struct run *run)
 {
+	spill_stop(run);
 	if (!run->program->distributed) {
 		starpu_shutdown();
 		return;

@@ -15,6 +15,12 @@
 
 enum { MAX_KEPT = 16, MAX_TAGS = 256, MAX_MANY = 90 };
 
+/* See spill.c. */
+struct spill_disk {
+	uint64_t nasked;
+	unsigned refusals;
+};
+
 struct run {
 	struct program *program;
 	struct lane_run *lanes[MAX_LANES];
@@ -22,6 +28,8 @@ struct run {
 	int ncpus;
 	int policy;      /* that chooses nodes */
 	MPI_Comm halves; /* communicator of some ranks, or MPI_COMM_NULL */
+	struct spill_disk disks[SPILL_DISKS];
+	size_t taken[SPILL_MAINS];
 };
 
 /* A registered datum of a lane. */
@@ -92,6 +100,10 @@ int tasks_descriptions(struct lane_run *lane, const struct op *op,
 		       struct starpu_data_descr *descr);
 void tasks_wait_kept(struct lane_run *lane);
 void tasks_keep(struct lane_run *lane, struct starpu_task *task);
+
+/* spill.c: after the library has started, before it stops. */
+void spill_start(struct run *run);
+void spill_stop(struct run *run);
 
 /* mpi.c */
 void mpi_register(struct lane_run *lane, int datum);

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 /*
  * Values under pressure: random programs on a fake machine whose GPUs, and some of whose
- * main memories, have real memory, too little of it.  Kernels, copies and the application
+ * main memories, have real memory, too little of it, with or without disks that take what
+ * has no room, some of which refuse now and then.  Kernels, copies and the application
  * take times drawn from the seed, so that evictions, writers and the end of data meet in
  * every order.  What each access must see is known when it is submitted; the accounting
  * of room is checked on the way.
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <signal.h>
 #include <starpu.h>
 #include <string.h>
@@ -69,6 +71,7 @@ static struct {
 	int is_plain;      /* no hints but prefetches */
 	int is_storm;      /* few data, written on GPUs again and again */
 	int ndata, next_value, nheld, nbad;
+	int ndisks, refusals; /* a disk refuses one write in so many; 0: none */
 	struct node *node;
 	struct datum data[MAX_DATA];
 	starpu_data_handle_t scratch;
@@ -200,6 +203,89 @@ static void submit_task(void)
 		0);
 }
 
+/* ---- disks ------------------------------------------------------------ */
+
+static void *disk_plug(void *parameter, starpu_ssize_t size)
+{
+	(void)size;
+	return parameter;
+}
+
+static int refuses(void)
+{
+	return world.refusals && draw((unsigned)world.refusals) == 0;
+}
+
+static void *disk_alloc(void *base, size_t size)
+{
+	(void)base;
+	return refuses() ? NULL : calloc(1, size);
+}
+
+static void disk_free(void *base, void *object, size_t size)
+{
+	(void)base;
+	(void)size;
+	free(object);
+}
+
+static int disk_read(void *base, void *object, void *to, off_t offset, size_t size)
+{
+	(void)base;
+	memcpy(to, (char *)object + offset, size);
+	return 0;
+}
+
+static int disk_write(void *base, void *object, const void *from, off_t offset,
+		      size_t size)
+{
+	(void)base;
+	if (refuses()) {
+		/* A short write: some of the bytes are there. */
+		memcpy((char *)object + offset, from, size / 2);
+		return size > 1 && draw(2) ? (int)(size / 2) : -ENOSPC;
+	}
+	memcpy((char *)object + offset, from, size);
+	return 0;
+}
+
+static struct starpu_disk_ops disk_ops = {.plug = disk_plug,
+					  .alloc = disk_alloc,
+					  .free = disk_free,
+					  .read = disk_read,
+					  .write = disk_write};
+
+/* Main memory with a limit, and disks of any size. */
+static void add_disks(void)
+{
+	static const double factors[] = {1, 1, 1.5, 3, 0};
+	size_t bytes = world.max_ints * sizeof(int);
+
+	world.ndisks = draw(2) ? 0 : 1 + (int)draw(2);
+	world.refusals = draw(3) ? 0 : 2 + (int)draw(20);
+	for (int i = 0; i < world.ndisks; i++) {
+		int disk = starpu_disk_register(&disk_ops, &world, -1);
+
+		world.node->memories[disk].capacity_bytes =
+			(size_t)((double)bytes * 2 * factors[draw(5)]);
+	}
+	if (!world.ndisks)
+		return;
+	world.node->memories[0].is_booked = 0;
+	world.node->memories[0].capacity_bytes =
+		(size_t)((double)bytes * (1 + factors[draw(5)]));
+}
+
+static unsigned draw_memory(void)
+{
+	return draw((unsigned)world.node->nmemories);
+}
+
+static int is_disk(unsigned memory)
+{
+	return world.node->memories[memory].kind == STARPU_DISK_RAM;
+}
+
 /* ---- the application's own accesses ---------------------------------- */
 
 static int *values_at(starpu_data_handle_t handle, int memory)
@@ -303,6 +389,11 @@ struct account {
 	int idle;
 };
 
+static int is_idle(const struct copy_state *copy)
+{
+	return copy->room == ROOM_IDLE || copy->room == ROOM_STUCK;
+}
+
 static void add_copy(struct account *account, const struct copy_state *copy)
 {
 	if (copy->room == ROOM_NONE || copy->room == ROOM_USERS)
@@ -310,32 +401,37 @@ static void add_copy(struct account *account, const struct copy_state *copy)
 	account->used += copy->bytes;
 	if (copy->room == ROOM_USED)
 		account->pinned += copy->bytes;
-	else if (copy->room != ROOM_IDLE)
+	else if (!is_idle(copy))
 		account->leaving += copy->bytes;
-	account->idle += copy->room == ROOM_IDLE;
-	assert_int_equal(copy->refs > 0, copy->room != ROOM_IDLE);
+	account->idle += is_idle(copy);
+	assert_int_equal(copy->refs > 0, !is_idle(copy));
 }
 
 /* Bounds, since scratch and data whose end has been submitted are not seen. */
 static void check_room(void)
 {
-	for (int m = 1; m < world.node->nmemories; m++) {
+	for (int m = 0; m < world.node->nmemories; m++) {
 		const struct memory *memory = &world.node->memories[m];
 		struct account account = {0};
 		int nidle = 0;
 
 		for (int i = 0; i < world.ndata; i++) {
-			const struct data_body *body = world.data[i].handle->body;
+			starpu_data_handle_t handle = world.data[i].handle;
 
-			if (body && body->extra && body->extra->copies[m])
-				add_copy(&account, body->extra->copies[m]);
+			if (!memory->is_booked && handle->body &&
+			    data_find_copy(handle, (unsigned)m))
+				add_copy(&account, data_find_copy(handle, (unsigned)m));
 		}
+		/* The application's acquisitions do not wait in main memory. */
 		assert_true(!memory->capacity_bytes ||
+			    memory_is_main(world.node, (unsigned)m) ||
 			    memory->used_bytes <= memory->capacity_bytes);
 		assert_true(account.used <= memory->used_bytes);
 		assert_true(account.pinned <= memory->pinned_bytes);
 		assert_true(account.leaving <= memory->leaving_bytes);
 		for (const struct copy_state *c = memory->oldest; c; c = c->newer)
+			nidle++;
+		for (const struct copy_state *c = memory->stuck; c; c = c->newer)
 			nidle++;
 		assert_true(account.idle <= nidle);
 	}
@@ -354,7 +450,8 @@ static void check_copies(void)
 		for (int m = 0; m < world.node->nmemories; m++) {
 			const int *values;
 
-			if (!(body->valid & memory_bit((unsigned)m)))
+			if (!(body->valid & memory_bit((unsigned)m)) ||
+			    is_disk((unsigned)m))
 				continue;
 			values = values_at(datum->handle, m);
 			if (!first)
@@ -367,14 +464,17 @@ static void check_copies(void)
 
 static void check_empty(void)
 {
-	for (int m = 1; m < world.node->nmemories; m++) {
+	for (int m = 0; m < world.node->nmemories; m++) {
 		const struct memory *memory = &world.node->memories[m];
 
+		if (memory->is_booked)
+			continue;
 		assert_int_equal(memory->used_bytes, 0);
 		assert_int_equal(memory->pinned_bytes, 0);
 		assert_int_equal(memory->leaving_bytes, 0);
 		assert_int_equal(memory->held_bytes, 0);
 		assert_null(memory->oldest);
+		assert_null(memory->stuck);
 		assert_null(memory->waiting);
 		assert_null(memory->wishes);
 		assert_int_equal(memory->nfetching_ahead, 0);
@@ -421,9 +521,13 @@ static void give_hint(struct datum *datum, unsigned memory)
 static void act(void)
 {
 	struct datum *datum = &world.data[draw((unsigned)world.ndata)];
-	unsigned memory = draw((unsigned)world.node->nmemories);
+	unsigned memory = draw_memory();
 	unsigned choice = draw(world.is_storm ? 400 : 40);
 
+	/* There are no bytes to look at, and what may fail is not asked for. */
+	if (is_disk(memory) &&
+	    (world.refusals || choice == 0 || choice == 7 || choice == 8))
+		memory = STARPU_MAIN_RAM;
 	switch (choice) {
 	case 0:
 		acquire(datum, (int)memory);
@@ -514,6 +618,7 @@ static void open_world(void)
 	conf.enable_map = (int)draw(2);
 	assert_int_equal(starpu_init(&conf), 0);
 	world.node = plat_self();
+	add_disks();
 }
 
 static void play(unsigned long seed)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/data/copies.h"
 #include "core/data/room.h"
 #include "core/data/views.h"
 #include "core/task/acquire.h"
@@ -175,10 +176,10 @@ static void queue_up(struct wish *wish)
 
 void ahead_let_leave(starpu_data_handle_t handle)
 {
-	for (int i = 1; i < handle->node->nmemories; i++) {
+	for (int i = 0; i < handle->node->nmemories; i++) {
 		struct copy_state *copy = data_find_copy(handle, (unsigned)i);
 
-		if (copy)
+		if (copy && !copy_is_own(copy))
 			room_demote(copy);
 	}
 }

@@ -24,7 +24,7 @@ struct ahead {
 	int leaves; /* once its turn has come, ahead_let_leave() */
 };
 
-/* Of the idle copies in the memories of devices, the datum's go first from now on, if
+/* Of the idle copies in memories with room.h, the datum's go first from now on, if
  * room is wanted.  It is locked. */
 void ahead_let_leave(starpu_data_handle_t handle);
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/data/kept.h"
+#include "core/data/room.h"
 
 struct budget_waiter {
 	struct budget_waiter *next;
@@ -32,8 +33,9 @@ static void wait_in_line(struct node *node, struct memory *memory, size_t bytes,
 	plat_gate_init(&waiter.gate);
 	while (*at)
 		at = &(*at)->next;
-	*at = &waiter;
+	orr_swap_ptr((void **)at, &waiter);
 	orr_unlock(&memory->lock);
+	room_serve(node, (unsigned)(memory - node->memories));
 	if (bytes > memory->capacity_bytes)
 		orr_complain(node->rank,
 			     "a request for %zu bytes waits for room in memory %d, which "
@@ -44,17 +46,31 @@ static void wait_in_line(struct node *node, struct memory *memory, size_t bytes,
 	plat_gate_wait(node->plat, &waiter.gate);
 }
 
-/* Lock the memory; what is kept there has gone if bytes do not fit beside it. */
+/* Lock the memory; what is kept there has gone if bytes do not fit beside it, and what
+ * has its value elsewhere as well. */
 static void lock_with_room(struct node *node, unsigned memory, size_t bytes)
 {
 	struct memory *from = &node->memories[memory];
 
+	if (!room_has(node, memory, bytes))
+		room_reclaim(node, memory, bytes);
+
 	orr_lock(&from->lock);
-	if (fits(from, bytes) || !kept_bytes(from))
+	if (!kept_bytes(from))
 		return;
 	orr_unlock(&from->lock);
 	kept_make_way(node, memory, bytes);
 	orr_lock(&from->lock);
+}
+
+/* What room.c counts is in use by the application; the memory is locked. */
+static void take(struct memory *memory, size_t bytes)
+{
+	memory->used_bytes += bytes;
+	if (memory->is_booked)
+		return;
+	memory->pinned_bytes += bytes;
+	memory->held_bytes += bytes;
 }
 
 int budget_take(struct node *node, unsigned memory, size_t bytes, int flags)
@@ -62,9 +78,12 @@ int budget_take(struct node *node, unsigned memory, size_t bytes, int flags)
 	struct memory *from = &node->memories[memory];
 	int refused = 0;
 
-	lock_with_room(node, memory, bytes);
+	if (!(flags & (int)STARPU_MEMORY_OVERFLOW))
+		lock_with_room(node, memory, bytes);
+	else
+		orr_lock(&from->lock);
 	if (fits(from, bytes) || (flags & (int)STARPU_MEMORY_OVERFLOW)) {
-		from->used_bytes += bytes;
+		take(from, bytes);
 	} else if (flags & (int)STARPU_MEMORY_WAIT) {
 		wait_in_line(node, from, bytes, 1);
 		return 0;
@@ -78,18 +97,47 @@ int budget_take(struct node *node, unsigned memory, size_t bytes, int flags)
 void budget_give(struct node *node, unsigned memory, size_t bytes)
 {
 	struct memory *to = &node->memories[memory];
-	struct budget_waiter *waiter, *ready = NULL, **last = &ready;
 
 	orr_lock(&to->lock);
 	to->used_bytes -= bytes;
+	if (!to->is_booked) {
+		to->pinned_bytes -= bytes;
+		to->held_bytes -= bytes;
+	}
+	orr_unlock(&to->lock);
+	room_serve(node, memory);
+}
+
+/* Those that fit; the memory is locked. */
+static struct budget_waiter *take_ready(struct memory *to)
+{
+	struct budget_waiter *waiter, *ready = NULL, **last = &ready;
+
 	while ((waiter = to->budget_waiters) && fits(to, waiter->bytes)) {
-		to->budget_waiters = waiter->next;
+		orr_swap_ptr((void **)&to->budget_waiters, waiter->next);
 		waiter->next = NULL;
 		if (waiter->takes)
-			to->used_bytes += waiter->bytes;
+			take(to, waiter->bytes);
 		*last = waiter;
 		last = &waiter->next;
 	}
+	return ready;
+}
+
+size_t budget_wanted(const struct memory *memory)
+{
+	return memory->budget_waiters ? memory->budget_waiters->bytes : 0;
+}
+
+void budget_serve(struct node *node, unsigned memory)
+{
+	struct memory *to = &node->memories[memory];
+	struct budget_waiter *waiter, *ready;
+
+	if (!orr_load_ptr((void **)&to->budget_waiters))
+		return;
+	orr_lock(&to->lock);
+	ready = take_ready(to);
 	orr_unlock(&to->lock);
 	while ((waiter = ready)) {
 		ready = waiter->next; /* It is gone once its gate is open. */

@@ -7,16 +7,20 @@
  * budget.h - the account of a memory that the application asks for bytes from, with
  * starpu_malloc_flags() or for its data, against a limit such as STARPU_LIMIT_CPU_MEM.
  *
- * Nothing can leave main memory, so who does not fit waits, is refused, or goes over the
- * limit, as the flags say.
+ * Who does not fit makes values leave (core/data/spill.h), waits, is refused, or goes
+ * over the limit, as the flags say.
  */
 #include "core/node.h"
 
 /* Book bytes with STARPU_MEMORY_ flags.  0 or -ENOMEM; with STARPU_MEMORY_WAIT the user
  * thread blocks until there is room. */
 int budget_take(struct node *node, unsigned memory, size_t bytes, int flags);
-/* Give bytes back; wakes who fits now. */
+/* Give bytes back, with nothing locked; wakes who fits now. */
 void budget_give(struct node *node, unsigned memory, size_t bytes);
+/* See who fits now; with nothing locked. */
+void budget_serve(struct node *node, unsigned memory);
+/* What the first that waits asks for; 0: nobody does.  The memory is locked. */
+size_t budget_wanted(const struct memory *memory);
 /* Block the user thread until bytes would fit, without taking them. */
 void budget_wait(struct node *node, unsigned memory, size_t bytes);
 /* End the run, since what could not be allocated: names the limit, if there is one. */

@@ -21,6 +21,26 @@ void buffers_tell(const struct copy_state *copy, enum event_kind kind)
 					  .value = data_alloc_bytes(datum)});
 }
 
+/* Room.c has counted the bytes: an interface of the application's does not book them. */
+static struct plat_caller *begin_counted(const struct copy_state *copy)
+{
+	struct node *node = copy->datum->node;
+	struct plat_caller *caller = plat_caller(node->plat);
+
+	caller->has_room = !node->memories[copy->memory].is_booked;
+	return caller;
+}
+
+static starpu_ssize_t try_allocate(struct copy_state *copy)
+{
+	struct plat_caller *caller = begin_counted(copy);
+	starpu_ssize_t bytes =
+		copy->datum->ops->allocate_data_on_node(copy->interface, copy->memory);
+
+	caller->has_room = 0;
+	return bytes;
+}
+
 static void allocate(struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
@@ -33,7 +53,7 @@ static void allocate(struct copy_state *copy)
 			"starpu_data_interface_ops",
 			data_describe(datum, what, sizeof(what)), copy->memory);
 	kept_make_way(datum->node, copy->memory, 0);
-	if (datum->ops->allocate_data_on_node(copy->interface, copy->memory) < 0)
+	if (try_allocate(copy) < 0)
 		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
 				data_describe(datum, what, sizeof(what)));
 }
@@ -53,8 +73,12 @@ void buffers_free(struct copy_state *copy)
 	if (!copy->allocated)
 		return;
 	buffers_tell(copy, EVENT_FREED);
-	if (!kept_put(copy))
+	if (!kept_put(copy)) {
+		struct plat_caller *caller = begin_counted(copy);
+
 		copy->datum->ops->free_data_on_node(copy->interface, copy->memory);
+		caller->has_room = 0;
+	}
 	copy->allocated = 0;
 }
 
@@ -71,12 +95,12 @@ struct copy_state *buffers_scratch(starpu_data_handle_t datum, unsigned memory)
 
 void buffers_end_scratch(struct copy_state *copy)
 {
-	if (copy->memory == STARPU_MAIN_RAM) {
-		buffers_free(copy);
-	} else {
+	int is_counted = !copy->datum->node->memories[copy->memory].is_booked;
+
+	if (is_counted)
 		room_close(copy);
-		buffers_free(copy);
+	buffers_free(copy);
+	if (is_counted)
 		room_gone(copy);
-	}
 	free(copy);
 }

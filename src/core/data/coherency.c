@@ -9,10 +9,12 @@
 #include "core/data/ahead.h"
 #include "core/data/buffers.h"
 #include "core/data/convert.h"
+#include "core/data/copies.h"
 #include "core/data/mapped.h"
 #include "core/data/redux.h"
 #include "core/data/room.h"
 #include "core/data/routes.h"
+#include "core/data/spill.h"
 #include "core/data/spread.h"
 #include "core/data/way.h"
 #include "core/task/task.h"
@@ -55,16 +57,6 @@ static int is_fetched(const struct access *access)
 	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
 }
 
-static int is_valid(const struct copy_state *copy)
-{
-	return (copy->datum->body->valid & memory_bit(copy->memory)) != 0;
-}
-
-static int is_valid_elsewhere(const struct copy_state *copy)
-{
-	return (copy->datum->body->valid & ~memory_bit(copy->memory)) != 0;
-}
-
 /* ---- what is told ---------------------------------------------------- */
 
 static void tell_copy(struct node *node, const struct plat_copy *copy,
@@ -78,65 +70,7 @@ static void tell_copy(struct node *node, const struct plat_copy *copy,
 					  .value = copy->bytes});
 }
 
-/* ---- copies; the datum is locked ------------------------------------- */
-
-static void use_copy(struct copy_state *copy)
-{
-	if (copy->memory == STARPU_MAIN_RAM)
-		copy->refs++;
-	else
-		room_use(copy);
-}
-
-static void unuse_copy(struct copy_state *copy, const struct access *access)
-{
-	if (copy->memory == STARPU_MAIN_RAM)
-		copy->refs--;
-	else
-		room_unuse(copy, access,
-			   !is_valid(copy) || (copy->datum->flags & DATUM_UNIMPORTANT));
-}
-
-/* The copy's room is its own no more: free it and give the room back. */
-static void free_going(struct copy_state *copy)
-{
-	copy->datum->body->valid &= ~memory_bit(copy->memory);
-	copy->datum->body->promised &= ~memory_bit(copy->memory);
-	buffers_free(copy);
-	room_gone(copy);
-}
-
-/* Free what the runtime allocated for this copy, unless something still uses it. */
-static void release_copy(struct copy_state *copy)
-{
-	starpu_data_handle_t datum = copy->datum;
-
-	if (copy->memory != STARPU_MAIN_RAM) {
-		if (room_take(copy))
-			free_going(copy);
-	} else if (!(datum->flags & DATUM_USER_MEMORY) && !copy->incoming &&
-		   copy->refs == 0) {
-		buffers_free(copy);
-	}
-}
-
 /* ---- values; the datum is locked ------------------------------------- */
-
-/* What is in flight from now on is of another epoch. */
-static void forget_value(struct data_body *body)
-{
-	body->valid = 0;
-	body->arriving = 0;
-	body->promised = 0;
-	body->epoch++;
-}
-
-/* Copies of what is no longer the value leave first; the datum is locked. */
-static void demote_all(starpu_data_handle_t datum, unsigned memories)
-{
-	for (; memories; memories &= memories - 1)
-		room_demote(data_find_copy(datum, (unsigned)__builtin_ctz(memories)));
-}
 
 /* access has its copy and is going to write it: the others are stale. */
 static void settle(struct access *access)
@@ -144,15 +78,14 @@ static void settle(struct access *access)
 	struct copy_state *copy = access->copy;
 	starpu_data_handle_t datum = copy->datum;
 	struct data_body *body = datum->body;
-	unsigned stale =
-		body->valid & ~memory_bit(copy->memory) & ~memory_bit(STARPU_MAIN_RAM);
+	unsigned stale = body->valid & ~memory_bit(copy->memory);
 
 	if (!(access->mode & (STARPU_W | STARPU_REDUX)))
 		return;
-	forget_value(body);
+	copies_forget_value(body);
 	body->valid = memory_bit(copy->memory);
 	body->has_value = 1;
-	demote_all(datum, stale);
+	copies_demote(datum, stale);
 }
 
 static void complain_no_value(struct access *access)
@@ -171,9 +104,12 @@ static void complain_no_value(struct access *access)
 /* ---- transfers ------------------------------------------------------- */
 
 enum purpose {
-	TO_FETCH,  /* accesses wait for it, or will */
-	TO_EVICT,  /* from leaves at the end */
-	TO_SPREAD, /* nobody waits: to is used by the transfer alone */
+	/* Accesses wait for it, or will: they use to. */
+	TO_FETCH,
+	/* To is used by the transfer. */
+	TO_STOP,  /* accesses wait for it on the way elsewhere */
+	TO_EVICT, /* from leaves at the end */
+	TO_SPREAD /* nobody waits */
 };
 
 struct transfer {
@@ -188,34 +124,57 @@ struct transfer {
 static void end_eviction(struct copy_state *copy)
 {
 	if (room_let_go(copy))
-		free_going(copy);
+		copy_free_going(copy);
 	else
-		unuse_copy(copy, NULL);
+		copy_unuse(copy, NULL);
+}
+
+static void step_eviction(struct copy_state *copy);
+
+/* The value has left, or could not: then it goes elsewhere, or stays. */
+static void end_leaving(struct copy_state *from, int failed)
+{
+	if (failed)
+		step_eviction(from);
+	else
+		end_eviction(from);
+}
+
+/* The disk did not take the bytes: nothing is there. */
+static void refuse(struct copy_state *to)
+{
+	copy_release(to);
+	spill_disk_refused(to->datum->node, to->memory);
 }
 
 /* The bytes have come; the datum is locked. */
 static void land(struct transfer *transfer)
 {
-	struct copy_state *to = transfer->to;
+	struct copy_state *from = transfer->from, *to = transfer->to;
 	struct data_body *body = to->datum->body;
-	int goes_on = transfer->purpose == TO_SPREAD && body->nholders >= 0;
+	enum purpose purpose = transfer->purpose;
+	int goes_on = purpose == TO_SPREAD && body->nholders >= 0;
+	int failed = transfer->copy.error != 0;
 
 	tell_copy(to->datum->node, &transfer->copy, EVENT_COPY_ENDS);
-	ahead_count(to->datum->node, transfer->from->memory, to->memory, -1);
+	ahead_count(to->datum->node, from->memory, to->memory, -1);
 	to->incoming = 0;
 	if (transfer->epoch == body->epoch) {
-		body->valid |= memory_bit(to->memory);
+		if (!failed)
+			body->valid |= memory_bit(to->memory);
 		body->arriving &= ~memory_bit(to->memory);
 	}
-	if (transfer->purpose == TO_SPREAD)
-		unuse_copy(to, NULL);
-	if (transfer->purpose == TO_EVICT)
-		end_eviction(transfer->from);
-	else
-		unuse_copy(transfer->from, NULL);
 	free(transfer);
+	if (purpose != TO_FETCH)
+		copy_unuse(to, NULL);
+	if (failed)
+		refuse(to);
+	if (purpose == TO_EVICT)
+		end_leaving(from, failed);
+	else
+		copy_unuse(from, NULL);
 	/* Nobody writes now, and the copy can be written to again. */
-	if (goes_on && (to->datum->flags & DATUM_WRITES_THROUGH))
+	if (goes_on && !failed && (to->datum->flags & DATUM_WRITES_THROUGH))
 		spread_value(to->datum);
 }
 
@@ -238,9 +197,9 @@ static int share(struct copy_state *from, struct copy_state *to, enum purpose pu
 {
 	if (!mapped_update(from, to))
 		return 0;
-	unuse_copy(from, NULL);
-	if (purpose == TO_SPREAD)
-		unuse_copy(to, NULL);
+	copy_unuse(from, NULL);
+	if (purpose != TO_FETCH)
+		copy_unuse(to, NULL);
 	return 1;
 }
 
@@ -261,22 +220,27 @@ static void start_transfer(struct copy_state *from, struct copy_state *to,
 					    .to_interface = to->interface,
 					    .methods = datum->ops->copy_methods,
 					    .owner = datum,
+					    .may_fail = purpose == TO_EVICT ||
+							purpose == TO_SPREAD,
 					    .done = arrived};
 	transfer->from = from;
 	transfer->to = to;
 	transfer->epoch = datum->body->epoch;
 	transfer->purpose = purpose;
-	ORR_ASSERT(!to->incoming && is_valid(from));
+	ORR_ASSERT(!to->incoming && copy_is_valid(from));
 	to->incoming = 1;
 	datum->body->arriving |= memory_bit(to->memory);
 	if (datum->ops->is_multiformat) {
 		transfer->converts = convert_codelet(from, to);
 		transfer->copy.bytes = convert_bytes(from);
 	}
+	orr_add(&datum->node->ntransfers, 1);
 	tell_copy(datum->node, &transfer->copy, EVENT_COPY_BEGINS);
 	ahead_count(datum->node, from->memory, to->memory, 1);
-	if (routes_copy(datum->node, &transfer->copy) && !convert(transfer))
+	if (routes_copy(datum->node, &transfer->copy) && !convert(transfer)) {
 		land(transfer);
+		orr_add(&datum->node->ntransfers, -1);
+	}
 }
 
 static void wait_for_copy(struct access *access, struct copy_state *copy)
@@ -285,23 +249,37 @@ static void wait_for_copy(struct access *access, struct copy_state *copy)
 	copy->waiters = access;
 }
 
+/* One hop, to a copy that nobody uses yet: it may have to wait for room. */
+static struct copy_state *hop_to_stop(struct copy_state *from, unsigned memory)
+{
+	struct copy_state *stop = data_copy(from->datum, memory);
+
+	if (stop->incoming || stop->awaits_room)
+		return stop;
+	if (copy_reserve(stop)) {
+		buffers_allocate(stop);
+		copy_use(from);
+		start_transfer(from, stop, TO_STOP);
+	} else {
+		spill_stand_in_line(stop, NULL);
+	}
+	return stop;
+}
+
 /* Bring the value one hop towards the access's copy; returns where that ends. */
 static struct copy_state *hop(struct access *access)
 {
 	struct copy_state *to = access->copy;
-	starpu_data_handle_t datum = to->datum;
 	struct copy_state *from = way_source(to);
 	unsigned next;
 
 	if (!from)
 		complain_no_value(access);
 	next = way_next(from, to);
-	if (next != to->memory) {
-		to = data_copy(datum, next);
-		buffers_allocate(to);
-	}
+	if (next != to->memory)
+		return hop_to_stop(from, next);
 	if (!to->incoming) {
-		use_copy(from);
+		copy_use(from);
 		start_transfer(from, to, TO_FETCH);
 	}
 	return to;
@@ -319,9 +297,9 @@ static int bring(struct access *access)
 {
 	struct copy_state *copy = access->copy, *stop = mapped_bytes(copy);
 
-	while (!stop->incoming) {
+	while (!stop->incoming && (stop == copy || !stop->awaits_room)) {
 		buffers_allocate(copy);
-		if (!needs_value(access) || is_valid(copy) || is_moot(access)) {
+		if (!needs_value(access) || copy_is_valid(copy) || is_moot(access)) {
 			settle(access);
 			return 1;
 		}
@@ -363,28 +341,51 @@ static struct access *bring_again(struct copy_state *copy)
 
 /* ---- evictions ------------------------------------------------------- */
 
+/* It stays where it is: nobody else has the value. */
+static void stay(struct copy_state *copy)
+{
+	if (!room_stay(copy))
+		copy_unuse(copy, NULL);
+}
+
+/* Is it leaving, and nobody else has the value? */
+static int must_move(struct copy_state *copy)
+{
+	return room_is_leaving(copy) && copy_is_valid(copy) &&
+	       !copy_is_valid_elsewhere(copy);
+}
+
 /* The copy is being evicted; the datum is locked. */
 static void step_eviction(struct copy_state *copy)
 {
-	struct copy_state *home = data_copy(copy->datum, data_haven(copy->datum));
+	struct copy_state *to;
 
-	if (!room_is_leaving(copy) || !is_valid(copy) || is_valid_elsewhere(copy)) {
+	if (!must_move(copy)) {
 		end_eviction(copy);
-	} else if (home->incoming) {
+		return;
+	}
+	switch (spill_choose(copy, &to)) {
+	case SPILL_GOES:
+		buffers_allocate(to);
+		start_transfer(copy, to, TO_EVICT);
+		break;
+	case SPILL_WAITS:
 		copy->evict_waits = 1; /* A stale value is on its way there. */
-	} else {
-		buffers_allocate(home);
-		start_transfer(copy, home, TO_EVICT);
+		break;
+	case SPILL_LINES:
+		spill_stand_in_line(to, copy);
+		break;
+	case SPILL_STAYS:
+		stay(copy);
+		break;
 	}
 }
 
 /* Where evicted values go, they can go again. */
 static void resume_evictions(starpu_data_handle_t datum)
 {
-	struct data_extra *extra = datum->body->extra;
-
-	for (int i = 1; extra && i < datum->node->nmemories; i++) {
-		struct copy_state *copy = extra->copies[i];
+	for (int i = 0; i < datum->node->nmemories; i++) {
+		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
 		if (!copy || !copy->evict_waits)
 			continue;
@@ -395,30 +396,17 @@ static void resume_evictions(starpu_data_handle_t datum)
 
 /* ---- copies that nobody waits for ------------------------------------- */
 
-/* Use the copy for a transfer to it: 1; 0: it has no room, or cannot be written. */
-static int reserve_copy(struct copy_state *copy)
-{
-	if (mapped_bytes(copy)->incoming)
-		return 0;
-	if (copy->memory == STARPU_MAIN_RAM) {
-		copy->refs++;
-		return 1;
-	}
-	mapped_try(copy);
-	room_measure(copy, data_alloc_bytes(copy->datum));
-	return room_try(copy);
-}
-
 void coherency_send(starpu_data_handle_t datum, unsigned memory)
 {
-	struct copy_state *to = data_copy(datum, memory);
-	struct copy_state *from = way_source(to);
+	struct copy_state *to = data_copy(datum, memory), *from;
 
+	mapped_try(to); /* Then it comes to other bytes. */
+	from = way_source(to);
 	to = data_copy(datum, way_next(from, to));
-	if (!reserve_copy(to))
+	if (!copy_reserve(to))
 		return;
 	buffers_allocate(to);
-	use_copy(from);
+	copy_use(from);
 	start_transfer(from, to, TO_SPREAD);
 }
 
@@ -426,14 +414,12 @@ void coherency_send(starpu_data_handle_t datum, unsigned memory)
 
 static int is_in_use(starpu_data_handle_t datum)
 {
-	struct data_body *body = datum->body;
-	struct data_extra *extra = body->extra;
+	for (int i = 0; i < datum->node->nmemories; i++) {
+		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
-	if (body->main.incoming || body->main.refs > 0)
-		return 1;
-	for (int i = 1; extra && i < datum->node->nmemories; i++)
-		if (extra->copies[i] && room_is_taken(extra->copies[i]))
+		if (copy && copy_is_in_use(copy))
 			return 1;
+	}
 	return 0;
 }
 
@@ -443,11 +429,11 @@ static void wipe(starpu_data_handle_t datum)
 	struct data_body *body = datum->body;
 
 	body->has_value = 0;
-	forget_value(body);
-	release_copy(&body->main);
+	copies_forget_value(body);
+	copy_release(&body->main);
 	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
 		if (body->extra->copies[i])
-			release_copy(body->extra->copies[i]);
+			copy_release(body->extra->copies[i]);
 }
 
 /* Unlock a datum of which a transfer or an eviction has ended. */
@@ -459,7 +445,7 @@ static void unlock_after_use(starpu_data_handle_t datum)
 	int over = 0;
 
 	if (!body->has_value)
-		release_copy(&body->main);
+		copy_release(&body->main);
 	if (body->retired) {
 		wipe(datum);
 		over = !is_in_use(datum);
@@ -477,7 +463,7 @@ static void unlock_after_use(starpu_data_handle_t datum)
 /* Of all memories whose room may have changed. */
 static void serve_all(struct node *node)
 {
-	for (int i = 1; i < node->nmemories; i++)
+	for (int i = 0; i < node->nmemories; i++)
 		room_serve(node, (unsigned)i);
 }
 
@@ -505,63 +491,42 @@ void coherency_invalidate(starpu_data_handle_t handle, int release)
 		wipe(handle);
 	} else {
 		body->has_value = 0;
-		forget_value(body);
+		copies_forget_value(body);
 	}
 	orr_unlock(&handle->lock);
 	serve_all(handle->node);
 }
 
-/* ---- data that share their bytes with others -------------------------- */
-
-void coherency_hold(starpu_data_handle_t handle, unsigned memory)
-{
-	if (memory != STARPU_MAIN_RAM)
-		return; /* The application's. */
-	orr_lock(&handle->lock);
-	buffers_allocate(data_copy(handle, memory));
-	data_body(handle)->main.refs++;
-	orr_unlock(&handle->lock);
-}
-
-void coherency_let(starpu_data_handle_t handle, unsigned memory)
-{
-	struct data_body *body = data_body(handle);
-
-	if (memory != STARPU_MAIN_RAM)
-		return;
-	orr_lock(&handle->lock);
-	body->main.refs--;
-	if (!body->has_value)
-		release_copy(&body->main);
-	orr_unlock(&handle->lock);
-}
-
-void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value)
-{
-	struct data_body *body = data_body(handle);
-
-	orr_lock(&handle->lock);
-	forget_value(body);
-	body->has_value = (unsigned char)(has_value != 0);
-	if (has_value)
-		body->valid = memory_bit(memory);
-	orr_unlock(&handle->lock);
-}
-
-void coherency_displace(starpu_data_handle_t handle)
-{
-	struct data_body *body = data_body(handle);
-	unsigned stale;
-
-	orr_lock(&handle->lock);
-	stale = body->valid & ~memory_bit(STARPU_MAIN_RAM);
-	forget_value(body);
-	body->has_value = 0;
-	demote_all(handle, stale);
-	orr_unlock(&handle->lock);
-}
-
 /* ---- ends of transfers ----------------------------------------------- */
+
+static void tell_fetched(struct access *settled)
+{
+	while (settled) {
+		struct access *access = settled;
+
+		settled = access->next;
+		access_fetched(access);
+	}
+}
+
+/* Somebody may have begun to stand in line, or given back, in the first main memory. */
+static void serve_passages(struct node *node)
+{
+	room_serve(node, STARPU_MAIN_RAM);
+}
+
+/* Nothing of it is left. */
+static void end_transfer(struct node *node)
+{
+	struct plat *plat = node->plat;
+	struct plat_gate *gate;
+
+	if (orr_add(&node->ntransfers, -1) > 0)
+		return;
+	gate = orr_load_ptr((void **)&node->quiet);
+	if (gate && orr_cas_ptr((void **)&node->quiet, gate, NULL))
+		plat_gate_open(plat, gate);
+}
 
 static void arrived(struct plat_copy *plat_copy)
 {
@@ -570,7 +535,6 @@ static void arrived(struct plat_copy *plat_copy)
 	starpu_data_handle_t datum = to->datum;
 	struct node *node = datum->node;
 	unsigned from = transfer->from->memory, target = to->memory;
-	int was_spread = transfer->purpose == TO_SPREAD;
 	struct access *settled;
 
 	if (convert(transfer))
@@ -581,18 +545,27 @@ static void arrived(struct plat_copy *plat_copy)
 	if (target == data_haven(datum))
 		resume_evictions(datum);
 	unlock_after_use(datum);
-	while (settled) {
-		struct access *access = settled;
-
-		settled = access->next;
-		access_fetched(access);
-	}
-	if (from != STARPU_MAIN_RAM)
-		room_serve(node, from);
-	if (was_spread && target != STARPU_MAIN_RAM)
-		room_serve(node, target);
+	tell_fetched(settled);
+	room_serve(node, from);
+	room_serve(node, target);
+	serve_passages(node);
 	ahead_serve(node, from);
 	ahead_serve(node, target);
+	end_transfer(node);
+}
+
+void coherency_settle_all(struct node *node)
+{
+	struct plat_gate gate;
+
+	if (orr_load(&node->ntransfers) == 0)
+		return;
+	plat_gate_init(&gate);
+	orr_swap_ptr((void **)&node->quiet, &gate);
+	/* The last one may not have seen the gate: then it is still ours. */
+	if (orr_load(&node->ntransfers) == 0 && orr_swap_ptr((void **)&node->quiet, NULL))
+		return;
+	plat_gate_wait(node->plat, &gate);
 }
 
 void coherency_evict(struct copy_state *copy)
@@ -600,12 +573,54 @@ void coherency_evict(struct copy_state *copy)
 	starpu_data_handle_t datum = copy->datum;
 	struct node *node = datum->node;
 	unsigned memory = copy->memory;
+	int moves;
 
 	buffers_tell(copy, EVENT_EVICTED);
+	orr_lock(&datum->lock);
+	moves = must_move(copy);
+	orr_unlock(&datum->lock);
+	if (moves)
+		spill_make_way(copy);
 	orr_lock(&datum->lock);
 	step_eviction(copy);
 	unlock_after_use(datum);
 	room_serve(node, memory);
+	serve_passages(node);
+}
+
+void coherency_drop(struct copy_state *copy)
+{
+	starpu_data_handle_t datum = copy->datum;
+
+	orr_lock(&datum->lock);
+	if (must_move(copy)) {
+		stay(copy);
+	} else {
+		buffers_tell(copy, EVENT_EVICTED);
+		end_eviction(copy);
+	}
+	unlock_after_use(datum);
+}
+
+void coherency_pass(struct copy_state *copy, struct copy_state *leaving)
+{
+	starpu_data_handle_t datum = copy->datum;
+	struct node *node = datum->node;
+	unsigned memory = copy->memory, from = leaving ? leaving->memory : memory;
+	struct access *settled = NULL;
+
+	orr_lock(&datum->lock);
+	if (leaving) {
+		step_eviction(leaving);
+	} else {
+		copy->awaits_room = 0;
+		settled = bring_again(copy);
+	}
+	copy_unuse(copy, NULL);
+	unlock_after_use(datum);
+	tell_fetched(settled);
+	room_serve(node, memory);
+	room_serve(node, from);
 }
 
 /* ---- fetching -------------------------------------------------------- */
@@ -632,11 +647,9 @@ static struct copy_state *copy_for(struct access *access, starpu_data_handle_t d
 					  ? buffers_scratch(datum, memory)
 					  : data_copy(datum, memory);
 
-	if (memory == STARPU_MAIN_RAM)
-		return copy;
 	if (!(access->mode & STARPU_SCRATCH))
 		mapped_try(copy);
-	room_measure(copy, data_alloc_bytes(datum));
+	copy_measure(copy);
 	return copy;
 }
 
@@ -657,7 +670,7 @@ static void prepare(struct job *job, unsigned memory)
 	}
 }
 
-/* The same in main memory, which has room, and bring the value.  1 when it is there. */
+/* The same in a main memory without a limit, and bring the value.  1 when it is there. */
 static int fetch_home(struct access *access)
 {
 	starpu_data_handle_t datum = value_of(access);
@@ -682,6 +695,8 @@ static int fetch_there(struct access *access)
 	int there = 1;
 
 	orr_lock(&datum->lock);
+	if (copy_is_own(access->copy))
+		access->copy->refs++;
 	if (access->mode & STARPU_SCRATCH)
 		buffers_allocate(access->copy);
 	else
@@ -693,7 +708,9 @@ static int fetch_there(struct access *access)
 /* 1 when all values are there. */
 static int fetch_all(struct job *job, unsigned memory)
 {
-	int nthere = 1, n = job->naccesses;
+	int nthere = 1, n = job->naccesses, is_all;
+	struct node *node = job->node;
+	int is_booked = node->memories[memory].is_booked;
 
 	/* At the end the job may be gone. */
 	orr_store(&job->nfetching, 1 + n);
@@ -701,17 +718,18 @@ static int fetch_all(struct job *job, unsigned memory)
 		struct access *access = &job->accesses[i];
 
 		if (!is_fetched(access) ||
-		    (memory == STARPU_MAIN_RAM ? fetch_home(access)
-					       : fetch_there(access)))
+		    (is_booked ? fetch_home(access) : fetch_there(access)))
 			nthere++;
 	}
-	return orr_add(&job->nfetching, -nthere) == 0;
+	is_all = orr_add(&job->nfetching, -nthere) == 0;
+	serve_passages(node);
+	return is_all;
 }
 
 int coherency_fetch(struct job *job, unsigned memory)
 {
 	orr_store(&job->nfetching, 1);
-	if (memory != STARPU_MAIN_RAM) {
+	if (!job->node->memories[memory].is_booked) {
 		prepare(job, memory);
 		if (!room_reserve(job, memory))
 			return 0;
@@ -724,7 +742,9 @@ void coherency_admitted(struct job *job)
 	const struct job_ops *ops = job->ops;
 	struct worker *worker = job->worker;
 
-	if (fetch_all(job, job->accesses[0].memory))
+	if (spill_is_passage(job))
+		spill_admitted(job);
+	else if (fetch_all(job, job->accesses[0].memory))
 		ops->fetched(job, worker);
 }
 
@@ -756,11 +776,11 @@ void coherency_unpin(struct job *job)
 		}
 		datum = copy->datum;
 		orr_lock(&datum->lock);
-		unuse_copy(copy, access);
+		copy_unuse(copy, access);
 		if ((datum->flags & DATUM_WRITES_THROUGH) && (access->mode & STARPU_W))
 			spread_value(datum);
 		orr_unlock(&datum->lock);
 	}
-	if (memory != STARPU_MAIN_RAM)
-		room_serve(node, memory);
+	room_serve(node, memory);
+	serve_passages(node);
 }

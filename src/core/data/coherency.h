@@ -47,13 +47,25 @@ unsigned coherency_main_memory(starpu_data_handle_t handle);
  */
 void coherency_send(starpu_data_handle_t handle, unsigned memory);
 
+/* The node closes: block the user thread until nothing travels any more.  Of data that
+ * have ended, evictions may. */
+void coherency_settle_all(struct node *node);
+
 /* ---- what room.c calls, with nothing locked -------------------------- */
 
-/* The copy, which is leaving, has to go: its value is sent home if it is the only one. */
+/* The copy, which is leaving, has to go: its value is sent elsewhere if it is the only
+ * one, and stays if it finds no place. */
 void coherency_evict(struct copy_state *copy);
+/* The same, unless it is the only one. */
+void coherency_drop(struct copy_state *copy);
 /* There is room for all copies of a job that waited for it. */
 void coherency_admitted(struct job *job);
 /* There is no room for the copies of a hint. */
 void coherency_refused(struct job *job);
+
+/* ---- what spill.c calls, with nothing locked ------------------------- */
+
+/* There is room for copy, which is used once for it: a stop, or where leaving goes. */
+void coherency_pass(struct copy_state *copy, struct copy_state *leaving);
 
 #endif

@@ -247,6 +247,8 @@ static void init_body(struct data_body *body, starpu_data_handle_t handle)
 	body->main.interface = handle->interface;
 	body->has_value = (unsigned char)has_value;
 	body->main.allocated = (handle->flags & DATUM_USER_MEMORY) != 0;
+	if (body->main.allocated)
+		body->main.room = ROOM_USERS;
 	body->valid = has_value ? memory_bit((unsigned)handle->home) : 0;
 }
 
@@ -332,7 +334,7 @@ int data_adopt(starpu_data_handle_t handle, unsigned memory)
 	copy->allocated = 1;
 	if (!taken && memory == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
-	else if (!taken)
+	if (!taken)
 		copy->room = ROOM_USERS;
 	orr_unlock(&handle->lock);
 	return taken ? -EEXIST : 0;

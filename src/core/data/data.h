@@ -43,27 +43,29 @@ enum datum_flag {
 	DATUM_WRITES_THROUGH = 1 << 15, /* extra->wt_mask says where to */
 	DATUM_UNIMPORTANT = 1 << 16,    /* its copies are the first that leave */
 	DATUM_WISHED = 1 << 17,         /* may have a prefetch in line */
+	DATUM_NO_DISK = 1 << 19,        /* its value does not leave memory for a disk */
 	DATUM_KIN = 1 << 14 /* ranks may have copies of what shares bytes: mpi/kin.h */
 };
 
-/* What a copy outside of main memory has of that memory; see room.h. */
+/* What a copy has of its memory; see room.h. */
 enum copy_room {
 	ROOM_NONE,
 	ROOM_USED,    /* refs > 0: by accesses, by transfers */
 	ROOM_IDLE,    /* in the list of the memory, to be evicted */
+	ROOM_STUCK,   /* idle, and its value had nowhere to go when it was to leave */
 	ROOM_LEAVING, /* being evicted, nobody uses it; may be used again */
 	ROOM_GOING,   /* being freed */
 	ROOM_USERS    /* the application's memory: stays, and is not counted */
 };
 
 /*
- * One copy of a datum.  In main memory: all under the datum's lock.  Elsewhere what is
- * under "room" is the memory's.
+ * One copy of a datum, under the datum's lock.  What is "room" is under the memory's, but
+ * for the first main memory without a limit, and memory of the application's there.
  */
 struct copy_state {
 	starpu_data_handle_t datum;
 	void *interface;
-	struct access *waiters;           /* of the transfer to this copy */
+	struct access *waiters;           /* of the transfer to this copy, or its room */
 	struct copy_state *older, *newer; /* room: idle copies */
 	size_t bytes;                     /* room: as asked when it got none yet */
 	int refs;                         /* room: users */
@@ -72,7 +74,8 @@ struct copy_state {
 	unsigned char memory, allocated;
 	unsigned char mapped;      /* its bytes are another one's: mapped.h */
 	unsigned char incoming;    /* a transfer to this copy is in flight */
-	unsigned char evict_waits; /* until main memory can take the value */
+	unsigned char evict_waits; /* until a main memory can take the value */
+	unsigned char awaits_room; /* a passage (spill.h) stands in line for it */
 };
 
 /* What few data need; allocated on demand. */

@@ -9,6 +9,7 @@
 #include "core/task/callback.h"
 #include "core/data/ahead.h"
 #include "core/data/coherency.h"
+#include "core/data/copies.h"
 #include "core/data/duplicate.h"
 #include "core/data/room.h"
 #include "core/data/spread.h"
@@ -456,13 +457,27 @@ int data_evict(starpu_data_handle_t handle, unsigned memory)
 	struct copy_state *copy = NULL;
 	int leaves;
 
-	if (memory == STARPU_MAIN_RAM)
-		return 0;
 	orr_lock(&handle->lock);
 	copy = data_find_copy(handle, memory);
-	leaves = copy && room_expel(copy);
+	leaves = copy && !copy_is_own(copy) && room_expel(copy);
 	orr_unlock(&handle->lock);
 	if (leaves)
 		coherency_evict(copy);
-	return leaves;
+	/* A value that finds no place stays. */
+	return leaves && !room_is_stuck(copy);
+}
+
+void data_set_disks(struct node *node, starpu_data_handle_t handle, int allowed)
+{
+	orr_lock(&handle->lock);
+	if (allowed)
+		handle->flags &= ~(unsigned)DATUM_NO_DISK;
+	else
+		handle->flags |= DATUM_NO_DISK;
+	orr_unlock(&handle->lock);
+	if (!allowed)
+		return;
+	orr_add(&node->nspill_changes, 1);
+	for (int i = 0; i < node->nmains; i++)
+		room_serve(node, (unsigned)i);
 }

@@ -84,5 +84,7 @@ void data_advise(starpu_data_handle_t handle, int is_important);
 void data_wont_use(struct node *node, starpu_data_handle_t handle);
 /* Let the copy leave a memory: 1: it goes, or has gone; 0: it is in use, or not there. */
 int data_evict(starpu_data_handle_t handle, unsigned memory);
+/* May the value leave main memory for a disk? */
+void data_set_disks(struct node *node, starpu_data_handle_t handle, int allowed);
 
 #endif

@@ -187,16 +187,22 @@ static struct kept_buffer *pop(struct memory *memory, size_t bytes)
 
 int kept_make_way(struct node *node, unsigned memory, size_t bytes)
 {
+	struct plat_caller *caller;
 	struct kept_buffer *buffer;
+	unsigned char had_room;
 	int nfreed = 0;
 
 	if (!table_of(&node->memories[memory]))
 		return 0;
+	caller = plat_caller(node->plat);
+	had_room = caller->has_room;
+	caller->has_room = !node->memories[memory].is_booked;
 	while ((buffer = pop(&node->memories[memory], bytes))) {
 		buffer->ops->free_data_on_node(buffer->interface, memory);
 		free(buffer);
 		nfreed++;
 	}
+	caller->has_room = had_room;
 	return nfreed > 0;
 }
 
@@ -250,14 +256,27 @@ int kept_take(struct copy_state *copy)
 	return 1;
 }
 
+/* Does somebody wait for it, or is more used than there should be? */
 static int is_awaited(struct memory *memory)
 {
 	int awaited;
 
 	orr_lock(&memory->lock);
-	awaited = memory->budget_waiters != NULL;
+	awaited = memory->budget_waiters != NULL ||
+		  (memory->capacity_bytes &&
+		   memory->used_bytes + kept_bytes(memory) > memory->capacity_bytes);
 	orr_unlock(&memory->lock);
 	return awaited;
+}
+
+static int has_come(struct memory *memory)
+{
+	int has;
+
+	orr_lock(&memory->lock);
+	has = memory->budget_waiters != NULL;
+	orr_unlock(&memory->lock);
+	return has;
 }
 
 int kept_put(struct copy_state *copy)
@@ -283,7 +302,7 @@ int kept_put(struct copy_state *copy)
 	insert(memory, buffer);
 	orr_unlock(&memory->lock);
 	/* Who has come meanwhile does not know of it. */
-	if (is_awaited(memory))
+	if (has_come(memory))
 		kept_drop(copy->datum->node, copy->memory);
 	return 1;
 }

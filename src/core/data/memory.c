@@ -26,7 +26,8 @@ static int is_main(const struct node *node, unsigned memory)
 
 static int is_counted(const struct node *node, unsigned memory, int flags)
 {
-	return node && memory == STARPU_MAIN_RAM && (flags & (int)STARPU_MALLOC_COUNT);
+	return node && memory == STARPU_MAIN_RAM && (flags & (int)STARPU_MALLOC_COUNT) &&
+	       !plat_caller(node->plat)->has_room;
 }
 
 static const struct lasting *lasting_of(const struct node *node)

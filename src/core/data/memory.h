@@ -7,7 +7,8 @@
  * memory.h - bytes of a node's memories, for the application and for its data.
  *
  * flags are STARPU_MALLOC_ and STARPU_MEMORY_ ones.  Main memory's bytes are booked when
- * they say so; those of other memories by room.c, with the copies that use them.  Main
+ * they say so; those of other memories, and of copies in a main memory with a limit, by
+ * room.c, with the copies that use them.  Main
  * memory can be had without a node (NULL); nothing is booked then.
  */
 #include "core/node.h"

@@ -2,274 +2,16 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/data/room.h"
 
+#include <stdio.h>
+
 #include "base/check.h"
 #include "core/data/budget.h"
 #include "core/data/coherency.h"
+#include "core/data/room_list.h"
 #include "core/task/task.h"
-
-/*
- * used_bytes is the sum of what is in use (pinned_bytes), of what is leaving
- * (leaving_bytes) and of the idle copies in the list, least recently used first.
- */
 
 /* Jobs in line for which room is made at a time: as many as a GPU has in its pipeline. */
 enum { ROOM_AHEAD = WORKER_MAX_PIPELINE };
-
-static struct memory *memory_of(const struct copy_state *copy)
-{
-	return &copy->datum->node->memories[copy->memory];
-}
-
-/* ---- the list of idle copies; the memory is locked ------------------- */
-
-static void link_newest(struct memory *memory, struct copy_state *copy)
-{
-	copy->newer = NULL;
-	copy->older = memory->newest;
-	if (memory->newest)
-		memory->newest->newer = copy;
-	else
-		memory->oldest = copy;
-	memory->newest = copy;
-}
-
-static void link_oldest(struct memory *memory, struct copy_state *copy)
-{
-	copy->older = NULL;
-	copy->newer = memory->oldest;
-	if (memory->oldest)
-		memory->oldest->older = copy;
-	else
-		memory->newest = copy;
-	memory->oldest = copy;
-}
-
-static void unlink_copy(struct memory *memory, struct copy_state *copy)
-{
-	if (copy->older)
-		copy->older->newer = copy->newer;
-	else
-		memory->oldest = copy->newer;
-	if (copy->newer)
-		copy->newer->older = copy->older;
-	else
-		memory->newest = copy->older;
-}
-
-/* ---- one copy -------------------------------------------------------- */
-
-void room_measure(struct copy_state *copy, size_t bytes)
-{
-	struct memory *memory = memory_of(copy);
-
-	orr_lock(&memory->lock);
-	if (copy->room == ROOM_NONE)
-		copy->bytes = bytes;
-	orr_unlock(&memory->lock);
-}
-
-/* One more user; the memory is locked, and there is room for the copy. */
-static void use(struct memory *memory, struct copy_state *copy)
-{
-	switch (copy->room) {
-	case ROOM_NONE:
-		memory->used_bytes += copy->bytes;
-		memory->pinned_bytes += copy->bytes;
-		break;
-	case ROOM_IDLE:
-		unlink_copy(memory, copy);
-		memory->pinned_bytes += copy->bytes;
-		break;
-	case ROOM_LEAVING:
-		memory->leaving_bytes -= copy->bytes;
-		memory->pinned_bytes += copy->bytes;
-		break;
-	default:
-		ORR_ASSERT(copy->room == ROOM_USED);
-	}
-	copy->room = ROOM_USED;
-	copy->refs++;
-}
-
-void room_use(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-
-	if (copy->room == ROOM_USERS)
-		return;
-	orr_lock(&memory->lock);
-	ORR_ASSERT(copy->room != ROOM_NONE);
-	use(memory, copy);
-	orr_unlock(&memory->lock);
-}
-
-int room_try(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-	int fits;
-
-	if (copy->room == ROOM_USERS)
-		return 1;
-	orr_lock(&memory->lock);
-	fits = !memory->capacity_bytes ||
-	       (!memory->waiting &&
-		memory->used_bytes + copy->bytes <= memory->capacity_bytes);
-	if (copy->room == ROOM_GOING)
-		fits = 0;
-	else if (copy->room != ROOM_NONE)
-		fits = 1;
-	if (fits)
-		use(memory, copy);
-	orr_unlock(&memory->lock);
-	return fits;
-}
-
-/* The application, not a task, is the user. */
-static int is_held(const struct access *access)
-{
-	return access && access->job->ops->is_held;
-}
-
-void room_unuse(struct copy_state *copy, const struct access *access, int stale)
-{
-	struct memory *memory = memory_of(copy);
-
-	if (copy->room == ROOM_USERS)
-		return;
-	orr_lock(&memory->lock);
-	ORR_ASSERT(copy->room == ROOM_USED && copy->refs > 0);
-	if (is_held(access) && --copy->holds == 0)
-		memory->held_bytes -= copy->bytes;
-	if (--copy->refs == 0) {
-		copy->room = ROOM_IDLE;
-		memory->pinned_bytes -= copy->bytes;
-		if (stale)
-			link_oldest(memory, copy);
-		else
-			link_newest(memory, copy);
-	}
-	orr_unlock(&memory->lock);
-}
-
-void room_demote(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-
-	orr_lock(&memory->lock);
-	if (copy->room == ROOM_IDLE) {
-		unlink_copy(memory, copy);
-		link_oldest(memory, copy);
-	}
-	orr_unlock(&memory->lock);
-}
-
-static enum copy_room room_of(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-	enum copy_room room;
-
-	orr_lock(&memory->lock);
-	room = copy->room;
-	orr_unlock(&memory->lock);
-	return room;
-}
-
-int room_is_leaving(struct copy_state *copy)
-{
-	return room_of(copy) == ROOM_LEAVING;
-}
-
-int room_is_taken(struct copy_state *copy)
-{
-	enum copy_room room = room_of(copy);
-
-	return room != ROOM_NONE && room != ROOM_USERS;
-}
-
-int room_is_idle(struct copy_state *copy)
-{
-	return room_of(copy) == ROOM_IDLE;
-}
-
-/* It is idle, and leaves. */
-static void let_leave(struct memory *memory, struct copy_state *copy)
-{
-	unlink_copy(memory, copy);
-	copy->room = ROOM_LEAVING;
-	copy->refs++;
-	memory->leaving_bytes += copy->bytes;
-}
-
-int room_expel(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-	int expelled;
-
-	orr_lock(&memory->lock);
-	expelled = copy->room == ROOM_IDLE;
-	if (expelled) {
-		let_leave(memory, copy);
-	}
-	orr_unlock(&memory->lock);
-	return expelled;
-}
-
-int room_let_go(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-	int goes;
-
-	orr_lock(&memory->lock);
-	goes = copy->room == ROOM_LEAVING;
-	if (goes)
-		copy->room = ROOM_GOING;
-	orr_unlock(&memory->lock);
-	return goes;
-}
-
-int room_take(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-	int taken;
-
-	orr_lock(&memory->lock);
-	taken = copy->room == ROOM_IDLE;
-	if (taken) {
-		unlink_copy(memory, copy);
-		memory->leaving_bytes += copy->bytes;
-		copy->refs++;
-		copy->room = ROOM_GOING;
-	}
-	orr_unlock(&memory->lock);
-	return taken;
-}
-
-void room_close(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-
-	orr_lock(&memory->lock);
-	ORR_ASSERT(copy->room == ROOM_USED && copy->refs == 1);
-	memory->pinned_bytes -= copy->bytes;
-	memory->leaving_bytes += copy->bytes;
-	copy->room = ROOM_GOING;
-	if (copy->holds)
-		memory->held_bytes -= copy->bytes;
-	orr_unlock(&memory->lock);
-}
-
-void room_gone(struct copy_state *copy)
-{
-	struct memory *memory = memory_of(copy);
-
-	orr_lock(&memory->lock);
-	ORR_ASSERT(copy->room == ROOM_GOING && copy->refs == 1);
-	copy->room = ROOM_NONE;
-	copy->refs = 0;
-	memory->used_bytes -= copy->bytes;
-	memory->leaving_bytes -= copy->bytes;
-	orr_unlock(&memory->lock);
-}
 
 /* ---- the needs of a job; the memory is locked ------------------------ */
 
@@ -319,8 +61,8 @@ static void grant(struct memory *memory, struct job *job)
 
 		if (!copy || copy->room == ROOM_USERS)
 			continue;
-		use(memory, copy);
-		if (is_held(access) && copy->holds++ == 0)
+		room_list_use(memory, copy);
+		if (room_is_held(access) && copy->holds++ == 0)
 			memory->held_bytes += copy->bytes;
 	}
 }
@@ -341,6 +83,12 @@ static void keep(struct memory *memory, struct job *job)
 
 enum verdict { MAY_GO, MUST_WAIT, IS_REFUSED, LETS_PASS };
 
+/* Waits for nobody in a main memory: see room.h. */
+static int goes_first(const struct memory *memory, const struct job *job)
+{
+	return memory->kind == STARPU_CPU_RAM && job->ops->is_held && !job->is_hint;
+}
+
 static enum verdict judge(const struct memory *memory, const struct job *job,
 			  const struct need *need)
 {
@@ -350,12 +98,17 @@ static enum verdict judge(const struct memory *memory, const struct job *job,
 		return need->waits ? MUST_WAIT : MAY_GO;
 	if (need->absent_bytes + memory->used_bytes <= capacity && !need->waits)
 		return MAY_GO;
+	if (goes_first(memory, job))
+		return need->waits ? MUST_WAIT : MAY_GO;
 	/* Nobody waits for others because of a hint. */
 	if (job->is_hint &&
 	    memory->pinned_bytes - need->used_bytes + need->total_bytes > capacity)
 		return IS_REFUSED;
 	if (memory->held_bytes - need->held_bytes + need->total_bytes > capacity)
-		return LETS_PASS;
+		return memory->kind == STARPU_CPU_RAM && !need->waits &&
+				       memory->pinned_bytes == memory->held_bytes
+			       ? MAY_GO
+			       : LETS_PASS;
 	return MUST_WAIT;
 }
 
@@ -363,7 +116,7 @@ static enum verdict judge(const struct memory *memory, const struct job *job,
 
 struct served {
 	struct job *job; /* granted, or refused; NULL: nobody */
-	int refused;
+	int refused, goes_over;
 	struct copy_state *victims;
 };
 
@@ -393,7 +146,7 @@ static int wants_one(const struct job *first, const struct job *last,
 static void choose(struct memory *memory, struct copy_state *copy,
 		   struct copy_state **victims)
 {
-	let_leave(memory, copy);
+	room_list_let_leave(memory, copy);
 	copy->older = *victims;
 	*victims = copy;
 }
@@ -436,17 +189,13 @@ static size_t further_bytes(const struct job *first, const struct job *job)
 	return bytes;
 }
 
-/*
- * The first in line has to wait: who leaves for it, and for some that come after it, so
- * that values leave while others are fetched.
- */
-static struct copy_state *make_room(struct memory *memory, struct job *first)
+/* What leaves for the first in line, and for some that come after it. */
+static struct copy_state *find_victims(struct memory *memory, struct job *first)
 {
 	struct copy_state *victims = NULL;
 	struct job *job = first;
 	size_t needed = memory->used_bytes + further_bytes(first, first), bytes = needed;
 
-	keep(memory, first);
 	for (int i = 0; i < ROOM_AHEAD && job; i++, job = job->next) {
 		if (job->is_hint && job != first)
 			continue;
@@ -459,8 +208,69 @@ static struct copy_state *make_room(struct memory *memory, struct job *first)
 	return victims;
 }
 
+/* Has anything changed since those that had nowhere to go tried last?  They may again. */
+static int may_unstick(struct node *node, struct memory *memory)
+{
+	int now = orr_load(&node->nspill_changes);
+
+	if (!memory->stuck || memory->stuck_at == now)
+		return 0;
+	memory->stuck_at = now;
+	room_list_unstick(memory);
+	return 1;
+}
+
+/*
+ * The first in line has to wait: who leaves for it, and for some that come after it, so
+ * that values leave while others are fetched.
+ */
+static struct copy_state *make_room(struct node *node, struct memory *memory,
+				    struct job *first)
+{
+	struct copy_state *victims;
+
+	keep(memory, first);
+	victims = find_victims(memory, first);
+	if (!victims && !memory->leaving_bytes && may_unstick(node, memory))
+		victims = find_victims(memory, first);
+	return victims;
+}
+
+static int has_disk(const struct node *node)
+{
+	for (int i = 0; i < node->nmemories; i++)
+		if (node->memories[i].kind == STARPU_DISK_RAM)
+			return 1;
+	return 0;
+}
+
+/* Nobody will give anything back, and the values that could leave found no place on the
+ * disks there are: rather over the limit than not at all. */
+static int is_beyond_help(const struct node *node, const struct memory *memory,
+			  const struct need *need)
+{
+	return memory->kind == STARPU_CPU_RAM && memory->stuck && !need->waits &&
+	       !memory->leaving_bytes && memory->pinned_bytes == memory->held_bytes &&
+	       has_disk(node);
+}
+
+/* What becomes of a job that would have to wait; the memory is locked. */
+static enum verdict relieve(struct node *node, struct memory *memory, struct job *job,
+			    struct copy_state **victims)
+{
+	struct need need;
+
+	*victims = make_room(node, memory, job);
+	need = need_of(job);
+	if (*victims || memory->leaving_bytes)
+		return MUST_WAIT;
+	if (job->is_hint && !need.waits)
+		return IS_REFUSED;
+	return is_beyond_help(node, memory, &need) ? MAY_GO : MUST_WAIT;
+}
+
 /* The first in line that does not let others pass; the memory is locked. */
-static struct served serve_first(struct memory *memory)
+static struct served serve_first(struct node *node, struct memory *memory)
 {
 	struct served served = {0};
 	struct job *before = NULL, *job = memory->waiting;
@@ -472,9 +282,11 @@ static struct served serve_first(struct memory *memory)
 		if (verdict == LETS_PASS)
 			continue;
 		if (verdict == MUST_WAIT) {
-			served.victims = make_room(memory, job);
-			return served;
+			verdict = relieve(node, memory, job, &served.victims);
+			served.goes_over = verdict == MAY_GO;
 		}
+		if (verdict == MUST_WAIT)
+			return served;
 		served.job = job;
 		served.refused = verdict == IS_REFUSED;
 		remove_waiting(memory, before, job);
@@ -495,7 +307,38 @@ static void evict(struct copy_state *victims)
 	}
 }
 
+/* 1: this call is at work from now on; 0: another one, further up the stack or in another
+ * thread, looks again. */
+static int begin(struct memory *memory, int *at_work)
+{
+	int first;
+
+	orr_lock(&memory->lock);
+	first = !*at_work;
+	*at_work = first ? 1 : 2;
+	orr_unlock(&memory->lock);
+	return first;
+}
+
 /* ---- room ahead of need ----------------------------------------------- */
+
+/* The memory is locked. */
+static int has_free(const struct memory *memory, size_t bytes)
+{
+	return !memory->capacity_bytes ||
+	       memory->used_bytes + bytes <= memory->capacity_bytes;
+}
+
+int room_has(struct node *node, unsigned index, size_t bytes)
+{
+	struct memory *memory = &node->memories[index];
+	int has;
+
+	orr_lock(&memory->lock);
+	has = has_free(memory, bytes);
+	orr_unlock(&memory->lock);
+	return has;
+}
 
 /* Are so many bytes available, once what is leaving has left?  The memory is locked. */
 static int has_available(const struct memory *memory, size_t bytes)
@@ -505,46 +348,129 @@ static int has_available(const struct memory *memory, size_t bytes)
 		       memory->capacity_bytes;
 }
 
-void room_tidy(struct node *node, unsigned index)
+/* Who leaves so that bytes become available; the memory is locked. */
+static struct copy_state *choose_oldest(struct memory *memory, size_t bytes)
 {
-	struct memory *memory = &node->memories[index];
 	struct copy_state *victims = NULL, *copy;
 
-	orr_lock(&memory->lock);
-	while ((copy = memory->oldest) && !memory->waiting &&
-	       !has_available(memory, memory->target_bytes)) {
+	while ((copy = memory->oldest) && !has_available(memory, bytes))
 		choose(memory, copy, &victims);
-	}
-	orr_unlock(&memory->lock);
-	evict(victims);
+	return victims;
+}
+
+/* A value that finds no place goes back to where it was: then the next one is asked, here
+ * and not further down the stack. */
+static void make_available(struct memory *memory, size_t bytes)
+{
+	struct copy_state *victims;
+	int again;
+
+	if (!begin(memory, &memory->tidying))
+		return;
+	do {
+		orr_lock(&memory->lock);
+		memory->tidying = 1;
+		victims = choose_oldest(memory, bytes);
+		orr_unlock(&memory->lock);
+		again = victims != NULL;
+		evict(victims);
+		orr_lock(&memory->lock);
+		again |= memory->tidying == 2;
+		if (!again)
+			memory->tidying = 0;
+		orr_unlock(&memory->lock);
+	} while (again);
+}
+
+void room_reclaim(struct node *node, unsigned index, size_t bytes)
+{
+	make_available(&node->memories[index], bytes);
 }
 
 /* Those who wait come first. */
+void room_tidy(struct node *node, unsigned index)
+{
+	struct memory *memory = &node->memories[index];
+
+	if (!orr_load_ptr((void **)&memory->waiting))
+		make_available(memory, memory->target_bytes);
+}
+
+/* How many bytes should be available that are not; the memory is locked. */
+static size_t lacking(struct node *node, struct memory *memory)
+{
+	size_t wanted = budget_wanted(memory);
+
+	if (!wanted && (memory->waiting || has_available(memory, memory->minimum_bytes)))
+		return 0;
+	may_unstick(node, memory);
+	if (wanted)
+		return wanted;
+	return memory->target_bytes ? memory->target_bytes : 1;
+}
+
 static void tidy_if_short(struct node *node, unsigned index)
 {
 	struct memory *memory = &node->memories[index];
-	int is_short;
+	size_t bytes;
 
-	if (!memory->minimum_bytes)
+	/* Who goes first in a main memory may have gone over its limit. */
+	if (!memory->minimum_bytes && !orr_load_ptr((void **)&memory->budget_waiters) &&
+	    (memory->kind != STARPU_CPU_RAM || !memory->capacity_bytes))
 		return;
 	orr_lock(&memory->lock);
-	is_short = !has_available(memory, memory->minimum_bytes);
+	bytes = lacking(node, memory);
 	orr_unlock(&memory->lock);
-	if (is_short)
-		room_tidy(node, index);
+	if (bytes)
+		make_available(memory, bytes);
 }
 
-/* 1: this call serves; 0: another one, further up the stack or in another thread,
- * looks again. */
-static int begin_serving(struct memory *memory)
+static void drop(struct copy_state *victims)
 {
-	int first;
+	while (victims) {
+		struct copy_state *copy = victims;
 
-	orr_lock(&memory->lock);
-	first = !memory->serving;
-	memory->serving = first ? 1 : 2;
-	orr_unlock(&memory->lock);
-	return first;
+		victims = copy->older;
+		coherency_drop(copy);
+	}
+}
+
+int room_clear(struct node *node, unsigned index, size_t bytes)
+{
+	struct memory *memory = &node->memories[index];
+	struct copy_state *victims, *copy;
+	int has, again;
+
+	do {
+		victims = NULL;
+		orr_lock(&memory->lock);
+		has = has_free(memory, bytes);
+		while (!has && (copy = memory->oldest) && !has_available(memory, bytes))
+			choose(memory, copy, &victims);
+		orr_unlock(&memory->lock);
+		again = victims != NULL;
+		drop(victims);
+	} while (again);
+	return has;
+}
+
+/* Said once. */
+static void complain_full(struct memory *memory, const struct job *job)
+{
+	char who[JOB_NAME_BYTES];
+
+	if (memory->full_told)
+		return;
+	memory->full_told = 1;
+	job->ops->describe(job, who, sizeof(who));
+	orr_complain(job->node->rank,
+		     "%s goes over the limit of memory node %d (%zu bytes, %s): the "
+		     "values there found no room on the disks and stay in memory; "
+		     "expected disks that can take them: give them more room "
+		     "(STARPU_DISK_SWAP_SIZE, starpu_disk_register()), or let data "
+		     "go there (starpu_data_set_ooc_flag())",
+		     who, (int)(memory - job->node->memories), memory->capacity_bytes,
+		     budget_limit_name(memory));
 }
 
 void room_serve(struct node *node, unsigned index)
@@ -553,17 +479,20 @@ void room_serve(struct node *node, unsigned index)
 	int again;
 
 	tidy_if_short(node, index);
+	budget_serve(node, index);
 	/* Who waits since has seen what we gave back. */
-	if (!orr_load_ptr((void **)&memory->waiting) || !begin_serving(memory))
+	if (!orr_load_ptr((void **)&memory->waiting) || !begin(memory, &memory->serving))
 		return;
 	do {
 		struct served served;
 
 		orr_lock(&memory->lock);
 		memory->serving = 1;
-		served = serve_first(memory);
+		served = serve_first(node, memory);
 		orr_unlock(&memory->lock);
 		evict(served.victims);
+		if (served.goes_over)
+			complain_full(memory, served.job);
 		if (served.refused)
 			coherency_refused(served.job);
 		else if (served.job)
@@ -574,6 +503,41 @@ void room_serve(struct node *node, unsigned index)
 			memory->serving = 0;
 		orr_unlock(&memory->lock);
 	} while (again);
+}
+
+static int count_stuck(const struct memory *memory)
+{
+	int n = 0;
+
+	for (const struct copy_state *copy = memory->stuck; copy; copy = copy->newer)
+		n++;
+	return n;
+}
+
+int room_describe(struct node *node, unsigned index, char *text, size_t bytes)
+{
+	struct memory *memory = &node->memories[index];
+	const struct job *job;
+	char who[JOB_NAME_BYTES];
+	int nstuck;
+
+	orr_lock(&memory->lock);
+	job = memory->waiting;
+	nstuck = count_stuck(memory);
+	if (job) {
+		job->ops->describe(job, who, sizeof(who));
+		snprintf(text, bytes,
+			 "%s waits for room in memory node %u: %zu of %zu bytes (%s) are "
+			 "used, %zu of these by the application and messages; %d values "
+			 "that nobody uses have nowhere to go%s",
+			 who, index, memory->used_bytes, memory->capacity_bytes,
+			 budget_limit_name(memory), memory->held_bytes, nstuck,
+			 nstuck ? " (STARPU_DISK_SWAP, starpu_disk_register(), or "
+				  "unregister data)"
+				: "");
+	}
+	orr_unlock(&memory->lock);
+	return job != NULL;
 }
 
 static void complain_too_large(const struct job *job, const struct need *need,
@@ -601,11 +565,39 @@ int room_fits(struct node *node, unsigned memory, size_t bytes)
 static void wait_in_line(struct memory *memory, struct job *job)
 {
 	job->next = NULL;
+	if (memory->waiting && goes_first(memory, job)) {
+		job->next = memory->waiting;
+		orr_swap_ptr((void **)&memory->waiting, job);
+		return;
+	}
 	if (memory->waiting)
 		memory->waiting_last->next = job;
 	else
 		orr_swap_ptr((void **)&memory->waiting, job);
 	memory->waiting_last = job;
+	/* From a disk a value goes where there is a memory, when somebody waits. */
+	if (memory->kind == STARPU_DISK_RAM)
+		room_list_unstick(memory);
+}
+
+static void check_size(const struct job *job, unsigned index, const struct need *need)
+{
+	const struct memory *memory = &job->node->memories[index];
+
+	if (memory->capacity_bytes && need->total_bytes > memory->capacity_bytes)
+		complain_too_large(job, need, memory);
+}
+
+void room_stand_in_line(struct job *job, unsigned index)
+{
+	struct memory *memory = &job->node->memories[index];
+	struct need need;
+
+	orr_lock(&memory->lock);
+	need = need_of(job);
+	check_size(job, index, &need);
+	wait_in_line(memory, job);
+	orr_unlock(&memory->lock);
 }
 
 int room_reserve(struct job *job, unsigned index)
@@ -616,9 +608,9 @@ int room_reserve(struct job *job, unsigned index)
 
 	orr_lock(&memory->lock);
 	need = need_of(job);
-	if (!room_fits(job->node, index, need.total_bytes))
-		complain_too_large(job, &need, memory);
-	granted = !memory->waiting && judge(memory, job, &need) == MAY_GO;
+	check_size(job, index, &need);
+	granted = (!memory->waiting || goes_first(memory, job)) &&
+		  judge(memory, job, &need) == MAY_GO;
 	if (granted)
 		grant(memory, job);
 	else

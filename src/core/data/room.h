@@ -12,8 +12,12 @@
  * leave, and what is leaving already counts as room to come.  Only copies in use by the
  * application, of which nobody knows the end, let others pass.
  *
- * All of it is about memories other than main memory, under the memory's lock, which is
- * taken under a datum's lock or under none.
+ * In main memories the application and messages wait for nobody, since who they belong to
+ * may wait for what comes after: they go over the limit, then others leave.  So does one
+ * task at a time when nobody else is left there.
+ *
+ * All of it is about memories that have a limit or are not the first main memory, under
+ * the memory's lock, which is taken under a datum's lock or under none.
  */
 #include "core/data/data.h"
 
@@ -48,7 +52,21 @@ void room_gone(struct copy_state *copy);
 /* Let an idle copy leave: 1, and coherency_evict() is the caller's to call, with nothing
  * locked; 0: it is in use, or not there. */
 int room_expel(struct copy_state *copy);
+/* It was leaving, and is idle again, not to be asked to leave before something changes:
+ * 1; 0: somebody uses it. */
+int room_stay(struct copy_state *copy);
+/* Use it on behalf of the application, room or not, and the opposite. */
+void room_hold(struct copy_state *copy);
+void room_let(struct copy_state *copy, int stale);
+/* A job that needs no answer at once; coherency_admitted() will be called. */
+void room_stand_in_line(struct job *job, unsigned memory);
+/* Are so many bytes free? */
+int room_has(struct node *node, unsigned memory, size_t bytes);
+/* The same, after idle copies whose value is elsewhere have left.  Nothing is locked. */
+int room_clear(struct node *node, unsigned memory, size_t bytes);
 int room_is_idle(struct copy_state *copy);
+/* Idle, and its value had nowhere to go? */
+int room_is_stuck(struct copy_state *copy);
 /* Is it leaving, with nobody using it?  Has it room of ours at all? */
 int room_is_leaving(struct copy_state *copy);
 int room_is_taken(struct copy_state *copy);
@@ -57,6 +75,10 @@ int room_is_taken(struct copy_state *copy);
  * Happens by itself when less than its minimum is: see STARPU_MINIMUM_AVAILABLE_MEM.
  */
 void room_tidy(struct node *node, unsigned memory);
+/* The same until so many bytes are, or will be when what leaves has left. */
+void room_reclaim(struct node *node, unsigned memory, size_t bytes);
+/* What the first in line waits for, in words: 1; 0: nobody waits. */
+int room_describe(struct node *node, unsigned memory, char *text, size_t bytes);
 /* Something was given back: see who may go on.  Called with nothing locked. */
 void room_serve(struct node *node, unsigned memory);
 

@@ -26,6 +26,7 @@ enum { BOUNCE_BYTES = 4 << 20 };
 struct end {
 	struct disk *disk; /* NULL: main memory */
 	struct layout layout;
+	int error; /* -errno of what could not be written; what follows is not */
 };
 
 /* ---- pieces ---------------------------------------------------------- */
@@ -42,64 +43,66 @@ static struct disk_object *object_of(struct disk *disk, const char *address)
 	return object;
 }
 
-typedef void move_func(struct disk *disk, char *place, char *bytes, size_t n);
+typedef void move_func(struct end *end, char *place, char *bytes, size_t n);
 
-static void move_in(struct disk *disk, char *place, char *bytes, size_t n)
+static void move_in(struct end *end, char *place, char *bytes, size_t n)
 {
-	struct disk_object *object = object_of(disk, place);
+	struct disk_object *object = object_of(end->disk, place);
 
 	disk_object_read(object, (size_t)(place - object->address), bytes, n);
 }
 
-static void move_out(struct disk *disk, char *place, char *bytes, size_t n)
+static void move_out(struct end *end, char *place, char *bytes, size_t n)
 {
-	struct disk_object *object = object_of(disk, place);
+	struct disk_object *object = object_of(end->disk, place);
 
-	disk_object_write(object, (size_t)(place - object->address), bytes, n);
+	if (!end->error)
+		end->error = disk_object_write(object, (size_t)(place - object->address),
+					       bytes, n);
 }
 
 /* The blocks of a layout on a disk, with bytes in their order; returns what follows. */
-static char *move_blocks(struct disk *disk, const struct layout *layout, char *bytes,
+static char *move_blocks(struct end *end, const struct layout *layout, char *bytes,
 			 move_func *move)
 {
 	struct layout inner = *layout;
 	const struct layout_dim *outer;
 
 	if (layout_is_flat(layout)) {
-		move(disk, layout->base, bytes, layout->block_bytes);
+		move(end, layout->base, bytes, layout->block_bytes);
 		return bytes + layout->block_bytes;
 	}
 	outer = &layout->dims[--inner.ndims];
 	for (size_t i = 0; i < outer->count; i++) {
-		bytes = move_blocks(disk, &inner, bytes, move);
+		bytes = move_blocks(end, &inner, bytes, move);
 		inner.base += outer->stride_bytes;
 	}
 	return bytes;
 }
 
 /* Bytes [at, at + n) of the value. */
-static void get(const struct end *end, size_t at, char *bytes, size_t n)
+static void get(struct end *end, size_t at, char *bytes, size_t n)
 {
 	struct layout parts[LAYOUT_MAX_PARTS];
 	int nparts = layout_cut(&end->layout, at, n, parts);
 
 	for (int i = 0; i < nparts; i++) {
 		if (end->disk)
-			move_blocks(end->disk, &parts[i], bytes, move_in);
+			move_blocks(end, &parts[i], bytes, move_in);
 		else
 			layout_gather(bytes, &parts[i]);
 		bytes += layout_bytes(&parts[i]);
 	}
 }
 
-static void put(const struct end *end, size_t at, char *bytes, size_t n)
+static void put(struct end *end, size_t at, char *bytes, size_t n)
 {
 	struct layout parts[LAYOUT_MAX_PARTS];
 	int nparts = layout_cut(&end->layout, at, n, parts);
 
 	for (int i = 0; i < nparts; i++) {
 		if (end->disk)
-			move_blocks(end->disk, &parts[i], bytes, move_out);
+			move_blocks(end, &parts[i], bytes, move_out);
 		else
 			layout_scatter(&parts[i], bytes);
 		bytes += layout_bytes(&parts[i]);
@@ -111,7 +114,7 @@ static int is_direct(const struct end *end)
 	return !end->disk && layout_is_flat(&end->layout);
 }
 
-static void copy_layouts(const struct end *from, const struct end *to)
+static void copy_layouts(struct end *from, struct end *to)
 {
 	size_t total = layout_bytes(&from->layout), at;
 	char *bounce;
@@ -134,7 +137,17 @@ static void copy_layouts(const struct end *from, const struct end *to)
 	free(bounce);
 }
 
-int disk_copy(struct node *node, const struct plat_copy *copy)
+/* The value is safe where it comes from, or the run ends. */
+static void note_error(struct node *node, struct plat_copy *copy, int error)
+{
+	if (!error)
+		return;
+	if (!copy->may_fail)
+		disk_fail(disk_at(node, copy->to), error);
+	copy->error = error;
+}
+
+int disk_copy(struct node *node, struct plat_copy *copy)
 {
 	struct end from = {.disk = disk_at(node, copy->from)},
 		   to = {.disk = disk_at(node, copy->to)};
@@ -144,6 +157,7 @@ int disk_copy(struct node *node, const struct plat_copy *copy)
 		return 0;
 	if (layout_bytes(&from.layout) > 0)
 		copy_layouts(&from, &to);
+	note_error(node, copy, to.error);
 	return 1;
 }
 
@@ -217,36 +231,43 @@ static void show_all(struct shown *shown, struct disk *disk, const void *interfa
 }
 
 /* The bytes of a part of an object, which others may be writing as well elsewhere. */
-static void write_changes(struct disk_object *object, const char *before)
+static int write_changes(struct disk_object *object, const char *before)
 {
 	const char *now = object->address;
 	size_t from, to = 0;
+	int error = 0;
 
-	for (;;) {
+	while (!error) {
 		for (from = to; from < object->bytes && now[from] == before[from];)
 			from++;
 		if (from == object->bytes)
-			return;
+			break;
 		for (to = from; to < object->bytes && now[to] != before[to];)
 			to++;
-		disk_object_write(object, from, now + from, to - from);
+		error = disk_object_write(object, from, now + from, to - from);
 	}
+	return error;
 }
 
-static void hide(struct shown *shown)
+/* Returns what went wrong first. */
+static int hide(struct shown *shown)
 {
+	int error = 0;
+
 	for (int i = 0; i < shown->n; i++) {
 		struct disk_object *object = shown->objects[i].object;
 		size_t bytes = page_bytes(object);
 
-		if (shown->objects[i].before)
-			write_changes(object, shown->objects[i].before);
-		else if (shown->objects[i].is_written)
-			disk_object_write(object, 0, object->address, object->bytes);
+		if (shown->objects[i].before && !error)
+			error = write_changes(object, shown->objects[i].before);
+		else if (shown->objects[i].is_written && !error)
+			error = disk_object_write(object, 0, object->address,
+						  object->bytes);
 		free(shown->objects[i].before);
 		madvise(object->address, bytes, MADV_DONTNEED);
 		mprotect(object->address, bytes, PROT_NONE);
 	}
+	return error;
 }
 
 void disk_copy_alone(struct node *node, struct plat_copy *copy)
@@ -259,5 +280,5 @@ void disk_copy_alone(struct node *node, struct plat_copy *copy)
 	show_all(&shown, disk_at(node, copy->to), copy->to_interface, bytes, 1);
 	methods_start(node, copy);
 	methods_end(copy);
-	hide(&shown);
+	note_error(node, copy, hide(&shown));
 }

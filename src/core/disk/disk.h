@@ -49,9 +49,11 @@ struct disk_object *disk_forget(struct node *node, unsigned memory, void *addres
 void disk_remove(struct disk *disk, struct disk_object *object);
 /*
  * Move the bytes of a copy that has at least one end on a disk.  1, or 0: it must be done
- * by disk_copy_alone(), one at a time on a node.
+ * by disk_copy_alone(), one at a time on a node.  Sets copy->error when the disk does not
+ * take them and the copy may fail; ends the program when it may not, or when bytes cannot
+ * be read.
  */
-int disk_copy(struct node *node, const struct plat_copy *copy);
+int disk_copy(struct node *node, struct plat_copy *copy);
 void disk_copy_alone(struct node *node, struct plat_copy *copy);
 
 /* ---- objects.c: addresses and what is there -------------------------- */
@@ -71,10 +73,13 @@ struct disk_object *disk_object_at(struct disk *disk, const void *address);
 /* Take it out of the tree; give its addresses back. */
 void disk_object_drop(struct disk_object *object);
 void disk_object_drop_all(struct disk *disk, void (*last)(struct disk_object *object));
-/* Bytes of an object.  End the program when the disk fails. */
+/* Bytes of an object.  Ends the program when the disk fails. */
 void disk_object_read(struct disk_object *object, size_t offset, void *to, size_t bytes);
-void disk_object_write(struct disk_object *object, size_t offset, const void *from,
-		       size_t bytes);
+/* 0, or -errno, told. */
+int disk_object_write(struct disk_object *object, size_t offset, const void *from,
+		      size_t bytes);
+/* End the program: what nobody else has could not be written. */
+void disk_fail(const struct disk *disk, int error) __attribute__((noreturn));
 
 /* Is it one of the addresses of disks? */
 int disk_has(const struct node *node, const void *address);

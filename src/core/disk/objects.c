@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,21 +131,49 @@ static void wait_for(const struct starpu_disk_ops *ops, void *request)
 		ops->free_request(request);
 }
 
-static void fail(const struct disk_object *object, const char *what, size_t offset,
-		 size_t bytes, int ret) __attribute__((noreturn));
+static const char *reason(int ret)
+{
+	return ret < 0 ? strerror(-ret) : "fewer bytes than asked for";
+}
 
-static void fail(const struct disk_object *object, const char *what, size_t offset,
-		 size_t bytes, int ret)
+static void fail_to_read(const struct disk_object *object, size_t offset, size_t bytes,
+			 int ret) __attribute__((noreturn));
+
+static void fail_to_read(const struct disk_object *object, size_t offset, size_t bytes,
+			 int ret)
 {
 	const struct disk *disk = object->disk;
 
 	orr_die(disk->node->rank,
 		"memory node %u (Disk %d): %zu bytes at offset %zu of an object of %zu "
-		"cannot be %s (%d%s%s): the value of a datum is lost with them, and the "
-		"run ends; give the disk more room, or register another one",
+		"cannot be read (%s), and nobody else has the value: the run ends; "
+		"expected that objects stay as they were written until their data are "
+		"unregistered",
 		disk->memory, disk->node->memories[disk->memory].devid, bytes, offset,
-		object->bytes, what, ret, ret < 0 ? ": " : "",
-		ret < 0 ? strerror(-ret) : "");
+		object->bytes, reason(ret));
+}
+
+static int complain_write(const struct disk_object *object, const char *what,
+			  size_t offset, size_t bytes, int ret)
+{
+	const struct disk *disk = object->disk;
+
+	orr_complain(disk->node->rank,
+		     "memory node %u (Disk %d): %zu bytes at offset %zu of an object of "
+		     "%zu cannot be %s (%s); give the disk more room, tell how much it "
+		     "has (starpu_disk_register(), STARPU_DISK_SWAP_SIZE), or register "
+		     "another one",
+		     disk->memory, disk->node->memories[disk->memory].devid, bytes,
+		     offset, object->bytes, what, reason(ret));
+	return ret < 0 ? ret : -EIO;
+}
+
+void disk_fail(const struct disk *disk, int error)
+{
+	orr_die(disk->node->rank,
+		"memory node %u (Disk %d) did not take a value that was sent there "
+		"(%s), and somebody waits for it there: the run ends",
+		disk->memory, disk->node->memories[disk->memory].devid, strerror(-error));
 }
 
 void disk_object_read(struct disk_object *object, size_t offset, void *to, size_t bytes)
@@ -163,37 +192,38 @@ void disk_object_read(struct disk_object *object, size_t offset, void *to, size_
 	if (ops->read) {
 		ret = ops->read(base, object->object, to, (off_t)offset, bytes);
 		if (ret < 0 || (ret > 0 && (size_t)ret < bytes))
-			fail(object, "read", offset, bytes, ret);
+			fail_to_read(object, offset, bytes, ret);
 		return;
 	}
 	request = ops->async_read(base, object->object, to, (off_t)offset, bytes);
 	if (!request)
-		fail(object, "read", offset, bytes, 0);
+		fail_to_read(object, offset, bytes, -EIO);
 	wait_for(ops, request);
 }
 
-void disk_object_write(struct disk_object *object, size_t offset, const void *from,
-		       size_t bytes)
+int disk_object_write(struct disk_object *object, size_t offset, const void *from,
+		      size_t bytes)
 {
 	const struct starpu_disk_ops *ops = object->disk->ops;
 	void *base = object->disk->base, *request;
 	int ret;
 
 	if (!bytes)
-		return;
+		return 0;
 	if (!object->object)
 		object->object = ops->alloc(base, object->bytes);
 	if (!object->object)
-		fail(object, "allocated", 0, object->bytes, 0);
+		return complain_write(object, "allocated", 0, object->bytes, -ENOSPC);
 	if (ops->write) {
 		ret = ops->write(base, object->object, from, (off_t)offset, bytes);
-		if (ret < 0)
-			fail(object, "written", offset, bytes, ret);
-		return;
+		if (ret < 0 || (ret > 0 && (size_t)ret < bytes))
+			return complain_write(object, "written", offset, bytes, ret);
+		return 0;
 	}
 	request = ops->async_write(base, object->object, (void *)from, (off_t)offset,
 				   bytes);
 	if (!request)
-		fail(object, "written", offset, bytes, 0);
+		return complain_write(object, "written", offset, bytes, -EIO);
 	wait_for(ops, request);
+	return 0;
 }

@@ -134,20 +134,27 @@ int interface_has_memory(const struct node *node, enum starpu_node_kind kind)
 	return 0;
 }
 
+/* What room.c has counted is not booked by who allocates it. */
+static int flags_of(const struct node *node, unsigned memory)
+{
+	const struct memory *of = &node->memories[memory];
+
+	return of->is_booked ? of->default_flags
+			     : of->default_flags & ~(int)STARPU_MALLOC_COUNT;
+}
+
 uintptr_t interface_get(unsigned memory, size_t bytes)
 {
 	struct node *node = node_of_caller();
 
-	return (uintptr_t)memory_allocate(node, memory, bytes,
-					  node->memories[memory].default_flags);
+	return (uintptr_t)memory_allocate(node, memory, bytes, flags_of(node, memory));
 }
 
 void interface_put(unsigned memory, uintptr_t ptr, size_t bytes)
 {
 	struct node *node = node_of_caller();
 
-	memory_free(node, memory, (void *)ptr, bytes,
-		    node->memories[memory].default_flags);
+	memory_free(node, memory, (void *)ptr, bytes, flags_of(node, memory));
 }
 
 int interface_is_in_main(unsigned memory)
