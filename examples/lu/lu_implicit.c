@@ -6,8 +6,6 @@
  * tile it writes, and what it reads travels there by itself; what the next step waits for
  * goes first, as a task and as a message.
  */
-#include <stdio.h>
-
 #include "tiles.h"
 
 /* Step k's critical path is its tile on the diagonal, then its column and row. */
@@ -38,22 +36,16 @@ static void insert_step(struct tiles *tiles, int k)
 				urgency(k, i == k + 1 || j == k + 1 ? 2 : 3), 0);
 }
 
+static void factorise(struct tiles *tiles)
+{
+	for (int k = 0; k < NT; k++)
+		insert_step(tiles, k);
+}
+
 int main(int argc, char **argv)
 {
-	struct tiles tiles;
-	int nwrong;
+	static const struct lu_form form = {
+		.name = "lu_implicit", .side = 16, .factorise = factorise};
 
-	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
-		return 77;
-	tiles_open(&tiles);
-	for (int k = 0; k < NT; k++)
-		insert_step(&tiles, k);
-	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
-	nwrong = tiles_count_wrong(&tiles);
-	if (nwrong || tiles.rank == 0)
-		printf("lu_implicit: node %d of %d: %d wrong numbers\n", tiles.rank,
-		       tiles.size, nwrong);
-	tiles_close(&tiles);
-	starpu_mpi_shutdown();
-	return nwrong != 0;
+	return lu_main(argc, argv, &form);
 }

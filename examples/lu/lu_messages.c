@@ -6,8 +6,6 @@
  * write its tiles, sends a tile when it is final, and receives what its tasks read.  A
  * message waits for the task that writes its tile, and tasks wait for the message.
  */
-#include <stdio.h>
-
 #include "tiles.h"
 
 /* Does node use the final tile (i, j), of column or row k = min(i, j)? */
@@ -72,22 +70,16 @@ static void step(struct tiles *tiles, int k)
 						   a[k][j], STARPU_RW, a[i][j], 0);
 }
 
+static void factorise(struct tiles *tiles)
+{
+	for (int k = 0; k < NT; k++)
+		step(tiles, k);
+}
+
 int main(int argc, char **argv)
 {
-	struct tiles tiles;
-	int nwrong;
+	static const struct lu_form form = {
+		.name = "lu_messages", .side = 16, .factorise = factorise};
 
-	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
-		return 77;
-	tiles_open(&tiles);
-	for (int k = 0; k < NT; k++)
-		step(&tiles, k);
-	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
-	nwrong = tiles_count_wrong(&tiles);
-	if (nwrong || tiles.rank == 0)
-		printf("lu_messages: node %d of %d: %d wrong numbers\n", tiles.rank,
-		       tiles.size, nwrong);
-	tiles_close(&tiles);
-	starpu_mpi_shutdown();
-	return nwrong != 0;
+	return lu_main(argc, argv, &form);
 }

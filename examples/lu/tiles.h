@@ -10,26 +10,33 @@
 #include <starpu.h>
 #include <starpu_mpi.h>
 
-enum { NT = 6, B = 16 };
+enum { NT = 6 };
 
 struct tiles {
 	int rank, size, p, q;   /* this node, and the grid of p x q nodes */
-	int executes;           /* kernels really run: tiles have values */
+	int side;               /* rows and columns of a tile */
 	double *memory[NT][NT]; /* of the tiles that this node owns; else NULL */
 	starpu_data_handle_t handles[NT][NT];
+};
+
+/* A way to do it. */
+struct lu_form {
+	const char *name;
+	int side;        /* of a tile */
+	int out_of_core; /* the library allocates tiles, and may move them to a disk */
+	void (*factorise)(struct tiles *tiles);
 };
 
 /* A tile on the diagonal; one below it or right of it, with the factors of that; the
  * rest, less the product of one to the left and one above. */
 extern struct starpu_codelet getrf, trsm_below, trsm_right, gemm;
 
-/* Collective; the handles' tags are tiles_tag(). */
-void tiles_open(struct tiles *tiles);
 int tiles_owner(const struct tiles *tiles, int i, int j);
+/* Of the tile's handle, and of messages with it. */
 int tiles_tag(int i, int j);
-/* How many numbers of this node's tiles are not those of the factors.  All tasks ended.
- */
-int tiles_count_wrong(const struct tiles *tiles);
-void tiles_close(struct tiles *tiles);
+
+/* The whole program: make a matrix, factorise it, compare with the factors that one core
+ * computes.  Returns main()'s status. */
+int lu_main(int argc, char **argv, const struct lu_form *form);
 
 #endif
