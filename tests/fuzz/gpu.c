@@ -8,7 +8,8 @@
  * usage: gpu FIRST_SEED COUNT MAX_BYTES FEATURES
  * MAX_BYTES: of one task's data together.  FEATURES, letters: s scratch, p prefetch,
  * f fetch, a acquire on a GPU, i invalidate, u unregister_submit, b tasks bound to a
- * worker, w write-through, q prefetches with priorities, h other hints.
+ * worker, w write-through, q prefetches with priorities, h other hints, l all data have
+ * the library's memory only.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -108,7 +109,7 @@ static void begin(int i)
 	if (draw(3) == 0)
 		datum->bytes = 1 + datum->bytes / 8;
 	datum->owner = (int)draw((unsigned)world.size);
-	datum->is_temporary = draw(4) == 0;
+	datum->is_temporary = draw(4) == 0 || has('l');
 	datum->has_value = !datum->is_temporary;
 	home = datum->owner == world.rank && !datum->is_temporary;
 	if (home)

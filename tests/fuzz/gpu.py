@@ -47,6 +47,9 @@ class Case:
         numa, self.env = self.main_memories(memories, largest) \
             if memories.random() < 0.5 else ({}, {})
         properties.update(numa)
+        disk, limits = self.main_limit(seed, largest, numa.get("numa_nodes", 1))
+        properties.update(disk)
+        self.env.update(limits)
         self.platform = os.path.join(directory, "platform-%d.xml" % seed)
         with open(self.platform, "w", encoding="utf-8") as f:
             f.write(XML % (self.nodes - 1, "\n".join(
@@ -64,7 +67,8 @@ class Case:
             rng.choice(["routes", "flows", "none"]),
             os.path.join(options.build, "tests", "fuzz", "gpu-sim"),
             str(seed * 1000), str(options.graphs), str(largest),
-            (features if options.features is None else options.features) or "-"]
+            (features + "l" * bool(limits) if options.features is None
+             else options.features) or "-"]
 
     @staticmethod
     def machine(rng, largest):
@@ -93,6 +97,19 @@ class Case:
                 env["STARPU_LIMIT_CPU_NUMA_%d_MEM" % i] = str(
                     int(largest * rng.choice([1, 1.5, 4])) // 2**20 + 1)
         return properties, env
+
+    @staticmethod
+    def main_limit(seed, largest, nmains):
+        """Of a machine whose main memory holds few tasks, and the rest goes to a disk."""
+        rng = random.Random("disk of %d" % seed)
+        if rng.random() < 0.6:
+            return {}, {}
+        each = int(largest * rng.choice([1, 1.5, 4])) // 2**20 + 1
+        properties = {name: rng.choice(values) for name, values in (
+            ("disk_read_bw", (1e7, 1e9)), ("disk_write_bw", (1e7, 1e9)),
+            ("disk_lat", (0, 1e-5, 1e-3))) if rng.random() < 0.7}
+        return properties, {"STARPU_LIMIT_CPU_MEM": str(each * nmains),
+                            "STARPU_DISK_SWAP": tempfile.gettempdir()}
 
     def run(self, build, padding):
         env = dict(os.environ, ORRERY_BUILD=build, ORRERY_TEST_FILL="x" * padding, **self.env)
