@@ -57,7 +57,9 @@ def start(place, args, app, command):
     env = environment(place, app)
     speech = speech_of(args, MpirunSpeech)
     # A rank that writes its last records has more time than the second that is usual.
-    env.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "4")
+    # Two such times pass whenever a rank has been ended by a signal.
+    if args.trace:
+        env.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "4")
     command += [app.path] + args.app[1:]
     if args.hostfile or not os.access("/dev/shm", os.W_OK):
         return launch(command, args, env, speech)
