@@ -128,8 +128,9 @@ struct plat {
 	struct worker *workers;
 	pthread_t *threads; /* of the workers */
 	int nworkers, workers_stopping;
-	int gate_event; /* atomic, a futex word: changes when a sleeper must look */
-	int nsleepers;  /* atomic: threads asleep at a gate, or about to be */
+	int gate_event;  /* atomic, a futex word: changes when a sleeper must look */
+	int nsleepers;   /* atomic: threads asleep at a gate, or about to be */
+	int nvain_spins; /* atomic: of waiting threads, since one helped; see wait.c */
 };
 
 /* cores.c */

@@ -22,6 +22,14 @@
 /* How long a waiting thread polls without a nap. */
 #define WAIT_BUSY_S 100e-6
 
+/*
+ * Before it yields for the first time, a waiting thread polls for so long: where others
+ * want the core, a yield costs milliseconds.  Where that has not helped several times, as
+ * when the peer waits for this very core, it is tried now and then only.
+ */
+#define WAIT_SPIN_S 20e-6
+enum { SPINS_IN_VAIN = 4, SPIN_RETRIES = 32 };
+
 enum {
 	LOCK_SPINS = 100, /* before the core is given away */
 	GATE_YIELDS = 40  /* before a sleep, where only a gate can wake us */
@@ -117,22 +125,52 @@ static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int k
 	orr_add(&plat->progress.npollers, 1);
 }
 
-/* One round of waiting; heard_s is when the network was last heard of.  As poll. */
+/* A thread that polls while it waits. */
+struct waiting {
+	double heard_s; /* when the network was last heard of */
+	double spin_s;  /* how long it does not yield from then on */
+};
+
+static void note_heard(struct plat *plat, struct waiting *waiting, double now_s)
+{
+	int nvain = orr_load(&plat->nvain_spins);
+	int spins = nvain < SPINS_IN_VAIN || nvain % SPIN_RETRIES == 0;
+
+	waiting->heard_s = now_s;
+	waiting->spin_s = spins ? WAIT_SPIN_S : 0;
+}
+
+/* Nothing came yet: 1 when it is too early to give the core away. */
+static int spins(struct plat *plat, struct waiting *waiting, double silence_s)
+{
+	if (silence_s < waiting->spin_s)
+		return 1;
+	if (waiting->spin_s >= 0)
+		orr_add(&plat->nvain_spins, 1);
+	waiting->spin_s = -1;
+	return 0;
+}
+
+/* One round of waiting.  As poll. */
 static int wait_round(struct plat *plat, const struct plat_gate *gate, int kicks,
-		      double *heard_s)
+		      struct waiting *waiting)
 {
 	int advanced = progress_poll(plat);
 	double now_s = plat_now_s(plat), nap_s;
 
-	if (advanced != 0 || *heard_s == 0)
-		*heard_s = now_s;
+	if (advanced > 0 && waiting->spin_s > 0)
+		orr_store(&plat->nvain_spins, 0);
+	if (advanced != 0 || waiting->heard_s == 0)
+		note_heard(plat, waiting, now_s);
 	if (orr_load(&gate->is_open) || advanced > 0)
 		return advanced;
 	if (advanced < 0) {
 		sleep_at_gate(plat, gate, kicks);
 		return advanced;
 	}
-	nap_s = wait_nap_s(now_s - *heard_s, WAIT_BUSY_S);
+	if (spins(plat, waiting, now_s - waiting->heard_s))
+		return advanced;
+	nap_s = wait_nap_s(now_s - waiting->heard_s, WAIT_BUSY_S);
 	if (nap_s > 0)
 		nap(plat, gate, kicks, nap_s);
 	else
@@ -154,14 +192,15 @@ static void look_now_and_then(struct plat *plat, double period_s, double *look_s
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
 	int kicks = orr_load(&plat->progress.kicks), advanced = -1;
-	double heard_s = 0, period_s = watchdog_period_s(plat->node), look_s = 0;
+	double period_s = watchdog_period_s(plat->node), look_s = 0;
+	struct waiting waiting = {0};
 
 	if (orr_load(&gate->is_open))
 		return 0;
 	orr_add(&plat->progress.npollers, 1);
 	while (!orr_load(&gate->is_open)) {
 		kicks = orr_load(&plat->progress.kicks);
-		advanced = wait_round(plat, gate, kicks, &heard_s);
+		advanced = wait_round(plat, gate, kicks, &waiting);
 		if (period_s > 0 && advanced <= 0)
 			look_now_and_then(plat, period_s, &look_s);
 	}
