@@ -25,8 +25,9 @@ struct knobs {
 	/* Workers. */
 	int ncpu, reserve_ncpu, ncuda, workers_nobind, workers_getbind;
 	int display_bindings, use_numa;
-	int main_thread_bind, cuda_pipeline, local_size, local_rank;
-	char *workers_cpuid;
+	int main_thread_bind, main_thread_cpuid, main_thread_coreid;
+	int nthreads_per_core, cuda_pipeline, local_size, local_rank;
+	char *workers_cpuid, *workers_coreid;
 	char *hwloc_input;
 	/* Scheduling. */
 	char *sched;

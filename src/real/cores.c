@@ -47,24 +47,34 @@ static hwloc_bitmap_t allowed_set(const struct cores *cores, int getbind)
 	return set;
 }
 
-/* One logical PU of each core that has one in the set. */
-static void list_cores(struct cores *cores, hwloc_const_bitmap_t allowed)
+static hwloc_obj_t core_of(const struct cores *cores, int pu)
 {
+	return hwloc_get_ancestor_obj_by_type(
+		cores->topology, HWLOC_OBJ_CORE,
+		hwloc_get_obj_by_type(cores->topology, HWLOC_OBJ_PU, (unsigned)pu));
+}
+
+/* Logical PUs in the set, so many of each core (STARPU_NTHREADS_PER_CORE). */
+static void list_cores(struct plat *plat, hwloc_const_bitmap_t allowed)
+{
+	struct cores *cores = &plat->cores;
 	int npus = hwloc_get_nbobjs_by_type(cores->topology, HWLOC_OBJ_PU);
+	int most = node_knobs(plat->node)->nthreads_per_core, taken = 0;
 	hwloc_obj_t last_core = NULL;
 
 	cores->ids = orr_alloc((size_t)(npus > 0 ? npus : 1) * sizeof(*cores->ids));
 	for (int i = 0; i < npus; i++) {
 		hwloc_obj_t pu =
 			hwloc_get_obj_by_type(cores->topology, HWLOC_OBJ_PU, (unsigned)i);
-		hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(cores->topology,
-								  HWLOC_OBJ_CORE, pu);
+		hwloc_obj_t core = core_of(cores, i);
 
-		if (!hwloc_bitmap_isset(allowed, pu->os_index) ||
-		    (core && core == last_core))
+		if (!hwloc_bitmap_isset(allowed, pu->os_index))
 			continue;
+		if (!core || core != last_core)
+			taken = 0;
 		last_core = core;
-		cores->ids[cores->nids++] = i;
+		if (taken++ < most)
+			cores->ids[cores->nids++] = i;
 	}
 	cores->ncores = cores->nids;
 }
@@ -102,12 +112,38 @@ static void add_id(struct cores *cores, int *room, long id)
 	cores->ids[cores->nids++] = (int)id;
 }
 
-/* "0 1 4-6 8-": integers and ranges of logical PUs, the last range perhaps open. */
-static void parse_ids(struct plat *plat, const char *text)
+/* Numbers of one kind that the environment may name, for the workers. */
+struct id_list {
+	const char *variable, *what, *text;
+	hwloc_obj_type_t type;
+};
+
+static void add_listed(struct plat *plat, const struct id_list *list, int *room, long id)
 {
 	struct cores *cores = &plat->cores;
-	int npus = hwloc_get_nbobjs_by_type(cores->topology, HWLOC_OBJ_PU), room = 0;
-	const char *at = text + strspn(text, " ,");
+	hwloc_obj_t core;
+	int nthreads = node_knobs(plat->node)->nthreads_per_core;
+
+	if (list->type == HWLOC_OBJ_PU) {
+		add_id(cores, room, id);
+		return;
+	}
+	core = hwloc_get_obj_by_type(cores->topology, list->type, (unsigned)id);
+	for (int i = 0; i < nthreads; i++) {
+		hwloc_obj_t pu = hwloc_get_obj_inside_cpuset_by_type(
+			cores->topology, core->cpuset, HWLOC_OBJ_PU, (unsigned)i);
+
+		if (pu)
+			add_id(cores, room, pu->logical_index);
+	}
+}
+
+/* "0 1 4-6 8-": integers and ranges, the last range perhaps open. */
+static void parse_ids(struct plat *plat, const struct id_list *list)
+{
+	struct cores *cores = &plat->cores;
+	int n = hwloc_get_nbobjs_by_type(cores->topology, list->type), room = 0;
+	const char *at = list->text + strspn(list->text, " ,");
 
 	free(cores->ids);
 	cores->ids = NULL;
@@ -120,52 +156,97 @@ static void parse_ids(struct plat *plat, const char *text)
 			at = end + 1;
 			last = strtol(at, &end, 10);
 			if (end == at)
-				last = npus - 1;
+				last = n - 1;
 		} else if (end == at) {
 			last = -1;
 		}
-		if (first < 0 || last < first || last >= npus)
+		if (first < 0 || last < first || last >= n)
 			orr_die(plat->node->rank,
-				"STARPU_WORKERS_CPUID is \"%s\": expected logical cores "
-				"from 0 to %d, such as \"0 2 4-6\"",
-				text, npus - 1);
+				"%s is \"%s\": expected logical %s from 0 to %d, such as "
+				"\"0 2 4-6\"",
+				list->variable, list->text, list->what, n - 1);
 		for (long id = first; id <= last; id++)
-			add_id(cores, &room, id);
+			add_listed(plat, list, &room, id);
 		at = end + strspn(end, " ,");
 	}
+}
+
+static struct id_list listed_in_environment(const struct plat *plat)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+
+	if (*knobs->workers_cpuid || !*knobs->workers_coreid)
+		return (struct id_list){"STARPU_WORKERS_CPUID", "hardware threads",
+					knobs->workers_cpuid, HWLOC_OBJ_PU};
+	return (struct id_list){"STARPU_WORKERS_COREID", "cores", knobs->workers_coreid,
+				HWLOC_OBJ_CORE};
 }
 
 /* The application's choice of cores, through the environment or starpu_conf. */
 static void choose_ids(struct plat *plat)
 {
 	const struct starpu_conf *conf = &plat->node->conf;
-	const char *text = node_knobs(plat->node)->workers_cpuid;
+	struct id_list list = listed_in_environment(plat);
 	struct cores *cores = &plat->cores;
 	int room = 0;
 
 	if (conf->use_explicit_workers_bindid &&
-	    (!*text || conf->precedence_over_environment_variables)) {
+	    (!*list.text || conf->precedence_over_environment_variables)) {
 		free(cores->ids);
 		cores->ids = NULL;
 		cores->nids = 0;
 		for (int i = 0; i < STARPU_NMAXWORKERS; i++)
 			add_id(cores, &room, conf->workers_bindid[i]);
-	} else if (*text) {
-		parse_ids(plat, text);
+	} else if (*list.text) {
+		parse_ids(plat, &list);
 	}
 }
 
-/* Keep the first core for the user thread, when there is another. */
+/* What the user thread is to be bound to: a logical PU, or -1. */
+static int choose_main(struct plat *plat)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+	struct cores *cores = &plat->cores;
+	int is_cpu = knobs->main_thread_cpuid >= 0;
+	int id = is_cpu ? knobs->main_thread_cpuid : knobs->main_thread_coreid;
+	int n = hwloc_get_nbobjs_by_type(cores->topology,
+					 is_cpu ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE);
+
+	if (id < 0)
+		return knobs->main_thread_bind && cores->ncores > 1 ? cores->ids[0] : -1;
+	if (id >= n)
+		orr_die(plat->node->rank, "%s is %d: expected a logical %s from 0 to %d",
+			is_cpu ? "STARPU_MAIN_THREAD_CPUID" : "STARPU_MAIN_THREAD_COREID",
+			id, is_cpu ? "hardware thread" : "core", n - 1);
+	return is_cpu ? id : cores_pu_of_core(plat, id);
+}
+
+/* No worker shares the core of the PU, unless that is the only one. */
+static void leave_core_of(struct cores *cores, int pu)
+{
+	int nkept = 0, *kept = orr_alloc((size_t)(cores->nids + 1) * sizeof(*kept));
+	hwloc_obj_t core = core_of(cores, pu);
+
+	for (int i = 0; i < cores->nids; i++)
+		if (cores->ids[i] != pu &&
+		    (!core || core_of(cores, cores->ids[i]) != core))
+			kept[nkept++] = cores->ids[i];
+	if (nkept > 0) {
+		memcpy(cores->ids, kept, (size_t)nkept * sizeof(*kept));
+		cores->nids = cores->ncores = nkept;
+	}
+	free(kept);
+}
+
+/* Keep a core for the user thread, when there is another. */
 static void reserve_main(struct plat *plat)
 {
 	struct cores *cores = &plat->cores;
 
-	cores->main_pu = -1;
-	if (!node_knobs(plat->node)->main_thread_bind || cores->ncores < 2)
+	cores->main_pu = choose_main(plat);
+	if (cores->main_pu < 0)
 		return;
-	cores->main_pu = cores->ids[0];
-	cores->nids = --cores->ncores;
-	memmove(cores->ids, cores->ids + 1, (size_t)cores->nids * sizeof(*cores->ids));
+	leave_core_of(cores, cores->main_pu);
 	if (!hwloc_topology_is_thissystem(cores->topology))
 		return;
 	cores->main_set = hwloc_bitmap_alloc();
@@ -194,7 +275,7 @@ int cores_open(struct plat *plat)
 	if (ret < 0)
 		return ret;
 	allowed = allowed_set(cores, node_knobs(plat->node)->workers_getbind);
-	list_cores(cores, allowed);
+	list_cores(plat, allowed);
 	if (node_knobs(plat->node)->workers_getbind &&
 	    hwloc_bitmap_isequal(allowed,
 				 hwloc_topology_get_allowed_cpuset(cores->topology)))

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Which hardware threads the environment gives to workers, on a machine of four cores
+ * with two each. */
+#include "claim.h"
+
+int claim_failures;
+
+/* The workers are bound to those, and to no others; the list ends with -1. */
+static void expect(const int *pus)
+{
+	unsigned n = 0;
+
+	if (starpu_init(NULL) != 0)
+		exit(77);
+	while (pus[n] >= 0)
+		n++;
+	CLAIM_EQ(starpu_cpu_worker_get_count(), n);
+	for (unsigned i = 0; i < n && i < starpu_cpu_worker_get_count(); i++)
+		CLAIM_EQ(starpu_worker_get_bindid((int)i), pus[i]);
+	starpu_shutdown();
+}
+
+static void expect_with(const char *variable, const char *value, const int *pus)
+{
+	setenv(variable, value, 1);
+	expect(pus);
+	unsetenv(variable);
+}
+
+static void a_worker_for_each_core(void)
+{
+	expect((int[]){0, 2, 4, 6, -1});
+}
+
+static void or_for_each_hardware_thread(void)
+{
+	expect_with("STARPU_NTHREADS_PER_CORE", "2", (int[]){0, 1, 2, 3, 4, 5, 6, 7, -1});
+	/* No core has more of them. */
+	expect_with("STARPU_NTHREADS_PER_CORE", "5", (int[]){0, 1, 2, 3, 4, 5, 6, 7, -1});
+}
+
+static void cores_are_chosen(void)
+{
+	setenv("STARPU_NCPU", "2", 1);
+	expect_with("STARPU_WORKERS_COREID", "3 1", (int[]){6, 2, -1});
+	setenv("STARPU_NTHREADS_PER_CORE", "2", 1);
+	expect_with("STARPU_WORKERS_COREID", "2-", (int[]){4, 5, -1});
+	unsetenv("STARPU_NTHREADS_PER_CORE");
+	setenv("STARPU_WORKERS_CPUID", "7 3", 1);
+	expect_with("STARPU_WORKERS_COREID", "0 1", (int[]){7, 3, -1});
+	unsetenv("STARPU_WORKERS_CPUID");
+	unsetenv("STARPU_NCPU");
+}
+
+static void the_main_thread_has_a_core(void)
+{
+	expect_with("STARPU_MAIN_THREAD_BIND", "1", (int[]){2, 4, 6, -1});
+	expect_with("STARPU_MAIN_THREAD_COREID", "2", (int[]){0, 2, 6, -1});
+	expect_with("STARPU_MAIN_THREAD_CPUID", "3", (int[]){0, 4, 6, -1});
+	setenv("STARPU_MAIN_THREAD_CPUID", "1", 1);
+	expect_with("STARPU_MAIN_THREAD_COREID", "2", (int[]){2, 4, 6, -1});
+	unsetenv("STARPU_MAIN_THREAD_CPUID");
+	setenv("STARPU_NTHREADS_PER_CORE", "2", 1);
+	expect_with("STARPU_MAIN_THREAD_CPUID", "7", (int[]){0, 1, 2, 3, 4, 5, -1});
+	unsetenv("STARPU_NTHREADS_PER_CORE");
+}
+
+int main(void)
+{
+	static const struct claim claims[] = {
+		{"a worker for each core", a_worker_for_each_core},
+		{"or for each hardware thread", or_for_each_hardware_thread},
+		{"cores are chosen", cores_are_chosen},
+		{"the main thread has a core", the_main_thread_has_a_core},
+		{NULL, NULL},
+	};
+
+	setenv("HWLOC_SYNTHETIC", "core:4 pu:2", 1);
+	setenv("HWLOC_THISSYSTEM", "1", 1);
+	setenv("STARPU_WORKERS_GETBIND", "0", 1);
+	return claims_run(claims, 0);
+}
