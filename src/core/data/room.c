@@ -473,7 +473,7 @@ static void complain_full(struct memory *memory, const struct job *job)
 		     budget_limit_name(memory));
 }
 
-void room_serve(struct node *node, unsigned index)
+void room_serve_line(struct node *node, unsigned index)
 {
 	struct memory *memory = &node->memories[index];
 	int again;

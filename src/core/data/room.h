@@ -20,6 +20,7 @@
  * the memory's lock, which is taken under a datum's lock or under none.
  */
 #include "core/data/data.h"
+#include "core/node.h"
 
 /* The copy's bytes, unless it has room already; the datum is locked. */
 void room_measure(struct copy_state *copy, size_t bytes);
@@ -79,7 +80,17 @@ void room_tidy(struct node *node, unsigned memory);
 void room_reclaim(struct node *node, unsigned memory, size_t bytes);
 /* What the first in line waits for, in words: 1; 0: nobody waits. */
 int room_describe(struct node *node, unsigned memory, char *text, size_t bytes);
+/* As room_serve(), once there may be somebody. */
+void room_serve_line(struct node *node, unsigned memory);
+
 /* Something was given back: see who may go on.  Called with nothing locked. */
-void room_serve(struct node *node, unsigned memory);
+static inline void room_serve(struct node *node, unsigned memory)
+{
+	struct memory *of = &node->memories[memory];
+
+	if (!of->is_booked || orr_load_ptr((void **)&of->budget_waiters) ||
+	    orr_load_ptr((void **)&of->waiting))
+		room_serve_line(node, memory);
+}
 
 #endif
