@@ -91,8 +91,13 @@ static const struct knob knob_table[] = {
 	       "one parallel task at a time"),
 	TEXT("STARPU_SCHED", sched,
 	     "scheduling policy: eager, prio, random, lws, ws, dm, dmda, dmdap, dmdar, "
-	     "dmdas, dmdasd, peager or pheft; unset: lws, or dmdas on simulated nodes "
-	     "with GPUs; help: list them"),
+	     "dmdas, dmdasd, peager, pheft or heteroprio; unset: lws, or dmdas on "
+	     "simulated nodes with GPUs; help: list them"),
+	SWITCH("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", heteroprio_auto, 1,
+	       "heteroprio without a word of the application's: 1: buckets by what "
+	       "models expect; 0: by priority, 0 the first"),
+	SWITCH("STARPU_HETEROPRIO_USE_LA", heteroprio_locality, 0,
+	       "heteroprio: tasks wait at the memory where most of their data are"),
 	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY,
 	       "lowest task priority"),
 	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY,

@@ -31,6 +31,7 @@ struct knobs {
 	char *hwloc_input;
 	/* Scheduling. */
 	char *sched;
+	int heteroprio_auto, heteroprio_locality;
 	int combined_arity, min_workersize, max_workersize, single_combined;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
 	int limit_min_submitted, limit_max_submitted, prefetch;

@@ -184,14 +184,12 @@ static void run_aside(struct worker *worker)
 
 /* ---- waking ---------------------------------------------------------- */
 
-/* Who is not there yet looks for tasks when he comes. */
 void workers_wake(const struct sched *sched, unsigned where, int all)
 {
 	SCHED_EACH_WORKER(worker, sched)
 	{
-		if (orr_load(&worker->parked) && !orr_load(&worker->has_come) &&
+		if (worker_sleeps(worker) &&
 		    (where & STARPU_WORKER_TO_MASK(worker->type)) &&
-		    orr_load(&worker->nfollowed) == orr_load(&worker->nchanges) &&
 		    plat_worker_wake(worker) && !all)
 			return;
 	}

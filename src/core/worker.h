@@ -79,6 +79,14 @@ void worker_executed(struct worker *worker, struct job *job);
  * ended?  Any thread; both may change at once. */
 uint64_t workers_executed(const struct node *node);
 int workers_have_taken(const struct node *node);
+/* Does it wait for a wake-up, and takes tasks then?  Who is not where it belongs looks
+ * for tasks when it comes there. */
+static inline int worker_sleeps(struct worker *worker)
+{
+	return orr_load(&worker->parked) && !orr_load(&worker->has_come) &&
+	       orr_load(&worker->nfollowed) == orr_load(&worker->nchanges);
+}
+
 /* A task that runs where the mask says was pushed: wake a worker of the scheduler for it;
  * all of them when only the task, which may be gone by now, could say which. */
 void workers_wake(const struct sched *sched, unsigned where, int all);

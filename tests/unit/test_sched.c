@@ -10,20 +10,10 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "core/task/codelet.h"
 #include "core/sched/contexts.h"
-#include "fake_impl.h"
-#include "one_node.h"
+#include "sched_by_hand.h"
 
-enum { NWORKERS = 4, NTASKS = 60, MAX_NUMBER = 1000 };
-
-static int ran_on[MAX_NUMBER]; /* the worker of each task */
-
-static void note_worker(void *buffers[], void *arg)
-{
-	one_kernel(buffers, arg);
-	ran_on[(intptr_t)arg] = starpu_worker_get_id();
-}
+enum { NWORKERS = 4, NTASKS = 60 };
 
 /* Worker w takes numbers that w divides. */
 static int divides(unsigned worker, struct starpu_task *task, unsigned implementation)
@@ -32,35 +22,7 @@ static int divides(unsigned worker, struct starpu_task *task, unsigned implement
 	return worker > 0 && (intptr_t)task->cl_arg % worker == 0;
 }
 
-static struct starpu_codelet anywhere = {.cpu_funcs = {note_worker},
-					 .cuda_funcs = {note_worker}};
-static struct starpu_codelet on_cpu = {.cpu_funcs = {note_worker}};
 static struct starpu_codelet picky = {.cpu_funcs = {note_worker}, .can_execute = divides};
-
-static const struct sched_ops *policy; /* of the test that runs */
-
-/* ---- by hand ---------------------------------------------------------- */
-
-static struct starpu_task *make(struct starpu_codelet *cl, int number, int priority)
-{
-	struct starpu_task *task = starpu_task_create();
-
-	task->cl = cl;
-	task->cl_arg = (void *)(intptr_t)number;
-	task->priority = priority;
-	task_job(one.node, task)->where = (unsigned short)codelet_where(cl);
-	return task;
-}
-
-static struct worker *push_task(struct starpu_task *task)
-{
-	return policy->push(one.node->scheds[0], task_job(one.node, task));
-}
-
-static struct worker *push(struct starpu_codelet *cl, int number, int priority)
-{
-	return push_task(make(cl, number, priority));
-}
 
 /* As from a callback of a task that ran on the worker. */
 static void push_from(int worker, struct starpu_codelet *cl, int number, int priority)
@@ -70,34 +32,11 @@ static void push_from(int worker, struct starpu_codelet *cl, int number, int pri
 	fake_get()->worker = NULL;
 }
 
-/* The number of the task that the worker gets, or -1. */
-static int pop(int worker)
-{
-	struct job *job = policy->pop(one.node->scheds[0], &one.node->workers[worker]);
-	int number = job ? (int)(intptr_t)job->task->cl_arg : -1;
-
-	if (job && policy->started)
-		policy->started(one.node->scheds[0], &one.node->workers[worker], job);
-	if (job && policy->ended)
-		policy->ended(one.node->scheds[0], &one.node->workers[worker], job);
-	if (job)
-		task_destroy(job->task);
-	return number;
-}
-
-static void by_hand(const char *name, int ncpus, int ngpus)
-{
-	policy = sched_find(name);
-	assert_non_null(policy);
-	one_open(ncpus, ngpus, name);
-	assert_ptr_equal(one.node->scheds[0]->ops, policy);
-}
-
 static void policies_are_found_by_name(void **state)
 {
-	const char *const names[] = {"eager",  "prio",   "random", "lws",   "ws",
-				     "dm",     "dmda",   "dmdap",  "dmdar", "dmdas",
-				     "dmdasd", "peager", "pheft"};
+	const char *const names[] = {"eager",  "prio",   "random", "lws",       "ws",
+				     "dm",     "dmda",   "dmdap",  "dmdar",     "dmdas",
+				     "dmdasd", "peager", "pheft",  "heteroprio"};
 	const int n = sizeof(names) / sizeof(names[0]);
 
 	(void)state;

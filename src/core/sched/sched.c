@@ -46,6 +46,8 @@ static const char *const aliases[][2] = {
 	{"modular-random*", "random"},
 	{"modular-prandom*", "random"},
 	{"modular-ws", "ws"},
+	{"modular-heteroprio*", "heteroprio"},
+	{"modular-gemm", "dmdas"},
 	{"modular-dmdap", "dmdap"},
 	{"modular-dmdar", "dmdar"},
 	{"modular-dmdas", "dmdas"},

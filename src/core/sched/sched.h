@@ -28,7 +28,8 @@
 	ROW(dmdas)                                                                       \
 	ROW(dmdasd)                                                                      \
 	ROW(peager)                                                                      \
-	ROW(pheft)
+	ROW(pheft)                                                                       \
+	ROW(heteroprio)
 
 struct sched_ops {
 	/* What the application sees of it: policy_name and policy_description. */
