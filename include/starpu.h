@@ -34,6 +34,7 @@
 #include <starpu_cusparse.h>
 #include <starpu_hip.h>
 #include <starpu_hipblas.h>
+#include <starpu_bound.h>
 #include <starpu_hash.h>
 #include <starpu_profiling.h>
 #include <starpu_driver.h>

@@ -40,11 +40,11 @@ enum event_kind {
 	 * to files only. */
 	EVENT_PIECE,
 	/* A task; id: its number (starpu_task_get_job_id()). */
-	EVENT_TASK_SUBMITTED, /* n: priority */
+	EVENT_TASK_SUBMITTED, /* n: priority, value: address of its job */
 	EVENT_TASK_PUSHED,    /* ready, to the scheduler; again after exclusion came */
 	EVENT_TASK_TAKEN,     /* by the worker */
 	EVENT_TASK_FETCHING,
-	EVENT_TASK_STARTED, /* value: name */
+	EVENT_TASK_STARTED, /* value: name, n: footprint, 0 without a model */
 	EVENT_TASK_ENDED,   /* value: date at which it began to run */
 	EVENT_TASK_RELEASING,
 	EVENT_TASK_RELEASED,
@@ -85,7 +85,27 @@ enum event_kind {
 	/* What a task did that has ended; id: its number, value: bits of it. */
 	EVENT_TASK_FLOPS,
 	EVENT_TASK_JOULES,
+	/* What tasks wait for.  A datum that one uses; id: the task, or with EVENT_OTHER
+	 * the address of another job, such as a request; flag: enum event_use_flag, n:
+	 * bytes, at most 2^32 - 1, value: the handle. */
+	EVENT_TASK_USES,
+	/* Told of jobs that may not have been submitted yet: id: address of the one that
+	 * waits, value: of the one that it waits for, n: 1 when that was submitted. */
+	EVENT_TASK_LINKED,
+	EVENT_TASK_TAGGED, /* id: the task, value: the tag that it carries */
+	EVENT_TAG_LINKED,  /* id: the tag that waits, value: for this one */
+	EVENT_FORGOTTEN,   /* value: a handle, which may be another datum's later */
 	EVENT_NKINDS
+};
+
+/* Neighbours that all have the same of the first three have no order among them. */
+enum event_use_flag {
+	EVENT_READS = 1,    /* only */
+	EVENT_COMMUTES = 2, /* with others that do */
+	EVENT_REDUCES = 4,
+	EVENT_WRITES = 8, /* and does not read, unless: */
+	EVENT_UPDATES = 16,
+	EVENT_OTHER = 32 /* no task */
 };
 
 #define EVENT_BIT(kind) (1ull << (kind))

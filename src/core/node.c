@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/sched/teams.h"
+#include "core/bound/bound.h"
 #include "core/data/ahead.h"
 #include "core/data/coherency.h"
 #include "core/data/data.h"
@@ -427,6 +428,7 @@ void node_close(struct node *node)
 	coherency_settle_all(node);
 	plat_workers_stop(node->plat);
 	model_store_save(node->settings->models, node);
+	bound_free(node);
 	combinations_clear(node);
 	contexts_close(node);
 	teams_close(node);

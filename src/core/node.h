@@ -22,6 +22,7 @@
 
 struct mpi;
 struct arena;
+struct bound;
 struct disk;
 struct job;
 struct model_store;
@@ -147,6 +148,8 @@ struct node {
 	struct lasting *lasting; /* the rank's, longer-lived than the node */
 	struct starpu_conf conf;
 	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
+	struct bound *bound; /* of bound.h; NULL: never started */
+	int is_bounding;     /* atomic: it records */
 	struct sinks *sinks; /* the sinks of the API; NULL: not yet, or no more */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */
 	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);

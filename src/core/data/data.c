@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/bound/bound.h"
 #include "core/data/coherency.h"
 #include "core/data/duplicate.h"
 #include "core/data/mapped.h"
@@ -357,6 +358,12 @@ void data_free(struct node *node, starpu_data_handle_t handle)
 
 	ORR_ASSERT(!body || body->npending == 0);
 	duplicate_forget(handle);
+	if (orr_load(&node->is_bounding))
+		bound_forget_datum(node, handle);
+	if (body)
+		event_tell(node, NULL,
+			   (struct event){.kind = EVENT_FORGOTTEN,
+					  .value = (uintptr_t)handle});
 	if (node->on_unregister)
 		node->on_unregister(node, handle);
 	if (!body || coherency_retire(handle, NULL))

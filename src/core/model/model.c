@@ -373,6 +373,25 @@ void model_record(struct worker *worker, struct starpu_task *task,
 	model_add(&query, seconds * 1e6, 1);
 }
 
+double model_measured_us(struct worker *worker, struct starpu_perfmodel *model,
+			 unsigned implementation, uint32_t footprint)
+{
+	struct node *node = worker->node;
+	const struct starpu_perfmodel_history_entry *entry;
+	struct model_answer answer =
+		model_find(node, model, &worker->arch, implementation, 0);
+	double us = NAN, speedup = node->machine->devices[worker->type].speedup;
+
+	if (!answer.known || answer.broken)
+		return NAN;
+	orr_lock(&answer.file->lock);
+	entry = model_arch_entry(answer.known, footprint, 0);
+	if (entry && entry->nsample)
+		us = entry->mean;
+	orr_unlock(&answer.file->lock);
+	return speedup > 0 ? us / speedup : us;
+}
+
 double model_energy_j(struct worker *worker, struct starpu_task *task,
 		      unsigned implementation)
 {

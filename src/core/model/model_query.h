@@ -25,6 +25,10 @@ void model_add(const struct model_query *query, double value, unsigned number);
  * it does not know. */
 double model_energy_j(struct worker *worker, struct starpu_task *task,
 		      unsigned implementation);
+/* Mean microseconds (as model_expect() would say) of tasks with this footprint; NAN: none
+ * was measured. */
+double model_measured_us(struct worker *worker, struct starpu_perfmodel *model,
+			 unsigned implementation, uint32_t footprint);
 /* Footprint of the data alone, whatever the model says. */
 uint32_t model_data_footprint(struct starpu_task *task);
 /* How much faster than a CPU core an architecture is taken to be (StarPU's figures:

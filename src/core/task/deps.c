@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/bound/bound.h"
 #include "core/data/duplicate.h"
 #include "core/task/exclusion.h"
+#include "core/task/task.h"
 #include "core/task/turns.h"
 
 /* Hooks are few: the others' path need not save registers for them. */
@@ -282,6 +284,10 @@ void deps_submit(struct job *job, int sequential, struct ready *ready)
 	if (!sequential)
 		for (int i = 0; i < job->naccesses; i++)
 			job->accesses[i].mode |= ACCESS_UNORDERED;
+	if (orr_load(&job->node->is_bounding))
+		bound_accesses(job);
+	if (events_want(&job->node->events, EVENT_TASK_USES))
+		task_tell_uses(job);
 	if (job->naccesses != 1 || access->state != ACCESS_NEW) {
 		submit_all(job, ready);
 		return;

@@ -5,6 +5,7 @@
 #include <limits.h>
 
 #include "base/check.h"
+#include "core/bound/bound.h"
 #include "core/task/tags.h"
 #include "core/task/task.h"
 
@@ -168,6 +169,14 @@ void links_declare(struct job *after, struct job *before, int at_end)
 	/* A task may add to what its end waits for while it runs. */
 	if (at_end && after->life == LIFE_SUBMITTED && link_await(link))
 		orr_add(&after->end_deps, 1);
+	if (!at_end && orr_load(&node->is_bounding))
+		bound_declare(after, before);
+	if (!at_end)
+		event_tell(node, NULL,
+			   (struct event){.kind = EVENT_TASK_LINKED,
+					  .n = before->id != 0,
+					  .id = (uintptr_t)after,
+					  .value = (uintptr_t)before});
 	orr_unlock(&node->links_lock);
 }
 
@@ -225,6 +234,8 @@ void links_forget(struct job *job)
 	struct job_point *point = job->point;
 	struct ready ready = {0};
 
+	if (orr_load(&node->is_bounding))
+		bound_forget_job(job);
 	orr_lock(&node->links_lock);
 	tell_lost_links(job);
 	tags_detach(point);

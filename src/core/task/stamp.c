@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/task/task.h"
 
+#include "core/data/data.h"
 #include "core/model/model_query.h"
 
 /*
@@ -53,10 +54,13 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 	switch (kind) {
 	case EVENT_TASK_SUBMITTED:
 		event.n = (uint32_t)job->task->priority;
+		event.value = (uintptr_t)job;
 		break;
 	case EVENT_TASK_STARTED:
 		job->worker->began_s = now_s;
 		event.value = event_text(job->node, task_name(job->task));
+		if (job->task->cl->model)
+			event.n = model_footprint(job->task->cl->model, job->task);
 		break;
 	case EVENT_TASK_ENDED:
 		event.value = event_bits(began_s(job));
@@ -65,6 +69,12 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 		break;
 	}
 	event_tell(job->node, NULL, event);
+	if (kind == EVENT_TASK_SUBMITTED && job->task->use_tag)
+		event_tell(job->node, NULL,
+			   (struct event){.kind = EVENT_TASK_TAGGED,
+					  .date_s = now_s,
+					  .id = job->id,
+					  .value = job->task->tag_id});
 }
 
 void task_tell(struct job *job, enum event_kind kind)
@@ -83,6 +93,41 @@ void task_tell(struct job *job, enum event_kind kind)
 		stamp(job, kind, now_s);
 	if (is_wanted)
 		record(job, kind, now_s);
+}
+
+static unsigned use_flags(const struct access *access)
+{
+	unsigned mode = access->mode;
+	unsigned group = mode & STARPU_REDUX     ? EVENT_REDUCES
+			 : mode & STARPU_COMMUTE ? EVENT_COMMUTES
+			 : mode & STARPU_W       ? 0
+						 : EVENT_READS;
+
+	if (mode & STARPU_W)
+		group |= mode & STARPU_R ? EVENT_UPDATES : EVENT_WRITES;
+	return access->job->task ? group : group | EVENT_OTHER;
+}
+
+void task_tell_uses(struct job *job)
+{
+	double now_s = plat_now_s(job->node->plat);
+
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct access *access = &job->accesses[i];
+		size_t bytes;
+
+		if (access->state != ACCESS_NEW || (access->mode & ACCESS_UNORDERED))
+			continue;
+		bytes = data_bytes(access->datum);
+		event_tell(job->node, NULL,
+			   (struct event){.date_s = now_s,
+					  .kind = EVENT_TASK_USES,
+					  .flag = (uint8_t)use_flags(access),
+					  .n = bytes < UINT32_MAX ? (uint32_t)bytes
+								  : UINT32_MAX,
+					  .id = job->task ? job->id : (uintptr_t)job,
+					  .value = (uintptr_t)access->datum});
+	}
 }
 
 /* What the kernel has measured, or where models play the machine, what they expect. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/bound/bound.h"
 #include "core/task/task.h"
 #include "core/wait.h"
 
@@ -236,11 +237,16 @@ void tags_declare_deps(struct node *node, starpu_tag_t id, unsigned ndeps,
 
 	orr_lock(&node->links_lock);
 	tag = tag_of(node, id);
+	if (orr_load(&node->is_bounding))
+		bound_declare_tags(node, id, ndeps, deps);
 	for (unsigned i = 0; i < ndeps; i++) {
 		if (deps[i] == id)
 			orr_die(node->rank, "tag %llu cannot depend on itself",
 				(unsigned long long)id);
 		declare(tag, tag_of(node, deps[i]));
+		event_tell(node, NULL,
+			   (struct event){
+				   .kind = EVENT_TAG_LINKED, .id = id, .value = deps[i]});
 	}
 	if (!tag->had_task && tag->level > 0 && !tag->reached) {
 		tag->wave = ++node->wave;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/bound/bound.h"
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
 #include "core/data/coherency.h"
@@ -418,6 +419,8 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 	prepare_job(job, task, where);
 	if (job->no_turns)
 		give_up_turns(job);
+	if (orr_load(&node->is_bounding))
+		bound_task(job);
 	if (job->point || task->use_tag)
 		links_arm(job, again);
 	if (job->uses_views)

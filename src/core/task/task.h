@@ -63,6 +63,8 @@ void task_tell(struct job *job, enum event_kind kind);
 
 /* The kernel has run: tell its operations and its energy. */
 void task_tell_work(struct job *job);
+/* A job, of a task or not, is about to take its turns on its data. */
+void task_tell_uses(struct job *job);
 
 static inline void task_event(struct node *node, struct job *job, enum event_kind kind)
 {
