@@ -15,6 +15,7 @@ from orrery_tool.words import Refusal, write_text
 COLOURS = ["#1b6ca8", "#d1662b", "#a83a4a", "#c9a227", "#8e5aa8", "#5b8c5a", "#dddddd"]
 MAX_PATH_ROWS = 300
 MAX_IMAGE_ROWS = 1024
+MAX_NAMES = 4
 PLURAL = {"cpu": "CPU cores", "gpu": "GPUs"}
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#333;margin:2em auto;max-width:72em;
@@ -53,6 +54,7 @@ class Report:
         self.span_s = run.end_s - run.begin_s
         self.kind = accounts.main_kind()
         self.main = accounts.by_kind[self.kind]
+        self.chain = run.longest_chain()
 
     # ---- sentences ----
 
@@ -78,9 +80,17 @@ class Report:
             PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause], REMEDY[cause])
 
     def bound(self):
-        area_s = self.accounts.area_s()
-        return ("Without any wait, the same tasks would take the same workers at least %s: the run "
-                "took %.3g times that." % (seconds(area_s), self.span_s / area_s if area_s else 0))
+        area_s, chain_s = self.accounts.area_s(), self.chain[0]
+        least_s = max(area_s, chain_s)
+        rows = ", ".join("%d of %s" % (n, name) for name, n, _ in self.chain[1][:MAX_NAMES])
+        if len(self.chain[1]) > MAX_NAMES:
+            rows += ", ..."
+        return ("Without any wait, the same tasks would keep the same workers busy for at least "
+                "%s; the longest chain of tasks that wait for each other takes %s%s. So no order "
+                "of them takes less than %s: the run took %.3g times that%s." % (
+                    seconds(area_s), seconds(chain_s), " (%s)" % rows if rows else "",
+                    seconds(least_s), self.span_s / least_s if least_s else 0,
+                    "; more workers cannot help, shorter chains can" if chain_s > area_s else ""))
 
     def path_sentence(self):
         whole = sum(self.path.seconds)

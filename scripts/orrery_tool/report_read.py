@@ -8,6 +8,7 @@ arrived, or the program that submitted it.
 from array import array
 
 from orrery_tool import events as e
+from orrery_tool.graph import Graph
 
 # Why a task became ready, or a value could be sent.
 BY_PROGRAM, BY_TASK, BY_MESSAGE = range(3)
@@ -46,7 +47,7 @@ class Steps:
 class NodeRun:
     """One node of a run.  Dates count from the start of the run."""
 
-    def __init__(self, node, names):
+    def __init__(self, node, names, graph):
         self.rank, self.host, self.node = node.rank, node.host, node
         self.workers = [(worker, name, KINDS[memory > 0])
                         for worker, (name, memory) in sorted(node.workers.items())]
@@ -60,9 +61,13 @@ class NodeRun:
         self.ready, self.memory = Steps(), {}
         self.first_s, self.last_s, self.nevents = None, 0.0, 0
         self.begun, self.flying, self.copies = {}, {}, {}
+        self.graph, self.by_number = graph, {}
         self.ordinals, self.context, self.ended = {}, {}, {}
+        graph.begin_node(node.rank)
         self.read()
-        del self.begun, self.flying, self.copies, self.context, self.ended, self.node
+        self.place_tasks()
+        del self.begun, self.flying, self.copies, self.context, self.ended, self.node, \
+            self.graph, self.by_number
 
     def read(self):
         handlers = {getattr(e, name.upper()): getattr(self, name) for name in (
@@ -71,6 +76,9 @@ class NodeRun:
             "request_posted", "request_ready", "request_moving", "request_moved",
             "request_done")}
         handlers[e.TASK_TAKEN] = self.task_fetching
+        others = self.graph.handlers() # of those, submissions and requests are ours, too
+        self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
+        handlers.update(others)
         get, origin_s, count, last_s = handlers.get, self.node.origin_s, 0, 0.0
         for date_s, kind, flag, worker, n, ident, value in self.node.records():
             count += 1
@@ -80,11 +88,19 @@ class NodeRun:
                 handler(date_s - origin_s, flag, worker, n, ident, value)
         self.nevents, self.last_s = count, last_s - origin_s
 
+    def place_tasks(self):
+        """The vertex of each task, -1 when its submission was not recorded."""
+        vertices = self.graph.vertices
+        numbers = {index: vertices.get(ident, NOTHING)
+                   for ident, index in self.by_number.items()}
+        self.vertices = array("q", (numbers.get(i, NOTHING) for i in range(len(self.tasks))))
+
     def cause(self, worker):
         """(why, index) of what the caller is at."""
         return self.context.get(worker, (BY_PROGRAM, NOTHING))
 
     def task_submitted(self, date_s, flag, worker, n, ident, value):
+        self.of_graph[e.TASK_SUBMITTED](date_s, flag, worker, n, ident, value)
         self.context[worker] = (BY_PROGRAM, NOTHING)
         if self.first_s is None:
             self.first_s = date_s
@@ -114,6 +130,7 @@ class NodeRun:
         index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
                                started_s, date_s, worker, name, why, by)
         self.context[worker] = (BY_TASK, index)
+        self.by_number[ident] = index
 
     def task_terminated(self, date_s, flag, worker, n, ident, value):
         self.context.pop(worker, None)
@@ -138,6 +155,7 @@ class NodeRun:
         self.bytes_changed(date_s, n, -value)
 
     def request_posted(self, date_s, flag, worker, n, ident, value):
+        self.of_graph[e.REQUEST_POSTED](date_s, flag, worker, n, ident, value)
         key = (flag, n, value)
         self.ordinals[key] = ordinal = self.ordinals.get(key, -1) + 1
         # flag, peer, tag, ordinal, posted, ready, moving, moved, bytes, cause
@@ -176,12 +194,13 @@ class Run:
 
     def __init__(self, directory, progress=None):
         self.directory = directory
-        self.names, self.nodes = {}, []
+        self.names, self.nodes, self.graph = {}, [], Graph()
         nodes = e.read_nodes(directory)
         for count, node in enumerate(nodes):
-            self.nodes.append(NodeRun(node, self.names))
+            self.nodes.append(NodeRun(node, self.names, self.graph))
             if progress:
                 progress(count + 1, len(nodes))
+        self.graph.messages()
         self.codelets = list(self.names)
         self.nevents = sum(node.nevents for node in self.nodes)
         # The first task is submitted, the last one ends.
@@ -191,6 +210,26 @@ class Run:
                          default=max(node.last_s for node in self.nodes))
         self.kinds = [kind for kind in KINDS
                       if any(kind == worker[2] for node in self.nodes for worker in node.workers)]
+
+    def longest_chain(self):
+        """(seconds, [(name, tasks, seconds)]) of the tasks that wait for each other longest."""
+        seconds = array("d", bytes(8 * len(self.graph.task)))
+        name_of = {}
+        for node in self.nodes:
+            tasks = node.tasks
+            for i, vertex in enumerate(node.vertices):
+                if vertex >= 0:
+                    seconds[vertex] = tasks.ended[i] - tasks.started[i]
+                    name_of[vertex] = tasks.name[i]
+        length, chain = self.graph.longest(seconds)
+        sums = {}
+        for vertex in chain:
+            if vertex in name_of:
+                row = sums.setdefault(self.codelets[name_of[vertex]], [0, 0.0])
+                row[0] += 1
+                row[1] += seconds[vertex]
+        return length, sorted(((name, n, total) for name, (n, total) in sums.items()),
+                              key=lambda row: -row[2])
 
     def ntasks(self):
         return sum(len(node.tasks) for node in self.nodes)

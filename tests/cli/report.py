@@ -58,8 +58,19 @@ def paths(suite):
     suite.verdict("a_value_that_goes_to_and_fro_is_the_path", run.ntasks() == 40 and
                   {"0 to 1", "1 to 0"} == {step.what[:6] for step in moves}
                   and len(moves) >= 39, len(moves))
+    length, rows = run.longest_chain()
+    suite.verdict("the_longest_chain_goes_through_messages", length <= run.end_s - run.begin_s
+                  and sum(n for _, n, _ in rows) == 40, (length, rows))
     for why in REASONS[1:]:
-        accounts(suite, why)
+        run, path = accounts(suite, why)
+        length, rows = run.longest_chain()
+        span_s = run.end_s - run.begin_s
+        suite.verdict(why + "_longest_chain_fits", 0 < length <= span_s * (1 + 1e-9),
+                      (length, span_s))
+        if why == "dependencies":
+            suite.verdict("a_chain_of_dependencies_is_as_long_as_the_run", length > 0.95 * span_s
+                          and 2 * sum(n for _, n, _ in rows) == run.ntasks(),
+                          (length, span_s, rows))
 
 
 def files(suite):

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""What tasks wait for, from the events of a run: data, declarations, tags, messages.
+
+A vertex is a task, or something that takes no time: another holder of a datum (such as a
+request), the end of a group of accesses, a tag.  Accesses to a datum form groups: a writer
+alone, or neighbours that read, commute or contribute together.
+"""
+from array import array
+
+from orrery_tool import events as e
+
+NO_TASK = -1
+TOGETHER = e.READS | e.COMMUTES | e.REDUCES
+
+
+class Tag:
+    """vertex: what it happens at."""
+    __slots__ = ("vertex", "is_carried", "deps")
+
+    def __init__(self):
+        self.vertex, self.is_carried, self.deps = None, False, []
+
+
+class Graph:
+    """Of all nodes; the events of one node after the other.  task: by vertex, its number."""
+
+    def __init__(self):
+        self.task, self.source, self.target = array("q"), array("q"), array("q")
+        self.sends, self.receives = {}, {}
+        self.begin_node(None)
+
+    def begin_node(self, rank):
+        self.rank, self.requests, self.ordinals = rank, {}, {}
+        # vertices by number of their task, by address of their job
+        self.vertices, self.jobs = {}, {}
+        self.others, self.turns, self.tags = {}, {}, {}
+        self.arriving, self.leaving = {}, {} # declared edges of jobs to be submitted
+
+    def add(self, task=NO_TASK):
+        self.task.append(task)
+        return len(self.task) - 1
+
+    def edge(self, source, target):
+        if source is not None and source != target:
+            self.source.append(source)
+            self.target.append(target)
+
+    # ---- tasks ----
+
+    def submitted(self, address, ident):
+        vertex = self.vertices[ident] = self.jobs[address] = self.add(ident)
+        for wish in self.arriving.pop(address, ()):
+            wish[1] = vertex
+            if wish[0] is not None:
+                self.edge(*wish)
+        for wish in self.leaving.pop(address, ()):
+            wish[0] = vertex
+            if wish[1] is not None:
+                self.edge(*wish)
+
+    def linked(self, after, before, is_submitted):
+        wish = [self.jobs.get(before) if is_submitted else None, None]
+        self.arriving.setdefault(after, []).append(wish)
+        if not is_submitted:
+            self.leaving.setdefault(before, []).append(wish)
+
+    # ---- data ----
+
+    def uses(self, date_s, flag, ident, datum):
+        if flag & e.OTHER: # they come once, at addresses that others had
+            date, vertex = self.others.get(ident, (None, None))
+            if date != date_s:
+                vertex = self.add()
+                self.others[ident] = (date_s, vertex)
+                where, place = self.requests.pop(ident, (None, None))
+                if place:
+                    where[place] = vertex
+        else:
+            vertex = self.vertices.get(ident)
+        if vertex is not None:
+            self.take_turn(vertex, flag & TOGETHER, datum)
+
+    def take_turn(self, vertex, kind, datum):
+        turn = self.turns.get(datum)
+        if turn is None:
+            turn = self.turns[datum] = [None, kind, []]
+        elif not kind or kind != turn[1]:
+            members = turn[2]
+            if len(members) > 1:
+                turn[0] = self.add()
+                for member in members:
+                    self.edge(member, turn[0])
+            elif members:
+                turn[0] = members[0]
+            turn[1], turn[2] = kind, []
+        turn[2].append(vertex)
+        self.edge(turn[0], vertex)
+
+    def forgotten(self, datum):
+        self.turns.pop(datum, None)
+
+    # ---- tags ----
+
+    def tag(self, number):
+        if number not in self.tags:
+            self.tags[number] = Tag()
+        return self.tags[number]
+
+    def happens_at(self, tag):
+        if tag.vertex is None:
+            tag.vertex = self.add()
+        return tag.vertex
+
+    def tag_linked(self, after, before):
+        self.tag(after).deps.append(before)
+
+    def tagged(self, ident, number):
+        vertex, tag = self.vertices.get(ident), self.tag(number)
+        if vertex is None:
+            return
+        for before in tag.deps:
+            self.edge(self.happens_at(self.tag(before)), vertex)
+        if tag.is_carried: # it happens again, for those that come from now on
+            tag.vertex = None
+        tag.is_carried = True
+        self.edge(vertex, self.happens_at(tag))
+
+    # ---- messages ----
+
+    def on_posted(self, date_s, flag, worker, n, ident, value):
+        """The request will use its datum; it is the k-th of its tag, peer and direction."""
+        key = (flag, n, value)
+        k = self.ordinals[key] = self.ordinals.get(key, -1) + 1
+        place = (n, self.rank, value, k) if flag else (self.rank, n, value, k)
+        self.requests[ident] = (self.receives if flag else self.sends, place)
+
+    def messages(self):
+        """What was received came from the send of the same name."""
+        for place, vertex in self.receives.items():
+            self.edge(self.sends.get(place), vertex)
+
+    # ---- a node ----
+
+    HANDLERS = {e.TASK_SUBMITTED: "on_submitted", e.TASK_USES: "on_uses",
+                e.TASK_LINKED: "on_linked", e.TASK_TAGGED: "on_tagged",
+                e.TAG_LINKED: "on_tag_linked", e.FORGOTTEN: "on_forgotten",
+                e.REQUEST_POSTED: "on_posted"}
+
+    def handlers(self):
+        return {kind: getattr(self, name) for kind, name in self.HANDLERS.items()}
+
+    def on_submitted(self, date_s, flag, worker, n, ident, value):
+        self.submitted(value, ident)
+
+    def on_uses(self, date_s, flag, worker, n, ident, value):
+        self.uses(date_s, flag, ident, value)
+
+    def on_linked(self, date_s, flag, worker, n, ident, value):
+        self.linked(ident, value, n)
+
+    def on_tagged(self, date_s, flag, worker, n, ident, value):
+        self.tagged(ident, value)
+
+    def on_tag_linked(self, date_s, flag, worker, n, ident, value):
+        self.tag_linked(ident, value)
+
+    def on_forgotten(self, date_s, flag, worker, n, ident, value):
+        self.forgotten(value)
+
+    # ---- questions ----
+
+    def order(self):
+        """(vertices so that edges lead on, first, targets): the edges of vertex v lead to
+        targets[first[v]:first[v + 1]].  Vertices of circles, which tags that happen again
+        and again may seem to make, are left out."""
+        n = len(self.task)
+        first, missing = array("q", bytes(8 * (n + 2))), array("l", bytes(8 * n))
+        for source in self.source:
+            first[source + 2] += 1
+        for at in range(2, n + 2):
+            first[at] += first[at - 1]
+        targets = array("q", bytes(8 * len(self.source)))
+        for source, target in zip(self.source, self.target):
+            targets[first[source + 1]] = target
+            first[source + 1] += 1
+            missing[target] += 1
+        order = array("q", (v for v in range(n) if missing[v] == 0))
+        for v in order:
+            for target in targets[first[v]:first[v + 1]]:
+                missing[target] -= 1
+                if missing[target] == 0:
+                    order.append(target)
+        return order, first, targets
+
+    def longest(self, seconds):
+        """(length, vertices) of the longest chain; seconds: by vertex."""
+        order, first, targets = self.order()
+        n = len(self.task)
+        ends, before = array("d", bytes(8 * n)), array("q", [-1]) * n
+        best, last = 0.0, -1
+        for v in order:
+            end = ends[v] = ends[v] + seconds[v]
+            if end > best:
+                best, last = end, v
+            for target in targets[first[v]:first[v + 1]]:
+                if end > ends[target]:
+                    ends[target], before[target] = end, v
+        chain = []
+        while last >= 0:
+            chain.append(last)
+            last = before[last]
+        return best, chain[::-1]
