@@ -39,7 +39,7 @@ def diagnose(place):
     yield "orrery-map", place.program("orrery-map"), "build and install Orrery"
     platforms = glob.glob(os.path.join(place.share, "platforms", "xml", "*.xml"))
     yield ("platforms", platforms and "%d in %s" % (len(platforms),
-           os.path.dirname(platforms[0])), "reinstall Orrery, or run platforms/make_platform")
+           os.path.dirname(platforms[0])), "reinstall Orrery")
     maps = read_number("/proc/sys/vm/max_map_count", 65530)
     ranks = (maps - BASE_MAPS) // (2 + STACK_MAPS)
     yield ("vm.max_map_count", ranks >= 1024 and "%d, up to %d simulated ranks" % (maps, ranks),

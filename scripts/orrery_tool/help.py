@@ -8,6 +8,7 @@ import re
 from orrery_tool import cc, doctor, trace
 from orrery_tool.compare import compare_parser
 from orrery_tool.map import map_parser
+from orrery_tool.platform_command import platform_parser
 from orrery_tool.report import report_parser
 from orrery_tool.run import run_parser
 from orrery_tool.study import study_parser
@@ -16,7 +17,9 @@ from orrery_tool.words import Refusal
 # topic: (what it is about, file below doc/, its section or None for all)
 PAGES = {
     "sim": ("simulating: platform, models, network, values, time", "simulation.md", None),
-    "platforms": ("describing nodes, GPUs and network", "simulation.md", "The platform"),
+    "platforms": ("a machine in ten lines, ready ones, StarPU's calibrations", "platforms.md",
+                  None),
+    "properties": ("what a platform says of nodes", "simulation.md", "The platform"),
     "models": ("how long a simulated task takes", "simulation.md", "How long a task takes"),
     "messages": ("how long a simulated message takes", "simulation.md",
                  "How long a message takes"),
@@ -45,6 +48,8 @@ COMMANDS = {
                lambda: report_parser().format_help().rstrip()),
     "compare": ("two recorded runs side by side",
                 lambda: compare_parser().format_help().rstrip()),
+    "platform": ("making a platform",
+                 lambda: platform_parser().format_help().rstrip()),
     "doctor": ("what this machine lacks", lambda: doctor.USAGE),
 }
 

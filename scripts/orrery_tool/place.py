@@ -5,6 +5,8 @@ import glob
 import os
 import re
 
+from orrery_tool import platform_command
+from orrery_tool.platform_describe import Library
 from orrery_tool.words import Refusal
 
 
@@ -61,17 +63,21 @@ class Place:
         return path if os.access(path, os.X_OK) else None
 
     def platform(self, name):
-        """A platform file: a path, or the name of one that is shipped."""
-        if os.path.exists(name):
-            return name
+        """A platform file: a path, the name of one that is shipped, or what is made of a
+        description or a ready machine."""
         for shipped in (name, name + ".xml"):
             path = os.path.join(self.share, "platforms", "xml", shipped)
-            if "/" not in name and os.path.exists(path):
+            if "/" not in name and os.path.exists(path) and not os.path.exists(name):
                 return path
+        made = platform_command.from_place(self.share, name)
+        if made or os.path.exists(name):
+            return made or name
         shipped = sorted(os.path.basename(path)[:-4] for path in glob.glob(
             os.path.join(self.share, "platforms", "xml", "*.xml")))
         raise Refusal("platform file %s does not exist; give the path of a SimGrid "
-                      "platform or one of the shipped names (%s)" % (name, ", ".join(shipped)))
+                      "platform or of a description, or one of the shipped names (%s)"
+                      % (name, ", ".join(sorted(
+                          set(shipped + Library(self.share).ready())))))
 
 
 def read_conf(path):

@@ -5,6 +5,7 @@ import os
 import re
 import xml.etree.ElementTree as ElementTree
 
+from orrery_tool.platform_check import check_file
 from orrery_tool.words import Refusal
 
 MAX_HOSTS = 1 << 22
@@ -54,6 +55,28 @@ def element_hosts(element, path):
     return [element.get("id", "")] if element.tag in ("host", "peer") else []
 
 
+def host_counts(path, element, name, props):
+    """(cores for workers, GPUs) of a host; props: of its element."""
+    kind = host_kind(props.get("kinds", ""), name)
+    counts = []
+    for prop, absent in (("cpus", element.get("core", "1")), ("gpus", "0")):
+        text = props.get("%s.%s" % (kind, prop), props.get(prop, absent))
+        if not re.fullmatch(r"[0-9]{1,6}(\.0*)?", text):
+            raise Refusal("%s: host %s has \"%s\" cores or GPUs, expected a number"
+                          % (path, name, text))
+        counts.append(int(float(text)))
+    return max(counts[0], 1), counts[1]
+
+
+def host_kind(kinds, name):
+    """Of "cpu:0-99;gpu:100-149", the kind that the number at the end of a name has."""
+    number = re.search(r"(\d+)\D*$", name)
+    for kind, first, last in re.findall(r"(\w+):(\d+)-(\d+)", kinds):
+        if number and int(first) <= int(number.group(1)) <= int(last):
+            return kind
+    return None
+
+
 def platform_nodes(path):
     """(name, cores for workers, GPUs) of each host of a SimGrid platform, in order."""
     nodes = []
@@ -62,13 +85,11 @@ def platform_nodes(path):
         if not names:
             continue
         props = {prop.get("id"): prop.get("value", "") for prop in element.findall("prop")}
-        counts = []
-        for text in (props.get("cpus", element.get("core", "1")), props.get("gpus", "0")):
-            if not re.fullmatch(r"[0-9]{1,6}(\.0*)?", text):
-                raise Refusal("%s: host %s has \"%s\" cores or GPUs, expected a number"
-                              % (path, names[0], text))
-            counts.append(int(float(text)))
-        nodes += [(name, max(counts[0], 1), counts[1]) for name in names]
+        if "kinds" in props:
+            nodes += [(name, *host_counts(path, element, name, props)) for name in names]
+        else:
+            counts = host_counts(path, element, names[0], props)
+            nodes += [(name, *counts) for name in names]
     if not nodes:
         raise Refusal("%s has no hosts: expected <cluster> or <host> elements" % path)
     return nodes
@@ -117,6 +138,7 @@ def choose_hosts(args):
             raise Refusal("a platform in a .so needs --hostfile with the names of its hosts")
         hosts = None
     else:
+        check_file(args.sim)
         hosts = platform_hosts(args.sim)
     names = read_hostfile(args.hostfile, hosts, args.n) if args.hostfile else hosts
     if len(names) < args.n:

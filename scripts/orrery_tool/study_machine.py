@@ -42,6 +42,9 @@ def set_links(root, name, value):
 
 def set_property(element, name, value):
     for prop in element.findall("prop"):
+        if prop.get("id").endswith("." + name): # of one kind of node; all are to be alike
+            element.remove(prop)
+    for prop in element.findall("prop"):
         if prop.get("id") == name:
             prop.set("value", as_text(value))
             return

@@ -79,7 +79,7 @@ static void start_pair(struct pair *pair)
 		calendar_add(sim, &pair->refusal, transfer.start_s);
 		return;
 	}
-	transfer.start_s += wire_receive_overhead_s(sim->wire, bytes);
+	transfer.start_s += wire_receive_overhead_s(pair->to->costs, bytes);
 	net_moves(pair->from, 1);
 	net_moves(pair->to, 1);
 	wire_start(sim->wire, &transfer);

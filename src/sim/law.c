@@ -62,13 +62,15 @@ double pieces_at(const struct wire_pieces *pieces, double bytes, double absent)
 	return piece ? piece->value[0] + piece->value[1] * bytes : absent;
 }
 
-static void read_pieces(struct wire_pieces *pieces, const char *name)
+void law_read_pieces(struct wire_pieces *pieces, const char *name, const char *given)
 {
-	char text[2048];
+	char option[2048];
+	const char *text = given;
 
 	pieces->n = 0;
-	if (kernel_config(name, text, sizeof(text)) == 0 &&
-	    pieces_parse(pieces, text) < 0)
+	if (!text && kernel_config(name, option, sizeof(option)) == 0)
+		text = option;
+	if (text && pieces_parse(pieces, text) < 0)
 		orr_die(ORR_NO_RANK,
 			"SimGrid's %s is \"%s\": expected up to %d of size:factor, with "
 			"; between; transport routes needs it (ORRERY_TRANSPORT=flows "
@@ -88,18 +90,15 @@ void law_read(struct wire_law *law)
 
 	kernel_config("network/model", model, sizeof(model));
 	if (strcmp(model, "SMPI") == 0 || strcmp(model, "IB") == 0) {
-		read_pieces(&law->bandwidth_factor, "smpi/bw-factor");
-		read_pieces(&law->latency_factor, "smpi/lat-factor");
+		law_read_pieces(&law->bandwidth_factor, "smpi/bw-factor", NULL);
+		law_read_pieces(&law->latency_factor, "smpi/lat-factor", NULL);
 	} else {
 		set_factor(&law->bandwidth_factor,
 			   sg_cfg_get_double("network/bandwidth-factor"));
 		set_factor(&law->latency_factor,
 			   sg_cfg_get_double("network/latency-factor"));
 	}
-	read_pieces(&law->send_overhead_s, "smpi/ois");
-	read_pieces(&law->receive_overhead_s, "smpi/or");
 	law->tcp_gamma = sg_cfg_get_double("network/TCP-gamma");
 	law->weight_s = sg_cfg_get_double("network/weight-S");
-	law->detached_bytes = sg_cfg_get_int("smpi/send-is-detached-thresh");
 	law->crosstraffic = sg_cfg_get_boolean("network/crosstraffic");
 }

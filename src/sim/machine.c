@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <simgrid/host.h>
 
@@ -11,6 +12,10 @@
 /*
  * machine.c - a node's machine, from the <prop> elements of its host or cluster.
  * Numbers are in bytes, bytes per second, seconds and GFlop/s, without a unit.
+ *
+ * A cluster has the same properties for all its hosts.  Where its nodes are of several
+ * kinds, kinds="cpu:0-99;gpu:100-149" names those with these numbers, the ones at the end
+ * of their names, and gpu.NAME goes before NAME for them.
  */
 static const double most_units = 1e6, most_bytes = 1e18, most = 1e30;
 
@@ -19,9 +24,49 @@ static void copy_text(char *text, size_t bytes, const char *property)
 	snprintf(text, bytes, "%s", property ? property : "");
 }
 
+enum { KIND_BYTES = 64 };
+
+/* The last number in a name, or -1. */
+static long number_in(const char *name)
+{
+	const char *end = name + strlen(name), *first;
+
+	while (end > name && (end[-1] < '0' || end[-1] > '9'))
+		end--;
+	for (first = end; first > name && first[-1] >= '0' && first[-1] <= '9';)
+		first--;
+	return first < end ? strtol(first, NULL, 10) : -1;
+}
+
+/* "" for a host whose cluster has one kind of nodes, or which is of none. */
+static void kind_of(struct plat *plat, char kind[KIND_BYTES])
+{
+	const char *at = sg_host_get_property_value(plat->host, "kinds");
+	long number = number_in(sg_host_get_name(plat->host)), first, last;
+
+	for (; at && *at; at += strcspn(at, ";"), at += *at == ';')
+		if (sscanf(at, "%62[^:;]:%ld-%ld", kind, &first, &last) == 3 &&
+		    first <= number && number <= last)
+			return;
+	kind[0] = 0;
+}
+
+static const char *property_of(struct plat *plat, const char *name)
+{
+	char kind[KIND_BYTES], full[2 * KIND_BYTES];
+	const char *text = NULL;
+
+	kind_of(plat, kind);
+	if (kind[0]) {
+		snprintf(full, sizeof(full), "%s.%s", kind, name);
+		text = sg_host_get_property_value(plat->host, full);
+	}
+	return text ? text : sg_host_get_property_value(plat->host, name);
+}
+
 static int read_number(struct plat *plat, const char *name, double limit, double *value)
 {
-	const char *text = sg_host_get_property_value(plat->host, name);
+	const char *text = property_of(plat, name);
 	char *end;
 	double number;
 
@@ -51,12 +96,14 @@ double machine_property(struct plat *plat, const char *name, double absent)
 	return value;
 }
 
-/* One main memory, unless the user wants to know of several. */
+/* One main memory, with the room of all, unless the user wants to know of several. */
 static void read_numas(struct plat *plat, int n, double bytes)
 {
 	struct plat_machine *machine = &plat->machine;
 
 	machine->nnumas = node_knobs(plat->node)->use_numa && n > 1 ? n : 1;
+	if (machine->nnumas == 1 && n > 1)
+		bytes *= n;
 	for (int i = 0; i < machine->nnumas; i++)
 		machine->numas[i] = (struct plat_numa){.os_index = i, .bytes = bytes};
 }
@@ -125,10 +172,8 @@ int machine_read(struct plat *plat)
 	 */
 	if (machine->executes)
 		gpu->count = 0;
-	copy_text(cpu->model, sizeof(cpu->model),
-		  sg_host_get_property_value(plat->host, "cpu_model"));
-	copy_text(gpu->model, sizeof(gpu->model),
-		  sg_host_get_property_value(plat->host, "gpu_model"));
+	copy_text(cpu->model, sizeof(cpu->model), property_of(plat, "cpu_model"));
+	copy_text(gpu->model, sizeof(gpu->model), property_of(plat, "gpu_model"));
 	copy_text(machine->hostname, sizeof(machine->hostname),
 		  sg_host_get_name(plat->host));
 	return 0;

@@ -30,7 +30,7 @@ double net_send_date_s(struct sim_net *net, double bytes)
 
 	if (date_s < net->sending_until_s)
 		date_s = net->sending_until_s;
-	date_s += wire_send_overhead_s(net->sim->wire, bytes);
+	date_s += wire_send_overhead_s(net->costs, bytes);
 	net->sending_until_s = date_s;
 	return date_s;
 }
@@ -123,12 +123,15 @@ static double barrier_cost_s(struct net_group *group)
 {
 	struct sim_net *first = group->members[0],
 		       *last = group->members[group->size - 1];
+	double hop_s =
+		wire_send_overhead_s(first->costs, 0) +
+		wire_receive_overhead_s(last->costs, 0) +
+		wire_latency_s(group->sim->wire, first->plat->host, last->plat->host);
 	int depth = 0;
 
 	while (1 << depth < group->size)
 		depth++;
-	return depth *
-	       wire_latency_s(group->sim->wire, first->plat->host, last->plat->host);
+	return depth * hop_s;
 }
 
 static void net_barrier(struct net *base, struct net_barrier *barrier)
@@ -190,6 +193,7 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	net->net.may_ask = sim_is_main;
 	net->plat = plat;
 	net->sim = plat->sim;
+	net->costs = wire_costs(plat->sim->wire, plat->host);
 	net->sent.fire = packet_on_sent;
 	net->sent.plat = plat;
 	net->group = find_group(plat->sim, config);

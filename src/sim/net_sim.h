@@ -34,6 +34,7 @@ struct sim_net {
 	struct plat *plat;
 	struct sim *sim;
 	struct net_group *group;
+	const struct wire_costs *costs;
 	/* Messages that wait for sent(), in the order of their dates. */
 	struct net_message *sending, *last_sending;
 	struct plat_timer sent;

@@ -170,10 +170,10 @@ static void on_arrival(void *arg)
 	struct packet *packet = arg;
 	struct sim_net *from = packet->channel->from;
 	struct sim_net *to = from->group->members[packet->channel->peer];
-	double overhead_s = wire_receive_overhead_s(from->sim->wire, packet->bytes);
+	double overhead_s = to ? wire_receive_overhead_s(to->costs, packet->bytes) : 0;
 	double date_s = from->sim->now_s;
 
-	if (!to || overhead_s <= 0) {
+	if (overhead_s <= 0) {
 		take(packet);
 		return;
 	}

@@ -4,9 +4,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <simgrid/host.h>
 #include <simgrid/link.h>
+#include <xbt/config.h>
 #include <xbt/dynar.h>
 
 /* SMPI adds these to each message: tag, peer and communicator. */
@@ -31,8 +33,16 @@ struct known_route {
 	struct flow_route route; /* its links follow */
 };
 
+struct wire_costs {
+	struct wire_costs *next;
+	char *texts[2]; /* of the properties; NULL: SimGrid's options */
+	struct wire_pieces send_s, receive_s;
+	double detached_bytes; /* only smaller messages have a receiver's overhead */
+};
+
 struct wire {
 	struct sim *sim;
+	struct wire_costs *costs; /* all that there are */
 	enum wire_kind kind;
 	struct wire_law law;
 	struct solver *solver;      /* routes only */
@@ -71,6 +81,14 @@ void wire_free(struct wire *wire)
 	for (int i = 0; wire->known && i < KNOWN_ROUTES; i++)
 		free(wire->known[i]);
 	free(wire->known);
+	while (wire->costs) {
+		struct wire_costs *costs = wire->costs;
+
+		wire->costs = costs->next;
+		free(costs->texts[0]);
+		free(costs->texts[1]);
+		free(costs);
+	}
 	xbt_dynar_free(&wire->dynar);
 	free(wire->links);
 	free(wire);
@@ -249,16 +267,52 @@ void wire_start(struct wire *wire, const struct wire_transfer *transfer)
 		start_lone(wire, transfer);
 }
 
-double wire_send_overhead_s(const struct wire *wire, double bytes)
+static const char *const cost_names[2] = {"smpi/ois", "smpi/or"};
+
+static int is_same(const char *a, const char *b)
 {
-	return pieces_at(&wire->law.send_overhead_s, bytes, 0);
+	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-double wire_receive_overhead_s(const struct wire *wire, double bytes)
+static struct wire_costs *new_costs(const char *const texts[2])
 {
-	if (bytes >= wire->law.detached_bytes)
+	struct wire_costs *costs = orr_alloc(sizeof(*costs));
+
+	for (int i = 0; i < 2; i++)
+		costs->texts[i] = texts[i] ? orr_strdup(texts[i]) : NULL;
+	law_read_pieces(&costs->send_s, cost_names[0], texts[0]);
+	law_read_pieces(&costs->receive_s, cost_names[1], texts[1]);
+	costs->detached_bytes = sg_cfg_get_int("smpi/send-is-detached-thresh");
+	return costs;
+}
+
+const struct wire_costs *wire_costs(struct wire *wire, sg_host_t host)
+{
+	const char *texts[2];
+	struct wire_costs *costs;
+
+	for (int i = 0; i < 2; i++)
+		texts[i] = sg_host_get_property_value(host, cost_names[i]);
+	for (costs = wire->costs; costs; costs = costs->next)
+		if (is_same(costs->texts[0], texts[0]) &&
+		    is_same(costs->texts[1], texts[1]))
+			return costs;
+	costs = new_costs(texts);
+	costs->next = wire->costs;
+	wire->costs = costs;
+	return costs;
+}
+
+double wire_send_overhead_s(const struct wire_costs *costs, double bytes)
+{
+	return pieces_at(&costs->send_s, bytes, 0);
+}
+
+double wire_receive_overhead_s(const struct wire_costs *costs, double bytes)
+{
+	if (bytes >= costs->detached_bytes)
 		return 0;
-	return pieces_at(&wire->law.receive_overhead_s, bytes, 0);
+	return pieces_at(&costs->receive_s, bytes, 0);
 }
 
 double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to)

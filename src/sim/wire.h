@@ -30,10 +30,8 @@ struct wire_pieces {
 /* A route's law, besides its links. */
 struct wire_law {
 	struct wire_pieces bandwidth_factor, latency_factor;
-	struct wire_pieces send_overhead_s, receive_overhead_s;
 	double tcp_gamma, weight_s;
 	int crosstraffic;
-	double detached_bytes; /* only smaller messages have a receiver's overhead */
 };
 
 struct wire_transfer {
@@ -49,15 +47,22 @@ void wire_free(struct wire *wire);
 enum wire_kind wire_kind(const struct wire *wire);
 void wire_start(struct wire *wire, const struct wire_transfer *transfer);
 
+/* What messages cost the software of a host: its properties smpi/ois and smpi/or, else
+ * SimGrid's options of these names.  Hosts with the same texts share one. */
+struct wire_costs;
+const struct wire_costs *wire_costs(struct wire *wire, sg_host_t host);
+
 /* What sending and receiving a message of a size costs, beside the network. */
-double wire_send_overhead_s(const struct wire *wire, double bytes);
-double wire_receive_overhead_s(const struct wire *wire, double bytes);
+double wire_send_overhead_s(const struct wire_costs *costs, double bytes);
+double wire_receive_overhead_s(const struct wire_costs *costs, double bytes);
 /* Of a smallest message, alone. */
 double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to);
 
 /* ---- law.c ----------------------------------------------------------- */
 
 void law_read(struct wire_law *law);
+/* Read pieces from text, or, without one, from SimGrid's option name. */
+void law_read_pieces(struct wire_pieces *pieces, const char *name, const char *text);
 /* The value at a size, absent below the first piece. */
 double pieces_at(const struct wire_pieces *pieces, double bytes, double absent);
 /* Parse "above:value[:slope...];..."; 0, or -EINVAL. */

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery platform: descriptions of machines, where each figure stands, and what is wrong."""
+import difflib
+import os
+import re
+import tomllib
+
+from orrery_tool.platform_units import KINDS, read_quantity
+from orrery_tool.words import Refusal
+
+NETWORKS = ("switch", "fat tree", "dragonfly", "torus")
+# name: kind of KINDS, or the texts that there are
+NETWORK_KEYS = {
+    "network": NETWORKS, "link": "text", "bandwidth": "bandwidth", "latency": "time",
+    "hop_latency": "time", "link_latency": "time", "factors": ("exact", "smpi"),
+    "backbone_bandwidth": "bandwidth", "loopback_bandwidth": "bandwidth",
+    "loopback_latency": "time", "switch_ports": "count", "oversubscription": "number",
+    "tree": "text", "shape": "lengths", "chassis": "count", "routers": "count",
+    "nodes_per_router": "count", "router_links": "count", "chassis_links": "count",
+    "group_links": "count",
+}
+TOP_KEYS = {"name": "text", "about": "text", "like": "text", "nodes": "count", **NETWORK_KEYS}
+NODE_KEYS = {
+    "machine": "text", "cpu": "text", "cpu_model": "text", "sockets": "count",
+    "cores": "count", "workers": "count", "cpu_sp": "gflops", "cpu_dp": "gflops",
+    "numa_per_socket": "count", "numa_bandwidth": "bandwidth", "numa_latency": "time",
+    "memory": "bytes", "host_bandwidth": "bandwidth", "gpu": "text", "gpu_model": "text",
+    "gpus": "count", "gpu_memory": "bytes", "gpu_sp": "gflops", "gpu_dp": "gflops",
+    "pcie_bandwidth": "bandwidth", "pcie_latency": "time", "nvlink_bandwidth": "bandwidth",
+    "disks": "count", "disk_read_bandwidth": "bandwidth", "disk_write_bandwidth": "bandwidth",
+    "disk_latency": "time",
+}
+PARTITION_KEYS = {"name": "text", "nodes": "count", "node": None}
+TABLES = {"node": NODE_KEYS, "partition": PARTITION_KEYS}
+PARTS = {"link": "links", "cpu": "processors", "gpu": "GPUs"}
+MAX_NODES = 1 << 20
+
+
+class Figure:
+    """A value, and where it comes from: "lab.toml:4" and the words behind it."""
+
+    def __init__(self, value, where, origin=""):
+        self.value, self.where, self.origin = value, where, origin
+
+    def __repr__(self):
+        return "Figure(%r, %s)" % (self.value, self.where)
+
+
+def comment_of(line):
+    """The words behind "#" that is in no text."""
+    match = re.match(r"(?:[^#\"']|\"(?:[^\"\\]|\\.)*\"|'[^']*')*#\s*(.*)", line)
+    return match.group(1).strip() if match else ""
+
+
+class Places:
+    """In which line of a TOML text a key stands, and the comment there."""
+
+    def __init__(self, text):
+        self.lines, self.at = text.split("\n"), {}
+        table, counts = (), {}
+        for number, line in enumerate(self.lines, 1):
+            head = re.match(r"\s*(\[\[?)\s*([^\]]+?)\s*\]", line)
+            key = re.match(r"\s*([\w.\"'-]+(?:\s*\.\s*[\w\"'-]+)*)\s*=", line)
+            if head:
+                table = self.table_of(head, counts)
+                self.at[table] = (number, "")
+            elif key:
+                path = table + self.names(key.group(1))
+                for end in range(len(table) + 1, len(path) + 1):
+                    self.at.setdefault(path[:end], (number, comment_of(line)))
+
+    @staticmethod
+    def names(text):
+        """The parts of "gpu.A100"; dots inside quotes separate nothing."""
+        return tuple(part.strip("\"'") for part in
+                     re.findall(r"\"[^\"]*\"|'[^']*'|[\w-]+", text))
+
+    def table_of(self, head, counts):
+        path = ()
+        names = self.names(head.group(2))
+        for depth, name in enumerate(names):
+            path += (name,)
+            if head.group(1) == "[[" and depth == len(names) - 1:
+                counts[path] = counts.get(path, -1) + 1
+            if path in counts:
+                path += (counts[path],)
+        return path
+
+    def find(self, path):
+        """(line or None, comment) of a key, else of what it is in."""
+        while path:
+            if path in self.at:
+                return self.at[path]
+            path = path[:-1]
+        return None, ""
+
+
+def parse_toml(path, text):
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"line (\d+)", str(error))
+        number = int(at.group(1)) if at else len(text.split("\n"))
+        line = (text.split("\n") + [""])[number - 1].strip()
+        words = re.sub(r" \(at .*\)$", "", str(error))
+        words = words.replace("Cannot overwrite a value", "it is said twice")
+        remedy = "leave one out" if "twice" in words else "see \"orrery help platforms\""
+        bare = re.match(r"([\w.-]+)\s*=\s*([^\"'\[{].*?)\s*(#.*)?$", line)
+        name = re.match(r"\[+(\w+)", line)
+        if name and name.group(1) not in TABLES:
+            remedy = "tables are [node] and [[partition]]"
+        elif bare and "twice" not in words:
+            remedy = "texts and figures with units need quotes: %s = \"%s\"" % bare.group(1, 2)
+        elif re.match(r"[\w.-]+\s*[:]?\s+\S", line) and "=" not in line:
+            remedy = "expected NAME = VALUE"
+        raise Refusal("%s:%d: \"%s\" is not understood (%s); %s"
+                      % (path, number, line, words, remedy)) from None
+
+
+def read_text(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Refusal("%s cannot be read: %s" % (path, getattr(error, "strerror", error))) from None
+
+
+def home_of(name):
+    """The tables whose keys contain the name."""
+    return [table for table, keys in (("the top", TOP_KEYS), ("[node]", NODE_KEYS),
+                                      ("[[partition]]", PARTITION_KEYS)) if name in keys]
+
+
+def refuse_key(where, name, table, keys):
+    if table == "the top":
+        keys = list(keys) + list(TABLES)
+    elsewhere = [home for home in home_of(name) if home != table]
+    near = difflib.get_close_matches(name, keys, 1, 0.6)
+    if elsewhere:
+        remedy = "it belongs in %s; move it there" % elsewhere[0] if elsewhere[0] != "the top" \
+            else "it belongs above the first [table]; move it there"
+    elif near:
+        remedy = "did you mean %s?" % near[0]
+    else:
+        remedy = "there are " + ", ".join(keys)
+    raise Refusal("%s: %s has no \"%s\": %s" % (
+        where, "a description" if table == "the top" else table, name, remedy))
+
+
+def figure_of(where, origin, name, kind, value):
+    if isinstance(kind, tuple):
+        plain = value.replace("-", " ").replace("_", " ") if isinstance(value, str) else value
+        if plain not in kind:
+            near = difflib.get_close_matches(str(plain), kind, 1)
+            raise Refusal("%s: %s is %r, expected %s%s" % (
+                where, name, value, " or ".join("\"%s\"" % word for word in kind),
+                "; did you mean \"%s\"?" % near[0] if near else ""))
+        return Figure(plain, where, origin)
+    quantity = read_quantity(kind, value)
+    if quantity is None:
+        raise Refusal("%s: %s is %r, expected %s" % (where, name, value, KINDS[kind][2]))
+    return Figure(quantity, where, origin)
+
+
+class Source:
+    """A file or the command line, which says some of the figures."""
+
+    def __init__(self, path, text):
+        self.path, self.places = path, Places(text)
+
+    def where(self, path):
+        number, comment = self.places.find(path)
+        return ("%s:%d" % (self.path, number) if number else self.path), comment
+
+    def table(self, data, path, title, keys):
+        """A table's figures; tables inside are left as they are."""
+        figures = {}
+        if not isinstance(data, dict):
+            raise Refusal("%s: %s is %r, expected a table: [%s]" % (
+                self.where(path)[0], path[-1], data, path[-1]))
+        for name, value in data.items():
+            where, comment = self.where(path + (name,))
+            if name not in keys and not (title == "the top" and name in TABLES):
+                refuse_key(where, name, title, [k for k in keys])
+            if name in TABLES:
+                figures[name] = value
+            else:
+                figures[name] = figure_of(where, comment, name, keys[name], value)
+        return figures
+
+
+class Description:
+    """What is said of a machine: {name: Figure} at the top, of a node, of each partition."""
+
+    def __init__(self):
+        self.top, self.node, self.partitions = {}, {}, []
+
+    def take(self, source, data):
+        """What a file says, in place of what was known."""
+        top = source.table(data, (), "the top", TOP_KEYS)
+        node = top.pop("node", {})
+        partitions = top.pop("partition", [])
+        self.top.update(top)
+        self.node.update(source.table(node, ("node",), "[node]", NODE_KEYS))
+        if not isinstance(partitions, list):
+            raise Refusal("%s: [partition] is one table, expected one [[partition]] for each "
+                          "part of the machine" % source.where(("partition",))[0])
+        if partitions:
+            self.partitions = [self.partition(source, i, part)
+                               for i, part in enumerate(partitions)]
+
+    @staticmethod
+    def partition(source, i, data):
+        figures = source.table(data, ("partition", i), "[[partition]]", PARTITION_KEYS)
+        where = source.where(("partition", i))[0]
+        figures["node"] = source.table(figures.get("node", {}), ("partition", i, "node"),
+                                       "[partition.node]", NODE_KEYS)
+        for name in ("name", "nodes"):
+            if name not in figures:
+                raise Refusal("%s: a [[partition]] lacks %s; say %s" % (
+                    where, name, "name = \"gpu\"" if name == "name" else "nodes = 16"))
+        if not re.fullmatch(r"[A-Za-z]\w*", figures["name"].value):
+            raise Refusal("%s: the name of a partition is \"%s\", expected letters, digits "
+                          "and _" % (figures["name"].where, figures["name"].value))
+        return figures
+
+    def override(self, text):
+        """NAME=VALUE or node.NAME=VALUE of the command line."""
+        name, equals, value = text.partition("=")
+        table, _, key = name.rpartition(".")
+        if not equals or table not in ("", "node"):
+            raise Refusal("platform: \"%s\" is no file and no ready machine (\"orrery platform "
+                          "--list\"), and no NAME=VALUE or node.NAME=VALUE" % text)
+        keys = NODE_KEYS if table else TOP_KEYS
+        if key not in keys:
+            refuse_key("platform: " + text, key, "[node]" if table else "the top", list(keys))
+        figure = figure_of("platform: " + text, "given on the command line", key, keys[key],
+                           value)
+        (self.node if table else self.top)[key] = figure
+        if key == "nodes":
+            self.partitions = []
+
+
+class Library:
+    """Ready descriptions and parts, in directory platforms/."""
+
+    def __init__(self, share):
+        self.directory = os.path.join(share, "platforms")
+        self.parts = None
+
+    def ready(self):
+        """Names of ready machines."""
+        names = os.listdir(self.directory) if os.path.isdir(self.directory) else []
+        return sorted(name[:-5] for name in names
+                      if name.endswith(".toml") and name != "parts.toml")
+
+    def path(self, name):
+        return os.path.join(self.directory, name + ".toml")
+
+    def part(self, table, figure):
+        """{name: Figure} of a processor, GPU or link that a description names."""
+        if self.parts is None:
+            text = read_text(self.path("parts"))
+            self.parts = Source("parts.toml", text), tomllib.loads(text)
+        source, data = self.parts
+        known = {name.lower(): name for name in data[table]}
+        name = known.get(figure.value.lower())
+        if not name:
+            near = [key for key in known if figure.value.lower() in key] or \
+                difflib.get_close_matches(figure.value.lower(), known, 1, 0.5)
+            raise Refusal("%s: there are no figures of the %s \"%s\"%s; known %s are %s, or say "
+                          "its own figures instead of %s" % (
+                              figure.where, table, figure.value, "; did you mean \"%s\"?"
+                              % known[near[0]] if near else "", PARTS[table],
+                              ", ".join(data[table]), table))
+        keys = NETWORK_KEYS if table == "link" else NODE_KEYS
+        return source.table(data[table][name], (table, name), "[%s]" % table, keys)
+
+    def read(self, path, depth=0):
+        """A description with that which it is like."""
+        text = read_text(path)
+        data, source = parse_toml(path, text), Source(path, text)
+        description = Description()
+        if "like" in data:
+            base = data["like"]
+            where = source.where(("like",))[0]
+            if depth > 8:
+                raise Refusal("%s: descriptions are like each other in a circle" % where)
+            beside = os.path.join(os.path.dirname(path), str(base))
+            if not os.path.isfile(beside):
+                beside = self.path(str(base))
+            if not os.path.isfile(beside):
+                raise Refusal("%s: like is %r, expected a file or one of %s"
+                              % (where, base, ", ".join(self.ready())))
+            description = self.read(beside, depth + 1)
+        description.take(source, data)
+        return description

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery platform: what it writes is what SimGrid loads, and a mistake gets line and remedy."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+
+from run import HELLO, SMALL, SRC, Suite, configured
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool.platform import platform_nodes   # noqa: E402
+from orrery_tool.platform_check import NUMBERS    # noqa: E402
+from orrery_tool.platform_shape import routable   # noqa: E402
+
+DATA = os.environ.get("ORR_TEST_DATA", os.path.join(SRC, "..", "shared", "data"))
+BUS = os.path.join(DATA, "starpu-sampling", "bus")
+LAB = """nodes = 32
+network = "fat tree"
+link = "HDR"                    # our fabric
+[node]
+cpu = "epyc-7763"
+sockets = 2
+memory = "512 GB"
+gpu = "A100-SXM4-80GB"
+gpus = 4
+"""
+MIXED = """link = "EDR"
+[node]
+cpu = "epyc-7763"
+[[partition]]
+name = "cpu"
+nodes = 3
+[[partition]]
+name = "gpu"
+nodes = 2
+[partition.node]
+gpu = "H100-SXM5-80GB"
+gpus = 4
+"""
+# name: (description, words of the refusal); each as a newcomer would write it
+MISTAKES = {
+    "no_quotes": (LAB.replace('"HDR"', "HDR"), ["bad.toml:3:", 'link = "HDR"', "quotes"]),
+    "misspelt": (LAB.replace("sockets", "socket"), ["bad.toml:6:", "did you mean sockets"]),
+    "misplaced": ("gpus = 4\n" + LAB, ["bad.toml:1:", '"gpus"', "belongs in [node]"]),
+    "misplaced_below": (LAB + "nodes = 3\n", ["bad.toml:10:", "above the first [table]"]),
+    "unknown_part": (LAB.replace("A100-SXM4-80GB", "a100-sxm-80gb"),
+                     ["bad.toml:8:", 'did you mean "A100-SXM4-80GB"']),
+    "wrong_unit": (LAB.replace("512 GB", "512 Gbit"), ["bad.toml:7:", 'such as "80 GB"']),
+    "unknown_network": (LAB.replace("fat tree", "fattree"), ["bad.toml:2:", 'mean "fat tree"']),
+    "no_gpu_named": (LAB.replace('gpu = "A100-SXM4-80GB"', ""), ["bad.toml:9:", "gpu ="]),
+    "no_nodes": (LAB.replace("nodes = 32", ""), ["bad.toml", "nodes = 16"]),
+    "no_network": (LAB.replace('link = "HDR"', ""), ["bad.toml", "latency", 'link = "HDR"']),
+    "twice": ("nodes = 3\n" + LAB, ["bad.toml:2:", "it is said twice"]),
+    "unknown_table": (LAB.replace("[node]", "[nodes]"), ["bad.toml", "[node]"]),
+    "no_equals": (LAB.replace("nodes = ", "nodes: "), ["bad.toml:1:", "NAME = VALUE"]),
+    "shape": ('nodes = 7\nlink = "EDR"\nnetwork = "torus"\nshape = [2, 3]\n',
+              ["bad.toml:4:", "2 x 3 has 6 nodes", "leave shape out"]),
+    "no_core_left": (LAB.replace("sockets = 2", "cores = 4"), ["bad.toml:9:", "workers"]),
+    "too_many_groups": ('nodes = 500\nlink = "Aries"\nnetwork = "dragonfly"\nrouters = 2\n'
+                        "nodes_per_router = 1\n", ["bad.toml:4:", "SimGrid 3.32 cannot route"]),
+    "partitions": (MIXED.replace('name = "gpu"\n', ""), ["bad.toml:7:", "lacks name"]),
+    "kinds_and_nodes": ("nodes = 6\n" + MIXED, ["bad.toml:1:", "partitions have 5"]),
+    "like": ('like = "h300"\n', ["bad.toml:1:", "h200"]),
+}
+CLUSTER = '<cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" bw="1GBps" lat="1us">'
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+%s
+<prop id="%s" value="%s"/>
+</cluster>
+</platform>
+"""
+XML_MISTAKES = {
+    "xml_misspelt": (PLATFORM % (CLUSTER, "pcie_bandwidth", "1e9"),
+                     ["bad.xml:5: <prop>", 'did you mean "pcie_bw"']),
+    "xml_unit": (PLATFORM % (CLUSTER, "pcie_bw", "25GBps"),
+                 ["bad.xml:5: <prop>", "bytes per second", "without a unit"]),
+    "xml_attribute": (PLATFORM % (CLUSTER.replace("lat=", "latency="), "cpus", "4"),
+                      ["bad.xml:4: <cluster>", "lacks lat"]),
+    "xml_open": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("</cluster>", ""),
+                 ["bad.xml:7:", "<cluster>", "mismatched tag"]),
+    "xml_no_doctype": ("<platform version=\"4.1\"/>\n", ["bad.xml:1: <platform>",
+                                                        "<!DOCTYPE platform"]),
+}
+# All routes of a platform, asked of SimGrid by another process.
+ROUTES = """
+import ctypes, os, sys
+simgrid = ctypes.CDLL("libsimgrid.so")
+argv = (ctypes.c_char_p * 2)(b"routes", None)
+simgrid.simgrid_init(ctypes.byref(ctypes.c_int(1)), argv)
+simgrid.simgrid_load_platform(sys.argv[1].encode())
+simgrid.sg_host_by_name.restype = ctypes.c_void_p
+latency = simgrid.sg_host_get_route_latency
+latency.argtypes, latency.restype = [ctypes.c_void_p] * 2, ctypes.c_double
+hosts = [simgrid.sg_host_by_name(name.encode()) for name in sys.argv[2:]]
+print(simgrid.sg_host_count(), min(latency(a, b) for a in hosts for b in hosts if a != b))
+sys.stdout.flush()
+os._exit(0)
+"""
+
+
+def load(path, names):
+    """(number of hosts, least latency) that SimGrid finds, or None."""
+    out = subprocess.run([sys.executable, "-c", ROUTES, path, *names], text=True,
+                         capture_output=True, timeout=100, check=False)
+    return tuple(map(float, out.stdout.split())) if out.returncode == 0 else None
+
+
+def properties(path):
+    cluster = ElementTree.parse(path).getroot().find("cluster")
+    return cluster, {prop.get("id"): prop.get("value") for prop in cluster.findall("prop")}
+
+
+def described(suite):
+    suite.write("lab.toml", LAB)
+    status, said = suite.orrery("platform", "lab.toml", "-o", "lab.xml")
+    path = os.path.join(suite.directory, "lab.xml")
+    cluster, props = properties(path)
+    expected = {"cpus": "124", "gpus": "4", "gpu_mem_bytes": "80000000000",
+                "cpu_peak_dp_gflops": "39.2", "pcie_bw": "25000000000",
+                "nvlink_bw": "300000000000", "numa_nodes": "2", "numa_mem_bytes": "256000000000"}
+    wrong = {name: props.get(name) for name in expected if props.get(name) != expected[name]}
+    suite.verdict("ten_lines_are_a_platform", status == 0 and not wrong and
+                  cluster.get("radical") == "0-31", "%s %s" % (said, wrong))
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    bare = re.findall(r"(?<!-->)\n\s*(<prop .*)", text)
+    suite.verdict("each_property_has_its_origin", not bare and "lab.toml:9" in text, bare)
+    suite.succeeds("check_says_good", "platform", "--check", "lab.toml", says="good: 32 nodes")
+    suite.orrery("platform", "lab.toml", "nodes=5", "node.gpus=0", "network=torus",
+                 "shape=[5,1,1]", "-o", "lab.xml")
+    cluster, props = properties(path)
+    suite.verdict("the_command_line_changes_it", "gpu_model" not in props and
+                  props["cpus"] == "128" and cluster.get("topo_parameters") == "5",
+                  ElementTree.tostring(cluster))
+    for name, (text, says) in MISTAKES.items():
+        suite.write("bad.toml", text)
+        suite.refuses("refuses_" + name, "platform", "bad.toml", says=says)
+    for name, (text, says) in XML_MISTAKES.items():
+        suite.write("bad.xml", text)
+        suite.refuses("refuses_" + name, "platform", "--check", "bad.xml", says=says)
+    suite.refuses("refuses_unknown_machine", "platform", "xe7", says=["xe7", "xe6", "xc30"])
+    suite.refuses("refuses_a_change", "platform", "xe6", "node.gpu_speed=3",
+                  says=["gpu_speed", "did you mean gpu_sp"])
+
+
+def partitions(suite):
+    suite.write("mixed.toml", MIXED)
+    suite.orrery("platform", "mixed.toml", "-o", "mixed.xml")
+    path = os.path.join(suite.directory, "mixed.xml")
+    nodes = [(cores, gpus) for _, cores, gpus in platform_nodes(path)]
+    suite.verdict("partitions_have_their_nodes", nodes == [(64, 0)] * 3 + [(60, 4)] * 2, nodes)
+
+
+def ready(suite):
+    """Each ready machine at awkward sizes; all routes between some hosts exist."""
+    status, said = suite.orrery("platform", "--list")
+    names = re.findall(r"^(\w+) +\d+ nodes", said, re.M)
+    suite.verdict("there_are_ready_machines", status == 0 and {
+        "xe6", "xc30", "a100", "h100", "h200", "ethernet"} <= set(names), said)
+    bad = []
+    for name in names:
+        for nodes in ("", ":1", ":2", ":97", ":1000"):
+            path = os.path.join(suite.directory, "ready.xml")
+            status, said = suite.orrery("platform", name + nodes, "-o", path)
+            hosts = len(platform_nodes(path))
+            wanted = int(nodes[1:] or hosts)
+            ends = ["node-%d" % i for i in {0, wanted // 2, wanted - 1, hosts - 1}]
+            found = load(path, ends if len(ends) > 1 else ["node-0", "node-0"]) \
+                if wanted > 1 else (hosts, 1)
+            if status or not wanted <= hosts <= 1.2 * wanted + 3 or not found \
+                    or found[0] != hosts or found[1] <= 0:
+                bad.append((name + nodes, hosts, found, said))
+    suite.verdict("ready_machines_load_at_any_size", not bad, bad)
+    slow = []
+    for name in ("xe6", "xc30", "a100", "ethernet"):
+        path = os.path.join(suite.directory, "large.xml")
+        start = time.monotonic()
+        suite.orrery("platform", name + ":10000", "-o", path)
+        if not load(path, ["node-0", "node-9999"]):
+            slow.append((name, "is not loaded"))
+        if time.monotonic() - start > 50: # 2.5 s where nobody disturbs
+            slow.append((name, time.monotonic() - start))
+    suite.verdict("10000_nodes_load", not slow, slow)
+
+
+def dragonflies(suite):
+    """SimGrid routes those which we take, and dies of those which we do not."""
+    bad = []
+    for groups, chassis, routers in ((2, 1, 2), (3, 2, 3), (3, 2, 2), (4, 4, 2), (2, 3, 1),
+                                     (5, 1, 5), (4, 1, 3)):
+        hosts = groups * chassis * routers
+        cluster = CLUSTER.replace("0-3", "0-%d" % (hosts - 1)).replace(
+            ">", ' topology="DRAGONFLY" topo_parameters="%d,1;%d,1;%d,1;1">'
+            % (groups, chassis, routers))
+        suite.write("fly.xml", PLATFORM % (cluster, "cpus", "1"))
+        found = load(os.path.join(suite.directory, "fly.xml"), ["n%d" % i for i in range(hosts)])
+        if bool(found) != routable(groups, chassis, routers):
+            bad.append((groups, chassis, routers, found))
+    suite.verdict("dragonflies_that_simgrid_routes", not bad, bad)
+    status, said = suite.orrery("platform", "xc30:10000", "-o", "fly.xml")
+    suite.verdict("dragonflies_are_reshaped", status == 0 and "3 chassis of 32 instead of 6 of 16"
+                  in said, said)
+
+
+def shipped(suite):
+    """The platforms in XML are those of the descriptions."""
+    for name in ("small4", "gpu64", "gpu1024"):
+        status, said = suite.orrery("platform", name)
+        with open(os.path.join(SRC, "platforms", "xml", name + ".xml"), encoding="utf-8") as f:
+            suite.verdict("%s_is_what_its_description_says" % name,
+                          status == 0 and said == f.read(), "write it with: orrery platform "
+                          "%s -o platforms/xml/%s.xml" % (name, name))
+    with open(os.path.join(SRC, "src", "sim", "machine.c"), encoding="utf-8") as f:
+        table = re.findall(r'^\t\t\{"(\w+)", ', f.read(), re.M)
+    suite.verdict("the_check_knows_all_properties", sorted(table) == sorted(NUMBERS),
+                  set(table) ^ set(NUMBERS))
+
+
+def starpu(suite):
+    for name in ("mirage", "sirocco"):
+        figures = []
+        for source in (name, name + ".platform.xml", name + ".platform.v4.xml"):
+            path = os.path.join(suite.directory, "bus.xml")
+            status, said = suite.orrery("platform", os.path.join(BUS, source), "nodes=3",
+                                        "link=QDR", "-o", path)
+            props = properties(path)[1] if status == 0 else {"said": said}
+            figures.append(props)
+        same = all(figures[0].get(key) == other.get(key) for other in figures[1:]
+                   for key in ("cpus", "gpus", "cpu_model"))
+        near = all(abs(float(other.get(key, 0)) / float(figures[0][key]) - 1) < 0.02
+                   for other in figures[1:] for key in ("pcie_bw", "host_bw", "nvlink_bw"))
+        suite.verdict("starpu_files_of_%s_agree" % name, same and near, figures)
+    suite.write("broken.config", "2 # Number of CPUs\n1 # Number of CUDA devices\n")
+    suite.write("broken.bandwidth", "0 nan\nnan 0\n")
+    suite.write("broken.latency", "0 1\n1 0\n")
+    suite.refuses("refuses_starpu_without_figures", "platform", "broken",
+                  says=["broken.bandwidth", "nan", "measure it again"])
+
+
+def runs(suite):
+    """A description, a ready machine and StarPU's file are taken by orrery run."""
+    status, said = suite.orrery("cc", "--sim", HELLO, "-o", "hello-sim")
+    suite.verdict("hello_compiles", status == 0, said)
+    suite.succeeds("run_takes_a_description", "run", "--quiet", "--sim", "lab.toml", "-n", "2",
+                   "./hello-sim", says="of 2, argument none", times=2)
+    suite.succeeds("run_takes_a_ready_machine", "run", "--quiet", "--sim", "xe6:27", "-n", "2",
+                   "./hello-sim", says="of 2, argument none", times=2)
+    suite.write("bad.xml", XML_MISTAKES["xml_unit"][0])
+    suite.refuses("run_names_the_line", "run", "--sim", "bad.xml", "-n", "2", "./hello-sim",
+                  says=XML_MISTAKES["xml_unit"][1])
+    suite.refuses("run_names_what_there_is", "run", "--sim", "nowhere", "-n", "2", "./hello-sim",
+                  says=["nowhere", "small4", "xc30"])
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
+        suite = Suite(directory)
+        described(suite)
+        partitions(suite)
+        shipped(suite)
+        if os.path.isdir(BUS):
+            starpu(suite)
+        if configured("sim"):
+            ready(suite)
+            dragonflies(suite)
+            runs(suite)
+        assert os.path.exists(SMALL)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
