@@ -120,8 +120,9 @@ def bad_platforms(suite):
             ("truncated_platform", text[:len(text) // 2], ["malformed or truncated", "line "]),
             ("platform_that_is_no_xml", "hello\n", ["malformed or truncated"]),
             ("xml_that_is_no_platform", "<a/>\n", ["outermost element is <a>"]),
-            ("platform_without_hosts", '<platform version="4.1"/>', ["has no hosts"]),
-            ("cluster_without_speed", text.replace("speed=", "sped="), ["lacks the attribute speed"]),
+            ("platform_without_hosts", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
+             '<platform version="4.1"/>', ["has no hosts"]),
+            ("cluster_without_speed", text.replace("speed=", "sped="), ["<cluster>", "lacks speed"]),
             ("cluster_with_bad_radical", text.replace('radical="0-3"', 'radical="0-x"'),
              ['radical "0-x"'])):
         suite.refuses(claim, "run", "--sim", suite.write("bad.xml", contents), "-n", "2",
