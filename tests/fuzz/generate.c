@@ -250,6 +250,7 @@ static const struct {
 	{OP_REPEAT, 3, 0, FEATURE_REPEAT},    {OP_PAUSE, 2, 0, FEATURE_PAUSE},
 	{OP_GATE, 3, 0, FEATURE_TAGS},        {OP_EMPTY, 3, 1, NFEATURES},
 	{OP_END_DEP, 3, 0, FEATURE_END_DEPS}, {OP_FAMILY, 3, 0, FEATURE_PARTITIONS},
+	{OP_CROWD, 5, 0, FEATURE_CONTEXTS},
 };
 
 static void generate_local(struct program *program, struct rng *rng, int lane)
@@ -348,6 +349,15 @@ static void generate_spill(struct program *program)
 		program->spill_refusals = 2 + rng_below(&rng, 30);
 }
 
+/* Some programs run under the policies that choose teams. */
+static void generate_policy(struct program *program)
+{
+	struct rng rng = {program->seed * 0x2545f4914f6cdd1du + 78};
+
+	if (has_feature(program, FEATURE_TEAMS) && one_in(&rng, 4))
+		set_env(program, "STARPU_SCHED", one_in(&rng, 2) ? "peager" : "pheft");
+}
+
 static void generate_lanes(struct program *program, struct rng *rng)
 {
 	int several = one_in(rng, 3), local = one_in(rng, 3), comms = one_in(rng, 3),
@@ -418,6 +428,7 @@ struct program *program_make(const struct request *request)
 		rng_below(&rng, 2);
 	generate_env(program, &rng);
 	generate_spill(program);
+	generate_policy(program);
 	generate_lanes(program, &rng);
 	nops = 40 + (int)rng_below(&rng, 150);
 	for (int l = 0; l < program->nlanes; l++)

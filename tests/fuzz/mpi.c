@@ -23,19 +23,20 @@ static int priority_of(const struct op *op)
 /* What all forms of an insertion say. */
 #define TASK_ARGUMENTS(descr, n, ticket, op)                                             \
 	STARPU_DATA_MODE_ARRAY, descr, n, STARPU_VALUE, &ticket, sizeof(ticket),         \
-		STARPU_PRIORITY, priority_of(op)
+		STARPU_PRIORITY, priority_of(op), STARPU_SCHED_CTX,                      \
+		crowds_context(lane, op)
 
 static int insert_in_halves(struct lane_run *lane, struct op *op,
 			    struct starpu_data_descr *descr, int n)
 {
 	struct ticket ticket = {lane->run, op};
 	struct starpu_task *task = starpu_mpi_task_build(
-		lane->comm, tasks_codelet(op), TASK_ARGUMENTS(descr, n, ticket, op),
+		lane->comm, tasks_codelet(lane, op), TASK_ARGUMENTS(descr, n, ticket, op),
 		STARPU_EXECUTE_ON_NODE, node_of(op), 0);
 
 	if (task && starpu_task_submit(task))
 		run_bad(lane->run, op, "starpu_task_submit()", 1, 0);
-	return starpu_mpi_task_post_build(lane->comm, tasks_codelet(op),
+	return starpu_mpi_task_post_build(lane->comm, tasks_codelet(lane, op),
 					  TASK_ARGUMENTS(descr, n, ticket, op),
 					  STARPU_EXECUTE_ON_NODE, node_of(op), 0);
 }
@@ -95,7 +96,7 @@ static int insert_listed(struct lane_run *lane, struct op *op,
 	for (int i = 0; i < n; i++)
 		list[i] = descr[i];
 	return starpu_mpi_task_insert(
-		lane->comm, tasks_codelet(op), (int)list[0].mode, list[0].handle,
+		lane->comm, tasks_codelet(lane, op), (int)list[0].mode, list[0].handle,
 		STARPU_PRIORITY, priority_of(op), (int)list[1].mode, list[1].handle,
 		STARPU_VALUE, &ticket, sizeof(ticket), (int)list[2].mode, list[2].handle,
 		STARPU_FLOPS, 1.0, STARPU_EXECUTE_ON_NODE, node_of(op), 0);
@@ -115,18 +116,18 @@ void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 	if (op->flags & TASK_HALVES)
 		ret = insert_in_halves(lane, op, descr, n);
 	else if (op->flags & TASK_ON_DATA)
-		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(op),
+		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(lane, op),
 					     TASK_ARGUMENTS(descr, n, ticket, op),
 					     STARPU_EXECUTE_ON_DATA, where->handle, 0);
 	else if (op->flags & TASK_POLICY)
-		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(op),
+		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(lane, op),
 					     TASK_ARGUMENTS(descr, n, ticket, op),
 					     STARPU_NODE_SELECTION_POLICY,
 					     lane->run->policy, 0);
 	else if (n <= MAX_LISTED && op->choice[9] / 3 % 2)
 		ret = insert_listed(lane, op, descr, n);
 	else
-		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(op),
+		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(lane, op),
 					     TASK_ARGUMENTS(descr, n, ticket, op),
 					     STARPU_EXECUTE_ON_NODE, node_of(op), 0);
 	if (ret)

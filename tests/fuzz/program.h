@@ -106,6 +106,7 @@ struct use {
 	X(FAMILY, "partitions")                                                          \
 	X(CLAN, "partitions between nodes")                                              \
 	X(UPHEAVAL, "balancing and losses")                                              \
+	X(CROWD, "change of a context")                                                  \
 	X(END_DEP, "end dependency")                                                     \
 	X(FLUSH, "cache flush")                                                          \
 	X(FLUSH_ALL, "cache flush of all")                                               \
@@ -195,6 +196,8 @@ struct op {
 	X(PARTITIONS, "partitions", 1)                                                   \
 	X(UPHEAVAL, "upheaval", 1)       /* load balancer, checkpoints, losses */        \
 	X(SPILL, "spill", 1)             /* little main memory, and disks */             \
+	X(CONTEXTS, "contexts", 1)       /* of lanes; their workers come and go */       \
+	X(TEAMS, "teams", 1)             /* parallel tasks */                            \
 	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
 
 enum feature {

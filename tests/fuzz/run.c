@@ -35,6 +35,7 @@ static struct lane_run *lane_open(struct run *run, int index)
 
 static void lane_register(struct lane_run *lane)
 {
+	crowds_open(lane);
 	if (lane->lane->distributed) {
 		mpi_lane_register(lane);
 		return;
@@ -57,7 +58,7 @@ static int lane_step(struct lane_run *lane)
 		return 0;
 	op = &program->ops[lane->next_op++];
 	if (!run_mpi_op(lane, op) && !run_p2p_op(lane, op) && !run_task_op(lane, op) &&
-	    !run_local_op(lane, op) && !run_chain_op(lane, op))
+	    !run_local_op(lane, op) && !run_chain_op(lane, op) && !run_crowd_op(lane, op))
 		abort();
 	return 1;
 }
@@ -87,6 +88,7 @@ static void lane_finish(struct lane_run *lane)
 {
 	if (lane->lane->distributed) {
 		mpi_lane_finish(lane);
+		crowds_close(lane);
 		return;
 	}
 	tasks_wait_kept(lane);
@@ -96,6 +98,7 @@ static void lane_finish(struct lane_run *lane)
 		free(lane->live[i].home.values);
 	}
 	chains_finish(lane);
+	crowds_close(lane);
 }
 
 static void lane_play(void *arg)
@@ -156,6 +159,7 @@ static int start(struct run *run)
 		return 0;
 	}
 	run->ncpus = (int)starpu_cpu_worker_get_count();
+	teams_start(run);
 	spill_start(run);
 	if (run->program->distributed) {
 		run->policy = starpu_mpi_node_selection_register_policy(mpi_choose_node);
@@ -194,6 +198,9 @@ int run_program(struct program *program)
 		play_in_turn(&run);
 	else
 		stage_run_lanes(program->nlanes, lane_play, (void **)run.lanes);
+	for (int i = 0; i < program->nops; i++)
+		teams_check(&run, &program->ops[i]);
+	teams_stop(&run);
 	for (int l = 0; l < program->nlanes; l++)
 		free(run.lanes[l]);
 	stop(&run);

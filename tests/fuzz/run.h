@@ -13,7 +13,7 @@
 
 #include "program.h"
 
-enum { MAX_KEPT = 16, MAX_TAGS = 256, MAX_MANY = 90 };
+enum { MAX_CROWDS = 2, NTEAMS = 2, MAX_KEPT = 16, MAX_TAGS = 256, MAX_MANY = 90 };
 
 /* See spill.c. */
 struct spill_disk {
@@ -30,6 +30,9 @@ struct run {
 	MPI_Comm halves; /* communicator of some ranks, or MPI_COMM_NULL */
 	struct spill_disk disks[SPILL_DISKS];
 	size_t taken[SPILL_MAINS];
+	/* See crowds.c. */
+	struct together *together; /* by number of the operation */
+	int teams[NTEAMS];         /* combined workers; -1: none */
 };
 
 /* A registered datum of a lane. */
@@ -63,6 +66,8 @@ struct lane_run {
 	starpu_data_handle_t many_handles[MAX_MANY];
 	uint64_t many_sum;
 	int has_many, cache_is_on, nfetched;
+	int ncrowds;
+	unsigned crowds[MAX_CROWDS]; /* contexts */
 };
 
 /* What a kernel is given: its operation, and where to complain. */
@@ -92,10 +97,11 @@ int run_local_op(struct lane_run *lane, struct op *op);
 int run_chain_op(struct lane_run *lane, struct op *op);
 int run_mpi_op(struct lane_run *lane, struct op *op);
 int run_p2p_op(struct lane_run *lane, struct op *op);
+int run_crowd_op(struct lane_run *lane, struct op *op);
 
 /* tasks.c */
 void tasks_insert_mpi(struct lane_run *lane, struct op *op);
-struct starpu_codelet *tasks_codelet(const struct op *op);
+struct starpu_codelet *tasks_codelet(const struct lane_run *lane, const struct op *op);
 int tasks_descriptions(struct lane_run *lane, const struct op *op,
 		       struct starpu_data_descr *descr);
 void tasks_wait_kept(struct lane_run *lane);
@@ -104,6 +110,20 @@ void tasks_keep(struct lane_run *lane, struct starpu_task *task);
 /* spill.c: after the library has started, before it stops. */
 void spill_start(struct run *run);
 void spill_stop(struct run *run);
+
+/* crowds.c: contexts, between the start of a lane and its end; what context the task goes
+ * to, 0 the initial one; which combined worker it is bound to, or -1. */
+void crowds_open(struct lane_run *lane);
+void crowds_close(struct lane_run *lane);
+unsigned crowds_context(const struct lane_run *lane, const struct op *op);
+int crowds_team(const struct lane_run *lane, const struct op *op);
+int crowds_is_parallel(const struct op *op);
+/* Around a kernel that several call, for the one that computes 1; and when it is over. */
+void teams_start(struct run *run);
+void teams_stop(struct run *run);
+int teams_enter(const struct ticket *ticket);
+void teams_leave(const struct ticket *ticket);
+void teams_check(struct run *run, const struct op *op);
 
 /* mpi.c */
 void mpi_register(struct lane_run *lane, int datum);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,17 @@ static void compute(void *buffers[], void *arg)
 	free(views);
 }
 
+/* As one of several calls at a time, or alone. */
+static void compute_together(void *buffers[], void *arg)
+{
+	struct ticket ticket;
+
+	starpu_codelet_unpack_args(arg, &ticket);
+	if (teams_enter(&ticket))
+		compute(buffers, arg);
+	teams_leave(&ticket);
+}
+
 static int accepts(unsigned workerid, struct starpu_task *task, unsigned implementation)
 {
 	(void)task;
@@ -89,7 +101,33 @@ static int accepts(unsigned workerid, struct starpu_task *task, unsigned impleme
 	return workerid % 2 == 0;
 }
 
-struct starpu_codelet *tasks_codelet(const struct op *op)
+static struct starpu_codelet *parallel_codelet(const struct op *op)
+{
+	static struct starpu_codelet codelets[] = {
+		{.type = STARPU_SPMD,
+		 .max_parallelism = INT_MAX,
+		 .cpu_funcs = {compute_together},
+		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
+		 .model = &starpu_perfmodel_nop,
+		 .name = "together"},
+		{.type = STARPU_SPMD,
+		 .max_parallelism = 2,
+		 .cpu_funcs = {compute_together},
+		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
+		 .model = &starpu_perfmodel_nop,
+		 .name = "two"},
+		{.type = STARPU_FORKJOIN,
+		 .max_parallelism = INT_MAX,
+		 .cpu_funcs = {compute},
+		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
+		 .model = &starpu_perfmodel_nop,
+		 .name = "forks"},
+	};
+
+	return &codelets[op->choice[1] / 256 % 3];
+}
+
+struct starpu_codelet *tasks_codelet(const struct lane_run *lane, const struct op *op)
 {
 	static struct starpu_perfmodel history = {.type = STARPU_HISTORY_BASED,
 						  .symbol = "fuzz_compute"};
@@ -109,6 +147,9 @@ struct starpu_codelet *tasks_codelet(const struct op *op)
 		 .name = "picky"},
 	};
 
+	if (crowds_is_parallel(op) && !(op->flags & (TASK_PICKY | TASK_MODEL)) &&
+	    has_feature(lane->run->program, FEATURE_TEAMS))
+		return parallel_codelet(op);
 	if ((op->flags & TASK_PICKY) && !(op->flags & TASK_WORKER))
 		return &codelets[2];
 	return op->flags & TASK_MODEL ? &codelets[1] : &codelets[0];
@@ -210,6 +251,7 @@ static void count_call(void *arg)
 
 	if (!ticket->run || !ticket->op)
 		abort();
+	teams_check(ticket->run, ticket->op);
 	free(ticket);
 }
 
@@ -312,17 +354,21 @@ static void submit_by_hand(struct lane_run *lane, struct op *op)
 	struct starpu_task *task = starpu_task_create();
 	struct ticket ticket = {lane->run, op};
 	unsigned char order[MAX_USES];
-	int kept = (op->flags & TASK_KEPT) != 0, ret;
+	int kept = (op->flags & TASK_KEPT) != 0, team = crowds_team(lane, op), ret;
 
 	starpu_codelet_pack_args(&task->cl_arg, &task->cl_arg_size, STARPU_VALUE, &ticket,
 				 sizeof(ticket), 0);
-	task->cl = tasks_codelet(op);
+	task->cl = tasks_codelet(lane, op);
 	task->cl_arg_free = 1;
 	task->priority = priority_of(op);
 	task->synchronous = (op->flags & TASK_SYNC) != 0;
 	give_data(lane, op, task);
 	task->handles_sequential_consistency = orders(lane, op, order);
-	if (op->flags & TASK_WORKER) {
+	task->sched_ctx = crowds_context(lane, op);
+	if (team >= 0) {
+		task->execute_on_a_specific_worker = 1;
+		task->workerid = (unsigned)team;
+	} else if (op->flags & TASK_WORKER) {
 		task->execute_on_a_specific_worker = 1;
 		task->workerid = (unsigned)worker_of(lane, op);
 	} else if (op->flags & TASK_WORKERS) {
@@ -359,21 +405,25 @@ static void insert(struct lane_run *lane, const struct op *op)
 
 	if (op->flags & TASK_CALLBACK)
 		ret = starpu_task_insert(
-			tasks_codelet(op), STARPU_DATA_MODE_ARRAY, descr, n, STARPU_VALUE,
-			&ticket, sizeof(ticket), STARPU_PRIORITY, priority_of(op),
-			STARPU_TASK_SYNCHRONOUS, (op->flags & TASK_SYNC) != 0,
-			STARPU_EXECUTE_ON_WORKER, worker_of(lane, op),
-			STARPU_SEQUENTIAL_CONSISTENCY, !(op->flags & TASK_UNORDERED),
+			tasks_codelet(lane, op), STARPU_DATA_MODE_ARRAY, descr, n,
+			STARPU_VALUE, &ticket, sizeof(ticket), STARPU_PRIORITY,
+			priority_of(op), STARPU_TASK_SYNCHRONOUS,
+			(op->flags & TASK_SYNC) != 0, STARPU_EXECUTE_ON_WORKER,
+			worker_of(lane, op), STARPU_SEQUENTIAL_CONSISTENCY,
+			!(op->flags & TASK_UNORDERED),
 			STARPU_HANDLES_SEQUENTIAL_CONSISTENCY, each_order,
+			STARPU_SCHED_CTX, crowds_context(lane, op),
 			STARPU_CALLBACK_WITH_ARG_NFREE, count_call, new_ticket(lane, op),
 			0);
 	else
 		ret = starpu_task_insert(
-			tasks_codelet(op), STARPU_DATA_MODE_ARRAY, descr, n, STARPU_VALUE,
-			&ticket, sizeof(ticket), STARPU_PRIORITY, priority_of(op),
-			STARPU_TASK_SYNCHRONOUS, (op->flags & TASK_SYNC) != 0,
-			STARPU_SEQUENTIAL_CONSISTENCY, !(op->flags & TASK_UNORDERED),
+			tasks_codelet(lane, op), STARPU_DATA_MODE_ARRAY, descr, n,
+			STARPU_VALUE, &ticket, sizeof(ticket), STARPU_PRIORITY,
+			priority_of(op), STARPU_TASK_SYNCHRONOUS,
+			(op->flags & TASK_SYNC) != 0, STARPU_SEQUENTIAL_CONSISTENCY,
+			!(op->flags & TASK_UNORDERED),
 			STARPU_HANDLES_SEQUENTIAL_CONSISTENCY, each_order,
+			STARPU_SCHED_CTX, crowds_context(lane, op),
 			STARPU_EXECUTE_ON_WORKER, worker_of(lane, op), 0);
 	if (ret)
 		run_bad(lane->run, op, "starpu_task_insert()", (uint64_t)ret, 0);

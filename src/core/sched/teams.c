@@ -289,7 +289,10 @@ struct gang_place gang_place(const struct worker *worker, const struct job *job)
 		place.number = gang->team->number;
 		place.rank = worker == member(gang, 0) ? gang->rank
 						       : rank_of(gang->team, worker);
-	} else if (job->sched->ops->has_master && job->task->cl->type != STARPU_SEQ) {
+	} else if (job->sched->ops->has_master &&
+		   job->task->cl->type == STARPU_FORKJOIN) {
+		/* Called once, it may use all cores; so many calls of one that
+		 * shares its work (STARPU_SPMD) there would not be. */
 		place.size = 0;
 		for (int i = 0; i < worker->node->nworkers; i++)
 			place.size +=

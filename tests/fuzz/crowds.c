@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+
+/* crowds.c - scheduling contexts of the lanes, whose workers come and go, and kernels
+ * that several workers call together. */
+
+/* ---- contexts -------------------------------------------------------- */
+
+/* Any set of processors but the empty one. */
+static int draw_workers(const struct run *run, struct rng *rng, int *ids)
+{
+	unsigned set = rng_below(rng, 1u << run->ncpus);
+	int n = 0;
+
+	for (int i = 0; i < run->ncpus; i++)
+		if (set >> i & 1)
+			ids[n++] = starpu_worker_get_by_type(STARPU_CPU_WORKER, i);
+	if (n == 0)
+		ids[n++] = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
+	return n;
+}
+
+static unsigned new_context(struct run *run, struct rng *rng)
+{
+	static const char *const policies[] = {"eager", "prio",   "random", "lws",
+					       "ws",    "dmda",   "dmdas",  "heteroprio",
+					       "pheft", "peager", NULL};
+	const char *policy = policies[rng_below(rng, 11)];
+	int ids[STARPU_NMAXWORKERS], n = draw_workers(run, rng, ids);
+
+	if (!policy)
+		return starpu_sched_ctx_create(ids, n, "masters",
+					       STARPU_SCHED_CTX_AWAKE_WORKERS, 0);
+	return starpu_sched_ctx_create(ids, n, "crowd", STARPU_SCHED_CTX_POLICY_NAME,
+				       policy, 0);
+}
+
+/* Each lane has its own, so that it may end them when it likes. */
+void crowds_open(struct lane_run *lane)
+{
+	struct rng rng = {lane->run->program->seed * 0x9e3779b97f4a7c15u +
+			  (uint64_t)lane->index};
+
+	rng_below(&rng, 2);
+	if (!has_feature(lane->run->program, FEATURE_CONTEXTS) || rng_below(&rng, 3) ||
+	    lane->run->ncpus == 0)
+		return;
+	lane->ncrowds = 1 + (lane->index == 0 && rng_below(&rng, 2));
+	for (int i = 0; i < lane->ncrowds; i++)
+		lane->crowds[i] = new_context(lane->run, &rng);
+}
+
+void crowds_close(struct lane_run *lane)
+{
+	while (lane->ncrowds > 0)
+		starpu_sched_ctx_delete(lane->crowds[--lane->ncrowds]);
+}
+
+unsigned crowds_context(const struct lane_run *lane, const struct op *op)
+{
+	unsigned draw = op->choice[1] % 4;
+
+	if (op->flags & (TASK_WORKER | TASK_WORKERS | TASK_PICKY) ||
+	    draw >= (unsigned)lane->ncrowds || crowds_team(lane, op) >= 0)
+		return 0;
+	return lane->crowds[draw];
+}
+
+static void let_go(struct run *run, struct rng *rng, unsigned ctx)
+{
+	int ids[STARPU_NMAXWORKERS];
+	int n = draw_workers(run, rng, ids);
+
+	/* Its tasks need somebody. */
+	for (int i = 0; i < n; i++)
+		if (starpu_sched_ctx_contains_worker(ids[i], ctx) &&
+		    starpu_sched_ctx_get_nworkers(ctx) > 1)
+			starpu_sched_ctx_remove_workers(&ids[i], 1, ctx);
+}
+
+int run_crowd_op(struct lane_run *lane, struct op *op)
+{
+	struct rng rng = {op->salt};
+	int ids[STARPU_NMAXWORKERS], n;
+	unsigned *ctx;
+
+	if (op->kind != OP_CROWD)
+		return 0;
+	if (lane->ncrowds == 0)
+		return 1;
+	ctx = &lane->crowds[op->choice[1] % (unsigned)lane->ncrowds];
+	rng_below(&rng, 2);
+	n = draw_workers(lane->run, &rng, ids);
+	switch (op->choice[2] % 5) {
+	case 0:
+		starpu_sched_ctx_add_workers(ids, (unsigned)n, *ctx);
+		break;
+	case 1:
+		let_go(lane->run, &rng, *ctx);
+		break;
+	case 2:
+		starpu_sched_ctx_set_priority(ids, n, *ctx, rng_below(&rng, 3));
+		break;
+	case 3:
+		starpu_task_wait_for_all_in_ctx(*ctx);
+		break;
+	default:
+		starpu_sched_ctx_delete(*ctx);
+		*ctx = new_context(lane->run, &rng);
+		break;
+	}
+	return 1;
+}
+
+/* ---- teams ----------------------------------------------------------- */
+
+/* The calls of a task's kernel. */
+struct together {
+	unsigned ranks;   /* that were called, a bit each; atomic */
+	int size, inside; /* atomic; how many are there, how many have not returned */
+};
+
+void teams_start(struct run *run)
+{
+	struct rng rng = {run->program->seed};
+	int most = 0, ids[STARPU_NMAXWORKERS];
+
+	for (int i = 0; i < run->program->nops; i++)
+		if (run->program->ops[i].id >= most)
+			most = run->program->ops[i].id + 1;
+	run->together = calloc((size_t)most + 1, sizeof(*run->together));
+	for (int i = 0; i < NTEAMS; i++) {
+		int n = run->ncpus > 1 ? draw_workers(run, &rng, ids) : 0;
+
+		run->teams[i] =
+			n > 1 ? starpu_combined_worker_assign_workerid(n, ids) : -1;
+	}
+}
+
+void teams_stop(struct run *run)
+{
+	free(run->together);
+}
+
+int crowds_is_parallel(const struct op *op)
+{
+	return op->choice[1] / 4 % 4 == 0;
+}
+
+int crowds_team(const struct lane_run *lane, const struct op *op)
+{
+	if (!has_feature(lane->run->program, FEATURE_TEAMS) || !crowds_is_parallel(op) ||
+	    lane->lane->distributed || !(op->flags & TASK_BY_HAND) ||
+	    (op->flags & (TASK_WORKER | TASK_WORKERS | TASK_PICKY | TASK_MODEL)))
+		return -1;
+	return op->choice[1] / 16 % 4 == 0 ? lane->run->teams[op->choice[1] / 64 % NTEAMS]
+					   : -1;
+}
+
+/* 1: this call is the one that computes. */
+int teams_enter(const struct ticket *ticket)
+{
+	struct together *together = &ticket->run->together[ticket->op->id];
+	int rank = starpu_combined_worker_get_rank();
+	unsigned bit = 1u << rank,
+		 before = __atomic_fetch_or(&together->ranks, bit, __ATOMIC_SEQ_CST);
+
+	if (before & bit)
+		run_bad(ticket->run, ticket->op, "ranks called before this one", before,
+			before & ~bit);
+	__atomic_store_n(&together->size, starpu_combined_worker_get_size(),
+			 __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&together->inside, 1, __ATOMIC_SEQ_CST);
+	return rank == 0;
+}
+
+void teams_leave(const struct ticket *ticket)
+{
+	for (unsigned i = 0; i < ticket->op->choice[4] % 5; i++)
+		stage_yield();
+	__atomic_fetch_sub(&ticket->run->together[ticket->op->id].inside, 1,
+			   __ATOMIC_SEQ_CST);
+}
+
+void teams_check(struct run *run, const struct op *op)
+{
+	const struct together *together = &run->together[op->id];
+	int inside = __atomic_load_n(&together->inside, __ATOMIC_SEQ_CST);
+	unsigned ranks = __atomic_load_n(&together->ranks, __ATOMIC_SEQ_CST);
+
+	if (ranks == 0)
+		return;
+	if (inside)
+		run_bad(run, op, "calls that have not returned at the end of the task",
+			(uint64_t)inside, 0);
+	if (ranks != (1u << __atomic_load_n(&together->size, __ATOMIC_SEQ_CST)) - 1)
+		run_bad(run, op, "ranks that were called", ranks,
+			(1u << together->size) - 1);
+}
