@@ -147,7 +147,8 @@ def draw(page, directory, name):
             with open(svg, encoding="utf-8") as f:
                 return f.read()
         if out.returncode != 77: # it has no matplotlib
-            raise Refusal("study: %s cannot be drawn: %s" % (png, out.stderr.strip()[-300:]))
+            raise Refusal("study: %s cannot be drawn: %s; the table is whole, and the same "
+                          "command draws it when there is room" % (png, out.stderr.strip()[-300:]))
     return ""
 
 

@@ -128,6 +128,9 @@ class Run:
                 and not figures else "failed")
             found["what"] = (ours or said or ["no word; exit status %d"
                                               % self.process.returncode])[-1]
+            if "platform" in self.point: # by the name that the user knows, not that of our copy
+                found["what"] = found["what"].replace(
+                    os.path.join(self.directory, "platform.xml"), as_text(self.point["platform"]))
             return found
         found["time_s"] = figures.get("insertion_s", "") if self.plan.pretends else \
             figures.get("date_s", "" if "platform" in self.point else found["wall_s"])

@@ -77,12 +77,12 @@ def links(suite):
 
 
 def failures(suite):
-    command = ["study", "--sim", "small4", "--set", "nodes=4,8", "--set", "x=1", "-o", "bad", "--",
-               CHOLESKY + "-sim", "--nb", "2", "--seed", "{x}"]
+    command = ["study", "--sim", "small4", "--set", "nodes=4,8", "--set", "x=1", "--set",
+               "latency=2", "-o", "bad", "--", CHOLESKY + "-sim", "--nb", "2", "--seed", "{x}"]
     status, output = suite.orrery(*command)
     found = {row["nodes"]: row for row in rows(suite, "bad")}
     suite.verdict("an_impossible_point_is_a_row", status == 1 and found["4"]["status"] == "ok"
-                  and found["8"]["status"] == "refused" and "4 hosts" in found["8"]["what"],
+                  and found["8"]["status"] == "refused" and "small4 has 4 hosts" in found["8"]["what"],
                   (status, output))
     status, output = suite.orrery(*command)
     suite.verdict("a_failure_is_not_repeated", status == 1 and " of 1:" not in output, output)
@@ -132,6 +132,13 @@ def full(suite):
                   read(suite, "full", "runs.csv").endswith("\n"), kept)
     status, output = suite.orrery(*command)
     suite.verdict("with_room_it_goes_on", status == 0 and len(rows(suite, "full")) == 12, output)
+    picture = os.path.join(suite.directory, "full", "runs.png")
+    if os.path.exists(picture): # where matplotlib is
+        os.remove(picture)
+        os.mkdir(picture)
+        status, output = suite.orrery(*command)
+        suite.verdict("a_picture_without_place", status == 2 and "the table is whole" in output
+                      and len(rows(suite, "full")) == 12, (status, output))
 
 
 def search(suite):
