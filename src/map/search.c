@@ -517,7 +517,8 @@ int map_search(struct map_job *job, const struct search_files *files,
 	if (search.n > MAX_RANKS)
 		return map_refuse(says,
 				  "%d ranks are too many to optimise; expected at most "
-				  "%d",
+				  "%d: optimise a smaller map of the same shape, or one "
+				  "rank for each node with what nodes send to each other",
 				  search.n, MAX_RANKS);
 	best = orr_alloc((size_t)search.n * sizeof(*best));
 	ret = read_matrix(&search, files->matrix, says);
