@@ -8,15 +8,23 @@ import sys
 import zlib
 
 from orrery_tool import events as e
+from orrery_tool.trace_paje import write_paje
+from orrery_tool.trace_tasks import write_comms, write_dot, write_tasks
 from orrery_tool.words import Refusal
 
 USAGE = """usage: orrery trace DIRECTORY [--perfetto FILE.json] [--csv FILE.csv]
+                    [--paje FILE.trace] [--tasks FILE.rec] [--comms FILE.rec] [--dot FILE.dot]
 
 Reads what a run with "orrery run --trace DIRECTORY" has recorded.
 
   --perfetto FILE.json  write a trace that https://ui.perfetto.dev opens: tasks by worker,
                         copies between memories, messages with their flows, memory
   --csv FILE.csv        write how busy the nodes were, for draw-utilisation
+  --paje FILE.trace     write the trace in the format of Paje, for ViTE and pj_dump
+  --tasks FILE.rec      write the tasks as StarPU's tasks.rec does: dates in ms, what they use
+                        and wait for
+  --comms FILE.rec      write the messages as StarPU's comms.rec does
+  --dot FILE.dot        write the graph of the tasks for Graphviz
 
 Without options: print tasks, by codelet, and messages."""
 
@@ -318,6 +326,19 @@ def print_summary(nodes):
         print("%-32s %10d %14.6g %14.6g" % (name, n, busy_s, 1e6 * busy_s / n))
 
 
+def through(write):
+    """A file that write(nodes, file) fills."""
+    def write_file(nodes, path):
+        with Output(path) as file:
+            write(nodes, file)
+    return write_file
+
+
+FILES = {"--perfetto": write_perfetto, "--csv": write_csv, "--paje": through(write_paje),
+         "--tasks": through(write_tasks), "--comms": through(write_comms),
+         "--dot": through(write_dot)}
+
+
 def command_trace(place, argv):
     wanted, words = {}, list(argv)
     if not words or words[0] in ("-h", "--help"):
@@ -327,23 +348,21 @@ def command_trace(place, argv):
     while words:
         word = words.pop(0)
         name, _, path = word.partition("=")
-        if name in ("--perfetto", "--csv"):
+        if name in FILES:
             if not path and not words:
                 raise Refusal("trace: %s needs the name of a file" % name)
             wanted[name] = path or words.pop(0)
         elif word.startswith("-") or directory is not None:
-            raise Refusal("trace: what is %s? usage: orrery trace DIRECTORY [--perfetto "
-                          "FILE.json] [--csv FILE.csv]" % word)
+            raise Refusal("trace: what is %s? usage: orrery trace DIRECTORY, then any of %s "
+                          "with a file" % (word, ", ".join(FILES)))
         else:
             directory = word
     if directory is None:
         raise Refusal("trace: no directory given; usage: orrery trace DIRECTORY")
     try:
         nodes = e.read_nodes(directory)
-        if "--perfetto" in wanted:
-            write_perfetto(nodes, wanted["--perfetto"])
-        if "--csv" in wanted:
-            write_csv(nodes, wanted["--csv"])
+        for name, path in wanted.items():
+            FILES[name](nodes, path)
         if not wanted:
             print_summary(nodes)
     except OSError as error:

@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Orrery authors
 """The programs with StarPU's names: what scripts read from them."""
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -67,7 +68,7 @@ def run(home, name, *arguments):
     env = dict(os.environ, STARPU_HOME=home, XDG_CACHE_HOME="", HOME=home, STARPU_HOSTNAME="there",
                STARPU_PERF_MODEL_DIR="", STARPU_PERF_MODEL_PATH="", STARPU_NCPU="1")
     out = subprocess.run([os.path.join(BUILD, name), *arguments], env=env, text=True,
-                         capture_output=True, timeout=60)
+                         capture_output=True, timeout=60, cwd=home)
     return out.returncode, out.stdout, out.stderr
 
 
@@ -110,6 +111,59 @@ def display(home):
         verdict(claim + "_is_refused", status == 1 and words in said, (status, said))
 
 
+def written(home, name):
+    try:
+        with open(os.path.join(home, name), encoding="utf-8") as f:
+            return f.read()
+    except OSError:
+        return ""
+
+
+def plot(home):
+    status, _, said = run(home, "starpu_perfmodel_plot", "-s", "fitted")
+    data = [line.split() for line in written(home, "starpu_fitted_avg.data").splitlines()]
+    verdict("measurements_are_columns", status == 0 and data == [
+        ["4915200", "2.647095e+01", "4.073263e-01", "8.944354e-01", "3.828761e-02"],
+        ["11059200", '""', '""', "2.805491e+00", "6.931361e-02"]], (status, data, said))
+    program = written(home, "starpu_fitted.gp")
+    verdict("gnuplot_draws_each_curve", 'Model for codelet fitted on there"' in program and
+            'using 1:2:3 with errorlines title "Average cpu0-impl0 (Comb0)"' in program and
+            'using 1:4:5 with errorlines title "Average cuda2-impl0 (Comb1)"' in program, program)
+    if shutil.which("gnuplot"):
+        out = subprocess.run(["gnuplot", "starpu_fitted.gp"], cwd=home, capture_output=True,
+                             text=True, timeout=60)
+        verdict("gnuplot_reads_it", out.returncode == 0 and
+                len(written(home, "starpu_fitted.eps")) > 1000, out.stderr)
+    status, _, said = run(home, "starpu_perfmodel_plot", "-s", "fitted", "-c", "1", "-f")
+    data = [line.split() for line in written(home, "starpu_fitted_avg.data").splitlines()]
+    verdict("one_combination_in_gflops", status == 0 and [row[:2] for row in data] == [
+        ["4915200", "%e" % (5.24288e8 / 8.944354e2 / 1e3)],
+        ["11059200", "%e" % (1.769472e9 / 2.805491e3 / 1e3)]], (status, data, said))
+    status, text, _ = run(home, "starpu_perfmodel_plot", "-lc", "-s", "fitted")
+    verdict("combinations_are_listed", status == 0 and "Comb 0: 1 device" in text and
+            "type: CUDA" in text.replace("cuda", "CUDA"), text)
+    for arguments, words in ((("-s", "nothing"), "no usable model of nothing"),
+                             (("-s", "fitted", "-c", "7"), "has no measurements of these"),
+                             (("-i", "file"), "no FxT files"), ((), "Incorrect usage")):
+        status, _, said = run(home, "starpu_perfmodel_plot", *arguments)
+        verdict("plot_refuses_" + "_".join(arguments), status == 1 and words in said, said)
+
+
+def complete(home):
+    """What StarPU 1.3's tool adds to the same records."""
+    text = ("Name: a\nModel: fitted\nFootprint: f0ac7beb\n\nName: b\nModel: fitted\n"
+            "Footprint: 24c84a50\n\nName: c\n\nName: d\nModel: nothing\nFootprint: 1\n")
+    with open(os.path.join(home, "tasks.rec"), "w", encoding="ascii") as f:
+        f.write(text)
+    status, _, said = run(home, "starpu_tasks_rec_complete", "tasks.rec", "more.rec")
+    expected = text.replace("f0ac7beb\n", "f0ac7beb\nEstimatedTime: 2.647095e+04\n").replace(
+        "24c84a50\n", "24c84a50\nEstimatedTime: inf\n")
+    verdict("tasks_get_estimates", status == 0 and written(home, "more.rec") == expected and
+            "no usable model of nothing" in said, (status, written(home, "more.rec"), said))
+    status, _, said = run(home, "starpu_tasks_rec_complete", "nowhere.rec")
+    verdict("no_records_are_refused", status == 1 and "nowhere.rec cannot be read" in said, said)
+
+
 def machine(home):
     status, text, said = run(home, "starpu_machine_display")
     verdict("machine_has_workers_and_links", status == 0 and "StarPU has found :" in text and
@@ -125,7 +179,8 @@ def machine(home):
     verdict("schedulers_are_listed", status == 0 and {"eager", "prio", "lws", "dmda"}
             <= set(text.split()), text)
     for name in ("starpu_machine_display", "starpu_calibrate_bus", "starpu_sched_display",
-                 "starpu_perfmodel_display"):
+                 "starpu_perfmodel_display", "starpu_perfmodel_plot",
+                 "starpu_tasks_rec_complete"):
         found = [run(home, name, option) for option in ("--help", "--version", "--nonsense")]
         verdict(name + "_knows_its_options", [f[0] for f in found] == [0, 0, 1]
                 and "Usage: " + name in found[0][1] and "Orrery" in found[1][1], found)
@@ -134,6 +189,8 @@ def machine(home):
 def main():
     with tempfile.TemporaryDirectory() as home:
         display(home)
+        plot(home)
+        complete(home)
         machine(home)
     return 1 if nfailed else 0
 

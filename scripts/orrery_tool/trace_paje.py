@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery trace --paje: the run in the format of Paje, for ViTE and pj_dump.
+
+Containers: the run, its nodes, and in each node its workers (with the codelet that runs),
+its memories (with the bytes in them, and copies as links) and its network (with messages as
+links).  All lines are in the order of their dates, as Paje asks for.
+"""
+import heapq
+
+from orrery_tool import events as e
+
+COLOURS = ("0.11 0.42 0.66", "0.82 0.40 0.17", "0.36 0.55 0.35", "0.56 0.35 0.66",
+           "0.79 0.64 0.15", "0.66 0.23 0.29", "0.30 0.65 0.65", "0.50 0.50 0.30")
+
+# name: (number, fields)
+DEFINITIONS = {
+    "PajeDefineContainerType": (0, "Alias string, Type string, Name string"),
+    "PajeDefineStateType": (1, "Alias string, Type string, Name string"),
+    "PajeDefineEventType": (2, "Alias string, Type string, Name string, Color color"),
+    "PajeDefineVariableType": (3, "Alias string, Type string, Name string, Color color"),
+    "PajeDefineLinkType": (4, "Alias string, Type string, StartContainerType string, "
+                              "EndContainerType string, Name string"),
+    "PajeDefineEntityValue": (5, "Alias string, Type string, Name string, Color color"),
+    "PajeCreateContainer": (6, "Time date, Alias string, Type string, Container string, "
+                               "Name string"),
+    "PajeDestroyContainer": (7, "Time date, Type string, Name string"),
+    "PajeSetState": (8, "Time date, Type string, Container string, Value string"),
+    "PajeSetVariable": (9, "Time date, Type string, Container string, Value double"),
+    "PajeStartLink": (10, "Time date, Type string, Container string, StartContainer string, "
+                          "Value string, Key string"),
+    "PajeEndLink": (11, "Time date, Type string, Container string, EndContainer string, "
+                        "Value string, Key string"),
+    "PajeNewEvent": (12, "Time date, Type string, Container string, Value string"),
+}
+NUMBER = {name[4:]: number for name, (number, _) in DEFINITIONS.items()}
+IDLE = "idle"
+
+
+def quoted(text):
+    """Paje knows no escapes in strings."""
+    return '"%s"' % text.replace('"', "'").replace("\n", " ")
+
+
+def line(name, *fields):
+    return "%d %s\n" % (NUMBER[name], " ".join(fields))
+
+
+class Values:
+    """Codelets by their names, of all nodes."""
+
+    def __init__(self):
+        self.aliases = {}
+
+    def alias(self, name):
+        return self.aliases.setdefault(name, "c%d" % len(self.aliases))
+
+    def definitions(self):
+        yield line("DefineEntityValue", IDLE, "S", quoted(IDLE), quoted("0.9 0.9 0.9"))
+        for at, (name, alias) in enumerate(self.aliases.items()):
+            yield line("DefineEntityValue", alias, "S", quoted(name),
+                       quoted(COLOURS[at % len(COLOURS)]))
+
+
+class NodeLines:
+    """(date, line) of a node, in order."""
+
+    def __init__(self, node, values):
+        self.node, self.values = node, values
+        self.name = "n%d" % node.rank
+        self.memory, self.requests, self.ordinals, self.copies = {}, {}, {}, {}
+        self.ncopies, self.now_s = 0, 0.0
+        for _, memory in node.workers.values():
+            self.memory[memory] = 0
+        self.memory.setdefault(0, 0)
+
+    def containers(self):
+        create, name = "CreateContainer", self.name
+        yield line(create, "0", name, "N", "run", quoted("node %d (%s)" % (
+            self.node.rank, self.node.host)))
+        yield line(create, "0", name + "net", "C", name, quoted("network %d" % self.node.rank))
+        for memory in sorted(self.memory):
+            yield line(create, "0", "%sm%d" % (name, memory), "M", name,
+                       quoted("memory %d of %d" % (memory, self.node.rank)))
+        for worker, (text, _) in sorted(self.node.workers.items()):
+            yield line(create, "0", "%sw%d" % (name, worker), "W", name,
+                       quoted("%s of %d" % (text, self.node.rank)))
+            yield line("SetState", "0", "S", "%sw%d" % (name, worker), IDLE)
+
+    def ends(self, date_s):
+        for kind, places in (("W", ["w%d" % worker for worker in sorted(self.node.workers)]),
+                             ("M", ["m%d" % memory for memory in sorted(self.memory)]),
+                             ("C", ["net"]), ("N", [""])):
+            for place in places:
+                yield line("DestroyContainer", "%.9f" % date_s, kind, self.name + place)
+
+    HANDLERS = {e.TASK_STARTED: "task_started", e.TASK_ENDED: "task_ended",
+                e.COPY_BEGINS: "copy_begins", e.COPY_ENDS: "copy_ends",
+                e.ALLOCATED: "allocated", e.FREED: "freed", e.USER: "user",
+                e.USER_TEXT: "user", e.REQUEST_POSTED: "request_posted",
+                e.REQUEST_READY: "request_ready", e.REQUEST_MOVED: "request_moved"}
+
+    def lines(self):
+        handlers = {kind: getattr(self, name) for kind, name in self.HANDLERS.items()}
+        for date_s, kind, flag, worker, n, ident, value in self.node.records():
+            self.now_s = max(self.now_s, date_s - self.node.origin_s)
+            handler = handlers.get(kind)
+            if handler:
+                text = handler("%.9f" % max(self.now_s, 0.0), kind, flag, worker, n, ident, value)
+                if text:
+                    yield max(self.now_s, 0.0), text
+
+    def task_started(self, date, kind, flag, worker, n, ident, value):
+        return line("SetState", date, "S", "%sw%d" % (self.name, worker),
+                    self.values.alias(self.node.text(value)))
+
+    def task_ended(self, date, kind, flag, worker, n, ident, value):
+        return line("SetState", date, "S", "%sw%d" % (self.name, worker), IDLE)
+
+    def memory_name(self, memory):
+        return "%sm%d" % (self.name, memory)
+
+    def known(self, memory):
+        """Those that no worker computes from have no container."""
+        return memory in self.memory
+
+    def copy_begins(self, date, kind, flag, worker, n, ident, value):
+        if not self.known(n >> 16) or not self.known(n & 0xFFFF):
+            return None
+        self.ncopies += 1
+        self.copies[ident] = (n, "%scopy%d" % (self.name, self.ncopies))
+        return line("StartLink", date, "Y", self.name, self.memory_name(n >> 16),
+                    quoted("copy"), self.copies[ident][1])
+
+    def copy_ends(self, date, kind, flag, worker, n, ident, value):
+        if ident not in self.copies:
+            return None
+        n, key = self.copies.pop(ident)
+        return line("EndLink", date, "Y", self.name, self.memory_name(n & 0xFFFF),
+                    quoted("copy"), key)
+
+    def bytes_changed(self, date, memory, change):
+        if not self.known(memory):
+            return None
+        self.memory[memory] += change
+        return line("SetVariable", date, "B", self.memory_name(memory),
+                    "%d" % self.memory[memory])
+
+    def allocated(self, date, kind, flag, worker, n, ident, value):
+        return self.bytes_changed(date, n, value)
+
+    def freed(self, date, kind, flag, worker, n, ident, value):
+        return self.bytes_changed(date, n, -value)
+
+    def user(self, date, kind, flag, worker, n, ident, value):
+        name = "event %d" % ident if kind == e.USER else self.node.texts.pop(value, "?")
+        return line("NewEvent", date, "U", self.name, quoted(name))
+
+    def request_posted(self, date, kind, flag, worker, n, ident, value):
+        """The k-th send of a tag from one node to another is for the k-th receive."""
+        key = (flag, n, value)
+        k = self.ordinals[key] = self.ordinals.get(key, 0) + 1
+        pair = (n, self.node.rank) if flag else (self.node.rank, n)
+        self.requests[ident] = "t%d_%d_%d_%d" % (*pair, value, k)
+
+    def request_ready(self, date, kind, flag, worker, n, ident, value):
+        if flag or n == self.node.rank or ident not in self.requests:
+            return None
+        return line("StartLink", date, "X", "run", self.name + "net", quoted("message"),
+                    self.requests[ident])
+
+    def request_moved(self, date, kind, flag, worker, n, ident, value):
+        key = self.requests.pop(ident, None)
+        if not flag or n == self.node.rank or not key:
+            return None
+        return line("EndLink", date, "X", "run", self.name + "net", quoted("message"), key)
+
+
+def header():
+    for name, (number, fields) in DEFINITIONS.items():
+        yield "%%EventDef %s %d\n" % (name, number)
+        for field in fields.split(", "):
+            yield "%% %s\n" % field
+        yield "%EndEventDef\n"
+    for alias, parent, name in (("R", "0", "run"), ("N", "R", "node"), ("W", "N", "worker"),
+                                ("M", "N", "memory"), ("C", "N", "network")):
+        yield line("DefineContainerType", alias, parent, quoted(name))
+    yield line("DefineStateType", "S", "W", quoted("task"))
+    yield line("DefineEventType", "U", "N", quoted("user event"), quoted("0.7 0.2 0.2"))
+    yield line("DefineVariableType", "B", "M", quoted("bytes"), quoted("0.2 0.4 0.7"))
+    yield line("DefineLinkType", "X", "R", "C", "C", quoted("messages"))
+    yield line("DefineLinkType", "Y", "N", "M", "M", quoted("copies"))
+
+
+def names_of(nodes, values):
+    """Each codelet has to be defined before it runs."""
+    for node in nodes:
+        for _, kind, _, _, _, _, value in node.records():
+            if kind == e.TASK_STARTED:
+                values.alias(node.text(value))
+
+
+def write_paje(nodes, file):
+    values, last_s = Values(), 0.0
+    names_of(nodes, values)
+    pictures = [NodeLines(node, values) for node in nodes]
+    file.writelines(header())
+    file.writelines(values.definitions())
+    file.write(line("CreateContainer", "0", "run", "R", "0", quoted("run")))
+    for picture in pictures:
+        file.writelines(picture.containers())
+    for last_s, text in heapq.merge(*(picture.lines() for picture in pictures),
+                                    key=lambda item: item[0]):
+        file.write(text)
+    for picture in pictures:
+        file.writelines(picture.ends(last_s))
+    file.write(line("DestroyContainer", "%.9f" % last_s, "R", "run"))
