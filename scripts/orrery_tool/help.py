@@ -6,6 +6,7 @@ import os
 import re
 
 from orrery_tool import cc, doctor, trace
+from orrery_tool.calibrate import calibrate_parser
 from orrery_tool.compare import compare_parser
 from orrery_tool.map import map_parser
 from orrery_tool.platform_command import platform_parser
@@ -50,6 +51,8 @@ COMMANDS = {
                 lambda: compare_parser().format_help().rstrip()),
     "platform": ("making a platform",
                  lambda: platform_parser().format_help().rstrip()),
+    "calibrate": ("measuring this machine",
+                  lambda: calibrate_parser().format_help().rstrip()),
     "doctor": ("what this machine lacks", lambda: doctor.USAGE),
 }
 

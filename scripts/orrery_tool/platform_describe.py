@@ -13,7 +13,7 @@ NETWORKS = ("switch", "fat tree", "dragonfly", "torus")
 # name: kind of KINDS, or the texts that there are
 NETWORK_KEYS = {
     "network": NETWORKS, "link": "text", "bandwidth": "bandwidth", "latency": "time",
-    "hop_latency": "time", "link_latency": "time", "factors": ("exact", "smpi"),
+    "hop_latency": "time", "message_cost": "time", "bandwidth_factors": "text", "link_latency": "time", "factors": ("exact", "smpi"),
     "backbone_bandwidth": "bandwidth", "loopback_bandwidth": "bandwidth",
     "loopback_latency": "time", "switch_ports": "count", "oversubscription": "number",
     "tree": "text", "shape": "lengths", "chassis": "count", "routers": "count",

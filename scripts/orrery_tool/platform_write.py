@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery platform: from a description to SimGrid's XML, the origin beside each figure."""
 import os
+import re
 from xml.sax.saxutils import quoteattr
 
 from orrery_tool.platform_describe import MAX_NODES, Figure
@@ -148,6 +149,14 @@ class Writer:
             return figure.value, 0, origin_of(figure)
         figure = self.need("latency", "1.2 us")
         near = self.shape.near
+        if "message_cost" in self.top:
+            cost_s = self.top["message_cost"].value
+            if 2 * cost_s > figure.value * 1.0001:
+                raise Refusal("%s: message_cost is %s for each of two nodes, more than the latency "
+                              "of %s" % (self.top["message_cost"].where, seconds(cost_s),
+                                         seconds(figure.value)))
+            words = "what both nodes leave of %s: %s" % (seconds(figure.value), origin_of(figure))
+            return max(figure.value - 2 * cost_s, 0) / near, cost_s, words
         hop = min(self.top["hop_latency"].value if "hop_latency" in self.top
                   else figure.value / 10, figure.value / near)
         words = "a hop; %s, of which nodes take what %d links leave: %s" % (
@@ -158,7 +167,13 @@ class Writer:
         if self.top.get("factors", Figure("exact", "")).value == "smpi":
             return []
         lines = ["  <config>"]
+        factors = self.top.get("bandwidth_factors")
+        if factors and not re.fullmatch(r"\d+:[0-9.e+-]+(;\d+:[0-9.e+-]+)*", factors.value):
+            raise Refusal("%s: bandwidth_factors is \"%s\", expected ABOVE_BYTES:FACTOR;..."
+                          % (factors.where, factors.value))
         for name, value, words in EXACT:
+            if factors and name == "smpi/bw-factor":
+                value, words = factors.value, origin_of(factors)
             lines += ["    <!-- %s -->" % words,
                       "    <prop id=\"%s\" value=\"%s\"/>" % (name, value)]
         return lines + ["  </config>"]

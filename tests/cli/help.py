@@ -44,7 +44,8 @@ def pages(suite):
     for variable in ("STARPU_SCHED", "orrery_transport"):
         row = re.search(r"\| %s \|.*\| (.*) \|" % variable.upper(), doc("knobs.md")).group(1)
         suite.succeeds("help_" + variable, "help", variable, says=row)
-    for command in ("run", "map", "study", "report", "compare", "platform", "cc", "doctor"):
+    for command in ("run", "map", "study", "report", "compare", "platform", "calibrate", "cc",
+                    "doctor"):
         suite.verdict("help_%s_is_its_own" % command, suite.orrery("help", command)
                       == suite.orrery(command, "--help"), "it differs")
     suite.refuses("unknown_topic", "help", "shceduler", says=["did you mean schedulers"])
@@ -57,7 +58,8 @@ def pages(suite):
 
 def manual(suite):
     page = made("man").replace("\\-", "-")
-    options = [word for command in ("run", "map", "study", "report", "compare", "platform")
+    options = [word for command in ("run", "map", "study", "report", "compare", "platform",
+                                       "calibrate")
                for word in re.findall(r"--[a-z-]+", suite.orrery(command, "--help")[1])]
     variables = re.findall(r"^\| ([A-Z_0-9]+) \|", doc("knobs.md"), re.M)
     missing = [word for word in options + variables if word not in page]

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery calibrate: a description of this machine, as measured through the library."""
+import argparse
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+from orrery_tool.platform_command import writer_of
+from orrery_tool.platform_describe import Library
+from orrery_tool.words import Parser, Refusal, write_text
+
+CHANGED = 1.15            # a figure that differs by more
+PASSES = 3                # of making the simulation agree
+HEAD = """# Measured by "orrery calibrate" on %(date)s: %(words)s.
+# Simulated beside measured: median difference %(median).1f %%, at most %(most).1f %% (%(worst)s);
+# sizes left out of the fit: median %(left).1f %%, at most %(left_most).1f %%.
+about = "%(words)s, calibrated"
+nodes = %(nodes)d
+network = "switch"
+latency = "%(latency).9g us"    # of the smallest message, half of a ping-pong
+hop_latency = "%(hop).9g us"      # fitted
+message_cost = "%(cost).9g us"    # of a message for its sender, and for its receiver: many at once
+bandwidth = "%(bandwidth).9g GB/s"    # of the largest message, alone
+bandwidth_factors = "%(factors)s" # parts of it that smaller messages reach, fitted by size
+[node]
+cpu_model = "%(name)s"
+workers = %(cores)d                 # cores that this process may use
+"""
+
+
+def calibrate_parser():
+    parser = Parser(
+        prog="orrery calibrate", allow_abbrev=False,
+        description="Measures what messages of all sizes take between two ranks through the library, and "
+        "kernels where OpenBLAS was there when Orrery was built, and writes a description, a platform "
+        "and models of this machine.",
+        epilog="With --hostfile the two ranks run on the first two hosts that it names.  Where the "
+        "directory has earlier measurements, the new ones are compared with them.",
+        formatter_class=argparse.HelpFormatter)
+    parser.add_argument("-o", "--output", metavar="DIR", default="calibration",
+                        help="where everything is written (calibration)")
+    parser.add_argument("--name", default=re.sub(r"[^\w-]", "-", os.uname().nodename),
+                        help="of the machine, under which models are looked up")
+    parser.add_argument("--nodes", type=int, default=2, help="in the platform (2)")
+    parser.add_argument("--hostfile", metavar="FILE", help="hosts of the two ranks")
+    parser.add_argument("--repetitions", type=int, default=2000, metavar="N",
+                        help="of a small message; of a large one an eighth (2000)")
+    parser.add_argument("--tiles", type=int, default=512, metavar="N",
+                        help="the largest tile of kernels; 0: no kernels (512)")
+    return parser
+
+
+class Machine:
+    """What is written of a machine, from figures in seconds and bytes per second."""
+
+    def __init__(self, args, real):
+        self.args, self.real = args, real
+        self.sizes = sorted(size for case, size in real if case == "alone")
+        smallest, largest = self.sizes[0], self.sizes[-1]
+        self.latency_s = real["alone", smallest]
+        self.bandwidth = largest / real["alone", largest]
+        self.cost_s = min(real["flood", 64], self.latency_s / 2)
+        self.hop_s = (self.latency_s - 2 * self.cost_s) / 2
+        self.seconds = {size: size / self.bandwidth for size in self.sizes}
+
+    def factors(self, without=None):
+        """Parts of the bandwidth by size; boundaries lie between sizes."""
+        sizes = [size for size in self.sizes if size != without]
+        pieces = []
+        for i, size in enumerate(sizes):
+            above = math.sqrt(sizes[i - 1] * size) if i else 0
+            pieces.append("%d:%.5g" % (above, size / self.bandwidth / self.seconds[size]))
+        return ";".join(pieces)
+
+    def text(self, **words):
+        values = dict(
+            date=time.strftime("%Y-%m-%d"), words="messages between two ranks",
+            nodes=self.args.nodes, latency=self.latency_s * 1e6, hop=self.hop_s * 1e6,
+            cost=self.cost_s * 1e6, bandwidth=self.bandwidth / 1e9, factors=self.factors(),
+            name=self.args.name, cores=len(os.sched_getaffinity(0)), median=0, most=0,
+            worst="", left=0, left_most=0)
+        values.update(words)
+        return HEAD % values
+
+    def learn(self, simulated):
+        """Let each size take so much longer as it was simulated too fast."""
+        self.latency_s += self.real["alone", self.sizes[0]] - simulated["alone", self.sizes[0]]
+        self.latency_s = max(self.latency_s, 2 * self.cost_s)
+        self.hop_s = (self.latency_s - 2 * self.cost_s) / 2
+        for size in self.sizes:
+            missing = self.real["alone", size] - simulated["alone", size]
+            # Never faster than a hundred times the bandwidth of the largest.
+            self.seconds[size] = max(self.seconds[size] + missing,
+                                     size / self.bandwidth / 100)
+
+
+def run(place, args, program, simulated):
+    """{(case, bytes): (seconds where nothing disturbs, median)}"""
+    command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", "2", "--quiet"]
+    if simulated:
+        command += ["--sim", simulated]
+    elif args.hostfile:
+        command += ["--hostfile", args.hostfile]
+    repetitions = 8 if simulated else args.repetitions
+    out = subprocess.run(command + [program, str(repetitions)], text=True, capture_output=True,
+                         check=False)
+    found = re.findall(r"^network,(\w+) (\d+),s,([^,]+),(\S+)$", out.stdout, re.M)
+    if out.returncode or not found:
+        raise Refusal("calibrate: %s ended with status %d: %s" % (
+            " ".join(command[1:]), out.returncode, (out.stderr or out.stdout).strip()[-300:]))
+    return {(case, int(size)): (float(quiet), float(median))
+            for case, size, quiet, median in found}
+
+
+def quiet(measured):
+    return {key: values[0] for key, values in measured.items()}
+
+
+def risen(real):
+    """A message is never faster than a smaller one of its case: what is was disturbed."""
+    result, last = {}, {}
+    for case, size in sorted(real, reverse=True):
+        last[case] = min(real[case, size], last.get(case, math.inf))
+        result[case, size] = last[case]
+    return {key: result[key] for key in real}
+
+
+def noise(measured):
+    """A sentence on how sure the figures are."""
+    ratios = sorted(median / value for value, median in measured.values())
+    middle = statistics.median(ratios)
+    words = "noise: the median of a figure is %.0f %% above its quiet tenth, at most %.0f %%" % (
+        100 * (middle - 1), 100 * (ratios[-1] - 1))
+    return words + ("; the machine is busy: repeat it when nobody else uses it"
+                    if ratios[len(ratios) * 3 // 4] > 1.5 else "")
+
+
+def differences(real, simulated):
+    """{(case, bytes): relative difference}"""
+    return {key: simulated[key] / real[key] - 1 for key in real if key in simulated}
+
+
+def left_out(machine):
+    """What each size but the outermost would take if its neighbours alone were known."""
+    errors = []
+    for before, size, after in zip(machine.sizes, machine.sizes[1:], machine.sizes[2:]):
+        part = math.log(size / before) / math.log(after / before)
+        times = [machine.real["alone", n] for n in (before, size, after)]
+        expected = math.exp((1 - part) * math.log(times[0]) + part * math.log(times[2]))
+        errors.append(abs(expected / times[1] - 1))
+    return errors
+
+
+def fit(place, args, real):
+    """A machine whose simulation agrees with what was measured, and the differences."""
+    machine, library = Machine(args, real), Library(place.share)
+    path = os.path.join(args.output, args.name + ".toml")
+    for turn in range(PASSES + 1):
+        write_text(path, machine.text())
+        simulated = quiet(run(place, args, program(place, "-sim"), path))
+        best = differences(real, simulated)
+        if turn < PASSES:
+            machine.learn(simulated)
+    absolute = {key: abs(value) for key, value in best.items()}
+    worst = max(absolute, key=absolute.get)
+    errors = left_out(machine)
+    write_text(path, machine.text(
+        median=100 * statistics.median(absolute.values()), most=100 * absolute[worst],
+        worst="%s, %d bytes" % worst, left=100 * statistics.median(errors),
+        left_most=100 * max(errors)))
+    write_text(path[:-5] + ".xml", writer_of(library, path, []).text())
+    return simulated
+
+
+def program(place, end=""):
+    path = place.build and os.path.join(place.build, "bench", "calibrate_network" + end)
+    if not path or not os.path.exists(path):
+        raise Refusal("calibrate: %s is not there; it is made in a build tree: make bench/"
+                      "calibrate_network bench/calibrate_network-sim" % (path or "calibrate_network"))
+    return path
+
+
+def measure_kernels(place, args):
+    """Models in DIR/codelets/45; a sentence."""
+    kernels = place.build and os.path.join(place.build, "bench", "calibrate_kernels")
+    if not args.tiles:
+        return "kernels: not asked for"
+    if not kernels or not os.path.exists(kernels):
+        return "kernels: Orrery was built without OpenBLAS, and has measured none"
+    models = os.path.join(args.output, "codelets", "45")
+    os.makedirs(models, exist_ok=True)
+    out = subprocess.run([kernels, models, args.name, os.uname().machine, str(args.tiles)],
+                         text=True, capture_output=True, check=False)
+    if out.returncode:
+        raise Refusal("calibrate: %s: %s" % (kernels, out.stderr.strip()))
+    spread = [float(row[3]) / float(row[2]) for row in
+              (line.split(",") for line in out.stdout.split("\n")[1:]) if len(row) == 6]
+    return "kernels: %d sizes, median deviation %.1f %%; STARPU_PERF_MODEL_PATH=%s finds them" % (
+        len(spread), 100 * statistics.median(spread), os.path.abspath(args.output))
+
+
+def read_earlier(path):
+    try:
+        with open(path, encoding="ascii") as f:
+            rows = [line.strip().split(",") for line in f][1:]
+        return {(row[0], int(row[1])): float(row[2]) for row in rows}
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def compare(earlier, real):
+    ratios = {key: real[key] / earlier[key] for key in real if key in earlier}
+    far = {key: ratio for key, ratio in ratios.items()
+           if not 1 / CHANGED < ratio < CHANGED}
+    middle = statistics.median(ratios.values())
+    if len(far) <= len(ratios) / 4:
+        return "as before: median ratio %.3f, %d of %d figures differ by more than %.0f %%" % (
+            middle, len(far), len(ratios), 100 * (CHANGED - 1))
+    worst = max(far, key=lambda key: abs(math.log(far[key])))
+    return "the machine has changed: %d of %d figures differ by more than %.0f %%, median " \
+        "ratio %.3f; %s of %d bytes: %.2f times what it was" % (
+            len(far), len(ratios), 100 * (CHANGED - 1), middle, *worst, far[worst])
+
+
+def check_arguments(args):
+    if not re.fullmatch(r"[A-Za-z][\w-]*", args.name):
+        raise Refusal("calibrate: --name is \"%s\", expected letters, digits, - and _"
+                      % args.name)
+    for option, value, least in (("--nodes", args.nodes, 2),
+                                 ("--repetitions", args.repetitions, 1),
+                                 ("--tiles", args.tiles, 0)):
+        if value < least:
+            raise Refusal("calibrate: %s is %d, expected %d or more" % (option, value, least))
+    try:
+        os.makedirs(args.output, exist_ok=True)
+    except OSError as error:
+        raise Refusal("calibrate: %s cannot be made: %s" % (args.output, error.strerror)) from None
+
+
+def command_calibrate(place, argv):
+    args = calibrate_parser().parse_args(argv)
+    check_arguments(args)
+    measured = run(place, args, program(place), None)
+    real = risen(quiet(measured))
+    table = os.path.join(args.output, "measured.csv")
+    earlier = read_earlier(table)
+    simulated = fit(place, args, real)
+    rows = ["%s,%d,%.9g,%.9g,%.2f" % (*key, real[key], simulated[key],
+                                     100 * (simulated[key] / real[key] - 1)) for key in real]
+    write_text(table, "\n".join(["case,bytes,measured_s,simulated_s,difference_percent"] + rows)
+               + "\n")
+    for row in rows:
+        print("%-6s %8s bytes  measured %10.3f us  simulated %10.3f us  %+6.1f %%" % (
+            *row.split(",")[:2], *(1e6 * float(x) for x in row.split(",")[2:4]),
+            float(row.split(",")[4])))
+    print(noise(measured))
+    if earlier:
+        print(compare(earlier, real))
+    print(measure_kernels(place, args))
+    print("orrery run --sim %s -n %d ./app" % (
+        os.path.join(args.output, args.name + ".toml"), args.nodes))
+    return 0
