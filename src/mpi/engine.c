@@ -22,6 +22,8 @@ struct parcel {
 	void *copy;              /* owned body, or NULL */
 };
 
+static void parcels_left(struct outbox *outbox, struct net_message *messages);
+
 /* ---- life ------------------------------------------------------------ */
 
 void engine_init(struct mpi *mpi)
@@ -29,7 +31,7 @@ void engine_init(struct mpi *mpi)
 	struct engine *engine = &mpi->engine;
 
 	orr_lock_init(&engine->lock);
-	outbox_init(&engine->outbox, &engine->lock);
+	outbox_init(&engine->outbox, &engine->lock, parcels_left);
 	list_init(&engine->all);
 	pool_init(&engine->requests, sizeof(struct request));
 	pool_init(&engine->parcels, sizeof(struct parcel));
@@ -171,18 +173,25 @@ static void parcel_left(struct parcel *parcel)
 	pool_put(&engine->parcels, parcel);
 }
 
+/* The engine is locked. */
+static void parcels_left(struct outbox *outbox, struct net_message *messages)
+{
+	struct net_message *next;
+
+	(void)outbox;
+	for (; messages; messages = next) {
+		next = messages->next;
+		parcel_left((struct parcel *)(void *)messages);
+	}
+}
+
 /* A packet has left. */
 static void parcels_sent(struct net_message *message)
 {
 	struct mpi *mpi = ((struct parcel *)(void *)message)->mpi;
-	struct net_message *next;
 
-	outbox_sent(&mpi->engine.outbox, message->peer);
-	engine_lock(&mpi->engine);
-	for (; message; message = next) {
-		next = message->next;
-		parcel_left((struct parcel *)(void *)message);
-	}
+	outbox_sent_lock(&mpi->engine.outbox, message->peer);
+	parcels_left(&mpi->engine.outbox, message);
 	engine_unlock_called_back(mpi);
 }
 
@@ -552,6 +561,9 @@ static void request_acquired(struct acquire *acquire)
 	struct request *request = (struct request *)(void *)acquire;
 	struct mpi *mpi = request->mpi;
 	struct engine *engine = &mpi->engine;
+	/* A send to another rank is released by who polls, as that one sees it leave. */
+	int ends_here =
+		request->kind == REQUEST_RECEIVE || request->net_peer == mpi->net->rank;
 
 	if (request->kind == REQUEST_SEND)
 		payload_of_send(&request->payload, request->handle,
@@ -567,7 +579,8 @@ static void request_acquired(struct acquire *acquire)
 	else if (request->early)
 		engine_consume(request);
 	engine_unlock(engine);
-	finish_drain_later(mpi);
+	if (ends_here)
+		finish_drain_later(mpi);
 }
 
 static struct request *request_new(struct mpi *mpi, const struct post *post)

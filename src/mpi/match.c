@@ -8,13 +8,21 @@
 #include "base/check.h"
 #include "base/table.h"
 
-enum { MATCH_FIRST_BUCKETS = 64 };
+enum {
+	MATCH_FIRST_BUCKETS = 64,
+	MATCH_ROW =
+		8 /* buckets, those of as many consecutive tags: a line of the cache */
+};
 
+/* Tags are mostly taken in turn: with a bucket anywhere for each, floods would wait for
+ * memory most of the time. */
 static size_t bucket_of(const struct match *match, uint64_t comm, int source, int64_t tag)
 {
-	uint64_t key = (uint64_t)tag + 0x9e3779b97f4a7c15ULL * (uint64_t)(source + 1);
+	uint64_t row = (uint64_t)tag / MATCH_ROW;
+	uint64_t key = row + 0x9e3779b97f4a7c15ULL * (uint64_t)(source + 1);
 
-	return table_mix(key ^ comm) & match->mask;
+	return (table_mix(key ^ comm) * MATCH_ROW + (uint64_t)tag % MATCH_ROW) &
+	       match->mask;
 }
 
 static int has_key(const struct match_entry *entry, uint64_t comm, int source,
@@ -35,7 +43,7 @@ static void grow(struct match *match)
 	size_t count = old_count ? 4 * old_count : MATCH_FIRST_BUCKETS;
 	struct match_entry **old = match->buckets;
 
-	match->buckets = orr_alloc(count * sizeof(struct match_entry *));
+	match->buckets = orr_alloc(count * sizeof(*match->buckets));
 	match->mask = count - 1;
 	for (size_t i = 0; i < old_count; i++) {
 		while (old[i]) {
@@ -55,7 +63,8 @@ void match_add(struct match *match, struct match_entry *entry)
 {
 	struct match_entry *first, **bucket;
 
-	if (!match->buckets || match->nkeys > match->mask)
+	/* At most half full: who shares a bucket has to be looked at, far away. */
+	if (!match->buckets || 2 * match->nkeys > match->mask)
 		grow(match);
 	bucket =
 		&match->buckets[bucket_of(match, entry->comm, entry->source, entry->tag)];

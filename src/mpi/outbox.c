@@ -7,9 +7,11 @@
 /* How often a carrier looks again before it leaves the rest to who polls. */
 enum { MAX_ROUNDS = 8 };
 
-void outbox_init(struct outbox *outbox, struct orr_lock *lock)
+void outbox_init(struct outbox *outbox, struct orr_lock *lock,
+		 void (*left)(struct outbox *outbox, struct net_message *messages))
 {
 	outbox->lock = lock;
+	outbox->left = left;
 	pool_init(&outbox->queue_pool, sizeof(struct outbox_queue));
 }
 
@@ -111,17 +113,36 @@ static int has_place(const struct outbox *outbox, const struct outbox_queue *que
 	       (queue->nsending < share && outbox->nsending < limit);
 }
 
+static void take_place(struct outbox *outbox, struct outbox_queue *queue, int lingers)
+{
+	outbox->nsending++;
+	queue->nsending++;
+	if (!lingers || queue->nlingering++ > 0)
+		return;
+	queue->next_lingering = outbox->lingering;
+	outbox->lingering = queue;
+}
+
+static void note_gone(struct outbox *outbox, struct net_message *packet)
+{
+	*(outbox->gone ? &outbox->last_gone->next : &outbox->gone) = packet;
+	while (packet->next)
+		packet = packet->next;
+	outbox->last_gone = packet;
+}
+
 /* queue: whose place it takes, where places are counted. */
 static void send_packet(struct outbox *outbox, struct outbox_queue *queue,
-			struct net_message *packet)
+			struct net_message *packet, int is_full)
 {
 	struct net *net = outbox->net;
+	int ret = net->ops->send(net, packet);
 
-	if (queue) {
-		outbox->nsending++;
-		queue->nsending++;
-	}
-	refused(outbox, net->ops->send(net, packet));
+	refused(outbox, ret);
+	if (queue && !(ret == 1 && is_full))
+		take_place(outbox, queue, ret == 1);
+	if (ret == 1)
+		note_gone(outbox, packet);
 }
 
 /* One packet for each in turn, as long as there are places. */
@@ -131,6 +152,8 @@ static void send_queued(struct outbox *outbox)
 
 	while (outbox->turn) {
 		struct outbox_queue *queue = outbox->turn;
+		int is_full = queue->bytes >= outbox->net->packet_bytes;
+		struct net_message *packet;
 
 		outbox->turn = queue->next;
 		queue->is_in_turn = 0;
@@ -140,7 +163,8 @@ static void send_queued(struct outbox *outbox)
 			continue; /* until one of its own has left */
 		}
 		queue->is_held_up = 0;
-		send_packet(outbox, is_limited ? queue : NULL, dequeue(outbox, queue));
+		packet = dequeue(outbox, queue);
+		send_packet(outbox, is_limited ? queue : NULL, packet, is_full);
 		if (queue->first) {
 			append_turn(outbox, queue);
 		} else if (!is_limited) {
@@ -151,19 +175,51 @@ static void send_queued(struct outbox *outbox)
 	}
 }
 
-void outbox_sent(struct outbox *outbox, int peer)
+/* Lock the engine, and tell it what has left. */
+static void lock_and_tell(struct outbox *outbox)
 {
-	struct outbox_queue *queue;
+	struct net_message *gone = outbox->gone;
 
-	if (outbox->net->max_packets == 0)
-		return;
-	queue = queue_of(outbox, peer);
-	outbox->nsending--;
-	queue->nsending--;
-	if (!queue->first || queue->is_in_turn)
-		return;
-	append_turn(outbox, queue);
+	outbox->gone = NULL;
+	orr_lock(outbox->lock);
+	if (gone)
+		outbox->left(outbox, gone);
+}
+
+static void give_places(struct outbox *outbox, struct outbox_queue *queue, int n)
+{
+	outbox->nsending -= n;
+	queue->nsending -= n;
+	if (queue->first && !queue->is_in_turn)
+		append_turn(outbox, queue);
+}
+
+void outbox_sent_lock(struct outbox *outbox, int peer)
+{
+	if (outbox->net->max_packets > 0) {
+		give_places(outbox, queue_of(outbox, peer), 1);
+		send_queued(outbox);
+	}
+	lock_and_tell(outbox);
+}
+
+/* Places of what had left since the last poll. */
+static void end_lingering(struct outbox *outbox)
+{
+	struct outbox_queue *queue = outbox->lingering;
+
+	outbox->lingering = NULL;
+	for (; queue; queue = queue->next_lingering) {
+		int n = queue->nlingering;
+
+		queue->nlingering = 0;
+		give_places(outbox, queue, n);
+	}
 	send_queued(outbox);
+	if (outbox->gone) {
+		lock_and_tell(outbox);
+		outbox_unlock_polling(outbox);
+	}
 }
 
 /* One that is alone leaves at once; others when it is known what travels together. */
@@ -177,7 +233,8 @@ static void hand_over_message(struct outbox *outbox, struct outgoing *item)
 			queue = queue_of(outbox, message->peer);
 		if (!queue || (!queue->first && has_place(outbox, queue))) {
 			message->next = NULL;
-			send_packet(outbox, queue, message);
+			send_packet(outbox, queue, message,
+				    outbox->net->packet_bytes == 0);
 			return;
 		}
 	}
@@ -187,23 +244,30 @@ static void hand_over_message(struct outbox *outbox, struct outgoing *item)
 /* The lock is held, and given back. */
 static void hand_over(struct outbox *outbox)
 {
-	struct outgoing *item = outbox->first, *next;
+	struct outgoing *item, *next;
 
-	outbox->first = NULL;
-	orr_unlock(outbox->lock);
-	for (; item; item = next) {
-		next = item->next;
-		if (item->kind == OUTGOING_MESSAGE) {
-			hand_over_message(outbox, item);
-			continue;
+	do {
+		item = outbox->first;
+		outbox->first = NULL;
+		orr_unlock(outbox->lock);
+		for (; item; item = next) {
+			next = item->next;
+			if (item->kind == OUTGOING_MESSAGE) {
+				hand_over_message(outbox, item);
+				continue;
+			}
+			/* Receives cost no time on the way out, and are there when the
+			 * grant leaves.  What is to be sent keeps its order. */
+			if (item->kind != OUTGOING_GET)
+				send_queued(outbox);
+			start(outbox, item);
 		}
-		/* Receives cost no time on the way out, and are there when the grant
-		 * leaves.  What is to be sent keeps its order. */
-		if (item->kind != OUTGOING_GET)
-			send_queued(outbox);
-		start(outbox, item);
-	}
-	send_queued(outbox);
+		send_queued(outbox);
+		if (!outbox->gone)
+			return;
+		lock_and_tell(outbox);
+	} while (outbox->first);
+	orr_unlock(outbox->lock);
 }
 
 /* ---- the carrier ----------------------------------------------------- */
@@ -274,6 +338,8 @@ int outbox_poll(struct outbox *outbox)
 	if (orr_load(&outbox->nwanting) > 0 || !become_carrier(outbox))
 		return -1;
 	outbox->is_polling = 1;
+	if (outbox->lingering)
+		end_lingering(outbox);
 	nevents = outbox->net->ops->poll(outbox->net);
 	outbox->is_polling = 0;
 	outbox->is_held_up = 0; /* Who polls sees to it. */

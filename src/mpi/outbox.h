@@ -19,12 +19,16 @@
  * the places, the second half of these for full packets only, so that many messages to a
  * peer become few packets; what has no place waits in a queue for each peer.  A peer that
  * has no packet on its way may always send one, so that none is held up by others, and
- * who waits is served when a packet of its own has left.
+ * who waits is served when a packet of its own has left.  One that has left by the time
+ * that send() returns keeps its place until the next poll, unless it was full: else
+ * nothing would ever become a full packet.
  */
 #include "base/pool.h"
 #include "base/table.h"
 #include "plat/net.h"
 #include "plat/plat.h"
+
+struct outbox;
 
 enum outgoing_kind { OUTGOING_MESSAGE, OUTGOING_PUT, OUTGOING_GET, OUTGOING_BARRIER };
 
@@ -45,12 +49,16 @@ struct outbox_queue {
 	struct outbox_queue *next;     /* whose turn is after this one's */
 	struct outgoing *first, *last; /* that wait */
 	size_t bytes;                  /* that these take in packets */
+	struct outbox_queue *next_lingering;
 	int peer, nsending;
+	int nlingering; /* of these, places of packets that have left */
 	unsigned char is_in_turn, is_held_up; /* waits for a place */
 };
 
 struct outbox {
 	struct orr_lock *lock; /* the engine's, borrowed */
+	/* Told, with the lock held, of messages that left as they were sent. */
+	void (*left)(struct outbox *outbox, struct net_message *messages);
 	struct outgoing *first, *last;
 	int nclaims;  /* atomic, raised under the lock: who raises it from 0 carries */
 	int is_left;  /* atomic: the carrier went; a poller is the next */
@@ -64,10 +72,13 @@ struct outbox {
 	struct table queues; /* by peer */
 	struct outbox_queue *recent; /* of these, the last one asked for, or NULL */
 	struct outbox_queue *turn, *last_turn; /* that may be able to send */
+	struct outbox_queue *lingering;        /* with places of packets that have left */
+	struct net_message *gone, *last_gone;  /* to be told by left() */
 	struct pool queue_pool;
 };
 
-void outbox_init(struct outbox *outbox, struct orr_lock *lock);
+void outbox_init(struct outbox *outbox, struct orr_lock *lock,
+		 void (*left)(struct outbox *outbox, struct net_message *messages));
 void outbox_free(struct outbox *outbox);
 
 /* The engine is locked. */
@@ -88,8 +99,8 @@ int outbox_unlock(struct outbox *outbox);
 void outbox_unlock_polling(struct outbox *outbox);
 
 /* In the callback of a packet to that peer: the transport does not own it any more.  The
- * engine is not locked. */
-void outbox_sent(struct outbox *outbox, int peer);
+ * engine is not locked, and is afterwards. */
+void outbox_sent_lock(struct outbox *outbox, int peer);
 
 /* Poll the transport.  Returns how much happened, -1: somebody else carries. */
 int outbox_poll(struct outbox *outbox);

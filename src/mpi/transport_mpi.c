@@ -63,7 +63,7 @@ struct op {
 		struct net_bulk *bulk;
 		struct net_barrier *barrier;
 	} of;
-	void *frame;         /* OP_MESSAGE, OP_ROUND: owned */
+	void *frame;         /* OP_MESSAGE, OP_ROUND: owned; MPI's until op ends */
 	MPI_Datatype type;   /* of the present piece, MPI_DATATYPE_NULL: bytes */
 	size_t offset_bytes; /* of the present piece */
 	size_t piece_bytes;
@@ -81,7 +81,7 @@ struct scratch {
 struct mpi_net {
 	struct net base; /* first */
 	MPI_Comm comm;
-	int shows_late; /* see transport_mpi_open() */
+	int traits; /* enum net_mpi_trait */
 	size_t frame_bytes, piece_bytes;
 	/* The ring of receives; oldest is the one posted first. */
 	char *ring_frames[RING_RECEIVES];
@@ -209,37 +209,47 @@ static void frame_left(struct mpi_net *net, struct op *op)
 		op_end(net, op);
 }
 
-/* op->frame belongs to MPI until op ends. */
-static void start_frame(struct mpi_net *net, struct op *op, size_t bytes, int peer)
+/* 1: the frame has left already, which small ones mostly have; 0: it is MPI's until
+ * *request ends. */
+static int start_frame(struct mpi_net *net, const char *frame, size_t bytes, int peer,
+		       MPI_Request *request)
 {
-	MPI_Request request;
-	int done;
+	int has_left;
 
 	check_or_die(net,
-		     MPI_Isend(op->frame, (int)bytes, MPI_BYTE, peer, TAG_MESSAGE,
-			       net->comm, &request),
+		     MPI_Isend(frame, (int)bytes, MPI_BYTE, peer, TAG_MESSAGE, net->comm,
+			       request),
 		     "MPI_Isend of a message");
-	/* Small frames are mostly gone by now. */
-	check_or_die(net, MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
-	if (done)
-		frame_left(net, op);
-	else
-		watch(net, op, request);
+	check_or_die(net, MPI_Test(request, &has_left, MPI_STATUS_IGNORE), "MPI_Test");
+	return has_left;
 }
 
 static int mpi_send(struct net *base, struct net_message *message)
 {
 	struct mpi_net *net = mpi_net_of(base);
+	MPI_Request request;
 	struct op *op;
+	char *frame;
+	int has_left;
 
 	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
 	ORR_ASSERT(message->body_bytes <= base->eager_bytes);
 	if (message->peer < 0 || message->peer >= base->size)
 		return -EINVAL;
+	frame = pool_get(&net->frame_pool);
+	has_left = start_frame(net, frame, frame_fill(frame, message), message->peer,
+			       &request);
+	if (has_left && (net->traits & NET_MPI_SENDS_NOW)) {
+		pool_put(&net->frame_pool, frame);
+		return 1;
+	}
 	op = op_new(net, OP_MESSAGE);
 	op->of.message = message;
-	op->frame = pool_get(&net->frame_pool);
-	start_frame(net, op, frame_fill(op->frame, message), message->peer);
+	op->frame = frame;
+	if (has_left)
+		frame_left(net, op);
+	else
+		watch(net, op, request);
 	return 0;
 }
 
@@ -250,11 +260,18 @@ static void start_round(struct mpi_net *net)
 	struct frame_head head = {.flags = FRAME_BARRIER,
 				  .body_bytes = (uint64_t)net->round};
 	int peer = (int)((net->base.rank + (1LL << net->round)) % net->base.size);
-	struct op *op = op_new(net, OP_ROUND);
+	char *frame = pool_get(&net->frame_pool);
+	MPI_Request request;
+	struct op *op;
 
-	op->frame = pool_get(&net->frame_pool);
-	memcpy(op->frame, &head, sizeof(head));
-	start_frame(net, op, body_offset(0), peer);
+	memcpy(frame, &head, sizeof(head));
+	if (start_frame(net, frame, body_offset(0), peer, &request)) {
+		pool_put(&net->frame_pool, frame);
+		return;
+	}
+	op = op_new(net, OP_ROUND);
+	op->frame = frame;
+	watch(net, op, request);
 }
 
 static void start_barrier(struct mpi_net *net, struct net_barrier *barrier)
@@ -642,9 +659,10 @@ static int poll_once(struct mpi_net *net)
 static int mpi_poll(struct net *base)
 {
 	struct mpi_net *net = mpi_net_of(base);
+	int shows_late = (net->traits & NET_MPI_SHOWS_LATE) != 0;
 	int total = 0, quiet = 0;
 
-	while (quiet <= net->shows_late && total < MAX_POLLED) {
+	while (quiet <= shows_late && total < MAX_POLLED) {
 		int advanced = poll_once(net);
 
 		quiet = advanced ? 0 : quiet + 1;
@@ -724,7 +742,7 @@ static void open_ring(struct mpi_net *net)
 	}
 }
 
-int transport_mpi_open(const struct net_config *config, int shows_late, struct net **out)
+int transport_mpi_open(const struct net_config *config, int traits, struct net **out)
 {
 	struct mpi_net *net = orr_alloc(sizeof(*net));
 	int ret;
@@ -736,7 +754,7 @@ int transport_mpi_open(const struct net_config *config, int shows_late, struct n
 		.max_packets = MAX_PACKETS,
 		.packet_bytes = smaller(config->packet_bytes, MAX_PACKET_BYTES),
 		.eager_bytes = smaller(config->eager_bytes, MAX_EAGER_BYTES)};
-	net->shows_late = shows_late;
+	net->traits = traits;
 	net->piece_bytes = config->piece_bytes
 				   ? smaller(config->piece_bytes, MAX_PIECE_BYTES)
 				   : MAX_PIECE_BYTES;

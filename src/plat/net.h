@@ -94,7 +94,8 @@ struct net_ops {
 	/* Send a packet: a message, and by next those that travel with it, which are
 	 * delivered one by one; several take at most net->packet_bytes together.
 	 * Messages from one node to one peer arrive in the order of send().
-	 * Returns 0, or -EINVAL: no such peer, sent will not run. */
+	 * Returns 0; 1: the packet has left already and is the caller's; or -EINVAL: no
+	 * such peer.  sent will run in the first case only. */
 	int (*send)(struct net *net, struct net_message *message);
 
 	/* The two halves of a large transfer, sender's and receiver's. */
@@ -173,9 +174,14 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 /* Provided by the backend.  Collective.  0, or -EINVAL for an unknown name. */
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net);
 
-/* src/mpi/transport_mpi.c: for the backends that offer "mpi", which know their MPI:
- * shows_late: its MPI_Testsome() shows only what an earlier call found. */
-int transport_mpi_open(const struct net_config *config, int shows_late, struct net **net);
+/* What a backend knows of its MPI. */
+enum net_mpi_trait {
+	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found */
+	NET_MPI_SENDS_NOW = 2   /* send() may tell that the packet has left */
+};
+
+/* src/mpi/transport_mpi.c: for the backends that offer "mpi". */
+int transport_mpi_open(const struct net_config *config, int traits, struct net **net);
 int transport_mpi_agree(const struct net_config *config, struct net_agreement *items,
 			int n);
 

@@ -157,5 +157,5 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	}
 	if (!transport_mpi_open)
 		return -ENODEV;
-	return transport_mpi_open(config, 1, net);
+	return transport_mpi_open(config, NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW, net);
 }

@@ -38,7 +38,10 @@ static int letter_send(struct letter *letter, struct actor *actor, int peer)
 	letter->is_being_sent = 1;
 	ret = actor->net->ops->send(actor->net, &letter->message);
 	letter->is_being_sent = 0;
-	return ret;
+	if (ret != 1)
+		return ret;
+	letter_sent(&letter->message);
+	return 0;
 }
 
 static void letter_head(struct letter *letter, int number)
@@ -598,11 +601,14 @@ struct volley {
 /* The letter may be sent again only once it was sent and the answer is there. */
 static void volley_go_on(struct actor *actor, struct volley *volley)
 {
+	struct net_message *message = &volley->letter.message;
+
 	if (++volley->can_send < 2 || volley->round == NROUNDS)
 		return;
 	volley->can_send = 0;
 	letter_head(&volley->letter, volley->round++);
-	actor->net->ops->send(actor->net, &volley->letter.message);
+	if (actor->net->ops->send(actor->net, message) == 1)
+		message->sent(message);
 }
 
 static void volley_sent(struct net_message *message)

@@ -28,6 +28,8 @@ static int nitems, depth;
 static int nmore;                /* for the next calls to note */
 static int polled_note;          /* for poll() to note, as a callback would */
 static int unlocked_status = -1; /* of the last unlock */
+static int sends_at_once;        /* packets have left when send() returns */
+static int noted_as_left;        /* for the next call of left() to note */
 
 static void note(int peer)
 {
@@ -76,7 +78,7 @@ static int on_send(struct net *self, struct net_message *message)
 		strcat(plus, "+");
 	}
 	tell(plus, message->peer);
-	return 0;
+	return sends_at_once;
 }
 
 static int on_put(struct net *self, struct net_bulk *half)
@@ -122,15 +124,28 @@ static const struct net_ops ops = {
 	.poll = on_poll,
 };
 
+static void on_left(struct outbox *self, struct net_message *gone)
+{
+	(void)self;
+	assert_false(orr_trylock(&lock));
+	for (; gone; gone = gone->next)
+		snprintf(told + strlen(told), sizeof(told) - strlen(told), "left%d ",
+			 gone->peer);
+	if (noted_as_left) {
+		note(noted_as_left);
+		noted_as_left = 0;
+	}
+}
+
 static int set_up(void **state)
 {
 	(void)state;
 	memset(&outbox, 0, sizeof(outbox));
 	orr_lock_init(&lock);
 	net = (struct net){.ops = &ops, .size = 100};
-	outbox_init(&outbox, &lock);
+	outbox_init(&outbox, &lock, on_left);
 	outbox.net = &net;
-	nitems = depth = nmore = polled_note = 0;
+	nitems = depth = nmore = polled_note = sends_at_once = noted_as_left = 0;
 	told[0] = 0;
 	return 0;
 }
@@ -140,6 +155,12 @@ static int tear_down(void **state)
 	(void)state;
 	outbox_free(&outbox);
 	return 0;
+}
+
+static void sent(int peer)
+{
+	outbox_sent_lock(&outbox, peer);
+	orr_unlock(&lock);
 }
 
 /* Everything was done, and nobody carries. */
@@ -262,16 +283,16 @@ static void beyond_the_limit_each_peer_has_a_share(void **state)
 	assert_int_equal(unlocked_status, 0); /* as is known */
 	note_and_unlock(4);                   /* has nothing on its way */
 	assert_told("1 2 3 1 4 ");
-	outbox_sent(&outbox, 3);
-	outbox_sent(&outbox, 2); /* frees a place for its own */
+	sent(3);
+	sent(2); /* frees a place for its own */
 	assert_told("1 2 3 1 4 2 ");
-	outbox_sent(&outbox, 4);
+	sent(4);
 	for (int i = 0; i < 4; i++)
-		outbox_sent(&outbox, 1);
+		sent(1);
 	assert_told("1 2 3 1 4 2 1 1 1 1 ");
-	outbox_sent(&outbox, 1);
-	outbox_sent(&outbox, 1);
-	outbox_sent(&outbox, 2);
+	sent(1);
+	sent(1);
+	sent(2);
 	assert_int_equal(outbox.nsending, 0);
 	note_and_unlock(1);
 	assert_told("1 2 3 1 4 2 1 1 1 1 1 ");
@@ -289,10 +310,10 @@ static void many_to_one_peer_become_few(void **state)
 	for (int i = 0; i < 7; i++)
 		note_and_unlock(1);
 	assert_told("1 1 ++1 ++1 ");
-	outbox_sent(&outbox, 1); /* frees a place for a full one */
+	sent(1); /* frees a place for a full one */
 	assert_told("1 1 ++1 ++1 ++1 ");
 	for (int i = 0; i < 3; i++)
-		outbox_sent(&outbox, 1);
+		sent(1);
 	assert_told("1 1 ++1 ++1 ++1 ");
 	note_and_unlock(1);
 	assert_told("1 1 ++1 ++1 ++1 1 ");
@@ -312,8 +333,56 @@ static void halves_do_not_wait_for_messages(void **state)
 	outbox_note(&outbox, &get);
 	assert_int_equal(outbox_unlock(&outbox), 1);
 	assert_told("get1 1 ");
-	outbox_sent(&outbox, 1);
+	sent(1);
 	assert_told("get1 1 1 ");
+}
+
+/* Messages that MPI has taken over need no poll, however many. */
+static void what_has_left_takes_no_place(void **state)
+{
+	(void)state;
+	net.max_packets = 4;
+	sends_at_once = 1;
+	for (int i = 0; i < 4; i++)
+		note_and_unlock(1);
+	assert_told("1 left1 1 left1 1 left1 1 left1 ");
+	assert_int_equal(outbox.nsending, 0);
+	/* What is noted as they leave is carried, too. */
+	noted_as_left = 2;
+	note_and_unlock(1);
+	assert_told("1 left1 1 left1 1 left1 1 left1 1 left1 2 left2 ");
+}
+
+/* Small ones that have left keep their places until somebody polls, so that those
+ * behind them become full packets, which leave at any time. */
+static void what_has_left_lets_others_gather(void **state)
+{
+	(void)state;
+	net.packet_bytes = 3 * NET_FRAME_BYTES;
+	net.max_packets = 8;
+	sends_at_once = 1;
+	for (int i = 0; i < 4; i++)
+		note_and_unlock(1);
+	assert_told("1 left1 1 left1 ");
+	for (int i = 0; i < 7; i++)
+		note_and_unlock(1);
+	assert_told("1 left1 1 left1 ++1 left1 left1 left1 ++1 left1 left1 left1 "
+		    "++1 left1 left1 left1 ");
+	assert_int_equal(outbox.nsending, 2);
+	told[0] = 0;
+	note_and_unlock(1);
+	note_and_unlock(1);
+	note_and_unlock(2);
+	assert_told("2 left2 ");
+	note_and_unlock(1);
+	assert_told("2 left2 ++1 left1 left1 left1 ");
+	note_and_unlock(1);
+	told[0] = 0;
+	assert_int_equal(outbox_poll(&outbox), 1);
+	assert_told("1 left1 poll0 ");
+	assert_int_equal(outbox.nsending, 1);
+	assert_int_equal(outbox_poll(&outbox), 1);
+	assert_int_equal(outbox.nsending, 0);
 }
 
 int main(void)
@@ -334,6 +403,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(beyond_the_limit_each_peer_has_a_share,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_to_one_peer_become_few, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_has_left_takes_no_place, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_has_left_lets_others_gather, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(halves_do_not_wait_for_messages, set_up,
 						tear_down),
