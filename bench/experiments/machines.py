@@ -36,7 +36,7 @@ XE6 = """<?xml version='1.0'?>
 </platform>
 """
 
-# One GPU a node: NVIDIA A100, by platforms/make_platform.
+# GPUs: NVIDIA A100, as those of platforms/small4.toml.
 A100_POINT_NS = 0.017  # 24 bytes of a point over the 1.4 TB/s that its memory reaches
 A100_COPY = ("--copy-bw", "25e9", "--copy-us", "8")  # as pcie_bw and pcie_lat there
 
@@ -58,11 +58,15 @@ def xe6(directory, nodes, cores=XE6_CORES):
     return path
 
 
+def switch(path, nodes, cores, gpus):
+    """Nodes like those of platforms/small4.toml, with other numbers of cores and GPUs."""
+    subprocess.run([sys.executable, os.path.join(SRC, "scripts", "orrery"), "platform",
+                    "small4:%d" % nodes, "node.cores=%d" % cores, "node.workers=%d" % cores,
+                    "node.gpus=%d" % gpus, "-o", path], stdout=subprocess.DEVNULL, check=True)
+
+
 def flat(directory, nodes, gpus):
     """Nodes of 16 cores and some A100, each with one link to a switch that never is full."""
     path = os.path.join(directory, "flat-%d-%d.xml" % (nodes, int(gpus)))
-    command = [sys.executable, os.path.join(SRC, "platforms", "make_platform"), "--nodes",
-               str(nodes), "--kind", "a100", "--cpus", "16", "--gpus", str(int(gpus)), "--flat"]
-    with open(path, "w", encoding="ascii") as f:
-        subprocess.run(command, stdout=f, check=True)
+    switch(path, nodes, 16, int(gpus))
     return path

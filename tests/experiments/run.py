@@ -12,6 +12,8 @@ SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
 ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
 RUN = os.path.join(SRC, "bench", "experiments", "run")
+sys.path.insert(0, os.path.join(SRC, "bench", "experiments"))
+import machines  # noqa: E402
 nfailed = 0
 
 
@@ -91,9 +93,7 @@ def check_products(directory):
     verdict("lu: both schedulers, with and without priorities",
             out.returncode == 0 and len(good) == 8, out.stderr)
     platform = os.path.join(directory, "two-cores.xml")
-    with open(platform, "w", encoding="ascii") as f:
-        f.write(command(os.path.join(SRC, "platforms", "make_platform"), "--nodes", 8, "--cpus",
-                        2, "--gpus", 0, "--flat").stdout)
+    machines.switch(platform, 8, 2, 0)
     times = []
     for priorities in (0, 1):
         out = simulate(platform, 8, "bench/experiments/lu-sim", "--nb", 16, "--tile", 960,
