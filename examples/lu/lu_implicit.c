@@ -8,10 +8,14 @@
  */
 #include "tiles.h"
 
-/* Step k's critical path is its tile on the diagonal, then its column and row. */
-static int urgency(int k, int distance)
+/*
+ * Of the task of step k that writes tile (i, j).  Tiles near the next ones on the
+ * diagonal come first, of whichever step: so a node begins with the next step before all
+ * of this one's products are done.
+ */
+static int urgency(int k, int i, int j)
 {
-	return 3 * (NT - k) - distance;
+	return 3 * NT - k - i - j;
 }
 
 static void insert_step(struct tiles *tiles, int k)
@@ -19,21 +23,20 @@ static void insert_step(struct tiles *tiles, int k)
 	starpu_data_handle_t(*a)[NT] = tiles->handles;
 
 	starpu_mpi_task_insert(MPI_COMM_WORLD, &getrf, STARPU_RW, a[k][k],
-			       STARPU_PRIORITY, urgency(k, 0), 0);
+			       STARPU_PRIORITY, urgency(k, k, k), 0);
 	for (int i = k + 1; i < NT; i++) {
 		starpu_mpi_task_insert(MPI_COMM_WORLD, &trsm_below, STARPU_R, a[k][k],
-				       STARPU_RW, a[i][k], STARPU_PRIORITY, urgency(k, 1),
-				       0);
+				       STARPU_RW, a[i][k], STARPU_PRIORITY,
+				       urgency(k, i, k), 0);
 		starpu_mpi_task_insert(MPI_COMM_WORLD, &trsm_right, STARPU_R, a[k][k],
-				       STARPU_RW, a[k][i], STARPU_PRIORITY, urgency(k, 1),
-				       0);
+				       STARPU_RW, a[k][i], STARPU_PRIORITY,
+				       urgency(k, k, i), 0);
 	}
 	for (int i = k + 1; i < NT; i++)
 		for (int j = k + 1; j < NT; j++)
-			starpu_mpi_task_insert(
-				MPI_COMM_WORLD, &gemm, STARPU_R, a[i][k], STARPU_R,
-				a[k][j], STARPU_RW, a[i][j], STARPU_PRIORITY,
-				urgency(k, i == k + 1 || j == k + 1 ? 2 : 3), 0);
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &gemm, STARPU_R, a[i][k],
+					       STARPU_R, a[k][j], STARPU_RW, a[i][j],
+					       STARPU_PRIORITY, urgency(k, i, j), 0);
 }
 
 static void factorise(struct tiles *tiles)
