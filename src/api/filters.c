@@ -23,6 +23,44 @@ void starpu_filter_nparts_compute_chunk_size_and_offset(unsigned n, unsigned npa
 		*offset = start * blocksize * elemsize;
 }
 
+static const char *kind_name(int kind)
+{
+	static const char *const names[] = {
+		[STARPU_MATRIX_INTERFACE_ID] = "a matrix",
+		[STARPU_BLOCK_INTERFACE_ID] = "a block",
+		[STARPU_VECTOR_INTERFACE_ID] = "a vector",
+		[STARPU_CSR_INTERFACE_ID] = "a CSR matrix",
+		[STARPU_BCSR_INTERFACE_ID] = "a BCSR matrix",
+		[STARPU_VARIABLE_INTERFACE_ID] = "a variable",
+		[STARPU_COO_INTERFACE_ID] = "a COO matrix",
+		[STARPU_TENSOR_INTERFACE_ID] = "a tensor",
+		[STARPU_NDIM_INTERFACE_ID] = "an array of n dimensions",
+	};
+
+	if (kind >= 0 && kind < (int)(sizeof(names) / sizeof(names[0])) && names[kind])
+		return names[kind];
+	return "of another interface";
+}
+
+void filter_check_father(const char *func, const void *father, int kind)
+{
+	const struct plain_head *head = father;
+
+	if ((int)head->id != kind && head->id < STARPU_MAX_INTERFACE_ID)
+		orr_die(api_rank(),
+			"%s: the datum is %s, and this filter cuts what is %s; give a "
+			"filter of the datum's interface (filter_func)",
+			func, kind_name((int)head->id), kind_name(kind));
+}
+
+void filter_check_argument(const char *func, const struct starpu_data_filter *f,
+			   const char *what)
+{
+	if (!f->filter_arg_ptr)
+		orr_die(api_rank(), "%s: filter_arg_ptr is NULL; expected %s", func,
+			what);
+}
+
 unsigned filter_split(struct filter_range *range, unsigned shadow)
 {
 	size_t border = 2 * (size_t)shadow;

@@ -13,6 +13,23 @@
 
 #define FILTER_PARAMS STARPU_FILTER_PARAMS_
 
+/* The kind of the father that a filter is for: of a name as it has in StarPU's. */
+enum {
+	FILTER_OF_matrix = STARPU_MATRIX_INTERFACE_ID,
+	FILTER_OF_block = STARPU_BLOCK_INTERFACE_ID,
+	FILTER_OF_vector = STARPU_VECTOR_INTERFACE_ID,
+	FILTER_OF_csr = STARPU_CSR_INTERFACE_ID,
+	FILTER_OF_bcsr = STARPU_BCSR_INTERFACE_ID,
+	FILTER_OF_tensor = STARPU_TENSOR_INTERFACE_ID,
+	FILTER_OF_ndim = STARPU_NDIM_INTERFACE_ID
+};
+
+/* End the program when the father is of another predefined kind. */
+void filter_check_father(const char *func, const void *father, int kind);
+/* The same of filter_arg_ptr, which must point to something: says to what. */
+void filter_check_argument(const char *func, const struct starpu_data_filter *f,
+			   const char *what);
+
 /* A dimension of n elements, which are stride_bytes apart, in a call of a filter. */
 struct filter_range {
 	const char *func;
@@ -72,16 +89,20 @@ enum { BOX_MAX = 4 };
 	void starpu_##kind##_filter_##name(FILTER_PARAMS)                                \
 	{                                                                                \
 		uint32_t lengths[2 * BOX_MAX];                                           \
-		struct filter_box box = kind##_box(father_interface, lengths);           \
+		struct filter_box box;                                                   \
                                                                                          \
+		filter_check_father(__func__, father_interface, FILTER_OF_##kind);       \
+		box = kind##_box(father_interface, lengths);                             \
 		box_split(&box, FILTER_WISH(which), 0);                                  \
 		box_fill(&box, FILTER_WISH(which), child_interface);                     \
 	}                                                                                \
 	void starpu_##kind##_filter_##name##_shadow(FILTER_PARAMS)                       \
 	{                                                                                \
 		uint32_t lengths[2 * BOX_MAX];                                           \
-		struct filter_box box = kind##_box(father_interface, lengths);           \
+		struct filter_box box;                                                   \
                                                                                          \
+		filter_check_father(__func__, father_interface, FILTER_OF_##kind);       \
+		box = kind##_box(father_interface, lengths);                             \
 		box_split(&box, FILTER_WISH(which), filter_shadow(f));                   \
 		box_fill(&box, FILTER_WISH(which), child_interface);                     \
 	}
@@ -91,8 +112,10 @@ enum { BOX_MAX = 4 };
 	void starpu_##kind##_filter_##name(FILTER_PARAMS)                                \
 	{                                                                                \
 		uint32_t lengths[2 * BOX_MAX];                                           \
-		struct filter_box box = kind##_box(father_interface, lengths);           \
+		struct filter_box box;                                                   \
                                                                                          \
+		filter_check_father(__func__, father_interface, FILTER_OF_##kind);       \
+		box = kind##_box(father_interface, lengths);                             \
 		box_pick(&box, FILTER_WISH(which));                                      \
 		box_fill(&box, FILTER_WISH(which), child_interface);                     \
 	}
@@ -101,8 +124,10 @@ enum { BOX_MAX = 4 };
 	void starpu_##kind##_filter_pick_variable(FILTER_PARAMS)                         \
 	{                                                                                \
 		uint32_t lengths[2 * BOX_MAX];                                           \
-		struct filter_box box = kind##_box(father_interface, lengths);           \
+		struct filter_box box;                                                   \
                                                                                          \
+		filter_check_father(__func__, father_interface, FILTER_OF_##kind);       \
+		box = kind##_box(father_interface, lengths);                             \
 		box_pick_element(&box, FILTER_WISH(0));                                  \
 		box_fill(&box, FILTER_WISH(0), child_interface);                         \
 	}                                                                                \

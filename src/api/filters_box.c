@@ -45,6 +45,9 @@ void box_pick_element(struct filter_box *box, const struct filter_wish *wish)
 	const uint32_t *position = wish->f->filter_arg_ptr;
 	struct filter_wish at = *wish;
 
+	if (box->ndims > 0)
+		filter_check_argument(wish->func, wish->f,
+				      "the element's positions (uint32_t)");
 	for (at.axis = 0; at.axis < box->ndims; at.axis++) {
 		struct filter_range range = range_of(box, &at);
 

@@ -58,6 +58,7 @@ static void split(const struct filter_wish *wish, const void *father, void *chil
 {
 	struct filter_box box;
 
+	filter_check_father(wish->func, father, FILTER_OF_ndim);
 	check_axis(father, wish);
 	box = box_of_child(father);
 	box_split(&box, wish, shadow);
@@ -80,6 +81,7 @@ void starpu_ndim_filter_pick_ndim(FILTER_PARAMS)
 	const struct filter_wish *wish = FILTER_WISH(f->filter_arg);
 	struct filter_box box;
 
+	filter_check_father(wish->func, father_interface, FILTER_OF_ndim);
 	check_axis(father_interface, wish);
 	box = box_of_child(father_interface);
 	box_pick(&box, wish);
@@ -97,6 +99,7 @@ static void convert(const struct filter_wish *wish, const void *father_interface
 	uint32_t n[BOX_MAX + 1], ld[BOX_MAX + 1];
 	struct filter_box box;
 
+	filter_check_father(wish->func, father, FILTER_OF_ndim);
 	if (father->ndim != ndim)
 		orr_die(api_rank(),
 			"%s: an array of %zu dimensions; expected %zu: use another "
@@ -130,6 +133,7 @@ void starpu_ndim_filter_to_variable(FILTER_PARAMS)
 {
 	const struct starpu_ndim_interface *father = father_interface;
 
+	filter_check_father(__func__, father, FILTER_OF_ndim);
 	if (father->ndim != 0 || nparts != 1)
 		orr_die(api_rank(),
 			"%s: an array of %zu dimensions in %u parts; expected none, "
@@ -162,6 +166,7 @@ void starpu_ndim_filter_pick_variable(FILTER_PARAMS)
 	struct filter_box box = {father,       father->nn,       father->ldn,
 				 father->ndim, father->elemsize, 0};
 
+	filter_check_father(__func__, father, FILTER_OF_ndim);
 	box_pick_element(&box, FILTER_WISH(0));
 	box_fill(&box, FILTER_WISH(0), child_interface);
 }

@@ -58,9 +58,11 @@ void starpu_csr_filter_vertical_block(FILTER_PARAMS)
 {
 	const struct starpu_csr_interface *father = father_interface;
 	struct starpu_csr_interface *child = child_interface;
-	struct rows rows = rows_of(FILTER_WISH(0), father->nrow, father->ram_rowptr,
-				   father->firstentry);
+	struct rows rows;
 
+	filter_check_father(__func__, father, FILTER_OF_csr);
+	rows = rows_of(FILTER_WISH(0), father->nrow, father->ram_rowptr,
+		       father->firstentry);
 	FILL_ROWS(father, child, rows, father->elemsize);
 }
 
@@ -68,9 +70,11 @@ void starpu_bcsr_filter_vertical_block(FILTER_PARAMS)
 {
 	const struct starpu_bcsr_interface *father = father_interface;
 	struct starpu_bcsr_interface *child = child_interface;
-	struct rows rows = rows_of(FILTER_WISH(0), father->nrow, father->ram_rowptr,
-				   father->firstentry);
+	struct rows rows;
 
+	filter_check_father(__func__, father, FILTER_OF_bcsr);
+	rows = rows_of(FILTER_WISH(0), father->nrow, father->ram_rowptr,
+		       father->firstentry);
 	child->r = father->r;
 	child->c = father->c;
 	FILL_ROWS(father, child, rows, father->r * father->c * father->elemsize);
@@ -91,6 +95,7 @@ void starpu_bcsr_filter_canonical_block(FILTER_PARAMS)
 				     .stride_bytes = bytes};
 
 	(void)f;
+	filter_check_father(__func__, father, FILTER_OF_bcsr);
 	filter_pick(&range, id);
 	child->id = STARPU_MATRIX_INTERFACE_ID;
 	child->nx = father->c;

@@ -28,8 +28,10 @@ static void block(const struct filter_wish *wish, const void *father_interface,
 				     .id = wish->id,
 				     .nparts = wish->nparts,
 				     .stride_bytes = 1};
-	uint32_t nx = filter_split(&range, shadow);
+	uint32_t nx;
 
+	filter_check_father(wish->func, father, FILTER_OF_vector);
+	nx = filter_split(&range, shadow);
 	slice(father, child_interface, range.offset_bytes, nx);
 }
 
@@ -49,6 +51,7 @@ static void listed(const char *func, const void *father_interface, void *child_i
 {
 	const struct starpu_vector_interface *father = father_interface;
 
+	filter_check_father(func, father, FILTER_OF_vector);
 	if (nbefore > father->nx || nx > father->nx - nbefore)
 		orr_die(api_rank(),
 			"%s: the lengths (filter_arg_ptr) up to this part are together "
@@ -63,6 +66,7 @@ void starpu_vector_filter_list(FILTER_PARAMS)
 	size_t nbefore = 0;
 
 	(void)nparts;
+	filter_check_argument(__func__, f, "the lengths of the parts (uint32_t)");
 	for (unsigned i = 0; i < id; i++)
 		nbefore += lengths[i];
 	listed(__func__, father_interface, child_interface, nbefore, lengths[id]);
@@ -74,6 +78,7 @@ void starpu_vector_filter_list_long(FILTER_PARAMS)
 	size_t nbefore = 0;
 
 	(void)nparts;
+	filter_check_argument(__func__, f, "the lengths of the parts (long)");
 	for (unsigned i = 0; i < id; i++)
 		nbefore += (size_t)lengths[i];
 	listed(__func__, father_interface, child_interface, nbefore, (size_t)lengths[id]);
@@ -84,6 +89,7 @@ void starpu_vector_filter_divide_in_2(FILTER_PARAMS)
 	const struct starpu_vector_interface *father = father_interface;
 	uint32_t first = (uint32_t)f->filter_arg;
 
+	filter_check_father(__func__, father, FILTER_OF_vector);
 	if (nparts != 2 || first >= father->nx)
 		orr_die(api_rank(),
 			"%s: %u parts, of which the first one has %u (filter_arg) of %u "
@@ -101,6 +107,7 @@ void starpu_vector_filter_pick_variable(FILTER_PARAMS)
 				     .nparts = nparts,
 				     .stride_bytes = father->elemsize};
 
+	filter_check_father(__func__, father, FILTER_OF_vector);
 	filter_pick(&range, (size_t)(uintptr_t)f->filter_arg_ptr + id);
 	filter_element(father, child_interface, father->elemsize, range.offset_bytes);
 }

@@ -28,7 +28,8 @@ struct node *api_node(const char *func)
 	if (!node)
 		orr_die(ORR_NO_RANK,
 			"%s: the library is not initialised; call starpu_init() or "
-			"starpu_mpi_init_conf() first",
+			"starpu_mpi_init_conf() first (in simulation also: this thread "
+			"belongs to no rank; start it with starpu_pthread_create())",
 			func);
 	return node;
 }

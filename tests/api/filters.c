@@ -257,7 +257,8 @@ static void arrays_become_others(void)
 {
 	int x[2][2][3][4][5];
 	uint32_t nn[5] = {5, 4, 3, 2, 2}, ldn[5] = {1, 5, 20, 60, 120};
-	struct starpu_ndim_interface a = {.ptr = (uintptr_t)x,
+	struct starpu_ndim_interface a = {.id = STARPU_NDIM_INTERFACE_ID,
+					  .ptr = (uintptr_t)x,
 					  .nn = nn,
 					  .ldn = ldn,
 					  .ndim = 5,
@@ -334,7 +335,8 @@ static void sparse_matrices_are_cut(void)
 {
 	int values[6 * 4];
 	uint32_t columns[6], rows[5] = {1, 3, 3, 6, 7};
-	struct starpu_csr_interface a = {.nnz = 6,
+	struct starpu_csr_interface a = {.id = STARPU_CSR_INTERFACE_ID,
+					 .nnz = 6,
 					 .nrow = 4,
 					 .nzval = (uintptr_t)values,
 					 .colind = columns,
@@ -344,7 +346,8 @@ static void sparse_matrices_are_cut(void)
 					 .firstentry = 1,
 					 .elemsize = sizeof(int)},
 				    c = {0};
-	struct starpu_bcsr_interface b = {.nnz = 6,
+	struct starpu_bcsr_interface b = {.id = STARPU_BCSR_INTERFACE_ID,
+					  .nnz = 6,
 					  .nrow = 4,
 					  .nzval = (uintptr_t)values,
 					  .colind = columns,

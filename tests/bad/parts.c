@@ -146,6 +146,78 @@ static void picked_outside(void)
 	starpu_data_partition(whole, &f);
 }
 
+static void list_of_nothing(void)
+{
+	struct starpu_data_filter f = {.filter_func = starpu_vector_filter_list,
+				       .nchildren = 2};
+
+	starpu_data_partition(whole, &f);
+}
+
+static void element_nowhere(void)
+{
+	struct starpu_data_filter f = {
+		.filter_func = starpu_matrix_filter_pick_variable,
+		.nchildren = 1,
+		.get_child_ops = starpu_matrix_filter_pick_variable_child_ops};
+	starpu_data_handle_t matrix;
+
+	starpu_matrix_data_register(&matrix, STARPU_MAIN_RAM, (uintptr_t)others, 3, 3, 4,
+				    sizeof others[0]);
+	starpu_data_partition(matrix, &f);
+}
+
+static void filter_of_another_kind(void)
+{
+	struct starpu_data_filter f = {.filter_func = starpu_matrix_filter_block,
+				       .nchildren = 2};
+
+	starpu_data_partition(whole, &f);
+}
+
+static void vector_as_rows(void)
+{
+	struct starpu_data_filter f = {.filter_func = starpu_csr_filter_vertical_block,
+				       .nchildren = 2};
+
+	starpu_data_partition_plan(whole, &f, half);
+}
+
+static void parts_of_another_kind(void)
+{
+	struct starpu_data_filter f = {.filter_func = starpu_vector_filter_pick_variable,
+				       .nchildren = 2};
+
+	starpu_data_partition(whole, &f);
+}
+
+/* ---- copies and acquisitions ------------------------------------------ */
+
+static void copied_into_less(void)
+{
+	starpu_data_handle_t less;
+
+	starpu_vector_data_register(&less, -1, 0, N - 1, sizeof x[0]);
+	starpu_data_cpy(less, whole, 0, NULL, NULL);
+}
+
+/* Of as many elements, but its columns are elsewhere. */
+static void copied_into_another_shape(void)
+{
+	starpu_data_handle_t row, square;
+
+	starpu_matrix_data_register(&row, STARPU_MAIN_RAM, (uintptr_t)others, 1, 1, 9,
+				    sizeof others[0]);
+	starpu_matrix_data_register(&square, -1, 0, 3, 3, 3, sizeof others[0]);
+	starpu_data_cpy(square, row, 0, NULL, NULL);
+}
+
+static void reader_goes_on_writing(void)
+{
+	starpu_data_acquire(whole, STARPU_R);
+	starpu_data_release_to(whole, STARPU_W);
+}
+
 /* ---- planned --------------------------------------------------------- */
 
 static void planned_after_partition(void)
@@ -501,6 +573,15 @@ static const struct dying mistakes[] = {
 	CASE(no_function, "starpu_data_partition: the filter", "no filter_func"),
 	CASE(too_long_list, "together 13", "12 elements"),
 	CASE(picked_outside, "at position 12", "filter_arg_ptr"),
+	CASE(list_of_nothing, "starpu_vector_filter_list: filter_arg_ptr is NULL",
+	     "lengths of the parts"),
+	CASE(element_nowhere, "filter_arg_ptr is NULL", "positions"),
+	CASE(filter_of_another_kind, "the datum is a vector", "what is a matrix"),
+	CASE(vector_as_rows, "the datum is a vector", "what is a CSR matrix"),
+	CASE(parts_of_another_kind, "made part 0 of data", "get_child_ops"),
+	CASE(copied_into_less, "starpu_data_cpy: data", "48 bytes of 44"),
+	CASE(copied_into_another_shape, "does not fit into data", "same shape"),
+	CASE(reader_goes_on_writing, "acquired with mode 0x1", "cannot become 0x2"),
 	CASE(planned_after_partition, "is partitioned into 2 parts",
 	     "starpu_data_unpartition()"),
 	CASE(not_open, "whose partition is not open", "starpu_data_partition_submit()"),

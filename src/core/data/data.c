@@ -476,6 +476,8 @@ const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 	}
 	if (handle->ops->describe)
 		handle->ops->describe(handle->interface, shape, sizeof(shape));
+	else if (handle->ops->name)
+		snprintf(shape, sizeof(shape), "%s", handle->ops->name);
 	if (handle->body && handle->body->extra && handle->body->extra->name)
 		snprintf(text, bytes, "data \"%s\" (%s)", handle->body->extra->name,
 			 shape);

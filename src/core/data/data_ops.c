@@ -189,6 +189,20 @@ static void downgrade(struct held *held)
 	acquire_downgrade(&held->acquire);
 }
 
+/* Who reads may not go on writing: others read beside it. */
+static void check_downgrade(const struct held *held, unsigned down_to)
+{
+	unsigned mode = held->acquire.job.accesses[0].mode & STARPU_RW;
+	char what[128];
+
+	if (down_to == STARPU_R || ((down_to & STARPU_W) && (mode & STARPU_W)))
+		return;
+	orr_die(held->handle->node->rank,
+		"starpu_data_release_to: %s was acquired with mode %#x, which cannot "
+		"become %#x; expected STARPU_NONE, the same mode, or STARPU_R",
+		data_describe(held->handle, what, sizeof(what)), mode, down_to);
+}
+
 void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 {
 	int keep = down_to != STARPU_NONE;
@@ -201,6 +215,7 @@ void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 			"starpu_data_acquire before it",
 			data_describe(handle, what, sizeof(what)));
 	if (keep) {
+		check_downgrade(held, down_to);
 		if (down_to == STARPU_R)
 			downgrade(held);
 		return;

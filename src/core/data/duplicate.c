@@ -5,9 +5,35 @@
 #include <errno.h>
 
 #include "base/check.h"
+#include "core/interface/interface.h"
 #include "core/interface/methods.h"
 
 /* ---- copies ---------------------------------------------------------- */
+
+/* What would go over the end of the destination, when both lie as a layout says. */
+static void check_room(const struct plat_copy *copy, starpu_data_handle_t dst)
+{
+	struct layout from, to, own, same;
+	size_t room;
+	char what[2][128];
+
+	if (!interface_layouts(copy->methods, copy->from_interface, copy->to_interface,
+			       &from, &to) ||
+	    !interface_layouts(copy->methods, copy->to_interface, copy->to_interface,
+			       &own, &same))
+		return;
+	room = layout_extent_bytes(&own);
+	if (room < data_alloc_bytes(dst))
+		room = data_alloc_bytes(dst);
+	if (layout_extent_bytes(&to) <= room)
+		return;
+	orr_die(dst->node->rank,
+		"starpu_data_cpy: %s does not fit into %s: it would take %zu bytes of "
+		"%zu; expected data of the same shape",
+		data_describe(copy->owner, what[0], sizeof(what[0])),
+		data_describe(dst, what[1], sizeof(what[1])), layout_extent_bytes(&to),
+		room);
+}
 
 static void copy_kernel(void *buffers[], void *arg)
 {
@@ -21,6 +47,7 @@ static void copy_kernel(void *buffers[], void *arg)
 				 .methods = source->ops->copy_methods,
 				 .owner = source};
 
+	check_room(&copy, STARPU_TASK_GET_HANDLE(plat_caller(node->plat)->task, 0));
 	methods_copy(node, &copy);
 }
 

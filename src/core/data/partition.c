@@ -176,6 +176,25 @@ static void complete(const struct starpu_data_interface_ops *ops, void *interfac
 		matrix->allocsize = (size_t)matrix->nx * matrix->ny * matrix->elemsize;
 }
 
+/* A filter that leaves the number alone, or clears it, means the kind that was asked for;
+ * one that writes another's wrote another struct.  A changed copy of a table may have a
+ * number of its own. */
+static void check_kind(const struct partition *partition, const struct plain_head *head,
+		       const struct starpu_data_interface_ops *ops, unsigned i)
+{
+	char what[128];
+
+	if (head->id == ops->interfaceid || head->id == 0 ||
+	    ops->interfaceid >= STARPU_MAX_INTERFACE_ID)
+		return;
+	orr_die(partition->parent->node->rank,
+		"filter_func made part %u of %s data of interface %d, and the filter "
+		"says that its parts are of interface %d (%s); give it the get_child_ops "
+		"that belongs to filter_func",
+		i, data_describe(partition->parent, what, sizeof(what)), (int)head->id,
+		(int)ops->interfaceid, ops->name ? ops->name : "no name");
+}
+
 static void filter_one(const struct partition *partition, const struct cut *cut,
 		       unsigned i, void *from, void *to)
 {
@@ -188,8 +207,11 @@ static void filter_one(const struct partition *partition, const struct cut *cut,
 	if (is_plain && ops->interface_size >= sizeof(struct plain_head))
 		((struct plain_head *)to)->id = ops->interfaceid;
 	cut->filter->filter_func(from, to, cut->filter, i, partition->nparts);
-	if (is_plain)
-		complete(ops, to);
+	if (!is_plain)
+		return;
+	if (ops->interface_size >= sizeof(struct plain_head))
+		check_kind(partition, to, ops, i);
+	complete(ops, to);
 }
 
 static void inherit(starpu_data_handle_t parent, starpu_data_handle_t part, unsigned i)
