@@ -88,11 +88,11 @@ static int add_disk(size_t bytes)
 
 /* ---- the machine ------------------------------------------------------ */
 
-static void start(int ngpus)
+static void start_with(int ncpus, int ngpus)
 {
 	memset(&world, 0, sizeof(world));
 	fake_start(1, 1e-6, 1e9);
-	fake_machine()->ncpus = 1;
+	fake_machine()->ncpus = ncpus;
 	fake_machine()->ngpus = ngpus;
 	fake_machine()->no_peer_copies = 1;
 	setenv("STARPU_LIMIT_CPU_MEM", "1", 1);
@@ -102,6 +102,11 @@ static void start(int ngpus)
 	world.node->memories[0].capacity_bytes = (size_t)ROOM * BYTES;
 	for (int i = 0; i < NDATA; i++)
 		starpu_vector_data_register(&world.data[i], -1, 0, INTS, sizeof(int));
+}
+
+static void start(int ngpus)
+{
+	start_with(1, ngpus);
 }
 
 static void stop(void)
@@ -358,6 +363,40 @@ static void without_a_disk_tasks_wait(void **state)
 	stop();
 }
 
+static void run_alone(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	world.nrun++;
+}
+
+/* Others stand in line. */
+static void who_needs_no_room_does_not_wait(void **state)
+{
+	static struct starpu_codelet alone = {.cpu_funcs = {run_alone}};
+	struct starpu_task *task;
+
+	(void)state;
+	start_with(2, 0);
+	for (int i = 0; i < NDATA; i++)
+		submit_at(&fills, i, 0);
+	assert_int_equal(starpu_task_wait_for_all(), -EDEADLK);
+	assert_int_equal(world.nrun, ROOM);
+	task = starpu_task_create();
+	task->cl = &alone;
+	task->execute_on_a_specific_worker = 1;
+	task->workerid = 1;
+	assert_int_equal(starpu_task_submit(task), 0);
+	assert_int_equal(starpu_task_wait_for_all(), -EDEADLK);
+	assert_int_equal(world.nrun, ROOM + 1);
+	for (int i = 0; i < NDATA - ROOM; i++) {
+		starpu_data_unregister_submit(world.data[i]);
+		world.data[i] = NULL;
+	}
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	stop();
+}
+
 /* ---- the application --------------------------------------------------- */
 
 static void the_application_does_not_wait(void **state)
@@ -441,6 +480,7 @@ int main(void)
 		cmocka_unit_test(another_disk_takes_them),
 		cmocka_unit_test(a_disk_too_small_takes_what_it_can),
 		cmocka_unit_test(without_a_disk_tasks_wait),
+		cmocka_unit_test(who_needs_no_room_does_not_wait),
 		cmocka_unit_test(the_application_does_not_wait),
 		cmocka_unit_test(who_asks_for_memory_makes_values_leave),
 		cmocka_unit_test(several_main_memories_share),

@@ -298,7 +298,8 @@ static int bring(struct access *access)
 	struct copy_state *copy = access->copy, *stop = mapped_bytes(copy);
 
 	while (!stop->incoming && (stop == copy || !stop->awaits_room)) {
-		buffers_allocate(copy);
+		if (!copy->allocated)
+			buffers_allocate(copy);
 		if (!needs_value(access) || copy_is_valid(copy) || is_moot(access)) {
 			settle(access);
 			return 1;
@@ -660,9 +661,9 @@ static void prepare(struct job *job, unsigned memory)
 		struct access *access = &job->accesses[i];
 		starpu_data_handle_t datum;
 
+		access->memory = (unsigned char)memory;
 		if (!is_fetched(access))
 			continue;
-		access->memory = (unsigned char)memory;
 		datum = value_of(access);
 		orr_lock(&datum->lock);
 		access->copy = copy_for(access, datum, memory);
@@ -670,7 +671,8 @@ static void prepare(struct job *job, unsigned memory)
 	}
 }
 
-/* The same in a main memory without a limit, and bring the value.  1 when it is there. */
+/* Use the copy in a main memory without a limit, where nothing is mapped, and bring the
+ * value.  1 when it is there. */
 static int fetch_home(struct access *access)
 {
 	starpu_data_handle_t datum = value_of(access);
@@ -678,12 +680,15 @@ static int fetch_home(struct access *access)
 
 	access->memory = STARPU_MAIN_RAM;
 	orr_lock(&datum->lock);
-	access->copy = copy_for(access, datum, STARPU_MAIN_RAM);
-	access->copy->refs++;
-	if (access->mode & STARPU_SCRATCH)
+	if (access->mode & STARPU_SCRATCH) {
+		access->copy = buffers_scratch(datum, STARPU_MAIN_RAM);
+		access->copy->refs++;
 		buffers_allocate(access->copy);
-	else
+	} else {
+		access->copy = data_copy(datum, STARPU_MAIN_RAM);
+		access->copy->refs++;
 		there = bring(access);
+	}
 	orr_unlock(&datum->lock);
 	return there;
 }
@@ -729,7 +734,7 @@ static int fetch_all(struct job *job, unsigned memory)
 int coherency_fetch(struct job *job, unsigned memory)
 {
 	orr_store(&job->nfetching, 1);
-	if (!job->node->memories[memory].is_booked) {
+	if (!job->node->memories[memory].is_booked && job->naccesses > 0) {
 		prepare(job, memory);
 		if (!room_reserve(job, memory))
 			return 0;

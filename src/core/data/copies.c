@@ -25,14 +25,10 @@ void copy_use(struct copy_state *copy)
 		room_use(copy);
 }
 
-void copy_unuse(struct copy_state *copy, const struct access *access)
+void copy_unuse_room(struct copy_state *copy, const struct access *access)
 {
-	if (copy_is_own(copy))
-		copy->refs--;
-	else
-		room_unuse(copy, access,
-			   !copy_is_valid(copy) ||
-				   (copy->datum->flags & DATUM_UNIMPORTANT));
+	room_unuse(copy, access,
+		   !copy_is_valid(copy) || (copy->datum->flags & DATUM_UNIMPORTANT));
 }
 
 int copy_reserve(struct copy_state *copy)

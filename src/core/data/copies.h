@@ -36,7 +36,14 @@ static inline int copy_is_valid_elsewhere(const struct copy_state *copy)
 void copy_measure(struct copy_state *copy);
 /* One more user of a copy that has room, or one less; access NULL: a transfer. */
 void copy_use(struct copy_state *copy);
-void copy_unuse(struct copy_state *copy, const struct access *access);
+void copy_unuse_room(struct copy_state *copy, const struct access *access);
+static inline void copy_unuse(struct copy_state *copy, const struct access *access)
+{
+	if (copy_is_own(copy))
+		copy->refs--;
+	else
+		copy_unuse_room(copy, access);
+}
 /* Use a copy for a transfer to it: 1; 0: it has no room without waiting, or is being
  * written to. */
 int copy_reserve(struct copy_state *copy);

@@ -35,11 +35,6 @@ void mapped_try(struct copy_state *copy)
 	copy->room = ROOM_USERS;
 }
 
-struct copy_state *mapped_bytes(struct copy_state *copy)
-{
-	return copy->mapped ? &copy->datum->body->main : copy;
-}
-
 struct copy_state *mapped_source(struct copy_state *to, unsigned valid)
 {
 	for (; valid; valid &= valid - 1) {

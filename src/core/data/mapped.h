@@ -22,7 +22,11 @@ int mapped_may_be(const struct _starpu_data_state *datum, unsigned memory);
  * locked. */
 void mapped_try(struct copy_state *copy);
 /* The copy that transfers to these bytes go to. */
-struct copy_state *mapped_bytes(struct copy_state *copy);
+static inline struct copy_state *mapped_bytes(struct copy_state *copy)
+{
+	return copy->mapped ? &copy->datum->body->main : copy;
+}
+
 /* Where a value of these bytes is valid already, among the memories in valid; NULL: they
  * have none, or it is not mapped. */
 struct copy_state *mapped_source(struct copy_state *to, unsigned valid);
