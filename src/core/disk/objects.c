@@ -90,12 +90,14 @@ struct disk_object *disk_object_new(struct disk *disk, size_t bytes)
 struct disk_object *disk_object_at(struct disk *disk, const void *address)
 {
 	const struct disk_object wanted = {.address = (char *)address, .bytes = 1};
-	struct disk_object **found;
+	struct disk_object **found, *object;
 
 	orr_lock(&disk->lock);
 	found = tfind(&wanted, &disk->objects, compare);
+	/* What found leads to moves when another object is dropped. */
+	object = found ? *found : NULL;
 	orr_unlock(&disk->lock);
-	return found ? *found : NULL;
+	return object;
 }
 
 void disk_object_drop(struct disk_object *object)
