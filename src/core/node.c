@@ -475,22 +475,23 @@ struct count_waiter {
 	struct plat_gate gate;
 };
 
-/* Of the initial one: those that are nobody else's.  A job is counted by the node before
- * and after its scheduler does, so the sum of these is asked first. */
+/*
+ * Of the initial one: those that are nobody else's.  A job is counted by the node before
+ * and after it is elsewhere.  What was submitted there is asked before the node, and what
+ * has ended after: what changes meanwhile makes it more, never less.
+ */
 static int count_jobs(const struct sched *sched)
 {
 	const struct node *node = sched->node;
-	int n = 0;
+	unsigned submitted, ended;
+	int all;
 
 	if (sched->id != 0)
 		return orr_load(&sched->njobs);
-	for (int id = 1; id < STARPU_NMAX_SCHED_CTXS; id++) {
-		const struct sched *other = orr_load_ptr((void **)&node->scheds[id]);
-
-		if (other)
-			n += orr_load(&other->njobs);
-	}
-	return orr_load(&node->nsubmitted) - n;
+	submitted = (unsigned)orr_load(&node->submitted_elsewhere);
+	all = orr_load(&node->nsubmitted);
+	ended = (unsigned)orr_load(&node->ended_elsewhere);
+	return all - (int)(submitted - ended);
 }
 
 static int count_now(const struct node *node, int ready_only)

@@ -187,6 +187,8 @@ struct node {
 	ORR_OWN_LINE int nsubmitted;
 	int nblocked;             /* of these, waiting for turns or predecessors */
 	uint64_t tasks_submitted; /* atomic; the last job's id */
+	/* Tasks of other schedulers than the initial one, ever; atomic, may wrap. */
+	int submitted_elsewhere, ended_elsewhere;
 	/* Atomic: the highest limits of those that wait for few submitted, for few ready;
 	 * -1 for none. */
 	int wait_limit[2];

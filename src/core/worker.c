@@ -254,7 +254,7 @@ static void finish(struct worker *worker, struct job *job)
 	struct ready ready = {0};
 
 	leave_pipeline(worker, job);
-	if (worker->gangs && gang_of(worker, job))
+	if (gang_of(worker, job))
 		gang_disband(worker);
 	sched_ended(worker, job);
 	task_event(worker->node, job, EVENT_TASK_ENDED);
@@ -271,7 +271,7 @@ static void finish(struct worker *worker, struct job *job)
 /* The kernel has ended here; of a gang, perhaps not elsewhere. */
 static void ended(struct worker *worker, struct job *job)
 {
-	struct gang *gang = worker->gangs ? gang_of(worker, job) : NULL;
+	struct gang *gang = gang_of(worker, job);
 
 	if (gang && !gang_part_ended(gang)) {
 		worker->awaits = 1;
@@ -284,8 +284,8 @@ static void ended(struct worker *worker, struct job *job)
 static inline void execute(struct worker *worker, struct job *job)
 {
 	worker->running = job;
-	if (worker->gangs && gang_of(worker, job))
-		gang_run(worker, worker->gangs);
+	if (gang_of(worker, job))
+		gang_run(worker, gang_of(worker, job));
 	if (worker->driver->execute(worker, job))
 		ended(worker, job);
 }
@@ -297,9 +297,11 @@ static int go_on_with_gang(struct worker *worker)
 
 	if (gang_step(worker))
 		return 1;
-	if (!worker->awaits || orr_load(&worker->gangs->nparts) > 0)
+	if (!worker->awaits)
 		return 0;
 	job = worker->running;
+	if (orr_load(&gang_of(worker, job)->nparts) > 0)
+		return 0;
 	worker->awaits = 0;
 	worker->running = NULL;
 	finish(worker, job);

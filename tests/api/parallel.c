@@ -25,8 +25,10 @@ static void note(void *buffers[], void *arg)
 	(void)buffers;
 	STARPU_ATOMIC_ADD(&calls[number], 1);
 	STARPU_ATOMIC_ADD(&ranks[number], 1 << starpu_combined_worker_get_rank());
-	sizes[number] = starpu_combined_worker_get_size();
-	ids[number] = starpu_combined_worker_get_id();
+	/* Calls of one task write the same. */
+	__atomic_store_n(&sizes[number], starpu_combined_worker_get_size(),
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&ids[number], starpu_combined_worker_get_id(), __ATOMIC_RELAXED);
 }
 
 /* Each call does its share of the vector, as programs for StarPU do it. */

@@ -206,11 +206,22 @@ void contexts_close(struct node *node)
 
 void contexts_schedule(struct node *node)
 {
-	for (unsigned id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
-		struct sched *sched = orr_load_ptr((void **)&node->scheds[id]);
+	struct sched *asked[STARPU_NMAX_SCHED_CTXS];
+	int n = 0;
 
-		if (sched && sched->ops->schedule)
-			sched->ops->schedule(sched);
+	orr_lock(&node->scheds_lock);
+	for (unsigned id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		struct sched *sched = node->scheds[id];
+
+		if (!sched || !sched->ops->schedule)
+			continue;
+		contexts_join(sched); /* It may be deleted meanwhile. */
+		asked[n++] = sched;
+	}
+	orr_unlock(&node->scheds_lock);
+	for (int i = 0; i < n; i++) {
+		asked[i]->ops->schedule(asked[i]);
+		contexts_leave(asked[i]);
 	}
 }
 
@@ -256,18 +267,39 @@ static unsigned aims_at(const struct worker *worker, unsigned belongs, unsigned 
 	return aims;
 }
 
-/* Policies of the application's hear of a worker before it comes, with nothing locked. */
-static void announce(struct worker *worker, unsigned belongs, unsigned held)
+static unsigned belongs_after(const struct worker *worker, struct change change)
 {
-	unsigned aims = aims_at(worker, belongs, held);
-	int worker_id = worker->id;
+	return ((unsigned)worker->belongs & ~change.leaves) | change.joins;
+}
 
+static unsigned held_after(const struct worker *worker, struct change change)
+{
+	return ((unsigned)worker->held & ~change.frees) | change.holds;
+}
+
+/* Policies of the application's hear of a worker before it comes, with nothing locked. */
+static void announce(struct worker *worker, struct change change)
+{
+	struct sched *told[STARPU_NMAX_SCHED_CTXS];
+	struct node *node = worker->node;
+	int worker_id = worker->id, n = 0;
+	unsigned aims;
+
+	orr_lock(&node->scheds_lock);
+	aims = aims_at(worker, belongs_after(worker, change), held_after(worker, change));
 	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
-		struct sched *sched = worker->node->scheds[id];
+		struct sched *sched = node->scheds[id];
 
-		if (aims >> id & 1 && sched->ops->workers_come &&
-		    !sched_has(sched, worker))
-			sched->ops->workers_come(sched, &worker_id, 1);
+		if (!(aims >> id & 1) || !sched->ops->workers_come ||
+		    sched_has(sched, worker))
+			continue;
+		contexts_join(sched);
+		told[n++] = sched;
+	}
+	orr_unlock(&node->scheds_lock);
+	for (int i = 0; i < n; i++) {
+		told[i]->ops->workers_come(told[i], &worker_id, 1);
+		contexts_leave(told[i]);
 	}
 }
 
@@ -306,16 +338,12 @@ static void apply(struct worker *worker, struct change change)
 {
 	struct sched *changed[STARPU_NMAX_SCHED_CTXS];
 	struct node *node = worker->node;
-	unsigned belongs =
-		((unsigned)orr_load(&worker->belongs) & ~change.leaves) | change.joins;
 	int n;
 
-	announce(worker, belongs,
-		 ((unsigned)worker->held & ~change.frees) | change.holds);
+	announce(worker, change);
 	orr_lock(&node->scheds_lock);
-	belongs = ((unsigned)worker->belongs & ~change.leaves) | change.joins;
-	orr_store(&worker->belongs, (int)belongs);
-	worker->held = (int)(((unsigned)worker->held & ~change.frees) | change.holds);
+	orr_store(&worker->belongs, (int)belongs_after(worker, change));
+	worker->held = (int)held_after(worker, change);
 	n = update(worker, changed);
 	orr_unlock(&node->scheds_lock);
 	orr_fence();
@@ -480,6 +508,7 @@ void contexts_finish(struct sched *sched)
 void contexts_job_ended(struct sched *sched)
 {
 	contexts_join(sched);
+	orr_add(&sched->node->ended_elsewhere, 1);
 	if (orr_add(&sched->njobs, -1) == 0)
 		end_if_finished(sched);
 	contexts_leave(sched);

@@ -305,7 +305,7 @@ static int get_exclusion(struct worker *worker, struct job *job)
 {
 	if (exclude(job))
 		return 1;
-	if (worker->gangs && gang_of(worker, job))
+	if (gang_of(worker, job))
 		gang_disband(worker);
 	return 0;
 }

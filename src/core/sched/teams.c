@@ -305,7 +305,7 @@ struct gang_place gang_place(const struct worker *worker, const struct job *job)
 void gang_call_kernel(struct worker *worker, struct job *job, kernel_t kernel)
 {
 	struct starpu_task *task = job->task;
-	struct gang *gang = worker->gangs ? gang_of(worker, job) : NULL;
+	struct gang *gang = gang_of(worker, job);
 	int n = gang && gang->is_spmd ? gang->team->size : 1;
 
 	for (int rank = 0; rank < n; rank++) {

@@ -65,7 +65,7 @@ void gang_disband(struct worker *lead);
  * its job. */
 static inline struct gang *gang_of(const struct worker *worker, const struct job *job)
 {
-	struct gang *gang = worker->gangs;
+	struct gang *gang = orr_load_ptr((void **)(uintptr_t)&worker->gangs);
 
 	return gang && worker->has_come && gang->job == job ? gang : NULL;
 }

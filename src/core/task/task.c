@@ -347,8 +347,10 @@ static void choose_sched(struct job *job, struct starpu_task *task)
 	job->sched = sched;
 	if (sched->is_told) {
 		task->sched_ctx = (unsigned)sched->id;
-		if (sched->id != 0)
+		if (sched->id != 0) {
+			orr_add(&node->submitted_elsewhere, 1);
 			orr_add(&sched->njobs, 1);
+		}
 		if (sched->ops->submitted)
 			sched->ops->submitted(sched, task);
 	}
