@@ -438,6 +438,31 @@ void starpu_iteration_pop(void);
  * does, a policy of the application's has its do_schedule() called. */
 void starpu_do_schedule(void);
 
+/**
+ * Tasks that are tried until they succeed.  Give starpu_task_ft_prologue as
+ * prologue_callback_func: when its turn has come the task itself, the meta task, runs
+ * nowhere but keeps its data, and a copy of it is the first try.  A kernel that finds
+ * that it failed says so with starpu_task_ft_failed().  At the end of each try check_ft
+ * is called as its callback, starpu_task_get_current() being the try: it calls
+ * starpu_task_ft_success(), or submits one more try with starpu_task_submit_nodeps().
+ * prologue_callback_arg is that function; NULL: it tries again until no try has failed.
+ * Only for data in mode STARPU_R, STARPU_W or STARPU_SCRATCH, used in the order of
+ * submission; the rest ends the program with a message.
+ */
+void starpu_task_ft_prologue(void *check_ft);
+
+/** A copy of template_task, the meta task or a try, that calls check_ft(meta_task) at its
+ * end; NULL: as above.  It is freed at its end. */
+struct starpu_task *starpu_task_ft_create_retry(const struct starpu_task *meta_task,
+						const struct starpu_task *template_task,
+						void (*check_ft)(void *));
+
+/** The task has failed: sets failed.  From its kernel. */
+void starpu_task_ft_failed(struct starpu_task *task);
+
+/** The meta task ends, and its data and successors go on. */
+void starpu_task_ft_success(struct starpu_task *meta_task);
+
 /** The task that the calling thread executes, NULL outside. */
 struct starpu_task *starpu_task_get_current(void);
 

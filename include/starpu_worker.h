@@ -333,8 +333,8 @@ unsigned starpu_worker_is_combined_worker(int id);
 /** In a parallel task: the number of the combined worker; elsewhere -1. */
 int starpu_combined_worker_get_id(void);
 
-/** In a parallel task: how many workers run it, in a context without a policy those of
- * the context; elsewhere 1. */
+/** In a parallel task: how many workers run it; in one of STARPU_FORKJOIN in a context
+ * without a policy, those of the context; elsewhere 1. */
 int starpu_combined_worker_get_size(void);
 
 /** In a kernel of STARPU_SPMD: which of the calls this is, from 0 on; elsewhere 0. */

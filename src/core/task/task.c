@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "core/bound/bound.h"
+#include "core/task/bundle.h"
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
 #include "core/data/coherency.h"
@@ -123,6 +124,8 @@ void task_destroy(struct starpu_task *task)
 	struct job *job = task->starpu_private;
 	struct node *node;
 
+	if (task->bundle)
+		bundle_remove(task->bundle, task);
 	free_arguments(task);
 	free(task->dyn_handles);
 	free(task->dyn_interfaces);
@@ -310,7 +313,8 @@ static void task_start(struct job *job, struct ready *ready)
 	if (task->prologue_callback_func)
 		callback_call(node, task, task->prologue_callback_func,
 			      task->prologue_callback_arg);
-	if (runs_kernel) {
+	/* It may have become a task whose tries run: api/task_ft.c. */
+	if (runs_kernel && job->where != STARPU_NOWHERE) {
 		sched_push(job);
 		return;
 	}
@@ -673,6 +677,8 @@ static void task_terminate(struct job *job, struct ready *ready)
 	int has_links;
 
 	task->status = STARPU_TASK_FINISHED;
+	if (task->bundle)
+		bundle_remove(task->bundle, task);
 	deps_release(job, ready);
 	renew_job(job, &ending);
 	task_event(node, job, EVENT_TASK_CALLING);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_TASK_BUNDLE_H
+#define ORR_CORE_TASK_BUNDLE_H
+
+/*
+ * bundle.h - sets of tasks that the application says belong together.
+ *
+ * task->bundle is that in which it is; it goes with its last task once it is closed.
+ */
+#include "core/node.h"
+
+struct _starpu_task_bundle {
+	struct orr_lock lock; /* of all below, and of task->bundle of its tasks */
+	int is_closed;
+	int n, capacity;
+	struct starpu_task **tasks;
+};
+
+starpu_task_bundle_t bundle_new(void);
+/* 0, -EPERM, -EINVAL; 0, -ENOENT: as the public functions. */
+int bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task);
+int bundle_remove(starpu_task_bundle_t bundle, struct starpu_task *task);
+void bundle_close(starpu_task_bundle_t bundle);
+
+#endif
