@@ -247,6 +247,24 @@ static void who_has_not_come_is_not_woken(void **state)
 	one_close();
 }
 
+/* Nor is a task lost when who was woken for it leaves before he has looked. */
+static void who_stays_takes_what_a_leaver_was_woken_for(void **state)
+{
+	struct sched *sched;
+
+	(void)state;
+	open_node(2, 0, "eager");
+	sched = create("eager");
+	move(0, sched);
+	move(1, sched);
+	fake_run();
+	submit(&anywhere, 1, sched);
+	move(0, one.node->scheds[0]);
+	fake_run();
+	assert_int_equal(seen.worker[1], 1);
+	one_close();
+}
+
 static struct sched *next_context;
 
 static void submit_there(void *arg)
@@ -655,6 +673,7 @@ int main(void)
 		cmocka_unit_test(what_waits_stays),
 		cmocka_unit_test(a_worker_leaves_between_tasks),
 		cmocka_unit_test(who_has_not_come_is_not_woken),
+		cmocka_unit_test(who_stays_takes_what_a_leaver_was_woken_for),
 		cmocka_unit_test(a_task_for_others_goes_to_them),
 		cmocka_unit_test(bound_tasks_go_to_their_worker),
 		cmocka_unit_test(priorities_are_those_of_the_policy),

@@ -244,6 +244,9 @@ void contexts_settle(struct sched *sched)
 		left.first = job->next;
 		sched_push(job);
 	}
+	/* Who left may have been woken for a task that only those who stay will take. */
+	orr_fence();
+	workers_wake(sched, ~0u, 1);
 }
 
 /* What is to change about a worker: numbers of schedulers, reasons to hold it. */
