@@ -187,7 +187,10 @@ struct job *gang_come(struct worker *worker)
 
 	if (worker->npipeline > 0 || (orr_load(&worker->has_come) && !worker->leads))
 		return NULL;
+	/* The one that it had come to may be over since the caller looked. */
 	gang = orr_load_ptr((void **)&worker->gangs);
+	if (!gang)
+		return NULL;
 	size = gang->team->size;
 	if (!worker->has_come) {
 		struct worker *lead = member(gang, 0);
