@@ -237,21 +237,12 @@ double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *mod
 	api_given(__func__, "model", model);
 
 	struct node *node = api_node(__func__);
-	const struct starpu_perfmodel_history_entry *entry;
 	struct model_answer answer;
-	double us = NAN;
 
 	if (!node || !arch)
 		return NAN;
 	answer = model_find(node, model, arch, 0, 0);
-	if (!answer.known)
-		return NAN;
-	orr_lock(&answer.file->lock);
-	entry = model_arch_entry(answer.known, footprint, 0);
-	if (entry && entry->nsample)
-		us = entry->mean;
-	orr_unlock(&answer.file->lock);
-	return us;
+	return model_mean_us(&answer, footprint);
 }
 
 /* ---- Links between memories ------------------------------------------ */

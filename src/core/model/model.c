@@ -373,22 +373,32 @@ void model_record(struct worker *worker, struct starpu_task *task,
 	model_add(&query, seconds * 1e6, 1);
 }
 
+double model_mean_us(const struct model_answer *answer, uint32_t footprint)
+{
+	const struct starpu_perfmodel_history_entry *entry;
+	double us = NAN;
+
+	if (!answer->known)
+		return NAN;
+	orr_lock(&answer->file->lock);
+	entry = model_arch_entry(answer->known, footprint, 0);
+	if (entry && entry->nsample)
+		us = entry->mean;
+	orr_unlock(&answer->file->lock);
+	return us;
+}
+
 double model_measured_us(struct worker *worker, struct starpu_perfmodel *model,
 			 unsigned implementation, uint32_t footprint)
 {
 	struct node *node = worker->node;
-	const struct starpu_perfmodel_history_entry *entry;
 	struct model_answer answer =
 		model_find(node, model, &worker->arch, implementation, 0);
-	double us = NAN, speedup = node->machine->devices[worker->type].speedup;
+	double speedup = node->machine->devices[worker->type].speedup, us;
 
-	if (!answer.known || answer.broken)
+	if (answer.broken)
 		return NAN;
-	orr_lock(&answer.file->lock);
-	entry = model_arch_entry(answer.known, footprint, 0);
-	if (entry && entry->nsample)
-		us = entry->mean;
-	orr_unlock(&answer.file->lock);
+	us = model_mean_us(&answer, footprint);
 	return speedup > 0 ? us / speedup : us;
 }
 

@@ -9,6 +9,8 @@
  */
 #include "core/model/model.h"
 
+struct model_answer;
+
 struct model_query {
 	struct node *node;
 	const struct worker *worker; /* of that architecture; NULL: no roofline */
@@ -25,6 +27,8 @@ void model_add(const struct model_query *query, double value, unsigned number);
  * it does not know. */
 double model_energy_j(struct worker *worker, struct starpu_task *task,
 		      unsigned implementation);
+/* Mean microseconds that were measured with this footprint; NAN: none was. */
+double model_mean_us(const struct model_answer *answer, uint32_t footprint);
 /* Mean microseconds (as model_expect() would say) of tasks with this footprint; NAN: none
  * was measured. */
 double model_measured_us(struct worker *worker, struct starpu_perfmodel *model,
