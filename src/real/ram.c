@@ -17,7 +17,12 @@
  * or memory.  Large copies between NUMA nodes are made by a thread near to where they go,
  * so that nobody waits for them with a datum locked.
  */
-enum { ALIGN_BYTES = 64, PLACED_BYTES = 1 << 16, THREAD_BYTES = 1 << 16 };
+enum {
+	ALIGN_BYTES = 64,
+	PAGE_BYTES = 4096,
+	PLACED_BYTES = 1 << 16,
+	THREAD_BYTES = 1 << 16
+};
 
 /* ---- bytes ----------------------------------------------------------- */
 
@@ -57,7 +62,12 @@ static void *ram_alloc(struct plat *plat, unsigned memory, size_t bytes)
 
 	if (plat->machine.nnumas > 1 && bytes >= PLACED_BYTES)
 		return map_placed(plat, memory, bytes);
-	return posix_memalign(&ptr, ALIGN_BYTES, bytes ? bytes : 1) ? NULL : ptr;
+	/* What is large begins a page: disks past the system's cache and devices want
+	 * that. */
+	return posix_memalign(&ptr, bytes >= PLACED_BYTES ? PAGE_BYTES : ALIGN_BYTES,
+			      bytes ? bytes : 1)
+		       ? NULL
+		       : ptr;
 }
 
 static void ram_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
