@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from array import array
 
 from orrery_tool.app import App
 from orrery_tool.mapping import compute
@@ -13,7 +14,7 @@ from orrery_tool.scotch import first_order
 from orrery_tool.sim import MAX_LOAD_S, Smpi
 from orrery_tool.words import Refusal
 
-MAX_HOSTS = 2048 # whose distances are asked for in pairs
+MAX_HOSTS = 4096 # whose distances are asked for in pairs
 
 # Run by another Python, since SimGrid ends the process when it dislikes a platform.
 LATENCIES = """
@@ -132,7 +133,7 @@ class Optimiser:
         distances = None
         if self.platform:
             with open(self.path("distances"), encoding="ascii") as f:
-                distances = [[float(word) for word in line.split()] for line in f]
+                distances = [array("d", map(float, line.split())) for line in f]
         order = first_order(self.hosts(self.words).split(), [name for name, _ in
                                                              self.machine.nodes],
                             matrix, distances, self.directory)

@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+from bisect import bisect
 from collections import Counter
 
 MAX_WEIGHT = 10000  # of an edge: SCOTCH adds them up in 32 bits
@@ -86,8 +87,10 @@ def deal_out(leaves, nleaves):
             order[rank] = leaf
     free = [leaf for leaf in range(nleaves) if leaf not in taken]
     for rank in homeless:
-        order[rank] = min(free, key=lambda leaf: abs(leaf - leaves[rank]))
-        free.remove(order[rank])
+        at = bisect(free, leaves[rank])
+        if at == len(free) or at > 0 and leaves[rank] - free[at - 1] <= free[at] - leaves[rank]:
+            at -= 1
+        order[rank] = free.pop(at)
     return order
 
 

@@ -9,26 +9,20 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/heap.h"
+#include "map/distance.h"
 
-/* A table of all distances is held: 4,096 ranks need 64 MiB. */
 enum {
-	MAX_RANKS = 4096,
+	MAX_RANKS = 1 << 18,
+	MAX_THOROUGH = 4096, /* ranks: beginnings that look at all of them for each one */
 	MAX_LINE = 4096,
 	MAX_PASSES = 100,
 	MAX_ATTEMPTS = 300,
 	NNEAR = 24
 };
 
-/* What a search may look at in all: some seconds. */
-static const double max_steps = 1e9;
-
-/* Distances, where the network between nodes has 10 on average; estimates. */
-static const double network_distance = 10;
-static const struct {
-	enum map_level level;
-	double distance;
-} shared_levels[] = {{LEVEL_CORE, 0},   {LEVEL_L2, 0.5},     {LEVEL_L3, 1},
-		     {LEVEL_NUMA, 1.5}, {LEVEL_SOCKET, 1.5}, {LEVEL_NODE, 2}};
+/* What a search may look at: some seconds, and more for large maps. */
+static const double max_steps = 1e9, max_steps_per_rank = 2e4;
 
 struct edge {
 	int from, to;
@@ -37,14 +31,14 @@ struct edge {
 
 struct search {
 	int n;
-	float *distance; /* between places: n times n */
+	struct distances distances;
 	/* Peers of rank i: from first[i] to first[i + 1] - 1; both directions together.
 	 */
 	int *first, *peer;
 	double *bytes;
 	int *near;    /* the NNEAR places that are nearest to each place, itself first */
 	int *rank_at; /* by place */
-	double steps; /* done so far */
+	double steps, max_steps; /* done so far; at most, about */
 };
 
 /* ---- Files ---- */
@@ -137,113 +131,6 @@ static int read_matrix(struct search *search, const char *path, struct map_says 
 	return nedges > 0 ? 0 : -EINVAL;
 }
 
-/* Distances between nodes, 10 on average; NULL: all alike.  The caller frees them. */
-static int read_nodes(const char *path, int nnodes, double **table, struct map_says *says)
-{
-	size_t n = (size_t)nnodes * (size_t)nnodes;
-	double total = 0, count = 0;
-	FILE *file;
-
-	*table = NULL;
-	if (!path)
-		return 0;
-	file = fopen(path, "r");
-	if (!file)
-		return map_refuse(says, "distances %s cannot be read: %s", path,
-				  strerror(errno));
-	*table = orr_alloc(n * sizeof(**table));
-	for (size_t i = 0; i < n; i++) {
-		double *value = *table + i;
-
-		if (fscanf(file, "%lf", value) != 1 || !(*value >= 0 && *value < 1e30)) {
-			fclose(file);
-			return map_refuse(says,
-					  "distances %s: number %zu of %zu is not "
-					  "there or no distance",
-					  path, i + 1, n);
-		}
-		total += *value;
-		count += *value > 0;
-	}
-	fclose(file);
-	for (size_t i = 0; i < n && total > 0; i++)
-		(*table)[i] *= network_distance * count / total;
-	return 0;
-}
-
-/* ---- Distances ---- */
-
-static double distance_of(const struct map_job *job, const double *nodes, int a, int b)
-{
-	const struct map_place *x = &job->places[a], *y = &job->places[b];
-	const struct map_tree *tree = job->machine->nodes[x->node].tree;
-
-	if (x->node != y->node)
-		return nodes ? nodes[(size_t)x->node * (size_t)job->machine->nnodes +
-				     (size_t)y->node]
-			     : network_distance;
-	for (size_t i = 0; i < sizeof(shared_levels) / sizeof(shared_levels[0]); i++) {
-		const struct map_objects *objects = &tree->levels[shared_levels[i].level];
-
-		if (objects->is_present && objects->of_pu[x->pu] == objects->of_pu[y->pu])
-			return shared_levels[i].distance;
-	}
-	return 0;
-}
-
-static void fill_distances(struct search *search, const struct map_job *job,
-			   const double *nodes)
-{
-	int n = search->n;
-
-	search->distance = orr_alloc((size_t)n * (size_t)n * sizeof(*search->distance));
-	for (int a = 0; a < n; a++)
-		for (int b = 0; b < n; b++)
-			search->distance[(size_t)a * (size_t)n + (size_t)b] =
-				(float)distance_of(job, nodes, a, b);
-}
-
-/* A place by its distance. */
-struct nearby {
-	float distance;
-	int place;
-};
-
-static int compare_nearby(const void *a, const void *b)
-{
-	const struct nearby *x = a, *y = b;
-
-	if (x->distance != y->distance)
-		return x->distance < y->distance ? -1 : 1;
-	return x->place - y->place;
-}
-
-/* Used where there are more places than NNEAR only. */
-static void find_near(struct search *search)
-{
-	int n = search->n;
-	struct nearby *row = orr_alloc((size_t)n * sizeof(*row));
-
-	search->near = orr_alloc((size_t)n * NNEAR * sizeof(*search->near));
-	search->rank_at = orr_alloc((size_t)n * sizeof(*search->rank_at));
-	for (int place = 0; n > NNEAR && place < n; place++) {
-		for (int i = 0; i < n; i++)
-			row[i] = (struct nearby){
-				search->distance[(size_t)place * (size_t)n + (size_t)i],
-				i};
-		row[place].distance = -1;
-		qsort(row, (size_t)n, sizeof(*row), compare_nearby);
-		for (int i = 0; i < NNEAR; i++)
-			search->near[place * NNEAR + i] = row[i].place;
-	}
-	free(row);
-}
-
-static inline double distance(const struct search *search, int a, int b)
-{
-	return search->distance[(size_t)a * (size_t)search->n + (size_t)b];
-}
-
 /* ---- The search: place_of[rank] ---- */
 
 /* What a rank's messages cost when it is at the place; `other` is taken to be there. */
@@ -254,7 +141,7 @@ static double cost_at(const struct search *search, const int *place_of, int rank
 
 	for (int i = search->first[rank]; i < search->first[rank + 1]; i++)
 		cost += search->bytes[i] *
-			distance(search, place, place_of[search->peer[i]]);
+			distance(&search->distances, place, place_of[search->peer[i]]);
 	return cost;
 }
 
@@ -339,7 +226,7 @@ static double refine(struct search *search, int *place_of)
 		search->rank_at[place_of[i]] = i;
 	for (int pass = 0; is_better && pass < MAX_PASSES; pass++) {
 		is_better = 0;
-		for (int i = 0; i < search->n && search->steps < max_steps; i++) {
+		for (int i = 0; i < search->n && search->steps < search->max_steps; i++) {
 			struct partner best = find_partner(search, place_of, i, least);
 
 			if (best.rank < 0)
@@ -373,7 +260,8 @@ static void fill(struct search *search, int *place_of)
 
 				if (there >= 0)
 					ties[i] += search->bytes[k] /
-						   (0.1 + distance(search, place, there));
+						   (0.1 + distance(&search->distances,
+								   place, there));
 			}
 			if (rank < 0 || ties[i] > ties[rank])
 				rank = i;
@@ -408,7 +296,7 @@ static void grow(struct search *search, int *place_of)
 			     k++)
 				if (place_of[search->peer[k]] >= 0)
 					cost += search->bytes[k] *
-						distance(search, p,
+						distance(&search->distances, p,
 							 place_of[search->peer[k]]);
 			if (place < 0 || cost < best) {
 				best = cost;
@@ -422,6 +310,90 @@ static void grow(struct search *search, int *place_of)
 	}
 	free(is_taken);
 	free(tie);
+}
+
+/* Ranks that are tied to placed ones, by how closely. */
+struct front {
+	struct heap heap;
+	struct heap_entry *entries; /* by rank */
+	double *ties;
+};
+
+static void tie_peers(const struct search *search, struct front *front, int rank,
+		      const int *place_of)
+{
+	for (int k = search->first[rank]; k < search->first[rank + 1]; k++) {
+		int peer = search->peer[k];
+
+		if (place_of[peer] >= 0)
+			continue;
+		front->ties[peer] += search->bytes[k];
+		heap_remove(&front->heap, &front->entries[peer]);
+		heap_push_ordered(&front->heap, &front->entries[peer], -front->ties[peer],
+				  (uint64_t)peer);
+	}
+}
+
+/* The free place that suits the rank, near to its peers; -1: all places there are taken.
+ */
+static int suitable_place(struct search *search, const int *place_of, int rank)
+{
+	double best = 0;
+	int found = -1;
+
+	for (int k = search->first[rank]; k < search->first[rank + 1]; k++) {
+		int there = place_of[search->peer[k]];
+
+		for (int p = 0; there >= 0 && p < NNEAR; p++) {
+			int place = search->near[(size_t)there * NNEAR + (size_t)p];
+			double cost = 0;
+
+			if (search->rank_at[place] >= 0)
+				continue;
+			for (int l = search->first[rank]; l < search->first[rank + 1];
+			     l++)
+				if (place_of[search->peer[l]] >= 0)
+					cost += search->bytes[l] *
+						distance(&search->distances, place,
+							 place_of[search->peer[l]]);
+			search->steps += search->first[rank + 1] - search->first[rank];
+			if (found < 0 || cost < best) {
+				best = cost;
+				found = place;
+			}
+		}
+	}
+	return found;
+}
+
+/* grow() for maps that are too large to look at all places for each rank. */
+static void grow_near(struct search *search, int *place_of)
+{
+	size_t n = (size_t)search->n;
+	struct front front = {.entries = orr_alloc(n * sizeof(*front.entries)),
+			      .ties = orr_alloc(n * sizeof(*front.ties))};
+	int next_rank = 0, next_place = 0;
+
+	for (size_t i = 0; i < n; i++)
+		place_of[i] = search->rank_at[i] = -1;
+	for (size_t round = 0; round < n; round++) {
+		struct heap_entry *entry = heap_pop(&front.heap);
+		int rank, place;
+
+		while (!entry && place_of[next_rank] >= 0)
+			next_rank++;
+		rank = entry ? (int)(entry - front.entries) : next_rank;
+		place = suitable_place(search, place_of, rank);
+		while (place < 0 && search->rank_at[next_place] >= 0)
+			next_place++;
+		place = place < 0 ? next_place : place;
+		place_of[rank] = place;
+		search->rank_at[place] = rank;
+		tie_peers(search, &front, rank, place_of);
+	}
+	heap_free(&front.heap);
+	free(front.entries);
+	free(front.ties);
 }
 
 /* Some exchanges by chance, the same ones in every run. */
@@ -460,13 +432,17 @@ static int read_first(const char *path, int *place_of, int n, struct map_says *s
 /* Attempt k: as mapped, filled, grown, then the best one so far, disturbed. */
 static void begin(struct search *search, int *place_of, const int *best, int k)
 {
+	int is_large = search->n > MAX_THOROUGH;
+
 	for (int i = 0; i < search->n; i++)
-		place_of[i] = k < 3 ? i : best[i];
-	if (k == 1)
+		place_of[i] = k < 3 && !(is_large && k == 2) ? i : best[i];
+	if (k == 1 && is_large)
+		grow_near(search, place_of);
+	else if (k == 1)
 		fill(search, place_of);
-	else if (k == 2)
+	else if (k == 2 && !is_large)
 		grow(search, place_of);
-	else if (k > 2)
+	else if (k > 1)
 		disturb(place_of, search->n, (uint64_t)k);
 }
 
@@ -483,7 +459,7 @@ static void take_best(struct search *search, int *best, struct search_result *re
 		memcpy(best, place_of, bytes);
 		result->after = result->before;
 	}
-	for (int k = 0; k < MAX_ATTEMPTS && search->steps < max_steps; k++) {
+	for (int k = 0; k < MAX_ATTEMPTS && search->steps < search->max_steps; k++) {
 		double cost;
 
 		begin(search, place_of, best, k);
@@ -507,11 +483,25 @@ static void apply(struct map_job *job, const int *place_of)
 	job->places = places;
 }
 
+/* What the search needs beside the matrix. */
+static int prepare(struct search *search, const struct map_job *job,
+		   const struct search_files *files, struct map_says *says)
+{
+	size_t n = (size_t)search->n;
+
+	search->max_steps = max_steps + max_steps_per_rank * (double)n;
+	search->rank_at = orr_alloc(n * sizeof(*search->rank_at));
+	if (distances_open(&search->distances, job, files->distances, says) < 0)
+		return -EINVAL;
+	if (n > NNEAR)
+		search->near = distances_nearest(&search->distances, NNEAR);
+	return 0;
+}
+
 int map_search(struct map_job *job, const struct search_files *files,
 	       struct search_result *result, struct map_says *says)
 {
 	struct search search = {.n = job->nplaces};
-	double *nodes = NULL;
 	int *best, ret;
 
 	if (search.n > MAX_RANKS)
@@ -523,20 +513,17 @@ int map_search(struct map_job *job, const struct search_files *files,
 	best = orr_alloc((size_t)search.n * sizeof(*best));
 	ret = read_matrix(&search, files->matrix, says);
 	if (ret == 0)
-		ret = read_nodes(files->distances, job->machine->nnodes, &nodes, says);
+		ret = prepare(&search, job, files, says);
 	for (int i = 0; i < search.n; i++)
 		best[i] = i;
 	if (ret == 0 && files->first)
 		ret = read_first(files->first, best, search.n, says);
 	if (ret == 0) {
-		fill_distances(&search, job, nodes);
-		find_near(&search);
 		take_best(&search, best, result);
 		apply(job, best);
 	}
 	free(best);
-	free(nodes);
-	free(search.distance);
+	distances_close(&search.distances);
 	free(search.near);
 	free(search.rank_at);
 	free(search.first);

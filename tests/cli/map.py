@@ -336,10 +336,10 @@ def optimises(suite):
     suite.verdict("gain_is_simulated", status == 0 and dates
                   and float(dates.group(2)) < 0.7 * float(dates.group(1)), output)
     suite.refuses("optimise_without_matrix", "map", *words, "--optimise", says=["--matrix"])
-    status, output = suite.orrery("map", "--topology", "5000*pu:1", "-n", "5000", "--map", "nh",
+    status, output = suite.orrery("map", "--topology", "2049*pu:128", "-n", "262272", "--map", "hn",
                                   "--optimise", "--matrix", "m.csv")
-    suite.verdict("too_many_to_optimise", status == 2 and "5000 ranks" in output and
-                  "at most 4096: optimise a smaller map" in output, (status, output))
+    suite.verdict("too_many_to_optimise", status == 2 and "262272 ranks" in output and
+                  "at most 262144: optimise a smaller map" in output, (status, output))
     suite.refuses("matrix_without_optimise", "map", *words, "--matrix", "m.csv",
                   says=["--optimise"])
     suite.refuses("no_matrix", "map", *words, "--optimise", "--matrix", "no.csv",

@@ -113,6 +113,28 @@ static void test_grid(void **state)
 	scene_end(&scene);
 }
 
+/* More ranks than are looked at one by one: rings of eight, each of which finds a node.
+ */
+static void test_many_ranks(void **state)
+{
+	enum { NODES = 640, CORES = 8, N = NODES * CORES };
+	struct map_texts texts = {.map = "csnh"};
+	char *matrix = malloc(N * 32), *at = matrix;
+	struct search_result result;
+	struct scene scene;
+
+	(void)state;
+	for (int i = 0; i < N; i++)
+		at += sprintf(at, "%d,%d,8\n", i, (i + NODES) % N);
+	scene_machine(&scene, "640*core:8 pu:1");
+	assert_int_equal(scene_map(&scene, &texts, N), 0);
+	assert_int_equal(search(&scene, matrix, NULL, &result), 0);
+	assert_true(result.before == N * 8 * 10.0);
+	assert_true(result.after == N * 8 * 1.5);
+	free(matrix);
+	scene_end(&scene);
+}
+
 static void test_nothing_gets_worse(void **state)
 {
 	struct map_texts texts = {.map = "csnh"};
@@ -179,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_pairs_come_together),
 		cmocka_unit_test(test_distances_of_nodes_count),
 		cmocka_unit_test(test_grid),
+		cmocka_unit_test(test_many_ranks),
 		cmocka_unit_test(test_nothing_gets_worse),
 		cmocka_unit_test(test_an_attempt_that_is_given),
 		cmocka_unit_test(test_bad_files),
