@@ -59,6 +59,17 @@ static int check_level(const struct mpi_api *api)
 	return level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
 }
 
+/* Messages are events in simulation: no thread polls for them. */
+static void tell_without_driver(const struct node *node)
+{
+	if (plat_is_simulated() && node->rank == 0 &&
+	    node_knobs(node)->mpi_driver_call_frequency > 0)
+		orr_complain(node->rank,
+			     "STARPU_MPI_DRIVER_CALL_FREQUENCY has no effect in "
+			     "simulation, where communication takes no "
+			     "worker's time; unset it");
+}
+
 static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 {
 	struct node *node = api_node("starpu_mpi_init_comm");
@@ -92,6 +103,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 		return ret;
 	}
 	trace_meet(node);
+	tell_without_driver(node);
 	node->mpi->api = api;
 	node->mpi->mpi_is_serial = is_serial;
 	node->mpi->lasting->world_rank =
@@ -214,7 +226,7 @@ int starpu_mpi_get_thread_cpuid(void)
 
 	if (!node || !node->mpi || !node->machine->polls_itself)
 		return -1;
-	return node_knobs(node)->mpi_thread_cpuid;
+	return node->machine->polling_pu;
 }
 
 int starpu_mpi_get_communication_tag(void)

@@ -278,7 +278,11 @@ static const struct knob knob_table[] = {
 	       "physical core of the progress thread"),
 	SWITCH("STARPU_MPI_NOBIND", mpi_nobind, 0, "do not bind the progress thread"),
 	NUMBER("STARPU_MPI_DRIVER_CALL_FREQUENCY", "polls", mpi_driver_call_frequency, 0,
-	       0, MANY, "above 0: no core is reserved for the progress thread"),
+	       0, MANY,
+	       "above 0: no core is reserved and no thread polls, but the first CPU "
+	       "worker polls so often between tasks"),
+	NUMBER("STARPU_MPI_DRIVER_TASK_FREQUENCY", "tasks", mpi_driver_task_frequency, 0,
+	       0, MANY, "which it executes between these polls; 0: one"),
 	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
 	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
 	{"ORRERY_MPI_PACKET", "bytes",

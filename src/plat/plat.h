@@ -109,8 +109,9 @@ struct plat_machine {
 	/* Ends a run that can never go on, after stuck_describe() of each node, during
 	 * which nothing else runs; calls node->on_stuck first. */
 	int ends_standstills;
-	/* A thread of the library polls when nobody else does (see plat_set_poll()). */
+	/* A thread of the library polls when nobody else does (see plat_set_poll()), */
 	int polls_itself;
+	int polling_pu; /* the logical hardware thread that the user gave it, or -1 */
 	/* All nodes of the run are in this process: one environment for all. */
 	int one_environment;
 	/* What happens on a node happens on one thread, or on several that take turns and

@@ -202,23 +202,42 @@ static void choose_ids(struct plat *plat)
 	}
 }
 
+/* A place that the environment names for one thread; cpu goes before core. */
+struct named_core {
+	int cpu, core; /* logical hardware thread, logical core; or -1 */
+	const char *cpu_variable, *core_variable;
+};
+
+/* The logical PU that is meant, or -1. */
+static int named_pu(struct plat *plat, const struct named_core *named)
+{
+	int is_cpu = named->cpu >= 0;
+	int id = is_cpu ? named->cpu : named->core;
+	int n = hwloc_get_nbobjs_by_type(plat->cores.topology,
+					 is_cpu ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE);
+
+	if (id < 0)
+		return -1;
+	if (id >= n)
+		orr_die(plat->node->rank, "%s is %d: expected a logical %s from 0 to %d",
+			is_cpu ? named->cpu_variable : named->core_variable, id,
+			is_cpu ? "hardware thread" : "core", n - 1);
+	return is_cpu ? id : cores_pu_of_core(plat, id);
+}
+
 /* What the user thread is to be bound to: a logical PU, or -1. */
 static int choose_main(struct plat *plat)
 {
 	const struct knobs *knobs = node_knobs(plat->node);
-	struct cores *cores = &plat->cores;
-	int is_cpu = knobs->main_thread_cpuid >= 0;
-	int id = is_cpu ? knobs->main_thread_cpuid : knobs->main_thread_coreid;
-	int n = hwloc_get_nbobjs_by_type(cores->topology,
-					 is_cpu ? HWLOC_OBJ_PU : HWLOC_OBJ_CORE);
+	const struct cores *cores = &plat->cores;
+	const struct named_core named = {
+		knobs->main_thread_cpuid, knobs->main_thread_coreid,
+		"STARPU_MAIN_THREAD_CPUID", "STARPU_MAIN_THREAD_COREID"};
+	int pu = named_pu(plat, &named);
 
-	if (id < 0)
-		return knobs->main_thread_bind && cores->ncores > 1 ? cores->ids[0] : -1;
-	if (id >= n)
-		orr_die(plat->node->rank, "%s is %d: expected a logical %s from 0 to %d",
-			is_cpu ? "STARPU_MAIN_THREAD_CPUID" : "STARPU_MAIN_THREAD_COREID",
-			id, is_cpu ? "hardware thread" : "core", n - 1);
-	return is_cpu ? id : cores_pu_of_core(plat, id);
+	if (pu < 0 && knobs->main_thread_bind && cores->ncores > 1)
+		return cores->ids[0];
+	return pu;
 }
 
 /* No worker shares the core of the PU, unless that is the only one. */
@@ -254,6 +273,43 @@ static void reserve_main(struct plat *plat)
 	cores_bind(plat, cores->main_pu);
 }
 
+/* The PU is that of the first worker. */
+static void put_first(struct cores *cores, int pu)
+{
+	int at = 0;
+
+	if (cores->nids == 0)
+		return;
+	for (int i = 0; i < cores->nids; i++)
+		if (cores->ids[i] == pu)
+			at = i;
+	memmove(cores->ids + 1, cores->ids, (size_t)at * sizeof(*cores->ids));
+	cores->ids[0] = pu;
+}
+
+/* The thread of communication has the core that the user names for it. */
+static void reserve_polling(struct plat *plat)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+	const struct named_core named = {
+		knobs->mpi_thread_cpuid, knobs->mpi_thread_coreid,
+		"STARPU_MPI_THREAD_CPUID", "STARPU_MPI_THREAD_COREID"};
+	int pu = named_pu(plat, &named);
+
+	plat->machine.polling_pu = pu;
+	if (pu < 0)
+		return;
+	if (named.cpu >= 0 && named.core >= 0)
+		orr_complain(plat->node->rank,
+			     "STARPU_MPI_THREAD_CPUID is %d and STARPU_MPI_THREAD_COREID "
+			     "is %d: the former is taken; unset one of them",
+			     named.cpu, named.core);
+	if (knobs->mpi_driver_call_frequency > 0)
+		put_first(&plat->cores, pu); /* That worker is this thread. */
+	else if (plat->node->conf.will_use_mpi > 0 && plat->node->conf.ncpus == -1)
+		leave_core_of(&plat->cores, pu);
+}
+
 static void describe_cpu(struct plat *plat)
 {
 	hwloc_obj_t package =
@@ -282,6 +338,7 @@ int cores_open(struct plat *plat)
 		keep_share(plat);
 	hwloc_bitmap_free(allowed);
 	reserve_main(plat);
+	reserve_polling(plat);
 	choose_ids(plat);
 	describe_cpu(plat);
 	plat->machine.devices[STARPU_CPU_WORKER].count = cores->ncores;

@@ -31,7 +31,7 @@ int progress_poll(struct plat *plat)
 }
 
 /* A kick that came after kicks was read changes the word, so none is lost. */
-static void progress_sleep(struct progress *progress, int state, int kicks, double nap_s)
+void progress_sleep(struct progress *progress, int state, int kicks, double nap_s)
 {
 	orr_store(&progress->state, state);
 	orr_fence();
@@ -41,14 +41,23 @@ static void progress_sleep(struct progress *progress, int state, int kicks, doub
 
 static void bind_thread(struct plat *plat)
 {
-	const struct knobs *knobs = node_knobs(plat->node);
+	if (plat->progress.has_core)
+		cores_bind(plat, plat->machine.polling_pu);
+}
 
-	if (knobs->mpi_nobind)
-		return;
-	if (knobs->mpi_thread_cpuid >= 0)
-		cores_bind(plat, knobs->mpi_thread_cpuid);
-	else if (knobs->mpi_thread_coreid >= 0)
-		cores_bind(plat, cores_pu_of_core(plat, knobs->mpi_thread_coreid));
+enum progress_state progress_rest(struct plat *plat, int advanced, double heard_s,
+				  double *nap_s)
+{
+	*nap_s = PROGRESS_ASLEEP_S;
+	/* Others may send what this rank does not wait for yet, or ask whether it still
+	 * answers: no sleep is without end. */
+	if (advanced < 0)
+		return PROGRESS_ASLEEP;
+	/* A core of its own is there to be used. */
+	*nap_s = plat->progress.has_core
+			 ? 0
+			 : wait_nap_s(plat_now_s(plat) - heard_s, PROGRESS_BUSY_S);
+	return *nap_s > 0 ? PROGRESS_NAPPING : PROGRESS_AWAKE;
 }
 
 /* One round; heard_s is when the network, or a kick, was last heard of. */
@@ -56,6 +65,7 @@ static void progress_round(struct plat *plat, double *heard_s)
 {
 	struct progress *progress = &plat->progress;
 	int kicks = orr_load(&progress->kicks), advanced;
+	enum progress_state state;
 	double nap_s;
 
 	if (orr_load(&progress->npollers) > 0) {
@@ -64,19 +74,17 @@ static void progress_round(struct plat *plat, double *heard_s)
 		return;
 	}
 	advanced = progress_poll(plat);
-	if (advanced < 0)
-		/* Others may send what this rank does not wait for yet, or ask whether it
-		 * still answers. */
-		progress_sleep(progress, PROGRESS_ASLEEP, kicks, PROGRESS_ASLEEP_S);
-	if (advanced != 0 || orr_load(&progress->kicks) != kicks) {
+	if (advanced > 0 || orr_load(&progress->kicks) != kicks) {
 		*heard_s = plat_now_s(plat);
 		return;
 	}
-	nap_s = wait_nap_s(plat_now_s(plat) - *heard_s, PROGRESS_BUSY_S);
-	if (nap_s > 0)
-		progress_sleep(progress, PROGRESS_NAPPING, kicks, nap_s);
-	else
+	state = progress_rest(plat, advanced, *heard_s, &nap_s);
+	if (state == PROGRESS_AWAKE)
 		sched_yield();
+	else
+		progress_sleep(progress, state, kicks, nap_s);
+	if (state == PROGRESS_ASLEEP)
+		*heard_s = plat_now_s(plat);
 }
 
 static void *progress_main(void *arg)
@@ -95,6 +103,12 @@ static void progress_start(struct plat *plat)
 	struct progress *progress = &plat->progress;
 
 	progress->stopping = 0;
+	if (progress->worker) {
+		progress_wake(plat);
+		return;
+	}
+	progress->has_core =
+		plat->machine.polling_pu >= 0 && !node_knobs(plat->node)->mpi_nobind;
 	if (pthread_create(&progress->thread, NULL, progress_main, plat) != 0)
 		orr_die(plat->node->rank,
 			"no thread for communication: the system refuses "
@@ -107,8 +121,7 @@ static void progress_stop(struct plat *plat)
 	struct progress *progress = &plat->progress;
 
 	orr_store(&progress->stopping, 1);
-	orr_add(&progress->kicks, 1);
-	real_futex_wake(&progress->kicks, 1);
+	progress_wake(plat);
 	pthread_join(progress->thread, NULL);
 	progress->started = 0;
 }
@@ -141,6 +154,12 @@ void plat_poll_kick(struct plat *plat)
 		real_futex_wake(&progress->kicks, 1);
 }
 
+void progress_wake(struct plat *plat)
+{
+	orr_add(&plat->progress.kicks, 1);
+	real_futex_wake(&plat->progress.kicks, 1);
+}
+
 void progress_take_over(struct plat *plat, int advanced, int missed_kick)
 {
 	struct progress *progress = &plat->progress;
@@ -148,9 +167,7 @@ void progress_take_over(struct plat *plat, int advanced, int missed_kick)
 
 	if (advanced < 0 && !missed_kick)
 		return;
-	if (state == PROGRESS_ASLEEP || (missed_kick && state != PROGRESS_AWAKE)) {
-		/* A thread about to sleep must see it, too. */
-		orr_add(&progress->kicks, 1);
-		real_futex_wake(&progress->kicks, 1);
-	}
+	/* A thread about to sleep must see it, too. */
+	if (state == PROGRESS_ASLEEP || (missed_kick && state != PROGRESS_AWAKE))
+		progress_wake(plat);
 }

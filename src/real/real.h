@@ -8,9 +8,9 @@
  *
  * One node per process.  Threads: the workers (workers.c), one for timers once a
  * timer was asked for (timers.c), one for progress while there is a poll function
- * (progress.c), two for each disk (disks.c), one for each of several main memories
- * (ram.c), and the application's own, which wait at
- * gates (wait.c).
+ * (progress.c) unless a worker does that too (interleaved.c), two for each disk
+ * (disks.c), one for each of several main memories (ram.c), and the application's own,
+ * which wait at gates (wait.c).
  */
 #include <pthread.h>
 
@@ -76,10 +76,14 @@ struct progress {
 	void *arg;
 	pthread_t thread;
 	int started, stopping;
+	int has_core; /* the thread is bound to a core that the user gave it */
 	int state;    /* atomic enum progress_state */
 	int kicks;    /* atomic, a futex word: changes at each kick */
 	int npollers; /* atomic: threads that wait at a gate and poll meanwhile */
 	int ncalls;   /* atomic: calls of poll under way */
+	/* The worker whose thread polls in place of one of our own, or NULL. */
+	struct worker *worker;
+	int npolls, ntasks; /* in turn, that it makes and executes */
 };
 
 enum { DISKS_MAX_THREADS = 2 * PLAT_MAX_MEMORIES };
@@ -172,9 +176,22 @@ void leave_watch(void);
 /* plat.c: in a child of fork(). */
 void real_forget(void);
 
+/*
+ * worker->parked: 0 while it steps, PARKED_AWAKE when it said that it will sleep but
+ * can still see the word change, PARKED_ASLEEP in the futex, where waking it takes a
+ * system call, PARKED_POLLING as well where a kick wakes it.
+ */
+enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2, PARKED_POLLING = 3 };
+
 /* workers.c */
 /* Workers that are not asleep, or are about to wake. */
 int workers_awake(struct plat *plat);
+
+/* interleaved.c */
+/* Before the workers start: does one of them poll?  It is progress.worker. */
+void interleaved_choose(struct plat *plat, struct worker *workers, int nworkers);
+/* The life of that worker. */
+void interleaved_run(struct plat *plat, struct worker *worker);
 
 /* threads.c */
 /* Fill ids with the process's threads, at most max; how many there are, or -1. */
@@ -192,6 +209,14 @@ double wait_nap_s(double silence_s, double busy_s);
 int wait_disturb(struct plat *plat, int nthreads);
 
 /* progress.c */
+/* Sleep for so long, or until a kick that came after kicks was read. */
+void progress_sleep(struct progress *progress, int state, int kicks, double nap_s);
+/* How to sleep after a poll that advanced so much (as its result), when the network, or
+ * a kick, was last heard of at heard_s. */
+enum progress_state progress_rest(struct plat *plat, int advanced, double heard_s,
+				  double *nap_s);
+/* Wake the thread that polls: of our own, or the worker's. */
+void progress_wake(struct plat *plat);
 /* Poll once; as the poll function's result, < 0 when there is none. */
 int progress_poll(struct plat *plat);
 /* A poller leaves.  advanced: what its last poll said; missed_kick: there was a kick

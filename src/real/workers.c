@@ -11,13 +11,6 @@
 #include "core/lasting.h"
 #include "real/real.h"
 
-/*
- * worker->parked: 0 while it steps, PARKED_AWAKE when it said that it will sleep but
- * can still see the word change, PARKED_ASLEEP in the futex, where waking it takes a
- * system call.
- */
-enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2 };
-
 enum {
 	REST_POLLS = 3,  /* of the network, by a worker out of work */
 	REST_YIELDS = 30 /* before the sleep: a chain of small tasks needs no futex */
@@ -34,6 +27,8 @@ int plat_worker_wake(struct worker *worker)
 	parked = __atomic_exchange_n(&worker->parked, 0, __ATOMIC_SEQ_CST);
 	if (parked == PARKED_ASLEEP)
 		real_futex_wake(&worker->parked, 1);
+	else if (parked == PARKED_POLLING)
+		progress_wake(worker->backend);
 	return parked != 0;
 }
 
@@ -72,12 +67,23 @@ static void rest(struct plat *plat, struct worker *worker)
 		real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
 }
 
+static void run(struct plat *plat, struct worker *worker)
+{
+	for (;;) {
+		while (worker_step(worker))
+			continue;
+		if (orr_load(&plat->workers_stopping))
+			return;
+		rest(plat, worker);
+	}
+}
+
 int workers_awake(struct plat *plat)
 {
 	int n = 0;
 
 	for (int i = 0; i < plat->nworkers; i++)
-		n += orr_load(&plat->workers[i].parked) != PARKED_ASLEEP;
+		n += orr_load(&plat->workers[i].parked) < PARKED_ASLEEP;
 	return n;
 }
 
@@ -98,13 +104,10 @@ static void *worker_main(void *arg)
 	name_thread(worker);
 	if (worker->driver->begin)
 		worker->driver->begin(worker);
-	for (;;) {
-		while (worker_step(worker))
-			continue;
-		if (orr_load(&plat->workers_stopping))
-			break;
-		rest(plat, worker);
-	}
+	if (plat->progress.worker == worker)
+		interleaved_run(plat, worker);
+	else
+		run(plat, worker);
 	pthread_setspecific(real_get()->caller, NULL); /* It is the worker's. */
 	return NULL;
 }
@@ -113,6 +116,7 @@ int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 {
 	plat->workers = workers;
 	plat->workers_stopping = 0;
+	interleaved_choose(plat, workers, nworkers);
 	plat->threads = orr_alloc((size_t)nworkers * sizeof(*plat->threads));
 	for (plat->nworkers = 0; plat->nworkers < nworkers; plat->nworkers++) {
 		struct worker *worker = &workers[plat->nworkers];

@@ -7,11 +7,11 @@
 int claim_failures;
 
 /* The workers are bound to those, and to no others; the list ends with -1. */
-static void expect(const int *pus)
+static void expect_of(struct starpu_conf *conf, const int *pus)
 {
 	unsigned n = 0;
 
-	if (starpu_init(NULL) != 0)
+	if (starpu_init(conf) != 0)
 		exit(77);
 	while (pus[n] >= 0)
 		n++;
@@ -19,6 +19,11 @@ static void expect(const int *pus)
 	for (unsigned i = 0; i < n && i < starpu_cpu_worker_get_count(); i++)
 		CLAIM_EQ(starpu_worker_get_bindid((int)i), pus[i]);
 	starpu_shutdown();
+}
+
+static void expect(const int *pus)
+{
+	expect_of(NULL, pus);
 }
 
 static void expect_with(const char *variable, const char *value, const int *pus)
@@ -66,6 +71,34 @@ static void the_main_thread_has_a_core(void)
 	unsetenv("STARPU_NTHREADS_PER_CORE");
 }
 
+static void expect_with_mpi(int ncpus, const int *pus)
+{
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.will_use_mpi = 1;
+	conf.ncpus = ncpus;
+	expect_of(&conf, pus);
+}
+
+static void the_thread_of_communication_has_a_core(void)
+{
+	setenv("STARPU_MPI_THREAD_COREID", "1", 1);
+	expect_with_mpi(-1, (int[]){0, 4, 6, -1});
+	/* Who says how many workers there are gets them. */
+	expect_with_mpi(4, (int[]){0, 2, 4, 6, -1});
+	/* No messages, no thread. */
+	expect((int[]){0, 2, 4, 6, -1});
+	setenv("STARPU_MPI_THREAD_CPUID", "7", 1);
+	expect_with_mpi(-1, (int[]){0, 2, 4, -1});
+	unsetenv("STARPU_MPI_THREAD_CPUID");
+	/* The first worker is that thread. */
+	setenv("STARPU_MPI_DRIVER_CALL_FREQUENCY", "1", 1);
+	expect_with_mpi(-1, (int[]){2, 0, 4, 6, -1});
+	unsetenv("STARPU_MPI_DRIVER_CALL_FREQUENCY");
+	unsetenv("STARPU_MPI_THREAD_COREID");
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -73,6 +106,8 @@ int main(void)
 		{"or for each hardware thread", or_for_each_hardware_thread},
 		{"cores are chosen", cores_are_chosen},
 		{"the main thread has a core", the_main_thread_has_a_core},
+		{"the thread of communication has a core",
+		 the_thread_of_communication_has_a_core},
 		{NULL, NULL},
 	};
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <sched.h>
+
+#include "base/check.h"
+#include "real/real.h"
+
+/*
+ * interleaved.c - the first CPU worker is the thread of communication, too
+ * (STARPU_MPI_DRIVER_CALL_FREQUENCY): so many polls, then so many tasks.  While it
+ * executes a task, messages are seen to by threads that wait and by idle workers only.
+ */
+
+void interleaved_choose(struct plat *plat, struct worker *workers, int nworkers)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+	struct progress *progress = &plat->progress;
+
+	progress->worker = NULL;
+	progress->npolls = knobs->mpi_driver_call_frequency;
+	progress->ntasks = knobs->mpi_driver_task_frequency;
+	if (progress->npolls == 0)
+		return;
+	for (int i = 0; i < nworkers && !progress->worker; i++)
+		if (workers[i].driver == &cpu_driver)
+			progress->worker = &workers[i];
+	if (!progress->worker)
+		orr_complain(
+			plat->node->rank,
+			"STARPU_MPI_DRIVER_CALL_FREQUENCY is %d, but there is no CPU "
+			"worker to execute tasks between polls: a thread of its own "
+			"polls; raise STARPU_NCPU",
+			progress->npolls);
+}
+
+/* Step until so many tasks were executed.  Returns whether it advanced. */
+static int execute_some(struct worker *worker, int ntasks)
+{
+	uint64_t last = worker->executed + (uint64_t)(ntasks > 0 ? ntasks : 1);
+	int advanced = 0;
+
+	while (worker->executed < last && worker_step(worker))
+		advanced = 1;
+	return advanced;
+}
+
+/* As a poll.  Who waits at a gate polls meanwhile, and this worker need not. */
+static int poll_some(struct plat *plat)
+{
+	struct progress *progress = &plat->progress;
+	int sum = 0, advanced;
+
+	if (orr_load(&progress->npollers) > 0)
+		return 0;
+	for (int i = 0; i < progress->npolls; i++) {
+		advanced = progress_poll(plat);
+		if (advanced < 0)
+			return sum > 0 ? sum : -1;
+		sum += advanced;
+	}
+	return sum;
+}
+
+/* There was nothing to do: until it is woken for a task or by a kick, or for a while. */
+static void rest(struct plat *plat, struct worker *worker, int kicks, int advanced,
+		 double heard_s)
+{
+	double nap_s;
+	enum progress_state state = progress_rest(plat, advanced, heard_s, &nap_s);
+
+	if (state == PROGRESS_AWAKE) {
+		sched_yield();
+		return;
+	}
+	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
+	orr_fence();
+	if (worker_step(worker) || orr_load(&plat->workers_stopping)) {
+		orr_cas(&worker->parked, PARKED_AWAKE, 0);
+		return;
+	}
+	/* Who takes the mark away makes a kick after it, which is not slept through. */
+	if (orr_cas(&worker->parked, PARKED_AWAKE, PARKED_POLLING))
+		progress_sleep(&plat->progress, state, kicks, nap_s);
+	orr_store(&worker->parked, 0);
+}
+
+void interleaved_run(struct plat *plat, struct worker *worker)
+{
+	struct progress *progress = &plat->progress;
+	double heard_s = plat_now_s(plat);
+
+	for (;;) {
+		int kicks = orr_load(&progress->kicks);
+		int executed = execute_some(worker, progress->ntasks);
+		int advanced;
+
+		if (!executed && orr_load(&plat->workers_stopping))
+			return;
+		advanced = poll_some(plat);
+		if (executed || advanced > 0 || orr_load(&progress->kicks) != kicks)
+			heard_s = plat_now_s(plat);
+		else
+			rest(plat, worker, kicks, advanced, heard_s);
+	}
+}
