@@ -40,6 +40,8 @@
 #include <starpu_profiling.h>
 #include <starpu_driver.h>
 #include <starpu_fxt.h>
+#include <starpu_perf_monitoring.h>
+#include <starpu_perf_steering.h>
 #include <starpu_opencl.h>
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "api/profiling.h"
+#include "core/counters.h"
 #include "core/lasting.h"
 #include "trace/sinks.h"
 
@@ -72,6 +73,8 @@ void trace_begin(struct node *node)
 	if (node->sinks->records)
 		plat_at_end(node->plat, save);
 	profiling_begin(node);
+	if (node->conf.start_perf_counter_collection == 1)
+		counters_start(node);
 	if (orr_load(&node->lasting->starts_paused))
 		events_pause(node, 1);
 }

@@ -227,6 +227,16 @@ void events_want_stamps(struct events *events)
 	orr_unlock(&events->lock);
 }
 
+void events_want_counts(struct events *events, int wanted)
+{
+	int on;
+
+	orr_lock(&events->lock);
+	on = orr_load(&events->on);
+	orr_store(&events->on, wanted ? on | EVENT_COUNTS : on & ~EVENT_COUNTS);
+	orr_unlock(&events->lock);
+}
+
 /* About the node itself, also in a pause, and at once. */
 static void tell_node(struct node *node, struct event record)
 {

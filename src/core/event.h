@@ -152,8 +152,9 @@ struct event_ring {
 };
 
 enum event_use {
-	EVENT_STAMPS = 1, /* some task has profiling_info */
-	EVENT_RECORDS = 2 /* some sink wants records now */
+	EVENT_STAMPS = 1,  /* some task has profiling_info */
+	EVENT_RECORDS = 2, /* some sink wants records now */
+	EVENT_COUNTS = 4   /* core/counters.h counts */
 };
 
 struct events {
@@ -226,6 +227,8 @@ uint64_t event_text(struct node *node, const char *text);
 void event_tell_text(struct node *node, enum event_kind kind, const char *text);
 /* From now on a task wants stamps. */
 void events_want_stamps(struct events *events);
+/* The counters want to hear of tasks, or no longer. */
+void events_want_counts(struct events *events, int wanted);
 /* The node is one of several ranks, who meet now.  Dates count from origin_s. */
 void events_tell_rank(struct node *node, double origin_s);
 

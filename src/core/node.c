@@ -13,6 +13,7 @@
 #include "core/sched/contexts.h"
 #include "core/sched/teams.h"
 #include "core/bound/bound.h"
+#include "core/counters.h"
 #include "core/data/ahead.h"
 #include "core/data/coherency.h"
 #include "core/data/data.h"
@@ -440,6 +441,7 @@ void node_close(struct node *node)
 	kept_close(node);
 	hollow_close(node);
 	hide(node);
+	counters_free(node);
 	plat_close(node->plat);
 	disks_end(node);
 	events_free(&node->events);

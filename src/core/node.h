@@ -23,6 +23,7 @@
 struct mpi;
 struct arena;
 struct bound;
+struct counters;
 struct disk;
 struct job;
 struct model_store;
@@ -150,6 +151,8 @@ struct node {
 	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
 	struct bound *bound; /* of bound.h; NULL: never started */
 	int is_bounding;     /* atomic: it records */
+	/* Of core/counters.h; atomic, NULL: never wanted so far. */
+	struct counters *counters;
 	struct sinks *sinks; /* the sinks of the API; NULL: not yet, or no more */
 	/* The MPI layer's wish to hear of data that go away; NULL without it. */
 	void (*on_unregister)(struct node *node, starpu_data_handle_t handle);

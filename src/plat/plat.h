@@ -319,6 +319,9 @@ int plat_bind_thread(struct plat *plat, int core);
 int plat_core_os_index(struct plat *plat, int core);
 /* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
 int plat_worker_bindid(struct plat *plat, int cpu_worker);
+/* Bind a CPU worker to another one from now on: 0, or -1 when there is no such core, or
+ * workers are not bound. */
+int plat_bind_worker(struct worker *worker, int core);
 /* The main memory near to CPU worker i, where there are several. */
 unsigned plat_worker_memory(struct plat *plat, int cpu_worker);
 /* NUMA nodes that the bytes lie on, a bit each in hwloc's logical order; -1: unknown. */

@@ -340,6 +340,7 @@ int cores_open(struct plat *plat)
 	reserve_main(plat);
 	reserve_polling(plat);
 	choose_ids(plat);
+	cores->rebound = orr_alloc(STARPU_NMAXWORKERS * sizeof(*cores->rebound));
 	describe_cpu(plat);
 	plat->machine.devices[STARPU_CPU_WORKER].count = cores->ncores;
 	return 0;
@@ -356,6 +357,7 @@ void cores_close(struct plat *plat)
 		hwloc_bitmap_free(cores->main_set);
 	}
 	hwloc_topology_destroy(cores->topology);
+	free(cores->rebound);
 	free(cores->ids);
 	cores->topology = NULL;
 }
@@ -411,5 +413,24 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 
 	if (!cores->can_bind || cores->nids == 0)
 		return -1;
+	if (cpu_worker < STARPU_NMAXWORKERS && orr_load(&cores->rebound[cpu_worker]) > 0)
+		return orr_load(&cores->rebound[cpu_worker]) - 1;
 	return cores->ids[cpu_worker % cores->nids];
+}
+
+int plat_bind_worker(struct worker *worker, int core)
+{
+	struct plat *plat = worker->node->plat;
+	struct cores *cores = &plat->cores;
+	hwloc_obj_t pu = NULL;
+
+	if (core >= 0 && cores->can_bind && cores->nids > 0)
+		pu = hwloc_get_obj_by_type(cores->topology, HWLOC_OBJ_PU, (unsigned)core);
+	if (!pu || worker->devid >= STARPU_NMAXWORKERS)
+		return -1;
+	if (hwloc_set_thread_cpubind(cores->topology, plat->threads[worker->id],
+				     pu->cpuset, 0) < 0)
+		return -1;
+	orr_store(&cores->rebound[worker->devid], core + 1);
+	return 0;
 }

@@ -47,9 +47,10 @@ struct cores {
 	struct hwloc_topology *topology;
 	int *ids; /* logical PU of each worker, in order, taken round robin */
 	int nids;
-	int ncores;     /* that may run a worker */
-	int main_pu;    /* the one kept for the user thread, or -1 */
-	int can_bind;   /* the topology is this machine's and binding is wanted */
+	int ncores;   /* that may run a worker */
+	int *rebound; /* of CPU workers: since then, by plat_bind_worker(), + 1; atomic */
+	int main_pu;  /* the one kept for the user thread, or -1 */
+	int can_bind; /* the topology is this machine's and binding is wanted */
 	void *main_set; /* hwloc_bitmap_t: the user thread's binding before ours */
 };
 

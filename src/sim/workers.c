@@ -178,6 +178,13 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
+int plat_bind_worker(struct worker *worker, int core)
+{
+	(void)worker;
+	(void)core;
+	return -1;
+}
+
 /* Cores that follow each other are near to one memory. */
 unsigned plat_worker_memory(struct plat *plat, int cpu_worker)
 {

@@ -207,7 +207,8 @@ static void force_calibration(const struct model_query *query)
 	    !orr_cas(&state->forced, 0, 1))
 		return;
 	orr_store((int *)(void *)&query->model->benchmarking, 1);
-	if (!node_knobs(query->node)->silent && query->node->conf.calibrate <= 0)
+	if (!node_knobs(query->node)->silent &&
+	    orr_load(&query->node->conf.calibrate) <= 0)
 		orr_complain(query->node->rank,
 			     "performance model %s: too few measurements, expected %d of "
 			     "each size: calibrating it in this run; set "
@@ -367,7 +368,7 @@ void model_record(struct worker *worker, struct starpu_task *task,
 				    .task = task,
 				    .implementation = implementation};
 
-	if (!model || (worker->node->conf.calibrate <= 0 &&
+	if (!model || (orr_load(&worker->node->conf.calibrate) <= 0 &&
 		       !orr_load((const int *)(const void *)&model->benchmarking)))
 		return;
 	model_add(&query, seconds * 1e6, 1);

@@ -259,7 +259,7 @@ static unsigned aims_at(const struct worker *worker, unsigned belongs, unsigned 
 {
 	unsigned aims = 0;
 
-	if (held >> HELD_FOR_CODE & 1)
+	if (held >> HELD_FOR_CODE)
 		return 0;
 	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
 		const struct sched *sched = worker->node->scheds[id];

@@ -53,7 +53,10 @@ void contexts_remove(struct worker *worker, struct sched *sched);
 void contexts_move(struct worker *worker, struct sched *to);
 /* Hold the worker for a reason of that number, or no longer for it. */
 void contexts_hold(struct worker *worker, int reason, int is_held);
-enum { HELD_FOR_CODE = STARPU_NMAX_SCHED_CTXS }; /* and the numbers of schedulers */
+enum {
+	HELD_FOR_CODE = STARPU_NMAX_SCHED_CTXS,
+	HELD_BY_KNOB
+}; /* and numbers of schedulers */
 /* The first processor that belongs to it, or the first device; NULL: nobody does. */
 struct worker *contexts_master(const struct sched *sched);
 /* Has it followed, and ended what it had taken before? */

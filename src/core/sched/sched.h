@@ -31,6 +31,9 @@
 	ROW(pheft)                                                                       \
 	ROW(heteroprio)
 
+/* Of what a policy weighs, in the units of STARPU_SCHED_ALPHA and its kind. */
+enum sched_weight { SCHED_ALPHA, SCHED_BETA, SCHED_GAMMA, SCHED_IDLE_POWER };
+
 struct sched_ops {
 	/* What the application sees of it: policy_name and policy_description. */
 	struct starpu_sched_policy object;
@@ -57,6 +60,10 @@ struct sched_ops {
 	 * those that are bound to a worker and were never pushed. */
 	void (*started)(struct sched *sched, struct worker *worker, struct job *job);
 	void (*ended)(struct sched *sched, struct worker *worker, struct job *job);
+	/* Give a weight, or set it: 0, or -1 when it weighs no such thing.
+	 */
+	int (*weigh)(struct sched *sched, enum sched_weight weight, double *value,
+		     int is_set);
 	/* A task is bound to the worker: choose its implementation, and say how long it
 	 * is expected to run there; worker_bound_s() tells the sum. */
 	double (*expect)(struct worker *worker, struct job *job);

@@ -51,9 +51,10 @@ struct dmda_link {
 struct dmda {
 	struct sched base;
 	const struct dmda_kind *kind;
+	int asks_energy;           /* atomic: gamma is not zero */
+	struct orr_lock lock;      /* of all below but the lines */
 	double alpha, beta, gamma; /* gamma: seconds per joule */
 	double idle_w;             /* power of a worker that waits */
-	struct orr_lock lock;      /* of all below but the lines */
 	struct dmda_link links[NODE_MAX_MEMORIES];
 	int nworkers;
 	struct dmda_worker workers[];
@@ -77,12 +78,35 @@ static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 		dmda->beta = knobs->sched_beta;
 		dmda->gamma = 1e-6 * knobs->sched_gamma;
 		dmda->idle_w = knobs->idle_power;
+		dmda->asks_energy = dmda->gamma > 0;
 	}
 	dmda->nworkers = node->nworkers;
 	orr_lock_init(&dmda->lock);
 	for (int i = 0; i < dmda->nworkers; i++)
 		line_init(&dmda->workers[i].line);
 	return &dmda->base;
+}
+
+static int dmda_weigh(struct sched *sched, enum sched_weight weight, double *value,
+		      int is_set)
+{
+	struct dmda *dmda = dmda_of(sched);
+	double *const weights[] = {[SCHED_ALPHA] = &dmda->alpha,
+				   [SCHED_BETA] = &dmda->beta,
+				   [SCHED_GAMMA] = &dmda->gamma,
+				   [SCHED_IDLE_POWER] = &dmda->idle_w};
+	double unit = weight == SCHED_GAMMA ? 1e-6 : 1;
+
+	if (dmda->kind->ignores_transfers)
+		return -1;
+	orr_lock(&dmda->lock);
+	if (is_set)
+		*weights[weight] = unit * *value;
+	else
+		*value = *weights[weight] / unit;
+	orr_store(&dmda->asks_energy, dmda->gamma > 0);
+	orr_unlock(&dmda->lock);
+	return 0;
 }
 
 static void dmda_close(struct sched *sched)
@@ -187,7 +211,7 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 			*chance = forecast->workers[asked->id];
 		} else {
 			ask_models(chance, worker, job, implementation);
-			chance->energy_j = dmda->gamma > 0
+			chance->energy_j = orr_load(&dmda->asks_energy)
 						   ? model_energy_j(worker, job->task,
 								    implementation)
 						   : 0;
@@ -464,6 +488,7 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 		.has_priorities = has_order,                                             \
 		.open = name##_open,                                                     \
 		.close = dmda_close,                                                     \
+		.weigh = dmda_weigh,                                                     \
 		.push = dmda_push,                                                       \
 		.pop = dmda_pop,                                                         \
 		.started = dmda_started,                                                 \

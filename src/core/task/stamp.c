@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/task/task.h"
 
+#include "core/counters.h"
 #include "core/data/data.h"
 #include "core/model/model_query.h"
 
@@ -83,6 +84,8 @@ void task_tell(struct job *job, enum event_kind kind)
 	int is_wanted = events_want(&node->events, kind);
 	double now_s;
 
+	if (orr_load(&node->events.on) & EVENT_COUNTS)
+		counters_task(job, kind);
 	if (!is_wanted && !job->task->profiling_info)
 		return;
 	/* Callbacks take the time that they say. */

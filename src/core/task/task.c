@@ -340,6 +340,14 @@ static void take_callers_context(struct starpu_task *task,
 		task->sched_ctx = caller->context - 1u;
 }
 
+static inline void clamp_priority(struct starpu_task *task, int least, int most)
+{
+	if (task->priority < least)
+		task->priority = least;
+	if (task->priority > most)
+		task->priority = most;
+}
+
 static void choose_sched(struct job *job, struct starpu_task *task)
 {
 	struct node *node = job->node;
@@ -358,10 +366,8 @@ static void choose_sched(struct job *job, struct starpu_task *task)
 		if (sched->ops->submitted)
 			sched->ops->submitted(sched, task);
 	}
-	if (task->priority < sched->min_priority)
-		task->priority = sched->min_priority;
-	if (task->priority > sched->max_priority)
-		task->priority = sched->max_priority;
+	clamp_priority(task, orr_load(&sched->min_priority),
+		       orr_load(&sched->max_priority));
 }
 
 static void prepare_job(struct job *job, struct starpu_task *task, unsigned where)
