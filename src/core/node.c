@@ -24,6 +24,7 @@
 #include "core/data/routes.h"
 #include "core/disk/disk.h"
 #include "core/disk/swap.h"
+#include "core/drive.h"
 #include "core/lasting.h"
 #include "core/task/tags.h"
 #include "core/wait.h"
@@ -392,6 +393,7 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	ret = open_workers(node);
 	if (ret < 0)
 		goto close_plat;
+	drive_open(node);
 	events_open(node);
 	teams_open(node);
 	contexts_open(node);
@@ -427,6 +429,7 @@ leave_world:
 void node_close(struct node *node)
 {
 	coherency_settle_all(node);
+	drive_close(node);
 	plat_workers_stop(node->plat);
 	model_store_save(node->settings->models, node);
 	bound_free(node);

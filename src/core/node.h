@@ -202,6 +202,15 @@ struct node {
 	starpu_data_handle_t retired, retired_last; /* see data_free() */
 	int nretired;
 
+	/* Threads of the application that run workers; see core/drive.h. */
+	struct drivers {
+		struct orr_lock lock; /* of: */
+		int ninside;
+		struct plat_gate *closer; /* who waits until there is none */
+		int nleaving;             /* atomic: about to be away */
+		int are_dismissed;        /* atomic */
+	} drivers;
+
 	/* Workers that find nothing to do, and who wakes them. */
 	ORR_OWN_LINE int nidle; /* atomic: whose last step found nothing to do */
 	int npaused;

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "core/data/data_ops.h"
 #include "core/data/room.h"
+#include "core/drive.h"
 #include "core/task/links.h"
 #include "core/task/tags.h"
 #include "core/task/task.h"
@@ -334,6 +335,20 @@ static void describe_threads(struct node *node, struct lines *lines)
 	end_kind(lines, "threads that wait");
 }
 
+/* ---- workers --------------------------------------------------------- */
+
+static void describe_workers(struct node *node, struct lines *lines)
+{
+	for (int i = 0; i < node->nworkers; i++)
+		if (drive_is_missed(&node->workers[i]))
+			line(lines,
+			     "worker %d is the application's to run "
+			     "(conf.not_launched_drivers), and no thread is in "
+			     "starpu_driver_run() or the like for it",
+			     i);
+	end_kind(lines, "workers that nobody runs");
+}
+
 /* ---- memories -------------------------------------------------------- */
 
 static void describe_memories(struct node *node, struct lines *lines)
@@ -361,6 +376,7 @@ void stuck_describe(struct node *node, void (*say)(void *arg, const char *line),
 	if (orr_load(&node->npaused) > 0)
 		line(&lines, "the library is paused: nothing runs before "
 			     "starpu_resume() follows starpu_pause()");
+	describe_workers(node, &lines);
 	describe_threads(node, &lines);
 	describe_data(node, &lines);
 	describe_tasks(node, &lines);

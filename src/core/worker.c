@@ -359,6 +359,12 @@ void worker_executed(struct worker *worker, struct job *job)
 		ended(worker, job);
 }
 
+int worker_is_dismissed(const struct worker *worker)
+{
+	return orr_load(&worker->driven) &&
+	       orr_load(&worker->node->drivers.are_dismissed);
+}
+
 uint64_t workers_executed(const struct node *node)
 {
 	uint64_t n = 0;

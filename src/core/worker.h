@@ -44,6 +44,7 @@ struct worker {
 	int nfollowed; /* changes; atomic */
 	/* Of gangs: it leads that to which it has come; it waits for calls of others. */
 	unsigned char leads, awaits;
+	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
 	unsigned char told_idle;                   /* has told that it has no task */
 	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
 	struct job *running;
@@ -73,6 +74,8 @@ struct worker {
 
 /* 1: it advanced, call again; 0: nothing to do before a wake-up. */
 int worker_step(struct worker *worker);
+/* The application runs it, and has been asked to stop. */
+int worker_is_dismissed(const struct worker *worker);
 /* The backend: an asynchronous execute() of the driver has ended. */
 void worker_executed(struct worker *worker, struct job *job);
 /* Tasks that the node's workers have executed; and has a worker taken any that it has not

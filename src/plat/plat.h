@@ -13,7 +13,7 @@
  * - Whatever is started ends with exactly one callback, never from inside the
  *   call that starts it.  The exceptions say so: a worker's execute() and a
  *   memory's copy() may report "already done" instead of calling back.
- * - Only plat_gate_wait() blocks.
+ * - Only plat_gate_wait() blocks, and plat_worker_drive().
  * - A struct handed over with a buffer belongs to the backend until its callback.
  * - Callbacks run on a runtime thread (real) or in the calendar (sim, fake); they
  *   must not call plat_gate_wait().
@@ -217,6 +217,14 @@ int plat_is_stopped(struct plat *plat, int rank);
  * wake-up between the two is never lost.
  */
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers);
+/*
+ * A worker with worker->driven set is run by nobody but inside this call, on the calling
+ * user thread or while that one is blocked; one call at a time.  once: at most one task,
+ * to its end; returns at once when there is nothing to do, but in sim and fake not
+ * without some time having passed.  Otherwise: until worker_is_dismissed().  It is never
+ * parked outside of the latter.  0, or -EDEADLK as plat_gate_wait().
+ */
+int plat_worker_drive(struct worker *worker, int once);
 /* All workers are idle.  Returns when none runs any more. */
 void plat_workers_stop(struct plat *plat);
 /* Any thread; cheap when the worker is not parked.  1 when it was parked. */

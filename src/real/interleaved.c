@@ -22,7 +22,7 @@ void interleaved_choose(struct plat *plat, struct worker *workers, int nworkers)
 	if (progress->npolls == 0)
 		return;
 	for (int i = 0; i < nworkers && !progress->worker; i++)
-		if (workers[i].driver == &cpu_driver)
+		if (workers[i].driver == &cpu_driver && !orr_load(&workers[i].driven))
 			progress->worker = &workers[i];
 	if (!progress->worker)
 		orr_complain(

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/model/model.h"
+#include "core/drive.h"
 #include "core/lasting.h"
 #include "real/real.h"
 
@@ -45,6 +46,11 @@ static int poll_a_little(struct plat *plat, struct worker *worker)
 	return 0;
 }
 
+static int must_leave(struct plat *plat, const struct worker *worker)
+{
+	return orr_load(&plat->workers_stopping) || worker_is_dismissed(worker);
+}
+
 /* The worker found nothing to do: sleep until it is woken. */
 static void rest(struct plat *plat, struct worker *worker)
 {
@@ -52,7 +58,7 @@ static void rest(struct plat *plat, struct worker *worker)
 		return;
 	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
 	orr_fence();
-	if (worker_step(worker) || orr_load(&plat->workers_stopping)) {
+	if (worker_step(worker) || must_leave(plat, worker)) {
 		orr_cas(&worker->parked, PARKED_AWAKE, 0);
 		return;
 	}
@@ -67,23 +73,14 @@ static void rest(struct plat *plat, struct worker *worker)
 		real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
 }
 
-static void run(struct plat *plat, struct worker *worker)
-{
-	for (;;) {
-		while (worker_step(worker))
-			continue;
-		if (orr_load(&plat->workers_stopping))
-			return;
-		rest(plat, worker);
-	}
-}
-
 int workers_awake(struct plat *plat)
 {
 	int n = 0;
 
+	/* Who is not driven does nothing. */
 	for (int i = 0; i < plat->nworkers; i++)
-		n += orr_load(&plat->workers[i].parked) < PARKED_ASLEEP;
+		n += orr_load(&plat->workers[i].parked) < PARKED_ASLEEP &&
+		     !drive_is_missed(&plat->workers[i]);
 	return n;
 }
 
@@ -93,6 +90,17 @@ static void name_thread(struct worker *worker)
 
 	snprintf(name, sizeof(name), "orr-worker-%u", (unsigned)worker->id % 1000);
 	prctl(PR_SET_NAME, name, 0, 0, 0);
+}
+
+static void run_worker(struct plat *plat, struct worker *worker)
+{
+	do {
+		while (worker_step(worker) && !worker_is_dismissed(worker))
+			continue;
+		if (must_leave(plat, worker))
+			return;
+		rest(plat, worker);
+	} while (1);
 }
 
 static void *worker_main(void *arg)
@@ -107,9 +115,36 @@ static void *worker_main(void *arg)
 	if (plat->progress.worker == worker)
 		interleaved_run(plat, worker);
 	else
-		run(plat, worker);
+		run_worker(plat, worker);
 	pthread_setspecific(real_get()->caller, NULL); /* It is the worker's. */
 	return NULL;
+}
+
+static void run_once(struct plat *plat, struct worker *worker)
+{
+	uint64_t executed = worker->executed;
+
+	while (worker->executed == executed && worker_step(worker))
+		continue;
+	if (worker->executed != executed)
+		return;
+	if (orr_load(&plat->progress.npollers) == 0)
+		progress_poll(plat);
+	sched_yield();
+}
+
+int plat_worker_drive(struct worker *worker, int once)
+{
+	pthread_key_t key = real_get()->caller;
+	struct plat_caller *own = pthread_getspecific(key);
+
+	pthread_setspecific(key, &worker->caller);
+	if (once)
+		run_once(worker->backend, worker);
+	else
+		run_worker(worker->backend, worker);
+	pthread_setspecific(key, own);
+	return 0;
 }
 
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
@@ -122,6 +157,8 @@ int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 		struct worker *worker = &workers[plat->nworkers];
 
 		worker->backend = plat;
+		if (orr_load(&worker->driven))
+			continue;
 		if (pthread_create(&plat->threads[plat->nworkers], NULL, worker_main,
 				   worker) != 0) {
 			orr_complain(plat->node->rank,
@@ -142,7 +179,8 @@ void plat_workers_stop(struct plat *plat)
 	for (int i = 0; i < plat->nworkers; i++)
 		plat_worker_wake(&plat->workers[i]);
 	for (int i = 0; i < plat->nworkers; i++)
-		pthread_join(plat->threads[i], NULL);
+		if (!orr_load(&plat->workers[i].driven))
+			pthread_join(plat->threads[i], NULL);
 	free(plat->threads);
 	plat->threads = NULL;
 	plat->nworkers = 0;

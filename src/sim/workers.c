@@ -8,6 +8,7 @@
 #include "core/model/model_store.h"
 #include "core/sched/teams.h"
 #include "core/task/task.h"
+#include "core/wait.h"
 #include "sim.h"
 
 /*
@@ -25,20 +26,48 @@ struct sim_worker {
 	struct job *job; /* running, or NULL */
 	double late_s;   /* worked in callbacks; delays the next task */
 	int calls;       /* the kernel is to be called at the end */
+	/* Of a worker that the application runs: the gate of its thread in
+	 * plat_worker_drive(), and does that end after one task? */
+	struct plat_gate *driver;
+	int once;
 	struct specifics specifics;
 };
+
+/* Its driver goes on, and it stands still. */
+static void let_driver_go(struct sim_worker *sim_worker)
+{
+	struct plat_gate *driver = sim_worker->driver;
+
+	sim_worker->driver = NULL;
+	sim_worker->worker->parked = 0;
+	plat_gate_open(sim_worker->worker->node->plat, driver);
+}
+
+/* After a step, or instead of one after a task. */
+static void look_for_end(struct sim_worker *sim_worker)
+{
+	if (sim_worker->driver && !sim_worker->job &&
+	    (sim_worker->once || worker_is_dismissed(sim_worker->worker)))
+		let_driver_go(sim_worker);
+}
 
 static void step_until_idle(struct sim_worker *sim_worker)
 {
 	struct worker *worker = sim_worker->worker;
 	struct sim *sim = worker->node->plat->sim;
 
+	sim->worker = NULL;
+	if (worker->driven && !sim_worker->driver)
+		return;
 	sim->worker = worker;
 	while (worker_step(worker))
 		;
 	sim->worker = NULL;
 	worker->parked =
 		!calendar_has(&sim_worker->step) && worker->npipeline < worker->depth;
+	if (sim_worker->driver && sim_worker->once)
+		worker->parked = 0;
+	look_for_end(sim_worker);
 }
 
 static void on_step(struct plat_timer *timer)
@@ -83,6 +112,7 @@ static void on_end(struct plat_timer *timer)
 	}
 	sim_worker->job = NULL;
 	worker_executed(worker, job);
+	look_for_end(sim_worker);
 	step_until_idle(sim_worker);
 }
 
@@ -98,9 +128,31 @@ int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 		sim_worker->end.fire = on_end;
 		sim_worker->step.plat = sim_worker->end.plat = plat;
 		workers[i].backend = sim_worker;
-		workers[i].parked = 1;
+		workers[i].parked = !workers[i].driven;
 	}
 	return 0;
+}
+
+/* What a look for tasks takes that finds none. */
+static const double look_s = 1e-6;
+
+int plat_worker_drive(struct worker *worker, int once)
+{
+	struct sim_worker *sim_worker = worker->backend;
+	struct plat *plat = worker->node->plat;
+	uint64_t executed = worker->executed;
+	struct plat_gate gate;
+	int ret;
+
+	plat_gate_init(&gate);
+	sim_worker->driver = &gate;
+	sim_worker->once = once;
+	if (!calendar_has(&sim_worker->step))
+		calendar_add(plat->sim, &sim_worker->step, plat_now_s(plat));
+	ret = wait_at(worker->node, &gate, WAIT_THREAD, "starpu_driver_run");
+	if (ret == 0 && once && worker->executed == executed)
+		plat_sleep(plat, look_s);
+	return ret;
 }
 
 void plat_workers_stop(struct plat *plat)
@@ -122,7 +174,8 @@ int plat_worker_wake(struct worker *worker)
 
 	int was_parked = worker->parked;
 
-	if (calendar_has(&sim_worker->step) || (!was_parked && sim_worker->job))
+	if (calendar_has(&sim_worker->step) || (!was_parked && sim_worker->job) ||
+	    (worker->driven && !sim_worker->driver))
 		return 0;
 	worker->parked = 0;
 	calendar_add(plat->sim, &sim_worker->step, plat_now_s(plat));

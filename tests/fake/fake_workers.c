@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/sched/teams.h"
+#include "core/wait.h"
 #include "fake_impl.h"
 
 /* A worker is at most two events: its next steps, and the end of its task. */
@@ -11,7 +12,25 @@ struct fake_worker {
 	struct plat_timer step, end;
 	struct worker *worker;
 	struct job *job; /* running, or NULL */
+	/* Of a worker that the application runs: the gate of who drives it, and does
+	 * that end after one task? */
+	struct plat_gate *driver;
+	int once;
 };
+
+/* After a step, or instead of one after a task: its driver may go on. */
+static void look_for_end(struct fake_worker *fake_worker)
+{
+	struct worker *worker = fake_worker->worker;
+	struct plat_gate *driver = fake_worker->driver;
+
+	if (!driver || fake_worker->job ||
+	    !(fake_worker->once || worker_is_dismissed(worker)))
+		return;
+	fake_worker->driver = NULL;
+	worker->parked = 0;
+	plat_gate_open(worker->node->plat, driver);
+}
 
 /*
  * Parked: no step is due, and another task could be taken.  Nothing happens between
@@ -22,6 +41,9 @@ static void step_until_idle(struct fake_worker *fake_worker)
 	struct worker *worker = fake_worker->worker;
 	struct fake *fake = fake_get();
 
+	fake->worker = NULL;
+	if (worker->driven && !fake_worker->driver)
+		return;
 	fake->worker = worker;
 	worker->parked = 0;
 	while (worker_step(worker))
@@ -29,6 +51,9 @@ static void step_until_idle(struct fake_worker *fake_worker)
 	fake->worker = NULL;
 	worker->parked = !fake_worker->step.entry.place &&
 			 (!fake_worker->job || worker->npipeline < worker->depth);
+	if (fake_worker->driver && fake_worker->once)
+		worker->parked = 0;
+	look_for_end(fake_worker);
 }
 
 static void on_step(struct plat_timer *timer)
@@ -59,6 +84,7 @@ static void run_job(void *arg)
 	call_kernel(worker, job);
 	fake_worker->job = NULL;
 	worker_executed(worker, job);
+	look_for_end(fake_worker);
 	step_until_idle(fake_worker);
 }
 
@@ -83,9 +109,34 @@ int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 		fake_worker->step.fire = on_step;
 		fake_worker->end.fire = on_end;
 		workers[i].backend = fake_worker;
-		plat_after(plat, &fake_worker->step, 0);
+		if (!workers[i].driven)
+			plat_after(plat, &fake_worker->step, 0);
 	}
 	return 0;
+}
+
+/* What a look for tasks takes that finds none. */
+static const double look_s = 1e-6;
+
+int plat_worker_drive(struct worker *worker, int once)
+{
+	struct fake_worker *fake_worker = worker->backend;
+	struct plat *plat = worker->node->plat;
+	uint64_t executed = worker->executed;
+	struct plat_gate gate;
+	int ret;
+
+	plat_gate_init(&gate);
+	fake_worker->driver = &gate;
+	fake_worker->once = once;
+	if (!fake_worker->step.entry.place)
+		plat_after(plat, &fake_worker->step, 0);
+	ret = wait_at(worker->node, &gate, WAIT_THREAD, "starpu_driver_run");
+	if (ret < 0)
+		fake_worker->driver = NULL; /* Nothing can go on. */
+	if (ret == 0 && once && worker->executed == executed)
+		plat_sleep(plat, look_s);
+	return ret;
 }
 
 void plat_workers_stop(struct plat *plat)
