@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/interface/methods.h"
+#include "real/cuda.h"
 #include "real/real.h"
 
 /*
@@ -62,19 +63,22 @@ static void *ram_alloc(struct plat *plat, unsigned memory, size_t bytes)
 
 	if (plat->machine.nnumas > 1 && bytes >= PLACED_BYTES)
 		return map_placed(plat, memory, bytes);
-	/* What is large begins a page: disks past the system's cache and devices want
-	 * that. */
-	return posix_memalign(&ptr, bytes >= PLACED_BYTES ? PAGE_BYTES : ALIGN_BYTES,
-			      bytes ? bytes : 1)
-		       ? NULL
-		       : ptr;
+	/* What is large begins a page, as disks past the system's cache want it, and what
+	 * is pinned shares none. */
+	if (bytes >= PLACED_BYTES)
+		return posix_memalign(&ptr, PAGE_BYTES,
+				      (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ul))
+			       ? NULL
+			       : ptr;
+	return posix_memalign(&ptr, ALIGN_BYTES, bytes ? bytes : 1) ? NULL : ptr;
 }
 
 static void ram_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
 	size_t placed_bytes = forget_placed(ptr);
 
-	(void)plat;
+	if (plat)
+		plat_unpin(plat, ptr);
 	(void)memory;
 	(void)bytes;
 	if (placed_bytes)

@@ -12,6 +12,9 @@
 #include "core/lasting.h"
 #include "real/real.h"
 
+/* How long kernels are looked at without a nap. */
+#define KERNEL_BUSY_S 50e-6
+
 enum {
 	REST_POLLS = 3,  /* of the network, by a worker out of work */
 	REST_YIELDS = 30 /* before the sleep: a chain of small tasks needs no futex */
@@ -73,6 +76,47 @@ static void rest(struct plat *plat, struct worker *worker)
 		real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
 }
 
+/*
+ * Kernels run, and there is nothing else to do: look for their ends, at first between
+ * yields, then between naps that grow with the silence, and that a wake-up ends.  While
+ * its pipeline is full the worker can take nothing, so it is not to be woken instead of
+ * another.
+ */
+static void rest_beside_kernels(struct plat *plat, struct worker *worker,
+				double silence_s)
+{
+	double nap_s = wait_nap_s(silence_s, KERNEL_BUSY_S);
+
+	if (nap_s <= 0) {
+		sched_yield();
+		return;
+	}
+	if (worker->npipeline >= orr_load(&worker->depth)) {
+		plat_sleep(plat, nap_s);
+		return;
+	}
+	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
+	orr_fence();
+	if (!worker_step(worker) && orr_cas(&worker->parked, PARKED_AWAKE, PARKED_ASLEEP))
+		real_futex_wait(&worker->parked, PARKED_ASLEEP, nap_s);
+	__atomic_store_n(&worker->parked, 0, __ATOMIC_SEQ_CST);
+}
+
+/* All that can be done at once.  0: kernels run beside; < 0: none does. */
+static int step_all(struct worker *worker, double *heard_s)
+{
+	int (*poll)(struct worker * of) = worker->driver->poll;
+	int advanced, found;
+
+	do {
+		advanced = worker_step(worker);
+		found = poll ? poll(worker) : -1;
+		if (poll && (advanced || found > 0))
+			*heard_s = plat_now_s(worker->backend);
+	} while ((advanced || found > 0) && !worker_is_dismissed(worker));
+	return found;
+}
+
 int workers_awake(struct plat *plat)
 {
 	int n = 0;
@@ -94,13 +138,20 @@ static void name_thread(struct worker *worker)
 
 static void run_worker(struct plat *plat, struct worker *worker)
 {
-	do {
-		while (worker_step(worker) && !worker_is_dismissed(worker))
-			continue;
-		if (must_leave(plat, worker))
+	double heard_s = plat_now_s(plat);
+
+	for (;;) {
+		int found = step_all(worker, &heard_s);
+
+		if (worker_is_dismissed(worker))
 			return;
-		rest(plat, worker);
-	} while (1);
+		if (found == 0)
+			rest_beside_kernels(plat, worker, plat_now_s(plat) - heard_s);
+		else if (orr_load(&plat->workers_stopping))
+			return;
+		else
+			rest(plat, worker);
+	}
 }
 
 static void *worker_main(void *arg)
@@ -120,11 +171,18 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
+static int step_once(struct worker *worker)
+{
+	int advanced = worker_step(worker);
+
+	return (worker->driver->poll && worker->driver->poll(worker) > 0) || advanced;
+}
+
 static void run_once(struct plat *plat, struct worker *worker)
 {
 	uint64_t executed = worker->executed;
 
-	while (worker->executed == executed && worker_step(worker))
+	while (worker->executed == executed && step_once(worker))
 		continue;
 	if (worker->executed != executed)
 		return;
