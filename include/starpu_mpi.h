@@ -154,6 +154,24 @@ int starpu_mpi_data_get_rank(starpu_data_handle_t handle);
 /** The tag, -1 when unset; a handle without tag and owner ends the process. */
 starpu_mpi_tag_t starpu_mpi_data_get_tag(starpu_data_handle_t handle);
 
+/**
+ * Which rank sends the value of the data to rank node when a task there reads it, or
+ * starpu_mpi_get_data_on_node() is called: the owner, unless said otherwise.  Ranks are
+ * those of the communicator that the data were registered with.
+ */
+int starpu_mpi_data_get_source(starpu_data_handle_t data, int node);
+
+/**
+ * From now on new_source sends it, to which the value comes first if it is not there; all
+ * ranks, at the same place among the insertions, with the data registered on the ranks
+ * concerned.  Copies elsewhere than on the owner are forgotten, as by
+ * starpu_mpi_cache_flush().  Sources in a circle end the program.
+ */
+void starpu_mpi_data_set_source(starpu_data_handle_t data, int node, int new_source);
+
+/** From now on the owner sends it again; all ranks. */
+void starpu_mpi_data_reset_source(starpu_data_handle_t data, int node);
+
 #define starpu_data_set_tag  starpu_mpi_data_set_tag
 #define starpu_data_set_rank starpu_mpi_data_set_rank
 #define starpu_data_get_rank starpu_mpi_data_get_rank
@@ -456,6 +474,10 @@ int starpu_mpi_barrier(MPI_Comm comm);
 /** Wait for all tasks and messages of this node; blocking. */
 int starpu_mpi_wait_for_all(MPI_Comm comm);
 
+/** Wait for all tasks of a scheduling context and all messages of this node; blocking.
+ * Ranks reduce what is still to be reduced, as in starpu_mpi_wait_for_all(). */
+int starpu_mpi_wait_for_all_in_ctx(MPI_Comm comm, unsigned sched_ctx);
+
 /*
  * Tasks
  */
@@ -472,6 +494,18 @@ int starpu_mpi_wait_for_all(MPI_Comm comm);
  *         rank: no worker can execute it
  */
 int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...);
+
+/**
+ * Insert a task that p ranks execute, those in nodes, each once, and all with the same
+ * result: what it writes is then current on all of them, and nothing travels after it
+ * unless the owner of written data is not among them.  All ranks call with the same
+ * arguments; STARPU_EXECUTE_ON_NODE and STARPU_EXECUTE_ON_DATA have no effect, data of
+ * reductions are refused.
+ *
+ * @return 0; -ENODEV, on an executing rank: no worker can execute it
+ */
+int starpu_mpi_tasks_insert(MPI_Comm comm, struct starpu_codelet *codelet, int p,
+			    int *nodes, ...);
 
 /** The same under its older name. */
 int starpu_mpi_insert_task(MPI_Comm comm, struct starpu_codelet *codelet, ...);

@@ -59,6 +59,46 @@ starpu_mpi_tag_t starpu_mpi_data_get_tag(starpu_data_handle_t handle)
 	return handle->tag;
 }
 
+/* ---- sources --------------------------------------------------------- */
+
+/* The handle is registered, and the rank exists. */
+static struct mpi *check_rank(const char *func, starpu_data_handle_t handle, int rank)
+{
+	struct mpi *mpi = check_registered(func, handle);
+	int size = comm_at(&mpi->comms, handle->comm)->size;
+	char text[128];
+
+	if (rank < 0 || rank >= size)
+		orr_die(mpi->rank, "%s: rank %d for %s: expected 0 to %d", func, rank,
+			data_describe(handle, text, sizeof(text)), size - 1);
+	return mpi;
+}
+
+int starpu_mpi_data_get_source(starpu_data_handle_t data, int node)
+{
+	return sources_get(check_rank(__func__, data, node), data, node);
+}
+
+void starpu_mpi_data_set_source(starpu_data_handle_t data, int node, int new_source)
+{
+	struct mpi *mpi = check_rank(__func__, data, node);
+	char text[128];
+
+	check_rank(__func__, data, new_source);
+	if (sources_set(mpi, data, node, new_source) < 0)
+		orr_die(mpi->rank,
+			"%s: rank %d shall send %s to rank %d, which is its source or "
+			"that of its source: the value could not come there from the "
+			"owner; give a rank that has another way to it",
+			__func__, new_source, data_describe(data, text, sizeof(text)),
+			node);
+}
+
+void starpu_mpi_data_reset_source(starpu_data_handle_t data, int node)
+{
+	sources_set(check_rank(__func__, data, node), data, node, OWNER_UNSET);
+}
+
 /* ---- moving values --------------------------------------------------- */
 
 static int fetch_to(struct mpi *mpi, MPI_Comm comm, struct fetch *fetch)
@@ -103,8 +143,10 @@ void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
 	const struct mpi_comm *members =
 		comm_at(&mpi->comms, api_comm(mpi, comm, __func__));
 
-	/* Others than the owner take part in one of the transfers only. */
-	if (members->rank != data_handle->owner) {
+	/* Others than the owner take part in one of the transfers only, unless they
+	 * send in its place. */
+	if (members->rank != data_handle->owner &&
+	    !(data_handle->flags & DATUM_SOURCED)) {
 		starpu_mpi_get_data_on_node_detached(comm, data_handle, members->rank,
 						     NULL, NULL);
 		return;

@@ -94,7 +94,7 @@ int starpu_mpi_checkpoint_shutdown(void)
 
 	if (!mpi)
 		return -EINVAL;
-	ret = finish_wait_all(mpi);
+	ret = finish_wait_all(mpi, NULL);
 	if (ret == 0)
 		ft_close(mpi);
 	return ret;

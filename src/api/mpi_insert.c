@@ -28,6 +28,23 @@ int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...)
 int starpu_mpi_insert_task(MPI_Comm comm, struct starpu_codelet *codelet, ...)
 	__attribute__((alias("starpu_mpi_task_insert")));
 
+int starpu_mpi_tasks_insert(MPI_Comm comm, struct starpu_codelet *codelet, int p,
+			    int *nodes, ...)
+{
+	struct mpi *mpi = api_mpi(__func__);
+	struct replicas replicas = {.ranks = nodes, .n = p, .func = __func__};
+	va_list list;
+	int ret;
+
+	if (p > 0)
+		api_given(__func__, "nodes", nodes);
+	va_start(list, nodes);
+	ret = insert_replicas(mpi, api_comm(mpi, comm, __func__), codelet, &replicas,
+			      list);
+	va_end(list);
+	return ret;
+}
+
 struct starpu_task *starpu_mpi_task_build_v(MPI_Comm comm, struct starpu_codelet *codelet,
 					    va_list varg_list)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/mpi_api.h"
+#include "api/sched_ctx.h"
+#include "core/sched/sched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -432,5 +434,18 @@ int starpu_mpi_wait_for_all(MPI_Comm comm)
 	(void)comm;
 	node_end_insertion(api_blocking_node(__func__));
 	reduce_all(mpi);
-	return finish_wait_all(mpi);
+	return finish_wait_all(mpi, NULL);
+}
+
+int starpu_mpi_wait_for_all_in_ctx(MPI_Comm comm, unsigned sched_ctx)
+{
+	struct mpi *mpi = api_mpi(__func__);
+	struct sched *sched = api_context(__func__, sched_ctx);
+
+	(void)comm;
+	api_blocking_node(__func__);
+	if (sched->ops->schedule)
+		sched->ops->schedule(sched);
+	reduce_all(mpi);
+	return finish_wait_all(mpi, sched);
 }

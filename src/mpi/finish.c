@@ -310,14 +310,15 @@ static unsigned long count_posted(struct mpi *mpi)
 	return nposted;
 }
 
-int finish_wait_all(struct mpi *mpi)
+int finish_wait_all(struct mpi *mpi, struct sched *sched)
 {
 	struct node *node = mpi->node;
 	unsigned long nposted;
 	int ret;
 
 	do {
-		ret = node_wait_submitted(node, 0);
+		ret = sched ? node_wait_context(node, sched, 0)
+			    : node_wait_submitted(node, 0);
 		if (ret < 0)
 			break;
 		nposted = count_posted(mpi);
@@ -326,6 +327,7 @@ int finish_wait_all(struct mpi *mpi)
 			break;
 		/* Nothing was posted since no task was left, and nothing is pending: a
 		 * task could only come from a callback that ran meanwhile. */
-	} while (orr_load(&node->nsubmitted) > 0 || count_posted(mpi) != nposted);
+	} while ((!sched && orr_load(&node->nsubmitted) > 0) ||
+		 count_posted(mpi) != nposted);
 	return ret;
 }

@@ -412,7 +412,7 @@ static void lose_parts(const struct restore *restore)
 static int wait_restored(struct restore *restore)
 {
 	struct mpi *mpi = restore->mpi;
-	int ret = finish_wait_all(mpi);
+	int ret = finish_wait_all(mpi, NULL);
 
 	for (int i = 0; i < restore->nreceived && ret == 0; i++)
 		data_unregister(mpi->node, restore->received[i], 1);
@@ -470,7 +470,7 @@ int ft_restore(struct ft_template *template, const struct ft_loss *loss)
 {
 	struct mpi *mpi = template->mpi;
 	struct restore restore = {.template = template, .mpi = mpi, .loss = loss};
-	int ret = mpi->is_fake ? complain_fake(mpi) : finish_wait_all(mpi);
+	int ret = mpi->is_fake ? complain_fake(mpi) : finish_wait_all(mpi, NULL);
 
 	if (ret == 0)
 		ret = meet(&restore);

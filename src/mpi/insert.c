@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include "mpi/insert.h"
+#include "mpi/insert_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,15 +17,6 @@
 /* Transfers inserted so far between this rank and a peer, modulo 2^32. */
 struct ordinals {
 	uint32_t sent, received;
-};
-
-/* One slow insertion. */
-struct insert {
-	struct mpi *mpi;
-	int comm, me;
-	struct exchange *task;
-	struct plan_use *uses;
-	struct plan_use inline_uses[PLAN_INLINE_USES];
 };
 
 void insertion_init(struct mpi *mpi)
@@ -99,7 +90,7 @@ struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to
 	return engine_post(mpi, post);
 }
 
-static void transfer(const struct insert *insert, const struct plan_move *move)
+void insert_transfer(const struct insert *insert, const struct plan_move *move)
 {
 	const struct starpu_data_descr *data = &insert->task->data[move->use];
 	struct post post = {.handle = data->handle,
@@ -122,8 +113,7 @@ static void transfer(const struct insert *insert, const struct plan_move *move)
 
 /* ---- who executes ---------------------------------------------------- */
 
-static void insert_open(struct insert *insert, struct mpi *mpi, int comm,
-			struct exchange *task)
+void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchange *task)
 {
 	insert->mpi = mpi;
 	insert->comm = comm;
@@ -141,7 +131,7 @@ static void insert_open(struct insert *insert, struct mpi *mpi, int comm,
 	}
 }
 
-static void insert_close(struct insert *insert)
+void insert_close(struct insert *insert)
 {
 	if (insert->uses != insert->inline_uses)
 		free(insert->uses);
@@ -163,7 +153,7 @@ static void die_at(const struct insert *insert, int use, const char *what)
 		insert->task->name, use, data_describe(handle, text, sizeof(text)), what);
 }
 
-static void die_unowned(const struct insert *insert, int only_written)
+void insert_die_unowned(const struct insert *insert, int only_written)
 {
 	for (int i = 0; i < insert->task->ndata; i++)
 		if (insert->uses[i].mode && insert->uses[i].owner == OWNER_UNSET &&
@@ -173,7 +163,7 @@ static void die_unowned(const struct insert *insert, int only_written)
 			       "with a rank, on all ranks");
 }
 
-static void check_executor(const struct insert *insert, int executor)
+void insert_check_executor(const struct insert *insert, int executor)
 {
 	int size = comm_at(&insert->mpi->comms, insert->comm)->size;
 
@@ -194,7 +184,7 @@ static int place(const struct insert *insert, int policy)
 		return policy_select(insert->mpi, policy, insert->comm, task->data,
 				     task->ndata);
 	case PLAN_UNOWNED:
-		die_unowned(insert, 1);
+		insert_die_unowned(insert, 1);
 		break;
 	case PLAN_MIXED:
 		orr_die(insert->mpi->rank,
@@ -230,22 +220,48 @@ static int is_unknown(const struct insert *insert)
 
 /* ---- transfers ------------------------------------------------------- */
 
-/* As plan_make() wants it: only the two ranks concerned take note. */
-static int holds(void *arg, int use, int rank)
+/* As plan_make() wants it: only the ranks by which the value travels take note. */
+int insert_holds(void *arg, int use, int rank)
 {
 	const struct insert *insert = arg;
 	starpu_data_handle_t handle = insert->task->data[use].handle;
 	struct mpi *mpi = insert->mpi;
 
 	if (insert->uses[use].owner == OWNER_UNSET)
-		die_unowned(insert, 0);
+		insert_die_unowned(insert, 0);
 	if (rank == insert->me)
 		return cache_note_received(mpi, handle);
-	if (insert->uses[use].owner == insert->me)
+	if (insert->uses[use].owner == insert->me || insert_passes_on(insert, use, rank))
 		return cache_note_sent(
 			mpi, handle,
 			comm_net_rank(comm_at(&mpi->comms, insert->comm), rank));
 	return 1;
+}
+
+int insert_passes_on(const struct insert *insert, int use, int rank)
+{
+	starpu_data_handle_t handle = insert->task->data[use].handle;
+
+	return (handle->flags & DATUM_SOURCED) && insert->uses[use].owner != insert->me &&
+	       sources_lead_by(insert->mpi, handle, rank, insert->me);
+}
+
+/* Who sends the value to the rank; it gets the value first if it does not hold it. */
+static int prepare_source(struct insert *insert, int use, int rank)
+{
+	starpu_data_handle_t handle = insert->task->data[use].handle;
+	int owner = insert->uses[use].owner;
+	int source = sources_get(insert->mpi, handle, rank);
+
+	if (source != owner && !insert_holds(insert, use, source)) {
+		const struct plan_move move = {
+			.use = use,
+			.from = prepare_source(insert, use, source),
+			.to = source};
+
+		insert_transfer(insert, &move);
+	}
+	return source;
 }
 
 static int holds_all(void *arg, int use, int rank)
@@ -274,16 +290,29 @@ static void reduce_before(const struct insert *insert)
 	}
 }
 
-static void move_before(struct insert *insert)
+void insert_move_before(struct insert *insert)
 {
 	struct plan plan;
 
 	reduce_before(insert);
-	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor, holds,
-		  insert);
-	for (int i = 0; i < plan.nbefore; i++)
-		transfer(insert, &plan.before[i]);
+	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor,
+		  insert_holds, insert);
+	for (int i = 0; i < plan.nbefore; i++) {
+		struct plan_move *move = &plan.before[i];
+
+		move->from = prepare_source(insert, move->use, move->to);
+		insert_transfer(insert, move);
+	}
 	plan_free(&plan);
+}
+
+int insert_keeps_none(const struct insert *insert, int use, int executor)
+{
+	int owner = insert->uses[use].owner;
+
+	if (owner == insert->me || owner == OWNER_PER_NODE)
+		return 0;
+	return executor == insert->me || insert_passes_on(insert, use, executor);
 }
 
 /* What was written is nowhere else any more; without cache, what was read neither. */
@@ -302,8 +331,7 @@ static void forget_copies(const struct insert *insert)
 			kin_clear(mpi, handle);
 		}
 		if (!mpi->cache.is_on && plan_reads(use->mode) &&
-		    insert->task->executor == insert->me && use->owner != insert->me &&
-		    use->owner != OWNER_PER_NODE)
+		    insert_keeps_none(insert, i, insert->task->executor))
 			cache_drop_copy(mpi, handle);
 	}
 }
@@ -315,7 +343,7 @@ static void move_after(struct insert *insert)
 	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor,
 		  holds_all, insert);
 	for (int i = 0; i < plan.nafter; i++)
-		transfer(insert, &plan.after[i]);
+		insert_transfer(insert, &plan.after[i]);
 	plan_free(&plan);
 	forget_copies(insert);
 }
@@ -331,10 +359,10 @@ int insert_before(struct mpi *mpi, int comm, struct exchange *exchange)
 	} else {
 		if (exchange->executor == OWNER_UNSET)
 			exchange->executor = place(&insert, POLICY_CURRENT);
-		check_executor(&insert, exchange->executor);
+		insert_check_executor(&insert, exchange->executor);
 		if (exchange->executor == PLAN_EVERYWHERE)
 			check_private(&insert);
-		move_before(&insert);
+		insert_move_before(&insert);
 	}
 	insert_close(&insert);
 	return ret;
@@ -356,8 +384,8 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
  * this rank has no part in the cache's account of what is written. */
 static inline int is_foreign(const struct arg_list *args, int me, int size)
 {
-	const unsigned noted =
-		DATUM_RECEIVED | DATUM_SENT | DATUM_CONTRIBUTED | DATUM_KIN;
+	const unsigned noted = DATUM_RECEIVED | DATUM_SENT | DATUM_CONTRIBUTED |
+			       DATUM_KIN | DATUM_SOURCED;
 	int executor = args->execute_on_node, is_given = args->has_node;
 	unsigned concerned = 0;
 
@@ -378,7 +406,8 @@ static inline int is_foreign(const struct arg_list *args, int me, int size)
 				executor = owner;
 			concerned |= (handle->flags & noted) | (owner == me);
 		} else if (mode & STARPU_R) {
-			concerned |= (handle->flags & (DATUM_CONTRIBUTED | DATUM_KIN)) |
+			concerned |= (handle->flags &
+				      (DATUM_CONTRIBUTED | DATUM_KIN | DATUM_SOURCED)) |
 				     (owner == me || owner == OWNER_UNSET);
 		} else if (mode & (STARPU_REDUX | STARPU_MPI_REDUX)) {
 			return 0; /* All ranks note it. */
@@ -483,7 +512,7 @@ static inline int is_plainly_foreign(const struct mpi_comm *members, va_list lis
 	       !placing.is_open;
 }
 
-static const char *codelet_name(const struct starpu_codelet *cl)
+const char *insert_name_of(const struct starpu_codelet *cl)
 {
 	return cl && cl->name ? cl->name : "without name";
 }
@@ -517,7 +546,7 @@ static int choose(const struct insert *insert, const struct arg_list *args)
 	/* A node that is named too late is not known where the handle is NULL. */
 	if (args->null_write_before_node && is_unknown(insert))
 		return -EINVAL;
-	check_executor(insert, task->executor);
+	insert_check_executor(insert, task->executor);
 	if (task->executor == PLAN_EVERYWHERE)
 		check_private(insert);
 	return 0;
@@ -529,7 +558,7 @@ static int executes_here(const struct insert *insert)
 	       insert->task->executor == PLAN_EVERYWHERE;
 }
 
-static int submit(struct mpi *mpi, struct starpu_task *task)
+int insert_submit(struct mpi *mpi, struct starpu_task *task)
 {
 	int ret;
 
@@ -557,11 +586,11 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 	int ret = 0;
 
 	if (phases & PHASE_BEFORE)
-		move_before(insert);
+		insert_move_before(insert);
 	if ((phases & PHASE_BUILD) && executes_here(insert))
 		ret = task_build_v(mpi->node, cl, list, "task_insert", task);
 	if (ret == 0 && (phases & PHASE_SUBMIT) && *task)
-		ret = submit(mpi, *task);
+		ret = insert_submit(mpi, *task);
 	if (ret == 0 && (phases & PHASE_AFTER))
 		move_after(insert);
 	return ret;
@@ -574,7 +603,7 @@ static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
 				    .ndata = args->nbuffers,
 				    .priority = args->priority,
 				    .executor = OWNER_UNSET,
-				    .name = codelet_name(args->codelet)};
+				    .name = insert_name_of(args->codelet)};
 	struct insert insert;
 	int ret, is_own = 0;
 
@@ -590,7 +619,7 @@ static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
 	return ret;
 }
 
-static void count_insertion(struct node *node)
+void insert_count(struct node *node)
 {
 	node->tasks_inserted++;
 	if (!orr_load(&node->is_inserting))
@@ -625,7 +654,7 @@ static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 
 int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
 {
-	count_insertion(mpi->node);
+	insert_count(mpi->node);
 	if (mpi->balances || !is_plainly_foreign(comm_at(&mpi->comms, comm), list))
 		return insert_closely(mpi, comm, cl, list);
 	charge(mpi, 0);
@@ -649,7 +678,7 @@ int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list l
 		 struct starpu_task **task)
 {
 	*task = NULL;
-	count_insertion(mpi->node);
+	insert_count(mpi->node);
 	return insert_part(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
 }
 
@@ -665,16 +694,22 @@ int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_l
 int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 {
 	starpu_data_handle_t handle = fetch->handle;
-	const struct mpi_comm *comm = comm_at(&mpi->comms, fetch->comm);
+	struct starpu_data_descr data = {.handle = handle, .mode = STARPU_R};
+	struct exchange exchange = {.data = &data,
+				    .ndata = 1,
+				    .priority = fetch->priority,
+				    .executor = fetch->to,
+				    .name = fetch->what};
 	struct post post = {.handle = handle,
 			    .comm = fetch->comm,
 			    .priority = fetch->priority,
 			    .is_waited = fetch->is_blocking,
 			    .what = fetch->what};
+	struct insert insert;
 	struct request *request;
-	int owner = handle->owner, is_held;
+	int source;
 
-	if (owner == OWNER_UNSET)
+	if (handle->owner == OWNER_UNSET)
 		orr_die(mpi->rank,
 			"%s: the data has no owner; call starpu_mpi_data_register()",
 			fetch->what);
@@ -682,19 +717,18 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 	kin_settle(mpi, handle);
 	if (handle->flags & DATUM_CONTRIBUTED)
 		reduce_settle(mpi, handle);
-	if (owner == fetch->to || owner == OWNER_PER_NODE ||
-	    (comm->rank != owner && comm->rank != fetch->to))
+	insert_open(&insert, mpi, fetch->comm, &exchange);
+	if (handle->owner == fetch->to || handle->owner == OWNER_PER_NODE ||
+	    insert_holds(&insert, 0, fetch->to) || mpi->is_fake)
 		return 0;
-	if (comm->rank == fetch->to) {
-		is_held = cache_note_received(mpi, handle);
+	source = prepare_source(&insert, 0, fetch->to);
+	if (insert.me != source && insert.me != fetch->to)
+		return 0;
+	if (insert.me == fetch->to) {
 		post.callback = fetch->callback;
 		post.arg = fetch->arg;
-	} else {
-		is_held = cache_note_sent(mpi, handle, comm_net_rank(comm, fetch->to));
 	}
-	if (is_held || mpi->is_fake)
-		return 0;
 	post.tag = handle->tag;
-	request = insert_post(mpi, &post, owner, fetch->to);
+	request = insert_post(mpi, &post, source, fetch->to);
 	return request ? finish_wait(request) : 0;
 }

@@ -43,7 +43,16 @@ void insertion_free(struct mpi *mpi);
 
 /* As starpu_mpi_task_insert(): 0, -EINVAL or -ENODEV. */
 int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);
-/* Its two halves; *task is NULL where the task does not execute. */
+
+/* As starpu_mpi_tasks_insert(), whose name is func: n ranks execute it (replicas.c). */
+struct replicas {
+	const int *ranks;
+	int n;
+	const char *func;
+};
+int insert_replicas(struct mpi *mpi, int comm, struct starpu_codelet *cl,
+		    const struct replicas *replicas, va_list list);
+/* The two halves of insert_task(); *task is NULL where the task does not execute. */
 int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
 		 struct starpu_task **task);
 int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);

@@ -12,6 +12,7 @@ static void close_parts(struct mpi *mpi)
 {
 	registry_free(&mpi->registry);
 	cache_free(mpi);
+	sources_free(mpi);
 	insertion_free(mpi);
 	reduce_free(mpi);
 	lb_free(mpi);
@@ -124,6 +125,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	engine_init(mpi);
 	registry_init(&mpi->registry);
 	cache_init(mpi);
+	sources_init(mpi);
 	insertion_init(mpi);
 	reduce_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
@@ -217,7 +219,7 @@ void mpi_close_begin(struct node *node)
 	struct mpi *mpi = node->mpi;
 
 	node_end_insertion(node);
-	if (finish_wait_all(mpi) < 0) {
+	if (finish_wait_all(mpi, NULL) < 0) {
 		orr_complain(node->rank, "starpu_mpi_shutdown: these can never end:");
 		stuck_describe(node, say, node);
 		abort();

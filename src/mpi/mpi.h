@@ -18,6 +18,7 @@
 #include "mpi/mpi_lasting.h"
 #include "mpi/reduce.h"
 #include "mpi/registry.h"
+#include "mpi/sources.h"
 #include "mpi/standstill.h"
 #include "mpi/stats.h"
 #include "mpi/watch.h"
@@ -36,6 +37,7 @@ struct mpi {
 	struct barriers barriers;
 	struct registry registry;
 	struct cache cache;
+	struct sources sources;
 	struct insertion insertion;
 	struct reductions reductions;
 	struct stats stats;

@@ -229,6 +229,7 @@ void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
 		orr_unlock(&mpi->registry.lock);
 	}
 	cache_forget(mpi, handle);
+	sources_forget(mpi, handle);
 	reduce_forget(mpi, handle);
 	data_set_flags(handle, 0, DATUM_MPI | DATUM_TAGGED);
 }

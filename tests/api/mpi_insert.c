@@ -2,42 +2,10 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* Tasks inserted by all ranks: who executes them, and what travels for them. */
 #include <errno.h>
-#include <stdint.h>
 
-#include "mpi_claim.h"
+#include "mpi_distributed.h"
 
 int claim_failures, claim_rank, claim_size;
-
-#define WORLD MPI_COMM_WORLD
-#define RANK  claim_rank
-
-enum { UNSET = -1000 };
-
-/* ---- tools ----------------------------------------------------------- */
-
-static int nruns;
-
-static void start(void)
-{
-	nruns = 0;
-	claim_init(2);
-}
-
-static void stop(void)
-{
-	starpu_mpi_shutdown();
-}
-
-/* A variable that lives on one rank; others have no value of it. */
-static starpu_data_handle_t distributed(long *at, starpu_mpi_tag_t tag, int owner)
-{
-	starpu_data_handle_t handle;
-
-	starpu_variable_data_register(&handle, RANK == owner ? STARPU_MAIN_RAM : -1,
-				      RANK == owner ? (uintptr_t)at : 0, sizeof *at);
-	starpu_mpi_data_register(handle, tag, owner);
-	return handle;
-}
 
 static starpu_data_handle_t distributed_vector(long *at, unsigned n, starpu_mpi_tag_t tag,
 					       int owner)
@@ -50,76 +18,6 @@ static starpu_data_handle_t distributed_vector(long *at, unsigned n, starpu_mpi_
 	return handle;
 }
 
-/* The value that this rank has at this point of the program, or UNSET. */
-static long value_here(starpu_data_handle_t handle)
-{
-	long value;
-
-	if (starpu_data_acquire(handle, STARPU_R) != 0)
-		return UNSET;
-	value = *(long *)starpu_data_get_local_ptr(handle);
-	starpu_data_release(handle);
-	return value;
-}
-
-static long *pointer(void *buffer)
-{
-	return (long *)STARPU_VARIABLE_GET_PTR(buffer);
-}
-
-static void count(void *arg)
-{
-	__atomic_add_fetch((int *)arg, 1, __ATOMIC_SEQ_CST);
-}
-
-/* Bytes that this rank has sent since the last call. */
-static size_t bytes_sent(void)
-{
-	static size_t before;
-	size_t *sent = calloc((size_t)claim_size, sizeof *sent), total = 0, since;
-
-	starpu_mpi_wait_for_all(WORLD);
-	starpu_mpi_comm_stats_retrieve(sent);
-	for (int i = 0; i < claim_size; i++)
-		total += sent[i];
-	free(sent);
-	since = total >= before ? total - before : total;
-	before = total;
-	return since;
-}
-
-static void count_bytes(void)
-{
-	starpu_mpi_comm_stats_enable();
-	bytes_sent();
-}
-
-/* ---- codelets -------------------------------------------------------- */
-
-static void add_cpu(void *buffers[], void *arg)
-{
-	int value = 1;
-
-	if (arg)
-		starpu_codelet_unpack_args(arg, &value);
-	*pointer(buffers[0]) += value;
-	count(&nruns);
-}
-
-static void sum_cpu(void *buffers[], void *arg)
-{
-	(void)arg;
-	*pointer(buffers[0]) += *pointer(buffers[1]);
-	count(&nruns);
-}
-
-static void read_cpu(void *buffers[], void *arg)
-{
-	(void)arg;
-	(void)buffers;
-	count(&nruns);
-}
-
 static void write_two_cpu(void *buffers[], void *arg)
 {
 	(void)arg;
@@ -128,21 +26,6 @@ static void write_two_cpu(void *buffers[], void *arg)
 	count(&nruns);
 }
 
-static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
-				    .nbuffers = 1,
-				    .modes = {STARPU_RW},
-				    .model = &starpu_perfmodel_nop,
-				    .name = "add"};
-static struct starpu_codelet sum = {.cpu_funcs = {sum_cpu},
-				    .nbuffers = 2,
-				    .modes = {STARPU_RW, STARPU_R},
-				    .model = &starpu_perfmodel_nop,
-				    .name = "sum"};
-static struct starpu_codelet only_read = {.cpu_funcs = {read_cpu},
-					  .nbuffers = 1,
-					  .modes = {STARPU_R},
-					  .model = &starpu_perfmodel_nop,
-					  .name = "only_read"};
 static struct starpu_codelet write_two = {.cpu_funcs = {write_two_cpu},
 					  .nbuffers = 2,
 					  .modes = {STARPU_RW, STARPU_RW},

@@ -75,6 +75,7 @@ static int may_be_pruned(const struct lane_run *lane, const struct op *op,
 			continue;
 		owner = starpu_mpi_data_get_rank(descr[i].handle);
 		if (owner < 0 || owner == lane->rank ||
+		    starpu_mpi_data_get_source(descr[i].handle, node) != owner ||
 		    (descr[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)) ||
 		    starpu_mpi_data_get_redux_map(descr[i].handle) ||
 		    starpu_mpi_cached_receive(descr[i].handle))
@@ -102,6 +103,39 @@ static int insert_listed(struct lane_run *lane, struct op *op,
 		STARPU_FLOPS, 1.0, STARPU_EXECUTE_ON_NODE, node_of(op), 0);
 }
 
+/* Would several ranks compute the same? */
+static int may_be_replicated(const struct lane_run *lane, const struct op *op)
+{
+	if (op->flags & (TASK_HALVES | TASK_ON_DATA | TASK_POLICY) || op->choice[8] % 4)
+		return 0;
+	for (int i = 0; i < op->nuses; i++) {
+		const struct shape *shape = &lane->live[op->uses[i].datum].shape;
+
+		if (op->uses[i].mode != USE_SCRATCH &&
+		    (op->uses[i].mode > USE_RW || shape->order != ORDERED ||
+		     shape->owner == OWNER_EACH))
+			return 0;
+	}
+	return 1;
+}
+
+enum { MAX_RANKS = 16 };
+
+/* Some ranks from one on, in a circle. */
+static int insert_replicas(struct lane_run *lane, struct op *op,
+			   const struct starpu_data_descr *descr, int n)
+{
+	struct ticket ticket = {lane->run, op};
+	int nodes[MAX_RANKS], nranks = lane->lane->nranks;
+	int count = 1 + (int)(op->choice[8] / 4 % (unsigned)nranks);
+	unsigned first = op->choice[8] / 64;
+
+	for (int i = 0; i < count; i++)
+		nodes[i] = (int)((first + (unsigned)i) % (unsigned)nranks);
+	return starpu_mpi_tasks_insert(lane->comm, tasks_codelet(lane, op), count, nodes,
+				       TASK_ARGUMENTS(descr, n, ticket, op), 0);
+}
+
 void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 {
 	struct starpu_data_descr descr[MAX_USES];
@@ -110,10 +144,13 @@ void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 	struct live *where = &lane->live[op->choice[0] % (unsigned)lane->lane->ndata];
 
 	if ((op->choice[9] + (unsigned)lane->rank) % 3 == 0 &&
+	    !may_be_replicated(lane, op) &&
 	    has_feature(lane->run->program, FEATURE_PRUNE) &&
 	    may_be_pruned(lane, op, descr, n))
 		return;
-	if (op->flags & TASK_HALVES)
+	if (lane->lane->nranks <= MAX_RANKS && may_be_replicated(lane, op))
+		ret = insert_replicas(lane, op, descr, n);
+	else if (op->flags & TASK_HALVES)
 		ret = insert_in_halves(lane, op, descr, n);
 	else if (op->flags & TASK_ON_DATA)
 		ret = starpu_mpi_task_insert(lane->comm, tasks_codelet(lane, op),
@@ -205,6 +242,18 @@ static void owner_writes(struct lane_run *lane, const struct op *op)
 		run_bad(lane->run, op, "value that the owner writes", view_hash(&view),
 			op->expected);
 	starpu_data_release(live->handle);
+}
+
+/* From ranks below only, so never in a circle. */
+static void change_source(struct lane_run *lane, const struct op *op)
+{
+	starpu_data_handle_t handle = lane->live[op->uses[0].datum].handle;
+
+	if (op->node == 0 || op->choice[1] % 4 == 0)
+		starpu_mpi_data_reset_source(handle, op->node);
+	else
+		starpu_mpi_data_set_source(handle, op->node,
+					   (int)(op->choice[2] % (unsigned)op->node));
 }
 
 static void fetched(void *arg)
@@ -302,6 +351,9 @@ int run_mpi_op(struct lane_run *lane, struct op *op)
 		return 1;
 	case OP_CACHE_SET:
 		starpu_mpi_cache_set(!starpu_mpi_cache_is_enabled());
+		return 1;
+	case OP_SOURCE:
+		change_source(lane, op);
 		return 1;
 	case OP_MIGRATE:
 	case OP_GET:

@@ -111,6 +111,7 @@ struct use {
 	X(FLUSH, "cache flush")                                                          \
 	X(FLUSH_ALL, "cache flush of all")                                               \
 	X(CACHE_SET, "switch the cache")                                                 \
+	X(SOURCE, "another source")                                                      \
 	X(MIGRATE, "migrate")                                                            \
 	X(GET, "get on a node")                                                          \
 	X(GET_DETACHED, "get on a node, detached")                                       \

@@ -225,7 +225,7 @@ static void callback_runs_between_release_and_count(void **state)
 	world_post_detached(1, &what, look, &seen);
 	assert_int_equal(finish_wait(world_post(0, REQUEST_SEND, source, 1, 1)), 0);
 	fake_select(1);
-	assert_int_equal(finish_wait_all(world_mpi(1)), 0);
+	assert_int_equal(finish_wait_all(world_mpi(1), NULL), 0);
 	assert_int_equal(seen.npending, 1);
 	assert_true(seen.is_free);
 	world_forget(0, source);

@@ -67,7 +67,7 @@ static starpu_data_handle_t new_state(struct node *node, int index, size_t bytes
 
 void data_note_gist(starpu_data_handle_t handle)
 {
-	const unsigned readers = DATUM_CONTRIBUTED | DATUM_KIN,
+	const unsigned readers = DATUM_CONTRIBUTED | DATUM_KIN | DATUM_SOURCED,
 		       writers = readers | DATUM_SENT | DATUM_RECEIVED;
 	unsigned gist = 0;
 

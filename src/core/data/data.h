@@ -43,7 +43,8 @@ enum datum_flag {
 	DATUM_WRITES_THROUGH = 1 << 15, /* extra->wt_mask says where to */
 	DATUM_UNIMPORTANT = 1 << 16,    /* its copies are the first that leave */
 	DATUM_WISHED = 1 << 17,         /* may have a prefetch in line */
-	DATUM_NO_DISK = 1 << 19,        /* its value does not leave memory for a disk */
+	DATUM_SOURCED = 1 << 18, /* others than the owner may send: mpi/sources.h */
+	DATUM_NO_DISK = 1 << 19, /* its value does not leave memory for a disk */
 	DATUM_KIN = 1 << 14 /* ranks may have copies of what shares bytes: mpi/kin.h */
 };
 
@@ -157,7 +158,7 @@ struct _starpu_data_state {
  * plus 1, and what concerns this node though it is not the owner.  0: look at the datum.
  */
 enum {
-	GIST_READERS = 1, /* DATUM_CONTRIBUTED or DATUM_KIN */
+	GIST_READERS = 1, /* DATUM_CONTRIBUTED, DATUM_KIN or DATUM_SOURCED */
 	GIST_WRITERS = 2, /* one of these, DATUM_SENT or DATUM_RECEIVED */
 	GIST_OWNER_SHIFT = 2,
 	GIST_MOST_RANKS = (1 << (16 - GIST_OWNER_SHIFT)) - 1

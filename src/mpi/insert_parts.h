@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_MPI_INSERT_PARTS_H
+#define ORR_MPI_INSERT_PARTS_H
+
+/*
+ * insert_parts.h - of what insertions are made: insert.c, and replicas.c for tasks that
+ * several ranks execute.
+ */
+#include "mpi/insert.h"
+#include "mpi/plan.h"
+
+/* One slow insertion. */
+struct insert {
+	struct mpi *mpi;
+	int comm, me;
+	struct exchange *task;
+	struct plan_use *uses;
+	struct plan_use inline_uses[PLAN_INLINE_USES];
+};
+
+/* Counts the insertion, for summaries. */
+void insert_count(struct node *node);
+void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchange *task);
+void insert_close(struct insert *insert);
+const char *insert_name_of(const struct starpu_codelet *cl);
+
+/* End the program where a datum that is used, or written, has no owner; where the
+ * executor does not exist. */
+void insert_die_unowned(const struct insert *insert, int only_written);
+void insert_check_executor(const struct insert *insert, int executor);
+
+/* This rank's half of a transfer, if it has one. */
+void insert_transfer(const struct insert *insert, const struct plan_move *move);
+/* Has the rank the current value, as far as it concerns this one?  From now on it has.
+ * arg is the struct insert. */
+int insert_holds(void *arg, int use, int rank);
+/* Does the value come to the rank by this one, which is not the owner? */
+int insert_passes_on(const struct insert *insert, int use, int rank);
+/* Without cache: has this rank a copy that nobody asks for, once executor has used it? */
+int insert_keeps_none(const struct insert *insert, int use, int executor);
+/* What travels before the task is executed by task->executor. */
+void insert_move_before(struct insert *insert);
+/* 0, or -ENODEV: it was destroyed. */
+int insert_submit(struct mpi *mpi, struct starpu_task *task);
+
+#endif
