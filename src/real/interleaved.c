@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include <sched.h>
-
 #include "base/check.h"
 #include "real/real.h"
 
@@ -68,10 +66,9 @@ static void rest(struct plat *plat, struct worker *worker, int kicks, int advanc
 	double nap_s;
 	enum progress_state state = progress_rest(plat, advanced, heard_s, &nap_s);
 
-	if (state == PROGRESS_AWAKE) {
-		sched_yield();
+	/* A yield would cost milliseconds where others want the core, too. */
+	if (state == PROGRESS_AWAKE)
 		return;
-	}
 	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
 	orr_fence();
 	if (worker_step(worker) || orr_load(&plat->workers_stopping)) {

@@ -11,7 +11,7 @@
 
 int claim_failures, claim_rank, claim_size;
 
-enum { NTASKS = 200 };
+enum { NTASKS = 200, NROUNDS = 40 };
 
 /* On the side of the node; atomic. */
 static int nexecuted, nhandled, nelsewhere;
@@ -114,18 +114,18 @@ static void both_take_turns(void)
 
 	begin();
 	handle = variable(&x);
-	for (int round = 0; round < NTASKS; round++) {
+	for (int round = 0; round < NROUNDS; round++) {
 		if (RANK > 0 || round > 0)
 			starpu_mpi_irecv_detached(handle, last, round, WORLD, NULL, NULL);
 		starpu_task_insert(&add, STARPU_RW, handle, 0);
-		if (RANK < claim_size - 1 || round < NTASKS - 1)
+		if (RANK < claim_size - 1 || round < NROUNDS - 1)
 			starpu_mpi_isend_detached(handle, next,
 						  round + (RANK == claim_size - 1), WORLD,
 						  NULL, NULL);
 	}
-	wait_without_help(&nexecuted, NTASKS);
+	wait_without_help(&nexecuted, NROUNDS);
 	starpu_data_unregister(handle);
-	CLAIM_EQ(x, NTASKS * (claim_size - 1) + RANK + NTASKS - (claim_size - 1));
+	CLAIM_EQ(x, NROUNDS * (claim_size - 1) + RANK + NROUNDS - (claim_size - 1));
 	stop();
 }
 
