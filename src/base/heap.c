@@ -78,6 +78,30 @@ void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_
 	sift_up(heap, heap->count++, key);
 }
 
+/* A key goes to where it belongs, as seen from i. */
+static void settle(struct heap *heap, size_t i, struct heap_key key)
+{
+	if (i > 0 && is_before(&key, &heap->keys[(i - 1) / HEAP_ARITY]))
+		sift_up(heap, i, key);
+	else
+		sift_down(heap, i, key);
+}
+
+void heap_move(struct heap *heap, struct heap_entry *entry, double date_s)
+{
+	struct heap_key key = {date_s, heap->next_order, entry};
+
+	if (entry->place == 0) {
+		heap_push(heap, entry, date_s);
+		return;
+	}
+	ORR_ASSERT(heap->keys[entry->place - 1].entry == entry);
+	heap->next_order++;
+	entry->date_s = date_s;
+	entry->order = key.order;
+	settle(heap, entry->place - 1, key);
+}
+
 void heap_remove(struct heap *heap, struct heap_entry *entry)
 {
 	size_t i = entry->place;
@@ -90,10 +114,7 @@ void heap_remove(struct heap *heap, struct heap_entry *entry)
 	last = heap->keys[--heap->count];
 	if (last.entry == entry)
 		return;
-	if (i > 0 && is_before(&last, &heap->keys[(i - 1) / HEAP_ARITY]))
-		sift_up(heap, i, last);
-	else
-		sift_down(heap, i, last);
+	settle(heap, i, last);
 }
 
 struct heap_entry *heap_pop(struct heap *heap)

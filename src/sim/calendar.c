@@ -72,6 +72,12 @@ void calendar_add(struct sim *sim, struct plat_timer *event, double date_s)
 	arm(sim);
 }
 
+void calendar_move(struct sim *sim, struct plat_timer *event, double date_s)
+{
+	heap_move(&sim->calendar, &event->entry, date_s);
+	arm(sim);
+}
+
 void calendar_remove(struct sim *sim, struct plat_timer *event)
 {
 	heap_remove(&sim->calendar, &event->entry);

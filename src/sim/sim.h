@@ -152,6 +152,8 @@ void sim_kick(struct plat *plat);
 
 /* Fire an event at a date (not before now), once.  It must not be in the calendar. */
 void calendar_add(struct sim *sim, struct plat_timer *event, double date_s);
+/* The same as removing it, where it is in the calendar, and adding it. */
+void calendar_move(struct sim *sim, struct plat_timer *event, double date_s);
 /* Does nothing when the event is not in the calendar. */
 void calendar_remove(struct sim *sim, struct plat_timer *event);
 /* No event is left: disarm the kernel timer, which would prolong the simulation. */

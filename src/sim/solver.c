@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "wire.h"
 
@@ -28,17 +29,36 @@
 /* Flows with fewer uses are kept for later ones with as many. */
 enum { SPARE_USES = 64 };
 
+/* So many are sorted by insertion. */
+enum { FEW_BOUNDS = 48 };
+
+/* Of a flow that no link holds. */
+enum { UNHELD = -1 };
+
 struct use {
 	struct link *link;
-	struct flow *flow;
-	struct use *prev, *next; /* on the link */
-	double weight;           /* over the flow's penalty */
+	double weight; /* over the flow's penalty */
+	unsigned at;   /* its member of the link */
+};
+
+/*
+ * A flow as its link sees it, with what the walks over a link's flows ask for: these are
+ * most of what a settling does, and flows lie all over the memory.
+ */
+struct member {
+	struct flow *flow; /* NULL: it has left */
+	double level;
+	unsigned stamp; /* of the region that it belongs to */
+	short use;      /* of the flow: this link's */
+	short is_held;  /* by this link; not asked for in the region */
 };
 
 struct link {
 	double bytes_per_s;
-	double load; /* sum over the uses */
-	struct use *uses;
+	double load; /* sum over the members */
+	/* In the order of entering; walks begin with the youngest. */
+	struct member *members;
+	unsigned nmembers, members_capacity, ngaps;
 	double level; /* of the flows that it holds; INFINITY: it holds none */
 	int nheld;    /* without those of the region */
 	int marked;
@@ -58,12 +78,19 @@ struct flow {
 	double penalty, bound;
 	void (*done)(void *arg);
 	void *arg;
-	struct link *held_by; /* NULL: its bound does */
-	unsigned stamp;       /* of the region that it belongs to */
-	int is_rated;         /* new_level is known */
+	int held_by;    /* which use's link; UNHELD: its bound does */
+	unsigned stamp; /* of the region that it belongs to */
+	unsigned rated; /* the filling that has found new_level */
 	double new_level;
 	int nuses;
 	struct use uses[];
+};
+
+/* A flow of the region, its place there, and the level at which its bound stops it. */
+struct bounded {
+	double level;
+	size_t place;
+	struct flow *flow;
 };
 
 /* A link that may be the next one to be full; it is so at this level or above. */
@@ -78,17 +105,18 @@ struct solver {
 		links; /* by the address of SimGrid's link; never walked but to free */
 	struct plat_timer settle;
 	struct flow *spare[SPARE_USES]; /* by nuses; arg leads to the next */
-	unsigned stamp;
+	unsigned stamp, filling; /* how many regions and fillings there have been */
 	/* Since the last settling: links that flows have left, flows that have entered.
 	 */
 	struct link **marked;
 	struct flow **entered;
 	size_t nmarked, marked_capacity, nentered, entered_capacity;
 	/* The region that is rated together. */
-	struct flow **flows, **by_bound;
+	struct flow **flows;
+	struct bounded *by_bound, *joined; /* the first nsorted in order; scratch */
 	struct link **region;
 	struct candidate *candidates; /* a heap */
-	size_t nflows, flows_capacity, nregion, region_capacity, ncandidates;
+	size_t nflows, flows_capacity, nsorted, nregion, region_capacity, ncandidates;
 };
 
 /* Make room for one more element in an array of pointers. */
@@ -123,18 +151,56 @@ static double level_of(const struct flow *flow)
 	return flow->rate * flow->penalty;
 }
 
+/* Forget the places of members that have left. */
+static void close_ranks(struct link *link)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < link->nmembers; i++) {
+		struct member *member = &link->members[i];
+
+		if (!member->flow)
+			continue;
+		member->flow->uses[member->use].at = n;
+		link->members[n++] = *member;
+	}
+	link->nmembers = n;
+	link->ngaps = 0;
+}
+
+static void add_member(struct link *link, struct flow *flow, int use)
+{
+	if (link->nmembers == link->members_capacity && 2 * link->ngaps >= link->nmembers)
+		close_ranks(link);
+	if (link->nmembers == link->members_capacity) {
+		link->members_capacity =
+			link->members_capacity ? 2 * link->members_capacity : 4;
+		link->members = orr_realloc(
+			link->members, link->members_capacity * sizeof(*link->members));
+	}
+	flow->uses[use].at = link->nmembers;
+	link->members[link->nmembers++] =
+		(struct member){.flow = flow, .use = (short)use};
+}
+
+static void remove_member(struct link *link, unsigned at)
+{
+	link->members[at] = (struct member){0};
+	link->ngaps++;
+	while (link->nmembers > 0 && !link->members[link->nmembers - 1].flow) {
+		link->nmembers--;
+		link->ngaps--;
+	}
+	if (link->ngaps > 16 && 2 * link->ngaps > link->nmembers)
+		close_ranks(link);
+}
+
 static void enter_links(struct flow *flow)
 {
 	struct solver *solver = flow->solver;
 
-	for (int i = 0; i < flow->nuses; i++) {
-		struct use *use = &flow->uses[i];
-
-		use->next = use->link->uses;
-		if (use->next)
-			use->next->prev = use;
-		use->link->uses = use;
-	}
+	for (int i = 0; i < flow->nuses; i++)
+		add_member(flow->uses[i].link, flow, i);
 	RESERVE(solver->entered, solver->nentered, solver->entered_capacity);
 	solver->entered[solver->nentered++] = flow;
 	settle_soon(solver);
@@ -142,9 +208,13 @@ static void enter_links(struct flow *flow)
 
 static void let_go(struct flow *flow)
 {
-	if (flow->held_by && --flow->held_by->nheld == 0)
-		flow->held_by->level = INFINITY;
-	flow->held_by = NULL;
+	if (flow->held_by != UNHELD) {
+		struct link *link = flow->uses[flow->held_by].link;
+
+		if (--link->nheld == 0)
+			link->level = INFINITY;
+	}
+	flow->held_by = UNHELD;
 }
 
 static void leave_links(struct flow *flow)
@@ -154,11 +224,9 @@ static void leave_links(struct flow *flow)
 		struct use *use = &flow->uses[i];
 		struct link *link = use->link;
 
-		*(use->prev ? &use->prev->next : &link->uses) = use->next;
-		if (use->next)
-			use->next->prev = use->prev;
+		remove_member(link, use->at);
 		link->load -= level_of(flow) * use->weight;
-		if (!link->uses) /* Rounding must not add up. */
+		if (link->nmembers == 0) /* Rounding must not add up. */
 			link->load = 0;
 		if (link->nheld > 0)
 			mark(flow->solver, link);
@@ -198,13 +266,17 @@ static void add_flow(struct solver *solver, struct flow *flow)
 		solver->flows = orr_realloc(solver->flows, n * sizeof(*solver->flows));
 		solver->by_bound =
 			orr_realloc(solver->by_bound, n * sizeof(*solver->by_bound));
+		solver->joined = orr_realloc(solver->joined, n * sizeof(*solver->joined));
 	}
+	solver->by_bound[solver->nflows] =
+		(struct bounded){flow->bound * flow->penalty, solver->nflows, flow};
 	solver->flows[solver->nflows++] = flow;
-	if (flow->held_by)
-		flow->held_by->nheld--;
+	if (flow->held_by != UNHELD)
+		flow->uses[flow->held_by].link->nheld--;
 	for (int i = 0; i < flow->nuses; i++) {
 		struct link *link = flow->uses[i].link;
 
+		link->members[flow->uses[i].at].stamp = solver->stamp;
 		add_link(solver, link);
 		link->others_load -= level_of(flow) * flow->uses[i].weight;
 		link->weight += flow->uses[i].weight;
@@ -215,17 +287,23 @@ static void add_flow(struct solver *solver, struct flow *flow)
 /* Those that the link holds join the region. */
 static void add_held(struct solver *solver, struct link *link)
 {
-	for (struct use *use = link->uses; use && link->nheld > 0; use = use->next)
-		if (use->flow->held_by == link)
-			add_flow(solver, use->flow);
+	for (unsigned i = link->nmembers; i-- > 0 && link->nheld > 0;) {
+		const struct member *member = &link->members[i];
+
+		if (member->is_held && member->stamp != solver->stamp)
+			add_flow(solver, member->flow);
+	}
 }
 
 /* Those on the link that are above a level join the region. */
 static void add_above(struct solver *solver, struct link *link, double level)
 {
-	for (struct use *use = link->uses; use; use = use->next)
-		if (level_of(use->flow) > level)
-			add_flow(solver, use->flow);
+	for (unsigned i = link->nmembers; i-- > 0;) {
+		const struct member *member = &link->members[i];
+
+		if (member->level > level && member->stamp != solver->stamp)
+			add_flow(solver, member->flow);
+	}
 }
 
 /* ---- filling --------------------------------------------------------- */
@@ -286,9 +364,9 @@ static struct link *first_full(struct solver *solver, double *level)
 	return NULL;
 }
 
-static void rate_flow(struct flow *flow, double level, struct link *held_by)
+static void rate_flow(struct solver *solver, struct flow *flow, double level, int held_by)
 {
-	flow->is_rated = 1;
+	flow->rated = solver->filling;
 	flow->new_level = level;
 	flow->held_by = held_by;
 	for (int i = 0; i < flow->nuses; i++) {
@@ -297,31 +375,62 @@ static void rate_flow(struct flow *flow, double level, struct link *held_by)
 		link->left -= level * flow->uses[i].weight;
 		link->left_weight -= flow->uses[i].weight;
 		link->nleft--;
-		link->highest = fmax(link->highest, level);
+		if (link->highest < level)
+			link->highest = level;
 	}
+}
+
+static int is_bounded_first(const struct bounded *a, const struct bounded *b)
+{
+	return a->level < b->level || (a->level == b->level && a->place < b->place);
 }
 
 static int compare_bounds(const void *a, const void *b)
 {
-	const struct flow *fa = *(struct flow *const *)a, *fb = *(struct flow *const *)b;
-	double la = fa->bound * fa->penalty, lb = fb->bound * fb->penalty;
+	return is_bounded_first(a, b) ? -1 : is_bounded_first(b, a);
+}
 
-	return (la > lb) - (la < lb);
+/* Mostly a few have joined, and their bounds are alike. */
+static void sort_joined(struct bounded *joined, size_t n)
+{
+	if (n > FEW_BOUNDS) {
+		qsort(joined, n, sizeof(*joined), compare_bounds);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct bounded moved = joined[i];
+		size_t at = i;
+
+		for (; at > 0 && is_bounded_first(&moved, &joined[at - 1]); at--)
+			joined[at] = joined[at - 1];
+		joined[at] = moved;
+	}
+}
+
+/* Put those that have joined since the last filling among the others. */
+static void sort_bounds(struct solver *solver)
+{
+	struct bounded *all = solver->by_bound, *joined = solver->joined;
+	size_t nold = solver->nsorted, njoined = solver->nflows - nold;
+
+	solver->nsorted = solver->nflows;
+	memcpy(joined, all + nold, njoined * sizeof(*joined));
+	sort_joined(joined, njoined);
+	for (size_t at = solver->nflows; njoined > 0; at--)
+		if (nold > 0 && is_bounded_first(&joined[njoined - 1], &all[nold - 1]))
+			all[at - 1] = all[--nold];
+		else
+			all[at - 1] = joined[--njoined];
 }
 
 /* Links that cannot be full before all flows have met their bounds are no candidates. */
 static void prepare(struct solver *solver)
 {
-	const struct flow *last;
 	double most;
 
-	for (size_t i = 0; i < solver->nflows; i++) {
-		solver->flows[i]->is_rated = 0;
-		solver->by_bound[i] = solver->flows[i];
-	}
-	qsort(solver->by_bound, solver->nflows, sizeof(struct flow *), compare_bounds);
-	last = solver->by_bound[solver->nflows - 1];
-	most = last->bound * last->penalty;
+	sort_bounds(solver);
+	most = solver->by_bound[solver->nflows - 1].level;
+	solver->filling++;
 	solver->ncandidates = 0;
 	for (size_t i = 0; i < solver->nregion; i++) {
 		struct link *link = solver->region[i];
@@ -344,23 +453,27 @@ static void fill(struct solver *solver)
 {
 	prepare(solver);
 	for (size_t i = 0; i < solver->nflows;) {
-		struct flow *bounded = solver->by_bound[i];
-		double level, bound = bounded->bound * bounded->penalty;
+		const struct bounded *bounded = &solver->by_bound[i];
+		double level;
 		struct link *full;
 
-		if (bounded->is_rated) {
+		if (bounded->flow->rated == solver->filling) {
 			i++;
 			continue;
 		}
 		full = first_full(solver, &level);
-		if (bound <= level) {
-			rate_flow(bounded, bound, NULL);
+		if (bounded->level <= level) {
+			rate_flow(solver, bounded->flow, bounded->level, UNHELD);
 			continue;
 		}
 		full->new_level = level;
-		for (struct use *use = full->uses; use; use = use->next)
-			if (use->flow->stamp == solver->stamp && !use->flow->is_rated)
-				rate_flow(use->flow, level, full);
+		for (unsigned m = full->nmembers; m-- > 0 && full->nleft > 0;) {
+			const struct member *member = &full->members[m];
+
+			if (member->stamp == solver->stamp &&
+			    member->flow->rated != solver->filling)
+				rate_flow(solver, member->flow, level, member->use);
+		}
 	}
 }
 
@@ -394,18 +507,21 @@ static void set_rate(struct flow *flow, double rate, double now_s)
 	if (flow->left_bytes < 0)
 		flow->left_bytes = 0;
 	change = (rate - flow->rate) * flow->penalty;
-	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->load += change * flow->uses[i].weight;
 	flow->rate = rate;
+	for (int i = 0; i < flow->nuses; i++) {
+		struct use *use = &flow->uses[i];
+
+		use->link->load += change * use->weight;
+		use->link->members[use->at].level = level_of(flow);
+	}
 	flow->updated_s = now_s;
-	calendar_remove(sim, &flow->event);
-	calendar_add(sim, &flow->event, now_s + flow->left_bytes / rate);
+	calendar_move(sim, &flow->event, now_s + flow->left_bytes / rate);
 }
 
 static void begin_region(struct solver *solver)
 {
 	solver->stamp++;
-	solver->nflows = solver->nregion = 0;
+	solver->nflows = solver->nregion = solver->nsorted = 0;
 	for (size_t i = 0; i < solver->nentered; i++)
 		add_flow(solver, solver->entered[i]);
 	for (size_t i = 0; i < solver->nmarked; i++) {
@@ -418,6 +534,17 @@ static void begin_region(struct solver *solver)
 	solver->nentered = solver->nmarked = 0;
 }
 
+/* What its links' members say of who holds a flow. */
+static void hold(struct flow *flow)
+{
+	for (int i = 0; i < flow->nuses; i++) {
+		struct link *link = flow->uses[i].link;
+
+		link->members[flow->uses[i].at].is_held = i == flow->held_by;
+		link->nheld += i == flow->held_by;
+	}
+}
+
 static void end_region(struct solver *solver)
 {
 	for (size_t i = 0; i < solver->nregion; i++)
@@ -426,8 +553,7 @@ static void end_region(struct solver *solver)
 	for (size_t i = 0; i < solver->nflows; i++) {
 		struct flow *flow = solver->flows[i];
 
-		if (flow->held_by)
-			flow->held_by->nheld++;
+		hold(flow);
 		set_rate(flow, flow->new_level / flow->penalty, solver->sim->now_s);
 	}
 }
@@ -503,7 +629,7 @@ static struct flow *make_flow(struct solver *solver, int nuses)
 	} else {
 		flow = orr_alloc(sizeof(*flow) + (size_t)nuses * sizeof(struct use));
 	}
-	*flow = (struct flow){.solver = solver, .nuses = nuses};
+	*flow = (struct flow){.solver = solver, .nuses = nuses, .held_by = UNHELD};
 	return flow;
 }
 
@@ -520,7 +646,6 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 	flow->arg = spec->arg;
 	for (int i = 0; i < route->nlinks; i++)
 		flow->uses[i] = (struct use){.link = route->links[i].link,
-					     .flow = flow,
 					     .weight = route->links[i].weight};
 	calendar_add(solver->sim, &flow->event, start_s);
 }
@@ -537,12 +662,14 @@ struct solver *solver_new(struct sim *sim)
 void solver_free(struct solver *solver)
 {
 	size_t cursor = 0;
-	void *link;
+	struct link *link;
 
 	if (!solver)
 		return;
-	while ((link = table_next(&solver->links, &cursor)))
+	while ((link = table_next(&solver->links, &cursor))) {
+		free(link->members);
 		free(link);
+	}
 	for (int i = 0; i < SPARE_USES; i++)
 		while (solver->spare[i]) {
 			struct flow *flow = solver->spare[i];
@@ -555,6 +682,7 @@ void solver_free(struct solver *solver)
 	free(solver->entered);
 	free(solver->flows);
 	free(solver->by_bound);
+	free(solver->joined);
 	free(solver->region);
 	free(solver->candidates);
 	free(solver);

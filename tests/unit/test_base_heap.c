@@ -88,7 +88,7 @@ static struct dated *earliest(struct dated *entries, int n)
 	return best;
 }
 
-/* Pushes, pops and removals at random, compared with a plain search. */
+/* Pushes, moves, pops and removals at random, compared with a plain search. */
 static void agrees_with_a_search(void **state)
 {
 	enum { N = 100, STEPS = 20000 };
@@ -108,6 +108,13 @@ static void agrees_with_a_search(void **state)
 			if (best)
 				best->is_in = 0;
 			count -= best != NULL;
+		} else if (rand_r(&seed) % 3 == 0) {
+			uint64_t order = heap.next_order;
+
+			heap_move(&heap, &e->entry, rand_r(&seed) % 20);
+			assert_int_equal(e->entry.order, order);
+			count += !e->is_in;
+			e->is_in = 1;
 		} else if (e->is_in) {
 			heap_remove(&heap, &e->entry);
 			e->is_in = 0;
