@@ -32,6 +32,15 @@ void starpu_malloc_set_hooks(starpu_malloc_hook malloc_hook, starpu_free_hook fr
 	lasting->free_hook = free_hook;
 }
 
+/* What pinning it for GPUs costs the caller, in simulation. */
+static void charge_pinning(struct node *node, size_t bytes)
+{
+	const struct knobs *knobs = node_knobs(node);
+
+	if (knobs->cuda_malloc_cost && node->machine->devices[STARPU_CUDA_WORKER].count)
+		plat_charge(node->plat, knobs->pin_s * ((double)bytes / (1 << 20)));
+}
+
 int starpu_malloc_flags(void **A, size_t dim, int flags)
 {
 	struct node *node = plat_self();
@@ -41,6 +50,8 @@ int starpu_malloc_flags(void **A, size_t dim, int flags)
 	    (flags & (int)STARPU_MEMORY_WAIT))
 		api_blocking_node(__func__);
 	*A = memory_allocate_aligned(node, dim, flags);
+	if (*A && node && (flags & (int)STARPU_MALLOC_PINNED))
+		charge_pinning(node, dim);
 	return *A ? 0 : -ENOMEM;
 }
 

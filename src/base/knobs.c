@@ -199,6 +199,33 @@ static const struct knob knob_table[] = {
 	       "simulation: submission takes time"),
 	SWITCH("STARPU_SIMGRID_TASK_PUSH_COST", push_cost, 1,
 	       "simulation: scheduling takes time"),
+	SWITCH("STARPU_SIMGRID_CUDA_MALLOC_COST", cuda_malloc_cost, 1,
+	       "simulation: allocating memory of GPUs takes time, and so does memory "
+	       "that starpu_malloc() pins for them"),
+	SWITCH("STARPU_SIMGRID_CUDA_QUEUE_COST", cuda_queue_cost, 1,
+	       "simulation: launching kernels and copies of GPUs takes time"),
+	SWITCH("STARPU_SIMGRID_FETCHING_INPUT_COST", fetch_cost, 1,
+	       "simulation: looking after the data of a task takes time"),
+	NUMBER("STARPU_LIMIT_BANDWIDTH", "MB/s", limit_bandwidth, -1, 1, MANY,
+	       "simulation: of the links between main memory and GPUs, and between "
+	       "GPUs, whatever the platform says"),
+	REAL("ORRERY_CUDA_MALLOC_COST", "seconds", cuda_malloc_s, 1.75e-4, 0, 1,
+	     "simulation: a GPU gives a chunk of memory, of 32 MiB at least, and its "
+	     "copies and kernels wait for it; StarPU's figure"),
+	REAL("ORRERY_PIN_COST", "seconds/MiB", pin_s, 6.5e-4, 0, 1,
+	     "simulation: charged to who allocates memory that is pinned, on nodes with "
+	     "GPUs; StarPU's figure"),
+	REAL("ORRERY_CUDA_QUEUE_COST", "seconds", cuda_queue_s, 1.0e-6, 0, 1,
+	     "simulation: to launch a copy, or a kernel on a GPU that has nothing to do; "
+	     "NVIDIA's introduction of CUDA graphs (2019) has 0.9e-6"),
+	REAL("ORRERY_FETCH_COST", "seconds", fetch_s, 5.0e-8, 0, 1,
+	     "simulation: charged on the worker for each datum of a task; about 150 "
+	     "instructions of this library"),
+	REAL("ORRERY_NOISE", "ratio", noise, 0, 0, 10,
+	     "simulation: a task takes this times the absolute value of a normal "
+	     "variable longer than its model says, which is the shortest time"),
+	NUMBER("ORRERY_NOISE_SEED", "number", noise_seed, 1, 0, MANY,
+	       "simulation: the same seed, the same noise; each node has its own"),
 	REAL("ORRERY_SUBMIT_COST", "seconds", submit_s, 1.0e-6, 0, 1,
 	     "simulation: charged for a task submitted on the rank that runs it"),
 	REAL("ORRERY_INSERT_COST", "seconds", insert_s, 5.0e-8, 0, 1,

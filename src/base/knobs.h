@@ -48,7 +48,9 @@ struct knobs {
 	int limit_one_cuda_mem_mib[KNOBS_CUDA_DEVICES];
 	int limit_numa_mem_mib, limit_one_numa_mem_mib[KNOBS_NUMA_NODES];
 	int transfer_cost, submit_cost, push_cost;
+	int cuda_malloc_cost, cuda_queue_cost, fetch_cost, limit_bandwidth, noise_seed;
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
+	double cuda_malloc_s, pin_s, cuda_queue_s, fetch_s, noise;
 	double disk_bytes_per_s, disk_latency_s;
 	char *transport, *trace, *summary, *events;
 	char *disk_swap, *disk_swap_backend;

@@ -134,13 +134,13 @@ static void main_fold(struct plat *plat, void *ptr, size_t bytes, int folded)
 
 static void *gpu_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
-	(void)memory;
+	pcie_book(plat, memory, (double)bytes);
 	return arena_get(gpu_arena(plat), bytes);
 }
 
 static void gpu_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
-	(void)memory;
+	pcie_book(plat, memory, -(double)bytes);
 	if (bytes > 0)
 		arena_put(plat->gpu_arena, ptr, bytes, 0);
 }

@@ -21,6 +21,9 @@ enum { NUMA_IN, NUMA_OUT, NUMA_LINKS };
 enum { PATH_LINKS = 6 };
 enum { RATE_HOST, RATE_GPU, RATE_PEER, RATE_NUMA };
 
+/* A device is asked for memory in chunks, of which buffers are parts; they are kept. */
+#define CHUNK_BYTES (32.0 * (1 << 20))
+
 /* What is left below this many bytes is rounding. */
 #define ROUNDING_BYTES 0.01
 
@@ -40,12 +43,19 @@ struct transfer {
 _Static_assert(sizeof(struct transfer) <= sizeof(((struct plat_copy *)0)->backend),
 	       "a copy must have room for its transfer");
 
+struct gpu {
+	double driver_until_s;           /* see pcie_work() */
+	double used_bytes, chunks_bytes; /* see pcie_book() */
+};
+
 struct pcie {
 	struct plat_timer event;
 	struct plat_copy *first, *last; /* in flight, in the order of start */
 	double updated_s, latency_s, numa_latency_s;
 	unsigned nmains, ngpus;
 	int has_peer_links, costs, nlinks;
+	double queue_s, malloc_s;
+	struct gpu gpus[STARPU_MAXCUDADEVS];
 	struct link links[];
 };
 
@@ -271,11 +281,15 @@ struct pcie *pcie_new(struct plat *plat)
 		     (nmains > 1 ? NUMA_LINKS * nmains : 0);
 	struct pcie *pcie =
 		orr_alloc(sizeof(*pcie) + (size_t)nlinks * sizeof(struct link));
+	const struct knobs *knobs = node_knobs(plat->node);
 	double rates[] = {[RATE_HOST] = machine_property(plat, "host_bw", 0),
 			  [RATE_GPU] = gpus->link_bytes_per_s,
 			  [RATE_PEER] = machine_property(plat, "nvlink_bw", 0),
 			  [RATE_NUMA] = machine_property(plat, "numa_bw", 0)};
 
+	for (int i = RATE_HOST; i <= RATE_PEER && knobs->limit_bandwidth > 0; i++)
+		if (i != RATE_PEER || rates[i] > 0)
+			rates[i] = 1e6 * knobs->limit_bandwidth;
 	pcie->event.plat = plat;
 	pcie->event.fire = on_event;
 	pcie->latency_s = gpus->link_latency_s;
@@ -283,7 +297,9 @@ struct pcie *pcie_new(struct plat *plat)
 	pcie->nmains = (unsigned)nmains;
 	pcie->ngpus = (unsigned)gpus->count;
 	pcie->has_peer_links = rates[RATE_PEER] > 0;
-	pcie->costs = node_knobs(plat->node)->transfer_cost;
+	pcie->costs = knobs->transfer_cost;
+	pcie->malloc_s = knobs->cuda_malloc_cost ? knobs->cuda_malloc_s : 0;
+	pcie->queue_s = knobs->cuda_queue_cost ? knobs->cuda_queue_s : 0;
 	pcie->nlinks = nlinks;
 	for (int i = 0; i < nlinks; i++) {
 		double bytes_per_s = rate_of_link(pcie, i, rates);
@@ -306,6 +322,47 @@ int pcie_reaches(struct plat *plat, unsigned from, unsigned to)
 	return from < n && to < n;
 }
 
+void pcie_work(struct plat *plat, unsigned memory, double seconds)
+{
+	struct pcie *pcie = plat->pcie;
+	double *until_s;
+
+	if (!is_gpu(pcie, memory) || seconds <= 0)
+		return;
+	until_s = &pcie->gpus[memory - pcie->nmains].driver_until_s;
+	*until_s = fmax(*until_s, plat_now_s(plat)) + seconds;
+}
+
+void pcie_book(struct plat *plat, unsigned memory, double bytes)
+{
+	struct pcie *pcie = plat->pcie;
+	struct gpu *gpu = &pcie->gpus[memory - pcie->nmains];
+
+	gpu->used_bytes += bytes;
+	if (gpu->used_bytes <= gpu->chunks_bytes)
+		return;
+	gpu->chunks_bytes += fmax(CHUNK_BYTES, gpu->used_bytes - gpu->chunks_bytes);
+	pcie_work(plat, memory, pcie->malloc_s);
+}
+
+double pcie_free_s(struct plat *plat, unsigned memory)
+{
+	const struct pcie *pcie = plat->pcie;
+
+	return is_gpu(pcie, memory) ? pcie->gpus[memory - pcie->nmains].driver_until_s
+				    : 0;
+}
+
+/* The driver of the GPU that gets the value launches the copy, else of that which has it;
+ * memory of the other one that is allocated for it must be there, too. */
+static double launch_s(struct plat *plat, const struct plat_copy *copy)
+{
+	unsigned memory = is_gpu(plat->pcie, copy->to) ? copy->to : copy->from;
+
+	pcie_work(plat, memory, plat->pcie->queue_s);
+	return fmax(plat_now_s(plat), pcie_free_s(plat, memory));
+}
+
 int pcie_copy(struct plat *plat, struct plat_copy *copy)
 {
 	struct pcie *pcie = plat->pcie;
@@ -322,7 +379,7 @@ int pcie_copy(struct plat *plat, struct plat_copy *copy)
 	if (plat->machine.executes)
 		methods_start(plat->node, copy);
 	*t = (struct transfer){.left_bytes = (double)copy->bytes};
-	t->start_s = plat_now_s(plat) + latency_of(pcie, copy->from, copy->to);
+	t->start_s = launch_s(plat, copy) + latency_of(pcie, copy->from, copy->to);
 	*(pcie->last ? &transfer_of(pcie->last)->next : &pcie->first) = copy;
 	pcie->last = copy;
 	if (!calendar_has(&pcie->event) || pcie->event.entry.date_s > t->start_s) {

@@ -120,6 +120,7 @@ struct plat {
 	int nworkers;
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;
+	uint64_t ndraws;                           /* of noise */
 	struct sim_disk *disks[PLAT_MAX_MEMORIES]; /* by their devid */
 	struct arena *gpu_arena;                   /* of its GPUs, or NULL */
 	struct plat_machine machine;
@@ -195,6 +196,13 @@ void pcie_free(struct pcie *pcie);
 void disks_close(struct plat *plat);
 int pcie_reaches(struct plat *plat, unsigned from, unsigned to);
 int pcie_copy(struct plat *plat, struct plat_copy *copy);
+/* The driver of a GPU works for a time, after what it does already: copies and kernels
+ * that are started later wait for it.  Nothing where the memory is not a GPU's. */
+void pcie_work(struct plat *plat, unsigned memory, double seconds);
+/* Bytes of a GPU's memory are taken, or, negative, given back. */
+void pcie_book(struct plat *plat, unsigned memory, double bytes);
+/* When it has done what it was told to; a date that may have passed. */
+double pcie_free_s(struct plat *plat, unsigned memory);
 double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes);
 
 extern const struct memory_driver main_memory_driver, gpu_memory_driver;

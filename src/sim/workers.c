@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/table.h"
 #include "core/data/data.h"
 #include "core/model/model_store.h"
 #include "core/sched/teams.h"
@@ -25,6 +27,7 @@ struct sim_worker {
 	struct worker *worker;
 	struct job *job; /* running, or NULL */
 	double late_s;   /* worked in callbacks; delays the next task */
+	double ended_s;  /* when the last task did */
 	int calls;       /* the kernel is to be called at the end */
 	/* Of a worker that the application runs: the gate of its thread in
 	 * plat_worker_drive(), and does that end after one task? */
@@ -111,6 +114,7 @@ static void on_end(struct plat_timer *timer)
 		}
 	}
 	sim_worker->job = NULL;
+	sim_worker->ended_s = plat->sim->now_s;
 	worker_executed(worker, job);
 	look_for_end(sim_worker);
 	step_until_idle(sim_worker);
@@ -337,6 +341,35 @@ static double expected_s(struct worker *worker, struct job *job)
 	return estimate.source == MODEL_NONE ? 0 : estimate.seconds;
 }
 
+/* What a task takes longer than the least, which is what its model says: the absolute
+ * value of a normal variable, by Box and Muller's formula, of a sequence that each node
+ * has. */
+static double noise(struct plat *plat, const struct knobs *knobs)
+{
+	uint64_t place = ((uint64_t)knobs->noise_seed << 32) + (uint64_t)plat->node->rank;
+	uint64_t draw = table_mix(table_mix(place) + plat->ndraws++);
+	double radius = ((double)(draw >> 40) + 1) / (1 << 24);
+	double turn = (double)(draw & 0xffffff) / (1 << 24);
+
+	return knobs->noise * sqrt(-2 * log(radius)) * fabs(cos(2 * M_PI * turn));
+}
+
+/* A GPU's kernel begins when its driver has nothing else to do; it has been launched
+ * before the last one ended, when both were in the pipeline. */
+static double begin_s(const struct sim_worker *sim_worker, const struct knobs *knobs)
+{
+	struct worker *worker = sim_worker->worker;
+	struct plat *plat = worker->node->plat;
+	double now_s = plat_now_s(plat);
+
+	if (!device_has_memory(worker->kind))
+		return now_s + sim_worker->late_s;
+	if (knobs->cuda_queue_cost &&
+	    (orr_load(&worker->depth) == 1 || sim_worker->ended_s < now_s))
+		pcie_work(plat, worker->memory, knobs->cuda_queue_s);
+	return fmax(now_s + sim_worker->late_s, pcie_free_s(plat, worker->memory));
+}
+
 static int execute(struct worker *worker, struct job *job)
 {
 	struct sim_worker *sim_worker = worker->backend;
@@ -357,13 +390,17 @@ static int execute(struct worker *worker, struct job *job)
 		sim_worker->calls = 1;
 	} else {
 		seconds = expected_s(worker, job);
+		if (knobs->noise > 0)
+			seconds *= 1 + noise(plat, knobs);
 		sim_worker->calls =
 			plat->machine.executes && !device_has_memory(worker->kind);
 	}
 	job->duration_s = seconds;
 	if (knobs->push_cost)
 		seconds += knobs->push_s;
-	worker->began_s = plat_now_s(plat) + sim_worker->late_s;
+	if (knobs->fetch_cost)
+		seconds += knobs->fetch_s * STARPU_TASK_GET_NBUFFERS(job->task);
+	worker->began_s = begin_s(sim_worker, knobs);
 	sim_worker->late_s = 0;
 	sim_worker->job = job;
 	calendar_add(plat->sim, &sim_worker->end, worker->began_s + seconds);
