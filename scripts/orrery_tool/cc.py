@@ -74,7 +74,8 @@ def command_cc(place, argv):
     own = [arg for arg in rest if os.path.basename(arg)[:-len(".f90")] in MODULES]
     with tempfile.TemporaryDirectory(prefix="orrery-") as directory:
         command = [tool(name), "-I" + place.include]
-        command += ["-DSTARPU_SIMGRID=1" if sim else "-DSTARPU_HAVE_HWLOC=1"]
+        command += ["-DSTARPU_SIMGRID=1"] if sim else ["-DSTARPU_HAVE_HWLOC=1",
+                                                       *place.cuda_flags()]
         objects = []
         if name.endswith("f90") and not own:
             objects = module_objects(place, command[0], directory, "--show" in flags)

@@ -53,6 +53,18 @@ class Place:
             match = None
         return match.group(1) if match else "(unknown)"
 
+    def cuda_flags(self):
+        """What programs of the real flavour are compiled with where CUDA's headers are."""
+        path = (os.path.join(self.build, "pkgconfig", "real") if self.build else
+                os.path.join(self.libdir or "", "pkgconfig"))
+        try:
+            with open(os.path.join(path, "orrery.pc"), encoding="utf-8") as f:
+                words = re.search(r"^Cflags: (.*)$", f.read(), re.M).group(1).split()
+        except (OSError, AttributeError):
+            return []
+        flags = [word for word in words if word.startswith("-DSTARPU_") and "CUDA" in word]
+        return flags + [word for word in words if re.fullmatch(r"-I\S*cuda\S*/include", word)]
+
     def library(self, name):
         path = self.libdir and os.path.join(self.libdir, name + ".so")
         return path if path and os.path.exists(path) else None

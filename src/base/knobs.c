@@ -199,12 +199,12 @@ static const struct knob knob_table[] = {
 	       "simulation: submission takes time"),
 	SWITCH("STARPU_SIMGRID_TASK_PUSH_COST", push_cost, 1,
 	       "simulation: scheduling takes time"),
-	SWITCH("STARPU_SIMGRID_CUDA_MALLOC_COST", cuda_malloc_cost, 1,
+	SWITCH("STARPU_SIMGRID_CUDA_MALLOC_COST", cuda_malloc_cost, 0,
 	       "simulation: allocating memory of GPUs takes time, and so does memory "
 	       "that starpu_malloc() pins for them"),
-	SWITCH("STARPU_SIMGRID_CUDA_QUEUE_COST", cuda_queue_cost, 1,
+	SWITCH("STARPU_SIMGRID_CUDA_QUEUE_COST", cuda_queue_cost, 0,
 	       "simulation: launching kernels and copies of GPUs takes time"),
-	SWITCH("STARPU_SIMGRID_FETCHING_INPUT_COST", fetch_cost, 1,
+	SWITCH("STARPU_SIMGRID_FETCHING_INPUT_COST", fetch_cost, 0,
 	       "simulation: looking after the data of a task takes time"),
 	NUMBER("STARPU_LIMIT_BANDWIDTH", "MB/s", limit_bandwidth, -1, 1, MANY,
 	       "simulation: of the links between main memory and GPUs, and between "
@@ -216,11 +216,11 @@ static const struct knob knob_table[] = {
 	     "simulation: charged to who allocates memory that is pinned, on nodes with "
 	     "GPUs; StarPU's figure"),
 	REAL("ORRERY_CUDA_QUEUE_COST", "seconds", cuda_queue_s, 1.0e-6, 0, 1,
-	     "simulation: to launch a copy, or a kernel on a GPU that has nothing to do; "
-	     "NVIDIA's introduction of CUDA graphs (2019) has 0.9e-6"),
+	     "simulation: to launch a copy, or a kernel on a GPU that has nothing to do; an "
+	     "estimate, not measured"),
 	REAL("ORRERY_FETCH_COST", "seconds", fetch_s, 5.0e-8, 0, 1,
-	     "simulation: charged on the worker for each datum of a task; about 150 "
-	     "instructions of this library"),
+	     "simulation: charged on the worker for each datum of a task; an estimate: "
+	     "about 150 instructions of this library"),
 	REAL("ORRERY_NOISE", "ratio", noise, 0, 0, 10,
 	     "simulation: a task takes this times the absolute value of a normal "
 	     "variable longer than its model says, which is the shortest time"),
