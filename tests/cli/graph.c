@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-/* A program for tests/cli/trace.py: tasks whose names say what they wait for. */
+/* A program for tests/cli/trace_formats.py: tasks whose names say what they wait for. */
 #include <stdint.h>
 
 #include <starpu.h>

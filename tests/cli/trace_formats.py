@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery trace: tasks, messages and graph as text, and Paje's traces."""
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from trace_case import NTASKS, SRC, each_flavour, orrery, verdict
+
+GRAPH = os.path.join(SRC, "tests", "cli", "graph.c")
+
+
+def records(path):
+    """The records of a file in the format of recutils."""
+    with open(path, encoding="utf-8") as f:
+        return [dict(line.split(": ", 1) for line in record.split("\n"))
+                for record in f.read().strip().split("\n\n")]
+
+
+def in_order(tasks):
+    """Does each task start after those that it depends on have ended?"""
+    ends = {task["JobId"]: float(task["EndTime"]) for task in tasks}
+    return all(ends[before] <= float(task["StartTime"]) + 1e-6 for task in tasks
+               for before in task.get("DependsOn", "").split())
+
+
+def graph(flavour, name, top):
+    """The names of its tasks say which they wait for."""
+    program, trace = os.path.join(top, "graph-" + name), os.path.join(top, "graph-trace-" + name)
+    orrery("cc", *flavour[:1], GRAPH, "-o", program)
+    status, output = orrery("run", *flavour, "-n", "1", "--trace", trace, program,
+                            STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1", STARPU_SILENT="1",
+                            STARPU_HOME=top)
+    verdict(name + "_graph_runs", status == 0, output)
+    status, output = orrery("trace", trace, "--tasks", trace + ".rec", "--dot", trace + ".dot")
+    if status:
+        verdict(name + "_graph_is_written", False, output)
+        return
+    tasks = records(trace + ".rec")
+    names = {task["JobId"]: task["Name"].split("<")[0] for task in tasks}
+    wrong = [task for task in tasks if
+             {names[before] for before in task.get("DependsOn", "").split()} !=
+             set(filter(None, task["Name"].partition("<")[2].split(",")))]
+    verdict(name + "_tasks_depend_on_what_their_names_say", len(tasks) == 12 and not wrong, wrong)
+    verdict(name + "_graph_was_obeyed", in_order(tasks), tasks)
+    verdict(name + "_tasks_with_models_have_footprints", all(
+        ("Footprint" in task) == ("Handles" in task) for task in tasks), tasks)
+    with open(trace + ".dot", encoding="utf-8") as f:
+        text = f.read()
+    verdict(name + "_dot_has_all_tasks", text.count("[label=") == 12 and text.count("->") >= 12,
+            text)
+
+
+def tasks_and_messages(case):
+    """One value goes to and fro: each task waits for the one before it, on the other node, and
+    its node's copy was used by the one before that."""
+    tasks, comms = case.trace + ".tasks", case.trace + ".comms"
+    status, output = orrery("trace", case.trace, "--tasks", tasks, "--comms", comms)
+    if status:
+        verdict("%s_tasks_are_written" % case.name, False, output)
+        return
+    tasks = records(tasks)
+    def expected(rank, k):
+        return ({"1_%d" % (k - 1), "0_%d" % (k - 1)} if rank == 0 else
+                {"0_%d" % k, "1_%d" % (k - 1)}) - {"0_0", "1_0"}
+
+    wrong = [task for task in tasks if set(task.get("DependsOn", "").split()) !=
+             expected(*map(int, task["JobId"].split("_")))]
+    verdict("%s_tasks_depend_on_those_of_the_other_node" % case.name,
+            len(tasks) == NTASKS and not wrong, wrong)
+    verdict("%s_tasks_say_what_they_use" % case.name, all(
+        (task["Modes"], task["Sizes"]) == ("RW", "40000") for task in tasks), tasks)
+    comms = records(comms)
+    verdict("%s_messages_are_written" % case.name, len(comms) == NTASKS and all(
+        {comm["Src"], comm["Dst"]} == {"0", "1"} and comm["Size"] == "40000" and
+        float(comm["SendTime"]) <= float(comm["RecvTime"]) for comm in comms), comms)
+
+
+def paje(case):
+    path = case.trace + ".paje"
+    status, output = orrery("trace", case.trace, "--paje", path)
+    if status:
+        verdict("%s_paje_is_written" % case.name, False, output)
+        return
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    dates = [float(line.split()[1]) for line in lines if line[:1].isdigit() and
+             int(line.split()[0]) >= 6]
+    verdict("%s_paje_is_in_order" % case.name, dates == sorted(dates), dates)
+    numbers = collections.Counter(line.split(" ")[0] for line in lines)
+    verdict("%s_paje_has_tasks_and_messages" % case.name,
+            numbers["10"] == numbers["11"] == NTASKS and
+            sum(line.startswith("8 ") and line.endswith(" c0") for line in lines) == NTASKS,
+            numbers)
+    if not shutil.which("pj_dump"):
+        return
+    out = subprocess.run(["pj_dump", path], text=True, capture_output=True, timeout=100)
+    states = re.findall(r"^State, .*, count 'one'", out.stdout, re.M)
+    links = re.findall(r"^Link, .*, network [01], network [01]", out.stdout, re.M)
+    verdict("%s_pj_dump_reads_paje" % case.name, out.returncode == 0 and
+            len(states) == len(links) == NTASKS, out.stdout[-2000:] + out.stderr)
+
+
+def check(case, top):
+    status, output = case.run()
+    verdict("%s_runs" % case.name, status == 0, output)
+    tasks_and_messages(case)
+    paje(case)
+    graph(case.flavour, case.name, top)
+
+
+if __name__ == "__main__":
+    sys.exit(each_flavour(check))
