@@ -46,9 +46,9 @@ void starpu_bound_print_dot(FILE *output);
  * takes long for more than some tens of tasks.  Either may be NULL.
  *
  * Both are 0 when nothing was recorded, when a task's model is not calibrated (a message
- * names it; set STARPU_CALIBRATE=1), and without GLPK (a message names the package).
- * Tasks without a model take no time.  Codelets and models of the recorded tasks must
- * still be there.
+ * names it; set STARPU_CALIBRATE=1), and in a library that was not configured with
+ * --with-glpk (a message says so).  Tasks without a model take no time.  Codelets and
+ * models of the recorded tasks must still be there.
  */
 void starpu_bound_compute(double *res, double *integer_res, int integer);
 /** The linear program, for lp_solve. */

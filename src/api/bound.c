@@ -94,8 +94,8 @@ static double solve(const struct node *node, struct program *program, int whole,
 		orr_complain(node->rank,
 			     "%s: this library was built without GLPK, the solver; "
 			     "install the Debian package libglpk-dev and configure it "
-			     "again, or give the file of starpu_bound_print_mps() to "
-			     "another solver",
+			     "again with --with-glpk (GNU GPL), or give the file of "
+			     "starpu_bound_print_mps() to another solver",
 			     func);
 	else if (ret < 0)
 		orr_complain(node->rank, "%s: GLPK found no solution of %d rows", func,
