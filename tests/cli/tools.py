@@ -164,6 +164,29 @@ def complete(home):
     verdict("no_records_are_refused", status == 1 and "nowhere.rec cannot be read" in said, said)
 
 
+def recdump(home):
+    """As StarPU 1.3's tool, which says this of the same records and calibration."""
+    with open(os.path.join(home, "asked.rec"), "w", encoding="ascii") as f:
+        f.write("Name: a\nModel: fitted\nFootprint: f0ac7beb\n\n\nModel: fitted\n"
+                "Footprint: f0ac7beb\nName: b\n\nName: c\n\nModel: nothing\nFootprint: 1\n")
+    status, _, said = run(home, "starpu_perfmodel_recdump", "asked.rec", "-o", "models.rec")
+    text = written(home, "models.rec")
+    tables = text.split("%rec: ")
+    verdict("recdump_has_its_tables", status == 0 and [table.split("\n")[0] for table in tables] ==
+            ["", "worker_count", "memory_workers", "timing"] and
+            "Architecture: cpu0\nNbWorkers: " in tables[1] and
+            "MemoryNode: 0\nName: " in tables[2] and "\nWorkers: 0" in tables[2],
+            (status, text, said))
+    # Once for both tasks.
+    records = tables[-1].strip().split("\n\n")[1:]
+    verdict("recdump_has_what_was_measured", len(records) >= 1 and
+            len(set(records)) == len(records) and
+            all(record.startswith("Model: fitted\nArchitecture: ") and
+                "\nFootprint: f0ac7beb\n" in record for record in records) and
+            any("\nMean: 2.647095e+04" in record for record in records), tables[-1])
+    verdict("recdump_names_what_is_missing", "no usable model of nothing" in said, said)
+
+
 def machine(home):
     status, text, said = run(home, "starpu_machine_display")
     verdict("machine_has_workers_and_links", status == 0 and "StarPU has found :" in text and
@@ -180,7 +203,7 @@ def machine(home):
             <= set(text.split()), text)
     for name in ("starpu_machine_display", "starpu_calibrate_bus", "starpu_sched_display",
                  "starpu_perfmodel_display", "starpu_perfmodel_plot",
-                 "starpu_tasks_rec_complete"):
+                 "starpu_tasks_rec_complete", "starpu_perfmodel_recdump"):
         found = [run(home, name, option) for option in ("--help", "--version", "--nonsense")]
         verdict(name + "_knows_its_options", [f[0] for f in found] == [0, 0, 1]
                 and "Usage: " + name in found[0][1] and "Orrery" in found[1][1], found)
@@ -191,6 +214,7 @@ def main():
         display(home)
         plot(home)
         complete(home)
+        recdump(home)
         machine(home)
     return 1 if nfailed else 0
 
