@@ -108,17 +108,13 @@ static void tell_prompt(struct events *events, const struct event *record)
 			sink->take(sink, 0, record, 1);
 }
 
-/* The ring of the calling thread, which is its own until let_go(). */
-static struct event_ring *own(struct node *node)
+/* The ring of the calling thread, a worker or not, which is its own until let_go(). */
+static struct event_ring *own(struct events *events, const struct worker *caller)
 {
-	struct events *events = &node->events;
 	struct event_ring *ring = &events->rings[events->nrings - 1];
-	const struct worker *worker = NULL;
 
-	if (!events->is_direct)
-		worker = plat_current_worker(node->plat);
-	if (worker)
-		return &events->rings[worker->id];
+	if (caller && !events->is_direct)
+		return &events->rings[caller->id];
 	orr_lock(&ring->lock);
 	return ring;
 }
@@ -129,14 +125,14 @@ static void let_go(struct events *events, struct event_ring *ring)
 		orr_unlock(&ring->lock);
 }
 
-static void put(struct node *node, const struct event *record)
+static void put(struct events *events, const struct worker *caller,
+		const struct event *record)
 {
-	struct events *events = &node->events;
 	struct event_ring *ring;
 
 	if (events->is_direct)
 		tell_prompt(events, record);
-	ring = own(node);
+	ring = own(events, caller);
 	write_record(events, ring, record);
 	let_go(events, ring);
 }
@@ -145,14 +141,17 @@ static void put(struct node *node, const struct event *record)
 
 void event_tell(struct node *node, const struct worker *worker, struct event record)
 {
+	const struct worker *caller;
+
 	if (!events_want(&node->events, record.kind))
 		return;
+	caller = plat_current_worker(node->plat);
 	if (!worker)
-		worker = plat_current_worker(node->plat);
+		worker = caller;
 	record.worker = worker ? (uint16_t)worker->id : EVENT_NO_WORKER;
 	if (record.date_s == 0)
 		record.date_s = plat_now_s(node->plat);
-	put(node, &record);
+	put(&node->events, caller, &record);
 }
 
 /* FNV-1a; of the first bytes, which are all that is told. */
@@ -194,7 +193,7 @@ uint64_t event_text(struct node *node, const char *text)
 
 	if (!events_want(events, EVENT_TEXT))
 		return 0;
-	ring = own(node);
+	ring = own(events, plat_current_worker(node->plat));
 	if (!table_get(&ring->texts, key)) {
 		table_put(&ring->texts, key, events);
 		write_text(events, ring, plat_now_s(node->plat), key, text, bytes);
@@ -212,7 +211,7 @@ void event_tell_text(struct node *node, enum event_kind kind, const char *text)
 
 	if (!events_want(events, kind))
 		return;
-	ring = own(node);
+	ring = own(events, plat_current_worker(node->plat));
 	write_text(events, ring, plat_now_s(node->plat), key, text, bytes);
 	let_go(events, ring);
 	event_tell(node, NULL, (struct event){.kind = (uint8_t)kind, .value = key});
