@@ -161,6 +161,27 @@ int starpu_perfmodel_load_symbol(const char *symbol, struct starpu_perfmodel *mo
 /** Free what one of the two functions above loaded; returns 0. */
 int starpu_perfmodel_unload_model(struct starpu_perfmodel *model);
 
+/**
+ * Measure the energy of what comes until starpu_energy_stop(): of the machine's packages
+ * of cores (Linux: the counters of Intel's and AMD's RAPL below ORRERY_POWERCAP, which
+ * often only root may read).  archi: STARPU_CPU_WORKER; workerid: -1 or a CPU worker,
+ * since cores have no meters of their own.  One measurement of a rank at a time.
+ *
+ * 0; -ENODEV, with a message, where nothing can be measured: other devices, simulation,
+ * no readable counters; -EBUSY when one has begun.  Any thread.
+ */
+int starpu_energy_start(int workerid, enum starpu_worker_archtype archi);
+/**
+ * The end of it: model learns what one of ntasks tasks like task has used, in joules, by
+ * implementation nimpl.  The machine's other loads and its idle power count, too: keep it
+ * busy with these tasks alone, for longer than the counters' steps of about 1 ms.
+ *
+ * 0; -ENODEV as above; -EINVAL, with a message, without a start or for ntasks 0.
+ */
+int starpu_energy_stop(struct starpu_perfmodel *model, struct starpu_task *task,
+		       unsigned nimpl, unsigned ntasks, int workerid,
+		       enum starpu_worker_archtype archi);
+
 /** Write the model's file; one that cannot be written gives a message. */
 void starpu_save_history_based_model(struct starpu_perfmodel *model);
 

@@ -159,7 +159,7 @@ struct starpu_codelet {
 	int nodes[STARPU_NMAXBUFS];
 	int *dyn_nodes;
 	struct starpu_perfmodel *model;        /* microseconds; NULL: unknown */
-	struct starpu_perfmodel *energy_model; /* joules; no effect today */
+	struct starpu_perfmodel *energy_model; /* joules */
 	/* Not written: see starpu_codelet_display_stats(). */
 	unsigned long per_worker_stats[STARPU_NMAXWORKERS];
 	const char *name;

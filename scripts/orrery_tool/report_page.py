@@ -3,6 +3,7 @@
 """orrery report: figures and the page."""
 import html
 import json
+import math
 import os
 import subprocess
 
@@ -10,6 +11,7 @@ from orrery_tool.picture import pythons
 from orrery_tool.report_path import PARTS, RUNS
 from orrery_tool.report_time import (BINS, BUSY, CAUSES, MEANING, REMEDY, codelet_rows, sampled)
 from orrery_tool.report_view import busy_rows, view_html
+from orrery_tool.summary import doubt_text, read_figures
 from orrery_tool.words import Refusal, write_text
 
 COLOURS = ["#1b6ca8", "#d1662b", "#a83a4a", "#c9a227", "#8e5aa8", "#5b8c5a", "#dddddd"]
@@ -99,8 +101,27 @@ class Report:
             "%.1f %% %s" % (share(part, whole), "are " + name) for part, name in parts
             if share(part, whole) >= 0.05) if whole > 0 else "There is no critical path."
 
+    def doubt(self):
+        """What the durations of a simulation rest on; see doc/simulation.md."""
+        figures = read_figures(os.path.join(self.run.directory, "summary"))
+        sentence = doubt_text(figures).partition("] ")[2].strip()
+        error_s = self.path_error_s(figures)
+        if error_s:
+            sentence += "; the tasks of the critical path, to +-%s" % seconds(error_s)
+        return sentence[:1].upper() + sentence[1:] + "."
+
+    def path_error_s(self, figures):
+        """One standard error of the sum of the durations on the critical path."""
+        of_tasks = [step.end_s - step.begin_s for step in self.path.steps if step.part == RUNS]
+        work_s, ntasks = float(figures.get("work_s", 0)), int(figures.get("tasks", 0))
+        if not of_tasks or not work_s or not ntasks:
+            return 0.0
+        return math.hypot(math.sqrt(len(of_tasks) / ntasks * float(figures["variance_s2"])),
+                          sum(of_tasks) / work_s * float(figures["mean_error_s"]))
+
     def sentences(self):
-        return [self.verdict(), self.bound(), self.path_sentence()]
+        return [sentence for sentence in (self.verdict(), self.bound(), self.path_sentence(),
+                                          self.doubt()) if len(sentence) > 1]
 
     # ---- figures ----
 

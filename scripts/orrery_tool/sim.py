@@ -149,6 +149,8 @@ def run_sim(place, args, app):
             f.write("".join(name + "\n" for name in names))
         summary = Summary(env, private)
         status = launch(simulation_command(args, app, smpi, private), args, env, speech)
+        if env.get("ORRERY_EVENTS"):
+            summary.keep(env["ORRERY_EVENTS"])
         if not args.quiet:
             summary.show()
         return status

@@ -15,7 +15,8 @@ SETTINGS = {"program": str, "real": str, "platform": str, "options": str, "jobs"
 MACHINE = ("bandwidth", "latency", "flops")     # factors, or values with a unit
 PLAIN = ("nodes", "platform", "scheduler", "gpus", "cpus") + MACHINE
 RESERVED = ("status", "time_s", "tasks", "messages", "bytes", "uncalibrated_tasks", "inserted",
-            "insertion_s", "wall_s", "peak_bytes", "what")
+            "insertion_s", "uncalibrated_s", "extrapolated_s", "model_error", "energy_j",
+            "wall_s", "peak_bytes", "what")
 NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 
 

@@ -10,7 +10,8 @@ import os
 from orrery_tool.study_plan import as_text
 from orrery_tool.words import Refusal, write_text
 
-FIGURES = ["tasks", "messages", "bytes", "uncalibrated_tasks", "inserted", "insertion_s"]
+FIGURES = ["tasks", "messages", "bytes", "uncalibrated_tasks", "inserted", "insertion_s",
+           "uncalibrated_s", "extrapolated_s", "model_error", "energy_j"]
 
 
 def csv_line(cells):

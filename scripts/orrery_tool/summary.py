@@ -5,6 +5,8 @@ import os
 import sys
 import time
 
+from orrery_tool.words import write_text
+
 
 def scaled(value, units, step=1000.0):
     """1234567 as "1.23 M"."""
@@ -13,6 +15,31 @@ def scaled(value, units, step=1000.0):
             return ("%d %s" if unit == units[0] else "%.3g %s") % (value, unit)
         value /= step
     return "%.3g %s" % (value, units[-1])
+
+
+def read_figures(path):
+    """Those of a file; {}: there are none."""
+    try:
+        with open(path, encoding="ascii") as f:
+            return dict(line.strip().split("=") for line in f)
+    except (OSError, ValueError):
+        return {}
+
+
+def doubt_text(figures):
+    """What the durations of the tasks rest on; nothing when models told all of it exactly."""
+    work_s = float(figures.get("work_s", 0))
+    if not work_s:
+        return ""
+    parts = ["%.3g %% of it %s" % (100 * float(figures[name]) / work_s, words)
+             for name, words in (("uncalibrated_s", "uncalibrated"),
+                                 ("extrapolated_s", "extrapolated")) if float(figures[name])]
+    error = float(figures["model_error"])
+    if error:
+        parts.insert(0, "known to +-%.2g %% from its measurements" % (100 * error))
+    if not parts:
+        return ""
+    return "[orrery] the time of the tasks: %s\n" % ", ".join(parts)
 
 
 class Summary:
@@ -26,10 +53,16 @@ class Summary:
         try:
             if os.stat(self.path).st_mtime < self.start_s - 1:
                 return None
-            with open(self.path, encoding="ascii") as f:
-                return dict(line.strip().split("=") for line in f)
-        except (OSError, ValueError):
+        except OSError:
             return None
+        return read_figures(self.path) or None
+
+    def keep(self, directory):
+        """For orrery report, beside the events of the run, where these could be written."""
+        figures = self.read()
+        if figures and os.access(directory, os.W_OK):
+            write_text(os.path.join(directory, "summary"),
+                       "".join("%s=%s\n" % figure for figure in figures.items()))
 
     def show(self):
         figures = self.read() if self.is_wanted else None
@@ -47,6 +80,9 @@ class Summary:
                 figures.get("scheduler", "?"), 100 * uncalibrated / ntasks)
         messages = "%s messages, %s" % (figures["messages"], scaled(
             int(figures["bytes"]), ["bytes", "kB", "MB", "GB", "TB", "PB"]))
-        return "%s, %s\n[orrery] the simulation took %s s and %s" % (
-            first, messages, figures["wall_s"],
+        energy_j = float(figures.get("energy_j", 0))
+        if energy_j > 0:
+            messages += ", " + scaled(energy_j, ["J", "kJ", "MJ", "GJ", "TJ"])
+        return "%s, %s\n%s[orrery] the simulation took %s s and %s" % (
+            first, messages, doubt_text(figures), figures["wall_s"],
             scaled(int(figures["peak_bytes"]), ["bytes", "KiB", "MiB", "GiB"], 1024.0))

@@ -86,6 +86,9 @@ static const struct knob knob_table[] = {
 	       "set by mpirun: ranks on this machine; unbound, they share its cores"),
 	NUMBER("OMPI_COMM_WORLD_LOCAL_RANK", "rank", local_rank, 0, 0, MANY,
 	       "set by mpirun: which of them this is"),
+	TEXT("ORRERY_POWERCAP", powercap,
+	     "where Linux shows the counters of RAPL that starpu_energy_start() reads; "
+	     "unset: /sys/class/powercap"),
 	TEXT("STARPU_HWLOC_INPUT", hwloc_input, "XML topology for hwloc"),
 	NUMBER("STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER", "parts", combined_arity, 2, 2,
 	       MANY, "combined workers: in how many a set of CPU workers is cut"),

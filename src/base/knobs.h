@@ -29,7 +29,7 @@ struct knobs {
 	int nthreads_per_core, cuda_pipeline, local_size, local_rank;
 	int cuda_direct;
 	char *workers_cpuid, *workers_coreid, *workers_cudaid, *cuda_library;
-	char *hwloc_input;
+	char *hwloc_input, *powercap;
 	/* Scheduling. */
 	char *sched;
 	int heteroprio_auto, heteroprio_locality;

@@ -241,8 +241,10 @@ struct node {
 	uint64_t nwaits; /* ever; atomic */
 	struct watchdog watchdog;
 	struct orr_lock duplicates_lock;
-	struct orr_lock energy_lock; /* of energy_j: see starpu_energy_use() */
+	struct orr_lock energy_lock; /* of the next three: see starpu_energy_use() */
 	double energy_j;
+	int is_metering; /* since starpu_energy_start(), from: */
+	double metered_from_j;
 	struct orr_lock uniques_lock;
 	struct table uniques;       /* by their size: see core/data/hollow.h */
 	struct orr_lock views_lock; /* of all partitions: see core/data/partition.h */

@@ -55,6 +55,14 @@ struct cores {
 	void *main_set; /* hwloc_bitmap_t: the user thread's binding before ours */
 };
 
+/* Of one package of cores; see energy.c. */
+struct meter {
+	unsigned long long last_uj;
+	double sum_uj;
+	int has_looked;
+};
+enum { MAX_METERS = 16 };
+
 struct timers {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
@@ -132,6 +140,7 @@ struct plat {
 	struct disks disks;
 	struct numas numas;
 	struct cuda *cuda; /* NULL: no devices */
+	struct meter meters[MAX_METERS]; /* by one thread at a time */
 	struct worker *workers;
 	pthread_t *threads; /* of the workers */
 	int nworkers, workers_stopping;

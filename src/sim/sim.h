@@ -16,6 +16,7 @@
 #include <simgrid/forward.h>
 
 #include "base/signals.h"
+#include "core/model/model.h"
 #include "core/worker.h"
 #include "kernel.h"
 #include "plat/net.h"
@@ -123,6 +124,8 @@ struct plat {
 	uint64_t ndraws;                           /* of noise */
 	struct sim_disk *disks[PLAT_MAX_MEMORIES]; /* by their devid */
 	struct arena *gpu_arena;                   /* of its GPUs, or NULL */
+	struct model_doubt doubt;                  /* of the durations of its tasks */
+	double energy_j;                           /* of these, by energy models */
 	struct plat_machine machine;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,9 @@ struct summary {
 	unsigned long inserted; /* most by one rank, and how long it took the slowest: */
 	double insertion_s;
 	unsigned long long bytes;
+	struct model_doubt doubt;
+	double energy_j; /* of tasks by their energy models, what programs noted, idleness
+			  */
 	char policy[32]; /* of the last node */
 };
 
@@ -42,8 +46,30 @@ void summary_open(struct sim *sim, const struct knobs *knobs)
 		summary->nranks = sim->nplats;
 }
 
+static void add_doubt(struct model_doubt *sum, const struct model_doubt *doubt)
+{
+	sum->work_s += doubt->work_s;
+	sum->uncalibrated_s += doubt->uncalibrated_s;
+	sum->extrapolated_s += doubt->extrapolated_s;
+	sum->variance_s2 += doubt->variance_s2;
+	sum->mean_error_s += doubt->mean_error_s;
+}
+
+/* What its workers, waiting, have used (STARPU_IDLE_POWER). */
+static double idle_j(const struct node *node)
+{
+	double life_s = simgrid_get_clock() - node->start_s, idle_s = 0;
+
+	for (int i = 0; i < node->nworkers; i++)
+		idle_s += fmax(0, life_s - node->workers[i].busy_s);
+	return node_knobs(node)->idle_power * idle_s;
+}
+
 void summary_add(struct summary *summary, const struct node *node)
 {
+	add_doubt(&summary->doubt, &node->plat->doubt);
+	summary->energy_j += node->plat->energy_j + node->energy_j + idle_j(node);
+
 	summary->tasks += workers_executed(node);
 	summary->uncalibrated += node->uncalibrated_tasks;
 	summary->messages += node->messages_sent;
@@ -71,11 +97,16 @@ static int write_file(const struct summary *summary)
 	fprintf(newfile.file,
 		"date_s=%.9g\nranks=%d\ninits=%lu\ntasks=%lu\nuncalibrated_tasks=%lu\n"
 		"messages=%lu\nbytes=%llu\ninserted=%lu\ninsertion_s=%.9g\nwall_s=%.3f\n"
-		"peak_bytes=%llu\nscheduler=%s\n",
+		"peak_bytes=%llu\nscheduler=%s\nwork_s=%.9g\nuncalibrated_s=%.9g\n"
+		"extrapolated_s=%.9g\nvariance_s2=%.9g\nmean_error_s=%.9g\n"
+		"model_error=%.4g\nenergy_j=%.9g\n",
 		simgrid_get_clock(), summary->nranks, summary->ninits, summary->tasks,
 		summary->uncalibrated, summary->messages, summary->bytes,
 		summary->inserted, summary->insertion_s, process_wall_s(),
-		process_peak_bytes(), summary->policy);
+		process_peak_bytes(), summary->policy, summary->doubt.work_s,
+		summary->doubt.uncalibrated_s, summary->doubt.extrapolated_s,
+		summary->doubt.variance_s2, summary->doubt.mean_error_s,
+		model_doubt_error(&summary->doubt), summary->energy_j);
 	return newfile_close(&newfile);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 
 #include "base/table.h"
 #include "core/data/data.h"
+#include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/sched/teams.h"
 #include "core/task/task.h"
@@ -235,6 +237,13 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
+int plat_energy_j(struct plat *plat, double *joules)
+{
+	(void)plat;
+	(void)joules;
+	return -ENODEV;
+}
+
 int plat_bind_worker(struct worker *worker, int core)
 {
 	(void)worker;
@@ -338,7 +347,17 @@ static double expected_s(struct worker *worker, struct job *job)
 	}
 	if (estimate.source == MODEL_ROOFLINE || estimate.source == MODEL_NONE)
 		worker->node->uncalibrated_tasks++;
-	return estimate.source == MODEL_NONE ? 0 : estimate.seconds;
+	if (estimate.source == MODEL_NONE)
+		return 0;
+	model_doubt_add(&worker->node->plat->doubt, &estimate);
+	return estimate.seconds;
+}
+
+static void spend_energy(struct worker *worker, struct job *job)
+{
+	if (job->task->cl && job->task->cl->energy_model)
+		worker->node->plat->energy_j +=
+			model_energy_j(worker, job->task, job->implementation);
 }
 
 /* What a task takes longer than the least, which is what its model says: the absolute
@@ -396,6 +415,7 @@ static int execute(struct worker *worker, struct job *job)
 			plat->machine.executes && !device_has_memory(worker->kind);
 	}
 	job->duration_s = seconds;
+	spend_energy(worker, job);
 	if (knobs->push_cost)
 		seconds += knobs->push_s;
 	if (knobs->fetch_cost)

@@ -13,7 +13,8 @@ def whole(case):
     status, output = case.run()
     files = sorted(os.listdir(case.trace)) if os.path.isdir(case.trace) else []
     verdict("%s_one_file_for_each_node" % case.name,
-            status == 0 and files == ["node-0.events", "node-1.events"],
+            status == 0 and files ==
+            ["node-0.events", "node-1.events"] + ["summary"] * (case.name == "sim"),
             "status %d, files %s, output %s" % (status, files, output))
     n, events, output = case.tasks()
     kinds = collections.Counter(event["ph"] for event in events)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -193,6 +194,13 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	(void)plat;
 	(void)cpu_worker;
 	return -1;
+}
+
+int plat_energy_j(struct plat *plat, double *joules)
+{
+	(void)plat;
+	(void)joules;
+	return -ENODEV;
 }
 
 int plat_bind_worker(struct worker *worker, int core)

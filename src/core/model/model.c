@@ -98,7 +98,8 @@ static struct model_estimate estimate_us(double us, enum model_source source,
 
 	if (!(us >= 0))
 		return none;
-	return (struct model_estimate){us * 1e-6, source, nsample};
+	return (struct model_estimate){
+		.seconds = us * 1e-6, .source = source, .nsample = nsample};
 }
 
 static struct model_estimate from_history(const struct model_query *query,
@@ -115,6 +116,8 @@ static struct model_estimate from_history(const struct model_query *query,
 	entry = model_arch_entry(answer->known, footprint, 0);
 	if (entry && entry->nsample >= minimum)
 		estimate = estimate_us(entry->mean, MODEL_HISTORY, entry->nsample);
+	if (estimate.source == MODEL_HISTORY && entry->deviation > 0)
+		estimate.deviation_s = 1e-6 * entry->deviation;
 	orr_unlock(&answer->file->lock);
 	return estimate;
 }
@@ -296,8 +299,10 @@ struct model_estimate model_evaluate(const struct model_query *query)
 	if (!query->arch || !query->arch->ndevices || !cl || query->model != cl->model)
 		return estimate;
 	speedup = query->node->machine->devices[query->arch->devices[0].type].speedup;
-	if (speedup > 0)
+	if (speedup > 0) {
 		estimate.seconds /= speedup;
+		estimate.deviation_s /= speedup;
+	}
 	return estimate;
 }
 
@@ -313,13 +318,36 @@ struct model_estimate model_expect(struct worker *worker, struct starpu_task *ta
 
 	/* A task without a codelet only orders others. */
 	if (!task->cl)
-		return (struct model_estimate){0, MODEL_FUNCTION, 0};
+		return (struct model_estimate){.source = MODEL_FUNCTION};
 	query.model = task->cl->model;
 	estimate = model_evaluate(&query);
 	/* The roofline is of one core. */
 	if (estimate.source == MODEL_ROOFLINE && query.arch != &worker->arch)
 		estimate.seconds /= query.arch->devices[0].ncores;
 	return estimate;
+}
+
+void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *estimate)
+{
+	double deviation_s = estimate->deviation_s;
+
+	doubt->work_s += estimate->seconds;
+	if (estimate->source == MODEL_ROOFLINE)
+		doubt->uncalibrated_s += estimate->seconds;
+	if (estimate->source == MODEL_REGRESSION)
+		doubt->extrapolated_s += estimate->seconds;
+	if (deviation_s > 0 && estimate->nsample > 0) {
+		doubt->variance_s2 += deviation_s * deviation_s;
+		doubt->mean_error_s += deviation_s / sqrt(estimate->nsample);
+	}
+}
+
+double model_doubt_error(const struct model_doubt *doubt)
+{
+	if (doubt->work_s <= 0)
+		return 0;
+	return sqrt(doubt->variance_s2 + doubt->mean_error_s * doubt->mean_error_s) /
+	       doubt->work_s;
 }
 
 /* ---- Measurements ---------------------------------------------------- */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* starpu_energy_start() and _stop(), with counters that this program turns itself. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <orrery.h>
+#include <starpu.h>
+
+#include "claim.h"
+
+int claim_failures;
+
+enum { NTASKS = 20, RANGE_UJ = 1000000000 };
+
+static char top[] = "/tmp/orrery-energy-XXXXXX";
+
+static void work(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+static struct starpu_perfmodel model = {.type = STARPU_HISTORY_BASED,
+					.symbol = "energy_of_work"};
+static struct starpu_codelet cl = {.cpu_funcs = {work}, .energy_model = &model};
+
+static void write_file(const char *zone, const char *name, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", top, zone);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/%s", top, zone, name);
+	file = fopen(path, "w");
+	if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+		exit(1);
+}
+
+static void turn(const char *zone, long uj)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%ld\n", uj);
+	write_file(zone, "energy_uj", text);
+}
+
+/* Two packages, a part of one, and the first one again by another way. */
+static void make_counters(void)
+{
+	static const char *const zones[][2] = {{"intel-rapl:0", "package-0\n"},
+					       {"intel-rapl:1", "package-1\n"},
+					       {"intel-rapl:0:0", "core\n"},
+					       {"intel-rapl-mmio:0", "package-0\n"}};
+	char range[32];
+
+	snprintf(range, sizeof(range), "%d\n", RANGE_UJ);
+	for (size_t i = 0; i < sizeof(zones) / sizeof(zones[0]); i++) {
+		write_file(zones[i][0], "name", zones[i][1]);
+		write_file(zones[i][0], "max_energy_range_uj", range);
+		turn(zones[i][0], 1000);
+	}
+	turn("intel-rapl:1", RANGE_UJ - 4000000);
+}
+
+static void remove_counters(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r %s", top);
+	if (system(command) != 0)
+		exit(1);
+}
+
+static void packages_are_measured(void)
+{
+	struct starpu_task *task;
+	double joules;
+
+	claim_start(1);
+	task = starpu_task_create();
+	task->cl = &cl;
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), 0);
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), -EBUSY);
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(starpu_task_insert(&cl, 0), 0);
+	starpu_task_wait_for_all();
+	/* 30 J, and 10 J on a counter that began anew. */
+	turn("intel-rapl:0", 1000 + 30000000);
+	turn("intel-rapl:0:0", 999999);
+	turn("intel-rapl-mmio:0", 999999);
+	turn("intel-rapl:1", 6000000);
+	CLAIM_EQ(starpu_energy_stop(&model, task, 0, NTASKS, -1, STARPU_CPU_WORKER), 0);
+	joules = starpu_perfmodel_history_based_expected_perf(
+		&model, starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS),
+		starpu_task_footprint(&model, task, NULL, 0));
+	CLAIM(joules > 1.999 && joules < 2.001);
+	CLAIM_EQ(starpu_energy_stop(&model, task, 0, NTASKS, -1, STARPU_CPU_WORKER),
+		 -EINVAL);
+	CLAIM_EQ(starpu_energy_start(0, STARPU_CPU_WORKER), 0);
+	turn("intel-rapl:1", 500);
+	CLAIM_EQ(starpu_energy_stop(&model, task, 0, 0, 0, STARPU_CPU_WORKER), -EINVAL);
+	starpu_task_destroy(task);
+	starpu_shutdown();
+}
+
+static void others_cannot(void)
+{
+	claim_start(1);
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CUDA_WORKER), -ENODEV);
+	CLAIM_EQ(starpu_energy_start(99, STARPU_CPU_WORKER), -ENODEV);
+	starpu_shutdown();
+	setenv("ORRERY_POWERCAP", "/nowhere", 1);
+	claim_start(1);
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), -ENODEV);
+	starpu_shutdown();
+}
+
+static const struct claim claims[] = {
+	{"what packages use is shared among tasks", packages_are_measured},
+	{"what cannot be measured is said", others_cannot},
+	{NULL, NULL}};
+
+int main(void)
+{
+	int failed;
+
+	if (orrery_is_simulated())
+		return claims_run(claims + 1, 0);
+	if (!mkdtemp(top))
+		return 1;
+	make_counters();
+	setenv("ORRERY_POWERCAP", top, 1);
+	setenv("STARPU_HOME", top, 1);
+	failed = claims_run(claims, 0);
+	remove_counters();
+	return failed;
+}

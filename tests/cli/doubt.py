@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""How sure a simulation is of its tasks' durations, and their energy."""
+import math
+import os
+import re
+import struct
+import sys
+import tempfile
+
+from run import SRC, Suite, configured
+
+N, MEAN_US, DEVIATION_US, NSAMPLE, NBETWEEN, BETWEEN_US = 30, 1000.0, 50.0, 25, 10, 2000.0
+WORK_US = N * MEAN_US + NBETWEEN * BETWEEN_US
+# The formula of doc/simulation.md.
+ERROR_US = math.sqrt(N * DEVIATION_US ** 2 + (N * DEVIATION_US / math.sqrt(NSAMPLE)) ** 2)
+
+
+def footprint(size):
+    """Of a task whose model says its size."""
+    crc = 0
+    for byte in struct.pack("<Q", size):
+        crc ^= byte << 24
+        for _ in range(8):
+            crc = (crc << 1 ^ (0x1EDC6F41 if crc >> 31 else 0)) & 0xFFFFFFFF
+    return crc
+
+
+def write_model(suite, nsample):
+    where = os.path.join(suite.directory, "models", "codelets", "45")
+    os.makedirs(where, exist_ok=True)
+    # Between them durations are proportional to the size.
+    entries = ((1000, MEAN_US, DEVIATION_US), (4000, 4000.0, 0.0))
+    with open(os.path.join(where, "doubt.model"), "w", encoding="ascii") as f:
+        f.write("45\n1\n1\n0\n0\n1\n1\n%d\n0 0 0 0 nan nan 0 0 0\nnan nan nan\n0\n" % len(entries))
+        for size, mean, deviation in entries:
+            f.write("%08x %d 0 %e %e %e %e %d\n" % (
+                footprint(size), size, mean, deviation, nsample * mean,
+                nsample * (mean ** 2 + deviation ** 2), nsample))
+
+
+def run(suite, *words):
+    return suite.orrery("run", "--sim", "small4", "-n", "1", *words)
+
+
+def figures(suite, name):
+    with open(os.path.join(suite.directory, name), encoding="ascii") as f:
+        return dict(line.strip().split("=") for line in f)
+
+
+def sure(suite):
+    write_model(suite, NSAMPLE)
+    status, output = run(suite, "--trace", "recorded", "./doubt")
+    suite.verdict("the_summary_says_how_sure_it_is", status == 0 and
+                  "[orrery] the time of the tasks: known to +-%.2g %% from its measurements, "
+                  "40 %% of it extrapolated\n" % (100 * ERROR_US / WORK_US) in output, output)
+    seen = figures(suite, "recorded/summary")
+    suite.verdict("its_figures_follow_the_formula",
+                  abs(float(seen["model_error"]) * WORK_US / ERROR_US - 1) < 1e-3 and
+                  abs(float(seen["work_s"]) * 1e6 / WORK_US - 1) < 1e-6 and
+                  abs(float(seen["extrapolated_s"]) / float(seen["work_s"]) - 0.4) < 1e-6 and
+                  float(seen["uncalibrated_s"]) == 0 and float(seen["energy_j"]) == 0, seen)
+    status, output = suite.orrery("report", "recorded", "--quiet")
+    found = re.search(r"The time of the tasks: .* critical path, to \+-(\S+) us\.", output)
+    suite.verdict("the_report_says_it_of_the_critical_path", status == 0 and found and
+                  abs(float(found.group(1)) / ERROR_US - 1) < 1e-3, output)
+
+
+def surer(suite):
+    """What is measured a hundred times as often leaves the tasks' own spread."""
+    write_model(suite, 100 * NSAMPLE)
+    status, output = run(suite, "--quiet", "--trace", "again", "./doubt")
+    seen = figures(suite, "again/summary")
+    expected = math.sqrt(N * DEVIATION_US ** 2 + (N * DEVIATION_US / 50) ** 2) / WORK_US
+    suite.verdict("more_measurements_make_it_surer", status == 0 and
+                  abs(float(seen["model_error"]) / expected - 1) < 1e-3, (seen, output))
+
+
+def energy(suite):
+    status, output = run(suite, "--trace", "warm", "./doubt", "energy")
+    suite.verdict("the_summary_has_the_energy_of_tasks", status == 0 and
+                  "bytes, 100 J\n" in output and
+                  float(figures(suite, "warm/summary")["energy_j"]) == 2.5 * (N + NBETWEEN), output)
+
+
+def main():
+    if not configured("sim"):
+        return 77
+    with tempfile.TemporaryDirectory() as directory:
+        suite = Suite(directory)
+        os.environ.update(STARPU_PERF_MODEL_DIR=os.path.join(directory, "models"),
+                          STARPU_SILENT="0")
+        suite.orrery("cc", "--sim", os.path.join(SRC, "tests", "cli", "doubt.c"), "-o", "doubt")
+        sure(suite)
+        surer(suite)
+        energy(suite)
+    return 1 if suite.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
