@@ -63,6 +63,15 @@ struct starpu_sched_policy {
 /** The policies of the library, the last followed by NULL. */
 struct starpu_sched_policy **starpu_sched_get_predefined_policies(void);
 
+/**
+ * A library that STARPU_SCHED_LIB names defines these; ours does not.  It is linked with
+ * ours, as programs are; in simulation all ranks share its variables.  The first returns
+ * its policy of that name, or NULL; it is asked before the policies above are.  The
+ * second returns all of them, the last followed by NULL, for STARPU_SCHED=help.
+ */
+struct starpu_sched_policy *starpu_get_sched_lib_policy(const char *name);
+struct starpu_sched_policy **starpu_get_sched_lib_policies(void);
+
 /** The policy of context 0. */
 struct starpu_sched_policy *starpu_sched_get_sched_policy(void);
 

@@ -248,9 +248,11 @@ struct starpu_task {
 	unsigned char failed;
 	unsigned char scheduled;
 	unsigned char prefetched;
-	unsigned workerid;    /* for execute_on_a_specific_worker */
-	unsigned workerorder; /* from 1: order on that worker; no effect today */
-	uint32_t *workerids;  /* bit set of allowed workers, 32 in a word */
+	unsigned workerid; /* for execute_on_a_specific_worker */
+	/* 0: none; from 1: with a fixed worker, the place in the order of the worker's
+	 * tasks that have one: each starts after all before it. */
+	unsigned workerorder;
+	uint32_t *workerids; /* bit set of allowed workers, 32 in a word */
 	unsigned workerids_len;
 	int priority; /* larger first */
 	enum starpu_task_status status;
@@ -462,6 +464,24 @@ void starpu_task_ft_failed(struct starpu_task *task);
 
 /** The meta task ends, and its data and successors go on. */
 void starpu_task_ft_success(struct starpu_task *meta_task);
+
+/**
+ * Transactions: tasks in epochs.  At the beginning of each, when the tasks of the epoch
+ * before have ended, a CPU worker calls do_start_func(buffer, do_start_arg), where buffer
+ * is the empty list of buffers of the task that calls it.  0: the kernels of the epoch's
+ * tasks do not run, which leaves their data as they are; all else that tasks do and cause
+ * happens, in no time in simulation.  STARPU_TRANSACTION of starpu_task_insert() and
+ * starpu_task_build() gives a task to the present epoch.
+ *
+ * These are called for a transaction by one thread at a time, and do not wait.  Open
+ * begins the first epoch, and returns NULL when no CPU worker exists; next_epoch begins
+ * the next one; close frees the transaction, whose tasks go on.
+ */
+struct starpu_transaction *starpu_transaction_open(int (*do_start_func)(void *buffer,
+									void *arg),
+						   void *do_start_arg);
+void starpu_transaction_next_epoch(struct starpu_transaction *p_trs, void *do_start_arg);
+void starpu_transaction_close(struct starpu_transaction *p_trs);
 
 /** The task that the calling thread executes, NULL outside. */
 struct starpu_task *starpu_task_get_current(void);

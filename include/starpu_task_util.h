@@ -110,7 +110,7 @@ extern "C" {
 #define STARPU_PROLOGUE_CALLBACK_POP_ARG_NFREE (40 << STARPU_MODE_SHIFT)
 /** void *: for the scheduler. */
 #define STARPU_TASK_SCHED_DATA (41 << STARPU_MODE_SHIFT)
-/** struct starpu_transaction *: the transaction it belongs to; only NULL. */
+/** struct starpu_transaction *: the transaction it belongs to, or NULL. */
 #define STARPU_TRANSACTION (42 << STARPU_MODE_SHIFT)
 /** const char *, int: where in the source. */
 #define STARPU_TASK_FILE (43 << STARPU_MODE_SHIFT)

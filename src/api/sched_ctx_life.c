@@ -112,11 +112,11 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 		return &sched_own;
 	}
 	if (wish->policy_name && *wish->policy_name)
-		ops = sched_named(node->rank, wish->policy_name);
+		ops = sched_named(node, wish->policy_name, object);
 	else if (wish->policy_name)
 		ops = sched_usual(node);
 	else if (wish->policy && wish->policy->policy_name)
-		ops = sched_named(node->rank, wish->policy->policy_name);
+		ops = sched_named(node, wish->policy->policy_name, object);
 	if (!ops) {
 		orr_complain(node->rank,
 			     "starpu_sched_ctx_create: context \"%s\": scheduling policy "
@@ -125,7 +125,8 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 			     name, wish->policy_name ? wish->policy_name : "");
 		ops = &sched_lws;
 	}
-	*object = (struct starpu_sched_policy *)&ops->object;
+	if (ops != &sched_own)
+		*object = (struct starpu_sched_policy *)&ops->object;
 	return ops;
 }
 

@@ -102,6 +102,9 @@ static const struct knob knob_table[] = {
 	     "scheduling policy: eager, prio, random, lws, ws, dm, dmda, dmdap, dmdar, "
 	     "dmdas, dmdasd, peager, pheft or heteroprio; unset: lws, or dmdas on "
 	     "simulated nodes with GPUs; help: list them"),
+	TEXT("STARPU_SCHED_LIB", sched_lib,
+	     "library of scheduling policies: STARPU_SCHED and contexts name them as it "
+	     "does, before ours"),
 	SWITCH("STARPU_HETEROPRIO_USE_AUTO_CALIBRATION", heteroprio_auto, 1,
 	       "heteroprio without a word of the application's: 1: buckets by what "
 	       "models expect; 0: by priority, 0 the first"),

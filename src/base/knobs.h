@@ -31,7 +31,7 @@ struct knobs {
 	char *workers_cpuid, *workers_coreid, *workers_cudaid, *cuda_library;
 	char *hwloc_input, *powercap;
 	/* Scheduling. */
-	char *sched;
+	char *sched, *sched_lib;
 	int heteroprio_auto, heteroprio_locality;
 	int combined_arity, min_workersize, max_workersize, single_combined;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;

@@ -224,6 +224,7 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->node = node;
 	worker->caller.worker = worker;
 	worker->id = node->nworkers++;
+	worker->next_order = 1;
 	worker->idle = worker->told_idle = 1;
 	worker->type = type;
 	worker->kind = device_type(type);

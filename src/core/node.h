@@ -202,6 +202,8 @@ struct node {
 	starpu_data_handle_t retired, retired_last; /* see data_free() */
 	int nretired;
 
+	void *sched_library; /* see core/sched/library.h */
+
 	/* Threads of the application that run workers; see core/drive.h. */
 	struct drivers {
 		struct orr_lock lock; /* of: */

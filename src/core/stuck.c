@@ -347,6 +347,16 @@ static void describe_workers(struct node *node, struct lines *lines)
 			     "starpu_driver_run() or the like for it",
 			     i);
 	end_kind(lines, "workers that nobody runs");
+	for (int i = 0; i < node->nworkers; i++) {
+		unsigned order = worker_missing_order(&node->workers[i]);
+
+		if (order > 0)
+			line(lines,
+			     "worker %d has tasks that wait for the one with "
+			     "workerorder %u, which is not ready or was not submitted",
+			     i, order);
+	}
+	end_kind(lines, "workers that wait for a workerorder");
 }
 
 /* ---- memories -------------------------------------------------------- */

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/worker.h"
 
+#include <limits.h>
+
 #include "base/check.h"
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
@@ -11,6 +13,7 @@
 #include "core/sched/sched.h"
 #include "core/sched/teams.h"
 #include "core/task/task.h"
+#include "core/task/transaction.h"
 
 /* ---- who can run what ------------------------------------------------ */
 
@@ -92,16 +95,84 @@ void worker_choose_implementation(const struct worker *worker, struct job *job)
 
 kernel_t worker_kernel(const struct worker *worker, const struct job *job)
 {
+	if (transaction_skips(job->task))
+		return NULL;
 	return codelet_kernel(job->task->cl, worker->kind, job->implementation);
 }
 
 /* ---- tasks bound to a worker ------------------------------------------ */
 
+static int is_ordered(const struct job *job)
+{
+	return job->task->workerorder && job->task->execute_on_a_specific_worker;
+}
+
+/* Whose turn it is goes before all others; the worker is locked. */
+static void bring_ordered(struct worker *worker)
+{
+	struct job *job = worker->ordered;
+
+	if (!job || job->task->workerorder != worker->next_order)
+		return;
+	worker->ordered = job->next;
+	levels_push(&worker->bound, job, INT_MAX);
+	orr_store(&worker->nbound, worker->nbound + 1);
+}
+
+static void refuse_order(const struct worker *worker, const struct job *job)
+	__attribute__((noreturn));
+
+static void refuse_order(const struct worker *worker, const struct job *job)
+{
+	orr_die(worker->node->rank,
+		"task \"%s\" has workerorder %u on worker %d, where another task had it "
+		"already; expected each number from 1 on once, and now at least %u",
+		task_name(job->task), job->task->workerorder, worker->id,
+		worker->next_order);
+}
+
+static void bind_in_order(struct worker *worker, struct job *job)
+{
+	struct job **at = &worker->ordered;
+	unsigned order = job->task->workerorder;
+
+	while (*at && (*at)->task->workerorder < order)
+		at = &(*at)->next;
+	if (order < worker->next_order || (*at && (*at)->task->workerorder == order))
+		refuse_order(worker, job);
+	job->next = *at;
+	*at = job;
+	bring_ordered(worker);
+}
+
+/* It starts: now it is the next one's turn. */
+static void pass_turn(struct worker *worker)
+{
+	orr_lock(&worker->lock);
+	worker->next_order++;
+	bring_ordered(worker);
+	orr_unlock(&worker->lock);
+}
+
+unsigned worker_missing_order(struct worker *worker)
+{
+	unsigned missing;
+
+	orr_lock(&worker->lock);
+	missing = worker->ordered ? worker->next_order : 0;
+	orr_unlock(&worker->lock);
+	return missing;
+}
+
 void worker_bind(struct worker *worker, struct job *job, double expected_s)
 {
 	orr_lock(&worker->lock);
-	levels_push(&worker->bound, job, job->task->priority);
-	orr_store(&worker->nbound, worker->nbound + 1);
+	if (is_ordered(job)) {
+		bind_in_order(worker, job);
+	} else {
+		levels_push(&worker->bound, job, job->task->priority);
+		orr_store(&worker->nbound, worker->nbound + 1);
+	}
 	/* It may come again, when its data were not free at its first turn. */
 	if (expected_s >= 0 && !job->is_expected) {
 		job->is_expected = 1;
@@ -341,6 +412,8 @@ static int run_one(struct worker *worker)
 		if (job->is_expected)
 			forget_expected(worker, job);
 		sched_started(worker, job);
+		if (is_ordered(job))
+			pass_turn(worker);
 		if (job->contributes)
 			contribute(worker, job);
 		else

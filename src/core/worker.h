@@ -67,6 +67,8 @@ struct worker {
 	struct orr_lock lock;    /* of these tasks, and of the counts */
 	struct orr_lock turn;    /* of what a policy of the application's keeps for it */
 	struct levels bound;
+	struct job *ordered; /* bound, not yet at their turn, first the next */
+	unsigned next_order; /* workerorder of the task whose turn it is */
 	struct gang *gangs;  /* its line; atomic.  See core/sched/teams.h; */
 	int has_come;        /* to the first of them; atomic */
 	int is_called;       /* to call the kernel of its job; atomic */
@@ -109,6 +111,8 @@ void worker_choose_implementation(const struct worker *worker, struct job *job);
 /* A task that this worker must run waits for it; expected_s: it is reckoned with, and its
  * implementation is chosen; negative: not. */
 void worker_bind(struct worker *worker, struct job *job, double expected_s);
+/* Of tasks with a workerorder: that for which others wait here; 0: nobody waits. */
+unsigned worker_missing_order(struct worker *worker);
 /* The worker itself: the next of these, or NULL. */
 struct job *worker_next_bound(struct worker *worker);
 /* Run it before any other, beside the tasks that the worker has taken; when it has been
@@ -116,7 +120,8 @@ struct job *worker_next_bound(struct worker *worker);
 void worker_run_aside(struct worker *worker, struct job *job);
 /* What those that have not started will take, as far as known. */
 double worker_bound_s(struct worker *worker);
-/* The kernel of the task's chosen implementation for this worker, or NULL. */
+/* The kernel of the task's chosen implementation for this worker; NULL: it has none, or a
+ * transaction skips the task. */
 kernel_t worker_kernel(const struct worker *worker, const struct job *job);
 
 #endif

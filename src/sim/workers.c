@@ -12,6 +12,7 @@
 #include "core/model/model_store.h"
 #include "core/sched/teams.h"
 #include "core/task/task.h"
+#include "core/task/transaction.h"
 #include "core/wait.h"
 #include "sim.h"
 
@@ -399,7 +400,9 @@ static int execute(struct worker *worker, struct job *job)
 
 	ORR_ASSERT(!sim_worker->job);
 	sim_worker->calls = 0;
-	if (flags & STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT) {
+	if (transaction_skips(job->task)) {
+		seconds = 0;
+	} else if (flags & STARPU_CODELET_SIMGRID_EXECUTE_AND_INJECT) {
 		double start_s = host_time_s(), late_s = sim_worker->late_s;
 
 		call_kernel(worker, job);

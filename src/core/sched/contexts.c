@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "base/check.h"
+#include "core/sched/library.h"
 #include "core/sched/collection.h"
 
 /* ---- users ----------------------------------------------------------- */
@@ -154,9 +155,11 @@ static void quit(struct sched *sched, struct worker *worker)
 void contexts_open(struct node *node)
 {
 	struct starpu_sched_policy *policy;
-	const struct sched_ops *ops = sched_choose(node, &policy);
+	const struct sched_ops *ops;
 	struct sched *sched;
 
+	library_open(node);
+	ops = sched_choose(node, &policy);
 	orr_lock_init(&node->scheds_lock);
 	orr_lock(&node->scheds_lock);
 	sched = open_at(node, 0, ops, policy);

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/sched/library.h"
 #include "core/sched/sched_own.h"
 #include "core/sched/teams.h"
 #include "core/task/exclusion.h"
@@ -76,12 +77,13 @@ static const struct sched_ops *find_alias(int rank, const char *name)
 	return NULL;
 }
 
-static void list_policies(void)
+static void list_policies(const struct node *node)
 {
 	fprintf(stderr, "[orrery] scheduling policies for STARPU_SCHED:\n");
 	for (int i = 0; i < NPOLICIES; i++)
 		fprintf(stderr, "  %-8s %s\n", policies[i]->policy_name,
 			policies[i]->policy_description);
+	library_list(node, stderr);
 }
 
 /* As in: eager, prio or lws. */
@@ -97,11 +99,9 @@ static void name_policies(char *text, size_t bytes)
 				       policies[i]->policy_name);
 }
 
-const struct sched_ops *sched_named(int rank, const char *name)
+static struct starpu_sched_policy *object_of(const struct sched_ops *ops)
 {
-	const struct sched_ops *ops = sched_find(name);
-
-	return ops ? ops : find_alias(rank, name);
+	return (struct starpu_sched_policy *)(uintptr_t)&ops->object;
 }
 
 /* Where durations are known, and differ by the worker, looking
@@ -135,6 +135,23 @@ static const struct sched_ops *by_object(struct node *node,
 	return ops;
 }
 
+const struct sched_ops *sched_named(struct node *node, const char *name,
+				    struct starpu_sched_policy **policy)
+{
+	const struct sched_ops *ops;
+
+	*policy = library_find(node, name);
+	if (*policy)
+		ops = by_object(node, *policy);
+	else
+		ops = sched_find(name);
+	if (!ops)
+		ops = find_alias(node->rank, name);
+	if (ops && ops != &sched_own)
+		*policy = object_of(ops);
+	return ops;
+}
+
 const struct sched_ops *sched_choose(struct node *node,
 				     struct starpu_sched_policy **policy)
 {
@@ -143,9 +160,9 @@ const struct sched_ops *sched_choose(struct node *node,
 	char names[256];
 
 	if (name && strcmp(name, "help") == 0) {
-		list_policies();
+		list_policies(node);
 	} else if (name && *name) {
-		ops = sched_named(node->rank, name);
+		ops = sched_named(node, name, policy);
 		name_policies(names, sizeof(names));
 		if (!ops)
 			orr_complain(node->rank,
@@ -154,13 +171,14 @@ const struct sched_ops *sched_choose(struct node *node,
 				     name, names);
 	} else if (node->conf.sched_policy) {
 		ops = by_object(node, node->conf.sched_policy);
+		*policy = node->conf.sched_policy;
 	} else {
 		ops = sched_usual(node);
 	}
 	if (!ops)
 		ops = &sched_lws;
-	*policy = ops == &sched_own ? node->conf.sched_policy
-				    : (struct starpu_sched_policy *)&ops->object;
+	if (ops != &sched_own)
+		*policy = object_of(ops);
 	return ops;
 }
 

@@ -118,8 +118,10 @@ const struct sched_ops *sched_find(const char *name);
 const struct sched_ops *sched_at(int i); /* NULL after the last */
 /* For the application: all of them, then NULL. */
 const struct starpu_sched_policy *const *sched_objects(void);
-/* The same, also of StarPU's names that mean one of ours, which it says. */
-const struct sched_ops *sched_named(int rank, const char *name);
+/* The same, also those of STARPU_SCHED_LIB, which come first, and StarPU's names that
+ * mean one of ours, which it says; policy: as the application sees it. */
+const struct sched_ops *sched_named(struct node *node, const char *name,
+				    struct starpu_sched_policy **policy);
 /* What a node has when nobody wishes anything. */
 const struct sched_ops *sched_usual(struct node *node);
 /* What conf and knobs wish; says so when the name is unknown.  With one of the

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/task/transaction.h"
 
 enum { KEY_MAX = STARPU_SHIFTED_MODE_MAX >> STARPU_MODE_SHIFT };
 
@@ -537,6 +538,8 @@ static void fill_item(void *context, int key, ...);
 
 static void fill_other(struct build *build, int key, va_list *list)
 {
+	struct starpu_transaction *transaction;
+
 	switch (key) {
 	case ARGS_IN_ARRAY:
 		args_walk_array(build->node->rank, va_arg(*list, void **), fill_item,
@@ -550,6 +553,10 @@ static void fill_other(struct build *build, int key, va_list *list)
 		(void)va_arg(*list, void *);
 		return;
 	case STARPU_TRANSACTION:
+		transaction = va_arg(*list, struct starpu_transaction *);
+		if (transaction)
+			transaction_join(build->node, transaction, build->task);
+		return;
 	case STARPU_BUBBLE_FUNC:
 	case STARPU_BUBBLE_FUNC_ARG:
 	case STARPU_BUBBLE_GEN_DAG_FUNC:
@@ -557,8 +564,8 @@ static void fill_other(struct build *build, int key, va_list *list)
 	case STARPU_BUBBLE_PARENT:
 		if (va_arg(*list, void *))
 			orr_die(build->node->rank,
-				"task_insert: transactions and hierarchical tasks (key "
-				"%d) are not offered by this version",
+				"task_insert: hierarchical tasks (key %d) are not "
+				"offered by this version",
 				key >> STARPU_MODE_SHIFT);
 		return;
 	default:
