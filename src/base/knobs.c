@@ -222,8 +222,8 @@ static const struct knob knob_table[] = {
 	     "simulation: charged to who allocates memory that is pinned, on nodes with "
 	     "GPUs; StarPU's figure"),
 	REAL("ORRERY_CUDA_QUEUE_COST", "seconds", cuda_queue_s, 1.0e-6, 0, 1,
-	     "simulation: to launch a copy, or a kernel on a GPU that has nothing to do; an "
-	     "estimate, not measured"),
+	     "simulation: to launch a copy, or a kernel on a GPU that has nothing to do; "
+	     "an estimate, not measured"),
 	REAL("ORRERY_FETCH_COST", "seconds", fetch_s, 5.0e-8, 0, 1,
 	     "simulation: charged on the worker for each datum of a task; an estimate: "
 	     "about 150 instructions of this library"),

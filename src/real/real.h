@@ -139,7 +139,7 @@ struct plat {
 	struct progress progress;
 	struct disks disks;
 	struct numas numas;
-	struct cuda *cuda; /* NULL: no devices */
+	struct cuda *cuda;               /* NULL: no devices */
 	struct meter meters[MAX_METERS]; /* by one thread at a time */
 	struct worker *workers;
 	pthread_t *threads; /* of the workers */
