@@ -62,14 +62,16 @@ static double idle_j(const struct node *node)
 
 	for (int i = 0; i < node->nworkers; i++)
 		idle_s += fmax(0, life_s - node->workers[i].busy_s);
-	return node_knobs(node)->idle_power * idle_s;
+	return idle_s > 0 ? node_knobs(node)->idle_power * idle_s : 0;
 }
 
 void summary_add(struct summary *summary, const struct node *node)
 {
-	add_doubt(&summary->doubt, &node->plat->doubt);
-	summary->energy_j += node->plat->energy_j + node->energy_j + idle_j(node);
-
+	/* What opens a backend alone has a node without it. */
+	if (node->plat) {
+		add_doubt(&summary->doubt, &node->plat->doubt);
+		summary->energy_j += node->plat->energy_j + node->energy_j + idle_j(node);
+	}
 	summary->tasks += workers_executed(node);
 	summary->uncalibrated += node->uncalibrated_tasks;
 	summary->messages += node->messages_sent;
