@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * cuBLASLt on the workers that can use it.  Without such workers, as here, there is
- * nothing to start: any thread may call these functions at any time.
+ * cuBLASLt on GPUs' workers.  The library starts nothing and keeps no handles of it: a
+ * kernel makes its own, with the stream of starpu_cuda_get_local_stream().  Any thread
+ * may call these functions at any time.
  */
 
 #ifndef STARPU_CUBLASLT_H
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Start cuBLASLt on each worker that can use it: none. */
+/** Nothing, so far: see above. */
 void starpu_cublasLt_init(void);
 
 /** Undo starpu_cublasLt_init(). */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 
-/* CUDA is not offered: STARPU_USE_CUDA is never defined, and this file declares nothing.
- */
+/* Handles of cuBLAS are the program's own: this file declares nothing. */
 
 #ifndef STARPU_CUBLAS_V2_H
 #define STARPU_CUBLAS_V2_H

@@ -111,6 +111,9 @@ struct job {
 	/* To reductions, see core/data/redux.h.  The runtime's own: may use data that are
 	 * ending.  Simulated without a known duration: takes no time. */
 	unsigned char contributes, is_inside, may_be_timeless;
+	/* Under the lock: as task->destroy, said when workers may read the flags beside
+	 * it. */
+	unsigned char is_dropped;
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
 	unsigned char own_accesses; /* accesses were allocated apart */

@@ -592,7 +592,7 @@ int task_wait(struct node *node, struct starpu_task *task)
 	orr_lock(&job->lock);
 	job->gate = NULL;
 	orr_unlock(&job->lock);
-	if (ret == 0 && task->destroy)
+	if (ret == 0 && (task->destroy || job->is_dropped))
 		task_destroy(task);
 	return ret;
 }
@@ -600,18 +600,17 @@ int task_wait(struct node *node, struct starpu_task *task)
 void task_set_destroy(struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;
-	int has_ended = 0;
+	int life = LIFE_NEW;
 
 	if (job) {
 		orr_lock(&job->lock);
-		has_ended = job->life == LIFE_ENDED;
-		if (!has_ended)
-			task->destroy = 1;
+		life = job->life;
+		job->is_dropped = life == LIFE_SUBMITTED || life == LIFE_ENDING;
 		orr_unlock(&job->lock);
-	} else {
-		task->destroy = 1;
 	}
-	if (has_ended)
+	if (life == LIFE_NEW)
+		task->destroy = 1;
+	else if (life == LIFE_ENDED)
 		task_destroy(task);
 }
 
@@ -653,7 +652,7 @@ static void put_to_rest(struct job *job, struct ready *ready)
 
 	orr_lock(&job->lock);
 	again = task->regenerate;
-	destroy = !again && task->detach && task->destroy;
+	destroy = !again && task->detach && (task->destroy || job->is_dropped);
 	job->life = again ? LIFE_SUBMITTED : LIFE_ENDED;
 	gate = again || destroy ? NULL : job->gate;
 	orr_unlock(&job->lock);
