@@ -87,7 +87,7 @@ unsigned starpu_opencl_worker_get_count(void)
 
 unsigned starpu_mpi_ms_worker_get_count(void)
 {
-	return 0;
+	return count_of(STARPU_MPI_MS_WORKER);
 }
 
 unsigned starpu_tcpip_ms_worker_get_count(void)
@@ -124,33 +124,51 @@ int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num)
 	return num >= 0 && num < count ? first + num : -1;
 }
 
-/* A device has one worker, and devices are numbered from 0. */
+/* Of those of a device the first.  But for slaves a device has one worker; devices are
+ * numbered from 0. */
 int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid)
 {
-	return type == STARPU_ANY_WORKER ? -1 : starpu_worker_get_by_type(type, devid);
+	const struct node *node = plat_self();
+	int count, first = range_of(shape_now(), type, &count);
+
+	if (type == STARPU_ANY_WORKER)
+		return -1;
+	if (!node)
+		return starpu_worker_get_by_type(type, devid);
+	for (int i = first; i < first + count; i++)
+		if (node->workers[i].devid == devid)
+			return i;
+	return -1;
 }
 
+/* Each once. */
 int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num)
 {
-	int count;
+	const struct node *node = plat_self();
+	int count, first = range_of(shape_now(), type, &count), n = 0;
 
-	range_of(shape_now(), type, &count);
 	if (type == STARPU_ANY_WORKER)
 		return 0;
-	for (int i = 0; i < count && i < num; i++)
-		devids[i] = i;
-	return count < num ? count : num;
+	for (int i = 0; i < count && n < num; i++)
+		if (!node)
+			devids[n++] = i;
+		else if (node->workers[first + i].index == 0)
+			devids[n++] = node->workers[first + i].devid;
+	return n;
 }
 
 int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
 				       enum starpu_worker_archtype type)
 {
-	int id = starpu_worker_get_by_devid(type, (int)devid);
+	const struct node *node = plat_self();
+	int id = starpu_worker_get_by_devid(type, (int)devid), n = 0;
 
 	if (id < 0)
 		return 0;
-	workerids[0] = id;
-	return 1;
+	do
+		workerids[n++] = id++;
+	while (node && id < node->nworkers && node->workers[id].index > 0);
+	return n;
 }
 
 /* ---- who is calling -------------------------------------------------- */
@@ -209,6 +227,9 @@ void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 	devices = &worker->node->machine->devices[worker->type];
 	if (!device_has_memory(worker->kind))
 		snprintf(dst, maxlen, "%s %d", worker->kind->name, worker->devid);
+	else if (devices->seats)
+		snprintf(dst, maxlen, "%s %d.%d (%s)", worker->kind->name, worker->devid,
+			 worker->index, devices->model);
 	else
 		snprintf(dst, maxlen, "%s %d.0 (%s %.1f GiB)", worker->kind->name,
 			 worker->devid, devices->model,
@@ -227,8 +248,7 @@ int starpu_worker_get_devnum(int id)
 
 int starpu_worker_get_subworkerid(int id)
 {
-	worker_at(__func__, id);
-	return 0;
+	return worker_at(__func__, id)->index;
 }
 
 unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_type,

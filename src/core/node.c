@@ -130,6 +130,7 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 	MERGE(ncpus, ncpu);
 	MERGE(reserve_ncpus, reserve_ncpu);
 	MERGE(ncuda, ncuda);
+	MERGE(nmpi_ms, nmpi_ms);
 	MERGE(global_sched_ctx_min_priority, min_prio);
 	MERGE(global_sched_ctx_max_priority, max_prio);
 #undef MERGE
@@ -207,9 +208,25 @@ static void open_other_memory(struct node *node, const struct plat_memory *of)
 		memory->devid += other->kind == memory->kind;
 }
 
-static void open_worker(struct node *node, enum starpu_worker_archtype type, int devid)
+/* Several workers of one device compute from one memory. */
+static void take_seat(struct worker *worker, const struct plat_seat *seat)
+{
+	struct node *node = worker->node;
+
+	worker->devid = seat->device;
+	worker->index = seat->index;
+	if (seat->like)
+		worker->like = seat->like;
+	if (seat->kind)
+		worker->kind = seat->kind;
+	if (seat->index > 0)
+		worker->memory = (unsigned)node->nmemories - 1;
+}
+
+static void open_worker(struct node *node, enum starpu_worker_archtype type, int number)
 {
 	struct worker *worker = &node->workers[node->nworkers];
+	const struct plat_seat *seats = node->machine->devices[type].seats;
 	const struct knobs *knobs = node_knobs(node);
 	int shared;
 
@@ -220,16 +237,21 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->type = type;
 	worker->kind = device_type(type);
 	worker->driver = node->machine->devices[type].worker;
-	worker->devid = devid;
+	worker->devid = number;
+	worker->like = worker;
 	worker->memory = STARPU_MAIN_RAM;
-	if (device_has_memory(worker->kind)) {
+	if (seats)
+		take_seat(worker, &seats[number]);
+	if (device_has_memory(worker->kind) && worker->index == 0) {
 		worker->memory = (unsigned)node->nmemories;
-		open_memory(node, type, devid);
-	} else if (node->nmains > 1) {
-		worker->memory = plat_worker_memory(node->plat, devid);
+		open_memory(node, type, seats ? number : worker->devid);
+		node->memories[worker->memory].devid = worker->devid;
+	} else if (!device_has_memory(worker->kind) && node->nmains > 1) {
+		worker->memory = plat_worker_memory(node->plat, number);
 	}
 	shared = device_is_homogeneous(worker->kind, knobs);
-	worker->device = (struct starpu_perfmodel_device){type, shared ? 0 : devid, 1};
+	worker->device =
+		(struct starpu_perfmodel_device){type, shared ? 0 : worker->devid, 1};
 	worker->arch = (struct starpu_perfmodel_arch){1, &worker->device};
 	orr_lock_init(&worker->lock);
 	orr_lock_init(&worker->turn);
@@ -373,6 +395,12 @@ static void hide(struct node *node)
 
 int node_open(struct node **node_out, struct starpu_conf *conf)
 {
+	return node_open_extended(node_out, conf, NULL, NULL);
+}
+
+int node_open_extended(struct node **node_out, struct starpu_conf *conf,
+		       int (*extend)(struct node *node, void *arg), void *arg)
+{
 	struct node *node = orr_alloc_lines(sizeof(*node));
 	int ret;
 
@@ -389,10 +417,13 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	if (ret < 0)
 		goto leave_world;
 	node->machine = plat_machine(node->plat);
+	ret = extend ? extend(node, arg) : 0;
+	if (ret < 0)
+		goto close_plat;
 	node->start_s = plat_now_s(node->plat);
 	ret = open_workers(node);
 	if (ret < 0)
-		goto close_plat;
+		goto end_extension;
 	drive_open(node);
 	events_open(node);
 	teams_open(node);
@@ -416,6 +447,9 @@ close_contexts:
 	routes_free(node);
 	free(node->memories);
 	free(node->workers);
+end_extension:
+	if (node->on_close)
+		node->on_close(node);
 close_plat:
 	plat_close(node->plat);
 leave_world:
@@ -443,6 +477,8 @@ void node_close(struct node *node)
 	ahead_close(node);
 	kept_close(node);
 	hollow_close(node);
+	if (node->on_close)
+		node->on_close(node);
 	hide(node);
 	counters_free(node);
 	plat_close(node->plat);

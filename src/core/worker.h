@@ -29,7 +29,10 @@ struct worker {
 	enum starpu_worker_archtype type;
 	const struct device_type *kind; /* its row */
 	const struct worker_driver *driver;
-	int devid; /* among the workers of its type */
+	/* Of its device, of which it is worker number index: the others are near. */
+	int devid, index;
+	/* Tasks last as they do there: itself, or a worker of another node. */
+	struct worker *like;
 	unsigned memory;
 	int depth;     /* tasks in the pipeline, the running one included */
 	void *backend; /* the backend's */
@@ -65,10 +68,11 @@ struct worker {
 	struct orr_lock lock;    /* of these tasks, and of the counts */
 	struct orr_lock turn;    /* of what a policy of the application's keeps for it */
 	struct levels bound;
-	struct gang *gangs;  /* its line; atomic.  See core/sched/teams.h; */
-	int has_come;        /* to the first of them; atomic */
-	int is_called;       /* to call the kernel of its job; atomic */
-	struct job *aside;   /* to be run before all others, first in first out; atomic */
+	struct gang *gangs; /* its line; atomic.  See core/sched/teams.h; */
+	int has_come;       /* to the first of them; atomic */
+	int is_called;      /* to call the kernel of its job; atomic */
+	struct job *aside;  /* to be run before all others, first in first out; atomic */
+	void *ended; /* the backend's, of a remote driver: the job that has; atomic */
 	struct table counts; /* by address of the codelet */
 };
 

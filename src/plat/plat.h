@@ -55,6 +55,7 @@
 struct copy_piece;
 struct disk;
 struct job;
+struct device_type;
 struct node;
 struct plat;
 struct plat_gate;
@@ -66,9 +67,20 @@ struct world;
 struct memory_driver;
 struct worker_driver;
 
+/* Where one of several workers of a device sits: a core of a slave, for instance. */
+struct plat_seat {
+	int device, index;   /* among those of the type; in the device */
+	double memory_bytes; /* of the device; 0: no limit known */
+	/* Of another node of this process: tasks last here as they do there, and what it
+	 * runs (a row of core/device.h); or NULL. */
+	struct worker *like;
+	const struct device_type *kind;
+};
+
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
-	int count;
+	int count;                     /* of workers */
+	const struct plat_seat *seats; /* of each, a device's together; NULL: one each */
 	const struct worker_driver *worker;
 	const struct memory_driver *memory; /* main memory's, for cores */
 	char model[64];
@@ -135,6 +147,10 @@ struct plat_machine {
 int plat_open(struct plat **plat, struct node *node);
 void plat_close(struct plat *plat);
 const struct plat_machine *plat_machine(const struct plat *plat);
+/* The node that opened it. */
+struct node *plat_node(const struct plat *plat);
+/* End the calling rank as exit() does in its main: what comes behind is another's. */
+void plat_leave(int code);
 
 /*
  * The node of the calling thread, NULL when none was set.  In sim, inside a
@@ -261,7 +277,13 @@ struct worker_driver {
 	 * set; 0 when worker_executed(worker, job) will be called.
 	 */
 	int (*execute)(struct worker *worker, struct job *job);
+	/* It is not the backend's: plat_worker_ended() says that a job has ended. */
+	int is_remote;
 };
+
+/* A job that a remote driver executes has ended: worker_executed() is called soon, where
+ * the worker's steps are.  Any thread. */
+void plat_worker_ended(struct worker *worker, struct job *job);
 
 /* ---- memory and copies ----------------------------------------------- */
 
@@ -276,6 +298,7 @@ struct plat_copy {
 	/* A disk that cannot take the bytes sets error (-errno) before done(), instead of
 	 * ending the program: nothing is there then. */
 	int may_fail, error;
+	int is_remote;             /* see methods_pieces() */
 	struct copy_piece *pieces; /* core's: see methods_start() */
 	void *backend[6];          /* the backend's, while it owns the copy */
 };

@@ -33,13 +33,32 @@ int plat_worker_wake(struct worker *worker)
 	return parked != 0;
 }
 
+/* One of a remote driver: the job that has ended meanwhile, first. */
+static int remote_step(struct worker *worker)
+{
+	struct job *job = orr_swap_ptr(&worker->ended, NULL);
+
+	if (job)
+		worker_executed(worker, job);
+	return worker_step(worker) || job;
+}
+
+void plat_worker_ended(struct worker *worker, struct job *job)
+{
+	orr_swap_ptr(&worker->ended, job);
+	plat_worker_wake(worker);
+}
+
+/* How a worker goes on; known where this is compiled, so that it costs nothing. */
+typedef int step_func(struct worker *worker);
+
 /* An idle worker lends its core to the network for a moment, if nobody polls. */
-static int poll_a_little(struct plat *plat, struct worker *worker)
+static inline int poll_a_little(struct plat *plat, struct worker *worker, step_func *step)
 {
 	for (int i = 0; i < REST_POLLS; i++) {
 		if (orr_load(&plat->progress.npollers) > 0 || progress_poll(plat) < 0)
 			return 0;
-		if (worker_step(worker))
+		if (step(worker))
 			return 1;
 		sched_yield();
 	}
@@ -52,13 +71,13 @@ static int must_leave(struct plat *plat, const struct worker *worker)
 }
 
 /* The worker found nothing to do: sleep until it is woken. */
-static void rest(struct plat *plat, struct worker *worker)
+static inline void rest(struct plat *plat, struct worker *worker, step_func *step)
 {
-	if (poll_a_little(plat, worker))
+	if (poll_a_little(plat, worker, step))
 		return;
 	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
 	orr_fence();
-	if (worker_step(worker) || must_leave(plat, worker)) {
+	if (step(worker) || must_leave(plat, worker)) {
 		orr_cas(&worker->parked, PARKED_AWAKE, 0);
 		return;
 	}
@@ -92,15 +111,24 @@ static void name_thread(struct worker *worker)
 	prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-static void run_worker(struct plat *plat, struct worker *worker)
+static inline __attribute__((always_inline)) void
+run_steps(struct plat *plat, struct worker *worker, step_func *step)
 {
 	do {
-		while (worker_step(worker) && !worker_is_dismissed(worker))
+		while (step(worker) && !worker_is_dismissed(worker))
 			continue;
 		if (must_leave(plat, worker))
 			return;
-		rest(plat, worker);
+		rest(plat, worker, step);
 	} while (1);
+}
+
+static void run_worker(struct plat *plat, struct worker *worker)
+{
+	if (worker->driver->is_remote)
+		run_steps(plat, worker, remote_step);
+	else
+		run_steps(plat, worker, worker_step);
 }
 
 static void *worker_main(void *arg)
@@ -123,8 +151,9 @@ static void *worker_main(void *arg)
 static void run_once(struct plat *plat, struct worker *worker)
 {
 	uint64_t executed = worker->executed;
+	step_func *step = worker->driver->is_remote ? remote_step : worker_step;
 
-	while (worker->executed == executed && worker_step(worker))
+	while (worker->executed == executed && step(worker))
 		continue;
 	if (worker->executed != executed)
 		return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/interface/arrays.h"
+#include "core/interface/methods.h"
 
 #include <errno.h>
 #include <string.h>
@@ -110,15 +111,22 @@ static void move(void *to, const void *from, size_t bytes)
 		memcpy(to, from, bytes);
 }
 
-int arrays_copy(interface_arrays_func *arrays_of, const void *from, void *to)
+int arrays_copy(interface_arrays_func *arrays_of, const void *from, void *to,
+		void *async_data)
 {
 	struct arrays arrays = arrays_of(from);
+	int ret = 0;
 
-	for (int i = 0; i < arrays.n; i++)
-		move((void *)pointer_in(to, &arrays.array[i]),
-		     (const void *)pointer_in(from, &arrays.array[i]),
-		     arrays.array[i].bytes);
-	return 0;
+	for (int i = 0; i < arrays.n; i++) {
+		const struct array *array = &arrays.array[i];
+		struct layout source, target;
+
+		layout_flat(&source, (void *)pointer_in(from, array), array->bytes);
+		layout_flat(&target, (void *)pointer_in(to, array), array->bytes);
+		if (methods_piece(async_data, &source, &target) < 0)
+			ret = -EAGAIN;
+	}
+	return ret;
 }
 
 int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,

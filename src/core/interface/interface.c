@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/data/mapped.h"
 #include "core/data/memory.h"
+#include "core/interface/methods.h"
 
 /* ---- the table ------------------------------------------------------- */
 
@@ -266,13 +267,13 @@ static struct layout layout_in(interface_layout_func *layout_of, const void *sha
 	return layout;
 }
 
-int interface_copy(interface_layout_func *layout_of, const void *from, const void *to)
+int interface_copy(interface_layout_func *layout_of, const void *from, const void *to,
+		   void *async_data)
 {
 	struct layout source = layout_in(layout_of, from, from);
 	struct layout target = layout_in(layout_of, from, to);
 
-	layout_copy(&target, &source);
-	return 0;
+	return methods_piece(async_data, &source, &target);
 }
 
 static struct layout layout_of_copy(interface_layout_func *layout_of,

@@ -128,7 +128,8 @@ int interface_sees(unsigned memory, unsigned from);
 /* For to_pointer. */
 void *interface_pointer(void *interface, unsigned memory);
 
-int interface_copy(interface_layout_func *layout_of, const void *from, const void *to);
+int interface_copy(interface_layout_func *layout_of, const void *from, const void *to,
+		   void *async_data);
 int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle,
 		   unsigned memory, void **ptr, starpu_ssize_t *count);
 int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle,
@@ -145,8 +146,7 @@ int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle
 	{                                                                                \
 		(void)from_memory;                                                       \
 		(void)to_memory;                                                         \
-		(void)async_data;                                                        \
-		return family##_copy(what, from, to);                                    \
+		return family##_copy(what, from, to, async_data);                        \
 	}                                                                                \
 	static int kind##_pack(starpu_data_handle_t handle, unsigned memory, void **ptr, \
 			       starpu_ssize_t *count)                                    \

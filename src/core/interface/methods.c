@@ -124,11 +124,6 @@ void methods_copy(struct node *node, const struct plat_copy *copy)
 
 /* ---- copies that end later -------------------------------------------- */
 
-struct copy_piece {
-	struct copy_piece *next;
-	struct layout from, to;
-};
-
 /* Programs may ask for copies that are done when the methods return. */
 static int may_end_later(const struct node *node, const struct plat_copy *copy)
 {
@@ -146,11 +141,22 @@ void methods_start(struct node *node, struct plat_copy *copy)
 	call(node, copy, may_end_later(node, copy) ? copy : NULL);
 }
 
+static int note_piece(struct plat_copy *copy, const struct layout *from,
+		      const struct layout *to)
+{
+	struct copy_piece *piece = orr_alloc(sizeof(*piece));
+
+	piece->from = *from;
+	piece->to = *to;
+	piece->next = copy->pieces;
+	copy->pieces = piece;
+	return -EAGAIN;
+}
+
 int methods_start_piece(const struct node *node, void *async_data,
 			const struct layout *from, const struct layout *to)
 {
 	struct plat_copy *copy = async_data;
-	struct copy_piece *piece;
 
 	/* As StarPU does it: who copies between main memories may look at the bytes. */
 	if (!copy ||
@@ -158,12 +164,19 @@ int methods_start_piece(const struct node *node, void *async_data,
 		layout_copy(to, from);
 		return 0;
 	}
-	piece = orr_alloc(sizeof(*piece));
-	piece->from = *from;
-	piece->to = *to;
-	piece->next = copy->pieces;
-	copy->pieces = piece;
-	return -EAGAIN;
+	return note_piece(copy, from, to);
+}
+
+int methods_piece(void *async_data, const struct layout *from, const struct layout *to)
+{
+	struct plat_copy *copy = async_data;
+
+	if (layout_bytes(from) == 0) /* Nothing may lie at NULL. */
+		return 0;
+	if (copy && copy->is_remote)
+		return note_piece(copy, from, to);
+	layout_copy(to, from);
+	return 0;
 }
 
 /* They were noted newest first. */
@@ -193,6 +206,18 @@ void methods_end(struct plat_copy *copy)
 		layout_copy(&piece->to, &piece->from);
 		free(piece);
 	}
+}
+
+struct copy_piece *methods_pieces(struct node *node, struct plat_copy *copy)
+{
+	struct copy_piece *pieces;
+
+	ORR_ASSERT(!copy->pieces);
+	copy->is_remote = 1;
+	call(node, copy, copy);
+	pieces = in_order(copy->pieces);
+	copy->pieces = NULL;
+	return pieces;
 }
 
 int methods_can_copy(const struct copy_state *from, const struct copy_state *to)

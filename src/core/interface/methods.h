@@ -21,6 +21,16 @@ void methods_copy(struct node *node, const struct plat_copy *copy);
 /* The same in two steps; from methods_start() to methods_end() copy is async_data. */
 void methods_start(struct node *node, struct plat_copy *copy);
 void methods_end(struct plat_copy *copy);
+/* Note the pieces of which the copy consists, in their order, whatever the interface: the
+ * memory of one end is not this node's.  The caller moves and frees them. */
+struct copy_piece {
+	struct copy_piece *next;
+	struct layout from, to;
+};
+struct copy_piece *methods_pieces(struct node *node, struct plat_copy *copy);
+/* Of a predefined interface's method: note the piece when that is wanted, else move it.
+ */
+int methods_piece(void *async_data, const struct layout *from, const struct layout *to);
 /* Of a copy that was started: move it at the end, -EAGAIN; or now, 0, when async_data is
  * NULL or both ends are main memories. */
 int methods_start_piece(const struct node *node, void *async_data,

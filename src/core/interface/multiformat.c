@@ -7,6 +7,7 @@
 
 #include "base/application.h"
 #include "core/model/hash.h"
+#include "core/interface/methods.h"
 
 /*
  * nx elements in as many formats as there are types of memories.
@@ -133,13 +134,13 @@ static int multiformat_copy(void *from, unsigned from_memory, void *to,
 {
 	const struct format *format = format_of(from_memory);
 	size_t bytes = array_bytes(from, format);
+	struct layout source, target;
 
-	(void)async_data;
 	if (add_array(to, to_memory, format) < 0)
 		return -ENOMEM;
-	if (bytes)
-		memcpy(*array_of(to, format), *array_of(from, format), bytes);
-	return 0;
+	layout_flat(&source, *array_of(from, format), bytes);
+	layout_flat(&target, *array_of(to, format), bytes);
+	return methods_piece(async_data, &source, &target);
 }
 
 /* What is converted is converted from or to the processors' format. */

@@ -9,6 +9,7 @@
 #include "base/application.h"
 #include "base/check.h"
 #include "core/model/hash.h"
+#include "core/interface/methods.h"
 
 /*
  * Any number of dimensions, also none: dimension i has nn[i] elements, ldn[i] apart.
@@ -217,17 +218,18 @@ static int ndim_copy(void *from, unsigned from_memory, void *to, unsigned to_mem
 		     void *async_data)
 {
 	const struct starpu_ndim_interface *ndim = from;
+	int ret = 0;
 
 	(void)from_memory;
 	(void)to_memory;
-	(void)async_data;
 	for (size_t i = 0; i < count_parts(ndim); i++) {
 		struct layout source = part_of(ndim, from, i);
 		struct layout target = part_of(ndim, to, i);
 
-		layout_copy(&target, &source);
+		if (methods_piece(async_data, &source, &target) < 0)
+			ret = -EAGAIN;
 	}
-	return 0;
+	return ret;
 }
 
 static int ndim_pack(starpu_data_handle_t handle, unsigned memory, void **ptr,
