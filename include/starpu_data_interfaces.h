@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include <starpu_config.h>
+#include <starpu_cuda.h>
 #include <starpu_data.h>
 #include <starpu_util.h>
 
@@ -76,10 +77,24 @@ struct starpu_data_copy_methods {
 				void *dst_interface, unsigned dst_node);
 	int (*max_fpga_to_ram)(void *src_interface, unsigned src_node,
 			       void *dst_interface, unsigned dst_node);
-	/* Placeholders: the library is built without these devices. */
+#ifdef STARPU_CUDA_DECLARED_
+	/* They start copies on the stream, and return -EAGAIN; or 0, when done. */
+	int (*ram_to_cuda_async)(void *src_interface, unsigned src_node,
+				 void *dst_interface, unsigned dst_node,
+				 starpu_cudaStream_t stream);
+	int (*cuda_to_ram_async)(void *src_interface, unsigned src_node,
+				 void *dst_interface, unsigned dst_node,
+				 starpu_cudaStream_t stream);
+	int (*cuda_to_cuda_async)(void *src_interface, unsigned src_node,
+				  void *dst_interface, unsigned dst_node,
+				  starpu_cudaStream_t stream);
+#else
+	/* Without CUDA's headers: placeholders. */
 	int (*ram_to_cuda_async)(void);
 	int (*cuda_to_ram_async)(void);
 	int (*cuda_to_cuda_async)(void);
+#endif
+	/* Placeholders: the library is built without these devices. */
 	int (*ram_to_hip_async)(void);
 	int (*hip_to_ram_async)(void);
 	int (*hip_to_hip_async)(void);

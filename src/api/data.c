@@ -455,14 +455,6 @@ unsigned starpu_data_test_if_allocated_on_node(starpu_data_handle_t handle,
 
 /* ---- attributes ------------------------------------------------------ */
 
-/* What the application attached, or NULL. */
-static const struct data_extra *extra_of(starpu_data_handle_t handle)
-{
-	const struct data_body *body = orr_load_ptr((void **)&handle->body);
-
-	return body ? body->extra : NULL;
-}
-
 static void set_sequential(starpu_data_handle_t handle, int sequential)
 {
 	const struct partition *partition = partition_first(handle);
@@ -514,7 +506,7 @@ void *starpu_data_get_user_data(starpu_data_handle_t handle)
 {
 	api_check_handle(api_node(__func__), __func__, handle);
 
-	const struct data_extra *extra = extra_of(handle);
+	const struct data_extra *extra = data_find_extra(handle);
 
 	return extra ? extra->user_data : NULL;
 }
@@ -530,7 +522,7 @@ void *starpu_data_get_sched_data(starpu_data_handle_t handle)
 {
 	api_check_handle(api_node(__func__), __func__, handle);
 
-	const struct data_extra *extra = extra_of(handle);
+	const struct data_extra *extra = data_find_extra(handle);
 
 	return extra ? extra->sched_data : NULL;
 }
@@ -575,7 +567,7 @@ unsigned starpu_data_get_coordinates_array(starpu_data_handle_t handle,
 {
 	api_check_handle(api_node(__func__), __func__, handle);
 
-	const struct data_extra *extra = extra_of(handle);
+	const struct data_extra *extra = data_find_extra(handle);
 	unsigned known = extra ? (unsigned)extra->ndimensions : 0;
 
 	if (dimensions > known)

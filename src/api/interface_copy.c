@@ -18,15 +18,6 @@ static struct layout block_at(uintptr_t at, size_t offset, size_t bytes)
 	return layout;
 }
 
-static int copy_layout(const struct layout *from, const struct layout *to,
-		       void *async_data)
-{
-	if (layout_bytes(from) == 0) /* Nothing may lie at NULL. */
-		return 0;
-	return methods_start_piece(async_data ? api_node("starpu_interface_copy") : NULL,
-				   async_data, from, to);
-}
-
 int starpu_interface_copy4d(uintptr_t src, size_t src_offset, unsigned src_node,
 			    uintptr_t dst, size_t dst_offset, unsigned dst_node,
 			    size_t blocksize, size_t numblocks1, size_t ld1_src,
@@ -37,15 +28,17 @@ int starpu_interface_copy4d(uintptr_t src, size_t src_offset, unsigned src_node,
 	struct layout from = block_at(src, src_offset, blocksize);
 	struct layout to = block_at(dst, dst_offset, blocksize);
 
-	(void)src_node;
-	(void)dst_node;
 	layout_repeat(&from, numblocks1, ld1_src);
 	layout_repeat(&from, numblocks2, ld2_src);
 	layout_repeat(&from, numblocks3, ld3_src);
 	layout_repeat(&to, numblocks1, ld1_dst);
 	layout_repeat(&to, numblocks2, ld2_dst);
 	layout_repeat(&to, numblocks3, ld3_dst);
-	return copy_layout(&from, &to, async_data);
+	if (layout_bytes(&from) == 0) /* Nothing may lie at NULL. */
+		return 0;
+	if (async_data)
+		api_node("starpu_interface_copy");
+	return methods_start_piece(async_data, src_node, dst_node, &from, &to);
 }
 
 int starpu_interface_copy3d(uintptr_t src, size_t src_offset, unsigned src_node,

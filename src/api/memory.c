@@ -76,19 +76,20 @@ int starpu_free_noflag(void *A, size_t dim)
 	return starpu_free_flags(A, dim, STARPU_MALLOC_PINNED);
 }
 
-/* Without a GPU to copy from it, no memory needs pinning. */
+/* Without a node there is no GPU that copies from it. */
 int starpu_memory_pin(void *addr, size_t size)
 {
-	(void)addr;
-	(void)size;
-	return 0;
+	struct node *node = plat_self();
+
+	return node ? plat_pin(node->plat, addr, size) : 0;
 }
 
 int starpu_memory_unpin(void *addr, size_t size)
 {
-	(void)addr;
+	struct node *node = plat_self();
+
 	(void)size;
-	return 0;
+	return node ? plat_unpin(node->plat, addr) : 0;
 }
 
 uintptr_t starpu_malloc_on_node_flags(unsigned dst_node, size_t size, int flags)

@@ -124,21 +124,31 @@ int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num)
 	return num >= 0 && num < count ? first + num : -1;
 }
 
-/* A device has one worker, and devices are numbered from 0. */
+/* A device has one worker. */
 int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid)
 {
-	return type == STARPU_ANY_WORKER ? -1 : starpu_worker_get_by_type(type, devid);
+	const struct node *node = plat_self();
+	int count, first;
+
+	if (type == STARPU_ANY_WORKER)
+		return -1;
+	first = range_of(shape_now(), type, &count);
+	for (int i = 0; node && i < count; i++)
+		if (node->workers[first + i].devid == devid)
+			return first + i;
+	/* Before and after, devices are numbered from 0. */
+	return node ? -1 : starpu_worker_get_by_type(type, devid);
 }
 
 int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num)
 {
-	int count;
+	const struct node *node = plat_self();
+	int count, first = range_of(shape_now(), type, &count);
 
-	range_of(shape_now(), type, &count);
 	if (type == STARPU_ANY_WORKER)
 		return 0;
 	for (int i = 0; i < count && i < num; i++)
-		devids[i] = i;
+		devids[i] = node ? node->workers[first + i].devid : i;
 	return count < num ? count : num;
 }
 
@@ -187,6 +197,9 @@ int starpu_worker_get_bindid(int workerid)
 
 	if (worker->type != STARPU_CPU_WORKER)
 		return -1;
+	/* Those of devices go where the system puts them. */
+	if (device_has_memory(worker->kind))
+		return -1;
 	return plat_worker_bindid(worker->node->plat, worker->devid);
 }
 
@@ -199,6 +212,7 @@ void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 {
 	struct worker *worker;
 	const struct plat_devices *devices;
+	const struct plat_device *each;
 
 	if (!plat_self()) { /* Nobody has a name yet. */
 		if (maxlen > 0)
@@ -207,8 +221,15 @@ void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 	}
 	worker = worker_at(__func__, id);
 	devices = &worker->node->machine->devices[worker->type];
+	each = devices->each;
+	if (each)
+		each += worker->id - worker->node->first_worker_of[worker->type];
 	if (!device_has_memory(worker->kind))
 		snprintf(dst, maxlen, "%s %d", worker->kind->name, worker->devid);
+	else if (each)
+		snprintf(dst, maxlen, "%s %d.0 (%s %.1f GiB %s)", worker->kind->name,
+			 worker->devid, each->model, each->total_bytes / (1 << 30),
+			 each->bus);
 	else
 		snprintf(dst, maxlen, "%s %d.0 (%s %.1f GiB)", worker->kind->name,
 			 worker->devid, devices->model,

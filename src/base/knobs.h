@@ -27,7 +27,8 @@ struct knobs {
 	int display_bindings, use_numa;
 	int main_thread_bind, main_thread_cpuid, main_thread_coreid;
 	int nthreads_per_core, cuda_pipeline, local_size, local_rank;
-	char *workers_cpuid, *workers_coreid;
+	int cuda_direct;
+	char *workers_cpuid, *workers_coreid, *workers_cudaid, *cuda_library;
 	char *hwloc_input;
 	/* Scheduling. */
 	char *sched;

@@ -143,7 +143,8 @@ static void cursor_advance(struct cursor *cursor, size_t bytes)
 		cursor_next_block(cursor);
 }
 
-void layout_copy(const struct layout *to, const struct layout *from)
+static inline void walk(const struct layout *to, const struct layout *from,
+			layout_row_func *visit, void *arg)
 {
 	size_t left = layout_bytes(from);
 	struct cursor target, source;
@@ -156,11 +157,28 @@ void layout_copy(const struct layout *to, const struct layout *from)
 	while (left > 0) {
 		size_t bytes = target.left < source.left ? target.left : source.left;
 
-		memcpy(target.at, source.at, bytes);
+		visit(arg, target.at, source.at, bytes);
 		left -= bytes;
 		cursor_advance(&target, bytes);
 		cursor_advance(&source, bytes);
 	}
+}
+
+static void copy_row(void *arg, char *to, const char *from, size_t bytes)
+{
+	(void)arg;
+	memcpy(to, from, bytes);
+}
+
+void layout_copy(const struct layout *to, const struct layout *from)
+{
+	walk(to, from, copy_row, NULL);
+}
+
+void layout_each_row(const struct layout *to, const struct layout *from,
+		     layout_row_func *visit, void *arg)
+{
+	walk(to, from, visit, arg);
 }
 
 void layout_scatter(const struct layout *to, const void *from)

@@ -72,4 +72,10 @@ void layout_copy(const struct layout *to, const struct layout *from);
 void layout_scatter(const struct layout *to, const void *from);
 void layout_gather(void *to, const struct layout *from);
 
+/* Who moves the bytes otherwise: visit is called for what is contiguous in both, in
+ * order. */
+typedef void layout_row_func(void *arg, char *to, const char *from, size_t bytes);
+void layout_each_row(const struct layout *to, const struct layout *from,
+		     layout_row_func *visit, void *arg);
+
 #endif

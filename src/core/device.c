@@ -171,19 +171,22 @@ static int limit_mib(const struct node *node, const struct device_type *row, int
 
 	if (!device_has_memory(row))
 		return main_limit_mib(node, devid);
-	if (row->limits_mib)
+	if (row->limits_mib && devid < KNOBS_CUDA_DEVICES)
 		mib = field(knobs, row->limits_mib + (size_t)devid * sizeof(int));
 	return mib < 0 && row->limit_mib ? field(knobs, row->limit_mib) : mib;
 }
 
-size_t device_limit(const struct node *node, enum starpu_worker_archtype type, int devid)
+size_t device_limit(const struct node *node, enum starpu_worker_archtype type, int index)
 {
 	const struct device_type *row = device_type(type);
-	double limit = node->machine->devices[type].memory_bytes;
-	int mib = limit_mib(node, row, devid);
+	const struct plat_devices *devices = &node->machine->devices[type];
+	double limit = devices->memory_bytes;
+	int mib = limit_mib(node, row, devices->each ? devices->each[index].id : index);
 
+	if (devices->each)
+		limit = devices->each[index].memory_bytes;
 	if (!device_has_memory(row) && node->machine->nnumas > 1)
-		limit = node->machine->numas[devid].bytes;
+		limit = node->machine->numas[index].bytes;
 	if (mib >= 0 && (limit == 0 || mib * 1048576.0 < limit))
 		limit = mib * 1048576.0;
 	return (size_t)limit;

@@ -169,16 +169,24 @@ static struct memory *add_memory(struct node *node, const struct memory_driver *
 	return memory;
 }
 
-static void open_memory(struct node *node, enum starpu_worker_archtype type, int devid)
+/* What the system calls the device of this index. */
+static int device_id(const struct node *node, enum starpu_worker_archtype type, int index)
+{
+	const struct plat_devices *devices = &node->machine->devices[type];
+
+	return devices->each ? devices->each[index].id : index;
+}
+
+static void open_memory(struct node *node, enum starpu_worker_archtype type, int index)
 {
 	const struct device_type *row = device_type(type);
 	struct memory *memory = add_memory(node, node->machine->devices[type].memory,
-					   device_limit(node, type, devid));
+					   device_limit(node, type, index));
 
 	memory->kind = row->memory;
 	memory->name = row->memory_name;
 	memory->limit_name = row->limit_name;
-	memory->devid = devid;
+	memory->devid = device_id(node, type, index);
 	node->nmemories++;
 }
 
@@ -205,7 +213,7 @@ static void open_other_memory(struct node *node, const struct plat_memory *of)
 		memory->devid += other->kind == memory->kind;
 }
 
-static void open_worker(struct node *node, enum starpu_worker_archtype type, int devid)
+static void open_worker(struct node *node, enum starpu_worker_archtype type, int index)
 {
 	struct worker *worker = &node->workers[node->nworkers];
 	const struct knobs *knobs = node_knobs(node);
@@ -218,16 +226,17 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->type = type;
 	worker->kind = device_type(type);
 	worker->driver = node->machine->devices[type].worker;
-	worker->devid = devid;
+	worker->devid = device_id(node, type, index);
 	worker->memory = STARPU_MAIN_RAM;
 	if (device_has_memory(worker->kind)) {
 		worker->memory = (unsigned)node->nmemories;
-		open_memory(node, type, devid);
+		open_memory(node, type, index);
 	} else if (node->nmains > 1) {
-		worker->memory = plat_worker_memory(node->plat, devid);
+		worker->memory = plat_worker_memory(node->plat, index);
 	}
 	shared = device_is_homogeneous(worker->kind, knobs);
-	worker->device = (struct starpu_perfmodel_device){type, shared ? 0 : devid, 1};
+	worker->device =
+		(struct starpu_perfmodel_device){type, shared ? 0 : worker->devid, 1};
 	worker->arch = (struct starpu_perfmodel_arch){1, &worker->device};
 	orr_lock_init(&worker->lock);
 	orr_lock_init(&worker->turn);

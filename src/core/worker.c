@@ -277,7 +277,8 @@ static void ended(struct worker *worker, struct job *job)
 		worker->awaits = 1;
 		return;
 	}
-	worker->running = NULL;
+	if (worker->running == job)
+		worker->running = NULL;
 	finish(worker, job);
 }
 
@@ -288,6 +289,8 @@ static inline void execute(struct worker *worker, struct job *job)
 		gang_run(worker, gang_of(worker, job));
 	if (worker->driver->execute(worker, job))
 		ended(worker, job);
+	else if (worker->driver->may_queue && worker->driver->may_queue(worker))
+		worker->running = NULL; /* The next may be started beside it. */
 }
 
 /* Of a gang: call the kernel with the others, or go on when all have. */
@@ -328,7 +331,7 @@ static int run_one(struct worker *worker)
 	for (int i = 0; i < worker->npipeline; i++) {
 		struct job *job = worker->pipeline[i];
 
-		if (orr_load(&job->nfetching) != 0)
+		if (orr_load(&job->nfetching) != 0 || job->state == JOB_RUNNING)
 			continue;
 		job_move(job, JOB_RUNNING);
 		job->task->status = STARPU_TASK_RUNNING;
@@ -349,8 +352,10 @@ static int run_one(struct worker *worker)
 
 void worker_executed(struct worker *worker, struct job *job)
 {
-	ORR_ASSERT(worker->running == job);
-	worker->running = NULL;
+	if (worker->running == job)
+		worker->running = NULL;
+	else
+		ORR_ASSERT(worker->driver->may_queue);
 	if (redux_is_prelude(job))
 		contribute(worker, redux_executed(job));
 	else if (convert_is_job(job))

@@ -29,7 +29,7 @@ struct worker {
 	enum starpu_worker_archtype type;
 	const struct device_type *kind; /* its row */
 	const struct worker_driver *driver;
-	int devid; /* among the workers of its type */
+	int devid; /* of its device; cores are numbered from 0 */
 	unsigned memory;
 	int depth;     /* tasks in the pipeline, the running one included */
 	void *backend; /* the backend's */
@@ -46,6 +46,8 @@ struct worker {
 	unsigned char leads, awaits;
 	unsigned char told_idle;                   /* has told that it has no task */
 	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
+	/* No other may be started; of those that the driver has queued the last one, or
+	 * NULL while it takes more. */
 	struct job *running;
 	uint64_t executed;
 	/* Tasks of the codelet counted since the table was written; see codelet.h. */

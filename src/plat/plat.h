@@ -55,6 +55,7 @@
 struct copy_piece;
 struct disk;
 struct job;
+struct layout;
 struct node;
 struct plat;
 struct plat_gate;
@@ -66,9 +67,18 @@ struct world;
 struct memory_driver;
 struct worker_driver;
 
+/* One of several devices of a type that are not all alike. */
+struct plat_device {
+	int id; /* as the system and the application count them */
+	char model[64], bus[24];
+	double total_bytes;  /* it has, */
+	double memory_bytes; /* and gives the node */
+};
+
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
 	int count;
+	const struct plat_device *each; /* NULL: numbered from 0, and alike */
 	const struct worker_driver *worker;
 	const struct memory_driver *memory; /* main memory's, for cores */
 	char model[64];
@@ -252,6 +262,12 @@ struct worker_driver {
 	 * set; 0 when worker_executed(worker, job) will be called.
 	 */
 	int (*execute)(struct worker *worker, struct job *job);
+	/* An execute() has returned 0: may the next one be called before that has ended?
+	 * NULL: no. */
+	int (*may_queue)(const struct worker *worker);
+	/* Look for ends: > 0: worker_executed() was called; 0: something still runs; < 0:
+	 * nothing does.  Real's own; NULL: nothing ever does. */
+	int (*poll)(struct worker *worker);
 };
 
 /* ---- memory and copies ----------------------------------------------- */
@@ -268,7 +284,10 @@ struct plat_copy {
 	 * ending the program: nothing is there then. */
 	int may_fail, error;
 	struct copy_piece *pieces; /* core's: see methods_start() */
-	void *backend[6];          /* the backend's, while it owns the copy */
+	/* CUDA's, for methods that start copies themselves; set before methods_start().
+	 */
+	void *stream;
+	void *backend[6]; /* the backend's, while it owns the copy */
 };
 
 /* What a kind of memory can do; constant, the backend's. */
@@ -293,6 +312,11 @@ struct memory_driver {
 	int (*copy)(struct plat *plat, struct plat_copy *copy);
 	/* Expected seconds for bytes, alone on the link. */
 	double (*expected_s)(struct plat *plat, unsigned from, unsigned to, size_t bytes);
+	/* Copy bytes between two memories, one of them at least this driver's, before
+	 * this returns.  NULL: processors see these memories' bytes at their addresses.
+	 */
+	void (*move)(struct plat *plat, unsigned from, unsigned to,
+		     const struct layout *source, const struct layout *target);
 };
 
 /*
@@ -306,6 +330,14 @@ int plat_find_disk(struct plat *plat, int number, struct plat_memory *memory);
 
 /* The driver of main memory, also before any node is open. */
 const struct memory_driver *plat_main_memory(void);
+
+/*
+ * Let devices copy from and to bytes of main memory at full speed, and without stopping
+ * who asks for the copy; and no longer.  0, also where nothing needs that, or a negative
+ * errno with a message.  What is released needs no unpinning.
+ */
+int plat_pin(struct plat *plat, void *ptr, size_t bytes);
+int plat_unpin(struct plat *plat, void *ptr);
 
 /* ---- topology -------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "plat/net.h"
+#include "real/cuda.h"
 #include "real/real.h"
 
 enum { TIMER_SLACK_NS = 1000 };
@@ -87,6 +88,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 	copiers_open(plat);
 	timers_init(plat);
 	disks_init(plat);
+	cuda_open(plat);
 	*plat_out = plat;
 	return 0;
 }
@@ -96,6 +98,7 @@ void plat_close(struct plat *plat)
 	if (plat->progress.poll)
 		plat_set_poll(plat, NULL, NULL);
 	real_summary_write(plat->node);
+	cuda_close(plat);
 	disks_close(plat);
 	timers_close(plat);
 	copiers_close(plat);

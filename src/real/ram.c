@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/interface/methods.h"
+#include "real/cuda.h"
 #include "real/real.h"
 
 /*
@@ -17,7 +18,12 @@
  * or memory.  Large copies between NUMA nodes are made by a thread near to where they go,
  * so that nobody waits for them with a datum locked.
  */
-enum { ALIGN_BYTES = 64, PLACED_BYTES = 1 << 16, THREAD_BYTES = 1 << 16 };
+enum {
+	ALIGN_BYTES = 64,
+	PLACED_BYTES = 1 << 16,
+	THREAD_BYTES = 1 << 16,
+	PAGE_BYTES = 4096
+};
 
 /* ---- bytes ----------------------------------------------------------- */
 
@@ -57,6 +63,12 @@ static void *ram_alloc(struct plat *plat, unsigned memory, size_t bytes)
 
 	if (plat->machine.nnumas > 1 && bytes >= PLACED_BYTES)
 		return map_placed(plat, memory, bytes);
+	/* What is pinned shares no page. */
+	if (plat->cuda && bytes >= PLACED_BYTES)
+		return posix_memalign(&ptr, PAGE_BYTES,
+				      (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ul))
+			       ? NULL
+			       : ptr;
 	return posix_memalign(&ptr, ALIGN_BYTES, bytes ? bytes : 1) ? NULL : ptr;
 }
 
@@ -64,7 +76,8 @@ static void ram_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes
 {
 	size_t placed_bytes = forget_placed(ptr);
 
-	(void)plat;
+	if (plat)
+		plat_unpin(plat, ptr);
 	(void)memory;
 	(void)bytes;
 	if (placed_bytes)

@@ -9,7 +9,7 @@
  * One node per process.  Threads: the workers (workers.c), one for timers once a
  * timer was asked for (timers.c), one for progress while there is a poll function
  * (progress.c), two for each disk (disks.c), one for each of several main memories
- * (ram.c), and the application's own, which wait at
+ * (ram.c), two for each GPU (cuda_copies.c), and the application's own, which wait at
  * gates (wait.c).
  */
 #include <pthread.h>
@@ -18,6 +18,7 @@
 #include "core/node.h"
 #include "core/worker.h"
 
+struct cuda;
 struct hwloc_topology;
 
 /* The threads that MPI has started for itself, as far as they are known. */
@@ -125,6 +126,7 @@ struct plat {
 	struct progress progress;
 	struct disks disks;
 	struct numas numas;
+	struct cuda *cuda; /* NULL: no devices */
 	struct worker *workers;
 	pthread_t *threads; /* of the workers */
 	int nworkers, workers_stopping;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/watchdog.h"
+#include "real/cuda.h"
 #include "real/real.h"
 
 /*
@@ -48,7 +49,7 @@ static int count_of_program(struct plat *plat)
 	if (n < 0 || n > MAX_THREADS)
 		return -1;
 	others = n - plat->nworkers - plat->timers.started - plat->progress.started -
-		 plat->disks.nthreads - plat->numas.ncopiers;
+		 plat->disks.nthreads - plat->numas.ncopiers - cuda_thread_count(plat);
 	for (int i = 0; i < n; i++)
 		for (int k = 0; k < mpi->n; k++)
 			others -= ids[i] == mpi->ids[k];
@@ -98,6 +99,8 @@ static int is_ours(struct plat *plat, const void *thread)
 	for (int i = 0; i < plat->disks.nthreads; i++)
 		if (pthread_equal(plat->disks.threads[i], id))
 			return 1;
+	if (cuda_is_thread(plat, id))
+		return 1;
 	return (plat->timers.started && pthread_equal(plat->timers.thread, id)) ||
 	       (plat->progress.started && pthread_equal(plat->progress.thread, id));
 }
@@ -109,8 +112,8 @@ void threads_look(struct plat *plat, double now_s)
 	if (!watchdog_is_due(plat->node, now_s))
 		return;
 	facts.nawake = workers_awake(plat);
-	facts.ntimers =
-		timers_count(plat) + disks_count(plat) + orr_load(&plat->numas.ncopies);
+	facts.ntimers = timers_count(plat) + disks_count(plat) +
+			orr_load(&plat->numas.ncopies) + cuda_count(plat);
 	facts.nthreads = count_of_program(plat);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";

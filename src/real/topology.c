@@ -44,7 +44,9 @@ static hwloc_obj_t place_of(const char *func, int workerid)
 	if (workerid < 0 || workerid >= node->nworkers)
 		orr_die(node->rank, "%s: no worker %d, expected 0 to %d", func, workerid,
 			node->nworkers - 1);
-	pu = plat_worker_bindid(node->plat, node->workers[workerid].devid);
+	pu = device_has_memory(node->workers[workerid].kind)
+		     ? -1 /* Workers of devices go where the system puts them. */
+		     : plat_worker_bindid(node->plat, node->workers[workerid].devid);
 	return pu < 0 ? hwloc_get_root_obj(topology)
 		      : hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, (unsigned)pu);
 }

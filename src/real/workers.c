@@ -18,6 +18,9 @@
  */
 enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2 };
 
+/* How long kernels are looked at without a nap. */
+#define KERNEL_BUSY_S 50e-6
+
 enum {
 	REST_POLLS = 3,  /* of the network, by a worker out of work */
 	REST_YIELDS = 30 /* before the sleep: a chain of small tasks needs no futex */
@@ -72,6 +75,47 @@ static void rest(struct plat *plat, struct worker *worker)
 		real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
 }
 
+/*
+ * Kernels run, and there is nothing else to do: look for their ends, at first between
+ * yields, then between naps that grow with the silence, and that a wake-up ends.  While
+ * its pipeline is full the worker can take nothing, so it is not to be woken instead of
+ * another.
+ */
+static void rest_beside_kernels(struct plat *plat, struct worker *worker,
+				double silence_s)
+{
+	double nap_s = wait_nap_s(silence_s, KERNEL_BUSY_S);
+
+	if (nap_s <= 0) {
+		sched_yield();
+		return;
+	}
+	if (worker->npipeline >= orr_load(&worker->depth)) {
+		plat_sleep(plat, nap_s);
+		return;
+	}
+	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
+	orr_fence();
+	if (!worker_step(worker) && orr_cas(&worker->parked, PARKED_AWAKE, PARKED_ASLEEP))
+		real_futex_wait(&worker->parked, PARKED_ASLEEP, nap_s);
+	__atomic_store_n(&worker->parked, 0, __ATOMIC_SEQ_CST);
+}
+
+/* All that can be done at once.  0: kernels run beside; < 0: none does. */
+static int step_all(struct worker *worker, double *heard_s)
+{
+	int (*poll)(struct worker * of) = worker->driver->poll;
+	int advanced, found;
+
+	do {
+		advanced = worker_step(worker);
+		found = poll ? poll(worker) : -1;
+		if (poll && (advanced || found > 0))
+			*heard_s = plat_now_s(worker->backend);
+	} while (advanced || found > 0);
+	return found;
+}
+
 int workers_awake(struct plat *plat)
 {
 	int n = 0;
@@ -93,14 +137,17 @@ static void *worker_main(void *arg)
 {
 	struct worker *worker = arg;
 	struct plat *plat = worker->backend;
+	double heard_s = plat_now_s(plat);
 
 	pthread_setspecific(real_get()->caller, &worker->caller);
 	name_thread(worker);
 	if (worker->driver->begin)
 		worker->driver->begin(worker);
 	for (;;) {
-		while (worker_step(worker))
+		if (step_all(worker, &heard_s) == 0) {
+			rest_beside_kernels(plat, worker, plat_now_s(plat) - heard_s);
 			continue;
+		}
 		if (orr_load(&plat->workers_stopping))
 			break;
 		rest(plat, worker);

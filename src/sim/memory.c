@@ -157,6 +157,21 @@ const struct memory_driver gpu_memory_driver = {.allocate = gpu_alloc,
 						.copy = pcie_copy,
 						.expected_s = pcie_expected_s};
 
+int plat_pin(struct plat *plat, void *ptr, size_t bytes)
+{
+	(void)plat;
+	(void)ptr;
+	(void)bytes;
+	return 0;
+}
+
+int plat_unpin(struct plat *plat, void *ptr)
+{
+	(void)plat;
+	(void)ptr;
+	return 0;
+}
+
 const struct memory_driver *plat_main_memory(void)
 {
 	return &main_memory_driver;

@@ -527,6 +527,21 @@ const struct memory_driver fake_disk_driver = {.allocate = memory_alloc,
 					       .copy = copy_start,
 					       .expected_s = copy_expected_s};
 
+int plat_pin(struct plat *plat, void *ptr, size_t bytes)
+{
+	(void)plat;
+	(void)ptr;
+	(void)bytes;
+	return 0;
+}
+
+int plat_unpin(struct plat *plat, void *ptr)
+{
+	(void)plat;
+	(void)ptr;
+	return 0;
+}
+
 const struct memory_driver *plat_main_memory(void)
 {
 	return &memory_driver;

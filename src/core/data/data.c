@@ -468,6 +468,7 @@ void data_each(struct node *node, void (*one)(void *arg, starpu_data_handle_t ha
 
 const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 {
+	const struct data_extra *extra;
 	char shape[64] = "?";
 
 	if (!handle || !handle->node) {
@@ -478,9 +479,9 @@ const char *data_describe(starpu_data_handle_t handle, char *text, size_t bytes)
 		handle->ops->describe(handle->interface, shape, sizeof(shape));
 	else if (handle->ops->name)
 		snprintf(shape, sizeof(shape), "%s", handle->ops->name);
-	if (handle->body && handle->body->extra && handle->body->extra->name)
-		snprintf(text, bytes, "data \"%s\" (%s)", handle->body->extra->name,
-			 shape);
+	extra = data_find_extra(handle);
+	if (extra && extra->name)
+		snprintf(text, bytes, "data \"%s\" (%s)", extra->name, shape);
 	else if (handle->tag >= 0)
 		snprintf(text, bytes, "data with tag %lld (%s)", (long long)handle->tag,
 			 shape);

@@ -233,6 +233,13 @@ static inline int data_is_registered(const struct node *node, starpu_data_handle
 }
 
 struct data_extra *data_extra(starpu_data_handle_t handle);
+/* The same, or NULL when nobody has asked for it yet.  Any thread. */
+static inline struct data_extra *data_find_extra(starpu_data_handle_t handle)
+{
+	struct data_body *body = orr_load_ptr((void **)&handle->body);
+
+	return body ? orr_load_ptr((void **)&body->extra) : NULL;
+}
 /* The copy in a memory, made when it did not exist (not allocated, not valid); outside
  * of main memory the datum is locked. */
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory);

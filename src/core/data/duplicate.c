@@ -203,7 +203,7 @@ int duplicate_drop(starpu_data_handle_t handle)
 void duplicate_forget(starpu_data_handle_t handle)
 {
 	struct node *node = handle->node;
-	struct data_extra *extra = handle->body ? handle->body->extra : NULL;
+	struct data_extra *extra = data_find_extra(handle);
 
 	if (!extra)
 		return;

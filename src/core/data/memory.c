@@ -9,7 +9,7 @@
 #include "core/data/kept.h"
 #include "core/lasting.h"
 
-enum { MEMORY_ALIGN = 64 };
+enum { MEMORY_ALIGN = 64, PIN_BYTES = 1 << 16 };
 
 /* Without STARPU_MEMORY_WAIT, NORECLAIM means: rather over the limit than none. */
 static int booking_flags(int flags)
@@ -35,6 +35,14 @@ static const struct lasting *lasting_of(const struct node *node)
 	return node ? node->lasting : lasting_get();
 }
 
+/* Small blocks share their pages with others, and are copied fast enough. */
+static void *pinned(struct node *node, size_t bytes, int flags, void *ptr)
+{
+	if (ptr && bytes >= PIN_BYTES && (flags & (int)STARPU_MALLOC_PINNED))
+		plat_pin(node->plat, ptr, bytes);
+	return ptr;
+}
+
 /* align is the application's wish, for memory that is not a datum's; 0: a datum's. */
 static void *main_allocate(struct node *node, unsigned memory, size_t bytes, size_t align,
 			   int flags)
@@ -49,7 +57,8 @@ static void *main_allocate(struct node *node, unsigned memory, size_t bytes, siz
 	if (node && align <= MEMORY_ALIGN) {
 		if (align && node->nmains > 1)
 			memory = PLAT_INTERLEAVED;
-		return plat_main_memory()->allocate(node->plat, memory, bytes);
+		return pinned(node, bytes, flags,
+			      plat_main_memory()->allocate(node->plat, memory, bytes));
 	}
 	if (align < MEMORY_ALIGN)
 		align = MEMORY_ALIGN;

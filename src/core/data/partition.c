@@ -15,9 +15,9 @@
 
 struct partition *partition_first(starpu_data_handle_t handle)
 {
-	const struct data_body *body = handle->body;
+	const struct data_extra *extra = data_find_extra(handle);
 
-	return body && body->extra ? body->extra->partitions : NULL;
+	return extra ? extra->partitions : NULL;
 }
 
 struct partition *partition_synchronous(starpu_data_handle_t handle)
@@ -216,7 +216,7 @@ static void filter_one(const struct partition *partition, const struct cut *cut,
 
 static void inherit(starpu_data_handle_t parent, starpu_data_handle_t part, unsigned i)
 {
-	const struct data_extra *from = parent->body ? parent->body->extra : NULL;
+	const struct data_extra *from = data_find_extra(parent);
 	struct data_extra *to;
 	int n;
 

@@ -26,8 +26,7 @@ struct redux {
 
 static struct redux *redux_of(starpu_data_handle_t handle)
 {
-	struct data_body *body = orr_load_ptr((void **)&handle->body);
-	struct data_extra *extra = body ? orr_load_ptr((void **)&body->extra) : NULL;
+	const struct data_extra *extra = data_find_extra(handle);
 
 	return extra ? extra->redux : NULL;
 }

@@ -104,21 +104,18 @@ void arrays_cache(interface_arrays_func *arrays_of, void *cached, void *interfac
 	arrays_forget(arrays_of, interface);
 }
 
-static void move(void *to, const void *from, size_t bytes)
+int arrays_copy(interface_arrays_func *arrays_of, const struct copy_ends *ends)
 {
-	if (bytes) /* Nothing may lie at NULL. */
-		memcpy(to, from, bytes);
-}
-
-int arrays_copy(interface_arrays_func *arrays_of, const void *from, void *to)
-{
-	struct arrays arrays = arrays_of(from);
+	struct arrays arrays = arrays_of(ends->from);
+	int ret = 0;
 
 	for (int i = 0; i < arrays.n; i++)
-		move((void *)pointer_in(to, &arrays.array[i]),
-		     (const void *)pointer_in(from, &arrays.array[i]),
-		     arrays.array[i].bytes);
-	return 0;
+		if (interface_move(ends,
+				   (const void *)pointer_in(ends->from, &arrays.array[i]),
+				   (void *)pointer_in(ends->to, &arrays.array[i]),
+				   arrays.array[i].bytes) == -EAGAIN)
+			ret = -EAGAIN;
+	return ret;
 }
 
 int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
@@ -126,6 +123,7 @@ int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 {
 	const void *interface = data_copy(handle, memory)->interface;
 	struct arrays arrays = arrays_of(interface);
+	struct copy_ends here = {.from_memory = memory, .to_memory = memory};
 	char *at;
 
 	*count = (starpu_ssize_t)arrays_bytes(arrays_of, interface);
@@ -135,8 +133,9 @@ int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 	if (!at)
 		return -ENOMEM;
 	for (int i = 0; i < arrays.n; at += arrays.array[i++].bytes)
-		move(at, (const void *)pointer_in(interface, &arrays.array[i]),
-		     arrays.array[i].bytes);
+		interface_move(&here,
+			       (const void *)pointer_in(interface, &arrays.array[i]), at,
+			       arrays.array[i].bytes);
 	return 0;
 }
 
@@ -145,12 +144,13 @@ int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 {
 	void *interface = data_copy(handle, memory)->interface;
 	struct arrays arrays = arrays_of(interface);
+	struct copy_ends here = {.from_memory = memory, .to_memory = memory};
 	const char *at = ptr;
 
 	if (count != arrays_bytes(arrays_of, interface))
 		return -EINVAL;
 	for (int i = 0; i < arrays.n; at += arrays.array[i++].bytes)
-		move((void *)pointer_in(interface, &arrays.array[i]), at,
-		     arrays.array[i].bytes);
+		interface_move(&here, at, (void *)pointer_in(interface, &arrays.array[i]),
+			       arrays.array[i].bytes);
 	return 0;
 }

@@ -35,7 +35,7 @@ void arrays_cache(interface_arrays_func *arrays_of, void *cached, void *interfac
 void arrays_reuse(interface_arrays_func *arrays_of, void *interface, const void *cached);
 /* The struct has no arrays any more. */
 void arrays_forget(interface_arrays_func *arrays_of, void *interface);
-int arrays_copy(interface_arrays_func *arrays_of, const void *from, void *to);
+int arrays_copy(interface_arrays_func *arrays_of, const struct copy_ends *ends);
 int arrays_pack(interface_arrays_func *arrays_of, starpu_data_handle_t handle,
 		unsigned memory, void **ptr, starpu_ssize_t *count);
 int arrays_peek(interface_arrays_func *arrays_of, starpu_data_handle_t handle,

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/data/mapped.h"
 #include "core/data/memory.h"
+#include "core/interface/methods.h"
 
 /* ---- the table ------------------------------------------------------- */
 
@@ -266,13 +267,23 @@ static struct layout layout_in(interface_layout_func *layout_of, const void *sha
 	return layout;
 }
 
-int interface_copy(interface_layout_func *layout_of, const void *from, const void *to)
+int interface_copy(interface_layout_func *layout_of, const struct copy_ends *ends)
 {
-	struct layout source = layout_in(layout_of, from, from);
-	struct layout target = layout_in(layout_of, from, to);
+	struct layout source = layout_in(layout_of, ends->from, ends->from);
+	struct layout target = layout_in(layout_of, ends->from, ends->to);
 
-	layout_copy(&target, &source);
-	return 0;
+	return methods_move(ends->async_data, ends->from_memory, ends->to_memory, &source,
+			    &target);
+}
+
+int interface_move(const struct copy_ends *ends, const void *from, void *to, size_t bytes)
+{
+	struct layout source, target;
+
+	layout_flat(&source, (void *)from, bytes);
+	layout_flat(&target, to, bytes);
+	return methods_move(ends->async_data, ends->from_memory, ends->to_memory, &source,
+			    &target);
 }
 
 static struct layout layout_of_copy(interface_layout_func *layout_of,
@@ -286,7 +297,7 @@ static struct layout layout_of_copy(interface_layout_func *layout_of,
 int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle,
 		   unsigned memory, void **ptr, starpu_ssize_t *count)
 {
-	struct layout layout = layout_of_copy(layout_of, handle, memory);
+	struct layout layout = layout_of_copy(layout_of, handle, memory), packed;
 
 	*count = (starpu_ssize_t)layout_bytes(&layout);
 	if (!ptr)
@@ -294,17 +305,17 @@ int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle
 	*ptr = interface_buffer_get(memory, (size_t)*count);
 	if (!*ptr)
 		return -ENOMEM;
-	layout_gather(*ptr, &layout);
-	return 0;
+	layout_flat(&packed, *ptr, (size_t)*count);
+	return methods_move(NULL, memory, memory, &layout, &packed);
 }
 
 int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle,
 		   unsigned memory, void *ptr, size_t count)
 {
-	struct layout layout = layout_of_copy(layout_of, handle, memory);
+	struct layout layout = layout_of_copy(layout_of, handle, memory), packed;
 
 	if (count != layout_bytes(&layout))
 		return -EINVAL;
-	layout_scatter(&layout, ptr);
-	return 0;
+	layout_flat(&packed, ptr, count);
+	return methods_move(NULL, memory, memory, &packed, &layout);
 }

@@ -128,7 +128,19 @@ int interface_sees(unsigned memory, unsigned from);
 /* For to_pointer. */
 void *interface_pointer(void *interface, unsigned memory);
 
-int interface_copy(interface_layout_func *layout_of, const void *from, const void *to);
+/* What any_to_any is given. */
+struct copy_ends {
+	const void *from;
+	void *to;
+	unsigned from_memory, to_memory;
+	void *async_data;
+};
+
+/* They return 0, or -EAGAIN: it is moved later; see core/interface/methods.h. */
+int interface_copy(interface_layout_func *layout_of, const struct copy_ends *ends);
+/* A block of bytes. */
+int interface_move(const struct copy_ends *ends, const void *from, void *to,
+		   size_t bytes);
 int interface_pack(interface_layout_func *layout_of, starpu_data_handle_t handle,
 		   unsigned memory, void **ptr, starpu_ssize_t *count);
 int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle,
@@ -143,10 +155,10 @@ int interface_peek(interface_layout_func *layout_of, starpu_data_handle_t handle
 	static int kind##_copy(void *from, unsigned from_memory, void *to,               \
 			       unsigned to_memory, void *async_data)                     \
 	{                                                                                \
-		(void)from_memory;                                                       \
-		(void)to_memory;                                                         \
-		(void)async_data;                                                        \
-		return family##_copy(what, from, to);                                    \
+		const struct copy_ends ends = {from, to, from_memory, to_memory,         \
+					       async_data};                              \
+                                                                                         \
+		return family##_copy(what, &ends);                                       \
 	}                                                                                \
 	static int kind##_pack(starpu_data_handle_t handle, unsigned memory, void **ptr, \
 			       starpu_ssize_t *count)                                    \

@@ -94,6 +94,23 @@ static void cannot(struct node *node, const struct plat_copy *copy, const char *
 		ret);
 }
 
+/* Programs that know CUDA declare these with its type of streams. */
+typedef int stream_method_func(void *from, unsigned from_memory, void *to,
+			       unsigned to_memory, void *stream);
+
+static stream_method_func *async_method(const struct node *node,
+					const struct plat_copy *copy)
+{
+	const struct starpu_data_copy_methods *methods = copy->methods;
+	int from_ram = kind_of(node, copy->from) == STARPU_CPU_RAM,
+	    to_ram = kind_of(node, copy->to) == STARPU_CPU_RAM;
+	int (*method)(void) = from_ram ? methods->ram_to_cuda_async
+			      : to_ram ? methods->cuda_to_ram_async
+				       : methods->cuda_to_cuda_async;
+
+	return (stream_method_func *)(void *)method;
+}
+
 /* Returns what the method did. */
 static int call(struct node *node, const struct plat_copy *copy, void *async_data)
 {
@@ -103,7 +120,11 @@ static int call(struct node *node, const struct plat_copy *copy, void *async_dat
 				      : NULL;
 	int ret;
 
-	if (method)
+	if (copy->stream && async_data && async_method(node, copy))
+		ret = async_method(node, copy)(copy->from_interface, copy->from,
+					       copy->to_interface, copy->to,
+					       copy->stream);
+	else if (method)
 		ret = method(copy->from_interface, copy->from, copy->to_interface,
 			     copy->to);
 	else if (methods && methods->any_to_any)
@@ -146,24 +167,64 @@ void methods_start(struct node *node, struct plat_copy *copy)
 	call(node, copy, may_end_later(node, copy) ? copy : NULL);
 }
 
-int methods_start_piece(const struct node *node, void *async_data,
-			const struct layout *from, const struct layout *to)
+/* Who moves bytes that processors do not see at both ends, or NULL. */
+static const struct memory_driver *mover(const struct node *node, unsigned from,
+					 unsigned to)
 {
-	struct plat_copy *copy = async_data;
-	struct copy_piece *piece;
+	const struct memory_driver *in, *out;
 
-	/* As StarPU does it: who copies between main memories may look at the bytes. */
-	if (!copy ||
-	    (memory_is_main(node, copy->from) && memory_is_main(node, copy->to))) {
-		layout_copy(to, from);
-		return 0;
-	}
-	piece = orr_alloc(sizeof(*piece));
+	if (!node)
+		return NULL;
+	in = node->memories[to].driver;
+	out = node->memories[from].driver;
+	if (in->move)
+		return in;
+	return out->move ? out : NULL;
+}
+
+static int add_piece(struct plat_copy *copy, const struct layout *from,
+		     const struct layout *to)
+{
+	struct copy_piece *piece = orr_alloc(sizeof(*piece));
+
 	piece->from = *from;
 	piece->to = *to;
 	piece->next = copy->pieces;
 	copy->pieces = piece;
 	return -EAGAIN;
+}
+
+static int move_now(unsigned from_memory, unsigned to_memory, const struct layout *from,
+		    const struct layout *to)
+{
+	const struct node *node = plat_self();
+	const struct memory_driver *driver = mover(node, from_memory, to_memory);
+
+	if (driver)
+		driver->move(node->plat, from_memory, to_memory, from, to);
+	else
+		layout_copy(to, from);
+	return 0;
+}
+
+int methods_start_piece(void *async_data, unsigned from_memory, unsigned to_memory,
+			const struct layout *from, const struct layout *to)
+{
+	struct plat_copy *copy = async_data;
+
+	/* As StarPU does it: who copies between main memories may look at the bytes. */
+	if (!copy || (memory_is_main(plat_self(), copy->from) &&
+		      memory_is_main(plat_self(), copy->to)))
+		return move_now(from_memory, to_memory, from, to);
+	return add_piece(copy, from, to);
+}
+
+int methods_move(void *async_data, unsigned from_memory, unsigned to_memory,
+		 const struct layout *from, const struct layout *to)
+{
+	if (async_data && mover(plat_self(), from_memory, to_memory))
+		return add_piece(async_data, from, to);
+	return move_now(from_memory, to_memory, from, to);
 }
 
 /* They were noted newest first. */
@@ -181,7 +242,7 @@ static struct copy_piece *in_order(struct copy_piece *pieces)
 	return first;
 }
 
-void methods_end(struct plat_copy *copy)
+void methods_take_pieces(struct plat_copy *copy, methods_piece_func *take, void *arg)
 {
 	struct copy_piece *pieces = in_order(copy->pieces);
 
@@ -190,9 +251,20 @@ void methods_end(struct plat_copy *copy)
 		struct copy_piece *piece = pieces;
 
 		pieces = piece->next;
-		layout_copy(&piece->to, &piece->from);
+		take(arg, &piece->from, &piece->to);
 		free(piece);
 	}
+}
+
+static void copy_piece(void *arg, const struct layout *from, const struct layout *to)
+{
+	(void)arg;
+	layout_copy(to, from);
+}
+
+void methods_end(struct plat_copy *copy)
+{
+	methods_take_pieces(copy, copy_piece, NULL);
 }
 
 int methods_can_copy(const struct copy_state *from, const struct copy_state *to)

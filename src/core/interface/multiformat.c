@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/interface/interface.h"
+#include "core/interface/methods.h"
 
 #include <errno.h>
 #include <string.h>
@@ -132,14 +133,12 @@ static int multiformat_copy(void *from, unsigned from_memory, void *to,
 			    unsigned to_memory, void *async_data)
 {
 	const struct format *format = format_of(from_memory);
-	size_t bytes = array_bytes(from, format);
+	const struct copy_ends ends = {from, to, from_memory, to_memory, async_data};
 
-	(void)async_data;
 	if (add_array(to, to_memory, format) < 0)
 		return -ENOMEM;
-	if (bytes)
-		memcpy(*array_of(to, format), *array_of(from, format), bytes);
-	return 0;
+	return interface_move(&ends, *array_of(from, format), *array_of(to, format),
+			      array_bytes(from, format));
 }
 
 /* What is converted is converted from or to the processors' format. */
@@ -164,6 +163,7 @@ static int multiformat_pack(starpu_data_handle_t handle, unsigned memory, void *
 {
 	void *interface = data_copy(handle, memory)->interface;
 	const struct format *format = format_of(memory);
+	struct copy_ends here = {.from_memory = memory, .to_memory = memory};
 	size_t bytes = array_bytes(interface, format);
 
 	*count = (starpu_ssize_t)bytes;
@@ -172,9 +172,7 @@ static int multiformat_pack(starpu_data_handle_t handle, unsigned memory, void *
 	*ptr = interface_buffer_get(memory, bytes);
 	if (!*ptr)
 		return -ENOMEM;
-	if (bytes)
-		memcpy(*ptr, *array_of(interface, format), bytes);
-	return 0;
+	return interface_move(&here, *array_of(interface, format), *ptr, bytes);
 }
 
 static int multiformat_peek(starpu_data_handle_t handle, unsigned memory, void *ptr,
@@ -182,12 +180,11 @@ static int multiformat_peek(starpu_data_handle_t handle, unsigned memory, void *
 {
 	void *interface = data_copy(handle, memory)->interface;
 	const struct format *format = format_of(memory);
+	struct copy_ends here = {.from_memory = memory, .to_memory = memory};
 
 	if (count != array_bytes(interface, format))
 		return -EINVAL;
-	if (count)
-		memcpy(*array_of(interface, format), ptr, count);
-	return 0;
+	return interface_move(&here, ptr, *array_of(interface, format), count);
 }
 
 static int multiformat_unpack(starpu_data_handle_t handle, unsigned memory, void *ptr,

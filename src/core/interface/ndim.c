@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/interface/interface.h"
+#include "core/interface/methods.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -217,17 +218,17 @@ static int ndim_copy(void *from, unsigned from_memory, void *to, unsigned to_mem
 		     void *async_data)
 {
 	const struct starpu_ndim_interface *ndim = from;
+	int ret = 0;
 
-	(void)from_memory;
-	(void)to_memory;
-	(void)async_data;
 	for (size_t i = 0; i < count_parts(ndim); i++) {
 		struct layout source = part_of(ndim, from, i);
 		struct layout target = part_of(ndim, to, i);
 
-		layout_copy(&target, &source);
+		if (methods_move(async_data, from_memory, to_memory, &source, &target) ==
+		    -EAGAIN)
+			ret = -EAGAIN;
 	}
-	return 0;
+	return ret;
 }
 
 static int ndim_pack(starpu_data_handle_t handle, unsigned memory, void **ptr,
@@ -243,9 +244,10 @@ static int ndim_pack(starpu_data_handle_t handle, unsigned memory, void **ptr,
 	if (!at)
 		return -ENOMEM;
 	for (size_t i = 0; i < count_parts(ndim); i++) {
-		struct layout part = part_of(ndim, ndim, i);
+		struct layout part = part_of(ndim, ndim, i), packed;
 
-		layout_gather(at, &part);
+		layout_flat(&packed, at, layout_bytes(&part));
+		methods_move(NULL, memory, memory, &part, &packed);
 		at += layout_bytes(&part);
 	}
 	return 0;
@@ -255,14 +257,15 @@ static int ndim_peek(starpu_data_handle_t handle, unsigned memory, void *ptr,
 		     size_t count)
 {
 	const struct starpu_ndim_interface *ndim = data_copy(handle, memory)->interface;
-	const char *at = ptr;
+	char *at = ptr;
 
 	if (count != bytes_of(ndim))
 		return -EINVAL;
 	for (size_t i = 0; i < count_parts(ndim); i++) {
-		struct layout part = part_of(ndim, ndim, i);
+		struct layout part = part_of(ndim, ndim, i), packed;
 
-		layout_scatter(&part, at);
+		layout_flat(&packed, at, layout_bytes(&part));
+		methods_move(NULL, memory, memory, &packed, &part);
 		at += layout_bytes(&part);
 	}
 	return 0;

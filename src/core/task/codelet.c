@@ -13,16 +13,19 @@ static int has_kernel(const struct starpu_codelet *cl, const struct device_type 
 	return any != 0;
 }
 
-unsigned codelet_where(const struct starpu_codelet *cl)
+unsigned codelet_kinds(const struct starpu_codelet *cl)
 {
 	unsigned where = 0;
 
-	if (cl->where)
-		return cl->where;
 	for (int i = 0; device_with_kernels[i]; i++)
 		if (has_kernel(cl, device_with_kernels[i]))
 			where |= device_with_kernels[i]->mask;
 	return where;
+}
+
+unsigned codelet_where(const struct starpu_codelet *cl)
+{
+	return cl->where ? cl->where : codelet_kinds(cl);
 }
 
 /* Counts of one codelet are collected before they go to the table. */

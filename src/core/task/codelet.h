@@ -13,6 +13,8 @@
 
 /* STARPU_CPU | ...: what it says, or where it has an implementation. */
 unsigned codelet_where(const struct starpu_codelet *cl);
+/* Where it has an implementation. */
+unsigned codelet_kinds(const struct starpu_codelet *cl);
 /* The worker, which calls, has executed a task of cl; how many it has. */
 void codelet_count(struct worker *worker, const struct starpu_codelet *cl);
 unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet *cl);

@@ -174,7 +174,7 @@ static int can_run_somewhere(struct node *node, struct starpu_task *task, unsign
 		return 1;
 	if (!task->cl->can_execute && !task->execute_on_a_specific_worker &&
 	    !task->workerids)
-		return (where & node->arch_mask) != 0;
+		return (where & node->arch_mask & codelet_kinds(task->cl)) != 0;
 	for (int i = 0; i < node->nworkers; i++)
 		if (worker_can_run(&node->workers[i], task, &implementation))
 			return 1;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/*
+ * cuda_api.c - the functions of starpu_cuda.h.  That header declares them with types of
+ * CUDA's headers, which the library is built without: streams are pointers, enumerations
+ * are int.  A simulated machine has no CUDA, so they are the real flavour's alone.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/interface/methods.h"
+#include "real/cuda.h"
+#include "real/real.h"
+
+void starpu_cuda_report_error(const char *func, const char *file, int line, int status)
+	__attribute__((noreturn));
+void starpu_cublas_report_error(const char *func, const char *file, int line, int status)
+	__attribute__((noreturn));
+void *starpu_cuda_get_local_stream(void);
+void starpu_cuda_set_device(unsigned devid);
+int starpu_cuda_copy_async_sync(void *src_ptr, unsigned src_node, void *dst_ptr,
+				unsigned dst_node, size_t ssize, void *stream, int kind);
+int starpu_cuda_copy2d_async_sync(void *src_ptr, unsigned src_node, void *dst_ptr,
+				  unsigned dst_node, size_t blocksize, size_t numblocks,
+				  size_t ld_src, size_t ld_dst, void *stream, int kind);
+int starpu_cuda_copy3d_async_sync(void *src_ptr, unsigned src_node, void *dst_ptr,
+				  unsigned dst_node, size_t blocksize, size_t numblocks_1,
+				  size_t ld1_src, size_t ld1_dst, size_t numblocks_2,
+				  size_t ld2_src, size_t ld2_dst, void *stream, int kind);
+void *orrery_cuda_properties(unsigned workerid, size_t bytes, int *devid);
+
+/* ---- errors ----------------------------------------------------------- */
+
+static int rank_of_caller(void)
+{
+	return plat_self() ? plat_self()->rank : ORR_NO_RANK;
+}
+
+void starpu_cuda_report_error(const char *func, const char *file, int line, int status)
+{
+	const struct node *node = plat_self();
+	const struct cuda *cuda = node ? node->plat->cuda : NULL;
+	char words[160] = "";
+
+	if (cuda)
+		cuda_words(&cuda->call, status, words, sizeof(words));
+	orr_die(rank_of_caller(),
+		"%s:%d: %s: CUDA's error %d%s%s; what was started before on the device "
+		"may have failed: compute-sanitizer finds wrong addresses in kernels",
+		file, line, func, status, *words ? ": " : "", words);
+}
+
+void starpu_cublas_report_error(const char *func, const char *file, int line, int status)
+{
+	static const char *const names[] = {[1] = "not initialised",
+					    [3] = "no memory",
+					    [7] = "an argument is invalid",
+					    [8] = "the device lacks a feature",
+					    [11] = "memory was not mapped",
+					    [13] = "a kernel failed",
+					    [14] = "an internal operation failed",
+					    [15] = "not supported",
+					    [16] = "licence error"};
+	const char *words = NULL;
+
+	if (status >= 0 && (size_t)status < sizeof(names) / sizeof(names[0]))
+		words = names[status];
+	orr_die(rank_of_caller(), "%s:%d: %s: cuBLAS's status %d: %s", file, line, func,
+		status, words ? words : "see cublasStatus_t");
+}
+
+/* ---- who calls -------------------------------------------------------- */
+
+static struct node *node_for(const char *func)
+{
+	struct node *node = plat_self();
+
+	if (!node)
+		orr_die(ORR_NO_RANK,
+			"%s: the library is not initialised; call starpu_init() first",
+			func);
+	return node;
+}
+
+void *starpu_cuda_get_local_stream(void)
+{
+	struct node *node = node_for(__func__);
+	const struct worker *worker = plat_current_worker(node->plat);
+	const struct cuda_device *device =
+		worker ? cuda_at(node->plat, worker->memory) : NULL;
+
+	if (!device)
+		orr_die(node->rank,
+			"%s: called by %s; expected the kernel of a CUDA worker, since "
+			"no other has a stream",
+			__func__, worker ? "a worker without a GPU" : "no worker");
+	return device->kernels;
+}
+
+static const struct cuda_device *find_device(const struct plat *plat, unsigned devid)
+{
+	for (int i = 0; plat->cuda && i < plat->cuda->ndevices; i++)
+		if (plat->cuda->each[i].id == (int)devid)
+			return &plat->cuda->devices[i];
+	return NULL;
+}
+
+void starpu_cuda_set_device(unsigned devid)
+{
+	const struct node *node = node_for(__func__);
+	const struct cuda_device *device = find_device(node->plat, devid);
+
+	if (!device)
+		orr_die(node->rank,
+			"%s: CUDA device %u has no worker; expected the number of one "
+			"that has, as starpu_worker_get_devids() gives them",
+			__func__, devid);
+	cuda_check(device, device->cuda->call.set(device->context), __func__);
+}
+
+void *orrery_cuda_properties(unsigned workerid, size_t bytes, int *devid)
+{
+	struct node *node = node_for("starpu_cuda_get_device_properties");
+	struct cuda_device *device = NULL;
+	void *fresh;
+
+	if (workerid < (unsigned)node->nworkers)
+		device = cuda_at(node->plat, node->workers[workerid].memory);
+	if (!device)
+		orr_die(node->rank,
+			"starpu_cuda_get_device_properties: worker %u is no CUDA worker",
+			workerid);
+	*devid = device->is->id;
+	if (orr_load_ptr(&device->properties))
+		return device->properties;
+	fresh = orr_alloc(bytes);
+	if (orr_cas_ptr(&device->properties, NULL, fresh))
+		return fresh;
+	free(fresh);
+	return device->properties;
+}
+
+/* ---- copies ----------------------------------------------------------- */
+
+/* The bytes at one end; the same number of them at both. */
+struct end {
+	unsigned memory;
+	struct layout layout;
+};
+
+static int copy(const char *func, const struct end *from, const struct end *to,
+		void *stream)
+{
+	struct node *node = node_for(func);
+	struct cuda_device *device = cuda_at(node->plat, to->memory);
+	unsigned n = (unsigned)node->nmains;
+	unsigned kinds = (from->memory < n ? CUDA_FROM_HOST : 0u) |
+			 (to->memory < n ? CUDA_TO_HOST : 0u);
+
+	if (!device)
+		device = cuda_at(node->plat, from->memory);
+	if (!device)
+		orr_die(node->rank,
+			"%s: from memory node %u to %u; expected a CUDA device's among "
+			"them",
+			func, from->memory, to->memory);
+	if (layout_bytes(&from->layout) == 0)
+		return 0;
+	if (!stream)
+		return methods_move(NULL, from->memory, to->memory, &from->layout,
+				    &to->layout);
+	cuda_enter(device);
+	cuda_start_rows(device, &from->layout, &to->layout, kinds, stream);
+	cuda_leave(device);
+	return -EAGAIN;
+}
+
+int starpu_cuda_copy3d_async_sync(void *src_ptr, unsigned src_node, void *dst_ptr,
+				  unsigned dst_node, size_t blocksize, size_t numblocks_1,
+				  size_t ld1_src, size_t ld1_dst, size_t numblocks_2,
+				  size_t ld2_src, size_t ld2_dst, void *stream, int kind)
+{
+	struct end from = {.memory = src_node}, to = {.memory = dst_node};
+
+	(void)kind;
+	layout_flat(&from.layout, src_ptr, blocksize);
+	layout_flat(&to.layout, dst_ptr, blocksize);
+	layout_repeat(&from.layout, numblocks_1, ld1_src);
+	layout_repeat(&from.layout, numblocks_2, ld2_src);
+	layout_repeat(&to.layout, numblocks_1, ld1_dst);
+	layout_repeat(&to.layout, numblocks_2, ld2_dst);
+	return copy("starpu_cuda_copy_async_sync", &from, &to, stream);
+}
+
+int starpu_cuda_copy2d_async_sync(void *src_ptr, unsigned src_node, void *dst_ptr,
+				  unsigned dst_node, size_t blocksize, size_t numblocks,
+				  size_t ld_src, size_t ld_dst, void *stream, int kind)
+{
+	return starpu_cuda_copy3d_async_sync(src_ptr, src_node, dst_ptr, dst_node,
+					     blocksize, numblocks, ld_src, ld_dst, 1, 0,
+					     0, stream, kind);
+}
+
+int starpu_cuda_copy_async_sync(void *src_ptr, unsigned src_node, void *dst_ptr,
+				unsigned dst_node, size_t ssize, void *stream, int kind)
+{
+	return starpu_cuda_copy2d_async_sync(src_ptr, src_node, dst_ptr, dst_node, ssize,
+					     1, 0, 0, stream, kind);
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/check.h"
+#include "core/interface/methods.h"
+#include "real/cuda.h"
+#include "real/real.h"
+
+/*
+ * cuda_copies.c - memories of devices, and copies to and from them.
+ *
+ * Who asks for a copy may have a datum locked, and to start one from memory that is not
+ * pinned takes as long as the copy: so copiers start them, in the order in which they are
+ * asked for.  A copier looks at the event of the oldest one: at first it yields between
+ * two looks, then it naps, longer the longer nothing ends.
+ */
+enum { PROBE_BYTES = 1 << 22, PROBES = 2, PAGE_BYTES = 4096 };
+
+#define COPIER_BUSY_S 50e-6
+
+static const double assumed_latency_s = 10e-6;
+
+static struct plat_copy **next_of(struct plat_copy *copy)
+{
+	return (struct plat_copy **)&copy->backend[0];
+}
+
+/* Recorded after its bytes. */
+static void **event_of(struct plat_copy *copy)
+{
+	return &copy->backend[1];
+}
+
+/* ---- bytes of a device ------------------------------------------------ */
+
+static void complain_full(struct cuda_device *device, int error, size_t bytes)
+{
+	size_t unused = 0, total = 0;
+	char words[160];
+
+	if (!orr_cas(&device->told_full, 0, 1))
+		return;
+	device->cuda->call.memory(&unused, &total);
+	orr_complain(device->cuda->plat->node->rank,
+		     "CUDA %d (%s): no %zu bytes: %s; %zu of %zu bytes are free: another "
+		     "program, rank or library uses the device; let the node use less "
+		     "(STARPU_LIMIT_CUDA_MEM, in MiB)",
+		     device->is->id, device->is->model, bytes,
+		     cuda_words(&device->cuda->call, error, words, sizeof(words)), unused,
+		     total);
+}
+
+static void *device_allocate(struct plat *plat, unsigned memory, size_t bytes)
+{
+	struct cuda_device *device = cuda_at(plat, memory);
+	unsigned long long at = 0;
+	int rc;
+
+	cuda_enter(device);
+	rc = device->cuda->call.allocate(&at, bytes ? bytes : 1);
+	if (rc == CUDA_OUT_OF_MEMORY)
+		complain_full(device, rc, bytes);
+	else
+		cuda_check(device, rc, "memory cannot be allocated");
+	cuda_leave(device);
+	return rc == CUDA_SUCCESS ? (void *)(uintptr_t)at : NULL;
+}
+
+static void device_release(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
+{
+	struct cuda_device *device = plat ? cuda_at(plat, memory) : NULL;
+
+	(void)bytes;
+	if (!device || !ptr)
+		return;
+	cuda_enter(device);
+	cuda_check(device, device->cuda->call.release((uintptr_t)ptr),
+		   "memory cannot be freed");
+	cuda_leave(device);
+}
+
+static int device_reaches(struct plat *plat, unsigned from, unsigned to)
+{
+	unsigned nmains = (unsigned)plat->machine.nnumas;
+	const struct cuda *cuda = plat->cuda;
+
+	if (from < nmains)
+		return cuda_at(plat, to) != NULL;
+	if (to < nmains)
+		return cuda_at(plat, from) != NULL;
+	if (!cuda_at(plat, from) || !cuda_at(plat, to))
+		return 0;
+	return from == to || (cuda->peers[from - nmains][to - nmains] &&
+			      cuda->peers[to - nmains][from - nmains]);
+}
+
+/* ---- rows ------------------------------------------------------------- */
+
+/* Rows of one length, at a distance that does not change: one copy. */
+struct rows {
+	struct cuda_device *device;
+	unsigned kinds;
+	void *stream;
+	char *to;
+	const char *from;
+	size_t bytes, n;
+	ptrdiff_t to_pitch, from_pitch;
+};
+
+static int start_block(const struct rows *rows)
+{
+	return rows->device->cuda->call.copy((uintptr_t)rows->to, (uintptr_t)rows->from,
+					     rows->bytes, rows->stream);
+}
+
+static int start_rectangle(const struct rows *rows)
+{
+	struct cuda_rectangle all = {.from_type = CUDA_MEMORY_DEVICE,
+				     .to_type = CUDA_MEMORY_DEVICE,
+				     .from_device = (uintptr_t)rows->from,
+				     .to_device = (uintptr_t)rows->to,
+				     .from_pitch = (size_t)rows->from_pitch,
+				     .to_pitch = (size_t)rows->to_pitch,
+				     .bytes = rows->bytes,
+				     .rows = rows->n};
+
+	if (rows->kinds & CUDA_FROM_HOST) {
+		all.from_type = CUDA_MEMORY_HOST;
+		all.from_host = rows->from;
+		all.from_device = 0;
+	}
+	if (rows->kinds & CUDA_TO_HOST) {
+		all.to_type = CUDA_MEMORY_HOST;
+		all.to_host = rows->to;
+		all.to_device = 0;
+	}
+	return rows->device->cuda->call.rectangle(&all, rows->stream);
+}
+
+static void flush(struct rows *rows)
+{
+	if (rows->n == 1)
+		cuda_check(rows->device, start_block(rows), "a copy cannot be started");
+	else if (rows->n > 1)
+		cuda_check(rows->device, start_rectangle(rows),
+			   "a copy of rows cannot be started");
+	rows->n = 0;
+}
+
+/* The row lies where the next of these would. */
+static int continues(struct rows *rows, const char *to, const char *from, size_t bytes)
+{
+	if (rows->n == 0 || bytes != rows->bytes)
+		return 0;
+	if (rows->n > 1)
+		return to - rows->to == (ptrdiff_t)rows->n * rows->to_pitch &&
+		       from - rows->from == (ptrdiff_t)rows->n * rows->from_pitch;
+	rows->to_pitch = to - rows->to;
+	rows->from_pitch = from - rows->from;
+	return rows->to_pitch >= (ptrdiff_t)bytes && rows->from_pitch >= (ptrdiff_t)bytes;
+}
+
+static void add_row(void *arg, char *to, const char *from, size_t bytes)
+{
+	struct rows *rows = arg;
+
+	if (!continues(rows, to, from, bytes)) {
+		flush(rows);
+		rows->to = to;
+		rows->from = from;
+		rows->bytes = bytes;
+	}
+	rows->n++;
+}
+
+void cuda_start_rows(struct cuda_device *device, const struct layout *from,
+		     const struct layout *to, unsigned kinds, void *stream)
+{
+	struct rows rows = {.device = device, .kinds = kinds, .stream = stream};
+
+	layout_each_row(to, from, add_row, &rows);
+	flush(&rows);
+}
+
+static unsigned kinds_of(const struct plat *plat, unsigned from, unsigned to)
+{
+	unsigned nmains = (unsigned)plat->machine.nnumas;
+
+	return (from < nmains ? CUDA_FROM_HOST : 0u) | (to < nmains ? CUDA_TO_HOST : 0u);
+}
+
+/* Whose context and streams a copy uses. */
+static struct cuda_copier *copier_of(struct plat *plat, unsigned from, unsigned to)
+{
+	struct cuda_device *device = cuda_at(plat, to);
+
+	if (device)
+		return &device->copiers[CUDA_TO_DEVICE];
+	return &cuda_at(plat, from)->copiers[CUDA_FROM_DEVICE];
+}
+
+static void device_move(struct plat *plat, unsigned from, unsigned to,
+			const struct layout *source, const struct layout *target)
+{
+	struct cuda_copier *copier = copier_of(plat, from, to);
+	struct cuda_device *device = copier->device;
+
+	cuda_enter(device);
+	cuda_start_rows(device, source, target, kinds_of(plat, from, to), copier->stream);
+	cuda_check(device, device->cuda->call.wait(copier->stream), "a copy failed");
+	cuda_leave(device);
+}
+
+/* ---- the copiers ------------------------------------------------------ */
+
+struct piece_start {
+	struct cuda_copier *copier;
+	unsigned kinds;
+};
+
+static void start_piece(void *arg, const struct layout *from, const struct layout *to)
+{
+	struct piece_start *start = arg;
+
+	cuda_start_rows(start->copier->device, from, to, start->kinds,
+			start->copier->stream);
+}
+
+static void *get_event(struct cuda_copier *copier)
+{
+	struct cuda_device *device = copier->device;
+	void *event;
+
+	if (copier->nevents > 0)
+		return copier->events[--copier->nevents];
+	cuda_check(device, device->cuda->call.event(&event, CUDA_EVENT_UNTIMED),
+		   "no event for a copy");
+	return event;
+}
+
+static void put_event(struct cuda_copier *copier, void *event)
+{
+	if (copier->nevents == copier->events_room) {
+		copier->events_room = 2 * copier->events_room + 16;
+		copier->events =
+			orr_realloc(copier->events, (size_t)copier->events_room *
+							    sizeof(*copier->events));
+	}
+	copier->events[copier->nevents++] = event;
+}
+
+static void start(struct cuda_copier *copier, struct plat_copy *copy)
+{
+	struct cuda_device *device = copier->device;
+	struct plat *plat = device->cuda->plat;
+	struct piece_start pieces = {copier, kinds_of(plat, copy->from, copy->to)};
+
+	copy->stream = copier->stream;
+	methods_start(plat->node, copy);
+	methods_take_pieces(copy, start_piece, &pieces);
+	*event_of(copy) = get_event(copier);
+	cuda_check(device, device->cuda->call.record(*event_of(copy), copier->stream),
+		   "a copy cannot be followed");
+	*next_of(copy) = NULL;
+	*(copier->flying ? next_of(copier->last_flying) : &copier->flying) = copy;
+	copier->last_flying = copy;
+}
+
+/* End those that have ended.  How many. */
+static int end_some(struct cuda_copier *copier)
+{
+	struct cuda_device *device = copier->device;
+	int n = 0;
+
+	while (copier->flying) {
+		struct plat_copy *copy = copier->flying;
+		int rc = device->cuda->call.query(*event_of(copy));
+		char what[128];
+
+		if (rc == CUDA_NOT_READY)
+			break;
+		if (rc != CUDA_SUCCESS) {
+			data_describe(copy->owner, what, sizeof(what));
+			cuda_check(device, rc, what);
+		}
+		copier->flying = *next_of(copy);
+		put_event(copier, *event_of(copy));
+		copy->done(copy);
+		orr_add(&device->cuda->npending, -1);
+		n++;
+	}
+	return n;
+}
+
+/* Wait for what is new, so long at most; 0: without limit.  The mutex is locked. */
+static void rest(struct cuda_copier *copier, double seconds)
+{
+	struct timespec until;
+
+	if (seconds <= 0) {
+		pthread_cond_wait(&copier->changed, &copier->mutex);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += (long)(seconds * 1e9);
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_cond_timedwait(&copier->changed, &copier->mutex, &until);
+}
+
+/* What waits, all of it; rests while there is nothing to start and nothing ended. */
+static struct plat_copy *take_waiting(struct cuda_copier *copier, double silence_s)
+{
+	double nap_s = wait_nap_s(silence_s, COPIER_BUSY_S);
+	struct plat_copy *copies;
+
+	pthread_mutex_lock(&copier->mutex);
+	if (!copier->first && !copier->stopping && (!copier->flying || nap_s > 0))
+		rest(copier, copier->flying ? nap_s : 0);
+	copies = copier->first;
+	copier->first = NULL;
+	pthread_mutex_unlock(&copier->mutex);
+	return copies;
+}
+
+static int is_over(struct cuda_copier *copier)
+{
+	int stopping;
+
+	pthread_mutex_lock(&copier->mutex);
+	stopping = copier->stopping && !copier->first;
+	pthread_mutex_unlock(&copier->mutex);
+	return stopping && !copier->flying;
+}
+
+static void *copier_main(void *arg)
+{
+	struct cuda_copier *copier = arg;
+	struct plat *plat = copier->device->cuda->plat;
+	double heard_s = plat_now_s(plat);
+
+	prctl(PR_SET_NAME, "orr-cuda", 0, 0, 0);
+	plat_caller(plat)->is_runtime = 1;
+	cuda_check(copier->device,
+		   copier->device->cuda->call.set(copier->device->context),
+		   "a copier cannot enter its context");
+	while (!is_over(copier)) {
+		struct plat_copy *copies =
+			take_waiting(copier, plat_now_s(plat) - heard_s);
+		int n = 0;
+
+		for (; copies; n++) {
+			struct plat_copy *copy = copies;
+
+			copies = *next_of(copy);
+			start(copier, copy);
+		}
+		if (end_some(copier) + n > 0)
+			heard_s = plat_now_s(plat);
+		else
+			sched_yield();
+	}
+	copier->device->cuda->call.set(NULL);
+	return NULL;
+}
+
+static int device_copy(struct plat *plat, struct plat_copy *copy)
+{
+	struct cuda_copier *copier = copier_of(plat, copy->from, copy->to);
+
+	orr_add(&plat->cuda->npending, 1);
+	*next_of(copy) = NULL;
+	pthread_mutex_lock(&copier->mutex);
+	*(copier->first ? next_of(copier->last) : &copier->first) = copy;
+	copier->last = copy;
+	pthread_cond_signal(&copier->changed);
+	pthread_mutex_unlock(&copier->mutex);
+	return 0;
+}
+
+int cuda_copiers_open(struct cuda_device *device)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	for (int i = 0; i < CUDA_COPIERS; i++) {
+		struct cuda_copier *copier = &device->copiers[i];
+
+		copier->device = device;
+		pthread_mutex_init(&copier->mutex, NULL);
+		pthread_cond_init(&copier->changed, &attr);
+		copier->has_thread =
+			pthread_create(&copier->thread, NULL, copier_main, copier) == 0;
+	}
+	pthread_condattr_destroy(&attr);
+	if (device->copiers[0].has_thread && device->copiers[1].has_thread)
+		return 0;
+	orr_complain(device->cuda->plat->node->rank,
+		     "the system refuses a thread for copies of CUDA %d (ulimit -u or "
+		     "-v, cgroup pids.max); going on without this device",
+		     device->is->id);
+	return -EAGAIN;
+}
+
+static void close_copier(struct cuda_copier *copier)
+{
+	pthread_mutex_lock(&copier->mutex);
+	copier->stopping = 1;
+	pthread_cond_signal(&copier->changed);
+	pthread_mutex_unlock(&copier->mutex);
+	if (copier->has_thread)
+		pthread_join(copier->thread, NULL);
+	pthread_cond_destroy(&copier->changed);
+	pthread_mutex_destroy(&copier->mutex);
+}
+
+void cuda_copiers_close(struct cuda_device *device)
+{
+	for (int i = 0; i < CUDA_COPIERS; i++) {
+		struct cuda_copier *copier = &device->copiers[i];
+
+		if (!copier->device)
+			continue;
+		close_copier(copier);
+		cuda_enter(device);
+		while (copier->nevents > 0)
+			device->cuda->call.end_event(copier->events[--copier->nevents]);
+		cuda_leave(device);
+		free(copier->events);
+	}
+}
+
+/* ---- how fast --------------------------------------------------------- */
+
+static double measure(struct cuda_device *device, uintptr_t to, uintptr_t from)
+{
+	const struct cuda_calls *call = &device->cuda->call;
+	struct plat *plat = device->cuda->plat;
+	double best_s = INFINITY;
+
+	for (int i = 0; i < PROBES; i++) {
+		double start_s = plat_now_s(plat);
+
+		if (call->copy(to, from, PROBE_BYTES, device->kernels) != CUDA_SUCCESS ||
+		    call->wait(device->kernels) != CUDA_SUCCESS)
+			return 0;
+		best_s = fmin(best_s, plat_now_s(plat) - start_s);
+	}
+	return PROBE_BYTES / fmax(best_s, 1e-9);
+}
+
+/* What cannot be measured is not known; the copies that matter tell what is wrong. */
+void cuda_measure(struct cuda_device *device)
+{
+	const struct cuda_calls *call = &device->cuda->call;
+	unsigned long long there;
+	void *here = NULL;
+
+	if (posix_memalign(&here, PAGE_BYTES, PROBE_BYTES))
+		return;
+	memset(here, 0, PROBE_BYTES);
+	cuda_enter(device);
+	if (call->allocate(&there, PROBE_BYTES) == CUDA_SUCCESS) {
+		int is_pinned = call->pin(here, PROBE_BYTES, 0) == CUDA_SUCCESS;
+
+		device->bytes_per_s[CUDA_TO_DEVICE] =
+			measure(device, (uintptr_t)there, (uintptr_t)here);
+		device->bytes_per_s[CUDA_FROM_DEVICE] =
+			measure(device, (uintptr_t)here, (uintptr_t)there);
+		if (is_pinned)
+			call->unpin(here);
+		call->release(there);
+	}
+	cuda_leave(device);
+	free(here);
+}
+
+/* Between devices as fast as to the slower one, which links of their own exceed. */
+static double device_expected_s(struct plat *plat, unsigned from, unsigned to,
+				size_t bytes)
+{
+	const struct cuda_device *in = cuda_at(plat, to), *out = cuda_at(plat, from);
+	double rate = INFINITY;
+
+	if (from == to)
+		return 0;
+	if (in)
+		rate = fmin(rate, in->bytes_per_s[CUDA_TO_DEVICE]);
+	if (out)
+		rate = fmin(rate, out->bytes_per_s[CUDA_FROM_DEVICE]);
+	return assumed_latency_s + (rate > 0 ? (double)bytes / rate : 0);
+}
+
+const struct memory_driver cuda_memory = {.allocate = device_allocate,
+					  .release = device_release,
+					  .reaches = device_reaches,
+					  .copy = device_copy,
+					  .expected_s = device_expected_s,
+					  .move = device_move};

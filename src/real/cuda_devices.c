@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "real/cuda.h"
+#include "real/real.h"
+
+/*
+ * cuda_devices.c - which devices a node has, and main memory that they copy from.
+ *
+ * A device gives the node nine tenths of what is free when the node opens: kernels and
+ * libraries need some, too.
+ */
+static const double given_part = 0.9;
+
+/* ---- which ----------------------------------------------------------- */
+
+/* Ordinals, in the order of their workers; wanted < 0: all. */
+struct choice {
+	int ids[STARPU_MAXCUDADEVS];
+	int n, there, wanted;
+};
+
+static void add(struct choice *choice, int id)
+{
+	for (int i = 0; i < choice->n; i++)
+		if (choice->ids[i] == id)
+			return; /* A device has one worker. */
+	if (choice->n < STARPU_MAXCUDADEVS)
+		choice->ids[choice->n++] = id;
+}
+
+static void complain_id(const struct plat *plat, const char *text, int there)
+{
+	orr_complain(plat->node->rank,
+		     "%s is not the number of a CUDA device: expected 0 to %d "
+		     "(STARPU_WORKERS_CUDAID, conf.workers_cuda_gpuid); it is left out",
+		     text, there - 1);
+}
+
+static void add_listed(const struct plat *plat, const char *text, struct choice *choice)
+{
+	const char *at = text + strspn(text, " ,");
+
+	while (*at) {
+		char *end, word[32];
+		long id = strtol(at, &end, 10);
+		size_t n = strcspn(at, " ,");
+
+		snprintf(word, sizeof(word), "%.*s", (int)(n < 30 ? n : 30), at);
+		if (end != at + n || id < 0 || id >= choice->there)
+			complain_id(plat, word, choice->there);
+		else
+			add(choice, (int)id);
+		at += n;
+		at += strspn(at, " ,");
+	}
+}
+
+static int is_listed_by_application(const struct starpu_conf *conf, const char *text)
+{
+	return conf->use_explicit_workers_cuda_gpuid &&
+	       (!*text || conf->precedence_over_environment_variables);
+}
+
+static void choose(const struct plat *plat, struct choice *choice)
+{
+	const struct starpu_conf *conf = &plat->node->conf;
+	const char *text = node_knobs(plat->node)->workers_cudaid;
+	char word[32];
+
+	if (is_listed_by_application(conf, text)) {
+		int n = choice->wanted < 0 ? choice->there : choice->wanted;
+
+		for (int i = 0; i < n && i < STARPU_NMAXWORKERS; i++) {
+			unsigned id = conf->workers_cuda_gpuid[i];
+
+			snprintf(word, sizeof(word), "%u", id);
+			if (id < (unsigned)choice->there)
+				add(choice, (int)id);
+			else
+				complain_id(plat, word, choice->there);
+		}
+	} else if (*text) {
+		add_listed(plat, text, choice);
+	} else {
+		for (int i = 0; i < choice->there; i++)
+			add(choice, i);
+	}
+	if (choice->wanted > choice->n)
+		orr_complain(plat->node->rank,
+			     "%d CUDA workers asked for (STARPU_NCUDA, conf.ncuda): %d "
+			     "device%s, one worker each; going on with %d",
+			     choice->wanted, choice->n, choice->n == 1 ? "" : "s",
+			     choice->n);
+	else if (choice->wanted >= 0)
+		choice->n = choice->wanted;
+}
+
+/* ---- one device ------------------------------------------------------ */
+
+static int describe(struct cuda_device *device, struct plat_device *is, int id)
+{
+	const struct cuda_calls *call = &device->cuda->call;
+	size_t total, unused;
+	int rc;
+
+	is->id = id;
+	rc = call->device(&device->device, id);
+	if (rc == CUDA_SUCCESS)
+		rc = call->name(is->model, sizeof(is->model), device->device);
+	if (rc == CUDA_SUCCESS)
+		rc = call->total(&total, device->device);
+	if (rc == CUDA_SUCCESS)
+		rc = call->bus(is->bus, sizeof(is->bus), device->device);
+	if (rc == CUDA_SUCCESS)
+		rc = call->retain(&device->context, device->device);
+	if (rc != CUDA_SUCCESS)
+		return rc;
+	cuda_enter(device);
+	rc = call->memory(&unused, &total);
+	cuda_leave(device);
+	is->total_bytes = (double)total;
+	is->memory_bytes = (double)unused * given_part;
+	return rc;
+}
+
+static int open_streams(struct cuda_device *device)
+{
+	const struct cuda_calls *call = &device->cuda->call;
+	int rc;
+
+	cuda_enter(device);
+	/* It waits for kernels on the default stream, and they for it. */
+	rc = call->stream(&device->kernels, CUDA_STREAM_BLOCKING);
+	for (int i = 0; rc == CUDA_SUCCESS && i < CUDA_COPIERS; i++)
+		rc = call->stream(&device->copiers[i].stream, CUDA_STREAM_APART);
+	if (rc == CUDA_SUCCESS)
+		rc = cuda_flights_open(device);
+	cuda_leave(device);
+	return rc;
+}
+
+/* What open_device() has made of it. */
+static void close_device(struct cuda_device *device)
+{
+	const struct cuda_calls *call = &device->cuda->call;
+
+	if (!device->context)
+		return;
+	cuda_copiers_close(device);
+	cuda_enter(device);
+	cuda_flights_close(device);
+	for (int i = 0; i < CUDA_COPIERS; i++)
+		if (device->copiers[i].stream)
+			call->end_stream(device->copiers[i].stream);
+	if (device->kernels)
+		call->end_stream(device->kernels);
+	cuda_leave(device);
+	call->let_go(device->device);
+	free(device->properties);
+	device->context = NULL;
+}
+
+/* 0, or -ENODEV with a message. */
+static int open_device(struct cuda *cuda, int id)
+{
+	struct cuda_device *device = &cuda->devices[cuda->ndevices];
+	struct plat_device *is = &cuda->each[cuda->ndevices];
+	char words[160];
+	int rc;
+
+	device->cuda = cuda;
+	device->is = is;
+	rc = describe(device, is, id);
+	if (rc == CUDA_SUCCESS)
+		rc = open_streams(device);
+	if (rc == CUDA_SUCCESS && cuda_copiers_open(device) == 0)
+		return 0;
+	if (rc != CUDA_SUCCESS)
+		orr_complain(cuda->plat->node->rank,
+			     "CUDA %d (%s) cannot be used: %s; going on without it: "
+			     "nvidia-smi says who uses it, and whether it is healthy",
+			     id, is->model,
+			     cuda_words(&cuda->call, rc, words, sizeof(words)));
+	close_device(device);
+	memset(device, 0, sizeof(*device));
+	memset(is, 0, sizeof(*is));
+	return -ENODEV;
+}
+
+/* Each context must say that it wants to see the other's memory. */
+static int open_peer(struct cuda *cuda, int from, int to)
+{
+	struct cuda_device *at = &cuda->devices[from], *other = &cuda->devices[to];
+	int can = 0, rc;
+
+	if (cuda->call.can_peer(&can, at->device, other->device) != CUDA_SUCCESS || !can)
+		return 0;
+	cuda_enter(at);
+	rc = cuda->call.peer(other->context, 0);
+	cuda_leave(at);
+	return rc == CUDA_SUCCESS || rc == CUDA_PEER_ALREADY;
+}
+
+static void open_peers(struct cuda *cuda)
+{
+	if (!node_knobs(cuda->plat->node)->cuda_direct)
+		return;
+	for (int i = 0; i < cuda->ndevices; i++)
+		for (int k = 0; k < cuda->ndevices; k++)
+			cuda->peers[i][k] = i == k || open_peer(cuda, i, k);
+}
+
+/* ---- life ------------------------------------------------------------ */
+
+/* How many there are; 0 with a message when that must be told. */
+static int count_devices(struct cuda *cuda, int is_wanted)
+{
+	char words[160];
+	int n = 0, rc = cuda->call.init(0);
+
+	if (rc == CUDA_SUCCESS)
+		rc = cuda->call.count(&n);
+	if (rc == CUDA_SUCCESS && n > 0)
+		return n;
+	if (is_wanted || (rc != CUDA_SUCCESS && rc != CUDA_NO_DEVICE))
+		orr_complain(cuda->plat->node->rank,
+			     "CUDA finds no device: %s; CUDA_VISIBLE_DEVICES may hide "
+			     "them, and nvidia-smi says what the driver sees; going on "
+			     "without CUDA workers",
+			     cuda_words(&cuda->call,
+					rc != CUDA_SUCCESS ? rc : CUDA_NO_DEVICE, words,
+					sizeof(words)));
+	return 0;
+}
+
+static void fill_machine(struct cuda *cuda)
+{
+	struct plat_devices *devices = &cuda->plat->machine.devices[STARPU_CUDA_WORKER];
+
+	devices->count = cuda->ndevices;
+	devices->worker = &cuda_driver;
+	devices->memory = &cuda_memory;
+	devices->each = cuda->each;
+	memcpy(devices->model, cuda->each[0].model, sizeof(devices->model));
+	devices->memory_bytes = cuda->each[0].memory_bytes;
+}
+
+static void open_all(struct plat *plat, struct cuda *cuda, int is_wanted)
+{
+	struct choice choice = {.wanted = plat->node->conf.ncuda};
+
+	choice.there = count_devices(cuda, is_wanted);
+	if (choice.there == 0)
+		return;
+	choose(plat, &choice);
+	for (int i = 0; i < choice.n; i++)
+		cuda->ndevices += open_device(cuda, choice.ids[i]) == 0;
+	open_peers(cuda);
+	for (int i = 0; i < cuda->ndevices; i++)
+		cuda_measure(&cuda->devices[i]);
+}
+
+void cuda_open(struct plat *plat)
+{
+	const struct starpu_conf *conf = &plat->node->conf;
+	int is_wanted = conf->ncuda > 0 || conf->use_explicit_workers_cuda_gpuid ||
+			*node_knobs(plat->node)->workers_cudaid;
+	int nthreads = threads_of_process(NULL, 0);
+	struct cuda *cuda;
+
+	if (conf->ncuda == 0)
+		return;
+	cuda = orr_alloc(sizeof(*cuda));
+	cuda->plat = plat;
+	orr_lock_init(&cuda->pinned_lock);
+	if (cuda_load(plat, &cuda->call, is_wanted) == 0)
+		open_all(plat, cuda, is_wanted);
+	if (cuda->ndevices == 0) {
+		free(cuda);
+		return;
+	}
+	plat->cuda = cuda;
+	fill_machine(cuda);
+	cuda->nthreads = threads_of_process(NULL, 0) - nthreads - cuda_thread_count(plat);
+}
+
+static void unpin_all(struct cuda *cuda)
+{
+	size_t cursor = 0;
+	void *ptr;
+
+	while ((ptr = table_next(&cuda->pinned, &cursor)))
+		cuda->call.unpin(ptr);
+	table_free(&cuda->pinned);
+}
+
+void cuda_close(struct plat *plat)
+{
+	struct cuda *cuda = plat->cuda;
+
+	if (!cuda)
+		return;
+	cuda_enter(&cuda->devices[0]);
+	unpin_all(cuda);
+	cuda_leave(&cuda->devices[0]);
+	for (int i = 0; i < cuda->ndevices; i++)
+		close_device(&cuda->devices[i]);
+	plat->cuda = NULL;
+	free(cuda);
+}
+
+int cuda_count(struct plat *plat)
+{
+	return plat->cuda ? orr_load(&plat->cuda->npending) : 0;
+}
+
+/* The memories of the devices follow main memories. */
+struct cuda_device *cuda_at(struct plat *plat, unsigned memory)
+{
+	unsigned index = memory - (unsigned)plat->machine.nnumas;
+
+	if (!plat->cuda || index >= (unsigned)plat->cuda->ndevices)
+		return NULL;
+	return &plat->cuda->devices[index];
+}
+
+int cuda_thread_count(const struct plat *plat)
+{
+	return plat->cuda ? CUDA_COPIERS * plat->cuda->ndevices + plat->cuda->nthreads
+			  : 0;
+}
+
+int cuda_is_thread(const struct plat *plat, pthread_t thread)
+{
+	const struct cuda *cuda = plat->cuda;
+
+	for (int i = 0; cuda && i < cuda->ndevices; i++)
+		for (int k = 0; k < CUDA_COPIERS; k++)
+			if (pthread_equal(cuda->devices[i].copiers[k].thread, thread))
+				return 1;
+	return 0;
+}
+
+/* ---- pinned memory --------------------------------------------------- */
+
+int plat_pin(struct plat *plat, void *ptr, size_t bytes)
+{
+	struct cuda *cuda = plat->cuda;
+	char words[160];
+	int rc;
+
+	if (!cuda || !ptr || bytes == 0)
+		return 0;
+	cuda_enter(&cuda->devices[0]);
+	rc = cuda->call.pin(ptr, bytes, CUDA_REGISTER_PORTABLE);
+	cuda_leave(&cuda->devices[0]);
+	if (rc == CUDA_HOST_ALREADY)
+		return 0; /* By the application, who keeps it. */
+	if (rc != CUDA_SUCCESS) {
+		orr_complain(plat->node->rank,
+			     "%zu bytes of main memory cannot be pinned for CUDA: %s; "
+			     "copies from and to them are slow: raise ulimit -l, or pin "
+			     "less",
+			     bytes, cuda_words(&cuda->call, rc, words, sizeof(words)));
+		return -ENOMEM;
+	}
+	orr_lock(&cuda->pinned_lock);
+	table_put(&cuda->pinned, (uintptr_t)ptr, ptr);
+	orr_unlock(&cuda->pinned_lock);
+	return 0;
+}
+
+int plat_unpin(struct plat *plat, void *ptr)
+{
+	struct cuda *cuda = plat->cuda;
+	void *found;
+	int rc;
+
+	if (!cuda || !ptr)
+		return 0;
+	orr_lock(&cuda->pinned_lock);
+	found = table_remove(&cuda->pinned, (uintptr_t)ptr);
+	orr_unlock(&cuda->pinned_lock);
+	if (!found)
+		return 0;
+	cuda_enter(&cuda->devices[0]);
+	rc = cuda->call.unpin(ptr);
+	cuda_leave(&cuda->devices[0]);
+	return rc == CUDA_SUCCESS ? 0 : -EINVAL;
+}

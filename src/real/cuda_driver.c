@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "real/cuda.h"
+#include "real/real.h"
+
+/*
+ * cuda_driver.c - the functions of libcuda.  The library stays open until the process
+ * ends: a driver does not like to be unloaded.
+ */
+#define FIND(field, symbol, parameters)                                                  \
+	{                                                                                \
+		void *at = dlsym(library, #symbol);                                      \
+		if (!at)                                                                 \
+			return #symbol;                                                  \
+		memcpy(&call->field, &at, sizeof(at));                                   \
+	}
+
+/* The first function that is missing, or NULL. */
+static const char *find_all(void *library, struct cuda_calls *call)
+{
+	CUDA_CALLS(FIND)
+	return NULL;
+}
+
+int cuda_load(struct plat *plat, struct cuda_calls *call, int is_wanted)
+{
+	const char *file = node_knobs(plat->node)->cuda_library, *missing;
+	void *library;
+
+	if (!*file)
+		file = "libcuda.so.1";
+	library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		if (is_wanted)
+			orr_complain(
+				plat->node->rank,
+				"CUDA workers are asked for (STARPU_NCUDA, "
+				"STARPU_WORKERS_CUDAID, conf.ncuda), and CUDA's driver "
+				"cannot be loaded: %s; install the driver of the GPU, "
+				"or ask for none; going on without",
+				dlerror());
+		return -ENODEV;
+	}
+	missing = find_all(library, call);
+	if (missing) {
+		orr_complain(plat->node->rank,
+			     "%s has no function %s: a driver of CUDA 11 or later is "
+			     "expected; going on without CUDA workers",
+			     file, missing);
+		return -ENODEV;
+	}
+	return 0;
+}
+
+const char *cuda_words(const struct cuda_calls *call, int error, char *text, size_t bytes)
+{
+	const char *name = NULL, *words = NULL;
+
+	if (call->error_name(error, &name) != CUDA_SUCCESS || !name)
+		name = "an error that this driver does not know";
+	if (call->error_text(error, &words) != CUDA_SUCCESS || !words)
+		words = "no words";
+	snprintf(text, bytes, "%s (%s, %d)", words, name, error);
+	return text;
+}
+
+void cuda_check(const struct cuda_device *device, int error, const char *what)
+{
+	char words[160];
+
+	if (error == CUDA_SUCCESS)
+		return;
+	orr_die(device->cuda->plat->node->rank,
+		"CUDA %d (%s): %s: %s; what was started before on this device may have "
+		"failed, or the device is lost: see the system's log (dmesg, nvidia-smi "
+		"-q), or leave it out with STARPU_WORKERS_CUDAID",
+		device->is->id, device->is->model, what,
+		cuda_words(&device->cuda->call, error, words, sizeof(words)));
+}
+
+void cuda_enter(const struct cuda_device *device)
+{
+	cuda_check(device, device->cuda->call.push(device->context),
+		   "its context cannot be entered");
+}
+
+void cuda_leave(const struct cuda_device *device)
+{
+	void *context;
+
+	cuda_check(device, device->cuda->call.pop(&context),
+		   "its context cannot be left");
+}

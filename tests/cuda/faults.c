@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/*
+ * What goes wrong with CUDA devices, on the stand-in for CUDA, which is no GPU: each
+ * ends, or goes on, with a message that names the task, the device and CUDA's own words.
+ */
+#include "../bad/dying.h"
+#include "on_device.h"
+
+enum { N = 1 << 15, MANY = 40 };
+
+static double x[MANY][N];
+
+static void touch(const struct launch *launch)
+{
+	*(double *)standin_at(launch->ptr[0]) += 1;
+}
+
+static void touch_cuda(void *buffers[], void *arg)
+{
+	(void)arg;
+	launch_here((struct launch){.func = touch,
+				    .ptr = {(char *)STARPU_VECTOR_GET_PTR(buffers[0])}});
+}
+
+static struct starpu_codelet toucher = {.cuda_funcs = {touch_cuda},
+					.cuda_flags = {STARPU_CUDA_ASYNC},
+					.nbuffers = 1,
+					.modes = {STARPU_RW},
+					.name = "toucher"};
+
+/* The life that dying.h has begun had no devices. */
+static void start(const char *variable, const char *value)
+{
+	starpu_shutdown();
+	unsetenv("STARPU_NCUDA");
+	setenv(variable, value, 1);
+	if (starpu_init(NULL) != 0)
+		_exit(77);
+}
+
+static void use_all(void)
+{
+	for (int i = 0; i < MANY; i++) {
+		starpu_data_handle_t handle;
+
+		starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[i], N,
+					    sizeof(double));
+		starpu_task_insert(&toucher, STARPU_RW, handle, 0);
+		starpu_data_unregister_submit(handle);
+	}
+	starpu_task_wait_for_all();
+	starpu_shutdown();
+}
+
+static void nothing(void)
+{
+}
+
+/* ---- at init ------------------------------------------------------------ */
+
+static void expect_devices(unsigned n)
+{
+	if (starpu_cuda_worker_get_count() != n)
+		abort();
+	starpu_shutdown();
+}
+
+static void no_driver(void)
+{
+	setenv("ORRERY_CUDA_LIBRARY", "/nowhere/libcuda.so.1", 1);
+	start("STARPU_NCUDA", "2");
+	expect_devices(0);
+}
+
+static void another_library(void)
+{
+	setenv("ORRERY_CUDA_LIBRARY", "libm.so.6", 1);
+	start("STARPU_NCUDA", "2");
+	expect_devices(0);
+}
+
+static void no_device(void)
+{
+	setenv("STANDIN_FAIL", "cuInit:1:100", 1);
+	start("STARPU_NCUDA", "1");
+	expect_devices(0);
+}
+
+static void too_many(void)
+{
+	start("STARPU_NCUDA", "3");
+	expect_devices(2);
+}
+
+static void wrong_numbers(void)
+{
+	start("STARPU_WORKERS_CUDAID", "1 7 one");
+	expect_devices(1);
+}
+
+static void one_is_taken(void)
+{
+	setenv("STANDIN_FAIL", "cuDevicePrimaryCtxRetain:-1:46", 1);
+	start("STARPU_WORKERS_CUDAID", "0 1");
+	expect_devices(1);
+}
+
+/* ---- kernels and copies --------------------------------------------------- */
+
+static void a_kernel_fails(void)
+{
+	setenv("STARPU_WORKERS_CUDAID", "1", 1);
+	start("STANDIN_FAIL_RUN", "30:700");
+	use_all();
+}
+
+static void break_down(const struct launch *launch)
+{
+	(void)launch;
+	standin_fail(700);
+}
+
+static void broken_cuda(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	launch_here((struct launch){.func = break_down});
+}
+
+/* Nothing else is on the device. */
+static void the_first_kernel_fails(void)
+{
+	start("STARPU_NCUDA", "1");
+	toucher.cuda_funcs[0] = broken_cuda;
+	toucher.nbuffers = 0;
+	starpu_task_insert(&toucher, 0);
+	starpu_task_wait_for_all();
+}
+
+static void a_copy_fails(void)
+{
+	setenv("STARPU_CUDA_PIPELINE", "0", 1);
+	setenv("STANDIN_FAIL", "cuMemcpyAsync:25:700", 1);
+	start("STARPU_NCUDA", "1");
+	use_all();
+}
+
+static void the_device_is_lost(void)
+{
+	setenv("STANDIN_FAIL", "cuEventRecord:40:214", 1);
+	start("STARPU_NCUDA", "1");
+	use_all();
+}
+
+/* 40 data of 256 KiB do not fit, and the node may use all of the device. */
+static void others_use_the_device(void)
+{
+	setenv("STANDIN_FAIL", "cuMemAlloc_v2:3:2", 1);
+	start("STARPU_NCUDA", "1");
+	use_all();
+}
+
+/* ---- programs --------------------------------------------------------------- */
+
+static void refuse(struct starpu_codelet *cl)
+{
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[0], N,
+				    sizeof(double));
+	if (starpu_task_insert(cl, STARPU_RW, handle, 0) != -ENODEV)
+		abort();
+	starpu_data_unregister(handle);
+	starpu_shutdown();
+}
+
+static void nowhere_to_run(void)
+{
+	refuse(&toucher);
+}
+
+static void no_function(void)
+{
+	static struct starpu_codelet hollow = {.where = STARPU_CUDA,
+					       .nbuffers = 1,
+					       .modes = {STARPU_RW},
+					       .name = "hollow"};
+
+	start("STARPU_NCUDA", "1");
+	refuse(&hollow);
+}
+
+static void a_stream_for_nobody(void)
+{
+	start("STARPU_NCUDA", "1");
+	starpu_cuda_get_local_stream();
+}
+
+static void a_device_without_worker(void)
+{
+	start("STARPU_NCUDA", "1");
+	starpu_cuda_set_device(1);
+}
+
+static void report_cuda(void)
+{
+	start("STARPU_NCUDA", "1");
+	STARPU_CUDA_REPORT_ERROR((cudaError_t)700);
+}
+
+static void report_cublas(void)
+{
+	STARPU_CUBLAS_REPORT_ERROR(13);
+}
+
+static void too_large_to_pin(void)
+{
+	setenv("STANDIN_FAIL", "cuMemHostRegister_v2:1:2", 1);
+	start("STARPU_NCUDA", "1");
+	if (starpu_memory_pin(x, sizeof(x)) != -ENOMEM)
+		abort();
+	starpu_shutdown();
+}
+
+#define LIVES 1
+
+static const struct dying mistakes[] = {
+	{"no driver", {"/nowhere/libcuda.so.1", "going on without"}, no_driver, LIVES},
+	{"another library", {"libm.so.6", "no function cuInit"}, another_library, LIVES},
+	{"no device", {"CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES"}, no_device, LIVES},
+	{"too many devices", {"3 CUDA workers asked for", "with 2"}, too_many, LIVES},
+	{"wrong numbers of devices",
+	 {"7 is not the number", "one is not the number"},
+	 wrong_numbers,
+	 LIVES},
+	{"a device that cannot be used",
+	 {"CUDA 0 (Stand-in 0) cannot be used", "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+	 one_is_taken,
+	 LIVES},
+	{"an operation of a device fails",
+	 {"CUDA 1 (Stand-in 1)", "CUDA_ERROR_ILLEGAL_ADDRESS, 700"},
+	 a_kernel_fails,
+	 0},
+	{"a kernel fails",
+	 {"task \"toucher\"", "CUDA_ERROR_ILLEGAL_ADDRESS, 700"},
+	 the_first_kernel_fails,
+	 0},
+	{"a copy fails", {"a copy cannot be started", "illegal memory"}, a_copy_fails, 0},
+	{"a device is lost",
+	 {"CUDA_ERROR_ECC_UNCORRECTABLE", "Stand-in 0"},
+	 the_device_is_lost,
+	 0},
+	{"others use the device",
+	 {"out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)", "no memory for"},
+	 others_use_the_device,
+	 0},
+	{"a codelet for devices without one",
+	 {"\"toucher\"", "no worker can ever execute it"},
+	 nowhere_to_run,
+	 LIVES},
+	{"a codelet without a function",
+	 {"\"hollow\"", "no worker can ever execute it"},
+	 no_function,
+	 LIVES},
+	{"a stream for nobody",
+	 {"starpu_cuda_get_local_stream", "called by no worker"},
+	 a_stream_for_nobody,
+	 0},
+	{"a device without a worker",
+	 {"starpu_cuda_set_device", "device 1 has no worker"},
+	 a_device_without_worker,
+	 0},
+	{"an error of CUDA's is reported",
+	 {"faults.c", "an illegal memory access"},
+	 report_cuda,
+	 0},
+	{"a status of cuBLAS's is reported", {"13", "a kernel failed"}, report_cublas, 0},
+	{"memory that cannot be pinned",
+	 {"cannot be pinned", "ulimit -l"},
+	 too_large_to_pin,
+	 LIVES}};
+
+int main(void)
+{
+	standin_use();
+	setenv("STARPU_NCUDA", "0", 1);
+	return dying_run(mistakes, sizeof(mistakes) / sizeof(mistakes[0]), nothing);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/*
+ * Of the stand-in for CUDA, tests/cuda/standin.c: what tests use of the runtime API, and
+ * what takes the place of kernels.  It is no GPU, and no result of it is one's.
+ */
+#ifndef STANDIN_CUDA_RUNTIME_H
+#define STANDIN_CUDA_RUNTIME_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct CUstream_st *cudaStream_t;
+typedef enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1 } cudaError_t;
+enum cudaMemcpyKind {
+	cudaMemcpyHostToHost,
+	cudaMemcpyHostToDevice,
+	cudaMemcpyDeviceToHost,
+	cudaMemcpyDeviceToDevice,
+	cudaMemcpyDefault
+};
+
+struct cudaDeviceProp {
+	char name[256];
+	size_t totalGlobalMem;
+	int multiProcessorCount;
+};
+
+cudaError_t cudaGetDevice(int *device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+			    enum cudaMemcpyKind kind, cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+/* Instead of a kernel: call func(arg) when the stream comes to it, on its thread, after
+ * a random time. */
+cudaError_t standin_launch(cudaStream_t stream, void (*func)(void *arg), void *arg);
+/* The bytes of a device's address, for such a function alone: other threads, and the
+ * address itself, are not allowed to see them. */
+void *standin_at(const void *device_address);
+/* Such a function has done what breaks a device: from now on all fails with this. */
+void standin_fail(int error);
+/* Longest queue that any stream of kernels has had. */
+int standin_most_queued(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
