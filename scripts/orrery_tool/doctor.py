@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery doctor."""
+import ctypes
 import glob
 import os
 import re
@@ -25,6 +26,26 @@ def version_of(command, pattern=r"(\d+\.\d[\w.]*)"):
     return match.group(1) if match and out.returncode == 0 else None
 
 
+def gpus():
+    """What CUDA's driver says; none is no fault."""
+    name = os.environ.get("ORRERY_CUDA_LIBRARY") or "libcuda.so.1"
+    count, version, text = ctypes.c_int(), ctypes.c_int(), ctypes.create_string_buffer(64)
+    try:
+        cuda = ctypes.CDLL(name)
+        status = cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count))
+        cuda.cuDriverGetVersion(ctypes.byref(version))
+    except (OSError, AttributeError):
+        return "no driver of CUDA (%s): workers are cores" % name
+    if status or not count.value:
+        return "the driver of CUDA finds no device (%d): workers are cores" % status
+    device = ctypes.c_int()
+    cuda.cuDeviceGet(ctypes.byref(device), 0)
+    cuda.cuDeviceGetName(text, 64, device)
+    return "%d, the first one a %s; driver of CUDA %d.%d" % (
+        count.value, text.value.decode(errors="replace"), version.value // 1000,
+        version.value % 1000 // 10)
+
+
 def diagnose(place):
     """(what, value or None when missing, remedy)"""
     for tool, package in (("mpicc", "libopenmpi-dev"), ("mpirun", "openmpi-bin"),
@@ -40,6 +61,7 @@ def diagnose(place):
     platforms = glob.glob(os.path.join(place.share, "platforms", "xml", "*.xml"))
     yield ("platforms", platforms and "%d in %s" % (len(platforms),
            os.path.dirname(platforms[0])), "reinstall Orrery")
+    yield "GPUs", gpus(), ""
     maps = read_number("/proc/sys/vm/max_map_count", 65530)
     ranks = (maps - BASE_MAPS) // (2 + STACK_MAPS)
     yield ("vm.max_map_count", ranks >= 1024 and "%d, up to %d simulated ranks" % (maps, ranks),
