@@ -45,44 +45,35 @@ static int say(const char *func, const struct worker *worker, int ret)
 	return ret;
 }
 
+static int drive(const char *func, const struct starpu_driver *d,
+		 int (*step)(struct worker *worker))
+{
+	struct worker *worker;
+	int ret;
+
+	api_given(func, "d", d);
+	worker = find(func, d, &ret);
+	return worker ? say(func, worker, step(worker)) : ret;
+}
+
 int starpu_driver_init(struct starpu_driver *d)
 {
-	api_given(__func__, "d", d);
-
-	int ret;
-	struct worker *worker = find(__func__, d, &ret);
-
-	return worker ? say(__func__, worker, drive_begin(worker)) : ret;
+	return drive(__func__, d, drive_begin);
 }
 
 int starpu_driver_run_once(struct starpu_driver *d)
 {
-	api_given(__func__, "d", d);
-
-	int ret;
-	struct worker *worker = find(__func__, d, &ret);
-
-	return worker ? say(__func__, worker, drive_once(worker)) : ret;
+	return drive(__func__, d, drive_once);
 }
 
 int starpu_driver_deinit(struct starpu_driver *d)
 {
-	api_given(__func__, "d", d);
-
-	int ret;
-	struct worker *worker = find(__func__, d, &ret);
-
-	return worker ? say(__func__, worker, drive_end(worker)) : ret;
+	return drive(__func__, d, drive_end);
 }
 
 int starpu_driver_run(struct starpu_driver *d)
 {
-	api_given(__func__, "d", d);
-
-	int ret;
-	struct worker *worker = find(__func__, d, &ret);
-
-	return worker ? say(__func__, worker, drive_on(worker)) : ret;
+	return drive(__func__, d, drive_on);
 }
 
 void starpu_drivers_request_termination(void)

@@ -72,20 +72,9 @@ void starpu_cublas_report_error(const char *func, const char *file, int line, in
 
 /* ---- who calls -------------------------------------------------------- */
 
-static struct node *node_for(const char *func)
-{
-	struct node *node = plat_self();
-
-	if (!node)
-		orr_die(ORR_NO_RANK,
-			"%s: the library is not initialised; call starpu_init() first",
-			func);
-	return node;
-}
-
 void *starpu_cuda_get_local_stream(void)
 {
-	struct node *node = node_for(__func__);
+	struct node *node = real_node_for(__func__);
 	const struct worker *worker = plat_current_worker(node->plat);
 	const struct cuda_device *device =
 		worker ? cuda_at(node->plat, worker->memory) : NULL;
@@ -108,7 +97,7 @@ static const struct cuda_device *find_device(const struct plat *plat, unsigned d
 
 void starpu_cuda_set_device(unsigned devid)
 {
-	const struct node *node = node_for(__func__);
+	const struct node *node = real_node_for(__func__);
 	const struct cuda_device *device = find_device(node->plat, devid);
 
 	if (!device)
@@ -121,7 +110,7 @@ void starpu_cuda_set_device(unsigned devid)
 
 void *orrery_cuda_properties(unsigned workerid, size_t bytes, int *devid)
 {
-	struct node *node = node_for("starpu_cuda_get_device_properties");
+	struct node *node = real_node_for("starpu_cuda_get_device_properties");
 	struct cuda_device *device = NULL;
 	void *fresh;
 
@@ -152,7 +141,7 @@ struct end {
 static int copy(const char *func, const struct end *from, const struct end *to,
 		void *stream)
 {
-	struct node *node = node_for(func);
+	struct node *node = real_node_for(func);
 	struct cuda_device *device = cuda_at(node->plat, to->memory);
 	unsigned n = (unsigned)node->nmains;
 	unsigned kinds = (from->memory < n ? CUDA_FROM_HOST : 0u) |

@@ -43,6 +43,8 @@ struct real {
 };
 
 struct real *real_get(void);
+/* That of the process; ends the program, naming func, when the library is not open. */
+struct node *real_node_for(const char *func);
 
 struct cores {
 	struct hwloc_topology *topology;

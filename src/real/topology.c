@@ -12,7 +12,7 @@
 #include "core/worker.h"
 #include "real/real.h"
 
-static struct node *node_for(const char *func)
+struct node *real_node_for(const char *func)
 {
 	struct node *node = plat_self();
 
@@ -25,7 +25,7 @@ static struct node *node_for(const char *func)
 
 hwloc_topology_t starpu_get_hwloc_topology(void)
 {
-	struct node *node = node_for(__func__);
+	struct node *node = real_node_for(__func__);
 	hwloc_topology_t copy;
 
 	if (hwloc_topology_dup(&copy, node->plat->cores.topology) < 0)
@@ -37,7 +37,7 @@ hwloc_topology_t starpu_get_hwloc_topology(void)
 /* What the worker is bound to: its PU, or without binding the machine. */
 static hwloc_obj_t place_of(const char *func, int workerid)
 {
-	struct node *node = node_for(func);
+	struct node *node = real_node_for(func);
 	hwloc_topology_t topology = node->plat->cores.topology;
 	int pu;
 

@@ -157,6 +157,8 @@ int plat_worker_drive(struct worker *worker, int once)
 	if (!calendar_has(&sim_worker->step))
 		calendar_add(plat->sim, &sim_worker->step, plat_now_s(plat));
 	ret = wait_at(worker->node, &gate, WAIT_THREAD, "starpu_driver_run");
+	if (ret < 0)
+		sim_worker->driver = NULL; /* Nothing can go on. */
 	if (ret == 0 && once && worker->executed == executed)
 		plat_sleep(plat, look_s);
 	return ret;
