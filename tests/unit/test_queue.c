@@ -219,34 +219,58 @@ static int can_take(const struct entry *entry, int number, int worker)
 	       (entry->kind == 3 && (worker == SECOND_CPU || number % 2 == 0));
 }
 
-/* Against a list that is searched from its beginning each time. */
-static void as_a_simple_list(void **state)
+/* Against a list that is searched from its beginning each time.  From so many on, the
+ * jobs have different priorities. */
+static void as_a_list(int nequal)
 {
 	enum { N = 3000 };
 	static struct entry entries[N];
 	unsigned random = 7;
-	int npushed = 0;
+	int npushed = 0, npopped = 0;
 
-	(void)state;
-	while (npushed < N || queue.length > 0) {
+	while (npopped < N) {
 		int worker = (int)draw(&random, 3), best = -1;
 
 		if (npushed < N && draw(&random, 2)) {
 			struct entry *entry = &entries[npushed];
 
-			*entry = (struct entry){(int)draw(&random, NCODELETS),
-						(int)draw(&random, 5) - 2, 1};
+			*entry = (struct entry){.kind = (int)draw(&random, NCODELETS),
+						.is_in = 1};
+			if (npushed >= nequal)
+				entry->priority = (int)draw(&random, 5) - 2;
 			push(codelets[entry->kind], npushed++, entry->priority);
 			continue;
 		}
 		for (int i = 0; i < npushed; i++)
 			if (entries[i].is_in && can_take(&entries[i], i, worker) &&
-			    (best < 0 || entries[i].priority > entries[best].priority))
+			    (best < 0 || (!queue.ignores_priority &&
+					  entries[i].priority > entries[best].priority)))
 				best = i;
 		assert_int_equal(pop(worker), best);
 		if (best >= 0)
 			entries[best].is_in = 0;
+		npopped += best >= 0;
 	}
+	assert_int_equal(queue.length, 0);
+}
+
+static void as_a_simple_list(void **state)
+{
+	(void)state;
+	as_a_list(0);
+}
+
+static void as_a_simple_list_of_one_priority_at_first(void **state)
+{
+	(void)state;
+	as_a_list(1000);
+}
+
+static void as_a_simple_list_without_priorities(void **state)
+{
+	(void)state;
+	queue.ignores_priority = 1;
+	as_a_list(0);
 }
 
 int main(void)
@@ -259,6 +283,8 @@ int main(void)
 		TEST(nobody_gets_what_he_cannot_run),
 		TEST(priorities_may_be_ignored),
 		TEST(as_a_simple_list),
+		TEST(as_a_simple_list_of_one_priority_at_first),
+		TEST(as_a_simple_list_without_priorities),
 		TEST(drained_at_once),
 	};
 #undef TEST

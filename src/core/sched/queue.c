@@ -48,11 +48,21 @@ static int priority_of(const struct queue *queue, const struct job *job)
 
 void queue_push(struct queue *queue, struct job *job)
 {
-	int priority = priority_of(queue, job);
-	struct queue_lane *lane;
+	void *newest;
 
-	orr_lock(&queue->lock);
-	lane = lane_of(queue, job);
+	if (!orr_load(&queue->has_priorities) && priority_of(queue, job) != 0)
+		orr_store(&queue->has_priorities, 1);
+	do {
+		newest = orr_load_ptr(&queue->pushed);
+		job->next = newest;
+	} while (!orr_cas_ptr(&queue->pushed, newest, job));
+}
+
+static void sort_in(struct queue *queue, struct job *job)
+{
+	int priority = priority_of(queue, job);
+	struct queue_lane *lane = lane_of(queue, job);
+
 	job->next = NULL;
 	job->place.order = queue->arrival++;
 	if (!lane) {
@@ -68,7 +78,29 @@ void queue_push(struct queue *queue, struct job *job)
 				  job->place.order);
 	}
 	orr_store(&queue->length, queue->length + 1);
-	orr_unlock(&queue->lock);
+}
+
+/* The queue is locked. */
+static void sort_all_in(struct queue *queue)
+{
+	struct job *newest, *oldest = NULL, *next;
+
+	if (!orr_load_ptr(&queue->pushed))
+		return;
+	for (newest = orr_swap_ptr(&queue->pushed, NULL); newest; newest = next) {
+		next = newest->next;
+		newest->next = oldest;
+		oldest = newest;
+	}
+	for (; oldest; oldest = next) {
+		next = oldest->next;
+		sort_in(queue, oldest);
+	}
+}
+
+static int is_empty(struct queue *queue)
+{
+	return orr_load(&queue->length) == 0 && !orr_load_ptr(&queue->pushed);
 }
 
 static int goes_before(const struct queue *queue, const struct job *a,
@@ -121,8 +153,11 @@ static struct job *take_best(struct queue *queue, struct worker *worker)
 					  best ? priority_of(queue, best) : 0);
 	if (filtered)
 		return filtered;
-	if (best)
+	if (best) {
 		lane_take(lane, best);
+		if (lane->first)
+			job_expect(lane->first);
+	}
 	return best;
 }
 
@@ -130,10 +165,16 @@ struct job *queue_pop(struct queue *queue, struct worker *worker)
 {
 	struct job *job;
 
-	if (orr_load(&queue->length) == 0)
+	if (is_empty(queue))
 		return NULL;
 	orr_lock(&queue->lock);
+	if (orr_load(&queue->has_priorities))
+		sort_all_in(queue);
 	job = take_best(queue, worker);
+	if (!job && orr_load_ptr(&queue->pushed)) {
+		sort_all_in(queue);
+		job = take_best(queue, worker);
+	}
 	if (job)
 		orr_store(&queue->length, queue->length - 1);
 	orr_unlock(&queue->lock);
@@ -146,9 +187,10 @@ void queue_drain(struct queue *queue, struct ready *jobs)
 {
 	struct job *job;
 
-	if (orr_load(&queue->length) == 0)
+	if (is_empty(queue))
 		return;
 	orr_lock(&queue->lock);
+	sort_all_in(queue);
 	for (int i = 0; i < queue->nlanes; i++)
 		while ((job = lane_peek(queue, &queue->lanes[i]))) {
 			lane_take(&queue->lanes[i], job);

@@ -11,6 +11,10 @@
  * kinds of workers that may run them, so that a worker never walks over jobs that
  * are not for it; only jobs with a filter (can_execute, worker masks) are walked, and
  * of these only those that go before the best job without one.
+ *
+ * Who pushes adds to a stack that needs no lock; who pops sorts it in, and while no
+ * priority counts only when there is nothing else: a thread that submits and a worker
+ * that is behind it meet once for many jobs.
  */
 #include "core/sched/levels.h"
 #include "core/worker.h"
@@ -25,9 +29,11 @@ struct queue_lane {
 enum { QUEUE_LANES = 8 };
 
 struct queue {
-	struct orr_lock lock;
-	int ignores_priority;
-	int length; /* about; read without the lock */
+	ORR_OWN_LINE void *pushed; /* struct job, the newest first; atomic */
+	ORR_OWN_LINE int ignores_priority;
+	int has_priorities;   /* atomic: some job had another priority than the usual 0 */
+	struct orr_lock lock; /* of all below: */
+	int length;           /* without the pushed ones; read without the lock */
 	uint64_t arrival;
 	struct queue_lane lanes[QUEUE_LANES];
 	int nlanes;

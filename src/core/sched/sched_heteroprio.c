@@ -316,7 +316,7 @@ static struct bucket *bucket_open(struct heteroprio *hp, int number)
 
 	if (bucket->shelves)
 		return bucket;
-	bucket->shelves = orr_alloc(hp->nshelves * sizeof(bucket->shelves[0]));
+	bucket->shelves = orr_alloc_lines(hp->nshelves * sizeof(bucket->shelves[0]));
 	for (unsigned i = 0; i < hp->nshelves; i++) {
 		queue_init(&bucket->shelves[i].common, hp->is_by_hand);
 		queue_init(&bucket->shelves[i].contested, hp->is_by_hand);

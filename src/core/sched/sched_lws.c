@@ -24,8 +24,8 @@ static struct lws *lws_of(struct sched *sched)
 
 static struct sched *lws_open(struct node *node)
 {
-	struct lws *lws =
-		orr_alloc(sizeof(*lws) + (size_t)node->nworkers * sizeof(lws->queues[0]));
+	struct lws *lws = orr_alloc_lines(sizeof(*lws) + (size_t)node->nworkers *
+								 sizeof(lws->queues[0]));
 
 	lws->nqueues = node->nworkers;
 	for (int i = 0; i < lws->nqueues; i++)

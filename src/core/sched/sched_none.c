@@ -16,7 +16,7 @@ struct none {
 
 static struct sched *none_open(struct node *node)
 {
-	struct none *none = orr_alloc(sizeof(*none));
+	struct none *none = orr_alloc_lines(sizeof(*none));
 
 	(void)node;
 	queue_init(&none->queue, 1);

@@ -26,7 +26,7 @@ static struct peager *peager_of(struct sched *sched)
 
 static struct sched *open(int asks_models)
 {
-	struct peager *peager = orr_alloc(sizeof(*peager));
+	struct peager *peager = orr_alloc_lines(sizeof(*peager));
 
 	peager->asks_models = asks_models;
 	peager->seen_changes = -1;

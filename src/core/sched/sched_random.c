@@ -32,7 +32,7 @@ static struct random *random_of(struct sched *sched)
 
 static struct sched *random_open(struct node *node)
 {
-	struct random *random = orr_alloc(
+	struct random *random = orr_alloc_lines(
 		sizeof(*random) + (size_t)node->nworkers * sizeof(random->workers[0]));
 
 	orr_lock_init(&random->lock);

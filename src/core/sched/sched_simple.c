@@ -15,7 +15,7 @@ struct simple {
 
 static struct sched *open_simple(int ignores_priority)
 {
-	struct simple *simple = orr_alloc(sizeof(*simple));
+	struct simple *simple = orr_alloc_lines(sizeof(*simple));
 
 	queue_init(&simple->queue, ignores_priority);
 	return &simple->base;

@@ -176,6 +176,13 @@ static inline void job_move(struct job *job, enum job_state state)
 	job->state = (unsigned char)state;
 }
 
+/* Somebody is about to take the job, whose lines another core wrote last, as a rule. */
+static inline void job_expect(const struct job *job)
+{
+	for (size_t at = 0; at < sizeof(*job); at += ORR_LINE_BYTES)
+		__builtin_prefetch((const char *)job + at, 1);
+}
+
 /* A zeroed job with room for naccesses accesses. */
 struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses);
 void job_init(struct job *job, struct node *node, const struct job_ops *ops);
