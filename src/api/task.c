@@ -248,14 +248,14 @@ int starpu_task_nready(void)
 {
 	struct node *node = plat_self();
 
-	return node ? orr_load(&node->nsubmitted) - orr_load(&node->nblocked) : 0;
+	return node ? node_nsubmitted(node) - orr_load(&node->nblocked) : 0;
 }
 
 int starpu_task_nsubmitted(void)
 {
 	struct node *node = plat_self();
 
-	return node ? orr_load(&node->nsubmitted) : 0;
+	return node ? node_nsubmitted(node) : 0;
 }
 
 void starpu_set_limit_min_submitted_tasks(int limit_min)

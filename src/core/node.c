@@ -305,6 +305,7 @@ static int open_workers(struct node *node)
 static void init_pools(struct node *node)
 {
 	orr_lock_init(&node->pool_lock);
+	orr_lock_init(&node->returned_lock);
 	orr_lock_init(&node->wait_lock);
 	node->wait_limit[0] = node->wait_limit[1] = -1;
 	orr_lock_init(&node->waits_lock);
@@ -504,7 +505,7 @@ static int count_jobs(const struct sched *sched)
 	if (sched->id != 0)
 		return orr_load(&sched->njobs);
 	submitted = (unsigned)orr_load(&node->submitted_elsewhere);
-	all = orr_load(&node->nsubmitted);
+	all = node_nsubmitted(node);
 	ended = (unsigned)orr_load(&node->ended_elsewhere);
 	return all - (int)(submitted - ended);
 }
@@ -513,7 +514,7 @@ static int count_now(const struct node *node, int ready_only)
 {
 	int blocked = ready_only ? orr_load(&node->nblocked) : 0;
 
-	return orr_load(&node->nsubmitted) - blocked;
+	return node_nsubmitted(node) - blocked;
 }
 
 static int count_for(const struct node *node, const struct count_waiter *waiter)

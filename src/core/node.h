@@ -185,11 +185,14 @@ struct node {
 	struct combinations combinations; /* of devices, by number */
 	struct teams *teams;              /* of processors, for parallel tasks */
 
-	/* Submitting threads, and workers that end tasks: tasks and acquisitions, counted
-	 * from submission to termination. */
-	ORR_OWN_LINE int nsubmitted;
-	int nblocked;             /* of these, waiting for turns or predecessors */
-	uint64_t tasks_submitted; /* atomic; the last job's id */
+	/* Submitting threads.  They and those that end what was submitted write to lines
+	 * of their own, see node_nsubmitted(). */
+	ORR_OWN_LINE uint64_t tasks_submitted; /* atomic; the last job's id */
+	int others_submitted; /* atomic, may wrap: acquisitions, changes of view */
+
+	/* Workers that end tasks, and acquisitions. */
+	ORR_OWN_LINE int nended; /* atomic, may wrap */
+	int nblocked; /* of what is submitted, waiting for turns or predecessors */
 	/* Tasks of other schedulers than the initial one, ever; atomic, may wrap. */
 	int submitted_elsewhere, ended_elsewhere;
 	/* Atomic: the highest limits of those that wait for few submitted, for few ready;
@@ -201,6 +204,11 @@ struct node {
 	struct pool job_pool, task_pool, body_pool, datum_pools[8];
 	starpu_data_handle_t retired, retired_last; /* see data_free() */
 	int nretired;
+
+	/* Destroyed tasks, linked as in task_pool, which takes them all when it has none:
+	 * who creates and who destroys meet that seldom. */
+	ORR_OWN_LINE struct orr_lock returned_lock;
+	void *returned_tasks;
 
 	void *sched_library; /* see core/sched/library.h */
 
@@ -278,11 +286,31 @@ int node_wait_context(struct node *node, struct sched *sched, int limit);
 /* A counter went down: wake those whose limit is reached. */
 void node_counted_for_some(struct node *node);
 
+/* Tasks and acquisitions from submission to termination.  What changes meanwhile makes
+ * it more, never less: 0 was true. */
+static inline int node_nsubmitted(const struct node *node)
+{
+	unsigned nended = (unsigned)orr_load(&node->nended);
+
+	return (int)((unsigned)orr_count(&node->tasks_submitted) +
+		     (unsigned)orr_load(&node->others_submitted) - nended);
+}
+
+/* The limits first: who ends tasks that nobody waits for leaves the submitters' counter
+ * alone. */
 static inline void node_counted(struct node *node)
 {
-	if (orr_load(&node->nsubmitted) <= orr_load(&node->wait_limit[0]) ||
-	    orr_load(&node->wait_limit[1]) >= 0)
+	int limit = orr_load(&node->wait_limit[0]);
+
+	if (orr_load(&node->wait_limit[1]) >= 0 ||
+	    (limit >= 0 && node_nsubmitted(node) <= limit))
 		node_counted_for_some(node);
+}
+
+static inline void node_ended(struct node *node)
+{
+	orr_add(&node->nended, 1);
+	node_counted(node);
 }
 
 /* One more job is blocked, which who waits for few ready ones may have counted. */

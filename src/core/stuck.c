@@ -238,7 +238,7 @@ static void describe_tasks(struct node *node, struct lines *lines)
 	char name[JOB_NAME_BYTES];
 	struct job *job;
 
-	orr_lock(&node->pool_lock);
+	tasks_lock(node);
 	for (int pass = 0; pass < 2; pass++) {
 		struct task_walk walk = {0};
 
@@ -255,7 +255,7 @@ static void describe_tasks(struct node *node, struct lines *lines)
 					       &(struct successors){job, lines});
 		}
 	}
-	orr_unlock(&node->pool_lock);
+	tasks_unlock(node);
 	end_kind(lines, "tasks that wait for others");
 }
 
@@ -282,7 +282,7 @@ static void describe_wait(void *arg, const struct wait *wait)
 	struct lines *lines = ((struct threads *)arg)->lines;
 	/* The object of a wait lives as long as the wait. */
 	starpu_data_handle_t datum = (starpu_data_handle_t)wait->object;
-	int nleft = orr_load(&node->nsubmitted);
+	int nleft = node_nsubmitted(node);
 	char what[JOB_NAME_BYTES];
 
 	switch (wait->kind) {

@@ -32,7 +32,7 @@ unsigned long watchdog_signature(struct node *node)
 	unsigned long sum = orr_count(&node->nwaits) + workers_executed(node);
 
 	sum += orr_count(&node->tasks_submitted);
-	sum = table_mix(sum + ((unsigned long)orr_load(&node->nsubmitted) << 32));
+	sum = table_mix(sum + ((unsigned long)node_nsubmitted(node) << 32));
 	sum = table_mix(sum + ((unsigned long)orr_load(&node->nblocked) << 32));
 	return sum + (node->on_signature ? node->on_signature(node) : 0);
 }
@@ -165,7 +165,7 @@ void watchdog_look(struct node *node, const struct watchdog_facts *facts, double
 static uint64_t count_ended(struct node *node)
 {
 	return orr_count(&node->tasks_submitted) + workers_executed(node) -
-	       (uint64_t)orr_load(&node->nsubmitted);
+	       (uint64_t)node_nsubmitted(node);
 }
 
 static void bark(struct node *node)
@@ -192,7 +192,7 @@ static void look(struct plat_timer *timer)
 	struct node *node = watchdog->node;
 	uint64_t ended = count_ended(node);
 
-	if (ended == watchdog->ended && orr_load(&node->nsubmitted) > 0)
+	if (ended == watchdog->ended && node_nsubmitted(node) > 0)
 		bark(node);
 	watchdog->ended = ended;
 	plat_after(node->plat, timer, node_knobs(node)->task_watchdog_us * 1e-6);

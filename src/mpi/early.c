@@ -258,7 +258,7 @@ void early_look(struct mpi *mpi)
 	engine_lock(&mpi->engine);
 	age_s = oldest_age_s(mpi);
 	is_idle = age_s >= PATIENCE_IDLE_S && wait_is_any(node) &&
-		  orr_load(&node->nsubmitted) <= orr_load(&node->nblocked);
+		  node_nsubmitted(node) <= orr_load(&node->nblocked);
 	if (is_idle || age_s > PATIENCE_BUSY_S)
 		take_all_in(mpi);
 	engine_unlock(&mpi->engine);

@@ -327,7 +327,6 @@ int finish_wait_all(struct mpi *mpi, struct sched *sched)
 			break;
 		/* Nothing was posted since no task was left, and nothing is pending: a
 		 * task could only come from a callback that ran meanwhile. */
-	} while ((!sched && orr_load(&node->nsubmitted) > 0) ||
-		 count_posted(mpi) != nposted);
+	} while ((!sched && node_nsubmitted(node) > 0) || count_posted(mpi) != nposted);
 	return ret;
 }

@@ -40,7 +40,7 @@ static inline void one_close(void)
 	struct task_walk walk = {0};
 
 	fake_run();
-	assert_int_equal(one.node->nsubmitted, 0);
+	assert_int_equal(node_nsubmitted(one.node), 0);
 	assert_int_equal(one.node->nblocked, 0);
 	assert_null(task_next_job(one.node, &walk));
 	starpu_shutdown();

@@ -637,7 +637,7 @@ static void play(unsigned long seed)
 				fake_step();
 	}
 	finish_all();
-	while (one.node->nsubmitted > 0)
+	while (node_nsubmitted(one.node) > 0)
 		finish_all();
 	check_all();
 	for (int i = program.nscheds - 1; i > 0; i--) {

@@ -554,7 +554,7 @@ static void chains_of_tasks_are_no_recursion(void **state)
 	}
 	assert_int_equal(one.node->nblocked, NCHAIN - 1);
 	notify(0);
-	assert_int_equal(one.node->nsubmitted, 0);
+	assert_int_equal(node_nsubmitted(one.node), 0);
 	assert_int_equal(starpu_tag_wait(NCHAIN - 1), 0);
 }
 
@@ -573,7 +573,7 @@ static void chains_are_removed_in_any_order(void **state)
 		}
 		for (starpu_tag_t i = 0; i < NCHAIN; i++)
 			starpu_tag_remove(forth ? i : NCHAIN - 1 - i);
-		assert_int_equal(one.node->nsubmitted, 0);
+		assert_int_equal(node_nsubmitted(one.node), 0);
 	}
 }
 

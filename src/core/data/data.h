@@ -104,28 +104,29 @@ struct outside {
  * have a bit each: which copies matter is known without touching them.
  */
 struct data_body {
-	/* Turns. */
+	/* All that an access changes when it comes and when it goes, in one line: turns,
+	 * and who holds the datum (exclusion). */
 	struct access *waiting, *waiting_last;
 	const struct turn_kind *group;  /* the active one, see turns.h; NULL: none */
 	const struct turn_kinds *kinds; /* of the accesses */
-	int nactive;                    /* members of the active group */
-	int npending;             /* accesses submitted and not released, scratch too */
-	unsigned char has_value;  /* some copy has been written or was given */
-	unsigned char last_wrote; /* exclusion: who gave it back was a writer */
-	unsigned char awaits_neutral; /* has memory for contributions, see redux.h */
-	/* Copies. */
-	unsigned valid;        /* memories that hold the current value */
-	unsigned arriving;     /* memories that it is on its way to */
-	unsigned promised;     /* memories that queued tasks will bring it to: a hint */
-	unsigned epoch;        /* of the value: a transfer from before brings nothing */
-	unsigned char retired; /* nobody will use it: see coherency_retire() */
-	struct plat_gate *retiring; /* who waits for the last transfer then */
 	struct data_extra *extra;
+	struct access *granted;   /* hold by their turn; their jobs may be blocked */
+	int nactive;              /* members of the active group */
+	int npending;             /* accesses submitted and not released, scratch too */
+	int nholders;             /* readers, or -1 for a writer */
+	unsigned char last_wrote; /* who gave it back was a writer */
+	unsigned char has_value;  /* some copy has been written or was given */
+	unsigned char awaits_neutral; /* has memory for contributions, see redux.h */
+	unsigned char retired;        /* nobody will use it: see coherency_retire() */
+	/* Copies. */
+	unsigned valid;    /* memories that hold the current value */
+	unsigned arriving; /* memories that it is on its way to */
+	unsigned promised; /* memories that queued tasks will bring it to: a hint */
+	unsigned epoch;    /* of the value: a transfer from before brings nothing */
+	struct plat_gate *retiring; /* who waits for the last transfer then */
 	/* Exclusion. */
-	int nholders;              /* readers, or -1 for a writer */
-	unsigned overtaken;        /* readers that passed the first writer outside */
-	struct access *granted;    /* hold by their turn; their jobs may be blocked */
 	struct access *holding;    /* hold, and their jobs have started */
+	unsigned overtaken;        /* readers that passed the first writer outside */
 	struct outside outside[2]; /* wait for exclusion: readers, writers */
 	struct copy_state main;
 	/* The last user has gone: whom to tell, and what to do; with npending 0. */

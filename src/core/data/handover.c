@@ -162,8 +162,7 @@ static void finish(struct handover *handover, struct ready *ready)
 		callback_call(node, NULL, wish.callback, wish.arg);
 	if (wish.gate)
 		plat_gate_open(node->plat, wish.gate);
-	orr_add(&node->nsubmitted, -1);
-	node_counted(node);
+	node_ended(node);
 }
 
 static void handover_fetched(struct job *fetch, struct worker *worker)
@@ -303,7 +302,7 @@ void handover_submit(struct partition *partition, const struct handover_wish *wi
 		take_turn(job, (int)i + 1, partition->parts[i], part_mode);
 	deps_merge(job);
 	job_move(job, JOB_BLOCKED);
-	orr_add(&node->nsubmitted, 1);
+	orr_add(&node->others_submitted, 1);
 	deps_submit(job, wish->sequential, ready);
 	if (orr_load(&job->missing) > 1) {
 		job->was_blocked = 1;

@@ -363,9 +363,6 @@ static void admit(struct access *access, int in_order)
 			"said how to reduce it: call starpu_data_set_reduction_methods() "
 			"with both codelets first",
 			task_name(job->task), data_describe(datum, what, sizeof(what)));
-	orr_lock(&datum->lock);
-	duplicate_on_write(datum);
-	orr_unlock(&datum->lock);
 	if (!in_order)
 		access->mode |= STARPU_RW | STARPU_COMMUTE;
 }

@@ -28,8 +28,7 @@ static void acquire_fetched(struct job *job, struct worker *worker)
 	acquire->acquired(acquire);
 	/* The struct may be gone. */
 	if (counted) {
-		orr_add(&node->nsubmitted, -1);
-		node_counted(node);
+		node_ended(node);
 	}
 }
 
@@ -97,7 +96,7 @@ void acquire_start(struct node *node, struct acquire *acquire,
 
 	prepare(node, acquire, handle, mode);
 	if (acquire->counted)
-		orr_add(&node->nsubmitted, 1);
+		orr_add(&node->others_submitted, 1);
 	sequential = sequential && (handle->flags & DATUM_SEQUENTIAL);
 	if (handle->flags & DATUM_VIEWS)
 		views_submit(job, sequential, &ready);
@@ -131,7 +130,7 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 	if (!taken)
 		return 0;
 	if (acquire->counted)
-		orr_add(&node->nsubmitted, 1);
+		orr_add(&node->others_submitted, 1);
 	job_move(job, JOB_READY);
 	acquire_fetch(acquire);
 	return 1;

@@ -154,7 +154,7 @@ static void enqueue(struct access *access, struct ready *ready)
 {
 	struct data_body *body = data_body(access->datum);
 
-	if (access_writes(access))
+	if (access->mode & (STARPU_W | STARPU_REDUX))
 		duplicate_on_write(access->datum);
 	body->npending++;
 	if (!takes_turn(access) && stays_unordered(body, access)) {

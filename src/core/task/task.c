@@ -67,6 +67,23 @@ static const struct task_block fresh = {
 	.job = {.ops = &task_ops, .missing = 1, .end_deps = 1, .block = 1},
 };
 
+static void take_returned(struct node *node)
+{
+	if (!orr_load_ptr(&node->returned_tasks))
+		return;
+	orr_lock(&node->returned_lock);
+	node->task_pool.free_list = node->returned_tasks;
+	node->returned_tasks = NULL;
+	orr_unlock(&node->returned_lock);
+}
+
+/* Another core wrote to it last, as a rule: it comes while this task is submitted. */
+static void expect(void *block)
+{
+	for (size_t at = 0; block && at < sizeof(fresh); at += CACHE_LINE)
+		__builtin_prefetch((char *)block + at, 1);
+}
+
 struct starpu_task *task_create(struct node *node)
 {
 	struct task_block *block;
@@ -75,8 +92,11 @@ struct starpu_task *task_create(struct node *node)
 	orr_lock(&node->pool_lock);
 	if (!node->task_pool.object_bytes)
 		pool_init(&node->task_pool, sizeof(*block));
+	if (!node->task_pool.free_list)
+		take_returned(node);
 	block = pool_get(&node->task_pool);
 	block->job.task = NULL; /* as in job_new() */
+	expect(node->task_pool.free_list);
 	orr_unlock(&node->pool_lock);
 	/* A number that the compiler does not know: it would copy word by word. */
 	bytes = node->task_pool.object_bytes;
@@ -122,6 +142,7 @@ static void free_arguments(struct starpu_task *task)
 void task_destroy(struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;
+	struct task_block *block;
 	struct node *node;
 
 	if (task->bundle)
@@ -139,11 +160,25 @@ void task_destroy(struct starpu_task *task)
 	node = job->node;
 	if (job->point)
 		links_forget(job);
-	orr_lock(&node->pool_lock);
+	block = ORR_CONTAINER(task, struct task_block, task);
+	orr_lock(&node->returned_lock);
 	if (job->own_accesses)
 		free(job->accesses);
 	job->task = NULL;
-	pool_put(&node->task_pool, ORR_CONTAINER(task, struct task_block, task));
+	*(void **)block = node->returned_tasks;
+	node->returned_tasks = block;
+	orr_unlock(&node->returned_lock);
+}
+
+void tasks_lock(struct node *node)
+{
+	orr_lock(&node->pool_lock);
+	orr_lock(&node->returned_lock);
+}
+
+void tasks_unlock(struct node *node)
+{
+	orr_unlock(&node->returned_lock);
 	orr_unlock(&node->pool_lock);
 }
 
@@ -328,8 +363,7 @@ static void throttle(struct node *node)
 {
 	int limit = orr_load(&node->limit_max), least = orr_load(&node->limit_min);
 
-	if (limit > 0 && orr_load(&node->nsubmitted) >= limit &&
-	    callback_is_outside(node))
+	if (limit > 0 && node_nsubmitted(node) >= limit && callback_is_outside(node))
 		node_wait_submitted(node, least > 0 ? least : limit - 1);
 }
 
@@ -378,6 +412,7 @@ static void prepare_job(struct job *job, struct starpu_task *task, unsigned wher
 	job->where = (unsigned short)where;
 	orr_store(&job->exclusive, 0);
 	job->nests = task->prologue_callback_func || !is_kernel_task(job);
+	/* Before its scheduler counts it: see count_jobs() in core/node.c. */
 	job->id = orr_next(&node->tasks_submitted);
 	job_move(job, JOB_BLOCKED);
 	task->status = STARPU_TASK_BLOCKED;
@@ -426,8 +461,6 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
 
-	/* Before its scheduler counts it: see count_jobs() in core/node.c. */
-	orr_add(&node->nsubmitted, 1);
 	prepare_job(job, task, where);
 	if (job->no_turns)
 		give_up_turns(job);
@@ -704,8 +737,7 @@ static void task_terminate(struct job *job, struct ready *ready)
 	}
 	if (sched->id != 0)
 		contexts_job_ended(sched);
-	orr_add(&node->nsubmitted, -1);
-	node_counted(node);
+	node_ended(node);
 }
 
 void task_finish(struct worker *worker, struct job *job, struct ready *ready)

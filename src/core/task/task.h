@@ -21,7 +21,10 @@ struct starpu_task *task_create(struct node *node);
 void task_destroy(struct starpu_task *task);
 /* The runtime half, made when there is none. */
 struct job *task_job(struct node *node, struct starpu_task *task);
-/* Walk over all tasks that exist, from a zeroed walk to NULL; node->pool_lock is held. */
+/* Walk over all tasks that exist, from a zeroed walk to NULL, between these two: none is
+ * created or destroyed meanwhile. */
+void tasks_lock(struct node *node);
+void tasks_unlock(struct node *node);
 struct task_walk {
 	struct pool_cursor own, others;
 	int own_done;
