@@ -328,6 +328,7 @@ static void numbers_of_tasks_go_on(void **state)
 
 	(void)state;
 	one.node->tasks_submitted = (uint64_t)UINT32_MAX - 3;
+	one.node->nended = (int)(UINT32_MAX - 3);
 	for (int i = 0; i < 6; i++) {
 		init_task(&tasks[i], i);
 		submit(&tasks[i]);

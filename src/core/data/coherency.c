@@ -726,7 +726,13 @@ static int fetch_all(struct job *job, unsigned memory)
 		    (is_booked ? fetch_home(access) : fetch_there(access)))
 			nthere++;
 	}
-	is_all = orr_add(&job->nfetching, -nthere) == 0;
+	if (nthere == 1 + n) {
+		/* No transfer knows of it. */
+		orr_store(&job->nfetching, 0);
+		is_all = 1;
+	} else {
+		is_all = orr_add(&job->nfetching, -nthere) == 0;
+	}
 	serve_passages(node);
 	return is_all;
 }

@@ -183,6 +183,16 @@ struct job *queue_pop(struct queue *queue, struct worker *worker)
 	return job;
 }
 
+int queue_length(struct queue *queue)
+{
+	if (orr_load_ptr(&queue->pushed)) {
+		orr_lock(&queue->lock);
+		sort_all_in(queue);
+		orr_unlock(&queue->lock);
+	}
+	return orr_load(&queue->length);
+}
+
 void queue_drain(struct queue *queue, struct ready *jobs)
 {
 	struct job *job;

@@ -292,9 +292,8 @@ static unsigned choose_memory(const struct heteroprio *hp, const struct bucket *
 		return 0;
 	SCHED_EACH_WORKER(worker, &hp->base)
 	{
-		const struct shelf *shelf = &bucket->shelves[worker->memory];
-		int n = orr_load(&shelf->common.length) +
-			orr_load(&shelf->contested.length);
+		struct shelf *shelf = &bucket->shelves[worker->memory];
+		int n = queue_length(&shelf->common) + queue_length(&shelf->contested);
 		size_t lacks;
 
 		if (!(job->where & mask_of((int)worker->type)) ||

@@ -122,7 +122,7 @@ static struct worker *next_victim(struct lws *lws, const struct worker *last, in
 
 	SCHED_EACH_WORKER(worker, &lws->base)
 	{
-		int n = orr_load(&lws->queues[worker->id].length);
+		int n = queue_length(&lws->queues[worker->id]);
 
 		if (n <= most || n > *length ||
 		    (last && n == *length && worker->id <= last->id))

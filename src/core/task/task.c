@@ -662,19 +662,15 @@ int task_destroy_at_end(struct starpu_task *task)
 	return is_ending;
 }
 
-static void run_callback(struct node *node, struct starpu_task *task)
+static void (*callback_of(const struct starpu_task *task))(void *arg)
 {
-	void (*callback)(void *) = task->callback_func;
-
-	if (!callback && task->cl)
-		callback = task->cl->callback_func;
-	if (callback)
-		callback_call(node, task, callback, task->callback_arg);
+	return task->callback_func || !task->cl ? task->callback_func
+						: task->cl->callback_func;
 }
 
 /*
- * The run is over.  A task that is neither destroyed here nor regenerates is its owner's
- * from the unlock on: he may be freeing it.
+ * The run is over; the job is locked, and no more after.  A task that is neither
+ * destroyed here nor regenerates is its owner's from the unlock on: he may be freeing it.
  */
 static void put_to_rest(struct job *job, struct ready *ready)
 {
@@ -683,7 +679,6 @@ static void put_to_rest(struct job *job, struct ready *ready)
 	struct plat_gate *gate;
 	int destroy, again;
 
-	orr_lock(&job->lock);
 	again = task->regenerate;
 	destroy = !again && task->detach && (task->destroy || job->is_dropped);
 	job->life = again ? LIFE_SUBMITTED : LIFE_ENDED;
@@ -706,13 +701,33 @@ static void renew_job(struct job *job, struct ending *ending)
 	job->ending = ending;
 }
 
+/* Who waited for the data or the task goes on, and its callback is called. */
+static void tell_end(struct job *job, struct ending *ending, struct ready *ready)
+{
+	struct starpu_task *task = job->task;
+	struct node *node = job->node;
+	void (*callback)(void *);
+
+	if (ready->first)
+		ready_run(node, ready);
+	callback = callback_of(task);
+	if (callback)
+		callback_call(node, task, callback, task->callback_arg);
+	/* From the callback on somebody may have submitted the task again. */
+	if (!orr_cas(&ending->state, ENDING_OPEN, ENDING_CLOSED))
+		return;
+	task_event(node, job, EVENT_TASK_TERMINATED);
+	orr_lock(&job->lock);
+	put_to_rest(job, ready);
+}
+
 static void task_terminate(struct job *job, struct ready *ready)
 {
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
 	struct ending ending = {ENDING_OPEN};
 	struct sched *sched = job->sched;
-	int has_links;
+	int has_links, is_over;
 
 	task->status = STARPU_TASK_FINISHED;
 	if (task->bundle)
@@ -722,18 +737,18 @@ static void task_terminate(struct job *job, struct ready *ready)
 	task_event(node, job, EVENT_TASK_CALLING);
 	orr_lock(&job->lock);
 	has_links = job->point != NULL;
-	if (!has_links)
-		job->life = LIFE_ENDING;
-	orr_unlock(&job->lock);
-	if (has_links)
-		links_fire(job, ready);
-	if (ready->first)
-		ready_run(node, ready);
-	run_callback(node, task);
-	/* From the callback on somebody may have submitted the task again. */
-	if (orr_cas(&ending.state, ENDING_OPEN, ENDING_CLOSED)) {
-		task_event(node, job, EVENT_TASK_TERMINATED);
+	/* Most often: nobody hears of the end. */
+	is_over = !has_links && !ready->first && !callback_of(task) &&
+		  !events_on(&node->events);
+	if (is_over) {
 		put_to_rest(job, ready);
+	} else {
+		if (!has_links)
+			job->life = LIFE_ENDING;
+		orr_unlock(&job->lock);
+		if (has_links)
+			links_fire(job, ready);
+		tell_end(job, &ending, ready);
 	}
 	if (sched->id != 0)
 		contexts_job_ended(sched);
@@ -754,6 +769,7 @@ void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 	job_move(job, JOB_DONE);
 	if (worker && node_knobs(node)->codelet_profiling)
 		codelet_count(worker, task->cl);
-	if (orr_add(&job->end_deps, -1) == 0)
+	/* Nobody adds to the last one: that would be after the end. */
+	if (orr_load(&job->end_deps) == 1 || orr_add(&job->end_deps, -1) == 0)
 		task_terminate(job, ready);
 }
