@@ -102,9 +102,11 @@ struct view live_local_view(const struct live *live)
 	struct view view = {
 		.nx = live->home.nx, .ny = live->home.ny, .ld = live->home.nx};
 
-	view.values = starpu_data_get_local_ptr(live->handle);
+	/* A callback may run on a GPU's worker, whose memory is another. */
+	view.values = starpu_data_handle_to_pointer(live->handle, STARPU_MAIN_RAM);
 	if (live->shape.kind == SHAPE_MATRIX)
-		view.ld = (unsigned)starpu_matrix_get_local_ld(live->handle);
+		view.ld = STARPU_MATRIX_GET_LD(
+			starpu_data_get_interface_on_node(live->handle, STARPU_MAIN_RAM));
 	return view;
 }
 
