@@ -396,7 +396,7 @@ static int is_idle(const struct copy_state *copy)
 
 static void add_copy(struct account *account, const struct copy_state *copy)
 {
-	if (copy->room == ROOM_NONE || copy->room == ROOM_USERS)
+	if (copy->room == ROOM_NONE)
 		return;
 	account->used += copy->bytes;
 	if (copy->room == ROOM_USED)

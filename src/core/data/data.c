@@ -249,7 +249,7 @@ static void init_body(struct data_body *body, starpu_data_handle_t handle)
 	body->has_value = (unsigned char)has_value;
 	body->main.allocated = (handle->flags & DATUM_USER_MEMORY) != 0;
 	if (body->main.allocated)
-		body->main.room = ROOM_USERS;
+		body->main.is_users = 1;
 	body->valid = has_value ? memory_bit((unsigned)handle->home) : 0;
 }
 
@@ -278,7 +278,7 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 			memcpy(copy->interface, handle->interface,
 			       handle->ops->interface_size);
 		copy->allocated = 1;
-		copy->room = ROOM_USERS;
+		copy->is_users = 1;
 	}
 	return body;
 }
@@ -336,7 +336,7 @@ int data_adopt(starpu_data_handle_t handle, unsigned memory)
 	if (!taken && memory == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
 	if (!taken)
-		copy->room = ROOM_USERS;
+		copy->is_users = 1;
 	orr_unlock(&handle->lock);
 	return taken ? -EEXIST : 0;
 }

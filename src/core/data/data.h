@@ -55,8 +55,7 @@ enum copy_room {
 	ROOM_IDLE,    /* in the list of the memory, to be evicted */
 	ROOM_STUCK,   /* idle, and its value had nowhere to go when it was to leave */
 	ROOM_LEAVING, /* being evicted, nobody uses it; may be used again */
-	ROOM_GOING,   /* being freed */
-	ROOM_USERS    /* the application's memory: stays, and is not counted */
+	ROOM_GOING    /* being freed */
 };
 
 /*
@@ -73,6 +72,7 @@ struct copy_state {
 	unsigned short holds;             /* room: of these, the application's */
 	unsigned char room;               /* room: enum copy_room */
 	unsigned char memory, allocated;
+	unsigned char is_users;    /* the application's memory: stays, has no room */
 	unsigned char mapped;      /* its bytes are another one's: mapped.h */
 	unsigned char incoming;    /* a transfer to this copy is in flight */
 	unsigned char evict_waits; /* until a main memory can take the value */

@@ -19,7 +19,7 @@ int mapped_may_be(const struct _starpu_data_state *datum, unsigned memory)
 static int is_wanted(const struct copy_state *copy)
 {
 	return mapped_may_be(copy->datum, copy->memory) && !copy->allocated &&
-	       copy->room == ROOM_NONE;
+	       copy->room == ROOM_NONE && !copy->is_users;
 }
 
 void mapped_try(struct copy_state *copy)
@@ -32,7 +32,7 @@ void mapped_try(struct copy_state *copy)
 		return;
 	copy->mapped = 1;
 	copy->allocated = 1;
-	copy->room = ROOM_USERS;
+	copy->is_users = 1;
 }
 
 struct copy_state *mapped_source(struct copy_state *to, unsigned valid)

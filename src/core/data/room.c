@@ -30,7 +30,7 @@ static struct need need_of(const struct job *job)
 	for (int i = 0; i < job->naccesses; i++) {
 		const struct copy_state *copy = job->accesses[i].copy;
 
-		if (!copy || copy->room == ROOM_USERS)
+		if (!copy || copy->is_users)
 			continue;
 		need.total_bytes += copy->bytes;
 		need.waits |= copy->room == ROOM_GOING;
@@ -59,7 +59,7 @@ static void grant(struct memory *memory, struct job *job)
 		struct access *access = &job->accesses[i];
 		struct copy_state *copy = access->copy;
 
-		if (!copy || copy->room == ROOM_USERS)
+		if (!copy || copy->is_users)
 			continue;
 		room_list_use(memory, copy);
 		if (room_is_held(access) && copy->holds++ == 0)
@@ -179,7 +179,8 @@ static size_t further_bytes(const struct job *first, const struct job *job)
 		const struct copy_state *copy = job->accesses[i].copy;
 		const struct job *other = first;
 
-		if (!copy || (copy->room != ROOM_NONE && copy->room != ROOM_GOING))
+		if (!copy || copy->is_users ||
+		    (copy->room != ROOM_NONE && copy->room != ROOM_GOING))
 			continue;
 		while (other != job && !wants(other, copy))
 			other = other->next;

@@ -102,6 +102,7 @@ void room_measure(struct copy_state *copy, size_t bytes)
 
 void room_list_use(struct memory *memory, struct copy_state *copy)
 {
+	ORR_ASSERT(!copy->is_users);
 	switch (copy->room) {
 	case ROOM_NONE:
 		memory->used_bytes += copy->bytes;
@@ -127,7 +128,7 @@ void room_use(struct copy_state *copy)
 {
 	struct memory *memory = memory_of(copy);
 
-	if (copy->room == ROOM_USERS)
+	if (copy->is_users)
 		return;
 	orr_lock(&memory->lock);
 	ORR_ASSERT(copy->room != ROOM_NONE);
@@ -140,7 +141,7 @@ int room_try(struct copy_state *copy)
 	struct memory *memory = memory_of(copy);
 	int fits;
 
-	if (copy->room == ROOM_USERS)
+	if (copy->is_users)
 		return 1;
 	orr_lock(&memory->lock);
 	fits = !memory->capacity_bytes ||
@@ -165,7 +166,7 @@ void room_unuse(struct copy_state *copy, const struct access *access, int stale)
 {
 	struct memory *memory = memory_of(copy);
 
-	if (copy->room == ROOM_USERS)
+	if (copy->is_users)
 		return;
 	orr_lock(&memory->lock);
 	ORR_ASSERT(copy->room == ROOM_USED && copy->refs > 0);
@@ -237,9 +238,7 @@ int room_is_leaving(struct copy_state *copy)
 
 int room_is_taken(struct copy_state *copy)
 {
-	enum copy_room room = room_of(copy);
-
-	return room != ROOM_NONE && room != ROOM_USERS;
+	return room_of(copy) != ROOM_NONE;
 }
 
 int room_is_stuck(struct copy_state *copy)
