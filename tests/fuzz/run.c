@@ -159,6 +159,7 @@ static int start(struct run *run)
 		return 0;
 	}
 	run->ncpus = (int)starpu_cpu_worker_get_count();
+	run->nworkers = starpu_worker_get_count();
 	teams_start(run);
 	spill_start(run);
 	if (run->program->distributed) {

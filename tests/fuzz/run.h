@@ -24,10 +24,11 @@ struct spill_disk {
 struct run {
 	struct program *program;
 	struct lane_run *lanes[MAX_LANES];
-	int nbad; /* atomic */
-	int ncpus;
-	int policy;      /* that chooses nodes */
-	MPI_Comm halves; /* communicator of some ranks, or MPI_COMM_NULL */
+	int nbad;          /* atomic */
+	int ncpus;         /* workers of processors */
+	unsigned nworkers; /* of GPUs, too */
+	int policy;        /* that chooses nodes */
+	MPI_Comm halves;   /* communicator of some ranks, or MPI_COMM_NULL */
 	struct spill_disk disks[SPILL_DISKS];
 	size_t taken[SPILL_MAINS];
 	/* See crowds.c. */

@@ -6,8 +6,9 @@
 usage: run.py [--build DIR] [--backend NAME] [--seeds A..B] [--with NAME,...]
               [--without NAME,...] [--seconds LIMIT] [--shrink SECONDS] [--jobs N]
 
-Backends: fake, fake-mpi (schedules drawn from the seed), threads, mpi-2 to mpi-5, sim,
-sim-routes, sim-mpi, sim-flows, sim-none.  A seed that fails is printed with the command
+Backends: fake, fake-mpi (schedules drawn from the seed), threads, cuda and cuda-2 (threads
+and mpi-2 with GPUs of tests/cuda/standin.c, other ones for each batch), mpi-2 to mpi-5,
+sim, sim-routes, sim-mpi, sim-flows, sim-none.  A seed that fails is printed with the command
 that repeats it and its program, from which operations were dropped while it still
 failed.  With --seconds, as many of the seeds as fit are run.  Prints one PASS or FAIL
 line; the status is 0 when all seeds that ran were right.
@@ -15,6 +16,7 @@ line; the status is 0 when all seeds that ran were right.
 import argparse
 import concurrent.futures
 import os
+import random
 import re
 import shlex
 import signal
@@ -32,13 +34,13 @@ SHRINK_TIMEOUT_S = 8 # of one program while it is shrunk
 def backend_command(name, build):
     """(argv before the options of fuzz, seeds in a batch, tries of a program)."""
     program = os.path.join(build, "tests", "fuzz", "fuzz")
-    match = re.fullmatch(r"mpi-(\d)", name)
+    match = re.fullmatch(r"(?:mpi|cuda)-(\d)", name)
     if name == "fake":
         return [program + "_fake"], 50, 1
     if name == "fake-mpi":
         return [program + "_fake", "--mpi"], 25, 1
-    if name == "threads":
-        return [program], 50, 4
+    if name in ("threads", "cuda"):
+        return [program], 50 if name == "threads" else 10, 4
     if match:
         return ORRERY + ["-n", match.group(1), program, "--mpi"], 10, 3
     if name == "sim":
@@ -48,6 +50,18 @@ def backend_command(name, build):
         return ORRERY + ["--sim", "small4", "-n", "4", "--execute", "--transport",
                          match.group(1), program + "-sim", "--mpi"], 20, 1
     sys.exit("run.py: there is no backend %s; --help lists them" % name)
+
+
+def standin_env(build, first):
+    """GPUs, for the batch that begins with a seed."""
+    rng = random.Random(first)
+    return {"ORRERY_CUDA_LIBRARY": os.path.join(build, "tests/cuda/libcuda-standin.so"),
+            "STANDIN_SEEN": "1", "STANDIN_SEED": str(first),
+            "STANDIN_DEVICES": str(rng.choice([1, 2, 3])),
+            "STANDIN_PEERS": str(rng.choice([0, 1])),
+            "STANDIN_MIB": str(rng.choice([1, 4, 64])),
+            "STANDIN_DELAY_US": str(rng.choice([0, 20, 200])),
+            "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3]))}
 
 
 class Fuzz:
@@ -62,14 +76,21 @@ class Fuzz:
         self.home = tempfile.TemporaryDirectory(prefix="orrery-fuzz-")
         self.env = dict(os.environ, ORRERY_BUILD=self.build, STARPU_HOME=self.home.name,
                         ORRERY_MPI_WATCHDOG="20")
+        self.first = 0
         self.failures = []
         self.nrun = 0
         self.deadline = time.monotonic() + args.seconds if args.seconds else None
 
+    def env_of(self, seed):
+        """Beyond that of all seeds: the batch's, when one seed is run again, too."""
+        if not self.args.backend.startswith("cuda"):
+            return {}
+        return standin_env(self.build, seed - (seed - self.first) % self.batch)
+
     def run(self, options, first, count):
         """(status or None when it was stopped, output)."""
         argv = self.argv + self.options + options + [str(first), str(count)]
-        process = subprocess.Popen(argv, env=self.env, stdout=subprocess.PIPE,
+        process = subprocess.Popen(argv, env=dict(self.env, **self.env_of(first)), stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                    text=True, errors="replace", start_new_session=True)
         try:
@@ -140,7 +161,9 @@ class Fuzz:
             print("    | " + line)
         kept = self.shrink(seed) if self.args.shrink > 0 else None
         options = self.options + (["--keep", ",".join(map(str, kept))] if kept else [])
-        print("  repeat: %s" % shlex.join(self.argv + options + [str(seed), "1"]))
+        print("  repeat: %s%s" % (
+            "".join("%s=%s " % item for item in self.env_of(seed).items()),
+            shlex.join(self.argv + options + [str(seed), "1"])))
         if self.args.shrink > 0 and kept is None:
             print("  (it did not fail again)")
         elif kept:
@@ -150,6 +173,7 @@ class Fuzz:
     def main(self):
         first, _, last = self.args.seeds.partition("..")
         first, last = int(first), int(last or first)
+        self.first = first
         if not os.path.exists([word for word in self.argv if "tests/fuzz" in word][0]):
             print("%s has not been built here" % self.args.backend)
             return 77

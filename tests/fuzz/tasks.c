@@ -107,18 +107,23 @@ static struct starpu_codelet *parallel_codelet(const struct op *op)
 		{.type = STARPU_SPMD,
 		 .max_parallelism = INT_MAX,
 		 .cpu_funcs = {compute_together},
+		 .cuda_funcs = {compute_together},
+		 .cuda_flags = {STARPU_CUDA_ASYNC},
 		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
 		 .model = &starpu_perfmodel_nop,
 		 .name = "together"},
 		{.type = STARPU_SPMD,
 		 .max_parallelism = 2,
 		 .cpu_funcs = {compute_together},
+		 .cuda_funcs = {compute_together},
+		 .cuda_flags = {STARPU_CUDA_ASYNC},
 		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
 		 .model = &starpu_perfmodel_nop,
 		 .name = "two"},
 		{.type = STARPU_FORKJOIN,
 		 .max_parallelism = INT_MAX,
 		 .cpu_funcs = {compute},
+		 .cuda_funcs = {compute},
 		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
 		 .model = &starpu_perfmodel_nop,
 		 .name = "forks"},
@@ -280,8 +285,7 @@ static int priority_of(const struct op *op)
 
 static int worker_of(const struct lane_run *lane, const struct op *op)
 {
-	return op->flags & TASK_WORKER ? (int)(op->choice[3] % (unsigned)lane->run->ncpus)
-				       : -1;
+	return op->flags & TASK_WORKER ? (int)(op->choice[3] % lane->run->nworkers) : -1;
 }
 
 /* Fills order, MAX_USES long, for the submission; NULL: as the data say. */
