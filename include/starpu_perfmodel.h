@@ -113,7 +113,7 @@ enum starpu_perfmodel_type {
 	STARPU_HISTORY_BASED,       /* mean of the same footprint */
 	STARPU_REGRESSION_BASED,    /* alpha * size^beta */
 	STARPU_NL_REGRESSION_BASED, /* a * size^b + c */
-	STARPU_MULTIPLE_REGRESSION_BASED /* polynomial of parameters */
+	STARPU_MULTIPLE_REGRESSION_BASED /* a sum of products of powers of parameters */
 };
 
 /** Private state of a model. */
@@ -133,10 +133,20 @@ struct starpu_perfmodel {
 	unsigned is_loaded;
 	unsigned benchmarking;
 	unsigned is_init;
+	/**
+	 * STARPU_MULTIPLE_REGRESSION_BASED: a task is expected to take coeff[0] + sum
+	 * over i of coeff[i + 1] * product over k of parameters[k]^combinations[i][k]
+	 * microseconds, 1e-5 where that is negative.  The function fills nparameters (1
+	 * to 64) values; several workers call it at once.  At most 255 combinations, 0:
+	 * tasks are measured only.  They are added to codelets/tmp/SYMBOL.out where the
+	 * models are: a line of parameters_names (or P1, P2, ...) and Duration, then one
+	 * for each task.  Fitted by least squares to all lines once there are more than
+	 * coefficients, and STARPU_CALIBRATE_MINIMUM.
+	 */
 	void (*parameters)(struct starpu_task *task, double *parameters);
 	const char **parameters_names;
 	unsigned nparameters;
-	unsigned **combinations;
+	unsigned **combinations; /* ncombinations times nparameters exponents */
 	unsigned ncombinations;
 	starpu_perfmodel_state_t state;
 };

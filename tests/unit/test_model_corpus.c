@@ -4,7 +4,8 @@
 /*
  * Reads real calibrations, which are not part of this repository: those under
  * $ORR_TEST_DATA, else ../shared/data beside the sources.  Each must be read, and be
- * the same after it was written and read again.
+ * the same after it was written and read again; and a multiple regression goes through
+ * it.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/model/model_file.h"
+#include "core/model/model_multi.h"
 
 static int same_number(double a, double b)
 {
@@ -53,6 +55,73 @@ static int same_data(const struct model_data *a, const struct model_data *b)
 	return 1;
 }
 
+/* n^2 and n^3 of the side of a square matrix, as a kernel's duration goes. */
+static unsigned square[] = {2}, cube[] = {3};
+static unsigned *combinations[] = {square, cube};
+static const struct starpu_perfmodel powers = {
+	.nparameters = 1, .ncombinations = 2, .combinations = combinations};
+
+/* How far the residuals are from being orthogonal to the terms, which least squares
+ * have to be: 0 exactly, 1 when nothing cancels. */
+static double obliquity(const struct model_arch *arch, const double *coeff)
+{
+	double product[3] = {0}, all[3] = {0}, worst = 0;
+
+	for (size_t i = 0; i < arch->nentries; i++) {
+		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
+		double terms[3], residual = e->mean, side = sqrt(e->size / 8.);
+
+		model_multi_terms(&powers, &side, terms);
+		for (int k = 0; k < 3; k++)
+			residual -= coeff[k] * terms[k];
+		for (int k = 0; k < 3; k++) {
+			product[k] += residual * terms[k] * e->nsample;
+			all[k] +=
+				(fabs(residual) + fabs(e->mean)) * terms[k] * e->nsample;
+		}
+	}
+	for (int k = 0; k < 3; k++)
+		if (all[k] > 0 && fabs(product[k]) / all[k] > worst)
+			worst = fabs(product[k]) / all[k];
+	return worst;
+}
+
+/* A multiple regression through the means of one implementation. */
+static int check_regression(const struct model_arch *arch)
+{
+	struct model_multi multi;
+	double coeff[3], terms[3];
+	unsigned rank;
+	int ok;
+
+	model_multi_init(&multi, powers.ncombinations);
+	for (size_t i = 0; i < arch->nentries; i++) {
+		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
+
+		model_multi_terms(&powers, &(double){sqrt(e->size / 8.)}, terms);
+		if (e->nsample && model_multi_add(&multi, terms, e->mean, e->nsample))
+			printf("FAIL a mean is not finite\n");
+	}
+	rank = model_multi_solve(&multi, coeff);
+	ok = rank <= 3 && (rank > 0 || !multi.nsample) && obliquity(arch, coeff) < 1e-8;
+	model_multi_clear(&multi);
+	return ok;
+}
+
+static int check_regressions(const struct model_data *data)
+{
+	int good = 1;
+
+	for (size_t i = 0; i < data->ncombinations; i++)
+		for (unsigned k = 0; k < STARPU_MAXIMPLEMENTATIONS; k++) {
+			const struct model_arch *arch =
+				data->combinations[i]->implementations[k];
+
+			good = good && (!arch || check_regression(arch));
+		}
+	return good;
+}
+
 static int check_file(const char *path, const char *scratch)
 {
 	struct model_data data = {0}, again = {0};
@@ -66,6 +135,8 @@ static int check_file(const char *path, const char *scratch)
 	else if (model_data_write(&data, scratch, -1) ||
 		 model_data_read(&again, scratch, -1) || !same_data(&data, &again))
 		printf("FAIL %s: differs after it was written\n", path), ok = 0;
+	if (ok && !check_regressions(&data))
+		printf("FAIL %s: a regression is not of least squares\n", path), ok = 0;
 	model_data_clear(&data);
 	model_data_clear(&again);
 	return ok;

@@ -9,6 +9,7 @@
 #include "core/model/hash.h"
 #include "core/model/model_fit.h"
 #include "core/model/model_own.h"
+#include "core/model/model_parameters.h"
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
@@ -177,12 +178,8 @@ static struct model_estimate from_known(const struct model_query *query,
 	if (type == STARPU_HISTORY_BASED) {
 		estimate = from_history(query, answer);
 	} else if (type == STARPU_MULTIPLE_REGRESSION_BASED) {
-		/* Coefficients never change once read: the user's function is not
-		 * called under the lock. */
-		estimate =
-			estimate_us(model_fit_multiple(&answer->known->known.regression,
-						       query->model, query->task),
-				    MODEL_REGRESSION, 0);
+		estimate = estimate_us(model_parameters_us(query, answer),
+				       MODEL_REGRESSION, 0);
 	} else {
 		estimate = from_sizes(query, answer, fitted_us);
 		if (estimate.source == MODEL_NONE && type == STARPU_NL_REGRESSION_BASED)
@@ -361,6 +358,8 @@ void model_add(const struct model_query *query, double value, unsigned number)
 	struct model_answer answer;
 	int reset;
 
+	if (model->type == STARPU_MULTIPLE_REGRESSION_BASED)
+		model_parameters_add(query, value, number);
 	if (model->type < STARPU_HISTORY_BASED ||
 	    model->type == STARPU_MULTIPLE_REGRESSION_BASED)
 		return;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "core/model/model_samples.h"
 
 static void arch_free(struct model_arch *arch)
 {
@@ -23,6 +24,7 @@ static void arch_free(struct model_arch *arch)
 	table_free(&arch->by_footprint);
 	free(arch->entries);
 	free(arch->points);
+	model_samples_free(arch->samples);
 	free(arch->known.regression.coeff);
 	free(arch);
 }

@@ -15,6 +15,7 @@
 
 #include "base/check.h"
 #include "base/newfile.h"
+#include "core/model/model_samples.h"
 
 enum { VERSION_WRITTEN = 45, VERSION_WITHOUT_COEFFICIENTS = 44, MAX_DEVICES = 1024 };
 
@@ -358,6 +359,9 @@ static void write_arch(FILE *f, const struct model_arch *arch)
 		fit->sumlnx, fit->sumlnx2, fit->sumlny, fit->sumlnxlny, fit->alpha,
 		fit->beta, fit->nsample, fit->minx, fit->maxx);
 	fprintf(f, "# a\t\tb\t\tc\n%-15e\t%-15e\t%-15e\n", fit->a, fit->b, fit->c);
+	if (arch->samples && fit->ncoeff)
+		fprintf(f, "# fitted to %zu measurements, standard deviation %.3g us\n",
+			arch->samples->multi.nsample, arch->samples->deviation_us);
 	fprintf(f, fit->ncoeff ? "# n\tintercept\tcoefficients\n"
 			       : "# not multiple-regression-base\n");
 	fprintf(f, "%u", fit->ncoeff);

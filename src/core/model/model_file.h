@@ -16,6 +16,8 @@
 
 #include "base/table.h"
 
+struct model_samples;
+
 /* A measured size, for interpolation: natural logarithms of bytes and seconds. */
 struct model_point {
 	double ln_bytes, ln_seconds;
@@ -29,6 +31,8 @@ struct model_arch {
 	struct table by_footprint;  /* to the same entries */
 	struct model_point *points; /* by size; NULL: not computed */
 	size_t npoints;
+	struct model_samples
+		*samples; /* of a multiple regression; NULL: none in this run */
 };
 
 struct model_combination {

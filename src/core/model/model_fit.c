@@ -35,26 +35,6 @@ double model_fit_nonlinear(const struct starpu_perfmodel_regression_model *fit,
 	return fit->a * pow(bytes, fit->b) + fit->c;
 }
 
-double model_fit_multiple(const struct starpu_perfmodel_regression_model *fit,
-			  const struct starpu_perfmodel *model, struct starpu_task *task)
-{
-	double parameters[64], us;
-
-	if (!fit->ncoeff || !model->parameters || model->nparameters > 64 ||
-	    fit->ncoeff < model->ncombinations + 1)
-		return NAN;
-	model->parameters(task, parameters);
-	us = fit->coeff[0];
-	for (unsigned i = 0; i < model->ncombinations; i++) {
-		double term = fit->coeff[i + 1];
-
-		for (unsigned k = 0; k < model->nparameters; k++)
-			term *= pow(parameters[k], model->combinations[i][k]);
-		us += term;
-	}
-	return us < 0 ? 1e-5 : us;
-}
-
 static int compare_points(const void *a, const void *b)
 {
 	const struct model_point *x = a, *y = b;

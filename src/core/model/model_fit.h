@@ -16,8 +16,6 @@ double model_fit_power(const struct starpu_perfmodel_regression_model *fit, size
 		       unsigned minimum);
 double model_fit_nonlinear(const struct starpu_perfmodel_regression_model *fit,
 			   size_t bytes, unsigned minimum);
-double model_fit_multiple(const struct starpu_perfmodel_regression_model *fit,
-			  const struct starpu_perfmodel *model, struct starpu_task *task);
 /*
  * On the straight line, in logarithms of size and duration, between the measured
  * sizes around bytes; up to a factor of 2 outside them, on the line of the two

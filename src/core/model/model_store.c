@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "core/model/model_own.h"
+#include "core/model/model_samples.h"
 #include "core/model/sampling.h"
 
 #define CODELETS "codelets/45/"
@@ -184,11 +185,30 @@ static struct model_file *file_get(struct node *node, const char *name)
 	return file;
 }
 
+/* Fit what was measured and keep it, for later runs. */
+static void save_samples(struct node *node, const struct model_data *data)
+{
+	const struct knobs *knobs = node_knobs(node);
+
+	for (size_t i = 0; i < data->ncombinations; i++)
+		for (unsigned k = 0; k < STARPU_MAXIMPLEMENTATIONS; k++) {
+			struct model_arch *arch =
+				data->combinations[i]->implementations[k];
+
+			if (arch && arch->samples)
+				model_samples_save(arch->samples, &arch->known.regression,
+						   knobs->calibrate_minimum,
+						   knobs->silent);
+		}
+}
+
 static void file_save(struct node *node, struct model_file *file)
 {
 	char path[PATH_BYTES] = "";
 
 	orr_lock(&file->lock);
+	if (file->dirty)
+		save_samples(node, &file->data);
 	if (file->dirty && file->name && (!file->status || file->status == -ENOENT)) {
 		int status = new_file_path(node_knobs(node), file->name, path);
 

@@ -41,6 +41,7 @@ struct _starpu_perfmodel_state {
 	struct orr_lock lock;
 	struct model_file *only; /* loaded by name: speaks for all architectures */
 	int forced;              /* calibrated although nobody asked */
+	int told;                /* atomic: of parameters that do not fit */
 	int nanswers, capacity;
 	struct model_answer *answers;
 	int has_own;           /* atomic */
