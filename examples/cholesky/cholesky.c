@@ -106,6 +106,27 @@ static void insert_gemm(struct run *run, int k, int m, int n)
 			       priority(run, k, m, n), STARPU_FLOPS, 2 * b * b * b, 0);
 }
 
+/*
+ * The updates of a column: those of all rows below concern whoever has the panel's tile
+ * that all of them read, else every p-th row may, in columns of this node.  To leave the
+ * others out costs a pruned run less than to ask who has their tiles.
+ */
+static void insert_column(struct run *run, int k, int n)
+{
+	const struct options *o = &run->options;
+	int first = n + 1, step = 1, row = run->rank / o->q, column = run->rank % o->q;
+
+	if (o->prune && matrix_owner(&run->matrix, n, k) != run->rank) {
+		if (k % o->q != column && n % o->q != column)
+			return;
+		step = o->p;
+		while (first % step != row % step)
+			first++;
+	}
+	for (int m = first; m < o->nb; m += step)
+		insert_gemm(run, k, m, n);
+}
+
 static void insert_all(struct run *run)
 {
 	int nb = run->options.nb;
@@ -117,8 +138,7 @@ static void insert_all(struct run *run)
 		matrix_forget(&run->matrix, k, k);
 		for (int n = k + 1; n < nb; n++) {
 			insert_syrk(run, k, n);
-			for (int m = n + 1; m < nb; m++)
-				insert_gemm(run, k, m, n);
+			insert_column(run, k, n);
 			/* Tile (n, k) was last needed by row n and column n. */
 			matrix_forget(&run->matrix, n, k);
 		}

@@ -2,26 +2,70 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "sim.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include <simgrid/engine.h>
+
+/*
+ * calendar.c - the events of all nodes, and how they meet SimGrid's.
+ *
+ * A step of SimGrid's costs more than most events of ours, and most concern nobody there.
+ * So when SimGrid is about to step, and knows the date of its next event, ours before it
+ * are fired at once, ahead of its clock, until one wakes a thread: this waits for SimGrid
+ * to come to that date (calendar_reach()).  Where events start something else of
+ * SimGrid's, its clock must be theirs: then each date is a step (sim->is_bound).
+ */
+
+/* SimGrid takes dates that differ by 1e-9 for one: so near to its own, ours wait. */
+#define NEAR_S 2e-9
 
 static void pump(void *arg);
 
 /* At most one kernel timer exists, so that none is left behind at the end. */
-static void arm(struct sim *sim)
+static void arm_at(struct sim *sim, double date_s)
 {
-	double date_s;
-
-	if (sim->calendar.count == 0 || sim->in_kernel)
-		return;
-	date_s = heap_first_date_s(&sim->calendar);
-	if (sim->timer && sim->armed_s <= date_s)
+	if (sim->timer && sim->armed_s == date_s)
 		return;
 	if (sim->timer)
 		kernel_timer_remove(sim->timer);
 	sim->armed_s = date_s;
-	if (date_s < simgrid_get_clock())
-		date_s = simgrid_get_clock();
 	sim->timer = kernel_timer_set(date_s, pump, sim);
+}
+
+/* The first event's, not before now. */
+static double next_date_s(const struct sim *sim)
+{
+	return fmax(heap_first_date_s(&sim->calendar), simgrid_get_clock());
+}
+
+static void arm(struct sim *sim)
+{
+	if (!sim->is_bound || sim->calendar.count == 0 || sim->in_kernel)
+		return;
+	if (!sim->timer || sim->armed_s > heap_first_date_s(&sim->calendar))
+		arm_at(sim, next_date_s(sim));
+}
+
+void calendar_bind(struct sim *sim)
+{
+	sim->is_bound = 1;
+	arm(sim);
+}
+
+void calendar_reach(struct sim *sim, void (*run)(void *arg), void *arg)
+{
+	if (!sim->is_ahead) {
+		run(arg);
+		return;
+	}
+	if (sim->nput_off == sim->put_off_capacity) {
+		sim->put_off_capacity =
+			sim->put_off_capacity ? 2 * sim->put_off_capacity : 64;
+		sim->put_off = orr_realloc(sim->put_off, (size_t)sim->put_off_capacity *
+								 sizeof(*sim->put_off));
+	}
+	sim->put_off[sim->nput_off++] = (struct sim_put_off){run, arg};
 }
 
 static void fire(struct sim *sim, struct plat_timer *event)
@@ -32,13 +76,11 @@ static void fire(struct sim *sim, struct plat_timer *event)
 	event->fire(event);
 }
 
-static void pump(void *arg)
+/* All up to now. */
+static void fire_due(struct sim *sim)
 {
-	struct sim *sim = arg;
 	unsigned nevents = 0;
 
-	sim->timer = NULL; /* A kernel timer fires once and is gone. */
-	calendar_enter(sim);
 	while (sim->calendar.count > 0 &&
 	       heap_first_date_s(&sim->calendar) <= sim->now_s) {
 		struct heap_entry *entry = heap_pop(&sim->calendar);
@@ -48,7 +90,52 @@ static void pump(void *arg)
 	}
 	if (sim->progress && nevents > 0)
 		progress_show(sim->progress, sim);
+}
+
+static void pump(void *arg)
+{
+	struct sim *sim = arg;
+
+	sim->timer = NULL; /* A kernel timer fires once and is gone. */
+	calendar_enter(sim);
+	for (int i = 0; i < sim->nput_off; i++)
+		sim->put_off[i].run(sim->put_off[i].arg);
+	sim->nput_off = 0;
+	fire_due(sim);
 	calendar_leave(sim);
+}
+
+/* The sum of a date and the way to another is exact up to twice the first one: so far
+ * SimGrid's clock will show what the events were told. */
+static double horizon_s(double clock_s, double others_s)
+{
+	double limit_s = others_s < 0 ? INFINITY : clock_s + others_s - NEAR_S;
+
+	return fmin(limit_s, 2 * clock_s);
+}
+
+double calendar_go_ahead(struct sim *sim, double others_s)
+{
+	double clock_s = simgrid_get_clock(), date_s = clock_s;
+	double horizon = horizon_s(clock_s, others_s);
+
+	if (sim->is_bound || sim->calendar.count == 0)
+		return -1;
+	calendar_enter(sim);
+	sim->is_ahead = 1;
+	while (sim->calendar.count > 0 && sim->nput_off == 0 &&
+	       (date_s = next_date_s(sim)) < horizon) {
+		sim->now_s = date_s;
+		fire_due(sim);
+	}
+	sim->is_ahead = 0;
+	if (sim->nput_off > 0 || sim->calendar.count == 0)
+		date_s = sim->now_s;
+	calendar_leave(sim);
+	if (others_s >= 0 && date_s > clock_s + others_s)
+		return -1;
+	arm_at(sim, date_s);
+	return date_s - clock_s;
 }
 
 void calendar_enter(struct sim *sim)
@@ -90,4 +177,7 @@ void calendar_close(struct sim *sim)
 		kernel_timer_remove(sim->timer);
 	sim->timer = NULL;
 	heap_free(&sim->calendar);
+	free(sim->put_off);
+	sim->put_off = NULL;
+	sim->put_off_capacity = 0;
 }

@@ -183,6 +183,7 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	inner->owner = deferred;
 	inner->deliver = deferred_deliver;
 	plat->polls = 1;
+	calendar_bind(plat->sim);
 	*net = &deferred->net;
 	return 0;
 }

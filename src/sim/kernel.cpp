@@ -47,10 +47,10 @@ namespace
  */
 class IdleModel : public simgrid::kernel::resource::Model
 {
-	int (*on_stuck_)(void);
+	double (*on_step_)(double);
 
       public:
-	explicit IdleModel(int (*on_stuck)(void)) : Model("orrery"), on_stuck_(on_stuck)
+	explicit IdleModel(double (*on_step)(double)) : Model("orrery"), on_step_(on_step)
 	{
 	}
 	bool next_occurring_event_is_idempotent() override
@@ -59,7 +59,7 @@ class IdleModel : public simgrid::kernel::resource::Model
 	}
 	double next_occurring_event(double others) override
 	{
-		return others < 0 && on_stuck_() ? 0 : -1;
+		return on_step_(others);
 	}
 	void update_actions_state(double, double) override
 	{
@@ -68,14 +68,14 @@ class IdleModel : public simgrid::kernel::resource::Model
 } // namespace
 
 struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void),
-			  int (*on_stuck)(void), void (*on_end)(void))
+			  double (*on_step)(double others_s), void (*on_end)(void))
 {
 	auto *kernel = new struct kernel;
 
 	/* From here, it would let other actors run. */
-	Timer::set(s4u::Engine::get_clock(), [on_stuck] {
+	Timer::set(s4u::Engine::get_clock(), [on_step] {
 		s4u::Engine::get_instance()->add_model(
-			std::make_shared<IdleModel>(on_stuck), {});
+			std::make_shared<IdleModel>(on_step), {});
 	});
 	s4u::Engine::on_deadlock_cb([on_deadlock] { on_deadlock(); });
 	s4u::Engine::on_simulation_end_cb([on_end] { on_end(); });

@@ -15,12 +15,14 @@ extern "C" {
 
 struct kernel;
 
-/* on_stuck is called when nothing can make progress; when it does something about it
- * it returns 1, else on_deadlock follows.  on_arrival is called when any SimGrid
+/* on_step is called in kernel context when no actor can run, with the time to SimGrid's
+ * next event; negative: it has none.  It returns the time to the next one of ours, which
+ * may be a kernel timer that it has set, or a negative number.  When both are negative
+ * on_deadlock follows.  on_arrival is called when any SimGrid
  * communication has ended, just before its actors learn it; on_end when all mains have
  * ended.  Once per process: SimGrid offers no way to take the connections back. */
 struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void),
-			  int (*on_stuck)(void), void (*on_end)(void));
+			  double (*on_step)(double others_s), void (*on_end)(void));
 
 /* Call fire(arg) in kernel context at a date that is not past. */
 void *kernel_timer_set(double date_s, void (*fire)(void *arg), void *arg);

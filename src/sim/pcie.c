@@ -30,7 +30,13 @@ enum { RATE_HOST, RATE_GPU, RATE_PEER, RATE_NUMA };
 struct link {
 	double bytes_per_s; /* INFINITY: no limit */
 	double left;        /* while filling */
-	int ncopies;        /* while filling: not yet rated */
+	int ncopies;        /* while filling: not yet rated; else 0 */
+};
+
+/* From one memory to another. */
+struct path {
+	int n;
+	short links[PATH_LINKS];
 };
 
 /* In copy->backend. */
@@ -56,6 +62,8 @@ struct pcie {
 	int has_peer_links, costs, nlinks;
 	double queue_s, malloc_s;
 	struct gpu gpus[STARPU_MAXCUDADEVS];
+	struct path *paths; /* by both memories */
+	short *shared;      /* links that copies share, by number; scratch */
 	struct link links[];
 };
 
@@ -92,29 +100,34 @@ static int is_between_peers(const struct pcie *pcie, unsigned from, unsigned to)
 	return pcie->has_peer_links && is_gpu(pcie, from) && is_gpu(pcie, to);
 }
 
-static int path_of(const struct pcie *pcie, unsigned from, unsigned to, int *path)
+static int find_path(const struct pcie *pcie, unsigned from, unsigned to, short *path)
 {
 	int in = gpu_links(pcie, to), out = gpu_links(pcie, from), n = 0;
 	unsigned leaves = beside(pcie, from), enters = beside(pcie, to);
 
 	if (is_between_peers(pcie, from, to)) {
-		path[n++] = out + PEER_OUT;
-		path[n++] = in + PEER_IN;
+		path[n++] = (short)(out + PEER_OUT);
+		path[n++] = (short)(in + PEER_IN);
 		return n;
 	}
 	if (is_gpu(pcie, from)) {
-		path[n++] = out + GPU_OUT;
+		path[n++] = (short)(out + GPU_OUT);
 		path[n++] = GPU_TO_HOST;
 	}
 	if (leaves != enters) {
-		path[n++] = numa_links(pcie, leaves) + NUMA_OUT;
-		path[n++] = numa_links(pcie, enters) + NUMA_IN;
+		path[n++] = (short)(numa_links(pcie, leaves) + NUMA_OUT);
+		path[n++] = (short)(numa_links(pcie, enters) + NUMA_IN);
 	}
 	if (is_gpu(pcie, to)) {
 		path[n++] = HOST_TO_GPU;
-		path[n++] = in + GPU_IN;
+		path[n++] = (short)(in + GPU_IN);
 	}
 	return n;
+}
+
+static const struct path *path_of(const struct pcie *pcie, unsigned from, unsigned to)
+{
+	return &pcie->paths[from * (pcie->nmains + pcie->ngpus) + to];
 }
 
 static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
@@ -132,68 +145,85 @@ static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
 /* Take out of the count and the capacity of its links a copy that got its rate. */
 static void fix_rate(struct pcie *pcie, struct plat_copy *copy, double rate)
 {
-	int path[PATH_LINKS], n = path_of(pcie, copy->from, copy->to, path);
+	const struct path *path = path_of(pcie, copy->from, copy->to);
 
 	transfer_of(copy)->rate = rate;
-	for (int i = 0; i < n; i++) {
-		pcie->links[path[i]].left -= rate;
-		pcie->links[path[i]].ncopies--;
+	for (int i = 0; i < path->n; i++) {
+		pcie->links[path->links[i]].left -= rate;
+		pcie->links[path->links[i]].ncopies--;
 	}
 }
 
 static double fair_share(const struct link *link)
 {
-	if (link->ncopies == 0)
-		return INFINITY;
+	double least = 1e-9 * link->bytes_per_s;
+
 	/* Never 0, whatever rounding left over: every copy must end. */
-	return fmax(link->left, 1e-9 * link->bytes_per_s) / link->ncopies;
+	return (link->left > least ? link->left : least) / link->ncopies;
 }
 
 /* Rate the copies of the link with the least share; 0 when all copies have a rate. */
-static int fill_tightest(struct pcie *pcie)
+static int fill_tightest(struct pcie *pcie, int nshared)
 {
 	int tightest = -1;
 	double least = INFINITY;
 
-	for (int i = 0; i < pcie->nlinks; i++)
-		if (fair_share(&pcie->links[i]) < least) {
-			least = fair_share(&pcie->links[i]);
-			tightest = i;
+	for (int i = 0; i < nshared; i++) {
+		const struct link *link = &pcie->links[pcie->shared[i]];
+		double share = link->ncopies > 0 ? fair_share(link) : INFINITY;
+
+		if (share < least) {
+			least = share;
+			tightest = pcie->shared[i];
 		}
+	}
 	if (tightest < 0)
 		return 0;
 	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
-		int path[PATH_LINKS], n = path_of(pcie, c->from, c->to, path);
+		const struct path *path = path_of(pcie, c->from, c->to);
 
-		for (int i = 0; i < n && transfer_of(c)->rate < 0; i++)
-			if (path[i] == tightest)
+		for (int i = 0; i < path->n && transfer_of(c)->rate < 0; i++)
+			if (path->links[i] == tightest)
 				fix_rate(pcie, c, least);
 	}
 	return 1;
 }
 
+/* Of equal shares the first link's counts. */
+static int add_shared(struct pcie *pcie, int nshared, short number)
+{
+	struct link *link = &pcie->links[number];
+	int at = nshared;
+
+	if (link->ncopies++ > 0)
+		return nshared;
+	link->left = link->bytes_per_s;
+	for (; at > 0 && pcie->shared[at - 1] > number; at--)
+		pcie->shared[at] = pcie->shared[at - 1];
+	pcie->shared[at] = number;
+	return nshared + 1;
+}
+
 static void share_links(struct pcie *pcie, double now_s)
 {
-	int path[PATH_LINKS];
+	int nshared = 0;
 
-	for (int i = 0; i < pcie->nlinks; i++) {
-		pcie->links[i].left = pcie->links[i].bytes_per_s;
-		pcie->links[i].ncopies = 0;
-	}
 	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
 		struct transfer *t = transfer_of(c);
-		int n = path_of(pcie, c->from, c->to, path);
+		const struct path *path = path_of(pcie, c->from, c->to);
 
 		t->rate = t->start_s <= now_s ? -1 : 0;
-		for (int i = 0; i < n && t->rate < 0; i++)
-			pcie->links[path[i]].ncopies++;
+		for (int i = 0; i < path->n && t->rate < 0; i++)
+			nshared = add_shared(pcie, nshared, path->links[i]);
 	}
-	while (fill_tightest(pcie))
+	while (fill_tightest(pcie, nshared))
 		;
 	/* Links without a limit cost their latency only. */
 	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next)
 		if (transfer_of(c)->rate < 0)
 			transfer_of(c)->rate = INFINITY;
+	for (int i = 0; i < nshared; i++)
+		pcie->links[pcie->shared[i]].ncopies = 0;
 }
 
 static void schedule(struct pcie *pcie)
@@ -209,9 +239,10 @@ static void schedule(struct pcie *pcie)
 		if (date_s < next_s)
 			next_s = date_s;
 	}
-	calendar_remove(pcie->event.plat->sim, &pcie->event);
-	if (isfinite(next_s))
-		calendar_add(pcie->event.plat->sim, &pcie->event, next_s);
+	if (next_s < INFINITY)
+		calendar_move(pcie->event.plat->sim, &pcie->event, next_s);
+	else
+		calendar_remove(pcie->event.plat->sim, &pcie->event);
 }
 
 /* Let time pass; returns the copies that have ended, linked. */
@@ -273,6 +304,20 @@ static double rate_of_link(const struct pcie *pcie, int link, const double *rate
 	return rates[gpu % GPU_LINKS >= PEER_IN ? RATE_PEER : RATE_GPU];
 }
 
+static void find_paths(struct pcie *pcie)
+{
+	unsigned n = pcie->nmains + pcie->ngpus;
+
+	pcie->paths = orr_alloc(n * n * sizeof(*pcie->paths));
+	pcie->shared = orr_alloc((size_t)pcie->nlinks * sizeof(*pcie->shared));
+	for (unsigned from = 0; from < n; from++)
+		for (unsigned to = 0; to < n; to++) {
+			struct path *path = &pcie->paths[from * n + to];
+
+			path->n = find_path(pcie, from, to, path->links);
+		}
+}
+
 struct pcie *pcie_new(struct plat *plat)
 {
 	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
@@ -306,11 +351,14 @@ struct pcie *pcie_new(struct plat *plat)
 
 		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
 	}
+	find_paths(pcie);
 	return pcie;
 }
 
 void pcie_free(struct pcie *pcie)
 {
+	free(pcie->paths);
+	free(pcie->shared);
 	free(pcie);
 }
 
@@ -383,8 +431,7 @@ int pcie_copy(struct plat *plat, struct plat_copy *copy)
 	*(pcie->last ? &transfer_of(pcie->last)->next : &pcie->first) = copy;
 	pcie->last = copy;
 	if (!calendar_has(&pcie->event) || pcie->event.entry.date_s > t->start_s) {
-		calendar_remove(plat->sim, &pcie->event);
-		calendar_add(plat->sim, &pcie->event, t->start_s);
+		calendar_move(plat->sim, &pcie->event, t->start_s);
 	}
 	return 0;
 }
@@ -392,12 +439,16 @@ int pcie_copy(struct plat *plat, struct plat_copy *copy)
 double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
 {
 	const struct pcie *pcie = plat->pcie;
-	int path[PATH_LINKS], n = path_of(pcie, from, to, path);
+	const struct path *path = path_of(pcie, from, to);
 	double rate = INFINITY;
 
 	if (from == to || !pcie->costs)
 		return 0;
-	for (int i = 0; i < n; i++)
-		rate = fmin(rate, pcie->links[path[i]].bytes_per_s);
+	for (int i = 0; i < path->n; i++) {
+		double bytes_per_s = pcie->links[path->links[i]].bytes_per_s;
+
+		if (bytes_per_s < rate)
+			rate = bytes_per_s;
+	}
 	return latency_of(pcie, from, to) + (double)bytes / rate;
 }

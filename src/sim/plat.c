@@ -74,6 +74,11 @@ void plat_set_self(struct node *node)
 
 /* ---- blocking -------------------------------------------------------- */
 
+static void release(void *sem)
+{
+	sg_sem_release(sem);
+}
+
 static int is_polling(const struct plat *plat, const struct sim_thread *thread)
 {
 	return plat && plat->polls && plat->poll && thread->is_main;
@@ -134,7 +139,7 @@ void sim_kick(struct plat *plat)
 	if (!plat->idle || plat->kicked)
 		return;
 	plat->kicked = 1;
-	sg_sem_release(plat->idle->sem);
+	calendar_reach(plat->sim, release, plat->idle->sem);
 }
 
 static void on_kick(struct plat_timer *timer)
@@ -189,6 +194,13 @@ static int on_stuck(void)
 	return count > 0;
 }
 
+static double on_step(double others_s)
+{
+	double step_s = calendar_go_ahead(the_sim, others_s);
+
+	return step_s < 0 && others_s < 0 && on_stuck() ? 0 : step_s;
+}
+
 /* ---- life ------------------------------------------------------------ */
 
 static void on_end(void)
@@ -201,7 +213,7 @@ void sim_watch(void)
 	struct sim *sim = sim_get();
 
 	if (!sim->kernel)
-		sim->kernel = kernel_new(report_deadlock, on_arrival, on_stuck, on_end);
+		sim->kernel = kernel_new(report_deadlock, on_arrival, on_step, on_end);
 }
 
 static void sim_start(struct sim *sim, const struct knobs *knobs)
@@ -218,6 +230,7 @@ static void sim_stop(struct sim *sim)
 	net_close_all(sim);
 	calendar_remove(sim, &sim->unstick);
 	calendar_close(sim);
+	sim->is_bound = 0;
 	progress_free(sim->progress, sim);
 	sim->progress = NULL;
 }
@@ -408,12 +421,12 @@ void plat_gate_open(struct plat *plat, struct plat_gate *gate)
 {
 	struct sim_thread *waiter = gate->waiter;
 
-	(void)plat;
+	(void)plat; /* NULL when a thread ends. */
 	if (gate->open)
 		return;
 	gate->open = 1;
 	if (waiter)
-		sg_sem_release(waiter->sem);
+		calendar_reach(the_sim, release, waiter->sem);
 }
 
 void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)

@@ -65,8 +65,9 @@ static void show(struct progress *progress, struct sim *sim, double host_s)
 		       : 0;
 	fprintf(stderr,
 		"%s[orrery] t=%.6f s, %lu of %lu tasks, %.0f tasks/s, %d ranks, %.0f s%s",
-		progress->on_terminal ? "\r" : "", simgrid_get_clock(), executed,
-		submitted, rate, sim->nplats, host_s - progress->start_s,
+		progress->on_terminal ? "\r" : "",
+		sim->in_kernel ? sim->now_s : simgrid_get_clock(), executed, submitted,
+		rate, sim->nplats, host_s - progress->start_s,
 		progress->on_terminal ? "   " : "\n");
 	fflush(stderr);
 	progress->last_executed = executed;

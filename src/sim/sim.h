@@ -38,6 +38,13 @@ struct sim {
 	double armed_s; /* its date */
 	double now_s;   /* valid in kernel context */
 	int in_kernel;
+	int is_bound;        /* events must not run ahead of SimGrid's clock */
+	int is_ahead;        /* they do: see calendar.c */
+	struct sim_put_off { /* until SimGrid's clock has come to the last event */
+		void (*run)(void *arg);
+		void *arg;
+	} * put_off;
+	int nput_off, put_off_capacity;
 	double spent_s;        /* in kernel context: what this event has worked so far */
 	struct looks looks;    /* of this event, at the clock */
 	struct plat *current;  /* in kernel context: whose event runs, or NULL */
@@ -96,6 +103,7 @@ struct sim_thread {
 	void *(*routine)(void *arg);
 	void *arg, *result;
 	int detached;
+	sg_actor_t actor; /* before it has started */
 	struct plat_gate end;
 };
 
@@ -162,6 +170,14 @@ void calendar_move(struct sim *sim, struct plat_timer *event, double date_s);
 void calendar_remove(struct sim *sim, struct plat_timer *event);
 /* No event is left: disarm the kernel timer, which would prolong the simulation. */
 void calendar_close(struct sim *sim);
+/* From now on events run at the date of SimGrid's clock: they start things of its own. */
+void calendar_bind(struct sim *sim);
+/* SimGrid is about to step by others_s to its next event, or, when that is negative, has
+ * none: fire those before.  By how much it is to step at most; negative: as it likes. */
+double calendar_go_ahead(struct sim *sim, double others_s);
+/* Call run(arg), which may wake or start threads, when SimGrid's clock shows the date of
+ * what runs: now, or when it has come there. */
+void calendar_reach(struct sim *sim, void (*run)(void *arg), void *arg);
 /* Brackets around what runs in kernel context without being an event. */
 void calendar_enter(struct sim *sim);
 void calendar_leave(struct sim *sim);

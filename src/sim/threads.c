@@ -181,6 +181,13 @@ static void thread_main(int argc, char **argv)
 	thread_end(thread, thread->routine(thread->arg));
 }
 
+static void start(void *arg)
+{
+	struct sim_thread *thread = arg;
+
+	sg_actor_start_(thread->actor, thread_main, 0, NULL);
+}
+
 int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
 			     const starpu_pthread_attr_t *attr, void *(*routine)(void *),
 			     void *arg, starpu_sg_host_t host)
@@ -188,7 +195,6 @@ int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
 	const struct attributes *attributes = (const void *)attr;
 	struct sim_rank *rank = sim_rank_self();
 	struct sim_thread *created;
-	sg_actor_t actor;
 
 	if (!rank)
 		return EAGAIN;
@@ -198,12 +204,12 @@ int starpu_pthread_create_on(const char *name, starpu_pthread_t *thread,
 	created->routine = routine;
 	created->arg = arg;
 	created->detached = attributes && attributes->detached;
-	actor = sg_actor_init(name, host);
+	created->actor = sg_actor_init(name, host);
 	if (attributes && attributes->stack_bytes)
-		sg_actor_set_stacksize(actor, attributes->stack_bytes);
-	sg_actor_set_data(actor, created);
+		sg_actor_set_stacksize(created->actor, attributes->stack_bytes);
+	sg_actor_set_data(created->actor, created);
 	*thread = (starpu_pthread_t)(uintptr_t)created;
-	sg_actor_start_(actor, thread_main, 0, NULL);
+	calendar_reach(sim_get(), start, created);
 	return 0;
 }
 

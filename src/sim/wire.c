@@ -64,6 +64,8 @@ struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 
 	wire->sim = sim;
 	wire->kind = kind;
+	if (kind == WIRE_FLOWS)
+		calendar_bind(sim);
 	law_read(&wire->law);
 	wire->dynar = xbt_dynar_new(sizeof(void *), NULL);
 	if (kind == WIRE_ROUTES) {

@@ -3,7 +3,8 @@
 
 /*
  * clocks.c - in simulation all clocks show simulated time, and sleeping takes it, in
- * mains, threads, callbacks and executed kernels; loops over a clock end.
+ * mains, threads, callbacks and executed kernels; loops over a clock end; threads run at
+ * the date of the event that starts or wakes them.
  */
 #include <math.h>
 #include <sys/time.h>
@@ -275,7 +276,72 @@ static void looks_between_tasks_take_no_time(void)
 	CLAIM(NEAR(end_s[0], end_s[1]));
 }
 
+/* What one callback did, and when the threads that it started and woke ran. */
+static struct acts {
+	starpu_pthread_t created;
+	starpu_sem_t sem;
+	double date_s, created_s, woken_s;
+} acts;
+
+static void sleep_long(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	starpu_sleep(0.125F);
+}
+
+static struct starpu_codelet sleeping = {.cpu_funcs = {sleep_long},
+					 .name = "sleeping",
+					 .flags = STARPU_CODELET_SIMGRID_EXECUTE};
+
+static void *look_at_start(void *arg)
+{
+	acts.created_s = by_starpu();
+	return arg;
+}
+
+static void *look_when_woken(void *arg)
+{
+	starpu_sem_wait(&acts.sem);
+	acts.woken_s = by_starpu();
+	return arg;
+}
+
+static void start_and_wake(void *arg)
+{
+	(void)arg;
+	acts.date_s = by_starpu();
+	STARPU_PTHREAD_CREATE(&acts.created, NULL, look_at_start, NULL);
+	starpu_sem_post(&acts.sem);
+}
+
+/* Events go on while all threads wait: so long as none of them is concerned. */
+static void threads_run_at_the_date_of_what_woke_them(void)
+{
+	starpu_pthread_t waiting;
+	double start_s;
+
+	open_library();
+	starpu_sem_init(&acts.sem, 0, 0);
+	STARPU_PTHREAD_CREATE(&waiting, NULL, look_when_woken, NULL);
+	start_s = by_starpu();
+	/* One core each: the callback comes between the ends of other tasks. */
+	for (int i = 0; i < 40; i++)
+		starpu_task_insert(&sleeping, STARPU_CALLBACK,
+				   i == 20 ? start_and_wake : NULL, 0);
+	starpu_task_wait_for_all();
+	CLAIM(acts.date_s > start_s + 0.6 && by_starpu() > acts.date_s + 0.4);
+	CLAIM(acts.created_s == acts.date_s);
+	CLAIM(acts.woken_s == acts.date_s);
+	STARPU_PTHREAD_JOIN(acts.created, NULL);
+	STARPU_PTHREAD_JOIN(waiting, NULL);
+	starpu_sem_destroy(&acts.sem);
+	starpu_mpi_shutdown();
+}
+
 static const struct claim claims[] = {
+	{"threads_run_at_the_date_of_what_woke_them",
+	 threads_run_at_the_date_of_what_woke_them},
 	{"clocks_agree_and_loops_end_in_main", in_main},
 	{"clocks_agree_and_loops_end_in_kernels", in_kernels},
 	{"clocks_agree_and_loops_end_in_callbacks", in_callbacks},

@@ -60,6 +60,12 @@ struct dmda {
 	struct dmda_worker workers[];
 };
 
+/* Of numbers, as fmax(), which is a call. */
+static double later(double a, double b)
+{
+	return a > b ? a : b;
+}
+
 static struct dmda *dmda_of(struct sched *sched)
 {
 	return ORR_CONTAINER(sched, struct dmda, base);
@@ -122,6 +128,7 @@ static void dmda_close(struct sched *sched)
 
 /* Asked once per device and per memory, before anything is locked. */
 struct forecast {
+	int nto_be_measured;                  /* workers that are */
 	double transfer_s[NODE_MAX_MEMORIES]; /* negative: not asked yet */
 	struct dmda_chance {
 		double duration_s; /* negative: it cannot run the task; INFINITY: no model
@@ -178,24 +185,44 @@ static void ask_models(struct dmda_chance *chance, struct worker *worker, struct
 		(unsigned char)(chance->is_to_be_measured ? unknown : best);
 }
 
-/* Do both have one device's model? */
-static int is_like(const struct worker *worker, const struct worker *other,
-		   const struct starpu_task *task)
+/* Does the task not care which worker of a device it gets? */
+static int is_indifferent(const struct starpu_task *task)
 {
 	const struct starpu_perfmodel *model = task->cl->model;
 
-	return worker->device.type == other->device.type &&
-	       worker->device.devid == other->device.devid && !task->cl->can_execute &&
+	return !task->cl->can_execute && !task->workerids &&
+	       !task->execute_on_a_specific_worker &&
 	       !(model && model->type == STARPU_PER_WORKER);
+}
+
+/* Do both have one device's model? */
+static int is_like(const struct worker *worker, const struct worker *other)
+{
+	return worker->device.type == other->device.type &&
+	       worker->device.devid == other->device.devid;
+}
+
+static void ask(struct dmda_chance *chance, const struct dmda *dmda,
+		struct worker *worker, struct job *job)
+{
+	unsigned implementation;
+
+	*chance = (struct dmda_chance){.duration_s = CANNOT_RUN};
+	if (!worker_can_run(worker, job->task, &implementation))
+		return;
+	ask_models(chance, worker, job, implementation);
+	if (orr_load(&dmda->asks_energy))
+		chance->energy_j = model_energy_j(worker, job->task, implementation);
 }
 
 static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 			  struct job *job)
 {
 	const struct sched *sched = &dmda->base;
-	struct worker *asked = NULL;
-	unsigned implementation;
+	const struct worker *asked = NULL;
+	int indifferent = is_indifferent(job->task);
 
+	forecast->nto_be_measured = 0;
 	for (int i = 0; i < sched->node->nmemories; i++)
 		forecast->transfer_s[i] = dmda->kind->ignores_transfers ? 0 : -1;
 	for (int i = 0; i < sched->node->nworkers; i++)
@@ -205,18 +232,14 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 		struct dmda_chance *chance = &forecast->workers[worker->id];
 		double *transfer_s = &forecast->transfer_s[worker->memory];
 
-		if (!worker_can_run(worker, job->task, &implementation))
-			continue;
-		if (asked && is_like(worker, asked, job->task)) {
+		if (indifferent && asked && is_like(worker, asked))
 			*chance = forecast->workers[asked->id];
-		} else {
-			ask_models(chance, worker, job, implementation);
-			chance->energy_j = orr_load(&dmda->asks_energy)
-						   ? model_energy_j(worker, job->task,
-								    implementation)
-						   : 0;
-		}
+		else
+			ask(chance, dmda, worker, job);
 		asked = worker;
+		if (chance->duration_s < 0)
+			continue;
+		forecast->nto_be_measured += chance->is_to_be_measured;
 		if (*transfer_s < 0)
 			*transfer_s = nearness_expected_s(job, worker->memory);
 	}
@@ -228,9 +251,10 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 static double free_s(struct dmda *dmda, struct worker *worker, int priority, double now_s)
 {
 	struct dmda_worker *state = &dmda->workers[worker->id];
-	double date_s = fmax(now_s, state->running_until_s) + state->waiting_s +
-			worker_bound_s(worker);
+	double date_s = later(now_s, state->running_until_s) + state->waiting_s;
 
+	if (orr_load(&worker->nexpected) > 0)
+		date_s += worker_bound_s(worker);
 	if (dmda->kind->overtakes && state->nwaiting > 0)
 		date_s -= line_below_s(&state->line, priority);
 	return date_s;
@@ -244,8 +268,9 @@ static double end_on(struct dmda *dmda, struct worker *worker, const struct job 
 	double start_s = free_s(dmda, worker, job->task->priority, now_s);
 
 	if (transfer_s > 0)
-		start_s = fmax(start_s, fmax(now_s, dmda->links[worker->memory].until_s) +
-						transfer_s);
+		start_s =
+			later(start_s, later(now_s, dmda->links[worker->memory].until_s) +
+					       transfer_s);
 	return start_s + forecast->workers[worker->id].duration_s;
 }
 
@@ -289,7 +314,8 @@ static struct worker *shortest(const struct dmda *dmda, const struct forecast *f
 static struct worker *choose(struct dmda *dmda, const struct job *job,
 			     const struct forecast *forecast, double now_s)
 {
-	struct worker *best = shortest(dmda, forecast, 1);
+	struct worker *best =
+		forecast->nto_be_measured > 0 ? shortest(dmda, forecast, 1) : NULL;
 	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
 
 	if (best)
@@ -305,7 +331,7 @@ static struct worker *choose(struct dmda *dmda, const struct job *job,
 		cost = dmda->alpha * end_s +
 		       dmda->beta * forecast->transfer_s[worker->memory] +
 		       dmda->gamma * (chance->energy_j +
-				      dmda->idle_w * fmax(0, end_s - last_s));
+				      dmda->idle_w * later(0, end_s - last_s));
 		if (cost < best_cost) {
 			best = worker;
 			best_cost = cost;
