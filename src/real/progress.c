@@ -11,6 +11,7 @@
  */
 #define PROGRESS_BUSY_S   50e-6
 #define PROGRESS_YIELD_S  1e-3
+#define PROGRESS_HELPED_S 0.2e-3
 #define PROGRESS_ASLEEP_S 0.05
 
 int progress_poll(struct plat *plat)
@@ -61,7 +62,7 @@ enum progress_state progress_rest(struct plat *plat, int advanced, double heard_
 }
 
 /* One round; heard_s is when the network, or a kick, was last heard of. */
-static void progress_round(struct plat *plat, double *heard_s)
+static void progress_round(struct plat *plat, struct helped *helped, double *heard_s)
 {
 	struct progress *progress = &plat->progress;
 	int kicks = orr_load(&progress->kicks), advanced;
@@ -70,6 +71,11 @@ static void progress_round(struct plat *plat, double *heard_s)
 
 	if (orr_load(&progress->npollers) > 0) {
 		progress_sleep(progress, PROGRESS_YIELDED, kicks, PROGRESS_YIELD_S);
+		*heard_s = plat_now_s(plat);
+		return;
+	}
+	if (helper_answers(plat, helped)) {
+		progress_sleep(progress, PROGRESS_YIELDED, kicks, PROGRESS_HELPED_S);
 		*heard_s = plat_now_s(plat);
 		return;
 	}
@@ -91,10 +97,11 @@ static void *progress_main(void *arg)
 {
 	struct plat *plat = arg;
 	double heard_s = plat_now_s(plat);
+	struct helped helped = {0};
 
 	bind_thread(plat);
 	while (!orr_load(&plat->progress.stopping))
-		progress_round(plat, &heard_s);
+		progress_round(plat, &helped, &heard_s);
 	return NULL;
 }
 
@@ -142,16 +149,25 @@ void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
 		progress_start(plat);
 }
 
-/* Wake one who can poll, unless somebody does: a waiter rather than the thread. */
-void plat_poll_kick(struct plat *plat)
+void progress_call(struct plat *plat)
 {
 	struct progress *progress = &plat->progress;
+	int state;
 
-	orr_add(&progress->kicks, 1);
 	if (wait_disturb(plat, 1))
 		return;
-	if (orr_load(&progress->state) >= PROGRESS_NAPPING)
+	state = orr_load(&progress->state);
+	if (state >= PROGRESS_NAPPING ||
+	    (state == PROGRESS_YIELDED && orr_load(&progress->npollers) == 0))
 		real_futex_wake(&progress->kicks, 1);
+}
+
+/* Who leaves the helper's post looks at the kicks afterwards. */
+void plat_poll_kick(struct plat *plat)
+{
+	orr_add(&plat->progress.kicks, 1);
+	if (!orr_load_ptr(&plat->progress.helper))
+		progress_call(plat);
 }
 
 void progress_wake(struct plat *plat)

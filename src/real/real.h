@@ -93,6 +93,8 @@ struct progress {
 	int kicks;    /* atomic, a futex word: changes at each kick */
 	int npollers; /* atomic: threads that wait at a gate and poll meanwhile */
 	int ncalls;   /* atomic: calls of poll under way */
+	void *helper; /* atomic: the struct worker that polls while it is idle, or NULL */
+	int nhelped;  /* atomic: polls of helpers */
 	/* The worker whose thread polls in place of one of our own, or NULL. */
 	struct worker *worker;
 	int npolls, ntasks; /* in turn, that it makes and executes */
@@ -207,6 +209,32 @@ void interleaved_choose(struct plat *plat, struct worker *workers, int nworkers)
 /* The life of that worker. */
 void interleaved_run(struct plat *plat, struct worker *worker);
 
+/* helper.c: an idle worker polls. */
+/* What a worker remembers: when it last polled or woke, what it had executed and which
+ * kicks it had seen by then, and how often its tasks were long lately. */
+struct helping {
+	double since_s;
+	uint64_t executed;
+	int kicks, nslow;
+};
+
+/* What one who leaves polling to the helper has seen of it. */
+struct helped {
+	int npolls, kicks;
+};
+
+/* There is nothing to do: poll for a while, where no other worker does, until there is.
+ * 1 when the worker has stepped. */
+int helper_rest(struct plat *plat, struct worker *worker, struct helping *helping);
+/* It has stepped: poll if it is time to. */
+void helper_look(struct plat *plat, struct worker *worker, struct helping *helping);
+/* It has slept. */
+void helper_woke(struct plat *plat, const struct worker *worker, struct helping *helping);
+/* It steps no more. */
+void helper_quit(struct plat *plat, struct worker *worker, struct helping *helping);
+/* Did a helper poll since *seen, and will it answer kicks?  Changes *seen. */
+int helper_answers(struct plat *plat, struct helped *seen);
+
 /* threads.c */
 /* Fill ids with the process's threads, at most max; how many there are, or -1. */
 int threads_of_process(int *ids, int max);
@@ -219,6 +247,16 @@ void real_futex_wait(int *word, int value, double timeout_s);
 void real_futex_wake(int *word, int nthreads);
 /* How long to nap between polls after so much silence; 0: not yet, yield. */
 double wait_nap_s(double silence_s, double busy_s);
+/* A thread that polls, since the network was last heard of. */
+struct spin {
+	double heard_s, limit_s; /* how long it does not yield from then on; -1: it has */
+};
+
+void spin_start(struct plat *plat, struct spin *spin, double now_s);
+/* Before that: it was heard while this thread polled. */
+void spin_heard(struct plat *plat, struct spin *spin);
+/* Nothing came yet: 1 when it is too early to give the core away. */
+int spin_on(struct plat *plat, struct spin *spin, double now_s);
 /* Let a thread that waits at a gate look again.  1 when there was one. */
 int wait_disturb(struct plat *plat, int nthreads);
 
@@ -231,6 +269,8 @@ enum progress_state progress_rest(struct plat *plat, int advanced, double heard_
 				  double *nap_s);
 /* Wake the thread that polls: of our own, or the worker's. */
 void progress_wake(struct plat *plat);
+/* Wake one who can poll: a waiter rather than the thread. */
+void progress_call(struct plat *plat);
 /* Poll once; as the poll function's result, < 0 when there is none. */
 int progress_poll(struct plat *plat);
 /* A poller leaves.  advanced: what its last poll said; missed_kick: there was a kick

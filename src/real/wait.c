@@ -19,6 +19,9 @@
 #define SHORTEST_NAP_S  20e-6
 #define LONGEST_NAP_S   1e-3
 
+/* While an idle worker polls. */
+#define HELPED_NAP_S 50e-6
+
 /* How long a waiting thread polls without a nap. */
 #define WAIT_BUSY_S 100e-6
 
@@ -125,52 +128,64 @@ static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int k
 	orr_add(&plat->progress.npollers, 1);
 }
 
-/* A thread that polls while it waits. */
-struct waiting {
-	double heard_s; /* when the network was last heard of */
-	double spin_s;  /* how long it does not yield from then on */
-};
-
-static void note_heard(struct plat *plat, struct waiting *waiting, double now_s)
+void spin_start(struct plat *plat, struct spin *spin, double now_s)
 {
 	int nvain = orr_load(&plat->nvain_spins);
 	int spins = nvain < SPINS_IN_VAIN || nvain % SPIN_RETRIES == 0;
 
-	waiting->heard_s = now_s;
-	waiting->spin_s = spins ? WAIT_SPIN_S : 0;
+	spin->heard_s = now_s;
+	spin->limit_s = spins ? WAIT_SPIN_S : 0;
 }
 
-/* Nothing came yet: 1 when it is too early to give the core away. */
-static int spins(struct plat *plat, struct waiting *waiting, double silence_s)
+void spin_heard(struct plat *plat, struct spin *spin)
 {
-	if (silence_s < waiting->spin_s)
+	if (spin->limit_s > 0)
+		orr_store(&plat->nvain_spins, 0);
+}
+
+int spin_on(struct plat *plat, struct spin *spin, double now_s)
+{
+	if (now_s - spin->heard_s < spin->limit_s)
 		return 1;
-	if (waiting->spin_s >= 0)
+	if (spin->limit_s >= 0)
 		orr_add(&plat->nvain_spins, 1);
-	waiting->spin_s = -1;
+	spin->limit_s = -1;
 	return 0;
 }
+
+/* A thread that polls while it waits. */
+struct waiting {
+	struct spin spin;
+	struct helped helped;
+};
 
 /* One round of waiting.  As poll. */
 static int wait_round(struct plat *plat, const struct plat_gate *gate, int kicks,
 		      struct waiting *waiting)
 {
-	int advanced = progress_poll(plat);
-	double now_s = plat_now_s(plat), nap_s;
+	double now_s, nap_s;
+	int advanced;
 
-	if (advanced > 0 && waiting->spin_s > 0)
-		orr_store(&plat->nvain_spins, 0);
-	if (advanced != 0 || waiting->heard_s == 0)
-		note_heard(plat, waiting, now_s);
+	if (helper_answers(plat, &waiting->helped)) {
+		nap(plat, gate, kicks, HELPED_NAP_S);
+		waiting->spin.heard_s = 0;
+		return 0;
+	}
+	advanced = progress_poll(plat);
+	now_s = plat_now_s(plat);
+	if (advanced > 0)
+		spin_heard(plat, &waiting->spin);
+	if (advanced != 0 || waiting->spin.heard_s == 0)
+		spin_start(plat, &waiting->spin, now_s);
 	if (orr_load(&gate->is_open) || advanced > 0)
 		return advanced;
 	if (advanced < 0) {
 		sleep_at_gate(plat, gate, kicks);
 		return advanced;
 	}
-	if (spins(plat, waiting, now_s - waiting->heard_s))
+	if (spin_on(plat, &waiting->spin, now_s))
 		return advanced;
-	nap_s = wait_nap_s(now_s - waiting->heard_s, WAIT_BUSY_S);
+	nap_s = wait_nap_s(now_s - waiting->spin.heard_s, WAIT_BUSY_S);
 	if (nap_s > 0)
 		nap(plat, gate, kicks, nap_s);
 	else

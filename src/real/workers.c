@@ -15,10 +15,8 @@
 /* How long kernels are looked at without a nap. */
 #define KERNEL_BUSY_S 50e-6
 
-enum {
-	REST_POLLS = 3,  /* of the network, by a worker out of work */
-	REST_YIELDS = 30 /* before the sleep: a chain of small tasks needs no futex */
-};
+/* Before the sleep: a chain of small tasks needs no futex. */
+enum { REST_YIELDS = 30 };
 
 int plat_worker_wake(struct worker *worker)
 {
@@ -36,28 +34,15 @@ int plat_worker_wake(struct worker *worker)
 	return parked != 0;
 }
 
-/* An idle worker lends its core to the network for a moment, if nobody polls. */
-static int poll_a_little(struct plat *plat, struct worker *worker)
-{
-	for (int i = 0; i < REST_POLLS; i++) {
-		if (orr_load(&plat->progress.npollers) > 0 || progress_poll(plat) < 0)
-			return 0;
-		if (worker_step(worker))
-			return 1;
-		sched_yield();
-	}
-	return 0;
-}
-
 static int must_leave(struct plat *plat, const struct worker *worker)
 {
 	return orr_load(&plat->workers_stopping) || worker_is_dismissed(worker);
 }
 
 /* The worker found nothing to do: sleep until it is woken. */
-static void rest(struct plat *plat, struct worker *worker)
+static void rest(struct plat *plat, struct worker *worker, struct helping *helping)
 {
-	if (poll_a_little(plat, worker))
+	if (!worker->driver->poll && helper_rest(plat, worker, helping))
 		return;
 	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
 	orr_fence();
@@ -65,15 +50,12 @@ static void rest(struct plat *plat, struct worker *worker)
 		orr_cas(&worker->parked, PARKED_AWAKE, 0);
 		return;
 	}
-	for (int i = 0; i < REST_YIELDS; i++) {
-		if (!orr_load(&worker->parked))
-			return;
+	for (int i = 0; i < REST_YIELDS && orr_load(&worker->parked); i++)
 		sched_yield();
-	}
-	if (!orr_cas(&worker->parked, PARKED_AWAKE, PARKED_ASLEEP))
-		return;
-	while (orr_load(&worker->parked) == PARKED_ASLEEP)
-		real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
+	if (orr_cas(&worker->parked, PARKED_AWAKE, PARKED_ASLEEP))
+		while (orr_load(&worker->parked) == PARKED_ASLEEP)
+			real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
+	helper_woke(plat, worker, helping);
 }
 
 /*
@@ -103,13 +85,15 @@ static void rest_beside_kernels(struct plat *plat, struct worker *worker,
 }
 
 /* All that can be done at once.  0: kernels run beside; < 0: none does. */
-static int step_all(struct worker *worker, double *heard_s)
+static int step_all(struct worker *worker, struct helping *helping, double *heard_s)
 {
 	int (*poll)(struct worker * of) = worker->driver->poll;
 	int advanced, found;
 
 	do {
 		advanced = worker_step(worker);
+		if (advanced)
+			helper_look(worker->backend, worker, helping);
 		found = poll ? poll(worker) : -1;
 		if (poll && (advanced || found > 0))
 			*heard_s = plat_now_s(worker->backend);
@@ -139,19 +123,21 @@ static void name_thread(struct worker *worker)
 static void run_worker(struct plat *plat, struct worker *worker)
 {
 	double heard_s = plat_now_s(plat);
+	struct helping helping = {0};
 
 	for (;;) {
-		int found = step_all(worker, &heard_s);
+		int found = step_all(worker, &helping, &heard_s);
 
 		if (worker_is_dismissed(worker))
-			return;
+			break;
 		if (found == 0)
 			rest_beside_kernels(plat, worker, plat_now_s(plat) - heard_s);
 		else if (orr_load(&plat->workers_stopping))
-			return;
+			break;
 		else
-			rest(plat, worker);
+			rest(plat, worker, &helping);
 	}
+	helper_quit(plat, worker, &helping);
 }
 
 static void *worker_main(void *arg)

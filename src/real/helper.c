@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <sched.h>
+
+#include "real/real.h"
+
+/*
+ * helper.c - while tasks wait for messages, one of the idle workers polls the network and
+ * executes at once what a message made ready: the core changes no hands on the way.
+ *
+ * The worker is progress.helper then, and progress.nhelped counts its polls.  Threads
+ * that wait at gates, and the progress thread, nap while they see the count change.
+ * A kick while there is a helper wakes nobody: the helper looks for kicks after each
+ * task, and before it leaves.  It keeps the post while it executes short tasks; one whose
+ * tasks are long leaves before each.
+ */
+
+/* Without a task for so long, it leaves the network to others. */
+#define HELP_S 100e-6
+/* Who executes longer does not answer kicks. */
+#define LONG_TASK_S 20e-6
+/* It says that it does after so many such turns more than others: one may be due to
+ * another process that had the core. */
+enum { SLOW_TURNS = 2, MOST_SLOW_TURNS = 3 };
+/* Between short tasks it polls so often. */
+#define LOOK_S 10e-6
+
+static int is_post_free(struct plat *plat)
+{
+	struct progress *progress = &plat->progress;
+
+	return !orr_load_ptr(&progress->helper) && !progress->has_core &&
+	       orr_load(&plat->node->nsubmitted) > 0;
+}
+
+static int take_post(struct plat *plat, struct worker *worker)
+{
+	void *none = NULL;
+
+	return is_post_free(plat) &&
+	       __atomic_compare_exchange_n(&plat->progress.helper, &none, worker, 0,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* Returns whether a kick came that nobody has answered. */
+static int leave_post(struct plat *plat, const struct helping *helping)
+{
+	struct progress *progress = &plat->progress;
+
+	__atomic_store_n(&progress->helper, NULL, __ATOMIC_SEQ_CST);
+	orr_fence();
+	return orr_load(&progress->kicks) != helping->kicks;
+}
+
+static int poll(struct plat *plat, struct helping *helping)
+{
+	struct progress *progress = &plat->progress;
+	int advanced;
+
+	helping->kicks = orr_load(&progress->kicks);
+	advanced = progress_poll(plat);
+	orr_store(&progress->nhelped, progress->nhelped + 1);
+	helping->since_s = plat_now_s(plat);
+	return advanced;
+}
+
+/* It has executed something since it polled last: does that leave time to answer? */
+static void judge(struct helping *helping, const struct worker *worker, double now_s)
+{
+	uint64_t executed = worker->executed - helping->executed;
+
+	helping->executed = worker->executed;
+	if (executed == 0)
+		return;
+	if (now_s - helping->since_s <= LONG_TASK_S * (double)executed)
+		helping->nslow -= helping->nslow > 0;
+	else
+		helping->nslow += helping->nslow < MOST_SLOW_TURNS;
+}
+
+static int is_slow(const struct helping *helping)
+{
+	return helping->nslow >= SLOW_TURNS;
+}
+
+static int has_post(struct plat *plat, const struct worker *worker)
+{
+	return orr_load_ptr(&plat->progress.helper) == worker;
+}
+
+void helper_look(struct plat *plat, struct worker *worker, struct helping *helping)
+{
+	double now_s;
+
+	if (!has_post(plat, worker))
+		return;
+	now_s = plat_now_s(plat);
+	if (now_s - helping->since_s < LOOK_S &&
+	    orr_load(&plat->progress.kicks) == helping->kicks)
+		return;
+	judge(helping, worker, now_s);
+	poll(plat, helping);
+	if (is_slow(helping) && leave_post(plat, helping))
+		progress_call(plat);
+}
+
+/* One poll and one step.  1: stepped, 0: nothing to do, -1: there is no need to go on. */
+static int help_once(struct plat *plat, struct worker *worker, struct helping *helping,
+		     struct spin *spin)
+{
+	int advanced = poll(plat, helping);
+
+	if (advanced > 0) {
+		spin_heard(plat, spin);
+		spin_start(plat, spin, helping->since_s);
+	}
+	if (is_slow(helping) && leave_post(plat, helping)) {
+		if (take_post(plat, worker))
+			return 0;
+		progress_call(plat);
+		return -1;
+	}
+	if (worker_step(worker))
+		return 1;
+	if (advanced < 0 || (is_slow(helping) && !take_post(plat, worker)))
+		return -1;
+	if (!advanced && !spin_on(plat, spin, helping->since_s))
+		sched_yield();
+	return 0;
+}
+
+int helper_rest(struct plat *plat, struct worker *worker, struct helping *helping)
+{
+	double start_s = plat_now_s(plat);
+	struct spin spin;
+	int stepped = 0;
+
+	if (!has_post(plat, worker) && !take_post(plat, worker))
+		return 0;
+	judge(helping, worker, start_s);
+	spin_start(plat, &spin, start_s);
+	while (stepped == 0 && helping->since_s - start_s < HELP_S &&
+	       orr_load(&plat->node->nsubmitted) > 0)
+		stepped = help_once(plat, worker, helping, &spin);
+	if (stepped > 0)
+		return 1;
+	if (has_post(plat, worker) &&
+	    (leave_post(plat, helping) || orr_load(&plat->progress.npollers) == 0))
+		progress_call(plat);
+	return 0;
+}
+
+void helper_woke(struct plat *plat, const struct worker *worker, struct helping *helping)
+{
+	helping->since_s = plat_now_s(plat);
+	helping->executed = worker->executed;
+}
+
+void helper_quit(struct plat *plat, struct worker *worker, struct helping *helping)
+{
+	if (has_post(plat, worker) && leave_post(plat, helping))
+		progress_call(plat);
+}
+
+int helper_answers(struct plat *plat, struct helped *seen)
+{
+	struct progress *progress = &plat->progress;
+	struct helped now = {orr_load(&progress->nhelped), orr_load(&progress->kicks)};
+	int has_polled = now.npolls != seen->npolls;
+	int was_kicked = now.kicks != seen->kicks;
+
+	*seen = now;
+	return has_polled && (!was_kicked || orr_load_ptr(&progress->helper));
+}
