@@ -29,8 +29,9 @@ static int is_post_free(struct plat *plat)
 {
 	struct progress *progress = &plat->progress;
 
-	return !orr_load_ptr(&progress->helper) && !progress->has_core &&
-	       orr_load(&plat->node->nsubmitted) > 0;
+	return __atomic_load_n(&progress->poll, __ATOMIC_RELAXED) &&
+	       !orr_load_ptr(&progress->helper) && !progress->has_core &&
+	       node_nsubmitted(plat->node) > 0;
 }
 
 static int take_post(struct plat *plat, struct worker *worker)
@@ -140,7 +141,7 @@ int helper_rest(struct plat *plat, struct worker *worker, struct helping *helpin
 	judge(helping, worker, start_s);
 	spin_start(plat, &spin, start_s);
 	while (stepped == 0 && helping->since_s - start_s < HELP_S &&
-	       orr_load(&plat->node->nsubmitted) > 0)
+	       node_nsubmitted(plat->node) > 0)
 		stepped = help_once(plat, worker, helping, &spin);
 	if (stepped > 0)
 		return 1;

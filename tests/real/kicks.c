@@ -81,7 +81,7 @@ static void *help_now_and_then(void *arg)
 
 	while (!orr_load(&play->stopping)) {
 		helping.nslow = rand_r(&seed) % 4;
-		orr_store(&play->node.nsubmitted, rand_r(&seed) % 8 > 0);
+		orr_store(&play->node.others_submitted, rand_r(&seed) % 8 > 0);
 		if (helper_rest(play->plat, &play->worker, &helping))
 			abort(); /* There is no task. */
 		if (rand_r(&seed) % 3 == 0)
