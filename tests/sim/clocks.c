@@ -277,11 +277,12 @@ static void looks_between_tasks_take_no_time(void)
 }
 
 /* What one callback did, and when the threads that it started and woke ran. */
-static struct acts {
+/* On the stack: ranks may share the program's variables. */
+struct acts {
 	starpu_pthread_t created;
 	starpu_sem_t sem;
 	double date_s, created_s, woken_s;
-} acts;
+};
 
 static void sleep_long(void *buffers[], void *arg)
 {
@@ -296,39 +297,44 @@ static struct starpu_codelet sleeping = {.cpu_funcs = {sleep_long},
 
 static void *look_at_start(void *arg)
 {
-	acts.created_s = by_starpu();
+	((struct acts *)arg)->created_s = by_starpu();
 	return arg;
 }
 
 static void *look_when_woken(void *arg)
 {
-	starpu_sem_wait(&acts.sem);
-	acts.woken_s = by_starpu();
+	struct acts *acts = arg;
+
+	starpu_sem_wait(&acts->sem);
+	acts->woken_s = by_starpu();
 	return arg;
 }
 
 static void start_and_wake(void *arg)
 {
-	(void)arg;
-	acts.date_s = by_starpu();
-	STARPU_PTHREAD_CREATE(&acts.created, NULL, look_at_start, NULL);
-	starpu_sem_post(&acts.sem);
+	struct acts *acts = arg;
+
+	acts->date_s = by_starpu();
+	STARPU_PTHREAD_CREATE(&acts->created, NULL, look_at_start, acts);
+	starpu_sem_post(&acts->sem);
 }
 
 /* Events go on while all threads wait: so long as none of them is concerned. */
 static void threads_run_at_the_date_of_what_woke_them(void)
 {
+	struct acts acts = {0};
 	starpu_pthread_t waiting;
 	double start_s;
 
 	open_library();
 	starpu_sem_init(&acts.sem, 0, 0);
-	STARPU_PTHREAD_CREATE(&waiting, NULL, look_when_woken, NULL);
+	STARPU_PTHREAD_CREATE(&waiting, NULL, look_when_woken, &acts);
 	start_s = by_starpu();
 	/* One core each: the callback comes between the ends of other tasks. */
 	for (int i = 0; i < 40; i++)
 		starpu_task_insert(&sleeping, STARPU_CALLBACK,
-				   i == 20 ? start_and_wake : NULL, 0);
+				   i == 20 ? start_and_wake : NULL,
+				   STARPU_CALLBACK_ARG_NFREE, &acts, 0);
 	starpu_task_wait_for_all();
 	CLAIM(acts.date_s > start_s + 0.6 && by_starpu() > acts.date_s + 0.4);
 	CLAIM(acts.created_s == acts.date_s);
