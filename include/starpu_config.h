@@ -31,7 +31,7 @@
 #define STARPU_MAXOPENCLDEVS      0
 #define STARPU_MAXHIPDEVS         0
 #define STARPU_MAXMAXFPGADEVS     0
-#define STARPU_MAXNODES           32
+#define STARPU_MAXNODES           64
 #define STARPU_NMAXWORKERS        160
 /** Combined workers. */
 #define STARPU_NMAX_COMBINEDWORKERS 64

@@ -48,10 +48,10 @@ static void write_through(starpu_data_handle_t handle, unsigned mask)
 void starpu_data_set_wt_mask(starpu_data_handle_t handle, uint32_t wt_mask)
 {
 	struct node *node = api_node(__func__);
-	uint32_t all = (memory_bit((unsigned)node->nmemories - 1) << 1) - 1;
+	uint64_t all = (memory_bit((unsigned)node->nmemories - 1) << 1) - 1;
 
 	api_check_handle(node, __func__, handle);
-	write_through(handle, wt_mask & all);
+	write_through(handle, (uint32_t)(wt_mask & all));
 }
 
 void starpu_data_set_ooc_flag(starpu_data_handle_t handle, unsigned flag)

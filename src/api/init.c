@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "api/bindings.h"
 #include "api/data_print.h"
+#include "api/mpi_slaves.h"
 #include "api/profiling.h"
 #include "api/trace.h"
 
@@ -113,7 +114,8 @@ int starpu_conf_init(struct starpu_conf *conf)
 	conf->reserve_ncpus = knobs.reserve_ncpu;
 	conf->ncuda = knobs.ncuda;
 	conf->nhip = conf->nopencl = conf->nmax_fpga = -1;
-	conf->nmpi_ms = conf->ntcpip_ms = -1;
+	conf->nmpi_ms = knobs.nmpi_ms;
+	conf->ntcpip_ms = -1;
 	conf->calibrate = set_or_0(knobs.calibrate);
 	conf->single_combined_worker = knobs.single_combined;
 	conf->bus_calibrate = set_or_0(knobs.bus_calibrate);
@@ -177,10 +179,86 @@ static void unlock_life(struct lasting *lasting)
 	orr_store(&lasting->is_changing, 0);
 }
 
-static int begin_life(struct starpu_conf *user_conf)
+/* ---- master and slaves ----------------------------------------------- */
+
+/* Builds without MPI have none. */
+#pragma weak ms_role
+#pragma weak ms_end_mpi
+
+/* As node_open() will merge it: no slaves unless they are asked for. */
+static int wants_slaves(struct starpu_conf *conf)
+{
+	struct knobs knobs;
+
+	knobs_read(&knobs);
+	if (knobs.nmpi_ms != -1 &&
+	    !(conf->precedence_over_environment_variables && conf->nmpi_ms != -1))
+		conf->nmpi_ms = knobs.nmpi_ms;
+	knobs_free(&knobs);
+	if (conf->nmpi_ms <= 0)
+		return 0;
+	if (ms_role && conf->will_use_mpi != 1)
+		return 1;
+	orr_complain(ORR_NO_RANK,
+		     "starpu_init: %d slaves are asked for (STARPU_NMPI_MS, "
+		     "conf.nmpi_ms), but %s: it runs without",
+		     conf->nmpi_ms,
+		     ms_role ? "a program that uses starpu_mpi has none"
+			     : "the library was built without MPI");
+	return 0;
+}
+
+static void begin_records(struct node *node, const struct starpu_conf *conf);
+
+/* STARPU_NCPU is the master's. */
+static int take_cores(struct node *node, void *ncpus)
+{
+	node->conf.ncpus = *(const int *)ncpus;
+	return 0;
+}
+
+/* The whole life of a slave; it does not return to its program. */
+static int serve(struct starpu_conf *conf, const struct ms_config *config)
+{
+	struct node *node;
+	int ncpus = conf->ncpus;
+	int ret = node_open_extended(&node, conf, take_cores, &ncpus);
+
+	if (ret < 0)
+		orr_die(config->net.rank, "a slave cannot open its node (%d)", ret);
+	begin_records(node, conf);
+	ret = ms_serve(node, config);
+	if (ret < 0)
+		orr_die(config->net.rank, "a slave cannot serve its master (%d)", ret);
+	profiling_end(node);
+	trace_end(node);
+	node_close(node);
+	unlock_life(lasting_get());
+	ms_end_mpi(1);
+	plat_leave(0);
+	return -ENODEV; /* Only a test comes here: no node is open. */
+}
+
+static int open_with_slaves(struct node **node, struct starpu_conf *conf, int *argc,
+			    char ***argv)
+{
+	struct ms_config config = {0};
+	int role = ms_role(conf, argc, argv, &config);
+
+	if (role == MS_SLAVE)
+		return serve(conf, &config);
+	if (role == MS_MASTER)
+		return node_open_extended(node, conf, ms_master_open, &config);
+	return role < 0 ? role : node_open(node, conf);
+}
+
+/* ---- a life ---------------------------------------------------------- */
+
+static int begin_life(struct starpu_conf *user_conf, int *argc, char ***argv)
 {
 	struct node *node = plat_self();
 	struct starpu_conf conf;
+	int ret;
 
 	if (node) {
 		node->ninit++;
@@ -190,14 +268,21 @@ static int begin_life(struct starpu_conf *user_conf)
 		conf = *user_conf;
 	else
 		starpu_conf_init(&conf);
-	if (node_open(&node, &conf) < 0)
+	ret = wants_slaves(&conf) ? open_with_slaves(&node, &conf, argc, argv)
+				  : node_open(&node, &conf);
+	if (ret < 0)
 		return -ENODEV;
+	begin_records(node, &conf);
+	return 0;
+}
+
+static void begin_records(struct node *node, const struct starpu_conf *conf)
+{
 	trace_begin(node);
 	bus_files_make(node);
 	/* With MPI they are printed rank by rank. */
-	if (conf.will_use_mpi != 1)
+	if (conf->will_use_mpi != 1)
 		bindings_display_wanted(node);
-	return 0;
 }
 
 int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
@@ -205,8 +290,6 @@ int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
 	struct lasting *lasting;
 	int ret;
 
-	(void)argc;
-	(void)argv;
 	if (user_conf && user_conf->magic != CONF_MAGIC) {
 		orr_complain(ORR_NO_RANK,
 			     "starpu_init: the configuration's magic is %d, not %d: "
@@ -217,7 +300,7 @@ int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
 	if (!plat_self() && check_flavour() < 0)
 		return -EINVAL;
 	lasting = lock_life();
-	ret = begin_life(user_conf);
+	ret = begin_life(user_conf, argc, argv);
 	unlock_life(lasting);
 	return ret;
 }
@@ -255,6 +338,8 @@ static void end_life(struct node *node)
 	profiling_end(node);
 	trace_end(node);
 	node_close(node);
+	if (ms_end_mpi)
+		ms_end_mpi(0);
 }
 
 void starpu_shutdown(void)

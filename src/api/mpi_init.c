@@ -77,6 +77,11 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	struct net_config config = {0};
 	int was_initialised, is_serial, ret;
 
+	if (node->ms)
+		orr_die(node->rank,
+			"starpu_mpi_init_comm: this rank is the master of the others "
+			"(STARPU_NMPI_MS, conf.nmpi_ms), which a program that uses "
+			"starpu_mpi has not; unset it");
 	if (node->mpi)
 		orr_die(node->rank,
 			"starpu_mpi_init_comm: the MPI layer runs already; call "

@@ -87,7 +87,7 @@ unsigned starpu_opencl_worker_get_count(void)
 
 unsigned starpu_mpi_ms_worker_get_count(void)
 {
-	return 0;
+	return count_of(STARPU_MPI_MS_WORKER);
 }
 
 unsigned starpu_tcpip_ms_worker_get_count(void)
@@ -124,7 +124,7 @@ int starpu_worker_get_by_type(enum starpu_worker_archtype type, int num)
 	return num >= 0 && num < count ? first + num : -1;
 }
 
-/* A device has one worker. */
+/* Of those of a device the first. */
 int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid)
 {
 	const struct node *node = plat_self();
@@ -140,27 +140,34 @@ int starpu_worker_get_by_devid(enum starpu_worker_archtype type, int devid)
 	return node ? -1 : starpu_worker_get_by_type(type, devid);
 }
 
+/* Each once. */
 int starpu_worker_get_devids(enum starpu_worker_archtype type, int *devids, int num)
 {
 	const struct node *node = plat_self();
-	int count, first = range_of(shape_now(), type, &count);
+	int count, first = range_of(shape_now(), type, &count), n = 0;
 
 	if (type == STARPU_ANY_WORKER)
 		return 0;
-	for (int i = 0; i < count && i < num; i++)
-		devids[i] = node ? node->workers[first + i].devid : i;
-	return count < num ? count : num;
+	for (int i = 0; i < count && n < num; i++)
+		if (!node)
+			devids[n++] = i;
+		else if (node->workers[first + i].index == 0)
+			devids[n++] = node->workers[first + i].devid;
+	return n;
 }
 
 int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
 				       enum starpu_worker_archtype type)
 {
-	int id = starpu_worker_get_by_devid(type, (int)devid);
+	const struct node *node = plat_self();
+	int id = starpu_worker_get_by_devid(type, (int)devid), n = 0;
 
 	if (id < 0)
 		return 0;
-	workerids[0] = id;
-	return 1;
+	do
+		workerids[n++] = id++;
+	while (node && id < node->nworkers && node->workers[id].index > 0);
+	return n;
 }
 
 /* ---- who is calling -------------------------------------------------- */
@@ -226,10 +233,13 @@ void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 		each += worker->id - worker->node->first_worker_of[worker->type];
 	if (!device_has_memory(worker->kind))
 		snprintf(dst, maxlen, "%s %d", worker->kind->name, worker->devid);
+	else if (each && each->total_bytes <= 0)
+		snprintf(dst, maxlen, "%s %d.%d (%s %s)", worker->kind->name,
+			 worker->devid, worker->index, each->model, each->bus);
 	else if (each)
-		snprintf(dst, maxlen, "%s %d.0 (%s %.1f GiB %s)", worker->kind->name,
-			 worker->devid, each->model, each->total_bytes / (1 << 30),
-			 each->bus);
+		snprintf(dst, maxlen, "%s %d.%d (%s %.1f GiB %s)", worker->kind->name,
+			 worker->devid, worker->index, each->model,
+			 each->total_bytes / (1 << 30), each->bus);
 	else
 		snprintf(dst, maxlen, "%s %d.0 (%s %.1f GiB)", worker->kind->name,
 			 worker->devid, devices->model,
@@ -248,8 +258,7 @@ int starpu_worker_get_devnum(int id)
 
 int starpu_worker_get_subworkerid(int id)
 {
-	worker_at(__func__, id);
-	return 0;
+	return worker_at(__func__, id)->index;
 }
 
 unsigned starpu_worker_type_can_execute_task(enum starpu_worker_archtype worker_type,

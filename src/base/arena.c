@@ -52,6 +52,15 @@ struct arena *arena_same(const struct arena *arena)
 	return same;
 }
 
+struct arena *arena_at(void *base, size_t bytes)
+{
+	struct arena *arena = orr_alloc(sizeof(*arena));
+
+	arena->base = arena->fresh = base;
+	arena->end = arena->base + bytes;
+	return arena;
+}
+
 void arena_free(struct arena *arena)
 {
 	for (int i = 0; arena && i < NCLASSES; i++)

@@ -20,6 +20,8 @@ struct arena;
 struct arena *arena_new(size_t bytes, int protection);
 /* The same addresses, none of them taken: for what never looks at them. */
 struct arena *arena_same(const struct arena *arena);
+/* Addresses that are somebody else's, from base on: none is looked at here. */
+struct arena *arena_at(void *base, size_t bytes);
 /* Forget the blocks; the addresses stay reserved. */
 void arena_free(struct arena *arena);
 /* Its addresses, too, which nobody shares. */

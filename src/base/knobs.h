@@ -23,6 +23,7 @@ struct knobs_copies {
 /* Texts are owned and never NULL; knobs_free() gives them back. */
 struct knobs {
 	/* Workers. */
+	int nmpi_ms, nmpi_ms_threads, mpi_master_node;
 	int ncpu, reserve_ncpu, ncuda, workers_nobind, workers_getbind;
 	int display_bindings, use_numa;
 	int main_thread_bind, main_thread_cpuid, main_thread_coreid;
@@ -42,7 +43,7 @@ struct knobs {
 	char *starpu_home, *xdg_cache_home;
 	char *home, *hostname;
 	char *mpi_hostnames;
-	int homogeneous_cpu, homogeneous_cuda;
+	int homogeneous_cpu, homogeneous_cuda, homogeneous_mpi_ms;
 	/* Simulation. */
 	int simgrid, execute, progress, limit_cuda_mem_mib, limit_cpu_mem_mib;
 	int limit_one_cuda_mem_mib[KNOBS_CUDA_DEVICES];

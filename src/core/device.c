@@ -57,7 +57,15 @@ static const struct device_type types[DEVICE_TYPES] = {
 	[STARPU_MPI_MS_WORKER] = {.name = "MPI_MS",
 				  .in_variables = "MPI_MS",
 				  .memory = STARPU_MPI_MS_RAM,
-				  .memory_name = "MPI_MS"},
+				  .memory_name = "MPI_MS",
+				  .mask = STARPU_MPI_MS,
+				  .kernels = KERNELS(cpu_funcs_name),
+				  .old_kernel = KERNELS(cpu_funcs_name),
+				  .most = STARPU_NMAXWORKERS,
+				  .homogeneous = KNOB(homogeneous_mpi_ms),
+				  .relative_speed = 1,
+				  .e_max = 0.85,
+				  .start_s = 3e-6},
 	[STARPU_TCPIP_MS_WORKER] = {.name = "TCPIP_MS",
 				    .in_variables = "TCPIP_MS",
 				    .memory = STARPU_TCPIP_MS_RAM,
@@ -68,10 +76,21 @@ static const struct device_type types[DEVICE_TYPES] = {
 			       .memory_name = "HIP"},
 };
 
-#pragma GCC diagnostic pop
+/* What runs on a GPU of a slave: see struct plat_device. */
+const struct device_type device_remote_gpu = {.name = "MPI_MS",
+					      .in_variables = "MPI_MS",
+					      .memory = STARPU_MPI_MS_RAM,
+					      .memory_name = "MPI_MS",
+					      .mask = STARPU_MPI_MS,
+					      .kernels = KERNELS(cuda_funcs),
+					      .old_kernel = KERNELS(cuda_func),
+					      .most = STARPU_NMAXWORKERS,
+					      .homogeneous = KNOB(homogeneous_mpi_ms),
+					      .relative_speed = 13.33,
+					      .e_max = 0.80,
+					      .start_s = 20e-6};
 
-const struct device_type *const device_with_kernels[] = {
-	&types[STARPU_CPU_WORKER], &types[STARPU_CUDA_WORKER], NULL};
+#pragma GCC diagnostic pop
 
 const unsigned char device_order[DEVICE_TYPES] = {
 	STARPU_CUDA_WORKER,     STARPU_HIP_WORKER,
@@ -116,7 +135,7 @@ int device_count(const struct node *node, enum starpu_worker_archtype type)
 
 	if (!row || !row->kernels)
 		return 0;
-	count = field(&node->conf, row->wanted);
+	count = row->wanted ? field(&node->conf, row->wanted) : -1;
 	if (count < 0)
 		count = type == STARPU_CPU_WORKER ? all_cpus(node, there) : there;
 	/* Processors may be shared by more threads than there are. */

@@ -44,11 +44,18 @@ enum { DEVICE_TYPES = STARPU_NARCH };
 /* The types in the order of their workers and memories: processors last. */
 extern const unsigned char device_order[DEVICE_TYPES];
 
-/* The rows of types that codelets have kernels for; NULL ends. */
-extern const struct device_type *const device_with_kernels[];
+/* The types that codelets cl have kernels for, and their fields, as the rows say: known
+ * when codelet.c is compiled, since this is asked for each task. */
+#define DEVICES_WITH_KERNELS(ROW)                                                        \
+	ROW((unsigned)STARPU_CPU, cpu_funcs, (const void *)cl->cpu_func)                 \
+	ROW((unsigned)STARPU_CUDA, cuda_funcs, (const void *)cl->cuda_func)              \
+	ROW((unsigned)STARPU_MPI_MS, cpu_funcs_name, NULL)
+
+/* The row of a slave's GPUs, of type MPI_MS as well. */
+extern const struct device_type device_remote_gpu;
 
 /* In the deprecated field: look at the others. */
-#define DEVICE_MANY_KERNELS ((kernel_t)(intptr_t)-1)
+#define DEVICE_MANY_KERNELS ((const void *)(intptr_t)-1)
 
 /* The row, or NULL when there is no such type. */
 const struct device_type *device_type(enum starpu_worker_archtype type);
@@ -66,8 +73,8 @@ int device_count(const struct node *node, enum starpu_worker_archtype type);
 int device_is_homogeneous(const struct device_type *type, const struct knobs *knobs);
 /* Tasks that a worker takes beside the one that runs, when data have to travel. */
 int device_pipeline(const struct device_type *type, const struct knobs *knobs);
-/* Bytes that may be used of the memory of a device; with type CPU, of the main memory
- * with this number.  0: as much as there is. */
+/* Bytes that may be used of the memory of a device, or of a seat's; with type CPU, of the
+ * main memory with this number.  0: as much as there is. */
 size_t device_limit(const struct node *node, enum starpu_worker_archtype type, int devid);
 
 #endif

@@ -35,6 +35,7 @@ struct lasting {
 	starpu_free_hook free_hook;
 	void (*watchdog_hook)(void *arg);
 	void *watchdog_arg;
+	int owns_mpi;         /* MPI was started for slaves, and is ours to end */
 	int is_changing;      /* atomic: a life begins or ends */
 	struct shape shape;   /* of the life that is or was last */
 	struct orr_lock lock; /* of the two below */

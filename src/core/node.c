@@ -130,6 +130,7 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 	MERGE(ncpus, ncpu);
 	MERGE(reserve_ncpus, reserve_ncpu);
 	MERGE(ncuda, ncuda);
+	MERGE(nmpi_ms, nmpi_ms);
 	MERGE(global_sched_ctx_min_priority, min_prio);
 	MERGE(global_sched_ctx_max_priority, max_prio);
 #undef MERGE
@@ -215,9 +216,23 @@ static void open_other_memory(struct node *node, const struct plat_memory *of)
 		memory->devid += other->kind == memory->kind;
 }
 
+/* Several workers of one device compute from one memory. */
+static void take_place(struct worker *worker, const struct plat_device *device)
+{
+	worker->devid = device->id;
+	worker->index = device->index;
+	if (device->like)
+		worker->like = device->like;
+	if (device->kind)
+		worker->kind = device->kind;
+	if (device->index > 0)
+		worker->memory = (unsigned)worker->node->nmemories - 1;
+}
+
 static void open_worker(struct node *node, enum starpu_worker_archtype type, int index)
 {
 	struct worker *worker = &node->workers[node->nworkers];
+	const struct plat_device *each = node->machine->devices[type].each;
 	const struct knobs *knobs = node_knobs(node);
 	int shared;
 
@@ -229,12 +244,15 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->type = type;
 	worker->kind = device_type(type);
 	worker->driver = node->machine->devices[type].worker;
-	worker->devid = device_id(node, type, index);
+	worker->devid = index;
+	worker->like = worker;
 	worker->memory = STARPU_MAIN_RAM;
-	if (device_has_memory(worker->kind)) {
+	if (each)
+		take_place(worker, &each[index]);
+	if (device_has_memory(worker->kind) && worker->index == 0) {
 		worker->memory = (unsigned)node->nmemories;
 		open_memory(node, type, index);
-	} else if (node->nmains > 1) {
+	} else if (!device_has_memory(worker->kind) && node->nmains > 1) {
 		worker->memory = plat_worker_memory(node->plat, index);
 	}
 	shared = device_is_homogeneous(worker->kind, knobs);
@@ -384,6 +402,12 @@ static void hide(struct node *node)
 
 int node_open(struct node **node_out, struct starpu_conf *conf)
 {
+	return node_open_extended(node_out, conf, NULL, NULL);
+}
+
+int node_open_extended(struct node **node_out, struct starpu_conf *conf,
+		       int (*extend)(struct node *node, void *arg), void *arg)
+{
 	struct node *node = orr_alloc_lines(sizeof(*node));
 	int ret;
 
@@ -400,10 +424,13 @@ int node_open(struct node **node_out, struct starpu_conf *conf)
 	if (ret < 0)
 		goto leave_world;
 	node->machine = plat_machine(node->plat);
+	ret = extend ? extend(node, arg) : 0;
+	if (ret < 0)
+		goto close_plat;
 	node->start_s = plat_now_s(node->plat);
 	ret = open_workers(node);
 	if (ret < 0)
-		goto close_plat;
+		goto end_extension;
 	drive_open(node);
 	events_open(node);
 	teams_open(node);
@@ -427,6 +454,9 @@ close_contexts:
 	routes_free(node);
 	free(node->memories);
 	free(node->workers);
+end_extension:
+	if (node->on_close)
+		node->on_close(node);
 close_plat:
 	plat_close(node->plat);
 leave_world:
@@ -454,6 +484,8 @@ void node_close(struct node *node)
 	ahead_close(node);
 	kept_close(node);
 	hollow_close(node);
+	if (node->on_close)
+		node->on_close(node);
 	hide(node);
 	counters_free(node);
 	plat_close(node->plat);

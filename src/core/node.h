@@ -21,6 +21,7 @@
 #include "plat/plat.h"
 
 struct mpi;
+struct ms;
 struct arena;
 struct bound;
 struct counters;
@@ -46,6 +47,7 @@ struct settings {
 	struct knobs knobs;
 	struct model_store *models; /* model files read so far */
 	int too_many_told;          /* workers, by device_count() */
+	int argument_told; /* an argument without size, by the master of slaves */
 };
 
 struct world {
@@ -175,6 +177,9 @@ struct node {
 	/* The backend knows that nothing will happen any more, on any node, unless this
 	 * does something: 1.  Or plat_unstick() was called.  NULL without MPI layer. */
 	int (*on_stuck)(struct node *node);
+	/* All workers have ended and all memory is given back; NULL: nothing to do. */
+	void (*on_close)(struct node *node);
+	struct ms *ms; /* of a master and of a slave, see mpi/ms.h; else NULL */
 	/* By the number of their contexts; atomic. */
 	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
 	struct sched *closing[STARPU_NMAX_SCHED_CTXS]; /* deleted, with users left */
@@ -265,6 +270,10 @@ struct node {
  * worker, -EINVAL when conf is wrong; nothing is left behind on failure.
  */
 int node_open(struct node **node, struct starpu_conf *conf);
+/* The same; before there are workers, extend() may give the node another machine, and set
+ * on_close.  It returns 0 or -errno. */
+int node_open_extended(struct node **node, struct starpu_conf *conf,
+		       int (*extend)(struct node *node, void *arg), void *arg);
 /* All tasks have ended.  Frees everything. */
 void node_close(struct node *node);
 /* One more memory, as plat_machine() might have named it: its number, or -ENOSPC when

@@ -29,7 +29,11 @@ struct worker {
 	enum starpu_worker_archtype type;
 	const struct device_type *kind; /* its row */
 	const struct worker_driver *driver;
-	int devid; /* of its device; cores are numbered from 0 */
+	/* Of its device, of which it is worker number index: the others are near.  Cores
+	 * are numbered from 0. */
+	int devid, index;
+	/* Tasks last as they do there: itself, or a worker of another node. */
+	struct worker *like;
 	unsigned memory;
 	int depth;     /* tasks in the pipeline, the running one included */
 	void *backend; /* the backend's */
@@ -73,6 +77,7 @@ struct worker {
 	int has_come;        /* to the first of them; atomic */
 	int is_called;       /* to call the kernel of its job; atomic */
 	struct job *aside;   /* to be run before all others, first in first out; atomic */
+	void *ended; /* the backend's, of a remote driver: the job that has; atomic */
 	struct table counts; /* by address of the codelet */
 };
 

@@ -55,6 +55,7 @@
 struct copy_piece;
 struct disk;
 struct job;
+struct device_type;
 struct layout;
 struct node;
 struct plat;
@@ -67,17 +68,22 @@ struct world;
 struct memory_driver;
 struct worker_driver;
 
-/* One of several devices of a type that are not all alike. */
+/* One of several devices of a type that are not all alike; where a device has several
+ * workers, as a slave has cores, one of these. */
 struct plat_device {
-	int id; /* as the system and the application count them */
+	int id;    /* as the system and the application count the devices */
+	int index; /* of the worker in the device; the first one's is 0 */
 	char model[64], bus[24];
-	double total_bytes;  /* it has, */
-	double memory_bytes; /* and gives the node */
+	double total_bytes;  /* it has; 0: unknown, */
+	double memory_bytes; /* and gives the node; 0: no limit known */
+	/* Of another node of this process: tasks last here as they do there; or NULL. */
+	struct worker *like;
+	const struct device_type *kind; /* its row of core/device.h; NULL: the type's */
 };
 
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
-	int count;
+	int count;                      /* of workers */
 	const struct plat_device *each; /* NULL: numbered from 0, and alike */
 	const struct worker_driver *worker;
 	const struct memory_driver *memory; /* main memory's, for cores */
@@ -145,6 +151,10 @@ struct plat_machine {
 int plat_open(struct plat **plat, struct node *node);
 void plat_close(struct plat *plat);
 const struct plat_machine *plat_machine(const struct plat *plat);
+/* The node that opened it. */
+struct node *plat_node(const struct plat *plat);
+/* End the calling rank as exit() does in its main: what comes behind is another's. */
+void plat_leave(int code);
 
 /*
  * The node of the calling thread, NULL when none was set.  In sim, inside a
@@ -277,7 +287,13 @@ struct worker_driver {
 	/* Look for ends: > 0: worker_executed() was called; 0: something still runs; < 0:
 	 * nothing does.  Real's own; NULL: nothing ever does. */
 	int (*poll)(struct worker *worker);
+	/* It is not the backend's: plat_worker_ended() says that a job has ended. */
+	int is_remote;
 };
+
+/* A job that a remote driver executes has ended: worker_executed() is called soon, where
+ * the worker's steps are.  Any thread. */
+void plat_worker_ended(struct worker *worker, struct job *job);
 
 /* ---- memory and copies ----------------------------------------------- */
 
@@ -326,6 +342,9 @@ struct memory_driver {
 	 */
 	void (*move)(struct plat *plat, unsigned from, unsigned to,
 		     const struct layout *source, const struct layout *target);
+	/* What moves bytes cannot be waited for: copies always end later, whatever the
+	 * application asks for, and move() ends the program of who does not let them. */
+	int is_far;
 };
 
 /*

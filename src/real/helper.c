@@ -121,7 +121,7 @@ static int help_once(struct plat *plat, struct worker *worker, struct helping *h
 		progress_call(plat);
 		return -1;
 	}
-	if (worker_step(worker))
+	if (worker_turn(worker))
 		return 1;
 	if (advanced < 0 || (is_slow(helping) && !take_post(plat, worker)))
 		return -1;

@@ -111,6 +111,16 @@ const struct plat_machine *plat_machine(const struct plat *plat)
 	return &plat->machine;
 }
 
+struct node *plat_node(const struct plat *plat)
+{
+	return plat->node;
+}
+
+void plat_leave(int code)
+{
+	exit(code);
+}
+
 void plat_sleep(struct plat *plat, double seconds)
 {
 	struct timespec rest = {.tv_sec = (time_t)seconds};

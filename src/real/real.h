@@ -223,6 +223,8 @@ struct helped {
 	int npolls, kicks;
 };
 
+/* worker_step(), and a look at what its driver started.  1: something was done. */
+int worker_turn(struct worker *worker);
 /* There is nothing to do: poll for a while, where no other worker does, until there is.
  * 1 when the worker has stepped. */
 int helper_rest(struct plat *plat, struct worker *worker, struct helping *helping);

@@ -34,6 +34,39 @@ int plat_worker_wake(struct worker *worker)
 	return parked != 0;
 }
 
+/* The job of a remote driver that has ended meanwhile. */
+static int take_ended(struct worker *worker)
+{
+	struct job *job = orr_swap_ptr(&worker->ended, NULL);
+
+	if (job)
+		worker_executed(worker, job);
+	return job ? 1 : -1;
+}
+
+void plat_worker_ended(struct worker *worker, struct job *job)
+{
+	orr_swap_ptr(&worker->ended, job);
+	plat_worker_wake(worker);
+}
+
+/* See struct worker_driver's poll. */
+static int poll_driver(struct worker *worker)
+{
+	const struct worker_driver *driver = worker->driver;
+
+	if (driver->is_remote)
+		return take_ended(worker);
+	return driver->poll ? driver->poll(worker) : -1;
+}
+
+int worker_turn(struct worker *worker)
+{
+	int advanced = worker_step(worker);
+
+	return poll_driver(worker) > 0 || advanced;
+}
+
 static int must_leave(struct plat *plat, const struct worker *worker)
 {
 	return orr_load(&plat->workers_stopping) || worker_is_dismissed(worker);
@@ -46,7 +79,7 @@ static void rest(struct plat *plat, struct worker *worker, struct helping *helpi
 		return;
 	__atomic_store_n(&worker->parked, PARKED_AWAKE, __ATOMIC_SEQ_CST);
 	orr_fence();
-	if (worker_step(worker) || must_leave(plat, worker)) {
+	if (worker_turn(worker) || must_leave(plat, worker)) {
 		orr_cas(&worker->parked, PARKED_AWAKE, 0);
 		return;
 	}
@@ -87,15 +120,14 @@ static void rest_beside_kernels(struct plat *plat, struct worker *worker,
 /* All that can be done at once.  0: kernels run beside; < 0: none does. */
 static int step_all(struct worker *worker, struct helping *helping, double *heard_s)
 {
-	int (*poll)(struct worker * of) = worker->driver->poll;
 	int advanced, found;
 
 	do {
 		advanced = worker_step(worker);
 		if (advanced)
 			helper_look(worker->backend, worker, helping);
-		found = poll ? poll(worker) : -1;
-		if (poll && (advanced || found > 0))
+		found = poll_driver(worker);
+		if (worker->driver->poll && (advanced || found > 0))
 			*heard_s = plat_now_s(worker->backend);
 	} while ((advanced || found > 0) && !worker_is_dismissed(worker));
 	return found;
@@ -157,18 +189,11 @@ static void *worker_main(void *arg)
 	return NULL;
 }
 
-static int step_once(struct worker *worker)
-{
-	int advanced = worker_step(worker);
-
-	return (worker->driver->poll && worker->driver->poll(worker) > 0) || advanced;
-}
-
 static void run_once(struct plat *plat, struct worker *worker)
 {
 	uint64_t executed = worker->executed;
 
-	while (worker->executed == executed && step_once(worker))
+	while (worker->executed == executed && worker_turn(worker))
 		continue;
 	if (worker->executed != executed)
 		return;

@@ -308,6 +308,16 @@ const struct plat_machine *plat_machine(const struct plat *plat)
 	return &plat->machine;
 }
 
+struct node *plat_node(const struct plat *plat)
+{
+	return plat->node;
+}
+
+void plat_leave(int code)
+{
+	smpi_exit(code);
+}
+
 /* ---- time ------------------------------------------------------------ */
 
 double plat_now_s(struct plat *plat)

@@ -189,6 +189,9 @@ static inline int calendar_has(const struct plat_timer *event)
 
 /* ---- clock.c --------------------------------------------------------- */
 
+/* SMPI's: the calling rank ends. */
+void smpi_exit(int status);
+
 /* The date for the application, whoever asks: a loop over it sees time pass. */
 double clock_look_s(void);
 

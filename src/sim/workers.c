@@ -272,6 +272,15 @@ long plat_memory_location(struct plat *plat, const void *ptr, size_t bytes)
 	return -1; /* Addresses say nothing. */
 }
 
+void plat_worker_ended(struct worker *worker, struct job *job)
+{
+	struct sim_worker *sim_worker = worker->backend;
+	struct plat *plat = sim_worker->end.plat;
+
+	sim_worker->job = job;
+	calendar_add(plat->sim, &sim_worker->end, plat_now_s(plat));
+}
+
 /* ---- execution ------------------------------------------------------- */
 
 /* The run cannot go on: a simulated task has no duration. */

@@ -47,6 +47,7 @@ def on(rank, *words):
 
 ANY = r"[01]"
 WATCH = {"ORRERY_WATCHDOG": "0.5"}
+SLAVES = {"STARPU_NMPI_MS": "1", "STARPU_NCPU": "1", "STARPU_NMPIMSTHREADS": "1"}
 CASES = [
     # A handle that nobody registered.
     Case("null_handle", on(ANY, r'task "add": buffer 0 is NULL', r"register it first")),
@@ -72,6 +73,25 @@ CASES = [
     Case("negative_tag", on(ANY, r"tag -7", r"expected 0 to INT64_MAX")),
     Case("no_value", on(ANY, r'task "add" \(\d+\) reads data .*v8', r"has no value",
                         r"Write it first")),
+    # A master and slaves.
+    Case("unknown_kernel", on(1, r'the kernel "nowhere"', r"-rdynamic"), where=REAL,
+         program="slaves", env=SLAVES),
+    Case("dying_slave", [r"1 workers of slaves", r"signal 9|Killed"], where=REAL,
+         status="is not 0", program="slaves", env=SLAVES),
+    Case("mpi_beside_slaves", on(0, r"starpu_mpi_init_comm: this rank is the master",
+                                 r"STARPU_NMPI_MS", r"unset it"),
+         program="slaves", env=SLAVES),
+    Case("pointer_for_slave", on(0, r"has a cl_arg without cl_arg_size", r"set cl_arg_size"),
+         where=REAL, status=ENDS, program="slaves", env=SLAVES),
+    Case("more_slaves_than_ranks", on(0, r"9 slaves are asked for", r"has 1 ranks beside",
+                                      r"mpirun -np 10") + ["the end"], status=ENDS,
+         program="slaves", env=dict(SLAVES, STARPU_NMPI_MS="9")),
+    Case("slaves_of_one_rank", on(0, r"1 slaves are asked for", r"has one rank",
+                                  r"mpirun -np 2") + ["0 workers of slaves", "the end"],
+         status=ENDS, program="slaves", env=SLAVES, nranks=1),
+    Case("master_is_no_rank", on(ANY, r"STARPU_MPI_MASTER_NODE is 7", r"from 0 to 1")
+         + ["starpu_init has failed"], status="is not 0", program="slaves",
+         env=dict(SLAVES, STARPU_MPI_MASTER_NODE="7")),
     # Reductions.
     Case("redux_without_methods", on(ANY, r'task "contributes" contributes .* to data .*v8',
                                      r"starpu_data_set_reduction_methods\(\)"),

@@ -233,6 +233,17 @@ const struct plat_machine *plat_machine(const struct plat *plat)
 	return &plat->machine;
 }
 
+struct node *plat_node(const struct plat *plat)
+{
+	return plat->node;
+}
+
+/* The process is the test's. */
+void plat_leave(int code)
+{
+	(void)code;
+}
+
 struct node *plat_self(void)
 {
 	return the_fake ? the_fake->nodes[the_fake->selected] : NULL;

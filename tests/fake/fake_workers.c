@@ -82,7 +82,8 @@ static void run_job(void *arg)
 	struct job *job = fake_worker->job;
 
 	fake_get()->worker = worker;
-	call_kernel(worker, job);
+	if (!worker->driver->is_remote)
+		call_kernel(worker, job);
 	fake_worker->job = NULL;
 	worker_executed(worker, job);
 	look_for_end(fake_worker);
@@ -161,6 +162,14 @@ int plat_worker_wake(struct worker *worker)
 	if (!fake_worker->step.entry.place)
 		plat_after(worker->node->plat, &fake_worker->step, 0);
 	return 1;
+}
+
+void plat_worker_ended(struct worker *worker, struct job *job)
+{
+	struct fake_worker *fake_worker = worker->backend;
+
+	fake_worker->job = job;
+	plat_after(worker->node->plat, &fake_worker->end, 0);
 }
 
 struct worker *plat_current_worker(struct plat *plat)

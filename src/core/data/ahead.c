@@ -251,7 +251,7 @@ void ahead_wish(starpu_data_handle_t handle, const struct ahead *ahead)
 static int is_of_use(const struct wish *wish)
 {
 	starpu_data_handle_t handle = wish->handle;
-	unsigned there;
+	uint64_t there;
 
 	orr_lock(&handle->lock);
 	there = handle->body->valid | handle->body->arriving;

@@ -78,7 +78,7 @@ static void settle(struct access *access)
 	struct copy_state *copy = access->copy;
 	starpu_data_handle_t datum = copy->datum;
 	struct data_body *body = datum->body;
-	unsigned stale = body->valid & ~memory_bit(copy->memory);
+	uint64_t stale = body->valid & ~memory_bit(copy->memory);
 
 	if (!(access->mode & (STARPU_W | STARPU_REDUX)))
 		return;
@@ -628,7 +628,8 @@ void coherency_pass(struct copy_state *copy, struct copy_state *leaving)
 
 unsigned coherency_main_memory(starpu_data_handle_t handle)
 {
-	unsigned haven = data_haven(handle), valid;
+	unsigned haven = data_haven(handle);
+	uint64_t valid;
 
 	if (handle->node->nmains == 1)
 		return haven;
@@ -637,7 +638,7 @@ unsigned coherency_main_memory(starpu_data_handle_t handle)
 		(memory_bit((unsigned)handle->node->nmains) - 1);
 	orr_unlock(&handle->lock);
 	return !valid || (valid & memory_bit(haven)) ? haven
-						     : (unsigned)__builtin_ctz(valid);
+						     : (unsigned)__builtin_ctzll(valid);
 }
 
 /* The copy that the access will use; the datum is locked. */

@@ -74,7 +74,7 @@ struct starpu_codelet *convert_expected(starpu_data_handle_t datum,
 		return NULL;
 	orr_lock(&datum->lock);
 	if (data_body(datum)->valid) {
-		unsigned memory = (unsigned)__builtin_ctz(datum->body->valid);
+		unsigned memory = (unsigned)__builtin_ctzll(datum->body->valid);
 		const struct copy_state *from = data_find_copy(datum, memory);
 
 		if (!has_format_of(kind_of(from), target))

@@ -77,11 +77,11 @@ void copies_forget_value(struct data_body *body)
 	body->epoch++;
 }
 
-void copies_demote(starpu_data_handle_t datum, unsigned memories)
+void copies_demote(starpu_data_handle_t datum, uint64_t memories)
 {
 	for (; memories; memories &= memories - 1) {
 		struct copy_state *copy =
-			data_find_copy(datum, (unsigned)__builtin_ctz(memories));
+			data_find_copy(datum, (unsigned)__builtin_ctzll(memories));
 
 		if (!copy_is_own(copy))
 			room_demote(copy);

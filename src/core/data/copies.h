@@ -56,6 +56,6 @@ void copy_release(struct copy_state *copy);
 /* What is in flight from now on is of another epoch. */
 void copies_forget_value(struct data_body *body);
 /* Copies in a set of memories are stale: they leave first. */
-void copies_demote(starpu_data_handle_t datum, unsigned memories);
+void copies_demote(starpu_data_handle_t datum, uint64_t memories);
 
 #endif

@@ -119,9 +119,9 @@ struct data_body {
 	unsigned char awaits_neutral; /* has memory for contributions, see redux.h */
 	unsigned char retired;        /* nobody will use it: see coherency_retire() */
 	/* Copies. */
-	unsigned valid;    /* memories that hold the current value */
-	unsigned arriving; /* memories that it is on its way to */
-	unsigned promised; /* memories that queued tasks will bring it to: a hint */
+	uint64_t valid;    /* memories that hold the current value */
+	uint64_t arriving; /* memories that it is on its way to */
+	uint64_t promised; /* memories that queued tasks will bring it to: a hint */
 	unsigned epoch;    /* of the value: a transfer from before brings nothing */
 	struct plat_gate *retiring; /* who waits for the last transfer then */
 	/* Exclusion. */
@@ -252,9 +252,10 @@ void *data_interface(starpu_data_handle_t handle, unsigned memory);
 int data_adopt(starpu_data_handle_t handle, unsigned memory);
 /* Make to what the struct of a memory that never had the value is. */
 void data_fill_interface(starpu_data_handle_t handle, void *to);
-static inline unsigned memory_bit(unsigned memory)
+/* In the sets of memories that a body has; NODE_MAX_MEMORIES bits. */
+static inline uint64_t memory_bit(unsigned memory)
 {
-	return 1u << memory;
+	return UINT64_C(1) << memory;
 }
 
 /* The copy in a memory, or NULL. */

@@ -35,11 +35,11 @@ void mapped_try(struct copy_state *copy)
 	copy->is_users = 1;
 }
 
-struct copy_state *mapped_source(struct copy_state *to, unsigned valid)
+struct copy_state *mapped_source(struct copy_state *to, uint64_t valid)
 {
 	for (; valid; valid &= valid - 1) {
 		struct copy_state *from =
-			data_find_copy(to->datum, (unsigned)__builtin_ctz(valid));
+			data_find_copy(to->datum, (unsigned)__builtin_ctzll(valid));
 
 		if (mapped_bytes(from) == mapped_bytes(to))
 			return from;

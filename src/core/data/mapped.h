@@ -29,7 +29,7 @@ static inline struct copy_state *mapped_bytes(struct copy_state *copy)
 
 /* Where a value of these bytes is valid already, among the memories in valid; NULL: they
  * have none, or it is not mapped. */
-struct copy_state *mapped_source(struct copy_state *to, unsigned valid);
+struct copy_state *mapped_source(struct copy_state *to, uint64_t valid);
 /* Do both have the same bytes?  Then to has from's value from now on: 1. */
 int mapped_update(struct copy_state *from, struct copy_state *to);
 /* Nothing uses the datum any more: unmap its copies. */

@@ -12,7 +12,7 @@ static int reads(const struct access *access)
 }
 
 /* Expected seconds of a value that is valid in some memories, to another one. */
-static double come_s(starpu_data_handle_t datum, unsigned valid, unsigned to)
+static double come_s(starpu_data_handle_t datum, uint64_t valid, unsigned to)
 {
 	struct node *node = datum->node;
 	size_t bytes = data_moved_bytes(datum);
@@ -24,7 +24,7 @@ static double come_s(starpu_data_handle_t datum, unsigned valid, unsigned to)
 		to = STARPU_MAIN_RAM;
 	}
 	from = node->nmains > 1 ? routes_nearest(node, valid, to, bytes)
-				: (unsigned)__builtin_ctz(valid);
+				: (unsigned)__builtin_ctzll(valid);
 	return routes_expected_s(node, from, to, bytes);
 }
 
@@ -37,7 +37,7 @@ double nearness_expected_s(struct job *job, unsigned memory)
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 		const struct data_body *body;
-		unsigned there;
+		uint64_t there;
 
 		if (!reads(access))
 			continue;
@@ -84,7 +84,7 @@ void nearness_promise(struct job *job, unsigned memory)
 
 double nearness_datum_s(starpu_data_handle_t handle, unsigned memory, unsigned mode)
 {
-	unsigned valid = data_body(handle)->valid;
+	uint64_t valid = data_body(handle)->valid;
 
 	if (!(mode & STARPU_R) || !valid || (valid & memory_bit(memory)))
 		return 0;

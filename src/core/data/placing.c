@@ -57,7 +57,7 @@ void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value
 void coherency_displace(starpu_data_handle_t handle)
 {
 	struct data_body *body = data_body(handle);
-	unsigned stale;
+	uint64_t stale;
 
 	orr_lock(&handle->lock);
 	stale = body->valid;

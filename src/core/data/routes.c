@@ -60,13 +60,13 @@ int routes_copy(struct node *node, struct plat_copy *copy)
 	return hop->driver->copy(node->plat, copy);
 }
 
-unsigned routes_nearest(struct node *node, unsigned memories, unsigned to, size_t bytes)
+unsigned routes_nearest(struct node *node, uint64_t memories, unsigned to, size_t bytes)
 {
-	unsigned best = (unsigned)__builtin_ctz(memories), one;
+	unsigned best = (unsigned)__builtin_ctzll(memories), one;
 	double best_s = -1, seconds;
 
 	for (; memories; memories &= memories - 1) {
-		one = (unsigned)__builtin_ctz(memories);
+		one = (unsigned)__builtin_ctzll(memories);
 		seconds = routes_expected_s(node, one, to, bytes);
 		if (best_s >= 0 && seconds >= best_s)
 			continue;

@@ -38,7 +38,7 @@ static inline const struct route *route(const struct node *node, unsigned from,
 /* Start a copy that is one hop.  1 when it is done already, else copy->done() follows. */
 int routes_copy(struct node *node, struct plat_copy *copy);
 /* Of a set of memories that is not empty, the one from which bytes get there first. */
-unsigned routes_nearest(struct node *node, unsigned memories, unsigned to, size_t bytes);
+unsigned routes_nearest(struct node *node, uint64_t memories, unsigned to, size_t bytes);
 /* Expected seconds of all hops, alone on their links. */
 double routes_expected_s(struct node *node, unsigned from, unsigned to, size_t bytes);
 

@@ -6,7 +6,7 @@
 #include "core/data/routes.h"
 #include "core/interface/methods.h"
 
-static struct copy_state *nearest(struct copy_state *to, unsigned valid)
+static struct copy_state *nearest(struct copy_state *to, uint64_t valid)
 {
 	struct copy_state *shared = mapped_source(to, valid);
 	starpu_data_handle_t datum = to->datum;
@@ -20,15 +20,16 @@ static struct copy_state *nearest(struct copy_state *to, unsigned valid)
 struct copy_state *way_source(struct copy_state *to)
 {
 	starpu_data_handle_t datum = to->datum;
-	unsigned valid = data_body(datum)->valid, first;
+	uint64_t valid = data_body(datum)->valid;
+	unsigned first;
 
 	if (!valid)
 		return NULL;
 	if (datum->node->nmains > 1)
 		return nearest(to, valid);
-	first = (unsigned)__builtin_ctz(valid);
-	for (unsigned left = valid; left; left &= left - 1) {
-		unsigned from = (unsigned)__builtin_ctz(left);
+	first = (unsigned)__builtin_ctzll(valid);
+	for (uint64_t left = valid; left; left &= left - 1) {
+		unsigned from = (unsigned)__builtin_ctzll(left);
 
 		if (route(datum->node, from, to->memory)->next == to->memory) {
 			first = from;

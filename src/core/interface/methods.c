@@ -150,23 +150,6 @@ struct copy_piece {
 	struct layout from, to;
 };
 
-/* Programs may ask for copies that are done when the methods return. */
-static int may_end_later(const struct node *node, const struct plat_copy *copy)
-{
-	const struct starpu_conf *conf = &node->conf;
-	int is_cuda = node->memories[copy->from].kind == STARPU_CUDA_RAM ||
-		      node->memories[copy->to].kind == STARPU_CUDA_RAM;
-
-	return conf->disable_asynchronous_copy <= 0 &&
-	       !(is_cuda && conf->disable_asynchronous_cuda_copy > 0);
-}
-
-void methods_start(struct node *node, struct plat_copy *copy)
-{
-	ORR_ASSERT(!copy->pieces);
-	call(node, copy, may_end_later(node, copy) ? copy : NULL);
-}
-
 /* Who moves bytes that processors do not see at both ends, or NULL. */
 static const struct memory_driver *mover(const struct node *node, unsigned from,
 					 unsigned to)
@@ -180,6 +163,26 @@ static const struct memory_driver *mover(const struct node *node, unsigned from,
 	if (in->move)
 		return in;
 	return out->move ? out : NULL;
+}
+
+/* Programs may ask for copies that are done when the methods return. */
+static int may_end_later(const struct node *node, const struct plat_copy *copy)
+{
+	const struct starpu_conf *conf = &node->conf;
+	const struct memory_driver *driver = mover(node, copy->from, copy->to);
+	int is_cuda = node->memories[copy->from].kind == STARPU_CUDA_RAM ||
+		      node->memories[copy->to].kind == STARPU_CUDA_RAM;
+
+	if (driver && driver->is_far)
+		return 1;
+	return conf->disable_asynchronous_copy <= 0 &&
+	       !(is_cuda && conf->disable_asynchronous_cuda_copy > 0);
+}
+
+void methods_start(struct node *node, struct plat_copy *copy)
+{
+	ORR_ASSERT(!copy->pieces);
+	call(node, copy, may_end_later(node, copy) ? copy : NULL);
 }
 
 static int add_piece(struct plat_copy *copy, const struct layout *from,
@@ -222,6 +225,8 @@ int methods_start_piece(void *async_data, unsigned from_memory, unsigned to_memo
 int methods_move(void *async_data, unsigned from_memory, unsigned to_memory,
 		 const struct layout *from, const struct layout *to)
 {
+	if (layout_bytes(from) == 0) /* Nothing may lie at NULL. */
+		return 0;
 	if (async_data && mover(plat_self(), from_memory, to_memory))
 		return add_piece(async_data, from, to);
 	return move_now(from_memory, to_memory, from, to);

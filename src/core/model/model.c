@@ -303,9 +303,10 @@ struct model_estimate model_evaluate(const struct model_query *query)
 	return estimate;
 }
 
-struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,
+struct model_estimate model_expect(struct worker *on, struct starpu_task *task,
 				   unsigned implementation)
 {
+	struct worker *worker = on->like;
 	struct model_query query = {.node = worker->node,
 				    .worker = worker,
 				    .arch = gang_arch(worker, task),

@@ -3,13 +3,13 @@
 #include "core/task/codelet.h"
 
 /* Asked twice for each task: without branches. */
-static int has_kernel(const struct starpu_codelet *cl, const struct device_type *type)
+static inline int has_kernel(const void *of, const void *old)
 {
-	const kernel_t *kernels = (const kernel_t *)((const char *)cl + type->kernels);
-	uintptr_t any = (uintptr_t)codelet_kernel(cl, type, 0);
+	const uintptr_t *kernels = of;
+	uintptr_t any = old == DEVICE_MANY_KERNELS ? 0 : (uintptr_t)old;
 
-	for (unsigned i = 1; i < STARPU_MAXIMPLEMENTATIONS; i++)
-		any |= (uintptr_t)kernels[i];
+	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
+		any |= kernels[i];
 	return any != 0;
 }
 
@@ -17,9 +17,12 @@ unsigned codelet_kinds(const struct starpu_codelet *cl)
 {
 	unsigned where = 0;
 
-	for (int i = 0; device_with_kernels[i]; i++)
-		if (has_kernel(cl, device_with_kernels[i]))
-			where |= device_with_kernels[i]->mask;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#define ADD(type, field, old) where |= has_kernel(cl->field, old) ? type : 0;
+	DEVICES_WITH_KERNELS(ADD)
+#undef ADD
+#pragma GCC diagnostic pop
 	return where;
 }
 

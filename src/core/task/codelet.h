@@ -29,7 +29,7 @@ static inline kernel_t codelet_kernel(const struct starpu_codelet *cl,
 	if (i > 0 || kernel)
 		return kernel;
 	old = *(const kernel_t *)((const char *)cl + type->old_kernel);
-	return old == DEVICE_MANY_KERNELS ? NULL : old;
+	return (const void *)old == DEVICE_MANY_KERNELS ? NULL : old;
 }
 
 static inline unsigned task_where(const struct starpu_task *task)

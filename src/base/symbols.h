@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_BASE_SYMBOLS_H
+#define ORR_BASE_SYMBOLS_H
+
+/*
+ * symbols.h - functions of this program in another process that runs the same one.
+ *
+ * An address differs between processes; its place in the program, or in a library that
+ * both have loaded, does not.
+ */
+#include <stdint.h>
+
+struct symbol_place {
+	uint64_t object; /* of the program's files; 0: nowhere */
+	uint64_t offset; /* from its first byte in memory */
+};
+
+/* Where an address lies; nowhere when no file of the program is there. */
+struct symbol_place symbols_place(const void *address);
+/* The address that has this place here, or NULL: no such file is loaded. */
+void *symbols_at(struct symbol_place place);
+/* The function that the program, or a library of it, exports under a name, or NULL. */
+void *symbols_named(const char *name);
+
+#endif
