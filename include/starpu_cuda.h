@@ -25,6 +25,9 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <cuda_runtime_api.h>
+#ifdef STARPU_HAVE_NVML_H
+#include <nvml.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -56,6 +59,12 @@ cudaStream_t starpu_cuda_get_local_stream(void);
  * with a message.
  */
 void starpu_cuda_set_device(unsigned devid);
+
+#ifdef STARPU_HAVE_NVML_H
+/** NVML's device of a CUDA device that has a worker, for nvmlDeviceGet...() and its kind;
+ * NULL: it has none, or NVML is not there or does not know it.  NVML is started. */
+nvmlDevice_t starpu_cuda_get_nvmldev(unsigned devid);
+#endif
 
 /**
  * Copy bytes between two memory nodes, of which kind tells nothing that they do not: on

@@ -230,7 +230,8 @@ void starpu_worker_get_name(int id, char *dst, size_t maxlen)
 	devices = &worker->node->machine->devices[worker->type];
 	each = devices->each;
 	if (each)
-		each += worker->id - worker->node->first_worker_of[worker->type];
+		each += (worker->id - worker->node->first_worker_of[worker->type]) /
+			device_workers_each(worker->node, worker->type);
 	if (!device_has_memory(worker->kind))
 		snprintf(dst, maxlen, "%s %d", worker->kind->name, worker->devid);
 	else if (each && each->total_bytes <= 0)

@@ -88,6 +88,8 @@ static const struct knob knob_table[] = {
 	     "library with the functions of CUDA's driver, instead of libcuda.so.1"),
 	NUMBER("STARPU_CUDA_PIPELINE", "tasks", cuda_pipeline, 2, 0, 3,
 	       "tasks in flight per GPU beyond the running one"),
+	NUMBER("STARPU_NWORKER_PER_CUDA", "workers", cuda_workers, 1, 1, 16,
+	       "workers of each CUDA device, each with a stream and a thread"),
 	NUMBER("OMPI_COMM_WORLD_LOCAL_SIZE", "ranks", local_size, 1, 1, MANY,
 	       "set by mpirun: ranks on this machine; unbound, they share its cores"),
 	NUMBER("OMPI_COMM_WORLD_LOCAL_RANK", "rank", local_rank, 0, 0, MANY,

@@ -128,6 +128,13 @@ static int all_cpus(const struct node *node, int most)
 	return left < 1 && most > 0 ? 1 : left;
 }
 
+int device_workers_each(const struct node *node, enum starpu_worker_archtype type)
+{
+	int n = node->machine->devices[type].nworkers_each;
+
+	return n > 1 ? n : 1;
+}
+
 int device_count(const struct node *node, enum starpu_worker_archtype type)
 {
 	const struct device_type *row = device_type(type);

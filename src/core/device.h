@@ -68,6 +68,7 @@ static inline int device_has_memory(const struct device_type *type)
 }
 
 /* How many workers of the type the node is to have. */
+int device_workers_each(const struct node *node, enum starpu_worker_archtype type);
 int device_count(const struct node *node, enum starpu_worker_archtype type);
 /* Do all devices of the type share the models of the first? */
 int device_is_homogeneous(const struct device_type *type, const struct knobs *knobs);

@@ -216,25 +216,23 @@ static void open_other_memory(struct node *node, const struct plat_memory *of)
 		memory->devid += other->kind == memory->kind;
 }
 
-/* Several workers of one device compute from one memory. */
+/* Several workers of one device compute from one memory, which the first one brings. */
 static void take_place(struct worker *worker, const struct plat_device *device)
 {
 	worker->devid = device->id;
-	worker->index = device->index;
+	worker->index += device->index;
 	if (device->like)
 		worker->like = device->like;
 	if (device->kind)
 		worker->kind = device->kind;
-	if (device->index > 0)
-		worker->memory = (unsigned)worker->node->nmemories - 1;
 }
 
-static void open_worker(struct node *node, enum starpu_worker_archtype type, int index)
+static void open_worker(struct node *node, enum starpu_worker_archtype type, int number)
 {
 	struct worker *worker = &node->workers[node->nworkers];
 	const struct plat_device *each = node->machine->devices[type].each;
 	const struct knobs *knobs = node_knobs(node);
-	int shared;
+	int n = device_workers_each(node, type), index = number / n, shared;
 
 	worker->node = node;
 	worker->caller.worker = worker;
@@ -245,14 +243,16 @@ static void open_worker(struct node *node, enum starpu_worker_archtype type, int
 	worker->kind = device_type(type);
 	worker->driver = node->machine->devices[type].worker;
 	worker->devid = index;
+	worker->index = number % n;
 	worker->like = worker;
 	worker->memory = STARPU_MAIN_RAM;
 	if (each)
 		take_place(worker, &each[index]);
-	if (device_has_memory(worker->kind) && worker->index == 0) {
-		worker->memory = (unsigned)node->nmemories;
-		open_memory(node, type, index);
-	} else if (!device_has_memory(worker->kind) && node->nmains > 1) {
+	if (device_has_memory(worker->kind)) {
+		if (worker->index == 0)
+			open_memory(node, type, index);
+		worker->memory = (unsigned)node->nmemories - 1;
+	} else if (node->nmains > 1) {
 		worker->memory = plat_worker_memory(node->plat, index);
 	}
 	shared = device_is_homogeneous(worker->kind, knobs);
@@ -285,7 +285,8 @@ static int open_workers(struct node *node)
 	int n = 0;
 
 	for (int type = 0; type < DEVICE_TYPES; type++) {
-		node->nworkers_of[type] = device_count(node, type);
+		node->nworkers_of[type] =
+			device_count(node, type) * device_workers_each(node, type);
 		n += node->nworkers_of[type];
 	}
 	if (n == 0) {

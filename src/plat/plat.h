@@ -83,7 +83,8 @@ struct plat_device {
 
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
-	int count;                      /* of workers */
+	int count;                      /* of rows of each */
+	int nworkers_each;              /* alike, of one of them; 0 is 1 */
 	const struct plat_device *each; /* NULL: numbered from 0, and alike */
 	const struct worker_driver *worker;
 	const struct memory_driver *memory; /* main memory's, for cores */
@@ -366,6 +367,27 @@ const struct memory_driver *plat_main_memory(void);
  */
 int plat_pin(struct plat *plat, void *ptr, size_t bytes);
 int plat_unpin(struct plat *plat, void *ptr);
+
+/* Libraries whose handles belong to a device. */
+enum plat_library {
+	PLAT_CUBLAS,
+	PLAT_CUBLASLT,
+	PLAT_CUSPARSE,
+	PLAT_CUSOLVER_DN,
+	PLAT_CUSOLVER_SP,
+	PLAT_CUSOLVER_RF,
+	PLAT_LIBRARIES
+};
+
+/*
+ * Have a handle for each worker with such a device, until as many calls of the other
+ * function; where there is no such worker nothing happens.  Any thread of the
+ * application's.  Ends the program when the library refuses.
+ */
+void plat_library_open(struct plat *plat, enum plat_library library);
+void plat_library_close(struct plat *plat, enum plat_library library);
+/* Let cuBLAS's functions without a handle use the stream of the worker that calls. */
+void plat_cublas_stream(struct plat *plat);
 
 /* ---- topology -------------------------------------------------------- */
 

@@ -128,30 +128,49 @@ struct cuda_flight {
 
 enum { CUDA_FLIGHTS = 8 };
 
+/* What a worker has of its device. */
+struct cuda_lane {
+	struct cuda_device *device;
+	void *stream; /* of its kernels */
+	struct cuda_flight flights[CUDA_FLIGHTS];
+	unsigned nstarted, nended;
+	void *handles[PLAT_LIBRARIES];
+};
+
 struct cuda_device {
 	struct cuda *cuda;
 	const struct plat_device *is;
-	int device;              /* CUDA's number of it, which is no ordinal */
-	void *context, *kernels; /* the latter: the worker's stream */
+	int device; /* CUDA's number of it, which is no ordinal */
+	void *context;
 	double bytes_per_s[CUDA_COPIERS];
 	struct cuda_copier copiers[CUDA_COPIERS];
-	struct cuda_flight flights[CUDA_FLIGHTS];
-	unsigned nstarted, nended;
-	int told_full;    /* atomic: that an allocation failed */
+	struct cuda_lane *lanes; /* cuda->nlanes of them, one for each worker */
+	int told_full;           /* atomic: that an allocation failed */
 	void *properties; /* the application's header's; atomic; NULL: not asked for */
+};
+
+/* cuBLAS and its like, while somebody wants handles. */
+struct cuda_library {
+	int nusers;
+	int (*create)(void **handle), (*destroy)(void *handle);
+	int (*set_stream)(void *handle, void *stream); /* NULL: it has no such function */
+	void *handle; /* of who is no worker of a device; on the first device */
 };
 
 /* Of a node with devices. */
 struct cuda {
 	struct plat *plat;
 	struct cuda_calls call;
-	int ndevices, nthreads; /* the latter: that CUDA has started */
-	int npending;           /* atomic: copies and kernels that have not ended */
+	int ndevices, nlanes; /* the latter: workers of each device */
+	int nthreads;         /* that CUDA has started */
+	int npending;         /* atomic: copies and kernels that have not ended */
 	unsigned char peers[STARPU_MAXCUDADEVS][STARPU_MAXCUDADEVS];
 	struct plat_device each[STARPU_MAXCUDADEVS];
 	struct cuda_device devices[STARPU_MAXCUDADEVS];
 	struct orr_lock pinned_lock;
 	struct table pinned; /* blocks of main memory, by address */
+	struct orr_lock libraries_lock;
+	struct cuda_library libraries[PLAT_LIBRARIES];
 };
 
 /* cuda_driver.c */
@@ -174,6 +193,8 @@ void cuda_close(struct plat *plat);
 int cuda_count(struct plat *plat);
 /* The device of a memory, or NULL. */
 struct cuda_device *cuda_at(struct plat *plat, unsigned memory);
+/* A worker's, or NULL: it has no device. */
+struct cuda_lane *cuda_lane(const struct worker *worker);
 /* Threads of ours. */
 int cuda_thread_count(const struct plat *plat);
 int cuda_is_thread(const struct plat *plat, pthread_t thread);
@@ -191,7 +212,12 @@ void cuda_measure(struct cuda_device *device);
 
 /* cuda_workers.c */
 extern const struct worker_driver cuda_driver;
-int cuda_flights_open(struct cuda_device *device);
-void cuda_flights_close(struct cuda_device *device);
+/* With the device's context; what CUDA says. */
+int cuda_lane_open(struct cuda_lane *lane);
+void cuda_lane_close(struct cuda_lane *lane);
+
+/* cuda_libraries.c */
+/* End the handles that the application did not. */
+void cuda_libraries_close(struct cuda *cuda);
 
 #endif

@@ -5,8 +5,10 @@
  * CUDA's headers, which the library is built without: streams are pointers, enumerations
  * are int.  A simulated machine has no CUDA, so they are the real flavour's alone.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "core/interface/methods.h"
@@ -17,7 +19,10 @@ void starpu_cuda_report_error(const char *func, const char *file, int line, int 
 	__attribute__((noreturn));
 void starpu_cublas_report_error(const char *func, const char *file, int line, int status)
 	__attribute__((noreturn));
+void starpu_cusolver_report_error(const char *func, const char *file, int line,
+				  int status) __attribute__((noreturn));
 void *starpu_cuda_get_local_stream(void);
+void *starpu_cuda_get_nvmldev(unsigned devid);
 void starpu_cuda_set_device(unsigned devid);
 int starpu_cuda_copy_async_sync(void *src_ptr, unsigned src_node, void *dst_ptr,
 				unsigned dst_node, size_t ssize, void *stream, int kind);
@@ -37,18 +42,46 @@ static int rank_of_caller(void)
 	return plat_self() ? plat_self()->rank : ORR_NO_RANK;
 }
 
+/* The device of the worker that calls, or NULL. */
+static const struct cuda_device *device_of_caller(const struct node *node)
+{
+	const struct worker *worker = node ? plat_current_worker(node->plat) : NULL;
+	const struct cuda_lane *lane = worker ? cuda_lane(worker) : NULL;
+
+	return lane ? lane->device : NULL;
+}
+
 void starpu_cuda_report_error(const char *func, const char *file, int line, int status)
 {
 	const struct node *node = plat_self();
 	const struct cuda *cuda = node ? node->plat->cuda : NULL;
-	char words[160] = "";
+	const struct cuda_device *device = device_of_caller(node);
+	char words[160] = "", where[128] = "";
 
 	if (cuda)
 		cuda_words(&cuda->call, status, words, sizeof(words));
+	if (device)
+		snprintf(where, sizeof(where), " on CUDA %d (%s)", device->is->id,
+			 device->is->model);
 	orr_die(rank_of_caller(),
-		"%s:%d: %s: CUDA's error %d%s%s; what was started before on the device "
+		"%s:%d: %s: CUDA's error %d%s%s%s; what was started before on the device "
 		"may have failed: compute-sanitizer finds wrong addresses in kernels",
-		file, line, func, status, *words ? ": " : "", words);
+		file, line, func, status, where, *words ? ": " : "", words);
+}
+
+struct place {
+	const char *func, *file;
+	int line;
+};
+
+static void die_of_status(const struct place *at, const char *library, int status,
+			  const char *words) __attribute__((noreturn));
+
+static void die_of_status(const struct place *at, const char *library, int status,
+			  const char *words)
+{
+	orr_die(rank_of_caller(), "%s:%d: %s: status %d of %s: %s", at->file, at->line,
+		at->func, status, library, words ? words : "see its documentation");
 }
 
 void starpu_cublas_report_error(const char *func, const char *file, int line, int status)
@@ -62,12 +95,30 @@ void starpu_cublas_report_error(const char *func, const char *file, int line, in
 					    [14] = "an internal operation failed",
 					    [15] = "not supported",
 					    [16] = "licence error"};
-	const char *words = NULL;
 
-	if (status >= 0 && (size_t)status < sizeof(names) / sizeof(names[0]))
-		words = names[status];
-	orr_die(rank_of_caller(), "%s:%d: %s: cuBLAS's status %d: %s", file, line, func,
-		status, words ? words : "see cublasStatus_t");
+	die_of_status(&(struct place){func, file, line}, "cuBLAS", status,
+		      (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status]
+									: NULL);
+}
+
+void starpu_cusolver_report_error(const char *func, const char *file, int line,
+				  int status)
+{
+	static const char *const names[] = {[1] = "not initialised",
+					    [2] = "no memory",
+					    [3] = "an argument is invalid",
+					    [4] = "the device lacks a feature",
+					    [5] = "memory was not mapped",
+					    [6] = "a kernel failed",
+					    [7] = "an internal operation failed",
+					    [8] = "the matrix's type is not supported",
+					    [9] = "not supported",
+					    [10] = "a pivot is zero",
+					    [11] = "licence error"};
+
+	die_of_status(&(struct place){func, file, line}, "cuSOLVER", status,
+		      (size_t)status < sizeof(names) / sizeof(names[0]) ? names[status]
+									: NULL);
 }
 
 /* ---- who calls -------------------------------------------------------- */
@@ -76,15 +127,14 @@ void *starpu_cuda_get_local_stream(void)
 {
 	struct node *node = real_node_for(__func__);
 	const struct worker *worker = plat_current_worker(node->plat);
-	const struct cuda_device *device =
-		worker ? cuda_at(node->plat, worker->memory) : NULL;
+	const struct cuda_lane *lane = worker ? cuda_lane(worker) : NULL;
 
-	if (!device)
+	if (!lane)
 		orr_die(node->rank,
 			"%s: called by %s; expected the kernel of a CUDA worker, since "
 			"no other has a stream",
 			__func__, worker ? "a worker without a GPU" : "no worker");
-	return device->kernels;
+	return lane->stream;
 }
 
 static const struct cuda_device *find_device(const struct plat *plat, unsigned devid)
@@ -106,6 +156,31 @@ void starpu_cuda_set_device(unsigned devid)
 			"that has, as starpu_worker_get_devids() gives them",
 			__func__, devid);
 	cuda_check(device, device->cuda->call.set(device->context), __func__);
+}
+
+/* NVML's functions, by the names of its binary interface; NULL: it is not there. */
+static void *nvml(const char *symbol)
+{
+	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_GLOBAL);
+
+	/* A stand-in for it comes with the program. */
+	return dlsym(library ? library : RTLD_DEFAULT, symbol);
+}
+
+void *starpu_cuda_get_nvmldev(unsigned devid)
+{
+	const struct node *node = real_node_for(__func__);
+	const struct cuda_device *device = find_device(node->plat, devid);
+	void *at = nvml("nvmlInit_v2"), *found = NULL;
+	int (*init)(void), (*find)(const char *bus, void **found);
+
+	memcpy(&init, &at, sizeof(at));
+	at = nvml("nvmlDeviceGetHandleByPciBusId_v2");
+	memcpy(&find, &at, sizeof(at));
+	if (!device || !init || !find || init() != 0 ||
+	    find(device->is->bus, &found) != 0)
+		return NULL;
+	return found;
 }
 
 void *orrery_cuda_properties(unsigned workerid, size_t bytes, int *devid)

@@ -451,8 +451,9 @@ static double measure(struct cuda_device *device, uintptr_t to, uintptr_t from)
 	for (int i = 0; i < PROBES; i++) {
 		double start_s = plat_now_s(plat);
 
-		if (call->copy(to, from, PROBE_BYTES, device->kernels) != CUDA_SUCCESS ||
-		    call->wait(device->kernels) != CUDA_SUCCESS)
+		if (call->copy(to, from, PROBE_BYTES, device->lanes->stream) !=
+			    CUDA_SUCCESS ||
+		    call->wait(device->lanes->stream) != CUDA_SUCCESS)
 			return 0;
 		best_s = fmin(best_s, plat_now_s(plat) - start_s);
 	}

@@ -93,11 +93,26 @@ static void choose(const struct plat *plat, struct choice *choice)
 	if (choice->wanted > choice->n)
 		orr_complain(plat->node->rank,
 			     "%d CUDA workers asked for (STARPU_NCUDA, conf.ncuda): %d "
-			     "device%s, one worker each; going on with %d",
+			     "device%s; going on with %d",
 			     choice->wanted, choice->n, choice->n == 1 ? "" : "s",
 			     choice->n);
 	else if (choice->wanted >= 0)
 		choice->n = choice->wanted;
+}
+
+/* Workers of each of n devices: so many workers may a node have beside processors. */
+static int choose_lanes(const struct plat *plat, int n)
+{
+	int wanted = node_knobs(plat->node)->cuda_workers;
+	int most = (STARPU_NMAXWORKERS - STARPU_MAXCPUS) / (n > 0 ? n : 1);
+
+	if (wanted <= most)
+		return wanted;
+	orr_complain(plat->node->rank,
+		     "STARPU_NWORKER_PER_CUDA is %d for %d devices: expected at most %d "
+		     "workers of GPUs in all; going on with %d for each",
+		     wanted, n, STARPU_NMAXWORKERS - STARPU_MAXCPUS, most);
+	return most;
 }
 
 /* ---- one device ------------------------------------------------------ */
@@ -131,15 +146,16 @@ static int describe(struct cuda_device *device, struct plat_device *is, int id)
 static int open_streams(struct cuda_device *device)
 {
 	const struct cuda_calls *call = &device->cuda->call;
-	int rc;
+	int nlanes = device->cuda->nlanes, rc = CUDA_SUCCESS;
 
+	device->lanes = orr_alloc((size_t)nlanes * sizeof(*device->lanes));
 	cuda_enter(device);
-	/* It waits for kernels on the default stream, and they for it. */
-	rc = call->stream(&device->kernels, CUDA_STREAM_BLOCKING);
+	for (int i = 0; rc == CUDA_SUCCESS && i < nlanes; i++) {
+		device->lanes[i].device = device;
+		rc = cuda_lane_open(&device->lanes[i]);
+	}
 	for (int i = 0; rc == CUDA_SUCCESS && i < CUDA_COPIERS; i++)
 		rc = call->stream(&device->copiers[i].stream, CUDA_STREAM_APART);
-	if (rc == CUDA_SUCCESS)
-		rc = cuda_flights_open(device);
 	cuda_leave(device);
 	return rc;
 }
@@ -153,14 +169,14 @@ static void close_device(struct cuda_device *device)
 		return;
 	cuda_copiers_close(device);
 	cuda_enter(device);
-	cuda_flights_close(device);
+	for (int i = 0; device->lanes && i < device->cuda->nlanes; i++)
+		cuda_lane_close(&device->lanes[i]);
 	for (int i = 0; i < CUDA_COPIERS; i++)
 		if (device->copiers[i].stream)
 			call->end_stream(device->copiers[i].stream);
-	if (device->kernels)
-		call->end_stream(device->kernels);
 	cuda_leave(device);
 	call->let_go(device->device);
+	free(device->lanes);
 	free(device->properties);
 	device->context = NULL;
 }
@@ -243,6 +259,7 @@ static void fill_machine(struct cuda *cuda)
 	struct plat_devices *devices = &cuda->plat->machine.devices[STARPU_CUDA_WORKER];
 
 	devices->count = cuda->ndevices;
+	devices->nworkers_each = cuda->nlanes;
 	devices->worker = &cuda_driver;
 	devices->memory = &cuda_memory;
 	devices->each = cuda->each;
@@ -258,6 +275,7 @@ static void open_all(struct plat *plat, struct cuda *cuda, int is_wanted)
 	if (choice.there == 0)
 		return;
 	choose(plat, &choice);
+	cuda->nlanes = choose_lanes(plat, choice.n);
 	for (int i = 0; i < choice.n; i++)
 		cuda->ndevices += open_device(cuda, choice.ids[i]) == 0;
 	open_peers(cuda);
@@ -278,6 +296,7 @@ void cuda_open(struct plat *plat)
 	cuda = orr_alloc(sizeof(*cuda));
 	cuda->plat = plat;
 	orr_lock_init(&cuda->pinned_lock);
+	orr_lock_init(&cuda->libraries_lock);
 	if (cuda_load(plat, &cuda->call, is_wanted) == 0)
 		open_all(plat, cuda, is_wanted);
 	if (cuda->ndevices == 0) {
@@ -305,6 +324,7 @@ void cuda_close(struct plat *plat)
 
 	if (!cuda)
 		return;
+	cuda_libraries_close(cuda);
 	cuda_enter(&cuda->devices[0]);
 	unpin_all(cuda);
 	cuda_leave(&cuda->devices[0]);
@@ -327,6 +347,13 @@ struct cuda_device *cuda_at(struct plat *plat, unsigned memory)
 	if (!plat->cuda || index >= (unsigned)plat->cuda->ndevices)
 		return NULL;
 	return &plat->cuda->devices[index];
+}
+
+struct cuda_lane *cuda_lane(const struct worker *worker)
+{
+	const struct cuda_device *device = cuda_at(worker->node->plat, worker->memory);
+
+	return device ? &device->lanes[worker->index] : NULL;
 }
 
 int cuda_thread_count(const struct plat *plat)

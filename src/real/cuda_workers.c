@@ -18,32 +18,35 @@
 
 static struct cuda_device *device_of(const struct worker *worker)
 {
-	return cuda_at(worker->node->plat, worker->memory);
+	return cuda_lane(worker)->device;
 }
 
-int cuda_flights_open(struct cuda_device *device)
+int cuda_lane_open(struct cuda_lane *lane)
 {
-	const struct cuda_calls *call = &device->cuda->call;
-	int rc = CUDA_SUCCESS;
+	const struct cuda_calls *call = &lane->device->cuda->call;
+	/* It waits for kernels on the default stream, and they for it. */
+	int rc = call->stream(&lane->stream, CUDA_STREAM_BLOCKING);
 
 	for (int i = 0; rc == CUDA_SUCCESS && i < CUDA_FLIGHTS; i++) {
-		rc = call->event(&device->flights[i].start, CUDA_EVENT_TIMED);
+		rc = call->event(&lane->flights[i].start, CUDA_EVENT_TIMED);
 		if (rc == CUDA_SUCCESS)
-			rc = call->event(&device->flights[i].end, CUDA_EVENT_TIMED);
+			rc = call->event(&lane->flights[i].end, CUDA_EVENT_TIMED);
 	}
 	return rc;
 }
 
-void cuda_flights_close(struct cuda_device *device)
+void cuda_lane_close(struct cuda_lane *lane)
 {
-	const struct cuda_calls *call = &device->cuda->call;
+	const struct cuda_calls *call = lane->device ? &lane->device->cuda->call : NULL;
 
-	for (int i = 0; i < CUDA_FLIGHTS; i++) {
-		if (device->flights[i].start)
-			call->end_event(device->flights[i].start);
-		if (device->flights[i].end)
-			call->end_event(device->flights[i].end);
+	for (int i = 0; call && i < CUDA_FLIGHTS; i++) {
+		if (lane->flights[i].start)
+			call->end_event(lane->flights[i].start);
+		if (lane->flights[i].end)
+			call->end_event(lane->flights[i].end);
 	}
+	if (call && lane->stream)
+		call->end_stream(lane->stream);
 }
 
 /* ---- faults ----------------------------------------------------------- */
@@ -53,8 +56,9 @@ static void die_of(struct worker *worker, const struct cuda_flight *flight, int 
 
 static void die_of(struct worker *worker, const struct cuda_flight *flight, int error)
 {
-	const struct cuda_device *device = device_of(worker);
-	unsigned behind = device->nstarted - device->nended;
+	const struct cuda_lane *lane = cuda_lane(worker);
+	const struct cuda_device *device = lane->device;
+	unsigned behind = lane->nstarted - lane->nended;
 	char words[160], others[96] = "";
 
 	if (behind > 1)
@@ -116,7 +120,7 @@ static void call_kernel(struct worker *worker, struct cuda_flight *flight)
 	const struct cuda_calls *call = &device_of(worker)->cuda->call;
 	struct starpu_task *task = flight->job->task, *previous = worker->caller.task;
 	kernel_t kernel = worker_kernel(worker, flight->job);
-	void *stream = device_of(worker)->kernels;
+	void *stream = cuda_lane(worker)->stream;
 
 	if (flight->timed)
 		check(worker, flight, call->record(flight->start, stream));
@@ -140,56 +144,56 @@ static int has_ended(struct worker *worker, const struct cuda_flight *flight)
 	return 1;
 }
 
-static struct cuda_flight *flight_at(struct cuda_device *device, unsigned n)
+static struct cuda_flight *flight_at(struct cuda_lane *lane, unsigned n)
 {
-	return &device->flights[n % CUDA_FLIGHTS];
+	return &lane->flights[n % CUDA_FLIGHTS];
 }
 
 static int execute(struct worker *worker, struct job *job)
 {
-	struct cuda_device *device = device_of(worker);
-	struct cuda_flight *flight = flight_at(device, device->nstarted);
+	struct cuda_lane *lane = cuda_lane(worker);
+	struct cuda_flight *flight = flight_at(lane, lane->nstarted);
 
-	ORR_ASSERT(device->nstarted - device->nended < CUDA_FLIGHTS);
+	ORR_ASSERT(lane->nstarted - lane->nended < CUDA_FLIGHTS);
 	job->duration_s = 0;
 	flight->job = job;
 	flight->timed =
 		orr_load(&worker->node->lasting->profiling) || job->task->cl->model;
 	flight->start_s = flight->timed ? plat_now_s(worker->node->plat) : 0;
-	device->nstarted++;
+	lane->nstarted++;
 	call_kernel(worker, flight);
-	if (device->nstarted - device->nended == 1 && !is_async(job) &&
+	if (lane->nstarted - lane->nended == 1 && !is_async(job) &&
 	    has_ended(worker, flight)) {
-		device->nended++;
+		lane->nended++;
 		return 1;
 	}
-	orr_add(&device->cuda->npending, 1);
+	orr_add(&lane->device->cuda->npending, 1);
 	return 0;
 }
 
 /* Behind a kernel that waits for its work nothing is to be started. */
 static int may_queue(const struct worker *worker)
 {
-	struct cuda_device *device = device_of(worker);
-	int nrunning = (int)(device->nstarted - device->nended);
+	struct cuda_lane *lane = cuda_lane(worker);
+	int nrunning = (int)(lane->nstarted - lane->nended);
 
-	return is_async(flight_at(device, device->nstarted - 1)->job) &&
+	return is_async(flight_at(lane, lane->nstarted - 1)->job) &&
 	       nrunning < node_knobs(worker->node)->cuda_pipeline;
 }
 
 static int poll(struct worker *worker)
 {
-	struct cuda_device *device = device_of(worker);
+	struct cuda_lane *lane = cuda_lane(worker);
 	int n = 0;
 
-	while (device->nended != device->nstarted) {
-		struct cuda_flight *flight = flight_at(device, device->nended);
+	while (lane->nended != lane->nstarted) {
+		struct cuda_flight *flight = flight_at(lane, lane->nended);
 
 		if (!has_ended(worker, flight))
 			return n > 0;
-		device->nended++;
+		lane->nended++;
 		worker_executed(worker, flight->job);
-		orr_add(&device->cuda->npending, -1);
+		orr_add(&lane->device->cuda->npending, -1);
 		n++;
 	}
 	return n > 0 ? 1 : -1;

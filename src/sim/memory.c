@@ -172,6 +172,23 @@ int plat_unpin(struct plat *plat, void *ptr)
 	return 0;
 }
 
+void plat_library_open(struct plat *plat, enum plat_library library)
+{
+	(void)plat;
+	(void)library;
+}
+
+void plat_library_close(struct plat *plat, enum plat_library library)
+{
+	(void)plat;
+	(void)library;
+}
+
+void plat_cublas_stream(struct plat *plat)
+{
+	(void)plat;
+}
+
 const struct memory_driver *plat_main_memory(void)
 {
 	return &main_memory_driver;

@@ -7,6 +7,9 @@
 #include "../bad/dying.h"
 #include "on_device.h"
 
+#include <starpu_cublas_v2.h>
+#include <starpu_cusolver.h>
+
 enum { N = 1 << 15, MANY = 40 };
 
 static double x[MANY][N];
@@ -214,6 +217,39 @@ static void report_cublas(void)
 	STARPU_CUBLAS_REPORT_ERROR(13);
 }
 
+static void no_handle(void)
+{
+	start("STARPU_NCUDA", "1");
+	starpu_cublas_get_local_handle();
+}
+
+static void no_handle_without_device(void)
+{
+	start("STARPU_NCUDA", "0");
+	starpu_cublas_init();
+	starpu_cublas_get_local_handle();
+}
+
+static void cublas_refuses(void)
+{
+	setenv("STANDIN_FAIL", "cublasCreate_v2:1:3", 1);
+	start("STARPU_NCUDA", "1");
+	starpu_cublas_init();
+}
+
+static void report_cusolver(void)
+{
+	STARPU_CUSOLVER_REPORT_ERROR(10);
+}
+
+static void too_many_workers(void)
+{
+	setenv("STANDIN_DEVICES", "3", 1);
+	setenv("STARPU_NCPU", "1", 1);
+	start("STARPU_NWORKER_PER_CUDA", "16");
+	expect_devices(30);
+}
+
 static void too_large_to_pin(void)
 {
 	setenv("STANDIN_FAIL", "cuMemHostRegister_v2:1:2", 1);
@@ -276,6 +312,26 @@ static const struct dying mistakes[] = {
 	 report_cuda,
 	 0},
 	{"a status of cuBLAS's is reported", {"13", "a kernel failed"}, report_cublas, 0},
+	{"a status of cuSOLVER's is reported",
+	 {"10", "a pivot is zero"},
+	 report_cusolver,
+	 0},
+	{"a handle before its library",
+	 {"starpu_cublas_get_local_handle", "nobody has asked for one"},
+	 no_handle,
+	 0},
+	{"a handle without a device",
+	 {"no handle of cuBLAS", "no worker has a GPU"},
+	 no_handle_without_device,
+	 0},
+	{"cuBLAS refuses",
+	 {"starpu_cublas_init: cuBLAS has status 3", "Stand-in 0"},
+	 cublas_refuses,
+	 0},
+	{"too many workers of devices",
+	 {"STARPU_NWORKER_PER_CUDA is 16 for 3 devices", "going on with 10"},
+	 too_many_workers,
+	 LIVES},
 	{"memory that cannot be pinned",
 	 {"cannot be pinned", "ulimit -l"},
 	 too_large_to_pin,

@@ -33,6 +33,7 @@
 #include <cuda_runtime.h>
 
 #include "real/cuda.h"
+#include "standin.h"
 
 enum { DEVICES_MAX = 8, GRAIN = 256 };
 enum { INVALID_VALUE = 1, INVALID_CONTEXT = 201, NOT_PINNED = 713 };
@@ -128,6 +129,12 @@ static int injected(const char *name)
 			      : standin.ncalls < standin.fail_call)
 		return 0;
 	return standin.fail_error;
+}
+
+int standin_injected(const char *function)
+{
+	lock();
+	return unlock(injected(function));
 }
 
 #define BEGIN()                                                                          \
@@ -723,6 +730,11 @@ cudaError_t cudaGetDevice(int *device)
 {
 	*device = current() ? current()->ordinal : 0;
 	return cudaSuccess;
+}
+
+int standin_device(void)
+{
+	return current() ? current()->ordinal : -1;
 }
 
 cudaError_t cudaSetDevice(int device)

@@ -61,7 +61,8 @@ def standin_env(build, first):
             "STANDIN_PEERS": str(rng.choice([0, 1])),
             "STANDIN_MIB": str(rng.choice([1, 4, 64])),
             "STANDIN_DELAY_US": str(rng.choice([0, 20, 200])),
-            "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3]))}
+            "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
+            "STARPU_NWORKER_PER_CUDA": str(rng.choice([1, 1, 2, 3]))}
 
 
 class Fuzz:

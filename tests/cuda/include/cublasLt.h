@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef STANDIN_CUBLASLT_H
+#define STANDIN_CUBLASLT_H
+
+/* Of the stand-in for CUDA. */
+#include "standin_handle.h"
+
+typedef standin_handle_t cublasLtHandle_t;
+
+#endif
