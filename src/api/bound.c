@@ -62,12 +62,12 @@ static int all_known(const struct node *node, const struct bound *bound, const c
 static void make_program(struct program *program, struct bound *bound,
 			 enum program_workers workers, int whole)
 {
-	orr_lock(&bound->lock);
+	orr_lock(&bound->graph.lock);
 	if (bound->has_deps)
 		program_by_graph(program, bound, workers, whole);
 	else
 		program_by_area(program, bound, workers);
-	orr_unlock(&bound->lock);
+	orr_unlock(&bound->graph.lock);
 }
 
 static void say_large(const struct node *node, const struct program *program)
@@ -156,7 +156,7 @@ void starpu_bound_print_mps(FILE *output)
 
 static void print_vertex(FILE *output, const struct bound *bound, int v)
 {
-	const struct bound_vertex *vertex = &bound->vertices[v];
+	const struct graph_vertex *vertex = &bound->graph.vertices[v];
 
 	if (vertex->kind < 0)
 		fprintf(output, "\t\"t%d\" [shape=point]\n", v);
@@ -179,16 +179,16 @@ void starpu_bound_print_dot(FILE *output)
 			     "call starpu_bound_start(1, 0)");
 		return;
 	}
-	orr_lock(&bound->lock);
-	free(graph_order(bound));
+	orr_lock(&bound->graph.lock);
+	free(graph_order(&bound->graph));
 	fprintf(output, "strict digraph bounddeps {\n");
-	for (int v = 0; v < bound->nvertices; v++)
+	for (int v = 0; v < bound->graph.nvertices; v++)
 		print_vertex(output, bound, v);
-	for (int i = 0; i < bound->nedges; i++)
-		fprintf(output, "\t\"t%d\" -> \"t%d\"\n", bound->edges[i].from,
-			bound->edges[i].to);
+	for (int i = 0; i < bound->graph.nedges; i++)
+		fprintf(output, "\t\"t%d\" -> \"t%d\"\n", bound->graph.edges[i].from,
+			bound->graph.edges[i].to);
 	fprintf(output, "}\n");
-	orr_unlock(&bound->lock);
+	orr_unlock(&bound->graph.lock);
 }
 
 /* Where the tasks run for the bound; columns in the order of program_by_area(). */
@@ -222,9 +222,9 @@ static void print_tasks(FILE *output, const struct node *node, struct bound *bou
 	fprintf(output, "Recorded for %f ms\n", 1e3 * (until_s - bound->since_s));
 	if (!bound->has_deps)
 		return;
-	orr_lock(&bound->lock);
-	fprintf(output, "Longest chain of tasks: %f ms\n", 1e3 * graph_longest_s(bound));
-	orr_unlock(&bound->lock);
+	orr_lock(&bound->graph.lock);
+	fprintf(output, "Longest chain of tasks: %f ms\n", 1e3 * bound_longest_s(bound));
+	orr_unlock(&bound->graph.lock);
 }
 
 void starpu_bound_print(FILE *output, int integer)

@@ -108,8 +108,8 @@ static const struct knob knob_table[] = {
 	       "one parallel task at a time"),
 	TEXT("STARPU_SCHED", sched,
 	     "scheduling policy: eager, prio, random, lws, ws, dm, dmda, dmdap, dmdar, "
-	     "dmdas, dmdasd, peager, pheft or heteroprio; unset: lws, or dmdas on "
-	     "simulated nodes with GPUs; help: list them"),
+	     "dmdas, dmdasd, peager, pheft, heteroprio or graph_test; unset: lws, or "
+	     "dmdas on simulated nodes with GPUs; help: list them"),
 	TEXT("STARPU_SCHED_LIB", sched_lib,
 	     "library of scheduling policies: STARPU_SCHED and contexts name them as it "
 	     "does, before ours"),
@@ -118,6 +118,9 @@ static const struct knob knob_table[] = {
 	       "models expect; 0: by priority, 0 the first"),
 	SWITCH("STARPU_HETEROPRIO_USE_LA", heteroprio_locality, 0,
 	       "heteroprio: tasks wait at the memory where most of their data are"),
+	SWITCH("STARPU_SCHED_GRAPH_TEST_DESCENDANTS", graph_test_descendants, 0,
+	       "graph_test: 1: ranks count all tasks after one, 0: those on the longest "
+	       "way to the end"),
 	NUMBER("STARPU_MIN_PRIO", "priority", min_prio, -1, 0, MANY,
 	       "lowest task priority"),
 	NUMBER("STARPU_MAX_PRIO", "priority", max_prio, -1, 0, MANY,

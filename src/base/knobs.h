@@ -33,7 +33,7 @@ struct knobs {
 	char *hwloc_input, *powercap;
 	/* Scheduling. */
 	char *sched, *sched_lib;
-	int heteroprio_auto, heteroprio_locality;
+	int heteroprio_auto, heteroprio_locality, graph_test_descendants;
 	int combined_arity, min_workersize, max_workersize, single_combined;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
 	int limit_min_submitted, limit_max_submitted, prefetch;

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/sched/ranks.h"
 #include "core/sched/teams.h"
 #include "core/bound/bound.h"
 #include "core/counters.h"
@@ -477,6 +478,7 @@ void node_close(struct node *node)
 	bound_free(node);
 	combinations_clear(node);
 	contexts_close(node);
+	ranks_free(node);
 	teams_close(node);
 	for (int i = 0; i < node->nworkers; i++)
 		levels_free(&node->workers[i].bound);

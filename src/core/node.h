@@ -24,6 +24,7 @@ struct mpi;
 struct ms;
 struct arena;
 struct bound;
+struct ranks;
 struct counters;
 struct disk;
 struct job;
@@ -152,7 +153,8 @@ struct node {
 	struct starpu_conf conf;
 	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
 	struct bound *bound; /* of bound.h; NULL: never started */
-	int is_bounding;     /* atomic: it records */
+	struct ranks *ranks; /* of core/sched/ranks.h; NULL: never used */
+	int is_bounding;     /* atomic: who records tasks, see core/bound/graph.h */
 	/* Of core/counters.h; atomic, NULL: never wanted so far. */
 	struct counters *counters;
 	struct sinks *sinks; /* the sinks of the API; NULL: not yet, or no more */

@@ -3,6 +3,7 @@
 #include "core/wait.h"
 
 #include "base/check.h"
+#include "core/sched/contexts.h"
 
 /* Callbacks of tasks are told by the API, which knows the function. */
 static void refuse(const struct node *node, enum wait_kind kind)
@@ -38,6 +39,9 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	wait.thread = plat_thread();
 	if (!wait.thread)
 		refuse(node, kind);
+	/* Nobody else may ask for what was put off; policies wait for threads. */
+	if (kind != WAIT_THREAD)
+		contexts_schedule(node);
 	orr_lock(&node->waits_lock);
 	list_push_back(&node->waits, &wait.link);
 	orr_next(&node->nwaits);

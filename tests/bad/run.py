@@ -296,7 +296,7 @@ CASES = [
                                   r"starpu_mpi_tags_allocate")),
     # Variables.
     Case("scheduler", on(ANY, r'scheduling policy "wonderful" was not found',
-                         r"expected eager, prio, .* or heteroprio", r"using lws", r"(?m)^ends well"),
+                         r"expected eager, prio, .* or graph_test", r"using lws", r"(?m)^ends well"),
          case="nothing", status=ENDS, env={"STARPU_SCHED": "wonderful"}),
     Case("more_than_the_limit", on(ANY, r"task .* needs 3145728 bytes in memory node 0",
                                    r"1048576", r"STARPU_LIMIT_CPU_MEM", r"smaller pieces"),

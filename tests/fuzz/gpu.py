@@ -57,7 +57,7 @@ class Case:
         features = "".join(letter for letter in FEATURES if rng.random() < 0.5)
         self.env.update({"STARPU_SCHED": rng.choice(
                         ["eager", "prio", "random", "lws", "ws", "dm", "dmda", "dmdap",
-                         "dmdar", "dmdas", "dmdasd", "heteroprio"]),
+                         "dmdar", "dmdas", "dmdasd", "heteroprio", "graph_test"]),
                     "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
                     "STARPU_PREFETCH": rng.choice(["0", "1"]),
                     "STARPU_MINIMUM_AVAILABLE_MEM": rng.choice(["0", "0", "10", "40"]),

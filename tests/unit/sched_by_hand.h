@@ -56,13 +56,19 @@ static inline struct worker *push(struct starpu_codelet *cl, int number, int pri
 /* The number of the task that the worker gets, or -1. */
 static inline int pop(int worker)
 {
-	struct job *job = policy->pop(one.node->scheds[0], &one.node->workers[worker]);
-	int number = job ? (int)(intptr_t)job->task->cl_arg : -1;
+	struct sched *sched = one.node->scheds[0];
+	struct job *job;
+	int number;
+
+	if (policy->schedule)
+		policy->schedule(sched);
+	job = policy->pop(sched, &one.node->workers[worker]);
+	number = job ? (int)(intptr_t)job->task->cl_arg : -1;
 
 	if (job && policy->started)
-		policy->started(one.node->scheds[0], &one.node->workers[worker], job);
+		policy->started(sched, &one.node->workers[worker], job);
 	if (job && policy->ended)
-		policy->ended(one.node->scheds[0], &one.node->workers[worker], job);
+		policy->ended(sched, &one.node->workers[worker], job);
 	if (job)
 		task_destroy(job->task);
 	return number;

@@ -583,8 +583,8 @@ static void act(void)
 
 static void open_world(void)
 {
-	static const char *const policies[] = {"eager", "prio",  "lws",
-					       "dmda",  "dmdas", "heteroprio"};
+	static const char *const policies[] = {"eager", "prio",       "lws",       "dmda",
+					       "dmdas", "heteroprio", "graph_test"};
 	static const char *const depths[] = {"0", "1", "2", "3"};
 	static const char *const percents[] = {"0", "0", "10", "40"};
 	static const double factors[] = {1, 1, 1.25, 2, 3.5};
@@ -615,7 +615,7 @@ static void open_world(void)
 	machine->duration_s = task_s;
 	machine->copy_s = copy_s;
 	starpu_conf_init(&conf);
-	conf.sched_policy_name = policies[draw(6)];
+	conf.sched_policy_name = policies[draw(7)];
 	conf.enable_map = (int)draw(2);
 	assert_int_equal(starpu_init(&conf), 0);
 	world.node = plat_self();

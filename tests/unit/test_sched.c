@@ -34,9 +34,10 @@ static void push_from(int worker, struct starpu_codelet *cl, int number, int pri
 
 static void policies_are_found_by_name(void **state)
 {
-	const char *const names[] = {"eager",  "prio",   "random", "lws",       "ws",
-				     "dm",     "dmda",   "dmdap",  "dmdar",     "dmdas",
-				     "dmdasd", "peager", "pheft",  "heteroprio"};
+	const char *const names[] = {"eager", "prio",       "random",    "lws",
+				     "ws",    "dm",         "dmda",      "dmdap",
+				     "dmdar", "dmdas",      "dmdasd",    "peager",
+				     "pheft", "heteroprio", "graph_test"};
 	const int n = sizeof(names) / sizeof(names[0]);
 
 	(void)state;
@@ -583,6 +584,7 @@ static void the_one_who_can_is_woken(void **state)
 			task->workerids = &only;
 			task->workerids_len = 1;
 			assert_int_equal(starpu_task_submit(task), 0);
+			starpu_do_schedule();
 			fake_run();
 			ONE_EXPECT((int)w);
 		}
@@ -623,6 +625,7 @@ static void who_gets_no_data_comes_back(void **state)
 		}
 		submit(&on_cpu, 100, -1);
 		starpu_resume();
+		starpu_do_schedule();
 		fake_run_until(fake_now_s() + 3.5 * fake_machine()->task_s);
 		nmost = 0;
 		for (int k = 0; k < one.nlog; k++)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/bound/graph.h"
+#include "core/sched/ranks.h"
 #include "core/model/hash.h"
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
@@ -157,7 +157,7 @@ static int add_kind(struct bound *bound, struct bound_kind *kind)
 	return bound->nkinds - 1;
 }
 
-void bound_task(struct job *job)
+static void record_task(struct job *job)
 {
 	struct bound *bound = job->node->bound;
 	struct bound_kind *kind = NULL;
@@ -165,14 +165,24 @@ void bound_task(struct job *job)
 
 	if (job->task->cl && job->where != STARPU_NOWHERE)
 		kind = kind_of_task(bound, job);
-	orr_lock(&bound->lock);
+	orr_lock(&bound->graph.lock);
 	if (kind) {
 		at = add_kind(bound, kind);
 		bound->kinds[at]->ntasks++;
 	}
 	if (bound->has_deps)
-		graph_task(bound, job, at);
-	orr_unlock(&bound->lock);
+		graph_task(&bound->graph, job, at);
+	orr_unlock(&bound->graph.lock);
+}
+
+void bound_task(struct job *job)
+{
+	int records = orr_load(&job->node->is_bounding);
+
+	if (records & RECORD_BOUND)
+		record_task(job);
+	if (records & RECORD_RANKS)
+		ranks_task(job);
 }
 
 /* ---- what models know by now ------------------------------------------- */
@@ -221,6 +231,42 @@ void bound_refresh(struct bound *bound)
 	}
 }
 
+static double least_s(const struct bound *bound, int vertex)
+{
+	const struct bound_kind *kind;
+	double least = INFINITY;
+
+	if (bound->graph.vertices[vertex].kind < 0)
+		return 0;
+	kind = bound->kinds[bound->graph.vertices[vertex].kind];
+	for (int i = 0; i < bound->nclasses; i++)
+		if (bound_seconds(kind, i) >= 0 && bound_seconds(kind, i) < least)
+			least = bound_seconds(kind, i);
+	return isinf(least) ? 0 : least;
+}
+
+double bound_longest_s(struct bound *bound)
+{
+	int *order = graph_order(&bound->graph), *first = graph_index(&bound->graph);
+	double *start_s =
+		orr_alloc(((size_t)bound->graph.nvertices + 1) * sizeof(*start_s));
+	double longest_s = 0;
+
+	for (int at = 0; at < bound->graph.nvertices; at++) {
+		int v = order[at];
+		double end_s = start_s[v] + least_s(bound, v);
+
+		longest_s = fmax(longest_s, end_s);
+		for (int i = first[v]; i < first[v + 1]; i++)
+			start_s[bound->graph.edges[i].to] =
+				fmax(start_s[bound->graph.edges[i].to], end_s);
+	}
+	free(start_s);
+	free(first);
+	free(order);
+	return longest_s;
+}
+
 /* ---- its life ---------------------------------------------------------- */
 
 /* The lock and the classes stay. */
@@ -233,43 +279,47 @@ static void forget(struct bound *bound)
 	bound->by_hash = (struct table){0};
 	bound->kinds = NULL;
 	bound->nkinds = bound->room_kinds = 0;
-	graph_free(bound);
+	graph_free(&bound->graph);
 }
 
 void bound_start(struct node *node, int deps, int prio)
 {
 	struct bound *bound = node->bound;
 
-	orr_store(&node->is_bounding, 0);
+	bound_stop(node);
 	if (!bound) {
 		bound = orr_alloc(sizeof(*bound));
-		orr_lock_init(&bound->lock);
+		orr_lock_init(&bound->graph.lock);
 		find_classes(bound, node);
 		node->bound = bound;
 	}
-	orr_lock(&bound->lock);
+	orr_lock(&bound->graph.lock);
 	forget(bound);
-	bound->has_deps = deps != 0;
+	bound->has_deps = bound->graph.is_on = deps != 0;
 	bound->has_prio = deps && prio;
 	bound->since_s = plat_now_s(node->plat);
 	bound->until_s = 0;
-	orr_unlock(&bound->lock);
-	orr_store(&node->is_bounding, 1);
+	orr_unlock(&bound->graph.lock);
+	bound->is_on = 1;
+	orr_add(&node->is_bounding, RECORD_BOUND);
 }
 
 void bound_stop(struct node *node)
 {
-	if (!node->bound || node->bound->until_s > 0)
+	struct bound *bound = node->bound;
+
+	if (!bound || !bound->is_on)
 		return;
-	orr_store(&node->is_bounding, 0);
-	node->bound->until_s = plat_now_s(node->plat);
+	bound->is_on = 0;
+	orr_add(&node->is_bounding, -RECORD_BOUND);
+	bound->until_s = plat_now_s(node->plat);
 }
 
 void bound_free(struct node *node)
 {
 	struct bound *bound = node->bound;
 
-	orr_store(&node->is_bounding, 0);
+	bound_stop(node);
 	node->bound = NULL;
 	if (!bound)
 		return;

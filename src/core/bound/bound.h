@@ -14,10 +14,7 @@
  *
  * The record is a leaf among the locks.  Models are asked with nothing locked.
  */
-#include "core/node.h"
-
-struct job;
-struct wish;
+#include "core/bound/graph.h"
 
 /* Workers of one architecture. */
 struct bound_class {
@@ -35,19 +32,9 @@ struct bound_kind {
 	double seconds[]; /* by class; negative: cannot run there, NAN: not known */
 };
 
-struct bound_vertex {
-	int kind; /* -1: takes no time */
-	int priority;
-	uint64_t id; /* of the job */
-};
-
-struct bound_edge {
-	int from, to;
-};
-
 struct bound {
-	struct orr_lock lock;
-	int has_deps, has_prio;
+	struct graph graph; /* with dependencies; its lock guards all */
+	int is_on, has_deps, has_prio;
 	double since_s, until_s; /* until_s 0: it goes on */
 	int nclasses, nworkers;
 	struct bound_class *classes;
@@ -55,15 +42,6 @@ struct bound {
 	int nkinds, room_kinds;
 	struct bound_kind **kinds;
 	struct table by_hash; /* the last kind of a hash, plus one */
-	/* With dependencies. */
-	int nvertices, room_vertices;
-	struct bound_vertex *vertices;
-	int nedges, room_edges;
-	struct bound_edge *edges;
-	struct wish *wishes; /* edges between jobs; see graph.c */
-	struct table turns;  /* by datum */
-	struct table jobs;   /* those with explicit dependencies, or submitted */
-	struct table tags;
 };
 
 /* Forget what was recorded, and record from now on. */
@@ -77,17 +55,11 @@ void bound_refresh(struct bound *bound);
  * time at all. */
 int bound_knows(const struct bound *bound, const struct bound_kind *kind);
 double bound_seconds(const struct bound_kind *kind, int class);
+/* The longest chain of tasks, each where it is fastest; the record is locked. */
+double bound_longest_s(struct bound *bound);
 
-/* ---- hooks: while orr_load(&node->is_bounding) ------------------------- */
+/* ---- hook: while orr_load(&node->is_bounding) -------------------------- */
 
+/* A task is submitted: for all records. */
 void bound_task(struct job *job);
-/* The job takes its turns. */
-void bound_accesses(struct job *job);
-void bound_declare(struct job *after, struct job *before);
-void bound_declare_tags(struct node *node, starpu_tag_t id, unsigned n,
-			const starpu_tag_t *deps);
-/* Their addresses may be others' from now on. */
-void bound_forget_job(struct job *job);
-void bound_forget_datum(struct node *node, starpu_data_handle_t datum);
-
 #endif

@@ -28,7 +28,7 @@ static int class_at(const struct draft *draft, int w)
 
 static double vertex_ms(const struct draft *draft, int v, int w)
 {
-	int kind = draft->bound->vertices[v].kind;
+	int kind = draft->bound->graph.vertices[v].kind;
 
 	return kind < 0 ? -1
 			: 1e3 * bound_seconds(draft->bound->kinds[kind],
@@ -44,7 +44,7 @@ static void add_columns(struct draft *draft)
 {
 	struct program *program = draft->program;
 
-	for (int v = 0; v < draft->bound->nvertices; v++) {
+	for (int v = 0; v < draft->bound->graph.nvertices; v++) {
 		double longest_ms = 0;
 
 		draft->start[v] = program_column(program, PROGRAM_REAL, "s%d", v);
@@ -65,7 +65,7 @@ static void add_columns(struct draft *draft)
 static void add_tasks(struct draft *draft)
 {
 	struct program *program = draft->program;
-	int n = draft->bound->nvertices;
+	int n = draft->bound->graph.nvertices;
 
 	for (int v = 0; v < n; v++) {
 		program_row(program, 'E', 0,
@@ -78,7 +78,7 @@ static void add_tasks(struct draft *draft)
 					     -vertex_ms(draft, v, w));
 	}
 	for (int v = 0; v < n; v++) {
-		if (draft->bound->vertices[v].kind < 0)
+		if (draft->bound->graph.vertices[v].kind < 0)
 			continue;
 		program_row(program, 'E', 1, v == 0 ? "each runs on one worker" : NULL);
 		for (int w = 0; w < draft->nworkers; w++)
@@ -97,11 +97,11 @@ static void add_order(struct draft *draft)
 	const struct bound *bound = draft->bound;
 	struct program *program = draft->program;
 
-	for (int i = 0; i < bound->nedges; i++) {
+	for (int i = 0; i < bound->graph.nedges; i++) {
 		program_row(program, 'G', 0,
 			    i == 0 ? "it starts after those that it waits for" : NULL);
-		program_term(program, draft->start[bound->edges[i].to], 1);
-		program_term(program, draft->end[bound->edges[i].from], -1);
+		program_term(program, draft->start[bound->graph.edges[i].to], 1);
+		program_term(program, draft->end[bound->graph.edges[i].from], -1);
 	}
 }
 
@@ -113,7 +113,7 @@ static void add_area(struct draft *draft)
 	for (int w = 0; w < draft->nworkers; w++) {
 		program_row(program, 'L', 0,
 			    w == 0 ? "no worker is busy for longer than tmax" : NULL);
-		for (int v = 0; v < bound->nvertices; v++)
+		for (int v = 0; v < bound->graph.nvertices; v++)
 			if (*on(draft, v, w))
 				program_term(program, *on(draft, v, w),
 					     vertex_ms(draft, v, w));
@@ -135,23 +135,23 @@ static int leads(const struct draft *draft, int from, int to)
 static void find_paths(struct draft *draft)
 {
 	const struct bound *bound = draft->bound;
-	size_t bytes = draft->row_bytes = (size_t)bound->nvertices / 8 + 1;
-	int last = bound->nedges - 1;
+	size_t bytes = draft->row_bytes = (size_t)bound->graph.nvertices / 8 + 1;
+	int last = bound->graph.nedges - 1;
 
-	draft->leads = orr_alloc(bytes * (size_t)bound->nvertices + 1);
-	for (int at = bound->nvertices - 1; at >= 0; at--) {
-		int v = draft->order[at], low = 0, high = bound->nedges;
+	draft->leads = orr_alloc(bytes * (size_t)bound->graph.nvertices + 1);
+	for (int at = bound->graph.nvertices - 1; at >= 0; at--) {
+		int v = draft->order[at], low = 0, high = bound->graph.nedges;
 
 		while (low < high) { /* its first edge */
 			int middle = (low + high) / 2;
 
-			if (bound->edges[middle].from < v)
+			if (bound->graph.edges[middle].from < v)
 				low = middle + 1;
 			else
 				high = middle;
 		}
-		for (; low <= last && bound->edges[low].from == v; low++) {
-			size_t to = (size_t)bound->edges[low].to;
+		for (; low <= last && bound->graph.edges[low].from == v; low++) {
+			size_t to = (size_t)bound->graph.edges[low].to;
 
 			for (size_t b = 0; b < bytes; b++)
 				draft->leads[(size_t)v * bytes + b] |=
@@ -205,15 +205,15 @@ static void add_priority(struct draft *draft, int urgent, int other, int later, 
 	for (int w = 0; w < draft->nworkers; w++)
 		if (*on(draft, urgent, w) && *on(draft, other, w))
 			add_choice(draft, w, urgent, other, later, sign);
-	for (int i = 0; i < bound->nedges; i++) {
+	for (int i = 0; i < bound->graph.nedges; i++) {
 		int y;
 
-		if (bound->edges[i].to != urgent)
+		if (bound->graph.edges[i].to != urgent)
 			continue;
 		y = program_column(program, PROGRAM_BINARY, "y%dt%dt%d",
-				   bound->edges[i].from, urgent, other);
+				   bound->graph.edges[i].from, urgent, other);
 		program_row(program, 'G', -far, NULL);
-		program_term(program, draft->end[bound->edges[i].from], 1);
+		program_term(program, draft->end[bound->graph.edges[i].from], 1);
 		program_term(program, draft->start[other], -1);
 		program_term(program, y, -far);
 	}
@@ -225,7 +225,7 @@ static void add_priority(struct draft *draft, int urgent, int other, int later, 
 
 static void add_pair(struct draft *draft, int a, int b)
 {
-	const struct bound_vertex *vertices = draft->bound->vertices;
+	const struct graph_vertex *vertices = draft->bound->graph.vertices;
 	int later = 0;
 
 	for (int w = 0; w < draft->nworkers; w++) {
@@ -250,10 +250,10 @@ static void add_turns(struct draft *draft)
 	const struct bound *bound = draft->bound;
 
 	find_paths(draft);
-	for (int b = 0; b < bound->nvertices; b++)
+	for (int b = 0; b < bound->graph.nvertices; b++)
 		for (int a = 0; a < b; a++)
-			if (bound->vertices[a].kind >= 0 &&
-			    bound->vertices[b].kind >= 0 && !leads(draft, a, b) &&
+			if (bound->graph.vertices[a].kind >= 0 &&
+			    bound->graph.vertices[b].kind >= 0 && !leads(draft, a, b) &&
 			    !leads(draft, b, a))
 				add_pair(draft, a, b);
 	free(draft->leads);
@@ -263,10 +263,10 @@ void program_by_graph(struct program *program, struct bound *bound,
 		      enum program_workers workers, int whole)
 {
 	struct draft draft = {.program = program, .bound = bound, .workers = workers};
-	size_t n = (size_t)bound->nvertices + 1;
+	size_t n = (size_t)bound->graph.nvertices + 1;
 
 	draft.nworkers = workers == PROGRAM_EACH ? bound->nworkers : bound->nclasses;
-	draft.order = graph_order(bound);
+	draft.order = graph_order(&bound->graph);
 	draft.start = orr_alloc(n * sizeof(int));
 	draft.end = orr_alloc(n * sizeof(int));
 	draft.on = orr_alloc(n * (size_t)draft.nworkers * sizeof(int));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "core/bound/bound.h"
+#include "core/bound/graph.h"
 #include "core/data/coherency.h"
 #include "core/data/duplicate.h"
 #include "core/data/mapped.h"
@@ -359,7 +359,7 @@ void data_free(struct node *node, starpu_data_handle_t handle)
 	ORR_ASSERT(!body || body->npending == 0);
 	duplicate_forget(handle);
 	if (orr_load(&node->is_bounding))
-		bound_forget_datum(node, handle);
+		graph_forget_datum(node, handle);
 	if (body)
 		event_tell(node, NULL,
 			   (struct event){.kind = EVENT_FORGOTTEN,

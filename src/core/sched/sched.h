@@ -29,7 +29,8 @@
 	ROW(dmdasd)                                                                      \
 	ROW(peager)                                                                      \
 	ROW(pheft)                                                                       \
-	ROW(heteroprio)
+	ROW(heteroprio)                                                                  \
+	ROW(graph_test)
 
 /* Of what a policy weighs, in the units of STARPU_SCHED_ALPHA and its kind. */
 enum sched_weight { SCHED_ALPHA, SCHED_BETA, SCHED_GAMMA, SCHED_IDLE_POWER };
@@ -40,6 +41,7 @@ struct sched_ops {
 	int has_priorities; /* the range is all integers unless bounded by the user */
 	/* One of its workers runs all tasks, the others keep their cores free. */
 	int has_master;
+	int takes_ranks; /* of its tasks, see ranks.h */
 	/* Without workers; the rest of struct sched is the caller's to fill. */
 	struct sched *(*open)(struct node *node);
 	void (*close)(struct sched *sched);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/bound/bound.h"
+#include "core/bound/graph.h"
 #include "core/data/duplicate.h"
 #include "core/task/exclusion.h"
 #include "core/task/task.h"
@@ -285,7 +285,7 @@ void deps_submit(struct job *job, int sequential, struct ready *ready)
 		for (int i = 0; i < job->naccesses; i++)
 			job->accesses[i].mode |= ACCESS_UNORDERED;
 	if (orr_load(&job->node->is_bounding))
-		bound_accesses(job);
+		graph_accesses(job);
 	if (events_want(&job->node->events, EVENT_TASK_USES))
 		task_tell_uses(job);
 	if (job->naccesses != 1 || access->state != ACCESS_NEW) {

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "base/check.h"
-#include "core/bound/bound.h"
+#include "core/bound/graph.h"
 #include "core/task/tags.h"
 #include "core/task/task.h"
 
@@ -170,7 +170,7 @@ void links_declare(struct job *after, struct job *before, int at_end)
 	if (at_end && after->life == LIFE_SUBMITTED && link_await(link))
 		orr_add(&after->end_deps, 1);
 	if (!at_end && orr_load(&node->is_bounding))
-		bound_declare(after, before);
+		graph_declare(after, before);
 	if (!at_end)
 		event_tell(node, NULL,
 			   (struct event){.kind = EVENT_TASK_LINKED,
@@ -235,7 +235,7 @@ void links_forget(struct job *job)
 	struct ready ready = {0};
 
 	if (orr_load(&node->is_bounding))
-		bound_forget_job(job);
+		graph_forget_job(job);
 	orr_lock(&node->links_lock);
 	tell_lost_links(job);
 	tags_detach(point);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/bound/bound.h"
+#include "core/bound/graph.h"
 #include "core/task/task.h"
 #include "core/wait.h"
 
@@ -238,7 +238,7 @@ void tags_declare_deps(struct node *node, starpu_tag_t id, unsigned ndeps,
 	orr_lock(&node->links_lock);
 	tag = tag_of(node, id);
 	if (orr_load(&node->is_bounding))
-		bound_declare_tags(node, id, ndeps, deps);
+		graph_declare_tags(node, id, ndeps, deps);
 	for (unsigned i = 0; i < ndeps; i++) {
 		if (deps[i] == id)
 			orr_die(node->rank, "tag %llu cannot depend on itself",
