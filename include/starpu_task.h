@@ -72,7 +72,12 @@ typedef struct _starpu_trs_epoch *starpu_trs_epoch_t;
 /** Value of nbuffers when each task says how many it has. */
 #define STARPU_VARIABLE_NBUFFERS (-1)
 
-/** Values of nodes[] besides node numbers. */
+/**
+ * Values of nodes[] besides node numbers: the memory of the worker that runs the task
+ * (also SLOW and FAST: no worker has two of its own); main memory; the worker's if the
+ * value is there, or not read, else main memory; nowhere: no copy is made, the kernel
+ * gets NULL, and the value stays as and where it is.
+ */
 #define STARPU_SPECIFIC_NODE_LOCAL        (-1)
 #define STARPU_SPECIFIC_NODE_CPU          (-2)
 #define STARPU_SPECIFIC_NODE_SLOW         (-3)
@@ -155,7 +160,9 @@ struct starpu_codelet {
 	int nbuffers; /* or STARPU_VARIABLE_NBUFFERS */
 	enum starpu_data_access_mode modes[STARPU_NMAXBUFS];
 	enum starpu_data_access_mode *dyn_modes; /* instead of modes when not NULL */
-	unsigned specific_nodes; /* 1: obey nodes; the three have no effect today */
+	/* 1: each buffer lies in the memory that nodes (dyn_nodes, when not NULL) says: a
+	 * memory node that is no disk, or STARPU_SPECIFIC_NODE_*. */
+	unsigned specific_nodes;
 	int nodes[STARPU_NMAXBUFS];
 	int *dyn_nodes;
 	struct starpu_perfmodel *model;        /* microseconds; NULL: unknown */

@@ -10,6 +10,7 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/task/codelet.h"
+#include "core/data/specific.h"
 #include "core/lasting.h"
 #include "core/task/links.h"
 #include "core/sched/contexts.h"
@@ -297,7 +298,10 @@ int starpu_task_get_current_data_node(unsigned i)
 	struct starpu_task *task = starpu_task_get_current();
 	struct job *job = task ? task->starpu_private : NULL;
 
-	return job && (int)i < job->naccesses ? job->accesses[i].memory : -1;
+	if (!job || (int)i >= job->naccesses ||
+	    job->accesses[i].memory == SPECIFIC_NOWHERE)
+		return -1;
+	return job->accesses[i].memory;
 }
 
 const char *starpu_task_get_model_name(struct starpu_task *task)

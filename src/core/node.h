@@ -153,6 +153,7 @@ struct node {
 	struct starpu_conf conf;
 	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
 	struct bound *bound; /* of bound.h; NULL: never started */
+	int nquiet; /* atomic: schedulers that bring data ahead; see core/sched/sched.h */
 	struct ranks *ranks; /* of core/sched/ranks.h; NULL: never used */
 	int is_bounding;     /* atomic: who records tasks, see core/bound/graph.h */
 	/* Of core/counters.h; atomic, NULL: never wanted so far. */

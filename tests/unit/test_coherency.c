@@ -104,10 +104,30 @@ static void use_values(const char *what, int *values, const struct use *use)
 
 /* ---- tasks ----------------------------------------------------------- */
 
+/* Each buffer is where its codelet says. */
+static void check_places(struct starpu_task *task)
+{
+	int local = (int)starpu_worker_get_memory_node((unsigned)starpu_worker_get_id());
+
+	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++) {
+		int wish = task->cl->specific_nodes ? STARPU_CODELET_GET_NODE(task->cl, i)
+						    : STARPU_SPECIFIC_NODE_LOCAL;
+		int node = starpu_task_get_current_data_node(i);
+
+		if (wish >= 0 && node != wish)
+			bad("a buffer lies in", node, wish);
+		if (wish == STARPU_SPECIFIC_NODE_LOCAL && node != local)
+			bad("a buffer lies in", node, local);
+		if (wish == STARPU_SPECIFIC_NODE_CPU && node >= world.node->nmains)
+			bad("a buffer lies in", node, 0);
+	}
+}
+
 static void kernel(void *buffers[], void *arg)
 {
 	const struct work *work = arg;
 
+	check_places(starpu_task_get_current());
 	if (work->scratch >= 0)
 		memset((void *)STARPU_VECTOR_GET_PTR(buffers[work->scratch]), 0xee,
 		       STARPU_VECTOR_GET_NX(buffers[work->scratch]) * sizeof(int));
@@ -148,6 +168,20 @@ static struct starpu_codelet codelets[3] = {
 	 .model = &model},
 	{.cuda_funcs = {kernel}, .nbuffers = STARPU_VARIABLE_NBUFFERS, .model = &model},
 	{.cpu_funcs = {kernel}, .nbuffers = STARPU_VARIABLE_NBUFFERS, .model = &model}};
+
+/* Buffers in any memory but disks', whoever runs the kernel; in some programs. */
+static void place_buffers(void)
+{
+	int is_spread = draw(3) == 0, least = STARPU_SPECIFIC_NODE_LOCAL_OR_CPU;
+	unsigned n = (unsigned)(world.node->nmains +
+				world.node->nworkers_of[STARPU_CUDA_WORKER]);
+
+	for (int i = 0; i < 3; i++) {
+		codelets[i].specific_nodes = (unsigned)is_spread;
+		for (int k = 0; k <= MAX_USED; k++)
+			codelets[i].nodes[k] = least + (int)draw(n + (unsigned)-least);
+	}
+}
 
 /* Choose how a datum is used, and note what it will be. */
 static enum starpu_data_access_mode choose_use(struct datum *datum, struct use *use)
@@ -620,6 +654,7 @@ static void open_world(void)
 	assert_int_equal(starpu_init(&conf), 0);
 	world.node = plat_self();
 	add_disks();
+	place_buffers();
 }
 
 static void play(unsigned long seed)

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/data/coherency.h"
 #include "core/data/copies.h"
 #include "core/data/room.h"
+#include "core/data/specific.h"
 #include "core/data/views.h"
 #include "core/task/acquire.h"
 #include "core/task/deps.h"
@@ -316,4 +318,47 @@ void ahead_count(struct node *node, unsigned from, unsigned to, int change)
 {
 	orr_add(&node->memories[from].ncopies, change);
 	orr_add(&node->memories[to].ncopies, change);
+}
+
+/* ---- for tasks in queues ------------------------------------------------ */
+
+static int lacks(const struct access *access, unsigned memory)
+{
+	const struct data_body *body = access->datum->body;
+
+	return body->valid && !((body->valid | body->arriving) & memory_bit(memory));
+}
+
+/* Is the value of an access not there, and can it begin to travel?  It may have to pass
+ * by another memory: then it comes as far as there. */
+static int bring(struct access *access, unsigned memory)
+{
+	starpu_data_handle_t datum = access->datum;
+	uint64_t arriving;
+	int travels;
+
+	if (!lacks(access, memory)) /* A guess that is most often right. */
+		return 0;
+	orr_lock(&datum->lock);
+	arriving = datum->body->arriving;
+	if (lacks(access, memory) && !arriving)
+		coherency_send(datum, memory);
+	travels = datum->body->arriving != arriving;
+	orr_unlock(&datum->lock);
+	return travels;
+}
+
+int ahead_bring(struct job *job, unsigned memory)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		unsigned at = specific_is(job) ? specific_memory(job, i, memory) : memory;
+
+		if (access->state == ACCESS_GRANTED && at == memory &&
+		    (access->mode & (STARPU_R | STARPU_REDUX | ACCESS_NO_VALUE)) ==
+			    STARPU_R &&
+		    bring(access, memory))
+			return 1;
+	}
+	return 0;
 }

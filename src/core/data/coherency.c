@@ -17,6 +17,7 @@
 #include "core/data/spill.h"
 #include "core/data/spread.h"
 #include "core/data/way.h"
+#include "core/sched/contexts.h"
 #include "core/task/task.h"
 
 /*
@@ -43,18 +44,6 @@ static inline int needs_value(const struct access *access)
 	if (access->mode & STARPU_REDUX)
 		return continues(access);
 	return (access->mode & (STARPU_R | ACCESS_NO_VALUE)) == STARPU_R;
-}
-
-/* Whose value it uses. */
-static starpu_data_handle_t value_of(const struct access *access)
-{
-	return access->mode & STARPU_REDUX ? redux_target(access) : access->datum;
-}
-
-/* Merged accesses are fetched by the first of them. */
-static int is_fetched(const struct access *access)
-{
-	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
 }
 
 /* ---- what is told ---------------------------------------------------- */
@@ -291,9 +280,7 @@ static int is_moot(const struct access *access)
 	return access->job->is_hint && !access->copy->datum->body->has_value;
 }
 
-/* The access's copy has room and is used, the datum is locked: bring the value.  1 when
- * it is there, 0 when the access waits for a transfer, after which to try again. */
-static int bring(struct access *access)
+int coherency_bring(struct access *access)
 {
 	struct copy_state *copy = access->copy, *stop = mapped_bytes(copy);
 
@@ -317,8 +304,13 @@ static void access_fetched(struct access *access)
 	/* When the last copy has been counted its worker may run the job at once. */
 	struct worker *worker = job->worker;
 
-	if (orr_add(&job->nfetching, -1) == 0)
+	int is_part = job->booking != 0;
+	int left = orr_add(&job->nfetching, -1);
+
+	if (left == 0)
 		ops->fetched(job, worker);
+	else if (left == 1 && is_part)
+		coherency_fetched_in(job);
 }
 
 /* Those that waited for a transfer to this copy; returns who has all, linked. */
@@ -331,7 +323,7 @@ static struct access *bring_again(struct copy_state *copy)
 		struct access *access = waiters;
 
 		waiters = access->next;
-		if (!bring(access))
+		if (!coherency_bring(access))
 			continue;
 		access->next = NULL;
 		*last = access;
@@ -552,6 +544,8 @@ static void arrived(struct plat_copy *plat_copy)
 	serve_passages(node);
 	ahead_serve(node, from);
 	ahead_serve(node, target);
+	if (orr_load(&node->nquiet) > 0 && orr_load(&node->memories[target].ncopies) == 0)
+		contexts_quiet(node, target);
 	end_transfer(node);
 }
 
@@ -624,8 +618,6 @@ void coherency_pass(struct copy_state *copy, struct copy_state *leaving)
 	room_serve(node, from);
 }
 
-/* ---- fetching -------------------------------------------------------- */
-
 unsigned coherency_main_memory(starpu_data_handle_t handle)
 {
 	unsigned haven = data_haven(handle);
@@ -639,160 +631,4 @@ unsigned coherency_main_memory(starpu_data_handle_t handle)
 	orr_unlock(&handle->lock);
 	return !valid || (valid & memory_bit(haven)) ? haven
 						     : (unsigned)__builtin_ctzll(valid);
-}
-
-/* The copy that the access will use; the datum is locked. */
-static struct copy_state *copy_for(struct access *access, starpu_data_handle_t datum,
-				   unsigned memory)
-{
-	struct copy_state *copy = access->mode & STARPU_SCRATCH
-					  ? buffers_scratch(datum, memory)
-					  : data_copy(datum, memory);
-
-	if (!(access->mode & STARPU_SCRATCH))
-		mapped_try(copy);
-	copy_measure(copy);
-	return copy;
-}
-
-/* Name the copies, before there is room for them. */
-static void prepare(struct job *job, unsigned memory)
-{
-	for (int i = 0; i < job->naccesses; i++) {
-		struct access *access = &job->accesses[i];
-		starpu_data_handle_t datum;
-
-		access->memory = (unsigned char)memory;
-		if (!is_fetched(access))
-			continue;
-		datum = value_of(access);
-		orr_lock(&datum->lock);
-		access->copy = copy_for(access, datum, memory);
-		orr_unlock(&datum->lock);
-	}
-}
-
-/* Use the copy in a main memory without a limit, where nothing is mapped, and bring the
- * value.  1 when it is there. */
-static int fetch_home(struct access *access)
-{
-	starpu_data_handle_t datum = value_of(access);
-	int there = 1;
-
-	access->memory = STARPU_MAIN_RAM;
-	orr_lock(&datum->lock);
-	if (access->mode & STARPU_SCRATCH) {
-		access->copy = buffers_scratch(datum, STARPU_MAIN_RAM);
-		access->copy->refs++;
-		buffers_allocate(access->copy);
-	} else {
-		access->copy = data_copy(datum, STARPU_MAIN_RAM);
-		access->copy->refs++;
-		there = bring(access);
-	}
-	orr_unlock(&datum->lock);
-	return there;
-}
-
-/* The same where there is room for the copy now. */
-static int fetch_there(struct access *access)
-{
-	starpu_data_handle_t datum = access->copy->datum;
-	int there = 1;
-
-	orr_lock(&datum->lock);
-	if (copy_is_own(access->copy))
-		access->copy->refs++;
-	if (access->mode & STARPU_SCRATCH)
-		buffers_allocate(access->copy);
-	else
-		there = bring(access);
-	orr_unlock(&datum->lock);
-	return there;
-}
-
-/* 1 when all values are there. */
-static int fetch_all(struct job *job, unsigned memory)
-{
-	int nthere = 1, n = job->naccesses, is_all;
-	struct node *node = job->node;
-	int is_booked = node->memories[memory].is_booked;
-
-	/* At the end the job may be gone. */
-	orr_store(&job->nfetching, 1 + n);
-	for (int i = 0; i < n; i++) {
-		struct access *access = &job->accesses[i];
-
-		if (!is_fetched(access) ||
-		    (is_booked ? fetch_home(access) : fetch_there(access)))
-			nthere++;
-	}
-	if (nthere == 1 + n) {
-		/* No transfer knows of it. */
-		orr_store(&job->nfetching, 0);
-		is_all = 1;
-	} else {
-		is_all = orr_add(&job->nfetching, -nthere) == 0;
-	}
-	serve_passages(node);
-	return is_all;
-}
-
-int coherency_fetch(struct job *job, unsigned memory)
-{
-	orr_store(&job->nfetching, 1);
-	if (!job->node->memories[memory].is_booked && job->naccesses > 0) {
-		prepare(job, memory);
-		if (!room_reserve(job, memory))
-			return 0;
-	}
-	return fetch_all(job, memory);
-}
-
-void coherency_admitted(struct job *job)
-{
-	const struct job_ops *ops = job->ops;
-	struct worker *worker = job->worker;
-
-	if (spill_is_passage(job))
-		spill_admitted(job);
-	else if (fetch_all(job, job->accesses[0].memory))
-		ops->fetched(job, worker);
-}
-
-void coherency_refused(struct job *job)
-{
-	for (int i = 0; i < job->naccesses; i++)
-		job->accesses[i].copy = NULL;
-	orr_store(&job->nfetching, 0);
-	job->ops->fetched(job, job->worker);
-}
-
-void coherency_unpin(struct job *job)
-{
-	struct node *node = job->node;
-	unsigned memory = STARPU_MAIN_RAM;
-
-	for (int i = 0; i < job->naccesses; i++) {
-		struct access *access = &job->accesses[i];
-		struct copy_state *copy = access->copy;
-		starpu_data_handle_t datum;
-
-		if (!copy)
-			continue;
-		access->copy = NULL;
-		memory = copy->memory;
-		if (access->mode & STARPU_SCRATCH) {
-			buffers_end_scratch(copy);
-			continue;
-		}
-		datum = copy->datum;
-		orr_lock(&datum->lock);
-		copy_unuse(copy, access);
-		if ((datum->flags & DATUM_WRITES_THROUGH) && (access->mode & STARPU_W))
-			spread_value(datum);
-		orr_unlock(&datum->lock);
-	}
-	room_serve(node, memory);
-	serve_passages(node);
 }

@@ -63,6 +63,15 @@ void coherency_admitted(struct job *job);
 /* There is no room for the copies of a hint. */
 void coherency_refused(struct job *job);
 
+/* ---- what coherency_fetch.c calls ------------------------------------- */
+
+/* The access's copy has room and is used, the datum is locked: bring the value.  1 when
+ * it is there, 0 when the access waits for a transfer, after which to try again. */
+int coherency_bring(struct access *access);
+/* And called by coherency.c: of a job with job->booking, all values in one memory are
+ * there. */
+void coherency_fetched_in(struct job *job);
+
 /* ---- what spill.c calls, with nothing locked ------------------------- */
 
 /* There is room for copy, which is used once for it: a stop, or where leaving goes. */

@@ -4,11 +4,23 @@
 
 #include "core/data/mapped.h"
 #include "core/data/routes.h"
+#include "core/data/specific.h"
 
 static int reads(const struct access *access)
 {
 	return access->state != ACCESS_SKIPPED &&
 	       (access->mode & (STARPU_R | STARPU_REDUX)) == STARPU_R;
+}
+
+/* Where the access is to be for a worker with that memory: nowhere is where it is. */
+static unsigned place_of(const struct job *job, int i, unsigned memory)
+{
+	unsigned at = specific_is(job) ? specific_memory(job, i, memory) : memory;
+
+	if (at == SPECIFIC_NOWHERE)
+		at = (unsigned)__builtin_ctzll(data_body(job->accesses[i].datum)->valid |
+					     memory_bit(NODE_MAX_MEMORIES - 1));
+	return at;
 }
 
 /* Expected seconds of a value that is valid in some memories, to another one. */
@@ -38,14 +50,16 @@ double nearness_expected_s(struct job *job, unsigned memory)
 		struct access *access = &job->accesses[i];
 		const struct data_body *body;
 		uint64_t there;
+		unsigned to;
 
 		if (!reads(access))
 			continue;
+		to = place_of(job, i, memory);
 		body = data_body(access->datum);
 		there = body->valid | body->arriving | body->promised;
-		if (!body->valid || (there & memory_bit(memory)))
+		if (!body->valid || (there & memory_bit(to)))
 			continue;
-		seconds += come_s(access->datum, body->valid, memory);
+		seconds += come_s(access->datum, body->valid, to);
 	}
 	return seconds;
 }
@@ -61,7 +75,8 @@ size_t nearness_lacks_bytes(const struct job *job, unsigned memory)
 		if (!reads(access))
 			continue;
 		body = data_body(access->datum);
-		if (!((body->valid | body->arriving) & memory_bit(memory)))
+		if (!((body->valid | body->arriving) &
+		      memory_bit(place_of(job, i, memory))))
 			bytes += data_moved_bytes(access->datum);
 	}
 	return bytes;
@@ -74,10 +89,13 @@ void nearness_promise(struct job *job, unsigned memory)
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 
+		unsigned to;
+
 		if (!reads(access))
 			continue;
+		to = place_of(job, i, memory);
 		orr_lock(&access->datum->lock);
-		access->datum->body->promised |= memory_bit(memory);
+		access->datum->body->promised |= memory_bit(to);
 		orr_unlock(&access->datum->lock);
 	}
 }

@@ -23,14 +23,20 @@ struct need {
 	int waits;           /* for a copy that is just being freed */
 };
 
-static struct need need_of(const struct job *job)
+/* The data of a job may lie in several memories. */
+static int is_there(const struct memory *memory, const struct copy_state *copy)
+{
+	return memory == &copy->datum->node->memories[copy->memory];
+}
+
+static struct need need_of(const struct memory *memory, const struct job *job)
 {
 	struct need need = {0};
 
 	for (int i = 0; i < job->naccesses; i++) {
 		const struct copy_state *copy = job->accesses[i].copy;
 
-		if (!copy || copy->is_users)
+		if (!copy || copy->is_users || !is_there(memory, copy))
 			continue;
 		need.total_bytes += copy->bytes;
 		need.waits |= copy->room == ROOM_GOING;
@@ -59,7 +65,7 @@ static void grant(struct memory *memory, struct job *job)
 		struct access *access = &job->accesses[i];
 		struct copy_state *copy = access->copy;
 
-		if (!copy || copy->is_users)
+		if (!copy || copy->is_users || !is_there(memory, copy))
 			continue;
 		room_list_use(memory, copy);
 		if (room_is_held(access) && copy->holds++ == 0)
@@ -73,7 +79,7 @@ static void keep(struct memory *memory, struct job *job)
 	for (int i = 0; i < job->naccesses; i++) {
 		struct copy_state *copy = job->accesses[i].copy;
 
-		if (!copy || copy->room != ROOM_LEAVING)
+		if (!copy || copy->room != ROOM_LEAVING || !is_there(memory, copy))
 			continue;
 		memory->leaving_bytes -= copy->bytes;
 		memory->pinned_bytes += copy->bytes;
@@ -171,7 +177,8 @@ static void choose_victims(struct memory *memory, const struct job *first,
 }
 
 /* What job needs beyond what the jobs from first to it want already. */
-static size_t further_bytes(const struct job *first, const struct job *job)
+static size_t further_bytes(const struct memory *memory, const struct job *first,
+			    const struct job *job)
 {
 	size_t bytes = 0;
 
@@ -179,7 +186,7 @@ static size_t further_bytes(const struct job *first, const struct job *job)
 		const struct copy_state *copy = job->accesses[i].copy;
 		const struct job *other = first;
 
-		if (!copy || copy->is_users ||
+		if (!copy || copy->is_users || !is_there(memory, copy) ||
 		    (copy->room != ROOM_NONE && copy->room != ROOM_GOING))
 			continue;
 		while (other != job && !wants(other, copy))
@@ -195,13 +202,14 @@ static struct copy_state *find_victims(struct memory *memory, struct job *first)
 {
 	struct copy_state *victims = NULL;
 	struct job *job = first;
-	size_t needed = memory->used_bytes + further_bytes(first, first), bytes = needed;
+	size_t needed = memory->used_bytes + further_bytes(memory, first, first),
+	       bytes = needed;
 
 	for (int i = 0; i < ROOM_AHEAD && job; i++, job = job->next) {
 		if (job->is_hint && job != first)
 			continue;
 		if (job != first)
-			bytes += further_bytes(first, job);
+			bytes += further_bytes(memory, first, job);
 		choose_victims(memory, first, job, bytes, &victims);
 	}
 	/* The first goes before all others. */
@@ -262,7 +270,7 @@ static enum verdict relieve(struct node *node, struct memory *memory, struct job
 	struct need need;
 
 	*victims = make_room(node, memory, job);
-	need = need_of(job);
+	need = need_of(memory, job);
 	if (*victims || memory->leaving_bytes)
 		return MUST_WAIT;
 	if (job->is_hint && !need.waits)
@@ -277,7 +285,7 @@ static struct served serve_first(struct node *node, struct memory *memory)
 	struct job *before = NULL, *job = memory->waiting;
 
 	for (; job; before = job, job = job->next) {
-		struct need need = need_of(job);
+		struct need need = need_of(memory, job);
 		enum verdict verdict = judge(memory, job, &need);
 
 		if (verdict == LETS_PASS)
@@ -595,7 +603,7 @@ void room_stand_in_line(struct job *job, unsigned index)
 	struct need need;
 
 	orr_lock(&memory->lock);
-	need = need_of(job);
+	need = need_of(memory, job);
 	check_size(job, index, &need);
 	wait_in_line(memory, job);
 	orr_unlock(&memory->lock);
@@ -608,7 +616,7 @@ int room_reserve(struct job *job, unsigned index)
 	int granted;
 
 	orr_lock(&memory->lock);
-	need = need_of(job);
+	need = need_of(memory, job);
 	check_size(job, index, &need);
 	granted = (!memory->waiting || goes_first(memory, job)) &&
 		  judge(memory, job, &need) == MAY_GO;

@@ -207,24 +207,54 @@ void contexts_close(struct node *node)
 	}
 }
 
-void contexts_schedule(struct node *node)
+/* Those that wish; they may be deleted meanwhile, and stay until contexts_leave(). */
+static int join_all(struct node *node, int (*wishes)(const struct sched_ops *ops),
+		    struct sched **joined)
 {
-	struct sched *asked[STARPU_NMAX_SCHED_CTXS];
 	int n = 0;
 
 	orr_lock(&node->scheds_lock);
 	for (unsigned id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
 		struct sched *sched = node->scheds[id];
 
-		if (!sched || !sched->ops->schedule)
+		if (!sched || !wishes(sched->ops))
 			continue;
-		contexts_join(sched); /* It may be deleted meanwhile. */
-		asked[n++] = sched;
+		contexts_join(sched);
+		joined[n++] = sched;
 	}
 	orr_unlock(&node->scheds_lock);
+	return n;
+}
+
+static int has_schedule(const struct sched_ops *ops)
+{
+	return ops->schedule != NULL;
+}
+
+void contexts_schedule(struct node *node)
+{
+	struct sched *asked[STARPU_NMAX_SCHED_CTXS];
+	int n = join_all(node, has_schedule, asked);
+
 	for (int i = 0; i < n; i++) {
 		asked[i]->ops->schedule(asked[i]);
 		contexts_leave(asked[i]);
+	}
+}
+
+static int has_quiet(const struct sched_ops *ops)
+{
+	return ops->quiet != NULL;
+}
+
+void contexts_quiet(struct node *node, unsigned memory)
+{
+	struct sched *told[STARPU_NMAX_SCHED_CTXS];
+	int n = join_all(node, has_quiet, told);
+
+	for (int i = 0; i < n; i++) {
+		told[i]->ops->quiet(told[i], memory);
+		contexts_leave(told[i]);
 	}
 }
 

@@ -44,6 +44,8 @@ struct sched *contexts_find(struct node *node, unsigned id);
 struct starpu_worker_collection *contexts_collection(struct sched *sched);
 /* Decisions that policies have put off are to be made. */
 void contexts_schedule(struct node *node);
+/* Nothing travels to or from a memory any more: while orr_load(&node->nquiet). */
+void contexts_quiet(struct node *node, unsigned memory);
 
 /* ---- who belongs to whom: any thread; return before the worker follows ---- */
 

@@ -3,6 +3,7 @@
 #include "core/sched/line.h"
 
 #include "base/check.h"
+#include "core/data/ahead.h"
 #include "core/data/nearness.h"
 
 void line_init(struct line *line)
@@ -48,6 +49,19 @@ struct job *line_pop(struct line *line)
 struct job *line_pop_readiest(struct line *line, unsigned memory)
 {
 	return pop(line, LINE_LOOKS, memory);
+}
+
+/* A job's data are locked under the line's lock, which keeps it here. */
+int line_bring(struct line *line, unsigned memory)
+{
+	struct job *job;
+
+	if (orr_load(&line->length) == 0)
+		return 0;
+	orr_lock(&line->lock);
+	job = levels_find(&line->levels, LINE_AHEAD, ahead_bring, memory);
+	orr_unlock(&line->lock);
+	return job != NULL;
 }
 
 double line_below_s(struct line *line, int priority)

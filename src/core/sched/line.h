@@ -28,9 +28,12 @@ struct job *line_pop(struct line *line);
 struct job *line_pop_readiest(struct line *line, unsigned memory);
 /* What those of less than that priority are predicted to take. */
 double line_below_s(struct line *line, int priority);
+/* Begin to bring a value that one of the next LINE_AHEAD jobs lacks in memory; 1: one
+ * travels. */
+int line_bring(struct line *line, unsigned memory);
 /* All jobs, appended to jobs in their order. */
 void line_drain(struct line *line, struct ready *jobs);
 
-enum { LINE_LOOKS = 64 };
+enum { LINE_LOOKS = 64, LINE_AHEAD = 16 };
 
 #endif

@@ -58,6 +58,9 @@ struct sched_ops {
 	void (*submitted)(struct sched *sched, struct starpu_task *task);
 	/* The application asks for decisions that were put off. */
 	void (*schedule)(struct sched *sched);
+	/* Nothing travels to or from a memory any more: node->nquiet schedulers want to
+	 * know.  Nothing is locked. */
+	void (*quiet)(struct sched *sched, unsigned memory);
 	/* The kernel of a task begins, or has ended, on worker; of each task, also of
 	 * those that are bound to a worker and were never pushed. */
 	void (*started)(struct sched *sched, struct worker *worker, struct job *job);

@@ -51,6 +51,7 @@ struct dmda_link {
 struct dmda {
 	struct sched base;
 	const struct dmda_kind *kind;
+	int brings_ahead;          /* data of tasks that wait for their worker */
 	int asks_energy;           /* atomic: gamma is not zero */
 	struct orr_lock lock;      /* of all below but the lines */
 	double alpha, beta, gamma; /* gamma: seconds per joule */
@@ -86,6 +87,9 @@ static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 		dmda->idle_w = knobs->idle_power;
 		dmda->asks_energy = dmda->gamma > 0;
 	}
+	dmda->brings_ahead = knobs->prefetch && node->nmemories > node->nmains;
+	if (dmda->brings_ahead)
+		orr_add(&node->nquiet, 1);
 	dmda->nworkers = node->nworkers;
 	orr_lock_init(&dmda->lock);
 	for (int i = 0; i < dmda->nworkers; i++)
@@ -119,6 +123,8 @@ static void dmda_close(struct sched *sched)
 {
 	struct dmda *dmda = dmda_of(sched);
 
+	if (dmda->brings_ahead)
+		orr_add(&sched->node->nquiet, -1);
 	for (int i = 0; i < dmda->nworkers; i++)
 		line_free(&dmda->workers[i].line);
 	free(dmda);
@@ -386,6 +392,27 @@ static void take_back(struct dmda *dmda, struct job *job, double now_s)
 			     now_s);
 }
 
+/* ---- data ahead of need ------------------------------------------------ */
+
+/* When its link does nothing, it brings what the next tasks of its worker lack. */
+static void bring_ahead(struct dmda *dmda, struct worker *worker)
+{
+	struct memory *memory = &worker->node->memories[worker->memory];
+
+	if (dmda->brings_ahead && !memory_is_main(worker->node, worker->memory) &&
+	    orr_load(&memory->ncopies) == 0 && !orr_load_ptr((void **)&memory->waiting))
+		line_bring(&dmda->workers[worker->id].line, worker->memory);
+}
+
+static void dmda_quiet(struct sched *sched, unsigned memory)
+{
+	SCHED_EACH_WORKER(worker, sched)
+	{
+		if (worker->memory == memory)
+			bring_ahead(dmda_of(sched), worker);
+	}
+}
+
 static struct worker *dmda_push(struct sched *sched, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
@@ -414,6 +441,8 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 	nearness_promise(job, worker->memory);
 	line_push(&dmda->workers[worker->id].line, job,
 		  dmda->kind->by_priority ? job->task->priority : 0);
+	if (orr_load(&dmda->workers[worker->id].line.length) <= LINE_AHEAD)
+		bring_ahead(dmda, worker);
 	return worker;
 }
 
@@ -437,8 +466,10 @@ static struct job *dmda_pop(struct sched *sched, struct worker *worker)
 				  ? line_pop_readiest(line, worker->memory)
 				  : line_pop(line);
 
-	if (job)
+	if (job) {
 		taken(dmda, worker, job);
+		bring_ahead(dmda, worker);
+	}
 	return job;
 }
 
@@ -519,6 +550,7 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 		.pop = dmda_pop,                                                         \
 		.started = dmda_started,                                                 \
 		.expect = dmda_expect,                                                   \
+		.quiet = dmda_quiet,                                                     \
 		.ended = dmda_ended,                                                     \
 		.remove_worker = dmda_remove_worker,                                     \
 	}

@@ -89,8 +89,7 @@ static void decide(struct graph_test *test)
 		int rank = ranks_find(node, job->id);
 
 		jobs.first = job->next;
-		if (rank >= 0)
-			job->task->priority = rank;
+		job->task->priority = rank > 0 ? rank : 0;
 		queue_push(&test->queue, job);
 	}
 }

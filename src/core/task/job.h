@@ -120,7 +120,9 @@ struct job {
 	unsigned char life;   /* enum job_life; changes under lock but for the first */
 	unsigned char nests;  /* start() may call the application back */
 	unsigned short where; /* STARPU_CPU | ...: who may run it */
-	unsigned char block;  /* part of a task_block of the node's pool */
+	/* The memory to which it fetches, plus one; 0: all its data go to one. */
+	unsigned char booking;
+	unsigned char block;       /* part of a task_block of the node's pool */
 	unsigned char was_blocked; /* counted in node->nblocked */
 	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
 	unsigned char uses_views;  /* some datum has DATUM_VIEWS */

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Room for all data of a job, then their values. */
+#include "core/data/coherency.h"
+
+#include "base/check.h"
+#include "core/data/buffers.h"
+#include "core/data/copies.h"
+#include "core/data/mapped.h"
+#include "core/data/redux.h"
+#include "core/data/room.h"
+#include "core/data/specific.h"
+#include "core/data/spill.h"
+#include "core/data/spread.h"
+
+/* Whose value it uses. */
+static starpu_data_handle_t value_of(const struct access *access)
+{
+	return access->mode & STARPU_REDUX ? redux_target(access) : access->datum;
+}
+
+/* Merged accesses are fetched by the first of them. */
+static int is_fetched(const struct access *access)
+{
+	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
+}
+
+/* Somebody may have begun to stand in line, or given back, in the first main memory. */
+static void serve_passages(struct node *node)
+{
+	room_serve(node, STARPU_MAIN_RAM);
+}
+
+/* The copy that the access will use; the datum is locked. */
+static struct copy_state *copy_for(struct access *access, starpu_data_handle_t datum,
+				   unsigned memory)
+{
+	struct copy_state *copy = access->mode & STARPU_SCRATCH
+					  ? buffers_scratch(datum, memory)
+					  : data_copy(datum, memory);
+
+	if (!(access->mode & STARPU_SCRATCH))
+		mapped_try(copy);
+	copy_measure(copy);
+	return copy;
+}
+
+/* Name the access's copy, before there is room for it. */
+static void prepare_one(struct access *access, unsigned memory)
+{
+	starpu_data_handle_t datum;
+
+	access->memory = (unsigned char)memory;
+	if (!is_fetched(access))
+		return;
+	datum = value_of(access);
+	orr_lock(&datum->lock);
+	access->copy = copy_for(access, datum, memory);
+	orr_unlock(&datum->lock);
+}
+
+static void prepare(struct job *job, unsigned memory)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		prepare_one(&job->accesses[i], memory);
+}
+
+/* Use the copy in a main memory without a limit, where nothing is mapped, and bring the
+ * value.  1 when it is there. */
+static int fetch_home(struct access *access)
+{
+	starpu_data_handle_t datum = value_of(access);
+	int there = 1;
+
+	access->memory = STARPU_MAIN_RAM;
+	orr_lock(&datum->lock);
+	if (access->mode & STARPU_SCRATCH) {
+		access->copy = buffers_scratch(datum, STARPU_MAIN_RAM);
+		access->copy->refs++;
+		buffers_allocate(access->copy);
+	} else {
+		access->copy = data_copy(datum, STARPU_MAIN_RAM);
+		access->copy->refs++;
+		there = coherency_bring(access);
+	}
+	orr_unlock(&datum->lock);
+	return there;
+}
+
+/* The same where there is room for the copy now. */
+static int fetch_there(struct access *access)
+{
+	starpu_data_handle_t datum = access->copy->datum;
+	int there = 1;
+
+	orr_lock(&datum->lock);
+	if (copy_is_own(access->copy))
+		access->copy->refs++;
+	if (access->mode & STARPU_SCRATCH)
+		buffers_allocate(access->copy);
+	else
+		there = coherency_bring(access);
+	orr_unlock(&datum->lock);
+	return there;
+}
+
+static int is_booked(const struct node *node, unsigned memory)
+{
+	return node->memories[memory].is_booked;
+}
+
+/* 1 when all values are there. */
+static int fetch_all(struct job *job, unsigned memory)
+{
+	int nthere = 1, n = job->naccesses, is_all;
+	struct node *node = job->node;
+	int goes_home = is_booked(node, memory);
+
+	/* At the end the job may be gone. */
+	orr_store(&job->nfetching, 1 + n);
+	for (int i = 0; i < n; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!is_fetched(access) ||
+		    (goes_home ? fetch_home(access) : fetch_there(access)))
+			nthere++;
+	}
+	if (nthere == 1 + n) {
+		/* No transfer knows of it. */
+		orr_store(&job->nfetching, 0);
+		is_all = 1;
+	} else {
+		is_all = orr_add(&job->nfetching, -nthere) == 0;
+	}
+	serve_passages(node);
+	return is_all;
+}
+
+/* ---- of tasks whose data lie in several memories ----------------------- */
+
+/* One count of job->nfetching stays until all memories are done, so that nobody takes
+ * the job for ready in between. */
+
+static int lies_in(const struct access *access, unsigned memory)
+{
+	return is_fetched(access) && access->memory == memory;
+}
+
+static int has_any_in(const struct job *job, unsigned memory)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		if (lies_in(&job->accesses[i], memory))
+			return 1;
+	return 0;
+}
+
+/* There is room for all its data in one memory.  1 when their values are there. */
+static int fetch_in(struct job *job, unsigned memory)
+{
+	int nthere = 1, n = job->naccesses, is_all;
+	struct node *node = job->node;
+	int goes_home = is_booked(node, memory);
+
+	orr_store(&job->nfetching, 2 + n);
+	for (int i = 0; i < n; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!lies_in(access, memory) ||
+		    (goes_home ? fetch_home(access) : fetch_there(access)))
+			nthere++;
+	}
+	is_all = orr_add(&job->nfetching, -nthere) == 1;
+	serve_passages(node);
+	return is_all;
+}
+
+/*
+ * Room and values in the memories below one, from the highest to main memory, one after
+ * the other.  All jobs ask in this order, and values on their way stop in main memory
+ * only, where who waits for them has nothing yet: so none waits for another in a circle.
+ * 1: all is there; 0: coherency_admitted() or coherency_fetched_in() goes on.
+ */
+static int fetch_below(struct job *job, unsigned memory)
+{
+	while (memory-- > 0) {
+		if (!has_any_in(job, memory))
+			continue;
+		job->booking = (unsigned char)(memory + 1);
+		if (!is_booked(job->node, memory) && !room_reserve(job, memory))
+			return 0;
+		if (!fetch_in(job, memory))
+			return 0;
+	}
+	job->booking = 0;
+	orr_add(&job->nfetching, -1);
+	return 1;
+}
+
+void coherency_fetched_in(struct job *job)
+{
+	const struct job_ops *ops = job->ops;
+	struct worker *worker = job->worker;
+
+	if (fetch_below(job, job->booking - 1u))
+		ops->fetched(job, worker);
+}
+
+static int fetch_specific(struct job *job, unsigned memory)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		unsigned at;
+
+		/* Merged: where the first one is. */
+		at = is_fetched(access) ? specific_memory(job, i, memory)
+					: access->next->memory;
+		access->memory = (unsigned char)at;
+		if (at != SPECIFIC_NOWHERE && !is_booked(job->node, at))
+			prepare_one(access, at);
+	}
+	return fetch_below(job, (unsigned)job->node->nmemories);
+}
+
+int coherency_fetch(struct job *job, unsigned memory)
+{
+	orr_store(&job->nfetching, 1);
+	if (specific_is(job))
+		return fetch_specific(job, memory);
+	if (!is_booked(job->node, memory) && job->naccesses > 0) {
+		prepare(job, memory);
+		if (!room_reserve(job, memory))
+			return 0;
+	}
+	return fetch_all(job, memory);
+}
+
+void coherency_admitted(struct job *job)
+{
+	const struct job_ops *ops = job->ops;
+	struct worker *worker = job->worker;
+
+	if (spill_is_passage(job)) {
+		spill_admitted(job);
+		return;
+	}
+	if (job->booking) {
+		if (fetch_in(job, job->booking - 1u))
+			coherency_fetched_in(job);
+		return;
+	}
+	if (fetch_all(job, job->accesses[0].memory))
+		ops->fetched(job, worker);
+}
+
+void coherency_refused(struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		job->accesses[i].copy = NULL;
+	orr_store(&job->nfetching, 0);
+	job->ops->fetched(job, job->worker);
+}
+
+void coherency_unpin(struct job *job)
+{
+	struct node *node = job->node;
+	unsigned memory = STARPU_MAIN_RAM;
+
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+		struct copy_state *copy = access->copy;
+		starpu_data_handle_t datum;
+
+		if (!copy)
+			continue;
+		access->copy = NULL;
+		if (copy->memory != memory && memory != STARPU_MAIN_RAM)
+			room_serve(node, memory);
+		memory = copy->memory;
+		if (access->mode & STARPU_SCRATCH) {
+			buffers_end_scratch(copy);
+			continue;
+		}
+		datum = copy->datum;
+		orr_lock(&datum->lock);
+		copy_unuse(copy, access);
+		if ((datum->flags & DATUM_WRITES_THROUGH) && (access->mode & STARPU_W))
+			spread_value(datum);
+		orr_unlock(&datum->lock);
+	}
+	room_serve(node, memory);
+	serve_passages(node);
+}

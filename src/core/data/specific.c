@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "core/data/specific.h"
+
+#include "base/check.h"
+#include "core/data/copies.h"
+#include "core/task/job.h"
+#include "core/task/task.h"
+
+static void refuse(const struct job *job, int i, int wish) __attribute__((noreturn));
+
+static void refuse(const struct job *job, int i, int wish)
+{
+	orr_die(job->node->rank,
+		"task \"%s\": its codelet wants buffer %d in memory node %d; expected "
+		"STARPU_SPECIFIC_NODE_* or one of the %d memory nodes that is no disk, "
+		"see nodes[] of struct starpu_codelet",
+		task_name(job->task), i, wish, job->node->nmemories);
+}
+
+/* In the worker's memory if the value is there, else in main memory if it has one. */
+static unsigned local_or_cpu(const struct access *access, unsigned memory)
+{
+	const struct data_body *body = data_body(access->datum);
+
+	if (!(access->mode & STARPU_R) || !body->valid ||
+	    (body->valid & memory_bit(memory)))
+		return memory;
+	return data_haven(access->datum);
+}
+
+unsigned specific_memory(const struct job *job, int i, unsigned memory)
+{
+	const struct access *access = &job->accesses[i];
+	const struct starpu_codelet *cl = job->task->cl;
+	int wish;
+
+	if (!cl->dyn_nodes && i >= STARPU_NMAXBUFS)
+		return memory;
+	wish = STARPU_CODELET_GET_NODE(cl, i);
+	/* A contribution is its worker's own. */
+	if (access->mode & STARPU_REDUX)
+		return memory;
+	switch (wish) {
+	case STARPU_SPECIFIC_NODE_LOCAL:
+	case STARPU_SPECIFIC_NODE_SLOW: /* No worker has two memories of its own. */
+	case STARPU_SPECIFIC_NODE_FAST:
+		return memory;
+	case STARPU_SPECIFIC_NODE_CPU:
+		return data_haven(access->datum);
+	case STARPU_SPECIFIC_NODE_LOCAL_OR_CPU:
+		return local_or_cpu(access, memory);
+	case STARPU_SPECIFIC_NODE_NONE:
+		return SPECIFIC_NOWHERE;
+	default:
+		if (wish < 0 || wish >= job->node->nmemories ||
+		    job->node->memories[wish].kind == STARPU_DISK_RAM)
+			refuse(job, i, wish);
+		return (unsigned)wish;
+	}
+}

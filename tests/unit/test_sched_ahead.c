@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/* Policies dm* bring the data of tasks that wait for their worker while another runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/data/data.h"
+#include "one_node.h"
+
+enum { NTASKS = 4, BYTES = 1000 };
+
+static starpu_data_handle_t handles[NTASKS];
+static char bytes[NTASKS][BYTES];
+
+static struct starpu_codelet reads = {
+	.cuda_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_R}};
+static struct starpu_codelet updates = {
+	.cuda_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_RW}};
+
+/* One GPU, memory 1, that takes no task beside the one that runs; copies are short. */
+static void open_with(const char *policy, const char *prefetch)
+{
+	setenv("STARPU_CUDA_PIPELINE", "0", 1);
+	setenv("STARPU_PREFETCH", prefetch, 1);
+	one_open(1, 1, policy);
+	unsetenv("STARPU_CUDA_PIPELINE");
+	unsetenv("STARPU_PREFETCH");
+	fake_machine()->task_s = 1e-3;
+	fake_machine()->link_bytes_per_s = 1e9;
+	for (int i = 0; i < NTASKS; i++)
+		starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM,
+					    (uintptr_t)bytes[i], BYTES, 1);
+}
+
+static void submit_all(struct starpu_codelet *cl)
+{
+	starpu_pause();
+	for (int i = 0; i < NTASKS; i++)
+		assert_int_equal(starpu_task_insert(cl, cl->modes[0], handles[i],
+						    STARPU_PRIORITY, i % 2, 0),
+				 0);
+	starpu_resume();
+}
+
+static void close_all(void)
+{
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	assert_int_equal(one.nlog, NTASKS);
+	for (int i = 0; i < NTASKS; i++)
+		starpu_data_unregister(handles[i]);
+	one_close();
+}
+
+static int count_there(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < NTASKS; i++)
+		n += (data_body(handles[i])->valid & memory_bit(1)) != 0;
+	return n;
+}
+
+/* Half a kernel after the beginning. */
+static int count_soon(const char *policy, const char *prefetch, struct starpu_codelet *cl)
+{
+	int n;
+
+	open_with(policy, prefetch);
+	submit_all(cl);
+	fake_run_until(fake_now_s() + 0.5 * fake_machine()->task_s);
+	assert_int_equal(one.nlog, 0);
+	n = count_there();
+	close_all();
+	return n;
+}
+
+static void data_come_while_another_task_runs(void **state)
+{
+	static const char *const names[] = {"dm",    "dmda",  "dmdap",
+					    "dmdar", "dmdas", "dmdasd"};
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		assert_int_equal(count_soon(names[i], "1", &reads), NTASKS);
+		/* Also values that the tasks are going to write. */
+		assert_int_equal(count_soon(names[i], "1", &updates), NTASKS);
+	}
+}
+
+static void unless_nobody_wants_it(void **state)
+{
+	(void)state;
+	assert_int_equal(count_soon("dmda", "0", &reads), 1);
+}
+
+/* What has no room without waiting stays where it is. */
+static void nobody_makes_room_for_it(void **state)
+{
+	(void)state;
+	setenv("STARPU_LIMIT_CUDA_MEM", "1", 1); /* Mi */
+	open_with("dmda", "1");
+	unsetenv("STARPU_LIMIT_CUDA_MEM");
+	one.node->memories[1].capacity_bytes = 2 * BYTES;
+	submit_all(&reads);
+	fake_run_until(fake_now_s() + 0.5 * fake_machine()->task_s);
+	assert_int_equal(count_there(), 2);
+	close_all();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(data_come_while_another_task_runs),
+		cmocka_unit_test(unless_nobody_wants_it),
+		cmocka_unit_test(nobody_makes_room_for_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
