@@ -4,24 +4,27 @@
 /*
  * What a task costs from its insertion to its end, when its kernel does nothing.
  *
- * usage: task_life [NTASKS], with STARPU_NCPU=1 and STARPU_SCHED
+ * usage: task_life [NTASKS [own]], with STARPU_NCPU and STARPU_SCHED; own: under a policy
+ * written to the public hooks, a queue behind a mutex
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include <starpu.h>
+#include <starpu_scheduler.h>
 
 #include "bench.h"
 
 enum { NDATA = 64, ROUNDS = 5 };
 
-static unsigned long nexecuted; /* by the one worker */
+static unsigned long nexecuted; /* atomic */
 
 /* Next to nothing: counts, so that tasks which did not run are noticed. */
 static void nothing(void *buffers[], void *arg)
 {
 	(void)buffers;
 	(void)arg;
-	nexecuted++;
+	__atomic_fetch_add(&nexecuted, 1, __ATOMIC_RELAXED);
 }
 
 static struct starpu_codelet no_data = {.cpu_funcs = {nothing}, .nbuffers = 0};
@@ -31,6 +34,60 @@ static struct starpu_codelet three = {
 	.cpu_funcs = {nothing}, .nbuffers = 3, .modes = {STARPU_R, STARPU_R, STARPU_RW}};
 
 static starpu_data_handle_t data[NDATA];
+
+/* ---- a policy of the application's ----------------------------------- */
+
+static struct {
+	starpu_pthread_mutex_t mutex;
+	struct starpu_task_list tasks;
+} queue;
+
+static void own_init(unsigned sched_ctx_id)
+{
+	(void)sched_ctx_id;
+	starpu_pthread_mutex_init(&queue.mutex, NULL);
+	starpu_task_list_init(&queue.tasks);
+}
+
+static void own_deinit(unsigned sched_ctx_id)
+{
+	(void)sched_ctx_id;
+	starpu_pthread_mutex_destroy(&queue.mutex);
+}
+
+static int own_push(struct starpu_task *task)
+{
+	starpu_pthread_mutex_lock(&queue.mutex);
+	starpu_task_list_push_back(&queue.tasks, task);
+	starpu_push_task_end(task);
+	starpu_pthread_mutex_unlock(&queue.mutex);
+	for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+		starpu_wake_worker_relax_light(i);
+	return 0;
+}
+
+static struct starpu_task *own_pop(unsigned sched_ctx_id)
+{
+	struct starpu_task *task = NULL;
+
+	(void)sched_ctx_id;
+	starpu_pthread_mutex_lock(&queue.mutex);
+	if (!starpu_task_list_empty(&queue.tasks))
+		task = starpu_task_list_pop_front(&queue.tasks);
+	starpu_pthread_mutex_unlock(&queue.mutex);
+	return task;
+}
+
+static struct starpu_sched_policy own = {
+	.init_sched = own_init,
+	.deinit_sched = own_deinit,
+	.push_task = own_push,
+	.pop_task = own_pop,
+	.policy_name = "own",
+	.policy_description = "one queue behind a mutex",
+};
+
+/* ---- kinds of tasks --------------------------------------------------- */
 
 static void insert_empty(unsigned i)
 {
@@ -90,8 +147,12 @@ int main(int argc, char **argv)
 {
 	unsigned ntasks = argc > 1 ? atoi(argv[1]) : 20000;
 	float values[NDATA] = {0};
+	struct starpu_conf conf;
 
-	if (starpu_init(NULL))
+	starpu_conf_init(&conf);
+	if (argc > 2 && strcmp(argv[2], "own") == 0)
+		conf.sched_policy = &own;
+	if (starpu_init(&conf))
 		return 77;
 	for (int i = 0; i < NDATA; i++)
 		starpu_variable_data_register(&data[i], STARPU_MAIN_RAM,

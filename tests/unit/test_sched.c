@@ -409,6 +409,11 @@ static void dmda_deals_what_nobody_knows(void **state)
 			assert_true(pop(w) >= 0);
 		assert_int_equal(pop(w), -1);
 	}
+	/* Who makes a task ready runs it, unless others have fewer. */
+	push_from(2, &on_cpu, 1, 0);
+	push_from(2, &on_cpu, 2, 0);
+	assert_int_equal(pop(2), 1);
+	assert_int_equal(pop(0), 2);
 	one_close();
 }
 

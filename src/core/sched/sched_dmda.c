@@ -297,20 +297,27 @@ static double last_end_s(struct dmda *dmda, double now_s)
 }
 
 /* The one with the fewest tasks, of those that can run it and are yet to be measured or,
- * if there are none, of all; NULL when none can run it. */
+ * if there are none, of all; among equals self, who need not be woken.  NULL when none
+ * can run it. */
 static struct worker *shortest(const struct dmda *dmda, const struct forecast *forecast,
-			       int is_to_be_measured)
+			       int is_to_be_measured, const struct worker *self)
 {
 	struct worker *best = NULL;
+	int least = INT_MAX;
 
 	SCHED_EACH_WORKER(worker, &dmda->base)
 	{
 		const struct dmda_chance *chance = &forecast->workers[worker->id];
 
-		if (chance->duration_s >= 0 &&
-		    chance->is_to_be_measured >= is_to_be_measured &&
-		    (!best || ntasks(dmda, worker) < ntasks(dmda, best)))
+		int n;
+
+		if (chance->duration_s < 0 ||
+		    chance->is_to_be_measured < is_to_be_measured)
+			continue;
+		n = ntasks(dmda, worker);
+		if (n < least || (n == least && worker == self))
 			best = worker;
+		least = n < least ? n : least;
 	}
 	return best;
 }
@@ -321,7 +328,7 @@ static struct worker *choose(struct dmda *dmda, const struct job *job,
 			     const struct forecast *forecast, double now_s)
 {
 	struct worker *best =
-		forecast->nto_be_measured > 0 ? shortest(dmda, forecast, 1) : NULL;
+		forecast->nto_be_measured > 0 ? shortest(dmda, forecast, 1, NULL) : NULL;
 	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
 
 	if (best)
@@ -343,7 +350,9 @@ static struct worker *choose(struct dmda *dmda, const struct job *job,
 			best_cost = cost;
 		}
 	}
-	return best ? best : shortest(dmda, forecast, 0);
+	if (best)
+		return best;
+	return shortest(dmda, forecast, 0, plat_current_worker(dmda->base.node->plat));
 }
 
 static void give(struct dmda *dmda, struct worker *worker, struct job *job, double now_s)
