@@ -163,6 +163,7 @@ static void tasks_without_a_worker_wait(void **state)
 		submit(&on_cpu, 1, sched);
 		submit(&on_cpu, 2, sched);
 		submit(&anywhere, 3, sched);
+		starpu_do_schedule();
 		fake_run();
 		assert_int_equal(seen.times[1] + seen.times[2] + seen.times[3], 0);
 		move(0, sched);
@@ -636,9 +637,10 @@ static void play(unsigned long seed)
 			for (int n = draw(10); n > 0; n--)
 				fake_step();
 	}
-	finish_all();
-	while (node_nsubmitted(one.node) > 0)
+	do {
+		starpu_do_schedule();
 		finish_all();
+	} while (node_nsubmitted(one.node) > 0);
 	check_all();
 	for (int i = program.nscheds - 1; i > 0; i--) {
 		assert_int_equal(contexts_delete(program.scheds[i], program.scheds[0]),
