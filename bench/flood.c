@@ -3,9 +3,12 @@
 
 /*
  * Time per message from one node to another when all are posted at once, by how many
- * there are.
+ * there are; the same by plain MPI, which tells how much of a growth is that of MPI and
+ * of the memory; and the quotient of the two.
  *
- * usage: mpirun -n 2 flood [MOST]
+ * usage: mpirun -n 2 flood [MOST [BYTES]]
+ *
+ * With BYTES only that size, and MOST of them, by the library alone: for profilers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +18,7 @@
 
 #include "bench.h"
 
-enum { SMALL = 8, LARGE = 20000, MOST = 100000, BATCHES = 3 };
+enum { SMALL = 8, LARGE = 20000, MOST = 100000, BATCHES = 3, MAX_SIZES = 16 };
 
 static int rank;
 
@@ -27,52 +30,145 @@ static void post(starpu_data_handle_t handle, int tag)
 		starpu_mpi_irecv_detached(handle, 0, tag, MPI_COMM_WORLD, NULL, NULL);
 }
 
-static double once_us(starpu_data_handle_t *handles, int count)
+/* What is sent: by handles, or where there are none by plain MPI. */
+struct flood {
+	int count, bytes;
+	double raw_us; /* 0: not measured */
+	char *buffer;
+	starpu_data_handle_t *handles;
+	MPI_Request *requests;
+};
+
+static char *part_of(const struct flood *flood, int i)
+{
+	return flood->buffer + (size_t)i * (size_t)flood->bytes;
+}
+
+static void send_all(struct flood *flood)
+{
+	for (int i = 0; i < flood->count; i++)
+		post(flood->handles[i], i);
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+}
+
+static void send_all_raw(struct flood *flood)
+{
+	for (int i = 0; i < flood->count; i++)
+		if (rank == 0)
+			MPI_Isend(part_of(flood, i), flood->bytes, MPI_BYTE, 1, i,
+				  MPI_COMM_WORLD, &flood->requests[i]);
+		else
+			MPI_Irecv(part_of(flood, i), flood->bytes, MPI_BYTE, 0, i,
+				  MPI_COMM_WORLD, &flood->requests[i]);
+	MPI_Waitall(flood->count, flood->requests, MPI_STATUSES_IGNORE);
+}
+
+static void barrier(const struct flood *flood)
+{
+	if (flood->handles)
+		starpu_mpi_barrier(MPI_COMM_WORLD);
+	else
+		MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static double once_us(struct flood *flood)
 {
 	double start;
 
-	starpu_mpi_barrier(MPI_COMM_WORLD);
+	barrier(flood);
 	start = bench_now_s();
-	for (int i = 0; i < count; i++)
-		post(handles[i], i);
-	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
-	starpu_mpi_barrier(MPI_COMM_WORLD);
-	return (bench_now_s() - start) / count * 1e6;
+	if (flood->handles)
+		send_all(flood);
+	else
+		send_all_raw(flood);
+	barrier(flood);
+	return (bench_now_s() - start) / flood->count * 1e6;
+}
+
+static void open_flood(struct flood *flood, int is_raw)
+{
+	size_t n = (size_t)flood->count, bytes = (size_t)flood->bytes;
+
+	flood->handles = is_raw ? NULL : calloc(n, sizeof *flood->handles);
+	flood->requests = calloc(n, sizeof *flood->requests);
+	flood->buffer = malloc(n * bytes);
+	if ((!flood->handles && !is_raw) || !flood->requests || !flood->buffer)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	memset(flood->buffer, 1, n * bytes);
+	for (int i = 0; i < flood->count && !is_raw; i++)
+		starpu_vector_data_register(&flood->handles[i], STARPU_MAIN_RAM,
+					    (uintptr_t)part_of(flood, i), (unsigned)bytes,
+					    1);
+}
+
+static void close_flood(struct flood *flood)
+{
+	for (int i = 0; i < flood->count && flood->handles; i++)
+		starpu_data_unregister(flood->handles[i]);
+	free(flood->handles);
+	free(flood->requests);
+	free(flood->buffer);
 }
 
 /* Few are repeated often enough for the clock; the best of some batches. */
-static void measure(int count, unsigned bytes)
+static double measure(struct flood *flood, int is_raw)
 {
-	starpu_data_handle_t *handles = calloc((size_t)count, sizeof *handles);
-	int rounds = count < 1000 ? 1000 / count : 1;
-	char *buffer = malloc((size_t)count * bytes), name[64];
+	int rounds = flood->count < 1000 ? 1000 / flood->count : 1;
 	double best = 1e30;
 
-	memset(buffer, 1, (size_t)count * bytes);
-	for (int i = 0; i < count; i++)
-		starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM,
-					    (uintptr_t)(buffer + (size_t)i * bytes),
-					    bytes, 1);
+	open_flood(flood, is_raw);
 	for (int batch = 0; batch < BATCHES; batch++) {
 		double us = 0;
 
 		for (int i = 0; i < rounds; i++)
-			us += once_us(handles, count);
+			us += once_us(flood);
 		if (us / rounds < best)
 			best = us / rounds;
 	}
-	snprintf(name, sizeof name, "%u bytes %d pending", bytes, count);
+	close_flood(flood);
+	return best;
+}
+
+static void print(const struct flood *flood, const char *before, const char *unit,
+		  double value)
+{
+	char name[96];
+
+	snprintf(name, sizeof name, "%s%d bytes %d pending", before, flood->bytes,
+		 flood->count);
 	if (rank == 0)
-		bench_print("flood", name, "us", best);
-	for (int i = 0; i < count; i++)
-		starpu_data_unregister(handles[i]);
-	free(handles);
-	free(buffer);
+		bench_print("flood", name, unit, value);
+}
+
+static void show(struct flood *flood)
+{
+	double us = measure(flood, 0);
+
+	print(flood, "", "us", us);
+	if (flood->raw_us <= 0)
+		return;
+	print(flood, "plain MPI, ", "us", flood->raw_us);
+	print(flood, "by plain MPI's, ", "quotient", us / flood->raw_us);
+}
+
+/* Returns how many. */
+static int choose(struct flood *floods, int most)
+{
+	int n = 0;
+
+	for (int count = 10; count <= most && count <= MOST; count *= 10)
+		floods[n++] = (struct flood){.count = count, .bytes = SMALL};
+	for (int count = 10; count <= most && count < MOST; count *= 10)
+		floods[n++] = (struct flood){.count = count, .bytes = LARGE};
+	if (most >= MOST)
+		floods[n++] = (struct flood){.count = 16000, .bytes = LARGE};
+	return n;
 }
 
 int main(int argc, char **argv)
 {
-	int most = argc > 1 ? atoi(argv[1]) : MOST, size, level;
+	int most = argc > 1 ? atoi(argv[1]) : MOST, size, level, n = 0;
+	struct flood floods[MAX_SIZES];
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -82,14 +178,16 @@ int main(int argc, char **argv)
 		MPI_Finalize();
 		return 77;
 	}
+	if (argc > 2)
+		floods[n++] = (struct flood){.count = most, .bytes = atoi(argv[2])};
+	else
+		n = choose(floods, most);
+	for (int i = 0; i < n && argc <= 2; i++)
+		floods[i].raw_us = measure(&floods[i], 1);
 	if (starpu_mpi_init_conf(&argc, &argv, 0, MPI_COMM_WORLD, NULL))
 		return 77;
-	for (int count = 10; count <= most; count *= 10)
-		measure(count, SMALL);
-	for (int count = 10; count <= most && count < MOST; count *= 10)
-		measure(count, LARGE);
-	if (most >= MOST)
-		measure(16000, LARGE);
+	for (int i = 0; i < n; i++)
+		show(&floods[i]);
 	starpu_mpi_shutdown();
 	MPI_Finalize();
 	return 0;

@@ -38,7 +38,7 @@ struct early {
 	void *body;              /* owned copy; NULL when nothing is carried */
 	struct request *local;   /* the send, when it is of this node and has the value */
 	struct request *receive; /* that it is matched with */
-	struct list link;        /* while ANNOUNCED: in announced, oldest first */
+	struct list link;        /* in announced, oldest first; or in large.line */
 	double since_s;
 	struct heap_entry order; /* while WANTED */
 };

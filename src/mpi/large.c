@@ -25,13 +25,14 @@ struct half {
 
 void large_init(struct large *large)
 {
+	list_init(&large->line);
 	pool_init(&large->halves, sizeof(struct half));
 }
 
 void large_free(struct large *large)
 {
 	table_free(&large->shared);
-	heap_free(&large->wanted);
+	heap_free(&large->others);
 	heap_free(&large->puts);
 	free(large->free_keys);
 	pool_free(&large->halves);
@@ -192,18 +193,55 @@ static int has_room(const struct large *large, uint64_t bytes)
 	       large->moving_bytes <= large->max_moving_bytes - bytes;
 }
 
+static void add_wanted(struct large *large, struct early *early, double date_s)
+{
+	struct list *last = large->line.prev;
+
+	early->order.date_s = date_s;
+	early->order.order = large->nwanted++;
+	if (list_is_empty(&large->line) ||
+	    LIST_ENTRY(last, struct early, link)->order.date_s == date_s)
+		list_push_back(&large->line, &early->link);
+	else
+		heap_push_ordered(&large->others, &early->order, date_s,
+				  early->order.order);
+}
+
+static void remove_wanted(struct large *large, struct early *early)
+{
+	if (early->order.place)
+		heap_remove(&large->others, &early->order);
+	else if (early->link.next)
+		list_remove(&early->link);
+}
+
+static int goes_before(const struct heap_entry *a, const struct heap_entry *b)
+{
+	return a->date_s < b->date_s || (a->date_s == b->date_s && a->order < b->order);
+}
+
+static struct early *most_wanted(const struct large *large)
+{
+	struct heap_entry *other =
+		large->others.count ? large->others.keys[0].entry : NULL;
+	struct early *first = NULL;
+
+	if (!list_is_empty(&large->line))
+		first = LIST_ENTRY(large->line.next, struct early, link);
+	if (!other || (first && goes_before(&first->order, other)))
+		return first;
+	return ORR_CONTAINER(other, struct early, order);
+}
+
 /* The most urgent one is never overtaken, also when it alone does not fit. */
 static void start_wanted(struct mpi *mpi)
 {
 	struct large *large = &mpi->engine.large;
 
-	while (large->wanted.count > 0) {
-		struct heap_entry *entry = large->wanted.keys[0].entry;
-		struct early *early = ORR_CONTAINER(entry, struct early, order);
+	struct early *early;
 
-		if (!has_room(large, early->head.bytes))
-			return;
-		heap_pop(&large->wanted);
+	while ((early = most_wanted(large)) && has_room(large, early->head.bytes)) {
+		remove_wanted(large, early);
 		grant(mpi, early);
 	}
 }
@@ -215,8 +253,8 @@ void large_want(struct mpi *mpi, struct early *early)
 
 	if (early->receive && mpi->has_priorities)
 		priority = early->receive->priority;
-	heap_remove(&large->wanted, &early->order);
-	heap_push(&large->wanted, &early->order, -(double)priority);
+	remove_wanted(large, early);
+	add_wanted(large, early, -(double)priority);
 	start_wanted(mpi);
 }
 

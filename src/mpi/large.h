@@ -15,6 +15,7 @@
  * receiver does: granted transfers cannot block one another.
  */
 #include "base/heap.h"
+#include "base/list.h"
 #include "base/pool.h"
 #include "base/table.h"
 #include "mpi/wire.h"
@@ -26,7 +27,11 @@ struct request;
 
 /* Part of the engine, under its lock. */
 struct large {
-	struct heap wanted;  /* announced to this node, wait for the window */
+	/* Announced to this node, wait for the window: those of one priority, mostly all,
+	 * in a line, which costs the same however long it is, the others in a heap. */
+	struct list line;
+	struct heap others;
+	uint64_t nwanted;    /* ever: their order */
 	int nmoving;         /* granted, not yet all here */
 	size_t moving_bytes; /* of these */
 	int max_moving;

@@ -12,7 +12,8 @@
  * that wait at gates, and the progress thread, nap while they see the count change.
  * A kick while there is a helper wakes nobody: the helper looks for kicks after each
  * task, and before it leaves.  It keeps the post while it executes short tasks; one whose
- * tasks are long leaves before each.
+ * tasks are long leaves before each.  Who finds that the helper has not polled for a nap
+ * takes the post away, and polls.
  */
 
 /* Without a task for so long, it leaves the network to others. */
@@ -43,14 +44,18 @@ static int take_post(struct plat *plat, struct worker *worker)
 					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
-/* Returns whether a kick came that nobody has answered. */
-static int leave_post(struct plat *plat, const struct helping *helping)
+static int free_post(struct plat *plat, void *worker)
 {
-	struct progress *progress = &plat->progress;
+	return __atomic_compare_exchange_n(&plat->progress.helper, &worker, NULL, 0,
+					   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
 
-	__atomic_store_n(&progress->helper, NULL, __ATOMIC_SEQ_CST);
-	orr_fence();
-	return orr_load(&progress->kicks) != helping->kicks;
+/* Returns whether a kick came that nobody has answered: who takes the post away polls. */
+static int leave_post(struct plat *plat, struct worker *worker,
+		      const struct helping *helping)
+{
+	return free_post(plat, worker) &&
+	       orr_load(&plat->progress.kicks) != helping->kicks;
 }
 
 static int poll(struct plat *plat, struct helping *helping)
@@ -60,7 +65,7 @@ static int poll(struct plat *plat, struct helping *helping)
 
 	helping->kicks = orr_load(&progress->kicks);
 	advanced = progress_poll(plat);
-	orr_store(&progress->nhelped, progress->nhelped + 1);
+	orr_add(&progress->nhelped, 1);
 	helping->since_s = plat_now_s(plat);
 	return advanced;
 }
@@ -89,6 +94,24 @@ static int has_post(struct plat *plat, const struct worker *worker)
 	return orr_load_ptr(&plat->progress.helper) == worker;
 }
 
+/*
+ * During a task kicks are not answered.  So the tasks have to be short; and should one
+ * not be, there is somebody who naps for a short while only, and takes the post away
+ * then.
+ */
+static int may_keep_post(struct plat *plat, const struct helping *helping, int advanced)
+{
+	struct progress *progress = &plat->progress;
+
+	if (advanced < 0)
+		return 0;
+	if (orr_load(&progress->state) == PROGRESS_ASLEEP) {
+		real_futex_wake(&progress->kicks, 1);
+		return 0;
+	}
+	return !is_slow(helping);
+}
+
 void helper_look(struct plat *plat, struct worker *worker, struct helping *helping)
 {
 	double now_s;
@@ -100,8 +123,8 @@ void helper_look(struct plat *plat, struct worker *worker, struct helping *helpi
 	    orr_load(&plat->progress.kicks) == helping->kicks)
 		return;
 	judge(helping, worker, now_s);
-	poll(plat, helping);
-	if (is_slow(helping) && leave_post(plat, helping))
+	if (!may_keep_post(plat, helping, poll(plat, helping)) &&
+	    leave_post(plat, worker, helping))
 		progress_call(plat);
 }
 
@@ -115,7 +138,8 @@ static int help_once(struct plat *plat, struct worker *worker, struct helping *h
 		spin_heard(plat, spin);
 		spin_start(plat, spin, helping->since_s);
 	}
-	if (is_slow(helping) && leave_post(plat, helping)) {
+	if (!may_keep_post(plat, helping, advanced) &&
+	    leave_post(plat, worker, helping)) {
 		if (take_post(plat, worker))
 			return 0;
 		progress_call(plat);
@@ -123,7 +147,7 @@ static int help_once(struct plat *plat, struct worker *worker, struct helping *h
 	}
 	if (worker_turn(worker))
 		return 1;
-	if (advanced < 0 || (is_slow(helping) && !take_post(plat, worker)))
+	if (advanced < 0 || (!has_post(plat, worker) && !take_post(plat, worker)))
 		return -1;
 	if (!advanced && !spin_on(plat, spin, helping->since_s))
 		sched_yield();
@@ -145,8 +169,8 @@ int helper_rest(struct plat *plat, struct worker *worker, struct helping *helpin
 		stepped = help_once(plat, worker, helping, &spin);
 	if (stepped > 0)
 		return 1;
-	if (has_post(plat, worker) &&
-	    (leave_post(plat, helping) || orr_load(&plat->progress.npollers) == 0))
+	if (has_post(plat, worker) && (leave_post(plat, worker, helping) ||
+				       orr_load(&plat->progress.npollers) == 0))
 		progress_call(plat);
 	return 0;
 }
@@ -159,7 +183,7 @@ void helper_woke(struct plat *plat, const struct worker *worker, struct helping 
 
 void helper_quit(struct plat *plat, struct worker *worker, struct helping *helping)
 {
-	if (has_post(plat, worker) && leave_post(plat, helping))
+	if (leave_post(plat, worker, helping))
 		progress_call(plat);
 }
 
@@ -171,5 +195,9 @@ int helper_answers(struct plat *plat, struct helped *seen)
 	int was_kicked = now.kicks != seen->kicks;
 
 	*seen = now;
-	return has_polled && (!was_kicked || orr_load_ptr(&progress->helper));
+	if (has_polled)
+		return !was_kicked || orr_load_ptr(&progress->helper);
+	if (orr_load_ptr(&progress->helper))
+		free_post(plat, orr_load_ptr(&progress->helper));
+	return 0;
 }
