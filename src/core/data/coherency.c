@@ -72,7 +72,7 @@ static void settle(struct access *access)
 	if (!(access->mode & (STARPU_W | STARPU_REDUX)))
 		return;
 	copies_forget_value(body);
-	body->valid = memory_bit(copy->memory);
+	data_set_memories(&body->valid, memory_bit(copy->memory));
 	body->has_value = 1;
 	copies_demote(datum, stale);
 }
@@ -150,8 +150,10 @@ static void land(struct transfer *transfer)
 	to->incoming = 0;
 	if (transfer->epoch == body->epoch) {
 		if (!failed)
-			body->valid |= memory_bit(to->memory);
-		body->arriving &= ~memory_bit(to->memory);
+			data_set_memories(&body->valid,
+					  body->valid | memory_bit(to->memory));
+		data_set_memories(&body->arriving,
+				  body->arriving & ~memory_bit(to->memory));
 	}
 	free(transfer);
 	if (purpose != TO_FETCH)
@@ -218,7 +220,8 @@ static void start_transfer(struct copy_state *from, struct copy_state *to,
 	transfer->purpose = purpose;
 	ORR_ASSERT(!to->incoming && copy_is_valid(from));
 	to->incoming = 1;
-	datum->body->arriving |= memory_bit(to->memory);
+	data_set_memories(&datum->body->arriving,
+			  datum->body->arriving | memory_bit(to->memory));
 	if (datum->ops->is_multiformat) {
 		transfer->converts = convert_codelet(from, to);
 		transfer->copy.bytes = convert_bytes(from);

@@ -52,8 +52,11 @@ int copy_is_in_use(struct copy_state *copy)
 
 void copy_free_going(struct copy_state *copy)
 {
-	copy->datum->body->valid &= ~memory_bit(copy->memory);
-	copy->datum->body->promised &= ~memory_bit(copy->memory);
+	struct data_body *body = copy->datum->body;
+	uint64_t others = ~memory_bit(copy->memory);
+
+	data_set_memories(&body->valid, body->valid & others);
+	data_set_memories(&body->promised, body->promised & others);
 	buffers_free(copy);
 	room_gone(copy);
 }
@@ -71,9 +74,9 @@ void copy_release(struct copy_state *copy)
 
 void copies_forget_value(struct data_body *body)
 {
-	body->valid = 0;
-	body->arriving = 0;
-	body->promised = 0;
+	data_set_memories(&body->valid, 0);
+	data_set_memories(&body->arriving, 0);
+	data_set_memories(&body->promised, 0);
 	body->epoch++;
 }
 

@@ -136,6 +136,18 @@ struct data_body {
 	struct partition *part_of; /* of a part */
 };
 
+/* Of valid, arriving and promised: they are written under the datum's lock, and who
+ * chooses a worker looks at them without it. */
+static inline void data_set_memories(uint64_t *set, uint64_t memories)
+{
+	orr_note(set, memories);
+}
+
+static inline uint64_t data_glance(const uint64_t *set)
+{
+	return orr_count(set);
+}
+
 struct sent_set; /* mpi/cache.h */
 
 /* One cache line: all that the registration of a datum writes. */

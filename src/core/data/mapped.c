@@ -73,7 +73,8 @@ int mapped_update(struct copy_state *from, struct copy_state *to)
 			      : 0;
 	if (ret < 0)
 		complain(from, to, ret);
-	to->datum->body->valid |= memory_bit(to->memory);
+	data_set_memories(&to->datum->body->valid,
+			  to->datum->body->valid | memory_bit(to->memory));
 	return 1;
 }
 

@@ -18,8 +18,9 @@ static unsigned place_of(const struct job *job, int i, unsigned memory)
 	unsigned at = specific_is(job) ? specific_memory(job, i, memory) : memory;
 
 	if (at == SPECIFIC_NOWHERE)
-		at = (unsigned)__builtin_ctzll(data_body(job->accesses[i].datum)->valid |
-					     memory_bit(NODE_MAX_MEMORIES - 1));
+		at = (unsigned)__builtin_ctzll(
+			data_glance(&data_body(job->accesses[i].datum)->valid) |
+			memory_bit(NODE_MAX_MEMORIES - 1));
 	return at;
 }
 
@@ -44,22 +45,24 @@ double nearness_expected_s(struct job *job, unsigned memory)
 {
 	double seconds = 0;
 
-	if (job->node->nmemories == 1)
+	if (orr_load(&job->node->nmemories) == 1)
 		return 0;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 		const struct data_body *body;
-		uint64_t there;
+		uint64_t valid, there;
 		unsigned to;
 
 		if (!reads(access))
 			continue;
 		to = place_of(job, i, memory);
 		body = data_body(access->datum);
-		there = body->valid | body->arriving | body->promised;
-		if (!body->valid || (there & memory_bit(to)))
+		valid = data_glance(&body->valid);
+		there = valid | data_glance(&body->arriving) |
+			data_glance(&body->promised);
+		if (!valid || (there & memory_bit(to)))
 			continue;
-		seconds += come_s(access->datum, body->valid, to);
+		seconds += come_s(access->datum, valid, to);
 	}
 	return seconds;
 }
@@ -68,14 +71,14 @@ size_t nearness_lacks_bytes(const struct job *job, unsigned memory)
 {
 	size_t bytes = 0;
 
-	for (int i = 0; i < job->naccesses && job->node->nmemories > 1; i++) {
+	for (int i = 0; i < job->naccesses && orr_load(&job->node->nmemories) > 1; i++) {
 		const struct access *access = &job->accesses[i];
 		const struct data_body *body;
 
 		if (!reads(access))
 			continue;
 		body = data_body(access->datum);
-		if (!((body->valid | body->arriving) &
+		if (!((data_glance(&body->valid) | data_glance(&body->arriving)) &
 		      memory_bit(place_of(job, i, memory))))
 			bytes += data_moved_bytes(access->datum);
 	}
@@ -84,7 +87,7 @@ size_t nearness_lacks_bytes(const struct job *job, unsigned memory)
 
 void nearness_promise(struct job *job, unsigned memory)
 {
-	if (job->node->nmemories == 1)
+	if (orr_load(&job->node->nmemories) == 1)
 		return;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
@@ -95,14 +98,15 @@ void nearness_promise(struct job *job, unsigned memory)
 			continue;
 		to = place_of(job, i, memory);
 		orr_lock(&access->datum->lock);
-		access->datum->body->promised |= memory_bit(to);
+		data_set_memories(&access->datum->body->promised,
+				  access->datum->body->promised | memory_bit(to));
 		orr_unlock(&access->datum->lock);
 	}
 }
 
 double nearness_datum_s(starpu_data_handle_t handle, unsigned memory, unsigned mode)
 {
-	uint64_t valid = data_body(handle)->valid;
+	uint64_t valid = data_glance(&data_body(handle)->valid);
 
 	if (!(mode & STARPU_R) || !valid || (valid & memory_bit(memory)))
 		return 0;

@@ -50,7 +50,7 @@ void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value
 	copies_forget_value(body);
 	body->has_value = (unsigned char)(has_value != 0);
 	if (has_value)
-		body->valid = memory_bit(memory);
+		data_set_memories(&body->valid, memory_bit(memory));
 	orr_unlock(&handle->lock);
 }
 

@@ -471,9 +471,10 @@ static struct job *dmda_pop(struct sched *sched, struct worker *worker)
 {
 	struct dmda *dmda = dmda_of(sched);
 	struct line *line = &dmda->workers[worker->id].line;
-	struct job *job = dmda->kind->readiest_first && sched->node->nmemories > 1
-				  ? line_pop_readiest(line, worker->memory)
-				  : line_pop(line);
+	struct job *job =
+		dmda->kind->readiest_first && orr_load(&sched->node->nmemories) > 1
+			? line_pop_readiest(line, worker->memory)
+			: line_pop(line);
 
 	if (job) {
 		taken(dmda, worker, job);
