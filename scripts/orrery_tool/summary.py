@@ -27,9 +27,10 @@ def read_figures(path):
 
 
 def doubt_text(figures):
-    """What the durations of the tasks rest on; nothing when models told all of it exactly."""
+    """What the durations of the tasks rest on; nothing when models told all of it exactly, or
+    none of it, which the count of the tasks says."""
     work_s = float(figures.get("work_s", 0))
-    if not work_s:
+    if not work_s or figures["uncalibrated_tasks"] == figures["tasks"]:
         return ""
     parts = ["%.3g %% of it %s" % (100 * float(figures[name]) / work_s, words)
              for name, words in (("uncalibrated_s", "uncalibrated"),

@@ -11,6 +11,9 @@ import tempfile
 
 from run import SRC, Suite, configured
 
+sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool.summary import Summary
+
 N, MEAN_US, DEVIATION_US, NSAMPLE, NBETWEEN, BETWEEN_US = 30, 1000.0, 50.0, 25, 10, 2000.0
 WORK_US = N * MEAN_US + NBETWEEN * BETWEEN_US
 # The formula of doc/simulation.md.
@@ -77,6 +80,19 @@ def surer(suite):
                   abs(float(seen["model_error"]) / expected - 1) < 1e-3, (seen, output))
 
 
+def once(suite):
+    """A run that nothing is measured of says so once, one in part by tasks and by time."""
+    figures = {"date_s": "1", "ranks": "1", "tasks": "8", "uncalibrated_tasks": "8",
+               "messages": "0", "bytes": "0", "wall_s": "1", "peak_bytes": "1", "work_s": "4",
+               "uncalibrated_s": "4", "extrapolated_s": "0", "model_error": "0"}
+    text = Summary.text(figures)
+    suite.verdict("wholly_uncalibrated_is_said_once", text.count("uncalibrated") == 1 and
+                  "(100 % uncalibrated)" in text, text)
+    text = Summary.text({**figures, "uncalibrated_tasks": "7", "uncalibrated_s": "1"})
+    suite.verdict("in_part_is_said_of_tasks_and_time", "(87.5 % uncalibrated)" in text and
+                  "25 % of it uncalibrated" in text, text)
+
+
 def energy(suite):
     status, output = run(suite, "--trace", "warm", "./doubt", "energy")
     suite.verdict("the_summary_has_the_energy_of_tasks", status == 0 and
@@ -95,6 +111,7 @@ def main():
         sure(suite)
         surer(suite)
         energy(suite)
+        once(suite)
     return 1 if suite.nfailed else 0
 
 
