@@ -184,20 +184,36 @@ static void write_text(struct events *events, struct event_ring *ring, double da
 	}
 }
 
-uint64_t event_text(struct node *node, const char *text)
+static uint64_t tell_text(struct node *node, struct event_ring *ring, const char *text)
 {
 	struct events *events = &node->events;
-	struct event_ring *ring;
 	size_t bytes;
 	uint64_t key = key_of(text, &bytes);
 
-	if (!events_want(events, EVENT_TEXT))
-		return 0;
-	ring = own(events, plat_current_worker(node->plat));
 	if (!table_get(&ring->texts, key)) {
 		table_put(&ring->texts, key, events);
 		write_text(events, ring, plat_now_s(node->plat), key, text, bytes);
 	}
+	if (bytes <= sizeof(ring->last_text)) {
+		memcpy(ring->last_text, text, bytes);
+		ring->last_key = key;
+	}
+	return key;
+}
+
+uint64_t event_text(struct node *node, const char *text)
+{
+	struct events *events = &node->events;
+	struct event_ring *ring;
+	uint64_t key;
+
+	if (!events_want(events, EVENT_TEXT))
+		return 0;
+	ring = own(events, plat_current_worker(node->plat));
+	/* Most often the task is like the one before. */
+	key = ring->last_key && !strcmp(text, ring->last_text)
+		      ? ring->last_key
+		      : tell_text(node, ring, text);
 	let_go(events, ring);
 	return key;
 }

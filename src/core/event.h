@@ -148,7 +148,9 @@ struct event_ring {
 	unsigned ntaken;       /* under the lock of the events */
 	struct orr_lock lock;  /* of who writes, when several do */
 	struct table texts;    /* keys of texts that it has told */
-	char apart[64];        /* other rings have other cache lines */
+	char last_text[48];    /* that was asked for, or its key is 0 */
+	uint64_t last_key;
+	char apart[64]; /* other rings have other cache lines */
 };
 
 enum event_use {
