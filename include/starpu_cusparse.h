@@ -14,6 +14,10 @@
 
 #if defined(STARPU_USE_CUDA) && defined(STARPU_HAVE_LIBCUSPARSE) &&                      \
 	!defined(STARPU_DONT_INCLUDE_CUDA_HEADERS)
+/* The header's own types are deprecated, which it would say of each use by itself. */
+#ifndef DISABLE_CUSPARSE_DEPRECATED
+#define DISABLE_CUSPARSE_DEPRECATED
+#endif
 #include <cusparse.h>
 #define ORRERY_DECLARE_CUSPARSE 1
 #endif

@@ -62,8 +62,9 @@ class Place:
                 words = re.search(r"^Cflags: (.*)$", f.read(), re.M).group(1).split()
         except (OSError, AttributeError):
             return []
-        flags = [word for word in words if word.startswith("-DSTARPU_") and "CUDA" in word]
-        return flags + [word for word in words if re.fullmatch(r"-I\S*cuda\S*/include", word)]
+        wanted = re.compile(r"-DSTARPU_(USE_CUDA|HAVE_(CUDA|LIBCU\w+|NVML_H))=1"
+                            r"|-I\S*cuda\S*/include")
+        return [word for word in words if wanted.fullmatch(word)]
 
     def library(self, name):
         path = self.libdir and os.path.join(self.libdir, name + ".so")

@@ -75,10 +75,12 @@ static void *kick_again_and_again(void *arg)
 /* It has the post again and again, and leaves it in all ways. */
 static void *help_now_and_then(void *arg)
 {
+	static const struct worker_driver idle = {0};
 	struct play *play = arg;
 	struct helping helping = {0};
 	unsigned seed = 9;
 
+	play->worker.driver = &idle;
 	while (!orr_load(&play->stopping)) {
 		helping.nslow = rand_r(&seed) % 4;
 		orr_store(&play->node.others_submitted, rand_r(&seed) % 8 > 0);

@@ -81,6 +81,7 @@ static void set_worker(struct scene *s, int id, enum starpu_worker_archtype type
 	w->id = id;
 	w->type = type;
 	w->kind = device_type(type);
+	w->like = w;
 	w->device = (struct starpu_perfmodel_device){type, devid, 1};
 	w->arch = (struct starpu_perfmodel_arch){1, &w->device};
 }

@@ -80,13 +80,14 @@ static void sort_in(struct queue *queue, struct job *job)
 	orr_store(&queue->length, queue->length + 1);
 }
 
-/* The queue is locked. */
+/* The queue is locked; for others, see is_empty(), it is not empty meanwhile. */
 static void sort_all_in(struct queue *queue)
 {
 	struct job *newest, *oldest = NULL, *next;
 
 	if (!orr_load_ptr(&queue->pushed))
 		return;
+	orr_store(&queue->length, queue->length + 1);
 	for (newest = orr_swap_ptr(&queue->pushed, NULL); newest; newest = next) {
 		next = newest->next;
 		newest->next = oldest;
@@ -96,11 +97,13 @@ static void sort_all_in(struct queue *queue)
 		next = oldest->next;
 		sort_in(queue, oldest);
 	}
+	orr_store(&queue->length, queue->length - 1);
 }
 
+/* In this order: jobs leave the stack after they are counted. */
 static int is_empty(struct queue *queue)
 {
-	return orr_load(&queue->length) == 0 && !orr_load_ptr(&queue->pushed);
+	return !orr_load_ptr(&queue->pushed) && orr_load(&queue->length) == 0;
 }
 
 static int goes_before(const struct queue *queue, const struct job *a,
