@@ -31,7 +31,7 @@ static int is_post_free(struct plat *plat)
 	struct progress *progress = &plat->progress;
 
 	return __atomic_load_n(&progress->poll, __ATOMIC_RELAXED) &&
-	       !orr_load_ptr(&progress->helper) && !progress->has_core &&
+	       !orr_load_ptr(&progress->helper) && !orr_load(&progress->has_core) &&
 	       node_nsubmitted(plat->node) > 0;
 }
 

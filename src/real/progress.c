@@ -114,8 +114,8 @@ static void progress_start(struct plat *plat)
 		progress_wake(plat);
 		return;
 	}
-	progress->has_core =
-		plat->machine.polling_pu >= 0 && !node_knobs(plat->node)->mpi_nobind;
+	orr_store(&progress->has_core,
+		  plat->machine.polling_pu >= 0 && !node_knobs(plat->node)->mpi_nobind);
 	if (pthread_create(&progress->thread, NULL, progress_main, plat) != 0)
 		orr_die(plat->node->rank,
 			"no thread for communication: the system refuses "

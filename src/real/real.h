@@ -88,7 +88,7 @@ struct progress {
 	void *arg;
 	pthread_t thread;
 	int started, stopping;
-	int has_core; /* the thread is bound to a core that the user gave it */
+	int has_core; /* atomic: the thread is bound to a core that the user gave it */
 	int state;    /* atomic enum progress_state */
 	int kicks;    /* atomic, a futex word: changes at each kick */
 	int npollers; /* atomic: threads that wait at a gate and poll meanwhile */

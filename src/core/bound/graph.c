@@ -408,6 +408,8 @@ static void sort_edges(struct graph *graph)
 {
 	int n = 0;
 
+	if (graph->nedges == 0)
+		return;
 	qsort(graph->edges, (size_t)graph->nedges, sizeof(*graph->edges), compare_edges);
 	for (int i = 0; i < graph->nedges; i++)
 		if (i == 0 || compare_edges(&graph->edges[i], &graph->edges[i - 1]) != 0)

@@ -69,8 +69,6 @@ static const struct task_block fresh = {
 
 static void take_returned(struct node *node)
 {
-	if (!orr_load_ptr(&node->returned_tasks))
-		return;
 	orr_lock(&node->returned_lock);
 	node->task_pool.free_list = node->returned_tasks;
 	node->returned_tasks = NULL;
