@@ -325,8 +325,9 @@ void ahead_count(struct node *node, unsigned from, unsigned to, int change)
 static int lacks(const struct access *access, unsigned memory)
 {
 	const struct data_body *body = access->datum->body;
+	uint64_t valid = data_glance(&body->valid);
 
-	return body->valid && !((body->valid | body->arriving) & memory_bit(memory));
+	return valid && !((valid | data_glance(&body->arriving)) & memory_bit(memory));
 }
 
 /* Is the value of an access not there, and can it begin to travel?  It may have to pass

@@ -21,10 +21,9 @@ static void refuse(const struct job *job, int i, int wish)
 /* In the worker's memory if the value is there, else in main memory if it has one. */
 static unsigned local_or_cpu(const struct access *access, unsigned memory)
 {
-	const struct data_body *body = data_body(access->datum);
+	uint64_t valid = data_glance(&data_body(access->datum)->valid);
 
-	if (!(access->mode & STARPU_R) || !body->valid ||
-	    (body->valid & memory_bit(memory)))
+	if (!(access->mode & STARPU_R) || !valid || (valid & memory_bit(memory)))
 		return memory;
 	return data_haven(access->datum);
 }
