@@ -6,16 +6,23 @@ import os
 
 from orrery_tool.report_page import (COLOURS, PLURAL, STYLE, draw, seconds, share)
 from orrery_tool.report_read import KINDS, Run
-from orrery_tool.report_time import BUSY, CAUSES, Accounts, codelet_rows
+from orrery_tool.report_time import BUSY, CAUSES, END, Accounts, codelet_rows
 from orrery_tool.words import Parser, Refusal, write_text
+
+
+SINGULAR = {"cpu": "a core", "gpu": "a GPU"}
+NAMES = {END: "the end, when nothing is left for it"}
+LEAST_WAIT = 0.001         # of a run: shorter waits are not shown
+MAX_WAITS = 20
 
 
 def compare_parser():
     parser = Parser(
         prog="orrery compare", allow_abbrev=False, description="Sets two runs that \"orrery run "
         "--trace DIR\" has recorded side by side: a real one and its simulation, or two "
-        "schedulers.  By kind of worker, what the time went to; by codelet, number and mean "
-        "duration of tasks.", epilog="Changes are those from A to B.  Exit status: 0; 2 when a "
+        "schedulers.  By kind of worker, what the time went to, so which causes make the "
+        "difference; by codelet, number and mean duration of tasks, and what was waited for "
+        "before them.", epilog="Changes are those from A to B.  Exit status: 0; 2 when a "
         "run cannot be read.")
     parser.add_argument("-o", "--output", metavar="DIR", help="also write a page and a picture")
     parser.add_argument("a", metavar="A", help="directory of the first run")
@@ -45,6 +52,16 @@ class Side:
         return self.accounts.by_kind[kind].total[cause] / number if number else 0.0
 
 
+    def waits_s(self, kind):
+        """{(codelet, cause): seconds that a worker of the kind waited before its tasks}"""
+        number = self.accounts.nworkers[kind]
+        if kind not in self.run.kinds or not number:
+            return {}
+        return {(self.run.codelets[name], cause): part / number
+                for name, parts in self.accounts.by_kind[kind].waits.items()
+                for cause, part in enumerate(parts) if part > 0}
+
+
 def change(before, after):
     if before <= 0:
         return "new" if after > 0 else ""
@@ -57,7 +74,7 @@ def cause_rows(a, b):
     rows = []
     for kind in reversed(KINDS):
         sides = [side if kind in side.run.kinds else None for side in (a, b)]
-        if not any(side and side.accounts.by_kind[kind].total[BUSY] > 0 for side in sides):
+        if not any(works(side, kind) for side in (a, b)):
             continue
         for cause, name in enumerate(CAUSES):
             parts = [side.part_s(kind, cause) if side else 0.0 for side in sides]
@@ -65,6 +82,58 @@ def cause_rows(a, b):
                 rows.append(("%s: %s" % (PLURAL[kind], name), *map(seconds, parts),
                              change(*parts)))
     return rows
+
+
+def works(side, kind):
+    return kind in side.run.kinds and side.accounts.by_kind[kind].total[BUSY] > 0
+
+
+def wait_rows(a, b):
+    """What a worker of each kind waited for, before the tasks of which codelet."""
+    rows, least_s = [], LEAST_WAIT * max(a.span_s, b.span_s)
+    for kind in reversed(KINDS):
+        sides = [side.waits_s(kind) if works(side, kind) else {} for side in (a, b)]
+        for key in dict.fromkeys(list(sides[0]) + list(sides[1])):
+            parts = [side.get(key, 0.0) for side in sides]
+            if max(parts) >= least_s:
+                rows.append((abs(parts[1] - parts[0]), "%s (%s): %s" % (
+                    key[0], kind, CAUSES[key[1]]), parts))
+    rows.sort(key=lambda row: (-row[0], -max(row[2])))
+    return [(name, *map(seconds, parts), signed(parts[1] - parts[0]))
+            for _, name, parts in rows[:MAX_WAITS]]
+
+
+def signed(value_s):
+    return ("+" if value_s > 0 else "-" if value_s < 0 else "") + seconds(abs(value_s))
+
+
+def in_words(ratio):
+    if abs(ratio - 1) < 5e-4:
+        return "as long as"
+    if ratio >= 2:
+        return "%.3g times as long as" % ratio
+    return "%.1f %% %s than" % (100 * abs(ratio - 1), "more" if ratio > 1 else "less")
+
+
+def explanation(a, b):
+    """Which causes the difference is made of.  Of each worker the causes make the whole
+    time, so their changes make its change."""
+    difference_s = b.span_s - a.span_s
+    ratio = b.span_s / a.span_s if a.span_s > 0 else 1.0
+    text = "%s took %s, %s %s (%s)." % (b.name, seconds(b.span_s), in_words(ratio), a.name,
+                                        seconds(a.span_s))
+    for kind in reversed(KINDS):
+        if not (works(a, kind) and works(b, kind)):
+            continue
+        changes = [b.part_s(kind, cause) - a.part_s(kind, cause) for cause in range(len(CAUSES))]
+        least_s = 0.02 * max(map(abs, changes + [difference_s]))
+        told = sorted((cause for cause in range(len(CAUSES)) if abs(changes[cause]) > least_s),
+                      key=lambda cause: -abs(changes[cause]))
+        if told:
+            text += "  Of %s's time that is %s." % (SINGULAR[kind], ", ".join(
+                "%s %s" % (NAMES.get(cause, CAUSES[cause]), signed(changes[cause]))
+                for cause in told))
+    return text
 
 
 def codelet_table(a, b):
@@ -108,20 +177,25 @@ def tables(a, b):
             runs.append((PLURAL[kind], *map(str, numbers), ""))
     yield "Runs", ("", a.name, b.name, "change"), runs
     yield ("What a worker does, on average", ("", a.name, b.name, "change"), cause_rows(a, b))
+    yield ("Longest waits of a worker, on average, before tasks of",
+           ("", a.name, b.name, "change"), wait_rows(a, b))
     yield ("Codelets", ("", "tasks " + a.name, "tasks " + b.name, "mean " + a.name,
                         "mean " + b.name, "change"), codelet_table(a, b))
 
 
 def figure(a, b):
+    """Bars as long as the runs are."""
+    longest_s = max(a.span_s, b.span_s)
     kinds = [{"title": "%s, %d %s" % (side.name, side.accounts.nworkers[kind], PLURAL[kind]),
-              "shares": [share(part, side.accounts.capacity_s(kind))
-                         for part in side.accounts.by_kind[kind].total]}
-             for kind in reversed(KINDS) for side in (a, b)
-             if kind in side.run.kinds and side.accounts.by_kind[kind].total[BUSY] > 0]
-    return {"compared": {"figure": "lost", "causes": CAUSES, "colours": COLOURS, "kinds": kinds}}
+              "shares": [share(side.part_s(kind, cause), longest_s)
+                         for cause in range(len(CAUSES))]}
+             for kind in reversed(KINDS) for side in (a, b) if works(side, kind)]
+    return {"compared": {"figure": "lost", "causes": CAUSES, "colours": COLOURS, "kinds": kinds,
+                         "axis": "what a worker does (100 %%: %s)" % seconds(longest_s)}}
 
 
-def write_page(a, b, found, directory):
+def write_page(a, b, texts, directory):
+    sentence, found = texts
     try:
         os.makedirs(directory, exist_ok=True)
     except OSError as error:
@@ -129,7 +203,8 @@ def write_page(a, b, found, directory):
     pictures = draw(figure(a, b), directory)
     title = html.escape("%s and %s" % (a.name, b.name))
     parts = ["<!DOCTYPE html><html lang=en><meta charset=utf-8><title>%s</title>" % title,
-             "<style>%s</style><h1>%s</h1>" % (STYLE, title), pictures.get("compared", "")]
+             "<style>%s</style><h1>%s</h1><p>%s</p>" % (STYLE, title, html.escape(sentence)),
+             pictures.get("compared", "")]
     parts += ["<h2>%s</h2>%s" % (name, html_table(head, rows)) for name, head, rows in found]
     write_text(os.path.join(directory, "index.html"), "\n".join(parts) + "</html>\n")
 
@@ -140,8 +215,10 @@ def command_compare(place, argv):
     if a.name == b.name:
         a.name, b.name = "A", "B"
     found = list(tables(a, b))
+    text = explanation(a, b)
+    print(text + "\n")
     for name, head, rows in found:
         print("%s\n%s\n" % (name, text_table(head, rows)))
     if args.output:
-        write_page(a, b, found, args.output)
+        write_page(a, b, (text, found), args.output)
     return 0

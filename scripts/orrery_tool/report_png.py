@@ -84,7 +84,7 @@ def draw_lost(data):
             left += share
     axes.set_yticks(range(len(kinds)), [kind["title"] for kind in reversed(kinds)])
     axes.set_xlim(0, 100)
-    axes.set_xlabel("share of the workers' time (%)", fontsize=10, color=DARK)
+    axes.set_xlabel(data.get("axis", "share of the workers' time (%)"), fontsize=10, color=DARK)
     style(axes)
     legend(figure, [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in data["colours"]],
            data["causes"])

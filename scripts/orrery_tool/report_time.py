@@ -37,13 +37,14 @@ REMEDY = {
 
 
 class Shares:
-    """Seconds by cause in equal bins of the run."""
+    """Seconds by cause in equal bins of the run; and of the waits, before which codelet."""
 
     def __init__(self, begin_s, end_s):
         self.begin_s = begin_s
         self.width_s = max(end_s - begin_s, 1e-12) / BINS
         self.bins = [array("d", bytes(8 * BINS)) for _ in CAUSES]
         self.total = [0.0] * len(CAUSES)
+        self.waits = {} # by index of the codelet whose task was waited for
 
     def add(self, cause, from_s, to_s):
         if to_s <= from_s:
@@ -61,11 +62,22 @@ class Shares:
             bins[i] += width_s
         bins[until] += (last - until) * width_s
 
+    def wait(self, cause, name, from_s, to_s):
+        """For a task of the codelet with that index."""
+        if to_s > from_s:
+            self.add(cause, from_s, to_s)
+            if name not in self.waits:
+                self.waits[name] = [0.0] * len(CAUSES)
+            self.waits[name][cause] += to_s - from_s
+
     def merge(self, other):
         for mine, theirs in zip(self.bins, other.bins):
             for i, seconds in enumerate(theirs):
                 mine[i] += seconds
         self.total = [a + b for a, b in zip(self.total, other.total)]
+        for name, wait in other.waits.items():
+            mine = self.waits.get(name, [0.0] * len(CAUSES))
+            self.waits[name] = [a + b for a, b in zip(mine, wait)]
 
 
 CAUSE_OF = {BY_TASK: DEPENDENCY, BY_MESSAGE: NETWORK}
@@ -76,7 +88,7 @@ def account_rest(node, later, shares, at, end_s):
     to start, it waits as they do; later: those, in the order of their starts."""
     tasks = node.tasks
     for i in later[bisect_left(later, at, key=tasks.started.__getitem__):]:
-        shares.add(CAUSE_OF.get(tasks.cause[i], SUBMISSION), at, tasks.started[i])
+        shares.wait(CAUSE_OF.get(tasks.cause[i], SUBMISSION), tasks.name[i], at, tasks.started[i])
         at = max(at, tasks.started[i])
     shares.add(END, at, end_s)
 
@@ -89,9 +101,10 @@ def account(node, order, later, shares, end_s):
         if started_s > at:
             pushed_s = min(max(tasks.pushed[i], at), started_s)
             fetched_s = min(max(tasks.fetched[i], pushed_s), started_s)
-            shares.add(CAUSE_OF.get(tasks.cause[i], SUBMISSION), at, pushed_s)
-            shares.add(SCHEDULING, pushed_s, fetched_s)
-            shares.add(DATA, fetched_s, started_s)
+            name = tasks.name[i]
+            shares.wait(CAUSE_OF.get(tasks.cause[i], SUBMISSION), name, at, pushed_s)
+            shares.wait(SCHEDULING, name, pushed_s, fetched_s)
+            shares.wait(DATA, name, fetched_s, started_s)
             at = started_s
         shares.add(BUSY, at, tasks.ended[i])
         at = max(at, tasks.ended[i])

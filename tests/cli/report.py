@@ -91,6 +91,11 @@ def files(suite):
         "on a core", "The critical path", "messages on their way")), page[:500])
 
 
+def microseconds(text):
+    value, unit = text.split()
+    return float(value) * {"us": 1, "ms": 1000}[unit]
+
+
 def compared(suite):
     """Twice the flops: the same tasks, in half the time."""
     for name, speed in (("slower", "1"), ("faster", "2")):
@@ -105,10 +110,34 @@ def compared(suite):
     busy = re.search(r"^CPU cores: busy +(\S+) ms +(\S+) ms +-50\.0 %$", output, re.M)
     suite.verdict("busy_time_is_compared", busy and abs(
         float(busy.group(1)) / float(busy.group(2)) - 2) < 0.01, output)
+    suite.verdict("the_difference_has_its_cause", re.match(
+        r"faster took \S+ ms, (?:49|50)\.\d % less than slower .*  Of a core's time that is "
+        r"dependencies -\S+ ms, busy -\S+ ms", output), output)
+    waits = re.search(r"^on a core \(cpu\): dependencies +(\S+ \ws) +(\S+ \ws) +-(\S+ \ws)$",
+                      output, re.M)
+    before, after, less = map(microseconds, waits.groups()) if waits else (0, 0, 0)
+    suite.verdict("waits_before_codelets_are_compared", before > 1.9 * after > 0 and
+                  abs(before - after - less) < 0.001 * before, output)
     suite.verdict("a_page_and_a_picture_compare", all(os.path.exists(os.path.join(
         suite.directory, "both", name)) for name in ("index.html", "compared.png")), output)
     suite.refuses("compared_with_nothing", "compare", "slower", "nowhere",
                   says=["nowhere is no directory"])
+
+
+def schedulers(suite):
+    """A run that the network slows down beside one that it does not: that is the reason."""
+    status, output = suite.orrery("compare", "end", "network")
+    suite.verdict("a_slower_network_is_the_reason", status == 0 and re.search(
+        r"Of a \S+'s time that is network \+", output), output)
+    run = Run(os.path.join(suite.directory, "network"))
+    books = Accounts(run)
+    for kind in run.kinds:
+        shares = books.by_kind[kind]
+        waits = [sum(wait[cause] for wait in shares.waits.values())
+                 for cause in range(len(shares.total))]
+        suite.verdict("waits_of_%s_are_no_more_than_the_time" % kind, all(
+            wait <= total + 1e-9 for wait, total in zip(waits, shares.total)) and
+            (kind != "cpu" or max(waits) > 0), (waits, shares.total))
 
 
 def real(suite):
@@ -137,6 +166,7 @@ def main():
             paths(suite)
             files(suite)
             compared(suite)
+            schedulers(suite)
             mistakes(suite)
         if configured("real"):
             suite.orrery("cc", TRACED, "-o", "traced")
