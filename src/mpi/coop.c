@@ -220,6 +220,20 @@ void coop_on_grant(struct request *request, const struct large_target *to,
 	heap_push(&share->group->waiting, &share->order, -(double)to->priority);
 }
 
+void coop_raise(struct request *request)
+{
+	struct share *share = request->share;
+	struct heap *waiting;
+
+	if (!share || !share->order.place)
+		return;
+	waiting = &share->group->waiting;
+	share->to.priority = request->priority;
+	heap_remove(waiting, &share->order);
+	heap_push_ordered(waiting, &share->order, -(double)request->priority,
+			  share->order.order);
+}
+
 void coop_granted(struct mpi *mpi, struct request *request)
 {
 	if (request->share && request->share->is_shared)

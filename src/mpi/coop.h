@@ -57,6 +57,8 @@ void coop_on_grant(struct request *request, const struct large_target *to,
 		   struct half *half);
 /* It did not start at once: perhaps somebody else can serve it. */
 void coop_granted(struct mpi *mpi, struct request *request);
+/* It is more urgent than before. */
+void coop_raise(struct request *request);
 /* Its put starts. */
 void coop_leaves(struct mpi *mpi, struct request *request);
 void coop_on_have(struct mpi *mpi, const struct wire_head *head);

@@ -62,6 +62,7 @@ void engine_free(struct mpi *mpi)
 	earlies_free(mpi);
 	large_free(&engine->large);
 	coop_free(&engine->coop);
+	raising_free(&engine->raising);
 	outbox_free(&engine->outbox);
 	pool_free(&engine->requests);
 	pool_free(&engine->parcels);
@@ -646,6 +647,8 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
 
 	request->payload.place = place;
+	if (post->ordinal)
+		raise_note(mpi, request);
 	if (post->kind == REQUEST_RECEIVE)
 		match_receive(request);
 	else if (is_wanted)

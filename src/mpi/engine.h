@@ -23,6 +23,7 @@
 #include "mpi/early.h"
 #include "mpi/large.h"
 #include "mpi/outbox.h"
+#include "mpi/raise.h"
 #include "mpi/request.h"
 #include "mpi/wire.h"
 
@@ -46,6 +47,7 @@ struct engine {
 	struct earlies earlies;
 	struct large large;
 	struct coop coop;
+	struct raising raising;
 	struct suspect suspect;
 
 	struct request *moved, *moved_last;         /* to be released */

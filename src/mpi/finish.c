@@ -41,6 +41,7 @@ static struct request *take_all(struct engine *engine, struct request **list)
 void finish_moved(struct mpi *mpi, struct request *request)
 {
 	request_move(request, REQUEST_MOVED);
+	raise_forget(mpi, request);
 	coop_moved(mpi, request);
 	append(&mpi->engine.moved, &mpi->engine.moved_last, request);
 }

@@ -220,21 +220,53 @@ static int is_unknown(const struct insert *insert)
 
 /* ---- transfers ------------------------------------------------------- */
 
-/* As plan_make() wants it: only the ranks by which the value travels take note. */
-int insert_holds(void *arg, int use, int rank)
+/* The value is on its way, or there: no later than this task wants it, as far as this
+ * rank has a part in that. */
+static void raise_it(const struct insert *insert, int use, int rank)
 {
-	const struct insert *insert = arg;
 	starpu_data_handle_t handle = insert->task->data[use].handle;
 	struct mpi *mpi = insert->mpi;
 
-	if (insert->uses[use].owner == OWNER_UNSET)
-		insert_die_unowned(insert, 0);
+	while (rank != insert->uses[use].owner) {
+		int source = sources_get(mpi, handle, rank);
+
+		if (rank == insert->me)
+			raise_transfer(mpi, REQUEST_RECEIVE, handle, -1,
+				       insert->task->priority);
+		else if (source == insert->me)
+			raise_transfer(
+				mpi, REQUEST_SEND, handle,
+				comm_net_rank(comm_at(&mpi->comms, insert->comm), rank),
+				insert->task->priority);
+		rank = source;
+	}
+}
+
+static int holds(const struct insert *insert, int use, int rank)
+{
+	starpu_data_handle_t handle = insert->task->data[use].handle;
+	struct mpi *mpi = insert->mpi;
+
 	if (rank == insert->me)
 		return cache_note_received(mpi, handle);
 	if (insert->uses[use].owner == insert->me || insert_passes_on(insert, use, rank))
 		return cache_note_sent(
 			mpi, handle,
 			comm_net_rank(comm_at(&mpi->comms, insert->comm), rank));
+	return 1;
+}
+
+/* As plan_make() wants it: only the ranks by which the value travels take note. */
+int insert_holds(void *arg, int use, int rank)
+{
+	const struct insert *insert = arg;
+
+	if (insert->uses[use].owner == OWNER_UNSET)
+		insert_die_unowned(insert, 0);
+	if (!holds(insert, use, rank))
+		return 0;
+	if (orr_load(&insert->mpi->engine.raising.nnoted) > 0)
+		raise_it(insert, use, rank);
 	return 1;
 }
 

@@ -258,6 +258,28 @@ void large_want(struct mpi *mpi, struct early *early)
 	start_wanted(mpi);
 }
 
+/* ---- more urgent than before ----------------------------------------- */
+
+/* Among its equals it keeps its place. */
+static void put_forward(struct heap *heap, struct heap_entry *entry, int priority)
+{
+	heap_remove(heap, entry);
+	heap_push_ordered(heap, entry, -(double)priority, entry->order);
+}
+
+void large_raise(struct mpi *mpi, struct request *request)
+{
+	struct large *large = &mpi->engine.large;
+	struct early *early = request->early;
+
+	if (request->put)
+		put_forward(&large->puts, &request->put->order, request->priority);
+	if (!early || early->state != EARLY_WANTED)
+		return;
+	remove_wanted(large, early);
+	put_forward(&large->others, &early->order, request->priority);
+}
+
 /* ---- the sender ------------------------------------------------------ */
 
 static void put_done(struct net_bulk *bulk)
@@ -303,6 +325,7 @@ void large_start_puts(struct mpi *mpi)
 		if (!may_put(large, bytes))
 			return;
 		heap_pop(&large->puts);
+		half->request->put = NULL;
 		large->put_bytes += bytes;
 		if (half->request->kind == REQUEST_SEND) {
 			coop_leaves(mpi, half->request);
@@ -327,6 +350,7 @@ struct half *large_put(struct mpi *mpi, struct request *request,
 void large_take_back(struct mpi *mpi, struct half *half)
 {
 	heap_remove(&mpi->engine.large.puts, &half->order);
+	half->request->put = NULL;
 	pool_put(&mpi->engine.large.halves, half);
 }
 
@@ -339,7 +363,8 @@ void large_on_grant(struct mpi *mpi, const struct wire_head *head)
 					  mpi->has_priorities ? request->priority : 0};
 
 	request_move(request, REQUEST_GRANTED);
-	coop_on_grant(request, &to, large_put(mpi, request, &to));
+	request->put = large_put(mpi, request, &to);
+	coop_on_grant(request, &to, request->put);
 	large_start_puts(mpi);
 	if (request->state == REQUEST_GRANTED)
 		coop_granted(mpi, request);

@@ -66,6 +66,8 @@ struct half *large_put(struct mpi *mpi, struct request *request,
 		       const struct large_target *to);
 /* It has not been started, and shall not be. */
 void large_take_back(struct mpi *mpi, struct half *half);
+/* Its request, which waits, is more urgent now. */
+void large_raise(struct mpi *mpi, struct request *request);
 /* Start those that may, the most urgent first: few enough move at a time. */
 void large_start_puts(struct mpi *mpi);
 

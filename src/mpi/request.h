@@ -56,6 +56,7 @@ struct request {
 	struct list link;         /* all requests, for reports */
 	starpu_data_handle_t handle;
 	unsigned char kind, state, is_sync, is_waited;
+	unsigned char is_noted; /* in raise.h */
 	short comm;
 	int peer, net_peer;
 	int priority;
@@ -68,6 +69,7 @@ struct request {
 	struct early *early;   /* receive: the message that came first */
 	struct request *local; /* receive: the send of the same node that it is for */
 	struct share *share;   /* send: its part in coop.h */
+	struct half *put;      /* send: its payload, while it waits for others */
 	struct kept *kept;     /* receive: as well */
 	void (*callback)(void *arg);
 	void *arg;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/raise.h"
+
+#include "mpi/mpi.h"
+
+/* Two keys may be the same: who finds a request looks whose it is. */
+static uint64_t key_of(enum request_kind kind, const void *handle, int net_peer)
+{
+	uint64_t key = (uintptr_t)handle;
+
+	return kind == REQUEST_SEND ? key ^ ((uint64_t)(net_peer + 1) << 48) : key;
+}
+
+static uint64_t key_of_request(const struct request *request)
+{
+	return key_of(request->kind, request->handle, request->net_peer);
+}
+
+void raise_note(struct mpi *mpi, struct request *request)
+{
+	struct raising *raising = &mpi->engine.raising;
+	struct request *older;
+
+	if (!mpi->has_priorities || data_bytes(request->handle) <= mpi->net->eager_bytes)
+		return;
+	if (request->priority < raising->least || raising->nnoted == 0)
+		orr_store(&raising->least, request->priority);
+	older = table_put(&raising->requests, key_of_request(request), request);
+	if (older)
+		older->is_noted = 0;
+	request->is_noted = 1;
+	orr_store(&raising->nnoted, (int)raising->requests.count);
+}
+
+void raise_forget(struct mpi *mpi, struct request *request)
+{
+	struct raising *raising = &mpi->engine.raising;
+
+	if (!request->is_noted)
+		return;
+	request->is_noted = 0;
+	table_remove(&raising->requests, key_of_request(request));
+	orr_store(&raising->nnoted, (int)raising->requests.count);
+}
+
+void raise_transfer(struct mpi *mpi, enum request_kind kind, starpu_data_handle_t handle,
+		    int net_peer, int priority)
+{
+	struct raising *raising = &mpi->engine.raising;
+	struct request *request;
+
+	/* Where all have one priority nobody has to look. */
+	if (orr_load(&raising->nnoted) == 0 || priority <= orr_load(&raising->least))
+		return;
+	engine_lock(&mpi->engine);
+	request = table_get(&raising->requests, key_of(kind, handle, net_peer));
+	if (request && request->kind == kind && request->handle == handle &&
+	    (kind == REQUEST_RECEIVE || request->net_peer == net_peer) &&
+	    request->priority < priority) {
+		request->priority = priority;
+		large_raise(mpi, request);
+		coop_raise(request);
+	}
+	engine_unlock(&mpi->engine);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "mpi_world.h"
+
+/* test_raise.c - a later, more urgent reader hurries a transfer that waits. */
+
+enum { N = 6, INTS = 1000, BIG_INTS = 50000, MOST_RANKS = 5 };
+
+static struct {
+	int from[N][BIG_INTS], order[N * MOST_RANKS], norder;
+	double read_s[MOST_RANKS];
+	starpu_data_handle_t handles[MOST_RANKS][N];
+} scene;
+
+/* Each datum is read first by a task of its own. */
+static void read_datum(void *buffers[], void *arg)
+{
+	int which, rank;
+
+	starpu_codelet_unpack_args(arg, &which, &rank);
+	assert_int_equal(*(const int *)STARPU_VECTOR_GET_PTR(buffers[0]), which);
+	scene.order[scene.norder++] = which;
+	scene.read_s[rank] = fake_now_s();
+}
+
+static void read_again(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+static struct starpu_codelet cl_first = {
+	.cpu_funcs = {read_datum}, .nbuffers = 1, .modes = {STARPU_R}, .name = "first"};
+static struct starpu_codelet cl_again = {
+	.cpu_funcs = {read_again}, .nbuffers = 1, .modes = {STARPU_R}, .name = "again"};
+
+static int insert(struct mpi *mpi, struct starpu_codelet *cl, ...)
+{
+	va_list list;
+	int ret;
+
+	va_start(list, cl);
+	ret = insert_task(mpi, 0, cl, list);
+	va_end(list);
+	return ret;
+}
+
+/* Rank 0 has all data. */
+static void open_scene(int nranks, int nints)
+{
+	memset(&scene, 0, sizeof(scene));
+	world_open(nranks);
+	for (int rank = 0; rank < nranks; rank++)
+		for (int i = 0; i < N; i++) {
+			scene.from[i][0] = i;
+			scene.handles[rank][i] = world_vector(
+				rank, rank ? NULL : scene.from[i], (unsigned)nints);
+			registry_register(world_mpi(rank), scene.handles[rank][i], i, 0,
+					  0, "test");
+		}
+}
+
+static void close_scene(void)
+{
+	fake_run();
+	for (int rank = 0; rank < world_size; rank++) {
+		assert_int_equal(world_mpi(rank)->engine.raising.requests.count, 0);
+		for (int i = 0; i < N; i++)
+			world_forget(rank, scene.handles[rank][i]);
+	}
+	world_close();
+}
+
+static void insert_at(int at, struct starpu_codelet *cl, int which, int reader,
+		      int priority)
+{
+	assert_int_equal(insert(world_mpi(at), cl, STARPU_R, scene.handles[at][which],
+				STARPU_VALUE, &which, sizeof(which), STARPU_VALUE,
+				&reader, sizeof(reader), STARPU_EXECUTE_ON_NODE, reader,
+				STARPU_PRIORITY, priority, 0),
+			 0);
+}
+
+/* All are wanted, none is more urgent. */
+static void all_are_read(int reader, int priority)
+{
+	for (int i = 0; i < N; i++)
+		for (int at = 0; at < world_size; at++)
+			insert_at(at, &cl_first, i, reader, priority);
+}
+
+/* The first goes; then, when the last was hurried, that one. */
+static void check_order(int is_hurried)
+{
+	static const int hurried[N] = {0, 5, 1, 2, 3, 4};
+
+	assert_int_equal(scene.norder, N);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(scene.order[i], is_hurried ? hurried[i] : i);
+}
+
+/* Everything is announced, the first one moves; the others wait at one end only. */
+static void until_the_first_moves(int at_receiver)
+{
+	world_mpi(1)->engine.large.max_moving = at_receiver ? 1 : 100;
+	world_mpi(0)->engine.large.max_puts = at_receiver ? 0 : 1;
+	all_are_read(1, 3);
+	while (world_mpi(0)->engine.large.nputs == 0)
+		assert_true(fake_step());
+	while (!at_receiver && world_mpi(0)->engine.large.puts.count < N - 1)
+		assert_true(fake_step());
+}
+
+/* at: the rank that inserts the later reader, which the other has not reached yet. */
+static void hurried_at(int at, int priority)
+{
+	open_scene(2, INTS);
+	until_the_first_moves(at);
+	insert_at(at, &cl_again, N - 1, 1, priority);
+	fake_run();
+	insert_at(!at, &cl_again, N - 1, 1, priority);
+	fake_run();
+	check_order(priority > 3);
+	close_scene();
+}
+
+static void the_receiver_grants_it_next(void **state)
+{
+	(void)state;
+	hurried_at(1, 4);
+}
+
+static void the_sender_sends_it_next(void **state)
+{
+	(void)state;
+	hurried_at(0, 4);
+}
+
+static void nobody_is_hurried_by_equals(void **state)
+{
+	(void)state;
+	hurried_at(0, 3);
+	hurried_at(1, 3);
+	hurried_at(0, -1);
+	hurried_at(1, -1);
+}
+
+/* Before it is announced at all: both ends remember. */
+static void before_anything_moves(void **state)
+{
+	(void)state;
+	open_scene(2, INTS);
+	world_mpi(1)->engine.large.max_moving = 1;
+	all_are_read(1, 0);
+	for (int at = 0; at < 2; at++)
+		insert_at(at, &cl_again, N - 1, 1, 1);
+	fake_run();
+	check_order(1);
+	close_scene();
+}
+
+static void priorities_may_be_off(void **state)
+{
+	(void)state;
+	open_scene(2, INTS);
+	for (int at = 0; at < 2; at++)
+		world_mpi(at)->has_priorities = 0;
+	world_mpi(1)->engine.large.max_moving = 1;
+	all_are_read(1, 0);
+	for (int at = 0; at < 2; at++)
+		insert_at(at, &cl_again, N - 1, 1, 1);
+	fake_run();
+	check_order(0);
+	close_scene();
+}
+
+/* What comes by another rank is hurried on the first part of its way, too. */
+static void by_another_rank(void **state)
+{
+	(void)state;
+	open_scene(3, INTS);
+	for (int at = 0; at < 3; at++)
+		for (int i = 0; i < N; i++)
+			assert_int_equal(
+				sources_set(world_mpi(at), scene.handles[at][i], 2, 1),
+				0);
+	world_mpi(0)->engine.large.max_puts = 1;
+	all_are_read(2, 0);
+	for (int at = 0; at < 3; at++)
+		insert_at(at, &cl_again, N - 1, 2, 1);
+	fake_run();
+	check_order(1);
+	close_scene();
+}
+
+/* A value that receivers pass on goes to the urgent one among the first. */
+static void of_those_who_pass_it_on(void **state)
+{
+	(void)state;
+	open_scene(MOST_RANKS, BIG_INTS);
+	world_mpi(0)->engine.large.max_puts = 1;
+	for (int reader = 1; reader < MOST_RANKS; reader++)
+		for (int at = 0; at < MOST_RANKS; at++)
+			insert_at(at, &cl_first, 0, reader, 0);
+	while (world_mpi(0)->engine.large.nputs == 0)
+		assert_true(fake_step());
+	insert_at(0, &cl_again, 0, MOST_RANKS - 1, 1);
+	fake_run();
+	assert_true(scene.read_s[1] < scene.read_s[4]);
+	assert_true(scene.read_s[4] < scene.read_s[3]);
+	close_scene();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_receiver_grants_it_next),
+		cmocka_unit_test(the_sender_sends_it_next),
+		cmocka_unit_test(nobody_is_hurried_by_equals),
+		cmocka_unit_test(before_anything_moves),
+		cmocka_unit_test(priorities_may_be_off),
+		cmocka_unit_test(by_another_rank),
+		cmocka_unit_test(of_those_who_pass_it_on),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
