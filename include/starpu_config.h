@@ -25,14 +25,14 @@
 #define STARPU_NMAXBUFS           8
 #define STARPU_MAXIMPLEMENTATIONS 4
 #define STARPU_NMAX_SCHED_CTXS    10
-#define STARPU_MAXCPUS            128
+#define STARPU_MAXCPUS            256
 #define STARPU_MAXNUMANODES       8
 #define STARPU_MAXCUDADEVS        16
 #define STARPU_MAXOPENCLDEVS      0
 #define STARPU_MAXHIPDEVS         0
 #define STARPU_MAXMAXFPGADEVS     0
 #define STARPU_MAXNODES           64
-#define STARPU_NMAXWORKERS        160
+#define STARPU_NMAXWORKERS        288
 /** Combined workers. */
 #define STARPU_NMAX_COMBINEDWORKERS 64
 #define STARPU_FXT_MAX_FILES        64

@@ -153,7 +153,9 @@ struct node {
 	struct starpu_conf conf;
 	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
 	struct bound *bound; /* of bound.h; NULL: never started */
-	int nquiet; /* atomic: schedulers that bring data ahead; see core/sched/sched.h */
+	/* Atomic: schedulers that bring data ahead, that put decisions off; see
+	 * core/sched/sched.h. */
+	int nquiet, nputting_off;
 	struct ranks *ranks; /* of core/sched/ranks.h; NULL: never used */
 	int is_bounding;     /* atomic: who records tasks, see core/bound/graph.h */
 	/* Of core/counters.h; atomic, NULL: never wanted so far. */

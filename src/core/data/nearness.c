@@ -41,30 +41,36 @@ static double come_s(starpu_data_handle_t datum, uint64_t valid, unsigned to)
 	return routes_expected_s(node, from, to, bytes);
 }
 
-double nearness_expected_s(struct job *job, unsigned memory)
+void nearness_expected_s(struct job *job, uint64_t memories,
+			 double seconds[NODE_MAX_MEMORIES])
 {
-	double seconds = 0;
+	int is_specific = specific_is(job);
 
+	for (uint64_t left = memories; left; left &= left - 1)
+		seconds[__builtin_ctzll(left)] = 0;
 	if (orr_load(&job->node->nmemories) == 1)
-		return 0;
+		return;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 		const struct data_body *body;
-		uint64_t valid, there;
-		unsigned to;
+		uint64_t valid, there, left = memories;
 
 		if (!reads(access))
 			continue;
-		to = place_of(job, i, memory);
 		body = data_body(access->datum);
 		valid = data_glance(&body->valid);
+		if (!valid)
+			continue;
 		there = valid | data_glance(&body->arriving) |
 			data_glance(&body->promised);
-		if (!valid || (there & memory_bit(to)))
-			continue;
-		seconds += come_s(access->datum, valid, to);
+		for (left &= is_specific ? left : ~there; left; left &= left - 1) {
+			unsigned memory = (unsigned)__builtin_ctzll(left);
+			unsigned to = is_specific ? place_of(job, i, memory) : memory;
+
+			if (!(there & memory_bit(to)))
+				seconds[memory] += come_s(access->datum, valid, to);
+		}
 	}
-	return seconds;
 }
 
 size_t nearness_lacks_bytes(const struct job *job, unsigned memory)

@@ -9,9 +9,11 @@
  */
 #include "core/data/data.h"
 
-/* Bytes that would have to move for job to run in memory, in expected seconds; not what
- * is on its way there or was promised to tasks that come before. */
-double nearness_expected_s(struct job *job, unsigned memory);
+/* For each memory of a set: bytes that would have to move for job to run there, in
+ * expected seconds; not what is on its way there or was promised to tasks that come
+ * before. */
+void nearness_expected_s(struct job *job, uint64_t memories,
+			 double seconds[NODE_MAX_MEMORIES]);
 /* Bytes of its values that are neither in memory nor on their way there; any thread, a
  * guess while they move. */
 size_t nearness_lacks_bytes(const struct job *job, unsigned memory);

@@ -325,6 +325,24 @@ struct model_estimate model_expect(struct worker *on, struct starpu_task *task,
 	return estimate;
 }
 
+int model_are_alike(const struct worker *worker, const struct worker *other,
+		    const struct starpu_task *task)
+{
+	const struct worker *like = worker->like;
+	struct starpu_perfmodel *model = task->cl->model;
+	const struct _starpu_perfmodel_state *state;
+
+	if (like->node != other->like->node || like->kind != other->like->kind ||
+	    worker->kind != other->kind ||
+	    !device_is_homogeneous(like->kind, node_knobs(like->node)))
+		return 0;
+	if (!model)
+		return 1;
+	/* Functions of the application's see which device it is. */
+	state = orr_load_ptr((void **)&model->state);
+	return model->type >= STARPU_HISTORY_BASED && state && !orr_load(&state->has_own);
+}
+
 void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *estimate)
 {
 	double deviation_s = estimate->deviation_s;

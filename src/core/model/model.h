@@ -55,6 +55,10 @@ void model_store_free(struct model_store *store);
  */
 struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,
 				   unsigned implementation);
+/* Does model_expect() say the same of both for such a task?  1: surely.  Which worker of
+ * a device it is does not matter to the task's codelet. */
+int model_are_alike(const struct worker *worker, const struct worker *other,
+		    const struct starpu_task *task);
 /* Real backend with STARPU_CALIBRATE: record a measurement. */
 void model_record(struct worker *worker, struct starpu_task *task,
 		  unsigned implementation, double seconds);

@@ -26,6 +26,8 @@ void contexts_leave(struct sched *sched)
 		return;
 	ORR_ASSERT(!sched->aside.first);
 	collection = sched->collection;
+	if (sched->ops->schedule)
+		orr_add(&node->nputting_off, -1);
 	sched->ops->close(sched);
 	collection_free(collection);
 	/* From now on the number may be another one's. */
@@ -69,6 +71,8 @@ static struct sched *open_at(struct node *node, int id, const struct sched_ops *
 	sched->is_told = id != 0 || ops->submitted;
 	orr_lock_init(&sched->lock);
 	set_priorities(sched);
+	if (ops->schedule)
+		orr_add(&node->nputting_off, 1);
 	orr_swap_ptr((void **)&node->scheds[id], sched);
 	return sched;
 }
@@ -234,8 +238,12 @@ static int has_schedule(const struct sched_ops *ops)
 void contexts_schedule(struct node *node)
 {
 	struct sched *asked[STARPU_NMAX_SCHED_CTXS];
-	int n = join_all(node, has_schedule, asked);
+	int n;
 
+	/* Every wait comes here. */
+	if (orr_load(&node->nputting_off) == 0)
+		return;
+	n = join_all(node, has_schedule, asked);
 	for (int i = 0; i < n; i++) {
 		asked[i]->ops->schedule(asked[i]);
 		contexts_leave(asked[i]);

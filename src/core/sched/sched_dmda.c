@@ -24,6 +24,7 @@
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
+#include "core/sched/classes.h"
 #include "core/sched/line.h"
 
 struct dmda_kind {
@@ -57,6 +58,7 @@ struct dmda {
 	double alpha, beta, gamma; /* gamma: seconds per joule */
 	double idle_w;             /* power of a worker that waits */
 	struct dmda_link links[NODE_MAX_MEMORIES];
+	struct classes classes;
 	int nworkers;
 	struct dmda_worker workers[];
 };
@@ -70,6 +72,27 @@ static double later(double a, double b)
 static struct dmda *dmda_of(struct sched *sched)
 {
 	return ORR_CONTAINER(sched, struct dmda, base);
+}
+
+/* The worker has something else to do than before; dmda is locked. */
+static void note(struct dmda *dmda, int id)
+{
+	const struct dmda_worker *state = &dmda->workers[id];
+
+	classes_note(&dmda->classes, id, state->waiting_s,
+		     state->running_until_s + state->waiting_s);
+}
+
+/* Who pushes while the set changes may miss it; sched_push() settles that. */
+static void follow_set(struct dmda *dmda)
+{
+	if (!classes_are_behind(&dmda->classes, &dmda->base))
+		return;
+	orr_lock(&dmda->lock);
+	classes_follow(&dmda->classes, &dmda->base);
+	for (int i = 0; i < dmda->nworkers; i++)
+		note(dmda, i);
+	orr_unlock(&dmda->lock);
 }
 
 static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
@@ -94,6 +117,7 @@ static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 	orr_lock_init(&dmda->lock);
 	for (int i = 0; i < dmda->nworkers; i++)
 		line_init(&dmda->workers[i].line);
+	classes_init(&dmda->classes, node);
 	return &dmda->base;
 }
 
@@ -127,25 +151,38 @@ static void dmda_close(struct sched *sched)
 		orr_add(&sched->node->nquiet, -1);
 	for (int i = 0; i < dmda->nworkers; i++)
 		line_free(&dmda->workers[i].line);
+	classes_free(&dmda->classes);
 	free(dmda);
 }
 
 /* ---- what models and data say ---------------------------------------- */
 
-/* Asked once per device and per memory, before anything is locked. */
+/* Asked before anything is locked: once per class, unless the task tells its workers
+ * apart, and once per memory. */
 struct forecast {
-	int nto_be_measured;                  /* workers that are */
-	double transfer_s[NODE_MAX_MEMORIES]; /* negative: not asked yet */
+	int nto_be_measured; /* workers or classes that are */
+	int is_by_class;     /* chances are of classes, else of workers */
+	uint64_t memories;   /* of those that can run the task: */
+	double transfer_s[NODE_MAX_MEMORIES];
 	struct dmda_chance {
 		double duration_s; /* negative: it cannot run the task; INFINITY: no model
 				    * knows */
 		double energy_j;
 		unsigned char implementation;
 		unsigned char is_to_be_measured;
-	} workers[STARPU_NMAXWORKERS];
+	} chances[STARPU_NMAXWORKERS];
 };
 
 enum { CANNOT_RUN = -1 };
+
+static const struct dmda_chance *chance_of(const struct dmda *dmda,
+					   const struct forecast *forecast,
+					   const struct worker *worker)
+{
+	return &forecast->chances[forecast->is_by_class
+					  ? dmda->classes.seats[worker->id].class
+					  : worker->id];
+}
 
 static double expected_s(struct worker *worker, struct job *job, unsigned implementation)
 {
@@ -201,13 +238,6 @@ static int is_indifferent(const struct starpu_task *task)
 	       !(model && model->type == STARPU_PER_WORKER);
 }
 
-/* Do both have one device's model? */
-static int is_like(const struct worker *worker, const struct worker *other)
-{
-	return worker->device.type == other->device.type &&
-	       worker->device.devid == other->device.devid;
-}
-
 static void ask(struct dmda_chance *chance, const struct dmda *dmda,
 		struct worker *worker, struct job *job)
 {
@@ -221,34 +251,67 @@ static void ask(struct dmda_chance *chance, const struct dmda *dmda,
 		chance->energy_j = model_energy_j(worker, job->task, implementation);
 }
 
+/* One chance more, at a memory. */
+static void count(struct forecast *forecast, const struct dmda_chance *chance,
+		  unsigned memory)
+{
+	if (chance->duration_s < 0)
+		return;
+	forecast->nto_be_measured += chance->is_to_be_measured;
+	forecast->memories |= memory_bit(memory);
+}
+
+static void ask_classes(struct forecast *forecast, const struct dmda *dmda,
+			struct job *job)
+{
+	const struct worker *asked = NULL;
+
+	for (int i = 0; i < dmda->classes.n; i++) {
+		const struct class *class = &dmda->classes.class[i];
+		struct dmda_chance *chance = &forecast->chances[i];
+		struct worker *worker = class->soonest.workers[0];
+
+		chance->duration_s = CANNOT_RUN;
+		if (orr_load(&class->nmembers) == 0)
+			continue;
+		if (asked && !orr_load(&dmda->asks_energy) &&
+		    model_are_alike(worker, asked, job->task)) {
+			*chance = *chance_of(dmda, forecast, asked);
+		} else {
+			ask(chance, dmda, worker, job);
+			asked = worker;
+		}
+		count(forecast, chance, worker->memory);
+	}
+}
+
+static void ask_workers(struct forecast *forecast, const struct dmda *dmda,
+			struct job *job)
+{
+	for (int i = 0; i < dmda->nworkers; i++)
+		forecast->chances[i].duration_s = CANNOT_RUN;
+	SCHED_EACH_WORKER(worker, &dmda->base)
+	{
+		ask(&forecast->chances[worker->id], dmda, worker, job);
+		count(forecast, &forecast->chances[worker->id], worker->memory);
+	}
+}
+
 static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 			  struct job *job)
 {
-	const struct sched *sched = &dmda->base;
-	const struct worker *asked = NULL;
-	int indifferent = is_indifferent(job->task);
-
 	forecast->nto_be_measured = 0;
-	for (int i = 0; i < sched->node->nmemories; i++)
-		forecast->transfer_s[i] = dmda->kind->ignores_transfers ? 0 : -1;
-	for (int i = 0; i < sched->node->nworkers; i++)
-		forecast->workers[i].duration_s = CANNOT_RUN;
-	SCHED_EACH_WORKER(worker, sched)
-	{
-		struct dmda_chance *chance = &forecast->workers[worker->id];
-		double *transfer_s = &forecast->transfer_s[worker->memory];
-
-		if (indifferent && asked && is_like(worker, asked))
-			*chance = forecast->workers[asked->id];
-		else
-			ask(chance, dmda, worker, job);
-		asked = worker;
-		if (chance->duration_s < 0)
-			continue;
-		forecast->nto_be_measured += chance->is_to_be_measured;
-		if (*transfer_s < 0)
-			*transfer_s = nearness_expected_s(job, worker->memory);
-	}
+	forecast->memories = 0;
+	forecast->is_by_class = is_indifferent(job->task);
+	if (forecast->is_by_class)
+		ask_classes(forecast, dmda, job);
+	else
+		ask_workers(forecast, dmda, job);
+	if (!dmda->kind->ignores_transfers)
+		nearness_expected_s(job, forecast->memories, forecast->transfer_s);
+	else
+		for (int i = 0; i < dmda->base.node->nmemories; i++)
+			forecast->transfer_s[i] = 0;
 }
 
 /* ---- the choice; dmda is locked -------------------------------------- */
@@ -264,20 +327,6 @@ static double free_s(struct dmda *dmda, struct worker *worker, int priority, dou
 	if (dmda->kind->overtakes && state->nwaiting > 0)
 		date_s -= line_below_s(&state->line, priority);
 	return date_s;
-}
-
-/* Expected end of a task that is given to the worker now. */
-static double end_on(struct dmda *dmda, struct worker *worker, const struct job *job,
-		     const struct forecast *forecast, double now_s)
-{
-	double transfer_s = forecast->transfer_s[worker->memory];
-	double start_s = free_s(dmda, worker, job->task->priority, now_s);
-
-	if (transfer_s > 0)
-		start_s =
-			later(start_s, later(now_s, dmda->links[worker->memory].until_s) +
-					       transfer_s);
-	return start_s + forecast->workers[worker->id].duration_s;
 }
 
 static int ntasks(const struct dmda *dmda, const struct worker *worker)
@@ -307,8 +356,7 @@ static struct worker *shortest(const struct dmda *dmda, const struct forecast *f
 
 	SCHED_EACH_WORKER(worker, &dmda->base)
 	{
-		const struct dmda_chance *chance = &forecast->workers[worker->id];
-
+		const struct dmda_chance *chance = chance_of(dmda, forecast, worker);
 		int n;
 
 		if (chance->duration_s < 0 ||
@@ -322,6 +370,114 @@ static struct worker *shortest(const struct dmda *dmda, const struct forecast *f
 	return best;
 }
 
+/* What a worker, or one of a class, offers. */
+struct offer {
+	const struct dmda *dmda;
+	const struct dmda_chance *chance;
+	double transfer_s,
+		come_s; /* the data: how long they travel, when they are there */
+	double last_s;  /* the end of all that workers have */
+	double limit;   /* a cost that is low enough */
+};
+
+static struct offer offer_make(const struct dmda *dmda, const struct forecast *forecast,
+			       const struct worker *worker, double now_s)
+{
+	double transfer_s = forecast->transfer_s[worker->memory];
+	struct offer offer = {.dmda = dmda,
+			      .chance = chance_of(dmda, forecast, worker),
+			      .transfer_s = transfer_s,
+			      .come_s = -INFINITY};
+
+	if (transfer_s > 0)
+		offer.come_s =
+			later(now_s, dmda->links[worker->memory].until_s) + transfer_s;
+	return offer;
+}
+
+/* Of the task on a worker that is free at a date; it never falls when the date grows. */
+static double cost_at(const struct offer *offer, double free_s)
+{
+	const struct dmda *dmda = offer->dmda;
+	double end_s = later(free_s, offer->come_s) + offer->chance->duration_s;
+
+	return dmda->alpha * end_s + dmda->beta * offer->transfer_s +
+	       dmda->gamma * (offer->chance->energy_j +
+			      dmda->idle_w * later(0, end_s - offer->last_s));
+}
+
+static int is_low(const void *what, double free_s)
+{
+	const struct offer *offer = what;
+
+	return cost_at(offer, free_s) <= offer->limit;
+}
+
+static int is_candidate(const struct dmda_chance *chance)
+{
+	return chance->duration_s >= 0 && !isinf(chance->duration_s);
+}
+
+/* The first in the order of workers among those with the least cost, each asked. */
+static struct worker *cheapest(struct dmda *dmda, const struct job *job,
+			       const struct forecast *forecast, double now_s)
+{
+	struct worker *best = NULL;
+	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
+
+	SCHED_EACH_WORKER(worker, &dmda->base)
+	{
+		struct offer offer;
+		double cost;
+
+		if (!is_candidate(chance_of(dmda, forecast, worker)))
+			continue;
+		offer = offer_make(dmda, forecast, worker, now_s);
+		offer.last_s = last_s;
+		cost = cost_at(&offer, free_s(dmda, worker, job->task->priority, now_s));
+		if (cost < best_cost) {
+			best = worker;
+			best_cost = cost;
+		}
+	}
+	return best;
+}
+
+/* The same worker.  Those of a class differ only in when they are free. */
+static struct worker *cheapest_by_class(struct dmda *dmda,
+					const struct forecast *forecast, double now_s)
+{
+	struct worker *best = NULL;
+	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
+
+	for (int i = 0; i < dmda->classes.n; i++) {
+		const struct soonest *soonest = &dmda->classes.class[i].soonest;
+		struct worker *first = soonest->workers[0];
+		struct offer offer;
+
+		if (!is_candidate(&forecast->chances[i]))
+			continue;
+		offer = offer_make(dmda, forecast, first, now_s);
+		offer.last_s = last_s;
+		offer.limit = cost_at(&offer, soonest_s(soonest, now_s));
+		if (!(offer.limit < INFINITY) || offer.limit > best_cost)
+			continue;
+		first = soonest_first(soonest, now_s, is_low, &offer);
+		/* Nobody, when a task was bound to it just now. */
+		if (!first || (best && offer.limit == best_cost && best->id < first->id))
+			continue;
+		best = first;
+		best_cost = offer.limit;
+	}
+	return best;
+}
+
+/* The weights are the application's to choose. */
+static int costs_rise(const struct dmda *dmda)
+{
+	return dmda->alpha >= 0 && dmda->gamma * dmda->idle_w >= 0;
+}
+
 /* The best worker; of tasks that no model knows, the one with the shortest line; NULL
  * when none can run it. */
 static struct worker *choose(struct dmda *dmda, const struct job *job,
@@ -329,27 +485,13 @@ static struct worker *choose(struct dmda *dmda, const struct job *job,
 {
 	struct worker *best =
 		forecast->nto_be_measured > 0 ? shortest(dmda, forecast, 1, NULL) : NULL;
-	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
 
 	if (best)
 		return best;
-	SCHED_EACH_WORKER(worker, &dmda->base)
-	{
-		const struct dmda_chance *chance = &forecast->workers[worker->id];
-		double end_s, cost;
-
-		if (chance->duration_s < 0 || isinf(chance->duration_s))
-			continue;
-		end_s = end_on(dmda, worker, job, forecast, now_s);
-		cost = dmda->alpha * end_s +
-		       dmda->beta * forecast->transfer_s[worker->memory] +
-		       dmda->gamma * (chance->energy_j +
-				      dmda->idle_w * later(0, end_s - last_s));
-		if (cost < best_cost) {
-			best = worker;
-			best_cost = cost;
-		}
-	}
+	if (forecast->is_by_class && !dmda->kind->overtakes && costs_rise(dmda))
+		best = cheapest_by_class(dmda, forecast, now_s);
+	else
+		best = cheapest(dmda, job, forecast, now_s);
 	if (best)
 		return best;
 	return shortest(dmda, forecast, 0, plat_current_worker(dmda->base.node->plat));
@@ -364,6 +506,7 @@ static void give(struct dmda *dmda, struct worker *worker, struct job *job, doub
 	job->counted_on = worker;
 	state->nwaiting++;
 	state->waiting_s += job->predicted_s;
+	note(dmda, worker->id);
 	if (transfer_s <= 0)
 		return;
 	link->until_s = fmax(now_s, link->until_s) + transfer_s;
@@ -396,6 +539,7 @@ static void take_back(struct dmda *dmda, struct job *job, double now_s)
 	state->waiting_s -= job->predicted_s;
 	if (--state->nwaiting == 0)
 		state->waiting_s = 0;
+	note(dmda, worker->id);
 	if (job->predicted_transfer_s > 0)
 		correct_link(&dmda->links[worker->memory], job->predicted_transfer_s,
 			     now_s);
@@ -415,10 +559,18 @@ static void bring_ahead(struct dmda *dmda, struct worker *worker)
 
 static void dmda_quiet(struct sched *sched, unsigned memory)
 {
-	SCHED_EACH_WORKER(worker, sched)
-	{
-		if (worker->memory == memory)
-			bring_ahead(dmda_of(sched), worker);
+	struct dmda *dmda = dmda_of(sched);
+
+	if (memory_is_main(sched->node, memory))
+		return;
+	for (int i = 0; i < dmda->classes.n; i++) {
+		const struct soonest *class = &dmda->classes.class[i].soonest;
+
+		if (class->workers[0]->memory != memory)
+			continue;
+		for (int k = 0; k < class->n; k++)
+			if (sched_has(sched, class->workers[k]))
+				bring_ahead(dmda, class->workers[k]);
 	}
 }
 
@@ -427,8 +579,10 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 	struct dmda *dmda = dmda_of(sched);
 	double now_s = plat_now_s(sched->node->plat);
 	struct forecast forecast;
+	const struct dmda_chance *chance;
 	struct worker *worker;
 
+	follow_set(dmda);
 	forecast_make(&forecast, dmda, job);
 	orr_lock(&dmda->lock);
 	take_back(dmda, job, now_s); /* When its data were not free at its first turn. */
@@ -438,10 +592,9 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 		sched_put_aside(sched, job);
 		return NULL;
 	}
-	job->predicted_s = forecast.workers[worker->id].duration_s;
-	if (isinf(job->predicted_s))
-		job->predicted_s = 0;
-	job->implementation = forecast.workers[worker->id].implementation;
+	chance = chance_of(dmda, &forecast, worker);
+	job->predicted_s = isinf(chance->duration_s) ? 0 : chance->duration_s;
+	job->implementation = chance->implementation;
 	job->predicted_transfer_s = forecast.transfer_s[worker->memory];
 	give(dmda, worker, job, now_s);
 	orr_unlock(&dmda->lock);
@@ -527,6 +680,7 @@ static void dmda_started(struct sched *sched, struct worker *worker, struct job 
 	}
 	orr_lock(&dmda->lock);
 	dmda->workers[worker->id].running_until_s = now_s + duration_s;
+	note(dmda, worker->id);
 	take_back(dmda, job, now_s);
 	orr_unlock(&dmda->lock);
 }
@@ -538,6 +692,7 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 	(void)job;
 	orr_lock(&dmda->lock);
 	dmda->workers[worker->id].running_until_s = 0;
+	note(dmda, worker->id);
 	orr_unlock(&dmda->lock);
 }
 
