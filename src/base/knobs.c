@@ -58,6 +58,8 @@ static const struct knob knob_table[] = {
 	       "ranks whose cores are workers of a program without starpu_mpi; unset: 0"),
 	NUMBER("STARPU_NMPIMSTHREADS", "workers", nmpi_ms_threads, -1, 0, MANY,
 	       "CPU workers of each slave; unset: its cores"),
+	NUMBER("ORRERY_MPI_MS_PIPELINE", "tasks", mpi_ms_pipeline, 31, 0, 255,
+	       "tasks that wait at most on a slave's worker behind the one that runs"),
 	NUMBER("STARPU_MPI_MASTER_NODE", "rank", mpi_master_node, 0, 0, MANY,
 	       "the rank that has slaves"),
 	SWITCH("STARPU_WORKERS_NOBIND", workers_nobind, 0,

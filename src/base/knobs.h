@@ -23,7 +23,7 @@ struct knobs_copies {
 /* Texts are owned and never NULL; knobs_free() gives them back. */
 struct knobs {
 	/* Workers. */
-	int nmpi_ms, nmpi_ms_threads, mpi_master_node;
+	int nmpi_ms, nmpi_ms_threads, mpi_ms_pipeline, mpi_master_node;
 	int ncpu, reserve_ncpu, ncuda, workers_nobind, workers_getbind;
 	int display_bindings, use_numa;
 	int main_thread_bind, main_thread_cpuid, main_thread_coreid;

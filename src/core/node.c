@@ -271,13 +271,26 @@ static void set_depths(struct node *node)
 	for (int i = 0; i < node->nworkers; i++) {
 		struct worker *worker = &node->workers[i];
 
-		int depth = 1;
+		int depth = 1, most = 1 + device_pipeline(worker->kind, knobs);
 
 		/* Data of the next task may have to come from another memory. */
 		if (knobs->prefetch && node->nmemories > 1)
-			depth += device_pipeline(worker->kind, knobs);
+			depth = most;
+		if (!worker->pipeline)
+			worker->pipeline = most <= WORKER_OWN_PIPELINE
+						   ? worker->own_pipeline
+						   : orr_alloc((size_t)most *
+							       sizeof(*worker->pipeline));
 		orr_store(&worker->depth, depth);
 	}
+}
+
+static void free_workers(struct node *node)
+{
+	for (int i = 0; i < node->nworkers; i++)
+		if (node->workers[i].pipeline != node->workers[i].own_pipeline)
+			free(node->workers[i].pipeline);
+	free(node->workers);
 }
 
 /* Main memories are the first; each device with a memory of its own brings the next. */
@@ -455,7 +468,7 @@ close_contexts:
 	events_free(&node->events);
 	routes_free(node);
 	free(node->memories);
-	free(node->workers);
+	free_workers(node);
 end_extension:
 	if (node->on_close)
 		node->on_close(node);
@@ -498,7 +511,7 @@ void node_close(struct node *node)
 	free(node->memories);
 	for (int i = 0; i < node->nworkers; i++)
 		table_free(&node->workers[i].counts);
-	free(node->workers);
+	free_workers(node);
 	free_pools(node);
 	settings_leave(node->world, node->settings);
 	world_leave(node->world);

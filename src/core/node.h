@@ -185,6 +185,8 @@ struct node {
 	/* All workers have ended and all memory is given back; NULL: nothing to do. */
 	void (*on_close)(struct node *node);
 	struct ms *ms; /* of a master and of a slave, see mpi/ms.h; else NULL */
+	/* Atomic.  Tasks may come by messages while none is submitted. */
+	int serves;
 	/* By the number of their contexts; atomic. */
 	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
 	struct sched *closing[STARPU_NMAX_SCHED_CTXS]; /* deleted, with users left */

@@ -431,6 +431,9 @@ void worker_executed(struct worker *worker, struct job *job)
 		worker->running = NULL;
 	else
 		ORR_ASSERT(worker->driver->may_queue);
+	/* Behind others, it began later than it was started. */
+	if (worker->driver->is_remote && events_on(&worker->node->events))
+		worker->began_s = plat_now_s(worker->node->plat) - job->duration_s;
 	if (redux_is_prelude(job))
 		contribute(worker, redux_executed(job));
 	else if (convert_is_job(job))
@@ -471,6 +474,23 @@ static void note_idle(struct worker *worker, int is_idle)
 	orr_add(&worker->node->nidle, is_idle ? 1 : -1);
 }
 
+int worker_has_room(const struct worker *worker)
+{
+	if (worker->npipeline >= orr_load(&worker->depth))
+		return 0;
+	return !worker->npipeline || !worker->driver->may_take ||
+	       worker->driver->may_take(worker);
+}
+
+/* Who is to be woken for a task is another one. */
+static void note_full(struct worker *worker)
+{
+	int is_full = worker->npipeline > 0 && !worker_has_room(worker);
+
+	if (is_full != orr_load(&worker->is_full))
+		orr_store(&worker->is_full, is_full);
+}
+
 static int advance(struct worker *worker)
 {
 	struct node *node = worker->node;
@@ -482,8 +502,7 @@ static int advance(struct worker *worker)
 	}
 	if (orr_load_ptr((void **)&worker->gangs) && go_on_with_gang(worker))
 		return 1;
-	while (worker->npipeline < orr_load(&worker->depth) &&
-	       !orr_load(&node->npaused)) {
+	while (worker_has_room(worker) && !orr_load(&node->npaused)) {
 		struct job *job = sched_pop(worker);
 
 		if (!job)
@@ -504,6 +523,7 @@ int worker_step(struct worker *worker)
 	int advanced = advance(worker);
 
 	if (!advanced) {
+		note_full(worker);
 		note_idle(worker, 1);
 		if (events_on(&worker->node->events))
 			tell_idle(worker, worker->npipeline == 0);

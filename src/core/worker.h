@@ -14,7 +14,8 @@
 #include "core/task/job.h"
 #include "core/sched/levels.h"
 
-enum { WORKER_MAX_PIPELINE = 4 };
+/* Who takes more tasks at a time has its pipeline apart. */
+enum { WORKER_OWN_PIPELINE = 4 };
 
 /* In groups, as struct node. */
 struct worker {
@@ -49,8 +50,9 @@ struct worker {
 	/* Of gangs: it leads that to which it has come; it waits for calls of others. */
 	unsigned char leads, awaits;
 	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
-	unsigned char told_idle;                   /* has told that it has no task */
-	struct job *pipeline[WORKER_MAX_PIPELINE]; /* in the order they were taken */
+	unsigned char told_idle; /* has told that it has no task */
+	struct job **pipeline;   /* in the order they were taken: depth at most */
+	struct job *own_pipeline[WORKER_OWN_PIPELINE];
 	/* No other may be started; of those that the driver has queued the last one, or
 	 * NULL while it takes more. */
 	struct job *running;
@@ -65,6 +67,7 @@ struct worker {
 
 	/* Others': who wakes it, and who has tasks for it alone. */
 	ORR_OWN_LINE int parked; /* atomic; the backend's, see plat_workers_start() */
+	int is_full;             /* atomic: its last step left no room for another task */
 	int nbound;              /* atomic: in the queue of tasks bound to it */
 	int nexpected;           /* atomic: not started, and of known duration, */
 	double expected_s;       /* in sum */
@@ -77,7 +80,7 @@ struct worker {
 	int has_come;        /* to the first of them; atomic */
 	int is_called;       /* to call the kernel of its job; atomic */
 	struct job *aside;   /* to be run before all others, first in first out; atomic */
-	void *ended; /* the backend's, of a remote driver: the job that has; atomic */
+	void *ended; /* the backend's, of a remote driver: jobs that have; atomic */
 	struct table counts; /* by address of the codelet */
 };
 
@@ -91,11 +94,14 @@ void worker_executed(struct worker *worker, struct job *job);
  * ended?  Any thread; both may change at once. */
 uint64_t workers_executed(const struct node *node);
 int workers_have_taken(const struct node *node);
+/* May it take a task beside those that it has? */
+int worker_has_room(const struct worker *worker);
 /* Does it wait for a wake-up, and takes tasks then?  Who is not where it belongs looks
  * for tasks when it comes there. */
 static inline int worker_sleeps(struct worker *worker)
 {
-	return orr_load(&worker->parked) && !orr_load(&worker->has_come) &&
+	return orr_load(&worker->parked) && !orr_load(&worker->is_full) &&
+	       !orr_load(&worker->has_come) &&
 	       orr_load(&worker->nfollowed) == orr_load(&worker->nchanges);
 }
 

@@ -73,8 +73,11 @@ static int is_active(struct ms *ms)
 static int poll(void *arg)
 {
 	struct ms *ms = arg;
-	int nevents = outbox_poll(&ms->outbox);
+	int nevents;
 
+	if (ms->polled)
+		ms->polled(ms);
+	nevents = outbox_poll(&ms->outbox);
 	nevents = (nevents > 0 ? nevents : 0) + handle_all(ms);
 	if (nevents > 0)
 		return 1;

@@ -29,7 +29,8 @@ enum ms_kind {
 	MS_HELLO,    /* body: struct ms_hello */
 	MS_DONE,     /* the piece with this cookie is in place */
 	MS_BYE,      /* nothing follows, MS_END has come */
-	MS_EXECUTED, /* the job with this cookie, of the master's worker */
+	MS_EXECUTED, /* body: an ms_executed for each job, all of one worker of the
+			master's */
 	/* To a slave. */
 	MS_EXECUTE, /* body: see ms_master.c */
 	MS_WRITE,   /* body: a layout, then its bytes */
@@ -48,10 +49,14 @@ struct ms_head {
 	int32_t worker, peer;
 	uint32_t key;
 	uint64_t cookie, address, bytes;
-	double duration_s;
 };
 
 _Static_assert(sizeof(struct ms_head) <= NET_HEAD_BYTES, "it must fit into a message");
+
+struct ms_executed {
+	uint64_t cookie;
+	double duration_s;
+};
 
 struct ms_hello {
 	uint64_t base, arena_bytes; /* addresses that the master gives out */
@@ -89,6 +94,7 @@ struct ms {
 	struct orr_lock lock;
 	struct outbox outbox;
 	void (*handle)(struct ms *ms, struct ms_event *event);
+	void (*polled)(struct ms *ms); /* at each poll; NULL: nothing */
 	struct ms_parts *parts;        /* by rank */
 	struct ms_event *first, *last; /* to be handled */
 	int is_handling;               /* somebody does */

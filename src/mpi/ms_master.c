@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +16,13 @@
 /* Until something has been measured: what is usual for a network. */
 static const double assumed_latency_s = 1e-5, assumed_s_per_byte = 1e-9;
 /* Of the new figure in the mean; copies that say something of the rate. */
-static const double newest_part = 0.125;
+static const double newest_part = 0.125, newest_task_part = 0.25;
 enum { RATE_BYTES = 1 << 16 };
 /* Freed blocks of this size give their pages back. */
 enum { FREE_BYTES = 1 << 20 };
 enum { MAX_KEYS = 1 << 20 };
+/* What a slave's worker has to do while a command travels, and an answer. */
+enum { BACKLOG_NS = 200000 };
 
 /* A slave as its master sees it. */
 struct remote {
@@ -30,6 +34,7 @@ struct remote {
 struct ms_master {
 	struct plat_machine machine; /* the node's, and the slaves */
 	struct plat_device *seats;   /* of the slaves' workers */
+	int *task_ns;                /* of each; atomic */
 	struct remote *remotes;      /* in the order of ranks */
 	int nremotes, nused;
 	int nhellos, nbyes;   /* that are still to come */
@@ -402,21 +407,68 @@ static int ms_execute(struct worker *worker, struct job *job)
 	return 0;
 }
 
-static const struct worker_driver worker_driver = {.execute = ms_execute, .is_remote = 1};
-
-static void executed(struct ms *ms, const struct ms_head *head)
+/* Mean duration of its tasks; -1: none has ended. */
+static int *task_ns(const struct worker *worker)
 {
-	struct worker *worker = &ms->node->workers[head->worker];
-	struct job *job = (struct job *)(uintptr_t)head->cookie;
+	struct node *node = worker->node;
 
-	job->duration_s = head->duration_s;
+	return &node->ms->master
+			->task_ns[worker->id - node->first_worker_of[worker->type]];
+}
+
+/* A slave executes the commands for one of its workers one after the other. */
+static int ms_may_queue(const struct worker *worker)
+{
+	(void)worker;
+	return 1;
+}
+
+/*
+ * Beside the task that runs and the next one, a worker takes tasks for BACKLOG_NS: more
+ * of them would be kept from others.
+ */
+static int ms_may_take(const struct worker *worker)
+{
+	int ns = orr_load(task_ns(worker));
+
+	return worker->npipeline < 2 ||
+	       (ns >= 0 && (int64_t)worker->npipeline * ns < BACKLOG_NS);
+}
+
+static const struct worker_driver worker_driver = {.execute = ms_execute,
+						   .may_queue = ms_may_queue,
+						   .may_take = ms_may_take,
+						   .is_remote = 1};
+
+static void learn_duration(const struct worker *worker, double seconds)
+{
+	int *mean = task_ns(worker), old = orr_load(mean);
+	double ns = fmin(seconds * 1e9, INT_MAX);
+
+	orr_store(mean, (int)(old < 0 ? ns : old + newest_task_part * (ns - old)));
+}
+
+static void executed(struct ms *ms, struct worker *worker, const struct ms_executed *what)
+{
+	struct job *job = (struct job *)(uintptr_t)what->cookie;
+
+	job->duration_s = what->duration_s;
 	if (!ms->node->machine->predicts && job->task->cl->model)
 		model_record(worker, job->task, job->implementation, job->duration_s);
+	learn_duration(worker, job->duration_s);
 	ms_awaits(ms, -1);
 	plat_worker_ended(worker, job);
 }
 
 /* ---- what slaves say ------------------------------------------------- */
+
+static void heard_executed(struct ms *ms, const struct ms_event *event)
+{
+	const struct ms_executed *what = (const void *)event->body;
+
+	for (size_t n = event->bytes / sizeof(*what); n > 0; n--)
+		executed(ms, &ms->node->workers[event->head.worker], what++);
+}
 
 static void heard_hello(struct ms *ms, const struct ms_event *event)
 {
@@ -439,7 +491,7 @@ static void handle(struct ms *ms, struct ms_event *event)
 		heard_hello(ms, event);
 		break;
 	case MS_EXECUTED:
-		executed(ms, head);
+		heard_executed(ms, event);
 		break;
 	case MS_DONE:
 	case MS_MOVED:
@@ -531,6 +583,9 @@ static void make_machine(struct ms *ms)
 
 	master->machine = *node->machine;
 	master->seats = orr_alloc((size_t)most * sizeof(*master->seats));
+	master->task_ns = orr_alloc((size_t)most * sizeof(*master->task_ns));
+	for (int i = 0; i < most; i++)
+		master->task_ns[i] = -1;
 	*devices = (struct plat_devices){.worker = &worker_driver,
 					 .memory = &memory_driver,
 					 .each = master->seats};
@@ -562,6 +617,7 @@ static void master_close(struct node *node)
 	free(master->remotes);
 	free(master->free_keys);
 	free(master->seats);
+	free(master->task_ns);
 	node->machine = plat_machine(node->plat);
 	free(master);
 }

@@ -23,6 +23,22 @@ static const size_t arena_simulated = (size_t)1 << 36, arena_least = (size_t)1 <
 /* Of a codelet's flags, those that say how its kernel is simulated. */
 enum { KINDS_OF_FLAGS = 4 };
 
+/*
+ * Ends of short tasks are told together, while the worker has others to execute: up to
+ * TOLD_AT_ONCE of them, for held_s at most, which who polls sees to.
+ */
+enum { TOLD_AT_ONCE = 16 };
+static const double held_s = 20e-6, short_s = 5e-6;
+
+/* Of a worker. */
+struct answers {
+	struct orr_lock lock;
+	int n;
+	double since_s;
+	struct ms_head head;
+	struct ms_executed what[TOLD_AT_ONCE];
+};
+
 struct ms_slave {
 	struct ms *ms;
 	int master;
@@ -32,6 +48,8 @@ struct ms_slave {
 	struct starpu_codelet codelets[KINDS_OF_FLAGS];
 	struct starpu_perfmodel model;
 	struct known *known;
+	struct answers *answers; /* by worker */
+	int nheld;               /* atomic: workers that hold answers back */
 };
 
 /* A kernel that has been looked for. */
@@ -181,18 +199,85 @@ static void free_execution(struct execution *execution)
 	free(execution);
 }
 
+/* The answers are locked, and unlocked. */
+static void tell(struct ms_slave *slave, struct answers *answers)
+{
+	struct ms_executed what[TOLD_AT_ONCE];
+	struct ms_head head = answers->head;
+	size_t bytes = (size_t)answers->n * sizeof(*what);
+
+	memcpy(what, answers->what, bytes);
+	answers->n = 0;
+	orr_unlock(&answers->lock);
+	if (bytes)
+		ms_send(slave->ms, slave->master, &head, what, bytes);
+}
+
+/* Somebody polls: what has been held for too long goes. */
+static void tell_held(struct ms *ms)
+{
+	struct ms_slave *slave = ms->slave;
+	double now_s;
+
+	if (!orr_load(&slave->nheld))
+		return;
+	now_s = plat_now_s(ms->node->plat);
+	for (int i = 0; i < ms->node->nworkers; i++) {
+		struct answers *answers = &slave->answers[i];
+
+		orr_lock(&answers->lock);
+		if (!answers->n || now_s - answers->since_s < held_s) {
+			orr_unlock(&answers->lock);
+			continue;
+		}
+		orr_add(&slave->nheld, -1);
+		tell(slave, answers);
+	}
+}
+
+/* Another end of this worker's is due soon, and who polls looks after this one. */
+static int may_hold(const struct answers *answers, struct worker *worker, double now_s)
+{
+	return worker->node->machine->polls_itself && orr_load(&worker->nbound) > 0 &&
+	       answers->n < TOLD_AT_ONCE && now_s - answers->since_s < held_s &&
+	       answers->what[answers->n - 1].duration_s < short_s;
+}
+
+static void hold_or_tell(struct ms_slave *slave, struct worker *worker,
+			 const struct ms_head *head, double duration_s)
+{
+	struct answers *answers = &slave->answers[worker->id];
+	double now_s = plat_now_s(worker->node->plat);
+	int was_held;
+
+	orr_lock(&answers->lock);
+	was_held = answers->n > 0;
+	if (!was_held)
+		answers->since_s = now_s;
+	answers->head = *head;
+	answers->what[answers->n++] = (struct ms_executed){head->cookie, duration_s};
+	if (may_hold(answers, worker, now_s)) {
+		orr_add(&slave->nheld, !was_held);
+		orr_unlock(&answers->lock);
+		return;
+	}
+	orr_add(&slave->nheld, -was_held);
+	tell(slave, answers);
+}
+
 /* The task's callback. */
 static void on_executed(void *arg)
 {
 	struct execution *execution = arg;
-	const struct job *job = execution->task->starpu_private;
+	const struct starpu_task *task = execution->task;
+	const struct job *job = task->starpu_private;
 	struct ms_head head = execution->head;
 	struct ms_slave *slave = execution->slave;
 
 	head.kind = MS_EXECUTED;
-	head.duration_s = job->duration_s;
 	free_execution(execution);
-	ms_send(slave->ms, slave->master, &head, NULL, 0);
+	hold_or_tell(slave, &slave->ms->node->workers[task->workerid], &head,
+		     job->duration_s);
 }
 
 /* Returns where the next buffer begins. */
@@ -433,6 +518,16 @@ static void init_codelets(struct ms_slave *slave)
 	}
 }
 
+static void init_answers(struct ms_slave *slave)
+{
+	int n = slave->ms->node->nworkers;
+
+	slave->answers = orr_alloc((size_t)n * sizeof(*slave->answers));
+	for (int i = 0; i < n; i++)
+		orr_lock_init(&slave->answers[i].lock);
+	slave->ms->polled = tell_held;
+}
+
 int ms_serve(struct node *node, const struct ms_config *config)
 {
 	struct ms_slave slave = {.master = config->master};
@@ -447,15 +542,19 @@ int ms_serve(struct node *node, const struct ms_config *config)
 	slave.ms->slave = &slave;
 	node->on_describe = describe;
 	init_codelets(&slave);
+	init_answers(&slave);
 	ret = reserve(&slave, memory_bytes);
 	if (ret < 0)
 		return ret;
+	orr_store(&node->serves, 1);
 	ms_start(slave.ms);
 	say_hello(&slave, memory_bytes);
 	plat_gate_wait(node->plat, &slave.ms->gate);
+	orr_store(&node->serves, 0);
 	node_wait_submitted(node, 0);
 	ms_send(slave.ms, slave.master, &bye, NULL, 0);
 	ms_close(slave.ms);
+	free(slave.answers);
 	munmap(slave.base, slave.arena_bytes);
 	for (; slave.known; slave.known = next) {
 		next = slave.known->next;

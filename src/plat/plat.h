@@ -285,6 +285,8 @@ struct worker_driver {
 	/* An execute() has returned 0: may the next one be called before that has ended?
 	 * NULL: no. */
 	int (*may_queue)(const struct worker *worker);
+	/* The worker has tasks: may it take one more?  NULL: up to its depth. */
+	int (*may_take)(const struct worker *worker);
 	/* Look for ends: > 0: worker_executed() was called; 0: something still runs; < 0:
 	 * nothing does.  Real's own; NULL: nothing ever does. */
 	int (*poll)(struct worker *worker);

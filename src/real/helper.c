@@ -26,13 +26,18 @@ enum { SLOW_TURNS = 2, MOST_SLOW_TURNS = 3 };
 /* Between short tasks it polls so often. */
 #define LOOK_S 10e-6
 
+static int may_get_tasks(struct plat *plat)
+{
+	return node_nsubmitted(plat->node) > 0 || orr_load(&plat->node->serves);
+}
+
 static int is_post_free(struct plat *plat)
 {
 	struct progress *progress = &plat->progress;
 
 	return __atomic_load_n(&progress->poll, __ATOMIC_RELAXED) &&
 	       !orr_load_ptr(&progress->helper) && !orr_load(&progress->has_core) &&
-	       node_nsubmitted(plat->node) > 0;
+	       may_get_tasks(plat);
 }
 
 static int take_post(struct plat *plat, struct worker *worker)
@@ -164,8 +169,7 @@ int helper_rest(struct plat *plat, struct worker *worker, struct helping *helpin
 		return 0;
 	judge(helping, worker, start_s);
 	spin_start(plat, &spin, start_s);
-	while (stepped == 0 && helping->since_s - start_s < HELP_S &&
-	       node_nsubmitted(plat->node) > 0)
+	while (stepped == 0 && helping->since_s - start_s < HELP_S && may_get_tasks(plat))
 		stepped = help_once(plat, worker, helping, &spin);
 	if (stepped > 0)
 		return 1;

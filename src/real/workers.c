@@ -34,19 +34,30 @@ int plat_worker_wake(struct worker *worker)
 	return parked != 0;
 }
 
-/* The job of a remote driver that has ended meanwhile. */
+/* The jobs of a remote driver that have ended meanwhile, the first one first. */
 static int take_ended(struct worker *worker)
 {
-	struct job *job = orr_swap_ptr(&worker->ended, NULL);
+	struct job *job, *next, *first = NULL;
 
-	if (job)
-		worker_executed(worker, job);
-	return job ? 1 : -1;
+	if (!orr_load_ptr(&worker->ended))
+		return -1;
+	for (job = orr_swap_ptr(&worker->ended, NULL); job; job = next) {
+		next = job->next;
+		job->next = first;
+		first = job;
+	}
+	for (; first; first = next) {
+		next = first->next;
+		worker_executed(worker, first);
+	}
+	return 1;
 }
 
 void plat_worker_ended(struct worker *worker, struct job *job)
 {
-	orr_swap_ptr(&worker->ended, job);
+	do
+		job->next = orr_load_ptr(&worker->ended);
+	while (!orr_cas_ptr(&worker->ended, job->next, job));
 	plat_worker_wake(worker);
 }
 
@@ -106,7 +117,7 @@ static void rest_beside_kernels(struct plat *plat, struct worker *worker,
 		sched_yield();
 		return;
 	}
-	if (worker->npipeline >= orr_load(&worker->depth)) {
+	if (!worker_has_room(worker)) {
 		plat_sleep(plat, nap_s);
 		return;
 	}

@@ -28,10 +28,11 @@
 struct sim_worker {
 	struct plat_timer step, end;
 	struct worker *worker;
-	struct job *job; /* running, or NULL */
-	double late_s;   /* worked in callbacks; delays the next task */
-	double ended_s;  /* when the last task did */
-	int calls;       /* the kernel is to be called at the end */
+	struct job *job;                 /* running, or NULL */
+	struct job *ended, **last_ended; /* of a remote driver, to be told */
+	double late_s;                   /* worked in callbacks; delays the next task */
+	double ended_s;                  /* when the last task did */
+	int calls;                       /* the kernel is to be called at the end */
 	/* Of a worker that the application runs: the gate of its thread in
 	 * plat_worker_drive(), and does that end after one task? */
 	struct plat_gate *driver;
@@ -69,8 +70,7 @@ static void step_until_idle(struct sim_worker *sim_worker)
 	while (worker_step(worker))
 		;
 	sim->worker = NULL;
-	worker->parked =
-		!calendar_has(&sim_worker->step) && worker->npipeline < worker->depth;
+	worker->parked = !calendar_has(&sim_worker->step) && worker_has_room(worker);
 	if (sim_worker->driver && sim_worker->once)
 		worker->parked = 0;
 	look_for_end(sim_worker);
@@ -92,6 +92,17 @@ static void call_kernel(struct worker *worker, struct job *job)
 	worker->caller.task = job->task;
 	gang_call_kernel(worker, job, kernel);
 	worker->caller.task = previous;
+}
+
+static void tell_ended(struct sim_worker *sim_worker)
+{
+	struct job *job = sim_worker->ended, *next;
+
+	sim_worker->ended = NULL;
+	for (; job; job = next) {
+		next = job->next;
+		worker_executed(sim_worker->worker, job);
+	}
 }
 
 static void on_end(struct plat_timer *timer)
@@ -118,7 +129,10 @@ static void on_end(struct plat_timer *timer)
 	}
 	sim_worker->job = NULL;
 	sim_worker->ended_s = plat->sim->now_s;
-	worker_executed(worker, job);
+	if (worker->driver->is_remote)
+		tell_ended(sim_worker);
+	else
+		worker_executed(worker, job);
 	look_for_end(sim_worker);
 	step_until_idle(sim_worker);
 }
@@ -277,8 +291,11 @@ void plat_worker_ended(struct worker *worker, struct job *job)
 	struct sim_worker *sim_worker = worker->backend;
 	struct plat *plat = sim_worker->end.plat;
 
-	sim_worker->job = job;
-	calendar_add(plat->sim, &sim_worker->end, plat_now_s(plat));
+	job->next = NULL;
+	*(sim_worker->ended ? sim_worker->last_ended : &sim_worker->ended) = job;
+	sim_worker->last_ended = &job->next;
+	if (!calendar_has(&sim_worker->end))
+		calendar_add(plat->sim, &sim_worker->end, plat_now_s(plat));
 }
 
 /* ---- execution ------------------------------------------------------- */

@@ -313,6 +313,55 @@ static void memory_is_given(void)
 	starpu_free_on_node(memory, block, 8 << 20);
 }
 
+enum { TASK_US = 10, MANY_TASKS = 200 };
+
+void slaves_nothing(void *buffers[], void *arg);
+
+void slaves_nothing(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+}
+
+static double ten_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		     unsigned implementation)
+{
+	(void)task;
+	(void)arch;
+	(void)implementation;
+	return TASK_US;
+}
+
+static struct starpu_perfmodel short_model = {
+	.type = STARPU_PER_ARCH, .arch_cost_function = ten_us, .symbol = "slaves_short"};
+static struct starpu_codelet nothing = {.cpu_funcs = {slaves_nothing},
+					.cpu_funcs_name = {"slaves_nothing"},
+					.where = STARPU_MPI_MS,
+					.model = &short_model,
+					.name = "nothing"};
+
+static double run_many_us(int n)
+{
+	double start_us = starpu_timing_now();
+
+	for (int i = 0; i < n; i++)
+		CLAIM_EQ(starpu_task_insert(&nothing, STARPU_EXECUTE_ON_WORKER,
+					    worker_of(0), 0),
+			 0);
+	starpu_task_wait_for_all();
+	return starpu_timing_now() - start_us;
+}
+
+/* Short tasks wait at the slave: most of their way there and back takes no time of it. */
+static void short_tasks_queue_at_the_slave(void)
+{
+	double alone_us = run_many_us(1), many_us = run_many_us(MANY_TASKS);
+
+	if (orrery_is_simulated())
+		CLAIM(many_us >= MANY_TASKS * TASK_US &&
+		      many_us < MANY_TASKS * (TASK_US + alone_us) / 2);
+}
+
 static const struct claim claims[] = {
 	{"shapes of slaves are told", shapes_are_told},
 	{"names of slaves are told", names_are_told},
@@ -323,6 +372,7 @@ static const struct claim claims[] = {
 	{"parts travel", parts_travel},
 	{"kernels without a name stay", kernels_without_name_stay},
 	{"memory is given", memory_is_given},
+	{"short tasks queue at the slave", short_tasks_queue_at_the_slave},
 	{NULL, NULL},
 };
 

@@ -12,7 +12,9 @@
 struct fake_worker {
 	struct plat_timer step, end;
 	struct worker *worker;
-	struct job *job; /* running, or NULL */
+	struct job *job;                 /* running, or NULL */
+	struct job *ended, **last_ended; /* of a remote driver, to be told */
+	int is_telling;
 	/* Of a worker that the application runs: the gate of who drives it, and does
 	 * that end after one task? */
 	struct plat_gate *driver;
@@ -51,7 +53,7 @@ static void step_until_idle(struct fake_worker *fake_worker)
 		continue;
 	fake->worker = NULL;
 	worker->parked = !fake_worker->step.entry.place &&
-			 (!fake_worker->job || worker->npipeline < worker->depth);
+			 (!fake_worker->job || worker_has_room(worker));
 	if (fake_worker->driver && fake_worker->once)
 		worker->parked = 0;
 	look_for_end(fake_worker);
@@ -74,6 +76,23 @@ static void call_kernel(struct worker *worker, struct job *job)
 	worker->caller.task = previous;
 }
 
+/* What this brings about may take time, in which others end.  0: it is done already. */
+static int tell_ended(struct fake_worker *fake_worker)
+{
+	struct job *job;
+
+	if (fake_worker->is_telling)
+		return 0;
+	fake_worker->is_telling = 1;
+	fake_worker->worker->parked = 0;
+	while ((job = fake_worker->ended)) {
+		fake_worker->ended = job->next;
+		worker_executed(fake_worker->worker, job);
+	}
+	fake_worker->is_telling = 0;
+	return 1;
+}
+
 /* The kernel, and all that its end brings about. */
 static void run_job(void *arg)
 {
@@ -82,10 +101,14 @@ static void run_job(void *arg)
 	struct job *job = fake_worker->job;
 
 	fake_get()->worker = worker;
-	if (!worker->driver->is_remote)
+	if (worker->driver->is_remote) {
+		if (!tell_ended(fake_worker))
+			return;
+	} else {
 		call_kernel(worker, job);
-	fake_worker->job = NULL;
-	worker_executed(worker, job);
+		fake_worker->job = NULL;
+		worker_executed(worker, job);
+	}
 	look_for_end(fake_worker);
 	step_until_idle(fake_worker);
 }
@@ -168,8 +191,11 @@ void plat_worker_ended(struct worker *worker, struct job *job)
 {
 	struct fake_worker *fake_worker = worker->backend;
 
-	fake_worker->job = job;
-	plat_after(worker->node->plat, &fake_worker->end, 0);
+	job->next = NULL;
+	*(fake_worker->ended ? fake_worker->last_ended : &fake_worker->ended) = job;
+	fake_worker->last_ended = &job->next;
+	if (!fake_worker->end.entry.place)
+		plat_after(worker->node->plat, &fake_worker->end, 0);
 }
 
 struct worker *plat_current_worker(struct plat *plat)

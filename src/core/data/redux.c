@@ -400,10 +400,16 @@ starpu_data_handle_t redux_target(const struct access *access)
 
 /* ---- the neutral element --------------------------------------------- */
 
+/* Links of a job that runs are its driver's. */
+static struct job *contributor(const struct job *prelude)
+{
+	return prelude->task->callback_arg;
+}
+
 static void prelude_describe(const struct job *job, char *text, size_t bytes)
 {
 	snprintf(text, bytes, "the neutral element for task \"%.80s\"",
-		 task_name(job->next->task));
+		 task_name(contributor(job)->task));
 }
 
 static const struct job_ops prelude_ops = {.describe = prelude_describe};
@@ -433,7 +439,7 @@ static struct job *new_prelude(struct worker *worker, const struct access *acces
 	task = task_create(node);
 	prelude = task_job(node, task);
 	prelude->ops = &prelude_ops;
-	prelude->next = access->job;
+	task->callback_arg = access->job;
 	prelude->worker = worker;
 	prelude->may_be_timeless = 1;
 	task->cl = methods->init;
@@ -461,7 +467,7 @@ struct job *redux_prelude(struct worker *worker, struct job *job)
 
 struct job *redux_executed(struct job *prelude)
 {
-	struct job *job = prelude->next;
+	struct job *job = contributor(prelude);
 
 	prelude->worker->busy_s += prelude->duration_s;
 	task_destroy(prelude->task);

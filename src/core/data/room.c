@@ -11,7 +11,7 @@
 #include "core/task/task.h"
 
 /* Jobs in line for which room is made at a time: as many as a GPU has in its pipeline. */
-enum { ROOM_AHEAD = WORKER_MAX_PIPELINE };
+enum { ROOM_AHEAD = WORKER_OWN_PIPELINE };
 
 /* ---- the needs of a job; the memory is locked ------------------------ */
 

@@ -103,8 +103,9 @@ struct job {
 	struct node *node;
 	const struct job_ops *ops;
 	struct starpu_task *task; /* that it is the half of, or NULL */
-	struct job *next;         /* ready, in a scheduler's queue, or waiting for room */
-	int missing;              /* atomic */
+	struct job
+		*next; /* ready, in a queue, waiting for room, or ended at a driver's */
+	int missing;   /* atomic */
 	int nfetching; /* atomic: copies on their way, plus one while starting */
 	int exclusive; /* atomic: exclusion is to be taken before it can run */
 	int naccesses;
