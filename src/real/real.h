@@ -134,6 +134,12 @@ struct numas {
 	struct copier copiers[STARPU_MAXNUMANODES];
 };
 
+/* Of each worker that shares a thread with others its crew; NULL: none does. */
+struct crews {
+	struct crew **of;
+	int n; /* workers */
+};
+
 struct plat {
 	struct node *node;
 	void (*last)(struct node *node); /* at the end of the process, or NULL */
@@ -147,6 +153,7 @@ struct plat {
 	struct meter meters[MAX_METERS]; /* by one thread at a time */
 	struct worker *workers;
 	pthread_t *threads; /* of the workers */
+	struct crews crews;
 	int nworkers, workers_stopping;
 	int gate_event;  /* atomic, a futex word: changes when a sleeper must look */
 	int nsleepers;   /* atomic: threads asleep at a gate, or about to be */
@@ -195,13 +202,28 @@ void real_forget(void);
 /*
  * worker->parked: 0 while it steps, PARKED_AWAKE when it said that it will sleep but
  * can still see the word change, PARKED_ASLEEP in the futex, where waking it takes a
- * system call, PARKED_POLLING as well where a kick wakes it.
+ * system call, PARKED_POLLING as well where a kick wakes it, PARKED_IN_CREW where its
+ * crew is called.
  */
-enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2, PARKED_POLLING = 3 };
+enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2, PARKED_POLLING = 3, PARKED_IN_CREW = 4 };
 
 /* workers.c */
 /* Workers that are not asleep, or are about to wake. */
 int workers_awake(struct plat *plat);
+
+/* crew.c: workers of GPUs that share a thread. */
+/* Before the workers start, who share one; of so many workers at plat->workers. */
+void crews_choose(struct plat *plat, int nworkers);
+/* Their threads have ended. */
+void crews_close(struct plat *plat);
+/* Is the worker the one that has its crew's thread?  0 for who is in no crew. */
+int crew_leads(const struct plat *plat, const struct worker *worker);
+/* The leader's entry of plat->threads; NULL: the worker is in no crew. */
+pthread_t *crew_thread(struct plat *plat, const struct worker *worker);
+/* The thread of that leader. */
+void *crew_main(void *leader);
+/* The worker was parked in its crew, and has been unmarked. */
+void crew_wake(struct worker *worker);
 
 /* interleaved.c */
 /* Before the workers start: does one of them poll?  It is progress.worker. */

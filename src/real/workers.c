@@ -31,6 +31,8 @@ int plat_worker_wake(struct worker *worker)
 		real_futex_wake(&worker->parked, 1);
 	else if (parked == PARKED_POLLING)
 		progress_wake(worker->backend);
+	else if (parked == PARKED_IN_CREW)
+		crew_wake(worker);
 	return parked != 0;
 }
 
@@ -227,20 +229,33 @@ int plat_worker_drive(struct worker *worker, int once)
 	return 0;
 }
 
+/* Its own, or that of its crew.  0, or an error of the system's. */
+static int start_thread(struct plat *plat, int number)
+{
+	struct worker *worker = &plat->workers[number];
+	pthread_t *shared = crew_thread(plat, worker);
+
+	if (shared && !crew_leads(plat, worker)) {
+		plat->threads[number] = *shared;
+		return 0;
+	}
+	return pthread_create(&plat->threads[number], NULL,
+			      shared ? crew_main : worker_main, worker);
+}
+
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 {
 	plat->workers = workers;
 	plat->workers_stopping = 0;
 	interleaved_choose(plat, workers, nworkers);
+	crews_choose(plat, nworkers);
 	plat->threads = orr_alloc((size_t)nworkers * sizeof(*plat->threads));
+	for (int i = 0; i < nworkers; i++)
+		workers[i].backend = plat;
 	for (plat->nworkers = 0; plat->nworkers < nworkers; plat->nworkers++) {
-		struct worker *worker = &workers[plat->nworkers];
-
-		worker->backend = plat;
-		if (orr_load(&worker->driven))
+		if (orr_load(&workers[plat->nworkers].driven))
 			continue;
-		if (pthread_create(&plat->threads[plat->nworkers], NULL, worker_main,
-				   worker) != 0) {
+		if (start_thread(plat, plat->nworkers) != 0) {
 			orr_complain(plat->node->rank,
 				     "the system refuses the thread of worker %d of %d; "
 				     "use fewer (STARPU_NCPU) or raise ulimit -u or -v",
@@ -252,6 +267,13 @@ int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 	return 0;
 }
 
+static int has_thread(const struct plat *plat, struct worker *worker)
+{
+	if (orr_load(&worker->driven))
+		return 0;
+	return !crew_thread((struct plat *)plat, worker) || crew_leads(plat, worker);
+}
+
 void plat_workers_stop(struct plat *plat)
 {
 	orr_store(&plat->workers_stopping, 1);
@@ -259,8 +281,9 @@ void plat_workers_stop(struct plat *plat)
 	for (int i = 0; i < plat->nworkers; i++)
 		plat_worker_wake(&plat->workers[i]);
 	for (int i = 0; i < plat->nworkers; i++)
-		if (!orr_load(&plat->workers[i].driven))
+		if (has_thread(plat, &plat->workers[i]))
 			pthread_join(plat->threads[i], NULL);
+	crews_close(plat);
 	free(plat->threads);
 	plat->threads = NULL;
 	plat->nworkers = 0;

@@ -250,6 +250,12 @@ static void too_many_workers(void)
 	expect_devices(30);
 }
 
+static void both_kinds_of_threads(void)
+{
+	setenv("STARPU_CUDA_THREAD_PER_WORKER", "1", 1);
+	start("STARPU_CUDA_THREAD_PER_DEV", "1");
+}
+
 static void too_large_to_pin(void)
 {
 	setenv("STANDIN_FAIL", "cuMemHostRegister_v2:1:2", 1);
@@ -332,6 +338,10 @@ static const struct dying mistakes[] = {
 	 {"STARPU_NWORKER_PER_CUDA is 16 for 3 devices", "going on with 10"},
 	 too_many_workers,
 	 LIVES},
+	{"threads for workers and for devices",
+	 {"STARPU_CUDA_THREAD_PER_WORKER is 1", "expected one of them"},
+	 both_kinds_of_threads,
+	 0},
 	{"memory that cannot be pinned",
 	 {"cannot be pinned", "ulimit -l"},
 	 too_large_to_pin,
