@@ -86,6 +86,9 @@ static const struct knob knob_table[] = {
 	     "numbers of the CUDA devices that have workers, in order; unset: all"),
 	SWITCH("STARPU_ENABLE_CUDA_GPU_GPU_DIRECT", cuda_direct, 1,
 	       "copy between CUDA devices that reach each other; 0: by main memory"),
+	NUMBER("STARPU_MPI_GPUDIRECT", "-1, 0 or 1", mpi_gpudirect, -1, -1, 1,
+	       "large messages leave and reach memories of GPUs: -1: where MPI says it "
+	       "can; 0: no; 1: yes, whatever it says"),
 	TEXT("ORRERY_CUDA_LIBRARY", cuda_library,
 	     "library with the functions of CUDA's driver, instead of libcuda.so.1"),
 	NUMBER("STARPU_CUDA_PIPELINE", "tasks", cuda_pipeline, 2, 0, 3,

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "mpi/barrier.h"
 #include "mpi/datatype.h"
+#include "mpi/direct.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
@@ -325,7 +326,7 @@ void engine_consume(struct request *request)
 	if (early->local) /* Copied outside of the lock, at the end. */
 		request->local = early->local;
 	else
-		layout_scatter(&request->payload.layout, early->body);
+		payload_fill(&request->payload, early->body);
 	early_free(mpi, early);
 	request->early = NULL;
 	finish_moved(mpi, request);
@@ -612,6 +613,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->acquire.what =
 		post->kind == REQUEST_SEND ? "a send to a rank" : "a receive from a rank";
 	request->acquire.memory = ACQUIRE_MAIN_MEMORY;
+	request->acquire.granted = mpi->net->memories ? direct_choose : NULL;
 	request_move(request, REQUEST_TURN);
 	mpi->engine.nposted++;
 	orr_add(&mpi->engine.npending, 1);

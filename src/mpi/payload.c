@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "core/data/memory.h"
 #include "core/interface/interface.h"
+#include "core/interface/methods.h"
 #include "mpi/datatype.h"
 
 static int executes(starpu_data_handle_t handle)
@@ -173,6 +174,18 @@ static int unpack(struct payload *payload, starpu_data_handle_t handle, size_t b
 		die_of_datatype(handle, bytes);
 	memory_free(handle->node, STARPU_MAIN_RAM, buffer, bytes, 0);
 	return ret;
+}
+
+void payload_fill(struct payload *payload, void *body)
+{
+	struct layout flat;
+
+	if (payload->memory < (unsigned)plat_self()->nmains || !payload->layout.base) {
+		layout_scatter(&payload->layout, body);
+		return;
+	}
+	layout_flat(&flat, body, layout_bytes(&payload->layout));
+	methods_move(NULL, STARPU_MAIN_RAM, payload->memory, &flat, &payload->layout);
 }
 
 void payload_received(struct payload *payload, starpu_data_handle_t handle)

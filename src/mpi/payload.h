@@ -33,6 +33,9 @@ void payload_of_receive(struct payload *payload, starpu_data_handle_t handle,
 			unsigned memory);
 /* bytes of packed data are coming: make room for them. */
 void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t bytes);
+/* All bytes, which came into temporary memory, are at body: put them in place, where
+ * processors need not see the place. */
+void payload_fill(struct payload *payload, void *body);
 /* All bytes are there: unpack; the buffer is gone. */
 void payload_received(struct payload *payload, starpu_data_handle_t handle);
 /* All bytes have been read: the buffer is gone. */

@@ -135,6 +135,9 @@ struct net {
 	 * NULL: nobody wants to know. */
 	void (*carried)(struct net *net, double since_s);
 	int knows_busy;
+	/* Memories of devices, as bits, where a bulk may leave and arrive; set by
+	 * plat_net_open(). */
+	uint64_t memories;
 	/* types_mpi_place(); NULL: MPI's datatypes are unknown here. */
 	struct place *(*place_of)(const struct net_type *type);
 	/* May the caller make datatypes?  NULL: any thread may, at any time.  Else the

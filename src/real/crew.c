@@ -89,15 +89,18 @@ static int turn_all(struct crew *crew, int *running)
 	return sum > 0;
 }
 
-/* All are marked, and can take a task.  Who cannot is not to be woken for one. */
-static void mark(struct crew *crew)
+/* Without a limit of time each is woken for its data, too; within one who can take no
+ * task is not to be woken for one instead of another. */
+static int is_to_be_woken(const struct worker *worker, double nap_s)
 {
-	for (int i = 0; i < crew->nworkers; i++) {
-		struct worker *worker = crew->workers[i];
+	return nap_s <= 0 || worker->npipeline < orr_load(&worker->depth);
+}
 
-		if (worker->npipeline < orr_load(&worker->depth))
-			orr_store(&worker->parked, PARKED_AWAKE);
-	}
+static void mark(struct crew *crew, double nap_s)
+{
+	for (int i = 0; i < crew->nworkers; i++)
+		if (is_to_be_woken(crew->workers[i], nap_s))
+			orr_store(&crew->workers[i]->parked, PARKED_AWAKE);
 	orr_fence();
 }
 
@@ -107,16 +110,14 @@ static int was_woken(const struct crew *crew, int calls)
 }
 
 /* From now on a call is made for who is woken.  0: one was woken before. */
-static int ask_for_calls(struct crew *crew)
+static int ask_for_calls(struct crew *crew, double nap_s)
 {
 	int all = 1;
 
-	for (int i = 0; i < crew->nworkers; i++) {
-		struct worker *worker = crew->workers[i];
-
-		if (worker->npipeline < orr_load(&worker->depth))
-			all &= orr_cas(&worker->parked, PARKED_AWAKE, PARKED_IN_CREW);
-	}
+	for (int i = 0; i < crew->nworkers; i++)
+		if (is_to_be_woken(crew->workers[i], nap_s))
+			all &= orr_cas(&crew->workers[i]->parked, PARKED_AWAKE,
+				       PARKED_IN_CREW);
 	return all;
 }
 
@@ -125,9 +126,9 @@ static void rest(struct crew *crew, double nap_s)
 {
 	int calls = orr_load(&crew->calls), running;
 
-	mark(crew);
+	mark(crew, nap_s);
 	if (!turn_all(crew, &running) && !orr_load(&crew->plat->workers_stopping) &&
-	    ask_for_calls(crew))
+	    ask_for_calls(crew, nap_s))
 		do
 			real_futex_wait(&crew->calls, calls, nap_s);
 		while (nap_s <= 0 && !was_woken(crew, calls));

@@ -163,7 +163,10 @@ struct cuda {
 	struct cuda_calls call;
 	int ndevices, nlanes; /* the latter: workers of each device */
 	int nthreads;         /* that CUDA has started */
-	int npending;         /* atomic: copies and kernels that have not ended */
+	/* MPI reads and writes devices' memories: who polls has the first one's context.
+	 */
+	int is_direct;
+	int npending; /* atomic: copies and kernels that have not ended */
 	unsigned char peers[STARPU_MAXCUDADEVS][STARPU_MAXCUDADEVS];
 	struct plat_device each[STARPU_MAXCUDADEVS];
 	struct cuda_device devices[STARPU_MAXCUDADEVS];
@@ -195,6 +198,9 @@ int cuda_count(struct plat *plat);
 struct cuda_device *cuda_at(struct plat *plat, unsigned memory);
 /* A worker's, or NULL: it has no device. */
 struct cuda_lane *cuda_lane(const struct worker *worker);
+/* The devices' memories, as bits, when MPI is to read and write there: what the user
+ * says, or what it can. */
+uint64_t cuda_memories_of_mpi(struct plat *plat, int mpi_can);
 /* Threads of ours. */
 int cuda_thread_count(const struct plat *plat);
 int cuda_is_thread(const struct plat *plat, pthread_t thread);

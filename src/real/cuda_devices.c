@@ -339,6 +339,25 @@ int cuda_count(struct plat *plat)
 	return plat->cuda ? orr_load(&plat->cuda->npending) : 0;
 }
 
+uint64_t cuda_memories_of_mpi(struct plat *plat, int mpi_can)
+{
+	int wanted = node_knobs(plat->node)->mpi_gpudirect;
+	uint64_t memories = 0;
+
+	if (!plat->cuda || wanted == 0 || (wanted < 0 && !mpi_can))
+		return 0;
+	if (!mpi_can)
+		orr_complain(plat->node->rank,
+			     "STARPU_MPI_GPUDIRECT is 1, but MPI says that it is not "
+			     "CUDA-aware: messages from and to GPUs will fail if that is "
+			     "so; unset it, or take an MPI built with CUDA "
+			     "(ompi_info --parsable | grep cuda_support)");
+	plat->cuda->is_direct = 1;
+	for (int i = 0; i < plat->cuda->ndevices; i++)
+		memories |= (uint64_t)1 << (plat->machine.nnumas + i);
+	return memories;
+}
+
 /* The memories of the devices follow main memories. */
 struct cuda_device *cuda_at(struct plat *plat, unsigned memory)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <mpi.h>
+#if defined(OPEN_MPI) && __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
 
 #include "base/check.h"
 #include "real/real.h"
@@ -45,6 +48,15 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 	note_threads(nbefore, caller);
 	return ret;
+}
+
+int real_mpi_reads_devices(void)
+{
+#ifdef MPIX_CUDA_AWARE_SUPPORT
+	return MPIX_Query_cuda_support() == 1;
+#else
+	return 0;
+#endif
 }
 
 int MPI_Finalize(void)

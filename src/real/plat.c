@@ -150,6 +150,7 @@ void plat_unstick(struct plat *plat)
 /* Builds without MPI have no transport. */
 #pragma weak transport_mpi_open
 #pragma weak transport_mpi_agree
+#pragma weak real_mpi_reads_devices
 
 int plat_net_agree(struct plat *plat, const struct net_config *config,
 		   struct net_agreement *items, int n)
@@ -160,7 +161,8 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
 {
-	(void)plat;
+	int ret;
+
 	if (*config->name && strcmp(config->name, "mpi") != 0) {
 		orr_complain(config->rank,
 			     "ORRERY_TRANSPORT is \"%s\": on a real machine only \"mpi\" "
@@ -170,5 +172,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	}
 	if (!transport_mpi_open)
 		return -ENODEV;
-	return transport_mpi_open(config, NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW, net);
+	ret = transport_mpi_open(config, NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW, net);
+	if (ret == 0)
+		(*net)->memories = cuda_memories_of_mpi(plat, real_mpi_reads_devices());
+	return ret;
 }

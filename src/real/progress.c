@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "base/check.h"
+#include "real/cuda.h"
 #include "real/real.h"
 
 /*
@@ -13,6 +14,21 @@
 #define PROGRESS_YIELD_S  1e-3
 #define PROGRESS_HELPED_S 0.2e-3
 #define PROGRESS_ASLEEP_S 0.05
+
+/* MPI that copies from and to devices does it in the caller's context. */
+static int poll_with_devices(struct plat *plat, int (*poll)(void *arg))
+{
+	const struct cuda_device *first =
+		plat->cuda && plat->cuda->is_direct ? &plat->cuda->devices[0] : NULL;
+	int advanced;
+
+	if (first)
+		cuda_enter(first);
+	advanced = poll(plat->progress.arg);
+	if (first)
+		cuda_leave(first);
+	return advanced;
+}
 
 int progress_poll(struct plat *plat)
 {
@@ -26,7 +42,7 @@ int progress_poll(struct plat *plat)
 	/* After the count, as plat_set_poll() looks at the count after its change. */
 	poll = __atomic_load_n(&progress->poll, __ATOMIC_SEQ_CST);
 	if (poll)
-		advanced = poll(progress->arg);
+		advanced = poll_with_devices(plat, poll);
 	orr_add(&progress->ncalls, -1);
 	return advanced;
 }

@@ -42,6 +42,9 @@ struct real {
 	struct signals signals; /* signals, once a node has something to do then */
 };
 
+/* mpi_start.c: does MPI take addresses of CUDA's memories? */
+int real_mpi_reads_devices(void);
+
 struct real *real_get(void);
 /* That of the process; ends the program, naming func, when the library is not open. */
 struct node *real_node_for(const char *func);

@@ -68,10 +68,135 @@ static void sums_go_round(void)
 	}
 }
 
+/* ---- from one device to another's ------------------------------------- */
+
+enum { MANY = 40000 };
+
+static int is_direct(void)
+{
+	const char *wanted = getenv("STARPU_MPI_GPUDIRECT");
+
+	return wanted && atoi(wanted) == 1;
+}
+
+static void count(const struct launch *launch)
+{
+	double *x = standin_at(launch->ptr[0]);
+
+	for (size_t i = 0; i < launch->nx; i++)
+		x[i] = launch->factor + (double)i;
+}
+
+static void count_cuda(void *buffers[], void *arg)
+{
+	double first;
+
+	starpu_codelet_unpack_args(arg, &first);
+	launch_here((struct launch){.func = count,
+				    .nx = STARPU_VECTOR_GET_NX(buffers[0]),
+				    .factor = first,
+				    .ptr = {(char *)STARPU_VECTOR_GET_PTR(buffers[0])}});
+}
+
+static struct starpu_codelet counts = {.cuda_funcs = {count_cuda},
+				       .cuda_flags = {STARPU_CUDA_ASYNC},
+				       .nbuffers = 1,
+				       .modes = {STARPU_W},
+				       .name = "counts"};
+
+static void count_there(starpu_data_handle_t handle, double first)
+{
+	starpu_task_insert(&counts, STARPU_W, handle, STARPU_VALUE, &first, sizeof(first),
+			   STARPU_TASK_SYNCHRONOUS, 1, 0);
+}
+
+static void expect_in_main_memory(starpu_data_handle_t handle, int expected)
+{
+	int is_valid;
+
+	starpu_data_query_status(handle, STARPU_MAIN_RAM, NULL, &is_valid, NULL);
+	CLAIM_EQ(is_valid, expected);
+}
+
+static void expect_counted(starpu_data_handle_t handle, double first)
+{
+	const double *x;
+
+	starpu_data_acquire(handle, STARPU_R);
+	x = (const double *)starpu_vector_get_local_ptr(handle);
+	for (int i = 0; i < MANY; i++)
+		CLAIM_EQ(x[i], first + i);
+	starpu_data_release(handle);
+}
+
+/* The message comes before (early) or after its receive is posted. */
+static void pass_on(starpu_data_handle_t big, starpu_data_handle_t small, int early)
+{
+	if (starpu_mpi_world_rank() == 0) {
+		count_there(big, 7);
+		starpu_mpi_send(early ? big : small, 1, early ? 1 : 2, MPI_COMM_WORLD);
+		starpu_mpi_send(early ? small : big, 1, early ? 2 : 1, MPI_COMM_WORLD);
+	} else {
+		starpu_mpi_req request;
+
+		count_there(big, 1);
+		if (!early)
+			starpu_mpi_irecv(big, &request, 0, 1, MPI_COMM_WORLD);
+		starpu_mpi_recv(small, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		if (early)
+			starpu_mpi_irecv(big, &request, 0, 1, MPI_COMM_WORLD);
+		starpu_mpi_wait(&request, MPI_STATUS_IGNORE);
+	}
+}
+
+static void from_device_to_device(void)
+{
+	int me = starpu_mpi_world_rank();
+
+	for (int early = 0; me < 2 && early < 2; early++) {
+		double flag = 0;
+		starpu_data_handle_t big, small;
+
+		starpu_vector_data_register(&big, -1, 0, MANY, sizeof(double));
+		starpu_variable_data_register(&small, STARPU_MAIN_RAM, (uintptr_t)&flag,
+					      sizeof(flag));
+		pass_on(big, small, early);
+		expect_in_main_memory(big, !is_direct());
+		expect_counted(big, 7);
+		starpu_data_unregister(big);
+		starpu_data_unregister(small);
+	}
+}
+
+/* What is in main memory anyway leaves from there, and arrives where it was before. */
+static void from_main_memory_to_a_device(void)
+{
+	starpu_data_handle_t handle;
+	int me = starpu_mpi_world_rank();
+
+	if (me > 1)
+		return;
+	starpu_vector_data_register(&handle, -1, 0, MANY, sizeof(double));
+	count_there(handle, 3 + me);
+	if (me == 0) {
+		expect_counted(handle, 3);
+		starpu_mpi_send(handle, 1, 5, MPI_COMM_WORLD);
+	} else {
+		starpu_mpi_recv(handle, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		expect_in_main_memory(handle, !is_direct());
+		expect_counted(handle, 3);
+	}
+	starpu_data_unregister(handle);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct claim claims[] = {
-		{"sums go round by devices of all ranks", sums_go_round}, {NULL, NULL}};
+		{"sums go round by devices of all ranks", sums_go_round},
+		{"from a device to another rank's", from_device_to_device},
+		{"from main memory to another rank's device",
+		 from_main_memory_to_a_device},
+		{NULL, NULL}};
 	int ret;
 
 	standin_use();

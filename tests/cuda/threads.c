@@ -9,7 +9,7 @@
 #include "../api/claim.h"
 #include "on_device.h"
 
-enum { NDEVICES = 2, NEACH = 3, NWORKERS = NDEVICES * NEACH, ROUNDS = 20, TASKS = 12 };
+enum { NDEVICES = 2, NEACH = 3, NWORKERS = NDEVICES * NEACH, ROUNDS = 20, TASKS = 36 };
 
 int claim_failures;
 static pthread_t seen[NWORKERS]; /* of worker number i, when it called a kernel */

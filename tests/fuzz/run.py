@@ -55,7 +55,10 @@ def backend_command(name, build):
 def standin_env(build, first):
     """GPUs, for the batch that begins with a seed."""
     rng = random.Random(first)
-    return {"ORRERY_CUDA_LIBRARY": os.path.join(build, "tests/cuda/libcuda-standin.so"),
+    direct = rng.choice([0, 1])
+    return {"STARPU_MPI_GPUDIRECT": str(direct),
+            "ORRERY_MPI_EAGER_BYTES": "32" if direct else "16384",
+            "ORRERY_CUDA_LIBRARY": os.path.join(build, "tests/cuda/libcuda-standin.so"),
             "STANDIN_SEEN": "1", "STANDIN_SEED": str(first),
             "STANDIN_DEVICES": str(rng.choice([1, 2, 3])),
             "STANDIN_PEERS": str(rng.choice([0, 1])),

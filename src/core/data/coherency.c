@@ -635,3 +635,23 @@ unsigned coherency_main_memory(starpu_data_handle_t handle)
 	return !valid || (valid & memory_bit(haven)) ? haven
 						     : (unsigned)__builtin_ctzll(valid);
 }
+
+int coherency_device_memory(starpu_data_handle_t handle, uint64_t memories, int replaces)
+{
+	uint64_t mains = memory_bit((unsigned)handle->node->nmains) - 1, found = 0;
+	const struct data_body *body;
+
+	orr_lock(&handle->lock);
+	body = data_body(handle);
+	if (!replaces && !(body->valid & mains))
+		found = body->valid & memories;
+	for (uint64_t set = replaces ? memories : 0; set; set &= set - 1) {
+		unsigned memory = (unsigned)__builtin_ctzll(set);
+		const struct copy_state *copy = data_find_copy(handle, memory);
+
+		if (copy && copy->allocated)
+			found |= memory_bit(memory);
+	}
+	orr_unlock(&handle->lock);
+	return found ? __builtin_ctzll(found) : -1;
+}

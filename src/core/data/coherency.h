@@ -40,6 +40,9 @@ void coherency_place(starpu_data_handle_t handle, unsigned memory, int has_value
 void coherency_displace(starpu_data_handle_t handle);
 /* The main memory where the value is at hand, if there is one: it, and else its haven. */
 unsigned coherency_main_memory(starpu_data_handle_t handle);
+/* One of these memories of devices where the value is, and in no main memory; or, where
+ * it is to be replaced, where there is memory for it.  -1: none. */
+int coherency_device_memory(starpu_data_handle_t handle, uint64_t memories, int replaces);
 /*
  * Bring the value, which is somewhere else, one hop towards a memory, if there is room;
  * nobody waits for it.  Writers do not wait for it either: as with evictions, what it
