@@ -83,7 +83,8 @@ static void fix(starpu_data_handle_t handle)
 
 static void unfix(starpu_data_handle_t handle)
 {
-	struct partition *outer = partition_of(handle);
+	/* Others may be changing flags that are none of this. */
+	struct partition *outer = data_body(handle)->part_of;
 
 	if (outer)
 		unfix(outer->parent);

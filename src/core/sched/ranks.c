@@ -66,10 +66,18 @@ void ranks_task(struct job *job)
 /* What was recorded, which is no longer the record's. */
 static struct graph take_record(struct ranks *ranks)
 {
-	struct graph *graph = &ranks->graph, taken;
+	struct graph *graph = &ranks->graph, taken = {0};
 
 	orr_lock(&graph->lock);
-	taken = *graph;
+	/* All but the lock, for which others wait. */
+	taken.nvertices = graph->nvertices;
+	taken.vertices = graph->vertices;
+	taken.nedges = graph->nedges;
+	taken.edges = graph->edges;
+	taken.wishes = graph->wishes;
+	taken.turns = graph->turns;
+	taken.jobs = graph->jobs;
+	taken.tags = graph->tags;
 	graph->nvertices = graph->room_vertices = graph->nedges = graph->room_edges = 0;
 	graph->vertices = NULL;
 	graph->edges = NULL;
