@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/pool.h"
-#include "plat/net.h"
-#include "plat/plat.h"
+#include "mpi/transport.h"
 
 /*
  * The "mpi" transport: plain MPI calls, the same for Open MPI and SMPI.
@@ -18,56 +16,22 @@
  * keeps the order of each peer.  Frames are limited in number (net->max_packets), so
  * that a poll costs the same however many messages wait.
  * Bulks have one tag each, so they go straight to their place.
- * The barrier is made of frames too (dissemination: in round r each node hears from
- * the one 2^r before it), because SMPI's MPI_Ibarrier() does not wait for all.
  */
 
 enum {
 	TAG_MESSAGE = 1,
 	TAG_BULK = 2, /* plus the key */
-	KEY_LIMIT = 1 << 20,
 	RING_RECEIVES = 16,
-	MAX_PACKETS = 64,
-	MAX_POLLED = 64, /* events, about */
-	MAX_EAGER_BYTES = 1 << 20,
-	MAX_PACKET_BYTES = 1 << 20,
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
-	FIRST_REQUESTS = 32,
-	MAX_ROUNDS = 31 /* of a barrier */
+	FIRST_REQUESTS = 32
 };
 
-enum frame_flag {
-	FRAME_HAS_BODY = 1,
-	FRAME_BARRIER = 2,
-	FRAME_HAS_MORE = 4 /* another message lies behind this one */
-};
-
-/* What goes before each head and its body. */
-struct frame_head {
-	uint32_t head_bytes;
-	uint32_t flags;      /* enum frame_flag */
-	uint64_t body_bytes; /* FRAME_BARRIER: the round */
-};
-
-_Static_assert(sizeof(struct frame_head) == NET_FRAME_BYTES,
-	       "what a message takes of a packet");
-
-enum op_kind { OP_MESSAGE, OP_PUT, OP_GET, OP_ROUND, OP_BARRIER };
-
-/* One thing that MPI works on, or that has ended and waits for its callback. */
+/* While MPI works on it. */
 struct op {
-	enum op_kind kind;
-	int status; /* 0 or a negative errno */
-	union {
-		struct net_message *message;
-		struct net_bulk *bulk;
-		struct net_barrier *barrier;
-	} of;
-	void *frame;         /* OP_MESSAGE, OP_ROUND: owned; MPI's until op ends */
-	MPI_Datatype type;   /* of the present piece, MPI_DATATYPE_NULL: bytes */
-	size_t offset_bytes; /* of the present piece */
+	struct transport_op base; /* first */
+	MPI_Datatype type;        /* of the present piece, MPI_DATATYPE_NULL: bytes */
+	size_t offset_bytes;      /* of the present piece */
 	size_t piece_bytes;
-	struct op *next;
 };
 
 /* Regions of any content, for payloads that do not exist; freed at the end only,
@@ -79,10 +43,10 @@ struct scratch {
 };
 
 struct mpi_net {
-	struct net base; /* first */
+	struct transport base; /* first */
 	MPI_Comm comm;
 	int traits; /* enum net_mpi_trait */
-	size_t frame_bytes, piece_bytes;
+	size_t piece_bytes;
 	/* The ring of receives; oldest is the one posted first. */
 	char *ring_frames[RING_RECEIVES];
 	MPI_Request ring[RING_RECEIVES];
@@ -93,17 +57,17 @@ struct mpi_net {
 	int *indices;
 	struct op **ops;
 	int nrequests, capacity;
-	struct op *ended, **ended_last; /* to be called back by poll */
-	/* The barrier under way, then those started meanwhile, by backend[0]. */
-	struct net_barrier *barrier;
-	int round, heard[MAX_ROUNDS]; /* frames of each round that came */
-	struct pool op_pool, frame_pool;
 	struct scratch *scratch;
 };
 
 static struct mpi_net *mpi_net_of(struct net *net)
 {
 	return (struct mpi_net *)net;
+}
+
+static struct op *op_of(struct transport_op *op)
+{
+	return (struct op *)op;
 }
 
 static int check(struct mpi_net *net, int rc, const char *call)
@@ -114,7 +78,7 @@ static int check(struct mpi_net *net, int rc, const char *call)
 	if (rc == MPI_SUCCESS)
 		return 0;
 	MPI_Error_string(rc, text, &length);
-	orr_complain(net->base.rank, "%s failed: %.*s", call, length, text);
+	orr_complain(net->base.base.rank, "%s failed: %.*s", call, length, text);
 	return -EIO;
 }
 
@@ -122,24 +86,17 @@ static int check(struct mpi_net *net, int rc, const char *call)
 static void check_or_die(struct mpi_net *net, int rc, const char *call)
 {
 	if (check(net, rc, call) < 0)
-		orr_die(net->base.rank, "a message between nodes was lost; ending");
+		orr_die(net->base.base.rank, "a message between nodes was lost; ending");
 }
 
 /* ---- the table of requests ------------------------------------------- */
 
-static struct op *op_new(struct mpi_net *net, enum op_kind kind)
+static struct op *op_new(struct mpi_net *net, enum transport_op_kind kind)
 {
-	struct op *op = pool_get(&net->op_pool);
+	struct op *op = op_of(transport_op_new(&net->base, kind));
 
-	*op = (struct op){.kind = kind, .type = MPI_DATATYPE_NULL};
+	op->type = MPI_DATATYPE_NULL;
 	return op;
-}
-
-static void op_end(struct mpi_net *net, struct op *op)
-{
-	op->next = NULL;
-	*net->ended_last = op;
-	net->ended_last = &op->next;
 }
 
 static void reserve_requests(struct mpi_net *net, int wanted)
@@ -165,50 +122,6 @@ static void watch(struct mpi_net *net, struct op *op, MPI_Request request)
 
 /* ---- messages -------------------------------------------------------- */
 
-static size_t body_offset(size_t head_bytes)
-{
-	return net_aligned(sizeof(struct frame_head) + head_bytes);
-}
-
-static void message_fill(char *frame, const struct net_message *message)
-{
-	struct frame_head head = {.head_bytes = message->head_bytes,
-				  .flags = message->body ? FRAME_HAS_BODY : 0,
-				  .body_bytes = message->body_bytes};
-
-	if (message->next)
-		head.flags |= FRAME_HAS_MORE;
-	memcpy(frame, &head, sizeof(head));
-	memcpy(frame + sizeof(head), message->head, message->head_bytes);
-	if (message->body && message->body_bytes > 0)
-		memcpy(frame + body_offset(message->head_bytes), message->body,
-		       message->body_bytes);
-}
-
-/* Returns the size of the frame. */
-static size_t frame_fill(char *frame, const struct net_message *message)
-{
-	size_t at = 0;
-
-	for (;; message = message->next) {
-		message_fill(frame + at, message);
-		if (!message->next)
-			break;
-		at += net_message_bytes(message);
-	}
-	return at + body_offset(message->head_bytes) + message->body_bytes;
-}
-
-/* Nobody waits for a round's to have left. */
-static void frame_left(struct mpi_net *net, struct op *op)
-{
-	pool_put(&net->frame_pool, op->frame);
-	if (op->kind == OP_ROUND)
-		pool_put(&net->op_pool, op);
-	else
-		op_end(net, op);
-}
-
 /* 1: the frame has left already, which small ones mostly have; 0: it is MPI's until
  * *request ends. */
 static int start_frame(struct mpi_net *net, const char *frame, size_t bytes, int peer,
@@ -227,138 +140,54 @@ static int start_frame(struct mpi_net *net, const char *frame, size_t bytes, int
 static int mpi_send(struct net *base, struct net_message *message)
 {
 	struct mpi_net *net = mpi_net_of(base);
+	struct pool *frames = &net->base.frame_pool;
 	MPI_Request request;
 	struct op *op;
 	char *frame;
-	int has_left;
+	int has_left, ret = transport_check_message(base, message);
 
-	ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
-	ORR_ASSERT(message->body_bytes <= base->eager_bytes);
-	if (message->peer < 0 || message->peer >= base->size)
-		return -EINVAL;
-	frame = pool_get(&net->frame_pool);
+	if (ret < 0)
+		return ret;
+	frame = pool_get(frames);
 	has_left = start_frame(net, frame, frame_fill(frame, message), message->peer,
 			       &request);
 	if (has_left && (net->traits & NET_MPI_SENDS_NOW)) {
-		pool_put(&net->frame_pool, frame);
+		pool_put(frames, frame);
 		return 1;
 	}
 	op = op_new(net, OP_MESSAGE);
-	op->of.message = message;
-	op->frame = frame;
+	op->base.of.message = message;
+	op->base.frame = frame;
 	if (has_left)
-		frame_left(net, op);
+		transport_frame_left(&net->base, &op->base);
 	else
 		watch(net, op, request);
 	return 0;
 }
 
-/* ---- barrier --------------------------------------------------------- */
-
-static void start_round(struct mpi_net *net)
+static void send_round(struct transport *base, char *frame, size_t bytes, int peer)
 {
-	struct frame_head head = {.flags = FRAME_BARRIER,
-				  .body_bytes = (uint64_t)net->round};
-	int peer = (int)((net->base.rank + (1LL << net->round)) % net->base.size);
-	char *frame = pool_get(&net->frame_pool);
+	struct mpi_net *net = mpi_net_of(&base->base);
 	MPI_Request request;
 	struct op *op;
 
-	memcpy(frame, &head, sizeof(head));
-	if (start_frame(net, frame, body_offset(0), peer, &request)) {
-		pool_put(&net->frame_pool, frame);
+	if (start_frame(net, frame, bytes, peer, &request)) {
+		pool_put(&base->frame_pool, frame);
 		return;
 	}
 	op = op_new(net, OP_ROUND);
-	op->frame = frame;
+	op->base.frame = frame;
 	watch(net, op, request);
-}
-
-static void start_barrier(struct mpi_net *net, struct net_barrier *barrier)
-{
-	net->barrier = barrier;
-	net->round = 0;
-	if (net->base.size > 1)
-		start_round(net);
-}
-
-/* Go as far as the rounds allow.  Frames of one round come from one node and in
- * order, so those of a later barrier, which may be early, are only counted. */
-static void go_on_barrier(struct mpi_net *net)
-{
-	while (net->barrier) {
-		struct op *op;
-		int is_last = (1LL << net->round) >= net->base.size;
-
-		if (!is_last && net->heard[net->round] == 0)
-			return;
-		if (!is_last) {
-			net->heard[net->round++]--;
-			if ((1LL << net->round) < net->base.size)
-				start_round(net);
-			continue;
-		}
-		op = op_new(net, OP_BARRIER);
-		op->of.barrier = net->barrier;
-		op_end(net, op);
-		net->barrier = NULL;
-		if (op->of.barrier->backend[0])
-			start_barrier(net, op->of.barrier->backend[0]);
-	}
-}
-
-static void mpi_barrier(struct net *base, struct net_barrier *barrier)
-{
-	struct mpi_net *net = mpi_net_of(base);
-	struct net_barrier *last = net->barrier;
-
-	barrier->backend[0] = NULL;
-	if (last) {
-		while (last->backend[0])
-			last = last->backend[0];
-		last->backend[0] = barrier;
-		return;
-	}
-	start_barrier(net, barrier);
-	go_on_barrier(net);
 }
 
 /* ---- receiving ------------------------------------------------------- */
 
-/* Deliver its messages.  Returns how many. */
-static int take_frame(struct mpi_net *net, int peer, const char *frame)
-{
-	struct frame_head head;
-	int count = 0;
-
-	memcpy(&head, frame, sizeof(head));
-	if (head.flags & FRAME_BARRIER) {
-		ORR_ASSERT(head.body_bytes < MAX_ROUNDS);
-		net->heard[head.body_bytes]++;
-		go_on_barrier(net);
-		return 1;
-	}
-	do {
-		const char *body;
-
-		memcpy(&head, frame, sizeof(head));
-		ORR_ASSERT(head.head_bytes <= NET_HEAD_BYTES);
-		body = frame + body_offset(head.head_bytes);
-		net->base.has_more = (head.flags & FRAME_HAS_MORE) != 0;
-		net->base.deliver(&net->base, peer, frame + sizeof(head), head.head_bytes,
-				  head.flags & FRAME_HAS_BODY ? body : NULL,
-				  (size_t)head.body_bytes);
-		frame = body + net_aligned((size_t)head.body_bytes);
-		count++;
-	} while (head.flags & FRAME_HAS_MORE);
-	return count;
-}
-
 static void post_receive(struct mpi_net *net, int slot)
 {
 	check_or_die(net,
-		     MPI_Irecv(net->ring_frames[slot], (int)net->frame_bytes, MPI_BYTE,
-			       MPI_ANY_SOURCE, TAG_MESSAGE, net->comm, &net->ring[slot]),
+		     MPI_Irecv(net->ring_frames[slot], (int)net->base.frame_bytes,
+			       MPI_BYTE, MPI_ANY_SOURCE, TAG_MESSAGE, net->comm,
+			       &net->ring[slot]),
 		     "MPI_Irecv of messages");
 }
 
@@ -369,7 +198,7 @@ static int receive_oldest(struct mpi_net *net, int peer)
 	int slot = net->oldest, count;
 
 	net->oldest = (slot + 1) % RING_RECEIVES;
-	count = take_frame(net, peer, net->ring_frames[slot]);
+	count = transport_take_frame(&net->base, peer, net->ring_frames[slot]);
 	post_receive(net, slot);
 	return count;
 }
@@ -441,7 +270,7 @@ static int piece_type(const struct layout *layout, size_t offset, size_t bytes,
 /* Start the piece at op->offset_bytes. */
 static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 {
-	struct net_bulk *bulk = op->of.bulk;
+	struct net_bulk *bulk = op->base.of.bulk;
 	const struct layout *layout = &bulk->layout;
 	size_t total = layout_bytes(layout);
 	int tag = TAG_BULK + (int)bulk->key, count = 1, rc;
@@ -459,12 +288,12 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 			return check(net, rc, "making an MPI datatype");
 		type = op->type;
 	}
-	if (op->kind == OP_PUT)
+	if (op->base.kind == OP_PUT)
 		rc = MPI_Isend(base, count, type, peer, tag, net->comm, request);
 	else
 		rc = MPI_Irecv(base, count, type, peer, tag, net->comm, request);
 	return check(net, rc,
-		     op->kind == OP_PUT ? "MPI_Isend of data" : "MPI_Irecv of data");
+		     op->base.kind == OP_PUT ? "MPI_Isend of data" : "MPI_Irecv of data");
 }
 
 static void free_type(struct op *op)
@@ -478,25 +307,25 @@ static void start_bulk(struct mpi_net *net, struct op *op)
 {
 	MPI_Request request;
 
-	op->status = start_piece(net, op, &request);
-	if (op->status == 0) {
+	op->base.status = start_piece(net, op, &request);
+	if (op->base.status == 0) {
 		watch(net, op, request);
 		return;
 	}
 	free_type(op);
-	op_end(net, op);
+	transport_op_end(&net->base, &op->base);
 }
 
-static int new_bulk(struct net *base, struct net_bulk *bulk, enum op_kind kind)
+static int new_bulk(struct net *base, struct net_bulk *bulk, enum transport_op_kind kind)
 {
 	struct mpi_net *net = mpi_net_of(base);
 	struct op *op;
+	int ret = transport_check_bulk(base, bulk, kind == OP_PUT);
 
-	ORR_ASSERT(bulk->key < KEY_LIMIT);
-	if (!net_bulk_has_peer(base, bulk, kind == OP_PUT))
-		return -EINVAL;
+	if (ret < 0)
+		return ret;
 	op = op_new(net, kind);
-	op->of.bulk = bulk;
+	op->base.of.bulk = bulk;
 	start_bulk(net, op);
 	return 0;
 }
@@ -523,9 +352,9 @@ static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *sta
 			return -EMSGSIZE;
 		return check(net, rc, "a transfer of data");
 	}
-	if (op->kind == OP_PUT)
+	if (op->base.kind == OP_PUT)
 		return 0;
-	op->of.bulk->peer = status->MPI_SOURCE;
+	op->base.of.bulk->peer = status->MPI_SOURCE;
 	MPI_Get_count(status, MPI_BYTE, &bytes);
 	return (size_t)bytes == op->piece_bytes ? 0 : -EMSGSIZE;
 }
@@ -536,18 +365,19 @@ static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *sta
 static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *status,
 			     int rc)
 {
-	if (op->kind == OP_MESSAGE || op->kind == OP_ROUND) {
+	if (op->base.kind == OP_MESSAGE || op->base.kind == OP_ROUND) {
 		check_or_die(net, rc, "sending a message");
-		frame_left(net, op);
+		transport_frame_left(&net->base, &op->base);
 		return;
 	}
 	free_type(op);
-	op->status = bulk_status(net, op, status, rc);
+	op->base.status = bulk_status(net, op, status, rc);
 	op->offset_bytes += op->piece_bytes;
-	if (op->status == 0 && op->offset_bytes < layout_bytes(&op->of.bulk->layout))
+	if (op->base.status == 0 &&
+	    op->offset_bytes < layout_bytes(&op->base.of.bulk->layout))
 		start_bulk(net, op);
 	else
-		op_end(net, op);
+		transport_op_end(&net->base, &op->base);
 }
 
 /* Close the gaps that ended requests left; requests[0] stays. */
@@ -606,54 +436,13 @@ static int test_requests(struct mpi_net *net, int *peer)
 	return nended;
 }
 
-static void call_back(struct mpi_net *net, struct op *op)
-{
-	struct op ended = *op;
-
-	pool_put(&net->op_pool, op);
-	switch (ended.kind) {
-	case OP_MESSAGE:
-		ended.of.message->sent(ended.of.message);
-		break;
-	case OP_PUT:
-	case OP_GET:
-		ended.of.bulk->status = ended.status;
-		ended.of.bulk->done(ended.of.bulk);
-		break;
-	case OP_BARRIER:
-		ended.of.barrier->done(ended.of.barrier);
-		break;
-	case OP_ROUND:
-		break; /* nobody's */
-	}
-}
-
-/* Callbacks may start more, which may end at once: that is for the next turn. */
-static int call_back_ended(struct mpi_net *net)
-{
-	struct op *op = net->ended;
-	int ncalled = 0;
-
-	net->ended = NULL;
-	net->ended_last = &net->ended;
-	while (op) {
-		struct op *next = op->next;
-
-		net->base.has_more = next != NULL;
-		call_back(net, op);
-		op = next;
-		ncalled++;
-	}
-	return ncalled;
-}
-
 static int poll_once(struct mpi_net *net)
 {
 	int peer, advanced = test_requests(net, &peer);
 
 	if (peer >= 0)
 		advanced += receive_oldest(net, peer) - 1;
-	return advanced + call_back_ended(net);
+	return advanced + transport_call_back(&net->base);
 }
 
 static int mpi_poll(struct net *base)
@@ -662,7 +451,7 @@ static int mpi_poll(struct net *base)
 	int shows_late = (net->traits & NET_MPI_SHOWS_LATE) != 0;
 	int total = 0, quiet = 0;
 
-	while (quiet <= shows_late && total < MAX_POLLED) {
+	while (quiet <= shows_late && total < TRANSPORT_MAX_POLLED) {
 		int advanced = poll_once(net);
 
 		quiet = advanced ? 0 : quiet + 1;
@@ -695,8 +484,7 @@ static void mpi_close(struct net *base)
 	free(net->statuses);
 	free(net->indices);
 	free(net->ops);
-	pool_free(&net->op_pool);
-	pool_free(&net->frame_pool);
+	transport_free(&net->base);
 	free(net);
 }
 
@@ -705,7 +493,7 @@ static const struct net_ops mpi_ops = {
 	.send = mpi_send,
 	.put = mpi_put,
 	.get = mpi_get,
-	.barrier = mpi_barrier,
+	.barrier = transport_barrier,
 	.poll = mpi_poll,
 	.close = mpi_close,
 };
@@ -716,28 +504,22 @@ static int check_tags(struct mpi_net *net)
 	int *limit = NULL, found = 0;
 
 	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
-	if (!found || *limit >= TAG_BULK + KEY_LIMIT - 1)
+	if (!found || *limit >= TAG_BULK + TRANSPORT_KEY_LIMIT - 1)
 		return 0;
 	orr_complain(
-		net->base.rank,
+		net->base.base.rank,
 		"this MPI has tags up to %d only: the \"mpi\" transport needs %d; use "
 		"another MPI library or another of its network layers",
-		*limit, TAG_BULK + KEY_LIMIT - 1);
+		*limit, TAG_BULK + TRANSPORT_KEY_LIMIT - 1);
 	return -EINVAL;
 }
 
 static void open_ring(struct mpi_net *net)
 {
-	net->frame_bytes = body_offset(NET_HEAD_BYTES) + net->base.eager_bytes;
-	if (net->frame_bytes < net->base.packet_bytes)
-		net->frame_bytes = net->base.packet_bytes;
-	pool_init(&net->frame_pool, net->frame_bytes);
-	pool_init(&net->op_pool, sizeof(struct op));
-	net->ended_last = &net->ended;
 	reserve_requests(net, 1);
 	net->nrequests = 1;
 	for (int i = 0; i < RING_RECEIVES; i++) {
-		net->ring_frames[i] = orr_alloc(net->frame_bytes);
+		net->ring_frames[i] = orr_alloc(net->base.frame_bytes);
 		post_receive(net, i);
 	}
 }
@@ -747,13 +529,10 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 	struct mpi_net *net = orr_alloc(sizeof(*net));
 	int ret;
 
-	net->base = (struct net){
-		.ops = &mpi_ops,
-		.rank = config->rank,
-		.size = config->size,
-		.max_packets = MAX_PACKETS,
-		.packet_bytes = smaller(config->packet_bytes, MAX_PACKET_BYTES),
-		.eager_bytes = smaller(config->eager_bytes, MAX_EAGER_BYTES)};
+	net->base.base.ops = &mpi_ops;
+	net->base.base.place_of = types_mpi_place;
+	net->base.send_round = send_round;
+	transport_init(&net->base, config, sizeof(struct op), 0);
 	net->traits = traits;
 	net->piece_bytes = config->piece_bytes
 				   ? smaller(config->piece_bytes, MAX_PIECE_BYTES)
@@ -764,13 +543,13 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 			    MPI_Comm_dup(*(const MPI_Comm *)config->comm, &net->comm),
 			    "MPI_Comm_dup");
 	if (ret < 0) {
+		transport_free(&net->base);
 		free(net);
 		return ret;
 	}
 	MPI_Comm_set_errhandler(net->comm, MPI_ERRORS_RETURN);
-	net->base.place_of = types_mpi_place;
 	open_ring(net);
-	*out = &net->base;
+	*out = &net->base.base;
 	return 0;
 }
 
