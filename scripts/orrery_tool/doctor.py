@@ -46,6 +46,20 @@ def gpus():
         version.value % 1000 // 10)
 
 
+def ucx(library):
+    """What UCX says, where the library can use it; none is no fault."""
+    name = os.environ.get("ORRERY_UCX_LIBRARY") or "libucp.so.0"
+    with open(library, "rb") as f:
+        if b"ucp_am_send_nbx" not in f.read():
+            return "built without (Debian: libucx-dev): ranks use transport mpi"
+    try:
+        version = ctypes.CDLL(name).ucp_get_version_string
+    except (OSError, AttributeError):
+        return "none (%s, Debian: libucx0): ranks use transport mpi" % name
+    version.restype = ctypes.c_char_p
+    return "%s, for \"orrery run --transport ucx\"" % version().decode(errors="replace")
+
+
 def diagnose(place):
     """(what, value or None when missing, remedy)"""
     for tool, package in (("mpicc", "libopenmpi-dev"), ("mpirun", "openmpi-bin"),
@@ -62,6 +76,8 @@ def diagnose(place):
     yield ("platforms", platforms and "%d in %s" % (len(platforms),
            os.path.dirname(platforms[0])), "reinstall Orrery")
     yield "GPUs", gpus(), ""
+    if place.library("liborrery"):
+        yield "UCX", ucx(place.library("liborrery")), ""
     maps = read_number("/proc/sys/vm/max_map_count", 65530)
     ranks = (maps - BASE_MAPS) // (2 + STACK_MAPS)
     yield ("vm.max_map_count", ranks >= 1024 and "%d, up to %d simulated ranks" % (maps, ranks),

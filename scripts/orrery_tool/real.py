@@ -48,7 +48,7 @@ def placement(place, args, directory):
         words += ["--map-by", "slot:PE=%d" % (physical_cores() // args.n), "--bind-to", "core"]
     if args.hostfile:
         words += [word for name in sorted(os.environ)
-                  if re.match(r"STARPU_|ORRERY_|OMP_|OPENBLAS_", name)
+                  if re.match(r"STARPU_|ORRERY_|UCX_|OMP_|OPENBLAS_", name)
                   for word in ("-x", name)]
     return words
 
@@ -56,6 +56,8 @@ def placement(place, args, directory):
 def start(place, args, app, command):
     env = environment(place, app)
     speech = speech_of(args, MpirunSpeech)
+    if args.transport:
+        env["ORRERY_TRANSPORT"] = args.transport
     # A rank that writes its last records has more time than the second that is usual.
     # Two such times pass whenever a rank has been ended by a signal.
     if args.trace:
@@ -78,7 +80,8 @@ def run_real(place, args, app):
         raise Refusal("%s was built for the simulation; start it with "
                       "\"orrery run --sim PLATFORM.xml\", or build it without --sim"
                       % args.app[0])
-    for option, given in (("--transport", args.transport), ("--execute", args.execute),
+    simulated = args.transport not in (None, "mpi", "ucx")
+    for option, given in (("--transport " + str(args.transport), simulated), ("--execute", args.execute),
                           ("--no-privatize", args.no_privatize)):
         if given:
             raise Refusal("%s belongs to the simulation; add --sim PLATFORM.xml" % option)

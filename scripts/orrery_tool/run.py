@@ -33,8 +33,9 @@ def run_parser():
     add_rules(parser)
     parser.add_argument("--execute", action="store_true",
                         help="simulation: really run the CPU kernels")
-    parser.add_argument("--transport", choices=["mpi", "routes", "flows", "none"],
-                        help="simulation: who computes the time of messages (routes)")
+    parser.add_argument("--transport", choices=["mpi", "routes", "flows", "none", "ucx"],
+                        help="who carries messages: mpi (default) or ucx; in simulation, who "
+                        "computes their time: routes (default), flows, none or mpi")
     parser.add_argument("--no-privatize", action="store_true", help="simulation: the program "
                         "has no mutable globals, load it once for all ranks")
     parser.add_argument("--progress", action="store_true", help="show progress on stderr")

@@ -128,6 +128,8 @@ def run_sim(place, args, app):
     if not app.elf or app.uses("liborrery") or not app.is_simulated():
         raise Refusal("%s was not built for the simulation; build it with \"orrery cc --sim\", "
                       "or start it without --sim" % args.app[0])
+    if args.transport == "ucx":
+        raise Refusal("--transport ucx is for real machines; choose another, or leave out --sim")
     if "--" in args.app[1:]:
         raise Refusal("SimGrid takes each argument \"--\" for itself, and the program would not "
                       "receive it; leave it out")

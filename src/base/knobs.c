@@ -182,7 +182,10 @@ static const struct knob knob_table[] = {
 	TEXT("ORRERY_SUMMARY", summary,
 	     "file for the figures of a run: of all ranks in simulation, else of rank 0"),
 	TEXT("ORRERY_TRANSPORT", transport,
-	     "simulation: routes (default), mpi, flows or none"),
+	     "simulation: routes (default), mpi, flows or none; otherwise: mpi (default) "
+	     "or ucx, where all ranks have it"),
+	TEXT("ORRERY_UCX_LIBRARY", ucx_library,
+	     "file of UCX's libucp; unset: libucp.so.0"),
 	NUMBER("STARPU_LIMIT_CPU_MEM", "MiB", limit_cpu_mem_mib, -1, 1, MANY,
 	       "main memory that may be allocated through the library: tasks wait for "
 	       "room, what nobody uses leaves for a disk; of several NUMA nodes, each "

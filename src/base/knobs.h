@@ -54,7 +54,7 @@ struct knobs {
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	double cuda_malloc_s, pin_s, cuda_queue_s, fetch_s, noise;
 	double disk_bytes_per_s, disk_latency_s;
-	char *transport, *trace, *summary, *events;
+	char *transport, *ucx_library, *trace, *summary, *events;
 	char *disk_swap, *disk_swap_backend;
 	int disk_swap_mib;
 	/* Memory. */

@@ -7,8 +7,9 @@
  * net.h - the transport: messages between the nodes of one communicator.
  *
  * A transport is a table under the request engine.  Implementations: "mpi"
- * (src/mpi/transport_mpi.c, compiled against Open MPI and against SMPI), "routes",
- * "flows" and "none" (src/sim), "fake" (tests/fake).
+ * (src/mpi/transport_mpi.c, compiled against Open MPI and against SMPI), "ucx"
+ * (src/mpi/transport_ucx.c, real machines only), "routes", "flows" and "none" (src/sim),
+ * "fake" (tests/fake).
  *
  * Peers are ranks of the communicator given at init.  One thread at a time calls the
  * operations, so a transport needs no lock; deliver() and the callbacks are called from
@@ -187,5 +188,25 @@ enum net_mpi_trait {
 int transport_mpi_open(const struct net_config *config, int traits, struct net **net);
 int transport_mpi_agree(const struct net_config *config, struct net_agreement *items,
 			int n);
+
+/*
+ * How a transport wakes who sleeps instead of polling.  Who wants to sleep sets
+ * is_wanted, polls, and looks at is_armed: while it is set, fd becomes readable when
+ * there is something to poll for.  Whoever uses the transport in a way that needs a poll
+ * afterwards disarms it, and makes fd readable.
+ */
+struct net_bell {
+	int fd;        /* -1: there is no such transport */
+	int is_wanted; /* atomic: a poll that finds nothing arms it */
+	int is_armed;  /* atomic */
+};
+
+/*
+ * src/mpi/transport_ucx.c: for the backends that offer "ucx", in builds that have it.
+ * library: the file to load, "" for the usual one; bell: NULL: nobody sleeps. Collective.
+ * -ENODEV on all ranks, with a message, when one of them cannot.
+ */
+int transport_ucx_open(const struct net_config *config, const char *library,
+		       struct net_bell *bell, struct net **net);
 
 #endif

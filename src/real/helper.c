@@ -111,7 +111,7 @@ static int may_keep_post(struct plat *plat, const struct helping *helping, int a
 	if (advanced < 0)
 		return 0;
 	if (orr_load(&progress->state) == PROGRESS_ASLEEP) {
-		real_futex_wake(&progress->kicks, 1);
+		bell_rouse(progress);
 		return 0;
 	}
 	return !is_slow(helping);

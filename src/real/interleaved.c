@@ -77,7 +77,7 @@ static void rest(struct plat *plat, struct worker *worker, int kicks, int advanc
 	}
 	/* Who takes the mark away makes a kick after it, which is not slept through. */
 	if (orr_cas(&worker->parked, PARKED_AWAKE, PARKED_POLLING))
-		progress_sleep(&plat->progress, state, kicks, nap_s);
+		progress_sleep(plat, state, kicks, nap_s);
 	orr_store(&worker->parked, 0);
 }
 

@@ -86,6 +86,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 	}
 	numas_open(plat);
 	copiers_open(plat);
+	bell_open(plat);
 	timers_init(plat);
 	disks_init(plat);
 	cuda_open(plat);
@@ -101,6 +102,7 @@ void plat_close(struct plat *plat)
 	cuda_close(plat);
 	disks_close(plat);
 	timers_close(plat);
+	bell_close(plat);
 	copiers_close(plat);
 	cores_close(plat);
 	free(plat);
@@ -151,6 +153,7 @@ void plat_unstick(struct plat *plat)
 #pragma weak transport_mpi_open
 #pragma weak transport_mpi_agree
 #pragma weak real_mpi_reads_devices
+#pragma weak transport_ucx_open
 
 int plat_net_agree(struct plat *plat, const struct net_config *config,
 		   struct net_agreement *items, int n)
@@ -159,19 +162,61 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 	return transport_mpi_agree ? transport_mpi_agree(config, items, n) : -ENODEV;
 }
 
-int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
+enum { WANTS_UNKNOWN = -1, WANTS_MPI, WANTS_UCX };
+
+static int wanted(const struct net_config *config)
 {
+	if (!*config->name || strcmp(config->name, "mpi") == 0)
+		return WANTS_MPI;
+	if (strcmp(config->name, "ucx") == 0)
+		return WANTS_UCX;
+	orr_complain(config->rank,
+		     "ORRERY_TRANSPORT is \"%s\": on a real machine \"mpi\" and \"ucx\" "
+		     "are known",
+		     config->name);
+	return WANTS_UNKNOWN;
+}
+
+static int open_ucx(struct plat *plat, const struct net_config *config, struct net **net)
+{
+	struct thread_ids seen;
 	int ret;
 
-	if (*config->name && strcmp(config->name, "mpi") != 0) {
-		orr_complain(config->rank,
-			     "ORRERY_TRANSPORT is \"%s\": on a real machine only \"mpi\" "
-			     "is known",
-			     config->name);
-		return -EINVAL;
-	}
-	if (!transport_mpi_open)
+	if (!transport_ucx_open) {
+		if (config->rank == 0)
+			orr_complain(config->rank,
+				     "ORRERY_TRANSPORT is ucx, which this library was "
+				     "built without: all ranks use \"mpi\"; install the "
+				     "Debian package libucx-dev and configure again");
 		return -ENODEV;
+	}
+	threads_note(&seen);
+	ret = transport_ucx_open(config, node_knobs(plat->node)->ucx_library,
+				 &plat->progress.bell, net);
+	if (ret == 0)
+		threads_add_new(&seen, "async");
+	return ret;
+}
+
+/* All ranks or none, or their messages would not meet. */
+int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
+{
+	struct net_agreement wants = {.own = wanted(config)};
+	int ret = transport_mpi_agree ? transport_mpi_agree(config, &wants, 1) : -ENODEV;
+
+	if (ret < 0)
+		return ret;
+	if (wants.least == WANTS_UNKNOWN)
+		return -EINVAL;
+	if (wants.least != wants.most && config->rank == 0)
+		orr_complain(config->rank,
+			     "ORRERY_TRANSPORT is ucx on some ranks only: all ranks use "
+			     "\"mpi\"; set it alike for all");
+	if (wants.least == WANTS_UCX) {
+		ret = open_ucx(plat, config, net);
+		if (ret != -ENODEV)
+			return ret;
+	}
 	ret = transport_mpi_open(config, NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW, net);
 	if (ret == 0)
 		(*net)->memories = cuda_memories_of_mpi(plat, real_mpi_reads_devices());

@@ -48,11 +48,14 @@ int progress_poll(struct plat *plat)
 }
 
 /* A kick that came after kicks was read changes the word, so none is lost. */
-void progress_sleep(struct progress *progress, int state, int kicks, double nap_s)
+void progress_sleep(struct plat *plat, int state, int kicks, double nap_s)
 {
+	struct progress *progress = &plat->progress;
+
 	orr_store(&progress->state, state);
 	orr_fence();
-	real_futex_wait(&progress->kicks, kicks, nap_s);
+	if (state < PROGRESS_NAPPING || !bell_sleep(plat, state, kicks))
+		real_futex_wait(&progress->kicks, kicks, nap_s);
 	orr_store(&progress->state, PROGRESS_AWAKE);
 }
 
@@ -86,12 +89,12 @@ static void progress_round(struct plat *plat, struct helped *helped, double *hea
 	double nap_s;
 
 	if (orr_load(&progress->npollers) > 0) {
-		progress_sleep(progress, PROGRESS_YIELDED, kicks, PROGRESS_YIELD_S);
+		progress_sleep(plat, PROGRESS_YIELDED, kicks, PROGRESS_YIELD_S);
 		*heard_s = plat_now_s(plat);
 		return;
 	}
 	if (helper_answers(plat, helped)) {
-		progress_sleep(progress, PROGRESS_YIELDED, kicks, PROGRESS_HELPED_S);
+		progress_sleep(plat, PROGRESS_YIELDED, kicks, PROGRESS_HELPED_S);
 		*heard_s = plat_now_s(plat);
 		return;
 	}
@@ -104,7 +107,7 @@ static void progress_round(struct plat *plat, struct helped *helped, double *hea
 	if (state == PROGRESS_AWAKE)
 		sched_yield();
 	else
-		progress_sleep(progress, state, kicks, nap_s);
+		progress_sleep(plat, state, kicks, nap_s);
 	if (state == PROGRESS_ASLEEP)
 		*heard_s = plat_now_s(plat);
 }
@@ -156,8 +159,10 @@ void plat_set_poll(struct plat *plat, int (*poll)(void *arg), void *arg)
 	__atomic_store_n(&progress->poll, NULL, __ATOMIC_SEQ_CST);
 	if (progress->started)
 		progress_stop(plat);
+	else
+		progress_wake(plat);
 	/* A waiter or an idle worker may still be inside the old function. */
-	while (orr_load(&progress->ncalls) > 0)
+	while (orr_load(&progress->ncalls) > 0 || orr_load(&progress->listens))
 		sched_yield();
 	progress->arg = arg;
 	__atomic_store_n(&progress->poll, poll, __ATOMIC_SEQ_CST);
@@ -175,7 +180,7 @@ void progress_call(struct plat *plat)
 	state = orr_load(&progress->state);
 	if (state >= PROGRESS_NAPPING ||
 	    (state == PROGRESS_YIELDED && orr_load(&progress->npollers) == 0))
-		real_futex_wake(&progress->kicks, 1);
+		bell_rouse(progress);
 }
 
 /* Who leaves the helper's post looks at the kicks afterwards. */
@@ -189,7 +194,7 @@ void plat_poll_kick(struct plat *plat)
 void progress_wake(struct plat *plat)
 {
 	orr_add(&plat->progress.kicks, 1);
-	real_futex_wake(&plat->progress.kicks, 1);
+	bell_rouse(&plat->progress);
 }
 
 void progress_take_over(struct plat *plat, int advanced, int missed_kick)

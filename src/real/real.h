@@ -17,11 +17,12 @@
 #include "base/signals.h"
 #include "core/node.h"
 #include "core/worker.h"
+#include "plat/net.h"
 
 struct cuda;
 struct hwloc_topology;
 
-/* The threads that MPI has started for itself, as far as they are known. */
+/* The threads that MPI, or UCX, has started for itself, as far as they are known. */
 enum { MPI_MAX_THREADS = 16 };
 
 struct mpi_threads {
@@ -101,6 +102,9 @@ struct progress {
 	/* The worker whose thread polls in place of one of our own, or NULL. */
 	struct worker *worker;
 	int npolls, ntasks; /* in turn, that it makes and executes */
+	struct net_bell bell;
+	int rouse_fd; /* an eventfd, of who listens to the bell; or -1 */
+	int listens;  /* atomic: somebody does */
 };
 
 enum { DISKS_MAX_THREADS = 2 * PLAT_MAX_MEMORIES };
@@ -264,6 +268,16 @@ void helper_quit(struct plat *plat, struct worker *worker, struct helping *helpi
 int helper_answers(struct plat *plat, struct helped *seen);
 
 /* threads.c */
+enum { MAX_THREADS = 256 };
+
+/* n: -1: too many. */
+struct thread_ids {
+	int n, ids[MAX_THREADS];
+};
+
+void threads_note(struct thread_ids *seen);
+/* Those of that name which are there since then are a message library's. */
+void threads_add_new(const struct thread_ids *seen, const char *name);
 /* Fill ids with the process's threads, at most max; how many there are, or -1. */
 int threads_of_process(int *ids, int max);
 /* A waiting thread looks whether the node has come to a standstill. */
@@ -288,9 +302,26 @@ int spin_on(struct plat *plat, struct spin *spin, double now_s);
 /* Let a thread that waits at a gate look again.  1 when there was one. */
 int wait_disturb(struct plat *plat, int nthreads);
 
+/* bell.c */
+void bell_open(struct plat *plat);
+void bell_close(struct plat *plat);
+/* Sleep until the transport, or a kick that came after kicks was read, wakes who calls.
+ * 0: the transport cannot, and nobody has slept. */
+int bell_sleep(struct plat *plat, int state, int kicks);
+/* Wake the thread that polls, after a kick. */
+void bell_rouse(struct progress *progress);
+/* How long another thread may nap that would have napped for nap_s. */
+double bell_nap_s(const struct plat *plat, double nap_s);
+
 /* progress.c */
-/* Sleep for so long, or until a kick that came after kicks was read. */
-void progress_sleep(struct progress *progress, int state, int kicks, double nap_s);
+static inline int progress_has_poll(const struct progress *progress)
+{
+	return __atomic_load_n(&progress->poll, __ATOMIC_SEQ_CST) != NULL;
+}
+
+/* Sleep for so long, or until a kick that came after kicks was read; where the transport
+ * wakes the sleeper, until it does. */
+void progress_sleep(struct plat *plat, int state, int kicks, double nap_s);
 /* How to sleep after a poll that advanced so much (as its result), when the network, or
  * a kick, was last heard of at heard_s. */
 enum progress_state progress_rest(struct plat *plat, int advanced, double heard_s,

@@ -18,8 +18,6 @@
  * itself (mpi_start.c) and the program's.  A handler of a signal can do anything, too;
  * those of faults, which MPI libraries install to print a stack, only end the process.
  */
-enum { MAX_THREADS = 256 };
-
 int threads_of_process(int *ids, int max)
 {
 	DIR *directory = opendir("/proc/self/task");
@@ -39,6 +37,50 @@ int threads_of_process(int *ids, int max)
 	return n;
 }
 
+void threads_note(struct thread_ids *seen)
+{
+	int n = threads_of_process(seen->ids, MAX_THREADS);
+
+	seen->n = n <= MAX_THREADS ? n : -1;
+}
+
+static int is_called(int id, const char *name)
+{
+	char path[64], text[32] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", id);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (!fgets(text, sizeof(text), file))
+		*text = '\0';
+	fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+	return strcmp(text, name) == 0;
+}
+
+static int is_among(int id, const int *ids, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (ids[i] == id)
+			return 1;
+	return 0;
+}
+
+void threads_add_new(const struct thread_ids *seen, const char *name)
+{
+	struct mpi_threads *mpi = &real_get()->mpi;
+	struct thread_ids now;
+
+	threads_note(&now);
+	for (int i = 0; seen->n >= 0 && i < now.n; i++)
+		if (mpi->n < MPI_MAX_THREADS && is_called(now.ids[i], name) &&
+		    !is_among(now.ids[i], seen->ids, seen->n) &&
+		    !is_among(now.ids[i], mpi->ids, mpi->n))
+			mpi->ids[mpi->n++] = now.ids[i];
+}
+
 /* Threads that neither the library nor MPI has started; -1: unknown. */
 static int count_of_program(struct plat *plat)
 {
@@ -51,8 +93,7 @@ static int count_of_program(struct plat *plat)
 	others = n - plat->nworkers - plat->timers.started - plat->progress.started -
 		 plat->disks.nthreads - plat->numas.ncopiers - cuda_thread_count(plat);
 	for (int i = 0; i < n; i++)
-		for (int k = 0; k < mpi->n; k++)
-			others -= ids[i] == mpi->ids[k];
+		others -= is_among(ids[i], mpi->ids, mpi->n);
 	return others;
 }
 

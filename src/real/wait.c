@@ -128,6 +128,17 @@ static void sleep_at_gate(struct plat *plat, const struct plat_gate *gate, int k
 	orr_add(&plat->progress.npollers, 1);
 }
 
+/* The thread that polls can listen to the transport meanwhile. */
+static void nap_away(struct plat *plat, const struct plat_gate *gate, int kicks,
+		     double nap_s)
+{
+	int leaves = plat->progress.bell.fd >= 0;
+
+	orr_add(&plat->progress.npollers, -leaves);
+	nap(plat, gate, kicks, bell_nap_s(plat, nap_s));
+	orr_add(&plat->progress.npollers, leaves);
+}
+
 void spin_start(struct plat *plat, struct spin *spin, double now_s)
 {
 	int nvain = orr_load(&plat->nvain_spins);
@@ -187,7 +198,7 @@ static int wait_round(struct plat *plat, const struct plat_gate *gate, int kicks
 		return advanced;
 	nap_s = wait_nap_s(now_s - waiting->spin.heard_s, WAIT_BUSY_S);
 	if (nap_s > 0)
-		nap(plat, gate, kicks, nap_s);
+		nap_away(plat, gate, kicks, nap_s);
 	else
 		sched_yield();
 	return advanced;

@@ -79,6 +79,10 @@ def real(suite):
     suite.refuses("no_ranks", "run", "-n", "0", "./hello", says=["-n is 0"])
     suite.refuses("simulation_option_without_sim", "run", "-n", "1", "--execute", "./hello",
                   says=["--execute belongs to the simulation", "--sim"])
+    suite.refuses("simulated_transport_without_sim", "run", "-n", "1", "--transport", "flows",
+                  "./hello", says=["--transport flows belongs to the simulation", "--sim"])
+    suite.succeeds("transport_reaches_the_ranks", "run", "-n", "1", "--transport", "ucx",
+                   "./hello", says="transport ucx")
     suite.refuses("missing_hostfile", "run", "-n", "1", "--hostfile", "nothing", "./hello",
                   says=["host file nothing does not exist"])
     suite.refuses("unknown_command", "fly", says=["no command fly"])
@@ -96,6 +100,8 @@ def simulated(suite):
     suite.succeeds("transport_and_execute_reach_the_program", "run", "--sim", SMALL, "-n", "1",
                    "--transport", "flows", "--execute", "./hello-sim",
                    says="transport flows, execute 1")
+    suite.refuses("real_transport_with_sim", "run", "--sim", SMALL, "-n", "1", "--transport",
+                  "ucx", "./hello-sim", says=["--transport ucx is for real machines"])
     suite.succeeds("without_privatization", "run", "--sim", SMALL, "-n", "4", "--no-privatize",
                    "./hello-sim", says="of 4", times=4)
     suite.succeeds("hostfile_with_counts", "run", "--sim", SMALL, "-n", "6", "--hostfile",

@@ -8,7 +8,7 @@ usage: run.py [--build DIR] [--backend NAME] [--seeds A..B] [--with NAME,...]
 
 Backends: fake, fake-mpi (schedules drawn from the seed), threads, cuda and cuda-2 (threads
 and mpi-2 with GPUs of tests/cuda/standin.c, other ones for each batch), mpi-2 to mpi-5,
-sim, sim-routes, sim-mpi, sim-flows, sim-none.  A seed that fails is printed with the command
+ucx-2 to ucx-5 (with transport ucx), sim, sim-routes, sim-mpi, sim-flows, sim-none.  A seed that fails is printed with the command
 that repeats it and its program, from which operations were dropped while it still
 failed.  With --seconds, as many of the seeds as fit are run.  Prints one PASS or FAIL
 line; the status is 0 when all seeds that ran were right.
@@ -34,7 +34,7 @@ SHRINK_TIMEOUT_S = 8 # of one program while it is shrunk
 def backend_command(name, build):
     """(argv before the options of fuzz, seeds in a batch, tries of a program)."""
     program = os.path.join(build, "tests", "fuzz", "fuzz")
-    match = re.fullmatch(r"(?:mpi|cuda)-(\d)", name)
+    match = re.fullmatch(r"(mpi|cuda|ucx)-(\d)", name)
     if name == "fake":
         return [program + "_fake"], 50, 1
     if name == "fake-mpi":
@@ -42,7 +42,8 @@ def backend_command(name, build):
     if name in ("threads", "cuda"):
         return [program], 50 if name == "threads" else 10, 4
     if match:
-        return ORRERY + ["-n", match.group(1), program, "--mpi"], 10, 3
+        options = ["--transport", "ucx"] * (match.group(1) == "ucx")
+        return ORRERY + ["-n", match.group(2)] + options + [program, "--mpi"], 10, 3
     if name == "sim":
         return ORRERY + ["--sim", "small4", "-n", "1", "--execute", program + "-sim"], 50, 1
     match = re.fullmatch(r"sim-(routes|mpi|flows|none)", name)

@@ -4,6 +4,8 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "core/node.h"
@@ -14,6 +16,9 @@
  * No kick is lost: whatever was pending at a kick is polled, by a waiting thread, by an
  * idle worker that helps now and then, or by the progress thread, although each sleeps
  * when the poll function finds nothing.
+ *
+ * With an argument, half of it rings a bell instead of kicking, as a message does that
+ * comes by a transport which has one.
  */
 enum { NROUNDS = 20000, NKICKERS = 2, LOST_AFTER_S = 20 };
 
@@ -26,7 +31,9 @@ struct play {
 	int wanted;     /* things to be made pending, each with a kick */
 	int pending;
 	int stopping;
-	struct worker worker; /* has nothing to do, ever */
+	int nlistened;         /* times that somebody slept until the bell rang */
+	struct net_bell *bell; /* NULL: there is none */
+	struct worker worker;  /* has nothing to do, ever */
 };
 
 struct kicker {
@@ -35,14 +42,39 @@ struct kicker {
 	unsigned seed;
 };
 
+/* The sleeper looks at is_armed behind this, who rings behind "pending". */
+static void arm(struct play *play)
+{
+	uint64_t count;
+
+	if (read(play->bell->fd, &count, sizeof(count)) > 0)
+		orr_add(&play->nlistened, 1);
+	orr_store(&play->bell->is_armed, 1);
+	orr_fence();
+	if (orr_load(&play->pending) > 0)
+		orr_store(&play->bell->is_armed, 0);
+}
+
+static void ring(struct play *play)
+{
+	const uint64_t one = 1;
+
+	orr_fence();
+	if (orr_cas(&play->bell->is_armed, 1, 0) &&
+	    write(play->bell->fd, &one, sizeof(one)) < 0)
+		abort();
+}
+
 /* One thing at a time, so that > 0 leaves something to do. */
 static int take_one(void *arg)
 {
 	struct play *play = arg;
 	int pending = orr_load(&play->pending);
 
+	if (pending == 0 && play->bell && orr_load(&play->bell->is_wanted))
+		arm(play);
 	if (pending == 0)
-		return -1;
+		return play->bell ? 0 : -1;
 	if (!orr_cas(&play->pending, pending, pending - 1))
 		return 0;
 	if (orr_cas(&play->is_waiting, 1, 0))
@@ -60,7 +92,10 @@ static void *kick_again_and_again(void *arg)
 
 		if (wanted > 0 && orr_cas(&play->wanted, wanted, wanted - 1)) {
 			orr_add(&play->pending, 1);
-			plat_poll_kick(play->plat);
+			if (play->bell && wanted % 2)
+				ring(play);
+			else
+				plat_poll_kick(play->plat);
 		}
 		for (int i = rand_r(&kicker->seed) % 100; i > 0; i--)
 			orr_fence();
@@ -124,18 +159,23 @@ static int play_rounds(struct play *play)
 	return NROUNDS;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct play *play = orr_alloc_lines(sizeof(*play));
 	struct kicker kickers[NKICKERS];
 	pthread_t helper;
-	int nrounds, nhelped;
+	int nrounds, nhelped, nlistened;
 
 	knobs_read(&play->settings.knobs);
 	play->node.settings = &play->settings;
 	if (plat_open(&play->plat, &play->node) < 0)
 		return 1;
 	play->worker.node = &play->node;
+	if (argc > 1) {
+		play->bell = &play->plat->progress.bell;
+		play->bell->fd = eventfd(0, EFD_NONBLOCK);
+	}
+	(void)argv;
 	plat_set_poll(play->plat, take_one, play);
 	pthread_create(&helper, NULL, help_now_and_then, play);
 	for (int i = 0; i < NKICKERS; i++) {
@@ -157,6 +197,10 @@ int main(void)
 		printf("FAIL no kick is lost: %d things are left in round %d\n",
 		       play->pending, nrounds);
 	printf("%s an idle worker polls\n", nhelped > 0 ? "PASS" : "FAIL");
+	if (argc > 1)
+		printf("%s a bell wakes who sleeps\n",
+		       play->nlistened > 0 ? "PASS" : "FAIL");
+	nlistened = play->nlistened;
 	free(play);
-	return nrounds == NROUNDS && nhelped > 0 ? 0 : 1;
+	return nrounds == NROUNDS && nhelped > 0 && (argc == 1 || nlistened) ? 0 : 1;
 }
