@@ -106,7 +106,8 @@ static const struct knob knob_table[] = {
 	NUMBER("OMPI_COMM_WORLD_LOCAL_RANK", "rank", local_rank, 0, 0, MANY,
 	       "set by mpirun: which of them this is"),
 	TEXT("ORRERY_POWERCAP", powercap,
-	     "where Linux shows the counters of RAPL that starpu_energy_start() reads; "
+	     "where Linux shows the counters of RAPL that starpu_energy_start() and "
+	     "STARPU_ENERGY_PROFILING read; "
 	     "unset: /sys/class/powercap"),
 	TEXT("STARPU_HWLOC_INPUT", hwloc_input, "XML topology for hwloc"),
 	NUMBER("STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER", "parts", combined_arity, 2, 2,
@@ -299,6 +300,9 @@ static const struct knob knob_table[] = {
 	       "how workers spent their time"),
 	TEXT("STARPU_WORKER_STATS_FILE", worker_stats_file,
 	     "file for that; unset: standard error output"),
+	SWITCH("STARPU_ENERGY_PROFILING", energy_profiling, 0,
+	       "share what the packages of cores use (ORRERY_POWERCAP) among the tasks "
+	       "that run, for profiling_info, worker statistics and energy models"),
 	SWITCH("STARPU_CODELET_PROFILING", codelet_profiling, 1,
 	       "count for starpu_codelet_display_stats()"),
 	COPIES("", all),

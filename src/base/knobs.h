@@ -60,8 +60,8 @@ struct knobs {
 	/* Memory. */
 	int minimum_available, target_available, memory_stats, fold_mib, enable_map;
 	/* Behaviour. */
-	int disable_kernels, silent, profiling, codelet_profiling, bus_calibrate;
-	int bus_stats, worker_stats;
+	int disable_kernels, silent, profiling, codelet_profiling, energy_profiling;
+	int bus_calibrate, bus_stats, worker_stats;
 	char *bus_stats_file, *worker_stats_file;
 	struct knobs_copies disabled_copies;
 	/* MPI. */

@@ -448,6 +448,7 @@ int node_open_extended(struct node **node_out, struct starpu_conf *conf,
 		goto end_extension;
 	drive_open(node);
 	events_open(node);
+	node->measures_energy = energy_open(node);
 	teams_open(node);
 	contexts_open(node);
 	begin_life(node);

@@ -17,6 +17,7 @@
 #include "base/pool.h"
 #include "base/table.h"
 #include "core/device.h"
+#include "core/energy.h"
 #include "core/event.h"
 #include "plat/plat.h"
 
@@ -265,7 +266,9 @@ struct node {
 	struct orr_lock duplicates_lock;
 	struct orr_lock energy_lock; /* of the next three: see starpu_energy_use() */
 	double energy_j;
-	int is_metering; /* since starpu_energy_start(), from: */
+	struct energy energy;
+	int measures_energy; /* of each task; since node_open() */
+	int is_metering;     /* since starpu_energy_start(), from: */
 	double metered_from_j;
 	struct orr_lock uniques_lock;
 	struct table uniques;       /* by their size: see core/data/hollow.h */

@@ -10,6 +10,7 @@
 #include "core/data/coherency.h"
 #include "core/data/convert.h"
 #include "core/data/redux.h"
+#include "core/energy.h"
 #include "core/sched/sched.h"
 #include "core/sched/teams.h"
 #include "core/task/task.h"
@@ -333,6 +334,8 @@ static void finish(struct worker *worker, struct job *job)
 	task_event(worker->node, job, EVENT_TASK_ENDED);
 	if (events_on(&worker->node->events))
 		task_tell_work(job);
+	if (job->task->cl && job->task->cl->energy_model)
+		energy_learn(worker, job);
 	orr_note(&worker->executed, worker->executed + 1);
 	worker->busy_s += job->duration_s;
 	if (orr_load(&worker->node->tells_executed))

@@ -62,6 +62,7 @@ struct worker {
 	uint64_t ncounted;
 	double busy_s;
 	double began_s;            /* when its task began to run, while events are told */
+	double task_j;             /* of the task that it has run, if that is measured */
 	struct plat_caller caller; /* what its thread does */
 	int nholds, nrelaxed;      /* of its turn; see core/sched/relax.h */
 

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "core/model/model.h"
 #include "core/drive.h"
+#include "core/energy.h"
 #include "core/lasting.h"
 #include "real/real.h"
 
@@ -327,7 +328,11 @@ static int call_kernel(struct worker *worker, struct job *job)
 	int timed = counts &&
 		    (orr_load(&worker->node->lasting->profiling) || task->cl->model);
 	double start_s = timed ? plat_now_s(plat) : 0;
+	double begun_j = 0;
+	int metered = worker->node->measures_energy && counts;
 
+	if (metered)
+		begun_j = energy_begin(worker);
 	worker->caller.task = task;
 	if (kernel && !knobs->disable_kernels)
 		kernel(task->dyn_interfaces ? task->dyn_interfaces : task->interfaces,
@@ -335,6 +340,8 @@ static int call_kernel(struct worker *worker, struct job *job)
 	worker->caller.task = previous;
 	if (counts)
 		job->duration_s = timed ? plat_now_s(plat) - start_s : 0;
+	if (metered)
+		energy_end(worker, job, begun_j);
 	if (counts && task->cl->model && kernel && !knobs->disable_kernels)
 		model_record(worker, task, job->implementation, job->duration_s);
 	return 1;

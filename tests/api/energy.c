@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* starpu_energy_start() and _stop(), with counters that this program turns itself. */
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -107,6 +108,120 @@ static void packages_are_measured(void)
 	starpu_shutdown();
 }
 
+/* ---- tasks, with STARPU_ENERGY_PROFILING ------------------------------ */
+
+static struct starpu_perfmodel task_model = {.type = STARPU_HISTORY_BASED,
+					     .symbol = "energy_of_tasks"};
+static long total_uj = 1000 + 30000000;
+static int is_running, has_turned; /* atomic */
+
+static void use_uj(long uj)
+{
+	total_uj += uj;
+	turn("intel-rapl:0", total_uj);
+}
+
+static void use_two(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	use_uj(2000000);
+}
+
+static struct starpu_codelet two = {.cpu_funcs = {use_two}, .energy_model = &task_model};
+
+static double joules_of(struct starpu_task *task)
+{
+	double joules = task->profiling_info->energy_consumed;
+
+	starpu_task_destroy(task);
+	return joules;
+}
+
+static struct starpu_task *submit(struct starpu_codelet *codelet)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->cl = codelet;
+	task->destroy = 0;
+	task->detach = 0;
+	CLAIM_EQ(starpu_task_submit(task), 0);
+	return task;
+}
+
+static int is_near(double value, double expected)
+{
+	return value > expected - 1e-6 && value < expected + 1e-6;
+}
+
+static void tasks_alone_have_all(void)
+{
+	struct starpu_profiling_worker_info info;
+
+	setenv("STARPU_CALIBRATE", "1", 1);
+	claim_start(1);
+	starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+	for (int i = 0; i < NTASKS; i++) {
+		struct starpu_task *task = submit(&two);
+
+		CLAIM_EQ(starpu_task_wait(task), 0);
+		use_uj(5000000); /* nobody's */
+		CLAIM(is_near(joules_of(task), 2));
+	}
+	CLAIM_EQ(starpu_profiling_worker_get_info(0, &info), 0);
+	CLAIM(is_near(info.energy_consumed, 2 * NTASKS));
+	CLAIM(is_near(
+		starpu_perfmodel_history_based_expected_perf(
+			&task_model,
+			starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS),
+			starpu_task_data_footprint(&(struct starpu_task){.cl = &two})),
+		2));
+	starpu_shutdown();
+	unsetenv("STARPU_CALIBRATE");
+}
+
+static void wait_until(const int *flag)
+{
+	while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void run_long(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	__atomic_store_n(&is_running, 1, __ATOMIC_RELEASE);
+	wait_until(&has_turned);
+	use_uj(1000000);
+}
+
+static void run_beside(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	wait_until(&is_running);
+	use_uj(3000000);
+}
+
+static struct starpu_codelet longer = {.cpu_funcs = {run_long}};
+static struct starpu_codelet beside = {.cpu_funcs = {run_beside}};
+
+static void tasks_side_by_side_share(void)
+{
+	struct starpu_task *first, *second;
+
+	claim_start(2);
+	starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+	first = submit(&longer);
+	second = submit(&beside);
+	CLAIM_EQ(starpu_task_wait(second), 0);
+	CLAIM(is_near(joules_of(second), 1.5));
+	__atomic_store_n(&has_turned, 1, __ATOMIC_RELEASE);
+	CLAIM_EQ(starpu_task_wait(first), 0);
+	CLAIM(is_near(joules_of(first), 2.5));
+	starpu_shutdown();
+}
+
 static void others_cannot(void)
 {
 	claim_start(1);
@@ -121,6 +236,8 @@ static void others_cannot(void)
 
 static const struct claim claims[] = {
 	{"what packages use is shared among tasks", packages_are_measured},
+	{"a task that runs alone has used all of it", tasks_alone_have_all},
+	{"tasks that run side by side share it", tasks_side_by_side_share},
 	{"what cannot be measured is said", others_cannot},
 	{NULL, NULL}};
 
@@ -129,12 +246,13 @@ int main(void)
 	int failed;
 
 	if (orrery_is_simulated())
-		return claims_run(claims + 1, 0);
+		return claims_run(claims + 3, 0);
 	if (!mkdtemp(top))
 		return 1;
 	make_counters();
 	setenv("ORRERY_POWERCAP", top, 1);
 	setenv("STARPU_HOME", top, 1);
+	setenv("STARPU_ENERGY_PROFILING", "1", 1);
 	failed = claims_run(claims, 0);
 	remove_counters();
 	return failed;

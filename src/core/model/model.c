@@ -403,10 +403,10 @@ void model_add(const struct model_query *query, double value, unsigned number)
 			     sample.footprint, knobs->history_max_error);
 }
 
-void model_record(struct worker *worker, struct starpu_task *task,
-		  unsigned implementation, double seconds)
+/* Of a task that has run: a duration in microseconds, or joules. */
+static void record(struct worker *worker, struct starpu_task *task,
+		   unsigned implementation, struct starpu_perfmodel *model, double value)
 {
-	struct starpu_perfmodel *model = task->cl ? task->cl->model : NULL;
 	struct model_query query = {.node = worker->node,
 				    .worker = worker,
 				    .arch = gang_arch(worker, task),
@@ -417,7 +417,21 @@ void model_record(struct worker *worker, struct starpu_task *task,
 	if (!model || (orr_load(&worker->node->conf.calibrate) <= 0 &&
 		       !orr_load((const int *)(const void *)&model->benchmarking)))
 		return;
-	model_add(&query, seconds * 1e6, 1);
+	model_add(&query, value, 1);
+}
+
+void model_record(struct worker *worker, struct starpu_task *task,
+		  unsigned implementation, double seconds)
+{
+	record(worker, task, implementation, task->cl ? task->cl->model : NULL,
+	       seconds * 1e6);
+}
+
+void model_record_energy(struct worker *worker, struct starpu_task *task,
+			 unsigned implementation, double joules)
+{
+	record(worker, task, implementation, task->cl ? task->cl->energy_model : NULL,
+	       joules);
 }
 
 double model_mean_us(const struct model_answer *answer, uint32_t footprint)

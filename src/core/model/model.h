@@ -62,6 +62,9 @@ int model_are_alike(const struct worker *worker, const struct worker *other,
 /* Real backend with STARPU_CALIBRATE: record a measurement. */
 void model_record(struct worker *worker, struct starpu_task *task,
 		  unsigned implementation, double seconds);
+/* The same into the codelet's energy_model, if it has one. */
+void model_record_energy(struct worker *worker, struct starpu_task *task,
+			 unsigned implementation, double joules);
 /* Write models that have new measurements; called when a node closes. */
 void model_store_save(struct model_store *store, struct node *node);
 /* Footprint of a task's data (spec: crc32c over interfaces), or the model's own. */

@@ -4,6 +4,7 @@
 
 #include "core/counters.h"
 #include "core/data/data.h"
+#include "core/energy.h"
 #include "core/model/model_query.h"
 
 /*
@@ -138,7 +139,7 @@ static double joules(struct job *job)
 {
 	struct starpu_task *task = job->task;
 	struct starpu_profiling_task_info *info = task->profiling_info;
-	double energy_j = info ? info->energy_consumed : 0;
+	double energy_j = energy_of(job);
 
 	if (energy_j == 0 && job->node->machine->predicts && task->cl->energy_model) {
 		energy_j = model_energy_j(job->worker, task, job->implementation);
