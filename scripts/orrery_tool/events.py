@@ -15,6 +15,8 @@ from orrery_tool.words import Refusal
 RECORD = struct.Struct("<dBBHIQQ") # date, kind, flag, worker, n, id, value
 DATE = struct.Struct("<d")
 WORD = struct.Struct("<Q")
+FLOAT = struct.Struct("<f")
+HALF = struct.Struct("<I")
 MAGIC = 0x31746E766572726F
 VERSION = 1
 NO_WORKER = 0xFFFF
@@ -33,6 +35,10 @@ HEADER = 1 << 14           # records within which a node says who it is
  FORGOTTEN) = range(48)
 # enum event_use_flag, of TASK_USES.
 READS, COMMUTES, REDUCES, WRITES, UPDATES, OTHER = (1 << bit for bit in range(6))
+
+
+def float_of(bits):
+    return FLOAT.unpack(HALF.pack(bits))[0]
 
 
 def date_of(bits):

@@ -9,7 +9,8 @@ import subprocess
 
 from orrery_tool.picture import pythons
 from orrery_tool.report_path import PARTS, RUNS
-from orrery_tool.report_time import (BINS, BUSY, CAUSES, MEANING, REMEDY, codelet_rows, sampled)
+from orrery_tool.report_time import (BINS, BUSY, CAUSES, MEANING, REMEDY, codelet_rows, model_errors,
+                                     sampled)
 from orrery_tool.report_view import busy_rows, view_html
 from orrery_tool.summary import doubt_text, read_figures
 from orrery_tool.words import Refusal, write_text
@@ -184,13 +185,18 @@ class Report:
     # ---- the page ----
 
     def codelets(self):
+        errors = model_errors(self.run)
         lines = ["<table><tr><th>codelet<th class=t>on<th>tasks<th>time<th>share<th>mean"
-                 "<th>deviation<th>least<th>most</tr>"]
+                 "<th>deviation<th>least<th>most%s</tr>" % (
+                     "<th>model's error<th>of each task" if errors else "")]
         for name, kind, n, total, mean, deviation, least, most in codelet_rows(self.run):
+            found = errors.get((name, kind))
             lines.append("<tr><td>%s<td class=t>%s<td>%d<td>%s<td>%.1f %%<td>%s<td>%s<td>%s<td>%s"
-                         "</tr>" % (html.escape(name), kind, n, seconds(total), share(
+                         "%s</tr>" % (html.escape(name), kind, n, seconds(total), share(
                              total, self.accounts.by_kind[kind].total[BUSY]), seconds(mean),
-                             seconds(deviation), seconds(least), seconds(most)))
+                             seconds(deviation), seconds(least), seconds(most),
+                             "<td>%+.1f %%<td>%.1f %%" % (100 * found[0], 100 * found[1])
+                             if found else ""))
         return "\n".join(lines + ["</table>"])
 
     def causes_table(self):

@@ -53,8 +53,9 @@ class NodeRun:
                         for worker, (name, memory) in sorted(node.workers.items())]
         self.names = names # of codelets, of all nodes: index
         # cause: what made it ready; by: that task or receive, as an index.
+        # expected: seconds by its model, 0 where unknown.
         self.tasks = Columns(pushed="d", fetched="d", started="d", ended="d", worker="H",
-                             name="H", cause="B", by="q")
+                             name="H", cause="B", by="q", expected="f")
         # A send: ready is when it had the value, since cause and by.
         self.requests = Columns(is_receive="B", peer="i", tag="q", ordinal="q", posted="d",
                                 ready="d", moving="d", moved="d", bytes="d", cause="B", by="q")
@@ -128,7 +129,8 @@ class NodeRun:
             return
         pushed_s, why, by, fetched_s, started_s, name = task
         index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
-                               started_s, date_s, worker, name, why, by)
+                               started_s, date_s, worker, name, why, by,
+                               1e-6 * e.float_of(n) if n else 0.0)
         self.context[worker] = (BY_TASK, index)
         self.by_number[ident] = index
 

@@ -175,6 +175,38 @@ def sampled(steps_of_nodes, begin_s, end_s, most):
     return result
 
 
+class Expected:
+    """Tasks of a codelet of which models said how long they would take."""
+
+    def __init__(self):
+        self.took_s = self.expected_s = self.missed_s = 0.0
+
+    def add(self, seconds, expected_s):
+        self.took_s += seconds
+        self.expected_s += expected_s
+        self.missed_s += abs(seconds - expected_s)
+
+    def errors(self):
+        """Of the sum, and of each on average, both relative; None: nothing was expected."""
+        if self.expected_s <= 0:
+            return None
+        return self.took_s / self.expected_s - 1, self.missed_s / self.expected_s
+
+
+def model_errors(run):
+    """{(name, kind): Expected.errors()}"""
+    sums = {}
+    for node in run.nodes:
+        kinds = {worker: kind for worker, _, kind in node.workers}
+        tasks = node.tasks
+        for i, expected_s in enumerate(tasks.expected):
+            if expected_s > 0:
+                key = run.codelets[tasks.name[i]], kinds.get(tasks.worker[i], "cpu")
+                sums.setdefault(key, Expected()).add(tasks.ended[i] - tasks.started[i],
+                                                     expected_s)
+    return {key: found.errors() for key, found in sums.items()}
+
+
 def codelet_rows(run):
     """(name, kind, number, seconds, mean, deviation, least, most) by total time."""
     sums = {}

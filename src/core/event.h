@@ -45,7 +45,8 @@ enum event_kind {
 	EVENT_TASK_TAKEN,     /* by the worker */
 	EVENT_TASK_FETCHING,
 	EVENT_TASK_STARTED, /* value: name, n: footprint, 0 without a model */
-	EVENT_TASK_ENDED,   /* value: date at which it began to run */
+	EVENT_TASK_ENDED,   /* value: date at which it began to run, n: bits of a float:
+			     * microseconds that its model expected, or 0 */
 	EVENT_TASK_RELEASING,
 	EVENT_TASK_RELEASED,
 	EVENT_TASK_CALLING,    /* successors and callback */

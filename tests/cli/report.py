@@ -14,7 +14,7 @@ from run import SRC, Suite, configured
 sys.path.insert(0, os.path.join(SRC, "scripts"))
 from orrery_tool.report_path import Path     # noqa: E402
 from orrery_tool.report_read import Run      # noqa: E402
-from orrery_tool.report_time import Accounts  # noqa: E402
+from orrery_tool.report_time import Accounts, model_errors  # noqa: E402
 
 SLOW = os.path.join(SRC, "tests", "cli", "slow.c")
 TRACED = os.path.join(SRC, "tests", "cli", "traced.c")
@@ -149,6 +149,26 @@ def real(suite):
     accounts(suite, "real")
 
 
+def models(suite):
+    """Each task was expected to take a millisecond."""
+    suite.orrery("run", "-n", "2", "--quiet", "--trace", "expected", "./slow-real",
+                 "dependencies")
+    status, output = suite.orrery("report", "expected", "--quiet")
+    run = Run(os.path.join(suite.directory, "expected"))
+    took_s = sum(ended - started for node in run.nodes
+                 for started, ended in zip(node.tasks.started, node.tasks.ended))
+    errors = model_errors(run).get(("on a core", "cpu"), (0, 0))
+    suite.verdict("errors_of_models_are_reckoned", status == 0 and run.ntasks() == 40 and
+                  abs(errors[0] - (took_s / 40e-3 - 1)) < 1e-6 and errors[1] >= abs(errors[0]) -
+                  1e-6, (errors, took_s, output))
+    with open(os.path.join(suite.directory, "expected", "report", "index.html"),
+              encoding="utf-8") as f:
+        found = re.search(r"<td>on a core<td class=t>cpu<td>40.*<td>([-+][\d.]+) %<td>[\d.]+ %",
+                          f.read())
+    suite.verdict("the_page_has_errors_of_models", found and abs(
+        float(found.group(1)) - 100 * errors[0]) < 0.1, found)
+
+
 def mistakes(suite):
     os.mkdir(os.path.join(suite.directory, "empty"))
     suite.refuses("no_directory", "report", "nowhere", says=["nowhere is no directory"])
@@ -171,6 +191,8 @@ def main():
         if configured("real"):
             suite.orrery("cc", TRACED, "-o", "traced")
             real(suite)
+            suite.orrery("cc", SLOW, "-o", "slow-real")
+            models(suite)
     return 1 if suite.nfailed else 0
 
 

@@ -5,6 +5,7 @@
 #include "core/counters.h"
 #include "core/data/data.h"
 #include "core/energy.h"
+#include "core/model/model.h"
 #include "core/model/model_query.h"
 
 /*
@@ -49,6 +50,29 @@ static double began_s(const struct job *job)
 	return job->worker->began_s > since_s ? job->worker->began_s : since_s;
 }
 
+/* On a real machine, the microseconds that the task was expected to run, as the bits of a
+ * float; 0: unknown. */
+static uint32_t expectation(const struct job *job)
+{
+	struct starpu_task *task = job->task;
+	union {
+		float us;
+		uint32_t bits;
+	} both = {.bits = 0};
+	struct model_estimate estimate;
+
+	if (!task->cl->model || job->node->machine->predicts)
+		return 0;
+	if (task->predicted > 0) {
+		both.us = (float)task->predicted;
+		return both.bits;
+	}
+	estimate = model_expect(job->worker, task, job->implementation);
+	if (estimate.source != MODEL_NONE && estimate.source != MODEL_ROOFLINE)
+		both.us = (float)(1e6 * estimate.seconds);
+	return both.bits;
+}
+
 static void record(struct job *job, enum event_kind kind, double now_s)
 {
 	struct event event = {.date_s = now_s, .kind = (uint8_t)kind, .id = job->id};
@@ -66,6 +90,7 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 		break;
 	case EVENT_TASK_ENDED:
 		event.value = event_bits(began_s(job));
+		event.n = expectation(job);
 		break;
 	default:
 		break;
