@@ -181,10 +181,6 @@ static void unlock_life(struct lasting *lasting)
 
 /* ---- master and slaves ----------------------------------------------- */
 
-/* Builds without MPI have none. */
-#pragma weak ms_role
-#pragma weak ms_end_mpi
-
 /* As node_open() will merge it: no slaves unless they are asked for. */
 static int wants_slaves(struct starpu_conf *conf)
 {
@@ -197,14 +193,13 @@ static int wants_slaves(struct starpu_conf *conf)
 	knobs_free(&knobs);
 	if (conf->nmpi_ms <= 0)
 		return 0;
-	if (ms_role && conf->will_use_mpi != 1)
+	if (conf->will_use_mpi != 1)
 		return 1;
 	orr_complain(ORR_NO_RANK,
 		     "starpu_init: %d slaves are asked for (STARPU_NMPI_MS, "
-		     "conf.nmpi_ms), but %s: it runs without",
-		     conf->nmpi_ms,
-		     ms_role ? "a program that uses starpu_mpi has none"
-			     : "the library was built without MPI");
+		     "conf.nmpi_ms), but a program that uses starpu_mpi has none: it "
+		     "runs without",
+		     conf->nmpi_ms);
 	return 0;
 }
 
@@ -338,8 +333,7 @@ static void end_life(struct node *node)
 	profiling_end(node);
 	trace_end(node);
 	node_close(node);
-	if (ms_end_mpi)
-		ms_end_mpi(0);
+	ms_end_mpi(0);
 }
 
 void starpu_shutdown(void)

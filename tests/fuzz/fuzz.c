@@ -10,13 +10,14 @@
 /*
  * fuzz.c - runs random programs and compares what they compute with the oracle.
  *
- * usage: fuzz [--mpi] [--print] [--keep LIST] [--with NAME,...] [--without NAME,...]
+ * usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST] [--with NAME,...] [--without
+ * NAME,...]
  *             [--timeout SECONDS] FIRST COUNT
  *
  * Prints "seed N" before each and a BAD line for each difference; status 1 if any.
  */
 struct options {
-	int distributed, prints, timeout_s;
+	int distributed, slaves, prints, timeout_s;
 	const char *keep;
 	unsigned features;
 	uint64_t first;
@@ -44,8 +45,9 @@ static unsigned features_of(const char *list)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: fuzz [--mpi] [--print] [--keep LIST] [--with NAME,...] "
-			"[--without NAME,...] [--timeout SECONDS] FIRST COUNT\n");
+	fprintf(stderr, "usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST] "
+			"[--with NAME,...] [--without NAME,...] "
+			"[--timeout SECONDS] FIRST COUNT\n");
 	return 2;
 }
 
@@ -59,6 +61,8 @@ static int read_options(int argc, char **argv, struct options *options)
 
 		if (!strcmp(argv[i], "--mpi"))
 			options->distributed = 1;
+		else if (!strcmp(argv[i], "--slaves"))
+			options->slaves = atoi(value), i++;
 		else if (!strcmp(argv[i], "--print"))
 			options->prints = 1;
 		else if (!strcmp(argv[i], "--keep"))
@@ -101,6 +105,7 @@ static struct program *make(const struct game *game, int rank)
 				  .distributed = options->distributed,
 				  .nranks = stage_ranks(game->seed, options->distributed),
 				  .rank = rank,
+				  .slaves = options->slaves,
 				  .features = options->features,
 				  .keep = options->keep};
 	struct program *program = program_make(&request);
@@ -128,6 +133,18 @@ static void set_environment(const struct program *program)
 	}
 }
 
+/* One life for each process, but on the fake: slaves end with it. */
+static void set_slaves(uint64_t seed, int most)
+{
+	char slaves[16], workers[16];
+
+	snprintf(slaves, sizeof(slaves), "%d", stage_slaves(seed, most));
+	snprintf(workers, sizeof(workers), "%d", 1 + (int)(seed / 3 % 3));
+	setenv("STARPU_NMPI_MS", slaves, 1);
+	setenv("STARPU_NMPIMSTHREADS", workers, 1);
+	setenv("ORRERY_MPI_EAGER", seed % 4 ? "16384" : "200", 1);
+}
+
 static int run_seed(const struct options *options, uint64_t seed)
 {
 	struct game game = {options, seed};
@@ -135,6 +152,8 @@ static int run_seed(const struct options *options, uint64_t seed)
 	struct program *program = make(&game, 0);
 
 	set_environment(program);
+	if (options->slaves)
+		set_slaves(seed, options->slaves);
 	if (options->prints && is_told)
 		program_print(program, stdout);
 	if (!options->prints) {
@@ -142,7 +161,9 @@ static int run_seed(const struct options *options, uint64_t seed)
 			printf("seed %llu\n", (unsigned long long)seed);
 		fflush(stdout);
 		alarm((unsigned)options->timeout_s);
-		nbad = stage_play(seed, options->distributed, play, &game);
+		nbad = options->slaves
+			       ? stage_play_slaves(seed, options->slaves, play, &game)
+			       : stage_play(seed, options->distributed, play, &game);
 		alarm(0);
 	}
 	program_free(program);

@@ -423,6 +423,7 @@ struct program *program_make(const struct request *request)
 				    .distributed = request->distributed,
 				    .nranks = request->nranks,
 				    .rank = request->rank,
+				    .slaves = request->slaves,
 				    .features = request->features};
 	for (int i = 0; i < 5; i++)
 		rng_below(&rng, 2);

@@ -29,7 +29,7 @@ static int priority_of(const struct op *op)
 static int insert_in_halves(struct lane_run *lane, struct op *op,
 			    struct starpu_data_descr *descr, int n)
 {
-	struct ticket ticket = {lane->run, op};
+	struct ticket ticket = ticket_make(lane->run, op);
 	struct starpu_task *task = starpu_mpi_task_build(
 		lane->comm, tasks_codelet(lane, op), TASK_ARGUMENTS(descr, n, ticket, op),
 		STARPU_EXECUTE_ON_NODE, node_of(op), 0);
@@ -90,7 +90,7 @@ enum { MAX_LISTED = 3 };
 static int insert_listed(struct lane_run *lane, struct op *op,
 			 const struct starpu_data_descr *descr, int n)
 {
-	struct ticket ticket = {lane->run, op};
+	struct ticket ticket = ticket_make(lane->run, op);
 	struct starpu_data_descr list[MAX_LISTED] = {
 		{NULL, STARPU_NONE}, {NULL, STARPU_NONE}, {NULL, STARPU_NONE}};
 
@@ -125,7 +125,7 @@ enum { MAX_RANKS = 16 };
 static int insert_replicas(struct lane_run *lane, struct op *op,
 			   const struct starpu_data_descr *descr, int n)
 {
-	struct ticket ticket = {lane->run, op};
+	struct ticket ticket = ticket_make(lane->run, op);
 	int nodes[MAX_RANKS], nranks = lane->lane->nranks;
 	int count = 1 + (int)(op->choice[8] / 4 % (unsigned)nranks);
 	unsigned first = op->choice[8] / 64;
@@ -139,7 +139,7 @@ static int insert_replicas(struct lane_run *lane, struct op *op,
 void tasks_insert_mpi(struct lane_run *lane, struct op *op)
 {
 	struct starpu_data_descr descr[MAX_USES];
-	struct ticket ticket = {lane->run, op};
+	struct ticket ticket = ticket_make(lane->run, op);
 	int n = tasks_descriptions(lane, op, descr), ret;
 	struct live *where = &lane->live[op->choice[0] % (unsigned)lane->lane->ndata];
 

@@ -219,6 +219,7 @@ struct lane {
 struct program {
 	uint64_t seed;
 	int distributed, nranks, rank;
+	int slaves;        /* the other ranks are the first one's slaves */
 	unsigned features; /* bits */
 	int nlanes, limited, ncpus;
 	int threaded; /* distributed lanes are threads */
@@ -240,7 +241,7 @@ struct program {
 /* What is made, besides the seed. */
 struct request {
 	uint64_t seed;
-	int distributed, nranks, rank;
+	int distributed, nranks, rank, slaves;
 	unsigned features;
 	const char *keep; /* "1,4,7-9": operations to keep; NULL: all */
 };

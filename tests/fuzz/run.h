@@ -75,8 +75,10 @@ struct lane_run {
 struct ticket {
 	struct run *run;
 	const struct op *op;
+	long process, index; /* where these are, and the operation's number */
 };
 
+struct ticket ticket_make(struct run *run, const struct op *op);
 void run_bad(struct run *run, const struct op *op, const char *what, uint64_t seen,
 	     uint64_t expected);
 /* All of a program; returns how much was wrong. */
@@ -147,6 +149,13 @@ int stage_ranks(uint64_t seed, int distributed);
 /* Play the ranks that this process has; returns the sum of what they return. */
 int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
 	       void *arg);
+/* A program of one rank whose other ranks are its slaves, at most so many. */
+int stage_slaves(uint64_t seed, int most);
+int stage_play_slaves(uint64_t seed, int most, int (*play)(void *arg, int rank),
+		      void *arg);
+/* The run that this process is in, for the kernels that slaves execute. */
+void stage_set_run(struct run *run);
+struct run *stage_run(void);
 void stage_run_lanes(int nlanes, void (*play)(void *lane), void **lanes);
 /* Let others go first, where mains take turns. */
 void stage_yield(void);

@@ -8,7 +8,9 @@ usage: run.py [--build DIR] [--backend NAME] [--seeds A..B] [--with NAME,...]
 
 Backends: fake, fake-mpi (schedules drawn from the seed), threads, cuda and cuda-2 (threads
 and mpi-2 with GPUs of tests/cuda/standin.c, other ones for each batch), mpi-2 to mpi-5,
-ucx-2 to ucx-5 (with transport ucx), sim, sim-routes, sim-mpi, sim-flows, sim-none.  A seed that fails is printed with the command
+ucx-2 to ucx-5 (with transport ucx), sim, sim-routes, sim-mpi, sim-flows, sim-none; fake-slaves,
+slaves-2 to slaves-5 and sim-slaves: fake, threads and sim on a master and its slaves, one
+program a process.  A seed that fails is printed with the command
 that repeats it and its program, from which operations were dropped while it still
 failed.  With --seconds, as many of the seeds as fit are run.  Prints one PASS or FAIL
 line; the status is 0 when all seeds that ran were right.
@@ -34,7 +36,16 @@ SHRINK_TIMEOUT_S = 8 # of one program while it is shrunk
 def backend_command(name, build):
     """(argv before the options of fuzz, seeds in a batch, tries of a program)."""
     program = os.path.join(build, "tests", "fuzz", "fuzz")
+    match = re.fullmatch(r"slaves-(\d)", name)
+    if match:
+        return ORRERY + ["-n", match.group(1), program, "--slaves",
+                         str(int(match.group(1)) - 1)], 1, 3
     match = re.fullmatch(r"(mpi|cuda|ucx)-(\d)", name)
+    if name == "fake-slaves":
+        return [program + "_fake", "--slaves", "3"], 50, 1
+    if name == "sim-slaves":
+        return ORRERY + ["--sim", "small4", "-n", "4", "--execute", program + "-sim",
+                         "--slaves", "3"], 1, 1
     if name == "fake":
         return [program + "_fake"], 50, 1
     if name == "fake-mpi":
@@ -76,6 +87,8 @@ class Fuzz:
         self.build = os.path.abspath(args.build)
         self.argv, self.batch, self.tries = backend_command(args.backend, self.build)
         self.options = ["--timeout", str(args.timeout)]
+        if "slaves" in args.backend: # Their teams are processors of the master's.
+            self.options += ["--without", "teams"]
         for option, names in (("--with", args.with_), ("--without", args.without)):
             if names:
                 self.options += [option, names]

@@ -92,6 +92,35 @@ int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
 	return play(arg, rank);
 }
 
+int stage_slaves(uint64_t seed, int most)
+{
+	(void)seed;
+	return most;
+}
+
+/* Only the master comes back. */
+int stage_play_slaves(uint64_t seed, int most, int (*play)(void *arg, int rank),
+		      void *arg)
+{
+	(void)seed;
+	(void)most;
+	return play(arg, 0);
+}
+
+/* A slave's kernels find what they belong to by this.  In simulation they are called in
+ * the master's process. */
+static struct run *the_run;
+
+void stage_set_run(struct run *run)
+{
+	the_run = run;
+}
+
+struct run *stage_run(void)
+{
+	return the_run;
+}
+
 int stage_is_single(void)
 {
 	return orrery_is_simulated();

@@ -80,11 +80,11 @@ static void rank_plays(void *arg)
 	self->nbad = self->play(self->arg, self->rank);
 }
 
-int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
-	       void *arg)
+static int play_ranks(uint64_t seed, int nranks, int (*play)(void *arg, int rank),
+		      void *arg)
 {
 	struct rank_main ranks[8];
-	int nranks = stage_ranks(seed, distributed), nbad = 0;
+	int nbad = 0;
 
 	fake_start(nranks, 1e-6, 1e9);
 	fake_shuffle((unsigned long)seed + 1);
@@ -100,4 +100,32 @@ int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
 		nbad += ranks[i].nbad;
 	fake_stop();
 	return nbad;
+}
+
+int stage_play(uint64_t seed, int distributed, int (*play)(void *arg, int rank),
+	       void *arg)
+{
+	return play_ranks(seed, stage_ranks(seed, distributed), play, arg);
+}
+
+int stage_slaves(uint64_t seed, int most)
+{
+	return 1 + (int)(seed % (uint64_t)most);
+}
+
+int stage_play_slaves(uint64_t seed, int most, int (*play)(void *arg, int rank),
+		      void *arg)
+{
+	return play_ranks(seed, 1 + stage_slaves(seed, most), play, arg);
+}
+
+/* All ranks are in one process. */
+void stage_set_run(struct run *run)
+{
+	(void)run;
+}
+
+struct run *stage_run(void)
+{
+	return NULL;
 }

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run.h"
 #include "values.h"
@@ -10,6 +11,22 @@
 /* tasks.c - kernels, and the many ways to submit a task. */
 
 /* ---- kernels --------------------------------------------------------- */
+
+struct ticket ticket_make(struct run *run, const struct op *op)
+{
+	return (struct ticket){run, op, (long)getpid(), op - run->program->ops};
+}
+
+/* A slave has the same program, elsewhere. */
+static struct ticket ticket_read(void *arg)
+{
+	struct ticket ticket;
+
+	starpu_codelet_unpack_args(arg, &ticket);
+	if (ticket.process == (long)getpid())
+		return ticket;
+	return ticket_make(stage_run(), &stage_run()->program->ops[ticket.index]);
+}
 
 /* Additions are to all values alike: a reader that sees two of them saw half of one. */
 static void check_glance(const struct ticket *ticket, const struct view *view)
@@ -61,11 +78,10 @@ static void check_alone(const struct ticket *ticket, const struct view *views)
 
 static void compute(void *buffers[], void *arg)
 {
-	struct ticket ticket;
+	struct ticket ticket = ticket_read(arg);
 	const struct op *op;
 	struct view *views;
 
-	starpu_codelet_unpack_args(arg, &ticket);
 	op = ticket.op;
 	views = calloc((size_t)op->nuses + 1, sizeof(*views));
 	for (int i = 0; i < op->nuses; i++) {
@@ -86,9 +102,8 @@ static void compute(void *buffers[], void *arg)
 /* As one of several calls at a time, or alone. */
 static void compute_together(void *buffers[], void *arg)
 {
-	struct ticket ticket;
+	struct ticket ticket = ticket_read(arg);
 
-	starpu_codelet_unpack_args(arg, &ticket);
 	if (teams_enter(&ticket))
 		compute(buffers, arg);
 	teams_leave(&ticket);
@@ -138,18 +153,21 @@ struct starpu_codelet *tasks_codelet(const struct lane_run *lane, const struct o
 						  .symbol = "fuzz_compute"};
 	static struct starpu_codelet codelets[] = {
 		{.cpu_funcs = {compute},
+		 .cpu_funcs_name = {"compute"},
 		 .cuda_funcs = {compute},
 		 .cuda_flags = {STARPU_CUDA_ASYNC},
 		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
 		 .model = &starpu_perfmodel_nop,
 		 .name = "compute"},
 		{.cpu_funcs = {compute},
+		 .cpu_funcs_name = {"compute"},
 		 .cuda_funcs = {compute},
 		 .cuda_flags = {STARPU_CUDA_ASYNC},
 		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
 		 .model = &history,
 		 .name = "measured"},
 		{.cpu_funcs = {compute},
+		 .cpu_funcs_name = {"compute"},
 		 .cuda_funcs = {compute},
 		 .cuda_flags = {STARPU_CUDA_ASYNC},
 		 .nbuffers = STARPU_VARIABLE_NBUFFERS,
@@ -191,6 +209,7 @@ struct starpu_codelet *tasks_reduction(int combines)
 {
 	static struct starpu_codelet codelets[] = {
 		{.cpu_funcs = {set_neutral},
+		 .cpu_funcs_name = {"set_neutral"},
 		 .cuda_funcs = {set_neutral},
 		 .cuda_flags = {STARPU_CUDA_ASYNC},
 		 .nbuffers = 1,
@@ -198,6 +217,7 @@ struct starpu_codelet *tasks_reduction(int combines)
 		 .model = &starpu_perfmodel_nop,
 		 .name = "neutral"},
 		{.cpu_funcs = {combine},
+		 .cpu_funcs_name = {"combine"},
 		 .cuda_funcs = {combine},
 		 .cuda_flags = {STARPU_CUDA_ASYNC},
 		 .nbuffers = 2,
@@ -274,7 +294,7 @@ static struct ticket *new_ticket(struct lane_run *lane, const struct op *op)
 {
 	struct ticket *ticket = malloc(sizeof(*ticket));
 
-	*ticket = (struct ticket){lane->run, op};
+	*ticket = ticket_make(lane->run, op);
 	return ticket;
 }
 
@@ -366,7 +386,7 @@ void tasks_wait_kept(struct lane_run *lane)
 static void submit_by_hand(struct lane_run *lane, struct op *op)
 {
 	struct starpu_task *task = starpu_task_create();
-	struct ticket ticket = {lane->run, op};
+	struct ticket ticket = ticket_make(lane->run, op);
 	unsigned char order[MAX_USES];
 	int kept = (op->flags & TASK_KEPT) != 0, team = crowds_team(lane, op), ret;
 
@@ -412,7 +432,7 @@ static void submit_by_hand(struct lane_run *lane, struct op *op)
 static void insert(struct lane_run *lane, const struct op *op)
 {
 	struct starpu_data_descr descr[MAX_USES];
-	struct ticket ticket = {lane->run, op};
+	struct ticket ticket = ticket_make(lane->run, op);
 	unsigned char order[MAX_USES], *each_order = orders(lane, op, order);
 	int n = tasks_descriptions(lane, op, descr);
 	int ret;
