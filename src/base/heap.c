@@ -6,6 +6,12 @@
 
 #include "base/check.h"
 
+/*
+ * An entry that is moved to a later date keeps its place: its key tells a date before its
+ * own, and the two are made one when the key comes to the top.  Who is put off often, as
+ * transfers are by each message that passes their links, costs little so.  The first key
+ * is always its entry's.
+ */
 enum { HEAP_ARITY = 4, HEAP_FIRST_CAPACITY = 64 };
 
 void heap_free(struct heap *heap)
@@ -87,19 +93,36 @@ static void settle(struct heap *heap, size_t i, struct heap_key key)
 		sift_down(heap, i, key);
 }
 
+/* Who was put off comes down to its place when it comes to the top. */
+static void settle_top(struct heap *heap)
+{
+	while (heap->count > 0) {
+		struct heap_entry *entry = heap->keys[0].entry;
+		struct heap_key key = {entry->date_s, entry->order, entry};
+
+		if (!is_before(&heap->keys[0], &key))
+			return;
+		sift_down(heap, 0, key);
+	}
+}
+
 void heap_move(struct heap *heap, struct heap_entry *entry, double date_s)
 {
 	struct heap_key key = {date_s, heap->next_order, entry};
+	size_t i = entry->place;
 
-	if (entry->place == 0) {
+	if (i-- == 0) {
 		heap_push(heap, entry, date_s);
 		return;
 	}
-	ORR_ASSERT(heap->keys[entry->place - 1].entry == entry);
+	ORR_ASSERT(heap->keys[i].entry == entry);
 	heap->next_order++;
 	entry->date_s = date_s;
 	entry->order = key.order;
-	settle(heap, entry->place - 1, key);
+	if (i == 0)
+		settle_top(heap);
+	if (is_before(&key, &heap->keys[i]))
+		sift_up(heap, i, key);
 }
 
 void heap_remove(struct heap *heap, struct heap_entry *entry)
@@ -115,6 +138,8 @@ void heap_remove(struct heap *heap, struct heap_entry *entry)
 	if (last.entry == entry)
 		return;
 	settle(heap, i, last);
+	if (i == 0)
+		settle_top(heap);
 }
 
 struct heap_entry *heap_pop(struct heap *heap)

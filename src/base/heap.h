@@ -37,7 +37,7 @@ void heap_push(struct heap *heap, struct heap_entry *entry, double date_s);
 /* The same; among equal dates the lower order leaves first. */
 void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_s,
 		       uint64_t order);
-/* The same as heap_remove() and heap_push(), for less where the date changes little. */
+/* The same as heap_remove() and heap_push(), for much less when the date is later. */
 void heap_move(struct heap *heap, struct heap_entry *entry, double date_s);
 /* The earliest entry, taken out, or NULL. */
 struct heap_entry *heap_pop(struct heap *heap);

@@ -293,6 +293,19 @@ static void free_workers(struct node *node)
 	free(node->workers);
 }
 
+static int count_memories(const struct node *node)
+{
+	int n = node->machine->nnumas + node->machine->nmemories;
+
+	for (int type = 0; type < DEVICE_TYPES; type++) {
+		const struct device_type *row = device_type(type);
+
+		if (row && device_has_memory(row))
+			n += device_count(node, type);
+	}
+	return n;
+}
+
 /* Main memories are the first; each device with a memory of its own brings the next. */
 static int open_workers(struct node *node)
 {
@@ -314,8 +327,7 @@ static int open_workers(struct node *node)
 	}
 	node->workers = orr_alloc_lines((size_t)n * sizeof(*node->workers));
 	/* Some may be added later. */
-	node->most_memories =
-		n + node->machine->nnumas + node->machine->nmemories + PLAT_MAX_MEMORIES;
+	node->most_memories = count_memories(node) + PLAT_MAX_MEMORIES;
 	node->memories = orr_alloc((size_t)node->most_memories * sizeof(*node->memories));
 	open_main_memories(node);
 	for (int i = 0; i < DEVICE_TYPES; i++) {

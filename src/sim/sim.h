@@ -122,11 +122,10 @@ struct plat {
 	/* Transport "mpi": waiting mains must poll. */
 	int polls, in_poll;
 	struct sim_thread
-		*idle;  /* the main, blocked until there may be something to poll */
-	int kicked;     /* its semaphore has been released for that */
-	int has_looked; /* in vain, since nothing could make progress */
-	struct sim_worker *workers;
-	int nworkers;
+		*idle;       /* the main, blocked until there may be something to poll */
+	int kicked;          /* its semaphore has been released for that */
+	int has_looked;      /* in vain, since nothing could make progress */
+	struct pool workers; /* struct sim_worker */
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;
 	uint64_t ndraws;                           /* of noise */

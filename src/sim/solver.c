@@ -60,6 +60,7 @@ struct link {
 	struct member *members;
 	unsigned nmembers, members_capacity, ngaps;
 	double level; /* of the flows that it holds; INFINITY: it holds none */
+	double most;  /* load if all members were as fast as their bounds */
 	int nheld;    /* without those of the region */
 	int marked;
 	/* While a region is rated: */
@@ -181,6 +182,7 @@ static void add_member(struct link *link, struct flow *flow, int use)
 	flow->uses[use].at = link->nmembers;
 	link->members[link->nmembers++] =
 		(struct member){.flow = flow, .use = (short)use};
+	link->most += flow->bound * flow->penalty * flow->uses[use].weight;
 }
 
 static void remove_member(struct link *link, unsigned at)
@@ -226,14 +228,23 @@ static void leave_links(struct flow *flow)
 
 		remove_member(link, use->at);
 		link->load -= level_of(flow) * use->weight;
+		link->most -= flow->bound * flow->penalty * use->weight;
 		if (link->nmembers == 0) /* Rounding must not add up. */
-			link->load = 0;
+			link->load = link->most = 0;
 		if (link->nheld > 0)
 			mark(flow->solver, link);
 	}
 }
 
 /* ---- the region ------------------------------------------------------ */
+
+/* Its flows cannot fill it, as seen from when the region began: it is left out.  Most
+ * that only carry what flows take of the way back are. */
+static int is_slack(const struct link *link)
+{
+	return link->level == INFINITY &&
+	       link->most < link->bytes_per_s * (1 - TOLERANCE);
+}
 
 static void add_link(struct solver *solver, struct link *link)
 {
@@ -276,6 +287,8 @@ static void add_flow(struct solver *solver, struct flow *flow)
 	for (int i = 0; i < flow->nuses; i++) {
 		struct link *link = flow->uses[i].link;
 
+		if (link->stamp != solver->stamp && is_slack(link))
+			continue;
 		link->members[flow->uses[i].at].stamp = solver->stamp;
 		add_link(solver, link);
 		link->others_load -= level_of(flow) * flow->uses[i].weight;
@@ -372,6 +385,8 @@ static void rate_flow(struct solver *solver, struct flow *flow, double level, in
 	for (int i = 0; i < flow->nuses; i++) {
 		struct link *link = flow->uses[i].link;
 
+		if (link->stamp != solver->stamp)
+			continue;
 		link->left -= level * flow->uses[i].weight;
 		link->left_weight -= flow->uses[i].weight;
 		link->nleft--;

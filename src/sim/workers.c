@@ -24,6 +24,8 @@
  * and has no room, since the end of the task steps it, and not while its pipeline is
  * full of tasks whose data are on their way, so that the wake-up for a new task goes to
  * somebody else; the arrival of the data wakes it all the same.
+ *
+ * It is made when the worker is first wanted: most of a large machine may never be.
  */
 struct sim_worker {
 	struct plat_timer step, end;
@@ -139,19 +141,28 @@ static void on_end(struct plat_timer *timer)
 
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 {
-	plat->workers = orr_alloc((size_t)nworkers * sizeof(*plat->workers));
-	plat->nworkers = nworkers;
-	for (int i = 0; i < nworkers; i++) {
-		struct sim_worker *sim_worker = &plat->workers[i];
-
-		sim_worker->worker = &workers[i];
-		sim_worker->step.fire = on_step;
-		sim_worker->end.fire = on_end;
-		sim_worker->step.plat = sim_worker->end.plat = plat;
-		workers[i].backend = sim_worker;
+	pool_init_stored(&plat->workers, sizeof(struct sim_worker),
+			 &plat->node->world->store);
+	for (int i = 0; i < nworkers; i++)
 		workers[i].parked = !workers[i].driven;
-	}
 	return 0;
+}
+
+static struct sim_worker *new_sim_worker(struct worker *worker)
+{
+	struct plat *plat = worker->node->plat;
+	struct sim_worker *sim_worker = pool_get(&plat->workers);
+
+	*sim_worker = (struct sim_worker){.worker = worker,
+					  .step = {.fire = on_step, .plat = plat},
+					  .end = {.fire = on_end, .plat = plat}};
+	worker->backend = sim_worker;
+	return sim_worker;
+}
+
+static inline struct sim_worker *sim_worker_of(struct worker *worker)
+{
+	return worker->backend ? worker->backend : new_sim_worker(worker);
 }
 
 /* What a look for tasks takes that finds none. */
@@ -159,7 +170,7 @@ static const double look_s = 1e-6;
 
 int plat_worker_drive(struct worker *worker, int once)
 {
-	struct sim_worker *sim_worker = worker->backend;
+	struct sim_worker *sim_worker = sim_worker_of(worker);
 	struct plat *plat = worker->node->plat;
 	uint64_t executed = worker->executed;
 	struct plat_gate gate;
@@ -180,19 +191,21 @@ int plat_worker_drive(struct worker *worker, int once)
 
 void plat_workers_stop(struct plat *plat)
 {
-	for (int i = 0; i < plat->nworkers; i++) {
-		ORR_ASSERT(!plat->workers[i].job);
-		specifics_clear(plat->sim, &plat->workers[i].specifics);
-		calendar_remove(plat->sim, &plat->workers[i].step);
+	for (int i = 0; i < plat->node->nworkers; i++) {
+		struct sim_worker *sim_worker = plat->node->workers[i].backend;
+
+		if (!sim_worker)
+			continue;
+		ORR_ASSERT(!sim_worker->job);
+		specifics_clear(plat->sim, &sim_worker->specifics);
+		calendar_remove(plat->sim, &sim_worker->step);
 	}
-	free(plat->workers);
-	plat->workers = NULL;
-	plat->nworkers = 0;
+	pool_free(&plat->workers);
 }
 
 int plat_worker_wake(struct worker *worker)
 {
-	struct sim_worker *sim_worker = worker->backend;
+	struct sim_worker *sim_worker = sim_worker_of(worker);
 	struct plat *plat = sim_worker->step.plat;
 
 	int was_parked = worker->parked;
@@ -227,12 +240,12 @@ void sim_charge_worker(struct plat *plat, double seconds)
 
 	plat->sim->spent_s += seconds;
 	if (worker)
-		((struct sim_worker *)worker->backend)->late_s += seconds;
+		sim_worker_of(worker)->late_s += seconds;
 }
 
 struct specifics *sim_worker_specifics(struct worker *worker)
 {
-	return &((struct sim_worker *)worker->backend)->specifics;
+	return &sim_worker_of(worker)->specifics;
 }
 
 int plat_bind_thread(struct plat *plat, int core)
@@ -288,7 +301,7 @@ long plat_memory_location(struct plat *plat, const void *ptr, size_t bytes)
 
 void plat_worker_ended(struct worker *worker, struct job *job)
 {
-	struct sim_worker *sim_worker = worker->backend;
+	struct sim_worker *sim_worker = sim_worker_of(worker);
 	struct plat *plat = sim_worker->end.plat;
 
 	job->next = NULL;
@@ -420,7 +433,7 @@ static double begin_s(const struct sim_worker *sim_worker, const struct knobs *k
 
 static int execute(struct worker *worker, struct job *job)
 {
-	struct sim_worker *sim_worker = worker->backend;
+	struct sim_worker *sim_worker = sim_worker_of(worker);
 	struct plat *plat = worker->node->plat;
 	const struct knobs *knobs = node_knobs(worker->node);
 	unsigned flags = job->task->cl ? job->task->cl->flags : 0;

@@ -290,7 +290,9 @@ struct data_extra *data_extra(starpu_data_handle_t handle)
 
 	if (extra)
 		return extra;
-	extra = orr_alloc(sizeof(*extra));
+	extra = orr_alloc(sizeof(*extra) +
+			  (size_t)handle->node->most_memories * sizeof(extra->copies[0]));
+	extra->ncopies = handle->node->most_memories;
 	if (orr_cas_ptr((void **)&body->extra, NULL, extra))
 		return extra;
 	free(extra); /* Another thread was first. */
@@ -305,7 +307,9 @@ struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
 	if (memory == STARPU_MAIN_RAM)
 		return &body->main;
 	extra = orr_load_ptr((void **)&body->extra);
-	return extra ? orr_load_ptr((void **)&extra->copies[memory]) : NULL;
+	return extra && memory < (unsigned)extra->ncopies
+		       ? orr_load_ptr((void **)&extra->copies[memory])
+		       : NULL;
 }
 
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
@@ -314,7 +318,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 
 	if (copy)
 		return copy;
-	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
+	ORR_ASSERT(memory < (unsigned)handle->node->most_memories);
 	copy = orr_alloc(sizeof(*copy) + handle->ops->interface_size);
 	copy->datum = handle;
 	copy->memory = (unsigned char)memory;
@@ -345,7 +349,7 @@ static void free_extra(struct data_extra *extra)
 {
 	if (!extra)
 		return;
-	for (int i = 1; i < NODE_MAX_MEMORIES; i++)
+	for (int i = 1; i < extra->ncopies; i++)
 		free(extra->copies[i]);
 	redux_free(extra->redux);
 	free(extra->name);

@@ -57,7 +57,7 @@ struct dmda {
 	struct orr_lock lock;      /* of all below but the lines */
 	double alpha, beta, gamma; /* gamma: seconds per joule */
 	double idle_w;             /* power of a worker that waits */
-	struct dmda_link links[NODE_MAX_MEMORIES];
+	struct dmda_link *links;   /* by memory; behind the workers */
 	struct classes classes;
 	int nworkers;
 	struct dmda_worker workers[];
@@ -98,9 +98,12 @@ static void follow_set(struct dmda *dmda)
 static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 {
 	const struct knobs *knobs = node_knobs(node);
-	struct dmda *dmda = orr_alloc(sizeof(*dmda) +
-				      (size_t)node->nworkers * sizeof(dmda->workers[0]));
+	size_t nworkers = (size_t)node->nworkers, nlinks = (size_t)node->most_memories;
+	struct dmda *dmda =
+		orr_alloc(sizeof(*dmda) + nworkers * sizeof(dmda->workers[0]) +
+			  nlinks * sizeof(dmda->links[0]));
 
+	dmda->links = (struct dmda_link *)(void *)&dmda->workers[nworkers];
 	dmda->kind = kind;
 	dmda->alpha = 1;
 	if (!kind->ignores_transfers) {
