@@ -366,7 +366,11 @@ int starpu_mpi_issend_prio(starpu_data_handle_t data_handle, starpu_mpi_req *req
 int starpu_mpi_irecv(starpu_data_handle_t data_handle, starpu_mpi_req *req, int source,
 		     starpu_mpi_tag_t data_tag, MPI_Comm comm);
 
-/** Send and wait; blocking. */
+/**
+ * Send and wait; blocking.  A task's kernel may call it as well, but not in simulation:
+ * its worker executes nothing meanwhile.  Data that the task itself uses are free at its
+ * end only.
+ */
 int starpu_mpi_send(starpu_data_handle_t data_handle, int dest, starpu_mpi_tag_t data_tag,
 		    MPI_Comm comm);
 

@@ -9,6 +9,8 @@
 
 #include "base/check.h"
 #include "core/task/tags.h"
+#include "core/task/task.h"
+#include "core/worker.h"
 #include "mpi/finish.h"
 
 /* ---- starting -------------------------------------------------------- */
@@ -48,6 +50,48 @@ static struct request *start(const char *func, struct post *post, MPI_Comm comm)
 	return NULL;
 }
 
+/* A worker's thread may wait for messages in a kernel, while others go on; not in a
+ * callback, which may have interrupted anything. */
+static struct worker *check_may_wait(const char *func)
+{
+	struct node *node = api_node(func);
+	struct worker *worker = plat_current_worker(node->plat);
+
+	if (!worker)
+		return NULL;
+	if (!worker->caller.task || worker->caller.depth > 0)
+		api_blocking_node(func); /* It ends the program. */
+	if (!node->machine->kernels_wait)
+		orr_die(node->rank,
+			"%s: task \"%s\" waits for a message, but a simulated task only "
+			"takes time, and its kernel is called at once; use a form with a "
+			"callback, or insert the transfer as a task of its own",
+			func, task_name(worker->caller.task));
+	return worker;
+}
+
+/* What the task itself uses is free at its end only. */
+static void check_not_own(const char *func, const struct worker *worker,
+			  const struct request *request)
+{
+	const struct job *job = worker->running;
+	char text[128];
+
+	for (int i = 0; i < job->naccesses; i++)
+		if (job->accesses[i].datum == request->handle &&
+		    (request->kind == REQUEST_RECEIVE ||
+		     (job->accesses[i].mode & STARPU_W)))
+			orr_die(worker->node->rank,
+				"%s: task \"%s\" waits for a %s %s, which it uses itself "
+				"until it ends, so this could never end; give the task "
+				"another handle, or let a callback or another task %s",
+				func, task_name(job->task),
+				request->kind == REQUEST_SEND ? "send of"
+							      : "receive into",
+				data_describe(request->handle, text, sizeof(text)),
+				request->kind == REQUEST_SEND ? "send" : "receive");
+}
+
 static int start_waited(const char *func, struct post *post, MPI_Comm comm,
 			starpu_mpi_req *req)
 {
@@ -64,7 +108,7 @@ static int start_blocking(const char *func, struct post *post, MPI_Comm comm,
 {
 	starpu_mpi_req req;
 
-	api_blocking_node(func);
+	check_may_wait(func);
 	start_waited(func, post, comm, &req);
 	return starpu_mpi_wait(&req, status);
 }
@@ -383,12 +427,15 @@ static struct request *request_at(const char *func, const starpu_mpi_req *req)
 int starpu_mpi_wait(starpu_mpi_req *req, MPI_Status *status)
 {
 	struct request *request = request_at(__func__, req);
+	const struct worker *worker;
 	int peer, ret;
 	int64_t tag;
 
 	if (!request)
 		return 0;
-	api_blocking_node(__func__);
+	worker = check_may_wait(__func__);
+	if (worker && !orr_load(&request->ended))
+		check_not_own(request->what, worker, request);
 	peer = request->peer;
 	tag = request->tag;
 	ret = finish_wait(request);

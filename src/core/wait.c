@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/worker.h"
 
 /* Callbacks of tasks are told by the API, which knows the function. */
 static void refuse(const struct node *node, enum wait_kind kind)
@@ -32,6 +33,7 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	    const void *object)
 {
 	struct wait wait = {.kind = kind, .object = object, .gate = gate};
+	struct worker *worker;
 	int ret;
 
 	if (plat_gate_is_open(gate))
@@ -39,6 +41,7 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	wait.thread = plat_thread();
 	if (!wait.thread)
 		refuse(node, kind);
+	worker = plat_current_worker(node->plat);
 	/* Nobody else may ask for what was put off; policies wait for threads. */
 	if (kind != WAIT_THREAD)
 		contexts_schedule(node);
@@ -46,7 +49,11 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	list_push_back(&node->waits, &wait.link);
 	orr_next(&node->nwaits);
 	orr_unlock(&node->waits_lock);
+	if (worker)
+		orr_store(&worker->is_waiting, 1);
 	ret = plat_gate_wait(node->plat, gate);
+	if (worker)
+		orr_store(&worker->is_waiting, 0);
 	orr_lock(&node->waits_lock);
 	list_remove(&wait.link);
 	orr_unlock(&node->waits_lock);
@@ -101,9 +108,11 @@ int wait_count_threads(struct node *node,
 
 	orr_lock(&node->waits_lock);
 	while (n >= 0 && (wait = next_of(node, wait))) {
-		if (plat_gate_is_open(wait->gate) || is_ours(node->plat, wait->thread))
+		int whose = is_ours(node->plat, wait->thread);
+
+		if (plat_gate_is_open(wait->gate) || whose > 0)
 			n = -1;
-		else
+		else if (whose == 0)
 			n += first_of(node, wait->thread) == wait;
 	}
 	orr_unlock(&node->waits_lock);

@@ -42,8 +42,8 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 int wait_is_any(struct node *node);
 /* Does the thread wait? */
 int wait_has_thread(struct node *node, const void *thread);
-/* Threads that wait, each once; -1: a gate among theirs is open already, or one of the
- * threads is_ours. */
+/* Threads that wait, each once, without those of kernels, for which is_ours() says -1;
+ * -1: a gate among theirs is open already, or one of the threads is_ours. */
 int wait_count_threads(struct node *node,
 		       int (*is_ours)(struct plat *plat, const void *thread));
 /* Show all waits, oldest first; they are locked meanwhile. */

@@ -463,7 +463,7 @@ uint64_t workers_executed(const struct node *node)
 int workers_have_taken(const struct node *node)
 {
 	for (int i = 0; i < node->nworkers; i++)
-		if (node->workers[i].npipeline > 0)
+		if (node->workers[i].npipeline > orr_load(&node->workers[i].is_waiting))
 			return 1;
 	return 0;
 }

@@ -80,6 +80,7 @@ struct worker {
 	struct gang *gangs;  /* its line; atomic.  See core/sched/teams.h; */
 	int has_come;        /* to the first of them; atomic */
 	int is_called;       /* to call the kernel of its job; atomic */
+	int is_waiting;      /* its kernel waits for something; atomic */
 	struct job *aside;   /* to be run before all others, first in first out; atomic */
 	void *ended; /* the backend's, of a remote driver: jobs that have; atomic */
 	struct table counts; /* by address of the codelet */
@@ -92,7 +93,7 @@ int worker_is_dismissed(const struct worker *worker);
 /* The backend: an asynchronous execute() of the driver has ended. */
 void worker_executed(struct worker *worker, struct job *job);
 /* Tasks that the node's workers have executed; and has a worker taken any that it has not
- * ended?  Any thread; both may change at once. */
+ * ended, but for one whose kernel waits?  Any thread; both may change at once. */
 uint64_t workers_executed(const struct node *node);
 int workers_have_taken(const struct node *node);
 /* May it take a task beside those that it has? */

@@ -134,6 +134,8 @@ struct plat_machine {
 	/* What happens on a node happens on one thread, or on several that take turns and
 	 * give them up only where they wait. */
 	int takes_turns;
+	/* A kernel may wait: it has a thread, or what stands for one. */
+	int kernels_wait;
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 	/* Numbered after those of the devices. */

@@ -191,6 +191,14 @@ void helper_quit(struct plat *plat, struct worker *worker, struct helping *helpi
 		progress_call(plat);
 }
 
+void helper_waits(struct plat *plat)
+{
+	void *helper = orr_load_ptr(&plat->progress.helper);
+
+	if (helper && helper == plat_current_worker(plat))
+		free_post(plat, helper);
+}
+
 int helper_answers(struct plat *plat, struct helped *seen)
 {
 	struct progress *progress = &plat->progress;

@@ -263,6 +263,8 @@ void helper_look(struct plat *plat, struct worker *worker, struct helping *helpi
 void helper_woke(struct plat *plat, const struct worker *worker, struct helping *helping);
 /* It steps no more. */
 void helper_quit(struct plat *plat, struct worker *worker, struct helping *helping);
+/* The calling thread is going to wait, perhaps in a worker's kernel: it has no post then. */
+void helper_waits(struct plat *plat);
 /* Did a helper poll since *seen, and will it answer kicks?  Else nobody has the post
  * afterwards, and the caller has to poll.  Changes *seen. */
 int helper_answers(struct plat *plat, struct helped *seen);

@@ -133,7 +133,7 @@ static int is_ours(struct plat *plat, const void *thread)
 
 	for (int i = 0; i < plat->nworkers; i++)
 		if (pthread_equal(plat->threads[i], id))
-			return 1;
+			return orr_load(&plat->workers[i].is_waiting) ? -1 : 1;
 	for (int i = 0; i < plat->numas.ncopiers; i++)
 		if (pthread_equal(plat->numas.copiers[i].thread, id))
 			return 1;

@@ -223,6 +223,7 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 
 	if (orr_load(&gate->is_open))
 		return 0;
+	helper_waits(plat);
 	orr_add(&plat->progress.npollers, 1);
 	while (!orr_load(&gate->is_open)) {
 		kicks = orr_load(&plat->progress.kicks);

@@ -154,6 +154,7 @@ int workers_awake(struct plat *plat)
 	/* Who is not driven does nothing. */
 	for (int i = 0; i < plat->nworkers; i++)
 		n += orr_load(&plat->workers[i].parked) < PARKED_ASLEEP &&
+		     !orr_load(&plat->workers[i].is_waiting) &&
 		     !drive_is_missed(&plat->workers[i]);
 	return n;
 }

@@ -201,6 +201,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 					     .kind = STARPU_DISK_RAM,
 					     .name = "Disk",
 					     .bytes = machine->disk_bytes};
+	plat->machine.kernels_wait = fake_get()->chance != 0;
 	snprintf(plat->machine.hostname, sizeof(plat->machine.hostname), "fake");
 	plat->memory_used_bytes = orr_alloc(
 		(size_t)(machine->nnumas + machine->ngpus + plat->machine.nmemories) *

@@ -607,7 +607,55 @@ static void array_of_null(void)
 	starpu_mpi_isend_array_detached_unlock_tag(1, &handle, &dest, &tag, &comm, 42);
 }
 
+/* ---- kernels that wait -------------------------------------------------- */
+
+static starpu_data_handle_t waited_for;
+
+static void receives_cpu(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	receive(waited_for, 1 - rank, TAG);
+}
+
+static struct starpu_codelet receives = {.cpu_funcs = {receives_cpu},
+					 .nbuffers = STARPU_VARIABLE_NBUFFERS,
+					 .model = &starpu_perfmodel_nop,
+					 .flags = STARPU_CODELET_SIMGRID_EXECUTE,
+					 .name = "receives"};
+
+static void kernel_receives_its_own(void)
+{
+	waited_for = variable(&value);
+	starpu_task_insert(&receives, STARPU_R, waited_for, 0);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
+static void kernel_waits_for_nobody(void)
+{
+	waited_for = variable(&value);
+	starpu_task_insert(&receives, 0);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
+static void receives_in_callback(void *arg)
+{
+	(void)arg;
+	receive(waited_for, 1 - rank, TAG);
+}
+
+static void callback_of_a_task_receives(void)
+{
+	waited_for = variable(&value);
+	starpu_task_insert(&add, STARPU_RW, variable(&other_value), STARPU_CALLBACK,
+			   receives_in_callback, 0);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
 static const struct scene scenes[] = {
+	SCENE(kernel_receives_its_own),
+	SCENE(kernel_waits_for_nobody),
+	SCENE(callback_of_a_task_receives),
 	SCENE(other_tag),
 	SCENE(other_communicator),
 	SCENE(other_source),

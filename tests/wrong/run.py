@@ -121,6 +121,17 @@ NODES = [
     *stands("receive_into_acquired", r"rank 1\]   data .*v8.*" + RELEASE
             + r".*starpu_data_release\(\) is missing", r"receive from rank 0 tag 7: .*came"),
     *lost("unregistered_while_receiving", 1, r"receive from rank 0 tag 7: data .*v8"),
+    # Kernels that wait.
+    Case("kernel_receives_its_own", on(ANY, r'starpu_mpi_recv: task "receives" waits for a '
+         r"receive into data .*v8.*, which it uses itself"), where=REAL,
+         program="../wrong/nodes", nranks=2, env=SOON),
+    Case("kernel_waits_for_nobody", [r"nothing can happen any more: all 2 ranks wait",
+         r"rank 1\]   receive from rank 0 tag 7: data .*v8.*starpu_mpi_recv", r"the run ends"],
+         where=REAL, program="../wrong/nodes", nranks=2, env=SOON),
+    Case("kernel_waits_for_nobody", on(ANY, r'starpu_mpi_recv: task "receives" waits for a '
+         r"message, but a simulated task"), where=SIM, program="../wrong/nodes", nranks=2,
+         claim="kernel waits in simulation"),
+    node("callback_of_a_task_receives", r"starpu_mpi_recv: called from a task or its callback"),
     # What is sent and received.
     node("receive_into_readonly", r"data .*v8.* is a read-only duplicate",
          r"cannot be written", r"starpu_data_cpy"),
