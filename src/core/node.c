@@ -373,6 +373,7 @@ static void free_pools(struct node *node)
 	pool_free(&node->body_pool);
 	pool_free(&node->link_pool);
 	pool_free(&node->point_pool);
+	pool_free(&node->wiping_pool);
 	for (int i = 0; i < 8; i++)
 		pool_free(&node->datum_pools[i]);
 }

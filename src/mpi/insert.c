@@ -368,10 +368,26 @@ static void forget_copies(const struct insert *insert)
 	}
 }
 
+/* Does the executor write what another rank owns? */
+static int writes_back(const struct insert *insert)
+{
+	int executor = insert->task->executor;
+
+	for (int i = 0; i < insert->task->ndata; i++)
+		if (plan_writes(insert->uses[i].mode) &&
+		    insert->uses[i].owner != executor)
+			return 1;
+	return 0;
+}
+
 static void move_after(struct insert *insert)
 {
 	struct plan plan;
 
+	if (!writes_back(insert)) {
+		forget_copies(insert);
+		return;
+	}
 	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor,
 		  holds_all, insert);
 	for (int i = 0; i < plan.nafter; i++)

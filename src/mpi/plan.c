@@ -8,16 +8,6 @@
 #include "base/check.h"
 #include "mpi/registry.h"
 
-int plan_reads(unsigned mode)
-{
-	return (mode & STARPU_R) && !(mode & STARPU_MPI_REDUX);
-}
-
-int plan_writes(unsigned mode)
-{
-	return (mode & STARPU_W) && !(mode & STARPU_MPI_REDUX);
-}
-
 int plan_place(const struct plan_use *uses, int nuses)
 {
 	int place = PLAN_CONFLICT, nwritten = 0, is_conflict = 0;

@@ -12,6 +12,8 @@
  */
 #include <stddef.h>
 
+#include <starpu.h>
+
 enum { PLAN_INLINE_USES = 16 };
 
 /* What plan_place() answers when it is not a rank. */
@@ -51,7 +53,14 @@ void plan_make(struct plan *plan, const struct plan_use *uses, int nuses, int ex
 void plan_free(struct plan *plan);
 
 /* Whether the value that the owner holds is wanted, or will be replaced. */
-int plan_reads(unsigned mode);
-int plan_writes(unsigned mode);
+static inline int plan_reads(unsigned mode)
+{
+	return (mode & STARPU_R) && !(mode & STARPU_MPI_REDUX);
+}
+
+static inline int plan_writes(unsigned mode)
+{
+	return (mode & STARPU_W) && !(mode & STARPU_MPI_REDUX);
+}
 
 #endif

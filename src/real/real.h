@@ -92,11 +92,12 @@ struct progress {
 	void *arg;
 	pthread_t thread;
 	int started, stopping;
-	int has_core; /* atomic: the thread is bound to a core that the user gave it */
-	int state;    /* atomic enum progress_state */
-	int kicks;    /* atomic, a futex word: changes at each kick */
-	int npollers; /* atomic: threads that wait at a gate and poll meanwhile */
-	int ncalls;   /* atomic: calls of poll under way */
+	int is_explicit; /* only threads of the program poll, in its calls */
+	int has_core;    /* atomic: the thread is bound to a core that the user gave it */
+	int state;       /* atomic enum progress_state */
+	int kicks;       /* atomic, a futex word: changes at each kick */
+	int npollers;    /* atomic: threads that wait at a gate and poll meanwhile */
+	int ncalls;      /* atomic: calls of poll under way */
 	void *helper; /* atomic: the struct worker that polls while it is idle, or NULL */
 	int nhelped;  /* atomic: polls of helpers */
 	/* The worker whose thread polls in place of one of our own, or NULL. */
@@ -147,6 +148,15 @@ struct crews {
 	int n; /* workers */
 };
 
+/* Freed blocks of main memory, of one line of the cache, two, ... each; see ram.c. */
+enum { SPARE_LINES = 8 };
+
+struct spares {
+	struct orr_lock lock;
+	void *first[SPARE_LINES];
+	int n[SPARE_LINES];
+};
+
 struct plat {
 	struct node *node;
 	void (*last)(struct node *node); /* at the end of the process, or NULL */
@@ -156,6 +166,7 @@ struct plat {
 	struct progress progress;
 	struct disks disks;
 	struct numas numas;
+	struct spares spares;
 	struct cuda *cuda;               /* NULL: no devices */
 	struct meter meters[MAX_METERS]; /* by one thread at a time */
 	struct worker *workers;
@@ -263,7 +274,8 @@ void helper_look(struct plat *plat, struct worker *worker, struct helping *helpi
 void helper_woke(struct plat *plat, const struct worker *worker, struct helping *helping);
 /* It steps no more. */
 void helper_quit(struct plat *plat, struct worker *worker, struct helping *helping);
-/* The calling thread is going to wait, perhaps in a worker's kernel: it has no post then. */
+/* The calling thread is going to wait, perhaps in a worker's kernel: it has no post then.
+ */
 void helper_waits(struct plat *plat);
 /* Did a helper poll since *seen, and will it answer kicks?  Else nobody has the post
  * afterwards, and the caller has to poll.  Changes *seen. */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "core/task/callback.h"
@@ -241,6 +242,7 @@ static void free_idle(starpu_data_handle_t handle)
 static void wipe_acquired(struct acquire *acquire)
 {
 	struct wiping *wiping = ORR_CONTAINER(acquire, struct wiping, acquire);
+	struct node *node = acquire->job.node;
 	starpu_data_handle_t handle = wiping->handle;
 
 	if (wiping->free_datum) {
@@ -252,14 +254,22 @@ static void wipe_acquired(struct acquire *acquire)
 		coherency_invalidate(handle, wiping->release);
 	}
 	acquire_release(acquire);
-	free(wiping);
+	orr_lock(&node->pool_lock);
+	pool_put(&node->wiping_pool, wiping);
+	orr_unlock(&node->pool_lock);
 }
 
 static void wipe(struct node *node, starpu_data_handle_t handle, int release,
 		 int free_datum)
 {
-	struct wiping *wiping = orr_alloc(sizeof(*wiping));
+	struct wiping *wiping;
 
+	orr_lock(&node->pool_lock);
+	if (!node->wiping_pool.object_bytes)
+		pool_init(&node->wiping_pool, sizeof(*wiping));
+	wiping = pool_get(&node->wiping_pool);
+	orr_unlock(&node->pool_lock);
+	memset(wiping, 0, sizeof(*wiping));
 	wiping->handle = handle;
 	wiping->release = release;
 	wiping->free_datum = free_datum;
