@@ -15,6 +15,18 @@
 extern "C" {
 #endif
 
+/**
+ * Send and receive what can be at this moment, and run callbacks of messages that are
+ * over. Any thread may call it, at any time, also a kernel; where MPI was started with
+ * MPI_THREAD_FUNNELED, it does nothing in others than the one that called
+ * starpu_mpi_init(). Needed with ORRERY_MPI_EXPLICIT only, by programs that compute for
+ * long between calls that wait or test: no thread of the library sees to messages then.
+ * In simulation, where messages need no thread, it lets a microsecond pass.
+ *
+ * @return 1: something has happened; 0: nothing
+ */
+int orrery_mpi_progress(void);
+
 /*
  * Collective operations.
  *

@@ -42,19 +42,39 @@ static int start_mpi(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	return initialize_mpi;
 }
 
-/* 1: MPI may be called by one thread at a time. */
-static int check_level(const struct mpi_api *api)
+/* MPI is called by the thread that initialises, which has to be that which started it. */
+static void check_main(const struct mpi_api *api)
+{
+	int is_main = 1;
+
+	MPI_Is_thread_main(&is_main);
+	if (!is_main)
+		orr_die(api->world_rank,
+			"starpu_mpi_init: MPI provides MPI_THREAD_FUNNELED only, "
+			"but this is not the thread that called "
+			"MPI_Init_thread(); initialise in that one, or ask for "
+			"MPI_THREAD_SERIALIZED and set ORRERY_MPI_EXPLICIT=0");
+}
+
+/* 1: MPI may be called by one thread at a time; and by only one at all? */
+static int check_level(const struct mpi_api *api, const struct node *node, int *funnels)
 {
 	int level = MPI_THREAD_SINGLE;
 
 	MPI_Query_thread(&level);
+	*funnels = level < MPI_THREAD_SERIALIZED && !plat_is_simulated() &&
+		   node_knobs(node)->mpi_explicit;
+	if (*funnels) {
+		check_main(api);
+		return 1;
+	}
 	/* The same on all ranks: one says it. */
 	if (level < MPI_THREAD_SERIALIZED && !plat_is_simulated() && api->world_rank == 0)
 		orr_complain(api->world_rank,
 			     "starpu_mpi_init: MPI provides thread level %d; the "
 			     "library calls it from several threads, one at a time: "
 			     "MPI_Init_thread() should ask for MPI_THREAD_SERIALIZED or "
-			     "more",
+			     "more, or ORRERY_MPI_EXPLICIT=1 be set",
 			     level);
 	return level < MPI_THREAD_MULTIPLE && !plat_is_simulated();
 }
@@ -94,7 +114,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 		comm = MPI_COMM_WORLD;
 	MPI_Comm_rank(MPI_COMM_WORLD, &api->world_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &api->world_size);
-	is_serial = check_level(api);
+	is_serial = check_level(api, node, &config.funnels);
 	config.name = node_knobs(node)->transport;
 	config.comm = &comm;
 	config.eager_bytes = (size_t)node_knobs(node)->mpi_eager_bytes;
@@ -144,7 +164,7 @@ static void reserve_core(struct starpu_conf *conf)
 
 	knobs_read(&knobs);
 	is_placed = knobs.mpi_thread_cpuid >= 0 || knobs.mpi_thread_coreid >= 0 ||
-		    knobs.mpi_driver_call_frequency > 0;
+		    knobs.mpi_driver_call_frequency > 0 || knobs.mpi_explicit;
 	knobs_free(&knobs);
 	conf->will_use_mpi = 1;
 	if (is_placed || conf->ncpus != -1 || plat_is_simulated())

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <orrery_mpi.h>
+
 #include "api/mpi_api.h"
 #include "api/sched_ctx.h"
 #include "core/sched/sched.h"
@@ -464,6 +466,13 @@ int starpu_mpi_test(starpu_mpi_req *req, int *flag, MPI_Status *status)
 		fill_status(status, peer, tag);
 	}
 	return 0;
+}
+
+int orrery_mpi_progress(void)
+{
+	struct mpi *mpi = api_mpi(__func__);
+
+	return mpi->is_fake ? 0 : finish_poll(mpi);
 }
 
 int starpu_mpi_barrier(MPI_Comm comm)

@@ -353,6 +353,10 @@ static const struct knob knob_table[] = {
 	       "worker polls so often between tasks"),
 	NUMBER("STARPU_MPI_DRIVER_TASK_FREQUENCY", "tasks", mpi_driver_task_frequency, 0,
 	       0, MANY, "which it executes between these polls; 0: one"),
+	SWITCH("ORRERY_MPI_EXPLICIT", mpi_explicit, 0,
+	       "real machines: no core is reserved and no thread of the library polls, "
+	       "but those of the program inside of calls that wait or test, and of "
+	       "orrery_mpi_progress()"),
 	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
 	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
 	{"ORRERY_MPI_PACKET", "bytes",

@@ -429,6 +429,12 @@ void engine_connect(struct mpi *mpi, struct net *net)
 	net->carried = carried;
 }
 
+void engine_funnel(struct mpi *mpi)
+{
+	mpi->engine.only_thread = plat_thread();
+	mpi->engine.outbox.by_poll = 1;
+}
+
 /* ---- sends ----------------------------------------------------------- */
 
 static void send_eager(struct request *request, struct wire_head *head)
@@ -688,6 +694,8 @@ int engine_poll(void *arg)
 	struct engine *engine = &mpi->engine;
 	int nevents;
 
+	if (engine->only_thread && engine->only_thread != plat_thread())
+		return -1;
 	if (!orr_load(&engine->is_polled))
 		orr_store(&engine->is_polled, 1);
 	nevents = outbox_poll(&engine->outbox);

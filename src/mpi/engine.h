@@ -57,9 +57,10 @@ struct engine {
 	int ndraining;      /* atomic: nested or concurrent finish_drain() */
 	int is_polled; /* atomic: somebody has called engine_poll(): no calendar does all
 			*/
-	int is_asleep; /* atomic: nobody polls before the next kick */
-	int npending;  /* atomic: requests, until their callback has run */
-	unsigned long nposted; /* requests ever */
+	const void *only_thread; /* that may poll; NULL: any */
+	int is_asleep;           /* atomic: nobody polls before the next kick */
+	int npending;            /* atomic: requests, until their callback has run */
+	unsigned long nposted;   /* requests ever */
 	int nflying;     /* atomic: messages and bulk transfers that the transport owns */
 	double flying_s; /* since when there is any, as far as it is told; or -1 */
 	uint64_t nevents; /* orr_next(): anything that happened, for the watchdog */
@@ -73,6 +74,8 @@ void engine_init(struct mpi *mpi);
 void engine_set_limits(struct mpi *mpi, const struct knobs *knobs);
 /* The transport is open. */
 void engine_connect(struct mpi *mpi, struct net *net);
+/* Only the calling thread uses the transport. */
+void engine_funnel(struct mpi *mpi);
 void engine_free(struct mpi *mpi);
 
 /*

@@ -25,6 +25,8 @@ void finish_drain_later(struct mpi *mpi);
 int finish_wait(struct request *request);
 /* 1: it has ended and is freed; 0: not yet. */
 int finish_test(struct request *request);
+/* Send and receive what can be at this moment, and call back.  1: something happened. */
+int finish_poll(struct mpi *mpi);
 /* Block until no task, of a context or NULL: of any, and no request is pending.  0 or
  * -EDEADLK. */
 int finish_wait_all(struct mpi *mpi, struct sched *sched);

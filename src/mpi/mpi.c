@@ -163,6 +163,8 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 		if (ret < 0)
 			goto free_parts;
 		engine_connect(mpi, net);
+		if (config->funnels)
+			engine_funnel(mpi);
 	}
 	mpi->all_trace = all_trace;
 	node->rank = mpi->rank;

@@ -299,10 +299,10 @@ static int carry(struct outbox *outbox)
 
 int outbox_unlock(struct outbox *outbox)
 {
-	if (orr_add(&outbox->nclaims, 1) == 1)
+	if (!outbox->by_poll && orr_add(&outbox->nclaims, 1) == 1)
 		return carry(outbox);
 	orr_unlock(outbox->lock);
-	return 0;
+	return outbox->by_poll;
 }
 
 void outbox_unlock_polling(struct outbox *outbox)
@@ -340,6 +340,10 @@ int outbox_poll(struct outbox *outbox)
 	outbox->is_polling = 1;
 	if (outbox->lingering)
 		end_lingering(outbox);
+	if (outbox->by_poll) {
+		orr_lock(outbox->lock);
+		outbox_unlock_polling(outbox);
+	}
 	nevents = outbox->net->ops->poll(outbox->net);
 	outbox->is_polling = 0;
 	outbox->is_held_up = 0; /* Who polls sees to it. */

@@ -11,7 +11,8 @@
  * it, in the order of the notes, by one thread at a time: the carrier.  Who gives the
  * lock back behind a note becomes the carrier; when there is one, it looks again for
  * them.  Who polls is the carrier meanwhile, so only one thread at a time calls the
- * transport.  A carrier that others keep busy leaves the rest to those who poll.
+ * transport.  A carrier that others keep busy leaves the rest to those who poll; where
+ * one thread alone may call the transport, all is left to that one's polls.
  *
  * What is ready for one peer when the carrier looks travels as one packet, up to
  * net->packet_bytes.  A message that is alone leaves at once.  Where the transport takes
@@ -63,6 +64,7 @@ struct outbox {
 	int nclaims;  /* atomic, raised under the lock: who raises it from 0 carries */
 	int is_left;  /* atomic: the carrier went; a poller is the next */
 	int nwanting; /* atomic: threads that want to be alone with MPI */
+	int by_poll;  /* only who polls carries */
 	/* The carrier's. */
 	struct net *net;
 	int is_polling;

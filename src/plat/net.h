@@ -162,6 +162,7 @@ struct net_config {
 	size_t eager_bytes;  /* wanted; the transport may lower net->eager_bytes */
 	size_t piece_bytes;  /* larger payloads are cut; 0: the transport's limit */
 	size_t packet_bytes; /* wanted; the transport may lower net->packet_bytes */
+	int funnels;         /* only the thread that opens it may call it */
 };
 
 /* A number that all nodes must take alike. */

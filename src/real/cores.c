@@ -304,7 +304,7 @@ static void reserve_polling(struct plat *plat)
 			     "STARPU_MPI_THREAD_CPUID is %d and STARPU_MPI_THREAD_COREID "
 			     "is %d: the former is taken; unset one of them",
 			     named.cpu, named.core);
-	if (knobs->mpi_driver_call_frequency > 0)
+	if (knobs->mpi_driver_call_frequency > 0 || knobs->mpi_explicit)
 		put_first(&plat->cores, pu); /* That worker is this thread. */
 	else if (plat->node->conf.will_use_mpi > 0 && plat->node->conf.ncpus == -1)
 		leave_core_of(&plat->cores, pu);

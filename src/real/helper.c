@@ -37,7 +37,7 @@ static int is_post_free(struct plat *plat)
 
 	return __atomic_load_n(&progress->poll, __ATOMIC_RELAXED) &&
 	       !orr_load_ptr(&progress->helper) && !orr_load(&progress->has_core) &&
-	       may_get_tasks(plat);
+	       !progress->is_explicit && may_get_tasks(plat);
 }
 
 static int take_post(struct plat *plat, struct worker *worker)

@@ -15,6 +15,9 @@ void interleaved_choose(struct plat *plat, struct worker *workers, int nworkers)
 	struct progress *progress = &plat->progress;
 
 	progress->worker = NULL;
+	progress->is_explicit = knobs->mpi_explicit;
+	if (progress->is_explicit)
+		return;
 	progress->npolls = knobs->mpi_driver_call_frequency;
 	progress->ntasks = knobs->mpi_driver_task_frequency;
 	if (progress->npolls == 0)

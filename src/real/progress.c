@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <limits.h>
 #include <sched.h>
 
 #include "base/check.h"
@@ -129,6 +130,8 @@ static void progress_start(struct plat *plat)
 	struct progress *progress = &plat->progress;
 
 	progress->stopping = 0;
+	if (progress->is_explicit)
+		return;
 	if (progress->worker) {
 		progress_wake(plat);
 		return;
@@ -175,7 +178,8 @@ void progress_call(struct plat *plat)
 	struct progress *progress = &plat->progress;
 	int state;
 
-	if (wait_disturb(plat, 1))
+	/* MPI may want a certain one of the program's threads. */
+	if (wait_disturb(plat, progress->is_explicit ? INT_MAX : 1))
 		return;
 	state = orr_load(&progress->state);
 	if (state >= PROGRESS_NAPPING ||

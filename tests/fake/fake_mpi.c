@@ -139,6 +139,12 @@ int MPI_Query_thread(int *provided)
 	return MPI_SUCCESS;
 }
 
+int MPI_Is_thread_main(int *is_main)
+{
+	*is_main = 1;
+	return MPI_SUCCESS;
+}
+
 /* ---- ranks ----------------------------------------------------------- */
 
 static int rank_of(const struct fake_comm *comm, int node)

@@ -44,6 +44,7 @@ int MPI_Initialized(int *flag);
 int MPI_Finalized(int *flag);
 int MPI_Finalize(void);
 int MPI_Query_thread(int *provided);
+int MPI_Is_thread_main(int *is_main);
 int MPI_Comm_rank(MPI_Comm comm, int *rank);
 int MPI_Comm_size(MPI_Comm comm, int *size);
 int MPI_Comm_group(MPI_Comm comm, MPI_Group *group);

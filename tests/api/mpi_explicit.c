@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/*
+ * ORRERY_MPI_EXPLICIT: messages move in calls of the program's threads, and with
+ * MPI_THREAD_FUNNELED one thread calls MPI.  The calls of the library come by here.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include <orrery_mpi.h>
+
+#include "mpi_tools.h"
+
+int claim_failures, claim_rank, claim_size;
+
+enum { NROUNDS = 60 };
+
+static pthread_t first_thread;
+/* Of threads other than the first; and polls of any.  Atomic. */
+static int nsent_elsewhere, npolled_elsewhere, npolls;
+static int nhandled, nexecuted; /* atomic */
+
+static int is_elsewhere(void)
+{
+	return !pthread_equal(pthread_self(), first_thread);
+}
+
+static void count(int *counter, int more)
+{
+	__atomic_add_fetch(counter, more, __ATOMIC_SEQ_CST);
+}
+
+static int seen(const int *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_SEQ_CST);
+}
+
+/* What the library calls to send, and to look for messages. */
+int MPI_Isend(const void *buffer, int n, MPI_Datatype type, int to, int tag,
+	      MPI_Comm comm, MPI_Request *request)
+{
+	count(&nsent_elsewhere, is_elsewhere());
+	return PMPI_Isend(buffer, n, type, to, tag, comm, request);
+}
+
+int MPI_Irecv(void *buffer, int n, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+	      MPI_Request *request)
+{
+	count(&nsent_elsewhere, is_elsewhere());
+	return PMPI_Irecv(buffer, n, type, from, tag, comm, request);
+}
+
+int MPI_Testsome(int n, MPI_Request requests[], int *nended, int indices[],
+		 MPI_Status statuses[])
+{
+	count(&npolls, 1);
+	count(&npolled_elsewhere, is_elsewhere());
+	return PMPI_Testsome(n, requests, nended, indices, statuses);
+}
+
+static void add_cpu(void *buffers[], void *arg)
+{
+	(void)arg;
+	++*(long *)STARPU_VARIABLE_GET_PTR(buffers[0]);
+	count(&nexecuted, 1);
+}
+
+static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
+				    .nbuffers = 1,
+				    .modes = {STARPU_RW},
+				    .model = &starpu_perfmodel_nop,
+				    .name = "add"};
+
+static void handled(void *arg)
+{
+	(void)arg;
+	count(&nhandled, 1);
+}
+
+static void begin(void)
+{
+	first_thread = pthread_self();
+	nsent_elsewhere = npolled_elsewhere = npolls = nhandled = nexecuted = 0;
+	claim_init(2);
+}
+
+static void end(void)
+{
+	stop();
+	CLAIM(seen(&npolls) > 0);
+	CLAIM_EQ(npolled_elsewhere, 0);
+	if (claim_level() == MPI_THREAD_FUNNELED)
+		CLAIM_EQ(nsent_elsewhere, 0);
+}
+
+/* A value goes round: what a worker has made is sent, whoever calls MPI for it. */
+static starpu_data_handle_t go_round(long *x)
+{
+	starpu_data_handle_t handle = variable(x);
+	int next = (RANK + 1) % claim_size, last = (RANK + claim_size - 1) % claim_size;
+
+	for (int round = 0; round < NROUNDS; round++) {
+		if (RANK > 0 || round > 0)
+			starpu_mpi_irecv_detached(handle, last, round, WORLD, handled,
+						  NULL);
+		starpu_task_insert(&add, STARPU_RW, handle, 0);
+		if (RANK < claim_size - 1 || round < NROUNDS - 1)
+			starpu_mpi_isend_detached(handle, next,
+						  round + (RANK == claim_size - 1), WORLD,
+						  NULL, NULL);
+	}
+	return handle;
+}
+
+static void end_round(starpu_data_handle_t handle, const long *x)
+{
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(handle);
+	CLAIM_EQ(*x, NROUNDS * (claim_size - 1) + RANK + NROUNDS - (claim_size - 1));
+}
+
+static void waiting_moves_messages(void)
+{
+	long x = 0;
+	starpu_data_handle_t handle;
+
+	begin();
+	handle = go_round(&x);
+	end_round(handle, &x);
+	end();
+}
+
+static void progress_moves_messages(void)
+{
+	long x = 0;
+	int nothing = 0;
+	starpu_data_handle_t handle;
+
+	begin();
+	handle = go_round(&x);
+	while (seen(&nexecuted) < NROUNDS || seen(&nhandled) < NROUNDS - (RANK == 0))
+		nothing += !orrery_mpi_progress();
+	CLAIM(nothing >= 0);
+	end_round(handle, &x);
+	end();
+}
+
+static void tests_move_messages(void)
+{
+	unsigned char *sent = filled(LARGE, (unsigned)RANK), *got = filled(LARGE, 99);
+	int next = (RANK + 1) % claim_size, last = (RANK + claim_size - 1) % claim_size;
+	starpu_mpi_req requests[2];
+
+	begin();
+	starpu_data_handle_t from = vector(sent, LARGE), to = vector(got, LARGE);
+
+	starpu_mpi_isend(from, &requests[0], next, TAG, WORLD);
+	starpu_mpi_irecv(to, &requests[1], last, TAG, WORLD);
+	for (int i = 0; i < 2; i++)
+		for (int flag = 0; !flag;)
+			starpu_mpi_test(&requests[i], &flag, MPI_STATUS_IGNORE);
+	starpu_data_unregister(from);
+	starpu_data_unregister(to);
+	CLAIM(is_filled(got, LARGE, (unsigned)last));
+	free(sent);
+	free(got);
+	end();
+}
+
+static void *wait_in_thread(void *arg)
+{
+	starpu_mpi_wait(arg, MPI_STATUS_IGNORE);
+	return NULL;
+}
+
+/* Another thread of the program waits; the first one's calls serve it. */
+static void another_thread_waits(void)
+{
+	long x = 0, y = 5 + RANK, z = 0;
+	int next = (RANK + 1) % claim_size, last = (RANK + claim_size - 1) % claim_size;
+	starpu_data_handle_t handle, sent, got;
+	starpu_mpi_req request;
+	pthread_t thread;
+
+	if (claim_level() != MPI_THREAD_FUNNELED)
+		return; /* The other thread polls as well. */
+	begin();
+	sent = variable(&y);
+	got = variable(&z);
+	starpu_mpi_irecv(got, &request, last, 5000, WORLD);
+	CLAIM_EQ(pthread_create(&thread, NULL, wait_in_thread, &request), 0);
+	starpu_mpi_isend_detached(sent, next, 5000, WORLD, NULL, NULL);
+	handle = go_round(&x);
+	end_round(handle, &x);
+	pthread_join(thread, NULL);
+	starpu_data_unregister(sent);
+	starpu_data_unregister(got);
+	CLAIM_EQ(z, 5 + last);
+	end();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct claim claims[] = {
+		{"waiting moves messages", waiting_moves_messages},
+		{"orrery_mpi_progress() moves messages", progress_moves_messages},
+		{"tests move messages", tests_move_messages},
+		{"another thread waits", another_thread_waits},
+		{NULL, NULL},
+	};
+
+	setenv("ORRERY_MPI_EXPLICIT", "1", 1);
+	return mpi_claims_run(argc, argv, claims);
+}
