@@ -74,6 +74,9 @@ void fstarpu_perfmodel_set_symbol(struct starpu_perfmodel *model, const char *sy
 void fstarpu_perfmodel_set_type(struct starpu_perfmodel *model, void *type);
 
 void fstarpu_task_insert(void **arglist);
+int fstarpu_sched_ctx_create(int *workers, int nworkers, const char *name,
+			     void **arglist);
+void fstarpu_sched_ctx_display_workers(int ctx);
 void fstarpu_unpack_arg(void *cl_arg, void **bufferlist);
 void fstarpu_tag_declare_deps_array(int id, int ndeps, starpu_tag_t *tags);
 

@@ -225,3 +225,15 @@ void fstarpu_tag_declare_deps_array(int id, int ndeps, starpu_tag_t *tags)
 {
 	starpu_tag_declare_deps_array((starpu_tag_t)id, (unsigned)ndeps, tags);
 }
+
+int fstarpu_sched_ctx_create(int *workers, int nworkers, const char *name, void **arglist)
+{
+	api_given(__func__, "arglist", arglist);
+	return (int)starpu_sched_ctx_create(workers, nworkers, name, ARGS_IN_ARRAY,
+					    arglist, 0);
+}
+
+void fstarpu_sched_ctx_display_workers(int ctx)
+{
+	starpu_sched_ctx_display_workers((unsigned)ctx, stderr);
+}

@@ -12,6 +12,7 @@
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/sched/sched_own.h"
+#include "core/task/args.h"
 #include "core/task/task.h"
 
 struct sched *api_context(const char *func, unsigned id)
@@ -46,57 +47,110 @@ struct wish {
 	int *children, nchildren;
 };
 
+/* A list that is read by several functions. */
+struct operands {
+	va_list list;
+};
+
+static void read_one(struct wish *wish, const char *name, int kind,
+		     struct operands *operands)
+{
+	switch (kind) {
+	case STARPU_SCHED_CTX_POLICY_NAME:
+		wish->policy_name = va_arg(operands->list, const char *);
+		break;
+	case STARPU_SCHED_CTX_POLICY_STRUCT:
+		wish->policy = va_arg(operands->list, struct starpu_sched_policy *);
+		break;
+	case STARPU_SCHED_CTX_POLICY_MIN_PRIO:
+		wish->min = va_arg(operands->list, int);
+		wish->has_min = 1;
+		break;
+	case STARPU_SCHED_CTX_POLICY_MAX_PRIO:
+		wish->max = va_arg(operands->list, int);
+		wish->has_max = 1;
+		break;
+	case STARPU_SCHED_CTX_HIERARCHY_LEVEL:
+		wish->level = va_arg(operands->list, int);
+		break;
+	case STARPU_SCHED_CTX_NESTED:
+		wish->parent = (int)va_arg(operands->list, unsigned);
+		break;
+	case STARPU_SCHED_CTX_AWAKE_WORKERS:
+		wish->is_awake = 1;
+		break;
+	case STARPU_SCHED_CTX_POLICY_INIT:
+		wish->init = va_arg(operands->list, void (*)(unsigned));
+		break;
+	case STARPU_SCHED_CTX_USER_DATA:
+		wish->user_data = va_arg(operands->list, void *);
+		break;
+	case STARPU_SCHED_CTX_CUDA_NSMS:
+		wish->nsms = va_arg(operands->list, int);
+		break;
+	case STARPU_SCHED_CTX_SUB_CTXS:
+		wish->children = va_arg(operands->list, int *);
+		wish->nchildren = va_arg(operands->list, int);
+		break;
+	default:
+		orr_die(api_rank(),
+			"starpu_sched_ctx_create: context \"%s\" is given the "
+			"argument %d, which is none of STARPU_SCHED_CTX_*; is "
+			"the 0 at the end missing?",
+			name, kind);
+	}
+}
+
+static void take(struct wish *wish, const char *name, int kind, ...)
+{
+	struct operands operands;
+
+	va_start(operands.list, kind);
+	read_one(wish, name, kind, &operands);
+	va_end(operands.list);
+}
+
+/* Fortran's list: pointers by value, integers by address. */
+static void read_array(struct wish *wish, const char *name, void **array)
+{
+	while (*array) {
+		int kind = (int)(intptr_t)*array++;
+
+		switch (kind) {
+		case STARPU_SCHED_CTX_AWAKE_WORKERS:
+			take(wish, name, kind);
+			break;
+		case STARPU_SCHED_CTX_SUB_CTXS:
+			take(wish, name, kind, array[0], *(int *)array[1]);
+			array += 2;
+			break;
+		case STARPU_SCHED_CTX_POLICY_MIN_PRIO:
+		case STARPU_SCHED_CTX_POLICY_MAX_PRIO:
+		case STARPU_SCHED_CTX_HIERARCHY_LEVEL:
+		case STARPU_SCHED_CTX_NESTED:
+		case STARPU_SCHED_CTX_CUDA_NSMS:
+			take(wish, name, kind, *(int *)*array++);
+			break;
+		default:
+			take(wish, name, kind, *array++);
+		}
+	}
+}
+
 static struct wish read_wish(const char *name, va_list args)
 {
 	struct wish wish = {.level = -1, .parent = -1};
+	struct operands operands;
 	int kind;
 
-	while ((kind = va_arg(args, int))) {
-		switch (kind) {
-		case STARPU_SCHED_CTX_POLICY_NAME:
-			wish.policy_name = va_arg(args, const char *);
-			break;
-		case STARPU_SCHED_CTX_POLICY_STRUCT:
-			wish.policy = va_arg(args, struct starpu_sched_policy *);
-			break;
-		case STARPU_SCHED_CTX_POLICY_MIN_PRIO:
-			wish.min = va_arg(args, int);
-			wish.has_min = 1;
-			break;
-		case STARPU_SCHED_CTX_POLICY_MAX_PRIO:
-			wish.max = va_arg(args, int);
-			wish.has_max = 1;
-			break;
-		case STARPU_SCHED_CTX_HIERARCHY_LEVEL:
-			wish.level = va_arg(args, int);
-			break;
-		case STARPU_SCHED_CTX_NESTED:
-			wish.parent = (int)va_arg(args, unsigned);
-			break;
-		case STARPU_SCHED_CTX_AWAKE_WORKERS:
-			wish.is_awake = 1;
-			break;
-		case STARPU_SCHED_CTX_POLICY_INIT:
-			wish.init = va_arg(args, void (*)(unsigned));
-			break;
-		case STARPU_SCHED_CTX_USER_DATA:
-			wish.user_data = va_arg(args, void *);
-			break;
-		case STARPU_SCHED_CTX_CUDA_NSMS:
-			wish.nsms = va_arg(args, int);
-			break;
-		case STARPU_SCHED_CTX_SUB_CTXS:
-			wish.children = va_arg(args, int *);
-			wish.nchildren = va_arg(args, int);
-			break;
-		default:
-			orr_die(api_rank(),
-				"starpu_sched_ctx_create: context \"%s\" is given the "
-				"argument %d, which is none of STARPU_SCHED_CTX_*; is "
-				"the 0 at the end missing?",
-				name, kind);
-		}
+	va_copy(operands.list, args);
+	while ((kind = va_arg(operands.list, int))) {
+		if (kind == ARGS_IN_ARRAY)
+			read_array(&wish, name, va_arg(operands.list, void **));
+		else
+			read_one(&wish, name, kind, &operands);
 	}
+	va_end(operands.list);
 	return wish;
 }
 

@@ -33,6 +33,9 @@ PROGRAM = """program alone
   implicit none
   integer(c_int) :: major, minor, release
   type(c_ptr) :: mode
+  integer(c_int) :: ctx, workers(1) = (/ 0 /)
+  integer(c_int), target :: least = -7
+  character(kind=c_char), target :: policy(5) = (/ 'p', 'r', 'i', 'o', C_NULL_CHAR /)
 
   call fstarpu_get_version(major, minor, release)
   if (fstarpu_init(C_NULL_PTR) /= 0) stop 77
@@ -40,6 +43,13 @@ PROGRAM = """program alone
   if (.not. c_associated(mode, FSTARPU_RW)) error stop "modes"
   if (p_to_ip(FSTARPU_SZ_REAL8) /= 8 .or. p_to_ip(FSTARPU_SZ_COMPLEX4) /= 8) error stop "sizes"
   if (FSTARPU_NMAXBUFS < 8) error stop "buffers"
+  ctx = fstarpu_sched_ctx_create(workers, 1, C_CHAR_"mine"//C_NULL_CHAR, &
+    (/ FSTARPU_SCHED_CTX_POLICY_NAME, c_loc(policy), FSTARPU_SCHED_CTX_POLICY_MIN_PRIO, &
+       c_loc(least), FSTARPU_SCHED_CTX_AWAKE_WORKERS, C_NULL_PTR /))
+  if (fstarpu_sched_ctx_get_nworkers(ctx) /= 1) error stop "workers of a context"
+  if (fstarpu_sched_ctx_get_min_priority(ctx) /= least) error stop "priorities of a context"
+  call fstarpu_sched_ctx_display_workers(ctx)
+  call fstarpu_sched_ctx_delete(ctx)
   print *, "version", major, "workers", fstarpu_cpu_worker_get_count()
   call fstarpu_shutdown()
 end program alone

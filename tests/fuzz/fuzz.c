@@ -10,8 +10,8 @@
 /*
  * fuzz.c - runs random programs and compares what they compute with the oracle.
  *
- * usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST] [--with NAME,...] [--without
- * NAME,...]
+ * usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST]
+ *             [--with NAME,...] [--without NAME,...]
  *             [--timeout SECONDS] FIRST COUNT
  *
  * Prints "seed N" before each and a BAD line for each difference; status 1 if any.
