@@ -66,6 +66,10 @@ struct worker {
 	struct plat_caller caller; /* what its thread does */
 	int nholds, nrelaxed;      /* of its turn; see core/sched/relax.h */
 
+	/* Atomic: its cores and others' as one device, while it leads those of a context
+	 * without a policy; else NULL. */
+	struct starpu_perfmodel_arch *leads_as;
+
 	/* Others': who wakes it, and who has tasks for it alone. */
 	ORR_OWN_LINE int parked; /* atomic; the backend's, see plat_workers_start() */
 	int is_full;             /* atomic: its last step left no room for another task */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "plat/places.h"
 #include "real/real.h"
 
 static int load_topology(struct plat *plat)
@@ -416,6 +417,31 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	if (cpu_worker < STARPU_NMAXWORKERS && orr_load(&cores->rebound[cpu_worker]) > 0)
 		return orr_load(&cores->rebound[cpu_worker]) - 1;
 	return cores->ids[cpu_worker % cores->nids];
+}
+
+int plat_worker_place(struct plat *plat, int cpu_worker, enum plat_level level)
+{
+	static const hwloc_obj_type_t types[PLAT_NLEVELS] = {
+		[PLAT_MACHINE] = HWLOC_OBJ_MACHINE,    [PLAT_PACKAGE] = HWLOC_OBJ_PACKAGE,
+		[PLAT_NUMA_NODE] = HWLOC_OBJ_NUMANODE, [PLAT_L3] = HWLOC_OBJ_L3CACHE,
+		[PLAT_L2] = HWLOC_OBJ_L2CACHE,         [PLAT_L1] = HWLOC_OBJ_L1CACHE,
+		[PLAT_CORE] = HWLOC_OBJ_CORE,          [PLAT_PU] = HWLOC_OBJ_PU};
+	hwloc_topology_t topology = plat->cores.topology;
+	int core = plat_worker_bindid(plat, cpu_worker);
+	hwloc_obj_t pu = NULL;
+
+	if (level == PLAT_MACHINE)
+		return 0;
+	if (core >= 0)
+		pu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, (unsigned)core);
+	for (int i = 0; pu && i < hwloc_get_nbobjs_by_type(topology, types[level]); i++) {
+		hwloc_obj_t object =
+			hwloc_get_obj_by_type(topology, types[level], (unsigned)i);
+
+		if (object->cpuset && hwloc_bitmap_isincluded(pu->cpuset, object->cpuset))
+			return i;
+	}
+	return -1;
 }
 
 int plat_bind_worker(struct worker *worker, int core)

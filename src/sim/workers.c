@@ -14,6 +14,7 @@
 #include "core/task/task.h"
 #include "core/task/transaction.h"
 #include "core/wait.h"
+#include "plat/places.h"
 #include "sim.h"
 
 /*
@@ -279,6 +280,11 @@ int plat_bind_worker(struct worker *worker, int core)
 	(void)worker;
 	(void)core;
 	return -1;
+}
+
+int plat_worker_place(struct plat *plat, int cpu_worker, enum plat_level level)
+{
+	return places_by_memory(plat, cpu_worker, level);
 }
 
 /* Cores that follow each other are near to one memory. */

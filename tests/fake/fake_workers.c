@@ -7,6 +7,7 @@
 #include "core/sched/teams.h"
 #include "core/wait.h"
 #include "fake_impl.h"
+#include "plat/places.h"
 
 /* A worker is at most two events: its next steps, and the end of its task. */
 struct fake_worker {
@@ -243,6 +244,11 @@ int plat_bind_worker(struct worker *worker, int core)
 	(void)worker;
 	(void)core;
 	return -1;
+}
+
+int plat_worker_place(struct plat *plat, int cpu_worker, enum plat_level level)
+{
+	return places_by_memory(plat, cpu_worker, level);
 }
 
 unsigned plat_worker_memory(struct plat *plat, int cpu_worker)

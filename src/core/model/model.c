@@ -319,6 +319,17 @@ struct model_estimate model_expect(struct worker *on, struct starpu_task *task,
 		return (struct model_estimate){.source = MODEL_FUNCTION};
 	query.model = task->cl->model;
 	estimate = model_evaluate(&query);
+	/* What was measured on one core only lasts as long for its leader. */
+	if (query.arch == orr_load_ptr((void **)&worker->leads_as) &&
+	    (estimate.source == MODEL_NONE || estimate.source == MODEL_ROOFLINE)) {
+		struct model_query alone = query;
+		struct model_estimate known;
+
+		alone.arch = &worker->arch;
+		known = model_evaluate(&alone);
+		if (known.source != MODEL_NONE && known.source != MODEL_ROOFLINE)
+			return known;
+	}
 	/* The roofline is of one core. */
 	if (estimate.source == MODEL_ROOFLINE && query.arch != &worker->arch)
 		estimate.seconds /= query.arch->devices[0].ncores;

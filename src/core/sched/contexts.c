@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "base/check.h"
+#include "core/model/model_own.h"
 #include "core/sched/library.h"
 #include "core/sched/collection.h"
 
@@ -378,6 +379,50 @@ static int update(struct worker *worker, struct sched *changed[])
 	return n;
 }
 
+static int ncores_of(const struct sched *sched)
+{
+	int n = 0;
+
+	for (int i = 0; i < sched->node->nworkers; i++)
+		n += sched->node->workers[i].type == STARPU_CPU_WORKER &&
+		     contexts_owns(sched, &sched->node->workers[i]);
+	return n;
+}
+
+/* Masters whose cores sleep take as long as models say for all of them; node->scheds_lock
+ * is taken. */
+static void name_leaders(struct node *node)
+{
+	struct starpu_perfmodel_arch *archs[STARPU_NMAXWORKERS] = {NULL};
+	int nleaders = 0;
+
+	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		const struct sched *sched = node->scheds[id];
+		struct starpu_perfmodel_device cores = {.type = STARPU_CPU_WORKER};
+		struct starpu_perfmodel_arch arch = {.ndevices = 1, .devices = &cores};
+
+		if (!sched || !sched->ops->has_master || sched->is_awake)
+			continue;
+		cores.ncores = ncores_of(sched);
+		if (cores.ncores > 1)
+			archs[contexts_master(sched)->id] =
+				combinations_get(node, combinations_find(node, &arch, 1));
+	}
+	for (int i = 0; i < node->nworkers; i++) {
+		nleaders += archs[i] != NULL;
+		orr_swap_ptr((void **)&node->workers[i].leads_as, archs[i]);
+	}
+	orr_store(&node->nleaders, nleaders);
+}
+
+static int has_leaders(struct node *node)
+{
+	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++)
+		if (node->scheds[id] && node->scheds[id]->ops->has_master)
+			return 1;
+	return orr_load(&node->nleaders) > 0;
+}
+
 static void apply(struct worker *worker, struct change change)
 {
 	struct sched *changed[STARPU_NMAX_SCHED_CTXS];
@@ -389,6 +434,8 @@ static void apply(struct worker *worker, struct change change)
 	orr_store(&worker->belongs, (int)belongs_after(worker, change));
 	worker->held = (int)held_after(worker, change);
 	n = update(worker, changed);
+	if (has_leaders(node))
+		name_leaders(node);
 	orr_unlock(&node->scheds_lock);
 	orr_fence();
 	for (int i = 0; i < n; i++) {

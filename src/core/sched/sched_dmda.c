@@ -305,7 +305,9 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 {
 	forecast->nto_be_measured = 0;
 	forecast->memories = 0;
-	forecast->is_by_class = is_indifferent(job->task);
+	/* Who leads other cores has their model. */
+	forecast->is_by_class =
+		is_indifferent(job->task) && orr_load(&dmda->base.node->nleaders) == 0;
 	if (forecast->is_by_class)
 		ask_classes(forecast, dmda, job);
 	else

@@ -274,12 +274,16 @@ struct starpu_perfmodel_arch *gang_arch(struct worker *worker,
 					const struct starpu_task *task)
 {
 	const struct job *job = task->starpu_private;
+	struct starpu_perfmodel_arch *leads_as;
 	struct gang *gang = NULL;
 
 	/* Others ask about a worker and jobs that it does not run. */
 	if (job && job->worker == worker)
 		gang = gang_of(worker, job);
-	return gang ? (struct starpu_perfmodel_arch *)&gang->team->arch : &worker->arch;
+	if (gang)
+		return (struct starpu_perfmodel_arch *)&gang->team->arch;
+	leads_as = orr_load_ptr((void **)&worker->leads_as);
+	return leads_as ? leads_as : &worker->arch;
 }
 
 struct gang_place gang_place(const struct worker *worker, const struct job *job)
