@@ -40,6 +40,9 @@ struct worker {
 	void *backend; /* the backend's */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
+	/* Atomic: its cores and others' as one device, while it leads those of a context
+	 * without a policy; else NULL. */
+	struct starpu_perfmodel_arch *leads_as;
 
 	/* Its own; some of it others look at: orr_note(). */
 	ORR_OWN_LINE int npipeline;
@@ -65,10 +68,6 @@ struct worker {
 	double task_j;             /* of the task that it has run, if that is measured */
 	struct plat_caller caller; /* what its thread does */
 	int nholds, nrelaxed;      /* of its turn; see core/sched/relax.h */
-
-	/* Atomic: its cores and others' as one device, while it leads those of a context
-	 * without a policy; else NULL. */
-	struct starpu_perfmodel_arch *leads_as;
 
 	/* Others': who wakes it, and who has tasks for it alone. */
 	ORR_OWN_LINE int parked; /* atomic; the backend's, see plat_workers_start() */

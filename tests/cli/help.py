@@ -91,7 +91,7 @@ def completion(suite):
             ("levels", ("orrery", "map", "--bind-to", "n"), {"numa", "node", "nic"}),
             ("prints", ("orrery", "map", "--print", "b"), {"bindings"}),
             ("transports", ("orrery", "run", "--transport", ""),
-             {"mpi", "routes", "flows", "none"}),
+             {"mpi", "routes", "flows", "none", "ucx"}),
             ("topics", ("orrery", "help", "sc"), {"schedulers", "scale"}),
             ("nothing_for_files", ("orrery", "cc", "he"), set())):
         found = complete(*words)

@@ -290,9 +290,7 @@ struct data_extra *data_extra(starpu_data_handle_t handle)
 
 	if (extra)
 		return extra;
-	extra = orr_alloc(sizeof(*extra) +
-			  (size_t)handle->node->most_memories * sizeof(extra->copies[0]));
-	extra->ncopies = handle->node->most_memories;
+	extra = orr_alloc(sizeof(*extra));
 	if (orr_cas_ptr((void **)&body->extra, NULL, extra))
 		return extra;
 	free(extra); /* Another thread was first. */
@@ -307,9 +305,7 @@ struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
 	if (memory == STARPU_MAIN_RAM)
 		return &body->main;
 	extra = orr_load_ptr((void **)&body->extra);
-	return extra && memory < (unsigned)extra->ncopies
-		       ? orr_load_ptr((void **)&extra->copies[memory])
-		       : NULL;
+	return extra ? orr_load_ptr((void **)&extra->copies[memory]) : NULL;
 }
 
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
@@ -318,7 +314,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 
 	if (copy)
 		return copy;
-	ORR_ASSERT(memory < (unsigned)handle->node->most_memories);
+	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
 	copy = orr_alloc(sizeof(*copy) + handle->ops->interface_size);
 	copy->datum = handle;
 	copy->memory = (unsigned char)memory;
@@ -349,7 +345,7 @@ static void free_extra(struct data_extra *extra)
 {
 	if (!extra)
 		return;
-	for (int i = 1; i < extra->ncopies; i++)
+	for (int i = 1; i < NODE_MAX_MEMORIES; i++)
 		free(extra->copies[i]);
 	redux_free(extra->redux);
 	free(extra->name);

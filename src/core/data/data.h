@@ -81,6 +81,9 @@ struct copy_state {
 
 /* What few data need; allocated on demand. */
 struct data_extra {
+	/* Index 0 unused.  Programs ask for those of memories that the node has not, too.
+	 */
+	struct copy_state *copies[NODE_MAX_MEMORIES];
 	void *user_data, *sched_data;
 	struct starpu_arbiter *arbiter; /* borrowed; see api/arbiter.c */
 	char *name;
@@ -91,8 +94,6 @@ struct data_extra {
 	struct redux *redux;          /* see core/data/redux.h */
 	unsigned wt_mask;             /* memories that get each new value */
 	int nshares;                  /* holders of a read-only datum beyond the first */
-	int ncopies;                  /* as many as the node can have memories */
-	struct copy_state *copies[];  /* by memory; index 0 unused */
 };
 
 /* Accesses that wait for exclusion, linked by next. */
