@@ -20,7 +20,7 @@
  * With an argument, half of it rings a bell instead of kicking, as a message does that
  * comes by a transport which has one.
  */
-enum { NROUNDS = 20000, NKICKERS = 2, LOST_AFTER_S = 20 };
+enum { NROUNDS = 20000, NKICKERS = 2, NRINGS = 20, LOST_AFTER_S = 20 };
 
 struct play {
 	struct settings settings;
@@ -159,12 +159,32 @@ static int play_rounds(struct play *play)
 	return NROUNDS;
 }
 
+/* Nobody else polls: the progress thread sleeps, and only the bell tells it. */
+static int rings_wake(struct play *play)
+{
+	orr_store(&play->wanted, 0); /* Who would make them is gone. */
+	for (int i = 0; i < NRINGS; i++) {
+		double start_s = plat_now_s(play->plat);
+
+		while (!orr_load(&play->bell->is_armed)) {
+			if (plat_now_s(play->plat) - start_s > LOST_AFTER_S)
+				return 0;
+			sched_yield();
+		}
+		orr_add(&play->pending, 1);
+		ring(play);
+		if (!is_all_taken(play))
+			return 0;
+	}
+	return orr_load(&play->nlistened) > 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct play *play = orr_alloc_lines(sizeof(*play));
 	struct kicker kickers[NKICKERS];
 	pthread_t helper;
-	int nrounds, nhelped, nlistened;
+	int nrounds, nhelped, is_woken = 0;
 
 	knobs_read(&play->settings.knobs);
 	play->node.settings = &play->settings;
@@ -189,6 +209,8 @@ int main(int argc, char **argv)
 		pthread_join(kickers[i].thread, NULL);
 	pthread_join(helper, NULL);
 	nhelped = orr_load(&play->plat->progress.nhelped);
+	if (play->bell && nrounds == NROUNDS)
+		is_woken = rings_wake(play);
 	plat_set_poll(play->plat, NULL, NULL);
 	plat_close(play->plat);
 	if (nrounds == NROUNDS)
@@ -198,9 +220,7 @@ int main(int argc, char **argv)
 		       play->pending, nrounds);
 	printf("%s an idle worker polls\n", nhelped > 0 ? "PASS" : "FAIL");
 	if (argc > 1)
-		printf("%s a bell wakes who sleeps\n",
-		       play->nlistened > 0 ? "PASS" : "FAIL");
-	nlistened = play->nlistened;
+		printf("%s a bell wakes who sleeps\n", is_woken ? "PASS" : "FAIL");
 	free(play);
-	return nrounds == NROUNDS && nhelped > 0 && (argc == 1 || nlistened) ? 0 : 1;
+	return nrounds == NROUNDS && nhelped > 0 && (argc == 1 || is_woken) ? 0 : 1;
 }
