@@ -2,25 +2,21 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * Measures the kernels of tiled Cholesky on a CUDA device with cuBLAS and cuSOLVER,
- * and copies between host and device.  Writes DIR/orrery_KERNEL.HOST for each kernel
- * and DIR/copies.HOST.csv.  Nothing else should use the device.
+ * Measures the kernels of tiled Cholesky, LU and QR on a CUDA device with cuBLAS and
+ * cuSOLVER, copies between host and device, and what launches, events and streams cost.
+ * Writes DIR/orrery_KERNEL.HOST for each kernel, DIR/copies.HOST.csv and
+ * DIR/costs.HOST.csv.  Nothing else should use the device.
  *
- * Not part of the build; where CUDA is installed:
- *	cc -O2 -I/usr/local/cuda/include bench/calibrate_gpu.c bench/model_writer.c \
- *		-o calibrate_gpu -L/usr/local/cuda/lib64 -lcublas -lcusolver -lcudart -lm
+ * Not part of the build: scripts/calibrate-gpu compiles it where CUDA is installed, and
+ * runs it.
  *
  * usage: calibrate_gpu DIR HOST [LARGEST-TILE]
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cublas_v2.h>
-#include <cuda_runtime.h>
-#include <cusolverDn.h>
-
+#include "calibrate_gpu.h"
 #include "model_writer.h"
 
 enum { MIN_RUNS = 11, MAX_RUNS = 101 };
@@ -30,42 +26,33 @@ static const double enough_ms = 200; /* for one size of one kernel */
 static const int tiles[] = {64,   128,  192,  256,  384,  512,  640,  768,  960,  1024,
 			    1280, 1536, 1920, 2048, 2560, 3072, 3840, 4096, 6144, 8192};
 
-enum kernel { POTRF, TRSM, SYRK, GEMM, NKERNELS };
+/* Those before TRSM overwrite the tile that they factorise. */
+enum kernel { POTRF, GETRF, GEQRF, TRSM, SYRK, GEMM, ORMQR, NKERNELS };
 
 static const struct {
 	const char *name;
 	int ntiles;
 	double flops; /* times the cube of the tile's rows */
 } kernels[NKERNELS] = {
-	[POTRF] = {"potrf", 1, 1. / 3},
-	[TRSM] = {"trsm", 2, 1},
-	[SYRK] = {"syrk", 2, 1},
-	[GEMM] = {"gemm", 3, 2},
-};
-
-struct device {
-	cudaStream_t stream;
-	cudaEvent_t start, stop;
-	cublasHandle_t blas;
-	cusolverDnHandle_t solver;
-	int *info; /* on the device */
+	[POTRF] = {"potrf", 1, 1. / 3}, [GETRF] = {"getrf", 1, 2. / 3},
+	[GEQRF] = {"geqrf", 1, 4. / 3}, [TRSM] = {"trsm", 2, 1},
+	[SYRK] = {"syrk", 2, 1},        [GEMM] = {"gemm", 3, 2},
+	[ORMQR] = {"ormqr", 2, 2},
 };
 
 /* Operands on the device, for one size. */
 struct operands {
 	int n, is_double;
 	size_t bytes;
-	void *original, *a, *b, *c, *work;
-	int work_elements;
+	void *original, *a, *b, *c, *tau, *work;
+	int *pivots, work_elements;
 };
 
-#define CHECK(call) check((int)(call), #call, __LINE__)
-
-static void check(int status, const char *call, int line)
+void check_status(int status, const char *call, const char *file, int line)
 {
 	if (!status)
 		return;
-	fprintf(stderr, "calibrate_gpu.c:%d: %s returned %d\n", line, call, status);
+	fprintf(stderr, "%s:%d: %s returned %d\n", file, line, call, status);
 	exit(1);
 }
 
@@ -106,6 +93,33 @@ static void fill(void *tile, int n, int is_double)
 	}
 }
 
+/* The most that any of the factorisations wants. */
+static int work_elements(struct device *d, const struct operands *o)
+{
+	int n = o->n, most = 0, wanted[4];
+
+	if (o->is_double) {
+		CHECK(cusolverDnDpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n,
+						  o->a, n, &wanted[0]));
+		CHECK(cusolverDnDgetrf_bufferSize(d->solver, n, n, o->a, n, &wanted[1]));
+		CHECK(cusolverDnDgeqrf_bufferSize(d->solver, n, n, o->a, n, &wanted[2]));
+		CHECK(cusolverDnDormqr_bufferSize(d->solver, CUBLAS_SIDE_LEFT,
+						  CUBLAS_OP_T, n, n, n, o->a, n, o->tau,
+						  o->c, n, &wanted[3]));
+	} else {
+		CHECK(cusolverDnSpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n,
+						  o->a, n, &wanted[0]));
+		CHECK(cusolverDnSgetrf_bufferSize(d->solver, n, n, o->a, n, &wanted[1]));
+		CHECK(cusolverDnSgeqrf_bufferSize(d->solver, n, n, o->a, n, &wanted[2]));
+		CHECK(cusolverDnSormqr_bufferSize(d->solver, CUBLAS_SIDE_LEFT,
+						  CUBLAS_OP_T, n, n, n, o->a, n, o->tau,
+						  o->c, n, &wanted[3]));
+	}
+	for (int i = 0; i < 4; i++)
+		most = wanted[i] > most ? wanted[i] : most;
+	return most;
+}
+
 static void operands_open(struct device *d, struct operands *o, int n, int is_double)
 {
 	void **all[] = {&o->original, &o->a, &o->b, &o->c};
@@ -114,19 +128,16 @@ static void operands_open(struct device *d, struct operands *o, int n, int is_do
 	*o = (struct operands){.n = n, .is_double = is_double};
 	o->bytes = (size_t)n * n * (is_double ? 8 : 4);
 	host = malloc(o->bytes);
-	check(!host, "malloc", __LINE__);
+	CHECK(!host);
 	fill(host, n, is_double);
 	for (int i = 0; i < 4; i++) {
 		CHECK(cudaMalloc(all[i], o->bytes));
 		CHECK(cudaMemcpy(*all[i], host, o->bytes, cudaMemcpyHostToDevice));
 	}
 	free(host);
-	if (is_double)
-		CHECK(cusolverDnDpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n,
-						  o->a, n, &o->work_elements));
-	else
-		CHECK(cusolverDnSpotrf_bufferSize(d->solver, CUBLAS_FILL_MODE_LOWER, n,
-						  o->a, n, &o->work_elements));
+	CHECK(cudaMalloc(&o->tau, (size_t)n * (is_double ? 8 : 4)));
+	CHECK(cudaMalloc((void **)&o->pivots, (size_t)n * sizeof(*o->pivots)));
+	o->work_elements = work_elements(d, o);
 	CHECK(cudaMalloc(&o->work, (size_t)(o->work_elements + 1) * (is_double ? 8 : 4)));
 }
 
@@ -136,6 +147,8 @@ static void operands_close(struct operands *o)
 	CHECK(cudaFree(o->a));
 	CHECK(cudaFree(o->b));
 	CHECK(cudaFree(o->c));
+	CHECK(cudaFree(o->tau));
+	CHECK(cudaFree(o->pivots));
 	CHECK(cudaFree(o->work));
 }
 
@@ -148,6 +161,19 @@ static void call_single(struct device *d, enum kernel kernel, struct operands *o
 	case POTRF:
 		CHECK(cusolverDnSpotrf(d->solver, CUBLAS_FILL_MODE_LOWER, n, o->a, n,
 				       o->work, o->work_elements, d->info));
+		break;
+	case GETRF:
+		CHECK(cusolverDnSgetrf(d->solver, n, n, o->a, n, o->work, o->pivots,
+				       d->info));
+		break;
+	case GEQRF:
+		CHECK(cusolverDnSgeqrf(d->solver, n, n, o->a, n, o->tau, o->work,
+				       o->work_elements, d->info));
+		break;
+	case ORMQR:
+		CHECK(cusolverDnSormqr(d->solver, CUBLAS_SIDE_LEFT, CUBLAS_OP_T, n, n, n,
+				       o->a, n, o->tau, o->c, n, o->work,
+				       o->work_elements, d->info));
 		break;
 	case TRSM:
 		CHECK(cublasStrsm(d->blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER,
@@ -174,6 +200,19 @@ static void call_double(struct device *d, enum kernel kernel, struct operands *o
 		CHECK(cusolverDnDpotrf(d->solver, CUBLAS_FILL_MODE_LOWER, n, o->a, n,
 				       o->work, o->work_elements, d->info));
 		break;
+	case GETRF:
+		CHECK(cusolverDnDgetrf(d->solver, n, n, o->a, n, o->work, o->pivots,
+				       d->info));
+		break;
+	case GEQRF:
+		CHECK(cusolverDnDgeqrf(d->solver, n, n, o->a, n, o->tau, o->work,
+				       o->work_elements, d->info));
+		break;
+	case ORMQR:
+		CHECK(cusolverDnDormqr(d->solver, CUBLAS_SIDE_LEFT, CUBLAS_OP_T, n, n, n,
+				       o->a, n, o->tau, o->c, n, o->work,
+				       o->work_elements, d->info));
+		break;
 	case TRSM:
 		CHECK(cublasDtrsm(d->blas, CUBLAS_SIDE_RIGHT, CUBLAS_FILL_MODE_LOWER,
 				  CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, n, n, &one, o->a, n,
@@ -194,7 +233,7 @@ static double time_call(struct device *d, enum kernel kernel, struct operands *o
 {
 	float ms;
 
-	if (kernel == POTRF)
+	if (kernel < TRSM)
 		CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes,
 				      cudaMemcpyDeviceToDevice, d->stream));
 	CHECK(cudaStreamSynchronize(d->stream));
@@ -214,7 +253,7 @@ static void check_factor(struct device *d)
 	int info;
 
 	CHECK(cudaMemcpy(&info, d->info, sizeof info, cudaMemcpyDeviceToHost));
-	check(info, "potrf's info", __LINE__);
+	CHECK(info);
 }
 
 static void measure(struct device *d, struct writer_size *size, enum kernel kernel,
@@ -225,6 +264,8 @@ static void measure(struct device *d, struct writer_size *size, enum kernel kern
 	int runs = 0;
 
 	operands_open(d, &o, size->tile, is_double);
+	if (kernel == ORMQR)
+		time_call(d, GEQRF, &o);
 	time_call(d, kernel, &o);
 	time_call(d, kernel, &o);
 	while (runs < MIN_RUNS || (runs < MAX_RUNS && spent_ms < enough_ms)) {
@@ -233,7 +274,7 @@ static void measure(struct device *d, struct writer_size *size, enum kernel kern
 		seconds[runs++] = ms * 1e-3;
 		spent_ms += ms;
 	}
-	if (kernel == POTRF)
+	if (kernel < TRSM || kernel == ORMQR)
 		check_factor(d);
 	writer_summarise(size, seconds, runs);
 	operands_close(&o);
@@ -268,7 +309,7 @@ static int calibrate(struct device *d, struct writer *writer, enum kernel kernel
 
 /* ---- Copies ---------------------------------------------------------- */
 
-static double now_s(void)
+double now_s(void)
 {
 	struct timespec t;
 
@@ -296,16 +337,15 @@ static void measure_copy(struct device *d, struct writer_size *size, void *to,
 	writer_summarise(size, seconds, runs);
 }
 
-static void measure_copies(struct device *d, FILE *f, int tile, int is_pinned)
+static void measure_copies(struct device *d, FILE *f, size_t bytes, int is_pinned)
 {
-	size_t bytes = (size_t)tile * tile * sizeof(float);
-	struct writer_size size = {.tile = tile};
+	struct writer_size size = {0};
 	void *host, *device;
 
 	if (is_pinned)
 		CHECK(cudaMallocHost(&host, bytes));
 	else
-		check(!(host = malloc(bytes)), "malloc", __LINE__);
+		CHECK(!(host = malloc(bytes)));
 	memset(host, 1, bytes);
 	CHECK(cudaMalloc(&device, bytes));
 	for (int back = 0; back < 2; back++) {
@@ -334,10 +374,15 @@ static int calibrate_copies(struct device *d, const struct writer *writer, int l
 		return -1;
 	}
 	fprintf(f, "direction,memory,bytes,median_us,deviation_us,runs,gb_per_s\n");
-	for (int is_pinned = 0; is_pinned < 2; is_pinned++)
+	for (int is_pinned = 0; is_pinned < 2; is_pinned++) {
+		for (size_t bytes = 8; bytes < 16384; bytes *= 4)
+			measure_copies(d, f, bytes, is_pinned);
 		for (unsigned t = 0; t < sizeof tiles / sizeof *tiles; t++)
 			if (tiles[t] <= largest)
-				measure_copies(d, f, tiles[t], is_pinned);
+				measure_copies(
+					d, f, (size_t)tiles[t] * tiles[t] * sizeof(float),
+					is_pinned);
+	}
 	return fclose(f);
 }
 
@@ -387,6 +432,7 @@ int main(int argc, char **argv)
 		for (enum kernel kernel = 0; kernel < NKERNELS; kernel++)
 			failed |= calibrate(&device, &writer, kernel, is_double, largest);
 	failed |= calibrate_copies(&device, &writer, largest);
+	failed |= calibrate_costs(&device, writer.dir, writer.host);
 	device_close(&device);
 	return failed != 0;
 }
