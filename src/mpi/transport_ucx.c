@@ -502,7 +502,7 @@ static void ucx_close(struct net *base)
 	struct ucx_net *net = ucx_net_of(base);
 
 	if (net->bell)
-		net->bell->fd = -1;
+		orr_store(&net->bell->fd, -1);
 	net->call.free_type(net->layouts);
 	ucx_part(net);
 	transport_free(&net->base);
@@ -528,12 +528,15 @@ static void begin(struct ucx_net *net)
 					  .cb = frame_came,
 					  .arg = net};
 	ucs_status_t status = net->call.set_handler(net->worker, &handler);
+	int fd;
 
 	if (status == UCS_OK)
 		status = net->call.make_type(&layout_ops, net, &net->layouts);
 	ucx_check(net, status, net->base.base.rank, "its own worker");
-	if (net->bell && net->call.descriptor(net->worker, &net->bell->fd) != UCS_OK)
-		net->bell->fd = -1; /* It is polled. */
+	if (net->bell && net->call.descriptor(net->worker, &fd) != UCS_OK)
+		fd = -1; /* It is polled. */
+	if (net->bell)
+		orr_store(&net->bell->fd, fd);
 }
 
 int transport_ucx_open(const struct net_config *config, const char *library,

@@ -197,7 +197,7 @@ int transport_mpi_agree(const struct net_config *config, struct net_agreement *i
  * afterwards disarms it, and makes fd readable.
  */
 struct net_bell {
-	int fd;        /* -1: there is no such transport */
+	int fd;        /* atomic; -1: there is no such transport */
 	int is_wanted; /* atomic: a poll that finds nothing arms it */
 	int is_armed;  /* atomic */
 };

@@ -42,9 +42,9 @@ static int arm(struct plat *plat)
 	return advanced;
 }
 
-static void listen(struct progress *progress, double limit_s)
+static void listen(struct progress *progress, int bell_fd, double limit_s)
 {
-	struct pollfd fds[] = {{.fd = progress->bell.fd, .events = POLLIN},
+	struct pollfd fds[] = {{.fd = bell_fd, .events = POLLIN},
 			       {.fd = progress->rouse_fd, .events = POLLIN}};
 	uint64_t count;
 
@@ -56,9 +56,9 @@ static void listen(struct progress *progress, double limit_s)
 int bell_sleep(struct plat *plat, int state, int kicks)
 {
 	struct progress *progress = &plat->progress;
+	int bell_fd = orr_load(&progress->bell.fd);
 
-	if (progress->bell.fd < 0 || progress->rouse_fd < 0 ||
-	    !progress_has_poll(progress))
+	if (bell_fd < 0 || progress->rouse_fd < 0 || !progress_has_poll(progress))
 		return 0;
 	if (arm(plat) > 0)
 		return 1;
@@ -69,7 +69,7 @@ int bell_sleep(struct plat *plat, int state, int kicks)
 	orr_store(&progress->listens, 1);
 	orr_fence();
 	if (orr_load(&progress->kicks) == kicks && progress_has_poll(progress))
-		listen(progress, state == PROGRESS_ASLEEP ? ASLEEP_S : LISTEN_S);
+		listen(progress, bell_fd, state == PROGRESS_ASLEEP ? ASLEEP_S : LISTEN_S);
 	orr_store(&progress->listens, 0);
 	return 1;
 }

@@ -29,7 +29,9 @@ static void work_cpu(void *buffers[], void *arg)
 	for (int i = 0; i < 300000; i++)
 		sum = sum + i;
 	for (int i = 0; i < LENGTH; i++)
-		x[i] = 3 * x[i] + y[LENGTH - 1 - i] + 1;
+		/* Modulo 2^64, which only unsigned numbers are. */
+		x[i] = (long)(3 * (unsigned long)x[i] + (unsigned long)y[LENGTH - 1 - i] +
+			      1);
 }
 
 static double cost(struct starpu_task *task, unsigned implementation)
