@@ -374,7 +374,8 @@ static void begin(struct mpi *mpi, const struct lb_wish *wish)
 	lb->nrounds = 0;
 	lb->nmoved = 0;
 	mpi->balances = 1;
-	mpi->node->on_executed = executed;
+	if (mpi->node->on_executed != executed) /* A worker may be reading it. */
+		mpi->node->on_executed = executed;
 	orr_store(&mpi->node->tells_executed, 1);
 }
 
