@@ -373,7 +373,12 @@ static void free_pools(struct node *node)
 	pool_free(&node->body_pool);
 	pool_free(&node->link_pool);
 	pool_free(&node->point_pool);
-	pool_free(&node->wiping_pool);
+	while (node->spare_wipings) {
+		void *next = *(void **)node->spare_wipings;
+
+		free(node->spare_wipings);
+		node->spare_wipings = next;
+	}
 	for (int i = 0; i < 8; i++)
 		pool_free(&node->datum_pools[i]);
 }

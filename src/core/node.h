@@ -245,8 +245,9 @@ struct node {
 		links_lock; /* of all below, and what links.h knows */
 	struct table tags;  /* explicit tags (starpu_tag_t) to struct tag */
 	struct pool link_pool, point_pool;
-	struct pool wiping_pool; /* data_ops.c's, under pool_lock */
-	uint64_t wave;           /* changes with each arrival at a tag */
+	void *spare_wipings; /* data_ops.c's, under pool_lock; linked by their first word */
+	int nspare_wipings;
+	uint64_t wave; /* changes with each arrival at a tag */
 
 	/* The MPI layer, and who inserts. */
 	ORR_OWN_LINE unsigned long tasks_inserted; /* on any rank */

@@ -227,6 +227,8 @@ void data_release(starpu_data_handle_t handle, int memory, unsigned down_to)
 
 /* ---- operations that need no value ----------------------------------- */
 
+enum { MAX_SPARE_WIPINGS = 64 };
+
 struct wiping {
 	struct acquire acquire; /* first */
 	starpu_data_handle_t handle;
@@ -237,6 +239,40 @@ struct wiping {
 static void free_idle(starpu_data_handle_t handle)
 {
 	data_free(handle->node, handle);
+}
+
+/* A few are kept: a loop of small tasks wants one for each message, and a program that
+ * has inserted everything wants all at once, and none again. */
+static struct wiping *wiping_get(struct node *node)
+{
+	void *spare;
+
+	orr_lock(&node->pool_lock);
+	spare = node->spare_wipings;
+	if (spare) {
+		node->spare_wipings = *(void **)spare;
+		node->nspare_wipings--;
+	}
+	orr_unlock(&node->pool_lock);
+	if (!spare)
+		return orr_alloc(sizeof(struct wiping));
+	return memset(spare, 0, sizeof(struct wiping));
+}
+
+static void wiping_put(struct node *node, struct wiping *wiping)
+{
+	int is_kept;
+
+	orr_lock(&node->pool_lock);
+	is_kept = node->nspare_wipings < MAX_SPARE_WIPINGS;
+	if (is_kept) {
+		*(void **)(void *)wiping = node->spare_wipings;
+		node->spare_wipings = wiping;
+		node->nspare_wipings++;
+	}
+	orr_unlock(&node->pool_lock);
+	if (!is_kept)
+		free(wiping);
 }
 
 static void wipe_acquired(struct acquire *acquire)
@@ -254,22 +290,14 @@ static void wipe_acquired(struct acquire *acquire)
 		coherency_invalidate(handle, wiping->release);
 	}
 	acquire_release(acquire);
-	orr_lock(&node->pool_lock);
-	pool_put(&node->wiping_pool, wiping);
-	orr_unlock(&node->pool_lock);
+	wiping_put(node, wiping);
 }
 
 static void wipe(struct node *node, starpu_data_handle_t handle, int release,
 		 int free_datum)
 {
-	struct wiping *wiping;
+	struct wiping *wiping = wiping_get(node);
 
-	orr_lock(&node->pool_lock);
-	if (!node->wiping_pool.object_bytes)
-		pool_init(&node->wiping_pool, sizeof(*wiping));
-	wiping = pool_get(&node->wiping_pool);
-	orr_unlock(&node->pool_lock);
-	memset(wiping, 0, sizeof(*wiping));
 	wiping->handle = handle;
 	wiping->release = release;
 	wiping->free_datum = free_datum;
