@@ -245,7 +245,7 @@ struct node {
 		links_lock; /* of all below, and what links.h knows */
 	struct table tags;  /* explicit tags (starpu_tag_t) to struct tag */
 	struct pool link_pool, point_pool;
-	void *spare_wipings; /* data_ops.c's, under pool_lock; linked by their first word */
+	void *spare_wipings; /* of data_ops.c, under pool_lock; linked by first words */
 	int nspare_wipings;
 	uint64_t wave; /* changes with each arrival at a tag */
 
