@@ -26,11 +26,6 @@ struct crew {
 	int entered;         /* the device whose context the thread has, or -1 */
 };
 
-/* How long kernels are looked at without a nap; see workers.c. */
-#define KERNEL_BUSY_S 50e-6
-
-enum { REST_YIELDS = 30 };
-
 static struct crew *crew_of(const struct plat *plat, const struct worker *worker)
 {
 	return plat->crews.of ? plat->crews.of[worker - plat->workers] : NULL;

@@ -226,6 +226,10 @@ void real_forget(void);
 enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2, PARKED_POLLING = 3, PARKED_IN_CREW = 4 };
 
 /* workers.c */
+/* How long kernels are looked at without a nap. */
+#define KERNEL_BUSY_S 50e-6
+/* Before the sleep: a chain of small tasks needs no futex. */
+enum { REST_YIELDS = 30 };
 /* Workers that are not asleep, or are about to wake. */
 int workers_awake(struct plat *plat);
 

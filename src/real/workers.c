@@ -13,12 +13,6 @@
 #include "core/lasting.h"
 #include "real/real.h"
 
-/* How long kernels are looked at without a nap. */
-#define KERNEL_BUSY_S 50e-6
-
-/* Before the sleep: a chain of small tasks needs no futex. */
-enum { REST_YIELDS = 30 };
-
 int plat_worker_wake(struct worker *worker)
 {
 	int parked;
