@@ -58,10 +58,16 @@ static const struct knob knob_table[] = {
 	       "ranks whose cores are workers of a program without starpu_mpi; unset: 0"),
 	NUMBER("STARPU_NMPIMSTHREADS", "workers", nmpi_ms_threads, -1, 0, MANY,
 	       "CPU workers of each slave; unset: its cores"),
+	NUMBER("STARPU_NMPI_SC", "slaves", nmpi_ms, -1, 0, MANY,
+	       "later name of STARPU_NMPI_MS"),
+	NUMBER("STARPU_MPI_SC_NTHREADS", "workers", nmpi_ms_threads, -1, 0, MANY,
+	       "later name of STARPU_NMPIMSTHREADS"),
 	NUMBER("ORRERY_MPI_MS_PIPELINE", "tasks", mpi_ms_pipeline, 31, 0, 255,
 	       "tasks that wait at most on a slave's worker behind the one that runs"),
 	NUMBER("STARPU_MPI_MASTER_NODE", "rank", mpi_master_node, 0, 0, MANY,
 	       "the rank that has slaves"),
+	NUMBER("STARPU_MPI_SERVER_NODE", "rank", mpi_master_node, 0, 0, MANY,
+	       "later name of STARPU_MPI_MASTER_NODE"),
 	SWITCH("STARPU_WORKERS_NOBIND", workers_nobind, 0,
 	       "do not bind workers to cores"),
 	NUMBER("STARPU_DISPLAY_BINDINGS", "0, 1 or 2", display_bindings, 0, 0, 2,
@@ -173,10 +179,16 @@ static const struct knob knob_table[] = {
 	       "CUDA devices share one model"),
 	SWITCH("STARPU_PERF_MODEL_HOMOGENEOUS_MPI_MS", homogeneous_mpi_ms, 0,
 	       "slaves share one model"),
+	SWITCH("STARPU_PERF_MODEL_HOMOGENEOUS_MPI_SC", homogeneous_mpi_ms, 0,
+	       "later name of STARPU_PERF_MODEL_HOMOGENEOUS_MPI_MS"),
 	NUMBER("STARPU_SIMGRID", "0 or 1", simgrid, -1, 0, 1,
 	       "1 with the real library: starpu_init refuses"),
 	SWITCH("ORRERY_EXECUTE", execute, 0, "simulation: really run CPU kernels"),
-	SWITCH("ORRERY_PROGRESS", progress, 0, "simulation: a progress line on stderr"),
+	SWITCH("ORRERY_PROGRESS", progress, 0,
+	       "lines on stderr about the progress of the run"),
+	SWITCH("STARPU_TASK_PROGRESS", progress, 0, "StarPU's name of ORRERY_PROGRESS"),
+	REAL("ORRERY_PROGRESS_PERIOD", "seconds", progress_period_s, 0, 0, MANY,
+	     "time between two of them on real machines; 0: 0.5 on a terminal, else 10"),
 	TEXT("ORRERY_TRACE", trace, "CSV file of node utilisation over time"),
 	TEXT("ORRERY_EVENTS", events,
 	     "directory for a file of all events of each node, for orrery trace"),
@@ -311,6 +323,7 @@ static const struct knob knob_table[] = {
 	COPIES("OPENCL_", opencl),
 	COPIES("MAX_FPGA_", max_fpga),
 	COPIES("MPI_MS_", mpi_ms),
+	COPIES("MPI_SC_", mpi_ms),
 	COPIES("TCPIP_MS_", tcpip_ms),
 	NUMBER("STARPU_MPI_CACHE", "0 or 1", mpi_cache, 1, 0, 1, "communication cache"),
 	SWITCH("STARPU_MPI_CACHE_STATS", mpi_cache_stats, 0, "report cache changes"),
@@ -507,6 +520,11 @@ int knobs_same(const struct knobs *a, const struct knobs *b)
 			  (const char *)b + knob_table[i].at))
 			return 0;
 	return 1;
+}
+
+const char *knobs_name(int i)
+{
+	return i < NKNOBS ? knob_table[i].name : NULL;
 }
 
 const char *knobs_raw(const char *name)

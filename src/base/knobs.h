@@ -76,6 +76,7 @@ struct knobs {
 	int lb_sleep_threshold, lb_time_threshold_us;
 	double lb_wakeup_ratio;
 	int mpi_window;
+	double progress_period_s;
 	double watchdog_s, task_watchdog_us, task_watchdog_delay_us;
 	int task_watchdog_crash;
 };
@@ -89,6 +90,9 @@ void knobs_free(struct knobs *knobs);
 
 /* Do both have the same values? */
 int knobs_same(const struct knobs *a, const struct knobs *b);
+
+/* The name of knob i of the table, NULL behind the last. */
+const char *knobs_name(int i);
 
 /* The raw text of any variable, or NULL; for starpu_getenv() alone. */
 const char *knobs_raw(const char *name);

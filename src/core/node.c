@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/check.h"
+#include "base/environment.h"
 #include "core/sched/contexts.h"
 #include "core/sched/ranks.h"
 #include "core/sched/teams.h"
@@ -27,6 +28,7 @@
 #include "core/disk/swap.h"
 #include "core/drive.h"
 #include "core/lasting.h"
+#include "core/pulse.h"
 #include "core/task/tags.h"
 #include "core/wait.h"
 #include "core/watchdog.h"
@@ -95,6 +97,16 @@ static struct settings *settings_join(struct world *world)
 	settings->models = model_store_new(&settings->knobs);
 	settings->next = world->settings;
 	return world->settings = settings;
+}
+
+/* Of what is set and read by nothing. */
+static void complain_once(struct node *node)
+{
+	if (!node->machine->is_first || node->settings->unread_told ||
+	    node_knobs(node)->silent)
+		return;
+	node->settings->unread_told = 1;
+	environment_complain();
 }
 
 static void settings_leave(struct world *world, struct settings *settings)
@@ -457,6 +469,7 @@ int node_open_extended(struct node **node_out, struct starpu_conf *conf,
 	if (ret < 0)
 		goto leave_world;
 	node->machine = plat_machine(node->plat);
+	complain_once(node);
 	ret = extend ? extend(node, arg) : 0;
 	if (ret < 0)
 		goto close_plat;
@@ -477,6 +490,7 @@ int node_open_extended(struct node **node_out, struct starpu_conf *conf,
 		goto close_contexts;
 	swap_open(node);
 	watchdog_start(node);
+	pulse_start(node);
 	*node_out = node;
 	return 0;
 
@@ -524,6 +538,7 @@ void node_close(struct node *node)
 	hide(node);
 	counters_free(node);
 	plat_close(node->plat);
+	pulse_end(node);
 	disks_end(node);
 	events_free(&node->events);
 	routes_free(node);

@@ -27,6 +27,7 @@ struct arena;
 struct bound;
 struct ranks;
 struct counters;
+struct pulse;
 struct disk;
 struct job;
 struct model_store;
@@ -46,6 +47,7 @@ enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
 struct settings {
 	struct settings *next; /* in the world */
 	int nnodes;            /* the last one frees it */
+	int unread_told;       /* variables of the environment that nothing reads */
 	struct knobs knobs;
 	struct model_store *models; /* model files read so far */
 	int too_many_told;          /* workers, by device_count() */
@@ -266,6 +268,7 @@ struct node {
 	struct orr_lock waits_lock;
 	uint64_t nwaits; /* ever; atomic */
 	struct watchdog watchdog;
+	struct pulse *pulse; /* NULL: nothing is said of progress */
 	struct orr_lock duplicates_lock;
 	struct orr_lock energy_lock; /* of the next three: see starpu_energy_use() */
 	double energy_j;

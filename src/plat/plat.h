@@ -131,6 +131,9 @@ struct plat_machine {
 	int polling_pu; /* the logical hardware thread that the user gave it, or -1 */
 	/* All nodes of the run are in this process: one environment for all. */
 	int one_environment;
+	/* Of the nodes that were started together the first, or the only one: it says
+	 * what concerns all. */
+	int is_first;
 	/* What happens on a node happens on one thread, or on several that take turns and
 	 * give them up only where they wait. */
 	int takes_turns;

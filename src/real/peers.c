@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/knobs.h"
 #include "real/real.h"
 
 /*
@@ -70,6 +71,17 @@ static int is_rank(const char *pid, int rank)
 	}
 	free(environment);
 	return is_it;
+}
+
+int peers_is_first(void)
+{
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+		const char *rank = knobs_raw(variables[i]);
+
+		if (rank)
+			return !strcmp(rank, "0");
+	}
+	return 1;
 }
 
 int plat_is_stopped(struct plat *plat, int rank)

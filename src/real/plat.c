@@ -70,6 +70,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 	plat->node = node;
 	plat->machine.executes = 1;
 	plat->machine.polls_itself = 1;
+	plat->machine.is_first = peers_is_first();
 	plat->machine.kernels_wait = 1;
 	plat->machine.devices[STARPU_CPU_WORKER].worker = &cpu_driver;
 	plat->machine.devices[STARPU_CPU_WORKER].memory = plat_main_memory();

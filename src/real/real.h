@@ -214,6 +214,8 @@ int disks_count(struct plat *plat);
 /* leave.c */
 /* From now on notice that the process ends or divides; once in its life. */
 void leave_watch(void);
+/* Is it rank 0 of its launcher's, or started without one? */
+int peers_is_first(void);
 /* plat.c: in a child of fork(). */
 void real_forget(void);
 

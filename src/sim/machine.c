@@ -114,6 +114,7 @@ static void say_nature(struct plat_machine *machine)
 	machine->leaps = 1;
 	machine->ends_standstills = 1;
 	machine->one_environment = 1;
+	machine->is_first = 1;
 	machine->takes_turns = 1;
 }
 

@@ -53,7 +53,7 @@ void progress_free(struct progress *progress, struct sim *sim)
 static void show(struct progress *progress, struct sim *sim, double host_s)
 {
 	unsigned long submitted = 0, executed = 0;
-	double rate;
+	double rate, more_s = 0;
 
 	for (struct plat *plat = sim->first; plat; plat = plat->next) {
 		submitted += (unsigned long)plat->node->tasks_submitted;
@@ -63,11 +63,14 @@ static void show(struct progress *progress, struct sim *sim, double host_s)
 		       ? (double)(executed - progress->last_executed) /
 				 (host_s - progress->last_s)
 		       : 0;
+	if (rate > 0 && submitted > executed)
+		more_s = (double)(submitted - executed) / rate;
 	fprintf(stderr,
-		"%s[orrery] t=%.6f s, %lu of %lu tasks, %.0f tasks/s, %d ranks, %.0f s%s",
+		"%s[orrery] t=%.6f s, %lu of %lu tasks, %.0f tasks/s, %d ranks, "
+		"%.0f s, %.0f s more%s",
 		progress->on_terminal ? "\r" : "",
 		sim->in_kernel ? sim->now_s : simgrid_get_clock(), executed, submitted,
-		rate, sim->nplats, host_s - progress->start_s,
+		rate, sim->nplats, host_s - progress->start_s, more_s,
 		progress->on_terminal ? "   " : "\n");
 	fflush(stderr);
 	progress->last_executed = executed;

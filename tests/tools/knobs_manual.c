@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "base/environment.h"
 #include "base/knobs.h"
 
 static const char before[] =
@@ -37,9 +38,25 @@ static const char before[] =
 	"  options.\n"
 	"\n";
 
+static const char between[] =
+	"\n"
+	"## Variables of StarPU's that nothing reads\n"
+	"\n"
+	"A star stands for all names that begin like this.  \"none needed\": what the "
+	"variable asks\n"
+	"for is always so, or concerns a part of StarPU's that has no counterpart.  "
+	"\"none, said at\n"
+	"start\": rank 0 says so once, unless it is 0 or STARPU_SILENT is 1; it also "
+	"names every other\n"
+	"variable that begins with STARPU_ or ORRERY_ and is none, with the nearest that "
+	"is one.\n"
+	"\n";
+
 int main(void)
 {
 	fputs(before, stdout);
 	knobs_print_manual(stdout);
+	fputs(between, stdout);
+	environment_print_manual(stdout);
 	return fflush(stdout) ? 1 : 0;
 }

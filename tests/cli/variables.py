@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Variables of the environment: what nothing reads is said once, and what follows from some
+that are read is seen."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from run import ORRERY, SRC, Suite, configured
+
+SOURCE = os.path.join(SRC, "tests", "cli", "variables.c")
+NTASKS = 10
+
+
+def said(suite, options, program, **env):
+    """(status, stderr)"""
+    clean = {name: value for name, value in os.environ.items() if name != "STARPU_SILENT"}
+    out = subprocess.run([sys.executable, ORRERY, "run", *options, "--quiet", program],
+                         cwd=suite.directory, text=True, capture_output=True, timeout=100,
+                         env=dict(clean, STARPU_WORKERS_NOBIND="1", STARPU_NCPU="1", **env))
+    return out.returncode, out.stderr
+
+
+def unread(suite, flavour, options, program):
+    status, text = said(suite, options, program, STARPU_NCPUZ="3", ORRERY_TRANSPROT="x")
+    suite.verdict(flavour + "_misspelt_variables_are_said_once_with_the_nearest",
+                  status == 0 and text.count("STARPU_NCPUZ=3 has no effect") == 1 and
+                  "is STARPU_NCPU meant?" in text and
+                  text.count("is ORRERY_TRANSPORT meant?") == 1, text)
+    status, text = said(suite, options, program, STARPU_NTCPIP_MS="2", STARPU_NOPENCL="0",
+                        STARPU_BACKOFF_MAX="5")
+    suite.verdict(flavour + "_what_is_not_offered_is_said_where_it_is_asked_for",
+                  status == 0 and text.count("has no effect") == 1 and
+                  "STARPU_NTCPIP_MS=2 has no effect: ranks are reached by MPI" in text, text)
+    status, text = said(suite, options, program, STARPU_NCPUZ="3", STARPU_SILENT="1")
+    suite.verdict(flavour + "_silence_hides_it", status == 0 and not text, text)
+
+
+def progress(suite, program):
+    status, text = said(suite, ["-n", "1"], program, STARPU_TASK_PROGRESS="1",
+                        ORRERY_PROGRESS_PERIOD="0.04")
+    lines = [line for line in text.split("\n") if "tasks/s" in line]
+    seen = [int(number) for number in re.findall(r": (\d+) of \d+ tasks,", text)]
+    suite.verdict("progress_of_a_real_run_is_said",
+                  status == 0 and len(lines) > 2 and seen == sorted(seen) and
+                  all(re.search(r" of %d tasks, \d+ tasks/s" % NTASKS, line)
+                      for line in lines[:-1]) and re.search(", [1-9]\\d* s more|, 0 s more", text) and
+                  "all %d tasks have ended" % NTASKS in lines[-1], text)
+    status, text = said(suite, ["-n", "2"], program, ORRERY_PROGRESS="1",
+                        ORRERY_PROGRESS_PERIOD="0.04")
+    suite.verdict("progress_says_the_rank", status == 0 and
+                  all("[orrery][rank %d] " % rank in text for rank in (0, 1)), text)
+    status, text = said(suite, ["-n", "1"], program, ORRERY_PROGRESS="1")
+    suite.verdict("a_short_run_says_nothing", status == 0 and not text, text)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="orrery-variables-") as directory:
+        suite = Suite(directory)
+        flavours = [("real", ["-n", "2"], [])]
+        if configured("sim"):
+            flavours.append(("sim", ["--sim", "small4", "-n", "2"], ["--sim"]))
+        for flavour, options, cc in flavours:
+            program = "./variables" + "".join(cc).replace("--", "-")
+            status, output = suite.orrery("cc", *cc, SOURCE, "-o", program)
+            suite.verdict(flavour + "_program_is_built", status == 0, output)
+            unread(suite, flavour, options, program)
+            if flavour == "real":
+                progress(suite, program)
+        return suite.nfailed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
