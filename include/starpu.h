@@ -43,6 +43,7 @@
 #include <starpu_perf_monitoring.h>
 #include <starpu_perf_steering.h>
 #include <starpu_opencl.h>
+#include <starpu_bitmap.h>
 #include <starpu_parallel_worker.h>
 
 #ifdef __cplusplus
