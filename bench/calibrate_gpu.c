@@ -4,13 +4,16 @@
 /*
  * Measures the kernels of tiled Cholesky, LU and QR on a CUDA device with cuBLAS and
  * cuSOLVER, copies between host and device, and what launches, events and streams cost.
- * Writes DIR/orrery_KERNEL.HOST for each kernel, DIR/copies.HOST.csv and
- * DIR/costs.HOST.csv.  Nothing else should use the device.
+ * Nothing else should use the device.
  *
  * Not part of the build: scripts/calibrate-gpu compiles it where CUDA is installed, and
- * runs it.
+ * runs it; bench/write_models makes models of what it measures.
  *
- * usage: calibrate_gpu DIR HOST [LARGEST-TILE]
+ * usage: calibrate_gpu device
+ *	what CUDA says of the device
+ *	calibrate_gpu kernels|copies|costs FILE.csv [LARGEST-TILE [RUNS [SECONDS]]]
+ *	measures what FILE has not yet, and adds a line as soon as it is known; begins
+ *	nothing when SECONDS have passed, and returns 3 when something is left
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +22,7 @@
 #include "calibrate_gpu.h"
 #include "model_writer.h"
 
-enum { MIN_RUNS = 11, MAX_RUNS = 101 };
-
-static const double enough_ms = 200; /* for one size of one kernel */
+enum { MAX_RUNS = 101, TIME_IS_UP = 3 };
 
 static const int tiles[] = {64,   128,  192,  256,  384,  512,  640,  768,  960,  1024,
 			    1280, 1536, 1920, 2048, 2560, 3072, 3840, 4096, 6144, 8192};
@@ -47,14 +48,6 @@ struct operands {
 	void *original, *a, *b, *c, *tau, *work;
 	int *pivots, work_elements;
 };
-
-void check_status(int status, const char *call, const char *file, int line)
-{
-	if (!status)
-		return;
-	fprintf(stderr, "%s:%d: %s returned %d\n", file, line, call, status);
-	exit(1);
-}
 
 static void device_open(struct device *d)
 {
@@ -256,20 +249,20 @@ static void check_factor(struct device *d)
 	CHECK(info);
 }
 
-static void measure(struct device *d, struct writer_size *size, enum kernel kernel,
-		    int is_double)
+static void measure(struct device *d, const struct limits *limits, enum kernel kernel,
+		    struct operands *o, struct writer_size *size)
 {
 	double seconds[MAX_RUNS], spent_ms = 0;
-	struct operands o;
 	int runs = 0;
 
-	operands_open(d, &o, size->tile, is_double);
+	CHECK(cudaMemcpyAsync(o->a, o->original, o->bytes, cudaMemcpyDeviceToDevice,
+			      d->stream));
 	if (kernel == ORMQR)
-		time_call(d, GEQRF, &o);
-	time_call(d, kernel, &o);
-	time_call(d, kernel, &o);
-	while (runs < MIN_RUNS || (runs < MAX_RUNS && spent_ms < enough_ms)) {
-		double ms = time_call(d, kernel, &o);
+		time_call(d, GEQRF, o);
+	time_call(d, kernel, o);
+	time_call(d, kernel, o);
+	while (runs < limits->runs || (runs < MAX_RUNS && spent_ms < limits->enough_ms)) {
+		double ms = time_call(d, kernel, o);
 
 		seconds[runs++] = ms * 1e-3;
 		spent_ms += ms;
@@ -277,56 +270,56 @@ static void measure(struct device *d, struct writer_size *size, enum kernel kern
 	if (kernel < TRSM || kernel == ORMQR)
 		check_factor(d);
 	writer_summarise(size, seconds, runs);
-	operands_close(&o);
 }
 
-static int calibrate(struct device *d, struct writer *writer, enum kernel kernel,
-		     int is_double, int largest)
+/* Of one size in one precision, what the table has not. */
+static void measure_tile(struct device *d, struct table *table, int tile, int is_double)
 {
-	char symbol[64];
+	struct operands o = {0};
 
-	snprintf(symbol, sizeof symbol, "orrery_%c%s", is_double ? 'd' : 's',
-		 kernels[kernel].name);
-	writer->symbol = symbol;
-	writer->nsizes = 0;
-	for (unsigned t = 0; t < sizeof tiles / sizeof *tiles && tiles[t] <= largest;
-	     t++) {
-		struct writer_size *size = &writer->sizes[writer->nsizes++];
-		double n = tiles[t];
+	for (enum kernel kernel = 0; kernel < NKERNELS; kernel++) {
+		double n = tile, flops = kernels[kernel].flops * n * n * n;
+		struct writer_size size = {0};
+		char key[64];
 
-		*size = (struct writer_size){.tile = tiles[t],
-					     .ntiles = kernels[kernel].ntiles,
-					     .elem_bytes = is_double ? 8 : 4,
-					     .flops = kernels[kernel].flops * n * n * n};
-		measure(d, size, kernel, is_double);
-		printf("%s,%d,%.3f,%.3f,%d,%.2f\n", symbol, tiles[t], size->median_us,
-		       size->deviation_us, size->nsample,
-		       size->flops / size->median_us * 1e-3);
-		fflush(stdout);
+		snprintf(key, sizeof key, "orrery_%c%s,%d,", is_double ? 'd' : 's',
+			 kernels[kernel].name, tile);
+		if (!table_wants(table, key))
+			continue;
+		if (!o.n)
+			operands_open(d, &o, tile, is_double);
+		measure(d, &table->limits, kernel, &o, &size);
+		table_add(table, "%s%d,%d,%.6g,%.3f,%.3f,%d,%.2f", key,
+			  kernels[kernel].ntiles, is_double ? 8 : 4, flops,
+			  size.median_us, size.deviation_us, size.nsample,
+			  flops / size.median_us * 1e-3);
 	}
-	return writer_write(writer);
+	if (o.n)
+		operands_close(&o);
+}
+
+static void calibrate_kernels(struct device *d, struct table *table)
+{
+	for (unsigned t = 0; t < sizeof tiles / sizeof *tiles; t++)
+		for (int is_double = 0; is_double < 2; is_double++)
+			if (tiles[t] <= table->limits.largest)
+				measure_tile(d, table, tiles[t], is_double);
 }
 
 /* ---- Copies ---------------------------------------------------------- */
 
-double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
 /* Wall-clock time: a copy of unpinned memory is staged by the host. */
-static void measure_copy(struct device *d, struct writer_size *size, void *to,
-			 const void *from, size_t bytes)
+static void measure_copy(struct device *d, const struct limits *limits,
+			 struct writer_size *size, void *to, const void *from)
 {
 	double seconds[MAX_RUNS], spent_s = 0;
+	size_t bytes = size->elem_bytes;
 	int runs = 0;
 
 	CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, d->stream));
 	CHECK(cudaStreamSynchronize(d->stream));
-	while (runs < MIN_RUNS || (runs < MAX_RUNS && spent_s < enough_ms * 1e-3)) {
+	while (runs < limits->runs ||
+	       (runs < MAX_RUNS && spent_s < limits->enough_ms * 1e-3)) {
 		double start = now_s();
 
 		CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, d->stream));
@@ -337,64 +330,64 @@ static void measure_copy(struct device *d, struct writer_size *size, void *to,
 	writer_summarise(size, seconds, runs);
 }
 
-static void measure_copies(struct device *d, FILE *f, size_t bytes, int is_pinned)
+static void measure_copies(struct device *d, struct table *table, size_t bytes,
+			   int is_pinned)
 {
-	struct writer_size size = {0};
-	void *host, *device;
+	struct writer_size size = {.elem_bytes = bytes};
+	void *host = NULL, *device = NULL;
 
-	if (is_pinned)
-		CHECK(cudaMallocHost(&host, bytes));
-	else
-		CHECK(!(host = malloc(bytes)));
-	memset(host, 1, bytes);
-	CHECK(cudaMalloc(&device, bytes));
 	for (int back = 0; back < 2; back++) {
-		measure_copy(d, &size, back ? host : device, back ? device : host, bytes);
-		fprintf(f, "%s,%s,%zu,%.3f,%.3f,%d,%.3f\n",
-			back ? "device to host" : "host to device",
-			is_pinned ? "pinned" : "pageable", bytes, size.median_us,
-			size.deviation_us, size.nsample, bytes / size.median_us * 1e-3);
+		char key[96];
+
+		snprintf(key, sizeof key, "%s,%s,%zu,",
+			 back ? "device to host" : "host to device",
+			 is_pinned ? "pinned" : "pageable", bytes);
+		if (!table_wants(table, key))
+			continue;
+		if (!host) {
+			if (is_pinned)
+				CHECK(cudaMallocHost(&host, bytes));
+			else
+				CHECK(!(host = malloc(bytes)));
+			memset(host, 1, bytes);
+			CHECK(cudaMalloc(&device, bytes));
+		}
+		measure_copy(d, &table->limits, &size, back ? host : device,
+			     back ? device : host);
+		table_add(table, "%s%.3f,%.3f,%d,%.3f", key, size.median_us,
+			  size.deviation_us, size.nsample, bytes / size.median_us * 1e-3);
 	}
 	CHECK(cudaFree(device));
-	if (is_pinned)
+	if (host && is_pinned)
 		CHECK(cudaFreeHost(host));
 	else
 		free(host);
 }
 
-static int calibrate_copies(struct device *d, const struct writer *writer, int largest)
+static void calibrate_copies(struct device *d, struct table *table)
 {
-	char path[1024];
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/copies.%s.csv", writer->dir, writer->host);
-	f = fopen(path, "w");
-	if (!f) {
-		perror(path);
-		return -1;
-	}
-	fprintf(f, "direction,memory,bytes,median_us,deviation_us,runs,gb_per_s\n");
 	for (int is_pinned = 0; is_pinned < 2; is_pinned++) {
 		for (size_t bytes = 8; bytes < 16384; bytes *= 4)
-			measure_copies(d, f, bytes, is_pinned);
+			measure_copies(d, table, bytes, is_pinned);
 		for (unsigned t = 0; t < sizeof tiles / sizeof *tiles; t++)
-			if (tiles[t] <= largest)
-				measure_copies(
-					d, f, (size_t)tiles[t] * tiles[t] * sizeof(float),
-					is_pinned);
+			if (tiles[t] <= table->limits.largest)
+				measure_copies(d, table,
+					       (size_t)tiles[t] * tiles[t] *
+						       sizeof(float),
+					       is_pinned);
 	}
-	return fclose(f);
 }
 
 /* ---- Main ------------------------------------------------------------ */
 
-static void describe(char *comment, size_t bytes)
+static int describe(void)
 {
 	struct cudaDeviceProp properties;
 	int runtime, driver, blas[3];
 	time_t now = time(NULL);
 	char date[32];
 
+	CHECK(cudaFree(NULL)); /* Whether there is one is known after the first call. */
 	CHECK(cudaGetDeviceProperties(&properties, 0));
 	CHECK(cudaRuntimeGetVersion(&runtime));
 	CHECK(cudaDriverGetVersion(&driver));
@@ -402,37 +395,68 @@ static void describe(char *comment, size_t bytes)
 	CHECK(cublasGetProperty(MINOR_VERSION, &blas[1]));
 	CHECK(cublasGetProperty(PATCH_LEVEL, &blas[2]));
 	strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-	snprintf(comment, bytes,
-		 "Measured by bench/calibrate_gpu of Orrery on %s.\n"
-		 "Device: %s.\n"
-		 "Library: cuBLAS %d.%d.%d, CUDA runtime %d, driver %d; no TF32.\n"
-		 "Mean is the median of the runs, deviation 1.4826 times the median\n"
-		 "distance from it; the sums are those that give these two.",
-		 date, properties.name, blas[0], blas[1], blas[2], runtime, driver);
+	printf("device: %s\nmemory: %zu MiB\nmultiprocessors: %d\n", properties.name,
+	       properties.totalGlobalMem >> 20, properties.multiProcessorCount);
+	printf("date: %s\nlibrary: cuBLAS %d.%d.%d, no TF32\nruntime: %d\ndriver: %d\n",
+	       date, blas[0], blas[1], blas[2], runtime, driver);
+	printf("program: bench/calibrate_gpu of Orrery\n");
+	return 0;
+}
+
+static const struct part {
+	const char *name, *header;
+	void (*measure)(struct device *d, struct table *table);
+} parts[] = {
+	{"kernels",
+	 "symbol,tile,operands,element_bytes,flops,median_us,deviation_us,runs,gflops",
+	 calibrate_kernels},
+	{"copies", "direction,memory,bytes,median_us,deviation_us,runs,gb_per_s",
+	 calibrate_copies},
+	{"costs", "what,n,value,unit", calibrate_costs},
+};
+
+static double number(int argc, char **argv, int i, double preset)
+{
+	return argc > i ? atof(argv[i]) : preset;
+}
+
+static int run(const struct part *part, int argc, char **argv)
+{
+	double seconds = number(argc, argv, 5, 0);
+	struct table table = {.path = argv[2],
+			      .limits = {.largest = (int)number(argc, argv, 3, 8192),
+					 .runs = (int)number(argc, argv, 4, 11),
+					 .end_s = seconds > 0 ? now_s() + seconds : 0}};
+	struct device device;
+
+	if (table.limits.runs < 1 || table.limits.runs > MAX_RUNS ||
+	    table.limits.largest < tiles[0]) {
+		fprintf(stderr,
+			"%s: %d runs of tiles up to %d: expected 1 to %d, and %d or "
+			"more\n",
+			argv[0], table.limits.runs, table.limits.largest, MAX_RUNS,
+			tiles[0]);
+		return 2;
+	}
+	/* Fewer runs are asked for where time counts more than precision. */
+	table.limits.enough_ms = table.limits.runs < 11 ? 1 : 200;
+	table_open(&table, part->header);
+	device_open(&device);
+	part->measure(&device, &table);
+	device_close(&device);
+	return table_close(&table) ? TIME_IS_UP : 0;
 }
 
 int main(int argc, char **argv)
 {
-	int largest = argc > 3 ? atoi(argv[3]) : 8192, failed = 0;
-	struct writer writer = {.arch_type = 1};
-	struct device device;
-	char comment[1024];
-
-	if (argc < 3) {
-		fprintf(stderr, "usage: %s DIR HOST [LARGEST-TILE]\n", argv[0]);
-		return 2;
-	}
-	describe(comment, sizeof comment);
-	writer.dir = argv[1];
-	writer.host = argv[2];
-	writer.comment = comment;
-	device_open(&device);
-	printf("symbol,tile,median_us,deviation_us,runs,gflops\n");
-	for (int is_double = 0; is_double < 2; is_double++)
-		for (enum kernel kernel = 0; kernel < NKERNELS; kernel++)
-			failed |= calibrate(&device, &writer, kernel, is_double, largest);
-	failed |= calibrate_copies(&device, &writer, largest);
-	failed |= calibrate_costs(&device, writer.dir, writer.host);
-	device_close(&device);
-	return failed != 0;
+	if (argc == 2 && !strcmp(argv[1], "device"))
+		return describe();
+	for (unsigned i = 0; argc > 2 && i < sizeof parts / sizeof *parts; i++)
+		if (!strcmp(argv[1], parts[i].name))
+			return run(&parts[i], argc, argv);
+	fprintf(stderr,
+		"usage: %s device\n       %s kernels|copies|costs FILE.csv [LARGEST-TILE "
+		"[RUNS [SECONDS]]]\n",
+		argv[0], argv[0]);
+	return 2;
 }

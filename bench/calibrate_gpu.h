@@ -24,7 +24,31 @@ void check_status(int status, const char *call, const char *file, int line);
 
 double now_s(void);
 
-/* Write DIR/costs.HOST.csv: what, n, value, unit.  0, or -1. */
-int calibrate_costs(struct device *d, const char *dir, const char *host);
+struct limits {
+	int largest, runs; /* the largest tile; the fewest runs of each measurement */
+	double enough_ms;  /* no more runs after that */
+	double end_s;      /* nothing begins after that; 0: no end */
+};
+
+/* A file of measurements, one a line, which an earlier run may have begun. */
+struct table {
+	const char *path;
+	struct limits limits;
+	FILE *f;
+	char *known; /* what it had at the beginning */
+	int nleft;   /* that were not begun */
+};
+
+/* Ends the program when the file cannot be read and written, or has another header. */
+void table_open(struct table *table, const char *header);
+/* 1: no line begins with this, and there is time. */
+int table_wants(struct table *table, const char *key);
+void table_add(struct table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* How many were not begun. */
+int table_close(struct table *table);
+
+/* Lines "what,n,value,unit". */
+void calibrate_costs(struct device *d, struct table *table);
 
 #endif

@@ -3,20 +3,22 @@
 
 /*
  * What a CUDA device costs its host: launches, events, copies of rows, both directions at
- * once, and kernels on several streams.  Medians of RUNS.
+ * once, and kernels on several streams.  Medians of RUNS, or of fewer where fewer are
+ * asked for.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate_gpu.h"
 
-enum { RUNS = 21, REPEATS = 1000, MAX_STREAMS = 16, ROWS = 1024, LARGE_MIB = 64 };
+enum { RUNS = 21, REPEATS = 1000, MAX_STREAMS = 16, ROWS = 1024, MOST_MIB = 64 };
 
 struct costs {
 	struct device *d;
-	FILE *f;
-	double *x, *y;      /* LARGE_MIB on the device */
+	struct table *table;
+	double *x, *y;      /* nbytes of each on the device */
 	void *there, *back; /* as much, pinned */
+	size_t nbytes;
 	cudaStream_t streams[MAX_STREAMS];
 	int n; /* of what is measured */
 };
@@ -31,10 +33,11 @@ static int compare(const void *a, const void *b)
 /* The median of the seconds that one() takes, once the device has nothing to do. */
 static double median_s(struct costs *costs, void (*one)(struct costs *costs))
 {
+	int runs = costs->table->limits.runs < RUNS ? costs->table->limits.runs : RUNS;
 	double seconds[RUNS];
 
 	one(costs);
-	for (int i = 0; i < RUNS; i++) {
+	for (int i = 0; i < runs; i++) {
 		double start_s;
 
 		CHECK(cudaDeviceSynchronize());
@@ -43,14 +46,23 @@ static double median_s(struct costs *costs, void (*one)(struct costs *costs))
 		seconds[i] = now_s() - start_s;
 	}
 	CHECK(cudaDeviceSynchronize());
-	qsort(seconds, RUNS, sizeof *seconds, compare);
-	return seconds[RUNS / 2];
+	qsort(seconds, (size_t)runs, sizeof *seconds, compare);
+	return seconds[runs / 2];
+}
+
+/* 1: this is to be measured with n of them. */
+static int wants(struct costs *costs, const char *what, int n)
+{
+	char key[96];
+
+	costs->n = n;
+	snprintf(key, sizeof key, "%s,%d,", what, n);
+	return table_wants(costs->table, key);
 }
 
 static void tell(struct costs *costs, const char *what, double value, const char *unit)
 {
-	fprintf(costs->f, "%s,%d,%.4g,%s\n", what, costs->n, value, unit);
-	fflush(costs->f);
+	table_add(costs->table, "%s,%d,%.4g,%s", what, costs->n, value, unit);
 }
 
 /* ---- calls ------------------------------------------------------------ */
@@ -86,45 +98,50 @@ static void allocate(struct costs *costs)
 	void *block;
 
 	for (int i = 0; i < costs->n; i++) {
-		CHECK(cudaMalloc(&block, LARGE_MIB << 20));
+		CHECK(cudaMalloc(&block, costs->nbytes));
 		CHECK(cudaFree(block));
 	}
 }
 
+static const struct {
+	const char *what;
+	void (*one)(struct costs *costs);
+	int n;
+} calls[] = {{"launch and wait", launch_and_wait, 1},
+	     {"allocate and free", allocate, 1},
+	     {"launch", launch, REPEATS},
+	     {"launch and run", launch_and_wait, REPEATS},
+	     {"record an event", record, REPEATS},
+	     {"query an event", query, REPEATS}};
+
 static void measure_calls(struct costs *costs)
 {
 	CHECK(cudaEventRecord(costs->d->start, costs->d->stream));
-	costs->n = 1;
-	tell(costs, "launch and wait", 1e6 * median_s(costs, launch_and_wait), "us");
-	tell(costs, "allocate and free", 1e6 * median_s(costs, allocate), "us");
-	costs->n = REPEATS;
-	tell(costs, "launch", 1e6 * median_s(costs, launch) / REPEATS, "us each");
-	tell(costs, "launch and run", 1e6 * median_s(costs, launch_and_wait) / REPEATS,
-	     "us each");
-	tell(costs, "record an event", 1e6 * median_s(costs, record) / REPEATS,
-	     "us each");
-	tell(costs, "query an event", 1e6 * median_s(costs, query) / REPEATS, "us each");
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (wants(costs, calls[i].what, calls[i].n))
+			tell(costs, calls[i].what,
+			     1e6 * median_s(costs, calls[i].one) / calls[i].n, "us each");
 }
 
 /* ---- copies ------------------------------------------------------------ */
 
 static void copy_there(struct costs *costs)
 {
-	CHECK(cudaMemcpyAsync(costs->x, costs->there, LARGE_MIB << 20,
+	CHECK(cudaMemcpyAsync(costs->x, costs->there, costs->nbytes,
 			      cudaMemcpyHostToDevice, costs->streams[0]));
 	CHECK(cudaStreamSynchronize(costs->streams[0]));
 }
 
 static void copy_back(struct costs *costs)
 {
-	CHECK(cudaMemcpyAsync(costs->back, costs->y, LARGE_MIB << 20,
+	CHECK(cudaMemcpyAsync(costs->back, costs->y, costs->nbytes,
 			      cudaMemcpyDeviceToHost, costs->streams[1]));
 	CHECK(cudaStreamSynchronize(costs->streams[1]));
 }
 
 static void copy_both(struct costs *costs)
 {
-	CHECK(cudaMemcpyAsync(costs->x, costs->there, LARGE_MIB << 20,
+	CHECK(cudaMemcpyAsync(costs->x, costs->there, costs->nbytes,
 			      cudaMemcpyHostToDevice, costs->streams[0]));
 	copy_back(costs);
 	CHECK(cudaStreamSynchronize(costs->streams[0]));
@@ -132,8 +149,8 @@ static void copy_both(struct costs *costs)
 
 static void copy_on_device(struct costs *costs)
 {
-	CHECK(cudaMemcpyAsync(costs->x, costs->y, LARGE_MIB << 20,
-			      cudaMemcpyDeviceToDevice, costs->streams[0]));
+	CHECK(cudaMemcpyAsync(costs->x, costs->y, costs->nbytes, cudaMemcpyDeviceToDevice,
+			      costs->streams[0]));
 	CHECK(cudaStreamSynchronize(costs->streams[0]));
 }
 
@@ -148,22 +165,31 @@ static void copy_rows(struct costs *costs)
 	CHECK(cudaStreamSynchronize(costs->streams[0]));
 }
 
+static const struct {
+	const char *what;
+	void (*one)(struct costs *costs);
+	int times;
+} copies[] = {{"MiB to the device", copy_there, 1},
+	      {"MiB from the device", copy_back, 1},
+	      {"MiB in each direction at once", copy_both, 2},
+	      {"MiB within the device", copy_on_device, 1}};
+
 static void measure_copies_together(struct costs *costs)
 {
-	double gigabytes = (LARGE_MIB << 20) * 1e-9;
+	double gigabytes = 1e-9 * (double)costs->nbytes;
 
-	costs->n = LARGE_MIB;
-	tell(costs, "MiB to the device", gigabytes / median_s(costs, copy_there), "GB/s");
-	tell(costs, "MiB from the device", gigabytes / median_s(costs, copy_back),
-	     "GB/s");
-	tell(costs, "MiB in each direction at once",
-	     2 * gigabytes / median_s(costs, copy_both), "GB/s");
-	tell(costs, "MiB within the device", gigabytes / median_s(costs, copy_on_device),
-	     "GB/s");
-	for (costs->n = 1; costs->n <= ROWS; costs->n *= 4)
-		tell(costs, "rows of 8 KiB to the device",
-		     1e-9 * ROWS * sizeof(double) * costs->n / median_s(costs, copy_rows),
-		     "GB/s");
+	for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
+		if (wants(costs, copies[i].what, (int)(costs->nbytes >> 20)))
+			tell(costs, copies[i].what,
+			     copies[i].times * gigabytes / median_s(costs, copies[i].one),
+			     "GB/s");
+	for (int n = 1; 2 * n * ROWS * sizeof(double) <= costs->nbytes && n <= ROWS;
+	     n *= 4)
+		if (wants(costs, "rows of 8 KiB to the device", n))
+			tell(costs, "rows of 8 KiB to the device",
+			     1e-9 * ROWS * sizeof(double) * n /
+				     median_s(costs, copy_rows),
+			     "GB/s");
 }
 
 /* ---- streams ----------------------------------------------------------- */
@@ -189,60 +215,63 @@ static void multiply(struct costs *costs, struct products products)
 	CHECK(cudaDeviceSynchronize());
 }
 
+static double products_s(struct costs *costs, struct products products)
+{
+	int runs = costs->table->limits.runs < RUNS ? costs->table->limits.runs : RUNS;
+	double best_s = 0;
+
+	/* The first two make the streams' workspaces. */
+	for (int i = -2; i < runs; i++) {
+		double start_s = now_s(), seconds;
+
+		multiply(costs, products);
+		seconds = now_s() - start_s;
+		best_s = i <= 0 || seconds < best_s ? seconds : best_s;
+	}
+	return best_s;
+}
+
 static void measure_streams(struct costs *costs, int tile)
 {
 	char what[64];
 
-	costs->n = 64;
 	for (int nstreams = 1; nstreams <= MAX_STREAMS; nstreams *= 2) {
-		struct products products = {nstreams, tile};
-		double best_s = 0;
-
-		for (int i = 0; i < RUNS; i++) {
-			double start_s = now_s(), seconds;
-
-			multiply(costs, products);
-			seconds = now_s() - start_s;
-			best_s = i < 2 || seconds < best_s ? seconds : best_s;
-		}
 		snprintf(what, sizeof what, "dgemm of %d on %d streams", tile, nstreams);
-		tell(costs, what, 2e-9 * tile * tile * tile * costs->n / best_s,
-		     "GFlop/s");
+		if (wants(costs, what, 64))
+			tell(costs, what,
+			     2e-9 * tile * tile * tile * costs->n /
+				     products_s(costs, (struct products){nstreams, tile}),
+			     "GFlop/s");
 	}
 	CHECK(cublasSetStream(costs->d->blas, costs->d->stream));
 }
 
-int calibrate_costs(struct device *d, const char *dir, const char *host)
+void calibrate_costs(struct device *d, struct table *table)
 {
 	static const int sizes[] = {128, 256, 512, 704};
-	struct costs costs = {.d = d};
-	char path[1024];
+	struct costs costs = {.d = d, .table = table};
+	int largest = table->limits.largest;
 
-	snprintf(path, sizeof path, "%s/costs.%s.csv", dir, host);
-	costs.f = fopen(path, "w");
-	if (!costs.f) {
-		perror(path);
-		return -1;
-	}
-	fprintf(costs.f, "what,n,value,unit\n");
-	CHECK(cudaMalloc((void **)&costs.x, LARGE_MIB << 20));
-	CHECK(cudaMalloc((void **)&costs.y, LARGE_MIB << 20));
-	CHECK(cudaMemset(costs.x, 0, LARGE_MIB << 20));
-	CHECK(cudaMallocHost(&costs.there, LARGE_MIB << 20));
-	CHECK(cudaMallocHost(&costs.back, LARGE_MIB << 20));
-	memset(costs.there, 0, LARGE_MIB << 20);
+	/* As much as the largest products want, and no more than a small device has. */
+	costs.nbytes = (size_t)(largest >= 512 ? MOST_MIB : 16) << 20;
+	CHECK(cudaMalloc((void **)&costs.x, costs.nbytes));
+	CHECK(cudaMalloc((void **)&costs.y, costs.nbytes));
+	CHECK(cudaMemset(costs.x, 0, costs.nbytes));
+	CHECK(cudaMallocHost(&costs.there, costs.nbytes));
+	CHECK(cudaMallocHost(&costs.back, costs.nbytes));
+	memset(costs.there, 0, costs.nbytes);
 	for (int i = 0; i < MAX_STREAMS; i++)
 		CHECK(cudaStreamCreateWithFlags(&costs.streams[i],
 						cudaStreamNonBlocking));
 	measure_calls(&costs);
 	measure_copies_together(&costs);
 	for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
-		measure_streams(&costs, sizes[i]);
+		if (sizes[i] <= largest)
+			measure_streams(&costs, sizes[i]);
 	for (int i = 0; i < MAX_STREAMS; i++)
 		CHECK(cudaStreamDestroy(costs.streams[i]));
 	CHECK(cudaFreeHost(costs.back));
 	CHECK(cudaFreeHost(costs.there));
 	CHECK(cudaFree(costs.y));
 	CHECK(cudaFree(costs.x));
-	return fclose(costs.f);
 }

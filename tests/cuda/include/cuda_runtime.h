@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct CUstream_st *cudaStream_t;
+typedef struct standin_event *cudaEvent_t;
 typedef enum cudaError { cudaSuccess = 0, cudaErrorInvalidValue = 1 } cudaError_t;
 enum cudaMemcpyKind {
 	cudaMemcpyHostToHost,
@@ -27,7 +28,10 @@ struct cudaDeviceProp {
 	char name[256];
 	size_t totalGlobalMem;
 	int multiProcessorCount;
+	int pciBusID;
 };
+
+enum { cudaStreamNonBlocking = 1 };
 
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
@@ -35,6 +39,31 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 			    enum cudaMemcpyKind kind, cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+
+/* standin_runtime.c: what programs that measure a device call. */
+const char *cudaGetErrorString(cudaError_t error);
+cudaError_t cudaRuntimeGetVersion(int *version);
+cudaError_t cudaDriverGetVersion(int *version);
+cudaError_t cudaDeviceSynchronize(void);
+cudaError_t cudaStreamCreate(cudaStream_t *stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaEventCreate(cudaEvent_t *event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t stop);
+cudaError_t cudaMalloc(void **at, size_t bytes);
+cudaError_t cudaFree(void *at);
+cudaError_t cudaMallocHost(void **at, size_t bytes);
+cudaError_t cudaFreeHost(void *at);
+cudaError_t cudaMemset(void *at, int value, size_t bytes);
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
+		       enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+			      size_t from_pitch, size_t bytes, size_t rows,
+			      enum cudaMemcpyKind kind, cudaStream_t stream);
 
 /* Instead of a kernel: call func(arg) when the stream comes to it, on its thread, after
  * a random time. */

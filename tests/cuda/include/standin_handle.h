@@ -4,8 +4,7 @@
 #define STANDIN_HANDLE_H
 
 /*
- * Of the stand-in for CUDA: what its libraries' handles are, for tests to look at.  They
- * compute nothing.
+ * Of the stand-in for CUDA: what its libraries' handles are, for tests to look at.
  */
 #include <cuda_runtime.h>
 
