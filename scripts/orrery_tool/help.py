@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery help: pages of doc/, or sections of them, and the commands' own texts."""
 import difflib
+import fnmatch
 import os
 import re
 
@@ -80,6 +81,15 @@ def variables(place):
     return {row[0]: row[1:] for row in rows}
 
 
+def unread_variable(place, name):
+    """What knobs.md says of a variable of StarPU's that nothing reads; None: not there."""
+    for pattern, effect, why in re.findall(r"^\| ([A-Z_0-9]+\*?) \| (none[^|]*) \| (.*) \|$",
+                                           read_page(place, "knobs.md"), re.M):
+        if fnmatch.fnmatchcase(name, pattern):
+            return "%s (effect: %s)\n%s" % (name, effect, why)
+    return None
+
+
 def variable_words(row):
     """(unit, range and default; effect) of a row."""
     unit, preset, values, effect = row
@@ -103,6 +113,9 @@ def help_text(place, topic):
     table = variables(place)
     if topic.upper() in table:
         return "%s (%s)\n%s" % ((topic.upper(),) + variable_words(table[topic.upper()]))
+    unread = unread_variable(place, topic.upper())
+    if unread:
+        return unread
     known = list(COMMANDS) + list(PAGES)
     near = difflib.get_close_matches(topic, known, 1) or \
         difflib.get_close_matches(topic.upper(), list(table), 1)

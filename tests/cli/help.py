@@ -44,6 +44,9 @@ def pages(suite):
     for variable in ("STARPU_SCHED", "orrery_transport"):
         row = re.search(r"\| %s \|.*\| (.*) \|" % variable.upper(), doc("knobs.md")).group(1)
         suite.succeeds("help_" + variable, "help", variable, says=row)
+    for variable, says in (("STARPU_NHIP", "devices other than CUDA's"),
+                           ("starpu_darts_x", "STARPU_DARTS_X (effect: none, said at start)")):
+        suite.succeeds("help_" + variable, "help", variable, says=says)
     for command in ("run", "map", "study", "report", "compare", "platform", "calibrate", "cc",
                     "doctor"):
         suite.verdict("help_%s_is_its_own" % command, suite.orrery("help", command)
@@ -61,7 +64,7 @@ def manual(suite):
     options = [word for command in ("run", "map", "study", "report", "compare", "platform",
                                        "calibrate")
                for word in re.findall(r"--[a-z-]+", suite.orrery(command, "--help")[1])]
-    variables = re.findall(r"^\| ([A-Z_0-9]+) \|", doc("knobs.md"), re.M)
+    variables = re.findall(r"^\| ([A-Z_0-9]+) \|(?! none)", doc("knobs.md"), re.M)
     missing = [word for word in options + variables if word not in page]
     suite.verdict("manual_has_all_options_and_variables", not missing and len(variables) > 50,
                   missing)
