@@ -6,81 +6,169 @@
 #include "base/check.h"
 #include "map/lama.h"
 
-/* What a process is sorted by: keys one after the other, at last its order of mapping. */
-struct entry {
-	int keys[3];
-	int process;
+/*
+ * The processes of one node, in order of mapping, as queues: those of one object of the
+ * level `from` wait in one.
+ */
+struct queues {
+	const struct map_objects *from;
+	int *head, *tail; /* by object; -1: nobody waits */
+	int *next;        /* by process of the job */
 };
 
 static int compare(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const int *x = a, *y = b;
 
 	for (int i = 0; i < 3; i++)
-		if (x->keys[i] != y->keys[i])
-			return x->keys[i] < y->keys[i] ? -1 : 1;
-	return (x->process > y->process) - (x->process < y->process);
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+	return 0;
 }
 
-static int object_of(const struct map_job *job, const struct map_place *place)
+/*
+ * The processes by node, in each by `pu` if the order asks for that, else as they were
+ * mapped: order[i] is the process that stands at i.
+ */
+static void sort_by_node(const struct map_job *job, int by_pu, int *order)
 {
-	return job->machine->nodes[place->node]
-		.tree->levels[job->rules->rank_by]
-		.of_pu[place->pu];
+	size_t n = (size_t)job->nplaces;
+	int(*keys)[3] = orr_alloc(n * sizeof(*keys));
+
+	for (size_t i = 0; i < n; i++) {
+		keys[i][0] = job->places[i].node;
+		keys[i][1] = by_pu ? job->places[i].pu : 0;
+		keys[i][2] = (int)i;
+	}
+	qsort(keys, n, sizeof(*keys), compare);
+	for (size_t i = 0; i < n; i++)
+		order[i] = keys[i][2];
+	free(keys);
 }
 
-/* The entries are sorted from left to right; gives each its round on its object. */
-static void find_rounds(const struct map_job *job, struct entry *entries)
+static int is_allowed(const struct map_node *node, const struct map_objects *objects,
+		      int object)
 {
-	int per_node = job->rules->rank_by != LEVEL_NODE, round = 0;
+	for (int pu = objects->first[object]; pu < objects->first[object + 1]; pu++)
+		if (node_allows(node, pu))
+			return 1;
+	return 0;
+}
 
-	for (int i = 0; i < job->nplaces; i++) {
-		const struct map_place *place = &job->places[entries[i].process];
-		int node = place->node, object = per_node ? object_of(job, place) : node;
+static void queue_all(const struct map_job *job, struct queues *queues, const int *order,
+		      int n)
+{
+	const struct map_objects *from = queues->from;
 
-		/* keys[2] of the one before is its object, once it was visited. */
-		round = i > 0 && entries[i - 1].keys[2] == object &&
-					job->places[entries[i - 1].process].node == node
-				? round + 1
-				: 0;
-		entries[i].keys[0] = per_node ? node : 0;
-		entries[i].keys[1] = round;
-		entries[i].keys[2] = object;
+	for (int i = 0; i < from->count; i++)
+		queues->head[i] = queues->tail[i] = -1;
+	for (int i = 0; i < n; i++) {
+		int object = from->of_pu[job->places[order[i]].pu];
+
+		if (queues->head[object] < 0)
+			queues->head[object] = order[i];
+		else
+			queues->next[queues->tail[object]] = order[i];
+		queues->tail[object] = order[i];
+		queues->next[order[i]] = -1;
 	}
 }
 
-static struct map_place *sorted(const struct map_job *job, const struct entry *entries)
+/* Whether each object of a level lies within one of another. */
+static int lies_in(const struct map_objects *inner, const struct map_objects *outer)
+{
+	for (int i = 0; i < inner->count; i++)
+		if (outer->of_pu[inner->first[i]] !=
+		    outer->of_pu[inner->first[i + 1] - 1])
+			return 0;
+	return 1;
+}
+
+/*
+ * Ranks the n processes of one node in turn over the objects of a level: each takes the
+ * first one that may be on it.  A simple form says no more than the object that a
+ * process was mapped to, which may hold several of these.
+ */
+static void rank_node(const struct map_job *job, struct queues *queues, int *order, int n)
+{
+	const struct map_node *node = &job->machine->nodes[job->places[order[0]].node];
+	const struct map_objects *by = &node->tree->levels[job->rules->rank_by];
+	const struct map_objects *to = &node->tree->levels[job->rules->mapped_to];
+	size_t size;
+	int nranked = 0;
+
+	queues->from = lies_in(by, to) ? to : by;
+	size = (size_t)queues->from->count * sizeof(int);
+	queues->head = orr_alloc(size);
+	queues->tail = orr_alloc(size);
+	queue_all(job, queues, order, n);
+	for (int object = 0; nranked < n; object = (object + 1) % by->count) {
+		int *head = &queues->head[queues->from->of_pu[by->first[object]]];
+
+		if (*head < 0 || !is_allowed(node, by, object))
+			continue;
+		order[nranked++] = *head;
+		*head = queues->next[*head];
+	}
+	free(queues->head);
+	free(queues->tail);
+}
+
+static void rank_nodes(const struct map_job *job, int *order)
+{
+	struct queues queues = {
+		.next = orr_alloc((size_t)job->nplaces * sizeof(*queues.next))};
+
+	for (int i = 0, end; i < job->nplaces; i = end) {
+		int node = job->places[order[i]].node;
+
+		for (end = i + 1; end < job->nplaces; end++)
+			if (job->places[order[end]].node != node)
+				break;
+		rank_node(job, &queues, order + i, end - i);
+	}
+	free(queues.next);
+}
+
+/* In turn over the nodes, each in order of mapping. */
+static void deal_nodes(const struct map_job *job, int *order)
 {
 	size_t n = (size_t)job->nplaces;
-	struct map_place *places = orr_alloc(n * sizeof(*places));
+	int(*keys)[3] = orr_alloc(n * sizeof(*keys)), round = 0;
 
+	for (size_t i = 0; i < n; i++) {
+		int node = job->places[order[i]].node;
+
+		round = i > 0 && job->places[order[i - 1]].node == node ? round + 1 : 0;
+		keys[i][0] = round;
+		keys[i][1] = node;
+		keys[i][2] = order[i];
+	}
+	qsort(keys, n, sizeof(*keys), compare);
 	for (size_t i = 0; i < n; i++)
-		places[i] = job->places[entries[i].process];
-	return places;
+		order[i] = keys[i][2];
+	free(keys);
 }
 
 void map_rank(struct map_job *job)
 {
 	size_t n = (size_t)job->nplaces;
-	enum map_order order = job->rules->order;
+	enum map_order by = job->rules->order;
 	struct map_place *places;
-	struct entry *entries;
+	int *order;
 
-	if (order == ORDER_NATURAL || n == 0)
+	if (by == ORDER_NATURAL || n == 0)
 		return;
-	entries = orr_alloc(n * sizeof(*entries));
+	order = orr_alloc(n * sizeof(*order));
+	sort_by_node(job, by == ORDER_SEQUENTIAL, order);
+	if (by == ORDER_BY && job->rules->rank_by == LEVEL_NODE)
+		deal_nodes(job, order);
+	else if (by == ORDER_BY)
+		rank_nodes(job, order);
+	places = orr_alloc(n * sizeof(*places));
 	for (size_t i = 0; i < n; i++)
-		entries[i] = (struct entry){
-			.keys = {job->places[i].node,
-				 order == ORDER_SLOT ? 0 : job->places[i].pu},
-			.process = (int)i};
-	qsort(entries, n, sizeof(*entries), compare);
-	if (order == ORDER_BY) {
-		find_rounds(job, entries);
-		qsort(entries, n, sizeof(*entries), compare);
-	}
-	places = sorted(job, entries);
+		places[i] = job->places[order[i]];
 	free(job->places);
 	job->places = places;
-	free(entries);
+	free(order);
 }

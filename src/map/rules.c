@@ -101,6 +101,7 @@ static int read_form(struct map_rules *rules, const char *word, struct map_says 
 		if (!has_loop(rules, rules->bind))
 			rules->loops[rules->nloops++] = rules->bind;
 		rules->by = by;
+		rules->mapped_to = strcmp(word, "slot") == 0 ? LEVEL_NODE : by;
 		return 0;
 	}
 	return map_refuse(says, "--map-by is \"%s\"; expected one of %s", word,
@@ -233,6 +234,7 @@ int rules_read(struct map_rules *rules, const struct map_texts *texts,
 
 	*rules = (struct map_rules){.bind = LEVEL_NODE, .nbind = 1, .by = NLEVELS};
 	rules->rank_by = NLEVELS;
+	rules->mapped_to = LEVEL_THREAD;
 	rules->oversubscribe = texts->oversubscribe;
 	if (texts->map && texts->map_by)
 		return map_refuse(says, "map and --map-by exclude each other; give one");

@@ -23,6 +23,9 @@ struct map_rules {
 	int limits[NLEVELS]; /* processes per object; 0: no limit */
 	enum map_order order;
 	enum map_level rank_by; /* of ORDER_BY */
+	/* The object that a process is mapped to, for ORDER_BY: that of the simple form,
+	 * a node for "slot", the place itself for letters. */
+	enum map_level mapped_to;
 	/* The level that a simple form goes by, which every machine must have; NLEVELS:
 	 * the loops were given by letters. */
 	enum map_level by;

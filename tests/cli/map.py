@@ -15,16 +15,32 @@ from run import SMALL, SRC, Suite, configured
 GPUS = os.path.join(SRC, "tests", "map", "gpus.xml")
 TWO = "pack:2 core:4 pu:2"
 MPI_ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-# Simple forms that Open MPI 4.1 and we define alike, on one node: (topology, ranks, rules)
+DEEP = "pack:2 l3:2 l2:2 core:2 pu:2"
+NUMA = "pack:2 numa:2 core:3 pu:1"
+# What Open MPI 4.1 maps, and how we say the same where its words mean something else here:
+# (topology, nodes, slots of each, ranks, its rules, ours or "": the same words)
 ALIKE = [
-    (TWO, 8, "--map-by socket --bind-to core"),
-    ("pack:2 numa:2 core:4 pu:1", 8, "--map-by numa --bind-to core"),
-    ("pack:2 l3:2 core:4 pu:1", 8, "--map-by l3cache --bind-to core"),
-    (TWO, 8, "--map-by core --bind-to socket"),
-    ("pack:2 core:4 pu:1", 8, "--map-by socket --bind-to core --rank-by slot"),
-    ("pack:1 core:4 pu:2", 4, "--map-by slot --bind-to core"),
+    (TWO, 1, 8, 8, "--map-by socket --bind-to core", ""),
+    (NUMA, 1, 12, 8, "--map-by numa --bind-to core", ""),
+    ("pack:2 l3:2 core:4 pu:1", 1, 16, 8, "--map-by l3cache --bind-to core", ""),
+    (TWO, 1, 8, 8, "--map-by core --bind-to socket", ""),
+    (TWO, 1, 8, 8, "--map-by socket --bind-to core --rank-by slot", ""),
+    ("pack:1 core:4 pu:4", 1, 4, 4, "--map-by slot --bind-to core", ""),
+    (TWO, 2, 8, 12, "--map-by core --bind-to core", ""),
+    (TWO, 2, 8, 12, "--map-by core --bind-to core --rank-by node", ""),
+    (TWO, 2, 8, 12, "--map-by core --bind-to core --rank-by socket", ""),
+    (TWO, 1, 8, 7, "--map-by socket --bind-to core --rank-by core", ""),
+    (DEEP, 1, 16, 15, "--map-by l2cache --bind-to l3cache --rank-by node", ""),
+    (DEEP, 1, 16, 15, "--map-by core --bind-to core --rank-by l3cache", ""),
+    (TWO, 1, 16, 11, "--use-hwthread-cpus --map-by hwthread --bind-to hwthread",
+     "--map-by hwthread --bind-to hwthread"),
+    (TWO, 2, 8, 11, "--map-by socket --bind-to core", "--map sbcnh --bind 1c"),
+    (NUMA, 3, 12, 35, "--map-by numa --bind-to core", "--map Nsbcnh --bind 1c"),
+    (DEEP, 2, 16, 31, "--map-by l3cache --bind-to core", "--map L3sbcnh --bind 1c"),
+    (DEEP, 2, 16, 31, "--map-by l2cache --bind-to core", "--map L2L3sbcnh --bind 1c"),
+    (TWO, 3, 8, 20, "--map-by node --bind-to core", "--map ncsbh --bind 1c"),
+    (TWO, 2, 8, 12, "--map-by slot --bind-to socket", "--map sbcnh --bind 1s"),
 ]
-
 
 def printed(suite):
     for claim, words, text in (
@@ -150,23 +166,45 @@ def export_xml(suite):
     return os.path.join(suite.directory, "export") if out.returncode == 0 else None
 
 
+def devel_map(text, everything):
+    """Node and binding of each rank.  Open MPI leaves a rank that is bound where it was
+    mapped to that place, and shows nothing for one that may use the whole node."""
+    found = {}
+    for node, ranks in re.findall(r"Data for node: nodeA(\d+)(.*?)(?=Data for node:|\Z)", text,
+                                  re.S):
+        for rank, place, bound in re.findall(
+                r"Data for proc: \[\[\d+,\d+\],(\d+)\].*?Locale:\s*(\S.*?)\s*\n"
+                r"\s*Binding:([^\n]*)\n", ranks, re.S):
+            bound = place if bound.strip() == "UNBOUND" else bound.strip()
+            found[int(rank)] = (int(node), everything if bound in ("", "NODE") else bound)
+    return found
+
+
 def alike_on_described_nodes(suite):
     """Open MPI's simulated allocation maps on a topology from a file, and starts nothing."""
     export = export_xml(suite)
     if not export:
         return
-    for topology, nranks, rules in ALIKE:
+    for topology, nnodes, nslots, nranks, rules, our_rules in ALIKE:
         path = os.path.join(suite.directory, "topology.xml")
         subprocess.run([export, topology, path], check=True)
-        text = mpirun(suite, "--mca", "plm", "rsh", "--mca", "ras_simulator_num_nodes", "1",
-                      "--mca", "ras_simulator_topo_files", path, "--do-not-launch",
-                      "--display-map", "-n", str(nranks), *rules.split(), "/bin/true")
-        theirs = bindings_of(text, r"Process rank: (\d+) Bound: .*:(\[.*)")
+        hosts = ",".join("nodeA%d:%d" % (node, nslots) for node in range(nnodes))
+        text = mpirun(suite, "--mca", "plm", "rsh", "--mca", "ras_simulator_num_nodes", str(nnodes),
+                      "--mca", "ras_simulator_topo_files", path, "-host", hosts,
+                      "--do-not-launch", "--display-devel-map", "-n", str(nranks),
+                      *rules.split(), "/bin/true")
+        words = ("--topology", "%d*%s" % (nnodes, topology), "-n", str(nranks),
+                 *(our_rules or rules).split(), "--print", "bindings")
+        output = suite.orrery("map", *words)[1]
+        ours = {int(rank): (int(node), bound) for rank, node, bound in
+                re.findall(r"rank (\d+) node(\d+) (\[.*)", output)}
+        everything = ours[0][1].replace(".", "B") if ours else ""
+        theirs = devel_map(text, everything)
         if len(theirs) != nranks:
             continue # this version does not tell
-        ours = our_bindings(suite, "--topology", topology, "-n", str(nranks), *rules.split())
-        suite.verdict("open_mpi_maps_alike_" + re.sub(r"\W+", "_", topology + " " + rules),
-                      ours == theirs, "%s, Open MPI: %s" % (ours, theirs))
+        suite.verdict("open_mpi_maps_alike_" + re.sub(r"\W+", "_", "%d %s %s" % (
+            nnodes, topology, rules)), ours == theirs, "%s, Open MPI: %s" % (
+                ours or output, theirs))
 
 
 def alike_on_this_machine(suite):

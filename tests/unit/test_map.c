@@ -213,6 +213,17 @@ static void test_ranks_by(void **state)
 	       "n0 [0 2 4 6][8 10 12 14]\nn1 [1 3 5 7][9 11 13 15]\n");
 	expect(machine, TEXTS(.map = "nsch", .rank_by = "core"), 4,
 	       "n0 [0 . . .][1 . . .]\nn1 [2 . . .][3 . . .]\n");
+	/* Letters map to a thread, simple forms to an object and "slot" to a node: each
+	 * core takes the first process, in order of mapping, that may be on it. */
+	expect(machine, TEXTS(.map = "scnh", .bind = "1c", .rank_by = "core"), 4,
+	       "n0 [0 1 . .][2 3 . .]\nn1 [. . . .][. . . .]\n");
+	expect(machine, TEXTS(.map_by = "slot", .bind = "1c", .rank_by = "socket"), 12,
+	       "n0 [0 1 2 3][4 5 6 7]\nn1 [8 9 10 11][. . . .]\n");
+	expect("1*" TWO_BY_FOUR,
+	       TEXTS(.map_by = "socket", .bind = "1c", .rank_by = "core"), 6,
+	       "n0 [0 1 2 .][3 4 5 .]\n");
+	expect("1*" TWO_BY_FOUR, TEXTS(.map_by = "node", .bind = "1c", .rank_by = "core"),
+	       6, "n0 [0 2 4 .][1 3 5 .]\n");
 	expect(machine, TEXTS(.rank_by = "l2cache"), 4, "--rank-by names L2");
 }
 
