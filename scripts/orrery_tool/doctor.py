@@ -29,21 +29,47 @@ def version_of(command, pattern=r"(\d+\.\d[\w.]*)"):
 def gpus():
     """What CUDA's driver says; none is no fault."""
     name = os.environ.get("ORRERY_CUDA_LIBRARY") or "libcuda.so.1"
-    count, version, text = ctypes.c_int(), ctypes.c_int(), ctypes.create_string_buffer(64)
+    count, version = ctypes.c_int(), ctypes.c_int()
     try:
         cuda = ctypes.CDLL(name)
         status = cuda.cuInit(0) or cuda.cuDeviceGetCount(ctypes.byref(count))
         cuda.cuDriverGetVersion(ctypes.byref(version))
-    except (OSError, AttributeError):
-        return "no driver of CUDA (%s): workers are cores" % name
+    except OSError as error:
+        return "no driver of CUDA (%s): workers are cores" % (
+            name if not os.path.exists(name) else error)
+    except AttributeError:
+        return "%s lacks functions of a driver of CUDA: it is another library, or damaged: " \
+            "workers are cores" % name
     if status or not count.value:
         return "the driver of CUDA finds no device (%d): workers are cores" % status
-    device = ctypes.c_int()
-    cuda.cuDeviceGet(ctypes.byref(device), 0)
-    cuda.cuDeviceGetName(text, 64, device)
-    return "%d, the first one a %s; driver of CUDA %d.%d" % (
-        count.value, text.value.decode(errors="replace"), version.value // 1000,
-        version.value % 1000 // 10)
+    found = [describe_gpu(cuda, i) for i in range(count.value)]
+    return "%d: %s; driver of CUDA %d.%d; %s" % (
+        count.value, ", ".join(found), version.value // 1000, version.value % 1000 // 10,
+        cuda_libraries())
+
+
+def describe_gpu(cuda, ordinal):
+    """"NVIDIA H100 80GB HBM3 (79.1 GiB)", or CUDA's number of what is wrong."""
+    device, text, total = ctypes.c_int(), ctypes.create_string_buffer(64), ctypes.c_size_t()
+    status = cuda.cuDeviceGet(ctypes.byref(device), ordinal) or \
+        cuda.cuDeviceGetName(text, 64, device) or \
+        cuda.cuDeviceTotalMem_v2(ctypes.byref(total), device)
+    return "CUDA's error %d" % status if status else "%s (%.1f GiB)" % (
+        text.value.decode(errors="replace"), total.value / (1 << 30))
+
+
+def cuda_libraries():
+    """Those that programs get which are not linked with them."""
+    found = []
+    for name in ("cublas", "cusolver", "cusparse"):
+        for release in range(14, 9, -1):
+            try:
+                ctypes.CDLL("lib%s.so.%d" % (name, release))
+            except OSError:
+                continue
+            found.append("%s %d" % (name, release))
+            break
+    return "libraries: " + (", ".join(found) or "none where the system looks for them")
 
 
 def ucx(library):

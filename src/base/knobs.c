@@ -92,6 +92,8 @@ static const struct knob knob_table[] = {
 	     "numbers of the CUDA devices that have workers, in order; unset: all"),
 	SWITCH("STARPU_ENABLE_CUDA_GPU_GPU_DIRECT", cuda_direct, 1,
 	       "copy between CUDA devices that reach each other; 0: by main memory"),
+	SWITCH("STARPU_DISABLE_PINNING", disable_pinning, 0,
+	       "main memory is not pinned for CUDA: slower copies, faster allocations"),
 	NUMBER("STARPU_MPI_GPUDIRECT", "-1, 0 or 1", mpi_gpudirect, -1, -1, 1,
 	       "large messages leave and reach memories of GPUs: -1: where MPI says it "
 	       "can; 0: no; 1: yes, whatever it says"),

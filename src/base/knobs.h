@@ -29,7 +29,7 @@ struct knobs {
 	int main_thread_bind, main_thread_cpuid, main_thread_coreid;
 	int nthreads_per_core, cuda_pipeline, local_size, local_rank;
 	int mpi_gpudirect, cuda_direct, cuda_workers, cuda_thread_per_worker,
-		cuda_thread_per_dev;
+		cuda_thread_per_dev, disable_pinning;
 	char *workers_cpuid, *workers_coreid, *workers_cudaid, *cuda_library;
 	char *hwloc_input, *powercap;
 	/* Scheduling. */

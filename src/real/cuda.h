@@ -134,6 +134,7 @@ struct cuda_lane {
 	void *stream; /* of its kernels */
 	struct cuda_flight flights[CUDA_FLIGHTS];
 	unsigned nstarted, nended;
+	const char *running; /* atomic: the oldest kernel's task; for messages */
 	void *handles[PLAT_LIBRARIES];
 };
 
@@ -166,7 +167,8 @@ struct cuda {
 	/* MPI reads and writes devices' memories: who polls has the first one's context.
 	 */
 	int is_direct;
-	int npending; /* atomic: copies and kernels that have not ended */
+	int told_unpinned; /* atomic: that memory cannot be pinned */
+	int npending;      /* atomic: copies and kernels that have not ended */
 	unsigned char peers[STARPU_MAXCUDADEVS][STARPU_MAXCUDADEVS];
 	struct plat_device each[STARPU_MAXCUDADEVS];
 	struct cuda_device devices[STARPU_MAXCUDADEVS];
@@ -209,10 +211,17 @@ int cuda_is_thread(const struct plat *plat, pthread_t thread);
 extern const struct memory_driver cuda_memory;
 int cuda_copiers_open(struct cuda_device *device);
 void cuda_copiers_close(struct cuda_device *device);
-/* Start copies of all bytes on a stream, in the current context. */
-void cuda_start_rows(struct cuda_device *device, const struct layout *from,
-		     const struct layout *to, unsigned kinds, void *stream);
+/* Copies of all bytes, on a stream. */
+struct cuda_copy {
+	struct cuda_device *device;
+	const struct layout *from, *to;
+	unsigned kinds;
+	void *stream;
+	starpu_data_handle_t owner; /* whose bytes, for messages; or NULL */
+};
 enum { CUDA_FROM_HOST = 1, CUDA_TO_HOST = 2 }; /* kinds */
+/* Start them, in the current context. */
+void cuda_start_rows(const struct cuda_copy *copy);
 /* Measure how fast copies are. */
 void cuda_measure(struct cuda_device *device);
 

@@ -12,6 +12,7 @@
 
 #include "base/check.h"
 #include "core/interface/methods.h"
+#include "core/task/task.h"
 #include "real/cuda.h"
 #include "real/real.h"
 
@@ -42,31 +43,35 @@ static int rank_of_caller(void)
 	return plat_self() ? plat_self()->rank : ORR_NO_RANK;
 }
 
-/* The device of the worker that calls, or NULL. */
-static const struct cuda_device *device_of_caller(const struct node *node)
+/* " in task "x" on CUDA 0 (its name)", as far as the caller is a worker of a device. */
+static const char *whereabouts(char *text, size_t bytes)
 {
+	const struct node *node = plat_self();
 	const struct worker *worker = node ? plat_current_worker(node->plat) : NULL;
 	const struct cuda_lane *lane = worker ? cuda_lane(worker) : NULL;
+	const struct starpu_task *task = worker ? worker->caller.task : NULL;
 
-	return lane ? lane->device : NULL;
+	*text = '\0';
+	if (lane)
+		snprintf(text, bytes, "%s%s%s on CUDA %d (%s)", task ? " in task \"" : "",
+			 task ? task_name(task) : "", task ? "\"" : "",
+			 lane->device->is->id, lane->device->is->model);
+	return text;
 }
 
 void starpu_cuda_report_error(const char *func, const char *file, int line, int status)
 {
 	const struct node *node = plat_self();
 	const struct cuda *cuda = node ? node->plat->cuda : NULL;
-	const struct cuda_device *device = device_of_caller(node);
-	char words[160] = "", where[128] = "";
+	char words[160] = "", where[256];
 
 	if (cuda)
 		cuda_words(&cuda->call, status, words, sizeof(words));
-	if (device)
-		snprintf(where, sizeof(where), " on CUDA %d (%s)", device->is->id,
-			 device->is->model);
 	orr_die(rank_of_caller(),
 		"%s:%d: %s: CUDA's error %d%s%s%s; what was started before on the device "
 		"may have failed: compute-sanitizer finds wrong addresses in kernels",
-		file, line, func, status, where, *words ? ": " : "", words);
+		file, line, func, status, whereabouts(where, sizeof(where)),
+		*words ? ": " : "", words);
 }
 
 struct place {
@@ -80,8 +85,11 @@ static void die_of_status(const struct place *at, const char *library, int statu
 static void die_of_status(const struct place *at, const char *library, int status,
 			  const char *words)
 {
-	orr_die(rank_of_caller(), "%s:%d: %s: status %d of %s: %s", at->file, at->line,
-		at->func, status, library, words ? words : "see its documentation");
+	char where[256];
+
+	orr_die(rank_of_caller(), "%s:%d: %s: status %d of %s%s: %s", at->file, at->line,
+		at->func, status, library, whereabouts(where, sizeof(where)),
+		words ? words : "see its documentation");
 }
 
 void starpu_cublas_report_error(const char *func, const char *file, int line, int status)
@@ -235,7 +243,11 @@ static int copy(const char *func, const struct end *from, const struct end *to,
 		return methods_move(NULL, from->memory, to->memory, &from->layout,
 				    &to->layout);
 	cuda_enter(device);
-	cuda_start_rows(device, &from->layout, &to->layout, kinds, stream);
+	cuda_start_rows(&(struct cuda_copy){.device = device,
+					    .from = &from->layout,
+					    .to = &to->layout,
+					    .kinds = kinds,
+					    .stream = stream});
 	cuda_leave(device);
 	return -EAGAIN;
 }

@@ -105,9 +105,7 @@ static int device_reaches(struct plat *plat, unsigned from, unsigned to)
 
 /* Rows of one length, at a distance that does not change: one copy. */
 struct rows {
-	struct cuda_device *device;
-	unsigned kinds;
-	void *stream;
+	const struct cuda_copy *copy;
 	char *to;
 	const char *from;
 	size_t bytes, n;
@@ -116,8 +114,9 @@ struct rows {
 
 static int start_block(const struct rows *rows)
 {
-	return rows->device->cuda->call.copy((uintptr_t)rows->to, (uintptr_t)rows->from,
-					     rows->bytes, rows->stream);
+	return rows->copy->device->cuda->call.copy((uintptr_t)rows->to,
+						   (uintptr_t)rows->from, rows->bytes,
+						   rows->copy->stream);
 }
 
 static int start_rectangle(const struct rows *rows)
@@ -131,26 +130,39 @@ static int start_rectangle(const struct rows *rows)
 				     .bytes = rows->bytes,
 				     .rows = rows->n};
 
-	if (rows->kinds & CUDA_FROM_HOST) {
+	if (rows->copy->kinds & CUDA_FROM_HOST) {
 		all.from_type = CUDA_MEMORY_HOST;
 		all.from_host = rows->from;
 		all.from_device = 0;
 	}
-	if (rows->kinds & CUDA_TO_HOST) {
+	if (rows->copy->kinds & CUDA_TO_HOST) {
 		all.to_type = CUDA_MEMORY_HOST;
 		all.to_host = rows->to;
 		all.to_device = 0;
 	}
-	return rows->device->cuda->call.rectangle(&all, rows->stream);
+	return rows->copy->device->cuda->call.rectangle(&all, rows->copy->stream);
+}
+
+/* Of what a copy fails: "data 0x12 (M320x320x8) cannot be copied to it". */
+static void check_copy(const struct cuda_copy *copy, int error, const char *how)
+{
+	char what[128] = "bytes", text[192];
+
+	if (error == CUDA_SUCCESS)
+		return;
+	if (copy->owner)
+		data_describe(copy->owner, what, sizeof(what));
+	snprintf(text, sizeof(text), "%s %s %s", what, how,
+		 copy->kinds & CUDA_TO_HOST ? "from it" : "to it");
+	cuda_check(copy->device, error, text);
 }
 
 static void flush(struct rows *rows)
 {
 	if (rows->n == 1)
-		cuda_check(rows->device, start_block(rows), "a copy cannot be started");
+		check_copy(rows->copy, start_block(rows), "cannot be copied");
 	else if (rows->n > 1)
-		cuda_check(rows->device, start_rectangle(rows),
-			   "a copy of rows cannot be started");
+		check_copy(rows->copy, start_rectangle(rows), "cannot be copied by rows");
 	rows->n = 0;
 }
 
@@ -180,12 +192,11 @@ static void add_row(void *arg, char *to, const char *from, size_t bytes)
 	rows->n++;
 }
 
-void cuda_start_rows(struct cuda_device *device, const struct layout *from,
-		     const struct layout *to, unsigned kinds, void *stream)
+void cuda_start_rows(const struct cuda_copy *copy)
 {
-	struct rows rows = {.device = device, .kinds = kinds, .stream = stream};
+	struct rows rows = {.copy = copy};
 
-	layout_each_row(to, from, add_row, &rows);
+	layout_each_row(copy->to, copy->from, add_row, &rows);
 	flush(&rows);
 }
 
@@ -213,24 +224,24 @@ static void device_move(struct plat *plat, unsigned from, unsigned to,
 	struct cuda_device *device = copier->device;
 
 	cuda_enter(device);
-	cuda_start_rows(device, source, target, kinds_of(plat, from, to), copier->stream);
+	cuda_start_rows(&(struct cuda_copy){.device = device,
+					    .from = source,
+					    .to = target,
+					    .kinds = kinds_of(plat, from, to),
+					    .stream = copier->stream});
 	cuda_check(device, device->cuda->call.wait(copier->stream), "a copy failed");
 	cuda_leave(device);
 }
 
 /* ---- the copiers ------------------------------------------------------ */
 
-struct piece_start {
-	struct cuda_copier *copier;
-	unsigned kinds;
-};
-
 static void start_piece(void *arg, const struct layout *from, const struct layout *to)
 {
-	struct piece_start *start = arg;
+	struct cuda_copy *piece = arg;
 
-	cuda_start_rows(start->copier->device, from, to, start->kinds,
-			start->copier->stream);
+	piece->from = from;
+	piece->to = to;
+	cuda_start_rows(piece);
 }
 
 static void *get_event(struct cuda_copier *copier)
@@ -260,14 +271,17 @@ static void start(struct cuda_copier *copier, struct plat_copy *copy)
 {
 	struct cuda_device *device = copier->device;
 	struct plat *plat = device->cuda->plat;
-	struct piece_start pieces = {copier, kinds_of(plat, copy->from, copy->to)};
+	struct cuda_copy piece = {.device = device,
+				  .kinds = kinds_of(plat, copy->from, copy->to),
+				  .stream = copier->stream,
+				  .owner = copy->owner};
 
 	copy->stream = copier->stream;
 	methods_start(plat->node, copy);
-	methods_take_pieces(copy, start_piece, &pieces);
+	methods_take_pieces(copy, start_piece, &piece);
 	*event_of(copy) = get_event(copier);
-	cuda_check(device, device->cuda->call.record(*event_of(copy), copier->stream),
-		   "a copy cannot be followed");
+	check_copy(&piece, device->cuda->call.record(*event_of(copy), copier->stream),
+		   "cannot be copied");
 	*next_of(copy) = NULL;
 	*(copier->flying ? next_of(copier->last_flying) : &copier->flying) = copy;
 	copier->last_flying = copy;
@@ -282,14 +296,14 @@ static int end_some(struct cuda_copier *copier)
 	while (copier->flying) {
 		struct plat_copy *copy = copier->flying;
 		int rc = device->cuda->call.query(*event_of(copy));
-		char what[128];
 
 		if (rc == CUDA_NOT_READY)
 			break;
-		if (rc != CUDA_SUCCESS) {
-			data_describe(copy->owner, what, sizeof(what));
-			cuda_check(device, rc, what);
-		}
+		check_copy(&(struct cuda_copy){.device = device,
+					       .kinds = kinds_of(device->cuda->plat,
+								 copy->from, copy->to),
+					       .owner = copy->owner},
+			   rc, "could not be copied");
 		copier->flying = *next_of(copy);
 		put_event(copier, *event_of(copy));
 		copy->done(copy);

@@ -35,10 +35,30 @@ static void add(struct choice *choice, int id)
 
 static void complain_id(const struct plat *plat, const char *text, int there)
 {
-	orr_complain(plat->node->rank,
-		     "%s is not the number of a CUDA device: expected 0 to %d "
-		     "(STARPU_WORKERS_CUDAID, conf.workers_cuda_gpuid); it is left out",
-		     text, there - 1);
+	orr_complain(
+		plat->node->rank,
+		"%s is not the number of a CUDA device: expected 0 to %d, or a range "
+		"(STARPU_WORKERS_CUDAID, conf.workers_cuda_gpuid); it is left out",
+		text, there - 1);
+}
+
+/* "3", "0-2" or "1-": 1 and what it says, as far as there are devices; else 0. */
+static int read_range(const char *word, int there, long *first, long *last)
+{
+	char *end;
+
+	*first = *last = strtol(word, &end, 10);
+	if (end == word || *first < 0 || *first >= there)
+		return 0;
+	if (*end != '-')
+		return *end == '\0';
+	word = end + 1;
+	*last = there - 1;
+	if (*word)
+		*last = strtol(word, &end, 10);
+	else
+		end++;
+	return *end == '\0' && *last >= *first && *last < there;
 }
 
 static void add_listed(const struct plat *plat, const char *text, struct choice *choice)
@@ -46,15 +66,16 @@ static void add_listed(const struct plat *plat, const char *text, struct choice 
 	const char *at = text + strspn(text, " ,");
 
 	while (*at) {
-		char *end, word[32];
-		long id = strtol(at, &end, 10);
+		long first, last;
+		char word[32];
 		size_t n = strcspn(at, " ,");
 
 		snprintf(word, sizeof(word), "%.*s", (int)(n < 30 ? n : 30), at);
-		if (end != at + n || id < 0 || id >= choice->there)
+		if (!read_range(word, choice->there, &first, &last))
 			complain_id(plat, word, choice->there);
 		else
-			add(choice, (int)id);
+			for (long id = first; id <= last; id++)
+				add(choice, (int)id);
 		at += n;
 		at += strspn(at, " ,");
 	}
@@ -212,6 +233,7 @@ static int open_device(struct cuda *cuda, int id)
 static int open_peer(struct cuda *cuda, int from, int to)
 {
 	struct cuda_device *at = &cuda->devices[from], *other = &cuda->devices[to];
+	char words[160];
 	int can = 0, rc;
 
 	if (cuda->call.can_peer(&can, at->device, other->device) != CUDA_SUCCESS || !can)
@@ -219,7 +241,16 @@ static int open_peer(struct cuda *cuda, int from, int to)
 	cuda_enter(at);
 	rc = cuda->call.peer(other->context, 0);
 	cuda_leave(at);
-	return rc == CUDA_SUCCESS || rc == CUDA_PEER_ALREADY;
+	if (rc == CUDA_SUCCESS || rc == CUDA_PEER_ALREADY)
+		return 1;
+	orr_complain(
+		cuda->plat->node->rank,
+		"CUDA %d (%s) may not see the memory of CUDA %d (%s), which it "
+		"reaches: %s; copies between them go by main memory: nvidia-smi topo "
+		"-p2p r says what the machine allows",
+		at->is->id, at->is->model, other->is->id, other->is->model,
+		cuda_words(&cuda->call, rc, words, sizeof(words)));
+	return 0;
 }
 
 static void open_peers(struct cuda *cuda)
@@ -400,7 +431,7 @@ int plat_pin(struct plat *plat, void *ptr, size_t bytes)
 	char words[160];
 	int rc;
 
-	if (!cuda || !ptr || bytes == 0)
+	if (!cuda || !ptr || bytes == 0 || node_knobs(plat->node)->disable_pinning)
 		return 0;
 	cuda_enter(&cuda->devices[0]);
 	rc = cuda->call.pin(ptr, bytes, CUDA_REGISTER_PORTABLE);
@@ -408,11 +439,16 @@ int plat_pin(struct plat *plat, void *ptr, size_t bytes)
 	if (rc == CUDA_HOST_ALREADY)
 		return 0; /* By the application, who keeps it. */
 	if (rc != CUDA_SUCCESS) {
-		orr_complain(plat->node->rank,
-			     "%zu bytes of main memory cannot be pinned for CUDA: %s; "
-			     "copies from and to them are slow: raise ulimit -l, or pin "
-			     "less",
-			     bytes, cuda_words(&cuda->call, rc, words, sizeof(words)));
+		if (orr_cas(&cuda->told_unpinned, 0, 1))
+			orr_complain(
+				plat->node->rank,
+				"%zu bytes of main memory cannot be pinned for CUDA %d "
+				"(%s): %s; copies from and to them are slow: raise "
+				"ulimit -l, pin less, or pin nothing "
+				"(STARPU_DISABLE_PINNING=1); further ones are not "
+				"told",
+				bytes, cuda->each[0].id, cuda->each[0].model,
+				cuda_words(&cuda->call, rc, words, sizeof(words)));
 		return -ENOMEM;
 	}
 	orr_lock(&cuda->pinned_lock);

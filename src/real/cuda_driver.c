@@ -69,18 +69,39 @@ const char *cuda_words(const struct cuda_calls *call, int error, char *text, siz
 	return text;
 }
 
+/* CUDA tells an error of a kernel to whoever calls next. */
+static const char *suspects(const struct cuda_device *device, char *text, size_t bytes)
+{
+	size_t used = 0;
+
+	*text = '\0';
+	for (int i = 0; device->lanes && i < device->cuda->nlanes && used < bytes; i++) {
+		const char *name = orr_load_ptr((void **)&device->lanes[i].running);
+
+		if (name)
+			used += (size_t)snprintf(text + used, bytes - used,
+						 "%stask \"%s\"", used ? ", " : " (",
+						 name);
+	}
+	if (used > 0 && used < bytes - 1)
+		snprintf(text + used, bytes - used, ")");
+	return text;
+}
+
 void cuda_check(const struct cuda_device *device, int error, const char *what)
 {
-	char words[160];
+	char words[160], running[160];
 
 	if (error == CUDA_SUCCESS)
 		return;
 	orr_die(device->cuda->plat->node->rank,
-		"CUDA %d (%s): %s: %s; what was started before on this device may have "
+		"CUDA %d (%s): %s: %s; what was started before on this device%s may have "
 		"failed, or the device is lost: see the system's log (dmesg, nvidia-smi "
-		"-q), or leave it out with STARPU_WORKERS_CUDAID",
+		"-q), look for wrong addresses in kernels (compute-sanitizer), or leave "
+		"the device out with STARPU_WORKERS_CUDAID",
 		device->is->id, device->is->model, what,
-		cuda_words(&device->cuda->call, error, words, sizeof(words)));
+		cuda_words(&device->cuda->call, error, words, sizeof(words)),
+		suspects(device, running, sizeof(running)));
 }
 
 void cuda_enter(const struct cuda_device *device)

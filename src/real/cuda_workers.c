@@ -132,6 +132,21 @@ static void call_kernel(struct worker *worker, struct cuda_flight *flight)
 	check(worker, flight, call->record(flight->end, stream));
 }
 
+static struct cuda_flight *flight_at(struct cuda_lane *lane, unsigned n)
+{
+	return &lane->flights[n % CUDA_FLIGHTS];
+}
+
+/* Before the task that was named has ended, and with it its name. */
+static void name_running(struct cuda_lane *lane)
+{
+	const char *name = lane->nended == lane->nstarted
+				   ? NULL
+				   : task_name(flight_at(lane, lane->nended)->job->task);
+
+	orr_swap_ptr((void **)&lane->running, (void *)name);
+}
+
 /* The oldest one: 1 when it has ended. */
 static int has_ended(struct worker *worker, const struct cuda_flight *flight)
 {
@@ -142,11 +157,6 @@ static int has_ended(struct worker *worker, const struct cuda_flight *flight)
 	check(worker, flight, rc);
 	note_duration(worker, flight);
 	return 1;
-}
-
-static struct cuda_flight *flight_at(struct cuda_lane *lane, unsigned n)
-{
-	return &lane->flights[n % CUDA_FLIGHTS];
 }
 
 static int execute(struct worker *worker, struct job *job)
@@ -161,10 +171,12 @@ static int execute(struct worker *worker, struct job *job)
 		orr_load(&worker->node->lasting->profiling) || job->task->cl->model;
 	flight->start_s = flight->timed ? plat_now_s(worker->node->plat) : 0;
 	lane->nstarted++;
+	name_running(lane);
 	call_kernel(worker, flight);
 	if (lane->nstarted - lane->nended == 1 && !is_async(job) &&
 	    has_ended(worker, flight)) {
 		lane->nended++;
+		name_running(lane);
 		return 1;
 	}
 	orr_add(&lane->device->cuda->npending, 1);
@@ -192,6 +204,7 @@ static int poll(struct worker *worker)
 		if (!has_ended(worker, flight))
 			return n > 0;
 		lane->nended++;
+		name_running(lane);
 		worker_executed(worker, flight->job);
 		orr_add(&lane->device->cuda->npending, -1);
 		n++;

@@ -197,6 +197,12 @@ static int open_ucx(struct plat *plat, const struct net_config *config, struct n
 				 &plat->progress.bell, net);
 	if (ret == 0)
 		threads_add_new(&seen, "async");
+	if (ret == 0 && plat->cuda && node_knobs(plat->node)->mpi_gpudirect > 0)
+		orr_complain(
+			plat->node->rank,
+			"STARPU_MPI_GPUDIRECT is 1, and transport ucx carries main "
+			"memory only: values on GPUs go by main memory; for messages "
+			"from and to GPUs take transport mpi");
 	return ret;
 }
 

@@ -158,6 +158,17 @@ class Suite:
         status, said = self.call("--part", "device", "standin", "all")
         claim("another device's folder is refused", status == 1 and "Another One" in said, said)
 
+    def doctor(self):
+        for library, devices, words in (
+                (self.env["ORRERY_CUDA_LIBRARY"], "3", "3: Stand-in 0 (0.1 GiB), Stand-in 1"),
+                ("libm.so.6", "1", "it is another library, or damaged"),
+                ("/nowhere/libcuda.so.1", "1", "no driver of CUDA")):
+            said = subprocess.run(
+                [os.path.join(SRC, "scripts", "orrery"), "doctor"], text=True, check=False,
+                env=dict(self.env, ORRERY_CUDA_LIBRARY=library, STANDIN_DEVICES=devices),
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+            claim("the doctor says of GPUs: %s" % words, words in said, said)
+
     def failures(self):
         status, said = self.call(*QUICK, "--part", "device,kernels", "standin", "broken",
                                  STANDIN_FAIL="cuEventRecord:600:214")
@@ -189,6 +200,7 @@ def main():
         suite.cut_off()
         suite.failures()
         suite.refusals()
+        suite.doctor()
     return nfailed != 0
 
 

@@ -109,6 +109,38 @@ static void one_is_taken(void)
 	expect_devices(1);
 }
 
+static void damaged_library(void)
+{
+	char path[] = "/tmp/libcuda-XXXXXX";
+	int file = mkstemp(path);
+
+	if (file < 0 || write(file, "no library", 10) != 10)
+		_exit(77);
+	close(file);
+	setenv("ORRERY_CUDA_LIBRARY", path, 1);
+	start("STARPU_NCUDA", "2");
+	unlink(path);
+	expect_devices(0);
+}
+
+/* Each may use the other's memory, says the machine, and then it refuses. */
+static void peers_refused(void)
+{
+	starpu_data_handle_t handle;
+
+	setenv("STANDIN_FAIL", "cuCtxEnablePeerAccess:1:46", 1);
+	start("STARPU_NCUDA", "2");
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[0], N,
+				    sizeof(double));
+	for (int i = 0; i < 8; i++)
+		starpu_task_insert(&toucher, STARPU_RW, handle, STARPU_EXECUTE_ON_WORKER,
+				   i % 2, 0);
+	starpu_data_unregister(handle);
+	if (x[0][0] != 8)
+		abort();
+	starpu_shutdown();
+}
+
 /* ---- kernels and copies --------------------------------------------------- */
 
 static void a_kernel_fails(void)
@@ -139,6 +171,34 @@ static void the_first_kernel_fails(void)
 	toucher.nbuffers = 0;
 	starpu_task_insert(&toucher, 0);
 	starpu_task_wait_for_all();
+}
+
+static void report_in_kernel(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	STARPU_CUDA_REPORT_ERROR((cudaError_t)700);
+}
+
+static void report_cublas_in_kernel(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	STARPU_CUBLAS_REPORT_ERROR(13);
+}
+
+static void a_kernel_reports(void)
+{
+	toucher.cuda_funcs[0] = report_in_kernel;
+	start("STARPU_NCUDA", "1");
+	use_all();
+}
+
+static void a_kernel_reports_cublas(void)
+{
+	toucher.cuda_funcs[0] = report_cublas_in_kernel;
+	start("STARPU_NCUDA", "1");
+	use_all();
 }
 
 static void a_copy_fails(void)
@@ -262,6 +322,17 @@ static void too_large_to_pin(void)
 	start("STARPU_NCUDA", "1");
 	if (starpu_memory_pin(x, sizeof(x)) != -ENOMEM)
 		abort();
+	/* Told once, and the program goes on. */
+	use_all();
+}
+
+static void nothing_is_pinned(void)
+{
+	setenv("STANDIN_FAIL", "cuMemHostRegister_v2:1:2", 1);
+	setenv("STARPU_DISABLE_PINNING", "1", 1);
+	start("STARPU_NCUDA", "1");
+	if (starpu_memory_pin(x, sizeof(x)) != 0)
+		abort();
 	starpu_shutdown();
 }
 
@@ -270,6 +341,10 @@ static void too_large_to_pin(void)
 static const struct dying mistakes[] = {
 	{"no driver", {"/nowhere/libcuda.so.1", "going on without"}, no_driver, LIVES},
 	{"another library", {"libm.so.6", "no function cuInit"}, another_library, LIVES},
+	{"a damaged library",
+	 {"/tmp/libcuda-", "install the driver of the GPU"},
+	 damaged_library,
+	 LIVES},
 	{"no device", {"CUDA_ERROR_NO_DEVICE", "CUDA_VISIBLE_DEVICES"}, no_device, LIVES},
 	{"too many devices", {"3 CUDA workers asked for", "with 2"}, too_many, LIVES},
 	{"wrong numbers of devices",
@@ -288,9 +363,24 @@ static const struct dying mistakes[] = {
 	 {"task \"toucher\"", "CUDA_ERROR_ILLEGAL_ADDRESS, 700"},
 	 the_first_kernel_fails,
 	 0},
-	{"a copy fails", {"a copy cannot be started", "illegal memory"}, a_copy_fails, 0},
+	{"a kernel tells CUDA's error",
+	 {"in task \"toucher\" on CUDA 0 (Stand-in 0)", "an illegal memory access"},
+	 a_kernel_reports,
+	 0},
+	{"a kernel tells cuBLAS's status",
+	 {"in task \"toucher\" on CUDA 0 (Stand-in 0)", "a kernel failed"},
+	 a_kernel_reports_cublas,
+	 0},
+	{"a copy fails",
+	 {"(V32768x8) cannot be copied", "illegal memory"},
+	 a_copy_fails,
+	 0},
+	{"devices that may not see each other",
+	 {"CUDA 1 (Stand-in 1) may not see the memory of CUDA 0", "by main memory"},
+	 peers_refused,
+	 LIVES},
 	{"a device is lost",
-	 {"CUDA_ERROR_ECC_UNCORRECTABLE", "Stand-in 0"},
+	 {"uncorrectable ECC error (CUDA_ERROR_ECC_UNCORRECTABLE, 214)", "dmesg"},
 	 the_device_is_lost,
 	 0},
 	{"others use the device",
@@ -298,11 +388,11 @@ static const struct dying mistakes[] = {
 	 others_use_the_device,
 	 0},
 	{"a codelet for devices without one",
-	 {"\"toucher\"", "no worker can ever execute it"},
+	 {"\"toucher\"", "shall run on CUDA, and workers here are CPU"},
 	 nowhere_to_run,
 	 LIVES},
 	{"a codelet without a function",
-	 {"\"hollow\"", "no worker can ever execute it"},
+	 {"\"hollow\"", "functions for none"},
 	 no_function,
 	 LIVES},
 	{"a stream for nobody",
@@ -345,7 +435,8 @@ static const struct dying mistakes[] = {
 	{"memory that cannot be pinned",
 	 {"cannot be pinned", "ulimit -l"},
 	 too_large_to_pin,
-	 LIVES}};
+	 LIVES},
+	{"nothing is pinned where that is said", {"", ""}, nothing_is_pinned, LIVES}};
 
 int main(void)
 {

@@ -158,6 +158,15 @@ static void devices_are_chosen_by_number(void)
 	CLAIM_EQ(starpu_worker_get_by_devid(STARPU_CUDA_WORKER, 0), -1);
 	CLAIM_EQ(starpu_memory_node_get_devid(starpu_worker_get_memory_node(0)), 1);
 	starpu_shutdown();
+	setenv("STARPU_WORKERS_CUDAID", "1 0-1", 1);
+	start(1, -1);
+	CLAIM_EQ(starpu_cuda_worker_get_count(), 2);
+	CLAIM_EQ(starpu_worker_get_devid(0), 1);
+	starpu_shutdown();
+	setenv("STARPU_WORKERS_CUDAID", "0-", 1);
+	start(1, -1);
+	CLAIM_EQ(starpu_cuda_worker_get_count(), 2);
+	starpu_shutdown();
 	unsetenv("STARPU_WORKERS_CUDAID");
 	start(1, 0);
 	CLAIM_EQ(starpu_cuda_worker_get_count(), 0);

@@ -323,7 +323,8 @@ int cuCtxPopCurrent_v2(void **context)
 int cuCtxEnablePeerAccess(void *context, unsigned flags)
 {
 	(void)flags;
-	return context && context != current() ? CUDA_SUCCESS : INVALID_CONTEXT;
+	BEGIN();
+	return unlock(context && context != current() ? CUDA_SUCCESS : INVALID_CONTEXT);
 }
 
 /* ---- memory ----------------------------------------------------------- */

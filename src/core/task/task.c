@@ -520,14 +520,40 @@ static int check_task(struct node *node, struct starpu_task *task, unsigned *whe
 	return !task->cl || can_run_somewhere(node, task, *where) ? 0 : -ENODEV;
 }
 
+/* "CPU, CUDA", or "none" */
+static const char *kinds_text(unsigned kinds, char *text, size_t bytes)
+{
+	static const struct {
+		unsigned kind;
+		const char *name;
+	} names[] = {{STARPU_CPU, "CPU"},
+		     {STARPU_CUDA, "CUDA"},
+		     {STARPU_OPENCL, "OpenCL"},
+		     {STARPU_MPI_MS, "MPI_MS"}};
+	size_t used = 0;
+
+	snprintf(text, bytes, "none");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if ((kinds & names[i].kind) && used < bytes)
+			used += (size_t)snprintf(text + used, bytes - used, "%s%s",
+						 used ? ", " : "", names[i].name);
+	return text;
+}
+
 void task_say_refused(const struct node *node, const struct starpu_task *task,
 		      const char *func)
 {
+	char has[40], shall[40], are[40];
+
 	orr_complain(node->rank,
-		     "%s: task \"%s\": no worker can ever execute it, by what its "
-		     "codelet implements and by where it shall run; it is not submitted, "
-		     "and the call returns -ENODEV",
-		     func, task_name(task));
+		     "%s: task \"%s\": no worker can ever execute it: its codelet has "
+		     "functions for %s, it shall run on %s, and workers here are %s (or "
+		     "can_execute or the task's workers leave none); it is not "
+		     "submitted, and the call returns -ENODEV",
+		     func, task_name(task),
+		     kinds_text(codelet_kinds(task->cl), has, sizeof(has)),
+		     kinds_text(task_where(task), shall, sizeof(shall)),
+		     kinds_text(node->arch_mask, are, sizeof(are)));
 }
 
 int task_submit(struct node *node, struct starpu_task *task)
