@@ -155,6 +155,19 @@ static const struct knob knob_table[] = {
 	     "dmda and its kind: weight of the energy"),
 	REAL("STARPU_IDLE_POWER", "W", idle_power, 0, 0, MANY,
 	     "dmda and its kind: power of a worker that waits"),
+	NUMBER("STARPU_NTASKS_THRESHOLD", "tasks", ntasks_threshold, -1, 0, MANY,
+	       "modular-*: most tasks in a queue below a decision, 0: any number; unset: "
+	       "2 where the policy limits them"),
+	REAL("STARPU_EXP_LEN_THRESHOLD", "us", exp_len_threshold, 1e9, 0, 1e18,
+	     "modular-*: longest expected wait in such a queue, 0: any"),
+	NUMBER("STARPU_SCHED_SORTED_ABOVE", "0 or 1", sched_sorted_above, -1, 0, 1,
+	       "modular-*: 1: queues above a decision go by priority; unset: as the "
+	       "policy says"),
+	NUMBER("STARPU_SCHED_SORTED_BELOW", "0 or 1", sched_sorted_below, -1, 0, 1,
+	       "modular-*: the same of those below it"),
+	NUMBER("STARPU_SCHED_READY", "0 or 1", sched_ready, -1, 0, 1,
+	       "modular-*: 1: queues below give first what needs least data to come; "
+	       "unset: as the policy says"),
 	NUMBER("STARPU_CALIBRATE", "0, 1 or 2", calibrate, -1, 0, 2,
 	       "1: measure tasks and save models; 2: forget the old ones first"),
 	NUMBER("STARPU_BUS_CALIBRATE", "0 or 1", bus_calibrate, -1, 0, 1,

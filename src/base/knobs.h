@@ -39,6 +39,8 @@ struct knobs {
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;
 	int limit_min_submitted, limit_max_submitted, prefetch;
 	double sched_alpha, sched_beta, sched_gamma, idle_power;
+	double exp_len_threshold;
+	int ntasks_threshold, sched_sorted_above, sched_sorted_below, sched_ready;
 	/* Performance models. */
 	char *perf_model_dir, *perf_model_path;
 	char *starpu_home, *xdg_cache_home;

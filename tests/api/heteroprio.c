@@ -118,14 +118,6 @@ static void by_itself_the_urgent_go_first(void)
 	starpu_shutdown();
 }
 
-static void other_names_mean_it(void)
-{
-	begin("modular-heteroprio-heft", tell);
-	CLAIM_EQ(ncalls, 1);
-	CLAIM_EQ(strcmp(starpu_sched_get_sched_policy()->policy_name, "heteroprio"), 0);
-	starpu_shutdown();
-}
-
 static void groups_are_printed(void)
 {
 	char line[80] = "";
@@ -151,7 +143,6 @@ int main(void)
 		{"other_policies_do_not_call_it", other_policies_do_not_call_it},
 		{"contexts_are_told_of_theirs", contexts_are_told_of_theirs},
 		{"by_itself_the_urgent_go_first", by_itself_the_urgent_go_first},
-		{"other_names_mean_it", other_names_mean_it},
 		{"groups_are_printed", groups_are_printed},
 		{NULL, NULL}};
 

@@ -27,10 +27,25 @@ static int draw_workers(const struct run *run, struct rng *rng, int *ids)
 
 static unsigned new_context(struct run *run, struct rng *rng)
 {
-	static const char *const policies[] = {
-		"eager", "prio",       "random", "lws",    "ws",         "dmda",
-		"dmdas", "heteroprio", "pheft",  "peager", "graph_test", NULL};
-	const char *policy = policies[rng_below(rng, 12)];
+	static const char *const policies[] = {"eager",
+					       "prio",
+					       "random",
+					       "lws",
+					       "ws",
+					       "dmda",
+					       "dmdas",
+					       "heteroprio",
+					       "pheft",
+					       "peager",
+					       "graph_test",
+					       "modular-heft",
+					       "modular-ws",
+					       "modular-eager-prefetching",
+					       "modular-heteroprio",
+					       "modular-pheft",
+					       NULL};
+	const unsigned npolicies = sizeof(policies) / sizeof(policies[0]);
+	const char *policy = policies[rng_below(rng, npolicies)];
 	int ids[STARPU_NMAXWORKERS], n = draw_workers(run, rng, ids);
 
 	if (!policy)

@@ -299,8 +299,13 @@ static void set_number(struct program *program, const char *name, unsigned value
 
 static void generate_env(struct program *program, struct rng *rng)
 {
-	static const char *const policies[] = {"eager", "prio",       "lws",       "dmda",
-					       "dmdas", "heteroprio", "graph_test"};
+	static const char *const policies[] = {
+		"eager",         "prio",         "lws",
+		"dmda",          "dmdas",        "heteroprio",
+		"graph_test",    "modular-prio", "modular-eager-prefetching",
+		"modular-ws",    "modular-heft", "modular-random-prio-prefetching",
+		"modular-dmdas", "modular-heft2"};
+	const unsigned npolicies = sizeof(policies) / sizeof(policies[0]);
 	static const char *const eager[] = {"0", "64", "16384", "100000"};
 	static const char *const packets[] = {"0", "200", "4000", "1048576"};
 	unsigned max = 1 + rng_below(rng, 12), min = rng_below(rng, max);
@@ -308,7 +313,7 @@ static void generate_env(struct program *program, struct rng *rng)
 
 	program->ncpus = 1 + (int)rng_below(rng, program->distributed ? 3 : 4);
 	set_number(program, "STARPU_NCPU", (unsigned)program->ncpus);
-	set_env(program, "STARPU_SCHED", policies[rng_below(rng, 7)]);
+	set_env(program, "STARPU_SCHED", policies[rng_below(rng, npolicies)]);
 	set_number(program, "STARPU_CALIBRATE", one_in(rng, 3));
 	set_number(program, "STARPU_PROFILING", one_in(rng, 3));
 	set_number(program, "STARPU_PREFETCH", !one_in(rng, 3));

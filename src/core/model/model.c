@@ -336,6 +336,16 @@ struct model_estimate model_expect(struct worker *on, struct starpu_task *task,
 	return estimate;
 }
 
+int model_will_learn(const struct worker *worker, const struct starpu_task *task,
+		     const struct model_estimate *estimate)
+{
+	const struct starpu_perfmodel *model = task->cl->model;
+
+	return !worker->node->machine->predicts && model &&
+	       model->type >= STARPU_HISTORY_BASED &&
+	       (estimate->source == MODEL_NONE || estimate->source == MODEL_ROOFLINE);
+}
+
 int model_are_alike(const struct worker *worker, const struct worker *other,
 		    const struct starpu_task *task)
 {

@@ -55,6 +55,9 @@ void model_store_free(struct model_store *store);
  */
 struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,
 				   unsigned implementation);
+/* Is the estimate none of the model's own, and will a run tell? */
+int model_will_learn(const struct worker *worker, const struct starpu_task *task,
+		     const struct model_estimate *estimate);
 /* Does model_expect() say the same of both for such a task?  1: surely.  Which worker of
  * a device it is does not matter to the task's codelet. */
 int model_are_alike(const struct worker *worker, const struct worker *other,

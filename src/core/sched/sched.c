@@ -8,14 +8,18 @@
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/sched/library.h"
+#include "core/sched/sched_modular.h"
 #include "core/sched/sched_own.h"
 #include "core/sched/teams.h"
 #include "core/task/exclusion.h"
 #include "core/task/task.h"
 
-#define OBJECT(policy) &sched_##policy.object,
-static const struct starpu_sched_policy *const policies[] = {SCHED_POLICIES(OBJECT) NULL};
+#define OBJECT(policy)          &sched_##policy.object,
+#define MODULAR_OBJECT(id, ...) &sched_modulars[MODULAR_##id].ops.object,
+static const struct starpu_sched_policy *const policies[] = {
+	MODULAR_POLICIES(MODULAR_OBJECT) SCHED_POLICIES(OBJECT) NULL};
 #undef OBJECT
+#undef MODULAR_OBJECT
 
 enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1 };
 
@@ -38,23 +42,9 @@ const struct sched_ops *sched_find(const char *name)
 	return NULL;
 }
 
-/* StarPU's names of what decides alike: of policies made of components, for the most.  A
- * name that ends with '*' is a beginning.  The first that fits counts. */
+/* StarPU's names of what decides alike.  A name that ends with '*' is a beginning.  The
+ * first that fits counts. */
 static const char *const aliases[][2] = {
-	{"modular-eager-prio", "prio"},
-	{"modular-eager*", "eager"},
-	{"modular-prio*", "prio"},
-	{"modular-random*", "random"},
-	{"modular-prandom*", "random"},
-	{"modular-ws", "ws"},
-	{"modular-heteroprio*", "heteroprio"},
-	{"modular-gemm", "dmdas"},
-	{"modular-dmdap", "dmdap"},
-	{"modular-dmdar", "dmdar"},
-	{"modular-dmdas", "dmdas"},
-	{"modular-dmda", "dmda"},
-	{"modular-heft*", "dmdas"},
-	{"modular-pheft", "pheft"},
 	{"heft*", "dmda"},
 	{"pprio", "prio"},
 };
@@ -81,7 +71,7 @@ static void list_policies(const struct node *node)
 {
 	fprintf(stderr, "[orrery] scheduling policies for STARPU_SCHED:\n");
 	for (int i = 0; i < NPOLICIES; i++)
-		fprintf(stderr, "  %-8s %s\n", policies[i]->policy_name,
+		fprintf(stderr, "  %-31s %s\n", policies[i]->policy_name,
 			policies[i]->policy_description);
 	library_list(node, stderr);
 }
@@ -157,7 +147,7 @@ const struct sched_ops *sched_choose(struct node *node,
 {
 	const char *name = node->conf.sched_policy_name;
 	const struct sched_ops *ops = NULL;
-	char names[256];
+	char names[1024];
 
 	if (name && strcmp(name, "help") == 0) {
 		list_policies(node);

@@ -107,6 +107,7 @@ struct sched {
 	void *end_arg;
 	struct starpu_sched_policy *policy; /* as the application sees it */
 	void *policy_data, *user_data;      /* the policy's, the application's */
+	struct tree *tree;                  /* of components, or NULL */
 	/* Of its workers, for the application; NULL until somebody asks. */
 	struct starpu_worker_collection *collection;
 	struct orr_lock lock; /* of: */

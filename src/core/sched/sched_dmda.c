@@ -194,17 +194,6 @@ static double expected_s(struct worker *worker, struct job *job, unsigned implem
 	return estimate.source == MODEL_NONE ? INFINITY : estimate.seconds;
 }
 
-/* Is the estimate none of the model's own, and will a run tell? */
-static int is_to_be_measured(const struct worker *worker, const struct starpu_task *task,
-			     const struct model_estimate *estimate)
-{
-	const struct starpu_perfmodel *model = task->cl->model;
-
-	return !worker->node->machine->predicts && model &&
-	       model->type >= STARPU_HISTORY_BASED &&
-	       (estimate->source == MODEL_NONE || estimate->source == MODEL_ROOFLINE);
-}
-
 /* The fastest of the implementations from the first that can run; one that is yet to be
  * measured runs before, in the time of the fastest for all that is known. */
 static void ask_models(struct dmda_chance *chance, struct worker *worker, struct job *job,
@@ -218,7 +207,7 @@ static void ask_models(struct dmda_chance *chance, struct worker *worker, struct
 		struct model_estimate estimate = model_expect(worker, job->task, i);
 
 		if (unknown == STARPU_MAXIMPLEMENTATIONS &&
-		    is_to_be_measured(worker, job->task, &estimate))
+		    model_will_learn(worker, job->task, &estimate))
 			unknown = i;
 		if (estimate.source == MODEL_NONE || estimate.seconds >= best_s)
 			continue;

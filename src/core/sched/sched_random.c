@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "core/model/model_query.h"
+#include "core/sched/draw.h"
 #include "core/sched/queue.h"
 
 struct random_worker {
@@ -52,18 +53,14 @@ static void random_close(struct sched *sched)
 	free(random);
 }
 
-/* At least 0, less than 1.  The n-th number is a hash of n (splitmix64). */
 static double draw(struct random *random)
 {
-	uint64_t bits;
+	uint64_t n;
 
 	orr_lock(&random->lock);
-	bits = ++random->drawn * 0x9e3779b97f4a7c15u;
+	n = ++random->drawn;
 	orr_unlock(&random->lock);
-	bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-	bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-	bits ^= bits >> 31;
-	return (double)(bits >> 11) / (double)(1ull << 53);
+	return draw_number(n);
 }
 
 static struct worker *random_push(struct sched *sched, struct job *job)

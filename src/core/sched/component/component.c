@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Components, their links, and the methods that they have by default. */
+#include "core/sched/component/component.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "core/model/model_query.h"
+
+/* ---- links ----------------------------------------------------------- */
+
+static void append(component_t ***array, unsigned *n, component_t *component)
+{
+	for (unsigned i = 0; i < *n; i++)
+		if ((*array)[i] == component)
+			return;
+	*array = orr_realloc(*array, (*n + 1) * sizeof(**array));
+	(*array)[(*n)++] = component;
+}
+
+static void take_out(component_t **array, unsigned *n, const component_t *component)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < *n; i++)
+		if (array[i] != component)
+			array[kept++] = array[i];
+	*n = kept;
+}
+
+void component_add_child(component_t *component, component_t *child)
+{
+	append(&component->children, &component->nchildren, child);
+}
+
+static void remove_child(component_t *component, component_t *child)
+{
+	take_out(component->children, &component->nchildren, child);
+}
+
+static void add_parent(component_t *component, component_t *parent)
+{
+	append(&component->parents, &component->nparents, parent);
+}
+
+static void remove_parent(component_t *component, component_t *parent)
+{
+	take_out(component->parents, &component->nparents, parent);
+}
+
+void component_connect(component_t *parent, component_t *child)
+{
+	tree_enter(tree_of(parent));
+	parent->add_child(parent, child);
+	child->add_parent(child, parent);
+	tree_leave(tree_of(parent));
+}
+
+/* ---- methods by default ---------------------------------------------- */
+
+int component_push(component_t *to, struct starpu_task *task)
+{
+	int ret;
+
+	tree_enter(tree_of(to));
+	ret = to->push_task(to, task);
+	tree_leave(tree_of(to));
+	return ret;
+}
+
+struct starpu_task *component_pull(component_t *from, component_t *to)
+{
+	struct starpu_task *task;
+
+	tree_enter(tree_of(from));
+	task = from->pull_task(from, to);
+	tree_leave(tree_of(from));
+	return task;
+}
+
+static int push_to_children(component_t *component, struct starpu_task *task)
+{
+	for (unsigned i = 0; i < component->nchildren; i++)
+		if (component_can_run(component->children[i], task) &&
+		    component_push(component->children[i], task) == 0)
+			return 0;
+	return 1;
+}
+
+struct starpu_task *component_parents_pull(component_t *component, component_t *to)
+{
+	struct starpu_task *task = NULL;
+
+	for (unsigned i = 0; i < component->nparents && !task; i++)
+		task = component_pull(component->parents[i], to);
+	return task;
+}
+
+struct starpu_task *component_gives_nothing(component_t *from, component_t *to)
+{
+	(void)from;
+	(void)to;
+	return NULL;
+}
+
+int component_can_push(component_t *component, component_t *to)
+{
+	int did = 0;
+
+	(void)to;
+	tree_enter(tree_of(component));
+	for (unsigned i = 0; i < component->nparents && !did; i++)
+		did = component->parents[i]->can_push(component->parents[i], component);
+	tree_leave(tree_of(component));
+	return did;
+}
+
+int component_ask_parents(component_t *component)
+{
+	int did = 0;
+
+	tree_enter(tree_of(component));
+	for (unsigned i = 0; i < component->nparents; i++)
+		did |= component->parents[i]->can_push(component->parents[i], component);
+	tree_leave(tree_of(component));
+	return did;
+}
+
+int component_wants_pushes(component_t *component)
+{
+	return component_ask_parents(component);
+}
+
+static int ask_children(component_t *component, int all)
+{
+	int will = 0;
+
+	tree_enter(tree_of(component));
+	for (unsigned i = 0; i < component->nchildren && (all || !will); i++)
+		will |= component->children[i]->can_pull(component->children[i]);
+	tree_leave(tree_of(component));
+	return will;
+}
+
+int component_can_pull(component_t *component)
+{
+	return ask_children(component, 0);
+}
+
+int component_can_pull_all(component_t *component)
+{
+	return ask_children(component, 1);
+}
+
+struct starpu_task *component_pump(component_t *component, component_t *to, int *success)
+{
+	struct starpu_task *task;
+
+	tree_enter(tree_of(component));
+	*success = 0;
+	while ((task = component->pull_task(component, to))) {
+		if (to->push_task(to, task) != 0)
+			break;
+		++*success;
+	}
+	tree_leave(tree_of(component));
+	return task;
+}
+
+static void schedule_children(component_t *component)
+{
+	for (unsigned i = 0; i < component->nchildren; i++)
+		component->children[i]->do_schedule(component->children[i]);
+}
+
+static int ignore_message(component_t *component, int message_ID, void *arg)
+{
+	(void)component;
+	(void)message_ID;
+	(void)arg;
+	return 0;
+}
+
+double component_load(component_t *component)
+{
+	double load = 0;
+
+	tree_enter(tree_of(component));
+	for (unsigned i = 0; i < component->nchildren; i++)
+		load += component->children[i]->estimated_load(component->children[i]);
+	tree_leave(tree_of(component));
+	return load;
+}
+
+/* 0: of no child. */
+static double end_of_children(component_t *component, int is_mean, double *n)
+{
+	double end = is_mean ? 0 : INFINITY;
+
+	*n = 0;
+	tree_enter(tree_of(component));
+	for (unsigned i = 0; i < component->nchildren; i++) {
+		component_t *child = component->children[i];
+		double its;
+
+		if (starpu_bitmap_cardinal(&child->workers_in_ctx) == 0)
+			continue;
+		its = child->estimated_end(child);
+		end = is_mean ? end + its : fmin(end, its);
+		++*n;
+	}
+	tree_leave(tree_of(component));
+	return end;
+}
+
+double component_end_us(component_t *component)
+{
+	double n, end = end_of_children(component, 0, &n);
+
+	return n > 0 ? end : component_now_us(component);
+}
+
+double component_end_behind_us(component_t *component, double us)
+{
+	double n, end = end_of_children(component, 0, &n);
+
+	return n > 0 ? end + us / n : component_now_us(component) + us;
+}
+
+double component_end_mean_us(component_t *component)
+{
+	double n, end = end_of_children(component, 1, &n);
+
+	return n > 0 ? end / n : component_now_us(component);
+}
+
+static void ignore(component_t *component)
+{
+	(void)component;
+}
+
+/* ---- life ------------------------------------------------------------ */
+
+component_t *component_new(struct starpu_sched_tree *base, const char *name,
+			   const struct component_kind *kind)
+{
+	struct tree *tree = ORR_CONTAINER(base, struct tree, base);
+	struct component *component = orr_alloc(sizeof(*component));
+
+	component->kind = kind;
+	component->base = (component_t){.tree = base,
+					.name = orr_strdup(name),
+					.add_child = component_add_child,
+					.remove_child = remove_child,
+					.add_parent = add_parent,
+					.remove_parent = remove_parent,
+					.push_task = push_to_children,
+					.pull_task = component_parents_pull,
+					.can_push = component_can_push,
+					.can_pull = component_can_pull,
+					.do_schedule = schedule_children,
+					.notify = ignore_message,
+					.estimated_load = component_load,
+					.estimated_end = component_end_us,
+					.deinit_data = ignore,
+					.notify_change_workers = ignore};
+	tree_enter(tree);
+	component->next = tree->all;
+	tree->all = component;
+	tree_leave(tree);
+	return &component->base;
+}
+
+static void unlink_from_tree(struct tree *tree, const struct component *component)
+{
+	struct component **at = &tree->all;
+
+	while (*at != component)
+		at = &(*at)->next;
+	*at = component->next;
+	for (int i = 0; i < tree->node->nworkers; i++)
+		if (tree->workers[i] == &component->base)
+			tree->workers[i] = NULL;
+	if (tree->base.root == &component->base)
+		tree->base.root = NULL;
+}
+
+void component_free(component_t *component)
+{
+	struct tree *tree = tree_of(component);
+
+	tree_enter(tree);
+	component->deinit_data(component);
+	for (unsigned i = 0; i < component->nchildren; i++)
+		component->children[i]->remove_parent(component->children[i], component);
+	for (unsigned i = 0; i < component->nparents; i++)
+		component->parents[i]->remove_child(component->parents[i], component);
+	unlink_from_tree(tree, ORR_CONTAINER(component, struct component, base));
+	tree_leave(tree);
+	free(component->children);
+	free(component->parents);
+	free(component->name);
+	free(component);
+}
+
+void component_free_all(component_t *component)
+{
+	struct tree *tree = tree_of(component);
+
+	tree_enter(tree);
+	while (component->nchildren > 0) {
+		component_t *child = component->children[component->nchildren - 1];
+
+		component->remove_child(component, child);
+		child->remove_parent(child, component);
+		if (child->nparents == 0)
+			component_free_all(child);
+	}
+	component_free(component);
+	tree_leave(tree);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_CORE_SCHED_COMPONENT_COMPONENT_H
+#define ORR_CORE_SCHED_COMPONENT_COMPONENT_H
+
+/*
+ * component.h - modular schedulers: include/starpu_sched_component.h says what components
+ * are, and what programs see of them.
+ *
+ * The library's components and the application's lie in one graph.  Whoever comes into it
+ * takes the tree's lock, which nests: all methods of the library's do, so that they need
+ * no locks of their own.  A component calls others only when its own state is consistent,
+ * for these may call it again.  Tasks that no worker of the context can run never lie in
+ * the graph: they are put aside with the scheduler.
+ */
+#include <starpu_sched_component.h>
+
+#include "core/sched/sched.h"
+#include "core/sched/tasks.h"
+
+typedef struct starpu_sched_component component_t;
+
+/* What the library knows of a component of its own. */
+struct component_kind {
+	const char *name;
+	/* The workers below have changed: take out the tasks that none can run now. */
+	void (*drain)(component_t *component, struct tasks *out);
+	/* Those below get the same workers. */
+	void (*spread)(component_t *component);
+};
+
+struct component {
+	component_t base;
+	const struct component_kind *kind; /* NULL: the application's */
+	struct component *next;            /* of the tree's */
+};
+
+struct tree {
+	struct starpu_sched_tree base;
+	struct node *node;
+	struct sched *sched;
+	struct orr_lock lock;
+	const void *owner; /* atomic: whose thread has it, */
+	int depth;         /* so often */
+	struct worker *relaxed;
+	struct component *all;                    /* components */
+	component_t *workers[STARPU_NMAXWORKERS]; /* NULL: not asked for yet */
+};
+
+static inline struct tree *tree_of(const component_t *component)
+{
+	return ORR_CONTAINER(component->tree, struct tree, base);
+}
+
+static inline int component_is(const component_t *component,
+			       const struct component_kind *kind)
+{
+	return ORR_CONTAINER(component, struct component, base)->kind == kind;
+}
+
+/* ---- the tree -------------------------------------------------------- */
+
+struct tree *tree_new(struct sched *sched);
+void tree_free(struct tree *tree);
+/* The lock; nests. */
+void tree_enter(struct tree *tree);
+void tree_leave(struct tree *tree);
+void tree_push(struct tree *tree, struct starpu_task *task);
+/* The worker itself: a task that it can run, or NULL. */
+struct starpu_task *tree_pop(struct tree *tree, struct worker *worker);
+void tree_change_workers(struct tree *tree, const int *ids, unsigned n, int come);
+int tree_has(struct tree *tree, const struct worker *worker);
+void tree_schedule(struct tree *tree);
+void tree_update_workers(struct tree *tree);
+/* The kernel of a task begins, or has ended, on worker. */
+void tree_started(struct tree *tree, struct worker *worker, struct job *job);
+void tree_ended(struct tree *tree, struct worker *worker);
+
+/* ---- components: see the header of the same names -------------------- */
+
+component_t *component_new(struct starpu_sched_tree *tree, const char *name,
+			   const struct component_kind *kind);
+void component_free(component_t *component);
+void component_free_all(component_t *component);
+void component_add_child(component_t *component, component_t *child);
+void component_connect(component_t *parent, component_t *child);
+int component_push(component_t *to, struct starpu_task *task);
+struct starpu_task *component_pull(component_t *from, component_t *to);
+struct starpu_task *component_pump(component_t *component, component_t *to, int *success);
+int component_ask_parents(component_t *component);
+struct starpu_task *component_parents_pull(component_t *component, component_t *to);
+int component_can_push(component_t *component, component_t *to);
+int component_can_pull(component_t *component);
+int component_can_pull_all(component_t *component);
+double component_load(component_t *component);
+double component_end_us(component_t *component);
+double component_end_behind_us(component_t *component, double us);
+double component_end_mean_us(component_t *component);
+int component_can_run(component_t *component, struct starpu_task *task);
+int component_predict(component_t *component, struct starpu_task *task, double *us);
+double component_transfer_us(component_t *component, struct starpu_task *task);
+double component_energy_j(component_t *component, struct starpu_task *task);
+void component_prefetch(component_t *component, struct starpu_task *task);
+/* For who only pushes: pull_task(), can_pull(). */
+struct starpu_task *component_gives_nothing(component_t *from, component_t *to);
+int component_wants_pushes(component_t *component);
+/* The first worker below, of the context; NULL: none. */
+struct worker *component_worker(component_t *component);
+/* What the fastest implementation of the worker takes, which is set: NaN when one is yet
+ * to be measured, 0 when nobody knows.  It can run the task. */
+double component_fastest_us(struct worker *worker, struct starpu_task *task);
+/* Predicted, or 0. */
+double component_predicted_us(const struct starpu_task *task);
+double component_now_us(const component_t *component);
+
+/* ---- kinds ----------------------------------------------------------- */
+
+extern const struct component_kind component_kind_worker, component_kind_team,
+	component_kind_fifo, component_kind_prio, component_kind_stealing,
+	component_kind_random, component_kind_eager, component_kind_eager_prio,
+	component_kind_calibration, component_kind_mct, component_kind_heft,
+	component_kind_heteroprio, component_kind_implementation, component_kind_select,
+	component_kind_stage, component_kind_choice, component_kind_composed;
+
+component_t *component_of_worker(struct tree *tree, int id);
+/* NULL: there are as many teams as there may be. */
+component_t *component_of_team(struct tree *tree, const int *ids, int n);
+struct team;
+/* Of a component that is one, or NULL. */
+const struct team *component_team(component_t *component);
+int component_worker_number(component_t *component);
+/* A gang for the task that a team with this member is to pull; 1: made. */
+int component_team_pull(struct tree *tree, struct worker *worker);
+void component_worker_started(component_t *component, struct job *job);
+void component_worker_ended(component_t *component);
+component_t *component_fifo(struct starpu_sched_tree *tree, void *data);
+component_t *component_prio(struct starpu_sched_tree *tree, void *data);
+component_t *component_stealing(struct starpu_sched_tree *tree, void *data);
+/* Of a worker, to its own queue; 0, or 1: it has none. */
+int component_stealing_push_own(component_t *component, struct worker *worker,
+				struct starpu_task *task);
+component_t *component_random(struct starpu_sched_tree *tree, void *data);
+component_t *component_eager(struct starpu_sched_tree *tree, void *data);
+component_t *component_eager_prio(struct starpu_sched_tree *tree, void *data);
+component_t *component_calibration(struct starpu_sched_tree *tree, void *data);
+component_t *component_mct(struct starpu_sched_tree *tree, void *data);
+component_t *component_heft(struct starpu_sched_tree *tree, void *data);
+component_t *component_heteroprio(struct starpu_sched_tree *tree, void *data);
+component_t *component_implementation(struct starpu_sched_tree *tree, void *data);
+component_t *component_select(struct starpu_sched_tree *tree, void *data);
+component_t *component_stage(struct starpu_sched_tree *tree, void *data);
+component_t *component_choice(struct starpu_sched_tree *tree, void *data);
+
+struct recipe *recipe_new(void);
+void recipe_add(struct recipe *recipe, starpu_sched_component_create_t create, void *arg);
+void recipe_free(struct recipe *recipe);
+component_t *component_composed(struct starpu_sched_tree *tree,
+				const struct recipe *recipe);
+
+/* ---- the usual graph ------------------------------------------------- */
+
+enum { SIMPLE_PRE = 4, SIMPLE_MOST = 16 };
+
+struct simple_decision {
+	starpu_sched_component_create_t create;
+	void *data;
+	unsigned flags;
+	int npre;
+	struct {
+		starpu_sched_component_create_t create;
+		void *data;
+	} pre[SIMPLE_PRE];
+};
+
+/* The scheduler's tree is new. */
+void simple_build(struct tree *tree, const struct simple_decision *decisions, int n);
+
+#endif

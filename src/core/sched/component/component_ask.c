@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* What components ask about a task: who can run it, how long, how far its data are. */
+#include <math.h>
+
+#include "base/check.h"
+#include "core/data/ahead.h"
+#include "core/data/nearness.h"
+#include "core/model/model_query.h"
+#include "core/sched/component/component.h"
+#include "core/sched/teams.h"
+#include "core/task/task.h"
+
+#define EACH_WORKER(id, component)                                                       \
+	for (int id = starpu_bitmap_first(&(component)->workers_in_ctx); id >= 0;        \
+	     id = starpu_bitmap_next(&(component)->workers_in_ctx, id))
+
+static struct worker *worker_of(const component_t *component, int id)
+{
+	return &tree_of(component)->node->workers[id];
+}
+
+struct worker *component_worker(component_t *component)
+{
+	int id = starpu_bitmap_first(&component->workers_in_ctx);
+
+	return id >= 0 ? worker_of(component, id) : NULL;
+}
+
+double component_now_us(const component_t *component)
+{
+	return 1e6 * plat_now_s(tree_of(component)->node->plat);
+}
+
+double component_predicted_us(const struct starpu_task *task)
+{
+	return isnan(task->predicted) ? 0 : task->predicted;
+}
+
+static struct worker *able_worker(component_t *component, struct starpu_task *task)
+{
+	EACH_WORKER(id, component)
+	{
+		struct worker *worker = worker_of(component, id);
+
+		if (worker_can_run_job(worker, task->starpu_private))
+			return worker;
+	}
+	return NULL;
+}
+
+/* That alone is below, or NULL. */
+static const struct team *team_below(component_t *component)
+{
+	while (component->nchildren == 1)
+		component = component->children[0];
+	return component_team(component);
+}
+
+/* May several run it together? */
+static int suits_team(component_t *component, const struct team *team,
+		      struct starpu_task *task)
+{
+	return task->cl->type != STARPU_SEQ && task->cl->max_parallelism >= team->size &&
+	       starpu_bitmap_cardinal(&component->workers_in_ctx) == team->size &&
+	       team_can_run(team, tree_of(component)->sched, task->starpu_private);
+}
+
+int component_can_run(component_t *component, struct starpu_task *task)
+{
+	const struct team *team = team_below(component);
+
+	if (team)
+		return suits_team(component, team, task);
+	return able_worker(component, task) != NULL;
+}
+
+static int predict_team(component_t *component, const struct team *team,
+			struct starpu_task *task, double *us)
+{
+	struct worker *worker = able_worker(component, task);
+	struct model_query query = {
+		.node = tree_of(component)->node,
+		.worker = worker,
+		.arch = (struct starpu_perfmodel_arch *)(uintptr_t)&team->arch,
+		.model = task->cl->model,
+		.task = task};
+	struct model_estimate estimate;
+
+	if (!worker || !suits_team(component, team, task))
+		return 0;
+	query.implementation = worker_next_implementation(worker, task, 0);
+	((struct job *)task->starpu_private)->implementation =
+		(unsigned char)query.implementation;
+	estimate = model_evaluate(&query);
+	if (estimate.source == MODEL_ROOFLINE)
+		estimate.seconds /= team->size;
+	*us = model_will_learn(worker, task, &estimate) ? NAN
+	      : estimate.source == MODEL_NONE           ? 0
+							: 1e6 * estimate.seconds;
+	return 1;
+}
+
+double component_fastest_us(struct worker *worker, struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+	double best_s = INFINITY;
+
+	for (unsigned i = worker_next_implementation(worker, task, 0);
+	     i < STARPU_MAXIMPLEMENTATIONS;
+	     i = worker_next_implementation(worker, task, i + 1)) {
+		struct model_estimate estimate = model_expect(worker, task, i);
+
+		if (isinf(best_s))
+			job->implementation = (unsigned char)i;
+		if (model_will_learn(worker, task, &estimate)) {
+			job->implementation = (unsigned char)i;
+			return NAN;
+		}
+		if (estimate.source == MODEL_NONE || estimate.seconds >= best_s)
+			continue;
+		best_s = estimate.seconds;
+		job->implementation = (unsigned char)i;
+	}
+	return isinf(best_s) ? 0 : 1e6 * best_s;
+}
+
+/* Workers of one type and device kind are asked once, where the task does not tell them
+ * apart. */
+int component_predict(component_t *component, struct starpu_task *task, double *us)
+{
+	struct job *job = task->starpu_private;
+	const struct worker *asked = NULL;
+	unsigned char implementation = 0;
+	const struct team *team = team_below(component);
+	double best = INFINITY, unwanted;
+
+	if (team)
+		return predict_team(component, team, task, us ? us : &unwanted);
+	EACH_WORKER(id, component)
+	{
+		struct worker *worker = worker_of(component, id);
+		double its;
+
+		if (!worker_can_run_job(worker, job) ||
+		    (asked && model_are_alike(worker, asked, task)))
+			continue;
+		asked = worker;
+		its = component_fastest_us(worker, task);
+		if (!(its < best) && !isnan(its))
+			continue;
+		best = its;
+		implementation = job->implementation;
+		if (isnan(its))
+			break;
+	}
+	if (!asked)
+		return 0;
+	job->implementation = implementation;
+	if (us)
+		*us = best;
+	return 1;
+}
+
+double component_transfer_us(component_t *component, struct starpu_task *task)
+{
+	double seconds[NODE_MAX_MEMORIES], sum = 0;
+	uint64_t memories = 0;
+
+	EACH_WORKER(id, component)
+	memories |= memory_bit(worker_of(component, id)->memory);
+	if (!memories)
+		return 0;
+	nearness_expected_s(task->starpu_private, memories, seconds);
+	for (uint64_t left = memories; left; left &= left - 1)
+		sum += seconds[__builtin_ctzll(left)];
+	return 1e6 * sum / __builtin_popcountll(memories);
+}
+
+double component_energy_j(component_t *component, struct starpu_task *task)
+{
+	struct worker *worker = able_worker(component, task);
+	const struct job *job = task->starpu_private;
+
+	return worker ? model_energy_j(worker, task, job->implementation) : 0;
+}
+
+void component_prefetch(component_t *component, struct starpu_task *task)
+{
+	struct tree *tree = tree_of(component);
+	const struct worker *worker = component_worker(component);
+
+	if (!worker || !STARPU_SCHED_COMPONENT_IS_SINGLE_MEMORY_NODE(component) ||
+	    worker->memory < (unsigned)tree->node->nmains ||
+	    !node_knobs(tree->node)->prefetch)
+		return;
+	while (ahead_bring(task->starpu_private, worker->memory))
+		continue;
+}

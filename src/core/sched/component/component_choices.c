@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Components that pass tasks on, by rules that ask no durations. */
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/check.h"
+#include "core/model/model_query.h"
+#include "core/sched/component/component.h"
+#include "core/sched/draw.h"
+#include "core/task/task.h"
+
+static void free_data(component_t *component)
+{
+	free(component->data);
+}
+
+/* Try one child. */
+static int offer(component_t *child, struct starpu_task *task)
+{
+	return component_can_run(child, task) && component_push(child, task) == 0;
+}
+
+/* ---- random ---------------------------------------------------------- */
+
+struct drawing {
+	uint64_t drawn;
+};
+
+static double speed_of(component_t *component)
+{
+	const struct node *node = tree_of(component)->node;
+	struct starpu_bitmap *workers = &component->workers_in_ctx;
+	double sum = 0;
+
+	for (int id = starpu_bitmap_first(workers); id >= 0;
+	     id = starpu_bitmap_next(workers, id))
+		sum += model_relative_speedup(&node->workers[id].arch);
+	return sum;
+}
+
+static component_t *draw(component_t *component, struct starpu_task *task)
+{
+	struct drawing *drawing = component->data;
+	component_t *last = NULL;
+	double total = 0, left;
+
+	for (unsigned i = 0; i < component->nchildren; i++)
+		if (component_can_run(component->children[i], task))
+			total += speed_of(component->children[i]);
+	left = total * draw_number(++drawing->drawn);
+	for (unsigned i = 0; i < component->nchildren && left >= 0; i++) {
+		if (!component_can_run(component->children[i], task))
+			continue;
+		last = component->children[i];
+		left -= speed_of(last);
+	}
+	return last;
+}
+
+static int random_push(component_t *component, struct starpu_task *task)
+{
+	component_t *child;
+	int refuses;
+
+	tree_enter(tree_of(component));
+	child = draw(component, task);
+	refuses = !child || component_push(child, task) != 0;
+	tree_leave(tree_of(component));
+	return refuses;
+}
+
+const struct component_kind component_kind_random = {.name = "random"};
+
+component_t *component_random(struct starpu_sched_tree *tree, void *data)
+{
+	component_t *component = component_new(tree, "random", &component_kind_random);
+
+	(void)data;
+	component->data = orr_alloc(sizeof(struct drawing));
+	component->push_task = random_push;
+	component->pull_task = component_gives_nothing;
+	component->can_pull = component_wants_pushes;
+	component->deinit_data = free_data;
+	return component;
+}
+
+/* ---- eager ----------------------------------------------------------- */
+
+struct eager {
+	unsigned next;
+	component_t *asking; /* child that has room, or NULL */
+	struct tasks tasks;  /* of eager_prio: what it was given */
+};
+
+static struct eager *eager_of(component_t *component)
+{
+	return component->data;
+}
+
+static int eager_push(component_t *component, struct starpu_task *task)
+{
+	struct eager *eager = eager_of(component);
+	int done;
+
+	tree_enter(tree_of(component));
+	done = eager->asking && offer(eager->asking, task);
+	for (unsigned k = 0; k < component->nchildren && !done; k++) {
+		unsigned i = (eager->next + k) % component->nchildren;
+
+		done = offer(component->children[i], task);
+		if (done)
+			eager->next = i + 1;
+	}
+	tree_leave(tree_of(component));
+	return !done;
+}
+
+static int eager_can_push(component_t *component, component_t *to)
+{
+	struct eager *eager = eager_of(component);
+	component_t *before;
+	int did;
+
+	tree_enter(tree_of(component));
+	before = eager->asking;
+	eager->asking = to;
+	did = component_can_push(component, to);
+	eager->asking = before;
+	tree_leave(tree_of(component));
+	return did;
+}
+
+static void eager_free(component_t *component)
+{
+	tasks_free(&eager_of(component)->tasks);
+	free(component->data);
+}
+
+static component_t *eager_new(struct starpu_sched_tree *tree,
+			      const struct component_kind *kind)
+{
+	component_t *component = component_new(tree, kind->name, kind);
+
+	component->data = orr_alloc(sizeof(struct eager));
+	component->push_task = eager_push;
+	component->can_push = eager_can_push;
+	component->deinit_data = eager_free;
+	return component;
+}
+
+const struct component_kind component_kind_eager = {.name = "eager"};
+
+component_t *component_eager(struct starpu_sched_tree *tree, void *data)
+{
+	(void)data;
+	return eager_new(tree, &component_kind_eager);
+}
+
+/* ---- eager, by priority ---------------------------------------------- */
+
+static int eager_prio_push(component_t *component, struct starpu_task *task)
+{
+	tree_enter(tree_of(component));
+	tasks_push(&eager_of(component)->tasks, task, task->priority, 0);
+	component->can_pull(component);
+	tree_leave(tree_of(component));
+	return 0;
+}
+
+static int can_run(struct starpu_task *task, void *component)
+{
+	return component_can_run(component, task);
+}
+
+static int cannot_run(struct starpu_task *task, void *component)
+{
+	return !component_can_run(component, task);
+}
+
+static struct starpu_task *take(struct tasks *tasks, struct starpu_task *task)
+{
+	if (task)
+		tasks_take(tasks, task);
+	return task;
+}
+
+static struct starpu_task *eager_prio_pull(component_t *component, component_t *to)
+{
+	struct tasks *tasks = &eager_of(component)->tasks;
+	struct starpu_task *task;
+
+	tree_enter(tree_of(component));
+	task = take(tasks, tasks_find(tasks, 0, can_run, to));
+	if (!task)
+		task = component_parents_pull(component, to);
+	tree_leave(tree_of(component));
+	return task;
+}
+
+static int eager_prio_can_push(component_t *component, component_t *to)
+{
+	struct starpu_task *rejected;
+	int n;
+
+	tree_enter(tree_of(component));
+	rejected = component_pump(component, to, &n);
+	if (rejected)
+		tasks_push(&eager_of(component)->tasks, rejected, rejected->priority, 1);
+	tree_leave(tree_of(component));
+	return n > 0;
+}
+
+static void eager_prio_drain(component_t *component, struct tasks *out)
+{
+	struct tasks *tasks = &eager_of(component)->tasks;
+	struct starpu_task *task;
+
+	while ((task = take(tasks, tasks_find(tasks, 0, cannot_run, component))))
+		tasks_push(out, task, task->priority, 0);
+}
+
+const struct component_kind component_kind_eager_prio = {.name = "eager prio",
+							 .drain = eager_prio_drain};
+
+component_t *component_eager_prio(struct starpu_sched_tree *tree, void *data)
+{
+	component_t *component = eager_new(tree, &component_kind_eager_prio);
+
+	(void)data;
+	component->push_task = eager_prio_push;
+	component->pull_task = eager_prio_pull;
+	component->can_push = eager_prio_can_push;
+	return component;
+}
+
+/* ---- where models are to be measured --------------------------------- */
+
+/* The least busy child that can run it; is_unknown: and whose workers are yet to be
+ * measured. */
+static component_t *least_busy(component_t *component, struct starpu_task *task,
+			       int is_unknown)
+{
+	component_t *best = NULL;
+	double least = INFINITY;
+
+	for (unsigned i = 0; i < component->nchildren; i++) {
+		component_t *child = component->children[i];
+		double us, load;
+
+		if (!component_predict(child, task, &us) || (is_unknown && !isnan(us)))
+			continue;
+		load = child->estimated_load(child);
+		if (load < least)
+			best = child;
+		least = fmin(least, load);
+	}
+	return best;
+}
+
+static int calibration_push(component_t *component, struct starpu_task *task)
+{
+	component_t *child;
+	int refuses;
+
+	tree_enter(tree_of(component));
+	child = least_busy(component, task, 1);
+	if (!child)
+		child = least_busy(component, task, 0);
+	refuses = !child || component_push(child, task) != 0;
+	tree_leave(tree_of(component));
+	return refuses;
+}
+
+const struct component_kind component_kind_calibration = {.name = "eager calibration"};
+
+component_t *component_calibration(struct starpu_sched_tree *tree, void *data)
+{
+	component_t *component =
+		component_new(tree, "eager calibration", &component_kind_calibration);
+
+	(void)data;
+	component->push_task = calibration_push;
+	component->pull_task = component_gives_nothing;
+	component->can_pull = component_wants_pushes;
+	return component;
+}
+
+/* ---- the best implementation ----------------------------------------- */
+
+static struct starpu_task *choose_implementation(component_t *component,
+						 struct starpu_task *task)
+{
+	struct starpu_bitmap *workers = &component->workers_in_ctx;
+	const struct node *node = tree_of(component)->node;
+
+	for (int id = starpu_bitmap_first(workers); task && id >= 0;
+	     id = starpu_bitmap_next(workers, id)) {
+		struct worker *worker = &node->workers[id];
+
+		if (!worker_can_run_job(worker, task->starpu_private))
+			continue;
+		task->predicted = component_fastest_us(worker, task);
+		task->predicted_transfer = component_transfer_us(component, task);
+		break;
+	}
+	return task;
+}
+
+static int implementation_push(component_t *component, struct starpu_task *task)
+{
+	int refuses;
+
+	tree_enter(tree_of(component));
+	choose_implementation(component, task);
+	refuses = component->nchildren == 0 ||
+		  component_push(component->children[0], task) != 0;
+	tree_leave(tree_of(component));
+	return refuses;
+}
+
+static struct starpu_task *implementation_pull(component_t *component, component_t *to)
+{
+	struct starpu_task *task;
+
+	tree_enter(tree_of(component));
+	task = choose_implementation(component, component_parents_pull(component, to));
+	tree_leave(tree_of(component));
+	return task;
+}
+
+const struct component_kind component_kind_implementation = {
+	.name = "best implementation"};
+
+component_t *component_implementation(struct starpu_sched_tree *tree, void *data)
+{
+	component_t *component = component_new(tree, "best implementation",
+					       &component_kind_implementation);
+
+	(void)data;
+	component->push_task = implementation_push;
+	component->pull_task = implementation_pull;
+	return component;
+}
+
+/* ---- by what models know --------------------------------------------- */
+
+static component_t *branch(component_t *component, struct starpu_task *task)
+{
+	const struct starpu_sched_component_perfmodel_select_data *data = component->data;
+	double us;
+
+	if (!component_predict(component, task, &us))
+		return NULL;
+	if (isnan(us))
+		return data->calibrator_component;
+	return us > 0 ? data->perfmodel_component : data->no_perfmodel_component;
+}
+
+static int select_push(component_t *component, struct starpu_task *task)
+{
+	component_t *child;
+	int refuses;
+
+	tree_enter(tree_of(component));
+	child = branch(component, task);
+	refuses = !child || component_push(child, task) != 0;
+	tree_leave(tree_of(component));
+	return refuses;
+}
+
+const struct component_kind component_kind_select = {.name = "perfmodel select"};
+
+component_t *component_select(struct starpu_sched_tree *tree, void *data)
+{
+	component_t *component =
+		component_new(tree, "perfmodel select", &component_kind_select);
+	struct starpu_sched_component_perfmodel_select_data *own =
+		orr_alloc(sizeof(*own));
+
+	*own = *(struct starpu_sched_component_perfmodel_select_data *)data;
+	component->data = own;
+	component->push_task = select_push;
+	component->pull_task = component_gives_nothing;
+	component->can_pull = component_wants_pushes;
+	component->deinit_data = free_data;
+	component_connect(component, own->calibrator_component);
+	component_connect(component, own->no_perfmodel_component);
+	component_connect(component, own->perfmodel_component);
+	return component;
+}
+
+/* ---- stages ---------------------------------------------------------- */
+
+/* The default methods ask parents in their order. */
+const struct component_kind component_kind_stage = {.name = "stage"};
+
+component_t *component_stage(struct starpu_sched_tree *tree, void *data)
+{
+	(void)data;
+	return component_new(tree, "stage", &component_kind_stage);
+}
+
+/* ---- what the application says --------------------------------------- */
+
+static int choice_push(component_t *component, struct starpu_task *task)
+{
+	uintptr_t i = (uintptr_t)task->sched_data;
+
+	if (i >= component->nchildren)
+		orr_die(tree_of(component)->node->rank,
+			"task \"%s\" has sched_data %ju, expected the number of a "
+			"component, below %u: set (void *)(uintptr_t)0 for the first",
+			task_name(task), (uintmax_t)i, component->nchildren);
+	return component_push(component->children[i], task);
+}
+
+const struct component_kind component_kind_choice = {.name = "userchoice"};
+
+component_t *component_choice(struct starpu_sched_tree *tree, void *data)
+{
+	component_t *component =
+		component_new(tree, "userchoice", &component_kind_choice);
+
+	(void)data;
+	component->push_task = choice_push;
+	component->pull_task = component_gives_nothing;
+	component->can_pull = component_wants_pushes;
+	return component;
+}

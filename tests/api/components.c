@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+/* Modular schedulers: all predefined ones, and trees that a program builds itself, with
+ * components of its own. */
+#include <starpu_sched_component.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "claim.h"
+
+int claim_failures;
+
+enum { NTASKS = 120, NCHAINS = 5 };
+
+static int nran, order[NTASKS];
+
+static void note(void *buffers[], void *arg)
+{
+	int at = STARPU_ATOMIC_ADD(&nran, 1) - 1;
+
+	(void)buffers;
+	order[at % NTASKS] = (int)(intptr_t)arg;
+}
+
+static double lasts(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		    unsigned nimpl)
+{
+	(void)task;
+	(void)arch;
+	(void)nimpl;
+	return 20;
+}
+
+static struct starpu_perfmodel model = {
+	.type = STARPU_PER_ARCH, .arch_cost_function = lasts, .symbol = "components"};
+
+static struct starpu_codelet codelet = {.cpu_funcs = {note}, .cpu_funcs_name = {"note"}};
+static struct starpu_codelet timed = {
+	.cpu_funcs = {note}, .cpu_funcs_name = {"note"}, .model = &model};
+static struct starpu_codelet chained = {.cpu_funcs = {note},
+					.cpu_funcs_name = {"note"},
+					.nbuffers = 1,
+					.modes = {STARPU_RW}};
+
+static void begin(struct starpu_sched_policy *policy, const char *name, int ncpus)
+{
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.sched_policy = policy;
+	conf.sched_policy_name = name;
+	conf.precedence_over_environment_variables = 1;
+	if (ncpus > 0)
+		conf.ncpus = ncpus;
+	nran = 0;
+	if (starpu_init(&conf) != 0)
+		exit(77);
+}
+
+static struct starpu_task *task_of(struct starpu_codelet *cl, int i)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->cl = cl;
+	task->cl_arg = (void *)(intptr_t)i;
+	task->priority = i % 7;
+	return task;
+}
+
+static void run(void)
+{
+	starpu_data_handle_t handles[NCHAINS];
+	int values[NCHAINS] = {0};
+
+	nran = 0;
+	for (int i = 0; i < NCHAINS; i++)
+		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&values[i], sizeof(int));
+	for (int i = 0; i < NTASKS; i++) {
+		struct starpu_task *task = task_of(i % 3 == 0   ? &chained
+						   : i % 3 == 1 ? &timed
+								: &codelet,
+						   i);
+
+		if (i % 3 == 0)
+			task->handles[0] = handles[i % NCHAINS];
+		CLAIM_EQ(starpu_task_submit(task), 0);
+	}
+	starpu_task_wait_for_all();
+	CLAIM_EQ(nran, NTASKS);
+	for (int i = 0; i < NCHAINS; i++)
+		starpu_data_unregister(handles[i]);
+}
+
+/* ---- predefined ------------------------------------------------------ */
+
+static void each_name_is_a_policy(void)
+{
+	struct starpu_sched_policy **policies;
+	char names[64][40];
+	int n = 0;
+
+	begin(NULL, "eager", 0);
+	policies = starpu_sched_get_predefined_policies();
+	for (; *policies && n < 64; policies++)
+		if (strncmp((*policies)->policy_name, "modular-", 8) == 0)
+			snprintf(names[n++], sizeof(names[0]), "%s",
+				 (*policies)->policy_name);
+	starpu_shutdown();
+	CLAIM_EQ(n, 23);
+	for (int i = 0; i < n; i++) {
+		begin(NULL, names[i], 0);
+		CLAIM(strcmp(starpu_sched_get_sched_policy()->policy_name, names[i]) ==
+		      0);
+		run();
+		CLAIM(starpu_sched_tree_get(0) != NULL);
+		starpu_shutdown();
+	}
+}
+
+/* With one worker the order is the queue's. */
+static void priorities_count(void)
+{
+	static const char *const names[] = {"modular-prio", "modular-eager-prio",
+					    "modular-heft", "modular-dmdas"};
+
+	for (unsigned k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		int inversions = 0, depth = 3;
+
+		begin(NULL, names[k], 1);
+		CLAIM(starpu_sched_get_max_priority() > 6);
+		starpu_pause();
+		for (int i = 0; i < NTASKS; i++)
+			CLAIM_EQ(starpu_task_submit(task_of(&timed, i)), 0);
+		starpu_resume();
+		starpu_task_wait_for_all();
+		CLAIM_EQ(nran, NTASKS);
+		for (int i = depth; i + 1 < NTASKS; i++)
+			inversions += order[i] % 7 < order[i + 1] % 7;
+		/* What was ahead of the first urgent one is kept in its queue. */
+		CLAIM(inversions <= depth);
+		starpu_shutdown();
+	}
+}
+
+static void contexts_have_trees_of_their_own(void)
+{
+	int ids[STARPU_NMAXWORKERS], n;
+	unsigned ctx;
+
+	begin(NULL, "modular-heft", 0);
+	n = starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, ids, STARPU_NMAXWORKERS);
+	ctx = starpu_sched_ctx_create(ids, n > 1 ? 2 : 1, "ws",
+				      STARPU_SCHED_CTX_POLICY_NAME, "modular-ws", 0);
+	CLAIM(starpu_sched_tree_get(ctx) != starpu_sched_tree_get(0));
+	for (int i = 0; i < NTASKS; i++) {
+		CLAIM_EQ(starpu_task_submit_to_ctx(task_of(&timed, i), ctx), 0);
+		if (i % 20 == 7 && n > 1)
+			starpu_sched_ctx_remove_workers(&ids[1], 1, ctx);
+		if (i % 20 == 17 && n > 1)
+			starpu_sched_ctx_add_workers(&ids[1], 1, ctx);
+	}
+	starpu_task_wait_for_all_in_ctx(ctx);
+	CLAIM_EQ(nran, NTASKS);
+	starpu_sched_ctx_delete(ctx);
+	run();
+	starpu_shutdown();
+}
+
+/* ---- a component of the program's ------------------------------------ */
+
+struct stack {
+	struct starpu_task_list tasks;
+	starpu_pthread_mutex_t mutex;
+	int npushed;
+};
+
+static struct stack *the_stack; /* of the last tree */
+
+static int stack_push(struct starpu_sched_component *component, struct starpu_task *task)
+{
+	struct stack *stack = component->data;
+
+	STARPU_COMPONENT_MUTEX_LOCK(&stack->mutex);
+	starpu_task_list_push_front(&stack->tasks, task);
+	stack->npushed++;
+	STARPU_COMPONENT_MUTEX_UNLOCK(&stack->mutex);
+	starpu_push_task_end(task);
+	component->can_pull(component);
+	return 0;
+}
+
+static struct starpu_task *stack_pull(struct starpu_sched_component *component,
+				      struct starpu_sched_component *to)
+{
+	struct stack *stack = component->data;
+	struct starpu_task *task;
+
+	STARPU_COMPONENT_MUTEX_LOCK(&stack->mutex);
+	for (task = starpu_task_list_begin(&stack->tasks); task;
+	     task = starpu_task_list_next(task))
+		if (starpu_sched_component_can_execute_task(to, task))
+			break;
+	if (task)
+		starpu_task_list_erase(&stack->tasks, task);
+	STARPU_COMPONENT_MUTEX_UNLOCK(&stack->mutex);
+	return task;
+}
+
+static int stack_can_push(struct starpu_sched_component *component,
+			  struct starpu_sched_component *to)
+{
+	struct stack *stack = component->data;
+	struct starpu_task *rejected;
+	int n;
+
+	rejected = starpu_sched_component_pump_to(component, to, &n);
+	if (rejected) {
+		STARPU_COMPONENT_MUTEX_LOCK(&stack->mutex);
+		starpu_task_list_push_front(&stack->tasks, rejected);
+		STARPU_COMPONENT_MUTEX_UNLOCK(&stack->mutex);
+	}
+	return n > 0;
+}
+
+static void stack_end(struct starpu_sched_component *component)
+{
+	struct stack *stack = component->data;
+
+	CLAIM(starpu_task_list_empty(&stack->tasks));
+	CLAIM(stack->npushed >= NTASKS);
+	STARPU_PTHREAD_MUTEX_DESTROY(&stack->mutex);
+	free(stack);
+}
+
+static struct starpu_sched_component *stack_create(struct starpu_sched_tree *tree,
+						   void *arg)
+{
+	struct starpu_sched_component *component =
+		starpu_sched_component_create(tree, "stack");
+	struct stack *stack = calloc(1, sizeof(*stack));
+
+	CLAIM(arg == &model);
+	starpu_task_list_init(&stack->tasks);
+	STARPU_PTHREAD_MUTEX_INIT(&stack->mutex, NULL);
+	component->data = the_stack = stack;
+	component->push_task = stack_push;
+	component->pull_task = stack_pull;
+	component->can_push = stack_can_push;
+	component->can_pull = starpu_sched_component_can_pull_all;
+	component->deinit_data = stack_end;
+	return component;
+}
+
+static void stack_init(unsigned ctx)
+{
+	starpu_sched_component_initialize_simple_scheduler(
+		stack_create, &model,
+		STARPU_SCHED_SIMPLE_DECIDE_WORKERS | STARPU_SCHED_SIMPLE_DECIDE_ALWAYS |
+			STARPU_SCHED_SIMPLE_FIFOS_BELOW |
+			STARPU_SCHED_SIMPLE_FIFOS_BELOW_PRIO,
+		ctx);
+}
+
+static void tree_deinit(unsigned ctx)
+{
+	struct starpu_sched_tree *tree = starpu_sched_ctx_get_policy_data(ctx);
+
+	starpu_sched_tree_destroy(tree);
+}
+
+static struct starpu_sched_policy stack_policy = {
+	.init_sched = stack_init,
+	.deinit_sched = tree_deinit,
+	.add_workers = starpu_sched_tree_add_workers,
+	.remove_workers = starpu_sched_tree_remove_workers,
+	.push_task = starpu_sched_tree_push_task,
+	.pop_task = starpu_sched_tree_pop_task,
+	.pre_exec_hook = starpu_sched_component_worker_pre_exec_hook,
+	.post_exec_hook = starpu_sched_component_worker_post_exec_hook,
+	.do_schedule = starpu_sched_tree_do_schedule,
+	.policy_name = "stack",
+	.policy_description = "the last one first",
+	.worker_type = STARPU_WORKER_LIST,
+};
+
+static void a_component_of_ours_decides(void)
+{
+	begin(&stack_policy, NULL, 0);
+	run();
+	CLAIM_EQ(the_stack->npushed, NTASKS);
+	starpu_shutdown();
+}
+
+/* ---- a tree built by hand -------------------------------------------- */
+
+static struct starpu_sched_component *choosing, *gathering;
+
+static void hand_init(unsigned ctx)
+{
+	struct starpu_sched_tree *tree = starpu_sched_tree_create(ctx);
+	struct starpu_sched_component_composed_recipe *recipe =
+		starpu_sched_component_composed_recipe_create();
+	struct starpu_sched_component *prio, *composed;
+	struct starpu_sched_component_fifo_data limits = {.ntasks_threshold = 1};
+
+	starpu_sched_component_composed_recipe_add(
+		recipe,
+		(starpu_sched_component_create_t)starpu_sched_component_fifo_create,
+		NULL);
+	starpu_sched_component_composed_recipe_add(
+		recipe, starpu_sched_component_random_create, NULL);
+	composed = starpu_sched_component_composed_component_create(tree, recipe);
+	starpu_sched_component_composed_recipe_destroy(recipe);
+	prio = starpu_sched_component_prio_create(tree, NULL);
+	CLAIM(starpu_sched_component_is_prio(prio));
+	CLAIM(!starpu_sched_component_is_fifo(prio));
+	choosing = tree->root = starpu_sched_component_userchoice_create(tree, NULL);
+	gathering = starpu_sched_component_eager_create(tree, NULL);
+	starpu_sched_component_connect(tree->root, composed);
+	starpu_sched_component_connect(tree->root, prio);
+	starpu_sched_component_connect(prio, gathering);
+	for (unsigned i = 0; i < starpu_worker_get_count(); i++) {
+		struct starpu_sched_component *worker =
+			starpu_sched_component_worker_get(ctx, (int)i);
+		struct starpu_sched_component *stage =
+			starpu_sched_component_stage_create(tree, NULL);
+		struct starpu_sched_component *fifo =
+			starpu_sched_component_fifo_create(tree, &limits);
+
+		CLAIM(starpu_sched_component_is_simple_worker(worker));
+		CLAIM_EQ(starpu_sched_component_worker_get_workerid(worker), i);
+		starpu_sched_component_connect(stage, worker);
+		starpu_sched_component_connect(fifo, stage);
+		starpu_sched_component_connect(composed, fifo);
+		starpu_sched_component_connect(gathering, stage);
+	}
+	starpu_sched_tree_update_workers(tree);
+	starpu_sched_ctx_set_policy_data(ctx, tree);
+}
+
+static void hand_submit(struct starpu_task *task)
+{
+	task->sched_data = (void *)(uintptr_t)(task->priority % 2);
+}
+
+static struct starpu_sched_policy hand_policy = {
+	.init_sched = hand_init,
+	.deinit_sched = tree_deinit,
+	.add_workers = starpu_sched_tree_add_workers,
+	.remove_workers = starpu_sched_tree_remove_workers,
+	.push_task = starpu_sched_tree_push_task,
+	.pop_task = starpu_sched_tree_pop_task,
+	.submit_hook = hand_submit,
+	.pre_exec_hook = starpu_sched_component_worker_pre_exec_hook,
+	.post_exec_hook = starpu_sched_component_worker_post_exec_hook,
+	.policy_name = "by hand",
+	.worker_type = STARPU_WORKER_LIST,
+};
+
+static void trees_may_be_built_by_hand(void)
+{
+	unsigned n;
+
+	begin(&hand_policy, NULL, 0);
+	n = starpu_worker_get_count();
+	CLAIM(starpu_sched_tree_get(0)->root == choosing);
+	CLAIM_EQ(starpu_bitmap_cardinal(&choosing->workers_in_ctx), n);
+	CLAIM_EQ(gathering->nchildren, n);
+	CLAIM(starpu_sched_component_is_eager(gathering));
+	CLAIM(starpu_sched_component_is_userchoice(choosing));
+	run();
+	CLAIM_EQ((long long)choosing->estimated_load(choosing), 0);
+	starpu_shutdown();
+}
+
+/* ---- several decisions ----------------------------------------------- */
+
+static void several_init(unsigned ctx)
+{
+	starpu_sched_component_initialize_simple_schedulers(
+		ctx, 2,
+		(starpu_sched_component_create_t)starpu_sched_component_mct_create, NULL,
+		(unsigned)(STARPU_SCHED_SIMPLE_DECIDE_WORKERS |
+			   STARPU_SCHED_SIMPLE_FIFO_ABOVE |
+			   STARPU_SCHED_SIMPLE_FIFOS_BELOW),
+		starpu_sched_component_eager_create, NULL,
+		(unsigned)STARPU_SCHED_SIMPLE_PRE_DECISION, stack_create, &model,
+		(unsigned)STARPU_SCHED_SIMPLE_DECIDE_WORKERS);
+}
+
+static void several_submit(struct starpu_task *task)
+{
+	/* The stack claims to see a run of its own. */
+	task->sched_data = (void *)(uintptr_t)1;
+}
+
+static void several_decisions_share_workers(void)
+{
+	struct starpu_sched_policy policy = hand_policy;
+
+	policy.init_sched = several_init;
+	policy.submit_hook = several_submit;
+	policy.policy_name = "several";
+	begin(&policy, NULL, 0);
+	run();
+	CLAIM_EQ(the_stack->npushed, NTASKS);
+	starpu_shutdown();
+}
+
+int main(void)
+{
+	static const struct claim claims[] = {
+		{"each_name_is_a_policy", each_name_is_a_policy},
+		{"priorities_count", priorities_count},
+		{"contexts_have_trees_of_their_own", contexts_have_trees_of_their_own},
+		{"a_component_of_ours_decides", a_component_of_ours_decides},
+		{"trees_may_be_built_by_hand", trees_may_be_built_by_hand},
+		{"several_decisions_share_workers", several_decisions_share_workers},
+		{NULL, NULL}};
+
+	return claims_run(claims, 0);
+}
