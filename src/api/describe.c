@@ -159,7 +159,7 @@ int starpu_memory_nodes_numa_devid_to_id(unsigned id)
 	{                                                                                \
 		const struct node *node = plat_self();                                   \
                                                                                          \
-		return node && node->conf.field != 0;                                    \
+		return node && node->conf->field != 0;                                   \
 	}
 
 ASKED_FOR(starpu_asynchronous_copy_disabled, disable_asynchronous_copy)

@@ -208,7 +208,7 @@ static void begin_records(struct node *node, const struct starpu_conf *conf);
 /* STARPU_NCPU is the master's. */
 static int take_cores(struct node *node, void *ncpus)
 {
-	node->conf.ncpus = *(const int *)ncpus;
+	node_want_cpus(node, *(const int *)ncpus);
 	return 0;
 }
 

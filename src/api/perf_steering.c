@@ -246,9 +246,9 @@ static void turn_it(struct turn *turn)
 	switch (turn->entry->what) {
 	case CALIBRATE:
 		if (turn->is_set)
-			orr_store(&turn->node->conf.calibrate, (int)turn->value);
+			orr_store(&turn->node->calibrate, (int)turn->value);
 		else
-			turn->value = orr_load(&turn->node->conf.calibrate);
+			turn->value = orr_load(&turn->node->calibrate);
 		break;
 	case BIND_TO_PU:
 		if (turn->is_set)

@@ -53,7 +53,7 @@ void (*starpu_sched_ctx_get_sched_policy_callback(unsigned sched_ctx_id))(unsign
 {
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
-	return sched->id == 0 ? sched->node->conf.sched_policy_callback : sched->init;
+	return sched->id == 0 ? sched->node->conf->sched_policy_callback : sched->init;
 }
 
 /* ---- workers --------------------------------------------------------- */

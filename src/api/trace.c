@@ -73,7 +73,7 @@ void trace_begin(struct node *node)
 	if (node->sinks->records)
 		plat_at_end(node->plat, save);
 	profiling_begin(node);
-	if (node->conf.start_perf_counter_collection == 1)
+	if (node->conf->start_perf_counter_collection == 1)
 		counters_start(node);
 	if (orr_load(&node->lasting->starts_paused))
 		events_pause(node, 1);

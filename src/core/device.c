@@ -124,7 +124,7 @@ static int field(const void *of, size_t offset)
 /* A machine with fewer cores than it needs still runs, on one. */
 static int all_cpus(const struct node *node, int most)
 {
-	int reserve = node->conf.reserve_ncpus > 0 ? node->conf.reserve_ncpus : 0;
+	int reserve = node->conf->reserve_ncpus > 0 ? node->conf->reserve_ncpus : 0;
 	int left = most - reserve;
 
 	return left < 1 && most > 0 ? 1 : left;
@@ -144,7 +144,7 @@ int device_count(const struct node *node, enum starpu_worker_archtype type)
 
 	if (!row || !row->kernels)
 		return 0;
-	count = row->wanted ? field(&node->conf, row->wanted) : -1;
+	count = row->wanted ? field(node->conf, row->wanted) : -1;
 	if (count < 0)
 		count = type == STARPU_CPU_WORKER ? all_cpus(node, there) : there;
 	/* Processors may be shared by more threads than there are. */

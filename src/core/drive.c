@@ -27,7 +27,7 @@ struct worker *drive_find(struct node *node, const struct starpu_driver *driver)
 
 void drive_open(struct node *node)
 {
-	const struct starpu_conf *conf = &node->conf;
+	const struct starpu_conf *conf = node->conf;
 
 	orr_lock_init(&node->drivers.lock);
 	for (unsigned i = 0; i < conf->n_not_launched_drivers; i++) {

@@ -118,6 +118,12 @@ static void settings_leave(struct world *world, struct settings *settings)
 	while (*at != settings)
 		at = &(*at)->next;
 	*at = settings->next;
+	while (settings->confs) {
+		struct kept_conf *kept = settings->confs;
+
+		settings->confs = kept->next;
+		free(kept);
+	}
 	model_store_free(settings->models);
 	knobs_free(&settings->knobs);
 	free(settings);
@@ -164,6 +170,39 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 	MERGE_ANY(disable_asynchronous_mpi_ms_copy, disabled_copies.mpi_ms);
 	MERGE_ANY(disable_asynchronous_tcpip_ms_copy, disabled_copies.tcpip_ms);
 #undef MERGE_ANY
+}
+
+/* Nodes that have the same share one. */
+static const struct starpu_conf *keep_conf(struct settings *settings,
+					   const struct starpu_conf *conf)
+{
+	struct kept_conf *kept;
+
+	for (kept = settings->confs; kept; kept = kept->next)
+		if (memcmp(&kept->conf, conf, sizeof(*conf)) == 0)
+			return &kept->conf;
+	kept = orr_alloc(sizeof(*kept));
+	kept->conf = *conf;
+	kept->next = settings->confs;
+	settings->confs = kept;
+	return &kept->conf;
+}
+
+static void take_conf(struct node *node, const struct starpu_conf *conf)
+{
+	struct starpu_conf merged = *conf;
+
+	merge_environment(&merged, node_knobs(node));
+	node->conf = keep_conf(node->settings, &merged);
+	node->calibrate = node->conf->calibrate;
+}
+
+void node_want_cpus(struct node *node, int ncpus)
+{
+	struct starpu_conf conf = *node->conf;
+
+	conf.ncpus = ncpus;
+	node->conf = keep_conf(node->settings, &conf);
 }
 
 /* ---- memories and workers -------------------------------------------- */
@@ -333,7 +372,7 @@ static int open_workers(struct node *node)
 			     "starpu_init: there is no worker: %d CPU workers are asked "
 			     "for (STARPU_NCPU, conf.ncpus), and this machine has %d "
 			     "GPUs; ask for one at least",
-			     node->conf.ncpus,
+			     node->conf->ncpus,
 			     node->machine->devices[STARPU_CUDA_WORKER].count);
 		return -ENODEV;
 	}
@@ -460,8 +499,7 @@ int node_open_extended(struct node **node_out, struct starpu_conf *conf,
 	node->world = world_join();
 	node->settings = settings_join(node->world);
 	node->size = 1;
-	node->conf = *conf;
-	merge_environment(&node->conf, node_knobs(node));
+	take_conf(node, conf);
 	node->limit_min = node_knobs(node)->limit_min_submitted;
 	node->limit_max = node_knobs(node)->limit_max_submitted;
 	init_pools(node);

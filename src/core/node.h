@@ -40,6 +40,11 @@ struct worker;
 
 enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
 
+struct kept_conf {
+	struct kept_conf *next;
+	struct starpu_conf conf;
+};
+
 /*
  * What the environment said when a node opened, and what depends on it.  Constant but for
  * the model files read.  Nodes that read the same share one: a rank costs no copy.
@@ -49,7 +54,9 @@ struct settings {
 	int nnodes;            /* the last one frees it */
 	int unread_told;       /* variables of the environment that nothing reads */
 	struct knobs knobs;
+	struct kept_conf *confs;    /* what its nodes were given */
 	struct model_store *models; /* model files read so far */
+	unsigned nmodel_changes;    /* of what they say; may wrap */
 	int too_many_told;          /* workers, by device_count() */
 	int argument_told; /* an argument without size, by the master of slaves */
 };
@@ -103,6 +110,7 @@ struct memory {
 	 * work; transfers that begin or end here, atomic. */
 	struct wish *wishes;
 	int nfetching_ahead, serving_ahead, ncopies;
+	int nlost; /* atomic, may wrap: copies that had the value, or were to get it */
 	struct kept *kept; /* see core/data/kept.h; atomic, NULL: nothing yet */
 };
 
@@ -152,10 +160,11 @@ struct node {
 	int nspill_changes;
 	int limit_min, limit_max; /* submitted tasks; -1: no throttling */
 	double start_s;
-	struct lasting *lasting; /* the rank's, longer-lived than the node */
-	struct starpu_conf conf;
-	struct mpi *mpi;     /* the MPI layer's state, NULL without it */
-	struct bound *bound; /* of bound.h; NULL: never started */
+	struct lasting *lasting;        /* the rank's, longer-lived than the node */
+	const struct starpu_conf *conf; /* the settings': most of it is arrays */
+	int calibrate;                  /* atomic: as in conf, then as steered */
+	struct mpi *mpi;                /* the MPI layer's state, NULL without it */
+	struct bound *bound;            /* of bound.h; NULL: never started */
 	/* Atomic: schedulers that bring data ahead, that put decisions off; see
 	 * core/sched/sched.h. */
 	int nquiet, nputting_off;
@@ -290,6 +299,8 @@ int node_open(struct node **node, struct starpu_conf *conf);
  * on_close.  It returns 0 or -errno. */
 int node_open_extended(struct node **node, struct starpu_conf *conf,
 		       int (*extend)(struct node *node, void *arg), void *arg);
+/* While it opens: whatever the environment says. */
+void node_want_cpus(struct node *node, int ncpus);
 /* All tasks have ended.  Frees everything. */
 void node_close(struct node *node);
 /* One more memory, as plat_machine() might have named it: its number, or -ENOSPC when

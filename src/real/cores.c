@@ -186,7 +186,7 @@ static struct id_list listed_in_environment(const struct plat *plat)
 /* The application's choice of cores, through the environment or starpu_conf. */
 static void choose_ids(struct plat *plat)
 {
-	const struct starpu_conf *conf = &plat->node->conf;
+	const struct starpu_conf *conf = plat->node->conf;
 	struct id_list list = listed_in_environment(plat);
 	struct cores *cores = &plat->cores;
 	int room = 0;
@@ -307,7 +307,7 @@ static void reserve_polling(struct plat *plat)
 			     named.cpu, named.core);
 	if (knobs->mpi_driver_call_frequency > 0 || knobs->mpi_explicit)
 		put_first(&plat->cores, pu); /* That worker is this thread. */
-	else if (plat->node->conf.will_use_mpi > 0 && plat->node->conf.ncpus == -1)
+	else if (plat->node->conf->will_use_mpi > 0 && plat->node->conf->ncpus == -1)
 		leave_core_of(&plat->cores, pu);
 }
 

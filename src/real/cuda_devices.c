@@ -89,7 +89,7 @@ static int is_listed_by_application(const struct starpu_conf *conf, const char *
 
 static void choose(const struct plat *plat, struct choice *choice)
 {
-	const struct starpu_conf *conf = &plat->node->conf;
+	const struct starpu_conf *conf = plat->node->conf;
 	const char *text = node_knobs(plat->node)->workers_cudaid;
 	char word[32];
 
@@ -300,7 +300,7 @@ static void fill_machine(struct cuda *cuda)
 
 static void open_all(struct plat *plat, struct cuda *cuda, int is_wanted)
 {
-	struct choice choice = {.wanted = plat->node->conf.ncuda};
+	struct choice choice = {.wanted = plat->node->conf->ncuda};
 
 	choice.there = count_devices(cuda, is_wanted);
 	if (choice.there == 0)
@@ -316,7 +316,7 @@ static void open_all(struct plat *plat, struct cuda *cuda, int is_wanted)
 
 void cuda_open(struct plat *plat)
 {
-	const struct starpu_conf *conf = &plat->node->conf;
+	const struct starpu_conf *conf = plat->node->conf;
 	int is_wanted = conf->ncuda > 0 || conf->use_explicit_workers_cuda_gpuid ||
 			*node_knobs(plat->node)->workers_cudaid;
 	int nthreads = threads_of_process(NULL, 0);

@@ -37,6 +37,7 @@ struct link {
 struct path {
 	int n;
 	short links[PATH_LINKS];
+	double latency_s, bytes_per_s; /* of a copy that has all links for itself */
 };
 
 /* In copy->backend. */
@@ -315,6 +316,12 @@ static void find_paths(struct pcie *pcie)
 			struct path *path = &pcie->paths[from * n + to];
 
 			path->n = find_path(pcie, from, to, path->links);
+			path->latency_s = latency_of(pcie, from, to);
+			path->bytes_per_s = INFINITY;
+			for (int i = 0; i < path->n; i++)
+				path->bytes_per_s =
+					fmin(path->bytes_per_s,
+					     pcie->links[path->links[i]].bytes_per_s);
 		}
 }
 
@@ -427,7 +434,8 @@ int pcie_copy(struct plat *plat, struct plat_copy *copy)
 	if (plat->machine.executes)
 		methods_start(plat->node, copy);
 	*t = (struct transfer){.left_bytes = (double)copy->bytes};
-	t->start_s = launch_s(plat, copy) + latency_of(pcie, copy->from, copy->to);
+	t->start_s =
+		launch_s(plat, copy) + path_of(pcie, copy->from, copy->to)->latency_s;
 	*(pcie->last ? &transfer_of(pcie->last)->next : &pcie->first) = copy;
 	pcie->last = copy;
 	if (!calendar_has(&pcie->event) || pcie->event.entry.date_s > t->start_s) {
@@ -440,15 +448,8 @@ double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t byt
 {
 	const struct pcie *pcie = plat->pcie;
 	const struct path *path = path_of(pcie, from, to);
-	double rate = INFINITY;
 
 	if (from == to || !pcie->costs)
 		return 0;
-	for (int i = 0; i < path->n; i++) {
-		double bytes_per_s = pcie->links[path->links[i]].bytes_per_s;
-
-		if (bytes_per_s < rate)
-			rate = bytes_per_s;
-	}
-	return latency_of(pcie, from, to) + (double)bytes / rate;
+	return path->latency_s + (double)bytes / path->bytes_per_s;
 }

@@ -11,6 +11,7 @@
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/sched/teams.h"
+#include "core/task/deps.h"
 #include "core/task/task.h"
 #include "core/task/transaction.h"
 #include "core/wait.h"
@@ -446,6 +447,7 @@ static int execute(struct worker *worker, struct job *job)
 	double seconds = 0;
 
 	ORR_ASSERT(!sim_worker->job);
+	deps_expect_next(job);
 	sim_worker->calls = 0;
 	if (transaction_skips(job->task)) {
 		seconds = 0;

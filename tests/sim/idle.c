@@ -15,7 +15,7 @@
 #include <starpu_mpi.h>
 
 /* With the 20 workers of the platform. */
-enum { MOST_BYTES = 36864 };
+enum { MOST_BYTES = 32768 };
 
 static size_t allocated(void)
 {

@@ -478,7 +478,7 @@ static void measurements_are_kept_and_saved(void **state)
 
 	s->machine.predicts = 0;
 	strcpy(s->machine.hostname, "here.domain");
-	s->node.conf.calibrate = 1;
+	s->node.calibrate = 1;
 	for (int i = 0; i < 11; i++) /* the first is discarded */
 		model_record(&s->workers[2], &s->task, 0, i ? 2e-6 : 1e-3);
 	assert_int_equal(expect(s, 2).source, MODEL_HISTORY);
@@ -494,6 +494,38 @@ static void measurements_are_kept_and_saved(void **state)
 	assert_int_equal(entry->nsample, 10);
 	assert_true(fabs(entry->sum - 20) < 1e-3);
 	model_data_clear(&data);
+}
+
+/* Of a job whose turn has come the answers are remembered, until there are others. */
+static void what_was_said_holds_until_something_changes(void **state)
+{
+	struct scene *s = *state;
+	struct job job = {.state = JOB_READY};
+	double first_s;
+
+	write_model(s, "kernel.somecpu", cpu_file);
+	s->node.calibrate = 1;
+	s->task.starpu_private = &job;
+	first_s = expect(s, 2).seconds;
+	assert_true(fabs(first_s - 1e-3) < 1e-12);
+	assert_true(expect(s, 2).seconds == first_s);
+	assert_true(job.shape != 0);
+	for (int i = 0; i < 2; i++) /* the first is discarded */
+		model_record(&s->workers[2], &s->task, 0, 1.2e-3);
+	assert_true(expect(s, 2).seconds != first_s);
+	/* It is submitted again, with other data. */
+	job.shape = 0;
+	set_task(s, 1, 960, 4);
+	assert_true(fabs(expect(s, 2).seconds - 27e-3) < 1e-12);
+	/* The roofline asks for the operations, too. */
+	for (int i = 1; i <= 2; i++) {
+		job.shape = 0;
+		s->task.flops = i * 1e9;
+		assert_int_equal(expect(s, 0).source, MODEL_ROOFLINE);
+		assert_true(fabs(expect(s, 0).seconds /
+					 roofline_seconds(&s->workers[0], &s->task) -
+				 1) < 1e-12);
+	}
 }
 
 static void too_few_real_measurements_force_a_calibration(void **state)
@@ -517,7 +549,7 @@ static void regressions_find_the_law(void **state)
 
 	s->machine.predicts = 0;
 	strcpy(s->machine.hostname, "here");
-	s->node.conf.calibrate = 1;
+	s->node.calibrate = 1;
 	s->model.type = STARPU_NL_REGRESSION_BASED;
 	for (uint32_t nx = 100; nx <= 1000; nx += 100) {
 		set_task(s, 1, nx, 4);
@@ -579,6 +611,7 @@ int main(void)
 		TEST(a_broken_file_makes_the_model_unusable),
 		TEST(functions_of_the_user_are_asked),
 		TEST(measurements_are_kept_and_saved),
+		TEST(what_was_said_holds_until_something_changes),
 		TEST(too_few_real_measurements_force_a_calibration),
 		TEST(regressions_find_the_law),
 		cmocka_unit_test(an_unstable_history_starts_afresh),

@@ -112,12 +112,29 @@ static void nobody_makes_room_for_it(void **state)
 	close_all();
 }
 
+/* It is looked for again, though nothing was missing before. */
+static void what_leaves_comes_again(void **state)
+{
+	(void)state;
+	open_with("dmda", "1");
+	submit_all(&reads);
+	fake_run_until(fake_now_s() + 0.5 * fake_machine()->task_s);
+	assert_int_equal(count_there(), NTASKS);
+	assert_int_equal(starpu_data_evict_from_node(handles[NTASKS - 1], 1), 0);
+	assert_int_equal(count_there(), NTASKS - 1);
+	fake_run_until(fake_now_s() + fake_machine()->task_s);
+	assert_int_equal(one.nlog, 1);
+	assert_int_equal(count_there(), NTASKS);
+	close_all();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_come_while_another_task_runs),
 		cmocka_unit_test(unless_nobody_wants_it),
 		cmocka_unit_test(nobody_makes_room_for_it),
+		cmocka_unit_test(what_leaves_comes_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -322,44 +322,61 @@ void ahead_count(struct node *node, unsigned from, unsigned to, int change)
 
 /* ---- for tasks in queues ------------------------------------------------ */
 
-static int lacks(const struct access *access, unsigned memory)
+/* The guess of who has not locked the datum is most often right. */
+static enum ahead_answer look(const struct access *access, unsigned memory)
 {
 	const struct data_body *body = access->datum->body;
 	uint64_t valid = data_glance(&body->valid);
 
-	return valid && !((valid | data_glance(&body->arriving)) & memory_bit(memory));
+	if ((valid | data_glance(&body->arriving)) & memory_bit(memory))
+		return AHEAD_THERE;
+	return valid ? AHEAD_TRAVELS : AHEAD_LATER;
 }
 
-/* Is the value of an access not there, and can it begin to travel?  It may have to pass
- * by another memory: then it comes as far as there. */
-static int bring(struct access *access, unsigned memory)
+/* Can a value that is not there begin to travel?  It may have to pass by another memory:
+ * then it comes as far as there. */
+static enum ahead_answer bring(struct access *access, unsigned memory)
 {
 	starpu_data_handle_t datum = access->datum;
+	enum ahead_answer answer = look(access, memory);
 	uint64_t arriving;
-	int travels;
 
-	if (!lacks(access, memory)) /* A guess that is most often right. */
-		return 0;
+	if (answer != AHEAD_TRAVELS)
+		return answer;
 	orr_lock(&datum->lock);
 	arriving = datum->body->arriving;
-	if (lacks(access, memory) && !arriving)
+	if (look(access, memory) == AHEAD_TRAVELS && !arriving)
 		coherency_send(datum, memory);
-	travels = datum->body->arriving != arriving;
+	if (datum->body->arriving == arriving)
+		answer = AHEAD_LATER;
 	orr_unlock(&datum->lock);
-	return travels;
+	return answer;
 }
 
-int ahead_bring(struct job *job, unsigned memory)
+static int reads_value(const struct access *access)
 {
+	return access->state != ACCESS_SKIPPED &&
+	       (access->mode & (STARPU_R | STARPU_REDUX | ACCESS_NO_VALUE)) == STARPU_R;
+}
+
+enum ahead_answer ahead_bring(struct job *job, unsigned memory)
+{
+	int is_specific = specific_is(job);
+	enum ahead_answer all = is_specific ? AHEAD_LATER : AHEAD_THERE;
+
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
-		unsigned at = specific_is(job) ? specific_memory(job, i, memory) : memory;
+		enum ahead_answer one = AHEAD_LATER;
 
-		if (access->state == ACCESS_GRANTED && at == memory &&
-		    (access->mode & (STARPU_R | STARPU_REDUX | ACCESS_NO_VALUE)) ==
-			    STARPU_R &&
-		    bring(access, memory))
-			return 1;
+		if (!reads_value(access) ||
+		    (is_specific && specific_memory(job, i, memory) != memory))
+			continue;
+		if (access->state == ACCESS_GRANTED)
+			one = bring(access, memory);
+		if (one == AHEAD_TRAVELS)
+			return one;
+		if (one == AHEAD_LATER)
+			all = one;
 	}
-	return 0;
+	return all;
 }

@@ -30,12 +30,18 @@ void ahead_let_leave(starpu_data_handle_t handle);
 
 /* Any thread; the datum fits into the memory. */
 void ahead_wish(starpu_data_handle_t handle, const struct ahead *ahead);
+enum ahead_answer {
+	AHEAD_TRAVELS, /* a value */
+	AHEAD_THERE,   /* all that it reads, until the memory loses a copy */
+	AHEAD_LATER    /* nothing travels now, but may have to */
+};
+
 /*
  * A ready task is going to run in memory: begin to bring a value that it lacks there, if
- * one may have the room without waiting.  1: it travels; 0: nothing does, or need.  The
- * task has its turn on its data and keeps it meanwhile; no datum is locked.
+ * one may have the room without waiting.  The task has its turn on its data and keeps it
+ * meanwhile; no datum is locked.
  */
-int ahead_bring(struct job *job, unsigned memory);
+enum ahead_answer ahead_bring(struct job *job, unsigned memory);
 /* Something has ended in a memory: see whose time it is.  Nothing is locked. */
 void ahead_serve(struct node *node, unsigned memory);
 /* A transfer between the two begins, or has ended. */

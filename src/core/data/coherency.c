@@ -158,8 +158,10 @@ static void land(struct transfer *transfer)
 	free(transfer);
 	if (purpose != TO_FETCH)
 		copy_unuse(to, NULL);
-	if (failed)
+	if (failed) {
+		orr_add(&to->datum->node->memories[to->memory].nlost, 1);
 		refuse(to);
+	}
 	if (purpose == TO_EVICT)
 		end_leaving(from, failed);
 	else

@@ -55,6 +55,8 @@ void copy_free_going(struct copy_state *copy)
 	struct data_body *body = copy->datum->body;
 	uint64_t others = ~memory_bit(copy->memory);
 
+	if (copy_is_valid(copy))
+		orr_add(&copy->datum->node->memories[copy->memory].nlost, 1);
 	data_set_memories(&body->valid, body->valid & others);
 	data_set_memories(&body->promised, body->promised & others);
 	buffers_free(copy);

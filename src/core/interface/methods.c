@@ -168,7 +168,7 @@ static const struct memory_driver *mover(const struct node *node, unsigned from,
 /* Programs may ask for copies that are done when the methods return. */
 static int may_end_later(const struct node *node, const struct plat_copy *copy)
 {
-	const struct starpu_conf *conf = &node->conf;
+	const struct starpu_conf *conf = node->conf;
 	const struct memory_driver *driver = mover(node, copy->from, copy->to);
 	int is_cuda = node->memories[copy->from].kind == STARPU_CUDA_RAM ||
 		      node->memories[copy->to].kind == STARPU_CUDA_RAM;

@@ -192,7 +192,7 @@ static int write_one(struct node *node, const struct bus_file *file, char *path)
 void bus_files_make(struct node *node)
 {
 	char name[NAME_BYTES], path[SAMPLING_PATH_BYTES] = "";
-	int wanted = node->conf.bus_calibrate > 0, status = 0;
+	int wanted = node->conf->bus_calibrate > 0, status = 0;
 
 	/* Ranks do not know their names yet. */
 	if (node->machine->predicts || *node_knobs(node)->mpi_hostnames ||

@@ -3,6 +3,7 @@
 #include "core/model/model.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "core/data/data.h"
@@ -207,8 +208,7 @@ static void force_calibration(const struct model_query *query)
 	    !orr_cas(&state->forced, 0, 1))
 		return;
 	orr_store((int *)(void *)&query->model->benchmarking, 1);
-	if (!node_knobs(query->node)->silent &&
-	    orr_load(&query->node->conf.calibrate) <= 0)
+	if (!node_knobs(query->node)->silent && orr_load(&query->node->calibrate) <= 0)
 		orr_complain(query->node->rank,
 			     "performance model %s: too few measurements, expected %d of "
 			     "each size: calibrating it in this run; set "
@@ -303,6 +303,63 @@ struct model_estimate model_evaluate(const struct model_query *query)
 	return estimate;
 }
 
+/* ---- What was said of tasks of the same shape -------------------------- */
+
+/*
+ * All that the estimate of a task depends on, besides the device: from when its turn has
+ * come its data keep their sizes.  0: they may still change.
+ */
+static uint64_t shape_of(const struct model_query *query)
+{
+	struct starpu_task *task = query->task;
+	struct job *job = task->starpu_private;
+	uint64_t flops;
+
+	if (!job || job->state < JOB_READY || job->state > JOB_RUNNING)
+		return 0;
+	if (job->shape)
+		return job->shape;
+	memcpy(&flops, &task->flops, sizeof(flops));
+	job->shape =
+		table_mix(model_data_footprint(task) + (flops << 32)) + size_of(query);
+	job->shape = table_mix(job->shape ^ flops) + roofline_element_bytes(task);
+	return job->shape |= 1;
+}
+
+/* A machine that predicts is simulated by one thread.  0: the application is to be asked
+ * each time, or nothing has been loaded yet. */
+static int is_remembered(const struct model_query *query)
+{
+	const struct starpu_perfmodel *model = query->model;
+	const struct _starpu_perfmodel_state *state = model ? model->state : NULL;
+
+	return state && state->node == query->node && !state->has_own &&
+	       model->type >= STARPU_HISTORY_BASED &&
+	       model->type != STARPU_MULTIPLE_REGRESSION_BASED && !model->footprint &&
+	       !model->size_base && query->node->machine->predicts &&
+	       query->arch == &query->worker->arch;
+}
+
+static struct model_estimate expect(const struct model_query *query)
+{
+	const struct starpu_perfmodel_device *device = query->arch->devices;
+	unsigned nchanges = query->node->settings->nmodel_changes;
+	struct model_memo *memos;
+	uint64_t key;
+
+	if (!is_remembered(query) || !(key = shape_of(query)))
+		return model_evaluate(query);
+	key = table_mix(key ^ (uint64_t)device->type << 32 ^
+			(uint64_t)device->devid << 16 ^ query->implementation);
+	memos = query->model->state->memos[key % MODEL_MEMO_SETS];
+	for (int i = 0; i < MODEL_MEMOS; i++)
+		if (memos[i].key == key && memos[i].nchanges == nchanges)
+			return memos[i].estimate;
+	memos += query->model->state->next_memo++ % MODEL_MEMOS;
+	*memos = (struct model_memo){key, nchanges, model_evaluate(query)};
+	return memos->estimate;
+}
+
 struct model_estimate model_expect(struct worker *on, struct starpu_task *task,
 				   unsigned implementation)
 {
@@ -318,7 +375,7 @@ struct model_estimate model_expect(struct worker *on, struct starpu_task *task,
 	if (!task->cl)
 		return (struct model_estimate){.source = MODEL_FUNCTION};
 	query.model = task->cl->model;
-	estimate = model_evaluate(&query);
+	estimate = expect(&query);
 	/* What was measured on one core only lasts as long for its leader. */
 	if (query.arch == orr_load_ptr((void **)&worker->leads_as) &&
 	    (estimate.source == MODEL_NONE || estimate.source == MODEL_ROOFLINE)) {
@@ -415,6 +472,7 @@ void model_add(const struct model_query *query, double value, unsigned number)
 		model_fit_solve(answer.known, model->type, knobs->calibrate_minimum);
 	answer.file->dirty = 1;
 	orr_unlock(&answer.file->lock);
+	query->node->settings->nmodel_changes++;
 	if (reset && !knobs->silent)
 		orr_complain(query->node->rank,
 			     "performance model %s: most measurements of footprint %08x "
@@ -435,7 +493,7 @@ static void record(struct worker *worker, struct starpu_task *task,
 				    .task = task,
 				    .implementation = implementation};
 
-	if (!model || (orr_load(&worker->node->conf.calibrate) <= 0 &&
+	if (!model || (orr_load(&worker->node->calibrate) <= 0 &&
 		       !orr_load((const int *)(const void *)&model->benchmarking)))
 		return;
 	model_add(&query, value, 1);
@@ -487,15 +545,16 @@ double model_measured_us(struct worker *worker, struct starpu_perfmodel *model,
 double model_energy_j(struct worker *worker, struct starpu_task *task,
 		      unsigned implementation)
 {
-	struct model_query query = {.node = worker->node,
-				    .arch = &worker->arch,
-				    .model = task->cl->energy_model,
-				    .task = task,
-				    .implementation = implementation};
+	struct model_query query;
 	struct model_estimate estimate;
 
-	if (!query.model)
+	if (!task->cl->energy_model)
 		return 0;
+	query = (struct model_query){.node = worker->node,
+				     .arch = &worker->arch,
+				     .model = task->cl->energy_model,
+				     .task = task,
+				     .implementation = implementation};
 	/* Without a worker no energy is made of the roofline, which knows durations. */
 	if (query.model->type == STARPU_PER_WORKER)
 		query.worker = worker;

@@ -112,7 +112,7 @@ static struct model_samples *open_samples(const struct model_query *query,
 {
 	char path[SAMPLING_PATH_BYTES], *name = NULL;
 	struct node *node = query->node;
-	int afresh = orr_load(&node->conf.calibrate) == 2, status = -ENOENT;
+	int afresh = orr_load(&node->calibrate) == 2, status = -ENOENT;
 	size_t bytes;
 	FILE *f;
 

@@ -176,7 +176,7 @@ static struct model_file *file_get(struct node *node, const char *name)
 	if (file)
 		return file;
 	file = file_new(store, name);
-	if (node->conf.calibrate == 2 && !node->machine->predicts)
+	if (node->calibrate == 2 && !node->machine->predicts)
 		return file;
 	if (!search_file(node_knobs(node), name, path))
 		file->status = model_data_read(&file->data, path, node->rank);
@@ -510,6 +510,7 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 		file->status = model_data_read(&file->data, path, node->rank);
 	state->only = file;
 	state->nanswers = 0;
+	node->settings->nmodel_changes++;
 	orr_unlock(&store->lock);
 	if (file->status)
 		return file->status;

@@ -34,6 +34,17 @@ struct model_answer {
 	int broken;               /* its file is unusable */
 };
 
+/* In sets, by key. */
+enum { MODEL_MEMO_SETS = 4, MODEL_MEMOS = 4 };
+
+/* What was said of tasks of one shape on one kind of device, while node->settings had
+ * seen that many changes of measurements. */
+struct model_memo {
+	uint64_t key;
+	unsigned nchanges;
+	struct model_estimate estimate;
+};
+
 struct _starpu_perfmodel_state {
 	struct _starpu_perfmodel_state *next; /* in the store */
 	struct starpu_perfmodel *model;
@@ -44,8 +55,11 @@ struct _starpu_perfmodel_state {
 	int told;                /* atomic: of parameters that do not fit */
 	int nanswers, capacity;
 	struct model_answer *answers;
-	int has_own;           /* atomic */
-	struct model_data own; /* functions by devices: see model_own.h */
+	struct model_memo memos[MODEL_MEMO_SETS]
+			       [MODEL_MEMOS]; /* where durations are predicted */
+	unsigned next_memo;                   /* goes next, of a set */
+	int has_own;                          /* atomic */
+	struct model_data own;                /* functions by devices: see model_own.h */
 };
 
 /* The state of model for node, made when there is none. */

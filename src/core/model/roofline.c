@@ -24,8 +24,7 @@ double roofline_law_s(enum starpu_worker_archtype type, double peak_flops_per_s,
 	return flops / (peak_flops_per_s * efficiency);
 }
 
-/* Bytes of an element of the first buffer; 0 when it does not say. */
-static size_t element_bytes(struct starpu_task *task)
+size_t roofline_element_bytes(struct starpu_task *task)
 {
 	if (!STARPU_TASK_GET_NBUFFERS(task))
 		return 0;
@@ -40,6 +39,6 @@ double roofline_seconds(const struct worker *worker, struct starpu_task *task)
 
 	if (!(task->flops > 0))
 		return 0;
-	peak = peaks[element_bytes(task) == 8];
+	peak = peaks[roofline_element_bytes(task) == 8];
 	return peak > 0 ? roofline_law_s(worker->type, peak, task->flops) : 0;
 }

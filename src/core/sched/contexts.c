@@ -40,7 +40,7 @@ void contexts_leave(struct sched *sched)
 
 static void set_priorities(struct sched *sched)
 {
-	const struct starpu_conf *conf = &sched->node->conf;
+	const struct starpu_conf *conf = sched->node->conf;
 
 	if (sched->ops->has_priorities) {
 		sched->min_priority = INT_MIN;

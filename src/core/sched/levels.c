@@ -120,18 +120,6 @@ double levels_below_s(const struct levels *levels, int priority)
 	return seconds;
 }
 
-struct job *levels_find(const struct levels *levels, int n,
-			int (*does)(struct job *job, unsigned memory), unsigned memory)
-{
-	for (int at = levels->n - 1; at >= 0; at--)
-		for (struct job *job = levels->level[at].first; job; job = job->next)
-			if (n-- <= 0)
-				return NULL;
-			else if (does(job, memory))
-				return job;
-	return NULL;
-}
-
 struct job *levels_pop_least(struct levels *levels, int n,
 			     size_t (*cost)(const struct job *job, unsigned memory),
 			     unsigned memory)

@@ -37,9 +37,6 @@ struct job *levels_pop_for(struct levels *levels, struct worker *worker,
 			   const struct job *best, int priority);
 /* What those of less than that priority are predicted to take. */
 double levels_below_s(const struct levels *levels, int priority);
-/* Of the n best jobs the first for which does() says 1, or NULL; it stays. */
-struct job *levels_find(const struct levels *levels, int n,
-			int (*does)(struct job *job, unsigned memory), unsigned memory);
 /* Of the n oldest jobs of the best priority, the first for which cost() says least, taken
  * out; or NULL.  Of 0 no more are asked for. */
 struct job *levels_pop_least(struct levels *levels, int n,

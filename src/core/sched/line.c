@@ -17,26 +17,46 @@ void line_free(struct line *line)
 	levels_free(&line->levels);
 }
 
+/* The line is locked. */
+static void forget_brought(struct line *line)
+{
+	line->brought = NULL;
+	line->nbrought = 0;
+}
+
 void line_push(struct line *line, struct job *job, int priority)
 {
 	orr_lock(&line->lock);
+	if (priority > line->priority)
+		forget_brought(line);
 	levels_push(&line->levels, job, priority);
 	orr_store(&line->length, line->length + 1);
 	orr_unlock(&line->lock);
 }
 
+static const struct job *head(const struct levels *levels)
+{
+	return levels->n ? levels->level[levels->n - 1].first : NULL;
+}
+
 static struct job *pop(struct line *line, int looks, unsigned memory)
 {
+	const struct job *first;
 	struct job *job;
 
 	if (orr_load(&line->length) == 0)
 		return NULL;
 	orr_lock(&line->lock);
+	first = head(&line->levels);
 	job = looks > 1 ? levels_pop_least(&line->levels, looks, nearness_lacks_bytes,
 					   memory)
 			: levels_pop(&line->levels);
 	if (job)
 		orr_store(&line->length, line->length - 1);
+	if (job != first || job == line->brought)
+		forget_brought(line);
+	else if (line->nbrought > 0)
+		line->nbrought--;
 	orr_unlock(&line->lock);
 	return job;
 }
@@ -51,17 +71,51 @@ struct job *line_pop_readiest(struct line *line, unsigned memory)
 	return pop(line, LINE_LOOKS, memory);
 }
 
-/* A job's data are locked under the line's lock, which keeps it here. */
-int line_bring(struct line *line, unsigned memory)
+/* From the first job on that may lack something; the line is locked. */
+static int bring(struct line *line, unsigned memory)
 {
-	struct job *job;
+	const struct level *level = line->levels.level;
+	int at = line->levels.n - 1, n = line->nbrought, are_all = 1;
+	struct job *job = line->brought ? line->brought->next : NULL;
+
+	while (line->brought && level[at].priority != line->priority)
+		at--;
+	if (!line->brought && at >= 0)
+		job = level[at].first;
+	for (; at >= 0; job = --at >= 0 ? level[at].first : NULL)
+		for (; job; job = job->next) {
+			enum ahead_answer answer;
+
+			if (n++ == LINE_AHEAD)
+				return 0;
+			answer = ahead_bring(job, memory);
+			if (answer == AHEAD_TRAVELS)
+				return 1;
+			are_all = are_all && answer == AHEAD_THERE;
+			if (!are_all)
+				continue;
+			line->brought = job;
+			line->nbrought = n;
+			line->priority = level[at].priority;
+		}
+	return 0;
+}
+
+/* A job's data are locked under the line's lock, which keeps it here. */
+int line_bring(struct line *line, const struct worker *worker)
+{
+	int nlost = orr_load(&worker->node->memories[worker->memory].nlost);
+	int travels;
 
 	if (orr_load(&line->length) == 0)
 		return 0;
 	orr_lock(&line->lock);
-	job = levels_find(&line->levels, LINE_AHEAD, ahead_bring, memory);
+	if (line->nlost != nlost)
+		forget_brought(line);
+	line->nlost = nlost;
+	travels = bring(line, worker->memory);
 	orr_unlock(&line->lock);
-	return job != NULL;
+	return travels;
 }
 
 double line_below_s(struct line *line, int priority)
@@ -82,5 +136,6 @@ void line_drain(struct line *line, struct ready *jobs)
 	while ((job = levels_pop(&line->levels)))
 		ready_append(jobs, job);
 	orr_store(&line->length, 0);
+	forget_brought(line);
 	orr_unlock(&line->lock);
 }

@@ -15,6 +15,11 @@ struct line {
 	struct orr_lock lock;
 	int length; /* read without the lock, too */
 	struct levels levels;
+	/* The first nbrought jobs lacked nothing in their worker's memory when it had
+	 * lost nlost copies; the last of them, NULL without one, and its priority. */
+	int nbrought, priority;
+	int nlost;
+	struct job *brought;
 };
 
 void line_init(struct line *line);
@@ -28,9 +33,9 @@ struct job *line_pop(struct line *line);
 struct job *line_pop_readiest(struct line *line, unsigned memory);
 /* What those of less than that priority are predicted to take. */
 double line_below_s(struct line *line, int priority);
-/* Begin to bring a value that one of the next LINE_AHEAD jobs lacks in memory; 1: one
- * travels. */
-int line_bring(struct line *line, unsigned memory);
+/* Begin to bring a value that one of the next LINE_AHEAD jobs lacks in the memory of the
+ * worker, whose line it is; 1: one travels. */
+int line_bring(struct line *line, const struct worker *worker);
 /* All jobs, appended to jobs in their order. */
 void line_drain(struct line *line, struct ready *jobs);
 

@@ -145,7 +145,7 @@ const struct sched_ops *sched_named(struct node *node, const char *name,
 const struct sched_ops *sched_choose(struct node *node,
 				     struct starpu_sched_policy **policy)
 {
-	const char *name = node->conf.sched_policy_name;
+	const char *name = node->conf->sched_policy_name;
 	const struct sched_ops *ops = NULL;
 	char names[1024];
 
@@ -159,9 +159,9 @@ const struct sched_ops *sched_choose(struct node *node,
 				     "scheduling policy \"%s\" was not found; expected "
 				     "%s (STARPU_SCHED=help lists them); using lws",
 				     name, names);
-	} else if (node->conf.sched_policy) {
-		ops = by_object(node, node->conf.sched_policy);
-		*policy = node->conf.sched_policy;
+	} else if (node->conf->sched_policy) {
+		ops = by_object(node, node->conf->sched_policy);
+		*policy = node->conf->sched_policy;
 	} else {
 		ops = sched_usual(node);
 	}

@@ -230,6 +230,11 @@ static int is_indifferent(const struct starpu_task *task)
 	       !(model && model->type == STARPU_PER_WORKER);
 }
 
+static int asks_energy(const struct dmda *dmda, const struct job *job)
+{
+	return job->task->cl->energy_model && orr_load(&dmda->asks_energy);
+}
+
 static void ask(struct dmda_chance *chance, const struct dmda *dmda,
 		struct worker *worker, struct job *job)
 {
@@ -239,7 +244,7 @@ static void ask(struct dmda_chance *chance, const struct dmda *dmda,
 	if (!worker_can_run(worker, job->task, &implementation))
 		return;
 	ask_models(chance, worker, job, implementation);
-	if (orr_load(&dmda->asks_energy))
+	if (asks_energy(dmda, job))
 		chance->energy_j = model_energy_j(worker, job->task, implementation);
 }
 
@@ -257,6 +262,7 @@ static void ask_classes(struct forecast *forecast, const struct dmda *dmda,
 			struct job *job)
 {
 	const struct worker *asked = NULL;
+	int may_share = !asks_energy(dmda, job);
 
 	for (int i = 0; i < dmda->classes.n; i++) {
 		const struct class *class = &dmda->classes.class[i];
@@ -266,8 +272,7 @@ static void ask_classes(struct forecast *forecast, const struct dmda *dmda,
 		chance->duration_s = CANNOT_RUN;
 		if (orr_load(&class->nmembers) == 0)
 			continue;
-		if (asked && !orr_load(&dmda->asks_energy) &&
-		    model_are_alike(worker, asked, job->task)) {
+		if (asked && may_share && model_are_alike(worker, asked, job->task)) {
 			*chance = *chance_of(dmda, forecast, asked);
 		} else {
 			ask(chance, dmda, worker, job);
@@ -453,6 +458,9 @@ static struct worker *cheapest_by_class(struct dmda *dmda,
 			continue;
 		offer = offer_make(dmda, forecast, first, now_s);
 		offer.last_s = last_s;
+		/* Nobody is free before now. */
+		if (cost_at(&offer, now_s) > best_cost)
+			continue;
 		offer.limit = cost_at(&offer, soonest_s(soonest, now_s));
 		if (!(offer.limit < INFINITY) || offer.limit > best_cost)
 			continue;
@@ -548,7 +556,7 @@ static void bring_ahead(struct dmda *dmda, struct worker *worker)
 
 	if (dmda->brings_ahead && !memory_is_main(worker->node, worker->memory) &&
 	    orr_load(&memory->ncopies) == 0 && !orr_load_ptr((void **)&memory->waiting))
-		line_bring(&dmda->workers[worker->id].line, worker->memory);
+		line_bring(&dmda->workers[worker->id].line, worker);
 }
 
 static void dmda_quiet(struct sched *sched, unsigned memory)

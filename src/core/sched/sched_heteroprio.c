@@ -123,7 +123,7 @@ static void allow_buckets(struct sched *sched)
 /* Of other schedulers, who creates them tells the application. */
 static void heteroprio_opened(struct sched *sched)
 {
-	void (*callback)(unsigned) = sched->node->conf.sched_policy_callback;
+	void (*callback)(unsigned) = sched->node->conf->sched_policy_callback;
 
 	if (heteroprio_of(sched)->is_by_hand)
 		allow_buckets(sched);

@@ -99,7 +99,7 @@ static const struct team *choose(struct peager *peager, struct worker *worker,
 	const struct starpu_codelet *cl = job->task->cl;
 	const struct team *best = NULL;
 	int changes = orr_load(&sched->changes);
-	int is_single = sched->node->conf.single_combined_worker;
+	int is_single = sched->node->conf->single_combined_worker;
 
 	if (cl->type == STARPU_SEQ || cl->max_parallelism <= 1 ||
 	    worker->type != STARPU_CPU_WORKER)

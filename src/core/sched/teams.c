@@ -112,7 +112,7 @@ void teams_declare_usual(struct sched *sched)
 	if (worker->type == STARPU_CPU_WORKER)
 		ids[n++] = worker->id;
 	/* These share the first, so they work one after the other. */
-	if (sched->node->conf.single_combined_worker)
+	if (sched->node->conf->single_combined_worker)
 		for (int i = 2; i <= n; i++)
 			teams_declare(sched->node, ids, i);
 	else

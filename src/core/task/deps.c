@@ -96,6 +96,7 @@ static void grant_next(struct data_body *body, struct ready *ready)
 		join(body, access, kind);
 		job_satisfy(access->job, ready);
 	}
+	__builtin_prefetch(access);
 }
 
 /* The active group, which has no members and a hook, makes room for the next if there
@@ -428,6 +429,22 @@ void deps_unpend(starpu_data_handle_t datum)
 	leave(datum, datum->body, &idle);
 	orr_unlock(&datum->lock);
 	tell_idle(datum, &idle);
+}
+
+void deps_expect_next(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct access *access = &job->accesses[i];
+		const struct access *next = NULL;
+
+		if (access->state == ACCESS_GRANTED && access_writes(access))
+			next = access->datum->body->waiting;
+		if (!next)
+			continue;
+		job_expect(next->job);
+		if (next->job->task)
+			task_expect(next->job->task);
+	}
 }
 
 void deps_release(struct job *job, struct ready *ready)

@@ -25,6 +25,8 @@ void deps_submit(struct job *job, int sequential, struct ready *ready);
 int deps_try(struct job *job, struct ready *ready);
 /* Sort the accesses, and merge those to one datum into the first of them. */
 void deps_merge(struct job *job);
+/* A job of a process of one thread begins: who waits behind it comes into the cache. */
+void deps_expect_next(const struct job *job);
 /* Give the accesses back; jobs that may start now are appended to ready. */
 void deps_release(struct job *job, struct ready *ready);
 /* The datum was held back (turns.h), and what that was for is over. */

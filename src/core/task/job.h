@@ -139,6 +139,7 @@ struct job {
 	struct heap_entry place;   /* in a scheduler's queue by priority */
 	uint64_t id;
 	double duration_s; /* measured or simulated */
+	uint64_t shape;    /* what models ask of it, mixed; 0: nobody has looked */
 	/* By the scheduler, for the worker that it counts the job on until it starts. */
 	struct worker *counted_on;
 	double predicted_s, predicted_transfer_s; /* 0: unknown, or none */
@@ -177,6 +178,8 @@ static inline void job_move(struct job *job, enum job_state state)
 {
 	ORR_ASSERT(job_may_leave(state) >> job->state & 1);
 	job->state = (unsigned char)state;
+	if (state == JOB_BLOCKED)
+		job->shape = 0;
 }
 
 /* Somebody is about to take the job, whose lines another core wrote last, as a rule. */
@@ -184,6 +187,12 @@ static inline void job_expect(const struct job *job)
 {
 	for (size_t at = 0; at < sizeof(*job); at += ORR_LINE_BYTES)
 		__builtin_prefetch((const char *)job + at, 1);
+}
+
+static inline void task_expect(const struct starpu_task *task)
+{
+	for (size_t at = 0; at < sizeof(*task); at += ORR_LINE_BYTES)
+		__builtin_prefetch((const char *)task + at, 1);
 }
 
 /* A zeroed job with room for naccesses accesses. */
