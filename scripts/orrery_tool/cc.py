@@ -16,6 +16,9 @@ USAGE = """usage: orrery cc [--sim] [--show] COMPILER-ARGUMENTS
 Compiles with mpicc, or smpicc with --sim (mpicxx, smpicxx for C++ files), with the
 flags of Orrery added.  --show prints the command instead.
 
+CUDA files (.cu) are compiled with nvcc, which has mpicxx as its host compiler; what nvcc
+does not know stands behind -Xcompiler and -Xlinker.
+
 Fortran files (.f90, .F90, .f, .F) are compiled with mpif90 or smpif90, which finds the
 modules fstarpu_mod and fstarpu_mpi_mod; a program links with them.  Who compiles and
 links in separate steps compiles the modules, too: they are beside starpu.h."""
@@ -34,6 +37,25 @@ def tool(name):
         raise Refusal("%s was not found; install the Debian package %s"
                       % (name, PACKAGES[name]))
     return path
+
+
+def command_cuda(place, rest):
+    """The command for CUDA files."""
+    flags = place.cuda_flags()
+    folders = [flag[2:-len("include")] + "bin" for flag in flags if flag.startswith("-I")]
+    path = shutil.which("nvcc", path=os.pathsep.join(
+        [os.environ.get("PATH", "")] + folders + ["/usr/local/cuda/bin"]))
+    if not path:
+        raise Refusal("nvcc was not found, which compiles .cu files; install CUDA's toolkit, or "
+                      "add the folder of nvcc to PATH")
+    if "-DSTARPU_USE_CUDA=1" not in flags: # Configured where there was no toolkit.
+        flags = ["-DSTARPU_USE_CUDA=1", "-DSTARPU_HAVE_CUDA=1"]
+    command = [path, "-ccbin", tool("mpicxx"), "-I" + place.include, "-DSTARPU_HAVE_HWLOC=1",
+               *flags, *rest]
+    if not set(rest) & NO_LINK:
+        command += ["-L" + place.libdir, "-lorrery", "-lhwloc", "-Xlinker", "-rpath", "-Xlinker",
+                    place.libdir]
+    return command
 
 
 def compiler_name(sources, sim):
@@ -70,6 +92,15 @@ def command_cc(place, argv):
     if not place.library(library):
         raise Refusal("%s.so was not found; build Orrery first (scripts/check), or set "
                       "ORRERY_BUILD to the build directory" % library)
+    if any(arg.endswith(".cu") for arg in rest):
+        if sim:
+            raise Refusal("a simulation runs no CUDA kernels: give their codelets functions of "
+                          "a C file there, which are not called")
+        command = command_cuda(place, rest)
+        if "--show" in flags:
+            print(shlex.join(command))
+            return 0
+        return subprocess.call(command)
     name = compiler_name(rest, sim)
     own = [arg for arg in rest if os.path.basename(arg)[:-len(".f90")] in MODULES]
     with tempfile.TemporaryDirectory(prefix="orrery-") as directory:

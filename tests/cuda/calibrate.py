@@ -169,6 +169,27 @@ class Suite:
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
             claim("the doctor says of GPUs: %s" % words, words in said, said)
 
+    def compiler(self):
+        """orrery cc of CUDA files, with a file in nvcc's place."""
+        folder = self.path("bin")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "nvcc"), "w", encoding="utf-8") as out:
+            out.write("#!/bin/sh\necho \"nvcc: $*\"\n")
+        os.chmod(os.path.join(folder, "nvcc"), 0o755)
+        env = dict(self.env, PATH=folder + os.pathsep + os.environ["PATH"])
+        for name, options, words in (
+                ("orrery cc calls nvcc for .cu files", ["-O2", "kernels.cu", "-o", "app"],
+                 r"nvcc: -ccbin \S*mpicxx .*-DSTARPU_USE_CUDA=1.* -O2 kernels.cu -o app "
+                 r".*-lorrery .*-Xlinker -rpath"),
+                ("orrery cc -c does not link", ["-c", "kernels.cu"],
+                 r"nvcc: ((?!-lorrery).)*-c kernels.cu$"),
+                ("a simulation has no CUDA files", ["--sim", "kernels.cu"],
+                 "a simulation runs no CUDA kernels")):
+            said = subprocess.run([os.path.join(SRC, "scripts", "orrery"), "cc"] + options,
+                                  text=True, check=False, env=env, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT).stdout
+            claim(name, re.search(words, said, re.MULTILINE), said)
+
     def failures(self):
         status, said = self.call(*QUICK, "--part", "device,kernels", "standin", "broken",
                                  STANDIN_FAIL="cuEventRecord:600:214")
@@ -201,6 +222,7 @@ def main():
         suite.failures()
         suite.refusals()
         suite.doctor()
+        suite.compiler()
     return nfailed != 0
 
 
