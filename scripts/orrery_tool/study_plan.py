@@ -44,6 +44,10 @@ def is_number(value):
 
 def expand_range(name, text):
     """The numbers of "4..64 x2" or "10..50 +10"; None: the text is no range."""
+    number = r"[0-9][0-9.eE+-]*"
+    if re.fullmatch(r"\s*%s?\.\.%s\s*" % (number, number), text):
+        raise Refusal("study: %s is \"%s\", a range without its step: say \"%s +1\" or \"%s x2\""
+                      % (name, text, text.strip(), text.strip()))
     match = re.fullmatch(r"\s*([0-9.eE+-]+?)\.\.([0-9.eE+-]+)\s*([x+])\s*([0-9.eE+-]+)\s*", text)
     if not match:
         return None

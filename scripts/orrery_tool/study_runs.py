@@ -47,6 +47,13 @@ def in_words(point, names):
                     for name in names) or "the run"
 
 
+def last_words(lines):
+    """Of a run that failed: the library's, else the program's, but that a rank has ended only
+    where nothing else was said."""
+    told = [line for line in lines if "the program ended with status" not in line] or lines
+    return ([line for line in told if line.startswith("[orrery]")] or told or [None])[-1]
+
+
 def bind():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
@@ -126,11 +133,14 @@ class Run:
             found["status"] = self.ended_by or (
                 "refused" if self.process.returncode == REFUSED and ours[-1:] == said[-1:]
                 and not figures else "failed")
-            found["what"] = (ours or said or ["no word; exit status %d"
-                                              % self.process.returncode])[-1]
+            found["what"] = last_words(said) or "no word; exit status %d" % self.process.returncode
             if "platform" in self.point: # by the name that the user knows, not that of our copy
                 found["what"] = found["what"].replace(
                     os.path.join(self.directory, "platform.xml"), as_text(self.point["platform"]))
+            return found
+        missed = re.search(r'scheduling policy "[^"]*" was not found.*', output)
+        if missed and {"scheduler", "STARPU_SCHED"} & set(self.point):
+            found["status"], found["what"] = "failed", missed.group(0)
             return found
         found["time_s"] = figures.get("insertion_s", "") if self.plan.pretends else \
             figures.get("date_s", "" if "platform" in self.point else found["wall_s"])

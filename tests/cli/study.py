@@ -191,6 +191,8 @@ def mistakes(suite):
                   says=["nothing uses the parameter tile"])
     suite.refuses("a_range_that_shrinks", *sim, "--set", "nb=9..2 x2", *app,
                   says=["9..2", "a range that grows"])
+    suite.refuses("a_range_without_step", *sim, "--set", "nb=2..9", *app,
+                  says=["2..9", "without its step", "\"2..9 +1\""])
     suite.refuses("no_nodes", *sim, "--set", "nb=2", "--set", "nodes=0", *app,
                   says=["nodes has the value 0"])
     suite.refuses("machine_of_a_real_run", "study", "--set", "nb=2", "--set", "gpus=1", *app,
@@ -207,6 +209,13 @@ def mistakes(suite):
                   says=["two studies"])
     suite.refuses("no_real_program", *sim, "--set", "nb=2", "--submission", *app,
                   says=["--real"])
+    status, output = suite.orrery(*sim, "--set", "nb=2,0", "--set", "scheduler=lws,none", "-o",
+                                  "why", *app)
+    why = {(row["nb"], row["scheduler"]): row["what"] for row in rows(suite, "why")}
+    suite.verdict("a_scheduler_that_is_none_is_a_row", status == 1 and why["2", "lws"] == ""
+                  and '"none" was not found; expected eager' in why["2", "none"], (status, why))
+    suite.verdict("a_row_has_the_reason_of_the_program", "--nb needs a number" in why["0", "lws"],
+                  why)
     status, output = suite.orrery(*sim, "--set", "nb=2", "--set", "bandwidth=fast", "-o", "m", *app)
     suite.verdict("a_bandwidth_that_is_none_is_a_row", status == 1 and "25GBps" in
                   rows(suite, "m")[0]["what"], output)
