@@ -194,6 +194,14 @@ class Plan:
                 "parameters": list(self.parameters), "results": dict(self.results)}
 
 
+def add_searched(plan, text):
+    """The parameter that a search names first is one of the study, if something uses it."""
+    name, _, values = (text or "").partition("=")
+    used = name in PLAIN or "{%s}" % name in (plan.program or "") + (plan.options or "")
+    if used and values and name not in plan.parameters:
+        plan.parameters[name] = [number_or_text(re.split(r",|\.\.", values)[0])]
+
+
 def make_plan(args):
     plan = Plan()
     if args.file:
@@ -206,6 +214,8 @@ def make_plan(args):
         plan.parameters["platform"] = args.sim.split(",")
     if args.app:
         plan.program = " ".join(args.app)
+    add_searched(plan, args.crossover)
+    add_searched(plan, args.between)
     plan.real = args.real or plan.real
     plan.jobs = args.jobs or plan.jobs
     plan.timeout_s = args.timeout or plan.timeout_s

@@ -53,6 +53,8 @@ def lines(axes, chart):
         axes.set_xticks(range(len(chart["names"])))
         axes.set_xticklabels(chart["names"], rotation=0 if len(chart["names"]) < 6 else 30,
                              ha="center" if len(chart["names"]) < 6 else "right")
+    elif all(float(x).is_integer() for series in chart["series"] for x in series["x"]):
+        axes.xaxis.get_major_locator().set_params(integer=True)
     if chart["log_y"]:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0)))

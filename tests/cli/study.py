@@ -155,6 +155,10 @@ def search(suite):
     status, output = suite.orrery(
         "study", "sweep.toml", "--set", "flops=1", "--set", "scheduler=dmda", "-o", "cross",
         "--crossover", "nb=2..17", "--between", "nodes=1,4", "--quiet")
+    told = suite.orrery("study", "--sim", "small4", "--set", "tile=960", "-o", "bare",
+                        "--crossover", "nb=2..3", "--between", "nodes=1,4", "--quiet", "--",
+                        CHOLESKY + "-sim", "--nb", "{nb}", "--tile", "{tile}")
+    suite.verdict("what_a_search_names_needs_no_set", told[0] == 0 and "nodes=" in told[1], told)
     words = output.split()
     good = status == 0 and "nodes=1 is faster up to nb=" in output
     last = int(words[5].rstrip(",").split("=")[1]) if good else 0
