@@ -331,24 +331,27 @@ static uint64_t shape_of(const struct model_query *query)
 static int is_remembered(const struct model_query *query)
 {
 	const struct starpu_perfmodel *model = query->model;
-	const struct _starpu_perfmodel_state *state = model ? model->state : NULL;
+	const struct _starpu_perfmodel_state *state;
 
+	if (!query->node->machine->predicts || !model)
+		return 0;
+	state = model->state;
 	return state && state->node == query->node && !state->has_own &&
 	       model->type >= STARPU_HISTORY_BASED &&
 	       model->type != STARPU_MULTIPLE_REGRESSION_BASED && !model->footprint &&
-	       !model->size_base && query->node->machine->predicts &&
-	       query->arch == &query->worker->arch;
+	       !model->size_base && query->arch == &query->worker->arch;
 }
 
 static struct model_estimate expect(const struct model_query *query)
 {
 	const struct starpu_perfmodel_device *device = query->arch->devices;
-	unsigned nchanges = query->node->settings->nmodel_changes;
 	struct model_memo *memos;
+	unsigned nchanges;
 	uint64_t key;
 
 	if (!is_remembered(query) || !(key = shape_of(query)))
 		return model_evaluate(query);
+	nchanges = query->node->settings->nmodel_changes;
 	key = table_mix(key ^ (uint64_t)device->type << 32 ^
 			(uint64_t)device->devid << 16 ^ query->implementation);
 	memos = query->model->state->memos[key % MODEL_MEMO_SETS];
@@ -472,7 +475,8 @@ void model_add(const struct model_query *query, double value, unsigned number)
 		model_fit_solve(answer.known, model->type, knobs->calibrate_minimum);
 	answer.file->dirty = 1;
 	orr_unlock(&answer.file->lock);
-	query->node->settings->nmodel_changes++;
+	if (query->node->machine->predicts)
+		query->node->settings->nmodel_changes++;
 	if (reset && !knobs->silent)
 		orr_complain(query->node->rank,
 			     "performance model %s: most measurements of footprint %08x "

@@ -510,7 +510,8 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 		file->status = model_data_read(&file->data, path, node->rank);
 	state->only = file;
 	state->nanswers = 0;
-	node->settings->nmodel_changes++;
+	if (node->machine->predicts)
+		node->settings->nmodel_changes++;
 	orr_unlock(&store->lock);
 	if (file->status)
 		return file->status;
