@@ -211,6 +211,11 @@ void starpu_bind_thread_on_cpu(int cpuid);
  * the same number. */
 int starpu_cpu_os_index(int cpuid);
 
+/** Write now what starpu_shutdown() writes with STARPU_BUS_STATS=1 and
+ * STARPU_WORKER_STATS=1: how many bytes went over each link, and how the workers spent
+ * their time.  The counters begin again. */
+void starpu_display_stats(void);
+
 /** Print workers and memory nodes. */
 void starpu_topology_print(FILE *f);
 

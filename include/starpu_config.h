@@ -42,6 +42,7 @@
 #define STARPU_USE_MPI     1
 #define STARPU_USE_MPI_MPI 1
 #define STARPU_USE_MPI_FT  1
+#define STARPU_PROF_TOOL   1
 
 /* What the system offers. */
 #define STARPU_LINUX_SYS                       1

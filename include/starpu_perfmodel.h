@@ -154,6 +154,18 @@ struct starpu_perfmodel {
 /** A model for tasks that do nothing: 1e-6 microseconds everywhere. */
 extern struct starpu_perfmodel starpu_perfmodel_nop;
 
+/**
+ * Let a program use models that does not call starpu_init(): from here on all of this
+ * header may be called, as of a machine with one CPU worker.  starpu_init() and
+ * starpu_perfmodel_free_sampling() end it: load models again then.  Does nothing while
+ * the library is initialised.
+ */
+void starpu_perfmodel_initialize(void);
+
+/** The end of starpu_perfmodel_initialize(); after starpu_init() it does nothing, since
+ * starpu_shutdown() will. */
+void starpu_perfmodel_free_sampling(void);
+
 /** Give the model its private state; a second call does nothing. */
 void starpu_perfmodel_init(struct starpu_perfmodel *model);
 
@@ -297,6 +309,18 @@ void starpu_perfmodel_print(struct starpu_perfmodel *model,
  */
 int starpu_perfmodel_print_all(struct starpu_perfmodel *model, char *arch,
 			       char *parameter, uint32_t *footprint, FILE *output);
+
+/** Print the mean of what was measured with this footprint on each worker, in
+ * microseconds, with spaces between them; "inf" where nothing was.  0. */
+int starpu_perfmodel_print_estimations(struct starpu_perfmodel *model, uint32_t footprint,
+				       FILE *output);
+
+/** Write the path of the file in which a program may keep its own notes about an
+ * implementation of a model: debug/SYMBOL.HOST.ARCHITECTURE.debug among the models; its
+ * directory is made.  Empty when there is none, or for a model without a symbol. */
+void starpu_perfmodel_debugfilepath(struct starpu_perfmodel *model,
+				    struct starpu_perfmodel_arch *arch, char *path,
+				    size_t maxlen, unsigned nimpl);
 
 /** Print the combinations of devices that the model knows; 0, or 1 when it knows none. */
 int starpu_perfmodel_list_combs(FILE *output, struct starpu_perfmodel *model);

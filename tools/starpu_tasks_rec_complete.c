@@ -5,7 +5,6 @@
  * Adds to each task of a tasks.rec (orrery trace --tasks) how long it would take on each
  * worker of this machine, in microseconds, by the model and the footprint that it names.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,19 +63,10 @@ static void forget(struct known *known)
 /* The end of a record. */
 static void complete(FILE *out, struct known *known, uint32_t footprint)
 {
-	unsigned n = starpu_worker_get_count();
-
 	if (!known || !known->is_there)
 		return;
-	fprintf(out, "EstimatedTime:");
-	for (unsigned i = 0; i < n; i++) {
-		double us = starpu_perfmodel_history_based_expected_perf(
-			&known->model,
-			starpu_worker_get_perf_archtype((int)i, STARPU_NMAX_SCHED_CTXS),
-			footprint);
-
-		fprintf(out, " %e", isnan(us) ? INFINITY : us);
-	}
+	fprintf(out, "EstimatedTime: ");
+	starpu_perfmodel_print_estimations(&known->model, footprint, out);
 	fprintf(out, "\n");
 }
 

@@ -8,7 +8,8 @@ import os
 import subprocess
 
 from orrery_tool.picture import pythons
-from orrery_tool.report_path import PARTS, RUNS
+from orrery_tool.report_path import COPIES, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER, TRANSFER
+from orrery_tool.report_reasons import FASTER, Reasons, seconds
 from orrery_tool.report_time import (BINS, BUSY, CAUSES, MEANING, REMEDY, codelet_rows, model_errors,
                                      sampled)
 from orrery_tool.report_view import busy_rows, view_html
@@ -19,6 +20,14 @@ COLOURS = ["#1b6ca8", "#d1662b", "#a83a4a", "#c9a227", "#8e5aa8", "#5b8c5a", "#d
 MAX_PATH_ROWS = 300
 MAX_IMAGE_ROWS = 1024
 MAX_NAMES = 4
+MAX_REASONS = 4
+CHANGE = {
+    COPIES: "prefetch, or leave the data where they are",
+    TRANSFER: "send less or earlier, or compute where the data are",
+    QUEUE: "a higher priority of this message, or fewer before it",
+    SCHEDULER: "another scheduler: the worker was free, and the task ready",
+    PROGRAM: "submit earlier",
+}
 PLURAL = {"cpu": "CPU cores", "gpu": "GPUs"}
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#333;margin:2em auto;max-width:72em;
@@ -30,13 +39,6 @@ font-size:13px}#names i{display:inline-block;width:.9em;height:.9em;margin-right
 #tip{position:absolute;display:none;background:#333;color:#fff;font-size:12px;padding:.2em .5em;
 border-radius:3px;pointer-events:none}.wide{overflow:auto;max-height:32em}#where{color:#666}
 strong{color:#a83a4a}"""
-
-
-def seconds(value):
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if abs(value) * factor >= 1:
-            return "%.4g %s" % (value * factor, unit)
-    return "%.3g us" % (value * 1e6)
 
 
 def share(part, whole):
@@ -58,6 +60,8 @@ class Report:
         self.kind = accounts.main_kind()
         self.main = accounts.by_kind[self.kind]
         self.chain = run.longest_chain()
+        self.reasons = Reasons(run, accounts, path, self.kind)
+        self.gpu_gains = self.reasons.faster_on_gpus()
 
     # ---- sentences ----
 
@@ -121,8 +125,12 @@ class Report:
                           sum(of_tasks) / work_s * float(figures["mean_error_s"]))
 
     def sentences(self):
-        return [sentence for sentence in (self.verdict(), self.bound(), self.path_sentence(),
-                                          self.doubt()) if len(sentence) > 1]
+        return [sentence for sentence in (
+            self.verdict(), *self.reason_sentences(), self.bound(), self.path_sentence(),
+            self.doubt()) if len(sentence) > 1]
+
+    def reason_sentences(self):
+        return [reason.sentence() for reason in self.reasons.found[:MAX_REASONS]]
 
     # ---- figures ----
 
@@ -222,15 +230,29 @@ class Report:
         shown = sorted(sorted(steps, key=lambda step: step.begin_s - step.end_s)[:MAX_PATH_ROWS],
                        key=lambda step: step.begin_s)
         lines.append("<p>%s</p><div class=wide><table><tr><th>from<th>for<th class=t>part"
-                     "<th class=t>what<th class=t>where</tr>" % (
+                     "<th class=t>what<th class=t>where<th class=t>what to change</tr>" % (
                          "All steps:" if len(shown) == len(steps) else
                          "The %d longest of %d steps:" % (len(shown), len(steps))))
         for step in shown:
-            lines.append("<tr><td>%s<td>%s<td class=t>%s<td class=t>%s<td class=t>node %d%s</tr>" % (
+            lines.append("<tr><td>%s<td>%s<td class=t>%s<td class=t>%s<td class=t>node %d%s"
+                         "<td class=t>%s</tr>" % (
                 seconds(step.begin_s - self.run.begin_s), seconds(step.end_s - step.begin_s),
                 PARTS[step.part], html.escape(step.what), step.rank,
-                ", " + html.escape(step.worker) if step.part == RUNS and step.worker else ""))
+                ", " + html.escape(step.worker) if step.worker else "",
+                html.escape(self.change(step))))
         return "\n".join(lines + ["</table></div>"])
+
+    def change(self, step):
+        """What would make this step of the critical path shorter."""
+        if step.part != RUNS:
+            return CHANGE[step.part]
+        gain = self.gpu_gains.get(step.what, 0.0) if step.kind == "cpu" else 0.0
+        if gain >= FASTER:
+            return "run it on a GPU, %.3g times as fast" % gain
+        if step.holds:
+            return "%s was ready and waited for this worker: run it first by priority, or " \
+                "elsewhere" % step.holds
+        return "a faster kernel, or smaller tasks: what follows waits for it"
 
     def page(self, pictures):
         def figure(name):
@@ -240,13 +262,15 @@ class Report:
         title = html.escape(os.path.basename(os.path.abspath(self.run.directory)))
         parts = ["<!DOCTYPE html><html lang=en><meta charset=utf-8><title>%s</title>" % title,
                  "<style>%s</style><h1>%s</h1><p>%s</p>" % (STYLE, title, self.headline()),
-                 "<p><strong>%s</strong></p>" % self.verdict(),
+                 "<p><strong>%s</strong></p>" % html.escape(self.verdict()),
+                 "<ul>%s</ul>" % "".join("<li>%s" % html.escape(sentence) for sentence in
+                                         self.reason_sentences()),
                  "<p>%s %s</p>" % (self.bound(), self.path_sentence()),
                  "<h2>Where the time goes</h2>", figure("lost"), self.causes_table(),
                  figure("time"), "<h2>Nodes, workers, tasks</h2>",
                  view_html(self.run, self.accounts, self.path, self.kind, PLURAL[self.kind]),
                  "<h2>The critical path</h2><p>From the end of the last task back: what each step "
-                 "waited for longest.</p>", self.path_tables(),
+                 "waited for longest, and what would shorten it.</p>", self.path_tables(),
                  "<h2>Codelets</h2>", self.codelets()]
         if "messages" in pictures:
             parts += ["<h2>Bytes between nodes</h2>", figure("messages")]

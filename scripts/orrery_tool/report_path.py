@@ -15,19 +15,20 @@ MAX_STEPS = 1000000
 
 
 class Step:
-    __slots__ = ("part", "rank", "begin_s", "end_s", "what", "worker")
+    __slots__ = ("part", "rank", "begin_s", "end_s", "what", "worker", "kind", "holds")
 
-    def __init__(self, part, rank, begin_s, end_s, what, worker=None):
-        self.part, self.rank, self.worker = part, rank, worker
-        self.begin_s, self.end_s, self.what = begin_s, end_s, what
+    def __init__(self, part, rank, begin_s, end_s, what):
+        self.part, self.rank, self.begin_s, self.end_s, self.what = part, rank, begin_s, end_s, what
+        # Of a task: who ran it, and for which task that was ready it kept the worker.
+        self.worker = self.kind = self.holds = None
 
 
 class Path:
     def __init__(self, run, accounts):
         self.run, self.orders = run, accounts.orders
         self.nodes = {node.rank: node for node in run.nodes}
-        self.names = {(node.rank, worker): name
-                      for node in run.nodes for worker, name, _ in node.workers}
+        self.names = {(node.rank, worker): (name, kind)
+                      for node in run.nodes for worker, name, kind in node.workers}
         self.sends = {}
         self.steps = []
         for node in run.nodes:
@@ -53,44 +54,51 @@ class Path:
                     best = (ended_s, node, i)
         return best
 
-    def add(self, part, rank, begin_s, end_s, what, worker=None):
+    def add(self, part, rank, begin_s, end_s, what):
         if end_s > begin_s:
-            self.steps.append(Step(part, rank, begin_s, end_s, what, worker))
+            self.steps.append(Step(part, rank, begin_s, end_s, what))
+
+    def add_task(self, node, i, holds):
+        tasks = node.tasks
+        step = Step(RUNS, node.rank, tasks.started[i], tasks.ended[i], self.name(node, i))
+        step.worker, step.kind = self.names.get((node.rank, tasks.worker[i]), ("?", "cpu"))
+        step.holds = holds
+        if step.end_s > step.begin_s:
+            self.steps.append(step)
 
     def walk(self):
         last = self.last_task()
         if not last:
             return
-        place = ("task", last[1], last[2], last[0])
+        place = ("task", last[1], last[2], last[0], None)
         while place and len(self.steps) < MAX_STEPS:
-            kind, node, i, until_s = place
-            place = self.before_task(node, i) if kind == "task" else \
+            kind, node, i, until_s, holds = place
+            place = self.before_task(node, i, holds) if kind == "task" else \
                 self.before_receive(node, i, until_s)
         self.is_cut = place is not None
 
     def name(self, node, i):
         return self.run.codelets[node.tasks.name[i]]
 
-    def before_task(self, node, i):
+    def before_task(self, node, i, holds):
         tasks = node.tasks
         worker = tasks.worker[i]
         name = self.name(node, i)
-        label = self.names.get((node.rank, worker), "?")
         started_s = tasks.started[i]
-        self.add(RUNS, node.rank, started_s, tasks.ended[i], name, label)
+        self.add_task(node, i, holds)
         before = previous(self.orders.get((node.rank, worker), []), tasks.started, started_s)
         free_s = tasks.ended[before] if before is not None else 0.0
         pushed_s = min(tasks.pushed[i], started_s)
         fetched_s = min(max(tasks.fetched[i], pushed_s), started_s)
         if before is not None and free_s > fetched_s:
             # Its data were there or on their way while the worker ran another task.
-            self.add(COPIES, node.rank, min(free_s, started_s), started_s, "for " + name, label)
-            return "task", node, before, free_s
-        self.add(COPIES, node.rank, fetched_s, started_s, "for " + name, label)
+            self.add(COPIES, node.rank, min(free_s, started_s), started_s, "for " + name)
+            return "task", node, before, free_s, name
+        self.add(COPIES, node.rank, fetched_s, started_s, "for " + name)
         if before is not None and free_s > pushed_s:
-            self.add(SCHEDULER, node.rank, free_s, fetched_s, name, label)
-            return "task", node, before, free_s
-        self.add(SCHEDULER, node.rank, pushed_s, fetched_s, name, label)
+            self.add(SCHEDULER, node.rank, free_s, fetched_s, name)
+            return "task", node, before, free_s, name
+        self.add(SCHEDULER, node.rank, pushed_s, fetched_s, name)
         return self.cause(node, tasks.cause[i], tasks.by[i], pushed_s, name)
 
     def cause(self, node, why, by, date_s, name):
@@ -98,9 +106,9 @@ class Path:
             # What its end has started, such as a copy to main memory, ended at date_s.
             self.add(COPIES, node.rank, node.tasks.ended[by], date_s,
                      "of what %s wrote" % self.name(node, by))
-            return "task", node, by, date_s
+            return "task", node, by, date_s, None
         if why == BY_MESSAGE and by >= 0:
-            return "receive", node, by, date_s
+            return "receive", node, by, date_s, None
         self.add(PROGRAM, node.rank, self.run.begin_s, date_s, "until " + name)
         return None
 

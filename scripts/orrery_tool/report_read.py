@@ -51,15 +51,19 @@ class NodeRun:
         self.rank, self.host, self.node = node.rank, node.host, node
         self.workers = [(worker, name, KINDS[memory > 0])
                         for worker, (name, memory) in sorted(node.workers.items())]
+        self.devices = {memory for _, memory in node.workers.values() if memory > 0}
         self.names = names # of codelets, of all nodes: index
         # cause: what made it ready; by: that task or receive, as an index.
         # expected: seconds by its model, 0 where unknown.
+        # size: the footprint, 0 without a model.
         self.tasks = Columns(pushed="d", fetched="d", started="d", ended="d", worker="H",
-                             name="H", cause="B", by="q", expected="f")
+                             name="H", cause="B", by="q", expected="f", size="I")
         # A send: ready is when it had the value, since cause and by.
         self.requests = Columns(is_receive="B", peer="i", tag="q", ordinal="q", posted="d",
                                 ready="d", moving="d", moved="d", bytes="d", cause="B", by="q")
         self.ready, self.memory = Steps(), {}
+        # Dates of submissions; bytes that left, or came to, memories of GPUs.
+        self.submitted, self.evicted, self.copied = array("d"), 0, 0
         self.first_s, self.last_s, self.nevents = None, 0.0, 0
         self.begun, self.flying, self.copies = {}, {}, {}
         self.graph, self.by_number = graph, {}
@@ -77,6 +81,7 @@ class NodeRun:
             "request_posted", "request_ready", "request_moving", "request_moved",
             "request_done")}
         handlers[e.TASK_TAKEN] = self.task_fetching
+        handlers[e.EVICTED] = self.evict
         others = self.graph.handlers() # of those, submissions and requests are ours, too
         self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
         handlers.update(others)
@@ -103,14 +108,15 @@ class NodeRun:
     def task_submitted(self, date_s, flag, worker, n, ident, value):
         self.of_graph[e.TASK_SUBMITTED](date_s, flag, worker, n, ident, value)
         self.context[worker] = (BY_PROGRAM, NOTHING)
+        self.submitted.append(date_s)
         if self.first_s is None:
             self.first_s = date_s
 
     def task_pushed(self, date_s, flag, worker, n, ident, value):
         if ident not in self.begun:
             self.ready.add(date_s, 1)
-        # date ready, why, by, date fetched, date started, name
-        self.begun[ident] = [date_s, *self.cause(worker), None, None, 0]
+        # date ready, why, by, date fetched, date started, name, footprint
+        self.begun[ident] = [date_s, *self.cause(worker), None, None, 0, 0]
 
     def task_fetching(self, date_s, flag, worker, n, ident, value):
         task = self.begun.get(ident)
@@ -118,19 +124,19 @@ class NodeRun:
             task[3] = date_s
 
     def task_started(self, date_s, flag, worker, n, ident, value):
-        task = self.begun.setdefault(ident, [date_s, BY_PROGRAM, NOTHING, None, None, 0])
+        task = self.begun.setdefault(ident, [date_s, BY_PROGRAM, NOTHING, None, None, 0, 0])
         name = self.node.text(value)
-        task[4:] = [date_s, self.names.setdefault(name, len(self.names))]
+        task[4:] = [date_s, self.names.setdefault(name, len(self.names)), n]
         self.ready.add(date_s, -1)
 
     def task_ended(self, date_s, flag, worker, n, ident, value):
         task = self.begun.pop(ident, None)
         if task is None or task[4] is None:
             return
-        pushed_s, why, by, fetched_s, started_s, name = task
+        pushed_s, why, by, fetched_s, started_s, name, size = task
         index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
                                started_s, date_s, worker, name, why, by,
-                               1e-6 * e.float_of(n) if n else 0.0)
+                               1e-6 * e.float_of(n) if n else 0.0, size)
         self.context[worker] = (BY_TASK, index)
         self.by_number[ident] = index
 
@@ -139,6 +145,12 @@ class NodeRun:
 
     def copy_begins(self, date_s, flag, worker, n, ident, value):
         self.copies[ident] = self.cause(worker)
+        if (n & 0xFFFF) in self.devices:
+            self.copied += value
+
+    def evict(self, date_s, flag, worker, n, ident, value):
+        if n in self.devices:
+            self.evicted += value
 
     def copy_ends(self, date_s, flag, worker, n, ident, value):
         cause = self.copies.pop(ident, None)
@@ -197,6 +209,7 @@ class Run:
     def __init__(self, directory, progress=None):
         self.directory = directory
         self.names, self.nodes, self.graph = {}, [], Graph()
+        self.found_chain = None
         nodes = e.read_nodes(directory)
         for count, node in enumerate(nodes):
             self.nodes.append(NodeRun(node, self.names, self.graph))
@@ -213,23 +226,29 @@ class Run:
         self.kinds = [kind for kind in KINDS
                       if any(kind == worker[2] for node in self.nodes for worker in node.workers)]
 
+    def chain(self):
+        """(seconds, [(node, task)]) of the tasks that wait for each other longest."""
+        if self.found_chain is None:
+            seconds = array("d", bytes(8 * len(self.graph.task)))
+            for node in self.nodes:
+                for i, vertex in enumerate(node.vertices):
+                    if vertex >= 0:
+                        seconds[vertex] = node.tasks.ended[i] - node.tasks.started[i]
+            length, chain = self.graph.longest(seconds)
+            wanted = set(chain)
+            places = {vertex: (node, i) for node in self.nodes
+                      for i, vertex in enumerate(node.vertices) if vertex in wanted}
+            self.found_chain = length, [places[vertex] for vertex in chain if vertex in places]
+        return self.found_chain
+
     def longest_chain(self):
-        """(seconds, [(name, tasks, seconds)]) of the tasks that wait for each other longest."""
-        seconds = array("d", bytes(8 * len(self.graph.task)))
-        name_of = {}
-        for node in self.nodes:
-            tasks = node.tasks
-            for i, vertex in enumerate(node.vertices):
-                if vertex >= 0:
-                    seconds[vertex] = tasks.ended[i] - tasks.started[i]
-                    name_of[vertex] = tasks.name[i]
-        length, chain = self.graph.longest(seconds)
+        """(seconds, [(name, tasks, seconds)]) of these."""
+        length, chain = self.chain()
         sums = {}
-        for vertex in chain:
-            if vertex in name_of:
-                row = sums.setdefault(self.codelets[name_of[vertex]], [0, 0.0])
-                row[0] += 1
-                row[1] += seconds[vertex]
+        for node, i in chain:
+            row = sums.setdefault(self.codelets[node.tasks.name[i]], [0, 0.0])
+            row[0] += 1
+            row[1] += node.tasks.ended[i] - node.tasks.started[i]
         return length, sorted(((name, n, total) for name, (n, total) in sums.items()),
                               key=lambda row: -row[2])
 

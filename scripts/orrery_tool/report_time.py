@@ -88,7 +88,10 @@ def account_rest(node, later, shares, at, end_s):
     to start, it waits as they do; later: those, in the order of their starts."""
     tasks = node.tasks
     for i in later[bisect_left(later, at, key=tasks.started.__getitem__):]:
-        shares.wait(CAUSE_OF.get(tasks.cause[i], SUBMISSION), tasks.name[i], at, tasks.started[i])
+        # One that is ready, and in the line of another worker, could run here.
+        pushed_s = min(max(tasks.pushed[i], at), tasks.started[i])
+        shares.wait(CAUSE_OF.get(tasks.cause[i], SUBMISSION), tasks.name[i], at, pushed_s)
+        shares.wait(SCHEDULING, tasks.name[i], pushed_s, tasks.started[i])
         at = max(at, tasks.started[i])
     shares.add(END, at, end_s)
 

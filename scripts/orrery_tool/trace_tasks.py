@@ -8,11 +8,11 @@ from orrery_tool.graph import NO_TASK, Graph
 
 class Task:
     __slots__ = ("number", "rank", "vertex", "order", "priority", "submit_s", "tag", "uses",
-                 "worker", "memory", "name", "footprint", "start_s", "end_s")
+                 "worker", "memory", "name", "model", "footprint", "start_s", "end_s")
 
     def __init__(self, number, rank):
         self.number, self.rank, self.uses = number, rank, []
-        self.vertex = self.tag = self.start_s = self.end_s = self.worker = None
+        self.vertex = self.tag = self.start_s = self.end_s = self.worker = self.model = None
         self.name, self.footprint, self.memory = "?", 0, 0
         self.order, self.priority, self.submit_s = 0, 0, 0.0
 
@@ -21,12 +21,12 @@ class NodeTasks:
     """The tasks of one node, in the order of their submission."""
 
     def __init__(self, node, graph):
-        self.node, self.graph, self.tasks = node, graph, {}
+        self.node, self.graph, self.tasks, self.models = node, graph, {}, {}
         graph.begin_node(node.rank)
         others = graph.handlers()
         mine = {e.TASK_SUBMITTED: self.submitted, e.TASK_USES: self.uses,
                 e.TASK_TAGGED: self.tagged, e.TASK_STARTED: self.started,
-                e.TASK_ENDED: self.ended}
+                e.TASK_ENDED: self.ended, e.MODEL: self.model}
         for date_s, kind, flag, worker, n, ident, value in node.records():
             date_s -= node.origin_s
             for handler in (others.get(kind), mine.get(kind)):
@@ -51,11 +51,14 @@ class NodeTasks:
     def tagged(self, date_s, flag, worker, n, ident, value):
         self.task(ident).tag = value
 
+    def model(self, date_s, flag, worker, n, ident, value):
+        self.models[n] = self.node.text(value)
+
     def started(self, date_s, flag, worker, n, ident, value):
         task = self.task(ident)
         task.start_s, task.worker, task.footprint = date_s, worker, n
         task.memory = self.node.workers.get(worker, ("", 0))[1]
-        task.name = self.node.text(value)
+        task.name, task.model = self.node.text(value), self.models.get(flag)
 
     def ended(self, date_s, flag, worker, n, ident, value):
         task = self.task(ident)
@@ -105,6 +108,8 @@ def mode_of(flag):
 
 def task_fields(everything, task):
     yield "Name", task.name
+    if task.model:
+        yield "Model", task.model
     yield "JobId", everything.name(task)
     yield "SubmitOrder", "%d" % task.order
     before = everything.waits_for(task)

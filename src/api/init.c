@@ -4,6 +4,7 @@
 #include "api/bindings.h"
 #include "api/data_print.h"
 #include "api/mpi_slaves.h"
+#include "api/prof_tool.h"
 #include "api/profiling.h"
 #include "api/trace.h"
 
@@ -130,7 +131,7 @@ int starpu_conf_init(struct starpu_conf *conf)
 	conf->trace_buffer_size = (uint64_t)64 << 20;
 	conf->global_sched_ctx_min_priority = knobs.min_prio;
 	conf->global_sched_ctx_max_priority = knobs.max_prio;
-	conf->catch_signals = 1;
+	conf->catch_signals = knobs.catch_signals == -1 ? 1 : knobs.catch_signals;
 	conf->driver_spinning_backoff_min = 1;
 	conf->driver_spinning_backoff_max = 32;
 	knobs_free(&knobs);
@@ -255,6 +256,10 @@ static int begin_life(struct starpu_conf *user_conf, int *argc, char ***argv)
 	struct starpu_conf conf;
 	int ret;
 
+	if (node && node->is_for_models) {
+		node_close(node);
+		node = NULL;
+	}
 	if (node) {
 		node->ninit++;
 		return 0;
@@ -263,11 +268,15 @@ static int begin_life(struct starpu_conf *user_conf, int *argc, char ***argv)
 		conf = *user_conf;
 	else
 		starpu_conf_init(&conf);
+	prof_tool_begin(&conf);
 	ret = wants_slaves(&conf) ? open_with_slaves(&node, &conf, argc, argv)
 				  : node_open(&node, &conf);
-	if (ret < 0)
+	if (ret < 0) {
+		prof_tool_end();
 		return -ENODEV;
+	}
 	begin_records(node, &conf);
+	prof_tool_begun(node, &conf);
 	return 0;
 }
 
@@ -307,14 +316,54 @@ int starpu_init(struct starpu_conf *conf)
 
 int starpu_is_initialized(void)
 {
-	return plat_self() != NULL;
+	const struct node *node = plat_self();
+
+	return node && !node->is_for_models;
 }
 
 void starpu_wait_initialized(void)
 {
-	while (!plat_self())
+	while (!starpu_is_initialized())
 		plat_sleep(NULL, 1e-4);
 }
+
+/* ---- models alone ---------------------------------------------------- */
+
+/* A node that nobody else is to see. */
+static void open_for_models(void)
+{
+	struct starpu_conf conf;
+	struct node *node;
+
+	starpu_conf_init(&conf);
+	starpu_conf_noworker(&conf);
+	conf.ncpus = 1;
+	conf.sched_policy_name = "eager";
+	conf.precedence_over_environment_variables = 1;
+	if (node_open(&node, &conf) == 0)
+		node->is_for_models = 1;
+}
+
+void starpu_perfmodel_initialize(void)
+{
+	struct lasting *lasting = lock_life();
+
+	if (!plat_self())
+		open_for_models();
+	unlock_life(lasting);
+}
+
+void starpu_perfmodel_free_sampling(void)
+{
+	struct lasting *lasting = lock_life();
+	struct node *node = plat_self();
+
+	if (node && node->is_for_models)
+		node_close(node);
+	unlock_life(lasting);
+}
+
+/* ---- the end of a life ----------------------------------------------- */
 
 static void end_life(struct node *node)
 {
@@ -333,6 +382,7 @@ static void end_life(struct node *node)
 	profiling_end(node);
 	trace_end(node);
 	node_close(node);
+	prof_tool_end();
 	ms_end_mpi(0);
 }
 

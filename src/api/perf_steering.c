@@ -8,6 +8,7 @@
 
 #include "api/api.h"
 #include "api/perf_table.h"
+#include "api/trace.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
 
@@ -17,7 +18,15 @@ enum {
 	PER_SCHEDULER = starpu_perf_knob_scope_per_scheduler
 };
 
-enum knob { CALIBRATE, BIND_TO_PU, ENABLE_WORKER, MAX_PRIORITY, MIN_PRIORITY, WEIGHT };
+enum knob {
+	CALIBRATE,
+	CATCH_SIGNALS,
+	BIND_TO_PU,
+	ENABLE_WORKER,
+	MAX_PRIORITY,
+	MIN_PRIORITY,
+	WEIGHT
+};
 
 static const char *const scopes[PERF_NSCOPES] = {[GLOBAL] = "global",
 						 [PER_WORKER] = "per_worker",
@@ -28,6 +37,9 @@ static const struct perf_entry entries[] = {
 	{"starpu.global.g_calibrate_knob",
 	 "0: use models, 1: measure tasks, 2: measure them anew", GLOBAL, 0, 0,
 	 CALIBRATE},
+	{"starpu.global.g_enable_catch_signal_knob",
+	 "0: signals that end the process are not caught to save a trace", GLOBAL, 0, 0,
+	 CATCH_SIGNALS},
 	{"starpu.worker.w_bind_to_pu_knob", "logical core that the worker is bound to",
 	 PER_WORKER, 0, 0, BIND_TO_PU},
 	{"starpu.worker.w_enable_worker_knob", "0: the worker takes no tasks", PER_WORKER,
@@ -250,6 +262,12 @@ static void turn_it(struct turn *turn)
 		else
 			turn->value = orr_load(&turn->node->calibrate);
 		break;
+	case CATCH_SIGNALS:
+		if (turn->is_set)
+			trace_catch_signals(turn->node, (int)turn->value);
+		else
+			turn->value = orr_load(&turn->node->catch_signals);
+		break;
 	case BIND_TO_PU:
 		if (turn->is_set)
 			bind_worker(turn);
@@ -315,6 +333,7 @@ static void set_integer(const char *func, int id, struct subject subject, int64_
 	int is_priority = scope_of(subject) == PER_SCHEDULER;
 	int most = turn.entry->what == CALIBRATE       ? 2
 		   : turn.entry->what == ENABLE_WORKER ? 1
+		   : turn.entry->what == CATCH_SIGNALS ? 1
 						       : INT_MAX;
 
 	set(&turn, (double)value, is_priority ? INT_MIN : 0, most);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <math.h>
 #include <stdlib.h>
 
 #include <starpu.h>
@@ -8,6 +9,8 @@
 #include "base/check.h"
 #include "core/model/model_query.h"
 #include "core/model/model_show.h"
+#include "core/model/sampling.h"
+#include "core/node.h"
 
 /* Ends the program before starpu_init(): what is shown is the library's. */
 static struct node *showing_node(const char *func, struct starpu_perfmodel *model)
@@ -69,4 +72,40 @@ void starpu_perfmodel_dump_xml(FILE *output, struct starpu_perfmodel *model)
 {
 	showing_node(__func__, model);
 	model_show_xml(model, output);
+}
+
+int starpu_perfmodel_print_estimations(struct starpu_perfmodel *model, uint32_t footprint,
+				       FILE *output)
+{
+	struct node *node = showing_node(__func__, model);
+
+	for (int i = 0; i < node->nworkers; i++) {
+		struct starpu_perfmodel_arch *arch =
+			starpu_worker_get_perf_archtype(i, STARPU_NMAX_SCHED_CTXS);
+		double us = starpu_perfmodel_history_based_expected_perf(model, arch,
+									 footprint);
+
+		fprintf(output, "%s%e", i ? " " : "", isnan(us) ? INFINITY : us);
+	}
+	return 0;
+}
+
+void starpu_perfmodel_debugfilepath(struct starpu_perfmodel *model,
+				    struct starpu_perfmodel_arch *arch, char *path,
+				    size_t maxlen, unsigned nimpl)
+{
+	struct node *node = showing_node(__func__, model);
+	char host[256], name[128], below[1024], found[SAMPLING_PATH_BYTES];
+
+	if (maxlen == 0)
+		return;
+	*path = '\0';
+	if (!model->symbol)
+		return;
+	model_store_host(node, host, sizeof(host));
+	starpu_perfmodel_get_arch_name(arch, name, sizeof(name), nimpl);
+	snprintf(below, sizeof(below), "debug/%.500s.%s.%s.debug", model->symbol, host,
+		 name);
+	if (sampling_place(node_knobs(node), below, found) == 0)
+		snprintf(path, maxlen, "%s", found);
 }

@@ -441,6 +441,13 @@ void starpu_profiling_bus_helper_display_summary(void)
 	close_summary(file);
 }
 
+void starpu_display_stats(void)
+{
+	api_node(__func__);
+	starpu_profiling_bus_helper_display_summary();
+	starpu_profiling_worker_helper_display_summary();
+}
+
 void profiling_begin(struct node *node)
 {
 	const struct knobs *knobs = node_knobs(node);
@@ -460,6 +467,5 @@ void profiling_begin(struct node *node)
 void profiling_end(struct node *node)
 {
 	(void)node;
-	starpu_profiling_bus_helper_display_summary();
-	starpu_profiling_worker_helper_display_summary();
+	starpu_display_stats();
 }

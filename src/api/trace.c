@@ -47,6 +47,20 @@ static void save(struct node *node)
 		plat_yield(node->plat);
 }
 
+static void watch_end(struct node *node)
+{
+	plat_at_end(node->plat, save);
+	if (orr_load(&node->catch_signals))
+		plat_catch_signals(node->plat, 1);
+}
+
+void trace_catch_signals(struct node *node, int is_wanted)
+{
+	orr_store(&node->catch_signals, is_wanted);
+	if (!is_wanted || (node->sinks && node->sinks->records))
+		plat_catch_signals(node->plat, is_wanted);
+}
+
 static void wish_for_records(struct node *node, struct records_wish *wish)
 {
 	wish->directory = node_knobs(node)->events;
@@ -71,7 +85,7 @@ void trace_begin(struct node *node)
 	node->sinks = sinks_open(&wish, &node->events);
 	events_begin(node, origin_s(node->start_s));
 	if (node->sinks->records)
-		plat_at_end(node->plat, save);
+		watch_end(node);
 	profiling_begin(node);
 	if (node->conf->start_perf_counter_collection == 1)
 		counters_start(node);

@@ -9,6 +9,9 @@
 /* The node has opened; is about to close. */
 void trace_begin(struct node *node);
 void trace_end(struct node *node);
+/* Is what is recorded to be saved when a signal ends the process?  As the environment
+ * says, until this is called. */
+void trace_catch_signals(struct node *node, int is_wanted);
 /* It is one of several ranks, who have just met. */
 void trace_meet(struct node *node);
 

@@ -322,6 +322,13 @@ static const struct knob knob_table[] = {
 	       "memories exchanged"),
 	TEXT("STARPU_BUS_STATS_FILE", bus_stats_file,
 	     "file for that; unset: standard error output"),
+	TEXT("STARPU_PROF_TOOL", prof_tool,
+	     "library of a profiling tool, which exports "
+	     "starpu_prof_tool_library_register(); unset: one that is linked or "
+	     "preloaded"),
+	NUMBER("STARPU_CATCH_SIGNALS", "0 or 1", catch_signals, -1, 0, 1,
+	       "1: what a trace still has to write is written when a signal such as "
+	       "Ctrl-C ends the process; unset: 1"),
 	SWITCH("STARPU_WORKER_STATS", worker_stats, 0,
 	       "at shutdown, and by starpu_profiling_worker_helper_display_summary(): "
 	       "how workers spent their time"),

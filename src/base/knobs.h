@@ -33,7 +33,8 @@ struct knobs {
 	char *workers_cpuid, *workers_coreid, *workers_cudaid, *cuda_library;
 	char *hwloc_input, *powercap;
 	/* Scheduling. */
-	char *sched, *sched_lib;
+	char *sched, *sched_lib, *prof_tool;
+	int catch_signals; /* -1: unset */
 	int heteroprio_auto, heteroprio_locality, graph_test_descendants;
 	int combined_arity, min_workersize, max_workersize, single_combined;
 	int min_prio, max_prio, calibrate, calibrate_minimum, history_max_error;

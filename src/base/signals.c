@@ -27,6 +27,13 @@ void signals_catch(struct signals *signals, void (*handler)(int number))
 	}
 }
 
+void signals_release(struct signals *signals)
+{
+	for (int i = 0; signals->is_caught && i < SIGNALS_ENDING; i++)
+		sigaction(numbers[i], &signals->before[i], NULL);
+	signals->is_caught = 0;
+}
+
 void signals_pass(const struct signals *signals, int number)
 {
 	for (int i = 0; i < SIGNALS_ENDING; i++)

@@ -20,6 +20,8 @@ struct signals {
 
 /* Call handler for each from now on; does nothing the second time. */
 void signals_catch(struct signals *signals, void (*handler)(int number));
+/* Call it no longer: as before. */
+void signals_release(struct signals *signals);
 /* The last thing in the handler. */
 void signals_pass(const struct signals *signals, int number);
 

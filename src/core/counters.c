@@ -73,7 +73,7 @@ void counters_start(struct node *node)
 	orr_lock(&counters->lock);
 	counters->is_on = 1;
 	orr_unlock(&counters->lock);
-	events_want_counts(&node->events, 1);
+	events_use(&node->events, EVENT_COUNTS, 1);
 }
 
 /* Of the tasks on their way nothing more will be known. */
@@ -85,7 +85,7 @@ void counters_stop(struct node *node)
 
 	if (!counters)
 		return;
-	events_want_counts(&node->events, 0);
+	events_use(&node->events, EVENT_COUNTS, 0);
 	orr_lock(&counters->lock);
 	counters->is_on = 0;
 	table_free(&counters->stages);

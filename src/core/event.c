@@ -13,7 +13,7 @@
 /* Texts of records that are told once are no others'. */
 #define ONCE 0x8000000000000000ull
 
-enum { USUAL_RING = 8192, SMALL_RING = 512, TEXT_MAX_BYTES = 256 };
+enum { USUAL_RING = 8192, SMALL_RING = 512, TEXT_MAX_BYTES = 256, MODELS_MAX = 255 };
 
 void events_open(struct node *node)
 {
@@ -32,8 +32,10 @@ void events_free(struct events *events)
 {
 	for (int i = 0; i < events->nrings; i++) {
 		table_free(&events->rings[i].texts);
+		table_free(&events->rings[i].models);
 		free(events->rings[i].records);
 	}
+	table_free(&events->models);
 	free(events->rings);
 	events->rings = NULL;
 	events->nrings = 0;
@@ -218,6 +220,53 @@ uint64_t event_text(struct node *node, const char *text)
 	return key;
 }
 
+/* Numbers are the same in all rings; those behind the last flag stand for none. */
+static uintptr_t number_model(struct events *events, const struct starpu_perfmodel *model)
+{
+	uintptr_t number;
+
+	orr_lock(&events->lock);
+	number = (uintptr_t)table_get(&events->models, (uintptr_t)model);
+	if (!number) {
+		number = (uintptr_t)++events->nmodels;
+		table_put(&events->models, (uintptr_t)model, (void *)number);
+	}
+	orr_unlock(&events->lock);
+	return number;
+}
+
+static uintptr_t tell_model(struct node *node, struct event_ring *ring,
+			    const struct starpu_perfmodel *model)
+{
+	uintptr_t number = number_model(&node->events, model);
+	struct event record = {
+		.kind = EVENT_MODEL, .worker = EVENT_NO_WORKER, .n = (uint32_t)number};
+
+	table_put(&ring->models, (uintptr_t)model, (void *)number);
+	if (number > MODELS_MAX)
+		return number;
+	record.date_s = plat_now_s(node->plat);
+	record.value = tell_text(node, ring, model->symbol);
+	write_record(&node->events, ring, &record);
+	return number;
+}
+
+uint8_t event_model(struct node *node, const struct starpu_perfmodel *model)
+{
+	struct events *events = &node->events;
+	struct event_ring *ring;
+	uintptr_t number;
+
+	if (!model->symbol || !events_want(events, EVENT_MODEL))
+		return 0;
+	ring = own(events, plat_current_worker(node->plat));
+	number = (uintptr_t)table_get(&ring->models, (uintptr_t)model);
+	if (!number)
+		number = tell_model(node, ring, model);
+	let_go(events, ring);
+	return number > MODELS_MAX ? 0 : (uint8_t)number;
+}
+
 void event_tell_text(struct node *node, enum event_kind kind, const char *text)
 {
 	struct events *events = &node->events;
@@ -242,13 +291,13 @@ void events_want_stamps(struct events *events)
 	orr_unlock(&events->lock);
 }
 
-void events_want_counts(struct events *events, int wanted)
+void events_use(struct events *events, enum event_use use, int wanted)
 {
 	int on;
 
 	orr_lock(&events->lock);
 	on = orr_load(&events->on);
-	orr_store(&events->on, wanted ? on | EVENT_COUNTS : on & ~EVENT_COUNTS);
+	orr_store(&events->on, wanted ? on | (int)use : on & ~(int)use);
 	orr_unlock(&events->lock);
 }
 

@@ -44,7 +44,8 @@ enum event_kind {
 	EVENT_TASK_PUSHED,    /* ready, to the scheduler; again after exclusion came */
 	EVENT_TASK_TAKEN,     /* by the worker */
 	EVENT_TASK_FETCHING,
-	EVENT_TASK_STARTED, /* value: name, n: footprint, 0 without a model */
+	EVENT_TASK_STARTED, /* value: name, n: footprint, 0 without a model, flag: of it
+			     */
 	EVENT_TASK_ENDED,   /* value: date at which it began to run, n: bits of a float:
 			     * microseconds that its model expected, or 0 */
 	EVENT_TASK_RELEASING,
@@ -96,6 +97,8 @@ enum event_kind {
 	EVENT_TASK_TAGGED, /* id: the task, value: the tag that it carries */
 	EVENT_TAG_LINKED,  /* id: the tag that waits, value: for this one */
 	EVENT_FORGOTTEN,   /* value: a handle, which may be another datum's later */
+	EVENT_MODEL, /* n: the flag by which tasks name it from now on, value: its symbol
+		      */
 	EVENT_NKINDS
 };
 
@@ -149,6 +152,7 @@ struct event_ring {
 	unsigned ntaken;       /* under the lock of the events */
 	struct orr_lock lock;  /* of who writes, when several do */
 	struct table texts;    /* keys of texts that it has told */
+	struct table models;   /* that it has told, by address: their numbers */
 	char last_text[48];    /* that was asked for, or its key is 0 */
 	uint64_t last_key;
 	char apart[64]; /* other rings have other cache lines */
@@ -157,7 +161,8 @@ struct event_ring {
 enum event_use {
 	EVENT_STAMPS = 1,  /* some task has profiling_info */
 	EVENT_RECORDS = 2, /* some sink wants records now */
-	EVENT_COUNTS = 4   /* core/counters.h counts */
+	EVENT_COUNTS = 4,  /* core/counters.h counts */
+	EVENT_CALLS = 8    /* a tool is called: core/tool.h */
 };
 
 struct events {
@@ -171,7 +176,9 @@ struct events {
 	int nrings;
 	unsigned ring_size;   /* a power of two */
 	int is_direct;        /* threads take turns: prompt sinks are prompt */
-	struct orr_lock lock; /* of the sinks, and of changes of on */
+	struct orr_lock lock; /* of the sinks, of changes of on, and of: */
+	struct table models;  /* numbers by address */
+	int nmodels;
 };
 
 static inline int events_on(const struct events *events)
@@ -226,12 +233,16 @@ void event_tell(struct node *node, const struct worker *worker, struct event rec
 /* Tell a text, for records that the same caller makes next.  Returns its key, 0 when no
  * texts are wanted. */
 uint64_t event_text(struct node *node, const char *text);
+/* The flag of a model with a symbol, told before; 0: it has none, or there are too many.
+ */
+uint8_t event_model(struct node *node, const struct starpu_perfmodel *model);
 /* A text that is told this once, for a record of this kind. */
 void event_tell_text(struct node *node, enum event_kind kind, const char *text);
 /* From now on a task wants stamps. */
 void events_want_stamps(struct events *events);
-/* The counters want to hear of tasks, or no longer. */
-void events_want_counts(struct events *events, int wanted);
+/* The counters, or a tool (EVENT_COUNTS, EVENT_CALLS), want to hear of tasks, or no
+ * longer. */
+void events_use(struct events *events, enum event_use use, int wanted);
 /* The node is one of several ranks, who meet now.  Dates count from origin_s. */
 void events_tell_rank(struct node *node, double origin_s);
 

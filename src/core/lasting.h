@@ -13,6 +13,7 @@
  */
 #include <starpu.h>
 
+#include "core/tool.h"
 #include "plat/plat.h"
 
 struct early_tags;
@@ -35,6 +36,7 @@ struct lasting {
 	starpu_free_hook free_hook;
 	void (*watchdog_hook)(void *arg);
 	void *watchdog_arg;
+	struct tool tool;
 	int owns_mpi;         /* MPI was started for slaves, and is ours to end */
 	int is_changing;      /* atomic: a life begins or ends */
 	struct shape shape;   /* of the life that is or was last */

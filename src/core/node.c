@@ -162,6 +162,7 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 	MERGE_ANY(calibrate, calibrate);
 	MERGE_ANY(bus_calibrate, bus_calibrate);
 	MERGE_ANY(enable_map, enable_map);
+	MERGE_ANY(catch_signals, catch_signals);
 	MERGE_ANY(disable_asynchronous_copy, disabled_copies.all);
 	MERGE_ANY(disable_asynchronous_cuda_copy, disabled_copies.cuda);
 	MERGE_ANY(disable_asynchronous_hip_copy, disabled_copies.hip);
@@ -195,6 +196,7 @@ static void take_conf(struct node *node, const struct starpu_conf *conf)
 	merge_environment(&merged, node_knobs(node));
 	node->conf = keep_conf(node->settings, &merged);
 	node->calibrate = node->conf->calibrate;
+	node->catch_signals = node->conf->catch_signals;
 }
 
 void node_want_cpus(struct node *node, int ncpus)

@@ -143,6 +143,7 @@ struct node {
 	struct events events;
 	int rank, size;         /* 0 of 1 until the MPI layer knows better */
 	int ninit;              /* nested starpu_init() */
+	int is_for_models;      /* opened by starpu_perfmodel_initialize() */
 	int reduction_told;     /* of a codelet without STARPU_COMMUTE */
 	struct worker *workers; /* accelerators first, as in StarPU */
 	int nworkers;
@@ -162,7 +163,7 @@ struct node {
 	double start_s;
 	struct lasting *lasting;        /* the rank's, longer-lived than the node */
 	const struct starpu_conf *conf; /* the settings': most of it is arrays */
-	int calibrate;                  /* atomic: as in conf, then as steered */
+	int calibrate, catch_signals;   /* atomic: as in conf, then as steered */
 	struct mpi *mpi;                /* the MPI layer's state, NULL without it */
 	struct bound *bound;            /* of bound.h; NULL: never started */
 	/* Atomic: schedulers that bring data ahead, that put decisions off; see

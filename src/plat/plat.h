@@ -181,9 +181,12 @@ int plat_is_simulated(void);
 double plat_clock_s(void);
 uint64_t plat_seat(void);
 
-/* From now on, when the process ends by exit() or by a signal while the node is open:
- * call last(node) before it does; on any thread, perhaps in the signal's handler. */
+/* From now on, when the process ends by exit() while the node is open, or by a signal if
+ * those are caught: call last(node) before it does; on any thread, perhaps in the
+ * signal's handler. */
 void plat_at_end(struct plat *plat, void (*last)(struct node *node));
+/* Those of the process are, or are not. */
+void plat_catch_signals(struct plat *plat, int is_wanted);
 
 /* ---- time ------------------------------------------------------------ */
 

@@ -165,7 +165,11 @@ void *crew_main(void *arg)
 	snprintf(name, sizeof(name), "orr-crew-%u", (unsigned)leader->id % 1000);
 	prctl(PR_SET_NAME, name, 0, 0, 0);
 	crew->entered = -1;
+	for (int i = 0; i < crew->nworkers; i++)
+		tool_worker_begins(crew->workers[i]);
 	run(crew);
+	for (int i = 0; i < crew->nworkers; i++)
+		tool_worker(crew->workers[i], starpu_prof_tool_event_driver_deinit);
 	pthread_setspecific(real_get()->caller, NULL); /* They are the workers'. */
 	return NULL;
 }

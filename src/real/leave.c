@@ -32,7 +32,15 @@ static void on_signal(int number)
 void plat_at_end(struct plat *plat, void (*last)(struct node *node))
 {
 	plat->last = last;
-	signals_catch(&real_get()->signals, on_signal);
+}
+
+void plat_catch_signals(struct plat *plat, int is_wanted)
+{
+	(void)plat;
+	if (is_wanted)
+		signals_catch(&real_get()->signals, on_signal);
+	else
+		signals_release(&real_get()->signals);
 }
 
 static void leaving(int status, void *arg)

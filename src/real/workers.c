@@ -11,6 +11,7 @@
 #include "core/drive.h"
 #include "core/energy.h"
 #include "core/lasting.h"
+#include "core/tool.h"
 #include "real/real.h"
 
 int plat_worker_wake(struct worker *worker)
@@ -188,12 +189,16 @@ static void *worker_main(void *arg)
 
 	pthread_setspecific(real_get()->caller, &worker->caller);
 	name_thread(worker);
+	tool_worker(worker, starpu_prof_tool_event_driver_init_start);
 	if (worker->driver->begin)
 		worker->driver->begin(worker);
+	tool_worker(worker, starpu_prof_tool_event_driver_init_end);
+	tool_worker(worker, starpu_prof_tool_event_driver_init);
 	if (plat->progress.worker == worker)
 		interleaved_run(plat, worker);
 	else
 		run_worker(plat, worker);
+	tool_worker(worker, starpu_prof_tool_event_driver_deinit);
 	pthread_setspecific(real_get()->caller, NULL); /* It is the worker's. */
 	return NULL;
 }

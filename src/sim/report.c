@@ -34,9 +34,17 @@ static void on_signal(int number)
 void plat_at_end(struct plat *plat, void (*last)(struct node *node))
 {
 	plat->last = last;
-	if (!plat->sim->signals.is_caught)
+	if (!plat->sim->ends_watched)
 		on_exit(on_exit_of_process, NULL);
-	signals_catch(&plat->sim->signals, on_signal);
+	plat->sim->ends_watched = 1;
+}
+
+void plat_catch_signals(struct plat *plat, int is_wanted)
+{
+	if (is_wanted)
+		signals_catch(&plat->sim->signals, on_signal);
+	else
+		signals_release(&plat->sim->signals);
 }
 
 void report_exit(int code)

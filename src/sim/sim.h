@@ -69,6 +69,7 @@ struct sim {
 	struct progress *progress;  /* NULL: not wanted */
 	struct summary *summary;    /* NULL before the first node */
 	struct signals signals;     /* signals, once a node has something to do then */
+	int ends_watched;           /* the same of exit() */
 	int timeless_told;          /* said that some tasks take no time */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
 };

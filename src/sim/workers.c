@@ -14,6 +14,7 @@
 #include "core/task/deps.h"
 #include "core/task/task.h"
 #include "core/task/transaction.h"
+#include "core/tool.h"
 #include "core/wait.h"
 #include "plat/places.h"
 #include "sim.h"
@@ -147,6 +148,9 @@ int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
 			 &plat->node->world->store);
 	for (int i = 0; i < nworkers; i++)
 		workers[i].parked = !workers[i].driven;
+	for (int i = 0; i < nworkers; i++)
+		if (!workers[i].driven)
+			tool_worker_begins(&workers[i]);
 	return 0;
 }
 
@@ -196,6 +200,9 @@ void plat_workers_stop(struct plat *plat)
 	for (int i = 0; i < plat->node->nworkers; i++) {
 		struct sim_worker *sim_worker = plat->node->workers[i].backend;
 
+		if (!plat->node->workers[i].driven)
+			tool_worker(&plat->node->workers[i],
+				    starpu_prof_tool_event_driver_deinit);
 		if (!sim_worker)
 			continue;
 		ORR_ASSERT(!sim_worker->job);

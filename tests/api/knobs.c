@@ -99,7 +99,7 @@ static void names_and_numbers(void)
 			CLAIM(starpu_perf_knob_get_type_id(id) > 0);
 		}
 	}
-	CLAIM_EQ(n, 9);
+	CLAIM_EQ(n, 10);
 	CLAIM_EQ(starpu_perf_knob_type_name_to_id("int32"), 1);
 	CLAIM(!strcmp(starpu_perf_knob_type_id_to_name(3), "float"));
 	CLAIM_EQ(starpu_perf_knob_name_to_id(starpu_perf_knob_scope_global,
@@ -169,6 +169,26 @@ static void calibration_is_switched(void)
 	starpu_shutdown();
 }
 
+static void signals_are_caught(void)
+{
+	int id = named(starpu_perf_knob_scope_global,
+		       "starpu.global.g_enable_catch_signal_knob");
+	struct starpu_conf conf;
+
+	setenv("STARPU_CATCH_SIGNALS", "0", 1);
+	starpu_conf_init(&conf);
+	CLAIM_EQ(conf.catch_signals, 0);
+	unsetenv("STARPU_CATCH_SIGNALS");
+	begin("eager", 1);
+	CLAIM_EQ(starpu_perf_knob_get_global_int32_value(id), 1);
+	starpu_perf_knob_set_global_int32_value(id, 0);
+	CLAIM_EQ(starpu_perf_knob_get_global_int32_value(id), 0);
+	/* Said, and nothing happens. */
+	starpu_perf_knob_set_global_int32_value(id, 2);
+	CLAIM_EQ(starpu_perf_knob_get_global_int32_value(id), 0);
+	starpu_shutdown();
+}
+
 static void priorities_are_capped(void)
 {
 	int most = of_scheduler("starpu.task.s_max_priority_cap_knob");
@@ -231,6 +251,7 @@ static const struct claim claims[] = {
 	{"a worker that is disabled takes no tasks", workers_are_disabled},
 	{"a worker is bound elsewhere", workers_are_bound},
 	{"calibration is switched on and off", calibration_is_switched},
+	{"signals are caught or not", signals_are_caught},
 	{"priorities of a scheduler are capped", priorities_are_capped},
 	{"dmda's weights change", weights_of_dmda},
 	{NULL, NULL}};

@@ -152,10 +152,92 @@ static void combinations_have_numbers(void)
 	starpu_shutdown();
 }
 
+/* ---- without starpu_init() ------------------------------------------- */
+
+/* What a model's list of combinations says; empty when it is not there. */
+static void list_combs(char *text, size_t bytes)
+{
+	struct starpu_perfmodel read = {.type = STARPU_PERFMODEL_INVALID};
+	FILE *file = tmpfile();
+	size_t n = 0;
+
+	CLAIM(file != NULL);
+	if (starpu_perfmodel_load_symbol("measured", &read) == 0) {
+		CLAIM_EQ(starpu_perfmodel_list_combs(file, &read), 0);
+		CLAIM_EQ(starpu_perfmodel_unload_model(&read), 0);
+		rewind(file);
+		n = fread(text, 1, bytes - 1, file);
+	}
+	text[n] = '\0';
+	fclose(file);
+}
+
+static void measure(struct starpu_perfmodel *measured)
+{
+	struct starpu_codelet work = {.cpu_funcs = {nothing}, .model = measured};
+	struct starpu_task *task = starpu_task_create();
+	struct starpu_perfmodel_arch *arch =
+		starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS);
+	char path[512] = "", text[64] = "";
+	FILE *file = tmpfile();
+
+	task->cl = &work;
+	starpu_perfmodel_update_history_n(measured, task, arch, 0, 0, 250, 20);
+	CLAIM_EQ(starpu_perfmodel_print_estimations(
+			 measured, starpu_task_footprint(measured, task, arch, 0), file),
+		 0);
+	rewind(file);
+	CLAIM(fgets(text, sizeof(text), file) &&
+	      strcmp(text, "2.500000e+02 2.500000e+02") == 0);
+	starpu_perfmodel_debugfilepath(measured, arch, path, sizeof(path), 0);
+	CLAIM(strstr(path, "/debug/measured.") && strstr(path, ".cpu0_impl0 ("));
+	task->destroy = 0;
+	starpu_task_destroy(task);
+	fclose(file);
+}
+
+static void models_without_workers(void)
+{
+	static struct starpu_perfmodel measured = {.type = STARPU_HISTORY_BASED,
+						   .symbol = "measured"};
+	char top[] = "/tmp/orrery-models-XXXXXX", text[256];
+
+	if (!mkdtemp(top))
+		exit(1);
+	setenv("STARPU_PERF_MODEL_DIR", top, 1);
+	start();
+	measure(&measured);
+	/* Not the one that is open. */
+	starpu_perfmodel_initialize();
+	starpu_perfmodel_free_sampling();
+	CLAIM(starpu_is_initialized());
+	starpu_save_history_based_model(&measured);
+	starpu_shutdown();
+
+	for (int i = 0; i < 2; i++) {
+		starpu_perfmodel_initialize();
+		CLAIM(!starpu_is_initialized());
+		list_combs(text, sizeof(text));
+		CLAIM(strstr(text, "cpu") != NULL);
+		starpu_perfmodel_free_sampling();
+		list_combs(text, sizeof(text));
+		CLAIM_EQ(text[0], '\0');
+	}
+	starpu_perfmodel_initialize();
+	start();
+	CLAIM_EQ(starpu_cpu_worker_get_count(), 2);
+	starpu_shutdown();
+	CLAIM(!starpu_is_initialized());
+	snprintf(text, sizeof(text), "rm -r %s", top);
+	CLAIM_EQ(system(text), 0);
+	unsetenv("STARPU_PERF_MODEL_DIR");
+}
+
 static const struct claim claims[] = {
 	{"a function by devices wins", a_function_by_devices_wins},
 	{"a size by devices wins", a_size_by_devices_wins},
 	{"combinations have numbers", combinations_have_numbers},
+	{"models are read without starpu_init()", models_without_workers},
 	{NULL, NULL},
 };
 

@@ -19,6 +19,11 @@ from orrery_tool.report_time import Accounts, model_errors  # noqa: E402
 SLOW = os.path.join(SRC, "tests", "cli", "slow.c")
 TRACED = os.path.join(SRC, "tests", "cli", "traced.c")
 REASONS = ["network", "data", "dependencies", "submission", "end"]
+# What the program does, its scheduler, and the first of the reasons behind the causes.
+BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission"),
+          ("end", "dmdas", "a long last task"), ("node", "lws", "slow node"),
+          ("uneven", "lws", "uneven distribution"), ("placement", "eager", "placement"),
+          ("priorities", "eager", "priorities"), ("pauses", "lws", "pauses of the program")]
 FIGURES = ["lost", "time", "nodes", "messages", "memory"]
 
 
@@ -30,6 +35,17 @@ def reasons(suite):
         status, output = suite.orrery("report", why, "--quiet")
         named = re.search(r"Most of what the \S+(?: cores)? lose: .*\((\w+)\)", output)
         suite.verdict("names_" + why, status == 0 and named and named.group(1) == why, output)
+
+
+def behind(suite):
+    for why, scheduler, reason in BEHIND:
+        name = "behind-" + why
+        os.environ["STARPU_SCHED"] = scheduler
+        suite.orrery("run", "--sim", "small4", "-n", "2", "--quiet", "--trace", name, "./slow", why)
+        del os.environ["STARPU_SCHED"]
+        status, output = suite.orrery("report", name, "--quiet")
+        named = re.findall(r"^Reason \((.*?)\): ", output, re.M)
+        suite.verdict("reason_behind_" + why, status == 0 and reason in named[:2], output)
 
 
 def accounts(suite, directory):
@@ -183,6 +199,7 @@ def main():
         if configured("sim"):
             suite.orrery("cc", "--sim", SLOW, "-o", "slow")
             reasons(suite)
+            behind(suite)
             paths(suite)
             files(suite)
             compared(suite)

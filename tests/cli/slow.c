@@ -4,7 +4,8 @@
 /*
  * A program for tests/cli/report.py: 2 simulated ranks, slow for one known reason.
  *
- * usage: slow network|data|dependencies|submission|end
+ * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
+ *             pauses
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,40 @@ static struct starpu_codelet on_gpu = {.cuda_funcs = {nothing},
 				       .model = &model,
 				       .name = "on a GPU"};
 
+/* 20 ms on a core, a thirteenth of it on a GPU. */
+static double both_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		      unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	return arch->devices[0].type == STARPU_CUDA_WORKER ? 20000.0 / 13 : 20000;
+}
+
+static struct starpu_perfmodel both_model = {.type = STARPU_PER_ARCH,
+					     .arch_cost_function = both_us};
+static struct starpu_codelet on_both = {.cpu_funcs = {nothing},
+					.cuda_funcs = {nothing},
+					.nbuffers = 1,
+					.modes = {STARPU_RW},
+					.model = &both_model,
+					.name = "anywhere"};
+
+/* Node 1 takes three times as long. */
+static double slow_us(struct starpu_task *task, unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	return starpu_mpi_world_rank() == 1 ? 3000 : 1000;
+}
+
+static struct starpu_perfmodel slow_model = {.type = STARPU_COMMON,
+					     .cost_function = slow_us};
+static struct starpu_codelet on_slow = {.cpu_funcs = {nothing},
+					.nbuffers = 1,
+					.modes = {STARPU_RW},
+					.model = &slow_model,
+					.name = "on a core"};
+
 static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle, int rank,
 		   double us)
 {
@@ -60,10 +95,20 @@ static void run(const char *why, starpu_data_handle_t *handles)
 			insert(&on_cpu, handles[i % 2], i % 2, 0);
 		else if (strcmp(why, "end") == 0)
 			insert(&on_cpu, handles[i], i % 2, i == 0 ? 100000 : 0);
+		else if (strcmp(why, "node") == 0)
+			insert(&on_slow, handles[i], i % 2, 0);
+		else if (strcmp(why, "uneven") == 0)
+			insert(&on_cpu, handles[i % 4 ? 0 : 1], i % 4 ? 0 : 1, 0);
+		else if (strcmp(why, "placement") == 0)
+			insert(&on_both, handles[i], i % 2, 0);
+		else if (strcmp(why, "priorities") == 0)
+			insert(&on_cpu, handles[i < NTASKS / 2 ? i : i % 2], i % 2, 0);
 		else
 			insert(&on_cpu, handles[i], i % 2, 0);
 		if (strcmp(why, "submission") == 0)
 			starpu_usleep(10000);
+		if (strcmp(why, "pauses") == 0 && i % 10 == 9)
+			starpu_usleep(50000);
 	}
 	starpu_task_wait_for_all();
 }

@@ -18,18 +18,20 @@ def endings(case):
                 "%d tasks, %s, %s" % (n, output, said))
 
 
-def interrupted(case):
+def interrupted(case, catches="1"):
     child = subprocess.Popen([sys.executable, ORRERY, "run", *case.flavour, "-n",
                               str(NRANKS), "--trace", case.trace, case.program, "stay"],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                             env=dict(os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1"))
+                             env=dict(os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1",
+                                      STARPU_CATCH_SIGNALS=catches))
     for _ in range(NRANKS if not case.flavour else 1):
         child.stdout.readline()
     child.send_signal(signal.SIGINT)
     child.wait(timeout=60)
     n, _, output = case.tasks()
-    verdict("%s_records_survive_an_interrupt" % case.name, n == NTASKS,
-            "%d tasks, %s" % (n, output))
+    verdict("%s_an_interrupt_%s" % (case.name, "saves_records" if catches == "1" else
+                                    "is_not_caught_when_not_wanted"),
+            (n == NTASKS) == (catches == "1"), "%d tasks, %s" % (n, output))
 
 
 def refused(case):
@@ -46,6 +48,7 @@ def refused(case):
 def check(case, top):
     endings(case)
     interrupted(case)
+    interrupted(case, "0")
     refused(case)
 
 

@@ -49,6 +49,8 @@ def graph(flavour, name, top):
     verdict(name + "_graph_was_obeyed", in_order(tasks), tasks)
     verdict(name + "_tasks_with_models_have_footprints", all(
         ("Footprint" in task) == ("Handles" in task) for task in tasks), tasks)
+    verdict(name + "_tasks_name_their_models", all(
+        task.get("Model") == ("graph_of_tasks" if "Handles" in task else None) for task in tasks), tasks)
     with open(trace + ".dot", encoding="utf-8") as f:
         text = f.read()
     verdict(name + "_dot_has_all_tasks", text.count("[label=") == 12 and text.count("->") >= 12,

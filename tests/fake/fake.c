@@ -282,6 +282,12 @@ void plat_at_end(struct plat *plat, void (*last)(struct node *node))
 	(void)last;
 }
 
+void plat_catch_signals(struct plat *plat, int is_wanted)
+{
+	(void)plat;
+	(void)is_wanted;
+}
+
 /* ---- waiting --------------------------------------------------------- */
 
 void plat_gate_init(struct plat_gate *gate)

@@ -29,21 +29,22 @@ class Suite:
     def call(self, *command, **env):
         done = subprocess.run(command, cwd=self.directory, text=True, timeout=120,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              env=dict(os.environ, ORRERY_BUILD=BUILD, STARPU_NCPU="2", STARPU_NCUDA="0",
-                                       **env))
+                              env={**os.environ, "ORRERY_BUILD": BUILD, "STARPU_NCPU": "2",
+                                   "STARPU_NCUDA": "0", **env})
         return done.stdout + ("status %d\n" % done.returncode if done.returncode else "")
 
     def orrery(self, *arguments, **env):
         return self.call(sys.executable, ORRERY, *arguments, **env)
 
-    def build(self, flavour):
+    def build(self, flavour, program="user.c", library="library.c"):
         options = ["--sim"] if flavour == "sim" else []
         self.library = "./lib%s.so" % flavour
-        said = self.orrery("cc", *options, os.path.join(HERE, "user.c"), "-o", flavour)
+        said = self.orrery("cc", *options, os.path.join(HERE, program), "-o", flavour)
         said += self.call("gcc", "-shared", "-fPIC", *(["-DSTARPU_SIMGRID=1"] if options else []),
                           "-I" + os.path.join(SRC, "include"), "-I" + os.path.join(BUILD, "include"),
-                          os.path.join(HERE, "library.c"), "-o", self.library,
+                          os.path.join(HERE, library), "-o", self.library,
                           "-L" + os.path.join(BUILD, ".libs"),
+                          "-Wl,-rpath," + os.path.join(BUILD, ".libs"),
                           "-lorrery-sim" if options else "-lorrery")
         return said
 

@@ -19,6 +19,7 @@
 #include "core/data/way.h"
 #include "core/sched/contexts.h"
 #include "core/task/task.h"
+#include "core/tool.h"
 
 /*
  * Locks: a datum's, then a memory's.  Whoever gives something of a memory back calls
@@ -51,12 +52,15 @@ static inline int needs_value(const struct access *access)
 static void tell_copy(struct node *node, const struct plat_copy *copy,
 		      enum event_kind kind)
 {
-	if (events_on(&node->events))
-		event_tell(node, NULL,
-			   (struct event){.kind = (uint8_t)kind,
-					  .n = copy->from << 16 | copy->to,
-					  .id = (uintptr_t)copy,
-					  .value = copy->bytes});
+	if (!events_on(&node->events))
+		return;
+	event_tell(node, NULL,
+		   (struct event){.kind = (uint8_t)kind,
+				  .n = copy->from << 16 | copy->to,
+				  .id = (uintptr_t)copy,
+				  .value = copy->bytes});
+	if (orr_load(&node->events.on) & EVENT_CALLS)
+		tool_copy(node, copy, kind);
 }
 
 /* ---- values; the datum is locked ------------------------------------- */

@@ -7,6 +7,7 @@
 #include "core/energy.h"
 #include "core/model/model.h"
 #include "core/model/model_query.h"
+#include "core/tool.h"
 
 /*
  * stamp.c - what the changes of a task's state leave: dates in its profiling_info, and
@@ -85,8 +86,10 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 	case EVENT_TASK_STARTED:
 		job->worker->began_s = now_s;
 		event.value = event_text(job->node, task_name(job->task));
-		if (job->task->cl->model)
+		if (job->task->cl->model) {
 			event.n = model_footprint(job->task->cl->model, job->task);
+			event.flag = event_model(job->node, job->task->cl->model);
+		}
 		break;
 	case EVENT_TASK_ENDED:
 		event.value = event_bits(began_s(job));
@@ -107,11 +110,13 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 void task_tell(struct job *job, enum event_kind kind)
 {
 	struct node *node = job->node;
-	int is_wanted = events_want(&node->events, kind);
+	int is_wanted = events_want(&node->events, kind), on = orr_load(&node->events.on);
 	double now_s;
 
-	if (orr_load(&node->events.on) & EVENT_COUNTS)
+	if (on & EVENT_COUNTS)
 		counters_task(job, kind);
+	if (on & EVENT_CALLS)
+		tool_task(job, kind);
 	if (!is_wanted && !job->task->profiling_info)
 		return;
 	/* Callbacks take the time that they say. */

@@ -1,0 +1,294 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery report: reasons behind the causes that workers wait for.
+
+Each reason has a name, the share of the run that it may explain, and a sentence with what was
+measured and what helps.  Shares of several reasons may overlap.
+"""
+from array import array
+from statistics import median, median_low
+
+from orrery_tool.report_path import RUNS
+from orrery_tool.report_time import DATA, END, NETWORK, SCHEDULING, SUBMISSION, BUSY, previous
+
+LEAST_SHARE = 0.03         # of the run: what explains less is no reason
+SLOW, UNEVEN, FASTER = 1.25, 1.15, 2.0
+SMALL_S = 1e-4             # tasks below are small when what is around them takes as long
+LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
+LEAST_TASKS = 3
+
+
+class Reason:
+    def __init__(self, name, share, text):
+        self.name, self.share, self.text = name, share, text
+
+    def sentence(self):
+        return "Reason (%s): %s" % (self.name, self.text)
+
+
+def percent(value):
+    return "%.3g %%" % (100 * value)
+
+
+def seconds(value):
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
+        if abs(value) * factor >= 1:
+            return "%.4g %s" % (value * factor, unit)
+    return "%.3g us" % (value * 1e6)
+
+
+def gigabytes(value):
+    return "%.3g GB" % (value / 1e9) if value >= 1e8 else "%.3g MB" % (value / 1e6)
+
+
+class Durations:
+    """Of equal tasks, those with the same codelet, footprint and kind of worker."""
+
+    def __init__(self, run):
+        self.kinds = {(node.rank, worker): kind for node in run.nodes
+                      for worker, _, kind in node.workers}
+        self.of = {} # by equality: by (rank, worker): seconds of each
+        for node in run.nodes:
+            tasks = node.tasks
+            for i, worker in enumerate(tasks.worker):
+                key = tasks.name[i], tasks.size[i], self.kinds.get((node.rank, worker), "cpu")
+                row = self.of.setdefault(key, {}).setdefault((node.rank, worker), array("d"))
+                row.append(tasks.ended[i] - tasks.started[i])
+
+    def mean_s(self, key):
+        rows = self.of[key].values()
+        return sum(map(sum, rows)) / sum(map(len, rows))
+
+    def against_others(self, group_of):
+        """{group: (seconds, what they would be as in other groups)}, by medians, of tasks that
+        several groups ran."""
+        result = {}
+        for rows in self.of.values():
+            groups = {}
+            for place, row in rows.items():
+                groups.setdefault(group_of(place), array("d")).extend(row)
+            usual = {g: (len(row), median(row)) for g, row in groups.items()
+                     if len(row) >= LEAST_TASKS}
+            if len(usual) < 2:
+                continue
+            all_s = median_low(s for _, s in usual.values())
+            for g, (n, s) in usual.items():
+                mine = result.setdefault(g, [0.0, 0.0])
+                mine[0] += n * s
+                mine[1] += n * all_s
+        return result
+
+
+class Reasons:
+    def __init__(self, run, accounts, path, kind):
+        self.run, self.accounts, self.path, self.kind = run, accounts, path, kind
+        self.span_s = max(run.end_s - run.begin_s, 1e-12)
+        self.durations = Durations(run)
+        self.found, self.slow = [], {}
+        for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
+                     self.priorities, self.memory, self.small, self.submission, self.network,
+                     self.last_task):
+            look()
+        self.found = sorted((reason for reason in self.found if reason.share >= LEAST_SHARE),
+                            key=lambda reason: -reason.share)
+
+    def add(self, name, share, text):
+        self.found.append(Reason(name, share, text))
+
+    def lost(self, *causes):
+        """Share of the time of the main kind."""
+        total = self.accounts.by_kind[self.kind].total
+        return sum(total[cause] for cause in causes) / max(self.accounts.capacity_s(self.kind),
+                                                           1e-12)
+
+    def nworkers(self, rank, kind):
+        return sum(1 for node in self.run.nodes if node.rank == rank
+                   for worker in node.workers if worker[2] == kind)
+
+    # ---- what is slow ----
+
+    def slow_nodes(self):
+        found = self.durations.against_others(lambda place: place[0])
+        for rank, (took_s, usual_s) in found.items():
+            ratio = took_s / usual_s if usual_s > 0 else 1.0
+            nworkers = sum(1 for r, _ in self.durations.kinds if r == rank)
+            if ratio >= SLOW:
+                self.slow[rank] = ratio
+                self.add("slow node", (took_s - usual_s) / nworkers / self.span_s,
+                         "the tasks of node %d take %.3g times as long as the same tasks on other "
+                         "nodes.  Look for its clock, its cooling, its binding and other programs "
+                         "there, or give it less work." % (rank, ratio))
+
+    def slow_workers(self):
+        found = self.durations.against_others(lambda place: place)
+        names = {(node.rank, worker): name for node in self.run.nodes
+                 for worker, name, _ in node.workers}
+        slow = [(took_s - usual_s, place, took_s / usual_s)
+                for place, (took_s, usual_s) in found.items()
+                if place[0] not in self.slow and usual_s > 0 and took_s >= SLOW * usual_s]
+        if slow:
+            more_s, place, ratio = max(slow)
+            self.add("slow worker", more_s / self.span_s,
+                     "%s of node %d%s: its tasks take %.3g times as long as the same tasks "
+                     "on others.  Look for other programs on its core, and at its binding." % (
+                         names.get(place, "a worker"), place[0],
+                         "" if len(slow) == 1 else " and %d more" % (len(slow) - 1), ratio))
+
+    # ---- who does what ----
+
+    def uneven(self):
+        work = {}
+        for node in self.run.nodes:
+            nworkers = self.nworkers(node.rank, self.kind)
+            busy = self.accounts.busy.get((node.rank, self.kind))
+            if nworkers and busy:
+                work[node.rank] = sum(busy) / nworkers / self.slow.get(node.rank, 1.0)
+        mean_s = sum(work.values()) / len(work) if work else 0.0
+        if len(work) < 2 or mean_s <= 0:
+            return
+        rank = max(work, key=work.get)
+        if work[rank] >= UNEVEN * mean_s and self.lost(END, NETWORK) >= LEAST_SHARE:
+            self.add("uneven distribution", (work[rank] - mean_s) / self.span_s,
+                     "node %d has %.3g times the work of the average node (%s for each worker, on "
+                     "average %s).  Distribute the data, or the tasks, more evenly." % (
+                         rank, work[rank] / mean_s, seconds(work[rank]), seconds(mean_s)))
+
+    def faster_on_gpus(self):
+        """{codelet: how often a GPU runs one of its tasks while a core runs the same one}"""
+        ratios = {}
+        for name, size, kind in self.durations.of:
+            if kind == "cpu" and (name, size, "gpu") in self.durations.of:
+                gpu_s = self.durations.mean_s((name, size, "gpu"))
+                if gpu_s > 0:
+                    ratio = self.durations.mean_s((name, size, "cpu")) / gpu_s
+                    ratios[self.run.codelets[name]] = max(
+                        ratio, ratios.get(self.run.codelets[name], 0.0))
+        return ratios
+
+    def placement(self):
+        ratios = {name: ratio for name, ratio in self.faster_on_gpus().items()
+                  if ratio >= FASTER}
+        if not ratios or self.lost(BUSY) > 0.9:
+            return
+        gains = {}
+        for step in self.path.steps:
+            if step.part == RUNS and step.kind == "cpu" and step.what in ratios:
+                row = gains.setdefault(step.what, [0, 0.0])
+                row[0] += 1
+                row[1] += (step.end_s - step.begin_s) * (1 - 1 / ratios[step.what])
+        if gains:
+            name = max(gains, key=lambda name: gains[name][1])
+            self.add("placement", sum(gain for _, gain in gains.values()) / self.span_s,
+                     "%d tasks of %s on the critical path ran on cores, where they take %.3g times "
+                     "as long as on GPUs, which wait %s of their time.  Take a scheduler "
+                     "that knows durations (STARPU_SCHED=dmdas), and calibrate its models." % (
+                         gains[name][0], name, ratios[name], percent(1 - self.lost(BUSY))))
+
+    def priorities(self):
+        length_s, chain = self.run.chain()
+        least_s = max(length_s, self.accounts.area_s())
+        waited_s = sum(self.queued_s(node, i) for node, i in chain)
+        share = min(waited_s, self.span_s - least_s) / self.span_s
+        if share > 0 and len(chain) >= LEAST_TASKS:
+            self.add("priorities", share,
+                     "the %d tasks of the longest chain were ready and waited for a worker that ran "
+                     "others, for %s of the run in sum.  Give them higher priorities "
+                     "(STARPU_PRIORITY), and take a scheduler that looks at these (prio, dmdas)."
+                     % (len(chain), percent(waited_s / self.span_s)))
+
+    def queued_s(self, node, i):
+        """A task was ready, and its worker still ran another one."""
+        tasks = node.tasks
+        before = previous(self.accounts.orders.get((node.rank, tasks.worker[i]), []),
+                          tasks.started, tasks.started[i])
+        if before is None:
+            return 0.0
+        return max(min(tasks.started[i], tasks.ended[before]) - tasks.pushed[i], 0.0)
+
+    # ---- what they wait for ----
+
+    def memory(self):
+        evicted = sum(node.evicted for node in self.run.nodes)
+        if evicted and self.lost(DATA) >= LEAST_SHARE and self.kind == "gpu":
+            copied = sum(node.copied for node in self.run.nodes)
+            self.add("GPU memory is full", self.lost(DATA),
+                     "%s had to leave it for other data, and %s were copied into it.  Keep "
+                     "fewer data in use at a time (STARPU_LIMIT_MAX_SUBMITTED_TASKS, smaller tiles), "
+                     "submit tasks on the same data one after the other, or take a scheduler that "
+                     "looks for them (dmdar, dmdas)." % (gigabytes(evicted), gigabytes(copied)))
+
+    def small(self):
+        ntasks = sum(len(row) for key, rows in self.durations.of.items() if key[2] == self.kind
+                     for row in rows.values())
+        share = self.lost(SCHEDULING, SUBMISSION)
+        if not ntasks or share < LEAST_WAIT:
+            return
+        mean_s = self.accounts.by_kind[self.kind].total[BUSY] / ntasks
+        period_s = mean_s + share * self.accounts.capacity_s(self.kind) / ntasks
+        if mean_s < SMALL_S:
+            self.add("small tasks", share,
+                     "a task lasts %s on average, and a worker gets one each %s: that is what it "
+                     "costs to submit and to schedule it.  Make tasks at least %.2g times as large."
+                     % (seconds(mean_s), seconds(period_s), max(period_s / mean_s, 2.0)
+                        if mean_s > 0 else 2.0))
+
+    def submission(self):
+        share = self.lost(SUBMISSION)
+        if share < LEAST_SHARE:
+            return
+        gaps = sorted(later - date for node in self.run.nodes
+                      for date, later in zip(node.submitted, node.submitted[1:]))
+        if not gaps:
+            return
+        usual_s = median(gaps)
+        pauses = [gap for gap in gaps if gap > 20 * usual_s and gap > 0.01 * self.span_s]
+        if sum(pauses) >= 0.5 * sum(gaps):
+            self.add("pauses of the program", share,
+                     "between submissions it pauses %d times, for %s in sum: it waits for tasks "
+                     "(starpu_task_wait_for_all(), an acquired datum) or computes by itself.  Let "
+                     "dependencies order the tasks instead." % (len(pauses), seconds(sum(pauses))))
+        else:
+            self.add("slow submission", share,
+                     "a node submits a task each %s.  Submit larger tasks, prune the insertion to "
+                     "what concerns a node, or submit before the workers need them." % seconds(
+                         sum(gaps) / len(gaps)))
+
+    def network(self):
+        share = self.lost(NETWORK)
+        if share < LEAST_SHARE:
+            return
+        bytes_of, queued_s, moving_s, count = {}, 0.0, 0.0, 0
+        for node in self.run.nodes:
+            r = node.requests
+            for i in range(len(r)):
+                if not r.is_receive[i]:
+                    count += 1
+                    bytes_of[node.rank] = bytes_of.get(node.rank, 0) + r.bytes[i]
+                    queued_s += max(r.moving[i] - r.ready[i], 0.0)
+                    moving_s += max(r.moved[i] - r.moving[i], 0.0)
+        if not count:
+            return
+        whole = sum(bytes_of.values())
+        text = "%d messages of %s on average are under way for %s each, %s of it in line " \
+            "behind others.  " % (count, gigabytes(whole / count), seconds(
+                (queued_s + moving_s) / count), percent(queued_s / max(queued_s + moving_s,
+                                                                       1e-12)))
+        rank = max(bytes_of, key=bytes_of.get)
+        if bytes_of[rank] > 2 * whole / len(self.run.nodes):
+            text += "Node %d alone sends %s of all bytes: spread what it has.  " % (
+                rank, percent(bytes_of[rank] / whole))
+        text += "Fewer or smaller messages help: a distribution with fewer neighbours, larger " \
+            "tiles; so do priorities of what others wait for."
+        self.add("messages", share, text)
+
+    def last_task(self):
+        share, steps = self.lost(END), self.path.steps
+        last = steps[-1] if steps else None
+        if not last or last.part != RUNS or share < LEAST_SHARE:
+            return
+        length_s = last.end_s - last.begin_s
+        if length_s >= 0.5 * share * self.span_s:
+            self.add("a long last task", share,
+                     "a %s on node %d runs for %s at the end while others have nothing to do.  Cut "
+                     "it into smaller tasks, or start it earlier by a higher priority." % (
+                         last.what, last.rank, seconds(length_s)))
