@@ -289,6 +289,6 @@ class Reasons:
         length_s = last.end_s - last.begin_s
         if length_s >= 0.5 * share * self.span_s:
             self.add("a long last task", share,
-                     "a %s on node %d runs for %s at the end while others have nothing to do.  Cut "
-                     "it into smaller tasks, or start it earlier by a higher priority." % (
+                     "one of %s on node %d runs for %s at the end while others have nothing to do.  "
+                     "Cut it into smaller tasks, or start it earlier by a higher priority." % (
                          last.what, last.rank, seconds(length_s)))
