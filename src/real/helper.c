@@ -117,8 +117,21 @@ static int may_keep_post(struct plat *plat, const struct helping *helping, int a
 	return !is_slow(helping);
 }
 
+int helper_poll(struct plat *plat, struct worker *worker, struct helping *helping,
+		int *advanced)
+{
+	if (!has_post(plat, worker))
+		return 0;
+	judge(helping, worker, plat_now_s(plat));
+	*advanced = poll(plat, helping);
+	if (!may_keep_post(plat, helping, *advanced) && leave_post(plat, worker, helping))
+		progress_call(plat);
+	return 1;
+}
+
 void helper_look(struct plat *plat, struct worker *worker, struct helping *helping)
 {
+	int advanced;
 	double now_s;
 
 	if (!has_post(plat, worker))
@@ -127,10 +140,7 @@ void helper_look(struct plat *plat, struct worker *worker, struct helping *helpi
 	if (now_s - helping->since_s < LOOK_S &&
 	    orr_load(&plat->progress.kicks) == helping->kicks)
 		return;
-	judge(helping, worker, now_s);
-	if (!may_keep_post(plat, helping, poll(plat, helping)) &&
-	    leave_post(plat, worker, helping))
-		progress_call(plat);
+	helper_poll(plat, worker, helping, &advanced);
 }
 
 /* One poll and one step.  1: stepped, 0: nothing to do, -1: there is no need to go on. */

@@ -45,16 +45,18 @@ static int execute_some(struct worker *worker, int ntasks)
 	return advanced;
 }
 
-/* As a poll.  Who waits at a gate polls meanwhile, and this worker need not. */
-static int poll_some(struct plat *plat)
+/* As a poll.  Who waits at a gate polls, unless this worker is the helper. */
+static int poll_some(struct plat *plat, struct worker *worker, struct helping *helping)
 {
 	struct progress *progress = &plat->progress;
 	int sum = 0, advanced;
 
-	if (orr_load(&progress->npollers) > 0)
-		return 0;
 	for (int i = 0; i < progress->npolls; i++) {
-		advanced = progress_poll(plat);
+		if (!helper_poll(plat, worker, helping, &advanced)) {
+			if (orr_load(&progress->npollers) > 0)
+				return sum;
+			advanced = progress_poll(plat);
+		}
 		if (advanced < 0)
 			return sum > 0 ? sum : -1;
 		sum += advanced;
@@ -63,8 +65,8 @@ static int poll_some(struct plat *plat)
 }
 
 /* There was nothing to do: until it is woken for a task or by a kick, or for a while. */
-static void rest(struct plat *plat, struct worker *worker, int kicks, int advanced,
-		 double heard_s)
+static void sleep_or_step(struct plat *plat, struct worker *worker, int kicks,
+			  int advanced, double heard_s)
 {
 	double nap_s;
 	enum progress_state state = progress_rest(plat, advanced, heard_s, &nap_s);
@@ -87,6 +89,7 @@ static void rest(struct plat *plat, struct worker *worker, int kicks, int advanc
 void interleaved_run(struct plat *plat, struct worker *worker)
 {
 	struct progress *progress = &plat->progress;
+	struct helping helping = {0};
 	double heard_s = plat_now_s(plat);
 
 	for (;;) {
@@ -95,11 +98,16 @@ void interleaved_run(struct plat *plat, struct worker *worker)
 		int advanced;
 
 		if (!executed && orr_load(&plat->workers_stopping))
-			return;
-		advanced = poll_some(plat);
-		if (executed || advanced > 0 || orr_load(&progress->kicks) != kicks)
+			break;
+		advanced = poll_some(plat, worker, &helping);
+		/* While its tasks wait for messages no other thread polls in between. */
+		if (executed || advanced > 0 || helper_rest(plat, worker, &helping) ||
+		    orr_load(&progress->kicks) != kicks) {
 			heard_s = plat_now_s(plat);
-		else
-			rest(plat, worker, kicks, advanced, heard_s);
+			continue;
+		}
+		sleep_or_step(plat, worker, kicks, advanced, heard_s);
+		helper_woke(plat, worker, &helping);
 	}
+	helper_quit(plat, worker, &helping);
 }

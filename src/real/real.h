@@ -274,6 +274,10 @@ int worker_turn(struct worker *worker);
 /* There is nothing to do: poll for a while, where no other worker does, until there is.
  * 1 when the worker has stepped. */
 int helper_rest(struct plat *plat, struct worker *worker, struct helping *helping);
+/* Poll at once, as the helper.  0: another one may have the post.  advanced: what the
+ * poll returned. */
+int helper_poll(struct plat *plat, struct worker *worker, struct helping *helping,
+		int *advanced);
 /* It has stepped: poll if it is time to. */
 void helper_look(struct plat *plat, struct worker *worker, struct helping *helping);
 /* It has slept. */

@@ -11,7 +11,7 @@
 
 int claim_failures, claim_rank, claim_size;
 
-enum { NTASKS = 200, NROUNDS = 40 };
+enum { NTASKS = 200, NROUNDS = 40, MANY_ROUNDS = 400 };
 
 /* On the side of the node; atomic. */
 static int nexecuted, nhandled, nelsewhere;
@@ -106,26 +106,59 @@ static void messages_arrive(void)
 }
 
 /* A value goes round and each rank adds: tasks and messages wait for each other. */
-static void both_take_turns(void)
+static void go_round(starpu_data_handle_t handle, int nrounds,
+		     void (*received)(void *arg))
 {
-	long x = 0;
-	starpu_data_handle_t handle;
 	int next = (RANK + 1) % claim_size, last = (RANK + claim_size - 1) % claim_size;
 
-	begin();
-	handle = variable(&x);
-	for (int round = 0; round < NROUNDS; round++) {
+	for (int round = 0; round < nrounds; round++) {
 		if (RANK > 0 || round > 0)
-			starpu_mpi_irecv_detached(handle, last, round, WORLD, NULL, NULL);
+			starpu_mpi_irecv_detached(handle, last, round, WORLD, received,
+						  NULL);
 		starpu_task_insert(&add, STARPU_RW, handle, 0);
-		if (RANK < claim_size - 1 || round < NROUNDS - 1)
+		if (RANK < claim_size - 1 || round < nrounds - 1)
 			starpu_mpi_isend_detached(handle, next,
 						  round + (RANK == claim_size - 1), WORLD,
 						  NULL, NULL);
 	}
+}
+
+/* What a rank has in the end when that began with 0. */
+static long sum_of(int nrounds)
+{
+	return nrounds * (claim_size - 1L) + RANK + nrounds - (claim_size - 1);
+}
+
+static void both_take_turns(void)
+{
+	long x = 0;
+	starpu_data_handle_t handle;
+
+	begin();
+	handle = variable(&x);
+	go_round(handle, NROUNDS, NULL);
 	wait_without_help(&nexecuted, NROUNDS);
 	starpu_data_unregister(handle);
-	CLAIM_EQ(x, NROUNDS * (claim_size - 1) + RANK + NROUNDS - (claim_size - 1));
+	CLAIM_EQ(x, sum_of(NROUNDS));
+	stop();
+}
+
+/* A thread that waits leaves it to the worker: with every message from one thread to the
+ * other, each would wait for its turn on the core.  Where others want the core the
+ * worker is away at times, and then it does not. */
+static void waiters_leave_messages_to_it(void)
+{
+	long x = 0;
+	starpu_data_handle_t handle;
+
+	begin();
+	handle = variable(&x);
+	go_round(handle, MANY_ROUNDS, handled);
+	starpu_task_wait_for_all();
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM(nelsewhere <= MANY_ROUNDS * 9 / 10);
+	starpu_data_unregister(handle);
+	CLAIM_EQ(x, sum_of(MANY_ROUNDS));
 	stop();
 }
 
@@ -135,6 +168,7 @@ int main(int argc, char **argv)
 		{"tasks are executed", tasks_are_executed},
 		{"messages arrive", messages_arrive},
 		{"both take turns", both_take_turns},
+		{"waiters leave messages to it", waiters_leave_messages_to_it},
 		{NULL, NULL},
 	};
 
