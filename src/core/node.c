@@ -414,7 +414,7 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->uniques_lock);
 	orr_lock_init(&node->links_lock);
 	orr_lock_init(&node->combinations.lock);
-	pool_init(&node->job_pool, sizeof(struct job));
+	pool_init(&node->job_pool, sizeof(struct roomy_job));
 	pool_init(&node->body_pool, sizeof(struct data_body));
 }
 

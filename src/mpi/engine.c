@@ -598,7 +598,9 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 
 	engine_lock(&mpi->engine);
 	request = pool_get(&mpi->engine.requests);
-	memset(request, 0, sizeof(*request));
+	/* acquire_start() sees to the job. */
+	memset((char *)request + sizeof(struct job), 0,
+	       sizeof(*request) - sizeof(struct job));
 	list_push_back(&mpi->engine.all, &request->link);
 	request->mpi = mpi;
 	request->handle = post->handle;

@@ -42,7 +42,7 @@ static int ask(int *holds, int number, struct ready *ready)
 	}
 	*holds = 0;
 	scene.number = number + 1;
-	job_init(&scene.work, one.node, &work_ops);
+	job_init(&scene.work, one.node, &work_ops, NULL, 0);
 	ready_append(ready, &scene.work);
 	return 1;
 }

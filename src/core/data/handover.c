@@ -291,8 +291,8 @@ void handover_submit(struct partition *partition, const struct handover_wish *wi
 	handover->partition = partition;
 	handover->wish = *wish;
 	orr_add(&partition->users, 1);
-	job_init(&handover->fetch, node, &fetch_ops);
-	job_init(job, node, &handover_ops);
+	job_init(&handover->fetch, node, &fetch_ops, NULL, 0);
+	job_init(job, node, &handover_ops, NULL, 0);
 	job_reserve(job, partition->nparts + 1);
 	take_turn(job, 0, partition->parent,
 		  kind->parent_mode |

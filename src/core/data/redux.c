@@ -65,7 +65,7 @@ static void begin_work(struct redux *redux, const struct job_ops *ops,
 	const struct starpu_task *task = next->job->task;
 
 	redux->priority = task ? task->priority : STARPU_DEFAULT_PRIO;
-	job_init(&redux->work, redux->datum->node, ops);
+	job_init(&redux->work, redux->datum->node, ops, NULL, 0);
 	ready_append(ready, &redux->work);
 }
 

@@ -127,7 +127,8 @@ void spill_disk_refused(struct node *node, unsigned memory)
 /* ---- passages -------------------------------------------------------- */
 
 struct passage {
-	struct job job; /* first; its one access is inline */
+	struct job job; /* first */
+	struct access access;
 	struct copy_state *leaving;
 };
 
@@ -156,7 +157,7 @@ void spill_stand_in_line(struct copy_state *copy, struct copy_state *leaving)
 	struct passage *passage = orr_alloc(sizeof(*passage));
 	struct job *job = &passage->job;
 
-	job_init(job, copy->datum->node, &passage_ops);
+	job_init(job, copy->datum->node, &passage_ops, &passage->access, 1);
 	job->naccesses = 1;
 	job->accesses[0] = (struct access){
 		.job = job, .datum = copy->datum, .copy = copy, .memory = copy->memory};

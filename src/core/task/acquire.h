@@ -17,7 +17,8 @@
 enum { ACQUIRE_MAIN_MEMORY = -3 };
 
 struct acquire {
-	struct job job; /* first; its one access is inline */
+	struct job job; /* first */
+	struct access access;
 	void (*acquired)(struct acquire *acquire);
 	/* Its turn has come, the copy not yet: may change memory.  NULL: nothing. */
 	void (*granted)(struct acquire *acquire);

@@ -8,13 +8,15 @@
 #include "base/check.h"
 #include "core/task/links.h"
 
-void job_init(struct job *job, struct node *node, const struct job_ops *ops)
+void job_init(struct job *job, struct node *node, const struct job_ops *ops,
+	      struct access *room, unsigned nroom)
 {
-	memset(job, 0, offsetof(struct job, inline_accesses));
+	memset(job, 0, sizeof(*job));
 	job->node = node;
 	job->ops = ops;
 	job->missing = job->end_deps = 1;
-	job->accesses = job->inline_accesses;
+	job->accesses = job->room = room;
+	job->nroom = nroom;
 	orr_lock_init(&job->lock);
 }
 
@@ -23,9 +25,9 @@ void job_reserve_many(struct job *job, unsigned naccesses)
 	if (job->own_accesses)
 		free(job->accesses);
 	job->own_accesses = 0;
-	job->accesses = job->inline_accesses;
+	job->accesses = job->room;
 	job->sorted = NULL;
-	if (naccesses > JOB_INLINE_ACCESSES) {
+	if (naccesses > job->nroom) {
 		job->accesses = orr_alloc(
 			naccesses * (sizeof(*job->accesses) + sizeof(*job->sorted)));
 		job->sorted = (struct access **)(job->accesses + naccesses);
@@ -36,13 +38,15 @@ void job_reserve_many(struct job *job, unsigned naccesses)
 
 struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses)
 {
+	struct roomy_job *roomy;
 	struct job *job;
 
 	orr_lock(&node->pool_lock);
-	job = pool_get(&node->job_pool);
+	roomy = pool_get(&node->job_pool);
+	job = &roomy->job;
 	job->task = NULL; /* Who walks over the pool sees no task before there is one. */
 	orr_unlock(&node->pool_lock);
-	job_init(job, node, ops);
+	job_init(job, node, ops, roomy->room, JOB_INLINE_ACCESSES);
 	job_reserve(job, naccesses);
 	return job;
 }

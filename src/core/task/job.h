@@ -148,7 +148,15 @@ struct job {
 	struct access **sorted;
 	int nsorted;
 	struct access *accesses;
-	struct access inline_accesses[JOB_INLINE_ACCESSES]; /* last: not zeroed */
+	/* Its owner's, beside the job: most jobs have one access, and many wait. */
+	struct access *room;
+	unsigned nroom;
+};
+
+/* One that may have several. */
+struct roomy_job {
+	struct job job;
+	struct access room[JOB_INLINE_ACCESSES]; /* last: not zeroed */
 };
 
 /* From where a job may come to a state, in one place.  DONE to BLOCKED: the task is
@@ -185,7 +193,7 @@ static inline void job_move(struct job *job, enum job_state state)
 /* Somebody is about to take the job, whose lines another core wrote last, as a rule. */
 static inline void job_expect(const struct job *job)
 {
-	for (size_t at = 0; at < sizeof(*job); at += ORR_LINE_BYTES)
+	for (size_t at = 0; at < sizeof(struct roomy_job); at += ORR_LINE_BYTES)
 		__builtin_prefetch((const char *)job + at, 1);
 }
 
@@ -197,13 +205,15 @@ static inline void task_expect(const struct starpu_task *task)
 
 /* A zeroed job with room for naccesses accesses. */
 struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses);
-void job_init(struct job *job, struct node *node, const struct job_ops *ops);
+/* room: for nroom accesses, as long as the job; NULL: more are allocated. */
+void job_init(struct job *job, struct node *node, const struct job_ops *ops,
+	      struct access *room, unsigned nroom);
 void job_reserve_many(struct job *job, unsigned naccesses);
 void job_free(struct job *job);
 
 static inline void job_reserve(struct job *job, unsigned naccesses)
 {
-	if (job->own_accesses || naccesses > JOB_INLINE_ACCESSES)
+	if (job->own_accesses || naccesses > job->nroom)
 		job_reserve_many(job, naccesses);
 	else
 		job->naccesses = (int)naccesses;

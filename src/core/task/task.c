@@ -29,7 +29,7 @@ enum { CACHE_LINE = 64 };
 /* As large as the pool makes it, and the job begins a line of the cache. */
 struct task_block {
 	struct starpu_task task;
-	struct job job __attribute__((aligned(CACHE_LINE)));
+	struct roomy_job half __attribute__((aligned(CACHE_LINE)));
 };
 
 const char *task_name(const struct starpu_task *task)
@@ -64,7 +64,7 @@ static const struct job_ops task_ops = {
 /* As job_init() would make the job. */
 static const struct task_block fresh = {
 	.task = STARPU_TASK_INITIALIZER,
-	.job = {.ops = &task_ops, .missing = 1, .end_deps = 1, .block = 1},
+	.half.job = {.ops = &task_ops, .missing = 1, .end_deps = 1, .block = 1},
 };
 
 static void take_returned(struct node *node)
@@ -85,7 +85,6 @@ static void expect(void *block)
 struct starpu_task *task_create(struct node *node)
 {
 	struct task_block *block;
-	size_t bytes;
 
 	orr_lock(&node->pool_lock);
 	if (!node->task_pool.object_bytes)
@@ -93,18 +92,18 @@ struct starpu_task *task_create(struct node *node)
 	if (!node->task_pool.free_list)
 		take_returned(node);
 	block = pool_get(&node->task_pool);
-	block->job.task = NULL; /* as in job_new() */
+	block->half.job.task = NULL; /* as in job_new() */
 	expect(node->task_pool.free_list);
 	orr_unlock(&node->pool_lock);
 	/* A number that the compiler does not know: it would copy word by word. */
-	bytes = node->task_pool.object_bytes;
-	memcpy(block, &fresh, bytes - sizeof(block->job.inline_accesses));
+	memcpy(block, &fresh, node->task_pool.object_bytes - sizeof(block->half.room));
 	block->task.destroy = 1;
-	block->job.node = node;
-	block->job.accesses = block->job.inline_accesses;
-	orr_lock_init(&block->job.lock);
-	block->job.task = &block->task;
-	block->task.starpu_private = &block->job;
+	block->half.job.node = node;
+	block->half.job.accesses = block->half.job.room = block->half.room;
+	block->half.job.nroom = JOB_INLINE_ACCESSES;
+	orr_lock_init(&block->half.job.lock);
+	block->half.job.task = &block->task;
+	block->task.starpu_private = &block->half.job;
 	return &block->task;
 }
 
@@ -187,8 +186,8 @@ struct job *task_next_job(struct node *node, struct task_walk *walk)
 
 	while (!walk->own_done) {
 		block = pool_next(&node->task_pool, &walk->own);
-		if (block && block->job.task == &block->task)
-			return &block->job;
+		if (block && block->half.job.task == &block->task)
+			return &block->half.job;
 		walk->own_done = !block;
 	}
 	while ((job = pool_next(&node->job_pool, &walk->others)))
