@@ -11,6 +11,9 @@
 #include "mpi/kin.h"
 #include "mpi/mpi.h"
 
+/* What costs less than it takes to free it and to allocate it again. */
+enum { SMALL_BYTES = 256 };
+
 /* ---- sets of ranks --------------------------------------------------- */
 
 static int *set_ranks(struct sent_set *set)
@@ -224,15 +227,31 @@ void cache_drop_copy(struct mpi *mpi, starpu_data_handle_t handle)
 		data_invalidate_submit(mpi->node, handle);
 }
 
-void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
+/* The cache's own note of a copy goes. */
+static void forget_received(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (!(handle->flags & DATUM_RECEIVED))
-		return;
 	data_set_flags(handle, 0, DATUM_RECEIVED);
 	orr_lock(&mpi->cache.lock);
 	drop_set(&mpi->cache, handle);
 	orr_unlock(&mpi->cache.lock);
+}
+
+void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	if (!(handle->flags & DATUM_RECEIVED))
+		return;
+	forget_received(mpi, handle);
 	cache_drop_copy(mpi, handle);
+}
+
+/* The next value may come: the memory of a small one stays for it. */
+static void overwrite(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	forget_received(mpi, handle);
+	if (data_bytes(handle) > SMALL_BYTES)
+		cache_drop_copy(mpi, handle);
+	else if (!is_mine(mpi, handle) && !(handle->flags & DATUM_VIEWS))
+		data_deinitialize_submit(mpi->node, handle);
 }
 
 void cache_clear(struct mpi *mpi, starpu_data_handle_t handle)
@@ -240,7 +259,8 @@ void cache_clear(struct mpi *mpi, starpu_data_handle_t handle)
 	if (!(handle->flags & (DATUM_SENT | DATUM_RECEIVED)))
 		return;
 	cache_clear_sent(mpi, handle);
-	cache_clear_received(mpi, handle);
+	if (handle->flags & DATUM_RECEIVED)
+		overwrite(mpi, handle);
 }
 
 /* ---- flushing -------------------------------------------------------- */
