@@ -340,8 +340,9 @@ starpu_sched_component_heft_create(struct starpu_sched_tree *tree,
 int starpu_sched_component_is_heft(struct starpu_sched_component *component);
 
 /** Tasks by how much faster a device is than a core: devices take the first, cores the
- * last, by priority among equals.  batch, 0 or 1: ratios that differ by less than a tenth
- * count as equal.  mct weighs nothing here. */
+ * last, unless devices would have done all tasks here sooner; by priority among equals.
+ * batch, 0 or 1: ratios that differ by less than a tenth count as equal.  mct weighs
+ * nothing here. */
 struct starpu_sched_component_heteroprio_data {
 	struct starpu_sched_component_mct_data *mct;
 	unsigned batch;

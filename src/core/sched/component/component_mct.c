@@ -310,6 +310,33 @@ static struct starpu_task *find(const struct tasks *tasks, component_t *to, int 
 	return sought.best;
 }
 
+static int count_devices(component_t *component)
+{
+	const struct node *node = tree_of(component)->node;
+	struct starpu_bitmap *workers = &component->workers_in_ctx;
+	int n = 0;
+
+	for (int id = starpu_bitmap_first(workers); id >= 0;
+	     id = starpu_bitmap_next(workers, id))
+		n += node->workers[id].type != STARPU_CPU_WORKER;
+	return n;
+}
+
+/* Would the devices, which have all that is kept here before them, have done it by the
+ * time that a core needs? */
+static int is_left_to_devices(component_t *component, struct starpu_task *task)
+{
+	unsigned char implementation =
+		((struct job *)task->starpu_private)->implementation;
+	double devices_us = least_us(component, task, 0);
+	double cores_us = least_us(component, task, 1);
+	double nbefore = mct_of(component)->tasks.ntasks;
+
+	((struct job *)task->starpu_private)->implementation = implementation;
+	return devices_us > 0 &&
+	       cores_us > devices_us * (1 + nbefore / count_devices(component));
+}
+
 static struct starpu_task *heteroprio_pull(component_t *component, component_t *to)
 {
 	struct tasks *tasks = &mct_of(component)->tasks;
@@ -320,6 +347,9 @@ static struct starpu_task *heteroprio_pull(component_t *component, component_t *
 		return NULL;
 	tree_enter(tree_of(component));
 	task = find(tasks, to, worker->type == STARPU_CPU_WORKER);
+	if (task && worker->type == STARPU_CPU_WORKER &&
+	    is_left_to_devices(component, task))
+		task = NULL;
 	if (task)
 		tasks_take(tasks, task);
 	tree_leave(tree_of(component));
