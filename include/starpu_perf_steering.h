@@ -4,20 +4,15 @@
 /*
  * Knobs: what can be changed while the program runs.
  *
- *   starpu.global.g_calibrate_knob       int32  0, 1, 2 as STARPU_CALIBRATE: are
- *                                               durations of tasks measured from now on?
- *
- *   starpu.global.g_enable_catch_signal_knob
- *                                        int32  1: a trace is saved when a signal ends
- * the process, as STARPU_CATCH_SIGNALS; 0: not
- *
- *   starpu.worker.w_bind_to_pu_knob      int32  the logical core of a CPU worker; -1 when
- *                                               workers are not bound, as in simulation,
- *                                               where setting it has no effect
- *
- *   starpu.worker.w_enable_worker_knob   int32  0: the worker takes no new tasks, and
- * what is meant for it alone waits
- *
+ *   starpu.global.g_calibrate_knob           int32
+ *      0, 1, 2 as STARPU_CALIBRATE: are durations of tasks measured from now on?
+ *   starpu.global.g_enable_catch_signal_knob int32
+ *      as STARPU_CATCH_SIGNALS: is a trace saved when a signal ends the process?
+ *   starpu.worker.w_bind_to_pu_knob          int32
+ *      the logical core of a CPU worker; -1 when workers are not bound, as in
+ *      simulation, where setting it has no effect
+ *   starpu.worker.w_enable_worker_knob       int32
+ *      0: the worker takes no new tasks, and what is meant for it alone waits
  *   starpu.task.s_max_priority_cap_knob, starpu.task.s_min_priority_cap_knob
  *                                        int32  bounds of the priorities of tasks
  *                                               submitted from now on

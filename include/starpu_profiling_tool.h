@@ -9,16 +9,26 @@
  *
  * In the order in which they come:
  *
- *   init_begin         starpu_init() begins; conf is what it was given
- *   driver_init_start, driver_init_end   a worker's thread begins and is bound to its
- * core; it calls the tool itself, but in simulation, where it has none, the program's
- * main does.  Of workers that the application runs (starpu_driver_run()) there are no
- * such events driver_init        the worker begins to take tasks init               the
- * library can be used init_end           starpu_init() returns start_cpu_exec,
- * end_cpu_exec    the kernel of a task is called on a core, has returned start_gpu_exec,
- * end_gpu_exec    it is queued on a GPU, has ended there start_transfer, end_transfer a
- * value is copied from a memory to another driver_deinit      a worker takes no more
- * tasks terminate          starpu_shutdown() ends; nothing is called any more
+ *   init_begin
+ *      starpu_init() begins; conf is what it was given
+ *   driver_init_start, driver_init_end
+ *      a worker's thread begins and is bound to its core; it calls the tool itself,
+ *      but in simulation, where it has none, the program's main does.  Of workers that
+ *      the application runs (starpu_driver_run()) there are no such events
+ *   driver_init
+ *      the worker begins to take tasks
+ *   init, init_end
+ *      the library can be used; starpu_init() returns
+ *   start_cpu_exec, end_cpu_exec
+ *      the kernel of a task is called on a core, has returned
+ *   start_gpu_exec, end_gpu_exec
+ *      it is queued on a GPU, has ended there
+ *   start_transfer, end_transfer
+ *      a value is copied from a memory to another
+ *   driver_deinit
+ *      a worker takes no more tasks
+ *   terminate
+ *      starpu_shutdown() ends; nothing is called any more
  *
  * user_start and user_end are the application's: the library never calls them.
  *
