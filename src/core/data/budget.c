@@ -171,6 +171,14 @@ void budget_complain(struct node *node, unsigned memory, size_t bytes, const cha
 			"%u, of which this program uses %zu: use smaller pieces, or "
 			"unregister data that are no longer needed",
 			what, bytes, memory, of->used_bytes);
+	/* What was to come there is counted already. */
+	if (of->used_bytes <= of->capacity_bytes)
+		orr_die(node->rank,
+			"no memory for %s: %zu bytes are refused in memory node %u, of which "
+			"this program uses no more than %zu of the %zu that it may: others "
+			"use it too; lower the limit (%s) to what they leave",
+			what, bytes, memory, of->used_bytes, of->capacity_bytes,
+			budget_limit_name(of));
 	orr_die(node->rank,
 		"no memory for %s: it needs %zu bytes in memory node %u, where %zu of "
 		"%zu are in use: raise the limit (%s), or %s",
