@@ -32,13 +32,19 @@ static void push_from(int worker, struct starpu_codelet *cl, int number, int pri
 	fake_get()->worker = NULL;
 }
 
+/* Hands tasks to workers before they ask, so that later ones do not go before. */
+static int is_modular(const struct sched_ops *ops)
+{
+	return strncmp(ops->object.policy_name, "modular-", 8) == 0;
+}
+
 static void policies_are_found_by_name(void **state)
 {
 	const char *const names[] = {"eager", "prio",       "random",    "lws",
 				     "ws",    "dm",         "dmda",      "dmdap",
 				     "dmdar", "dmdas",      "dmdasd",    "peager",
 				     "pheft", "heteroprio", "graph_test"};
-	const int n = sizeof(names) / sizeof(names[0]);
+	int n = sizeof(names) / sizeof(names[0]);
 
 	(void)state;
 	for (int i = 0; i < n; i++) {
@@ -46,7 +52,8 @@ static void policies_are_found_by_name(void **state)
 		assert_string_equal(sched_at(i)->object.policy_name, names[i]);
 		assert_ptr_equal(sched_find(names[i]), sched_at(i));
 	}
-	assert_null(sched_at(n));
+	for (; sched_at(n); n++)
+		assert_true(is_modular(sched_at(n)));
 	assert_null(sched_objects()[n]);
 	assert_null(sched_find("no such policy"));
 	assert_int_equal(sched_find("eager")->has_priorities, 0);
@@ -67,7 +74,7 @@ static void best_first_then_oldest(void **state)
 	static const int sorted[] = {6, 1, 4, 7, 0, 2, 5, 3};
 
 	(void)state;
-	for (int i = 0; sched_at(i); i++) {
+	for (int i = 0; sched_at(i) && !is_modular(sched_at(i)); i++) {
 		by_hand(sched_at(i)->object.policy_name, 1, 0);
 		for (int k = 0; k < 8; k++)
 			push(k % 3 ? &on_cpu : &anywhere, k, priorities[k]);
@@ -99,7 +106,7 @@ static void nothing_that_fits_is_nothing(void **state)
 			assert_int_equal(pop(1), -1);
 		}
 		if (strncmp(policy->object.policy_name, "dm", 2) == 0 ||
-		    policy == &sched_random) {
+		    policy == &sched_random || is_modular(policy)) {
 			/* To each what was given to it, and all of it. */
 			int n2 = 0, n3 = 0;
 
@@ -499,7 +506,7 @@ static void all_kinds_run_once_where_they_may(void **state)
 static void priorities_hold_in_a_run(void **state)
 {
 	(void)state;
-	for (int i = 0; sched_at(i); i++) {
+	for (int i = 0; sched_at(i) && !is_modular(sched_at(i)); i++) {
 		int last = -1;
 
 		one_open(1, 0, sched_at(i)->object.policy_name);

@@ -17,11 +17,15 @@
 #define OBJECT(policy)          &sched_##policy.object,
 #define MODULAR_OBJECT(id, ...) &sched_modulars[MODULAR_##id].ops.object,
 static const struct starpu_sched_policy *const policies[] = {
-	MODULAR_POLICIES(MODULAR_OBJECT) SCHED_POLICIES(OBJECT) NULL};
+	SCHED_POLICIES(OBJECT) MODULAR_POLICIES(MODULAR_OBJECT) NULL};
 #undef OBJECT
 #undef MODULAR_OBJECT
 
-enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1 };
+/* Those made of components come last. */
+enum {
+	NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1,
+	NPLAIN = NPOLICIES - NMODULARS
+};
 
 const struct starpu_sched_policy *const *sched_objects(void)
 {
@@ -81,11 +85,11 @@ static void name_policies(char *text, size_t bytes)
 {
 	size_t at = 0;
 
-	for (int i = 0; i < NPOLICIES && at < bytes; i++)
+	for (int i = 0; i < NPLAIN && at < bytes; i++)
 		at += (size_t)snprintf(text + at, bytes - at, "%s%s",
-				       i == 0               ? ""
-				       : i == NPOLICIES - 1 ? " or "
-							    : ", ",
+				       i == 0            ? ""
+				       : i == NPLAIN - 1 ? " or "
+							 : ", ",
 				       policies[i]->policy_name);
 }
 
@@ -157,7 +161,8 @@ const struct sched_ops *sched_choose(struct node *node,
 		if (!ops)
 			orr_complain(node->rank,
 				     "scheduling policy \"%s\" was not found; expected "
-				     "%s (STARPU_SCHED=help lists them); using lws",
+				     "%s, or a modular one (STARPU_SCHED=help lists "
+				     "all); using lws",
 				     name, names);
 	} else if (node->conf->sched_policy) {
 		ops = by_object(node, node->conf->sched_policy);

@@ -194,6 +194,6 @@ void component_prefetch(component_t *component, struct starpu_task *task)
 	    worker->memory < (unsigned)tree->node->nmains ||
 	    !node_knobs(tree->node)->prefetch)
 		return;
-	while (ahead_bring(task->starpu_private, worker->memory))
+	while (ahead_bring(task->starpu_private, worker->memory) == AHEAD_TRAVELS)
 		continue;
 }
