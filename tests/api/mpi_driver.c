@@ -17,11 +17,18 @@ enum { NTASKS = 200, NROUNDS = 40, MANY_ROUNDS = 400 };
 static int nexecuted, nhandled, nelsewhere;
 static pthread_t worker_thread;
 
+static int seen(const int *count)
+{
+	return __atomic_load_n(count, __ATOMIC_SEQ_CST);
+}
+
+/* There is one worker. */
 static void add_cpu(void *buffers[], void *arg)
 {
 	(void)arg;
 	++*(long *)STARPU_VARIABLE_GET_PTR(buffers[0]);
-	worker_thread = pthread_self();
+	if (!seen(&nexecuted))
+		worker_thread = pthread_self();
 	__atomic_add_fetch(&nexecuted, 1, __ATOMIC_SEQ_CST);
 }
 
@@ -34,14 +41,9 @@ static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
 static void handled(void *arg)
 {
 	(void)arg;
-	if (nexecuted && !pthread_equal(pthread_self(), worker_thread))
+	if (seen(&nexecuted) && !pthread_equal(pthread_self(), worker_thread))
 		__atomic_add_fetch(&nelsewhere, 1, __ATOMIC_SEQ_CST);
 	__atomic_add_fetch(&nhandled, 1, __ATOMIC_SEQ_CST);
-}
-
-static int seen(const int *count)
-{
-	return __atomic_load_n(count, __ATOMIC_SEQ_CST);
 }
 
 /* No function of the library that would poll in this thread. */

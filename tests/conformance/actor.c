@@ -39,6 +39,8 @@ static void actor_deliver(struct net *net, int peer, const void *head, size_t he
 		actor_fail(actor, "a message from %d that nobody sent", peer);
 }
 
+static const struct starpu_conf no_conf;
+
 int actor_open(struct actor *actor, int rank, int size, const void *comm)
 {
 	struct net_config config = {.comm = comm,
@@ -55,6 +57,7 @@ int actor_open(struct actor *actor, int rank, int size, const void *comm)
 	config.name = actor->settings.knobs.transport;
 	actor->node.world = &actor->world;
 	actor->node.settings = &actor->settings;
+	actor->node.conf = &no_conf;
 	actor->node.rank = rank;
 	actor->node.size = size;
 	actor->world.nnodes = 1;

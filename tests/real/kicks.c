@@ -24,6 +24,7 @@ enum { NROUNDS = 20000, NKICKERS = 2, NRINGS = 20, LOST_AFTER_S = 20 };
 
 struct play {
 	struct settings settings;
+	struct starpu_conf conf; /* nothing is asked for */
 	struct node node;
 	struct plat *plat;
 	struct plat_gate gate;
@@ -188,6 +189,7 @@ int main(int argc, char **argv)
 
 	knobs_read(&play->settings.knobs);
 	play->node.settings = &play->settings;
+	play->node.conf = &play->conf;
 	if (plat_open(&play->plat, &play->node) < 0)
 		return 1;
 	play->worker.node = &play->node;
