@@ -215,13 +215,24 @@ void starpu_perfmodel_get_model_path(const char *symbol, char *path, size_t maxl
 struct starpu_perfmodel_arch *starpu_worker_get_perf_archtype(int workerid,
 							      unsigned sched_ctx_id);
 
-/** Add a measurement, in microseconds, that worker cpuid made of task. */
+/**
+ * Add a measurement, in microseconds (of an energy model: joules), that worker cpuid made
+ * of task with implementation nimpl on arch, which says for which kind of workers it counts
+ * (see starpu_worker_get_perf_archtype(); cpuid does not).  Estimates see it from then on,
+ * and so do, in simulation, the tasks that begin later, which take what their models say.
+ *
+ * As with tasks, the first measurement of a size in a STARPU_HISTORY_BASED model only
+ * makes room for it, and one that is off by more than STARPU_HISTORY_MAX_ERROR does not
+ * count until most are.  measured must be above 0, else nothing is learnt and a message
+ * says so.  Any thread.
+ */
 void starpu_perfmodel_update_history(struct starpu_perfmodel *model,
 				     struct starpu_task *task,
 				     struct starpu_perfmodel_arch *arch, unsigned cpuid,
 				     unsigned nimpl, double measured);
 
-/** Add number measurements whose mean this is, in microseconds. */
+/** The same for number measurements whose mean this is; when there are several, all of
+ * them count. */
 void starpu_perfmodel_update_history_n(struct starpu_perfmodel *model,
 				       struct starpu_task *task,
 				       struct starpu_perfmodel_arch *arch, unsigned cpuid,

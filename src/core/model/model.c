@@ -217,6 +217,25 @@ static void force_calibration(const struct model_query *query)
 			     node_knobs(query->node)->calibrate_minimum);
 }
 
+/* Of sizes that only the first device has run: on a simulated machine it speaks for all
+ * of its kind. */
+static struct model_estimate from_first_device(const struct model_query *query)
+{
+	struct starpu_perfmodel_device device = query->arch->devices[0];
+	struct starpu_perfmodel_arch first = {.ndevices = 1, .devices = &device};
+	struct model_query other = *query;
+	struct model_answer answer;
+
+	if (!query->node->machine->predicts || query->arch->ndevices != 1 ||
+	    device.devid == 0)
+		return (struct model_estimate){.source = MODEL_NONE};
+	device.devid = 0;
+	other.arch = &first;
+	answer = model_find(query->node, query->model, &first, query->implementation, 0);
+	return answer.known ? from_known(&other, &answer)
+			    : (struct model_estimate){.source = MODEL_NONE};
+}
+
 static struct model_estimate from_file(const struct model_query *query)
 {
 	struct model_estimate estimate = {.source = MODEL_NONE};
@@ -227,6 +246,8 @@ static struct model_estimate from_file(const struct model_query *query)
 		return estimate;
 	if (answer.known)
 		estimate = from_known(query, &answer);
+	if (estimate.source == MODEL_NONE && !answer.stands_in)
+		estimate = from_first_device(query);
 	if (estimate.source == MODEL_NONE)
 		force_calibration(query);
 	return estimate.source == MODEL_NONE ? from_roofline(query) : estimate;

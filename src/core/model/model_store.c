@@ -21,7 +21,8 @@ struct model_store {
 	struct orr_lock lock;      /* of the two lists */
 	struct model_file *files;
 	struct _starpu_perfmodel_state *states;
-	int told; /* that measurements cannot be saved */
+	int told;    /* that measurements cannot be saved */
+	int nplaces; /* made for measurements since the files were read; atomic */
 };
 
 struct model_store *model_store_new(const struct knobs *knobs)
@@ -324,6 +325,7 @@ static void consult(struct node *node, struct model_file *file,
 	if (!combination)
 		return;
 	answer->known = combination->implementations[answer->implementation];
+	answer->stands_in = !model_same_arch(&combination->arch, arch);
 	answer->file = answer->known ? file : NULL;
 }
 
@@ -380,7 +382,9 @@ static void add_place(struct node *node, struct _starpu_perfmodel_state *state,
 	orr_lock(&file->lock);
 	answer->known = model_data_add(&file->data, arch, answer->implementation);
 	answer->file = file;
+	answer->stands_in = 0;
 	orr_unlock(&file->lock);
+	orr_store(&node->settings->models->nplaces, node->settings->models->nplaces + 1);
 }
 
 static struct model_answer *remembered(struct _starpu_perfmodel_state *state,
@@ -414,6 +418,19 @@ static void remember(struct _starpu_perfmodel_state *state,
 	state->answers[state->nanswers++] = *answer;
 }
 
+/* Measurements need a place of their own. */
+static int is_place(const struct model_answer *answer)
+{
+	return answer->broken || (answer->known && !answer->stands_in);
+}
+
+/* What was not there may have come since, by another model or another node. */
+static int is_current(const struct node *node, const struct model_answer *answer)
+{
+	return is_place(answer) ||
+	       answer->nplaces == orr_load(&node->settings->models->nplaces);
+}
+
 /* Workers of a homogeneous kind share the measurements of its first device. */
 static int shared_devid(const struct node *node,
 			const struct starpu_perfmodel_device *device)
@@ -442,14 +459,17 @@ struct model_answer model_find(struct node *node, struct starpu_perfmodel *model
 		shared = *arch;
 	orr_lock(&state->lock);
 	old = remembers ? remembered(state, &answer) : NULL;
+	if (old && !is_current(node, old))
+		old = NULL;
 	if (old)
 		answer = *old;
-	if (!old || (add && !answer.known && !answer.broken)) {
+	if (!old || (add && !is_place(&answer))) {
 		orr_lock(&node->settings->models->lock);
 		if (!old)
 			ask_files(node, state, &shared, &answer);
-		if (add && !answer.known && !answer.broken)
+		if (add && !is_place(&answer))
 			add_place(node, state, &shared, &answer);
+		answer.nplaces = node->settings->models->nplaces;
 		orr_unlock(&node->settings->models->lock);
 		if (remembers)
 			remember(state, &answer);

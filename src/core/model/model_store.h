@@ -32,6 +32,8 @@ struct model_answer {
 	struct model_file *file;  /* NULL: no file has this architecture */
 	struct model_arch *known; /* in file, or NULL */
 	int broken;               /* its file is unusable */
+	int stands_in;            /* known is of the first device of that kind */
+	int nplaces;              /* the store had, when it was asked */
 };
 
 /* In sets, by key. */
