@@ -189,8 +189,13 @@ int starpu_perfmodel_unload_model(struct starpu_perfmodel *model);
  * often only root may read).  archi: STARPU_CPU_WORKER; workerid: -1 or a CPU worker,
  * since cores have no meters of their own.  One measurement of a rank at a time.
  *
- * 0; -ENODEV, with a message, where nothing can be measured: other devices, simulation,
- * no readable counters; -EBUSY when one has begun.  Any thread.
+ * In simulation a device's meter counts what its tasks use by the energy models of their
+ * codelets, evenly over each one's duration, and STARPU_IDLE_POWER of each worker that
+ * waits: of all CPU workers of the rank, or of the device of worker workerid of type
+ * archi.
+ *
+ * 0; -ENODEV, with a message, where nothing can be measured: on a real machine other
+ * devices, and no readable counters; -EBUSY when one has begun.  Any thread.
  */
 int starpu_energy_start(int workerid, enum starpu_worker_archtype archi);
 /**
@@ -198,7 +203,8 @@ int starpu_energy_start(int workerid, enum starpu_worker_archtype archi);
  * implementation nimpl.  The machine's other loads and its idle power count, too: keep it
  * busy with these tasks alone, for longer than the counters' steps of about 1 ms.
  *
- * 0; -ENODEV as above; -EINVAL, with a message, without a start or for ntasks 0.
+ * 0; -ENODEV as above, or when nothing was used; -EINVAL, with a message, without a start
+ * of the same device or for ntasks 0.
  */
 int starpu_energy_stop(struct starpu_perfmodel *model, struct starpu_task *task,
 		       unsigned nimpl, unsigned ntasks, int workerid,
@@ -217,9 +223,10 @@ struct starpu_perfmodel_arch *starpu_worker_get_perf_archtype(int workerid,
 
 /**
  * Add a measurement, in microseconds (of an energy model: joules), that worker cpuid made
- * of task with implementation nimpl on arch, which says for which kind of workers it counts
- * (see starpu_worker_get_perf_archtype(); cpuid does not).  Estimates see it from then on,
- * and so do, in simulation, the tasks that begin later, which take what their models say.
+ * of task with implementation nimpl on arch, which says for which kind of workers it
+ * counts (see starpu_worker_get_perf_archtype(); cpuid does not).  Estimates see it from
+ * then on, and so do, in simulation, the tasks that begin later, which take what their
+ * models say.
  *
  * As with tasks, the first measurement of a size in a STARPU_HISTORY_BASED model only
  * makes room for it, and one that is off by more than STARPU_HISTORY_MAX_ERROR does not

@@ -8,25 +8,33 @@
 #include "base/check.h"
 #include "core/worker.h"
 
-/* Joules that the devices have used since some time; 0, or -ENODEV, and why. */
-static int read_meter(struct node *node, const char *func, int workerid,
-		      enum starpu_worker_archtype archi, double *joules)
-{
-	int ret = -ENODEV;
+/* What has used joules since some time. */
+struct meter {
+	const struct worker *worker; /* of a device; NULL: cores */
+	double joules;
+};
 
-	if (archi == STARPU_CPU_WORKER && workerid < node->nworkers &&
-	    (workerid < 0 || node->workers[workerid].type == archi)) {
+/* 0, or -ENODEV, and why. */
+static int read_meter(struct node *node, const char *func, int workerid,
+		      enum starpu_worker_archtype archi, struct meter *meter)
+{
+	int ret = -ENODEV, is_cpu = archi == STARPU_CPU_WORKER;
+
+	if (workerid >= 0
+		    ? workerid < node->nworkers && node->workers[workerid].type == archi
+		    : is_cpu) {
+		meter->worker = is_cpu ? NULL : &node->workers[workerid];
 		orr_lock(&node->energy_lock);
-		ret = plat_energy_j(node->plat, joules);
+		ret = plat_energy_j(node->plat, meter->worker, &meter->joules);
 		orr_unlock(&node->energy_lock);
 	}
 	if (ret == 0)
 		return 0;
 	orr_complain(node->rank,
-		     "%s: no energy can be measured of worker %d of type %d; expected -1 "
-		     "or a CPU worker, type STARPU_CPU_WORKER, and a real machine with "
-		     "counters of RAPL that this user may read (ORRERY_POWERCAP, else "
-		     "/sys/class/powercap)",
+		     "%s: no energy can be measured of worker %d of type %d; expected a "
+		     "worker of that type, or -1 for all CPU workers, and on a real "
+		     "machine STARPU_CPU_WORKER and counters of RAPL that this user may "
+		     "read (ORRERY_POWERCAP, else /sys/class/powercap)",
 		     func, workerid, (int)archi);
 	return -ENODEV;
 }
@@ -34,16 +42,18 @@ static int read_meter(struct node *node, const char *func, int workerid,
 int starpu_energy_start(int workerid, enum starpu_worker_archtype archi)
 {
 	struct node *node = api_node(__func__);
-	double joules;
-	int ret = read_meter(node, __func__, workerid, archi, &joules);
+	struct meter meter;
+	int ret = read_meter(node, __func__, workerid, archi, &meter);
 
 	if (ret < 0)
 		return ret;
 	orr_lock(&node->energy_lock);
-	if (node->is_metering)
+	if (node->is_metering) {
 		ret = -EBUSY;
-	else
-		node->metered_from_j = joules;
+	} else {
+		node->metered = meter.worker;
+		node->metered_from_j = meter.joules;
+	}
 	node->is_metering = 1;
 	orr_unlock(&node->energy_lock);
 	if (ret < 0)
@@ -54,14 +64,19 @@ int starpu_energy_start(int workerid, enum starpu_worker_archtype archi)
 	return ret;
 }
 
+static int is_same_device(const struct worker *a, const struct worker *b)
+{
+	return a == b || (a && b && a->type == b->type && a->devid == b->devid);
+}
+
 /* 0 and the joules since the start, or -EINVAL. */
-static int end_metering(struct node *node, double *joules)
+static int end_metering(struct node *node, struct meter *meter)
 {
 	int ret = 0;
 
 	orr_lock(&node->energy_lock);
-	if (node->is_metering)
-		*joules -= node->metered_from_j;
+	if (node->is_metering && is_same_device(node->metered, meter->worker))
+		meter->joules -= node->metered_from_j;
 	else
 		ret = -EINVAL;
 	node->is_metering = 0;
@@ -75,23 +90,31 @@ int starpu_energy_stop(struct starpu_perfmodel *model, struct starpu_task *task,
 {
 	struct node *node = api_node(__func__);
 	int id = workerid >= 0 ? workerid : node->first_worker_of[STARPU_CPU_WORKER];
-	double joules;
+	struct meter meter;
 	int ret;
 
 	api_given(__func__, "model", model);
 	api_given(__func__, "task", task);
-	ret = read_meter(node, __func__, workerid, archi, &joules);
+	ret = read_meter(node, __func__, workerid, archi, &meter);
 	if (ret < 0)
 		return ret;
-	if (end_metering(node, &joules) < 0 || ntasks == 0) {
+	if (end_metering(node, &meter) < 0 || ntasks == 0) {
 		orr_complain(node->rank,
 			     "%s: %u tasks since a start; expected at least one, and "
-			     "starpu_energy_start() before",
+			     "starpu_energy_start() before, of the same device",
 			     __func__, ntasks);
 		return -EINVAL;
 	}
+	if (!(meter.joules > 0)) {
+		orr_complain(node->rank,
+			     "%s: no energy was used since the start; expected some, in "
+			     "simulation by the energy models of tasks or "
+			     "STARPU_IDLE_POWER",
+			     __func__);
+		return -ENODEV;
+	}
 	starpu_perfmodel_update_history_n(
 		model, task, starpu_worker_get_perf_archtype(id, STARPU_NMAX_SCHED_CTXS),
-		(unsigned)id, nimpl, joules / ntasks, ntasks);
+		(unsigned)id, nimpl, meter.joules / ntasks, ntasks);
 	return 0;
 }

@@ -14,7 +14,7 @@ int energy_open(struct node *node)
 
 	if (!node_knobs(node)->energy_profiling || node->machine->predicts)
 		return 0;
-	if (plat_energy_j(node->plat, &joules) == 0) {
+	if (plat_energy_j(node->plat, NULL, &joules) == 0) {
 		node->energy.seen_j = joules;
 		return 1;
 	}
@@ -33,7 +33,7 @@ static void look(struct node *node)
 	struct energy *energy = &node->energy;
 	double now_j;
 
-	if (plat_energy_j(node->plat, &now_j) != 0)
+	if (plat_energy_j(node->plat, NULL, &now_j) != 0)
 		return;
 	if (energy->nsharing > 0)
 		energy->share_j += (now_j - energy->seen_j) / energy->nsharing;

@@ -284,7 +284,9 @@ struct node {
 	double energy_j;
 	struct energy energy;
 	int measures_energy; /* of each task; since node_open() */
-	int is_metering;     /* since starpu_energy_start(), from: */
+	/* Since starpu_energy_start(), of a device's worker, or NULL: of cores. */
+	int is_metering;
+	const struct worker *metered;
 	double metered_from_j;
 	struct orr_lock uniques_lock;
 	struct table uniques;       /* by their size: see core/data/hollow.h */

@@ -410,9 +410,9 @@ int plat_bind_thread(struct plat *plat, int core);
 int plat_core_os_index(struct plat *plat, int core);
 /* Logical core of CPU worker i as bound, or -1 when workers are not bound. */
 int plat_worker_bindid(struct plat *plat, int cpu_worker);
-/* Joules that the packages of cores have used since the first such call, or -ENODEV.  One
- * thread at a time. */
-int plat_energy_j(struct plat *plat, double *joules);
+/* Joules that the device of a worker, or for NULL the packages of cores, have used since
+ * some time, or -ENODEV.  One thread at a time. */
+int plat_energy_j(struct plat *plat, const struct worker *of, double *joules);
 /* Bind a CPU worker to another one from now on: 0, or -1 when there is no such core, or
  * workers are not bound. */
 int plat_bind_worker(struct worker *worker, int core);

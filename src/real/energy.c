@@ -75,13 +75,15 @@ static int sum_packages(struct plat *plat, const glob_t *found, double *joules)
 	return npackages > 0 ? 0 : -ENODEV;
 }
 
-int plat_energy_j(struct plat *plat, double *joules)
+int plat_energy_j(struct plat *plat, const struct worker *of, double *joules)
 {
 	const char *top = node_knobs(plat->node)->powercap;
 	char pattern[1024];
 	glob_t found;
 	int ret;
 
+	if (of)
+		return -ENODEV;
 	/* The same counters are there by other ways, too: intel-rapl-mmio:0. */
 	snprintf(pattern, sizeof(pattern), "%.900s/intel-rapl:*",
 		 *top ? top : "/sys/class/powercap");

@@ -37,6 +37,8 @@ struct sim_worker {
 	struct job *ended, **last_ended; /* of a remote driver, to be told */
 	double late_s;                   /* worked in callbacks; delays the next task */
 	double ended_s;                  /* when the last task did */
+	double began_s;                  /* the running one did */
+	double spent_j, job_j;           /* by energy models: all of its tasks; job */
 	int calls;                       /* the kernel is to be called at the end */
 	/* Of a worker that the application runs: the gate of its thread in
 	 * plat_worker_drive(), and does that end after one task? */
@@ -276,11 +278,39 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
-int plat_energy_j(struct plat *plat, double *joules)
+/* What its tasks have used by their models, and itself, waiting.  Within a task the power
+ * is the same. */
+static double used_j(const struct worker *worker, double now_s)
 {
-	(void)plat;
-	(void)joules;
-	return -ENODEV;
+	const struct sim_worker *sim_worker = worker->backend;
+	double idle_s = now_s - worker->node->start_s - worker->busy_s, spent_j = 0;
+
+	if (sim_worker)
+		spent_j = sim_worker->spent_j;
+	if (sim_worker && sim_worker->job) {
+		double length_s = sim_worker->job->duration_s;
+		double ran_s = fmin(fmax(now_s - sim_worker->began_s, 0), length_s);
+
+		idle_s -= ran_s;
+		if (length_s > 0)
+			spent_j -= sim_worker->job_j * (1 - ran_s / length_s);
+	}
+	return spent_j + node_knobs(worker->node)->idle_power * fmax(idle_s, 0);
+}
+
+int plat_energy_j(struct plat *plat, const struct worker *of, double *joules)
+{
+	double now_s = plat_now_s(plat);
+
+	*joules = 0;
+	for (int i = 0; i < plat->node->nworkers; i++) {
+		const struct worker *worker = &plat->node->workers[i];
+
+		if (of ? worker->type == of->type && worker->devid == of->devid
+		       : worker->type == STARPU_CPU_WORKER)
+			*joules += used_j(worker, now_s);
+	}
+	return 0;
 }
 
 int plat_bind_worker(struct worker *worker, int core)
@@ -411,9 +441,14 @@ static double expected_s(struct worker *worker, struct job *job)
 
 static void spend_energy(struct worker *worker, struct job *job)
 {
+	struct sim_worker *sim_worker = worker->backend;
+
+	sim_worker->job_j = 0;
 	if (job->task->cl && job->task->cl->energy_model)
-		worker->node->plat->energy_j +=
+		sim_worker->job_j =
 			model_energy_j(worker, job->task, job->implementation);
+	sim_worker->spent_j += sim_worker->job_j;
+	worker->node->plat->energy_j += sim_worker->job_j;
 }
 
 /* What a task takes longer than the least, which is what its model says: the absolute
@@ -479,7 +514,7 @@ static int execute(struct worker *worker, struct job *job)
 		seconds += knobs->push_s;
 	if (knobs->fetch_cost)
 		seconds += knobs->fetch_s * STARPU_TASK_GET_NBUFFERS(job->task);
-	worker->began_s = begin_s(sim_worker, knobs);
+	worker->began_s = sim_worker->began_s = begin_s(sim_worker, knobs);
 	sim_worker->late_s = 0;
 	sim_worker->job = job;
 	calendar_add(plat->sim, &sim_worker->end, worker->began_s + seconds);

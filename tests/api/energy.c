@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-/* starpu_energy_start() and _stop(), with counters that this program turns itself. */
+/* starpu_energy_start() and _stop(), with counters that this program turns itself, or in
+ * simulation. */
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,17 +230,136 @@ static void others_cannot(void)
 	CLAIM_EQ(starpu_energy_start(-1, STARPU_CUDA_WORKER), -ENODEV);
 	CLAIM_EQ(starpu_energy_start(99, STARPU_CPU_WORKER), -ENODEV);
 	starpu_shutdown();
+}
+
+static void without_counters(void)
+{
 	setenv("ORRERY_POWERCAP", "/nowhere", 1);
 	claim_start(1);
 	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), -ENODEV);
 	starpu_shutdown();
 }
 
+/* ---- simulation ------------------------------------------------------- */
+
+static double two_j(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
+		    unsigned implementation)
+{
+	(void)task;
+	(void)arch;
+	(void)implementation;
+	return 2;
+}
+
+static struct starpu_perfmodel two_model = {.type = STARPU_PER_ARCH,
+					    .arch_cost_function = two_j};
+static double one_ms(struct starpu_task *task, unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	return 1000;
+}
+
+static struct starpu_perfmodel ms_model = {.type = STARPU_COMMON,
+					   .cost_function = one_ms};
+static struct starpu_perfmodel learnt = {.type = STARPU_HISTORY_BASED};
+static struct starpu_codelet modelled = {.cpu_funcs = {work},
+					 .cuda_funcs = {work},
+					 .model = &ms_model,
+					 .energy_model = &two_model};
+
+/* What one of NTASKS tasks has used since starpu_energy_start(). */
+static double learnt_j(int worker, enum starpu_worker_archtype type)
+{
+	int id = worker >= 0 ? worker : starpu_worker_get_by_type(type, 0);
+	struct starpu_task *task = starpu_task_create();
+	double joules;
+
+	task->cl = &modelled;
+	CLAIM_EQ(starpu_energy_stop(&learnt, task, 0, NTASKS, worker, type), 0);
+	joules = starpu_perfmodel_history_based_expected_perf(
+		&learnt, starpu_worker_get_perf_archtype(id, 0),
+		starpu_task_footprint(&learnt, task, NULL, 0));
+	starpu_task_destroy(task);
+	starpu_perfmodel_deinit(&learnt);
+	return joules;
+}
+
+static void run_on(int worker)
+{
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(starpu_task_insert(&modelled, STARPU_EXECUTE_ON_WORKER, worker,
+					    0),
+			 0);
+	starpu_task_wait_for_all();
+}
+
+static void models_are_the_meters(void)
+{
+	int cpu, gpu;
+
+	claim_start(1);
+	cpu = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
+	gpu = starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0);
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), 0);
+	CLAIM_EQ(starpu_energy_start(gpu, STARPU_CUDA_WORKER), -EBUSY);
+	run_on(cpu);
+	run_on(gpu);
+	CLAIM(is_near(learnt_j(-1, STARPU_CPU_WORKER), 2));
+	CLAIM_EQ(starpu_energy_start(gpu, STARPU_CUDA_WORKER), 0);
+	run_on(cpu);
+	run_on(gpu);
+	run_on(gpu);
+	CLAIM(is_near(learnt_j(gpu, STARPU_CUDA_WORKER), 4));
+	/* Of another device, and of nothing. */
+	CLAIM_EQ(starpu_energy_start(gpu, STARPU_CUDA_WORKER), 0);
+	CLAIM_EQ(starpu_energy_stop(&learnt, &(struct starpu_task){.cl = &modelled}, 0, 1,
+				    cpu, STARPU_CPU_WORKER),
+		 -EINVAL);
+	CLAIM_EQ(starpu_energy_start(cpu, STARPU_CPU_WORKER), 0);
+	CLAIM_EQ(starpu_energy_stop(&learnt, &(struct starpu_task){.cl = &modelled}, 0, 1,
+				    cpu, STARPU_CPU_WORKER),
+		 -ENODEV);
+	starpu_shutdown();
+}
+
+static void waiting_uses_power(void)
+{
+	double before_us, idle_j;
+	int cpu;
+
+	setenv("STARPU_IDLE_POWER", "10", 1);
+	claim_start(2);
+	cpu = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), 0);
+	before_us = starpu_timing_now();
+	run_on(cpu);
+	starpu_usleep(5000);
+	/* One worker all the time, the other one when it has no task. */
+	idle_j = 10 * (2e-6 * (starpu_timing_now() - before_us) - NTASKS * 1e-3);
+	CLAIM(fabs(learnt_j(-1, STARPU_CPU_WORKER) - 2 - idle_j / NTASKS) < 1e-4);
+	/* Half of a task. */
+	CLAIM_EQ(starpu_energy_start(-1, STARPU_CPU_WORKER), 0);
+	CLAIM_EQ(starpu_task_insert(&modelled, STARPU_EXECUTE_ON_WORKER, cpu, 0), 0);
+	starpu_usleep(500);
+	CLAIM(fabs(learnt_j(-1, STARPU_CPU_WORKER) - (1 + 10 * 500e-6) / NTASKS) < 1e-3);
+	starpu_task_wait_for_all();
+	starpu_shutdown();
+	unsetenv("STARPU_IDLE_POWER");
+}
+
+static const struct claim simulated_claims[] = {
+	{"energy models are what devices use", models_are_the_meters},
+	{"workers that wait use STARPU_IDLE_POWER", waiting_uses_power},
+	{"what cannot be measured is said", others_cannot},
+	{NULL, NULL}};
+
 static const struct claim claims[] = {
 	{"what packages use is shared among tasks", packages_are_measured},
 	{"a task that runs alone has used all of it", tasks_alone_have_all},
 	{"tasks that run side by side share it", tasks_side_by_side_share},
 	{"what cannot be measured is said", others_cannot},
+	{"so are counters that are not there", without_counters},
 	{NULL, NULL}};
 
 int main(void)
@@ -246,7 +367,7 @@ int main(void)
 	int failed;
 
 	if (orrery_is_simulated())
-		return claims_run(claims + 3, 0);
+		return claims_run(simulated_claims, 0);
 	if (!mkdtemp(top))
 		return 1;
 	make_counters();

@@ -232,9 +232,10 @@ int plat_worker_bindid(struct plat *plat, int cpu_worker)
 	return -1;
 }
 
-int plat_energy_j(struct plat *plat, double *joules)
+int plat_energy_j(struct plat *plat, const struct worker *of, double *joules)
 {
 	(void)plat;
+	(void)of;
 	(void)joules;
 	return -ENODEV;
 }
