@@ -124,6 +124,18 @@ double starpu_task_expected_length(struct starpu_task *task,
 double starpu_task_worker_expected_length(struct starpu_task *task, unsigned workerid,
 					  unsigned sched_ctx_id, unsigned nimpl);
 
+/**
+ * The harmonic mean over the context's workers that can execute the task, each with its
+ * best implementation: what it takes when they share many such tasks, times their
+ * number.  NaN when one of them does not know, or none can execute it.
+ */
+double starpu_task_expected_length_average(struct starpu_task *task,
+					   unsigned sched_ctx_id);
+
+/** The same of joules. */
+double starpu_task_expected_energy_average(struct starpu_task *task,
+					   unsigned sched_ctx_id);
+
 /*
  * For policies of the application's
  */

@@ -358,6 +358,10 @@ int starpu_combined_worker_can_execute_task(unsigned workerid, struct starpu_tas
 unsigned starpu_worker_is_blocked_in_parallel(int workerid);
 unsigned starpu_worker_is_slave_somewhere(int workerid);
 
+/** Set *sched_ctx to the numbers of the contexts that the worker belongs to, in their
+ * order, to be freed with free(); returns how many there are. */
+unsigned starpu_worker_get_sched_ctx_list(int worker, unsigned **sched_ctx);
+
 /** Make those that the schedulers would make in context 0: all CPU workers, and parts of
  * them by memory and in the order of their cores, see
  * STARPU_SYNTHESIZE_ARITY_COMBINED_WORKER. */

@@ -136,6 +136,22 @@ unsigned starpu_sched_ctx_overlapping_ctxs_on_worker(int workerid)
 	return (belongs & (belongs - 1)) != 0;
 }
 
+unsigned starpu_worker_get_sched_ctx_list(int worker, unsigned **sched_ctx)
+{
+	struct node *node = api_node(__func__);
+	unsigned n = 0;
+
+	api_given(__func__, "sched_ctx", sched_ctx);
+	if (worker < 0 || worker >= node->nworkers)
+		orr_die(node->rank, "%s: there is no worker %d; expected 0 to %d",
+			__func__, worker, node->nworkers - 1);
+	*sched_ctx = orr_alloc(STARPU_NMAX_SCHED_CTXS * sizeof(**sched_ctx));
+	for (unsigned id = 0; id < STARPU_NMAX_SCHED_CTXS; id++)
+		if ((unsigned)orr_load(&node->workers[worker].belongs) >> id & 1)
+			(*sched_ctx)[n++] = id;
+	return n;
+}
+
 unsigned starpu_sched_ctx_contains_type_of_worker(enum starpu_worker_archtype arch,
 						  unsigned sched_ctx_id)
 {
@@ -223,6 +239,16 @@ unsigned starpu_sched_ctx_get_ctx_for_task(struct starpu_task *task)
 {
 	api_given(__func__, "task", task);
 	return task->sched_ctx;
+}
+
+int starpu_sched_ctx_get_nready_tasks(unsigned sched_ctx_id)
+{
+	return node_nready_of(api_context(__func__, sched_ctx_id));
+}
+
+double starpu_sched_ctx_get_nready_flops(unsigned sched_ctx_id)
+{
+	return sched_ready_flops(api_context(__func__, sched_ctx_id));
 }
 
 unsigned starpu_sched_ctx_has_starpu_scheduler(unsigned sched_ctx_id,

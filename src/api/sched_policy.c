@@ -7,9 +7,11 @@
 #include <starpu_scheduler.h>
 
 #include "api.h"
+#include "api/sched_ctx.h"
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
+#include "core/sched/contexts.h"
 #include "core/sched/relax.h"
 #include "core/sched/sched.h"
 #include "core/task/task.h"
@@ -244,4 +246,65 @@ double starpu_task_worker_expected_energy(struct starpu_task *task, unsigned wor
 	api_given(__func__, "task", task);
 	(void)sched_ctx_id;
 	return energy_j(worker, task, &worker->arch, nimpl);
+}
+
+typedef double (*cost_on)(struct starpu_task *task, unsigned worker, unsigned ctx,
+			  unsigned implementation);
+
+/* Of the implementations that the worker can execute: INFINITY without any, NAN when one
+ * is unknown. */
+static double best_cost(unsigned worker, struct starpu_task *task, unsigned ctx,
+			cost_on cost_of)
+{
+	double best = INFINITY;
+
+	for (unsigned i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++) {
+		double cost;
+
+		if (!starpu_worker_can_execute_task(worker, task, i))
+			continue;
+		cost = cost_of(task, worker, ctx, i);
+		if (isnan(cost))
+			return NAN;
+		if (cost < best)
+			best = cost;
+	}
+	return best;
+}
+
+static double mean_cost(struct sched *sched, struct starpu_task *task, cost_on cost_of)
+{
+	double per_unit = 0;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < (unsigned)sched->node->nworkers; i++) {
+		double cost;
+
+		if (!contexts_owns(sched, &sched->node->workers[i]))
+			continue;
+		cost = best_cost(i, task, (unsigned)sched->id, cost_of);
+		if (isinf(cost))
+			continue;
+		if (cost == 0)
+			return 0;
+		per_unit += 1 / cost;
+		n++;
+	}
+	return n > 0 ? n / per_unit : NAN;
+}
+
+double starpu_task_expected_length_average(struct starpu_task *task,
+					   unsigned sched_ctx_id)
+{
+	api_given(__func__, "task", task);
+	return mean_cost(api_context(__func__, sched_ctx_id), task,
+			 starpu_task_worker_expected_length);
+}
+
+double starpu_task_expected_energy_average(struct starpu_task *task,
+					   unsigned sched_ctx_id)
+{
+	api_given(__func__, "task", task);
+	return mean_cost(api_context(__func__, sched_ctx_id), task,
+			 starpu_task_worker_expected_energy);
 }

@@ -632,6 +632,18 @@ static int count_jobs(const struct sched *sched)
 	return all - (int)(submitted - ended);
 }
 
+int node_nready_of(const struct sched *sched)
+{
+	const struct node *node = sched->node;
+	int nready = count_jobs(sched);
+
+	if (sched->id != 0)
+		nready -= orr_load(&sched->nblocked);
+	else
+		nready -= orr_load(&node->nblocked) - orr_load(&node->blocked_elsewhere);
+	return nready > 0 ? nready : 0;
+}
+
 static int count_now(const struct node *node, int ready_only)
 {
 	int blocked = ready_only ? orr_load(&node->nblocked) : 0;

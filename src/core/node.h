@@ -221,6 +221,7 @@ struct node {
 	int nblocked; /* of what is submitted, waiting for turns or predecessors */
 	/* Tasks of other schedulers than the initial one, ever; atomic, may wrap. */
 	int submitted_elsewhere, ended_elsewhere;
+	int blocked_elsewhere; /* atomic: of nblocked, those of other schedulers */
 	/* Atomic: the highest limits of those that wait for few submitted, for few ready;
 	 * -1 for none. */
 	int wait_limit[2];
@@ -322,6 +323,9 @@ int node_wait_submitted(struct node *node, int limit);
 int node_wait_ready(struct node *node, int limit);
 /* The same of tasks of one scheduler. */
 int node_wait_context(struct node *node, struct sched *sched, int limit);
+/* Of a scheduler's jobs those that are submitted, wait for nothing but a worker, and have
+ * not ended; about so many while others change them. */
+int node_nready_of(const struct sched *sched);
 /* A counter went down: wake those whose limit is reached. */
 void node_counted_for_some(struct node *node);
 

@@ -359,6 +359,84 @@ static void contexts_are_nested(void)
 	starpu_shutdown();
 }
 
+static void expect_ready(unsigned ctx, int n, int flops)
+{
+	CLAIM_EQ(starpu_sched_ctx_get_nready_tasks(ctx), n);
+	CLAIM_EQ(starpu_sched_ctx_get_nready_flops(ctx), flops);
+}
+
+static void submit_with_flops(int number, unsigned ctx, int flops,
+			      struct starpu_task *before)
+{
+	struct starpu_task *task = make(number);
+
+	task->flops = flops;
+	if (before)
+		starpu_task_declare_deps_array(task, 1, &before);
+	CLAIM_EQ(starpu_task_submit_to_ctx(task, ctx), 0);
+}
+
+/* Those that wait for another task are not. */
+static void ready_tasks_are_counted(void)
+{
+	struct starpu_task *first;
+	unsigned ctx;
+
+	begin();
+	ctx = create("prio", 1, 2);
+	first = make(0);
+	first->flops = 100;
+	first->destroy = 0;
+	starpu_pause();
+	for (int i = 1; i < 6; i++)
+		submit_with_flops(i, ctx, 10, NULL);
+	expect_ready(ctx, 5, 50);
+	submit_with_flops(6, ctx, 1000, first);
+	submit_with_flops(7, 0, 2000, first);
+	expect_ready(ctx, 5, 50);
+	expect_ready(0, 0, 0);
+	CLAIM_EQ(starpu_task_submit_to_ctx(first, ctx), 0);
+	expect_ready(ctx, 6, 150);
+	submit_with_flops(8, 0, 1, NULL);
+	expect_ready(0, 1, 1);
+	CLAIM_EQ(starpu_task_nready(), 7);
+	starpu_resume();
+	starpu_task_wait_for_all();
+	expect_ready(ctx, 0, 0);
+	expect_ready(0, 0, 0);
+	starpu_task_destroy(first);
+	starpu_sched_ctx_delete(ctx);
+	starpu_shutdown();
+}
+
+static void expect_contexts(int worker, unsigned mask)
+{
+	unsigned *list, n = starpu_worker_get_sched_ctx_list(worker, &list), seen = 0;
+
+	CLAIM_EQ(n, (unsigned)__builtin_popcount(mask));
+	for (unsigned i = 0; i < n; i++)
+		seen |= 1u << list[i];
+	CLAIM_EQ(seen, mask);
+	free(list);
+}
+
+static void workers_know_their_contexts(void)
+{
+	unsigned one, two;
+
+	begin();
+	expect_contexts(0, 1);
+	one = create("eager", 1, 2);
+	two = create("eager", 2, 2);
+	expect_contexts(0, 1);
+	expect_contexts(1, 1 | 1u << one);
+	expect_contexts(2, 1 | 1u << one | 1u << two);
+	starpu_sched_ctx_delete(one);
+	expect_contexts(2, 1 | 1u << two);
+	starpu_sched_ctx_delete(two);
+	starpu_shutdown();
+}
+
 /* ---- without a policy ------------------------------------------------ */
 
 static void without_a_policy_a_master_runs_the_tasks(void)
@@ -493,6 +571,8 @@ static const struct claim claims[] = {
 	{"policies have their priorities", policies_have_their_priorities},
 	{"heirs get the workers", heirs_get_the_workers},
 	{"contexts are nested", contexts_are_nested},
+	{"ready tasks are counted", ready_tasks_are_counted},
+	{"workers know their contexts", workers_know_their_contexts},
 	{"without a policy a master runs the tasks",
 	 without_a_policy_a_master_runs_the_tasks},
 	{"parallel code has the cores", parallel_code_has_the_cores},

@@ -332,7 +332,62 @@ static void a_life_follows_models(void)
 	CLAIM(!starpu_is_initialized());
 }
 
+static double by_worker(struct starpu_task *task, unsigned worker, unsigned nimpl)
+{
+	(void)task;
+	return worker == 0 ? 1 : 3 + 2 * (double)nimpl;
+}
+
+static double unknown(struct starpu_task *task, unsigned worker, unsigned nimpl)
+{
+	(void)task;
+	(void)nimpl;
+	return worker == 0 ? 1 : NAN;
+}
+
+static int only_on_the_second(unsigned worker, struct starpu_task *task, unsigned nimpl)
+{
+	(void)task;
+	return worker == 1 && nimpl == 1;
+}
+
+/* 2 tasks in 3/4 of the time that one takes on the first worker, and 1/4 of the other. */
+static void workers_have_a_harmonic_mean(void)
+{
+	struct starpu_perfmodel joules = {.type = STARPU_PER_WORKER,
+					  .worker_cost_function = by_worker};
+	struct starpu_task *task;
+	int second = 1;
+	unsigned ctx;
+
+	start();
+	task = task_of(STARPU_PER_WORKER);
+	model.worker_cost_function = by_worker;
+	CLAIM_EQ(1000 * starpu_task_expected_length_average(task, 0), 1500);
+	CLAIM_EQ(starpu_task_expected_energy_average(task, 0), 0); /* No model. */
+	cl.energy_model = &joules;
+	CLAIM_EQ(1000 * starpu_task_expected_energy_average(task, 0), 1500);
+	cl.energy_model = NULL;
+	ctx = starpu_sched_ctx_create(&second, 1, "second", STARPU_SCHED_CTX_POLICY_NAME,
+				      "eager", 0);
+	CLAIM_EQ(starpu_task_expected_length_average(task, ctx), 3);
+	cl.can_execute = only_on_the_second;
+	CLAIM_EQ(starpu_task_expected_length_average(task, 0), 5);
+	cl.can_execute = NULL;
+	model.worker_cost_function = unknown;
+	CLAIM(isnan(starpu_task_expected_length_average(task, 0)));
+	cl.cpu_funcs[0] = cl.cpu_funcs[1] = NULL;
+	cl.where = STARPU_CUDA;
+	CLAIM(isnan(starpu_task_expected_length_average(task, 0)));
+	cl.cpu_funcs[0] = cl.cpu_funcs[1] = nothing;
+	cl.where = 0;
+	starpu_sched_ctx_delete(ctx);
+	starpu_task_destroy(task);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
+	{"workers have a harmonic mean", workers_have_a_harmonic_mean},
 	{"a function by devices wins", a_function_by_devices_wins},
 	{"a size by devices wins", a_size_by_devices_wins},
 	{"combinations have numbers", combinations_have_numbers},

@@ -174,9 +174,9 @@ void budget_complain(struct node *node, unsigned memory, size_t bytes, const cha
 	/* What was to come there is counted already. */
 	if (of->used_bytes <= of->capacity_bytes)
 		orr_die(node->rank,
-			"no memory for %s: %zu bytes are refused in memory node %u, of which "
-			"this program uses no more than %zu of the %zu that it may: others "
-			"use it too; lower the limit (%s) to what they leave",
+			"no memory for %s: %zu bytes are refused in memory node %u, of "
+			"which this program uses no more than %zu of the %zu that it "
+			"may: others use it too; lower the limit (%s) to what they leave",
 			what, bytes, memory, of->used_bytes, of->capacity_bytes,
 			budget_limit_name(of));
 	orr_die(node->rank,

@@ -9,6 +9,7 @@
 #include "core/data/ahead.h"
 #include "core/data/coherency.h"
 #include "core/data/redux.h"
+#include "core/task/blocked.h"
 #include "core/task/callback.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
@@ -238,10 +239,7 @@ static void handover_start(struct job *job, struct ready *ready)
 		return;
 	if (orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;
-	if (job->was_blocked) {
-		job->was_blocked = 0;
-		orr_add(&job->node->nblocked, -1);
-	}
+	job_unblocked(job);
 	job_move(job, JOB_READY);
 	if (bring(handover))
 		finish(handover, ready);
@@ -305,8 +303,7 @@ void handover_submit(struct partition *partition, const struct handover_wish *wi
 	orr_add(&node->others_submitted, 1);
 	deps_submit(job, wish->sequential, ready);
 	if (orr_load(&job->missing) > 1) {
-		job->was_blocked = 1;
-		orr_add(&node->nblocked, 1);
+		job_blocked(job);
 		node_blocked(node);
 	}
 	job_satisfy(job, ready);

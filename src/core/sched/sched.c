@@ -11,6 +11,7 @@
 #include "core/sched/sched_modular.h"
 #include "core/sched/sched_own.h"
 #include "core/sched/teams.h"
+#include "core/task/blocked.h"
 #include "core/task/exclusion.h"
 #include "core/task/task.h"
 
@@ -189,6 +190,25 @@ static void push_bound(struct sched *sched, struct worker *worker, struct job *j
 	plat_worker_wake(worker);
 }
 
+void sched_count_flops(struct sched *sched, double flops)
+{
+	orr_lock(&sched->lock);
+	sched->ready_flops += flops;
+	orr_unlock(&sched->lock);
+}
+
+/* Without tasks no rounding stays. */
+double sched_ready_flops(struct sched *sched)
+{
+	int is_empty = node_nready_of(sched) == 0;
+	double flops;
+
+	orr_lock(&sched->lock);
+	flops = is_empty || sched->ready_flops < 0 ? 0 : sched->ready_flops;
+	orr_unlock(&sched->lock);
+	return flops;
+}
+
 void sched_put_aside(struct sched *sched, struct job *job)
 {
 	orr_lock(&sched->lock);
@@ -242,15 +262,12 @@ static int exclude(struct job *job)
 	struct ready ready = {0};
 	int held;
 
-	job->was_blocked = 1;
-	orr_add(&node->nblocked, 1);
+	job_blocked(job);
 	held = exclusion_take(job, &ready);
-	if (held) {
-		job->was_blocked = 0;
-		orr_add(&node->nblocked, -1);
-	} else {
+	if (held)
+		job_unblocked(job);
+	else
 		node_counted(node);
-	}
 	ready_run(node, &ready);
 	return held;
 }

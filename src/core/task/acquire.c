@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/check.h"
+#include "core/task/blocked.h"
 #include "core/task/callback.h"
 #include "core/data/coherency.h"
 #include "core/data/views.h"
@@ -57,10 +58,7 @@ static void acquire_ready(struct job *job, struct ready *ready)
 		return;
 	if (orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;
-	if (job->was_blocked) {
-		job->was_blocked = 0;
-		orr_add(&job->node->nblocked, -1);
-	}
+	job_unblocked(job);
 	job_move(job, JOB_READY);
 	acquire_fetch(acquire);
 }
@@ -103,8 +101,7 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	else
 		deps_submit(job, sequential, &ready);
 	if (acquire->counted && orr_load(&job->missing) > 1) {
-		job->was_blocked = 1;
-		orr_add(&node->nblocked, 1);
+		job_blocked(job);
 		node_blocked(node);
 	}
 	job_satisfy(job, &ready);

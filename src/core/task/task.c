@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "core/bound/bound.h"
+#include "core/task/blocked.h"
 #include "core/task/bundle.h"
 #include "core/task/callback.h"
 #include "core/task/codelet.h"
@@ -332,16 +333,15 @@ static void task_start(struct job *job, struct ready *ready)
 	}
 	if (!runs_kernel && orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;
-	if (job->was_blocked) {
-		job->was_blocked = 0;
-		orr_add(&node->nblocked, -1);
-	}
+	job_unblocked(job);
 	if (job->state == JOB_READY) {
 		sched_push(job);
 		return;
 	}
 	job_move(job, JOB_READY);
 	task->status = STARPU_TASK_READY;
+	if (task->flops != 0)
+		sched_count_flops(job->sched, task->flops);
 	if (task->prologue_callback_func)
 		callback_call(node, task, task->prologue_callback_func,
 			      task->prologue_callback_arg);
@@ -470,8 +470,7 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 	else if (job->naccesses)
 		deps_submit(job, task->sequential_consistency, ready);
 	if (orr_load(&job->missing) > 1) {
-		job->was_blocked = 1;
-		orr_add(&node->nblocked, 1);
+		job_blocked(job);
 		node_blocked(node);
 	}
 	job_satisfy(job, ready);
@@ -753,6 +752,8 @@ static void task_terminate(struct job *job, struct ready *ready)
 	int has_links, is_over;
 
 	task->status = STARPU_TASK_FINISHED;
+	if (task->flops != 0)
+		sched_count_flops(sched, -task->flops);
 	if (task->bundle)
 		bundle_remove(task->bundle, task);
 	deps_release(job, ready);
