@@ -46,9 +46,9 @@ class Case:
         status, output = orrery("cc", *flavour[:1], PROGRAM, "-o", self.program)
         verdict("%s_program_is_built" % name, status == 0, output)
 
-    def run(self, *words, trace=True, env=None):
+    def run(self, *words, trace=True, env=None, nranks=NRANKS):
         option = ["--trace", self.trace] if trace else []
-        return orrery("run", *self.flavour, "-n", str(NRANKS), *option, self.program, *words,
+        return orrery("run", *self.flavour, "-n", str(nranks), *option, self.program, *words,
                       STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1", **(env or {}))
 
     def json(self):
