@@ -220,7 +220,7 @@ class Reasons:
     def small(self):
         ntasks = sum(len(row) for key, rows in self.durations.of.items() if key[2] == self.kind
                      for row in rows.values())
-        share = self.lost(SCHEDULING, SUBMISSION)
+        share = self.lost(SCHEDULING) if self.pauses() else self.lost(SCHEDULING, SUBMISSION)
         if not ntasks or share < LEAST_WAIT:
             return
         mean_s = self.accounts.by_kind[self.kind].total[BUSY] / ntasks
@@ -232,17 +232,26 @@ class Reasons:
                      % (seconds(mean_s), seconds(period_s), max(period_s / mean_s, 2.0)
                         if mean_s > 0 else 2.0))
 
+    def gaps(self):
+        """Between submissions, in order."""
+        return sorted(later - date for node in self.run.nodes
+                      for date, later in zip(node.submitted, node.submitted[1:]))
+
+    def pauses(self):
+        """The long ones, when they are most of all gaps."""
+        gaps = self.gaps()
+        usual_s = median(gaps) if gaps else 0.0
+        pauses = [gap for gap in gaps if gap > 20 * usual_s and gap > 0.01 * self.span_s]
+        return pauses if sum(pauses) >= 0.5 * sum(gaps) else []
+
     def submission(self):
         share = self.lost(SUBMISSION)
         if share < LEAST_SHARE:
             return
-        gaps = sorted(later - date for node in self.run.nodes
-                      for date, later in zip(node.submitted, node.submitted[1:]))
+        gaps, pauses = self.gaps(), self.pauses()
         if not gaps:
             return
-        usual_s = median(gaps)
-        pauses = [gap for gap in gaps if gap > 20 * usual_s and gap > 0.01 * self.span_s]
-        if sum(pauses) >= 0.5 * sum(gaps):
+        if pauses:
             self.add("pauses of the program", share,
                      "between submissions it pauses %d times, for %s in sum: it waits for tasks "
                      "(starpu_task_wait_for_all(), an acquired datum) or computes by itself.  Let "

@@ -23,7 +23,9 @@ REASONS = ["network", "data", "dependencies", "submission", "end"]
 BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission"),
           ("end", "dmdas", "a long last task"), ("node", "lws", "slow node"),
           ("uneven", "lws", "uneven distribution"), ("placement", "eager", "placement"),
-          ("priorities", "eager", "priorities"), ("pauses", "lws", "pauses of the program")]
+          ("priorities", "eager", "priorities"), ("pauses", "lws", "pauses of the program"),
+          ("worker", "lws", "slow worker"), ("memory", "lws", "GPU memory is full"),
+          ("small", "lws", "small tasks")]
 FIGURES = ["lost", "time", "nodes", "messages", "memory"]
 
 
@@ -40,9 +42,10 @@ def reasons(suite):
 def behind(suite):
     for why, scheduler, reason in BEHIND:
         name = "behind-" + why
-        os.environ["STARPU_SCHED"] = scheduler
+        os.environ.update(STARPU_SCHED=scheduler,
+                          STARPU_LIMIT_CUDA_MEM="500" if why == "memory" else "-1")
         suite.orrery("run", "--sim", "small4", "-n", "2", "--quiet", "--trace", name, "./slow", why)
-        del os.environ["STARPU_SCHED"]
+        del os.environ["STARPU_SCHED"], os.environ["STARPU_LIMIT_CUDA_MEM"]
         status, output = suite.orrery("report", name, "--quiet")
         named = re.findall(r"^Reason \((.*?)\): ", output, re.M)
         suite.verdict("reason_behind_" + why, status == 0 and reason in named[:2], output)
@@ -185,6 +188,15 @@ def models(suite):
         float(found.group(1)) - 100 * errors[0]) < 0.1, found)
 
 
+def paused(suite):
+    """Tasks of no length, and a program that sleeps: that, and no size of tasks."""
+    suite.orrery("run", "-n", "2", "--quiet", "--trace", "paused", "./slow-real", "pauses")
+    status, output = suite.orrery("report", "paused", "--quiet")
+    named = re.findall(r"^Reason \((.*?)\): ", output, re.M)
+    suite.verdict("reason_behind_pauses_of_a_real_run", status == 0 and
+                  named[:1] == ["pauses of the program"] and "small tasks" not in named, output)
+
+
 def mistakes(suite):
     os.mkdir(os.path.join(suite.directory, "empty"))
     suite.refuses("no_directory", "report", "nowhere", says=["nowhere is no directory"])
@@ -210,6 +222,7 @@ def main():
             real(suite)
             suite.orrery("cc", SLOW, "-o", "slow-real")
             models(suite)
+            paused(suite)
     return 1 if suite.nfailed else 0
 
 

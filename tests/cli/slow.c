@@ -5,7 +5,7 @@
  * A program for tests/cli/report.py: 2 simulated ranks, slow for one known reason.
  *
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
- *             pauses
+ *             pauses|worker|memory|small
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +76,24 @@ static struct starpu_codelet on_slow = {.cpu_funcs = {nothing},
 					.model = &slow_model,
 					.name = "on a core"};
 
+/* The first CPU worker takes three times as long. */
+static double apart_us(struct starpu_task *task, unsigned workerid,
+		       unsigned implementation)
+{
+	(void)task;
+	(void)implementation;
+	return (int)workerid == starpu_worker_get_by_type(STARPU_CPU_WORKER, 0) ? 3000
+										: 1000;
+}
+
+static struct starpu_perfmodel apart_model = {.type = STARPU_PER_WORKER,
+					      .worker_cost_function = apart_us};
+static struct starpu_codelet on_apart = {.cpu_funcs = {nothing},
+					 .nbuffers = 1,
+					 .modes = {STARPU_RW},
+					 .model = &apart_model,
+					 .name = "on a core"};
+
 static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle, int rank,
 		   double us)
 {
@@ -97,6 +115,12 @@ static void run(const char *why, starpu_data_handle_t *handles)
 			insert(&on_cpu, handles[i], i % 2, i == 0 ? 100000 : 0);
 		else if (strcmp(why, "node") == 0)
 			insert(&on_slow, handles[i], i % 2, 0);
+		else if (strcmp(why, "worker") == 0)
+			insert(&on_apart, handles[i], i % 2, 0);
+		else if (strcmp(why, "memory") == 0)
+			insert(&on_gpu, handles[i / 2 * 14 % NTASKS + i % 2], i % 2, 0);
+		else if (strcmp(why, "small") == 0)
+			insert(&on_cpu, handles[i], i % 2, 0.1);
 		else if (strcmp(why, "uneven") == 0)
 			insert(&on_cpu, handles[i % 4 ? 0 : 1], i % 4 ? 0 : 1, 0);
 		else if (strcmp(why, "placement") == 0)
@@ -117,7 +141,8 @@ int main(int argc, char **argv)
 {
 	starpu_data_handle_t handles[NTASKS];
 	const char *why = argc > 1 ? argv[1] : "end";
-	int is_large = strcmp(why, "network") == 0 || strcmp(why, "data") == 0;
+	int is_large = strcmp(why, "network") == 0 || strcmp(why, "data") == 0 ||
+		       strcmp(why, "memory") == 0;
 	float *values = malloc(VALUES * sizeof(*values));
 
 	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
