@@ -11,10 +11,12 @@
 #include "core/data/data_ops.h"
 #include "core/data/room.h"
 #include "core/drive.h"
+#include "core/sched/sched.h"
 #include "core/task/links.h"
 #include "core/task/tags.h"
 #include "core/task/task.h"
 #include "core/wait.h"
+#include "core/worker.h"
 
 /*
  * Lines are collected first and said when no lock is held: to print may block.  At most
@@ -113,6 +115,19 @@ static int has_ended_but_for_others(const struct job *job)
 	       orr_load(&job->end_deps) > 0;
 }
 
+/* A parallel task has teams for workers. */
+static int has_no_worker(const struct job *job)
+{
+	if (!job->sched || (job->task->cl && job->task->cl->type != STARPU_SEQ))
+		return 0;
+	SCHED_EACH_WORKER(worker, job->sched)
+	{
+		if (worker_can_run_job(worker, job))
+			return 0;
+	}
+	return 1;
+}
+
 static const char *state_of(const struct job *job)
 {
 	switch ((enum job_state)job->state) {
@@ -121,7 +136,10 @@ static const char *state_of(const struct job *job)
 	case JOB_BLOCKED:
 		return "waits itself";
 	case JOB_READY:
-		return "is ready, no worker has taken it";
+		return has_no_worker(job) ? "is ready, and no worker of its scheduling "
+					    "context can run it: see "
+					    "starpu_sched_ctx_add_workers()"
+					  : "is ready, no worker has taken it";
 	case JOB_FETCHING:
 		return "waits for room or copies of its data";
 	case JOB_RUNNING:

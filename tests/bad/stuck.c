@@ -186,6 +186,17 @@ static void end_dependency(void)
 	starpu_task_wait_for_all();
 }
 
+static void context_without_workers(void)
+{
+	struct starpu_task *task = starpu_task_create();
+	unsigned context = starpu_sched_ctx_create(
+		NULL, 0, "lonely", STARPU_SCHED_CTX_POLICY_NAME, "prio", 0);
+
+	task->cl = &nothing;
+	if (starpu_task_submit_to_ctx(task, context) == 0)
+		starpu_task_wait_for_all();
+}
+
 static void paused(void)
 {
 	starpu_pause();
@@ -505,6 +516,7 @@ static const struct scene scenes[] = {
 	SCENE(unsubmitted_predecessor),
 	SCENE(wait_unsubmitted),
 	SCENE(end_dependency),
+	SCENE(context_without_workers),
 	SCENE(paused),
 	SCENE(crossed),
 	SCENE(released_by_a_thread),

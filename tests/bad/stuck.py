@@ -81,6 +81,8 @@ def cases(_top):
                                    r"has not been submitted \(starpu_task_submit\(\)\)"]),
         hangs("end_dependency", [r'task "first" \(\d+\) has run, 1 end dep',
                                  r"starpu_task_end_dep_release\(\)"]),
+        hangs("context_without_workers", [r'task "nothing" \(\d+\) is ready, and no worker of its '
+                                          r"scheduling context can run it"]),
         hangs("paused", [r"the library is paused", r"starpu_resume\(\)"]),
         hangs("crossed", [r"(?s)(a thread is in starpu_data_acquire.*){2}",
                           r"(?s)(is held by the application.*){2}"], where=REAL),
