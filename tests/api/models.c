@@ -332,23 +332,25 @@ static void a_life_follows_models(void)
 	CLAIM(!starpu_is_initialized());
 }
 
+static int first_cpu;
+
 static double by_worker(struct starpu_task *task, unsigned worker, unsigned nimpl)
 {
 	(void)task;
-	return worker == 0 ? 1 : 3 + 2 * (double)nimpl;
+	return (int)worker == first_cpu ? 1 : 3 + 2 * (double)nimpl;
 }
 
 static double unknown(struct starpu_task *task, unsigned worker, unsigned nimpl)
 {
 	(void)task;
 	(void)nimpl;
-	return worker == 0 ? 1 : NAN;
+	return (int)worker == first_cpu ? 1 : NAN;
 }
 
 static int only_on_the_second(unsigned worker, struct starpu_task *task, unsigned nimpl)
 {
 	(void)task;
-	return worker == 1 && nimpl == 1;
+	return (int)worker == first_cpu + 1 && nimpl == 1;
 }
 
 /* 2 tasks in 3/4 of the time that one takes on the first worker, and 1/4 of the other. */
@@ -357,10 +359,12 @@ static void workers_have_a_harmonic_mean(void)
 	struct starpu_perfmodel joules = {.type = STARPU_PER_WORKER,
 					  .worker_cost_function = by_worker};
 	struct starpu_task *task;
-	int second = 1;
+	int second;
 	unsigned ctx;
 
 	start();
+	first_cpu = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
+	second = first_cpu + 1;
 	task = task_of(STARPU_PER_WORKER);
 	model.worker_cost_function = by_worker;
 	CLAIM_EQ(1000 * starpu_task_expected_length_average(task, 0), 1500);
