@@ -111,6 +111,8 @@ struct worker *component_worker(component_t *component);
 double component_fastest_us(struct worker *worker, struct starpu_task *task);
 /* Predicted, or 0. */
 double component_predicted_us(const struct starpu_task *task);
+/* Of the workers below it together, relative to one core. */
+double component_speed(component_t *component);
 double component_now_us(const component_t *component);
 
 /* ---- kinds ----------------------------------------------------------- */

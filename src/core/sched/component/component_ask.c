@@ -27,6 +27,15 @@ struct worker *component_worker(component_t *component)
 	return id >= 0 ? worker_of(component, id) : NULL;
 }
 
+double component_speed(component_t *component)
+{
+	double sum = 0;
+
+	EACH_WORKER(id, component)
+	sum += model_relative_speedup(&worker_of(component, id)->arch);
+	return sum;
+}
+
 double component_now_us(const component_t *component)
 {
 	return 1e6 * plat_now_s(tree_of(component)->node->plat);

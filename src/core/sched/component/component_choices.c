@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/model/model_query.h"
 #include "core/sched/component/component.h"
 #include "core/sched/draw.h"
 #include "core/task/task.h"
@@ -28,18 +27,6 @@ struct drawing {
 	uint64_t drawn;
 };
 
-static double speed_of(component_t *component)
-{
-	const struct node *node = tree_of(component)->node;
-	struct starpu_bitmap *workers = &component->workers_in_ctx;
-	double sum = 0;
-
-	for (int id = starpu_bitmap_first(workers); id >= 0;
-	     id = starpu_bitmap_next(workers, id))
-		sum += model_relative_speedup(&node->workers[id].arch);
-	return sum;
-}
-
 static component_t *draw(component_t *component, struct starpu_task *task)
 {
 	struct drawing *drawing = component->data;
@@ -48,13 +35,13 @@ static component_t *draw(component_t *component, struct starpu_task *task)
 
 	for (unsigned i = 0; i < component->nchildren; i++)
 		if (component_can_run(component->children[i], task))
-			total += speed_of(component->children[i]);
+			total += component_speed(component->children[i]);
 	left = total * draw_number(++drawing->drawn);
 	for (unsigned i = 0; i < component->nchildren && left >= 0; i++) {
 		if (!component_can_run(component->children[i], task))
 			continue;
 		last = component->children[i];
-		left -= speed_of(last);
+		left -= component_speed(last);
 	}
 	return last;
 }

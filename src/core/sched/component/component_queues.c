@@ -7,7 +7,6 @@
 
 #include "base/check.h"
 #include "core/data/nearness.h"
-#include "core/model/model_query.h"
 #include "core/sched/component/component.h"
 #include "core/task/task.h"
 
@@ -58,14 +57,9 @@ static void store_drain(struct store *store, component_t *component, struct task
 
 static double mean_speed(component_t *component)
 {
-	const struct node *node = tree_of(component)->node;
-	struct starpu_bitmap *workers = &component->workers_in_ctx;
-	double sum = 0;
+	double sum = component_speed(component);
 
-	for (int id = starpu_bitmap_first(workers); id >= 0;
-	     id = starpu_bitmap_next(workers, id))
-		sum += model_relative_speedup(&node->workers[id].arch);
-	return sum > 0 ? sum / starpu_bitmap_cardinal(workers) : 1;
+	return sum > 0 ? sum / starpu_bitmap_cardinal(&component->workers_in_ctx) : 1;
 }
 
 /* ---- one queue ------------------------------------------------------- */
