@@ -128,9 +128,6 @@ void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *f);
  * context 0 with acquisitions of data.  Others may change it meanwhile. */
 int starpu_sched_ctx_get_nready_tasks(unsigned sched_ctx_id);
 
-/** The sum of task->flops of these, which are not to be changed meanwhile. */
-double starpu_sched_ctx_get_nready_flops(unsigned sched_ctx_id);
-
 /** Does the worker belong to several contexts?  1 or 0. */
 unsigned starpu_sched_ctx_overlapping_ctxs_on_worker(int workerid);
 

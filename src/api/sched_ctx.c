@@ -246,11 +246,6 @@ int starpu_sched_ctx_get_nready_tasks(unsigned sched_ctx_id)
 	return node_nready_of(api_context(__func__, sched_ctx_id));
 }
 
-double starpu_sched_ctx_get_nready_flops(unsigned sched_ctx_id)
-{
-	return sched_ready_flops(api_context(__func__, sched_ctx_id));
-}
-
 unsigned starpu_sched_ctx_has_starpu_scheduler(unsigned sched_ctx_id,
 					       unsigned *awake_workers)
 {

@@ -190,25 +190,6 @@ static void push_bound(struct sched *sched, struct worker *worker, struct job *j
 	plat_worker_wake(worker);
 }
 
-void sched_count_flops(struct sched *sched, double flops)
-{
-	orr_lock(&sched->lock);
-	sched->ready_flops += flops;
-	orr_unlock(&sched->lock);
-}
-
-/* Without tasks no rounding stays. */
-double sched_ready_flops(struct sched *sched)
-{
-	int is_empty = node_nready_of(sched) == 0;
-	double flops;
-
-	orr_lock(&sched->lock);
-	flops = is_empty || sched->ready_flops < 0 ? 0 : sched->ready_flops;
-	orr_unlock(&sched->lock);
-	return flops;
-}
-
 void sched_put_aside(struct sched *sched, struct job *job)
 {
 	orr_lock(&sched->lock);

@@ -113,7 +113,6 @@ struct sched {
 	struct starpu_worker_collection *collection;
 	struct orr_lock lock; /* of: */
 	struct ready aside;   /* jobs that no worker of the set can run */
-	double ready_flops;   /* of tasks between ready and terminated, those that say */
 };
 
 #define SCHED_ROW(policy) extern const struct sched_ops sched_##policy;
@@ -137,9 +136,6 @@ const struct sched_ops *sched_usual(struct node *node);
 const struct sched_ops *sched_choose(struct node *node,
 				     struct starpu_sched_policy **policy);
 void sched_push(struct job *job);
-/* A task that says how many operations it has is ready (+), or ends (-). */
-void sched_count_flops(struct sched *sched, double flops);
-double sched_ready_flops(struct sched *sched);
 struct job *sched_pop(struct worker *worker);
 /* Policies: keep the job until the set of workers changes. */
 void sched_put_aside(struct sched *sched, struct job *job);

@@ -340,8 +340,6 @@ static void task_start(struct job *job, struct ready *ready)
 	}
 	job_move(job, JOB_READY);
 	task->status = STARPU_TASK_READY;
-	if (task->flops != 0)
-		sched_count_flops(job->sched, task->flops);
 	if (task->prologue_callback_func)
 		callback_call(node, task, task->prologue_callback_func,
 			      task->prologue_callback_arg);
@@ -752,8 +750,6 @@ static void task_terminate(struct job *job, struct ready *ready)
 	int has_links, is_over;
 
 	task->status = STARPU_TASK_FINISHED;
-	if (task->flops != 0)
-		sched_count_flops(sched, -task->flops);
 	if (task->bundle)
 		bundle_remove(task->bundle, task);
 	deps_release(job, ready);
