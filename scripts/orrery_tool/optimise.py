@@ -12,6 +12,7 @@ from orrery_tool.app import App
 from orrery_tool.mapping import compute
 from orrery_tool.scotch import first_order
 from orrery_tool.sim import MAX_LOAD_S, Smpi
+from orrery_tool.speech import last_words
 from orrery_tool.words import Refusal
 
 MAX_HOSTS = 4096 # whose distances are asked for in pairs
@@ -93,10 +94,10 @@ class Optimiser:
         out = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                              text=True, env=dict(os.environ, ORRERY_SUMMARY=summary), check=False)
         if out.returncode != 0:
-            said = [line for line in out.stderr.split("\n") if line]
+            said = last_words([line for line in out.stderr.split("\n") if line])
             raise Refusal("map: %s failed in simulation with status %d%s" % (
                 self.args.app[0], out.returncode,
-                ": " + said[-1].replace("[orrery] ", "") if said else ""))
+                ": " + said.replace("[orrery] ", "") if said else ""))
         with open(summary, encoding="ascii") as f:
             date = re.search(r"^date_s=(.*)$", f.read(), re.M)
         return float(date.group(1)) if date else 0.0

@@ -214,11 +214,20 @@ class Writer:
         if "backbone_bandwidth" in self.top:
             text += '\n           bb_bw="%s" bb_lat="0s"' % speed_text(
                 self.top["backbone_bandwidth"].value)
+        return text + self.loopback(link_s, bandwidth) + ">"
+
+    def loopback(self, link_s, bandwidth):
+        """Between ranks on one host; without it they go through the host's links, but in a torus
+        SimGrid has no way from a host to itself then."""
+        latency = self.top.get("loopback_latency", Figure(0, ""))
         if "loopback_bandwidth" in self.top:
-            latency = self.top.get("loopback_latency", Figure(0, ""))
-            text += '\n           loopback_bw="%s" loopback_lat="%s"' % (
-                speed_text(self.top["loopback_bandwidth"].value), time_text(latency.value))
-        return text + ">"
+            bandwidth = self.top["loopback_bandwidth"]
+        elif self.shape.topology != "TORUS":
+            return ""
+        else:
+            latency = self.top.get("loopback_latency", Figure(link_s, ""))
+        return '\n           loopback_bw="%s" loopback_lat="%s"' % (
+            speed_text(bandwidth.value), time_text(latency.value))
 
     def text(self):
         link_s, overhead_s, latency_words = self.latency()

@@ -91,7 +91,10 @@ def simulation_environment(place, args, app, smpi, libraries):
     env.setdefault("MALLOC_ARENA_MAX", "2")
     if args.no_privatize and app.uses("liborrery-sim"):
         # Programs find our versions of SMPI's functions first; see doc/decisions/024.
-        libraries = libraries + [place.library("liborrery-sim")]
+        ours = place.library("liborrery-sim")
+        if not ours:
+            raise Refusal("run: liborrery-sim.so is not there; build it with make")
+        libraries = libraries + [ours]
     if libraries:
         env["LD_PRELOAD"] = ":".join(libraries + env.get("LD_PRELOAD", "").split())
     if args.transport:

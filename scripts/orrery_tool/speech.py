@@ -10,6 +10,7 @@ import signal
 import sys
 
 MAX_ALIKE = 5 # lines of one kind, from different ranks
+STUCK = "[orrery] simulation stopped"
 
 
 def signal_name(number):
@@ -17,6 +18,15 @@ def signal_name(number):
         return signal.Signals(number).name
     except ValueError:
         return "unknown"
+
+
+def last_words(lines):
+    """Of a run that failed: what it was stuck in, else the library's, else the program's, but that
+    a rank has ended only where nothing else was said."""
+    stuck = [line for line in lines if line.startswith(STUCK)]
+    told = stuck[:1] or [line for line in lines if "the program ended with status" not in line
+                         and not re.match(r"\[orrery\] and \d+ more", line)] or lines
+    return ([line for line in told if line.startswith("[orrery]")] or told or [None])[-1]
 
 
 class Speech:
@@ -95,6 +105,9 @@ class SimgridSpeech(Speech):
     WORDS = [
         (r"Oops! Deadlock detected.*", None),
         (r"MPI_Abort was called.*", None),
+        (r"You're trying to send data from (\S+) to \1 but there is no connecting path.*",
+         r"several ranks are on host \1, or a rank sends to itself, and the host has no route to "
+         r"itself on this platform: give its cluster loopback_bw and loopback_lat"),
         (r"Process called exit when leaving.*", None),
         (r"SMPI process did not return 0\. Return value : (\d+)",
          r"the program ended with status \1"),
@@ -124,7 +137,7 @@ class SimgridSpeech(Speech):
             return b""
         if line in self.SILENT:
             return b""
-        self.is_told |= line.startswith(b"[orrery] simulation stopped")
+        self.is_told |= line.startswith(STUCK.encode())
         match = self.LINE.fullmatch(line.decode(errors="replace"))
         return self.reword(*match.groups()) if match else line + b"\n"
 
@@ -140,8 +153,8 @@ class SimgridSpeech(Speech):
     def end(self):
         if not self.is_stuck or self.is_told:
             return b""
-        return (b"[orrery] simulation stopped: nothing can make progress: the ranks wait for "
-                b"each other, or for messages that nobody sends\n")
+        return STUCK.encode() + (b": nothing can make progress: the ranks wait for each other, "
+                                 b"or for messages that nobody sends\n")
 
     def status(self, status):
         return 3 if self.is_stuck and status == 0 else status

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 
+from orrery_tool.speech import last_words
 from orrery_tool.study_machine import changed_platform
 from orrery_tool.study_plan import PLAIN, as_text
 from orrery_tool.study_table import FIGURES
@@ -45,13 +46,6 @@ def duration(seconds):
 def in_words(point, names):
     return " ".join("%s=%s" % (name, as_text(point[name]) or "\"\"")
                     for name in names) or "the run"
-
-
-def last_words(lines):
-    """Of a run that failed: the library's, else the program's, but that a rank has ended only
-    where nothing else was said."""
-    told = [line for line in lines if "the program ended with status" not in line] or lines
-    return ([line for line in told if line.startswith("[orrery]")] or told or [None])[-1]
 
 
 def bind():

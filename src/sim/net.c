@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simgrid/host.h>
+
 #include "leader.h"
 #include "net_sim.h"
 
@@ -214,10 +216,29 @@ int plat_net_agree(struct plat *plat, const struct net_config *config,
 	return 0;
 }
 
+/* Hosts of clusters whose topology is a torus have no route to themselves unless they are
+ * given one, and SimGrid ends the program at the first message on it. */
+static void check_neighbours(const struct plat *plat, int rank)
+{
+	const struct plat *other = plat->sim->first;
+
+	if (wire_has_route(plat->host, plat->host))
+		return;
+	while (other && (other == plat || other->host != plat->host))
+		other = other->next;
+	if (other)
+		orr_die(rank,
+			"several ranks are on host %s, which has no route to itself on "
+			"this platform: give its cluster loopback_bw and loopback_lat, "
+			"or each rank a host of its own",
+			sg_host_get_name(plat->host));
+}
+
 int plat_net_open(struct plat *plat, const struct net_config *config, struct net **net)
 {
 	const char *name = *config->name ? config->name : "routes";
 
+	check_neighbours(plat, config->rank);
 	if (strcmp(name, "mpi") == 0)
 		return deferred_open(plat, config, net);
 	for (int i = 0; i < NTRANSPORTS; i++)

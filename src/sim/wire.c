@@ -321,3 +321,14 @@ double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to)
 {
 	return alone_s(wire, from, to, 0);
 }
+
+int wire_has_route(sg_host_t from, sg_host_t to)
+{
+	xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);
+	int has;
+
+	sg_host_get_route(from, to, links);
+	has = !xbt_dynar_is_empty(links) || sg_host_get_route_latency(from, to) > 0;
+	xbt_dynar_free(&links);
+	return has;
+}

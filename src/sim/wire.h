@@ -57,6 +57,8 @@ double wire_send_overhead_s(const struct wire_costs *costs, double bytes);
 double wire_receive_overhead_s(const struct wire_costs *costs, double bytes);
 /* Of a smallest message, alone. */
 double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to);
+/* Does the platform say how to come from one to the other? */
+int wire_has_route(sg_host_t from, sg_host_t to);
 
 /* ---- law.c ----------------------------------------------------------- */
 

@@ -10,7 +10,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
 
-from run import HELLO, SMALL, SRC, Suite, configured
+from run import BUILD, HELLO, SMALL, SRC, Suite, configured
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
@@ -19,6 +19,7 @@ from orrery_tool.platform_check import NUMBERS    # noqa: E402
 from orrery_tool.platform_shape import routable   # noqa: E402
 
 DATA = os.environ.get("ORR_TEST_DATA", os.path.join(SRC, "..", "shared", "data"))
+CHOLESKY = os.path.join(BUILD, "examples", "cholesky", "cholesky-sim")
 BUS = os.path.join(DATA, "starpu-sampling", "bus")
 LAB = """nodes = 32
 network = "fat tree"
@@ -260,6 +261,31 @@ def runs(suite):
                   says=["nowhere", "small4", "xc30"])
 
 
+def simulated_s(said):
+    found = re.search(r"simulated (\S+) s", said)
+    return float(found.group(1)) if found else 0
+
+
+def neighbours(suite):
+    """Ranks on one host reach each other, on each network and by each transport."""
+    suite.write("two", "node-0:2\nnode-1:2\n")
+    for machine in ("xe6:4", "xc30", "h100:4", "ethernet:4"):
+        dates = [simulated_s(suite.orrery(
+            "run", "--sim", machine, "-n", "4", "--hostfile", "two", "--transport", transport,
+            CHOLESKY, "--nb", "8")[1]) for transport in ("routes", "flows", "mpi")]
+        suite.verdict("ranks_share_a_host_of_" + machine.split(":")[0], all(
+            date and abs(date / dates[2] - 1) < 0.03 for date in dates), dates)
+    torus = CLUSTER.replace('prefix="n"', 'prefix="node-"').replace(
+        "lat=", 'topology="TORUS" topo_parameters="2,2" lat=')
+    suite.write("torus.xml", PLATFORM % (torus, "cpus", "4"))
+    for transport in ("routes", "flows", "mpi", "none"):
+        status, said = suite.orrery("run", "--sim", "torus.xml", "-n", "4", "--hostfile", "two",
+                                    "--transport", transport, CHOLESKY, "--nb", "8")
+        suite.verdict("no_way_to_a_neighbour_" + transport, status not in (0, 3) and
+                      "several ranks are on host node-" in said and "loopback_bw" in said,
+                      "%d, %s" % (status, said[-1000:]))
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
@@ -273,6 +299,7 @@ def main():
             ready(suite)
             dragonflies(suite)
             runs(suite)
+            neighbours(suite)
         assert os.path.exists(SMALL)
     return 1 if suite.nfailed else 0
 
