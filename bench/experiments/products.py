@@ -24,7 +24,7 @@ def cannon(experiment):
                              "bench/experiments/cannon_mpi-sim", "--variant", i, *common,
                              "--cores", CANNON_CORES, "--gflops", machines.XE6_CORE_GFLOPS)
                  for i, variant in enumerate(VARIANTS)]
-        for strips in (4, 8) if cores <= 16384 else (4,): # 4,096 ranks: many messages
+        for strips in (4, 8):
             times.append(runs.time_s(dict(key, variant="tasks", strips=strips), platform, p * p,
                                      "bench/experiments/cannon-sim", *common, "--strips", strips,
                                      "--gflops", machines.XE6_CORE_GFLOPS))
