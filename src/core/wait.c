@@ -32,7 +32,8 @@ static void refuse(const struct node *node, enum wait_kind kind)
 int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	    const void *object)
 {
-	struct wait wait = {.kind = kind, .object = object, .gate = gate};
+	struct wait wait = {.kind = kind, .object = object, .gate = gate}, *outer;
+	struct plat_caller *caller;
 	struct worker *worker;
 	int ret;
 
@@ -41,7 +42,10 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	wait.thread = plat_thread();
 	if (!wait.thread)
 		refuse(node, kind);
-	worker = plat_current_worker(node->plat);
+	caller = plat_caller(node->plat);
+	worker = caller->worker;
+	outer = caller->wait;
+	wait.nending = caller->nending;
 	/* Nobody else may ask for what was put off; policies wait for threads. */
 	if (kind != WAIT_THREAD)
 		contexts_schedule(node);
@@ -49,15 +53,33 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	list_push_back(&node->waits, &wait.link);
 	orr_next(&node->nwaits);
 	orr_unlock(&node->waits_lock);
+	caller->wait = &wait;
 	if (worker)
 		orr_store(&worker->is_waiting, 1);
 	ret = plat_gate_wait(node->plat, gate);
 	if (worker)
-		orr_store(&worker->is_waiting, 0);
+		orr_store(&worker->is_waiting, outer != NULL);
+	caller->wait = outer;
 	orr_lock(&node->waits_lock);
 	list_remove(&wait.link);
 	orr_unlock(&node->waits_lock);
 	return ret;
+}
+
+struct wait *wait_interrupt(struct plat_caller *caller)
+{
+	struct wait *wait = caller->wait;
+
+	if (wait)
+		orr_store(&wait->is_interrupted, 1);
+	return wait;
+}
+
+void wait_resume(struct plat_caller *caller, struct wait *wait)
+{
+	ORR_ASSERT(caller->wait == wait);
+	if (wait)
+		orr_store(&wait->is_interrupted, 0);
 }
 
 /* ---- reports --------------------------------------------------------- */
@@ -80,43 +102,54 @@ int wait_is_any(struct node *node)
 	return is_any;
 }
 
-/* The thread's first wait on the list: a callback may wait inside a wait.  Locked. */
-static const struct wait *first_of(const struct node *node, const void *thread)
+/* The thread's innermost wait: one in a callback comes behind that which it interrupts.
+ * Locked. */
+static const struct wait *innermost_of(const struct node *node, const void *thread)
 {
-	const struct wait *wait = NULL;
+	const struct wait *wait = NULL, *found = NULL;
 
-	while ((wait = next_of(node, wait)) && wait->thread != thread)
-		;
-	return wait;
+	while ((wait = next_of(node, wait)))
+		if (wait->thread == thread)
+			found = wait;
+	return found;
 }
 
-int wait_has_thread(struct node *node, const void *thread)
+static int is_blocked(const struct wait *wait)
 {
-	int has;
+	return !plat_gate_is_open(wait->gate) && !orr_load(&wait->is_interrupted);
+}
+
+int wait_blocks(struct node *node, const void *thread)
+{
+	const struct wait *wait;
+	int blocks;
 
 	orr_lock(&node->waits_lock);
-	has = first_of(node, thread) != NULL;
+	wait = innermost_of(node, thread);
+	blocks = wait && is_blocked(wait);
 	orr_unlock(&node->waits_lock);
-	return has;
+	return blocks;
 }
 
-int wait_count_threads(struct node *node,
-		       int (*is_ours)(struct plat *plat, const void *thread))
+struct wait_census wait_survey(struct node *node,
+			       int (*is_ours)(struct plat *plat, const void *thread))
 {
+	struct wait_census census = {0};
 	const struct wait *wait = NULL;
-	int n = 0;
 
 	orr_lock(&node->waits_lock);
-	while (n >= 0 && (wait = next_of(node, wait))) {
-		int whose = is_ours(node->plat, wait->thread);
-
-		if (plat_gate_is_open(wait->gate) || whose > 0)
-			n = -1;
-		else if (whose == 0)
-			n += first_of(node, wait->thread) == wait;
+	while ((wait = next_of(node, wait))) {
+		if (innermost_of(node, wait->thread) != wait)
+			continue;
+		if (!is_blocked(wait)) {
+			census.nactive++;
+			continue;
+		}
+		census.nending += wait->nending;
+		census.nblocked += !is_ours || !is_ours(node->plat, wait->thread);
 	}
 	orr_unlock(&node->waits_lock);
-	return n;
+	return census;
 }
 
 void wait_each(struct node *node, void (*show)(void *arg, const struct wait *wait),

@@ -32,6 +32,15 @@ struct wait {
 	const void *object;
 	const struct plat_gate *gate;
 	const void *thread; /* plat_thread() */
+	int nending;        /* ends of requests that the thread is in */
+	int is_interrupted; /* atomic: by a callback, whose own waits come behind it */
+};
+
+/* What the threads do that wait. */
+struct wait_census {
+	int nblocked; /* threads of the program that can only go on when a gate opens */
+	int nending;  /* ends of requests that all blocked threads are in */
+	int nactive;  /* their gate is open, or they are in a callback */
 };
 
 /* As plat_gate_wait(). */
@@ -40,12 +49,15 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 
 /* For reports.  Any thread; what they find may change at once. */
 int wait_is_any(struct node *node);
-/* Does the thread wait? */
-int wait_has_thread(struct node *node, const void *thread);
-/* Threads that wait, each once, without those of kernels, for which is_ours() says -1;
- * -1: a gate among theirs is open already, or one of the threads is_ours. */
-int wait_count_threads(struct node *node,
-		       int (*is_ours)(struct plat *plat, const void *thread));
+/* Is the thread blocked, at the gate of its innermost wait? */
+int wait_blocks(struct node *node, const void *thread);
+/* All threads that wait, each once; the program's are those that are not is_ours(). */
+struct wait_census wait_survey(struct node *node,
+			       int (*is_ours)(struct plat *plat, const void *thread));
+/* A callback begins inside the calling thread's wait, if there is one, and has ended;
+ * what the former returns is for the latter. */
+struct wait *wait_interrupt(struct plat_caller *caller);
+void wait_resume(struct plat_caller *caller, struct wait *wait);
 /* Show all waits, oldest first; they are locked meanwhile. */
 void wait_each(struct node *node, void (*show)(void *arg, const struct wait *wait),
 	       void *arg);

@@ -57,22 +57,20 @@ int watchdog_is_due(struct node *node, double now_s)
 static enum watchdog_verdict judge(struct node *node, const struct watchdog_facts *facts,
 				   const char **why)
 {
-	int nwaiting = wait_count_threads(node, facts->is_ours);
+	struct wait_census waits = wait_survey(node, facts->is_ours);
 
 	*why = facts->why;
-	if (facts->nawake > 0 || facts->ntimers > 0 ||
+	if (facts->nawake > 0 || facts->ntimers > 0 || waits.nactive > 0 ||
 	    (node->on_busy && node->on_busy(node)))
 		return WATCHDOG_ACTIVE;
 	if (*why)
 		return WATCHDOG_IDLE;
 	/* A worker that sleeps is woken by the copies that its pipeline waits for. */
-	if (nwaiting < 0)
-		*why = "a callback waits";
-	else if (workers_have_taken(node))
+	if (workers_have_taken(node))
 		*why = "data may be on their way";
 	else if (facts->nthreads < 0)
 		*why = "the system does not say which threads the program has";
-	else if (facts->nthreads != nwaiting)
+	else if (facts->nthreads != waits.nblocked)
 		*why = "another thread of the program, which does not wait here, may "
 		       "change this";
 	return *why ? WATCHDOG_IDLE : WATCHDOG_STUCK;

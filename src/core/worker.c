@@ -462,9 +462,14 @@ uint64_t workers_executed(const struct node *node)
 
 int workers_have_taken(const struct node *node)
 {
-	for (int i = 0; i < node->nworkers; i++)
-		if (node->workers[i].npipeline > orr_load(&node->workers[i].is_waiting))
+	for (int i = 0; i < node->nworkers; i++) {
+		const struct worker *worker = &node->workers[i];
+		/* What it has taken waits with it, but for what others execute. */
+		int is_held = orr_load(&worker->is_waiting) && !worker->driver->is_remote;
+
+		if (worker->npipeline > 0 && !is_held)
 			return 1;
+	}
 	return 0;
 }
 

@@ -528,15 +528,6 @@ int engine_npending(struct mpi *mpi)
 	return orr_load(&mpi->engine.npending);
 }
 
-const void *engine_caller(struct mpi *mpi)
-{
-	struct engine *engine = &mpi->engine;
-
-	if (!orr_load(&engine->is_calling))
-		return NULL;
-	return orr_load_ptr((void **)(void *)&engine->caller);
-}
-
 int engine_nending(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;

@@ -52,11 +52,10 @@ struct engine {
 
 	struct request *moved, *moved_last;         /* to be released */
 	struct request *callbacks, *callbacks_last; /* released, to be called back */
-	int is_calling;     /* callbacks run one at a time, in order */
-	const void *caller; /* the thread that runs one, or ran the last */
-	int ndraining;      /* atomic: nested or concurrent finish_drain() */
-	int is_polled; /* atomic: somebody has called engine_poll(): no calendar does all
-			*/
+	int is_calling; /* callbacks run one at a time, in order */
+	int ndraining;  /* atomic: nested or concurrent finish_drain() */
+	int is_polled;  /* atomic: somebody has called engine_poll(): no calendar does all
+			 */
 	const void *only_thread; /* that may poll; NULL: any */
 	int is_asleep;           /* atomic: nobody polls before the next kick */
 	int npending;            /* atomic: requests, until their callback has run */
@@ -116,8 +115,6 @@ void engine_let_go_mpi(struct mpi *mpi);
  * the last, with the engine locked; the rest may change at any time. */
 struct request *engine_next(struct mpi *mpi, const struct request *request);
 int engine_npending(struct mpi *mpi);
-/* The thread that runs a callback of a request, or NULL. */
-const void *engine_caller(struct mpi *mpi);
 /* How many threads end requests, those nested counted as often; or about to. */
 int engine_nending(struct mpi *mpi);
 /* Messages and payloads that the transport has not let go. */

@@ -160,9 +160,7 @@ static struct request *next_callback(struct engine *engine)
 		request = engine->callbacks;
 		if (request) {
 			orr_swap_ptr((void **)(void *)&engine->callbacks, request->next);
-			orr_swap_ptr((void **)(void *)&engine->caller,
-				     (void *)(uintptr_t)plat_thread());
-			orr_store(&engine->is_calling, 1);
+			engine->is_calling = 1;
 		}
 	}
 	engine_unlock(engine);
@@ -179,12 +177,19 @@ static int run_callbacks(struct mpi *mpi)
 	       (request = next_callback(engine))) {
 		callback_call(mpi->node, NULL, request->callback, request->arg);
 		engine_lock(engine);
-		orr_store(&engine->is_calling, 0);
+		engine->is_calling = 0;
 		engine_unlock(engine);
 		end(request);
 		count++;
 	}
 	return count;
+}
+
+/* As long as the thread has come to this again from inside, it counts more than once. */
+static void count_drain(struct mpi *mpi, int more)
+{
+	plat_caller(mpi->node->plat)->nending += more;
+	orr_add(&mpi->engine.ndraining, more);
 }
 
 int finish_drain(struct mpi *mpi)
@@ -196,26 +201,27 @@ int finish_drain(struct mpi *mpi)
 	    !orr_load_ptr((void **)(void *)&engine->callbacks) &&
 	    !orr_load_ptr((void **)(void *)&engine->coop.let_go))
 		return 0;
-	orr_add(&engine->ndraining, 1);
+	count_drain(mpi, 1);
 	do {
 		count = run_releases(mpi);
 		count += run_callbacks(mpi);
 		count += coop_drain(mpi);
 		total += count;
 	} while (count > 0);
-	orr_add(&engine->ndraining, -1);
+	count_drain(mpi, -1);
 	return total;
 }
 
 static void drain_timer_fired(struct plat_timer *timer)
 {
 	struct engine *engine = ORR_CONTAINER(timer, struct engine, drain_timer);
+	struct mpi *mpi = ORR_CONTAINER(engine, struct mpi, engine);
 
 	/* The engine stays until both are 0. */
-	orr_add(&engine->ndraining, 1);
+	count_drain(mpi, 1);
 	orr_store(&engine->is_timer_set, 0);
-	finish_drain(ORR_CONTAINER(engine, struct mpi, engine));
-	orr_add(&engine->ndraining, -1);
+	finish_drain(mpi);
+	count_drain(mpi, -1);
 }
 
 /*

@@ -40,11 +40,9 @@ unsigned long standstill_signature(struct node *node)
 int standstill_busy(struct node *node)
 {
 	struct mpi *mpi = node->mpi;
-	const void *caller = engine_caller(mpi);
-	/* The thread that runs a callback may itself wait. */
-	int nwaiting = caller && wait_has_thread(node, caller);
 
-	return engine_nending(mpi) > nwaiting ||
+	/* Who runs a callback may itself wait. */
+	return engine_nending(mpi) > wait_survey(node, NULL).nending ||
 	       engine_nflying(mpi) > orr_load(&mpi->standstill.nflying);
 }
 

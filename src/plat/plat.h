@@ -270,6 +270,8 @@ struct plat_caller {
 	struct worker *worker;    /* as plat_current_worker() */
 	struct starpu_task *task; /* in whose kernel or callback the thread is */
 	int depth;                /* callbacks that it is in */
+	int nending;              /* ends of requests that it is in, for mpi/finish.h */
+	struct wait *wait;        /* core/wait.h: the innermost, or NULL */
 	unsigned char is_runtime; /* no thread of the application */
 	unsigned char is_late;    /* it runs the jobs that were put off */
 	unsigned char has_room;   /* what it allocates has been counted */

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/disk/disk.h"
+#include "core/wait.h"
 #include "real/real.h"
 
 /*
@@ -98,13 +99,18 @@ static void *disks_main(void *arg)
 	return NULL;
 }
 
+/* Without the copies whose end waits for something, or all if no thread is left. */
 int disks_count(struct plat *plat)
 {
 	struct disks *disks = &plat->disks;
-	int n;
+	int n, nblocked = 0;
 
+	for (int i = 0; i < disks->nthreads; i++)
+		nblocked += wait_blocks(plat->node, (const void *)disks->threads[i]);
+	if (nblocked == disks->nthreads)
+		return 0;
 	pthread_mutex_lock(&disks->mutex);
-	n = disks->npending;
+	n = disks->npending - nblocked;
 	pthread_mutex_unlock(&disks->mutex);
 	return n;
 }

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/interface/methods.h"
+#include "core/wait.h"
 #include "real/cuda.h"
 #include "real/real.h"
 
@@ -196,14 +197,14 @@ static void *copier_main(void *arg)
 	while ((copy = next_copy(copier))) {
 		methods_copy(plat->node, copy);
 		copy->done(copy);
-		orr_add(&plat->numas.ncopies, -1);
+		orr_add(&copier->ncopies, -1);
 	}
 	return NULL;
 }
 
 static void give(struct copier *copier, struct plat_copy *copy)
 {
-	orr_add(&copier->plat->numas.ncopies, 1);
+	orr_add(&copier->ncopies, 1);
 	*next_of(copy) = NULL;
 	pthread_mutex_lock(&copier->mutex);
 	if (copier->first)
@@ -213,6 +214,20 @@ static void give(struct copier *copier, struct plat_copy *copy)
 	copier->last = copy;
 	pthread_cond_signal(&copier->changed);
 	pthread_mutex_unlock(&copier->mutex);
+}
+
+/* Without those that come after one whose end waits for something. */
+int numas_count(struct plat *plat)
+{
+	int n = 0;
+
+	for (int i = 0; i < plat->numas.ncopiers; i++) {
+		const struct copier *copier = &plat->numas.copiers[i];
+
+		if (!wait_blocks(plat->node, (const void *)copier->thread))
+			n += orr_load(&copier->ncopies);
+	}
+	return n;
 }
 
 static int ram_copy(struct plat *plat, struct plat_copy *copy)

@@ -129,6 +129,7 @@ struct copier {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	struct plat_copy *first, *last;
+	int ncopies; /* atomic: that wait or are under way */
 	int stopping;
 	pthread_t thread;
 };
@@ -138,7 +139,7 @@ struct numas {
 	unsigned logical[STARPU_MAXNUMANODES]; /* hwloc's numbers */
 	/* Measured when the node opens. */
 	double bytes_per_s[STARPU_MAXNUMANODES][STARPU_MAXNUMANODES];
-	int ncopiers, ncopies; /* copies that wait or are under way: atomic */
+	int ncopiers;
 	struct copier copiers[STARPU_MAXNUMANODES];
 };
 
@@ -195,6 +196,8 @@ int timers_count(struct plat *plat);
 
 /* numa.c */
 void numas_open(struct plat *plat);
+/* Copies between them that wait or are under way. */
+int numas_count(struct plat *plat);
 double numas_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes);
 /* Prefer a node, or with PLAT_INTERLEAVED all of them, for pages not touched yet. */
 void numas_place(struct plat *plat, unsigned memory, void *ptr, size_t bytes);

@@ -133,7 +133,7 @@ static int is_ours(struct plat *plat, const void *thread)
 
 	for (int i = 0; i < plat->nworkers; i++)
 		if (pthread_equal(plat->threads[i], id))
-			return orr_load(&plat->workers[i].is_waiting) ? -1 : 1;
+			return 1;
 	for (int i = 0; i < plat->numas.ncopiers; i++)
 		if (pthread_equal(plat->numas.copiers[i].thread, id))
 			return 1;
@@ -153,8 +153,8 @@ void threads_look(struct plat *plat, double now_s)
 	if (!watchdog_is_due(plat->node, now_s))
 		return;
 	facts.nawake = workers_awake(plat);
-	facts.ntimers = timers_count(plat) + disks_count(plat) +
-			orr_load(&plat->numas.ncopies) + cuda_count(plat);
+	facts.ntimers = timers_count(plat) + disks_count(plat) + numas_count(plat) +
+			cuda_count(plat);
 	facts.nthreads = count_of_program(plat);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";

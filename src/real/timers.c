@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "base/check.h"
+#include "core/wait.h"
 #include "real/real.h"
 
 void timers_init(struct plat *plat)
@@ -102,6 +103,9 @@ int timers_count(struct plat *plat)
 	struct timers *timers = &plat->timers;
 	int n;
 
+	/* None fires while what the last one called waits. */
+	if (timers->started && wait_blocks(plat->node, (const void *)timers->thread))
+		return 0;
 	pthread_mutex_lock(&timers->mutex);
 	n = (int)timers->calendar.count - timers->nidle + timers->nfiring;
 	pthread_mutex_unlock(&timers->mutex);

@@ -25,7 +25,7 @@ struct scene {
 };
 
 static int rank, size;
-static long value, other_value;
+static long value, other_value, third_value;
 
 /* ---- tools ----------------------------------------------------------- */
 
@@ -370,7 +370,7 @@ static void acquire_in_callback(void *arg)
 	starpu_data_acquire(arg, STARPU_R);
 }
 
-static void in_callbacks(void (*call)(void *arg), starpu_data_handle_t arg)
+static void post_in_callbacks(void (*call)(void *arg), void *arg)
 {
 	starpu_data_handle_t handle = variable(&value);
 
@@ -378,12 +378,94 @@ static void in_callbacks(void (*call)(void *arg), starpu_data_handle_t arg)
 		starpu_mpi_isend_detached(handle, 1, TAG, MPI_COMM_WORLD, call, arg);
 	else
 		starpu_mpi_irecv_detached(handle, 0, TAG, MPI_COMM_WORLD, call, arg);
+}
+
+static void in_callbacks(void (*call)(void *arg), void *arg)
+{
+	post_in_callbacks(call, arg);
 	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
 }
 
 static void callbacks_receive(void)
 {
 	in_callbacks(receive_in_callback, variable(&other_value));
+}
+
+static int begun; /* atomic: a callback that others look for */
+
+static void begin_and_receive(void *arg)
+{
+	__atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+	receive_in_callback(arg);
+}
+
+/* No thread of the program polls before: those of the library run the callbacks. */
+static void aside_of_callbacks(void)
+{
+	while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+		usleep(1000);
+}
+
+static void callbacks_receive_aside(void)
+{
+	/* Behind the first callback another one has to wait. */
+	post_in_callbacks(begin_and_receive, variable(&other_value));
+	post_in_callbacks(begin_and_receive, variable(&other_value));
+	aside_of_callbacks();
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+}
+
+/* The end of the first receive calls what the acquisition asked for. */
+static void acquisitions_receive(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+
+	starpu_mpi_irecv_detached(handle, 1 - rank, TAG, MPI_COMM_WORLD, NULL, NULL);
+	starpu_data_acquire_cb(handle, STARPU_R, begin_and_receive,
+			       variable(&other_value));
+	starpu_mpi_isend_detached(variable(&third_value), 1 - rank, TAG, MPI_COMM_WORLD,
+				  NULL, NULL);
+	aside_of_callbacks();
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+}
+
+static void send_late_to_callback(void)
+{
+	starpu_data_handle_t other = variable(&other_value);
+
+	post_in_callbacks(rank == 0 ? begin_and_receive : NULL, other);
+	if (rank == 1) {
+		usleep(LONG_US);
+		starpu_mpi_send(other, 0, TAG + 1, MPI_COMM_WORLD);
+	} else {
+		aside_of_callbacks();
+	}
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+	starpu_mpi_barrier(MPI_COMM_WORLD);
+}
+
+static void compute_and_notify(void *arg)
+{
+	long_callback(arg);
+	starpu_tag_notify_from_apps(TAG);
+}
+
+static void *wait_for_tag(void *arg)
+{
+	starpu_tag_wait(TAG);
+	return arg;
+}
+
+/* One of two threads that wait runs the callback meanwhile; the other one looks. */
+static void long_callback_in_a_wait(void)
+{
+	pthread_t thread;
+
+	starpu_tag_restart(TAG);
+	pthread_create(&thread, NULL, wait_for_tag, NULL);
+	in_callbacks(compute_and_notify, NULL);
+	pthread_join(thread, NULL);
+	starpu_mpi_barrier(MPI_COMM_WORLD);
 }
 
 static void callbacks_meet(void)
@@ -530,6 +612,10 @@ static const struct scene scenes[] = {
 	SCENE(barrier_of_one),
 	SCENE(shutdown_before_the_barrier),
 	SCENE(callbacks_receive),
+	SCENE(callbacks_receive_aside),
+	SCENE(acquisitions_receive),
+	SCENE(send_late_to_callback),
+	SCENE(long_callback_in_a_wait),
 	SCENE(callbacks_meet),
 	SCENE(callbacks_acquire),
 	SCENE(local_tag),

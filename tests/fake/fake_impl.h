@@ -58,12 +58,14 @@ struct plat {
 	int index;
 	struct plat_machine machine;
 	struct fake_worker *workers;
-	struct plat_caller caller; /* of all but the workers */
+	struct plat_caller caller; /* of all but the workers and mains */
 	int nworkers;
 	double *memory_used_bytes; /* by memory */
 };
 
 struct fake *fake_get(void);
+/* Of the main of this node that runs now, or NULL. */
+struct plat_caller *fake_main_caller(const struct plat *plat);
 
 extern const struct worker_driver fake_worker_driver;
 

@@ -26,6 +26,7 @@ struct fake_main {
 	int is_stuck;                 /* nothing can open its gate */
 	const struct plat_gate *gate; /* it waits for, or NULL */
 	const struct fake_main *joined;
+	struct plat_caller caller;
 	void (*run)(void *arg);
 	void *arg;
 };
@@ -123,6 +124,13 @@ double fake_jitter_s(struct fake *fake)
 }
 
 /* ---- mains ----------------------------------------------------------- */
+
+struct plat_caller *fake_main_caller(const struct plat *plat)
+{
+	struct fake_main *self = fake_get()->running;
+
+	return self && self->node == plat->index ? &self->caller : NULL;
+}
 
 static void switch_to_scheduler(struct fake *fake, struct fake_main *self)
 {

@@ -209,8 +209,11 @@ struct worker *plat_current_worker(struct plat *plat)
 struct plat_caller *plat_caller(struct plat *plat)
 {
 	struct worker *worker = plat_current_worker(plat);
+	struct plat_caller *caller = fake_main_caller(plat);
 
-	return worker ? &worker->caller : &plat->caller;
+	if (worker)
+		return &worker->caller;
+	return caller ? caller : &plat->caller;
 }
 
 int plat_bind_thread(struct plat *plat, int core)

@@ -3,6 +3,7 @@
 #include "core/task/callback.h"
 
 #include "core/task/job.h"
+#include "core/wait.h"
 
 enum { CALLBACK_MAX_DEPTH = 64 };
 
@@ -41,8 +42,10 @@ void callback_call(struct node *node, struct starpu_task *task, void (*func)(voi
 		   void *arg)
 {
 	struct starpu_task *outer = callback_enter(node, task);
+	struct wait *wait = wait_interrupt(plat_caller(node->plat));
 
 	func(arg);
+	wait_resume(plat_caller(node->plat), wait);
 	callback_leave(node, outer);
 }
 
