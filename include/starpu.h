@@ -29,6 +29,7 @@
 #include <starpu_task_util.h>
 #include <starpu_scheduler.h>
 #include <starpu_sched_ctx.h>
+#include <starpu_expert.h>
 #include <starpu_rand.h>
 #include <starpu_cublas.h>
 #include <starpu_cuda.h>
@@ -40,6 +41,7 @@
 #include <starpu_profiling.h>
 #include <starpu_driver.h>
 #include <starpu_fxt.h>
+#include <starpu_tree.h>
 #include <starpu_perf_monitoring.h>
 #include <starpu_perf_steering.h>
 #include <starpu_opencl.h>
@@ -105,6 +107,11 @@ struct starpu_conf {
 	uint64_t trace_buffer_size;        /* bytes */
 	int global_sched_ctx_min_priority; /* -1: as the policy wants */
 	int global_sched_ctx_max_priority; /* -1: as the policy wants */
+#ifdef STARPU_WORKER_CALLBACKS
+	/* As starpu_worker_set_going_to_sleep_callback() and its like set them. */
+	void (*callback_worker_going_to_sleep)(unsigned workerid);
+	void (*callback_worker_waking_up)(unsigned workerid);
+#endif
 	int catch_signals;
 	unsigned start_perf_counter_collection;
 	unsigned driver_spinning_backoff_min;

@@ -43,6 +43,8 @@
 #define STARPU_USE_MPI_MPI 1
 #define STARPU_USE_MPI_FT  1
 #define STARPU_PROF_TOOL   1
+/** Callbacks of workers that go to sleep and wake up. */
+#define STARPU_WORKER_CALLBACKS 1
 
 /* What the system offers. */
 #define STARPU_LINUX_SYS                       1

@@ -154,6 +154,29 @@ int starpu_get_prefetch_flag(void);
 /** Nothing: each worker asks its policy. */
 void starpu_sched_ctx_worker_shares_tasks_lists(int workerid, int sched_ctx_id);
 
+/**
+ * A mutex and a condition of the worker's own, for policies that wake it by a signal,
+ * with starpu_pthread_cond_signal() or _broadcast().  They last until starpu_shutdown().
+ * The library itself does not take the mutex, not around pop_task() either.
+ */
+void starpu_worker_get_sched_condition(int workerid, starpu_pthread_mutex_t **sched_mutex,
+				       starpu_pthread_cond_t **sched_cond);
+
+/** A policy says that it decides about the task: a debugger stops there when
+ * STARPU_TASK_BREAK_ON_SCHED is its number. */
+void starpu_sched_task_break(struct starpu_task *task);
+
+/**
+ * Called with data when a task starts of which it is known that it lasts delay
+ * microseconds, for each other that waits for nothing but its end, by the worker that
+ * starts the former.  It must not wait.
+ */
+typedef void (*starpu_notify_ready_soon_func)(void *data, struct starpu_task *task,
+					      double delay);
+
+/** The function to call from now on, instead of the one before; NULL: none. */
+void starpu_task_notify_ready_soon_register(starpu_notify_ready_soon_func f, void *data);
+
 /** Wake the worker if it sleeps for want of tasks: 1, else 0.  The caller may hold its
  * lock or not: all four are one. */
 int starpu_wake_worker_relax(int workerid);

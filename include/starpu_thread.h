@@ -238,9 +238,12 @@ int starpu_pthread_wait_destroy(starpu_pthread_wait_t *w);
 #define starpu_pthread_mutexattr_destroy pthread_mutexattr_destroy
 #define starpu_pthread_mutexattr_init    pthread_mutexattr_init
 
+/* As pthread's; the condition of a worker (starpu_worker_get_sched_condition()) wakes it.
+ */
+int starpu_pthread_cond_signal(starpu_pthread_cond_t *cond);
+int starpu_pthread_cond_broadcast(starpu_pthread_cond_t *cond);
+
 #define starpu_pthread_cond_init      pthread_cond_init
-#define starpu_pthread_cond_signal    pthread_cond_signal
-#define starpu_pthread_cond_broadcast pthread_cond_broadcast
 #define starpu_pthread_cond_wait      pthread_cond_wait
 #define starpu_pthread_cond_timedwait pthread_cond_timedwait
 #define starpu_pthread_cond_destroy   pthread_cond_destroy

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <starpu_config.h>
 #ifdef STARPU_HAVE_HWLOC
@@ -28,6 +29,7 @@ extern "C" {
 #endif
 
 struct starpu_task;
+struct starpu_tree;
 
 enum starpu_node_kind {
 	STARPU_UNUSED = 0,
@@ -170,6 +172,28 @@ int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
 /** Logical processing unit that the worker is bound to, -1 when it is not bound. */
 int starpu_worker_get_bindid(int workerid);
 
+/**
+ * Set *workerids to the workers of the processors that are on a processing unit, which
+ * may be none, and return how many; the array lasts until starpu_shutdown().  Where
+ * workers are not bound each has a unit of its own, from 0 on.  As it was when somebody
+ * asked first for this or for the tree below.
+ */
+int starpu_bindid_get_workerids(int bindid, int **workerids);
+
+/**
+ * The machine as a tree (starpu_tree.h) whose leaves are the units that workers of the
+ * processors are on; levels at which these do not part are left out.  It lasts until
+ * starpu_shutdown(), and is not to be changed or freed.
+ */
+struct starpu_tree *starpu_workers_get_tree(void);
+
+/**
+ * The date, on the clock of task->profiling_info, at which the task that the worker runs
+ * is expected to end; 0: it runs none, its codelet has no model that knows, or it started
+ * before the first such question.  It may have ended when this returns.
+ */
+void starpu_worker_get_current_task_exp_end(unsigned workerid, struct timespec *date);
+
 /** Type of worker id. */
 enum starpu_worker_archtype starpu_worker_get_type(int id);
 
@@ -287,6 +311,19 @@ hwloc_obj_t starpu_worker_get_hwloc_obj(int workerid);
 
 /** Whether the caller is in pop_task(). */
 int starpu_worker_sched_op_pending(void);
+
+#ifdef STARPU_WORKER_CALLBACKS
+/**
+ * The function that each worker calls with its number when it has found nothing to do and
+ * goes to sleep until it is woken; NULL: none.  Instead of the one before, and of that in
+ * struct starpu_conf.  Workers that poll the network do not sleep.  It must not wait, nor
+ * submit tasks.
+ */
+void starpu_worker_set_going_to_sleep_callback(void (*callback)(unsigned workerid));
+
+/** The same of a worker that has been woken. */
+void starpu_worker_set_waking_up_callback(void (*callback)(unsigned workerid));
+#endif
 
 /** Others may take the caller's lock from now on; nests. */
 void starpu_worker_relax_on(void);

@@ -11,9 +11,12 @@
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
+#include "core/sched/conditions.h"
 #include "core/sched/contexts.h"
 #include "core/sched/relax.h"
 #include "core/sched/sched.h"
+#include "core/task/breaks.h"
+#include "core/task/foresee.h"
 #include "core/task/task.h"
 
 static struct worker *worker_at(const char *func, unsigned id)
@@ -128,6 +131,56 @@ int starpu_wake_worker_locked(int workerid)
 int starpu_wake_worker_relax_light(int workerid)
 {
 	return wake(worker_at(__func__, (unsigned)workerid));
+}
+
+void starpu_worker_get_sched_condition(int workerid, starpu_pthread_mutex_t **sched_mutex,
+				       starpu_pthread_cond_t **sched_cond)
+{
+	struct condition *own = conditions_of(worker_at(__func__, (unsigned)workerid));
+
+	api_given(__func__, "sched_mutex", sched_mutex);
+	api_given(__func__, "sched_cond", sched_cond);
+	*sched_mutex = &own->mutex;
+	*sched_cond = &own->cond;
+}
+
+void starpu_worker_set_going_to_sleep_callback(void (*callback)(unsigned workerid))
+{
+	struct rest_calls *calls = &api_node(__func__)->rest_calls;
+
+	orr_lock(&calls->lock);
+	calls->going_to_sleep = callback;
+	orr_unlock(&calls->lock);
+}
+
+void starpu_worker_set_waking_up_callback(void (*callback)(unsigned workerid))
+{
+	struct rest_calls *calls = &api_node(__func__)->rest_calls;
+
+	orr_lock(&calls->lock);
+	calls->waking_up = callback;
+	orr_unlock(&calls->lock);
+}
+
+/* ---- what will be ---------------------------------------------------- */
+
+void starpu_sched_task_break(struct starpu_task *task)
+{
+	api_given(__func__, "task", task);
+	breaks_at_decision(task_job(api_node(__func__), task));
+}
+
+void starpu_task_notify_ready_soon_register(starpu_notify_ready_soon_func f, void *data)
+{
+	foresee_tell(api_node(__func__), f, data);
+}
+
+void starpu_worker_get_current_task_exp_end(unsigned workerid, struct timespec *date)
+{
+	struct worker *worker = worker_at(__func__, workerid);
+
+	api_given(__func__, "date", date);
+	*date = event_timespec(foresee_end_s(worker));
 }
 
 /* ---- the workers' locks ---------------------------------------------- */

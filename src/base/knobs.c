@@ -43,8 +43,15 @@ struct knob {
 	       limit_one_numa_mem_mib[node], -1, 1, MANY,                                \
 	       "the same of the NUMA node with the system's number " #node)
 #define SWITCH(name, field, preset, doc) NUMBER(name, "0 or 1", field, preset, 0, 1, doc)
-#define MANY                             1e9
-#define MANY_BYTES                       1e15
+#define JOB(name, field, stage)                                                          \
+	{                                                                                \
+		name, "task",                                                            \
+			"stop a debugger, by SIGTRAP, when the task of this number "     \
+			"(starpu_task_get_job_id()) " stage,                             \
+			KNOB_LONG, AT(field), -1, -1, MANY_BYTES                         \
+	}
+#define MANY       1e9
+#define MANY_BYTES 1e15
 
 /* Defaults are StarPU's where the name is StarPU's; -1 means unset. */
 static const struct knob knob_table[] = {
@@ -422,6 +429,11 @@ static const struct knob knob_table[] = {
 	     "are submitted, what is waited for; 0: never"),
 	REAL("STARPU_WATCHDOG_DELAY", "microseconds", task_watchdog_delay_us, 0, 0, 1e15,
 	     "time before the first look of STARPU_WATCHDOG_TIMEOUT"),
+	JOB("STARPU_TASK_BREAK_ON_PUSH", break_on_push, "becomes ready"),
+	JOB("STARPU_TASK_BREAK_ON_SCHED", break_on_sched,
+	    "is given to starpu_sched_task_break()"),
+	JOB("STARPU_TASK_BREAK_ON_POP", break_on_pop, "comes to a worker"),
+	JOB("STARPU_TASK_BREAK_ON_EXEC", break_on_exec, "starts"),
 	SWITCH("STARPU_WATCHDOG_CRASH", task_watchdog_crash, 0, "end the run, then"),
 	REAL("ORRERY_MPI_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
 	     "old name of ORRERY_WATCHDOG"),

@@ -80,6 +80,7 @@ struct knobs {
 	double lb_wakeup_ratio;
 	int mpi_window;
 	double progress_period_s;
+	long break_on_push, break_on_sched, break_on_pop, break_on_exec;
 	double watchdog_s, task_watchdog_us, task_watchdog_delay_us;
 	int task_watchdog_crash;
 };

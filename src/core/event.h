@@ -159,10 +159,12 @@ struct event_ring {
 };
 
 enum event_use {
-	EVENT_STAMPS = 1,  /* some task has profiling_info */
-	EVENT_RECORDS = 2, /* some sink wants records now */
-	EVENT_COUNTS = 4,  /* core/counters.h counts */
-	EVENT_CALLS = 8    /* a tool is called: core/tool.h */
+	EVENT_STAMPS = 1,    /* some task has profiling_info */
+	EVENT_RECORDS = 2,   /* some sink wants records now */
+	EVENT_COUNTS = 4,    /* core/counters.h counts */
+	EVENT_CALLS = 8,     /* a tool is called: core/tool.h */
+	EVENT_FORESEES = 16, /* core/task/foresee.h */
+	EVENT_BREAKS = 32    /* core/task/breaks.h */
 };
 
 struct events {

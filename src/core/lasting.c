@@ -60,6 +60,7 @@ void lasting_free(struct lasting *lasting)
 		lasting->early_tags = call->next;
 		free(call);
 	}
+	free(lasting->hooks);
 	free(lasting);
 }
 

@@ -17,6 +17,7 @@
 #include "plat/plat.h"
 
 struct early_tags;
+struct hooks;
 
 /* How many workers of each type and memories there are. */
 struct shape {
@@ -37,6 +38,7 @@ struct lasting {
 	void (*watchdog_hook)(void *arg);
 	void *watchdog_arg;
 	struct tool tool;
+	struct hooks *hooks;  /* of core/hooks.h; atomic, NULL: never any */
 	int owns_mpi;         /* MPI was started for slaves, and is ours to end */
 	int is_changing;      /* atomic: a life begins or ends */
 	struct shape shape;   /* of the life that is or was last */

@@ -28,7 +28,10 @@
 #include "core/disk/swap.h"
 #include "core/drive.h"
 #include "core/lasting.h"
+#include "core/hooks.h"
 #include "core/pulse.h"
+#include "core/sched/cores.h"
+#include "core/task/breaks.h"
 #include "core/task/tags.h"
 #include "core/wait.h"
 #include "core/watchdog.h"
@@ -197,6 +200,8 @@ static void take_conf(struct node *node, const struct starpu_conf *conf)
 	node->conf = keep_conf(node->settings, &merged);
 	node->calibrate = node->conf->calibrate;
 	node->catch_signals = node->conf->catch_signals;
+	node->rest_calls.going_to_sleep = node->conf->callback_worker_going_to_sleep;
+	node->rest_calls.waking_up = node->conf->callback_worker_waking_up;
 }
 
 void node_want_cpus(struct node *node, int ncpus)
@@ -410,6 +415,8 @@ static void init_pools(struct node *node)
 	list_init(&node->waits);
 	orr_lock_init(&node->duplicates_lock);
 	orr_lock_init(&node->energy_lock);
+	orr_lock_init(&node->rest_calls.lock);
+	orr_lock_init(&node->foresight.lock);
 	orr_lock_init(&node->views_lock);
 	orr_lock_init(&node->uniques_lock);
 	orr_lock_init(&node->links_lock);
@@ -476,6 +483,7 @@ static void begin_life(struct node *node)
 		orr_store(&lasting->shape.nworkers_of[i], node->nworkers_of[i]);
 	note_memories(node);
 	lasting_give_tags(lasting, node);
+	breaks_open(node);
 }
 
 /* From now on other threads find no node; see lasting_get(). */
@@ -529,6 +537,7 @@ int node_open_extended(struct node **node_out, struct starpu_conf *conf,
 	if (ret < 0)
 		goto close_contexts;
 	swap_open(node);
+	hooks_open(node);
 	watchdog_start(node);
 	pulse_start(node);
 	*node_out = node;
@@ -559,7 +568,9 @@ void node_close(struct node *node)
 {
 	coherency_settle_all(node);
 	drive_close(node);
+	hooks_close(node);
 	plat_workers_stop(node->plat);
+	hooks_closed(node->lasting);
 	model_store_save(node->settings->models, node);
 	bound_free(node);
 	combinations_clear(node);
@@ -586,6 +597,8 @@ void node_close(struct node *node)
 	for (int i = 0; i < node->nworkers; i++)
 		table_free(&node->workers[i].counts);
 	free_workers(node);
+	free(node->conditions);
+	cores_free(node);
 	free_pools(node);
 	settings_leave(node->world, node->settings);
 	world_leave(node->world);

@@ -26,6 +26,8 @@ struct ms;
 struct arena;
 struct bound;
 struct ranks;
+struct conditions;
+struct cores;
 struct counters;
 struct pulse;
 struct disk;
@@ -39,6 +41,13 @@ struct teams;
 struct worker;
 
 enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
+
+/* Of core/task/foresee.h: who is told of tasks that will be ready; set once each. */
+struct foresight {
+	struct orr_lock lock; /* of: */
+	starpu_notify_ready_soon_func call;
+	void *arg;
+};
 
 struct kept_conf {
 	struct kept_conf *next;
@@ -247,6 +256,17 @@ struct node {
 		int nleaving;             /* atomic: about to be away */
 		int are_dismissed;        /* atomic */
 	} drivers;
+
+	/* See starpu_worker_set_going_to_sleep_callback(). */
+	struct rest_calls {
+		struct orr_lock lock; /* of: */
+		void (*going_to_sleep)(unsigned worker);
+		void (*waking_up)(unsigned worker);
+	} rest_calls;
+	struct foresight foresight; /* see core/task/foresee.h */
+	/* Of each worker, for policies that ask; atomic, NULL: none has. */
+	struct conditions *conditions;
+	struct cores *cores; /* of core/sched/cores.h; atomic, NULL: nobody has asked */
 
 	/* Workers that find nothing to do, and who wakes them. */
 	ORR_OWN_LINE int nidle; /* atomic: whose last step found nothing to do */

@@ -11,6 +11,8 @@
 #include "core/data/convert.h"
 #include "core/data/redux.h"
 #include "core/energy.h"
+#include "core/hooks.h"
+#include "core/lasting.h"
 #include "core/sched/sched.h"
 #include "core/sched/teams.h"
 #include "core/task/task.h"
@@ -265,6 +267,28 @@ void workers_wake(const struct sched *sched, unsigned where, int all)
 		    plat_worker_wake(worker) && !all)
 			return;
 	}
+}
+
+void workers_rouse(struct node *node)
+{
+	orr_fence();
+	for (int i = 0; i < node->nworkers; i++)
+		plat_worker_wake(&node->workers[i]);
+}
+
+void worker_tell_rest(struct worker *worker, int is_asleep)
+{
+	struct rest_calls *calls = &worker->node->rest_calls;
+	void (*call)(unsigned worker);
+
+	if (worker->told_rest == is_asleep)
+		return;
+	worker->told_rest = (unsigned char)is_asleep;
+	orr_lock(&calls->lock);
+	call = is_asleep ? calls->going_to_sleep : calls->waking_up;
+	orr_unlock(&calls->lock);
+	if (call)
+		call((unsigned)worker->id);
 }
 
 /* ---- one step -------------------------------------------------------- */
@@ -530,6 +554,12 @@ int worker_step(struct worker *worker)
 {
 	int advanced = advance(worker);
 
+	/* What they bring about may be for this worker, which is awake. */
+	if (__builtin_expect(orr_load_ptr((void **)&worker->node->lasting->hooks) != NULL,
+			     0)) {
+		hooks_step(worker, advanced);
+		advanced = advanced || advance(worker);
+	}
 	if (!advanced) {
 		note_full(worker);
 		note_idle(worker, 1);

@@ -54,6 +54,7 @@ struct worker {
 	unsigned char leads, awaits;
 	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
 	unsigned char told_idle; /* has told that it has no task */
+	unsigned char told_rest; /* and that it sleeps */
 	struct job **pipeline;   /* in the order they were taken: depth at most */
 	struct job *own_pipeline[WORKER_OWN_PIPELINE];
 	/* No other may be started; of those that the driver has queued the last one, or
@@ -65,6 +66,7 @@ struct worker {
 	uint64_t ncounted;
 	double busy_s;
 	double began_s;            /* when its task began to run, while events are told */
+	uint64_t expected_end;     /* see core/task/foresee.h; orr_count() */
 	double task_j;             /* of the task that it has run, if that is measured */
 	struct plat_caller caller; /* what its thread does */
 	int nholds, nrelaxed;      /* of its turn; see core/sched/relax.h */
@@ -89,10 +91,15 @@ struct worker {
 	struct table counts; /* by address of the codelet */
 };
 
+/* All that are parked look again for what they can do. */
+void workers_rouse(struct node *node);
 /* 1: it advanced, call again; 0: nothing to do before a wake-up. */
 int worker_step(struct worker *worker);
 /* The application runs it, and has been asked to stop. */
 int worker_is_dismissed(const struct worker *worker);
+/* The backend: the worker is about to sleep until it is woken, and has been.  Tells the
+ * application; calls that change nothing have no effect. */
+void worker_tell_rest(struct worker *worker, int is_asleep);
 /* The backend: an asynchronous execute() of the driver has ended. */
 void worker_executed(struct worker *worker, struct job *job);
 /* Tasks that the node's workers have executed; and has a worker taken any that it has not

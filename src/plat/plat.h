@@ -275,6 +275,7 @@ struct plat_caller {
 	unsigned char is_runtime; /* no thread of the application */
 	unsigned char is_late;    /* it runs the jobs that were put off */
 	unsigned char has_room;   /* what it allocates has been counted */
+	unsigned char hook;       /* that it is in; see core/hooks.c */
 	/* One more than the context that its tasks go to; 0: as these say. */
 	unsigned char context;
 	struct job *later, *later_last; /* put off until depth is 0 */

@@ -116,6 +116,12 @@ static int ask_for_calls(struct crew *crew, double nap_s)
 	return all;
 }
 
+static void tell_rest(struct crew *crew, int is_asleep)
+{
+	for (int i = 0; i < crew->nworkers; i++)
+		worker_tell_rest(crew->workers[i], is_asleep);
+}
+
 /* Nothing was to be done: sleep until a call, or so long; 0: without limit. */
 static void rest(struct crew *crew, double nap_s)
 {
@@ -123,10 +129,13 @@ static void rest(struct crew *crew, double nap_s)
 
 	mark(crew, nap_s);
 	if (!turn_all(crew, &running) && !orr_load(&crew->plat->workers_stopping) &&
-	    ask_for_calls(crew, nap_s))
+	    ask_for_calls(crew, nap_s)) {
+		tell_rest(crew, nap_s <= 0);
 		do
 			real_futex_wait(&crew->calls, calls, nap_s);
 		while (nap_s <= 0 && !was_woken(crew, calls));
+		tell_rest(crew, 0);
+	}
 	for (int i = 0; i < crew->nworkers; i++)
 		__atomic_store_n(&crew->workers[i]->parked, 0, __ATOMIC_SEQ_CST);
 }

@@ -94,9 +94,12 @@ static void rest(struct plat *plat, struct worker *worker, struct helping *helpi
 	}
 	for (int i = 0; i < REST_YIELDS && orr_load(&worker->parked); i++)
 		sched_yield();
-	if (orr_cas(&worker->parked, PARKED_AWAKE, PARKED_ASLEEP))
+	if (orr_cas(&worker->parked, PARKED_AWAKE, PARKED_ASLEEP)) {
+		worker_tell_rest(worker, 1);
 		while (orr_load(&worker->parked) == PARKED_ASLEEP)
 			real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
+		worker_tell_rest(worker, 0);
+	}
 	helper_woke(plat, worker, helping);
 }
 

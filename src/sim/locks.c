@@ -11,6 +11,7 @@
 #include <simgrid/semaphore.h>
 #include <starpu_thread.h>
 
+#include "core/sched/conditions.h"
 #include "core/wait.h"
 #include "sim.h"
 
@@ -278,12 +279,14 @@ int starpu_pthread_cond_timedwait(starpu_pthread_cond_t *cond,
 
 int starpu_pthread_cond_signal(starpu_pthread_cond_t *cond)
 {
+	conditions_signalled(plat_self(), cond);
 	wake_first(&OURS(cond, cond)->waiters);
 	return 0;
 }
 
 int starpu_pthread_cond_broadcast(starpu_pthread_cond_t *cond)
 {
+	conditions_signalled(plat_self(), cond);
 	wake_all(&OURS(cond, cond)->waiters);
 	return 0;
 }

@@ -74,10 +74,13 @@ static void step_until_idle(struct sim_worker *sim_worker)
 	if (worker->driven && !sim_worker->driver)
 		return;
 	sim->worker = worker;
+	worker_tell_rest(worker, 0);
 	while (worker_step(worker))
 		;
-	sim->worker = NULL;
 	worker->parked = !calendar_has(&sim_worker->step) && worker_has_room(worker);
+	if (worker->parked && worker->npipeline == 0)
+		worker_tell_rest(worker, 1);
+	sim->worker = NULL;
 	if (sim_worker->driver && sim_worker->once)
 		worker->parked = 0;
 	look_for_end(sim_worker);

@@ -50,11 +50,14 @@ static void step_until_idle(struct fake_worker *fake_worker)
 		return;
 	fake->worker = worker;
 	worker->parked = 0;
+	worker_tell_rest(worker, 0);
 	while (worker_step(worker))
 		continue;
-	fake->worker = NULL;
 	worker->parked = !fake_worker->step.entry.place &&
 			 (!fake_worker->job || worker_has_room(worker));
+	if (worker->parked && worker->npipeline == 0)
+		worker_tell_rest(worker, 1);
+	fake->worker = NULL;
 	if (fake_worker->driver && fake_worker->once)
 		worker->parked = 0;
 	look_for_end(fake_worker);

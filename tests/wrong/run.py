@@ -96,6 +96,9 @@ TASKS = [
     task("read_after_invalidate", r'task "add" .* reads data .*v8', r"has no value"),
     task("contributed_without_methods", r'task "unbounded" contributes', r"to data .*v8",
          r"starpu_data_set_reduction_methods\(\)"),
+    Case("no_such_hook", on(ANY, r"starpu_idle_hook_deregister: no hook has the number 3",
+                            "(?m)^ends well"),
+         program="../wrong/tasks", nranks=1, status=ENDS),
     Case("waited_for_twice", ["ends well"], program="../wrong/tasks", nranks=1, status=ENDS,
          hushes=(CRASH, r"\[orrery\]\[rank")),
 ]

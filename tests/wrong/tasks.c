@@ -284,6 +284,11 @@ static void contributed_without_methods(void)
 	starpu_task_wait_for_all();
 }
 
+static void no_such_hook(void)
+{
+	starpu_idle_hook_deregister(3);
+}
+
 static const struct scene scenes[] = {
 	SCENE(no_function),
 	SCENE(no_such_worker),
@@ -314,6 +319,7 @@ static const struct scene scenes[] = {
 	SCENE(acquired_without_value),
 	SCENE(read_after_invalidate),
 	SCENE(contributed_without_methods),
+	SCENE(no_such_hook),
 };
 
 int main(int argc, char **argv)

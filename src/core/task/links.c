@@ -262,6 +262,35 @@ void links_describe(struct job *job, void (*say)(void *arg, struct job *after), 
 	orr_unlock(&node->links_lock);
 }
 
+void point_followers(const struct point *point, void (*say)(void *arg, struct job *after),
+		     void *arg)
+{
+	for (const struct list *at = point->out.next; at != &point->out; at = at->next) {
+		const struct link *link = LIST_ENTRY(at, struct link, out);
+
+		if (!link->awaited || link->at_end || link->to->missing != 1)
+			continue;
+		if (link->to->is_tag)
+			tags_waiting(link->to, say, arg);
+		else
+			say(arg, job_point(link->to)->job);
+	}
+}
+
+void links_followers(struct job *job, void (*say)(void *arg, struct job *after),
+		     void *arg)
+{
+	struct node *node = job->node;
+
+	if (!job->point)
+		return;
+	orr_lock(&node->links_lock);
+	point_followers(&job->point->point, say, arg);
+	if (job->point->tag)
+		tags_followers(job->point->tag, say, arg);
+	orr_unlock(&node->links_lock);
+}
+
 unsigned links_successors(struct job *job, unsigned n, struct starpu_task **tasks,
 			  int submitted_only)
 {

@@ -60,6 +60,11 @@ unsigned links_successors(struct job *job, unsigned n, struct starpu_task **task
 void links_describe(struct job *job, void (*say)(void *arg, struct job *after),
 		    void *arg);
 
+/* Tell the jobs that wait for one explicit dependency only, which the coming end of job
+ * will satisfy; links are locked meanwhile. */
+void links_followers(struct job *job, void (*say)(void *arg, struct job *after),
+		     void *arg);
+
 /* ---- for tags.c: links are locked ------------------------------------- */
 
 void point_init(struct point *point, int is_tag);
@@ -67,6 +72,9 @@ struct job_point *job_point_of(struct job *job);
 struct link *link_new(struct node *node, struct point *from, struct point *to);
 /* A submitted task waits for the links that end here; returns how many hold it back. */
 int point_arm(struct point *point);
+/* Tell the jobs that wait for this point, and for no other. */
+void point_followers(const struct point *point, void (*say)(void *arg, struct job *after),
+		     void *arg);
 /* The point happens. */
 void point_fire(struct point *point, struct ready *ready);
 /* Take all links off the point; who waited for it need not any more. */

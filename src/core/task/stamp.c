@@ -7,6 +7,8 @@
 #include "core/energy.h"
 #include "core/model/model.h"
 #include "core/model/model_query.h"
+#include "core/task/breaks.h"
+#include "core/task/foresee.h"
 #include "core/tool.h"
 
 /*
@@ -117,6 +119,10 @@ void task_tell(struct job *job, enum event_kind kind)
 		counters_task(job, kind);
 	if (on & EVENT_CALLS)
 		tool_task(job, kind);
+	if (on & EVENT_FORESEES)
+		foresee(job, kind);
+	if (on & EVENT_BREAKS)
+		breaks_at(job, kind);
 	if (!is_wanted && !job->task->profiling_info)
 		return;
 	/* Callbacks take the time that they say. */

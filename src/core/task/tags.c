@@ -197,6 +197,24 @@ void tags_open_gate(struct point *point, struct ready *ready)
 	}
 }
 
+void tags_waiting(struct point *point, void (*say)(void *arg, struct job *job), void *arg)
+{
+	struct tag *tag = tag_at(point);
+
+	for (struct list *at = tag->jobs.next; at != &tag->jobs; at = at->next) {
+		struct job_point *waiting = LIST_ENTRY(at, struct job_point, attached);
+
+		if (waiting->gated)
+			say(arg, waiting->job);
+	}
+}
+
+void tags_followers(struct tag *tag, void (*say)(void *arg, struct job *after), void *arg)
+{
+	if (!tag->point.done)
+		point_followers(&tag->point, say, arg);
+}
+
 /* Somebody who knows says that the tag is done. */
 static void happen(struct tag *tag, struct ready *ready)
 {

@@ -43,6 +43,11 @@ void tags_attach(struct job *job, int again);
 void tags_detach(struct job_point *point);
 /* All that the tag's tasks wait for has happened. */
 void tags_open_gate(struct point *point, struct ready *ready);
+/* Tell the tasks that wait for the tag's gate; those that wait for the tag alone. */
+void tags_waiting(struct point *point, void (*say)(void *arg, struct job *job),
+		  void *arg);
+void tags_followers(struct tag *tag, void (*say)(void *arg, struct job *after),
+		    void *arg);
 /* A task that carries the tag has ended. */
 void tags_task_ended(struct tag *tag, struct ready *ready);
 /* A link to a tag has carried something, or goes away. */
