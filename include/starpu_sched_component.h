@@ -408,6 +408,39 @@ struct starpu_sched_component *starpu_sched_component_composed_component_create(
 	struct starpu_sched_component_composed_recipe *recipe);
 
 /*
+ * A graph that follows the machine
+ *
+ * Each place of a level - a socket, a main memory where there are several, a cache - has
+ * a component of that level's recipe above those of the places in it; workers are below
+ * the innermost.  A recipe that is NULL leaves its level out, as a machine does that does
+ * not tell of it (simulated ones know main memories).  Places of the same cores at
+ * several levels are one below the other.
+ */
+struct starpu_sched_component_specs {
+	struct starpu_sched_component_composed_recipe
+		*hwloc_machine_composed_sched_component; /* of the root: not NULL */
+	struct starpu_sched_component_composed_recipe
+		*hwloc_component_composed_sched_component; /* of main memories */
+	struct starpu_sched_component_composed_recipe
+		*hwloc_socket_composed_sched_component;
+	struct starpu_sched_component_composed_recipe
+		*hwloc_cache_composed_sched_component; /* of each level of caches */
+	/* The recipe of a component above each worker of a type, or NULL; called once for
+	 * each worker.  NULL: none has any. */
+	struct starpu_sched_component_composed_recipe *(*worker_composed_sched_component)(
+		enum starpu_worker_archtype archtype);
+	/* 1: workers of devices are below the components of the first core; 0: those of a
+	 * type have components of their own for all levels, below the root. */
+	int mix_heterogeneous_workers;
+};
+
+/** Make the tree of a context, of all workers of the node: for init_sched.  It is the
+ * context's policy data as well.  The recipes may be destroyed afterwards. */
+struct starpu_sched_tree *
+starpu_sched_component_make_scheduler(unsigned sched_ctx_id,
+				      struct starpu_sched_component_specs s);
+
+/*
  * The usual graph
  *
  * From the top: a queue (FIFO_ABOVE), components that come first (PRE_DECISION), a choice

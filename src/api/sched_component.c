@@ -314,6 +314,22 @@ static void build(const char *func, unsigned id, const struct simple_decision *d
 	sched->policy_data = tree;
 }
 
+struct starpu_sched_tree *
+starpu_sched_component_make_scheduler(unsigned sched_ctx_id,
+				      struct starpu_sched_component_specs s)
+{
+	struct sched *sched = api_context(__func__, sched_ctx_id);
+	struct starpu_sched_tree *tree = starpu_sched_tree_create(sched_ctx_id);
+
+	if (!places_build(sched->tree, &s))
+		orr_die(api_rank(),
+			"%s: specs.hwloc_machine_composed_sched_component is NULL or an "
+			"empty recipe; expected that of the root",
+			__func__);
+	sched->policy_data = tree;
+	return tree;
+}
+
 void starpu_sched_component_initialize_simple_scheduler(
 	starpu_sched_component_create_t create_decision_component, void *data,
 	unsigned flags, unsigned sched_ctx_id)

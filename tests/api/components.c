@@ -408,6 +408,91 @@ static void several_decisions_share_workers(void)
 	starpu_shutdown();
 }
 
+/* ---- a tree that follows the machine --------------------------------- */
+
+static int nroots, nplaces, nqueues;
+
+static struct starpu_sched_component *root_create(struct starpu_sched_tree *tree,
+						  void *arg)
+{
+	nroots++;
+	return starpu_sched_component_eager_create(tree, arg);
+}
+
+static struct starpu_sched_component *place_create(struct starpu_sched_tree *tree,
+						   void *arg)
+{
+	nplaces++;
+	return starpu_sched_component_eager_create(tree, arg);
+}
+
+static struct starpu_sched_component *queue_create(struct starpu_sched_tree *tree,
+						   void *arg)
+{
+	nqueues++;
+	return starpu_sched_component_fifo_create(tree, arg);
+}
+
+static struct starpu_sched_component_composed_recipe *queue_recipe;
+
+static struct starpu_sched_component_composed_recipe *
+recipe_of_worker(enum starpu_worker_archtype type)
+{
+	return type == STARPU_CPU_WORKER ? queue_recipe : NULL;
+}
+
+static struct starpu_sched_component_specs places;
+
+static void machine_init(unsigned ctx)
+{
+	struct starpu_sched_component_composed_recipe *root =
+		starpu_sched_component_composed_recipe_create_singleton(root_create,
+									NULL);
+	struct starpu_sched_tree *tree;
+
+	nroots = nplaces = nqueues = 0;
+	queue_recipe = starpu_sched_component_composed_recipe_create_singleton(
+		queue_create, NULL);
+	places.hwloc_machine_composed_sched_component = root;
+	places.hwloc_component_composed_sched_component =
+		starpu_sched_component_composed_recipe_create_singleton(place_create,
+									NULL);
+	places.worker_composed_sched_component = recipe_of_worker;
+	tree = starpu_sched_component_make_scheduler(ctx, places);
+	CLAIM(tree == starpu_sched_tree_get(ctx));
+	CLAIM(tree == starpu_sched_ctx_get_policy_data(ctx));
+	starpu_sched_component_composed_recipe_destroy(root);
+	starpu_sched_component_composed_recipe_destroy(
+		places.hwloc_component_composed_sched_component);
+	starpu_sched_component_composed_recipe_destroy(queue_recipe);
+}
+
+static void trees_follow_the_machine(void)
+{
+	struct starpu_sched_policy policy = hand_policy;
+	struct starpu_sched_component *root;
+	unsigned ngpus, nmains;
+
+	policy.init_sched = machine_init;
+	policy.submit_hook = NULL;
+	policy.policy_name = "machine";
+	for (int mix = 0; mix < 2; mix++) {
+		places.mix_heterogeneous_workers = mix;
+		begin(&policy, NULL, 0);
+		ngpus = starpu_cuda_worker_get_count();
+		nmains = starpu_memory_nodes_get_numa_count();
+		root = starpu_sched_tree_get(0)->root;
+		CLAIM_EQ(nroots, 1);
+		CLAIM_EQ(nqueues, starpu_cpu_worker_get_count());
+		CLAIM_EQ(nplaces, nmains + (ngpus > 0 && !mix));
+		CLAIM_EQ(root->nchildren, nplaces);
+		CLAIM_EQ(starpu_bitmap_cardinal(&root->workers),
+			 starpu_worker_get_count());
+		run();
+		starpu_shutdown();
+	}
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -417,6 +502,7 @@ int main(void)
 		{"a_component_of_ours_decides", a_component_of_ours_decides},
 		{"trees_may_be_built_by_hand", trees_may_be_built_by_hand},
 		{"several_decisions_share_workers", several_decisions_share_workers},
+		{"trees_follow_the_machine", trees_follow_the_machine},
 		{NULL, NULL}};
 
 	return claims_run(claims, 0);

@@ -174,6 +174,9 @@ struct simple_decision {
 	} pre[SIMPLE_PRE];
 };
 
+/* After the machine's levels; 0 when the recipe of the machine is NULL or empty. */
+int places_build(struct tree *tree, const struct starpu_sched_component_specs *specs);
+
 /* The scheduler's tree is new. */
 void simple_build(struct tree *tree, const struct simple_decision *decisions, int n);
 
