@@ -433,9 +433,12 @@ static void wipe(starpu_data_handle_t datum)
 	body->has_value = 0;
 	copies_forget_value(body);
 	copy_release(&body->main);
-	for (int i = 1; body->extra && i < datum->node->nmemories; i++)
-		if (body->extra->copies[i])
-			copy_release(body->extra->copies[i]);
+	for (int i = 1; body->extra && i < datum->node->nmemories; i++) {
+		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
+
+		if (copy)
+			copy_release(copy);
+	}
 }
 
 /* Unlock a datum of which a transfer or an eviction has ended. */

@@ -301,11 +301,30 @@ struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
 {
 	struct data_body *body = data_body(handle);
 	const struct data_extra *extra;
+	struct copy_state **far_copies;
 
 	if (memory == STARPU_MAIN_RAM)
 		return &body->main;
 	extra = orr_load_ptr((void **)&body->extra);
-	return extra ? orr_load_ptr((void **)&extra->copies[memory]) : NULL;
+	if (!extra)
+		return NULL;
+	if (memory < DATA_NEAR_COPIES)
+		return orr_load_ptr((void **)&extra->copies[memory]);
+	far_copies = orr_load_ptr((void **)&extra->far_copies);
+	if (!far_copies)
+		return NULL;
+	return orr_load_ptr((void **)&far_copies[memory - DATA_NEAR_COPIES]);
+}
+
+/* The datum is locked. */
+static struct copy_state **place_of_copy(struct data_extra *extra, unsigned memory)
+{
+	if (memory < DATA_NEAR_COPIES)
+		return &extra->copies[memory];
+	if (!extra->far_copies)
+		orr_swap_ptr((void **)&extra->far_copies,
+			     orr_alloc(DATA_FAR_COPIES * sizeof(*extra->far_copies)));
+	return &extra->far_copies[memory - DATA_NEAR_COPIES];
 }
 
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
@@ -320,7 +339,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
 	data_fill_interface(handle, copy->interface);
-	orr_swap_ptr((void **)&data_extra(handle)->copies[memory], copy);
+	orr_swap_ptr((void **)place_of_copy(data_extra(handle), memory), copy);
 	return copy;
 }
 
@@ -345,8 +364,11 @@ static void free_extra(struct data_extra *extra)
 {
 	if (!extra)
 		return;
-	for (int i = 1; i < NODE_MAX_MEMORIES; i++)
+	for (int i = 1; i < DATA_NEAR_COPIES; i++)
 		free(extra->copies[i]);
+	for (int i = 0; extra->far_copies && i < DATA_FAR_COPIES; i++)
+		free(extra->far_copies[i]);
+	free(extra->far_copies);
 	redux_free(extra->redux);
 	free(extra->name);
 	free(extra);

@@ -79,11 +79,15 @@ struct copy_state {
 	unsigned char awaits_room; /* a passage (spill.h) stands in line for it */
 };
 
+/* Few nodes have more memories than these. */
+enum { DATA_NEAR_COPIES = 8, DATA_FAR_COPIES = NODE_MAX_MEMORIES - DATA_NEAR_COPIES };
+
 /* What few data need; allocated on demand. */
 struct data_extra {
-	/* Index 0 unused.  Programs ask for those of memories that the node has not, too.
-	 */
-	struct copy_state *copies[NODE_MAX_MEMORIES];
+	/* By memory: the first, of which index 0 is unused, and the rest, or NULL.
+	 * Programs ask for those of memories that the node has not, too. */
+	struct copy_state *copies[DATA_NEAR_COPIES];
+	struct copy_state **far_copies;
 	void *user_data, *sched_data;
 	struct starpu_arbiter *arbiter; /* borrowed; see api/arbiter.c */
 	char *name;
