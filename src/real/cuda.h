@@ -30,6 +30,7 @@ enum {
 };
 
 enum {
+	CUDA_ATTRIBUTE_PITCH = 11, /* the longest that copies may have */
 	CUDA_ATTRIBUTE_UNIFIED = 41,
 	CUDA_STREAM_BLOCKING = 0,
 	CUDA_STREAM_APART = 1,
@@ -55,6 +56,22 @@ struct cuda_rectangle {
 	void *to_array;
 	size_t to_pitch;
 	size_t bytes, rows;
+};
+
+/* CUDA_MEMCPY3D, and CUDA_MEMCPY3D_PEER, where both ends name their contexts. */
+struct cuda_box_end {
+	size_t x, y, z, level;
+	unsigned type;
+	const void *host;
+	unsigned long long device;
+	void *array, *context;
+	size_t pitch,
+		height; /* of a plane: from one to the next are pitch * height bytes */
+};
+
+struct cuda_box {
+	struct cuda_box_end from, to;
+	size_t bytes, rows, planes;
 };
 
 /* X(what we call it, its symbol, its parameters) */
@@ -83,6 +100,8 @@ struct cuda_rectangle {
 	  (unsigned long long to, unsigned long long from, size_t bytes, void *stream))  \
 	X(rectangle, cuMemcpy2DAsync_v2,                                                 \
 	  (const struct cuda_rectangle *rectangle, void *stream))                        \
+	X(box, cuMemcpy3DAsync_v2, (const struct cuda_box *box, void *stream))           \
+	X(peer_box, cuMemcpy3DPeerAsync, (const struct cuda_box *box, void *stream))     \
 	X(stream, cuStreamCreate, (void **stream, unsigned flags))                       \
 	X(end_stream, cuStreamDestroy_v2, (void *stream))                                \
 	X(wait, cuStreamSynchronize, (void *stream))                                     \
@@ -143,6 +162,7 @@ struct cuda_device {
 	const struct plat_device *is;
 	int device; /* CUDA's number of it, which is no ordinal */
 	void *context;
+	size_t pitch_most;
 	double bytes_per_s[CUDA_COPIERS];
 	struct cuda_copier copiers[CUDA_COPIERS];
 	struct cuda_lane *lanes; /* cuda->nlanes of them, one for each worker */
@@ -213,14 +233,13 @@ int cuda_copiers_open(struct cuda_device *device);
 void cuda_copiers_close(struct cuda_device *device);
 /* Copies of all bytes, on a stream. */
 struct cuda_copy {
-	struct cuda_device *device;
+	struct cuda_device *device;   /* whose context is the current one */
+	struct cuda_device *out, *in; /* at the two ends; NULL: main memory */
 	const struct layout *from, *to;
-	unsigned kinds;
 	void *stream;
 	starpu_data_handle_t owner; /* whose bytes, for messages; or NULL */
 };
-enum { CUDA_FROM_HOST = 1, CUDA_TO_HOST = 2 }; /* kinds */
-/* Start them, in the current context. */
+/* Start them. */
 void cuda_start_rows(const struct cuda_copy *copy);
 /* Measure how fast copies are. */
 void cuda_measure(struct cuda_device *device);

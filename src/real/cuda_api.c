@@ -226,12 +226,10 @@ static int copy(const char *func, const struct end *from, const struct end *to,
 {
 	struct node *node = real_node_for(func);
 	struct cuda_device *device = cuda_at(node->plat, to->memory);
-	unsigned n = (unsigned)node->nmains;
-	unsigned kinds = (from->memory < n ? CUDA_FROM_HOST : 0u) |
-			 (to->memory < n ? CUDA_TO_HOST : 0u);
+	struct cuda_device *out = cuda_at(node->plat, from->memory);
 
 	if (!device)
-		device = cuda_at(node->plat, from->memory);
+		device = out;
 	if (!device)
 		orr_die(node->rank,
 			"%s: from memory node %u to %u; expected a CUDA device's among "
@@ -244,9 +242,10 @@ static int copy(const char *func, const struct end *from, const struct end *to,
 				    &to->layout);
 	cuda_enter(device);
 	cuda_start_rows(&(struct cuda_copy){.device = device,
+					    .out = out,
+					    .in = cuda_at(node->plat, to->memory),
 					    .from = &from->layout,
 					    .to = &to->layout,
-					    .kinds = kinds,
 					    .stream = stream});
 	cuda_leave(device);
 	return -EAGAIN;

@@ -103,44 +103,83 @@ static int device_reaches(struct plat *plat, unsigned from, unsigned to)
 
 /* ---- rows ------------------------------------------------------------- */
 
-/* Rows of one length, at a distance that does not change: one copy. */
-struct rows {
-	const struct cuda_copy *copy;
+/* Rows of one length at a distance that does not change, in planes likewise: one copy. */
+struct piece {
 	char *to;
 	const char *from;
-	size_t bytes, n;
-	ptrdiff_t to_pitch, from_pitch;
+	size_t bytes, rows, planes; /* planes is 0: there is nothing */
+	ptrdiff_t to_pitch, from_pitch, to_plane, from_plane;
 };
 
-static int start_block(const struct rows *rows)
+struct rows {
+	const struct cuda_copy *copy;
+	struct piece plane; /* to which rows may be added still */
+	struct piece box;   /* planes that are complete, before it */
+};
+
+static int start_block(const struct cuda_copy *copy, const struct piece *piece)
 {
-	return rows->copy->device->cuda->call.copy((uintptr_t)rows->to,
-						   (uintptr_t)rows->from, rows->bytes,
-						   rows->copy->stream);
+	return copy->device->cuda->call.copy((uintptr_t)piece->to, (uintptr_t)piece->from,
+					     piece->bytes, copy->stream);
 }
 
-static int start_rectangle(const struct rows *rows)
+static int start_rectangle(const struct cuda_copy *copy, const struct piece *piece)
 {
 	struct cuda_rectangle all = {.from_type = CUDA_MEMORY_DEVICE,
 				     .to_type = CUDA_MEMORY_DEVICE,
-				     .from_device = (uintptr_t)rows->from,
-				     .to_device = (uintptr_t)rows->to,
-				     .from_pitch = (size_t)rows->from_pitch,
-				     .to_pitch = (size_t)rows->to_pitch,
-				     .bytes = rows->bytes,
-				     .rows = rows->n};
+				     .from_device = (uintptr_t)piece->from,
+				     .to_device = (uintptr_t)piece->to,
+				     .from_pitch = (size_t)piece->from_pitch,
+				     .to_pitch = (size_t)piece->to_pitch,
+				     .bytes = piece->bytes,
+				     .rows = piece->rows};
 
-	if (rows->copy->kinds & CUDA_FROM_HOST) {
+	if (!copy->out) {
 		all.from_type = CUDA_MEMORY_HOST;
-		all.from_host = rows->from;
+		all.from_host = piece->from;
 		all.from_device = 0;
 	}
-	if (rows->copy->kinds & CUDA_TO_HOST) {
+	if (!copy->in) {
 		all.to_type = CUDA_MEMORY_HOST;
-		all.to_host = rows->to;
+		all.to_host = piece->to;
 		all.to_device = 0;
 	}
-	return rows->copy->device->cuda->call.rectangle(&all, rows->copy->stream);
+	return copy->device->cuda->call.rectangle(&all, copy->stream);
+}
+
+/* Planes that follow each other at no distance of their own have rows for height. */
+static struct cuda_box_end box_end(const struct cuda_device *device, const void *at,
+				   ptrdiff_t pitch, ptrdiff_t plane)
+{
+	struct cuda_box_end end = {.type = CUDA_MEMORY_HOST,
+				   .pitch = (size_t)pitch,
+				   .height = (size_t)(plane / pitch)};
+
+	if (!device) {
+		end.host = at;
+		return end;
+	}
+	end.type = CUDA_MEMORY_DEVICE;
+	end.device = (uintptr_t)at;
+	return end;
+}
+
+static int start_box(const struct cuda_copy *copy, const struct piece *piece)
+{
+	const struct cuda_calls *call = &copy->device->cuda->call;
+	struct cuda_box box = {
+		.from = box_end(copy->out, piece->from, piece->from_pitch,
+				piece->from_plane),
+		.to = box_end(copy->in, piece->to, piece->to_pitch, piece->to_plane),
+		.bytes = piece->bytes,
+		.rows = piece->rows,
+		.planes = piece->planes};
+
+	if (!copy->out || !copy->in || copy->out == copy->in)
+		return call->box(&box, copy->stream);
+	box.from.context = copy->out->context;
+	box.to.context = copy->in->context;
+	return call->peer_box(&box, copy->stream);
 }
 
 /* Of what a copy fails: "data 0x12 (M320x320x8) cannot be copied to it". */
@@ -153,43 +192,111 @@ static void check_copy(const struct cuda_copy *copy, int error, const char *how)
 	if (copy->owner)
 		data_describe(copy->owner, what, sizeof(what));
 	snprintf(text, sizeof(text), "%s %s %s", what, how,
-		 copy->kinds & CUDA_TO_HOST ? "from it" : "to it");
+		 copy->in ? "to it" : "from it");
 	cuda_check(copy->device, error, text);
 }
 
-static void flush(struct rows *rows)
+static void start_piece(const struct cuda_copy *copy, struct piece *piece)
 {
-	if (rows->n == 1)
-		check_copy(rows->copy, start_block(rows), "cannot be copied");
-	else if (rows->n > 1)
-		check_copy(rows->copy, start_rectangle(rows), "cannot be copied by rows");
-	rows->n = 0;
+	int is_between = copy->out && copy->in && copy->out != copy->in;
+
+	if (piece->planes == 0)
+		return;
+	if (piece->rows == 1)
+		check_copy(copy, start_block(copy, piece), "cannot be copied");
+	else if (piece->planes == 1 && !is_between)
+		check_copy(copy, start_rectangle(copy, piece),
+			   "cannot be copied by rows");
+	else
+		check_copy(copy, start_box(copy, piece), "cannot be copied by planes");
+	piece->planes = 0;
 }
 
-/* The row lies where the next of these would. */
-static int continues(struct rows *rows, const char *to, const char *from, size_t bytes)
+/* Would n of them, from from on, be where the next one is? */
+static int is_next(const struct piece *first, const struct piece *next, size_t n,
+		   ptrdiff_t to_distance, ptrdiff_t from_distance)
 {
-	if (rows->n == 0 || bytes != rows->bytes)
+	return next->to - first->to == (ptrdiff_t)n * to_distance &&
+	       next->from - first->from == (ptrdiff_t)n * from_distance;
+}
+
+static int can_be_plane(ptrdiff_t distance, ptrdiff_t pitch, size_t rows)
+{
+	return distance >= pitch * (ptrdiff_t)rows && distance % pitch == 0;
+}
+
+/* The plane is the next one of these: 1, and it is one of them. */
+static int take_plane(struct piece *box, const struct piece *plane)
+{
+	if (box->planes == 0 || plane->rows == 1 || plane->bytes != box->bytes ||
+	    plane->rows != box->rows || plane->to_pitch != box->to_pitch ||
+	    plane->from_pitch != box->from_pitch)
 		return 0;
-	if (rows->n > 1)
-		return to - rows->to == (ptrdiff_t)rows->n * rows->to_pitch &&
-		       from - rows->from == (ptrdiff_t)rows->n * rows->from_pitch;
-	rows->to_pitch = to - rows->to;
-	rows->from_pitch = from - rows->from;
-	return rows->to_pitch >= (ptrdiff_t)bytes && rows->from_pitch >= (ptrdiff_t)bytes;
+	if (box->planes == 1) {
+		box->to_plane = plane->to - box->to;
+		box->from_plane = plane->from - box->from;
+		if (!can_be_plane(box->to_plane, box->to_pitch, box->rows) ||
+		    !can_be_plane(box->from_plane, box->from_pitch, box->rows))
+			return 0;
+	} else if (!is_next(box, plane, box->planes, box->to_plane, box->from_plane)) {
+		return 0;
+	}
+	box->planes++;
+	return 1;
+}
+
+/* No row is added to the plane any more. */
+static void end_plane(struct rows *rows)
+{
+	struct piece *box = &rows->box, *plane = &rows->plane;
+
+	if (plane->planes == 0)
+		return;
+	if (!take_plane(box, plane)) {
+		start_piece(rows->copy, box);
+		*box = *plane;
+		box->to_plane = plane->to_pitch * (ptrdiff_t)plane->rows;
+		box->from_plane = plane->from_pitch * (ptrdiff_t)plane->rows;
+	}
+	plane->planes = 0;
+}
+
+static int can_be_pitch(const struct cuda_copy *copy, ptrdiff_t pitch, size_t bytes)
+{
+	return pitch >= (ptrdiff_t)bytes && (size_t)pitch <= copy->device->pitch_most;
+}
+
+/* The row lies where the next one of the plane would: 1, and it is one of them. */
+static int take_row(struct rows *rows, const struct piece *row)
+{
+	struct piece *plane = &rows->plane;
+
+	if (plane->planes == 0 || row->bytes != plane->bytes)
+		return 0;
+	if (plane->rows == 1) {
+		plane->to_pitch = row->to - plane->to;
+		plane->from_pitch = row->from - plane->from;
+		if (!can_be_pitch(rows->copy, plane->to_pitch, row->bytes) ||
+		    !can_be_pitch(rows->copy, plane->from_pitch, row->bytes))
+			return 0;
+	} else if (!is_next(plane, row, plane->rows, plane->to_pitch,
+			    plane->from_pitch)) {
+		return 0;
+	}
+	plane->rows++;
+	return 1;
 }
 
 static void add_row(void *arg, char *to, const char *from, size_t bytes)
 {
 	struct rows *rows = arg;
+	struct piece row = {
+		.to = to, .from = from, .bytes = bytes, .rows = 1, .planes = 1};
 
-	if (!continues(rows, to, from, bytes)) {
-		flush(rows);
-		rows->to = to;
-		rows->from = from;
-		rows->bytes = bytes;
-	}
-	rows->n++;
+	if (take_row(rows, &row))
+		return;
+	end_plane(rows);
+	rows->plane = row;
 }
 
 void cuda_start_rows(const struct cuda_copy *copy)
@@ -197,14 +304,8 @@ void cuda_start_rows(const struct cuda_copy *copy)
 	struct rows rows = {.copy = copy};
 
 	layout_each_row(copy->to, copy->from, add_row, &rows);
-	flush(&rows);
-}
-
-static unsigned kinds_of(const struct plat *plat, unsigned from, unsigned to)
-{
-	unsigned nmains = (unsigned)plat->machine.nnumas;
-
-	return (from < nmains ? CUDA_FROM_HOST : 0u) | (to < nmains ? CUDA_TO_HOST : 0u);
+	end_plane(&rows);
+	start_piece(copy, &rows.box);
 }
 
 /* Whose context and streams a copy uses. */
@@ -225,9 +326,10 @@ static void device_move(struct plat *plat, unsigned from, unsigned to,
 
 	cuda_enter(device);
 	cuda_start_rows(&(struct cuda_copy){.device = device,
+					    .out = cuda_at(plat, from),
+					    .in = cuda_at(plat, to),
 					    .from = source,
 					    .to = target,
-					    .kinds = kinds_of(plat, from, to),
 					    .stream = copier->stream});
 	cuda_check(device, device->cuda->call.wait(copier->stream), "a copy failed");
 	cuda_leave(device);
@@ -235,13 +337,13 @@ static void device_move(struct plat *plat, unsigned from, unsigned to,
 
 /* ---- the copiers ------------------------------------------------------ */
 
-static void start_piece(void *arg, const struct layout *from, const struct layout *to)
+static void start_part(void *arg, const struct layout *from, const struct layout *to)
 {
-	struct cuda_copy *piece = arg;
+	struct cuda_copy *part = arg;
 
-	piece->from = from;
-	piece->to = to;
-	cuda_start_rows(piece);
+	part->from = from;
+	part->to = to;
+	cuda_start_rows(part);
 }
 
 static void *get_event(struct cuda_copier *copier)
@@ -271,16 +373,17 @@ static void start(struct cuda_copier *copier, struct plat_copy *copy)
 {
 	struct cuda_device *device = copier->device;
 	struct plat *plat = device->cuda->plat;
-	struct cuda_copy piece = {.device = device,
-				  .kinds = kinds_of(plat, copy->from, copy->to),
-				  .stream = copier->stream,
-				  .owner = copy->owner};
+	struct cuda_copy part = {.device = device,
+				 .out = cuda_at(plat, copy->from),
+				 .in = cuda_at(plat, copy->to),
+				 .stream = copier->stream,
+				 .owner = copy->owner};
 
 	copy->stream = copier->stream;
 	methods_start(plat->node, copy);
-	methods_take_pieces(copy, start_piece, &piece);
+	methods_take_pieces(copy, start_part, &part);
 	*event_of(copy) = get_event(copier);
-	check_copy(&piece, device->cuda->call.record(*event_of(copy), copier->stream),
+	check_copy(&part, device->cuda->call.record(*event_of(copy), copier->stream),
 		   "cannot be copied");
 	*next_of(copy) = NULL;
 	*(copier->flying ? next_of(copier->last_flying) : &copier->flying) = copy;
@@ -299,11 +402,11 @@ static int end_some(struct cuda_copier *copier)
 
 		if (rc == CUDA_NOT_READY)
 			break;
-		check_copy(&(struct cuda_copy){.device = device,
-					       .kinds = kinds_of(device->cuda->plat,
-								 copy->from, copy->to),
-					       .owner = copy->owner},
-			   rc, "could not be copied");
+		check_copy(
+			&(struct cuda_copy){.device = device,
+					    .in = cuda_at(device->cuda->plat, copy->to),
+					    .owner = copy->owner},
+			rc, "could not be copied");
 		copier->flying = *next_of(copy);
 		put_event(copier, *event_of(copy));
 		copy->done(copy);

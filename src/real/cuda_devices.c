@@ -142,7 +142,7 @@ static int describe(struct cuda_device *device, struct plat_device *is, int id)
 {
 	const struct cuda_calls *call = &device->cuda->call;
 	size_t total, unused;
-	int rc;
+	int rc, pitch = 0;
 
 	is->id = id;
 	rc = call->device(&device->device, id);
@@ -153,12 +153,15 @@ static int describe(struct cuda_device *device, struct plat_device *is, int id)
 	if (rc == CUDA_SUCCESS)
 		rc = call->bus(is->bus, sizeof(is->bus), device->device);
 	if (rc == CUDA_SUCCESS)
+		rc = call->attribute(&pitch, CUDA_ATTRIBUTE_PITCH, device->device);
+	if (rc == CUDA_SUCCESS)
 		rc = call->retain(&device->context, device->device);
 	if (rc != CUDA_SUCCESS)
 		return rc;
 	cuda_enter(device);
 	rc = call->memory(&unused, &total);
 	cuda_leave(device);
+	device->pitch_most = (size_t)pitch;
 	is->total_bytes = (double)total;
 	is->memory_bytes = (double)unused * given_part;
 	return rc;

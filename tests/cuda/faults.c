@@ -60,6 +60,15 @@ static void nothing(void)
 {
 }
 
+static starpu_data_handle_t first_handle(void)
+{
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[0], N,
+				    sizeof(double));
+	return handle;
+}
+
 /* ---- at init ------------------------------------------------------------ */
 
 static void expect_devices(unsigned n)
@@ -130,8 +139,7 @@ static void peers_refused(void)
 
 	setenv("STANDIN_FAIL", "cuCtxEnablePeerAccess:1:46", 1);
 	start("STARPU_NCUDA", "2");
-	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[0], N,
-				    sizeof(double));
+	handle = first_handle();
 	for (int i = 0; i < 8; i++)
 		starpu_task_insert(&toucher, STARPU_RW, handle, STARPU_EXECUTE_ON_WORKER,
 				   i % 2, 0);
@@ -228,10 +236,8 @@ static void others_use_the_device(void)
 
 static void refuse(struct starpu_codelet *cl)
 {
-	starpu_data_handle_t handle;
+	starpu_data_handle_t handle = first_handle();
 
-	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[0], N,
-				    sizeof(double));
 	if (starpu_task_insert(cl, STARPU_RW, handle, 0) != -ENODEV)
 		abort();
 	starpu_data_unregister(handle);
@@ -264,6 +270,22 @@ static void a_device_without_worker(void)
 {
 	start("STARPU_NCUDA", "1");
 	starpu_cuda_set_device(1);
+}
+
+/* A kernel that is to run beside a copy, in a program that has none. */
+static void nothing_beside(void)
+{
+	setenv("STANDIN_PATIENCE_S", "0", 1);
+	start("STARPU_NCUDA", "1");
+	standin_hold(STANDIN_KERNEL, STANDIN_FROM_DEVICE, 1);
+	starpu_task_insert(&toucher, STARPU_RW, first_handle(), 0);
+	starpu_task_wait_for_all();
+}
+
+static void a_copy_within_main_memory(void)
+{
+	start("STARPU_NCUDA", "1");
+	starpu_cuda_copy_async_sync(x[0], 0, x[1], 0, 8, NULL, cudaMemcpyDefault);
 }
 
 static void report_cuda(void)
@@ -403,6 +425,15 @@ static const struct dying mistakes[] = {
 	{"a device without a worker",
 	 {"starpu_cuda_set_device", "device 1 has no worker"},
 	 a_device_without_worker,
+	 0},
+	{"a kernel that is to run beside something",
+	 {"standin: stuck: one of the kernels is to run beside 1 more",
+	  "the program starts none before it has ended"},
+	 nothing_beside,
+	 0},
+	{"a copy within main memory",
+	 {"from memory node 0 to 0", "expected a CUDA device's"},
+	 a_copy_within_main_memory,
 	 0},
 	{"an error of CUDA's is reported",
 	 {"faults.c", "an illegal memory access"},

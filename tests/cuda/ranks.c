@@ -189,6 +189,35 @@ static void from_main_memory_to_a_device(void)
 	starpu_data_unregister(handle);
 }
 
+/* The sender's device has a kernel that is held until the value has left it. */
+static void a_value_leaves_beside_a_kernel(void)
+{
+	int me = starpu_mpi_world_rank();
+	double first = 2;
+	starpu_data_handle_t sent, other;
+
+	if (me > 1)
+		return;
+	starpu_vector_data_register(&sent, -1, 0, MANY, sizeof(double));
+	starpu_vector_data_register(&other, -1, 0, MANY, sizeof(double));
+	if (me == 0) {
+		count_there(sent, 9);
+		count_there(other, 1);
+		if (!is_direct())
+			standin_hold(STANDIN_KERNEL, STANDIN_FROM_DEVICE, 1);
+		starpu_task_insert(&counts, STARPU_W, other, STARPU_VALUE, &first,
+				   sizeof(first), 0);
+		starpu_mpi_send(sent, 1, 6, MPI_COMM_WORLD);
+		starpu_task_wait_for_all();
+		CLAIM_EQ(standin_nholds(), 0);
+	} else {
+		starpu_mpi_recv(sent, 0, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		expect_counted(sent, 9);
+	}
+	starpu_data_unregister(sent);
+	starpu_data_unregister(other);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct claim claims[] = {
@@ -196,6 +225,8 @@ int main(int argc, char **argv)
 		{"from a device to another rank's", from_device_to_device},
 		{"from main memory to another rank's device",
 		 from_main_memory_to_a_device},
+		{"a value leaves a device beside its kernel",
+		 a_value_leaves_beside_a_kernel},
 		{NULL, NULL}};
 	int ret;
 

@@ -10,9 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <cuda_runtime.h>
-
-#include "real/cuda.h"
 #include "standin.h"
 
 #define DECLARE(field, symbol, parameters) int symbol parameters;
@@ -213,4 +210,54 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
 	if (kind != cudaMemcpyHostToDevice)
 		return cudaErrorInvalidValue;
 	return (cudaError_t)cuMemcpy2DAsync_v2(&all, stream);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+			    enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+	(void)kind;
+	return (cudaError_t)cuMemcpyAsync((uintptr_t)to, (uintptr_t)from, bytes, stream);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+	return (cudaError_t)cuStreamSynchronize(stream);
+}
+
+/* ---- words ------------------------------------------------------------ */
+
+static const struct {
+	int error;
+	const char *name, *text;
+} words[] = {{0, "CUDA_SUCCESS", "no error"},
+	     {1, "CUDA_ERROR_INVALID_VALUE", "invalid argument"},
+	     {2, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+	     {46, "CUDA_ERROR_DEVICE_UNAVAILABLE", "device is busy or unavailable"},
+	     {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
+	     {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+	     {214, "CUDA_ERROR_ECC_UNCORRECTABLE", "uncorrectable ECC error"},
+	     {700, "CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access"}};
+
+static int word_of(int error)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].error == error)
+			return (int)i;
+	return -1;
+}
+
+int cuGetErrorName(int error, const char **text)
+{
+	int i = word_of(error);
+
+	*text = i < 0 ? NULL : words[i].name;
+	return i < 0 ? 1 : CUDA_SUCCESS;
+}
+
+int cuGetErrorString(int error, const char **text)
+{
+	int i = word_of(error);
+
+	*text = i < 0 ? NULL : words[i].text;
+	return i < 0 ? 1 : CUDA_SUCCESS;
 }

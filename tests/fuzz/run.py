@@ -78,7 +78,8 @@ def standin_env(build, first):
             "STANDIN_DELAY_US": str(rng.choice([0, 20, 200])),
             "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
             "STARPU_NWORKER_PER_CUDA": str(rng.choice([1, 1, 2, 3])),
-            "STARPU_CUDA_THREAD_PER_DEV": str(rng.choice([-1, -1, 0, 1]))}
+            "STARPU_CUDA_THREAD_PER_DEV": str(rng.choice([-1, -1, 0, 1])),
+            "STANDIN_PITCH": str(rng.choice([64, 2**31 - 1]))}
 
 
 class Fuzz:

@@ -73,8 +73,28 @@ cudaError_t standin_launch(cudaStream_t stream, void (*func)(void *arg), void *a
 void *standin_at(const void *device_address);
 /* Such a function has done what breaks a device: from now on all fails with this. */
 void standin_fail(int error);
-/* Longest queue that any stream of kernels has had. */
+/* Longest queue that any stream of kernels has had, since the last such call. */
 int standin_most_queued(void);
+/* Copies of one, two, three dimensions that were asked for, since the last such call. */
+int standin_ncopies(int ndims);
+
+/*
+ * What runs beside what is told by its order, not by times: the next operation of a kind
+ * that begins is held until n operations of another kind have ended since this call
+ * (QUEUED: kernels that were launched).  A program that starts these only when the one
+ * that is held has ended would wait for ever: it is told so, and ended.
+ */
+enum standin_kind {
+	STANDIN_KERNEL,
+	STANDIN_TO_DEVICE,
+	STANDIN_FROM_DEVICE,
+	STANDIN_PEER,
+	STANDIN_QUEUED,
+	STANDIN_KINDS
+};
+void standin_hold(enum standin_kind what, enum standin_kind until, int n);
+/* How many of those that were to be held have not begun. */
+int standin_nholds(void);
 
 #ifdef __cplusplus
 }
