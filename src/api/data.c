@@ -71,7 +71,7 @@ static int check_size(const char *func, starpu_data_handle_t handle, int memory)
 		     "%s: %s needs %zu bytes in memory node %d, which has %zu: use "
 		     "smaller pieces, or raise the limit (%s)",
 		     func, data_describe(handle, what, sizeof(what)), bytes, memory,
-		     node->memories[memory].capacity_bytes,
+		     room_capacity(&node->memories[memory]),
 		     budget_limit_name(&node->memories[memory]));
 	return -ENOMEM;
 }

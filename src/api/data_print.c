@@ -11,6 +11,7 @@
 #include "api/data_print.h"
 #include "base/check.h"
 #include "core/data/kept.h"
+#include "core/data/room.h"
 #include "core/interface/interface.h"
 
 /* ---- one datum ------------------------------------------------------- */
@@ -142,8 +143,8 @@ static void list_memory(struct node *node, unsigned index, FILE *stream)
 	starpu_memory_node_get_name(index, name, sizeof(name));
 	fprintf(stream, "memory node %u (%s): %zu bytes in use", index, name,
 		starpu_memory_get_used(index));
-	if (memory->capacity_bytes)
-		fprintf(stream, " of %zu", memory->capacity_bytes);
+	if (room_capacity(memory))
+		fprintf(stream, " of %zu", room_capacity(memory));
 	fprintf(stream, ", %zu kept for other data\n", kept);
 }
 

@@ -8,6 +8,7 @@
 #include "core/data/budget.h"
 #include "core/data/kept.h"
 #include "core/data/memory.h"
+#include "core/data/room.h"
 #include "core/lasting.h"
 
 static struct memory *memory_at(const char *func, unsigned memory);
@@ -163,7 +164,7 @@ starpu_ssize_t starpu_memory_get_total(unsigned memory)
 {
 	const struct memory *of = memory_at(__func__, memory);
 
-	return of && of->capacity_bytes ? (starpu_ssize_t)of->capacity_bytes : -1;
+	return of && room_capacity(of) ? (starpu_ssize_t)room_capacity(of) : -1;
 }
 
 /* Buffers kept in main memory are counted until they are freed; who asks gets them. */
@@ -181,10 +182,12 @@ static size_t used_bytes(struct memory *memory)
 starpu_ssize_t starpu_memory_get_available(unsigned memory)
 {
 	struct memory *of = memory_at(__func__, memory);
+	size_t capacity = of ? room_capacity(of) : 0, used;
 
-	return of && of->capacity_bytes
-		       ? (starpu_ssize_t)(of->capacity_bytes - used_bytes(of))
-		       : -1;
+	if (!capacity)
+		return -1;
+	used = used_bytes(of);
+	return used < capacity ? (starpu_ssize_t)(capacity - used) : 0;
 }
 
 size_t starpu_memory_get_used(unsigned memory)

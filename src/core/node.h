@@ -108,6 +108,7 @@ struct memory {
 	int stuck_at;                       /* node->nspill_changes then */
 	int refuses; /* atomic: a disk that could not take a value; see spill.h */
 	int full_told;
+	int is_short; /* its driver had less than the limit: others use it, too */
 	struct job *waiting, *waiting_last; /* for room, in order */
 	size_t minimum_bytes, target_bytes; /* to be available, of limited memory */
 	/* room_serve(), and who makes room ahead, are at work; 2: and are to look again

@@ -359,6 +359,8 @@ struct memory_driver {
 	/* What moves bytes cannot be waited for: copies always end later, whatever the
 	 * application asks for, and move() ends the program of who does not let them. */
 	int is_far;
+	/* Others take of the memory, too: allocate() may have none within the limit. */
+	int may_refuse;
 };
 
 /*

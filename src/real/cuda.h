@@ -83,6 +83,7 @@ struct cuda_box {
 	X(name, cuDeviceGetName, (char *name, int bytes, int device))                    \
 	X(total, cuDeviceTotalMem_v2, (size_t * bytes, int device))                      \
 	X(attribute, cuDeviceGetAttribute, (int *value, int attribute, int device))      \
+	X(uuid, cuDeviceGetUuid, (unsigned char *uuid, int device))                      \
 	X(bus, cuDeviceGetPCIBusId, (char *text, int bytes, int device))                 \
 	X(can_peer, cuDeviceCanAccessPeer, (int *can, int device, int peer))             \
 	X(retain, cuDevicePrimaryCtxRetain, (void **context, int device))                \
@@ -226,6 +227,11 @@ uint64_t cuda_memories_of_mpi(struct plat *plat, int mpi_can);
 /* Threads of ours. */
 int cuda_thread_count(const struct plat *plat);
 int cuda_is_thread(const struct plat *plat, pthread_t thread);
+
+/* cuda_share.c */
+struct net_config;
+/* Collective: devices that several ranks of this machine use are divided among them. */
+void cuda_share(struct plat *plat, const struct net_config *config);
 
 /* cuda_copies.c */
 extern const struct memory_driver cuda_memory;

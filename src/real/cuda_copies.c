@@ -50,8 +50,9 @@ static void complain_full(struct cuda_device *device, int error, size_t bytes)
 	device->cuda->call.memory(&unused, &total);
 	orr_complain(device->cuda->plat->node->rank,
 		     "CUDA %d (%s): no %zu bytes: %s; %zu of %zu bytes are free: another "
-		     "program, rank or library uses the device; let the node use less "
-		     "(STARPU_LIMIT_CUDA_MEM, in MiB)",
+		     "program, rank or library uses the device; values leave it until "
+		     "what is left does (a limit spares the attempts: "
+		     "STARPU_LIMIT_CUDA_MEM, in MiB)",
 		     device->is->id, device->is->model, bytes,
 		     cuda_words(&device->cuda->call, error, words, sizeof(words)), unused,
 		     total);
@@ -624,4 +625,5 @@ const struct memory_driver cuda_memory = {.allocate = device_allocate,
 					  .reaches = device_reaches,
 					  .copy = device_copy,
 					  .expected_s = device_expected_s,
-					  .move = device_move};
+					  .move = device_move,
+					  .may_refuse = 1};

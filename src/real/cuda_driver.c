@@ -23,7 +23,12 @@
 /* The first function that is missing, or NULL. */
 static const char *find_all(void *library, struct cuda_calls *call)
 {
+	void *newer = dlsym(library, "cuDeviceGetUuid_v2");
+
 	CUDA_CALLS(FIND)
+	/* It tells the instances of a device that has been divided (MIG) apart. */
+	if (newer)
+		memcpy(&call->uuid, &newer, sizeof(newer));
 	return NULL;
 }
 

@@ -50,6 +50,21 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	return ret;
 }
 
+int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all, int *place)
+{
+	MPI_Comm near;
+	int n;
+
+	MPI_Comm_split_type(*(const MPI_Comm *)comm, MPI_COMM_TYPE_SHARED, 0,
+			    MPI_INFO_NULL, &near);
+	MPI_Comm_size(near, &n);
+	MPI_Comm_rank(near, place);
+	*all = orr_alloc((size_t)n * bytes);
+	MPI_Allgather(own, (int)bytes, MPI_BYTE, *all, (int)bytes, MPI_BYTE, near);
+	MPI_Comm_free(&near);
+	return n;
+}
+
 int real_mpi_reads_devices(void)
 {
 #ifdef MPIX_CUDA_AWARE_SUPPORT

@@ -155,6 +155,7 @@ void plat_unstick(struct plat *plat)
 #pragma weak transport_mpi_open
 #pragma weak transport_mpi_agree
 #pragma weak real_mpi_reads_devices
+#pragma weak real_mpi_near
 #pragma weak transport_ucx_open
 
 int plat_net_agree(struct plat *plat, const struct net_config *config,
@@ -220,6 +221,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 		orr_complain(config->rank,
 			     "ORRERY_TRANSPORT is ucx on some ranks only: all ranks use "
 			     "\"mpi\"; set it alike for all");
+	cuda_share(plat, config);
 	if (wants.least == WANTS_UCX) {
 		ret = open_ucx(plat, config, net);
 		if (ret != -ENODEV)

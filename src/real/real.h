@@ -43,6 +43,10 @@ struct real {
 	struct signals signals; /* signals, once a node has something to do then */
 };
 
+/* mpi_start.c: bytes of each rank of the communicator that is on this machine, in their
+ * order, for free(); place is the caller's.  Collective; returns how many there are. */
+int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all,
+		  int *place);
 /* mpi_start.c: does MPI take addresses of CUDA's memories? */
 int real_mpi_reads_devices(void);
 

@@ -224,7 +224,14 @@ static void the_device_is_lost(void)
 	use_all();
 }
 
-/* 40 data of 256 KiB do not fit, and the node may use all of the device. */
+/* After the one that measures, the device gives no memory: to none, and to a second. */
+static void others_have_the_device(void)
+{
+	setenv("STANDIN_FAIL", "cuMemAlloc_v2:2:2", 1);
+	start("STARPU_NCUDA", "1");
+	use_all();
+}
+
 static void others_use_the_device(void)
 {
 	setenv("STANDIN_FAIL", "cuMemAlloc_v2:3:2", 1);
@@ -405,11 +412,16 @@ static const struct dying mistakes[] = {
 	 {"uncorrectable ECC error (CUDA_ERROR_ECC_UNCORRECTABLE, 214)", "dmesg"},
 	 the_device_is_lost,
 	 0},
-	{"others use the device",
+	{"others have all of the device",
 	 {"out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)",
-	  "lower the limit (STARPU_LIMIT_CUDA_MEM) to what they leave"},
-	 others_use_the_device,
+	  "needs 262144 bytes in memory node 1, whose device refuses more"},
+	 others_have_the_device,
 	 0},
+	{"others leave room for a value",
+	 {"no 262144 bytes: out of memory (CUDA_ERROR_OUT_OF_MEMORY, 2)",
+	  "values leave it until what is left does"},
+	 others_use_the_device,
+	 LIVES},
 	{"a codelet for devices without one",
 	 {"\"toucher\"", "shall run on CUDA, and workers here are CPU"},
 	 nowhere_to_run,

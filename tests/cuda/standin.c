@@ -15,6 +15,8 @@
  *	STANDIN_SEEN      processors see the devices' memory (0): kernels may be functions
  *	STANDIN_PITCH     longest distance of rows that copies may have (2 GiB)
  *	STANDIN_PATIENCE_S  so long is waited for what standin_hold() says (30)
+ *	STANDIN_OTHERS    N:MIB  others take so much of each device when it has allocated
+ *N times STANDIN_SHARED    a file in which processes count what they have of the devices
  *	STANDIN_DELAY_US  longest random time before an operation of a stream (0)
  *	STANDIN_SEED      of these times (1)
  *	STANDIN_FAIL      FUNCTION:N:ERROR  the N-th call fails, and those after it; 0 N:
@@ -23,6 +25,7 @@
  *			  on all calls for its device, as after a wrong address
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -87,7 +90,8 @@ struct context *standin_context(void)
 
 static void read_settings(void)
 {
-	const char *fail = getenv("STANDIN_FAIL"), *run = getenv("STANDIN_FAIL_RUN");
+	const char *others = getenv("STANDIN_OTHERS"), *fail = getenv("STANDIN_FAIL"),
+		   *run = getenv("STANDIN_FAIL_RUN");
 
 	standin.ndevices = (int)standin_number("STANDIN_DEVICES", 2);
 	if (standin.ndevices > DEVICES_MAX)
@@ -96,6 +100,8 @@ static void read_settings(void)
 	if (fail)
 		sscanf(fail, "%63[^:]:%d:%d", standin.fail_name, &standin.fail_call,
 		       &standin.fail_error);
+	if (others)
+		sscanf(others, "%d:%zu", &standin.others_after, &standin.others_mib);
 	standin.fail_once = standin.fail_call < 0;
 	if (standin.fail_once)
 		standin.fail_call = -standin.fail_call;
@@ -155,6 +161,14 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 	return CUDA_SUCCESS;
 }
 
+/* The same in all processes of the machine. */
+int cuDeviceGetUuid(unsigned char *uuid, int device)
+{
+	memset(uuid, 0, 16);
+	uuid[0] = (unsigned char)device;
+	return CUDA_SUCCESS;
+}
+
 int cuDeviceGetPCIBusId(char *text, int bytes, int device)
 {
 	snprintf(text, (size_t)bytes, "0000:%02x:00.0", device - 100);
@@ -165,6 +179,63 @@ int cuDeviceCanAccessPeer(int *can, int device, int peer)
 {
 	*can = device != peer && standin_number("STANDIN_PEERS", 1);
 	return CUDA_SUCCESS;
+}
+
+/* ---- how much of a device's memory is taken ------------------------------ */
+
+/* What other processes have of the device, too (STANDIN_SHARED), or NULL. */
+static size_t *common_of(const struct context *context)
+{
+	static size_t *common;
+	const char *path = getenv("STANDIN_SHARED");
+	size_t bytes = DEVICES_MAX * sizeof(*common);
+	int file;
+
+	if (!common && path) {
+		file = open(path, O_RDWR | O_CREAT, 0600);
+		if (file < 0 || ftruncate(file, (off_t)bytes) < 0)
+			abort();
+		common = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+		if (common == MAP_FAILED)
+			abort();
+		close(file);
+	}
+	return common ? &common[context->ordinal] : NULL;
+}
+
+/* Of all processes, and of the programs that standin_others() speaks of. */
+static size_t used_of(const struct context *context)
+{
+	const size_t *common = common_of(context);
+
+	return context->others +
+	       (common ? __atomic_load_n(common, __ATOMIC_SEQ_CST) : context->used);
+}
+
+/* 1: so many bytes are taken, in all processes; 0: there are not as many. */
+static int take(struct context *context, size_t bytes)
+{
+	size_t *common = common_of(context);
+
+	if (!common) {
+		if (used_of(context) + bytes > context->size)
+			return 0;
+	} else if (__atomic_add_fetch(common, bytes, __ATOMIC_SEQ_CST) + context->others >
+		   context->size) {
+		__atomic_sub_fetch(common, bytes, __ATOMIC_SEQ_CST);
+		return 0;
+	}
+	context->used += bytes;
+	return 1;
+}
+
+static void give(struct context *context, size_t bytes)
+{
+	size_t *common = common_of(context);
+
+	if (common)
+		__atomic_sub_fetch(common, bytes, __ATOMIC_SEQ_CST);
+	context->used -= bytes;
 }
 
 /* ---- contexts --------------------------------------------------------- */
@@ -210,6 +281,7 @@ int cuDevicePrimaryCtxRelease_v2(int device)
 		fprintf(stderr, "standin: %zu bytes of device %d were not freed\n",
 			block->bytes, context->ordinal);
 		context->blocks = block->next;
+		give(context, block->bytes);
 		free(block);
 	}
 	if (context->seen != context->bytes)
@@ -256,6 +328,13 @@ int cuCtxEnablePeerAccess(void *context, unsigned flags)
 
 /* ---- memory ----------------------------------------------------------- */
 
+void standin_others(int device, size_t bytes)
+{
+	standin_lock();
+	standin.contexts[device].others = bytes;
+	standin_unlock(0);
+}
+
 int cuMemGetInfo_v2(size_t *unused, size_t *total)
 {
 	const struct context *context = standin_context();
@@ -264,7 +343,7 @@ int cuMemGetInfo_v2(size_t *unused, size_t *total)
 		return INVALID_CONTEXT;
 	standin_lock();
 	*total = context->size;
-	*unused = context->size - context->used;
+	*unused = context->size - used_of(context);
 	return standin_unlock(CUDA_SUCCESS);
 }
 
@@ -277,16 +356,17 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes)
 	BEGIN();
 	if (!context || bytes == 0)
 		return standin_unlock(context ? INVALID_VALUE : INVALID_CONTEXT);
+	if (++context->nallocations == standin.others_after)
+		context->others = standin.others_mib << 20;
 	bytes = (bytes + GRAIN - 1) / GRAIN * GRAIN;
 	for (link = &context->blocks; *link && (*link)->at - end < bytes;
 	     link = &(*link)->next)
 		end = (*link)->at + (*link)->bytes;
-	if (!*link && context->size - end < bytes)
+	if ((!*link && context->size - end < bytes) || !take(context, bytes))
 		return standin_unlock(CUDA_OUT_OF_MEMORY);
 	block = malloc(sizeof(*block));
 	*block = (struct block){*link, end, bytes};
 	*link = block;
-	context->used += bytes;
 	memset(context->bytes + end, 0xa5, bytes);
 	*at = (uintptr_t)(context->seen + end);
 	return standin_unlock(CUDA_SUCCESS);
@@ -332,7 +412,7 @@ int cuMemFree_v2(unsigned long long at)
 		if (context->seen + block->at != (char *)(uintptr_t)at)
 			continue;
 		*link = block->next;
-		context->used -= block->bytes;
+		give(context, block->bytes);
 		free(block);
 		return standin_unlock(CUDA_SUCCESS);
 	}

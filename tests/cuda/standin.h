@@ -24,7 +24,7 @@ struct block {
 };
 
 struct context {
-	int ordinal, nholders;
+	int ordinal, nholders, nallocations;
 	char *seen, *bytes; /* addresses that programs have, and that streams use */
 	size_t size, used, others; /* the last: of other programs */
 	struct block *blocks;      /* by address */
@@ -61,7 +61,8 @@ struct standin {
 	char fail_name[64];
 	int fail_call, fail_error, fail_once, ncalls;
 	int nshapes[4]; /* copies of so many dimensions */
-	size_t pitch;
+	int others_after;
+	size_t pitch, others_mib;
 	struct context contexts[DEVICES_MAX];
 	struct pinned *pinned;
 };

@@ -166,6 +166,8 @@ double plat_now_s(struct plat *plat)
 
 /* ---- life ------------------------------------------------------------ */
 
+static const struct memory_driver shared_driver;
+
 int plat_open(struct plat **plat_out, struct node *node)
 {
 	struct fake *fake = fake_get();
@@ -187,14 +189,15 @@ int plat_open(struct plat **plat_out, struct node *node)
 				      .worker = &fake_worker_driver,
 				      .memory = plat_main_memory(),
 				      .model = "fake CPU"};
-	plat->machine.devices[STARPU_CUDA_WORKER] =
-		(struct plat_devices){.count = machine->ngpus,
-				      .worker = &fake_worker_driver,
-				      .memory = plat_main_memory(),
-				      .model = "fake GPU",
-				      .memory_bytes = machine->gpu_memory_bytes,
-				      .link_bytes_per_s = machine->link_bytes_per_s,
-				      .link_latency_s = machine->link_latency_s};
+	plat->machine.devices[STARPU_CUDA_WORKER] = (struct plat_devices){
+		.count = machine->ngpus,
+		.worker = &fake_worker_driver,
+		.memory =
+			machine->gpu_left_bytes > 0 ? &shared_driver : plat_main_memory(),
+		.model = "fake GPU",
+		.memory_bytes = machine->gpu_memory_bytes,
+		.link_bytes_per_s = machine->link_bytes_per_s,
+		.link_latency_s = machine->link_latency_s};
 	if (machine->disk_bytes > 0)
 		plat->machine.memories[plat->machine.nmemories++] =
 			(struct plat_memory){.driver = &fake_disk_driver,
@@ -390,7 +393,10 @@ static int is_main(const struct plat *plat, unsigned memory)
 
 static void *memory_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
-	double limit_bytes = fake_machine()->gpu_memory_bytes, used_bytes;
+	const struct fake_machine *machine = fake_machine();
+	double limit_bytes = machine->gpu_left_bytes > 0 ? machine->gpu_left_bytes
+							 : machine->gpu_memory_bytes;
+	double used_bytes;
 
 	/* Of main memories, core knows who has how much. */
 	if (memory == PLAT_INTERLEAVED || is_main(plat, memory))
@@ -538,6 +544,13 @@ static const struct memory_driver memory_driver = {.allocate = memory_alloc,
 						   .reaches = copy_reaches,
 						   .copy = copy_start,
 						   .expected_s = copy_expected_s};
+
+static const struct memory_driver shared_driver = {.allocate = memory_alloc,
+						   .release = memory_free,
+						   .reaches = copy_reaches,
+						   .copy = copy_start,
+						   .expected_s = copy_expected_s,
+						   .may_refuse = 1};
 
 const struct memory_driver fake_disk_driver = {.allocate = memory_alloc,
 					       .release = memory_free,

@@ -26,6 +26,8 @@ struct fake_machine {
 	int nnumas;              /* main memories [1] */
 	double numa_bytes;       /* of each but the first [0: no limit] */
 	double gpu_memory_bytes; /* [0: no limit] */
+	/* What others leave of it: less than that is refused [0: all of it]. */
+	double gpu_left_bytes;
 	double disk_bytes;       /* of one beside main memory [0: there is none] */
 	double link_bytes_per_s; /* between memories of a node [1e10] */
 	double link_latency_s;   /* [1e-6] */

@@ -68,18 +68,22 @@ def standin_env(build, first):
     """GPUs, for the batch that begins with a seed."""
     rng = random.Random(first)
     direct = rng.choice([0, 1])
-    return {"STARPU_MPI_GPUDIRECT": str(direct),
-            "ORRERY_MPI_EAGER_BYTES": "32" if direct else "16384",
-            "ORRERY_CUDA_LIBRARY": os.path.join(build, "tests/cuda/libcuda-standin.so"),
-            "STANDIN_SEEN": "1", "STANDIN_SEED": str(first),
-            "STANDIN_DEVICES": str(rng.choice([1, 2, 3])),
-            "STANDIN_PEERS": str(rng.choice([0, 1])),
-            "STANDIN_MIB": str(rng.choice([1, 4, 64])),
-            "STANDIN_DELAY_US": str(rng.choice([0, 20, 200])),
-            "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
-            "STARPU_NWORKER_PER_CUDA": str(rng.choice([1, 1, 2, 3])),
-            "STARPU_CUDA_THREAD_PER_DEV": str(rng.choice([-1, -1, 0, 1])),
-            "STANDIN_PITCH": str(rng.choice([64, 2**31 - 1]))}
+    env = {"STARPU_MPI_GPUDIRECT": str(direct),
+           "ORRERY_MPI_EAGER_BYTES": "32" if direct else "16384",
+           "ORRERY_CUDA_LIBRARY": os.path.join(build, "tests/cuda/libcuda-standin.so"),
+           "STANDIN_SEEN": "1", "STANDIN_SEED": str(first),
+           "STANDIN_DEVICES": str(rng.choice([1, 2, 3])),
+           "STANDIN_PEERS": str(rng.choice([0, 1])),
+           "STANDIN_MIB": str(rng.choice([1, 4, 64])),
+           "STANDIN_DELAY_US": str(rng.choice([0, 20, 200])),
+           "STARPU_CUDA_PIPELINE": str(rng.choice([0, 1, 2, 3])),
+           "STARPU_NWORKER_PER_CUDA": str(rng.choice([1, 1, 2, 3])),
+           "STARPU_CUDA_THREAD_PER_DEV": str(rng.choice([-1, -1, 0, 1])),
+           "STANDIN_PITCH": str(rng.choice([64, 2**31 - 1]))}
+    mib = int(env["STANDIN_MIB"])
+    if mib > 1 and rng.random() < 0.5:
+        env["STANDIN_OTHERS"] = "%d:%d" % (rng.choice([5, 50]), mib - 1)
+    return env
 
 
 class Fuzz:

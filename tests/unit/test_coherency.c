@@ -646,6 +646,9 @@ static void open_world(void)
 							 factors[draw(5)]);
 	machine->gpu_memory_bytes =
 		(double)(size_t)(world.max_ints * sizeof(int) * factors[draw(5)]);
+	/* Others use them, too; a task's data fit. */
+	if (draw(3) == 0)
+		machine->gpu_left_bytes = (double)(world.max_ints * sizeof(int));
 	machine->duration_s = task_s;
 	machine->copy_s = copy_s;
 	starpu_conf_init(&conf);

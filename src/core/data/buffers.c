@@ -41,7 +41,7 @@ static starpu_ssize_t try_allocate(struct copy_state *copy)
 	return bytes;
 }
 
-static void allocate(struct copy_state *copy)
+static int allocate(struct copy_state *copy)
 {
 	starpu_data_handle_t datum = copy->datum;
 	char what[128];
@@ -53,19 +53,28 @@ static void allocate(struct copy_state *copy)
 			"starpu_data_interface_ops",
 			data_describe(datum, what, sizeof(what)), copy->memory);
 	kept_make_way(datum->node, copy->memory, 0);
-	if (try_allocate(copy) < 0)
-		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
-				data_describe(datum, what, sizeof(what)));
+	return try_allocate(copy) >= 0;
+}
+
+int buffers_try(struct copy_state *copy)
+{
+	if (copy->allocated)
+		return 1;
+	if (!kept_take(copy) && !allocate(copy))
+		return 0;
+	copy->allocated = 1;
+	buffers_tell(copy, EVENT_ALLOCATED);
+	return 1;
 }
 
 void buffers_allocate(struct copy_state *copy)
 {
-	if (copy->allocated)
-		return;
-	if (!kept_take(copy))
-		allocate(copy);
-	copy->allocated = 1;
-	buffers_tell(copy, EVENT_ALLOCATED);
+	starpu_data_handle_t datum = copy->datum;
+	char what[128];
+
+	if (!buffers_try(copy))
+		budget_complain(datum->node, copy->memory, data_alloc_bytes(datum),
+				data_describe(datum, what, sizeof(what)));
 }
 
 void buffers_free(struct copy_state *copy)

@@ -10,7 +10,9 @@
  */
 #include "core/data/data.h"
 
-/* Give the copy a buffer unless it has one.  Ends the program when there is none. */
+/* Give the copy a buffer unless it has one: 1, or 0 when there is none. */
+int buffers_try(struct copy_state *copy);
+/* The same; ends the program when there is none. */
 void buffers_allocate(struct copy_state *copy);
 /* Take it away, if it has one. */
 void buffers_free(struct copy_state *copy);

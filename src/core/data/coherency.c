@@ -407,7 +407,10 @@ void coherency_send(starpu_data_handle_t datum, unsigned memory)
 	to = data_copy(datum, way_next(from, to));
 	if (!copy_reserve(to))
 		return;
-	buffers_allocate(to);
+	if (!buffers_try(to)) {
+		copy_give_back(to);
+		return;
+	}
 	copy_use(from);
 	start_transfer(from, to, TO_SPREAD);
 }

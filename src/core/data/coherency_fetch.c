@@ -136,15 +136,70 @@ static int fetch_all(struct job *job, unsigned memory)
 	return is_all;
 }
 
-/* ---- of tasks whose data lie in several memories ----------------------- */
-
-/* One count of job->nfetching stays until all memories are done, so that nobody takes
- * the job for ready in between. */
+/* ---- memories that others take of, too --------------------------------- */
 
 static int lies_in(const struct access *access, unsigned memory)
 {
 	return is_fetched(access) && access->memory == memory;
 }
+
+/* All copies of the job's in the memory have buffers: NULL, or the first that has not. */
+static struct copy_state *find_refused(struct job *job, unsigned memory)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		struct copy_state *copy = job->accesses[i].copy;
+		int has;
+
+		if (!copy || !lies_in(&job->accesses[i], memory))
+			continue;
+		orr_lock(&copy->datum->lock);
+		has = buffers_try(copy);
+		orr_unlock(&copy->datum->lock);
+		if (!has)
+			return copy;
+	}
+	return NULL;
+}
+
+/* Nobody would know of what it leaves behind. */
+static void free_scratch(struct job *job, unsigned memory)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (!access->copy || !lies_in(access, memory) ||
+		    !(access->mode & STARPU_SCRATCH))
+			continue;
+		orr_lock(&access->copy->datum->lock);
+		buffers_free(access->copy);
+		orr_unlock(&access->copy->datum->lock);
+	}
+}
+
+/*
+ * There is room for the job within the limit; are there bytes?  1; 0: there are none, and
+ * coherency_admitted() will be called when others have left.
+ */
+static int secure(struct job *job, unsigned memory)
+{
+	struct node *node = job->node;
+	const struct copy_state *refused;
+
+	if (!node->memories[memory].driver->may_refuse)
+		return 1;
+	refused = find_refused(job, memory);
+	if (!refused)
+		return 1;
+	free_scratch(job, memory);
+	room_retreat(job, memory, refused);
+	room_serve(node, memory);
+	return 0;
+}
+
+/* ---- of tasks whose data lie in several memories ----------------------- */
+
+/* One count of job->nfetching stays until all memories are done, so that nobody takes
+ * the job for ready in between. */
 
 static int has_any_in(const struct job *job, unsigned memory)
 {
@@ -186,7 +241,8 @@ static int fetch_below(struct job *job, unsigned memory)
 		if (!has_any_in(job, memory))
 			continue;
 		job->booking = (unsigned char)(memory + 1);
-		if (!is_booked(job->node, memory) && !room_reserve(job, memory))
+		if (!is_booked(job->node, memory) &&
+		    (!room_reserve(job, memory) || !secure(job, memory)))
 			return 0;
 		if (!fetch_in(job, memory))
 			return 0;
@@ -228,7 +284,7 @@ int coherency_fetch(struct job *job, unsigned memory)
 		return fetch_specific(job, memory);
 	if (!is_booked(job->node, memory) && job->naccesses > 0) {
 		prepare(job, memory);
-		if (!room_reserve(job, memory))
+		if (!room_reserve(job, memory) || !secure(job, memory))
 			return 0;
 	}
 	return fetch_all(job, memory);
@@ -244,11 +300,12 @@ void coherency_admitted(struct job *job)
 		return;
 	}
 	if (job->booking) {
-		if (fetch_in(job, job->booking - 1u))
+		if (secure(job, job->booking - 1u) && fetch_in(job, job->booking - 1u))
 			coherency_fetched_in(job);
 		return;
 	}
-	if (fetch_all(job, job->accesses[0].memory))
+	if (secure(job, job->accesses[0].memory) &&
+	    fetch_all(job, job->accesses[0].memory))
 		ops->fetched(job, worker);
 }
 

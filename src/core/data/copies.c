@@ -43,6 +43,14 @@ int copy_reserve(struct copy_state *copy)
 	return room_try(copy);
 }
 
+void copy_give_back(struct copy_state *copy)
+{
+	if (copy_is_own(copy))
+		copy->refs--;
+	else
+		room_abandon(copy);
+}
+
 int copy_is_in_use(struct copy_state *copy)
 {
 	if (copy->incoming || copy->awaits_room)

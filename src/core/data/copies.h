@@ -47,6 +47,8 @@ static inline void copy_unuse(struct copy_state *copy, const struct access *acce
 /* Use a copy for a transfer to it: 1; 0: it has no room without waiting, or is being
  * written to. */
 int copy_reserve(struct copy_state *copy);
+/* It was reserved, and has got no buffer. */
+void copy_give_back(struct copy_state *copy);
 int copy_is_in_use(struct copy_state *copy);
 /* Its room is its own no more (room_let_go(), room_take()): free it, give that back. */
 void copy_free_going(struct copy_state *copy);

@@ -58,6 +58,36 @@ static int wants(const struct job *job, const struct copy_state *copy)
 	return 0;
 }
 
+static void complain_too_large(const struct job *job, const struct need *need,
+			       const struct memory *memory)
+{
+	char who[JOB_NAME_BYTES];
+
+	job->ops->describe(job, who, sizeof(who));
+	if (memory->is_short)
+		orr_die(job->node->rank,
+			"%s needs %zu bytes in memory node %d, whose device refuses more "
+			"than %zu, and nothing is left there that could leave: another "
+			"program, rank or library uses it: let that end or use less "
+			"(%s), use smaller pieces, or run it elsewhere (where)",
+			who, need->total_bytes, (int)(memory - job->node->memories),
+			memory->capacity_bytes, budget_limit_name(memory));
+	orr_die(job->node->rank,
+		"%s needs %zu bytes in memory node %d, which has %zu: "
+		"use smaller pieces, raise the limit (%s), or run it elsewhere (where)",
+		who, need->total_bytes, (int)(memory - job->node->memories),
+		memory->capacity_bytes, budget_limit_name(memory));
+}
+
+static void check_size(const struct memory *memory, const struct job *job,
+		       const struct need *need)
+{
+	/* A hint is refused. */
+	if (memory->capacity_bytes && need->total_bytes > memory->capacity_bytes &&
+	    !(memory->is_short && job->is_hint))
+		complain_too_large(job, need, memory);
+}
+
 /* All that the job needs is its own from here on. */
 static void grant(struct memory *memory, struct job *job)
 {
@@ -288,6 +318,8 @@ static struct served serve_first(struct node *node, struct memory *memory)
 		struct need need = need_of(memory, job);
 		enum verdict verdict = judge(memory, job, &need);
 
+		/* The limit may have been larger when it came. */
+		check_size(memory, job, &need);
 		if (verdict == LETS_PASS)
 			continue;
 		if (verdict == MUST_WAIT) {
@@ -549,22 +581,9 @@ int room_describe(struct node *node, unsigned index, char *text, size_t bytes)
 	return job != NULL;
 }
 
-static void complain_too_large(const struct job *job, const struct need *need,
-			       const struct memory *memory)
-{
-	char who[JOB_NAME_BYTES];
-
-	job->ops->describe(job, who, sizeof(who));
-	orr_die(job->node->rank,
-		"%s needs %zu bytes in memory node %d, which has %zu: "
-		"use smaller pieces, raise the limit (%s), or run it elsewhere (where)",
-		who, need->total_bytes, (int)(memory - job->node->memories),
-		memory->capacity_bytes, budget_limit_name(memory));
-}
-
 int room_fits(struct node *node, unsigned memory, size_t bytes)
 {
-	size_t capacity = node->memories[memory].capacity_bytes;
+	size_t capacity = room_capacity(&node->memories[memory]);
 
 	/* Of main memory the limit is checked when it is allocated: see
 	 * core/data/budget.h. */
@@ -589,12 +608,71 @@ static void wait_in_line(struct memory *memory, struct job *job)
 		room_list_unstick(memory);
 }
 
-static void check_size(const struct job *job, unsigned index, const struct need *need)
-{
-	const struct memory *memory = &job->node->memories[index];
+/* ---- a memory that has less than its limit said ------------------------ */
 
-	if (memory->capacity_bytes && need->total_bytes > memory->capacity_bytes)
-		complain_too_large(job, need, memory);
+/* The memory is locked. */
+static void set_capacity(struct memory *memory, size_t bytes)
+{
+	double part;
+
+	if (memory->capacity_bytes && bytes >= memory->capacity_bytes)
+		return;
+	part = memory->capacity_bytes ? (double)bytes / (double)memory->capacity_bytes
+				      : 1;
+	memory->minimum_bytes = (size_t)((double)memory->minimum_bytes * part);
+	memory->target_bytes = (size_t)((double)memory->target_bytes * part);
+	orr_note(&memory->capacity_bytes, bytes);
+}
+
+size_t room_capacity(const struct memory *memory)
+{
+	return orr_count(&memory->capacity_bytes);
+}
+
+void room_limit(struct node *node, unsigned index, size_t bytes)
+{
+	struct memory *memory = &node->memories[index];
+
+	orr_lock(&memory->lock);
+	set_capacity(memory, bytes);
+	orr_unlock(&memory->lock);
+}
+
+static void ungrant(struct memory *memory, struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		struct access *access = &job->accesses[i];
+
+		if (access->copy && !access->copy->is_users &&
+		    is_there(memory, access->copy))
+			room_list_unuse(memory, access->copy, access, 0);
+	}
+}
+
+/* It was there before those who wait. */
+static void wait_in_front(struct memory *memory, struct job *job)
+{
+	job->next = memory->waiting;
+	if (!memory->waiting)
+		memory->waiting_last = job;
+	orr_swap_ptr((void **)&memory->waiting, job);
+}
+
+void room_retreat(struct job *job, unsigned index, const struct copy_state *refused)
+{
+	struct memory *memory = &job->node->memories[index];
+	struct need need;
+
+	orr_lock(&memory->lock);
+	ungrant(memory, job);
+	memory->is_short = 1;
+	/* What is used has bytes; and there were fewer than so many beside it. */
+	set_capacity(memory,
+		     memory->used_bytes + (refused->bytes ? refused->bytes : 1) - 1);
+	need = need_of(memory, job);
+	check_size(memory, job, &need);
+	wait_in_front(memory, job);
+	orr_unlock(&memory->lock);
 }
 
 void room_stand_in_line(struct job *job, unsigned index)
@@ -604,7 +682,7 @@ void room_stand_in_line(struct job *job, unsigned index)
 
 	orr_lock(&memory->lock);
 	need = need_of(memory, job);
-	check_size(job, index, &need);
+	check_size(memory, job, &need);
 	wait_in_line(memory, job);
 	orr_unlock(&memory->lock);
 }
@@ -617,7 +695,7 @@ int room_reserve(struct job *job, unsigned index)
 
 	orr_lock(&memory->lock);
 	need = need_of(memory, job);
-	check_size(job, index, &need);
+	check_size(memory, job, &need);
 	granted = (!memory->waiting || goes_first(memory, job)) &&
 		  judge(memory, job, &need) == MAY_GO;
 	if (granted)

@@ -40,6 +40,8 @@ int room_try(struct copy_state *copy);
 void room_use(struct copy_state *copy);
 /* The opposite; stale: nobody will miss the copy.  access is NULL for a transfer's. */
 void room_unuse(struct copy_state *copy, const struct access *access, int stale);
+/* It has got no buffer: one user less, and no room when it was the last. */
+void room_abandon(struct copy_state *copy);
 /* The copy's value is stale from now on: of those not in use, it goes first. */
 void room_demote(struct copy_state *copy);
 /* 1: the copy is on its way out and nobody can use it before room_gone(); 0: somebody
@@ -59,6 +61,16 @@ int room_stay(struct copy_state *copy);
 /* Use it on behalf of the application, room or not, and the opposite. */
 void room_hold(struct copy_state *copy);
 void room_let(struct copy_state *copy, int stale);
+/*
+ * What was reserved for the job has no bytes: refused, of these copies, got none.  All is
+ * given back, the memory's limit is what could be had, and the job stands in line again.
+ * Ends the program when it needs more than that.
+ */
+void room_retreat(struct job *job, unsigned memory, const struct copy_state *refused);
+/* From now on the memory has no more than so many bytes; and how many it has, 0: no
+ * limit. */
+void room_limit(struct node *node, unsigned memory, size_t bytes);
+size_t room_capacity(const struct memory *memory);
 /* A job that needs no answer at once; coherency_admitted() will be called. */
 void room_stand_in_line(struct job *job, unsigned memory);
 /* Are so many bytes free? */

@@ -162,6 +162,29 @@ int room_is_held(const struct access *access)
 	return access && access->job->ops->is_held;
 }
 
+/* 1: it was the last one. */
+static int end_use(struct memory *memory, struct copy_state *copy,
+		   const struct access *access)
+{
+	ORR_ASSERT(copy->room == ROOM_USED && copy->refs > 0);
+	if (room_is_held(access) && --copy->holds == 0)
+		memory->held_bytes -= copy->bytes;
+	if (--copy->refs > 0)
+		return 0;
+	memory->pinned_bytes -= copy->bytes;
+	return 1;
+}
+
+static void make_idle(struct memory *memory, struct copy_state *copy, int stale)
+{
+	copy->room = ROOM_IDLE;
+	if (stale)
+		link_oldest(memory, copy);
+	else
+		link_newest(memory, copy);
+	note_change(copy->datum->node, memory);
+}
+
 void room_unuse(struct copy_state *copy, const struct access *access, int stale)
 {
 	struct memory *memory = memory_of(copy);
@@ -169,18 +192,33 @@ void room_unuse(struct copy_state *copy, const struct access *access, int stale)
 	if (copy->is_users)
 		return;
 	orr_lock(&memory->lock);
-	ORR_ASSERT(copy->room == ROOM_USED && copy->refs > 0);
-	if (room_is_held(access) && --copy->holds == 0)
-		memory->held_bytes -= copy->bytes;
-	if (--copy->refs == 0) {
-		copy->room = ROOM_IDLE;
-		memory->pinned_bytes -= copy->bytes;
-		if (stale)
-			link_oldest(memory, copy);
-		else
-			link_newest(memory, copy);
-		note_change(copy->datum->node, memory);
+	if (end_use(memory, copy, access))
+		make_idle(memory, copy, stale);
+	orr_unlock(&memory->lock);
+}
+
+/* Without users nobody gives it a buffer or takes one away. */
+void room_list_unuse(struct memory *memory, struct copy_state *copy,
+		     const struct access *access, int stale)
+{
+	if (!end_use(memory, copy, access))
+		return;
+	if (copy->allocated) {
+		make_idle(memory, copy, stale);
+	} else {
+		copy->room = ROOM_NONE;
+		memory->used_bytes -= copy->bytes;
 	}
+}
+
+void room_abandon(struct copy_state *copy)
+{
+	struct memory *memory = memory_of(copy);
+
+	if (copy->is_users)
+		return;
+	orr_lock(&memory->lock);
+	room_list_unuse(memory, copy, NULL, 1);
 	orr_unlock(&memory->lock);
 }
 

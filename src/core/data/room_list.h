@@ -10,6 +10,10 @@
 
 /* One more user; there is room for the copy. */
 void room_list_use(struct memory *memory, struct copy_state *copy);
+/* The opposite; without a buffer it has no room any more.  access is NULL for a
+ * transfer's. */
+void room_list_unuse(struct memory *memory, struct copy_state *copy,
+		     const struct access *access, int stale);
 /* It is idle, and leaves. */
 void room_list_let_leave(struct memory *memory, struct copy_state *copy);
 /* What had nowhere to go may be asked again. */

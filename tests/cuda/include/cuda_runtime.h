@@ -78,6 +78,9 @@ int standin_most_queued(void);
 /* Copies of one, two, three dimensions that were asked for, since the last such call. */
 int standin_ncopies(int ndims);
 
+/* So much of a device's memory is other programs' from now on. */
+void standin_others(int device, size_t bytes);
+
 /*
  * What runs beside what is told by its order, not by times: the next operation of a kind
  * that begins is held until n operations of another kind have ended since this call
