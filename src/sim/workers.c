@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -10,6 +11,7 @@
 #include "core/data/data.h"
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
+#include "core/model/roofline.h"
 #include "core/sched/teams.h"
 #include "core/task/deps.h"
 #include "core/task/task.h"
@@ -360,6 +362,23 @@ void plat_worker_ended(struct worker *worker, struct job *job)
 
 /* ---- execution ------------------------------------------------------- */
 
+/* What would give a task a duration that its model does not know. */
+static void describe_remedy(const struct worker *worker, struct starpu_task *task,
+			    char *text, size_t bytes)
+{
+	const char *device = worker->type == STARPU_CUDA_WORKER ? "gpu" : "cpu";
+	const char *precision = roofline_element_bytes(task) == 8 ? "dp" : "sp";
+
+	if (task->flops > 0)
+		snprintf(text, bytes,
+			 "or give the hosts of the platform %s_peak_%s_gflops, for a "
+			 "roofline",
+			 device, precision);
+	else
+		snprintf(text, bytes,
+			 "or say the task's operations (STARPU_FLOPS), for a roofline");
+}
+
 /* The run cannot go on: a simulated task has no duration. */
 static void refuse(struct worker *worker, struct job *job) __attribute__((noreturn));
 
@@ -369,9 +388,11 @@ static void refuse(struct worker *worker, struct job *job)
 	struct starpu_perfmodel *model = task->cl->model;
 	const struct plat_machine *machine = worker->node->machine;
 	const char *name = task->cl->name ? task->cl->name : task->name;
-	char path[1024] = "";
+	const char *device_model = machine->devices[worker->type].model;
+	char path[1024] = "", remedy[128];
 	size_t bytes = 0;
 
+	describe_remedy(worker, task, remedy, sizeof(remedy));
 	if (model && model->symbol)
 		model_path(worker->node, model->symbol, path, sizeof(path));
 	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
@@ -390,12 +411,12 @@ static void refuse(struct worker *worker, struct job *job)
 			"simulation: no duration for codelet %s on %s (%s): model "
 			"\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
 			"no regression or roofline; file: %s: calibrate this size, or "
-			"choose a size that the file has",
+			"choose a size that the file has, %s",
 			name ? name : "(unnamed)", worker->kind->name,
-			machine->devices[worker->type].model,
+			*device_model ? device_model : "of a model without name",
 			model->symbol ? model->symbol : "(no symbol)",
 			model_footprint(model, task), bytes,
-			*path ? path : "none, see STARPU_PERF_MODEL_DIR");
+			*path ? path : "none, see STARPU_PERF_MODEL_DIR", remedy);
 	report_exit(1);
 }
 

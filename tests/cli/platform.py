@@ -286,6 +286,19 @@ def neighbours(suite):
                       "%d, %s" % (status, said[-1000:]))
 
 
+def foreign(suite):
+    """A platform that nobody wrote for us: what it lacks for durations is said, and is enough."""
+    plain = CLUSTER.replace('prefix="n"', 'prefix="node-"')
+    suite.write("foreign.xml", PLATFORM % (plain, "watt_per_state", "100"))
+    status, said = suite.orrery("run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb", "4")
+    suite.verdict("says_what_a_foreign_platform_lacks", status not in (0, 3) and
+                  "on CPU (of a model without name)" in said and "cpu_peak_sp_gflops" in said,
+                  "%d, %s" % (status, said[-1000:]))
+    suite.write("foreign.xml", PLATFORM % (plain, "cpu_peak_sp_gflops", "20"))
+    suite.succeeds("a_peak_is_enough", "run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb",
+                   "4", says="(100 % uncalibrated)")
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
@@ -300,6 +313,7 @@ def main():
             dragonflies(suite)
             runs(suite)
             neighbours(suite)
+            foreign(suite)
         assert os.path.exists(SMALL)
     return 1 if suite.nfailed else 0
 
