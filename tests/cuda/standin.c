@@ -347,6 +347,13 @@ int cuMemGetInfo_v2(size_t *unused, size_t *total)
 	return standin_unlock(CUDA_SUCCESS);
 }
 
+static void count_allocation(struct context *context)
+{
+	if (++context->nallocations == standin.others_after)
+		context->others = standin.others_mib << 20;
+	standin.counts[STANDIN_ALLOCATIONS]++;
+}
+
 int cuMemAlloc_v2(unsigned long long *at, size_t bytes)
 {
 	struct context *context = standin_context();
@@ -356,8 +363,7 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes)
 	BEGIN();
 	if (!context || bytes == 0)
 		return standin_unlock(context ? INVALID_VALUE : INVALID_CONTEXT);
-	if (++context->nallocations == standin.others_after)
-		context->others = standin.others_mib << 20;
+	count_allocation(context);
 	bytes = (bytes + GRAIN - 1) / GRAIN * GRAIN;
 	for (link = &context->blocks; *link && (*link)->at - end < bytes;
 	     link = &(*link)->next)
@@ -367,9 +373,22 @@ int cuMemAlloc_v2(unsigned long long *at, size_t bytes)
 	block = malloc(sizeof(*block));
 	*block = (struct block){*link, end, bytes};
 	*link = block;
+	if ((long)context->used > standin.counts[STANDIN_MOST_BYTES])
+		standin.counts[STANDIN_MOST_BYTES] = (long)context->used;
 	memset(context->bytes + end, 0xa5, bytes);
 	*at = (uintptr_t)(context->seen + end);
 	return standin_unlock(CUDA_SUCCESS);
+}
+
+long standin_count(enum standin_count what)
+{
+	long n;
+
+	standin_lock();
+	n = standin.counts[what];
+	standin.counts[what] = 0;
+	standin_unlock(0);
+	return n;
 }
 
 /* The context in whose memory an address is, or NULL: main memory. */

@@ -61,6 +61,7 @@ struct standin {
 	char fail_name[64];
 	int fail_call, fail_error, fail_once, ncalls;
 	int nshapes[4]; /* copies of so many dimensions */
+	long counts[STANDIN_COUNTS];
 	int others_after;
 	size_t pitch, others_mib;
 	struct context contexts[DEVICES_MAX];

@@ -199,9 +199,21 @@ static int is_slow(const struct cuda_box *box)
 	       (box->to.type == CUDA_MEMORY_HOST && !standin_is_pinned(box->to.host));
 }
 
+/* Between two devices? */
+static int is_between(const struct cuda_box *box)
+{
+	return box->from.type == CUDA_MEMORY_DEVICE &&
+	       box->to.type == CUDA_MEMORY_DEVICE &&
+	       standin_owner((void *)(uintptr_t)box->from.device) !=
+		       standin_owner((void *)(uintptr_t)box->to.device);
+}
+
 static int start_copy(struct CUstream_st *stream, const struct cuda_box *box)
 {
 	int rc = enqueue(stream, (struct op){.what = COPY, .box = *box});
+
+	standin.counts[STANDIN_SLOW_COPIES] += is_slow(box);
+	standin.counts[STANDIN_PEER_COPIES] += is_between(box);
 
 	return is_slow(box) ? drain(stream) : rc;
 }
@@ -343,6 +355,7 @@ int cuEventQuery(void *of)
 	const struct event *event = of;
 
 	BEGIN();
+	standin.counts[STANDIN_QUERIES]++;
 	if (event->npending > 0)
 		return standin_unlock(any_error() ? any_error() : CUDA_NOT_READY);
 	return standin_unlock(CUDA_SUCCESS);

@@ -78,6 +78,16 @@ int standin_most_queued(void);
 /* Copies of one, two, three dimensions that were asked for, since the last such call. */
 int standin_ncopies(int ndims);
 
+/* What the stand-in has counted since the last such call. */
+enum standin_count {
+	STANDIN_SLOW_COPIES, /* from and to memory that is not pinned */
+	STANDIN_PEER_COPIES,
+	STANDIN_ALLOCATIONS, /* of devices' memories */
+	STANDIN_QUERIES,     /* of events */
+	STANDIN_MOST_BYTES,  /* of a device that were allocated at a time */
+	STANDIN_COUNTS
+};
+long standin_count(enum standin_count what);
 /* So much of a device's memory is other programs' from now on. */
 void standin_others(int device, size_t bytes);
 
