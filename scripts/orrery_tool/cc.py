@@ -49,7 +49,8 @@ def command_cuda(place, rest):
         raise Refusal("nvcc was not found, which compiles .cu files; install CUDA's toolkit, or "
                       "add the folder of nvcc to PATH")
     if "-DSTARPU_USE_CUDA=1" not in flags: # Configured where there was no toolkit.
-        flags = ["-DSTARPU_USE_CUDA=1", "-DSTARPU_HAVE_CUDA=1"]
+        flags = ["-DSTARPU_USE_CUDA=1", "-DSTARPU_HAVE_CUDA=1",
+                 "-DSTARPU_HAVE_CUDA_MEMCPY_PEER=1"]
     command = [path, "-ccbin", tool("mpicxx"), "-I" + place.include, "-DSTARPU_HAVE_HWLOC=1",
                *flags, *rest]
     if not set(rest) & NO_LINK:

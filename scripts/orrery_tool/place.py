@@ -62,7 +62,7 @@ class Place:
                 words = re.search(r"^Cflags: (.*)$", f.read(), re.M).group(1).split()
         except (OSError, AttributeError):
             return []
-        wanted = re.compile(r"-DSTARPU_(USE_CUDA|HAVE_(CUDA|LIBCU\w+|NVML_H))=1"
+        wanted = re.compile(r"-DSTARPU_(USE_CUDA|HAVE_(CUDA|CUDA_MEMCPY_PEER|LIBCU\w+|NVML_H))=1"
                             r"|-I\S*cuda\S*/include")
         return [word for word in words if wanted.fullmatch(word)]
 

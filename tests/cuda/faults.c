@@ -239,6 +239,17 @@ static void others_use_the_device(void)
 	use_all();
 }
 
+static void a_task_is_larger_than_the_device(void)
+{
+	starpu_data_handle_t handle;
+
+	start("STARPU_LIMIT_CUDA_MEM", "1");
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)x[0], 8 * N,
+				    sizeof(double));
+	starpu_task_insert(&toucher, STARPU_RW, handle, 0);
+	starpu_task_wait_for_all();
+}
+
 /* ---- programs --------------------------------------------------------------- */
 
 static void refuse(struct starpu_codelet *cl)
@@ -422,6 +433,11 @@ static const struct dying mistakes[] = {
 	  "values leave it until what is left does"},
 	 others_use_the_device,
 	 LIVES},
+	{"a task that is larger than the device",
+	 {"task \"toucher\" (1) needs 2097152 bytes in memory node 1, which has 1048576",
+	  "use smaller pieces, raise the limit (STARPU_LIMIT_CUDA_MEM)"},
+	 a_task_is_larger_than_the_device,
+	 0},
 	{"a codelet for devices without one",
 	 {"\"toucher\"", "shall run on CUDA, and workers here are CPU"},
 	 nowhere_to_run,

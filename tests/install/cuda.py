@@ -91,7 +91,8 @@ class Suite:
                             "headers of CUDA: yes" in output, output):
             return
         flags = self.flags(folder)
-        wanted = ["-DSTARPU_USE_CUDA=1", "-DSTARPU_HAVE_CUDA=1", "-I%s/include" % place] + [
+        wanted = ["-DSTARPU_USE_CUDA=1", "-DSTARPU_HAVE_CUDA=1",
+                  "-DSTARPU_HAVE_CUDA_MEMCPY_PEER=1", "-I%s/include" % place] + [
             "-DSTARPU_HAVE_%s=1" % name
             for name in ("LIBCUBLASLT", "LIBCUSPARSE", "LIBCUSOLVER", "NVML_H")]
         self.verdict("clients get its flags, and those of its libraries",
@@ -109,6 +110,14 @@ class Suite:
                      ["no cuda.h and cuda_runtime.h in include/ of: /nowhere", "--with-cuda=DIR"])
         self.refuses("a relative DIR is refused", "--with-cuda=cuda",
                      ["--with-cuda=cuda: expected the absolute path"])
+
+
+def check_library(suite):
+    """One binary for machines with a driver and without."""
+    status, output = suite.run("readelf", "-d", os.path.join(BUILD, ".libs", "liborrery.so"))
+    needs = re.findall(r"NEEDED.*\[(.*)\]", output)
+    suite.verdict("the library starts without anything of CUDA's", status == 0 and needs and
+                  not re.search("cuda|cudart|cublas|nvidia", " ".join(needs)), needs)
 
 
 def check_structs(suite):
@@ -154,6 +163,7 @@ def main():
         suite.check_without()
         suite.check_with()
         suite.check_refused()
+        check_library(suite)
         check_structs(suite)
     return 1 if suite.nfailed else 0
 
