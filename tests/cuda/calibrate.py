@@ -82,6 +82,22 @@ class Suite:
         claim("what needs a compiler of CUDA is said to be skipped",
               "skipped: no nvcc" in text_of(self.path("all", "check.txt")))
 
+    def factorisations(self):
+        """What scripts/check-gpu runs on a device: the residual is the program's to check."""
+        for what, environment in (
+                ("with queued kernels", {}),
+                ("with kernels one by one", {"STARPU_CUDA_PIPELINE": "0"}),
+                ("with dmdas", {"STARPU_SCHED": "dmdas"}),
+                ("with two workers on each device", {"STARPU_NWORKER_PER_CUDA": "2"}),
+                ("in a fifth of the memory it needs", {"STARPU_LIMIT_CUDA_MEM": "1",
+                                                       "STARPU_NCUDA": "1"}),
+                ("with copies by main memory", {"STARPU_ENABLE_CUDA_GPU_GPU_DIRECT": "0"})):
+            said = subprocess.run(
+                [self.path("programs", "gpu_cholesky"), "--check", "1024", "128"], text=True,
+                check=False, env=dict(self.env, STARPU_NCPU="2", **environment),
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=100)
+            claim("Cholesky has no residual %s" % what, said.returncode == 0, said.stdout)
+
     def what_it_says(self, has_sim):
         models = glob.glob(self.path("all", "standin", "perfmodels", "codelets", "45", "*"))
         claim("each kernel has a model", len(models) == 14 and
@@ -217,6 +233,7 @@ def main():
     with tempfile.TemporaryDirectory() as top:
         suite = Suite(top)
         suite.all_of_it(has_sim)
+        suite.factorisations()
         suite.what_it_says(has_sim)
         suite.cut_off()
         suite.failures()
