@@ -411,6 +411,8 @@ void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
 	struct copy_state *copy;
 	int allocated, valid, arriving;
 
+	if (handle->flags & DATUM_OUTDATED)
+		data_settle_outdated(handle, STARPU_NONE);
 	orr_lock(&handle->lock);
 	copy = data_find_copy(handle, memory);
 	allocated = copy && copy->allocated;

@@ -196,7 +196,8 @@ int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle)
 	orr_lock(&cache->lock);
 	set_of(cache, handle);
 	orr_unlock(&cache->lock);
-	data_set_flags(handle, DATUM_RECEIVED, 0);
+	/* The receive comes next, and overwrites it. */
+	data_set_flags(handle, DATUM_RECEIVED, DATUM_OUTDATED);
 	kin_note(handle);
 	return 0;
 }
@@ -228,9 +229,9 @@ void cache_drop_copy(struct mpi *mpi, starpu_data_handle_t handle)
 }
 
 /* The cache's own note of a copy goes. */
-static void forget_received(struct mpi *mpi, starpu_data_handle_t handle)
+static void forget_received(struct mpi *mpi, starpu_data_handle_t handle, unsigned set)
 {
-	data_set_flags(handle, 0, DATUM_RECEIVED);
+	data_set_flags(handle, set, DATUM_RECEIVED);
 	orr_lock(&mpi->cache.lock);
 	drop_set(&mpi->cache, handle);
 	orr_unlock(&mpi->cache.lock);
@@ -240,17 +241,21 @@ void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	if (!(handle->flags & DATUM_RECEIVED))
 		return;
-	forget_received(mpi, handle);
+	forget_received(mpi, handle, 0);
 	cache_drop_copy(mpi, handle);
 }
 
 /* The next value may come: the memory of a small one stays for it. */
 static void overwrite(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	forget_received(mpi, handle);
-	if (data_bytes(handle) > SMALL_BYTES)
+	int keeps = data_bytes(handle) <= SMALL_BYTES && !is_mine(mpi, handle) &&
+		    !(handle->flags & DATUM_VIEWS);
+	int is_part = (handle->flags & DATUM_PART) != 0;
+
+	forget_received(mpi, handle, keeps && !is_part ? DATUM_OUTDATED : 0);
+	if (!keeps)
 		cache_drop_copy(mpi, handle);
-	else if (!is_mine(mpi, handle) && !(handle->flags & DATUM_VIEWS))
+	else if (is_part)
 		data_deinitialize_submit(mpi->node, handle);
 }
 

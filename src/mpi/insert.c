@@ -14,11 +14,6 @@
 #include "mpi/mpi.h"
 #include "mpi/plan.h"
 
-/* Transfers inserted so far between this rank and a peer, modulo 2^32. */
-struct ordinals {
-	uint32_t sent, received;
-};
-
 void insertion_init(struct mpi *mpi)
 {
 	const struct knobs *knobs = node_knobs(mpi->node);
@@ -28,40 +23,6 @@ void insertion_init(struct mpi *mpi)
 	mpi->insertion.is_charged = knobs->submit_cost;
 	mpi->insertion.charge_s[0] = knobs->insert_s;
 	mpi->insertion.charge_s[1] = knobs->submit_s;
-}
-
-void insertion_free(struct mpi *mpi)
-{
-	struct ordinals *ordinals;
-	size_t cursor = 0;
-
-	while ((ordinals = table_next(&mpi->insertion.ordinals, &cursor)))
-		free(ordinals);
-	table_free(&mpi->insertion.ordinals);
-}
-
-/* ---- ordinals of transfers ------------------------------------------- */
-
-/* Starts with 1.  Not atomic with the insertion: several threads may count alike on
- * one rank and differently on another, so that it only explains. */
-static uint32_t next_ordinal(struct mpi *mpi, int net_peer, enum request_kind kind)
-{
-	struct insertion *insertion = &mpi->insertion;
-	struct ordinals *ordinals;
-	uint32_t *ordinal, next;
-
-	orr_lock(&insertion->lock);
-	ordinals = table_get(&insertion->ordinals, (uint64_t)net_peer);
-	if (!ordinals) {
-		ordinals = orr_alloc(sizeof(*ordinals));
-		table_put(&insertion->ordinals, (uint64_t)net_peer, ordinals);
-	}
-	ordinal = kind == REQUEST_SEND ? &ordinals->sent : &ordinals->received;
-	next = ++*ordinal;
-	if (next == 0) /* which means: none */
-		next = ++*ordinal;
-	orr_unlock(&insertion->lock);
-	return next;
 }
 
 /* ---- one transfer ---------------------------------------------------- */
@@ -86,7 +47,7 @@ struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to
 	post->kind = from == comm->rank ? REQUEST_SEND : REQUEST_RECEIVE;
 	post->peer = post->kind == REQUEST_SEND ? to : from;
 	net_peer = comm_net_rank(comm, post->peer);
-	post->ordinal = next_ordinal(mpi, net_peer, post->kind);
+	post->ordinal = insert_ordinal(mpi, net_peer, post->kind);
 	return engine_post(mpi, post);
 }
 
@@ -119,6 +80,7 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 	insert->comm = comm;
 	insert->me = comm_at(&mpi->comms, comm)->rank;
 	insert->task = task;
+	insert->flags = insert->modes = 0;
 	insert->uses = insert->inline_uses;
 	if (task->ndata > PLAN_INLINE_USES)
 		insert->uses = orr_alloc((size_t)task->ndata * sizeof(*insert->uses));
@@ -128,6 +90,8 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 		/* A handle that is NULL here does not concern this rank. */
 		insert->uses[i].owner = handle ? handle->owner : OWNER_UNSET;
 		insert->uses[i].mode = handle ? task->data[i].mode : 0;
+		insert->flags |= handle ? handle->flags : 0;
+		insert->modes |= insert->uses[i].mode;
 	}
 }
 
@@ -326,7 +290,9 @@ void insert_move_before(struct insert *insert)
 {
 	struct plan plan;
 
-	reduce_before(insert);
+	if ((insert->flags & (DATUM_KIN | DATUM_CONTRIBUTED)) ||
+	    (insert->modes & (STARPU_REDUX | STARPU_MPI_REDUX)))
+		reduce_before(insert);
 	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor,
 		  insert_holds, insert);
 	for (int i = 0; i < plan.nbefore; i++) {
@@ -347,25 +313,32 @@ int insert_keeps_none(const struct insert *insert, int use, int executor)
 	return executor == insert->me || insert_passes_on(insert, use, executor);
 }
 
+/* Without cache. */
+static void drop_read(const struct insert *insert)
+{
+	for (int i = 0; i < insert->task->ndata; i++)
+		if (plan_reads(insert->uses[i].mode) &&
+		    insert_keeps_none(insert, i, insert->task->executor))
+			cache_drop_copy(insert->mpi, insert->task->data[i].handle);
+}
+
 /* What was written is nowhere else any more; without cache, what was read neither. */
 static void forget_copies(const struct insert *insert)
 {
+	const unsigned noted = DATUM_SENT | DATUM_RECEIVED | DATUM_KIN;
 	struct mpi *mpi = insert->mpi;
 
 	for (int i = 0; i < insert->task->ndata; i++) {
-		const struct plan_use *use = &insert->uses[i];
 		starpu_data_handle_t handle = insert->task->data[i].handle;
 
-		if (!handle)
+		/* It has no mode where the handle is NULL. */
+		if (!plan_writes(insert->uses[i].mode) || !(handle->flags & noted))
 			continue;
-		if (plan_writes(use->mode)) {
-			cache_clear(mpi, handle);
-			kin_clear(mpi, handle);
-		}
-		if (!mpi->cache.is_on && plan_reads(use->mode) &&
-		    insert_keeps_none(insert, i, insert->task->executor))
-			cache_drop_copy(mpi, handle);
+		cache_clear(mpi, handle);
+		kin_clear(mpi, handle);
 	}
+	if (!mpi->cache.is_on)
+		drop_read(insert);
 }
 
 /* Does the executor write what another rank owns? */
@@ -469,6 +442,7 @@ struct placing {
 	unsigned me, executor; /* 0: not known yet */
 	int is_given;          /* by STARPU_EXECUTE_ON_NODE */
 	int is_open;           /* what is written has several owners */
+	int is_ours;           /* it concerns this rank for certain */
 };
 
 /* 0: this access may concern the rank, or its gist does not tell. */
@@ -481,8 +455,10 @@ static inline int access_is_foreign(struct placing *placing, unsigned mode,
 		return 0;
 	gist = data_gist(handle);
 	owner = gist >> GIST_OWNER_SHIFT;
-	if (owner == placing->me || owner == 0)
+	if (owner == placing->me || owner == 0) {
+		placing->is_ours = owner != 0;
 		return !(mode & (STARPU_R | STARPU_W));
+	}
 	if (mode & STARPU_W) {
 		if (!placing->executor)
 			placing->executor = owner;
@@ -533,11 +509,13 @@ static inline int key_is_foreign(struct placing *placing, int key, int size,
 	}
 }
 
+enum { AFAR_UNKNOWN, AFAR_FOREIGN, AFAR_OURS };
+
 /*
- * The same as is_foreign(), without the list: 1 is certain, 0 asks to look closer.  Most
- * calls on most ranks end here; of a datum they read nothing but its gist.
+ * What is_foreign() finds, without the list, where that is certain.  Most calls on most
+ * ranks end here; of a datum they read nothing but its gist.
  */
-static inline int is_plainly_foreign(const struct mpi_comm *members, va_list list)
+static inline int look_from_afar(const struct mpi_comm *members, va_list list)
 {
 	struct placing placing = {.me = (unsigned)members->rank + 1};
 	int key, goes_on;
@@ -554,10 +532,14 @@ static inline int is_plainly_foreign(const struct mpi_comm *members, va_list lis
 			break;
 	}
 	va_end(copy);
-	if (key != 0 || placing.is_given)
-		return key == 0;
+	if (key != 0)
+		return placing.is_ours ? AFAR_OURS : AFAR_UNKNOWN;
+	if (placing.is_given)
+		return AFAR_FOREIGN;
 	return placing.executor && placing.executor <= (unsigned)members->size &&
-	       !placing.is_open;
+			       !placing.is_open
+		       ? AFAR_FOREIGN
+		       : AFAR_UNKNOWN;
 }
 
 const char *insert_name_of(const struct starpu_codelet *cl)
@@ -676,10 +658,10 @@ void insert_count(struct node *node)
 
 /* Apart, so that who leaves early needs no room for the list. */
 static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
-			  va_list list) __attribute__((noinline));
+			  va_list list, int is_ours) __attribute__((noinline));
 
 static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
-			  va_list list)
+			  va_list list, int is_ours)
 {
 	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
 	struct starpu_task *task = NULL;
@@ -690,7 +672,7 @@ static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 	args_scan(&args, mpi->rank, list);
 	if (mpi->balances)
 		lb_arrive(mpi, args.has_iteration, args.iteration);
-	if (is_foreign(&args, members->rank, members->size))
+	if (!is_ours && is_foreign(&args, members->rank, members->size))
 		charge(mpi, 0);
 	else
 		ret = insert_slow(mpi, comm, &args, list,
@@ -702,9 +684,13 @@ static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 
 int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
 {
+	int seen = AFAR_UNKNOWN;
+
 	insert_count(mpi->node);
-	if (mpi->balances || !is_plainly_foreign(comm_at(&mpi->comms, comm), list))
-		return insert_closely(mpi, comm, cl, list);
+	if (!mpi->balances)
+		seen = look_from_afar(comm_at(&mpi->comms, comm), list);
+	if (seen != AFAR_FOREIGN)
+		return insert_closely(mpi, comm, cl, list, seen == AFAR_OURS);
 	charge(mpi, 0);
 	return 0;
 }

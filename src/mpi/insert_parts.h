@@ -9,15 +9,22 @@
  */
 #include "mpi/insert.h"
 #include "mpi/plan.h"
+#include "mpi/request.h"
 
 /* One slow insertion. */
 struct insert {
 	struct mpi *mpi;
 	int comm, me;
 	struct exchange *task;
+	unsigned flags, modes; /* of all data together */
 	struct plan_use *uses;
 	struct plan_use inline_uses[PLAN_INLINE_USES];
 };
+
+/* ordinals.c: the number of a transfer with a peer, of those of its kind; starts with 1.
+ * Not atomic with the insertion: several threads may count alike on one rank and
+ * differently on another, so that it only explains. */
+uint32_t insert_ordinal(struct mpi *mpi, int net_peer, enum request_kind kind);
 
 /* Counts the insertion, for summaries. */
 void insert_count(struct node *node);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "core/data/data_ops.h"
 #include "mpi_world.h"
 
 /* ---- what the cache notes -------------------------------------------- */
@@ -258,12 +259,42 @@ static void writes_go_home(void **state)
 	fake_run();
 	assert_int_equal(graph.values[0], 3);
 	assert_int_equal(messages(), 6);
-	/* Nobody counts as a holder, and the copies are gone: their values. */
+	/* Nobody counts as a holder, and the copies are of the past. */
 	assert_false(graph.handles[0][0]->flags & DATUM_SENT);
 	assert_false(graph.handles[1][0]->flags & DATUM_RECEIVED);
-	assert_false(data_body(graph.handles[1][0])->has_value);
+	assert_true(graph.handles[1][0]->flags & DATUM_OUTDATED);
 	/* The next one comes to the same memory, since it is small. */
 	assert_true(data_body(graph.handles[1][0])->main.allocated);
+	graph_close(&graph);
+}
+
+/* A small value that is written elsewhere is none for who reads it, and no hindrance for
+ * the next one, which overwrites it. */
+static void a_value_of_the_past_is_none(void **state)
+{
+	starpu_data_handle_t copy;
+	struct graph graph;
+
+	(void)state;
+	graph_open(&graph);
+	copy = graph.handles[1][0];
+	for (int round = 1; round <= 4; round++) {
+		all_increment(&graph, 0, -1);
+		all_add(&graph, 0, 1);
+		fake_run();
+		assert_true(data_body(copy)->has_value);
+		assert_false(copy->flags & DATUM_OUTDATED);
+		all_increment(&graph, 0, -1);
+		fake_run();
+		assert_true(copy->flags & DATUM_OUTDATED);
+		if (round % 2)
+			continue;
+		data_settle_outdated(copy, round == 2 ? STARPU_R : STARPU_W);
+		fake_run();
+		assert_false(copy->flags & DATUM_OUTDATED);
+		assert_int_equal(data_body(copy)->has_value, round != 2);
+	}
+	assert_int_equal(graph.values[1], 1 + 3 + 5 + 7);
 	graph_close(&graph);
 }
 
@@ -373,6 +404,7 @@ int main(void)
 		cmocka_unit_test(ranges_fill_holes),
 		cmocka_unit_test(a_value_travels_once),
 		cmocka_unit_test(writes_go_home),
+		cmocka_unit_test(a_value_of_the_past_is_none),
 		cmocka_unit_test(a_flush_forgets),
 		cmocka_unit_test(a_new_owner_keeps_its_value),
 		cmocka_unit_test(null_where_it_does_not_matter),

@@ -79,7 +79,7 @@ static int fetch_home(struct access *access)
 		access->copy->refs++;
 		buffers_allocate(access->copy);
 	} else {
-		access->copy = data_copy(datum, STARPU_MAIN_RAM);
+		access->copy = data_home_copy(datum);
 		access->copy->refs++;
 		there = coherency_bring(access);
 	}

@@ -43,8 +43,9 @@ enum datum_flag {
 	DATUM_WRITES_THROUGH = 1 << 15, /* extra->wt_mask says where to */
 	DATUM_UNIMPORTANT = 1 << 16,    /* its copies are the first that leave */
 	DATUM_WISHED = 1 << 17,         /* may have a prefetch in line */
-	DATUM_SOURCED = 1 << 18, /* others than the owner may send: mpi/sources.h */
-	DATUM_NO_DISK = 1 << 19, /* its value does not leave memory for a disk */
+	DATUM_SOURCED = 1 << 18,  /* others than the owner may send: mpi/sources.h */
+	DATUM_NO_DISK = 1 << 19,  /* its value does not leave memory for a disk */
+	DATUM_OUTDATED = 1 << 20, /* see data_settle_outdated() */
 	DATUM_KIN = 1 << 14 /* ranks may have copies of what shares bytes: mpi/kin.h */
 };
 
@@ -277,6 +278,10 @@ static inline uint64_t memory_bit(unsigned memory)
 }
 
 /* The copy in a memory, or NULL. */
+static inline struct copy_state *data_home_copy(starpu_data_handle_t handle)
+{
+	return &data_body(handle)->main;
+}
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory);
 size_t data_bytes(starpu_data_handle_t handle);
 /* What a copy of the value moves: some interfaces say more than there is memory. */

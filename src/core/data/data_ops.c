@@ -319,6 +319,25 @@ void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle)
 	wipe(node, handle, 0, 0);
 }
 
+static int overwrites(unsigned mode)
+{
+	const unsigned kinds = STARPU_RW | STARPU_SCRATCH | STARPU_REDUX;
+
+	return (mode & (kinds | ACCESS_UNORDERED)) == STARPU_W;
+}
+
+void data_settle_outdated(starpu_data_handle_t handle, unsigned mode)
+{
+	unsigned before;
+
+	orr_lock(&handle->lock);
+	before = handle->flags;
+	handle->flags &= ~(unsigned)DATUM_OUTDATED;
+	orr_unlock(&handle->lock);
+	if ((before & DATUM_OUTDATED) && !overwrites(mode))
+		data_deinitialize_submit(handle->node, handle);
+}
+
 void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 {
 	if (duplicate_drop(handle))

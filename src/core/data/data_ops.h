@@ -49,6 +49,12 @@ void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
 void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle);
 /* The same, keeping the memory. */
 void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle);
+/*
+ * A datum with DATUM_OUTDATED has a value of the past: deinitialized it would be when its
+ * turn comes, were it not that most often somebody overwrites it first.  Whoever submits
+ * an access calls this before: it is deinitialized now, unless mode overwrites it.
+ */
+void data_settle_outdated(starpu_data_handle_t handle, unsigned mode);
 /* Wait for its writers, and bring its value, if it has one, to memory (-1: not at all).
  */
 void data_settle(struct node *node, starpu_data_handle_t handle, int memory);

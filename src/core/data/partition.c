@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/data/budget.h"
 #include "core/data/coherency.h"
+#include "core/data/data_ops.h"
 #include "core/data/redux.h"
 #include "core/interface/interface.h"
 
@@ -286,6 +287,8 @@ struct partition *partition_new(starpu_data_handle_t parent,
 	struct cut cut = {.filter = filter,
 			  .ops = orr_alloc((n + 1) * sizeof(cut.ops[0]))};
 
+	if (parent->flags & DATUM_OUTDATED)
+		data_settle_outdated(parent, STARPU_NONE);
 	partition->parent = parent;
 	partition->users = 1;
 	partition->is_planned = (unsigned char)is_planned;

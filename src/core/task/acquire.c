@@ -96,6 +96,8 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	if (acquire->counted)
 		orr_add(&node->others_submitted, 1);
 	sequential = sequential && (handle->flags & DATUM_SEQUENTIAL);
+	if (handle->flags & DATUM_OUTDATED)
+		deps_settle(job, sequential);
 	if (handle->flags & DATUM_VIEWS)
 		views_submit(job, sequential, &ready);
 	else
@@ -118,6 +120,7 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 	if (!(handle->flags & DATUM_SEQUENTIAL))
 		mode |= ACCESS_UNORDERED;
 	prepare(node, acquire, handle, mode);
+	deps_settle(job, 1);
 	if (handle->flags & DATUM_VIEWS) {
 		views_prepare(handle, mode, &ready);
 		ready_run(node, &ready);

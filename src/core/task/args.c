@@ -37,22 +37,36 @@ void args_die_unknown_key(int rank, int key)
 
 /* ---- scanning: placement and transfers only -------------------------- */
 
-static void scan_buffer(struct arg_list *args, starpu_data_handle_t handle, unsigned mode)
+static struct starpu_data_descr *grow_buffers(struct arg_list *args)
 {
-	if (args->nbuffers == args->room) {
-		size_t bytes = (size_t)args->room * sizeof(*args->buffers);
-		struct starpu_data_descr *more = orr_alloc(2 * bytes);
+	size_t n = (size_t)args->nbuffers;
+	struct starpu_data_descr *more = orr_alloc(2 * (n + 1) * sizeof(*more));
 
-		memcpy(more, args->buffers, bytes);
-		if (args->buffers != args->inline_buffers)
-			free(args->buffers);
-		args->buffers = more;
-		args->room *= 2;
-	}
+	memcpy(more, args->buffers, n * sizeof(*more));
+	free(args->allocated);
+	args->room = 2 * (args->nbuffers + 1);
+	args->buffers = args->allocated = more;
+	return more;
+}
+
+/* A datum that this rank may not know, before it is said who executes. */
+static inline void note_null(struct arg_list *args, starpu_data_handle_t handle,
+			     unsigned mode)
+{
 	if (!handle && (mode & (STARPU_W | STARPU_REDUX)) && !args->has_node)
 		args->null_write_before_node = 1;
-	args->buffers[args->nbuffers].handle = handle;
-	args->buffers[args->nbuffers++].mode = (enum starpu_data_access_mode)mode;
+}
+
+static void scan_buffer(struct arg_list *args, starpu_data_handle_t handle, unsigned mode)
+{
+	struct starpu_data_descr *buffers =
+		args->allocated ? args->allocated : args->inline_buffers;
+
+	if (args->nbuffers == args->room)
+		buffers = grow_buffers(args);
+	note_null(args, handle, mode);
+	buffers[args->nbuffers].handle = handle;
+	buffers[args->nbuffers++].mode = (enum starpu_data_access_mode)mode;
 }
 
 static void skip_operands(const char *operands, va_list *list)
@@ -108,11 +122,24 @@ static struct starpu_data_descr item(int key, const void *array, int i,
 		.mode = STARPU_CODELET_GET_MODE(cl, nbuffers)};
 }
 
+/* The first accesses, and mostly all: they are read where they are. */
+static void borrow(struct arg_list *args, struct starpu_data_descr *array, int n)
+{
+	for (int i = 0; i < n; i++)
+		note_null(args, array[i].handle, array[i].mode);
+	args->buffers = array;
+	args->nbuffers = args->room = n;
+}
+
 static void scan_arrays(struct arg_list *args, int key, va_list *list)
 {
 	void *array = va_arg(*list, void *);
 	int n = va_arg(*list, int);
 
+	if (key == STARPU_DATA_MODE_ARRAY && args->nbuffers == 0 && n > 0) {
+		borrow(args, array, n);
+		return;
+	}
 	for (int i = 0; i < n; i++) {
 		struct starpu_data_descr descr =
 			item(key, array, i, args->codelet, args->nbuffers);
@@ -197,8 +224,7 @@ static void scan_item(void *context, int key, ...)
 
 void args_end(struct arg_list *args)
 {
-	if (args->buffers != args->inline_buffers)
-		free(args->buffers);
+	free(args->allocated);
 }
 
 /* ---- packing --------------------------------------------------------- */

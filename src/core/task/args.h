@@ -17,7 +17,9 @@ enum { ARGS_INLINE_BUFFERS = 16 };
 
 struct arg_list {
 	struct starpu_codelet *codelet;
-	struct starpu_data_descr *buffers; /* inline_buffers, or allocated */
+	/* inline_buffers, an array of the caller's, or allocated. */
+	struct starpu_data_descr *buffers;
+	struct starpu_data_descr *allocated; /* of them, or NULL */
 	int nbuffers, room;
 	int has_node, execute_on_node;
 	starpu_data_handle_t on_data; /* STARPU_EXECUTE_ON_DATA, or NULL */
@@ -33,6 +35,7 @@ static inline void args_begin(struct arg_list *args, struct starpu_codelet *code
 {
 	args->codelet = codelet;
 	args->buffers = args->inline_buffers;
+	args->allocated = NULL;
 	args->nbuffers = 0;
 	args->room = ARGS_INLINE_BUFFERS;
 	args->has_node = 0;

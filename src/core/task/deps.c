@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/bound/graph.h"
+#include "core/data/data_ops.h"
 #include "core/data/duplicate.h"
 #include "core/task/exclusion.h"
 #include "core/task/task.h"
@@ -276,6 +277,18 @@ static void submit_all(struct job *job, struct ready *ready)
 	sorted_unlock(&sorted);
 	if (sorted.n < job->naccesses)
 		submit_scratch(job);
+}
+
+void deps_settle(const struct job *job, int sequential)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct access *access = &job->accesses[i];
+
+		if (access->datum->flags & DATUM_OUTDATED)
+			data_settle_outdated(access->datum,
+					     access->mode |
+						     (sequential ? 0 : ACCESS_UNORDERED));
+	}
 }
 
 void deps_submit(struct job *job, int sequential, struct ready *ready)

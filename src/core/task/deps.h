@@ -13,6 +13,9 @@
  */
 #include "core/data/data.h"
 
+/* Before them, with nothing locked: data_settle_outdated() for the job's data. */
+void deps_settle(const struct job *job, int sequential);
+
 /*
  * Queue the accesses of job (modes set, duplicates merged by deps_merge()).  Locks
  * all data of the job together, in address order, so that two threads' submissions

@@ -463,6 +463,7 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 		bound_task(job);
 	if (job->point || task->use_tag)
 		links_arm(job, again);
+	deps_settle(job, task->sequential_consistency);
 	if (job->uses_views)
 		views_submit(job, task->sequential_consistency, ready);
 	else if (job->naccesses)
