@@ -140,6 +140,12 @@ static void refuse(struct copy_state *to)
 	spill_disk_refused(to->datum->node, to->memory);
 }
 
+/* Does the source keep its turn for it?  Else a writer may begin meanwhile. */
+static int is_beside(enum purpose purpose)
+{
+	return purpose == TO_EVICT || purpose == TO_SPREAD;
+}
+
 /* The bytes have come; the datum is locked. */
 static void land(struct transfer *transfer)
 {
@@ -152,6 +158,7 @@ static void land(struct transfer *transfer)
 	tell_copy(to->datum->node, &transfer->copy, EVENT_COPY_ENDS);
 	ahead_count(to->datum->node, from->memory, to->memory, -1);
 	to->incoming = 0;
+	from->outgoing -= is_beside(purpose);
 	if (transfer->epoch == body->epoch) {
 		if (!failed)
 			data_set_memories(&body->valid,
@@ -226,6 +233,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to,
 	transfer->purpose = purpose;
 	ORR_ASSERT(!to->incoming && copy_is_valid(from));
 	to->incoming = 1;
+	from->outgoing += is_beside(purpose);
 	data_set_memories(&datum->body->arriving,
 			  datum->body->arriving | memory_bit(to->memory));
 	if (datum->ops->is_multiformat) {
@@ -289,6 +297,15 @@ static int is_moot(const struct access *access)
 	return access->job->is_hint && !access->copy->datum->body->has_value;
 }
 
+/* Who copies the bytes may read them with the application's functions, which must not
+ * find a value that is half another one.  Where threads take turns nobody looks
+ * meanwhile. */
+static int is_being_read(const struct access *access)
+{
+	return access->copy->outgoing > 0 && (access->mode & STARPU_W) &&
+	       !access->job->node->machine->takes_turns;
+}
+
 int coherency_bring(struct access *access)
 {
 	struct copy_state *copy = access->copy, *stop = mapped_bytes(copy);
@@ -297,12 +314,14 @@ int coherency_bring(struct access *access)
 		if (!copy->allocated)
 			buffers_allocate(copy);
 		if (!needs_value(access) || copy_is_valid(copy) || is_moot(access)) {
+			if (is_being_read(access))
+				break;
 			settle(access);
 			return 1;
 		}
 		stop = hop(access);
 	}
-	wait_for_copy(access, stop);
+	wait_for_copy(access, stop->incoming || stop->awaits_room ? stop : copy);
 	return 0;
 }
 
@@ -539,21 +558,24 @@ static void end_transfer(struct node *node)
 static void arrived(struct plat_copy *plat_copy)
 {
 	struct transfer *transfer = ORR_CONTAINER(plat_copy, struct transfer, copy);
-	struct copy_state *to = transfer->to;
+	struct copy_state *source = transfer->from, *to = transfer->to;
 	starpu_data_handle_t datum = to->datum;
 	struct node *node = datum->node;
-	unsigned from = transfer->from->memory, target = to->memory;
-	struct access *settled;
+	unsigned from = source->memory, target = to->memory;
+	struct access *settled, *written = NULL;
 
 	if (convert(transfer))
 		return;
 	orr_lock(&datum->lock);
 	land(transfer);
 	settled = bring_again(to);
+	if (source->outgoing == 0 && !source->incoming)
+		written = bring_again(source);
 	if (target == data_haven(datum))
 		resume_evictions(datum);
 	unlock_after_use(datum);
 	tell_fetched(settled);
+	tell_fetched(written);
 	room_serve(node, from);
 	room_serve(node, target);
 	serve_passages(node);

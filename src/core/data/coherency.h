@@ -7,8 +7,10 @@
  * coherency.h - where the current value of a datum is, and how it gets elsewhere.
  *
  * The caller holds granted accesses, so readers never meet a writer here; several
- * readers may fetch at once.  Only evictions go on beside a writer: what they bring is
- * of an earlier epoch then, and counts for nothing.
+ * readers may fetch at once.  Only what nobody waits for, evictions for instance, goes on
+ * beside a writer: what it brings is of an earlier epoch then, and counts for nothing.
+ * Who writes to the copy that it reads from waits for its end, where threads do not take
+ * turns.
  */
 #include "core/data/data.h"
 
@@ -45,8 +47,7 @@ unsigned coherency_main_memory(starpu_data_handle_t handle);
 int coherency_device_memory(starpu_data_handle_t handle, uint64_t memories, int replaces);
 /*
  * Bring the value, which is somewhere else, one hop towards a memory, if there is room;
- * nobody waits for it.  Writers do not wait for it either: as with evictions, what it
- * brings counts for nothing then.  The datum is locked.
+ * nobody waits for it, as with evictions.  The datum is locked.
  */
 void coherency_send(starpu_data_handle_t handle, unsigned memory);
 

@@ -66,7 +66,8 @@ enum copy_room {
 struct copy_state {
 	starpu_data_handle_t datum;
 	void *interface;
-	struct access *waiters;           /* of the transfer to this copy, or its room */
+	/* Of the transfer to this copy, or its room; writers: of those from it. */
+	struct access *waiters;
 	struct copy_state *older, *newer; /* room: idle copies */
 	size_t bytes;                     /* room: as asked when it got none yet */
 	int refs;                         /* room: users */
@@ -78,6 +79,8 @@ struct copy_state {
 	unsigned char incoming;    /* a transfer to this copy is in flight */
 	unsigned char evict_waits; /* until a main memory can take the value */
 	unsigned char awaits_room; /* a passage (spill.h) stands in line for it */
+	/* Transfers from it, in flight, for which nobody waits: beside writers. */
+	unsigned char outgoing;
 };
 
 /* Few nodes have more memories than these. */
