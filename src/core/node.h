@@ -65,7 +65,7 @@ struct settings {
 	struct knobs knobs;
 	struct kept_conf *confs;    /* what its nodes were given */
 	struct model_store *models; /* model files read so far */
-	unsigned nmodel_changes;    /* of what they say; may wrap */
+	unsigned nmodel_changes;    /* of what they say; atomic, may wrap */
 	int too_many_told;          /* workers, by device_count() */
 	int argument_told; /* an argument without size, by the master of slaves */
 };

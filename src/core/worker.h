@@ -17,6 +17,14 @@
 /* Who takes more tasks at a time has its pipeline apart. */
 enum { WORKER_OWN_PIPELINE = 4 };
 
+/* What the worker said last that a task of this kind would take, and of which it runs. */
+struct expectation {
+	const struct starpu_perfmodel *model;
+	uint32_t footprint, now;
+	int nchanges, implementation;
+	float us;
+};
+
 /* In groups, as struct node. */
 struct worker {
 	/* Set when it opens, or when it changes its scheduler. */
@@ -67,6 +75,7 @@ struct worker {
 	double busy_s;
 	double began_s;            /* when its task began to run, while events are told */
 	uint64_t expected_end;     /* see core/task/foresee.h; orr_count() */
+	struct expectation told;   /* see core/task/stamp.c */
 	double task_j;             /* of the task that it has run, if that is measured */
 	struct plat_caller caller; /* what its thread does */
 	int nholds, nrelaxed;      /* of its turn; see core/sched/relax.h */

@@ -324,6 +324,12 @@ struct model_estimate model_evaluate(const struct model_query *query)
 	return estimate;
 }
 
+int model_is_by_footprint(const struct starpu_perfmodel *model)
+{
+	return model->type == STARPU_HISTORY_BASED && !model->footprint &&
+	       !model->size_base && model->state && !orr_load(&model->state->has_own);
+}
+
 /* ---- What was said of tasks of the same shape -------------------------- */
 
 /*
@@ -496,8 +502,7 @@ void model_add(const struct model_query *query, double value, unsigned number)
 		model_fit_solve(answer.known, model->type, knobs->calibrate_minimum);
 	answer.file->dirty = 1;
 	orr_unlock(&answer.file->lock);
-	if (query->node->machine->predicts)
-		query->node->settings->nmodel_changes++;
+	orr_add((int *)&query->node->settings->nmodel_changes, 1);
 	if (reset && !knobs->silent)
 		orr_complain(query->node->rank,
 			     "performance model %s: most measurements of footprint %08x "

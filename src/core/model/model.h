@@ -55,6 +55,8 @@ void model_store_free(struct model_store *store);
  */
 struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,
 				   unsigned implementation);
+/* Is it all that this model looks at: model_footprint(), and the device? */
+int model_is_by_footprint(const struct starpu_perfmodel *model);
 /* Is the estimate none of the model's own, and will a run tell? */
 int model_will_learn(const struct worker *worker, const struct starpu_task *task,
 		     const struct model_estimate *estimate);

@@ -242,6 +242,8 @@ struct _starpu_perfmodel_state *model_state(struct node *node,
 		state->next = store->states;
 		store->states = state;
 		model->is_init = 1;
+		/* Another model may have been here. */
+		orr_add((int *)&node->settings->nmodel_changes, 1);
 		orr_swap_ptr((void **)&model->state, state);
 	}
 	orr_unlock(&store->lock);
@@ -530,8 +532,7 @@ int model_attach(struct node *node, struct starpu_perfmodel *model, const char *
 		file->status = model_data_read(&file->data, path, node->rank);
 	state->only = file;
 	state->nanswers = 0;
-	if (node->machine->predicts)
-		node->settings->nmodel_changes++;
+	orr_add((int *)&node->settings->nmodel_changes, 1);
 	orr_unlock(&store->lock);
 	if (file->status)
 		return file->status;

@@ -53,6 +53,39 @@ static double began_s(const struct job *job)
 	return job->worker->began_s > since_s ? job->worker->began_s : since_s;
 }
 
+static float expected_us(const struct job *job)
+{
+	struct model_estimate estimate =
+		model_expect(job->worker, job->task, job->implementation);
+
+	if (estimate.source == MODEL_NONE || estimate.source == MODEL_ROOFLINE)
+		return 0;
+	return (float)(1e6 * estimate.seconds);
+}
+
+/* Means of a footprint stay what they are until a measurement is added. */
+static float remembered_us(const struct job *job)
+{
+	const struct starpu_perfmodel *model = job->task->cl->model;
+	const int *changes = (const int *)&job->node->settings->nmodel_changes;
+	struct expectation *told = &job->worker->told;
+	int nchanges = orr_load(changes);
+
+	/* Who queues kernels has started another one since. */
+	if (!model_is_by_footprint(model) || job->worker->driver->may_queue ||
+	    orr_load_ptr((void **)&job->worker->leads_as))
+		return expected_us(job);
+	if (told->model != model || told->footprint != told->now ||
+	    told->nchanges != nchanges || told->implementation != job->implementation)
+		*told = (struct expectation){.model = model,
+					     .footprint = told->now,
+					     .now = told->now,
+					     .nchanges = nchanges,
+					     .implementation = job->implementation,
+					     .us = expected_us(job)};
+	return told->us;
+}
+
 /* On a real machine, the microseconds that the task was expected to run, as the bits of a
  * float; 0: unknown. */
 static uint32_t expectation(const struct job *job)
@@ -62,17 +95,10 @@ static uint32_t expectation(const struct job *job)
 		float us;
 		uint32_t bits;
 	} both = {.bits = 0};
-	struct model_estimate estimate;
 
 	if (!task->cl->model || job->node->machine->predicts)
 		return 0;
-	if (task->predicted > 0) {
-		both.us = (float)task->predicted;
-		return both.bits;
-	}
-	estimate = model_expect(job->worker, task, job->implementation);
-	if (estimate.source != MODEL_NONE && estimate.source != MODEL_ROOFLINE)
-		both.us = (float)(1e6 * estimate.seconds);
+	both.us = task->predicted > 0 ? (float)task->predicted : remembered_us(job);
 	return both.bits;
 }
 
@@ -90,6 +116,7 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 		event.value = event_text(job->node, task_name(job->task));
 		if (job->task->cl->model) {
 			event.n = model_footprint(job->task->cl->model, job->task);
+			job->worker->told.now = event.n;
 			event.flag = event_model(job->node, job->task->cl->model);
 		}
 		break;
