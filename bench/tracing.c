@@ -6,7 +6,8 @@
  * by the processor time of the worker, and of all threads, which a busy machine changes
  * less than wall time.
  *
- * usage: tracing [PAIRS [NTASKS]], with STARPU_NCPU=1
+ * usage: tracing [PAIRS [NTASKS [model]]], with STARPU_NCPU=1
+ * model: the codelet has one, by history, that has been measured.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,9 @@ static void kernel(void *buffers[], void *arg)
 
 static struct starpu_codelet codelet = {
 	.cpu_funcs = {kernel}, .nbuffers = 1, .modes = {STARPU_RW}, .name = "traced"};
+
+static struct starpu_perfmodel model = {.type = STARPU_HISTORY_BASED,
+					.symbol = "bench_traced"};
 
 /* So many loops that a task takes 10 us, by the fastest of some. */
 static void calibrate(void)
@@ -108,8 +112,21 @@ static double median(double *values, unsigned n)
 	return values[n / 2];
 }
 
+/* Its measurements are kept in dir. */
+static void measure_model(const char *dir)
+{
+	double us[2];
+
+	setenv("STARPU_HOME", dir, 1);
+	setenv("STARPU_CALIBRATE", "1", 1);
+	codelet.model = &model;
+	live(100, us);
+	unsetenv("STARPU_CALIBRATE");
+}
+
 int main(int argc, char **argv)
 {
+	int has_model = argc > 3 && !strcmp(argv[3], "model");
 	unsigned pairs = argc > 1 ? atoi(argv[1]) : 15,
 		 ntasks = argc > 2 ? atoi(argv[2]) : 5000;
 	char dir[] = "/tmp/orrery-tracing-XXXXXX", command[64];
@@ -118,6 +135,8 @@ int main(int argc, char **argv)
 	if (!pairs || pairs > MAX_PAIRS || ntasks < 2 || !mkdtemp(dir))
 		return 2;
 	calibrate();
+	if (has_model)
+		measure_model(dir);
 	for (unsigned i = 0; i < 2 * pairs; i++) {
 		int recorded = i % 2;
 
