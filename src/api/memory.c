@@ -182,12 +182,11 @@ static size_t used_bytes(struct memory *memory)
 starpu_ssize_t starpu_memory_get_available(unsigned memory)
 {
 	struct memory *of = memory_at(__func__, memory);
-	size_t capacity = of ? room_capacity(of) : 0, used;
+	size_t capacity = of ? room_capacity(of) : 0;
 
 	if (!capacity)
 		return -1;
-	used = used_bytes(of);
-	return used < capacity ? (starpu_ssize_t)(capacity - used) : 0;
+	return (starpu_ssize_t)(capacity - used_bytes(of));
 }
 
 size_t starpu_memory_get_used(unsigned memory)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "core/lasting.h"
 #include "core/node.h"
 #include "core/worker.h"
 #include "real/real.h"
@@ -25,6 +26,7 @@ enum { NROUNDS = 20000, NKICKERS = 2, NRINGS = 20, LOST_AFTER_S = 20 };
 struct play {
 	struct settings settings;
 	struct starpu_conf conf; /* nothing is asked for */
+	struct lasting lasting;  /* the same */
 	struct node node;
 	struct plat *plat;
 	struct plat_gate gate;
@@ -190,6 +192,7 @@ int main(int argc, char **argv)
 	knobs_read(&play->settings.knobs);
 	play->node.settings = &play->settings;
 	play->node.conf = &play->conf;
+	play->node.lasting = &play->lasting;
 	if (plat_open(&play->plat, &play->node) < 0)
 		return 1;
 	play->worker.node = &play->node;
