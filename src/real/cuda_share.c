@@ -24,16 +24,24 @@ struct hand {
 	unsigned char uuids[STARPU_MAXCUDADEVS][UUID_BYTES];
 };
 
-/* A device without an identity is nobody else's. */
+/* In the order of the devices. */
 static struct hand hand_of(const struct cuda *cuda)
 {
 	struct hand hand = {0};
 
-	for (int i = 0; cuda && i < cuda->ndevices; i++)
-		if (cuda->call.uuid(hand.uuids[hand.n], cuda->devices[i].device) ==
+	for (int i = 0; cuda && i < cuda->ndevices; i++, hand.n++)
+		if (cuda->call.uuid(hand.uuids[i], cuda->devices[i].device) !=
 		    CUDA_SUCCESS)
-			hand.n++;
+			memset(hand.uuids[i], 0, UUID_BYTES);
 	return hand;
+}
+
+/* A device without an identity is nobody else's. */
+static int is_known(const unsigned char *uuid)
+{
+	static const unsigned char unknown[UUID_BYTES];
+
+	return memcmp(uuid, unknown, UUID_BYTES) != 0;
 }
 
 static int has(const struct hand *hand, const unsigned char *uuid)
@@ -87,7 +95,7 @@ static void divide_all(struct plat *plat, const struct hand *own,
 	for (int i = 0; i < own->n; i++) {
 		int first = 0, nusers = count_users(hands, n, own->uuids[i], &first);
 
-		if (nusers > 1)
+		if (nusers > 1 && is_known(own->uuids[i]))
 			divide(plat, i, nusers, first == place);
 	}
 }

@@ -164,9 +164,10 @@ int cuDeviceGetAttribute(int *value, int attribute, int device)
 /* The same in all processes of the machine. */
 int cuDeviceGetUuid(unsigned char *uuid, int device)
 {
+	BEGIN();
 	memset(uuid, 0, 16);
 	uuid[0] = (unsigned char)device;
-	return CUDA_SUCCESS;
+	return standin_unlock(CUDA_SUCCESS);
 }
 
 int cuDeviceGetPCIBusId(char *text, int bytes, int device)
