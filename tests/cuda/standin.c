@@ -15,7 +15,7 @@
  *	STANDIN_SEEN      processors see the devices' memory (0): kernels may be functions
  *	STANDIN_PITCH     longest distance of rows that copies may have (2 GiB)
  *	STANDIN_PATIENCE_S  so long is waited for what standin_hold() says (30)
- *	STANDIN_OTHERS    N:MIB  others take so much of each device when it has allocated
+ *	STANDIN_OTHERS    N:KIB  others take so much of each device when it has allocated
  *N times STANDIN_SHARED    a file in which processes count what they have of the devices
  *	STANDIN_DELAY_US  longest random time before an operation of a stream (0)
  *	STANDIN_SEED      of these times (1)
@@ -101,7 +101,7 @@ static void read_settings(void)
 		sscanf(fail, "%63[^:]:%d:%d", standin.fail_name, &standin.fail_call,
 		       &standin.fail_error);
 	if (others)
-		sscanf(others, "%d:%zu", &standin.others_after, &standin.others_mib);
+		sscanf(others, "%d:%zu", &standin.others_after, &standin.others_kib);
 	standin.fail_once = standin.fail_call < 0;
 	if (standin.fail_once)
 		standin.fail_call = -standin.fail_call;
@@ -351,7 +351,7 @@ int cuMemGetInfo_v2(size_t *unused, size_t *total)
 static void count_allocation(struct context *context)
 {
 	if (++context->nallocations == standin.others_after)
-		context->others = standin.others_mib << 20;
+		context->others = standin.others_kib << 10;
 	standin.counts[STANDIN_ALLOCATIONS]++;
 }
 

@@ -63,7 +63,7 @@ struct standin {
 	int nshapes[4]; /* copies of so many dimensions */
 	long counts[STANDIN_COUNTS];
 	int others_after;
-	size_t pitch, others_mib;
+	size_t pitch, others_kib;
 	struct context contexts[DEVICES_MAX];
 	struct pinned *pinned;
 };

@@ -80,9 +80,9 @@ def standin_env(build, first):
            "STARPU_NWORKER_PER_CUDA": str(rng.choice([1, 1, 2, 3])),
            "STARPU_CUDA_THREAD_PER_DEV": str(rng.choice([-1, -1, 0, 1])),
            "STANDIN_PITCH": str(rng.choice([64, 2**31 - 1]))}
-    mib = int(env["STANDIN_MIB"])
-    if mib > 1 and rng.random() < 0.5:
-        env["STANDIN_OTHERS"] = "%d:%d" % (rng.choice([5, 50]), mib - 1)
+    kib = 1024 * int(env["STANDIN_MIB"])
+    if rng.random() < 0.5: # What is left holds the data of any task.
+        env["STANDIN_OTHERS"] = "%d:%d" % (rng.choice([5, 50]), kib - 192)
     return env
 
 
