@@ -138,11 +138,12 @@ static void report(struct node *node, double silence_s, const char *why)
 void watchdog_look(struct node *node, const struct watchdog_facts *facts, double now_s)
 {
 	struct watchdog *watchdog = &node->watchdog;
-	enum watchdog_verdict before = watchdog->verdict, verdict;
+	enum watchdog_verdict before, verdict;
 	const char *why;
 
 	if (!orr_cas(&watchdog->is_looking, 0, 1))
 		return;
+	before = watchdog->verdict;
 	verdict = judge(node, facts, &why);
 	/* What was seen one after the other held at one moment if nothing happened. */
 	if (watchdog_signature(node) != watchdog->signature)
