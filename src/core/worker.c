@@ -510,6 +510,8 @@ int worker_has_room(const struct worker *worker)
 {
 	if (worker->npipeline >= orr_load(&worker->depth))
 		return 0;
+	if (worker->npipeline && !worker->takes_ahead)
+		return 0;
 	return !worker->npipeline || !worker->driver->may_take ||
 	       worker->driver->may_take(worker);
 }

@@ -8,8 +8,8 @@
  *
  * worker_step() does what can be done now: take tasks from the scheduler, start
  * fetching their data, run the first whose data are there, finish it.  It never
- * blocks.  An accelerator keeps depth tasks beyond the running one, so that their
- * data travel meanwhile.
+ * blocks.  An accelerator keeps depth tasks with the running one, so that the data of
+ * the others travel meanwhile; a core two where the policy has placed them.
  */
 #include "core/task/job.h"
 #include "core/sched/levels.h"
@@ -63,7 +63,10 @@ struct worker {
 	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
 	unsigned char told_idle; /* has told that it has no task */
 	unsigned char told_rest; /* and that it sleeps */
-	struct job **pipeline;   /* in the order they were taken: depth at most */
+	/* May it have a second task?  A core that did under a policy with one line for
+	 * all would keep it from a device that is idle. */
+	unsigned char takes_ahead;
+	struct job **pipeline; /* in the order they were taken: depth at most */
 	struct job *own_pipeline[WORKER_OWN_PIPELINE];
 	/* No other may be started; of those that the driver has queued the last one, or
 	 * NULL while it takes more. */

@@ -21,8 +21,10 @@ BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
 ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
 DATA = os.environ.get("ORR_TEST_DATA", os.path.join(SRC, "..", "shared", "data"))
 PROGRAM = os.path.join(BUILD, "tests", "sim", "tile_cholesky-sim")
-# The median ratio of a scheduler differs from 1 by less than this; of others it is shown.
-TOLERANCE = {"dmdas": 0.05, "dmda": 0.05}
+# The median ratio of a scheduler differs from 1 by less than this, and none by more than the
+# second figure: which of several idle workers takes a task is not known of StarPU.
+TOLERANCE = {"dmdas": 0.05, "dmda": 0.05, "eager": 0.05, "lws": 0.13}
+LARGEST = 0.25
 # Makespans in milliseconds, rounded: of shorter ones the ratio says little.
 SHORT_MS = 100
 MACHINE = """<?xml version='1.0'?>
@@ -106,11 +108,10 @@ def main():
     for scheduler, those in sorted(ratios.items()):
         median = statistics.median(those)
         figures = "median %.3f, least %.3f, most %.3f" % (median, min(those), max(those))
-        good = abs(median - 1) < TOLERANCE.get(scheduler, 1)
+        good = (abs(median - 1) < TOLERANCE[scheduler] and
+                max(abs(ratio - 1) for ratio in those) < LARGEST)
         failed += not good
-        if scheduler not in TOLERANCE:
-            print("%s: %s" % (scheduler, figures))
-        elif good:
+        if good:
             print("PASS %s takes as long as StarPU's" % scheduler)
         else:
             print("FAIL %s takes as long as StarPU's: %s" % (scheduler, figures))

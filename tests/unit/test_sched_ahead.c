@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 
-/* Policies dm* bring the data of tasks that wait for their worker while another runs. */
+/* What is done for tasks that wait while another runs: policies dm* bring their data, and
+ * who takes them before. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -128,6 +129,62 @@ static void what_leaves_comes_again(void **state)
 	close_all();
 }
 
+/* Two tasks for cores on a node of a core, worker 1, and a GPU; how many has the core in
+ * the midst of the first? */
+static int count_taken(const char *policy)
+{
+	static struct starpu_codelet on_cpu = {.cpu_funcs = {one_kernel}};
+	int n;
+
+	one_open(1, 1, policy);
+	fake_machine()->task_s = 1e-3;
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(starpu_task_insert(&on_cpu, 0), 0);
+	fake_run_until(fake_now_s() + 0.5 * fake_machine()->task_s);
+	n = one.node->workers[1].npipeline;
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	assert_int_equal(one.nlog, 2);
+	one_close();
+	return n;
+}
+
+static void a_core_takes_ahead_only_what_is_its_own(void **state)
+{
+	static const char *const lines[] = {"eager",      "prio",         "lws",
+					    "ws",         "pheft",        "peager",
+					    "heteroprio", "modular-eager"};
+	static const char *const placing[] = {"random", "dm",    "dmda",  "dmdap",
+					      "dmdar",  "dmdas", "dmdasd"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		assert_int_equal(count_taken(lines[i]), 1);
+	for (size_t i = 0; i < sizeof(placing) / sizeof(placing[0]); i++)
+		assert_int_equal(count_taken(placing[i]), 2);
+}
+
+/* A context of another policy changes who may. */
+static void a_core_takes_ahead_as_its_contexts_let_it(void **state)
+{
+	struct worker *core;
+	unsigned context;
+	int id = 1;
+
+	(void)state;
+	one_open(1, 1, "dmda");
+	core = &one.node->workers[id];
+	assert_true(core->takes_ahead);
+	context = starpu_sched_ctx_create(&id, 1, "shared", STARPU_SCHED_CTX_POLICY_NAME,
+					  "eager", 0);
+	fake_run();
+	assert_false(core->takes_ahead);
+	starpu_sched_ctx_delete(context);
+	fake_run();
+	assert_true(core->takes_ahead);
+	assert_true(one.node->workers[0].takes_ahead);
+	one_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +192,8 @@ int main(void)
 		cmocka_unit_test(unless_nobody_wants_it),
 		cmocka_unit_test(nobody_makes_room_for_it),
 		cmocka_unit_test(what_leaves_comes_again),
+		cmocka_unit_test(a_core_takes_ahead_only_what_is_its_own),
+		cmocka_unit_test(a_core_takes_ahead_as_its_contexts_let_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

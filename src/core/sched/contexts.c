@@ -157,6 +157,17 @@ static void quit(struct sched *sched, struct worker *worker)
 	flip(sched, worker);
 }
 
+/* Who has a knob for it does under any policy. */
+static unsigned char takes_ahead(const struct worker *worker)
+{
+	if (worker->kind->pipeline)
+		return 1;
+	for (int i = 0; i < worker->njoined; i++)
+		if (!worker->joined[i]->ops->places)
+			return 0;
+	return 1;
+}
+
 void contexts_open(struct node *node)
 {
 	struct starpu_sched_policy *policy;
@@ -176,6 +187,7 @@ void contexts_open(struct node *node)
 		contexts_join(sched);
 		worker->belongs = 1;
 		worker->joined[worker->njoined++] = sched;
+		worker->takes_ahead = takes_ahead(worker);
 	}
 	orr_unlock(&node->scheds_lock);
 }
@@ -533,6 +545,7 @@ void contexts_follow(struct worker *worker)
 		contexts_join(worker->scheds[id]);
 		worker->joined[worker->njoined++] = worker->scheds[id];
 	}
+	worker->takes_ahead = takes_ahead(worker);
 	orr_store(&worker->nfollowed, orr_load(&worker->nchanges));
 	orr_unlock(&node->scheds_lock);
 	for (int i = 0; i < nleft; i++)

@@ -42,6 +42,7 @@ struct sched_ops {
 	/* One of its workers runs all tasks, the others keep their cores free. */
 	int has_master;
 	int takes_ranks; /* of its tasks, see ranks.h */
+	int places;      /* push() says who runs a task: it is taken from nobody */
 	/* Without workers; the rest of struct sched is the caller's to fill. */
 	struct sched *(*open)(struct node *node);
 	void (*close)(struct sched *sched);

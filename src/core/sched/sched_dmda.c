@@ -710,6 +710,7 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 	const struct sched_ops sched_##name = {                                          \
 		.object = {.policy_name = #name, .policy_description = text},            \
 		.has_priorities = has_order,                                             \
+		.places = 1,                                                             \
 		.open = name##_open,                                                     \
 		.close = dmda_close,                                                     \
 		.weigh = dmda_weigh,                                                     \

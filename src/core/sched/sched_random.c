@@ -104,6 +104,7 @@ const struct sched_ops sched_random = {
 	.object = {.policy_name = "random",
 		   .policy_description =
 			   "a worker drawn by its speed; in order of arrival"},
+	.places = 1,
 	.open = random_open,
 	.close = random_close,
 	.push = random_push,
