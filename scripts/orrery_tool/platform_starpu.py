@@ -34,6 +34,7 @@ class Bus:
         self.where, self.cpus, self.gpus = where, 0, 0
         self.model, self.memory = None, 0
         self.to, self.back, self.peer, self.latency = [], [], [], []
+        self.shared, self.crossings = 0, 0
 
     def figures(self):
         """{name: Figure} of a node."""
@@ -56,6 +57,10 @@ class Bus:
             "mean of both directions")
         found["host_bandwidth"] = figure(max(self.to + self.back), "the fastest link")
         found["pcie_latency"] = figure(statistics.mean(self.latency), "mean of both directions")
+        if self.shared:
+            found["host_shared"] = figure(1, "one link for both directions of all GPUs")
+        if self.crossings:
+            found["host_peers"] = figure(self.crossings, "of that link in the route of two GPUs")
         if self.peer:
             found["nvlink_bandwidth"] = figure(statistics.mean(self.peer), "between GPUs")
         return found
@@ -85,7 +90,21 @@ def read_machine(path, root):
             bus.latency.append(latency)
         elif properties.get("memcpy_peer", "0") != "0":
             bus.peer.append(speed)
+    find_shared(bus, {(route.get("src"), route.get("dst")):
+                      [link.get("id") for link in route.iter("link_ctn")]
+                      for route in root.iter("route")}, cuda)
     return bus
+
+
+def find_shared(bus, routes, cuda):
+    """The link that all routes between main memory and GPUs have."""
+    shared = None
+    for ends, links in routes.items():
+        if "RAM" in ends and set(ends) & set(cuda):
+            shared = set(links) if shared is None else shared & set(links)
+    between = [sum(link in shared for link in links) for ends, links in routes.items()
+               if shared and set(ends) <= set(cuda)]
+    bus.shared, bus.crossings = len(shared or ()), max(between, default=0)
 
 
 def read_matrix(path):

@@ -23,10 +23,11 @@ PROPERTIES = {
     "cpu_peak_dp_gflops": "cpu_dp", "gpu_model": "gpu_model", "gpu_mem_bytes": "gpu_memory",
     "gpu_peak_sp_gflops": "gpu_sp", "gpu_peak_dp_gflops": "gpu_dp",
     "pcie_bw": "pcie_bandwidth", "pcie_lat": "pcie_latency", "host_bw": "host_bandwidth",
+    "host_shared": "host_shared", "host_peers": "host_peers",
     "nvlink_bw": "nvlink_bandwidth", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
     "disk_write_bw": "disk_write_bandwidth", "disk_lat": "disk_latency",
 }
-GPU_ONLY = ("gpu", "pcie", "host_bw", "nvlink")
+GPU_ONLY = ("gpu", "pcie", "host_", "nvlink")
 # SimGrid's weights and windows of TCP, which figures that a ping-pong measured contain.
 EXACT = (("smpi/bw-factor", "0:1", "bandwidths are those that large messages reach"),
          ("smpi/lat-factor", "0:1", "latencies are those of messages, of any size"),

@@ -135,6 +135,8 @@ int machine_read(struct plat *plat)
 		{"pcie_bw", most, &gpu->link_bytes_per_s},
 		{"pcie_lat", most, &gpu->link_latency_s},
 		{"host_bw", most, &unused},
+		{"host_shared", 1, &unused},
+		{"host_peers", 2, &unused},
 		{"nvlink_bw", most, &unused},
 		{"disks", most_units, &unused},
 		{"disk_read_bw", most, &unused},

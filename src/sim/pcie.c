@@ -11,14 +11,16 @@
  *
  * Links: the host side in each direction (host_bw), for each GPU its own link in each
  * direction (pcie_bw) and its peer link in each direction (nvlink_bw), and for each of
- * several main memories a link in each direction to the others (numa_bw).  Copies
+ * several main memories a link in each direction to the others (numa_bw).  The host side
+ * may be one link for both directions (host_shared), and be crossed by copies between
+ * peers, too (host_peers; twice counts as two copies).  Copies
  * wait the latency, then share the links max-min fairly, by progressive filling over
  * the few copies of the node.  One event per node.
  */
 enum { HOST_TO_GPU, GPU_TO_HOST, HOST_LINKS }; /* host sides */
 enum { GPU_IN, GPU_OUT, PEER_IN, PEER_OUT, GPU_LINKS };
 enum { NUMA_IN, NUMA_OUT, NUMA_LINKS };
-enum { PATH_LINKS = 6 };
+enum { PATH_LINKS = 6, MOST_CROSSINGS = 2 };
 enum { RATE_HOST, RATE_GPU, RATE_PEER, RATE_NUMA };
 
 /* A device is asked for memory in chunks, of which buffers are parts; they are kept. */
@@ -60,7 +62,7 @@ struct pcie {
 	struct plat_copy *first, *last; /* in flight, in the order of start */
 	double updated_s, latency_s, numa_latency_s;
 	unsigned nmains, ngpus;
-	int has_peer_links, costs, nlinks;
+	int has_peer_links, has_shared_host, ncrossings, costs, nlinks;
 	double queue_s, malloc_s;
 	struct gpu gpus[STARPU_MAXCUDADEVS];
 	struct path *paths; /* by both memories */
@@ -101,6 +103,11 @@ static int is_between_peers(const struct pcie *pcie, unsigned from, unsigned to)
 	return pcie->has_peer_links && is_gpu(pcie, from) && is_gpu(pcie, to);
 }
 
+static int host_link(const struct pcie *pcie, int direction)
+{
+	return pcie->has_shared_host ? HOST_TO_GPU : direction;
+}
+
 static int find_path(const struct pcie *pcie, unsigned from, unsigned to, short *path)
 {
 	int in = gpu_links(pcie, to), out = gpu_links(pcie, from), n = 0;
@@ -109,18 +116,21 @@ static int find_path(const struct pcie *pcie, unsigned from, unsigned to, short 
 	if (is_between_peers(pcie, from, to)) {
 		path[n++] = (short)(out + PEER_OUT);
 		path[n++] = (short)(in + PEER_IN);
+		for (int i = 0; i < pcie->ncrossings; i++)
+			path[n++] =
+				(short)host_link(pcie, i % 2 ? HOST_TO_GPU : GPU_TO_HOST);
 		return n;
 	}
 	if (is_gpu(pcie, from)) {
 		path[n++] = (short)(out + GPU_OUT);
-		path[n++] = GPU_TO_HOST;
+		path[n++] = (short)host_link(pcie, GPU_TO_HOST);
 	}
 	if (leaves != enters) {
 		path[n++] = (short)(numa_links(pcie, leaves) + NUMA_OUT);
 		path[n++] = (short)(numa_links(pcie, enters) + NUMA_IN);
 	}
 	if (is_gpu(pcie, to)) {
-		path[n++] = HOST_TO_GPU;
+		path[n++] = (short)host_link(pcie, HOST_TO_GPU);
 		path[n++] = (short)(in + GPU_IN);
 	}
 	return n;
@@ -349,6 +359,9 @@ struct pcie *pcie_new(struct plat *plat)
 	pcie->nmains = (unsigned)nmains;
 	pcie->ngpus = (unsigned)gpus->count;
 	pcie->has_peer_links = rates[RATE_PEER] > 0;
+	pcie->has_shared_host = machine_property(plat, "host_shared", 0) > 0;
+	pcie->ncrossings =
+		(int)fmin(machine_property(plat, "host_peers", 0), MOST_CROSSINGS);
 	pcie->costs = knobs->transfer_cost;
 	pcie->malloc_s = knobs->cuda_malloc_cost ? knobs->cuda_malloc_s : 0;
 	pcie->queue_s = knobs->cuda_queue_cost ? knobs->cuda_queue_s : 0;

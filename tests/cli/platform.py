@@ -239,6 +239,10 @@ def starpu(suite):
         near = all(abs(float(other.get(key, 0)) / float(figures[0][key]) - 1) < 0.02
                    for other in figures[1:] for key in ("pcie_bw", "host_bw", "nvlink_bw"))
         suite.verdict("starpu_files_of_%s_agree" % name, same and near, figures)
+        suite.verdict("routes_of_%s_tell_of_the_host" % name,
+                      all((other.get("host_shared"), other.get("host_peers")) ==
+                          ("1", "2" if name == "mirage" else "1") for other in figures[1:]),
+                      figures[1:])
     suite.write("broken.config", "2 # Number of CPUs\n1 # Number of CUDA devices\n")
     suite.write("broken.bandwidth", "0 nan\nnan 0\n")
     suite.write("broken.latency", "0 1\n1 0\n")

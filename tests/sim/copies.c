@@ -74,11 +74,11 @@ static void play(struct stage *stage, const struct scene *scene)
 	}
 }
 
-static void play_all(struct stage *stage)
+static void play_one_main(struct stage *stage)
 {
 	double link = property("pcie_bw"), latency_s = property("pcie_lat");
 	double host = property("host_bw"), peer = property("nvlink_bw");
-	double numa = property("numa_bw"), numa_s = property("numa_lat");
+	double shared = property("host_shared"), crossings = property("host_peers");
 	double both = host > 0 ? fmin(2 * link, host) : 2 * link;
 	double hop = peer > 0 ? peer : host > 0 ? fmin(link, host) : link;
 	const struct scene scenes[] = {
@@ -88,17 +88,33 @@ static void play_all(struct stage *stage)
 		 2,
 		 {{0, 1}, {0, 1}},
 		 latency_s + 2 * BYTES / link},
-		{"the directions are independent",
+		{"the directions are independent, unless the host side is one",
 		 2,
 		 {{0, 1}, {1, 0}},
-		 latency_s + BYTES / link},
+		 latency_s + BYTES / (shared > 0 ? both / 2 : link)},
 		{"two GPUs share the host side",
 		 2,
 		 {{0, 1}, {0, 2}},
 		 latency_s + 2 * BYTES / both},
 		{"one copy between GPUs", 1, {{1, 2}}, latency_s + BYTES / hop},
+		{"two GPUs exchange, over the host side as often as they cross it",
+		 2,
+		 {{1, 2}, {2, 1}},
+		 latency_s +
+			 BYTES / (crossings > 0 ? fmin(hop, host / crossings / 2) : hop)},
 	};
-	/* Two main memories; each has a GPU beside it: 2 and 3. */
+
+	for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
+		play(stage, &scenes[i]);
+}
+
+/* Two main memories; each has a GPU beside it: 2 and 3. */
+static void play_two_mains(struct stage *stage)
+{
+	double link = property("pcie_bw"), latency_s = property("pcie_lat");
+	double host = property("host_bw"), peer = property("nvlink_bw");
+	double numa = property("numa_bw"), numa_s = property("numa_lat");
+	double hop = peer > 0 ? peer : host > 0 ? fmin(link, host) : link;
 	double far = fmin(hop, numa);
 	const struct scene of_two[] = {
 		{"one copy between main memories", 1, {{0, 1}}, numa_s + BYTES / numa},
@@ -128,12 +144,8 @@ static void play_all(struct stage *stage)
 		 latency_s + numa_s + BYTES / far},
 	};
 
-	if (plat_machine(stage->plat)->nnumas == 2)
-		for (size_t i = 0; i < sizeof(of_two) / sizeof(of_two[0]); i++)
-			play(stage, &of_two[i]);
-	else
-		for (size_t i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
-			play(stage, &scenes[i]);
+	for (size_t i = 0; i < sizeof(of_two) / sizeof(of_two[0]); i++)
+		play(stage, &of_two[i]);
 }
 
 int main(int argc, char **argv)
@@ -155,7 +167,10 @@ int main(int argc, char **argv)
 		       node->machine->devices[STARPU_CUDA_WORKER].count);
 		return 77;
 	}
-	play_all(&stage);
+	if (node->machine->nnumas == 2)
+		play_two_mains(&stage);
+	else
+		play_one_main(&stage);
 	plat_close(stage.plat);
 	MPI_Finalize();
 	free(node);

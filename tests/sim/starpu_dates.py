@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree as ElementTree
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
@@ -38,6 +39,8 @@ MACHINE = """<?xml version='1.0'?>
     <prop id="pcie_bw" value="{pcie}"/>
     <prop id="pcie_lat" value="{latency}"/>
     <prop id="host_bw" value="{host_bw}"/>
+    <prop id="host_shared" value="1"/>
+    <prop id="host_peers" value="{crossings}"/>
     {peer}
   </cluster>
 </platform>
@@ -51,6 +54,17 @@ def measured(host, what):
         return [[float(x) for x in line.split()] for line in f if line[0] != "#"]
 
 
+def crossings(host):
+    """How often StarPU's route from one GPU to another crosses the link of the host, which
+    all copies of both directions share."""
+    root = ElementTree.parse(os.path.join(DATA, "starpu-sampling", "bus",
+                                          host + ".platform.v4.xml")).getroot()
+    for route in root.iter("route"):
+        if (route.get("src"), route.get("dst")) == ("CUDA0", "CUDA1"):
+            return sum(link.get("id") == "Host" for link in route)
+    return 0
+
+
 def write_machine(path, row):
     bandwidth, latency = measured(row["host"], "bandwidth"), measured(row["host"], "latency")
     to, back = bandwidth[0][1] * 1e6, bandwidth[1][0] * 1e6
@@ -61,7 +75,7 @@ def write_machine(path, row):
     with open(path, "w", encoding="utf-8") as f:
         f.write(MACHINE.format(pcie="%g" % ((to + back) / 2), host_bw="%g" % max(to, back),
                                latency="%g" % (1e-6 * (latency[0][1] + latency[1][0]) / 2),
-                               peer=peer, **row))
+                               peer=peer, crossings=crossings(row["host"]), **row))
 
 
 def simulate(directory, row):
