@@ -267,6 +267,9 @@ static const struct knob knob_table[] = {
 	       "simulation: submission takes time"),
 	SWITCH("STARPU_SIMGRID_TASK_PUSH_COST", push_cost, 1,
 	       "simulation: scheduling takes time"),
+	SWITCH("STARPU_SIMGRID_SCHED_COST", sched_cost, 0,
+	       "simulation: the policy's own work takes the time that it takes here, "
+	       "for the task's submitter and its workers: no two runs are alike"),
 	SWITCH("STARPU_SIMGRID_CUDA_MALLOC_COST", cuda_malloc_cost, 0,
 	       "simulation: allocating memory of GPUs takes time, and so does memory "
 	       "that starpu_malloc() pins for them"),

@@ -52,7 +52,7 @@ struct knobs {
 	int simgrid, execute, progress, limit_cuda_mem_mib, limit_cpu_mem_mib;
 	int limit_one_cuda_mem_mib[KNOBS_CUDA_DEVICES];
 	int limit_numa_mem_mib, limit_one_numa_mem_mib[KNOBS_NUMA_NODES];
-	int transfer_cost, submit_cost, push_cost;
+	int transfer_cost, submit_cost, push_cost, sched_cost;
 	int cuda_malloc_cost, cuda_queue_cost, fetch_cost, limit_bandwidth, noise_seed;
 	double submit_s, insert_s, push_s, clock_s, quantum_s;
 	double cuda_malloc_s, pin_s, cuda_queue_s, fetch_s, noise;

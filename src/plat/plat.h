@@ -41,6 +41,9 @@
  *                         far: it ends so late in sim;
  *   plat_charge(plat, s)  the calling user thread worked s seconds in the runtime:
  *                         adds simulated time in sim, nothing elsewhere;
+ *   plat_owe(plat, s)     the same, but time passes later: any lock may be held;
+ *   plat_effort_s(plat)   seconds that the host has worked for this thread, where its own
+ *                         time may be charged: in sim; else 0;
  *   plat_thread()         who calls: differs between threads, where there are several;
  *                         NULL: an event of the simulation, which can wait for nothing;
  *   struct plat_gate      see below; plat_gate_is_open(gate) looks without waiting.

@@ -126,6 +126,18 @@ static inline void plat_charge(struct plat *plat, double seconds)
 	(void)seconds;
 }
 
+static inline void plat_owe(struct plat *plat, double seconds)
+{
+	(void)plat;
+	(void)seconds;
+}
+
+static inline double plat_effort_s(struct plat *plat)
+{
+	(void)plat;
+	return 0;
+}
+
 /* Waiters sleep on one word of struct plat, so the gate itself is a flag. */
 struct plat_gate {
 	int is_open;

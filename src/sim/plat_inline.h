@@ -130,16 +130,24 @@ void sim_pay(struct plat *plat);
 /* What runs in kernel context works for a time: so does its worker, if it has one. */
 void sim_charge_worker(struct plat *plat, double seconds);
 
+double plat_effort_s(struct plat *plat);
+
+static inline void plat_owe(struct plat *plat, double seconds)
+{
+	struct plat_debt *debt = (struct plat_debt *)(void *)plat;
+
+	if (*debt->in_kernel)
+		sim_charge_worker(plat, seconds);
+	else
+		debt->debt_s += seconds;
+}
+
 static inline void plat_charge(struct plat *plat, double seconds)
 {
 	struct plat_debt *debt = (struct plat_debt *)(void *)plat;
 
-	if (*debt->in_kernel) {
-		sim_charge_worker(plat, seconds);
-		return;
-	}
-	debt->debt_s += seconds;
-	if (debt->debt_s >= debt->quantum_s)
+	plat_owe(plat, seconds);
+	if (!*debt->in_kernel && debt->debt_s >= debt->quantum_s)
 		sim_pay(plat);
 }
 

@@ -122,6 +122,18 @@ static inline void plat_charge(struct plat *plat, double seconds)
 	(void)seconds;
 }
 
+static inline void plat_owe(struct plat *plat, double seconds)
+{
+	(void)plat;
+	(void)seconds;
+}
+
+static inline double plat_effort_s(struct plat *plat)
+{
+	(void)plat;
+	return 0;
+}
+
 struct plat_gate {
 	int is_open;
 };

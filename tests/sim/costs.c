@@ -42,7 +42,8 @@ static const char *const switches[] = {
 	"STARPU_SIMGRID_CUDA_MALLOC_COST", "STARPU_SIMGRID_CUDA_QUEUE_COST",
 	"STARPU_SIMGRID_FETCHING_INPUT_COST", "STARPU_SIMGRID_TASK_SUBMIT_COST",
 	"STARPU_SIMGRID_TASK_PUSH_COST"};
-static const char *const others[] = {"STARPU_LIMIT_BANDWIDTH", "ORRERY_NOISE",
+static const char *const others[] = {"STARPU_SIMGRID_SCHED_COST",
+				     "STARPU_LIMIT_BANDWIDTH", "ORRERY_NOISE",
 				     "ORRERY_NOISE_SEED", "STARPU_CUDA_PIPELINE"};
 
 enum { NSWITCHES = sizeof(switches) / sizeof(switches[0]) };
@@ -188,6 +189,32 @@ static void noise_is_half_normal_and_comes_again(void)
 	CLAIM(once_us("ORRERY_NOISE", "0.1", &on_cpu, CPU_WORKER, 1) >= TASK_US);
 }
 
+static struct starpu_codelet on_any = {
+	.cpu_funcs = {(starpu_cpu_func_t)1}, .model = &model, .name = "on any core"};
+
+/* Submission, and each task, takes what the policy needs here, which is not known. */
+static double deciding_us(const char *setting)
+{
+	double start_us, us;
+
+	start("STARPU_SIMGRID_SCHED_COST", setting);
+	start_us = starpu_timing_now();
+	for (int i = 0; i < MANY; i++)
+		CLAIM_EQ(starpu_task_insert(&on_any, 0), 0);
+	starpu_task_wait_for_all();
+	us = starpu_timing_now() - start_us;
+	starpu_shutdown();
+	return us;
+}
+
+static void policies_cost_what_they_take(void)
+{
+	double us = deciding_us("1");
+
+	claim_us(deciding_us("0"), MANY * TASK_US);
+	CLAIM(us > MANY * (TASK_US + 0.02) && us < MANY * (TASK_US + 1000.));
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -200,6 +227,7 @@ int main(void)
 		{"each datum costs its worker", each_datum_costs_its_worker},
 		{"links have the bandwidth that is asked for",
 		 links_have_the_bandwidth_that_is_asked_for},
+		{"policies cost what they take", policies_cost_what_they_take},
 		{"noise is half normal and comes again",
 		 noise_is_half_normal_and_comes_again},
 		{NULL, NULL},

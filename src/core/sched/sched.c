@@ -197,13 +197,27 @@ void sched_put_aside(struct sched *sched, struct job *job)
 	orr_unlock(&sched->lock);
 }
 
+/* With STARPU_SIMGRID_SCHED_COST a simulation charges the host's time for it. */
+static double begin_deciding_s(const struct node *node)
+{
+	return node_knobs(node)->sched_cost ? plat_effort_s(node->plat) : 0;
+}
+
+static void charge_deciding(const struct node *node, double begin_s)
+{
+	if (node_knobs(node)->sched_cost)
+		plat_owe(node->plat, plat_effort_s(node->plat) - begin_s);
+}
+
 void sched_push(struct job *job)
 {
 	struct starpu_task *task = job->task;
 	struct sched *sched = job->sched;
 	unsigned where = job->where;
 	int filtered = task->cl->can_execute || task->workerids;
+	struct node *node = job->node;
 	int counts = sched->id != 0, changes;
+	double begin_s = begin_deciding_s(node);
 	struct worker *chosen;
 
 	task_event(job->node, job, EVENT_TASK_PUSHED);
@@ -221,6 +235,7 @@ void sched_push(struct job *job)
 		contexts_join(sched);
 	changes = orr_load(&sched->changes);
 	chosen = sched->ops->push(sched, job);
+	charge_deciding(node, begin_s);
 	/* After the push, before looking who is parked: see plat_workers_start(). */
 	orr_fence();
 	if (orr_load(&sched->changes) != changes)
@@ -323,6 +338,7 @@ static int get_exclusion(struct worker *worker, struct job *job)
 
 struct job *sched_pop(struct worker *worker)
 {
+	double begin_s = begin_deciding_s(worker->node);
 	struct job *job;
 
 	if (orr_load(&worker->nchanges) != worker->nfollowed)
@@ -330,5 +346,7 @@ struct job *sched_pop(struct worker *worker)
 	do {
 		job = pop(worker);
 	} while (job && orr_load(&job->exclusive) && !get_exclusion(worker, job));
+	if (job)
+		charge_deciding(worker->node, begin_s);
 	return job;
 }
