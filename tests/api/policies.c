@@ -429,6 +429,42 @@ static void bound_tasks_are_told(void)
 	}
 }
 
+/* Another thread may wait, which asks all policies, while a context is being made. */
+static int early_is_ready, nearly_asked;
+
+static void early_init(unsigned ctx)
+{
+	(void)ctx;
+	starpu_do_schedule();
+	early_is_ready = 1;
+}
+
+static void early_schedule(unsigned ctx)
+{
+	(void)ctx;
+	CLAIM(early_is_ready);
+	nearly_asked++;
+}
+
+static void a_policy_that_is_not_ready_is_not_asked(void)
+{
+	struct starpu_sched_policy early = fifo_policy;
+	unsigned id;
+
+	early.init_sched = early_init;
+	early.deinit_sched = NULL;
+	early.do_schedule = early_schedule;
+	early.policy_name = "early";
+	early_is_ready = nearly_asked = 0;
+	begin(&fifo_policy);
+	id = starpu_sched_ctx_create(NULL, 0, "early", STARPU_SCHED_CTX_POLICY_STRUCT,
+				     &early, 0);
+	starpu_do_schedule();
+	CLAIM_EQ(nearly_asked, 1);
+	starpu_sched_ctx_delete(id);
+	end(0);
+}
+
 static void the_policy_can_be_asked_for(void)
 {
 	struct starpu_worker_collection *workers;
@@ -576,6 +612,8 @@ static const struct claim claims[] = {
 	{"all_tasks_run", all_tasks_run},
 	{"chains_keep_their_order", chains_keep_their_order},
 	{"bound_tasks_are_told", bound_tasks_are_told},
+	{"a_policy_that_is_not_ready_is_not_asked",
+	 a_policy_that_is_not_ready_is_not_asked},
 	{"the_policy_can_be_asked_for", the_policy_can_be_asked_for},
 	{"priorities_are_the_policys", priorities_are_the_policys},
 	{"collections_are_walked", collections_are_walked},

@@ -78,6 +78,13 @@ static struct sched *open_at(struct node *node, int id, const struct sched_ops *
 	return sched;
 }
 
+static void tell_open(struct sched *sched)
+{
+	if (sched->ops->opened)
+		sched->ops->opened(sched);
+	orr_store(&sched->is_open, 1);
+}
+
 struct sched *contexts_create(struct node *node, const struct sched_ops *ops,
 			      struct starpu_sched_policy *policy)
 {
@@ -91,8 +98,8 @@ struct sched *contexts_create(struct node *node, const struct sched_ops *ops,
 	if (id < STARPU_NMAX_SCHED_CTXS)
 		sched = open_at(node, id, ops, policy);
 	orr_unlock(&node->scheds_lock);
-	if (sched && ops->opened)
-		ops->opened(sched);
+	if (sched)
+		tell_open(sched);
 	return sched;
 }
 
@@ -205,8 +212,7 @@ void contexts_begin(struct node *node)
 	struct sched *sched = node->scheds[0];
 	int ids[STARPU_NMAXWORKERS];
 
-	if (sched->ops->opened)
-		sched->ops->opened(sched);
+	tell_open(sched);
 	for (int i = 0; i < node->nworkers; i++)
 		ids[i] = i;
 	if (sched->ops->workers_come)
@@ -232,7 +238,8 @@ void contexts_close(struct node *node)
 	}
 }
 
-/* Those that wish; they may be deleted meanwhile, and stay until contexts_leave(). */
+/* Those that wish and are ready for it; they may be deleted meanwhile, and stay until
+ * contexts_leave(). */
 static int join_all(struct node *node, int (*wishes)(const struct sched_ops *ops),
 		    struct sched **joined)
 {
@@ -242,7 +249,7 @@ static int join_all(struct node *node, int (*wishes)(const struct sched_ops *ops
 	for (unsigned id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
 		struct sched *sched = node->scheds[id];
 
-		if (!sched || !wishes(sched->ops))
+		if (!sched || !wishes(sched->ops) || !orr_load(&sched->is_open))
 			continue;
 		contexts_join(sched);
 		joined[n++] = sched;

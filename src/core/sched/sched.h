@@ -103,6 +103,7 @@ struct sched {
 	 * deep; are the workers of one with a master awake; who is told of the end. */
 	int heir, parent, level, nsms;
 	unsigned char is_awake;
+	int is_open; /* atomic: ops->opened() has returned */
 	char name[32];
 	void (*init)(unsigned id);
 	void (*end)(unsigned id, void *arg);
