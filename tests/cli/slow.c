@@ -117,7 +117,8 @@ static void run(const char *why, starpu_data_handle_t *handles)
 			insert(&on_slow, handles[i], i % 2, 0);
 		else if (strcmp(why, "worker") == 0)
 			for (int n = 0; n < 3; n++) /* some for the slow one, too */
-				insert(&on_apart, handles[(i + 2 * n) % NTASKS], i % 2, 0);
+				insert(&on_apart, handles[(i + 2 * n) % NTASKS], i % 2,
+				       0);
 		else if (strcmp(why, "memory") == 0)
 			insert(&on_gpu, handles[i / 2 * 14 % NTASKS + i % 2], i % 2, 0);
 		else if (strcmp(why, "small") == 0)

@@ -6,7 +6,7 @@
  * a program that did one after the other would never start.
  */
 #include "../api/claim.h"
-#include "on_device.h"
+#include "adds.h"
 
 int claim_failures;
 
@@ -28,21 +28,6 @@ static void stop(void)
 {
 	starpu_shutdown();
 	CLAIM_EQ(standin_nholds(), 0);
-}
-
-static void add(const struct launch *launch)
-{
-	double *x = standin_at(launch->ptr[0]);
-
-	for (size_t i = 0; i < N; i++)
-		x[i] += 1;
-}
-
-static void add_cuda(void *buffers[], void *arg)
-{
-	(void)arg;
-	launch_here((struct launch){.func = add,
-				    .ptr = {(char *)STARPU_VECTOR_GET_PTR(buffers[0])}});
 }
 
 static void add_and_wait(void *buffers[], void *arg)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "../api/claim.h"
-#include "on_device.h"
+#include "adds.h"
 
 int claim_failures;
 
@@ -25,21 +25,6 @@ static void start(int ncuda)
 		exit(77);
 	for (int i = 0; i < STANDIN_COUNTS; i++)
 		standin_count((enum standin_count)i);
-}
-
-static void add(const struct launch *launch)
-{
-	double *x = standin_at(launch->ptr[0]);
-
-	for (size_t i = 0; i < N; i++)
-		x[i] += 1;
-}
-
-static void add_cuda(void *buffers[], void *arg)
-{
-	(void)arg;
-	launch_here((struct launch){.func = add,
-				    .ptr = {(char *)STARPU_VECTOR_GET_PTR(buffers[0])}});
 }
 
 static struct starpu_codelet adds = {.cuda_funcs = {add_cuda},
