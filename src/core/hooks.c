@@ -170,11 +170,12 @@ static int is_called(struct hooks *hooks, const struct hook *hook, int own)
 int hooks_remove(struct lasting *lasting, struct node *node, enum hook_kind kind, int id)
 {
 	struct hooks *hooks = hooks_get(lasting);
-	struct hook *hook = &hooks->of[kind][id];
+	struct hook *hook;
 	int was_there, own;
 
 	if (id < 0 || id >= HOOKS_MOST)
 		return -EINVAL;
+	hook = &hooks->of[kind][id];
 	orr_lock(&hooks->lock);
 	was_there = hook->call != NULL;
 	hook->call = NULL;
