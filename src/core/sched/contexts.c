@@ -164,18 +164,10 @@ static void quit(struct sched *sched, struct worker *worker)
 	flip(sched, worker);
 }
 
-static int has_devices(const struct node *node)
-{
-	for (int type = 0; type < STARPU_NARCH; type++)
-		if (node->nworkers_of[type] && device_type(type)->pipeline)
-			return 1;
-	return 0;
-}
-
-/* Who has a knob for it does under any policy, and who takes a task from no device. */
+/* Who has a knob for it does under any policy. */
 static unsigned char takes_ahead(const struct worker *worker)
 {
-	if (worker->kind->pipeline || !has_devices(worker->node))
+	if (worker->kind->pipeline)
 		return 1;
 	for (int i = 0; i < worker->njoined; i++)
 		if (!worker->joined[i]->ops->places)
