@@ -220,13 +220,11 @@ class Writer:
     def loopback(self, link_s, bandwidth):
         """Between ranks on one host; without it they go through the host's links, but in a torus
         SimGrid has no way from a host to itself then."""
-        latency = self.top.get("loopback_latency", Figure(0, ""))
         if "loopback_bandwidth" in self.top:
-            bandwidth = self.top["loopback_bandwidth"]
+            bandwidth, link_s = self.top["loopback_bandwidth"], 0
         elif self.shape.topology != "TORUS":
             return ""
-        else:
-            latency = self.top.get("loopback_latency", Figure(link_s, ""))
+        latency = self.top.get("loopback_latency", Figure(link_s, ""))
         return '\n           loopback_bw="%s" loopback_lat="%s"' % (
             speed_text(bandwidth.value), time_text(latency.value))
 
