@@ -465,6 +465,50 @@ static void a_policy_that_is_not_ready_is_not_asked(void)
 	end(0);
 }
 
+/* While a policy hears of one worker, the set changes otherwise. */
+static int knows[2], nforgotten;
+
+static void crossing_add(unsigned ctx, int *ids, unsigned n)
+{
+	int other = 1;
+
+	for (unsigned i = 0; i < n; i++)
+		knows[ids[i]]++;
+	if (ids[0] == 0)
+		starpu_sched_ctx_add_workers(&other, 1, ctx);
+}
+
+static void crossing_remove(unsigned ctx, int *ids, unsigned n)
+{
+	(void)ctx;
+	(void)ids;
+	nforgotten += (int)n;
+}
+
+static void a_worker_that_comes_is_not_forgotten(void)
+{
+	struct starpu_sched_policy crossing = fifo_policy;
+	int first = 0;
+	unsigned id;
+
+	crossing.init_sched = crossing.deinit_sched = NULL;
+	crossing.add_workers = crossing_add;
+	crossing.remove_workers = crossing_remove;
+	crossing.policy_name = "crossing";
+	knows[0] = knows[1] = nforgotten = 0;
+	begin(&fifo_policy);
+	id = starpu_sched_ctx_create(NULL, 0, "crossing", STARPU_SCHED_CTX_POLICY_STRUCT,
+				     &crossing, 0);
+	starpu_sched_ctx_add_workers(&first, 1, id);
+	CLAIM_EQ(knows[0], 1);
+	CLAIM_EQ(knows[1], 1);
+	CLAIM_EQ(nforgotten, 0);
+	CLAIM_EQ(starpu_sched_ctx_get_nworkers(id), 2);
+	starpu_sched_ctx_delete(id);
+	CLAIM_EQ(nforgotten, 2);
+	end(0);
+}
+
 static void the_policy_can_be_asked_for(void)
 {
 	struct starpu_worker_collection *workers;
@@ -614,6 +658,7 @@ static const struct claim claims[] = {
 	{"bound_tasks_are_told", bound_tasks_are_told},
 	{"a_policy_that_is_not_ready_is_not_asked",
 	 a_policy_that_is_not_ready_is_not_asked},
+	{"a_worker_that_comes_is_not_forgotten", a_worker_that_comes_is_not_forgotten},
 	{"the_policy_can_be_asked_for", the_policy_can_be_asked_for},
 	{"priorities_are_the_policys", priorities_are_the_policys},
 	{"collections_are_walked", collections_are_walked},

@@ -9,6 +9,7 @@
 #include "core/model/model_own.h"
 #include "core/sched/library.h"
 #include "core/sched/collection.h"
+#include "core/sched/telling.h"
 
 /* ---- users ----------------------------------------------------------- */
 
@@ -202,13 +203,10 @@ void contexts_open(struct node *node)
 void contexts_begin(struct node *node)
 {
 	struct sched *sched = node->scheds[0];
-	int ids[STARPU_NMAXWORKERS];
 
 	tell_open(sched);
-	for (int i = 0; i < node->nworkers; i++)
-		ids[i] = i;
 	if (sched->ops->workers_come)
-		sched->ops->workers_come(sched, ids, (unsigned)node->nworkers);
+		telling_first(sched);
 }
 
 void contexts_close(struct node *node)
@@ -288,19 +286,34 @@ void contexts_quiet(struct node *node, unsigned memory)
 
 /* ---- changes --------------------------------------------------------- */
 
-void contexts_settle(struct sched *sched)
+/* What waits for workers that are not of the set. */
+static void collect(struct sched *sched, struct ready *left)
 {
 	struct node *node = sched->node;
-	struct ready left;
+
+	if (sched->ops->workers_come)
+		telling_settle(sched);
+	else if (sched->ops->remove_worker)
+		for (int i = 0; i < node->nworkers; i++)
+			if (!sched_has(sched, &node->workers[i]))
+				sched->ops->remove_worker(sched, &node->workers[i], left);
+}
+
+void contexts_settle(struct sched *sched)
+{
+	struct ready left = {0}, aside;
 	struct job *job;
 
+	/* First: what was put aside may be for a worker that the policy hears of now. */
+	collect(sched, &left);
 	orr_lock(&sched->lock);
-	left = sched->aside;
+	aside = sched->aside;
 	sched->aside = (struct ready){0};
 	orr_unlock(&sched->lock);
-	for (int i = 0; sched->ops->remove_worker && i < node->nworkers; i++)
-		if (!sched_has(sched, &node->workers[i]))
-			sched->ops->remove_worker(sched, &node->workers[i], &left);
+	while ((job = aside.first)) {
+		aside.first = job->next;
+		ready_append(&left, job);
+	}
 	while ((job = left.first)) {
 		left.first = job->next;
 		sched_push(job);
@@ -341,12 +354,13 @@ static unsigned held_after(const struct worker *worker, struct change change)
 	return ((unsigned)worker->held & ~change.frees) | change.holds;
 }
 
-/* Policies of the application's hear of a worker before it comes, with nothing locked. */
-static void announce(struct worker *worker, struct change change)
+/* Policies hear of a worker before it comes, with nothing locked.  Returns how many were
+ * told, each with a user for the caller. */
+static int announce(struct worker *worker, struct change change, struct sched *told[])
 {
-	struct sched *told[STARPU_NMAX_SCHED_CTXS];
+	struct sched *asked[STARPU_NMAX_SCHED_CTXS];
 	struct node *node = worker->node;
-	int worker_id = worker->id, n = 0;
+	int nasked = 0, n = 0;
 	unsigned aims;
 
 	orr_lock(&node->scheds_lock);
@@ -358,13 +372,16 @@ static void announce(struct worker *worker, struct change change)
 		    sched_has(sched, worker))
 			continue;
 		contexts_join(sched);
-		told[n++] = sched;
+		asked[nasked++] = sched;
 	}
 	orr_unlock(&node->scheds_lock);
-	for (int i = 0; i < n; i++) {
-		told[i]->ops->workers_come(told[i], &worker_id, 1);
-		contexts_leave(told[i]);
+	for (int i = 0; i < nasked; i++) {
+		if (telling_begin(asked[i], worker))
+			told[n++] = asked[i];
+		else
+			contexts_leave(asked[i]);
 	}
+	return n;
 }
 
 /* Make worker->scheds what it is to be.  Returns how many of them changed, each with a
@@ -445,10 +462,11 @@ static int has_leaders(struct node *node)
 static void apply(struct worker *worker, struct change change)
 {
 	struct sched *changed[STARPU_NMAX_SCHED_CTXS];
+	struct sched *told[STARPU_NMAX_SCHED_CTXS];
 	struct node *node = worker->node;
-	int n;
+	int n, ntold;
 
-	announce(worker, change);
+	ntold = announce(worker, change, told);
 	orr_lock(&node->scheds_lock);
 	orr_store(&worker->belongs, (int)belongs_after(worker, change));
 	worker->held = (int)held_after(worker, change);
@@ -457,6 +475,11 @@ static void apply(struct worker *worker, struct change change)
 		name_leaders(node);
 	orr_unlock(&node->scheds_lock);
 	orr_fence();
+	for (int i = 0; i < ntold; i++) {
+		if (telling_end(told[i], worker))
+			contexts_settle(told[i]);
+		contexts_leave(told[i]);
+	}
 	for (int i = 0; i < n; i++) {
 		contexts_settle(changed[i]);
 		contexts_leave(changed[i]);

@@ -75,10 +75,11 @@ struct sched_ops {
 	double (*expect)(struct worker *worker, struct job *job);
 	/* Before the first push or pop that concerns the worker. */
 	void (*add_worker)(struct sched *sched, struct worker *worker);
-	/* The same for who must not be called with anything locked. */
+	/* The same for who must not be called with anything locked, see telling.h. */
 	void (*workers_come)(struct sched *sched, int *ids, unsigned n);
 	/* The worker is not of the set: append to left what waits for it alone.  Called
-	 * again whenever a push may have crossed its leave. */
+	 * again whenever a push may have crossed its leave; who has workers_come() is
+	 * called once, and pushes itself what it has. */
 	void (*remove_worker)(struct sched *sched, struct worker *worker,
 			      struct ready *left);
 };
@@ -95,7 +96,9 @@ struct sched {
 	int nwords;            /* in use, of */
 	int members[SCHED_WORDS]; /* workers, a bit each; atomic */
 	int changes;              /* of these, so far; atomic */
-	int nusers;               /* atomic; see contexts.h */
+	/* Of which workers the policy knows, and of which it is being told; atomic. */
+	int told[SCHED_WORDS], telling[SCHED_WORDS];
+	int nusers;      /* atomic; see contexts.h */
 	int njobs;       /* atomic: submitted, not ended; not of the initial one */
 	int nblocked;    /* atomic: of these, see core/task/blocked.h */
 	int is_finished; /* atomic: 1: no more will be submitted; 2: and all have ended */

@@ -67,9 +67,6 @@ static void modular_remove_worker(struct sched *sched, struct worker *worker,
 				  struct ready *left)
 {
 	(void)left;
-	/* Nothing can come to it since it was told of its leave. */
-	if (!tree_has(sched->tree, worker))
-		return;
 	tree_change_workers(sched->tree, &worker->id, 1, 0);
 }
 

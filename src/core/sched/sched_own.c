@@ -9,24 +9,10 @@
 #include "core/sched/relax.h"
 #include "core/task/task.h"
 
-struct own {
-	struct sched base;
-	int nworkers;
-	int known[]; /* workers that the policy was told of; under base.lock */
-};
-
-static struct own *own_of(struct sched *sched)
-{
-	return ORR_CONTAINER(sched, struct own, base);
-}
-
 static struct sched *own_open(struct node *node)
 {
-	struct own *own =
-		orr_alloc(sizeof(*own) + (size_t)node->nworkers * sizeof(own->known[0]));
-
-	own->nworkers = node->nworkers;
-	return &own->base;
+	(void)node;
+	return orr_alloc(sizeof(struct sched));
 }
 
 static void own_opened(struct sched *sched)
@@ -40,18 +26,11 @@ static void own_close(struct sched *sched)
 {
 	if (sched->policy->deinit_sched)
 		sched->policy->deinit_sched((unsigned)sched->id);
-	free(own_of(sched));
+	free(sched);
 }
 
 static void own_workers_come(struct sched *sched, int *ids, unsigned n)
 {
-	struct own *own = own_of(sched);
-
-	for (unsigned i = 0; i < n; i++) {
-		orr_lock(&sched->lock);
-		own->known[ids[i]] = 1;
-		orr_unlock(&sched->lock);
-	}
 	if (sched->policy->add_workers)
 		sched->policy->add_workers((unsigned)sched->id, ids, n);
 }
@@ -60,16 +39,9 @@ static void own_workers_come(struct sched *sched, int *ids, unsigned n)
 static void own_remove_worker(struct sched *sched, struct worker *worker,
 			      struct ready *left)
 {
-	struct own *own = own_of(sched);
-	int id = worker->id, was_known;
+	int id = worker->id;
 
 	(void)left;
-	orr_lock(&sched->lock);
-	was_known = own->known[id];
-	own->known[id] = 0;
-	orr_unlock(&sched->lock);
-	if (!was_known)
-		return;
 	if (sched->policy->remove_workers)
 		sched->policy->remove_workers((unsigned)sched->id, &id, 1);
 }

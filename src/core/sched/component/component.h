@@ -69,7 +69,6 @@ void tree_push(struct tree *tree, struct starpu_task *task);
 /* The worker itself: a task that it can run, or NULL. */
 struct starpu_task *tree_pop(struct tree *tree, struct worker *worker);
 void tree_change_workers(struct tree *tree, const int *ids, unsigned n, int come);
-int tree_has(struct tree *tree, const struct worker *worker);
 void tree_schedule(struct tree *tree);
 void tree_update_workers(struct tree *tree);
 /* The kernel of a task begins, or has ended, on worker. */

@@ -144,16 +144,6 @@ void tree_change_workers(struct tree *tree, const int *ids, unsigned n, int come
 	tree_leave(tree);
 }
 
-int tree_has(struct tree *tree, const struct worker *worker)
-{
-	int has;
-
-	tree_enter(tree);
-	has = starpu_bitmap_get(&tree->base.workers, worker->id);
-	tree_leave(tree);
-	return has;
-}
-
 /* ---- tasks ----------------------------------------------------------- */
 
 static void refuse(struct tree *tree, struct starpu_task *task) __attribute__((noreturn));
