@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -20,12 +19,7 @@
  * or memory.  Large copies between NUMA nodes are made by a thread near to where they go,
  * so that nobody waits for them with a datum locked.
  */
-enum {
-	ALIGN_BYTES = 64,
-	PAGE_BYTES = 4096,
-	PLACED_BYTES = 1 << 16,
-	THREAD_BYTES = 1 << 16
-};
+enum { PLACED_BYTES = 1 << 16, THREAD_BYTES = 1 << 16 };
 
 /* ---- bytes ----------------------------------------------------------- */
 
@@ -59,107 +53,34 @@ static size_t forget_placed(void *ptr)
 	return (size_t)bytes;
 }
 
-/*
- * Small blocks that were freed wait for the next that wants as many lines of the cache:
- * data that come by messages are allocated and freed each time, and malloc() takes long
- * to find what begins a line.  Not where an address sanitizer shall see who uses them
- * afterwards.
- */
-#ifdef __SANITIZE_ADDRESS__
-enum { MOST_SPARES = 0 };
-#else
-enum { MOST_SPARES = 64 };
-#endif
-
-/* Where those of so many bytes are kept, or SPARE_LINES. */
-static inline size_t spare_lines(size_t bytes)
-{
-	return bytes ? (bytes - 1) / ALIGN_BYTES : SPARE_LINES;
-}
-
-static void *take_spare(struct spares *spares, size_t lines)
-{
-	void *ptr;
-
-	orr_lock(&spares->lock);
-	ptr = spares->first[lines];
-	if (ptr) {
-		spares->first[lines] = *(void **)ptr;
-		spares->n[lines]--;
-	}
-	orr_unlock(&spares->lock);
-	return ptr;
-}
-
-/* 1: it is kept.  Whoever frees may be wrong about its size. */
-static int keep_spare(struct spares *spares, size_t lines, void *ptr)
-{
-	int is_kept;
-
-	if ((uintptr_t)ptr % ALIGN_BYTES ||
-	    malloc_usable_size(ptr) < (lines + 1) * ALIGN_BYTES)
-		return 0;
-	orr_lock(&spares->lock);
-	is_kept = spares->n[lines] < MOST_SPARES;
-	if (is_kept) {
-		*(void **)ptr = spares->first[lines];
-		spares->first[lines] = ptr;
-		spares->n[lines]++;
-	}
-	orr_unlock(&spares->lock);
-	return is_kept;
-}
-
-static void free_spares(struct spares *spares)
-{
-	for (int i = 0; i < SPARE_LINES; i++)
-		while (spares->first[i]) {
-			void *ptr = spares->first[i];
-
-			spares->first[i] = *(void **)ptr;
-			free(ptr);
-		}
-}
-
-static void *allocate_lines(struct plat *plat, size_t lines)
-{
-	void *ptr = take_spare(&plat->spares, lines);
-
-	if (!ptr && posix_memalign(&ptr, ALIGN_BYTES, (lines + 1) * ALIGN_BYTES))
-		return NULL;
-	return ptr;
-}
-
 static void *ram_alloc(struct plat *plat, unsigned memory, size_t bytes)
 {
-	size_t lines = spare_lines(bytes);
+	size_t align = SPARE_ALIGN_BYTES;
 	void *ptr;
 
-	if (lines < SPARE_LINES)
-		return allocate_lines(plat, lines);
 	if (plat->machine.nnumas > 1 && bytes >= PLACED_BYTES)
 		return map_placed(plat, memory, bytes);
+	ptr = spares_take(&plat->spares, bytes);
+	if (ptr)
+		return ptr;
 	/* What is large begins a page, as disks past the system's cache want it, and what
 	 * is pinned shares none. */
 	if (bytes >= PLACED_BYTES)
-		return posix_memalign(&ptr, PAGE_BYTES,
-				      (bytes + PAGE_BYTES - 1) & ~(PAGE_BYTES - 1ul))
-			       ? NULL
-			       : ptr;
-	return posix_memalign(&ptr, ALIGN_BYTES, bytes ? bytes : 1) ? NULL : ptr;
+		align = SPARE_PAGE_BYTES;
+	bytes = bytes ? (bytes + align - 1) & ~(align - 1) : 1;
+	return posix_memalign(&ptr, align, bytes) ? NULL : ptr;
 }
 
 static void ram_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes)
 {
-	size_t lines = spare_lines(bytes), placed_bytes = forget_placed(ptr);
+	size_t placed_bytes = forget_placed(ptr);
 
 	if (plat)
 		plat_unpin(plat, ptr);
 	(void)memory;
 	if (placed_bytes)
 		munmap(ptr, placed_bytes);
-	else if (!plat || !ptr || lines >= SPARE_LINES ||
-		 !keep_spare(&plat->spares, lines, ptr))
+	else if (!plat || !ptr || !spares_keep(&plat->spares, ptr, bytes))
 		free(ptr);
 }
 
@@ -301,5 +222,5 @@ void copiers_close(struct plat *plat)
 		pthread_mutex_destroy(&copier->mutex);
 	}
 	numas->ncopiers = 0;
-	free_spares(&plat->spares);
+	spares_free(&plat->spares);
 }

@@ -153,13 +153,26 @@ struct crews {
 	int n; /* workers */
 };
 
-/* Freed blocks of main memory, of one line of the cache, two, ... each; see ram.c. */
-enum { SPARE_LINES = 8 };
+/* Freed blocks of main memory, see spares.c: of one line of the cache, two, ... each, and
+ * large ones from the oldest on. */
+enum {
+	SPARE_LINES = 8,
+	SPARE_ALIGN_BYTES = 64,
+	SPARE_PAGE_BYTES = 4096,
+	SPARE_LARGE_BYTES = 1 << 16,
+	SPARES_LARGE = 64
+};
 
 struct spares {
 	struct orr_lock lock;
 	void *first[SPARE_LINES];
 	int n[SPARE_LINES];
+	int nlarge;
+	size_t large_bytes;
+	struct large_spare {
+		void *ptr;
+		size_t bytes;
+	} large[SPARES_LARGE];
 };
 
 struct plat {
@@ -211,6 +224,13 @@ void numas_bind_thread(struct plat *plat, unsigned memory);
 /* ram.c */
 void copiers_open(struct plat *plat);
 void copiers_close(struct plat *plat);
+
+/* spares.c */
+/* A block of so many bytes that was freed, or NULL. */
+void *spares_take(struct spares *spares, size_t bytes);
+/* 1: it is kept; 0: the caller frees it. */
+int spares_keep(struct spares *spares, void *ptr, size_t bytes);
+void spares_free(struct spares *spares);
 
 /* disks.c */
 void disks_init(struct plat *plat);
