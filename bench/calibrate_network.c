@@ -22,8 +22,8 @@
 /* One sample in QUIET is taken to be undisturbed. */
 enum { FLOOD = 200, LARGEST = 4 << 20, QUIET = 10 };
 
-static const unsigned sizes[] = {8,     64,     512,    2048,    8192,   32768,
-				 65536, 131072, 262144, 1 << 20, LARGEST};
+static const unsigned sizes[] = {8,     64,    512,    2048,   4096,    8192,   16384,
+				 32768, 65536, 131072, 262144, 1 << 20, LARGEST};
 
 enum { NSIZES = sizeof(sizes) / sizeof(sizes[0]) };
 

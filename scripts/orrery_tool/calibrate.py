@@ -30,6 +30,10 @@ bandwidth_factors = "%(factors)s" # parts of it that smaller messages reach, fit
 [node]
 cpu_model = "%(name)s"
 workers = %(cores)d                 # cores that this process may use
+%(shared)s"""
+# Two ranks on one machine: nobody but a worker copies what comes.
+SHARED = """spare_cores = 0             # none for submission and communication, where workers have all
+copies_messages = 1         # a core of the receiver moves the bytes
 """
 
 
@@ -82,7 +86,8 @@ class Machine:
             date=time.strftime("%Y-%m-%d"), words="messages between two ranks",
             nodes=self.args.nodes, latency=self.latency_s * 1e6, hop=self.hop_s * 1e6,
             cost=self.cost_s * 1e6, bandwidth=self.bandwidth / 1e9, factors=self.factors(),
-            name=self.args.name, cores=len(os.sched_getaffinity(0)), median=0, most=0,
+            name=self.args.name, cores=len(os.sched_getaffinity(0)),
+            shared="" if self.args.hostfile else SHARED, median=0, most=0,
             worst="", left=0, left_most=0)
         values.update(words)
         return HEAD % values

@@ -23,7 +23,8 @@ NETWORK_KEYS = {
 TOP_KEYS = {"name": "text", "about": "text", "like": "text", "nodes": "count", **NETWORK_KEYS}
 NODE_KEYS = {
     "machine": "text", "cpu": "text", "cpu_model": "text", "sockets": "count",
-    "cores": "count", "workers": "count", "cpu_sp": "gflops", "cpu_dp": "gflops",
+    "cores": "count", "workers": "count", "spare_cores": "count", "copies_messages": "count",
+    "cpu_sp": "gflops", "cpu_dp": "gflops",
     "numa_per_socket": "count", "numa_bandwidth": "bandwidth", "numa_latency": "time",
     "memory": "bytes", "host_bandwidth": "bandwidth", "host_shared": "count",
     "host_peers": "count", "gpu": "text", "gpu_model": "text",

@@ -49,6 +49,7 @@ static void on_arrival(void *arg)
 {
 	struct pair *pair = arg;
 
+	net_lend_for(pair->to, pair->from, (double)layout_bytes(&pair->put->layout));
 	layout_copy(&pair->get->layout, &pair->put->layout);
 	net_moves(pair->from, -1);
 	net_moves(pair->to, -1);

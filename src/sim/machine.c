@@ -108,8 +108,24 @@ static void read_numas(struct plat *plat, int n, double bytes)
 		machine->numas[i] = (struct plat_numa){.os_index = i, .bytes = bytes};
 }
 
-static void say_nature(struct plat_machine *machine)
+/* Who works beside the workers, and where. */
+static void read_sharing(struct plat *plat)
 {
+	plat->lends_cores = machine_property(plat, "spare_cores", 1) < 1;
+	plat->copies_messages = machine_property(plat, "copies_messages", 0) > 0;
+}
+
+static void set_peaks(struct plat_devices *devices, const double gflops[2])
+{
+	for (int i = 0; i < 2; i++)
+		devices->peak_flops_per_s[i] = gflops[i] * 1e9;
+}
+
+static void say_nature(struct plat *plat)
+{
+	struct plat_machine *machine = &plat->machine;
+
+	machine->executes = node_knobs(plat->node)->execute;
 	machine->predicts = 1;
 	machine->leaps = 1;
 	machine->ends_standstills = 1;
@@ -131,6 +147,8 @@ int machine_read(struct plat *plat)
 	} numbers[] = {
 		{"cpus", most_units, &cpus},
 		{"gpus", most_units, &gpus},
+		{"spare_cores", most_units, &unused},
+		{"copies_messages", 1, &unused},
 		{"gpu_mem_bytes", most_bytes, &gpu->memory_bytes},
 		{"pcie_bw", most, &gpu->link_bytes_per_s},
 		{"pcie_lat", most, &gpu->link_latency_s},
@@ -159,18 +177,16 @@ int machine_read(struct plat *plat)
 				numbers[i].value) < 0)
 			return -ENODEV;
 	cpu->count = (int)cpus;
+	read_sharing(plat);
 	read_numas(plat, (int)numas, numa_bytes);
 	/* The library uses no more of them. */
 	gpu->count = (int)(gpus < STARPU_MAXCUDADEVS ? gpus : STARPU_MAXCUDADEVS);
-	for (int i = 0; i < 2; i++) {
-		cpu->peak_flops_per_s[i] = peaks[i] * 1e9;
-		gpu->peak_flops_per_s[i] = peaks[2 + i] * 1e9;
-	}
+	set_peaks(cpu, peaks);
+	set_peaks(gpu, peaks + 2);
 	cpu->worker = gpu->worker = &sim_worker_driver;
 	cpu->memory = &main_memory_driver;
 	gpu->memory = &gpu_memory_driver;
-	say_nature(machine);
-	machine->executes = node_knobs(plat->node)->execute;
+	say_nature(plat);
 	/* A GPU's kernels cannot run here: what really computes does so on CPU workers.
 	 */
 	if (machine->executes)

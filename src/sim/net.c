@@ -29,12 +29,27 @@ void net_moves(struct sim_net *net, int change)
 double net_send_date_s(struct sim_net *net, double bytes)
 {
 	double date_s = plat_now_s(net->plat);
+	double overhead_s = wire_send_overhead_s(net->costs, bytes);
 
+	sim_lend(net->plat, overhead_s, 0);
 	if (date_s < net->sending_until_s)
 		date_s = net->sending_until_s;
-	date_s += wire_send_overhead_s(net->costs, bytes);
+	date_s += overhead_s;
 	net->sending_until_s = date_s;
 	return date_s;
+}
+
+void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes)
+{
+	struct plat *plat = to->plat;
+
+	if (!plat->lends_cores)
+		return;
+	if (plat->copies_messages)
+		sim_lend(plat,
+			 wire_bytes_s(to->sim->wire, from->plat->host, plat->host, bytes),
+			 1);
+	sim_lend(plat, wire_receive_overhead_s(to->costs, bytes), 0);
 }
 
 /* ---- groups ---------------------------------------------------------- */

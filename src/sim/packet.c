@@ -173,6 +173,8 @@ static void on_arrival(void *arg)
 	double overhead_s = to ? wire_receive_overhead_s(to->costs, packet->bytes) : 0;
 	double date_s = from->sim->now_s;
 
+	if (to)
+		net_lend_for(to, from, packet->bytes);
 	if (overhead_s <= 0) {
 		take(packet);
 		return;

@@ -335,6 +335,7 @@ void sim_pay(struct plat *plat)
 	if (debt_s <= 0 || plat->in_poll)
 		return;
 	plat->debt.debt_s = 0;
+	sim_lend(plat, debt_s, 0);
 	sg_actor_sleep_for(debt_s);
 	if (plat->sim->progress)
 		progress_show(plat->sim->progress, plat->sim);

@@ -134,6 +134,8 @@ struct plat {
 	struct arena *gpu_arena;                   /* of its GPUs, or NULL */
 	struct model_doubt doubt;                  /* of the durations of its tasks */
 	double energy_j;                           /* of these, by energy models */
+	/* Of the host's properties spare_cores and copies_messages, see sim_lend(). */
+	int lends_cores, copies_messages, next_lender;
 	struct plat_machine machine;
 };
 
@@ -208,6 +210,13 @@ struct specifics *sim_worker_specifics(struct worker *worker);
 int machine_read(struct plat *plat);
 /* A property of the host that is a number; absent without one. */
 double machine_property(struct plat *plat, const char *name, double absent);
+
+/*
+ * A thread that is no worker works for so long from now on, or has just done so.  Where
+ * CPU workers have all cores of the node one lends its own: who runs a task ends it
+ * later, in turns; where one is idle, its next task begins later, unless that is past.
+ */
+void sim_lend(struct plat *plat, double seconds, int is_past);
 
 /* ---- memory.c, pcie.c, progress.c, summary.c, report.c ---------------- */
 

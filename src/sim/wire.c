@@ -322,6 +322,11 @@ double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to)
 	return alone_s(wire, from, to, 0);
 }
 
+double wire_bytes_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes)
+{
+	return alone_s(wire, from, to, bytes) - alone_s(wire, from, to, 0);
+}
+
 int wire_has_route(sg_host_t from, sg_host_t to)
 {
 	xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);

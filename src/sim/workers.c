@@ -40,6 +40,8 @@ struct sim_worker {
 	double late_s;                   /* worked in callbacks; delays the next task */
 	double ended_s;                  /* when the last task did */
 	double began_s;                  /* the running one did */
+	double end_s;                    /* it will */
+	double lent_until_s;             /* its core is another thread's */
 	double spent_j, job_j;           /* by energy models: all of its tasks; job */
 	int calls;                       /* the kernel is to be called at the end */
 	/* Of a worker that the application runs: the gate of its thread in
@@ -257,6 +259,68 @@ void sim_charge_worker(struct plat *plat, double seconds)
 	plat->sim->spent_s += seconds;
 	if (worker)
 		sim_worker_of(worker)->late_s += seconds;
+}
+
+/* The CPU worker that has been idle, or will be, first; NULL: all run tasks. */
+static struct sim_worker *idle_one(struct plat *plat)
+{
+	struct sim_worker *first = NULL;
+
+	for (int i = 0; i < plat->node->nworkers; i++) {
+		struct worker *worker = &plat->node->workers[i];
+		struct sim_worker *sim_worker;
+
+		if (worker->type != STARPU_CPU_WORKER)
+			continue;
+		sim_worker = sim_worker_of(worker);
+		if (!sim_worker->job &&
+		    (!first || sim_worker->lent_until_s < first->lent_until_s))
+			first = sim_worker;
+	}
+	return first;
+}
+
+/* In turns; NULL: there is none. */
+static struct sim_worker *next_lender(struct plat *plat)
+{
+	int n = plat->node->nworkers;
+
+	for (int i = 1; i <= n; i++) {
+		int id = (plat->next_lender + i) % n;
+		struct worker *worker = &plat->node->workers[id];
+
+		if (worker->type != STARPU_CPU_WORKER)
+			continue;
+		plat->next_lender = id;
+		return sim_worker_of(worker);
+	}
+	return NULL;
+}
+
+static void prolong(struct sim_worker *sim_worker, double seconds)
+{
+	struct sim *sim = sim_worker->step.plat->sim;
+
+	sim_worker->end_s += seconds;
+	sim_worker->job->duration_s += seconds;
+	calendar_move(sim, &sim_worker->end, sim_worker->end_s);
+}
+
+void sim_lend(struct plat *plat, double seconds, int is_past)
+{
+	struct sim_worker *sim_worker;
+
+	if (!plat->lends_cores || seconds <= 0)
+		return;
+	sim_worker = idle_one(plat);
+	if (!sim_worker) {
+		sim_worker = next_lender(plat);
+		if (sim_worker && calendar_has(&sim_worker->end))
+			prolong(sim_worker, seconds);
+	} else if (!is_past) {
+		sim_worker->lent_until_s =
+			fmax(sim_worker->lent_until_s, plat_now_s(plat)) + seconds;
+	}
 }
 
 struct specifics *sim_worker_specifics(struct worker *worker)
@@ -497,7 +561,7 @@ static double begin_s(const struct sim_worker *sim_worker, const struct knobs *k
 	double now_s = plat_now_s(plat);
 
 	if (!device_has_memory(worker->kind))
-		return now_s + sim_worker->late_s;
+		return fmax(now_s, sim_worker->lent_until_s) + sim_worker->late_s;
 	if (knobs->cuda_queue_cost &&
 	    (orr_load(&worker->depth) == 1 || sim_worker->ended_s < now_s))
 		pcie_work(plat, worker->memory, knobs->cuda_queue_s);
@@ -541,7 +605,8 @@ static int execute(struct worker *worker, struct job *job)
 	worker->began_s = sim_worker->began_s = begin_s(sim_worker, knobs);
 	sim_worker->late_s = 0;
 	sim_worker->job = job;
-	calendar_add(plat->sim, &sim_worker->end, worker->began_s + seconds);
+	sim_worker->end_s = worker->began_s + seconds;
+	calendar_add(plat->sim, &sim_worker->end, sim_worker->end_s);
 	return 0;
 }
 
