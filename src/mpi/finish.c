@@ -61,14 +61,18 @@ static void drop(struct request *request)
 	engine_unlock(engine);
 }
 
+/* Since the count was 0, who waited for that request may have posted another and wait for
+ * all of them: whoever ends that one wakes him. */
 static void wake_waiters(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
-	struct pending_waiter *waiter, *next;
+	struct pending_waiter *waiter = NULL, *next;
 
 	engine_lock(engine);
-	waiter = engine->waiters;
-	engine->waiters = NULL;
+	if (orr_load(&engine->npending) == 0) {
+		waiter = engine->waiters;
+		engine->waiters = NULL;
+	}
 	engine_unlock(engine);
 	for (; waiter; waiter = next) {
 		next = waiter->next;

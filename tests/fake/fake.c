@@ -293,6 +293,12 @@ void plat_catch_signals(struct plat *plat, int is_wanted)
 
 /* ---- waiting --------------------------------------------------------- */
 
+void fake_lock_held(int more)
+{
+	if (the_fake)
+		the_fake->nlocks += more;
+}
+
 void plat_gate_init(struct plat_gate *gate)
 {
 	gate->is_open = 0;
@@ -330,6 +336,7 @@ void plat_gate_open(struct plat *plat, struct plat_gate *gate)
 {
 	(void)plat;
 	gate->is_open = 1;
+	fake_gate_opened(fake_get(), gate);
 }
 
 struct sleep {

@@ -40,6 +40,7 @@ struct fake {
 	struct fake_mpi *mpi; /* NULL until it is asked for */
 	unsigned long chance; /* 0: nothing is drawn */
 	struct fake_main *mains, *running;
+	int nlocks;        /* held now */
 	void *scheduler;   /* context of fake_play() */
 	const void *stack; /* of fake_play() */
 	size_t stack_bytes;
@@ -80,6 +81,8 @@ void fake_event_at(struct plat *plat, void *event, double date_s,
 unsigned fake_draw(struct fake *fake, unsigned n);
 double fake_jitter_s(struct fake *fake);
 int fake_main_waits(struct fake *fake, const struct plat_gate *gate);
+/* The gate is open: whoever waits for it may go on before its opener does. */
+void fake_gate_opened(struct fake *fake, const struct plat_gate *gate);
 /* fake.c: nothing is left to happen; let the nodes do what they put off.  1 if any. */
 int fake_unstick(void);
 /* Run a kernel, which may yield, on a stack of its own. */

@@ -11,7 +11,8 @@
  * fake_mains.c - application threads that take turns on one.
  *
  * A main runs until it waits at a gate, yields or ends; then the next one is drawn,
- * or an event of the calendar happens.  So a run repeats exactly from its seed.
+ * or an event of the calendar happens.  An event that opens a main's gate is interrupted
+ * by it at times, where it holds no lock.  So a run repeats exactly from its seed.
  */
 enum { MAIN_STACK_BYTES = 512 << 10 };
 
@@ -300,4 +301,22 @@ int fake_main_waits(struct fake *fake, const struct plat_gate *gate)
 		}
 	}
 	return 0;
+}
+
+/* The gate may be gone when this returns. */
+void fake_gate_opened(struct fake *fake, const struct plat_gate *gate)
+{
+	struct fake_main *self = fake->mains;
+	struct worker *worker = fake->worker;
+	int selected = fake->selected;
+
+	if (!fake->chance || fake->running || fake->nlocks > 0)
+		return;
+	while (self && (self->is_done || self->gate != gate))
+		self = self->next;
+	if (!self || fake_draw(fake, 4) != 0)
+		return;
+	resume(fake, self);
+	fake->worker = worker;
+	fake->selected = selected;
 }

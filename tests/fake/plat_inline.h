@@ -15,6 +15,9 @@ struct orr_lock {
 	int held;
 };
 
+/* Taken now, or given back: one more that is held, or one less. */
+void fake_lock_held(int more);
+
 static inline void orr_lock_init(struct orr_lock *lock)
 {
 	lock->held = 0;
@@ -25,6 +28,7 @@ static inline int orr_trylock(struct orr_lock *lock)
 	if (lock->held)
 		return 0;
 	lock->held = 1;
+	fake_lock_held(1);
 	return 1;
 }
 
@@ -32,12 +36,14 @@ static inline void orr_lock(struct orr_lock *lock)
 {
 	ORR_ASSERT(!lock->held);
 	lock->held = 1;
+	fake_lock_held(1);
 }
 
 static inline void orr_unlock(struct orr_lock *lock)
 {
 	ORR_ASSERT(lock->held);
 	lock->held = 0;
+	fake_lock_held(-1);
 }
 
 static inline int orr_add(int *p, int v)

@@ -549,6 +549,62 @@ static void heads_and_grants_travel_together(void **state)
 	world_close();
 }
 
+/* What rank 0 sends to rank 1: one that it waits for, then one that it does not. */
+struct sender {
+	starpu_data_handle_t handles[2];
+	int ncalled;
+};
+
+static void send_and_wait_for_all(void *arg)
+{
+	struct sender *sender = arg;
+	struct post what = {
+		.kind = REQUEST_SEND, .handle = sender->handles[1], .peer = 1, .tag = 8};
+
+	assert_int_equal(
+		finish_wait(world_post(0, REQUEST_SEND, sender->handles[0], 1, 7)), 0);
+	world_post_detached(0, &what, count, &sender->ncalled);
+	assert_int_equal(finish_wait_all(world_mpi(0), NULL), 0);
+	assert_int_equal(sender->ncalled, 1);
+}
+
+/*
+ * Who ends the last pending request opens the gate of the thread that waits for it, which
+ * then posts another one and waits for all before the former looks who waits for all.
+ */
+static void all_are_those_posted_meanwhile_too(void **state)
+{
+	enum { SEEDS = 32 };
+	static int from[2][LARGE], to[2][LARGE];
+
+	(void)state;
+	for (unsigned long seed = 1; seed <= SEEDS; seed++) {
+		struct sender sender = {.ncalled = 0};
+		struct post what = {.kind = REQUEST_RECEIVE};
+		starpu_data_handle_t targets[2];
+		int nreceived = 0;
+
+		world_open(2);
+		fake_shuffle(seed);
+		for (int i = 0; i < 2; i++) {
+			sender.handles[i] = world_vector(0, from[i], LARGE);
+			targets[i] = world_vector(1, to[i], LARGE);
+			what.handle = targets[i];
+			what.tag = 7 + i;
+			world_post_detached(1, &what, count, &nreceived);
+		}
+		fake_select(0);
+		fake_spawn(0, send_and_wait_for_all, &sender);
+		fake_play();
+		assert_int_equal(nreceived, 2);
+		for (int i = 0; i < 2; i++) {
+			world_forget(0, sender.handles[i]);
+			world_forget(1, targets[i]);
+		}
+		world_close();
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -566,6 +622,7 @@ int main(void)
 		cmocka_unit_test(one_packet_at_a_time),
 		cmocka_unit_test(heads_and_grants_travel_together),
 		cmocka_unit_test(nobody_waits_for_the_transport),
+		cmocka_unit_test(all_are_those_posted_meanwhile_too),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
