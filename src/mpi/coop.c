@@ -225,7 +225,7 @@ void coop_raise(struct request *request)
 	struct share *share = request->share;
 	struct heap *waiting;
 
-	if (!share || !share->order.place)
+	if (request->kind != REQUEST_SEND || !share || !share->order.place)
 		return;
 	waiting = &share->group->waiting;
 	share->to.priority = request->priority;

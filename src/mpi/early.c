@@ -185,6 +185,7 @@ static int make_room(struct mpi *mpi, struct early *early)
 static int take_in(struct mpi *mpi, struct early *early)
 {
 	struct request *local = early->local;
+	struct layout layout;
 
 	if (early->head.flags & WIRE_SYNCHRONOUS)
 		return 0;
@@ -195,7 +196,8 @@ static int take_in(struct mpi *mpi, struct early *early)
 		large_want(mpi, early);
 		return 1;
 	}
-	layout_gather(early->body, &local->payload.layout);
+	payload_layout(&local->payload, &layout);
+	layout_gather(early->body, &layout);
 	early->local = NULL;
 	finish_moved(mpi, local);
 	early_arrived(early);

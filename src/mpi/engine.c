@@ -25,6 +25,9 @@ struct parcel {
 
 static void parcels_left(struct outbox *outbox, struct net_message *messages);
 
+_Static_assert(sizeof(struct request) <= 512,
+	       "two for each message that a large simulation has inserted");
+
 /* ---- life ------------------------------------------------------------ */
 
 void engine_init(struct mpi *mpi)
@@ -295,15 +298,14 @@ static void accept_message(struct request *request, const struct wire_head *head
 		payload_expect(payload, request->handle, head->bytes);
 		return;
 	}
-	if (layout_bytes(&payload->layout) == head->bytes)
+	if (payload->bytes == head->bytes)
 		return;
 	more = engine_suspicion(request->mpi, suspicion, sizeof(suspicion));
 	orr_die(request->mpi->rank,
 		"tag %lld: rank %d sends %llu bytes, rank %d receives %zu bytes into %s; "
 		"sender and receiver must register data of the same size%s%s",
 		(long long)request->tag, request->net_peer,
-		(unsigned long long)head->bytes, request->mpi->rank,
-		layout_bytes(&payload->layout),
+		(unsigned long long)head->bytes, request->mpi->rank, payload->bytes,
 		data_describe(request->handle, text, sizeof(text)), more ? "; " : "",
 		more ? more : "");
 }
@@ -332,20 +334,35 @@ void engine_consume(struct request *request)
 	finish_moved(mpi, request);
 }
 
+/* The oldest receive that waits for it, or NULL. */
+static struct request *take_posted(struct engine *engine, int peer,
+				   const struct wire_head *head)
+{
+	struct match_entry *entry =
+		match_take(&engine->posted, head->comm, peer, head->tag);
+	struct request *request =
+		entry ? ORR_CONTAINER(entry, struct request, match) : NULL;
+
+	if (!request)
+		return NULL;
+	memset(&request->match, 0, sizeof(request->match));
+	request->is_posted = 0;
+	return request;
+}
+
 /* A transfer arrives.  local: the send, when it is of this node. */
 static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
 		   const void *body, struct request *local)
 {
 	struct engine *engine = &mpi->engine;
-	struct match_entry *entry =
-		match_take(&engine->posted, head->comm, peer, head->tag);
-	struct request *request =
-		entry ? ORR_CONTAINER(entry, struct request, match) : NULL;
+	struct request *request = take_posted(engine, peer, head);
 	struct early *early;
+	struct layout layout;
 
 	if (request && request->state == REQUEST_READY && head->kind == WIRE_EAGER) {
 		accept_message(request, head);
-		layout_scatter(&request->payload.layout, body);
+		payload_layout(&request->payload, &layout);
+		layout_scatter(&layout, body);
 		finish_moved(mpi, request);
 		return;
 	}
@@ -440,17 +457,18 @@ void engine_funnel(struct mpi *mpi)
 static void send_eager(struct request *request, struct wire_head *head)
 {
 	struct mpi *mpi = request->mpi;
-	const struct layout *layout = &request->payload.layout;
+	struct layout layout;
 	struct parcel *parcel;
 
+	payload_layout(&request->payload, &layout);
 	head->kind = WIRE_EAGER;
 	parcel = parcel_new(mpi, request->net_peer, head, WIRE_EAGER_BYTES);
 	parcel->request = request;
 	parcel->message.body_bytes = head->bytes;
-	parcel->message.body = layout->base;
-	if (layout->base && !layout_is_flat(layout)) {
+	parcel->message.body = layout.base;
+	if (layout.base && !layout_is_flat(&layout)) {
 		parcel->copy = orr_alloc(head->bytes);
-		layout_gather(parcel->copy, layout);
+		layout_gather(parcel->copy, &layout);
 		parcel->message.body = parcel->copy;
 	}
 	request_move(request, REQUEST_MOVING);
@@ -465,9 +483,10 @@ static void send_eager(struct request *request, struct wire_head *head)
 static void send_local(struct request *request, struct wire_head *head, int is_small)
 {
 	struct mpi *mpi = request->mpi;
-	const struct layout *layout = &request->payload.layout;
+	struct layout layout;
 	void *copy = NULL;
 
+	payload_layout(&request->payload, &layout);
 	if (!is_small) {
 		head->kind = WIRE_ANNOUNCE;
 		request_move(request, REQUEST_ANNOUNCED);
@@ -475,11 +494,11 @@ static void send_local(struct request *request, struct wire_head *head, int is_s
 		return;
 	}
 	head->kind = WIRE_EAGER;
-	if (!layout_is_flat(layout) && layout->base) {
+	if (!layout_is_flat(&layout) && layout.base) {
 		copy = orr_alloc(head->bytes);
-		layout_gather(copy, layout);
+		layout_gather(copy, &layout);
 	}
-	arrive(mpi, mpi->net->rank, head, copy ? copy : layout->base, NULL);
+	arrive(mpi, mpi->net->rank, head, copy ? copy : layout.base, NULL);
 	free(copy);
 	finish_moved(mpi, request);
 }
@@ -492,7 +511,7 @@ static void send_ready(struct request *request)
 	int is_small;
 
 	head.comm = comm_at(&mpi->comms, request->comm)->id;
-	head.bytes = layout_bytes(&request->payload.layout);
+	head.bytes = request->payload.bytes;
 	head.sender = (uintptr_t)request;
 	head.flags = request->is_sync ? WIRE_SYNCHRONOUS : 0;
 	is_small = !request->is_sync && head.bytes <= mpi->net->eager_bytes;
@@ -575,7 +594,7 @@ static void request_acquired(struct acquire *acquire)
 	request_move(request, REQUEST_READY);
 	if (request->kind == REQUEST_SEND)
 		send_ready(request);
-	else if (request->early)
+	else if (request_early(request))
 		engine_consume(request);
 	engine_unlock(engine);
 	if (ends_here)
@@ -606,6 +625,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->ordinal = post->ordinal;
 	request->tag = post->tag;
 	request->what = post->what;
+	ORR_ASSERT(!request->is_waited || !post->callback);
 	request->callback = post->callback;
 	request->arg = post->arg;
 	request->acquire.acquired = request_acquired;
@@ -637,6 +657,7 @@ static void match_receive(struct request *request)
 	request->match.comm = comm;
 	request->match.source = request->net_peer;
 	request->match.tag = request->tag;
+	request->is_posted = 1;
 	match_add(&engine->posted, &request->match);
 }
 

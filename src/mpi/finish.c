@@ -54,6 +54,7 @@ static void drop(struct request *request)
 
 	if (orr_add(&request->nholders, -1) > 0)
 		return;
+	payload_free(&request->payload);
 	engine_lock(engine);
 	list_remove(&request->link);
 	request->mpi = NULL; /* Who kept it is told so, until it is taken for another. */
@@ -112,24 +113,34 @@ static void end(struct request *request)
 		wake_waiters(mpi);
 }
 
+/* From a send of this node, which is over then. */
+static void take_from(struct request *request, struct request *send)
+{
+	struct mpi *mpi = request->mpi;
+	struct layout to, from;
+
+	payload_layout(&request->payload, &to);
+	payload_layout(&send->payload, &from);
+	layout_copy(&to, &from);
+	engine_lock(&mpi->engine);
+	finish_moved(mpi, send);
+	engine_unlock(&mpi->engine);
+}
+
 static void release(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
 	struct engine *engine = &mpi->engine;
 
-	if (request->local) {
-		layout_copy(&request->payload.layout, &request->local->payload.layout);
-		engine_lock(engine);
-		finish_moved(mpi, request->local);
-		engine_unlock(engine);
-	}
+	if (request->local)
+		take_from(request, request->local);
 	if (request->kind == REQUEST_SEND)
 		payload_sent(&request->payload, request->handle);
 	else
 		payload_received(&request->payload, request->handle);
 	if (!coop_keep(request))
 		acquire_release(&request->acquire);
-	if (!request->callback) {
+	if (request->is_waited || !request->callback) {
 		end(request);
 		return;
 	}

@@ -148,7 +148,7 @@ static void aim(struct half *half, struct early *early)
 		return;
 	}
 	half->request = early->receive;
-	*layout = half->request->payload.layout;
+	payload_layout(&half->request->payload, layout);
 	half->request->early = NULL;
 	request_move(half->request, REQUEST_MOVING);
 	early_free(half->mpi, early);
@@ -270,9 +270,11 @@ static void put_forward(struct heap *heap, struct heap_entry *entry, int priorit
 void large_raise(struct mpi *mpi, struct request *request)
 {
 	struct large *large = &mpi->engine.large;
-	struct early *early = request->early;
+	struct early *early = NULL;
 
-	if (request->put)
+	if (request->kind == REQUEST_RECEIVE)
+		early = request_early(request);
+	else if (request->put)
 		put_forward(&large->puts, &request->put->order, request->priority);
 	if (!early || early->state != EARLY_WANTED)
 		return;
@@ -342,7 +344,7 @@ struct half *large_put(struct mpi *mpi, struct request *request,
 	struct half *half = half_new(mpi, to->peer, to->key, put_done);
 
 	half->request = request;
-	half->bulk.layout = request->payload.layout;
+	payload_layout(&request->payload, &half->bulk.layout);
 	heap_push(&mpi->engine.large.puts, &half->order, -(double)to->priority);
 	return half;
 }

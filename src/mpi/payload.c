@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "mpi/payload.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -27,7 +28,8 @@ int payload_is_carried(const struct node *node, size_t bytes)
 }
 
 /* 1: by the application's datatype, in place. */
-static int in_described_place(struct payload *payload, starpu_data_handle_t handle)
+static int in_described_place(struct payload *payload, starpu_data_handle_t handle,
+			      struct layout *layout)
 {
 	int is_known;
 
@@ -36,7 +38,7 @@ static int in_described_place(struct payload *payload, starpu_data_handle_t hand
 	if (!payload->place)
 		return 0;
 	is_known = place_layout(payload->place, datatype_base(handle, payload->memory),
-				&payload->layout) == 0;
+				layout) == 0;
 	if (is_known) {
 		place_free(payload->place);
 		payload->place = NULL;
@@ -47,24 +49,29 @@ static int in_described_place(struct payload *payload, starpu_data_handle_t hand
 /* 0: it must be packed: as described, or by its interface. */
 static int in_place(struct payload *payload, starpu_data_handle_t handle, unsigned memory)
 {
-	struct layout *layout = &payload->layout;
+	struct layout layout;
 
 	payload->memory = memory;
-	if (!interface_layout(handle, memory, layout) &&
-	    !in_described_place(payload, handle)) {
-		memset(layout, 0, sizeof(*layout));
+	if (!interface_layout(handle, memory, &layout) &&
+	    !in_described_place(payload, handle, &layout)) {
 		payload->is_packed = 1;
 		return 0;
 	}
-	if (!payload_is_carried(handle->node, layout_bytes(layout)))
-		layout->base = NULL;
+	payload->bytes = layout_bytes(&layout);
+	if (!payload_is_carried(handle->node, payload->bytes))
+		return 1;
+	payload->base = layout.base;
+	if (!layout_is_flat(&layout) && layout.base) {
+		payload->strided = orr_alloc(sizeof(layout));
+		*payload->strided = layout;
+	}
 	return 1;
 }
 
 static void set_packed(struct payload *payload, void *buffer, size_t bytes)
 {
-	payload->packed = buffer;
-	layout_flat(&payload->layout, buffer, bytes);
+	payload->base = buffer;
+	payload->bytes = bytes;
 }
 
 static void cannot(starpu_data_handle_t handle, const char *what)
@@ -159,10 +166,10 @@ void payload_expect(struct payload *payload, starpu_data_handle_t handle, size_t
 static int unpack(struct payload *payload, starpu_data_handle_t handle, size_t bytes)
 {
 	const struct starpu_data_interface_ops *ops = handle->ops;
-	void *buffer = payload->packed;
+	void *buffer = payload->base;
 	int ret = 0;
 
-	payload->packed = NULL;
+	payload->base = NULL;
 	if (!payload->place && !ops->peek_data)
 		return ops->unpack_data(handle, payload->memory, buffer, bytes);
 	if (!payload->place)
@@ -178,23 +185,22 @@ static int unpack(struct payload *payload, starpu_data_handle_t handle, size_t b
 
 void payload_fill(struct payload *payload, void *body)
 {
-	struct layout flat;
+	struct layout flat, layout;
 
-	if (payload->memory < (unsigned)plat_self()->nmains || !payload->layout.base) {
-		layout_scatter(&payload->layout, body);
+	payload_layout(payload, &layout);
+	if (payload->memory < (unsigned)plat_self()->nmains || !layout.base) {
+		layout_scatter(&layout, body);
 		return;
 	}
-	layout_flat(&flat, body, layout_bytes(&payload->layout));
-	methods_move(NULL, STARPU_MAIN_RAM, payload->memory, &flat, &payload->layout);
+	layout_flat(&flat, body, payload->bytes);
+	methods_move(NULL, STARPU_MAIN_RAM, payload->memory, &flat, &layout);
 }
 
 void payload_received(struct payload *payload, starpu_data_handle_t handle)
 {
-	size_t bytes = layout_bytes(&payload->layout);
-
 	if (!payload->is_packed)
 		return;
-	if (executes(handle) && unpack(payload, handle, bytes) != 0)
+	if (executes(handle) && unpack(payload, handle, payload->bytes) != 0)
 		cannot(handle, "unpack_data");
 	place_free(payload->place);
 	payload->place = NULL;
@@ -204,9 +210,14 @@ void payload_sent(struct payload *payload, starpu_data_handle_t handle)
 {
 	place_free(payload->place);
 	payload->place = NULL;
-	if (!payload->packed)
+	if (!payload->is_packed || !payload->base)
 		return;
-	memory_free(handle->node, STARPU_MAIN_RAM, payload->packed,
-		    layout_bytes(&payload->layout), 0);
-	payload->packed = NULL;
+	memory_free(handle->node, STARPU_MAIN_RAM, payload->base, payload->bytes, 0);
+	payload->base = NULL;
+}
+
+void payload_free(struct payload *payload)
+{
+	free(payload->strided);
+	payload->strided = NULL;
 }

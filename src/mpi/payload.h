@@ -10,6 +10,9 @@
  * are packed, by a datatype that the application has told or by their own operations. The
  * copy in one of the main memories is meant, and the caller has acquired it there.  Where
  * payloads do not exist, only sizes are computed.
+ *
+ * Many requests wait at a time, each with its payload, and nearly all are in one piece:
+ * the layout of others lies apart.
  */
 #include "core/data/data.h"
 #include "plat/net.h"
@@ -17,18 +20,19 @@
 struct place;
 
 struct payload {
-	struct layout layout;
-	unsigned memory;
-	void *packed;        /* owned buffer that layout names; NULL: in place */
-	int is_packed;       /* travels packed, even when nothing is carried */
+	char *base; /* of the layout; the owned buffer of what is packed, or NULL */
+	size_t bytes;
+	struct layout *strided; /* owned; NULL: in one piece */
 	struct place *place; /* owned: packed as it says, not by its interface; or NULL */
+	unsigned memory;
+	int is_packed; /* travels packed, even when nothing is carried */
 };
 
 /* The value to send; packs when needed.  Ends the program when that fails.  The struct is
  * zeroed, but for place when that is known. */
 void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 		     unsigned memory);
-/* Where to receive; for packed data the layout is empty before payload_expect(). */
+/* Where to receive; of packed data no bytes are known before payload_expect(). */
 void payload_of_receive(struct payload *payload, starpu_data_handle_t handle,
 			unsigned memory);
 /* bytes of packed data are coming: make room for them. */
@@ -40,6 +44,16 @@ void payload_fill(struct payload *payload, void *body);
 void payload_received(struct payload *payload, starpu_data_handle_t handle);
 /* All bytes have been read: the buffer is gone. */
 void payload_sent(struct payload *payload, starpu_data_handle_t handle);
+/* Nobody will ask for its layout any more. */
+void payload_free(struct payload *payload);
+
+static inline void payload_layout(const struct payload *payload, struct layout *layout)
+{
+	if (payload->strided)
+		*layout = *payload->strided;
+	else
+		layout_flat(layout, payload->base, payload->bytes);
+}
 
 /* Whether so many bytes of payload exist on this machine. */
 int payload_is_carried(const struct node *node, size_t bytes);

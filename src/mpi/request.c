@@ -43,7 +43,7 @@ static void tell(const struct request *request, enum request_state state)
 	if (state == REQUEST_TURN)
 		event.value = (uint64_t)request->tag;
 	if (state == REQUEST_MOVED)
-		event.value = layout_bytes(&request->payload.layout);
+		event.value = request->payload.bytes;
 	event_tell(request->mpi->node, NULL, event);
 }
 
@@ -67,8 +67,8 @@ static const char *waiting_for(const struct request *request)
 	case REQUEST_MATCHED:
 		return "the message came, earlier tasks on the data are not done";
 	case REQUEST_READY:
-		return request->early ? "the message came, its payload is awaited"
-				      : "no message came";
+		return request_early(request) ? "the message came, its payload is awaited"
+					      : "no message came";
 	case REQUEST_ANNOUNCED:
 		return "no matching receive is ready";
 	case REQUEST_GRANTED:

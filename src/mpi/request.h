@@ -44,19 +44,38 @@ struct post {
 	int is_waited;    /* the application will wait or test */
 	uint32_t ordinal; /* as struct wire_head */
 	const char *what; /* for messages: function called, or codelet; borrowed */
-	void (*callback)(void *arg);
+	void (*callback)(void *arg); /* of one that is not waited for, or NULL */
 	void *arg;
 };
 
+/*
+ * Many wait at a time on each node of a large simulation, so what is not needed at the
+ * same time lies in the same place.
+ */
 struct request {
 	struct acquire acquire; /* first */
 	struct mpi *mpi;
-	struct match_entry match; /* in posted receives */
-	struct request *next;     /* in a completion list */
-	struct list link;         /* all requests, for reports */
+	union {
+		struct match_entry match; /* is_posted: in posted receives */
+		struct {
+			/* In a completion list. */
+			struct request *next;
+			/* Receive: the message that came first, see request_early(). */
+			struct early *early;
+			/* Receive: the send of the same node that it is for. */
+			struct request *local;
+			/* Receive: its value, while it waits for others. */
+			struct kept *kept;
+			/* Send: its part in coop.h. */
+			struct share *share;
+			/* Send: its payload, while it waits for others. */
+			struct half *put;
+		};
+	};
+	struct list link; /* all requests, for reports */
 	starpu_data_handle_t handle;
 	unsigned char kind, state, is_sync, is_waited;
-	unsigned char is_noted; /* in raise.h */
+	unsigned char is_posted, is_noted; /* in match; in raise.h */
 	short comm;
 	int peer, net_peer;
 	int priority;
@@ -66,15 +85,20 @@ struct request {
 	int64_t tag;
 	const char *what;
 	struct payload payload;
-	struct early *early;   /* receive: the message that came first */
-	struct request *local; /* receive: the send of the same node that it is for */
-	struct share *share;   /* send: its part in coop.h */
-	struct half *put;      /* send: its payload, while it waits for others */
-	struct kept *kept;     /* receive: as well */
-	void (*callback)(void *arg);
-	void *arg;
-	struct plat_gate gate;
+	union {
+		struct plat_gate gate; /* is_waited */
+		struct {
+			void (*callback)(void *arg); /* or NULL */
+			void *arg;
+		};
+	};
 };
+
+/* Of a receive: the message that it is matched with and that has not left it, or NULL. */
+static inline struct early *request_early(const struct request *request)
+{
+	return request->is_posted ? NULL : request->early;
+}
 
 /* Every change of state is checked against the table of legal moves. */
 void request_move(struct request *request, enum request_state state);

@@ -15,7 +15,7 @@ static int is_unmatched(const struct request *request)
 {
 	if (request->kind == REQUEST_SEND)
 		return request->state == REQUEST_ANNOUNCED;
-	return !request->early &&
+	return !request_early(request) &&
 	       (request->state == REQUEST_TURN || request->state == REQUEST_READY);
 }
 

@@ -442,7 +442,7 @@ static struct fetching *fetching_new(unsigned memory, int is_hint)
 	fetching->acquire.acquired = fetch_acquired;
 	fetching->acquire.counted = 1;
 	fetching->acquire.what = "starpu_data_fetch_on_node()";
-	fetching->acquire.is_hint = is_hint;
+	fetching->acquire.is_hint = is_hint != 0;
 	return fetching;
 }
 

@@ -82,7 +82,7 @@ static void prepare(struct node *node, struct acquire *acquire,
 	acquire->job.naccesses = 1;
 	acquire->job.accesses[0] = (struct access){
 		.job = &acquire->job, .datum = handle, .mode = (unsigned short)mode};
-	acquire->job.is_hint = acquire->is_hint != 0;
+	acquire->job.is_hint = acquire->is_hint;
 	job_move(&acquire->job, JOB_BLOCKED);
 }
 

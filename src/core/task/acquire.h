@@ -24,8 +24,8 @@ struct acquire {
 	void (*granted)(struct acquire *acquire);
 	const char *what; /* who acquires, for messages; NULL: not said */
 	int memory;       /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
-	int is_hint;      /* the copy need not come: see struct job */
-	int counted;      /* counts as submitted until acquired() returns */
+	unsigned char is_hint; /* the copy need not come: see struct job */
+	unsigned char counted; /* counts as submitted until acquired() returns */
 };
 
 /* mode: STARPU_R, W or RW, with COMMUTE allowed.  sequential 0: no turn, only

@@ -16,7 +16,7 @@ void job_init(struct job *job, struct node *node, const struct job_ops *ops,
 	job->ops = ops;
 	job->missing = job->end_deps = 1;
 	job->accesses = job->room = room;
-	job->nroom = nroom;
+	job->nroom = (unsigned char)nroom;
 	orr_lock_init(&job->lock);
 }
 

@@ -129,8 +129,10 @@ struct job {
 	unsigned char uses_views;  /* some datum has DATUM_VIEWS */
 	unsigned char is_hint;     /* its fetch may be dropped for want of room */
 	unsigned char is_expected; /* predicted_s counts in worker->expected_s */
+	unsigned char nroom;       /* of room */
 	int end_deps;              /* atomic: what termination still waits for */
 	struct orr_lock lock;      /* of life and the three fields below */
+	int nsorted;               /* of sorted */
 	struct job_point *point;   /* its explicit dependencies, see links.h; or NULL */
 	struct plat_gate *gate;    /* of the thread that waits for this task */
 	struct ending *ending;     /* in LIFE_ENDING */
@@ -146,11 +148,9 @@ struct job {
 	/* Of more accesses than the inline ones: those that take turns, by address of
 	 * their data; else NULL. */
 	struct access **sorted;
-	int nsorted;
 	struct access *accesses;
 	/* Its owner's, beside the job: most jobs have one access, and many wait. */
 	struct access *room;
-	unsigned nroom;
 };
 
 /* One that may have several. */

@@ -33,6 +33,8 @@ struct task_block {
 	struct roomy_job half __attribute__((aligned(CACHE_LINE)));
 };
 
+_Static_assert(sizeof(struct task_block) <= 1024, "of which large simulations have many");
+
 const char *task_name(const struct starpu_task *task)
 {
 	if (task->name)
