@@ -281,19 +281,37 @@ starpu_sched_component_estimated_end_average(struct starpu_sched_component *comp
 int starpu_sched_component_can_execute_task(struct starpu_sched_component *component,
 					    struct starpu_task *task)
 {
-	return component_can_run(component, task);
+	struct tree *tree = tree_of(component);
+	int can;
+
+	tree_enter(tree);
+	can = component_can_run(component, task);
+	tree_leave(tree);
+	return can;
 }
 
 int starpu_sched_component_execute_preds(struct starpu_sched_component *component,
 					 struct starpu_task *task, double *length)
 {
-	return component_predict(component, task, length);
+	struct tree *tree = tree_of(component);
+	int can;
+
+	tree_enter(tree);
+	can = component_predict(component, task, length);
+	tree_leave(tree);
+	return can;
 }
 
 double starpu_sched_component_transfer_length(struct starpu_sched_component *component,
 					      struct starpu_task *task)
 {
-	return component_transfer_us(component, task);
+	struct tree *tree = tree_of(component);
+	double us;
+
+	tree_enter(tree);
+	us = component_transfer_us(component, task);
+	tree_leave(tree);
+	return us;
 }
 
 void starpu_sched_component_prefetch_on_node(struct starpu_sched_component *component,

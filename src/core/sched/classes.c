@@ -7,8 +7,19 @@
 
 #include "base/check.h"
 
+int classes_hold_for(const struct node *node, const struct starpu_task *task)
+{
+	const struct starpu_perfmodel *model = task->cl->model;
+
+	/* Who leads other cores has their model. */
+	return !task->cl->can_execute && !task->workerids &&
+	       !task->execute_on_a_specific_worker &&
+	       !(model && model->type == STARPU_PER_WORKER) &&
+	       orr_load(&node->nleaders) == 0;
+}
+
 /* Do both have one device's model, and one way to data? */
-static int is_like(const struct worker *worker, const struct worker *other)
+int classes_are_like(const struct worker *worker, const struct worker *other)
 {
 	return worker->device.type == other->device.type &&
 	       worker->device.devid == other->device.devid &&
@@ -23,7 +34,7 @@ static int gather(struct classes *classes, struct node *node, int first, int npl
 
 	for (int i = first; i < node->nworkers; i++) {
 		if (classes->seats[i].class >= 0 ||
-		    !is_like(&node->workers[i], &node->workers[first]))
+		    !classes_are_like(&node->workers[i], &node->workers[first]))
 			continue;
 		classes->seats[i] = (struct seat){.class = classes->n, .place = n};
 		workers[n++] = &node->workers[i];
@@ -62,28 +73,37 @@ void classes_free(struct classes *classes)
 	free(classes->workers);
 }
 
-static void follow(struct classes *classes, struct sched *sched, struct class *class)
+void classes_choose(struct classes *classes,
+		    int (*is_member)(const void *whose, const struct worker *worker),
+		    const void *whose)
 {
-	int nmembers = 0;
+	for (int i = 0; i < classes->n; i++) {
+		struct class *class = &classes->class[i];
+		int nmembers = 0;
 
-	for (int i = 0; i < class->soonest.n; i++) {
-		const struct worker *worker = class->soonest.workers[i];
-		struct seat *seat = &classes->seats[worker->id];
+		for (int k = 0; k < class->soonest.n; k++) {
+			const struct worker *worker = class->soonest.workers[k];
+			struct seat *seat = &classes->seats[worker->id];
 
-		seat->is_member = sched_worker_from(sched, worker->id) == worker;
-		nmembers += seat->is_member;
-		if (!seat->is_member)
-			soonest_set(&class->soonest, i, INFINITY, INFINITY);
+			seat->is_member = is_member(whose, worker);
+			nmembers += seat->is_member;
+			if (!seat->is_member)
+				soonest_set(&class->soonest, k, INFINITY, INFINITY);
+		}
+		orr_store(&class->nmembers, nmembers);
 	}
-	orr_store(&class->nmembers, nmembers);
+}
+
+static int is_of_sched(const void *sched, const struct worker *worker)
+{
+	return sched_worker_from((struct sched *)(uintptr_t)sched, worker->id) == worker;
 }
 
 void classes_follow(struct classes *classes, struct sched *sched)
 {
 	int changes = orr_load(&sched->changes);
 
-	for (int i = 0; i < classes->n; i++)
-		follow(classes, sched, &classes->class[i]);
+	classes_choose(classes, is_of_sched, sched);
 	orr_store(&classes->seen_changes, changes);
 }
 

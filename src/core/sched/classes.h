@@ -33,6 +33,9 @@ struct classes {
 	struct worker **workers; /* of the classes, one after the other */
 };
 
+/* Does the task not care which worker of a class it gets?  No: each is asked. */
+int classes_hold_for(const struct node *node, const struct starpu_task *task);
+int classes_are_like(const struct worker *worker, const struct worker *other);
 void classes_init(struct classes *classes, struct node *node);
 void classes_free(struct classes *classes);
 /* Has the set changed since classes_follow()? */
@@ -44,6 +47,10 @@ static inline int classes_are_behind(const struct classes *classes,
 /* Look who is a member.  Who is not takes no part in the tournament; the caller says of
  * the others what they have to do.  The caller's lock guards it, as classes_note(). */
 void classes_follow(struct classes *classes, struct sched *sched);
+/* The same, of those that are said to be members. */
+void classes_choose(struct classes *classes,
+		    int (*is_member)(const void *whose, const struct worker *worker),
+		    const void *whose);
 /* See soonest_set(). */
 void classes_note(struct classes *classes, int worker, double waiting_s, double end_s);
 

@@ -220,16 +220,6 @@ static void ask_models(struct dmda_chance *chance, struct worker *worker, struct
 		(unsigned char)(chance->is_to_be_measured ? unknown : best);
 }
 
-/* Does the task not care which worker of a device it gets? */
-static int is_indifferent(const struct starpu_task *task)
-{
-	const struct starpu_perfmodel *model = task->cl->model;
-
-	return !task->cl->can_execute && !task->workerids &&
-	       !task->execute_on_a_specific_worker &&
-	       !(model && model->type == STARPU_PER_WORKER);
-}
-
 static int asks_energy(const struct dmda *dmda, const struct job *job)
 {
 	return job->task->cl->energy_model && orr_load(&dmda->asks_energy);
@@ -299,9 +289,7 @@ static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 {
 	forecast->nto_be_measured = 0;
 	forecast->memories = 0;
-	/* Who leads other cores has their model. */
-	forecast->is_by_class =
-		is_indifferent(job->task) && orr_load(&dmda->base.node->nleaders) == 0;
+	forecast->is_by_class = classes_hold_for(dmda->base.node, job->task);
 	if (forecast->is_by_class)
 		ask_classes(forecast, dmda, job);
 	else

@@ -9,7 +9,8 @@
 
 void soonest_init(struct soonest *soonest, struct worker **workers, int n)
 {
-	*soonest = (struct soonest){.n = n, .nleaves = 1, .workers = workers};
+	*soonest = (struct soonest){
+		.n = n, .nleaves = 1, .per_second = 1, .workers = workers};
 	while (soonest->nleaves < n)
 		soonest->nleaves *= 2;
 	soonest->places =
@@ -63,10 +64,10 @@ static double free_s(const struct soonest *soonest, int leaf, double now_s)
 {
 	double date_s = bound_s(soonest, leaf, now_s);
 
-	return isinf(date_s)
-		       ? date_s
-		       : date_s + worker_bound_s(
-					  soonest->workers[leaf - soonest->nleaves]);
+	if (isinf(date_s))
+		return date_s;
+	return date_s + soonest->per_second *
+				worker_bound_s(soonest->workers[leaf - soonest->nleaves]);
 }
 
 /* The least of best_s and the dates below, the nearer branch first. */

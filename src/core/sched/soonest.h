@@ -14,7 +14,7 @@
  * where the two are of different workers, or tasks are bound to them.  Finding the first
  * looks at one path, as a rule; so does a change.
  *
- * The caller's lock guards it.
+ * Dates are in seconds, or in what there are per_second of.  The caller's lock guards it.
  */
 #include "core/worker.h"
 
@@ -24,6 +24,7 @@ struct soonest_place {
 
 struct soonest {
 	int n, nleaves; /* workers; leaves: a power of two */
+	double per_second;
 	struct worker **workers;
 	struct soonest_place *places; /* from 1, the root, on; leaves from nleaves on */
 };

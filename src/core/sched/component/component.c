@@ -14,6 +14,7 @@
 
 static void append(component_t ***array, unsigned *n, component_t *component)
 {
+	tree_of(component)->shape++;
 	for (unsigned i = 0; i < *n; i++)
 		if ((*array)[i] == component)
 			return;
@@ -25,6 +26,7 @@ static void take_out(component_t **array, unsigned *n, const component_t *compon
 {
 	unsigned kept = 0;
 
+	tree_of(component)->shape++;
 	for (unsigned i = 0; i < *n; i++)
 		if (array[i] != component)
 			array[kept++] = array[i];
@@ -270,6 +272,7 @@ component_t *component_new(struct starpu_sched_tree *base, const char *name,
 	tree_enter(tree);
 	component->next = tree->all;
 	tree->all = component;
+	tree->nteams += kind == &component_kind_team;
 	tree_leave(tree);
 	return &component->base;
 }
@@ -281,6 +284,8 @@ static void unlink_from_tree(struct tree *tree, const struct component *componen
 	while (*at != component)
 		at = &(*at)->next;
 	*at = component->next;
+	tree->nteams -= component->kind == &component_kind_team;
+	tree->shape++;
 	for (int i = 0; i < tree->node->nworkers; i++)
 		if (tree->workers[i] == &component->base)
 			tree->workers[i] = NULL;
@@ -300,6 +305,7 @@ void component_free(component_t *component)
 		component->parents[i]->remove_child(component->parents[i], component);
 	unlink_from_tree(tree, ORR_CONTAINER(component, struct component, base));
 	tree_leave(tree);
+	free(ORR_CONTAINER(component, struct component, base)->first);
 	free(component->children);
 	free(component->parents);
 	free(component->name);

@@ -15,6 +15,7 @@
  */
 #include <starpu_sched_component.h>
 
+#include "core/sched/classes.h"
 #include "core/sched/sched.h"
 #include "core/sched/tasks.h"
 
@@ -33,6 +34,12 @@ struct component {
 	component_t base;
 	const struct component_kind *kind; /* NULL: the application's */
 	struct component *next;            /* of the tree's */
+	/* The first of each class of workers_in_ctx, when that was among; and where they
+	 * are. */
+	struct starpu_bitmap among;
+	int nfirst;
+	struct worker **first;
+	uint64_t memories;
 };
 
 struct tree {
@@ -43,7 +50,10 @@ struct tree {
 	const void *owner; /* atomic: whose thread has it, */
 	int depth;         /* so often */
 	struct worker *relaxed;
-	struct component *all;                    /* components */
+	struct component *all; /* components */
+	int nteams;            /* of these */
+	unsigned shape;        /* counts changes of links and workers */
+	struct lanes *lanes;   /* all of them */
 	component_t *workers[STARPU_NMAXWORKERS]; /* NULL: not asked for yet */
 };
 
@@ -114,6 +124,34 @@ double component_predicted_us(const struct starpu_task *task);
 double component_speed(component_t *component);
 double component_now_us(const component_t *component);
 
+/* ---- lanes: see component_lanes.c ------------------------------------ */
+
+/* When the one worker below a component will be free. */
+struct lane {
+	struct worker *worker;
+	double waiting_us, running_until_us; /* bound tasks come to it */
+};
+
+/* 0: what is below is no lane. */
+int lane_of(component_t *component, struct lane *lane);
+double lane_end_us(const struct lane *lane, double now_us);
+
+struct lanes {
+	struct lanes *next; /* of the tree's */
+	component_t *component;
+	unsigned shape;
+	struct classes classes; /* in microseconds */
+	int noutside, *outside; /* children that are none */
+	int child[STARPU_NMAXWORKERS];
+};
+
+void lanes_init(struct lanes *lanes, component_t *component);
+void lanes_free(struct lanes *lanes);
+/* Who decides among them now: see which children there are. */
+void lanes_follow(struct lanes *lanes);
+/* The component has been given a task, or has given one away. */
+void lanes_note(component_t *component);
+
 /* ---- kinds ----------------------------------------------------------- */
 
 extern const struct component_kind component_kind_worker, component_kind_team,
@@ -127,6 +165,11 @@ component_t *component_of_worker(struct tree *tree, int id);
 /* NULL: there are as many teams as there may be. */
 component_t *component_of_team(struct tree *tree, const int *ids, int n);
 struct team;
+/* What a worker's component adds to its lane. */
+void component_worker_lane(component_t *component, struct lane *lane);
+double component_fifo_us(component_t *component);
+double component_worker_end_us(component_t *component);
+double component_fifo_end_us(component_t *component);
 /* Of a component that is one, or NULL. */
 const struct team *component_team(component_t *component);
 int component_worker_number(component_t *component);

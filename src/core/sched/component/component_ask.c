@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* What components ask about a task: who can run it, how long, how far its data are. */
 #include <math.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "core/data/ahead.h"
@@ -46,15 +47,80 @@ double component_predicted_us(const struct starpu_task *task)
 	return isnan(task->predicted) ? 0 : task->predicted;
 }
 
-static struct worker *able_worker(component_t *component, struct starpu_task *task)
+static int holds_like(const struct component *ours, const struct worker *worker)
 {
+	for (int i = 0; i < ours->nfirst; i++)
+		if (classes_are_like(ours->first[i], worker))
+			return 1;
+	return 0;
+}
+
+/* Whoever may change the set, the application also: it is compared. */
+static struct component *sorted(component_t *component)
+{
+	struct component *ours = ORR_CONTAINER(component, struct component, base);
+	const struct starpu_bitmap *now = &component->workers_in_ctx;
+
+	if (memcmp(&ours->among, now, sizeof(*now)) == 0)
+		return ours;
+	ours->among = *now;
+	ours->nfirst = 0;
+	ours->memories = 0;
+	ours->first = orr_realloc(ours->first,
+				  ((size_t)now->cardinal + 1) * sizeof(ours->first[0]));
 	EACH_WORKER(id, component)
 	{
 		struct worker *worker = worker_of(component, id);
 
+		ours->memories |= memory_bit(worker->memory);
+		if (!holds_like(ours, worker))
+			ours->first[ours->nfirst++] = worker;
+	}
+	return ours;
+}
+
+/* Who has to be asked about a task: all workers, or one of each class. */
+struct asking {
+	component_t *component;
+	struct component *by_class; /* NULL: all */
+	int at;
+};
+
+static struct asking ask_about(component_t *component, const struct starpu_task *task)
+{
+	struct asking asking = {.component = component};
+
+	if (classes_hold_for(tree_of(component)->node, task))
+		asking.by_class = sorted(component);
+	else
+		asking.at = starpu_bitmap_first(&component->workers_in_ctx);
+	return asking;
+}
+
+/* The next one, or NULL. */
+static struct worker *next_asked(struct asking *asking)
+{
+	const struct component *by_class = asking->by_class;
+	struct worker *worker;
+
+	if (by_class)
+		return asking->at < by_class->nfirst ? by_class->first[asking->at++]
+						     : NULL;
+	if (asking->at < 0)
+		return NULL;
+	worker = worker_of(asking->component, asking->at);
+	asking->at = starpu_bitmap_next(&asking->component->workers_in_ctx, asking->at);
+	return worker;
+}
+
+static struct worker *able_worker(component_t *component, struct starpu_task *task)
+{
+	struct asking asking = ask_about(component, task);
+	struct worker *worker;
+
+	while ((worker = next_asked(&asking)))
 		if (worker_can_run_job(worker, task->starpu_private))
 			return worker;
-	}
 	return NULL;
 }
 
@@ -142,13 +208,13 @@ int component_predict(component_t *component, struct starpu_task *task, double *
 	const struct worker *asked = NULL;
 	unsigned char implementation = 0;
 	const struct team *team = team_below(component);
+	struct asking asking = ask_about(component, task);
 	double best = INFINITY, unwanted;
+	struct worker *worker;
 
 	if (team)
 		return predict_team(component, team, task, us ? us : &unwanted);
-	EACH_WORKER(id, component)
-	{
-		struct worker *worker = worker_of(component, id);
+	while ((worker = next_asked(&asking))) {
 		double its;
 
 		if (!worker_can_run_job(worker, job) ||
@@ -174,10 +240,8 @@ int component_predict(component_t *component, struct starpu_task *task, double *
 double component_transfer_us(component_t *component, struct starpu_task *task)
 {
 	double seconds[NODE_MAX_MEMORIES], sum = 0;
-	uint64_t memories = 0;
+	uint64_t memories = sorted(component)->memories;
 
-	EACH_WORKER(id, component)
-	memories |= memory_bit(worker_of(component, id)->memory);
 	if (!memories)
 		return 0;
 	nearness_expected_s(task->starpu_private, memories, seconds);

@@ -11,6 +11,7 @@
 
 struct mct {
 	struct starpu_sched_component_mct_data weights;
+	struct lanes lanes;
 	struct tasks tasks; /* of heft and heteroprio: that wait for a decision */
 	unsigned batch;
 	int is_deciding;
@@ -23,6 +24,7 @@ static struct mct *mct_of(component_t *component)
 
 static void mct_free(component_t *component)
 {
+	lanes_free(&mct_of(component)->lanes);
 	tasks_free(&mct_of(component)->tasks);
 	free(component->data);
 }
@@ -31,20 +33,21 @@ static void mct_free(component_t *component)
 
 struct chance {
 	component_t *child;
+	int number; /* of the child */
 	double end_us, length_us, transfer_us, energy_j, load;
 	int is_unknown;
 	unsigned char implementation;
 };
 
-/* 1: the child can run it. */
-static int ask(component_t *component, component_t *child, struct starpu_task *task,
+/* 1: the child can run it.  When, is not asked. */
+static int ask(component_t *component, int number, struct starpu_task *task,
 	       struct chance *chance)
 {
+	component_t *child = component->children[number];
 	const struct mct *mct = mct_of(component);
 	const struct job *job = task->starpu_private;
-	double now_us = component_now_us(component);
 
-	*chance = (struct chance){.child = child};
+	*chance = (struct chance){.child = child, .number = number};
 	if (!component_predict(child, task, &chance->length_us))
 		return 0;
 	chance->is_unknown = isnan(chance->length_us);
@@ -52,11 +55,14 @@ static int ask(component_t *component, component_t *child, struct starpu_task *t
 		chance->length_us = 0;
 	chance->implementation = job->implementation;
 	chance->transfer_us = component_transfer_us(child, task);
-	chance->end_us = fmax(child->estimated_end(child), now_us + chance->transfer_us) +
-			 chance->length_us;
 	if (mct->weights._gamma > 0)
 		chance->energy_j = component_energy_j(child, task);
 	return 1;
+}
+
+static double end_us(const struct chance *chance, double free_us, double now_us)
+{
+	return fmax(free_us, now_us + chance->transfer_us) + chance->length_us;
 }
 
 /* Those to be measured first, of these the least busy. */
@@ -88,25 +94,107 @@ static double last_end_us(component_t *component)
 	return last;
 }
 
-/* child: NULL when none can run it. */
-static struct chance decide(component_t *component, struct starpu_task *task)
+static int idle_costs(const struct mct *mct)
+{
+	return mct->weights._gamma > 0 && mct->weights.idle_power > 0;
+}
+
+/* Each child is asked.  child: NULL when none can run it. */
+static struct chance decide_each(component_t *component, struct starpu_task *task)
 {
 	const struct mct *mct = mct_of(component);
-	int idle_costs = mct->weights._gamma > 0 && mct->weights.idle_power > 0;
-	double last_us = idle_costs ? last_end_us(component) : 0;
+	double last_us = idle_costs(mct) ? last_end_us(component) : 0;
+	double now_us = component_now_us(component);
 	struct chance best = {0}, chance;
 
 	for (unsigned i = 0; i < component->nchildren; i++) {
 		component_t *child = component->children[i];
 
-		if (!ask(component, child, task, &chance))
+		if (!ask(component, (int)i, task, &chance))
 			continue;
 		if (chance.is_unknown)
 			chance.load = child->estimated_load(child);
+		chance.end_us = end_us(&chance, child->estimated_end(child), now_us);
 		if (!best.child || is_better(mct, &chance, &best, last_us))
 			best = chance;
 	}
 	return best;
+}
+
+/* ---- the same choice, one lane of each class asked -------------------- */
+
+static int is_any(const void *what, double free_us)
+{
+	(void)what;
+	(void)free_us;
+	return 1;
+}
+
+struct limit {
+	const struct chance *chance;
+	double now_us;
+};
+
+static int is_soon(const void *what, double free_us)
+{
+	const struct limit *limit = what;
+
+	return end_us(limit->chance, free_us, limit->now_us) <= limit->chance->end_us;
+}
+
+/* The first lane of a class among those where it ends first; 0: none can run it. */
+static int ask_class(component_t *component, const struct class *class,
+		     struct starpu_task *task, struct chance *chance)
+{
+	const struct lanes *lanes = &mct_of(component)->lanes;
+	struct limit limit = {chance, component_now_us(component)};
+	double free_us = soonest_s(&class->soonest, limit.now_us);
+	const struct worker *worker;
+
+	if (isinf(free_us))
+		return 0;
+	worker = soonest_first(&class->soonest, limit.now_us, is_any, NULL);
+	if (!ask(component, lanes->child[worker->id], task, chance))
+		return 0;
+	chance->end_us = end_us(chance, free_us, limit.now_us);
+	worker = soonest_first(&class->soonest, limit.now_us, is_soon, &limit);
+	chance->number = lanes->child[worker->id];
+	chance->child = component->children[chance->number];
+	return 1;
+}
+
+/* Of those that are equal the first child. */
+static void prefer(const struct mct *mct, struct chance *best,
+		   const struct chance *chance)
+{
+	if (!best->child || is_better(mct, chance, best, 0) ||
+	    (chance->number < best->number && !is_better(mct, best, chance, 0)))
+		*best = *chance;
+}
+
+static struct chance decide(component_t *component, struct starpu_task *task)
+{
+	struct mct *mct = mct_of(component);
+	struct lanes *lanes = &mct->lanes;
+	double now_us = component_now_us(component);
+	struct chance best = {0}, chance = {0};
+
+	if (!(mct->weights.alpha > 0) || idle_costs(mct) ||
+	    !classes_hold_for(tree_of(component)->node, task))
+		return decide_each(component, task);
+	lanes_follow(lanes);
+	for (int i = 0; i < lanes->classes.n && !chance.is_unknown; i++)
+		if (ask_class(component, &lanes->classes.class[i], task, &chance))
+			prefer(mct, &best, &chance);
+	for (int i = 0; i < lanes->noutside && !chance.is_unknown; i++) {
+		if (!ask(component, lanes->outside[i], task, &chance))
+			continue;
+		chance.end_us = end_us(&chance, chance.child->estimated_end(chance.child),
+				       now_us);
+		prefer(mct, &best, &chance);
+	}
+	/* Those to be measured go by their loads. */
+	return chance.is_unknown ? decide_each(component, task) : best;
 }
 
 static int mct_push(component_t *component, struct starpu_task *task)
@@ -146,6 +234,7 @@ static component_t *deciding(struct starpu_sched_tree *base,
 	if (weights)
 		mct->weights = *weights;
 	component->data = mct;
+	lanes_init(&mct->lanes, component);
 	component->push_task = mct_push;
 	component->pull_task = component_gives_nothing;
 	component->can_pull = component_wants_pushes;

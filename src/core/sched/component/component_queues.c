@@ -92,6 +92,21 @@ static int fifo_key(const struct fifo *fifo, const struct starpu_task *task)
 	return fifo->by_priority ? task->priority : 0;
 }
 
+static void keep(component_t *component, struct starpu_task *task, int is_first)
+{
+	struct fifo *fifo = fifo_of(component);
+
+	store_put(&fifo->store, task, fifo_key(fifo, task), is_first);
+	lanes_note(component);
+}
+
+static struct starpu_task *give(component_t *component, struct starpu_task *task)
+{
+	if (store_take(&fifo_of(component)->store, task))
+		lanes_note(component);
+	return task;
+}
+
 static int is_full(const struct fifo *fifo, const struct starpu_task *task)
 {
 	const struct starpu_sched_component_fifo_data *limits = &fifo->limits;
@@ -111,7 +126,7 @@ static int fifo_push(component_t *component, struct starpu_task *task)
 	tree_enter(tree_of(component));
 	refuses = is_full(fifo, task);
 	if (!refuses) {
-		store_put(&fifo->store, task, fifo_key(fifo, task), 0);
+		keep(component, task, 0);
 		component_prefetch(component, task);
 		component->can_pull(component);
 	}
@@ -179,9 +194,9 @@ static struct starpu_task *fifo_pull(component_t *component, component_t *to)
 	struct starpu_task *task;
 
 	tree_enter(tree_of(component));
-	task = store_take(&fifo->store, fifo_choose(fifo, to));
+	task = give(component, fifo_choose(fifo, to));
 	if (!task && ask_for_more(component))
-		task = store_take(&fifo->store, fifo_choose(fifo, to));
+		task = give(component, fifo_choose(fifo, to));
 	if (!task)
 		task = component_parents_pull(component, to);
 	else
@@ -194,7 +209,6 @@ static struct starpu_task *fifo_pull(component_t *component, component_t *to)
  * that have room. */
 static int fifo_can_push(component_t *component, component_t *to)
 {
-	struct fifo *fifo = fifo_of(component);
 	struct starpu_task *rejected[MOST_REJECTED];
 	int n = 0, nrejected = 0, npushed;
 
@@ -204,8 +218,7 @@ static int fifo_can_push(component_t *component, component_t *to)
 		n += npushed;
 	} while (rejected[nrejected] && ++nrejected < MOST_REJECTED);
 	while (nrejected-- > 0)
-		store_put(&fifo->store, rejected[nrejected],
-			  fifo_key(fifo, rejected[nrejected]), 1);
+		keep(component, rejected[nrejected], 1);
 	tree_leave(tree_of(component));
 	return n > 0;
 }
@@ -216,14 +229,24 @@ static double fifo_load(component_t *component)
 	       fifo_of(component)->store.tasks.ntasks / mean_speed(component);
 }
 
-static double fifo_end_us(component_t *component)
+double component_fifo_us(component_t *component)
 {
-	return component_end_behind_us(component, fifo_of(component)->store.us);
+	return fifo_of(component)->store.us;
+}
+
+double component_fifo_end_us(component_t *component)
+{
+	struct lane lane;
+
+	if (lane_of(component, &lane))
+		return lane_end_us(&lane, component_now_us(component));
+	return component_end_behind_us(component, component_fifo_us(component));
 }
 
 static void fifo_drain(component_t *component, struct tasks *out)
 {
 	store_drain(&fifo_of(component)->store, component, out);
+	lanes_note(component);
 }
 
 const struct component_kind component_kind_fifo = {.name = "fifo", .drain = fifo_drain};
@@ -244,7 +267,7 @@ static component_t *queue(struct starpu_sched_tree *tree,
 	component->pull_task = fifo_pull;
 	component->can_push = fifo_can_push;
 	component->estimated_load = fifo_load;
-	component->estimated_end = fifo_end_us;
+	component->estimated_end = component_fifo_end_us;
 	component->deinit_data = fifo_free;
 	return component;
 }

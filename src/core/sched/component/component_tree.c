@@ -110,6 +110,7 @@ static void update(component_t *component)
 void tree_update_workers(struct tree *tree)
 {
 	tree_enter(tree);
+	tree->shape++;
 	if (tree->base.root)
 		update(tree->base.root);
 	tree_leave(tree);

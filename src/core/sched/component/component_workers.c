@@ -71,6 +71,7 @@ static int leaf_push(component_t *component, struct starpu_task *task)
 	tree_enter(tree_of(component));
 	tasks_push(&leaf->tasks, task, 0, 0);
 	leaf->waiting_us += component_predicted_us(task);
+	lanes_note(component);
 	component_prefetch(component, task);
 	wake(leaf->worker);
 	tree_leave(tree_of(component));
@@ -133,19 +134,28 @@ static struct starpu_task *leaf_pull(component_t *component, component_t *to)
 		task = pop_own(leaf);
 	if (task)
 		note_taken(leaf, task);
+	lanes_note(component);
 	tree_leave(tree_of(component));
 	return task;
 }
 
-static double leaf_end_us(component_t *component)
+void component_worker_lane(component_t *component, struct lane *lane)
 {
-	struct leaf *leaf = leaf_of(component);
-	double us = fmax(component_now_us(component), leaf->running_until_us) +
-		    leaf->waiting_us;
+	const struct leaf *leaf = leaf_of(component);
 
+	lane->worker = leaf->worker;
+	lane->running_until_us = leaf->running_until_us;
+	lane->waiting_us += leaf->waiting_us;
 	for (int i = 0; i < leaf->ntaken; i++)
-		us += leaf->taken[i].us;
-	return us + 1e6 * worker_bound_s(leaf->worker);
+		lane->waiting_us += leaf->taken[i].us;
+}
+
+double component_worker_end_us(component_t *component)
+{
+	struct lane lane = {0};
+
+	component_worker_lane(component, &lane);
+	return lane_end_us(&lane, component_now_us(component));
 }
 
 static double leaf_load(component_t *component)
@@ -165,11 +175,13 @@ void component_worker_started(component_t *component, struct job *job)
 		if (leaf->taken[i].job == job)
 			leaf->taken[i--] = leaf->taken[--leaf->ntaken];
 	leaf->running_until_us = now_us + component_predicted_us(job->task);
+	lanes_note(component);
 }
 
 void component_worker_ended(component_t *component)
 {
 	leaf_of(component)->running_until_us = 0;
+	lanes_note(component);
 }
 
 /* Its worker is not of the context any more, or it cannot run them. */
@@ -182,6 +194,7 @@ static void leaf_drain(component_t *component, struct tasks *out)
 		return;
 	while ((task = pop_own(leaf)))
 		tasks_push(out, task, task->priority, 0);
+	lanes_note(component);
 }
 
 const struct component_kind component_kind_worker = {.name = "worker",
@@ -205,7 +218,7 @@ component_t *component_of_worker(struct tree *tree, int id)
 		component->pull_task = leaf_pull;
 		component->can_pull = leaf_can_pull;
 		component->estimated_load = leaf_load;
-		component->estimated_end = leaf_end_us;
+		component->estimated_end = component_worker_end_us;
 		component->deinit_data = free_leaf;
 		starpu_bitmap_set(&component->workers, id);
 		if (starpu_bitmap_get(&tree->base.workers, id))
@@ -256,7 +269,8 @@ static double team_end_us(component_t *component)
 	double end = component_now_us(component);
 
 	for (int i = 0; i < team->size; i++)
-		end = fmax(end, leaf_end_us(component_of_worker(tree, team->ids[i])));
+		end = fmax(end, component_worker_end_us(
+					component_of_worker(tree, team->ids[i])));
 	return end;
 }
 
@@ -298,7 +312,7 @@ component_t *component_of_team(struct tree *tree, const int *ids, int n)
 /* What teams are given waits in queues above them, which only their members ask. */
 int component_team_pull(struct tree *tree, struct worker *worker)
 {
-	for (struct component *c = tree->all; c; c = c->next) {
+	for (struct component *c = tree->nteams > 0 ? tree->all : NULL; c; c = c->next) {
 		component_t *component = &c->base;
 		struct starpu_task *task;
 
