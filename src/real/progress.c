@@ -13,7 +13,6 @@
  */
 #define PROGRESS_BUSY_S   50e-6
 #define PROGRESS_YIELD_S  1e-3
-#define PROGRESS_HELPED_S 0.2e-3
 #define PROGRESS_ASLEEP_S 0.05
 
 /* MPI that copies from and to devices does it in the caller's context. */
@@ -81,8 +80,10 @@ enum progress_state progress_rest(struct plat *plat, int advanced, double heard_
 	return *nap_s > 0 ? PROGRESS_NAPPING : PROGRESS_AWAKE;
 }
 
-/* One round; heard_s is when the network, or a kick, was last heard of. */
-static void progress_round(struct plat *plat, struct helped *helped, double *heard_s)
+/* One round; heard_s is when the network, or a kick, was last heard of, helped_s since
+ * when a worker polls instead, or 0. */
+static void progress_round(struct plat *plat, struct helped *helped, double *heard_s,
+			   double *helped_s)
 {
 	struct progress *progress = &plat->progress;
 	int kicks = orr_load(&progress->kicks), advanced;
@@ -95,10 +96,12 @@ static void progress_round(struct plat *plat, struct helped *helped, double *hea
 		return;
 	}
 	if (helper_answers(plat, helped)) {
-		progress_sleep(plat, PROGRESS_YIELDED, kicks, PROGRESS_HELPED_S);
+		progress_sleep(plat, PROGRESS_YIELDED, kicks,
+			       wait_helped_nap_s(plat, helped_s));
 		*heard_s = plat_now_s(plat);
 		return;
 	}
+	*helped_s = 0;
 	advanced = progress_poll(plat);
 	if (advanced > 0 || orr_load(&progress->kicks) != kicks) {
 		*heard_s = plat_now_s(plat);
@@ -116,12 +119,12 @@ static void progress_round(struct plat *plat, struct helped *helped, double *hea
 static void *progress_main(void *arg)
 {
 	struct plat *plat = arg;
-	double heard_s = plat_now_s(plat);
+	double heard_s = plat_now_s(plat), helped_s = 0;
 	struct helped helped = {0};
 
 	bind_thread(plat);
 	while (!orr_load(&plat->progress.stopping))
-		progress_round(plat, &helped, &heard_s);
+		progress_round(plat, &helped, &heard_s, &helped_s);
 	return NULL;
 }
 

@@ -340,6 +340,9 @@ void real_futex_wait(int *word, int value, double timeout_s);
 void real_futex_wake(int *word, int nthreads);
 /* How long to nap between polls after so much silence; 0: not yet, yield. */
 double wait_nap_s(double silence_s, double busy_s);
+/* How long to sleep while a worker polls; since_s: since when it does, 0 when it has not
+ * done so before. */
+double wait_helped_nap_s(struct plat *plat, double *since_s);
 /* A thread that polls, since the network was last heard of. */
 struct spin {
 	double heard_s, limit_s; /* how long it does not yield from then on; -1: it has */

@@ -19,8 +19,11 @@
 #define SHORTEST_NAP_S  20e-6
 #define LONGEST_NAP_S   1e-3
 
-/* While an idle worker polls. */
-#define HELPED_NAP_S 50e-6
+/* While an idle worker polls: a fraction of the time that it has done so.  A wake-up
+ * takes its core from a task. */
+#define HELPED_NAP_S     50e-6
+#define NAP_PER_HELP     (1.0 / 8)
+#define LONGEST_HELPED_S 1e-3
 
 /* How long a waiting thread polls without a nap. */
 #define WAIT_BUSY_S 100e-6
@@ -73,6 +76,18 @@ double wait_nap_s(double silence_s, double busy_s)
 	if (nap_s < SHORTEST_NAP_S)
 		return SHORTEST_NAP_S;
 	return nap_s < LONGEST_NAP_S ? nap_s : LONGEST_NAP_S;
+}
+
+double wait_helped_nap_s(struct plat *plat, double *since_s)
+{
+	double now_s = plat_now_s(plat), nap_s;
+
+	if (*since_s <= 0)
+		*since_s = now_s;
+	nap_s = (now_s - *since_s) * NAP_PER_HELP;
+	if (nap_s < HELPED_NAP_S)
+		return HELPED_NAP_S;
+	return nap_s < LONGEST_HELPED_S ? nap_s : LONGEST_HELPED_S;
 }
 
 /* ---- gates ----------------------------------------------------------- */
@@ -168,6 +183,7 @@ int spin_on(struct plat *plat, struct spin *spin, double now_s)
 struct waiting {
 	struct spin spin;
 	struct helped helped;
+	double helped_s; /* since when; 0: not now */
 };
 
 /* One round of waiting.  As poll. */
@@ -178,10 +194,11 @@ static int wait_round(struct plat *plat, const struct plat_gate *gate, int kicks
 	int advanced;
 
 	if (helper_answers(plat, &waiting->helped)) {
-		nap(plat, gate, kicks, HELPED_NAP_S);
+		nap(plat, gate, kicks, wait_helped_nap_s(plat, &waiting->helped_s));
 		waiting->spin.heard_s = 0;
 		return 0;
 	}
+	waiting->helped_s = 0;
 	advanced = progress_poll(plat);
 	now_s = plat_now_s(plat);
 	if (advanced > 0)
