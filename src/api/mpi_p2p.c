@@ -441,7 +441,7 @@ int starpu_mpi_wait(starpu_mpi_req *req, MPI_Status *status)
 	if (worker && !orr_load(&request->ended))
 		check_not_own(request->what, worker, request);
 	peer = request->peer;
-	tag = request->tag;
+	tag = request->match.tag;
 	ret = finish_wait(request);
 	if (ret < 0)
 		return ret;
@@ -461,7 +461,7 @@ int starpu_mpi_test(starpu_mpi_req *req, int *flag, MPI_Status *status)
 	if (!request)
 		return 0;
 	peer = request->peer;
-	tag = request->tag;
+	tag = request->match.tag;
 	*flag = finish_test(request);
 	if (*flag) {
 		*req = NULL;

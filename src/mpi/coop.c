@@ -97,7 +97,7 @@ void coop_post(struct mpi *mpi, struct request *request)
 	struct coop *coop = &mpi->engine.coop;
 	struct share *share;
 
-	if (request->net_peer == mpi->net->rank)
+	if (request->match.source == mpi->net->rank)
 		return;
 	share = pool_get(&coop->share_pool);
 	*share = (struct share){.group = group_of(coop, request->handle),
@@ -279,7 +279,7 @@ void coop_moved(struct mpi *mpi, struct request *request)
 	struct share *share = request->share;
 	struct group *group;
 
-	if (!share)
+	if (request->kind != REQUEST_SEND || !share)
 		return;
 	group = share->group;
 	request->share = NULL;

@@ -15,7 +15,7 @@ static int is_bulk(const struct request *request)
 	const struct net *net = request->mpi->net;
 	struct layout layout;
 
-	if (request->net_peer == net->rank || request->payload.place)
+	if (request->match.source == net->rank || request->payload.place)
 		return 0;
 	return interface_layout(request->handle, STARPU_MAIN_RAM, &layout) &&
 	       layout_bytes(&layout) > net->eager_bytes;

@@ -25,7 +25,7 @@ struct parcel {
 
 static void parcels_left(struct outbox *outbox, struct net_message *messages);
 
-_Static_assert(sizeof(struct request) <= 512,
+_Static_assert(sizeof(struct request) <= 384,
 	       "two for each message that a large simulation has inserted");
 
 /* ---- life ------------------------------------------------------------ */
@@ -259,8 +259,8 @@ static void compare_ordinals(const struct request *request, const struct wire_he
 	    suspect->is_set)
 		return;
 	suspect->is_set = 1;
-	suspect->peer = request->net_peer;
-	suspect->tag = request->tag;
+	suspect->peer = request->match.source;
+	suspect->tag = request->match.tag;
 	suspect->sent = head->ordinal;
 	suspect->received = request->ordinal;
 	snprintf(suspect->what, sizeof(suspect->what), "%s",
@@ -304,7 +304,7 @@ static void accept_message(struct request *request, const struct wire_head *head
 	orr_die(request->mpi->rank,
 		"tag %lld: rank %d sends %llu bytes, rank %d receives %zu bytes into %s; "
 		"sender and receiver must register data of the same size%s%s",
-		(long long)request->tag, request->net_peer,
+		(long long)request->match.tag, request->match.source,
 		(unsigned long long)head->bytes, request->mpi->rank, payload->bytes,
 		data_describe(request->handle, text, sizeof(text)), more ? "; " : "",
 		more ? more : "");
@@ -345,8 +345,11 @@ static struct request *take_posted(struct engine *engine, int peer,
 
 	if (!request)
 		return NULL;
-	memset(&request->match, 0, sizeof(request->match));
 	request->is_posted = 0;
+	request->next = NULL;
+	request->early = NULL;
+	request->local = NULL;
+	request->kept = NULL;
 	return request;
 }
 
@@ -462,7 +465,7 @@ static void send_eager(struct request *request, struct wire_head *head)
 
 	payload_layout(&request->payload, &layout);
 	head->kind = WIRE_EAGER;
-	parcel = parcel_new(mpi, request->net_peer, head, WIRE_EAGER_BYTES);
+	parcel = parcel_new(mpi, request->match.source, head, WIRE_EAGER_BYTES);
 	parcel->request = request;
 	parcel->message.body_bytes = head->bytes;
 	parcel->message.body = layout.base;
@@ -472,9 +475,9 @@ static void send_eager(struct request *request, struct wire_head *head)
 		parcel->message.body = parcel->copy;
 	}
 	request_move(request, REQUEST_MOVING);
-	if (!table_get(&mpi->engine.sent_to, (uint64_t)request->net_peer))
-		table_put(&mpi->engine.sent_to, (uint64_t)request->net_peer,
-			  (void *)((uintptr_t)request->net_peer + 1));
+	if (!table_get(&mpi->engine.sent_to, (uint64_t)request->match.source))
+		table_put(&mpi->engine.sent_to, (uint64_t)request->match.source,
+			  (void *)((uintptr_t)request->match.source + 1));
 	parcel_send(parcel);
 }
 
@@ -507,7 +510,7 @@ static void send_local(struct request *request, struct wire_head *head, int is_s
 static void send_ready(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
-	struct wire_head head = {.ordinal = request->ordinal, .tag = request->tag};
+	struct wire_head head = {.ordinal = request->ordinal, .tag = request->match.tag};
 	int is_small;
 
 	head.comm = comm_at(&mpi->comms, request->comm)->id;
@@ -516,7 +519,7 @@ static void send_ready(struct request *request)
 	head.flags = request->is_sync ? WIRE_SYNCHRONOUS : 0;
 	is_small = !request->is_sync && head.bytes <= mpi->net->eager_bytes;
 	stats_moves(request, head.bytes);
-	if (request->net_peer == mpi->net->rank) {
+	if (request->match.source == mpi->net->rank) {
 		send_local(request, &head, is_small);
 		return;
 	}
@@ -528,7 +531,8 @@ static void send_ready(struct request *request)
 		head.kind = WIRE_ANNOUNCE;
 		head.flags |= (uint16_t)coop_announce(request);
 		request_move(request, REQUEST_ANNOUNCED);
-		engine_send_control(mpi, request->net_peer, &head, WIRE_ANNOUNCE_BYTES);
+		engine_send_control(mpi, request->match.source, &head,
+				    WIRE_ANNOUNCE_BYTES);
 	}
 }
 
@@ -580,8 +584,8 @@ static void request_acquired(struct acquire *acquire)
 	struct mpi *mpi = request->mpi;
 	struct engine *engine = &mpi->engine;
 	/* A send to another rank is released by who polls, as that one sees it leave. */
-	int ends_here =
-		request->kind == REQUEST_RECEIVE || request->net_peer == mpi->net->rank;
+	int ends_here = request->kind == REQUEST_RECEIVE ||
+			request->match.source == mpi->net->rank;
 
 	if (request->kind == REQUEST_SEND)
 		payload_of_send(&request->payload, request->handle,
@@ -608,9 +612,9 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 
 	engine_lock(&mpi->engine);
 	request = pool_get(&mpi->engine.requests);
-	/* acquire_start() sees to the job. */
-	memset((char *)request + sizeof(struct job), 0,
-	       sizeof(*request) - sizeof(struct job));
+	/* acquire_start() sees to the rest. */
+	memset((char *)request + JOB_COMMON_BYTES, 0,
+	       sizeof(*request) - JOB_COMMON_BYTES);
 	list_push_back(&mpi->engine.all, &request->link);
 	request->mpi = mpi;
 	request->handle = post->handle;
@@ -619,11 +623,11 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->is_waited = post->is_waited != 0;
 	request->comm = (short)post->comm;
 	request->peer = post->peer;
-	request->net_peer = comm_net_rank(comm, post->peer);
+	request->match.source = comm_net_rank(comm, post->peer);
 	request->priority = post->priority;
 	request->nholders = 1 + request->is_waited;
 	request->ordinal = post->ordinal;
-	request->tag = post->tag;
+	request->match.tag = post->tag;
 	request->what = post->what;
 	ORR_ASSERT(!request->is_waited || !post->callback);
 	request->callback = post->callback;
@@ -646,8 +650,8 @@ static void match_receive(struct request *request)
 	uint64_t comm = comm_at(&request->mpi->comms, request->comm)->id;
 	struct match_entry *entry;
 
-	entry = match_take(&engine->earlies.unmatched, comm, request->net_peer,
-			   request->tag);
+	entry = match_take(&engine->earlies.unmatched, comm, request->match.source,
+			   request->match.tag);
 	if (entry) {
 		request->early = ORR_CONTAINER(entry, struct early, match);
 		request->early->receive = request;
@@ -655,8 +659,6 @@ static void match_receive(struct request *request)
 		return;
 	}
 	request->match.comm = comm;
-	request->match.source = request->net_peer;
-	request->match.tag = request->tag;
 	request->is_posted = 1;
 	match_add(&engine->posted, &request->match);
 }

@@ -132,7 +132,7 @@ static void release(struct request *request)
 	struct mpi *mpi = request->mpi;
 	struct engine *engine = &mpi->engine;
 
-	if (request->local)
+	if (request->kind == REQUEST_RECEIVE && request->local)
 		take_from(request, request->local);
 	if (request->kind == REQUEST_SEND)
 		payload_sent(&request->payload, request->handle);

@@ -327,9 +327,9 @@ void large_start_puts(struct mpi *mpi)
 		if (!may_put(large, bytes))
 			return;
 		heap_pop(&large->puts);
-		half->request->put = NULL;
 		large->put_bytes += bytes;
 		if (half->request->kind == REQUEST_SEND) {
+			half->request->put = NULL;
 			coop_leaves(mpi, half->request);
 			request_move(half->request, REQUEST_MOVING);
 		}
@@ -359,7 +359,7 @@ void large_take_back(struct mpi *mpi, struct half *half)
 void large_on_grant(struct mpi *mpi, const struct wire_head *head)
 {
 	struct request *request = (struct request *)(uintptr_t)head->sender;
-	struct large_target to = {.peer = request->net_peer,
+	struct large_target to = {.peer = request->match.source,
 				  .key = (uint32_t)head->key,
 				  .priority =
 					  mpi->has_priorities ? request->priority : 0};

@@ -57,6 +57,8 @@ static int in_place(struct payload *payload, starpu_data_handle_t handle, unsign
 		payload->is_packed = 1;
 		return 0;
 	}
+	place_free(payload->place);
+	payload->place = NULL;
 	payload->bytes = layout_bytes(&layout);
 	if (!payload_is_carried(handle->node, payload->bytes))
 		return 1;
@@ -64,6 +66,7 @@ static int in_place(struct payload *payload, starpu_data_handle_t handle, unsign
 	if (!layout_is_flat(&layout) && layout.base) {
 		payload->strided = orr_alloc(sizeof(layout));
 		*payload->strided = layout;
+		payload->is_strided = 1;
 	}
 	return 1;
 }
@@ -208,9 +211,11 @@ void payload_received(struct payload *payload, starpu_data_handle_t handle)
 
 void payload_sent(struct payload *payload, starpu_data_handle_t handle)
 {
+	if (!payload->is_packed)
+		return;
 	place_free(payload->place);
 	payload->place = NULL;
-	if (!payload->is_packed || !payload->base)
+	if (!payload->base)
 		return;
 	memory_free(handle->node, STARPU_MAIN_RAM, payload->base, payload->bytes, 0);
 	payload->base = NULL;
@@ -218,6 +223,7 @@ void payload_sent(struct payload *payload, starpu_data_handle_t handle)
 
 void payload_free(struct payload *payload)
 {
-	free(payload->strided);
-	payload->strided = NULL;
+	if (payload->is_strided)
+		free(payload->strided);
+	payload->is_strided = 0;
 }

@@ -22,10 +22,14 @@ struct place;
 struct payload {
 	char *base; /* of the layout; the owned buffer of what is packed, or NULL */
 	size_t bytes;
-	struct layout *strided; /* owned; NULL: in one piece */
-	struct place *place; /* owned: packed as it says, not by its interface; or NULL */
+	union {
+		struct layout *strided; /* is_strided; owned */
+		/* Else: packed as it says, not by its interface, or NULL; owned. */
+		struct place *place;
+	};
 	unsigned memory;
-	int is_packed; /* travels packed, even when nothing is carried */
+	unsigned char is_strided; /* not in one piece */
+	unsigned char is_packed;  /* travels packed, even when nothing is carried */
 };
 
 /* The value to send; packs when needed.  Ends the program when that fails.  The struct is
@@ -49,7 +53,7 @@ void payload_free(struct payload *payload);
 
 static inline void payload_layout(const struct payload *payload, struct layout *layout)
 {
-	if (payload->strided)
+	if (payload->is_strided)
 		*layout = *payload->strided;
 	else
 		layout_flat(layout, payload->base, payload->bytes);

@@ -14,7 +14,7 @@ static uint64_t key_of(enum request_kind kind, const void *handle, int net_peer)
 
 static uint64_t key_of_request(const struct request *request)
 {
-	return key_of(request->kind, request->handle, request->net_peer);
+	return key_of(request->kind, request->handle, request->match.source);
 }
 
 void raise_note(struct mpi *mpi, struct request *request)
@@ -56,7 +56,7 @@ void raise_transfer(struct mpi *mpi, enum request_kind kind, starpu_data_handle_
 	engine_lock(&mpi->engine);
 	request = table_get(&raising->requests, key_of(kind, handle, net_peer));
 	if (request && request->kind == kind && request->handle == handle &&
-	    (kind == REQUEST_RECEIVE || request->net_peer == net_peer) &&
+	    (kind == REQUEST_RECEIVE || request->match.source == net_peer) &&
 	    request->priority < priority) {
 		request->priority = priority;
 		large_raise(mpi, request);

@@ -37,11 +37,11 @@ static void tell(const struct request *request, enum request_state state)
 {
 	struct event event = {.kind = event_of[state],
 			      .flag = request->kind == REQUEST_RECEIVE,
-			      .n = (uint32_t)request->net_peer,
+			      .n = (uint32_t)request->match.source,
 			      .id = (uintptr_t)request};
 
 	if (state == REQUEST_TURN)
-		event.value = (uint64_t)request->tag;
+		event.value = (uint64_t)request->match.tag;
 	if (state == REQUEST_MOVED)
 		event.value = request->payload.bytes;
 	event_tell(request->mpi->node, NULL, event);
@@ -91,7 +91,7 @@ const char *request_describe(const struct request *request, char *text, size_t b
 	data_describe(request->handle, data, sizeof(data));
 	snprintf(text, bytes, "%s rank %d tag %lld%s: %s, %zu bytes%s%s%s: %s",
 		 is_send ? "send to" : "receive from", request->peer,
-		 (long long)request->tag,
+		 (long long)request->match.tag,
 		 comm_describe(&request->mpi->comms, request->comm, comm, sizeof(comm)),
 		 data, data_bytes(request->handle), request->what ? ", " : "",
 		 request->what ? request->what : "", ordinal, waiting_for(request));

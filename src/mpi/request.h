@@ -10,6 +10,8 @@
  * and the two may happen in either order.  The request is freed when both the engine
  * and the application, which holds those it can wait for, have let it go.
  */
+#include <stddef.h>
+
 #include "base/list.h"
 #include "core/task/acquire.h"
 #include "mpi/match.h"
@@ -56,20 +58,25 @@ struct request {
 	struct acquire acquire; /* first */
 	struct mpi *mpi;
 	union {
-		struct match_entry match; /* is_posted: in posted receives */
+		/* is_posted: in posted receives.  Its source, the peer's rank in the
+		 * transport, and its tag are always the request's. */
+		struct match_entry match;
 		struct {
-			/* In a completion list. */
-			struct request *next;
-			/* Receive: the message that came first, see request_early(). */
-			struct early *early;
-			/* Receive: the send of the same node that it is for. */
-			struct request *local;
+			struct request *next; /* in a completion list */
+			union {
+				/* Receive: the message that came first, see
+				 * request_early(). */
+				struct early *early;
+				struct share *share; /* send: its part in coop.h */
+			};
+			union {
+				/* Receive: the send of this node that it is for. */
+				struct request *local;
+				/* Send: its payload, while it waits for others. */
+				struct half *put;
+			};
 			/* Receive: its value, while it waits for others. */
 			struct kept *kept;
-			/* Send: its part in coop.h. */
-			struct share *share;
-			/* Send: its payload, while it waits for others. */
-			struct half *put;
 		};
 	};
 	struct list link; /* all requests, for reports */
@@ -77,12 +84,11 @@ struct request {
 	unsigned char kind, state, is_sync, is_waited;
 	unsigned char is_posted, is_noted; /* in match; in raise.h */
 	short comm;
-	int peer, net_peer;
+	int peer;
 	int priority;
 	int nholders; /* atomic: engine and application */
 	int ended;    /* atomic: for test */
 	uint32_t ordinal;
-	int64_t tag;
 	const char *what;
 	struct payload payload;
 	union {
@@ -94,10 +100,16 @@ struct request {
 	};
 };
 
+_Static_assert(offsetof(struct request, kept) + sizeof(struct kept *) <=
+		       offsetof(struct request, match.tag),
+	       "what comes behind the match leaves its key");
+
 /* Of a receive: the message that it is matched with and that has not left it, or NULL. */
 static inline struct early *request_early(const struct request *request)
 {
-	return request->is_posted ? NULL : request->early;
+	if (request->kind != REQUEST_RECEIVE || request->is_posted)
+		return NULL;
+	return request->early;
 }
 
 /* Every change of state is checked against the table of legal moves. */

@@ -111,8 +111,8 @@ static void ask_those_concerned(struct mpi *mpi, double now_s)
 	}
 	for (const struct request *request = NULL;
 	     (request = engine_next(mpi, request));) {
-		if (request->net_peer != mpi->rank && request->state != REQUEST_ENDED)
-			ask(mpi, request->net_peer, now_s);
+		if (request->match.source != mpi->rank && request->state != REQUEST_ENDED)
+			ask(mpi, request->match.source, now_s);
 	}
 }
 

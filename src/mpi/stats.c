@@ -46,15 +46,15 @@ static void trace(const struct request *request, uint64_t bytes)
 		"priority %d%s%s\n",
 		mpi->rank, plat_now_s(mpi->node->plat),
 		request->kind == REQUEST_SEND ? "send to" : "receive from",
-		request->net_peer, (long long)request->tag, (unsigned long long)bytes,
-		request->priority, request->what ? ", " : "",
+		request->match.source, (long long)request->match.tag,
+		(unsigned long long)bytes, request->priority, request->what ? ", " : "",
 		request->what ? request->what : "");
 }
 
 void stats_moves_slow(const struct request *request, uint64_t bytes)
 {
 	struct stats *stats = &request->mpi->stats;
-	int peer = request->net_peer;
+	int peer = request->match.source;
 
 	if (stats->traces)
 		trace(request, bytes);

@@ -122,7 +122,7 @@ void watch_gone(struct mpi *mpi, int peer)
 
 	while ((request = engine_next(mpi, request))) {
 		/* Nothing that the peer sent is still on its way: it says so last. */
-		if (request->net_peer != peer || !is_unmatched(request))
+		if (request->match.source != peer || !is_unmatched(request))
 			continue;
 		mistake = NULL;
 		if (request->ordinal)

@@ -78,7 +78,7 @@ static const struct job_ops acquire_ops = {.start = acquire_ready,
 static void prepare(struct node *node, struct acquire *acquire,
 		    starpu_data_handle_t handle, unsigned mode)
 {
-	job_init(&acquire->job, node, &acquire_ops, &acquire->access, 1);
+	job_init_common(&acquire->job, node, &acquire_ops, &acquire->access, 1);
 	acquire->job.naccesses = 1;
 	acquire->job.accesses[0] = (struct access){
 		.job = &acquire->job, .datum = handle, .mode = (unsigned short)mode};

@@ -16,17 +16,29 @@
  * number replaces this. */
 enum { ACQUIRE_MAIN_MEMORY = -3 };
 
+/* As large as a job: many requests wait for their turn in large simulations. */
 struct acquire {
-	struct job job; /* first */
-	struct access access;
-	void (*acquired)(struct acquire *acquire);
-	/* Its turn has come, the copy not yet: may change memory.  NULL: nothing. */
-	void (*granted)(struct acquire *acquire);
-	const char *what; /* who acquires, for messages; NULL: not said */
-	int memory;       /* where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere */
-	unsigned char is_hint; /* the copy need not come: see struct job */
-	unsigned char counted; /* counts as submitted until acquired() returns */
+	union {
+		struct job job; /* first */
+		struct {
+			char common[JOB_COMMON_BYTES]; /* the job's */
+			struct access access;
+			void (*acquired)(struct acquire *acquire);
+			/* Its turn has come, the copy not yet: may change memory.  NULL:
+			 * nothing. */
+			void (*granted)(struct acquire *acquire);
+			const char *what; /* who acquires, for messages; or NULL */
+			/* Where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere. */
+			int memory;
+			unsigned char
+				is_hint; /* the copy need not come: see struct job */
+			/* Counts as submitted until acquired() returns. */
+			unsigned char counted;
+		};
+	};
 };
+
+_Static_assert(sizeof(struct acquire) == sizeof(struct job), "nothing is added");
 
 /* mode: STARPU_R, W or RW, with COMMUTE allowed.  sequential 0: no turn, only
  * exclusion.  Any thread. */

@@ -230,13 +230,14 @@ static void merge_few(struct job *job)
 
 void deps_merge(struct job *job)
 {
-	struct access **sorted = job->sorted;
+	struct access **sorted;
 	int n = 0, kept = 0;
 
-	if (!sorted) {
+	if (!job->own_accesses) {
 		merge_few(job);
 		return;
 	}
+	sorted = job->sorted;
 	for (int i = 0; i < job->naccesses; i++)
 		if (job->accesses[i].state != ACCESS_SKIPPED)
 			sorted[n++] = &job->accesses[i];

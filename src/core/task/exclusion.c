@@ -12,7 +12,7 @@ enum { EXCLUSION_MAX_OVERTAKEN = 1000 };
 void sorted_fill(struct sorted *sorted, struct job *job)
 {
 	sorted->n = 0;
-	if (job->sorted) {
+	if (job->own_accesses) {
 		sorted->access = job->sorted;
 		sorted->n = job->nsorted;
 		return;

@@ -8,15 +8,22 @@
 #include "base/check.h"
 #include "core/task/links.h"
 
-void job_init(struct job *job, struct node *node, const struct job_ops *ops,
-	      struct access *room, unsigned nroom)
+void job_init_common(struct job *job, struct node *node, const struct job_ops *ops,
+		     struct access *room, unsigned nroom)
 {
-	memset(job, 0, sizeof(*job));
+	memset(job, 0, JOB_COMMON_BYTES);
 	job->node = node;
 	job->ops = ops;
 	job->missing = job->end_deps = 1;
 	job->accesses = job->room = room;
 	job->nroom = (unsigned char)nroom;
+}
+
+void job_init(struct job *job, struct node *node, const struct job_ops *ops,
+	      struct access *room, unsigned nroom)
+{
+	memset((char *)job + JOB_COMMON_BYTES, 0, sizeof(*job) - JOB_COMMON_BYTES);
+	job_init_common(job, node, ops, room, nroom);
 	orr_lock_init(&job->lock);
 }
 
@@ -26,7 +33,6 @@ void job_reserve_many(struct job *job, unsigned naccesses)
 		free(job->accesses);
 	job->own_accesses = 0;
 	job->accesses = job->room;
-	job->sorted = NULL;
 	if (naccesses > job->nroom) {
 		job->accesses = orr_alloc(
 			naccesses * (sizeof(*job->accesses) + sizeof(*job->sorted)));

@@ -15,6 +15,8 @@
  * submission is over; who takes it to zero starts it.  It stays zero until the data are
  * released: exclusion.c tells by it who has started.
  */
+#include <stddef.h>
+
 #include "base/check.h"
 #include "core/node.h"
 
@@ -131,27 +133,29 @@ struct job {
 	unsigned char is_expected; /* predicted_s counts in worker->expected_s */
 	unsigned char nroom;       /* of room */
 	int end_deps;              /* atomic: what termination still waits for */
-	struct orr_lock lock;      /* of life and the three fields below */
-	int nsorted;               /* of sorted */
-	struct job_point *point;   /* its explicit dependencies, see links.h; or NULL */
-	struct plat_gate *gate;    /* of the thread that waits for this task */
-	struct ending *ending;     /* in LIFE_ENDING */
 	struct sched *sched;       /* of a submitted task */
 	struct worker *worker;     /* chosen or running */
-	struct heap_entry place;   /* in a scheduler's queue by priority */
+	struct access *accesses;
+	/* Its owner's, beside the job: most jobs have one access, and many wait. */
+	struct access *room;
+	/* From here on a task's; an acquisition has its own things there: acquire.h. */
+	struct orr_lock lock;    /* of life and the three fields below */
+	int nsorted;             /* of sorted */
+	struct job_point *point; /* its explicit dependencies, see links.h; or NULL */
+	struct plat_gate *gate;  /* of the thread that waits for this task */
+	struct ending *ending;   /* in LIFE_ENDING */
+	struct heap_entry place; /* in a scheduler's queue by priority */
 	uint64_t id;
 	double duration_s; /* measured or simulated */
 	uint64_t shape;    /* what models ask of it, mixed; 0: nobody has looked */
 	/* By the scheduler, for the worker that it counts the job on until it starts. */
 	struct worker *counted_on;
 	double predicted_s, predicted_transfer_s; /* 0: unknown, or none */
-	/* Of more accesses than the inline ones: those that take turns, by address of
-	 * their data; else NULL. */
+	/* own_accesses: those that take turns, by address of their data. */
 	struct access **sorted;
-	struct access *accesses;
-	/* Its owner's, beside the job: most jobs have one access, and many wait. */
-	struct access *room;
 };
+
+enum { JOB_COMMON_BYTES = offsetof(struct job, lock) };
 
 /* One that may have several. */
 struct roomy_job {
@@ -186,8 +190,6 @@ static inline void job_move(struct job *job, enum job_state state)
 {
 	ORR_ASSERT(job_may_leave(state) >> job->state & 1);
 	job->state = (unsigned char)state;
-	if (state == JOB_BLOCKED)
-		job->shape = 0;
 }
 
 /* Somebody is about to take the job, whose lines another core wrote last, as a rule. */
@@ -205,7 +207,10 @@ static inline void task_expect(const struct starpu_task *task)
 
 /* A zeroed job with room for naccesses accesses. */
 struct job *job_new(struct node *node, const struct job_ops *ops, unsigned naccesses);
-/* room: for nroom accesses, as long as the job; NULL: more are allocated. */
+/* room: for nroom accesses, as long as the job; NULL: more are allocated.  The first one
+ * leaves alone what is behind JOB_COMMON_BYTES. */
+void job_init_common(struct job *job, struct node *node, const struct job_ops *ops,
+		     struct access *room, unsigned nroom);
 void job_init(struct job *job, struct node *node, const struct job_ops *ops,
 	      struct access *room, unsigned nroom);
 void job_reserve_many(struct job *job, unsigned naccesses);

@@ -412,6 +412,7 @@ static void prepare_job(struct job *job, struct starpu_task *task, unsigned wher
 	/* Before its scheduler counts it: see count_jobs() in core/node.c. */
 	job->id = orr_next(&node->tasks_submitted);
 	job_move(job, JOB_BLOCKED);
+	job->shape = 0;
 	task->status = STARPU_TASK_BLOCKED;
 	fill_accesses(job, task, nbuffers);
 	choose_sched(job, task);
