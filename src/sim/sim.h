@@ -115,6 +115,8 @@ struct plat {
 	struct node *node;
 	struct plat *prev, *next; /* in sim->first..last */
 	sg_host_t host;
+	/* Of the host's properties spare_cores and copies_messages, see sim_lend(). */
+	int lends_cores, copies_messages, next_lender;
 	struct sim_thread *opener; /* that opened it: the main, as a rule; NULL: ended */
 	struct plat_gate *gate;    /* that this thread waits for, or NULL */
 	struct plat_caller events; /* of what runs without thread or worker */
@@ -134,8 +136,6 @@ struct plat {
 	struct arena *gpu_arena;                   /* of its GPUs, or NULL */
 	struct model_doubt doubt;                  /* of the durations of its tasks */
 	double energy_j;                           /* of these, by energy models */
-	/* Of the host's properties spare_cores and copies_messages, see sim_lend(). */
-	int lends_cores, copies_messages, next_lender;
 	struct plat_machine machine;
 };
 
