@@ -225,7 +225,7 @@ static void check_whole(const struct node *node, const char *func,
 	const struct partition *own = partition_first(handle);
 	char what[128];
 
-	if (handle->flags & DATUM_PART)
+	if (data_flags(handle) & DATUM_PART)
 		orr_die(node->rank,
 			"%s: %s is a part of another datum: end the partition instead, "
 			"with starpu_data_unpartition() or starpu_data_partition_clean()",
@@ -411,7 +411,7 @@ void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
 	struct copy_state *copy;
 	int allocated, valid, arriving;
 
-	if (handle->flags & DATUM_OUTDATED)
+	if (data_flags(handle) & DATUM_OUTDATED)
 		data_settle_outdated(handle, STARPU_NONE);
 	orr_lock(&handle->lock);
 	copy = data_find_copy(handle, memory);
@@ -463,9 +463,9 @@ static void set_sequential(starpu_data_handle_t handle, int sequential)
 
 	orr_lock(&handle->lock);
 	if (sequential)
-		handle->flags |= DATUM_SEQUENTIAL;
+		data_change_flags(handle, DATUM_SEQUENTIAL, 0);
 	else
-		handle->flags &= ~(unsigned)DATUM_SEQUENTIAL;
+		data_change_flags(handle, 0, DATUM_SEQUENTIAL);
 	orr_unlock(&handle->lock);
 	for (; partition; partition = partition->next)
 		for (unsigned i = 0; i < partition->nparts; i++)
@@ -484,7 +484,7 @@ unsigned starpu_data_get_sequential_consistency_flag(starpu_data_handle_t handle
 {
 	api_check_handle(api_node(__func__), __func__, handle);
 
-	return (handle->flags & DATUM_SEQUENTIAL) != 0;
+	return (data_flags(handle) & DATUM_SEQUENTIAL) != 0;
 }
 
 unsigned starpu_data_get_default_sequential_consistency_flag(void)

@@ -65,7 +65,7 @@ void starpu_data_set_ooc_flag(starpu_data_handle_t handle, unsigned flag)
 unsigned starpu_data_get_ooc_flag(starpu_data_handle_t handle)
 {
 	api_check_handle(api_node(__func__), __func__, handle);
-	return !(handle->flags & DATUM_NO_DISK);
+	return !(data_flags(handle) & DATUM_NO_DISK);
 }
 
 void starpu_data_advise_as_important(starpu_data_handle_t handle, unsigned is_important)

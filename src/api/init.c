@@ -82,7 +82,7 @@ void api_check_handle(const struct node *node, const char *func,
 	char what[128];
 
 	api_check_registered(node, func, handle);
-	if (handle->flags & DATUM_DYING)
+	if (data_flags(handle) & DATUM_DYING)
 		orr_die(node->rank,
 			"%s: %s has been given to starpu_data_unregister_submit(), which "
 			"ends it; use it before that call only",

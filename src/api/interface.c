@@ -119,7 +119,7 @@ void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned me
 	void *interface;
 	struct copy_state *copy = NULL;
 
-	if (memory_node < NODE_MAX_MEMORIES && !(handle->flags & DATUM_REGISTERING))
+	if (memory_node < NODE_MAX_MEMORIES && !(data_flags(handle) & DATUM_REGISTERING))
 		copy = data_find_copy(handle, memory_node);
 	/* Operations of interfaces ask with the datum locked. */
 	if (copy)

@@ -39,7 +39,7 @@ static struct mpi *check_registered(const char *func, starpu_data_handle_t handl
 	char text[128];
 
 	api_check_handle(mpi->node, func, handle);
-	if (!(handle->flags & DATUM_MPI))
+	if (!(data_flags(handle) & DATUM_MPI))
 		orr_die(mpi->rank,
 			"%s: %s has neither tag nor owner; call "
 			"starpu_mpi_data_register() first",
@@ -146,7 +146,7 @@ void starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm comm,
 	/* Others than the owner take part in one of the transfers only, unless they
 	 * send in its place. */
 	if (members->rank != data_handle->owner &&
-	    !(data_handle->flags & DATUM_SOURCED)) {
+	    !(data_flags(data_handle) & DATUM_SOURCED)) {
 		starpu_mpi_get_data_on_node_detached(comm, data_handle, members->rank,
 						     NULL, NULL);
 		return;
@@ -207,7 +207,7 @@ int starpu_mpi_cached_receive(starpu_data_handle_t data_handle)
 {
 	struct mpi *mpi = check_registered(__func__, data_handle);
 
-	return mpi->cache.is_on && (data_handle->flags & DATUM_RECEIVED);
+	return mpi->cache.is_on && (data_flags(data_handle) & DATUM_RECEIVED);
 }
 
 int starpu_mpi_cached_receive_set(starpu_data_handle_t data)

@@ -43,7 +43,8 @@ static struct partition *planned(const char *func, starpu_data_handle_t handle,
 	data_describe(handle, what, sizeof(what));
 	if (nparts == 0)
 		orr_die(node->rank, "%s: 0 parts of %s; expected at least 1", func, what);
-	if (!data_is_registered(node, children[0]) || (children[0]->flags & DATUM_DYING))
+	if (!data_is_registered(node, children[0]) ||
+	    (data_flags(children[0]) & DATUM_DYING))
 		orr_die(node->rank,
 			"%s: children[0] is no part of %s any more, or never was: it is "
 			"one from starpu_data_partition_plan() to "

@@ -132,7 +132,7 @@ static void take_out_and_drop(struct memory *memory, starpu_data_handle_t handle
 
 void ahead_forget(starpu_data_handle_t handle)
 {
-	if (!(handle->flags & DATUM_WISHED))
+	if (!(data_flags(handle) & DATUM_WISHED))
 		return;
 	for (int i = 0; i < handle->node->nmemories; i++)
 		take_out_and_drop(&handle->node->memories[i], handle);
@@ -149,7 +149,8 @@ void ahead_close(struct node *node)
 /* The datum is locked. */
 static int is_ending(starpu_data_handle_t handle)
 {
-	return handle->body->gate || handle->body->idle || (handle->flags & DATUM_DYING);
+	return handle->body->gate || handle->body->idle ||
+	       (data_flags(handle) & DATUM_DYING);
 }
 
 /* It counts as a user of its datum until it is in line, or dropped. */
@@ -162,7 +163,7 @@ static void queue_up(struct wish *wish)
 	orr_lock(&handle->lock);
 	is_in_line = !is_ending(handle);
 	if (is_in_line) {
-		handle->flags |= DATUM_WISHED;
+		data_change_flags(handle, DATUM_WISHED, 0);
 		orr_lock(&memory->lock);
 		stand_in_line(memory, wish);
 		orr_unlock(&memory->lock);
@@ -259,7 +260,7 @@ static int is_of_use(const struct wish *wish)
 	there = handle->body->valid | handle->body->arriving;
 	orr_unlock(&handle->lock);
 	return !(there & memory_bit(wish->ahead.memory)) &&
-	       (!(handle->flags & DATUM_VIEWS) || views_allow_reading(handle));
+	       (!(data_flags(handle) & DATUM_VIEWS) || views_allow_reading(handle));
 }
 
 /* It was in line, and is no more. */

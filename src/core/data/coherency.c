@@ -178,7 +178,7 @@ static void land(struct transfer *transfer)
 	else
 		copy_unuse(from, NULL);
 	/* Nobody writes now, and the copy can be written to again. */
-	if (goes_on && !failed && (to->datum->flags & DATUM_WRITES_THROUGH))
+	if (goes_on && !failed && (data_flags(to->datum) & DATUM_WRITES_THROUGH))
 		spread_value(to->datum);
 }
 

@@ -340,7 +340,8 @@ void coherency_unpin(struct job *job)
 		datum = copy->datum;
 		orr_lock(&datum->lock);
 		copy_unuse(copy, access);
-		if ((datum->flags & DATUM_WRITES_THROUGH) && (access->mode & STARPU_W))
+		if ((data_flags(datum) & DATUM_WRITES_THROUGH) &&
+		    (access->mode & STARPU_W))
 			spread_value(datum);
 		orr_unlock(&datum->lock);
 	}

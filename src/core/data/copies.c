@@ -28,7 +28,7 @@ void copy_use(struct copy_state *copy)
 void copy_unuse_room(struct copy_state *copy, const struct access *access)
 {
 	room_unuse(copy, access,
-		   !copy_is_valid(copy) || (copy->datum->flags & DATUM_UNIMPORTANT));
+		   !copy_is_valid(copy) || (data_flags(copy->datum) & DATUM_UNIMPORTANT));
 }
 
 int copy_reserve(struct copy_state *copy)
@@ -76,7 +76,7 @@ void copy_release(struct copy_state *copy)
 	if (!copy_is_own(copy)) {
 		if (room_take(copy))
 			copy_free_going(copy);
-	} else if (!(copy->datum->flags & DATUM_USER_MEMORY) && !copy->incoming &&
+	} else if (!(data_flags(copy->datum) & DATUM_USER_MEMORY) && !copy->incoming &&
 		   copy->refs == 0) {
 		buffers_free(copy);
 	}

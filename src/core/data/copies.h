@@ -19,7 +19,7 @@ static inline int copy_is_own(const struct copy_state *copy)
 
 	return copy->memory == STARPU_MAIN_RAM &&
 	       (datum->node->memories[STARPU_MAIN_RAM].is_booked ||
-		(copy == &datum->body->main && (datum->flags & DATUM_USER_MEMORY)));
+		(copy == &datum->body->main && (data_flags(datum) & DATUM_USER_MEMORY)));
 }
 
 static inline int copy_is_valid(const struct copy_state *copy)

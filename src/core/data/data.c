@@ -73,7 +73,7 @@ void data_note_gist(starpu_data_handle_t handle)
 
 	if (!data_has_gist(handle))
 		return;
-	if ((handle->flags & DATUM_MPI) && handle->owner >= 0 &&
+	if ((data_flags(handle) & DATUM_MPI) && handle->owner >= 0 &&
 	    handle->owner < GIST_MOST_RANKS) {
 		gist = ((unsigned)handle->owner + 1) << GIST_OWNER_SHIFT;
 		if (handle->flags & readers)
@@ -95,7 +95,7 @@ void data_set_owner(starpu_data_handle_t handle, int owner)
 void data_set_flags(starpu_data_handle_t handle, unsigned set, unsigned clear)
 {
 	orr_lock(&handle->lock);
-	handle->flags = (handle->flags | set) & ~clear;
+	data_change_flags(handle, set, clear);
 	data_note_gist(handle);
 	orr_unlock(&handle->lock);
 }
@@ -156,7 +156,7 @@ static void register_slots(starpu_data_handle_t handle, int home, void *interfac
 void *data_interface(starpu_data_handle_t handle, unsigned memory)
 {
 	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
-	if (handle->flags & DATUM_REGISTERING)
+	if (data_flags(handle) & DATUM_REGISTERING)
 		return (char *)handle->interface + memory * slot_bytes(handle->ops);
 	return data_copy(handle, memory)->interface;
 }
@@ -165,7 +165,7 @@ void data_fill_interface(starpu_data_handle_t handle, void *to)
 {
 	size_t bytes = handle->ops->interface_size;
 
-	if (handle->flags & DATUM_IMAGE)
+	if (data_flags(handle) & DATUM_IMAGE)
 		memcpy(to, image_of(handle), bytes);
 	else
 		interface_copy_shape(to, handle->interface, bytes);
@@ -222,7 +222,7 @@ starpu_data_handle_t data_register_part(starpu_data_handle_t parent,
 	size_t bytes = ops->interface_size;
 
 	/* Its memory is the parent's. */
-	handle->flags = DATUM_PART | (parent->flags & DATUM_SEQUENTIAL);
+	handle->flags = DATUM_PART | (data_flags(parent) & DATUM_SEQUENTIAL);
 	if (memory == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
 	if (interface_is_plain(ops)) {
@@ -241,13 +241,13 @@ starpu_data_handle_t data_register_part(starpu_data_handle_t parent,
 /* As registered: nobody uses it, its value is at home if it has one. */
 static void init_body(struct data_body *body, starpu_data_handle_t handle)
 {
-	int has_value = handle->home >= 0 && !(handle->flags & DATUM_PART);
+	int has_value = handle->home >= 0 && !(data_flags(handle) & DATUM_PART);
 
 	*body = (struct data_body){.kinds = &turns_plain};
 	body->main.datum = handle;
 	body->main.interface = handle->interface;
 	body->has_value = (unsigned char)has_value;
-	body->main.allocated = (handle->flags & DATUM_USER_MEMORY) != 0;
+	body->main.allocated = (data_flags(handle) & DATUM_USER_MEMORY) != 0;
 	if (body->main.allocated)
 		body->main.is_users = 1;
 	body->valid = has_value ? memory_bit((unsigned)handle->home) : 0;
@@ -274,7 +274,7 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 	if (handle->home > STARPU_MAIN_RAM) {
 		struct copy_state *copy = data_copy(handle, (unsigned)handle->home);
 
-		if (!(handle->flags & DATUM_IMAGE))
+		if (!(data_flags(handle) & DATUM_IMAGE))
 			memcpy(copy->interface, handle->interface,
 			       handle->ops->interface_size);
 		copy->allocated = 1;

@@ -198,6 +198,19 @@ static inline unsigned data_gist(starpu_data_handle_t handle)
 	return data_has_gist(handle) ? *chunk_word(handle) : 0;
 }
 
+/* Whoever asks, locked or not. */
+static inline unsigned data_flags(const struct _starpu_data_state *handle)
+{
+	return (unsigned)orr_load((const int *)&handle->flags);
+}
+
+/* The datum is locked, or nobody else's yet. */
+static inline void data_change_flags(starpu_data_handle_t handle, unsigned set,
+				     unsigned clear)
+{
+	orr_store((int *)&handle->flags, (int)((handle->flags | set) & ~clear));
+}
+
 /* Its flags or its owner have changed; the datum is locked, or nobody else's yet. */
 void data_note_gist(starpu_data_handle_t handle);
 /* Set and clear flags; set the owner. */

@@ -183,7 +183,7 @@ static void downgrade(struct held *held)
 	starpu_data_handle_t handle = held->handle;
 
 	orr_lock(&handle->lock);
-	if ((handle->flags & DATUM_WRITES_THROUGH) &&
+	if ((data_flags(handle) & DATUM_WRITES_THROUGH) &&
 	    (held->acquire.job.accesses[0].mode & STARPU_W))
 		spread_value(handle);
 	orr_unlock(&handle->lock);
@@ -332,7 +332,7 @@ void data_settle_outdated(starpu_data_handle_t handle, unsigned mode)
 
 	orr_lock(&handle->lock);
 	before = handle->flags;
-	handle->flags &= ~(unsigned)DATUM_OUTDATED;
+	data_change_flags(handle, 0, DATUM_OUTDATED);
 	orr_unlock(&handle->lock);
 	if ((before & DATUM_OUTDATED) && !overwrites(mode))
 		data_deinitialize_submit(handle->node, handle);
@@ -343,7 +343,7 @@ void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 	if (duplicate_drop(handle))
 		return;
 	orr_lock(&handle->lock);
-	handle->flags |= DATUM_DYING;
+	data_change_flags(handle, DATUM_DYING, 0);
 	orr_unlock(&handle->lock);
 	ahead_forget(handle);
 	wipe(node, handle, 1, 1);
@@ -409,7 +409,7 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 {
 	if (duplicate_drop(handle))
 		return;
-	if ((handle->flags & DATUM_CONTRIBUTED) && with_value)
+	if ((data_flags(handle) & DATUM_CONTRIBUTED) && with_value)
 		node->on_last_use(node, handle);
 	data_settle(node, handle, with_value ? handle->home : -1);
 	data_end(node, handle);
@@ -454,7 +454,7 @@ int data_fetch(struct node *node, starpu_data_handle_t handle,
 
 	if (!room_fits(node, target->memory, data_alloc_bytes(handle)))
 		return -ENOMEM;
-	if (target->is_hint && (handle->flags & DATUM_VIEWS) &&
+	if (target->is_hint && (data_flags(handle) & DATUM_VIEWS) &&
 	    !views_allow_reading(handle))
 		return 0;
 	if (target->is_hint && target->asynchronous) {
@@ -475,7 +475,7 @@ void data_request_buffer(struct node *node, starpu_data_handle_t handle, unsigne
 	struct fetching *fetching;
 
 	if (!room_fits(node, memory, data_alloc_bytes(handle)) ||
-	    ((handle->flags & DATUM_VIEWS) && !views_allow_reading(handle)))
+	    ((data_flags(handle) & DATUM_VIEWS) && !views_allow_reading(handle)))
 		return;
 	fetching = fetching_new(memory, 1);
 	fetching->acquire.what = "starpu_data_request_allocation()";
@@ -495,9 +495,9 @@ void data_advise(starpu_data_handle_t handle, int is_important)
 {
 	orr_lock(&handle->lock);
 	if (is_important) {
-		handle->flags &= ~(unsigned)DATUM_UNIMPORTANT;
+		data_change_flags(handle, 0, DATUM_UNIMPORTANT);
 	} else {
-		handle->flags |= DATUM_UNIMPORTANT;
+		data_change_flags(handle, DATUM_UNIMPORTANT, 0);
 		if (handle->body)
 			ahead_let_leave(handle);
 	}
@@ -510,7 +510,7 @@ void data_wont_use(struct node *node, starpu_data_handle_t handle)
 
 	if (node->nmemories == 1 || !orr_load_ptr((void **)&handle->body))
 		return;
-	if ((handle->flags & DATUM_VIEWS) && !views_allow_reading(handle))
+	if ((data_flags(handle) & DATUM_VIEWS) && !views_allow_reading(handle))
 		return;
 	orr_lock(&handle->lock);
 	has_value = handle->body->has_value;
@@ -543,9 +543,9 @@ void data_set_disks(struct node *node, starpu_data_handle_t handle, int allowed)
 {
 	orr_lock(&handle->lock);
 	if (allowed)
-		handle->flags &= ~(unsigned)DATUM_NO_DISK;
+		data_change_flags(handle, 0, DATUM_NO_DISK);
 	else
-		handle->flags |= DATUM_NO_DISK;
+		data_change_flags(handle, DATUM_NO_DISK, 0);
 	orr_unlock(&handle->lock);
 	if (!allowed)
 		return;

@@ -96,7 +96,7 @@ int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_hand
 static void set_flag(starpu_data_handle_t handle, unsigned flag, int on)
 {
 	orr_lock(&handle->lock);
-	handle->flags = on ? handle->flags | flag : handle->flags & ~flag;
+	data_change_flags(handle, on ? flag : 0, on ? 0 : flag);
 	orr_unlock(&handle->lock);
 }
 
@@ -115,7 +115,7 @@ static int find_current(struct node *node, starpu_data_handle_t *dst,
 	int found = 1;
 
 	orr_lock(&node->duplicates_lock);
-	if (src->flags & DATUM_READ_ONLY)
+	if (data_flags(src) & DATUM_READ_ONLY)
 		share(dst, src);
 	else if (extra->duplicate)
 		share(dst, extra->duplicate);
@@ -148,7 +148,7 @@ int duplicate_read_only(struct node *node, starpu_data_handle_t *dst,
 	set_flag(duplicate, DATUM_READ_ONLY, 1);
 	orr_lock(&src->lock);
 	orr_lock(&node->duplicates_lock);
-	if ((src->flags & DATUM_DUPLICATED) && !data_extra(src)->duplicate) {
+	if ((data_flags(src) & DATUM_DUPLICATED) && !data_extra(src)->duplicate) {
 		data_extra(src)->duplicate = duplicate;
 		extra->duplicate_of = src;
 	}
@@ -171,15 +171,15 @@ void duplicate_on_write_slow(starpu_data_handle_t handle)
 	char what[128];
 
 	/* Unregistering takes its turn as a writer. */
-	if (handle->flags & DATUM_DYING)
+	if (data_flags(handle) & DATUM_DYING)
 		return;
-	if (handle->flags & DATUM_READ_ONLY)
+	if (data_flags(handle) & DATUM_READ_ONLY)
 		orr_die(node->rank,
 			"%s is a read-only duplicate (starpu_data_dup_ro) and cannot be "
 			"written; write to the original, or to a copy made with "
 			"starpu_data_cpy",
 			data_describe(handle, what, sizeof(what)));
-	handle->flags &= ~(unsigned)DATUM_DUPLICATED;
+	data_change_flags(handle, 0, DATUM_DUPLICATED);
 	orr_lock(&node->duplicates_lock);
 	unlink_duplicate(data_extra(handle));
 	orr_unlock(&node->duplicates_lock);
@@ -190,7 +190,7 @@ int duplicate_drop(starpu_data_handle_t handle)
 	struct node *node = handle->node;
 	int stays;
 
-	if (!(handle->flags & DATUM_READ_ONLY))
+	if (!(data_flags(handle) & DATUM_READ_ONLY))
 		return 0;
 	orr_lock(&node->duplicates_lock);
 	stays = data_extra(handle)->nshares > 0;

@@ -34,7 +34,7 @@ void duplicate_on_write_slow(starpu_data_handle_t handle);
 
 static inline void duplicate_on_write(starpu_data_handle_t handle)
 {
-	if (handle->flags & (DATUM_READ_ONLY | DATUM_DUPLICATED))
+	if (data_flags(handle) & (DATUM_READ_ONLY | DATUM_DUPLICATED))
 		duplicate_on_write_slow(handle);
 }
 

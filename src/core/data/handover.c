@@ -270,7 +270,7 @@ static unsigned neutral_mode(const struct partition *partition, int is_wanted)
 
 static void take_turn(struct job *job, int i, starpu_data_handle_t datum, unsigned mode)
 {
-	if (!(datum->flags & DATUM_SEQUENTIAL))
+	if (!(data_flags(datum) & DATUM_SEQUENTIAL))
 		mode |= ACCESS_UNORDERED;
 	job->accesses[i] =
 		(struct access){.job = job, .datum = datum, .mode = (unsigned short)mode};

@@ -12,7 +12,7 @@ int mapped_is_possible(const struct node *node, unsigned from, unsigned to)
 int mapped_may_be(const struct _starpu_data_state *datum, unsigned memory)
 {
 	return datum->node->conf->enable_map > 0 && datum->ops->map_data &&
-	       (datum->flags & DATUM_USER_MEMORY) && memory != STARPU_MAIN_RAM &&
+	       (data_flags(datum) & DATUM_USER_MEMORY) && memory != STARPU_MAIN_RAM &&
 	       mapped_is_possible(datum->node, STARPU_MAIN_RAM, memory);
 }
 

@@ -158,8 +158,13 @@ static void look_outside(const struct partition *partition, const struct span *s
 	struct layout whole;
 	const char *base, *end;
 	char what[128];
+	int is_known;
 
-	if (!interface_layout(parent, data_base_memory(parent), &whole))
+	/* A task may give it memory meanwhile. */
+	orr_lock(&parent->lock);
+	is_known = interface_layout(parent, data_base_memory(parent), &whole);
+	orr_unlock(&parent->lock);
+	if (!is_known)
 		return;
 	base = partition->is_fixed ? whole.base : (const char *)partition->base;
 	if (!base)
@@ -228,7 +233,7 @@ void overlap_look(struct partition *partition, const char *func)
 		starpu_data_handle_t part = partition->parts[i];
 
 		orr_lock(&part->lock);
-		part->flags |= DATUM_VIEWS;
+		data_change_flags(part, DATUM_VIEWS, 0);
 		orr_unlock(&part->lock);
 	}
 	free(spans);

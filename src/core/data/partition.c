@@ -30,7 +30,7 @@ struct partition *partition_synchronous(starpu_data_handle_t handle)
 
 struct partition *partition_of(starpu_data_handle_t handle)
 {
-	return handle->flags & DATUM_PART ? data_body(handle)->part_of : NULL;
+	return data_flags(handle) & DATUM_PART ? data_body(handle)->part_of : NULL;
 }
 
 /* ---- where the parts lie --------------------------------------------- */
@@ -259,10 +259,10 @@ static starpu_data_handle_t cut_one(struct partition *partition, const struct cu
 		free(elsewhere);
 	}
 	data_body(part)->part_of = partition;
-	if (partition->parent->flags & noted)
-		part->flags |= DATUM_KIN;
+	if (data_flags(partition->parent) & noted)
+		data_change_flags(part, DATUM_KIN, 0);
 	if (partition->is_planned)
-		part->flags |= DATUM_VIEWS;
+		data_change_flags(part, DATUM_VIEWS, 0);
 	inherit(partition->parent, part, i);
 	redux_inherit(partition->parent, part);
 	return part;
@@ -287,7 +287,7 @@ struct partition *partition_new(starpu_data_handle_t parent,
 	struct cut cut = {.filter = filter,
 			  .ops = orr_alloc((n + 1) * sizeof(cut.ops[0]))};
 
-	if (parent->flags & DATUM_OUTDATED)
+	if (data_flags(parent) & DATUM_OUTDATED)
 		data_settle_outdated(parent, STARPU_NONE);
 	partition->parent = parent;
 	partition->users = 1;
@@ -315,7 +315,7 @@ void partition_link(struct partition *partition)
 	if (outer)
 		outer->nnested++;
 	orr_lock(&parent->lock);
-	parent->flags |= DATUM_VIEWS;
+	data_change_flags(parent, DATUM_VIEWS, 0);
 	orr_unlock(&parent->lock);
 }
 
@@ -333,7 +333,7 @@ void partition_unlink(struct partition *partition)
 	if (data_extra(parent)->partitions || (outer && outer->is_planned))
 		return;
 	orr_lock(&parent->lock);
-	parent->flags &= ~(unsigned)DATUM_VIEWS;
+	data_change_flags(parent, 0, DATUM_VIEWS);
 	orr_unlock(&parent->lock);
 }
 

@@ -22,7 +22,7 @@ static int takes(starpu_data_handle_t datum, unsigned memory)
 {
 	struct node *node = datum->node;
 
-	return is_disk(node, memory) && !(datum->flags & DATUM_NO_DISK) &&
+	return is_disk(node, memory) && !(data_flags(datum) & DATUM_NO_DISK) &&
 	       !orr_load(&node->memories[memory].refuses);
 }
 

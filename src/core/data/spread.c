@@ -11,9 +11,9 @@ void spread_set_mask(starpu_data_handle_t handle, unsigned mask)
 	orr_lock(&handle->lock);
 	extra->wt_mask = mask;
 	if (mask)
-		handle->flags |= DATUM_WRITES_THROUGH;
+		data_change_flags(handle, DATUM_WRITES_THROUGH, 0);
 	else
-		handle->flags &= ~(unsigned)DATUM_WRITES_THROUGH;
+		data_change_flags(handle, 0, DATUM_WRITES_THROUGH);
 	orr_unlock(&handle->lock);
 }
 

@@ -236,7 +236,7 @@ static void check(const struct access *access)
 
 static int has_views(const struct access *access)
 {
-	return access->state == ACCESS_NEW && (access->datum->flags & DATUM_VIEWS);
+	return access->state == ACCESS_NEW && (data_flags(access->datum) & DATUM_VIEWS);
 }
 
 static int changes_views(const struct access *access)
@@ -281,7 +281,7 @@ void views_prepare(starpu_data_handle_t handle, unsigned mode, struct ready *rea
 	struct node *node = handle->node;
 
 	orr_lock(&node->views_lock);
-	if (handle->flags & DATUM_SEQUENTIAL)
+	if (data_flags(handle) & DATUM_SEQUENTIAL)
 		reach(handle, (mode & STARPU_W) != 0, &change);
 	orr_unlock(&node->views_lock);
 }
@@ -328,7 +328,7 @@ static void submit_and_wait(struct partition *partition, enum handover_kind kind
 void views_partition(struct node *node, starpu_data_handle_t handle,
 		     struct starpu_data_filter *filter)
 {
-	if (handle->flags & DATUM_CONTRIBUTED)
+	if (data_flags(handle) & DATUM_CONTRIBUTED)
 		node->on_last_use(node, handle);
 	data_settle(node, handle, (int)data_base_memory(handle));
 	submit_and_wait(partition_new(handle, filter, 0), HANDOVER_OPEN_WRITE);
@@ -340,7 +340,7 @@ static void end_contributions(const struct partition *partition)
 	struct node *node = partition->parent->node;
 
 	for (unsigned i = 0; i < partition->nparts; i++)
-		if (partition->parts[i]->flags & DATUM_CONTRIBUTED)
+		if (data_flags(partition->parts[i]) & DATUM_CONTRIBUTED)
 			node->on_last_use(node, partition->parts[i]);
 }
 
@@ -458,7 +458,7 @@ static void mark_dying(struct partition *partition)
 		starpu_data_handle_t part = partition->parts[i];
 
 		orr_lock(&part->lock);
-		part->flags |= DATUM_DYING;
+		data_change_flags(part, DATUM_DYING, 0);
 		orr_unlock(&part->lock);
 	}
 }

@@ -123,7 +123,8 @@ static starpu_ssize_t multiformat_allocate(void *interface, unsigned memory)
 /* What came in other formats to memory that is the application's. */
 static void multiformat_unregister(starpu_data_handle_t handle)
 {
-	if (!(handle->flags & DATUM_USER_MEMORY) || (handle->flags & DATUM_PART))
+	if (!(data_flags(handle) & DATUM_USER_MEMORY) ||
+	    (data_flags(handle) & DATUM_PART))
 		return;
 	for (int i = FORMAT_CPU + 1; i < FORMATS; i++)
 		free_array(handle->interface, STARPU_MAIN_RAM, &formats[i]);

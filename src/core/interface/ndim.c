@@ -133,7 +133,7 @@ static int note_array(starpu_data_handle_t handle, uint32_t **arrays, int n,
 		      uint32_t *array)
 {
 	const struct starpu_ndim_interface *ndim = handle->interface;
-	int is_inside = !(handle->flags & DATUM_PART) && array > ndim->nn &&
+	int is_inside = !(data_flags(handle) & DATUM_PART) && array > ndim->nn &&
 			array <= ndim->nn + 2 * ndim->ndim;
 
 	for (int i = 0; i < n && !is_inside; i++)

@@ -95,10 +95,10 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	prepare(node, acquire, handle, mode);
 	if (acquire->counted)
 		orr_add(&node->others_submitted, 1);
-	sequential = sequential && (handle->flags & DATUM_SEQUENTIAL);
-	if (handle->flags & DATUM_OUTDATED)
+	sequential = sequential && (data_flags(handle) & DATUM_SEQUENTIAL);
+	if (data_flags(handle) & DATUM_OUTDATED)
 		deps_settle(job, sequential);
-	if (handle->flags & DATUM_VIEWS)
+	if (data_flags(handle) & DATUM_VIEWS)
 		views_submit(job, sequential, &ready);
 	else
 		deps_submit(job, sequential, &ready);
@@ -117,11 +117,11 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 	struct ready ready = {0};
 	int taken;
 
-	if (!(handle->flags & DATUM_SEQUENTIAL))
+	if (!(data_flags(handle) & DATUM_SEQUENTIAL))
 		mode |= ACCESS_UNORDERED;
 	prepare(node, acquire, handle, mode);
 	deps_settle(job, 1);
-	if (handle->flags & DATUM_VIEWS) {
+	if (data_flags(handle) & DATUM_VIEWS) {
 		views_prepare(handle, mode, &ready);
 		ready_run(node, &ready);
 	}

@@ -285,7 +285,7 @@ void deps_settle(const struct job *job, int sequential)
 	for (int i = 0; i < job->naccesses; i++) {
 		const struct access *access = &job->accesses[i];
 
-		if (access->datum->flags & DATUM_OUTDATED)
+		if (data_flags(access->datum) & DATUM_OUTDATED)
 			data_settle_outdated(access->datum,
 					     access->mode |
 						     (sequential ? 0 : ACCESS_UNORDERED));

@@ -273,7 +273,7 @@ static void check_handle(struct job *job, int i, int nbuffers)
 	starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(job->task, i);
 
 	if (!data_is_registered(job->node, datum) ||
-	    ((datum->flags & DATUM_DYING) && !job->is_inside))
+	    ((data_flags(datum) & DATUM_DYING) && !job->is_inside))
 		refuse_handle(job->node, job->task, i, nbuffers);
 	job->uses_views = job->is_inside != INSIDE_HELD;
 }
@@ -288,13 +288,13 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		struct access *access = &job->accesses[i];
 
 		if (!data_is_registered(node, datum) ||
-		    (datum->flags & (DATUM_DYING | DATUM_VIEWS)))
+		    (data_flags(datum) & (DATUM_DYING | DATUM_VIEWS)))
 			check_handle(job, i, nbuffers);
 		*access = (struct access){
 			.job = job, .datum = datum, .mode = checked_mode(job, task, i)};
 		if (access->mode & STARPU_SCRATCH)
 			access->state = ACCESS_SKIPPED;
-		else if (!(datum->flags & DATUM_SEQUENTIAL) ||
+		else if (!(data_flags(datum) & DATUM_SEQUENTIAL) ||
 			 (task->handles_sequential_consistency &&
 			  !task->handles_sequential_consistency[i]))
 			access->mode |= ACCESS_UNORDERED;
