@@ -312,11 +312,24 @@ int finish_test(struct request *request)
 	return 1;
 }
 
+/* It has given up. */
+static void forget_waiter(struct engine *engine, const struct pending_waiter *waiter)
+{
+	struct pending_waiter **at = &engine->waiters;
+
+	engine_lock(engine);
+	while (*at && *at != waiter)
+		at = &(*at)->next;
+	if (*at)
+		*at = waiter->next;
+	engine_unlock(engine);
+}
+
 static int wait_pending(struct mpi *mpi)
 {
 	struct engine *engine = &mpi->engine;
 	struct pending_waiter waiter;
-	int must_wait;
+	int must_wait, ret;
 
 	plat_gate_init(&waiter.gate);
 	engine_lock(engine);
@@ -328,9 +341,12 @@ static int wait_pending(struct mpi *mpi)
 	engine_unlock(engine);
 	if (!must_wait)
 		return 0;
-	return wait_at(mpi->node, &waiter.gate, WAIT_TRANSFER,
-		       "all transfers (starpu_mpi_wait_for_all() or "
-		       "starpu_mpi_shutdown())");
+	ret = wait_at(mpi->node, &waiter.gate, WAIT_TRANSFER,
+		      "all transfers (starpu_mpi_wait_for_all() or "
+		      "starpu_mpi_shutdown())");
+	if (ret < 0)
+		forget_waiter(engine, &waiter);
+	return ret;
 }
 
 static unsigned long count_posted(struct mpi *mpi)

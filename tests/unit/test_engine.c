@@ -305,6 +305,8 @@ static void stuck_is_reported(void **state)
 	send = world_post(0, REQUEST_SEND, source, 1, 4);
 	receive = world_post(1, REQUEST_RECEIVE, target, 0, 5);
 	assert_int_equal(finish_wait(receive), -EDEADLK);
+	assert_int_equal(finish_wait_all(world_mpi(1), NULL), -EDEADLK);
+	assert_null(world_mpi(1)->engine.waiters);
 	watch_describe(world_nodes[1], keep_line, text);
 	assert_non_null(strstr(text, "receive from rank 0 tag 5"));
 	assert_non_null(strstr(text, "tag 4 came from rank 0 (4000 bytes)"));
