@@ -95,7 +95,9 @@ class Machine:
     def learn(self, simulated):
         """Let each size take so much longer as it was simulated too fast."""
         self.latency_s += self.real["alone", self.sizes[0]] - simulated["alone", self.sizes[0]]
-        self.latency_s = max(self.latency_s, 2 * self.cost_s)
+        # What the program's thread is charged for (ORRERY_POST_COST) may leave little.
+        self.latency_s = max(self.latency_s, self.real["alone", self.sizes[0]] / 10)
+        self.cost_s = min(self.cost_s, self.latency_s / 2)
         self.hop_s = (self.latency_s - 2 * self.cost_s) / 2
         for size in self.sizes:
             missing = self.real["alone", size] - simulated["alone", size]
