@@ -436,7 +436,7 @@ static const struct dying mistakes[] = {
 	{"a task that is larger than the device",
 	 {"task \"toucher\" (1) needs 2097152 bytes in memory node ",
 	  "which has 1048576: use smaller pieces, "
-	  " raise the limit (STARPU_LIMIT_CUDA_MEM)"},
+	  "raise the limit (STARPU_LIMIT_CUDA_MEM)"},
 	 a_task_is_larger_than_the_device,
 	 0},
 	{"a codelet for devices without one",
