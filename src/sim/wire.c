@@ -203,6 +203,13 @@ static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 				     pieces_at(&law->latency_factor, bytes, 1));
 }
 
+/* With what SMPI adds to each message. */
+static double bytes_s(struct wire *wire, const struct route *route, double bytes)
+{
+	return bytes / (raw_bound(wire, route) *
+			pieces_at(&wire->law.bandwidth_factor, bytes, 1));
+}
+
 static double alone_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes)
 {
 	const struct wire_law *law = &wire->law;
@@ -212,8 +219,7 @@ static double alone_s(struct wire *wire, sg_host_t from, sg_host_t to, double by
 	route = read_route(wire, from, to, 1);
 	bytes += ENVELOPE_BYTES;
 	return route.latency_s * pieces_at(&law->latency_factor, bytes, 1) +
-	       bytes / (raw_bound(wire, &route) *
-			pieces_at(&law->bandwidth_factor, bytes, 1));
+	       bytes_s(wire, &route, bytes);
 }
 
 static void lone_done(struct plat_timer *timer)
@@ -324,7 +330,11 @@ double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to)
 
 double wire_bytes_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes)
 {
-	return alone_s(wire, from, to, bytes) - alone_s(wire, from, to, 0);
+	struct route route;
+
+	wire->nlinks = 0;
+	route = read_route(wire, from, to, 1);
+	return bytes_s(wire, &route, bytes + ENVELOPE_BYTES);
 }
 
 int wire_has_route(sg_host_t from, sg_host_t to)

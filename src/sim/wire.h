@@ -57,7 +57,7 @@ double wire_send_overhead_s(const struct wire_costs *costs, double bytes);
 double wire_receive_overhead_s(const struct wire_costs *costs, double bytes);
 /* Of a smallest message, alone. */
 double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to);
-/* Of a message alone, what its bytes add to that. */
+/* How long the bytes of a message alone are on their way, without the latency. */
 double wire_bytes_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes);
 /* Does the platform say how to come from one to the other? */
 int wire_has_route(sg_host_t from, sg_host_t to);

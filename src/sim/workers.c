@@ -119,6 +119,12 @@ static void tell_ended(struct sim_worker *sim_worker)
 	}
 }
 
+static void end_at(struct sim_worker *sim_worker, double date_s)
+{
+	sim_worker->end_s = date_s;
+	calendar_add(sim_worker->step.plat->sim, &sim_worker->end, date_s);
+}
+
 static void on_end(struct plat_timer *timer)
 {
 	struct sim_worker *sim_worker = ORR_CONTAINER(timer, struct sim_worker, end);
@@ -133,8 +139,7 @@ static void on_end(struct plat_timer *timer)
 		call_kernel(worker, job);
 		/* It slept, or worked in the runtime: the task takes longer. */
 		if (sim_worker->late_s > 0) {
-			calendar_add(plat->sim, &sim_worker->end,
-				     plat->sim->now_s + sim_worker->late_s);
+			end_at(sim_worker, plat->sim->now_s + sim_worker->late_s);
 			job->duration_s += sim_worker->late_s;
 			sim_worker->late_s = 0;
 			plat->sim->worker = NULL;
@@ -605,8 +610,7 @@ static int execute(struct worker *worker, struct job *job)
 	worker->began_s = sim_worker->began_s = begin_s(sim_worker, knobs);
 	sim_worker->late_s = 0;
 	sim_worker->job = job;
-	sim_worker->end_s = worker->began_s + seconds;
-	calendar_add(plat->sim, &sim_worker->end, sim_worker->end_s);
+	end_at(sim_worker, worker->began_s + seconds);
 	return 0;
 }
 
