@@ -12,7 +12,7 @@ import tempfile
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
 RUN = os.path.join(SRC, "bench", "accuracy", "run")
-CASES = ["lu 16x64, 2 x 1, lws", "pingpong 8, 2 x 1, lws"]
+CASES = ["lu 16x64, 2 x 1, lws", "pingpong 1048576, 2 x 1, lws"]
 nfailed = 0
 
 
