@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire.h"
+#include "solver_parts.h"
 
 /*
  * solver.c - flows that share links.
@@ -26,99 +26,8 @@
  */
 #define TOLERANCE 1e-3
 
-/* Flows with fewer uses are kept for later ones with as many. */
-enum { SPARE_USES = 64 };
-
 /* So many are sorted by insertion. */
 enum { FEW_BOUNDS = 48 };
-
-/* Of a flow that no link holds. */
-enum { UNHELD = -1 };
-
-struct use {
-	struct link *link;
-	double weight; /* over the flow's penalty */
-	unsigned at;   /* its member of the link */
-};
-
-/*
- * A flow as its link sees it, with what the walks over a link's flows ask for: these are
- * most of what a settling does, and flows lie all over the memory.
- */
-struct member {
-	struct flow *flow; /* NULL: it has left */
-	double level;
-	unsigned stamp; /* of the region that it belongs to */
-	short use;      /* of the flow: this link's */
-	short is_held;  /* by this link; not asked for in the region */
-};
-
-struct link {
-	double bytes_per_s;
-	double load; /* sum over the members */
-	/* In the order of entering; walks begin with the youngest. */
-	struct member *members;
-	unsigned nmembers, members_capacity, ngaps;
-	double level; /* of the flows that it holds; INFINITY: it holds none */
-	double most;  /* load if all members were as fast as their bounds */
-	int nheld;    /* without those of the region */
-	int marked;
-	/* While a region is rated: */
-	unsigned stamp;             /* of the region that it belongs to */
-	double others_load, weight; /* of the flows that are not of the region, and are */
-	int nflows;                 /* uses of the region's flows */
-	double left, left_weight;   /* of those without a rate */
-	int nleft;
-	double new_level, highest; /* that it gives; of all its flows of the region */
-};
-
-struct flow {
-	struct plat_timer event; /* enters its links, then ends */
-	struct solver *solver;
-	double left_bytes, rate, updated_s;
-	double penalty, bound;
-	void (*done)(void *arg);
-	void *arg;
-	int held_by;    /* which use's link; UNHELD: its bound does */
-	unsigned stamp; /* of the region that it belongs to */
-	unsigned rated; /* the filling that has found new_level */
-	double new_level;
-	int nuses;
-	struct use uses[];
-};
-
-/* A flow of the region, its place there, and the level at which its bound stops it. */
-struct bounded {
-	double level;
-	size_t place;
-	struct flow *flow;
-};
-
-/* A link that may be the next one to be full; it is so at this level or above. */
-struct candidate {
-	double level;
-	struct link *link;
-};
-
-struct solver {
-	struct sim *sim;
-	struct table
-		links; /* by the address of SimGrid's link; never walked but to free */
-	struct plat_timer settle;
-	struct flow *spare[SPARE_USES]; /* by nuses; arg leads to the next */
-	unsigned stamp, filling; /* how many regions and fillings there have been */
-	/* Since the last settling: links that flows have left, flows that have entered.
-	 */
-	struct link **marked;
-	struct flow **entered;
-	size_t nmarked, marked_capacity, nentered, entered_capacity;
-	/* The region that is rated together. */
-	struct flow **flows;
-	struct bounded *by_bound, *joined; /* the first nsorted in order; scratch */
-	struct link **region;
-	struct candidate *candidates; /* a heap */
-	size_t nflows, flows_capacity, nsorted, nregion, region_capacity, ncandidates;
-};
 
 /* Make room for one more element in an array of pointers. */
 #define RESERVE(array, n, capacity)                                                      \
@@ -131,7 +40,7 @@ struct solver {
 
 /* ---- membership ------------------------------------------------------ */
 
-static void settle_soon(struct solver *solver)
+void solver_settle_soon(struct solver *solver)
 {
 	if (!calendar_has(&solver->settle))
 		calendar_add(solver->sim, &solver->settle, solver->sim->now_s);
@@ -144,7 +53,7 @@ static void mark(struct solver *solver, struct link *link)
 	link->marked = 1;
 	RESERVE(solver->marked, solver->nmarked, solver->marked_capacity);
 	solver->marked[solver->nmarked++] = link;
-	settle_soon(solver);
+	solver_settle_soon(solver);
 }
 
 static double level_of(const struct flow *flow)
@@ -183,6 +92,7 @@ static void add_member(struct link *link, struct flow *flow, int use)
 	link->members[link->nmembers++] =
 		(struct member){.flow = flow, .use = (short)use};
 	link->most += flow->bound * flow->penalty * flow->uses[use].weight;
+	link->all_weight += flow->uses[use].weight;
 }
 
 static void remove_member(struct link *link, unsigned at)
@@ -197,7 +107,7 @@ static void remove_member(struct link *link, unsigned at)
 		close_ranks(link);
 }
 
-static void enter_links(struct flow *flow)
+void solver_enter(struct flow *flow)
 {
 	struct solver *solver = flow->solver;
 
@@ -205,7 +115,12 @@ static void enter_links(struct flow *flow)
 		add_member(flow->uses[i].link, flow, i);
 	RESERVE(solver->entered, solver->nentered, solver->entered_capacity);
 	solver->entered[solver->nentered++] = flow;
-	settle_soon(solver);
+	solver_settle_soon(solver);
+}
+
+static void release(struct link *link, double weight)
+{
+	link->held_weight = --link->nheld > 0 ? link->held_weight - weight : 0;
 }
 
 static void let_go(struct flow *flow)
@@ -213,7 +128,8 @@ static void let_go(struct flow *flow)
 	if (flow->held_by != UNHELD) {
 		struct link *link = flow->uses[flow->held_by].link;
 
-		if (--link->nheld == 0)
+		release(link, flow->uses[flow->held_by].weight);
+		if (link->nheld == 0)
 			link->level = INFINITY;
 	}
 	flow->held_by = UNHELD;
@@ -229,8 +145,9 @@ static void leave_links(struct flow *flow)
 		remove_member(link, use->at);
 		link->load -= level_of(flow) * use->weight;
 		link->most -= flow->bound * flow->penalty * use->weight;
+		link->all_weight -= use->weight;
 		if (link->nmembers == 0) /* Rounding must not add up. */
-			link->load = link->most = 0;
+			link->load = link->most = link->all_weight = 0;
 		if (link->nheld > 0)
 			mark(flow->solver, link);
 	}
@@ -283,7 +200,7 @@ static void add_flow(struct solver *solver, struct flow *flow)
 		(struct bounded){flow->bound * flow->penalty, solver->nflows, flow};
 	solver->flows[solver->nflows++] = flow;
 	if (flow->held_by != UNHELD)
-		flow->uses[flow->held_by].link->nheld--;
+		release(flow->uses[flow->held_by].link, flow->uses[flow->held_by].weight);
 	for (int i = 0; i < flow->nuses; i++) {
 		struct link *link = flow->uses[i].link;
 
@@ -556,7 +473,10 @@ static void hold(struct flow *flow)
 		struct link *link = flow->uses[i].link;
 
 		link->members[flow->uses[i].at].is_held = i == flow->held_by;
-		link->nheld += i == flow->held_by;
+		if (i == flow->held_by) {
+			link->nheld++;
+			link->held_weight += flow->uses[i].weight;
+		}
 	}
 }
 
@@ -573,9 +493,8 @@ static void end_region(struct solver *solver)
 	}
 }
 
-static void settle(struct plat_timer *timer)
+static void rate_region(struct solver *solver)
 {
-	struct solver *solver = ORR_CONTAINER(timer, struct solver, settle);
 	size_t nflows;
 
 	begin_region(solver);
@@ -590,22 +509,36 @@ static void settle(struct plat_timer *timer)
 	end_region(solver);
 }
 
+static void settle(struct plat_timer *timer)
+{
+	struct solver *solver = ORR_CONTAINER(timer, struct solver, settle);
+
+	rate_region(solver);
+	riders_start(solver);
+}
+
 /* ---- life ------------------------------------------------------------ */
 
-static void on_end(struct plat_timer *timer)
+void solver_end(struct flow *flow)
 {
-	struct flow *flow = ORR_CONTAINER(timer, struct flow, event);
 	void (*done)(void *arg) = flow->done;
 	void *arg = flow->arg;
 
-	leave_links(flow);
 	if (flow->nuses < SPARE_USES) {
-		flow->arg = flow->solver->spare[flow->nuses];
+		flow->next = flow->solver->spare[flow->nuses];
 		flow->solver->spare[flow->nuses] = flow;
 	} else {
 		free(flow);
 	}
 	done(arg);
+}
+
+static void on_end(struct plat_timer *timer)
+{
+	struct flow *flow = ORR_CONTAINER(timer, struct flow, event);
+
+	leave_links(flow);
+	solver_end(flow);
 }
 
 static void on_enter(struct plat_timer *timer)
@@ -615,8 +548,10 @@ static void on_enter(struct plat_timer *timer)
 
 	flow->event.fire = on_end;
 	flow->updated_s = now_s;
+	if (flow->nuses > 0 && riders_take(flow))
+		return;
 	if (flow->nuses > 0)
-		enter_links(flow);
+		solver_enter(flow);
 	else if (isinf(flow->bound))
 		on_end(timer); /* a way without links takes no time */
 	else
@@ -642,7 +577,7 @@ static struct flow *make_flow(struct solver *solver, int nuses)
 
 	if (nuses < SPARE_USES && solver->spare[nuses]) {
 		flow = solver->spare[nuses];
-		solver->spare[nuses] = flow->arg;
+		solver->spare[nuses] = flow->next;
 	} else {
 		flow = orr_alloc(sizeof(*flow) + (size_t)nuses * sizeof(struct use));
 	}
@@ -659,12 +594,13 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 	flow->left_bytes = spec->bytes;
 	flow->penalty = route->penalty;
 	flow->bound = route->bound;
+	flow->latency_s = spec->latency_s;
 	flow->done = spec->done;
 	flow->arg = spec->arg;
 	for (int i = 0; i < route->nlinks; i++)
 		flow->uses[i] = (struct use){.link = route->links[i].link,
 					     .weight = route->links[i].weight};
-	calendar_add(solver->sim, &flow->event, start_s);
+	calendar_add(solver->sim, &flow->event, start_s + spec->latency_s);
 }
 
 struct solver *solver_new(struct sim *sim)
@@ -691,7 +627,7 @@ void solver_free(struct solver *solver)
 		while (solver->spare[i]) {
 			struct flow *flow = solver->spare[i];
 
-			solver->spare[i] = flow->arg;
+			solver->spare[i] = flow->next;
 			free(flow);
 		}
 	table_free(&solver->links);

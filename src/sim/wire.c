@@ -192,15 +192,13 @@ static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 	double bytes = transfer->bytes + ENVELOPE_BYTES;
 	struct flow_spec spec = {
 		.route = route,
+		.latency_s = route->latency_s * pieces_at(&law->latency_factor, bytes, 1),
 		.bytes = bytes / pieces_at(&law->bandwidth_factor, bytes, 1),
 		.done = transfer->done,
 		.arg = transfer->arg,
 	};
 
-	solver_start(wire->solver, &spec,
-		     transfer->start_s +
-			     route->latency_s *
-				     pieces_at(&law->latency_factor, bytes, 1));
+	solver_start(wire->solver, &spec, transfer->start_s);
 }
 
 /* With what SMPI adds to each message. */

@@ -104,12 +104,13 @@ struct flow_route {
 
 struct flow_spec {
 	const struct flow_route *route;
-	double bytes; /* to transfer at the raw rate */
+	double latency_s; /* from its start to its first byte */
+	double bytes;     /* to transfer at the raw rate */
 	void (*done)(void *arg);
 	void *arg;
 };
 
-/* Enter the links at start_s; done is called when the bytes are through. */
+/* Enter the links latency_s after start_s; done is called when the bytes are through. */
 void solver_start(struct solver *solver, const struct flow_spec *spec, double start_s);
 
 #endif

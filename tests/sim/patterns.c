@@ -142,13 +142,31 @@ static void at_random(struct stage *stage, double bytes)
 		    1e-7 * draw(stage, 10000));
 }
 
+/* Short messages among long ones, as those that prepare transfers are. */
+static void errands(struct stage *stage, double bytes)
+{
+	int to = (int)draw(stage, (unsigned)stage->nhosts);
+
+	(void)bytes;
+	for (int i = 0; i < stage->nhosts && i < 60; i++)
+		add(stage, i, i % 3 ? to : (int)draw(stage, (unsigned)stage->nhosts), 4e6,
+		    1e-7 * draw(stage, 100));
+	for (int i = 0; i < 300; i++) {
+		int other = (int)draw(stage, (unsigned)stage->nhosts);
+		int is_back = i % 2;
+
+		add(stage, is_back ? to : other, is_back ? other : to,
+		    8 + draw(stage, 120), 1e-6 * draw(stage, 1000));
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct stage *stage, double bytes);
 } patterns[] = {
 	{"incast", incast},     {"broadcast", broadcast}, {"all to all", all_to_all},
 	{"crossing", crossing}, {"stencil", stencil},     {"bursts", bursts},
-	{"random", at_random},
+	{"random", at_random},  {"errands", errands},
 };
 
 enum { NPATTERNS = sizeof(patterns) / sizeof(patterns[0]) };

@@ -71,7 +71,7 @@ def play(path, first, seeds):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--seeds", type=int, default=21)
+    parser.add_argument("--seeds", type=int, default=24)
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     nfailed = 0
