@@ -26,7 +26,7 @@ struct lone {
 };
 
 /* Routes that are remembered, a power of two: those of a node's peers come again. */
-enum { KNOWN_ROUTES = 1 << 17 };
+enum { KNOWN_ROUTES = 1 << 18 };
 
 struct known_route {
 	sg_host_t from, to;
