@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "net_sim.h"
 
@@ -32,12 +32,17 @@ static struct half *half_of(struct net_bulk *bulk)
 	return (struct half *)(void *)bulk->backend;
 }
 
+void bulk_open(struct net_group *group)
+{
+	pool_init(&group->pairs, sizeof(struct pair));
+}
+
 static void end_pair(struct pair *pair, int status)
 {
 	struct net_bulk *put = pair->put, *get = pair->get;
 	struct sim_net *from = pair->from, *to = pair->to;
 
-	free(pair);
+	pool_put(&from->group->pairs, pair);
 	put->status = get->status = status;
 	net_become(to);
 	get->done(get);
@@ -109,7 +114,8 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 	}
 	ORR_ASSERT(half_of(other)->is_put != is_put);
 	table_remove(&to->halves, bulk->key);
-	pair = orr_alloc(sizeof(*pair));
+	pair = pool_get(&net->group->pairs);
+	memset(pair, 0, sizeof(*pair));
 	pair->put = is_put ? bulk : other;
 	pair->get = is_put ? other : bulk;
 	pair->from = half_of(pair->put)->net;

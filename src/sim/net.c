@@ -79,6 +79,8 @@ static struct net_group *new_group(struct sim *sim, int leader, int size)
 	group->members = orr_alloc((size_t)size * sizeof(struct sim_net *));
 	group->joined = orr_alloc((size_t)size);
 	group->release.fire = on_release;
+	packet_open(group);
+	bulk_open(group);
 	while (*at)
 		at = &(*at)->next;
 	*at = group;
@@ -92,6 +94,9 @@ static void free_group(struct net_group *group)
 	while (*at != group)
 		at = &(*at)->next;
 	*at = group->next;
+	pool_free(&group->packets);
+	pool_free(&group->channels);
+	pool_free(&group->pairs);
 	free(group->members);
 	free(group->joined);
 	free(group);

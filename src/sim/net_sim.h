@@ -10,6 +10,7 @@
  * its peers.  Nothing here grows with the number of peers but the group's table, and
  * what is in flight.
  */
+#include "base/pool.h"
 #include "base/table.h"
 #include "wire.h"
 
@@ -22,6 +23,7 @@ struct net_group {
 	struct sim_net **members; /* NULL: not yet here, or gone */
 	char *joined;
 	struct packet *early, *last_early; /* to members that are not yet here */
+	struct pool packets, channels, pairs; /* of messages on their way */
 	/* Barrier. */
 	int narrived;
 	double arrived_s;
@@ -57,6 +59,10 @@ static inline void net_become(struct sim_net *net)
 {
 	net->sim->current = net->plat;
 }
+
+/* The group's pools of packets and channels, and of pairs of halves. */
+void packet_open(struct net_group *group);
+void bulk_open(struct net_group *group);
 
 int packet_send(struct net *net, struct net_message *message);
 /* The member has joined: start what waits for it. */

@@ -17,9 +17,12 @@ struct packet {
 	struct channel *channel;
 	struct plat_timer received;
 	double start_s, bytes; /* carried, of heads and bodies */
-	int arrived, nmessages;
+	int arrived, nmessages, is_pooled;
 	_Alignas(NET_ALIGN_BYTES) char data[]; /* of each: piece, head, body, aligned */
 };
+
+/* Packets that carry no more, as those of control messages, are pooled. */
+enum { POOLED_BYTES = 160 };
 
 /* One message in a packet. */
 struct piece {
@@ -36,6 +39,12 @@ struct channel {
 	struct packet *first, *last;
 };
 
+void packet_open(struct net_group *group)
+{
+	pool_init(&group->packets, sizeof(struct packet) + POOLED_BYTES);
+	pool_init(&group->channels, sizeof(struct channel));
+}
+
 /* In message->backend, as the next in net->sending: backend[1]. */
 static double *sent_date(struct net_message *message)
 {
@@ -47,9 +56,8 @@ static struct channel *find_channel(struct sim_net *net, int peer)
 	struct channel *channel = table_get(&net->channels, (uint64_t)peer);
 
 	if (!channel) {
-		channel = orr_alloc(sizeof(*channel));
-		channel->from = net;
-		channel->peer = peer;
+		channel = pool_get(&net->group->channels);
+		*channel = (struct channel){.from = net, .peer = peer};
 		table_put(&net->channels, (uint64_t)peer, channel);
 	}
 	return channel;
@@ -87,7 +95,28 @@ static double carried_bytes(const struct net_message *message)
 	return (double)bytes;
 }
 
-static struct packet *make_packet(const struct net_message *message)
+static struct packet *new_packet(struct sim_net *net, size_t bytes)
+{
+	int is_pooled = bytes <= POOLED_BYTES;
+	struct packet *packet = is_pooled ? pool_get(&net->group->packets)
+					  : malloc(sizeof(*packet) + bytes);
+
+	if (!packet)
+		orr_die(ORR_NO_RANK, "no memory for a message of %zu bytes", bytes);
+	memset(packet, 0, sizeof(*packet));
+	packet->is_pooled = is_pooled;
+	return packet;
+}
+
+static void free_packet(struct sim_net *net, struct packet *packet)
+{
+	if (packet->is_pooled)
+		pool_put(&net->group->packets, packet);
+	else
+		free(packet);
+}
+
+static struct packet *make_packet(struct sim_net *net, const struct net_message *message)
 {
 	struct packet *packet;
 	size_t bytes = 0;
@@ -95,10 +124,7 @@ static struct packet *make_packet(const struct net_message *message)
 
 	for (const struct net_message *m = message; m; m = m->next)
 		bytes += piece_bytes(m);
-	packet = malloc(sizeof(*packet) + bytes);
-	if (!packet)
-		orr_die(ORR_NO_RANK, "no memory for a message of %zu bytes", bytes);
-	memset(packet, 0, sizeof(*packet));
+	packet = new_packet(net, bytes);
 	at = packet->data;
 	for (; message; message = message->next) {
 		at = fill_piece(at, message);
@@ -134,7 +160,7 @@ static void deliver(struct channel *channel, struct packet *packet)
 		net_become(to);
 		deliver_pieces(&to->net, from->net.rank, packet);
 	}
-	free(packet);
+	free_packet(from, packet);
 }
 
 static void take(struct packet *packet)
@@ -154,8 +180,10 @@ static void take(struct packet *packet)
 	}
 	channel->draining = 0;
 	if (!channel->first) {
-		table_remove(&channel->from->channels, (uint64_t)channel->peer);
-		free(channel);
+		struct sim_net *from = channel->from;
+
+		table_remove(&from->channels, (uint64_t)channel->peer);
+		pool_put(&from->group->channels, channel);
 	}
 }
 
@@ -271,7 +299,7 @@ int packet_send(struct net *base, struct net_message *message)
 		return -EINVAL;
 	bytes = carried_bytes(message);
 	start_s = net_send_date_s(net, bytes);
-	packet = make_packet(message);
+	packet = make_packet(net, message);
 	packet->start_s = start_s;
 	packet->bytes = bytes;
 	packet->channel = find_channel(net, message->peer);
