@@ -22,7 +22,7 @@ struct net_group {
 	int size, njoined, nleft;
 	struct sim_net **members; /* NULL: not yet here, or gone */
 	char *joined;
-	struct packet *early, *last_early; /* to members that are not yet here */
+	struct packet *early, *last_early;    /* to members that are not yet here */
 	struct pool packets, channels, pairs; /* of messages on their way */
 	/* Barrier. */
 	int narrived;
