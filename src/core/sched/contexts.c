@@ -484,7 +484,8 @@ static void apply(struct worker *worker, struct change change)
 		contexts_settle(changed[i]);
 		contexts_leave(changed[i]);
 	}
-	if (n)
+	/* Before its policy had been told it may have looked in vain. */
+	if (n || ntold)
 		plat_worker_wake(worker);
 }
 

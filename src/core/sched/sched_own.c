@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/sched/relax.h"
+#include "core/sched/telling.h"
 #include "core/task/task.h"
 
 static struct sched *own_open(struct node *node)
@@ -35,15 +36,20 @@ static void own_workers_come(struct sched *sched, int *ids, unsigned n)
 		sched->policy->add_workers((unsigned)sched->id, ids, n);
 }
 
-/* The policy itself passes on what it has for the worker. */
+/* The policy itself passes on what it has for the worker, which looks for no task of it
+ * from now on, see own_pop(), and once its lock has been taken, does not any more. */
 static void own_remove_worker(struct sched *sched, struct worker *worker,
 			      struct ready *left)
 {
+	struct worker *self = plat_current_worker(sched->node->plat);
 	int id = worker->id;
 
 	(void)left;
-	if (sched->policy->remove_workers)
-		sched->policy->remove_workers((unsigned)sched->id, &id, 1);
+	if (!sched->policy->remove_workers)
+		return;
+	relax_lock(self, worker);
+	relax_unlock(self, worker);
+	sched->policy->remove_workers((unsigned)sched->id, &id, 1);
 }
 
 static struct worker *own_push(struct sched *sched, struct job *job)
@@ -75,14 +81,16 @@ static void choose_implementation(struct worker *worker, struct job *job)
 
 static struct job *own_pop(struct sched *sched, struct worker *worker)
 {
-	struct starpu_task *task;
+	struct starpu_task *task = NULL;
 	char what[JOB_NAME_BYTES];
 	struct job *job;
 
 	if (!sched->policy->pop_task)
 		return NULL;
 	relax_hold(worker);
-	task = sched->policy->pop_task((unsigned)sched->id);
+	/* It may have left since it looked at its schedulers, or not quite come. */
+	if (telling_knows(sched, worker))
+		task = sched->policy->pop_task((unsigned)sched->id);
 	relax_let(worker);
 	if (!task)
 		return NULL;

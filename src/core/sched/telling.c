@@ -7,7 +7,7 @@ static int bit_of(const struct worker *worker)
 	return (int)(1u << (worker->id % 32));
 }
 
-static int is_told(const struct sched *sched, const struct worker *worker)
+int telling_knows(const struct sched *sched, const struct worker *worker)
 {
 	return (orr_load(&sched->told[worker->id / 32]) & bit_of(worker)) != 0;
 }
@@ -43,17 +43,20 @@ static void give_turn(struct sched *sched, const struct worker *worker)
 	while (!orr_cas(word, old, old & ~bit_of(worker)));
 }
 
-/* The caller has the turn. */
+/* The caller has the turn.  Between the two flips the policy has all that it keeps for
+ * the worker. */
 static void tell(struct sched *sched, struct worker *worker, int comes)
 {
 	struct ready left = {0};
 	int id = worker->id;
 
-	flip_told(sched, worker);
-	if (comes)
+	if (comes) {
 		sched->ops->workers_come(sched, &id, 1);
-	else
+		flip_told(sched, worker);
+	} else {
+		flip_told(sched, worker);
 		sched->ops->remove_worker(sched, worker, &left);
+	}
 }
 
 /* Returns whether something was told. */
@@ -61,11 +64,11 @@ static int settle(struct sched *sched, struct worker *worker)
 {
 	int n = 0;
 
-	while (is_told(sched, worker) != sched_has(sched, worker) &&
+	while (telling_knows(sched, worker) != sched_has(sched, worker) &&
 	       take_turn(sched, worker)) {
 		int comes = sched_has(sched, worker);
 
-		if (is_told(sched, worker) != comes) {
+		if (telling_knows(sched, worker) != comes) {
 			tell(sched, worker, comes);
 			n++;
 		}
@@ -78,7 +81,7 @@ int telling_begin(struct sched *sched, struct worker *worker)
 {
 	if (!take_turn(sched, worker))
 		return 0;
-	if (!is_told(sched, worker))
+	if (!telling_knows(sched, worker))
 		tell(sched, worker, 1);
 	return 1;
 }

@@ -14,6 +14,9 @@
  */
 #include "core/sched/sched.h"
 
+/* The policy has been told that the worker comes, and not yet that it has left: what it
+ * keeps for the worker is there. */
+int telling_knows(const struct sched *sched, const struct worker *worker);
 /* The worker is to come.  1: telling_end() must follow when it has; 0: another thread
  * tells of it. */
 int telling_begin(struct sched *sched, struct worker *worker);
