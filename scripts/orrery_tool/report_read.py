@@ -44,6 +44,26 @@ class Steps:
         self.changes.append(change)
 
 
+class Link:
+    """Copies from one memory to another: how many, their bytes, and how long there were any."""
+
+    def __init__(self):
+        self.count, self.bytes, self.busy_s = 0, 0, 0.0
+        self.nflying, self.since_s = 0, 0.0
+
+    def begin(self, date_s, nbytes):
+        if self.nflying == 0:
+            self.since_s = date_s
+        self.nflying += 1
+        self.count += 1
+        self.bytes += nbytes
+
+    def end(self, date_s):
+        self.nflying -= 1
+        if self.nflying == 0:
+            self.busy_s += date_s - self.since_s
+
+
 class NodeRun:
     """One node of a run.  Dates count from the start of the run."""
 
@@ -55,15 +75,16 @@ class NodeRun:
         self.names = names # of codelets, of all nodes: index
         # cause: what made it ready; by: that task or receive, as an index.
         # expected: seconds by its model, 0 where unknown.
-        # size: the footprint, 0 without a model.
+        # size: the footprint, 0 without a model; flops: as the program says, or 0.
         self.tasks = Columns(pushed="d", fetched="d", started="d", ended="d", worker="H",
-                             name="H", cause="B", by="q", expected="f", size="I")
+                             name="H", cause="B", by="q", expected="f", size="I", flops="d")
         # A send: ready is when it had the value, since cause and by.
         self.requests = Columns(is_receive="B", peer="i", tag="q", ordinal="q", posted="d",
                                 ready="d", moving="d", moved="d", bytes="d", cause="B", by="q")
         self.ready, self.memory = Steps(), {}
         # Dates of submissions; bytes that left, or came to, memories of GPUs.
         self.submitted, self.evicted, self.copied = array("d"), 0, 0
+        self.links = {} # by (from, to), memories
         self.first_s, self.last_s, self.nevents = None, 0.0, 0
         self.begun, self.flying, self.copies = {}, {}, {}
         self.graph, self.by_number = graph, {}
@@ -76,11 +97,10 @@ class NodeRun:
 
     def read(self):
         handlers = {getattr(e, name.upper()): getattr(self, name) for name in (
-            "task_submitted", "task_pushed", "task_fetching", "task_started", "task_ended",
+            "task_submitted", "task_pushed", "task_taken", "task_fetching", "task_started", "task_ended",
             "task_terminated", "copy_begins", "copy_ends", "allocated", "freed",
             "request_posted", "request_ready", "request_moving", "request_moved",
             "request_done")}
-        handlers[e.TASK_TAKEN] = self.task_fetching
         handlers[e.EVICTED] = self.evict
         others = self.graph.handlers() # of those, submissions and requests are ours, too
         self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
@@ -115,28 +135,34 @@ class NodeRun:
     def task_pushed(self, date_s, flag, worker, n, ident, value):
         if ident not in self.begun:
             self.ready.add(date_s, 1)
-        # date ready, why, by, date fetched, date started, name, footprint
-        self.begun[ident] = [date_s, *self.cause(worker), None, None, 0, 0]
+        # date ready, why, by, date fetched, date started, name, footprint, flops
+        self.begun[ident] = [date_s, *self.cause(worker), None, None, 0, 0, 0.0]
 
-    def task_fetching(self, date_s, flag, worker, n, ident, value):
+    def task_taken(self, date_s, flag, worker, n, ident, value):
         task = self.begun.get(ident)
         if task and task[3] is None:
             task[3] = date_s
 
+    def task_fetching(self, date_s, flag, worker, n, ident, value):
+        self.task_taken(date_s, flag, worker, n, ident, value)
+        if value and ident in self.begun:
+            self.begun[ident][7] = e.date_of(value)
+
     def task_started(self, date_s, flag, worker, n, ident, value):
-        task = self.begun.setdefault(ident, [date_s, BY_PROGRAM, NOTHING, None, None, 0, 0])
+        task = self.begun.setdefault(ident, [date_s, BY_PROGRAM, NOTHING, None, None, 0, 0,
+                                               0.0])
         name = self.node.text(value)
-        task[4:] = [date_s, self.names.setdefault(name, len(self.names)), n]
+        task[4:7] = [date_s, self.names.setdefault(name, len(self.names)), n]
         self.ready.add(date_s, -1)
 
     def task_ended(self, date_s, flag, worker, n, ident, value):
         task = self.begun.pop(ident, None)
         if task is None or task[4] is None:
             return
-        pushed_s, why, by, fetched_s, started_s, name, size = task
+        pushed_s, why, by, fetched_s, started_s, name, size, flops = task
         index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
                                started_s, date_s, worker, name, why, by,
-                               1e-6 * e.float_of(n) if n else 0.0, size)
+                               1e-6 * e.float_of(n) if n else 0.0, size, flops)
         self.context[worker] = (BY_TASK, index)
         self.by_number[ident] = index
 
@@ -144,7 +170,9 @@ class NodeRun:
         self.context.pop(worker, None)
 
     def copy_begins(self, date_s, flag, worker, n, ident, value):
-        self.copies[ident] = self.cause(worker)
+        ends = n >> 16, n & 0xFFFF
+        self.copies[ident] = self.cause(worker), ends
+        self.links.setdefault(ends, Link()).begin(date_s, value)
         if (n & 0xFFFF) in self.devices:
             self.copied += value
 
@@ -153,9 +181,10 @@ class NodeRun:
             self.evicted += value
 
     def copy_ends(self, date_s, flag, worker, n, ident, value):
-        cause = self.copies.pop(ident, None)
-        if cause:
-            self.context[worker] = cause
+        copy = self.copies.pop(ident, None)
+        if copy:
+            self.context[worker] = copy[0]
+            self.links[copy[1]].end(date_s)
 
     def bytes_changed(self, date_s, memory, change):
         if memory not in self.memory:

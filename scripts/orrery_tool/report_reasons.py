@@ -12,7 +12,8 @@ from orrery_tool.report_path import RUNS
 from orrery_tool.report_time import DATA, END, NETWORK, SCHEDULING, SUBMISSION, BUSY, previous
 
 LEAST_SHARE = 0.03         # of the run: what explains less is no reason
-SLOW, UNEVEN, FASTER = 1.25, 1.15, 2.0
+SLOW, UNEVEN, FASTER, NOISY = 1.25, 1.15, 2.0, 1.5
+CHAINED = 0.7              # of the run: a chain as long as this is what it takes
 SMALL_S = 1e-4             # tasks below are small when what is around them takes as long
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
 LEAST_TASKS = 3
@@ -42,18 +43,34 @@ def gigabytes(value):
 
 
 class Durations:
-    """Of equal tasks, those with the same codelet, footprint and kind of worker."""
+    """Of equal tasks, those with the same codelet, footprint, flops and kind of worker."""
 
     def __init__(self, run):
         self.kinds = {(node.rank, worker): kind for node in run.nodes
                       for worker, _, kind in node.workers}
+        self.usual = {}
         self.of = {} # by equality: by (rank, worker): seconds of each
         for node in run.nodes:
             tasks = node.tasks
             for i, worker in enumerate(tasks.worker):
-                key = tasks.name[i], tasks.size[i], self.kinds.get((node.rank, worker), "cpu")
+                key = self.key(node, i)
                 row = self.of.setdefault(key, {}).setdefault((node.rank, worker), array("d"))
                 row.append(tasks.ended[i] - tasks.started[i])
+
+    def key(self, node, i):
+        """(codelet, whatever else equal tasks share, kind of worker)"""
+        tasks = node.tasks
+        return (tasks.name[i], (tasks.size[i], tasks.flops[i]),
+                self.kinds.get((node.rank, tasks.worker[i]), "cpu"))
+
+    def usual_s(self, key, place):
+        """What such a task takes at the median, where it ran if several did there."""
+        if (key, place) not in self.usual:
+            row = self.of[key].get(place, ())
+            if len(row) < LEAST_TASKS:
+                row = [s for others in self.of[key].values() for s in others]
+            self.usual[key, place] = median(row)
+        return self.usual[key, place]
 
     def mean_s(self, key):
         rows = self.of[key].values()
@@ -86,7 +103,7 @@ class Reasons:
         self.durations = Durations(run)
         self.found, self.slow = [], {}
         for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
-                     self.priorities, self.memory, self.small, self.submission, self.network,
+                     self.noise, self.chained, self.priorities, self.memory, self.copies, self.small, self.submission, self.network,
                      self.last_task):
             look()
         self.found = sorted((reason for reason in self.found if reason.share >= LEAST_SHARE),
@@ -186,7 +203,7 @@ class Reasons:
 
     def priorities(self):
         length_s, chain = self.run.chain()
-        least_s = max(length_s, self.accounts.area_s())
+        least_s = max(length_s, self.most_of_a_node_s())
         waited_s = sum(self.queued_s(node, i) for node, i in chain)
         share = min(waited_s, self.span_s - least_s) / self.span_s
         if share > 0 and len(chain) >= LEAST_TASKS:
@@ -196,6 +213,11 @@ class Reasons:
                      "(STARPU_PRIORITY), and take a scheduler that looks at these (prio, dmdas)."
                      % (len(chain), percent(waited_s / self.span_s)))
 
+    def most_of_a_node_s(self):
+        """The work of the node that has most for each of its workers: no order makes it less."""
+        return max((sum(busy) / max(self.nworkers(rank, kind), 1)
+                    for (rank, kind), busy in self.accounts.busy.items()), default=0.0)
+
     def queued_s(self, node, i):
         """A task was ready, and its worker still ran another one."""
         tasks = node.tasks
@@ -204,6 +226,56 @@ class Reasons:
         if before is None:
             return 0.0
         return max(min(tasks.started[i], tasks.ended[before]) - tasks.pushed[i], 0.0)
+
+    def noise(self):
+        """Tasks that take much longer than the median of equal ones at the same place."""
+        more_s, names = 0.0, {}
+        for key, rows in self.durations.of.items():
+            if key[2] != self.kind or sum(map(len, rows.values())) < 4 * LEAST_TASKS:
+                continue
+            for place, row in rows.items():
+                usual_s = self.durations.usual_s(key, place)
+                late = [s for s in row if s > NOISY * usual_s]
+                found = names.setdefault(key[0], [0, 0, 0.0, 0.0])
+                for at, value in enumerate((len(row), len(late), sum(late) - len(late) * usual_s,
+                                            len(late) * usual_s)):
+                    found[at] += value
+                more_s += sum(late) - len(late) * usual_s
+        if more_s <= 0:
+            return
+        name = max(names, key=lambda name: names[name][2])
+        n, nlate, late_s, usual_s = names[name]
+        share = max(more_s / self.accounts.capacity_s(self.kind), self.noise_of_chain_s()
+                    / self.span_s)
+        self.add("noise", share,
+                 "%s of the %d tasks of %s take %s as long as equal ones at the median.  Look for "
+                 "other programs on these cores, for first calls and first touches; if these "
+                 "tasks have more to do than others, say so (STARPU_FLOPS, a footprint)." % (
+                     percent(nlate / n), n, self.run.codelets[name],
+                     "%.3g times" % ((late_s + usual_s) / usual_s) if usual_s > 0 else "many times"))
+
+    def noise_of_chain_s(self):
+        more_s = 0.0
+        for node, i in self.run.chain()[1]:
+            key, place = self.durations.key(node, i), (node.rank, node.tasks.worker[i])
+            took_s, usual_s = node.tasks.ended[i] - node.tasks.started[i], 0.0
+            if sum(map(len, self.durations.of[key].values())) >= 4 * LEAST_TASKS:
+                usual_s = self.durations.usual_s(key, place)
+                more_s += took_s - usual_s if took_s > NOISY * usual_s else 0.0
+        return more_s
+
+    def chained(self):
+        length_s, chain = self.run.chain()
+        area_s = self.accounts.area_s()
+        if len(chain) < LEAST_TASKS or length_s < CHAINED * self.span_s or length_s <= area_s:
+            return
+        busy_s = {kind: self.accounts.by_kind[kind].total[BUSY] for kind in self.run.kinds}
+        self.add("too few tasks at a time", (length_s - area_s) / self.span_s,
+                 "a chain of %d tasks that wait for each other takes %s, and all tasks together are "
+                 "work for %.3g workers in that time; there are %d.  Cut the tasks of the chain into "
+                 "smaller ones, make their kernels faster, or take fewer workers." % (
+                     len(chain), seconds(length_s), sum(busy_s.values()) / length_s,
+                     sum(self.accounts.nworkers[kind] for kind in busy_s if busy_s[kind] > 0)))
 
     # ---- what they wait for ----
 
@@ -216,6 +288,25 @@ class Reasons:
                      "fewer data in use at a time (STARPU_LIMIT_MAX_SUBMITTED_TASKS, smaller tiles), "
                      "submit tasks on the same data one after the other, or take a scheduler that "
                      "looks for them (dmdar, dmdas)." % (gigabytes(evicted), gigabytes(copied)))
+
+    def copies(self):
+        """Into and out of memories of GPUs, by the busiest direction between two memories."""
+        share = self.lost(DATA)
+        links = [(link.busy_s, link, ends, node) for node in self.run.nodes
+                 for ends, link in node.links.items() if node.devices.intersection(ends)]
+        if self.kind != "gpu" or share < LEAST_SHARE or not links or \
+                any(reason.name == "GPU memory is full" for reason in self.found):
+            return
+        count = sum(link.count for _, link, _, _ in links)
+        whole = sum(link.bytes for _, link, _, _ in links)
+        busy_s, link, ends, node = max(links, key=lambda found: found[0])
+        self.add("copies", share,
+                 "%d copies of %s on average to and from GPUs; those from memory %d to memory %d of "
+                 "node %d are under way for %s of the run, at %s/s.  Use data more often while they "
+                 "are there: more work for each byte (larger tiles), tasks that write data on the "
+                 "GPU that reads them next, a scheduler that counts copies (dmda, dmdas)." % (
+                     count, gigabytes(whole / count), *ends, node.rank,
+                     percent(busy_s / self.span_s), gigabytes(link.bytes / max(busy_s, 1e-12))))
 
     def small(self):
         ntasks = sum(len(row) for key, rows in self.durations.of.items() if key[2] == self.kind

@@ -43,11 +43,11 @@ enum event_kind {
 	EVENT_TASK_SUBMITTED, /* n: priority, value: address of its job */
 	EVENT_TASK_PUSHED,    /* ready, to the scheduler; again after exclusion came */
 	EVENT_TASK_TAKEN,     /* by the worker */
-	EVENT_TASK_FETCHING,
-	EVENT_TASK_STARTED, /* value: name, n: footprint, 0 without a model, flag: of it
-			     */
-	EVENT_TASK_ENDED,   /* value: date at which it began to run, n: bits of a float:
-			     * microseconds that its model expected, or 0 */
+	EVENT_TASK_FETCHING,  /* value: bits of its flops */
+	EVENT_TASK_STARTED,   /* value: name, n: footprint, 0 without a model, flag: of it
+			       */
+	EVENT_TASK_ENDED,     /* value: date at which it began to run, n: bits of a float:
+			       * microseconds that its model expected, or 0 */
 	EVENT_TASK_RELEASING,
 	EVENT_TASK_RELEASED,
 	EVENT_TASK_CALLING,    /* successors and callback */

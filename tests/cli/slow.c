@@ -5,7 +5,7 @@
  * A program for tests/cli/report.py: 2 simulated ranks, slow for one known reason.
  *
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
- *             pauses|worker|memory|small
+ *             pauses|worker|memory|small|noise|work
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +94,21 @@ static struct starpu_codelet on_apart = {.cpu_funcs = {nothing},
 					 .model = &apart_model,
 					 .name = "on a core"};
 
+/* Each eighth task of a node takes ten times as long. */
+static double noisy_us(struct starpu_task *task, unsigned implementation)
+{
+	(void)implementation;
+	return starpu_task_get_job_id(task) % 8 ? 1000 : 10000;
+}
+
+static struct starpu_perfmodel noisy_model = {.type = STARPU_COMMON,
+					      .cost_function = noisy_us};
+static struct starpu_codelet on_noisy = {.cpu_funcs = {nothing},
+					 .nbuffers = 1,
+					 .modes = {STARPU_RW},
+					 .model = &noisy_model,
+					 .name = "on a core"};
+
 static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle, int rank,
 		   double us)
 {
@@ -123,6 +138,10 @@ static void run(const char *why, starpu_data_handle_t *handles)
 			insert(&on_gpu, handles[i / 2 * 14 % NTASKS + i % 2], i % 2, 0);
 		else if (strcmp(why, "small") == 0)
 			insert(&on_cpu, handles[i], i % 2, 0.1);
+		else if (strcmp(why, "noise") == 0)
+			insert(&on_noisy, handles[i], i % 2, 0);
+		else if (strcmp(why, "work") == 0)
+			insert(&on_cpu, handles[i], i % 2, i % 2 ? 3000 : 1000);
 		else if (strcmp(why, "uneven") == 0)
 			insert(&on_cpu, handles[i % 4 ? 0 : 1], i % 4 ? 0 : 1, 0);
 		else if (strcmp(why, "placement") == 0)

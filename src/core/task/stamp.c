@@ -111,6 +111,9 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 		event.n = (uint32_t)job->task->priority;
 		event.value = (uintptr_t)job;
 		break;
+	case EVENT_TASK_FETCHING:
+		event.value = event_bits(job->task->flops);
+		break;
 	case EVENT_TASK_STARTED:
 		job->worker->began_s = now_s;
 		event.value = event_text(job->node, task_name(job->task));
