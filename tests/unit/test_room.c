@@ -230,6 +230,34 @@ static void leaving_can_be_stopped(void **state)
 	stop();
 }
 
+/* What a datum needs for one copy outside of main memory, for several, and for those of
+ * memories that the node has not. */
+static void copies_are_found_again(void **state)
+{
+	const unsigned memories[] = {GPU, 40, 2, NODE_MAX_MEMORIES - 1};
+	struct copy_state *copies[4];
+	starpu_data_handle_t handle;
+
+	(void)state;
+	start();
+	starpu_vector_data_register(&handle, -1, 0, 1, 1);
+	assert_null(data_find_copy(handle, GPU));
+	for (int i = 0; i < 4; i++) {
+		copies[i] = data_copy(handle, memories[i]);
+		for (int j = 0; j <= i; j++) {
+			assert_ptr_equal(data_find_copy(handle, memories[j]), copies[j]);
+			assert_int_equal(copies[j]->memory, memories[j]);
+		}
+		assert_null(data_find_copy(handle, 3));
+		assert_ptr_equal(data_copy(handle, memories[i]), copies[i]);
+		if (i == 0)
+			assert_null(handle->body->index);
+	}
+	assert_null(data_find_extra(handle));
+	starpu_data_unregister(handle);
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +266,7 @@ int main(void)
 		cmocka_unit_test(nobody_overtakes),
 		cmocka_unit_test(long_lines_need_no_stack),
 		cmocka_unit_test(leaving_can_be_stopped),
+		cmocka_unit_test(copies_are_found_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

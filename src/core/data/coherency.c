@@ -455,7 +455,7 @@ static void wipe(starpu_data_handle_t datum)
 	body->has_value = 0;
 	copies_forget_value(body);
 	copy_release(&body->main);
-	for (int i = 1; body->extra && i < datum->node->nmemories; i++) {
+	for (int i = 1; body->first_copy && i < datum->node->nmemories; i++) {
 		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
 		if (copy)

@@ -300,31 +300,53 @@ struct data_extra *data_extra(starpu_data_handle_t handle)
 struct copy_state *data_find_copy(starpu_data_handle_t handle, unsigned memory)
 {
 	struct data_body *body = data_body(handle);
-	const struct data_extra *extra;
-	struct copy_state **far_copies;
+	const struct copy_index *index;
+	struct copy_state *copy;
 
 	if (memory == STARPU_MAIN_RAM)
 		return &body->main;
-	extra = orr_load_ptr((void **)&body->extra);
-	if (!extra)
+	index = orr_load_ptr((void **)&body->index);
+	if (index && memory <= index->n)
+		return orr_load_ptr((void **)&index->copies[memory - 1]);
+	if (index)
 		return NULL;
-	if (memory < DATA_NEAR_COPIES)
-		return orr_load_ptr((void **)&extra->copies[memory]);
-	far_copies = orr_load_ptr((void **)&extra->far_copies);
-	if (!far_copies)
-		return NULL;
-	return orr_load_ptr((void **)&far_copies[memory - DATA_NEAR_COPIES]);
+	copy = orr_load_ptr((void **)&body->first_copy);
+	return copy && copy->memory == memory ? copy : NULL;
 }
 
-/* The datum is locked. */
-static struct copy_state **place_of_copy(struct data_extra *extra, unsigned memory)
+/* An index that has a place for a memory, with all copies; the datum is locked. */
+static struct copy_index *make_index(starpu_data_handle_t handle, unsigned memory)
 {
-	if (memory < DATA_NEAR_COPIES)
-		return &extra->copies[memory];
-	if (!extra->far_copies)
-		orr_swap_ptr((void **)&extra->far_copies,
-			     orr_alloc(DATA_FAR_COPIES * sizeof(*extra->far_copies)));
-	return &extra->far_copies[memory - DATA_NEAR_COPIES];
+	struct data_body *body = handle->body;
+	struct copy_index *older = body->index, *index;
+	unsigned n = (unsigned)handle->node->nmemories - 1;
+
+	if (memory > n || body->first_copy->memory > n)
+		n = NODE_MAX_MEMORIES - 1;
+	index = orr_alloc(sizeof(*index) + n * sizeof(index->copies[0]));
+	index->older = older;
+	index->n = n;
+	if (older)
+		memcpy(index->copies, older->copies, older->n * sizeof(older->copies[0]));
+	else
+		index->copies[body->first_copy->memory - 1] = body->first_copy;
+	orr_swap_ptr((void **)&body->index, index);
+	return index;
+}
+
+/* The datum is locked, and has no such copy. */
+static void add_copy(starpu_data_handle_t handle, struct copy_state *copy)
+{
+	struct data_body *body = data_body(handle);
+	struct copy_index *index = body->index;
+
+	if (!body->first_copy) {
+		orr_swap_ptr((void **)&body->first_copy, copy);
+		return;
+	}
+	if (!index || copy->memory > index->n)
+		index = make_index(handle, copy->memory);
+	orr_swap_ptr((void **)&index->copies[copy->memory - 1], copy);
 }
 
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
@@ -339,7 +361,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
 	data_fill_interface(handle, copy->interface);
-	orr_swap_ptr((void **)place_of_copy(data_extra(handle), memory), copy);
+	add_copy(handle, copy);
 	return copy;
 }
 
@@ -364,14 +386,23 @@ static void free_extra(struct data_extra *extra)
 {
 	if (!extra)
 		return;
-	for (int i = 1; i < DATA_NEAR_COPIES; i++)
-		free(extra->copies[i]);
-	for (int i = 0; extra->far_copies && i < DATA_FAR_COPIES; i++)
-		free(extra->far_copies[i]);
-	free(extra->far_copies);
 	redux_free(extra->redux);
 	free(extra->name);
 	free(extra);
+}
+
+static void free_copies(struct data_body *body)
+{
+	struct copy_index *index = body->index, *older;
+
+	if (!index)
+		free(body->first_copy);
+	for (unsigned i = 0; index && i < index->n; i++)
+		free(index->copies[i]);
+	for (; index; index = older) {
+		older = index->older;
+		free(index);
+	}
 }
 
 void data_free(struct node *node, starpu_data_handle_t handle)
@@ -440,6 +471,7 @@ void data_free_now(struct node *node, starpu_data_handle_t handle)
 	body = handle->body; /* Perhaps made by that. */
 	orr_lock(&node->pool_lock);
 	if (body) {
+		free_copies(body);
 		free_extra(body->extra);
 		body->main.datum = NULL;
 		pool_put(&node->body_pool, body);

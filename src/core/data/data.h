@@ -83,15 +83,19 @@ struct copy_state {
 	unsigned char outgoing;
 };
 
-/* Few nodes have more memories than these. */
-enum { DATA_NEAR_COPIES = 8, DATA_FAR_COPIES = NODE_MAX_MEMORIES - DATA_NEAR_COPIES };
+/*
+ * The copies outside of main memory, from the second one on.  Programs ask for those of
+ * memories that the node has not, too: then a larger one takes its place, and this one
+ * stays for who looks at it just now.
+ */
+struct copy_index {
+	struct copy_index *older;
+	unsigned n;
+	struct copy_state *copies[]; /* n; of memory 1 and those behind it */
+};
 
 /* What few data need; allocated on demand. */
 struct data_extra {
-	/* By memory: the first, of which index 0 is unused, and the rest, or NULL.
-	 * Programs ask for those of memories that the node has not, too. */
-	struct copy_state *copies[DATA_NEAR_COPIES];
-	struct copy_state **far_copies;
 	void *user_data, *sched_data;
 	struct starpu_arbiter *arbiter; /* borrowed; see api/arbiter.c */
 	char *name;
@@ -129,14 +133,17 @@ struct data_body {
 	unsigned char awaits_neutral; /* has memory for contributions, see redux.h */
 	unsigned char retired;        /* nobody will use it: see coherency_retire() */
 	/* Copies. */
-	uint64_t valid;    /* memories that hold the current value */
-	uint64_t arriving; /* memories that it is on its way to */
-	uint64_t promised; /* memories that queued tasks will bring it to: a hint */
-	unsigned epoch;    /* of the value: a transfer from before brings nothing */
+	uint64_t valid;     /* memories that hold the current value */
+	uint64_t arriving;  /* memories that it is on its way to */
+	uint64_t promised;  /* memories that queued tasks will bring it to: a hint */
+	unsigned epoch;     /* of the value: a transfer from before brings nothing */
+	unsigned overtaken; /* exclusion: readers that passed the first writer outside */
 	struct plat_gate *retiring; /* who waits for the last transfer then */
+	/* Outside of main memory: most data have one copy there, which needs no index. */
+	struct copy_state *first_copy;
+	struct copy_index *index; /* from the second on: all of them */
 	/* Exclusion. */
 	struct access *holding;    /* hold, and their jobs have started */
-	unsigned overtaken;        /* readers that passed the first writer outside */
 	struct outside outside[2]; /* wait for exclusion: readers, writers */
 	struct copy_state main;
 	/* The last user has gone: whom to tell, and what to do; with npending 0. */
