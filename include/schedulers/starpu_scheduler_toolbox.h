@@ -50,7 +50,7 @@ void starpu_st_fifo_taskq_init(starpu_st_fifo_taskq_t fifo);
 /** Free a queue of starpu_st_fifo_taskq_create(); the tasks in it stay the policy's. */
 void starpu_st_fifo_taskq_destroy(starpu_st_fifo_taskq_t fifo);
 
-/** 1 when no task is in it, else 0. */
+/** 1 when no task is in it, else 0; also while others change it. */
 int starpu_st_fifo_taskq_empty(starpu_st_fifo_taskq_t fifo);
 
 /** What the tasks that a sorted queue would place before the task are expected to take on
@@ -116,7 +116,7 @@ starpu_st_fifo_taskq_pop_first_ready_task(starpu_st_fifo_taskq_t fifo_queue,
 void starpu_st_prio_deque_init(starpu_st_prio_deque_t pdeque);
 void starpu_st_prio_deque_destroy(starpu_st_prio_deque_t pdeque);
 
-/** 1 when no task is in it, else 0. */
+/** 1 when no task is in it, else 0; also while others change it. */
 int starpu_st_prio_deque_is_empty(starpu_st_prio_deque_t pdeque);
 
 /** Put a task behind, or before, those of its priority; 0. */

@@ -94,7 +94,7 @@ int starpu_st_fifo_taskq_empty(starpu_st_fifo_taskq_t fifo)
 {
 	const struct tasks *tasks = fifo->tasks;
 
-	return tasks->ntasks == 0;
+	return orr_load(&tasks->ntasks) == 0;
 }
 
 struct before {

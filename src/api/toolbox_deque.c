@@ -28,7 +28,9 @@ void starpu_st_prio_deque_destroy(starpu_st_prio_deque_t pdeque)
 
 int starpu_st_prio_deque_is_empty(starpu_st_prio_deque_t pdeque)
 {
-	return tasks_first(pdeque->tasks) == NULL;
+	const struct tasks *tasks = pdeque->tasks;
+
+	return orr_load(&tasks->ntasks) == 0;
 }
 
 int starpu_st_prio_deque_push_back_task(starpu_st_prio_deque_t pdeque,

@@ -87,6 +87,8 @@ static struct starpu_task *fifos_pop(unsigned ctx)
 	int id = starpu_worker_get_id_check();
 	struct starpu_task *task;
 
+	if (starpu_st_fifo_taskq_empty(fifos->queue[id]))
+		return NULL;
 	STARPU_PTHREAD_MUTEX_LOCK(&fifos->mutex[id]);
 	task = starpu_st_fifo_taskq_pop_first_ready_task(fifos->queue[id], (unsigned)id,
 							 -1);
@@ -147,6 +149,9 @@ static struct starpu_task *deque_pop(unsigned ctx)
 	struct deque *deque = starpu_sched_ctx_get_policy_data(ctx);
 	struct starpu_task *task, *skipped;
 
+	/* Without the mutex, as is usual: who pushes wakes workers afterwards. */
+	if (starpu_st_prio_deque_is_empty(&deque->tasks))
+		return NULL;
 	STARPU_PTHREAD_MUTEX_LOCK(&deque->mutex);
 	task = starpu_st_prio_deque_pop_task_for_worker(
 		&deque->tasks, starpu_worker_get_id_check(), &skipped);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "plat/plat.h"
 
 void tasks_free(struct tasks *tasks)
 {
@@ -57,7 +58,7 @@ void tasks_push(struct tasks *tasks, struct starpu_task *task, int key, int is_f
 		starpu_task_list_push_front(&level->list, task);
 	else
 		starpu_task_list_push_back(&level->list, task);
-	tasks->ntasks++;
+	orr_store(&tasks->ntasks, tasks->ntasks + 1);
 }
 
 struct starpu_task *tasks_first(const struct tasks *tasks)
@@ -97,7 +98,7 @@ void tasks_take(struct tasks *tasks, struct starpu_task *task)
 {
 	int at = 0;
 
-	tasks->ntasks--;
+	orr_store(&tasks->ntasks, tasks->ntasks - 1);
 	if (task->prev && task->next) {
 		task->prev->next = task->next;
 		task->next->prev = task->prev;

@@ -20,7 +20,7 @@ struct tasks_level {
 struct tasks {
 	struct tasks_level *level; /* ascending; none is empty */
 	int n, capacity;
-	unsigned ntasks;
+	int ntasks; /* atomic: read without the lock by who looks whether to take it */
 };
 
 /* A zeroed struct is empty. */
