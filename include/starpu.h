@@ -29,6 +29,7 @@
 #include <starpu_task_util.h>
 #include <starpu_scheduler.h>
 #include <starpu_sched_ctx.h>
+#include <starpu_sched_ctx_hypervisor.h>
 #include <starpu_expert.h>
 #include <starpu_rand.h>
 #include <starpu_cublas.h>

@@ -100,6 +100,13 @@ unsigned starpu_sched_ctx_get_hierarchy_level(unsigned sched_ctx_id);
 /** STARPU_SCHED_CTX_CUDA_NSMS, or 0. */
 int starpu_sched_ctx_get_nsms(unsigned sched_ctx);
 
+/** The first worker of the context; -1: it has none. */
+int starpu_sched_ctx_get_stream_worker(unsigned sub_ctx);
+
+/** The context with STARPU_SCHED_CTX_CUDA_NSMS that the worker belongs to;
+ * STARPU_NMAX_SCHED_CTXS: none. */
+unsigned starpu_worker_get_sched_ctx_id_stream(unsigned stream_workerid);
+
 /** Where tasks of the calling thread go from now on that do not say it themselves; NULL:
  * to context 0. */
 void starpu_sched_ctx_set_context(unsigned *sched_ctx_id);
@@ -127,6 +134,9 @@ void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *f);
 /** Tasks of the context that wait for a worker or have one, and have not ended; those of
  * context 0 with acquisitions of data.  Others may change it meanwhile. */
 int starpu_sched_ctx_get_nready_tasks(unsigned sched_ctx_id);
+
+/** The sum of their flops. */
+double starpu_sched_ctx_get_nready_flops(unsigned sched_ctx_id);
 
 /** Does the worker belong to several contexts?  1 or 0. */
 unsigned starpu_sched_ctx_overlapping_ctxs_on_worker(int workerid);

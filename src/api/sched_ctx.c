@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "core/sched/collection.h"
 #include "core/sched/contexts.h"
+#include "core/sched/observer.h"
 
 void *starpu_sched_ctx_get_policy_data(unsigned sched_ctx_id)
 {
@@ -233,6 +234,33 @@ unsigned starpu_sched_ctx_master_get_context(int masterid)
 	return context_of_master(api_node(__func__), masterid, -1);
 }
 
+int starpu_sched_ctx_get_stream_worker(unsigned sub_ctx)
+{
+	const struct sched *sched = api_context(__func__, sub_ctx);
+
+	for (int i = 0; i < sched->node->nworkers; i++)
+		if (contexts_owns(sched, &sched->node->workers[i]))
+			return i;
+	return -1;
+}
+
+unsigned starpu_worker_get_sched_ctx_id_stream(unsigned stream_workerid)
+{
+	struct node *node = api_node(__func__);
+
+	if (stream_workerid >= (unsigned)node->nworkers)
+		orr_die(node->rank, "%s: there is no worker %u; expected 0 to %d",
+			__func__, stream_workerid, node->nworkers - 1);
+	for (unsigned id = 1; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		const struct sched *sched = contexts_find(node, id);
+
+		if (sched && sched->nsms > 0 &&
+		    contexts_owns(sched, &node->workers[stream_workerid]))
+			return id;
+	}
+	return STARPU_NMAX_SCHED_CTXS;
+}
+
 /* ---- tasks ----------------------------------------------------------- */
 
 unsigned starpu_sched_ctx_get_ctx_for_task(struct starpu_task *task)
@@ -244,6 +272,11 @@ unsigned starpu_sched_ctx_get_ctx_for_task(struct starpu_task *task)
 int starpu_sched_ctx_get_nready_tasks(unsigned sched_ctx_id)
 {
 	return node_nready_of(api_context(__func__, sched_ctx_id));
+}
+
+double starpu_sched_ctx_get_nready_flops(unsigned sched_ctx_id)
+{
+	return observer_ready_flops(api_context(__func__, sched_ctx_id));
 }
 
 unsigned starpu_sched_ctx_has_starpu_scheduler(unsigned sched_ctx_id,

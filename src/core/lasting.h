@@ -37,6 +37,7 @@ struct lasting {
 	starpu_free_hook free_hook;
 	void (*watchdog_hook)(void *arg);
 	void *watchdog_arg;
+	int has_hypervisor; /* atomic: the application says so */
 	struct tool tool;
 	struct hooks *hooks;  /* of core/hooks.h; atomic, NULL: never any */
 	int owns_mpi;         /* MPI was started for slaves, and is ours to end */

@@ -179,6 +179,7 @@ struct node {
 	/* Atomic: schedulers that bring data ahead, that put decisions off; see
 	 * core/sched/sched.h. */
 	int nquiet, nputting_off;
+	int nobserved;       /* atomic: schedulers with an observer */
 	int nleaders;        /* atomic: workers that lead the cores of a context */
 	struct ranks *ranks; /* of core/sched/ranks.h; NULL: never used */
 	int is_bounding;     /* atomic: who records tasks, see core/bound/graph.h */

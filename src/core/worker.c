@@ -13,6 +13,7 @@
 #include "core/energy.h"
 #include "core/hooks.h"
 #include "core/lasting.h"
+#include "core/sched/observer.h"
 #include "core/sched/sched.h"
 #include "core/sched/teams.h"
 #include "core/task/task.h"
@@ -324,6 +325,7 @@ static void take(struct worker *worker, struct job *job)
 {
 	worker->pipeline[worker->npipeline++] = job;
 	job->worker = worker;
+	observer_taken(worker, job);
 	if (events_on(&worker->node->events)) {
 		tell_idle(worker, 0);
 		task_tell(job, EVENT_TASK_TAKEN);
@@ -355,6 +357,7 @@ static void finish(struct worker *worker, struct job *job)
 	if (gang_of(worker, job))
 		gang_disband(worker);
 	sched_ended(worker, job);
+	observer_executed(job);
 	task_event(worker->node, job, EVENT_TASK_ENDED);
 	if (events_on(&worker->node->events))
 		task_tell_work(job);
@@ -565,6 +568,8 @@ int worker_step(struct worker *worker)
 	if (!advanced) {
 		note_full(worker);
 		note_idle(worker, 1);
+		if (worker->npipeline == 0)
+			observer_idle(worker, 1);
 		if (events_on(&worker->node->events))
 			tell_idle(worker, worker->npipeline == 0);
 	}

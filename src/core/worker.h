@@ -77,6 +77,7 @@ struct worker {
 	uint64_t ncounted;
 	double busy_s;
 	double began_s;            /* when its task began to run, while events are told */
+	double idle_since_s;       /* told so far, see core/sched/observer.h; 0: is not */
 	uint64_t expected_end;     /* see core/task/foresee.h; orr_count() */
 	struct expectation told;   /* see core/task/stamp.c */
 	double task_j;             /* of the task that it has run, if that is measured */

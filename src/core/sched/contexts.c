@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/model/model_own.h"
 #include "core/sched/library.h"
+#include "core/sched/observer.h"
 #include "core/sched/collection.h"
 #include "core/sched/telling.h"
 
@@ -659,6 +660,7 @@ int contexts_delete(struct sched *sched, struct sched *heir)
 	contexts_join(sched);
 	release_workers(sched, heir);
 	tell_end(sched);
+	observer_deleted(sched);
 	orr_lock(&node->scheds_lock);
 	ORR_ASSERT(node->scheds[sched->id] == sched);
 	/* Its policy may ask for it by number until it is closed. */

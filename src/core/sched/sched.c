@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/sched/library.h"
+#include "core/sched/observer.h"
 #include "core/sched/sched_modular.h"
 #include "core/sched/sched_own.h"
 #include "core/sched/teams.h"
@@ -192,6 +193,7 @@ static void push_bound(struct sched *sched, struct worker *worker, struct job *j
 
 void sched_put_aside(struct sched *sched, struct job *job)
 {
+	observer_put_aside(job);
 	orr_lock(&sched->lock);
 	ready_append(&sched->aside, job);
 	orr_unlock(&sched->lock);
@@ -219,14 +221,19 @@ void sched_push(struct job *job)
 	int counts = sched->id != 0, changes;
 	double begin_s = begin_deciding_s(node);
 	struct worker *chosen;
+	int tells;
 
 	task_event(job->node, job, EVENT_TASK_PUSHED);
+	observer_ready(job);
+	tells = observer_will_place(job);
 	if (task->execute_on_a_specific_worker &&
 	    task->workerid >= (unsigned)job->node->nworkers) {
 		gang_start(teams_find(job->node, task->workerid), job);
 		return;
 	}
 	if (task->execute_on_a_specific_worker) {
+		if (tells)
+			observer_pushed(sched, (int)task->workerid);
 		push_bound(sched, &job->node->workers[task->workerid], job);
 		return;
 	}
@@ -236,6 +243,8 @@ void sched_push(struct job *job)
 	changes = orr_load(&sched->changes);
 	chosen = sched->ops->push(sched, job);
 	charge_deciding(node, begin_s);
+	if (tells && chosen)
+		observer_pushed(sched, chosen->id);
 	/* After the push, before looking who is parked: see plat_workers_start(). */
 	orr_fence();
 	if (orr_load(&sched->changes) != changes)

@@ -118,6 +118,11 @@ struct sched {
 	struct starpu_worker_collection *collection;
 	struct orr_lock lock; /* of: */
 	struct ready aside;   /* jobs that no worker of the set can run */
+	/* Ready tasks that have not ended and have flops, and the sum of these. */
+	int nwith_flops;
+	double ready_flops;
+	/* Atomic: of core/sched/observer.h, or NULL. */
+	const struct starpu_sched_ctx_performance_counters *observer;
 };
 
 #define SCHED_ROW(policy) extern const struct sched_ops sched_##policy;

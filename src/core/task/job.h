@@ -120,9 +120,10 @@ struct job {
 	unsigned char state; /* enum job_state; see job_move() */
 	unsigned char implementation;
 	unsigned char own_accesses; /* accesses were allocated apart */
-	unsigned char life;   /* enum job_life; changes under lock but for the first */
-	unsigned char nests;  /* start() may call the application back */
-	unsigned short where; /* STARPU_CPU | ...: who may run it */
+	unsigned char life;     /* enum job_life; changes under lock but for the first */
+	unsigned char nests;    /* start() may call the application back */
+	unsigned char observed; /* what core/sched/observer.c has told and counted */
+	unsigned short where;   /* STARPU_CPU | ...: who may run it */
 	/* The memory to which it fetches, plus one; 0: all its data go to one. */
 	unsigned char booking;
 	unsigned char block;       /* part of a task_block of the node's pool */

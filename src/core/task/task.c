@@ -21,11 +21,10 @@
 #include "core/lasting.h"
 #include "core/task/links.h"
 #include "core/sched/contexts.h"
+#include "core/sched/observer.h"
 #include "core/wait.h"
 
-enum { TASK_MAGIC = 42 };
-
-enum { CACHE_LINE = 64 };
+enum { TASK_MAGIC = 42, CACHE_LINE = 64 };
 
 /* As large as the pool makes it, and the job begins a line of the cache. */
 struct task_block {
@@ -420,6 +419,7 @@ static void prepare_job(struct job *job, struct starpu_task *task, unsigned wher
 		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
 	if (task->profiling_info)
 		events_want_stamps(&node->events);
+	observer_submitted(job);
 	task_event(node, job, EVENT_TASK_SUBMITTED);
 }
 
