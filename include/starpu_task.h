@@ -370,7 +370,8 @@ void starpu_task_destroy(struct starpu_task *task);
  */
 void starpu_task_set_destroy(struct starpu_task *task);
 
-/** A new task with the same public fields and a life of its own. */
+/** A new task with the same public fields and a life of its own; of a parallel task in a
+ * policy of the application's an alias, see starpu_parallel_task_barrier_init(). */
 struct starpu_task *starpu_task_dup(struct starpu_task *task);
 
 /**

@@ -386,6 +386,25 @@ int starpu_combined_worker_assign_workerid(int nworkers, int workerid_array[]);
 int starpu_combined_worker_get_description(int workerid, int *worker_size,
 					   int **combined_workerid);
 
+/**
+ * In push_task() or pop_task() of a policy of the application's (struct
+ * starpu_sched_policy): the workers of a combined worker (or, with the number of a
+ * worker, that one), or as many CPU workers as said, whichever, are to run this task,
+ * which the policy was given, together.
+ *
+ * From then on starpu_task_dup() of the task returns aliases of it, as many as wanted.
+ * The policy may change their fields and link them, and hands one to each worker: its
+ * pop_task() returns it, or starpu_push_local_task().  (The task itself may take the
+ * place of one.)  A worker that has popped one pops no other task; the kernel starts
+ * when all have one, called as above, and the task ends as one.  Each worker calls the
+ * policy's pre_exec_hook and post_exec_hook with its alias; where it does not call the
+ * kernel it calls both when the kernel starts.  Then aliases with destroy 1 are freed;
+ * others are the policy's, for starpu_task_destroy().  A task that did not get exclusion
+ * of its data comes to push_task() again, and the policy begins anew.
+ */
+void starpu_parallel_task_barrier_init(struct starpu_task *task, int workerid);
+void starpu_parallel_task_barrier_init_n(struct starpu_task *task, int worker_size);
+
 /** Can all its workers, or the worker with that number, run the task? */
 int starpu_combined_worker_can_execute_task(unsigned workerid, struct starpu_task *task,
 					    unsigned nimpl);

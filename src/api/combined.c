@@ -4,8 +4,12 @@
 #include <errno.h>
 
 #include "api/api.h"
+#include "base/check.h"
+#include "core/sched/aliases.h"
 #include "core/sched/sched.h"
+#include "core/sched/sched_own.h"
 #include "core/sched/teams.h"
+#include "core/task/task.h"
 
 unsigned starpu_combined_worker_get_count(void)
 {
@@ -123,4 +127,48 @@ unsigned starpu_worker_is_blocked_in_parallel(int workerid)
 void starpu_sched_find_all_worker_combinations(void)
 {
 	teams_declare_usual(api_node(__func__)->scheds[0]);
+}
+
+/* Of a policy's push_task or pop_task. */
+static void expect_aliases(const char *func, struct starpu_task *task, int size)
+{
+	const struct node *node = api_node(func);
+	struct job *job = task->starpu_private;
+	int ncpus = 0;
+
+	for (int i = 0; i < node->nworkers; i++)
+		ncpus += node->workers[i].type == STARPU_CPU_WORKER;
+	if (size < 1 || size > ncpus)
+		orr_die(node->rank,
+			"%s: task \"%s\" for %d workers; expected 1 to %d, the "
+			"CPU workers",
+			func, task_name(task), size, ncpus);
+	if (!job || job->task != task || job->life != LIFE_SUBMITTED ||
+	    job->state != JOB_READY || job->sched->ops != &sched_own)
+		orr_die(node->rank,
+			"%s: task \"%s\" is not one that push_task of a scheduling "
+			"policy of the application's has been given and no worker has "
+			"run; expected such a task itself, not an alias",
+			func, task_name(task));
+	aliases_expect(job, size);
+}
+
+void starpu_parallel_task_barrier_init(struct starpu_task *task, int workerid)
+{
+	const struct node *node = api_node(__func__);
+	const struct team *team = team_at(workerid);
+
+	api_given(__func__, "task", task);
+	if (!team && (workerid < 0 || workerid >= node->nworkers))
+		orr_die(node->rank,
+			"%s: %d is the number of no worker and of no combined worker; "
+			"see starpu_combined_worker_assign_workerid()",
+			__func__, workerid);
+	expect_aliases(__func__, task, team ? team->size : 1);
+}
+
+void starpu_parallel_task_barrier_init_n(struct starpu_task *task, int worker_size)
+{
+	api_given(__func__, "task", task);
+	expect_aliases(__func__, task, worker_size);
 }

@@ -9,6 +9,7 @@
 #include "api.h"
 #include "api/sched_ctx.h"
 #include "base/check.h"
+#include "core/sched/aliases.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
 #include "core/sched/conditions.h"
@@ -50,6 +51,8 @@ int starpu_push_local_task(int workerid, struct starpu_task *task, int back)
 
 	api_given(__func__, "task", task);
 	(void)back;
+	if (alias_taken(worker, task, 0))
+		return 0;
 	worker_bind(worker, task->starpu_private, -1);
 	orr_fence();
 	plat_worker_wake(worker);

@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "core/sched/aliases.h"
 #include "core/task/codelet.h"
 #include "core/data/specific.h"
 #include "core/lasting.h"
@@ -111,6 +112,11 @@ void starpu_task_destroy(struct starpu_task *task)
 {
 	api_given(__func__, "task", task);
 
+	if (alias_is(task)) {
+		free(task);
+		return;
+	}
+
 	const struct job *job = task->starpu_private;
 
 	if (task_destroy_at_end(task))
@@ -138,6 +144,11 @@ void starpu_task_set_destroy(struct starpu_task *task)
 struct starpu_task *starpu_task_dup(struct starpu_task *task)
 {
 	api_given(__func__, "task", task);
+
+	struct node *node = plat_self();
+
+	if (node && aliases_wanted(node, task->starpu_private))
+		return alias_make(task);
 
 	struct starpu_task *copy = starpu_task_create();
 	void *job = copy->starpu_private;

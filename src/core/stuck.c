@@ -11,6 +11,7 @@
 #include "core/data/data_ops.h"
 #include "core/data/room.h"
 #include "core/drive.h"
+#include "core/sched/aliases.h"
 #include "core/sched/sched.h"
 #include "core/task/links.h"
 #include "core/task/tags.h"
@@ -136,6 +137,10 @@ static const char *state_of(const struct job *job)
 	case JOB_BLOCKED:
 		return "waits itself";
 	case JOB_READY:
+		if (aliases_wanted(job->node, job))
+			return "is ready, and not all workers that are to run it have "
+			       "been given their aliases of it, see "
+			       "starpu_parallel_task_barrier_init()";
 		return has_no_worker(job) ? "is ready, and no worker of its scheduling "
 					    "context can run it: see "
 					    "starpu_sched_ctx_add_workers()"

@@ -354,9 +354,9 @@ static void finish(struct worker *worker, struct job *job)
 	struct ready ready = {0};
 
 	leave_pipeline(worker, job);
+	sched_ended(worker, job);
 	if (gang_of(worker, job))
 		gang_disband(worker);
-	sched_ended(worker, job);
 	observer_executed(job);
 	task_event(worker->node, job, EVENT_TASK_ENDED);
 	if (events_on(&worker->node->events))

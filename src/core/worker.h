@@ -95,12 +95,14 @@ struct worker {
 	struct levels bound;
 	struct job *ordered; /* bound, not yet at their turn, first the next */
 	unsigned next_order; /* workerorder of the task whose turn it is */
+	int is_waiting;      /* its kernel waits for something; atomic */
 	struct gang *gangs;  /* its line; atomic.  See core/sched/teams.h; */
 	int has_come;        /* to the first of them; atomic */
 	int is_called;       /* to call the kernel of its job; atomic */
-	int is_waiting;      /* its kernel waits for something; atomic */
-	struct job *aside;   /* to be run before all others, first in first out; atomic */
-	void *ended; /* the backend's, of a remote driver: jobs that have; atomic */
+	/* To what it has popped an alias of, see core/sched/aliases.h; atomic. */
+	struct gathering *gathers;
+	struct job *aside; /* to be run before all others, first in first out; atomic */
+	void *ended;       /* the backend's, of a remote driver: jobs that have; atomic */
 	struct table counts; /* by address of the codelet */
 };
 

@@ -99,6 +99,16 @@ TASKS = [
     Case("no_such_hook", on(ANY, r"starpu_idle_hook_deregister: no hook has the number 3",
                             "(?m)^ends well"),
          program="../wrong/tasks", nranks=1, status=ENDS),
+    task("thousand_aliases", r'starpu_parallel_task_barrier_init_n: task "nothing" for 1000 workers',
+         r"expected 1 to \d+, the CPU workers"),
+    task("alias_before_barrier", r'pop_task of scheduling policy "wrong" gave worker \d+ task "nothing"',
+         r"has not been submitted", r"after starpu_parallel_task_barrier_init"),
+    task("alias_twice", r'worker \d+ was given an alias of task "nothing" a second time'),
+    task("barrier_of_own", r"starpu_parallel_task_barrier_init_n: task .* is not one that push_task"),
+    *(Case("alias_missing", [r'task "nothing" .*is ready, and not all workers that are to run it',
+                             r"starpu_parallel_task_barrier_init\(\)"], where=where,
+           program="../wrong/tasks", nranks=1, env=SOON, **ends)
+      for where, ends in ((REAL, {}), (SIM, {"status": DEADLOCK}))),
     Case("waited_for_twice", ["ends well"], program="../wrong/tasks", nranks=1, status=ENDS,
          hushes=(CRASH, r"\[orrery\]\[rank")),
 ]

@@ -6,6 +6,8 @@
  * come of it.
  * usage: tasks CASE
  */
+#include <starpu_scheduler.h>
+
 #include "wrong.h"
 
 static struct starpu_codelet unbounded = {.cpu_funcs = {nothing_cpu},
@@ -289,6 +291,90 @@ static void no_such_hook(void)
 	starpu_idle_hook_deregister(3);
 }
 
+/* ---- aliases of parallel tasks --------------------------------------------- */
+
+static void (*hand_over)(struct starpu_task *task);
+static struct starpu_task *popped;
+
+static int push(struct starpu_task *task)
+{
+	hand_over(task);
+	return 0;
+}
+
+static struct starpu_task *pop(unsigned ctx)
+{
+	struct starpu_task *task = __atomic_exchange_n(&popped, NULL, __ATOMIC_ACQ_REL);
+
+	(void)ctx;
+	return task;
+}
+
+/* A task on worker 0 under this policy. */
+static void scheduled_by(void (*hands_over)(struct starpu_task *task))
+{
+	static struct starpu_sched_policy policy = {.push_task = push,
+						    .pop_task = pop,
+						    .policy_name = "wrong",
+						    .policy_description = "wrong"};
+	int worker = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
+	unsigned ctx = starpu_sched_ctx_create(
+		&worker, 1, "wrong", STARPU_SCHED_CTX_POLICY_STRUCT, &policy, 0);
+
+	hand_over = hands_over;
+	starpu_task_insert(&nothing, STARPU_SCHED_CTX, ctx, 0);
+	starpu_task_wait_for_all();
+}
+
+static void asks_for_thousand(struct starpu_task *task)
+{
+	starpu_parallel_task_barrier_init_n(task, 1000);
+}
+
+static void thousand_aliases(void)
+{
+	scheduled_by(asks_for_thousand);
+}
+
+static void gives_copy(struct starpu_task *task)
+{
+	__atomic_store_n(&popped, starpu_task_dup(task), __ATOMIC_RELEASE);
+}
+
+static void alias_before_barrier(void)
+{
+	scheduled_by(gives_copy);
+}
+
+static void gives_both(struct starpu_task *task)
+{
+	starpu_parallel_task_barrier_init_n(task, 2);
+	for (int i = 0; i < 2; i++)
+		starpu_push_local_task(starpu_worker_get_by_type(STARPU_CPU_WORKER, 0),
+				       starpu_task_dup(task), 0);
+}
+
+static void alias_twice(void)
+{
+	scheduled_by(gives_both);
+}
+
+static void gives_one(struct starpu_task *task)
+{
+	starpu_parallel_task_barrier_init_n(task, 2);
+	__atomic_store_n(&popped, starpu_task_dup(task), __ATOMIC_RELEASE);
+}
+
+static void alias_missing(void)
+{
+	scheduled_by(gives_one);
+}
+
+static void barrier_of_own(void)
+{
+	starpu_parallel_task_barrier_init_n(starpu_task_create(), 1);
+}
+
 static const struct scene scenes[] = {
 	SCENE(no_function),
 	SCENE(no_such_worker),
@@ -320,6 +406,11 @@ static const struct scene scenes[] = {
 	SCENE(read_after_invalidate),
 	SCENE(contributed_without_methods),
 	SCENE(no_such_hook),
+	SCENE(thousand_aliases),
+	SCENE(alias_before_barrier),
+	SCENE(alias_twice),
+	SCENE(alias_missing),
+	SCENE(barrier_of_own),
 };
 
 int main(int argc, char **argv)

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/sched/aliases.h"
 #include "core/sched/contexts.h"
 #include "core/sched/relax.h"
+#include "core/sched/teams.h"
 #include "core/sched/telling.h"
 #include "core/task/task.h"
 
@@ -79,13 +81,24 @@ static void choose_implementation(struct worker *worker, struct job *job)
 		worker_choose_implementation(worker, job);
 }
 
+__attribute__((noreturn)) static void refuse_stranger(const struct sched *sched,
+						      const struct worker *worker,
+						      const struct starpu_task *task)
+{
+	orr_die(sched->node->rank,
+		"pop_task of scheduling policy \"%s\" gave worker %d task \"%s\", which "
+		"has not been submitted; expected one that push_task was given, or its "
+		"starpu_task_dup() after starpu_parallel_task_barrier_init*()",
+		sched->policy->policy_name, worker->id, task_name(task));
+}
+
 static struct job *own_pop(struct sched *sched, struct worker *worker)
 {
 	struct starpu_task *task = NULL;
 	char what[JOB_NAME_BYTES];
 	struct job *job;
 
-	if (!sched->policy->pop_task)
+	if (!sched->policy->pop_task || alias_is_awaiting(worker))
 		return NULL;
 	relax_hold(worker);
 	/* It may have left since it looked at its schedulers, or not quite come. */
@@ -95,6 +108,8 @@ static struct job *own_pop(struct sched *sched, struct worker *worker)
 	if (!task)
 		return NULL;
 	job = task->starpu_private;
+	if (!job || job->life == LIFE_NEW)
+		refuse_stranger(sched, worker, task);
 	if (!worker_can_run_job(worker, job)) {
 		job->ops->describe(job, what, sizeof(what));
 		orr_die(sched->node->rank,
@@ -102,22 +117,23 @@ static struct job *own_pop(struct sched *sched, struct worker *worker)
 			"it cannot run; ask starpu_worker_can_execute_task() before",
 			sched->policy->policy_name, worker->id, what);
 	}
+	if (alias_taken(worker, task, 1))
+		return NULL;
 	choose_implementation(worker, job);
 	return job;
 }
 
 static void own_started(struct sched *sched, struct worker *worker, struct job *job)
 {
-	(void)worker;
 	if (sched->policy->pre_exec_hook)
-		sched->policy->pre_exec_hook(job->task, (unsigned)sched->id);
+		sched->policy->pre_exec_hook(gang_task(worker, job), (unsigned)sched->id);
 }
 
 static void own_ended(struct sched *sched, struct worker *worker, struct job *job)
 {
-	(void)worker;
 	if (sched->policy->post_exec_hook)
-		sched->policy->post_exec_hook(job->task, (unsigned)sched->id);
+		sched->policy->post_exec_hook(gang_task(worker, job),
+					      (unsigned)sched->id);
 }
 
 static double own_expect(struct worker *worker, struct job *job)

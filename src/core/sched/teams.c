@@ -7,7 +7,9 @@
 
 #include "base/check.h"
 #include "core/node.h"
+#include "core/sched/aliases.h"
 #include "core/sched/contexts.h"
+#include "core/sched/sched.h"
 
 /* ---- teams ----------------------------------------------------------- */
 
@@ -21,6 +23,13 @@ void teams_close(struct node *node)
 {
 	for (int i = 0; i < node->teams->n; i++)
 		free(node->teams->at[i]);
+	while (node->teams->unnumbered) {
+		struct team *team = node->teams->unnumbered;
+
+		node->teams->unnumbered = team->next;
+		free(team);
+	}
+	table_free(&node->teams->gatherings);
 	free(node->teams);
 	node->teams = NULL;
 }
@@ -34,6 +43,7 @@ static struct team *make(const int *ids, int n)
 {
 	struct team *team = orr_alloc(sizeof(*team) + (size_t)n * sizeof(team->ids[0]));
 
+	team->number = -1;
 	team->size = n;
 	memcpy(team->ids, ids, (size_t)n * sizeof(*ids));
 	qsort(team->ids, (size_t)n, sizeof(team->ids[0]), by_number);
@@ -65,6 +75,23 @@ const struct team *teams_declare(struct node *node, const int *ids, int n)
 	if (known != team)
 		free(team);
 	return known;
+}
+
+const struct team *teams_of(struct node *node, const int *ids, int n)
+{
+	struct teams *teams = node->teams;
+	struct team *team = make(ids, n), *known = NULL;
+
+	for (int i = 0; i < teams->n && !known; i++)
+		known = is_same(teams->at[i], team) ? teams->at[i] : NULL;
+	for (struct team *at = teams->unnumbered; at && !known; at = at->next)
+		known = is_same(at, team) ? at : NULL;
+	if (known) {
+		free(team);
+		return known;
+	}
+	team->next = teams->unnumbered;
+	return teams->unnumbered = team;
 }
 
 const struct team *teams_find(const struct node *node, unsigned number)
@@ -156,12 +183,19 @@ static int rank_of(const struct team *team, const struct worker *worker)
 
 void gang_start(const struct team *team, struct job *job)
 {
+	gang_start_with(team, job, NULL);
+}
+
+void gang_start_with(const struct team *team, struct job *job,
+		     struct starpu_task **aliases)
+{
 	struct node *node = job->node;
 	struct gang *gang =
 		orr_alloc(sizeof(*gang) + (size_t)team->size * sizeof(gang->next[0]));
 
 	gang->team = team;
 	gang->job = job;
+	gang->aliases = aliases;
 	gang->is_spmd = job->task->cl->type == STARPU_SPMD;
 	orr_lock(&node->teams->lock);
 	for (int i = 0; i < team->size; i++) {
@@ -225,6 +259,9 @@ static void release(struct worker *lead)
 		orr_store(&worker->has_come, 0);
 	}
 	orr_unlock(&node->teams->lock);
+	for (int i = 0; gang->aliases && i < team->size; i++)
+		alias_end(gang->aliases[i]);
+	free(gang->aliases);
 	free(gang);
 	orr_fence();
 	for (int i = 0; i < team->size; i++)
@@ -237,12 +274,19 @@ void gang_disband(struct worker *lead)
 	release(lead);
 }
 
+/* Does the lead call the kernel for all? */
+static int calls_all(const struct gang *gang)
+{
+	return gang->job->node->machine->takes_turns || !gang->is_spmd;
+}
+
 void gang_run(struct worker *lead, struct gang *gang)
 {
-	int calls_all = lead->node->machine->takes_turns || !gang->is_spmd;
+	int is_lone = calls_all(gang) && !gang->aliases;
 
-	orr_store(&gang->nparts, calls_all ? 1 : gang->team->size);
-	for (int i = 1; !calls_all && i < gang->team->size; i++) {
+	(void)lead;
+	orr_store(&gang->nparts, is_lone ? 1 : gang->team->size);
+	for (int i = 1; !is_lone && i < gang->team->size; i++) {
 		orr_store(&member(gang, i)->is_called, 1);
 		orr_fence();
 		plat_worker_wake(member(gang, i));
@@ -264,7 +308,12 @@ int gang_step(struct worker *worker)
 	gang = orr_load_ptr((void **)&worker->gangs);
 	lead = member(gang, 0);
 	orr_store(&worker->is_called, 0);
-	worker->driver->execute(worker, gang->job);
+	if (gang->aliases)
+		sched_started(worker, gang->job);
+	if (!calls_all(gang))
+		worker->driver->execute(worker, gang->job);
+	if (gang->aliases)
+		sched_ended(worker, gang->job);
 	if (gang_part_ended(gang))
 		plat_worker_wake(lead);
 	return 1;
@@ -307,6 +356,15 @@ struct gang_place gang_place(const struct worker *worker, const struct job *job)
 				worker->node->workers[i].type == STARPU_CPU_WORKER;
 	}
 	return place;
+}
+
+struct starpu_task *gang_task(const struct worker *worker, const struct job *job)
+{
+	const struct gang *gang = gang_of(worker, job);
+	struct starpu_task *alias =
+		gang && gang->aliases ? gang->aliases[rank_of(gang->team, worker)] : NULL;
+
+	return alias ? alias : job->task;
 }
 
 void gang_call_kernel(struct worker *worker, struct job *job, kernel_t kernel)

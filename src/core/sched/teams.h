@@ -12,11 +12,16 @@
  * the gang's lead, executes the job as its own.  A kernel of the kind STARPU_SPMD is
  * called by each member, where workers have threads of their own, else by the lead for
  * all ranks, one after the other; the end of the last call is the job's.
+ *
+ * A gang whose members have aliases (core/sched/aliases.h) also tells the policy of each
+ * of them when it begins and ends its part.
  */
+#include "base/table.h"
 #include "core/worker.h"
 
 struct team {
-	int number; /* behind those of the workers */
+	struct team *next; /* of those without a number */
+	int number;        /* behind those of the workers; -1: none */
 	struct starpu_perfmodel_device device;
 	struct starpu_perfmodel_arch arch;
 	int size, ids[]; /* ascending */
@@ -26,6 +31,9 @@ struct teams {
 	struct orr_lock lock; /* of the members' lines; and who adds a team has it */
 	int n;                /* atomic */
 	struct team *at[STARPU_NMAX_COMBINEDWORKERS];
+	int ngatherings;         /* atomic */
+	struct team *unnumbered; /* under the lock, as: */
+	struct table gatherings; /* of aliases.h: members that come one by one, by job */
 };
 
 struct gang {
@@ -34,7 +42,8 @@ struct gang {
 	int is_spmd;
 	int narrived, nparts; /* atomic: who are there; calls that have not ended */
 	int rank;             /* of the call, where the lead makes all */
-	struct gang *next[];  /* in the lines, by rank */
+	struct starpu_task **aliases; /* of the job's task, by rank, some NULL; or NULL */
+	struct gang *next[];          /* in the lines, by rank */
 };
 
 /* The node opens, closes. */
@@ -43,6 +52,8 @@ void teams_close(struct node *node);
 /* The one with these members (numbers of processors, any order): made if it is new.
  * NULL: there are as many as there may be.  Any thread. */
 const struct team *teams_declare(struct node *node, const int *ids, int n);
+/* The one with these members, perhaps without a number; the teams are locked. */
+const struct team *teams_of(struct node *node, const int *ids, int n);
 /* By number; NULL: none. */
 const struct team *teams_find(const struct node *node, unsigned number);
 /* Those that the order of the processors suggests, of a scheduler's processors: all of
@@ -56,6 +67,9 @@ int team_can_run(const struct team *team, struct sched *sched, struct job *job);
 
 /* The job, of which nobody else knows, goes to a team.  Any thread. */
 void gang_start(const struct team *team, struct job *job);
+/* The same with aliases, or NULL, which are the gang's from now on. */
+void gang_start_with(const struct team *team, struct job *job,
+		     struct starpu_task **aliases);
 /* The worker, which has no task, stands in the line of a gang: its job if all are there
  * and it leads, else NULL. */
 struct job *gang_come(struct worker *worker);
@@ -89,6 +103,8 @@ struct gang_place {
 	int rank, size, number;
 };
 struct gang_place gang_place(const struct worker *worker, const struct job *job);
+/* The task as the policy knows it that gave the worker this job. */
+struct starpu_task *gang_task(const struct worker *worker, const struct job *job);
 /* Call the kernel, where workers have no threads of their own: of a gang, for all ranks.
  */
 void gang_call_kernel(struct worker *worker, struct job *job, kernel_t kernel);
