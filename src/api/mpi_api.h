@@ -27,10 +27,18 @@ struct mpi_api {
 	int world_rank, world_size;
 };
 
-/* The layer of the caller's node; ends the program when there is none. */
-struct mpi *api_mpi(const char *func);
-/* The same, or NULL. */
+/* The layer of the caller's node, or NULL. */
 struct mpi *api_mpi_or_null(void);
+
+/* The same; ends the program when there is none. */
+struct mpi *api_no_mpi(const char *func) __attribute__((noreturn));
+
+static inline struct mpi *api_mpi(const char *func)
+{
+	struct node *node = plat_self();
+
+	return node && node->mpi ? node->mpi : api_no_mpi(func);
+}
 
 int api_comm_find(struct mpi *mpi, MPI_Comm comm, const char *func);
 int api_comm_learn_slow(struct mpi *mpi, MPI_Comm comm, const char *func);

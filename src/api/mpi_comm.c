@@ -6,21 +6,12 @@
 
 #include "base/check.h"
 
-static struct mpi *no_mpi(const char *func) __attribute__((noreturn, noinline));
-
-static struct mpi *no_mpi(const char *func)
+struct mpi *api_no_mpi(const char *func)
 {
 	orr_die(api_node(func)->rank,
 		"%s: the MPI layer is not initialised; call starpu_mpi_init_conf() or "
 		"starpu_mpi_init_comm() first",
 		func);
-}
-
-struct mpi *api_mpi(const char *func)
-{
-	struct node *node = plat_self();
-
-	return node && node->mpi ? node->mpi : no_mpi(func);
 }
 
 struct mpi *api_mpi_or_null(void)

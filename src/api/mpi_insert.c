@@ -4,23 +4,18 @@
 
 #include "base/check.h"
 #include "core/task/task.h"
+#include "mpi/afar.h"
 #include "mpi/plan.h"
-
-static int task_insert(MPI_Comm comm, struct starpu_codelet *cl, va_list list)
-{
-	struct mpi *mpi = api_mpi("starpu_mpi_task_insert");
-
-	return insert_task(mpi, api_comm(mpi, comm, "starpu_mpi_task_insert"), cl, list);
-}
 
 int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...)
 {
-	va_list list;
+	struct mpi *mpi = api_mpi(__func__);
+	struct arg_walk args;
 	int ret;
 
-	va_start(list, codelet);
-	ret = task_insert(comm, codelet, list);
-	va_end(list);
+	va_start(args.list, codelet);
+	ret = insert_task(mpi, api_comm(mpi, comm, __func__), codelet, &args);
+	va_end(args.list);
 	return ret;
 }
 

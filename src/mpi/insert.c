@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "core/task/args.h"
 #include "core/data/data_ops.h"
+#include "mpi/afar.h"
 #include "mpi/finish.h"
 #include "mpi/kin.h"
 #include "mpi/mpi.h"
@@ -437,120 +438,9 @@ static inline int is_foreign(const struct arg_list *args, int me, int size)
 	return !concerned && executor >= 0 && executor < size && executor != me;
 }
 
-/* Who executes, as far as a walk over the arguments has seen; in the gist's numbers. */
-struct placing {
-	unsigned me, executor; /* 0: not known yet */
-	int is_given;          /* by STARPU_EXECUTE_ON_NODE */
-	int is_open;           /* what is written has several owners */
-	int is_ours;           /* it concerns this rank for certain */
-};
-
-/* 0: this access may concern the rank, or its gist does not tell. */
-static inline int access_is_foreign(struct placing *placing, unsigned mode,
-				    starpu_data_handle_t handle)
-{
-	unsigned gist, owner;
-
-	if (!handle || (mode & (STARPU_REDUX | STARPU_MPI_REDUX)))
-		return 0;
-	gist = data_gist(handle);
-	owner = gist >> GIST_OWNER_SHIFT;
-	if (owner == placing->me || owner == 0) {
-		placing->is_ours = owner != 0;
-		return !(mode & (STARPU_R | STARPU_W));
-	}
-	if (mode & STARPU_W) {
-		if (!placing->executor)
-			placing->executor = owner;
-		else if (placing->executor != owner)
-			placing->is_open = 1;
-		return !(gist & GIST_WRITERS);
-	}
-	return !(mode & STARPU_R) || !(gist & GIST_READERS);
-}
-
-static int all_are_foreign(struct placing *placing, const struct starpu_data_descr *data,
-			   int n)
-{
-	for (int i = 0; i < n; i++)
-		if (!access_is_foreign(placing, data[i].mode, data[i].handle))
-			return 0;
-	return 1;
-}
-
-/* What is no access: 0 when it may make the task concern the rank. */
-static inline int key_is_foreign(struct placing *placing, int key, int size,
-				 va_list *list)
-{
-	const struct starpu_data_descr *data;
-	int node;
-
-	switch (key) {
-	case STARPU_NONE:
-		(void)va_arg(*list, starpu_data_handle_t);
-		return 1;
-	case STARPU_DATA_MODE_ARRAY:
-		data = va_arg(*list, const struct starpu_data_descr *);
-		return all_are_foreign(placing, data, va_arg(*list, int));
-	case STARPU_PRIORITY:
-		(void)va_arg(*list, int);
-		return 1;
-	case STARPU_FLOPS:
-		(void)va_arg(*list, double);
-		return 1;
-	case STARPU_EXECUTE_ON_NODE:
-		node = va_arg(*list, int);
-		if (node == -1)
-			return 1;
-		placing->is_given = 1;
-		return node >= 0 && node < size && (unsigned)node + 1 != placing->me;
-	default:
-		return args_skip(key, list);
-	}
-}
-
-enum { AFAR_UNKNOWN, AFAR_FOREIGN, AFAR_OURS };
-
-/*
- * What is_foreign() finds, without the list, where that is certain.  Most calls on most
- * ranks end here; of a datum they read nothing but its gist.
- */
-static inline int look_from_afar(const struct mpi_comm *members, va_list list)
-{
-	struct placing placing = {.me = (unsigned)members->rank + 1};
-	int key, goes_on;
-	va_list copy;
-
-	va_copy(copy, list);
-	while ((key = va_arg(copy, int)) != 0) {
-		if (args_is_access(key))
-			goes_on = access_is_foreign(&placing, (unsigned)key,
-						    va_arg(copy, starpu_data_handle_t));
-		else
-			goes_on = key_is_foreign(&placing, key, members->size, &copy);
-		if (!goes_on)
-			break;
-	}
-	va_end(copy);
-	if (key != 0)
-		return placing.is_ours ? AFAR_OURS : AFAR_UNKNOWN;
-	if (placing.is_given)
-		return AFAR_FOREIGN;
-	return placing.executor && placing.executor <= (unsigned)members->size &&
-			       !placing.is_open
-		       ? AFAR_FOREIGN
-		       : AFAR_UNKNOWN;
-}
-
 const char *insert_name_of(const struct starpu_codelet *cl)
 {
 	return cl && cl->name ? cl->name : "without name";
-}
-
-static inline void charge(struct mpi *mpi, int is_own)
-{
-	if (mpi->insertion.is_charged)
-		plat_charge(mpi->node->plat, mpi->insertion.charge_s[is_own]);
 }
 
 /* The executor that the arguments name, or the owner of what is written. */
@@ -645,23 +535,12 @@ static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
 	}
 	insert_close(&insert);
 	if (phases & (PHASE_SUBMIT | PHASE_BUILD))
-		charge(mpi, is_own);
+		insert_charge(mpi, is_own);
 	return ret;
 }
 
-void insert_count(struct node *node)
-{
-	node->tasks_inserted++;
-	if (!orr_load(&node->is_inserting))
-		node_begin_insertion(node);
-}
-
-/* Apart, so that who leaves early needs no room for the list. */
-static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
-			  va_list list, int is_ours) __attribute__((noinline));
-
-static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
-			  va_list list, int is_ours)
+int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
+		   int is_ours)
 {
 	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
 	struct starpu_task *task = NULL;
@@ -673,26 +552,13 @@ static int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 	if (mpi->balances)
 		lb_arrive(mpi, args.has_iteration, args.iteration);
 	if (!is_ours && is_foreign(&args, members->rank, members->size))
-		charge(mpi, 0);
+		insert_charge(mpi, 0);
 	else
 		ret = insert_slow(mpi, comm, &args, list,
 				  PHASE_BEFORE | PHASE_BUILD | PHASE_SUBMIT | PHASE_AFTER,
 				  &task);
 	args_end(&args);
 	return ret;
-}
-
-int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
-{
-	int seen = AFAR_UNKNOWN;
-
-	insert_count(mpi->node);
-	if (!mpi->balances)
-		seen = look_from_afar(comm_at(&mpi->comms, comm), list);
-	if (seen != AFAR_FOREIGN)
-		return insert_closely(mpi, comm, cl, list, seen == AFAR_OURS);
-	charge(mpi, 0);
-	return 0;
 }
 
 static int insert_part(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,

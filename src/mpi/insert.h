@@ -41,8 +41,10 @@ struct exchange {
 void insertion_init(struct mpi *mpi);
 void insertion_free(struct mpi *mpi);
 
-/* As starpu_mpi_task_insert(): 0, -EINVAL or -ENODEV. */
-int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);
+/* The rest of insert_task() [mpi/afar.h], for a task that concerns this rank, or may:
+ * 0, -EINVAL or -ENODEV. */
+int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
+		   int is_ours);
 
 /* As starpu_mpi_tasks_insert(), whose name is func: n ranks execute it (replicas.c). */
 struct replicas {

@@ -26,8 +26,6 @@ struct insert {
  * differently on another, so that it only explains. */
 uint32_t insert_ordinal(struct mpi *mpi, int net_peer, enum request_kind kind);
 
-/* Counts the insertion, for summaries. */
-void insert_count(struct node *node);
 void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchange *task);
 void insert_close(struct insert *insert);
 const char *insert_name_of(const struct starpu_codelet *cl);

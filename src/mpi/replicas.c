@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "base/check.h"
 #include "core/task/args.h"
+#include "mpi/afar.h"
 #include "mpi/insert_parts.h"
 #include "mpi/kin.h"
 #include "mpi/mpi.h"

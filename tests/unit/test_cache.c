@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "core/data/data_ops.h"
+#include "mpi/afar.h"
 #include "mpi_world.h"
 
 /* ---- what the cache notes -------------------------------------------- */
@@ -149,12 +150,12 @@ static struct starpu_codelet cl_add = {
 static int insert(int rank, struct starpu_codelet *cl, ...)
 {
 	struct mpi *mpi = world_mpi(rank);
-	va_list list;
+	struct arg_walk args;
 	int ret;
 
-	va_start(list, cl);
-	ret = insert_task(mpi, 0, cl, list);
-	va_end(list);
+	va_start(args.list, cl);
+	ret = insert_task(mpi, 0, cl, &args);
+	va_end(args.list);
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "mpi/afar.h"
 #include "mpi_world.h"
 
 /*
@@ -101,12 +102,12 @@ static void invent(struct program *program, unsigned *seed)
 
 static int insert(struct mpi *mpi, struct starpu_codelet *cl, ...)
 {
-	va_list list;
+	struct arg_walk args;
 	int ret;
 
-	va_start(list, cl);
-	ret = insert_task(mpi, 0, cl, list);
-	va_end(list);
+	va_start(args.list, cl);
+	ret = insert_task(mpi, 0, cl, &args);
+	va_end(args.list);
 	return ret;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "mpi/afar.h"
 #include "mpi_world.h"
 
 /* What data_gist() shall be, from what it stands for. */
@@ -119,12 +120,12 @@ static struct starpu_codelet writes = {
 
 static int insert(struct starpu_codelet *cl, ...)
 {
-	va_list list;
+	struct arg_walk args;
 	int ret;
 
-	va_start(list, cl);
-	ret = insert_task(world_mpi(0), 0, cl, list);
-	va_end(list);
+	va_start(args.list, cl);
+	ret = insert_task(world_mpi(0), 0, cl, &args);
+	va_end(args.list);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
 
 #include "mpi/assembly.h"
 #include "mpi/lb.h"
+#include "mpi/afar.h"
 #include "mpi_world.h"
 
 /* How load flows, and rounds among ranks that take turns. */
@@ -113,12 +114,12 @@ static void any_datum(starpu_data_handle_t **unit, int *n, int dst)
 
 static int insert(struct mpi *mpi, int dummy, ...)
 {
-	va_list list;
+	struct arg_walk args;
 	int ret;
 
-	va_start(list, dummy);
-	ret = insert_task(mpi, 0, &adds, list);
-	va_end(list);
+	va_start(args.list, dummy);
+	ret = insert_task(mpi, 0, &adds, &args);
+	va_end(args.list);
 	return ret;
 }
 

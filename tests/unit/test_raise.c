@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "mpi/afar.h"
 #include "mpi_world.h"
 
 /* test_raise.c - a later, more urgent reader hurries a transfer that waits. */
@@ -43,12 +44,12 @@ static struct starpu_codelet cl_again = {
 
 static int insert(struct mpi *mpi, struct starpu_codelet *cl, ...)
 {
-	va_list list;
+	struct arg_walk args;
 	int ret;
 
-	va_start(list, cl);
-	ret = insert_task(mpi, 0, cl, list);
-	va_end(list);
+	va_start(args.list, cl);
+	ret = insert_task(mpi, 0, cl, &args);
+	va_end(args.list);
 	return ret;
 }
 

@@ -11,10 +11,7 @@
 
 enum { KEY_MAX = STARPU_SHIFTED_MODE_MAX >> STARPU_MODE_SHIFT };
 
-/*
- * What follows each key, as va_arg must fetch it: p pointer, i int, u unsigned, z
- * size_t, l 64 bits, d double.  Keys that placement needs have "".
- */
+/* See args_operands(). */
 static const char key_operands[KEY_MAX][3] = {
 	[1] = "pz",  [2] = "p",   [3] = "pp",  [4] = "p",  [10] = "l", [11] = "i",
 	[12] = "d",  [13] = "u",  [14] = "p",  [15] = "p", [16] = "p", [17] = "p",
@@ -69,46 +66,21 @@ static void scan_buffer(struct arg_list *args, starpu_data_handle_t handle, unsi
 	buffers[args->nbuffers++].mode = (enum starpu_data_access_mode)mode;
 }
 
-static void skip_operands(const char *operands, va_list *list)
-{
-	for (; *operands; operands++) {
-		switch (*operands) {
-		case 'p':
-			(void)va_arg(*list, void *);
-			break;
-		case 'i':
-			(void)va_arg(*list, int);
-			break;
-		case 'u':
-			(void)va_arg(*list, unsigned);
-			break;
-		case 'z':
-			(void)va_arg(*list, size_t);
-			break;
-		case 'l':
-			(void)va_arg(*list, uint64_t);
-			break;
-		default:
-			(void)va_arg(*list, double);
-		}
-	}
-}
-
 static int is_key(int key)
 {
 	return key > 0 && !(key & ((1 << STARPU_MODE_SHIFT) - 1)) &&
 	       key < STARPU_SHIFTED_MODE_MAX;
 }
 
-int args_skip(int key, va_list *list)
+const char *args_operands(int key)
 {
-	const char *operands;
+	return is_key(key) ? key_operands[key >> STARPU_MODE_SHIFT] : "";
+}
 
-	if (!is_key(key))
-		return 0;
-	operands = key_operands[key >> STARPU_MODE_SHIFT];
-	skip_operands(operands, list);
-	return *operands != 0;
+static void skip_operands(const char *operands, va_list *list)
+{
+	for (; *operands; operands++)
+		ARGS_SKIP_OPERAND(*operands, *list);
 }
 
 /* Item i of an array of handles, which is buffer nbuffers of cl, or of descriptions. */

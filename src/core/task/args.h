@@ -60,9 +60,36 @@ static inline int args_is_access(int key)
 	return (key & ARGS_ACCESS_BITS) && key < (1 << STARPU_MODE_SHIFT);
 }
 
-/* Skip what follows a key that does not matter for placement and transfers: 1; 0 when it
- * matters, or is no key. */
-int args_skip(int key, va_list *list);
+/*
+ * What follows a key that does not matter for placement and transfers, as va_arg must
+ * fetch it: p pointer, i int, u unsigned, z size_t, l 64 bits, d double.  "" when the key
+ * matters, or is none.
+ */
+const char *args_operands(int key);
+
+/* A macro, as a list that is handed over cannot stay in registers. */
+#define ARGS_SKIP_OPERAND(operand, list)                                                 \
+	do {                                                                             \
+		switch (operand) {                                                       \
+		case 'p':                                                                \
+			(void)va_arg(list, void *);                                      \
+			break;                                                           \
+		case 'i':                                                                \
+			(void)va_arg(list, int);                                         \
+			break;                                                           \
+		case 'u':                                                                \
+			(void)va_arg(list, unsigned);                                    \
+			break;                                                           \
+		case 'z':                                                                \
+			(void)va_arg(list, size_t);                                      \
+			break;                                                           \
+		case 'l':                                                                \
+			(void)va_arg(list, uint64_t);                                    \
+			break;                                                           \
+		default:                                                                 \
+			(void)va_arg(list, double);                                      \
+		}                                                                        \
+	} while (0)
 
 void args_die_unknown_key(int rank, int key) __attribute__((noreturn));
 
