@@ -16,18 +16,6 @@ static size_t tile_bytes(const struct matrix *matrix)
 	       (matrix->options->is_double ? sizeof(double) : sizeof(float));
 }
 
-/*
- * By columns, as the innermost loop of the factorisation goes: neighbours in memory are
- * read one after the other, which counts where a thousand nodes share a cache.  A pruned
- * node names tiles of a few rows: by rows it touches few pages.
- */
-static size_t place(const struct options *options, int i, int j)
-{
-	if (options->prune)
-		return (size_t)i * (i + 1) / 2 + j;
-	return (size_t)j * (2 * (size_t)options->nb - j + 1) / 2 + (i - j);
-}
-
 static long tag(int i, int j)
 {
 	return (long)i * (i + 1) / 2 + j;
@@ -92,7 +80,7 @@ int matrix_open(struct matrix *matrix, const struct options *options, int rank,
 		return -1;
 	for (int i = 0; i < options->nb; i++)
 		for (int j = 0; j <= i; j++) {
-			void **tile = &matrix->tiles[place(options, i, j)];
+			void **tile = &matrix->tiles[matrix_place(options, i, j)];
 
 			if (matrix_owner(matrix, i, j) != rank)
 				continue;
@@ -118,27 +106,25 @@ void matrix_close(struct matrix *matrix)
 	free(matrix->tiles);
 }
 
-starpu_data_handle_t matrix_handle(struct matrix *matrix, int i, int j)
+starpu_data_handle_t matrix_register(struct matrix *matrix, int i, int j)
 {
-	size_t at = place(matrix->options, i, j);
+	size_t at = matrix_place(matrix->options, i, j);
 	unsigned tile = matrix->options->tile;
 	size_t element_bytes =
 		matrix->options->is_double ? sizeof(double) : sizeof(float);
 	void *memory = matrix->tiles[at];
 
-	if (!matrix->handles[at]) {
-		starpu_matrix_data_register(
-			&matrix->handles[at], memory ? STARPU_MAIN_RAM : -1,
-			(uintptr_t)memory, tile, tile, tile, element_bytes);
-		starpu_mpi_data_register(matrix->handles[at], tag(i, j),
-					 matrix_owner(matrix, i, j));
-	}
+	starpu_matrix_data_register(&matrix->handles[at], memory ? STARPU_MAIN_RAM : -1,
+				    (uintptr_t)memory, tile, tile, tile, element_bytes);
+	starpu_mpi_data_register(matrix->handles[at], tag(i, j),
+				 matrix_owner(matrix, i, j));
 	return matrix->handles[at];
 }
 
 void matrix_forget(struct matrix *matrix, int i, int j)
 {
-	starpu_data_handle_t handle = matrix->handles[place(matrix->options, i, j)];
+	starpu_data_handle_t handle =
+		matrix->handles[matrix_place(matrix->options, i, j)];
 
 	if (handle)
 		starpu_mpi_cache_flush(MPI_COMM_WORLD, handle);
@@ -153,7 +139,7 @@ struct check {
 
 static double tile_element(const struct matrix *matrix, int i, int j, long r, long c)
 {
-	const void *memory = matrix->tiles[place(matrix->options, i, j)];
+	const void *memory = matrix->tiles[matrix_place(matrix->options, i, j)];
 	long tile = matrix->options->tile;
 
 	if (i == j && c > r)

@@ -24,10 +24,32 @@ int matrix_open(struct matrix *matrix, const struct options *options, int rank,
 		int has_values);
 void matrix_close(struct matrix *matrix);
 int matrix_owner(const struct matrix *matrix, int i, int j);
-/* The handle of tile (i, j), i >= j; registered at the first call. */
-starpu_data_handle_t matrix_handle(struct matrix *matrix, int i, int j);
+/* Register tile (i, j), i >= j. */
+starpu_data_handle_t matrix_register(struct matrix *matrix, int i, int j);
 /* This node will use the present value of a tile of another node no more. */
 void matrix_forget(struct matrix *matrix, int i, int j);
+
+/*
+ * By columns, as the innermost loop of the factorisation goes: neighbours in memory are
+ * read one after the other, which counts where a thousand nodes share a cache.  A pruned
+ * node names tiles of a few rows: by rows it touches few pages.
+ */
+static inline size_t matrix_place(const struct options *options, int i, int j)
+{
+	if (options->prune)
+		return (size_t)i * (i + 1) / 2 + j;
+	return (size_t)j * (2 * (size_t)options->nb - j + 1) / 2 + (i - j);
+}
+
+/* The handle of tile (i, j), i >= j; registered at the first call.  A node asks for three
+ * of them for each task of the graph. */
+static inline starpu_data_handle_t matrix_handle(struct matrix *matrix, int i, int j)
+{
+	starpu_data_handle_t handle =
+		matrix->handles[matrix_place(matrix->options, i, j)];
+
+	return handle ? handle : matrix_register(matrix, i, j);
+}
 
 /*
  * ||A x - L (L^T x)|| / (sqrt(n) eps ||A x||) for a random x, in the maximum norm,
