@@ -20,15 +20,6 @@
  * the region, until nobody does.  So a change costs what it reaches.
  */
 
-/*
- * What is smaller, relative to a link's capacity or a level, is nobody's concern: it
- * ends the chains of ever smaller changes.
- */
-#define TOLERANCE 1e-3
-
-/* So many are sorted by insertion. */
-enum { FEW_BOUNDS = 48 };
-
 /* Make room for one more element in an array of pointers. */
 #define RESERVE(array, n, capacity)                                                      \
 	do {                                                                             \
@@ -118,19 +109,16 @@ void solver_enter(struct flow *flow)
 	solver_settle_soon(solver);
 }
 
-static void release(struct link *link, double weight)
-{
-	link->held_weight = --link->nheld > 0 ? link->held_weight - weight : 0;
-}
-
 static void let_go(struct flow *flow)
 {
 	if (flow->held_by != UNHELD) {
 		struct link *link = flow->uses[flow->held_by].link;
 
-		release(link, flow->uses[flow->held_by].weight);
-		if (link->nheld == 0)
+		link->held_weight -= flow->uses[flow->held_by].weight;
+		if (--link->nheld == 0) {
+			link->held_weight = 0;
 			link->level = INFINITY;
+		}
 	}
 	flow->held_by = UNHELD;
 }
@@ -150,279 +138,6 @@ static void leave_links(struct flow *flow)
 			link->load = link->most = link->all_weight = 0;
 		if (link->nheld > 0)
 			mark(flow->solver, link);
-	}
-}
-
-/* ---- the region ------------------------------------------------------ */
-
-/* Its flows cannot fill it, as seen from when the region began: it is left out.  Most
- * that only carry what flows take of the way back are. */
-static int is_slack(const struct link *link)
-{
-	return link->level == INFINITY &&
-	       link->most < link->bytes_per_s * (1 - TOLERANCE);
-}
-
-static void add_link(struct solver *solver, struct link *link)
-{
-	if (link->stamp == solver->stamp)
-		return;
-	link->stamp = solver->stamp;
-	link->others_load = link->load;
-	link->weight = 0;
-	link->nflows = 0;
-	if (solver->nregion == solver->region_capacity) {
-		size_t n = solver->region_capacity ? 2 * solver->region_capacity : 64;
-
-		solver->region_capacity = n;
-		solver->region = orr_realloc(solver->region, n * sizeof(*solver->region));
-		solver->candidates =
-			orr_realloc(solver->candidates, n * sizeof(*solver->candidates));
-	}
-	solver->region[solver->nregion++] = link;
-}
-
-static void add_flow(struct solver *solver, struct flow *flow)
-{
-	if (flow->stamp == solver->stamp)
-		return;
-	flow->stamp = solver->stamp;
-	if (solver->nflows == solver->flows_capacity) {
-		size_t n = solver->flows_capacity ? 2 * solver->flows_capacity : 64;
-
-		solver->flows_capacity = n;
-		solver->flows = orr_realloc(solver->flows, n * sizeof(*solver->flows));
-		solver->by_bound =
-			orr_realloc(solver->by_bound, n * sizeof(*solver->by_bound));
-		solver->joined = orr_realloc(solver->joined, n * sizeof(*solver->joined));
-	}
-	solver->by_bound[solver->nflows] =
-		(struct bounded){flow->bound * flow->penalty, solver->nflows, flow};
-	solver->flows[solver->nflows++] = flow;
-	if (flow->held_by != UNHELD)
-		release(flow->uses[flow->held_by].link, flow->uses[flow->held_by].weight);
-	for (int i = 0; i < flow->nuses; i++) {
-		struct link *link = flow->uses[i].link;
-
-		if (link->stamp != solver->stamp && is_slack(link))
-			continue;
-		link->members[flow->uses[i].at].stamp = solver->stamp;
-		add_link(solver, link);
-		link->others_load -= level_of(flow) * flow->uses[i].weight;
-		link->weight += flow->uses[i].weight;
-		link->nflows++;
-	}
-}
-
-/* Those that the link holds join the region. */
-static void add_held(struct solver *solver, struct link *link)
-{
-	for (unsigned i = link->nmembers; i-- > 0 && link->nheld > 0;) {
-		const struct member *member = &link->members[i];
-
-		if (member->is_held && member->stamp != solver->stamp)
-			add_flow(solver, member->flow);
-	}
-}
-
-/* Those on the link that are above a level join the region. */
-static void add_above(struct solver *solver, struct link *link, double level)
-{
-	for (unsigned i = link->nmembers; i-- > 0;) {
-		const struct member *member = &link->members[i];
-
-		if (member->level > level && member->stamp != solver->stamp)
-			add_flow(solver, member->flow);
-	}
-}
-
-/* ---- filling --------------------------------------------------------- */
-
-/* Where others stay held, the region may take a little more than what is left. */
-static double capacity_of(const struct link *link)
-{
-	return link->bytes_per_s * (link->nheld > 0 ? 1 + TOLERANCE / 2 : 1);
-}
-
-/* The level at which a link will be full if its flows are held by nothing else. */
-static double full_level(const struct link *link)
-{
-	double least = 1e-9 * link->bytes_per_s;
-
-	return (link->left > least ? link->left : least) / link->left_weight;
-}
-
-static void sift_down(struct solver *solver, size_t at)
-{
-	struct candidate *heap = solver->candidates, moved = heap[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= solver->ncandidates)
-			break;
-		if (child + 1 < solver->ncandidates &&
-		    heap[child + 1].level < heap[child].level)
-			child++;
-		if (heap[child].level >= moved.level)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = moved;
-}
-
-/* The link that is full first, if any; the levels of links only rise. */
-static struct link *first_full(struct solver *solver, double *level)
-{
-	struct candidate *top = solver->candidates;
-
-	while (solver->ncandidates > 0) {
-		double now = top->link->nleft ? full_level(top->link) : INFINITY;
-
-		if (now <= top->level) {
-			*level = top->level;
-			return top->link;
-		}
-		if (now < INFINITY)
-			top->level = now;
-		else
-			*top = solver->candidates[--solver->ncandidates];
-		sift_down(solver, 0);
-	}
-	*level = INFINITY;
-	return NULL;
-}
-
-static void rate_flow(struct solver *solver, struct flow *flow, double level, int held_by)
-{
-	flow->rated = solver->filling;
-	flow->new_level = level;
-	flow->held_by = held_by;
-	for (int i = 0; i < flow->nuses; i++) {
-		struct link *link = flow->uses[i].link;
-
-		if (link->stamp != solver->stamp)
-			continue;
-		link->left -= level * flow->uses[i].weight;
-		link->left_weight -= flow->uses[i].weight;
-		link->nleft--;
-		if (link->highest < level)
-			link->highest = level;
-	}
-}
-
-static int is_bounded_first(const struct bounded *a, const struct bounded *b)
-{
-	return a->level < b->level || (a->level == b->level && a->place < b->place);
-}
-
-static int compare_bounds(const void *a, const void *b)
-{
-	return is_bounded_first(a, b) ? -1 : is_bounded_first(b, a);
-}
-
-/* Mostly a few have joined, and their bounds are alike. */
-static void sort_joined(struct bounded *joined, size_t n)
-{
-	if (n > FEW_BOUNDS) {
-		qsort(joined, n, sizeof(*joined), compare_bounds);
-		return;
-	}
-	for (size_t i = 1; i < n; i++) {
-		struct bounded moved = joined[i];
-		size_t at = i;
-
-		for (; at > 0 && is_bounded_first(&moved, &joined[at - 1]); at--)
-			joined[at] = joined[at - 1];
-		joined[at] = moved;
-	}
-}
-
-/* Put those that have joined since the last filling among the others. */
-static void sort_bounds(struct solver *solver)
-{
-	struct bounded *all = solver->by_bound, *joined = solver->joined;
-	size_t nold = solver->nsorted, njoined = solver->nflows - nold;
-
-	solver->nsorted = solver->nflows;
-	memcpy(joined, all + nold, njoined * sizeof(*joined));
-	sort_joined(joined, njoined);
-	for (size_t at = solver->nflows; njoined > 0; at--)
-		if (nold > 0 && is_bounded_first(&joined[njoined - 1], &all[nold - 1]))
-			all[at - 1] = all[--nold];
-		else
-			all[at - 1] = joined[--njoined];
-}
-
-/* Links that cannot be full before all flows have met their bounds are no candidates. */
-static void prepare(struct solver *solver)
-{
-	double most;
-
-	sort_bounds(solver);
-	most = solver->by_bound[solver->nflows - 1].level;
-	solver->filling++;
-	solver->ncandidates = 0;
-	for (size_t i = 0; i < solver->nregion; i++) {
-		struct link *link = solver->region[i];
-
-		link->left = capacity_of(link) - link->others_load;
-		link->left_weight = link->weight;
-		link->nleft = link->nflows;
-		link->new_level = INFINITY;
-		link->highest = 0;
-		if (full_level(link) < most)
-			solver->candidates[solver->ncandidates++] =
-				(struct candidate){full_level(link), link};
-	}
-	for (size_t i = solver->ncandidates / 2; i-- > 0;)
-		sift_down(solver, i);
-}
-
-/* Raise the levels of the region together; who meets a bound or a full link stays. */
-static void fill(struct solver *solver)
-{
-	prepare(solver);
-	for (size_t i = 0; i < solver->nflows;) {
-		const struct bounded *bounded = &solver->by_bound[i];
-		double level;
-		struct link *full;
-
-		if (bounded->flow->rated == solver->filling) {
-			i++;
-			continue;
-		}
-		full = first_full(solver, &level);
-		if (bounded->level <= level) {
-			rate_flow(solver, bounded->flow, bounded->level, UNHELD);
-			continue;
-		}
-		full->new_level = level;
-		for (unsigned m = full->nmembers; m-- > 0 && full->nleft > 0;) {
-			const struct member *member = &full->members[m];
-
-			if (member->stamp == solver->stamp &&
-			    member->flow->rated != solver->filling)
-				rate_flow(solver, member->flow, level, member->use);
-		}
-	}
-}
-
-/* Whoever breaks the rule on this link by keeping its rate joins the region. */
-static void extend(struct solver *solver, struct link *link)
-{
-	double load = capacity_of(link) - link->left;
-
-	if (link->new_level < link->level * (1 - TOLERANCE)) {
-		if (link->nheld > 0)
-			add_held(solver, link);
-		else
-			add_above(solver, link, link->new_level * (1 + TOLERANCE));
-	} else if (link->nheld > 0 && (link->highest > link->level * (1 + TOLERANCE) ||
-				       (link->new_level == INFINITY &&
-					load < link->bytes_per_s * (1 - TOLERANCE)))) {
-		add_held(solver, link);
 	}
 }
 
@@ -452,16 +167,15 @@ static void set_rate(struct flow *flow, double rate, double now_s)
 
 static void begin_region(struct solver *solver)
 {
-	solver->stamp++;
-	solver->nflows = solver->nregion = solver->nsorted = 0;
+	region_begin(solver);
 	for (size_t i = 0; i < solver->nentered; i++)
-		add_flow(solver, solver->entered[i]);
+		region_add(solver, solver->entered[i]);
 	for (size_t i = 0; i < solver->nmarked; i++) {
 		struct link *link = solver->marked[i];
 
 		link->marked = 0;
 		if (link->nheld > 0 && link->load < link->bytes_per_s * (1 - TOLERANCE))
-			add_held(solver, link);
+			region_add_held(solver, link);
 	}
 	solver->nentered = solver->nmarked = 0;
 }
@@ -480,40 +194,35 @@ static void hold(struct flow *flow)
 	}
 }
 
-static void end_region(struct solver *solver)
+static void end_region(const struct solver *solver)
 {
-	for (size_t i = 0; i < solver->nregion; i++)
-		if (solver->region[i]->nheld == 0)
-			solver->region[i]->level = solver->region[i]->new_level;
-	for (size_t i = 0; i < solver->nflows; i++) {
-		struct flow *flow = solver->flows[i];
+	const struct region *region = &solver->region;
 
-		hold(flow);
-		set_rate(flow, flow->new_level / flow->penalty, solver->sim->now_s);
+	for (unsigned i = 0; i < region->ntanks; i++) {
+		const struct tank *tank = &region->tanks[i];
+
+		if (tank->nheld == 0)
+			tank->link->level = tank->new_level;
 	}
-}
+	for (unsigned i = 0; i < region->nresidents; i++) {
+		const struct resident *resident = &region->residents[i];
+		struct flow *flow = resident->flow;
 
-static void rate_region(struct solver *solver)
-{
-	size_t nflows;
-
-	begin_region(solver);
-	if (solver->nflows == 0)
-		return;
-	do {
-		nflows = solver->nflows;
-		fill(solver);
-		for (size_t i = 0, n = solver->nregion; i < n; i++)
-			extend(solver, solver->region[i]);
-	} while (solver->nflows > nflows);
-	end_region(solver);
+		flow->held_by = resident->held_by;
+		hold(flow);
+		set_rate(flow, resident->level / flow->penalty, solver->sim->now_s);
+	}
 }
 
 static void settle(struct plat_timer *timer)
 {
 	struct solver *solver = ORR_CONTAINER(timer, struct solver, settle);
 
-	rate_region(solver);
+	begin_region(solver);
+	if (solver->region.nresidents > 0) {
+		region_rate(solver);
+		end_region(solver);
+	}
 	riders_start(solver);
 }
 
@@ -563,7 +272,7 @@ struct link *solver_link(struct solver *solver, const void *key, double bytes_pe
 	struct link *link = table_get(&solver->links, (uint64_t)(uintptr_t)key);
 
 	if (!link) {
-		link = orr_alloc(sizeof(*link));
+		link = orr_alloc_lines(sizeof(*link));
 		link->bytes_per_s = bytes_per_s;
 		link->level = INFINITY;
 		table_put(&solver->links, (uint64_t)(uintptr_t)key, link);
@@ -633,10 +342,6 @@ void solver_free(struct solver *solver)
 	table_free(&solver->links);
 	free(solver->marked);
 	free(solver->entered);
-	free(solver->flows);
-	free(solver->by_bound);
-	free(solver->joined);
-	free(solver->region);
-	free(solver->candidates);
+	region_free(&solver->region);
 	free(solver);
 }

@@ -12,6 +12,9 @@ enum { SPARE_USES = 64 };
 /* Of a flow that no link holds. */
 enum { UNHELD = -1 };
 
+/* Behind the last one of a tank. */
+#define NO_DRAW (~0u)
+
 struct use {
 	struct link *link;
 	double weight; /* over the flow's penalty */
@@ -31,57 +34,91 @@ struct member {
 };
 
 struct link {
+	/* What a region asks of each link that it may reach: one line of the cache. */
 	double bytes_per_s;
-	double load; /* sum over the members */
+	double load;  /* sum over the members */
+	double most;  /* load if all members were as fast as their bounds */
+	double level; /* of the flows that it holds; INFINITY: it holds none */
 	/* In the order of entering; walks begin with the youngest. */
 	struct member *members;
-	unsigned nmembers, members_capacity, ngaps;
-	double level;          /* of the flows that it holds; INFINITY: it holds none */
-	double most;           /* load if all members were as fast as their bounds */
-	int nheld;             /* without those of the region */
-	double held_weight;    /* of these */
+	unsigned stamp; /* of the region that it belongs to */
+	unsigned place; /* its tank there */
+	int nheld;      /* without those of the region */
+	unsigned nmembers;
+	double held_weight; /* of those held */
+
 	double all_weight;     /* of all members */
 	double ridden_until_s; /* by the last one that rode */
 	double hoping_weight;  /* of those that would ride, while they are looked at */
 	int is_refused;        /* to one of these */
 	int marked;
-	/* While a region is rated: */
-	unsigned stamp;             /* of the region that it belongs to */
-	double others_load, weight; /* of the flows that are not of the region, and are */
-	int nflows;                 /* uses of the region's flows */
-	double left, left_weight;   /* of those without a rate */
-	int nleft;
-	double new_level, highest; /* that it gives; of all its flows of the region */
+	unsigned members_capacity, ngaps;
 };
 
 struct flow {
 	struct plat_timer event; /* enters its links, then ends */
 	struct solver *solver;
-	double left_bytes, rate, updated_s;
-	double penalty, bound;
 	void (*done)(void *arg);
 	void *arg;
 	double latency_s;
 	struct flow *next; /* that would ride as well, or is spare */
-	int held_by;       /* which use's link; UNHELD: its bound does */
-	unsigned stamp;    /* of the region that it belongs to */
-	unsigned rated;    /* the filling that has found new_level */
-	double new_level;
+	double left_bytes, updated_s;
+	double rate, penalty, bound;
+	int held_by;    /* which use's link; UNHELD: its bound does */
+	unsigned stamp; /* of the region that it belongs to */
 	int nuses;
 	struct use uses[];
 };
 
-/* A flow of the region, its place there, and the level at which its bound stops it. */
-struct bounded {
-	double level;
-	size_t place;
+/* ---- a region, in memory of its own that is small and walked in order ---- */
+
+/* One of its flows. */
+struct resident {
 	struct flow *flow;
+	unsigned first_draw, ndraws;
+	unsigned rated; /* the filling that has found what follows */
+	int held_by;    /* as the flow's */
+	double level;
 };
 
-/* A link that may be the next one to be full; it is so at this level or above. */
-struct candidate {
+/* The level at which a resident's bound stops it. */
+struct bounded {
 	double level;
+	unsigned place;
+};
+
+/* One of its links. */
+struct tank {
 	struct link *link;
+	double bytes_per_s, old_level; /* the link's */
+	double others_load;            /* of the flows that are not residents */
+	int nheld;                     /* the link's */
+	unsigned first_draw, nflows;
+	unsigned nleft;            /* draws of those without a rate */
+	double left, left_weight;  /* for those, and of those */
+	double new_level, highest; /* that it gives; of all its residents */
+	double weight;             /* of the residents */
+};
+
+/* A resident takes from a tank. */
+struct draw {
+	unsigned resident, tank;
+	unsigned next; /* of the tank, or NO_DRAW */
+	int use;       /* of the flow */
+	double weight;
+};
+
+struct region {
+	struct resident *residents;
+	struct bounded *by_bound, *joined; /* the first nsorted in order; scratch */
+	struct tank *tanks;
+	/* Of each tank: its residents without a rate fill it at this level; INFINITY:
+	 * they meet their bounds before. */
+	double *full_levels;
+	struct draw *draws;
+	unsigned nresidents, residents_capacity, nsorted;
+	unsigned ntanks, tanks_capacity;
+	unsigned ndraws, draws_capacity;
 };
 
 struct solver {
@@ -97,12 +134,7 @@ struct solver {
 	struct flow **entered;
 	size_t nmarked, marked_capacity, nentered, entered_capacity;
 	struct flow *hoping, *last_hoping; /* would ride */
-	/* The region that is rated together. */
-	struct flow **flows;
-	struct bounded *by_bound, *joined; /* the first nsorted in order; scratch */
-	struct link **region;
-	struct candidate *candidates; /* a heap */
-	size_t nflows, flows_capacity, nsorted, nregion, region_capacity, ncandidates;
+	struct region region;              /* that is rated together */
 };
 
 /* A flow that has come to its links, and one that has ended and left them. */
@@ -117,5 +149,21 @@ void solver_settle_soon(struct solver *solver);
  * riders_start(), after all that entered at this date have their rates. */
 int riders_take(struct flow *flow);
 void riders_start(struct solver *solver);
+
+/* ---- region.c -------------------------------------------------------- */
+
+/* What is smaller, relative to a link's capacity or a level, is nobody's concern: it
+ * ends the chains of ever smaller changes. */
+#define TOLERANCE 1e-3
+
+/* No region has begun: one does, without residents. */
+void region_begin(struct solver *solver);
+void region_add(struct solver *solver, struct flow *flow);
+/* Those that the link holds join. */
+void region_add_held(struct solver *solver, struct link *link);
+/* Find the fair rates of its residents, and of whom they disturb.  region.residents says
+ * them; the flows' own are as they were. */
+void region_rate(struct solver *solver);
+void region_free(struct region *region);
 
 #endif

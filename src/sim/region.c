@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "solver_parts.h"
+
+/*
+ * region.c - the flows and links whose rates are found together.
+ *
+ * Flows, links and their members lie all over the memory, and a region is filled several
+ * times until nobody is left whom it disturbs.  So what a filling needs is copied once,
+ * when a flow or a link joins, into arrays of the region's own.
+ */
+
+/* So many are sorted by insertion. */
+enum { FEW_BOUNDS = 48 };
+
+static void *enlarge(void *array, unsigned *capacity, size_t bytes)
+{
+	*capacity = *capacity ? 2 * *capacity : 64;
+	return orr_realloc(array, *capacity * bytes);
+}
+
+/* ---- joining --------------------------------------------------------- */
+
+void region_begin(struct solver *solver)
+{
+	struct region *region = &solver->region;
+
+	solver->stamp++;
+	region->nresidents = region->nsorted = region->ntanks = region->ndraws = 0;
+}
+
+/* Its flows cannot fill it, as seen from when the region began: it is left out.  Most
+ * that only carry what flows take of the way back are. */
+static int is_slack(const struct link *link)
+{
+	return link->level == INFINITY &&
+	       link->most < link->bytes_per_s * (1 - TOLERANCE);
+}
+
+static void add_link(struct solver *solver, struct link *link)
+{
+	struct region *region = &solver->region;
+	struct tank *tank;
+
+	if (region->ntanks == region->tanks_capacity) {
+		region->tanks = enlarge(region->tanks, &region->tanks_capacity,
+					sizeof(*region->tanks));
+		region->full_levels = orr_realloc(region->full_levels,
+						  region->tanks_capacity *
+							  sizeof(*region->full_levels));
+	}
+	link->stamp = solver->stamp;
+	link->place = region->ntanks;
+	tank = &region->tanks[region->ntanks++];
+	tank->link = link;
+	tank->bytes_per_s = link->bytes_per_s;
+	tank->old_level = link->level;
+	tank->nheld = link->nheld;
+	tank->first_draw = NO_DRAW;
+	tank->others_load = link->load;
+	tank->weight = 0;
+	tank->nflows = 0;
+}
+
+/* It stays no longer what it was held by. */
+static void release(struct solver *solver, struct flow *flow)
+{
+	struct link *link = flow->uses[flow->held_by].link;
+	double weight = flow->uses[flow->held_by].weight;
+
+	link->held_weight = --link->nheld > 0 ? link->held_weight - weight : 0;
+	if (link->stamp == solver->stamp)
+		solver->region.tanks[link->place].nheld = link->nheld;
+}
+
+static void add_draw(struct solver *solver, struct flow *flow, int use)
+{
+	struct region *region = &solver->region;
+	double weight = flow->uses[use].weight;
+	struct link *link = flow->uses[use].link;
+	struct tank *tank;
+
+	if (link->stamp != solver->stamp)
+		add_link(solver, link);
+	if (region->ndraws == region->draws_capacity)
+		region->draws = enlarge(region->draws, &region->draws_capacity,
+					sizeof(*region->draws));
+	link->members[flow->uses[use].at].stamp = solver->stamp;
+	tank = &region->tanks[link->place];
+	tank->others_load -= flow->rate * flow->penalty * weight;
+	tank->weight += weight;
+	tank->nflows++;
+	region->draws[region->ndraws] = (struct draw){.resident = region->nresidents,
+						      .tank = link->place,
+						      .next = tank->first_draw,
+						      .use = use,
+						      .weight = weight};
+	tank->first_draw = region->ndraws++;
+}
+
+static void add_resident(struct region *region, struct flow *flow)
+{
+	if (region->nresidents == region->residents_capacity) {
+		region->residents =
+			enlarge(region->residents, &region->residents_capacity,
+				sizeof(*region->residents));
+		region->by_bound =
+			orr_realloc(region->by_bound, region->residents_capacity *
+							      sizeof(*region->by_bound));
+		region->joined =
+			orr_realloc(region->joined,
+				    region->residents_capacity * sizeof(*region->joined));
+	}
+	region->by_bound[region->nresidents] =
+		(struct bounded){flow->bound * flow->penalty, region->nresidents};
+	region->residents[region->nresidents] =
+		(struct resident){.flow = flow, .first_draw = region->ndraws};
+}
+
+void region_add(struct solver *solver, struct flow *flow)
+{
+	struct region *region = &solver->region;
+
+	if (flow->stamp == solver->stamp)
+		return;
+	flow->stamp = solver->stamp;
+	for (int i = 0; i < flow->nuses; i++)
+		__builtin_prefetch(flow->uses[i].link, 1);
+	add_resident(region, flow);
+	if (flow->held_by != UNHELD)
+		release(solver, flow);
+	for (int i = 0; i < flow->nuses; i++) {
+		const struct link *link = flow->uses[i].link;
+
+		if (link->stamp == solver->stamp || !is_slack(link))
+			add_draw(solver, flow, i);
+	}
+	region->residents[region->nresidents].ndraws =
+		region->ndraws - region->residents[region->nresidents].first_draw;
+	region->nresidents++;
+}
+
+void region_add_held(struct solver *solver, struct link *link)
+{
+	for (unsigned i = link->nmembers; i-- > 0 && link->nheld > 0;) {
+		const struct member *member = &link->members[i];
+
+		if (member->is_held && member->stamp != solver->stamp)
+			region_add(solver, member->flow);
+	}
+}
+
+/* Those on the link that are above a level join. */
+static void add_above(struct solver *solver, struct link *link, double level)
+{
+	for (unsigned i = link->nmembers; i-- > 0;) {
+		const struct member *member = &link->members[i];
+
+		if (member->level > level && member->stamp != solver->stamp)
+			region_add(solver, member->flow);
+	}
+}
+
+/* ---- in the order of bounds ------------------------------------------ */
+
+static int is_bounded_first(const struct bounded *a, const struct bounded *b)
+{
+	return a->level < b->level || (a->level == b->level && a->place < b->place);
+}
+
+static int compare_bounds(const void *a, const void *b)
+{
+	return is_bounded_first(a, b) ? -1 : is_bounded_first(b, a);
+}
+
+/* Mostly a few have joined, and their bounds are alike. */
+static void sort_joined(struct bounded *joined, size_t n)
+{
+	if (n > FEW_BOUNDS) {
+		qsort(joined, n, sizeof(*joined), compare_bounds);
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		struct bounded moved = joined[i];
+		size_t at = i;
+
+		for (; at > 0 && is_bounded_first(&moved, &joined[at - 1]); at--)
+			joined[at] = joined[at - 1];
+		joined[at] = moved;
+	}
+}
+
+/* Put those that have joined since the last filling among the others. */
+static void sort_bounds(struct region *region)
+{
+	struct bounded *all = region->by_bound, *joined = region->joined;
+	size_t nold = region->nsorted, njoined = region->nresidents - nold;
+
+	region->nsorted = region->nresidents;
+	memcpy(joined, all + nold, njoined * sizeof(*joined));
+	sort_joined(joined, njoined);
+	for (size_t at = region->nresidents; njoined > 0; at--)
+		if (nold > 0 && is_bounded_first(&joined[njoined - 1], &all[nold - 1]))
+			all[at - 1] = all[--nold];
+		else
+			all[at - 1] = joined[--njoined];
+}
+
+/* ---- filling --------------------------------------------------------- */
+
+/* Where others stay held, the region may take a little more than what is left. */
+static double capacity_of(const struct tank *tank)
+{
+	return tank->bytes_per_s * (tank->nheld > 0 ? 1 + TOLERANCE / 2 : 1);
+}
+
+/* The level at which a tank will be full if its residents are held by nothing else. */
+static double full_level(const struct tank *tank)
+{
+	double least = 1e-9 * tank->bytes_per_s;
+
+	return (tank->left > least ? tank->left : least) / tank->left_weight;
+}
+
+/* Those that cannot be full before all residents have met their bounds never are. */
+static void prepare(struct region *region)
+{
+	double most = region->by_bound[region->nresidents - 1].level;
+
+	for (unsigned i = 0; i < region->ntanks; i++) {
+		struct tank *tank = &region->tanks[i];
+		double level;
+
+		tank->left = capacity_of(tank) - tank->others_load;
+		tank->left_weight = tank->weight;
+		tank->nleft = tank->nflows;
+		tank->new_level = INFINITY;
+		tank->highest = 0;
+		level = full_level(tank);
+		region->full_levels[i] = level < most ? level : INFINITY;
+	}
+	for (unsigned i = region->ntanks; i % 4 != 0; i++)
+		region->full_levels[i] = INFINITY;
+}
+
+static double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* The tank that is full first.  Four at a time, as each comparison waits for the one
+ * before; the capacity is a multiple of four. */
+static unsigned first_full(const struct region *region, double *level)
+{
+	const double *levels = region->full_levels;
+	double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY;
+	unsigned first = 0;
+
+	for (unsigned i = 0; i < region->ntanks; i += 4) {
+		a = lesser(levels[i], a);
+		b = lesser(levels[i + 1], b);
+		c = lesser(levels[i + 2], c);
+		d = lesser(levels[i + 3], d);
+	}
+	*level = lesser(lesser(a, b), lesser(c, d));
+	while (first < region->ntanks && levels[first] > *level)
+		first++;
+	return first;
+}
+
+static void rate_resident(struct region *region, struct resident *resident, double level,
+			  int held_by)
+{
+	const struct draw *draw = &region->draws[resident->first_draw];
+
+	resident->level = level;
+	resident->held_by = held_by;
+	for (const struct draw *end = draw + resident->ndraws; draw < end; draw++) {
+		struct tank *tank = &region->tanks[draw->tank];
+
+		tank->left -= level * draw->weight;
+		tank->left_weight -= draw->weight;
+		if (tank->highest < level)
+			tank->highest = level;
+		if (--tank->nleft == 0)
+			region->full_levels[draw->tank] = INFINITY;
+		else if (region->full_levels[draw->tank] < INFINITY)
+			region->full_levels[draw->tank] = full_level(tank);
+	}
+}
+
+/* All that still rise in it stay at its level. */
+static void fill_up(struct region *region, struct tank *tank, double level,
+		    unsigned filling)
+{
+	tank->new_level = level;
+	for (unsigned at = tank->first_draw; at != NO_DRAW && tank->nleft > 0;) {
+		const struct draw *draw = &region->draws[at];
+		struct resident *resident = &region->residents[draw->resident];
+
+		if (resident->rated != filling) {
+			resident->rated = filling;
+			rate_resident(region, resident, level, draw->use);
+		}
+		at = draw->next;
+	}
+}
+
+/* Raise the levels of the region together; who meets a bound or a full tank stays. */
+static void fill(struct region *region, unsigned filling)
+{
+	/* No tank is full below this level; the levels of tanks only rise. */
+	double level = 0;
+	unsigned full = 0;
+
+	sort_bounds(region);
+	prepare(region);
+	for (unsigned i = 0; i < region->nresidents;) {
+		const struct bounded *bounded = &region->by_bound[i];
+		struct resident *resident = &region->residents[bounded->place];
+
+		if (resident->rated == filling) {
+			i++;
+			continue;
+		}
+		if (bounded->level > level)
+			full = first_full(region, &level);
+		if (bounded->level <= level) {
+			resident->rated = filling;
+			rate_resident(region, resident, bounded->level, UNHELD);
+		} else {
+			fill_up(region, &region->tanks[full], level, filling);
+		}
+	}
+}
+
+/* Whoever breaks the rule on this link by keeping its rate joins the region. */
+static void extend(struct solver *solver, const struct tank *tank)
+{
+	struct link *link = tank->link;
+	double load = capacity_of(tank) - tank->left;
+
+	if (tank->new_level < tank->old_level * (1 - TOLERANCE)) {
+		if (tank->nheld > 0)
+			region_add_held(solver, link);
+		else
+			add_above(solver, link, tank->new_level * (1 + TOLERANCE));
+	} else if (tank->nheld > 0 &&
+		   (tank->highest > tank->old_level * (1 + TOLERANCE) ||
+		    (tank->new_level == INFINITY &&
+		     load < tank->bytes_per_s * (1 - TOLERANCE)))) {
+		region_add_held(solver, link);
+	}
+}
+
+void region_rate(struct solver *solver)
+{
+	struct region *region = &solver->region;
+	unsigned nresidents;
+
+	do {
+		nresidents = region->nresidents;
+		fill(region, ++solver->filling);
+		for (unsigned i = 0, n = region->ntanks; i < n; i++)
+			extend(solver, &region->tanks[i]);
+	} while (region->nresidents > nresidents);
+}
+
+void region_free(struct region *region)
+{
+	free(region->residents);
+	free(region->by_bound);
+	free(region->joined);
+	free(region->tanks);
+	free(region->full_levels);
+	free(region->draws);
+}
