@@ -19,7 +19,7 @@ enum { FEW_BOUNDS = 48 };
 
 static void *enlarge(void *array, unsigned *capacity, size_t bytes)
 {
-	*capacity = *capacity ? 2 * *capacity : 64;
+	*capacity = *capacity ? 2 * *capacity : REGION_BLOCK;
 	return orr_realloc(array, *capacity * bytes);
 }
 
@@ -52,6 +52,9 @@ static void add_link(struct solver *solver, struct link *link)
 		region->full_levels = orr_realloc(region->full_levels,
 						  region->tanks_capacity *
 							  sizeof(*region->full_levels));
+		region->least_levels = orr_realloc(region->least_levels,
+						   region->tanks_capacity / REGION_BLOCK *
+							   sizeof(*region->least_levels));
 	}
 	link->stamp = solver->stamp;
 	link->place = region->ntanks;
@@ -226,10 +229,30 @@ static double full_level(const struct tank *tank)
 	return (tank->left > least ? tank->left : least) / tank->left_weight;
 }
 
+static double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+/* Four at a time, as each comparison waits for the one before. */
+static double least_of(const double *levels)
+{
+	double a = levels[0], b = levels[1], c = levels[2], d = levels[3];
+
+	for (int i = 4; i < REGION_BLOCK; i += 4) {
+		a = lesser(levels[i], a);
+		b = lesser(levels[i + 1], b);
+		c = lesser(levels[i + 2], c);
+		d = lesser(levels[i + 3], d);
+	}
+	return lesser(lesser(a, b), lesser(c, d));
+}
+
 /* Those that cannot be full before all residents have met their bounds never are. */
 static void prepare(struct region *region)
 {
 	double most = region->by_bound[region->nresidents - 1].level;
+	unsigned end = region->ntanks;
 
 	for (unsigned i = 0; i < region->ntanks; i++) {
 		struct tank *tank = &region->tanks[i];
@@ -243,33 +266,41 @@ static void prepare(struct region *region)
 		level = full_level(tank);
 		region->full_levels[i] = level < most ? level : INFINITY;
 	}
-	for (unsigned i = region->ntanks; i % 4 != 0; i++)
-		region->full_levels[i] = INFINITY;
+	for (; end % REGION_BLOCK != 0; end++)
+		region->full_levels[end] = INFINITY;
+	for (unsigned b = 0; b * REGION_BLOCK < end; b++)
+		region->least_levels[b] =
+			least_of(region->full_levels + b * REGION_BLOCK);
 }
 
-static double lesser(double a, double b)
+/* The tank that is full first.  Levels rise while others are rated, so what is known of a
+ * block is never too much. */
+static unsigned first_full(struct region *region, double *level)
 {
-	return a < b ? a : b;
-}
+	*level = INFINITY;
+	while (region->ntanks > 0) {
+		unsigned block = 0, first;
 
-/* The tank that is full first.  Four at a time, as each comparison waits for the one
- * before; the capacity is a multiple of four. */
-static unsigned first_full(const struct region *region, double *level)
-{
-	const double *levels = region->full_levels;
-	double a = INFINITY, b = INFINITY, c = INFINITY, d = INFINITY;
-	unsigned first = 0;
-
-	for (unsigned i = 0; i < region->ntanks; i += 4) {
-		a = lesser(levels[i], a);
-		b = lesser(levels[i + 1], b);
-		c = lesser(levels[i + 2], c);
-		d = lesser(levels[i + 3], d);
+		for (unsigned b = 1; b * REGION_BLOCK < region->ntanks; b++)
+			if (region->least_levels[b] < region->least_levels[block])
+				block = b;
+		first = block * REGION_BLOCK;
+		*level = least_of(region->full_levels + first);
+		if (*level <= region->least_levels[block]) {
+			while (region->full_levels[first] > *level)
+				first++;
+			return first;
+		}
+		region->least_levels[block] = *level;
 	}
-	*level = lesser(lesser(a, b), lesser(c, d));
-	while (first < region->ntanks && levels[first] > *level)
-		first++;
-	return first;
+	return 0;
+}
+
+/* Never lower, as it may come out where rounding has left next to no weight. */
+static void raise_to(double *level, double to)
+{
+	if (*level < to)
+		*level = to;
 }
 
 static void rate_resident(struct region *region, struct resident *resident, double level,
@@ -284,12 +315,11 @@ static void rate_resident(struct region *region, struct resident *resident, doub
 
 		tank->left -= level * draw->weight;
 		tank->left_weight -= draw->weight;
-		if (tank->highest < level)
-			tank->highest = level;
+		raise_to(&tank->highest, level);
 		if (--tank->nleft == 0)
 			region->full_levels[draw->tank] = INFINITY;
 		else if (region->full_levels[draw->tank] < INFINITY)
-			region->full_levels[draw->tank] = full_level(tank);
+			raise_to(&region->full_levels[draw->tank], full_level(tank));
 	}
 }
 
@@ -377,5 +407,6 @@ void region_free(struct region *region)
 	free(region->joined);
 	free(region->tanks);
 	free(region->full_levels);
+	free(region->least_levels);
 	free(region->draws);
 }

@@ -12,9 +12,9 @@
  * not where another one is still riding, so that this bounds what its date may be wrong
  * by.
  */
-#define RIDING 0.015
+#define RIDING 0.01
 /* Among longer flows on full links, whose shares hardly change by another rider. */
-#define RIDING_LOADED 0.025
+#define RIDING_LOADED 0.02
 
 int riders_take(struct flow *flow)
 {

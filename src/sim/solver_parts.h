@@ -108,6 +108,9 @@ struct draw {
 	double weight;
 };
 
+/* The levels of so many tanks are compared at once; capacities are multiples of it. */
+enum { REGION_BLOCK = 64 };
+
 struct region {
 	struct resident *residents;
 	struct bounded *by_bound, *joined; /* the first nsorted in order; scratch */
@@ -115,6 +118,7 @@ struct region {
 	/* Of each tank: its residents without a rate fill it at this level; INFINITY:
 	 * they meet their bounds before. */
 	double *full_levels;
+	double *least_levels; /* of each block of tanks: the least of them, or less */
 	struct draw *draws;
 	unsigned nresidents, residents_capacity, nsorted;
 	unsigned ntanks, tanks_capacity;
@@ -154,7 +158,7 @@ void riders_start(struct solver *solver);
 
 /* What is smaller, relative to a link's capacity or a level, is nobody's concern: it
  * ends the chains of ever smaller changes. */
-#define TOLERANCE 1e-3
+#define TOLERANCE 3e-4
 
 /* No region has begun: one does, without residents. */
 void region_begin(struct solver *solver);
