@@ -377,6 +377,7 @@ static void ended(struct worker *worker, struct job *job)
 	struct gang *gang = gang_of(worker, job);
 
 	if (gang && !gang_part_ended(gang)) {
+		worker->running = job;
 		worker->awaits = 1;
 		return;
 	}
