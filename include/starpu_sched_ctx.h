@@ -90,7 +90,7 @@ void starpu_sched_ctx_register_close_callback(
 void starpu_sched_ctx_delete(unsigned sched_ctx_id);
 
 /** Who gets the workers; STARPU_NMAX_SCHED_CTXS: nobody.  The context around a nested
- * one, unless it is set. */
+ * one, unless it is set.  Of an heir that is deleted, its own heir takes the place. */
 void starpu_sched_ctx_set_inheritor(unsigned sched_ctx_id, unsigned inheritor);
 unsigned starpu_sched_ctx_get_inheritor(unsigned sched_ctx_id);
 

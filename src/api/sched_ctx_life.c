@@ -230,6 +230,7 @@ static unsigned create(struct node *node, const int *ids, int n, const char *nam
 			"before",
 			name, STARPU_NMAX_SCHED_CTXS);
 	set_up(sched, wish, name);
+	contexts_start(sched);
 	if (wish->init)
 		wish->init((unsigned)sched->id);
 	sched->init = wish->init;
@@ -335,18 +336,23 @@ unsigned starpu_sched_ctx_get_priority(int worker, unsigned sched_ctx_id)
 void starpu_sched_ctx_set_inheritor(unsigned sched_ctx_id, unsigned inheritor)
 {
 	struct sched *sched = api_context(__func__, sched_ctx_id);
+	int heir = -1;
 
 	if (inheritor == sched_ctx_id)
 		orr_die(api_rank(), "%s: context %u cannot inherit from itself", __func__,
 			inheritor);
-	sched->heir = api_context(__func__, inheritor)->id;
+	if (inheritor != STARPU_NMAX_SCHED_CTXS)
+		heir = api_context(__func__, inheritor)->id;
+	orr_store(&sched->heir, heir);
 }
 
 unsigned starpu_sched_ctx_get_inheritor(unsigned sched_ctx_id)
 {
 	const struct sched *sched = api_context(__func__, sched_ctx_id);
 
-	return sched->heir >= 0 ? (unsigned)sched->heir : STARPU_NMAX_SCHED_CTXS;
+	int heir = orr_load((int *)&sched->heir);
+
+	return heir >= 0 ? (unsigned)heir : STARPU_NMAX_SCHED_CTXS;
 }
 
 unsigned starpu_sched_ctx_get_hierarchy_level(unsigned sched_ctx_id)
@@ -381,7 +387,7 @@ void starpu_sched_ctx_finished_submit(unsigned sched_ctx_id)
 
 void starpu_sched_ctx_delete(unsigned sched_ctx_id)
 {
-	struct sched *sched = api_context(__func__, sched_ctx_id), *heir = NULL;
+	struct sched *sched = api_context(__func__, sched_ctx_id), *heir;
 	struct node *node = sched->node;
 
 	if (sched->id == 0)
@@ -389,12 +395,11 @@ void starpu_sched_ctx_delete(unsigned sched_ctx_id)
 			"%s: context 0 is the library's, and stays; delete those that "
 			"starpu_sched_ctx_create() returned",
 			__func__);
-	if (sched->heir >= 0)
-		heir = contexts_find(node, (unsigned)sched->heir);
-	/* Another thread may submit more meanwhile. */
+	/* Another thread may submit more meanwhile, and delete the heir. */
 	do {
 		if (orr_load(&sched->njobs) > 0)
 			node_wait_context(api_blocking_node(__func__), sched, 0);
+		heir = contexts_heir(sched);
 	} while (contexts_delete(sched, heir) != 0);
 }
 

@@ -339,6 +339,36 @@ static void heirs_get_the_workers(void)
 	starpu_shutdown();
 }
 
+/* A number comes to another context when its own is deleted. */
+static void heirs_that_have_gone_do_not_inherit(void)
+{
+	unsigned outer, middle, inner, other;
+
+	begin();
+	outer = create("eager", 0, 1);
+	middle = create("eager", 1, 1);
+	inner = create("eager", 2, 2);
+	take_away(0, 2, 2);
+	starpu_sched_ctx_set_inheritor(inner, middle);
+	starpu_sched_ctx_set_inheritor(middle, outer);
+	starpu_sched_ctx_delete(middle);
+	CLAIM_EQ(starpu_sched_ctx_get_inheritor(inner), outer);
+	starpu_sched_ctx_delete(outer);
+	CLAIM_EQ(starpu_sched_ctx_get_inheritor(inner), STARPU_NMAX_SCHED_CTXS);
+	other = create("eager", 0, 1);
+	CLAIM_EQ(other, outer);
+	starpu_sched_ctx_finished_submit(inner);
+	CLAIM_EQ(mask_of(inner), 12);
+	starpu_sched_ctx_delete(inner);
+	CLAIM_EQ(mask_of(other), 1);
+	CLAIM_EQ(mask_of(0), 15);
+	starpu_sched_ctx_set_inheritor(other, 0);
+	starpu_sched_ctx_set_inheritor(other, STARPU_NMAX_SCHED_CTXS);
+	CLAIM_EQ(starpu_sched_ctx_get_inheritor(other), STARPU_NMAX_SCHED_CTXS);
+	starpu_sched_ctx_delete(other);
+	starpu_shutdown();
+}
+
 static void contexts_are_nested(void)
 {
 	int ids[2] = {0, 1};
@@ -566,6 +596,7 @@ static const struct claim claims[] = {
 	{"workers come and go", workers_come_and_go},
 	{"policies have their priorities", policies_have_their_priorities},
 	{"heirs get the workers", heirs_get_the_workers},
+	{"heirs that have gone do not inherit", heirs_that_have_gone_do_not_inherit},
 	{"contexts are nested", contexts_are_nested},
 	{"ready tasks are counted", ready_tasks_are_counted},
 	{"workers know their contexts", workers_know_their_contexts},

@@ -465,6 +465,41 @@ static void a_policy_that_is_not_ready_is_not_asked(void)
 	end(0);
 }
 
+/* Some make a row for each priority. */
+static int found[5];
+
+static void given_init(unsigned ctx)
+{
+	found[0] = starpu_sched_ctx_get_min_priority(ctx);
+	found[1] = starpu_sched_ctx_get_max_priority(ctx);
+	found[2] = starpu_sched_ctx_min_priority_is_set(ctx) &&
+		   starpu_sched_ctx_max_priority_is_set(ctx);
+	found[3] = starpu_sched_ctx_get_user_data(ctx) == found;
+	found[4] = (int)starpu_sched_ctx_get_hierarchy_level(ctx);
+}
+
+static void a_policy_begins_with_what_its_context_was_given(void)
+{
+	struct starpu_sched_policy given = fifo_policy;
+	unsigned id;
+
+	given.init_sched = given_init;
+	given.deinit_sched = NULL;
+	given.policy_name = "given";
+	begin(&fifo_policy);
+	id = starpu_sched_ctx_create(
+		NULL, 0, "given", STARPU_SCHED_CTX_POLICY_STRUCT, &given,
+		STARPU_SCHED_CTX_POLICY_MIN_PRIO, -3, STARPU_SCHED_CTX_POLICY_MAX_PRIO, 9,
+		STARPU_SCHED_CTX_USER_DATA, found, STARPU_SCHED_CTX_NESTED, 0u, 0);
+	CLAIM_EQ(found[0], -3);
+	CLAIM_EQ(found[1], 9);
+	CLAIM(found[2]);
+	CLAIM(found[3]);
+	CLAIM_EQ(found[4], 1);
+	starpu_sched_ctx_delete(id);
+	end(0);
+}
+
 /* While a policy hears of one worker, the set changes otherwise. */
 static int knows[2], nforgotten;
 
@@ -492,6 +527,7 @@ static void a_worker_that_comes_is_not_forgotten(void)
 	unsigned id;
 
 	crossing.init_sched = crossing.deinit_sched = NULL;
+	crossing.pop_task = NULL; /* There is nothing, not even a list. */
 	crossing.add_workers = crossing_add;
 	crossing.remove_workers = crossing_remove;
 	crossing.policy_name = "crossing";
@@ -658,6 +694,8 @@ static const struct claim claims[] = {
 	{"bound_tasks_are_told", bound_tasks_are_told},
 	{"a_policy_that_is_not_ready_is_not_asked",
 	 a_policy_that_is_not_ready_is_not_asked},
+	{"a_policy_begins_with_what_its_context_was_given",
+	 a_policy_begins_with_what_its_context_was_given},
 	{"a_worker_that_comes_is_not_forgotten", a_worker_that_comes_is_not_forgotten},
 	{"the_policy_can_be_asked_for", the_policy_can_be_asked_for},
 	{"priorities_are_the_policys", priorities_are_the_policys},

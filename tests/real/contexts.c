@@ -84,6 +84,7 @@ static int play(const struct sched_ops *first, const struct sched_ops *second)
 	scheds[0] = plat_self()->scheds[0];
 	scheds[1] = contexts_create(plat_self(), second,
 				    (struct starpu_sched_policy *)&second->object);
+	contexts_start(scheds[1]);
 	for (int i = 0; i < NTHREADS; i++) {
 		submitters[i].scheds[0] = scheds[0];
 		submitters[i].scheds[1] = scheds[1];

@@ -119,6 +119,7 @@ static void without_the_fast_the_slow_take_all(void **state)
 	assert_int_equal(pop(1), -1);
 	other = contexts_create(one.node, sched_find("eager"),
 				(struct starpu_sched_policy *)&sched_eager.object);
+	contexts_start(other);
 	contexts_move(&one.node->workers[0], other);
 	assert_int_equal(pop(1), 1);
 	one_close();

@@ -299,6 +299,7 @@ static void random_runs_repeat(void **state)
 	by_hand("random", NWORKERS + 1, 0);
 	other = contexts_create(one.node, policy,
 				(struct starpu_sched_policy *)&policy->object);
+	contexts_start(other);
 	contexts_move(&one.node->workers[NWORKERS], other);
 	for (int i = 0; i < N; i++) {
 		job = task_job(one.node, make(&on_cpu, i, 0));

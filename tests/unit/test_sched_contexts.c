@@ -73,6 +73,7 @@ static struct sched *create(const char *policy)
 		(struct starpu_sched_policy *)&sched_find(policy)->object);
 
 	assert_non_null(sched);
+	contexts_start(sched);
 	return sched;
 }
 
@@ -436,6 +437,7 @@ static void an_own_policy_has_a_context(void **state)
 	(void)state;
 	open_node(3, 0, "eager");
 	sched = contexts_create(one.node, &sched_own, &own_policy);
+	contexts_start(sched);
 	assert_int_equal(sched->id, 1);
 	move(1, sched);
 	move(2, sched);
@@ -479,6 +481,7 @@ static void who_is_left_by_all_is_closed(void **state)
 		open_node(2, 0, "eager");
 		nclosed = 0;
 		sched = contexts_create(one.node, &counted, &counted.object);
+		contexts_start(sched);
 		move(0, sched);
 		submit(&on_cpu, 1, sched);
 		fake_run();

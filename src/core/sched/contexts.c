@@ -80,7 +80,7 @@ static struct sched *open_at(struct node *node, int id, const struct sched_ops *
 	return sched;
 }
 
-static void tell_open(struct sched *sched)
+void contexts_start(struct sched *sched)
 {
 	if (sched->ops->opened)
 		sched->ops->opened(sched);
@@ -100,8 +100,6 @@ struct sched *contexts_create(struct node *node, const struct sched_ops *ops,
 	if (id < STARPU_NMAX_SCHED_CTXS)
 		sched = open_at(node, id, ops, policy);
 	orr_unlock(&node->scheds_lock);
-	if (sched)
-		tell_open(sched);
 	return sched;
 }
 
@@ -205,7 +203,7 @@ void contexts_begin(struct node *node)
 {
 	struct sched *sched = node->scheds[0];
 
-	tell_open(sched);
+	contexts_start(sched);
 	if (sched->ops->workers_come)
 		telling_first(sched);
 }
@@ -588,6 +586,21 @@ void contexts_follow(struct worker *worker)
 
 /* ---- the end --------------------------------------------------------- */
 
+/* The number may be another one's afterwards.  node->scheds_lock is taken. */
+static void forget(struct node *node, const struct sched *gone)
+{
+	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
+		struct sched *sched = node->scheds[id];
+
+		if (!sched || sched == gone)
+			continue;
+		if (orr_load(&sched->heir) == gone->id)
+			orr_store(&sched->heir, gone->heir == id ? -1 : gone->heir);
+		if (orr_load(&sched->parent) == gone->id)
+			orr_store(&sched->parent, gone->parent);
+	}
+}
+
 /* Its workers go to heir, or if that is NULL, to the initial one where they have no
  * other. */
 static void release_workers(struct sched *sched, struct sched *heir)
@@ -610,6 +623,13 @@ static void release_workers(struct sched *sched, struct sched *heir)
 	}
 }
 
+struct sched *contexts_heir(struct sched *sched)
+{
+	int heir = orr_load(&sched->heir);
+
+	return heir >= 0 ? contexts_find(sched->node, (unsigned)heir) : NULL;
+}
+
 /* Once: all its tasks have ended, and there will be no more. */
 static void tell_end(struct sched *sched)
 {
@@ -622,12 +642,11 @@ static void tell_end(struct sched *sched)
 
 static void end_if_finished(struct sched *sched)
 {
-	struct sched *heir = NULL;
+	struct sched *heir;
 
 	if (orr_load(&sched->njobs) > 0 || !orr_cas(&sched->is_finished, 1, 2))
 		return;
-	if (sched->heir >= 0)
-		heir = contexts_find(sched->node, (unsigned)sched->heir);
+	heir = contexts_heir(sched);
 	if (heir)
 		release_workers(sched, heir);
 	tell_end(sched);
@@ -667,6 +686,7 @@ int contexts_delete(struct sched *sched, struct sched *heir)
 	if (sched->ops->opened)
 		orr_swap_ptr((void **)&node->closing[sched->id], sched);
 	orr_swap_ptr((void **)&node->scheds[sched->id], NULL);
+	forget(node, sched);
 	orr_unlock(&node->scheds_lock);
 	contexts_leave(sched); /* Its place. */
 	contexts_leave(sched);

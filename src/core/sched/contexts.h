@@ -35,9 +35,12 @@ void contexts_begin(struct node *node);
 void contexts_close(struct node *node);
 
 /* Any thread.  One more scheduler, without workers, or NULL when there are as many as
- * there may be.  Tasks are submitted to it by its id as task->sched_ctx. */
+ * there may be. */
 struct sched *contexts_create(struct node *node, const struct sched_ops *ops,
 			      struct starpu_sched_policy *policy);
+/* Its policy learns of it, with the priorities and what else the scheduler was given
+ * meanwhile.  Afterwards it may have workers, and tasks: by its id as task->sched_ctx. */
+void contexts_start(struct sched *sched);
 /* The scheduler with that number, also when it is about to be closed; or NULL. */
 struct sched *contexts_find(struct node *node, unsigned id);
 /* Its workers, kept up to date from the first call on. */
@@ -76,6 +79,8 @@ void contexts_finish(struct sched *sched);
 /* Any thread; not the initial one.  Its workers go to heir; NULL: those that belong to
  * nobody else go to the initial one.  0, or -EBUSY when a task of it has not ended. */
 int contexts_delete(struct sched *sched, struct sched *heir);
+/* Who gets its workers; NULL: nobody.  When the heir is deleted its own heir is. */
+struct sched *contexts_heir(struct sched *sched);
 /* One of its tasks has ended; not of the initial one. */
 void contexts_job_ended(struct sched *sched);
 

@@ -104,7 +104,8 @@ struct sched {
 	int is_finished; /* atomic: 1: no more will be submitted; 2: and all have ended */
 	/* Of the application's: who gets its workers, what it is nested in (or -1), how
 	 * deep; are the workers of one with a master awake; who is told of the end. */
-	int heir, parent, level, nsms;
+	int heir, parent; /* atomic; -1: none */
+	int level, nsms;
 	unsigned char is_awake;
 	int is_open; /* atomic: ops->opened() has returned */
 	char name[32];
