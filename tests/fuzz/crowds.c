@@ -25,7 +25,7 @@ static int draw_workers(const struct run *run, struct rng *rng, int *ids)
 	return n;
 }
 
-static unsigned new_context(struct run *run, struct rng *rng)
+static const char *usual_policy(struct rng *rng)
 {
 	static const char *const policies[] = {"eager",
 					       "prio",
@@ -44,13 +44,41 @@ static unsigned new_context(struct run *run, struct rng *rng)
 					       "modular-heteroprio",
 					       "modular-pheft",
 					       NULL};
-	const unsigned npolicies = sizeof(policies) / sizeof(policies[0]);
-	const char *policy = policies[rng_below(rng, npolicies)];
-	int ids[STARPU_NMAXWORKERS], n = draw_workers(run, rng, ids);
 
+	return policies[rng_below(rng, sizeof(policies) / sizeof(policies[0]))];
+}
+
+/* A worker that waits for the others of an alias looks for no more aliases, so those of a
+ * second context might wait for each other. */
+static int may_make_aliases(const struct lane_run *lane, int at)
+{
+	return lane->index == 0 && at == 0 &&
+	       has_feature(lane->run->program, FEATURE_TEAMS);
+}
+
+static unsigned new_context(struct lane_run *lane, int at, struct rng *rng)
+{
+	int ids[STARPU_NMAXWORKERS], n = draw_workers(lane->run, rng, ids);
+	const char *policy = usual_policy(rng);
+	unsigned own = rng_below(rng, 3), aliases = rng_below(rng, 2),
+		 which = rng_below(rng, 64);
+
+	own = own == 0 && has_feature(lane->run->program, FEATURE_OWN);
+	lane->is_fixed[at] = own && aliases && may_make_aliases(lane, at);
+	if (own)
+		return starpu_sched_ctx_create(
+			ids, n, "own", STARPU_SCHED_CTX_POLICY_STRUCT,
+			lane->is_fixed[at] ? policies_aliases(which)
+					   : policies_own(which),
+			STARPU_SCHED_CTX_POLICY_MIN_PRIO, POLICIES_LEAST,
+			STARPU_SCHED_CTX_POLICY_MAX_PRIO, POLICIES_MOST, 0);
 	if (!policy)
 		return starpu_sched_ctx_create(ids, n, "masters",
 					       STARPU_SCHED_CTX_AWAKE_WORKERS, 0);
+	if (at > 0 && which % 2)
+		return starpu_sched_ctx_create(
+			ids, n, "inner", STARPU_SCHED_CTX_POLICY_NAME, policy,
+			STARPU_SCHED_CTX_NESTED, lane->crowds[at - 1], 0);
 	return starpu_sched_ctx_create(ids, n, "crowd", STARPU_SCHED_CTX_POLICY_NAME,
 				       policy, 0);
 }
@@ -67,7 +95,7 @@ void crowds_open(struct lane_run *lane)
 		return;
 	lane->ncrowds = 1 + (lane->index == 0 && rng_below(&rng, 2));
 	for (int i = 0; i < lane->ncrowds; i++)
-		lane->crowds[i] = new_context(lane->run, &rng);
+		lane->crowds[i] = new_context(lane, i, &rng);
 }
 
 void crowds_close(struct lane_run *lane)
@@ -86,47 +114,104 @@ unsigned crowds_context(const struct lane_run *lane, const struct op *op)
 	return lane->crowds[draw];
 }
 
-static void let_go(struct run *run, struct rng *rng, unsigned ctx)
+/* Workers leave; unless others come at once, its tasks need one. */
+static void let_go(struct lane_run *lane, int at, struct rng *rng)
 {
-	int ids[STARPU_NMAXWORKERS];
-	int n = draw_workers(run, rng, ids);
+	unsigned ctx = lane->crowds[at];
+	int ids[STARPU_NMAXWORKERS], n = draw_workers(lane->run, rng, ids);
+	int come[STARPU_NMAXWORKERS], ncome = draw_workers(lane->run, rng, come);
+	int all = rng_below(rng, 3) == 0;
 
-	/* Its tasks need somebody. */
-	for (int i = 0; i < n; i++)
-		if (starpu_sched_ctx_contains_worker(ids[i], ctx) &&
-		    starpu_sched_ctx_get_nworkers(ctx) > 1)
-			starpu_sched_ctx_remove_workers(&ids[i], 1, ctx);
+	if (all)
+		n = lane->run->ncpus;
+	for (int i = 0; i < n; i++) {
+		int id = all ? starpu_worker_get_by_type(STARPU_CPU_WORKER, i) : ids[i];
+
+		if (starpu_sched_ctx_contains_worker(id, ctx) &&
+		    (all || starpu_sched_ctx_get_nworkers(ctx) > 1))
+			starpu_sched_ctx_remove_workers(&id, 1, ctx);
+	}
+	if (!all)
+		return;
+	for (unsigned i = rng_below(rng, 4); i > 0; i--)
+		stage_yield();
+	starpu_sched_ctx_add_workers(come, (unsigned)ncome, ctx);
+}
+
+/* No more tasks come to it; another one takes its place. */
+static void replace(struct lane_run *lane, int at, struct rng *rng)
+{
+	unsigned ctx = lane->crowds[at], heir = lane->crowds[rng_below(rng, MAX_CROWDS)];
+
+	switch (rng_below(rng, 4)) {
+	case 0:
+		/* Of those there may be none. */
+		if (heir != ctx && heir != 0)
+			starpu_sched_ctx_set_inheritor(ctx, heir);
+		starpu_sched_ctx_finished_submit(ctx);
+		break;
+	case 1:
+		starpu_sched_ctx_set_inheritor(ctx, 0);
+		break;
+	case 2:
+		starpu_sched_ctx_finished_submit(ctx);
+		starpu_task_wait_for_all_in_ctx(ctx);
+		break;
+	default:
+		break;
+	}
+	for (unsigned i = rng_below(rng, 4); i > 0; i--)
+		stage_yield();
+	starpu_sched_ctx_delete(ctx);
+	lane->crowds[at] = new_context(lane, at, rng);
+}
+
+/* The initial context lets one go for a while, which other threads may do, too. */
+static void visit(struct lane_run *lane, int at, struct rng *rng)
+{
+	int id = starpu_worker_get_by_type(
+		STARPU_CPU_WORKER, (int)rng_below(rng, (unsigned)lane->run->ncpus));
+
+	(void)at;
+	starpu_sched_ctx_remove_workers(&id, 1, 0);
+	for (unsigned i = rng_below(rng, 4); i > 0; i--)
+		stage_yield();
+	starpu_sched_ctx_add_workers(&id, 1, 0);
 }
 
 int run_crowd_op(struct lane_run *lane, struct op *op)
 {
 	struct rng rng = {op->salt};
-	int ids[STARPU_NMAXWORKERS], n;
-	unsigned *ctx;
+	int ids[STARPU_NMAXWORKERS], n, at;
 
 	if (op->kind != OP_CROWD)
 		return 0;
 	if (lane->ncrowds == 0)
 		return 1;
-	ctx = &lane->crowds[op->choice[1] % (unsigned)lane->ncrowds];
+	at = (int)(op->choice[1] % (unsigned)lane->ncrowds);
 	rng_below(&rng, 2);
 	n = draw_workers(lane->run, &rng, ids);
-	switch (op->choice[2] % 5) {
+	switch (op->choice[2] % 6) {
 	case 0:
-		starpu_sched_ctx_add_workers(ids, (unsigned)n, *ctx);
+		if (!lane->is_fixed[at])
+			starpu_sched_ctx_add_workers(ids, (unsigned)n, lane->crowds[at]);
 		break;
 	case 1:
-		let_go(lane->run, &rng, *ctx);
+		if (!lane->is_fixed[at])
+			let_go(lane, at, &rng);
 		break;
 	case 2:
-		starpu_sched_ctx_set_priority(ids, n, *ctx, rng_below(&rng, 3));
+		starpu_sched_ctx_set_priority(ids, n, lane->crowds[at],
+					      rng_below(&rng, 3));
 		break;
 	case 3:
-		starpu_task_wait_for_all_in_ctx(*ctx);
+		starpu_task_wait_for_all_in_ctx(lane->crowds[at]);
+		break;
+	case 4:
+		visit(lane, at, &rng);
 		break;
 	default:
-		starpu_sched_ctx_delete(*ctx);
-		*ctx = new_context(lane->run, &rng);
+		replace(lane, at, &rng);
 		break;
 	}
 	return 1;

@@ -41,7 +41,7 @@ unsigned features_preset(void)
 unsigned feature_named(const char *name)
 {
 	if (!strcmp(name, "all"))
-		return (1u << NFEATURES) - 1;
+		return ~0u >> (32 - NFEATURES);
 	for (int i = 0; i < NFEATURES; i++)
 		if (!strcmp(name, feature_table[i].name))
 			return 1u << i;

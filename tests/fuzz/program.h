@@ -199,6 +199,7 @@ struct op {
 	X(SPILL, "spill", 1)             /* little main memory, and disks */             \
 	X(CONTEXTS, "contexts", 1)       /* of lanes; their workers come and go */       \
 	X(TEAMS, "teams", 1)             /* parallel tasks */                            \
+	X(OWN, "own", 1)                 /* contexts under policies of the program's */  \
 	X(DRY_SCRATCH, "dry-scratch", 1) /* unregister while scratch is in use */
 
 enum feature {

@@ -69,6 +69,7 @@ struct lane_run {
 	int has_many, cache_is_on, nfetched;
 	int ncrowds;
 	unsigned crowds[MAX_CROWDS]; /* contexts */
+	int is_fixed[MAX_CROWDS];    /* whose workers stay */
 };
 
 /* What a kernel is given: its operation, and where to complain. */
@@ -121,6 +122,11 @@ void crowds_close(struct lane_run *lane);
 unsigned crowds_context(const struct lane_run *lane, const struct op *op);
 int crowds_team(const struct lane_run *lane, const struct op *op);
 int crowds_is_parallel(const struct op *op);
+/* policies.c: for contexts with these priorities.  Workers of those that make aliases of
+ * parallel tasks stay, and are in no two contexts of that kind. */
+enum { POLICIES_LEAST = -3, POLICIES_MOST = 3 };
+struct starpu_sched_policy *policies_own(unsigned draw);
+struct starpu_sched_policy *policies_aliases(unsigned draw);
 /* Around a kernel that several call, for the one that computes 1; and when it is over. */
 void teams_start(struct run *run);
 void teams_stop(struct run *run);
