@@ -73,6 +73,7 @@ static void fire(struct sim *sim, struct plat_timer *event)
 	sim->current = event->plat;
 	sim->spent_s = 0;
 	sim->looks.n = 0;
+	sim->nslept = 0;
 	event->fire(event);
 }
 

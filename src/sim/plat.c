@@ -3,6 +3,7 @@
 #include "sim.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 /* SimGrid may take dates that differ by less for one. */
 #define SHORTEST_REST_S 1e-9
 
-enum { STACK_PAGE_BITS = 12 };
+enum { STACK_PAGE_BITS = 12, MAX_SLEEPS = 10 * 1000 * 1000 };
 
 /* The one pointer of the backend. */
 static struct sim *the_sim;
@@ -349,6 +350,28 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)
 	calendar_add(plat->sim, timer, plat_now_s(plat) + delay_s);
 }
 
+/* Nothing else happens until it returns: it waits for what cannot come. */
+static void sleep_in_kernel(struct plat *plat, double seconds)
+{
+	const struct worker *worker = plat_current_worker(plat);
+	struct sim *sim = plat->sim;
+
+	char who[32] = "of no worker";
+
+	sim_charge_worker(plat, seconds);
+	if (++sim->nslept < MAX_SLEEPS)
+		return;
+	if (worker)
+		snprintf(who, sizeof(who), "of worker %d", worker->id);
+	orr_die(plat->node->rank,
+		"a kernel, callback or call of a scheduling policy %s has slept %d "
+		"times, %g s of simulated time, and not returned: in simulation nothing "
+		"else happens meanwhile, so what it waits for cannot come; expected one "
+		"that returns: pop_task() is called again when a task has been pushed, "
+		"and by starpu_wake_worker_relax_light()",
+		who, sim->nslept, sim->spent_s);
+}
+
 void plat_sleep(struct plat *plat, double seconds)
 {
 	const int never = 0;
@@ -360,7 +383,7 @@ void plat_sleep(struct plat *plat, double seconds)
 	}
 	/* A kernel or callback cannot block; its worker is late instead. */
 	if (plat->sim->in_kernel) {
-		sim_charge_worker(plat, seconds);
+		sleep_in_kernel(plat, seconds);
 		return;
 	}
 	sim_pay(plat);

@@ -47,6 +47,7 @@ struct sim {
 	int nput_off, put_off_capacity;
 	double spent_s;        /* in kernel context: what this event has worked so far */
 	struct looks looks;    /* of this event, at the clock */
+	int nslept;            /* in kernel context: how often this event has slept */
 	struct plat *current;  /* in kernel context: whose event runs, or NULL */
 	struct worker *worker; /* in kernel context: on whose behalf, or NULL */
 	/* The thread that asked last who it is, and the page of its stack it was in: no

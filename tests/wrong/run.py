@@ -109,6 +109,9 @@ TASKS = [
                              r"starpu_parallel_task_barrier_init\(\)"], where=where,
            program="../wrong/tasks", nranks=1, env=SOON, **ends)
       for where, ends in ((REAL, {}), (SIM, {"status": DEADLOCK}))),
+    Case("pop_that_sleeps", on(ANY, r"call of a scheduling policy of worker \d+ has slept \d+ times",
+                               r"expected one that returns"),
+         where=SIM, program="../wrong/tasks", nranks=1),
     Case("waited_for_twice", ["ends well"], program="../wrong/tasks", nranks=1, status=ENDS,
          hushes=(CRASH, r"\[orrery\]\[rank")),
 ]

@@ -311,16 +311,17 @@ static struct starpu_task *pop(unsigned ctx)
 }
 
 /* A task on worker 0 under this policy. */
-static void scheduled_by(void (*hands_over)(struct starpu_task *task))
+static void scheduled_by(void (*hands_over)(struct starpu_task *task),
+			 struct starpu_task *(*pops)(unsigned ctx))
 {
-	static struct starpu_sched_policy policy = {.push_task = push,
-						    .pop_task = pop,
-						    .policy_name = "wrong",
-						    .policy_description = "wrong"};
+	static struct starpu_sched_policy policy = {
+		.push_task = push, .policy_name = "wrong", .policy_description = "wrong"};
 	int worker = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
-	unsigned ctx = starpu_sched_ctx_create(
-		&worker, 1, "wrong", STARPU_SCHED_CTX_POLICY_STRUCT, &policy, 0);
+	unsigned ctx;
 
+	policy.pop_task = pops;
+	ctx = starpu_sched_ctx_create(&worker, 1, "wrong", STARPU_SCHED_CTX_POLICY_STRUCT,
+				      &policy, 0);
 	hand_over = hands_over;
 	starpu_task_insert(&nothing, STARPU_SCHED_CTX, ctx, 0);
 	starpu_task_wait_for_all();
@@ -333,7 +334,7 @@ static void asks_for_thousand(struct starpu_task *task)
 
 static void thousand_aliases(void)
 {
-	scheduled_by(asks_for_thousand);
+	scheduled_by(asks_for_thousand, pop);
 }
 
 static void gives_copy(struct starpu_task *task)
@@ -343,7 +344,7 @@ static void gives_copy(struct starpu_task *task)
 
 static void alias_before_barrier(void)
 {
-	scheduled_by(gives_copy);
+	scheduled_by(gives_copy, pop);
 }
 
 static void gives_both(struct starpu_task *task)
@@ -356,7 +357,7 @@ static void gives_both(struct starpu_task *task)
 
 static void alias_twice(void)
 {
-	scheduled_by(gives_both);
+	scheduled_by(gives_both, pop);
 }
 
 static void gives_one(struct starpu_task *task)
@@ -367,12 +368,31 @@ static void gives_one(struct starpu_task *task)
 
 static void alias_missing(void)
 {
-	scheduled_by(gives_one);
+	scheduled_by(gives_one, pop);
 }
 
 static void barrier_of_own(void)
 {
 	starpu_parallel_task_barrier_init_n(starpu_task_create(), 1);
+}
+
+static struct starpu_task *pop_or_sleep(unsigned ctx)
+{
+	struct starpu_task *task;
+
+	while (!(task = pop(ctx)))
+		starpu_usleep(100);
+	return task;
+}
+
+static void gives_it(struct starpu_task *task)
+{
+	__atomic_store_n(&popped, task, __ATOMIC_RELEASE);
+}
+
+static void pop_that_sleeps(void)
+{
+	scheduled_by(gives_it, pop_or_sleep);
 }
 
 static const struct scene scenes[] = {
@@ -411,6 +431,7 @@ static const struct scene scenes[] = {
 	SCENE(alias_twice),
 	SCENE(alias_missing),
 	SCENE(barrier_of_own),
+	SCENE(pop_that_sleeps),
 };
 
 int main(int argc, char **argv)
