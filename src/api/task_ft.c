@@ -104,6 +104,15 @@ void starpu_task_ft_failed(struct starpu_task *task)
 
 void starpu_task_ft_success(struct starpu_task *meta_task)
 {
+	const struct job *job;
+
 	api_given(__func__, "meta_task", meta_task);
+	job = meta_task->starpu_private;
+	if (!job || job->life == LIFE_NEW)
+		orr_die(api_rank(),
+			"%s: task \"%s\" has not been submitted, so nothing has been "
+			"tried; expected the task whose prologue_callback_func is "
+			"starpu_task_ft_prologue(), which check_ft is given",
+			__func__, task_name(meta_task));
 	starpu_task_end_dep_release(meta_task);
 }

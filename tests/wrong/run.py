@@ -109,6 +109,8 @@ TASKS = [
                              r"starpu_parallel_task_barrier_init\(\)"], where=where,
            program="../wrong/tasks", nranks=1, env=SOON, **ends)
       for where, ends in ((REAL, {}), (SIM, {"status": DEADLOCK}))),
+    task("success_of_nothing", r'starpu_task_ft_success: task "nothing" has not been submitted',
+         r"expected the task whose prologue_callback_func is"),
     Case("pop_that_sleeps", on(ANY, r"call of a scheduling policy of worker \d+ has slept \d+ times",
                                r"expected one that returns"),
          where=SIM, program="../wrong/tasks", nranks=1),

@@ -376,6 +376,14 @@ static void barrier_of_own(void)
 	starpu_parallel_task_barrier_init_n(starpu_task_create(), 1);
 }
 
+static void success_of_nothing(void)
+{
+	struct starpu_task *task = starpu_task_create();
+
+	task->cl = &nothing;
+	starpu_task_ft_success(task);
+}
+
 static struct starpu_task *pop_or_sleep(unsigned ctx)
 {
 	struct starpu_task *task;
@@ -432,6 +440,7 @@ static const struct scene scenes[] = {
 	SCENE(alias_missing),
 	SCENE(barrier_of_own),
 	SCENE(pop_that_sleeps),
+	SCENE(success_of_nothing),
 };
 
 int main(int argc, char **argv)
