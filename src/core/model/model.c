@@ -326,8 +326,12 @@ struct model_estimate model_evaluate(const struct model_query *query)
 
 int model_is_by_footprint(const struct starpu_perfmodel *model)
 {
+	/* Another thread may be the first to need it. */
+	const struct _starpu_perfmodel_state *state =
+		orr_load_ptr((void **)(uintptr_t)&model->state);
+
 	return model->type == STARPU_HISTORY_BASED && !model->footprint &&
-	       !model->size_base && model->state && !orr_load(&model->state->has_own);
+	       !model->size_base && state && !orr_load(&state->has_own);
 }
 
 /* ---- What was said of tasks of the same shape -------------------------- */
