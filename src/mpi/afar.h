@@ -88,13 +88,16 @@ static inline int key_is_afar(struct placing *placing, int key, int size,
 	const struct starpu_data_descr *data;
 	const char *operands;
 
-	switch (key) {
-	case STARPU_PRIORITY:
+	/* The most frequent ones first. */
+	if (key == STARPU_PRIORITY) {
 		(void)va_arg(walk->list, int);
 		return 1;
-	case STARPU_FLOPS:
+	}
+	if (key == STARPU_FLOPS) {
 		(void)va_arg(walk->list, double);
 		return 1;
+	}
+	switch (key) {
 	case STARPU_EXECUTE_ON_NODE:
 		return node_is_afar(placing, va_arg(walk->list, int), size);
 	case STARPU_NONE:

@@ -10,6 +10,9 @@
 
 enum { REGISTRY_FIRST_SLOTS = 64, REGISTRY_PRINT_BITS = 16, PREFETCH_AHEAD = 16 };
 
+/* A place that was given back, and that searches go on behind; no address of a handle. */
+static const uint64_t LEFT = 1;
+
 static const uint64_t ADDRESS_MASK = ((uint64_t)1 << (64 - REGISTRY_PRINT_BITS)) - 1;
 
 static starpu_data_handle_t handle_of(uint64_t slot)
@@ -42,34 +45,40 @@ void registry_init(struct registry *registry)
 void registry_free(struct registry *registry)
 {
 	for (size_t i = 0; registry->slots && i <= registry->mask; i++)
-		if (registry->slots[i])
+		if (registry->slots[i] > LEFT)
 			handle_of(registry->slots[i])->flags &= ~(unsigned)DATUM_TAGGED;
 	free(registry->slots);
 	registry->slots = NULL;
-	registry->count = registry->mask = 0;
+	registry->count = registry->nleft = registry->mask = 0;
 }
 
+/* The tag is not there; there are free places. */
 static void place(struct registry *registry, uint64_t slot, int64_t tag)
 {
 	size_t i = home_of(registry, tag);
 
-	while (registry->slots[i])
+	while (registry->slots[i] > LEFT)
 		i = (i + 1) & registry->mask;
+	registry->nleft -= registry->slots[i] == LEFT;
 	registry->slots[i] = slot;
 }
 
+/* Room for one more: a larger table, or the same size without places that were left. */
 static void grow(struct registry *registry)
 {
 	size_t old_count = registry->slots ? registry->mask + 1 : 0;
-	size_t count = old_count ? 2 * old_count : REGISTRY_FIRST_SLOTS;
+	size_t count = old_count ? old_count : REGISTRY_FIRST_SLOTS;
 	uint64_t *old = registry->slots;
 
+	if (3 * (registry->count + 1) > count)
+		count *= 2;
 	registry->slots = orr_alloc(count * sizeof(*old));
 	registry->mask = count - 1;
+	registry->nleft = 0;
 	for (size_t i = 0; i < old_count; i++) {
 		if (i + PREFETCH_AHEAD < old_count)
 			__builtin_prefetch(handle_of(old[i + PREFETCH_AHEAD]));
-		if (old[i])
+		if (old[i] > LEFT)
 			place(registry, old[i], handle_of(old[i])->tag);
 	}
 	free(old);
@@ -85,7 +94,8 @@ static uint64_t *slot_of(const struct registry *registry, int64_t tag)
 	     i = (i + 1) & registry->mask) {
 		uint64_t slot = registry->slots[i];
 
-		if ((slot & ~ADDRESS_MASK) == print && handle_of(slot)->tag == tag)
+		if ((slot & ~ADDRESS_MASK) == print && slot != LEFT &&
+		    handle_of(slot)->tag == tag)
 			break;
 	}
 	return &registry->slots[i];
@@ -109,39 +119,36 @@ static starpu_data_handle_t bind_tag(struct registry *registry,
 {
 	uint64_t *slot;
 
-	if (!registry->slots || 3 * (registry->count + 1) > 2 * (registry->mask + 1))
+	if (!registry->slots ||
+	    3 * (registry->count + registry->nleft + 1) > 2 * (registry->mask + 1))
 		grow(registry);
 	slot = slot_of(registry, tag);
 	if (*slot)
 		return handle_of(*slot);
-	*slot = (uintptr_t)handle | print_of(tag);
+	place(registry, (uintptr_t)handle | print_of(tag), tag);
 	registry->count++;
 	return NULL;
 }
 
+/* Without a look at other handles: programs end all of their data, one by one. */
 static void unbind_tag(struct registry *registry, starpu_data_handle_t handle)
 {
-	size_t i = home_of(registry, handle->tag), gap;
+	size_t i = home_of(registry, handle->tag);
 
 	while (handle_of(registry->slots[i]) != handle) {
 		ORR_ASSERT(registry->slots[i]);
 		i = (i + 1) & registry->mask;
 	}
-	/* Move back the followers that the gap would cut off from their home. */
-	for (gap = i;;) {
-		size_t home;
-
-		i = (i + 1) & registry->mask;
-		if (!registry->slots[i])
-			break;
-		home = home_of(registry, handle_of(registry->slots[i])->tag);
-		if (((i - home) & registry->mask) >= ((i - gap) & registry->mask)) {
-			registry->slots[gap] = registry->slots[i];
-			gap = i;
-		}
-	}
-	registry->slots[gap] = 0;
 	registry->count--;
+	registry->slots[i] = LEFT;
+	registry->nleft++;
+	if (registry->slots[(i + 1) & registry->mask])
+		return;
+	/* Searches end behind it, so they may end here. */
+	for (; registry->slots[i] == LEFT; i = (i - 1) & registry->mask) {
+		registry->slots[i] = 0;
+		registry->nleft--;
+	}
 }
 
 static void die_bound(struct mpi *mpi, const char *func, int64_t tag,

@@ -20,6 +20,7 @@ struct registry {
 	struct orr_lock lock;
 	uint64_t *slots; /* 0: free */
 	size_t mask, count;
+	size_t nleft; /* places given back, that are not free for searches */
 };
 
 void registry_init(struct registry *registry);

@@ -50,6 +50,7 @@ static struct node *ask_simgrid(struct sim *sim)
 		return NULL;
 	sim->asking_page = stack_page();
 	sim->asking = thread;
+	sim->asking_rank = thread->rank;
 	return thread->rank->node;
 }
 
@@ -64,7 +65,7 @@ struct node *plat_self(void)
 	if (sim->in_kernel)
 		return sim->current ? sim->current->node : NULL;
 	if (sim->asking_page == stack_page())
-		return sim->asking->rank->node;
+		return sim->asking_rank->node;
 	return ask_simgrid(sim);
 }
 

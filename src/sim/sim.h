@@ -54,6 +54,7 @@ struct sim {
 	 * other thread is there while this one has not ended. */
 	uintptr_t asking_page;
 	struct sim_thread *asking;
+	struct sim_rank *asking_rank; /* its */
 	struct kernel *kernel;
 	struct plat_timer kick;    /* transport "mpi": for all idle mains */
 	int npolling;              /* idle mains */

@@ -106,6 +106,45 @@ static void tags_are_found_again(void **state)
 	world_close();
 }
 
+/* Data that come and go, in any order: each tag leads to its own, the others to none. */
+static void tags_that_ended_are_not_found(void **state)
+{
+	enum { N = 300, STEPS = 30000 };
+	static starpu_data_handle_t handles[N];
+	struct registry *registry;
+	unsigned random = 1;
+	struct mpi *mpi;
+	int value = 0;
+
+	(void)state;
+	world_open(1);
+	mpi = world_mpi(0);
+	registry = &mpi->registry;
+	for (int step = 0; step < STEPS; step++) {
+		int tag = (int)((random = random * 1103515245U + 12345U) >> 16) % N;
+
+		assert_ptr_equal(registry_find(mpi, tag), handles[tag]);
+		if (handles[tag]) {
+			world_forget(0, handles[tag]);
+			handles[tag] = NULL;
+		} else {
+			handles[tag] = world_vector(0, &value, 1);
+			registry_register(mpi, handles[tag], tag, 0, 0, "test");
+		}
+		assert_ptr_equal(registry_find(mpi, tag), handles[tag]);
+	}
+	/* Half of them at a time: the table is no larger than they need. */
+	assert_true(registry->mask < 1024);
+	for (int tag = 0; tag < N; tag++)
+		if (handles[tag])
+			world_forget(0, handles[tag]);
+	for (int tag = 0; tag < N; tag++)
+		assert_null(registry_find(mpi, tag));
+	assert_int_equal(registry->count, 0);
+	assert_int_equal(registry->nleft, 0);
+	world_close();
+}
+
 static void ranges_fill_holes(void **state)
 {
 	struct tag_ranges tags;
@@ -402,6 +441,7 @@ int main(void)
 		cmocka_unit_test(destinations_are_noted_once),
 		cmocka_unit_test(off_means_never),
 		cmocka_unit_test(tags_are_found_again),
+		cmocka_unit_test(tags_that_ended_are_not_found),
 		cmocka_unit_test(ranges_fill_holes),
 		cmocka_unit_test(a_value_travels_once),
 		cmocka_unit_test(writes_go_home),
