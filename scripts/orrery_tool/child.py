@@ -5,11 +5,13 @@ import ctypes
 import glob
 import os
 import pty
+import select
 import shlex
 import signal
 import subprocess
 import sys
 import threading
+import time
 
 from orrery_tool import heat
 from orrery_tool.speech import signal_name
@@ -22,15 +24,75 @@ HINTS = {signal.SIGSEGV: ": a pointer leads nowhere, or the stack is full",
          signal.SIGKILL: ": somebody killed it, often the system for lack of memory"}
 
 
-class Child:
-    """The program, which ends when we do, and whom we end when we are told to."""
+def started_by(parent):
+    """The processes whose parent that one is."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path, "rb") as f:
+                if int(f.read().rpartition(b")")[2].split()[1]) == parent:
+                    found.append(int(path.split("/")[2]))
+        except OSError:
+            pass # it has ended
+    return found
 
-    def __init__(self, command, env, speech):
+
+def send(pid, number):
+    """To a process and, when it leads a group, to that: a shell waits for what it starts."""
+    try:
+        if os.getpgid(pid) == pid:
+            os.killpg(pid, number)
+        else:
+            os.kill(pid, number)
+    except OSError:
+        pass
+
+
+def is_readable(file, limit_s=0):
+    poll = select.poll()
+    poll.register(file, select.POLLIN)
+    return bool(poll.poll(1000 * limit_s))
+
+
+class Ranks:
+    """Those of mpirun that run here.  It passes a signal on to them only after
+    odls_base_sigkill_timeout, and not at all when Ctrl-C and we have both told it."""
+
+    def __init__(self, process):
+        self.ends = {} # pid: what can be read once it has ended
+        for pid in started_by(process.pid):
+            try:
+                self.ends[pid] = os.pidfd_open(pid)
+            except (AttributeError, OSError):
+                pass # it has ended, or this Linux cannot tell us when it will
+
+    def left(self):
+        """Those that have not ended."""
+        return [pid for pid, end in self.ends.items() if not is_readable(end)]
+
+    def tell(self, number):
+        for pid in self.left():
+            send(pid, number)
+
+    def wait(self, limit_s):
+        """Whether all have ended by then."""
+        until_s = time.monotonic() + limit_s
+        for end in self.ends.values():
+            is_readable(end, max(until_s - time.monotonic(), 0))
+        return not self.left()
+
+
+class Child:
+    """The program, which ends when we do, and whom we end when we are told to.  With nranks it is
+    mpirun, which starts as many, perhaps elsewhere."""
+
+    def __init__(self, command, env, speech, nranks=0):
         self.received = None
+        self.nranks, self.ranks = nranks, None
         self.speech = speech
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, self.on_signal)
-        signal.signal(signal.SIGALRM, lambda number, frame: self.process.kill())
+        signal.signal(signal.SIGALRM, lambda number, frame: self.kill())
         self.process = None
         # On a terminal the program sees one, too: it writes progress on one line.
         ours, theirs = pty.openpty() if os.isatty(2) else os.pipe()
@@ -69,13 +131,31 @@ class Child:
 
     def on_signal(self, number, frame):
         self.received = self.received or number
-        if self.process and self.process.poll() is None:
+        if not self.process or self.process.poll() is not None:
+            return
+        signal.alarm(GRACE_S)
+        if self.nranks and not self.ranks:
+            self.ranks = Ranks(self.process)
+            threading.Thread(target=self.hurry, args=(number,), daemon=True).start()
+        if self.ranks:
+            self.ranks.tell(number)
+        self.process.send_signal(number)
+
+    def hurry(self, number):
+        """Told again, mpirun ends; alone it would wait for ranks that have ended."""
+        if len(self.ranks.ends) == self.nranks and self.ranks.wait(GRACE_S):
             self.process.send_signal(number)
-            signal.alarm(GRACE_S)
+
+    def kill(self):
+        self.process.kill()
+        if self.ranks:
+            self.ranks.tell(signal.SIGKILL)
 
     def wait(self):
         """Its exit status, as a shell would say it."""
         status = self.process.wait()
+        if self.ranks:
+            self.ranks.wait(GRACE_S)
         signal.alarm(0)
         self.listener.join(DRAIN_S)
         if self.received:
@@ -124,7 +204,7 @@ def launch(command, args, env, speech):
         return 0
     if "ORRERY_EVENTS" in env and args.trace:
         make_room(env["ORRERY_EVENTS"])
-    status = Child(command, env, speech).wait()
+    status = Child(command, env, speech, 0 if args.sim else args.n).wait()
     if args.comm_matrix and status == 0:
         write_matrix(args.comm_matrix, args.n, speech.matrix)
     return status

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery run --trace DIRECTORY: what is recorded of a run that ends before its end."""
+import glob
 import os
 import signal
 import subprocess
@@ -26,18 +27,39 @@ def uncaught(case):
             "%d tasks, %s" % (n, output))
 
 
-def interrupted(case):
+def still_there(program):
+    """Processes of it that have not ended, even when nobody has asked how they did."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as f:
+                words = f.read().split(b"\0")
+            if words[0] == program.encode():
+                found.append(path)
+        except OSError:
+            pass
+    return found
+
+
+def interrupted(case, whom, interrupt):
     child = subprocess.Popen([sys.executable, ORRERY, "run", *case.flavour, "-n",
                               str(NRANKS), "--trace", case.trace, case.program, "stay"],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                             start_new_session=True,
                              env=dict(os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1"))
     for _ in range(NRANKS if not case.flavour else 1):
         child.stdout.readline()
-    child.send_signal(signal.SIGINT)
-    child.wait(timeout=60)
+    interrupt(child.pid, signal.SIGINT)
+    status = child.wait(timeout=60)
+    left = still_there(case.program)
+    verdict("%s_interrupt_of_%s_ends_all" % (case.name, whom),
+            status == 128 + signal.SIGINT and not left, "status %d, %s" % (status, left))
     n, _, output = case.tasks()
-    verdict("%s_records_survive_an_interrupt" % case.name, n == NTASKS,
+    verdict("%s_records_survive_an_interrupt_of_%s" % (case.name, whom), n == NTASKS,
             "%d tasks, %s" % (n, output))
+    status, output = orrery("report", case.trace, "--quiet")
+    verdict("%s_report_of_an_interrupt_of_%s" % (case.name, whom),
+            status == 0 and "%d tasks" % NTASKS in output, output)
 
 
 def refused(case):
@@ -54,7 +76,8 @@ def refused(case):
 def check(case, top):
     endings(case)
     uncaught(case)
-    interrupted(case)
+    interrupted(case, "the_launcher", os.kill)
+    interrupted(case, "the_terminal", os.killpg)
     refused(case)
 
 
