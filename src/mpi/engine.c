@@ -531,8 +531,12 @@ static void send_ready(struct request *request)
 		head.kind = WIRE_ANNOUNCE;
 		head.flags |= (uint16_t)coop_announce(request);
 		request_move(request, REQUEST_ANNOUNCED);
+		if (!(head.flags & WIRE_SHARED) && large_may_push(mpi))
+			head.flags |= WIRE_PUSHED;
 		engine_send_control(mpi, request->match.source, &head,
 				    WIRE_ANNOUNCE_BYTES);
+		if (head.flags & WIRE_PUSHED)
+			large_push(mpi, request);
 	}
 }
 

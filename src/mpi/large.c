@@ -40,7 +40,13 @@ void large_free(struct large *large)
 
 /* ---- keys ------------------------------------------------------------ */
 
-/* The window keeps them below the transport's limit. */
+/* Of what a node pushes; one at a time to each receiver. */
+static uint32_t key_of_rank(int rank)
+{
+	return NET_KEYS - 1 - (uint32_t)rank;
+}
+
+/* The window keeps them below the senders'. */
 static uint32_t take_key(struct large *large)
 {
 	if (large->nfree_keys > 0)
@@ -50,6 +56,8 @@ static uint32_t take_key(struct large *large)
 
 static void give_key(struct large *large, uint32_t key)
 {
+	if (key >= large->nkeys) /* a sender's */
+		return;
 	if (large->nfree_keys == large->free_keys_capacity) {
 		uint32_t capacity = large->free_keys_capacity;
 
@@ -159,7 +167,9 @@ static void grant(struct mpi *mpi, struct early *early)
 	struct large *large = &mpi->engine.large;
 	struct wire_head head = {.kind = WIRE_GRANT, .sender = early->head.sender};
 	int peer = early->match.source, is_shared = early->head.flags & WIRE_SHARED;
-	struct half *half = half_new(mpi, peer, take_key(large), get_done);
+	int is_pushed = early->head.flags & WIRE_PUSHED;
+	struct half *half = half_new(
+		mpi, peer, is_pushed ? key_of_rank(peer) : take_key(large), get_done);
 
 	head.key = half->bulk.key;
 	aim(half, early);
@@ -172,7 +182,8 @@ static void grant(struct mpi *mpi, struct early *early)
 		table_put(&large->shared, head.key, half);
 	}
 	half_start(half, OUTGOING_GET);
-	engine_send_control(mpi, peer, &head, WIRE_GRANT_BYTES);
+	if (!is_pushed)
+		engine_send_control(mpi, peer, &head, WIRE_GRANT_BYTES);
 }
 
 void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head)
@@ -309,7 +320,7 @@ static void put_done(struct net_bulk *bulk)
  */
 static int may_put(const struct large *large, size_t bytes)
 {
-	if (large->max_puts > 0 && large->nputs >= large->max_puts)
+	if (large->max_puts > 0 && large->nputs + large->has_pushed >= large->max_puts)
 		return 0;
 	return large->nputs < 2 || (bytes <= large->max_put_bytes &&
 				    large->put_bytes <= large->max_put_bytes - bytes);
@@ -354,6 +365,49 @@ void large_take_back(struct mpi *mpi, struct half *half)
 	heap_remove(&mpi->engine.large.puts, &half->order);
 	half->request->put = NULL;
 	pool_put(&mpi->engine.large.halves, half);
+}
+
+int large_may_push(const struct mpi *mpi)
+{
+	const struct large *large = &mpi->engine.large;
+
+	/* Another one can move beside it whatever its receiver does. */
+	return mpi->net->may_push && !large->has_pushed && large->nputs == 0 &&
+	       large->puts.count == 0 && large->max_puts != 1 &&
+	       mpi->net->size <= NET_KEYS - large->max_moving;
+}
+
+static void push_done(struct net_bulk *bulk)
+{
+	struct half *half = (struct half *)(void *)bulk;
+	struct request *request = half->request;
+	struct mpi *mpi = half->mpi;
+	struct large *large = &mpi->engine.large;
+
+	engine_lock(&mpi->engine);
+	check(half, bulk->status);
+	orr_next(&mpi->engine.nevents);
+	large->has_pushed = 0;
+	pool_put(&large->halves, half);
+	finish_moved(mpi, request);
+	large_start_puts(mpi);
+	engine_unlock_called_back(mpi);
+}
+
+/* It does not count as flying: nothing may ever come of it. */
+void large_push(struct mpi *mpi, struct request *request)
+{
+	struct large *large = &mpi->engine.large;
+	struct half *half = half_new(mpi, request->match.source,
+				     key_of_rank(mpi->net->rank), push_done);
+
+	half->request = request;
+	payload_layout(&request->payload, &half->bulk.layout);
+	half->bulk.is_pushed = 1;
+	half->outgoing.kind = OUTGOING_PUT;
+	half->outgoing.what.bulk = &half->bulk;
+	large->has_pushed = 1;
+	engine_note(mpi, &half->outgoing);
 }
 
 void large_on_grant(struct mpi *mpi, const struct wire_head *head)

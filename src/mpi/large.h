@@ -13,6 +13,12 @@
  * has its datum and moves as soon as few enough other sends do
  * (STARPU_MPI_NDETACHED_SEND, ORRERY_MPI_PUT_BYTES), the most urgent first, whatever its
  * receiver does: granted transfers cannot block one another.
+ *
+ * A node that sends nothing large pushes: the payload follows its announcement at once,
+ * with a key of the sender, and waits in the transport until the receiver's half is
+ * there, which comes under the same window.  That saves the grant and its way.  It ends
+ * when it has met that half, and only then the next one may be pushed, so that at most
+ * one from each node waits unasked.
  */
 #include "base/heap.h"
 #include "base/list.h"
@@ -42,6 +48,7 @@ struct large {
 	struct heap puts;                /* that wait for a place among the moving ones */
 	int nputs, max_puts;             /* that move; 0: any number */
 	size_t put_bytes, max_put_bytes; /* of these */
+	int has_pushed;                  /* what is not all there yet */
 	struct pool halves;
 };
 
@@ -51,6 +58,10 @@ void large_free(struct large *large);
 void large_want(struct mpi *mpi, struct early *early);
 /* What was granted is to be kept for others. */
 void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head);
+/* Shall the payload of a send that is not shared follow its announcement? */
+int large_may_push(const struct mpi *mpi);
+/* It is announced as pushed. */
+void large_push(struct mpi *mpi, struct request *request);
 /* The receiver of a send of this node is ready. */
 void large_on_grant(struct mpi *mpi, const struct wire_head *head);
 

@@ -155,7 +155,7 @@ int transport_check_message(const struct net *net, const struct net_message *mes
 
 int transport_check_bulk(const struct net *net, const struct net_bulk *bulk, int is_put)
 {
-	ORR_ASSERT(bulk->key < TRANSPORT_KEY_LIMIT);
+	ORR_ASSERT(bulk->key < NET_KEYS);
 	return net_bulk_has_peer(net, bulk, is_put) ? 0 : -EINVAL;
 }
 

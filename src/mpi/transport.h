@@ -21,7 +21,6 @@ enum {
 	TRANSPORT_MAX_POLLED = 64, /* events, about */
 	TRANSPORT_MAX_EAGER_BYTES = 1 << 20,
 	TRANSPORT_MAX_PACKET_BYTES = 1 << 20,
-	TRANSPORT_KEY_LIMIT = 1 << 20,
 	TRANSPORT_MAX_ROUNDS = 31 /* of a barrier */
 };
 

@@ -289,7 +289,8 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 		type = op->type;
 	}
 	if (op->base.kind == OP_PUT)
-		rc = MPI_Isend(base, count, type, peer, tag, net->comm, request);
+		rc = (bulk->is_pushed ? MPI_Issend : MPI_Isend)(base, count, type, peer,
+								tag, net->comm, request);
 	else
 		rc = MPI_Irecv(base, count, type, peer, tag, net->comm, request);
 	return check(net, rc,
@@ -504,13 +505,13 @@ static int check_tags(struct mpi_net *net)
 	int *limit = NULL, found = 0;
 
 	MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &limit, &found);
-	if (!found || *limit >= TAG_BULK + TRANSPORT_KEY_LIMIT - 1)
+	if (!found || *limit >= TAG_BULK + NET_KEYS - 1)
 		return 0;
 	orr_complain(
 		net->base.base.rank,
 		"this MPI has tags up to %d only: the \"mpi\" transport needs %d; use "
 		"another MPI library or another of its network layers",
-		*limit, TAG_BULK + TRANSPORT_KEY_LIMIT - 1);
+		*limit, TAG_BULK + NET_KEYS - 1);
 	return -EINVAL;
 }
 
@@ -533,6 +534,7 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 	net->base.base.place_of = types_mpi_place;
 	net->base.send_round = send_round;
 	transport_init(&net->base, config, sizeof(struct op), 0);
+	net->base.base.may_push = (traits & NET_MPI_PUSHES) != 0;
 	net->traits = traits;
 	net->piece_bytes = config->piece_bytes
 				   ? smaller(config->piece_bytes, MAX_PIECE_BYTES)

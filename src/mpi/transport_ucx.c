@@ -427,6 +427,8 @@ static int ucx_put(struct net *base, struct net_bulk *bulk)
 {
 	struct ucx_net *net = ucx_net_of(base);
 	ucp_tag_t tag = (uint64_t)base->rank << 32 | bulk->key;
+	__typeof__(net->call.tag_send) send =
+		bulk->is_pushed ? net->call.tag_send_sync : net->call.tag_send;
 	struct transfer transfer;
 	ucs_status_ptr_t request;
 	int ret = describe(net, bulk, OP_PUT, &transfer);
@@ -434,9 +436,8 @@ static int ucx_put(struct net *base, struct net_bulk *bulk)
 	if (ret < 0)
 		return ret;
 	transfer.param.cb.send = put_ended;
-	request =
-		net->call.tag_send(connection_to(net, &net->peers[bulk->peer]),
-				   transfer.buffer, transfer.count, tag, &transfer.param);
+	request = send(connection_to(net, &net->peers[bulk->peer]), transfer.buffer,
+		       transfer.count, tag, &transfer.param);
 	if (!UCS_PTR_IS_PTR(request))
 		bulk_ended(net, transfer.op, UCS_PTR_STATUS(request),
 			   layout_bytes(&bulk->layout));
@@ -547,6 +548,7 @@ int transport_ucx_open(const struct net_config *config, const char *library,
 
 	net->base.base.ops = &ucx_ops;
 	net->base.base.place_of = types_mpi_place;
+	net->base.base.may_push = 1;
 	net->base.send_round = send_round;
 	net->bell = bell;
 	net->own_last = &net->own;

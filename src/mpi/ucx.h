@@ -40,6 +40,7 @@
 	CALL(free_type, ucp_dt_destroy)                                                  \
 	CALL(am_send, ucp_am_send_nbx)                                                   \
 	CALL(tag_send, ucp_tag_send_nbx)                                                 \
+	CALL(tag_send_sync, ucp_tag_send_sync_nbx)                                       \
 	CALL(tag_receive, ucp_tag_recv_nbx)                                              \
 	CALL(request_status, ucp_request_check_status)                                   \
 	CALL(request_free, ucp_request_free)

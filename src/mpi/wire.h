@@ -34,7 +34,8 @@ enum wire_kind {
 enum wire_flag {
 	WIRE_SYNCHRONOUS = 1,
 	WIRE_SHARED = 2, /* ANNOUNCE: others get it as well, see coop.h */
-	WIRE_KNOWN = 4   /* HAVE: it was known that it shall be kept */
+	WIRE_KNOWN = 4,  /* HAVE: it was known that it shall be kept */
+	WIRE_PUSHED = 8  /* ANNOUNCE: the payload has been sent already, see large.h */
 };
 
 struct wire_head {

@@ -27,6 +27,7 @@ struct plat;
 
 enum {
 	NET_HEAD_BYTES = 64, /* largest head */
+	NET_KEYS = 1 << 20,
 	NET_ANYBODY = -1
 };
 
@@ -60,12 +61,13 @@ static inline size_t net_message_bytes(const struct net_message *message)
 
 /*
  * One half of a large transfer that both sides agreed on by messages.  key pairs
- * the halves: unique among those in flight to one node; chosen by the receiver, below
- * 2^20.
+ * the halves: unique among those in flight to one node; chosen by the receiver, or by the
+ * sender of what is pushed, below NET_KEYS.
  */
 struct net_bulk {
 	int peer; /* of a get also NET_ANYBODY; then, in done, who it was */
 	uint32_t key;
+	int is_pushed; /* a put that ends after its get has begun, where net->may_push */
 	struct layout layout;
 	int status; /* out, valid in done: 0 or a negative errno */
 	void (*done)(struct net_bulk *bulk);
@@ -128,6 +130,10 @@ struct net {
 	/* In a callback: another one follows at once, and what this one wants sent may
 	 * wait for it. */
 	int has_more;
+	/* A put may be there long before its get, and costs nobody anything while it
+	 * waits: the library below has a meeting of its own, which goes on beside ours.
+	 */
+	int may_push;
 	void *owner;
 	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
 			const void *body, size_t body_bytes);
@@ -182,7 +188,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 /* What a backend knows of its MPI. */
 enum net_mpi_trait {
 	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found */
-	NET_MPI_SENDS_NOW = 2   /* send() may tell that the packet has left */
+	NET_MPI_SENDS_NOW = 2,  /* send() may tell that the packet has left */
+	NET_MPI_PUSHES = 4      /* net->may_push */
 };
 
 /* src/mpi/transport_mpi.c: for the backends that offer "mpi". */

@@ -227,7 +227,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 		if (ret != -ENODEV)
 			return ret;
 	}
-	ret = transport_mpi_open(config, NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW, net);
+	ret = transport_mpi_open(
+		config, NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW | NET_MPI_PUSHES, net);
 	if (ret == 0)
 		(*net)->memories = cuda_memories_of_mpi(plat, real_mpi_reads_devices());
 	return ret;

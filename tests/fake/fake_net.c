@@ -392,7 +392,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 				 .rank = config->rank,
 				 .size = config->size,
 				 .eager_bytes = config->eager_bytes,
-				 .packet_bytes = config->packet_bytes};
+				 .packet_bytes = config->packet_bytes,
+				 .may_push = 1};
 	net->plat = plat;
 	net->barriers_last = &net->barriers;
 	net->domain = domain_of(fake, config);

@@ -205,13 +205,14 @@ static void test_copies_and_evictions(void **state)
 /* ---- requests and messages ------------------------------------------- */
 
 /* One vector from rank 0 to rank 1, who listens. */
-static void transfer(int listener, unsigned n)
+static void transfer(int listener, unsigned n, int may_push)
 {
 	int *values[2] = {calloc(n, sizeof(int)), calloc(n, sizeof(int))};
 	starpu_data_handle_t handles[2];
 	struct request *requests[2];
 
 	world_open(2);
+	world_mpi(0)->net->may_push = may_push;
 	listen(world_nodes[listener], EVENT_ALL);
 	for (int i = 0; i < 2; i++)
 		handles[i] = world_vector(i, values[i], n);
@@ -258,11 +259,11 @@ static void test_small_transfer(void **state)
 	int at = 0;
 
 	(void)state;
-	transfer(0, 4);
+	transfer(0, 4, 0);
 	expect_request(send, 6, 0, 1);
 	assert_int_equal(expect(&at, EVENT_MESSAGE_SENT)->value, 4 * sizeof(int));
 	assert_int_equal(count(EVENT_NET_BUSY), 1);
-	transfer(1, 4);
+	transfer(1, 4, 0);
 	expect_request(receive, 5, 1, 0);
 }
 
@@ -279,11 +280,28 @@ static void test_large_transfer(void **state)
 	int at = 0;
 
 	(void)state;
-	transfer(0, 1000);
+	transfer(0, 1000, 0);
 	expect_request(send, 9, 0, 1);
 	assert_int_equal(expect(&at, EVENT_REQUEST_MOVED)->value, 1000 * sizeof(int));
-	transfer(1, 1000);
+	transfer(1, 1000, 0);
 	expect_request(receive, 7, 1, 0);
+}
+
+/* Nobody tells the sender when it begins to move. */
+static void test_pushed_transfer(void **state)
+{
+	static const enum event_kind send[] = {
+		EVENT_REQUEST_POSTED, EVENT_REQUEST_READY, EVENT_REQUEST_ANNOUNCED,
+		EVENT_MESSAGE_SENT,   EVENT_REQUEST_MOVED, EVENT_REQUEST_DONE};
+	static const enum event_kind receive[] = {
+		EVENT_REQUEST_POSTED, EVENT_REQUEST_READY, EVENT_MESSAGE_RECEIVED,
+		EVENT_REQUEST_MOVING, EVENT_REQUEST_MOVED, EVENT_REQUEST_DONE};
+
+	(void)state;
+	transfer(0, 1000, 1);
+	expect_request(send, 6, 0, 1);
+	transfer(1, 1000, 1);
+	expect_request(receive, 6, 1, 0);
 }
 
 /* ---- rings ----------------------------------------------------------- */
@@ -427,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_copies_and_evictions),
 		cmocka_unit_test(test_small_transfer),
 		cmocka_unit_test(test_large_transfer),
+		cmocka_unit_test(test_pushed_transfer),
 		cmocka_unit_test_setup_teardown(test_rings_that_fill, one_setup,
 						one_teardown),
 		cmocka_unit_test_setup_teardown(test_off, one_setup, one_teardown),

@@ -113,7 +113,9 @@ static void until_the_first_moves(int at_receiver)
 	world_mpi(1)->engine.large.max_moving = at_receiver ? 1 : 100;
 	world_mpi(0)->engine.large.max_puts = at_receiver ? 0 : 1;
 	all_are_read(1, 3);
-	while (world_mpi(0)->engine.large.nputs == 0)
+	while (at_receiver && world_mpi(1)->engine.large.nmoving == 0)
+		assert_true(fake_step());
+	while (!at_receiver && world_mpi(0)->engine.large.nputs == 0)
 		assert_true(fake_step());
 	while (!at_receiver && world_mpi(0)->engine.large.puts.count < N - 1)
 		assert_true(fake_step());
