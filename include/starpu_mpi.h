@@ -165,7 +165,9 @@ int starpu_mpi_data_get_source(starpu_data_handle_t data, int node);
  * From now on new_source sends it, to which the value comes first if it is not there; all
  * ranks, at the same place among the insertions, with the data registered on the ranks
  * concerned.  Copies elsewhere than on the owner are forgotten, as by
- * starpu_mpi_cache_flush().  Sources in a circle end the program.
+ * starpu_mpi_cache_flush().  new_source keeps account of what node holds, and so has to
+ * insert all tasks that access the data, also where programs leave out what concerns
+ * other ranks alone.  Sources in a circle end the program.
  */
 void starpu_mpi_data_set_source(starpu_data_handle_t data, int node, int new_source);
 

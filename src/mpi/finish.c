@@ -3,6 +3,7 @@
 #include "mpi/finish.h"
 
 #include "base/check.h"
+#include "core/sched/contexts.h"
 #include "core/task/callback.h"
 #include "core/wait.h"
 #include "mpi/mpi.h"
@@ -289,6 +290,8 @@ static int is_driven(struct mpi *mpi)
 
 int finish_poll(struct mpi *mpi)
 {
+	/* A loop of them waits, whatever it waits for. */
+	contexts_schedule(mpi->node);
 	if (!is_driven(mpi))
 		return engine_poll(mpi) > 0;
 	plat_sleep(mpi->node->plat, 1e-6);

@@ -59,9 +59,18 @@ static int known_node(const struct op *op, const struct starpu_data_descr *descr
 	return node;
 }
 
+static int has_sent(const struct lane_run *lane, starpu_data_handle_t handle)
+{
+	for (int rank = 0; rank < lane->lane->nranks; rank++)
+		if (starpu_mpi_cached_send(handle, rank))
+			return 1;
+	return 0;
+}
+
 /*
  * May the rank leave the call out?  It executes elsewhere, all data are owned elsewhere,
- * and the rank has no copy of what is written, nor a part in a reduction to come.
+ * and the rank has no copy of what is written, nor keeps account of whom it sent one, nor
+ * has a part in a reduction to come.
  */
 static int may_be_pruned(const struct lane_run *lane, const struct op *op,
 			 const struct starpu_data_descr *descr, int n)
@@ -78,7 +87,8 @@ static int may_be_pruned(const struct lane_run *lane, const struct op *op,
 		    starpu_mpi_data_get_source(descr[i].handle, node) != owner ||
 		    (descr[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)) ||
 		    starpu_mpi_data_get_redux_map(descr[i].handle) ||
-		    starpu_mpi_cached_receive(descr[i].handle))
+		    starpu_mpi_cached_receive(descr[i].handle) ||
+		    has_sent(lane, descr[i].handle))
 			return 0;
 	}
 	return 1;

@@ -663,6 +663,48 @@ static void all_are_those_posted_meanwhile_too(void **state)
 	}
 }
 
+static void writes_one(void *buffers[], void *arg)
+{
+	(void)arg;
+	((int *)STARPU_VECTOR_GET_PTR(buffers[0]))[0] = 1;
+}
+
+/* Policies that put tasks off until somebody waits see that a loop of tests does. */
+static void who_tests_in_a_loop_waits(void **state)
+{
+	static struct starpu_codelet writes = {
+		.cpu_funcs = {writes_one}, .nbuffers = 1, .modes = {STARPU_W}};
+	int to[SMALL] = {0};
+	starpu_data_handle_t source, target;
+	struct starpu_task *task;
+	struct request *send, *receive;
+
+	(void)state;
+	setenv("STARPU_SCHED", "graph_test", 1);
+	world_open(2);
+	unsetenv("STARPU_SCHED");
+	source = world_vector(0, NULL, SMALL);
+	target = world_vector(1, to, SMALL);
+	fake_select(0);
+	task = starpu_task_create();
+	task->cl = &writes;
+	task->handles[0] = source;
+	assert_int_equal(starpu_task_submit(task), 0);
+	send = world_post(0, REQUEST_SEND, source, 1, 7);
+	receive = world_post(1, REQUEST_RECEIVE, target, 0, 7);
+	fake_run();
+	assert_int_equal(to[0], 0);
+	fake_select(0);
+	for (int i = 0; i < 1000 && !finish_test(send); i++)
+		assert_true(i < 999);
+	fake_select(1);
+	assert_int_equal(finish_wait(receive), 0);
+	assert_int_equal(to[0], 1);
+	world_forget(0, source);
+	world_forget(1, target);
+	world_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -680,6 +722,7 @@ int main(void)
 		cmocka_unit_test(one_packet_at_a_time),
 		cmocka_unit_test(heads_and_grants_travel_together),
 		cmocka_unit_test(one_is_pushed),
+		cmocka_unit_test(who_tests_in_a_loop_waits),
 		cmocka_unit_test(nobody_waits_for_the_transport),
 		cmocka_unit_test(all_are_those_posted_meanwhile_too),
 	};
