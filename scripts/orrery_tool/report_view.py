@@ -15,7 +15,8 @@ SCRIPT = """
 const bytes=s=>Uint8Array.from(atob(s),c=>c.charCodeAt(0));
 const c=document.getElementById('gantt'),g=c.getContext('2d'),tip=document.getElementById('tip');
 const busy=bytes(d.busy),bins=d.bins,n=d.ranks.length,left=70,axis=22;
-let t0=0,t1=1,open=null,drag=null;
+let t0=0,t1=1,open=null,before=null,drag=null;
+let top=1;for(const v of busy)if(v>top)top=v; // the busiest is the darkest
 const tasks={};for(const k in d.tasks){const t=d.tasks[k];tasks[k]={
 s:new Uint32Array(bytes(t.s).buffer),e:new Uint32Array(bytes(t.e).buffer),
 w:new Uint16Array(bytes(t.w).buffer),m:new Uint16Array(bytes(t.m).buffer)}}
@@ -33,7 +34,7 @@ const a=Math.max(0,Math.floor(t0*bins)),b=Math.min(bins,Math.ceil(t1*bins));
 const lines=rh>=1?n:h; // a row of pixels at least
 for(let k=0;k<lines;k++){const r=rh>=1?k:Math.floor(k/rh),y=rh>=1?k*rh:k;
 for(let i=a;i<b;i++){const v=busy[r*bins+i];if(!v)continue;
-g.fillStyle=`rgba(27,108,168,${v/255})`;
+g.fillStyle=`rgba(27,108,168,${v/top})`;
 const x=Math.max(left,X(i/bins)),x2=Math.min(left+w,X((i+1)/bins));
 g.fillRect(x,y,x2-x+.5,rh>=1?rh-(rh>6?1:0):1)}}
 g.fillStyle='#333';g.font='11px system-ui';const step=Math.ceil(14/rh);
@@ -50,15 +51,15 @@ g.fillStyle='#333';g.font='11px system-ui';for(let i=0;i<=8;i++){const t=t0+(t1-
 const s=(t*d.span*unit[0]).toPrecision(4)+' '+unit[1];const x=left+W()*i/8;
 g.fillText(s,Math.min(x,c.clientWidth-60),H()+15);g.fillRect(x,H(),1,4)}
 document.getElementById('where').textContent=open===null?
-'Busy workers of each node ('+d.kind+'). Click a node for its workers; drag to zoom, double-click for all.':
+'Busy workers of each node ('+d.kind+', '+Math.round(top/2.55)+' % at the darkest). Click a node for its workers; drag to zoom, double-click for all.':
 'Node '+d.ranks[open]+'. Drag to zoom, double-click for all of it, Escape for the nodes.'}
 function at(e){const r=c.getBoundingClientRect();return[e.clientX-r.left,e.clientY-r.top]}
 c.onmousedown=e=>{drag=at(e)};
-c.onmouseup=e=>{if(!drag)return;const[x,y]=at(e),x0=drag[0];drag=null;
+c.onmouseup=e=>{if(!drag)return;if(e.detail<2)before=open;const[x,y]=at(e),x0=drag[0];drag=null;
 if(Math.abs(x-x0)>5){const f=v=>t0+(Math.min(Math.max(v,left),left+W())-left)/W()*(t1-t0);
 const a=f(Math.min(x,x0)),b=f(Math.max(x,x0));if(b-a>1e-9){t0=a;t1=b}}
 else if(open===null&&y<H()){open=Math.min(n-1,Math.floor(y/H()*n))}draw()};
-c.ondblclick=()=>{t0=0;t1=1;draw()};
+c.ondblclick=()=>{open=before;t0=0;t1=1;draw()}; // its first click opened a node
 document.addEventListener('keydown',e=>{if(e.key==='Escape'){open=null;t0=0;t1=1;draw()}});
 c.onmousemove=e=>{const[x,y]=at(e);tip.style.display='none';if(x<left||y>H())return;
 const t=t0+(x-left)/W()*(t1-t0);let text='';

@@ -6,6 +6,8 @@ import base64
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -116,6 +118,49 @@ def files(suite):
         "on a core", "The critical path", "messages on their way")), page[:500])
 
 
+BROWSER = """
+const fs=require('fs'),data=fs.readFileSync(process.argv[2],'utf8'),fills=[];
+const g={set fillStyle(c){fills.push(c)},fillRect(){},fillText(){},clearRect(){},
+setTransform(){}};
+const make=()=>({style:{},children:[],append(){},textContent:''}),made={run:{textContent:data}};
+made.gantt={...make(),clientWidth:1000,clientHeight:300,getContext:()=>g,
+getBoundingClientRect:()=>({left:0,top:0})};
+global.document={getElementById:i=>made[i]||(made[i]=make()),addEventListener(){}};
+global.devicePixelRatio=1;global.addEventListener=()=>{};
+%s
+const c=made.gantt,where=()=>made.where.textContent;
+const click=(x,y,detail)=>{const e={clientX:x,clientY:y,detail};c.onmousedown(e);c.onmouseup(e)};
+const darkest=()=>Math.max(...fills.map(f=>+((/27,108,168,(.*)\\)/.exec(f)||[])[1]||0)));
+const said=[darkest(),where()];
+click(500,20,1);click(500,20,2);c.ondblclick();said.push(where());
+click(500,20,1);said.push(where());
+click(500,20,1);click(500,20,2);c.ondblclick();said.push(where());
+console.log(JSON.stringify(said));
+"""
+
+
+def browsed(suite):
+    """What clicks do, in a stand-in for a browser."""
+    node = shutil.which("node") or shutil.which("nodejs")
+    if not node:
+        return
+    with open(os.path.join(suite.directory, "network", "report", "index.html"),
+              encoding="utf-8") as f:
+        page = f.read()
+    suite.write("data.json", re.search(r"<script id=run [^>]*>(.*?)</script>", page, re.S).group(1))
+    suite.write("page.js", BROWSER % re.findall(r"<script>(.*?)</script>", page, re.S)[-1])
+    out = subprocess.run([node, "page.js", "data.json"], cwd=suite.directory, text=True,
+                         capture_output=True, timeout=100)
+    if out.returncode:
+        suite.verdict("the_page_runs", False, out.stderr)
+        return
+    darkest, nodes, twice, once, within = json.loads(out.stdout)
+    suite.verdict("the_busiest_is_the_darkest", darkest == 1 and "% at the darkest" in nodes,
+                  (darkest, nodes))
+    suite.verdict("a_double_click_stays_where_it_was", twice == nodes and once == within and
+                  once.startswith("Node 0."), (twice, once, within))
+
+
 def microseconds(text):
     value, unit = text.split()
     return float(value) * {"us": 1, "ms": 1000}[unit]
@@ -220,6 +265,7 @@ def main():
             behind(suite)
             paths(suite)
             files(suite)
+            browsed(suite)
             compared(suite)
             schedulers(suite)
             mistakes(suite)
