@@ -28,13 +28,15 @@ class Graph:
     def __init__(self):
         self.task, self.source, self.target = array("q"), array("q"), array("q")
         self.sends, self.receives = {}, {}
+        self.commuting, self.turns = [], {} # vertices that exclude each other
         self.begin_node(None)
 
     def begin_node(self, rank):
+        self.end_turns()
         self.rank, self.requests, self.ordinals = rank, {}, {}
         # vertices by number of their task, by address of their job
         self.vertices, self.jobs = {}, {}
-        self.others, self.turns, self.tags = {}, {}, {}
+        self.others, self.tags = {}, {}
         self.arriving, self.leaving = {}, {} # declared edges of jobs to be submitted
 
     def add(self, task=NO_TASK):
@@ -87,6 +89,7 @@ class Graph:
             turn = self.turns[datum] = [None, kind, []]
         elif not kind or kind != turn[1]:
             members = turn[2]
+            self.end_turn(turn)
             if len(members) > 1:
                 turn[0] = self.add()
                 for member in members:
@@ -97,8 +100,19 @@ class Graph:
         turn[2].append(vertex)
         self.edge(turn[0], vertex)
 
+    def end_turn(self, turn):
+        if turn[1] == e.COMMUTES and len(turn[2]) > 1:
+            self.commuting.append(array("q", turn[2]))
+
+    def end_turns(self):
+        for turn in self.turns.values():
+            self.end_turn(turn)
+        self.turns = {}
+
     def forgotten(self, datum):
-        self.turns.pop(datum, None)
+        turn = self.turns.pop(datum, None)
+        if turn:
+            self.end_turn(turn)
 
     # ---- tags ----
 
@@ -136,7 +150,8 @@ class Graph:
         self.requests[ident] = (self.receives if flag else self.sends, place)
 
     def messages(self):
-        """What was received came from the send of the same name."""
+        """After the last node: what was received came from the send of the same name."""
+        self.end_turns()
         for place, vertex in self.receives.items():
             self.edge(self.sends.get(place), vertex)
 

@@ -9,7 +9,7 @@ import subprocess
 
 from orrery_tool.picture import pythons
 from orrery_tool.report_path import COPIES, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER, TRANSFER
-from orrery_tool.report_reasons import FASTER, Reasons, seconds
+from orrery_tool.report_reasons import CHAINED, FASTER, NAMES, Reasons, seconds, several
 from orrery_tool.report_time import (BINS, BUSY, CAUSES, MEANING, REMEDY, codelet_rows, model_errors,
                                      sampled)
 from orrery_tool.report_view import busy_rows, view_html
@@ -28,7 +28,7 @@ CHANGE = {
     SCHEDULER: "another scheduler: the worker was free, and the task ready",
     PROGRAM: "submit earlier",
 }
-PLURAL = {"cpu": "CPU cores", "gpu": "GPUs"}
+PLURAL = {kind: name + "s" for kind, name in NAMES.items()}
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#333;margin:2em auto;max-width:72em;
 padding:0 1em}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;
@@ -67,12 +67,12 @@ class Report:
 
     def headline(self):
         nnodes = len(self.run.nodes)
-        workers = ", ".join("%d %s busy %.1f %%" % (
-            self.accounts.nworkers[kind], PLURAL[kind],
+        workers = ", ".join("%s busy %.1f %%" % (
+            several(self.accounts.nworkers[kind], NAMES[kind]),
             share(self.accounts.by_kind[kind].total[BUSY], self.accounts.capacity_s(kind)))
             for kind in reversed(self.run.kinds))
-        return "%s on %d node%s, %d tasks; %s" % (
-            seconds(self.span_s), nnodes, "s" * (nnodes != 1), self.run.ntasks(), workers)
+        return "%s on %s, %s; %s" % (seconds(self.span_s), several(nnodes, "node"),
+                                     several(self.run.ntasks(), "task"), workers)
 
     def largest_loss(self):
         """(cause, share of the time of the main kind)"""
@@ -97,7 +97,8 @@ class Report:
                 "of them takes less than %s: the run took %.3g times that%s." % (
                     seconds(area_s), seconds(chain_s), " (%s)" % rows if rows else "",
                     seconds(least_s), self.span_s / least_s if least_s else 0,
-                    "; more workers cannot help, shorter chains can" if chain_s > area_s else ""))
+                    "; more workers cannot help, shorter chains can"
+                    if chain_s > area_s and chain_s >= CHAINED * self.span_s else ""))
 
     def path_sentence(self):
         whole = sum(self.path.seconds)

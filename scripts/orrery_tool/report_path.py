@@ -5,6 +5,8 @@
 A task started when the last of these was over: the task that its worker ran before, or
 what made it ready, and then the copies of its data.
 """
+from bisect import bisect_right
+
 from orrery_tool.report_read import BY_MESSAGE, BY_TASK
 from orrery_tool.report_time import previous
 
@@ -109,8 +111,13 @@ class Path:
             return "task", node, by, date_s, None
         if why == BY_MESSAGE and by >= 0:
             return "receive", node, by, date_s, None
-        self.add(PROGRAM, node.rank, self.run.begin_s, date_s, "until " + name)
-        return None
+        at = bisect_right(node.awaited, (date_s, len(node.tasks)))
+        if at == 0:
+            self.add(PROGRAM, node.rank, self.run.begin_s, date_s, "until " + name)
+            return None
+        by = node.awaited[at - 1][1]
+        self.add(PROGRAM, node.rank, node.tasks.ended[by], date_s, "until " + name)
+        return "task", node, by, node.tasks.ended[by], None
 
     def before_receive(self, node, i, until_s):
         """until_s: it had arrived, and what waited for it was told."""

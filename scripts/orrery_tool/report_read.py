@@ -12,6 +12,8 @@ from orrery_tool.graph import Graph
 
 # Why a task became ready, or a value could be sent.
 BY_PROGRAM, BY_TASK, BY_MESSAGE = range(3)
+HELD_S = 1e-4              # from a submission: who is ready later had to wait for a release
+AWAITED = 0.1              # of the time between two submissions: a wait ends before the rest
 NOTHING = -1
 KINDS = ("cpu", "gpu")
 
@@ -84,6 +86,10 @@ class NodeRun:
         self.ready, self.memory = Steps(), {}
         # Dates of submissions; bytes that left, or came to, memories of GPUs.
         self.submitted, self.evicted, self.copied = array("d"), 0, 0
+        # Submissions that followed the end of all tasks before: (date, the last of these).
+        self.awaited, self.pending, self.last_ended = [], {}, NOTHING
+        # Tasks that the program made ready; those that it released later, and by how much.
+        self.nprompt, self.nheld, self.held_s = 0, 0, 0.0
         self.links = {} # by (from, to), memories
         self.first_s, self.last_s, self.nevents = None, 0.0, 0
         self.begun, self.flying, self.copies = {}, {}, {}
@@ -93,7 +99,7 @@ class NodeRun:
         self.read()
         self.place_tasks()
         del self.begun, self.flying, self.copies, self.context, self.ended, self.node, \
-            self.graph, self.by_number
+            self.graph, self.by_number, self.pending
 
     def read(self):
         handlers = {getattr(e, name.upper()): getattr(self, name) for name in (
@@ -128,15 +134,36 @@ class NodeRun:
     def task_submitted(self, date_s, flag, worker, n, ident, value):
         self.of_graph[e.TASK_SUBMITTED](date_s, flag, worker, n, ident, value)
         self.context[worker] = (BY_PROGRAM, NOTHING)
+        self.note_wait(date_s)
+        self.pending[ident] = date_s
         self.submitted.append(date_s)
         if self.first_s is None:
             self.first_s = date_s
 
+    def note_wait(self, date_s):
+        """When nothing was left to do, and the last task ended just before, the program has
+        waited for it."""
+        if self.pending or self.last_ended == NOTHING or not self.submitted:
+            return
+        ended_s = self.tasks.ended[self.last_ended]
+        if date_s - ended_s <= AWAITED * (date_s - self.submitted[-1]):
+            self.awaited.append((date_s, self.last_ended))
+
     def task_pushed(self, date_s, flag, worker, n, ident, value):
+        why, by = self.cause(worker)
         if ident not in self.begun:
             self.ready.add(date_s, 1)
+            if why == BY_PROGRAM:
+                self.note_release(date_s - self.pending.get(ident, date_s))
         # date ready, why, by, date fetched, date started, name, footprint, flops
-        self.begun[ident] = [date_s, *self.cause(worker), None, None, 0, 0, 0.0]
+        self.begun[ident] = [date_s, why, by, None, None, 0, 0, 0.0]
+
+    def note_release(self, late_s):
+        if late_s > HELD_S:
+            self.nheld += 1
+            self.held_s += late_s
+        else:
+            self.nprompt += 1
 
     def task_taken(self, date_s, flag, worker, n, ident, value):
         task = self.begun.get(ident)
@@ -164,10 +191,12 @@ class NodeRun:
                                started_s, date_s, worker, name, why, by,
                                1e-6 * e.float_of(n) if n else 0.0, size, flops)
         self.context[worker] = (BY_TASK, index)
-        self.by_number[ident] = index
+        self.by_number[ident] = self.last_ended = index
+        self.pending.pop(ident, None)
 
     def task_terminated(self, date_s, flag, worker, n, ident, value):
         self.context.pop(worker, None)
+        self.pending.pop(ident, None) # one without a kernel has not ended
 
     def copy_begins(self, date_s, flag, worker, n, ident, value):
         ends = n >> 16, n & 0xFFFF
@@ -255,20 +284,36 @@ class Run:
         self.kinds = [kind for kind in KINDS
                       if any(kind == worker[2] for node in self.nodes for worker in node.workers)]
 
+    def seconds(self):
+        """By vertex of the graph."""
+        seconds = array("d", bytes(8 * len(self.graph.task)))
+        for node in self.nodes:
+            for i, vertex in enumerate(node.vertices):
+                if vertex >= 0:
+                    seconds[vertex] = node.tasks.ended[i] - node.tasks.started[i]
+        return seconds
+
+    def places(self, vertices):
+        """[(node, task)] of those that are tasks."""
+        wanted = set(vertices)
+        places = {vertex: (node, i) for node in self.nodes
+                  for i, vertex in enumerate(node.vertices) if vertex in wanted}
+        return [places[vertex] for vertex in vertices if vertex in places]
+
     def chain(self):
         """(seconds, [(node, task)]) of the tasks that wait for each other longest."""
         if self.found_chain is None:
-            seconds = array("d", bytes(8 * len(self.graph.task)))
-            for node in self.nodes:
-                for i, vertex in enumerate(node.vertices):
-                    if vertex >= 0:
-                        seconds[vertex] = node.tasks.ended[i] - node.tasks.started[i]
-            length, chain = self.graph.longest(seconds)
-            wanted = set(chain)
-            places = {vertex: (node, i) for node in self.nodes
-                      for i, vertex in enumerate(node.vertices) if vertex in wanted}
-            self.found_chain = length, [places[vertex] for vertex in chain if vertex in places]
+            length, chain = self.graph.longest(self.seconds())
+            self.found_chain = length, self.places(chain)
         return self.found_chain
+
+    def turns(self):
+        """(seconds, [(node, task)]) of those that exclude each other longest: they commute."""
+        seconds = self.seconds()
+        length, vertices = max(((sum(seconds[v] for v in group), group)
+                                for group in self.graph.commuting), default=(0.0, ()),
+                               key=lambda found: found[0])
+        return length, self.places(vertices)
 
     def longest_chain(self):
         """(seconds, [(name, tasks, seconds)]) of these."""

@@ -17,6 +17,8 @@ CHAINED = 0.7              # of the run: a chain as long as this is what it take
 SMALL_S = 1e-4             # tasks below are small when what is around them takes as long
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
 LEAST_TASKS = 3
+BUSIEST = 0.9              # of the workers' time: who runs tasks that long hardly waits
+NAMES = {"cpu": "CPU core", "gpu": "GPU"}
 
 
 class Reason:
@@ -25,6 +27,10 @@ class Reason:
 
     def sentence(self):
         return "Reason (%s): %s" % (self.name, self.text)
+
+
+def several(number, name):
+    return "%d %s%s" % (number, name, "s" * (number != 1))
 
 
 def percent(value):
@@ -103,8 +109,9 @@ class Reasons:
         self.durations = Durations(run)
         self.found, self.slow = [], {}
         for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
-                     self.noise, self.chained, self.priorities, self.memory, self.copies, self.small, self.submission, self.network,
-                     self.last_task):
+                     self.noise, self.chained, self.turns, self.priorities, self.memory,
+                     self.copies, self.small, self.submission, self.network, self.last_task,
+                     self.full):
             look()
         self.found = sorted((reason for reason in self.found if reason.share >= LEAST_SHARE),
                             key=lambda reason: -reason.share)
@@ -272,10 +279,40 @@ class Reasons:
         busy_s = {kind: self.accounts.by_kind[kind].total[BUSY] for kind in self.run.kinds}
         self.add("too few tasks at a time", (length_s - area_s) / self.span_s,
                  "a chain of %d tasks that wait for each other takes %s, and all tasks together are "
-                 "work for %.3g workers in that time; there are %d.  Cut the tasks of the chain into "
+                 "work for %.3g of the workers in that time; there are %d.  Cut the tasks of the chain into "
                  "smaller ones, make their kernels faster, or take fewer workers." % (
                      len(chain), seconds(length_s), sum(busy_s.values()) / length_s,
                      sum(self.accounts.nworkers[kind] for kind in busy_s if busy_s[kind] > 0)))
+
+    def turns(self):
+        """Tasks that commute on one datum, and so exclude each other."""
+        length_s, tasks = self.run.turns()
+        least_s = max(self.accounts.area_s(), self.run.chain()[0])
+        if len(tasks) < LEAST_TASKS or length_s <= least_s:
+            return
+        node, i = tasks[0]
+        self.add("commuting tasks take turns", (length_s - least_s) / self.span_s,
+                 "%d tasks of node %d, such as %s, update one datum in any order "
+                 "(STARPU_COMMUTE), but one at a time: %s in sum.  Let them contribute "
+                 "(STARPU_REDUX), let each update a part of the datum, or only a short task at "
+                 "the end of the work." % (len(tasks), node.rank,
+                                           self.run.codelets[node.tasks.name[i]],
+                                           seconds(length_s)))
+
+    def full(self):
+        """Nothing but more or faster workers would help."""
+        busy, chain_s = self.lost(BUSY), self.run.chain()[0]
+        share = busy - chain_s / self.span_s
+        if busy < BUSIEST or any(reason.share >= LEAST_SHARE for reason in self.found):
+            return
+        busy_s = self.accounts.by_kind[self.kind].total[BUSY]
+        nworkers, name = self.accounts.nworkers[self.kind], NAMES[self.kind]
+        self.add("too few " + name + "s", share,
+                 "%s tasks for %s of the run, and the longest chain of tasks would keep as many "
+                 "as %.0f busy.  Take more or faster ones, make the kernels faster, or let other "
+                 "workers run some of the tasks." % (
+                     "the only %s runs" % name if nworkers == 1 else several(nworkers, name)
+                     + " run", percent(busy), busy_s / max(chain_s, 1e-12)))
 
     # ---- what they wait for ----
 
@@ -340,6 +377,14 @@ class Reasons:
         if share < LEAST_SHARE:
             return
         gaps, pauses = self.gaps(), self.pauses()
+        nheld = sum(node.nheld for node in self.run.nodes)
+        if nheld > sum(node.nprompt for node in self.run.nodes):
+            self.add("the program holds tasks back", share,
+                     "%d tasks were ready %s on average after they had been submitted, when the "
+                     "program told so (starpu_tag_notify_from_apps(), the release of a datum).  Do "
+                     "that earlier, or let tasks wait for tasks." % (
+                         nheld, seconds(sum(node.held_s for node in self.run.nodes) / nheld)))
+            return
         if not gaps:
             return
         if pauses:
@@ -349,9 +394,15 @@ class Reasons:
                      "dependencies order the tasks instead." % (len(pauses), seconds(sum(pauses))))
         else:
             self.add("slow submission", share,
-                     "a node submits a task each %s.  Submit larger tasks, prune the insertion to "
-                     "what concerns a node, or submit before the workers need them." % seconds(
-                         sum(gaps) / len(gaps)))
+                     "a node submits a task each %s%s.  Submit larger tasks, prune the insertion to "
+                     "what concerns a node, or submit before the workers need them." % (
+                         seconds(sum(gaps) / len(gaps)), self.between(gaps)))
+
+    def between(self, gaps):
+        if sum(gaps) < SMALL_S * len(gaps):
+            return ""
+        return ": it computes in between, or waits (starpu_data_acquire(), " \
+            "starpu_task_wait())"
 
     def network(self):
         share = self.lost(NETWORK)

@@ -14,7 +14,8 @@ import tempfile
 from run import SRC, Suite, configured
 
 sys.path.insert(0, os.path.join(SRC, "scripts"))
-from orrery_tool.report_path import Path     # noqa: E402
+from orrery_tool.report_page import Report   # noqa: E402
+from orrery_tool.report_path import Path, RUNS     # noqa: E402
 from orrery_tool.report_read import Run      # noqa: E402
 from orrery_tool.report_time import Accounts, model_errors  # noqa: E402
 
@@ -29,10 +30,14 @@ BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission
           ("worker", "lws", "slow worker"), ("memory", "lws", "GPU memory is full"),
           ("small", "lws", "small tasks"), ("noise", "lws", "noise"),
           ("data", "dmdas", "copies"), ("dependencies", "lws", "too few tasks at a time"),
-          ("work", "lws", "uneven distribution")]
+          ("work", "lws", "uneven distribution"), ("gpus", "dmdas", "too few GPUs"),
+          ("commute", "lws", "commuting tasks take turns"),
+          ("tags", "lws", "the program holds tasks back"),
+          ("waits", "lws", "pauses of the program")]
 # What a reason must not be taken for: more work is no slow node, and no order changes a chain's.
 NOT_BEHIND = {"work": ["slow node", "noise", "priorities"], "uneven": ["priorities"],
-              "dependencies": ["priorities"], "node": ["noise"], "worker": ["noise"]}
+              "dependencies": ["priorities"], "tags": ["slow submission"],
+              "gpus": ["copies"], "node": ["noise"], "worker": ["noise"]}
 FIGURES = ["lost", "time", "nodes", "messages", "memory"]
 
 
@@ -79,6 +84,12 @@ def accounts(suite, directory):
     return run, path
 
 
+def bound(suite, directory):
+    run = Run(os.path.join(suite.directory, directory))
+    books = Accounts(run)
+    return Report(run, books, Path(run, books)).bound()
+
+
 def paths(suite):
     run, path = accounts(suite, "network")
     moves = [step for step in path.steps if step.what.startswith(("0 to 1", "1 to 0"))]
@@ -88,6 +99,15 @@ def paths(suite):
     length, rows = run.longest_chain()
     suite.verdict("the_longest_chain_goes_through_messages", length <= run.end_s - run.begin_s
                   and sum(n for _, n, _ in rows) == 40, (length, rows))
+    run, path = accounts(suite, "behind-waits")
+    suite.verdict("waits_of_the_program_lead_on_to_tasks", path.seconds[RUNS] > 0.9 * (
+        run.end_s - run.begin_s), path.seconds)
+    length, tasks = accounts(suite, "behind-commute")[0].turns()
+    suite.verdict("tasks_that_commute_are_known", len(tasks) == 40 and
+                  abs(length - 40 * 1.001e-3) < 1e-4, (length, len(tasks)))
+    suite.verdict("shorter_chains_help_where_they_are_the_run",
+                  "shorter chains" in bound(suite, "dependencies")
+                  and "shorter chains" not in bound(suite, "network"), bound(suite, "network"))
     for why in REASONS[1:]:
         run, path = accounts(suite, why)
         length, rows = run.longest_chain()

@@ -5,7 +5,7 @@
  * A program for tests/cli/report.py: 2 simulated ranks, slow for one known reason.
  *
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
- *             pauses|worker|memory|small|noise|work
+ *             pauses|worker|memory|small|noise|work|gpus|commute|tags|waits
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +109,33 @@ static struct starpu_codelet on_noisy = {.cpu_funcs = {nothing},
 					 .model = &noisy_model,
 					 .name = "on a core"};
 
+static struct starpu_codelet tagged = {
+	.cpu_funcs = {nothing}, .nbuffers = 0, .model = &model, .name = "on a core"};
+static struct starpu_codelet commutes = {.cpu_funcs = {nothing},
+					 .nbuffers = 1,
+					 .modes = {STARPU_RW | STARPU_COMMUTE},
+					 .model = &model,
+					 .name = "adds"};
+
+/* Ready when the program says so. */
+static void submit_held(void)
+{
+	for (int i = 0; i < NTASKS; i++) {
+		struct starpu_task *task = starpu_task_create();
+
+		starpu_tag_declare_deps(i, 1, (starpu_tag_t)(NTASKS + i));
+		task->cl = &tagged;
+		task->use_tag = 1;
+		task->tag_id = i;
+		if (starpu_task_submit(task))
+			abort();
+	}
+	for (int i = 0; i < NTASKS; i++) {
+		starpu_usleep(1000);
+		starpu_tag_notify_from_apps(NTASKS + i);
+	}
+}
+
 static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle, int rank,
 		   double us)
 {
@@ -144,6 +171,13 @@ static void run(const char *why, starpu_data_handle_t *handles)
 			insert(&on_cpu, handles[i], i % 2, i % 2 ? 3000 : 1000);
 		else if (strcmp(why, "uneven") == 0)
 			insert(&on_cpu, handles[i % 4 ? 0 : 1], i % 4 ? 0 : 1, 0);
+		else if (strcmp(why, "gpus") == 0)
+			insert(&on_gpu, handles[i], i % 2, 26000);
+		else if (strcmp(why, "commute") == 0)
+			starpu_task_insert(&commutes, STARPU_RW | STARPU_COMMUTE,
+					   handles[starpu_mpi_world_rank()], 0);
+		else if (strcmp(why, "tags") == 0)
+			break;
 		else if (strcmp(why, "placement") == 0)
 			insert(&on_both, handles[i], i % 2, 0);
 		else if (strcmp(why, "priorities") == 0)
@@ -154,7 +188,13 @@ static void run(const char *why, starpu_data_handle_t *handles)
 			starpu_usleep(10000);
 		if (strcmp(why, "pauses") == 0 && i % 10 == 9)
 			starpu_usleep(50000);
+		if (strcmp(why, "waits") == 0 && i % 10 == 9) {
+			starpu_task_insert(NULL, 0); /* without a kernel */
+			starpu_task_wait_for_all();
+		}
 	}
+	if (strcmp(why, "tags") == 0)
+		submit_held();
 	starpu_task_wait_for_all();
 }
 
