@@ -82,7 +82,7 @@ static void check_not_own(const char *func, const struct worker *worker,
 	char text[128];
 
 	for (int i = 0; i < job->naccesses; i++)
-		if (job->accesses[i].datum == request->handle &&
+		if (job->accesses[i].datum == request_handle(request) &&
 		    (request->kind == REQUEST_RECEIVE ||
 		     (job->accesses[i].mode & STARPU_W)))
 			orr_die(worker->node->rank,
@@ -92,7 +92,8 @@ static void check_not_own(const char *func, const struct worker *worker,
 				func, task_name(job->task),
 				request->kind == REQUEST_SEND ? "send of"
 							      : "receive into",
-				data_describe(request->handle, text, sizeof(text)),
+				data_describe(request_handle(request), text,
+					      sizeof(text)),
 				request->kind == REQUEST_SEND ? "send" : "receive");
 }
 
@@ -438,7 +439,7 @@ int starpu_mpi_wait(starpu_mpi_req *req, MPI_Status *status)
 	if (!request)
 		return 0;
 	worker = check_may_wait(__func__);
-	if (worker && !orr_load(&request->ended))
+	if (worker && !request_has_ended(request))
 		check_not_own(request->what, worker, request);
 	peer = request->peer;
 	tag = request->match.tag;

@@ -100,7 +100,7 @@ void coop_post(struct mpi *mpi, struct request *request)
 	if (request->match.source == mpi->net->rank)
 		return;
 	share = pool_get(&coop->share_pool);
-	*share = (struct share){.group = group_of(coop, request->handle),
+	*share = (struct share){.group = group_of(coop, request_handle(request)),
 				.request = request};
 	share->group->nposted++;
 	request->share = share;
@@ -303,7 +303,7 @@ void coop_tell(struct mpi *mpi, int owner, uint64_t sender, int flags,
 	if (request) {
 		request->kept = pool_get(&mpi->engine.coop.kept_pool);
 		*request->kept = (struct kept){.request = request};
-		orr_add(&request->nholders, 1);
+		orr_add(&request->holders, REQUEST_HOLDER);
 		orr_add(&mpi->engine.npending, 1);
 		head.comm = (uintptr_t)request;
 	}

@@ -17,7 +17,7 @@ static int is_bulk(const struct request *request)
 
 	if (request->match.source == net->rank || request->payload.place)
 		return 0;
-	return interface_layout(request->handle, STARPU_MAIN_RAM, &layout) &&
+	return interface_layout(request_handle(request), STARPU_MAIN_RAM, &layout) &&
 	       layout_bytes(&layout) > net->eager_bytes;
 }
 
@@ -26,9 +26,10 @@ void direct_choose(struct acquire *acquire)
 	struct request *request = (struct request *)(void *)acquire;
 	int memory;
 
-	if (!is_bulk(request))
+	if (!request->mpi->net->memories || !is_bulk(request))
 		return;
-	memory = coherency_device_memory(request->handle, request->mpi->net->memories,
+	memory = coherency_device_memory(request_handle(request),
+					 request->mpi->net->memories,
 					 request->kind == REQUEST_RECEIVE);
 	if (memory >= 0)
 		acquire->memory = memory;

@@ -25,7 +25,7 @@ struct parcel {
 
 static void parcels_left(struct outbox *outbox, struct net_message *messages);
 
-_Static_assert(sizeof(struct request) <= 384,
+_Static_assert(sizeof(struct request) <= 320,
 	       "two for each message that a large simulation has inserted");
 
 /* ---- life ------------------------------------------------------------ */
@@ -295,7 +295,7 @@ static void accept_message(struct request *request, const struct wire_head *head
 	compare_ordinals(request, head);
 	stats_moves(request, head->bytes);
 	if (payload->is_packed) {
-		payload_expect(payload, request->handle, head->bytes);
+		payload_expect(payload, request_handle(request), head->bytes);
 		return;
 	}
 	if (payload->bytes == head->bytes)
@@ -305,9 +305,10 @@ static void accept_message(struct request *request, const struct wire_head *head
 		"tag %lld: rank %d sends %llu bytes, rank %d receives %zu bytes into %s; "
 		"sender and receiver must register data of the same size%s%s",
 		(long long)request->match.tag, request->match.source,
-		(unsigned long long)head->bytes, request->mpi->rank, payload->bytes,
-		data_describe(request->handle, text, sizeof(text)), more ? "; " : "",
-		more ? more : "");
+		(unsigned long long)head->bytes, request->mpi->rank,
+		(size_t)payload->bytes,
+		data_describe(request_handle(request), text, sizeof(text)),
+		more ? "; " : "", more ? more : "");
 }
 
 /* ---- receives -------------------------------------------------------- */
@@ -592,10 +593,10 @@ static void request_acquired(struct acquire *acquire)
 			request->match.source == mpi->net->rank;
 
 	if (request->kind == REQUEST_SEND)
-		payload_of_send(&request->payload, request->handle,
+		payload_of_send(&request->payload, request_handle(request),
 				(unsigned)request->acquire.memory);
 	else
-		payload_of_receive(&request->payload, request->handle,
+		payload_of_receive(&request->payload, request_handle(request),
 				   (unsigned)request->acquire.memory);
 	engine_lock(engine);
 	orr_next(&engine->nevents);
@@ -611,6 +612,11 @@ static void request_acquired(struct acquire *acquire)
 
 static struct request *request_new(struct mpi *mpi, const struct post *post)
 {
+	static const struct acquirer by[] = {
+		[REQUEST_SEND] = {request_acquired, direct_choose, "a send to a rank"},
+		[REQUEST_RECEIVE] = {request_acquired, direct_choose,
+				     "a receive from a rank"},
+	};
 	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
 	struct request *request;
 
@@ -621,7 +627,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	       sizeof(*request) - JOB_COMMON_BYTES);
 	list_push_back(&mpi->engine.all, &request->link);
 	request->mpi = mpi;
-	request->handle = post->handle;
+	request->acquire.access.datum = post->handle;
 	request->kind = (unsigned char)post->kind;
 	request->is_sync = post->is_sync != 0;
 	request->is_waited = post->is_waited != 0;
@@ -629,18 +635,15 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	request->peer = post->peer;
 	request->match.source = comm_net_rank(comm, post->peer);
 	request->priority = post->priority;
-	request->nholders = 1 + request->is_waited;
+	request->holders = (1 + request->is_waited) * REQUEST_HOLDER;
 	request->ordinal = post->ordinal;
 	request->match.tag = post->tag;
 	request->what = post->what;
 	ORR_ASSERT(!request->is_waited || !post->callback);
 	request->callback = post->callback;
 	request->arg = post->arg;
-	request->acquire.acquired = request_acquired;
-	request->acquire.what =
-		post->kind == REQUEST_SEND ? "a send to a rank" : "a receive from a rank";
+	request->acquire.by = &by[post->kind];
 	request->acquire.memory = ACQUIRE_MAIN_MEMORY;
-	request->acquire.granted = mpi->net->memories ? direct_choose : NULL;
 	request_move(request, REQUEST_TURN);
 	mpi->engine.nposted++;
 	orr_add(&mpi->engine.npending, 1);

@@ -53,7 +53,7 @@ static void drop(struct request *request)
 {
 	struct engine *engine = &request->mpi->engine;
 
-	if (orr_add(&request->nholders, -1) > 0)
+	if ((orr_add(&request->holders, -REQUEST_HOLDER) & ~REQUEST_IS_ENDED) > 0)
 		return;
 	payload_free(&request->payload);
 	engine_lock(engine);
@@ -106,7 +106,7 @@ static void end(struct request *request)
 	request_move(request, REQUEST_ENDED);
 	is_last = orr_add(&mpi->engine.npending, -1) == 0;
 	if (request->is_waited) {
-		orr_store(&request->ended, 1);
+		orr_add(&request->holders, REQUEST_IS_ENDED);
 		plat_gate_open(mpi->node->plat, &request->gate);
 	}
 	drop(request);
@@ -136,9 +136,9 @@ static void release(struct request *request)
 	if (request->kind == REQUEST_RECEIVE && request->local)
 		take_from(request, request->local);
 	if (request->kind == REQUEST_SEND)
-		payload_sent(&request->payload, request->handle);
+		payload_sent(&request->payload, request_handle(request));
 	else
-		payload_received(&request->payload, request->handle);
+		payload_received(&request->payload, request_handle(request));
 	if (!coop_keep(request))
 		acquire_release(&request->acquire);
 	if (request->is_waited || !request->callback) {
@@ -302,9 +302,9 @@ int finish_test(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
 
-	if (!orr_load(&request->ended))
+	if (!request_has_ended(request))
 		finish_poll(mpi);
-	if (!orr_load(&request->ended)) {
+	if (!request_has_ended(request)) {
 		if (is_driven(mpi))
 			early_test_failed(mpi);
 		else

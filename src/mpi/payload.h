@@ -21,15 +21,15 @@ struct place;
 
 struct payload {
 	char *base; /* of the layout; the owned buffer of what is packed, or NULL */
-	size_t bytes;
+	uint64_t bytes : 48;
+	uint64_t memory : 8;
+	uint64_t is_strided : 1; /* not in one piece */
+	uint64_t is_packed : 1;  /* travels packed, even when nothing is carried */
 	union {
 		struct layout *strided; /* is_strided; owned */
 		/* Else: packed as it says, not by its interface, or NULL; owned. */
 		struct place *place;
 	};
-	unsigned memory;
-	unsigned char is_strided; /* not in one piece */
-	unsigned char is_packed;  /* travels packed, even when nothing is carried */
 };
 
 /* The value to send; packs when needed.  Ends the program when that fails.  The struct is

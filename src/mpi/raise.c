@@ -14,7 +14,7 @@ static uint64_t key_of(enum request_kind kind, const void *handle, int net_peer)
 
 static uint64_t key_of_request(const struct request *request)
 {
-	return key_of(request->kind, request->handle, request->match.source);
+	return key_of(request->kind, request_handle(request), request->match.source);
 }
 
 void raise_note(struct mpi *mpi, struct request *request)
@@ -22,7 +22,8 @@ void raise_note(struct mpi *mpi, struct request *request)
 	struct raising *raising = &mpi->engine.raising;
 	struct request *older;
 
-	if (!mpi->has_priorities || data_bytes(request->handle) <= mpi->net->eager_bytes)
+	if (!mpi->has_priorities ||
+	    data_bytes(request_handle(request)) <= mpi->net->eager_bytes)
 		return;
 	if (request->priority < raising->least || raising->nnoted == 0)
 		orr_store(&raising->least, request->priority);
@@ -55,7 +56,7 @@ void raise_transfer(struct mpi *mpi, enum request_kind kind, starpu_data_handle_
 		return;
 	engine_lock(&mpi->engine);
 	request = table_get(&raising->requests, key_of(kind, handle, net_peer));
-	if (request && request->kind == kind && request->handle == handle &&
+	if (request && request->kind == kind && request_handle(request) == handle &&
 	    (kind == REQUEST_RECEIVE || request->match.source == net_peer) &&
 	    request->priority < priority) {
 		request->priority = priority;

@@ -88,12 +88,12 @@ const char *request_describe(const struct request *request, char *text, size_t b
 	if (request->ordinal)
 		snprintf(ordinal, sizeof(ordinal),
 			 " (transfer %u inserted for this pair)", request->ordinal);
-	data_describe(request->handle, data, sizeof(data));
+	data_describe(request_handle(request), data, sizeof(data));
 	snprintf(text, bytes, "%s rank %d tag %lld%s: %s, %zu bytes%s%s%s: %s",
 		 is_send ? "send to" : "receive from", request->peer,
 		 (long long)request->match.tag,
 		 comm_describe(&request->mpi->comms, request->comm, comm, sizeof(comm)),
-		 data, data_bytes(request->handle), request->what ? ", " : "",
+		 data, data_bytes(request_handle(request)), request->what ? ", " : "",
 		 request->what ? request->what : "", ordinal, waiting_for(request));
 	return text;
 }

@@ -50,6 +50,8 @@ struct post {
 	void *arg;
 };
 
+enum { REQUEST_HOLDER = 1, REQUEST_IS_ENDED = 1 << 16 };
+
 /*
  * Many wait at a time on each node of a large simulation, so what is not needed at the
  * same time lies in the same place.
@@ -80,14 +82,14 @@ struct request {
 		};
 	};
 	struct list link; /* all requests, for reports */
-	starpu_data_handle_t handle;
 	unsigned char kind, state, is_sync, is_waited;
 	unsigned char is_posted, is_noted; /* in match; in raise.h */
 	short comm;
 	int peer;
 	int priority;
-	int nholders; /* atomic: engine and application */
-	int ended;    /* atomic: for test */
+	/* Atomic: REQUEST_HOLDER for the engine and for the application each, and whether
+	 * it has ended, for tests. */
+	int holders;
 	uint32_t ordinal;
 	const char *what;
 	struct payload payload;
@@ -103,6 +105,17 @@ struct request {
 _Static_assert(offsetof(struct request, kept) + sizeof(struct kept *) <=
 		       offsetof(struct request, match.tag),
 	       "what comes behind the match leaves its key");
+
+static inline starpu_data_handle_t request_handle(const struct request *request)
+{
+	return request->acquire.access.datum;
+}
+
+/* Of one that is waited for. */
+static inline int request_has_ended(const struct request *request)
+{
+	return (orr_load(&request->holders) & REQUEST_IS_ENDED) != 0;
+}
 
 /* Of a receive: the message that it is matched with and that has not left it, or NULL. */
 static inline struct early *request_early(const struct request *request)

@@ -438,7 +438,8 @@ static void never(struct acquire *acquire)
  * in line for the part must not open its turn with the neutral element. */
 static void a_hint_makes_nothing_neutral(void **state)
 {
-	struct acquire acquire = {.memory = RAM, .acquired = never, .is_hint = 1};
+	static const struct acquirer by = {.acquired = never};
+	struct acquire acquire = {.by = &by, .memory = RAM, .is_hint = 1};
 
 	(void)state;
 	start();

@@ -230,23 +230,22 @@ static void wish_granted(struct acquire *acquire)
 		wish->fetches ? (int)wish->ahead.memory : STARPU_ACQUIRE_NO_NODE;
 }
 
-static void prepare(struct wish *wish)
+static void prepare(struct wish *wish, const struct acquirer *by)
 {
-	wish->acquire = (struct acquire){.memory = (int)wish->ahead.memory,
-					 .acquired = wish_acquired,
-					 .is_hint = 1,
-					 .counted = 1,
-					 .what = "starpu_data_prefetch_on_node()"};
+	wish->acquire = (struct acquire){
+		.by = by, .memory = (int)wish->ahead.memory, .is_hint = 1, .counted = 1};
 }
 
 void ahead_wish(starpu_data_handle_t handle, const struct ahead *ahead)
 {
+	static const struct acquirer by = {.acquired = wish_acquired,
+					   .granted = wish_granted,
+					   .what = "starpu_data_prefetch_on_node()"};
 	struct wish *wish = orr_alloc(sizeof(*wish));
 
 	wish->handle = handle;
 	wish->ahead = *ahead;
-	prepare(wish);
-	wish->acquire.granted = wish_granted;
+	prepare(wish, &by);
 	acquire_start(handle->node, &wish->acquire, handle, STARPU_R, 1);
 }
 
@@ -266,9 +265,11 @@ static int is_of_use(const struct wish *wish)
 /* It was in line, and is no more. */
 static void fetch_or_forget(struct wish *wish)
 {
+	static const struct acquirer by = {.acquired = wish_acquired,
+					   .what = "starpu_data_prefetch_on_node()"};
 	starpu_data_handle_t handle = wish->handle;
 
-	prepare(wish);
+	prepare(wish, &by);
 	if (!is_of_use(wish) ||
 	    !acquire_try(handle->node, &wish->acquire, handle, STARPU_R)) {
 		stop_fetching(wish);

@@ -28,19 +28,6 @@ struct held {
 	void *arg;
 };
 
-static struct held *held_new(starpu_data_handle_t handle, int memory,
-			     void (*acquired)(struct acquire *))
-{
-	struct held *held = orr_alloc(sizeof(*held));
-
-	held->handle = handle;
-	held->acquire.memory = memory;
-	held->acquire.acquired = acquired;
-	held->acquire.counted = 1;
-	held->acquire.what = "starpu_data_acquire()";
-	return held;
-}
-
 static void held_acquired(struct acquire *acquire)
 {
 	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
@@ -60,10 +47,31 @@ static void held_acquired(struct acquire *acquire)
 		plat_gate_open(node->plat, gate);
 }
 
+static void held_granted(struct acquire *acquire)
+{
+	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
+
+	held->granted(held->arg, &acquire->memory,
+		      (enum starpu_data_access_mode)(acquire->access.mode & STARPU_RW));
+}
+
+static struct held *held_new(starpu_data_handle_t handle, int memory)
+{
+	static const struct acquirer by = {.acquired = held_acquired,
+					   .what = "starpu_data_acquire()"};
+	struct held *held = orr_alloc(sizeof(*held));
+
+	held->handle = handle;
+	held->acquire.memory = memory;
+	held->acquire.by = &by;
+	held->acquire.counted = 1;
+	return held;
+}
+
 int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
 		 unsigned mode)
 {
-	struct held *held = held_new(handle, memory, held_acquired);
+	struct held *held = held_new(handle, memory);
 	struct plat_gate gate;
 
 	plat_gate_init(&gate);
@@ -72,32 +80,26 @@ int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
 	return wait_at(node, &gate, WAIT_ACQUIRE, handle);
 }
 
-static void held_granted(struct acquire *acquire)
-{
-	struct held *held = ORR_CONTAINER(acquire, struct held, acquire);
-
-	held->granted(held->arg, &acquire->memory,
-		      (enum starpu_data_access_mode)(acquire->job.accesses[0].mode &
-						     STARPU_RW));
-}
-
 void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
 		     const struct data_wish *wish)
 {
-	struct held *held = held_new(handle, wish->memory, held_acquired);
+	static const struct acquirer by = {.acquired = held_acquired,
+					   .granted = held_granted,
+					   .what = "starpu_data_acquire()"};
+	struct held *held = held_new(handle, wish->memory);
 
 	held->callback = wish->callback;
 	held->arg = wish->arg;
 	held->granted = wish->granted;
 	if (wish->granted)
-		held->acquire.granted = held_granted;
+		held->acquire.by = &by;
 	acquire_start(node, &held->acquire, handle, wish->mode, wish->sequential);
 }
 
 int data_acquire_try(struct node *node, starpu_data_handle_t handle, int memory,
 		     unsigned mode)
 {
-	struct held *held = held_new(handle, memory, held_acquired);
+	struct held *held = held_new(handle, memory);
 	struct plat_gate gate;
 
 	plat_gate_init(&gate);
@@ -135,7 +137,7 @@ int data_held(starpu_data_handle_t handle, unsigned *mode)
 
 	*mode = 0;
 	for (const struct held *held = handle->body->held; held; held = held->next, n++)
-		*mode |= held->acquire.job.accesses[0].mode & STARPU_RW;
+		*mode |= held->acquire.access.mode & STARPU_RW;
 	return n;
 }
 
@@ -184,7 +186,7 @@ static void downgrade(struct held *held)
 
 	orr_lock(&handle->lock);
 	if ((data_flags(handle) & DATUM_WRITES_THROUGH) &&
-	    (held->acquire.job.accesses[0].mode & STARPU_W))
+	    (held->acquire.access.mode & STARPU_W))
 		spread_value(handle);
 	orr_unlock(&handle->lock);
 	acquire_downgrade(&held->acquire);
@@ -193,7 +195,7 @@ static void downgrade(struct held *held)
 /* Who reads may not go on writing: others read beside it. */
 static void check_downgrade(const struct held *held, unsigned down_to)
 {
-	unsigned mode = held->acquire.job.accesses[0].mode & STARPU_RW;
+	unsigned mode = held->acquire.access.mode & STARPU_RW;
 	char what[128];
 
 	if (down_to == STARPU_R || ((down_to & STARPU_W) && (mode & STARPU_W)))
@@ -231,8 +233,7 @@ enum { MAX_SPARE_WIPINGS = 64 };
 
 struct wiping {
 	struct acquire acquire; /* first */
-	starpu_data_handle_t handle;
-	int release; /* the runtime's memory too */
+	int release;            /* the runtime's memory too */
 	int free_datum;
 };
 
@@ -278,8 +279,8 @@ static void wiping_put(struct node *node, struct wiping *wiping)
 static void wipe_acquired(struct acquire *acquire)
 {
 	struct wiping *wiping = ORR_CONTAINER(acquire, struct wiping, acquire);
-	struct node *node = acquire->job.node;
-	starpu_data_handle_t handle = wiping->handle;
+	struct node *node = acquire_job(acquire)->node;
+	starpu_data_handle_t handle = acquire->access.datum;
 
 	if (wiping->free_datum) {
 		/* Users without a turn may be left: the last one frees it. */
@@ -296,16 +297,17 @@ static void wipe_acquired(struct acquire *acquire)
 static void wipe(struct node *node, starpu_data_handle_t handle, int release,
 		 int free_datum)
 {
+	static const struct acquirer frees = {.acquired = wipe_acquired,
+					      .what = "starpu_data_unregister_submit()"};
+	static const struct acquirer wipes = {.acquired = wipe_acquired,
+					      .what = "starpu_data_invalidate_submit()"};
 	struct wiping *wiping = wiping_get(node);
 
-	wiping->handle = handle;
 	wiping->release = release;
 	wiping->free_datum = free_datum;
 	wiping->acquire.memory = STARPU_ACQUIRE_NO_NODE;
-	wiping->acquire.acquired = wipe_acquired;
+	wiping->acquire.by = free_datum ? &frees : &wipes;
 	wiping->acquire.counted = 1;
-	wiping->acquire.what = free_datum ? "starpu_data_unregister_submit()"
-					  : "starpu_data_invalidate_submit()";
 	acquire_start(node, &wiping->acquire, handle, STARPU_W, 1);
 }
 
@@ -425,7 +427,7 @@ struct fetching {
 static void fetch_acquired(struct acquire *acquire)
 {
 	struct fetching *fetching = ORR_CONTAINER(acquire, struct fetching, acquire);
-	struct plat *plat = acquire->job.node->plat;
+	struct plat *plat = acquire_job(acquire)->node->plat;
 	struct plat_gate *gate = fetching->gate;
 
 	acquire_release(acquire);
@@ -436,12 +438,13 @@ static void fetch_acquired(struct acquire *acquire)
 
 static struct fetching *fetching_new(unsigned memory, int is_hint)
 {
+	static const struct acquirer by = {.acquired = fetch_acquired,
+					   .what = "starpu_data_fetch_on_node()"};
 	struct fetching *fetching = orr_alloc(sizeof(*fetching));
 
 	fetching->acquire.memory = (int)memory;
-	fetching->acquire.acquired = fetch_acquired;
+	fetching->acquire.by = &by;
 	fetching->acquire.counted = 1;
-	fetching->acquire.what = "starpu_data_fetch_on_node()";
 	fetching->acquire.is_hint = is_hint != 0;
 	return fetching;
 }
@@ -472,13 +475,15 @@ int data_fetch(struct node *node, starpu_data_handle_t handle,
 
 void data_request_buffer(struct node *node, starpu_data_handle_t handle, unsigned memory)
 {
+	static const struct acquirer by = {.acquired = fetch_acquired,
+					   .what = "starpu_data_request_allocation()"};
 	struct fetching *fetching;
 
 	if (!room_fits(node, memory, data_alloc_bytes(handle)) ||
 	    ((data_flags(handle) & DATUM_VIEWS) && !views_allow_reading(handle)))
 		return;
 	fetching = fetching_new(memory, 1);
-	fetching->acquire.what = "starpu_data_request_allocation()";
+	fetching->acquire.by = &by;
 	acquire_start(node, &fetching->acquire, handle, STARPU_R | ACCESS_NO_VALUE, 1);
 }
 

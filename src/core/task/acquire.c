@@ -15,7 +15,7 @@
 
 static struct acquire *acquire_of(struct job *job)
 {
-	return ORR_CONTAINER(job, struct acquire, job);
+	return (struct acquire *)(void *)job;
 }
 
 static void acquire_fetched(struct job *job, struct worker *worker)
@@ -26,7 +26,7 @@ static void acquire_fetched(struct job *job, struct worker *worker)
 
 	(void)worker;
 	job_move(job, JOB_RUNNING);
-	acquire->acquired(acquire);
+	acquire->by->acquired(acquire);
 	/* The struct may be gone. */
 	if (counted) {
 		node_ended(node);
@@ -35,12 +35,12 @@ static void acquire_fetched(struct job *job, struct worker *worker)
 
 static void acquire_fetch(struct acquire *acquire)
 {
-	struct job *job = &acquire->job;
+	struct job *job = acquire_job(acquire);
 
 	job_move(job, JOB_FETCHING);
 	job->nfetching = 1;
-	if (acquire->granted)
-		acquire->granted(acquire);
+	if (acquire->by->granted)
+		acquire->by->granted(acquire);
 	if (acquire->memory == ACQUIRE_MAIN_MEMORY)
 		acquire->memory = (int)coherency_main_memory(job->accesses[0].datum);
 	if (acquire->memory >= 0 && !coherency_fetch(job, (unsigned)acquire->memory))
@@ -65,7 +65,7 @@ static void acquire_ready(struct job *job, struct ready *ready)
 
 static void acquire_describe(const struct job *job, char *text, size_t bytes)
 {
-	const char *what = ORR_CONTAINER(job, struct acquire, job)->what;
+	const char *what = ((const struct acquire *)(const void *)job)->by->what;
 
 	snprintf(text, bytes, "%s", what ? what : "an acquisition");
 }
@@ -78,19 +78,29 @@ static const struct job_ops acquire_ops = {.start = acquire_ready,
 static void prepare(struct node *node, struct acquire *acquire,
 		    starpu_data_handle_t handle, unsigned mode)
 {
-	job_init_common(&acquire->job, node, &acquire_ops, &acquire->access, 1);
-	acquire->job.naccesses = 1;
-	acquire->job.accesses[0] = (struct access){
-		.job = &acquire->job, .datum = handle, .mode = (unsigned short)mode};
-	acquire->job.is_hint = acquire->is_hint;
-	job_move(&acquire->job, JOB_BLOCKED);
+	struct job *job = acquire_job(acquire);
+	struct access *access = &acquire->access;
+
+	job_init_common(job, node, &acquire_ops, access, 1);
+	job->naccesses = 1;
+	/* Others may look at the datum of a request that starts. */
+	access->job = job;
+	access->datum = handle;
+	access->next = access->beside = NULL;
+	access->at = NULL;
+	access->copy = NULL;
+	access->mode = (unsigned short)mode;
+	access->state = ACCESS_NEW;
+	access->memory = 0;
+	job->is_hint = acquire->is_hint;
+	job_move(job, JOB_BLOCKED);
 }
 
 void acquire_start(struct node *node, struct acquire *acquire,
 		   starpu_data_handle_t handle, unsigned mode, int sequential)
 {
 	struct ready ready = {0};
-	struct job *job = &acquire->job;
+	struct job *job = acquire_job(acquire);
 
 	prepare(node, acquire, handle, mode);
 	if (acquire->counted)
@@ -113,7 +123,7 @@ void acquire_start(struct node *node, struct acquire *acquire,
 int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
 		unsigned mode)
 {
-	struct job *job = &acquire->job;
+	struct job *job = acquire_job(acquire);
 	struct ready ready = {0};
 	int taken;
 
@@ -138,7 +148,7 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 
 void acquire_release(struct acquire *acquire)
 {
-	struct job *job = &acquire->job;
+	struct job *job = acquire_job(acquire);
 	struct node *node = job->node;
 	struct ready ready = {0};
 
@@ -153,6 +163,6 @@ void acquire_downgrade(struct acquire *acquire)
 {
 	struct ready ready = {0};
 
-	deps_downgrade_access(&acquire->job.accesses[0], &ready);
-	ready_run(acquire->job.node, &ready);
+	deps_downgrade_access(&acquire->access, &ready);
+	ready_run(acquire_job(acquire)->node, &ready);
 }

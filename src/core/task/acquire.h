@@ -7,8 +7,8 @@
  * acquire.h - take a turn on one datum without a task: the application's
  * starpu_data_acquire(), and each message of the MPI layer.
  *
- * The owner embeds struct acquire, zeroed, and sets acquired.  acquired may be
- * called from inside acquire_start() when the datum is available at once.
+ * The owner embeds struct acquire, zeroed, and sets by.  acquired may be called from
+ * inside acquire_start() when the datum is available at once.
  */
 #include "core/data/data.h"
 
@@ -16,29 +16,33 @@
  * number replaces this. */
 enum { ACQUIRE_MAIN_MEMORY = -3 };
 
-/* As large as a job: many requests wait for their turn in large simulations. */
-struct acquire {
-	union {
-		struct job job; /* first */
-		struct {
-			char common[JOB_COMMON_BYTES]; /* the job's */
-			struct access access;
-			void (*acquired)(struct acquire *acquire);
-			/* Its turn has come, the copy not yet: may change memory.  NULL:
-			 * nothing. */
-			void (*granted)(struct acquire *acquire);
-			const char *what; /* who acquires, for messages; or NULL */
-			/* Where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere. */
-			int memory;
-			unsigned char
-				is_hint; /* the copy need not come: see struct job */
-			/* Counts as submitted until acquired() returns. */
-			unsigned char counted;
-		};
-	};
+struct acquire;
+
+/* Who acquires; constant. */
+struct acquirer {
+	void (*acquired)(struct acquire *acquire);
+	/* Its turn has come, the copy not yet: may change memory.  NULL: nothing. */
+	void (*granted)(struct acquire *acquire);
+	const char *what; /* for messages; or NULL */
 };
 
-_Static_assert(sizeof(struct acquire) == sizeof(struct job), "nothing is added");
+/* The first part of a job, and less than the whole of it: many requests wait for their
+ * turn in large simulations. */
+struct acquire {
+	_Alignas(struct job) char common[JOB_COMMON_BYTES]; /* first: acquire_job() */
+	struct access access;
+	const struct acquirer *by;
+	/* Where the data is wanted; STARPU_ACQUIRE_NO_NODE: nowhere. */
+	int memory;
+	unsigned char is_hint; /* the copy need not come: see struct job */
+	/* Counts as submitted until acquired() returns. */
+	unsigned char counted;
+};
+
+static inline struct job *acquire_job(struct acquire *acquire)
+{
+	return (struct job *)(void *)acquire;
+}
 
 /* mode: STARPU_R, W or RW, with COMMUTE allowed.  sequential 0: no turn, only
  * exclusion.  Any thread. */
