@@ -211,6 +211,15 @@ static void set_up(struct sched *sched, const struct wish *wish, const char *nam
 		contexts_find(node, (unsigned)wish->children[i])->parent = sched->id;
 }
 
+static void add_all(struct sched *sched)
+{
+	int ids[STARPU_NMAXWORKERS];
+
+	for (int i = 0; i < sched->node->nworkers; i++)
+		ids[i] = i;
+	contexts_add(sched, ids, sched->node->nworkers);
+}
+
 static unsigned create(struct node *node, const int *ids, int n, const char *name,
 		       const struct wish *wish)
 {
@@ -235,8 +244,10 @@ static unsigned create(struct node *node, const int *ids, int n, const char *nam
 		wish->init((unsigned)sched->id);
 	sched->init = wish->init;
 	/* NULL: all of them, or none when their number is 0. */
-	for (int i = 0; i < (ids ? n : n ? node->nworkers : 0); i++)
-		contexts_add(&node->workers[ids ? ids[i] : i], sched);
+	if (ids)
+		contexts_add(sched, ids, n);
+	else if (n)
+		add_all(sched);
 	return (unsigned)sched->id;
 }
 
@@ -302,7 +313,8 @@ void starpu_sched_ctx_add_workers(int *workerids_ctx, unsigned nworkers_ctx,
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	for (unsigned i = 0; i < nworkers_ctx; i++)
-		contexts_add(worker_at(__func__, sched->node, workerids_ctx[i]), sched);
+		worker_at(__func__, sched->node, workerids_ctx[i]);
+	contexts_add(sched, workerids_ctx, (int)nworkers_ctx);
 }
 
 void starpu_sched_ctx_remove_workers(int *workerids_ctx, unsigned nworkers_ctx,

@@ -545,6 +545,47 @@ static void a_worker_that_comes_is_not_forgotten(void)
 	end(0);
 }
 
+/* How many workers each call named, a digit each. */
+static int batches;
+
+static void batch_add(unsigned ctx, int *ids, unsigned n)
+{
+	(void)ctx;
+	(void)ids;
+	batches = 10 * batches + (int)n;
+}
+
+/* As by StarPU 1.3.10: of those that are there already it does not hear again. */
+static void workers_that_come_together_are_told_together(void)
+{
+	struct starpu_sched_policy batch = fifo_policy;
+	int ids[3] = {1, 0, 2};
+	unsigned id, heir;
+
+	batch.init_sched = batch.deinit_sched = NULL;
+	batch.pop_task = NULL;
+	batch.add_workers = batch_add;
+	batch.remove_workers = NULL;
+	batch.policy_name = "batch";
+	batches = 0;
+	begin(&fifo_policy);
+	id = starpu_sched_ctx_create(ids, 2, "batch", STARPU_SCHED_CTX_POLICY_STRUCT,
+				     &batch, 0);
+	CLAIM_EQ(batches, 2);
+	starpu_sched_ctx_add_workers(ids, 3, id);
+	CLAIM_EQ(batches, 21);
+	starpu_sched_ctx_add_workers(ids, 3, id);
+	CLAIM_EQ(batches, 21);
+	heir = starpu_sched_ctx_create(NULL, 0, "heir", STARPU_SCHED_CTX_POLICY_STRUCT,
+				       &batch, 0);
+	starpu_sched_ctx_set_inheritor(id, heir);
+	starpu_sched_ctx_delete(id);
+	CLAIM_EQ(batches, 213);
+	CLAIM_EQ(starpu_sched_ctx_get_nworkers(heir), 3);
+	starpu_sched_ctx_delete(heir);
+	end(0);
+}
+
 static void the_policy_can_be_asked_for(void)
 {
 	struct starpu_worker_collection *workers;
@@ -697,6 +738,8 @@ static const struct claim claims[] = {
 	{"a_policy_begins_with_what_its_context_was_given",
 	 a_policy_begins_with_what_its_context_was_given},
 	{"a_worker_that_comes_is_not_forgotten", a_worker_that_comes_is_not_forgotten},
+	{"workers_that_come_together_are_told_together",
+	 workers_that_come_together_are_told_together},
 	{"the_policy_can_be_asked_for", the_policy_can_be_asked_for},
 	{"priorities_are_the_policys", priorities_are_the_policys},
 	{"collections_are_walked", collections_are_walked},

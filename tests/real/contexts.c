@@ -60,7 +60,7 @@ static void move_workers(struct node *node, struct sched *scheds[2])
 		if (draw % 3 == 0)
 			contexts_move(worker, sched);
 		else if (draw % 3 == 1)
-			contexts_add(worker, sched);
+			contexts_add(sched, &worker->id, 1);
 		else
 			contexts_remove(worker, sched);
 		starpu_usleep((float)(draw / 16 % 50));

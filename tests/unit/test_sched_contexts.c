@@ -364,14 +364,12 @@ static void numbers_are_given_again(void **state)
 	assert_true(sched_has(scheds[5], &one.node->workers[1]));
 	scheds[4] = create("prio");
 	assert_int_equal(scheds[4]->id, 4);
-	/* A number that nobody has is the initial scheduler's. */
-	assert_int_equal(contexts_delete(scheds[4], scheds[5]), 0);
-	move(2, one.node->scheds[0]);
+	move(2, scheds[4]);
 	task = make(&on_cpu, 2, NULL);
 	task->sched_ctx = 4;
 	assert_int_equal(starpu_task_submit(task), 0);
 	assert_int_equal(starpu_task_wait_for_all(), 0);
-	assert_int_equal(seen.context[2], 0);
+	assert_int_equal(seen.context[2], 4);
 	one_close();
 }
 
@@ -567,7 +565,7 @@ static void act(void *arg)
 		contexts_move(worker, sched);
 		break;
 	case 1:
-		contexts_add(worker, sched);
+		contexts_add(sched, &worker->id, 1);
 		worker->ranks[sched->id] = (unsigned char)draw(2);
 		break;
 	case 2:

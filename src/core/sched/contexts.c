@@ -359,7 +359,7 @@ static int announce(struct worker *worker, struct change change, struct sched *t
 {
 	struct sched *asked[STARPU_NMAX_SCHED_CTXS];
 	struct node *node = worker->node;
-	int nasked = 0, n = 0;
+	int nasked = 0, n = 0, mine;
 	unsigned aims;
 
 	orr_lock(&node->scheds_lock);
@@ -375,7 +375,7 @@ static int announce(struct worker *worker, struct change change, struct sched *t
 	}
 	orr_unlock(&node->scheds_lock);
 	for (int i = 0; i < nasked; i++) {
-		if (telling_begin(asked[i], worker))
+		if (telling_begin(asked[i], &worker->id, 1, &mine))
 			told[n++] = asked[i];
 		else
 			contexts_leave(asked[i]);
@@ -520,10 +520,51 @@ static void choose_master(struct sched *sched)
 	}
 }
 
-void contexts_add(struct worker *worker, struct sched *sched)
+/* Will the policy hear of the worker?  node->scheds_lock is taken. */
+static int is_news(const struct sched *sched, const struct worker *worker,
+		   struct change change)
 {
-	apply(worker, (struct change){.joins = 1u << sched->id});
-	choose_master(sched);
+	unsigned aims = aims_at(worker, belongs_after(worker, change),
+				held_after(worker, change));
+
+	return sched->ops->workers_come && (aims >> sched->id & 1) &&
+	       !sched_has(sched, (struct worker *)worker);
+}
+
+/* The workers come to the scheduler, whose policy hears of them together; and what else
+ * is to change about each. */
+static void bring(struct sched *sched, const int *ids, int n, struct change change)
+{
+	int coming[STARPU_NMAXWORKERS], mine[STARPU_NMAXWORKERS], ncoming = 0, nmine = 0;
+	struct worker *workers = sched->node->workers;
+	int more = 0;
+
+	change.joins |= 1u << sched->id;
+	contexts_join(sched);
+	orr_lock(&sched->node->scheds_lock);
+	for (int i = 0; i < n && ncoming < STARPU_NMAXWORKERS; i++)
+		if (is_news(sched, &workers[ids[i]], change))
+			coming[ncoming++] = ids[i];
+	orr_unlock(&sched->node->scheds_lock);
+	if (ncoming)
+		nmine = telling_begin(sched, coming, ncoming, mine);
+	for (int i = 0; i < n; i++) {
+		apply(&workers[ids[i]], change);
+		choose_master(sched);
+	}
+	for (int i = 0; i < nmine; i++)
+		more |= telling_end(sched, &workers[mine[i]]);
+	if (more)
+		contexts_settle(sched);
+	/* Before its policy had been told each may have looked in vain. */
+	for (int i = 0; i < nmine; i++)
+		plat_worker_wake(&workers[mine[i]]);
+	contexts_leave(sched);
+}
+
+void contexts_add(struct sched *sched, const int *ids, int n)
+{
+	bring(sched, ids, n, (struct change){0});
 }
 
 void contexts_remove(struct worker *worker, struct sched *sched)
@@ -607,20 +648,21 @@ static void release_workers(struct sched *sched, struct sched *heir)
 {
 	struct node *node = sched->node;
 	unsigned bit = 1u << sched->id;
+	struct change change = {.leaves = bit, .frees = bit};
+	int to_heir[STARPU_NMAXWORKERS], n = 0;
 
 	for (int i = 0; i < node->nworkers; i++) {
 		struct worker *worker = &node->workers[i];
-		struct change change = {.leaves = bit, .frees = bit};
 
 		if (!contexts_owns(sched, worker))
 			continue;
 		orr_store(&worker->ranks[sched->id], 0);
-		if (heir)
-			change.joins = 1u << heir->id;
-		else if ((unsigned)orr_load(&worker->belongs) == bit)
-			change.joins = 1;
-		apply(worker, change);
+		if (heir || (unsigned)orr_load(&worker->belongs) == bit)
+			to_heir[n++] = i;
+		else
+			apply(worker, change);
 	}
+	bring(heir ? heir : node->scheds[0], to_heir, n, change);
 }
 
 struct sched *contexts_heir(struct sched *sched)

@@ -52,7 +52,7 @@ void contexts_quiet(struct node *node, unsigned memory);
 
 /* ---- who belongs to whom: any thread; return before the worker follows ---- */
 
-void contexts_add(struct worker *worker, struct sched *sched);
+void contexts_add(struct sched *sched, const int *ids, int n);
 void contexts_remove(struct worker *worker, struct sched *sched);
 /* To this one alone. */
 void contexts_move(struct worker *worker, struct sched *to);

@@ -77,13 +77,28 @@ static int settle(struct sched *sched, struct worker *worker)
 	return n > 0;
 }
 
-int telling_begin(struct sched *sched, struct worker *worker)
+int telling_begin(struct sched *sched, const int *ids, int n, int *mine)
 {
-	if (!take_turn(sched, worker))
-		return 0;
-	if (!telling_knows(sched, worker))
-		tell(sched, worker, 1);
-	return 1;
+	int fresh[STARPU_NMAXWORKERS];
+	unsigned nfresh = 0;
+	int nmine = 0;
+
+	for (int i = 0; i < n; i++) {
+		const struct worker *worker = &sched->node->workers[ids[i]];
+
+		if (!take_turn(sched, worker))
+			continue;
+		mine[nmine++] = ids[i];
+		if (!telling_knows(sched, worker))
+			fresh[nfresh++] = ids[i];
+	}
+	if (!nfresh)
+		return nmine;
+	sched->ops->workers_come(sched, fresh, nfresh);
+	for (int i = 0; i < nmine; i++)
+		if (!telling_knows(sched, &sched->node->workers[mine[i]]))
+			flip_told(sched, &sched->node->workers[mine[i]]);
+	return nmine;
 }
 
 int telling_end(struct sched *sched, struct worker *worker)

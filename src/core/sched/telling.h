@@ -17,9 +17,10 @@
 /* The policy has been told that the worker comes, and not yet that it has left: what it
  * keeps for the worker is there. */
 int telling_knows(const struct sched *sched, const struct worker *worker);
-/* The worker is to come.  1: telling_end() must follow when it has; 0: another thread
- * tells of it. */
-int telling_begin(struct sched *sched, struct worker *worker);
+/* The workers are to come: the policy hears of them by one call.  Returns for how many
+ * telling_end() must follow when they have come, and which; of others another thread
+ * tells. */
+int telling_begin(struct sched *sched, const int *ids, int n, int *mine);
 /* 1: more was told, so the caller calls contexts_settle(). */
 int telling_end(struct sched *sched, struct worker *worker);
 /* The first ones, before there are threads that change the set. */
