@@ -483,7 +483,8 @@ void starpu_task_ft_success(struct starpu_task *meta_task);
  *
  * These are called for a transaction by one thread at a time, and do not wait.  Open
  * begins the first epoch, and returns NULL when no CPU worker exists; next_epoch begins
- * the next one; close frees the transaction, whose tasks go on.
+ * the next one; close frees the transaction, whose tasks go on.  A closed one that is
+ * used ends the program, with a message as long as it is among the last 16 closed.
  */
 struct starpu_transaction *starpu_transaction_open(int (*do_start_func)(void *buffer,
 									void *arg),

@@ -254,6 +254,21 @@ int starpu_bus_get_dst(int busid)
 	return link_at(api_node(__func__), busid, &link) ? link.to : -EINVAL;
 }
 
+static void complain_of_bus(const char *func, const struct node *node, int busid)
+{
+	int n = count_links(node);
+
+	if (n)
+		orr_complain(node->rank, "%s: there is no bus %d; expected 0 to %d", func,
+			     busid, n - 1);
+	else
+		orr_complain(node->rank,
+			     "%s: there is no bus %d, nor any other: a bus leads to a "
+			     "memory beside the main one; ask starpu_bus_get_count() "
+			     "before",
+			     func, busid);
+}
+
 /* What is said of it; NULL: there is no such link.  Made when there is something to say.
  */
 static struct sinks_link *words_of(const char *func, int busid, struct link *link)
@@ -262,8 +277,7 @@ static struct sinks_link *words_of(const char *func, int busid, struct link *lin
 	struct sinks *sinks = node->sinks;
 
 	if (!link_at(node, busid, link)) {
-		orr_complain(node->rank, "%s: there is no bus %d; expected 0 to %d", func,
-			     busid, count_links(node) - 1);
+		complain_of_bus(func, node, busid);
 		return NULL;
 	}
 	orr_lock(&sinks->lock);

@@ -33,6 +33,7 @@
 #include "core/sched/cores.h"
 #include "core/task/breaks.h"
 #include "core/task/tags.h"
+#include "core/task/transaction.h"
 #include "core/wait.h"
 #include "core/watchdog.h"
 
@@ -580,6 +581,7 @@ void node_close(struct node *node)
 	for (int i = 0; i < node->nworkers; i++)
 		levels_free(&node->workers[i].bound);
 	tags_clear(node);
+	transactions_clear(node);
 	table_free(&node->tags);
 	ahead_close(node);
 	kept_close(node);

@@ -41,6 +41,7 @@ struct teams;
 struct worker;
 
 enum { NODE_MAX_MEMORIES = STARPU_MAXNODES };
+enum { NODE_CLOSED_TRANSACTIONS = 16 };
 
 /* Of core/task/foresee.h: who is told of tasks that will be ready; set once each. */
 struct foresight {
@@ -280,6 +281,9 @@ struct node {
 		links_lock; /* of all below, and what links.h knows */
 	struct table tags;  /* explicit tags (starpu_tag_t) to struct tag */
 	struct pool link_pool, point_pool;
+	/* The last ones, see transaction_close(), and how many ever. */
+	struct starpu_transaction *closed[NODE_CLOSED_TRANSACTIONS];
+	unsigned nclosed;
 	void *spare_wipings; /* of data_ops.c, under pool_lock; linked by first words */
 	int nspare_wipings;
 	uint64_t wave; /* changes with each arrival at a tag */

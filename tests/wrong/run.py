@@ -111,6 +111,20 @@ TASKS = [
       for where, ends in ((REAL, {}), (SIM, {"status": DEADLOCK}))),
     task("success_of_nothing", r'starpu_task_ft_success: task "nothing" has not been submitted',
          r"expected the task whose prologue_callback_func is"),
+    *(task(name, what + r" comes after starpu_transaction_close\(\) of its transaction",
+           r"expected one that is open")
+      for name, what in (("closed_twice", r"starpu_transaction_close\(\)"),
+                         ("epoch_of_closed", r"starpu_transaction_next_epoch\(\)"),
+                         ("task_of_closed", r'task "nothing"'))),
+    *(task(name, r'starpu_task_submit: task "nothing" is for scheduling context %d' % ctx,
+           r"was deleted, or never created", r"before starpu_sched_ctx_delete\(\)")
+      for name, ctx in (("task_of_deleted_context", 1), ("thread_of_deleted_context", 1),
+                        ("task_of_no_context", 100))),
+    Case("no_such_bus", on(ANY, r"starpu_bus_get_direct: there is no bus 0, nor any other: a "
+                           r"bus leads to a memory beside the main one",
+                           r"starpu_bus_get_ngpus", r"starpu_bus_set_direct", r"returns -22",
+                           "(?m)^ends well"),
+         where=REAL, program="../wrong/tasks", nranks=1, status=ENDS),
     Case("pop_that_sleeps", on(ANY, r"call of a scheduling policy of worker \d+ has slept \d+ times",
                                r"expected one that returns"),
          where=SIM, program="../wrong/tasks", nranks=1),

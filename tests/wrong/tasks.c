@@ -384,6 +384,75 @@ static void success_of_nothing(void)
 	starpu_task_ft_success(task);
 }
 
+/* ---- transactions, contexts and links that are no more ---------------------- */
+
+static int always(void *buffer, void *arg)
+{
+	(void)buffer;
+	(void)arg;
+	return 1;
+}
+
+static struct starpu_transaction *closed_transaction(void)
+{
+	struct starpu_transaction *transaction = starpu_transaction_open(always, NULL);
+
+	starpu_transaction_close(transaction);
+	starpu_task_wait_for_all();
+	return transaction;
+}
+
+static void closed_twice(void)
+{
+	starpu_transaction_close(closed_transaction());
+}
+
+static void epoch_of_closed(void)
+{
+	starpu_transaction_next_epoch(closed_transaction(), NULL);
+}
+
+static void task_of_closed(void)
+{
+	starpu_task_insert(&nothing, STARPU_TRANSACTION, closed_transaction(), 0);
+}
+
+static unsigned deleted_context(void)
+{
+	int worker = starpu_worker_get_by_type(STARPU_CPU_WORKER, 0);
+	unsigned ctx = starpu_sched_ctx_create(&worker, 1, "gone",
+					       STARPU_SCHED_CTX_POLICY_NAME, "eager", 0);
+
+	starpu_sched_ctx_set_context(&ctx);
+	starpu_task_insert(&nothing, 0);
+	starpu_task_wait_for_all();
+	starpu_sched_ctx_delete(ctx);
+	return ctx;
+}
+
+static void task_of_deleted_context(void)
+{
+	starpu_task_insert(&nothing, STARPU_SCHED_CTX, deleted_context(), 0);
+}
+
+static void thread_of_deleted_context(void)
+{
+	deleted_context();
+	starpu_task_insert(&nothing, 0);
+}
+
+static void task_of_no_context(void)
+{
+	starpu_task_insert(&nothing, STARPU_SCHED_CTX, 100u, 0);
+}
+
+static void no_such_bus(void)
+{
+	say(starpu_bus_get_direct(0));
+	say(starpu_bus_get_ngpus(-1));
+	starpu_bus_set_direct(0, 1);
+}
+
 static struct starpu_task *pop_or_sleep(unsigned ctx)
 {
 	struct starpu_task *task;
@@ -441,6 +510,13 @@ static const struct scene scenes[] = {
 	SCENE(barrier_of_own),
 	SCENE(pop_that_sleeps),
 	SCENE(success_of_nothing),
+	SCENE(closed_twice),
+	SCENE(epoch_of_closed),
+	SCENE(task_of_closed),
+	SCENE(task_of_deleted_context),
+	SCENE(thread_of_deleted_context),
+	SCENE(task_of_no_context),
+	SCENE(no_such_bus),
 };
 
 int main(int argc, char **argv)

@@ -211,6 +211,17 @@ static void charge_deciding(const struct node *node, double begin_s)
 		plat_owe(node->plat, plat_effort_s(node->plat) - begin_s);
 }
 
+void sched_missing(const struct node *node, const struct starpu_task *task)
+{
+	orr_die(node->rank,
+		"starpu_task_submit: task \"%s\" is for scheduling context %u, which was "
+		"deleted, or never created; expected a number that "
+		"starpu_sched_ctx_create() returned (by STARPU_SCHED_CTX, "
+		"task->sched_ctx, or of the thread by starpu_sched_ctx_set_context()); "
+		"submit it before starpu_sched_ctx_delete(), or to another context",
+		task_name(task), task->sched_ctx);
+}
+
 void sched_push(struct job *job)
 {
 	struct starpu_task *task = job->task;

@@ -197,15 +197,23 @@ static inline int sched_has(const struct sched *sched, struct worker *worker)
 
 /* ---- jobs and workers ------------------------------------------------ */
 
-/* Of a task that is submitted: what does not exist means the initial one. */
+/* Ends the run: the task is for a scheduler that does not exist. */
+__attribute__((noreturn)) void sched_missing(const struct node *node,
+					     const struct starpu_task *task);
+
+/* Of a task that is submitted. */
 static inline struct sched *sched_of_task(struct node *node,
 					  const struct starpu_task *task)
 {
 	struct sched *sched = NULL;
 
+	if (task->sched_ctx == STARPU_NMAX_SCHED_CTXS)
+		return node->scheds[0];
 	if (task->sched_ctx < STARPU_NMAX_SCHED_CTXS)
 		sched = orr_load_ptr((void **)&node->scheds[task->sched_ctx]);
-	return sched ? sched : node->scheds[0];
+	if (!sched)
+		sched_missing(node, task);
+	return sched;
 }
 
 static inline void sched_started(struct worker *worker, struct job *job)

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/task/transaction.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -11,6 +12,7 @@ struct starpu_transaction {
 	int (*asks)(void *buffer, void *arg);
 	struct _starpu_trs_epoch *epoch;
 	struct starpu_task *gate, *next; /* the epoch's, and that after it */
+	int is_closed;                   /* kept for a while: see transaction_close() */
 };
 
 /* The kernel of a gate. */
@@ -74,9 +76,25 @@ transaction_open(struct node *node, int (*asks)(void *buffer, void *arg), void *
 	return NULL;
 }
 
+/* what: of the transaction's, comes too late. */
+static void must_be_open(const struct node *node,
+			 const struct starpu_transaction *transaction, const char *what)
+{
+	if (transaction->is_closed)
+		orr_die(node->rank,
+			"%s comes after starpu_transaction_close() of its transaction; "
+			"expected one that is open: let it come before, or open another "
+			"one with starpu_transaction_open()",
+			what);
+}
+
 void transaction_join(struct node *node, struct starpu_transaction *transaction,
 		      struct starpu_task *task)
 {
+	char what[JOB_NAME_BYTES];
+
+	snprintf(what, sizeof(what), "task \"%s\"", task_name(task));
+	must_be_open(node, transaction, what);
 	task->transaction = transaction;
 	task->trs_epoch = transaction->epoch;
 	task_declare_deps(node, task, 1, &transaction->gate);
@@ -86,21 +104,44 @@ void transaction_join(struct node *node, struct starpu_transaction *transaction,
 void transaction_next(struct node *node, struct starpu_transaction *transaction,
 		      void *arg)
 {
+	must_be_open(node, transaction, "starpu_transaction_next_epoch()");
 	if (advance(node, transaction, arg) < 0)
 		orr_die(node->rank, "starpu_transaction_next_epoch: no worker can ask "
 				    "whether the tasks of the epoch run");
+}
+
+/* Whose turn it is to be freed, for one that has been closed now; it may be NULL. */
+static struct starpu_transaction *keep(struct node *node,
+				       struct starpu_transaction *transaction)
+{
+	struct starpu_transaction **kept, *oldest;
+
+	orr_lock(&node->links_lock);
+	kept = &node->closed[node->nclosed++ % NODE_CLOSED_TRANSACTIONS];
+	oldest = *kept;
+	*kept = transaction;
+	orr_unlock(&node->links_lock);
+	return oldest;
 }
 
 void transaction_close(struct node *node, struct starpu_transaction *transaction)
 {
 	struct starpu_task *last = transaction->next;
 
+	must_be_open(node, transaction, "another starpu_transaction_close()");
 	/* After all tasks, what is left can go. */
 	last->cl = NULL;
 	last->callback_func = free;
 	last->callback_arg = transaction->epoch;
 	last->destroy = 1;
 	task_set_destroy(transaction->gate);
-	free(transaction);
+	transaction->is_closed = 1;
+	free(keep(node, transaction));
 	task_submit(node, last);
+}
+
+void transactions_clear(struct node *node)
+{
+	for (int i = 0; i < NODE_CLOSED_TRANSACTIONS; i++)
+		free(node->closed[i]);
 }

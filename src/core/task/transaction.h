@@ -31,8 +31,11 @@ void transaction_join(struct node *node, struct starpu_transaction *transaction,
 		      struct starpu_task *task);
 void transaction_next(struct node *node, struct starpu_transaction *transaction,
 		      void *arg);
-/* Does not wait; frees it. */
+/* Does not wait.  Its memory is freed when some others have been closed, so that who uses
+ * it meanwhile can be told. */
 void transaction_close(struct node *node, struct starpu_transaction *transaction);
+/* The node closes: what is left of those that were closed. */
+void transactions_clear(struct node *node);
 
 /* The kernel does not run.  Asked when all that the task waits for has happened. */
 static inline int transaction_skips(const struct starpu_task *task)
