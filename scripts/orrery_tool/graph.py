@@ -22,6 +22,9 @@ class Tag:
         self.vertex, self.is_carried, self.deps = None, False, []
 
 
+MANY_WRITERS = 8           # of one datum, worth to be remembered
+
+
 class Graph:
     """Of all nodes; the events of one node after the other.  task: by vertex, its number."""
 
@@ -29,6 +32,7 @@ class Graph:
         self.task, self.source, self.target = array("q"), array("q"), array("q")
         self.sends, self.receives = {}, {}
         self.commuting, self.turns = [], {} # vertices that exclude each other
+        self.writers, self.written = {}, [] # vertices that write one datum in turn
         self.begin_node(None)
 
     def begin_node(self, rank):
@@ -99,6 +103,10 @@ class Graph:
             turn[1], turn[2] = kind, []
         turn[2].append(vertex)
         self.edge(turn[0], vertex)
+        if not kind:
+            if datum not in self.writers:
+                self.writers[datum] = array("q")
+            self.writers[datum].append(vertex)
 
     def end_turn(self, turn):
         if turn[1] == e.COMMUTES and len(turn[2]) > 1:
@@ -107,12 +115,20 @@ class Graph:
     def end_turns(self):
         for turn in self.turns.values():
             self.end_turn(turn)
+        for datum in list(self.writers):
+            self.end_writers(datum)
         self.turns = {}
+
+    def end_writers(self, datum):
+        writers = self.writers.pop(datum, ())
+        if len(writers) >= MANY_WRITERS:
+            self.written.append(writers)
 
     def forgotten(self, datum):
         turn = self.turns.pop(datum, None)
         if turn:
             self.end_turn(turn)
+        self.end_writers(datum)
 
     # ---- tags ----
 

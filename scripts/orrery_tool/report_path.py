@@ -7,7 +7,7 @@ what made it ready, and then the copies of its data.
 """
 from bisect import bisect_right
 
-from orrery_tool.report_read import BY_MESSAGE, BY_TASK
+from orrery_tool.report_read import BY_MESSAGE, BY_SEND, BY_TASK
 from orrery_tool.report_time import previous
 
 RUNS, COPIES, TRANSFER, QUEUE, SCHEDULER, PROGRAM = range(6)
@@ -28,25 +28,14 @@ class Step:
 class Path:
     def __init__(self, run, accounts):
         self.run, self.orders = run, accounts.orders
-        self.nodes = {node.rank: node for node in run.nodes}
         self.names = {(node.rank, worker): (name, kind)
                       for node in run.nodes for worker, name, kind in node.workers}
-        self.sends = {}
         self.steps = []
-        for node in run.nodes:
-            self.index_sends(node)
         self.walk()
         self.steps.reverse()
         self.seconds = [0.0] * len(PARTS)
         for step in self.steps:
             self.seconds[step.part] += step.end_s - step.begin_s
-
-    def index_sends(self, node):
-        requests = node.requests
-        for i in range(len(requests)):
-            if not requests.is_receive[i]:
-                self.sends[node.rank, requests.peer[i], requests.tag[i],
-                           requests.ordinal[i]] = i
 
     def last_task(self):
         best = None
@@ -76,7 +65,8 @@ class Path:
         while place and len(self.steps) < MAX_STEPS:
             kind, node, i, until_s, holds = place
             place = self.before_task(node, i, holds) if kind == "task" else \
-                self.before_receive(node, i, until_s)
+                self.before_receive(node, i, until_s) if kind == "receive" else \
+                self.before_send(node, i, until_s)
         self.is_cut = place is not None
 
     def name(self, node, i):
@@ -111,6 +101,8 @@ class Path:
             return "task", node, by, date_s, None
         if why == BY_MESSAGE and by >= 0:
             return "receive", node, by, date_s, None
+        if why == BY_SEND and by >= 0:
+            return "send", node, by, date_s, None
         at = bisect_right(node.awaited, (date_s, len(node.tasks)))
         if at == 0:
             self.add(PROGRAM, node.rank, self.run.begin_s, date_s, "until " + name)
@@ -121,22 +113,30 @@ class Path:
 
     def before_receive(self, node, i, until_s):
         """until_s: it had arrived, and what waited for it was told."""
-        requests = node.requests
-        key = (requests.peer[i], node.rank, requests.tag[i], requests.ordinal[i])
-        what = "%d to %d, tag %d, %d bytes" % (key[0], key[1], key[2], requests.bytes[i])
-        moving_s, moved_s = requests.moving[i], requests.moved[i]
-        send, sender = self.sends.get(key), self.nodes.get(key[0])
-        if send is None or sender is None:
+        r = node.requests
+        what = "%d to %d, tag %d, %d bytes" % (r.peer[i], node.rank, r.tag[i], r.bytes[i])
+        found, begun_s = self.run.send_of(node, i), node.begun_s[i]
+        if found is None:
             self.add(TRANSFER, node.rank, self.run.begin_s, until_s, what)
             return None
-        ready_s = min(sender.requests.ready[send], moved_s)
-        moving_s = max(min(moving_s, moved_s), ready_s)
-        if moving_s == moved_s: # a small one came as a whole
-            moving_s = ready_s
+        moving_s = max(min(r.moving[i], r.moved[i]), begun_s)
+        if moving_s == r.moved[i]: # a small one came as a whole
+            moving_s = begun_s
+        self.add(TRANSFER, node.rank, moving_s, until_s, what)
+        self.add(QUEUE, node.rank, begun_s, moving_s, what)
+        start, at = self.run.start_of(node, i)
+        return self.cause(start, start.requests.cause[at], start.requests.by[at], begun_s,
+                          "the message of tag %d" % r.tag[i])
+
+    def before_send(self, node, i, until_s):
+        """until_s: it had left, and what waited to write the value was told."""
+        r = node.requests
+        what = "%d to %d, tag %d, %d bytes" % (node.rank, r.peer[i], r.tag[i], r.bytes[i])
+        ready_s = min(r.ready[i], until_s)
+        moving_s = max(min(r.moving[i], until_s), ready_s)
         self.add(TRANSFER, node.rank, moving_s, until_s, what)
         self.add(QUEUE, node.rank, ready_s, moving_s, what)
-        return self.cause(sender, sender.requests.cause[send], sender.requests.by[send], ready_s,
-                          "the send of tag %d" % key[2])
+        return self.cause(node, r.cause[i], r.by[i], ready_s, "the send of tag %d" % r.tag[i])
 
     def by_codelet(self):
         """(name, steps, seconds) of the tasks on the path, the longest first."""

@@ -3,17 +3,18 @@
 """orrery report: what the events of a run say of each task, message and memory.
 
 Who pushes a task says why it became ready: the end of another task, a message that has
-arrived, or the program that submitted it.
+arrived, one that has left so that its value may change, or the program that submitted it.
 """
 from array import array
 
 from orrery_tool import events as e
-from orrery_tool.graph import Graph
+from orrery_tool.graph import NO_TASK, Graph
 
 # Why a task became ready, or a value could be sent.
-BY_PROGRAM, BY_TASK, BY_MESSAGE = range(3)
+BY_PROGRAM, BY_TASK, BY_MESSAGE, BY_SEND = range(4)
 HELD_S = 1e-4              # from a submission: who is ready later had to wait for a release
 AWAITED = 0.1              # of the time between two submissions: a wait ends before the rest
+ALIKE = 0.8                # of the waits: as many tasks were left
 NOTHING = -1
 KINDS = ("cpu", "gpu")
 
@@ -88,6 +89,7 @@ class NodeRun:
         self.submitted, self.evicted, self.copied = array("d"), 0, 0
         # Submissions that followed the end of all tasks before: (date, the last of these).
         self.awaited, self.pending, self.last_ended = [], {}, NOTHING
+        self.waited_s = {} # seconds between submissions until a task ended, by tasks left then
         # Tasks that the program made ready; those that it released later, and by how much.
         self.nprompt, self.nheld, self.held_s = 0, 0, 0.0
         self.links = {} # by (from, to), memories
@@ -95,11 +97,12 @@ class NodeRun:
         self.begun, self.flying, self.copies = {}, {}, {}
         self.graph, self.by_number = graph, {}
         self.ordinals, self.context, self.ended = {}, {}, {}
+        self.moved, self.ends = {}, {} # requests not done; by worker, the task that it ends
         graph.begin_node(node.rank)
         self.read()
         self.place_tasks()
         del self.begun, self.flying, self.copies, self.context, self.ended, self.node, \
-            self.graph, self.by_number, self.pending
+            self.moved, self.ends, self.graph, self.by_number, self.pending
 
     def read(self):
         handlers = {getattr(e, name.upper()): getattr(self, name) for name in (
@@ -128,8 +131,12 @@ class NodeRun:
         self.vertices = array("q", (numbers.get(i, NOTHING) for i in range(len(self.tasks))))
 
     def cause(self, worker):
-        """(why, index) of what the caller is at."""
-        return self.context.get(worker, (BY_PROGRAM, NOTHING))
+        """(why, index) of what the caller is at.  Who has nothing to do with a task, and has
+        submitted none, is at the end of a request that a worker has moved."""
+        found = self.context.get(worker)
+        if not found and worker == e.NO_WORKER and self.moved:
+            found = next(iter(self.moved.values()))
+        return found or (BY_PROGRAM, NOTHING)
 
     def task_submitted(self, date_s, flag, worker, n, ident, value):
         self.of_graph[e.TASK_SUBMITTED](date_s, flag, worker, n, ident, value)
@@ -141,13 +148,15 @@ class NodeRun:
             self.first_s = date_s
 
     def note_wait(self, date_s):
-        """When nothing was left to do, and the last task ended just before, the program has
-        waited for it."""
-        if self.pending or self.last_ended == NOTHING or not self.submitted:
+        """When the last task ended just before, the program has waited for it."""
+        if self.last_ended == NOTHING or not self.submitted:
             return
-        ended_s = self.tasks.ended[self.last_ended]
-        if date_s - ended_s <= AWAITED * (date_s - self.submitted[-1]):
-            self.awaited.append((date_s, self.last_ended))
+        gap_s = date_s - self.submitted[-1]
+        if 0 < gap_s and date_s - self.tasks.ended[self.last_ended] <= AWAITED * gap_s:
+            left = len(self.pending)
+            self.waited_s[left] = self.waited_s.get(left, 0.0) + gap_s
+            if left == 0:
+                self.awaited.append((date_s, self.last_ended))
 
     def task_pushed(self, date_s, flag, worker, n, ident, value):
         why, by = self.cause(worker)
@@ -190,12 +199,13 @@ class NodeRun:
         index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
                                started_s, date_s, worker, name, why, by,
                                1e-6 * e.float_of(n) if n else 0.0, size, flops)
-        self.context[worker] = (BY_TASK, index)
+        self.context[worker] = self.ends[worker] = (BY_TASK, index)
         self.by_number[ident] = self.last_ended = index
         self.pending.pop(ident, None)
 
     def task_terminated(self, date_s, flag, worker, n, ident, value):
         self.context.pop(worker, None)
+        self.ends.pop(worker, None)
         self.pending.pop(ident, None) # one without a kernel has not ended
 
     def copy_begins(self, date_s, flag, worker, n, ident, value):
@@ -253,11 +263,18 @@ class NodeRun:
         ready_s = posted_s if ready_s is None else ready_s
         index = self.requests.add(flag, peer, tag, ordinal, posted_s, ready_s,
                                   date_s if moving_s is None else moving_s, date_s, value, why, by)
-        if flag:
-            self.context[worker] = (BY_MESSAGE, index)
+        self.context[worker] = self.moved[ident] = (BY_MESSAGE if flag else BY_SEND, index)
 
     def request_done(self, date_s, flag, worker, n, ident, value):
-        if self.context.get(worker, (0,))[0] == BY_MESSAGE:
+        done = self.moved.pop(ident, None)
+        if done and self.context.get(worker) == done:
+            self.leave(worker)
+
+    def leave(self, worker):
+        """Back to the task whose end has led to the request."""
+        if worker in self.ends:
+            self.context[worker] = self.ends[worker]
+        else:
             del self.context[worker]
 
 
@@ -274,6 +291,13 @@ class Run:
             if progress:
                 progress(count + 1, len(nodes))
         self.graph.messages()
+        self.sends = {}
+        for node in self.nodes:
+            self.index_sends(node)
+        for node in self.nodes:
+            node.run, node.begun_s = self, array("d")
+            for i in range(len(node.requests)):
+                node.begun_s.append(self.begun_s(node, i))
         self.codelets = list(self.names)
         self.nevents = sum(node.nevents for node in self.nodes)
         # The first task is submitted, the last one ends.
@@ -283,6 +307,28 @@ class Run:
                          default=max(node.last_s for node in self.nodes))
         self.kinds = [kind for kind in KINDS
                       if any(kind == worker[2] for node in self.nodes for worker in node.workers)]
+
+    def index_sends(self, node):
+        requests = node.requests
+        for i in range(len(requests)):
+            if not requests.is_receive[i]:
+                self.sends[node.rank, requests.peer[i], requests.tag[i],
+                           requests.ordinal[i]] = node, i
+
+    def send_of(self, node, i):
+        """(node, request) that a receive of a node is for, or None."""
+        r = node.requests
+        return self.sends.get((r.peer[i], node.rank, r.tag[i], r.ordinal[i]))
+
+    def start_of(self, node, i):
+        """(node, request): the send, or the receive when its place was in use for longer."""
+        r, found = node.requests, self.send_of(node, i) if node.requests.is_receive[i] else None
+        return found if found and found[0].requests.ready[found[1]] >= r.ready[i] else (node, i)
+
+    def begun_s(self, node, i):
+        """A message is under way once its sender has the value, and its receiver the place."""
+        other, start = self.start_of(node, i)
+        return min(other.requests.ready[start], node.requests.moved[i])
 
     def seconds(self):
         """By vertex of the graph."""
@@ -305,7 +351,26 @@ class Run:
         if self.found_chain is None:
             length, chain = self.graph.longest(self.seconds())
             self.found_chain = length, self.places(chain)
+            tasks = {vertex for vertex in chain if self.graph.task[vertex] != NO_TASK}
+            self.nwriters = max((len(tasks.intersection(writers))
+                                 for writers in self.graph.written), default=0)
         return self.found_chain
+
+    def writers_in_chain(self):
+        """How many tasks of the longest chain write one and the same datum."""
+        self.chain()
+        return self.nwriters
+
+    def waits(self):
+        """(seconds that programs waited for tasks between submissions, how many tasks were
+        left each time, or None)"""
+        waited_s = {}
+        for node in self.nodes:
+            for left, seconds in node.waited_s.items():
+                waited_s[left] = waited_s.get(left, 0.0) + seconds
+        whole_s = sum(waited_s.values())
+        left = max(waited_s, key=waited_s.get, default=None)
+        return whole_s, left if left is not None and waited_s[left] >= ALIKE * whole_s else None
 
     def turns(self):
         """(seconds, [(node, task)]) of those that exclude each other longest: they commute."""

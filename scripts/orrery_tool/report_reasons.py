@@ -13,6 +13,7 @@ from orrery_tool.report_time import DATA, END, NETWORK, SCHEDULING, SUBMISSION, 
 
 LEAST_SHARE = 0.03         # of the run: what explains less is no reason
 SLOW, UNEVEN, FASTER, NOISY = 1.25, 1.15, 2.0, 1.5
+ONE_DATUM = 0.8            # of a chain of tasks, who write it
 CHAINED = 0.7              # of the run: a chain as long as this is what it takes
 SMALL_S = 1e-4             # tasks below are small when what is around them takes as long
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
@@ -45,7 +46,10 @@ def seconds(value):
 
 
 def gigabytes(value):
-    return "%.3g GB" % (value / 1e9) if value >= 1e8 else "%.3g MB" % (value / 1e6)
+    for least, unit, name in ((1e8, 1e9, "GB"), (1e5, 1e6, "MB"), (1e3, 1e3, "kB")):
+        if value >= least:
+            return "%.3g %s" % (value / unit, name)
+    return "%.3g bytes" % value
 
 
 class Durations:
@@ -110,8 +114,8 @@ class Reasons:
         self.found, self.slow = [], {}
         for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
                      self.noise, self.chained, self.turns, self.priorities, self.memory,
-                     self.copies, self.small, self.submission, self.network, self.last_task,
-                     self.full):
+                     self.copies, self.small, self.bound_to_workers, self.submission,
+                     self.network, self.last_task, self.full):
             look()
         self.found = sorted((reason for reason in self.found if reason.share >= LEAST_SHARE),
                             key=lambda reason: -reason.share)
@@ -274,15 +278,46 @@ class Reasons:
     def chained(self):
         length_s, chain = self.run.chain()
         area_s = self.accounts.area_s()
-        if len(chain) < LEAST_TASKS or length_s < CHAINED * self.span_s or length_s <= area_s:
+        if len(chain) < 2 or length_s < CHAINED * self.span_s or length_s <= area_s:
             return
         busy_s = {kind: self.accounts.by_kind[kind].total[BUSY] for kind in self.run.kinds}
         self.add("too few tasks at a time", (length_s - area_s) / self.span_s,
                  "a chain of %d tasks that wait for each other takes %s, and all tasks together are "
-                 "work for %.3g of the workers in that time; there are %d.  Cut the tasks of the chain into "
-                 "smaller ones, make their kernels faster, or take fewer workers." % (
+                 "work for %.3g of the workers in that time; there are %d.  %s" % (
                      len(chain), seconds(length_s), sum(busy_s.values()) / length_s,
-                     sum(self.accounts.nworkers[kind] for kind in busy_s if busy_s[kind] > 0)))
+                     sum(self.accounts.nworkers[kind] for kind in busy_s if busy_s[kind] > 0),
+                     self.shorter_chain(len(chain))))
+
+    def shorter_chain(self, ntasks):
+        nwriters = self.run.writers_in_chain()
+        if nwriters >= ONE_DATUM * ntasks:
+            return "%d of them write one and the same datum: where they only read it, say so " \
+                "(STARPU_R); else let each write a part of it, or contribute (STARPU_REDUX)." \
+                % nwriters
+        return "Cut the tasks of the chain into smaller ones, make their kernels faster, or take " \
+            "fewer workers."
+
+    def bound_to_workers(self):
+        """Ready tasks that wait for a busy worker while others of its kind have none."""
+        share = self.lost(SCHEDULING)
+        if share < LEAST_SHARE or any(reason.name in ("small tasks", "placement")
+                                      for reason in self.found):
+            return
+        busy = {}
+        for rank, name, kind, total in self.accounts.workers:
+            if kind == self.kind:
+                busy.setdefault(rank, []).append((total[BUSY], name))
+        rank, rows = max(busy.items(), key=lambda row: max(row[1])[0] * len(row[1])
+                         - sum(s for s, _ in row[1]))
+        (most_s, name), mean_s = max(rows), sum(s for s, _ in rows) / len(rows)
+        if len(rows) > 1 and most_s >= UNEVEN * mean_s:
+            self.add("tasks tied to a worker", min(share, (most_s - mean_s) / self.span_s),
+                     "tasks are ready while %ss that could run them have none, for %s of the time: "
+                     "%s of node %d runs tasks for %s, its average %s for %s.  Bind fewer tasks to "
+                     "workers (STARPU_EXECUTE_ON_WORKER), or take a scheduler in which idle workers "
+                     "get the tasks of others (lws, dmdas)." % (
+                         NAMES[self.kind], percent(share), name, rank, seconds(most_s),
+                         NAMES[self.kind], seconds(mean_s)))
 
     def turns(self):
         """Tasks that commute on one datum, and so exclude each other."""
@@ -385,9 +420,12 @@ class Reasons:
                      "that earlier, or let tasks wait for tasks." % (
                          nheld, seconds(sum(node.held_s for node in self.run.nodes) / nheld)))
             return
+        waited_s, left = self.run.waits()
         if not gaps:
             return
-        if pauses:
+        if waited_s >= 0.5 * sum(gaps) and left is not None:
+            self.waits(share, waited_s, left)
+        elif pauses:
             self.add("pauses of the program", share,
                      "between submissions it pauses %d times, for %s in sum: it waits for tasks "
                      "(starpu_task_wait_for_all(), an acquired datum) or computes by itself.  Let "
@@ -396,13 +434,21 @@ class Reasons:
             self.add("slow submission", share,
                      "a node submits a task each %s%s.  Submit larger tasks, prune the insertion to "
                      "what concerns a node, or submit before the workers need them." % (
-                         seconds(sum(gaps) / len(gaps)), self.between(gaps)))
+                         seconds(sum(gaps) / len(gaps)), ": it computes in between"
+                         if sum(gaps) >= SMALL_S * len(gaps) else ""))
 
-    def between(self, gaps):
-        if sum(gaps) < SMALL_S * len(gaps):
-            return ""
-        return ": it computes in between, or waits (starpu_data_acquire(), " \
-            "starpu_task_wait())"
+    def waits(self, share, waited_s, left):
+        if left:
+            self.add("a limit of submitted tasks", share,
+                     "programs wait for %s in sum until no more than %s left, and submit only then: "
+                     "by STARPU_LIMIT_MAX_SUBMITTED_TASKS and STARPU_LIMIT_MIN_SUBMITTED_TASKS, or "
+                     "starpu_task_wait_for_n_submitted().  Allow more." % (
+                         seconds(waited_s), "1 task is" if left == 1 else "%d tasks are" % left))
+        else:
+            self.add("pauses of the program", share,
+                     "it submits tasks when all before have ended, and waits for that for %s in sum "
+                     "(starpu_task_wait_for_all(), synchronous tasks, data that are acquired or "
+                     "unregistered).  Let dependencies order the tasks instead." % seconds(waited_s))
 
     def network(self):
         share = self.lost(NETWORK)
@@ -412,16 +458,20 @@ class Reasons:
         for node in self.run.nodes:
             r = node.requests
             for i in range(len(r)):
-                if not r.is_receive[i]:
+                found = r.is_receive[i] and self.run.send_of(node, i)
+                if found:
+                    left_s = min(max(found[0].requests.moving[found[1]], node.begun_s[i]),
+                                 r.moved[i])
+                    queued_s += left_s - node.begun_s[i]
+                    moving_s += r.moved[i] - left_s
+                elif not r.is_receive[i]:
                     count += 1
                     bytes_of[node.rank] = bytes_of.get(node.rank, 0) + r.bytes[i]
-                    queued_s += max(r.moving[i] - r.ready[i], 0.0)
-                    moving_s += max(r.moved[i] - r.moving[i], 0.0)
         if not count:
             return
         whole = sum(bytes_of.values())
-        text = "%d messages of %s on average are under way for %s each, %s of it in line " \
-            "behind others.  " % (count, gigabytes(whole / count), seconds(
+        text = "%s of %s on average are under way for %s each, %s of it in line " \
+            "behind others.  " % (several(count, "message"), gigabytes(whole / count), seconds(
                 (queued_s + moving_s) / count), percent(queued_s / max(queued_s + moving_s,
                                                                        1e-12)))
         rank = max(bytes_of, key=bytes_of.get)

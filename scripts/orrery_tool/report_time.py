@@ -9,16 +9,17 @@ for its data.  So each second of each worker has one cause.
 from array import array
 from bisect import bisect_left
 
-from orrery_tool.report_read import BY_MESSAGE, BY_TASK, KINDS
+from orrery_tool.report_read import BY_MESSAGE, BY_SEND, BY_TASK, KINDS
 
 BINS = 256
+MAX_BACK = 16              # tasks and messages that a wait is followed through
 BUSY, DATA, NETWORK, DEPENDENCY, SUBMISSION, SCHEDULING, END = range(7)
 CAUSES = ["busy", "data", "network", "dependencies", "submission", "scheduling", "end"]
 MEANING = {
     BUSY: "runs tasks",
     DATA: "has a task, waits for copies into its memory",
-    NETWORK: "waits for a task that waits for a message",
-    DEPENDENCY: "waits for a task that waits for tasks of the same node",
+    NETWORK: "waits for a task that waits for a message on its way",
+    DEPENDENCY: "waits for a task that waits for other tasks",
     SUBMISSION: "waits for a task that the program has not submitted yet",
     SCHEDULING: "a task is ready, and has not been given to this worker yet",
     END: "has nothing left to do: all tasks of its kind on the node have begun",
@@ -80,7 +81,29 @@ class Shares:
             self.waits[name] = [a + b for a, b in zip(mine, wait)]
 
 
-CAUSE_OF = {BY_TASK: DEPENDENCY, BY_MESSAGE: NETWORK}
+CAUSE_OF = {BY_TASK: DEPENDENCY, BY_MESSAGE: NETWORK, BY_SEND: NETWORK}
+
+
+def wait_until_ready(node, i, shares, at, pushed_s):
+    """For what made it ready: back through the tasks and messages before, which that waited
+    for itself."""
+    name, until_s = node.tasks.name[i], pushed_s
+    why, by = node.tasks.cause[i], node.tasks.by[i]
+    for _ in range(MAX_BACK):
+        if by < 0 or until_s <= at:
+            break
+        cause = CAUSE_OF[why]
+        if why == BY_TASK:
+            tasks, begun_s = node.tasks, node.tasks.pushed[by]
+            why, by = tasks.cause[by], tasks.by[by]
+        else:
+            begun_s = node.begun_s[by]
+            node, by = node.run.start_of(node, by)
+            why, by = node.requests.cause[by], node.requests.by[by]
+        begun_s = min(max(begun_s, at), until_s)
+        shares.wait(cause, name, begun_s, until_s)
+        until_s = begun_s
+    shares.wait(CAUSE_OF.get(why, SUBMISSION), name, at, until_s)
 
 
 def account_rest(node, later, shares, at, end_s):
@@ -90,7 +113,7 @@ def account_rest(node, later, shares, at, end_s):
     for i in later[bisect_left(later, at, key=tasks.started.__getitem__):]:
         # One that is ready, and in the line of another worker, could run here.
         pushed_s = min(max(tasks.pushed[i], at), tasks.started[i])
-        shares.wait(CAUSE_OF.get(tasks.cause[i], SUBMISSION), tasks.name[i], at, pushed_s)
+        wait_until_ready(node, i, shares, at, pushed_s)
         shares.wait(SCHEDULING, tasks.name[i], pushed_s, tasks.started[i])
         at = max(at, tasks.started[i])
     shares.add(END, at, end_s)
@@ -105,7 +128,7 @@ def account(node, order, later, shares, end_s):
             pushed_s = min(max(tasks.pushed[i], at), started_s)
             fetched_s = min(max(tasks.fetched[i], pushed_s), started_s)
             name = tasks.name[i]
-            shares.wait(CAUSE_OF.get(tasks.cause[i], SUBMISSION), name, at, pushed_s)
+            wait_until_ready(node, i, shares, at, pushed_s)
             shares.wait(SCHEDULING, name, pushed_s, fetched_s)
             shares.wait(DATA, name, fetched_s, started_s)
             at = started_s

@@ -14,10 +14,12 @@ import tempfile
 from run import SRC, Suite, configured
 
 sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool import events as e          # noqa: E402
+from orrery_tool.graph import Graph          # noqa: E402
 from orrery_tool.report_page import Report   # noqa: E402
 from orrery_tool.report_path import Path, RUNS     # noqa: E402
-from orrery_tool.report_read import Run      # noqa: E402
-from orrery_tool.report_time import Accounts, model_errors  # noqa: E402
+from orrery_tool.report_read import BY_PROGRAM, BY_TASK, NodeRun, Run      # noqa: E402
+from orrery_tool.report_time import Accounts, DEPENDENCY, NETWORK, model_errors  # noqa: E402
 
 SLOW = os.path.join(SRC, "tests", "cli", "slow.c")
 TRACED = os.path.join(SRC, "tests", "cli", "traced.c")
@@ -33,11 +35,19 @@ BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission
           ("work", "lws", "uneven distribution"), ("gpus", "dmdas", "too few GPUs"),
           ("commute", "lws", "commuting tasks take turns"),
           ("tags", "lws", "the program holds tasks back"),
-          ("waits", "lws", "pauses of the program")]
+          ("waits", "lws", "pauses of the program"), ("front", "lws", "too few tasks at a time"),
+          ("first", "lws", "too few tasks at a time"), ("tied", "lws", "tasks tied to a worker"),
+          ("synchronous", "lws", "pauses of the program"),
+          ("limit", "lws", "a limit of submitted tasks"),
+          ("uncached", "lws", "too few tasks at a time")]
+LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "memory": {"STARPU_LIMIT_CUDA_MEM": "500"},
+          "limit": {"STARPU_LIMIT_MAX_SUBMITTED_TASKS": "3",
+                    "STARPU_LIMIT_MIN_SUBMITTED_TASKS": "2"}}
 # What a reason must not be taken for: more work is no slow node, and no order changes a chain's.
 NOT_BEHIND = {"work": ["slow node", "noise", "priorities"], "uneven": ["priorities"],
               "dependencies": ["priorities"], "tags": ["slow submission"],
-              "gpus": ["copies"], "node": ["noise"], "worker": ["noise"]}
+              "gpus": ["copies"], "front": ["the program holds tasks back", "messages"],
+              "first": ["messages"], "synchronous": ["slow submission"], "node": ["noise"], "worker": ["noise"]}
 FIGURES = ["lost", "time", "nodes", "messages", "memory"]
 
 
@@ -54,10 +64,11 @@ def reasons(suite):
 def behind(suite):
     for why, scheduler, reason in BEHIND:
         name = "behind-" + why
-        os.environ.update(STARPU_SCHED=scheduler,
-                          STARPU_LIMIT_CUDA_MEM="500" if why == "memory" else "-1")
+        wanted = dict(LIMITS.get(why, {}), STARPU_SCHED=scheduler)
+        os.environ.update(wanted)
         suite.orrery("run", "--sim", "small4", "-n", "2", "--quiet", "--trace", name, "./slow", why)
-        del os.environ["STARPU_SCHED"], os.environ["STARPU_LIMIT_CUDA_MEM"]
+        for knob in wanted:
+            del os.environ[knob]
         status, output = suite.orrery("report", name, "--quiet")
         named = re.findall(r"^Reason \((.*?)\): ", output, re.M)
         suite.verdict("reason_behind_" + why, status == 0 and reason in named[:2] and
@@ -102,6 +113,18 @@ def paths(suite):
     run, path = accounts(suite, "behind-waits")
     suite.verdict("waits_of_the_program_lead_on_to_tasks", path.seconds[RUNS] > 0.9 * (
         run.end_s - run.begin_s), path.seconds)
+    run, path = accounts(suite, "behind-front")
+    suite.verdict("what_waits_for_a_send_is_not_submitted_late", path.seconds[RUNS] > 0.99 * (
+        run.end_s - run.begin_s) and not sum(node.nheld for node in run.nodes), path.seconds)
+    path = accounts(suite, "behind-uncached")[1]
+    suite.verdict("a_message_waits_for_its_place", path.seconds[RUNS] > 0.9 * sum(path.seconds),
+                  path.seconds)
+    total = Accounts(accounts(suite, "behind-first")[0]).by_kind["cpu"].total
+    suite.verdict("a_message_waits_for_its_sender_s_tasks", total[NETWORK] <
+                  0.01 * total[DEPENDENCY], total)
+    suite.verdict("who_writes_one_datum_is_known", accounts(
+        suite, "dependencies")[0].writers_in_chain() == 20 and
+        accounts(suite, "behind-front")[0].writers_in_chain() < 10, "other numbers")
     length, tasks = accounts(suite, "behind-commute")[0].turns()
     suite.verdict("tasks_that_commute_are_known", len(tasks) == 40 and
                   abs(length - 40 * 1.001e-3) < 1e-4, (length, len(tasks)))
@@ -118,6 +141,33 @@ def paths(suite):
             suite.verdict("a_chain_of_dependencies_is_as_long_as_the_run", length > 0.95 * span_s
                           and 2 * sum(n for _, n, _ in rows) == run.ntasks(),
                           (length, span_s, rows))
+
+
+class Recorded:
+    """A node with one worker, and what it has recorded."""
+
+    def __init__(self, records):
+        self.rank, self.host, self.origin_s = 0, "here", 0.0
+        self.workers, self.recorded = {0: ("CPU 0", 0)}, records
+
+    def records(self):
+        return self.recorded
+
+    def text(self, key):
+        return "codelet %d" % key
+
+
+def causes(suite):
+    """A worker ends task 1, sends what it wrote at once, and goes on with task 1's end."""
+    last = [(kind, 0, 0, 0, 2, 7) for kind in (e.TASK_PUSHED, e.TASK_STARTED, e.TASK_ENDED)]
+    records = [(0.001 * at, *record) for at, record in enumerate([
+        (e.TASK_SUBMITTED, 0, e.NO_WORKER, 0, 1, 100), (e.TASK_PUSHED, 0, e.NO_WORKER, 0, 1, 0),
+        (e.TASK_SUBMITTED, 0, e.NO_WORKER, 0, 2, 200), (e.TASK_STARTED, 0, 0, 0, 1, 7),
+        (e.REQUEST_POSTED, 0, e.NO_WORKER, 1, 50, 3), (e.TASK_ENDED, 0, 0, 0, 1, 0),
+        (e.REQUEST_MOVED, 0, 0, 1, 50, 8), (e.REQUEST_DONE, 0, 0, 1, 50, 0), *last])]
+    node = NodeRun(Recorded(records), {}, Graph())
+    suite.verdict("a_send_within_the_end_of_a_task_is_no_cause", list(node.tasks.cause) ==
+                  [BY_PROGRAM, BY_TASK] and len(node.requests) == 1, list(node.tasks.cause))
 
 
 def files(suite):
@@ -286,6 +336,7 @@ def main():
             paths(suite)
             files(suite)
             browsed(suite)
+            causes(suite)
             compared(suite)
             schedulers(suite)
             mistakes(suite)

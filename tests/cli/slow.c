@@ -5,7 +5,8 @@
  * A program for tests/cli/report.py: 2 simulated ranks, slow for one known reason.
  *
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
- *             pauses|worker|memory|small|noise|work|gpus|commute|tags|waits
+ *             pauses|worker|memory|small|noise|work|gpus|commute|tags|waits|
+ *             front|first|tied|synchronous|limit|uncached
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,35 @@ static struct starpu_codelet commutes = {.cpu_funcs = {nothing},
 					 .model = &model,
 					 .name = "adds"};
 
+static struct starpu_codelet reads = {.cpu_funcs = {nothing},
+				      .nbuffers = 2,
+				      .modes = {STARPU_RW, STARPU_R},
+				      .model = &model,
+				      .name = "reads"};
+
+/* Each task reads what the one before has written: a front that goes over both ranks. */
+static void submit_front(starpu_data_handle_t *handles)
+{
+	for (int i = 0; i < 4 * NTASKS; i++)
+		if (i % NTASKS > 0)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &reads, STARPU_RW,
+					       handles[i % NTASKS], STARPU_R,
+					       handles[i % NTASKS - 1], 0);
+		else
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &on_cpu, STARPU_RW,
+					       handles[0], 0);
+}
+
+/* All tasks read what a long one has written. */
+static void submit_first(starpu_data_handle_t *handles)
+{
+	starpu_mpi_task_insert(MPI_COMM_WORLD, &on_cpu, STARPU_RW, handles[0],
+			       STARPU_FLOPS, 40000.0, 0);
+	for (int i = 1; i < NTASKS; i++)
+		starpu_mpi_task_insert(MPI_COMM_WORLD, &reads, STARPU_RW, handles[i],
+				       STARPU_R, handles[0], 0);
+}
+
 /* Ready when the program says so. */
 static void submit_held(void)
 {
@@ -141,6 +171,19 @@ static void insert(struct starpu_codelet *cl, starpu_data_handle_t handle, int r
 {
 	starpu_mpi_task_insert(MPI_COMM_WORLD, cl, STARPU_RW, handle,
 			       STARPU_EXECUTE_ON_NODE, rank, STARPU_FLOPS, us, 0);
+}
+
+/* After the i-th task. */
+static void pause_after(const char *why, int i)
+{
+	if (strcmp(why, "submission") == 0)
+		starpu_usleep(10000);
+	if (strcmp(why, "pauses") == 0 && i % 10 == 9)
+		starpu_usleep(50000);
+	if (strcmp(why, "waits") == 0 && i % 10 == 9) {
+		starpu_task_insert(NULL, 0); /* without a kernel */
+		starpu_task_wait_for_all();
+	}
 }
 
 /* What the handles are for: one that ranks share, one of each rank, many of each. */
@@ -176,7 +219,19 @@ static void run(const char *why, starpu_data_handle_t *handles)
 		else if (strcmp(why, "commute") == 0)
 			starpu_task_insert(&commutes, STARPU_RW | STARPU_COMMUTE,
 					   handles[starpu_mpi_world_rank()], 0);
-		else if (strcmp(why, "tags") == 0)
+		else if (strcmp(why, "tied") == 0)
+			starpu_mpi_task_insert(
+				MPI_COMM_WORLD, &on_cpu, STARPU_RW, handles[i],
+				STARPU_EXECUTE_ON_WORKER,
+				starpu_worker_get_by_type(STARPU_CPU_WORKER, 0), 0);
+		else if (strcmp(why, "synchronous") == 0)
+			starpu_task_insert(&tagged, STARPU_TASK_SYNCHRONOUS, 1, 0);
+		else if (strcmp(why, "uncached") == 0)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &reads, STARPU_RW,
+					       handles[2 + i % 2], STARPU_R,
+					       handles[1 - i % 2], 0);
+		else if (strcmp(why, "tags") == 0 || strcmp(why, "front") == 0 ||
+			 strcmp(why, "first") == 0)
 			break;
 		else if (strcmp(why, "placement") == 0)
 			insert(&on_both, handles[i], i % 2, 0);
@@ -184,18 +239,14 @@ static void run(const char *why, starpu_data_handle_t *handles)
 			insert(&on_cpu, handles[i < NTASKS / 2 ? i : i % 2], i % 2, 0);
 		else
 			insert(&on_cpu, handles[i], i % 2, 0);
-		if (strcmp(why, "submission") == 0)
-			starpu_usleep(10000);
-		if (strcmp(why, "pauses") == 0 && i % 10 == 9)
-			starpu_usleep(50000);
-		if (strcmp(why, "waits") == 0 && i % 10 == 9) {
-			starpu_task_insert(NULL, 0); /* without a kernel */
-			starpu_task_wait_for_all();
-		}
+		pause_after(why, i);
 	}
 	if (strcmp(why, "tags") == 0)
 		submit_held();
-	starpu_task_wait_for_all();
+	if (strcmp(why, "front") == 0)
+		submit_front(handles);
+	if (strcmp(why, "first") == 0)
+		submit_first(handles);
 }
 
 int main(int argc, char **argv)
@@ -217,6 +268,7 @@ int main(int argc, char **argv)
 		starpu_mpi_data_register(handles[i], i, i % 2);
 	}
 	run(why, handles);
+	starpu_task_wait_for_all();
 	for (int i = 0; i < NTASKS; i++)
 		starpu_data_unregister(handles[i]);
 	starpu_mpi_shutdown();
