@@ -86,9 +86,9 @@ CAUSE_OF = {BY_TASK: DEPENDENCY, BY_MESSAGE: NETWORK, BY_SEND: NETWORK}
 
 def wait_until_ready(node, i, shares, at, pushed_s):
     """For what made it ready: back through the tasks and messages before, which that waited
-    for itself."""
+    for itself.  What lies further back is taken for more of the same."""
     name, until_s = node.tasks.name[i], pushed_s
-    why, by = node.tasks.cause[i], node.tasks.by[i]
+    why, by, found_s = node.tasks.cause[i], node.tasks.by[i], {}
     for _ in range(MAX_BACK):
         if by < 0 or until_s <= at:
             break
@@ -102,7 +102,14 @@ def wait_until_ready(node, i, shares, at, pushed_s):
             why, by = node.requests.cause[by], node.requests.by[by]
         begun_s = min(max(begun_s, at), until_s)
         shares.wait(cause, name, begun_s, until_s)
+        found_s[cause] = found_s.get(cause, 0.0) + until_s - begun_s
         until_s = begun_s
+    rest_s, whole_s = max(until_s - at, 0.0), sum(found_s.values())
+    if by >= 0 and whole_s > 0:
+        for cause, seconds in found_s.items():
+            shares.wait(cause, name, at, at + seconds / whole_s * rest_s)
+            at += seconds / whole_s * rest_s
+        at = until_s
     shares.wait(CAUSE_OF.get(why, SUBMISSION), name, at, until_s)
 
 

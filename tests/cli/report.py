@@ -125,6 +125,9 @@ def paths(suite):
     suite.verdict("who_writes_one_datum_is_known", accounts(
         suite, "dependencies")[0].writers_in_chain() == 20 and
         accounts(suite, "behind-front")[0].writers_in_chain() < 10, "other numbers")
+    total = Accounts(run).by_kind["cpu"].total
+    suite.verdict("long_waits_are_divided_as_their_ends_are", total[NETWORK] <
+                  0.01 * total[DEPENDENCY], total)
     length, tasks = accounts(suite, "behind-commute")[0].turns()
     suite.verdict("tasks_that_commute_are_known", len(tasks) == 40 and
                   abs(length - 40 * 1.001e-3) < 1e-4, (length, len(tasks)))
