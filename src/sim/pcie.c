@@ -40,6 +40,11 @@ struct path {
 	int n;
 	short links[PATH_LINKS];
 	double latency_s, bytes_per_s; /* of a copy that has all links for itself */
+	/* While filling: the copies that move here, which get one rate, < 0: not yet; and
+	 * another such path. */
+	int ncopies;
+	double rate;
+	struct path *next;
 };
 
 /* In copy->backend. */
@@ -136,7 +141,7 @@ static int find_path(const struct pcie *pcie, unsigned from, unsigned to, short 
 	return n;
 }
 
-static const struct path *path_of(const struct pcie *pcie, unsigned from, unsigned to)
+static struct path *path_of(const struct pcie *pcie, unsigned from, unsigned to)
 {
 	return &pcie->paths[from * (pcie->nmains + pcie->ngpus) + to];
 }
@@ -153,15 +158,17 @@ static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
 	return latency_s;
 }
 
-/* Take out of the count and the capacity of its links a copy that got its rate. */
-static void fix_rate(struct pcie *pcie, struct plat_copy *copy, double rate)
+/* Take out of the count and the capacity of their links the copies of a path that got its
+ * rate, one by one: the last bits are those of a sum over copies. */
+static void fix_rate(struct pcie *pcie, struct path *path, double rate)
 {
-	const struct path *path = path_of(pcie, copy->from, copy->to);
-
-	transfer_of(copy)->rate = rate;
+	path->rate = rate;
 	for (int i = 0; i < path->n; i++) {
-		pcie->links[path->links[i]].left -= rate;
-		pcie->links[path->links[i]].ncopies--;
+		struct link *link = &pcie->links[path->links[i]];
+
+		for (int k = 0; k < path->ncopies; k++)
+			link->left -= rate;
+		link->ncopies -= path->ncopies;
 	}
 }
 
@@ -173,8 +180,8 @@ static double fair_share(const struct link *link)
 	return (link->left > least ? link->left : least) / link->ncopies;
 }
 
-/* Rate the copies of the link with the least share; 0 when all copies have a rate. */
-static int fill_tightest(struct pcie *pcie, int nshared)
+/* Rate the paths by the link with the least share; 0 when all of them have a rate. */
+static int fill_tightest(struct pcie *pcie, struct path *paths, int nshared)
 {
 	int tightest = -1;
 	double least = INFINITY;
@@ -190,23 +197,21 @@ static int fill_tightest(struct pcie *pcie, int nshared)
 	}
 	if (tightest < 0)
 		return 0;
-	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
-		const struct path *path = path_of(pcie, c->from, c->to);
-
-		for (int i = 0; i < path->n && transfer_of(c)->rate < 0; i++)
+	for (struct path *path = paths; path; path = path->next)
+		for (int i = 0; i < path->n && path->rate < 0; i++)
 			if (path->links[i] == tightest)
-				fix_rate(pcie, c, least);
-	}
+				fix_rate(pcie, path, least);
 	return 1;
 }
 
 /* Of equal shares the first link's counts. */
-static int add_shared(struct pcie *pcie, int nshared, short number)
+static int add_shared(struct pcie *pcie, int nshared, short number, int ncopies)
 {
 	struct link *link = &pcie->links[number];
 	int at = nshared;
 
-	if (link->ncopies++ > 0)
+	link->ncopies += ncopies;
+	if (link->ncopies > ncopies)
 		return nshared;
 	link->left = link->bytes_per_s;
 	for (; at > 0 && pcie->shared[at - 1] > number; at--)
@@ -215,28 +220,45 @@ static int add_shared(struct pcie *pcie, int nshared, short number)
 	return nshared + 1;
 }
 
-static void share_links(struct pcie *pcie, double now_s)
+/* The paths on which copies move, linked. */
+static struct path *find_moving(struct pcie *pcie, double now_s)
 {
-	int nshared = 0;
+	struct path *paths = NULL;
 
 	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
-		struct transfer *t = transfer_of(c);
-		const struct path *path = path_of(pcie, c->from, c->to);
+		struct path *path = path_of(pcie, c->from, c->to);
 
-		t->rate = t->start_s <= now_s ? -1 : 0;
-		for (int i = 0; i < path->n && t->rate < 0; i++)
-			nshared = add_shared(pcie, nshared, path->links[i]);
+		if (transfer_of(c)->start_s > now_s || path->ncopies++ > 0)
+			continue;
+		path->rate = -1;
+		path->next = paths;
+		paths = path;
 	}
-	while (fill_tightest(pcie, nshared))
-		;
-	/* Links without a limit cost their latency only. */
-	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next)
-		if (transfer_of(c)->rate < 0)
-			transfer_of(c)->rate = INFINITY;
-	for (int i = 0; i < nshared; i++)
-		pcie->links[pcie->shared[i]].ncopies = 0;
+	return paths;
 }
 
+static void share_links(struct pcie *pcie, double now_s)
+{
+	struct path *paths = find_moving(pcie, now_s);
+	int nshared = 0;
+
+	for (struct path *path = paths; path; path = path->next)
+		for (int i = 0; i < path->n; i++)
+			nshared =
+				add_shared(pcie, nshared, path->links[i], path->ncopies);
+	while (fill_tightest(pcie, paths, nshared))
+		;
+	for (int i = 0; i < nshared; i++)
+		pcie->links[pcie->shared[i]].ncopies = 0;
+	for (struct path *path = paths; path; path = path->next) {
+		path->ncopies = 0;
+		/* Links without a limit cost their latency only. */
+		if (path->rate < 0)
+			path->rate = INFINITY;
+	}
+}
+
+/* Give each copy the rate of its path, and find the next event. */
 static void schedule(struct pcie *pcie)
 {
 	double next_s = INFINITY;
@@ -245,8 +267,11 @@ static void schedule(struct pcie *pcie)
 		struct transfer *t = transfer_of(c);
 		double date_s = t->start_s;
 
-		if (t->rate > 0)
+		t->rate = 0;
+		if (t->start_s <= pcie->updated_s) {
+			t->rate = path_of(pcie, c->from, c->to)->rate;
 			date_s = pcie->updated_s + t->left_bytes / t->rate;
+		}
 		if (date_s < next_s)
 			next_s = date_s;
 	}
