@@ -402,9 +402,12 @@ static void step_eviction(struct copy_state *copy)
 	}
 }
 
-/* Where evicted values go, they can go again. */
-static void resume_evictions(starpu_data_handle_t datum)
+/* Where evicted values go, they can go again.  1: some of other memories did, or had not
+ * to any more. */
+static int resume_evictions(starpu_data_handle_t datum)
 {
+	int resumed = 0;
+
 	for (int i = 0; i < datum->node->nmemories; i++) {
 		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
@@ -412,7 +415,9 @@ static void resume_evictions(starpu_data_handle_t datum)
 			continue;
 		copy->evict_waits = 0;
 		step_eviction(copy);
+		resumed = 1;
 	}
+	return resumed;
 }
 
 /* ---- copies that nobody waits for ------------------------------------- */
@@ -563,6 +568,7 @@ static void arrived(struct plat_copy *plat_copy)
 	struct node *node = datum->node;
 	unsigned from = source->memory, target = to->memory;
 	struct access *settled, *written = NULL;
+	int resumed = 0;
 
 	if (convert(transfer))
 		return;
@@ -572,12 +578,14 @@ static void arrived(struct plat_copy *plat_copy)
 	if (source->outgoing == 0 && !source->incoming)
 		written = bring_again(source);
 	if (target == data_haven(datum))
-		resume_evictions(datum);
+		resumed = resume_evictions(datum);
 	unlock_after_use(datum);
 	tell_fetched(settled);
 	tell_fetched(written);
 	room_serve(node, from);
 	room_serve(node, target);
+	if (resumed)
+		serve_all(node);
 	serve_passages(node);
 	ahead_serve(node, from);
 	ahead_serve(node, target);
