@@ -303,8 +303,7 @@ static void fill_interfaces(struct job *job)
 		struct access *access = &job->accesses[i];
 
 		/* Merged into an earlier access to the same datum. */
-		if (!access->copy && access->state == ACCESS_SKIPPED &&
-		    !(access->mode & STARPU_SCRATCH))
+		if (!access->copy && access->skipped && !(access->mode & STARPU_SCRATCH))
 			access = access->next;
 		/* Without a copy: STARPU_SPECIFIC_NODE_NONE. */
 		interfaces[i] = access->copy ? access->copy->interface : NULL;

@@ -263,7 +263,7 @@ static void create(int i)
 					  .datum = scene.data[trial->uses[k].datum],
 					  .mode = (unsigned short)trial->uses[k].mode};
 		if (trial->uses[k].mode & STARPU_SCRATCH)
-			access->state = ACCESS_SKIPPED;
+			access_skip(access);
 		else if (trial->uses[k].unordered)
 			access->mode |= ACCESS_UNORDERED;
 	}

@@ -347,7 +347,9 @@ static enum ahead_answer bring(struct access *access, unsigned memory)
 		return answer;
 	orr_lock(&datum->lock);
 	arriving = datum->body->arriving;
-	if (look(access, memory) == AHEAD_TRAVELS && !arriving)
+	/* A writer may have taken the datum from us since we looked. */
+	if (access->state == ACCESS_GRANTED && look(access, memory) == AHEAD_TRAVELS &&
+	    !arriving)
 		coherency_send(datum, memory);
 	if (datum->body->arriving == arriving)
 		answer = AHEAD_LATER;
@@ -357,7 +359,7 @@ static enum ahead_answer bring(struct access *access, unsigned memory)
 
 static int reads_value(const struct access *access)
 {
-	return access->state != ACCESS_SKIPPED &&
+	return !access->skipped &&
 	       (access->mode & (STARPU_R | STARPU_REDUX | ACCESS_NO_VALUE)) == STARPU_R;
 }
 

@@ -302,7 +302,7 @@ static int is_moot(const struct access *access)
  * meanwhile. */
 static int is_being_read(const struct access *access)
 {
-	return access->copy->outgoing > 0 && (access->mode & STARPU_W) &&
+	return access->copy->outgoing > 0 && (access->mode & (STARPU_W | STARPU_REDUX)) &&
 	       !access->job->node->machine->takes_turns;
 }
 

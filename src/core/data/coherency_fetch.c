@@ -22,7 +22,7 @@ static starpu_data_handle_t value_of(const struct access *access)
 /* Merged accesses are fetched by the first of them. */
 static int is_fetched(const struct access *access)
 {
-	return access->state != ACCESS_SKIPPED || (access->mode & STARPU_SCRATCH);
+	return !access->skipped || (access->mode & STARPU_SCRATCH);
 }
 
 /* Somebody may have begun to stand in line, or given back, in the first main memory. */

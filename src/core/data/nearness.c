@@ -8,8 +8,7 @@
 
 static int reads(const struct access *access)
 {
-	return access->state != ACCESS_SKIPPED &&
-	       (access->mode & (STARPU_R | STARPU_REDUX)) == STARPU_R;
+	return !access->skipped && (access->mode & (STARPU_R | STARPU_REDUX)) == STARPU_R;
 }
 
 /* Where the access is to be for a worker with that memory: nowhere is where it is. */

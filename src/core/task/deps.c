@@ -212,7 +212,7 @@ static void merge(struct access *first, struct access *again)
 	if (!access_writes(first))
 		first->mode |= again->mode & STARPU_COMMUTE;
 	first->mode |= again->mode & STARPU_RW;
-	again->state = ACCESS_SKIPPED;
+	access_skip(again);
 	again->next = first;
 }
 

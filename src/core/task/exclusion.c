@@ -22,7 +22,7 @@ void sorted_fill(struct sorted *sorted, struct job *job)
 		struct access *access = &job->accesses[i];
 		int k;
 
-		if (access->state == ACCESS_SKIPPED)
+		if (access->skipped)
 			continue;
 		for (k = sorted->n++; k > 0; k--) {
 			if (sorted->few[k - 1]->datum < access->datum)

@@ -31,6 +31,10 @@ struct access {
 	unsigned short mode;         /* enum starpu_data_access_mode, merged per datum */
 	unsigned char state;         /* enum access_state */
 	unsigned char memory;        /* where it was fetched to */
+	/* It was ACCESS_SKIPPED when its job was submitted.  Readers lock nothing, while
+	 * the state of an access that is not skipped may change under its datum's lock.
+	 */
+	unsigned char skipped;
 };
 
 enum access_state {
@@ -41,6 +45,13 @@ enum access_state {
 	ACCESS_GRANTED,
 	ACCESS_RELEASED
 };
+
+/* Before its job is submitted. */
+static inline void access_skip(struct access *access)
+{
+	access->state = ACCESS_SKIPPED;
+	access->skipped = 1;
+}
 
 /* In access->mode, beside StarPU's bits: takes exclusion but no turn. */
 enum { ACCESS_UNORDERED = 1 << 15 };

@@ -292,7 +292,7 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		*access = (struct access){
 			.job = job, .datum = datum, .mode = checked_mode(job, task, i)};
 		if (access->mode & STARPU_SCRATCH)
-			access->state = ACCESS_SKIPPED;
+			access_skip(access);
 		else if (!(data_flags(datum) & DATUM_SEQUENTIAL) ||
 			 (task->handles_sequential_consistency &&
 			  !task->handles_sequential_consistency[i]))
