@@ -77,24 +77,29 @@ transaction_open(struct node *node, int (*asks)(void *buffer, void *arg), void *
 }
 
 /* what: of the transaction's, comes too late. */
-static void must_be_open(const struct node *node,
-			 const struct starpu_transaction *transaction, const char *what)
+__attribute__((noreturn)) static void die_closed(const struct node *node,
+						 const char *what)
 {
-	if (transaction->is_closed)
-		orr_die(node->rank,
-			"%s comes after starpu_transaction_close() of its transaction; "
-			"expected one that is open: let it come before, or open another "
-			"one with starpu_transaction_open()",
-			what);
+	orr_die(node->rank,
+		"%s comes after starpu_transaction_close() of its transaction; "
+		"expected one that is open: let it come before, or open another "
+		"one with starpu_transaction_open()",
+		what);
+}
+
+static void die_late_task(const struct node *node, const struct starpu_task *task)
+{
+	char what[JOB_NAME_BYTES];
+
+	snprintf(what, sizeof(what), "task \"%s\"", task_name(task));
+	die_closed(node, what);
 }
 
 void transaction_join(struct node *node, struct starpu_transaction *transaction,
 		      struct starpu_task *task)
 {
-	char what[JOB_NAME_BYTES];
-
-	snprintf(what, sizeof(what), "task \"%s\"", task_name(task));
-	must_be_open(node, transaction, what);
+	if (transaction->is_closed)
+		die_late_task(node, task);
 	task->transaction = transaction;
 	task->trs_epoch = transaction->epoch;
 	task_declare_deps(node, task, 1, &transaction->gate);
@@ -104,7 +109,8 @@ void transaction_join(struct node *node, struct starpu_transaction *transaction,
 void transaction_next(struct node *node, struct starpu_transaction *transaction,
 		      void *arg)
 {
-	must_be_open(node, transaction, "starpu_transaction_next_epoch()");
+	if (transaction->is_closed)
+		die_closed(node, "starpu_transaction_next_epoch()");
 	if (advance(node, transaction, arg) < 0)
 		orr_die(node->rank, "starpu_transaction_next_epoch: no worker can ask "
 				    "whether the tasks of the epoch run");
@@ -128,7 +134,8 @@ void transaction_close(struct node *node, struct starpu_transaction *transaction
 {
 	struct starpu_task *last = transaction->next;
 
-	must_be_open(node, transaction, "another starpu_transaction_close()");
+	if (transaction->is_closed)
+		die_closed(node, "another starpu_transaction_close()");
 	/* After all tasks, what is left can go. */
 	last->cl = NULL;
 	last->callback_func = free;
