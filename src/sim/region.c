@@ -14,13 +14,26 @@
  * when a flow or a link joins, into arrays of the region's own.
  */
 
-/* So many are sorted by insertion. */
-enum { FEW_BOUNDS = 48 };
+enum {
+	FEW_BOUNDS = 48,   /* so many are sorted by insertion */
+	LEVELS_AT_ONCE = 4 /* are compared; a divisor of REGION_BLOCK */
+};
 
 static void *enlarge(void *array, unsigned *capacity, size_t bytes)
 {
 	*capacity = *capacity ? 2 * *capacity : REGION_BLOCK;
 	return orr_realloc(array, *capacity * bytes);
+}
+
+static double lesser(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static void raise_to(double *level, double to)
+{
+	if (*level < to)
+		*level = to;
 }
 
 /* ---- joining --------------------------------------------------------- */
@@ -31,6 +44,8 @@ void region_begin(struct solver *solver)
 
 	solver->stamp++;
 	region->nresidents = region->nsorted = region->ntanks = region->ndraws = 0;
+	region->least_bound = INFINITY;
+	region->most_bound = 0;
 }
 
 /* Its flows cannot fill it, as seen from when the region began: it is left out.  Most
@@ -41,24 +56,11 @@ static int is_slack(const struct link *link)
 	       link->most < link->bytes_per_s * (1 - TOLERANCE);
 }
 
-static void add_link(struct solver *solver, struct link *link)
+static void add_link(struct region *region, struct link *link)
 {
-	struct region *region = &solver->region;
-	struct tank *tank;
+	struct tank *tank = &region->tanks[region->ntanks];
 
-	if (region->ntanks == region->tanks_capacity) {
-		region->tanks = enlarge(region->tanks, &region->tanks_capacity,
-					sizeof(*region->tanks));
-		region->full_levels = orr_realloc(region->full_levels,
-						  region->tanks_capacity *
-							  sizeof(*region->full_levels));
-		region->least_levels = orr_realloc(region->least_levels,
-						   region->tanks_capacity / REGION_BLOCK *
-							   sizeof(*region->least_levels));
-	}
-	link->stamp = solver->stamp;
-	link->place = region->ntanks;
-	tank = &region->tanks[region->ntanks++];
+	link->place = region->ntanks++;
 	tank->link = link;
 	tank->bytes_per_s = link->bytes_per_s;
 	tank->old_level = link->level;
@@ -80,33 +82,60 @@ static void release(struct solver *solver, struct flow *flow)
 		solver->region.tanks[link->place].nheld = link->nheld;
 }
 
-static void add_draw(struct solver *solver, struct flow *flow, int use)
+/* Its draws and their tanks will find room. */
+static void reserve(struct region *region, unsigned nuses)
 {
-	struct region *region = &solver->region;
-	double weight = flow->uses[use].weight;
-	struct link *link = flow->uses[use].link;
-	struct tank *tank;
-
-	if (link->stamp != solver->stamp)
-		add_link(solver, link);
-	if (region->ndraws == region->draws_capacity)
+	while (region->ndraws + nuses > region->draws_capacity)
 		region->draws = enlarge(region->draws, &region->draws_capacity,
 					sizeof(*region->draws));
-	link->members[flow->uses[use].at].stamp = solver->stamp;
-	tank = &region->tanks[link->place];
-	tank->others_load -= flow->rate * flow->penalty * weight;
-	tank->weight += weight;
-	tank->nflows++;
-	region->draws[region->ndraws] = (struct draw){.resident = region->nresidents,
-						      .tank = link->place,
-						      .next = tank->first_draw,
-						      .use = use,
-						      .weight = weight};
-	tank->first_draw = region->ndraws++;
+	while (region->ntanks + nuses > region->tanks_capacity) {
+		region->tanks = enlarge(region->tanks, &region->tanks_capacity,
+					sizeof(*region->tanks));
+		region->full_levels = orr_realloc(region->full_levels,
+						  region->tanks_capacity *
+							  sizeof(*region->full_levels));
+		region->least_levels = orr_realloc(region->least_levels,
+						   region->tanks_capacity / REGION_BLOCK *
+							   sizeof(*region->least_levels));
+	}
 }
 
-static void add_resident(struct region *region, struct flow *flow)
+/* The next resident, of this level so far, draws from all links that may be full. */
+static void add_draws(struct solver *solver, struct flow *flow, double level)
 {
+	struct region *region = &solver->region;
+	unsigned stamp = solver->stamp, resident = region->nresidents,
+		 at = region->ndraws;
+
+	for (int i = 0; i < flow->nuses; i++) {
+		const struct use *use = &flow->uses[i];
+		struct link *link = use->link;
+		struct draw *draw = &region->draws[at];
+		struct tank *tank;
+
+		if (link->stamp != stamp) {
+			if (is_slack(link))
+				continue;
+			link->stamp = stamp;
+			add_link(region, link);
+		}
+		tank = &region->tanks[link->place];
+		link->members[use->at].stamp = stamp;
+		*draw = (struct draw){resident, link->place, tank->first_draw, i,
+				      use->weight};
+		tank->first_draw = at++;
+		tank->others_load -= level * use->weight;
+		tank->weight += use->weight;
+		tank->nflows++;
+	}
+	region->ndraws = at;
+}
+
+static struct resident *add_resident(struct region *region, struct flow *flow)
+{
+	double bound = flow->bound * flow->penalty;
+	struct resident *resident;
+
 	if (region->nresidents == region->residents_capacity) {
 		region->residents =
 			enlarge(region->residents, &region->residents_capacity,
@@ -119,31 +148,30 @@ static void add_resident(struct region *region, struct flow *flow)
 				    region->residents_capacity * sizeof(*region->joined));
 	}
 	region->by_bound[region->nresidents] =
-		(struct bounded){flow->bound * flow->penalty, region->nresidents};
-	region->residents[region->nresidents] =
-		(struct resident){.flow = flow, .first_draw = region->ndraws};
+		(struct bounded){bound, region->nresidents};
+	region->least_bound = lesser(bound, region->least_bound);
+	raise_to(&region->most_bound, bound);
+	resident = &region->residents[region->nresidents];
+	*resident = (struct resident){.flow = flow, .first_draw = region->ndraws};
+	return resident;
 }
 
 void region_add(struct solver *solver, struct flow *flow)
 {
 	struct region *region = &solver->region;
+	struct resident *resident;
 
 	if (flow->stamp == solver->stamp)
 		return;
 	flow->stamp = solver->stamp;
 	for (int i = 0; i < flow->nuses; i++)
 		__builtin_prefetch(flow->uses[i].link, 1);
-	add_resident(region, flow);
+	reserve(region, (unsigned)flow->nuses);
+	resident = add_resident(region, flow);
 	if (flow->held_by != UNHELD)
 		release(solver, flow);
-	for (int i = 0; i < flow->nuses; i++) {
-		const struct link *link = flow->uses[i].link;
-
-		if (link->stamp == solver->stamp || !is_slack(link))
-			add_draw(solver, flow, i);
-	}
-	region->residents[region->nresidents].ndraws =
-		region->ndraws - region->residents[region->nresidents].first_draw;
+	add_draws(solver, flow, flow->rate * flow->penalty);
+	resident->ndraws = region->ndraws - resident->first_draw;
 	region->nresidents++;
 }
 
@@ -229,17 +257,16 @@ static double full_level(const struct tank *tank)
 	return (tank->left > least ? tank->left : least) / tank->left_weight;
 }
 
-static double lesser(double a, double b)
+/* Of a block of them.  Four at a time, as each comparison waits for the one before. */
+static double least_of(const struct region *region, unsigned block)
 {
-	return a < b ? a : b;
-}
-
-/* Four at a time, as each comparison waits for the one before. */
-static double least_of(const double *levels)
-{
+	const double *levels = region->full_levels + block * REGION_BLOCK;
 	double a = levels[0], b = levels[1], c = levels[2], d = levels[3];
+	unsigned n = region->ntanks - block * REGION_BLOCK;
 
-	for (int i = 4; i < REGION_BLOCK; i += 4) {
+	if (n > REGION_BLOCK)
+		n = REGION_BLOCK;
+	for (unsigned i = LEVELS_AT_ONCE; i < n; i += LEVELS_AT_ONCE) {
 		a = lesser(levels[i], a);
 		b = lesser(levels[i + 1], b);
 		c = lesser(levels[i + 2], c);
@@ -251,7 +278,7 @@ static double least_of(const double *levels)
 /* Those that cannot be full before all residents have met their bounds never are. */
 static void prepare(struct region *region)
 {
-	double most = region->by_bound[region->nresidents - 1].level;
+	double most = region->most_bound;
 	unsigned end = region->ntanks;
 
 	for (unsigned i = 0; i < region->ntanks; i++) {
@@ -266,11 +293,10 @@ static void prepare(struct region *region)
 		level = full_level(tank);
 		region->full_levels[i] = level < most ? level : INFINITY;
 	}
-	for (; end % REGION_BLOCK != 0; end++)
+	for (; end % LEVELS_AT_ONCE != 0; end++)
 		region->full_levels[end] = INFINITY;
 	for (unsigned b = 0; b * REGION_BLOCK < end; b++)
-		region->least_levels[b] =
-			least_of(region->full_levels + b * REGION_BLOCK);
+		region->least_levels[b] = least_of(region, b);
 }
 
 /* The tank that is full first.  Levels rise while others are rated, so what is known of a
@@ -285,7 +311,7 @@ static unsigned first_full(struct region *region, double *level)
 			if (region->least_levels[b] < region->least_levels[block])
 				block = b;
 		first = block * REGION_BLOCK;
-		*level = least_of(region->full_levels + first);
+		*level = least_of(region, block);
 		if (*level <= region->least_levels[block]) {
 			while (region->full_levels[first] > *level)
 				first++;
@@ -294,13 +320,6 @@ static unsigned first_full(struct region *region, double *level)
 		region->least_levels[block] = *level;
 	}
 	return 0;
-}
-
-/* Never lower, as it may come out where rounding has left next to no weight. */
-static void raise_to(double *level, double to)
-{
-	if (*level < to)
-		*level = to;
 }
 
 static void rate_resident(struct region *region, struct resident *resident, double level,
@@ -316,6 +335,8 @@ static void rate_resident(struct region *region, struct resident *resident, doub
 		tank->left -= level * draw->weight;
 		tank->left_weight -= draw->weight;
 		raise_to(&tank->highest, level);
+		/* Never lower, as it may come out where rounding has left next to no
+		 * weight. */
 		if (--tank->nleft == 0)
 			region->full_levels[draw->tank] = INFINITY;
 		else if (region->full_levels[draw->tank] < INFINITY)
@@ -323,10 +344,12 @@ static void rate_resident(struct region *region, struct resident *resident, doub
 	}
 }
 
-/* All that still rise in it stay at its level. */
-static void fill_up(struct region *region, struct tank *tank, double level,
-		    unsigned filling)
+/* All that still rise in it stay at its level.  Returns how many. */
+static unsigned fill_up(struct region *region, struct tank *tank, double level,
+			unsigned filling)
 {
+	unsigned nrated = 0;
+
 	tank->new_level = level;
 	for (unsigned at = tank->first_draw; at != NO_DRAW && tank->nleft > 0;) {
 		const struct draw *draw = &region->draws[at];
@@ -335,20 +358,19 @@ static void fill_up(struct region *region, struct tank *tank, double level,
 		if (resident->rated != filling) {
 			resident->rated = filling;
 			rate_resident(region, resident, level, draw->use);
+			nrated++;
 		}
 		at = draw->next;
 	}
+	return nrated;
 }
 
-/* Raise the levels of the region together; who meets a bound or a full tank stays. */
-static void fill(struct region *region, unsigned filling)
+/* Some meet their bounds before a tank is full. */
+static void fill_bounded(struct region *region, double level, unsigned filling)
 {
-	/* No tank is full below this level; the levels of tanks only rise. */
-	double level = 0;
 	unsigned full = 0;
 
 	sort_bounds(region);
-	prepare(region);
 	for (unsigned i = 0; i < region->nresidents;) {
 		const struct bounded *bounded = &region->by_bound[i];
 		struct resident *resident = &region->residents[bounded->place];
@@ -365,6 +387,26 @@ static void fill(struct region *region, unsigned filling)
 		} else {
 			fill_up(region, &region->tanks[full], level, filling);
 		}
+	}
+}
+
+/* Raise the levels of the region together; who meets a bound or a full tank stays.  No
+ * tank is full below level, and the levels of tanks only rise: as long as it is below
+ * all bounds, their order is of no account. */
+static void fill(struct region *region, unsigned filling)
+{
+	unsigned nleft = region->nresidents;
+
+	prepare(region);
+	while (nleft > 0) {
+		double level;
+		unsigned full = first_full(region, &level);
+
+		if (region->least_bound <= level) {
+			fill_bounded(region, level, filling);
+			return;
+		}
+		nleft -= fill_up(region, &region->tanks[full], level, filling);
 	}
 }
 

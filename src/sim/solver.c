@@ -180,17 +180,24 @@ static void begin_region(struct solver *solver)
 	solver->nentered = solver->nmarked = 0;
 }
 
-/* What its links' members say of who holds a flow. */
-static void hold(struct flow *flow)
+static void mark_held(const struct flow *flow, int use, short is_held)
 {
-	for (int i = 0; i < flow->nuses; i++) {
-		struct link *link = flow->uses[i].link;
+	if (use != UNHELD)
+		flow->uses[use].link->members[flow->uses[use].at].is_held = is_held;
+}
 
-		link->members[flow->uses[i].at].is_held = i == flow->held_by;
-		if (i == flow->held_by) {
-			link->nheld++;
-			link->held_weight += flow->uses[i].weight;
-		}
+/* Of the flow's links at most one is said to hold it.  That which did has let it go since
+ * the flow joined the region, but for what its member says. */
+static void hold(struct flow *flow, int held_by)
+{
+	if (flow->held_by != held_by) {
+		mark_held(flow, flow->held_by, 0);
+		mark_held(flow, held_by, 1);
+		flow->held_by = held_by;
+	}
+	if (held_by != UNHELD) {
+		flow->uses[held_by].link->nheld++;
+		flow->uses[held_by].link->held_weight += flow->uses[held_by].weight;
 	}
 }
 
@@ -208,8 +215,7 @@ static void end_region(const struct solver *solver)
 		const struct resident *resident = &region->residents[i];
 		struct flow *flow = resident->flow;
 
-		flow->held_by = resident->held_by;
-		hold(flow);
+		hold(flow, resident->held_by);
 		set_rate(flow, resident->level / flow->penalty, solver->sim->now_s);
 	}
 }

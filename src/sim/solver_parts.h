@@ -114,6 +114,7 @@ enum { REGION_BLOCK = 64 };
 struct region {
 	struct resident *residents;
 	struct bounded *by_bound, *joined; /* the first nsorted in order; scratch */
+	double least_bound, most_bound;
 	struct tank *tanks;
 	/* Of each tank: its residents without a rate fill it at this level; INFINITY:
 	 * they meet their bounds before. */
