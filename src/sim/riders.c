@@ -7,102 +7,355 @@
 /*
  * riders.c - short flows, whose bytes take next to no time beside their latency.
  *
- * A rider goes at the rate that it would have, and all others keep theirs: what it takes
- * from them is less than can be told.  It rides at most for a part of its latency, and
- * not where another one is still riding, so that this bounds what its date may be wrong
- * by.
+ * A rider goes at the rate that it would have, and nobody is rated anew for it; when it
+ * has ridden, what it took is charged to the flows that it took it from.  Those of one
+ * date are looked at together, with the longer flows of their links.  When somebody comes
+ * to a link, those that ride there are looked at again, with what they have left.  So
+ * what a rider's date may be wrong by is what changes without that: companions that
+ * another link slows, and longer flows that leave.
  */
-#define RIDING 0.01
-/* Among longer flows on full links, whose shares hardly change by another rider. */
-#define RIDING_LOADED 0.02
+#define RIDING         0.01 /* of the latency: what may change; what its bytes take */
+#define RIDING_LONGEST 0.04 /* of the latency */
+#define PASSED         30   /* times the ride is left to all that a burst passes */
+#define NEAR           2    /* levels: links that give no more count as well */
 
-int riders_take(struct flow *flow)
+/* Rounding apart. */
+#define ALIKE (1 - 1e-9)
+
+/* ---- coming and going ------------------------------------------------ */
+
+static void hope(struct flow *flow)
 {
 	struct solver *solver = flow->solver;
 
-	if (flow->left_bytes > flow->bound * RIDING * flow->latency_s)
-		return 0;
 	flow->next = NULL;
 	*(solver->hoping ? &solver->last_hoping->next : &solver->hoping) = flow;
 	solver->last_hoping = flow;
 	solver_settle_soon(solver);
+}
+
+int riders_take(struct flow *flow)
+{
+	if (flow->left_bytes > flow->bound * RIDING * flow->latency_s)
+		return 0;
+	hope(flow);
 	return 1;
 }
 
-/* The level of those that would ride. */
-static double level_for(const struct link *link)
+static double level_of_rider(const struct flow *flow)
 {
-	double room = link->bytes_per_s - link->load;
-	double even = link->bytes_per_s / (link->all_weight + link->hoping_weight);
-
-	room += link->nheld > 0 ? link->level * link->held_weight : 0;
-	return fmax(room / (link->held_weight + link->hoping_weight), even);
+	return flow->rate * flow->penalty;
 }
 
-/* How long its bytes take if it rides, after the one that does; INFINITY: it may not. */
-static double ride_s(const struct flow *flow, double now_s)
+static void join(struct flow *flow)
 {
-	double most = flow->bound * flow->penalty, level = most, wait_s = 0;
-	double work = flow->left_bytes * flow->penalty;
+	struct solver *solver = flow->solver;
 
 	for (int i = 0; i < flow->nuses; i++) {
-		const struct link *link = flow->uses[i].link;
-
-		wait_s = fmax(wait_s, link->ridden_until_s - now_s);
-		level = fmin(level, level_for(link));
-		most = fmin(most, link->bytes_per_s / link->hoping_weight);
+		flow->uses[i].link->riding_load +=
+			level_of_rider(flow) * flow->uses[i].weight;
+		flow->uses[i].link->nriding++;
 	}
-	if (wait_s + work / most > RIDING * flow->latency_s ||
-	    wait_s + work / level > RIDING_LOADED * flow->latency_s)
-		return INFINITY;
-	return wait_s + work / level;
+	flow->previous = NULL;
+	flow->next = solver->riding;
+	if (flow->next)
+		flow->next->previous = flow;
+	solver->riding = flow;
+}
+
+/* The level above which a link that riders fill has none of its members. */
+static double full_level(const struct link *link)
+{
+	double level = 0, next = INFINITY;
+
+	while (next > level) {
+		double room = link->bytes_per_s - link->riding_load;
+		double weight = 0;
+
+		level = next == INFINITY ? 0 : next;
+		for (unsigned i = 0; i < link->nmembers; i++) {
+			const struct member *member = &link->members[i];
+			double own;
+
+			if (!member->flow)
+				continue;
+			own = member->flow->uses[member->use].weight;
+			if (member->level > level)
+				weight += own;
+			else
+				room -= member->level * own;
+		}
+		next = weight > 0 ? room / weight : level;
+	}
+	return fmax(level, 0);
+}
+
+/* part: of what all riders have taken of the link's members, in levels for a time. */
+static void charge(struct link *link, double part, double now_s)
+{
+	double level = full_level(link);
+
+	for (unsigned i = link->nmembers; i-- > 0;) {
+		struct flow *flow = link->members[i].flow;
+
+		if (!flow || link->members[i].level <= level ||
+		    flow->charged == flow->solver->ncharges)
+			continue;
+		flow->charged = flow->solver->ncharges;
+		flow->left_bytes +=
+			(link->members[i].level - level) * part / flow->penalty;
+		calendar_move(
+			flow->solver->sim, &flow->event,
+			fmax(now_s, flow->updated_s + flow->left_bytes / flow->rate));
+	}
+}
+
+/* What it has moved, others have not. */
+static void settle_up(struct flow *flow)
+{
+	double now_s = flow->solver->sim->now_s, ridden_s = now_s - flow->updated_s;
+
+	flow->left_bytes = fmax(0, flow->left_bytes - flow->rate * ridden_s);
+	flow->updated_s = now_s;
+	flow->solver->ncharges++;
+	for (int i = 0; i < flow->nuses; i++) {
+		struct link *link = flow->uses[i].link;
+		double load = level_of_rider(flow) * flow->uses[i].weight;
+
+		if (ridden_s > 0 && link->load + link->riding_load > link->bytes_per_s)
+			charge(link, ridden_s * load / link->riding_load, now_s);
+		link->riding_load -= load;
+		if (--link->nriding == 0)
+			link->riding_load = 0;
+	}
+}
+
+static void leave(struct flow *flow)
+{
+	settle_up(flow);
+	*(flow->previous ? &flow->previous->next : &flow->solver->riding) = flow->next;
+	if (flow->next)
+		flow->next->previous = flow->previous;
 }
 
 static void on_ridden(struct plat_timer *timer)
 {
-	solver_end(ORR_CONTAINER(timer, struct flow, event));
+	struct flow *flow = ORR_CONTAINER(timer, struct flow, event);
+
+	leave(flow);
+	solver_end(flow);
 }
 
-static void ride(struct flow *flow, double until_s)
+static void take_back(struct flow *flow)
+{
+	leave(flow);
+	calendar_remove(flow->solver->sim, &flow->event);
+	flow->rate = 0;
+	hope(flow);
+}
+
+static void meet(const struct flow *flow, int is_met)
 {
 	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->ridden_until_s =
-			fmax(flow->uses[i].link->ridden_until_s, until_s);
-	flow->event.fire = on_ridden;
-	calendar_add(flow->solver->sim, &flow->event, until_s);
+		flow->uses[i].link->is_met = is_met;
+}
+
+static int is_met(const struct flow *flow)
+{
+	for (int i = 0; i < flow->nuses; i++)
+		if (flow->uses[i].link->is_met)
+			return 1;
+	return 0;
+}
+
+/* Few ride at any date. */
+void riders_meet(const struct flow *flow)
+{
+	struct flow *next;
+	int nriding = 0;
+
+	for (int i = 0; i < flow->nuses; i++)
+		nriding += flow->uses[i].link->nriding;
+	if (nriding == 0)
+		return;
+	meet(flow, 1);
+	for (struct flow *rider = flow->solver->riding; rider; rider = next) {
+		next = rider->next;
+		if (is_met(rider))
+			take_back(rider);
+	}
+	meet(flow, 0);
+}
+
+/* ---- who may ride ---------------------------------------------------- */
+
+static double work_of(const struct flow *flow)
+{
+	return flow->left_bytes * flow->penalty;
 }
 
 static void add_hope(struct flow *flow)
 {
-	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->hoping_weight += flow->uses[i].weight;
+	double work = work_of(flow);
+
+	for (int i = 0; i < flow->nuses; i++) {
+		struct hopes *hopes = &flow->uses[i].link->hopes;
+
+		if (hopes->weight == 0)
+			hopes->least_work = hopes->most_work = work;
+		hopes->weight += flow->uses[i].weight;
+		hopes->least_work = fmin(hopes->least_work, work);
+		hopes->most_work = fmax(hopes->most_work, work);
+	}
 }
 
 static void remove_hope(struct flow *flow)
 {
-	for (int i = 0; i < flow->nuses; i++) {
-		flow->uses[i].link->hoping_weight = 0;
-		flow->uses[i].link->is_refused = 0;
+	for (int i = 0; i < flow->nuses; i++)
+		flow->uses[i].link->hopes = (struct hopes){0};
+}
+
+/* Those that would ride share a link with the flows that are as fast as they would be, or
+ * faster; slower ones keep what they have. */
+static struct share find_share(const struct link *link)
+{
+	double room =
+		fmax(link->bytes_per_s - link->riding_load, 1e-9 * link->bytes_per_s);
+	struct share share = {room, link->all_weight + link->hopes.weight};
+
+	for (double level = 0, next; (next = share.bytes_per_s / share.weight) > level;) {
+		level = next;
+		share = (struct share){room, link->all_weight + link->hopes.weight};
+		for (unsigned i = 0; i < link->nmembers; i++) {
+			const struct member *member = &link->members[i];
+
+			if (member->flow && member->level < level) {
+				double weight = member->flow->uses[member->use].weight;
+
+				share.bytes_per_s -= member->level * weight;
+				share.weight -= weight;
+			}
+		}
 	}
+	return share;
+}
+
+static const struct share *share_of(struct link *link)
+{
+	if (link->hopes.share.weight == 0)
+		link->hopes.share = find_share(link);
+	return &link->hopes.share;
+}
+
+static double level_for(struct link *link)
+{
+	return share_of(link)->bytes_per_s / share_of(link)->weight;
+}
+
+static struct link *slowing(const struct flow *flow)
+{
+	return flow->slowed_by == UNHELD ? NULL : flow->uses[flow->slowed_by].link;
+}
+
+/* Which of its links slows it most, and the rate that this gives. */
+static void slow(struct flow *flow)
+{
+	double level = flow->bound * flow->penalty;
+
+	flow->slowed_by = UNHELD;
+	for (int i = 0; i < flow->nuses; i++) {
+		double here = level_for(flow->uses[i].link);
+
+		if (here < level) {
+			level = here;
+			flow->slowed_by = i;
+		}
+	}
+	flow->rate = level / flow->penalty;
+	if (flow->slowed_by != UNHELD)
+		slowing(flow)->hopes.firm_weight += flow->uses[flow->slowed_by].weight;
+}
+
+/* How long its bytes take on the link that slows it: companions that have less to send
+ * leave it their share. */
+static double sharing_s(const struct flow *flow)
+{
+	struct link *link = slowing(flow);
+	double work = work_of(flow), saved = 0;
+
+	if (!link || link->hopes.least_work >= ALIKE * work)
+		return flow->left_bytes / flow->rate;
+	for (const struct flow *other = flow->solver->hoping; other; other = other->next)
+		if (slowing(other) == link && work_of(other) < work)
+			saved += other->uses[other->slowed_by].weight *
+				 (work - work_of(other));
+	return (share_of(link)->weight * work - saved) / share_of(link)->bytes_per_s;
+}
+
+/* By what weight flows leave the link within a time. */
+static double leaving_weight(const struct link *link, double time_s, double now_s)
+{
+	double weight = 0;
+
+	for (unsigned i = 0; i < link->nmembers; i++) {
+		const struct member *member = &link->members[i];
+		const struct flow *flow = member->flow;
+
+		if (flow &&
+		    flow->left_bytes < flow->rate * (now_s + time_s - flow->updated_s))
+			weight += flow->uses[member->use].weight;
+	}
+	return weight;
+}
+
+/* What may change while it rides is who shares the link that slows it. */
+static int may_ride(const struct flow *flow, double ride_s, double now_s)
+{
+	struct link *link = slowing(flow);
+	double most_s = RIDING * flow->latency_s, fickle;
+
+	if (!link || ride_s <= most_s)
+		return 1;
+	if (ride_s > RIDING_LONGEST * flow->latency_s)
+		return 0;
+	fickle = link->hopes.weight - link->hopes.firm_weight +
+		 leaving_weight(link, ride_s, now_s);
+	if (ride_s * fickle > most_s * share_of(link)->weight)
+		return 0;
+	for (int i = 0; i < flow->nuses; i++) {
+		link = flow->uses[i].link;
+		if (link->hopes.weight * link->hopes.most_work >
+			    most_s * link->bytes_per_s &&
+		    leaving_weight(link, PASSED * ride_s, now_s) > 0)
+			return 0;
+	}
+	return 1;
+}
+
+/* Companions on such a link count, though another one slows the flow more. */
+static int is_near(struct link *link, const struct flow *flow)
+{
+	return level_for(link) < NEAR * level_of_rider(flow);
 }
 
 static void refuse(struct flow *flow)
 {
 	flow->updated_s = INFINITY;
 	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->is_refused = 1;
+		if (is_near(flow->uses[i].link, flow))
+			flow->uses[i].link->hopes.are_refused = 1;
 }
 
 static int meets_refused(const struct flow *flow)
 {
 	for (int i = 0; i < flow->nuses; i++)
-		if (flow->uses[i].link->is_refused)
+		if (flow->uses[i].link->hopes.are_refused &&
+		    is_near(flow->uses[i].link, flow))
 			return 1;
 	return 0;
 }
 
-/* Those of one date that share a link ride together, or enter it together: the rates of
- * who enters do not count on who rides. */
+/* Those of one date that slow each other ride together, or enter together. */
 static void refuse_companions(struct solver *solver)
 {
 	int have_changed;
@@ -117,15 +370,21 @@ static void refuse_companions(struct solver *solver)
 	} while (have_changed);
 }
 
+/* Finds when each would have ridden, as its updated_s; INFINITY: it may not. */
 static void look(struct solver *solver)
 {
+	double now_s = solver->sim->now_s;
 	int is_refused = 0;
 
 	for (struct flow *flow = solver->hoping; flow; flow = flow->next)
 		add_hope(flow);
+	for (struct flow *flow = solver->hoping; flow; flow = flow->next)
+		slow(flow);
 	for (struct flow *flow = solver->hoping; flow; flow = flow->next) {
-		flow->updated_s = solver->sim->now_s + ride_s(flow, solver->sim->now_s);
-		if (flow->updated_s < INFINITY)
+		double ride_s = sharing_s(flow);
+
+		flow->updated_s = now_s + ride_s;
+		if (may_ride(flow, ride_s, now_s))
 			continue;
 		refuse(flow);
 		is_refused = 1;
@@ -136,20 +395,34 @@ static void look(struct solver *solver)
 		remove_hope(flow);
 }
 
+static void ride(struct flow *flow, double until_s)
+{
+	double now_s = flow->solver->sim->now_s;
+
+	if (until_s > now_s)
+		flow->rate = flow->left_bytes / (until_s - now_s);
+	flow->event.fire = on_ridden;
+	join(flow);
+	calendar_add(flow->solver->sim, &flow->event, until_s);
+}
+
 void riders_start(struct solver *solver)
 {
-	struct flow *next;
+	struct flow *flow = solver->hoping, *next;
 
+	if (!flow)
+		return;
 	look(solver);
-	for (struct flow *flow = solver->hoping; flow; flow = next) {
+	for (flow = solver->hoping, solver->hoping = NULL; flow; flow = next) {
 		double until_s = flow->updated_s;
 
 		next = flow->next;
 		flow->updated_s = solver->sim->now_s;
-		if (until_s < INFINITY)
+		if (until_s < INFINITY) {
 			ride(flow, until_s);
-		else
-			solver_enter(flow);
+			continue;
+		}
+		flow->rate = 0;
+		solver_reenter(flow);
 	}
-	solver->hoping = NULL;
 }

@@ -256,6 +256,12 @@ static void on_end(struct plat_timer *timer)
 	solver_end(flow);
 }
 
+void solver_reenter(struct flow *flow)
+{
+	flow->event.fire = on_end;
+	solver_enter(flow);
+}
+
 static void on_enter(struct plat_timer *timer)
 {
 	struct flow *flow = ORR_CONTAINER(timer, struct flow, event);
@@ -263,6 +269,7 @@ static void on_enter(struct plat_timer *timer)
 
 	flow->event.fire = on_end;
 	flow->updated_s = now_s;
+	riders_meet(flow);
 	if (flow->nuses > 0 && riders_take(flow))
 		return;
 	if (flow->nuses > 0)

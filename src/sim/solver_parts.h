@@ -33,6 +33,20 @@ struct member {
 	short is_held;  /* by this link; not asked for in the region */
 };
 
+/* What those share that would ride, and by what weight with others. */
+struct share {
+	double bytes_per_s, weight;
+};
+
+/* Of those that would ride on a link, while they are looked at. */
+struct hopes {
+	double weight;
+	double firm_weight; /* of those that no other link slows more */
+	double least_work, most_work;
+	struct share share;
+	int are_refused;
+};
+
 struct link {
 	/* What a region asks of each link that it may reach: one line of the cache. */
 	double bytes_per_s;
@@ -47,12 +61,12 @@ struct link {
 	unsigned nmembers;
 	double held_weight; /* of those held */
 
-	double all_weight;     /* of all members */
-	double ridden_until_s; /* by the last one that rode */
-	double hoping_weight;  /* of those that would ride, while they are looked at */
-	int is_refused;        /* to one of these */
-	int marked;
+	double all_weight; /* of all members */
+	double riding_load;
+	int nriding;
+	short marked, is_met; /* is_met: by who has come */
 	unsigned members_capacity, ngaps;
+	struct hopes hopes;
 };
 
 struct flow {
@@ -61,12 +75,14 @@ struct flow {
 	void (*done)(void *arg);
 	void *arg;
 	double latency_s;
-	struct flow *next; /* that would ride as well, or is spare */
+	struct flow *next, *previous; /* that would ride, rides, or is spare */
 	double left_bytes, updated_s;
 	double rate, penalty, bound;
 	int held_by;    /* which use's link; UNHELD: its bound does */
 	unsigned stamp; /* of the region that it belongs to */
 	int nuses;
+	int slowed_by;    /* which use's link, if it rides; UNHELD: its bound does */
+	unsigned charged; /* with what riders took: the last time */
 	struct use uses[];
 };
 
@@ -139,11 +155,15 @@ struct solver {
 	struct flow **entered;
 	size_t nmarked, marked_capacity, nentered, entered_capacity;
 	struct flow *hoping, *last_hoping; /* would ride */
-	struct region region;              /* that is rated together */
+	struct flow *riding;
+	unsigned ncharges;
+	struct region region; /* that is rated together */
 };
 
-/* A flow that has come to its links, and one that has ended and left them. */
+/* A flow that has come to its links, one that leaves off riding on them, and one that has
+ * ended and left them. */
 void solver_enter(struct flow *flow);
+void solver_reenter(struct flow *flow);
 void solver_end(struct flow *flow);
 /* Settle once all events of this date have been. */
 void solver_settle_soon(struct solver *solver);
@@ -154,6 +174,8 @@ void solver_settle_soon(struct solver *solver);
  * riders_start(), after all that entered at this date have their rates. */
 int riders_take(struct flow *flow);
 void riders_start(struct solver *solver);
+/* A flow comes to its links: who rides there is looked at again. */
+void riders_meet(const struct flow *flow);
 
 /* ---- region.c -------------------------------------------------------- */
 

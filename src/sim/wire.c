@@ -101,15 +101,23 @@ enum wire_kind wire_kind(const struct wire *wire)
 	return wire->kind;
 }
 
-static void append_link(struct wire *wire, sg_link_t link, double weight)
+/* What goes over one twice, as both ways over a link that is shared by them, is added. */
+static void append_link(struct wire *wire, sg_link_t sg_link, double weight)
 {
+	struct link *link =
+		solver_link(wire->solver, sg_link, sg_link_get_bandwidth(sg_link));
+
+	for (int i = 0; i < wire->nlinks; i++)
+		if (wire->links[i].link == link) {
+			wire->links[i].weight += weight;
+			return;
+		}
 	if (wire->nlinks == wire->capacity) {
 		wire->capacity = wire->capacity ? 2 * wire->capacity : 16;
 		wire->links = orr_realloc(wire->links,
 					  (size_t)wire->capacity * sizeof(*wire->links));
 	}
-	wire->links[wire->nlinks++] = (struct flow_link){
-		solver_link(wire->solver, link, sg_link_get_bandwidth(link)), weight};
+	wire->links[wire->nlinks++] = (struct flow_link){link, weight};
 }
 
 /* Ask SimGrid for a route; append its shared links to wire->links, where wanted. */

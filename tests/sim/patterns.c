@@ -160,13 +160,46 @@ static void errands(struct stage *stage, double bytes)
 	}
 }
 
+/* Equal short messages that a node sends at one date, among long ones of its own; others
+ * come while they are on their way, some of them less than a message's time later. */
+static void announcements(struct stage *stage, double bytes)
+{
+	unsigned n = (unsigned)stage->nhosts;
+	int hubs[3] = {(int)draw(stage, n), (int)draw(stage, n), (int)draw(stage, n)};
+
+	(void)bytes;
+	for (int i = 0; i < 30; i++)
+		add(stage, hubs[draw(stage, 3)], (int)draw(stage, n),
+		    (double)(16384u << draw(stage, 9)), 1e-8 * draw(stage, 5000));
+	for (int burst = 0; burst < 12; burst++) {
+		double start_s = 1e-6 * draw(stage, 50) + 1e-9 * draw(stage, 400);
+		double size = 8 + draw(stage, 120);
+		int hub = hubs[draw(stage, 3)], others = 2 + (int)draw(stage, 60);
+
+		for (int i = 0; i < others; i++)
+			add(stage, hub, (int)draw(stage, n), size, start_s);
+	}
+	for (int i = 0; i < 100; i++) {
+		int hub = hubs[draw(stage, 3)], other = (int)draw(stage, n);
+
+		add(stage, i % 2 ? hub : other, i % 2 ? other : hub, 8 + draw(stage, 120),
+		    1e-9 * draw(stage, 50000));
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct stage *stage, double bytes);
 } patterns[] = {
-	{"incast", incast},     {"broadcast", broadcast}, {"all to all", all_to_all},
-	{"crossing", crossing}, {"stencil", stencil},     {"bursts", bursts},
-	{"random", at_random},  {"errands", errands},
+	{"incast", incast},
+	{"broadcast", broadcast},
+	{"all to all", all_to_all},
+	{"crossing", crossing},
+	{"stencil", stencil},
+	{"bursts", bursts},
+	{"random", at_random},
+	{"errands", errands},
+	{"announcements", announcements},
 };
 
 enum { NPATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
