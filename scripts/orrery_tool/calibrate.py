@@ -256,9 +256,9 @@ def check_arguments(args):
 def command_calibrate(place, argv):
     args = calibrate_parser().parse_args(argv)
     check_arguments(args)
-    costs = calibrate_costs.calibrate(place, args)
     measured = run(place, args, program(place), None)
     real = risen(quiet(measured))
+    costs = calibrate_costs.calibrate(place, args, real["alone", calibrate_costs.MIB])
     table = os.path.join(args.output, "measured.csv")
     earlier = read_earlier(table)
     simulated = fit(place, args, real, costs)

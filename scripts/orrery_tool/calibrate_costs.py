@@ -81,15 +81,16 @@ def sets_of(measured):
     return rows
 
 
-def factors(rows):
-    """Boundaries lie between the sets that were measured."""
+def factors(rows, alone_s):
+    """Parts of what the description has for a value alone, which takes alone_s there.
+    Boundaries lie between the sets that were measured."""
     pieces = ["0:1"]
     for (before, _), (size, seconds) in zip(rows, rows[1:]):
-        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, rows[0][1] / seconds))
+        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, max(rows[0][1], alone_s) / seconds)))
     return ";".join(pieces)
 
 
-def figures(measured):
+def figures(measured, alone_s=0):
     """{name in a description: seconds, or a text}"""
     def quiet(case):
         return measured[case][0]
@@ -112,7 +113,7 @@ def figures(measured):
     if "message_busy" in measured:
         found["post_cost"] = quiet("post")
         found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])
-        found["copy_factors"] = factors(sets_of(measured))
+        found["copy_factors"] = factors(sets_of(measured), alone_s)
     return found
 
 
@@ -171,8 +172,8 @@ def compare(earlier, measured):
                                     far[worst])
 
 
-def calibrate(place, args):
-    """Lines of the description; says what was measured, and how it differs from before."""
+def calibrate(place, args, alone_s):
+    """Lines of the description, where 1 MiB alone takes alone_s; says what was measured, and how it differs from before."""
     if not args.rounds:
         print("costs: not asked for")
         return ""
@@ -184,4 +185,4 @@ def calibrate(place, args):
     tell(measured)
     if earlier:
         print(compare(earlier, measured))
-    return text(figures(measured))
+    return text(figures(measured, alone_s))

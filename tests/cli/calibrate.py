@@ -96,6 +96,9 @@ def costs(suite):
     # A larger set that is faster was not disturbed where a smaller one was.
     suite.verdict("the_bandwidth_falls_with_the_set",
                   found["copy_factors"] == "0:1;2097152:1;8388608:0.8;33554432:0.5", found)
+    disturbed = calibrate_costs.figures(COSTS, 1.5e-4)
+    suite.verdict("no_slower_than_a_value_alone_that_was_disturbed",
+                  disturbed["copy_factors"] == "0:1;2097152:1;8388608:1;33554432:0.75", disturbed)
     alone = calibrate_costs.figures({case: values for case, values in COSTS.items()
                                      if case.split()[0] not in ("set", "post", "message_busy")})
     suite.verdict("ranks_on_other_hosts_have_no_wait", "poll_wait" not in alone
