@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+from orrery_tool import calibrate_costs
 from orrery_tool.platform_command import writer_of
 from orrery_tool.platform_describe import Library
 from orrery_tool.words import Parser, Refusal, write_text
@@ -30,7 +31,7 @@ bandwidth_factors = "%(factors)s" # parts of it that smaller messages reach, fit
 [node]
 cpu_model = "%(name)s"
 workers = %(cores)d                 # cores that this process may use
-%(shared)s"""
+%(shared)s%(costs)s"""
 # Two ranks on one machine: nobody but a worker copies what comes.
 SHARED = """spare_cores = 0             # none for submission and communication, where workers have all
 copies_messages = 1         # a core of the receiver moves the bytes
@@ -40,8 +41,8 @@ copies_messages = 1         # a core of the receiver moves the bytes
 def calibrate_parser():
     parser = Parser(
         prog="orrery calibrate", allow_abbrev=False,
-        description="Measures what messages of all sizes take between two ranks through the library, and "
-        "kernels where OpenBLAS was there when Orrery was built, and writes a description, a platform "
+        description="Measures what the library takes for a task, a wake-up and a message, what messages of "
+        "all sizes take between two ranks, and kernels where OpenBLAS was there when Orrery was built, and writes a description, a platform "
         "and models of this machine.",
         epilog="With --hostfile the two ranks run on the first two hosts that it names.  Where the "
         "directory has earlier measurements, the new ones are compared with them.",
@@ -54,6 +55,8 @@ def calibrate_parser():
     parser.add_argument("--hostfile", metavar="FILE", help="hosts of the two ranks")
     parser.add_argument("--repetitions", type=int, default=2000, metavar="N",
                         help="of a small message; of a large one an eighth (2000)")
+    parser.add_argument("--rounds", type=int, default=60, metavar="N",
+                        help="of what the library itself takes; 0: not measured (60)")
     parser.add_argument("--tiles", type=int, default=512, metavar="N",
                         help="the largest tile of kernels; 0: no kernels (512)")
     return parser
@@ -62,8 +65,8 @@ def calibrate_parser():
 class Machine:
     """What is written of a machine, from figures in seconds and bytes per second."""
 
-    def __init__(self, args, real):
-        self.args, self.real = args, real
+    def __init__(self, args, real, costs=""):
+        self.args, self.real, self.costs = args, real, costs
         self.sizes = sorted(size for case, size in real if case == "alone")
         smallest, largest = self.sizes[0], self.sizes[-1]
         self.latency_s = real["alone", smallest]
@@ -87,7 +90,7 @@ class Machine:
             nodes=self.args.nodes, latency=self.latency_s * 1e6, hop=self.hop_s * 1e6,
             cost=self.cost_s * 1e6, bandwidth=self.bandwidth / 1e9, factors=self.factors(),
             name=self.args.name, cores=len(os.sched_getaffinity(0)),
-            shared="" if self.args.hostfile else SHARED, median=0, most=0,
+            shared="" if self.args.hostfile else SHARED, costs=self.costs, median=0, most=0,
             worst="", left=0, left_most=0)
         values.update(words)
         return HEAD % values
@@ -163,9 +166,9 @@ def left_out(machine):
     return errors
 
 
-def fit(place, args, real):
+def fit(place, args, real, costs=""):
     """A machine whose simulation agrees with what was measured, and the differences."""
-    machine, library = Machine(args, real), Library(place.share)
+    machine, library = Machine(args, real, costs), Library(place.share)
     path = os.path.join(args.output, args.name + ".toml")
     for turn in range(PASSES + 1):
         write_text(path, machine.text())
@@ -240,6 +243,7 @@ def check_arguments(args):
                       % args.name)
     for option, value, least in (("--nodes", args.nodes, 2),
                                  ("--repetitions", args.repetitions, 1),
+                                 ("--rounds", args.rounds, 0),
                                  ("--tiles", args.tiles, 0)):
         if value < least:
             raise Refusal("calibrate: %s is %d, expected %d or more" % (option, value, least))
@@ -254,9 +258,10 @@ def command_calibrate(place, argv):
     check_arguments(args)
     measured = run(place, args, program(place), None)
     real = risen(quiet(measured))
+    costs = calibrate_costs.calibrate(place, args, real["alone", calibrate_costs.MIB])
     table = os.path.join(args.output, "measured.csv")
     earlier = read_earlier(table)
-    simulated = fit(place, args, real)
+    simulated = fit(place, args, real, costs)
     rows = ["%s,%d,%.9g,%.9g,%.2f" % (*key, real[key], simulated[key],
                                      100 * (simulated[key] / real[key] - 1)) for key in real]
     write_text(table, "\n".join(["case,bytes,measured_s,simulated_s,difference_percent"] + rows)

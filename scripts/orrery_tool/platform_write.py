@@ -23,7 +23,10 @@ PROPERTIES = {
     "cpu_peak_dp_gflops": "cpu_dp", "gpu_model": "gpu_model", "gpu_mem_bytes": "gpu_memory",
     "gpu_peak_sp_gflops": "gpu_sp", "gpu_peak_dp_gflops": "gpu_dp",
     "pcie_bw": "pcie_bandwidth", "pcie_lat": "pcie_latency", "host_bw": "host_bandwidth",
-    "spare_cores": "spare_cores", "copies_messages": "copies_messages",
+    **{name: name for name in (
+        "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
+        "post_cost", "push_cost", "push_costs", "fetch_cost", "wake_cost", "main_wake_cost",
+        "poll_wait", "switch_cost", "copy_factors")},
     "host_shared": "host_shared", "host_peers": "host_peers",
     "nvlink_bw": "nvlink_bandwidth", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
     "disk_write_bw": "disk_write_bandwidth", "disk_lat": "disk_latency",

@@ -33,4 +33,14 @@ struct partition;
 void api_look_for_overlap(const char *func, struct partition *partition,
 			  const struct starpu_data_filter *f);
 
+/* The caller submits a task of this node: that takes simulated time. */
+static inline void api_charge_task(const struct node *node,
+				   const struct starpu_task *task)
+{
+	const struct plat_costs *costs = &node->machine->costs;
+	unsigned ndata = task->cl ? STARPU_TASK_GET_NBUFFERS(task) : 0;
+
+	plat_charge(node->plat, costs->submit_s + ndata * costs->datum_s);
+}
+
 #endif

@@ -46,7 +46,7 @@ static int insert(struct starpu_codelet *cl, va_list list)
 	if (ret < 0)
 		return ret;
 	if (knobs->submit_cost)
-		plat_charge(node->plat, knobs->submit_s);
+		api_charge_task(node, task);
 	ret = task_submit(node, task);
 	if (ret < 0) {
 		task_say_refused(node, task, "starpu_task_insert");

@@ -43,7 +43,7 @@ static struct request *start(const char *func, struct post *post, MPI_Comm comm)
 	post->comm = api_comm_learn(mpi, comm, func);
 	check(mpi, post);
 	if (node_knobs(mpi->node)->submit_cost)
-		plat_charge(mpi->node->plat, node_knobs(mpi->node)->post_s);
+		plat_charge(mpi->node->plat, mpi->node->machine->costs.post_s);
 	if (!mpi->is_fake)
 		return engine_post(mpi, post);
 	if (post->is_waited)

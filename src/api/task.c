@@ -183,7 +183,7 @@ int starpu_task_submit(struct starpu_task *task)
 	if (task->synchronous)
 		api_blocking_node(__func__);
 	if (knobs->submit_cost)
-		plat_charge(node->plat, knobs->submit_s);
+		api_charge_task(node, task);
 	return task_submit(node, task);
 }
 

@@ -142,10 +142,15 @@ static inline int look_from_afar(const struct mpi_comm *members,
 }
 
 /* Where it takes simulated time: a task elsewhere, or one here. */
-static inline void insert_charge(struct mpi *mpi, int is_own)
+static inline void insert_charge(struct mpi *mpi, int is_own, int ndata)
 {
-	if (mpi->insertion.is_charged)
-		plat_charge(mpi->node->plat, mpi->insertion.charge_s[is_own]);
+	const struct insertion *insertion = &mpi->insertion;
+	double seconds = insertion->charge_s[is_own];
+
+	if (is_own)
+		seconds += ndata * insertion->datum_s;
+	if (insertion->is_charged)
+		plat_charge(mpi->node->plat, seconds);
 }
 
 /* For summaries. */
@@ -167,7 +172,7 @@ static inline int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *
 		seen = look_from_afar(comm_at(&mpi->comms, comm), args);
 	if (seen != AFAR_FOREIGN)
 		return insert_closely(mpi, comm, cl, args->list, seen == AFAR_OURS);
-	insert_charge(mpi, 0);
+	insert_charge(mpi, 0, 0);
 	return 0;
 }
 

@@ -18,12 +18,14 @@
 void insertion_init(struct mpi *mpi)
 {
 	const struct knobs *knobs = node_knobs(mpi->node);
+	const struct plat_costs *costs = &mpi->node->machine->costs;
 
 	memset(&mpi->insertion, 0, sizeof(mpi->insertion));
 	orr_lock_init(&mpi->insertion.lock);
 	mpi->insertion.is_charged = knobs->submit_cost;
-	mpi->insertion.charge_s[0] = knobs->insert_s;
-	mpi->insertion.charge_s[1] = knobs->submit_s;
+	mpi->insertion.charge_s[0] = costs->insert_s;
+	mpi->insertion.charge_s[1] = costs->submit_s;
+	mpi->insertion.datum_s = costs->datum_s;
 }
 
 /* ---- one transfer ---------------------------------------------------- */
@@ -535,7 +537,7 @@ static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
 	}
 	insert_close(&insert);
 	if (phases & (PHASE_SUBMIT | PHASE_BUILD))
-		insert_charge(mpi, is_own);
+		insert_charge(mpi, is_own, exchange.ndata);
 	return ret;
 }
 
@@ -552,7 +554,7 @@ int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list
 	if (mpi->balances)
 		lb_arrive(mpi, args.has_iteration, args.iteration);
 	if (!is_ours && is_foreign(&args, members->rank, members->size))
-		insert_charge(mpi, 0);
+		insert_charge(mpi, 0, 0);
 	else
 		ret = insert_slow(mpi, comm, &args, list,
 				  PHASE_BEFORE | PHASE_BUILD | PHASE_SUBMIT | PHASE_AFTER,

@@ -27,7 +27,8 @@ struct insertion {
 	struct table ordinals;                  /* by peer: struct ordinals */
 	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */
 	int is_charged;                         /* insertion takes simulated time: */
-	double charge_s[2];                     /* of a task elsewhere, of one here */
+	double charge_s[2];                     /* of a task elsewhere, of one here, */
+	double datum_s;                         /* and of each datum of the latter */
 };
 
 /* The data of a task that is not described by an argument list. */

@@ -355,6 +355,7 @@ struct half *large_put(struct mpi *mpi, struct request *request,
 	struct half *half = half_new(mpi, to->peer, to->key, put_done);
 
 	half->request = request;
+	half->bulk.datum = request_handle(request);
 	payload_layout(&request->payload, &half->bulk.layout);
 	heap_push(&mpi->engine.large.puts, &half->order, -(double)to->priority);
 	return half;
@@ -402,6 +403,7 @@ void large_push(struct mpi *mpi, struct request *request)
 				     key_of_rank(mpi->net->rank), push_done);
 
 	half->request = request;
+	half->bulk.datum = request_handle(request);
 	payload_layout(&request->payload, &half->bulk.layout);
 	half->bulk.is_pushed = 1;
 	half->outgoing.kind = OUTGOING_PUT;

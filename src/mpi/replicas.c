@@ -135,9 +135,7 @@ int insert_replicas(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 	insert_open(&insert, mpi, comm, &exchange);
 	ret = run(&insert, args.codelet, replicas, list);
 	insert_close(&insert);
-	if (mpi->insertion.is_charged)
-		plat_charge(mpi->node->plat,
-			    mpi->insertion.charge_s[executes(replicas, insert.me)]);
+	insert_charge(mpi, executes(replicas, insert.me), exchange.ndata);
 	args_end(&args);
 	return ret;
 }

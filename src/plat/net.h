@@ -69,7 +69,8 @@ struct net_bulk {
 	uint32_t key;
 	int is_pushed; /* a put that ends after its get has begun, where net->may_push */
 	struct layout layout;
-	int status; /* out, valid in done: 0 or a negative errno */
+	const void *datum; /* of a put: names the value, or NULL */
+	int status;        /* out, valid in done: 0 or a negative errno */
 	void (*done)(struct net_bulk *bulk);
 	struct net_bulk *next;
 	void *backend[6];

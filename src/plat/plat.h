@@ -109,6 +109,14 @@ struct plat_memory {
 
 enum { PLAT_MAX_MEMORIES = 8 };
 
+/*
+ * What calls of the library take its callers, where that passes as time (plat_charge()):
+ * a task that runs here, each of its data, one that runs elsewhere, a message.
+ */
+struct plat_costs {
+	double submit_s, datum_s, insert_s, post_s;
+};
+
 /* A part of main memory, near to some of the processors; see STARPU_USE_NUMA. */
 struct plat_numa {
 	int os_index;
@@ -142,6 +150,7 @@ struct plat_machine {
 	int takes_turns;
 	/* A kernel may wait: it has a thread, or what stands for one. */
 	int kernels_wait;
+	struct plat_costs costs;
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
 	/* Numbered after those of the devices. */

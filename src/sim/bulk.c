@@ -23,6 +23,8 @@ _Static_assert(sizeof(struct half) <= sizeof(((struct net_bulk *)0)->backend),
 
 struct pair {
 	struct plat_timer refusal; /* when the sizes differ */
+	struct look look;
+	double stretch;
 	struct net_bulk *put, *get;
 	struct sim_net *from, *to;
 };
@@ -50,15 +52,25 @@ static void end_pair(struct pair *pair, int status)
 	put->done(put);
 }
 
-static void on_arrival(void *arg)
+static void looked(struct look *look)
 {
-	struct pair *pair = arg;
+	struct pair *pair = ORR_CONTAINER(look, struct pair, look);
 
-	net_lend_for(pair->to, pair->from, (double)layout_bytes(&pair->put->layout));
+	net_lend_for(pair->to, pair->from,
+		     pair->stretch * (double)layout_bytes(&pair->put->layout),
+		     pair->look.is_late);
 	layout_copy(&pair->get->layout, &pair->put->layout);
 	net_moves(pair->from, -1);
 	net_moves(pair->to, -1);
 	end_pair(pair, 0);
+}
+
+static void on_arrival(void *arg)
+{
+	struct pair *pair = arg;
+
+	if (!look_later(pair->to->plat, &pair->look, looked))
+		looked(&pair->look);
 }
 
 static void on_refusal(struct plat_timer *timer)
@@ -85,6 +97,8 @@ static void start_pair(struct pair *pair)
 		calendar_add(sim, &pair->refusal, transfer.start_s);
 		return;
 	}
+	pair->stretch = costs_stretch(pair->to->plat, pair->put->datum, bytes);
+	transfer.stretch = pair->stretch;
 	transfer.start_s += wire_receive_overhead_s(pair->to->costs, bytes);
 	net_moves(pair->from, 1);
 	net_moves(pair->to, 1);

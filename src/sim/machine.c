@@ -108,11 +108,27 @@ static void read_numas(struct plat *plat, int n, double bytes)
 		machine->numas[i] = (struct plat_numa){.os_index = i, .bytes = bytes};
 }
 
-/* Who works beside the workers, and where. */
-static void read_sharing(struct plat *plat)
+/* Who works beside the workers, and where; what that costs.  0 or -ENODEV. */
+static int read_software(struct plat *plat)
 {
+	static const char *const at_most_1[] = {
+		"copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
+		"post_cost",       "push_cost",   "fetch_cost",        "wake_cost",
+		"main_wake_cost",  "poll_wait",   "switch_cost"};
+	double unused;
+
+	for (size_t i = 0; i < sizeof(at_most_1) / sizeof(at_most_1[0]); i++)
+		if (read_number(plat, at_most_1[i], 1, &unused) < 0)
+			return -ENODEV;
 	plat->lends_cores = machine_property(plat, "spare_cores", 1) < 1;
 	plat->copies_messages = machine_property(plat, "copies_messages", 0) > 0;
+	costs_read(plat);
+	return 0;
+}
+
+const char *machine_text(struct plat *plat, const char *name)
+{
+	return property_of(plat, name);
 }
 
 static void set_peaks(struct plat_devices *devices, const double gflops[2])
@@ -148,7 +164,6 @@ int machine_read(struct plat *plat)
 		{"cpus", most_units, &cpus},
 		{"gpus", most_units, &gpus},
 		{"spare_cores", most_units, &unused},
-		{"copies_messages", 1, &unused},
 		{"gpu_mem_bytes", most_bytes, &gpu->memory_bytes},
 		{"pcie_bw", most, &gpu->link_bytes_per_s},
 		{"pcie_lat", most, &gpu->link_latency_s},
@@ -177,7 +192,8 @@ int machine_read(struct plat *plat)
 				numbers[i].value) < 0)
 			return -ENODEV;
 	cpu->count = (int)cpus;
-	read_sharing(plat);
+	if (read_software(plat) < 0)
+		return -ENODEV;
 	read_numas(plat, (int)numas, numa_bytes);
 	/* The library uses no more of them. */
 	gpu->count = (int)(gpus < STARPU_MAXCUDADEVS ? gpus : STARPU_MAXCUDADEVS);

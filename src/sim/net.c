@@ -39,7 +39,8 @@ double net_send_date_s(struct sim_net *net, double bytes)
 	return date_s;
 }
 
-void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes)
+void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
+		  int is_late)
 {
 	struct plat *plat = to->plat;
 
@@ -48,7 +49,7 @@ void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes)
 	if (plat->copies_messages)
 		sim_lend(plat,
 			 wire_bytes_s(to->sim->wire, from->plat->host, plat->host, bytes),
-			 1);
+			 !is_late);
 	sim_lend(plat, wire_receive_overhead_s(to->costs, bytes), 0);
 }
 

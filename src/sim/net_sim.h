@@ -52,8 +52,10 @@ struct sim_net {
 void net_moves(struct sim_net *net, int change);
 /* When a message leaves that is sent now: the sender's overheads do not overlap. */
 double net_send_date_s(struct sim_net *net, double bytes);
-/* A message has come: who received it took the core of a worker, where none is spare. */
-void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes);
+/* A message has come: who received it took the core of a worker, where none is spare; of
+ * one that idled until now, when its bytes are moved from now on. */
+void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
+		  int is_late);
 /* From now on, callbacks run on behalf of this node. */
 static inline void net_become(struct sim_net *net)
 {

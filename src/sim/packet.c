@@ -16,6 +16,7 @@ struct packet {
 	struct packet *next_early; /* in the group's list */
 	struct channel *channel;
 	struct plat_timer received;
+	struct look look;      /* until somebody looks for it */
 	double start_s, bytes; /* carried, of heads and bodies */
 	int arrived, nmessages, is_pooled;
 	_Alignas(NET_ALIGN_BYTES) char data[]; /* of each: piece, head, body, aligned */
@@ -192,17 +193,17 @@ static void on_received(struct plat_timer *timer)
 	take(ORR_CONTAINER(timer, struct packet, received));
 }
 
-/* The bytes are there; receiving may cost the node time. */
-static void on_arrival(void *arg)
+/* Receiving may cost the node time. */
+static void looked(struct look *look)
 {
-	struct packet *packet = arg;
+	struct packet *packet = ORR_CONTAINER(look, struct packet, look);
 	struct sim_net *from = packet->channel->from;
 	struct sim_net *to = from->group->members[packet->channel->peer];
 	double overhead_s = to ? wire_receive_overhead_s(to->costs, packet->bytes) : 0;
 	double date_s = from->sim->now_s;
 
 	if (to)
-		net_lend_for(to, from, packet->bytes);
+		net_lend_for(to, from, packet->bytes, packet->look.is_late);
 	if (overhead_s <= 0) {
 		take(packet);
 		return;
@@ -212,6 +213,17 @@ static void on_arrival(void *arg)
 	to->receiving_until_s = date_s + overhead_s;
 	packet->received.fire = on_received;
 	calendar_add(from->sim, &packet->received, date_s + overhead_s);
+}
+
+/* The bytes are there. */
+static void on_arrival(void *arg)
+{
+	struct packet *packet = arg;
+	const struct channel *channel = packet->channel;
+	struct sim_net *to = channel->from->group->members[channel->peer];
+
+	if (!to || !look_later(to->plat, &packet->look, looked))
+		looked(&packet->look);
 }
 
 static void start_packet(struct packet *packet)

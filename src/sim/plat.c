@@ -298,6 +298,7 @@ void plat_close(struct plat *plat)
 	summary_add(sim->summary, plat->node);
 	pcie_free(plat->pcie);
 	disks_close(plat);
+	costs_close(plat);
 	memory_close(plat);
 	specifics_clear(sim, &plat->specifics);
 	if (sim->nplats == 0)
@@ -433,6 +434,7 @@ void plat_gate_init(struct plat_gate *gate)
 int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 {
 	struct sim_thread *thread;
+	double since_s;
 	int opened_it;
 
 	/* An event pays nothing, and does not wait (core/wait.c). */
@@ -443,12 +445,15 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	sim_pay(plat);
 	if (gate->open)
 		return 0;
+	since_s = simgrid_get_clock();
 	if (opened_it)
 		plat->gate = gate;
 	gate->waiter = thread;
 	sim_block(plat, &gate->open, -1);
 	if (opened_it)
 		plat->gate = NULL;
+	plat_owe(plat,
+		 costs_wake_s(plat->costs.main_wake_s, since_s, simgrid_get_clock()));
 	return 0;
 }
 

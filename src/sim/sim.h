@@ -110,6 +110,15 @@ struct sim_thread {
 	struct plat_gate end;
 };
 
+/* What the software of a node takes, see costs.c. */
+struct sim_costs {
+	double push_s, datum_s;     /* of a task, and each of its data, for its worker */
+	int has_datum;              /* the latter is the platform's */
+	const char *push_by_policy; /* of the platform, or NULL */
+	double wake_s, main_wake_s; /* who has slept begins so much later */
+	double look_s, switch_s;    /* until a message is looked for; of a thread */
+};
+
 struct plat {
 	struct plat_debt debt;           /* first: plat_inline.h relies on it */
 	void (*last)(struct node *node); /* at the end of the process, or NULL */
@@ -119,6 +128,9 @@ struct plat {
 	sg_host_t host;
 	/* Of the host's properties spare_cores and copies_messages, see sim_lend(). */
 	int lends_cores, copies_messages, next_lender;
+	struct sim_costs costs;
+	struct look *looks, *last_look; /* messages that nobody has looked at */
+	struct sets *sets;              /* what caches hold, or NULL */
 	struct sim_thread *opener; /* that opened it: the main, as a rule; NULL: ended */
 	struct plat_gate *gate;    /* that this thread waits for, or NULL */
 	struct plat_caller events; /* of what runs without thread or worker */
@@ -219,6 +231,37 @@ double machine_property(struct plat *plat, const char *name, double absent);
  * later, in turns; where one is idle, its next task begins later, unless that is past.
  */
 void sim_lend(struct plat *plat, double seconds, int is_past);
+
+/* A property of the host that is a text, or NULL. */
+const char *machine_text(struct plat *plat, const char *name);
+
+/* ---- costs.c --------------------------------------------------------- */
+
+/* Read them; the knobs that the user has set go before the platform's figures. */
+void costs_read(struct plat *plat);
+void costs_close(struct plat *plat);
+/* How long a task is on its worker whose kernel takes so long. */
+double costs_of_task_s(struct plat *plat, double kernel_s, int ndata);
+/* How much later begins who has waited since then. */
+double costs_wake_s(double wake_s, double since_s, double now_s);
+/* By how many times the bytes of a value come slower than those that lie in a cache. */
+double costs_stretch(struct plat *plat, const void *datum, double bytes);
+
+/* What has come to a node whose workers have all cores, while they run tasks. */
+struct look {
+	struct plat_timer timer;
+	struct look *prev, *next;
+	struct plat *plat; /* whose it is in the list of; NULL: it is in none */
+	void (*run)(struct look *look);
+	int is_late; /* nobody looked when it came */
+};
+
+/* 1: run(look) comes when a thread looks for it; 0: that is now. */
+int look_later(struct plat *plat, struct look *look, void (*run)(struct look *look));
+/* A worker has nothing to run, or looks between short tasks. */
+void look_now(struct plat *plat);
+/* workers.c: there are CPU workers, and none is idle and polls. */
+int sim_all_run(struct plat *plat);
 
 /* ---- memory.c, pcie.c, progress.c, summary.c, report.c ---------------- */
 

@@ -193,6 +193,11 @@ static const struct flow_route *find_route(struct wire *wire, sg_host_t from,
 	return &(*known)->route;
 }
 
+static double stretch_of(const struct wire_transfer *transfer)
+{
+	return transfer->stretch > 0 ? transfer->stretch : 1;
+}
+
 static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 {
 	const struct wire_law *law = &wire->law;
@@ -201,7 +206,8 @@ static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 	struct flow_spec spec = {
 		.route = route,
 		.latency_s = route->latency_s * pieces_at(&law->latency_factor, bytes, 1),
-		.bytes = bytes / pieces_at(&law->bandwidth_factor, bytes, 1),
+		.bytes = bytes / pieces_at(&law->bandwidth_factor, bytes, 1) *
+			 stretch_of(transfer),
 		.done = transfer->done,
 		.arg = transfer->arg,
 	};
@@ -255,7 +261,9 @@ static void flow_begin(struct plat_timer *timer)
 
 	lone->flow.done = flow_done;
 	kernel_flow_start(lone->wire->sim->kernel, &lone->flow, lone->transfer.from,
-			  lone->transfer.to, lone->transfer.bytes + ENVELOPE_BYTES);
+			  lone->transfer.to,
+			  (lone->transfer.bytes + ENVELOPE_BYTES) *
+				  stretch_of(&lone->transfer));
 }
 
 static void start_lone(struct wire *wire, const struct wire_transfer *transfer)
@@ -269,6 +277,10 @@ static void start_lone(struct wire *wire, const struct wire_transfer *transfer)
 	if (wire->kind == WIRE_NONE) {
 		lone->timer.fire = lone_done;
 		date_s += alone_s(wire, transfer->from, transfer->to, transfer->bytes);
+		if (transfer->stretch > 1)
+			date_s += (transfer->stretch - 1) *
+				  wire_bytes_s(wire, transfer->from, transfer->to,
+					       transfer->bytes);
 	}
 	calendar_add(wire->sim, &lone->timer, date_s);
 }

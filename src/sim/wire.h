@@ -37,6 +37,7 @@ struct wire_law {
 struct wire_transfer {
 	sg_host_t from, to;
 	double bytes, start_s;   /* start_s: not before now */
+	double stretch;          /* the bytes take so many times as long; 0: once */
 	void (*done)(void *arg); /* in kernel context, with sim->current unset */
 	void *arg;
 };

@@ -125,12 +125,16 @@ static void end_at(struct sim_worker *sim_worker, double date_s)
 	calendar_add(sim_worker->step.plat->sim, &sim_worker->end, date_s);
 }
 
+/* Between tasks that take less, a worker looks for messages (real/helper.c). */
+static const double short_task_s = 20e-6;
+
 static void on_end(struct plat_timer *timer)
 {
 	struct sim_worker *sim_worker = ORR_CONTAINER(timer, struct sim_worker, end);
 	struct worker *worker = sim_worker->worker;
 	struct plat *plat = worker->node->plat;
 	struct job *job = sim_worker->job;
+	double lasted_s;
 
 	plat->sim->worker = worker;
 	worker->parked = 0;
@@ -147,6 +151,7 @@ static void on_end(struct plat_timer *timer)
 		}
 	}
 	sim_worker->job = NULL;
+	lasted_s = plat->sim->now_s - sim_worker->began_s;
 	sim_worker->ended_s = plat->sim->now_s;
 	if (worker->driver->is_remote)
 		tell_ended(sim_worker);
@@ -154,6 +159,8 @@ static void on_end(struct plat_timer *timer)
 		worker_executed(worker, job);
 	look_for_end(sim_worker);
 	step_until_idle(sim_worker);
+	if (!sim_worker->job || lasted_s < short_task_s)
+		look_now(plat);
 }
 
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)
@@ -283,6 +290,11 @@ static struct sim_worker *idle_one(struct plat *plat)
 			first = sim_worker;
 	}
 	return first;
+}
+
+int sim_all_run(struct plat *plat)
+{
+	return plat->machine.devices[STARPU_CPU_WORKER].count > 0 && !idle_one(plat);
 }
 
 /* In turns; NULL: there is none. */
@@ -566,7 +578,8 @@ static double begin_s(const struct sim_worker *sim_worker, const struct knobs *k
 	double now_s = plat_now_s(plat);
 
 	if (!device_has_memory(worker->kind))
-		return fmax(now_s, sim_worker->lent_until_s) + sim_worker->late_s;
+		return fmax(now_s, sim_worker->lent_until_s) + sim_worker->late_s +
+		       costs_wake_s(plat->costs.wake_s, sim_worker->ended_s, now_s);
 	if (knobs->cuda_queue_cost &&
 	    (orr_load(&worker->depth) == 1 || sim_worker->ended_s < now_s))
 		pcie_work(plat, worker->memory, knobs->cuda_queue_s);
@@ -603,10 +616,9 @@ static int execute(struct worker *worker, struct job *job)
 	}
 	job->duration_s = seconds;
 	spend_energy(worker, job);
-	if (knobs->push_cost)
-		seconds += knobs->push_s;
-	if (knobs->fetch_cost)
-		seconds += knobs->fetch_s * STARPU_TASK_GET_NBUFFERS(job->task);
+	seconds = costs_of_task_s(plat, seconds,
+				  job->task->cl ? (int)STARPU_TASK_GET_NBUFFERS(job->task)
+						: 0);
 	worker->began_s = sim_worker->began_s = begin_s(sim_worker, knobs);
 	sim_worker->late_s = 0;
 	sim_worker->job = job;

@@ -10,7 +10,7 @@ from run import SRC, Suite, configured
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
-from orrery_tool import calibrate        # noqa: E402
+from orrery_tool import calibrate, calibrate_costs     # noqa: E402
 from orrery_tool.place import Place      # noqa: E402
 
 # Descriptions whose simulation is measured as if it were a machine.
@@ -71,12 +71,63 @@ def judgements(suite):
         suite.refuses("refuses_" + claim, "calibrate", *words, says=says)
 
 
+# What the programs say of a machine that is known.
+COSTS = {
+    "eager task_0": (1e-7, 2e-7), "dmda task_0": (4e-7, 4e-7), "lws task_0": (2e-7, 3e-7),
+    "lws task_3": (5e-7, 6e-7), "lws submit_0": (3e-7, 3e-7), "lws submit_3": (9e-7, 1e-6),
+    "lws wake": (3e-6, 9e-6), "lws main_wake": (4e-6, 8e-6), "lws switch": (2e-6, 3e-6),
+    "insert_foreign_3": (2e-8, 3e-8), "insert_own_3": (9e-7, 9e-7), "post": (1e-7, 2e-7),
+    "message_idle": (8e-6, 1e-5), "message_busy": (4e-4, 8.1e-4),
+    "set 1": (1e-4, 1e-4), "set 4": (9e-5, 3e-4), "set 16": (1.25e-4, 2e-4),
+    "set 64": (2e-4, 2e-4),
+}
+
+
+def costs(suite):
+    found = calibrate_costs.figures(COSTS)
+    wrong = {name: (found.get(name), value) for name, value in {
+        "submit_cost": 3e-7, "submit_datum_cost": 2e-7, "insert_cost": 2e-8, "post_cost": 1e-7,
+        "push_cost": 2e-7, "fetch_cost": 1e-7, "wake_cost": 2.6e-6, "main_wake_cost": 3.9e-6,
+        "switch_cost": 2e-6, "poll_wait": 8e-4}.items()
+        if abs(found.get(name, 0) - value) > 1e-12}
+    suite.verdict("costs_are_what_the_programs_say", not wrong, wrong)
+    suite.verdict("costs_by_policy", found["push_costs"] == "eager:1e-07;lws:2e-07;dmda:4e-07",
+                  found)
+    # A larger set that is faster was not disturbed where a smaller one was.
+    suite.verdict("the_bandwidth_falls_with_the_set",
+                  found["copy_factors"] == "0:1;2097152:1;8388608:0.8;33554432:0.5", found)
+    disturbed = calibrate_costs.figures(COSTS, 1.5e-4)
+    suite.verdict("no_slower_than_a_value_alone_that_was_disturbed",
+                  disturbed["copy_factors"] == "0:1;2097152:1;8388608:1;33554432:0.75", disturbed)
+    alone = calibrate_costs.figures({case: values for case, values in COSTS.items()
+                                     if case.split()[0] not in ("set", "post", "message_busy")})
+    suite.verdict("ranks_on_other_hosts_have_no_wait", "poll_wait" not in alone
+                  and "copy_factors" not in alone and "submit_cost" in alone, alone)
+    suite.verdict("costs_as_before", "costs as before" in calibrate_costs.compare(
+        {case: 1.2 * values[0] for case, values in COSTS.items()}, COSTS), "")
+    said = calibrate_costs.compare({case: values[0] / 2 for case, values in COSTS.items()}, COSTS)
+    suite.verdict("costs_have_changed", "costs have changed: 18 of 18" in said
+                  and "2.00 times" in said, said)
+    machine = calibrate.Machine(calibrate.calibrate_parser().parse_args([]), REAL,
+                                calibrate_costs.text(found))
+    suite.write("costs.toml", machine.text())
+    status, said = suite.orrery("platform", "costs.toml", "-o", "costs.xml")
+    with open(os.path.join(suite.directory, "costs.xml"), encoding="utf-8") as f:
+        text = f.read()
+    missing = [name for name in found if 'id="%s"' % name not in text]
+    suite.verdict("costs_reach_the_platform", status == 0 and not missing
+                  and 'id="poll_wait" value="0.0008"' in text, (said, missing, text))
+    suite.succeeds("and_are_good_there", "platform", "--check", "costs.xml", says="nothing is wrong")
+    suite.refuses("refuses_rounds", "calibrate", "--rounds", "-1", says=["--rounds", "0 or more"])
+
+
 def real_machine(suite):
     """Quick and unsure, but whole: files, table, comparison."""
     for i, says in enumerate(("measured", "of 28 figures")):
         status, said = suite.orrery("calibrate", "-o", "here", "--name", "here", "--tiles", "0",
-                                    "--repetitions", "20")
+                                    "--repetitions", "20", "--rounds", "3")
         suite.verdict("run_%d_measures_this_machine" % (i + 1), status == 0 and says in said
+                      and (i == 0 or "costs " in said) and "cost   lws wake" in said
                       and "noise: " in said and said.count("measured ") >= 28, said)
     suite.succeeds("its_platform_is_good", "platform", "--check", "here/here.toml",
                    says="good: 2 nodes")
@@ -89,6 +140,7 @@ def main():
         os.environ["XDG_CACHE_HOME"] = os.path.join(directory, "cache")
         suite = Suite(directory)
         judgements(suite)
+        costs(suite)
         known_machines(suite, Place(os.path.join(SRC, "scripts")))
         real_machine(suite)
     return 1 if suite.nfailed else 0

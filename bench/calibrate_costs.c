@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * What the library itself takes of this machine: "orrery calibrate" runs it, see
+ * doc/decisions/081-costs-are-measured.md.
+ *
+ * usage: calibrate_costs tasks [ROUNDS]        one process: submission, workers, sleep
+ *        calibrate_costs insert [ROUNDS]       with STARPU_MPI_FAKE_SIZE=2: insertions
+ *        mpirun -n 2 calibrate_costs messages [ROUNDS]   beside tasks; of many bytes
+ *
+ * Each with one CPU worker (STARPU_NCPU=1) and STARPU_SCHED.  Lines "costs,CASE,s,VALUE,
+ * MEDIAN": VALUE is that below which a tenth of the rounds lie.  All cases take turns in
+ * each round, so that what else the machine does meets all alike.
+ */
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <starpu.h>
+#include <starpu_mpi.h>
+
+#include "bench.h"
+
+#define WORLD MPI_COMM_WORLD
+
+enum {
+	NDATA = 16,      /* that tasks read and write */
+	NTASKS = 200,    /* of a sample */
+	ASLEEP_US = 800, /* long enough for a worker without tasks to go to sleep */
+	LONG_US = 2000,  /* and for a main that waits */
+	BUSY_US = 3000,  /* tasks beside messages, */
+	APART_US = 300,  /* which begin so much later */
+	SWITCHES = 100,
+	PIECE = 1 << 20, /* of the values that are many bytes together */
+	LARGEST_SET = 96,
+	QUIET = 10,
+	MAX_SAMPLES = 1000
+};
+
+struct samples {
+	const char *name;
+	double s[MAX_SAMPLES];
+	int n;
+};
+
+static starpu_data_handle_t data[NDATA];
+static volatile int gate;
+static volatile double began_s, ended_s;
+static int nleft;
+
+/* ---- kernels ----------------------------------------------------------- */
+
+/* Until the main says so. */
+static void hold(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	while (!gate)
+		;
+	began_s = bench_now_s();
+}
+
+static void spin_us(double us)
+{
+	double until_s = bench_now_s() + 1e-6 * us;
+
+	while (bench_now_s() < until_s)
+		;
+}
+
+static void nothing(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	if (--nleft == 0)
+		ended_s = bench_now_s();
+}
+
+static void note_begin(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	began_s = bench_now_s();
+}
+
+static void last_long(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	spin_us(LONG_US);
+	ended_s = bench_now_s();
+}
+
+static void be_busy(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	spin_us(BUSY_US);
+}
+
+#define PLAIN(kernel)                                                                    \
+	static struct starpu_codelet kernel##_codelet = {.cpu_funcs = {kernel},          \
+							 .model = &starpu_perfmodel_nop}
+PLAIN(hold);
+PLAIN(nothing);
+PLAIN(note_begin);
+PLAIN(last_long);
+PLAIN(be_busy);
+static struct starpu_codelet three_codelet = {
+	.cpu_funcs = {nothing},
+	.nbuffers = 3,
+	.modes = {STARPU_R, STARPU_R, STARPU_RW},
+	.model = &starpu_perfmodel_nop,
+};
+
+/* ---- samples ----------------------------------------------------------- */
+
+static void add(struct samples *samples, double s)
+{
+	if (samples->n < MAX_SAMPLES)
+		samples->s[samples->n++] = s;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void tell(struct samples *samples, int n)
+{
+	for (int i = 0; i < n; i++) {
+		struct samples *of = &samples[i];
+
+		qsort(of->s, (size_t)of->n, sizeof(*of->s), compare);
+		if (of->n > 0)
+			printf("costs,%s,s,%.6g,%.6g\n", of->name, of->s[of->n / QUIET],
+			       of->s[of->n / 2]);
+	}
+}
+
+/* ---- one process ------------------------------------------------------- */
+
+static void insert_nothing(int i)
+{
+	(void)i;
+	starpu_task_insert(&nothing_codelet, 0);
+}
+
+static void insert_three(int i)
+{
+	starpu_task_insert(&three_codelet, STARPU_R, data[(5 * i + 9) % NDATA], STARPU_R,
+			   data[(5 * i + 3) % NDATA], STARPU_RW, data[5 * i % NDATA], 0);
+}
+
+/* While the worker is held, the main submits; then the worker has all to itself. */
+static void submit_and_run(void (*insert)(int), struct samples *submitted,
+			   struct samples *executed)
+{
+	double start_s;
+
+	gate = 0;
+	nleft = NTASKS;
+	starpu_task_insert(&hold_codelet, 0);
+	starpu_usleep(50);
+	start_s = bench_now_s();
+	for (int i = 0; i < NTASKS; i++)
+		insert(i);
+	add(submitted, (bench_now_s() - start_s) / NTASKS);
+	gate = 1;
+	starpu_task_wait_for_all();
+	add(executed, (ended_s - began_s) / NTASKS);
+}
+
+/* From the call that submits to the kernel of a worker that sleeps. */
+static double wake_worker_s(void)
+{
+	double start_s;
+
+	spin_us(ASLEEP_US);
+	start_s = bench_now_s();
+	starpu_task_insert(&note_begin_codelet, 0);
+	starpu_task_wait_for_all();
+	return began_s - start_s;
+}
+
+/* From the end of the last kernel to the main that has waited long. */
+static double wake_main_s(void)
+{
+	starpu_task_insert(&last_long_codelet, 0);
+	starpu_task_wait_for_all();
+	return bench_now_s() - ended_s;
+}
+
+/* ---- two threads on one core -------------------------------------------- */
+
+static int whose_turn;
+
+static void wait_turn(int whose)
+{
+	while (__atomic_load_n(&whose_turn, __ATOMIC_ACQUIRE) != whose)
+		syscall(SYS_futex, &whose_turn, FUTEX_WAIT_PRIVATE, 1 - whose, NULL, NULL,
+			0);
+}
+
+static void give_turn(int whom)
+{
+	__atomic_store_n(&whose_turn, whom, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &whose_turn, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void bind_here(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+static void *answer(void *cpu)
+{
+	bind_here(*(int *)cpu);
+	for (int i = 0; i < SWITCHES; i++) {
+		wait_turn(1);
+		give_turn(0);
+	}
+	return NULL;
+}
+
+/* A thread gives the core to another, which gives it back. */
+static double switch_s(void)
+{
+	cpu_set_t before;
+	pthread_t thread;
+	int cpu = sched_getcpu();
+	double start_s;
+
+	pthread_getaffinity_np(pthread_self(), sizeof(before), &before);
+	bind_here(cpu);
+	pthread_create(&thread, NULL, answer, &cpu);
+	start_s = bench_now_s();
+	for (int i = 0; i < SWITCHES; i++) {
+		give_turn(1);
+		wait_turn(0);
+	}
+	start_s = (bench_now_s() - start_s) / (2 * SWITCHES);
+	pthread_join(thread, NULL);
+	pthread_setaffinity_np(pthread_self(), sizeof(before), &before);
+	return start_s;
+}
+
+static int measure_tasks(int rounds)
+{
+	static struct samples samples[] = {{.name = "submit_0"}, {.name = "task_0"},
+					   {.name = "submit_3"}, {.name = "task_3"},
+					   {.name = "wake"},     {.name = "main_wake"},
+					   {.name = "switch"}};
+	float values[NDATA] = {0};
+
+	if (starpu_init(NULL))
+		return 77;
+	for (int i = 0; i < NDATA; i++)
+		starpu_variable_data_register(&data[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&values[i], sizeof(float));
+	for (int round = 0; round < rounds; round++) {
+		submit_and_run(insert_nothing, &samples[0], &samples[1]);
+		submit_and_run(insert_three, &samples[2], &samples[3]);
+		add(&samples[4], wake_worker_s());
+		add(&samples[5], wake_main_s());
+		add(&samples[6], switch_s());
+	}
+	tell(samples, sizeof(samples) / sizeof(samples[0]));
+	for (int i = 0; i < NDATA; i++)
+		starpu_data_unregister(data[i]);
+	starpu_shutdown();
+	return 0;
+}
+
+/* ---- insertions, as one of two ranks that are not there ------------------ */
+
+static double insert_s(int first)
+{
+	double start_s = bench_now_s();
+
+	for (int i = 0; i < NTASKS; i++)
+		starpu_mpi_task_insert(WORLD, &three_codelet, STARPU_R,
+				       data[first + (5 * i + 3) % (NDATA / 2)], STARPU_R,
+				       data[first + (5 * i + 1) % (NDATA / 2)], STARPU_RW,
+				       data[first + 5 * i % (NDATA / 2)], 0);
+	return (bench_now_s() - start_s) / NTASKS;
+}
+
+static int measure_insert(int rounds)
+{
+	static struct samples samples[] = {{.name = "insert_own_3"},
+					   {.name = "insert_foreign_3"}};
+	float values[NDATA] = {0};
+
+	if (starpu_mpi_init_conf(NULL, NULL, 1, WORLD, NULL))
+		return 77;
+	for (int i = 0; i < NDATA; i++) {
+		starpu_variable_data_register(&data[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&values[i], sizeof(float));
+		starpu_mpi_data_register(data[i], i, i >= NDATA / 2);
+	}
+	for (int round = 0; round < rounds; round++) {
+		gate = 0;
+		starpu_task_insert(&hold_codelet, 0);
+		starpu_usleep(50);
+		add(&samples[0], insert_s(0));
+		add(&samples[1], insert_s(NDATA / 2));
+		gate = 1;
+		starpu_task_wait_for_all();
+	}
+	tell(samples, sizeof(samples) / sizeof(samples[0]));
+	for (int i = 0; i < NDATA; i++)
+		starpu_data_unregister(data[i]);
+	starpu_mpi_shutdown();
+	return 0;
+}
+
+/* ---- two ranks ----------------------------------------------------------- */
+
+static int rank;
+
+/* Half of a round trip, while both ranks' workers run long tasks, or none. */
+static double beside_tasks_s(starpu_data_handle_t value, int ntasks)
+{
+	double start_s, s;
+
+	for (int i = 0; i < ntasks; i++)
+		starpu_task_insert(&be_busy_codelet, 0);
+	starpu_mpi_barrier(WORLD);
+	starpu_usleep(APART_US);
+	start_s = bench_now_s();
+	for (int turn = 0; turn < 2; turn++)
+		if (turn == rank)
+			starpu_mpi_send(value, 1 - rank, turn, WORLD);
+		else
+			starpu_mpi_recv(value, 1 - rank, turn, WORLD, MPI_STATUS_IGNORE);
+	s = (bench_now_s() - start_s) / 2;
+	starpu_task_wait_for_all();
+	return s;
+}
+
+/* Seconds per value when n of them move, all at once, round after round. */
+static double set_s(const starpu_data_handle_t *values, int n)
+{
+	double start_s;
+
+	starpu_mpi_barrier(WORLD);
+	start_s = bench_now_s();
+	for (int i = 0; i < n; i++)
+		if (rank == 0)
+			starpu_mpi_isend_detached(values[i], 1, i, WORLD, NULL, NULL);
+		else
+			starpu_mpi_irecv_detached(values[i], 0, i, WORLD, NULL, NULL);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_mpi_barrier(WORLD);
+	return (bench_now_s() - start_s) / n;
+}
+
+/* Of a receive, for the thread that wants it. */
+static double post_s(const starpu_data_handle_t *values)
+{
+	double start_s, s = 0;
+
+	starpu_mpi_barrier(WORLD);
+	start_s = bench_now_s();
+	for (int i = 0; i < LARGEST_SET && rank == 0; i++)
+		starpu_mpi_irecv_detached(values[i], 1, i, WORLD, NULL, NULL);
+	s = bench_now_s() - start_s;
+	starpu_mpi_barrier(WORLD);
+	for (int i = 0; i < LARGEST_SET && rank == 1; i++)
+		starpu_mpi_isend_detached(values[i], 0, i, WORLD, NULL, NULL);
+	starpu_mpi_wait_for_all(WORLD);
+	return s / LARGEST_SET;
+}
+
+static int measure_messages(int rounds)
+{
+	static struct samples samples[] = {
+		{.name = "message_idle"}, {.name = "message_busy"}, {.name = "post"},
+		{.name = "set 1"},        {.name = "set 4"},        {.name = "set 8"},
+		{.name = "set 16"},       {.name = "set 32"},       {.name = "set 64"},
+		{.name = "set 96"}};
+	static const int sets[] = {1, 4, 8, 16, 32, 64, LARGEST_SET};
+	starpu_data_handle_t values[LARGEST_SET], small;
+	char *bytes = calloc(LARGEST_SET, PIECE), word[8] = {0};
+
+	if (starpu_mpi_init_conf(NULL, NULL, 1, WORLD, NULL))
+		return 77;
+	MPI_Comm_rank(WORLD, &rank);
+	starpu_vector_data_register(&small, STARPU_MAIN_RAM, (uintptr_t)word, 8, 1);
+	for (int i = 0; i < LARGEST_SET; i++)
+		starpu_vector_data_register(&values[i], STARPU_MAIN_RAM,
+					    (uintptr_t)(bytes + (size_t)i * PIECE), PIECE,
+					    1);
+	for (int round = 0; round < rounds; round++) {
+		add(&samples[0], beside_tasks_s(small, 0));
+		add(&samples[1], beside_tasks_s(small, 3));
+		add(&samples[2], post_s(values));
+		for (int i = 0; i < (int)(sizeof(sets) / sizeof(sets[0])); i++) {
+			set_s(values, sets[i]);
+			for (int again = 0; again <= 16 / sets[i]; again++)
+				add(&samples[3 + i], set_s(values, sets[i]));
+		}
+	}
+	if (rank == 0)
+		tell(samples, sizeof(samples) / sizeof(samples[0]));
+	for (int i = 0; i < LARGEST_SET; i++)
+		starpu_data_unregister(values[i]);
+	starpu_data_unregister(small);
+	starpu_mpi_shutdown();
+	free(bytes);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int rounds = argc > 2 ? atoi(argv[2]) : 50;
+
+	if (rounds > 0 && strcmp(what, "tasks") == 0)
+		return measure_tasks(rounds);
+	if (rounds > 0 && strcmp(what, "insert") == 0)
+		return measure_insert(rounds);
+	if (rounds > 0 && strcmp(what, "messages") == 0)
+		return measure_messages(rounds);
+	fprintf(stderr,
+		"calibrate_costs: expected tasks, insert or messages, and rounds\n");
+	return 2;
+}

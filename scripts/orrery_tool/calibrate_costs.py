@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery calibrate: what the library itself takes on this machine; see doc/decisions/081."""
+import csv
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+
+from orrery_tool.words import Refusal, write_text
+
+POLICIES = ("eager", "lws", "dmda")
+DEFAULT = "lws"
+PASSES = 3                # of all programs, in turns
+CHANGED = 1.5             # a figure that differs by more
+MIB = 1 << 20
+# In a description: (name, words on its origin)
+WORDS = (
+    ("submit_cost", "of a task without data, for its submitter"),
+    ("submit_datum_cost", "of each of its data: a third of what three take longer"),
+    ("insert_cost", "of an insertion of three data that runs elsewhere"),
+    ("post_cost", "of a receive, for the program's thread"),
+    ("push_cost", "of a task for its worker: taken, begun, ended"),
+    ("push_costs", "the same by policy, seconds"),
+    ("fetch_cost", "of each of its data, for the worker"),
+    ("wake_cost", "until a worker runs that has slept"),
+    ("main_wake_cost", "until a main goes on that has waited 2 ms"),
+    ("switch_cost", "of a thread on a core"),
+    ("poll_wait", "of a message beside tasks on all cores: median less that without tasks"),
+    ("copy_factors", "parts of the bandwidth, by bytes moved since a value came last"),
+)
+
+def program(place):
+    path = place.build and os.path.join(place.build, "bench", "calibrate_costs")
+    if not path or not os.path.exists(path):
+        raise Refusal("calibrate: %s is not there; it is made in a build tree: make bench/"
+                      "calibrate_costs" % (path or "calibrate_costs"))
+    return path
+
+
+def run(place, ranks, words, **env):
+    """{case: (seconds where nothing disturbs, median)}"""
+    command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", str(ranks),
+               "--quiet", program(place), *map(str, words)]
+    out = subprocess.run(command, text=True, capture_output=True, check=False,
+                         env=dict(os.environ, STARPU_NCPU="1", STARPU_SILENT="1", **env))
+    found = re.findall(r"^costs,([\w ]+),s,([^,]+),(\S+)$", out.stdout, re.M)
+    if out.returncode or not found:
+        raise Refusal("calibrate: %s ended with status %d: %s" % (
+            " ".join(command[1:]), out.returncode, (out.stderr or out.stdout).strip()[-300:]))
+    return {case: (float(least), float(median)) for case, least, median in found}
+
+
+def measure(place, rounds, shared):
+    """The same of all cases; those of a policy begin with its name.  Of several passes the
+    one that was disturbed least."""
+    passes = []
+    for _ in range(PASSES):
+        found = {}
+        for policy in POLICIES:
+            for case, values in run(place, 1, ["tasks", rounds], STARPU_SCHED=policy).items():
+                found["%s %s" % (policy, case)] = values
+        found.update(run(place, 1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
+                         STARPU_MPI_FAKE_RANK="0"))
+        if shared:
+            found.update(run(place, 2, ["messages", rounds]))
+        passes.append(found)
+    return {case: tuple(min(found[case][i] for found in passes) for i in (0, 1))
+            for case in passes[0]}
+
+
+def sets_of(measured):
+    """[(MiB, seconds of a value)]: more bytes are never faster."""
+    rows, last = [], 0
+    for case in sorted((case for case in measured if case.startswith("set ")),
+                       key=lambda case: int(case[4:])):
+        last = max(last, measured[case][0])
+        rows.append((int(case[4:]), last))
+    return rows
+
+
+def factors(rows, alone_s):
+    """Parts of what the description has for a value alone, which takes alone_s there.
+    Boundaries lie between the sets that were measured."""
+    pieces = ["0:1"]
+    for (before, _), (size, seconds) in zip(rows, rows[1:]):
+        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, max(rows[0][1], alone_s) / seconds)))
+    return ";".join(pieces)
+
+
+def figures(measured, alone_s=0):
+    """{name in a description: seconds, or a text}"""
+    def quiet(case):
+        return measured[case][0]
+
+    def more(large, small):
+        return max(large - small, 0)
+    submit_s, push_s = quiet(DEFAULT + " submit_0"), quiet(DEFAULT + " task_0")
+    found = {
+        "submit_cost": submit_s,
+        "submit_datum_cost": more(quiet(DEFAULT + " submit_3"), submit_s) / 3,
+        "insert_cost": quiet("insert_foreign_3"),
+        "push_cost": push_s,
+        "push_costs": ";".join("%s:%.3g" % (policy, quiet(policy + " task_0"))
+                               for policy in POLICIES),
+        "fetch_cost": more(quiet(DEFAULT + " task_3"), push_s) / 3,
+        "wake_cost": more(quiet(DEFAULT + " wake"), submit_s + push_s / 2),
+        "main_wake_cost": more(quiet(DEFAULT + " main_wake"), push_s / 2),
+        "switch_cost": quiet(DEFAULT + " switch"),
+    }
+    if "message_busy" in measured:
+        found["post_cost"] = quiet("post")
+        found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])
+        found["copy_factors"] = factors(sets_of(measured), alone_s)
+    return found
+
+
+def text(found):
+    """Lines of a description."""
+    lines = []
+    for name, words in WORDS:
+        value = found.get(name)
+        if value is not None:
+            lines.append('%s = "%s" # %s' % (
+                name, value if isinstance(value, str) else "%.4g us" % (1e6 * value), words))
+    return "".join(line + "\n" for line in lines)
+
+
+def left_out(rows):
+    """What each set but the outermost would take if its neighbours alone were known."""
+    errors = []
+    for (a, left_s), (b, seconds), (c, right_s) in zip(rows, rows[1:], rows[2:]):
+        part = math.log(b / a) / math.log(c / a)
+        errors.append(abs(math.exp((1 - part) * math.log(left_s) + part * math.log(right_s))
+                          / seconds - 1))
+    return errors
+
+
+def tell(measured):
+    for case, (least, median) in measured.items():
+        print("cost   %-18s quiet %10.3f us  median %10.3f us  %+6.1f %%" % (
+            case, 1e6 * least, 1e6 * median, 100 * (median / least - 1)))
+    errors = left_out(sets_of(measured))
+    if errors:
+        print("sets of values left out: median %.1f %%, at most %.1f %%" % (
+            100 * statistics.median(errors), 100 * max(errors)))
+
+
+def read_earlier(path):
+    try:
+        with open(path, newline="", encoding="ascii") as f:
+            return {row["case"]: float(row["quiet_s"]) for row in csv.DictReader(f)}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def compare(earlier, measured):
+    ratios = {case: values[0] / earlier[case] for case, values in measured.items()
+              if earlier.get(case, 0) > 0 and values[0] > 0}
+    far = {case: ratio for case, ratio in ratios.items() if not 1 / CHANGED < ratio < CHANGED}
+    if not ratios:
+        return "costs: nothing to compare with"
+    middle = statistics.median(ratios.values())
+    if len(far) <= len(ratios) / 4:
+        return "costs as before: median ratio %.3f, %d of %d differ by more than %.0f %%" % (
+            middle, len(far), len(ratios), 100 * (CHANGED - 1))
+    worst = max(far, key=lambda case: abs(math.log(far[case])))
+    return "costs have changed: %d of %d differ by more than %.0f %%, median ratio %.3f; %s: " \
+        "%.2f times what it was" % (len(far), len(ratios), 100 * (CHANGED - 1), middle, worst,
+                                    far[worst])
+
+
+def calibrate(place, args, alone_s):
+    """Lines of the description, where 1 MiB alone takes alone_s; says what was measured, and how it differs from before."""
+    if not args.rounds:
+        print("costs: not asked for")
+        return ""
+    table = os.path.join(args.output, "costs.csv")
+    earlier = read_earlier(table)
+    measured = measure(place, args.rounds, not args.hostfile)
+    write_text(table, "".join(["case,quiet_s,median_s\n"] + [
+        "%s,%.6g,%.6g\n" % (case, *values) for case, values in measured.items()]))
+    tell(measured)
+    if earlier:
+        print(compare(earlier, measured))
+    return text(figures(measured, alone_s))

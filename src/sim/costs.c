@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <simgrid/host.h>
+
+#include "base/table.h"
+#include "core/sched/sched.h"
+#include "sim.h"
+#include "wire.h"
+
+/*
+ * costs.c - what the software of a node takes, from the properties of its host or from
+ * knobs; when messages are looked for that come to a node whose cores all run tasks; and
+ * which values no cache holds any more (decision 081).
+ */
+
+/* Who waits polls for so long, and sleeps then (real/helper.c, real/wait.c). */
+#define AWAKE_S 100e-6
+
+/* What messages have moved to a node, and how much that was when each value came last. */
+struct sets {
+	struct wire_pieces factor; /* of the bandwidth, by bytes moved in between */
+	struct table last;         /* by datum: a count of bytes, plus 1 */
+	double moved_bytes;
+};
+
+/* ---- figures ----------------------------------------------------------- */
+
+/* A knob that the user has set, else the property, else what the knob is without. */
+static double figure(struct plat *plat, const char *name, const char *knob, double value)
+{
+	const char *text = knobs_raw(knob);
+
+	return text && *text ? value : machine_property(plat, name, value);
+}
+
+static void read_charges(struct plat *plat, const struct knobs *knobs)
+{
+	struct plat_costs *costs = &plat->machine.costs;
+
+	costs->submit_s =
+		figure(plat, "submit_cost", "ORRERY_SUBMIT_COST", knobs->submit_s);
+	costs->datum_s = figure(plat, "submit_datum_cost", "ORRERY_SUBMIT_DATUM_COST",
+				knobs->datum_s);
+	costs->insert_s =
+		figure(plat, "insert_cost", "ORRERY_INSERT_COST", knobs->insert_s);
+	costs->post_s = figure(plat, "post_cost", "ORRERY_POST_COST", knobs->post_s);
+}
+
+static void read_pieces(struct plat *plat, struct wire_pieces *pieces, const char *text)
+{
+	if (pieces_parse(pieces, text) == 0)
+		return;
+	orr_die(plat->node->rank,
+		"platform file: property \"copy_factors\" of host %s is \"%s\": expected "
+		"up to %d of bytes:factor, with ; between",
+		sg_host_get_name(plat->host), text, WIRE_MAX_PIECES);
+}
+
+static struct sets *new_sets(struct plat *plat, const char *text)
+{
+	struct sets *sets = orr_alloc(sizeof(*sets));
+
+	read_pieces(plat, &sets->factor, text);
+	return sets;
+}
+
+void costs_read(struct plat *plat)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+	struct sim_costs *costs = &plat->costs;
+	const char *factors = machine_text(plat, "copy_factors");
+	const char *push = knobs_raw("ORRERY_PUSH_COST");
+
+	read_charges(plat, knobs);
+	costs->push_s = figure(plat, "push_cost", "ORRERY_PUSH_COST", knobs->push_s);
+	if (!push || !*push)
+		costs->push_by_policy = machine_text(plat, "push_costs");
+	costs->datum_s = figure(plat, "fetch_cost", "ORRERY_FETCH_COST", knobs->fetch_s);
+	costs->has_datum = machine_text(plat, "fetch_cost") != NULL;
+	costs->wake_s = figure(plat, "wake_cost", "ORRERY_WAKE_COST", knobs->wake_s);
+	costs->main_wake_s = figure(plat, "main_wake_cost", "ORRERY_MAIN_WAKE_COST",
+				    knobs->main_wake_s);
+	costs->look_s = figure(plat, "poll_wait", "ORRERY_POLL_WAIT", knobs->look_s);
+	costs->switch_s =
+		figure(plat, "switch_cost", "ORRERY_SWITCH_COST", knobs->switch_s);
+	if (factors)
+		plat->sets = new_sets(plat, factors);
+}
+
+void costs_close(struct plat *plat)
+{
+	for (struct look *look = plat->looks; look; look = look->next)
+		look->plat = NULL;
+	plat->looks = plat->last_look = NULL;
+	if (!plat->sets)
+		return;
+	table_free(&plat->sets->last);
+	free(plat->sets);
+	plat->sets = NULL;
+}
+
+/* "lws:3e-7;dmda:9e-7": the policy's, or what holds for all. */
+static double push_of_policy(const struct sim_costs *costs, const struct node *node)
+{
+	const char *name = node->policy ? node->policy->policy_name : NULL;
+	const char *at = costs->push_by_policy;
+	size_t length = name ? strlen(name) : 0;
+
+	for (; length && *at; at += strcspn(at, ";"), at += *at == ';')
+		if (strncmp(at, name, length) == 0 && at[length] == ':')
+			return strtod(at + length + 1, NULL);
+	return costs->push_s;
+}
+
+/* The policy is known by now: which it is does not change. */
+static double push_s(struct plat *plat)
+{
+	struct sim_costs *costs = &plat->costs;
+
+	if (costs->push_by_policy) {
+		costs->push_s = push_of_policy(costs, plat->node);
+		costs->push_by_policy = NULL;
+	}
+	return costs->push_s;
+}
+
+double costs_of_task_s(struct plat *plat, double kernel_s, int ndata)
+{
+	const struct knobs *knobs = node_knobs(plat->node);
+	double seconds = kernel_s;
+
+	if (knobs->push_cost)
+		seconds += push_s(plat);
+	if (knobs->fetch_cost || plat->costs.has_datum)
+		seconds += plat->costs.datum_s * ndata;
+	return seconds;
+}
+
+double costs_wake_s(double wake_s, double since_s, double now_s)
+{
+	return now_s - since_s > AWAKE_S ? wake_s : 0;
+}
+
+/* ---- who looks for messages ---------------------------------------------- */
+
+static void unlink_look(struct look *look)
+{
+	struct plat *plat = look->plat;
+
+	*(look->prev ? &look->prev->next : &plat->looks) = look->next;
+	*(look->next ? &look->next->prev : &plat->last_look) = look->prev;
+	look->plat = NULL;
+}
+
+/* All workers have run tasks meanwhile: another thread takes a core for a moment. */
+static void on_look(struct plat_timer *timer)
+{
+	struct look *look = ORR_CONTAINER(timer, struct look, timer);
+	struct plat *plat = look->plat;
+
+	if (plat) {
+		unlink_look(look);
+		sim_lend(plat, 2 * plat->costs.switch_s, 1);
+	}
+	look->run(look);
+}
+
+int look_later(struct plat *plat, struct look *look, void (*run)(struct look *look))
+{
+	if (!plat->lends_cores || plat->costs.look_s <= 0 || !sim_all_run(plat))
+		return 0;
+	*look = (struct look){.timer = {.fire = on_look},
+			      .prev = plat->last_look,
+			      .plat = plat,
+			      .run = run,
+			      .is_late = 1};
+	*(plat->last_look ? &plat->last_look->next : &plat->looks) = look;
+	plat->last_look = look;
+	calendar_add(plat->sim, &look->timer, plat->sim->now_s + plat->costs.look_s);
+	return 1;
+}
+
+void look_now(struct plat *plat)
+{
+	while (plat->looks) {
+		struct look *look = plat->looks;
+
+		unlink_look(look);
+		calendar_move(plat->sim, &look->timer, plat->sim->now_s);
+	}
+}
+
+/* ---- caches -------------------------------------------------------------- */
+
+double costs_stretch(struct plat *plat, const void *datum, double bytes)
+{
+	struct sets *sets = plat->sets;
+	double last_bytes = 0, factor;
+	uintptr_t seen;
+
+	if (!sets || !datum)
+		return 1;
+	seen = (uintptr_t)table_get(&sets->last, (uintptr_t)datum);
+	if (seen)
+		last_bytes = (double)(seen - 1);
+	factor = pieces_at(&sets->factor, sets->moved_bytes - last_bytes + bytes, 1);
+	sets->moved_bytes += bytes;
+	table_put(&sets->last, (uintptr_t)datum,
+		  (void *)((uintptr_t)sets->moved_bytes + 1));
+	return factor > 0 ? 1 / factor : 1;
+}
