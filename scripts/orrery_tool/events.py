@@ -22,6 +22,7 @@ VERSION = 1
 NO_WORKER = 0xFFFF
 CHUNK = 1 << 12            # records read at a time from each ring
 HEADER = 1 << 14           # records within which a node says who it is
+GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
 
 # In the order of enum event_kind in src/core/event.h.
 (NONE, OPENED, WORKER, HOST, RANK, CLOSED, TEXT, PIECE,
@@ -53,7 +54,8 @@ class Node:
         self.rings = self.index()
         self.texts = {}
         self.parts = {}
-        self.rank, self.size, self.host, self.workers = None, 1, "", {}
+        self.rank, self.size, self.host = None, 1, ""
+        self.workers, self.types = {}, {} # (name, memory); enum starpu_worker_archtype
         self.origin_s = self.meeting_s = 0.0
         self.read_header()
 
@@ -108,6 +110,10 @@ class Node:
     def text(self, key):
         return self.texts.get(key, "?")
 
+    def kind_of(self, worker):
+        """Cores have memories of other numbers than 0, too: on NUMA nodes, of slaves."""
+        return "gpu" if self.types.get(worker, 0) in GPU_TYPES else "cpu"
+
     def read_header(self):
         first = True
         if not self.rings:
@@ -123,7 +129,7 @@ class Node:
             elif kind == HOST:
                 self.host = self.text(value)
             elif kind == WORKER:
-                self.workers[worker] = (self.text(value), ident)
+                self.workers[worker], self.types[worker] = (self.text(value), ident), n
             elif kind == RANK:
                 self.rank, self.size = ident, n
                 self.origin_s = date_of(value)

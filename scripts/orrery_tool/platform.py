@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery run, simulated: the platform and the host of each rank."""
+import difflib
 import os
 import re
 import xml.etree.ElementTree as ElementTree
@@ -9,6 +10,7 @@ from orrery_tool.platform_check import check_file
 from orrery_tool.words import Refusal
 
 MAX_HOSTS = 1 << 22
+MAX_NAMES = 10000          # that a misspelt one is compared with
 
 
 def expand_radical(radical, where):
@@ -32,8 +34,9 @@ def read_platform(path):
     try:
         root = ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:
-        raise Refusal("platform file %s is malformed or truncated: %s; it must be a "
-                      "complete SimGrid platform" % (path, error)) from None
+        raise Refusal("%s:%d: platform file is malformed or truncated: %s; it must be a "
+                      "complete SimGrid platform" % (
+                          path, error.position[0], str(error).partition(": line")[0])) from None
     except (OSError, UnicodeDecodeError) as error:
         raise Refusal("platform file %s cannot be read: %s" % (path, error)) from None
     if root.tag != "platform":
@@ -115,19 +118,24 @@ def hostfile_lines(path):
         raise Refusal("host file %s cannot be read: %s" % (path, error.strerror)) from None
     if not lines:
         raise Refusal("host file %s is empty: expected lines with HOST or HOST:COUNT" % path)
-    return lines
+    said = [(number, line) for number, line in lines if not line.startswith("#")]
+    return said or lines
 
 
 def read_hostfile(path, hosts, nranks):
     known, names = set(hosts or ()), []
     for number, line in hostfile_lines(path):
-        match = re.fullmatch(r"([^\s:,]+)(?::([0-9]{1,9}))?", line)
+        match = re.fullmatch(r"([^\s:,#]+)(?::([0-9]{1,9})|\s+slots\s*=\s*([0-9]{1,9}))?", line)
         if not match:
-            raise Refusal("%s:%d: expected HOST or HOST:COUNT" % (path, number))
+            raise Refusal("%s:%d: \"%s\" is not understood; expected HOST, HOST:COUNT or HOST "
+                          "slots=COUNT" % (path, number, line))
         if hosts and match.group(1) not in known:
-            raise Refusal("%s:%d: the platform has no host %s (its first is %s)"
-                          % (path, number, match.group(1), hosts[0]))
-        names += [match.group(1)] * min(int(match.group(2) or 1), nranks)
+            near = difflib.get_close_matches(match.group(1), hosts[:MAX_NAMES], 1)
+            raise Refusal("%s:%d: the platform has no host %s (its first is %s%s)"
+                          % (path, number, match.group(1), hosts[0],
+                             "; did you mean %s?" % near[0] if near else ""))
+        count = int(match.group(2) or match.group(3) or 1)
+        names += [match.group(1)] * min(count, nranks)
     return names
 
 
@@ -142,7 +150,8 @@ def choose_hosts(args):
         hosts = platform_hosts(args.sim)
     names = read_hostfile(args.hostfile, hosts, args.n) if args.hostfile else hosts
     if len(names) < args.n:
-        raise Refusal("%s has %d hosts, -n asks for %d ranks; use -n %d, a larger platform, "
+        raise Refusal("%s has %d host%s, -n asks for %d ranks; use -n %d, a larger platform, "
                       "or a --hostfile that names hosts several times"
-                      % (args.hostfile or args.sim, len(names), args.n, len(names)))
+                      % (args.hostfile or args.sim, len(names), "s" * (len(names) != 1), args.n,
+                         len(names)))
     return names[:args.n]

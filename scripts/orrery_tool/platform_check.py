@@ -17,6 +17,23 @@ NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "h
            "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "cpu_speedup", "gpu_speedup")
 NEEDED = ("id", "radical", "speed", "bw", "lat")
 HOLDERS = ("cluster", "host", "cabinet", "peer")
+SWITCHES = ("host_shared", "copies_messages")
+COUNTS = ("cpus", "gpus", "spare_cores", "disks", "numa_nodes", "host_peers") + SWITCHES
+MOST_UNITS, MOST_BYTES = 1e6, 1e18  # as src/sim/machine.c has them
+KINDS = r"\w+:\d+-\d+(;\w+:\d+-\d+)*;?"
+BANDWIDTHS = ("bw", "bandwidth", "bw_in", "bw_out", "bb_bw", "loopback_bw")
+NOT_NEGATIVE = BANDWIDTHS + ("lat", "latency", "bb_lat", "loopback_lat", "speed")
+VERSIONS = ("4", "4.0", "4.1")
+# What changes while a run goes on: (element, attribute): why it cannot be
+PROFILES = {
+    ("host", "state_file"): "machines that fail",
+    ("link", "state_file"): "links that fail",
+    ("peer", "state_file"): "machines that fail",
+    ("link", "bandwidth_file"): "links whose bandwidth changes",
+    ("link", "latency_file"): "links whose latency changes",
+}
+CONNECTED = {"HOST_AVAIL": "machines that fail", "LINK_AVAIL": "links that fail",
+             "BANDWIDTH": "links whose bandwidth changes", "LATENCY": "links whose latency changes"}
 
 
 class Reader:
@@ -24,15 +41,16 @@ class Reader:
 
     def __init__(self, path):
         self.path, self.open, self.nhosts = path, [], 0
+        self.kinds, self.of_kinds = None, [] # of the holder; (line, name, kind) of its properties
         self.parser = xml.parsers.expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.StartDoctypeDeclHandler = self.doctype
         self.has_doctype = False
-        self.parser.EndElementHandler = lambda _: self.open.pop()
+        self.parser.EndElementHandler = self.end
 
-    def refuse(self, element, words):
-        raise Refusal("%s:%d: <%s>: %s" % (self.path, self.parser.CurrentLineNumber, element,
-                                           words))
+    def refuse(self, element, words, line=None):
+        raise Refusal("%s:%d: <%s>: %s" % (self.path, line or self.parser.CurrentLineNumber,
+                                           element, words))
 
     def doctype(self, *_):
         self.has_doctype = True
@@ -41,6 +59,11 @@ class Reader:
         if not self.open and name == "platform" and not self.has_doctype:
             self.refuse(name, "SimGrid wants a line before it: <!DOCTYPE platform SYSTEM "
                         "\"https://simgrid.org/simgrid.dtd\">")
+        if name == "platform" and attributes.get("version", "4") not in VERSIONS:
+            self.refuse(name, "version is \"%s\", and SimGrid reads 4.1; convert it: "
+                        "simgrid_update_xml %s" % (attributes["version"], self.path))
+        self.quantities(name, attributes)
+        self.changes(name, attributes)
         if name == "prop" and self.open and self.open[-1][0] in HOLDERS:
             self.property(attributes)
         if name == "cluster":
@@ -49,30 +72,82 @@ class Reader:
                 self.refuse("cluster", "it lacks %s; a cluster has %s" % (
                     missing[0], ", ".join("%s=\"...\"" % word for word in NEEDED)))
         self.nhosts += name in HOLDERS
+        if name in HOLDERS:
+            self.kinds, self.of_kinds = None, []
         self.open.append((name, attributes))
+
+    def end(self, name):
+        self.open.pop()
+        if name not in HOLDERS:
+            return
+        known = re.findall(r"(\w+):", self.kinds or "")
+        for line, prop, kind in self.of_kinds:
+            if kind not in known:
+                self.refuse("prop", "id=\"%s\" is for nodes of the kind %s, and %s" % (
+                    prop, kind, "kinds names " + ", ".join(known) if known else
+                    "no kinds are named: <prop id=\"kinds\" value=\"%s:0-7\"/>" % kind), line)
+
+    def quantities(self, name, attributes):
+        """Units are SimGrid's to judge; with no bandwidth a run never ends."""
+        for attribute in NOT_NEGATIVE:
+            value = attributes.get(attribute, "").strip()
+            if value.startswith("-") or (attribute in BANDWIDTHS and
+                                         re.match(r"\+?0*\.?0*([A-Za-z]|$)", value) and value):
+                self.refuse(name, "%s=\"%s\": expected more than 0" % (attribute, value))
+
+    def changes(self, name, attributes):
+        """What SimGrid knows and a run does not follow."""
+        for (element, attribute), what in PROFILES.items():
+            if name == element and attribute in attributes:
+                self.refuse(name, "%s: %s are not simulated; leave it out" % (attribute, what))
+        if name == "trace_connect" and attributes.get("kind") in CONNECTED:
+            self.refuse(name, "kind=\"%s\": %s are not simulated; leave it out"
+                        % (attributes["kind"], CONNECTED[attributes["kind"]]))
+        if attributes.get("sharing_policy") == "WIFI" or attributes.get("routing") == "Wifi":
+            self.refuse(name, "wireless networks are not simulated; describe it as a link, or as a "
+                        "cluster with a backbone")
 
     def property(self, attributes):
         name, value = attributes.get("id"), attributes.get("value")
         if name is None or value is None:
             self.refuse("prop", "expected <prop id=\"NAME\" value=\"VALUE\"/>")
         kind, _, plain = name.rpartition(".")
+        if name == "kinds":
+            if not re.fullmatch(KINDS, value):
+                self.refuse("prop", "kinds is \"%s\", expected the numbers of each kind's nodes: "
+                            "\"cpu:0-99;gpu:100-149\"" % value)
+            self.kinds = value
+        if kind and plain in NUMBERS + TEXTS:
+            self.of_kinds.append((self.parser.CurrentLineNumber, name, kind))
         if plain in NUMBERS:
             self.number(name, value)
         elif plain not in TEXTS and not kind:
             short = plain.lower().replace("bandwidth", "bw").replace("latency", "lat")
+            short = re.sub("^(gpu|numa)_memory", r"\1_mem_bytes", short)
             near = difflib.get_close_matches(short, NUMBERS + TEXTS, 1, 0.75)
             if near:
                 self.refuse("prop", "id=\"%s\" means nothing; did you mean \"%s\"?"
                             % (name, near[0]))
 
     def number(self, name, value):
+        plain = name.rpartition(".")[2]
         if re.fullmatch(r"\s*\+?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", value):
+            self.limits(name, plain, value)
             return
         unit = re.fullmatch(r"\s*[0-9.]+\s*([A-Za-z/]+)\s*", value)
         what = "seconds" if name.endswith("lat") else "bytes per second" if name.endswith(
-            "_bw") else "bytes" if "bytes" in name else "GFlop/s" if "gflops" in name else "units"
-        self.refuse("prop", "%s is \"%s\", expected a number of %s%s" % (
-            name, value, what, ", without a unit" if unit else ""))
+            "_bw") else "bytes" if "bytes" in name else "GFlop/s" if "gflops" in name else None
+        expected = "0 or 1" if plain in SWITCHES else "a whole number" if plain in COUNTS else \
+            "a number of " + what if what else "a number"
+        self.refuse("prop", "%s is \"%s\", expected %s%s" % (
+            name, value, expected, ", without a unit" if unit else ""))
+
+    def limits(self, name, plain, value):
+        most = 1 if plain in SWITCHES else 2 if plain == "host_peers" else \
+            MOST_UNITS if plain in COUNTS else MOST_BYTES if "bytes" in plain else None
+        if most and (float(value) > most or plain in COUNTS and float(value) % 1):
+            self.refuse("prop", "%s is \"%s\", expected %s from 0 to %g" % (
+                name, value, "a whole number" if plain in COUNTS else "a number of bytes", most))
 
     def read(self):
         try:

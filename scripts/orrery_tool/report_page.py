@@ -8,15 +8,17 @@ import os
 import subprocess
 
 from orrery_tool.picture import pythons
-from orrery_tool.report_path import COPIES, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER, TRANSFER
+from orrery_tool.report_path import (COPIES, CALLS, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER,
+                                     TRANSFER)
 from orrery_tool.report_reasons import CHAINED, FASTER, NAMES, Reasons, seconds, several
-from orrery_tool.report_time import (BINS, BUSY, CAUSES, MEANING, REMEDY, codelet_rows, model_errors,
+from orrery_tool.report_time import (BINS, BUSY, CAUSES, DATA, MEANING, REMEDY, REMEDY_OF_CORES,
+                                     codelet_rows, model_errors,
                                      sampled)
 from orrery_tool.report_view import busy_rows, view_html
 from orrery_tool.summary import doubt_text, read_figures
 from orrery_tool.words import Refusal, write_text
 
-COLOURS = ["#1b6ca8", "#d1662b", "#a83a4a", "#c9a227", "#8e5aa8", "#5b8c5a", "#dddddd"]
+COLOURS = ["#1b6ca8", "#d1662b", "#a83a4a", "#c9a227", "#8e5aa8", "#5b8c5a", "#2a9d9d", "#dddddd"]
 MAX_PATH_ROWS = 300
 MAX_IMAGE_ROWS = 1024
 MAX_NAMES = 4
@@ -27,13 +29,14 @@ CHANGE = {
     QUEUE: "a higher priority of this message, or fewer before it",
     SCHEDULER: "another scheduler: the worker was free, and the task ready",
     PROGRAM: "submit earlier",
+    CALLS: "a shorter callback, or a task that does its work",
 }
 PLURAL = {kind: name + "s" for kind, name in NAMES.items()}
 
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#333;margin:2em auto;max-width:72em;
 padding:0 1em}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;
 font-size:13px}th,td{padding:.25em .8em;border-bottom:1px solid #e4e4e4;text-align:right}
-th{background:#f5f5f5}td:first-child,th:first-child,td.t,th.t{text-align:left}
+th{background:#f5f5f5}td:first-child,th:first-child,td.t,th.t{text-align:left}td:not(.t){white-space:nowrap}
 svg{max-width:100%;height:auto}#gantt{width:100%;cursor:crosshair}#names span{margin-right:1em;
 font-size:13px}#names i{display:inline-block;width:.9em;height:.9em;margin-right:.3em}
 #tip{position:absolute;display:none;background:#333;color:#fff;font-size:12px;padding:.2em .5em;
@@ -84,7 +87,8 @@ class Report:
         if lost < 1:
             return "The %s hardly ever wait." % PLURAL[self.kind]
         return "Most of what the %s lose: %.1f %% of their time, each %s (%s). What helps: %s." % (
-            PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause], REMEDY[cause])
+            PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause],
+            REMEDY[cause] if (cause, self.kind) != (DATA, "cpu") else REMEDY_OF_CORES)
 
     def bound(self):
         area_s, chain_s = self.accounts.area_s(), self.chain[0]

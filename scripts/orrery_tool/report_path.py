@@ -10,9 +10,10 @@ from bisect import bisect_right
 from orrery_tool.report_read import BY_MESSAGE, BY_SEND, BY_TASK
 from orrery_tool.report_time import previous
 
-RUNS, COPIES, TRANSFER, QUEUE, SCHEDULER, PROGRAM = range(6)
+RUNS, COPIES, TRANSFER, QUEUE, SCHEDULER, PROGRAM, CALLS = range(7)
 PARTS = ["tasks run", "copies of data in a node", "messages on their way",
-         "messages that wait for their turn", "scheduling", "the program submits"]
+         "messages that wait for their turn", "scheduling", "the program submits",
+         "callbacks and what else ends tasks"]
 MAX_STEPS = 1000000
 
 
@@ -79,19 +80,32 @@ class Path:
         started_s = tasks.started[i]
         self.add_task(node, i, holds)
         before = previous(self.orders.get((node.rank, worker), []), tasks.started, started_s)
-        free_s = tasks.ended[before] if before is not None else 0.0
+        free_s = self.free_s(tasks, before, started_s)
         pushed_s = min(tasks.pushed[i], started_s)
         fetched_s = min(max(tasks.fetched[i], pushed_s), started_s)
         if before is not None and free_s > fetched_s:
             # Its data were there or on their way while the worker ran another task.
             self.add(COPIES, node.rank, min(free_s, started_s), started_s, "for " + name)
-            return "task", node, before, free_s, name
+            return self.before_free(node, before, free_s, name)
         self.add(COPIES, node.rank, fetched_s, started_s, "for " + name)
         if before is not None and free_s > pushed_s:
             self.add(SCHEDULER, node.rank, free_s, fetched_s, name)
-            return "task", node, before, free_s, name
+            return self.before_free(node, before, free_s, name)
         self.add(SCHEDULER, node.rank, pushed_s, fetched_s, name)
         return self.cause(node, tasks.cause[i], tasks.by[i], pushed_s, name)
+
+    @staticmethod
+    def free_s(tasks, before, started_s):
+        """When a worker had ended the task before one that started then."""
+        if before is None:
+            return 0.0
+        ended_s = tasks.ended[before]
+        return max(min(ended_s + tasks.after[before], started_s), ended_s)
+
+    def before_free(self, node, before, free_s, holds):
+        self.add(CALLS, node.rank, node.tasks.ended[before], free_s,
+                 "of " + self.name(node, before))
+        return "task", node, before, free_s, holds
 
     def cause(self, node, why, by, date_s, name):
         if why == BY_TASK and by >= 0:

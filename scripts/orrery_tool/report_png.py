@@ -49,7 +49,7 @@ def time_axis(axes, begin_s, end_s):
 
 def legend(figure, handles, labels):
     figure.legend(handles, labels, loc="upper center", bbox_to_anchor=(0.5, 0), frameon=False,
-                  fontsize=9, ncol=min(len(labels), 7))
+                  fontsize=9, ncol=min(len(labels), 8), columnspacing=1.2, handlelength=1.4)
 
 
 def draw_causes(data):

@@ -66,33 +66,46 @@ class Link:
         if self.nflying == 0:
             self.busy_s += date_s - self.since_s
 
+    def until_s(self, date_s):
+        """How long there were any until a date."""
+        return self.busy_s + (date_s - self.since_s if self.nflying else 0.0)
+
 
 class NodeRun:
     """One node of a run.  Dates count from the start of the run."""
 
     def __init__(self, node, names, graph):
         self.rank, self.host, self.node = node.rank, node.host, node
-        self.workers = [(worker, name, KINDS[memory > 0])
-                        for worker, (name, memory) in sorted(node.workers.items())]
-        self.devices = {memory for _, memory in node.workers.values() if memory > 0}
+        self.workers = [(worker, name, node.kind_of(worker))
+                        for worker, (name, _) in sorted(node.workers.items())]
+        self.devices = {memory for worker, (_, memory) in node.workers.items()
+                        if node.kind_of(worker) == "gpu"}
+        self.mains = {0}.union(memory for _, memory in node.workers.values()) - self.devices
         self.names = names # of codelets, of all nodes: index
         # cause: what made it ready; by: that task or receive, as an index.
-        # expected: seconds by its model, 0 where unknown.
+        # expected: seconds by its model, 0 where unknown.  after: what its worker does for its
+        # end, such as its callback.
         # size: the footprint, 0 without a model; flops: as the program says, or 0.
         self.tasks = Columns(pushed="d", fetched="d", started="d", ended="d", worker="H",
-                             name="H", cause="B", by="q", expected="f", size="I", flops="d")
+                             name="H", cause="B", by="q", expected="f", size="I", flops="d",
+                             after="f")
         # A send: ready is when it had the value, since cause and by.
         self.requests = Columns(is_receive="B", peer="i", tag="q", ordinal="q", posted="d",
                                 ready="d", moving="d", moved="d", bytes="d", cause="B", by="q")
         self.ready, self.memory = Steps(), {}
-        # Dates of submissions; bytes that left, or came to, memories of GPUs.
-        self.submitted, self.evicted, self.copied = array("d"), 0, 0
+        # Dates of submissions; bytes that left, or came to, memories of GPUs, or that left
+        # main memory.
+        self.submitted, self.evicted, self.copied, self.swapped = array("d"), 0, 0, 0
         # Submissions that followed the end of all tasks before: (date, the last of these).
         self.awaited, self.pending, self.last_ended = [], {}, NOTHING
         self.waited_s = {} # seconds between submissions until a task ended, by tasks left then
         # Tasks that the program made ready; those that it released later, and by how much.
         self.nprompt, self.nheld, self.held_s = 0, 0, 0.0
         self.links = {} # by (from, to), memories
+        # Seconds of copies to GPUs while those run tasks; by worker, seconds of copies before.
+        self.hidden_s, self.copying_s = 0.0, {}
+        self.memory_of = {worker: memory for worker, (_, memory) in node.workers.items()
+                          if memory in self.devices}
         self.first_s, self.last_s, self.nevents = None, 0.0, 0
         self.begun, self.flying, self.copies = {}, {}, {}
         self.graph, self.by_number = graph, {}
@@ -190,22 +203,34 @@ class NodeRun:
         name = self.node.text(value)
         task[4:7] = [date_s, self.names.setdefault(name, len(self.names)), n]
         self.ready.add(date_s, -1)
+        if worker in self.memory_of:
+            self.copying_s[worker] = self.copied_until_s(self.memory_of[worker], date_s)
+
+    def copied_until_s(self, memory, date_s):
+        return sum(link.until_s(date_s) for (_, to), link in self.links.items() if to == memory)
 
     def task_ended(self, date_s, flag, worker, n, ident, value):
         task = self.begun.pop(ident, None)
         if task is None or task[4] is None:
             return
         pushed_s, why, by, fetched_s, started_s, name, size, flops = task
+        if value: # a worker that is late, or a queue of kernels, began it later
+            started_s = max(started_s, e.date_of(value) - self.node.origin_s)
         index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
                                started_s, date_s, worker, name, why, by,
-                               1e-6 * e.float_of(n) if n else 0.0, size, flops)
+                               1e-6 * e.float_of(n) if n else 0.0, size, flops, 0.0)
         self.context[worker] = self.ends[worker] = (BY_TASK, index)
         self.by_number[ident] = self.last_ended = index
         self.pending.pop(ident, None)
+        if worker in self.copying_s:
+            self.hidden_s += self.copied_until_s(self.memory_of[worker], date_s) \
+                - self.copying_s.pop(worker)
 
     def task_terminated(self, date_s, flag, worker, n, ident, value):
         self.context.pop(worker, None)
-        self.ends.pop(worker, None)
+        index = self.by_number.get(ident)
+        if self.ends.pop(worker, None) == (BY_TASK, index) and index is not None:
+            self.tasks.after[index] = max(date_s - self.tasks.ended[index], 0.0)
         self.pending.pop(ident, None) # one without a kernel has not ended
 
     def copy_begins(self, date_s, flag, worker, n, ident, value):
@@ -218,6 +243,8 @@ class NodeRun:
     def evict(self, date_s, flag, worker, n, ident, value):
         if n in self.devices:
             self.evicted += value
+        elif n in self.mains:
+            self.swapped += value
 
     def copy_ends(self, date_s, flag, worker, n, ident, value):
         copy = self.copies.pop(ident, None)

@@ -6,18 +6,26 @@ Each reason has a name, the share of the run that it may explain, and a sentence
 measured and what helps.  Shares of several reasons may overlap.
 """
 from array import array
+from bisect import bisect_left
 from statistics import median, median_low
 
 from orrery_tool.report_path import RUNS
-from orrery_tool.report_time import DATA, END, NETWORK, SCHEDULING, SUBMISSION, BUSY, previous
+from orrery_tool.report_time import (BUSY, CALLBACKS, DATA, END, NETWORK, SCHEDULING, SUBMISSION,
+                                     model_errors)
 
 LEAST_SHARE = 0.03         # of the run: what explains less is no reason
 SLOW, UNEVEN, FASTER, NOISY = 1.25, 1.15, 2.0, 1.5
+SLOW_LINK = 2.0
 ONE_DATUM = 0.8            # of a chain of tasks, who write it
 CHAINED = 0.7              # of the run: a chain as long as this is what it takes
 SMALL_S = 1e-4             # tasks below are small when what is around them takes as long
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
 LEAST_TASKS = 3
+LEAST_CALLBACK_S = 2e-5    # what ends a task by itself takes less
+LATE = 0.05                # of the run: a node that submits nothing before has come late
+ALONE = 0.8                # of what all do, what one node does
+HIDDEN = 0.02              # of the time of copies, behind kernels: nothing fetches ahead
+MISSED = 2.0               # how often models expect what tasks take, or they what these say
 BUSIEST = 0.9              # of the workers' time: who runs tasks that long hardly waits
 NAMES = {"cpu": "CPU core", "gpu": "GPU"}
 
@@ -34,6 +42,10 @@ def several(number, name):
     return "%d %s%s" % (number, name, "s" * (number != 1))
 
 
+def total_s(gaps):
+    return sum(gap_s for gap_s, _ in gaps)
+
+
 def percent(value):
     return "%.3g %%" % (100 * value)
 
@@ -42,7 +54,7 @@ def seconds(value):
     for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
         if abs(value) * factor >= 1:
             return "%.4g %s" % (value * factor, unit)
-    return "%.3g us" % (value * 1e6)
+    return "%.3g us" % (value * 1e6) if abs(value) > 1e-10 else "0 us"
 
 
 def gigabytes(value):
@@ -114,7 +126,8 @@ class Reasons:
         self.found, self.slow = [], {}
         for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
                      self.noise, self.chained, self.turns, self.priorities, self.memory,
-                     self.copies, self.small, self.bound_to_workers, self.submission,
+                     self.swap, self.copies, self.small, self.callbacks, self.models,
+                     self.bound_to_workers, self.late, self.submission, self.slow_link,
                      self.network, self.last_task, self.full):
             look()
         self.found = sorted((reason for reason in self.found if reason.share >= LEAST_SHARE),
@@ -230,13 +243,16 @@ class Reasons:
                     for (rank, kind), busy in self.accounts.busy.items()), default=0.0)
 
     def queued_s(self, node, i):
-        """A task was ready, and its worker still ran another one."""
-        tasks = node.tasks
-        before = previous(self.accounts.orders.get((node.rank, tasks.worker[i]), []),
-                          tasks.started, tasks.started[i])
-        if before is None:
-            return 0.0
-        return max(min(tasks.started[i], tasks.ended[before]) - tasks.pushed[i], 0.0)
+        """A task was ready, and its worker still ran others."""
+        tasks, waited_s = node.tasks, 0.0
+        order = self.accounts.orders.get((node.rank, tasks.worker[i]), [])
+        at = bisect_left(order, tasks.started[i], key=tasks.started.__getitem__)
+        while at > 0 and tasks.ended[order[at - 1]] > tasks.pushed[i]:
+            at -= 1
+            before = order[at]
+            waited_s += max(min(tasks.started[i], tasks.ended[before])
+                            - max(tasks.started[before], tasks.pushed[i]), 0.0)
+        return waited_s
 
     def noise(self):
         """Tasks that take much longer than the median of equal ones at the same place."""
@@ -311,7 +327,11 @@ class Reasons:
                          - sum(s for s, _ in row[1]))
         (most_s, name), mean_s = max(rows), sum(s for s, _ in rows) / len(rows)
         if len(rows) > 1 and most_s >= UNEVEN * mean_s:
-            self.add("tasks tied to a worker", min(share, (most_s - mean_s) / self.span_s),
+            share = min(share, (most_s - mean_s) / self.span_s)
+            # In no other order would that worker have less to do.
+            self.found = [reason for reason in self.found if reason.name != "priorities"
+                          or reason.share > UNEVEN * share]
+            self.add("tasks tied to a worker", share,
                      "tasks are ready while %ss that could run them have none, for %s of the time: "
                      "%s of node %d runs tasks for %s, its average %s for %s.  Bind fewer tasks to "
                      "workers (STARPU_EXECUTE_ON_WORKER), or take a scheduler in which idle workers "
@@ -361,29 +381,58 @@ class Reasons:
                      "submit tasks on the same data one after the other, or take a scheduler that "
                      "looks for them (dmdar, dmdas)." % (gigabytes(evicted), gigabytes(copied)))
 
+    def swap(self):
+        """Out of main memory, to disks or to the memories of others."""
+        swapped, share = sum(node.swapped for node in self.run.nodes), self.lost(DATA)
+        if not swapped or share < LEAST_SHARE or \
+                any(reason.name == "GPU memory is full" for reason in self.found):
+            return
+        back = [(link.busy_s, link, node) for node in self.run.nodes
+                for (source, to), link in node.links.items()
+                if to in node.mains and source not in node.mains | node.devices]
+        text = "%s had to leave it for other data" % gigabytes(swapped)
+        if back:
+            busy_s, link, node = max(back, key=lambda found: found[0])
+            text += "; from its disk, node %d reads for %s of the run, at %s/s" % (
+                node.rank, percent(busy_s / self.span_s), gigabytes(link.bytes / max(busy_s, 1e-12)))
+        self.add("main memory is full", share, text + ".  Take more nodes or more memory "
+                 "(STARPU_LIMIT_CPU_MEM), submit tasks on the same data one after the other, do more "
+                 "work for each byte, or take a faster disk.")
+
     def copies(self):
         """Into and out of memories of GPUs, by the busiest direction between two memories."""
         share = self.lost(DATA)
         links = [(link.busy_s, link, ends, node) for node in self.run.nodes
                  for ends, link in node.links.items() if node.devices.intersection(ends)]
         if self.kind != "gpu" or share < LEAST_SHARE or not links or \
-                any(reason.name == "GPU memory is full" for reason in self.found):
+                any(reason.name.endswith("memory is full") for reason in self.found):
             return
         count = sum(link.count for _, link, _, _ in links)
         whole = sum(link.bytes for _, link, _, _ in links)
         busy_s, link, ends, node = max(links, key=lambda found: found[0])
         self.add("copies", share,
                  "%d copies of %s on average to and from GPUs; those from memory %d to memory %d of "
-                 "node %d are under way for %s of the run, at %s/s.  Use data more often while they "
+                 "node %d are under way for %s of the run, at %s/s%s.  Use data more often while they "
                  "are there: more work for each byte (larger tiles), tasks that write data on the "
                  "GPU that reads them next, a scheduler that counts copies (dmda, dmdas)." % (
                      count, gigabytes(whole / count), *ends, node.rank,
-                     percent(busy_s / self.span_s), gigabytes(link.bytes / max(busy_s, 1e-12))))
+                     percent(busy_s / self.span_s), gigabytes(link.bytes / max(busy_s, 1e-12)),
+                     self.hardly_hidden()))
+
+    def hardly_hidden(self):
+        """Where data come while their GPUs run other tasks, they cost less."""
+        into_s = sum(link.busy_s for node in self.run.nodes
+                     for (_, to), link in node.links.items() if to in node.devices)
+        hidden_s = sum(node.hidden_s for node in self.run.nodes)
+        if hidden_s > HIDDEN * into_s or self.lost(BUSY) < LEAST_SHARE:
+            return ""
+        return ", and none while their GPU runs a task: look whether data are fetched ahead " \
+            "(STARPU_PREFETCH=1, a scheduler that places tasks early: dmda, dmdas)"
 
     def small(self):
-        ntasks = sum(len(row) for key, rows in self.durations.of.items() if key[2] == self.kind
-                     for row in rows.values())
+        ntasks = self.ntasks()
         share = self.lost(SCHEDULING) if self.pauses() else self.lost(SCHEDULING, SUBMISSION)
+        share += self.lost(CALLBACKS) if self.callback_s() < LEAST_CALLBACK_S else 0.0
         if not ntasks or share < LEAST_WAIT:
             return
         mean_s = self.accounts.by_kind[self.kind].total[BUSY] / ntasks
@@ -395,17 +444,67 @@ class Reasons:
                      % (seconds(mean_s), seconds(period_s), max(period_s / mean_s, 2.0)
                         if mean_s > 0 else 2.0))
 
+    def ntasks(self):
+        return sum(len(row) for key, rows in self.durations.of.items() if key[2] == self.kind
+                   for row in rows.values())
+
+    def callback_s(self):
+        """On average."""
+        return self.accounts.by_kind[self.kind].total[CALLBACKS] / max(self.ntasks(), 1)
+
+    def callbacks(self):
+        share, mean_s = self.lost(CALLBACKS), self.callback_s()
+        if share >= LEAST_SHARE and mean_s >= LEAST_CALLBACK_S:
+            self.add("callbacks", share,
+                     "%ss call callbacks of tasks and do what else ends them for %s of their time, "
+                     "for %s after each task.  Give the work to tasks of their own, or to a thread of "
+                     "the program, and only wake that." % (NAMES[self.kind], percent(share),
+                                                           seconds(mean_s)))
+
+    def models(self):
+        """Of real runs: what schedulers believe."""
+        share, worst = self.lost(SCHEDULING, END), (0.0, None)
+        whole_s = sum(self.accounts.by_kind[kind].total[BUSY] for kind in self.run.kinds)
+        for (name, kind), found in model_errors(self.run).items():
+            miss = max(1 + found[0], 1 / max(1 + found[0], 1e-9))
+            if miss >= MISSED and found[2] >= LEAST_WAIT * whole_s:
+                worst = max(worst, (miss, (name, kind, found)), key=lambda row: row[0])
+        if worst[1] is None or share < LEAST_WAIT:
+            return
+        name, kind, found = worst[1]
+        self.add("models", share,
+                 "the tasks of %s on %ss take %.3g times as long as their model expects: a scheduler "
+                 "that believes it (dm, dmda, dmdas) gives tasks to the wrong workers.  Measure the "
+                 "model again (STARPU_CALIBRATE=2)." % (name, NAMES[kind], 1 + found[0]))
+
     def gaps(self):
-        """Between submissions, in order."""
-        return sorted(later - date for node in self.run.nodes
+        """[(seconds between submissions, rank)], in order."""
+        return sorted((later - date, node.rank) for node in self.run.nodes
                       for date, later in zip(node.submitted, node.submitted[1:]))
 
     def pauses(self):
         """The long ones, when they are most of all gaps."""
         gaps = self.gaps()
-        usual_s = median(gaps) if gaps else 0.0
-        pauses = [gap for gap in gaps if gap > 20 * usual_s and gap > 0.01 * self.span_s]
-        return pauses if sum(pauses) >= 0.5 * sum(gaps) else []
+        usual_s = gaps[len(gaps) // 2][0] if gaps else 0.0
+        pauses = [gap for gap in gaps if gap[0] > 20 * usual_s and gap[0] > 0.01 * self.span_s]
+        return pauses if total_s(pauses) >= 0.5 * total_s(gaps) else []
+
+    def late(self):
+        """Nodes that submit their first task long after the others do."""
+        firsts = {node.rank: node.first_s for node in self.run.nodes if node.first_s is not None}
+        share, begin_s = self.lost(SUBMISSION, NETWORK), min(firsts.values(), default=0.0)
+        late = [rank for rank, first_s in firsts.items()
+                if first_s - begin_s >= LATE * self.span_s]
+        if not late or 2 * len(late) > len(firsts) or share < LEAST_SHARE:
+            return
+        rank = max(late, key=firsts.get)
+        others_s = max(first_s for rank, first_s in firsts.items() if rank not in late)
+        self.add("a node starts late", (firsts[rank] - others_s) / self.span_s,
+                 "node %d%s submits its first task %s after the others have.  Look for what the "
+                 "program does there before (reading input, other starts of MPI), and for a machine "
+                 "that is slow to start." % (
+                     rank, "" if len(late) == 1 else " and %d more" % (len(late) - 1),
+                     seconds(firsts[rank] - others_s)))
 
     def submission(self):
         share = self.lost(SUBMISSION)
@@ -423,19 +522,29 @@ class Reasons:
         waited_s, left = self.run.waits()
         if not gaps:
             return
-        if waited_s >= 0.5 * sum(gaps) and left is not None:
+        if waited_s >= 0.5 * total_s(gaps) and left is not None:
             self.waits(share, waited_s, left)
         elif pauses:
             self.add("pauses of the program", share,
-                     "between submissions it pauses %d times, for %s in sum: it waits for tasks "
-                     "(starpu_task_wait_for_all(), an acquired datum) or computes by itself.  Let "
-                     "dependencies order the tasks instead." % (len(pauses), seconds(sum(pauses))))
-        else:
+                     "between submissions %s, for %s in sum: it waits for tasks or for other nodes "
+                     "(starpu_task_wait_for_all(), starpu_mpi_barrier(), an acquired datum) or "
+                     "computes by itself.  Let dependencies order the tasks instead." % (
+                         self.who_pauses(pauses), seconds(total_s(pauses))))
+        elif total_s(gaps) >= 0.5 * share * self.span_s:
             self.add("slow submission", share,
                      "a node submits a task each %s%s.  Submit larger tasks, prune the insertion to "
                      "what concerns a node, or submit before the workers need them." % (
-                         seconds(sum(gaps) / len(gaps)), ": it computes in between"
-                         if sum(gaps) >= SMALL_S * len(gaps) else ""))
+                         seconds(total_s(gaps) / len(gaps)), ": it computes in between"
+                         if total_s(gaps) >= SMALL_S * len(gaps) else ""))
+
+    def who_pauses(self, pauses):
+        by_rank = {}
+        for gap_s, rank in pauses:
+            by_rank[rank] = by_rank.get(rank, 0.0) + gap_s
+        rank = max(by_rank, key=by_rank.get)
+        alone = len(self.run.nodes) > 1 and by_rank[rank] >= ALONE * total_s(pauses)
+        return "%s pauses %s" % ("the program of node %d alone" % rank if alone else "the program",
+                                 "once" if len(pauses) == 1 else several(len(pauses), "time"))
 
     def waits(self, share, waited_s, left):
         if left:
@@ -450,15 +559,44 @@ class Reasons:
                      "(starpu_task_wait_for_all(), synchronous tasks, data that are acquired or "
                      "unregistered).  Let dependencies order the tasks instead." % seconds(waited_s))
 
+    def fastest(self):
+        """{rank: bytes per second of the fastest large message that it had}"""
+        rates, sizes = {}, [size for node in self.run.nodes for size in node.requests.bytes]
+        least = sum(sizes) / max(len(sizes), 1)
+        for node in self.run.nodes:
+            r = node.requests
+            for i in range(len(r)):
+                moved_s = r.moved[i] - max(r.moving[i], node.begun_s[i])
+                if r.is_receive[i] and moved_s > 0 and r.bytes[i] >= least:
+                    for rank in (node.rank, r.peer[i]):
+                        rates[rank] = max(rates.get(rank, 0.0), r.bytes[i] / moved_s)
+        return rates
+
+    def slow_link(self):
+        """Where even the fastest of its messages is slow, a node's link is."""
+        share, rates = self.lost(NETWORK), self.fastest()
+        usual = median(rates.values()) if rates else 0.0
+        slow = [rank for rank, rate in rates.items() if rate * SLOW_LINK <= usual]
+        if slow and share >= LEAST_SHARE:
+            rank = min(slow, key=rates.get)
+            self.add("slow link", share,
+                     "the fastest message to or from node %d%s moved at %s/s, those of the other "
+                     "nodes at %s/s.  Look at its cable, its adapter and its way through the network, "
+                     "or place less there." % (
+                         rank, "" if len(slow) == 1 else " (and %d more)" % (len(slow) - 1),
+                         gigabytes(rates[rank]), gigabytes(usual)))
+
     def network(self):
         share = self.lost(NETWORK)
         if share < LEAST_SHARE:
             return
-        bytes_of, queued_s, moving_s, count = {}, 0.0, 0.0, 0
+        bytes_of, received, queued_s, moving_s, count = {}, {}, 0.0, 0.0, 0
         for node in self.run.nodes:
             r = node.requests
             for i in range(len(r)):
                 found = r.is_receive[i] and self.run.send_of(node, i)
+                if r.is_receive[i]:
+                    received[node.rank] = received.get(node.rank, 0) + r.bytes[i]
                 if found:
                     left_s = min(max(found[0].requests.moving[found[1]], node.begun_s[i]),
                                  r.moved[i])
@@ -478,6 +616,11 @@ class Reasons:
         if bytes_of[rank] > 2 * whole / len(self.run.nodes):
             text += "Node %d alone sends %s of all bytes: spread what it has.  " % (
                 rank, percent(bytes_of[rank] / whole))
+        rank = max(received, key=received.get, default=None)
+        if rank is not None and received[rank] > 2 * whole / len(self.run.nodes):
+            text += "Node %d alone receives %s of all bytes: let other nodes do some of what it " \
+                "collects them for, or combine them on the way (STARPU_MPI_REDUX).  " % (
+                    rank, percent(received[rank] / max(whole, 1)))
         text += "Fewer or smaller messages help: a distribution with fewer neighbours, larger " \
             "tiles; so do priorities of what others wait for."
         self.add("messages", share, text)

@@ -2,7 +2,8 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery report: where the time of the workers went.
 
-Between two tasks a worker waits for the later one.  Until that task is ready, for what
+Between two tasks a worker ends the earlier one, calling its callback, and waits for the later
+one.  Until that task is ready, for what
 makes it ready; then until the worker takes it, for the scheduler; then until it starts,
 for its data.  So each second of each worker has one cause.
 """
@@ -13,15 +14,17 @@ from orrery_tool.report_read import BY_MESSAGE, BY_SEND, BY_TASK, KINDS
 
 BINS = 256
 MAX_BACK = 16              # tasks and messages that a wait is followed through
-BUSY, DATA, NETWORK, DEPENDENCY, SUBMISSION, SCHEDULING, END = range(7)
-CAUSES = ["busy", "data", "network", "dependencies", "submission", "scheduling", "end"]
+BUSY, DATA, NETWORK, DEPENDENCY, SUBMISSION, SCHEDULING, CALLBACKS, END = range(8)
+CAUSES = ["busy", "data", "network", "dependencies", "submission", "scheduling", "callbacks",
+          "end"]
 MEANING = {
     BUSY: "runs tasks",
     DATA: "has a task, waits for copies into its memory",
     NETWORK: "waits for a task that waits for a message on its way",
     DEPENDENCY: "waits for a task that waits for other tasks",
     SUBMISSION: "waits for a task that the program has not submitted yet",
-    SCHEDULING: "a task is ready, and has not been given to this worker yet",
+    SCHEDULING: "waits while a task is ready that has not been given to it yet",
+    CALLBACKS: "ends a task: calls its callback, releases its data, wakes who waits for it",
     END: "has nothing left to do: all tasks of its kind on the node have begun",
 }
 REMEDY = {
@@ -33,8 +36,11 @@ REMEDY = {
     SUBMISSION: "larger tasks, pruned insertion, fewer waits for all in the program",
     SCHEDULING: "another scheduler (STARPU_SCHED): its choices keep ready tasks from idle "
                 "workers, or cost too much",
+    CALLBACKS: "shorter callbacks (make tasks of what they do), or larger tasks",
     END: "a more even distribution of the work, or smaller tasks at the end",
 }
+REMEDY_OF_CORES = "more main memory, fewer data in use at a time, or tasks near their data; look " \
+    "whether main memory is full, and whether GPUs wrote what cores read"
 
 
 class Shares:
@@ -129,7 +135,8 @@ def account_rest(node, later, shares, at, end_s):
 def account(node, order, later, shares, end_s):
     """The whole time of one worker, whose tasks are given in their order."""
     tasks, at = node.tasks, shares.begin_s
-    for i in order:
+    starts = [tasks.started[i] for i in order[1:]] + [end_s]
+    for i, next_s in zip(order, starts):
         started_s = tasks.started[i]
         if started_s > at:
             pushed_s = min(max(tasks.pushed[i], at), started_s)
@@ -141,6 +148,9 @@ def account(node, order, later, shares, end_s):
             at = started_s
         shares.add(BUSY, at, tasks.ended[i])
         at = max(at, tasks.ended[i])
+        over_s = min(tasks.ended[i] + tasks.after[i], next_s)
+        shares.add(CALLBACKS, at, over_s)
+        at = max(at, over_s)
     account_rest(node, later, shares, at, end_s)
 
 
@@ -220,10 +230,12 @@ class Expected:
         self.missed_s += abs(seconds - expected_s)
 
     def errors(self):
-        """Of the sum, and of each on average, both relative; None: nothing was expected."""
+        """Of the sum, and of each on average, both relative, and the seconds that they took;
+        None: nothing was expected."""
         if self.expected_s <= 0:
             return None
-        return self.took_s / self.expected_s - 1, self.missed_s / self.expected_s
+        return (self.took_s / self.expected_s - 1, self.missed_s / self.expected_s,
+                self.took_s)
 
 
 def model_errors(run):

@@ -53,11 +53,41 @@ argv = (ctypes.c_char_p * 2)(b"orrery", None)
 simgrid.simgrid_init(ctypes.byref(ctypes.c_int(1)), argv)
 simgrid.simgrid_load_platform(os.fsencode(sys.argv[2]))
 simgrid.sg_host_by_name.restype = ctypes.c_void_p
-for name in sys.argv[3:]:
-    if not simgrid.sg_host_by_name(os.fsencode(name)):
+hosts = [(name, simgrid.sg_host_by_name(os.fsencode(name))) for name in sys.argv[3:]]
+for name, host in hosts:
+    if not host:
         print("host", name)
+if hosts[1:]:
+    simgrid.simgrid_run_until(ctypes.c_double(0)) # now zones know their routes
+bandwidth = simgrid.sg_host_get_route_bandwidth # below 0: no link
+bandwidth.argtypes, bandwidth.restype = [ctypes.c_void_p] * 2, ctypes.c_double
+hosts = [(name, host) for name, host in hosts if host]
+for at, (name, host) in enumerate(hosts[1:], 1):
+    for other, there in (hosts[0], hosts[at - 1]):
+        for ends in ((name, host), (other, there)), ((other, there), (name, host)):
+            print("route", ends[0][0], ends[1][0], flush=True)
+            if bandwidth(ends[0][1], ends[1][1]) < 0:
+                os._exit(1)
 os._exit(0)
 """
+
+
+# For what SimGrid says.
+REMEDIES = (
+    ("unknown unit", "bandwidths are such as \"1.25GBps\" or \"10Gbps\", latencies \"10us\", "
+     "speeds \"2.5Gf\""),
+    ("Link not found", "write a <link> with that id before the <route> that names it"),
+    (r"Route (src|dst)=", "the <route> ends at what is no <host> and no <router> of its zone: "
+     "correct its name"),
+    ("Bad attribute", "its name is misspelt, or its value is none of those that SimGrid knows (for "
+     "topology: FLAT, TORUS, FAT_TREE, DRAGONFLY)"),
+    ("include> tag", "put the content of that file in its place"),
+    ("number of radicals", "make radical name as many hosts as topo_parameters have places"),
+    ("Bad config key", "correct its name, or leave it out"),
+    ("is not allowed here", "<config> comes first, then zones; in a zone hosts and routers, then "
+     "links, then routes"),
+    ("lready exist|[Rr]efusing to create", "each host, link and zone needs a name of its own"),
+)
 
 
 def check_platform(args, smpi, names):
@@ -80,9 +110,15 @@ def check_platform(args, smpi, names):
         return
     said = [re.sub(r"^\[[^]]*\] *(?:\S+:\d+: *)?(?:\[[^]]*\] *)?", "", line)
             for line in out.stderr.split("\n") if "CRITICAL" in line or "rror" in line]
-    raise Refusal("platform file %s: SimGrid does not take it: %s"
-                  % (args.sim, said[0][:300] if said else "it ends without saying why (status %d)"
-                     % out.returncode))
+    ends = re.findall(r"^route (.*) (.*)$", out.stdout, re.M)
+    if ends:
+        raise Refusal("platform file %s: there is no route from host %s to host %s%s; add a <route> "
+                      "with its links, or take hosts that reach each other (--hostfile)" % (
+                          args.sim, *ends[-1], ": " + said[0][:200] if said else ""))
+    words = said[0][:300] if said else "it ends without saying why (status %d)" % out.returncode
+    raise Refusal("platform file %s: SimGrid does not take it: %s%s" % (
+        args.sim, words, next(("; " + remedy for pattern, remedy in REMEDIES
+                               if re.search(pattern, words)), "")))
 
 
 def simulation_environment(place, args, app, smpi, libraries):

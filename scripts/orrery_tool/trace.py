@@ -271,7 +271,7 @@ def read_bins(node):
     for date_s, kind, _, worker, _, _, value in node.records():
         last_s = max(last_s, date_s - node.origin_s)
         if kind == e.TASK_ENDED:
-            name = "gpu" if node.workers.get(worker, ("", 0))[1] else "cpu"
+            name = node.kind_of(worker)
             bins.add(name, e.date_of(value) - node.origin_s, date_s - node.origin_s)
         elif kind == e.NET_BUSY:
             bins.add("net", e.date_of(value) - node.origin_s, date_s - node.origin_s)
@@ -281,7 +281,7 @@ def read_bins(node):
 def write_csv(nodes, path):
     tables = [read_bins(node) for node in nodes]
     end_s = max(last_s for _, last_s in tables)
-    gpus = [sum(1 for _, memory in node.workers.values() if memory) for node in nodes]
+    gpus = [sum(1 for worker in node.workers if node.kind_of(worker) == "gpu") for node in nodes]
     with Output(path) as file:
         file.write("# makespan_s=%.9g nodes=%d cpus_per_node=%d gpus_per_node=%d title=%s\n" % (
             end_s, len(nodes), max(len(node.workers) - n for node, n in zip(nodes, gpus)),

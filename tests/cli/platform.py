@@ -89,6 +89,53 @@ XML_MISTAKES = {
                  ["bad.xml:7:", "<cluster>", "mismatched tag"]),
     "xml_no_doctype": ("<platform version=\"4.1\"/>\n", ["bad.xml:1: <platform>",
                                                         "<!DOCTYPE platform"]),
+    "xml_whole": (PLATFORM % (CLUSTER, "gpus", "1.5"), ["bad.xml:5: <prop>", "a whole number"]),
+    "xml_too_many": (PLATFORM % (CLUSTER, "gpu_mem_bytes", "1e30"), ["bad.xml:5:", "1e+18"]),
+    "xml_switch": (PLATFORM % (CLUSTER, "host_shared", "yes"), ["bad.xml:5:", "0 or 1"]),
+    "xml_memory": (PLATFORM % (CLUSTER, "gpu_memory", "8e9"), ["bad.xml:5:", "gpu_mem_bytes"]),
+    "xml_kinds": (PLATFORM % (CLUSTER, "kinds", "cpu:0-1,gpu:2-3"),
+                  ["bad.xml:5:", "cpu:0-99;gpu:100-149"]),
+    "xml_kind": (PLATFORM % (CLUSTER, 'kinds" value="cpu:0-3"/><prop id="gpu.gpus', "2"),
+                 ["bad.xml:5: <prop>", "the kind gpu", "kinds names cpu"]),
+    "xml_no_kinds": (PLATFORM % (CLUSTER, "gpu.gpus", "2"), ["bad.xml:5:", "no kinds"]),
+    "xml_no_bandwidth": (PLATFORM % (CLUSTER.replace("1GBps", "0GBps"), "cpus", "4"),
+                         ["bad.xml:4: <cluster>", "more than 0"]),
+    "xml_latency": (PLATFORM % (CLUSTER.replace("1us", "-1us"), "cpus", "4"),
+                    ["bad.xml:4: <cluster>", 'lat="-1us"']),
+    "xml_version": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("4.1", "3"),
+                    ["bad.xml:3: <platform>", "simgrid_update_xml bad.xml"]),
+    "xml_fails": ("""<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="w" routing="Full">
+<host id="a" speed="1Gf" state_file="a.trace"/></zone></platform>
+""", ["bad.xml:3: <host>", "machines that fail are not simulated"]),
+    "xml_wifi": ("""<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<zone id="w" routing="Wifi"/></platform>
+""", ["bad.xml:3: <zone>", "wireless"]),
+}
+ZONE = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<zone id="w" routing="%s">
+<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="%s" speed="1Gf"/>
+<link id="l" bandwidth="%s" latency="1us"/>
+<route src="a" dst="b"><link_ctn id="%s"/></route>
+%s
+</zone>
+</platform>
+"""
+AROUND = '<route src="b" dst="c"><link_ctn id="l"/></route>'
+# What SimGrid finds when it reads a platform, or what it would say in the middle of a run.
+ZONE_MISTAKES = {
+    "no_route": (ZONE % ("Full", "c", "1GBps", "l", ""), ["no route from host", "host c", "<route>"]),
+    "no_routes": ("\n".join(line for line in (ZONE % ("None", "c", "1GBps", "l", "")).split("\n")
+                            if not line.startswith(("<link", "<route"))),
+                  ["no route from host", "Empty zone"]),
+    "unit": (ZONE % ("Floyd", "c", "1GB/s", "l", AROUND), ["unknown unit: GB/s", '"10Gbps"']),
+    "no_link": (ZONE % ("Floyd", "c", "1GBps", "m", AROUND), ["Link not found: m", "write a <link>"]),
+    "twice": (ZONE % ("Floyd", "b", "1GBps", "l", ""), ["named 'b'", "a name of its own"]),
+    "misplaced": (ZONE % ("Floyd", "c", "1GBps", "l", AROUND + "<config/>"),
+                  ["<config>", "comes first"]),
 }
 # All routes of a platform, asked of SimGrid by another process.
 ROUTES = """
@@ -263,6 +310,21 @@ def runs(suite):
     suite.write("bad.xml", XML_MISTAKES["xml_unit"][0])
     suite.refuses("run_names_the_line", "run", "--sim", "bad.xml", "-n", "2", "./hello-sim",
                   says=XML_MISTAKES["xml_unit"][1])
+    for name, (text, says) in ZONE_MISTAKES.items():
+        suite.write("bad.xml", text)
+        suite.refuses("run_refuses_" + name, "run", "--sim", "bad.xml", "-n", "3", "./hello-sim",
+                      says=["bad.xml"] + says)
+    suite.write("good.xml", ZONE % ("Floyd", "c", "1GBps", "l", AROUND))
+    suite.succeeds("run_takes_routes_by_others", "run", "--quiet", "--sim", "good.xml", "-n", "3",
+                   "./hello-sim", says="of 3, argument none", times=3)
+    suite.refuses("one_host", "run", "--sim", "ethernet:1", "-n", "2", "./hello-sim",
+                  says=["has 1 host, -n"])
+    suite.write("slots", "# of Open MPI\na slots=2\nc\n")
+    suite.succeeds("run_takes_hosts_with_slots", "run", "--quiet", "--sim", "good.xml", "-n", "3",
+                   "--hostfile", "slots", "./hello-sim", says="of 3, argument none", times=3)
+    suite.refuses("run_names_a_host_that_is_near", "run", "--sim", "ethernet:12", "-n", "2",
+                  "--hostfile", suite.write("near", "node-1\nnodes-2\n"), "./hello-sim",
+                  says=["near:2:", "no host nodes-2", "did you mean node-2"])
     suite.refuses("run_names_what_there_is", "run", "--sim", "nowhere", "-n", "2", "./hello-sim",
                   says=["nowhere", "small4", "xc30"])
 

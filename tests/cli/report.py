@@ -39,14 +39,25 @@ BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission
           ("first", "lws", "too few tasks at a time"), ("tied", "lws", "tasks tied to a worker"),
           ("synchronous", "lws", "pauses of the program"),
           ("limit", "lws", "a limit of submitted tasks"),
-          ("uncached", "lws", "too few tasks at a time")]
-LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "memory": {"STARPU_LIMIT_CUDA_MEM": "500"},
+          ("uncached", "lws", "too few tasks at a time"), ("callbacks", "lws", "callbacks"),
+          ("late", "lws", "a node starts late"), ("alone", "lws", "pauses of the program"),
+          ("swap", "lws", "main memory is full"), ("incast", "lws", "messages"),
+          ("ring", "lws", "slow link"), ("ahead", "dmdas", "copies")]
+# Words of the reason, where it says who; ranks and platforms other than 2 of small4.
+WHO = {"alone": "the program of node 1 alone pauses once", "late": "node 1 submits",
+       "incast": "Node 0 alone receives", "ring": "to or from node 2 moved", "swap": "node ",
+       "ahead": "none while their GPU runs a task"}
+RANKS, PLATFORMS = {"incast": "4", "ring": "4"}, {"ring": "thin.xml"}
+LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "ahead": {"STARPU_PREFETCH": "0"},
+          "swap": {"STARPU_LIMIT_CPU_MEM": "500", "STARPU_DISK_SWAP": "/tmp",
+                   "STARPU_DISK_SWAP_SIZE": "8000"}, "memory": {"STARPU_LIMIT_CUDA_MEM": "500"},
           "limit": {"STARPU_LIMIT_MAX_SUBMITTED_TASKS": "3",
                     "STARPU_LIMIT_MIN_SUBMITTED_TASKS": "2"}}
 # What a reason must not be taken for: more work is no slow node, and no order changes a chain's.
 NOT_BEHIND = {"work": ["slow node", "noise", "priorities"], "uneven": ["priorities"],
               "dependencies": ["priorities"], "tags": ["slow submission"],
-              "gpus": ["copies"], "front": ["the program holds tasks back", "messages"],
+              "swap": ["priorities"], "late": ["slow submission"], "tied": ["priorities"],
+              "memory": ["priorities"], "incast": ["slow link"], "gpus": ["copies"], "front": ["the program holds tasks back", "messages"],
               "first": ["messages"], "synchronous": ["slow submission"], "node": ["noise"], "worker": ["noise"]}
 FIGURES = ["lost", "time", "nodes", "messages", "memory"]
 
@@ -61,18 +72,49 @@ def reasons(suite):
         suite.verdict("names_" + why, status == 0 and named and named.group(1) == why, output)
 
 
+def numa(suite):
+    """Cores whose memory is not number 0 are no GPUs."""
+    with open(os.path.join(SRC, "platforms", "xml", "small4.xml"), encoding="utf-8") as f:
+        suite.write("numa.xml", f.read().replace(
+            '<prop id="cpus"', '<prop id="numa_nodes" value="2"/><prop id="cpus"').replace(
+                'id="gpus" value="1"', 'id="gpus" value="0"'))
+    os.environ["STARPU_USE_NUMA"] = "1"
+    status, said = suite.orrery("run", "--sim", "numa.xml", "-n", "2", "--quiet", "--trace", "numa",
+                                "./slow", "dependencies")
+    del os.environ["STARPU_USE_NUMA"]
+    status, output = suite.orrery("report", "numa", "--quiet")
+    suite.verdict("cores_of_numa_nodes_are_cores", status == 0 and "8 CPU cores busy" in output and
+                  "GPU" not in output, said + output)
+    status, output = suite.orrery("trace", "numa", "--csv", "numa.csv")
+    with open(os.path.join(suite.directory, "numa.csv"), encoding="utf-8") as f:
+        head = f.readline()
+    suite.verdict("and_in_the_table_of_nodes", "cpus_per_node=4 gpus_per_node=0" in head, head)
+
+
+THIN = """<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="w" routing="Cluster">%s</zone></platform>
+"""
+THIN_HOST = """<link id="l%d" bandwidth="%s" latency="2us" sharing_policy="SPLITDUPLEX"/>
+<host id="h%d" speed="1Gf" core="4"/><host_link id="h%d" up="l%d_UP" down="l%d_DOWN"/>
+"""
+
+
 def behind(suite):
+    suite.write("thin.xml", THIN % "".join(THIN_HOST % (
+        i, "50MBps" if i == 2 else "1GBps", i, i, i, i) for i in range(4)))
     for why, scheduler, reason in BEHIND:
         name = "behind-" + why
         wanted = dict(LIMITS.get(why, {}), STARPU_SCHED=scheduler)
         os.environ.update(wanted)
-        suite.orrery("run", "--sim", "small4", "-n", "2", "--quiet", "--trace", name, "./slow", why)
+        suite.orrery("run", "--sim", PLATFORMS.get(why, "small4"), "-n", RANKS.get(why, "2"),
+                     "--quiet", "--trace", name, "./slow", why)
         for knob in wanted:
             del os.environ[knob]
         status, output = suite.orrery("report", name, "--quiet")
         named = re.findall(r"^Reason \((.*?)\): ", output, re.M)
         suite.verdict("reason_behind_" + why, status == 0 and reason in named[:2] and
-                      not set(NOT_BEHIND.get(why, ())) & set(named), output)
+                      not set(NOT_BEHIND.get(why, ())) & set(named)
+                      and WHO.get(why, "") in output, output)
 
 
 def accounts(suite, directory):
@@ -152,6 +194,9 @@ class Recorded:
     def __init__(self, records):
         self.rank, self.host, self.origin_s = 0, "here", 0.0
         self.workers, self.recorded = {0: ("CPU 0", 0)}, records
+
+    def kind_of(self, worker):
+        return "cpu"
 
     def records(self):
         return self.recorded
@@ -336,6 +381,7 @@ def main():
             suite.orrery("cc", "--sim", SLOW, "-o", "slow")
             reasons(suite)
             behind(suite)
+            numa(suite)
             paths(suite)
             files(suite)
             browsed(suite)

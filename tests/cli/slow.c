@@ -2,11 +2,12 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * A program for tests/cli/report.py: 2 simulated ranks, slow for one known reason.
+ * A program for tests/cli/report.py: 2 simulated ranks or 4, slow for one known reason.
  *
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
  *             pauses|worker|memory|small|noise|work|gpus|commute|tags|waits|
- *             front|first|tied|synchronous|limit|uncached
+ *             front|first|tied|synchronous|limit|uncached|callbacks|late|alone|swap|
+ *             incast|ring|ahead
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,6 +125,31 @@ static struct starpu_codelet reads = {.cpu_funcs = {nothing},
 				      .model = &model,
 				      .name = "reads"};
 
+static struct starpu_codelet writes = {.cpu_funcs = {nothing},
+				       .nbuffers = 1,
+				       .modes = {STARPU_W},
+				       .model = &model,
+				       .name = "writes"};
+
+static void sleeps(void *arg)
+{
+	(void)arg;
+	starpu_usleep(3000);
+}
+
+/* What ranks read of others: the first of four from the others, or each of its neighbour.
+ */
+static void submit_reads(const char *why, starpu_data_handle_t *handles)
+{
+	int all = strcmp(why, "ring") == 0;
+
+	for (int i = 0; i < NTASKS - 1; i++)
+		if (all || i % 4)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &reads, STARPU_RW,
+					       handles[all ? i : i - i % 4], STARPU_R,
+					       handles[all ? i + 1 : i], 0);
+}
+
 /* Each task reads what the one before has written: a front that goes over both ranks. */
 static void submit_front(starpu_data_handle_t *handles)
 {
@@ -180,10 +206,36 @@ static void pause_after(const char *why, int i)
 		starpu_usleep(10000);
 	if (strcmp(why, "pauses") == 0 && i % 10 == 9)
 		starpu_usleep(50000);
+	if (strcmp(why, "alone") == 0 && i == 5 && starpu_mpi_world_rank() == 1)
+		starpu_usleep(100000);
 	if (strcmp(why, "waits") == 0 && i % 10 == 9) {
 		starpu_task_insert(NULL, 0); /* without a kernel */
 		starpu_task_wait_for_all();
 	}
+}
+
+/* 0: the reason is none of these. */
+static int run_other(const char *why, starpu_data_handle_t *handles)
+{
+	int calls = strcmp(why, "callbacks") == 0, swaps = strcmp(why, "swap") == 0,
+	    ahead = strcmp(why, "ahead") == 0,
+	    reads_others = strcmp(why, "incast") == 0 || strcmp(why, "ring") == 0;
+
+	if (reads_others)
+		submit_reads(why, handles);
+	for (int i = 0; i < NTASKS; i++) {
+		if (calls)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &on_cpu, STARPU_RW,
+					       handles[i], STARPU_CALLBACK, sleeps, 0);
+		if (swaps)
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &writes, STARPU_W,
+					       handles[i], 0);
+		if (ahead)
+			insert(&on_gpu, handles[i], i % 2, 50000);
+	}
+	for (int i = 0; swaps && i < NTASKS; i++)
+		insert(&on_cpu, handles[i], i % 2, 0);
+	return calls || swaps || ahead || reads_others;
 }
 
 /* What the handles are for: one that ranks share, one of each rank, many of each. */
@@ -254,20 +306,27 @@ int main(int argc, char **argv)
 	starpu_data_handle_t handles[NTASKS];
 	const char *why = argc > 1 ? argv[1] : "end";
 	int is_large = strcmp(why, "network") == 0 || strcmp(why, "data") == 0 ||
-		       strcmp(why, "memory") == 0;
+		       strcmp(why, "memory") == 0 || strcmp(why, "swap") == 0 ||
+		       strcmp(why, "incast") == 0 || strcmp(why, "ring") == 0 ||
+		       strcmp(why, "ahead") == 0;
+	int size, home = strcmp(why, "swap") == 0 ? -1 : STARPU_MAIN_RAM;
 	float *values = malloc(VALUES * sizeof(*values));
 
 	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
 		return 77;
+	size = starpu_mpi_world_size();
 	for (int i = 0; i < NTASKS; i++) {
-		int is_here = i % 2 == starpu_mpi_world_rank();
+		int is_here = i % size == starpu_mpi_world_rank() && home == 0;
 
-		starpu_vector_data_register(&handles[i], is_here ? STARPU_MAIN_RAM : -1,
+		starpu_vector_data_register(&handles[i], is_here ? home : -1,
 					    is_here ? (uintptr_t)values : 0,
 					    is_large ? VALUES : 1, sizeof(*values));
-		starpu_mpi_data_register(handles[i], i, i % 2);
+		starpu_mpi_data_register(handles[i], i, i % size);
 	}
-	run(why, handles);
+	if (strcmp(why, "late") == 0 && starpu_mpi_world_rank() == 1)
+		starpu_usleep(100000);
+	if (!run_other(why, handles))
+		run(why, handles);
 	starpu_task_wait_for_all();
 	for (int i = 0; i < NTASKS; i++)
 		starpu_data_unregister(handles[i]);
