@@ -185,6 +185,13 @@ void duplicate_on_write_slow(starpu_data_handle_t handle)
 	orr_unlock(&node->duplicates_lock);
 }
 
+static void leave_source(struct data_extra *extra)
+{
+	if (extra->duplicate_of)
+		data_extra(extra->duplicate_of)->duplicate = NULL;
+	extra->duplicate_of = NULL;
+}
+
 int duplicate_drop(starpu_data_handle_t handle)
 {
 	struct node *node = handle->node;
@@ -196,6 +203,8 @@ int duplicate_drop(starpu_data_handle_t handle)
 	stays = data_extra(handle)->nshares > 0;
 	if (stays)
 		data_extra(handle)->nshares--;
+	else
+		leave_source(data_extra(handle)); /* Nobody is to share it any more. */
 	orr_unlock(&node->duplicates_lock);
 	return stays;
 }
@@ -209,8 +218,6 @@ void duplicate_forget(starpu_data_handle_t handle)
 		return;
 	orr_lock(&node->duplicates_lock);
 	unlink_duplicate(extra);
-	if (extra->duplicate_of)
-		data_extra(extra->duplicate_of)->duplicate = NULL;
-	extra->duplicate_of = NULL;
+	leave_source(extra);
 	orr_unlock(&node->duplicates_lock);
 }
