@@ -62,7 +62,8 @@ static struct starpu_perfmodel copy_model __attribute__((section(".data.rel.ro")
 	.type = STARPU_COMMON, .cost_function = copy_us, .symbol = "starpu_data_cpy"};
 
 static struct starpu_codelet copy_codelet
-	__attribute__((section(".data.rel.ro"))) = {.cpu_funcs = {copy_kernel},
+	__attribute__((section(".data.rel.ro"))) = {.where = STARPU_CPU | STARPU_CUDA,
+						    .cpu_funcs = {copy_kernel},
 						    .cuda_funcs = {copy_kernel},
 						    .nbuffers = 2,
 						    .modes = {STARPU_W, STARPU_R},
