@@ -29,7 +29,8 @@ extern "C" {
 
 #define STARPU_NS_PER_S 1000000000
 
-/** Life of a task on the run's clock; zero for what did not happen. */
+/** Life of a task on the run's clock; zero for what did not happen.  Pushing and popping
+ * begin and end at the same date. */
 struct starpu_profiling_task_info {
 	struct timespec submit_time;
 	struct timespec push_start_time;

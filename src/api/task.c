@@ -157,6 +157,7 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task)
 	copy->starpu_private = job;
 	copy->status = STARPU_TASK_INIT;
 	copy->profiling_info = NULL;
+	copy->bundle = NULL;
 	copy->dyn_interfaces = NULL;
 	if (task->dyn_handles) {
 		size_t n = STARPU_TASK_GET_NBUFFERS(task);

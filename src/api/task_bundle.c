@@ -61,8 +61,9 @@ static double sum(starpu_task_bundle_t bundle, const struct question *question)
 	double all = 0;
 
 	orr_lock(&bundle->lock);
-	for (int i = 0; i < bundle->n; i++)
-		all += question->ask(question, bundle->tasks[i]);
+	for (int i = 0; i < bundle->nslots; i++)
+		if (bundle->tasks[i])
+			all += question->ask(question, bundle->tasks[i]);
 	orr_unlock(&bundle->lock);
 	return all;
 }

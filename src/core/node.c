@@ -580,7 +580,7 @@ void node_close(struct node *node)
 	teams_close(node);
 	for (int i = 0; i < node->nworkers; i++)
 		levels_free(&node->workers[i].bound);
-	tags_clear(node);
+	tags_close(node);
 	transactions_clear(node);
 	table_free(&node->tags);
 	ahead_close(node);

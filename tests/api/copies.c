@@ -106,9 +106,15 @@ static void duplicates_are_shared_until_a_write(void)
 	/* Its duplicate is gone: a new one. */
 	CLAIM_EQ(starpu_data_dup_ro(&first, data, 0), 0);
 	CLAIM_EQ(value_of(first, 3), 114);
+	/* It goes with its last holder, though a reader is still to come. */
+	starpu_data_acquire(first, STARPU_R);
+	starpu_data_unregister_submit(first);
+	CLAIM_EQ(starpu_data_dup_ro(&second, data, 0), 0);
+	CLAIM(second != first);
+	starpu_data_release(first);
 	starpu_data_unregister(data);
-	CLAIM_EQ(value_of(first, 3), 114);
-	starpu_data_unregister(first);
+	CLAIM_EQ(value_of(second, 3), 114);
+	starpu_data_unregister(second);
 	CLAIM_EQ(starpu_task_wait_for_all(), 0);
 	starpu_shutdown();
 }

@@ -376,7 +376,9 @@ static void end(int ntasks)
 	CLAIM_EQ(npre, ntasks);
 	CLAIM_EQ(npost, ntasks);
 	CLAIM_EQ(ndeinits, 0);
+	CLAIM_EQ(nremoved, 0);
 	starpu_shutdown();
+	CLAIM_EQ(nremoved, nadded); /* Those that never left. */
 	CLAIM_EQ(ninits, 1);
 	CLAIM_EQ(ndeinits, 1);
 }
@@ -390,6 +392,8 @@ static void all_tasks_run(void)
 			CLAIM_EQ(starpu_task_insert(&alone, 0), 0);
 		end(NTASKS);
 		CLAIM_EQ(nran, NTASKS);
+		CLAIM_EQ(alone.where, STARPU_CPU);
+		alone.where = 0;
 	}
 }
 

@@ -173,12 +173,48 @@ static void bundles_have_their_tasks(void)
 	starpu_shutdown();
 }
 
+static void bundles_are_large_and_change(void)
+{
+	enum { NMEMBERS = 4000 };
+	static struct starpu_task *tasks[NMEMBERS];
+	struct starpu_perfmodel_arch *arch;
+	starpu_task_bundle_t bundle;
+	starpu_data_handle_t handle;
+	struct starpu_task *copy;
+
+	claim_start(NWORKERS);
+	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)&values[0],
+				      sizeof(values[0]));
+	arch = starpu_worker_get_perf_archtype(0, 0);
+	starpu_task_bundle_create(&bundle);
+	for (int i = 0; i < NMEMBERS; i++) {
+		tasks[i] = make(handle, &seen[0]);
+		CLAIM_EQ(starpu_task_bundle_insert(bundle, tasks[i]), 0);
+		/* Two come, one goes. */
+		if (i % 2 == 1)
+			CLAIM_EQ(starpu_task_bundle_remove(bundle, tasks[i / 2]), 0);
+	}
+	CLAIM_EQ((long)starpu_task_bundle_expected_length(bundle, arch, 0),
+		 250L * NMEMBERS / 2);
+	copy = starpu_task_dup(tasks[NMEMBERS - 1]);
+	CLAIM(copy->bundle == NULL); /* A task of its own. */
+	starpu_task_bundle_close(bundle);
+	for (int i = NMEMBERS - 1; i >= 0; i--)
+		CLAIM_EQ(starpu_task_submit(tasks[i]), 0);
+	starpu_task_wait_for_all();
+	CLAIM_EQ(starpu_task_submit(copy), 0);
+	starpu_task_wait_for_all();
+	starpu_data_unregister(handle);
+	starpu_shutdown();
+}
+
 int main(void)
 {
 	const struct claim claims[] = {
 		{"failed_tasks_are_tried_again", failed_tasks_are_tried_again},
 		{"programs_check_themselves", programs_check_themselves},
 		{"bundles_have_their_tasks", bundles_have_their_tasks},
+		{"bundles_are_large_and_change", bundles_are_large_and_change},
 		{NULL, NULL}};
 
 	return claims_run(claims, 0);

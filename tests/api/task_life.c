@@ -415,6 +415,33 @@ static void lives_may_nest(void)
 	CLAIM_EQ(starpu_is_initialized(), 0);
 }
 
+/* The library ends without them; what they wait for does not let them go. */
+static void blocked_tasks_never_run(void)
+{
+	struct starpu_task *unsubmitted, *blocked;
+
+	begin();
+	starpu_tag_declare_deps(1, 1, (starpu_tag_t)2);
+	CLAIM_EQ(starpu_task_insert(&cl_a, STARPU_TAG, (starpu_tag_t)1, 0), 0);
+	CLAIM_EQ(starpu_task_insert(&cl_a, STARPU_TAG, (starpu_tag_t)3, 0), 0);
+	unsubmitted = starpu_task_create();
+	unsubmitted->cl = &cl_a;
+	blocked = starpu_task_create();
+	blocked->cl = &cl_b;
+	starpu_task_declare_deps_array(blocked, 1, &unsubmitted);
+	submit(blocked);
+	CLAIM_EQ(starpu_task_wait_for_no_ready(), 0);
+	starpu_shutdown();
+	CLAIM_EQ(na, 1);
+	CLAIM_EQ(nb, 0);
+	/* They are forgotten: their tags are free. */
+	begin();
+	CLAIM_EQ(starpu_task_insert(&cl_a, STARPU_TAG, (starpu_tag_t)1, 0), 0);
+	CLAIM_EQ(starpu_tag_wait(1), 0);
+	CLAIM_EQ(na, 1);
+	starpu_shutdown();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct claim claims[] = {
@@ -435,6 +462,7 @@ int main(int argc, char **argv)
 		{"codelets may be constant", codelets_may_be_constant},
 		{"starpu_codelet_nop may be changed", nop_may_be_changed},
 		{"lives may nest", lives_may_nest},
+		{"blocked tasks never run", blocked_tasks_never_run},
 		{NULL, NULL},
 	};
 

@@ -515,7 +515,10 @@ static void profiled_tasks_have_dates(void)
 	info = task->profiling_info;
 	CLAIM(info != NULL);
 	CLAIM(date_us(&info->submit_time) <= date_us(&info->push_start_time));
-	CLAIM(date_us(&info->push_start_time) <= date_us(&info->start_time));
+	CLAIM(date_us(&info->push_start_time) <= date_us(&info->push_end_time));
+	CLAIM(date_us(&info->push_end_time) <= date_us(&info->pop_start_time));
+	CLAIM(date_us(&info->pop_start_time) <= date_us(&info->pop_end_time));
+	CLAIM(date_us(&info->pop_end_time) <= date_us(&info->start_time));
 	CLAIM(date_us(&info->start_time) <= date_us(&info->end_time));
 	CLAIM(date_us(&info->end_time) <= date_us(&info->callback_end_time));
 	CLAIM(date_us(&info->callback_end_time) <= starpu_timing_now());

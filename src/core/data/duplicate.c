@@ -62,7 +62,8 @@ static struct starpu_perfmodel copy_model __attribute__((section(".data.rel.ro")
 	.type = STARPU_COMMON, .cost_function = copy_us, .symbol = "starpu_data_cpy"};
 
 static struct starpu_codelet copy_codelet
-	__attribute__((section(".data.rel.ro"))) = {.cpu_funcs = {copy_kernel},
+	__attribute__((section(".data.rel.ro"))) = {.where = STARPU_CPU | STARPU_CUDA,
+						    .cpu_funcs = {copy_kernel},
 						    .cuda_funcs = {copy_kernel},
 						    .nbuffers = 2,
 						    .modes = {STARPU_W, STARPU_R},
@@ -185,6 +186,13 @@ void duplicate_on_write_slow(starpu_data_handle_t handle)
 	orr_unlock(&node->duplicates_lock);
 }
 
+static void leave_source(struct data_extra *extra)
+{
+	if (extra->duplicate_of)
+		data_extra(extra->duplicate_of)->duplicate = NULL;
+	extra->duplicate_of = NULL;
+}
+
 int duplicate_drop(starpu_data_handle_t handle)
 {
 	struct node *node = handle->node;
@@ -196,6 +204,8 @@ int duplicate_drop(starpu_data_handle_t handle)
 	stays = data_extra(handle)->nshares > 0;
 	if (stays)
 		data_extra(handle)->nshares--;
+	else
+		leave_source(data_extra(handle)); /* Nobody is to share it any more. */
 	orr_unlock(&node->duplicates_lock);
 	return stays;
 }
@@ -209,8 +219,6 @@ void duplicate_forget(starpu_data_handle_t handle)
 		return;
 	orr_lock(&node->duplicates_lock);
 	unlink_duplicate(extra);
-	if (extra->duplicate_of)
-		data_extra(extra->duplicate_of)->duplicate = NULL;
-	extra->duplicate_of = NULL;
+	leave_source(extra);
 	orr_unlock(&node->duplicates_lock);
 }

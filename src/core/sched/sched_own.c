@@ -10,6 +10,7 @@
 #include "core/sched/relax.h"
 #include "core/sched/teams.h"
 #include "core/sched/telling.h"
+#include "core/task/codelet.h"
 #include "core/task/task.h"
 
 static struct sched *own_open(struct node *node)
@@ -25,8 +26,24 @@ static void own_opened(struct sched *sched)
 		sched->policy->init_sched((unsigned)sched->id);
 }
 
+/* At the end of the node there are those that never left. */
+static void remove_all(struct sched *sched)
+{
+	int ids[STARPU_NMAXWORKERS];
+	unsigned n = 0;
+
+	if (!sched->policy->remove_workers)
+		return;
+	for (int i = 0; i < sched->node->nworkers; i++)
+		if (telling_knows(sched, &sched->node->workers[i]))
+			ids[n++] = i;
+	if (n > 0)
+		sched->policy->remove_workers((unsigned)sched->id, ids, n);
+}
+
 static void own_close(struct sched *sched)
 {
+	remove_all(sched);
 	if (sched->policy->deinit_sched)
 		sched->policy->deinit_sched((unsigned)sched->id);
 	free(sched);
@@ -146,8 +163,13 @@ static double own_expect(struct worker *worker, struct job *job)
 	return -1;
 }
 
+/* Policies of the application's may ask the codelet where it can run. */
 static void own_submitted(struct sched *sched, struct starpu_task *task)
 {
+	struct starpu_codelet *cl = task->cl;
+
+	if (cl && !cl->where)
+		cl->where = codelet_where(cl);
 	if (sched->policy->submit_hook)
 		sched->policy->submit_hook(task);
 }

@@ -21,11 +21,12 @@ starpu_task_bundle_t bundle_new(void)
 /* Unlock it, and free it when nobody can come to it any more. */
 static void leave(starpu_task_bundle_t bundle)
 {
-	int is_over = bundle->is_closed && bundle->n == 0;
+	int is_over = bundle->is_closed && bundle->slots.count == 0;
 
 	orr_unlock(&bundle->lock);
 	if (!is_over)
 		return;
+	table_free(&bundle->slots);
 	free(bundle->tasks);
 	free(bundle);
 }
@@ -35,6 +36,36 @@ static int was_submitted(const struct starpu_task *task)
 	const struct job *job = task->starpu_private;
 
 	return job && job->life != LIFE_NEW;
+}
+
+static void put(starpu_task_bundle_t bundle, int slot, struct starpu_task *task)
+{
+	bundle->tasks[slot] = task;
+	table_put(&bundle->slots, (uintptr_t)task, (void *)(uintptr_t)(slot + 1));
+}
+
+/* As many as have left pay for it. */
+static void close_gaps(starpu_task_bundle_t bundle)
+{
+	int n = 0;
+
+	for (int i = 0; i < bundle->nslots; i++)
+		if (bundle->tasks[i])
+			put(bundle, n++, bundle->tasks[i]);
+	bundle->nslots = n;
+}
+
+static void make_room(starpu_task_bundle_t bundle)
+{
+	if (bundle->nslots == bundle->capacity &&
+	    bundle->slots.count <= (size_t)bundle->capacity / 2)
+		close_gaps(bundle);
+	if (bundle->nslots < bundle->capacity)
+		return;
+	bundle->capacity =
+		bundle->capacity ? 2 * bundle->capacity : BUNDLE_FIRST_CAPACITY;
+	bundle->tasks = orr_realloc(bundle->tasks,
+				    (size_t)bundle->capacity * sizeof(*bundle->tasks));
 }
 
 int bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task)
@@ -50,12 +81,8 @@ int bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task)
 		orr_unlock(&bundle->lock);
 		return ret;
 	}
-	if (bundle->n == bundle->capacity) {
-		bundle->capacity = bundle->n ? 2 * bundle->n : BUNDLE_FIRST_CAPACITY;
-		bundle->tasks = orr_realloc(
-			bundle->tasks, (size_t)bundle->capacity * sizeof(*bundle->tasks));
-	}
-	bundle->tasks[bundle->n++] = task;
+	make_room(bundle);
+	put(bundle, bundle->nslots++, task);
 	task->bundle = bundle;
 	orr_unlock(&bundle->lock);
 	return 0;
@@ -63,17 +90,15 @@ int bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task)
 
 int bundle_remove(starpu_task_bundle_t bundle, struct starpu_task *task)
 {
-	int i = 0;
+	uintptr_t slot;
 
 	orr_lock(&bundle->lock);
-	while (i < bundle->n && bundle->tasks[i] != task)
-		i++;
-	if (i == bundle->n) {
+	slot = (uintptr_t)table_remove(&bundle->slots, (uintptr_t)task);
+	if (slot == 0) {
 		orr_unlock(&bundle->lock);
 		return -ENOENT;
 	}
-	for (bundle->n--; i < bundle->n; i++)
-		bundle->tasks[i] = bundle->tasks[i + 1];
+	bundle->tasks[slot - 1] = NULL;
 	task->bundle = NULL;
 	leave(bundle);
 	return 0;

@@ -8,13 +8,15 @@
  *
  * task->bundle is that in which it is; it goes with its last task once it is closed.
  */
+#include "base/table.h"
 #include "core/node.h"
 
 struct _starpu_task_bundle {
 	struct orr_lock lock; /* of all below, and of task->bundle of its tasks */
 	int is_closed;
-	int n, capacity;
-	struct starpu_task **tasks;
+	int nslots, capacity;
+	struct starpu_task **tasks; /* in their order; NULL: left */
+	struct table slots;         /* by task: its number in tasks, plus one */
 };
 
 starpu_task_bundle_t bundle_new(void);

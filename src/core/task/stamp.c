@@ -17,12 +17,12 @@
  */
 
 /* The dates of each kind of event, by their offsets, and 0 behind them: submit_time, the
- * first field, belongs to a kind alone. */
+ * first field, belongs to a kind alone.  Pushing and popping take no time here. */
 #define AT(date) offsetof(struct starpu_profiling_task_info, date)
 
 static const unsigned short dates[EVENT_NKINDS][2] = {
-	[EVENT_TASK_PUSHED] = {AT(push_start_time)},
-	[EVENT_TASK_TAKEN] = {AT(pop_end_time)},
+	[EVENT_TASK_PUSHED] = {AT(push_start_time), AT(push_end_time)},
+	[EVENT_TASK_TAKEN] = {AT(pop_start_time), AT(pop_end_time)},
 	[EVENT_TASK_FETCHING] = {AT(acquire_data_start_time)},
 	[EVENT_TASK_STARTED] = {AT(acquire_data_end_time), AT(start_time)},
 	[EVENT_TASK_ENDED] = {AT(end_time)},

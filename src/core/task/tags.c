@@ -388,18 +388,31 @@ void tags_remove(struct node *node, starpu_tag_t id)
 	ready_run(node, &ready);
 }
 
-void tags_clear(struct node *node)
+static void free_all(struct node *node, struct ready *ready)
 {
-	struct ready ready = {0};
 	size_t cursor = 0;
 	struct tag *tag;
 
 	orr_lock(&node->links_lock);
 	while ((tag = table_next(&node->tags, &cursor)))
-		free_tag(tag, &ready);
+		free_tag(tag, ready);
 	table_free(&node->tags);
 	orr_unlock(&node->links_lock);
+}
+
+void tags_clear(struct node *node)
+{
+	struct ready ready = {0};
+
+	free_all(node, &ready);
 	ready_run(node, &ready);
+}
+
+void tags_close(struct node *node)
+{
+	struct ready never = {0};
+
+	free_all(node, &never);
 }
 
 /* The job that carries the tag, or carried it last, or NULL. */

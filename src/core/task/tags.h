@@ -27,6 +27,8 @@ void tags_restart(struct node *node, starpu_tag_t id);
 /* Any time: who waits for the tag need not any more. */
 void tags_remove(struct node *node, starpu_tag_t id);
 void tags_clear(struct node *node);
+/* At the end of the node: what waited for them will never run. */
+void tags_close(struct node *node);
 /* "tag 7 (of task ...)", for messages. */
 void tags_name(struct node *node, starpu_tag_t id, char *text, size_t bytes);
 /* Which tags wait for which, line by line; tags are locked meanwhile. */

@@ -26,7 +26,8 @@ static void ask(void *buffers[], void *arg)
 }
 
 /* Where kernels are not called, this one is. */
-static const struct starpu_codelet gate_codelet = {.cpu_funcs = {ask},
+static const struct starpu_codelet gate_codelet = {.where = STARPU_CPU,
+						   .cpu_funcs = {ask},
 						   .cpu_funcs_name = {"ask"},
 						   .flags =
 							   STARPU_CODELET_SIMGRID_EXECUTE,
