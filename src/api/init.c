@@ -522,15 +522,15 @@ int orrery_get_stats(struct orrery_stats *stats)
 		return -EINVAL;
 	if (!node)
 		return -ENODEV;
-	*stats = (struct orrery_stats){.tasks_submitted =
-					       orr_count(&node->tasks_submitted),
-				       .tasks_inserted = node->tasks_inserted,
-				       .tasks_executed = workers_executed(node),
-				       .messages_sent = node->messages_sent,
-				       .bytes_sent = node->bytes_sent,
-				       .early_transfers = node->early_transfers,
-				       .early_bytes = node->early_bytes,
-				       .uncalibrated_tasks = node->uncalibrated_tasks};
+	*stats = (struct orrery_stats){
+		.tasks_submitted = orr_count(&node->tasks_submitted),
+		.tasks_inserted = orr_count(&node->tasks_inserted),
+		.tasks_executed = workers_executed(node),
+		.messages_sent = orr_count(&node->messages_sent),
+		.bytes_sent = orr_count(&node->bytes_sent),
+		.early_transfers = orr_count(&node->early_transfers),
+		.early_bytes = orr_count(&node->early_bytes),
+		.uncalibrated_tasks = node->uncalibrated_tasks};
 	stats->makespan_s = plat_now_s(node->plat) - node->start_s;
 	stats->host_wall_s = process_wall_s();
 	stats->peak_memory_bytes = process_peak_bytes();

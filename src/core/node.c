@@ -607,16 +607,22 @@ void node_close(struct node *node)
 	free(node);
 }
 
+/* Of threads that come at the same time one acts. */
 void node_begin_insertion(struct node *node)
 {
+	if (!orr_cas(&node->insertion, INSERTION_NONE, INSERTION_CHANGES))
+		return;
 	node->inserting_since_s = plat_now_s(node->plat);
-	orr_store(&node->is_inserting, 1);
+	orr_store(&node->insertion, INSERTION_GOES_ON);
 }
 
 void node_end_insertion(struct node *node)
 {
-	if (orr_load(&node->is_inserting) && orr_cas(&node->is_inserting, 1, 0))
-		node->inserting_s += plat_now_s(node->plat) - node->inserting_since_s;
+	if (orr_load(&node->insertion) != INSERTION_GOES_ON ||
+	    !orr_cas(&node->insertion, INSERTION_GOES_ON, INSERTION_CHANGES))
+		return;
+	node->inserting_s += plat_now_s(node->plat) - node->inserting_since_s;
+	orr_store(&node->insertion, INSERTION_NONE);
 }
 
 /* ---- waiting for counters -------------------------------------------- */

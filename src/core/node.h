@@ -125,11 +125,11 @@ struct memory {
 	struct kept *kept; /* see core/data/kept.h; atomic, NULL: nothing yet */
 };
 
-/* See core/watchdog.h; written by one waiting thread at a time, but for the flag. */
+/* See core/watchdog.h; of the thread that has set the flag. */
 struct watchdog {
-	int is_looking;          /* atomic */
-	int verdict;             /* enum watchdog_verdict, at signature */
-	unsigned long signature; /* of the node when something happened last */
+	int is_looking;     /* atomic */
+	int verdict;        /* atomic enum watchdog_verdict, at signature */
+	uint64_t signature; /* of the node when something happened last; atomic */
 	double since_s;
 	double report_s;         /* the silence after which it is said */
 	struct plat_timer timer; /* of watchdog_start(), and what it saw last */
@@ -143,6 +143,9 @@ struct combinations {
 	int n;
 	struct starpu_perfmodel_arch **archs; /* owned, their devices too */
 };
+
+/* Does the application insert tasks?  Who begins or ends that has it for himself. */
+enum node_insertion { INSERTION_NONE, INSERTION_GOES_ON, INSERTION_CHANGES };
 
 /* In groups: who writes one does not slow down those that read another. */
 struct node {
@@ -289,14 +292,14 @@ struct node {
 	uint64_t wave; /* changes with each arrival at a tag */
 
 	/* The MPI layer, and who inserts. */
-	ORR_OWN_LINE unsigned long tasks_inserted; /* on any rank */
-	int is_inserting;                          /* atomic; since then: */
-	double inserting_since_s, inserting_s;     /* and before that, in all */
-	unsigned long uncalibrated_tasks;          /* simulated by the roofline */
-	unsigned long messages_sent;
-	unsigned long long bytes_sent;
-	unsigned long early_transfers; /* large ones that came before their receive */
-	unsigned long long early_bytes;
+	/* Tasks for any rank: a few less where threads insert at the same time. */
+	ORR_OWN_LINE uint64_t tasks_inserted;
+	int insertion;                         /* atomic enum node_insertion */
+	double inserting_since_s, inserting_s; /* and before that, in all */
+	unsigned long uncalibrated_tasks;      /* simulated by the roofline */
+	/* Under the engine's lock; whoever asks reads them without. */
+	uint64_t messages_sent, bytes_sent;
+	uint64_t early_transfers, early_bytes; /* large ones, before their receive */
 
 	/* Threads that wait, and what is seldom done. */
 	ORR_OWN_LINE struct orr_lock wait_lock;

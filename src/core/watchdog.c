@@ -37,19 +37,32 @@ unsigned long watchdog_signature(struct node *node)
 	return sum + (node->on_signature ? node->on_signature(node) : 0);
 }
 
+/* Who asks for the verdict meanwhile finds none of before beside the new signature. */
+static void begin_anew(struct node *node, uint64_t signature, double now_s)
+{
+	struct watchdog *watchdog = &node->watchdog;
+
+	orr_store(&watchdog->verdict, WATCHDOG_ACTIVE);
+	orr_fence();
+	orr_note(&watchdog->signature, signature);
+	watchdog->since_s = now_s;
+	watchdog->report_s = node_knobs(node)->watchdog_s;
+}
+
 int watchdog_is_due(struct node *node, double now_s)
 {
 	struct watchdog *watchdog = &node->watchdog;
-	unsigned long signature = watchdog_signature(node);
+	unsigned long signature;
 
-	if (signature != watchdog->signature || watchdog->since_s == 0) {
-		watchdog->signature = signature;
-		watchdog->since_s = now_s;
-		watchdog->verdict = WATCHDOG_ACTIVE;
-		watchdog->report_s = node_knobs(node)->watchdog_s;
+	if (!orr_cas(&watchdog->is_looking, 0, 1))
 		return 0;
-	}
-	return now_s - watchdog->since_s >= node_knobs(node)->watchdog_s;
+	signature = watchdog_signature(node);
+	if (signature != watchdog->signature || watchdog->since_s == 0)
+		begin_anew(node, signature, now_s);
+	else if (now_s - watchdog->since_s >= node_knobs(node)->watchdog_s)
+		return 1;
+	orr_store(&watchdog->is_looking, 0);
+	return 0;
 }
 
 /* ---- the verdict ----------------------------------------------------- */
@@ -78,14 +91,16 @@ static enum watchdog_verdict judge(struct node *node, const struct watchdog_fact
 
 enum watchdog_verdict watchdog_verdict(const struct node *node)
 {
-	return (enum watchdog_verdict)node->watchdog.verdict;
+	return (enum watchdog_verdict)orr_load(&node->watchdog.verdict);
 }
 
 enum watchdog_verdict watchdog_verdict_now(struct node *node, unsigned long *signature)
 {
 	*signature = watchdog_signature(node);
-	return *signature == node->watchdog.signature ? watchdog_verdict(node)
-						      : WATCHDOG_ACTIVE;
+	if (*signature != orr_count(&node->watchdog.signature))
+		return WATCHDOG_ACTIVE;
+	orr_fence();
+	return watchdog_verdict(node);
 }
 
 double watchdog_report_s(const struct node *node)
@@ -141,14 +156,12 @@ void watchdog_look(struct node *node, const struct watchdog_facts *facts, double
 	enum watchdog_verdict before, verdict;
 	const char *why;
 
-	if (!orr_cas(&watchdog->is_looking, 0, 1))
-		return;
-	before = watchdog->verdict;
+	before = watchdog_verdict(node);
 	verdict = judge(node, facts, &why);
 	/* What was seen one after the other held at one moment if nothing happened. */
 	if (watchdog_signature(node) != watchdog->signature)
 		verdict = WATCHDOG_ACTIVE;
-	watchdog->verdict = verdict;
+	orr_store(&watchdog->verdict, (int)verdict);
 	if (node->on_standstill &&
 	    node->on_standstill(node, now_s - watchdog->since_s, why))
 		verdict = WATCHDOG_ACTIVE; /* It has acted. */

@@ -33,7 +33,8 @@ struct watchdog_facts {
 
 /* The seconds between two looks of a waiting thread; 0: never. */
 double watchdog_period_s(const struct node *node);
-/* Look whether facts are needed: 1 when nothing has happened for long. */
+/* Look whether facts are needed: 1 when nothing has happened for long; then nobody else
+ * looks until watchdog_look() has returned. */
 int watchdog_is_due(struct node *node, double now_s);
 /* Judge and act; may end the run. */
 void watchdog_look(struct node *node, const struct watchdog_facts *facts, double now_s);

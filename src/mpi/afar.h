@@ -153,11 +153,11 @@ static inline void insert_charge(struct mpi *mpi, int is_own, int ndata)
 		plat_charge(mpi->node->plat, seconds);
 }
 
-/* For summaries. */
+/* For summaries: not worth an atomic addition, which would be half of an insertion. */
 static inline void insert_count(struct node *node)
 {
-	node->tasks_inserted++;
-	if (!orr_load(&node->is_inserting))
+	orr_note(&node->tasks_inserted, orr_count(&node->tasks_inserted) + 1);
+	if (orr_load(&node->insertion) == INSERTION_NONE)
 		node_begin_insertion(node);
 }
 

@@ -164,8 +164,9 @@ size_t early_nunmatched(const struct mpi *mpi)
 static int make_room(struct mpi *mpi, struct early *early)
 {
 	struct earlies *earlies = &mpi->engine.earlies;
+	struct node *node = mpi->node;
 	size_t bytes = early->head.bytes;
-	int is_carried = payload_is_carried(mpi->node, bytes);
+	int is_carried = payload_is_carried(node, bytes);
 
 	if (bytes > earlies->max_bytes - earlies->bytes)
 		return 0;
@@ -176,8 +177,8 @@ static int make_room(struct mpi *mpi, struct early *early)
 	}
 	early->is_taken_in = 1;
 	earlies->bytes += bytes;
-	mpi->node->early_transfers++;
-	mpi->node->early_bytes += bytes;
+	orr_note(&node->early_transfers, node->early_transfers + 1);
+	orr_note(&node->early_bytes, node->early_bytes + bytes);
 	return 1;
 }
 

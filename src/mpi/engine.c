@@ -511,6 +511,7 @@ static void send_local(struct request *request, struct wire_head *head, int is_s
 static void send_ready(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
+	struct node *node = mpi->node;
 	struct wire_head head = {.ordinal = request->ordinal, .tag = request->match.tag};
 	int is_small;
 
@@ -524,8 +525,8 @@ static void send_ready(struct request *request)
 		send_local(request, &head, is_small);
 		return;
 	}
-	mpi->node->messages_sent++;
-	mpi->node->bytes_sent += head.bytes;
+	orr_note(&node->messages_sent, node->messages_sent + 1);
+	orr_note(&node->bytes_sent, node->bytes_sent + head.bytes);
 	if (is_small) {
 		send_eager(request, &head);
 	} else {

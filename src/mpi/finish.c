@@ -103,7 +103,7 @@ static void end(struct request *request)
 	struct mpi *mpi = request->mpi;
 	int is_last;
 
-	request_move(request, REQUEST_ENDED);
+	request_end(request);
 	is_last = orr_add(&mpi->engine.npending, -1) == 0;
 	if (request->is_waited) {
 		orr_add(&request->holders, REQUEST_IS_ENDED);

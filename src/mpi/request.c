@@ -18,8 +18,7 @@ static const unsigned request_legal[REQUEST_NSTATES] = {
 	[REQUEST_ANNOUNCED] = TO(REQUEST_GRANTED) | TO(REQUEST_MOVED),
 	[REQUEST_GRANTED] = TO(REQUEST_MOVING),
 	[REQUEST_MOVING] = TO(REQUEST_MOVED),
-	[REQUEST_MOVED] = TO(REQUEST_ENDED),
-	[REQUEST_ENDED] = 0,
+	[REQUEST_MOVED] = 0,
 };
 
 static const unsigned char event_of[REQUEST_NSTATES] = {
@@ -30,19 +29,18 @@ static const unsigned char event_of[REQUEST_NSTATES] = {
 	[REQUEST_GRANTED] = EVENT_REQUEST_GRANTED,
 	[REQUEST_MOVING] = EVENT_REQUEST_MOVING,
 	[REQUEST_MOVED] = EVENT_REQUEST_MOVED,
-	[REQUEST_ENDED] = EVENT_REQUEST_DONE,
 };
 
-static void tell(const struct request *request, enum request_state state)
+static void tell(const struct request *request, int kind)
 {
-	struct event event = {.kind = event_of[state],
+	struct event event = {.kind = (uint8_t)kind,
 			      .flag = request->kind == REQUEST_RECEIVE,
 			      .n = (uint32_t)request->match.source,
 			      .id = (uintptr_t)request};
 
-	if (state == REQUEST_TURN)
+	if (kind == EVENT_REQUEST_POSTED)
 		event.value = (uint64_t)request->match.tag;
-	if (state == REQUEST_MOVED)
+	if (kind == EVENT_REQUEST_MOVED)
 		event.value = request->payload.bytes;
 	event_tell(request->mpi->node, NULL, event);
 }
@@ -52,7 +50,14 @@ void request_move(struct request *request, enum request_state state)
 	ORR_ASSERT(request_legal[request->state] & TO(state));
 	request->state = (unsigned char)state;
 	if (events_on(&request->mpi->node->events))
-		tell(request, state);
+		tell(request, event_of[state]);
+}
+
+void request_end(struct request *request)
+{
+	ORR_ASSERT(request->state == REQUEST_MOVED);
+	if (events_on(&request->mpi->node->events))
+		tell(request, EVENT_REQUEST_DONE);
 }
 
 static const char *waiting_for(const struct request *request)

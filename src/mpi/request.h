@@ -27,8 +27,7 @@ enum request_state {
 	REQUEST_ANNOUNCED, /* send: waits for the receiver's grant */
 	REQUEST_GRANTED,   /* send: waits until few enough others move */
 	REQUEST_MOVING,    /* the payload is on its way */
-	REQUEST_MOVED,     /* to be released */
-	REQUEST_ENDED,     /* released, called back */
+	REQUEST_MOVED,     /* to be released and called back; see request_end() */
 	REQUEST_NSTATES
 };
 
@@ -125,8 +124,12 @@ static inline struct early *request_early(const struct request *request)
 	return request->early;
 }
 
-/* Every change of state is checked against the table of legal moves. */
+/* Every change of state is checked against the table of legal moves; under the engine's
+ * lock. */
 void request_move(struct request *request, enum request_state state);
+/* Say that it has been released and called back.  Nothing is locked then, so its state
+ * stays: who looks at all requests asks request_has_ended(). */
+void request_end(struct request *request);
 /* "receive of tag 7 from rank 2 into ... (960 bytes), waiting for ...".  Returns text. */
 const char *request_describe(const struct request *request, char *text, size_t bytes);
 

@@ -111,7 +111,7 @@ static void ask_those_concerned(struct mpi *mpi, double now_s)
 	}
 	for (const struct request *request = NULL;
 	     (request = engine_next(mpi, request));) {
-		if (request->match.source != mpi->rank && request->state != REQUEST_ENDED)
+		if (request->match.source != mpi->rank && !request_has_ended(request))
 			ask(mpi, request->match.source, now_s);
 	}
 }

@@ -65,7 +65,7 @@ static void list_all(struct mpi *mpi, int max_lines,
 		    "in starpu_mpi_barrier() or starpu_mpi_shutdown(), where not all "
 		    "ranks have come: each must be called by all ranks");
 	while ((request = engine_next(mpi, request))) {
-		if (request->state == REQUEST_ENDED)
+		if (request_has_ended(request))
 			continue;
 		if (nlines++ >= max_lines) {
 			nleft++;

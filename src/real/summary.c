@@ -21,8 +21,9 @@ static int write_file(const struct node *node, const char *path)
 	fprintf(newfile.file,
 		"ranks=%d\ntasks=%lu\nmessages=%lu\nbytes=%llu\ninserted=%lu\n"
 		"insertion_s=%.9g\nwall_s=%.3f\npeak_bytes=%llu\n",
-		node->size, workers_executed(node), node->messages_sent, node->bytes_sent,
-		node->tasks_inserted, node->inserting_s, process_wall_s(),
+		node->size, workers_executed(node), orr_count(&node->messages_sent),
+		(unsigned long long)orr_count(&node->bytes_sent),
+		orr_count(&node->tasks_inserted), node->inserting_s, process_wall_s(),
 		process_peak_bytes());
 	return newfile_close(&newfile);
 }

@@ -76,8 +76,8 @@ void summary_add(struct summary *summary, const struct node *node)
 	summary->uncalibrated += node->uncalibrated_tasks;
 	summary->messages += node->messages_sent;
 	summary->bytes += node->bytes_sent;
-	if (node->tasks_inserted > summary->inserted)
-		summary->inserted = node->tasks_inserted;
+	if (orr_count(&node->tasks_inserted) > summary->inserted)
+		summary->inserted = orr_count(&node->tasks_inserted);
 	if (node->inserting_s > summary->insertion_s)
 		summary->insertion_s = node->inserting_s;
 	/* A node that could not open has none.  A name of the application's may be

@@ -298,11 +298,13 @@ static int is_moot(const struct access *access)
 }
 
 /* Who copies the bytes may read them with the application's functions, which must not
- * find a value that is half another one.  Where threads take turns nobody looks
- * meanwhile. */
+ * find a value that is half another one: neither that of who has the access, nor that of
+ * who gets the bytes from it.  Where threads take turns nobody looks meanwhile. */
 static int is_being_read(const struct access *access)
 {
-	return access->copy->outgoing > 0 && (access->mode & (STARPU_W | STARPU_REDUX)) &&
+	return access->copy->outgoing > 0 &&
+	       ((access->mode & (STARPU_W | STARPU_REDUX)) ||
+		access->job->ops->gives_bytes) &&
 	       !access->job->node->machine->takes_turns;
 }
 

@@ -26,21 +26,24 @@ static const struct kind {
 	const char *name;
 	unsigned short parent_mode, part_mode; /* of its turns */
 	unsigned char brings_parent, brings_parts;
+	/* Their bytes may be written from then on, by who uses the parts or the parent.
+	 */
+	unsigned char gives_parent, gives_parts;
 } kinds[] = {
 	[HANDOVER_OPEN_READ] = {"starpu_data_partition_readonly_submit()", STARPU_R,
-				STARPU_W, 1, 0},
-	[HANDOVER_OPEN_WRITE] = {"starpu_data_partition_submit()", STARPU_W, STARPU_W, 1,
-				 0},
+				STARPU_W, .brings_parent = 1},
+	[HANDOVER_OPEN_WRITE] = {"starpu_data_partition_submit()", STARPU_W, STARPU_W,
+				 .brings_parent = 1, .gives_parent = 1},
 	[HANDOVER_UPGRADE] = {"starpu_data_partition_readwrite_upgrade_submit()",
-			      STARPU_W, STARPU_R, 0, 0},
+			      STARPU_W, STARPU_R, .gives_parent = 1},
 	[HANDOVER_DOWNGRADE] = {"starpu_data_partition_readonly_downgrade_submit()",
-				STARPU_W, STARPU_R, 0, 1},
+				STARPU_W, STARPU_R, .brings_parts = 1},
 	[HANDOVER_CLOSE_READ] = {"starpu_data_unpartition_submit()", STARPU_R, STARPU_W,
-				 0, 0},
+				 .gives_parts = 1},
 	[HANDOVER_CLOSE_WRITE] = {"starpu_data_unpartition_submit()", STARPU_W, STARPU_W,
-				  0, 1},
+				  .brings_parts = 1, .gives_parts = 1},
 	/* The parent may be without a value here: nobody shall make it neutral. */
-	[HANDOVER_CLEAN] = {"starpu_data_partition_clean()", STARPU_W, STARPU_W, 0, 0},
+	[HANDOVER_CLEAN] = {"starpu_data_partition_clean()", STARPU_W, STARPU_W},
 };
 
 static const struct kind *kind_of(const struct handover *handover)
@@ -203,6 +206,10 @@ static void fetch_start(struct job *job, struct ready *ready)
 
 static const struct job_ops fetch_ops = {
 	.start = fetch_start, .fetched = handover_fetched, .describe = fetch_describe};
+static const struct job_ops giving_ops = {.start = fetch_start,
+					  .fetched = handover_fetched,
+					  .describe = fetch_describe,
+					  .gives_bytes = 1};
 
 /* Without a value there is still memory to come by, and what is on its way to it. */
 static void want(struct job *fetch, int i, starpu_data_handle_t datum)
@@ -213,20 +220,29 @@ static void want(struct job *fetch, int i, starpu_data_handle_t datum)
 				.mode = has_value(datum) ? STARPU_R : STARPU_NONE};
 }
 
-/* 1 when all is where it has to be. */
+/* May somebody copy values that are where the handover needs them? */
+static int are_copied(const struct node *node)
+{
+	return orr_load(&node->nmemories) > 1 && !node->machine->takes_turns;
+}
+
+/* 1 when all is where it has to be, and nobody reads what it gives away. */
 static int bring(struct handover *handover)
 {
 	const struct kind *kind = kind_of(handover);
 	struct partition *partition = handover->partition;
 	struct job *fetch = &handover->fetch;
-	unsigned n = kind->brings_parts ? partition->nparts : kind->brings_parent;
+	int waits = are_copied(fetch->node);
+	int has_parts = kind->brings_parts || (kind->gives_parts && waits);
+	unsigned n = has_parts ? partition->nparts
+			       : kind->brings_parent || (kind->gives_parent && waits);
 
 	if (n == 0)
 		return 1;
 	job_reserve(fetch, n);
-	if (kind->brings_parent)
+	if (!has_parts)
 		want(fetch, 0, partition->parent);
-	for (unsigned i = 0; i < n && kind->brings_parts; i++)
+	for (unsigned i = 0; i < n && has_parts; i++)
 		want(fetch, (int)i, partition->parts[i]);
 	return coherency_fetch(fetch, data_base_memory(partition->parent));
 }
@@ -289,7 +305,9 @@ void handover_submit(struct partition *partition, const struct handover_wish *wi
 	handover->partition = partition;
 	handover->wish = *wish;
 	orr_add(&partition->users, 1);
-	job_init(&handover->fetch, node, &fetch_ops, NULL, 0);
+	job_init(&handover->fetch, node,
+		 kind->gives_parent || kind->gives_parts ? &giving_ops : &fetch_ops, NULL,
+		 0);
 	job_init(job, node, &handover_ops, NULL, 0);
 	job_reserve(job, partition->nparts + 1);
 	take_turn(job, 0, partition->parent,

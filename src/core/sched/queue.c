@@ -100,10 +100,12 @@ static void sort_all_in(struct queue *queue)
 	orr_store(&queue->length, queue->length - 1);
 }
 
-/* In this order: jobs leave the stack after they are counted. */
+/* In this order: jobs leave the stack after they are counted.  Where there are some, the
+ * stack is left to those who push. */
 static int is_empty(struct queue *queue)
 {
-	return !orr_load_ptr(&queue->pushed) && orr_load(&queue->length) == 0;
+	return orr_load(&queue->length) == 0 && !orr_load_ptr(&queue->pushed) &&
+	       orr_load(&queue->length) == 0;
 }
 
 static int goes_before(const struct queue *queue, const struct job *a,

@@ -28,12 +28,14 @@ struct queue_lane {
 
 enum { QUEUE_LANES = 8 };
 
+/* Who pushes writes the first line and reads the second; who pops has the third, and
+ * comes to the first when no job is left there. */
 struct queue {
 	ORR_OWN_LINE void *pushed; /* struct job, the newest first; atomic */
 	ORR_OWN_LINE int ignores_priority;
-	int has_priorities;   /* atomic: some job had another priority than the usual 0 */
-	struct orr_lock lock; /* of all below: */
-	int length;           /* without the pushed ones; read without the lock */
+	int has_priorities; /* atomic: some job had another priority than the usual 0 */
+	ORR_OWN_LINE struct orr_lock lock; /* of all below: */
+	int length; /* without the pushed ones; read without the lock */
 	uint64_t arrival;
 	struct queue_lane lanes[QUEUE_LANES];
 	int nlanes;

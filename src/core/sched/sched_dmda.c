@@ -35,10 +35,12 @@ struct dmda_kind {
 };
 
 struct dmda_worker {
-	struct line line;
-	int nwaiting;           /* tasks given to it that have not started */
-	double waiting_s;       /* their durations */
-	double running_until_s; /* expected end of the one that runs */
+	ORR_OWN_LINE struct line line;
+	int nwaiting;     /* tasks given to it that have not started */
+	double waiting_s; /* their durations */
+	/* Expected end of the one that runs; 0 without one, or when nobody knows. Written
+	 * by the worker alone. */
+	double running_until_s;
 };
 
 /* The way to a memory. */
@@ -52,12 +54,12 @@ struct dmda_link {
 struct dmda {
 	struct sched base;
 	const struct dmda_kind *kind;
-	int brings_ahead;          /* data of tasks that wait for their worker */
-	int asks_energy;           /* atomic: gamma is not zero */
-	struct orr_lock lock;      /* of all below but the lines */
-	double alpha, beta, gamma; /* gamma: seconds per joule */
-	double idle_w;             /* power of a worker that waits */
-	struct dmda_link *links;   /* by memory; behind the workers */
+	int brings_ahead;                  /* data of tasks that wait for their worker */
+	int asks_energy;                   /* atomic: gamma is not zero */
+	ORR_OWN_LINE struct orr_lock lock; /* of all below but the lines */
+	double alpha, beta, gamma;         /* gamma: seconds per joule */
+	double idle_w;                     /* power of a worker that waits */
+	struct dmda_link *links;           /* by memory; behind the workers */
 	struct classes classes;
 	int nworkers;
 	struct dmda_worker workers[];
@@ -100,8 +102,8 @@ static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 	const struct knobs *knobs = node_knobs(node);
 	size_t nworkers = (size_t)node->nworkers, nlinks = (size_t)node->most_memories;
 	struct dmda *dmda =
-		orr_alloc(sizeof(*dmda) + nworkers * sizeof(dmda->workers[0]) +
-			  nlinks * sizeof(dmda->links[0]));
+		orr_alloc_lines(sizeof(*dmda) + nworkers * sizeof(dmda->workers[0]) +
+				nlinks * sizeof(dmda->links[0]));
 
 	dmda->links = (struct dmda_link *)(void *)&dmda->workers[nworkers];
 	dmda->kind = kind;
@@ -164,6 +166,7 @@ static void dmda_close(struct sched *sched)
  * apart, and once per memory. */
 struct forecast {
 	int nto_be_measured; /* workers or classes that are */
+	int nknown;          /* that some model has a duration of */
 	int is_by_class;     /* chances are of classes, else of workers */
 	uint64_t memories;   /* of those that can run the task: */
 	double transfer_s[NODE_MAX_MEMORIES];
@@ -245,6 +248,7 @@ static void count(struct forecast *forecast, const struct dmda_chance *chance,
 	if (chance->duration_s < 0)
 		return;
 	forecast->nto_be_measured += chance->is_to_be_measured;
+	forecast->nknown += !isinf(chance->duration_s);
 	forecast->memories |= memory_bit(memory);
 }
 
@@ -287,7 +291,7 @@ static void ask_workers(struct forecast *forecast, const struct dmda *dmda,
 static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
 			  struct job *job)
 {
-	forecast->nto_be_measured = 0;
+	forecast->nto_be_measured = forecast->nknown = 0;
 	forecast->memories = 0;
 	forecast->is_by_class = classes_hold_for(dmda->base.node, job->task);
 	if (forecast->is_by_class)
@@ -478,6 +482,9 @@ static struct worker *choose(struct dmda *dmda, const struct job *job,
 
 	if (best)
 		return best;
+	if (forecast->nknown == 0)
+		return shortest(dmda, forecast, 0,
+				plat_current_worker(dmda->base.node->plat));
 	if (forecast->is_by_class && !dmda->kind->overtakes && costs_rise(dmda))
 		best = cheapest_by_class(dmda, forecast, now_s);
 	else
@@ -495,8 +502,10 @@ static void give(struct dmda *dmda, struct worker *worker, struct job *job, doub
 
 	job->counted_on = worker;
 	state->nwaiting++;
-	state->waiting_s += job->predicted_s;
-	note(dmda, worker->id);
+	if (job->predicted_s > 0) {
+		state->waiting_s += job->predicted_s;
+		note(dmda, worker->id);
+	}
 	if (transfer_s <= 0)
 		return;
 	link->until_s = fmax(now_s, link->until_s) + transfer_s;
@@ -521,15 +530,19 @@ static void take_back(struct dmda *dmda, struct job *job, double now_s)
 {
 	struct worker *worker = job->counted_on;
 	struct dmda_worker *state;
+	double waiting_s;
 
 	if (!worker)
 		return;
 	job->counted_on = NULL;
 	state = &dmda->workers[worker->id];
-	state->waiting_s -= job->predicted_s;
+	waiting_s = state->waiting_s - job->predicted_s;
 	if (--state->nwaiting == 0)
-		state->waiting_s = 0;
-	note(dmda, worker->id);
+		waiting_s = 0;
+	if (waiting_s != state->waiting_s) {
+		state->waiting_s = waiting_s;
+		note(dmda, worker->id);
+	}
 	if (job->predicted_transfer_s > 0)
 		correct_link(&dmda->links[worker->memory], job->predicted_transfer_s,
 			     now_s);
@@ -564,16 +577,26 @@ static void dmda_quiet(struct sched *sched, unsigned memory)
 	}
 }
 
+/* What has no known duration and brings nothing changes no date. */
+static int asks_date(const struct dmda *dmda, const struct job *job,
+		     const struct forecast *forecast)
+{
+	return forecast->nknown > 0 || job->counted_on ||
+	       (job->naccesses > 0 && !dmda->kind->ignores_transfers);
+}
+
 static struct worker *dmda_push(struct sched *sched, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
-	double now_s = plat_now_s(sched->node->plat);
+	double now_s = 0;
 	struct forecast forecast;
 	const struct dmda_chance *chance;
 	struct worker *worker;
 
 	follow_set(dmda);
 	forecast_make(&forecast, dmda, job);
+	if (asks_date(dmda, job, &forecast))
+		now_s = plat_now_s(sched->node->plat);
 	orr_lock(&dmda->lock);
 	take_back(dmda, job, now_s); /* When its data were not free at its first turn. */
 	worker = choose(dmda, job, &forecast, now_s);
@@ -660,7 +683,9 @@ static double dmda_expect(struct worker *worker, struct job *job)
 static void dmda_started(struct sched *sched, struct worker *worker, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
-	double now_s = plat_now_s(sched->node->plat), duration_s = job->predicted_s;
+	struct dmda_worker *state = &dmda->workers[worker->id];
+	double now_s = 0, duration_s = job->predicted_s;
+	int is_dated;
 
 	if (!job->counted_on) {
 		/* It was bound to its worker. */
@@ -668,9 +693,15 @@ static void dmda_started(struct sched *sched, struct worker *worker, struct job 
 		if (isinf(duration_s))
 			duration_s = 0;
 	}
+	is_dated = duration_s > 0 || job->predicted_transfer_s > 0 ||
+		   state->running_until_s > 0;
+	if (is_dated)
+		now_s = plat_now_s(sched->node->plat);
 	orr_lock(&dmda->lock);
-	dmda->workers[worker->id].running_until_s = now_s + duration_s;
-	note(dmda, worker->id);
+	if (is_dated) {
+		state->running_until_s = now_s + duration_s;
+		note(dmda, worker->id);
+	}
 	take_back(dmda, job, now_s);
 	orr_unlock(&dmda->lock);
 }
@@ -680,6 +711,8 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 	struct dmda *dmda = dmda_of(sched);
 
 	(void)job;
+	if (dmda->workers[worker->id].running_until_s == 0)
+		return;
 	orr_lock(&dmda->lock);
 	dmda->workers[worker->id].running_until_s = 0;
 	note(dmda, worker->id);

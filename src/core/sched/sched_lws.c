@@ -13,7 +13,8 @@
 struct lws {
 	struct sched base;
 	int nqueues;
-	int next; /* where the next task from outside a worker goes */
+	/* Where the next task from outside a worker goes. */
+	ORR_OWN_LINE int next;
 	struct queue queues[];
 };
 

@@ -107,6 +107,9 @@ struct job_ops {
 	void (*describe)(const struct job *job, char *text, size_t bytes);
 	/* The application holds its data, for as long as it likes. */
 	unsigned char is_held;
+	/* What it fetches is to be written by who uses other data: not beside those who
+	 * copy it. */
+	unsigned char gives_bytes;
 };
 
 /* Who submits tasks of the runtime's own: task_submit_inside(), task_submit_ours(). */
