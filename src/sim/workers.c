@@ -138,6 +138,8 @@ static void on_end(struct plat_timer *timer)
 
 	plat->sim->worker = worker;
 	worker->parked = 0;
+	if (job)
+		deps_expect_ready(job);
 	if (sim_worker->calls) {
 		sim_worker->calls = 0;
 		call_kernel(worker, job);

@@ -368,6 +368,7 @@ enum ahead_answer ahead_bring(struct job *job, unsigned memory)
 	int is_specific = specific_is(job);
 	enum ahead_answer all = is_specific ? AHEAD_LATER : AHEAD_THERE;
 
+	deps_expect_data(job);
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
 		enum ahead_answer one = AHEAD_LATER;

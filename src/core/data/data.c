@@ -283,6 +283,11 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 	return body;
 }
 
+_Static_assert(offsetof(struct data_body, valid) == ORR_LINE_BYTES &&
+		       offsetof(struct data_body, main) == 2 * ORR_LINE_BYTES &&
+		       sizeof(struct data_body) <= 4 * ORR_LINE_BYTES,
+	       "what is used together lies in one line of the cache");
+
 struct data_extra *data_extra(starpu_data_handle_t handle)
 {
 	struct data_body *body = data_body(handle);

@@ -108,11 +108,6 @@ struct data_extra {
 	int nshares;                  /* holders of a read-only datum beyond the first */
 };
 
-/* Accesses that wait for exclusion, linked by next. */
-struct outside {
-	struct access *first, *last;
-};
-
 /*
  * What a datum needs once this node uses it; its lock is the handle's.  Sets of memories
  * have a bit each: which copies matter is known without touching them.
@@ -121,9 +116,9 @@ struct data_body {
 	/* All that an access changes when it comes and when it goes, in one line: turns,
 	 * and who holds the datum (exclusion). */
 	struct access *waiting, *waiting_last;
+	struct access *waiting_before;  /* in the queue before the last one, or NULL */
 	const struct turn_kind *group;  /* the active one, see turns.h; NULL: none */
 	const struct turn_kinds *kinds; /* of the accesses */
-	struct data_extra *extra;
 	struct access *granted;   /* hold by their turn; their jobs may be blocked */
 	int nactive;              /* members of the active group */
 	int npending;             /* accesses submitted and not released, scratch too */
@@ -132,23 +127,26 @@ struct data_body {
 	unsigned char has_value;  /* some copy has been written or was given */
 	unsigned char awaits_neutral; /* has memory for contributions, see redux.h */
 	unsigned char retired;        /* nobody will use it: see coherency_retire() */
-	/* Copies. */
+	/* The second line: copies. */
 	uint64_t valid;     /* memories that hold the current value */
 	uint64_t arriving;  /* memories that it is on its way to */
 	uint64_t promised;  /* memories that queued tasks will bring it to: a hint */
 	unsigned epoch;     /* of the value: a transfer from before brings nothing */
 	unsigned overtaken; /* exclusion: readers that passed the first writer outside */
-	struct plat_gate *retiring; /* who waits for the last transfer then */
 	/* Outside of main memory: most data have one copy there, which needs no index. */
 	struct copy_state *first_copy;
 	struct copy_index *index; /* from the second on: all of them */
-	/* Exclusion. */
-	struct access *holding;    /* hold, and their jobs have started */
-	struct outside outside[2]; /* wait for exclusion: readers, writers */
+	/* The last ones of those that wait for exclusion, readers and writers: each list
+	 * is a ring, linked by next. */
+	struct access *outside[2];
+	/* The third. */
 	struct copy_state main;
+	struct access *holding;     /* hold, and their jobs have started */
+	struct plat_gate *retiring; /* who waits for the last transfer then */
 	/* The last user has gone: whom to tell, and what to do; with npending 0. */
 	struct plat_gate *gate;
 	void (*idle)(starpu_data_handle_t handle);
+	struct data_extra *extra;
 	struct held *held;         /* the application's acquisitions, newest first */
 	struct partition *part_of; /* of a part */
 };

@@ -141,14 +141,16 @@ int data_held(starpu_data_handle_t handle, unsigned *mode)
 	return n;
 }
 
-/* The list is linked by next. */
-static int each_job(const struct access *first,
+/* The list is linked by next, up to last or NULL. */
+static int each_job(const struct access *first, const struct access *last,
 		    void (*one)(void *arg, const struct job *job), void *arg)
 {
 	int n = 0;
 
-	for (const struct access *access = first; access; access = access->next, n++)
+	for (const struct access *access = first; access; n++) {
 		one(arg, access->job);
+		access = access == last ? NULL : access->next;
+	}
 	return n;
 }
 
@@ -156,10 +158,13 @@ int data_each_waiter(starpu_data_handle_t handle,
 		     void (*one)(void *arg, const struct job *job), void *arg)
 {
 	const struct data_body *body = handle->body;
-	int n = each_job(body->waiting, one, arg);
+	int n = each_job(body->waiting, NULL, one, arg);
 
-	for (int i = 0; i < 2; i++)
-		n += each_job(body->outside[i].first, one, arg);
+	for (int i = 0; i < 2; i++) {
+		const struct access *last = body->outside[i];
+
+		n += each_job(last ? last->next : NULL, last, one, arg);
+	}
 	if (body->gate)
 		one(arg, NULL);
 	return n + (body->gate != NULL);

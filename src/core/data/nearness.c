@@ -23,11 +23,12 @@ static unsigned place_of(const struct job *job, int i, unsigned memory)
 	return at;
 }
 
-/* Expected seconds of a value that is valid in some memories, to another one. */
-static double come_s(starpu_data_handle_t datum, uint64_t valid, unsigned to)
+/* Expected seconds of a value of so many bytes that is valid in some memories, to another
+ * one. */
+static double come_s(starpu_data_handle_t datum, size_t bytes, uint64_t valid,
+		     unsigned to)
 {
 	struct node *node = datum->node;
-	size_t bytes = data_moved_bytes(datum);
 	unsigned from;
 
 	if (mapped_may_be(datum, to)) {
@@ -53,6 +54,7 @@ void nearness_expected_s(struct job *job, uint64_t memories,
 		struct access *access = &job->accesses[i];
 		const struct data_body *body;
 		uint64_t valid, there, left = memories;
+		size_t bytes;
 
 		if (!reads(access))
 			continue;
@@ -62,12 +64,15 @@ void nearness_expected_s(struct job *job, uint64_t memories,
 			continue;
 		there = valid | data_glance(&body->arriving) |
 			data_glance(&body->promised);
-		for (left &= is_specific ? left : ~there; left; left &= left - 1) {
+		left &= is_specific ? left : ~there;
+		bytes = left ? data_moved_bytes(access->datum) : 0;
+		for (; left; left &= left - 1) {
 			unsigned memory = (unsigned)__builtin_ctzll(left);
 			unsigned to = is_specific ? place_of(job, i, memory) : memory;
 
 			if (!(there & memory_bit(to)))
-				seconds[memory] += come_s(access->datum, valid, to);
+				seconds[memory] +=
+					come_s(access->datum, bytes, valid, to);
 		}
 	}
 }
@@ -115,5 +120,5 @@ double nearness_datum_s(starpu_data_handle_t handle, unsigned memory, unsigned m
 
 	if (!(mode & STARPU_R) || !valid || (valid & memory_bit(memory)))
 		return 0;
-	return come_s(handle, valid, memory);
+	return come_s(handle, data_moved_bytes(handle), valid, memory);
 }

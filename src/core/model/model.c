@@ -370,7 +370,14 @@ static int is_remembered(const struct model_query *query)
 	return state && state->node == query->node && !state->has_own &&
 	       model->type >= STARPU_HISTORY_BASED &&
 	       model->type != STARPU_MULTIPLE_REGRESSION_BASED && !model->footprint &&
-	       !model->size_base && query->arch == &query->worker->arch;
+	       !model->size_base;
+}
+
+uint64_t model_shape(struct node *node, struct starpu_task *task)
+{
+	struct model_query query = {.node = node, .model = task->cl->model, .task = task};
+
+	return is_remembered(&query) ? shape_of(&query) : 0;
 }
 
 static struct model_estimate expect(const struct model_query *query)
@@ -380,7 +387,8 @@ static struct model_estimate expect(const struct model_query *query)
 	unsigned nchanges;
 	uint64_t key;
 
-	if (!is_remembered(query) || !(key = shape_of(query)))
+	if (!is_remembered(query) || query->arch != &query->worker->arch ||
+	    !(key = shape_of(query)))
 		return model_evaluate(query);
 	nchanges = query->node->settings->nmodel_changes;
 	key = table_mix(key ^ (uint64_t)device->type << 32 ^

@@ -21,6 +21,9 @@ struct model_query {
 };
 
 struct model_estimate model_evaluate(const struct model_query *query);
+/* All that the estimates of a ready task depend on, besides the device and what has been
+ * measured (settings->nmodel_changes), mixed; 0: they may depend on more. */
+uint64_t model_shape(struct node *node, struct starpu_task *task);
 /* Add number measurements of value (microseconds, or joules) to a measured model. */
 void model_add(const struct model_query *query, double value, unsigned number);
 /* Joules of the task on a worker, by its codelet's energy_model; 0 without one, or when

@@ -39,6 +39,17 @@ static const struct job *head(const struct levels *levels)
 	return levels->n ? levels->level[levels->n - 1].first : NULL;
 }
 
+/* Jobs were pushed long ago: the next one comes into the cache, and the link of the one
+ * behind it, by which that will be found. */
+static void expect_next(const struct job *job)
+{
+	if (!job)
+		return;
+	__builtin_prefetch(job->next, 1);
+	if (job->block)
+		job_expect_block(job);
+}
+
 static struct job *pop(struct line *line, int looks, unsigned memory)
 {
 	const struct job *first;
@@ -53,6 +64,8 @@ static struct job *pop(struct line *line, int looks, unsigned memory)
 			: levels_pop(&line->levels);
 	if (job)
 		orr_store(&line->length, line->length - 1);
+	if (job && job->node->machine->takes_turns)
+		expect_next(head(&line->levels));
 	if (job != first || job == line->brought)
 		forget_brought(line);
 	else if (line->nbrought > 0)
@@ -86,8 +99,11 @@ static int bring(struct line *line, unsigned memory)
 		for (; job; job = job->next) {
 			enum ahead_answer answer;
 
-			if (n++ == LINE_AHEAD)
+			if (n++ == LINE_AHEAD) {
+				/* The next call looks at it. */
+				job_expect(job);
 				return 0;
+			}
 			answer = ahead_bring(job, memory);
 			if (answer == AHEAD_TRAVELS)
 				return 1;

@@ -51,6 +51,22 @@ struct dmda_link {
 	double queued_s;  /* of these, no worker has taken the task yet */
 };
 
+/* What a worker would do with a task. */
+struct dmda_chance {
+	double duration_s; /* negative: it cannot run it; INFINITY: no model knows */
+	double energy_j;
+	unsigned char implementation;
+	unsigned char is_to_be_measured;
+};
+
+/* What was said of tasks that differ in their data only. */
+enum { DMDA_MEMOS = 8 };
+struct dmda_memo {
+	uint64_t key; /* 0: nothing */
+	uint64_t memories;
+	struct dmda_chance *chances; /* by class */
+};
+
 struct dmda {
 	struct sched base;
 	const struct dmda_kind *kind;
@@ -61,6 +77,7 @@ struct dmda {
 	double idle_w;                     /* power of a worker that waits */
 	struct dmda_link *links;           /* by memory; behind the workers */
 	struct classes classes;
+	struct dmda_memo memos[DMDA_MEMOS]; /* by key; where durations are predicted */
 	int nworkers;
 	struct dmda_worker workers[];
 };
@@ -156,6 +173,8 @@ static void dmda_close(struct sched *sched)
 		orr_add(&sched->node->nquiet, -1);
 	for (int i = 0; i < dmda->nworkers; i++)
 		line_free(&dmda->workers[i].line);
+	for (int i = 0; i < DMDA_MEMOS; i++)
+		free(dmda->memos[i].chances);
 	classes_free(&dmda->classes);
 	free(dmda);
 }
@@ -170,13 +189,7 @@ struct forecast {
 	int is_by_class;     /* chances are of classes, else of workers */
 	uint64_t memories;   /* of those that can run the task: */
 	double transfer_s[NODE_MAX_MEMORIES];
-	struct dmda_chance {
-		double duration_s; /* negative: it cannot run the task; INFINITY: no model
-				    * knows */
-		double energy_j;
-		unsigned char implementation;
-		unsigned char is_to_be_measured;
-	} chances[STARPU_NMAXWORKERS];
+	struct dmda_chance chances[STARPU_NMAXWORKERS];
 };
 
 enum { CANNOT_RUN = -1 };
@@ -288,14 +301,74 @@ static void ask_workers(struct forecast *forecast, const struct dmda *dmda,
 	}
 }
 
-static void forecast_make(struct forecast *forecast, const struct dmda *dmda,
-			  struct job *job)
+/* All that the answers of classes depend on, mixed; 0: more.  Where durations are
+ * predicted one thread does all. */
+static uint64_t memo_key(const struct dmda *dmda, const struct job *job)
+{
+	struct node *node = dmda->base.node;
+	const struct starpu_codelet *cl = job->task->cl;
+	uint64_t kernels = 0, key;
+
+	if (!node->machine->predicts || job->worker || asks_energy(dmda, job) ||
+	    !(key = model_shape(node, job->task)))
+		return 0;
+	for (int i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
+		kernels = 3 * kernels + (uintptr_t)cl->cpu_funcs[i] +
+			  5 * (uintptr_t)cl->cuda_funcs[i];
+	key = table_mix(key ^ (uintptr_t)cl) ^
+	      (uint64_t)(uint32_t)job->task->where << 32 ^ cl->where;
+	key = table_mix(key ^ (uintptr_t)cl->model) + kernels;
+	key = table_mix(key ^ (uint64_t)(unsigned)dmda->classes.seen_changes << 32 ^
+			node->settings->nmodel_changes);
+	return key | 1;
+}
+
+static void recall(struct forecast *forecast, const struct dmda *dmda,
+		   const struct dmda_memo *memo)
+{
+	forecast->memories = memo->memories;
+	for (int i = 0; i < dmda->classes.n; i++)
+		forecast->chances[i] = memo->chances[i];
+}
+
+static void remember(const struct forecast *forecast, const struct dmda *dmda,
+		     struct dmda_memo *memo, uint64_t key)
+{
+	for (int i = 0; i < dmda->classes.n; i++)
+		if (dmda->classes.class[i].soonest.workers[0]->like->node !=
+		    dmda->base.node)
+			return;
+	if (!memo->chances)
+		memo->chances =
+			orr_alloc((size_t)dmda->classes.n * sizeof(*memo->chances));
+	for (int i = 0; i < dmda->classes.n; i++)
+		memo->chances[i] = forecast->chances[i];
+	memo->memories = forecast->memories;
+	memo->key = key;
+}
+
+/* Of the task's shape, or asked. */
+static void look_up_classes(struct forecast *forecast, struct dmda *dmda, struct job *job)
+{
+	uint64_t key = memo_key(dmda, job);
+	struct dmda_memo *memo = &dmda->memos[key / 2 % DMDA_MEMOS];
+
+	if (key && memo->key == key) {
+		recall(forecast, dmda, memo);
+		return;
+	}
+	ask_classes(forecast, dmda, job);
+	if (key && forecast->nto_be_measured == 0)
+		remember(forecast, dmda, memo, key);
+}
+
+static void forecast_make(struct forecast *forecast, struct dmda *dmda, struct job *job)
 {
 	forecast->nto_be_measured = forecast->nknown = 0;
 	forecast->memories = 0;
 	forecast->is_by_class = classes_hold_for(dmda->base.node, job->task);
 	if (forecast->is_by_class)
-		ask_classes(forecast, dmda, job);
+		look_up_classes(forecast, dmda, job);
 	else
 		ask_workers(forecast, dmda, job);
 	if (!dmda->kind->ignores_transfers)
@@ -456,7 +529,8 @@ static struct worker *cheapest_by_class(struct dmda *dmda,
 		offer.limit = cost_at(&offer, soonest_s(soonest, now_s));
 		if (!(offer.limit < INFINITY) || offer.limit > best_cost)
 			continue;
-		first = soonest_first(soonest, now_s, is_low, &offer);
+		if (soonest->n > 1)
+			first = soonest_first(soonest, now_s, is_low, &offer);
 		/* Nobody, when a task was bound to it just now. */
 		if (!first || (best && offer.limit == best_cost && best->id < first->id))
 			continue;

@@ -86,6 +86,8 @@ static inline void join(struct data_body *body, struct access *access,
 static void grant_next(struct data_body *body, struct ready *ready)
 {
 	struct access *access;
+	struct job *job;
+	int is_expected;
 
 	while ((access = body->waiting)) {
 		const struct turn_kind *kind = turn_of(body, access);
@@ -94,10 +96,19 @@ static void grant_next(struct data_body *body, struct ready *ready)
 		    (body->group || !may_open(body, access, kind, ready)))
 			break;
 		body->waiting = access->next;
+		/* Each was submitted long ago: while one joins, the next two come. */
+		__builtin_prefetch(access->next, 1);
+		__builtin_prefetch(access->skips, 1);
+		if (body->waiting_before == access)
+			body->waiting_before = NULL;
 		join(body, access, kind);
-		job_satisfy(access->job, ready);
+		/* After this another thread may end it, unless it is ours to start. */
+		is_expected = access->is_expected;
+		job = access->job;
+		job_satisfy(job, ready);
+		if (is_expected && ready->last == job)
+			job_expect_block(job);
 	}
-	__builtin_prefetch(access);
 }
 
 /* The active group, which has no members and a hook, makes room for the next if there
@@ -121,10 +132,16 @@ static inline void wait_for_turn(struct data_body *body, struct access *access)
 	access->state = ACCESS_WAITING;
 	orr_add(&access->job->missing, 1);
 	access->next = NULL;
-	if (body->waiting)
+	access->skips = NULL;
+	if (body->waiting) {
 		body->waiting_last->next = access;
-	else
+		if (body->waiting_before)
+			body->waiting_before->skips = access;
+		body->waiting_before = body->waiting_last;
+	} else {
 		body->waiting = access;
+		body->waiting_before = NULL;
+	}
 	body->waiting_last = access;
 }
 
@@ -445,20 +462,41 @@ void deps_unpend(starpu_data_handle_t datum)
 	tell_idle(datum, &idle);
 }
 
+/* Who is first in line behind a writer; NULL: nobody, or it does not write. */
+static const struct access *behind(const struct access *access)
+{
+	if (access->state != ACCESS_GRANTED || !access_writes(access))
+		return NULL;
+	return access->datum->body->waiting;
+}
+
 void deps_expect_next(const struct job *job)
 {
-	for (int i = 0; i < job->naccesses; i++) {
-		const struct access *access = &job->accesses[i];
-		const struct access *next = NULL;
+	for (int i = 0; i < job->naccesses; i++)
+		__builtin_prefetch(behind(&job->accesses[i]), 1);
+}
 
-		if (access->state == ACCESS_GRANTED && access_writes(access))
-			next = access->datum->body->waiting;
+void deps_expect_ready(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct access *next = behind(&job->accesses[i]);
+
 		if (!next)
 			continue;
-		job_expect(next->job);
-		if (next->job->task)
-			task_expect(next->job->task);
+		__builtin_prefetch(next->next, 1);
+		__builtin_prefetch(next->skips, 1);
+		if (next->is_expected)
+			job_expect_block(next->job);
 	}
+}
+
+void deps_bring_data(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		__builtin_prefetch(job->accesses[i].datum);
+	for (int i = 0; i < job->naccesses; i++)
+		if (job->accesses[i].datum->body)
+			__builtin_prefetch(&job->accesses[i].datum->body->valid, 1);
 }
 
 void deps_release(struct job *job, struct ready *ready)

@@ -28,8 +28,23 @@ void deps_submit(struct job *job, int sequential, struct ready *ready);
 int deps_try(struct job *job, struct ready *ready);
 /* Sort the accesses, and merge those to one datum into the first of them. */
 void deps_merge(struct job *job);
-/* A job of a process of one thread begins: who waits behind it comes into the cache. */
+/*
+ * In a process of one thread (machine->takes_turns) that simulates many tasks: most of
+ * what is touched has not been for long, and waiting for memory is half of all time.
+ * These bring it into the cache, each what the one before made known.  The job begins:
+ * the accesses that wait behind it; it is about to end: their jobs; a job may go: its
+ * data.
+ */
 void deps_expect_next(const struct job *job);
+void deps_expect_ready(const struct job *job);
+void deps_bring_data(const struct job *job);
+
+static inline void deps_expect_data(const struct job *job)
+{
+	if (job->node->machine->takes_turns)
+		deps_bring_data(job);
+}
+
 /* Give the accesses back; jobs that may start now are appended to ready. */
 void deps_release(struct job *job, struct ready *ready);
 /* The datum was held back (turns.h), and what that was for is over. */

@@ -89,22 +89,28 @@ void exclusion_settle(struct data_body *body, struct ready *ready)
 
 static void stand_outside(struct data_body *body, struct access *access, int first)
 {
-	struct outside *outside = &body->outside[access_writes(access)];
+	struct access **last = &body->outside[access_writes(access)];
 
-	access->next = first ? outside->first : NULL;
-	if (first || !outside->first)
-		outside->first = access;
-	else
-		outside->last->next = access;
-	if (!access->next)
-		outside->last = access;
+	if (!*last) {
+		access->next = access;
+		*last = access;
+		return;
+	}
+	access->next = (*last)->next;
+	(*last)->next = access;
+	if (!first)
+		*last = access;
 }
 
-static void call_in(struct outside *outside, struct access **woken)
+/* The first of a list. */
+static void call_in(struct access **last, struct access **woken)
 {
-	struct access *access = outside->first;
+	struct access *access = (*last)->next;
 
-	outside->first = access->next;
+	if (access == *last)
+		*last = NULL;
+	else
+		(*last)->next = access->next;
 	access->next = *woken;
 	*woken = access;
 }
@@ -112,23 +118,22 @@ static void call_in(struct outside *outside, struct access **woken)
 /* May readers join those inside, before a writer who waits? */
 static int may_overtake(struct data_body *body)
 {
-	return !body->outside[1].first || body->overtaken++ < EXCLUSION_MAX_OVERTAKEN;
+	return !body->outside[1] || body->overtaken++ < EXCLUSION_MAX_OVERTAKEN;
 }
 
 /* Readers and writers by turns, when both wait for the datum. */
 void exclusion_wake(struct data_body *body, struct access **woken)
 {
-	struct outside *readers = &body->outside[0], *writers = &body->outside[1];
+	struct access **readers = &body->outside[0], **writers = &body->outside[1];
 
 	if (body->nholders < 0)
 		return;
-	if (body->nholders == 0 && writers->first &&
-	    (!readers->first || !body->last_wrote)) {
+	if (body->nholders == 0 && *writers && (!*readers || !body->last_wrote)) {
 		body->overtaken = 0;
 		call_in(writers, woken);
 		return;
 	}
-	while (readers->first && (body->nholders == 0 || may_overtake(body)))
+	while (*readers && (body->nholders == 0 || may_overtake(body)))
 		call_in(readers, woken);
 }
 

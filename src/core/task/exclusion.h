@@ -35,8 +35,7 @@ static inline int exclusion_allows(const struct data_body *body,
 
 static inline int exclusion_is_awaited(const struct data_body *body)
 {
-	return ((uintptr_t)body->outside[0].first | (uintptr_t)body->outside[1].first) !=
-	       0;
+	return ((uintptr_t)body->outside[0] | (uintptr_t)body->outside[1]) != 0;
 }
 
 /* The access joins a list of those who hold: body->granted or body->holding; the caller

@@ -26,15 +26,21 @@ struct access {
 	/* Waiting for its turn, outside, then for a copy to arrive; of a merged access,
 	 * the one that stands for it. */
 	struct access *next;
-	struct access *beside, **at; /* among those that hold the datum */
-	struct copy_state *copy;     /* pinned from fetch to unpin */
-	unsigned short mode;         /* enum starpu_data_access_mode, merged per datum */
-	unsigned char state;         /* enum access_state */
-	unsigned char memory;        /* where it was fetched to */
+	/* Among those that hold the datum; of one that waits for its turn, who is two
+	 * places behind, to be brought into the cache in time. */
+	union {
+		struct access *beside, *skips;
+	};
+	struct access **at;
+	struct copy_state *copy; /* pinned from fetch to unpin */
+	unsigned short mode;     /* enum starpu_data_access_mode, merged per datum */
+	unsigned char state;     /* enum access_state */
+	unsigned char memory;    /* where it was fetched to */
 	/* It was ACCESS_SKIPPED when its job was submitted.  Readers lock nothing, while
 	 * the state of an access that is not skipped may change under its datum's lock.
 	 */
 	unsigned char skipped;
+	unsigned char is_expected; /* its job may be brought by job_expect_block() */
 };
 
 enum access_state {
@@ -214,10 +220,20 @@ static inline void job_expect(const struct job *job)
 		__builtin_prefetch((const char *)job + at, 1);
 }
 
-static inline void task_expect(const struct starpu_task *task)
+/* Of a task of the pool, the job begins the line behind the task. */
+enum {
+	TASK_LINES_BYTES = (sizeof(struct starpu_task) + ORR_LINE_BYTES - 1) /
+			   ORR_LINE_BYTES * ORR_LINE_BYTES
+};
+
+/* The same with the task before it, without a look at either. */
+static inline void job_expect_block(const struct job *job)
 {
-	for (size_t at = 0; at < sizeof(*task); at += ORR_LINE_BYTES)
-		__builtin_prefetch((const char *)task + at, 1);
+	const char *block = (const char *)job - TASK_LINES_BYTES;
+
+	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
+		__builtin_prefetch(block + at, 1);
+	job_expect(job);
 }
 
 /* A zeroed job with room for naccesses accesses. */

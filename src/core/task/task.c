@@ -32,7 +32,9 @@ struct task_block {
 	struct roomy_job half __attribute__((aligned(CACHE_LINE)));
 };
 
-_Static_assert(sizeof(struct task_block) <= 1024, "of which large simulations have many");
+_Static_assert(sizeof(struct task_block) <= 1024 &&
+		       offsetof(struct task_block, half) == TASK_LINES_BYTES,
+	       "of which large simulations have many; see job_expect_block()");
 
 const char *task_name(const struct starpu_task *task)
 {
@@ -77,16 +79,9 @@ static void take_returned(struct node *node)
 	orr_unlock(&node->returned_lock);
 }
 
-/* Another core wrote to it last, as a rule: it comes while this task is submitted. */
-static void expect(void *block)
-{
-	for (size_t at = 0; block && at < sizeof(fresh); at += CACHE_LINE)
-		__builtin_prefetch((char *)block + at, 1);
-}
-
 struct starpu_task *task_create(struct node *node)
 {
-	struct task_block *block;
+	struct task_block *block, *next;
 
 	orr_lock(&node->pool_lock);
 	if (!node->task_pool.object_bytes)
@@ -95,7 +90,9 @@ struct starpu_task *task_create(struct node *node)
 		take_returned(node);
 	block = pool_get(&node->task_pool);
 	block->half.job.task = NULL; /* as in job_new() */
-	expect(node->task_pool.free_list);
+	next = node->task_pool.free_list;
+	if (next) /* Another core wrote to it last, as a rule: it comes meanwhile. */
+		job_expect_block(&next->half.job);
 	orr_unlock(&node->pool_lock);
 	/* A number that the compiler does not know: it would copy word by word. */
 	memcpy(block, &fresh, node->task_pool.object_bytes - sizeof(block->half.room));
@@ -291,6 +288,8 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 			check_handle(job, i, nbuffers);
 		*access = (struct access){
 			.job = job, .datum = datum, .mode = checked_mode(job, task, i)};
+		access->is_expected = job->block && node->machine->takes_turns;
+		__builtin_prefetch(orr_load_ptr((void **)&datum->body), 1);
 		if (access->mode & STARPU_SCRATCH)
 			access_skip(access);
 		else if (!(data_flags(datum) & DATUM_SEQUENTIAL) ||
@@ -339,6 +338,7 @@ static void task_start(struct job *job, struct ready *ready)
 		sched_push(job);
 		return;
 	}
+	deps_expect_data(job);
 	job_move(job, JOB_READY);
 	task->status = STARPU_TASK_READY;
 	if (task->prologue_callback_func)
