@@ -19,19 +19,22 @@ from orrery_tool.words import Refusal, write_text
 
 GRACE_S = 5                # from a signal to the end of the program
 DRAIN_S = 2                # from its end to that of what it has said
+LOOK_S = (0.1, 2)          # between two looks at mpirun's ranks: first, later
+HANG_S = 20                # from the end of the last rank to mpirun's: it hangs
 PR_SET_PDEATHSIG = 1
 HINTS = {signal.SIGSEGV: ": a pointer leads nowhere, or the stack is full",
          signal.SIGKILL: ": somebody killed it, often the system for lack of memory"}
 
 
 def started_by(parent):
-    """The processes whose parent that one is."""
-    found = []
+    """The processes whose parent that one is: whether each still runs."""
+    found = {}
     for path in glob.glob("/proc/[0-9]*/stat"):
         try:
             with open(path, "rb") as f:
-                if int(f.read().rpartition(b")")[2].split()[1]) == parent:
-                    found.append(int(path.split("/")[2]))
+                state, its_parent = f.read().rpartition(b")")[2].split()[:2]
+            if int(its_parent) == parent:
+                found[int(path.split("/")[2])] = state not in b"ZX"
         except OSError:
             pass # it has ended
     return found
@@ -151,15 +154,37 @@ class Child:
         if self.ranks:
             self.ranks.tell(signal.SIGKILL)
 
+    def await_end(self):
+        """Its return code; None: it was killed since it hung.  Open MPI's mpirun may lock itself up
+        when several ranks are ended at once."""
+        nseen, look_s, last_s = 0, LOOK_S[0], time.monotonic()
+        while True:
+            try:
+                return self.process.wait(look_s if self.nranks else None)
+            except subprocess.TimeoutExpired:
+                look_s = min(2 * look_s, LOOK_S[1])
+            ranks = started_by(self.process.pid)
+            nseen = max(nseen, len(ranks))
+            if nseen < self.nranks or any(ranks.values()): # Some may be elsewhere.
+                last_s = time.monotonic()
+            elif time.monotonic() - last_s > HANG_S:
+                self.process.kill()
+                self.process.wait()
+                return None
+
     def wait(self):
         """Its exit status, as a shell would say it."""
-        status = self.process.wait()
+        status = self.await_end()
         if self.ranks:
             self.ranks.wait(GRACE_S)
         signal.alarm(0)
         self.listener.join(DRAIN_S)
         if self.received:
             return 128 + self.received
+        if status is None:
+            print("[orrery] all ranks have ended, but mpirun has not within %d s; it was killed"
+                  % HANG_S, file=sys.stderr)
+            return self.speech.told or 1
         if status < 0:
             print("[orrery] the program was ended by signal %d (%s)%s"
                   % (-status, signal_name(-status), HINTS.get(-status, "")),

@@ -37,6 +37,7 @@ class Speech:
     def __init__(self):
         self.rest = b""
         self.counts = {}
+        self.told = None # the exit status of the first rank that was said to have failed
         self.matrix = None # (from, to): [bytes, messages], when they are to be kept
 
     def feed(self, data):
@@ -198,16 +199,19 @@ class MpirunSpeech(Speech):
             return b""
         match = re.search(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)", text)
         if match:
+            self.told = self.told or int(match.group(2))
             return self.alike("exit", "[orrery][rank %s] the program ended with status %s"
                               % match.groups())
         match = re.search(r"process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+)",
                           text)
         if match:
+            self.told = self.told or 128 + int(match.group(3))
             return self.alike("signal", "[orrery][rank %s] the program was ended by signal %s "
                               "(%s) on %s" % (match.group(1), match.group(3),
                                               signal_name(int(match.group(3))), match.group(2)))
         match = re.search(r"MPI_ABORT was invoked on rank (\d+).*with errorcode (-?\d+)", text, re.S)
         if match:
+            self.told = self.told or int(match.group(2)) & 255
             return self.alike("abort", "[orrery][rank %s] MPI_Abort: the program asks to end "
                               "the run, with status %s" % match.groups())
         if "not enough slots available" in text:

@@ -305,10 +305,9 @@ int finish_test(struct request *request)
 	if (!request_has_ended(request))
 		finish_poll(mpi);
 	if (!request_has_ended(request)) {
-		if (is_driven(mpi))
-			early_test_failed(mpi);
-		else
+		if (!is_driven(mpi))
 			plat_yield(mpi->node->plat);
+		early_test_failed(mpi);
 		return 0;
 	}
 	drop(request);

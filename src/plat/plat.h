@@ -220,7 +220,8 @@ void plat_sleep(struct plat *plat, double seconds);
 /* Let other threads have the core; no time passes in sim. */
 void plat_yield(struct plat *plat);
 /* A user thread has looked in vain for so long that it may wait for what another node
- * holds back: call node->on_stuck of all nodes of the process, some time soon. */
+ * holds back: call node->on_stuck of all nodes of the process, some time soon.  On a real
+ * machine the watchdog looks, too, as for who waits. */
 void plat_unstick(struct plat *plat);
 
 /* ---- waiting --------------------------------------------------------- */

@@ -10,43 +10,31 @@
 
 /*
  * mpi_start.c - learns which threads MPI starts for itself, through MPI's profiling
- * interface: the program's call of MPI_Init() comes by here.
+ * interface: the program's call of MPI_Init() comes by here, and the library's own.
  *
  * They are known only when no other thread could have started one meanwhile, that is
- * when the process had a single thread.  Where another profiling tool is in front, or
- * MPI is started from Fortran, they are not known, and the watchdog never ends a run.
+ * when the process had no thread but the caller and the library's, which have no task.
+ * Where another profiling tool is in front, or MPI is started from Fortran, they are
+ * not known, and the watchdog never ends a run.
  * MPI_Finalize() comes by as well: before the MPI layer has shut down it is a mistake
  * that would hang all ranks.
  */
-static void note_threads(int nbefore, int caller)
-{
-	struct mpi_threads *mpi = &real_get()->mpi;
-	int ids[MPI_MAX_THREADS + 1];
-	int n = threads_of_process(ids, MPI_MAX_THREADS + 1);
-
-	if (nbefore != 1 || n > MPI_MAX_THREADS + 1)
-		return;
-	mpi->n = 0;
-	for (int i = 0; i < n; i++)
-		if (ids[i] != caller)
-			mpi->ids[mpi->n++] = ids[i];
-}
-
 int MPI_Init(int *argc, char ***argv)
 {
-	int caller, nbefore = threads_of_process(&caller, 1);
-	int ret = PMPI_Init(argc, argv);
+	struct thread_ids seen;
+	int nours = threads_note_alone(&seen), ret = PMPI_Init(argc, argv);
 
-	note_threads(nbefore, caller);
+	threads_add_of_mpi(&seen, nours);
 	return ret;
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	int caller, nbefore = threads_of_process(&caller, 1);
+	struct thread_ids seen;
+	int nours = threads_note_alone(&seen);
 	int ret = PMPI_Init_thread(argc, argv, required, provided);
 
-	note_threads(nbefore, caller);
+	threads_add_of_mpi(&seen, nours);
 	return ret;
 }
 

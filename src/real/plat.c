@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "plat/net.h"
 #include "real/cuda.h"
+#include "core/watchdog.h"
 #include "real/real.h"
 
 enum { TIMER_SLACK_NS = 1000 };
@@ -147,6 +148,8 @@ void plat_unstick(struct plat *plat)
 
 	if (node->on_stuck)
 		node->on_stuck(node);
+	if (watchdog_period_s(node) > 0)
+		threads_look(plat, plat_now_s(plat));
 }
 
 /* ---- net ------------------------------------------------------------- */

@@ -327,6 +327,10 @@ struct thread_ids {
 };
 
 void threads_note(struct thread_ids *seen);
+/* The same, before MPI starts: how many of them are the library's, or -1 when others than
+ * these and the caller could start some.  Those which are there after it are MPI's. */
+int threads_note_alone(struct thread_ids *seen);
+void threads_add_of_mpi(const struct thread_ids *seen, int nours);
 /* Those of that name which are there since then are a message library's. */
 void threads_add_new(const struct thread_ids *seen, const char *name);
 /* Fill ids with the process's threads, at most max; how many there are, or -1. */

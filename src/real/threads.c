@@ -68,17 +68,52 @@ static int is_among(int id, const int *ids, int n)
 	return 0;
 }
 
-void threads_add_new(const struct thread_ids *seen, const char *name)
+/* name: only those that are called so, or NULL. */
+static void add_new(const struct thread_ids *seen, const char *name)
 {
 	struct mpi_threads *mpi = &real_get()->mpi;
 	struct thread_ids now;
 
 	threads_note(&now);
 	for (int i = 0; seen->n >= 0 && i < now.n; i++)
-		if (mpi->n < MPI_MAX_THREADS && is_called(now.ids[i], name) &&
+		if (mpi->n < MPI_MAX_THREADS && (!name || is_called(now.ids[i], name)) &&
 		    !is_among(now.ids[i], seen->ids, seen->n) &&
 		    !is_among(now.ids[i], mpi->ids, mpi->n))
 			mpi->ids[mpi->n++] = now.ids[i];
+}
+
+void threads_add_new(const struct thread_ids *seen, const char *name)
+{
+	add_new(seen, name);
+}
+
+static int count_of_library(const struct plat *plat)
+{
+	return plat->nworkers + plat->timers.started + plat->progress.started +
+	       plat->disks.nthreads + plat->numas.ncopiers + cuda_thread_count(plat);
+}
+
+/* Before a node is open, the library has none. */
+static int count_of_self(void)
+{
+	const struct node *node = plat_self();
+
+	return node ? count_of_library(node->plat) : 0;
+}
+
+int threads_note_alone(struct thread_ids *seen)
+{
+	const struct node *node = plat_self();
+	int nours = count_of_self();
+
+	threads_note(seen);
+	return seen->n == nours + 1 && (!node || node_nsubmitted(node) == 0) ? nours : -1;
+}
+
+void threads_add_of_mpi(const struct thread_ids *seen, int nours)
+{
+	if (nours >= 0 && count_of_self() == nours)
+		add_new(seen, NULL);
 }
 
 /* Threads that neither the library nor MPI has started; -1: unknown. */
@@ -90,8 +125,7 @@ static int count_of_program(struct plat *plat)
 
 	if (n < 0 || n > MAX_THREADS)
 		return -1;
-	others = n - plat->nworkers - plat->timers.started - plat->progress.started -
-		 plat->disks.nthreads - plat->numas.ncopiers - cuda_thread_count(plat);
+	others = n - count_of_library(plat);
 	for (int i = 0; i < n; i++)
 		others -= is_among(ids[i], mpi->ids, mpi->n);
 	return others;

@@ -95,6 +95,37 @@ def speech(suite):
                   said.count(b"\n") < 10 and b"and 995 lines like these" in said, said[-200:])
 
 
+# Two ranks end; then it hangs, as Open MPI's may when ranks are ended at once.
+HANGING = """
+import os, sys, time
+if os.fork() and os.fork():
+    sys.stderr.write("%s\\n%s\\n%s\\n" % ("-" * 74, "mpirun noticed that process rank 1 with PID 7 on "
+                     "node here exited on signal 6 (Aborted).", "-" * 74))
+    sys.stderr.flush()
+    time.sleep(600)
+time.sleep(1)
+"""
+HANGS = """
+import sys
+from orrery_tool import child, speech
+child.HANG_S = 1
+run = child.Child([sys.executable, "-c", sys.argv[1]], None, speech.MpirunSpeech(), 2)
+sys.exit(run.wait())
+"""
+
+
+def hanging(suite):
+    try:
+        out = subprocess.run([sys.executable, "-c", HANGS, HANGING], text=True, timeout=60,
+                             capture_output=True,
+                             env=dict(os.environ, PYTHONPATH=os.path.join(SRC, "scripts")))
+    except subprocess.TimeoutExpired:
+        out = subprocess.CompletedProcess([], None, "", "does not end")
+    suite.verdict("an_mpirun_that_hangs_is_killed", out.returncode == ABORTED and
+                  "[rank 1] the program was ended by signal 6" in out.stderr and
+                  "mpirun has not within 1 s; it was killed" in out.stderr, out)
+
+
 def summary(suite):
     sim = ["--sim", SMALL, "-n", "3", "./mistake-sim", "lives"]
     status, stdout, said = run(suite, *sim)
@@ -126,6 +157,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
         speech(suite)
+        hanging(suite)
         if configured("mpi"):
             suite.succeeds("it_builds", "cc", SOURCE, "-o", "mistake", says="", times=1)
             mistakes(suite, "real", [], "./mistake", REAL)

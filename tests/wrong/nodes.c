@@ -247,6 +247,25 @@ static void test_null(void)
 	starpu_mpi_test(NULL, &flag, MPI_STATUS_IGNORE);
 }
 
+/* Each tests for what the other one has not sent, for 4 s. */
+static void tests_in_vain(void)
+{
+	int peer = 1 - rank, flag = 0;
+	double from_us = starpu_timing_now();
+	starpu_data_handle_t sent = owned(&value, 1, rank);
+	starpu_data_handle_t got = owned(&other_value, 2, rank);
+	starpu_mpi_req request;
+
+	starpu_mpi_irecv(got, &request, peer, TAG, WORLD);
+	while (!flag && starpu_timing_now() - from_us < 4e6)
+		starpu_mpi_test(&request, &flag, MPI_STATUS_IGNORE);
+	starpu_mpi_send(sent, peer, TAG, WORLD);
+	if (!flag)
+		starpu_mpi_wait(&request, MPI_STATUS_IGNORE);
+	starpu_data_unregister(sent);
+	starpu_data_unregister(got);
+}
+
 static void wait_again(void)
 {
 	starpu_mpi_req req, same;
@@ -676,6 +695,7 @@ static const struct scene scenes[] = {
 	SCENE(packed_sizes_differ),
 	SCENE(wait_null),
 	SCENE(test_null),
+	SCENE(tests_in_vain),
 	SCENE(wait_again),
 	SCENE(send_in_null),
 	SCENE(insert_in_null),

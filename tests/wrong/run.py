@@ -150,9 +150,18 @@ NODES = [
     *stands("ring_of_receives", r"rank 0\]   receive from rank 2 tag 7",
             r"rank 1\]   receive from rank 0 tag 7", r"rank 2\]   receive from rank 1",
             nranks=3),
+    # MPI's threads are known, too, when the library starts MPI and has threads by then.
+    Case("ring_of_receives", [r"nothing can happen any more: all 3 ranks wait",
+         r"rank 0\]   receive from rank 2 tag 7", r"the run ends"], where=REAL,
+         program="../wrong/nodes", nranks=3, env=dict(SOON, LIBRARY_STARTS_MPI="1"),
+         claim="ring of receives, MPI is started by the library"),
     *stands("receive_into_acquired", r"rank 1\]   data .*v8.*" + RELEASE
             + r".*starpu_data_release\(\) is missing", r"receive from rank 0 tag 7: .*came"),
     *lost("unregistered_while_receiving", 1, r"receive from rank 0 tag 7: data .*v8"),
+    # Who tests in a loop is told what for; nothing shows that it will never stop.
+    Case("tests_in_vain", on(ANY, r"nothing has happened on this rank for .* the run goes on",
+         r"receive from rank [01] tag 7: data .*v8.*starpu_mpi_irecv: no message came",
+         r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
     # Kernels that wait.
     Case("kernel_receives_its_own", on(ANY, r'starpu_mpi_recv: task "receives" waits for a '
          r"receive into data .*v8.*, which it uses itself"), where=REAL,
