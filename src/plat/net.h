@@ -187,7 +187,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 
 /* What a backend knows of its MPI. */
 enum net_mpi_trait {
-	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found */
+	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found,
+				 * MPI_Test() what it has found itself */
 	NET_MPI_SENDS_NOW = 2,  /* send() may tell that the packet has left */
 	NET_MPI_PUSHES = 4      /* net->may_push */
 };
