@@ -557,6 +557,7 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 	net->base.send_round = send_round;
 	transport_init(&net->base, config, sizeof(struct op), 0);
 	net->base.base.may_push = (traits & NET_MPI_PUSHES) != 0;
+	net->base.base.may_copy = (traits & NET_MPI_SENDS_NOW) != 0;
 	net->traits = traits;
 	net->piece_bytes = config->piece_bytes
 				   ? smaller(config->piece_bytes, MAX_PIECE_BYTES)

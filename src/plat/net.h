@@ -134,6 +134,9 @@ struct net {
 	 * waits: the library below has a meeting of its own, which goes on beside ours.
 	 */
 	int may_push;
+	/* Who sends a small value need not wait until the message has left: a copy of it
+	 * takes no time that the network would not take. */
+	int may_copy;
 	void *owner;
 	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
 			const void *body, size_t body_bytes);
