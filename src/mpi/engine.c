@@ -346,6 +346,10 @@ static struct request *take_posted(struct engine *engine, int peer,
 
 	if (!request)
 		return NULL;
+	/* The rest of it is needed soon; its match is here. */
+	__builtin_prefetch(&request->payload);
+	__builtin_prefetch(&request->acquire.access);
+	__builtin_prefetch(request, 1);
 	request->is_posted = 0;
 	request->next = NULL;
 	request->early = NULL;

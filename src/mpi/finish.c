@@ -177,6 +177,22 @@ void finish_release(struct request *request)
 
 /* ---- working off ----------------------------------------------------- */
 
+/* The data of the next ones, which no part of the cache has kept when many are pending.
+ */
+static void bring_near(const struct request *next)
+{
+	const struct data_body *body;
+
+	if (!next)
+		return;
+	body = request_handle(next)->body;
+	__builtin_prefetch(&body->waiting, 1);
+	__builtin_prefetch(&body->valid, 1);
+	__builtin_prefetch(&body->main.refs, 1);
+	if (next->next)
+		__builtin_prefetch(request_handle(next->next), 1);
+}
+
 static int run_releases(struct mpi *mpi)
 {
 	struct request *request, *next;
@@ -185,6 +201,7 @@ static int run_releases(struct mpi *mpi)
 	while ((request = take_all(&mpi->engine, &mpi->engine.moved))) {
 		for (; request; request = next) {
 			next = request->next;
+			bring_near(next);
 			finish_release(request);
 			count++;
 		}
