@@ -346,6 +346,10 @@ static struct request *take_posted(struct engine *engine, int peer,
 
 	if (!request)
 		return NULL;
+	/* The rest of it is needed soon; its match is here. */
+	__builtin_prefetch(&request->payload);
+	__builtin_prefetch(&request->acquire.access);
+	__builtin_prefetch(request, 1);
 	request->is_posted = 0;
 	request->next = NULL;
 	request->early = NULL;
@@ -443,9 +447,13 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 
 void engine_connect(struct mpi *mpi, struct net *net)
 {
+	const struct knobs *knobs = node_knobs(mpi->node);
+
 	mpi->net = net;
 	mpi->engine.outbox.net = net;
 	net->owner = mpi;
+	mpi->engine.copies_small = net->may_copy && !knobs->mpi_explicit &&
+				   knobs->mpi_driver_call_frequency == 0;
 	net->deliver = engine_deliver;
 	net->carried = carried;
 }
@@ -458,19 +466,40 @@ void engine_funnel(struct mpi *mpi)
 
 /* ---- sends ----------------------------------------------------------- */
 
-static void send_eager(struct request *request, struct wire_head *head)
+/* 1: the value travels as a copy. */
+static int copy_beside_head(struct parcel *parcel, const struct request *request,
+			    const struct layout *layout)
+{
+	char *copy = parcel->message.head + WIRE_EAGER_BYTES;
+
+	if (!parcel->mpi->engine.copies_small || request->is_waited ||
+	    parcel->message.body_bytes > NET_HEAD_BYTES - WIRE_EAGER_BYTES)
+		return 0;
+	if (layout->base) {
+		layout_gather(copy, layout);
+		parcel->message.body = copy;
+	}
+	return 1;
+}
+
+/* 1: the request has moved, and is the caller's to release. */
+static int send_eager(struct request *request, struct wire_head *head)
 {
 	struct mpi *mpi = request->mpi;
 	struct layout layout;
 	struct parcel *parcel;
+	int is_copied;
 
 	payload_layout(&request->payload, &layout);
 	head->kind = WIRE_EAGER;
 	parcel = parcel_new(mpi, request->match.source, head, WIRE_EAGER_BYTES);
-	parcel->request = request;
 	parcel->message.body_bytes = head->bytes;
-	parcel->message.body = layout.base;
-	if (layout.base && !layout_is_flat(&layout)) {
+	is_copied = copy_beside_head(parcel, request, &layout);
+	if (!is_copied) {
+		parcel->request = request;
+		parcel->message.body = layout.base;
+	}
+	if (!is_copied && layout.base && !layout_is_flat(&layout)) {
 		parcel->copy = orr_alloc(head->bytes);
 		layout_gather(parcel->copy, &layout);
 		parcel->message.body = parcel->copy;
@@ -480,6 +509,7 @@ static void send_eager(struct request *request, struct wire_head *head)
 		table_put(&mpi->engine.sent_to, (uint64_t)request->match.source,
 			  (void *)((uintptr_t)request->match.source + 1));
 	parcel_send(parcel);
+	return is_copied && finish_copied(mpi, request);
 }
 
 /* To this node itself: small ones are stored when nobody is ready to take them, so
@@ -507,8 +537,8 @@ static void send_local(struct request *request, struct wire_head *head, int is_s
 	finish_moved(mpi, request);
 }
 
-/* The send has its datum. */
-static void send_ready(struct request *request)
+/* The send has its datum.  As send_eager(). */
+static int send_ready(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
 	struct node *node = mpi->node;
@@ -523,23 +553,21 @@ static void send_ready(struct request *request)
 	stats_moves(request, head.bytes);
 	if (request->match.source == mpi->net->rank) {
 		send_local(request, &head, is_small);
-		return;
+		return 0;
 	}
 	orr_note(&node->messages_sent, node->messages_sent + 1);
 	orr_note(&node->bytes_sent, node->bytes_sent + head.bytes);
-	if (is_small) {
-		send_eager(request, &head);
-	} else {
-		head.kind = WIRE_ANNOUNCE;
-		head.flags |= (uint16_t)coop_announce(request);
-		request_move(request, REQUEST_ANNOUNCED);
-		if (!(head.flags & WIRE_SHARED) && large_may_push(mpi))
-			head.flags |= WIRE_PUSHED;
-		engine_send_control(mpi, request->match.source, &head,
-				    WIRE_ANNOUNCE_BYTES);
-		if (head.flags & WIRE_PUSHED)
-			large_push(mpi, request);
-	}
+	if (is_small)
+		return send_eager(request, &head);
+	head.kind = WIRE_ANNOUNCE;
+	head.flags |= (uint16_t)coop_announce(request);
+	request_move(request, REQUEST_ANNOUNCED);
+	if (!(head.flags & WIRE_SHARED) && large_may_push(mpi))
+		head.flags |= WIRE_PUSHED;
+	engine_send_control(mpi, request->match.source, &head, WIRE_ANNOUNCE_BYTES);
+	if (head.flags & WIRE_PUSHED)
+		large_push(mpi, request);
+	return 0;
 }
 
 /* ---- what others ask ------------------------------------------------- */
@@ -592,6 +620,7 @@ static void request_acquired(struct acquire *acquire)
 	/* A send to another rank is released by who polls, as that one sees it leave. */
 	int ends_here = request->kind == REQUEST_RECEIVE ||
 			request->match.source == mpi->net->rank;
+	int is_over = 0;
 
 	if (request->kind == REQUEST_SEND)
 		payload_of_send(&request->payload, request_handle(request),
@@ -603,11 +632,13 @@ static void request_acquired(struct acquire *acquire)
 	orr_next(&engine->nevents);
 	request_move(request, REQUEST_READY);
 	if (request->kind == REQUEST_SEND)
-		send_ready(request);
+		is_over = send_ready(request);
 	else if (request_early(request))
 		engine_consume(request);
 	engine_unlock(engine);
-	if (ends_here)
+	if (is_over)
+		finish_release(request);
+	else if (ends_here)
 		finish_drain_later(mpi);
 }
 

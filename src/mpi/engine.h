@@ -65,6 +65,9 @@ struct engine {
 	uint64_t nevents; /* orr_next(): anything that happened, for the watchdog */
 	struct pending_waiter *waiters;
 	struct table sent_to; /* peers that were sent small transfers */
+	/* A send that nobody waits for ends with a copy of its value beside the head,
+	 * where that has room: a thread of the library's sees the message leave. */
+	int copies_small;
 	struct plat_timer drain_timer;
 	int is_timer_set; /* atomic */
 };

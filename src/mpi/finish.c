@@ -39,12 +39,37 @@ static struct request *take_all(struct engine *engine, struct request **list)
 	return first;
 }
 
-void finish_moved(struct mpi *mpi, struct request *request)
+static void leave(struct mpi *mpi, struct request *request)
 {
 	request_move(request, REQUEST_MOVED);
 	raise_forget(mpi, request);
 	coop_moved(mpi, request);
+}
+
+void finish_moved(struct mpi *mpi, struct request *request)
+{
+	leave(mpi, request);
 	append(&mpi->engine.moved, &mpi->engine.moved_last, request);
+}
+
+/* A release may call the application back.  Who is in its code may hold its locks; not a
+ * worker between kernels, nor who releases others. */
+static int may_release(struct mpi *mpi)
+{
+	const struct plat_caller *caller = plat_caller(mpi->node->plat);
+
+	return caller->depth == 0 && !caller->hook &&
+	       (caller->nending > 0 || (caller->worker && !caller->task));
+}
+
+int finish_copied(struct mpi *mpi, struct request *request)
+{
+	if (!may_release(mpi)) {
+		finish_moved(mpi, request);
+		return 0;
+	}
+	leave(mpi, request);
+	return 1;
 }
 
 /* ---- the end of one request ------------------------------------------ */
@@ -128,7 +153,7 @@ static void take_from(struct request *request, struct request *send)
 	engine_unlock(&mpi->engine);
 }
 
-static void release(struct request *request)
+void finish_release(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
 	struct engine *engine = &mpi->engine;
@@ -152,6 +177,22 @@ static void release(struct request *request)
 
 /* ---- working off ----------------------------------------------------- */
 
+/* The data of the next ones, which no part of the cache has kept when many are pending.
+ */
+static void bring_near(const struct request *next)
+{
+	const struct data_body *body;
+
+	if (!next)
+		return;
+	body = request_handle(next)->body;
+	__builtin_prefetch(&body->waiting, 1);
+	__builtin_prefetch(&body->valid, 1);
+	__builtin_prefetch(&body->main.refs, 1);
+	if (next->next)
+		__builtin_prefetch(request_handle(next->next), 1);
+}
+
 static int run_releases(struct mpi *mpi)
 {
 	struct request *request, *next;
@@ -160,7 +201,8 @@ static int run_releases(struct mpi *mpi)
 	while ((request = take_all(&mpi->engine, &mpi->engine.moved))) {
 		for (; request; request = next) {
 			next = request->next;
-			release(request);
+			bring_near(next);
+			finish_release(request);
 			count++;
 		}
 	}

@@ -14,6 +14,11 @@
 
 /* The payload of request has moved; the engine is locked. */
 void finish_moved(struct mpi *mpi, struct request *request);
+/* Its value was copied, and nothing is awaited.  1: the caller releases it when the
+ * engine is locked no more; 0: whoever polls does. */
+int finish_copied(struct mpi *mpi, struct request *request);
+/* Give back the datum of a request that has moved; whoever polls calls its callback. */
+void finish_release(struct request *request);
 /* The datum of a receive that was kept for others has been released. */
 void finish_let_go(struct request *request);
 /* Work off what has moved.  Returns how many requests.  Not under the lock. */

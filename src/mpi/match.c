@@ -10,18 +10,22 @@
 
 enum {
 	MATCH_FIRST_BUCKETS = 64,
-	MATCH_ROW =
-		8 /* buckets, those of as many consecutive tags: a line of the cache */
+	MATCH_AHEAD = 2,
+	MATCH_ROW = 64 /* buckets, those of as many consecutive tags: a page at most */
 };
 
-/* Tags are mostly taken in turn: with a bucket anywhere for each, floods would wait for
- * memory most of the time. */
+/*
+ * Tags are mostly taken in turn: with a bucket anywhere for each, floods would wait for
+ * memory most of the time.  Each row begins at another place, so that tags a row apart
+ * have all buckets, too.
+ */
 static size_t bucket_of(const struct match *match, uint64_t comm, int source, int64_t tag)
 {
 	uint64_t row = (uint64_t)tag / MATCH_ROW;
 	uint64_t key = row + 0x9e3779b97f4a7c15ULL * (uint64_t)(source + 1);
+	uint64_t mixed = table_mix(key ^ comm);
 
-	return (table_mix(key ^ comm) * MATCH_ROW + (uint64_t)tag % MATCH_ROW) &
+	return (mixed * MATCH_ROW + ((uint64_t)tag + (mixed >> 32)) % MATCH_ROW) &
 	       match->mask;
 }
 
@@ -83,14 +87,28 @@ void match_add(struct match *match, struct match_entry *entry)
 	match->nkeys++;
 }
 
+/* The next tags are likely to be asked for next, and theirs are the buckets beside. */
+static void bring_near(const struct match *match, size_t at)
+{
+	for (size_t i = 1; i <= MATCH_AHEAD; i++) {
+		const struct match_entry *entry = match->buckets[(at + i) & match->mask];
+
+		if (entry)
+			__builtin_prefetch(&entry->tag, 1);
+	}
+}
+
 struct match_entry *match_take(struct match *match, uint64_t comm, int source,
 			       int64_t tag)
 {
 	struct match_entry **link, *first, *second;
+	size_t at;
 
 	if (match->nentries == 0)
 		return NULL;
-	link = &match->buckets[bucket_of(match, comm, source, tag)];
+	at = bucket_of(match, comm, source, tag);
+	link = &match->buckets[at];
+	bring_near(match, at);
 	while (*link && !has_key(*link, comm, source, tag))
 		link = &(*link)->chain;
 	first = *link;

@@ -58,6 +58,9 @@ enum { REQUEST_HOLDER = 1, REQUEST_IS_ENDED = 1 << 16 };
 struct request {
 	struct acquire acquire; /* first */
 	struct mpi *mpi;
+	int peer;
+	int priority;
+	/* From here on a line of the cache: what is looked at to match. */
 	union {
 		/* is_posted: in posted receives.  Its source, the peer's rank in the
 		 * transport, and its tag are always the request's. */
@@ -84,8 +87,6 @@ struct request {
 	unsigned char kind, state, is_sync, is_waited;
 	unsigned char is_posted, is_noted; /* in match; in raise.h */
 	short comm;
-	int peer;
-	int priority;
 	/* Atomic: REQUEST_HOLDER for the engine and for the application each, and whether
 	 * it has ended, for tests. */
 	int holders;
@@ -104,6 +105,7 @@ struct request {
 _Static_assert(offsetof(struct request, kept) + sizeof(struct kept *) <=
 		       offsetof(struct request, match.tag),
 	       "what comes behind the match leaves its key");
+_Static_assert(offsetof(struct request, match) % 64 == 0, "requests are lines long");
 
 static inline starpu_data_handle_t request_handle(const struct request *request)
 {

@@ -549,6 +549,7 @@ int transport_ucx_open(const struct net_config *config, const char *library,
 	net->base.base.ops = &ucx_ops;
 	net->base.base.place_of = types_mpi_place;
 	net->base.base.may_push = 1;
+	net->base.base.may_copy = 1;
 	net->base.send_round = send_round;
 	net->bell = bell;
 	net->own_last = &net->own;

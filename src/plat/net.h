@@ -135,6 +135,9 @@ struct net {
 	 * waits: the library below has a meeting of its own, which goes on beside ours.
 	 */
 	int may_push;
+	/* Who sends a small value need not wait until the message has left: a copy of it
+	 * takes no time that the network would not take. */
+	int may_copy;
 	void *owner;
 	void (*deliver)(struct net *net, int peer, const void *head, size_t head_bytes,
 			const void *body, size_t body_bytes);
@@ -188,7 +191,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 
 /* What a backend knows of its MPI. */
 enum net_mpi_trait {
-	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found */
+	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found,
+				 * MPI_Test() what it has found itself */
 	NET_MPI_SENDS_NOW = 2,  /* send() may tell that the packet has left */
 	NET_MPI_PUSHES = 4      /* net->may_push */
 };

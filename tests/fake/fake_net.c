@@ -393,7 +393,9 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 				 .size = config->size,
 				 .eager_bytes = config->eager_bytes,
 				 .packet_bytes = config->packet_bytes,
-				 .may_push = 1};
+				 .may_push = 1,
+				 /* 0 before fake_shuffle(). */
+				 .may_copy = (int)(fake->chance % 2)};
 	net->plat = plat;
 	net->barriers_last = &net->barriers;
 	net->domain = domain_of(fake, config);

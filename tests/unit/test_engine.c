@@ -434,6 +434,54 @@ static void one_packet_at_a_time(void **state)
 	world_close();
 }
 
+/* A copy travels: a small send needs its datum no more, whatever waits before it; but who
+ * waits for one, and a value without room beside the head, go on needing it. */
+static void small_sends_end_with_a_copy(void **state)
+{
+	enum { N = 3, COPIED = 8 };
+	static int from[N][COPIED + 1], to[N][COPIED + 1];
+	const int nelements[N] = {COPIED, COPIED, COPIED + 1};
+	int ncalled = 0;
+	starpu_data_handle_t sources[N], targets[N];
+	struct request *waited;
+	struct post what = {.kind = REQUEST_SEND, .peer = 1};
+
+	(void)state;
+	world_open(2);
+	world_mpi(0)->net->max_packets = 1;
+	world_mpi(0)->engine.copies_small = 1;
+	for (int i = 0; i < N; i++) {
+		from[i][0] = 10 + i;
+		sources[i] = world_vector(0, from[i], (unsigned)nelements[i]);
+		targets[i] = world_vector(1, to[i], (unsigned)nelements[i]);
+		what.handle = sources[i];
+		what.tag = i;
+		world_post_detached(0, &what, i == 1 ? count : NULL, &ncalled);
+	}
+	/* By whoever sees a message leave. */
+	assert_int_equal(ncalled, 0);
+	from[0][0] = from[1][0] = 99;
+	waited = world_post(0, REQUEST_SEND, sources[0], 1, N);
+	assert_false(request_has_ended(waited));
+	for (int i = 0; i < N; i++)
+		assert_int_equal(
+			finish_wait(world_post(1, REQUEST_RECEIVE, targets[i], 0, i)), 0);
+	assert_int_equal(finish_wait(waited), 0);
+	fake_run();
+	assert_int_equal(ncalled, 1);
+	assert_int_equal(world_mpi(0)->engine.npending, 0);
+	for (int i = 0; i < N; i++) {
+		assert_int_equal(to[i][0], 10 + i);
+		world_forget(0, sources[i]);
+	}
+	assert_int_equal(finish_wait(world_post(1, REQUEST_RECEIVE, targets[0], 0, N)),
+			 0);
+	assert_int_equal(to[0][0], 99);
+	for (int i = 0; i < N; i++)
+		world_forget(1, targets[i]);
+	world_close();
+}
+
 /* The fake transport, watched: is the engine free while it works? */
 static const struct net_ops *watched_ops;
 static int ncalls, nlocked;
@@ -720,6 +768,7 @@ int main(void)
 		cmocka_unit_test(many_receives_are_pending),
 		cmocka_unit_test(communicators_are_apart),
 		cmocka_unit_test(one_packet_at_a_time),
+		cmocka_unit_test(small_sends_end_with_a_copy),
 		cmocka_unit_test(heads_and_grants_travel_together),
 		cmocka_unit_test(one_is_pushed),
 		cmocka_unit_test(who_tests_in_a_loop_waits),
