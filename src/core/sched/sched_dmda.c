@@ -15,7 +15,7 @@
  * The policies differ in the order in which a worker runs what was given to it, and in
  * what they look at: struct dmda_kind.
  */
-#include "core/sched/sched.h"
+#include "core/sched/sched_dmda.h"
 
 #include <limits.h>
 #include <math.h>
@@ -24,63 +24,6 @@
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
-#include "core/sched/classes.h"
-#include "core/sched/line.h"
-
-struct dmda_kind {
-	unsigned char ignores_transfers; /* and energy; no weights */
-	unsigned char by_priority;       /* else by arrival */
-	unsigned char readiest_first;    /* of one priority */
-	unsigned char overtakes; /* a task is expected to pass those of lower priority */
-};
-
-struct dmda_worker {
-	ORR_OWN_LINE struct line line;
-	int nwaiting;     /* tasks given to it that have not started */
-	double waiting_s; /* their durations */
-	/* Expected end of the one that runs; 0 without one, or when nobody knows. Written
-	 * by the worker alone. */
-	double running_until_s;
-};
-
-/* The way to a memory. */
-struct dmda_link {
-	double until_s;   /* when all that its tasks need is expected to have come */
-	int nwaiting;     /* tasks that need transfers and have not started */
-	double waiting_s; /* their transfers */
-	double queued_s;  /* of these, no worker has taken the task yet */
-};
-
-/* What a worker would do with a task. */
-struct dmda_chance {
-	double duration_s; /* negative: it cannot run it; INFINITY: no model knows */
-	double energy_j;
-	unsigned char implementation;
-	unsigned char is_to_be_measured;
-};
-
-/* What was said of tasks that differ in their data only. */
-enum { DMDA_MEMOS = 8 };
-struct dmda_memo {
-	uint64_t key; /* 0: nothing */
-	uint64_t memories;
-	struct dmda_chance *chances; /* by class */
-};
-
-struct dmda {
-	struct sched base;
-	const struct dmda_kind *kind;
-	int brings_ahead;                  /* data of tasks that wait for their worker */
-	int asks_energy;                   /* atomic: gamma is not zero */
-	ORR_OWN_LINE struct orr_lock lock; /* of all below but the lines */
-	double alpha, beta, gamma;         /* gamma: seconds per joule */
-	double idle_w;                     /* power of a worker that waits */
-	struct dmda_link *links;           /* by memory; behind the workers */
-	struct classes classes;
-	struct dmda_memo memos[DMDA_MEMOS]; /* by key; where durations are predicted */
-	int nworkers;
-	struct dmda_worker workers[];
-};
 
 /* Of numbers, as fmax(), which is a call. */
 static double later(double a, double b)
@@ -179,205 +122,6 @@ static void dmda_close(struct sched *sched)
 	free(dmda);
 }
 
-/* ---- what models and data say ---------------------------------------- */
-
-/* Asked before anything is locked: once per class, unless the task tells its workers
- * apart, and once per memory. */
-struct forecast {
-	int nto_be_measured; /* workers or classes that are */
-	int nknown;          /* that some model has a duration of */
-	int is_by_class;     /* chances are of classes, else of workers */
-	uint64_t memories;   /* of those that can run the task: */
-	double transfer_s[NODE_MAX_MEMORIES];
-	struct dmda_chance chances[STARPU_NMAXWORKERS];
-};
-
-enum { CANNOT_RUN = -1 };
-
-static const struct dmda_chance *chance_of(const struct dmda *dmda,
-					   const struct forecast *forecast,
-					   const struct worker *worker)
-{
-	return &forecast->chances[forecast->is_by_class
-					  ? dmda->classes.seats[worker->id].class
-					  : worker->id];
-}
-
-static double expected_s(struct worker *worker, struct job *job, unsigned implementation)
-{
-	struct model_estimate estimate = model_expect(worker, job->task, implementation);
-
-	return estimate.source == MODEL_NONE ? INFINITY : estimate.seconds;
-}
-
-/* The fastest of the implementations from the first that can run; one that is yet to be
- * measured runs before, in the time of the fastest for all that is known. */
-static void ask_models(struct dmda_chance *chance, struct worker *worker, struct job *job,
-		       unsigned first)
-{
-	unsigned unknown = STARPU_MAXIMPLEMENTATIONS, best = first;
-	double best_s = INFINITY;
-
-	for (unsigned i = first; i < STARPU_MAXIMPLEMENTATIONS;
-	     i = worker_next_implementation(worker, job->task, i + 1)) {
-		struct model_estimate estimate = model_expect(worker, job->task, i);
-
-		if (unknown == STARPU_MAXIMPLEMENTATIONS &&
-		    model_will_learn(worker, job->task, &estimate))
-			unknown = i;
-		if (estimate.source == MODEL_NONE || estimate.seconds >= best_s)
-			continue;
-		best_s = estimate.seconds;
-		best = i;
-	}
-	chance->duration_s = best_s;
-	chance->is_to_be_measured = unknown < STARPU_MAXIMPLEMENTATIONS;
-	chance->implementation =
-		(unsigned char)(chance->is_to_be_measured ? unknown : best);
-}
-
-static int asks_energy(const struct dmda *dmda, const struct job *job)
-{
-	return job->task->cl->energy_model && orr_load(&dmda->asks_energy);
-}
-
-static void ask(struct dmda_chance *chance, const struct dmda *dmda,
-		struct worker *worker, struct job *job)
-{
-	unsigned implementation;
-
-	*chance = (struct dmda_chance){.duration_s = CANNOT_RUN};
-	if (!worker_can_run(worker, job->task, &implementation))
-		return;
-	ask_models(chance, worker, job, implementation);
-	if (asks_energy(dmda, job))
-		chance->energy_j = model_energy_j(worker, job->task, implementation);
-}
-
-/* One chance more, at a memory. */
-static void count(struct forecast *forecast, const struct dmda_chance *chance,
-		  unsigned memory)
-{
-	if (chance->duration_s < 0)
-		return;
-	forecast->nto_be_measured += chance->is_to_be_measured;
-	forecast->nknown += !isinf(chance->duration_s);
-	forecast->memories |= memory_bit(memory);
-}
-
-static void ask_classes(struct forecast *forecast, const struct dmda *dmda,
-			struct job *job)
-{
-	const struct worker *asked = NULL;
-	int may_share = !asks_energy(dmda, job);
-
-	for (int i = 0; i < dmda->classes.n; i++) {
-		const struct class *class = &dmda->classes.class[i];
-		struct dmda_chance *chance = &forecast->chances[i];
-		struct worker *worker = class->soonest.workers[0];
-
-		chance->duration_s = CANNOT_RUN;
-		if (orr_load(&class->nmembers) == 0)
-			continue;
-		if (asked && may_share && model_are_alike(worker, asked, job->task)) {
-			*chance = *chance_of(dmda, forecast, asked);
-		} else {
-			ask(chance, dmda, worker, job);
-			asked = worker;
-		}
-		count(forecast, chance, worker->memory);
-	}
-}
-
-static void ask_workers(struct forecast *forecast, const struct dmda *dmda,
-			struct job *job)
-{
-	for (int i = 0; i < dmda->nworkers; i++)
-		forecast->chances[i].duration_s = CANNOT_RUN;
-	SCHED_EACH_WORKER(worker, &dmda->base)
-	{
-		ask(&forecast->chances[worker->id], dmda, worker, job);
-		count(forecast, &forecast->chances[worker->id], worker->memory);
-	}
-}
-
-/* All that the answers of classes depend on, mixed; 0: more.  Where durations are
- * predicted one thread does all. */
-static uint64_t memo_key(const struct dmda *dmda, const struct job *job)
-{
-	struct node *node = dmda->base.node;
-	const struct starpu_codelet *cl = job->task->cl;
-	uint64_t kernels = 0, key;
-
-	if (!node->machine->predicts || job->worker || asks_energy(dmda, job) ||
-	    !(key = model_shape(node, job->task)))
-		return 0;
-	for (int i = 0; i < STARPU_MAXIMPLEMENTATIONS; i++)
-		kernels = 3 * kernels + (uintptr_t)cl->cpu_funcs[i] +
-			  5 * (uintptr_t)cl->cuda_funcs[i];
-	key = table_mix(key ^ (uintptr_t)cl) ^
-	      (uint64_t)(uint32_t)job->task->where << 32 ^ cl->where;
-	key = table_mix(key ^ (uintptr_t)cl->model) + kernels;
-	key = table_mix(key ^ (uint64_t)(unsigned)dmda->classes.seen_changes << 32 ^
-			node->settings->nmodel_changes);
-	return key | 1;
-}
-
-static void recall(struct forecast *forecast, const struct dmda *dmda,
-		   const struct dmda_memo *memo)
-{
-	forecast->memories = memo->memories;
-	for (int i = 0; i < dmda->classes.n; i++)
-		forecast->chances[i] = memo->chances[i];
-}
-
-static void remember(const struct forecast *forecast, const struct dmda *dmda,
-		     struct dmda_memo *memo, uint64_t key)
-{
-	for (int i = 0; i < dmda->classes.n; i++)
-		if (dmda->classes.class[i].soonest.workers[0]->like->node !=
-		    dmda->base.node)
-			return;
-	if (!memo->chances)
-		memo->chances =
-			orr_alloc((size_t)dmda->classes.n * sizeof(*memo->chances));
-	for (int i = 0; i < dmda->classes.n; i++)
-		memo->chances[i] = forecast->chances[i];
-	memo->memories = forecast->memories;
-	memo->key = key;
-}
-
-/* Of the task's shape, or asked. */
-static void look_up_classes(struct forecast *forecast, struct dmda *dmda, struct job *job)
-{
-	uint64_t key = memo_key(dmda, job);
-	struct dmda_memo *memo = &dmda->memos[key / 2 % DMDA_MEMOS];
-
-	if (key && memo->key == key) {
-		recall(forecast, dmda, memo);
-		return;
-	}
-	ask_classes(forecast, dmda, job);
-	if (key && forecast->nto_be_measured == 0)
-		remember(forecast, dmda, memo, key);
-}
-
-static void forecast_make(struct forecast *forecast, struct dmda *dmda, struct job *job)
-{
-	forecast->nto_be_measured = forecast->nknown = 0;
-	forecast->memories = 0;
-	forecast->is_by_class = classes_hold_for(dmda->base.node, job->task);
-	if (forecast->is_by_class)
-		look_up_classes(forecast, dmda, job);
-	else
-		ask_workers(forecast, dmda, job);
-	if (!dmda->kind->ignores_transfers)
-		nearness_expected_s(job, forecast->memories, forecast->transfer_s);
-	else
-		for (int i = 0; i < dmda->base.node->nmemories; i++)
-			forecast->transfer_s[i] = 0;
-}
-
 /* ---- the choice; dmda is locked -------------------------------------- */
 
 /* When the worker will have done what goes before a task of that priority. */
@@ -412,7 +156,8 @@ static double last_end_s(struct dmda *dmda, double now_s)
 /* The one with the fewest tasks, of those that can run it and are yet to be measured or,
  * if there are none, of all; among equals self, who need not be woken.  NULL when none
  * can run it. */
-static struct worker *shortest(const struct dmda *dmda, const struct forecast *forecast,
+static struct worker *shortest(const struct dmda *dmda,
+			       const struct dmda_forecast *forecast,
 			       int is_to_be_measured, const struct worker *self)
 {
 	struct worker *best = NULL;
@@ -420,7 +165,7 @@ static struct worker *shortest(const struct dmda *dmda, const struct forecast *f
 
 	SCHED_EACH_WORKER(worker, &dmda->base)
 	{
-		const struct dmda_chance *chance = chance_of(dmda, forecast, worker);
+		const struct dmda_chance *chance = dmda_chance_of(dmda, forecast, worker);
 		int n;
 
 		if (chance->duration_s < 0 ||
@@ -444,12 +189,13 @@ struct offer {
 	double limit;   /* a cost that is low enough */
 };
 
-static struct offer offer_make(const struct dmda *dmda, const struct forecast *forecast,
+static struct offer offer_make(const struct dmda *dmda,
+			       const struct dmda_forecast *forecast,
 			       const struct worker *worker, double now_s)
 {
 	double transfer_s = forecast->transfer_s[worker->memory];
 	struct offer offer = {.dmda = dmda,
-			      .chance = chance_of(dmda, forecast, worker),
+			      .chance = dmda_chance_of(dmda, forecast, worker),
 			      .transfer_s = transfer_s,
 			      .come_s = -INFINITY};
 
@@ -484,7 +230,7 @@ static int is_candidate(const struct dmda_chance *chance)
 
 /* The first in the order of workers among those with the least cost, each asked. */
 static struct worker *cheapest(struct dmda *dmda, const struct job *job,
-			       const struct forecast *forecast, double now_s)
+			       const struct dmda_forecast *forecast, double now_s)
 {
 	struct worker *best = NULL;
 	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
@@ -494,7 +240,7 @@ static struct worker *cheapest(struct dmda *dmda, const struct job *job,
 		struct offer offer;
 		double cost;
 
-		if (!is_candidate(chance_of(dmda, forecast, worker)))
+		if (!is_candidate(dmda_chance_of(dmda, forecast, worker)))
 			continue;
 		offer = offer_make(dmda, forecast, worker, now_s);
 		offer.last_s = last_s;
@@ -508,8 +254,8 @@ static struct worker *cheapest(struct dmda *dmda, const struct job *job,
 }
 
 /* The same worker.  Those of a class differ only in when they are free. */
-static struct worker *cheapest_by_class(struct dmda *dmda,
-					const struct forecast *forecast, double now_s)
+static struct worker *
+cheapest_by_class(struct dmda *dmda, const struct dmda_forecast *forecast, double now_s)
 {
 	struct worker *best = NULL;
 	double best_cost = INFINITY, last_s = last_end_s(dmda, now_s);
@@ -549,7 +295,7 @@ static int costs_rise(const struct dmda *dmda)
 /* The best worker; of tasks that no model knows, the one with the shortest line; NULL
  * when none can run it. */
 static struct worker *choose(struct dmda *dmda, const struct job *job,
-			     const struct forecast *forecast, double now_s)
+			     const struct dmda_forecast *forecast, double now_s)
 {
 	struct worker *best =
 		forecast->nto_be_measured > 0 ? shortest(dmda, forecast, 1, NULL) : NULL;
@@ -653,7 +399,7 @@ static void dmda_quiet(struct sched *sched, unsigned memory)
 
 /* What has no known duration and brings nothing changes no date. */
 static int asks_date(const struct dmda *dmda, const struct job *job,
-		     const struct forecast *forecast)
+		     const struct dmda_forecast *forecast)
 {
 	return forecast->nknown > 0 || job->counted_on ||
 	       (job->naccesses > 0 && !dmda->kind->ignores_transfers);
@@ -663,12 +409,12 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 {
 	struct dmda *dmda = dmda_of(sched);
 	double now_s = 0;
-	struct forecast forecast;
+	struct dmda_forecast forecast;
 	const struct dmda_chance *chance;
 	struct worker *worker;
 
 	follow_set(dmda);
-	forecast_make(&forecast, dmda, job);
+	dmda_forecast(&forecast, dmda, job);
 	if (asks_date(dmda, job, &forecast))
 		now_s = plat_now_s(sched->node->plat);
 	orr_lock(&dmda->lock);
@@ -679,7 +425,7 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 		sched_put_aside(sched, job);
 		return NULL;
 	}
-	chance = chance_of(dmda, &forecast, worker);
+	chance = dmda_chance_of(dmda, &forecast, worker);
 	job->predicted_s = isinf(chance->duration_s) ? 0 : chance->duration_s;
 	job->implementation = chance->implementation;
 	job->predicted_transfer_s = forecast.transfer_s[worker->memory];
@@ -746,7 +492,7 @@ static double dmda_expect(struct worker *worker, struct job *job)
 
 	if (!worker_can_run(worker, job->task, &implementation))
 		return -1;
-	ask_models(&chance, worker, job, implementation);
+	dmda_ask_models(&chance, worker, job, implementation);
 	job->implementation = chance.implementation;
 	if (isinf(chance.duration_s))
 		chance.duration_s = 0;
@@ -763,7 +509,7 @@ static void dmda_started(struct sched *sched, struct worker *worker, struct job 
 
 	if (!job->counted_on) {
 		/* It was bound to its worker. */
-		duration_s = expected_s(worker, job, job->implementation);
+		duration_s = dmda_expected_s(worker, job, job->implementation);
 		if (isinf(duration_s))
 			duration_s = 0;
 	}
