@@ -19,6 +19,8 @@ struct line {
 	 * lost nlost copies; the last of them, NULL without one, and its priority. */
 	int nbrought, priority;
 	int nlost;
+	/* Not the line's: jobs given to it that have not started, of whom owns it. */
+	int nwaiting;
 	struct job *brought;
 };
 

@@ -62,8 +62,8 @@ static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 	const struct knobs *knobs = node_knobs(node);
 	size_t nworkers = (size_t)node->nworkers, nlinks = (size_t)node->most_memories;
 	struct dmda *dmda =
-		orr_alloc_lines(sizeof(*dmda) + nworkers * sizeof(dmda->workers[0]) +
-				nlinks * sizeof(dmda->links[0]));
+		orr_alloc(sizeof(*dmda) + nworkers * sizeof(dmda->workers[0]) +
+			  nlinks * sizeof(dmda->links[0]));
 
 	dmda->links = (struct dmda_link *)(void *)&dmda->workers[nworkers];
 	dmda->kind = kind;
@@ -116,8 +116,9 @@ static void dmda_close(struct sched *sched)
 		orr_add(&sched->node->nquiet, -1);
 	for (int i = 0; i < dmda->nworkers; i++)
 		line_free(&dmda->workers[i].line);
-	for (int i = 0; i < DMDA_MEMOS; i++)
+	for (int i = 0; dmda->memos && i < DMDA_MEMOS; i++)
 		free(dmda->memos[i].chances);
+	free(dmda->memos);
 	classes_free(&dmda->classes);
 	free(dmda);
 }
@@ -132,14 +133,14 @@ static double free_s(struct dmda *dmda, struct worker *worker, int priority, dou
 
 	if (orr_load(&worker->nexpected) > 0)
 		date_s += worker_bound_s(worker);
-	if (dmda->kind->overtakes && state->nwaiting > 0)
+	if (dmda->kind->overtakes && state->line.nwaiting > 0)
 		date_s -= line_below_s(&state->line, priority);
 	return date_s;
 }
 
 static int ntasks(const struct dmda *dmda, const struct worker *worker)
 {
-	return dmda->workers[worker->id].nwaiting + orr_load(&worker->nbound);
+	return dmda->workers[worker->id].line.nwaiting + orr_load(&worker->nbound);
 }
 
 /* The end of all that workers have. */
@@ -321,7 +322,7 @@ static void give(struct dmda *dmda, struct worker *worker, struct job *job, doub
 	double transfer_s = job->predicted_transfer_s;
 
 	job->counted_on = worker;
-	state->nwaiting++;
+	state->line.nwaiting++;
 	if (job->predicted_s > 0) {
 		state->waiting_s += job->predicted_s;
 		note(dmda, worker->id);
@@ -357,7 +358,7 @@ static void take_back(struct dmda *dmda, struct job *job, double now_s)
 	job->counted_on = NULL;
 	state = &dmda->workers[worker->id];
 	waiting_s = state->waiting_s - job->predicted_s;
-	if (--state->nwaiting == 0)
+	if (--state->line.nwaiting == 0)
 		waiting_s = 0;
 	if (waiting_s != state->waiting_s) {
 		state->waiting_s = waiting_s;

@@ -17,9 +17,8 @@ struct dmda_kind {
 };
 
 struct dmda_worker {
-	ORR_OWN_LINE struct line line;
-	int nwaiting;     /* tasks given to it that have not started */
-	double waiting_s; /* their durations */
+	struct line line;
+	double waiting_s; /* durations of its line.nwaiting tasks that have not started */
 	/* Expected end of the one that runs; 0 without one, or when nobody knows. Written
 	 * by the worker alone. */
 	double running_until_s;
@@ -46,20 +45,21 @@ enum { DMDA_MEMOS = 8 };
 struct dmda_memo {
 	uint64_t key; /* 0: nothing */
 	uint64_t memories;
+	int nknown;
 	struct dmda_chance *chances; /* by class */
 };
 
 struct dmda {
 	struct sched base;
 	const struct dmda_kind *kind;
-	int brings_ahead;                  /* data of tasks that wait for their worker */
-	int asks_energy;                   /* atomic: gamma is not zero */
-	ORR_OWN_LINE struct orr_lock lock; /* of all below but the lines */
-	double alpha, beta, gamma;         /* gamma: seconds per joule */
-	double idle_w;                     /* power of a worker that waits */
-	struct dmda_link *links;           /* by memory; behind the workers */
+	int brings_ahead;          /* data of tasks that wait for their worker */
+	int asks_energy;           /* atomic: gamma is not zero */
+	struct orr_lock lock;      /* of all below but the lines */
+	double alpha, beta, gamma; /* gamma: seconds per joule */
+	double idle_w;             /* power of a worker that waits */
+	struct dmda_link *links;   /* by memory; behind the workers */
 	struct classes classes;
-	struct dmda_memo memos[DMDA_MEMOS]; /* by key; where durations are predicted */
+	struct dmda_memo *memos; /* by key; where durations are predicted; or NULL */
 	int nworkers;
 	struct dmda_worker workers[];
 };

@@ -134,6 +134,7 @@ static uint64_t memo_key(const struct dmda *dmda, const struct job *job)
 static void recall(struct dmda_forecast *forecast, const struct dmda *dmda,
 		   const struct dmda_memo *memo)
 {
+	forecast->nknown = memo->nknown;
 	forecast->memories = memo->memories;
 	for (int i = 0; i < dmda->classes.n; i++)
 		forecast->chances[i] = memo->chances[i];
@@ -151,6 +152,7 @@ static void remember(const struct dmda_forecast *forecast, const struct dmda *dm
 			orr_alloc((size_t)dmda->classes.n * sizeof(*memo->chances));
 	for (int i = 0; i < dmda->classes.n; i++)
 		memo->chances[i] = forecast->chances[i];
+	memo->nknown = forecast->nknown;
 	memo->memories = forecast->memories;
 	memo->key = key;
 }
@@ -160,14 +162,21 @@ static void look_up_classes(struct dmda_forecast *forecast, struct dmda *dmda,
 			    struct job *job)
 {
 	uint64_t key = memo_key(dmda, job);
-	struct dmda_memo *memo = &dmda->memos[key / 2 % DMDA_MEMOS];
+	struct dmda_memo *memo;
 
-	if (key && memo->key == key) {
+	if (key == 0) {
+		ask_classes(forecast, dmda, job);
+		return;
+	}
+	if (!dmda->memos)
+		dmda->memos = orr_alloc(DMDA_MEMOS * sizeof(*dmda->memos));
+	memo = &dmda->memos[key / 2 % DMDA_MEMOS];
+	if (memo->key == key) {
 		recall(forecast, dmda, memo);
 		return;
 	}
 	ask_classes(forecast, dmda, job);
-	if (key && forecast->nto_be_measured == 0)
+	if (forecast->nto_be_measured == 0)
 		remember(forecast, dmda, memo, key);
 }
 
