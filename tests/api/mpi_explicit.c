@@ -20,6 +20,9 @@ static pthread_t first_thread;
 static int nsent_elsewhere, npolled_elsewhere, npolls;
 static int nhandled, nexecuted; /* atomic */
 
+/* Of the thread's last send. */
+static __thread const MPI_Request *sending;
+
 static int is_elsewhere(void)
 {
 	return !pthread_equal(pthread_self(), first_thread);
@@ -40,6 +43,7 @@ int MPI_Isend(const void *buffer, int n, MPI_Datatype type, int to, int tag,
 	      MPI_Comm comm, MPI_Request *request)
 {
 	count(&nsent_elsewhere, is_elsewhere());
+	sending = request;
 	return PMPI_Isend(buffer, n, type, to, tag, comm, request);
 }
 
@@ -56,6 +60,16 @@ int MPI_Testsome(int n, MPI_Request requests[], int *nended, int indices[],
 	count(&npolls, 1);
 	count(&npolled_elsewhere, is_elsewhere());
 	return PMPI_Testsome(n, requests, nended, indices, statuses);
+}
+
+/* Of a receive; whoever sends asks whether that has left. */
+int MPI_Test(MPI_Request *request, int *has_ended, MPI_Status *status)
+{
+	if (request != sending) {
+		count(&npolls, 1);
+		count(&npolled_elsewhere, is_elsewhere());
+	}
+	return PMPI_Test(request, has_ended, status);
 }
 
 static void add_cpu(void *buffers[], void *arg)
