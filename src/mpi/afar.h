@@ -145,12 +145,11 @@ static inline int look_from_afar(const struct mpi_comm *members,
 static inline void insert_charge(struct mpi *mpi, int is_own, int ndata)
 {
 	const struct insertion *insertion = &mpi->insertion;
-	double seconds = insertion->charge_s[is_own];
 
-	if (is_own)
-		seconds += ndata * insertion->datum_s;
 	if (insertion->is_charged)
-		plat_charge(mpi->node->plat, seconds);
+		plat_charge(mpi->node->plat,
+			    insertion->charge_s[is_own] +
+				    (is_own ? ndata * insertion->datum_s : 0));
 }
 
 /* For summaries: not worth an atomic addition, which would be half of an insertion. */
