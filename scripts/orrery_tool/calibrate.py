@@ -225,13 +225,10 @@ def read_earlier(path):
 
 def compare(earlier, real):
     ratios = {key: real[key] / earlier[key] for key in real if key in earlier}
-    far = {key: ratio for key, ratio in ratios.items()
-           if not 1 / CHANGED < ratio < CHANGED}
-    middle = statistics.median(ratios.values())
-    if len(far) <= len(ratios) / 4:
+    far, middle, worst = calibrate_costs.drift(ratios, CHANGED)
+    if worst is None:
         return "as before: median ratio %.3f, %d of %d figures differ by more than %.0f %%" % (
             middle, len(far), len(ratios), 100 * (CHANGED - 1))
-    worst = max(far, key=lambda key: abs(math.log(far[key])))
     return "the machine has changed: %d of %d figures differ by more than %.0f %%, median " \
         "ratio %.3f; %s of %d bytes: %.2f times what it was" % (
             len(far), len(ratios), 100 * (CHANGED - 1), middle, *worst, far[worst])

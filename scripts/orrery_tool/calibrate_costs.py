@@ -156,17 +156,24 @@ def read_earlier(path):
         return None
 
 
+def drift(ratios, limit):
+    """(ratios beyond the limit, the median of all, what differs most or None: a quarter at
+    most is beyond it)"""
+    far = {key: ratio for key, ratio in ratios.items() if not 1 / limit < ratio < limit}
+    worst = max(far, key=lambda key: abs(math.log(far[key]))) if len(far) > len(ratios) / 4 \
+        else None
+    return far, statistics.median(ratios.values()), worst
+
+
 def compare(earlier, measured):
     ratios = {case: values[0] / earlier[case] for case, values in measured.items()
               if earlier.get(case, 0) > 0 and values[0] > 0}
-    far = {case: ratio for case, ratio in ratios.items() if not 1 / CHANGED < ratio < CHANGED}
     if not ratios:
         return "costs: nothing to compare with"
-    middle = statistics.median(ratios.values())
-    if len(far) <= len(ratios) / 4:
+    far, middle, worst = drift(ratios, CHANGED)
+    if worst is None:
         return "costs as before: median ratio %.3f, %d of %d differ by more than %.0f %%" % (
             middle, len(far), len(ratios), 100 * (CHANGED - 1))
-    worst = max(far, key=lambda case: abs(math.log(far[case])))
     return "costs have changed: %d of %d differ by more than %.0f %%, median ratio %.3f; %s: " \
         "%.2f times what it was" % (len(far), len(ratios), 100 * (CHANGED - 1), middle, worst,
                                     far[worst])
