@@ -17,6 +17,8 @@ from orrery_tool.words import Parser, Refusal, write_text
 
 CHANGED = 1.15            # a figure that differs by more
 PASSES = 3                # of making the simulation agree
+SIMULATED = 8             # repetitions, which differ little
+LAUNCHES = 5              # messages take other times in each, on some machines by half
 HEAD = """# Measured by "orrery calibrate" on %(date)s: %(words)s.
 # Simulated beside measured: median difference %(median).1f %%, at most %(most).1f %% (%(worst)s);
 # sizes left out of the fit: median %(left).1f %%, at most %(left_most).1f %%.
@@ -54,7 +56,7 @@ def calibrate_parser():
     parser.add_argument("--nodes", type=int, default=2, help="in the platform (2)")
     parser.add_argument("--hostfile", metavar="FILE", help="hosts of the two ranks")
     parser.add_argument("--repetitions", type=int, default=2000, metavar="N",
-                        help="of a small message; of a large one an eighth (2000)")
+                        help="of a small message, in %d launches; of a large one an eighth (2000)" % LAUNCHES)
     parser.add_argument("--rounds", type=int, default=60, metavar="N",
                         help="of what the library itself takes; 0: not measured (60)")
     parser.add_argument("--tiles", type=int, default=512, metavar="N",
@@ -109,14 +111,13 @@ class Machine:
                                      size / self.bandwidth / 100)
 
 
-def run(place, args, program, simulated):
+def run(place, args, program, repetitions, simulated=None):
     """{(case, bytes): (seconds where nothing disturbs, median)}"""
     command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", "2", "--quiet"]
     if simulated:
         command += ["--sim", simulated]
     elif args.hostfile:
         command += ["--hostfile", args.hostfile]
-    repetitions = 8 if simulated else args.repetitions
     out = subprocess.run(command + [program, str(repetitions)], text=True, capture_output=True,
                          check=False)
     found = re.findall(r"^network,(\w+) (\d+),s,([^,]+),(\S+)$", out.stdout, re.M)
@@ -125,6 +126,19 @@ def run(place, args, program, simulated):
             " ".join(command[1:]), out.returncode, (out.stderr or out.stdout).strip()[-300:]))
     return {(case, int(size)): (float(quiet), float(median))
             for case, size, quiet, median in found}
+
+
+def measure(place, args):
+    """As run(), of several launches: the median of each figure; and a sentence."""
+    launches = [run(place, args, program(place), -(-args.repetitions // LAUNCHES))
+                for _ in range(LAUNCHES)]
+    measured = {key: tuple(statistics.median(launch[key][i] for launch in launches)
+                           for i in (0, 1)) for key in launches[0]}
+    spread = statistics.median(
+        max(launch[key][0] for launch in launches) / min(launch[key][0] for launch in launches)
+        for key in measured)
+    return measured, "launches: of %d a figure's largest is %.0f %% above its smallest" % (
+        LAUNCHES, 100 * (spread - 1))
 
 
 def quiet(measured):
@@ -172,7 +186,7 @@ def fit(place, args, real, costs=""):
     path = os.path.join(args.output, args.name + ".toml")
     for turn in range(PASSES + 1):
         write_text(path, machine.text())
-        simulated = quiet(run(place, args, program(place, "-sim"), path))
+        simulated = quiet(run(place, args, program(place, "-sim"), SIMULATED, path))
         best = differences(real, simulated)
         if turn < PASSES:
             machine.learn(simulated)
@@ -253,7 +267,7 @@ def check_arguments(args):
 def command_calibrate(place, argv):
     args = calibrate_parser().parse_args(argv)
     check_arguments(args)
-    measured = run(place, args, program(place), None)
+    measured, launches = measure(place, args)
     real = risen(quiet(measured))
     costs = calibrate_costs.calibrate(place, args, real["alone", calibrate_costs.MIB])
     table = os.path.join(args.output, "measured.csv")
@@ -268,6 +282,7 @@ def command_calibrate(place, argv):
             *row.split(",")[:2], *(1e6 * float(x) for x in row.split(",")[2:4]),
             float(row.split(",")[4])))
     print(noise(measured))
+    print(launches)
     if earlier:
         print(compare(earlier, real))
     print(measure_kernels(place, args))

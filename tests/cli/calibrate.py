@@ -5,6 +5,7 @@
 import os
 import sys
 import tempfile
+import unittest.mock
 
 from run import SRC, Suite, configured
 
@@ -30,7 +31,7 @@ def known_machines(suite, place):
         os.makedirs(directory)
         suite.write("known.toml", text)
         real = calibrate.quiet(calibrate.run(
-            place, args, calibrate.program(place, "-sim"),
+            place, args, calibrate.program(place, "-sim"), calibrate.SIMULATED,
             os.path.join(suite.directory, "known.toml")))
         found = calibrate.fit(place, args, real)
         wrong = {key: "%.1f %%" % (100 * value)
@@ -39,6 +40,25 @@ def known_machines(suite, place):
         suite.verdict("finds_%s_again_within_6_percent" % name, not wrong, wrong)
         suite.succeeds("what_it_writes_of_%s_is_good" % name, "platform", "--check",
                        os.path.join(directory, name + ".toml"), says="good: 2 nodes")
+
+
+def launches(suite):
+    """Each launch of two ranks takes other times, as where a host moves a virtual machine."""
+    factors = [1.6, 1, 1.3, 0.9, 1.1]
+    asked = []
+
+    def run(place, args, program, repetitions):
+        asked.append(repetitions)
+        factor = factors[len(asked) - 1]
+        return {key: (factor * value, 2 * factor * value) for key, value in REAL.items()}
+    args = calibrate.calibrate_parser().parse_args(["--repetitions", "1001"])
+    with unittest.mock.patch.object(calibrate, "run", run), \
+            unittest.mock.patch.object(calibrate, "program"):
+        measured, words = calibrate.measure(None, args)
+    suite.verdict("takes_the_median_of_launches", asked == [201] * 5 and all(
+        abs(measured[key][i] / (1.1 * (i + 1) * REAL[key]) - 1) < 1e-9
+        for key in REAL for i in (0, 1)), (asked, measured))
+    suite.verdict("says_how_launches_differ", "largest is 78 % above" in words, words)
 
 
 def judgements(suite):
@@ -141,6 +161,7 @@ def main():
         suite = Suite(directory)
         judgements(suite)
         costs(suite)
+        launches(suite)
         known_machines(suite, Place(os.path.join(SRC, "scripts")))
         real_machine(suite)
     return 1 if suite.nfailed else 0
