@@ -37,6 +37,7 @@ void earlies_init(struct mpi *mpi)
 void earlies_free(struct mpi *mpi)
 {
 	match_free(&mpi->engine.earlies.unmatched);
+	heap_free(&mpi->engine.earlies.without_room);
 	pool_free(&mpi->engine.earlies.pool);
 }
 
@@ -52,9 +53,8 @@ struct early *early_new(struct mpi *mpi, int peer, const struct wire_head *head,
 	early->match.tag = head->tag;
 	early->head = *head;
 	early->local = local;
-	early->state = EARLY_HERE;
-	if (head->kind == WIRE_ANNOUNCE) {
-		early->state = EARLY_ANNOUNCED;
+	early->state = head->kind == WIRE_ANNOUNCE ? EARLY_ANNOUNCED : EARLY_HERE;
+	if (early->state == EARLY_ANNOUNCED && !(head->flags & WIRE_SYNCHRONOUS)) {
 		early->since_s = plat_now_s(mpi->node->plat);
 		list_push_back(&earlies->announced, &early->link);
 		orr_store(&earlies->nannounced, earlies->nannounced + 1);
@@ -68,9 +68,14 @@ static void leave_announced(struct mpi *mpi, struct early *early)
 
 	if (early->state != EARLY_ANNOUNCED)
 		return;
-	list_remove(&early->link);
-	orr_store(&earlies->nannounced, earlies->nannounced - 1);
 	early->state = EARLY_WANTED;
+	if (early->head.flags & WIRE_SYNCHRONOUS)
+		return;
+	if (early->order.place)
+		heap_remove(&earlies->without_room, &early->order);
+	else
+		list_remove(&early->link);
+	orr_store(&earlies->nannounced, earlies->nannounced - 1);
 }
 
 void early_keep_body(struct early *early, const void *body)
@@ -182,14 +187,11 @@ static int make_room(struct mpi *mpi, struct early *early)
 	return 1;
 }
 
-/* A synchronous send ends with its match: it would wait all the same. */
 static int take_in(struct mpi *mpi, struct early *early)
 {
 	struct request *local = early->local;
 	struct layout layout;
 
-	if (early->head.flags & WIRE_SYNCHRONOUS)
-		return 0;
 	if (!make_room(mpi, early))
 		return 0;
 	leave_announced(mpi, early);
@@ -208,15 +210,27 @@ static int take_in(struct mpi *mpi, struct early *early)
 static int take_all_in(struct mpi *mpi)
 {
 	struct earlies *earlies = &mpi->engine.earlies;
-	struct list *link, *next;
+	struct heap *without_room = &earlies->without_room;
+	struct early *early;
 	int count = 0;
 
 	/* Who leaves has posted all that it ever will. */
 	if (mpi->is_leaving)
 		return 0;
-	for (link = earlies->announced.next; link != &earlies->announced; link = next) {
-		next = link->next;
-		count += take_in(mpi, LIST_ENTRY(link, struct early, link));
+	while (without_room->count > 0) {
+		early = ORR_CONTAINER(without_room->keys[0].entry, struct early, order);
+		if (!take_in(mpi, early))
+			break;
+		count++;
+	}
+	while (!list_is_empty(&earlies->announced)) {
+		early = LIST_ENTRY(earlies->announced.next, struct early, link);
+		if (take_in(mpi, early)) {
+			count++;
+			continue;
+		}
+		list_remove(&early->link);
+		heap_push(without_room, &early->order, (double)early->head.bytes);
 	}
 	if (count > 0)
 		orr_next(&mpi->engine.nevents);
@@ -237,12 +251,14 @@ int early_on_stuck(struct node *node)
 	return count > 0;
 }
 
-/* How long the oldest announcement has waited; 0: there is none.  The engine is locked.
- */
+/* How long the oldest announcement has waited; 0: there is none.  What has found no room
+ * has waited for long.  The engine is locked. */
 static double oldest_age_s(struct mpi *mpi)
 {
 	const struct list *announced = &mpi->engine.earlies.announced;
 
+	if (mpi->engine.earlies.without_room.count > 0)
+		return 2 * PATIENCE_BUSY_S;
 	if (list_is_empty(announced))
 		return 0;
 	return plat_now_s(mpi->node->plat) -

@@ -40,15 +40,18 @@ struct early {
 	struct request *receive; /* that it is matched with */
 	struct list link;        /* in announced, oldest first; or in large.line */
 	double since_s;
-	struct heap_entry order; /* while WANTED */
+	struct heap_entry order; /* in without_room; or while WANTED */
 };
 
 /* Part of the engine, under its lock. */
 struct earlies {
 	struct pool pool;
 	struct match unmatched;
-	struct list announced; /* large, the sender waits */
-	int nannounced;        /* atomic */
+	/* The sender waits, and the payload may be taken in: not of a synchronous send,
+	 * which ends with its match.  Nobody looks at all of them again and again. */
+	struct list announced;    /* that nobody has tried to take in */
+	struct heap without_room; /* that somebody has, by their bytes */
+	int nannounced;           /* of both; atomic */
 	size_t bytes, max_bytes;
 	int ntests;                 /* that failed while nothing happened */
 	unsigned long ntest_events; /* the engine's events at the first of them */

@@ -25,6 +25,7 @@ struct peer_state {
 	int verdict;    /* enum watchdog_verdict */
 	int is_silent;  /* and that has been said */
 	int is_in_barrier;
+	int call; /* enum plat_mpi_call: its program is in, and it has nothing to do */
 	uint32_t nbarriers;
 	uint64_t nsent, nreceived, signature;
 	uint64_t signature_before; /* of the wave before */
@@ -118,6 +119,18 @@ static void ask_those_concerned(struct mpi *mpi, double now_s)
 
 /* ---- the agreement, at rank 0 ---------------------------------------- */
 
+/* The call of MPI that this rank has been in for long, and has nothing else to do. */
+static enum plat_mpi_call call_waited_in(struct mpi *mpi)
+{
+	enum plat_mpi_call call;
+	double for_s;
+
+	if (node_nsubmitted(mpi->node) > 0 || engine_npending(mpi) > 0)
+		return PLAT_NO_CALL;
+	call = plat_in_mpi(mpi->node->plat, &for_s);
+	return for_s >= node_knobs(mpi->node)->watchdog_s / 2 ? call : PLAT_NO_CALL;
+}
+
 /* This rank's own answer. */
 static void fill_state(struct mpi *mpi, struct wire_head *head)
 {
@@ -127,6 +140,7 @@ static void fill_state(struct mpi *mpi, struct wire_head *head)
 
 	head->round = (uint8_t)watchdog_verdict_now(mpi->node, &signature);
 	head->sender = barrier_nall(mpi, &is_in_barrier);
+	head->sender |= (uint64_t)call_waited_in(mpi) << 32;
 	head->flags = (uint16_t)is_in_barrier;
 	head->comm = own->nsent;
 	head->tag = (int64_t)own->nreceived;
@@ -143,6 +157,7 @@ static void note_state(struct peer_state *state, const struct wire_head *head)
 	state->nreceived = (uint64_t)head->tag;
 	state->signature = head->bytes;
 	state->nbarriers = (uint32_t)head->sender;
+	state->call = (int)(head->sender >> 32);
 	state->wave = head->ordinal;
 }
 
@@ -283,19 +298,50 @@ static int somebody_works(const struct mpi *mpi)
 	return 0;
 }
 
+/* A rank that transfers are pending with, and that is in a call of MPI; or -1. */
+static int peer_in_mpi(struct mpi *mpi)
+{
+	const struct request *request = NULL;
+
+	while ((request = engine_next(mpi, request)))
+		if (request->state != REQUEST_MOVED &&
+		    mpi->standstill.peers[request->match.source].call != PLAT_NO_CALL)
+			return request->match.source;
+	return -1;
+}
+
+static const char *explain_call(const struct mpi *mpi, int peer, char *text)
+{
+	static const char *const names[] = {[PLAT_NO_CALL] = "MPI",
+#define CALL_NAME(name) [PLAT_MPI_##name] = "MPI_" #name "()",
+					    PLAT_MPI_CALLS(CALL_NAME)
+#undef CALL_NAME
+	};
+	int call = mpi->standstill.peers[peer].call;
+
+	snprintf(text, TEXT_BYTES,
+		 "rank %d has nothing to do and waits in %s, which its program has "
+		 "called: what this rank waits for must be posted there before that",
+		 peer, names[call < PLAT_NMPI_CALLS ? call : PLAT_NO_CALL]);
+	return text;
+}
+
 /* Who is stuck waits a little longer: rank 0 may end the run with more to say. */
 static void report(struct mpi *mpi, double silence_s, const char *why)
 {
 	enum watchdog_verdict verdict = watchdog_verdict(mpi->node);
 	double limit_s = watchdog_report_s(mpi->node);
 	int is_first = limit_s <= node_knobs(mpi->node)->watchdog_s;
-	char text[TEXT_BYTES];
+	char text[2 * TEXT_BYTES], call[TEXT_BYTES];
+	int in_mpi = peer_in_mpi(mpi);
 
+	if (in_mpi >= 0)
+		why = explain_call(mpi, in_mpi, call);
 	if (is_first && orr_load(&mpi->standstill.nawaited) > 0)
 		limit_s *= 2; /* Their answers say more. */
-	if (is_first && (somebody_works(mpi) || engine_npending(mpi) == 0))
+	if (is_first && in_mpi < 0 && (somebody_works(mpi) || engine_npending(mpi) == 0))
 		limit_s *= PATIENCE;
-	else if (is_first && verdict == WATCHDOG_STUCK)
+	else if (is_first && in_mpi < 0 && verdict == WATCHDOG_STUCK)
 		limit_s *= 3;
 	if (silence_s < limit_s || verdict == WATCHDOG_ACTIVE)
 		return;

@@ -31,15 +31,22 @@ struct mpi_threads {
 };
 
 /* What outlives a node: made on first use, reachable from the one global pointer. */
+/* Threads in calls of MPI that wait; mpi_blocking.c. */
+struct blocking {
+	int nthreads, call; /* atomic; of the first of them */
+	uint64_t since_ns;
+};
+
 struct real {
 	struct world *world;
 	struct node *self;
 	pthread_key_t caller; /* the struct plat_caller of a thread; owned by it */
 	struct mpi_threads mpi;
 	struct orr_lock placed_lock;
-	struct table placed;    /* sizes of blocks with pages of their own, by address */
-	int has_placed;         /* atomic: there were some */
-	int is_refusal_told;    /* atomic: that the system places nothing */
+	struct table placed; /* sizes of blocks with pages of their own, by address */
+	int has_placed;      /* atomic: there were some */
+	int is_refusal_told; /* atomic: that the system places nothing */
+	struct blocking blocking;
 	struct signals signals; /* signals, once a node has something to do then */
 };
 
@@ -337,6 +344,8 @@ void threads_add_new(const struct thread_ids *seen, const char *name);
 int threads_of_process(int *ids, int max);
 /* A waiting thread looks whether the node has come to a standstill. */
 void threads_look(struct plat *plat, double now_s);
+/* Does anything go on here beside the threads of the program? */
+int threads_are_busy(struct plat *plat);
 
 /* wait.c */
 /* Sleep while *word is value, for timeout_s at most; 0: without limit. */

@@ -180,6 +180,17 @@ static int is_ours(struct plat *plat, const void *thread)
 	       (plat->progress.started && pthread_equal(plat->progress.thread, id));
 }
 
+static int count_timers(struct plat *plat)
+{
+	return timers_count(plat) + disks_count(plat) + numas_count(plat) +
+	       cuda_count(plat);
+}
+
+int threads_are_busy(struct plat *plat)
+{
+	return workers_awake(plat) > 0 || count_timers(plat) > 0;
+}
+
 void threads_look(struct plat *plat, double now_s)
 {
 	struct watchdog_facts facts = {.is_ours = is_ours};
@@ -187,8 +198,7 @@ void threads_look(struct plat *plat, double now_s)
 	if (!watchdog_is_due(plat->node, now_s))
 		return;
 	facts.nawake = workers_awake(plat);
-	facts.ntimers = timers_count(plat) + disks_count(plat) + numas_count(plat) +
-			cuda_count(plat);
+	facts.ntimers = count_timers(plat);
 	facts.nthreads = count_of_program(plat);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";

@@ -372,6 +372,13 @@ int plat_is_stopped(struct plat *plat, int rank)
 	return 0;
 }
 
+enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s)
+{
+	(void)plat;
+	*for_s = 0;
+	return PLAT_NO_CALL;
+}
+
 void plat_unstick(struct plat *plat)
 {
 	(void)plat;

@@ -11,14 +11,15 @@
  * fuzz.c - runs random programs and compares what they compute with the oracle.
  *
  * usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST]
- *             [--with NAME,...] [--without NAME,...]
+ *             [--with NAME,...] [--without NAME,...] [--set NAME=VALUE,...]
  *             [--timeout SECONDS] FIRST COUNT
  *
+ * What is set goes before the settings that programs have drawn.
  * Prints "seed N" before each and a BAD line for each difference; status 1 if any.
  */
 struct options {
 	int distributed, slaves, prints, timeout_s;
-	const char *keep;
+	const char *keep, *settings;
 	unsigned features;
 	uint64_t first;
 	long count;
@@ -47,7 +48,7 @@ static int usage(void)
 {
 	fprintf(stderr, "usage: fuzz [--mpi] [--slaves N] [--print] [--keep LIST] "
 			"[--with NAME,...] [--without NAME,...] "
-			"[--timeout SECONDS] FIRST COUNT\n");
+			"[--set NAME=VALUE,...] [--timeout SECONDS] FIRST COUNT\n");
 	return 2;
 }
 
@@ -71,6 +72,8 @@ static int read_options(int argc, char **argv, struct options *options)
 			options->features &= ~features_of(value), i++;
 		else if (!strcmp(argv[i], "--with"))
 			options->features |= features_of(value), i++;
+		else if (!strcmp(argv[i], "--set"))
+			options->settings = value, i++;
 		else if (!strcmp(argv[i], "--timeout"))
 			options->timeout_s = atoi(value), i++;
 		else
@@ -123,6 +126,20 @@ static int play(void *arg, int rank)
 	return nbad;
 }
 
+static void set_from(const char *settings)
+{
+	char text[1024], *rest = text, *setting, *value;
+
+	snprintf(text, sizeof(text), "%s", settings ? settings : "");
+	while ((setting = strsep(&rest, ","))) {
+		value = strchr(setting, '=');
+		if (!value)
+			continue;
+		*value = '\0';
+		setenv(setting, value + 1, 1);
+	}
+}
+
 static void set_environment(const struct program *program)
 {
 	for (int i = 0; i < program->nenv; i++) {
@@ -154,6 +171,7 @@ static int run_seed(const struct options *options, uint64_t seed)
 	set_environment(program);
 	if (options->slaves)
 		set_slaves(seed, options->slaves);
+	set_from(options->settings);
 	if (options->prints && is_told)
 		program_print(program, stdout);
 	if (!options->prints) {

@@ -4,7 +4,8 @@
 """Runs random programs on a backend and compares what they compute with the oracle.
 
 usage: run.py [--build DIR] [--backend NAME] [--seeds A..B] [--with NAME,...]
-              [--without NAME,...] [--seconds LIMIT] [--shrink SECONDS] [--jobs N]
+              [--without NAME,...] [--set NAME=VALUE,...] [--seconds LIMIT]
+              [--shrink SECONDS] [--jobs N]
 
 Backends: fake, fake-mpi (schedules drawn from the seed), threads, cuda and cuda-2 (threads
 and mpi-2 with GPUs of tests/cuda/standin.c, other ones for each batch), mpi-2 to mpi-5,
@@ -94,7 +95,8 @@ class Fuzz:
         self.options = ["--timeout", str(args.timeout)]
         if "slaves" in args.backend: # Their teams are processors of the master's.
             self.options += ["--without", "teams"]
-        for option, names in (("--with", args.with_), ("--without", args.without)):
+        for option, names in (("--with", args.with_), ("--without", args.without),
+                              ("--set", args.set_)):
             if names:
                 self.options += [option, names]
         self.home = tempfile.TemporaryDirectory(prefix="orrery-fuzz-")
@@ -229,6 +231,8 @@ def main():
     parser.add_argument("--with", dest="with_", default=os.environ.get("FUZZ_WITH", ""),
                         help="features of program.h to turn on: names, or all")
     parser.add_argument("--without", default=os.environ.get("FUZZ_WITHOUT", ""))
+    parser.add_argument("--set", dest="set_", default="",
+                        help="environment variables, before what programs have drawn")
     parser.add_argument("--seconds", type=float, default=0)
     parser.add_argument("--timeout", type=int, default=60, help="of one program, seconds")
     parser.add_argument("--shrink", type=float, default=60, help="at most, seconds a seed")

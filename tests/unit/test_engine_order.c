@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <time.h>
 
 #include "mpi_world.h"
 
@@ -157,6 +158,58 @@ static void who_still_waits(void **state)
 	close_vectors(0, 1);
 }
 
+static void count_ended(void *arg)
+{
+	++*(int *)arg;
+}
+
+/*
+ * Whoever polls asks whether something is to be taken in.  With many that are not, since
+ * their senders wait for the match or there is no room, that takes no longer.
+ */
+static void many_that_wait_cost_nothing(void **state)
+{
+	enum { COUNT = 20000, LOOKS = 2000 };
+	struct post what = {.peer = 1};
+	struct node *node;
+	clock_t start;
+	int nended = 0;
+
+	(void)state;
+	open_vectors(0, 1, 2);
+	node = world_nodes[1];
+	world_mpi(1)->engine.earlies.max_bytes = sizeof(from[0]) - 1;
+	what.kind = REQUEST_SEND;
+	what.handle = sources[0];
+	for (what.tag = 0; what.tag < 2 * COUNT; what.tag++) {
+		what.is_sync = what.tag % 2;
+		world_post_detached(0, &what, count_ended, &nended);
+	}
+	fake_run();
+	assert_int_equal(nended, 0);
+	fake_select(1);
+	assert_int_equal(node->on_stuck(node), 0);
+	start = clock();
+	for (int i = 0; i < LOOKS; i++)
+		assert_int_equal(node->on_stuck(node), 0);
+	assert_true(clock() - start < CLOCKS_PER_SEC / 20);
+	/* They are not forgotten. */
+	world_mpi(1)->engine.earlies.max_bytes = 3 * sizeof(from[0]);
+	assert_int_equal(node->on_stuck(node), 1);
+	fake_run();
+	assert_int_equal(nended, 3);
+	what.kind = REQUEST_RECEIVE;
+	what.peer = 0;
+	what.handle = targets[0];
+	for (what.tag = 0; what.tag < 2 * COUNT; what.tag++)
+		world_post_detached(1, &what, count_ended, &nended);
+	fake_run();
+	assert_int_equal(nended, 4 * COUNT);
+	assert_int_equal(world_mpi(1)->engine.earlies.bytes, 0);
+	memcpy(to[1], from[1], sizeof(from) - sizeof(from[0]));
+	close_vectors(0, 1);
+}
+
 /* Nothing is taken in when the receive comes in time, whatever the order of events. */
 static void not_without_need(void **state)
 {
@@ -283,6 +336,7 @@ int main(void)
 		cmocka_unit_test(a_held_datum_does_not_hold_the_sender),
 		cmocka_unit_test(matched_on_its_way),
 		cmocka_unit_test(who_still_waits),
+		cmocka_unit_test(many_that_wait_cost_nothing),
 		cmocka_unit_test(not_without_need),
 		cmocka_unit_test(a_window_of_two),
 		cmocka_unit_test(a_window_of_bytes),

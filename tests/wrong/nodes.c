@@ -266,6 +266,27 @@ static void tests_in_vain(void)
 	starpu_data_unregister(got);
 }
 
+/* In MPI, for what comes behind what the other one waits for. */
+static void waits_in_mpi(void)
+{
+	double from_us = starpu_timing_now();
+	starpu_data_handle_t handle = owned(&value, 1, rank);
+	starpu_mpi_req request;
+	int flag = 0;
+
+	if (rank == 1) {
+		starpu_mpi_irecv(handle, &request, 0, TAG, WORLD);
+		while (!flag && starpu_timing_now() - from_us < 4e6)
+			starpu_mpi_test(&request, &flag, MPI_STATUS_IGNORE);
+		MPI_Send(&flag, 1, MPI_INT, 0, TAG, WORLD);
+		starpu_mpi_wait(&request, MPI_STATUS_IGNORE);
+	} else {
+		MPI_Recv(&flag, 1, MPI_INT, 1, TAG, WORLD, MPI_STATUS_IGNORE);
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+	}
+	starpu_data_unregister(handle);
+}
+
 static void wait_again(void)
 {
 	starpu_mpi_req req, same;
@@ -696,6 +717,7 @@ static const struct scene scenes[] = {
 	SCENE(wait_null),
 	SCENE(test_null),
 	SCENE(tests_in_vain),
+	SCENE(waits_in_mpi),
 	SCENE(wait_again),
 	SCENE(send_in_null),
 	SCENE(insert_in_null),

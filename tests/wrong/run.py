@@ -162,6 +162,10 @@ NODES = [
     Case("tests_in_vain", on(ANY, r"nothing has happened on this rank for .* the run goes on",
          r"receive from rank [01] tag 7: data .*v8.*starpu_mpi_irecv: no message came",
          r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
+    Case("waits_in_mpi", on(1, r"nothing has happened on this rank for .* the run goes on",
+         r"rank 0 has nothing to do and waits in MPI_Recv\(\), which its program has called",
+         r"rank 1\]   receive from rank 0 tag 7: data .*starpu_mpi_irecv: no message came",
+         r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
     # Kernels that wait.
     Case("kernel_receives_its_own", on(ANY, r'starpu_mpi_recv: task "receives" waits for a '
          r"receive into data .*v8.*, which it uses itself"), where=REAL,

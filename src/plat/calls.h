@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_PLAT_CALLS_H
+#define ORR_PLAT_CALLS_H
+
+/*
+ * calls.h - calls of MPI that wait for another rank, for plat_in_mpi().
+ */
+#define PLAT_MPI_CALLS(X)                                                                \
+	X(Barrier)                                                                       \
+	X(Recv)                                                                          \
+	X(Send)                                                                          \
+	X(Ssend)                                                                         \
+	X(Sendrecv)                                                                      \
+	X(Probe)                                                                         \
+	X(Wait)                                                                          \
+	X(Waitall)                                                                       \
+	X(Waitany)                                                                       \
+	X(Bcast)                                                                         \
+	X(Reduce)                                                                        \
+	X(Allreduce)                                                                     \
+	X(Gather)                                                                        \
+	X(Allgather)                                                                     \
+	X(Scatter)                                                                       \
+	X(Alltoall)
+
+enum plat_mpi_call {
+	PLAT_NO_CALL,
+#define PLAT_MPI_CALL(name) PLAT_MPI_##name,
+	PLAT_MPI_CALLS(PLAT_MPI_CALL)
+#undef PLAT_MPI_CALL
+		PLAT_NMPI_CALLS
+};
+
+#endif
