@@ -20,8 +20,8 @@ extern "C" {
 /** An empty bundle.  It is freed when it is closed and its last task has left it. */
 void starpu_task_bundle_create(starpu_task_bundle_t *bundle);
 
-/** 0; -EPERM: the bundle is closed; -EINVAL: the task is in a bundle, or was submitted.
- */
+/** 0, also when it is there already; -EPERM: the bundle is closed; -EINVAL: the task is
+ * in another bundle, or was submitted. */
 int starpu_task_bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task);
 
 /** 0; -ENOENT: the task is not in the bundle.  Tasks leave it by themselves when they end

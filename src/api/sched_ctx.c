@@ -10,6 +10,7 @@
 #include "api/sched_ctx.h"
 #include "base/check.h"
 #include "core/sched/collection.h"
+#include "core/sched/telling.h"
 #include "core/sched/contexts.h"
 #include "core/sched/observer.h"
 
@@ -88,6 +89,15 @@ unsigned starpu_sched_ctx_get_workers_list_raw(unsigned sched_ctx_id, int **work
 	return collection->nworkers;
 }
 
+/* While a policy hears of workers, it sees what it hears. */
+static int has(const struct sched *sched, int id)
+{
+	const struct starpu_worker_collection *seen = telling_seen(sched);
+
+	return (seen && seen->present[id]) ||
+	       contexts_owns(sched, &sched->node->workers[id]);
+}
+
 unsigned starpu_sched_ctx_get_workers_list(unsigned sched_ctx_id, int **workerids)
 {
 	struct sched *sched = api_context(__func__, sched_ctx_id);
@@ -97,7 +107,7 @@ unsigned starpu_sched_ctx_get_workers_list(unsigned sched_ctx_id, int **workerid
 	api_given(__func__, "workerids", workerids);
 	*workerids = orr_alloc(((size_t)node->nworkers + 1) * sizeof(**workerids));
 	for (int i = 0; i < node->nworkers; i++)
-		if (contexts_owns(sched, &node->workers[i]))
+		if (has(sched, i))
 			(*workerids)[n++] = i;
 	return n;
 }
@@ -111,8 +121,7 @@ unsigned starpu_sched_ctx_contains_worker(int workerid, unsigned sched_ctx_id)
 {
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
-	return workerid >= 0 && workerid < sched->node->nworkers &&
-	       contexts_owns(sched, &sched->node->workers[workerid]);
+	return workerid >= 0 && workerid < sched->node->nworkers && has(sched, workerid);
 }
 
 unsigned starpu_sched_ctx_get_nshared_workers(unsigned sched_ctx_id,

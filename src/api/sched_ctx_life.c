@@ -323,8 +323,8 @@ void starpu_sched_ctx_remove_workers(int *workerids_ctx, unsigned nworkers_ctx,
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	for (unsigned i = 0; i < nworkers_ctx; i++)
-		contexts_remove(worker_at(__func__, sched->node, workerids_ctx[i]),
-				sched);
+		worker_at(__func__, sched->node, workerids_ctx[i]);
+	contexts_remove(sched, workerids_ctx, (int)nworkers_ctx);
 }
 
 void starpu_sched_ctx_set_priority(int *workers, int nworkers, unsigned sched_ctx_id,

@@ -147,6 +147,8 @@ static void bundles_have_their_tasks(void)
 		tasks[i] = make(handle, &seen[i]);
 		CLAIM_EQ(starpu_task_bundle_insert(bundle, tasks[i]), 0);
 		CLAIM(tasks[i]->bundle == bundle);
+		/* Once more changes nothing, as with StarPU 1.3.10. */
+		CLAIM_EQ(starpu_task_bundle_insert(bundle, tasks[i]), 0);
 	}
 	CLAIM_EQ(starpu_task_bundle_insert(other, tasks[0]), -EINVAL);
 	CLAIM_EQ(starpu_task_bundle_remove(other, tasks[0]), -ENOENT);

@@ -62,7 +62,7 @@ static void move_workers(struct node *node, struct sched *scheds[2])
 		else if (draw % 3 == 1)
 			contexts_add(sched, &worker->id, 1);
 		else
-			contexts_remove(worker, sched);
+			contexts_remove(sched, &worker->id, 1);
 		starpu_usleep((float)(draw / 16 % 50));
 	}
 	contexts_move(&node->workers[0], scheds[0]);

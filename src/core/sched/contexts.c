@@ -6,11 +6,12 @@
 #include <limits.h>
 
 #include "base/check.h"
-#include "core/model/model_own.h"
 #include "core/sched/library.h"
 #include "core/sched/observer.h"
 #include "core/sched/collection.h"
+#include "core/sched/masters.h"
 #include "core/sched/telling.h"
+#include "core/task/callback.h"
 
 /* ---- users ----------------------------------------------------------- */
 
@@ -33,9 +34,9 @@ void contexts_leave(struct sched *sched)
 		orr_add(&node->nputting_off, -1);
 	sched->ops->close(sched);
 	collection_free(collection);
-	/* From now on the number may be another one's. */
+	/* From now on the number may be another one's, or is already. */
 	if (keeps_number)
-		orr_swap_ptr((void **)&node->closing[id], NULL);
+		orr_cas_ptr((void **)&node->closing[id], sched, NULL);
 }
 
 /* ---- schedulers ------------------------------------------------------ */
@@ -115,9 +116,10 @@ struct sched *contexts_find(struct node *node, unsigned id)
 
 struct starpu_worker_collection *contexts_collection(struct sched *sched)
 {
-	struct starpu_worker_collection *collection =
-		orr_load_ptr((void **)&sched->collection);
+	struct starpu_worker_collection *collection = telling_seen(sched);
 
+	if (!collection)
+		collection = orr_load_ptr((void **)&sched->collection);
 	if (collection)
 		return collection;
 	orr_lock(&sched->node->scheds_lock);
@@ -414,50 +416,6 @@ static int update(struct worker *worker, struct sched *changed[])
 	return n;
 }
 
-static int ncores_of(const struct sched *sched)
-{
-	int n = 0;
-
-	for (int i = 0; i < sched->node->nworkers; i++)
-		n += sched->node->workers[i].type == STARPU_CPU_WORKER &&
-		     contexts_owns(sched, &sched->node->workers[i]);
-	return n;
-}
-
-/* Masters whose cores sleep take as long as models say for all of them; node->scheds_lock
- * is taken. */
-static void name_leaders(struct node *node)
-{
-	struct starpu_perfmodel_arch *archs[STARPU_NMAXWORKERS] = {NULL};
-	int nleaders = 0;
-
-	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++) {
-		const struct sched *sched = node->scheds[id];
-		struct starpu_perfmodel_device cores = {.type = STARPU_CPU_WORKER};
-		struct starpu_perfmodel_arch arch = {.ndevices = 1, .devices = &cores};
-
-		if (!sched || !sched->ops->has_master || sched->is_awake)
-			continue;
-		cores.ncores = ncores_of(sched);
-		if (cores.ncores > 1)
-			archs[contexts_master(sched)->id] =
-				combinations_get(node, combinations_find(node, &arch, 1));
-	}
-	for (int i = 0; i < node->nworkers; i++) {
-		nleaders += archs[i] != NULL;
-		orr_swap_ptr((void **)&node->workers[i].leads_as, archs[i]);
-	}
-	orr_store(&node->nleaders, nleaders);
-}
-
-static int has_leaders(struct node *node)
-{
-	for (int id = 0; id < STARPU_NMAX_SCHED_CTXS; id++)
-		if (node->scheds[id] && node->scheds[id]->ops->has_master)
-			return 1;
-	return orr_load(&node->nleaders) > 0;
-}
-
 static void apply(struct worker *worker, struct change change)
 {
 	struct sched *changed[STARPU_NMAX_SCHED_CTXS];
@@ -470,8 +428,7 @@ static void apply(struct worker *worker, struct change change)
 	orr_store(&worker->belongs, (int)belongs_after(worker, change));
 	worker->held = (int)held_after(worker, change);
 	n = update(worker, changed);
-	if (has_leaders(node))
-		name_leaders(node);
+	masters_lead(node);
 	orr_unlock(&node->scheds_lock);
 	orr_fence();
 	for (int i = 0; i < ntold; i++) {
@@ -486,22 +443,6 @@ static void apply(struct worker *worker, struct change change)
 	/* Before its policy had been told it may have looked in vain. */
 	if (n || ntold)
 		plat_worker_wake(worker);
-}
-
-struct worker *contexts_master(const struct sched *sched)
-{
-	struct worker *first = NULL;
-
-	for (int i = 0; i < sched->node->nworkers; i++) {
-		struct worker *worker = &sched->node->workers[i];
-
-		if (!contexts_owns(sched, worker))
-			continue;
-		if (worker->type == STARPU_CPU_WORKER)
-			return worker;
-		first = first ? first : worker;
-	}
-	return first;
 }
 
 /* Of a scheduler without a policy, all but the master are held. */
@@ -567,12 +508,31 @@ void contexts_add(struct sched *sched, const int *ids, int n)
 	bring(sched, ids, n, (struct change){0});
 }
 
-void contexts_remove(struct worker *worker, struct sched *sched)
+/* Its policy will hear by part() together of those of the workers that leave. */
+static int gather(struct sched *sched, const int *ids, int n, int *mine)
 {
+	contexts_join(sched);
+	return sched->ops->workers_come ? telling_hold(sched, ids, n, mine) : 0;
+}
+
+static void part(struct sched *sched, const int *mine, int nmine)
+{
+	if (telling_gone(sched, mine, nmine))
+		contexts_settle(sched);
+	contexts_leave(sched);
+}
+
+void contexts_remove(struct sched *sched, const int *ids, int n)
+{
+	int mine[STARPU_NMAXWORKERS], nmine = gather(sched, ids, n, mine);
 	unsigned bit = 1u << sched->id;
 
-	apply(worker, (struct change){.leaves = bit, .frees = bit});
-	choose_master(sched);
+	for (int i = 0; i < n; i++) {
+		apply(&sched->node->workers[ids[i]],
+		      (struct change){.leaves = bit, .frees = bit});
+		choose_master(sched);
+	}
+	part(sched, mine, nmine);
 }
 
 void contexts_move(struct worker *worker, struct sched *to)
@@ -642,27 +602,38 @@ static void forget(struct node *node, const struct sched *gone)
 	}
 }
 
-/* Its workers go to heir, or if that is NULL, to the initial one where they have no
+static int list_owned(const struct sched *sched, int *ids)
+{
+	int n = 0;
+
+	for (int i = 0; i < sched->node->nworkers; i++)
+		if (contexts_owns(sched, &sched->node->workers[i]))
+			ids[n++] = i;
+	return n;
+}
+
+/* Its workers, n, go to heir, or if that is NULL, to the initial one where they have no
  * other. */
-static void release_workers(struct sched *sched, struct sched *heir)
+static void release_workers(struct sched *sched, struct sched *heir, const int *ids,
+			    int n)
 {
 	struct node *node = sched->node;
 	unsigned bit = 1u << sched->id;
 	struct change change = {.leaves = bit, .frees = bit};
-	int to_heir[STARPU_NMAXWORKERS], n = 0;
+	int to_heir[STARPU_NMAXWORKERS], mine[STARPU_NMAXWORKERS], nto_heir = 0;
+	int nmine = gather(sched, ids, n, mine);
 
-	for (int i = 0; i < node->nworkers; i++) {
-		struct worker *worker = &node->workers[i];
+	for (int i = 0; i < n; i++) {
+		struct worker *worker = &node->workers[ids[i]];
 
-		if (!contexts_owns(sched, worker))
-			continue;
 		orr_store(&worker->ranks[sched->id], 0);
 		if (heir || (unsigned)orr_load(&worker->belongs) == bit)
-			to_heir[n++] = i;
+			to_heir[nto_heir++] = ids[i];
 		else
 			apply(worker, change);
 	}
-	bring(heir ? heir : node->scheds[0], to_heir, n, change);
+	bring(heir ? heir : node->scheds[0], to_heir, nto_heir, change);
+	part(sched, mine, nmine);
 }
 
 struct sched *contexts_heir(struct sched *sched)
@@ -676,21 +647,26 @@ struct sched *contexts_heir(struct sched *sched)
 static void tell_end(struct sched *sched)
 {
 	void (*end)(unsigned id, void *arg) = sched->end;
+	struct starpu_task *outer;
 
 	sched->end = NULL;
-	if (end)
-		end((unsigned)sched->id, sched->end_arg);
+	if (!end)
+		return;
+	outer = callback_enter(sched->node, NULL);
+	end((unsigned)sched->id, sched->end_arg);
+	callback_leave(sched->node, outer);
 }
 
 static void end_if_finished(struct sched *sched)
 {
+	int ids[STARPU_NMAXWORKERS];
 	struct sched *heir;
 
 	if (orr_load(&sched->njobs) > 0 || !orr_cas(&sched->is_finished, 1, 2))
 		return;
 	heir = contexts_heir(sched);
 	if (heir)
-		release_workers(sched, heir);
+		release_workers(sched, heir, ids, list_owned(sched, ids));
 	tell_end(sched);
 }
 
@@ -711,15 +687,54 @@ void contexts_job_ended(struct sched *sched)
 	contexts_leave(sched);
 }
 
+/* Does nobody call the policy any more?  The caller is a user, and workers are as long
+ * as they have not followed, which they may do much later: when their kernels end. */
+static int is_left(struct sched *sched)
+{
+	struct node *node = sched->node;
+	int nusers = 1;
+
+	orr_lock(&node->scheds_lock);
+	for (int i = 0; i < node->nworkers; i++) {
+		const struct worker *worker = &node->workers[i];
+
+		for (int k = 0; k < worker->njoined; k++)
+			nusers += worker->joined[k] == sched;
+		if (orr_load(&worker->nholds) > 0)
+			nusers = -1;
+		if (nusers < 0)
+			break;
+	}
+	nusers -= orr_load(&sched->nusers);
+	orr_unlock(&node->scheds_lock);
+	return nusers == 0;
+}
+
+/* The policy's data may go when the application's call returns. */
+static void close_policy(struct sched *sched, const int *ids, int n)
+{
+	struct node *node = sched->node;
+
+	if (!sched->ops->closing || !callback_is_outside(node))
+		return;
+	orr_fence();
+	while (!is_left(sched))
+		plat_sleep(node->plat, 1e-5);
+	telling_close(sched, ids, n);
+	orr_cas_ptr((void **)&node->closing[sched->id], sched, NULL);
+}
+
 int contexts_delete(struct sched *sched, struct sched *heir)
 {
 	struct node *node = sched->node;
+	int ids[STARPU_NMAXWORKERS], n;
 
 	ORR_ASSERT(sched->id != 0 && heir != sched);
 	if (orr_load(&sched->njobs) > 0)
 		return -EBUSY;
 	contexts_join(sched);
-	release_workers(sched, heir);
+	n = list_owned(sched, ids);
+	release_workers(sched, heir, ids, n);
 	tell_end(sched);
 	observer_deleted(sched);
 	orr_lock(&node->scheds_lock);
@@ -731,6 +746,7 @@ int contexts_delete(struct sched *sched, struct sched *heir)
 	forget(node, sched);
 	orr_unlock(&node->scheds_lock);
 	contexts_leave(sched); /* Its place. */
+	close_policy(sched, ids, n);
 	contexts_leave(sched);
 	return 0;
 }

@@ -53,7 +53,7 @@ void contexts_quiet(struct node *node, unsigned memory);
 /* ---- who belongs to whom: any thread; return before the worker follows ---- */
 
 void contexts_add(struct sched *sched, const int *ids, int n);
-void contexts_remove(struct worker *worker, struct sched *sched);
+void contexts_remove(struct sched *sched, const int *ids, int n);
 /* To this one alone. */
 void contexts_move(struct worker *worker, struct sched *to);
 /* Hold the worker for a reason of that number, or no longer for it. */
@@ -77,7 +77,9 @@ static inline int contexts_owns(const struct sched *sched, const struct worker *
  * its heir, if it has one. */
 void contexts_finish(struct sched *sched);
 /* Any thread; not the initial one.  Its workers go to heir; NULL: those that belong to
- * nobody else go to the initial one.  0, or -EBUSY when a task of it has not ended. */
+ * nobody else go to the initial one.  A policy of the application's has ended when it
+ * returns, unless it is called in a callback.  0, or -EBUSY when a task of it has not
+ * ended. */
 int contexts_delete(struct sched *sched, struct sched *heir);
 /* Who gets its workers; NULL: nobody.  When the heir is deleted its own heir is. */
 struct sched *contexts_heir(struct sched *sched);

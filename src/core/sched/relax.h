@@ -16,13 +16,15 @@
 /* The worker's own lock; nests. */
 static inline void relax_hold(struct worker *self)
 {
-	if (self->nholds++ == 0 && self->nrelaxed == 0)
+	orr_store(&self->nholds, self->nholds + 1);
+	if (self->nholds == 1 && self->nrelaxed == 0)
 		orr_lock(&self->turn);
 }
 
 static inline void relax_let(struct worker *self)
 {
-	if (--self->nholds == 0 && self->nrelaxed == 0)
+	orr_store(&self->nholds, self->nholds - 1);
+	if (self->nholds == 0 && self->nrelaxed == 0)
 		orr_unlock(&self->turn);
 }
 

@@ -77,9 +77,14 @@ struct sched_ops {
 	void (*add_worker)(struct sched *sched, struct worker *worker);
 	/* The same for who must not be called with anything locked, see telling.h. */
 	void (*workers_come)(struct sched *sched, int *ids, unsigned n);
+	/* They have left: push again what waits for one of them alone. */
+	void (*workers_leave)(struct sched *sched, int *ids, unsigned n);
+	/* Who has workers_come() is told, after the last call of any of the others, that
+	 * the application has deleted the scheduler, or learns it by close(). */
+	void (*closing)(struct sched *sched);
 	/* The worker is not of the set: append to left what waits for it alone.  Called
-	 * again whenever a push may have crossed its leave; who has workers_come() is
-	 * called once, and pushes itself what it has. */
+	 * again whenever a push may have crossed its leave; not of who has
+	 * workers_come(). */
 	void (*remove_worker)(struct sched *sched, struct worker *worker,
 			      struct ready *left);
 };
@@ -98,6 +103,7 @@ struct sched {
 	int changes;              /* of these, so far; atomic */
 	/* Of which workers the policy knows, and of which it is being told; atomic. */
 	int told[SCHED_WORDS], telling[SCHED_WORDS];
+	int nviews;      /* atomic: threads that see more workers, see telling.h */
 	int nusers;      /* atomic; see contexts.h */
 	int njobs;       /* atomic: submitted, not ended; not of the initial one */
 	int nblocked;    /* atomic: of these, see core/task/blocked.h */
@@ -107,7 +113,8 @@ struct sched {
 	int heir, parent; /* atomic; -1: none */
 	int level, nsms;
 	unsigned char is_awake;
-	int is_open; /* atomic: ops->opened() has returned */
+	int is_open;   /* atomic: ops->opened() has returned */
+	int is_closed; /* ops->closing() has */
 	char name[32];
 	void (*init)(unsigned id);
 	void (*end)(unsigned id, void *arg);

@@ -62,12 +62,10 @@ static void modular_workers_come(struct sched *sched, int *ids, unsigned n)
 	tree_change_workers(sched->tree, ids, n, 1);
 }
 
-/* The tree itself passes on what it has for the worker. */
-static void modular_remove_worker(struct sched *sched, struct worker *worker,
-				  struct ready *left)
+/* The tree itself passes on what it has for them. */
+static void modular_workers_leave(struct sched *sched, int *ids, unsigned n)
 {
-	(void)left;
-	tree_change_workers(sched->tree, &worker->id, 1, 0);
+	tree_change_workers(sched->tree, ids, n, 0);
 }
 
 #define WORKERS           STARPU_SCHED_SIMPLE_DECIDE_WORKERS
@@ -100,7 +98,7 @@ static void modular_remove_worker(struct sched *sched, struct worker *worker,
 				  .ended = modular_ended,                                \
 				  .schedule = modular_schedule,                          \
 				  .workers_come = modular_workers_come,                  \
-				  .remove_worker = modular_remove_worker},               \
+				  .workers_leave = modular_workers_leave},               \
 			  .n = MODULAR_##id == MODULAR_HETEROPRIO_HEFT ? 2 : 1,          \
 			  .decisions = {{.create = component_##kind, .flags = with},     \
 					{.create = component_heft,                       \

@@ -41,11 +41,18 @@ static void remove_all(struct sched *sched)
 		sched->policy->remove_workers((unsigned)sched->id, ids, n);
 }
 
-static void own_close(struct sched *sched)
+static void own_closing(struct sched *sched)
 {
-	remove_all(sched);
 	if (sched->policy->deinit_sched)
 		sched->policy->deinit_sched((unsigned)sched->id);
+}
+
+static void own_close(struct sched *sched)
+{
+	if (!sched->is_closed) {
+		remove_all(sched);
+		own_closing(sched);
+	}
 	free(sched);
 }
 
@@ -55,20 +62,21 @@ static void own_workers_come(struct sched *sched, int *ids, unsigned n)
 		sched->policy->add_workers((unsigned)sched->id, ids, n);
 }
 
-/* The policy itself passes on what it has for the worker, which looks for no task of it
- * from now on, see own_pop(), and once its lock has been taken, does not any more. */
-static void own_remove_worker(struct sched *sched, struct worker *worker,
-			      struct ready *left)
+/* The policy itself passes on what it has for the workers, which look for no task of it
+ * from now on, see own_pop(), and once its lock has been taken, none does any more. */
+static void own_workers_leave(struct sched *sched, int *ids, unsigned n)
 {
 	struct worker *self = plat_current_worker(sched->node->plat);
-	int id = worker->id;
 
-	(void)left;
 	if (!sched->policy->remove_workers)
 		return;
-	relax_lock(self, worker);
-	relax_unlock(self, worker);
-	sched->policy->remove_workers((unsigned)sched->id, &id, 1);
+	for (unsigned i = 0; i < n; i++) {
+		struct worker *worker = &sched->node->workers[ids[i]];
+
+		relax_lock(self, worker);
+		relax_unlock(self, worker);
+	}
+	sched->policy->remove_workers((unsigned)sched->id, ids, n);
 }
 
 static struct worker *own_push(struct sched *sched, struct job *job)
@@ -115,11 +123,12 @@ static struct job *own_pop(struct sched *sched, struct worker *worker)
 	char what[JOB_NAME_BYTES];
 	struct job *job;
 
-	if (!sched->policy->pop_task || alias_is_awaiting(worker))
+	if (alias_is_awaiting(worker))
 		return NULL;
 	relax_hold(worker);
-	/* It may have left since it looked at its schedulers, or not quite come. */
-	if (telling_knows(sched, worker))
+	/* It may have left since it looked at its schedulers, or not quite come; then the
+	 * policy may be gone. */
+	if (telling_knows(sched, worker) && sched->policy->pop_task)
 		task = sched->policy->pop_task((unsigned)sched->id);
 	relax_let(worker);
 	if (!task)
@@ -193,5 +202,6 @@ const struct sched_ops sched_own = {
 	.submitted = own_submitted,
 	.schedule = own_schedule,
 	.workers_come = own_workers_come,
-	.remove_worker = own_remove_worker,
+	.workers_leave = own_workers_leave,
+	.closing = own_closing,
 };

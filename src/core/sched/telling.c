@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/sched/telling.h"
 
+#include "core/sched/collection.h"
+
 static int bit_of(const struct worker *worker)
 {
 	return (int)(1u << (worker->id % 32));
@@ -43,19 +45,74 @@ static void give_turn(struct sched *sched, const struct worker *worker)
 	while (!orr_cas(word, old, old & ~bit_of(worker)));
 }
 
+/* ---- what the policy sees meanwhile ---------------------------------- */
+
+struct starpu_worker_collection *telling_seen(const struct sched *sched)
+{
+	const struct telling_view *view;
+
+	if (orr_load((int *)&sched->nviews) == 0)
+		return NULL;
+	view = plat_caller(sched->node->plat)->view;
+	return view && view->sched == sched ? view->workers : NULL;
+}
+
+/* The set, and those beside it. */
+static struct starpu_worker_collection *all_of(struct sched *sched, const int *ids, int n)
+{
+	struct starpu_worker_collection *all = collection_new(
+		sched->policy ? sched->policy->worker_type : STARPU_WORKER_LIST);
+
+	SCHED_EACH_WORKER(worker, sched)
+	all->add(all, worker->id);
+	for (int i = 0; i < n; i++)
+		all->add(all, ids[i]);
+	return all;
+}
+
+typedef void tell_t(struct sched *sched, int *ids, unsigned n);
+
+static void speak(struct sched *sched, tell_t *tell, int *ids, int n)
+{
+	struct plat_caller *caller = plat_caller(sched->node->plat);
+	struct telling_view view = {.sched = sched, .workers = all_of(sched, ids, n)};
+	const struct telling_view *before = caller->view;
+
+	caller->view = &view;
+	orr_add(&sched->nviews, 1);
+	tell(sched, ids, (unsigned)n);
+	orr_add(&sched->nviews, -1);
+	caller->view = before;
+	collection_free(view.workers);
+}
+
+static void close_policy(struct sched *sched, int *ids, unsigned n)
+{
+	(void)ids;
+	(void)n;
+	sched->ops->closing(sched);
+}
+
+void telling_close(struct sched *sched, const int *ids, int n)
+{
+	speak(sched, close_policy, (int *)(uintptr_t)ids, n);
+	sched->is_closed = 1;
+}
+
+/* ---- telling --------------------------------------------------------- */
+
 /* The caller has the turn.  Between the two flips the policy has all that it keeps for
  * the worker. */
 static void tell(struct sched *sched, struct worker *worker, int comes)
 {
-	struct ready left = {0};
 	int id = worker->id;
 
 	if (comes) {
-		sched->ops->workers_come(sched, &id, 1);
+		speak(sched, sched->ops->workers_come, &id, 1);
 		flip_told(sched, worker);
 	} else {
 		flip_told(sched, worker);
-		sched->ops->remove_worker(sched, worker, &left);
+		speak(sched, sched->ops->workers_leave, &id, 1);
 	}
 }
 
@@ -80,8 +137,7 @@ static int settle(struct sched *sched, struct worker *worker)
 int telling_begin(struct sched *sched, const int *ids, int n, int *mine)
 {
 	int fresh[STARPU_NMAXWORKERS];
-	unsigned nfresh = 0;
-	int nmine = 0;
+	int nfresh = 0, nmine = 0;
 
 	for (int i = 0; i < n; i++) {
 		const struct worker *worker = &sched->node->workers[ids[i]];
@@ -94,7 +150,7 @@ int telling_begin(struct sched *sched, const int *ids, int n, int *mine)
 	}
 	if (!nfresh)
 		return nmine;
-	sched->ops->workers_come(sched, fresh, nfresh);
+	speak(sched, sched->ops->workers_come, fresh, nfresh);
 	for (int i = 0; i < nmine; i++)
 		if (!telling_knows(sched, &sched->node->workers[mine[i]]))
 			flip_told(sched, &sched->node->workers[mine[i]]);
@@ -105,6 +161,36 @@ int telling_end(struct sched *sched, struct worker *worker)
 {
 	give_turn(sched, worker);
 	return settle(sched, worker);
+}
+
+int telling_hold(struct sched *sched, const int *ids, int n, int *mine)
+{
+	int nmine = 0;
+
+	for (int i = 0; i < n; i++)
+		if (take_turn(sched, &sched->node->workers[ids[i]]))
+			mine[nmine++] = ids[i];
+	return nmine;
+}
+
+int telling_gone(struct sched *sched, const int *mine, int n)
+{
+	struct worker *workers = sched->node->workers;
+	int gone[STARPU_NMAXWORKERS], ngone = 0, more = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct worker *worker = &workers[mine[i]];
+
+		if (!telling_knows(sched, worker) || sched_has(sched, worker))
+			continue;
+		flip_told(sched, worker);
+		gone[ngone++] = mine[i];
+	}
+	if (ngone)
+		speak(sched, sched->ops->workers_leave, gone, ngone);
+	for (int i = 0; i < n; i++)
+		more |= telling_end(sched, &workers[mine[i]]);
+	return more || ngone > 0;
 }
 
 void telling_first(struct sched *sched)

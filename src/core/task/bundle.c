@@ -75,9 +75,10 @@ int bundle_insert(starpu_task_bundle_t bundle, struct starpu_task *task)
 	orr_lock(&bundle->lock);
 	if (bundle->is_closed)
 		ret = -EPERM;
-	else if (task->bundle || was_submitted(task))
+	else if ((task->bundle && task->bundle != bundle) || was_submitted(task))
 		ret = -EINVAL;
-	if (ret < 0) {
+	/* It may be there already. */
+	if (ret < 0 || task->bundle == bundle) {
 		orr_unlock(&bundle->lock);
 		return ret;
 	}
