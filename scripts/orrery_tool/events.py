@@ -162,7 +162,7 @@ def read_nodes(directory):
     if not paths:
         raise Refusal("trace: there is no file *.events in %s; was the run started with "
                       "--trace?" % directory)
-    nodes = [Node(path) for path in paths if os.path.getsize(path) > RECORD.size]
+    nodes = [Node(path) for path in paths if os.path.getsize(path) >= 2 * RECORD.size]
     if not nodes:
         raise Refusal("trace: the files in %s are empty" % directory)
     nodes.sort(key=lambda node: (node.rank is None, node.rank or 0, node.path))

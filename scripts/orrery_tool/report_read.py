@@ -10,6 +10,7 @@ from array import array
 from orrery_tool import events as e
 from orrery_tool.graph import NO_TASK, Graph
 from orrery_tool.report_setup import Setup
+from orrery_tool.words import Refusal
 
 # Why a task became ready, or a value could be sent.
 BY_PROGRAM, BY_TASK, BY_MESSAGE, BY_SEND = range(4)
@@ -136,7 +137,12 @@ class NodeRun:
             handler = get(kind)
             last_s = date_s
             if handler:
-                handler(date_s - origin_s, flag, worker, n, ident, value)
+                try:
+                    handler(date_s - origin_s, flag, worker, n, ident, value)
+                except (OverflowError, ValueError) as error: # numbers that no run has
+                    raise Refusal("%s is damaged: its record %d, of kind %d, cannot be true (%s); "
+                                  "record the run again, or take this file away to see the other "
+                                  "nodes" % (self.node.path, count, kind, error)) from None
         self.nevents, self.last_s = count, last_s - origin_s
 
     def place_tasks(self):

@@ -39,7 +39,8 @@ BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission
           ("first", "lws", "too few tasks at a time"), ("tied", "lws", "tasks tied to a worker"),
           ("synchronous", "lws", "pauses of the program"),
           ("limit", "lws", "a limit of submitted tasks"),
-          ("uncached", "lws", "values sent again"), ("callbacks", "lws", "callbacks"),
+          ("uncached", "lws", "too few tasks at a time"), ("resent", "lws", "values sent again"),
+          ("callbacks", "lws", "callbacks"),
           ("flushed", "lws", "values sent again"), ("few", "lws", "too few CPU cores"),
           ("priorities", "dmda", "priorities"), ("memory", "dmdas", "GPU memory is full"),
           ("placement", "random", "placement"),
@@ -50,10 +51,11 @@ BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission
 WHO = {"alone": "the program of node 1 alone pauses once", "late": "node 1 submits",
        "incast": "Node 0 alone receives", "ring": "to or from node 2 moved", "swap": "node ",
        "ahead": "none while their GPU runs a task, since STARPU_PREFETCH=0",
-       "uncached": "STARPU_MPI_CACHE=0 makes", "flushed": "starpu_mpi_cache_flush()",
+       "resent": "STARPU_MPI_CACHE=0 makes", "flushed": "starpu_mpi_cache_flush()",
        "few": "STARPU_NCPU=1 leaves 3 of the 4 cores", "memory": "STARPU_LIMIT_CUDA_MEM=500 "}
 RANKS, PLATFORMS = {"incast": "4", "ring": "4"}, {"ring": "thin.xml"}
-LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "few": {"STARPU_NCPU": "1"}, "ahead": {"STARPU_PREFETCH": "0"},
+LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "resent": {"STARPU_MPI_CACHE": "0"},
+          "few": {"STARPU_NCPU": "1"}, "ahead": {"STARPU_PREFETCH": "0"},
           "swap": {"STARPU_LIMIT_CPU_MEM": "500", "STARPU_DISK_SWAP": "/tmp",
                    "STARPU_DISK_SWAP_SIZE": "8000"}, "memory": {"STARPU_LIMIT_CUDA_MEM": "500"},
           "limit": {"STARPU_LIMIT_MAX_SUBMITTED_TASKS": "3",
@@ -176,25 +178,25 @@ def paths(suite):
     length, rows = run.longest_chain()
     suite.verdict("the_longest_chain_goes_through_messages", length <= run.end_s - run.begin_s
                   and sum(n for _, n, _ in rows) == 40, (length, rows))
-    run, path = accounts(suite, "behind-waits")
+    run, path = accounts(suite, "behind-waits-lws")
     suite.verdict("waits_of_the_program_lead_on_to_tasks", path.seconds[RUNS] > 0.9 * (
         run.end_s - run.begin_s), path.seconds)
-    run, path = accounts(suite, "behind-front")
+    run, path = accounts(suite, "behind-front-lws")
     suite.verdict("what_waits_for_a_send_is_not_submitted_late", path.seconds[RUNS] > 0.99 * (
         run.end_s - run.begin_s) and not sum(node.nheld for node in run.nodes), path.seconds)
-    path = accounts(suite, "behind-uncached")[1]
+    path = accounts(suite, "behind-uncached-lws")[1]
     suite.verdict("a_message_waits_for_its_place", path.seconds[RUNS] > 0.9 * sum(path.seconds),
                   path.seconds)
-    total = Accounts(accounts(suite, "behind-first")[0]).by_kind["cpu"].total
+    total = Accounts(accounts(suite, "behind-first-lws")[0]).by_kind["cpu"].total
     suite.verdict("a_message_waits_for_its_sender_s_tasks", total[NETWORK] <
                   0.01 * total[DEPENDENCY], total)
     suite.verdict("who_writes_one_datum_is_known", accounts(
         suite, "dependencies")[0].writers_in_chain() == 20 and
-        accounts(suite, "behind-front")[0].writers_in_chain() < 10, "other numbers")
+        accounts(suite, "behind-front-lws")[0].writers_in_chain() < 10, "other numbers")
     total = Accounts(run).by_kind["cpu"].total
     suite.verdict("long_waits_are_divided_as_their_ends_are", total[NETWORK] <
                   0.01 * total[DEPENDENCY], total)
-    length, tasks = accounts(suite, "behind-commute")[0].turns()
+    length, tasks = accounts(suite, "behind-commute-lws")[0].turns()
     suite.verdict("tasks_that_commute_are_known", len(tasks) == 40 and
                   abs(length - 40 * 1.001e-3) < 1e-4, (length, len(tasks)))
     suite.verdict("shorter_chains_help_where_they_are_the_run",
@@ -295,6 +297,12 @@ click(500,20,1);said.push(where());
 click(500,20,1);click(500,20,2);c.ondblclick();said.push(where());
 console.log(JSON.stringify(said));
 """
+# Of 64 nodes, a box from the 19th to the 38th; then a click on the first of these.
+BOX = BROWSER[:BROWSER.index("click(500")] + """
+c.onmousedown({clientX:100,clientY:80});c.onmouseup({clientX:600,clientY:160,detail:1});
+click(500,2,1);said.push(where());
+console.log(JSON.stringify(said));
+"""
 
 
 def browsed(suite):
@@ -315,6 +323,15 @@ def browsed(suite):
     darkest, nodes, twice, once, within = json.loads(out.stdout)
     suite.verdict("the_busiest_is_the_darkest", darkest == 1 and "% at the darkest" in nodes,
                   (darkest, nodes))
+    data = json.loads(re.search(r"<script id=run [^>]*>(.*?)</script>", page, re.S).group(1))
+    data.update(ranks=list(range(64)), workers=data["workers"] * 32, tasks={},
+                busy=base64.b64encode(base64.b64decode(data["busy"]) * 32).decode())
+    suite.write("many.json", json.dumps(data))
+    suite.write("box.js", BOX % re.findall(r"<script>(.*?)</script>", page, re.S)[-1])
+    out = subprocess.run([node, "box.js", "many.json"], cwd=suite.directory, text=True,
+                         capture_output=True, timeout=100)
+    suite.verdict("a_box_shows_some_of_many_nodes", not out.returncode and
+                  json.loads(out.stdout)[-1].startswith("Node 18."), out.stdout + out.stderr)
     suite.verdict("a_double_click_stays_where_it_was", twice == nodes and once == within and
                   once.startswith("Node 0."), (twice, once, within))
 
@@ -410,6 +427,19 @@ def mistakes(suite):
     os.mkdir(os.path.join(suite.directory, "empty"))
     suite.refuses("no_directory", "report", "nowhere", says=["nowhere is no directory"])
     suite.refuses("nothing_recorded", "report", "empty", says=["no file *.events", "--trace"])
+    shutil.copytree(os.path.join(suite.directory, "network"),
+                    os.path.join(suite.directory, "damaged"))
+    path = os.path.join(suite.directory, "damaged", "node-0.events")
+    with open(path, "rb") as f:
+        records = bytearray(f.read())
+    at = next(at for at in range(0, len(records), e.RECORD.size)
+              if records[at + 8] == e.REQUEST_POSTED)
+    records[at + 12:at + 16] = b"\xff" * 4 # the peer
+    with open(path, "wb") as f:
+        f.write(records)
+    with open(os.path.join(suite.directory, "damaged", "node-9.events"), "wb") as f:
+        f.write(records[:40]) # of a rank that was killed at once
+    suite.refuses("damaged", "report", "damaged", says=["node-0.events is damaged: its record"])
     suite.refuses("no_place_for_the_page", "report", "network", "-o", "slow/x",
                   says=["slow/x cannot be made"])
 

@@ -7,7 +7,7 @@
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
  *             pauses|worker|memory|small|noise|work|gpus|commute|tags|waits|
  *             front|first|tied|synchronous|limit|uncached|callbacks|late|alone|swap|
- *             incast|ring|ahead|flushed|few
+ *             incast|ring|ahead|flushed|few|resent
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,7 +284,7 @@ static void run(const char *why, starpu_data_handle_t *handles)
 				starpu_worker_get_by_type(STARPU_CPU_WORKER, 0), 0);
 		else if (strcmp(why, "synchronous") == 0)
 			starpu_task_insert(&tagged, STARPU_TASK_SYNCHRONOUS, 1, 0);
-		else if (strcmp(why, "uncached") == 0)
+		else if (strcmp(why, "uncached") == 0 || strcmp(why, "resent") == 0)
 			starpu_mpi_task_insert(MPI_COMM_WORLD, &reads, STARPU_RW,
 					       handles[2 + i % 2], STARPU_R,
 					       handles[1 - i % 2], 0);
@@ -314,7 +314,7 @@ int main(int argc, char **argv)
 	int is_large = strcmp(why, "network") == 0 || strcmp(why, "data") == 0 ||
 		       strcmp(why, "memory") == 0 || strcmp(why, "swap") == 0 ||
 		       strcmp(why, "incast") == 0 || strcmp(why, "ring") == 0 ||
-		       strcmp(why, "ahead") == 0 || strcmp(why, "uncached") == 0 ||
+		       strcmp(why, "ahead") == 0 || strcmp(why, "resent") == 0 ||
 		       strcmp(why, "flushed") == 0;
 	int size, home = strcmp(why, "swap") == 0 ? -1 : STARPU_MAIN_RAM;
 	float *values = malloc(VALUES * sizeof(*values));
