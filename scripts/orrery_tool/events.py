@@ -20,6 +20,7 @@ HALF = struct.Struct("<I")
 MAGIC = 0x31746E766572726F
 VERSION = 1
 NO_WORKER = 0xFFFF
+MASK = (1 << 64) - 1
 CHUNK = 1 << 12            # records read at a time from each ring
 HEADER = 1 << 14           # records within which a node says who it is
 GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
@@ -33,7 +34,7 @@ GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
  REQUEST_MOVING, REQUEST_MOVED, REQUEST_DONE, MESSAGE_SENT, MESSAGE_RECEIVED,
  NET_BUSY, WORKER_BUSY, WORKER_IDLE, USER, USER_TEXT, USER_META, PAUSED,
  RESUMED, TASK_FLOPS, TASK_JOULES, TASK_USES, TASK_LINKED, TASK_TAGGED, TAG_LINKED,
- FORGOTTEN, MODEL) = range(49)
+ FORGOTTEN, MODEL, SETTING) = range(50)
 # enum event_use_flag, of TASK_USES.
 READS, COMMUTES, REDUCES, WRITES, UPDATES, OTHER = (1 << bit for bit in range(6))
 
@@ -54,6 +55,7 @@ class Node:
         self.rings = self.index()
         self.texts = {}
         self.parts = {}
+        self.settings = {} # variables of the environment that it read, and "scheduler"
         self.rank, self.size, self.host = None, 1, ""
         self.workers, self.types = {}, {} # (name, memory); enum starpu_worker_archtype
         self.origin_s = self.meeting_s = 0.0
@@ -128,6 +130,9 @@ class Node:
                 self.origin_s = self.meeting_s = date_of(value)
             elif kind == HOST:
                 self.host = self.text(value)
+            elif kind == SETTING:
+                name, _, text = self.text(value).partition("=")
+                self.settings[name] = text
             elif kind == WORKER:
                 self.workers[worker], self.types[worker] = (self.text(value), ident), n
             elif kind == RANK:
@@ -157,7 +162,7 @@ def read_nodes(directory):
     if not paths:
         raise Refusal("trace: there is no file *.events in %s; was the run started with "
                       "--trace?" % directory)
-    nodes = [Node(path) for path in paths if os.path.getsize(path) > RECORD.size]
+    nodes = [Node(path) for path in paths if os.path.getsize(path) >= 2 * RECORD.size]
     if not nodes:
         raise Refusal("trace: the files in %s are empty" % directory)
     nodes.sort(key=lambda node: (node.rank is None, node.rank or 0, node.path))

@@ -31,6 +31,7 @@ class Graph:
     def __init__(self):
         self.task, self.source, self.target = array("q"), array("q"), array("q")
         self.sends, self.receives = {}, {}
+        self.again = set() # sends of a value that their receiver has had already
         self.commuting, self.turns = [], {} # vertices that exclude each other
         self.writers, self.written = {}, [] # vertices that write one datum in turn
         self.begin_node(None)
@@ -41,6 +42,7 @@ class Graph:
         # vertices by number of their task, by address of their job
         self.vertices, self.jobs = {}, {}
         self.others, self.tags = {}, {}
+        self.versions, self.sent = {}, {} # of data, and which went to whom, by (datum, rank)
         self.arriving, self.leaving = {}, {} # declared edges of jobs to be submitted
 
     def add(self, task=NO_TASK):
@@ -82,12 +84,22 @@ class Graph:
                 where, place = self.requests.pop(ident, (None, None))
                 if place:
                     where[place] = vertex
+                    if where is self.sends:
+                        self.note_send(place, datum)
         else:
             vertex = self.vertices.get(ident)
         if vertex is not None:
             self.take_turn(vertex, flag & TOGETHER, datum)
 
+    def note_send(self, place, datum):
+        version, key = self.versions.get(datum, 0), (datum, place[1])
+        if self.sent.get(key) == version:
+            self.again.add(place)
+        self.sent[key] = version
+
     def take_turn(self, vertex, kind, datum):
+        if kind != e.READS:
+            self.versions[datum] = self.versions.get(datum, 0) + 1
         turn = self.turns.get(datum)
         if turn is None:
             turn = self.turns[datum] = [None, kind, []]
@@ -125,6 +137,7 @@ class Graph:
             self.written.append(writers)
 
     def forgotten(self, datum):
+        self.versions[datum] = self.versions.get(datum, 0) + 1
         turn = self.turns.pop(datum, None)
         if turn:
             self.end_turn(turn)

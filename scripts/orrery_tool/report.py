@@ -20,6 +20,8 @@ def report_parser():
     parser.add_argument("-o", "--output", metavar="DIR", help="where page and figures are written "
                         "(\"report\" in the run's directory)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")
+    parser.add_argument("--text", action="store_true", help="print what the page says first, and "
+                        "write no page")
     parser.add_argument("directory", metavar="DIR", help="of \"orrery run --trace\"")
     return parser
 
@@ -43,11 +45,11 @@ def command_report(place, argv):
     accounts = Accounts(run)
     report = Report(run, accounts, Path(run, accounts))
     output = args.output or os.path.join(args.directory, "report")
-    drawn = write_report(report, output)
+    drawn = args.text or write_report(report, output)
     print(report.headline())
     for sentence in report.sentences():
         print(sentence)
-    if not args.quiet:
+    if not args.quiet and not args.text:
         print("[orrery] report: %s%s" % (os.path.join(output, "index.html"), "" if drawn else
               "; without figures: install the Debian package python3-matplotlib"),
               file=sys.stderr)

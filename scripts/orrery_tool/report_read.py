@@ -9,6 +9,8 @@ from array import array
 
 from orrery_tool import events as e
 from orrery_tool.graph import NO_TASK, Graph
+from orrery_tool.report_setup import Setup
+from orrery_tool.words import Refusal
 
 # Why a task became ready, or a value could be sent.
 BY_PROGRAM, BY_TASK, BY_MESSAGE, BY_SEND = range(4)
@@ -88,7 +90,7 @@ class NodeRun:
         # size: the footprint, 0 without a model; flops: as the program says, or 0.
         self.tasks = Columns(pushed="d", fetched="d", started="d", ended="d", worker="H",
                              name="H", cause="B", by="q", expected="f", size="I", flops="d",
-                             after="f")
+                             after="f", priority="i")
         # A send: ready is when it had the value, since cause and by.
         self.requests = Columns(is_receive="B", peer="i", tag="q", ordinal="q", posted="d",
                                 ready="d", moving="d", moved="d", bytes="d", cause="B", by="q")
@@ -96,6 +98,8 @@ class NodeRun:
         # Dates of submissions; bytes that left, or came to, memories of GPUs, or that left
         # main memory.
         self.submitted, self.evicted, self.copied, self.swapped = array("d"), 0, 0, 0
+        self.priorities = {} # other than 0, of tasks that have not ended
+        self.nagain, self.again_bytes = 0, 0 # sent to who had the value
         # Submissions that followed the end of all tasks before: (date, the last of these).
         self.awaited, self.pending, self.last_ended = [], {}, NOTHING
         self.waited_s = {} # seconds between submissions until a task ended, by tasks left then
@@ -115,7 +119,7 @@ class NodeRun:
         self.read()
         self.place_tasks()
         del self.begun, self.flying, self.copies, self.context, self.ended, self.node, \
-            self.moved, self.ends, self.graph, self.by_number, self.pending
+            self.moved, self.ends, self.graph, self.by_number, self.pending, self.priorities
 
     def read(self):
         handlers = {getattr(e, name.upper()): getattr(self, name) for name in (
@@ -133,7 +137,12 @@ class NodeRun:
             handler = get(kind)
             last_s = date_s
             if handler:
-                handler(date_s - origin_s, flag, worker, n, ident, value)
+                try:
+                    handler(date_s - origin_s, flag, worker, n, ident, value)
+                except (OverflowError, ValueError) as error: # numbers that no run has
+                    raise Refusal("%s is damaged: its record %d, of kind %d, cannot be true (%s); "
+                                  "record the run again, or take this file away to see the other "
+                                  "nodes" % (self.node.path, count, kind, error)) from None
         self.nevents, self.last_s = count, last_s - origin_s
 
     def place_tasks(self):
@@ -145,9 +154,9 @@ class NodeRun:
 
     def cause(self, worker):
         """(why, index) of what the caller is at.  Who has nothing to do with a task, and has
-        submitted none, is at the end of a request that a worker has moved."""
+        submitted none, is at the end of a request that has been moved, perhaps by another."""
         found = self.context.get(worker)
-        if not found and worker == e.NO_WORKER and self.moved:
+        if not found and self.moved:
             found = next(iter(self.moved.values()))
         return found or (BY_PROGRAM, NOTHING)
 
@@ -156,6 +165,8 @@ class NodeRun:
         self.context[worker] = (BY_PROGRAM, NOTHING)
         self.note_wait(date_s)
         self.pending[ident] = date_s
+        if n:
+            self.priorities[ident] = n - (n >> 31 << 32)
         self.submitted.append(date_s)
         if self.first_s is None:
             self.first_s = date_s
@@ -173,12 +184,22 @@ class NodeRun:
 
     def task_pushed(self, date_s, flag, worker, n, ident, value):
         why, by = self.cause(worker)
+        if why == BY_PROGRAM:
+            late_s = date_s - self.pending.get(ident, date_s)
+            why, by = self.cause_beside(worker, late_s)
         if ident not in self.begun:
             self.ready.add(date_s, 1)
             if why == BY_PROGRAM:
-                self.note_release(date_s - self.pending.get(ident, date_s))
+                self.note_release(late_s)
         # date ready, why, by, date fetched, date started, name, footprint, flops
         self.begun[ident] = [date_s, why, by, None, None, 0, 0, 0.0]
+
+    def cause_beside(self, worker, late_s):
+        """Other threads share their number with the program.  While that submits others, one
+        that moves messages tells why a task is ready that was submitted some time ago."""
+        if worker == e.NO_WORKER and late_s > HELD_S and self.moved:
+            return next(reversed(self.moved.values()))
+        return BY_PROGRAM, NOTHING
 
     def note_release(self, late_s):
         if late_s > HELD_S:
@@ -218,7 +239,8 @@ class NodeRun:
             started_s = max(started_s, e.date_of(value) - self.node.origin_s)
         index = self.tasks.add(pushed_s, started_s if fetched_s is None else fetched_s,
                                started_s, date_s, worker, name, why, by,
-                               1e-6 * e.float_of(n) if n else 0.0, size, flops, 0.0)
+                               1e-6 * e.float_of(n) if n else 0.0, size, flops, 0.0,
+                               self.priorities.pop(ident, 0) if self.priorities else 0)
         self.context[worker] = self.ends[worker] = (BY_TASK, index)
         self.by_number[ident] = self.last_ended = index
         self.pending.pop(ident, None)
@@ -290,6 +312,10 @@ class NodeRun:
         ready_s = posted_s if ready_s is None else ready_s
         index = self.requests.add(flag, peer, tag, ordinal, posted_s, ready_s,
                                   date_s if moving_s is None else moving_s, date_s, value, why, by)
+        if not flag and self.graph.again and \
+                (self.rank, peer, tag & e.MASK, ordinal) in self.graph.again:
+            self.nagain += 1
+            self.again_bytes += value
         self.context[worker] = self.moved[ident] = (BY_MESSAGE if flag else BY_SEND, index)
 
     def request_done(self, date_s, flag, worker, n, ident, value):
@@ -313,6 +339,7 @@ class Run:
         self.names, self.nodes, self.graph = {}, [], Graph()
         self.found_chain = None
         nodes = e.read_nodes(directory)
+        self.setup = Setup(nodes[0].settings)
         for count, node in enumerate(nodes):
             self.nodes.append(NodeRun(node, self.names, self.graph))
             if progress:

@@ -10,8 +10,8 @@ from bisect import bisect_left
 from statistics import median, median_low
 
 from orrery_tool.report_path import RUNS
-from orrery_tool.report_time import (BUSY, CALLBACKS, DATA, END, NETWORK, SCHEDULING, SUBMISSION,
-                                     model_errors)
+from orrery_tool.report_time import (BUSY, CALLBACKS, DATA, DEPENDENCY, END, NETWORK, SCHEDULING,
+                                     SUBMISSION, model_errors)
 
 LEAST_SHARE = 0.03         # of the run: what explains less is no reason
 SLOW, UNEVEN, FASTER, NOISY = 1.25, 1.15, 2.0, 1.5
@@ -121,6 +121,7 @@ class Durations:
 class Reasons:
     def __init__(self, run, accounts, path, kind):
         self.run, self.accounts, self.path, self.kind = run, accounts, path, kind
+        self.setup = run.setup
         self.span_s = max(run.end_s - run.begin_s, 1e-12)
         self.durations = Durations(run)
         self.found, self.slow = [], {}
@@ -128,7 +129,7 @@ class Reasons:
                      self.noise, self.chained, self.turns, self.priorities, self.memory,
                      self.swap, self.copies, self.small, self.callbacks, self.models,
                      self.bound_to_workers, self.late, self.submission, self.slow_link,
-                     self.network, self.last_task, self.full):
+                     self.again, self.network, self.last_task, self.crowded, self.full):
             look()
         self.found = sorted((reason for reason in self.found if reason.share >= LEAST_SHARE),
                             key=lambda reason: -reason.share)
@@ -221,21 +222,43 @@ class Reasons:
             name = max(gains, key=lambda name: gains[name][1])
             self.add("placement", sum(gain for _, gain in gains.values()) / self.span_s,
                      "%d tasks of %s on the critical path ran on cores, where they take %.3g times "
-                     "as long as on GPUs, which wait %s of their time.  Take a scheduler "
-                     "that knows durations (STARPU_SCHED=dmdas), and calibrate its models." % (
-                         gains[name][0], name, ratios[name], percent(1 - self.lost(BUSY))))
+                     "as long as on GPUs, which wait %s of their time.  %s" % (
+                         gains[name][0], name, ratios[name], percent(1 - self.lost(BUSY)),
+                         "Calibrate its models (STARPU_CALIBRATE=2): %s believes them."
+                         % self.setup.scheduler if self.setup.knows_durations() else
+                         "Take a scheduler that knows durations (STARPU_SCHED=dmdas), and "
+                         "calibrate its models."))
 
     def priorities(self):
         length_s, chain = self.run.chain()
         least_s = max(length_s, self.most_of_a_node_s())
-        waited_s = sum(self.queued_s(node, i) for node, i in chain)
-        share = min(waited_s, self.span_s - least_s) / self.span_s
+        queued = [self.queued_s(node, i) for node, i in chain]
+        waited_s = sum(waited for waited, _ in queued)
+        # Another order does not help workers that wait for their data, or for the program.
+        share = min(min(waited_s, self.span_s - least_s) / self.span_s,
+                    self.lost(NETWORK, DEPENDENCY, SCHEDULING, END))
         if share > 0 and len(chain) >= LEAST_TASKS:
             self.add("priorities", share,
                      "the %d tasks of the longest chain were ready and waited for a worker that ran "
-                     "others, for %s of the run in sum.  Give them higher priorities "
-                     "(STARPU_PRIORITY), and take a scheduler that looks at these (prio, dmdas)."
-                     % (len(chain), percent(waited_s / self.span_s)))
+                     "others, for %s of the run in sum.  %s"
+                     % (len(chain), percent(waited_s / self.span_s),
+                        self.better_order(waited_s, sum(lower for _, lower in queued))))
+
+    def better_order(self, waited_s, behind_lower_s):
+        """behind_lower_s: tasks of lower priority ran."""
+        name, looks = self.setup.scheduler, self.setup.looks_at_priorities()
+        if not any(any(node.tasks.priority) for node in self.run.nodes):
+            return "Give them higher priorities (STARPU_PRIORITY)%s." % (
+                "" if looks else ", and take a scheduler that looks at these (prio, dmdas)")
+        if name and not looks:
+            return "%s does not look at the priorities that the tasks have: take a scheduler " \
+                "that does (prio, dmdas)." % name
+        if behind_lower_s >= 0.5 * waited_s:
+            return "Most of these others have lower priorities, and had begun or been given to " \
+                "the worker before: make them smaller, or keep workers free for the chain (a " \
+                "scheduling context)."
+        return "Most of these others have the same or higher priorities: give the tasks of the " \
+            "chain higher ones (STARPU_PRIORITY)."
 
     def most_of_a_node_s(self):
         """The work of the node that has most for each of its workers: no order makes it less."""
@@ -243,16 +266,19 @@ class Reasons:
                     for (rank, kind), busy in self.accounts.busy.items()), default=0.0)
 
     def queued_s(self, node, i):
-        """A task was ready, and its worker still ran others."""
-        tasks, waited_s = node.tasks, 0.0
+        """(seconds, those of them behind tasks of lower priority) that a task was ready and its
+        worker still ran others."""
+        tasks, waited_s, lower_s = node.tasks, 0.0, 0.0
         order = self.accounts.orders.get((node.rank, tasks.worker[i]), [])
         at = bisect_left(order, tasks.started[i], key=tasks.started.__getitem__)
         while at > 0 and tasks.ended[order[at - 1]] > tasks.pushed[i]:
             at -= 1
             before = order[at]
-            waited_s += max(min(tasks.started[i], tasks.ended[before])
-                            - max(tasks.started[before], tasks.pushed[i]), 0.0)
-        return waited_s
+            behind_s = max(min(tasks.started[i], tasks.ended[before])
+                           - max(tasks.started[before], tasks.pushed[i]), 0.0)
+            waited_s += behind_s
+            lower_s += behind_s if tasks.priority[before] < tasks.priority[i] else 0.0
+        return waited_s, lower_s
 
     def noise(self):
         """Tasks that take much longer than the median of equal ones at the same place."""
@@ -334,10 +360,19 @@ class Reasons:
             self.add("tasks tied to a worker", share,
                      "tasks are ready while %ss that could run them have none, for %s of the time: "
                      "%s of node %d runs tasks for %s, its average %s for %s.  Bind fewer tasks to "
-                     "workers (STARPU_EXECUTE_ON_WORKER), or take a scheduler in which idle workers "
-                     "get the tasks of others (lws, dmdas)." % (
+                     "workers (STARPU_EXECUTE_ON_WORKER)%s." % (
                          NAMES[self.kind], percent(share), name, rank, seconds(most_s),
-                         NAMES[self.kind], seconds(mean_s)))
+                         NAMES[self.kind], seconds(mean_s), self.untied()))
+
+    def untied(self):
+        name = self.setup.scheduler
+        if self.setup.counts_copies():
+            return "; where none are, %s leaves tasks where their data lie: let it count copies " \
+                "less (STARPU_SCHED_BETA), or spread the data" % name
+        if name == "random" or self.setup.places_early() or not name:
+            return ", or take a scheduler in which idle workers get the tasks of others (%s)" % (
+                "lws, dmdas" if self.kind == "gpu" or not name else "lws, ws")
+        return ""
 
     def turns(self):
         """Tasks that commute on one datum, and so exclude each other."""
@@ -364,10 +399,39 @@ class Reasons:
         nworkers, name = self.accounts.nworkers[self.kind], NAMES[self.kind]
         self.add("too few " + name + "s", share,
                  "%s tasks for %s of the run, and the longest chain of tasks would keep as many "
-                 "as %.0f busy.  Take more or faster ones, make the kernels faster, or let other "
+                 "as %.0f busy%s.  Take more or faster ones, make the kernels faster, or let other "
                  "workers run some of the tasks." % (
                      "the only %s runs" % name if nworkers == 1 else several(nworkers, name)
-                     + " run", percent(busy), busy_s / max(chain_s, 1e-12)))
+                     + " run", percent(busy), busy_s / max(chain_s, 1e-12),
+                     self.unused_cores()))
+
+    def unused_cores(self):
+        """That the environment keeps from running tasks."""
+        told, cores = self.setup.told("STARPU_NCPU", "STARPU_NCPUS"), self.setup.number("cores")
+        each = self.accounts.nworkers["cpu"] / len(self.run.nodes)
+        if self.kind != "cpu" or not told or not cores or cores < each + 2:
+            return ""
+        return "; %s leaves %d of the %d cores of each node without a worker" % (
+            told, cores - each, cores)
+
+    def crowded(self):
+        """Workers that share cores slow each other down."""
+        cores = self.setup.number("cores") or 0
+        each = self.accounts.nworkers["cpu"] / len(self.run.nodes)
+        hosts = {}
+        for node in self.run.nodes:
+            hosts.setdefault(node.host, []).append(node)
+        symptoms = [reason for reason in self.found
+                    if reason.name in ("slow node", "slow worker", "noise")]
+        if not cores or each <= cores or not symptoms:
+            return
+        self.found = [reason for reason in self.found if reason not in symptoms]
+        self.add("more workers than cores", max(reason.share for reason in symptoms),
+                 "each node has %.3g workers on %s, so equal tasks take more and less time by "
+                 "turns.  Take as many workers as there are cores%s, or fewer ranks on a machine." % (
+                     each, several(cores, "core"),
+                     " (%s)" % self.setup.told("STARPU_NCPU", "STARPU_NCPUS")
+                     if self.setup.told("STARPU_NCPU", "STARPU_NCPUS") else ""))
 
     # ---- what they wait for ----
 
@@ -376,10 +440,18 @@ class Reasons:
         if evicted and self.lost(DATA) >= LEAST_SHARE and self.kind == "gpu":
             copied = sum(node.copied for node in self.run.nodes)
             self.add("GPU memory is full", self.lost(DATA),
-                     "%s had to leave it for other data, and %s were copied into it.  Keep "
-                     "fewer data in use at a time (STARPU_LIMIT_MAX_SUBMITTED_TASKS, smaller tiles), "
-                     "submit tasks on the same data one after the other, or take a scheduler that "
-                     "looks for them (dmdar, dmdas)." % (gigabytes(evicted), gigabytes(copied)))
+                     "%s had to leave it for other data, and %s were copied into it%s.  Keep "
+                     "fewer data in use at a time (STARPU_LIMIT_MAX_SUBMITTED_TASKS, smaller tiles)"
+                     "%s submit tasks on the same data one after the other%s." % (
+                         gigabytes(evicted), gigabytes(copied),
+                         self.limited("STARPU_LIMIT_CUDA_MEM", "STARPU_LIMIT_CUDA_0_MEM"),
+                         *((" or", "") if self.setup.looks_for_data() else
+                           (",", ", or take a scheduler that looks for them (dmdar, dmdas)"))))
+
+    def limited(self, *names):
+        """By the environment, in MiB."""
+        told = self.setup.told(*names)
+        return "; %s leaves no more room: allow more where there is some" % told if told else ""
 
     def swap(self):
         """Out of main memory, to disks or to the memories of others."""
@@ -395,6 +467,7 @@ class Reasons:
             busy_s, link, node = max(back, key=lambda found: found[0])
             text += "; from its disk, node %d reads for %s of the run, at %s/s" % (
                 node.rank, percent(busy_s / self.span_s), gigabytes(link.bytes / max(busy_s, 1e-12)))
+        text += self.limited("STARPU_LIMIT_CPU_MEM", "STARPU_LIMIT_CPU_NUMA_MEM")
         self.add("main memory is full", share, text + ".  Take more nodes or more memory "
                  "(STARPU_LIMIT_CPU_MEM), submit tasks on the same data one after the other, do more "
                  "work for each byte, or take a faster disk.")
@@ -414,10 +487,11 @@ class Reasons:
                  "%d copies of %s on average to and from GPUs; those from memory %d to memory %d of "
                  "node %d are under way for %s of the run, at %s/s%s.  Use data more often while they "
                  "are there: more work for each byte (larger tiles), tasks that write data on the "
-                 "GPU that reads them next, a scheduler that counts copies (dmda, dmdas)." % (
+                 "GPU that reads them next%s." % (
                      count, gigabytes(whole / count), *ends, node.rank,
                      percent(busy_s / self.span_s), gigabytes(link.bytes / max(busy_s, 1e-12)),
-                     self.hardly_hidden()))
+                     self.hardly_hidden(), "" if self.setup.counts_copies() else
+                     ", a scheduler that counts copies (dmda, dmdas)"))
 
     def hardly_hidden(self):
         """Where data come while their GPUs run other tasks, they cost less."""
@@ -426,8 +500,13 @@ class Reasons:
         hidden_s = sum(node.hidden_s for node in self.run.nodes)
         if hidden_s > HIDDEN * into_s or self.lost(BUSY) < LEAST_SHARE:
             return ""
-        return ", and none while their GPU runs a task: look whether data are fetched ahead " \
-            "(STARPU_PREFETCH=1, a scheduler that places tasks early: dmda, dmdas)"
+        if self.setup.is_off("STARPU_PREFETCH"):
+            return ", and none while their GPU runs a task, since STARPU_PREFETCH=0 forbids to fetch " \
+                "data ahead: take that away"
+        return ", and none while their GPU runs a task: look whether %s" % (
+            "tasks are ready before their GPU needs them" if self.setup.places_early() else
+            "data are fetched ahead (STARPU_PREFETCH=1, a scheduler that places tasks early: "
+            "dmda, dmdas)")
 
     def small(self):
         ntasks = self.ntasks()
@@ -469,7 +548,8 @@ class Reasons:
             miss = max(1 + found[0], 1 / max(1 + found[0], 1e-9))
             if miss >= MISSED and found[2] >= LEAST_WAIT * whole_s:
                 worst = max(worst, (miss, (name, kind, found)), key=lambda row: row[0])
-        if worst[1] is None or share < LEAST_WAIT:
+        if worst[1] is None or share < LEAST_WAIT or \
+                self.setup.scheduler and not self.setup.knows_durations():
             return
         name, kind, found = worst[1]
         self.add("models", share,
@@ -560,23 +640,37 @@ class Reasons:
                      "unregistered).  Let dependencies order the tasks instead." % seconds(waited_s))
 
     def fastest(self):
-        """{rank: bytes per second of the fastest large message that it had}"""
-        rates, sizes = {}, [size for node in self.run.nodes for size in node.requests.bytes]
+        """{rank: bytes per second of the fastest large message to or from it}, and the same of the
+        most that moved at a time.  Where many share a link the former is low, where others
+        share it the latter."""
+        alone, changes = {}, {}
+        sizes = [size for node in self.run.nodes for size in node.requests.bytes]
         least = sum(sizes) / max(len(sizes), 1)
         for node in self.run.nodes:
             r = node.requests
             for i in range(len(r)):
-                moved_s = r.moved[i] - max(r.moving[i], node.begun_s[i])
-                if r.is_receive[i] and moved_s > 0 and r.bytes[i] >= least:
-                    for rank in (node.rank, r.peer[i]):
-                        rates[rank] = max(rates.get(rank, 0.0), r.bytes[i] / moved_s)
-        return rates
+                begin_s = max(r.moving[i], node.begun_s[i])
+                if not r.is_receive[i] or r.moved[i] <= begin_s or r.bytes[i] < least:
+                    continue
+                rate = r.bytes[i] / (r.moved[i] - begin_s)
+                for place in ((node.rank, True), (r.peer[i], False)):
+                    alone[place[0]] = max(alone.get(place[0], 0.0), rate)
+                    changes.setdefault(place, []).extend(((begin_s, rate), (r.moved[i], -rate)))
+        together = {}
+        for (rank, _), rows in changes.items():
+            rate = 0.0
+            for _, change in sorted(rows): # ends before beginnings
+                rate += change
+                together[rank] = max(together.get(rank, 0.0), rate)
+        return together, alone
 
     def slow_link(self):
         """Where even the fastest of its messages is slow, a node's link is."""
-        share, rates = self.lost(NETWORK), self.fastest()
-        usual = median(rates.values()) if rates else 0.0
-        slow = [rank for rank, rate in rates.items() if rate * SLOW_LINK <= usual]
+        share, slow = self.lost(NETWORK), None
+        for rates in self.fastest(): # by each measure
+            usual = median(rates.values()) if rates else 0.0
+            found = {rank for rank, rate in rates.items() if rate * SLOW_LINK <= usual}
+            slow = found if slow is None else slow & found
         if slow and share >= LEAST_SHARE:
             rank = min(slow, key=rates.get)
             self.add("slow link", share,
@@ -586,8 +680,32 @@ class Reasons:
                          rank, "" if len(slow) == 1 else " (and %d more)" % (len(slow) - 1),
                          gigabytes(rates[rank]), gigabytes(usual)))
 
+    def again_part(self):
+        """(messages, bytes) of values that their receivers have had already, and the part of all
+        bytes that they are."""
+        count = sum(node.nagain for node in self.run.nodes)
+        again = sum(node.again_bytes for node in self.run.nodes)
+        whole = sum(size for node in self.run.nodes
+                    for is_receive, size in zip(node.requests.is_receive, node.requests.bytes)
+                    if not is_receive)
+        return count, again, again / max(whole, 1)
+
+    def again(self):
+        count, again, part = self.again_part()
+        share = part * self.lost(NETWORK, DEPENDENCY, SUBMISSION)
+        if part < LEAST_WAIT or share < LEAST_SHARE:
+            return
+        self.add("values sent again", share,
+                 "%s (%s, %s of all bytes) bring what their receiver has had before.  %s" % (
+                     several(count, "message"), gigabytes(again), percent(part),
+                     "STARPU_MPI_CACHE=0 makes ranks forget what they got: take that away."
+                     if self.setup.is_off("STARPU_MPI_CACHE") else
+                     "Flush data only after their last use (starpu_mpi_cache_flush(), "
+                     "starpu_mpi_cache_flush_all_data()), and let tasks read them instead of "
+                     "sending them by hand."))
+
     def network(self):
-        share = self.lost(NETWORK)
+        share = self.lost(NETWORK) * (1 - self.again_part()[2])
         if share < LEAST_SHARE:
             return
         bytes_of, received, queued_s, moving_s, count = {}, {}, 0.0, 0.0, 0

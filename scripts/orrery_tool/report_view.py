@@ -15,30 +15,31 @@ SCRIPT = """
 const bytes=s=>Uint8Array.from(atob(s),c=>c.charCodeAt(0));
 const c=document.getElementById('gantt'),g=c.getContext('2d'),tip=document.getElementById('tip');
 const busy=bytes(d.busy),bins=d.bins,n=d.ranks.length,left=70,axis=22;
-let t0=0,t1=1,open=null,before=null,drag=null;
+let t0=0,t1=1,v0=0,v1=n,open=null,before=null,drag=null; // v0 to v1: nodes that are shown
 let top=1;for(const v of busy)if(v>top)top=v; // the busiest is the darkest
 const tasks={};for(const k in d.tasks){const t=d.tasks[k];tasks[k]={
 s:new Uint32Array(bytes(t.s).buffer),e:new Uint32Array(bytes(t.e).buffer),
 w:new Uint16Array(bytes(t.w).buffer),m:new Uint16Array(bytes(t.m).buffer)}}
 const colour=i=>`hsl(${(i*137.5+205)%360} 55% ${44+(i*7)%18}%)`;
 const unit=d.span>=2?[1,'s']:d.span>=2e-3?[1e3,'ms']:[1e6,'us'];
-function rows(){return open===null?n:d.workers[open].length}
+function rows(){return open===null?v1-v0:d.workers[open].length}
 function size(){c.width=c.clientWidth*devicePixelRatio;
-const h=open===null?Math.max(120,Math.min(n*18,520)):Math.max(60,rows()*20);
+const h=open===null?Math.max(120,Math.min(rows()*18,520)):Math.max(60,rows()*20);
 c.style.height=(h+axis)+'px';c.height=(h+axis)*devicePixelRatio;
 g.setTransform(devicePixelRatio,0,0,devicePixelRatio,0,0)}
 const W=()=>c.clientWidth-left,H=()=>c.clientHeight-axis;
 const X=t=>left+(t-t0)/(t1-t0)*W();
-function nodes(){const w=W(),h=H(),rh=h/n;
+const node=y=>Math.min(v1-1,v0+Math.floor(Math.max(y,0)/H()*(v1-v0)));
+function nodes(){const w=W(),h=H(),rh=h/(v1-v0);
 const a=Math.max(0,Math.floor(t0*bins)),b=Math.min(bins,Math.ceil(t1*bins));
-const lines=rh>=1?n:h; // a row of pixels at least
-for(let k=0;k<lines;k++){const r=rh>=1?k:Math.floor(k/rh),y=rh>=1?k*rh:k;
+const lines=rh>=1?v1-v0:h; // a row of pixels at least
+for(let k=0;k<lines;k++){const r=v0+(rh>=1?k:Math.floor(k/rh)),y=rh>=1?k*rh:k;
 for(let i=a;i<b;i++){const v=busy[r*bins+i];if(!v)continue;
 g.fillStyle=`rgba(27,108,168,${v/top})`;
 const x=Math.max(left,X(i/bins)),x2=Math.min(left+w,X((i+1)/bins));
 g.fillRect(x,y,x2-x+.5,rh>=1?rh-(rh>6?1:0):1)}}
 g.fillStyle='#333';g.font='11px system-ui';const step=Math.ceil(14/rh);
-for(let r=0;r<n;r+=step)g.fillText('node '+d.ranks[r],2,r*rh+Math.max(10,Math.min(rh,14)-2))}
+for(let r=v0;r<v1;r+=step)g.fillText('node '+d.ranks[r],2,(r-v0)*rh+Math.max(10,Math.min(rh,14)-2))}
 function workers(){const list=d.workers[open],t=tasks[open],rh=H()/list.length;
 g.font='11px system-ui';g.fillStyle='#333';list.forEach((w,i)=>g.fillText(w,2,i*rh+14));
 if(!t){g.fillText('tasks of this node are not in the page (limit of '+d.limit+')',left+8,16);return}
@@ -47,23 +48,25 @@ if(b<t0||a>t1)continue;const x=Math.max(left,X(a)),x2=Math.min(left+W(),X(b));
 g.fillStyle=colour(t.m[i]);g.fillRect(x,t.w[i]*rh+1,Math.max(x2-x,.6),rh-2)}}
 function draw(){size();g.clearRect(0,0,c.clientWidth,c.clientHeight);
 g.fillStyle='#f7f7f7';g.fillRect(left,0,W(),H());(open===null?nodes:workers)();
-g.fillStyle='#333';g.font='11px system-ui';for(let i=0;i<=8;i++){const t=t0+(t1-t0)*i/8;
-const s=(t*d.span*unit[0]).toPrecision(4)+' '+unit[1];const x=left+W()*i/8;
+g.fillStyle='#333';g.font='11px system-ui';const m=Math.max(2,Math.min(8,Math.floor(W()/120)));
+for(let i=0;i<=m;i++){const t=t0+(t1-t0)*i/m;
+const s=(t*d.span*unit[0]).toPrecision(4)+' '+unit[1];const x=left+W()*i/m;
 g.fillText(s,Math.min(x,c.clientWidth-60),H()+15);g.fillRect(x,H(),1,4)}
 document.getElementById('where').textContent=open===null?
-'Busy workers of each node ('+d.kind+', '+Math.round(top/2.55)+' % at the darkest). Click a node for its workers; drag to zoom, double-click for all.':
+'Busy workers of each node ('+d.kind+', '+Math.round(top/2.55)+' % at the darkest). Click a node for its workers; drag to zoom, '+(n>32?'a box into some of the nodes, ':'')+'double-click for all.':
 'Node '+d.ranks[open]+'. Drag to zoom, double-click for all of it, Escape for the nodes.'}
 function at(e){const r=c.getBoundingClientRect();return[e.clientX-r.left,e.clientY-r.top]}
 c.onmousedown=e=>{drag=at(e)};
-c.onmouseup=e=>{if(!drag)return;if(e.detail<2)before=open;const[x,y]=at(e),x0=drag[0];drag=null;
+c.onmouseup=e=>{if(!drag)return;if(e.detail<2)before=open;const[x,y]=at(e),[x0,y0]=drag;drag=null;
+if(open===null&&n>32&&Math.abs(y-y0)>24){const a=node(Math.min(y,y0)),b=node(Math.max(y,y0));v0=a;v1=b+1}
 if(Math.abs(x-x0)>5){const f=v=>t0+(Math.min(Math.max(v,left),left+W())-left)/W()*(t1-t0);
 const a=f(Math.min(x,x0)),b=f(Math.max(x,x0));if(b-a>1e-9){t0=a;t1=b}}
-else if(open===null&&y<H()){open=Math.min(n-1,Math.floor(y/H()*n))}draw()};
-c.ondblclick=()=>{open=before;t0=0;t1=1;draw()}; // its first click opened a node
-document.addEventListener('keydown',e=>{if(e.key==='Escape'){open=null;t0=0;t1=1;draw()}});
+else if(open===null&&y<H()&&Math.abs(y-y0)<=24)open=node(y);draw()};
+c.ondblclick=()=>{open=before;t0=0;t1=1;v0=0;v1=n;draw()}; // its first click opened a node
+document.addEventListener('keydown',e=>{if(e.key==='Escape'){open=null;t0=0;t1=1;v0=0;v1=n;draw()}});
 c.onmousemove=e=>{const[x,y]=at(e);tip.style.display='none';if(x<left||y>H())return;
 const t=t0+(x-left)/W()*(t1-t0);let text='';
-if(open===null){const r=Math.min(n-1,Math.floor(y/H()*n));
+if(open===null){const r=node(y);
 text='node '+d.ranks[r]+': '+Math.round(busy[r*bins+Math.min(bins-1,Math.floor(t*bins))]/2.55)+' % busy'}
 else if(tasks[open]){const k=4294967295,v=tasks[open],w=Math.floor(y/(H()/d.workers[open].length));
 for(let i=0;i<v.s.length;i++)if(v.w[i]===w&&v.s[i]/k<=t&&t<=v.e[i]/k){

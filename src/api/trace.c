@@ -72,6 +72,36 @@ static void wish_for_records(struct node *node, struct records_wish *wish)
 		 (long)getpid(), (unsigned long)plat_seat());
 }
 
+static void tell_setting(struct node *node, const char *name, const char *value)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s=%s", name, value);
+	event_tell_text(node, EVENT_SETTING, text);
+}
+
+/* What decides besides the program: the policy, the machine, the environment. */
+static void tell_settings(struct node *node)
+{
+	const char *name, *value;
+	char cores[16];
+
+	if (!events_want(&node->events, EVENT_SETTING))
+		return;
+	if (node->policy && node->policy->policy_name)
+		tell_setting(node, "scheduler", node->policy->policy_name);
+	snprintf(cores, sizeof(cores), "%d",
+		 node->machine->devices[STARPU_CPU_WORKER].count);
+	tell_setting(node, "cores", cores);
+	for (int i = 0; (name = knobs_name(i)); i++) {
+		int is_ours =
+			!strncmp(name, "STARPU_", 7) || !strncmp(name, "ORRERY_", 7);
+
+		if (is_ours && (value = knobs_raw(name)))
+			tell_setting(node, name, value);
+	}
+}
+
 void trace_begin(struct node *node)
 {
 	struct sinks_wish wish = {.utilisation = node_knobs(node)->trace};
@@ -84,6 +114,7 @@ void trace_begin(struct node *node)
 	wish_for_records(node, &wish.records);
 	node->sinks = sinks_open(&wish, &node->events);
 	events_begin(node, origin_s(node->start_s));
+	tell_settings(node);
 	if (node->sinks->records)
 		watch_end(node);
 	profiling_begin(node);

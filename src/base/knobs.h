@@ -99,7 +99,7 @@ int knobs_same(const struct knobs *a, const struct knobs *b);
 /* The name of knob i of the table, NULL behind the last. */
 const char *knobs_name(int i);
 
-/* The raw text of any variable, or NULL; for starpu_getenv() alone. */
+/* The raw text of any variable, or NULL; for starpu_getenv(), and to tell it. */
 const char *knobs_raw(const char *name);
 
 /* The manual of all knobs, as a Markdown table. */

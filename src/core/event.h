@@ -99,6 +99,10 @@ enum event_kind {
 	EVENT_FORGOTTEN,   /* value: a handle, which may be another datum's later */
 	EVENT_MODEL, /* n: the flag by which tasks name it from now on, value: its symbol
 		      */
+	/* How the node was started; value: the text "scheduler=" and the policy's name,
+	 * "cores=" and how many it may use, or a variable of the environment that the
+	 * library reads, "=" and its value. */
+	EVENT_SETTING,
 	EVENT_NKINDS
 };
 

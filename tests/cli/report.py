@@ -18,7 +18,7 @@ from orrery_tool import events as e          # noqa: E402
 from orrery_tool.graph import Graph          # noqa: E402
 from orrery_tool.report_page import Report   # noqa: E402
 from orrery_tool.report_path import Path, RUNS     # noqa: E402
-from orrery_tool.report_read import BY_PROGRAM, BY_TASK, NodeRun, Run      # noqa: E402
+from orrery_tool.report_read import BY_MESSAGE, BY_PROGRAM, BY_TASK, NodeRun, Run  # noqa: E402
 from orrery_tool.report_time import Accounts, DEPENDENCY, NETWORK, model_errors  # noqa: E402
 
 SLOW = os.path.join(SRC, "tests", "cli", "slow.c")
@@ -39,16 +39,23 @@ BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission
           ("first", "lws", "too few tasks at a time"), ("tied", "lws", "tasks tied to a worker"),
           ("synchronous", "lws", "pauses of the program"),
           ("limit", "lws", "a limit of submitted tasks"),
-          ("uncached", "lws", "too few tasks at a time"), ("callbacks", "lws", "callbacks"),
+          ("uncached", "lws", "too few tasks at a time"), ("resent", "lws", "values sent again"),
+          ("callbacks", "lws", "callbacks"),
+          ("flushed", "lws", "values sent again"), ("few", "lws", "too few CPU cores"),
+          ("priorities", "dmda", "priorities"), ("memory", "dmdas", "GPU memory is full"),
+          ("placement", "random", "placement"),
           ("late", "lws", "a node starts late"), ("alone", "lws", "pauses of the program"),
           ("swap", "lws", "main memory is full"), ("incast", "lws", "messages"),
           ("ring", "lws", "slow link"), ("ahead", "dmdas", "copies")]
 # Words of the reason, where it says who; ranks and platforms other than 2 of small4.
 WHO = {"alone": "the program of node 1 alone pauses once", "late": "node 1 submits",
        "incast": "Node 0 alone receives", "ring": "to or from node 2 moved", "swap": "node ",
-       "ahead": "none while their GPU runs a task"}
+       "ahead": "none while their GPU runs a task, since STARPU_PREFETCH=0",
+       "resent": "STARPU_MPI_CACHE=0 makes", "flushed": "starpu_mpi_cache_flush()",
+       "few": "STARPU_NCPU=1 leaves 3 of the 4 cores", "memory": "STARPU_LIMIT_CUDA_MEM=500 "}
 RANKS, PLATFORMS = {"incast": "4", "ring": "4"}, {"ring": "thin.xml"}
-LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "ahead": {"STARPU_PREFETCH": "0"},
+LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "resent": {"STARPU_MPI_CACHE": "0"},
+          "few": {"STARPU_NCPU": "1"}, "ahead": {"STARPU_PREFETCH": "0"},
           "swap": {"STARPU_LIMIT_CPU_MEM": "500", "STARPU_DISK_SWAP": "/tmp",
                    "STARPU_DISK_SWAP_SIZE": "8000"}, "memory": {"STARPU_LIMIT_CUDA_MEM": "500"},
           "limit": {"STARPU_LIMIT_MAX_SUBMITTED_TASKS": "3",
@@ -57,7 +64,7 @@ LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "ahead": {"STARPU_PREFETCH": "0
 NOT_BEHIND = {"work": ["slow node", "noise", "priorities"], "uneven": ["priorities"],
               "dependencies": ["priorities"], "tags": ["slow submission"],
               "swap": ["priorities"], "late": ["slow submission"], "tied": ["priorities"],
-              "memory": ["priorities"], "incast": ["slow link"], "gpus": ["copies"], "front": ["the program holds tasks back", "messages"],
+              "memory": ["priorities"], "ahead": ["priorities"], "incast": ["slow link"], "gpus": ["copies"], "front": ["the program holds tasks back", "messages"],
               "first": ["messages"], "synchronous": ["slow submission"], "node": ["noise"], "worker": ["noise"]}
 FIGURES = ["lost", "time", "nodes", "messages", "memory"]
 
@@ -103,18 +110,37 @@ def behind(suite):
     suite.write("thin.xml", THIN % "".join(THIN_HOST % (
         i, "50MBps" if i == 2 else "1GBps", i, i, i, i) for i in range(4)))
     for why, scheduler, reason in BEHIND:
-        name = "behind-" + why
+        name = "behind-%s-%s" % (why, scheduler)
         wanted = dict(LIMITS.get(why, {}), STARPU_SCHED=scheduler)
         os.environ.update(wanted)
         suite.orrery("run", "--sim", PLATFORMS.get(why, "small4"), "-n", RANKS.get(why, "2"),
                      "--quiet", "--trace", name, "./slow", why)
         for knob in wanted:
             del os.environ[knob]
-        status, output = suite.orrery("report", name, "--quiet")
+        status, output = suite.orrery("report", name, "--text")
         named = re.findall(r"^Reason \((.*?)\): ", output, re.M)
-        suite.verdict("reason_behind_" + why, status == 0 and reason in named[:2] and
-                      not set(NOT_BEHIND.get(why, ())) & set(named)
-                      and WHO.get(why, "") in output, output)
+        suite.verdict("reason_behind_%s_under_%s" % (why, scheduler), status == 0 and
+                      reason in named[:2] and not set(NOT_BEHIND.get(why, ())) & set(named)
+                      and WHO.get(why, "") in output and not os.path.exists(
+                          os.path.join(suite.directory, name, "report")), output)
+        suite.verdict("%s_is_not_recommended_to_a_run_under_it_%s" % (scheduler, why), not re.search(
+            r"^Reason .*a scheduler [^.]*\b%s\b" % scheduler, output, re.M), output)
+    crowded(suite)
+
+
+def crowded(suite):
+    """As a real run that has more workers than cores: equal tasks that take more and less time."""
+    run = Run(os.path.join(suite.directory, "behind-noise-lws"))
+    suite.verdict("settings_are_recorded", run.setup.scheduler == "lws" and
+                  run.setup.number("cores") == 4 and run.setup.told("STARPU_SCHED") ==
+                  "STARPU_SCHED=lws", run.setup.settings)
+    for cores in "4", "2":
+        run.setup.settings["cores"] = cores
+        books = Accounts(run)
+        named = [reason.name for reason in Report(run, books, Path(run, books)).reasons.found]
+        suite.verdict("%s_cores_for_4_workers" % cores, named[:1] == [
+            "noise" if cores == "4" else "more workers than cores"] and
+            len({"noise", "more workers than cores"} & set(named)) == 1, named)
 
 
 def accounts(suite, directory):
@@ -152,25 +178,25 @@ def paths(suite):
     length, rows = run.longest_chain()
     suite.verdict("the_longest_chain_goes_through_messages", length <= run.end_s - run.begin_s
                   and sum(n for _, n, _ in rows) == 40, (length, rows))
-    run, path = accounts(suite, "behind-waits")
+    run, path = accounts(suite, "behind-waits-lws")
     suite.verdict("waits_of_the_program_lead_on_to_tasks", path.seconds[RUNS] > 0.9 * (
         run.end_s - run.begin_s), path.seconds)
-    run, path = accounts(suite, "behind-front")
+    run, path = accounts(suite, "behind-front-lws")
     suite.verdict("what_waits_for_a_send_is_not_submitted_late", path.seconds[RUNS] > 0.99 * (
         run.end_s - run.begin_s) and not sum(node.nheld for node in run.nodes), path.seconds)
-    path = accounts(suite, "behind-uncached")[1]
+    path = accounts(suite, "behind-uncached-lws")[1]
     suite.verdict("a_message_waits_for_its_place", path.seconds[RUNS] > 0.9 * sum(path.seconds),
                   path.seconds)
-    total = Accounts(accounts(suite, "behind-first")[0]).by_kind["cpu"].total
+    total = Accounts(accounts(suite, "behind-first-lws")[0]).by_kind["cpu"].total
     suite.verdict("a_message_waits_for_its_sender_s_tasks", total[NETWORK] <
                   0.01 * total[DEPENDENCY], total)
     suite.verdict("who_writes_one_datum_is_known", accounts(
         suite, "dependencies")[0].writers_in_chain() == 20 and
-        accounts(suite, "behind-front")[0].writers_in_chain() < 10, "other numbers")
+        accounts(suite, "behind-front-lws")[0].writers_in_chain() < 10, "other numbers")
     total = Accounts(run).by_kind["cpu"].total
     suite.verdict("long_waits_are_divided_as_their_ends_are", total[NETWORK] <
                   0.01 * total[DEPENDENCY], total)
-    length, tasks = accounts(suite, "behind-commute")[0].turns()
+    length, tasks = accounts(suite, "behind-commute-lws")[0].turns()
     suite.verdict("tasks_that_commute_are_known", len(tasks) == 40 and
                   abs(length - 40 * 1.001e-3) < 1e-4, (length, len(tasks)))
     suite.verdict("shorter_chains_help_where_they_are_the_run",
@@ -216,6 +242,22 @@ def causes(suite):
     node = NodeRun(Recorded(records), {}, Graph())
     suite.verdict("a_send_within_the_end_of_a_task_is_no_cause", list(node.tasks.cause) ==
                   [BY_PROGRAM, BY_TASK] and len(node.requests) == 1, list(node.tasks.cause))
+    arrival(suite)
+
+
+def arrival(suite):
+    """A value arrives while a worker ends task 1, and it then pushes task 2 that waits for it."""
+    records = [(0.001 * at, *record) for at, record in enumerate([
+        (e.TASK_SUBMITTED, 0, e.NO_WORKER, 0, 1, 100), (e.TASK_PUSHED, 0, e.NO_WORKER, 0, 1, 0),
+        (e.REQUEST_POSTED, 1, e.NO_WORKER, 1, 50, 3),
+        (e.TASK_SUBMITTED, 0, e.NO_WORKER, 0, 2, 200), (e.TASK_STARTED, 0, 0, 0, 1, 7),
+        (e.TASK_ENDED, 0, 0, 0, 1, 0), (e.REQUEST_MOVED, 1, 0, 1, 50, 8),
+        (e.TASK_TERMINATED, 0, 0, 0, 1, 0), (e.TASK_PUSHED, 0, 0, 0, 2, 0),
+        (e.REQUEST_DONE, 1, 0, 1, 50, 0), (e.TASK_STARTED, 0, 0, 0, 2, 7),
+        (e.TASK_ENDED, 0, 0, 0, 2, 0)])]
+    node = NodeRun(Recorded(records), {}, Graph())
+    suite.verdict("an_arrival_within_the_end_of_a_task_is_a_cause", list(node.tasks.cause) ==
+                  [BY_PROGRAM, BY_MESSAGE] and node.nheld == 1, list(node.tasks.cause))
 
 
 def files(suite):
@@ -255,6 +297,12 @@ click(500,20,1);said.push(where());
 click(500,20,1);click(500,20,2);c.ondblclick();said.push(where());
 console.log(JSON.stringify(said));
 """
+# Of 64 nodes, a box from the 19th to the 38th; then a click on the first of these.
+BOX = BROWSER[:BROWSER.index("click(500")] + """
+c.onmousedown({clientX:100,clientY:80});c.onmouseup({clientX:600,clientY:160,detail:1});
+click(500,2,1);said.push(where());
+console.log(JSON.stringify(said));
+"""
 
 
 def browsed(suite):
@@ -275,6 +323,15 @@ def browsed(suite):
     darkest, nodes, twice, once, within = json.loads(out.stdout)
     suite.verdict("the_busiest_is_the_darkest", darkest == 1 and "% at the darkest" in nodes,
                   (darkest, nodes))
+    data = json.loads(re.search(r"<script id=run [^>]*>(.*?)</script>", page, re.S).group(1))
+    data.update(ranks=list(range(64)), workers=data["workers"] * 32, tasks={},
+                busy=base64.b64encode(base64.b64decode(data["busy"]) * 32).decode())
+    suite.write("many.json", json.dumps(data))
+    suite.write("box.js", BOX % re.findall(r"<script>(.*?)</script>", page, re.S)[-1])
+    out = subprocess.run([node, "box.js", "many.json"], cwd=suite.directory, text=True,
+                         capture_output=True, timeout=100)
+    suite.verdict("a_box_shows_some_of_many_nodes", not out.returncode and
+                  json.loads(out.stdout)[-1].startswith("Node 18."), out.stdout + out.stderr)
     suite.verdict("a_double_click_stays_where_it_was", twice == nodes and once == within and
                   once.startswith("Node 0."), (twice, once, within))
 
@@ -370,6 +427,19 @@ def mistakes(suite):
     os.mkdir(os.path.join(suite.directory, "empty"))
     suite.refuses("no_directory", "report", "nowhere", says=["nowhere is no directory"])
     suite.refuses("nothing_recorded", "report", "empty", says=["no file *.events", "--trace"])
+    shutil.copytree(os.path.join(suite.directory, "network"),
+                    os.path.join(suite.directory, "damaged"))
+    path = os.path.join(suite.directory, "damaged", "node-0.events")
+    with open(path, "rb") as f:
+        records = bytearray(f.read())
+    at = next(at for at in range(0, len(records), e.RECORD.size)
+              if records[at + 8] == e.REQUEST_POSTED)
+    records[at + 12:at + 16] = b"\xff" * 4 # the peer
+    with open(path, "wb") as f:
+        f.write(records)
+    with open(os.path.join(suite.directory, "damaged", "node-9.events"), "wb") as f:
+        f.write(records[:40]) # of a rank that was killed at once
+    suite.refuses("damaged", "report", "damaged", says=["node-0.events is damaged: its record"])
     suite.refuses("no_place_for_the_page", "report", "network", "-o", "slow/x",
                   says=["slow/x cannot be made"])
 

@@ -7,7 +7,7 @@
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
  *             pauses|worker|memory|small|noise|work|gpus|commute|tags|waits|
  *             front|first|tied|synchronous|limit|uncached|callbacks|late|alone|swap|
- *             incast|ring|ahead
+ *             incast|ring|ahead|flushed|few|resent
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -218,7 +218,7 @@ static void pause_after(const char *why, int i)
 static int run_other(const char *why, starpu_data_handle_t *handles)
 {
 	int calls = strcmp(why, "callbacks") == 0, swaps = strcmp(why, "swap") == 0,
-	    ahead = strcmp(why, "ahead") == 0,
+	    ahead = strcmp(why, "ahead") == 0, flushed = strcmp(why, "flushed") == 0,
 	    reads_others = strcmp(why, "incast") == 0 || strcmp(why, "ring") == 0;
 
 	if (reads_others)
@@ -232,10 +232,16 @@ static int run_other(const char *why, starpu_data_handle_t *handles)
 					       handles[i], 0);
 		if (ahead)
 			insert(&on_gpu, handles[i], i % 2, 50000);
+		if (flushed) {
+			starpu_mpi_task_insert(MPI_COMM_WORLD, &reads, STARPU_RW,
+					       handles[2 + i % 2], STARPU_R,
+					       handles[1 - i % 2], 0);
+			starpu_mpi_cache_flush_all_data(MPI_COMM_WORLD);
+		}
 	}
 	for (int i = 0; swaps && i < NTASKS; i++)
 		insert(&on_cpu, handles[i], i % 2, 0);
-	return calls || swaps || ahead || reads_others;
+	return calls || swaps || ahead || flushed || reads_others;
 }
 
 /* What the handles are for: one that ranks share, one of each rank, many of each. */
@@ -278,7 +284,7 @@ static void run(const char *why, starpu_data_handle_t *handles)
 				starpu_worker_get_by_type(STARPU_CPU_WORKER, 0), 0);
 		else if (strcmp(why, "synchronous") == 0)
 			starpu_task_insert(&tagged, STARPU_TASK_SYNCHRONOUS, 1, 0);
-		else if (strcmp(why, "uncached") == 0)
+		else if (strcmp(why, "uncached") == 0 || strcmp(why, "resent") == 0)
 			starpu_mpi_task_insert(MPI_COMM_WORLD, &reads, STARPU_RW,
 					       handles[2 + i % 2], STARPU_R,
 					       handles[1 - i % 2], 0);
@@ -308,7 +314,8 @@ int main(int argc, char **argv)
 	int is_large = strcmp(why, "network") == 0 || strcmp(why, "data") == 0 ||
 		       strcmp(why, "memory") == 0 || strcmp(why, "swap") == 0 ||
 		       strcmp(why, "incast") == 0 || strcmp(why, "ring") == 0 ||
-		       strcmp(why, "ahead") == 0;
+		       strcmp(why, "ahead") == 0 || strcmp(why, "resent") == 0 ||
+		       strcmp(why, "flushed") == 0;
 	int size, home = strcmp(why, "swap") == 0 ? -1 : STARPU_MAIN_RAM;
 	float *values = malloc(VALUES * sizeof(*values));
 
