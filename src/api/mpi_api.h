@@ -48,10 +48,16 @@ static inline const void *api_comm_value(MPI_Comm comm)
 	return (const void *)(uintptr_t)comm;
 }
 
+/* Is its index mpi->last_comm_index? */
+static inline int api_comm_is_usual(struct mpi *mpi, MPI_Comm comm)
+{
+	return api_comm_value(comm) == orr_load_ptr((void **)(void *)&mpi->last_comm);
+}
+
 /* The index of a communicator; ends the program when it was never registered. */
 static inline int api_comm(struct mpi *mpi, MPI_Comm comm, const char *func)
 {
-	if (api_comm_value(comm) == orr_load_ptr((void **)(void *)&mpi->last_comm))
+	if (api_comm_is_usual(mpi, comm))
 		return mpi->last_comm_index;
 	return api_comm_find(mpi, comm, func);
 }
@@ -59,7 +65,7 @@ static inline int api_comm(struct mpi *mpi, MPI_Comm comm, const char *func)
 /* The same, but it is registered when it was not. */
 static inline int api_comm_learn(struct mpi *mpi, MPI_Comm comm, const char *func)
 {
-	if (api_comm_value(comm) == orr_load_ptr((void **)(void *)&mpi->last_comm))
+	if (api_comm_is_usual(mpi, comm))
 		return mpi->last_comm_index;
 	return api_comm_learn_slow(mpi, comm, func);
 }

@@ -7,14 +7,35 @@
 #include "mpi/afar.h"
 #include "mpi/plan.h"
 
+static int insert_slowly(MPI_Comm comm, struct starpu_codelet *codelet,
+			 struct arg_walk *args, enum afar seen) __attribute__((noinline));
+
+static int insert_slowly(MPI_Comm comm, struct starpu_codelet *codelet,
+			 struct arg_walk *args, enum afar seen)
+{
+	const char *func = "starpu_mpi_task_insert";
+	struct mpi *mpi = api_mpi(func);
+
+	return insert_closely(mpi, api_comm(mpi, comm, func), codelet, args, seen);
+}
+
 int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...)
 {
-	struct mpi *mpi = api_mpi(__func__);
-	struct arg_walk args;
+	struct node *node = plat_self_at_once();
+	struct mpi *mpi = node ? node->mpi : NULL;
+	struct arg_walk args, look;
+	enum afar seen = AFAR_LONGER;
 	int ret;
 
+	if (mpi && api_comm_is_usual(mpi, comm)) {
+		va_start(look.list, codelet);
+		seen = insert_look(mpi, mpi->last_comm_index, look);
+		va_end(look.list);
+		if (seen == AFAR_PASSED)
+			return 0;
+	}
 	va_start(args.list, codelet);
-	ret = insert_task(mpi, api_comm(mpi, comm, __func__), codelet, &args);
+	ret = insert_slowly(comm, codelet, &args, seen);
 	va_end(args.list);
 	return ret;
 }

@@ -10,6 +10,8 @@
  * [core/data/data.h], and they are part of the function that the program calls, so that
  * nothing is handed from one to the next but for tasks that concern the rank.
  */
+#include <limits.h>
+
 #include "core/task/args.h"
 #include "mpi/insert.h"
 #include "mpi/mpi.h"
@@ -25,120 +27,103 @@ struct arg_walk {
 
 /* Who executes, as far as a walk over the arguments has seen; in the gist's numbers. */
 struct placing {
-	unsigned me, executor; /* 0: not known yet */
-	int is_given;          /* by STARPU_EXECUTE_ON_NODE */
-	int is_open;           /* what is written has several owners */
-	int is_ours;           /* it concerns this rank for certain */
+	unsigned me;
+	unsigned executor; /* 0: not known yet; PLACING_OPEN: several owners */
+	int is_given;      /* by STARPU_EXECUTE_ON_NODE */
+	int is_ours;       /* it concerns this rank for certain */
 };
+
+#define PLACING_OPEN UINT_MAX
 
 _Static_assert(GIST_READERS == (int)STARPU_R && GIST_WRITERS == (int)STARPU_W,
 	       "a mode says which bits of a gist it has to ask for");
 
-/* 0: this access may concern the rank, or its gist does not tell. */
-static inline int access_is_afar(struct placing *placing, unsigned mode,
-				 starpu_data_handle_t handle)
+/* What a look at the list, and at nothing else, says of a task. */
+enum afar {
+	AFAR_UNKNOWN,
+	AFAR_FOREIGN, /* it does not concern this rank */
+	AFAR_OURS,    /* it does */
+	AFAR_LONGER, /* there is more in the list than was looked for, or nobody looked */
+	AFAR_PASSED  /* it does not concern this rank, and that is taken note of */
+};
+
+/* One that reads, writes or does both.  0: it may concern the rank, or its gist does not
+ * tell. */
+static inline int plain_is_afar(struct placing *placing, unsigned mode,
+				starpu_data_handle_t handle)
 {
 	unsigned gist, owner;
 
-	if (!handle || (mode & (STARPU_REDUX | STARPU_MPI_REDUX)))
+	if (!handle)
 		return 0;
-	if (!(mode & STARPU_RW))
-		return 1;
 	gist = data_gist(handle);
 	owner = gist >> GIST_OWNER_SHIFT;
 	if (owner == placing->me || owner == 0) {
 		placing->is_ours = owner != 0;
 		return 0;
 	}
-	if (mode & STARPU_W) {
-		if (placing->executor && placing->executor != owner)
-			placing->is_open = 1;
-		placing->executor = owner;
-	}
+	if (mode & STARPU_W)
+		placing->executor = placing->executor == 0 || placing->executor == owner
+					    ? owner
+					    : PLACING_OPEN;
 	return !(gist & mode & (GIST_READERS | GIST_WRITERS));
 }
 
-static inline int all_are_afar(struct placing *placing,
-			       const struct starpu_data_descr *data, int n)
+/* What is_foreign() [insert.c] finds, without the list, where that is certain. */
+static inline enum afar afar_judge(const struct placing *placing, int size)
 {
-	for (int i = 0; i < n; i++)
-		if (!access_is_afar(placing, data[i].mode, data[i].handle))
-			return 0;
-	return 1;
+	return placing->executor - 1 < (unsigned)size ? AFAR_FOREIGN : AFAR_UNKNOWN;
 }
 
-static inline int node_is_afar(struct placing *placing, int node, int size)
+/* Any list. */
+enum afar afar_look(const struct mpi_comm *members, const struct arg_walk *args);
+
+/* Nearly all modes are one of these three. */
+static inline int afar_is_plain(int key)
 {
-	if (node == -1)
-		return 1;
-	placing->is_given = 1;
-	return node >= 0 && node < size && (unsigned)node + 1 != placing->me;
+	return (unsigned)key - 1 < STARPU_RW;
 }
 
-static inline void skip_operands(struct arg_walk *walk, const char *operands)
+/* The end, or a priority, operations and the end. */
+static inline int afar_ends(int key, struct arg_walk walk)
 {
-	for (; *operands; operands++)
-		ARGS_SKIP_OPERAND(*operands, walk->list);
-}
-
-/* What is no access: 0 when it may make the task concern the rank. */
-static inline int key_is_afar(struct placing *placing, int key, int size,
-			      struct arg_walk *walk)
-{
-	const struct starpu_data_descr *data;
-	const char *operands;
-
-	/* The most frequent ones first. */
 	if (key == STARPU_PRIORITY) {
-		(void)va_arg(walk->list, int);
-		return 1;
+		(void)va_arg(walk.list, int);
+		key = va_arg(walk.list, int);
 	}
 	if (key == STARPU_FLOPS) {
-		(void)va_arg(walk->list, double);
-		return 1;
+		(void)va_arg(walk.list, double);
+		key = va_arg(walk.list, int);
 	}
-	switch (key) {
-	case STARPU_EXECUTE_ON_NODE:
-		return node_is_afar(placing, va_arg(walk->list, int), size);
-	case STARPU_NONE:
-		(void)va_arg(walk->list, starpu_data_handle_t);
-		return 1;
-	case STARPU_DATA_MODE_ARRAY:
-		data = va_arg(walk->list, const struct starpu_data_descr *);
-		return all_are_afar(placing, data, va_arg(walk->list, int));
-	default:
-		operands = args_operands(key);
-		skip_operands(walk, operands);
-		return *operands != 0;
-	}
+	return key == 0;
 }
 
-enum { AFAR_UNKNOWN, AFAR_FOREIGN, AFAR_OURS };
-
-/* What is_foreign() [insert.c] finds, without the list, where that is certain. */
-static inline int look_from_afar(const struct mpi_comm *members,
-				 const struct arg_walk *args)
+/*
+ * Most lists: one to three accesses, a priority or none, operations or none.  Written one
+ * after the other, with the end for each number of accesses, since a compiler then knows
+ * where all of it lies, and keeps no account of how far the walk has come.
+ */
+static inline enum afar afar_look_straight(const struct mpi_comm *members,
+					   struct arg_walk walk)
 {
 	struct placing placing = {.me = (unsigned)members->rank + 1};
-	struct arg_walk walk = *args;
-	int key, goes_on;
+	int key = va_arg(walk.list, int);
 
-	while ((key = va_arg(walk.list, int)) != 0) {
-		/* Nearly all modes are one of these three: two comparisons less. */
-		if ((unsigned)key <= STARPU_RW || args_is_access(key))
-			goes_on = access_is_afar(&placing, (unsigned)key,
-						 va_arg(walk.list, starpu_data_handle_t));
-		else
-			goes_on = key_is_afar(&placing, key, members->size, &walk);
-		if (!goes_on)
-			return placing.is_ours ? AFAR_OURS : AFAR_UNKNOWN;
+#define NEXT_ACCESS                                                                      \
+	if (!plain_is_afar(&placing, (unsigned)key,                                      \
+			   va_arg(walk.list, starpu_data_handle_t)))                     \
+		return placing.is_ours ? AFAR_OURS : AFAR_UNKNOWN;                       \
+	key = va_arg(walk.list, int);                                                    \
+	if (!afar_is_plain(key))                                                         \
+	return afar_ends(key, walk) ? afar_judge(&placing, members->size) : AFAR_LONGER
+
+	if (afar_is_plain(key)) {
+		NEXT_ACCESS;
+		NEXT_ACCESS;
+		NEXT_ACCESS;
 	}
-	if (placing.is_given)
-		return AFAR_FOREIGN;
-	return placing.executor && placing.executor <= (unsigned)members->size &&
-			       !placing.is_open
-		       ? AFAR_FOREIGN
-		       : AFAR_UNKNOWN;
+#undef NEXT_ACCESS
+	return AFAR_LONGER;
 }
 
 /* Where it takes simulated time: a task elsewhere, or one here. */
@@ -160,19 +145,38 @@ static inline void insert_count(struct node *node)
 		node_begin_insertion(node);
 }
 
-/* As starpu_mpi_task_insert(): 0, -EINVAL or -ENODEV. */
-static inline int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl,
-			      struct arg_walk *args)
+/* Take note of a task that does not concern this rank, if it takes no more than a line.
+ */
+static inline int insert_pass(struct mpi *mpi)
 {
-	int seen = AFAR_UNKNOWN;
+	struct node *node = mpi->node;
 
-	insert_count(mpi->node);
-	if (!mpi->balances)
-		seen = look_from_afar(comm_at(&mpi->comms, comm), args);
-	if (seen != AFAR_FOREIGN)
-		return insert_closely(mpi, comm, cl, args->list, seen == AFAR_OURS);
-	insert_charge(mpi, 0, 0);
-	return 0;
+	if (orr_load(&node->insertion) == INSERTION_NONE ||
+	    (mpi->insertion.is_charged &&
+	     !plat_charge_lightly(node->plat, mpi->insertion.charge_s[0])))
+		return 0;
+	orr_note(&node->tasks_inserted, orr_count(&node->tasks_inserted) + 1);
+	return 1;
 }
+
+/*
+ * The first step of an insertion, and nearly always all of it: AFAR_PASSED.  It calls no
+ * function, so that the function that the program calls has no registers to save, and the
+ * list is a copy of which nothing else knows, so that compilers know where it lies.
+ */
+static inline enum afar insert_look(struct mpi *mpi, int comm, struct arg_walk args)
+{
+	enum afar seen;
+
+	if (mpi->balances)
+		return AFAR_UNKNOWN;
+	seen = afar_look_straight(comm_at(&mpi->comms, comm), args);
+	return seen == AFAR_FOREIGN && insert_pass(mpi) ? AFAR_PASSED : seen;
+}
+
+/* The rest, with what that step has seen if it was not AFAR_PASSED: 0, -EINVAL or
+ * -ENODEV. */
+int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
+		   struct arg_walk *args, enum afar seen);
 
 #endif

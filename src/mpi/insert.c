@@ -541,8 +541,9 @@ static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
 	return ret;
 }
 
-int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
-		   int is_ours)
+/* With the list in hand. */
+static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
+			 va_list list, int is_ours)
 {
 	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
 	struct starpu_task *task = NULL;
@@ -561,6 +562,20 @@ int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list
 				  &task);
 	args_end(&args);
 	return ret;
+}
+
+int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
+		   struct arg_walk *args, enum afar seen)
+{
+	insert_count(mpi->node);
+	if (mpi->balances)
+		seen = AFAR_UNKNOWN;
+	else if (seen == AFAR_LONGER)
+		seen = afar_look(comm_at(&mpi->comms, comm), args);
+	if (seen != AFAR_FOREIGN)
+		return insert_listed(mpi, comm, cl, args->list, seen == AFAR_OURS);
+	insert_charge(mpi, 0, 0);
+	return 0;
 }
 
 static int insert_part(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,

@@ -42,11 +42,6 @@ struct exchange {
 void insertion_init(struct mpi *mpi);
 void insertion_free(struct mpi *mpi);
 
-/* The rest of insert_task() [mpi/afar.h], for a task that concerns this rank, or may:
- * 0, -EINVAL or -ENODEV. */
-int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
-		   int is_ours);
-
 /* As starpu_mpi_tasks_insert(), whose name is func: n ranks execute it (replicas.c). */
 struct replicas {
 	const int *ranks;
@@ -55,7 +50,7 @@ struct replicas {
 };
 int insert_replicas(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 		    const struct replicas *replicas, va_list list);
-/* The two halves of insert_task(); *task is NULL where the task does not execute. */
+/* The two halves of an insertion; *task is NULL where the task does not execute. */
 int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
 		 struct starpu_task **task);
 int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);

@@ -34,6 +34,7 @@
  *                               another thread stores before it looks at ours;
  *   all but orr_store(), orr_next(), orr_count() and orr_note() are sequentially
  *   consistent: a load after orr_add(), orr_cas() or orr_swap_ptr() needs no fence;
+ *   plat_self_at_once()   plat_self(), or NULL where it takes longer to find out;
  *   plat_now_s(plat)      seconds since an origin shared by all nodes;
  *   plat_look_s(plat)     the same, for the application: a thread that does nothing but
  *                         look at the clock sees time pass in sim, too;
@@ -41,6 +42,7 @@
  *                         far: it ends so late in sim;
  *   plat_charge(plat, s)  the calling user thread worked s seconds in the runtime:
  *                         adds simulated time in sim, nothing elsewhere;
+ *   plat_charge_lightly(plat, s)  the same, or 0 if it takes more than a line to do so;
  *   plat_owe(plat, s)     the same, but time passes later: any lock may be held;
  *   plat_effort_s(plat)   seconds that the host has worked for this thread, where its own
  *                         time may be charged: in sim; else 0;

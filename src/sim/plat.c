@@ -3,6 +3,7 @@
 #include "sim.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +17,17 @@
 /* SimGrid may take dates that differ by less for one. */
 #define SHORTEST_REST_S 1e-9
 
-enum { STACK_PAGE_BITS = 12, MAX_SLEEPS = 10 * 1000 * 1000 };
+enum { MAX_SLEEPS = 10 * 1000 * 1000 };
 
-/* The one pointer of the backend. */
-static struct sim *the_sim;
+struct sim *the_sim;
+
+_Static_assert(offsetof(struct sim, in_kernel) == offsetof(struct sim_asked, in_kernel) &&
+		       offsetof(struct sim, asking_page) ==
+			       offsetof(struct sim_asked, page) &&
+		       offsetof(struct sim, asking_rank) ==
+			       offsetof(struct sim_asked, node) &&
+		       offsetof(struct sim_rank, node) == 0,
+	       "plat_self_at_once() reads the head of struct sim");
 
 struct sim *sim_get(void)
 {
@@ -33,12 +41,6 @@ struct world **plat_world(void)
 	return &sim_get()->world;
 }
 
-/* The page of the stack that the caller is in; SimGrid's stacks begin with a page. */
-static inline uintptr_t stack_page(void)
-{
-	return (uintptr_t)__builtin_frame_address(0) >> STACK_PAGE_BITS;
-}
-
 static struct node *ask_simgrid(struct sim *sim)
 {
 	struct sim_thread *thread;
@@ -48,7 +50,7 @@ static struct node *ask_simgrid(struct sim *sim)
 	thread = sg_actor_self_get_data();
 	if (!thread)
 		return NULL;
-	sim->asking_page = stack_page();
+	sim->asking_page = sim_stack_page();
 	sim->asking = thread;
 	sim->asking_rank = thread->rank;
 	return thread->rank->node;
@@ -64,7 +66,7 @@ struct node *plat_self(void)
 		return NULL;
 	if (sim->in_kernel)
 		return sim->current ? sim->current->node : NULL;
-	if (sim->asking_page == stack_page())
+	if (sim->asking_page == sim_stack_page())
 		return sim->asking_rank->node;
 	return ask_simgrid(sim);
 }

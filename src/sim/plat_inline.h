@@ -122,6 +122,8 @@ struct plat_debt {
 	const int *in_kernel;
 };
 
+struct sim;
+
 double plat_now_s(struct plat *plat);
 double plat_look_s(struct plat *plat);
 double plat_here_s(struct plat *plat);
@@ -146,9 +148,56 @@ static inline void plat_charge(struct plat *plat, double seconds)
 {
 	struct plat_debt *debt = (struct plat_debt *)(void *)plat;
 
-	plat_owe(plat, seconds);
-	if (!*debt->in_kernel && debt->debt_s >= debt->quantum_s)
+	if (*debt->in_kernel)
+		sim_charge_worker(plat, seconds);
+	else if ((debt->debt_s += seconds) >= debt->quantum_s)
 		sim_pay(plat);
+}
+
+/* The same where that is all, and no time passes now. */
+static inline int plat_charge_lightly(struct plat *plat, double seconds)
+{
+	struct plat_debt *debt = (struct plat_debt *)(void *)plat;
+
+	if (*debt->in_kernel || debt->debt_s + seconds >= debt->quantum_s)
+		return 0;
+	debt->debt_s += seconds;
+	return 1;
+}
+
+/*
+ * The head of struct sim: the thread that asked last who it is, and the page of its stack
+ * it was in: no other thread is there while this one has not ended.
+ */
+struct sim_asked {
+	int in_kernel;
+	uintptr_t page;
+	struct node **node; /* the first of its struct sim_rank */
+};
+
+/* The one pointer of the backend. */
+extern struct sim *the_sim __attribute__((visibility("hidden")));
+
+enum { SIM_STACK_PAGE_BITS = 12 };
+
+/* The page of the stack that the caller is in; SimGrid's stacks begin with a page. */
+static inline uintptr_t sim_stack_page(void)
+{
+	return (uintptr_t)__builtin_frame_address(0) >> SIM_STACK_PAGE_BITS;
+}
+
+/*
+ * Who asks by this stands one page or none above where he stood when he asked
+ * plat_self(). The next page is of the same stack, or the far end of another one, where
+ * nobody comes.
+ */
+static inline struct node *plat_self_at_once(void)
+{
+	const struct sim_asked *asked = (const struct sim_asked *)(const void *)the_sim;
+
+	return asked && !asked->in_kernel && sim_stack_page() - asked->page <= 1
+		       ? *asked->node
+		       : NULL;
 }
 
 #endif

@@ -33,11 +33,14 @@ struct looks {
 
 /* What the ranks of the process share; one per process, never freed. */
 struct sim {
-	struct heap calendar;
-	void *timer;    /* the armed kernel timer, or NULL */
-	double armed_s; /* its date */
-	double now_s;   /* valid in kernel context */
+	/* As struct sim_asked has it [plat_inline.h]. */
 	int in_kernel;
+	uintptr_t asking_page;
+	struct sim_rank *asking_rank;
+	struct heap calendar;
+	void *timer;         /* the armed kernel timer, or NULL */
+	double armed_s;      /* its date */
+	double now_s;        /* valid in kernel context */
 	int is_bound;        /* events must not run ahead of SimGrid's clock */
 	int is_ahead;        /* they do: see calendar.c */
 	struct sim_put_off { /* until SimGrid's clock has come to the last event */
@@ -50,11 +53,7 @@ struct sim {
 	int nslept;            /* in kernel context: how often this event has slept */
 	struct plat *current;  /* in kernel context: whose event runs, or NULL */
 	struct worker *worker; /* in kernel context: on whose behalf, or NULL */
-	/* The thread that asked last who it is, and the page of its stack it was in: no
-	 * other thread is there while this one has not ended. */
-	uintptr_t asking_page;
-	struct sim_thread *asking;
-	struct sim_rank *asking_rank; /* its */
+	struct sim_thread *asking; /* whose asking_page it is */
 	struct kernel *kernel;
 	struct plat_timer kick;    /* transport "mpi": for all idle mains */
 	int npolling;              /* idle mains */

@@ -128,6 +128,12 @@ static inline void plat_charge(struct plat *plat, double seconds)
 	(void)seconds;
 }
 
+static inline int plat_charge_lightly(struct plat *plat, double seconds)
+{
+	plat_charge(plat, seconds);
+	return 1;
+}
+
 static inline void plat_owe(struct plat *plat, double seconds)
 {
 	(void)plat;
@@ -152,6 +158,11 @@ static inline int plat_gate_is_open(const struct plat_gate *gate)
 static inline const void *plat_thread(void)
 {
 	return (const void *)1;
+}
+
+static inline struct node *plat_self_at_once(void)
+{
+	return plat_self();
 }
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "fake.h"
+#include "mpi/afar.h"
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
@@ -94,6 +95,15 @@ static inline void world_post_detached(int rank, struct post *what,
 	what->arg = arg;
 	what->what = "test";
 	ORR_ASSERT(!engine_post(world_mpi(rank), what));
+}
+
+/* Both steps of an insertion, as starpu_mpi_task_insert() takes them. */
+static inline int insert_task(struct mpi *mpi, int comm, struct starpu_codelet *cl,
+			      struct arg_walk *args)
+{
+	enum afar seen = insert_look(mpi, comm, *args);
+
+	return seen == AFAR_PASSED ? 0 : insert_closely(mpi, comm, cl, args, seen);
 }
 
 #endif

@@ -129,6 +129,100 @@ static int insert(struct starpu_codelet *cl, ...)
 	return ret;
 }
 
+/* What both looks at a list say: the short one as the long one, or that it does not know.
+ */
+static enum afar look(int is_long, ...)
+{
+	const struct mpi_comm *members = comm_at(&world_mpi(0)->comms, 0);
+	struct arg_walk straight, any;
+	enum afar seen, all;
+
+	va_start(straight.list, is_long);
+	seen = afar_look_straight(members, straight);
+	va_end(straight.list);
+	va_start(any.list, is_long);
+	all = afar_look(members, &any);
+	va_end(any.list);
+	if (!is_long || seen != AFAR_LONGER)
+		assert_int_equal(seen, all);
+	return all;
+}
+
+static void look_at_shapes(unsigned a, starpu_data_handle_t x, unsigned b,
+			   starpu_data_handle_t y, unsigned c, starpu_data_handle_t z)
+{
+	enum afar three = look(0, a, x, b, y, c, z, 0), two = look(0, a, x, b, y, 0);
+
+	assert_int_equal(look(0, a, x, b, y, c, z, STARPU_PRIORITY, 1, 0), three);
+	assert_int_equal(look(0, a, x, b, y, c, z, STARPU_FLOPS, 2.0, 0), three);
+	assert_int_equal(
+		look(0, a, x, b, y, c, z, STARPU_PRIORITY, 1, STARPU_FLOPS, 2.0, 0),
+		three);
+	assert_int_equal(
+		look(1, a, x, b, y, c, z, STARPU_FLOPS, 2.0, STARPU_PRIORITY, 1, 0),
+		three);
+	assert_int_equal(look(1, STARPU_PRIORITY, 1, a, x, b, y, c, z, 0), three);
+	assert_int_equal(look(1, a, x, STARPU_FLOPS, 1.0, b, y, STARPU_PRIORITY, 1, c, z,
+			      STARPU_NAME, "longer", 0),
+			 three);
+	assert_int_equal(look(1, a, x, b, y, c, z, c, z, 0), three);
+	assert_int_equal(look(0, a, x, b, y, STARPU_PRIORITY, 1, 0), two);
+	assert_int_equal(look(0, a, x, b, y, STARPU_FLOPS, 2.0, 0), two);
+	look(0, a, x, 0);
+	look(0, a, x, STARPU_PRIORITY, 1, STARPU_FLOPS, 2.0, 0);
+	look(1, a, x, b, y, c, z, STARPU_EXECUTE_ON_NODE, 1, 0);
+	look(1, STARPU_EXECUTE_ON_NODE, 0, a, x, b, y, 0);
+	look(1, a, x, STARPU_SCRATCH, z, b, y, 0);
+	look(1, a, x, STARPU_REDUX, y, 0);
+}
+
+/* Whatever the owners and the modes, and whatever is remembered of the data. */
+static void short_lists_are_seen_as_any(void **state)
+{
+	enum { HANDLES = 6, ROUNDS = 3000 };
+	starpu_data_handle_t handles[HANDLES + 1];
+	int values[HANDLES], nseen[AFAR_PASSED] = {0};
+	uint64_t random = 7;
+	struct mpi *mpi;
+
+	(void)state;
+	world_open(WORLD_MAX);
+	mpi = world_mpi(0);
+	/* The last but one never has an owner, and the last one is not known here. */
+	for (int i = 0; i < HANDLES; i++) {
+		handles[i] = world_vector(0, &values[i], 1);
+		if (i < HANDLES - 1)
+			registry_register(mpi, handles[i], i, i % 3, 0, "test");
+	}
+	handles[HANDLES] = NULL;
+	for (int i = 0; i < ROUNDS; i++) {
+		starpu_data_handle_t at[3];
+		unsigned modes[3];
+
+		for (int j = 0; j < 3; j++) {
+			at[j] = handles[next_random(&random) % (HANDLES + 1)];
+			modes[j] = 1 + (unsigned)(next_random(&random) % 3);
+		}
+		/* Many have an owner, and are no more than that. */
+		if (at[0] && at[0] != handles[HANDLES - 1])
+			change(mpi, at[0], &random);
+		if (at[1] && at[1] != handles[HANDLES - 1]) {
+			reduce_forget(mpi, at[1]);
+			cache_clear(mpi, at[1]);
+			registry_register(mpi, at[1], TAG_UNSET, i % 3, 0, "test");
+		}
+		look_at_shapes(modes[0], at[0], modes[1], at[1], modes[2], at[2]);
+		nseen[look(0, modes[0], at[0], modes[1], at[1], modes[2], at[2], 0)]++;
+	}
+	assert_true(nseen[AFAR_UNKNOWN] > 0 && nseen[AFAR_FOREIGN] > 0 &&
+		    nseen[AFAR_OURS] > 0);
+	for (int i = 0; i < HANDLES; i++) {
+		reduce_forget(mpi, handles[i]);
+		world_forget(0, handles[i]);
+	}
+	world_close();
+}
+
 /* A lie in the datum itself shows what was read of it. */
 static void foreign_tasks_read_the_gist_alone(void **state)
 {
@@ -185,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gist_is_what_the_datum_says),
 		cmocka_unit_test(foreign_tasks_read_the_gist_alone),
+		cmocka_unit_test(short_lists_are_seen_as_any),
 		cmocka_unit_test(large_data_have_none),
 	};
 
