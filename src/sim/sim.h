@@ -31,9 +31,17 @@ struct looks {
 	int n;
 };
 
+/* Events of the date that is: they leave in the order in which they came, and nobody is
+ * asked for their place among others. */
+struct due {
+	struct heap_entry **entries; /* NULL: taken out */
+	size_t first, end, capacity;
+};
+
 /* What the ranks of the process share; one per process, never freed. */
 struct sim {
 	struct heap calendar;
+	struct due due; /* only in kernel context */
 	void *timer;    /* the armed kernel timer, or NULL */
 	double armed_s; /* its date */
 	double now_s;   /* valid in kernel context */
