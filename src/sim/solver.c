@@ -20,6 +20,9 @@
  * the region, until nobody does.  So a change costs what it reaches.
  */
 
+/* So many rates are expected ahead. */
+enum { RATES_AHEAD = 4 };
+
 /* Make room for one more element in an array of pointers. */
 #define RESERVE(array, n, capacity)                                                      \
 	do {                                                                             \
@@ -80,8 +83,8 @@ static void add_member(struct link *link, struct flow *flow, int use)
 			link->members, link->members_capacity * sizeof(*link->members));
 	}
 	flow->uses[use].at = link->nmembers;
-	link->members[link->nmembers++] =
-		(struct member){.flow = flow, .use = (short)use};
+	link->members[link->nmembers++] = (struct member){
+		.flow = flow, .weight = flow->uses[use].weight, .use = (short)use};
 	link->most += flow->bound * flow->penalty * flow->uses[use].weight;
 	link->all_weight += flow->uses[use].weight;
 }
@@ -114,11 +117,8 @@ static void let_go(struct flow *flow)
 	if (flow->held_by != UNHELD) {
 		struct link *link = flow->uses[flow->held_by].link;
 
-		link->held_weight -= flow->uses[flow->held_by].weight;
-		if (--link->nheld == 0) {
-			link->held_weight = 0;
+		if (--link->nheld == 0)
 			link->level = INFINITY;
-		}
 	}
 	flow->held_by = UNHELD;
 }
@@ -143,12 +143,29 @@ static void leave_links(struct flow *flow)
 
 /* ---- rates ----------------------------------------------------------- */
 
+static int changes(const struct flow *flow, double rate)
+{
+	return !(fabs(rate - flow->rate) <= 1e-9 * rate);
+}
+
+/* What set_rate() will write to lies all over the memory. */
+static void expect_rate(const struct resident *resident)
+{
+	const struct flow *flow = resident->flow;
+
+	if (!changes(flow, resident->level / flow->penalty))
+		return;
+	__builtin_prefetch(flow, 1);
+	for (int i = 0; i < flow->nuses; i++)
+		__builtin_prefetch(&flow->uses[i].link->members[flow->uses[i].at], 1);
+}
+
 static void set_rate(struct flow *flow, double rate, double now_s)
 {
 	struct sim *sim = flow->solver->sim;
 	double change;
 
-	if (fabs(rate - flow->rate) <= 1e-9 * rate)
+	if (!changes(flow, rate))
 		return;
 	flow->left_bytes -= flow->rate * (now_s - flow->updated_s);
 	if (flow->left_bytes < 0)
@@ -195,10 +212,8 @@ static void hold(struct flow *flow, int held_by)
 		mark_held(flow, held_by, 1);
 		flow->held_by = held_by;
 	}
-	if (held_by != UNHELD) {
+	if (held_by != UNHELD)
 		flow->uses[held_by].link->nheld++;
-		flow->uses[held_by].link->held_weight += flow->uses[held_by].weight;
-	}
 }
 
 static void end_region(const struct solver *solver)
@@ -211,10 +226,14 @@ static void end_region(const struct solver *solver)
 		if (tank->nheld == 0)
 			tank->link->level = tank->new_level;
 	}
+	for (unsigned i = 0; i < region->nresidents && i < RATES_AHEAD; i++)
+		expect_rate(&region->residents[i]);
 	for (unsigned i = 0; i < region->nresidents; i++) {
 		const struct resident *resident = &region->residents[i];
 		struct flow *flow = resident->flow;
 
+		if (i + RATES_AHEAD < region->nresidents)
+			expect_rate(resident + RATES_AHEAD);
 		hold(flow, resident->held_by);
 		set_rate(flow, resident->level / flow->penalty, solver->sim->now_s);
 	}
@@ -301,10 +320,18 @@ static struct flow *make_flow(struct solver *solver, int nuses)
 		flow = solver->spare[nuses];
 		solver->spare[nuses] = flow->next;
 	} else {
-		flow = orr_alloc(sizeof(*flow) + (size_t)nuses * sizeof(struct use));
+		flow = orr_alloc_lines(sizeof(*flow) +
+				       (size_t)nuses * sizeof(struct use));
 	}
 	*flow = (struct flow){.solver = solver, .nuses = nuses, .held_by = UNHELD};
 	return flow;
+}
+
+/* It will be asked for soon. */
+static void expect_link(struct link *link)
+{
+	__builtin_prefetch(link, 1);
+	__builtin_prefetch(&link->all_weight, 1);
 }
 
 void solver_start(struct solver *solver, const struct flow_spec *spec, double start_s)
@@ -319,9 +346,11 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 	flow->latency_s = spec->latency_s;
 	flow->done = spec->done;
 	flow->arg = spec->arg;
-	for (int i = 0; i < route->nlinks; i++)
+	for (int i = 0; i < route->nlinks; i++) {
 		flow->uses[i] = (struct use){.link = route->links[i].link,
 					     .weight = route->links[i].weight};
+		expect_link(route->links[i].link);
+	}
 	calendar_add(solver->sim, &flow->event, start_s + spec->latency_s);
 }
 
