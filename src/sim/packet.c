@@ -307,9 +307,14 @@ static void expect_peer(const struct sim_net *net, int peer, int is_second)
 {
 	const struct net_group *group = net->group;
 
+	const struct sim_net *to = group->members[peer];
+
 	if (!is_second) {
 		table_expect(&net->channels, (uint64_t)peer);
-		__builtin_prefetch(&group->members[peer]->nmoving, 1);
+		__builtin_prefetch(to ? &to->plat : NULL);
+		__builtin_prefetch(to ? &to->nmoving : NULL, 1);
+	} else if (to) {
+		__builtin_prefetch(&to->plat->lends_cores);
 	}
 	wire_expect(net->sim->wire, group->hosts[net->net.rank], group->hosts[peer],
 		    is_second);

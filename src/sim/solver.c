@@ -72,16 +72,25 @@ static void close_ranks(struct link *link)
 	link->ngaps = 0;
 }
 
+static void enlarge_members(struct near *near, struct link *link)
+{
+	unsigned before = link->members_capacity;
+	struct member *members;
+
+	link->members_capacity = before ? 2 * before : 4;
+	members = near_get(near, link->members_capacity * sizeof(*members));
+	if (before)
+		memcpy(members, link->members, before * sizeof(*members));
+	near_put(near, link->members, before * sizeof(*members));
+	link->members = members;
+}
+
 static void add_member(struct link *link, struct flow *flow, int use)
 {
 	if (link->nmembers == link->members_capacity && 2 * link->ngaps >= link->nmembers)
 		close_ranks(link);
-	if (link->nmembers == link->members_capacity) {
-		link->members_capacity =
-			link->members_capacity ? 2 * link->members_capacity : 4;
-		link->members = orr_realloc(
-			link->members, link->members_capacity * sizeof(*link->members));
-	}
+	if (link->nmembers == link->members_capacity)
+		enlarge_members(&flow->solver->near, link);
 	flow->uses[use].at = link->nmembers;
 	link->members[link->nmembers++] = (struct member){
 		.flow = flow, .weight = flow->uses[use].weight, .use = (short)use};
@@ -253,17 +262,17 @@ static void settle(struct plat_timer *timer)
 
 /* ---- life ------------------------------------------------------------ */
 
+static size_t flow_bytes(int nuses)
+{
+	return sizeof(struct flow) + (size_t)nuses * sizeof(struct use);
+}
+
 void solver_end(struct flow *flow)
 {
 	void (*done)(void *arg) = flow->done;
 	void *arg = flow->arg;
 
-	if (flow->nuses < SPARE_USES) {
-		flow->next = flow->solver->spare[flow->nuses];
-		flow->solver->spare[flow->nuses] = flow;
-	} else {
-		free(flow);
-	}
+	near_put(&flow->solver->near, flow, flow_bytes(flow->nuses));
 	done(arg);
 }
 
@@ -304,9 +313,8 @@ struct link *solver_link(struct solver *solver, const void *key, double bytes_pe
 	struct link *link = table_get(&solver->links, (uint64_t)(uintptr_t)key);
 
 	if (!link) {
-		link = orr_alloc_lines(sizeof(*link));
-		link->bytes_per_s = bytes_per_s;
-		link->level = INFINITY;
+		link = near_get(&solver->near, sizeof(*link));
+		*link = (struct link){.bytes_per_s = bytes_per_s, .level = INFINITY};
 		table_put(&solver->links, (uint64_t)(uintptr_t)key, link);
 	}
 	return link;
@@ -314,15 +322,8 @@ struct link *solver_link(struct solver *solver, const void *key, double bytes_pe
 
 static struct flow *make_flow(struct solver *solver, int nuses)
 {
-	struct flow *flow;
+	struct flow *flow = near_get(&solver->near, flow_bytes(nuses));
 
-	if (nuses < SPARE_USES && solver->spare[nuses]) {
-		flow = solver->spare[nuses];
-		solver->spare[nuses] = flow->next;
-	} else {
-		flow = orr_alloc_lines(sizeof(*flow) +
-				       (size_t)nuses * sizeof(struct use));
-	}
 	*flow = (struct flow){.solver = solver, .nuses = nuses, .held_by = UNHELD};
 	return flow;
 }
@@ -370,17 +371,10 @@ void solver_free(struct solver *solver)
 
 	if (!solver)
 		return;
-	while ((link = table_next(&solver->links, &cursor))) {
-		free(link->members);
-		free(link);
-	}
-	for (int i = 0; i < SPARE_USES; i++)
-		while (solver->spare[i]) {
-			struct flow *flow = solver->spare[i];
-
-			solver->spare[i] = flow->next;
-			free(flow);
-		}
+	while ((link = table_next(&solver->links, &cursor)))
+		near_put(&solver->near, link->members,
+			 link->members_capacity * sizeof(*link->members));
+	near_free(&solver->near);
 	table_free(&solver->links);
 	free(solver->marked);
 	free(solver->entered);

@@ -4,10 +4,8 @@
 #define ORR_SIM_SOLVER_PARTS_H
 
 /* solver_parts.h - flows and links, for those who share out and those who ride. */
+#include "base/near.h"
 #include "wire.h"
-
-/* Flows with fewer uses are kept for later ones with as many. */
-enum { SPARE_USES = 64 };
 
 /* Of a flow that no link holds. */
 enum { UNHELD = -1 };
@@ -87,7 +85,7 @@ struct flow {
 
 	struct solver *solver;
 	double latency_s;
-	struct flow *next, *previous; /* that would ride, rides, or is spare */
+	struct flow *next, *previous; /* that would ride, or rides */
 	struct use uses[];
 };
 
@@ -152,7 +150,7 @@ struct solver {
 	struct table
 		links; /* by the address of SimGrid's link; never walked but to free */
 	struct plat_timer settle;
-	struct flow *spare[SPARE_USES]; /* by nuses */
+	struct near near;        /* where links, their members and flows are */
 	unsigned stamp, filling; /* how many regions and fillings there have been */
 	/* Since the last settling: links that flows have left, flows that have entered.
 	 */

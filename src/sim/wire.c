@@ -11,6 +11,8 @@
 #include <xbt/config.h>
 #include <xbt/dynar.h>
 
+#include "base/near.h"
+
 /* SMPI adds these to each message: tag, peer and communicator. */
 #define ENVELOPE_BYTES 16
 
@@ -30,6 +32,7 @@ enum { KNOWN_ROUTES = 1 << 18, EXPECTED_LINES = 3 };
 
 struct known_route {
 	sg_host_t from, to;
+	int most_links;          /* that there is room for */
 	struct flow_route route; /* its links follow */
 };
 
@@ -60,6 +63,7 @@ struct wire {
 	struct wire_law law;
 	struct solver *solver;      /* routes only */
 	struct known_route **known; /* by a hash of both hosts; the last one stays */
+	struct near near;           /* where they are */
 	struct way ways[2];         /* scratch: there and back */
 };
 
@@ -79,13 +83,25 @@ struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 	return wire;
 }
 
+static size_t route_bytes(int nlinks)
+{
+	return sizeof(struct known_route) + (size_t)nlinks * sizeof(struct flow_link);
+}
+
+static void forget_route(struct wire *wire, struct known_route *known)
+{
+	if (known)
+		near_put(&wire->near, known, route_bytes(known->most_links));
+}
+
 void wire_free(struct wire *wire)
 {
 	if (!wire)
 		return;
 	solver_free(wire->solver);
 	for (int i = 0; wire->known && i < KNOWN_ROUTES; i++)
-		free(wire->known[i]);
+		forget_route(wire, wire->known[i]);
+	near_free(&wire->near);
 	free(wire->known);
 	while (wire->costs) {
 		struct wire_costs *costs = wire->costs;
@@ -163,15 +179,15 @@ static void add_use(struct flow_route *route, struct link *link, double weight)
 }
 
 /* back: what acknowledgements take, or NULL. */
-static struct known_route *make_route(const struct wire *wire, const struct way *way,
+static struct known_route *make_route(struct wire *wire, const struct way *way,
 				      const struct way *back)
 {
 	const struct route *told = &way->route;
 	int most = way->nlinks + (back ? back->nlinks : 0);
-	struct known_route *known =
-		orr_alloc(sizeof(*known) + (size_t)most * sizeof(struct flow_link));
+	struct known_route *known = near_get(&wire->near, route_bytes(most));
 	struct flow_route *route = &known->route;
 
+	*known = (struct known_route){.most_links = most};
 	for (int i = 0; i < way->nlinks; i++)
 		add_use(route, way->links[i], 1);
 	for (int i = 0; back && i < back->nlinks; i++)
@@ -194,10 +210,10 @@ static struct known_route **place_of(const struct wire *wire, sg_host_t from,
 	return &wire->known[hash & (KNOWN_ROUTES - 1)];
 }
 
-static void keep_route(struct known_route **place, struct known_route *known,
-		       sg_host_t from, sg_host_t to)
+static void keep_route(struct wire *wire, struct known_route **place,
+		       struct known_route *known, sg_host_t from, sg_host_t to)
 {
-	free(*place);
+	forget_route(wire, *place);
 	known->from = from;
 	known->to = to;
 	*place = known;
@@ -216,8 +232,8 @@ static void learn_route(struct wire *wire, sg_host_t from, sg_host_t to)
 	else
 		read_way(wire, to, from, back);
 	if (back && !*other)
-		keep_route(other, make_route(wire, back, way), to, from);
-	keep_route(place_of(wire, from, to), make_route(wire, way, back), from, to);
+		keep_route(wire, other, make_route(wire, back, way), to, from);
+	keep_route(wire, place_of(wire, from, to), make_route(wire, way, back), from, to);
 }
 
 static const struct flow_route *find_route(struct wire *wire, sg_host_t from,
