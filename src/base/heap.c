@@ -22,7 +22,7 @@ void heap_free(struct heap *heap)
 
 static int is_before(const struct heap_key *a, const struct heap_key *b)
 {
-	return a->date_s < b->date_s || (a->date_s == b->date_s && a->order < b->order);
+	return heap_is_before(a, b->date_s, b->order);
 }
 
 static void put(struct heap *heap, size_t i, struct heap_key key)

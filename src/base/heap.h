@@ -50,4 +50,11 @@ static inline double heap_first_date_s(const struct heap *heap)
 	return heap->keys[0].date_s;
 }
 
+/* Does an entry of the heap leave before one of that date and order? */
+static inline int heap_is_before(const struct heap_key *key, double date_s,
+				 uint64_t order)
+{
+	return key->date_s < date_s || (key->date_s == date_s && key->order < order);
+}
+
 #endif

@@ -46,4 +46,11 @@ static inline uint64_t table_mix(uint64_t key)
 	return key;
 }
 
+/* The key will be asked for soon: bring what is looked at near. */
+static inline void table_expect(const struct table *table, uint64_t key)
+{
+	if (table->slots)
+		__builtin_prefetch(&table->slots[table_mix(key) & table->mask], 1);
+}
+
 #endif

@@ -113,8 +113,11 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 
 	if (!net_bulk_has_peer(&net->net, bulk, is_put))
 		return -EINVAL;
-	if (is_put)
+	if (is_put) {
 		to = net->group->members[bulk->peer];
+		wire_expect(net->sim->wire, net->group->hosts[net->net.rank],
+			    net->group->hosts[bulk->peer], 0);
+	}
 	ORR_ASSERT(to); /* The halves were agreed on by messages. */
 	ORR_ASSERT(bulk->key < 1u << KEY_BITS);
 	*half_of(bulk) = (struct half){plat_now_s(net->plat), net, is_put};
@@ -129,6 +132,9 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 	ORR_ASSERT(half_of(other)->is_put != is_put);
 	table_remove(&to->halves, bulk->key);
 	pair = pool_get(&net->group->pairs);
+	if (is_put)
+		wire_expect(net->sim->wire, net->group->hosts[net->net.rank],
+			    net->group->hosts[bulk->peer], 1);
 	memset(pair, 0, sizeof(*pair));
 	pair->put = is_put ? bulk : other;
 	pair->get = is_put ? other : bulk;

@@ -17,6 +17,9 @@
  * SimGrid's, its clock must be theirs: then each date is a step (sim->is_bound).
  */
 
+/* In an entry's place: it is due now, at the index that follows. */
+#define DUE (~(SIZE_MAX >> 1))
+
 /* SimGrid takes dates that differ by 1e-9 for one: so near to its own, ours wait. */
 #define NEAR_S 2e-9
 
@@ -77,21 +80,89 @@ static void fire(struct sim *sim, struct plat_timer *event)
 	event->fire(event);
 }
 
+/* ---- what is due now ------------------------------------------------- */
+
+static void append_due(struct sim *sim, struct heap_entry *entry)
+{
+	struct due *due = &sim->due;
+
+	ORR_ASSERT(entry->place == 0);
+	if (due->end == due->capacity) {
+		due->capacity = due->capacity ? 2 * due->capacity : 64;
+		due->entries =
+			orr_realloc(due->entries, due->capacity * sizeof(*due->entries));
+	}
+	entry->date_s = sim->now_s;
+	entry->order = sim->calendar.next_order++;
+	entry->place = DUE | due->end;
+	due->entries[due->end++] = entry;
+}
+
+static int is_due(const struct plat_timer *event)
+{
+	return (event->entry.place & DUE) != 0;
+}
+
+static void remove_due(struct sim *sim, struct heap_entry *entry)
+{
+	sim->due.entries[entry->place & ~DUE] = NULL;
+	entry->place = 0;
+}
+
+/* The first one, or NULL. */
+static struct heap_entry *first_due(struct sim *sim)
+{
+	struct due *due = &sim->due;
+
+	while (due->first < due->end && !due->entries[due->first])
+		due->first++;
+	if (due->first < due->end)
+		return due->entries[due->first];
+	due->first = due->end = 0;
+	return NULL;
+}
+
+/* They wait in the calendar for SimGrid to come back. */
+static void put_off_due(struct sim *sim)
+{
+	struct heap_entry *entry;
+
+	while ((entry = first_due(sim))) {
+		remove_due(sim, entry);
+		heap_push_ordered(&sim->calendar, entry, entry->date_s, entry->order);
+	}
+}
+
+/* The first of all up to now, taken out, or NULL. */
+static struct heap_entry *take_due(struct sim *sim)
+{
+	struct heap *calendar = &sim->calendar;
+	struct heap_entry *entry = first_due(sim);
+
+	if (calendar->count > 0 &&
+	    (entry ? heap_is_before(&calendar->keys[0], entry->date_s, entry->order)
+		   : heap_first_date_s(calendar) <= sim->now_s))
+		return heap_pop(calendar);
+	if (entry)
+		remove_due(sim, entry);
+	return entry;
+}
+
 /* All up to now. */
 static void fire_due(struct sim *sim)
 {
 	unsigned nevents = 0;
+	struct heap_entry *entry;
 
-	while (sim->calendar.count > 0 &&
-	       heap_first_date_s(&sim->calendar) <= sim->now_s) {
-		struct heap_entry *entry = heap_pop(&sim->calendar);
-
+	while ((entry = take_due(sim))) {
 		fire(sim, ORR_CONTAINER(entry, struct plat_timer, entry));
 		nevents++;
 	}
 	if (sim->progress && nevents > 0)
 		progress_show(sim->progress, sim);
 }
+
+/* ---- with SimGrid's clock -------------------------------------------- */
 
 static void pump(void *arg)
 {
@@ -148,6 +219,7 @@ void calendar_enter(struct sim *sim)
 
 void calendar_leave(struct sim *sim)
 {
+	put_off_due(sim);
 	sim->in_kernel = 0;
 	sim->current = NULL;
 	sim->worker = NULL;
@@ -156,19 +228,31 @@ void calendar_leave(struct sim *sim)
 
 void calendar_add(struct sim *sim, struct plat_timer *event, double date_s)
 {
+	if (sim->in_kernel && date_s == sim->now_s) {
+		append_due(sim, &event->entry);
+		return;
+	}
 	heap_push(&sim->calendar, &event->entry, date_s);
 	arm(sim);
 }
 
 void calendar_move(struct sim *sim, struct plat_timer *event, double date_s)
 {
+	if (is_due(event)) {
+		remove_due(sim, &event->entry);
+		calendar_add(sim, event, date_s);
+		return;
+	}
 	heap_move(&sim->calendar, &event->entry, date_s);
 	arm(sim);
 }
 
 void calendar_remove(struct sim *sim, struct plat_timer *event)
 {
-	heap_remove(&sim->calendar, &event->entry);
+	if (is_due(event))
+		remove_due(sim, &event->entry);
+	else
+		heap_remove(&sim->calendar, &event->entry);
 }
 
 void calendar_close(struct sim *sim)
@@ -178,6 +262,8 @@ void calendar_close(struct sim *sim)
 		kernel_timer_remove(sim->timer);
 	sim->timer = NULL;
 	heap_free(&sim->calendar);
+	free(sim->due.entries);
+	sim->due = (struct due){0};
 	free(sim->put_off);
 	sim->put_off = NULL;
 	sim->put_off_capacity = 0;

@@ -23,6 +23,7 @@ struct kernel {
 	std::unordered_map<s4u::Comm const *, kernel_flow *> flows;
 	/* Ended; a communication must not be released inside its own end. */
 	std::vector<s4u::CommPtr> ended;
+	std::vector<s4u::Link *> route; /* as asked last */
 };
 
 static void on_completion(struct kernel *kernel, s4u::Activity const &activity)
@@ -115,6 +116,18 @@ int kernel_config(const char *name, char *text, size_t bytes)
 		return -ENOENT;
 	memcpy(text, value.c_str(), value.size() + 1);
 	return 0;
+}
+
+double kernel_route(struct kernel *kernel, const void *from, const void *to,
+		    struct kernel_links *links)
+{
+	double latency_s = 0;
+
+	kernel->route.clear();
+	static_cast<s4u::Host const *>(from)->route_to(static_cast<s4u::Host const *>(to),
+						       kernel->route, &latency_s);
+	*links = {kernel->route.data(), kernel->route.size()};
+	return latency_s;
 }
 
 void kernel_flow_start(struct kernel *kernel, struct kernel_flow *flow, void *from,

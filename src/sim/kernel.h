@@ -9,6 +9,8 @@
  */
 #include <stddef.h>
 
+#include <simgrid/link.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,6 +35,16 @@ void kernel_timer_remove(void *timer);
  * item of type text.
  */
 int kernel_config(const char *name, char *text, size_t bytes);
+
+/* Of a route, in its order; until the next one is asked for. */
+struct kernel_links {
+	sg_link_t const *links;
+	size_t n;
+};
+
+/* The route between two hosts; returns its latency.  SimGrid finds it anew each time. */
+double kernel_route(struct kernel *kernel, const void *from, const void *to,
+		    struct kernel_links *links);
 
 /* A SimGrid communication; done is called in kernel context.  Start it there too. */
 struct kernel_flow {

@@ -78,6 +78,7 @@ static struct net_group *new_group(struct sim *sim, int leader, int size)
 	group->leader = leader;
 	group->size = size;
 	group->members = orr_alloc((size_t)size * sizeof(struct sim_net *));
+	group->hosts = orr_alloc((size_t)size * sizeof(sg_host_t));
 	group->joined = orr_alloc((size_t)size);
 	group->release.fire = on_release;
 	packet_open(group);
@@ -99,6 +100,7 @@ static void free_group(struct net_group *group)
 	pool_free(&group->channels);
 	pool_free(&group->pairs);
 	free(group->members);
+	free(group->hosts);
 	free(group->joined);
 	free(group);
 }
@@ -221,6 +223,7 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	net->sent.plat = plat;
 	net->group = find_group(plat->sim, config);
 	net->group->members[config->rank] = net;
+	net->group->hosts[config->rank] = plat->host;
 	net->group->joined[config->rank] = 1;
 	net->group->njoined++;
 	packet_start_early(net->group, config->rank);

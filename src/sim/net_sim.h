@@ -21,6 +21,7 @@ struct net_group {
 	int leader; /* rank in the world of member 0; -1: a group of its own */
 	int size, njoined, nleft;
 	struct sim_net **members; /* NULL: not yet here, or gone */
+	sg_host_t *hosts;         /* of those that have been here */
 	char *joined;
 	struct packet *early, *last_early;    /* to members that are not yet here */
 	struct pool packets, channels, pairs; /* of messages on their way */

@@ -229,10 +229,11 @@ static void on_arrival(void *arg)
 static void start_packet(struct packet *packet)
 {
 	struct sim_net *from = packet->channel->from;
-	struct sim_net *to = from->group->members[packet->channel->peer];
+	const struct net_group *group = from->group;
+	struct sim_net *to = group->members[packet->channel->peer];
 	struct wire_transfer transfer = {
-		.from = from->plat->host,
-		.to = to->plat->host,
+		.from = group->hosts[from->net.rank],
+		.to = group->hosts[packet->channel->peer],
 		.bytes = packet->bytes,
 		.start_s = packet->start_s,
 		.done = on_arrival,
@@ -301,6 +302,24 @@ void packet_on_sent(struct plat_timer *timer)
 		calendar_add(net->sim, &net->sent, *sent_date(net->sending));
 }
 
+/* What sending to a peer looks at: most nodes and routes are far away. */
+static void expect_peer(const struct sim_net *net, int peer, int is_second)
+{
+	const struct net_group *group = net->group;
+
+	const struct sim_net *to = group->members[peer];
+
+	if (!is_second) {
+		table_expect(&net->channels, (uint64_t)peer);
+		__builtin_prefetch(to ? &to->plat : NULL);
+		__builtin_prefetch(to ? &to->nmoving : NULL, 1);
+	} else if (to) {
+		__builtin_prefetch(&to->plat->lends_cores);
+	}
+	wire_expect(net->sim->wire, group->hosts[net->net.rank], group->hosts[peer],
+		    is_second);
+}
+
 int packet_send(struct net *base, struct net_message *message)
 {
 	struct sim_net *net = ORR_CONTAINER(base, struct sim_net, net);
@@ -309,9 +328,11 @@ int packet_send(struct net *base, struct net_message *message)
 
 	if (message->peer < 0 || message->peer >= net->net.size)
 		return -EINVAL;
+	expect_peer(net, message->peer, 0);
 	bytes = carried_bytes(message);
 	start_s = net_send_date_s(net, bytes);
 	packet = make_packet(net, message);
+	expect_peer(net, message->peer, 1);
 	packet->start_s = start_s;
 	packet->bytes = bytes;
 	packet->channel = find_channel(net, message->peer);

@@ -15,9 +15,16 @@
  */
 
 enum {
-	FEW_BOUNDS = 48,   /* so many are sorted by insertion */
-	LEVELS_AT_ONCE = 4 /* are compared; a divisor of REGION_BLOCK */
+	FEW_BOUNDS = 48,    /* so many are sorted by insertion */
+	LEVELS_AT_ONCE = 4, /* are compared; a divisor of REGION_BLOCK */
+	/* Members of a link: so far ahead their flows are expected, and these's links. */
+	FLOWS_AHEAD = 3,
+	LINKS_AHEAD = 1,
+	FLOW_LINES = 5 /* of a flow, but the first: most have no more */
 };
+
+/* Those join whom the link holds, whatever their level. */
+#define HELD (-1.0)
 
 static void *enlarge(void *array, unsigned *capacity, size_t bytes)
 {
@@ -75,9 +82,8 @@ static void add_link(struct region *region, struct link *link)
 static void release(struct solver *solver, struct flow *flow)
 {
 	struct link *link = flow->uses[flow->held_by].link;
-	double weight = flow->uses[flow->held_by].weight;
 
-	link->held_weight = --link->nheld > 0 ? link->held_weight - weight : 0;
+	link->nheld--;
 	if (link->stamp == solver->stamp)
 		solver->region.tanks[link->place].nheld = link->nheld;
 }
@@ -120,7 +126,6 @@ static void add_draws(struct solver *solver, struct flow *flow, double level)
 			add_link(region, link);
 		}
 		tank = &region->tanks[link->place];
-		link->members[use->at].stamp = stamp;
 		*draw = (struct draw){resident, link->place, tank->first_draw, i,
 				      use->weight};
 		tank->first_draw = at++;
@@ -175,13 +180,39 @@ void region_add(struct solver *solver, struct flow *flow)
 	region->nresidents++;
 }
 
+/* Of those that join. */
+static int is_above(const struct member *member, double level)
+{
+	return level == HELD ? member->is_held : member->level > level;
+}
+
+/* Bring near what region_add() will ask for, of those whose turn comes: a flow first, its
+ * links when it is there. */
+static void expect_members(const struct link *link, unsigned i, double level)
+{
+	const struct member *members = link->members;
+
+	if (i >= FLOWS_AHEAD && is_above(&members[i - FLOWS_AHEAD], level)) {
+		const char *flow =
+			(const char *)members[i - FLOWS_AHEAD].flow + ORR_LINE_BYTES;
+
+		for (int line = 0; line < FLOW_LINES; line++)
+			__builtin_prefetch(flow + line * ORR_LINE_BYTES, 1);
+	}
+	if (i >= LINKS_AHEAD && is_above(&members[i - LINKS_AHEAD], level)) {
+		const struct flow *flow = members[i - LINKS_AHEAD].flow;
+
+		for (int use = 0; use < flow->nuses; use++)
+			__builtin_prefetch(flow->uses[use].link, 1);
+	}
+}
+
 void region_add_held(struct solver *solver, struct link *link)
 {
 	for (unsigned i = link->nmembers; i-- > 0 && link->nheld > 0;) {
-		const struct member *member = &link->members[i];
-
-		if (member->is_held && member->stamp != solver->stamp)
-			region_add(solver, member->flow);
+		expect_members(link, i, HELD);
+		if (link->members[i].is_held)
+			region_add(solver, link->members[i].flow);
 	}
 }
 
@@ -189,10 +220,9 @@ void region_add_held(struct solver *solver, struct link *link)
 static void add_above(struct solver *solver, struct link *link, double level)
 {
 	for (unsigned i = link->nmembers; i-- > 0;) {
-		const struct member *member = &link->members[i];
-
-		if (member->level > level && member->stamp != solver->stamp)
-			region_add(solver, member->flow);
+		expect_members(link, i, level);
+		if (link->members[i].level > level)
+			region_add(solver, link->members[i].flow);
 	}
 }
 

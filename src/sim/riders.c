@@ -75,15 +75,11 @@ static double full_level(const struct link *link)
 		level = next == INFINITY ? 0 : next;
 		for (unsigned i = 0; i < link->nmembers; i++) {
 			const struct member *member = &link->members[i];
-			double own;
 
-			if (!member->flow)
-				continue;
-			own = member->flow->uses[member->use].weight;
 			if (member->level > level)
-				weight += own;
+				weight += member->weight;
 			else
-				room -= member->level * own;
+				room -= member->level * member->weight;
 		}
 		next = weight > 0 ? room / weight : level;
 	}
@@ -154,7 +150,7 @@ static void take_back(struct flow *flow)
 	hope(flow);
 }
 
-static void meet(const struct flow *flow, int is_met)
+static void meet(const struct flow *flow, char is_met)
 {
 	for (int i = 0; i < flow->nuses; i++)
 		flow->uses[i].link->is_met = is_met;
@@ -211,8 +207,12 @@ static void add_hope(struct flow *flow)
 
 static void remove_hope(struct flow *flow)
 {
-	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->hopes = (struct hopes){0};
+	for (int i = 0; i < flow->nuses; i++) {
+		struct link *link = flow->uses[i].link;
+
+		link->hopes = (struct hopes){0};
+		link->is_refused = 0;
+	}
 }
 
 /* Those that would ride share a link with the flows that are as fast as they would be, or
@@ -229,11 +229,9 @@ static struct share find_share(const struct link *link)
 		for (unsigned i = 0; i < link->nmembers; i++) {
 			const struct member *member = &link->members[i];
 
-			if (member->flow && member->level < level) {
-				double weight = member->flow->uses[member->use].weight;
-
-				share.bytes_per_s -= member->level * weight;
-				share.weight -= weight;
+			if (member->level < level) {
+				share.bytes_per_s -= member->level * member->weight;
+				share.weight -= member->weight;
 			}
 		}
 	}
@@ -303,7 +301,7 @@ static double leaving_weight(const struct link *link, double time_s, double now_
 
 		if (flow &&
 		    flow->left_bytes < flow->rate * (now_s + time_s - flow->updated_s))
-			weight += flow->uses[member->use].weight;
+			weight += member->weight;
 	}
 	return weight;
 }
@@ -343,14 +341,13 @@ static void refuse(struct flow *flow)
 	flow->updated_s = INFINITY;
 	for (int i = 0; i < flow->nuses; i++)
 		if (is_near(flow->uses[i].link, flow))
-			flow->uses[i].link->hopes.are_refused = 1;
+			flow->uses[i].link->is_refused = 1;
 }
 
 static int meets_refused(const struct flow *flow)
 {
 	for (int i = 0; i < flow->nuses; i++)
-		if (flow->uses[i].link->hopes.are_refused &&
-		    is_near(flow->uses[i].link, flow))
+		if (flow->uses[i].link->is_refused && is_near(flow->uses[i].link, flow))
 			return 1;
 	return 0;
 }

@@ -31,6 +31,13 @@ struct looks {
 	int n;
 };
 
+/* Events of the date that is: they leave in the order in which they came, and nobody is
+ * asked for their place among others. */
+struct due {
+	struct heap_entry **entries; /* NULL: taken out */
+	size_t first, end, capacity;
+};
+
 /* What the ranks of the process share; one per process, never freed. */
 struct sim {
 	/* As struct sim_asked has it [plat_inline.h]. */
@@ -38,6 +45,7 @@ struct sim {
 	uintptr_t asking_page;
 	struct sim_rank *asking_rank;
 	struct heap calendar;
+	struct due due;      /* only in kernel context */
 	void *timer;         /* the armed kernel timer, or NULL */
 	double armed_s;      /* its date */
 	double now_s;        /* valid in kernel context */

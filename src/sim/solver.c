@@ -20,6 +20,9 @@
  * the region, until nobody does.  So a change costs what it reaches.
  */
 
+/* So many rates are expected ahead. */
+enum { RATES_AHEAD = 4 };
+
 /* Make room for one more element in an array of pointers. */
 #define RESERVE(array, n, capacity)                                                      \
 	do {                                                                             \
@@ -69,19 +72,28 @@ static void close_ranks(struct link *link)
 	link->ngaps = 0;
 }
 
+static void enlarge_members(struct near *near, struct link *link)
+{
+	unsigned before = link->members_capacity;
+	struct member *members;
+
+	link->members_capacity = before ? 2 * before : 4;
+	members = near_get(near, link->members_capacity * sizeof(*members));
+	if (before)
+		memcpy(members, link->members, before * sizeof(*members));
+	near_put(near, link->members, before * sizeof(*members));
+	link->members = members;
+}
+
 static void add_member(struct link *link, struct flow *flow, int use)
 {
 	if (link->nmembers == link->members_capacity && 2 * link->ngaps >= link->nmembers)
 		close_ranks(link);
-	if (link->nmembers == link->members_capacity) {
-		link->members_capacity =
-			link->members_capacity ? 2 * link->members_capacity : 4;
-		link->members = orr_realloc(
-			link->members, link->members_capacity * sizeof(*link->members));
-	}
+	if (link->nmembers == link->members_capacity)
+		enlarge_members(&flow->solver->near, link);
 	flow->uses[use].at = link->nmembers;
-	link->members[link->nmembers++] =
-		(struct member){.flow = flow, .use = (short)use};
+	link->members[link->nmembers++] = (struct member){
+		.flow = flow, .weight = flow->uses[use].weight, .use = (short)use};
 	link->most += flow->bound * flow->penalty * flow->uses[use].weight;
 	link->all_weight += flow->uses[use].weight;
 }
@@ -114,11 +126,8 @@ static void let_go(struct flow *flow)
 	if (flow->held_by != UNHELD) {
 		struct link *link = flow->uses[flow->held_by].link;
 
-		link->held_weight -= flow->uses[flow->held_by].weight;
-		if (--link->nheld == 0) {
-			link->held_weight = 0;
+		if (--link->nheld == 0)
 			link->level = INFINITY;
-		}
 	}
 	flow->held_by = UNHELD;
 }
@@ -143,12 +152,29 @@ static void leave_links(struct flow *flow)
 
 /* ---- rates ----------------------------------------------------------- */
 
+static int changes(const struct flow *flow, double rate)
+{
+	return !(fabs(rate - flow->rate) <= 1e-9 * rate);
+}
+
+/* What set_rate() will write to lies all over the memory. */
+static void expect_rate(const struct resident *resident)
+{
+	const struct flow *flow = resident->flow;
+
+	if (!changes(flow, resident->level / flow->penalty))
+		return;
+	__builtin_prefetch(flow, 1);
+	for (int i = 0; i < flow->nuses; i++)
+		__builtin_prefetch(&flow->uses[i].link->members[flow->uses[i].at], 1);
+}
+
 static void set_rate(struct flow *flow, double rate, double now_s)
 {
 	struct sim *sim = flow->solver->sim;
 	double change;
 
-	if (fabs(rate - flow->rate) <= 1e-9 * rate)
+	if (!changes(flow, rate))
 		return;
 	flow->left_bytes -= flow->rate * (now_s - flow->updated_s);
 	if (flow->left_bytes < 0)
@@ -195,10 +221,8 @@ static void hold(struct flow *flow, int held_by)
 		mark_held(flow, held_by, 1);
 		flow->held_by = held_by;
 	}
-	if (held_by != UNHELD) {
+	if (held_by != UNHELD)
 		flow->uses[held_by].link->nheld++;
-		flow->uses[held_by].link->held_weight += flow->uses[held_by].weight;
-	}
 }
 
 static void end_region(const struct solver *solver)
@@ -211,10 +235,14 @@ static void end_region(const struct solver *solver)
 		if (tank->nheld == 0)
 			tank->link->level = tank->new_level;
 	}
+	for (unsigned i = 0; i < region->nresidents && i < RATES_AHEAD; i++)
+		expect_rate(&region->residents[i]);
 	for (unsigned i = 0; i < region->nresidents; i++) {
 		const struct resident *resident = &region->residents[i];
 		struct flow *flow = resident->flow;
 
+		if (i + RATES_AHEAD < region->nresidents)
+			expect_rate(resident + RATES_AHEAD);
 		hold(flow, resident->held_by);
 		set_rate(flow, resident->level / flow->penalty, solver->sim->now_s);
 	}
@@ -234,17 +262,17 @@ static void settle(struct plat_timer *timer)
 
 /* ---- life ------------------------------------------------------------ */
 
+static size_t flow_bytes(int nuses)
+{
+	return sizeof(struct flow) + (size_t)nuses * sizeof(struct use);
+}
+
 void solver_end(struct flow *flow)
 {
 	void (*done)(void *arg) = flow->done;
 	void *arg = flow->arg;
 
-	if (flow->nuses < SPARE_USES) {
-		flow->next = flow->solver->spare[flow->nuses];
-		flow->solver->spare[flow->nuses] = flow;
-	} else {
-		free(flow);
-	}
+	near_put(&flow->solver->near, flow, flow_bytes(flow->nuses));
 	done(arg);
 }
 
@@ -285,9 +313,8 @@ struct link *solver_link(struct solver *solver, const void *key, double bytes_pe
 	struct link *link = table_get(&solver->links, (uint64_t)(uintptr_t)key);
 
 	if (!link) {
-		link = orr_alloc_lines(sizeof(*link));
-		link->bytes_per_s = bytes_per_s;
-		link->level = INFINITY;
+		link = near_get(&solver->near, sizeof(*link));
+		*link = (struct link){.bytes_per_s = bytes_per_s, .level = INFINITY};
 		table_put(&solver->links, (uint64_t)(uintptr_t)key, link);
 	}
 	return link;
@@ -295,16 +322,17 @@ struct link *solver_link(struct solver *solver, const void *key, double bytes_pe
 
 static struct flow *make_flow(struct solver *solver, int nuses)
 {
-	struct flow *flow;
+	struct flow *flow = near_get(&solver->near, flow_bytes(nuses));
 
-	if (nuses < SPARE_USES && solver->spare[nuses]) {
-		flow = solver->spare[nuses];
-		solver->spare[nuses] = flow->next;
-	} else {
-		flow = orr_alloc(sizeof(*flow) + (size_t)nuses * sizeof(struct use));
-	}
 	*flow = (struct flow){.solver = solver, .nuses = nuses, .held_by = UNHELD};
 	return flow;
+}
+
+/* It will be asked for soon. */
+static void expect_link(struct link *link)
+{
+	__builtin_prefetch(link, 1);
+	__builtin_prefetch(&link->all_weight, 1);
 }
 
 void solver_start(struct solver *solver, const struct flow_spec *spec, double start_s)
@@ -319,9 +347,11 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 	flow->latency_s = spec->latency_s;
 	flow->done = spec->done;
 	flow->arg = spec->arg;
-	for (int i = 0; i < route->nlinks; i++)
+	for (int i = 0; i < route->nlinks; i++) {
 		flow->uses[i] = (struct use){.link = route->links[i].link,
 					     .weight = route->links[i].weight};
+		expect_link(route->links[i].link);
+	}
 	calendar_add(solver->sim, &flow->event, start_s + spec->latency_s);
 }
 
@@ -341,17 +371,10 @@ void solver_free(struct solver *solver)
 
 	if (!solver)
 		return;
-	while ((link = table_next(&solver->links, &cursor))) {
-		free(link->members);
-		free(link);
-	}
-	for (int i = 0; i < SPARE_USES; i++)
-		while (solver->spare[i]) {
-			struct flow *flow = solver->spare[i];
-
-			solver->spare[i] = flow->next;
-			free(flow);
-		}
+	while ((link = table_next(&solver->links, &cursor)))
+		near_put(&solver->near, link->members,
+			 link->members_capacity * sizeof(*link->members));
+	near_free(&solver->near);
 	table_free(&solver->links);
 	free(solver->marked);
 	free(solver->entered);

@@ -4,10 +4,8 @@
 #define ORR_SIM_SOLVER_PARTS_H
 
 /* solver_parts.h - flows and links, for those who share out and those who ride. */
+#include "base/near.h"
 #include "wire.h"
-
-/* Flows with fewer uses are kept for later ones with as many. */
-enum { SPARE_USES = 64 };
 
 /* Of a flow that no link holds. */
 enum { UNHELD = -1 };
@@ -26,11 +24,10 @@ struct use {
  * most of what a settling does, and flows lie all over the memory.
  */
 struct member {
-	struct flow *flow; /* NULL: it has left */
-	double level;
-	unsigned stamp; /* of the region that it belongs to */
-	short use;      /* of the flow: this link's */
-	short is_held;  /* by this link; not asked for in the region */
+	struct flow *flow;    /* NULL: it has left, and the rest is 0 */
+	double level, weight; /* weight: the use's */
+	short use;            /* of the flow: this link's */
+	short is_held;        /* by this link; not asked for in the region */
 };
 
 /* What those share that would ride, and by what weight with others. */
@@ -44,11 +41,11 @@ struct hopes {
 	double firm_weight; /* of those that no other link slows more */
 	double least_work, most_work;
 	struct share share;
-	int are_refused;
 };
 
 struct link {
-	/* What a region asks of each link that it may reach: one line of the cache. */
+	/* What a region asks of each link that it may reach, and who comes: one line of
+	 * the cache. */
 	double bytes_per_s;
 	double load;  /* sum over the members */
 	double most;  /* load if all members were as fast as their bounds */
@@ -59,30 +56,36 @@ struct link {
 	unsigned place; /* its tank there */
 	int nheld;      /* without those of the region */
 	unsigned nmembers;
-	double held_weight; /* of those held */
+	int nriding;
+	char marked;
+	char is_met;     /* by who has come */
+	char is_refused; /* who would ride may not */
 
+	/* What riders ask for: another line. */
 	double all_weight; /* of all members */
 	double riding_load;
-	int nriding;
-	short marked, is_met; /* is_met: by who has come */
-	unsigned members_capacity, ngaps;
 	struct hopes hopes;
+
+	unsigned members_capacity, ngaps;
 };
 
 struct flow {
 	struct plat_timer event; /* enters its links, then ends */
-	struct solver *solver;
 	void (*done)(void *arg);
 	void *arg;
-	double latency_s;
-	struct flow *next, *previous; /* that would ride, rides, or is spare */
-	double left_bytes, updated_s;
-	double rate, penalty, bound;
+
+	/* What a region asks, from the second line of the cache on. */
+	_Alignas(ORR_LINE_BYTES) double left_bytes;
+	double updated_s, rate, penalty, bound;
 	int held_by;    /* which use's link; UNHELD: its bound does */
 	unsigned stamp; /* of the region that it belongs to */
 	int nuses;
 	int slowed_by;    /* which use's link, if it rides; UNHELD: its bound does */
 	unsigned charged; /* with what riders took: the last time */
+
+	struct solver *solver;
+	double latency_s;
+	struct flow *next, *previous; /* that would ride, or rides */
 	struct use uses[];
 };
 
@@ -147,7 +150,7 @@ struct solver {
 	struct table
 		links; /* by the address of SimGrid's link; never walked but to free */
 	struct plat_timer settle;
-	struct flow *spare[SPARE_USES]; /* by nuses */
+	struct near near;        /* where links, their members and flows are */
 	unsigned stamp, filling; /* how many regions and fillings there have been */
 	/* Since the last settling: links that flows have left, flows that have entered.
 	 */

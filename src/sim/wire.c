@@ -11,6 +11,8 @@
 #include <xbt/config.h>
 #include <xbt/dynar.h>
 
+#include "base/near.h"
+
 /* SMPI adds these to each message: tag, peer and communicator. */
 #define ENVELOPE_BYTES 16
 
@@ -26,10 +28,11 @@ struct lone {
 };
 
 /* Routes that are remembered, a power of two: those of a node's peers come again. */
-enum { KNOWN_ROUTES = 1 << 18 };
+enum { KNOWN_ROUTES = 1 << 18, EXPECTED_LINES = 3 };
 
 struct known_route {
 	sg_host_t from, to;
+	int most_links;          /* that there is room for */
 	struct flow_route route; /* its links follow */
 };
 
@@ -40,6 +43,19 @@ struct wire_costs {
 	double detached_bytes; /* only smaller messages have a receiver's overhead */
 };
 
+/* What is known of a route besides its shared links. */
+struct route {
+	double latency_s, least_bytes_per_s;
+	double inverse_bytes_per_s; /* sum over the links of 1 / bandwidth */
+};
+
+/* With its shared links, in its order. */
+struct way {
+	struct route route;
+	struct link **links;
+	int nlinks, capacity;
+};
+
 struct wire {
 	struct sim *sim;
 	struct wire_costs *costs; /* all that there are */
@@ -47,15 +63,8 @@ struct wire {
 	struct wire_law law;
 	struct solver *solver;      /* routes only */
 	struct known_route **known; /* by a hash of both hosts; the last one stays */
-	xbt_dynar_t dynar;          /* scratch: a route of SimGrid */
-	struct flow_link *links;    /* scratch: a route of ours */
-	int nlinks, capacity;
-};
-
-/* What is known of a route besides its shared links. */
-struct route {
-	double latency_s, least_bytes_per_s;
-	double inverse_bytes_per_s; /* sum over the links of 1 / bandwidth */
+	struct near near;           /* where they are */
+	struct way ways[2];         /* scratch: there and back */
 };
 
 struct wire *wire_new(struct sim *sim, enum wire_kind kind)
@@ -67,12 +76,22 @@ struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 	if (kind == WIRE_FLOWS)
 		calendar_bind(sim);
 	law_read(&wire->law);
-	wire->dynar = xbt_dynar_new(sizeof(void *), NULL);
 	if (kind == WIRE_ROUTES) {
 		wire->solver = solver_new(sim);
 		wire->known = orr_alloc(KNOWN_ROUTES * sizeof(*wire->known));
 	}
 	return wire;
+}
+
+static size_t route_bytes(int nlinks)
+{
+	return sizeof(struct known_route) + (size_t)nlinks * sizeof(struct flow_link);
+}
+
+static void forget_route(struct wire *wire, struct known_route *known)
+{
+	if (known)
+		near_put(&wire->near, known, route_bytes(known->most_links));
 }
 
 void wire_free(struct wire *wire)
@@ -81,7 +100,8 @@ void wire_free(struct wire *wire)
 		return;
 	solver_free(wire->solver);
 	for (int i = 0; wire->known && i < KNOWN_ROUTES; i++)
-		free(wire->known[i]);
+		forget_route(wire, wire->known[i]);
+	near_free(&wire->near);
 	free(wire->known);
 	while (wire->costs) {
 		struct wire_costs *costs = wire->costs;
@@ -91,8 +111,8 @@ void wire_free(struct wire *wire)
 		free(costs->texts[1]);
 		free(costs);
 	}
-	xbt_dynar_free(&wire->dynar);
-	free(wire->links);
+	for (int i = 0; i < 2; i++)
+		free(wire->ways[i].links);
 	free(wire);
 }
 
@@ -101,47 +121,41 @@ enum wire_kind wire_kind(const struct wire *wire)
 	return wire->kind;
 }
 
-/* What goes over one twice, as both ways over a link that is shared by them, is added. */
-static void append_link(struct wire *wire, sg_link_t sg_link, double weight)
+static void append_link(struct way *way, struct link *link)
 {
-	struct link *link =
-		solver_link(wire->solver, sg_link, sg_link_get_bandwidth(sg_link));
-
-	for (int i = 0; i < wire->nlinks; i++)
-		if (wire->links[i].link == link) {
-			wire->links[i].weight += weight;
-			return;
-		}
-	if (wire->nlinks == wire->capacity) {
-		wire->capacity = wire->capacity ? 2 * wire->capacity : 16;
-		wire->links = orr_realloc(wire->links,
-					  (size_t)wire->capacity * sizeof(*wire->links));
+	if (way->nlinks == way->capacity) {
+		way->capacity = way->capacity ? 2 * way->capacity : 16;
+		way->links = orr_realloc(way->links,
+					 (size_t)way->capacity * sizeof(*way->links));
 	}
-	wire->links[wire->nlinks++] = (struct flow_link){link, weight};
+	way->links[way->nlinks++] = link;
 }
 
-/* Ask SimGrid for a route; append its shared links to wire->links, where wanted. */
+/* Ask SimGrid for a route; its shared links go to way, where wanted. */
 static struct route read_route(struct wire *wire, sg_host_t from, sg_host_t to,
-			       double weight)
+			       struct way *way)
 {
 	struct route route = {.least_bytes_per_s = INFINITY};
+	struct kernel_links links;
 
-	route.latency_s = sg_host_get_route_latency(from, to);
-	xbt_dynar_reset(wire->dynar);
-	sg_host_get_route(from, to, wire->dynar);
-	for (unsigned long i = 0; i < xbt_dynar_length(wire->dynar); i++) {
-		sg_link_t link;
-		double bytes_per_s;
+	route.latency_s = kernel_route(wire->sim->kernel, from, to, &links);
+	for (size_t i = 0; i < links.n; i++) {
+		double bytes_per_s = sg_link_get_bandwidth(links.links[i]);
 
-		xbt_dynar_get_cpy(wire->dynar, i, &link);
-		bytes_per_s = sg_link_get_bandwidth(link);
 		route.least_bytes_per_s = fmin(route.least_bytes_per_s, bytes_per_s);
 		route.inverse_bytes_per_s += 1 / bytes_per_s;
 		/* 0 is FATPIPE: everybody has it alone. */
-		if (wire->solver && sg_link_is_shared(link))
-			append_link(wire, link, weight);
+		if (way && sg_link_is_shared(links.links[i]))
+			append_link(way, solver_link(wire->solver, links.links[i],
+						     bytes_per_s));
 	}
 	return route;
+}
+
+static void read_way(struct wire *wire, sg_host_t from, sg_host_t to, struct way *way)
+{
+	way->nlinks = 0;
+	way->route = read_route(wire, from, to, way);
 }
 
 static double raw_bound(const struct wire *wire, const struct route *route)
@@ -153,44 +167,98 @@ static double raw_bound(const struct wire *wire, const struct route *route)
 	return bound;
 }
 
-static struct known_route *learn_route(struct wire *wire, sg_host_t from, sg_host_t to)
+/* What goes over a link twice, as both ways over one that is shared by them, is added. */
+static void add_use(struct flow_route *route, struct link *link, double weight)
 {
-	const struct wire_law *law = &wire->law;
-	struct known_route *known;
-	struct route route;
-	double penalty;
+	for (int i = 0; i < route->nlinks; i++)
+		if (route->links[i].link == link) {
+			route->links[i].weight += weight;
+			return;
+		}
+	route->links[route->nlinks++] = (struct flow_link){link, weight};
+}
 
-	wire->nlinks = 0;
-	route = read_route(wire, from, to, 1);
-	if (law->crosstraffic)
-		read_route(wire, to, from, CROSSTRAFFIC);
-	penalty = route.latency_s + law->weight_s * route.inverse_bytes_per_s;
-	if (!(penalty > 0))
-		penalty = 1;
-	known = orr_alloc(sizeof(*known) + (size_t)wire->nlinks * sizeof(*wire->links));
+/* back: what acknowledgements take, or NULL. */
+static struct known_route *make_route(struct wire *wire, const struct way *way,
+				      const struct way *back)
+{
+	const struct route *told = &way->route;
+	int most = way->nlinks + (back ? back->nlinks : 0);
+	struct known_route *known = near_get(&wire->near, route_bytes(most));
+	struct flow_route *route = &known->route;
+
+	*known = (struct known_route){.most_links = most};
+	for (int i = 0; i < way->nlinks; i++)
+		add_use(route, way->links[i], 1);
+	for (int i = 0; back && i < back->nlinks; i++)
+		add_use(route, back->links[i], CROSSTRAFFIC);
+	route->penalty = told->latency_s + wire->law.weight_s * told->inverse_bytes_per_s;
+	if (!(route->penalty > 0))
+		route->penalty = 1;
+	for (int i = 0; i < route->nlinks; i++)
+		route->links[i].weight /= route->penalty;
+	route->bound = raw_bound(wire, told);
+	route->latency_s = told->latency_s;
+	return known;
+}
+
+static struct known_route **place_of(const struct wire *wire, sg_host_t from,
+				     sg_host_t to)
+{
+	uint64_t hash = table_mix(table_mix((uintptr_t)from) + (uintptr_t)to);
+
+	return &wire->known[hash & (KNOWN_ROUTES - 1)];
+}
+
+static void keep_route(struct wire *wire, struct known_route **place,
+		       struct known_route *known, sg_host_t from, sg_host_t to)
+{
+	forget_route(wire, *place);
 	known->from = from;
 	known->to = to;
-	known->route.penalty = penalty;
-	known->route.bound = raw_bound(wire, &route);
-	known->route.latency_s = route.latency_s;
-	known->route.nlinks = wire->nlinks;
-	for (int i = 0; i < wire->nlinks; i++)
-		known->route.links[i] = (struct flow_link){
-			wire->links[i].link, wire->links[i].weight / penalty};
-	return known;
+	*place = known;
+}
+
+/* SimGrid takes long to find a route, and who gets a message mostly answers: where both
+ * ways are asked for, both become known. */
+static void learn_route(struct wire *wire, sg_host_t from, sg_host_t to)
+{
+	struct way *way = &wire->ways[0], *back = &wire->ways[1];
+	struct known_route **other = place_of(wire, to, from);
+
+	read_way(wire, from, to, way);
+	if (!wire->law.crosstraffic)
+		back = NULL;
+	else
+		read_way(wire, to, from, back);
+	if (back && !*other)
+		keep_route(wire, other, make_route(wire, back, way), to, from);
+	keep_route(wire, place_of(wire, from, to), make_route(wire, way, back), from, to);
 }
 
 static const struct flow_route *find_route(struct wire *wire, sg_host_t from,
 					   sg_host_t to)
 {
-	uint64_t hash = table_mix(table_mix((uintptr_t)from) + (uintptr_t)to);
-	struct known_route **known = &wire->known[hash & (KNOWN_ROUTES - 1)];
+	struct known_route **known = place_of(wire, from, to);
 
-	if (!*known || (*known)->from != from || (*known)->to != to) {
-		free(*known);
-		*known = learn_route(wire, from, to);
-	}
+	if (!*known || (*known)->from != from || (*known)->to != to)
+		learn_route(wire, from, to);
 	return &(*known)->route;
+}
+
+void wire_expect(const struct wire *wire, sg_host_t from, sg_host_t to, int is_second)
+{
+	struct known_route **place;
+
+	if (!wire->known)
+		return;
+	place = place_of(wire, from, to);
+	if (!is_second) {
+		__builtin_prefetch(place);
+		return;
+	}
+	for (int line = 0; *place && line < EXPECTED_LINES; line++)
+		__builtin_prefetch((const char *)*place + line * ORR_LINE_BYTES);
 }
 
 static double stretch_of(const struct wire_transfer *transfer)
@@ -227,8 +295,7 @@ static double alone_s(struct wire *wire, sg_host_t from, sg_host_t to, double by
 	const struct wire_law *law = &wire->law;
 	struct route route;
 
-	wire->nlinks = 0;
-	route = read_route(wire, from, to, 1);
+	route = read_route(wire, from, to, NULL);
 	bytes += ENVELOPE_BYTES;
 	return route.latency_s * pieces_at(&law->latency_factor, bytes, 1) +
 	       bytes_s(wire, &route, bytes);
@@ -350,8 +417,7 @@ double wire_bytes_s(struct wire *wire, sg_host_t from, sg_host_t to, double byte
 {
 	struct route route;
 
-	wire->nlinks = 0;
-	route = read_route(wire, from, to, 1);
+	route = read_route(wire, from, to, NULL);
 	return bytes_s(wire, &route, bytes + ENVELOPE_BYTES);
 }
 

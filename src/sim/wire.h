@@ -46,6 +46,9 @@ struct wire *wire_new(struct sim *sim, enum wire_kind kind);
 /* Nothing is in flight. */
 void wire_free(struct wire *wire);
 enum wire_kind wire_kind(const struct wire *wire);
+/* A transfer between two hosts will start soon: what is known of their route is brought
+ * near, first where it lies, then, the second time, itself. */
+void wire_expect(const struct wire *wire, sg_host_t from, sg_host_t to, int is_second);
 void wire_start(struct wire *wire, const struct wire_transfer *transfer);
 
 /* What messages cost the software of a host: its properties smpi/ois and smpi/or, else
