@@ -18,9 +18,9 @@ struct heap_entry {
 	size_t place; /* index in the heap + 1; 0: not in a heap */
 };
 
+/* Numbers that compare as date and order do, without a branch. */
 struct heap_key {
-	double date_s;
-	uint64_t order;
+	uint64_t date_rank, order;
 	struct heap_entry *entry;
 };
 
@@ -47,7 +47,7 @@ void heap_remove(struct heap *heap, struct heap_entry *entry);
 /* The earliest date; only when the heap is not empty. */
 static inline double heap_first_date_s(const struct heap *heap)
 {
-	return heap->keys[0].date_s;
+	return heap->keys[0].entry->date_s;
 }
 
 #endif
