@@ -3,6 +3,7 @@
 #include "base/heap.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -20,9 +21,28 @@ void heap_free(struct heap *heap)
 	*heap = (struct heap){0};
 }
 
+__extension__ typedef unsigned __int128 rank_type;
+
+/* In the order of dates, which are numbers; the two zeros are one. */
+static uint64_t rank_of(double date_s)
+{
+	const uint64_t sign = UINT64_C(1) << 63;
+	double number = date_s + 0.0;
+	uint64_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return bits & sign ? ~bits : bits | sign;
+}
+
+static struct heap_key key_of(struct heap_entry *entry)
+{
+	return (struct heap_key){rank_of(entry->date_s), entry->order, entry};
+}
+
 static int is_before(const struct heap_key *a, const struct heap_key *b)
 {
-	return heap_is_before(a, b->date_s, b->order);
+	return ((rank_type)a->date_rank << 64 | a->order) <
+	       ((rank_type)b->date_rank << 64 | b->order);
 }
 
 static void put(struct heap *heap, size_t i, struct heap_key key)
@@ -44,16 +64,34 @@ static void sift_up(struct heap *heap, size_t i, struct heap_key key)
 	put(heap, i, key);
 }
 
+/* Sums instead of branches, which nobody could foretell. */
+static size_t earlier(const struct heap_key *keys, size_t a, size_t b)
+{
+	return a + (b - a) * (size_t)is_before(&keys[b], &keys[a]);
+}
+
+/* Of the children from first on, of which there is one. */
+static size_t earliest_child(const struct heap *heap, size_t first)
+{
+	const struct heap_key *keys = heap->keys;
+	size_t best = first;
+
+	if (first + HEAP_ARITY <= heap->count)
+		return earlier(keys, earlier(keys, first, first + 1),
+			       earlier(keys, first + 2, first + 3));
+	for (size_t c = first + 1; c < heap->count; c++)
+		best = earlier(keys, best, c);
+	return best;
+}
+
 static void sift_down(struct heap *heap, size_t i, struct heap_key key)
 {
 	for (;;) {
-		size_t first = HEAP_ARITY * i + 1, best = first;
+		size_t first = HEAP_ARITY * i + 1, best;
 
 		if (first >= heap->count)
 			break;
-		for (size_t c = first + 1; c < first + HEAP_ARITY && c < heap->count; c++)
-			if (is_before(&heap->keys[c], &heap->keys[best]))
-				best = c;
+		best = earliest_child(heap, first);
 		if (!is_before(&heap->keys[best], &key))
 			break;
 		put(heap, i, heap->keys[best]);
@@ -70,8 +108,6 @@ void heap_push(struct heap *heap, struct heap_entry *entry, double date_s)
 void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_s,
 		       uint64_t order)
 {
-	struct heap_key key = {date_s, order, entry};
-
 	ORR_ASSERT(entry->place == 0);
 	if (heap->count == heap->capacity) {
 		heap->capacity =
@@ -80,8 +116,8 @@ void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_
 			orr_realloc(heap->keys, heap->capacity * sizeof(*heap->keys));
 	}
 	entry->date_s = date_s;
-	entry->order = key.order;
-	sift_up(heap, heap->count++, key);
+	entry->order = order;
+	sift_up(heap, heap->count++, key_of(entry));
 }
 
 /* A key goes to where it belongs, as seen from i. */
@@ -98,7 +134,7 @@ static void settle_top(struct heap *heap)
 {
 	while (heap->count > 0) {
 		struct heap_entry *entry = heap->keys[0].entry;
-		struct heap_key key = {entry->date_s, entry->order, entry};
+		struct heap_key key = key_of(entry);
 
 		if (!is_before(&heap->keys[0], &key))
 			return;
@@ -108,17 +144,17 @@ static void settle_top(struct heap *heap)
 
 void heap_move(struct heap *heap, struct heap_entry *entry, double date_s)
 {
-	struct heap_key key = {date_s, heap->next_order, entry};
 	size_t i = entry->place;
+	struct heap_key key;
 
 	if (i-- == 0) {
 		heap_push(heap, entry, date_s);
 		return;
 	}
 	ORR_ASSERT(heap->keys[i].entry == entry);
-	heap->next_order++;
 	entry->date_s = date_s;
-	entry->order = key.order;
+	entry->order = heap->next_order++;
+	key = key_of(entry);
 	if (i == 0)
 		settle_top(heap);
 	if (is_before(&key, &heap->keys[i]))

@@ -18,9 +18,9 @@ struct heap_entry {
 	size_t place; /* index in the heap + 1; 0: not in a heap */
 };
 
+/* Numbers that compare as date and order do, without a branch. */
 struct heap_key {
-	double date_s;
-	uint64_t order;
+	uint64_t date_rank, order;
 	struct heap_entry *entry;
 };
 
@@ -47,14 +47,18 @@ void heap_remove(struct heap *heap, struct heap_entry *entry);
 /* The earliest date; only when the heap is not empty. */
 static inline double heap_first_date_s(const struct heap *heap)
 {
-	return heap->keys[0].date_s;
+	return heap->keys[0].entry->date_s;
 }
 
-/* Does an entry of the heap leave before one of that date and order? */
-static inline int heap_is_before(const struct heap_key *key, double date_s,
-				 uint64_t order)
+/* Does the earliest entry leave before one of that date and order?  Only when the heap is
+ * not empty. */
+static inline int heap_first_is_before(const struct heap *heap, double date_s,
+				       uint64_t order)
 {
-	return key->date_s < date_s || (key->date_s == date_s && key->order < order);
+	const struct heap_entry *first = heap->keys[0].entry;
+
+	return first->date_s < date_s ||
+	       (first->date_s == date_s && first->order < order);
 }
 
 #endif

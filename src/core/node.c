@@ -410,6 +410,7 @@ static void init_pools(struct node *node)
 {
 	orr_lock_init(&node->pool_lock);
 	orr_lock_init(&node->returned_lock);
+	orr_lock_init(&node->transfer_lock);
 	orr_lock_init(&node->wait_lock);
 	node->wait_limit[0] = node->wait_limit[1] = -1;
 	orr_lock_init(&node->waits_lock);
@@ -432,6 +433,7 @@ static void free_pools(struct node *node)
 	pool_free(&node->job_pool);
 	pool_free(&node->task_pool);
 	pool_free(&node->body_pool);
+	pool_free(&node->transfer_pool);
 	pool_free(&node->link_pool);
 	pool_free(&node->point_pool);
 	while (node->spare_wipings) {

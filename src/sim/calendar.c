@@ -140,7 +140,7 @@ static struct heap_entry *take_due(struct sim *sim)
 	struct heap_entry *entry = first_due(sim);
 
 	if (calendar->count > 0 &&
-	    (entry ? heap_is_before(&calendar->keys[0], entry->date_s, entry->order)
+	    (entry ? heap_first_is_before(calendar, entry->date_s, entry->order)
 		   : heap_first_date_s(calendar) <= sim->now_s))
 		return heap_pop(calendar);
 	if (entry)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/table.h"
 #include "core/interface/methods.h"
 #include "sim.h"
 
@@ -15,7 +16,8 @@
  * may be one link for both directions (host_shared), and be crossed by copies between
  * peers, too (host_peers; twice counts as two copies).  Copies
  * wait the latency, then share the links max-min fairly, by progressive filling over
- * the few copies of the node.  One event per node.
+ * the paths of the node's few copies.  What comes of it depends on nothing but how many
+ * copies move on each path, so it is remembered.  One event per node.
  */
 enum { HOST_TO_GPU, GPU_TO_HOST, HOST_LINKS }; /* host sides */
 enum { GPU_IN, GPU_OUT, PEER_IN, PEER_OUT, GPU_LINKS };
@@ -29,6 +31,12 @@ enum { RATE_HOST, RATE_GPU, RATE_PEER, RATE_NUMA };
 /* What is left below this many bytes is rounding. */
 #define ROUNDING_BYTES 0.01
 
+/* A part of a date that is more than what doubles resolve there. */
+#define RESOLVED_PART 0x1p-50
+
+/* Fillings are remembered when they have few paths, and once a node has had so many. */
+enum { MEMOS = 1024, MEMO_PATHS = 6, FILLINGS_WITHOUT_MEMOS = 1024 };
+
 struct link {
 	double bytes_per_s; /* INFINITY: no limit */
 	double left;        /* while filling */
@@ -40,18 +48,27 @@ struct path {
 	int n;
 	short links[PATH_LINKS];
 	double latency_s, bytes_per_s; /* of a copy that has all links for itself */
-	/* While filling: the copies that move here, which get one rate, < 0: not yet; and
-	 * another such path. */
+	/* The copies that move here, which get one rate, < 0 while filling: not yet; and
+	 * the other such paths. */
 	int ncopies;
 	double rate;
-	struct path *next;
+	struct path *next, **at;
+	uint64_t mark; /* in pcie->pattern, for each copy */
+};
+
+/* The rates of the paths on which copies move. */
+struct memo {
+	uint64_t pattern;
+	int n;
+	short paths[MEMO_PATHS];
+	double rates[MEMO_PATHS];
 };
 
 /* In copy->backend. */
 struct transfer {
 	struct plat_copy *next;
-	double left_bytes, rate;
-	double start_s; /* when the latency is over */
+	double left_bytes, rate; /* rate 0: does not move yet */
+	double start_s;          /* when the latency is over */
 };
 
 _Static_assert(sizeof(struct transfer) <= sizeof(((struct plat_copy *)0)->backend),
@@ -70,8 +87,14 @@ struct pcie {
 	int has_peer_links, has_shared_host, ncrossings, costs, nlinks;
 	double queue_s, malloc_s;
 	struct gpu gpus[STARPU_MAXCUDADEVS];
-	struct path *paths; /* by both memories */
-	short *shared;      /* links that copies share, by number; scratch */
+	struct path *paths;  /* by both memories */
+	struct path *moving; /* those on which copies move */
+	/* The marks of these paths, once for each copy, tell how many move where: now,
+	 * and when rates were last shared out. */
+	uint64_t pattern, rated;
+	struct memo *memos;
+	int nfillings;
+	short *shared; /* links that copies share, by number; scratch */
 	struct link links[];
 };
 
@@ -220,42 +243,65 @@ static int add_shared(struct pcie *pcie, int nshared, short number, int ncopies)
 	return nshared + 1;
 }
 
-/* The paths on which copies move, linked. */
-static struct path *find_moving(struct pcie *pcie, double now_s)
+static void fill(struct pcie *pcie)
 {
-	struct path *paths = NULL;
-
-	for (struct plat_copy *c = pcie->first; c; c = transfer_of(c)->next) {
-		struct path *path = path_of(pcie, c->from, c->to);
-
-		if (transfer_of(c)->start_s > now_s || path->ncopies++ > 0)
-			continue;
-		path->rate = -1;
-		path->next = paths;
-		paths = path;
-	}
-	return paths;
-}
-
-static void share_links(struct pcie *pcie, double now_s)
-{
-	struct path *paths = find_moving(pcie, now_s);
 	int nshared = 0;
 
-	for (struct path *path = paths; path; path = path->next)
+	for (struct path *path = pcie->moving; path; path = path->next) {
+		path->rate = -1;
 		for (int i = 0; i < path->n; i++)
 			nshared =
 				add_shared(pcie, nshared, path->links[i], path->ncopies);
-	while (fill_tightest(pcie, paths, nshared))
+	}
+	while (fill_tightest(pcie, pcie->moving, nshared))
 		;
 	for (int i = 0; i < nshared; i++)
 		pcie->links[pcie->shared[i]].ncopies = 0;
-	for (struct path *path = paths; path; path = path->next) {
-		path->ncopies = 0;
-		/* Links without a limit cost their latency only. */
+	/* Links without a limit cost their latency only. */
+	for (struct path *path = pcie->moving; path; path = path->next)
 		if (path->rate < 0)
 			path->rate = INFINITY;
+}
+
+static void remember(const struct pcie *pcie, struct memo *memo)
+{
+	int n = 0;
+
+	for (const struct path *path = pcie->moving; path; path = path->next) {
+		if (n == MEMO_PATHS)
+			return;
+		n++;
 	}
+	memo->pattern = pcie->pattern;
+	memo->n = 0;
+	for (const struct path *path = pcie->moving; path; path = path->next) {
+		memo->paths[memo->n] = (short)(path - pcie->paths);
+		memo->rates[memo->n++] = path->rate;
+	}
+}
+
+/* The rates of all paths on which copies move. */
+static void share_links(struct pcie *pcie)
+{
+	struct memo *memo;
+
+	if (pcie->pattern == pcie->rated)
+		return;
+	pcie->rated = pcie->pattern;
+	if (!pcie->memos) {
+		fill(pcie);
+		if (++pcie->nfillings == FILLINGS_WITHOUT_MEMOS)
+			pcie->memos = orr_alloc(MEMOS * sizeof(*pcie->memos));
+		return;
+	}
+	memo = &pcie->memos[pcie->pattern % MEMOS];
+	if (memo->pattern == pcie->pattern) {
+		for (int i = 0; i < memo->n; i++)
+			pcie->paths[memo->paths[i]].rate = memo->rates[i];
+		return;
+	}
+	fill(pcie);
+	remember(pcie, memo);
 }
 
 /* Give each copy the rate of its path, and find the next event. */
@@ -267,8 +313,7 @@ static void schedule(struct pcie *pcie)
 		struct transfer *t = transfer_of(c);
 		double date_s = t->start_s;
 
-		t->rate = 0;
-		if (t->start_s <= pcie->updated_s) {
+		if (date_s <= pcie->updated_s) {
 			t->rate = path_of(pcie, c->from, c->to)->rate;
 			date_s = pcie->updated_s + t->left_bytes / t->rate;
 		}
@@ -279,6 +324,45 @@ static void schedule(struct pcie *pcie)
 		calendar_move(pcie->event.plat->sim, &pcie->event, next_s);
 	else
 		calendar_remove(pcie->event.plat->sim, &pcie->event);
+}
+
+static void begin_moving(struct pcie *pcie, const struct plat_copy *copy)
+{
+	struct path *path = path_of(pcie, copy->from, copy->to);
+
+	pcie->pattern += path->mark;
+	if (path->ncopies++ > 0)
+		return;
+	path->next = pcie->moving;
+	path->at = &pcie->moving;
+	if (path->next)
+		path->next->at = &path->next;
+	pcie->moving = path;
+}
+
+static void end_moving(struct pcie *pcie, const struct plat_copy *copy)
+{
+	struct path *path = path_of(pcie, copy->from, copy->to);
+
+	pcie->pattern -= path->mark;
+	if (--path->ncopies > 0)
+		return;
+	*path->at = path->next;
+	if (path->next)
+		path->next->at = path->at;
+}
+
+/* A copy moves for a time: 1 when nothing is left, or what is takes less than time can
+ * resolve. */
+static int has_ended(struct transfer *t, double elapsed_s, double now_s)
+{
+	if (isinf(t->rate))
+		t->left_bytes = 0;
+	else
+		t->left_bytes -= t->rate * elapsed_s;
+	return t->left_bytes <= ROUNDING_BYTES ||
+	       (t->left_bytes <= t->rate * now_s * RESOLVED_PART &&
+		now_s + t->left_bytes / t->rate <= now_s);
 }
 
 /* Let time pass; returns the copies that have ended, linked. */
@@ -293,21 +377,18 @@ static struct plat_copy *advance(struct pcie *pcie, double now_s)
 		struct plat_copy *copy = *at;
 		struct transfer *t = transfer_of(copy);
 
-		if (isinf(t->rate))
-			t->left_bytes = 0;
-		else if (t->rate > 0)
-			t->left_bytes -= t->rate * elapsed_s;
-		/* Also when what is left takes less than time can resolve. */
-		if (t->rate > 0 && (t->left_bytes <= ROUNDING_BYTES ||
-				    now_s + t->left_bytes / t->rate <= now_s)) {
+		if (t->rate > 0 && has_ended(t, elapsed_s, now_s)) {
+			end_moving(pcie, copy);
 			*at = t->next;
 			t->next = NULL;
 			*end = copy;
 			end = &t->next;
-		} else {
-			pcie->last = copy;
-			at = &t->next;
+			continue;
 		}
+		if (t->rate <= 0 && t->start_s <= now_s)
+			begin_moving(pcie, copy);
+		pcie->last = copy;
+		at = &t->next;
 	}
 	return ended;
 }
@@ -318,7 +399,7 @@ static void on_event(struct plat_timer *event)
 	struct sim *sim = event->plat->sim;
 	struct plat_copy *ended = advance(pcie, sim->now_s);
 
-	share_links(pcie, sim->now_s);
+	share_links(pcie);
 	schedule(pcie);
 	while (ended) {
 		struct plat_copy *copy = ended;
@@ -352,6 +433,7 @@ static void find_paths(struct pcie *pcie)
 
 			path->n = find_path(pcie, from, to, path->links);
 			path->latency_s = latency_of(pcie, from, to);
+			path->mark = table_mix(from * n + to + 1);
 			path->bytes_per_s = INFINITY;
 			for (int i = 0; i < path->n; i++)
 				path->bytes_per_s =
@@ -403,6 +485,7 @@ struct pcie *pcie_new(struct plat *plat)
 void pcie_free(struct pcie *pcie)
 {
 	free(pcie->paths);
+	free(pcie->memos);
 	free(pcie->shared);
 	free(pcie);
 }

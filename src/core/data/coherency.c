@@ -113,6 +113,26 @@ struct transfer {
 	struct starpu_codelet *converts; /* to be run when the bytes have come, or NULL */
 };
 
+/* Not zeroed. */
+static struct transfer *new_transfer(struct node *node)
+{
+	struct transfer *transfer;
+
+	orr_lock(&node->transfer_lock);
+	if (!node->transfer_pool.object_bytes)
+		pool_init(&node->transfer_pool, sizeof(*transfer));
+	transfer = pool_get(&node->transfer_pool);
+	orr_unlock(&node->transfer_lock);
+	return transfer;
+}
+
+static void free_transfer(struct node *node, struct transfer *transfer)
+{
+	orr_lock(&node->transfer_lock);
+	pool_put(&node->transfer_pool, transfer);
+	orr_unlock(&node->transfer_lock);
+}
+
 /* The copy was evicted, and its value is elsewhere if it is needed. */
 static void end_eviction(struct copy_state *copy)
 {
@@ -166,7 +186,7 @@ static void land(struct transfer *transfer)
 		data_set_memories(&body->arriving,
 				  body->arriving & ~memory_bit(to->memory));
 	}
-	free(transfer);
+	free_transfer(to->datum->node, transfer);
 	if (purpose != TO_FETCH)
 		copy_unuse(to, NULL);
 	if (failed) {
@@ -216,7 +236,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to,
 
 	if (share(from, to, purpose))
 		return;
-	transfer = orr_alloc(sizeof(*transfer));
+	transfer = new_transfer(datum->node);
 	transfer->copy = (struct plat_copy){.from = from->memory,
 					    .to = to->memory,
 					    .bytes = data_moved_bytes(datum),
@@ -231,6 +251,7 @@ static void start_transfer(struct copy_state *from, struct copy_state *to,
 	transfer->to = to;
 	transfer->epoch = datum->body->epoch;
 	transfer->purpose = purpose;
+	transfer->converts = NULL;
 	ORR_ASSERT(!to->incoming && copy_is_valid(from));
 	to->incoming = 1;
 	from->outgoing += is_beside(purpose);
@@ -424,10 +445,39 @@ static int resume_evictions(starpu_data_handle_t datum)
 
 /* ---- copies that nobody waits for ------------------------------------- */
 
+/* Can the value come at once from where it is? */
+static int is_one_hop(starpu_data_handle_t datum, unsigned memory)
+{
+	const struct starpu_data_copy_methods *methods = datum->ops->copy_methods;
+
+	if (datum->node->nmains > 1 || (methods && methods->can_copy))
+		return 0;
+	for (uint64_t left = datum->body->valid; left; left &= left - 1)
+		if (route(datum->node, (unsigned)__builtin_ctzll(left), memory)->next ==
+		    memory)
+			return 1;
+	return 0;
+}
+
+/* Of a full memory, this is asked for one datum after the other: before there is a copy
+ * in it, and for as little as possible. */
+static int finds_no_room(starpu_data_handle_t datum, unsigned memory)
+{
+	const struct copy_state *to = data_find_copy(datum, memory);
+
+	if (memory_is_main(datum->node, memory) || (to && !room_is_unmade(to)))
+		return 0;
+	return !room_is_free(datum->node, memory, data_alloc_bytes(datum)) &&
+	       is_one_hop(datum, memory);
+}
+
 void coherency_send(starpu_data_handle_t datum, unsigned memory)
 {
-	struct copy_state *to = data_copy(datum, memory), *from;
+	struct copy_state *to, *from;
 
+	if (finds_no_room(datum, memory))
+		return;
+	to = data_copy(datum, memory);
 	mapped_try(to); /* Then it comes to other bytes. */
 	from = way_source(to);
 	to = data_copy(datum, way_next(from, to));

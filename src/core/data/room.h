@@ -33,6 +33,14 @@ int room_fits(struct node *node, unsigned memory, size_t bytes);
  * the memory.
  */
 int room_reserve(struct job *job, unsigned memory);
+/* Would a copy of so many bytes, which has neither memory nor room, be given room by
+ * room_try()? */
+int room_is_free(struct node *node, unsigned memory, size_t bytes);
+/* Has the copy neither? */
+static inline int room_is_unmade(const struct copy_state *copy)
+{
+	return copy->room == ROOM_NONE && !copy->is_users;
+}
 /* Room for one copy, which is in use then: 1; 0: nobody waits for such a one, and there
  * is none without waiting. */
 int room_try(struct copy_state *copy);

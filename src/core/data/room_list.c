@@ -136,6 +136,24 @@ void room_use(struct copy_state *copy)
 	orr_unlock(&memory->lock);
 }
 
+/* The memory is locked. */
+static int is_free(const struct memory *memory, size_t bytes)
+{
+	return !memory->capacity_bytes ||
+	       (!memory->waiting && memory->used_bytes + bytes <= memory->capacity_bytes);
+}
+
+int room_is_free(struct node *node, unsigned index, size_t bytes)
+{
+	struct memory *memory = &node->memories[index];
+	int is;
+
+	orr_lock(&memory->lock);
+	is = is_free(memory, bytes);
+	orr_unlock(&memory->lock);
+	return is;
+}
+
 int room_try(struct copy_state *copy)
 {
 	struct memory *memory = memory_of(copy);
@@ -144,9 +162,7 @@ int room_try(struct copy_state *copy)
 	if (copy->is_users)
 		return 1;
 	orr_lock(&memory->lock);
-	fits = !memory->capacity_bytes ||
-	       (!memory->waiting &&
-		memory->used_bytes + copy->bytes <= memory->capacity_bytes);
+	fits = is_free(memory, copy->bytes);
 	if (copy->room == ROOM_GOING)
 		fits = 0;
 	else if (copy->room != ROOM_NONE)

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/data/routes.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -20,11 +21,14 @@ static const struct memory_driver *driver_between(const struct node *node, unsig
 
 static struct route find(const struct node *node, unsigned from, unsigned to)
 {
-	struct route found = {driver_between(node, from, to), (unsigned char)to};
+	struct route found = {.driver = driver_between(node, from, to),
+			      .next = (unsigned char)to,
+			      .bytes = SIZE_MAX};
 
-	if (!found.driver)
-		found = (struct route){driver_between(node, from, STARPU_MAIN_RAM),
-				       STARPU_MAIN_RAM};
+	if (!found.driver) {
+		found.driver = driver_between(node, from, STARPU_MAIN_RAM);
+		found.next = STARPU_MAIN_RAM;
+	}
 	ORR_ASSERT(found.driver); /* The contract: main memory is reached by all. */
 	return found;
 }
@@ -76,8 +80,9 @@ unsigned routes_nearest(struct node *node, uint64_t memories, unsigned to, size_
 	return best;
 }
 
-double routes_expected_s(struct node *node, unsigned from, unsigned to, size_t bytes)
+double routes_ask_s(struct node *node, unsigned from, unsigned to, size_t bytes)
 {
+	struct route *way = &node->routes->table[from * node->routes->n + to];
 	double seconds = 0;
 
 	while (from != to) {
@@ -85,6 +90,10 @@ double routes_expected_s(struct node *node, unsigned from, unsigned to, size_t b
 
 		seconds += hop->driver->expected_s(node->plat, from, hop->next, bytes);
 		from = hop->next;
+	}
+	if (node->machine->takes_turns) {
+		way->bytes = bytes;
+		way->seconds = seconds;
 	}
 	return seconds;
 }

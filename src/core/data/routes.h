@@ -13,6 +13,10 @@
 struct route {
 	const struct memory_driver *driver; /* that makes the first hop */
 	unsigned char next;                 /* where that ends */
+	/* What was last expected of the whole way, and for how many bytes: only where
+	 * threads take turns, whose drivers do not change their minds. */
+	size_t bytes;
+	double seconds;
 };
 
 /* By from * n + to.  Who looks something up while a memory is added goes on with the
@@ -39,7 +43,15 @@ static inline const struct route *route(const struct node *node, unsigned from,
 int routes_copy(struct node *node, struct plat_copy *copy);
 /* Of a set of memories that is not empty, the one from which bytes get there first. */
 unsigned routes_nearest(struct node *node, uint64_t memories, unsigned to, size_t bytes);
+double routes_ask_s(struct node *node, unsigned from, unsigned to, size_t bytes);
+
 /* Expected seconds of all hops, alone on their links. */
-double routes_expected_s(struct node *node, unsigned from, unsigned to, size_t bytes);
+static inline double routes_expected_s(struct node *node, unsigned from, unsigned to,
+				       size_t bytes)
+{
+	const struct route *way = route(node, from, to);
+
+	return way->bytes == bytes ? way->seconds : routes_ask_s(node, from, to, bytes);
+}
 
 #endif

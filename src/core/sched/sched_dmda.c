@@ -270,8 +270,7 @@ cheapest_by_class(struct dmda *dmda, const struct dmda_forecast *forecast, doubl
 			continue;
 		offer = offer_make(dmda, forecast, first, now_s);
 		offer.last_s = last_s;
-		/* Nobody is free before now. */
-		if (cost_at(&offer, now_s) > best_cost)
+		if (cost_at(&offer, soonest_bound_s(soonest, now_s)) > best_cost)
 			continue;
 		offer.limit = cost_at(&offer, soonest_s(soonest, now_s));
 		if (!(offer.limit < INFINITY) || offer.limit > best_cost)

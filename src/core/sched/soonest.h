@@ -37,6 +37,16 @@ void soonest_free(struct soonest *soonest);
 void soonest_set(struct soonest *soonest, int i, double waiting_s, double end_s);
 /* When the first of them is free; INFINITY: nobody is in it. */
 double soonest_s(const struct soonest *soonest, double now_s);
+
+/* None of them is free before; now is not after it. */
+static inline double soonest_bound_s(const struct soonest *soonest, double now_s)
+{
+	double idle_s = now_s + soonest->places[1].waiting_s;
+	double end_s = soonest->places[1].end_s;
+
+	return idle_s > end_s ? idle_s : end_s;
+}
+
 /* The worker with the least number of those whose date will do, or NULL.  Of two dates
  * that will do so will all between, and all before. */
 struct worker *soonest_first(const struct soonest *soonest, double now_s,
