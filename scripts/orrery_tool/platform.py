@@ -146,7 +146,7 @@ def choose_hosts(args):
             raise Refusal("a platform in a .so needs --hostfile with the names of its hosts")
         hosts = None
     else:
-        check_file(args.sim)
+        check_file(args.sim, args.quiet)
         hosts = platform_hosts(args.sim)
     names = read_hostfile(args.hostfile, hosts, args.n) if args.hostfile else hosts
     if len(names) < args.n:

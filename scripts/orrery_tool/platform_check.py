@@ -3,6 +3,7 @@
 """Platforms in XML: what is wrong with what they say of nodes, with line and element."""
 import difflib
 import re
+import sys
 import xml.parsers.expat
 
 from orrery_tool.words import Refusal
@@ -23,6 +24,7 @@ MOST_UNITS, MOST_BYTES = 1e6, 1e18  # as src/sim/machine.c has them
 KINDS = r"\w+:\d+-\d+(;\w+:\d+-\d+)*;?"
 BANDWIDTHS = ("bw", "bandwidth", "bw_in", "bw_out", "bb_bw", "loopback_bw")
 NOT_NEGATIVE = BANDWIDTHS + ("lat", "latency", "bb_lat", "loopback_lat", "speed")
+MAX_NOTES = 5              # of a file
 VERSIONS = ("4", "4.0", "4.1")
 # What changes while a run goes on: (element, attribute): why it cannot be
 PROFILES = {
@@ -42,6 +44,7 @@ class Reader:
     def __init__(self, path):
         self.path, self.open, self.nhosts = path, [], 0
         self.kinds, self.of_kinds = None, [] # of the holder; (line, name, kind) of its properties
+        self.policies, self.notes = {}, [] # of links, by their names; what a run does not follow
         self.parser = xml.parsers.expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.StartDoctypeDeclHandler = self.doctype
@@ -51,6 +54,10 @@ class Reader:
     def refuse(self, element, words, line=None):
         raise Refusal("%s:%d: <%s>: %s" % (self.path, line or self.parser.CurrentLineNumber,
                                            element, words))
+
+    def note(self, element, words):
+        self.notes.append("%s:%d: <%s>: %s" % (self.path, self.parser.CurrentLineNumber, element,
+                                               words))
 
     def doctype(self, *_):
         self.has_doctype = True
@@ -64,6 +71,12 @@ class Reader:
                         "simgrid_update_xml %s" % (attributes["version"], self.path))
         self.quantities(name, attributes)
         self.changes(name, attributes)
+        self.directions(name, attributes)
+        if name == "include":
+            self.refuse(name, "SimGrid 3.32 reads no files inside of others; put the content of %s in "
+                        "its place" % attributes.get("file", "the file"))
+        if name == "prop" and self.open and self.open[-1][0] == "config":
+            self.option(attributes)
         if name == "prop" and self.open and self.open[-1][0] in HOLDERS:
             self.property(attributes)
         if name == "cluster":
@@ -106,6 +119,33 @@ class Reader:
         if attributes.get("sharing_policy") == "WIFI" or attributes.get("routing") == "Wifi":
             self.refuse(name, "wireless networks are not simulated; describe it as a link, or as a "
                         "cluster with a backbone")
+
+        if name == "host" and ("speed_file" in attributes or "availability_file" in attributes) or \
+                name == "trace_connect" and attributes.get("kind") == "SPEED":
+            self.note(name, "the speed of a host changes nothing: kernels take their time from "
+                      "performance models")
+
+    def directions(self, name, attributes):
+        """A link that each direction has for itself is two, and a route says which it takes."""
+        link = attributes.get("id", "")
+        if name == "link":
+            self.policies[link] = attributes.get("sharing_policy", "SHARED")
+        if name != "link_ctn" or link not in self.policies:
+            return
+        has_direction = attributes.get("direction", "NONE") != "NONE"
+        if self.policies[link] == "SPLITDUPLEX" and not has_direction:
+            self.refuse(name, "link \"%s\" is SPLITDUPLEX, two links: say direction=\"UP\" or "
+                        "direction=\"DOWN\"" % link)
+        if self.policies[link] != "SPLITDUPLEX" and has_direction:
+            self.refuse(name, "link \"%s\" is %s and has no directions: leave direction=\"%s\" out, or "
+                        "give the link sharing_policy=\"SPLITDUPLEX\"" % (
+                            link, self.policies[link], attributes["direction"]))
+
+    def option(self, attributes):
+        """smpirun says the model of the network, and what a command says goes first."""
+        if attributes.get("id") == "network/model" and attributes.get("value") != "SMPI":
+            self.note("prop", "network/model is \"%s\", and simulations of MPI programs use SMPI; this "
+                      "changes nothing" % attributes.get("value"))
 
     def property(self, attributes):
         name, value = attributes.get("id"), attributes.get("value")
@@ -164,8 +204,10 @@ class Reader:
                               xml.parsers.expat.ErrorString(error.code))) from None
 
 
-def check_file(path):
-    """Refuses what is wrong; words on what is good."""
+def check_file(path, is_quiet=False):
+    """Refuses what is wrong, says what is not followed; words on what is good."""
     reader = Reader(path)
     reader.read()
+    for note in [] if is_quiet else reader.notes[:MAX_NOTES]:
+        print("[orrery] " + note, file=sys.stderr)
     return "%s: nothing is wrong with what it says of nodes" % path

@@ -51,6 +51,8 @@ import ctypes, os, sys
 simgrid = ctypes.CDLL(sys.argv[1])
 argv = (ctypes.c_char_p * 2)(b"orrery", None)
 simgrid.simgrid_init(ctypes.byref(ctypes.c_int(1)), argv)
+if hasattr(simgrid, "smpi_init_options"):
+    simgrid.smpi_init_options() # a platform may have them in its <config>
 simgrid.simgrid_load_platform(os.fsencode(sys.argv[2]))
 simgrid.sg_host_by_name.restype = ctypes.c_void_p
 hosts = [(name, simgrid.sg_host_by_name(os.fsencode(name))) for name in sys.argv[3:]]
@@ -86,8 +88,40 @@ REMEDIES = (
     ("Bad config key", "correct its name, or leave it out"),
     ("is not allowed here", "<config> comes first, then zones; in a zone hosts and routers, then "
      "links, then routes"),
+    ("route between .* already exist", "leave one of both out, or say symmetrical=\"NO\" in each of "
+     "them"),
+    ("Not a valid model", "routing is one of Full, Floyd, Dijkstra, DijkstraCache, Cluster, None, "
+     "Vivaldi"),
+    ("Profile loop conditions", "in the file of a profile PERIODICITY is more than its last date"),
+    ("gw_(src|dst)=", "a gateway is a <router> or <host> of its zone; that of a <cluster> is what its "
+     "router_id says, else PREFIX, its id, \"_router\" and SUFFIX"),
     ("lready exist|[Rr]efusing to create", "each host, link and zone needs a name of its own"),
 )
+
+
+# What SimGrid names without saying where: the element that has it.
+PLACES = (
+    ("Link not found: (\\S+)", "<(?:link_ctn|host_link) [^>]*\"%s\""),
+    ("Bad config key: (\\S+)", "<prop [^>]*id=\"%s\""),
+    ("route between (\\S+ and \\S+) already", "<route [^>]*src=\"%s\""),
+    ("for CPU (\\S+)", "<host [^>]*id=\"%s\""),
+    ("named '([^']*)'", "<(?:host|cluster|link|zone|router) [^>]*id=\"%s\""),
+)
+
+
+def place_of(path, words):
+    """PATH:LINE of the last element that SimGrid speaks of, where it is known."""
+    for pattern, element in PLACES:
+        found = re.search(pattern, words)
+        if not found or path.endswith(".so"):
+            continue
+        name = "\" +dst=\"".join(map(re.escape, found.group(1).split(" and ")))
+        with open(path, encoding="utf-8", errors="replace") as f:
+            text = f.read()
+        at = [match.start() for match in re.finditer(element % name, text)]
+        if at:
+            return "%s:%d" % (path, text.count("\n", 0, at[-1]) + 1)
+    return path
 
 
 def check_platform(args, smpi, names):
@@ -117,7 +151,7 @@ def check_platform(args, smpi, names):
                           args.sim, *ends[-1], ": " + said[0][:200] if said else ""))
     words = said[0][:300] if said else "it ends without saying why (status %d)" % out.returncode
     raise Refusal("platform file %s: SimGrid does not take it: %s%s" % (
-        args.sim, words, next(("; " + remedy for pattern, remedy in REMEDIES
+        place_of(args.sim, words), words, next(("; " + remedy for pattern, remedy in REMEDIES
                                if re.search(pattern, words)), "")))
 
 

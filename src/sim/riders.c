@@ -9,14 +9,15 @@
  *
  * A rider goes at the rate that it would have, and nobody is rated anew for it; when it
  * has ridden, what it took is charged to the flows that it took it from.  Those of one
- * date are looked at together, with the longer flows of their links.  When somebody comes
- * to a link, those that ride there are looked at again, with what they have left.  So
- * what a rider's date may be wrong by is what changes without that: companions that
- * another link slows, and longer flows that leave.
+ * date are looked at together, with the longer flows of their links.  It rides only where
+ * its rate stays what it is: alone among riders, or in a burst whose members all have as
+ * much to send and are slowed by the same link.  When somebody comes to a link, those
+ * that ride there are looked at again, with what they have left, and so are those that
+ * share a full link with them.
  */
-#define RIDING         0.01 /* of the latency: what may change; what its bytes take */
-#define RIDING_LONGEST 0.04 /* of the latency */
-#define PASSED         30   /* times the ride is left to all that a burst passes */
+#define RIDING         0.01 /* of the latency: what its bytes alone take */
+#define RIDING_LONGEST 0.1  /* of the latency: what they take there */
+#define PASSED         300  /* times the ride is left to all that it passes */
 #define NEAR           2    /* levels: links that give no more count as well */
 
 /* Rounding apart. */
@@ -150,10 +151,9 @@ static void take_back(struct flow *flow)
 	hope(flow);
 }
 
-static void meet(const struct flow *flow, char is_met)
+static int is_full(const struct link *link)
 {
-	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->is_met = is_met;
+	return link->load + link->riding_load > link->bytes_per_s * ALIKE;
 }
 
 static int is_met(const struct flow *flow)
@@ -164,9 +164,36 @@ static int is_met(const struct flow *flow)
 	return 0;
 }
 
+/* Who is met will change; so do those with whom it shares what is full. */
+static int spread(struct solver *solver)
+{
+	int nmet = 0;
+
+	for (struct flow *rider = solver->riding; rider; rider = rider->next) {
+		if (!is_met(rider))
+			continue;
+		for (int i = 0; i < rider->nuses; i++) {
+			struct link *link = rider->uses[i].link;
+
+			if (!link->is_met && link->nriding > 1 && is_full(link)) {
+				link->is_met = 1;
+				nmet++;
+			}
+		}
+	}
+	return nmet;
+}
+
+static void unmeet(const struct flow *flow)
+{
+	for (int i = 0; i < flow->nuses; i++)
+		flow->uses[i].link->is_met = 0;
+}
+
 /* Few ride at any date. */
 void riders_meet(const struct flow *flow)
 {
+	struct solver *solver = flow->solver;
 	struct flow *next;
 	int nriding = 0;
 
@@ -174,13 +201,18 @@ void riders_meet(const struct flow *flow)
 		nriding += flow->uses[i].link->nriding;
 	if (nriding == 0)
 		return;
-	meet(flow, 1);
-	for (struct flow *rider = flow->solver->riding; rider; rider = next) {
+	for (int i = 0; i < flow->nuses; i++)
+		flow->uses[i].link->is_met = 1;
+	while (spread(solver))
+		;
+	for (struct flow *rider = solver->riding; rider; rider = next) {
 		next = rider->next;
 		if (is_met(rider))
 			take_back(rider);
 	}
-	meet(flow, 0);
+	for (struct flow *rider = solver->hoping; rider; rider = rider->next)
+		unmeet(rider);
+	unmeet(flow);
 }
 
 /* ---- who may ride ---------------------------------------------------- */
@@ -274,57 +306,37 @@ static void slow(struct flow *flow)
 		slowing(flow)->hopes.firm_weight += flow->uses[flow->slowed_by].weight;
 }
 
-/* How long its bytes take on the link that slows it: companions that have less to send
- * leave it their share. */
-static double sharing_s(const struct flow *flow)
+/* Do all its flows have more left than they move in a time? */
+static int all_stay(const struct link *link, double time_s, double now_s)
 {
-	struct link *link = slowing(flow);
-	double work = work_of(flow), saved = 0;
-
-	if (!link || link->hopes.least_work >= ALIKE * work)
-		return flow->left_bytes / flow->rate;
-	for (const struct flow *other = flow->solver->hoping; other; other = other->next)
-		if (slowing(other) == link && work_of(other) < work)
-			saved += other->uses[other->slowed_by].weight *
-				 (work - work_of(other));
-	return (share_of(link)->weight * work - saved) / share_of(link)->bytes_per_s;
-}
-
-/* By what weight flows leave the link within a time. */
-static double leaving_weight(const struct link *link, double time_s, double now_s)
-{
-	double weight = 0;
-
 	for (unsigned i = 0; i < link->nmembers; i++) {
-		const struct member *member = &link->members[i];
-		const struct flow *flow = member->flow;
+		const struct flow *flow = link->members[i].flow;
 
 		if (flow &&
 		    flow->left_bytes < flow->rate * (now_s + time_s - flow->updated_s))
-			weight += member->weight;
+			return 0;
 	}
-	return weight;
+	return 1;
 }
 
-/* What may change while it rides is who shares the link that slows it. */
+/* All that would ride on the link are slowed by it, and end together. */
+static int are_alike(const struct hopes *hopes)
+{
+	return hopes->firm_weight >= ALIKE * hopes->weight &&
+	       hopes->least_work >= ALIKE * hopes->most_work;
+}
+
+/* Will nothing change while it rides, if nobody comes? */
 static int may_ride(const struct flow *flow, double ride_s, double now_s)
 {
-	struct link *link = slowing(flow);
-	double most_s = RIDING * flow->latency_s, fickle;
-
-	if (!link || ride_s <= most_s)
-		return 1;
 	if (ride_s > RIDING_LONGEST * flow->latency_s)
 		return 0;
-	fickle = link->hopes.weight - link->hopes.firm_weight +
-		 leaving_weight(link, ride_s, now_s);
-	if (ride_s * fickle > most_s * share_of(link)->weight)
+	if (slowing(flow) && !are_alike(&slowing(flow)->hopes))
 		return 0;
 	for (int i = 0; i < flow->nuses; i++) {
-		link = flow->uses[i].link;
-		if (link->hopes.weight * link->hopes.most_work >
-			    most_s * link->bytes_per_s &&
-		    leaving_weight(link, PASSED * ride_s, now_s) > 0)
+		const struct link *link = flow->uses[i].link;
+
+		if (link->nriding > 0 || !all_stay(link, PASSED * ride_s, now_s))
 			return 0;
 	}
 	return 1;
@@ -378,7 +390,7 @@ static void look(struct solver *solver)
 	for (struct flow *flow = solver->hoping; flow; flow = flow->next)
 		slow(flow);
 	for (struct flow *flow = solver->hoping; flow; flow = flow->next) {
-		double ride_s = sharing_s(flow);
+		double ride_s = flow->left_bytes / flow->rate;
 
 		flow->updated_s = now_s + ride_s;
 		if (may_ride(flow, ride_s, now_s))
@@ -394,10 +406,6 @@ static void look(struct solver *solver)
 
 static void ride(struct flow *flow, double until_s)
 {
-	double now_s = flow->solver->sim->now_s;
-
-	if (until_s > now_s)
-		flow->rate = flow->left_bytes / (until_s - now_s);
 	flow->event.fire = on_ridden;
 	join(flow);
 	calendar_add(flow->solver->sim, &flow->event, until_s);

@@ -125,6 +125,16 @@ ZONE = """<?xml version='1.0'?>
 </platform>
 """
 AROUND = '<route src="b" dst="c"><link_ctn id="l"/></route>'
+LINK = AROUND.replace('"l"', '"d"')
+SPLIT = 'latency="1us"/><link id="d" bandwidth="1GBps" latency="1us" sharing_policy="SPLITDUPLEX"/>'
+for name, routes, says in (
+        ("xml_no_direction", LINK, ["bad.xml:8: <link_ctn>", "SPLITDUPLEX", 'direction="UP"']),
+        ("xml_direction", AROUND.replace('"l"', '"l" direction="UP"'),
+         ["bad.xml:8: <link_ctn>", '"l" is SHARED', "leave"]),
+        ("xml_include", '<include file="more.xml"/>', ["bad.xml:8: <include>", "more.xml"])):
+    XML_MISTAKES[name] = ((ZONE % ("Floyd", "c", "1GBps", "l", routes)).replace(
+        'latency="1us"/>', SPLIT), says)
+CONFIG = '<config><prop id="%s" value="%s"/></config>\n<zone'
 # What SimGrid finds when it reads a platform, or what it would say in the middle of a run.
 ZONE_MISTAKES = {
     "no_route": (ZONE % ("Full", "c", "1GBps", "l", ""), ["no route from host", "host c", "<route>"]),
@@ -132,10 +142,15 @@ ZONE_MISTAKES = {
                             if not line.startswith(("<link", "<route"))),
                   ["no route from host", "Empty zone"]),
     "unit": (ZONE % ("Floyd", "c", "1GB/s", "l", AROUND), ["unknown unit: GB/s", '"10Gbps"']),
-    "no_link": (ZONE % ("Floyd", "c", "1GBps", "m", AROUND), ["Link not found: m", "write a <link>"]),
-    "twice": (ZONE % ("Floyd", "b", "1GBps", "l", ""), ["named 'b'", "a name of its own"]),
+    "no_link": (ZONE % ("Floyd", "c", "1GBps", "m", AROUND), ["bad.xml:7:", "Link not found: m", "write a <link>"]),
+    "twice": (ZONE % ("Floyd", "b", "1GBps", "l", ""), ["bad.xml:5:", "named 'b'", "a name of its own"]),
     "misplaced": (ZONE % ("Floyd", "c", "1GBps", "l", AROUND + "<config/>"),
                   ["<config>", "comes first"]),
+    "both_ways": (ZONE % ("Full", "c", "1GBps", "l", '<route src="b" dst="a"><link_ctn id="l"/></route>'),
+                  ["bad.xml:8:", "already exists", 'symmetrical="NO"']),
+    "no_option": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", CONFIG % ("smpi/oss", "0:1e-6")), ["bad.xml:4:", "Bad config key: smpi/oss"]),
+    "no_routing": (ZONE % ("Star", "c", "1GBps", "l", AROUND), ["routing is one of Full, Floyd"]),
 }
 # All routes of a platform, asked of SimGrid by another process.
 ROUTES = """
@@ -317,6 +332,14 @@ def runs(suite):
     suite.write("good.xml", ZONE % ("Floyd", "c", "1GBps", "l", AROUND))
     suite.succeeds("run_takes_routes_by_others", "run", "--quiet", "--sim", "good.xml", "-n", "3",
                    "./hello-sim", says="of 3, argument none", times=3)
+    suite.write("good.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", CONFIG % ("smpi/or", "0:1e-6:1e-10")))
+    suite.succeeds("run_takes_options_of_smpi", "run", "--quiet", "--sim", "good.xml", "-n", "3",
+                   "./hello-sim", says="of 3, argument none", times=3)
+    suite.write("model.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", CONFIG % ("network/model", "LV08")))
+    suite.succeeds("check_says_what_is_not_followed", "platform", "--check", "model.xml",
+                   says='model.xml:4: <prop>: network/model is "LV08"')
     suite.refuses("one_host", "run", "--sim", "ethernet:1", "-n", "2", "./hello-sim",
                   says=["has 1 host, -n"])
     suite.write("slots", "# of Open MPI\na slots=2\nc\n")

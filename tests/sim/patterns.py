@@ -20,7 +20,7 @@ PROGRAM = os.path.join(BUILD, "tests", "sim", "patterns-sim")
 # Else SimGrid may load a link beyond its bandwidth: doc/decisions/011.
 FULL = '<config><prop id="network/optim" value="Full"/></config>'
 CLUSTER = ('<cluster id="%s" prefix="%s-" suffix="" radical="0-%d" speed="1Gf" bw="%s"'
-           ' lat="225ns" %s/>')
+           ' lat="%s" %s/>')
 
 # name, nodes, bandwidth, attributes of a <cluster>
 CLUSTERS = (
@@ -37,6 +37,14 @@ CLUSTERS = (
      'topology="DRAGONFLY" topo_parameters="3,4;4,3;5,1;2"'),
 )
 
+# Slow ones, where a burst of short messages takes longer than the latency of one.
+GIGABIT = (
+    ("gigabit", 16, ""),
+    ("gigabit fat tree", 64, 'topology="FAT_TREE" topo_parameters="3;4,4,4;1,4,4;1,1,1"'),
+    ("gigabit torus", 12,
+     'limiter_link="150MBps" topology="TORUS" topo_parameters="3,2,2"'),
+)
+
 # Two clusters of other speeds, joined by a fatpipe and by a link that both ways share.
 MIXED = """
   <zone id="site" routing="Full">
@@ -51,12 +59,30 @@ MIXED = """
     </zoneRoute>
   </zone>"""
 
+# Sites of several hosts, joined by slow links that differ by the way.
+WIDE = """
+  <zone id="world" routing="Full">
+    <cluster id="here" prefix="here-" suffix="" radical="0-5" speed="1Gf" bw="125MBps"
+             lat="50us" router_id="here-router"/>
+    <cluster id="there" prefix="there-" suffix="" radical="0-5" speed="1Gf" bw="1.25GBps"
+             lat="10us" bb_bw="3GBps" bb_lat="1us" router_id="there-router"/>
+    <link id="out" bandwidth="1GBps" latency="1ms"/>
+    <link id="back" bandwidth="100MBps" latency="3ms"/>
+    <zoneRoute src="here" dst="there" gw_src="here-router" gw_dst="there-router"
+               symmetrical="NO"><link_ctn id="out"/></zoneRoute>
+    <zoneRoute src="there" dst="here" gw_src="there-router" gw_dst="here-router"
+               symmetrical="NO"><link_ctn id="back"/></zoneRoute>
+  </zone>"""
+
 
 def platforms():
     """(name, body of the platform)"""
     for name, nodes, bandwidth, attributes in CLUSTERS:
-        yield name, CLUSTER % ("cluster", "node", nodes - 1, bandwidth, attributes)
+        yield name, CLUSTER % ("cluster", "node", nodes - 1, bandwidth, "225ns", attributes)
     yield "two clusters", MIXED
+    for name, nodes, attributes in GIGABIT:
+        yield name, CLUSTER % ("cluster", "node", nodes - 1, "125MBps", "50us", attributes)
+    yield "wide area", WIDE
 
 
 def play(path, first, seeds):
