@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from orrery_tool import calibrate_costs
+from orrery_tool import calibrate_costs, calibrate_job
 from orrery_tool.platform_command import writer_of
 from orrery_tool.platform_describe import Library
 from orrery_tool.words import Parser, Refusal, write_text
@@ -46,7 +46,8 @@ def calibrate_parser():
         description="Measures what the library takes for a task, a wake-up and a message, what messages of "
         "all sizes take between two ranks, and kernels where OpenBLAS was there when Orrery was built, and writes a description, a platform "
         "and models of this machine.",
-        epilog="With --hostfile the two ranks run on the first two hosts that it names.  Where the "
+        epilog="With --hostfile the two ranks run on the first two hosts that it names; started by mpirun, on "
+        "the first two hosts of the job.  Where the "
         "directory has earlier measurements, the new ones are compared with them.",
         formatter_class=argparse.HelpFormatter)
     parser.add_argument("-o", "--output", metavar="DIR", default="calibration",
@@ -267,6 +268,8 @@ def check_arguments(args):
 def command_calibrate(place, argv):
     args = calibrate_parser().parse_args(argv)
     check_arguments(args)
+    if not calibrate_job.join(args):
+        return 0
     measured, launches = measure(place, args)
     real = risen(quiet(measured))
     costs = calibrate_costs.calibrate(place, args, real["alone", calibrate_costs.MIB])

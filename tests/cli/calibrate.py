@@ -3,16 +3,18 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery calibrate: a machine that is known is found again; what it writes is taken by run."""
 import os
+import subprocess
 import sys
 import tempfile
 import unittest.mock
 
-from run import SRC, Suite, configured
+from run import ORRERY, SRC, Suite, configured
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
-from orrery_tool import calibrate, calibrate_costs     # noqa: E402
+from orrery_tool import calibrate, calibrate_costs, calibrate_job     # noqa: E402
 from orrery_tool.place import Place      # noqa: E402
+from orrery_tool.words import Refusal    # noqa: E402
 
 # Descriptions whose simulation is measured as if it were a machine.
 KNOWN = {
@@ -141,6 +143,52 @@ def costs(suite):
     suite.refuses("refuses_rounds", "calibrate", "--rounds", "-1", says=["--rounds", "0 or more"])
 
 
+def rank_of(suite, rank, size, hostfile=None):
+    """What a process of a job of mpirun has made of its arguments and environment."""
+    args = calibrate.calibrate_parser().parse_args(
+        ["-o", os.path.join(suite.directory, "job")] + (["--hostfile", hostfile] if hostfile else []))
+    os.makedirs(args.output, exist_ok=True)
+    env = {"OMPI_COMM_WORLD_RANK": str(rank), "OMPI_COMM_WORLD_SIZE": str(size),
+           "PMIX_NAMESPACE": "7", "OMPI_MCA_orte_hnp_uri": "x", "OMPI_MCA_btl": "self,vader"}
+    with unittest.mock.patch.object(os, "uname") as uname:
+        uname.return_value.nodename = "node%d" % (rank // 2)
+        return calibrate_job.join(args, env, 0.2), args, env
+
+
+def jobs(suite):
+    try:
+        said = str(rank_of(suite, 0, 3)[0])
+    except Refusal as refusal:
+        said = str(refusal)
+    suite.verdict("a_rank_that_sees_another_directory_is_missed",
+                  "rank 1 of the job" in said and "shared one" in said, said)
+    others = [rank_of(suite, rank, 4)[0] for rank in (1, 2, 3)]
+    measures, args, env = rank_of(suite, 0, 4)
+    suite.verdict("one_rank_of_a_job_measures", others == [0, 0, 0] and measures == 1, others)
+    suite.verdict("on_the_first_two_hosts_of_the_job",
+                  args.hostfile and open(args.hostfile, encoding="utf-8").read()
+                  == "node0\nnode1\n", args.hostfile)
+    suite.verdict("and_leaves_the_job", list(env) == ["OMPI_MCA_btl"], env)
+    rank_of(suite, 1, 2)
+    suite.verdict("two_ranks_of_one_host_need_no_hostfile",
+                  rank_of(suite, 0, 2)[1].hostfile is None, "")
+    for rank in (1, 2):
+        rank_of(suite, rank, 3)
+    suite.verdict("the_users_hostfile_stays",
+                  rank_of(suite, 0, 3, "mine")[1].hostfile == "mine", "")
+
+
+def mpirun(suite):
+    words = ["mpirun", *["--allow-run-as-root"] * (os.geteuid() == 0), "--oversubscribe",
+             "-n", "2", sys.executable, ORRERY, "calibrate", "-o", "there", "--name", "there",
+             "--tiles", "0", "--repetitions", "20", "--rounds", "0"]
+    out = subprocess.run(words, cwd=suite.directory, text=True, capture_output=True,
+                         timeout=200, check=False)
+    suite.verdict("started_by_mpirun_it_measures_once", out.returncode == 0 and
+                  out.stdout.count("orrery run --sim") == 1 and
+                  os.path.exists(os.path.join(suite.directory, "there", "there.toml")), out)
+
+
 def real_machine(suite):
     """Quick and unsure, but whole: files, table, comparison."""
     for i, says in enumerate(("measured", "of 28 figures")):
@@ -162,6 +210,8 @@ def main():
         judgements(suite)
         costs(suite)
         launches(suite)
+        jobs(suite)
+        mpirun(suite)
         known_machines(suite, Place(os.path.join(SRC, "scripts")))
         real_machine(suite)
     return 1 if suite.nfailed else 0
