@@ -252,7 +252,7 @@ struct node {
 	ORR_OWN_LINE struct orr_lock returned_lock;
 	void *returned_tasks;
 
-	ORR_OWN_LINE struct orr_lock transfer_lock;
+	struct orr_lock transfer_lock;
 	struct pool transfer_pool; /* of coherency.c */
 
 	void *sched_library; /* see core/sched/library.h */

@@ -87,7 +87,7 @@ struct pcie {
 	int has_peer_links, has_shared_host, ncrossings, costs, nlinks;
 	double queue_s, malloc_s;
 	struct gpu gpus[STARPU_MAXCUDADEVS];
-	struct path *paths;  /* by both memories */
+	struct path *paths;  /* by both memories; NULL before the first copy */
 	struct path *moving; /* those on which copies move */
 	/* The marks of these paths, once for each copy, tell how many move where: now,
 	 * and when rates were last shared out. */
@@ -164,11 +164,6 @@ static int find_path(const struct pcie *pcie, unsigned from, unsigned to, short 
 	return n;
 }
 
-static struct path *path_of(const struct pcie *pcie, unsigned from, unsigned to)
-{
-	return &pcie->paths[from * (pcie->nmains + pcie->ngpus) + to];
-}
-
 static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
 {
 	double latency_s = 0;
@@ -179,6 +174,35 @@ static double latency_of(const struct pcie *pcie, unsigned from, unsigned to)
 	    !is_between_peers(pcie, from, to))
 		latency_s += pcie->numa_latency_s;
 	return latency_s;
+}
+
+static void find_paths(struct pcie *pcie)
+{
+	unsigned n = pcie->nmains + pcie->ngpus;
+
+	pcie->paths = orr_alloc(n * n * sizeof(*pcie->paths));
+	pcie->shared = orr_alloc((size_t)pcie->nlinks * sizeof(*pcie->shared));
+	for (unsigned from = 0; from < n; from++)
+		for (unsigned to = 0; to < n; to++) {
+			struct path *path = &pcie->paths[from * n + to];
+
+			path->n = find_path(pcie, from, to, path->links);
+			path->latency_s = latency_of(pcie, from, to);
+			path->mark = table_mix(from * n + to + 1);
+			path->bytes_per_s = INFINITY;
+			for (int i = 0; i < path->n; i++)
+				path->bytes_per_s =
+					fmin(path->bytes_per_s,
+					     pcie->links[path->links[i]].bytes_per_s);
+		}
+}
+
+/* A node that copies nothing needs no room for it. */
+static struct path *path_of(struct pcie *pcie, unsigned from, unsigned to)
+{
+	if (!pcie->paths)
+		find_paths(pcie);
+	return &pcie->paths[from * (pcie->nmains + pcie->ngpus) + to];
 }
 
 /* Take out of the count and the capacity of their links the copies of a path that got its
@@ -421,27 +445,6 @@ static double rate_of_link(const struct pcie *pcie, int link, const double *rate
 	return rates[gpu % GPU_LINKS >= PEER_IN ? RATE_PEER : RATE_GPU];
 }
 
-static void find_paths(struct pcie *pcie)
-{
-	unsigned n = pcie->nmains + pcie->ngpus;
-
-	pcie->paths = orr_alloc(n * n * sizeof(*pcie->paths));
-	pcie->shared = orr_alloc((size_t)pcie->nlinks * sizeof(*pcie->shared));
-	for (unsigned from = 0; from < n; from++)
-		for (unsigned to = 0; to < n; to++) {
-			struct path *path = &pcie->paths[from * n + to];
-
-			path->n = find_path(pcie, from, to, path->links);
-			path->latency_s = latency_of(pcie, from, to);
-			path->mark = table_mix(from * n + to + 1);
-			path->bytes_per_s = INFINITY;
-			for (int i = 0; i < path->n; i++)
-				path->bytes_per_s =
-					fmin(path->bytes_per_s,
-					     pcie->links[path->links[i]].bytes_per_s);
-		}
-}
-
 struct pcie *pcie_new(struct plat *plat)
 {
 	const struct plat_devices *gpus = &plat->machine.devices[STARPU_CUDA_WORKER];
@@ -478,7 +481,6 @@ struct pcie *pcie_new(struct plat *plat)
 
 		pcie->links[i].bytes_per_s = bytes_per_s > 0 ? bytes_per_s : INFINITY;
 	}
-	find_paths(pcie);
 	return pcie;
 }
 
@@ -567,7 +569,7 @@ int pcie_copy(struct plat *plat, struct plat_copy *copy)
 
 double pcie_expected_s(struct plat *plat, unsigned from, unsigned to, size_t bytes)
 {
-	const struct pcie *pcie = plat->pcie;
+	struct pcie *pcie = plat->pcie;
 	const struct path *path = path_of(pcie, from, to);
 
 	if (from == to || !pcie->costs)

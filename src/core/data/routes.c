@@ -21,9 +21,7 @@ static const struct memory_driver *driver_between(const struct node *node, unsig
 
 static struct route find(const struct node *node, unsigned from, unsigned to)
 {
-	struct route found = {.driver = driver_between(node, from, to),
-			      .next = (unsigned char)to,
-			      .bytes = SIZE_MAX};
+	struct route found = {driver_between(node, from, to), (unsigned char)to};
 
 	if (!found.driver) {
 		found.driver = driver_between(node, from, STARPU_MAIN_RAM);
@@ -52,6 +50,7 @@ void routes_free(struct node *node)
 
 	for (; routes; routes = older) {
 		older = routes->older;
+		free(routes->expected);
 		free(routes);
 	}
 }
@@ -80,9 +79,21 @@ unsigned routes_nearest(struct node *node, uint64_t memories, unsigned to, size_
 	return best;
 }
 
+static void expect(struct routes *routes, unsigned way, size_t bytes, double seconds)
+{
+	unsigned nways = routes->n * routes->n;
+
+	if (!routes->expected) {
+		routes->expected = orr_alloc(nways * sizeof(*routes->expected));
+		for (unsigned i = 0; i < nways; i++)
+			routes->expected[i].bytes = SIZE_MAX;
+	}
+	routes->expected[way] = (struct expected_way){bytes, seconds};
+}
+
 double routes_ask_s(struct node *node, unsigned from, unsigned to, size_t bytes)
 {
-	struct route *way = &node->routes->table[from * node->routes->n + to];
+	unsigned way = from * node->routes->n + to;
 	double seconds = 0;
 
 	while (from != to) {
@@ -91,9 +102,7 @@ double routes_ask_s(struct node *node, unsigned from, unsigned to, size_t bytes)
 		seconds += hop->driver->expected_s(node->plat, from, hop->next, bytes);
 		from = hop->next;
 	}
-	if (node->machine->takes_turns) {
-		way->bytes = bytes;
-		way->seconds = seconds;
-	}
+	if (node->machine->takes_turns)
+		expect(node->routes, way, bytes, seconds);
 	return seconds;
 }

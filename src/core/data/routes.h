@@ -13,8 +13,10 @@
 struct route {
 	const struct memory_driver *driver; /* that makes the first hop */
 	unsigned char next;                 /* where that ends */
-	/* What was last expected of the whole way, and for how many bytes: only where
-	 * threads take turns, whose drivers do not change their minds. */
+};
+
+/* What was last expected of a way, and for how many bytes. */
+struct expected_way {
 	size_t bytes;
 	double seconds;
 };
@@ -24,6 +26,9 @@ struct route {
 struct routes {
 	unsigned n;
 	struct routes *older;
+	/* As the table, or NULL: nobody has asked.  Only where threads take turns, whose
+	 * drivers do not change their minds. */
+	struct expected_way *expected;
 	struct route table[];
 };
 
@@ -49,8 +54,12 @@ double routes_ask_s(struct node *node, unsigned from, unsigned to, size_t bytes)
 static inline double routes_expected_s(struct node *node, unsigned from, unsigned to,
 				       size_t bytes)
 {
-	const struct route *way = route(node, from, to);
+	const struct routes *routes = orr_load_ptr((void **)&node->routes);
+	const struct expected_way *way = routes->expected;
 
+	if (!way)
+		return routes_ask_s(node, from, to, bytes);
+	way += from * routes->n + to;
 	return way->bytes == bytes ? way->seconds : routes_ask_s(node, from, to, bytes);
 }
 
