@@ -371,6 +371,9 @@ struct memory_driver {
 	int (*copy)(struct plat *plat, struct plat_copy *copy);
 	/* Expected seconds for bytes, alone on the link. */
 	double (*expected_s)(struct plat *plat, unsigned from, unsigned to, size_t bytes);
+	/* It answers always the same: its answers may be kept.  Drivers that learn from
+	 * what copies take, as of slaves, must not say so. */
+	int is_steady;
 	/* Copy bytes between two memories, one of them at least this driver's, before
 	 * this returns.  NULL: processors see these memories' bytes at their addresses.
 	 */

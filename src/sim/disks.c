@@ -113,7 +113,8 @@ static const struct memory_driver disk_driver = {.allocate = disk_alloc,
 						 .release = disk_release,
 						 .reaches = disk_reaches,
 						 .copy = disk_start,
-						 .expected_s = disk_expected_s};
+						 .expected_s = disk_expected_s,
+						 .is_steady = 1};
 
 int plat_find_disk(struct plat *plat, int number, struct plat_memory *memory)
 {

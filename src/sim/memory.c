@@ -150,12 +150,14 @@ const struct memory_driver main_memory_driver = {.allocate = main_alloc,
 						 .fold = main_fold,
 						 .reaches = pcie_reaches,
 						 .copy = pcie_copy,
-						 .expected_s = pcie_expected_s};
+						 .expected_s = pcie_expected_s,
+						 .is_steady = 1};
 const struct memory_driver gpu_memory_driver = {.allocate = gpu_alloc,
 						.release = gpu_free,
 						.reaches = pcie_reaches,
 						.copy = pcie_copy,
-						.expected_s = pcie_expected_s};
+						.expected_s = pcie_expected_s,
+						.is_steady = 1};
 
 int plat_pin(struct plat *plat, void *ptr, size_t bytes)
 {

@@ -95,14 +95,16 @@ double routes_ask_s(struct node *node, unsigned from, unsigned to, size_t bytes)
 {
 	unsigned way = from * node->routes->n + to;
 	double seconds = 0;
+	int is_steady = 1;
 
 	while (from != to) {
 		const struct route *hop = route(node, from, to);
 
+		is_steady &= hop->driver->is_steady;
 		seconds += hop->driver->expected_s(node->plat, from, hop->next, bytes);
 		from = hop->next;
 	}
-	if (node->machine->takes_turns)
+	if (is_steady && node->machine->takes_turns)
 		expect(node->routes, way, bytes, seconds);
 	return seconds;
 }

@@ -26,8 +26,9 @@ struct expected_way {
 struct routes {
 	unsigned n;
 	struct routes *older;
-	/* As the table, or NULL: nobody has asked.  Only where threads take turns, whose
-	 * drivers do not change their minds. */
+	/* As the table, or NULL: nobody has asked.  Only where threads take turns, and of
+	 * ways whose drivers are steady: from a part of a way it must never seem farther
+	 * than from its beginning, or a value goes back and forth. */
 	struct expected_way *expected;
 	struct route table[];
 };
