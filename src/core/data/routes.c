@@ -23,10 +23,9 @@ static struct route find(const struct node *node, unsigned from, unsigned to)
 {
 	struct route found = {driver_between(node, from, to), (unsigned char)to};
 
-	if (!found.driver) {
-		found.driver = driver_between(node, from, STARPU_MAIN_RAM);
-		found.next = STARPU_MAIN_RAM;
-	}
+	if (!found.driver)
+		found = (struct route){driver_between(node, from, STARPU_MAIN_RAM),
+				       STARPU_MAIN_RAM};
 	ORR_ASSERT(found.driver); /* The contract: main memory is reached by all. */
 	return found;
 }

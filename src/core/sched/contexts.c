@@ -692,22 +692,22 @@ void contexts_job_ended(struct sched *sched)
 static int is_left(struct sched *sched)
 {
 	struct node *node = sched->node;
-	int nusers = 1;
+	int nusers = 1, is_popping = 0;
 
 	orr_lock(&node->scheds_lock);
 	for (int i = 0; i < node->nworkers; i++) {
 		const struct worker *worker = &node->workers[i];
 
-		for (int k = 0; k < worker->njoined; k++)
-			nusers += worker->joined[k] == sched;
-		if (orr_load(&worker->nholds) > 0)
-			nusers = -1;
-		if (nusers < 0)
-			break;
+		for (int k = 0; k < worker->njoined; k++) {
+			if (worker->joined[k] != sched)
+				continue;
+			nusers++;
+			is_popping |= orr_load(&worker->nholds) > 0;
+		}
 	}
 	nusers -= orr_load(&sched->nusers);
 	orr_unlock(&node->scheds_lock);
-	return nusers == 0;
+	return nusers == 0 && !is_popping;
 }
 
 /* The policy's data may go when the application's call returns. */
