@@ -250,6 +250,43 @@ static void a_worker_that_is_busy_elsewhere_is_not_waited_for(void)
 	starpu_shutdown();
 }
 
+#ifndef STARPU_SIMGRID /* There a policy must not wait. */
+static int is_popping, may_go_on;
+
+/* For ten seconds at most, so that who waits for it by mistake does not hang. */
+static struct starpu_task *pop_slowly(unsigned ctx)
+{
+	(void)ctx;
+	__atomic_store_n(&is_popping, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < 10000 && !__atomic_load_n(&may_go_on, __ATOMIC_SEQ_CST); i++)
+		starpu_usleep(1000);
+	__atomic_store_n(&is_popping, 0, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static void a_policy_that_waits_elsewhere_is_not_waited_for(void)
+{
+	static struct starpu_sched_policy slow = {
+		.push_task = push, .pop_task = pop_slowly, .policy_name = "slow"};
+	int ids[NWORKERS] = {0, 1, 2};
+	unsigned ctx, other;
+
+	begin();
+	is_popping = may_go_on = 0;
+	other = starpu_sched_ctx_create(ids + 2, 1, "slow",
+					STARPU_SCHED_CTX_POLICY_STRUCT, &slow, 0);
+	while (!__atomic_load_n(&is_popping, __ATOMIC_SEQ_CST))
+		starpu_usleep(1000);
+	ctx = create(ids, 2);
+	starpu_sched_ctx_delete(ctx);
+	CLAIM_EQ(ending.ncalls, 1);
+	CLAIM(__atomic_load_n(&is_popping, __ATOMIC_SEQ_CST));
+	__atomic_store_n(&may_go_on, 1, __ATOMIC_SEQ_CST);
+	starpu_sched_ctx_delete(other);
+	starpu_shutdown();
+}
+#endif
+
 static void on_end(unsigned ctx, void *arg)
 {
 	*(int *)arg = (int)ctx;
@@ -278,6 +315,10 @@ static const struct claim claims[] = {
 	 it_has_ended_when_its_context_is_deleted},
 	{"a_worker_that_is_busy_elsewhere_is_not_waited_for",
 	 a_worker_that_is_busy_elsewhere_is_not_waited_for},
+#ifndef STARPU_SIMGRID
+	{"a_policy_that_waits_elsewhere_is_not_waited_for",
+	 a_policy_that_waits_elsewhere_is_not_waited_for},
+#endif
 	{"a_context_deletes_itself", a_context_deletes_itself},
 	{0},
 };
