@@ -14,6 +14,9 @@
  * task, and before it leaves.  It keeps the post while it executes short tasks; one whose
  * tasks are long leaves before each.  Who finds that the helper has not polled for a nap
  * takes the post away, and polls.
+ *
+ * Who has tasks polls between them when nobody did for a while: where workers have all
+ * cores, a thread that polls and yields gets one of them after milliseconds.
  */
 
 /* Without a task for so long, it leaves the network to others. */
@@ -25,6 +28,9 @@
 enum { SLOW_TURNS = 2, MOST_SLOW_TURNS = 3 };
 /* Between short tasks it polls so often. */
 #define LOOK_S 10e-6
+/* Others that have tasks poll when nobody has for so long. */
+#define STILL_S 40e-6
+enum { SHORT_STEPS = 4 }; /* that are shorter than a part of this: one look for all */
 
 static int may_get_tasks(struct plat *plat)
 {
@@ -129,13 +135,54 @@ int helper_poll(struct plat *plat, struct worker *worker, struct helping *helpin
 	return 1;
 }
 
+/* 1: nobody has polled for so long that this one should. */
+static int stands_still(struct plat *plat, struct helping *helping)
+{
+	int npolled = orr_load(&plat->progress.npolled);
+	double now_s;
+
+	if (npolled != helping->npolled) {
+		helping->npolled = npolled;
+		helping->still_s = 0;
+		return 0;
+	}
+	if (helping->nshort > 0) {
+		helping->nshort--;
+		return 0;
+	}
+	now_s = plat_now_s(plat);
+	if (helping->still_s > 0 && now_s - helping->still_s >= STILL_S)
+		return 1;
+	if (helping->still_s > 0 && now_s - helping->still_s < STILL_S / SHORT_STEPS)
+		helping->nshort = SHORT_STEPS;
+	if (helping->still_s <= 0)
+		helping->still_s = now_s;
+	return 0;
+}
+
+static void look_too(struct plat *plat, const struct worker *worker,
+		     struct helping *helping)
+{
+	struct progress *progress = &plat->progress;
+
+	if (!__atomic_load_n(&progress->poll, __ATOMIC_RELAXED) || worker->driver->poll ||
+	    progress->is_explicit || orr_load(&progress->state) == PROGRESS_ASLEEP ||
+	    !stands_still(plat, helping))
+		return;
+	progress_poll(plat);
+	helping->npolled = orr_load(&progress->npolled);
+	helping->still_s = plat_now_s(plat);
+}
+
 void helper_look(struct plat *plat, struct worker *worker, struct helping *helping)
 {
 	int advanced;
 	double now_s;
 
-	if (!has_post(plat, worker))
+	if (!has_post(plat, worker)) {
+		look_too(plat, worker, helping);
 		return;
+	}
 	now_s = plat_now_s(plat);
 	if (now_s - helping->since_s < LOOK_S &&
 	    orr_load(&plat->progress.kicks) == helping->kicks)

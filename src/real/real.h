@@ -109,6 +109,7 @@ struct progress {
 	int kicks;       /* atomic, a futex word: changes at each kick */
 	int npollers;    /* atomic: threads that wait at a gate and poll meanwhile */
 	int ncalls;      /* atomic: calls of poll under way */
+	int npolled;     /* atomic: changes with each call of poll */
 	void *helper; /* atomic: the struct worker that polls while it is idle, or NULL */
 	int nhelped;  /* atomic: polls of helpers */
 	/* The worker whose thread polls in place of one of our own, or NULL. */
@@ -296,6 +297,10 @@ struct helping {
 	double since_s;
 	uint64_t executed;
 	int kicks, nslow;
+	/* Of one that is not the helper: the count of polls that it saw, since when it
+	 * stands still, or 0, and how many steps are left before the next look. */
+	int npolled, nshort;
+	double still_s;
 };
 
 /* What one who leaves polling to the helper has seen of it. */
@@ -312,7 +317,7 @@ int helper_rest(struct plat *plat, struct worker *worker, struct helping *helpin
  * poll returned. */
 int helper_poll(struct plat *plat, struct worker *worker, struct helping *helping,
 		int *advanced);
-/* It has stepped: poll if it is time to. */
+/* It has stepped: poll if it is time to, or if all others do not. */
 void helper_look(struct plat *plat, struct worker *worker, struct helping *helping);
 /* It has slept. */
 void helper_woke(struct plat *plat, const struct worker *worker, struct helping *helping);
