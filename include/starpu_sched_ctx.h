@@ -44,7 +44,9 @@ extern "C" {
  * Without a policy, the context keeps the cores of its workers free for code that runs in
  * parallel: its workers sleep, whatever else they belong to, but for one, the master (the
  * first core, or the first device), which runs the tasks of the context one by one and
- * those of its other contexts.  With STARPU_SCHED_CTX_AWAKE_WORKERS the others sleep not.
+ * those of its other contexts.  With STARPU_SCHED_CTX_AWAKE_WORKERS the others sleep not:
+ * all its cores call the kernel of each task, and starpu_sched_ctx_get_worker_rank() says
+ * which is whose part; of a STARPU_FORKJOIN codelet the first one calls it.
  *
  * Priorities are what the policy knows, unless bounds are given.  More contexts than
  * STARPU_NMAX_SCHED_CTXS, the initial one included, end the program.
@@ -74,8 +76,9 @@ void starpu_sched_ctx_set_priority(int *workers, int nworkers, unsigned sched_ct
 				   unsigned priority);
 unsigned starpu_sched_ctx_get_priority(int worker, unsigned sched_ctx_id);
 
-/** No more tasks will be submitted to it.  As soon as all have ended, its workers go to
- * its inheritor, if it has one, and the close callback is called. */
+/** No more tasks will be submitted to it.  As soon as all have ended, its inheritor, if
+ * it has one, gets its workers, too, which leave this one when it is deleted, and the
+ * close callback is called.  Who submits more all the same may finish again. */
 void starpu_sched_ctx_finished_submit(unsigned sched_ctx_id);
 
 /** Called once, at the end of the context's last task after

@@ -167,7 +167,8 @@ struct starpu_codelet {
 	int *dyn_nodes;
 	struct starpu_perfmodel *model;        /* microseconds; NULL: unknown */
 	struct starpu_perfmodel *energy_model; /* joules */
-	/* Not written: see starpu_codelet_display_stats(). */
+	/* Executed tasks, by worker, unless STARPU_CODELET_PROFILING is 0 or the codelet
+	 * is a constant: see starpu_codelet_display_stats(). */
 	unsigned long per_worker_stats[STARPU_NMAXWORKERS];
 	const char *name;
 	unsigned color;                /* 0xRRGGBB; 0: unset; for traces, no effect */

@@ -13,6 +13,7 @@
 #include "core/sched/telling.h"
 #include "core/sched/contexts.h"
 #include "core/sched/observer.h"
+#include "core/sched/teams.h"
 
 void *starpu_sched_ctx_get_policy_data(unsigned sched_ctx_id)
 {
@@ -195,11 +196,16 @@ int starpu_sched_ctx_get_worker_rank(unsigned sched_ctx_id)
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 	struct node *node = sched->node;
 	const struct worker *self = plat_current_worker(node->plat);
+	const struct starpu_task *task = plat_caller(node->plat)->task;
+	const struct job *job = task ? task->starpu_private : NULL;
 	int rank = 0;
 
 	if (!self || !contexts_owns(sched, self))
 		return -1;
-	for (int i = 0; i < self->id; i++)
+	/* One may call the kernel for all, in simulation. */
+	if (sched->ops->has_master && job && job->sched == sched)
+		rank = gang_place(self, job).rank;
+	for (int i = 0; rank == 0 && i < self->id; i++)
 		rank += contexts_owns(sched, &node->workers[i]);
 	return rank;
 }

@@ -75,6 +75,35 @@ void *symbols_at(struct symbol_place place)
 	return search.found;
 }
 
+static int look_constant(struct dl_phdr_info *info, size_t bytes, void *arg)
+{
+	struct search *search = arg;
+	int is_constant = 0;
+
+	(void)bytes;
+	if (!has(info, search->address))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		int is_readable = part->p_type == PT_LOAD && !(part->p_flags & PF_W);
+
+		/* The latter is closed once the addresses in it are known. */
+		if (is_readable || part->p_type == PT_GNU_RELRO)
+			is_constant |= search->address - info->dlpi_addr - part->p_vaddr <
+				       part->p_memsz;
+	}
+	search->found = is_constant ? (void *)search->address : NULL;
+	return 1;
+}
+
+int symbols_is_constant(const void *address)
+{
+	struct search search = {.address = (uintptr_t)address};
+
+	dl_iterate_phdr(look_constant, &search);
+	return search.found != NULL;
+}
+
 void *symbols_named(const char *name)
 {
 	return dlsym(RTLD_DEFAULT, name);

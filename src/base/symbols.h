@@ -20,6 +20,8 @@ struct symbol_place {
 struct symbol_place symbols_place(const void *address);
 /* The address that has this place here, or NULL: no such file is loaded. */
 void *symbols_at(struct symbol_place place);
+/* Does the address lie in a part of a file's that cannot be written, as constants do? */
+int symbols_is_constant(const void *address);
 /* The function that the program, or a library of it, exports under a name, or NULL. */
 void *symbols_named(const char *name);
 

@@ -75,6 +75,7 @@ struct worker {
 	/* Tasks of the codelet counted since the table was written; see codelet.h. */
 	const struct starpu_codelet *counted;
 	uint64_t ncounted;
+	unsigned long *shown; /* the worker's count in the codelet itself; NULL: none */
 	double busy_s;
 	double began_s;            /* when its task began to run, while events are told */
 	double idle_since_s;       /* told so far, see core/sched/observer.h; 0: is not */

@@ -326,9 +326,16 @@ static void heirs_get_the_workers(void)
 	CLAIM_EQ(nends, 1);
 	CLAIM_EQ(ended, ctx);
 	CLAIM_EQ(mask_of(heir), 7);
-	CLAIM_EQ(mask_of(ctx), 0);
-	starpu_sched_ctx_delete(ctx);
+	/* It has its workers as well until it is deleted: it may go on, and end again. */
+	CLAIM_EQ(mask_of(ctx), 3);
+	submit(0, ctx);
+	starpu_task_wait_for_all();
 	CLAIM_EQ(nends, 1);
+	starpu_sched_ctx_finished_submit(ctx);
+	CLAIM_EQ(nends, 2);
+	starpu_sched_ctx_delete(ctx);
+	CLAIM_EQ(nends, 2);
+	nends = 1;
 	ctx = create("eager", 3, 1);
 	starpu_sched_ctx_register_close_callback(ctx, note_end, &nends);
 	starpu_sched_ctx_delete(ctx);
@@ -495,6 +502,42 @@ static void without_a_policy_a_master_runs_the_tasks(void)
 	starpu_shutdown();
 }
 
+static int nparts[2], seen_ranks;
+
+static void do_part(void *buffers[], void *arg)
+{
+	int rank = starpu_sched_ctx_get_worker_rank(*(unsigned *)arg);
+
+	(void)buffers;
+	STARPU_ATOMIC_ADD(&nparts[rank], 1);
+	STARPU_ATOMIC_OR(&seen_ranks, 1 << rank);
+}
+
+/* Each kernel is called by all of them. */
+static void awake_workers_share_each_task(void)
+{
+	static struct starpu_codelet parts = {
+		.cpu_funcs = {do_part}, .cpu_funcs_name = {"do_part"}, .model = &model};
+	int ids[2] = {1, 2};
+	unsigned ctx, awake = 7;
+
+	begin();
+	ctx = starpu_sched_ctx_create(ids, 2, "cores", STARPU_SCHED_CTX_AWAKE_WORKERS, 0);
+	CLAIM_EQ(starpu_sched_ctx_has_starpu_scheduler(ctx, &awake), 0);
+	CLAIM_EQ(awake, 1);
+	for (int i = 0; i < NTASKS; i++) {
+		starpu_task_insert(&parts, STARPU_SCHED_CTX, ctx, STARPU_CL_ARGS_NFREE,
+				   &ctx, sizeof(ctx), 0);
+		submit(i, 0);
+	}
+	starpu_task_wait_for_all();
+	CLAIM_EQ(seen_ranks, 3);
+	CLAIM_EQ(nparts[0], NTASKS);
+	CLAIM_EQ(nparts[1], NTASKS);
+	starpu_sched_ctx_delete(ctx);
+	starpu_shutdown();
+}
+
 static void *in_parallel(void *arg)
 {
 	unsigned ctx = *(unsigned *)arg;
@@ -602,6 +645,7 @@ static const struct claim claims[] = {
 	{"workers know their contexts", workers_know_their_contexts},
 	{"without a policy a master runs the tasks",
 	 without_a_policy_a_master_runs_the_tasks},
+	{"awake workers share each task", awake_workers_share_each_task},
 	{"parallel code has the cores", parallel_code_has_the_cores},
 	{"as many as there may be", as_many_as_there_may_be},
 	{"the library chooses workers", the_library_chooses_workers},

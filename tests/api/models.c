@@ -197,6 +197,30 @@ static void measure(struct starpu_perfmodel *measured)
 	fclose(file);
 }
 
+/* Also when what other runs measured is not to be used. */
+static void what_was_saved_is_read(void)
+{
+	struct starpu_perfmodel saved = {.type = STARPU_HISTORY_BASED, .symbol = "saved"};
+	struct starpu_perfmodel read = {.type = STARPU_PERFMODEL_INVALID};
+	struct starpu_codelet work = {.cpu_funcs = {nothing}, .model = &saved};
+	struct starpu_task *task;
+
+	setenv("STARPU_CALIBRATE", "2", 1);
+	start();
+	task = starpu_task_create();
+	task->cl = &work;
+	starpu_perfmodel_update_history_n(&saved, task, cpu(), 0, 0, 250, 20);
+	starpu_save_history_based_model(&saved);
+	CLAIM_EQ(starpu_perfmodel_load_symbol("saved", &read), 0);
+	CLAIM_EQ(read.type, STARPU_HISTORY_BASED);
+	CLAIM_EQ(starpu_perfmodel_unload_model(&read), 0);
+	task->destroy = 0;
+	starpu_task_destroy(task);
+	starpu_perfmodel_deinit(&saved);
+	starpu_shutdown();
+	unsetenv("STARPU_CALIBRATE");
+}
+
 static void models_without_workers(void)
 {
 	static struct starpu_perfmodel measured = {.type = STARPU_HISTORY_BASED,
@@ -396,6 +420,7 @@ static const struct claim claims[] = {
 	{"a size by devices wins", a_size_by_devices_wins},
 	{"combinations have numbers", combinations_have_numbers},
 	{"starpu_init() follows starpu_perfmodel_initialize()", a_life_follows_models},
+	{"what was saved is read", what_was_saved_is_read},
 	{"models are read without starpu_init()", models_without_workers},
 	{"the next estimate sees what was measured", measurements_are_seen},
 	{"devices that differ learn apart", devices_learn_apart},

@@ -181,6 +181,20 @@ static const struct starpu_codelet counted = {.cpu_funcs = {nothing},
 					      .model = &starpu_perfmodel_nop,
 					      .name = "counted"};
 
+/* The same, where workers can write what they count. */
+static struct starpu_codelet written = {.cpu_funcs = {nothing},
+					.cpu_funcs_name = {"nothing"},
+					.model = &starpu_perfmodel_nop};
+
+static unsigned long written_executions(void)
+{
+	unsigned long n = 0;
+
+	for (unsigned i = 0; i < STARPU_NMAXWORKERS; i++)
+		n += written.per_worker_stats[i];
+	return n;
+}
+
 /* The number of executions that are shown, or -1. */
 static long executions(void)
 {
@@ -207,11 +221,14 @@ static void codelets_are_counted_unless_told(void)
 	for (int wanted = 1; wanted >= 0; wanted--) {
 		setenv("STARPU_CODELET_PROFILING", wanted ? "1" : "0", 1);
 		start(NULL);
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < 3; i++) {
 			starpu_task_insert((struct starpu_codelet *)(uintptr_t)&counted,
 					   0);
+			starpu_task_insert(&written, 0);
+		}
 		starpu_task_wait_for_all();
 		CLAIM_EQ(executions(), wanted ? 3 : 0);
+		CLAIM_EQ(written_executions(), 3);
 		starpu_shutdown();
 	}
 	unsetenv("STARPU_CODELET_PROFILING");

@@ -215,8 +215,8 @@ static void file_save(struct node *node, struct model_file *file)
 
 		if (status < 0)
 			tell_unsaved(node, path, status);
-		else
-			model_data_write(&file->data, path, node->rank);
+		else if (!model_data_write(&file->data, path, node->rank))
+			file->status = 0;
 		file->dirty = 0;
 	}
 	orr_unlock(&file->lock);

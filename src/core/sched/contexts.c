@@ -643,13 +643,12 @@ struct sched *contexts_heir(struct sched *sched)
 	return heir >= 0 ? contexts_find(sched->node, (unsigned)heir) : NULL;
 }
 
-/* Once: all its tasks have ended, and there will be no more. */
+/* All its tasks have ended. */
 static void tell_end(struct sched *sched)
 {
 	void (*end)(unsigned id, void *arg) = sched->end;
 	struct starpu_task *outer;
 
-	sched->end = NULL;
 	if (!end)
 		return;
 	outer = callback_enter(sched->node, NULL);
@@ -657,8 +656,11 @@ static void tell_end(struct sched *sched)
 	callback_leave(sched->node, outer);
 }
 
+/* The heir has the workers, too, until the context is deleted: as with StarPU, programs
+ * may go on with it, and finish again. */
 static void end_if_finished(struct sched *sched)
 {
+	struct change change = {.frees = 1u << sched->id};
 	int ids[STARPU_NMAXWORKERS];
 	struct sched *heir;
 
@@ -666,7 +668,7 @@ static void end_if_finished(struct sched *sched)
 		return;
 	heir = contexts_heir(sched);
 	if (heir)
-		release_workers(sched, heir, ids, list_owned(sched, ids));
+		bring(heir, ids, list_owned(sched, ids), change);
 	tell_end(sched);
 }
 
@@ -735,7 +737,8 @@ int contexts_delete(struct sched *sched, struct sched *heir)
 	contexts_join(sched);
 	n = list_owned(sched, ids);
 	release_workers(sched, heir, ids, n);
-	tell_end(sched);
+	if (!orr_load(&sched->is_finished))
+		tell_end(sched);
 	observer_deleted(sched);
 	orr_lock(&node->scheds_lock);
 	ORR_ASSERT(node->scheds[sched->id] == sched);

@@ -73,9 +73,16 @@ static inline int contexts_owns(const struct sched *sched, const struct worker *
 
 /* ---- the end --------------------------------------------------------- */
 
-/* No more tasks will be submitted to it: when the last one has ended, its workers go to
- * its heir, if it has one. */
+/* No more tasks will be submitted to it: when the last one has ended, its heir, if it has
+ * one, gets its workers, which stay in both.  Whoever submits more may finish again. */
 void contexts_finish(struct sched *sched);
+/* A task comes; not to the initial one. */
+static inline void contexts_job_submitted(struct sched *sched)
+{
+	orr_add(&sched->njobs, 1);
+	if (orr_load(&sched->is_finished) == 2)
+		orr_cas(&sched->is_finished, 2, 0);
+}
 /* Any thread; not the initial one.  Its workers go to heir; NULL: those that belong to
  * nobody else go to the initial one.  A policy of the application's has ended when it
  * returns, unless it is called in a callback.  0, or -EBUSY when a task of it has not

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* No policy: the context keeps its workers' cores for code that runs in parallel, and one
- * of them, its master, runs its tasks in the order of their arrival. */
+ * of them, its master, runs its tasks in the order of their arrival.  Where the others
+ * are awake, all cores run each task together. */
 #include "core/sched/contexts.h"
 
 #include <stdlib.h>
 
 #include "base/check.h"
 #include "core/sched/queue.h"
+#include "core/sched/teams.h"
 
 struct none {
 	struct sched base;
@@ -31,8 +33,36 @@ static void none_close(struct sched *sched)
 	free(none);
 }
 
+/* Those cores that can run the job, if there are several; NULL: the master runs it. */
+static const struct team *team_for(struct sched *sched, struct job *job)
+{
+	struct node *node = sched->node;
+	const struct team *team = NULL;
+	int ids[STARPU_NMAXWORKERS], n = 0;
+
+	for (int i = 0; sched->is_awake && i < node->nworkers; i++) {
+		struct worker *worker = &node->workers[i];
+
+		if (worker->type == STARPU_CPU_WORKER && sched_has(sched, worker) &&
+		    worker_can_run_job(worker, job))
+			ids[n++] = i;
+	}
+	if (n > 1) {
+		orr_lock(&node->teams->lock);
+		team = teams_of(node, ids, n);
+		orr_unlock(&node->teams->lock);
+	}
+	return team;
+}
+
 static struct worker *none_push(struct sched *sched, struct job *job)
 {
+	const struct team *team = team_for(sched, job);
+
+	if (team) {
+		gang_start(team, job);
+		return NULL;
+	}
 	queue_push(&ORR_CONTAINER(sched, struct none, base)->queue, job);
 	return contexts_master(sched);
 }

@@ -196,7 +196,10 @@ void gang_start_with(const struct team *team, struct job *job,
 	gang->team = team;
 	gang->job = job;
 	gang->aliases = aliases;
-	gang->is_spmd = job->task->cl->type == STARPU_SPMD;
+	/* Where there is no policy, but workers are awake, all call the kernel. */
+	gang->is_spmd =
+		job->task->cl->type == STARPU_SPMD ||
+		(job->sched->ops->has_master && job->task->cl->type != STARPU_FORKJOIN);
 	orr_lock(&node->teams->lock);
 	for (int i = 0; i < team->size; i++) {
 		struct worker *worker = member(gang, i);

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/task/codelet.h"
 
+#include "base/symbols.h"
+
 /* Asked twice for each task: without branches. */
 static inline int has_kernel(const void *of, const void *old)
 {
@@ -31,26 +33,44 @@ unsigned codelet_where(const struct starpu_codelet *cl)
 	return cl->where ? cl->where : codelet_kinds(cl);
 }
 
-/* Counts of one codelet are collected before they go to the table. */
+/* Counts of one codelet are collected before they go to the table, which has them from
+ * the second bit on: the first one says that the codelet is a constant. */
+enum { IS_CONSTANT = 1, ONE = 2 };
+
 static void put_counts(struct worker *worker)
 {
 	uint64_t key = (uintptr_t)worker->counted;
 	uintptr_t before = (uintptr_t)table_get(&worker->counts, key);
 
 	if (worker->ncounted > 0)
-		table_put(&worker->counts, key, (void *)(before + worker->ncounted));
+		table_put(&worker->counts, key,
+			  (void *)(before + worker->ncounted * ONE));
 	orr_note(&worker->ncounted, 0);
+}
+
+static void count_next(struct worker *worker, const struct starpu_codelet *cl)
+{
+	uintptr_t before;
+
+	orr_lock(&worker->lock);
+	put_counts(worker);
+	worker->counted = cl;
+	before = (uintptr_t)table_get(&worker->counts, (uintptr_t)cl);
+	if (before == 0 && symbols_is_constant(cl))
+		table_put(&worker->counts, (uintptr_t)cl, (void *)(before = IS_CONSTANT));
+	orr_unlock(&worker->lock);
+	worker->shown = before & IS_CONSTANT
+				? NULL
+				: (unsigned long *)&cl->per_worker_stats[worker->id];
 }
 
 void codelet_count(struct worker *worker, const struct starpu_codelet *cl)
 {
-	if (worker->counted != cl) {
-		orr_lock(&worker->lock);
-		put_counts(worker);
-		worker->counted = cl;
-		orr_unlock(&worker->lock);
-	}
+	if (worker->counted != cl)
+		count_next(worker, cl);
 	orr_note(&worker->ncounted, worker->ncounted + 1);
+	if (worker->shown)
+		++*worker->shown;
 }
 
 unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet *cl)
@@ -58,7 +78,7 @@ unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet
 	unsigned long count;
 
 	orr_lock(&worker->lock);
-	count = (uintptr_t)table_get(&worker->counts, (uintptr_t)cl);
+	count = (uintptr_t)table_get(&worker->counts, (uintptr_t)cl) / ONE;
 	if (worker->counted == cl)
 		count += orr_count(&worker->ncounted);
 	orr_unlock(&worker->lock);

@@ -7,7 +7,8 @@
  * codelet.h - read a codelet.
  *
  * It belongs to the application, may lie in read-only memory, and several nodes may
- * share it: nothing here writes to it.  What is counted for it is kept by the workers.
+ * share it: nothing here writes to it but a worker its own count.  What is counted for a
+ * node is kept by the workers.
  */
 #include "core/worker.h"
 
@@ -15,7 +16,8 @@
 unsigned codelet_where(const struct starpu_codelet *cl);
 /* Where it has an implementation. */
 unsigned codelet_kinds(const struct starpu_codelet *cl);
-/* The worker, which calls, has executed a task of cl; how many it has. */
+/* The worker, which calls, has executed a task of cl, which says so, too, where it can be
+ * written; how many it has. */
 void codelet_count(struct worker *worker, const struct starpu_codelet *cl);
 unsigned long codelet_counted(struct worker *worker, const struct starpu_codelet *cl);
 

@@ -391,7 +391,7 @@ static void choose_sched(struct job *job, struct starpu_task *task)
 		task->sched_ctx = (unsigned)sched->id;
 		if (sched->id != 0) {
 			orr_add(&node->submitted_elsewhere, 1);
-			orr_add(&sched->njobs, 1);
+			contexts_job_submitted(sched);
 		}
 		if (sched->ops->submitted)
 			sched->ops->submitted(sched, task);
