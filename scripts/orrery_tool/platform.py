@@ -37,8 +37,9 @@ def read_platform(path):
         raise Refusal("%s:%d: platform file is malformed or truncated: %s; it must be a "
                       "complete SimGrid platform" % (
                           path, error.position[0], str(error).partition(": line")[0])) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refusal("platform file %s cannot be read: %s" % (path, error)) from None
+    except (OSError, UnicodeDecodeError, LookupError, ValueError) as error:
+        raise Refusal("platform file %s cannot be read: %s" % (
+            path, getattr(error, "strerror", None) or error)) from None
     if root.tag != "platform":
         raise Refusal("%s is no SimGrid platform: its outermost element is <%s>, expected "
                       "<platform>" % (path, root.tag))

@@ -173,5 +173,10 @@ def bus_of(path, read_platform):
     stem = next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
     if os.path.exists(stem + ".config"):
         return read_calibration(stem)
+    directory = path if os.path.isdir(path) else os.path.dirname(stem) or "."
+    names = [name[:-7] for name in sorted(os.listdir(directory)) if name.endswith(".config")] \
+        if os.path.isdir(directory) else []
     raise Refusal("%s: no calibration of StarPU's: expected a machine.platform.xml, or "
-                  "bus/NAME with .config, .bandwidth and .latency behind it" % path)
+                  "bus/NAME with .config, .bandwidth and .latency behind it%s" % (
+                      path, "; there are " + ", ".join(os.path.join(directory, name)
+                                                      for name in names[:5]) if names else ""))
