@@ -10,7 +10,7 @@ import tempfile
 from orrery_tool.platform import read_platform
 from orrery_tool.platform_check import check_file
 from orrery_tool.platform_describe import Description, Figure, Library, read_text
-from orrery_tool.platform_starpu import SUFFIXES, bus_of, is_machine
+from orrery_tool.platform_starpu import bus_of, is_bus, is_machine
 from orrery_tool.platform_write import Writer
 from orrery_tool.words import Parser, Refusal, write_text
 
@@ -36,13 +36,6 @@ def platform_parser():
                         "StarPU's machine.platform.xml or bus/NAME")
     parser.add_argument("changes", nargs="*", metavar="NAME=VALUE", help="figures")
     return parser
-
-
-def is_bus(path):
-    """StarPU's files of a bus calibration, or their common beginning."""
-    stem = next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
-    return not path.endswith(".xml") and os.path.exists(stem + ".config") \
-        and os.path.exists(stem + ".bandwidth")
 
 
 def nodes_of_starpu(path):

@@ -45,16 +45,19 @@ class Node:
 
     def __init__(self, figures, library, directory, read_platform):
         self.figures = dict(figures)
-        self.directory, self.library = directory, library
+        self.directory, self.library, self.notes = directory, library, []
         if "machine" in figures:
             machine = figures["machine"]
             path = os.path.join(directory, machine.value)
             try:
-                self.fill(bus_of(path, read_platform).figures())
+                bus = bus_of(path, read_platform)
+                self.notes += bus.notes
+                self.fill(bus.figures())
             except Refusal as refusal:
                 raise Refusal("%s%s" % ("" if path in machine.where else machine.where +
                                         ": machine: ", refusal)) from None
-        self.notes, cores = list(unusual(self.figures, NODE_KEYS)), None
+        self.notes += unusual(self.figures, NODE_KEYS)
+        cores = None
         if "cpu" in figures:
             cores = library.part("cpu", figures["cpu"]).get("cores")
         for part in ("cpu", "gpu"):
