@@ -48,6 +48,15 @@ def nodes_of_starpu(path):
     return description
 
 
+def say_guess(description):
+    """Nodes of StarPU's have a network that somebody must have said."""
+    link, nodes = description.top.get("link"), description.top.get("nodes")
+    if link and "this is a guess" in link.origin and nodes and nodes.value > 1 \
+            and "bandwidth" not in description.top:
+        description.notes.append("%s: nothing says what network joins %d nodes: link = \"%s\" is taken; "
+                                 "say link=NAME" % (link.where, nodes.value, link.value))
+
+
 def description_of(library, machine):
     """(description, name, directory of its files)."""
     if machine is None:
@@ -79,6 +88,7 @@ def writer_of(library, machine, changes):
         for fixed in ("tree", "shape"):
             if not any(change.startswith(fixed + "=") for change in changes):
                 description.top.pop(fixed, None)
+    say_guess(description)
     return Writer(description, library, name, directory, read_platform)
 
 

@@ -329,13 +329,18 @@ def attempt(data, *changes):
     """(the refusal or None, what was said beside, the platform) of a description."""
     with open("lab.toml", "wb") as f:
         f.write(data if isinstance(data, bytes) else data.encode())
+    return start(["lab.toml", *changes], True)
+
+
+def start(arguments, with_platform=False):
+    """The same of a command; without the platform, where nobody asks."""
     out, said = io.StringIO(), io.StringIO()
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(said):
-            command_platform(Place, ["lab.toml", *changes])
+            command_platform(Place, arguments)
     except Refusal as refusal:
-        return str(refusal), said.getvalue(), None
-    return None, said.getvalue(), out.getvalue()
+        return (str(refusal), said.getvalue(), None)[:2 + with_platform]
+    return (None, said.getvalue(), out.getvalue())[:2 + with_platform]
 
 
 class Claims:

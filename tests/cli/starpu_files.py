@@ -8,7 +8,7 @@ import re
 import sys
 import tempfile
 
-from newcomer import Claims, attempt
+from newcomer import Claims, attempt, start
 
 CONFIG = """# Current configuration
 16 # Number of CPUs
@@ -116,6 +116,12 @@ def main():
         refusal, said, _ = play()
         claims.verdict("other_devices_are_spoken_of", not refusal and "2 OpenCL devices" in said,
                        "%s %s" % (refusal, said))
+        write("config", CONFIG)
+        for changes, is_guess in ((["nodes=4"], True), (["nodes=4", "link=QDR"], False), ([], False)):
+            refusal, said = start(["node"] + changes)
+            claims.verdict("network_is_%sa_guess_%d" % ("" if is_guess else "not_", len(changes)),
+                           not refusal and ("link = \"HDR\" is taken" in said) == is_guess,
+                           "%s %s" % (refusal, said))
         os.chdir("/")
     return 1 if claims.nfailed else 0
 
