@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Where we are: flags and files of a build tree or of an installed prefix."""
+import difflib
 import glob
 import os
 import re
@@ -87,10 +88,12 @@ class Place:
             return made or name
         shipped = sorted(os.path.basename(path)[:-4] for path in glob.glob(
             os.path.join(self.share, "platforms", "xml", "*.xml")))
+        names = sorted(set(shipped + Library(self.share).ready()))
+        near = difflib.get_close_matches(name.partition(":")[0], names, 1)
         raise Refusal("platform file %s does not exist; give the path of a SimGrid "
-                      "platform or of a description, or one of the shipped names (%s)"
-                      % (name, ", ".join(sorted(
-                          set(shipped + Library(self.share).ready())))))
+                      "platform or of a description, or one of the shipped names (%s)%s"
+                      % (name, ", ".join(names),
+                         "; did you mean %s?" % near[0] if near else ""))
 
 
 def read_conf(path):

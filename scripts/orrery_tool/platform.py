@@ -37,8 +37,9 @@ def read_platform(path):
         raise Refusal("%s:%d: platform file is malformed or truncated: %s; it must be a "
                       "complete SimGrid platform" % (
                           path, error.position[0], str(error).partition(": line")[0])) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refusal("platform file %s cannot be read: %s" % (path, error)) from None
+    except (OSError, UnicodeDecodeError, LookupError, ValueError) as error:
+        raise Refusal("platform file %s cannot be read: %s" % (
+            path, getattr(error, "strerror", None) or error)) from None
     if root.tag != "platform":
         raise Refusal("%s is no SimGrid platform: its outermost element is <%s>, expected "
                       "<platform>" % (path, root.tag))
@@ -112,30 +113,54 @@ def hostfile_lines(path):
     if not os.path.isfile(path):
         raise Refusal("host file %s does not exist" % path)
     try:
-        with open(path, encoding="utf-8", errors="replace") as f:
-            lines = [(number, line.strip()) for number, line in enumerate(f, 1) if line.strip()]
+        with open(path, encoding="utf-8-sig", errors="replace") as f:
+            lines = [(number, re.sub(r"(^|\s)#.*", "", line).strip())
+                     for number, line in enumerate(f, 1)]
     except OSError as error:
         raise Refusal("host file %s cannot be read: %s" % (path, error.strerror)) from None
+    lines = [(number, line) for number, line in lines if line]
     if not lines:
         raise Refusal("host file %s is empty: expected lines with HOST or HOST:COUNT" % path)
-    said = [(number, line) for number, line in lines if not line.startswith("#")]
-    return said or lines
+    return lines
+
+
+HOST_LINE = r"([^\s:,#]+)(?::([0-9]{1,9})|((?:\s+(?:slots|max[_-]slots)\s*=\s*[0-9]{1,9})+))?"
+
+
+def host_line(path, number, line):
+    """(host, ranks) of a line."""
+    match = re.fullmatch(HOST_LINE, line)
+    if not match:
+        raise Refusal("%s:%d: \"%s\" is not understood; expected HOST, HOST:COUNT or HOST "
+                      "slots=COUNT%s" % (path, number, line, ", one host on each line"
+                                         if "," in line else ""))
+    slots = re.search(r"\sslots\s*=\s*([0-9]+)", match.group(3) or "")
+    count = int(match.group(2) or (slots.group(1) if slots else 1))
+    if count == 0:
+        raise Refusal("%s:%d: host %s has 0 ranks; leave the line out, or say how many"
+                      % (path, number, match.group(1)))
+    return match.group(1), count
+
+
+def near_host(name, hosts):
+    """A hint at the host that is meant, or nothing."""
+    span = re.fullmatch(r"(.*)\[.*\](.*)", name)
+    if span:
+        return "; one host on each line: %s" % hosts[0]
+    short = name.lower().partition(".")[0]
+    near = [host for host in hosts[:MAX_NAMES] if host.lower() == short] or \
+        difflib.get_close_matches(name, hosts[:MAX_NAMES], 1)
+    return "; did you mean %s?" % near[0] if near else ""
 
 
 def read_hostfile(path, hosts, nranks):
     known, names = set(hosts or ()), []
     for number, line in hostfile_lines(path):
-        match = re.fullmatch(r"([^\s:,#]+)(?::([0-9]{1,9})|\s+slots\s*=\s*([0-9]{1,9}))?", line)
-        if not match:
-            raise Refusal("%s:%d: \"%s\" is not understood; expected HOST, HOST:COUNT or HOST "
-                          "slots=COUNT" % (path, number, line))
-        if hosts and match.group(1) not in known:
-            near = difflib.get_close_matches(match.group(1), hosts[:MAX_NAMES], 1)
-            raise Refusal("%s:%d: the platform has no host %s (its first is %s%s)"
-                          % (path, number, match.group(1), hosts[0],
-                             "; did you mean %s?" % near[0] if near else ""))
-        count = int(match.group(2) or match.group(3) or 1)
-        names += [match.group(1)] * min(count, nranks)
+        name, count = host_line(path, number, line)
+        if hosts and name not in known:
+            raise Refusal("%s:%d: the platform has no host %s (its hosts are %s to %s%s)"
+                          % (path, number, name, hosts[0], hosts[-1], near_host(name, hosts)))
+        names += [name] * min(count, nranks)
     return names
 
 

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Orrery authors
 """Platforms in XML: what is wrong with what they say of nodes, with line and element."""
 import difflib
+import os
 import re
 import sys
 import xml.parsers.expat
@@ -44,6 +45,7 @@ class Reader:
     def __init__(self, path):
         self.path, self.open, self.nhosts = path, [], 0
         self.kinds, self.of_kinds = None, [] # of the holder; (line, name, kind) of its properties
+        self.wide = {}                 # links that are FATPIPE, and a line with a route over each
         self.policies, self.notes = {}, [] # of links, by their names; what a run does not follow
         self.parser = xml.parsers.expat.ParserCreate()
         self.parser.StartElementHandler = self.start
@@ -77,6 +79,8 @@ class Reader:
                         "its place" % attributes.get("file", "the file"))
         if name == "prop" and self.open and self.open[-1][0] == "config":
             self.option(attributes)
+        if name == "prop" and self.open and self.open[-1][0] == "disk":
+            self.content(attributes)
         if name == "prop" and self.open and self.open[-1][0] in HOLDERS:
             self.property(attributes)
         if name == "cluster":
@@ -133,19 +137,36 @@ class Reader:
         if name != "link_ctn" or link not in self.policies:
             return
         has_direction = attributes.get("direction", "NONE") != "NONE"
-        if self.policies[link] == "SPLITDUPLEX" and not has_direction:
-            self.refuse(name, "link \"%s\" is SPLITDUPLEX, two links: say direction=\"UP\" or "
-                        "direction=\"DOWN\"" % link)
-        if self.policies[link] != "SPLITDUPLEX" and has_direction:
+        if self.policies[link] in ("SPLITDUPLEX", "FULLDUPLEX") and not has_direction:
+            self.refuse(name, "link \"%s\" is %s, two links: say direction=\"UP\" or "
+                        "direction=\"DOWN\"" % (link, self.policies[link]))
+        ends = self.open[-1][1] if self.open else {}
+        if self.policies[link] == "FATPIPE" and ends.get("src") != ends.get("dst"):
+            self.wide.setdefault(link, self.parser.CurrentLineNumber)
+        if self.policies[link] not in ("SPLITDUPLEX", "FULLDUPLEX") and has_direction:
             self.refuse(name, "link \"%s\" is %s and has no directions: leave direction=\"%s\" out, or "
                         "give the link sharing_policy=\"SPLITDUPLEX\"" % (
                             link, self.policies[link], attributes["direction"]))
 
     def option(self, attributes):
         """smpirun says the model of the network, and what a command says goes first."""
-        if attributes.get("id") == "network/model" and attributes.get("value") != "SMPI":
+        name, value = attributes.get("id"), attributes.get("value")
+        if name == "network/model" and value != "SMPI":
             self.note("prop", "network/model is \"%s\", and simulations of MPI programs use SMPI; this "
-                      "changes nothing" % attributes.get("value"))
+                      "changes nothing" % value)
+        for option, plain in (("host/model", ("default", "compound")), ("network/solver", ("maxmin",))):
+            if name == option and value not in plain:
+                self.refuse("prop", "%s is \"%s\", by whose laws messages are not simulated; say \"%s\", "
+                            "or leave it out" % (name, value, plain[0]))
+
+    def content(self, attributes):
+        """SimGrid reads a list of a disk's files, and ends where there is none."""
+        path = attributes.get("value", "")
+        beside = os.path.join(os.path.dirname(os.path.abspath(self.path)), path)
+        if attributes.get("id") == "content" and not os.path.exists(path) \
+                and not os.path.exists(beside):
+            self.refuse("prop", "content is \"%s\", a list of files that does not exist; leave it out, "
+                        "or say where it is" % path)
 
     def property(self, attributes):
         name, value = attributes.get("id"), attributes.get("value")
@@ -189,6 +210,13 @@ class Reader:
             self.refuse("prop", "%s is \"%s\", expected %s from 0 to %g" % (
                 name, value, "a whole number" if plain in COUNTS else "a number of bytes", most))
 
+    def say_wide(self):
+        for link, line in sorted(self.wide.items(), key=lambda item: item[1])[:1]:
+            self.notes.append(
+                "%s:%d: <link_ctn>: link \"%s\" is FATPIPE: under transport routes each message has "
+                "all of it; under flows and mpi SimGrid slows those with longer latencies"
+                % (self.path, line, link))
+
     def read(self):
         try:
             with open(self.path, "rb") as f:
@@ -208,6 +236,7 @@ def check_file(path, is_quiet=False):
     """Refuses what is wrong, says what is not followed; words on what is good."""
     reader = Reader(path)
     reader.read()
+    reader.say_wide()
     for note in [] if is_quiet else reader.notes[:MAX_NOTES]:
         print("[orrery] " + note, file=sys.stderr)
     return "%s: nothing is wrong with what it says of nodes" % path

@@ -10,7 +10,7 @@ import tempfile
 from orrery_tool.platform import read_platform
 from orrery_tool.platform_check import check_file
 from orrery_tool.platform_describe import Description, Figure, Library, read_text
-from orrery_tool.platform_starpu import SUFFIXES, bus_of, is_machine
+from orrery_tool.platform_starpu import bus_of, is_bus, is_machine
 from orrery_tool.platform_write import Writer
 from orrery_tool.words import Parser, Refusal, write_text
 
@@ -38,13 +38,6 @@ def platform_parser():
     return parser
 
 
-def is_bus(path):
-    """StarPU's files of a bus calibration, or their common beginning."""
-    stem = next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
-    return not path.endswith(".xml") and os.path.exists(stem + ".config") \
-        and os.path.exists(stem + ".bandwidth")
-
-
 def nodes_of_starpu(path):
     """A description of nodes that StarPU measured; of a network it says nothing."""
     description = Description()
@@ -53,6 +46,15 @@ def nodes_of_starpu(path):
     words = "StarPU's calibration says nothing of a network: this is a guess"
     description.top = {"nodes": Figure(1, path, words), "link": Figure("HDR", path, words)}
     return description
+
+
+def say_guess(description):
+    """Nodes of StarPU's have a network that somebody must have said."""
+    link, nodes = description.top.get("link"), description.top.get("nodes")
+    if link and "this is a guess" in link.origin and nodes and nodes.value > 1 \
+            and "bandwidth" not in description.top:
+        description.notes.append("%s: nothing says what network joins %d nodes: link = \"%s\" is taken; "
+                                 "say link=NAME" % (link.where, nodes.value, link.value))
 
 
 def description_of(library, machine):
@@ -86,6 +88,7 @@ def writer_of(library, machine, changes):
         for fixed in ("tree", "shape"):
             if not any(change.startswith(fixed + "=") for change in changes):
                 description.top.pop(fixed, None)
+    say_guess(description)
     return Writer(description, library, name, directory, read_platform)
 
 

@@ -6,6 +6,8 @@ import os
 import re
 import tomllib
 
+from orrery_tool.platform_hints import IN_OTHER_WORDS, OTHER_NAMES, meant, shown, toml_remedy
+from orrery_tool.platform_limits import check_count, check_figure, forget_shape
 from orrery_tool.platform_units import KINDS, read_quantity
 from orrery_tool.words import Refusal
 
@@ -40,7 +42,7 @@ NODE_KEYS = {
 PARTITION_KEYS = {"name": "text", "nodes": "count", "node": None}
 TABLES = {"node": NODE_KEYS, "partition": PARTITION_KEYS}
 PARTS = {"link": "links", "cpu": "processors", "gpu": "GPUs"}
-MAX_NODES = 1 << 20
+FIXED_TREE = ("switch_ports", "oversubscription")   # what a tree says itself
 
 
 class Figure:
@@ -96,8 +98,9 @@ class Places:
     def find(self, path):
         """(line or None, comment) of a key, else of what it is in."""
         while path:
-            if path in self.at:
-                return self.at[path]
+            for place in (path, path + (0,)):
+                if place in self.at:
+                    return self.at[place]
             path = path[:-1]
         return None, ""
 
@@ -111,25 +114,31 @@ def parse_toml(path, text):
         line = (text.split("\n") + [""])[number - 1].strip()
         words = re.sub(r" \(at .*\)$", "", str(error))
         words = words.replace("Cannot overwrite a value", "it is said twice")
-        remedy = "leave one out" if "twice" in words else "see \"orrery help platforms\""
-        bare = re.match(r"([\w.-]+)\s*=\s*([^\"'\[{].*?)\s*(#.*)?$", line)
-        name = re.match(r"\[+(\w+)", line)
-        if name and name.group(1) not in TABLES:
-            remedy = "tables are [node] and [[partition]]"
-        elif bare and "twice" not in words:
-            remedy = "texts and figures with units need quotes: %s = \"%s\"" % bare.group(1, 2)
-        elif re.match(r"[\w.-]+\s*[:]?\s+\S", line) and "=" not in line:
-            remedy = "expected NAME = VALUE"
+        name = re.match(r"\[+([\w. -]+)", line)
+        if name and name.group(1).strip() not in ("node", "partition", "partition.node") \
+                and "twice" in words:
+            words = "there is no such table"
+        words = re.sub(r"Cannot declare \(.*\) twice", "it is there twice", words)
+        remedy = toml_remedy(line, words)
         raise Refusal("%s:%d: \"%s\" is not understood (%s); %s"
                       % (path, number, line, words, remedy)) from None
 
 
 def read_text(path):
     try:
-        with open(path, encoding="utf-8") as f:
-            return f.read()
-    except (OSError, UnicodeDecodeError) as error:
-        raise Refusal("%s cannot be read: %s" % (path, getattr(error, "strerror", error))) from None
+        with open(path, "rb") as f:
+            data = f.read()
+    except OSError as error:
+        raise Refusal("%s cannot be read: %s" % (path, error.strerror)) from None
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise Refusal("%s is UTF-16: save it as UTF-8" % path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refusal("%s:%d: byte 0x%02x is no UTF-8: save it as UTF-8, or leave the character "
+                      "out" % (path, data.count(b"\n", 0, error.start) + 1,
+                              data[error.start])) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def home_of(name):
@@ -138,34 +147,54 @@ def home_of(name):
                                       ("[[partition]]", PARTITION_KEYS)) if name in keys]
 
 
+def key_remedy(name, table, keys):
+    """What to do about a key that a table does not have."""
+    elsewhere = [home for home in home_of(name) if home != table]
+    lower = name.lower()
+    other = OTHER_NAMES.get(lower)
+    near = difflib.get_close_matches(lower, keys, 1, 0.65)
+    if elsewhere and "partition" in table and elsewhere[0] == "[node]":
+        return "it belongs in [partition.node] below it; move it there"
+    if elsewhere:
+        return "it belongs in %s; move it there" % elsewhere[0] if elsewhere[0] != "the top" \
+            else "it belongs above the first [table]; move it there"
+    if lower in IN_OTHER_WORDS:
+        return IN_OTHER_WORDS[lower]
+    if other in keys or near:
+        return "did you mean %s?" % (other if other in keys else near[0])
+    if other and home_of(other):
+        home = home_of(other)[0]
+        return "did you mean %s, %s?" % (other, "above the first [table]"
+                                         if home == "the top" else "in " + home)
+    return "there are " + ", ".join(keys)
+
+
 def refuse_key(where, name, table, keys):
     if table == "the top":
         keys = list(keys) + list(TABLES)
-    elsewhere = [home for home in home_of(name) if home != table]
-    near = difflib.get_close_matches(name, keys, 1, 0.6)
-    if elsewhere:
-        remedy = "it belongs in %s; move it there" % elsewhere[0] if elsewhere[0] != "the top" \
-            else "it belongs above the first [table]; move it there"
-    elif near:
-        remedy = "did you mean %s?" % near[0]
-    else:
-        remedy = "there are " + ", ".join(keys)
+    remedy = key_remedy(name, table, keys)
+    for found, head in (("mean node?", "[node]"), ("mean partition?", "[[partition]]")):
+        remedy = remedy.replace(found, "mean %s?" % head)
     raise Refusal("%s: %s has no \"%s\": %s" % (
         where, "a description" if table == "the top" else table, name, remedy))
 
 
 def figure_of(where, origin, name, kind, value):
     if isinstance(kind, tuple):
-        plain = value.replace("-", " ").replace("_", " ") if isinstance(value, str) else value
+        plain = re.sub("[-_]", " ", value.lower()) if isinstance(value, str) else value
         if plain not in kind:
             near = difflib.get_close_matches(str(plain), kind, 1)
-            raise Refusal("%s: %s is %r, expected %s%s" % (
-                where, name, value, " or ".join("\"%s\"" % word for word in kind),
+            raise Refusal("%s: %s is %s, expected %s%s" % (
+                where, name, shown(value), " or ".join("\"%s\"" % word for word in kind),
                 "; did you mean \"%s\"?" % near[0] if near else ""))
         return Figure(plain, where, origin)
     quantity = read_quantity(kind, value)
+    if kind == "count" and type(value) is int and value < 0:
+        check_count(where, name, value) # says what is expected
     if quantity is None:
-        raise Refusal("%s: %s is %r, expected %s" % (where, name, value, KINDS[kind][2]))
+        raise Refusal("%s: %s is %s, expected %s%s" % (where, name, shown(value), KINDS[kind][2],
+                                                       meant(kind, value)))
+    check_figure(where, name, kind, quantity, value)
     return Figure(quantity, where, origin)
 
 
@@ -183,8 +212,10 @@ class Source:
         """A table's figures; tables inside are left as they are."""
         figures = {}
         if not isinstance(data, dict):
-            raise Refusal("%s: %s is %r, expected a table: [%s]" % (
-                self.where(path)[0], path[-1], data, path[-1]))
+            raise Refusal("%s: %s is %s, expected a table: %s" % (
+                self.where(path)[0], path[-1] if isinstance(path[-1], str) else path[0],
+                shown(data), "[partition.node]" if len(path) > 2 else "[[partition]]"
+                if len(path) > 1 else "[%s]" % path[-1]))
         for name, value in data.items():
             where, comment = self.where(path + (name,))
             if name not in keys and not (title == "the top" and name in TABLES):
@@ -201,12 +232,14 @@ class Description:
 
     def __init__(self):
         self.top, self.node, self.partitions = {}, {}, []
+        self.notes = []                # on what is taken otherwise than it was said
 
     def take(self, source, data):
         """What a file says, in place of what was known."""
         top = source.table(data, (), "the top", TOP_KEYS)
         node = top.pop("node", {})
         partitions = top.pop("partition", [])
+        self.displace(top)
         self.top.update(top)
         self.node.update(source.table(node, ("node",), "[node]", NODE_KEYS))
         if not isinstance(partitions, list):
@@ -215,6 +248,20 @@ class Description:
         if partitions:
             self.partitions = [self.partition(source, i, part)
                                for i, part in enumerate(partitions)]
+        names = [part["name"].value for part in self.partitions]
+        for part, name in zip(self.partitions[::-1], names[::-1]):
+            if names.count(name) > 1:
+                raise Refusal("%s: two partitions are called \"%s\"; give each a name of its own"
+                              % (part["name"].where, name))
+
+    def displace(self, top):
+        """What was said of a network's shape goes when another one is said."""
+        known = self.top["network"].value if "network" in self.top else "switch"
+        if "network" in top and top["network"].value != known:
+            forget_shape(self.top, top["network"].value)
+        for name in FIXED_TREE if "tree" in top else ("tree",) if set(top) & set(FIXED_TREE) \
+                else ():
+            self.top.pop(name, None)
 
     @staticmethod
     def partition(source, i, data):
@@ -243,9 +290,13 @@ class Description:
             refuse_key("platform: " + text, key, "[node]" if table else "the top", list(keys))
         figure = figure_of("platform: " + text, "given on the command line", key, keys[key],
                            value)
+        if not table:
+            self.displace({key: figure})
         (self.node if table else self.top)[key] = figure
-        if key == "nodes":
+        if key == "nodes" and self.partitions:
             self.partitions = []
+            self.notes.append("%s takes the place of the partitions: all nodes are as [node] says"
+                              % text)
 
 
 class Library:
@@ -297,8 +348,14 @@ class Library:
             if not os.path.isfile(beside):
                 beside = self.path(str(base))
             if not os.path.isfile(beside):
-                raise Refusal("%s: like is %r, expected a file or one of %s"
-                              % (where, base, ", ".join(self.ready())))
+                near = difflib.get_close_matches(re.sub(r"\.toml$|:.*", "", str(base)).lower(),
+                                                 self.ready(), 1)
+                raise Refusal("%s: like is %s, expected a file or one of %s%s" % (
+                    where, shown(base), ", ".join(self.ready()),
+                    "; did you mean \"%s\"?" % near[0] if near else ""))
+            if beside.endswith(".xml"):
+                raise Refusal("%s: like is %s, a platform: expected a description, a file .toml"
+                              % (where, shown(base)))
             description = self.read(beside, depth + 1)
         description.take(source, data)
         return description

@@ -5,6 +5,8 @@ import math
 
 from orrery_tool.words import Refusal
 
+MOST_LINKS = 1 << 16       # in a number of a tree's parameters
+
 
 class Shape:
     """What a <cluster> says, hosts that it has, links between neighbours, words on it."""
@@ -29,7 +31,8 @@ def given_tree(nodes, figure):
     try:
         levels = int(fields[0])
         numbers = [[int(n) for n in field.split(",")] for field in fields[1:]]
-        good = len(numbers) == 3 and all(len(part) == levels for part in numbers)
+        good = len(numbers) == 3 and all(len(part) == levels for part in numbers) and all(
+            0 < n <= MOST_LINKS for part in numbers for n in part)
     except ValueError:
         good = False
     if not good:
@@ -39,7 +42,7 @@ def given_tree(nodes, figure):
         raise Refusal("%s: a tree \"%s\" has %d nodes, and nodes is %d; change one of them, or "
                       "leave tree out" % (figure.where, figure.value, math.prod(numbers[0]),
                                           nodes))
-    return Shape("FAT_TREE", figure.value, nodes, 2, "fat tree; " + figure.origin)
+    return Shape("FAT_TREE", figure.value.replace(" ", ""), nodes, 2, "fat tree; " + figure.origin)
 
 
 def splits(nodes, most, least):
@@ -52,11 +55,15 @@ def fat_tree(nodes, top):
         return given_tree(nodes, top["tree"])
     ports = value_of(top, "switch_ports", 40)
     ratio = value_of(top, "oversubscription", 1)
-    where = top["oversubscription"].where if "oversubscription" in top else "platform"
+    where = next((top[name].where for name in ("switch_ports", "oversubscription", "nodes")
+                  if name in top), "platform")
     down = int(ports * ratio / (1 + ratio))
-    if ratio < 1 or down < 1 or down >= ports:
-        raise Refusal("%s: switches of %d ports with %g links down for one up are no fat tree; "
-                      "oversubscription is 1 or more" % (where, ports, ratio))
+    if ratio < 1:
+        raise Refusal("%s: oversubscription is %g, links down for one up: expected 1 or more"
+                      % (top["oversubscription"].where, ratio))
+    if down < 1 or down >= ports:
+        raise Refusal("%s: %d ports of a switch cannot be %g links down for one up; say more "
+                      "switch_ports or a smaller oversubscription" % (where, ports, ratio))
     if nodes <= ports:
         return Shape("FAT_TREE", "1;%d;1;1" % nodes, nodes, 2,
                      "%d nodes on one switch of %d ports" % (nodes, ports))
@@ -70,9 +77,9 @@ def fat_tree(nodes, top):
     pod = -splits(leaves, ports // 2, ports // 4)[1]
     pods = math.ceil(leaves / pod)
     if pods > ports:
-        raise Refusal("platform: %d nodes need more than three levels of switches with %d "
+        raise Refusal("%s: %d nodes need more than three levels of switches with %d "
                       "ports; say switch_ports = %d or more" % (
-                          nodes, ports, 2 * math.ceil((nodes / 2) ** (1 / 3) + 1)))
+                          where, nodes, ports, 2 * math.ceil((nodes / 2) ** (1 / 3) + 1)))
     above = math.ceil(pod / ratio)
     return Shape("FAT_TREE", "3;%d,%d,%d;1,%d,%d;1,1,1" % (leaf, pod, pods, up, above),
                  leaf * pod * pods, 2, "fat tree of three levels: %d pods of %d leaf switches "
@@ -126,8 +133,6 @@ def dragonfly(nodes, top):
     chassis, routers = value_of(top, "chassis", 6), value_of(top, "routers", 16)
     each = value_of(top, "nodes_per_router", 4)
     where = next((top[name].where for name in ("routers", "chassis") if name in top), "platform")
-    if not (chassis and routers and each):
-        raise Refusal("%s: chassis, routers and nodes_per_router are 1 or more" % where)
     group = chassis * routers * each
     groups = math.ceil(nodes / group)
     notes = []

@@ -7,6 +7,7 @@ import re
 import statistics
 
 from orrery_tool.platform_describe import Figure
+from orrery_tool.platform_limits import MOST_UNITS
 from orrery_tool.words import Refusal
 
 SUFFIXES = (".platform.v4.xml", ".platform.xml", ".bandwidth", ".latency", ".config",
@@ -17,6 +18,13 @@ def is_machine(root):
     """Is a platform one of StarPU's, whose hosts are the memories of one node?"""
     names = {host.get("id") for host in root.iter("host")}
     return "RAM" in names and "MAIN" in names
+
+
+def is_bus(path):
+    """StarPU's files of a bus calibration, or their common beginning; some may be missing."""
+    stem = next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
+    return not path.endswith(".xml") and any(
+        os.path.exists(stem + end) for end in (".config", ".bandwidth", ".latency"))
 
 
 def number_of(text, where, what):
@@ -35,6 +43,25 @@ class Bus:
         self.model, self.memory = None, 0
         self.to, self.back, self.peer, self.latency = [], [], [], []
         self.shared, self.crossings = 0, 0
+        self.numas, self.numa_speeds, self.numa_latencies = 1, [], []
+        self.notes = []                # on what is not taken over
+
+    def check(self):
+        """Refuses figures that no machine has."""
+        if not 0 < self.cpus <= MOST_UNITS:
+            raise Refusal("%s: it has %d CPUs, expected 1 to %d; have StarPU measure it again"
+                          % (self.where, self.cpus, MOST_UNITS))
+        if self.gpus and not (len(self.to) == len(self.back) == self.gpus):
+            raise Refusal("%s: %d links from main memory and %d links back, expected one for each "
+                          "of %d GPUs; have StarPU measure it again"
+                          % (self.where, len(self.to), len(self.back), self.gpus))
+
+    def others(self, counts):
+        """What the library has no workers for.  counts: {kind of device: how many}"""
+        for kind, number in counts.items():
+            if number and not self.gpus:
+                self.notes.append("%s: %d %s devices are not taken over; only CUDA's are. Say gpu "
+                                  "and gpus in [node] of a description" % (self.where, number, kind))
 
     def figures(self):
         """{name: Figure} of a node."""
@@ -44,6 +71,13 @@ class Bus:
         found = {"workers": figure(self.cpus, "CPUs")}
         name = re.sub(r"\..*", "", os.path.basename(self.where))
         found["cpu_model"] = figure(name, "where StarPU's models have this name")
+        if self.numas > 1:
+            found["numa_per_socket"] = figure(self.numas, "NUMA nodes, of a node with one socket")
+            if self.numa_speeds:
+                found["numa_bandwidth"] = figure(statistics.mean(self.numa_speeds),
+                                                 "between NUMA nodes")
+                found["numa_latency"] = figure(statistics.mean(self.numa_latencies),
+                                               "between NUMA nodes")
         found["gpus"] = figure(self.gpus, "CUDA devices")
         if not self.gpus:
             return found
@@ -73,18 +107,29 @@ def read_machine(path, root):
     bus.cpus = sum(bool(re.fullmatch(r"CPU\d+", name)) for name in hosts)
     cuda = [name for name in hosts if re.fullmatch(r"CUDA\d+", name)]
     bus.gpus = len(cuda)
-    properties = {prop.get("id"): prop.get("value") for name in cuda[:1]
-                  for prop in hosts[name].findall("prop")}
+    bus.others({kind: sum(name.startswith(kind) for name in hosts) for kind in ("OpenCL", "HIP")})
+    devices = [{prop.get("id"): prop.get("value") for prop in hosts[name].findall("prop")}
+               for name in cuda]
+    properties = devices[0] if devices else {}
     bus.model = properties.get("model")
     if "memsize" in properties:
         bus.memory = number_of(properties["memsize"], path, "memsize of " + cuda[0])
+    for what in ("model", "memsize"):
+        for name, device in zip(cuda, devices):
+            if device.get(what) != properties.get(what):
+                bus.notes.append("%s: %s of %s is %s, and of %s %s; all are taken to be as %s" % (
+                    path, what, name, device.get(what), cuda[0], properties.get(what), cuda[0]))
     for link in root.iter("link"):
         ends = re.fullmatch(r"(RAM|CUDA\d+)-(RAM|CUDA\d+)", link.get("id", ""))
         if not ends:
             continue
         where = "%s: link %s" % (path, link.get("id"))
+        if not set(ends.groups()) <= {"RAM", *cuda}:
+            raise Refusal("%s: there is no host of that name" % where)
         speed = number_of(link.get("bandwidth"), where, "bandwidth")
         latency = number_of(link.get("latency"), where, "latency")
+        if not speed > 0:
+            raise Refusal("%s: bandwidth is 0; have StarPU measure it again" % where)
         if "RAM" in ends.groups():
             (bus.to if ends.group(1) == "RAM" else bus.back).append(speed)
             bus.latency.append(latency)
@@ -122,42 +167,77 @@ def read_matrix(path):
     except OSError as error:
         raise Refusal("%s cannot be read: %s; StarPU writes it beside the others of a bus "
                       "calibration" % (path, error.strerror)) from None
+    except UnicodeDecodeError:
+        raise Refusal("%s is no text; have StarPU measure it again" % path) from None
     return rows
 
 
 def read_counts(path):
-    """CPUs and CUDA devices."""
-    counts = {"CPUs": 0, "CUDA devices": 0}
+    """{what: how many} of "12 # Number of CPUs" and the like."""
+    counts = {}
     try:
         with open(path, encoding="utf-8") as f:
-            for line in f:
-                match = re.match(r"(\d+) # Number of (.*)", line)
-                if match and match.group(2) in counts:
+            for number, line in enumerate(f, 1):
+                match = re.match(r"\s*(\S*)\s*# Number of (.*\S)", line)
+                if match and not re.fullmatch("[0-9]{1,9}", match.group(1)):
+                    raise Refusal("%s:%d: the number of %s is \"%s\", expected a whole number; have "
+                                  "StarPU measure it again" % (path, number, match.group(2),
+                                                               match.group(1)))
+                if match:
                     counts[match.group(2)] = int(match.group(1))
     except OSError as error:
-        raise Refusal("%s cannot be read: %s" % (path, error.strerror)) from None
-    return counts["CPUs"], counts["CUDA devices"]
+        raise Refusal("%s cannot be read: %s; StarPU writes it beside the others of a bus "
+                      "calibration" % (path, error.strerror)) from None
+    except UnicodeDecodeError:
+        raise Refusal("%s is no text; have StarPU measure it again" % path) from None
+    if "CPUs" not in counts:
+        raise Refusal("%s: it has no line \"COUNT # Number of CPUs\"; have StarPU measure it again"
+                      % path)
+    return counts
+
+
+def between(rows, path, i, j, least):
+    """A figure from one memory to another; least: what it is at least."""
+    value = rows[i][j]
+    if not math.isfinite(value):
+        raise Refusal("%s: the figure of memories %d and %d is missing (nan); have StarPU measure it "
+                      "again" % (path, i, j))
+    if value < least:
+        raise Refusal("%s: the figure of memories %d and %d is %g, expected more; have StarPU "
+                      "measure it again" % (path, i, j, value))
+    return value
 
 
 def read_calibration(stem):
-    """From STEM.config, STEM.bandwidth (MB/s) and STEM.latency (us)."""
-    bus = Bus(stem)
-    bus.cpus, bus.gpus = read_counts(stem + ".config")
-    speeds, latencies = read_matrix(stem + ".bandwidth"), read_matrix(stem + ".latency")
-    gpus = range(1, bus.gpus + 1)
-    for rows, what in ((speeds, "bandwidth"), (latencies, "latency")):
-        if len(rows) <= bus.gpus or any(len(row) <= bus.gpus for row in rows[:bus.gpus + 1]):
-            raise Refusal("%s.%s: expected a row and a column for main memory and each of %d "
-                          "GPUs; have StarPU measure it again" % (stem, what, bus.gpus))
-        if any(not math.isfinite(rows[0][gpu] + rows[gpu][0]) for gpu in gpus):
-            raise Refusal("%s.%s: the figures of a GPU are missing (nan); have StarPU measure it "
-                          "again" % (stem, what))
+    """From STEM.config, STEM.bandwidth (MB/s) and STEM.latency (us): NUMA nodes, then GPUs."""
+    bus, counts = Bus(stem), read_counts(stem + ".config")
+    bus.cpus, bus.gpus = counts["CPUs"], counts.get("CUDA devices", 0)
+    bus.numas = max(counts.get("NUMA nodes", 1), 1)
+    bus.others({kind: counts.get(kind + " devices", 0) for kind in ("OpenCL", "HIP")})
+    ends, n = (stem + ".bandwidth", stem + ".latency"), bus.numas + bus.gpus
+    tables = [read_matrix(end) for end in ends]
+    for rows, end in zip(tables, ends):
+        if len(rows) < n or any(len(row) < n for row in rows[:n]):
+            raise Refusal("%s: expected a row and a column for each of %d main memories and of %d "
+                          "GPUs; have StarPU measure it again" % (end, bus.numas, bus.gpus))
+
+    def figures(i, j):
+        return (1e6 * between(tables[0], ends[0], i, j, 1e-3),
+                1e-6 * between(tables[1], ends[1], i, j, 0))
+    numas, gpus = range(bus.numas), range(bus.numas, n)
     for gpu in gpus:
-        bus.to.append(1e6 * speeds[0][gpu])
-        bus.back.append(1e6 * speeds[gpu][0])
-        bus.latency += [1e-6 * latencies[0][gpu], 1e-6 * latencies[gpu][0]]
-        bus.peer += [1e6 * speeds[gpu][other] for other in gpus
-                     if other != gpu and math.isfinite(speeds[gpu][other])]
+        there, back = [[figures(*(end, gpu)[::way]) for end in numas] for way in (1, -1)]
+        bus.to.append(statistics.mean(speed for speed, _ in there))
+        bus.back.append(statistics.mean(speed for speed, _ in back))
+        bus.latency += [statistics.mean(latency for _, latency in way) for way in (there, back)]
+        for other in gpus:
+            if other != gpu and math.isfinite(tables[0][gpu][other]):
+                bus.peer.append(1e6 * between(tables[0], ends[0], gpu, other, 1e-3))
+    if len(bus.peer) not in (0, bus.gpus * (bus.gpus - 1)):
+        bus.notes.append("%s: only %d of the ways between %d GPUs have a figure; all are taken to have "
+                         "their mean" % (ends[0], len(bus.peer), bus.gpus))
+    pairs = [figures(i, j) for i in numas for j in numas if i != j]
+    bus.numa_speeds, bus.numa_latencies = [s for s, _ in pairs], [l for _, l in pairs]
     return bus
 
 
@@ -169,9 +249,18 @@ def bus_of(path, read_platform):
         if not is_machine(root):
             raise Refusal("%s is no machine.platform.xml of StarPU's: it has no hosts MAIN and "
                           "RAM; give the directory bus/ and the name of the machine" % path)
-        return read_machine(path, root)
+        bus = read_machine(path, root)
+        bus.check()
+        return bus
     stem = next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
-    if os.path.exists(stem + ".config"):
-        return read_calibration(stem)
+    if is_bus(stem):
+        bus = read_calibration(stem)
+        bus.check()
+        return bus
+    directory = path if os.path.isdir(path) else os.path.dirname(stem) or "."
+    names = [name[:-7] for name in sorted(os.listdir(directory)) if name.endswith(".config")] \
+        if os.path.isdir(directory) else []
     raise Refusal("%s: no calibration of StarPU's: expected a machine.platform.xml, or "
-                  "bus/NAME with .config, .bandwidth and .latency behind it" % path)
+                  "bus/NAME with .config, .bandwidth and .latency behind it%s" % (
+                      path, "; there are " + ", ".join(os.path.join(directory, name)
+                                                      for name in names[:5]) if names else ""))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery platform: quantities with units, as descriptions of machines have them."""
+import math
 import re
 
 PREFIXES = {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15,
@@ -33,7 +34,7 @@ def size(text):
 
 
 def gflops(text):
-    value = prefixed(text, r"[Ff]lops?/s|FLOPS|flops|F/s")
+    value = prefixed(text, r"(?i:flops?/s|flops?|f/s|f)")
     return value / 1e9 if value is not None else None
 
 
@@ -73,7 +74,7 @@ def read_quantity(kind, value):
     if kind == "lengths" and isinstance(value, list):
         return value if value and all(type(v) is int and v > 0 for v in value) else None
     if isinstance(value, (int, float)):
-        if not takes_numbers or value < 0 or (kind == "count" and value != int(value)):
+        if not takes_numbers or not 0 <= value < math.inf or (kind == "count" and value != int(value)):
             return None
         return int(value) if kind == "count" else float(value)
     return reader(value) if isinstance(value, str) else None

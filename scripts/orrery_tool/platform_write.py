@@ -5,7 +5,9 @@ import os
 import re
 from xml.sax.saxutils import quoteattr
 
-from orrery_tool.platform_describe import MAX_NODES, Figure
+from orrery_tool.platform_describe import NETWORK_KEYS, NODE_KEYS, Figure
+from orrery_tool.platform_limits import (MAX_NODES, MAX_NUMAS, check_needs, check_network, is_said,
+                                         node_notes, unlikely, unusual)
 from orrery_tool.platform_shape import shape_of
 from orrery_tool.platform_starpu import bus_of
 from orrery_tool.words import Refusal
@@ -43,11 +45,21 @@ class Node:
 
     def __init__(self, figures, library, directory, read_platform):
         self.figures = dict(figures)
-        self.directory, self.library = directory, library
+        self.directory, self.library, self.notes = directory, library, []
         if "machine" in figures:
             machine = figures["machine"]
             path = os.path.join(directory, machine.value)
-            self.fill(bus_of(path, read_platform).figures())
+            try:
+                bus = bus_of(path, read_platform)
+                self.notes += bus.notes
+                self.fill(bus.figures())
+            except Refusal as refusal:
+                raise Refusal("%s%s" % ("" if path in machine.where else machine.where +
+                                        ": machine: ", refusal)) from None
+        self.notes += unusual(self.figures, NODE_KEYS)
+        cores = None
+        if "cpu" in figures:
+            cores = library.part("cpu", figures["cpu"]).get("cores")
         for part in ("cpu", "gpu"):
             if part in figures:
                 self.fill(library.part(part, figures[part]))
@@ -56,6 +68,7 @@ class Node:
             self.fill({"gpu_model": Figure(gpu.value, gpu.where, "NVIDIA data sheet: " + gpu.value),
                        "gpus": Figure(1, gpu.where, "one, since a gpu is named")})
         self.check()
+        self.notes += node_notes(self, cores and cores.value)
 
     def fill(self, figures):
         for name, figure in figures.items():
@@ -70,9 +83,12 @@ class Node:
             raise Refusal("%s: gpus is %d, and nothing says what they are; say gpu = "
                           "\"A100-SXM4-40GB\" or gpu_model = \"NAME\" of measured models"
                           % (self.figures["gpus"].where, gpus))
-        if self.cores() < 1:
-            raise Refusal("%s: a node has no core; say cores = 16 and sockets = 2"
-                          % self.figures["cores"].where)
+        numas = self.value("sockets", 1) * self.value("numa_per_socket", 1)
+        if numas > MAX_NUMAS:
+            name = "numa_per_socket" if "numa_per_socket" in self.figures else "sockets"
+            raise Refusal("%s: a node has %d main memories, sockets times numa_per_socket, and the "
+                          "library knows %d; say fewer"
+                          % (self.figures[name].where, numas, MAX_NUMAS))
         if self.workers().value < 1:
             raise Refusal("%s: %d cores of a node drive %d GPUs, and none is left for CPU "
                           "workers; say workers = 1 or more cores"
@@ -125,7 +141,13 @@ class Writer:
         self.nodes = [Node(figures, library, directory, read_platform)
                       for figures in kinds or [description.node]]
         self.count = self.count_nodes()
+        check_network(self.top)
+        check_needs(self.nodes)
         self.shape = shape_of(self.count, self.top)
+        notes = description.notes + list(unusual(self.top, NETWORK_KEYS))
+        notes += [note for node in self.nodes for note in node.notes]
+        notes += unlikely(self.top, self.nodes)
+        self.shape.notes += list(dict.fromkeys(notes))
 
     def count_nodes(self):
         given = self.top.get("nodes")
@@ -162,6 +184,11 @@ class Writer:
                                          seconds(figure.value)))
             words = "what both nodes leave of %s: %s" % (seconds(figure.value), origin_of(figure))
             return max(figure.value - 2 * cost_s, 0) / near, cost_s, words
+        said = self.top.get("hop_latency")
+        if said and is_said(said) and said.value * near > figure.value * 1.0001:
+            raise Refusal("%s: hop_latency is %s, and the %d links of a message between neighbours "
+                          "take more than the latency of %s; say a smaller one, or leave it out"
+                          % (said.where, seconds(said.value), near, seconds(figure.value)))
         hop = min(self.top["hop_latency"].value if "hop_latency" in self.top
                   else figure.value / 10, figure.value / near)
         words = "a hop; %s, of which nodes take what %d links leave: %s" % (
@@ -173,9 +200,6 @@ class Writer:
             return []
         lines = ["  <config>"]
         factors = self.top.get("bandwidth_factors")
-        if factors and not re.fullmatch(r"\d+:[0-9.e+-]+(;\d+:[0-9.e+-]+)*", factors.value):
-            raise Refusal("%s: bandwidth_factors is \"%s\", expected ABOVE_BYTES:FACTOR;..."
-                          % (factors.where, factors.value))
         for name, value, words in EXACT:
             if factors and name == "smpi/bw-factor":
                 value, words = factors.value, origin_of(factors)
@@ -206,8 +230,6 @@ class Writer:
 
     def cluster(self, link_s, speed):
         bandwidth = self.need("bandwidth", "25 GB/s")
-        if not bandwidth.value > 0:
-            raise Refusal("%s: bandwidth is 0; say what a link reaches" % bandwidth.where)
         text = '  <cluster id="cluster" prefix="node-" suffix="" radical="0-%d"' \
             % (self.shape.hosts - 1)
         if self.shape.topology:

@@ -2,6 +2,7 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery run."""
 import argparse
+import difflib
 import os
 import re
 
@@ -10,6 +11,43 @@ from orrery_tool.mapping import add_rules
 from orrery_tool.real import run_real
 from orrery_tool.sim import run_sim
 from orrery_tool.words import Parser, Refusal
+
+
+COMMAND = "--show prints the command that it starts, to be started by hand"
+# An option of smpirun or mpirun: what there is in its place
+OF_OTHERS = {
+    "platform": "say --sim PLATFORM", "hostfile": "say --hostfile FILE",
+    "machinefile": "say --hostfile FILE", "host": "name the hosts in a file: --hostfile FILE",
+    "H": "name the hosts in a file: --hostfile FILE",
+    "trace": "say --trace DIR, and see \"orrery trace\"",
+    "trace-file": "say --trace DIR, and see \"orrery trace\"",
+    "map": "\"orrery map\" shows which rank goes where",
+    "cfg": "say it in the platform, before its zones: <config><prop id=\"smpi/or\" "
+           "value=\"0:1e-6\"/></config>",
+    "log": "--verbose shows what SimGrid says",
+    "x": "set variables before the command: NAME=VALUE orrery run ...",
+    "env": "set variables before the command: NAME=VALUE orrery run ...",
+    "genv": "set variables before the command: NAME=VALUE orrery run ...",
+    "mca": "set it before the command: OMPI_MCA_NAME=VALUE orrery run ...",
+    "gdb": COMMAND, "lldb": COMMAND, "vgdb": COMMAND, "wrapper": COMMAND, "keep-temps": COMMAND,
+    "allow-run-as-root": "leave it out: it is never needed",
+}
+
+
+class RunParser(Parser):
+    """Options of the launchers that people know have a remedy."""
+
+    def error(self, message):
+        option = re.match("unrecognized arguments: (-[^ =]*)", message)
+        word = option.group(1).lstrip("-") if option else ""
+        if word in OF_OTHERS:
+            raise Refusal("orrery run has no option %s: %s" % (option.group(1), OF_OTHERS[word]))
+        near = difflib.get_close_matches("--" + word, self._option_string_actions, 1, 0.75) \
+            if option else ()
+        if near:
+            raise Refusal("orrery run has no option %s: did you mean %s?"
+                          % (option.group(1), near[0]))
+        super().error(message)
 
 
 def rank_count(text):
@@ -21,7 +59,7 @@ def rank_count(text):
 
 
 def run_parser():
-    parser = Parser(
+    parser = RunParser(
         prog="orrery run", allow_abbrev=False, description="Starts a program on N ranks, with mpirun or, with "
         "--sim, in simulation with smpirun.  Limits of the machine are checked first.",
         epilog="The rules of a map are those of \"orrery map\"; nodes of a host file are taken "

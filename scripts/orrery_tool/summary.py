@@ -34,7 +34,8 @@ def doubt_text(figures):
         return ""
     parts = ["%.3g %% of it %s" % (100 * float(figures[name]) / work_s, words)
              for name, words in (("uncalibrated_s", "uncalibrated"),
-                                 ("extrapolated_s", "extrapolated")) if float(figures[name])]
+                                 ("extrapolated_s", "extrapolated"),
+                                 ("once_s", "measured only once")) if float(figures.get(name, 0))]
     error = float(figures["model_error"])
     if error:
         parts.insert(0, "known to +-%.2g %% from its measurements" % (100 * error))

@@ -192,9 +192,11 @@ static struct known_route *make_route(struct wire *wire, const struct way *way,
 		add_use(route, way->links[i], 1);
 	for (int i = 0; back && i < back->nlinks; i++)
 		add_use(route, back->links[i], CROSSTRAFFIC);
-	route->penalty = told->latency_s + wire->law.weight_s * told->inverse_bytes_per_s;
-	if (!(route->penalty > 0))
-		route->penalty = 1;
+	/* As SimGrid, where flows without latency weigh the same. */
+	route->penalty = 1;
+	if (told->latency_s > 0)
+		route->penalty =
+			told->latency_s + wire->law.weight_s * told->inverse_bytes_per_s;
 	for (int i = 0; i < route->nlinks; i++)
 		route->links[i].weight /= route->penalty;
 	route->bound = raw_bound(wire, told);

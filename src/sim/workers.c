@@ -472,12 +472,14 @@ static void refuse(struct worker *worker, struct job *job)
 	const struct plat_machine *machine = worker->node->machine;
 	const char *name = task->cl->name ? task->cl->name : task->name;
 	const char *device_model = machine->devices[worker->type].model;
-	char path[1024] = "", remedy[128];
+	char path[2048] = "none", remedy[128];
 	size_t bytes = 0;
 
 	describe_remedy(worker, task, remedy, sizeof(remedy));
-	if (model && model->symbol)
-		model_path(worker->node, model->symbol, path, sizeof(path));
+	if (model && model->symbol &&
+	    model_path(worker->node, model->symbol, path, sizeof(path)) < 0)
+		model_absent(worker->node, worker->type, model->symbol, path,
+			     sizeof(path));
 	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
 		bytes += data_bytes(STARPU_TASK_GET_HANDLE(task, i));
 	if (!model)
@@ -493,13 +495,12 @@ static void refuse(struct worker *worker, struct job *job)
 			worker->node->rank,
 			"simulation: no duration for codelet %s on %s (%s): model "
 			"\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
-			"no regression or roofline; file: %s: calibrate this size, or "
+			"no regression or roofline; file: %s. Calibrate this size, or "
 			"choose a size that the file has, %s",
 			name ? name : "(unnamed)", worker->kind->name,
 			*device_model ? device_model : "of a model without name",
 			model->symbol ? model->symbol : "(no symbol)",
-			model_footprint(model, task), bytes,
-			*path ? path : "none, see STARPU_PERF_MODEL_DIR", remedy);
+			model_footprint(model, task), bytes, path, remedy);
 	report_exit(1);
 }
 

@@ -80,6 +80,16 @@ def surer(suite):
                   abs(float(seen["model_error"]) / expected - 1) < 1e-3, (seen, output))
 
 
+def measured_once(suite):
+    """A single measurement does not tell how it deviates."""
+    write_model(suite, 1)
+    status, output = run(suite, "--trace", "single", "./doubt")
+    part = 100 * N * MEAN_US / WORK_US
+    suite.verdict("what_is_measured_once_is_said", status == 0 and
+                  "%.3g %% of it measured only once\n" % part in output and
+                  float(figures(suite, "single/summary")["once_s"]) > 0, output)
+
+
 def once(suite):
     """A run that nothing is measured of says so once, one in part by tasks and by time."""
     figures = {"date_s": "1", "ranks": "1", "tasks": "8", "uncalibrated_tasks": "8",
@@ -110,6 +120,7 @@ def main():
         suite.orrery("cc", "--sim", os.path.join(SRC, "tests", "cli", "doubt.c"), "-o", "doubt")
         sure(suite)
         surer(suite)
+        measured_once(suite)
         energy(suite)
         once(suite)
     return 1 if suite.nfailed else 0

@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Orrery authors
 """Where measured models go: to directories of the user's own, and to no other."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -100,14 +101,73 @@ def run(suite):
         places.check("directories_of_others_are_not_entered", None, "not saved", HOME=shared)
 
 
+MODEL = """##################
+# Performance Model Version
+%d
+# number of combinations
+1
+# number of types devices
+1
+# device type (CPU - 0, CUDA - 1, OPENCL - 2, MIC - 3)
+0
+# device id
+0
+# number of cores
+1
+# number of implementations
+1
+# number of entries
+1
+# sumlnx sumlnx2 sumlny sumlnxlny alpha beta n minx maxx
+0.0 0.0 0.0 0.0 nan nan 0 0 0
+# a b c
+nan nan nan
+%s# hash size flops mean (us) dev (us) sum sum2 n
+%s 4 0.0 100.0 0.0 1000.0 100000.0 10
+"""
+
+
+def simulated(suite):
+    """Where a simulation looks for a model, and what it says of where it finds none."""
+    suite.succeeds("cc_builds_a_simulation", "cc", "--sim", MEASURE, "-o", "measure-sim", says="",
+                   times=1)
+    base = os.path.join(suite.directory, "sampling")
+    os.environ["STARPU_PERF_MODEL_DIR"] = base
+    os.environ.pop("STARPU_HOSTNAME", None)
+    command = ("run", "--sim", "lab.toml", "-n", "1", "./measure-sim")
+    suite.write("lab.toml", "nodes = 1\nlink = \"HDR\"\n[node]\ncores = 2\ncpu_model = \"here\"\n")
+    status, said = suite.orrery(*command)
+    footprint = re.search(r"for footprint (\w{8}),", said)
+    suite.verdict("says_where_it_looked", status == 1 and footprint and
+                  "none; looked for codelets/45/measured.here in " in said and
+                  base + "/ (does not exist)" in said, said)
+    for where, version, name, says in (
+            ("codelets/45", 45, "measured.there", "measured.there is there: STARPU_HOSTNAME=there"),
+            ("45", 45, "measured.here", "45/measured.here is there: name the directory"),
+            ("codelets/44", 44, "measured.here", "simulated 0.00")):
+        os.makedirs(os.path.join(base, where), exist_ok=True)
+        path = suite.write(os.path.join(base, where, name), MODEL % (
+            version, "" if version == 44 else "0\n", footprint and footprint.group(1)))
+        status, said = suite.orrery(*command)
+        suite.verdict("%s_in_%s" % (name, where), says in said, said)
+        os.remove(path)
+
+
 def main():
+    nfailed = 0
+    if configured("sim"):
+        with tempfile.TemporaryDirectory() as directory:
+            suite = Suite(directory)
+            simulated(suite)
+            nfailed = suite.nfailed
+        os.environ.pop("STARPU_PERF_MODEL_DIR")
     if not configured("mpi"):
         return 77
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
         suite.succeeds("cc_builds", "cc", MEASURE, "-o", "measure", says="", times=1)
         run(suite)
-    return 1 if suite.nfailed else 0
+    return 1 if suite.nfailed + nfailed else 0
 
 
 if __name__ == "__main__":

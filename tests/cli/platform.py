@@ -131,10 +131,19 @@ for name, routes, says in (
         ("xml_no_direction", LINK, ["bad.xml:8: <link_ctn>", "SPLITDUPLEX", 'direction="UP"']),
         ("xml_direction", AROUND.replace('"l"', '"l" direction="UP"'),
          ["bad.xml:8: <link_ctn>", '"l" is SHARED', "leave"]),
+        ("xml_full_duplex", LINK, ["bad.xml:8: <link_ctn>", "FULLDUPLEX", 'direction="UP"']),
         ("xml_include", '<include file="more.xml"/>', ["bad.xml:8: <include>", "more.xml"])):
     XML_MISTAKES[name] = ((ZONE % ("Floyd", "c", "1GBps", "l", routes)).replace(
-        'latency="1us"/>', SPLIT), says)
+        'latency="1us"/>', SPLIT.replace("SPLIT", "FULL" if "full" in name else "SPLIT")), says)
 CONFIG = '<config><prop id="%s" value="%s"/></config>\n<zone'
+for name, option, value in (("xml_model", "host/model", "ptask_L07"),
+                            ("xml_solver", "network/solver", "fairbottleneck")):
+    XML_MISTAKES[name] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", CONFIG % (option, value)), ["bad.xml:4: <prop>", option, value, "leave it out"])
+XML_MISTAKES["xml_disk"] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+    '<host id="a" speed="1Gf"/>', '<host id="a" speed="1Gf"><disk id="d" read_bw="1MBps" '
+    'write_bw="1MBps"><prop id="content" value="none.txt"/></disk></host>'),
+    ["bad.xml:5: <prop>", "none.txt", "does not exist"])
 # What SimGrid finds when it reads a platform, or what it would say in the middle of a run.
 ZONE_MISTAKES = {
     "no_route": (ZONE % ("Full", "c", "1GBps", "l", ""), ["no route from host", "host c", "<route>"]),
@@ -340,6 +349,10 @@ def runs(suite):
         "<zone", CONFIG % ("network/model", "LV08")))
     suite.succeeds("check_says_what_is_not_followed", "platform", "--check", "model.xml",
                    says='model.xml:4: <prop>: network/model is "LV08"')
+    suite.write("wide.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        'latency="1us"', 'latency="1us" sharing_policy="FATPIPE"'))
+    suite.succeeds("check_says_what_fatpipes_are", "platform", "--check", "wide.xml",
+                   says='wide.xml:7: <link_ctn>: link "l" is FATPIPE')
     suite.refuses("one_host", "run", "--sim", "ethernet:1", "-n", "2", "./hello-sim",
                   says=["has 1 host, -n"])
     suite.write("slots", "# of Open MPI\na slots=2\nc\n")
@@ -348,6 +361,24 @@ def runs(suite):
     suite.refuses("run_names_a_host_that_is_near", "run", "--sim", "ethernet:12", "-n", "2",
                   "--hostfile", suite.write("near", "node-1\nnodes-2\n"), "./hello-sim",
                   says=["near:2:", "no host nodes-2", "did you mean node-2"])
+    suite.write("slots", "\ufeffnode-0 slots=1 max_slots=4 # ours\n# none\nnode-1 # theirs\n")
+    suite.succeeds("run_takes_comments_behind_hosts", "run", "--quiet", "--sim", "ethernet:2", "-n",
+                   "2", "--hostfile", "slots", "./hello-sim", says="of 2, argument none", times=2)
+    for name, line, says in (
+            ("none_on_it", "node-0:0", ["host node-0 has 0 ranks"]),
+            ("commas", "node-0,node-1", ["one host on each line"]),
+            ("ranges", "node-[0-3]", ["one host on each line: node-0"]),
+            ("domain", "node-1.lab.fr", ["are node-0 to node-3", "did you mean node-1?"])):
+        suite.refuses("run_refuses_a_host_" + name, "run", "--sim", "ethernet:4", "-n", "2",
+                      "--hostfile", suite.write("bad", line + "\n"), "./hello-sim",
+                      says=["bad:1:"] + says)
+    for option, says in (("-platform", "--sim PLATFORM"), ("-machinefile", "--hostfile FILE"),
+                         ("--cfg=smpi/or:0:1", "<config>"), ("-x", "NAME=VALUE orrery run"),
+                         ("-gdb", "--show"), ("--transprot", "did you mean --transport?")):
+        suite.refuses("run_has_no_" + option.strip("-"), "run", "-n", "2", option, "./hello-sim",
+                      says=["no option " + option.partition("=")[0] + ": ", says])
+    suite.refuses("run_names_a_machine_that_is_near", "run", "--sim", "smal4", "-n", "2",
+                  "./hello-sim", says=["smal4", "did you mean small4?"])
     suite.refuses("run_names_what_there_is", "run", "--sim", "nowhere", "-n", "2", "./hello-sim",
                   says=["nowhere", "small4", "xc30"])
 

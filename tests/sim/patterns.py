@@ -75,6 +75,17 @@ WIDE = """
   </zone>"""
 
 
+# Links that take no time but for their bytes: SimGrid has other weights for their flows.
+TIMELESS = """
+  <zone id="chain" routing="Floyd">%s
+  </zone>""" % "".join(
+    ["<host id=\"h%d\" speed=\"1Gf\"/>" % i for i in range(6)]
+    + ["<link id=\"l%d\" bandwidth=\"%dMBps\" latency=\"0\"/>" % (i, (100, 1000, 250)[i % 3])
+       for i in range(5)]
+    + ["<route src=\"h%d\" dst=\"h%d\"><link_ctn id=\"l%d\"/></route>" % (i, i + 1, i)
+       for i in range(5)])
+
+
 def platforms():
     """(name, body of the platform)"""
     for name, nodes, bandwidth, attributes in CLUSTERS:
@@ -83,6 +94,7 @@ def platforms():
     for name, nodes, attributes in GIGABIT:
         yield name, CLUSTER % ("cluster", "node", nodes - 1, "125MBps", "50us", attributes)
     yield "wide area", WIDE
+    yield "no latency", TIMELESS
 
 
 def play(path, first, seeds):

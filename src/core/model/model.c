@@ -472,6 +472,8 @@ void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *est
 		doubt->uncalibrated_s += estimate->seconds;
 	if (estimate->source == MODEL_REGRESSION)
 		doubt->extrapolated_s += estimate->seconds;
+	if (estimate->source == MODEL_HISTORY && estimate->nsample == 1)
+		doubt->once_s += estimate->seconds;
 	if (deviation_s > 0 && estimate->nsample > 0) {
 		doubt->variance_s2 += deviation_s * deviation_s;
 		doubt->mean_error_s += deviation_s / sqrt(estimate->nsample);

@@ -32,6 +32,7 @@ struct model_doubt {
 	double work_s;         /* all durations */
 	double uncalibrated_s; /* of these, by the roofline */
 	double extrapolated_s; /* by fits, at sizes that were not measured */
+	double once_s;         /* measured a single time: nobody knows how they deviate */
 	double variance_s2;    /* squares of the deviations of what was measured */
 	double mean_error_s;   /* deviations over the roots of the numbers of samples */
 };

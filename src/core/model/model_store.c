@@ -12,7 +12,8 @@
 #include "core/model/model_samples.h"
 #include "core/model/sampling.h"
 
-#define CODELETS "codelets/45/"
+#define CODELETS     "codelets/45/"
+#define OLD_CODELETS "codelets/44/"
 
 enum { PATH_BYTES = SAMPLING_PATH_BYTES, HOST_BYTES = 512, MAX_HOSTS = 2 };
 
@@ -70,6 +71,9 @@ static int search_file(const struct knobs *knobs, const char *name, char *path)
 	char below[PATH_BYTES + sizeof CODELETS];
 
 	snprintf(below, sizeof below, CODELETS "%s", name);
+	if (!sampling_find(knobs, below, path))
+		return 0;
+	snprintf(below, sizeof below, OLD_CODELETS "%s", name);
 	return sampling_find(knobs, below, path);
 }
 
@@ -508,6 +512,15 @@ int model_path(struct node *node, const char *symbol, char *path, size_t bytes)
 		}
 	}
 	return -ENOENT;
+}
+
+void model_absent(const struct node *node, enum starpu_worker_archtype type,
+		  const char *symbol, char *text, size_t bytes)
+{
+	char hosts[MAX_HOSTS][HOST_BYTES] = {""};
+
+	host_names(node, type, hosts);
+	sampling_absent(node_knobs(node), symbol, hosts[0], text, bytes);
 }
 
 int model_attach(struct node *node, struct starpu_perfmodel *model, const char *symbol,

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/model/sampling.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,85 @@ int sampling_find(const struct knobs *knobs, const char *name, char *path)
 
 	return sampling_each(knobs, has_it, &wanted) ? 0 : -ENOENT;
 }
+
+/* ---- a model that is nowhere ----------------------------------------- */
+
+struct absence {
+	const char *symbol, *host;
+	char *text;
+	size_t bytes, length;
+	char remedy[SAMPLING_PATH_BYTES]; /* "": none is known */
+};
+
+static void say(struct absence *absence, const char *before, const char *words)
+{
+	size_t room = absence->bytes - absence->length;
+	int n = snprintf(absence->text + absence->length, room, "%s%s", before, words);
+
+	absence->length += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
+}
+
+/* The model as another machine has it. */
+static void look_for_others(struct absence *absence, const char *dir)
+{
+	size_t length = strlen(absence->symbol);
+	char path[SAMPLING_PATH_BYTES];
+	const struct dirent *entry;
+	DIR *names;
+
+	snprintf(path, sizeof(path), "%.*scodelets/45", SAMPLING_PATH_BYTES / 2, dir);
+	names = opendir(path);
+	while (names && !*absence->remedy && (entry = readdir(names)))
+		if (!strncmp(entry->d_name, absence->symbol, length) &&
+		    entry->d_name[length] == '.' && entry->d_name[length + 1])
+			snprintf(absence->remedy, sizeof(absence->remedy),
+				 "%.*s/%s is there: STARPU_HOSTNAME=%s takes it",
+				 SAMPLING_PATH_BYTES / 2, path, entry->d_name,
+				 entry->d_name + length + 1);
+	if (names)
+		closedir(names);
+}
+
+static int look_around(void *arg, const char *dir)
+{
+	static const char *const misplaced[] = {"", "45/", "44/"};
+	struct absence *absence = arg;
+	char path[SAMPLING_PATH_BYTES];
+
+	say(absence, absence->text[absence->length - 1] == ':' ? " " : ", ", dir);
+	if (access(dir, F_OK) < 0)
+		say(absence, "", " (does not exist)");
+	for (unsigned i = 0; i < sizeof(misplaced) / sizeof(misplaced[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s%s%.255s.%.255s",
+			 SAMPLING_PATH_BYTES / 2, dir, misplaced[i], absence->symbol,
+			 absence->host);
+		if (!*absence->remedy && !access(path, F_OK))
+			snprintf(absence->remedy, sizeof(absence->remedy),
+				 "%.*s is there: name the directory in which it is below "
+				 "codelets/45",
+				 SAMPLING_PATH_BYTES / 2, path);
+	}
+	look_for_others(absence, dir);
+	return 0;
+}
+
+void sampling_absent(const struct knobs *knobs, const char *symbol, const char *host,
+		     char *text, size_t bytes)
+{
+	struct absence absence = {
+		.symbol = symbol, .host = host, .text = text, .bytes = bytes};
+
+	say(&absence, "none; looked for codelets/45/", symbol);
+	say(&absence, strchr(symbol, '.') ? "" : ".", strchr(symbol, '.') ? "" : host);
+	say(&absence, " in",
+	    " STARPU_PERF_MODEL_DIR, STARPU_HOME and "
+	    "STARPU_PERF_MODEL_PATH:");
+	sampling_each(knobs, look_around, &absence);
+	if (*absence.remedy)
+		say(&absence, "; ", absence.remedy);
+}
+
+/* ---------------------------------------------------------------------- */
 
 /*
  * Make the directory path when make is set, and look at it.  Below one that everybody

@@ -7,6 +7,8 @@
  * sampling.h - StarPU's directories of measurements: which of them has a file, and where
  * a new one goes.  Names are below such a directory: "codelets/45/SYMBOL.HOST".
  */
+#include <stddef.h>
+
 #include "base/knobs.h"
 
 enum { SAMPLING_PATH_BYTES = 2048 };
@@ -19,6 +21,10 @@ typedef int sampling_visit(void *arg, const char *dir);
 int sampling_each(const struct knobs *knobs, sampling_visit *visitor, void *arg);
 /* The first directory that has the file, in StarPU's order.  0 or -ENOENT. */
 int sampling_find(const struct knobs *knobs, const char *name, char *path);
+/* For a user: where the model SYMBOL of HOST was looked for in vain, and what is there.
+ */
+void sampling_absent(const struct knobs *knobs, const char *symbol, const char *host,
+		     char *text, size_t bytes);
 /* Where a new file goes; its directories are made, but no home.  0 or a reason. */
 int sampling_place(const struct knobs *knobs, const char *name, char *path);
 

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""orrery platform: how large a figure may be, and which figures say nothing beside others."""
+import math
+import re
+
+from orrery_tool.words import Refusal
+
+MOST_UNITS, MOST_BYTES, MOST = 10**6, 1e18, 1e30   # as src/sim/machine.c has them
+MAX_NODES = 1 << 20
+MAX_GPUS, MAX_NUMAS = 16, 8                        # of the library: STARPU_MAXCUDADEVS, ...
+COUNTS = {                 # name: (least, most); others 0 to MOST_UNITS
+    "nodes": (1, MAX_NODES), "sockets": (1, MOST_UNITS), "cores": (1, MOST_UNITS),
+    "workers": (1, MOST_UNITS), "numa_per_socket": (1, MAX_NUMAS), "gpus": (0, MAX_GPUS),
+    "host_shared": (0, 1), "copies_messages": (0, 1), "host_peers": (0, 2),
+    "switch_ports": (2, MOST_UNITS), "chassis": (1, MOST_UNITS), "routers": (1, MOST_UNITS),
+    "nodes_per_router": (1, MOST_UNITS), "router_links": (1, MOST_UNITS),
+    "chassis_links": (1, MOST_UNITS), "group_links": (1, MOST_UNITS),
+}
+COSTS = r"\w+_cost|poll_wait"
+# kind, pattern of names, (least, most) that machines have, unit, words
+USUAL = (
+    ("bandwidth", "(pcie|host|nvlink|numa)_bandwidth", (1e8, 1e14), "bytes per second",
+     "100 MB/s to 100 TB/s"),
+    ("bandwidth", ".*", (1e6, 1e14), "bytes per second", "1 MB/s to 100 TB/s"),
+    ("time", "(latency|link_latency|hop_latency)", (1e-8, 0.2), "seconds",
+     "10 ns in a machine to 200 ms around the earth"),
+    ("time", "(pcie|numa|loopback)_latency", (1e-9, 1e-3), "seconds", "1 ns to 1 ms"),
+    ("time", "disk_latency", (1e-7, 0.1), "seconds", "100 ns to 100 ms"),
+    ("bytes", "gpu_memory", (64e6, 10e12), "bytes", "64 MB to 10 TB"),
+    ("bytes", ".*", (64e6, 1e15), "bytes", "64 MB to 1 PB"),
+    ("gflops", "cpu_.*", (1e-3, 1e4), "GFlop/s", "1 MFlop/s to 10 TFlop/s of a core"),
+    ("gflops", "gpu_.*", (1, 1e7), "GFlop/s", "1 GFlop/s to 10 PFlop/s"),
+)
+EXAMPLES = {"bandwidth": "10 GB/s", "time": "1.5 us", "bytes": "64 GB", "gflops": "20 GFlop/s"}
+# network: the keys that it alone has
+SHAPES = {
+    "switch": ("backbone_bandwidth",), "fat tree": ("switch_ports", "oversubscription", "tree"),
+    "torus": ("shape",), "dragonfly": ("chassis", "routers", "nodes_per_router", "router_links",
+                                       "chassis_links", "group_links"),
+}
+PIECE = r"(\d+):([0-9.]+(?:[eE][+-]?\d+)?)"
+MAX_PIECES = 32            # WIRE_MAX_PIECES of src/sim
+# what needs a figure: the figures of a node that say nothing without it
+NEEDS = {
+    "gpus": ("gpu_model", "gpu_memory", "gpu_sp", "gpu_dp", "pcie_bandwidth", "pcie_latency",
+             "nvlink_bandwidth", "host_bandwidth", "host_shared", "host_peers"),
+    "disks": ("disk_read_bandwidth", "disk_write_bandwidth", "disk_latency"),
+}
+
+
+def usual(kind, name):
+    return next((row[2:] for row in USUAL if row[0] == kind and re.fullmatch(row[1], name)), None)
+
+
+def check_count(where, name, value):
+    least, most = COUNTS.get(name, (0, MOST_UNITS))
+    if not least <= value <= most:
+        raise Refusal("%s: %s is %d, expected %s" % (
+            where, name, value, "0 or 1" if most == 1 else "%d to %d" % (least, most)))
+
+
+def check_quantity(where, name, kind, value, raw):
+    """A figure with a unit."""
+    if not math.isfinite(value) or value > (MOST_BYTES if kind == "bytes" else MOST):
+        raise Refusal("%s: %s is %s, more than a machine has" % (where, name, raw))
+    if kind != "time" and value <= 0:
+        raise Refusal("%s: %s is 0, expected more; leave it out where there is none or it is "
+                      "not known" % (where, name))
+    if re.fullmatch(COSTS, name) and value > 1:
+        raise Refusal("%s: %s is %g s, expected at most 1 s" % (where, name, value))
+    range_ = usual(kind, name)
+    if isinstance(raw, (int, float)) and range_ and value \
+            and not range_[0][0] <= value <= range_[0][1]:
+        raise Refusal("%s: %s is %s, without a unit %s: say the unit, such as \"%s\"" % (
+            where, name, "%.12g" % raw, range_[1], EXAMPLES[kind]))
+
+
+def check_pieces(where, name, text):
+    """"ABOVE_BYTES:FACTOR;...", in order."""
+    pieces = [re.fullmatch(PIECE, piece.strip()) for piece in text.split(";")]
+    bounds = [int(piece.group(1)) for piece in pieces if piece]
+    if not all(pieces) or len(pieces) > MAX_PIECES or bounds != sorted(set(bounds)) or \
+            any(not float(piece.group(2)) > 0 for piece in pieces):
+        raise Refusal("%s: %s is \"%s\", expected ABOVE_BYTES:FACTOR with ; between, up to %d, "
+                      "bytes in order and factors above 0: \"0:0.5;65536:1\"" % (
+                          where, name, text, MAX_PIECES))
+
+
+def check_text(where, name, text):
+    if not text.strip():
+        raise Refusal("%s: %s is empty; say it, or leave it out" % (where, name))
+    if name in ("bandwidth_factors", "copy_factors"):
+        check_pieces(where, name, text)
+    if name == "push_costs" and not re.fullmatch(
+            r"[\w-]+:[0-9.]+(e[+-]?\d+)?(;[\w-]+:[0-9.]+(e[+-]?\d+)?)*;?", text):
+        raise Refusal("%s: push_costs is \"%s\", expected POLICY:SECONDS with ; between: "
+                      "\"lws:3e-7;dmda:4e-7\"" % (where, text))
+
+
+def check_figure(where, name, kind, value, raw):
+    """Refuses what no machine has.  raw: as it was written."""
+    if kind == "count":
+        check_count(where, name, value)
+    elif kind in ("bandwidth", "time", "bytes", "gflops"):
+        check_quantity(where, name, kind, value, raw)
+    elif kind == "number" and not math.isfinite(value):
+        raise Refusal("%s: %s is %s, expected a number" % (where, name, raw))
+    elif kind == "text":
+        check_text(where, name, value)
+
+
+def is_said(figure):
+    """By a description and not by the data sheet of a part that it names."""
+    return not figure.where.startswith("parts.toml")
+
+
+def unusual(figures, keys):
+    """A sentence on each figure that no machine of today has."""
+    for name, figure in figures.items():
+        range_ = usual(keys.get(name), name)
+        if range_ and figure.value and is_said(figure) \
+                and not range_[0][0] <= figure.value <= range_[0][1]:
+            yield "%s: %s is %g %s; is that meant? Usual are %s" % (
+                figure.where, name, figure.value, range_[1], range_[2])
+
+
+def forget_shape(top, network):
+    """The figures of a network that is replaced by another."""
+    for other, names in SHAPES.items():
+        for name in names if other != network else ():
+            top.pop(name, None)
+
+
+def check_network(top):
+    """Refuses figures of a network that say nothing beside others."""
+    network = top["network"].value if "network" in top else "switch"
+    for other, names in SHAPES.items():
+        for name in names:
+            if name in top and other != network and is_said(top[name]):
+                raise Refusal("%s: %s is of a network = \"%s\", and %s; leave one of both out" % (
+                    top[name].where, name, other, "network is \"%s\"" % network
+                    if "network" in top else "without network it is a \"switch\""))
+    smpi = "factors" in top and top["factors"].value == "smpi"
+    for name, beside, found in (
+            ("switch_ports", "tree", "tree" in top), ("oversubscription", "tree", "tree" in top),
+            ("message_cost", "link_latency", "link_latency" in top),
+            ("hop_latency", "link_latency", "link_latency" in top),
+            ("bandwidth_factors", "factors = \"smpi\"", smpi)):
+        if name in top and found and is_said(top[name]):
+            raise Refusal("%s: %s changes nothing beside %s; leave one of both out"
+                          % (top[name].where, name, beside))
+    if "loopback_latency" in top and "loopback_bandwidth" not in top:
+        raise Refusal("%s: loopback_latency changes nothing without loopback_bandwidth; say it, "
+                      "too" % top["loopback_latency"].where)
+
+
+def check_needs(nodes):
+    """Refuses figures of GPUs and disks where no kind of nodes says how many it has."""
+    for needed, names in NEEDS.items():
+        if any(needed in node.figures for node in nodes):
+            continue
+        for name in names:
+            figure = nodes[0].figures.get(name)
+            if figure and is_said(figure):
+                raise Refusal("%s: %s changes nothing while nothing says how many %s a node has; "
+                              "say %s = 1" % (figure.where, name,
+                                              "GPUs" if needed == "gpus" else needed, needed))
+
+
+def unlikely(top, nodes):
+    """Sentences on figures that are seldom meant beside each other."""
+    link, backbone = top.get("bandwidth"), top.get("backbone_bandwidth")
+    if link and backbone and backbone.value < link.value:
+        yield "%s: all share a backbone of %g GB/s, less than one link of %g GB/s has" % (
+            backbone.where, backbone.value / 1e9, link.value / 1e9)
+    for node in nodes:
+        pcie, gpus = node.figures.get("pcie_bandwidth"), node.value("gpus", 0)
+        if gpus and pcie and link and is_said(link) and link.value > 2 * gpus * pcie.value:
+            yield "%s: bandwidth is %g GB/s, and all GPUs of a node together reach %g GB/s by PCIe" \
+                % (link.where, link.value / 1e9, gpus * pcie.value / 1e9)
+        for device in ("cpu", "gpu"):
+            single, double = (node.figures.get(device + end) for end in ("_sp", "_dp"))
+            if single and double and double.value > single.value and is_said(double):
+                yield "%s: %s_dp is more than %s_sp; are both in their place?" % (
+                    double.where, device, device)
+
+
+def node_notes(node, cores_of_cpu):
+    """Sentences on what is taken for granted of a node, or hardly meant.
+    cores_of_cpu: cores of a socket of the processor that it names, or None."""
+    figures = node.figures
+    if "cores" not in figures and "workers" not in figures:
+        yield "nothing says how many cores a node has: 1 is taken; say cores = 16"
+    cores = figures.get("cores")
+    if cores and cores_of_cpu and cores.value > cores_of_cpu:
+        yield "%s: cores is %d, and a socket of the %s has %d" % (
+            cores.where, cores.value, figures["cpu"].value, cores_of_cpu)
+    if "machine" in figures and cores:
+        yield "%s: cores do not change the %d workers that StarPU found; say workers" % (
+            cores.where, figures["workers"].value)
+    for name in ("workers", "spare_cores"):
+        if "cores" in figures and name in figures and "machine" not in figures \
+                and figures[name].value > node.cores():
+            yield "%s: %s is %d, and a node has %d cores" % (
+                figures[name].where, name, figures[name].value, node.cores())
+    if "gpu" in figures and figures["gpus"].where == figures["gpu"].where:
+        yield "%s: nothing says how many GPUs a node has: 1 is taken; say gpus = 4" \
+            % figures["gpu"].where
+    several = node.value("sockets", 1) * node.value("numa_per_socket", 1) > 1
+    for name in ("numa_bandwidth", "numa_latency"):
+        if name in figures and not several and is_said(figures[name]):
+            yield "%s: %s changes nothing in a node with one main memory; say sockets = 2 or " \
+                "numa_per_socket = 2" % (figures[name].where, name)

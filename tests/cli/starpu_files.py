@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""Bus calibrations as StarPU's users have them, whole and damaged: read as they are, or refused with
+file and remedy."""
+import os
+import re
+import sys
+import tempfile
+
+from newcomer import Claims, attempt, start
+
+CONFIG = """# Current configuration
+16 # Number of CPUs
+2 # Number of NUMA nodes
+2 # Number of CUDA devices
+0 # Number of OpenCL devices
+0 # Number of MIC devices
+0 # Number of MPI devices
+"""
+# Two NUMA nodes, then two GPUs, then what StarPU has room for.
+BANDWIDTH = """# to 0\t\tto 1\t\tto 2\t\tto 3\t\tto 4
+0.0\t20000.0\t12000.0\t10000.0\tnan
+22000.0\t0.0\t10000.0\t12000.0\tnan
+13000.0\t11000.0\t0.0\t9000.0\tnan
+11000.0\t13000.0\t9000.0\t0.0\tnan
+nan\tnan\tnan\tnan\tnan
+"""
+LATENCY = """# to 0\t\tto 1\t\tto 2\t\tto 3\t\tto 4
+0.0\t0.2\t8.0\t9.0\tnan
+0.2\t0.0\t9.0\t8.0\tnan
+10.0\t11.0\t0.0\t14.0\tnan
+11.0\t10.0\t14.0\t0.0\tnan
+nan\tnan\tnan\tnan\tnan
+"""
+HOSTS = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid.dtd'>
+<platform version="3"><AS id="AS0" routing="Full">
+<host id="MAIN" power="1"/><host id="CPU0" power="2000000000"/>
+<host id="CUDA0" power="2000000000"><prop id="model" value="A30"/><prop id="memsize" value="9000000000"/></host>
+<host id="CUDA1" power="2000000000"><prop id="model" value="A30"/><prop id="memsize" value="9000000000"/></host>
+<host id="RAM" power="1"/>
+<link id="RAM-CUDA0" bandwidth="12000000000.0" latency="0.000008"/>
+<link id="CUDA0-RAM" bandwidth="13000000000.0" latency="0.000010"/>
+<link id="RAM-CUDA1" bandwidth="12000000000.0" latency="0.000008"/>
+<link id="CUDA1-RAM" bandwidth="13000000000.0" latency="0.000010"/>
+</AS></platform>
+"""
+# file: (what is replaced, by what, words of the refusal)
+DAMAGED = (
+    ("config", "16 # Number of CPUs\n", "", ["has no line", "Number of CPUs"]),
+    ("config", "16 # N", "0 # N", ["has 0 CPUs"]),
+    ("config", "2 # Number of CUDA", "-1 # Number of CUDA", [":4:", "CUDA devices is \"-1\""]),
+    ("config", "2 # Number of CUDA", "9 # Number of CUDA", ["of 2 main memories and of 9 GPUs"]),
+    ("config", CONFIG, b"\xff\xfe\0\0", ["is no text"]),
+    ("config", CONFIG, None, ["node.config cannot be read"]),
+    ("bandwidth", BANDWIDTH, None, ["node.bandwidth cannot be read"]),
+    ("bandwidth", BANDWIDTH, "", ["expected a row and a column"]),
+    ("bandwidth", "12000.0", "nan", ["memories 0 and 2 is missing (nan)"]),
+    ("bandwidth", "12000.0", "0.0", ["memories 0 and 2 is 0"]),
+    ("bandwidth", "12000.0", "-5", ["memories 0 and 2 is -5"]),
+    ("bandwidth", "12000.0", "12,5", [":2:", "expected numbers"]),
+    ("bandwidth", "9000.0", "0.0", ["memories 2 and 3 is 0"]),
+    ("latency", LATENCY, None, ["node.latency cannot be read"]),
+    ("latency", "8.0", "inf", ["memories 0 and 2 is missing"]),
+    ("latency", LATENCY[60:], "", ["expected a row"]),
+    ("xml", "<link id=\"RAM-CUDA1\" bandwidth=\"12000000000.0\" latency=\"0.000008\"/>\n", "",
+     ["1 links from main memory and 2 links back", "of 2 GPUs"]),
+    ("xml", "12000000000.0", "0.000000", ["link RAM-CUDA0: bandwidth is 0"]),
+    ("xml", "12000000000.0", "-nan", ["link RAM-CUDA0: bandwidth is \"-nan\""]),
+    ("xml", "RAM-CUDA1", "RAM-CUDA7", ["link RAM-CUDA7: there is no host"]),
+    ("xml", "</AS>", "", ["node.xml:12:", "malformed or truncated"]),
+)
+TEXTS = {"config": CONFIG, "bandwidth": BANDWIDTH, "latency": LATENCY, "xml": HOSTS}
+
+
+def write(kind, data):
+    path = "node." + kind
+    if data is None:
+        os.remove(path)
+        return
+    with open(path, "wb") as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+
+
+def play(kind="config"):
+    return attempt("nodes = 2\nlink = \"HDR\"\n[node]\nmachine = \"%s\"\n"
+                   % ("node.xml" if kind == "xml" else "node"))
+
+
+def main():
+    claims = Claims()
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        for kind, text in TEXTS.items():
+            write(kind, text)
+        refusal, said, platform = play()
+        found = dict(re.findall(r"<prop id=\"(\w+)\" value=\"([^\"]*)\"", platform or ""))
+        expected = {"cpus": "16", "gpus": "2", "pcie_bw": "11500000000", "pcie_lat": "9.5e-06",
+                    "nvlink_bw": "9000000000", "numa_nodes": "2", "numa_bw": "21000000000"}
+        wrong = {name: found.get(name) for name in expected if found.get(name) != expected[name]}
+        claims.verdict("numa_nodes_come_before_gpus", not refusal and not said and not wrong,
+                       "%s %s %s" % (refusal, said, wrong))
+        for number, (kind, old, new, words) in enumerate(DAMAGED):
+            write(kind, new if old == TEXTS[kind] else TEXTS[kind].replace(old, new, 1))
+            refusal = play(kind)[0]
+            claims.verdict("damaged_%s_%d" % (kind, number), refusal and refusal.startswith(
+                "lab.toml:4: machine: ") and all(word in refusal for word in words), refusal)
+            write(kind, TEXTS[kind])
+        write("xml", HOSTS.replace("\"A30\"", "\"H100\"", 1))
+        refusal, said, _ = play("xml")
+        claims.verdict("gpus_that_differ_are_spoken_of", not refusal and "model of CUDA1 is A30" in said,
+                       "%s %s" % (refusal, said))
+        write("config", CONFIG.replace("2 # Number of CUDA", "0 # Number of CUDA").replace(
+            "0 # Number of OpenCL", "2 # Number of OpenCL"))
+        refusal, said, _ = play()
+        claims.verdict("other_devices_are_spoken_of", not refusal and "2 OpenCL devices" in said,
+                       "%s %s" % (refusal, said))
+        write("config", CONFIG)
+        for changes, is_guess in ((["nodes=4"], True), (["nodes=4", "link=QDR"], False), ([], False)):
+            refusal, said = start(["node"] + changes)
+            claims.verdict("network_is_%sa_guess_%d" % ("" if is_guess else "not_", len(changes)),
+                           not refusal and ("link = \"HDR\" is taken" in said) == is_guess,
+                           "%s %s" % (refusal, said))
+        os.chdir("/")
+    return 1 if claims.nfailed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
