@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c (two or three) and odd.c; beside them
-tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
+The cases are those of tasks.c (one rank), nodes.c and in_fortran.f90 (two or three) and odd.c; beside
+them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
 usage: run.py tasks|nodes|odd [CASE ...]
 """
@@ -132,6 +132,12 @@ TASKS = [
          hushes=(CRASH, r"\[orrery\]\[rank")),
 ]
 
+WAITS_IN_MPI = on(
+    1, r"nothing has happened on this rank for .* the run goes on",
+    r"rank 0 has nothing to do and waits in MPI_Recv\(\), which its program has called",
+    r"rank 1\]   receive from rank 0 tag 7: data .*starpu_mpi_irecv: no message came",
+    r"ends well")
+
 NODES = [
     # Transfers that do not meet.
     *stands("other_tag", r"rank 0\]   send to rank 1 tag 5: data .*v8.*issend_detached",
@@ -162,10 +168,21 @@ NODES = [
     Case("tests_in_vain", on(ANY, r"nothing has happened on this rank for .* the run goes on",
          r"receive from rank [01] tag 7: data .*v8.*starpu_mpi_irecv: no message came",
          r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
-    Case("waits_in_mpi", on(1, r"nothing has happened on this rank for .* the run goes on",
-         r"rank 0 has nothing to do and waits in MPI_Recv\(\), which its program has called",
-         r"rank 1\]   receive from rank 0 tag 7: data .*starpu_mpi_irecv: no message came",
-         r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
+    Case("waits_in_mpi", WAITS_IN_MPI, where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
+    *(Case(name, WAITS_IN_MPI, where=REAL, status=ENDS, program=program, nranks=2,
+           env=dict(env, **SOON), claim="%s %s" % (name, " ".join(env)))
+      for name, program, env in (
+          ("waits_in_mpi", "../wrong/nodes", {"STARPU_MPI_DRIVER_CALL_FREQUENCY": "1"}),
+          ("fortran_waits_in_mpi", "../wrong/in_fortran", {}),
+          ("fortran_waits_in_mpi", "../wrong/in_fortran",
+           {"STARPU_MPI_DRIVER_CALL_FREQUENCY": "3"}))),
+    # MPI's threads are known when Fortran starts it.
+    Case("fortran_receives_first", [r"nothing can happen any more: all 2 ranks wait",
+         r"rank 0\]   receive from rank 1 tag 7", r"the run ends"], where=REAL,
+         program="../wrong/in_fortran", nranks=2, env=SOON),
+    Case("fortran_ends_mpi", on(ANY, r"MPI_Finalize: the MPI layer of the library still runs",
+                                r"starpu_mpi_shutdown\(\) first"), where=REAL,
+         program="../wrong/in_fortran", nranks=2),
     # Kernels that wait.
     Case("kernel_receives_its_own", on(ANY, r'starpu_mpi_recv: task "receives" waits for a '
          r"receive into data .*v8.*, which it uses itself"), where=REAL,
@@ -272,8 +289,17 @@ ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, sta
 
 TABLES = {"tasks": TASKS, "nodes": NODES, "odd": ODD}
 
+
+
+def has_fortran():
+    with open(os.path.join(bad.BUILD, "build.conf"), encoding="utf-8") as f:
+        return "fortran=yes" in f.read().split("\n")
+
+
 if __name__ == "__main__":
     table = TABLES.get(sys.argv.pop(1) if len(sys.argv) > 1 else None)
     if table is None:
         sys.exit(__doc__)
+    if not has_fortran():
+        table = [case for case in table if not case.program.endswith("in_fortran")]
     sys.exit(bad.main(lambda _top: table, bad.run))
