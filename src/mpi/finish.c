@@ -336,7 +336,7 @@ int finish_poll(struct mpi *mpi)
 	contexts_schedule(mpi->node);
 	if (!is_driven(mpi))
 		return engine_poll(mpi) > 0;
-	plat_sleep(mpi->node->plat, 1e-6);
+	plat_pause(mpi->node->plat);
 	return 0;
 }
 

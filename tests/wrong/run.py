@@ -164,10 +164,21 @@ NODES = [
     *stands("receive_into_acquired", r"rank 1\]   data .*v8.*" + RELEASE
             + r".*starpu_data_release\(\) is missing", r"receive from rank 0 tag 7: .*came"),
     *lost("unregistered_while_receiving", 1, r"receive from rank 0 tag 7: data .*v8"),
-    # Who tests in a loop is told what for; nothing shows that it will never stop.
+    # Who tests in a loop is told what for; on real machines nothing shows that it will
+    # never stop, in simulation that no event is due and no clock was looked at.
     Case("tests_in_vain", on(ANY, r"nothing has happened on this rank for .* the run goes on",
          r"receive from rank [01] tag 7: data .*v8.*starpu_mpi_irecv: no message came",
          r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
+    *(Case(name, [r"nothing can make progress: for \S+ s loops of the program have called",
+                  r"rank 0\] its main calls starpu_mpi_test\(\) or the like again and again",
+                  r"rank 0\]   receive from rank 1 tag 7: data .*irecv: no message came"] + others,
+           where=SIM, status=DEADLOCK, program="../wrong/nodes", nranks=nranks, env=dict(env, **SOON),
+           claim="%s %s" % (name, env.get("ORRERY_TRANSPORT", "")))
+      for name, nranks, others in (
+          ("tests_for_ever", 2, [r"rank 1\]   receive from rank 0 tag 7"]),
+          ("tests_alone", 3, [r"rank 1\]   receive from rank 0 tag 8",
+                              r"rank 2\] its main waits in MPI_Barrier"]))
+      for env in ({}, {"ORRERY_TRANSPORT": "mpi"}, {"ORRERY_TRANSPORT": "flows"})),
     Case("waits_in_mpi", WAITS_IN_MPI, where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
     *(Case(name, WAITS_IN_MPI, where=REAL, status=ENDS, program=program, nranks=2,
            env=dict(env, **SOON), claim="%s %s" % (name, " ".join(env)))
