@@ -340,6 +340,16 @@ int finish_poll(struct mpi *mpi)
 	return 0;
 }
 
+int finish_progress(struct mpi *mpi)
+{
+	int has_advanced = finish_poll(mpi);
+
+	/* In a loop, it waits. */
+	if (!has_advanced && engine_npending(mpi) > 0)
+		early_test_failed(mpi);
+	return has_advanced;
+}
+
 int finish_test(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
