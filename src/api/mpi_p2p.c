@@ -475,7 +475,7 @@ int orrery_mpi_progress(void)
 {
 	struct mpi *mpi = api_mpi(__func__);
 
-	return mpi->is_fake ? 0 : finish_poll(mpi);
+	return mpi->is_fake ? 0 : finish_progress(mpi);
 }
 
 int starpu_mpi_barrier(MPI_Comm comm)

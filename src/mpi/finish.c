@@ -336,8 +336,18 @@ int finish_poll(struct mpi *mpi)
 	contexts_schedule(mpi->node);
 	if (!is_driven(mpi))
 		return engine_poll(mpi) > 0;
-	plat_sleep(mpi->node->plat, 1e-6);
+	plat_pause(mpi->node->plat);
 	return 0;
+}
+
+int finish_progress(struct mpi *mpi)
+{
+	int has_advanced = finish_poll(mpi);
+
+	/* In a loop, it waits. */
+	if (!has_advanced && engine_npending(mpi) > 0)
+		early_test_failed(mpi);
+	return has_advanced;
 }
 
 int finish_test(struct request *request)

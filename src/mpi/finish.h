@@ -32,6 +32,8 @@ int finish_wait(struct request *request);
 int finish_test(struct request *request);
 /* Send and receive what can be at this moment, and call back.  1: something happened. */
 int finish_poll(struct mpi *mpi);
+/* The same for a loop of the program's. */
+int finish_progress(struct mpi *mpi);
 /* Block until no task, of a context or NULL: of any, and no request is pending.  0 or
  * -EDEADLK. */
 int finish_wait_all(struct mpi *mpi, struct sched *sched);

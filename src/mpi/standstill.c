@@ -337,14 +337,20 @@ static void report(struct mpi *mpi, double silence_s, const char *why)
 
 	if (in_mpi >= 0)
 		why = explain_call(mpi, in_mpi, call);
+	if (is_first)
+		mpi->standstill.is_call_told = 0;
 	if (is_first && orr_load(&mpi->standstill.nawaited) > 0)
 		limit_s *= 2; /* Their answers say more. */
 	if (is_first && in_mpi < 0 && (somebody_works(mpi) || engine_npending(mpi) == 0))
 		limit_s *= PATIENCE;
 	else if (is_first && in_mpi < 0 && verdict == WATCHDOG_STUCK)
 		limit_s *= 3;
+	/* An answer that came late says why, at last. */
+	if (in_mpi >= 0 && !mpi->standstill.is_call_told)
+		limit_s = node_knobs(mpi->node)->watchdog_s;
 	if (silence_s < limit_s || verdict == WATCHDOG_ACTIVE)
 		return;
+	mpi->standstill.is_call_told |= in_mpi >= 0;
 	watchdog_set_report_s(mpi->node, silence_s * PATIENCE);
 	snprintf(
 		text, sizeof(text),

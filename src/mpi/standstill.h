@@ -30,6 +30,7 @@ struct standstill {
 	uint32_t wave;             /* of questions; odd: the first of two */
 	double asked_s;
 	int is_certain;       /* that the run cannot go on */
+	int is_call_told;     /* that a peer waits in MPI, since something happened */
 	int is_ending;        /* all ranks are telling what they wait for */
 	int nunlisted;        /* of these, who have not told yet */
 	int is_engine_locked; /* by who describes */

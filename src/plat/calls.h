@@ -22,7 +22,16 @@
 	X(Gather)                                                                        \
 	X(Allgather)                                                                     \
 	X(Scatter)                                                                       \
-	X(Alltoall)
+	X(Alltoall)                                                                      \
+	X(Gatherv)                                                                       \
+	X(Scatterv)                                                                      \
+	X(Allgatherv)                                                                    \
+	X(Alltoallv)                                                                     \
+	X(Scan)                                                                          \
+	X(Mprobe)                                                                        \
+	X(Waitsome)                                                                      \
+	X(Comm_dup)                                                                      \
+	X(Comm_split)
 
 enum plat_mpi_call {
 	PLAT_NO_CALL,

@@ -222,6 +222,9 @@ void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s);
 void plat_sleep(struct plat *plat, double seconds);
 /* Let other threads have the core; no time passes in sim. */
 void plat_yield(struct plat *plat);
+/* Let 1 us pass between two fruitless polls of a thread, where time stands still while it
+ * computes: one that goes on for ever is found in simulation. */
+void plat_pause(struct plat *plat);
 /* A user thread has looked in vain for so long that it may wait for what another node
  * holds back: call node->on_stuck of all nodes of the process, some time soon.  On a real
  * machine the watchdog looks, too, as for who waits. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include "base/check.h"
@@ -9,6 +11,10 @@
  * mpi_blocking.c - calls of MPI that wait for another rank come by here, through MPI's
  * profiling interface, so that a rank that waits in vain for this one can be told where
  * its program is.  Nothing else shows whether a thread computes or waits in MPI.
+ *
+ * Fortran programs call entries of their own, by which Open MPI's C functions are called
+ * under their names for profiling tools, PMPI_*.  So these are here, too, and call those
+ * that come next; not in a static library, where none may come next.
  */
 static struct blocking *enter(enum plat_mpi_call call)
 {
@@ -25,11 +31,10 @@ static struct blocking *enter(enum plat_mpi_call call)
 	return blocking;
 }
 
-static int leave(struct blocking *blocking, int status)
+static void leave(struct blocking *blocking)
 {
 	if (blocking)
 		orr_add(&blocking->nthreads, -1);
-	return status;
 }
 
 enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s)
@@ -43,15 +48,55 @@ enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s)
 	return (enum plat_mpi_call)orr_load(&blocking->call);
 }
 
+#if defined(OPEN_MPI) && defined(PIC)
+
+void *real_mpi_hidden(int index, const char *name)
+{
+	void **next = &real_get()->mpi_functions[index];
+	void *found = __atomic_load_n(next, __ATOMIC_RELAXED);
+
+	if (found)
+		return found;
+	found = dlsym(RTLD_NEXT, name);
+	if (!found)
+		orr_die(ORR_NO_RANK,
+			"%s: the MPI library that the program was linked with has no "
+			"such function; link the program with its shared library",
+			name);
+	__atomic_store_n(next, found, __ATOMIC_RELAXED);
+	return found;
+}
+
+#define PROFILED(name, parameters, arguments)                                            \
+	int PMPI_##name parameters                                                       \
+	{                                                                                \
+		__typeof__(&PMPI_##name) next =                                          \
+			(__typeof__(&PMPI_##name))real_mpi_hidden(PLAT_MPI_##name,       \
+								  "PMPI_" #name);        \
+		struct blocking *blocking = enter(PLAT_MPI_##name);                      \
+		int ret = next arguments;                                                \
+                                                                                         \
+		leave(blocking);                                                         \
+		return ret;                                                              \
+	}
+
+#else
+
+#define PROFILED(name, parameters, arguments)
+
+#endif
+
 /* A call with its parameters, and their names. */
 #define BLOCKING(name, parameters, arguments)                                            \
+	PROFILED(name, parameters, arguments)                                            \
 	int MPI_##name parameters                                                        \
 	{                                                                                \
 		struct blocking *blocking = enter(PLAT_MPI_##name);                      \
+		int ret = PMPI_##name arguments;                                         \
                                                                                          \
-		return leave(blocking, PMPI_##name arguments);                           \
+		leave(blocking);                                                         \
+		return ret;                                                              \
 	}
-
 BLOCKING(Barrier, (MPI_Comm comm), (comm))
 BLOCKING(Recv,
 	 (void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
@@ -104,3 +149,35 @@ BLOCKING(Alltoall,
 	 (const void *sent, int nsent, MPI_Datatype type, void *buffer, int count,
 	  MPI_Datatype received, MPI_Comm comm),
 	 (sent, nsent, type, buffer, count, received, comm))
+BLOCKING(Gatherv,
+	 (const void *sent, int nsent, MPI_Datatype type, void *buffer,
+	  const int counts[], const int places[], MPI_Datatype received, int root,
+	  MPI_Comm comm),
+	 (sent, nsent, type, buffer, counts, places, received, root, comm))
+BLOCKING(Scatterv,
+	 (const void *sent, const int counts[], const int places[], MPI_Datatype type,
+	  void *buffer, int count, MPI_Datatype received, int root, MPI_Comm comm),
+	 (sent, counts, places, type, buffer, count, received, root, comm))
+BLOCKING(Allgatherv,
+	 (const void *sent, int nsent, MPI_Datatype type, void *buffer,
+	  const int counts[], const int places[], MPI_Datatype received, MPI_Comm comm),
+	 (sent, nsent, type, buffer, counts, places, received, comm))
+BLOCKING(Alltoallv,
+	 (const void *sent, const int nsent[], const int from[], MPI_Datatype type,
+	  void *buffer, const int counts[], const int places[], MPI_Datatype received,
+	  MPI_Comm comm),
+	 (sent, nsent, from, type, buffer, counts, places, received, comm))
+BLOCKING(Scan,
+	 (const void *sent, void *buffer, int count, MPI_Datatype type, MPI_Op op,
+	  MPI_Comm comm),
+	 (sent, buffer, count, type, op, comm))
+BLOCKING(Mprobe,
+	 (int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status),
+	 (source, tag, comm, message, status))
+BLOCKING(Waitsome,
+	 (int count, MPI_Request *requests, int *ndone, int *indices,
+	  MPI_Status *statuses),
+	 (count, requests, ndone, indices, statuses))
+BLOCKING(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+BLOCKING(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
+	 (comm, color, key, made))

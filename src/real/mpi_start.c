@@ -14,29 +14,80 @@
  *
  * They are known only when no other thread could have started one meanwhile, that is
  * when the process had no thread but the caller and the library's, which have no task.
- * Where another profiling tool is in front, or MPI is started from Fortran, they are
- * not known, and the watchdog never ends a run.
+ * Where another profiling tool is in front they are not known, and the watchdog never
+ * ends a run.  Fortran's calls come by PMPI_*, as in mpi_blocking.c.
  * MPI_Finalize() comes by as well: before the MPI layer has shut down it is a mistake
  * that would hang all ranks.
  */
-int MPI_Init(int *argc, char ***argv)
+#if defined(OPEN_MPI) && defined(PIC)
+#define NEXT(name) ((__typeof__(&(P##name)))real_mpi_hidden(HIDDEN_##name, "P" #name))
+#else
+#define NEXT(name) P##name
+#endif
+
+static int start(int *argc, char ***argv)
 {
 	struct thread_ids seen;
-	int nours = threads_note_alone(&seen), ret = PMPI_Init(argc, argv);
+	int nours = threads_note_alone(&seen), ret = NEXT(MPI_Init)(argc, argv);
 
 	threads_add_of_mpi(&seen, nours);
 	return ret;
+}
+
+static int start_thread(int *argc, char ***argv, int required, int *provided)
+{
+	struct thread_ids seen;
+	int nours = threads_note_alone(&seen);
+	int ret = NEXT(MPI_Init_thread)(argc, argv, required, provided);
+
+	threads_add_of_mpi(&seen, nours);
+	return ret;
+}
+
+static int end(void)
+{
+	const struct node *node = plat_self();
+
+	if (node && node->mpi)
+		orr_die(node->rank,
+			"MPI_Finalize: the MPI layer of the library still runs; call "
+			"starpu_mpi_shutdown() first");
+	return NEXT(MPI_Finalize)();
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+	return start(argc, argv);
 }
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-	struct thread_ids seen;
-	int nours = threads_note_alone(&seen);
-	int ret = PMPI_Init_thread(argc, argv, required, provided);
-
-	threads_add_of_mpi(&seen, nours);
-	return ret;
+	return start_thread(argc, argv, required, provided);
 }
+
+int MPI_Finalize(void)
+{
+	return end();
+}
+
+#if defined(OPEN_MPI) && defined(PIC)
+
+int PMPI_Init(int *argc, char ***argv)
+{
+	return start(argc, argv);
+}
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+	return start_thread(argc, argv, required, provided);
+}
+
+int PMPI_Finalize(void)
+{
+	return end();
+}
+
+#endif
 
 int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all, int *place)
 {
@@ -60,15 +111,4 @@ int real_mpi_reads_devices(void)
 #else
 	return 0;
 #endif
-}
-
-int MPI_Finalize(void)
-{
-	const struct node *node = plat_self();
-
-	if (node && node->mpi)
-		orr_die(node->rank,
-			"MPI_Finalize: the MPI layer of the library still runs; call "
-			"starpu_mpi_shutdown() first");
-	return PMPI_Finalize();
 }

@@ -142,6 +142,11 @@ void plat_yield(struct plat *plat)
 	sched_yield();
 }
 
+void plat_pause(struct plat *plat)
+{
+	plat_sleep(plat, 1e-6);
+}
+
 void plat_unstick(struct plat *plat)
 {
 	struct node *node = plat->node;

@@ -30,6 +30,14 @@ struct mpi_threads {
 	int ids[MPI_MAX_THREADS]; /* as in /proc/self/task */
 };
 
+/* Functions of MPI that ours hide: those of enum plat_mpi_call, and these. */
+enum {
+	HIDDEN_MPI_Init = PLAT_NMPI_CALLS,
+	HIDDEN_MPI_Init_thread,
+	HIDDEN_MPI_Finalize,
+	NHIDDEN
+};
+
 /* What outlives a node: made on first use, reachable from the one global pointer. */
 /* Threads in calls of MPI that wait; mpi_blocking.c. */
 struct blocking {
@@ -47,7 +55,8 @@ struct real {
 	int has_placed;      /* atomic: there were some */
 	int is_refusal_told; /* atomic: that the system places nothing */
 	struct blocking blocking;
-	struct signals signals; /* signals, once a node has something to do then */
+	void *mpi_functions[NHIDDEN]; /* atomic; MPI's own, see mpi_blocking.c */
+	struct signals signals;       /* signals, once a node has something to do then */
 };
 
 /* mpi_start.c: bytes of each rank of the communicator that is on this machine, in their
@@ -267,8 +276,8 @@ enum { PARKED_AWAKE = 1, PARKED_ASLEEP = 2, PARKED_POLLING = 3, PARKED_IN_CREW =
 #define KERNEL_BUSY_S 50e-6
 /* Before the sleep: a chain of small tasks needs no futex. */
 enum { REST_YIELDS = 30 };
-/* Workers that are not asleep, or are about to wake. */
-int workers_awake(struct plat *plat);
+/* Workers that are not asleep, or are about to wake; except may be NULL. */
+int workers_awake(struct plat *plat, const struct worker *except);
 
 /* crew.c: workers of GPUs that share a thread. */
 /* Before the workers start, who share one; of so many workers at plat->workers. */
@@ -349,8 +358,11 @@ void threads_add_new(const struct thread_ids *seen, const char *name);
 int threads_of_process(int *ids, int max);
 /* A waiting thread looks whether the node has come to a standstill. */
 void threads_look(struct plat *plat, double now_s);
-/* Does anything go on here beside the threads of the program? */
+/* No task is left: does anything go on here beside the threads of the program? */
 int threads_are_busy(struct plat *plat);
+
+/* mpi_blocking.c: the one of this name, whose number among the hidden ones is index. */
+void *real_mpi_hidden(int index, const char *name);
 
 /* wait.c */
 /* Sleep while *word is value, for timeout_s at most; 0: without limit. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
 #include <dirent.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +144,18 @@ static int is_of_faults(int signal)
 	return signal > 31 && signal < SIGRTMIN; /* the C library's own */
 }
 
+/* Fortran's runtime prints a stack for more signals, and ends the process, too. */
+static int is_of_fortran(int signal)
+{
+	struct sigaction action;
+	Dl_info place;
+
+	return sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_DFL &&
+	       action.sa_handler != SIG_IGN &&
+	       dladdr((const void *)(uintptr_t)action.sa_handler, &place) &&
+	       place.dli_fname && strstr(place.dli_fname, "libgfortran");
+}
+
 /* Does the program handle a signal?  1 when that cannot be read. */
 static int handles_signals(void)
 {
@@ -156,7 +170,8 @@ static int handles_signals(void)
 			break;
 	fclose(file);
 	for (int signal = 1; signal <= 64; signal++)
-		if ((caught >> (signal - 1)) & 1 && !is_of_faults(signal))
+		if ((caught >> (signal - 1)) & 1 && !is_of_faults(signal) &&
+		    !is_of_fortran(signal))
 			return 1;
 	return 0;
 }
@@ -188,7 +203,9 @@ static int count_timers(struct plat *plat)
 
 int threads_are_busy(struct plat *plat)
 {
-	return workers_awake(plat) > 0 || count_timers(plat) > 0;
+	/* With nothing to execute, the worker that polls between tasks only polls: it may
+	 * be the one that asks. */
+	return workers_awake(plat, plat->progress.worker) > 0 || count_timers(plat) > 0;
 }
 
 void threads_look(struct plat *plat, double now_s)
@@ -197,7 +214,7 @@ void threads_look(struct plat *plat, double now_s)
 
 	if (!watchdog_is_due(plat->node, now_s))
 		return;
-	facts.nawake = workers_awake(plat);
+	facts.nawake = workers_awake(plat, NULL);
 	facts.ntimers = count_timers(plat);
 	facts.nthreads = count_of_program(plat);
 	if (handles_signals())

@@ -145,13 +145,14 @@ static int step_all(struct worker *worker, struct helping *helping, double *hear
 	return found;
 }
 
-int workers_awake(struct plat *plat)
+int workers_awake(struct plat *plat, const struct worker *except)
 {
 	int n = 0;
 
 	/* Who is not driven does nothing. */
 	for (int i = 0; i < plat->nworkers; i++)
-		n += orr_load(&plat->workers[i].parked) < PARKED_ASLEEP &&
+		n += &plat->workers[i] != except &&
+		     orr_load(&plat->workers[i].parked) < PARKED_ASLEEP &&
 		     !orr_load(&plat->workers[i].is_waiting) &&
 		     !drive_is_missed(&plat->workers[i]);
 	return n;

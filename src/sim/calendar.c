@@ -42,9 +42,15 @@ static double next_date_s(const struct sim *sim)
 	return fmax(heap_first_date_s(&sim->calendar), simgrid_get_clock());
 }
 
+/* Naps start nothing; and SimGrid does not tell what comes after a timer. */
+static int is_bound(const struct sim *sim)
+{
+	return sim->is_bound && !quiet_is_all(sim);
+}
+
 static void arm(struct sim *sim)
 {
-	if (!sim->is_bound || sim->calendar.count == 0 || sim->in_kernel)
+	if (!is_bound(sim) || sim->calendar.count == 0 || sim->in_kernel)
 		return;
 	if (!sim->timer || sim->armed_s > heap_first_date_s(&sim->calendar))
 		arm_at(sim, next_date_s(sim));
@@ -191,7 +197,7 @@ double calendar_go_ahead(struct sim *sim, double others_s)
 	double clock_s = simgrid_get_clock(), date_s = clock_s;
 	double horizon = horizon_s(clock_s, others_s);
 
-	if (sim->is_bound || sim->calendar.count == 0)
+	if (is_bound(sim) || sim->calendar.count == 0)
 		return -1;
 	calendar_enter(sim);
 	sim->is_ahead = 1;

@@ -53,6 +53,7 @@ double clock_look_s(void)
 	struct sim_thread *thread;
 	struct plat *plat;
 
+	sim->quiet.has_looked = 1;
 	if (sim->in_kernel)
 		return look_in_kernel(sim);
 	if (!sg_actor_self())

@@ -200,8 +200,10 @@ static int on_stuck(void)
 
 static double on_step(double others_s)
 {
-	double step_s = calendar_go_ahead(the_sim, others_s);
+	double step_s;
 
+	quiet_look(the_sim, others_s);
+	step_s = calendar_go_ahead(the_sim, others_s);
 	return step_s < 0 && others_s < 0 && on_stuck() ? 0 : step_s;
 }
 

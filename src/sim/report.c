@@ -72,7 +72,12 @@ static void describe(struct plat *plat)
 {
 	int rank = plat->node->rank;
 
-	if (plat->gate)
+	if (plat->opener && plat->opener->is_napping)
+		fprintf(stderr,
+			"[orrery][rank %d] its main calls starpu_mpi_test() or the like "
+			"again and again, and waits for:\n",
+			rank);
+	else if (plat->gate)
 		fprintf(stderr, "[orrery][rank %d] waits for:\n", rank);
 	else if (!plat->opener)
 		fprintf(stderr,
@@ -111,18 +116,31 @@ static void describe_all(const struct sim *sim)
 			describe_main(thread, thread->rank->world_rank);
 }
 
-void report_deadlock(void)
+static void list(const char *what, const char *why)
 {
 	struct sim *sim = sim_get();
 	int nranks = count_ranks(sim);
 
 	fflush(stdout);
-	fprintf(stderr,
-		"[orrery] simulation stopped at t=%.9g s: nothing can make progress; "
-		"%d ranks wait:\n",
-		simgrid_get_clock(), nranks);
+	fprintf(stderr, "[orrery] simulation %s at t=%.9g s: %s; %d ranks wait:\n", what,
+		simgrid_get_clock(), why, nranks);
 	describe_all(sim);
 	if (nranks > REPORT_RANKS)
 		fprintf(stderr, "[orrery] and %d more\n", nranks - REPORT_RANKS);
+}
+
+void report_waits(const char *why)
+{
+	list("goes on", why);
+}
+
+void report_end(const char *why)
+{
+	list("stopped", why);
 	report_exit(EXIT_DEADLOCK);
+}
+
+void report_deadlock(void)
+{
+	report_end("nothing can make progress");
 }

@@ -38,6 +38,17 @@ struct due {
 	size_t first, end, capacity;
 };
 
+/* Since when nothing happens but that threads poll in vain, see quiet.c. */
+struct quiet {
+	size_t nnaps; /* in the calendar */
+	int is_on;
+	double since_s;
+	unsigned long signature; /* of all nodes, then */
+	unsigned nsteps;         /* since then */
+	int has_looked;          /* somebody has, at a clock */
+	int is_told;
+};
+
 /* What the ranks of the process share; one per process, never freed. */
 struct sim {
 	/* As struct sim_asked has it [plat_inline.h]. */
@@ -66,6 +77,7 @@ struct sim {
 	struct plat_timer kick;    /* transport "mpi": for all idle mains */
 	int npolling;              /* idle mains */
 	struct plat_timer unstick; /* of plat_unstick() */
+	struct quiet quiet;
 	struct world *world;
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
@@ -107,6 +119,7 @@ struct sim_thread {
 	int is_main;                    /* an SMPI actor, which may call MPI */
 	struct sim_thread *prev, *next; /* mains: in sim->first_main..last_main */
 	const char *call;               /* mains: the function of MPI that it is in */
+	int is_napping;                 /* between two polls in vain */
 	struct plat_caller caller;
 	struct specifics specifics;
 	/* Of those that are not: */
@@ -149,6 +162,7 @@ struct plat {
 		*idle;       /* the main, blocked until there may be something to poll */
 	int kicked;          /* its semaphore has been released for that */
 	int has_looked;      /* in vain, since nothing could make progress */
+	unsigned npauses;    /* between polls of the program's threads in vain */
 	struct pool workers; /* struct sim_worker */
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;
@@ -209,6 +223,13 @@ static inline int calendar_has(const struct plat_timer *event)
 {
 	return event->entry.place != 0;
 }
+
+/* ---- quiet.c --------------------------------------------------------- */
+
+/* Is there nothing in the calendar but naps? */
+int quiet_is_all(const struct sim *sim);
+/* SimGrid is about to step by others_s, or, when that is negative, has nothing to do. */
+void quiet_look(struct sim *sim, double others_s);
 
 /* ---- clock.c --------------------------------------------------------- */
 
@@ -306,6 +327,9 @@ void summary_write(struct sim *sim);
 
 /* Say what everybody waits for and end the process with exit code 3. */
 void report_deadlock(void);
+/* The same; why: instead of "nothing can make progress".  And without the end. */
+void report_end(const char *why);
+void report_waits(const char *why);
 /* What the nodes do when the process ends; once more is no harm. */
 void report_last(void);
 /* End the process from anywhere, also from kernel context. */

@@ -93,16 +93,17 @@ class Fuzz:
         self.build = os.path.abspath(args.build)
         self.argv, self.batch, self.tries = backend_command(args.backend, self.build)
         self.options = ["--timeout", str(args.timeout)]
-        if "slaves" in args.backend: # Their teams are processors of the master's.
-            self.options += ["--without", "teams"]
         for option, names in (("--with", args.with_), ("--without", args.without),
                               ("--set", args.set_)):
             if names:
                 self.options += [option, names]
+        if "slaves" in args.backend: # Their teams are processors of the master's.
+            self.options += ["--without", "teams"]
         self.home = tempfile.TemporaryDirectory(prefix="orrery-fuzz-")
         self.env = dict(os.environ, ORRERY_BUILD=self.build, STARPU_HOME=self.home.name,
                         ORRERY_MPI_WATCHDOG="20")
         self.first = 0
+        self.running = {} # processes, and the seed that each began with
         self.failures = []
         self.nrun = 0
         self.deadline = time.monotonic() + args.seconds if args.seconds else None
@@ -119,12 +120,30 @@ class Fuzz:
         process = subprocess.Popen(argv, env=dict(self.env, **self.env_of(first)), stdout=subprocess.PIPE,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                    text=True, errors="replace", start_new_session=True)
+        self.running[process] = first
         try:
             output, _ = process.communicate(timeout=self.args.timeout * (count + 1) + 30)
             return process.returncode, output
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             return None, process.communicate()[0]
+        finally:
+            self.running.pop(process, None)
+
+    def stopped(self, number, _frame):
+        """Who limits the time of a run is told how far it has come."""
+        running = dict(self.running)
+        for process in running:
+            try:
+                os.killpg(process.pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+        print("FAIL random programs of seeds %s on %s: stopped by %s, %d have run, of which "
+              "wrong: %s; in the batches from: %s" % (
+                  self.args.seeds, self.args.backend, signal.Signals(number).name, self.nrun,
+                  " ".join(str(seed) for seed, _, _ in self.failures[:40]) or "none",
+                  " ".join(str(seed) for seed in sorted(running.values())) or "none"), flush=True)
+        os._exit(1)
 
     def late(self):
         return self.deadline and time.monotonic() > self.deadline
@@ -200,6 +219,7 @@ class Fuzz:
         first, _, last = self.args.seeds.partition("..")
         first, last = int(first), int(last or first)
         self.first = first
+        signal.signal(signal.SIGTERM, self.stopped)
         if not os.path.exists([word for word in self.argv if "tests/fuzz" in word][0]):
             print("%s has not been built here" % self.args.backend)
             return 77

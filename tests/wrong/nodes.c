@@ -287,6 +287,30 @@ static void waits_in_mpi(void)
 	starpu_data_unregister(handle);
 }
 
+/* For what nobody sends, until it comes. */
+static void tests_for_ever(void)
+{
+	starpu_data_handle_t handle = owned(&value, 1, rank);
+	starpu_mpi_req request;
+	int flag = 0;
+
+	starpu_mpi_irecv(handle, &request, (rank + 1) % size, TAG, WORLD);
+	while (!flag)
+		starpu_mpi_test(&request, &flag, MPI_STATUS_IGNORE);
+	starpu_data_unregister(handle);
+}
+
+/* The other ranks wait in the library, and in MPI. */
+static void tests_alone(void)
+{
+	if (rank == 0)
+		tests_for_ever();
+	else if (rank == 1)
+		receive(variable(&value), 0, TAG + 1);
+	else
+		MPI_Barrier(WORLD);
+}
+
 static void wait_again(void)
 {
 	starpu_mpi_req req, same;
@@ -717,6 +741,8 @@ static const struct scene scenes[] = {
 	SCENE(wait_null),
 	SCENE(test_null),
 	SCENE(tests_in_vain),
+	SCENE(tests_for_ever),
+	SCENE(tests_alone),
 	SCENE(waits_in_mpi),
 	SCENE(wait_again),
 	SCENE(send_in_null),

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c (two or three) and odd.c; beside them
-tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
+The cases are those of tasks.c (one rank), nodes.c, graphs.c and in_fortran.f90 (two to four) and odd.c;
+beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|odd [CASE ...]
 """
 import os
 import sys
@@ -132,6 +132,12 @@ TASKS = [
          hushes=(CRASH, r"\[orrery\]\[rank")),
 ]
 
+WAITS_IN_MPI = on(
+    1, r"nothing has happened on this rank for .* the run goes on",
+    r"rank 0 has nothing to do and waits in MPI_Recv\(\), which its program has called",
+    r"rank 1\]   receive from rank 0 tag 7: data .*starpu_mpi_irecv: no message came",
+    r"ends well")
+
 NODES = [
     # Transfers that do not meet.
     *stands("other_tag", r"rank 0\]   send to rank 1 tag 5: data .*v8.*issend_detached",
@@ -158,14 +164,36 @@ NODES = [
     *stands("receive_into_acquired", r"rank 1\]   data .*v8.*" + RELEASE
             + r".*starpu_data_release\(\) is missing", r"receive from rank 0 tag 7: .*came"),
     *lost("unregistered_while_receiving", 1, r"receive from rank 0 tag 7: data .*v8"),
-    # Who tests in a loop is told what for; nothing shows that it will never stop.
+    # Who tests in a loop is told what for; on real machines nothing shows that it will
+    # never stop, in simulation that no event is due and no clock was looked at.
     Case("tests_in_vain", on(ANY, r"nothing has happened on this rank for .* the run goes on",
          r"receive from rank [01] tag 7: data .*v8.*starpu_mpi_irecv: no message came",
          r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
-    Case("waits_in_mpi", on(1, r"nothing has happened on this rank for .* the run goes on",
-         r"rank 0 has nothing to do and waits in MPI_Recv\(\), which its program has called",
-         r"rank 1\]   receive from rank 0 tag 7: data .*starpu_mpi_irecv: no message came",
-         r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
+    *(Case(name, [r"nothing can make progress: for \S+ s loops of the program have called",
+                  r"rank 0\] its main calls starpu_mpi_test\(\) or the like again and again",
+                  r"rank 0\]   receive from rank 1 tag 7: data .*irecv: no message came"] + others,
+           where=SIM, status=DEADLOCK, program="../wrong/nodes", nranks=nranks, env=dict(env, **SOON),
+           claim="%s %s" % (name, env.get("ORRERY_TRANSPORT", "")))
+      for name, nranks, others in (
+          ("tests_for_ever", 2, [r"rank 1\]   receive from rank 0 tag 7"]),
+          ("tests_alone", 3, [r"rank 1\]   receive from rank 0 tag 8",
+                              r"rank 2\] its main waits in MPI_Barrier"]))
+      for env in ({}, {"ORRERY_TRANSPORT": "mpi"}, {"ORRERY_TRANSPORT": "flows"})),
+    Case("waits_in_mpi", WAITS_IN_MPI, where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
+    *(Case(name, WAITS_IN_MPI, where=REAL, status=ENDS, program=program, nranks=2,
+           env=dict(env, **SOON), claim="%s %s" % (name, " ".join(env)))
+      for name, program, env in (
+          ("waits_in_mpi", "../wrong/nodes", {"STARPU_MPI_DRIVER_CALL_FREQUENCY": "1"}),
+          ("fortran_waits_in_mpi", "../wrong/in_fortran", {}),
+          ("fortran_waits_in_mpi", "../wrong/in_fortran",
+           {"STARPU_MPI_DRIVER_CALL_FREQUENCY": "3"}))),
+    # MPI's threads are known when Fortran starts it.
+    Case("fortran_receives_first", [r"nothing can happen any more: all 2 ranks wait",
+         r"rank 0\]   receive from rank 1 tag 7", r"the run ends"], where=REAL,
+         program="../wrong/in_fortran", nranks=2, env=SOON),
+    Case("fortran_ends_mpi", on(ANY, r"MPI_Finalize: the MPI layer of the library still runs",
+                                r"starpu_mpi_shutdown\(\) first"), where=REAL,
+         program="../wrong/in_fortran", nranks=2),
     # Kernels that wait.
     Case("kernel_receives_its_own", on(ANY, r'starpu_mpi_recv: task "receives" waits for a '
          r"receive into data .*v8.*, which it uses itself"), where=REAL,
@@ -259,6 +287,74 @@ NODES = [
     node("array_of_null", r"isend_array_detached_unlock_tag\w*: the handle is NULL"),
 ]
 
+
+def graph(name, *words, nranks=3, where=bad.BOTH):
+    return Case(name, on(r"\d", *words), program="../wrong/graphs", nranks=nranks, env=SOON,
+                where=where)
+
+
+def graph_stands(name, *words, nranks=3):
+    """Nobody can go on: both flavours list the same."""
+    yield Case(name, [r"nothing can happen any more: all %d ranks wait" % nranks] + list(words)
+               + [r"the run ends"], where=REAL, program="../wrong/graphs", nranks=nranks, env=SOON)
+    yield Case(name, ["nothing can make progress"] + list(words), where=SIM, status=DEADLOCK,
+               program="../wrong/graphs", nranks=nranks)
+
+
+IN_BARRIER = r"\]   in starpu_mpi_barrier\(\) or starpu_mpi_shutdown\(\), where not all ranks"
+GRAPH_PROGRAMS = [
+    *graph_stands("answer_of_a_callback", r"rank 0\]   receive from rank 1 tag 8: .*starpu_mpi_recv",
+                  r"rank 1\]   receive from rank 0 tag 7: .*starpu_mpi_irecv_detached: no message",
+                  "rank 2" + IN_BARRIER),
+    *graph_stands("answer_with_other_tag", r"rank 0\]   receive from rank 1 tag 7: .*starpu_mpi_recv",
+                  r"rank 0\]   tag 8 came from rank 1 .*nobody receives it", "rank 1" + IN_BARRIER),
+    *graph_stands("tag_of_a_receive", r"rank 0\]   send to rank 1 tag 8: .*issend_detached",
+                  r"rank 1\]   a thread is in starpu_tag_wait\(\): tag 42, which no submitted task",
+                  r"rank 1\]   receive from rank 0 tag 7: .*irecv_detached_unlock_tag: no message",
+                  r"rank 1\]   tag 8 came from rank 0"),
+    *graph_stands("ring_of_synchronous_sends", r"rank 0\]   send to rank 1 tag 7: .*starpu_mpi_issend",
+                  r"rank 0\]   tag 7 came from rank 2 .*the sender waits for the match",
+                  r"rank 2\]   send to rank 0 tag 7"),
+    *graph_stands("sends_what_it_holds", r"rank 0\]   data .*v8.* is held by the application since "
+                  r"starpu_data_acquire\(STARPU_W\), starpu_data_release\(\) is missing",
+                  r"rank 0\]   send to rank 1 tag 7: .*starpu_mpi_send: earlier tasks",
+                  r"rank 1\]   receive from rank 0 tag 7", nranks=2),
+    *graph_stands("one_step_less", r"rank 0\]   receive from rank 2 tag 2: .*starpu_mpi_recv",
+                  r"rank 2\]   tag 2 came from rank 1 .*nobody receives it"),
+    graph("from_anybody", r"starpu_mpi_recv: source is rank -\d+: expected 0 to 2"),
+    graph("to_nobody", r"starpu_mpi_send: destination is rank -\d+: expected 0 to 2"),
+    *graph_stands("sends_what_no_task_writes",
+                  r'rank 0\]   task "add" .* waits for task "nothing" .*has not been submitted',
+                  r"rank 0\]   send to rank 1 tag 7: .*starpu_mpi_send: earlier tasks",
+                  r"rank 1\]   receive from rank 0 tag 7"),
+    graph("world_rank_in_half", r"starpu_mpi_send: destination is rank 3: expected 0 to 1", nranks=4),
+    *graph_stands("barriers_differ", "rank 0" + IN_BARRIER, "rank 3" + IN_BARRIER, nranks=4),
+    graph("halves_meet", r"(destination|source) is rank 1: expected 0 to 0|"
+          r"receive from rank 0 tag 7 in communicator", nranks=2),
+    graph("trees_differ", r"tag 1 came from rank \d .*nobody receives it", GRAPHS,
+          r"messages without a receive", nranks=4),
+    *graph_stands("contribution_left_out", r"rank 0\]   receive from rank 2 tag 1: .*"
+                  r"starpu_mpi_redux_data \(transfer 1 inserted for this pair\): no message",
+                  r"rank 0\]   " + GRAPHS, "rank 2" + IN_BARRIER),
+    *graph_stands("migrated_on_one_only", r'waiting for it: task "copy"',
+                  r"rank 0\]   receive from rank 1 tag 1: .*copy \(transfer 1 inserted",
+                  r"rank 1\]   tag 1 came from rank 0"),
+    graph("migrated_nowhere", r"starpu_mpi_data_migrate: rank 3: expected 0 to 2"),
+    graph("spread_by_some", r"tag 1 came from rank 0 \(20000 bytes\): nobody receives it", GRAPHS),
+    *graph_stands("roots_differ", r"rank 0\]   receive from rank 1 tag 2: .*starpu_mpi_gather_det",
+                  r"rank 1\]   receive from rank 0 tag 1: .*starpu_mpi_gather_detached"),
+    graph("inserted_locally", r'task "copy" .* reads data with tag 1 .*has no value'),
+    # Loops of the program's own progress go on; each says what for.
+    Case("progress_for_ever", on(1, r"nothing has happened on this rank for .* the run goes on",
+         r"rank 1\]   receive from rank 0 tag 7: .*starpu_mpi_irecv_detached: no message came",
+         r"ends well"), where=REAL, status=ENDS, program="../wrong/graphs", nranks=2,
+         env=dict(SOON, ORRERY_MPI_EXPLICIT="1")),
+    Case("progress_for_ever", [r"nothing can make progress: for \S+ s loops of the program",
+         r"rank 1\] its main calls starpu_mpi_test\(\) or the like again and again",
+         r"rank 1\]   receive from rank 0 tag 7: .*starpu_mpi_irecv_detached: no message came"],
+         where=SIM, status=DEADLOCK, program="../wrong/graphs", nranks=2, env=SOON),
+]
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -270,10 +366,19 @@ ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, sta
                     "part_of_the_ranks", "requests_the_other_way_round",
                     "void_and_nothing", "acquired_while_sending")]
 
-TABLES = {"tasks": TASKS, "nodes": NODES, "odd": ODD}
+TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "odd": ODD}
+
+
+
+def has_fortran():
+    with open(os.path.join(bad.BUILD, "build.conf"), encoding="utf-8") as f:
+        return "fortran=yes" in f.read().split("\n")
+
 
 if __name__ == "__main__":
     table = TABLES.get(sys.argv.pop(1) if len(sys.argv) > 1 else None)
     if table is None:
         sys.exit(__doc__)
+    if not has_fortran():
+        table = [case for case in table if not case.program.endswith("in_fortran")]
     sys.exit(bad.main(lambda _top: table, bad.run))
