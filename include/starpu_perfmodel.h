@@ -323,8 +323,9 @@ void starpu_perfmodel_print(struct starpu_perfmodel *model,
 			    char *parameter, uint32_t *footprint, FILE *output);
 
 /** The same for all implementations on a type of devices, such as "cpu", "cuda", or
- * "cpu:4" for 4 cores together; NULL: all.  0, or 1 when the model knows nothing of it.
- */
+ * "cpu:4" for 4 cores together, on one device ("cuda1"), or of what
+ * starpu_perfmodel_list_combs() lists ("cuda1_impl0"); NULL: all.  0, or 1 when the model
+ * knows nothing of it. */
 int starpu_perfmodel_print_all(struct starpu_perfmodel *model, char *arch,
 			       char *parameter, uint32_t *footprint, FILE *output);
 

@@ -4,9 +4,10 @@
 import html
 import os
 
-from orrery_tool.report_page import (COLOURS, PLURAL, STYLE, draw, seconds, share)
+from orrery_tool.report_page import COLOURS, PLURAL, STYLE, draw, share
 from orrery_tool.report_read import KINDS, Run
 from orrery_tool.report_time import BUSY, CAUSES, END, Accounts, codelet_rows
+from orrery_tool.report_words import seconds, times
 from orrery_tool.words import Parser, Refusal, write_text
 
 
@@ -66,7 +67,10 @@ def change(before, after):
     if before <= 0:
         return "new" if after > 0 else ""
     ratio = after / before
-    return "%.3g times" % ratio if ratio >= 10 else "%+.1f %%" % (100 * (ratio - 1))
+    if ratio >= 10:
+        return times(ratio)
+    percent = round(100 * (ratio - 1), 1)
+    return "%+.1f %%" % percent if percent else "0 %"
 
 
 def cause_rows(a, b):
@@ -111,7 +115,7 @@ def in_words(ratio):
     if abs(ratio - 1) < 5e-4:
         return "as long as"
     if ratio >= 2:
-        return "%.3g times as long as" % ratio
+        return times(ratio) + " as long as"
     return "%.1f %% %s than" % (100 * abs(ratio - 1), "more" if ratio > 1 else "less")
 
 
@@ -177,8 +181,10 @@ def tables(a, b):
             runs.append((PLURAL[kind], *map(str, numbers), ""))
     yield "Runs", ("", a.name, b.name, "change"), runs
     yield ("What a worker does, on average", ("", a.name, b.name, "change"), cause_rows(a, b))
-    yield ("Longest waits of a worker, on average, before tasks of",
-           ("", a.name, b.name, "change"), wait_rows(a, b))
+    waits = wait_rows(a, b)
+    if waits:
+        yield ("Longest waits of a worker, on average, before tasks of",
+               ("", a.name, b.name, "change"), waits)
     yield ("Codelets", ("", "tasks " + a.name, "tasks " + b.name, "mean " + a.name,
                         "mean " + b.name, "change"), codelet_table(a, b))
 

@@ -157,14 +157,14 @@ def align(nodes):
 def read_nodes(directory):
     paths = sorted(glob.glob(os.path.join(glob.escape(directory), "*.events")))
     if not os.path.isdir(directory):
-        raise Refusal("trace: %s is no directory; give the one of \"orrery run --trace\""
+        raise Refusal("%s is no directory; give the one of \"orrery run --trace\""
                       % directory)
     if not paths:
-        raise Refusal("trace: there is no file *.events in %s; was the run started with "
+        raise Refusal("there is no file *.events in %s; was the run started with "
                       "--trace?" % directory)
     nodes = [Node(path) for path in paths if os.path.getsize(path) >= 2 * RECORD.size]
     if not nodes:
-        raise Refusal("trace: the files in %s are empty" % directory)
+        raise Refusal("the files in %s are empty" % directory)
     nodes.sort(key=lambda node: (node.rank is None, node.rank or 0, node.path))
     for number, node in enumerate(nodes):
         if node.rank is None:

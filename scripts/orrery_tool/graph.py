@@ -50,7 +50,7 @@ class Graph:
         return len(self.task) - 1
 
     def edge(self, source, target):
-        if source is not None and source != target:
+        if source is not None and target is not None and source != target:
             self.source.append(source)
             self.target.append(target)
 
@@ -66,6 +66,10 @@ class Graph:
             wish[0] = vertex
             if wish[1] is not None:
                 self.edge(*wish)
+
+    def follows(self, ident, before):
+        """A task, which has been submitted at the end of another."""
+        self.edge(self.vertices.get(before), self.vertices.get(ident))
 
     def linked(self, after, before, is_submitted):
         wish = [self.jobs.get(before) if is_submitted else None, None]

@@ -10,11 +10,12 @@ import subprocess
 from orrery_tool.picture import pythons
 from orrery_tool.report_path import (COPIES, CALLS, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER,
                                      TRANSFER)
-from orrery_tool.report_reasons import CHAINED, FASTER, NAMES, Reasons, seconds, several
+from orrery_tool.report_reasons import CHAINED, FASTER, NAMES, Reasons
 from orrery_tool.report_time import (BINS, BUSY, CAUSES, DATA, MEANING, REMEDY, REMEDY_OF_CORES,
                                      codelet_rows, model_errors,
                                      sampled)
 from orrery_tool.report_view import busy_rows, view_html
+from orrery_tool.report_words import seconds, several, times
 from orrery_tool.summary import doubt_text, read_figures
 from orrery_tool.words import Refusal, write_text
 
@@ -98,9 +99,9 @@ class Report:
             rows += ", ..."
         return ("Without any wait, the same tasks would keep the same workers busy for at least "
                 "%s; the longest chain of tasks that wait for each other takes %s%s. So no order "
-                "of them takes less than %s: the run took %.3g times that%s." % (
+                "of them takes less than %s: the run took %s that%s." % (
                     seconds(area_s), seconds(chain_s), " (%s)" % rows if rows else "",
-                    seconds(least_s), self.span_s / least_s if least_s else 0,
+                    seconds(least_s), times(self.span_s / least_s if least_s else 0),
                     "; more workers cannot help, shorter chains can"
                     if chain_s > area_s and chain_s >= CHAINED * self.span_s else ""))
 
@@ -253,7 +254,7 @@ class Report:
             return CHANGE[step.part]
         gain = self.gpu_gains.get(step.what, 0.0) if step.kind == "cpu" else 0.0
         if gain >= FASTER:
-            return "run it on a GPU, %.3g times as fast" % gain
+            return "run it on a GPU, %s as fast" % times(gain)
         if step.holds:
             return "%s was ready and waited for this worker: run it first by priority, or " \
                 "elsewhere" % step.holds

@@ -110,8 +110,10 @@ class Path:
     def cause(self, node, why, by, date_s, name):
         if why == BY_TASK and by >= 0:
             # What its end has started, such as a copy to main memory, ended at date_s.
-            self.add(COPIES, node.rank, node.tasks.ended[by], date_s,
-                     "of what %s wrote" % self.name(node, by))
+            over_s = min(node.tasks.ended[by] + node.tasks.after[by], date_s)
+            self.add(COPIES, node.rank, over_s, date_s, "of what %s wrote" % self.name(node, by))
+            self.add(CALLS, node.rank, node.tasks.ended[by], over_s,
+                     "of " + self.name(node, by))
             return "task", node, by, date_s, None
         if why == BY_MESSAGE and by >= 0:
             return "receive", node, by, date_s, None

@@ -115,18 +115,21 @@ class NodeRun:
         self.graph, self.by_number = graph, {}
         self.ordinals, self.context, self.ended = {}, {}, {}
         self.moved, self.ends = {}, {} # requests not done; by worker, the task that it ends
+        self.ending = {} # the number of that task
+        self.delivered_s = {} # by worker: the date of a message whose arrival it sees to
         graph.begin_node(node.rank)
         self.read()
         self.place_tasks()
         del self.begun, self.flying, self.copies, self.context, self.ended, self.node, \
-            self.moved, self.ends, self.graph, self.by_number, self.pending, self.priorities
+            self.moved, self.ends, self.ending, self.delivered_s, self.graph, \
+            self.by_number, self.pending, self.priorities
 
     def read(self):
         handlers = {getattr(e, name.upper()): getattr(self, name) for name in (
             "task_submitted", "task_pushed", "task_taken", "task_fetching", "task_started", "task_ended",
             "task_terminated", "copy_begins", "copy_ends", "allocated", "freed",
             "request_posted", "request_ready", "request_moving", "request_moved",
-            "request_done")}
+            "request_done", "message_received")}
         handlers[e.EVICTED] = self.evict
         others = self.graph.handlers() # of those, submissions and requests are ours, too
         self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
@@ -162,12 +165,16 @@ class NodeRun:
 
     def task_submitted(self, date_s, flag, worker, n, ident, value):
         self.of_graph[e.TASK_SUBMITTED](date_s, flag, worker, n, ident, value)
-        self.context[worker] = (BY_PROGRAM, NOTHING)
-        self.note_wait(date_s)
+        if worker not in self.ends:
+            self.delivered_s.pop(worker, None)
+            self.context[worker] = (BY_PROGRAM, NOTHING)
+            self.note_wait(date_s)
+            self.submitted.append(date_s)
+        else: # the end of a task submits, its callback or a reduction: that is the cause
+            self.graph.follows(ident, self.ending[worker])
         self.pending[ident] = date_s
         if n:
             self.priorities[ident] = n - (n >> 31 << 32)
-        self.submitted.append(date_s)
         if self.first_s is None:
             self.first_s = date_s
 
@@ -242,6 +249,7 @@ class NodeRun:
                                1e-6 * e.float_of(n) if n else 0.0, size, flops, 0.0,
                                self.priorities.pop(ident, 0) if self.priorities else 0)
         self.context[worker] = self.ends[worker] = (BY_TASK, index)
+        self.ending[worker] = ident
         self.by_number[ident] = self.last_ended = index
         self.pending.pop(ident, None)
         if worker in self.copying_s:
@@ -287,6 +295,7 @@ class NodeRun:
 
     def request_posted(self, date_s, flag, worker, n, ident, value):
         self.of_graph[e.REQUEST_POSTED](date_s, flag, worker, n, ident, value)
+        self.delivered_s.pop(worker, None)
         key = (flag, n, value)
         self.ordinals[key] = ordinal = self.ordinals.get(key, -1) + 1
         # flag, peer, tag, ordinal, posted, ready, moving, moved, bytes, cause
@@ -296,8 +305,14 @@ class NodeRun:
     def request_ready(self, date_s, flag, worker, n, ident, value):
         request = self.flying.get(ident)
         if request:
-            request[5] = date_s
-            request[9] = self.cause(worker)
+            request[5], request[9] = date_s, self.cause(worker)
+            if flag and request[9][0] == BY_PROGRAM and \
+                    date_s - self.delivered_s.get(worker, -HELD_S) < HELD_S:
+                # A message has freed its place, such as the end of a send: the network's delay.
+                request[5] = request[4]
+
+    def message_received(self, date_s, flag, worker, n, ident, value):
+        self.delivered_s[worker] = date_s
 
     def request_moving(self, date_s, flag, worker, n, ident, value):
         request = self.flying.get(ident)

@@ -12,6 +12,7 @@ from statistics import median, median_low
 from orrery_tool.report_path import RUNS
 from orrery_tool.report_time import (BUSY, CALLBACKS, DATA, DEPENDENCY, END, NETWORK, SCHEDULING,
                                      SUBMISSION, model_errors)
+from orrery_tool.report_words import gigabytes, percent, plain, seconds, several, times
 
 LEAST_SHARE = 0.03         # of the run: what explains less is no reason
 SLOW, UNEVEN, FASTER, NOISY = 1.25, 1.15, 2.0, 1.5
@@ -21,6 +22,9 @@ CHAINED = 0.7              # of the run: a chain as long as this is what it take
 SMALL_S = 1e-4             # tasks below are small when what is around them takes as long
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
 LEAST_TASKS = 3
+FEW = 3                    # tasks for each worker: below, they do not hide what they wait for
+SHORT_BYTES = 16384        # of a message, which then takes as long as the way does
+REDUCES = "redux_task_between_replicates"
 LEAST_CALLBACK_S = 2e-5    # what ends a task by itself takes less
 LATE = 0.05                # of the run: a node that submits nothing before has come late
 ALONE = 0.8                # of what all do, what one node does
@@ -38,30 +42,8 @@ class Reason:
         return "Reason (%s): %s" % (self.name, self.text)
 
 
-def several(number, name):
-    return "%d %s%s" % (number, name, "s" * (number != 1))
-
-
 def total_s(gaps):
     return sum(gap_s for gap_s, _ in gaps)
-
-
-def percent(value):
-    return "%.3g %%" % (100 * value)
-
-
-def seconds(value):
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "us")):
-        if abs(value) * factor >= 1:
-            return "%.4g %s" % (value * factor, unit)
-    return "%.3g us" % (value * 1e6) if abs(value) > 1e-10 else "0 us"
-
-
-def gigabytes(value):
-    for least, unit, name in ((1e8, 1e9, "GB"), (1e5, 1e6, "MB"), (1e3, 1e3, "kB")):
-        if value >= least:
-            return "%.3g %s" % (value / unit, name)
-    return "%.3g bytes" % value
 
 
 class Durations:
@@ -124,9 +106,9 @@ class Reasons:
         self.setup = run.setup
         self.span_s = max(run.end_s - run.begin_s, 1e-12)
         self.durations = Durations(run)
-        self.found, self.slow = [], {}
+        self.found, self.slow, self.are_few = [], {}, False
         for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
-                     self.noise, self.chained, self.turns, self.priorities, self.memory,
+                     self.noise, self.chained, self.few, self.reductions, self.turns, self.priorities, self.memory,
                      self.swap, self.copies, self.small, self.callbacks, self.models,
                      self.bound_to_workers, self.late, self.submission, self.slow_link,
                      self.again, self.network, self.last_task, self.crowded, self.full):
@@ -157,9 +139,9 @@ class Reasons:
             if ratio >= SLOW:
                 self.slow[rank] = ratio
                 self.add("slow node", (took_s - usual_s) / nworkers / self.span_s,
-                         "the tasks of node %d take %.3g times as long as the same tasks on other "
+                         "the tasks of node %d take %s as long as the same tasks on other "
                          "nodes.  Look for its clock, its cooling, its binding and other programs "
-                         "there, or give it less work." % (rank, ratio))
+                         "there, or give it less work." % (rank, times(ratio)))
 
     def slow_workers(self):
         found = self.durations.against_others(lambda place: place)
@@ -171,10 +153,10 @@ class Reasons:
         if slow:
             more_s, place, ratio = max(slow)
             self.add("slow worker", more_s / self.span_s,
-                     "%s of node %d%s: its tasks take %.3g times as long as the same tasks "
+                     "%s of node %d%s: its tasks take %s as long as the same tasks "
                      "on others.  Look for other programs on its core, and at its binding." % (
                          names.get(place, "a worker"), place[0],
-                         "" if len(slow) == 1 else " and %d more" % (len(slow) - 1), ratio))
+                         "" if len(slow) == 1 else " and %d more" % (len(slow) - 1), times(ratio)))
 
     # ---- who does what ----
 
@@ -191,9 +173,9 @@ class Reasons:
         rank = max(work, key=work.get)
         if work[rank] >= UNEVEN * mean_s and self.lost(END, NETWORK) >= LEAST_SHARE:
             self.add("uneven distribution", (work[rank] - mean_s) / self.span_s,
-                     "node %d has %.3g times the work of the average node (%s for each worker, on "
+                     "node %d has %s the work of the average node (%s for each worker, on "
                      "average %s).  Distribute the data, or the tasks, more evenly." % (
-                         rank, work[rank] / mean_s, seconds(work[rank]), seconds(mean_s)))
+                         rank, times(work[rank] / mean_s), seconds(work[rank]), seconds(mean_s)))
 
     def faster_on_gpus(self):
         """{codelet: how often a GPU runs one of its tasks while a core runs the same one}"""
@@ -221,9 +203,9 @@ class Reasons:
         if gains:
             name = max(gains, key=lambda name: gains[name][1])
             self.add("placement", sum(gain for _, gain in gains.values()) / self.span_s,
-                     "%d tasks of %s on the critical path ran on cores, where they take %.3g times "
+                     "%d tasks of %s on the critical path ran on cores, where they take %s "
                      "as long as on GPUs, which wait %s of their time.  %s" % (
-                         gains[name][0], name, ratios[name], percent(1 - self.lost(BUSY)),
+                         gains[name][0], name, times(ratios[name]), percent(1 - self.lost(BUSY)),
                          "Calibrate its models (STARPU_CALIBRATE=2): %s believes them."
                          % self.setup.scheduler if self.setup.knows_durations() else
                          "Take a scheduler that knows durations (STARPU_SCHED=dmdas), and "
@@ -305,16 +287,16 @@ class Reasons:
                  "other programs on these cores, for first calls and first touches; if these "
                  "tasks have more to do than others, say so (STARPU_FLOPS, a footprint)." % (
                      percent(nlate / n), n, self.run.codelets[name],
-                     "%.3g times" % ((late_s + usual_s) / usual_s) if usual_s > 0 else "many times"))
+                     times((late_s + usual_s) / usual_s) if usual_s > 0 else "many times"))
 
     def noise_of_chain_s(self):
+        """Chains are longer by more than the average, since the longest of all is waited for."""
         more_s = 0.0
         for node, i in self.run.chain()[1]:
             key, place = self.durations.key(node, i), (node.rank, node.tasks.worker[i])
-            took_s, usual_s = node.tasks.ended[i] - node.tasks.started[i], 0.0
+            took_s = node.tasks.ended[i] - node.tasks.started[i]
             if sum(map(len, self.durations.of[key].values())) >= 4 * LEAST_TASKS:
-                usual_s = self.durations.usual_s(key, place)
-                more_s += took_s - usual_s if took_s > NOISY * usual_s else 0.0
+                more_s += took_s - self.durations.usual_s(key, place)
         return more_s
 
     def chained(self):
@@ -325,10 +307,43 @@ class Reasons:
         busy_s = {kind: self.accounts.by_kind[kind].total[BUSY] for kind in self.run.kinds}
         self.add("too few tasks at a time", (length_s - area_s) / self.span_s,
                  "a chain of %d tasks that wait for each other takes %s, and all tasks together are "
-                 "work for %.3g of the workers in that time; there are %d.  %s" % (
-                     len(chain), seconds(length_s), sum(busy_s.values()) / length_s,
+                 "work for %s of the workers in that time; there are %d.  %s" % (
+                     len(chain), seconds(length_s), plain(sum(busy_s.values()) / length_s),
                      sum(self.accounts.nworkers[kind] for kind in busy_s if busy_s[kind] > 0),
                      self.shorter_chain(len(chain))))
+
+    def few(self):
+        """Hardly more tasks than workers: each waits for others, their copies and messages."""
+        ntasks, nworkers = self.accounts.ntasks[self.kind], self.accounts.nworkers[self.kind]
+        held_s = sum(step.end_s - step.begin_s for step in self.path.steps
+                     if step.holds is not None)
+        share = self.lost(DEPENDENCY, DATA)
+        if ntasks >= FEW * nworkers or held_s > 0.1 * self.span_s or \
+                share + self.lost(NETWORK) < LEAST_WAIT or \
+                any(reason.name == "too few tasks at a time" for reason in self.found):
+            return
+        busy_s = self.accounts.by_kind[self.kind].total[BUSY]
+        self.are_few = True
+        self.add("too few tasks", share,
+                 "there are %s for %s, and %s of them run at a time on average; each waits for "
+                 "others, for their messages and copies.  Cut them into smaller ones (smaller tiles) "
+                 "while they stay longer than %s, so that some run while others are copied, or take "
+                 "fewer nodes." % (several(ntasks, "task"), several(nworkers, NAMES[self.kind]),
+                                   plain(busy_s / self.span_s, 2), seconds(SMALL_S)))
+
+    def larger(self, text):
+        """Advice to take larger tiles, unless they are too few already."""
+        return "" if self.are_few else text
+
+    def reductions(self):
+        """Of contributions of workers to one datum (STARPU_REDUX), on the critical path."""
+        steps = [step for step in self.path.steps if step.part == RUNS and step.what == REDUCES]
+        length_s = sum(step.end_s - step.begin_s for step in steps)
+        self.add("reductions", length_s / self.span_s,
+                 "%s on the critical path add what the workers of a node have contributed "
+                 "(STARPU_REDUX), for %s in sum.  Contribute to several smaller data instead of a large "
+                 "one, more with each task, or in turn (STARPU_COMMUTE)." % (
+                     several(len(steps), "task"), seconds(length_s)))
 
     def shorter_chain(self, ntasks):
         nwriters = self.run.writers_in_chain()
@@ -342,7 +357,7 @@ class Reasons:
     def bound_to_workers(self):
         """Ready tasks that wait for a busy worker while others of its kind have none."""
         share = self.lost(SCHEDULING)
-        if share < LEAST_SHARE or any(reason.name in ("small tasks", "placement")
+        if share < LEAST_SHARE or any(reason.name in ("small tasks", "placement", "too few tasks")
                                       for reason in self.found):
             return
         busy = {}
@@ -427,9 +442,9 @@ class Reasons:
             return
         self.found = [reason for reason in self.found if reason not in symptoms]
         self.add("more workers than cores", max(reason.share for reason in symptoms),
-                 "each node has %.3g workers on %s, so equal tasks take more and less time by "
+                 "each node has %s workers on %s, so equal tasks take more and less time by "
                  "turns.  Take as many workers as there are cores%s, or fewer ranks on a machine." % (
-                     each, several(cores, "core"),
+                     plain(each), several(cores, "core"),
                      " (%s)" % self.setup.told("STARPU_NCPU", "STARPU_NCPUS")
                      if self.setup.told("STARPU_NCPU", "STARPU_NCPUS") else ""))
 
@@ -486,11 +501,11 @@ class Reasons:
         self.add("copies", share,
                  "%d copies of %s on average to and from GPUs; those from memory %d to memory %d of "
                  "node %d are under way for %s of the run, at %s/s%s.  Use data more often while they "
-                 "are there: more work for each byte (larger tiles), tasks that write data on the "
+                 "are there: more work for each byte%s, tasks that write data on the "
                  "GPU that reads them next%s." % (
                      count, gigabytes(whole / count), *ends, node.rank,
                      percent(busy_s / self.span_s), gigabytes(link.bytes / max(busy_s, 1e-12)),
-                     self.hardly_hidden(), "" if self.setup.counts_copies() else
+                     self.hardly_hidden(), self.larger(" (larger tiles)"), "" if self.setup.counts_copies() else
                      ", a scheduler that counts copies (dmda, dmdas)"))
 
     def hardly_hidden(self):
@@ -519,9 +534,9 @@ class Reasons:
         if mean_s < SMALL_S:
             self.add("small tasks", share,
                      "a task lasts %s on average, and a worker gets one each %s: that is what it "
-                     "costs to submit and to schedule it.  Make tasks at least %.2g times as large."
-                     % (seconds(mean_s), seconds(period_s), max(period_s / mean_s, 2.0)
-                        if mean_s > 0 else 2.0))
+                     "costs to submit and to schedule it.  Make tasks at least %s as large."
+                     % (seconds(mean_s), seconds(period_s), times(
+                         max(period_s / mean_s, 2.0) if mean_s > 0 else 2.0, 2)))
 
     def ntasks(self):
         return sum(len(row) for key, rows in self.durations.of.items() if key[2] == self.kind
@@ -553,9 +568,9 @@ class Reasons:
             return
         name, kind, found = worst[1]
         self.add("models", share,
-                 "the tasks of %s on %ss take %.3g times as long as their model expects: a scheduler "
+                 "the tasks of %s on %ss take %s as long as their model expects: a scheduler "
                  "that believes it (dm, dmda, dmdas) gives tasks to the wrong workers.  Measure the "
-                 "model again (STARPU_CALIBRATE=2)." % (name, NAMES[kind], 1 + found[0]))
+                 "model again (STARPU_CALIBRATE=2)." % (name, NAMES[kind], times(1 + found[0])))
 
     def gaps(self):
         """[(seconds between submissions, rank)], in order."""
@@ -739,9 +754,15 @@ class Reasons:
             text += "Node %d alone receives %s of all bytes: let other nodes do some of what it " \
                 "collects them for, or combine them on the way (STARPU_MPI_REDUX).  " % (
                     rank, percent(received[rank] / max(whole, 1)))
-        text += "Fewer or smaller messages help: a distribution with fewer neighbours, larger " \
-            "tiles; so do priorities of what others wait for."
-        self.add("messages", share, text)
+        self.add("messages", share, text + self.fewer_messages(whole / count))
+
+    def fewer_messages(self, mean_bytes):
+        text = "a distribution with fewer neighbours%s; so do priorities of what others wait for." \
+            % self.larger(", larger tiles")
+        if mean_bytes <= SHORT_BYTES:
+            return "They are short, so the way and its latency take this long, not their bytes: " \
+                "fewer ones with more in each help, " + text
+        return "Fewer or smaller messages help: " + text
 
     def last_task(self):
         share, steps = self.lost(END), self.path.steps

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from orrery_tool.report_read import BY_MESSAGE, BY_SEND, BY_TASK, KINDS
 
 BINS = 256
+SOME = 0.05                # of the work, or of the tasks: what makes a kind of worker count
 MAX_BACK = 16              # tasks and messages that a wait is followed through
 BUSY, DATA, NETWORK, DEPENDENCY, SUBMISSION, SCHEDULING, CALLBACKS, END = range(8)
 CAUSES = ["busy", "data", "network", "dependencies", "submission", "scheduling", "callbacks",
@@ -160,7 +161,7 @@ class Accounts:
     def __init__(self, run):
         self.run = run
         self.by_kind = {kind: Shares(run.begin_s, run.end_s) for kind in run.kinds}
-        self.nworkers = dict.fromkeys(KINDS, 0)
+        self.nworkers, self.ntasks = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
         self.busy = {} # (rank, kind): busy seconds by bin
         self.workers = [] # (rank, worker, kind, Shares.total)
         self.orders = {}
@@ -183,6 +184,7 @@ class Accounts:
             account(node, order, all_of[kind], shares, self.run.end_s)
             self.by_kind[kind].merge(shares)
             self.nworkers[kind] += 1
+            self.ntasks[kind] += len(order)
             self.workers.append((node.rank, name, kind, shares.total))
             busy = self.busy.setdefault((node.rank, kind), array("d", bytes(8 * BINS)))
             for at, seconds in enumerate(shares.bins[BUSY]):
@@ -198,8 +200,11 @@ class Accounts:
                     for kind in self.run.kinds if self.nworkers[kind]), default=0.0)
 
     def main_kind(self):
-        """The kind of worker that the run is about: GPUs as soon as they work."""
-        working = [kind for kind in self.run.kinds if self.by_kind[kind].total[BUSY] > 0]
+        """The kind of worker that the run is about: GPUs as soon as they do some of it."""
+        busy_s = {kind: self.by_kind[kind].total[BUSY] for kind in self.run.kinds}
+        working = [kind for kind in self.run.kinds if busy_s[kind] > 0 and (
+            busy_s[kind] >= SOME * sum(busy_s.values()) or
+            self.ntasks[kind] >= SOME * sum(self.ntasks.values()))]
         return working[-1] if working else (self.run.kinds or ["cpu"])[-1]
 
 

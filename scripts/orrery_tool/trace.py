@@ -108,6 +108,8 @@ class Perfetto:
                  '"args":{"sort_index":%d}}' % (pid, tid, tid))
 
     def slice(self, place, name, begin_us, end_us, args):
+        # Whole nanoseconds: who reads it takes a slice that ends within the next one for damaged.
+        begin_us, end_us = round(begin_us, 3), round(end_us, 3)
         self.put('{"ph":"X","pid":%d,"tid":%d,"name":%s,"cat":"orrery","ts":%.3f,"dur":%.3f,'
                  '"args":{%s}}' % (*place, name, begin_us, max(end_us - begin_us, LEAST_US), args))
 
@@ -214,7 +216,9 @@ class NodePicture:
         self.writer.slice(place, '"%s %d"' % ("from" if flag else "to", n), begin_us, end_us,
                           '"tag":%d,"bytes":%d' % (tag - (tag >> 63 << 64), value))
         if n != self.pid:
-            self.writer.flow(place, "f" if flag else "s", flow, end_us if flag else begin_us)
+            # An arrow ends in what lasts until after it.
+            self.writer.flow(place, "f" if flag else "s", flow,
+                             max(end_us - LEAST_US, begin_us) if flag else begin_us)
         self.lanes.give(group, tid)
         self.requests[ident][2] = None
 

@@ -65,14 +65,15 @@ class Values:
 class NodeLines:
     """(date, line) of a node, in order."""
 
-    def __init__(self, node, values):
+    def __init__(self, node, values, memories):
         self.node, self.values = node, values
         self.name = "n%d" % node.rank
         self.memory, self.requests, self.ordinals, self.copies = {}, {}, {}, {}
         self.ncopies, self.now_s = 0, 0.0
         for _, memory in node.workers.values():
             self.memory[memory] = 0
-        self.memory.setdefault(0, 0)
+        for memory in {0} | memories:
+            self.memory.setdefault(memory, 0)
 
     def containers(self):
         create, name = "CreateContainer", self.name
@@ -120,13 +121,7 @@ class NodeLines:
     def memory_name(self, memory):
         return "%sm%d" % (self.name, memory)
 
-    def known(self, memory):
-        """Those that no worker computes from have no container."""
-        return memory in self.memory
-
     def copy_begins(self, date, kind, flag, worker, n, ident, value):
-        if not self.known(n >> 16) or not self.known(n & 0xFFFF):
-            return None
         self.ncopies += 1
         self.copies[ident] = (n, "%scopy%d" % (self.name, self.ncopies))
         return line("StartLink", date, "Y", self.name, self.memory_name(n >> 16),
@@ -140,8 +135,6 @@ class NodeLines:
                     quoted("copy"), key)
 
     def bytes_changed(self, date, memory, change):
-        if not self.known(memory):
-            return None
         self.memory[memory] += change
         return line("SetVariable", date, "B", self.memory_name(memory),
                     "%d" % self.memory[memory])
@@ -193,17 +186,24 @@ def header():
 
 
 def names_of(nodes, values):
-    """Each codelet has to be defined before it runs."""
-    for node in nodes:
-        for _, kind, _, _, _, _, value in node.records():
+    """Each codelet has to be defined before it runs, each memory before it is used, also one
+    that no worker computes from.  The memories of each node."""
+    memories = [set() for _ in nodes]
+    for node, found in zip(nodes, memories):
+        for _, kind, _, _, n, _, value in node.records():
             if kind == e.TASK_STARTED:
                 values.alias(node.text(value))
+            elif kind == e.COPY_BEGINS:
+                found.update((n >> 16, n & 0xFFFF))
+            elif kind in (e.ALLOCATED, e.FREED):
+                found.add(n)
+    return memories
 
 
 def write_paje(nodes, file):
     values, last_s = Values(), 0.0
-    names_of(nodes, values)
-    pictures = [NodeLines(node, values) for node in nodes]
+    memories = names_of(nodes, values)
+    pictures = [NodeLines(node, values, found) for node, found in zip(nodes, memories)]
     file.writelines(header())
     file.writelines(values.definitions())
     file.write(line("CreateContainer", "0", "run", "R", "0", quoted("run")))

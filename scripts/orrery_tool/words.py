@@ -15,7 +15,8 @@ class Refusal(Exception):
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         """One sentence; argparse would print the usage before it."""
-        raise Refusal("%s: %s; see \"%s --help\"" % (self.prog, message, self.prog))
+        raise Refusal("%s: %s; see \"%s --help\"" % (self.prog.removeprefix("orrery "), message,
+                                                        self.prog))
 
 
 def read_number(path, default):

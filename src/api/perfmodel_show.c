@@ -59,7 +59,7 @@ int starpu_perfmodel_print_all(struct starpu_perfmodel *model, char *arch,
 			     "%s: the model %s knows no architecture %s; "
 			     "starpu_perfmodel_list_combs() says which it knows",
 			     __func__, model->symbol ? model->symbol : "", arch);
-	return n == 0;
+	return n == 0 && arch;
 }
 
 int starpu_perfmodel_list_combs(FILE *output, struct starpu_perfmodel *model)

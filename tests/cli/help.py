@@ -4,6 +4,7 @@
 """orrery help, the manual page and the completions say what the command and doc/ say."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -104,12 +105,32 @@ def completion(suite):
     suite.verdict("zsh_knows_the_options", not missing, missing)
 
 
+def unread(suite):
+    """Output that nobody reads any more, as with "| head", and that has no room."""
+    for claim, place, status, said in (("to_nobody", None, 128 + signal.SIGPIPE, ""),
+                                       ("to_a_full_disk", "/dev/full", 1,
+                                        "[orrery] the output cannot be written: No space left "
+                                        "on device\n")):
+        read, write = os.pipe()
+        os.close(read)
+        if place:
+            os.close(write)
+            write = os.open(place, os.O_WRONLY)
+        for words in ("help", "knobs"), ("--help",):
+            out = subprocess.run([sys.executable, ORRERY, *words], stdout=write, text=True,
+                                 stderr=subprocess.PIPE, timeout=100)
+            suite.verdict("%s_%s" % (words[-1].strip("-"), claim), (out.returncode, out.stderr) ==
+                          (status, said), (out.returncode, out.stderr))
+        os.close(write)
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
         pages(suite)
         manual(suite)
         completion(suite)
+        unread(suite)
         status, output = suite.orrery("--version")
         suite.verdict("version", status == 0 and re.fullmatch(r"orrery \d+\.\d+\.\d+\n", output),
                       output)

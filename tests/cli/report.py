@@ -19,7 +19,9 @@ from orrery_tool.graph import Graph          # noqa: E402
 from orrery_tool.report_page import Report   # noqa: E402
 from orrery_tool.report_path import Path, RUNS     # noqa: E402
 from orrery_tool.report_read import BY_MESSAGE, BY_PROGRAM, BY_TASK, NodeRun, Run  # noqa: E402
+from orrery_tool.compare import change       # noqa: E402
 from orrery_tool.report_time import Accounts, DEPENDENCY, NETWORK, model_errors  # noqa: E402
+from orrery_tool.report_words import gigabytes, percent, plain, seconds, times   # noqa: E402
 
 SLOW = os.path.join(SRC, "tests", "cli", "slow.c")
 TRACED = os.path.join(SRC, "tests", "cli", "traced.c")
@@ -46,7 +48,8 @@ BEHIND = [("network", "lws", "messages"), ("submission", "lws", "slow submission
           ("placement", "random", "placement"),
           ("late", "lws", "a node starts late"), ("alone", "lws", "pauses of the program"),
           ("swap", "lws", "main memory is full"), ("incast", "lws", "messages"),
-          ("ring", "lws", "slow link"), ("ahead", "dmdas", "copies")]
+          ("ring", "lws", "slow link"), ("ahead", "dmdas", "copies"),
+          ("redux", "lws", "reductions"), ("handed", "lws", "too few tasks at a time")]
 # Words of the reason, where it says who; ranks and platforms other than 2 of small4.
 WHO = {"alone": "the program of node 1 alone pauses once", "late": "node 1 submits",
        "incast": "Node 0 alone receives", "ring": "to or from node 2 moved", "swap": "node ",
@@ -65,6 +68,8 @@ NOT_BEHIND = {"work": ["slow node", "noise", "priorities"], "uneven": ["prioriti
               "dependencies": ["priorities"], "tags": ["slow submission"],
               "swap": ["priorities"], "late": ["slow submission"], "tied": ["priorities"],
               "memory": ["priorities"], "ahead": ["priorities"], "incast": ["slow link"], "gpus": ["copies"], "front": ["the program holds tasks back", "messages"],
+              "redux": ["pauses of the program", "slow submission"],
+              "handed": ["pauses of the program", "slow submission"],
               "first": ["messages"], "synchronous": ["slow submission"], "node": ["noise"], "worker": ["noise"]}
 FIGURES = ["lost", "time", "nodes", "messages", "memory"]
 
@@ -126,6 +131,21 @@ def behind(suite):
         suite.verdict("%s_is_not_recommended_to_a_run_under_it_%s" % (scheduler, why), not re.search(
             r"^Reason .*a scheduler [^.]*\b%s\b" % scheduler, output, re.M), output)
     crowded(suite)
+    few(suite)
+
+
+def few(suite):
+    """Large tiles go to and fro between nodes with many cores: larger ones are no advice."""
+    with open(os.path.join(SRC, "platforms", "xml", "small4.xml"), encoding="utf-8") as f:
+        suite.write("wide.xml", f.read().replace('id="cpus" value="4"', 'id="cpus" value="64"'))
+    suite.orrery("run", "--sim", "wide.xml", "-n", "2", "--quiet", "--trace", "wide", "./slow",
+                 "network")
+    status, output = suite.orrery("report", "wide", "--text")
+    named = re.findall(r"^Reason \((.*?)\): .*", output, re.M)
+    suite.verdict("large_tiles_are_too_few_tasks", status == 0 and
+                  named[:2] == ["messages", "too few tasks"] and
+                  "there are 40 tasks for 128 CPU cores" in output and
+                  "larger tiles" not in "".join(re.findall("^Reason.*", output, re.M)), output)
 
 
 def crowded(suite):
@@ -256,8 +276,34 @@ def arrival(suite):
         (e.REQUEST_DONE, 1, 0, 1, 50, 0), (e.TASK_STARTED, 0, 0, 0, 2, 7),
         (e.TASK_ENDED, 0, 0, 0, 2, 0)])]
     node = NodeRun(Recorded(records), {}, Graph())
+    released(suite)
     suite.verdict("an_arrival_within_the_end_of_a_task_is_a_cause", list(node.tasks.cause) ==
                   [BY_PROGRAM, BY_MESSAGE] and node.nheld == 1, list(node.tasks.cause))
+
+
+def released(suite):
+    """A receive whose place a message has freed, as the last one of a cooperative send does."""
+    for delivered in True, False:
+        events = [(e.REQUEST_POSTED, 1, e.NO_WORKER, 1, 50, 3),
+                  (e.MESSAGE_RECEIVED, 16, e.NO_WORKER, 1, 0, 0),
+                  (e.REQUEST_READY, 1, e.NO_WORKER, 1, 50, 0),
+                  (e.REQUEST_MOVED, 1, e.NO_WORKER, 1, 50, 8)]
+        records = [(1.0 + 1e-5 * at, *event) for at, event in enumerate(events)
+                   if delivered or event[0] != e.MESSAGE_RECEIVED]
+        node = NodeRun(Recorded(records), {}, Graph())
+        suite.verdict("a_place_that_%s_is_freed_%s" % (
+            ("a_message", "by_the_network") if delivered else ("no_message", "by_the_program")),
+            node.requests.ready[0] == (records[0] if delivered else records[1])[0],
+            node.requests.ready[0])
+
+
+def numbers(suite):
+    said = [times(1180.2), times(3.4567), times(0.66), plain(12345.6, 4), plain(0.0000312),
+            plain(99.96), percent(1), seconds(23456), seconds(1.5e-7), gigabytes(262144),
+            change(1, 1180), change(1, 0.9999999), change(1, 1.5)]
+    suite.verdict("numbers_have_no_exponents", said == [
+        "1,180 times", "3.46 times", "0.66 times", "12350", "0.0000312", "100", "100 %", "23460 s",
+        "0.15 us", "262 kB", "1,180 times", "0 %", "+50.0 %"], said)
 
 
 def files(suite):
@@ -456,6 +502,7 @@ def main():
             files(suite)
             browsed(suite)
             causes(suite)
+            numbers(suite)
             compared(suite)
             schedulers(suite)
             mistakes(suite)

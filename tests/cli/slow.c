@@ -7,7 +7,7 @@
  * usage: slow network|data|dependencies|submission|end|node|uneven|placement|priorities|
  *             pauses|worker|memory|small|noise|work|gpus|commute|tags|waits|
  *             front|first|tied|synchronous|limit|uncached|callbacks|late|alone|swap|
- *             incast|ring|ahead|flushed|few|resent
+ *             incast|ring|ahead|flushed|few|resent|redux|handed
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +131,44 @@ static struct starpu_codelet writes = {.cpu_funcs = {nothing},
 				       .model = &model,
 				       .name = "writes"};
 
+static struct starpu_codelet zeroes = {.cpu_funcs = {nothing},
+				       .nbuffers = 1,
+				       .modes = {STARPU_W},
+				       .model = &model,
+				       .name = "zero"};
+static struct starpu_codelet adds = {.cpu_funcs = {nothing},
+				     .nbuffers = 2,
+				     .modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R},
+				     .model = &model,
+				     .name = "add"};
+static struct starpu_codelet contributes = {.cpu_funcs = {nothing},
+					    .nbuffers = 1,
+					    .modes = {STARPU_REDUX},
+					    .model = &model,
+					    .name = "contribute"};
+
+/* Each rank adds up contributions of its workers, and then uses the sum. */
+static void submit_contributions(starpu_data_handle_t sum)
+{
+	starpu_data_set_reduction_methods(sum, &adds, &zeroes);
+	for (int i = 0; i < 4 * NTASKS; i++)
+		if (i % 10 == 0)
+			starpu_task_insert(&on_cpu, STARPU_RW, sum, 0);
+		else
+			starpu_task_insert(&contributes, STARPU_REDUX, sum, 0);
+	starpu_task_insert(&on_cpu, STARPU_RW, sum, 0);
+}
+
+/* Each task submits the next one when it ends. */
+static void hand_on(void *arg)
+{
+	intptr_t left = (intptr_t)arg;
+
+	if (left > 0)
+		starpu_task_insert(&tagged, STARPU_CALLBACK_WITH_ARG_NFREE, hand_on,
+				   (void *)(left - 1), 0);
+}
+
 static void sleeps(void *arg)
 {
 	(void)arg;
@@ -219,10 +257,15 @@ static int run_other(const char *why, starpu_data_handle_t *handles)
 {
 	int calls = strcmp(why, "callbacks") == 0, swaps = strcmp(why, "swap") == 0,
 	    ahead = strcmp(why, "ahead") == 0, flushed = strcmp(why, "flushed") == 0,
-	    reads_others = strcmp(why, "incast") == 0 || strcmp(why, "ring") == 0;
+	    reads_others = strcmp(why, "incast") == 0 || strcmp(why, "ring") == 0,
+	    reduces = strcmp(why, "redux") == 0, hands_on = strcmp(why, "handed") == 0;
 
 	if (reads_others)
 		submit_reads(why, handles);
+	if (reduces)
+		submit_contributions(handles[starpu_mpi_world_rank()]);
+	if (hands_on)
+		hand_on((void *)(intptr_t)NTASKS);
 	for (int i = 0; i < NTASKS; i++) {
 		if (calls)
 			starpu_mpi_task_insert(MPI_COMM_WORLD, &on_cpu, STARPU_RW,
@@ -241,7 +284,7 @@ static int run_other(const char *why, starpu_data_handle_t *handles)
 	}
 	for (int i = 0; swaps && i < NTASKS; i++)
 		insert(&on_cpu, handles[i], i % 2, 0);
-	return calls || swaps || ahead || flushed || reads_others;
+	return calls || swaps || ahead || flushed || reads_others || reduces || hands_on;
 }
 
 /* What the handles are for: one that ranks share, one of each rank, many of each. */

@@ -90,6 +90,12 @@ def display(home):
     shows("a_model_is_shown", ALL, "-s", "fitted")
     shows("a_file_is_shown", ALL, "-i", path)
     shows("one_type_of_device", CUDA, "-s", "fitted", "-a", "cuda")
+    for word in "cuda2", "cuda_2", "cuda2_impl0", "cuda2_impl0 (Comb1)":
+        shows("one_device_%s" % word.split()[-1], CUDA, "-s", "fitted", "-a", word)
+    with open(os.path.join(models, "unmeasured.there"), "w", encoding="ascii") as f:
+        f.write("##################\n# Performance Model Version\n45\n\n####################\n"
+                "# COMBs\n# number of combinations\n0\n")
+    shows("a_model_without_measurements", "", "-s", "unmeasured")
     shows("one_size", "".join(CUDA.splitlines(True)[:2] + CUDA.splitlines(True)[3:]), "-s",
           "fitted", "-a", "cuda", "-f", "24c84a50")
     shows("one_figure_of_one_size", "# performance model for cuda2_impl0 (Comb1)\n"
@@ -104,6 +110,10 @@ def display(home):
     for claim, arguments, words in (
             ("unknown_symbol", ("-s", "nothing"), "no usable model of nothing"),
             ("unknown_architecture", ("-s", "fitted", "-a", "hip"), "knows no architecture hip"),
+            ("unknown_device", ("-s", "fitted", "-a", "cuda1"), "knows no architecture cuda1"),
+            ("unknown_implementation", ("-s", "fitted", "-a", "cuda2_impl1"),
+             "knows no architecture cuda2_impl1"),
+            ("odd_architecture", ("-s", "fitted", "-a", "cuda2x"), "knows no architecture cuda2x"),
             ("unknown_parameter", ("-s", "fitted", "-p", "z"), "there is no such parameter"),
             ("no_footprint", ("-s", "fitted", "-f", "xyz"), "hexadecimal"),
             ("nothing_wanted", (), "Incorrect usage")):

@@ -3,13 +3,18 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery trace: tasks, messages and graph as text, and Paje's traces."""
 import collections
+import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
 from trace_case import NTASKS, SRC, each_flavour, orrery, verdict
+
+sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool import events as e  # noqa: E402
 
 GRAPH = os.path.join(SRC, "tests", "cli", "graph.c")
 
@@ -107,12 +112,56 @@ def paje(case):
             len(states) == len(links) == NTASKS, out.stdout[-2000:] + out.stderr)
 
 
+def recorded(top, records):
+    """The directory of a run that consists of these records, of one node."""
+    directory = os.path.join(top, "recorded")
+    os.makedirs(directory, exist_ok=True)
+    opened = [(0.0, e.OPENED, 0, e.NO_WORKER, e.VERSION, e.MAGIC, 0)]
+    records = [e.RECORD.pack(*record) for record in opened + records]
+    piece = e.RECORD.pack(0.0, e.PIECE, 0, e.NO_WORKER, len(records), 0, 0)
+    with open(os.path.join(directory, "node-0.events"), "wb") as f:
+        f.write(piece + b"".join(records))
+    return directory
+
+
+def bits(date_s):
+    return int.from_bytes(struct.pack("=d", date_s), sys.byteorder)
+
+
+def rounded(top):
+    """Tasks that follow each other at once, at dates between nanoseconds; copies to a disk."""
+    dates = [1e-6 * (27.9321 + 13.96563 * k) for k in range(200)]
+    records = [record for k in range(199) for record in (
+        (dates[k], e.TASK_STARTED, 0, 0, 0, k, 0),
+        (dates[k + 1], e.TASK_ENDED, 0, 0, 0, k, bits(dates[k])))]
+    records += [(dates[-1], e.COPY_BEGINS, 0, e.NO_WORKER, 0 << 16 | 2, 7, 100),
+                (dates[-1] + 1e-6, e.COPY_ENDS, 0, e.NO_WORKER, 0 << 16 | 2, 7, 100)]
+    directory = recorded(top, records)
+    status, output = orrery("trace", directory, "--perfetto", directory + ".json", "--paje",
+                            directory + ".paje")
+    verdict("made_up_records_are_read", status == 0, output)
+    if status:
+        return
+    with open(directory + ".json", encoding="utf-8") as f:
+        slices = [event for event in json.load(f)["traceEvents"] if event["ph"] == "X"]
+    ends = [(round(1e3 * event["ts"]), round(1e3 * event["ts"] + 1e3 * event["dur"]))
+            for event in slices if "task" in event["args"]]
+    verdict("a_task_ends_before_the_next_begins", len(ends) == 199 and all(
+        before[1] <= after[0] for before, after in zip(ends, ends[1:])), ends)
+    with open(directory + ".paje", encoding="utf-8") as f:
+        text = f.read()
+    verdict("copies_to_a_disk_are_links_of_paje", '"memory 2 of 0"' in text and
+            re.search(r"^10 .* n0m0 ", text, re.M) and re.search(r"^11 .* n0m2 ", text, re.M),
+            text[-500:])
+
+
 def check(case, top):
     status, output = case.run()
     verdict("%s_runs" % case.name, status == 0, output)
     tasks_and_messages(case)
     paje(case)
     graph(case.flavour, case.name, top)
+    rounded(top)
 
 
 if __name__ == "__main__":

@@ -38,21 +38,41 @@ static int is_type(const char *text, size_t length, enum starpu_worker_archtype 
 	       strncasecmp(row->name, text, length) == 0;
 }
 
-static int is_chosen(const struct model_choice *choice,
-		     const struct starpu_perfmodel_arch *arch)
+/* Is it what the text names, "cuda", "cuda1", "cuda_1", "cpu:2", or a combination as it
+ * is listed, "cuda1_impl0" of "cuda1_impl0 (Comb2)"? */
+static int is_named(const struct starpu_perfmodel_device *device, const char *text,
+		    int implementation)
 {
-	size_t length = choice->type ? strcspn(choice->type, ":") : 0;
-	int ncores = choice->type && choice->type[length]
-			     ? atoi(choice->type + length + 1)
-			     : 0;
+	size_t length = strcspn(text, ":_0123456789");
+	const char *at = text + length;
+	int number, used = 0;
 
+	if (!is_type(text, length, device->type))
+		return 0;
+	if (sscanf(at, "%*1[_]%d%n", &number, &used) == 1 ||
+	    sscanf(at, "%d%n", &number, &used) == 1) {
+		if (device->devid != number)
+			return 0;
+		at += used;
+	}
+	if (sscanf(at, "_impl%d%n", &number, &used) == 1) {
+		if (implementation != number)
+			return 0;
+		at += used;
+	}
+	if (sscanf(at, ":%d%n", &number, &used) == 1)
+		return !at[used] && (!number || device->ncores == number);
+	return !*at || strncmp(at, " (Comb", 6) == 0;
+}
+
+static int is_chosen(const struct model_choice *choice,
+		     const struct starpu_perfmodel_arch *arch, int implementation)
+{
 	if (choice->arch && !model_same_arch(choice->arch, arch))
 		return 0;
-	if (!choice->type)
-		return 1;
-	if (arch->ndevices != 1 || !is_type(choice->type, length, arch->devices[0].type))
-		return 0;
-	return !ncores || arch->devices[0].ncores == ncores;
+	return !choice->type ||
+	       (arch->ndevices == 1 &&
+		is_named(&arch->devices[0], choice->type, implementation));
 }
 
 /* ---- text ------------------------------------------------------------ */
@@ -153,11 +173,11 @@ static int show_data(const struct model_data *data, const struct model_choice *c
 	for (size_t i = 0; i < data->ncombinations; i++) {
 		const struct model_combination *combination = data->combinations[i];
 
-		if (!is_chosen(choice, &combination->arch))
-			continue;
 		for (int k = 0; k < STARPU_MAXIMPLEMENTATIONS; k++) {
 			if (!combination->implementations[k] ||
-			    (choice->implementation >= 0 && choice->implementation != k))
+			    (choice->implementation >= 0 &&
+			     choice->implementation != k) ||
+			    !is_chosen(choice, &combination->arch, k))
 				continue;
 			ret = show_arch(combination, i, (unsigned)k, choice, out);
 			if (ret)

@@ -14,7 +14,9 @@
 
 /* What is to be shown. */
 struct model_choice {
-	const char *type; /* "cpu": of this type of device; "cpu:2": 2 of it; NULL: all */
+	/* "cpu": of this type of device; "cpu:2": 2 of it; "cuda1": this one;
+	 * "cuda1_impl0"; NULL: all */
+	const char *type;
 	const struct starpu_perfmodel_arch *arch; /* exactly these devices; NULL: any */
 	int implementation;                       /* -1: all */
 	const char *parameter;     /* "a", "mean" and so on; NULL: everything */
