@@ -40,28 +40,29 @@ static struct partition *planned(const char *func, starpu_data_handle_t handle,
 
 	api_check_handle(node, func, handle);
 	api_given(func, "children", children);
-	data_describe(handle, what, sizeof(what));
 	if (nparts == 0)
-		orr_die(node->rank, "%s: 0 parts of %s; expected at least 1", func, what);
+		orr_die(node->rank, "%s: 0 parts of %s; expected at least 1", func,
+			data_describe(handle, what, sizeof(what)));
 	if (!data_is_registered(node, children[0]) ||
 	    (data_flags(children[0]) & DATUM_DYING))
 		orr_die(node->rank,
 			"%s: children[0] is no part of %s any more, or never was: it is "
 			"one from starpu_data_partition_plan() to "
 			"starpu_data_partition_clean()",
-			func, what);
+			func, data_describe(handle, what, sizeof(what)));
 	partition = partition_of(children[0]);
 	if (!partition || partition->parent != handle || !partition->is_planned)
 		orr_die(node->rank,
 			"%s: children[0] is no part of a planned partition of %s; give "
 			"what starpu_data_partition_plan() wrote to children",
-			func, what);
+			func, data_describe(handle, what, sizeof(what)));
 	if (nparts != partition->nparts ||
 	    memcmp(children, partition->parts, nparts * sizeof(children[0])) != 0)
 		orr_die(node->rank,
 			"%s: these %u handles are not the %u parts of a partition of %s; "
 			"give what starpu_data_partition_plan() wrote to children",
-			func, nparts, partition->nparts, what);
+			func, nparts, partition->nparts,
+			data_describe(handle, what, sizeof(what)));
 	return partition;
 }
 
@@ -232,12 +233,6 @@ void starpu_data_partition_clean(starpu_data_handle_t root_data, unsigned nparts
 
 int starpu_data_partition_get_nplans(starpu_data_handle_t initial_handle)
 {
-	const struct partition *partition;
-	int n = 0;
-
 	api_check_handle(api_node(__func__), __func__, initial_handle);
-	partition = partition_first(initial_handle);
-	for (; partition; partition = partition->next)
-		n += partition->is_planned;
-	return n;
+	return partition_nplans(initial_handle);
 }

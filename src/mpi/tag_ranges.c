@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/table.h"
 
 void tag_ranges_init(struct tag_ranges *tags)
 {
@@ -14,79 +15,175 @@ void tag_ranges_init(struct tag_ranges *tags)
 	orr_lock_init(&tags->lock);
 }
 
+/* ---- the tree -------------------------------------------------------- */
+
+static void free_all(struct tag_range *range)
+{
+	if (!range)
+		return;
+	free_all(range->left);
+	free_all(range->right);
+	free(range);
+}
+
+static void update(struct tag_range *range)
+{
+	int64_t widest = range->gap;
+
+	if (range->left && range->left->widest > widest)
+		widest = range->left->widest;
+	if (range->right && range->right->widest > widest)
+		widest = range->right->widest;
+	range->widest = widest;
+}
+
+/* Those that begin before the tag, and the others. */
+static void split(struct tag_range *range, int64_t tag, struct tag_range **before,
+		  struct tag_range **others)
+{
+	if (!range) {
+		*before = *others = NULL;
+		return;
+	}
+	if (range->first < tag) {
+		split(range->right, tag, &range->right, others);
+		*before = range;
+	} else {
+		split(range->left, tag, before, &range->left);
+		*others = range;
+	}
+	update(range);
+}
+
+static struct tag_range *join(struct tag_range *before, struct tag_range *others)
+{
+	if (!before || !others)
+		return before ? before : others;
+	if (before->draw > others->draw) {
+		before->right = join(before->right, others);
+		update(before);
+		return before;
+	}
+	others->left = join(before, others->left);
+	update(others);
+	return others;
+}
+
+static void widen_first(struct tag_range *range, int64_t by)
+{
+	if (range->left)
+		widen_first(range->left, by);
+	else
+		range->gap += by;
+	update(range);
+}
+
+/* Without the first one, which is the caller's to free. */
+static struct tag_range *drop_first(struct tag_range *range)
+{
+	if (!range->left)
+		return range->right;
+	range->left = drop_first(range->left);
+	update(range);
+	return range;
+}
+
+/* The first one with such a gap before it; there is one. */
+static const struct tag_range *find_gap(const struct tag_range *range, int64_t count)
+{
+	for (;;) {
+		if (range->left && range->left->widest >= count)
+			range = range->left;
+		else if (range->gap >= count)
+			return range;
+		else
+			range = range->right;
+	}
+}
+
+/* ---- ranges ---------------------------------------------------------- */
+
 void tag_ranges_free(struct tag_ranges *tags)
 {
-	free(tags->ranges);
-	tags->ranges = NULL;
-	tags->nranges = tags->capacity = 0;
+	free_all(tags->root);
+	tags->root = NULL;
 }
 
-static void insert_at(struct tag_ranges *tags, size_t place, int64_t first, int64_t count)
+/* The tag after the last range; negative when there is none. */
+static int64_t find_end(const struct tag_ranges *tags)
 {
-	if (tags->nranges == tags->capacity) {
-		tags->capacity = tags->capacity ? 2 * tags->capacity : 4;
-		tags->ranges =
-			orr_realloc(tags->ranges, tags->capacity * sizeof(*tags->ranges));
-	}
-	memmove(&tags->ranges[place + 1], &tags->ranges[place],
-		(tags->nranges - place) * sizeof(*tags->ranges));
-	tags->ranges[place] = (struct tag_range){.first = first, .count = count};
-	tags->nranges++;
-}
+	const struct tag_range *last = tags->root;
 
-/* The tag after the last; negative when there is none. */
-static int64_t end_of(const struct tag_range *range)
-{
-	if (INT64_MAX - range->first < range->count)
-		return -1;
-	return range->first + range->count;
+	if (!last)
+		return 0;
+	while (last->right)
+		last = last->right;
+	return INT64_MAX - last->first < last->count ? -1 : last->first + last->count;
 }
 
 int64_t tag_ranges_end(struct tag_ranges *tags)
 {
-	int64_t end = 0;
+	int64_t end;
 
 	orr_lock(&tags->lock);
-	if (tags->nranges > 0)
-		end = end_of(&tags->ranges[tags->nranges - 1]);
+	end = find_end(tags);
 	orr_unlock(&tags->lock);
 	return end < 0 ? INT64_MAX : end;
 }
 
+/* Where no tag is free between it and the range before it. */
+static void insert(struct tag_ranges *tags, int64_t first, int64_t count)
+{
+	struct tag_range *range = orr_alloc(sizeof(*range)), *before, *behind;
+
+	range->first = first;
+	range->count = count;
+	range->draw = table_mix(++tags->ndrawn);
+	split(tags->root, first, &before, &behind);
+	if (behind)
+		widen_first(behind, -count);
+	tags->root = join(join(before, range), behind);
+}
+
 int64_t tag_ranges_take(struct tag_ranges *tags, int64_t count)
 {
-	int64_t first = 0;
-	size_t place;
+	const struct tag_range *next;
+	int64_t first;
 
 	orr_lock(&tags->lock);
-	for (place = 0; place < tags->nranges; place++) {
-		if (tags->ranges[place].first - first >= count)
-			break;
-		first = end_of(&tags->ranges[place]);
+	if (tags->root && tags->root->widest >= count) {
+		next = find_gap(tags->root, count);
+		first = next->first - next->gap;
+	} else {
+		first = find_end(tags);
 	}
 	/* Tags end with INT64_MAX. */
 	if (first < 0 || INT64_MAX - first < count - 1)
 		first = -ENOSPC;
 	else
-		insert_at(tags, place, first, count);
+		insert(tags, first, count);
 	orr_unlock(&tags->lock);
 	return first;
 }
 
 int tag_ranges_give(struct tag_ranges *tags, int64_t first)
 {
+	struct tag_range *before, *others, *range;
 	int ret = -EINVAL;
 
 	orr_lock(&tags->lock);
-	for (size_t i = 0; i < tags->nranges; i++) {
-		if (tags->ranges[i].first != first)
-			continue;
-		tags->nranges--;
-		memmove(&tags->ranges[i], &tags->ranges[i + 1],
-			(tags->nranges - i) * sizeof(*tags->ranges));
+	split(tags->root, first, &before, &others);
+	range = others;
+	while (range && range->left)
+		range = range->left;
+	if (range && range->first == first) {
+		others = drop_first(others);
+		if (others)
+			widen_first(others, range->gap + range->count);
+		free(range);
 		ret = 0;
-		break;
 	}
+	tags->root = join(before, others);
 	orr_unlock(&tags->lock);
 	return ret;
 }

@@ -4,19 +4,25 @@
 #define ORR_MPI_TAG_RANGES_H
 
 /*
- * tag_ranges.h - ranges of tags handed out to the parts of a program, first fit..
+ * tag_ranges.h - ranges of tags handed out to the parts of a program, first fit.
  * The account is of the program, not of a life of the MPI layer.
  */
 #include "plat/plat.h"
 
+/* A tree in the order of the tags, balanced by chance (a treap), that knows where the
+ * first gap is that is wide enough. */
 struct tag_range {
 	int64_t first, count;
+	int64_t gap,
+		widest; /* free tags right before it; the widest gap in its subtree */
+	uint64_t draw;  /* above those that drew less */
+	struct tag_range *left, *right;
 };
 
 struct tag_ranges {
 	struct orr_lock lock;
-	struct tag_range *ranges; /* taken, in order */
-	size_t nranges, capacity;
+	struct tag_range *root; /* taken */
+	uint64_t ndrawn;
 };
 
 void tag_ranges_init(struct tag_ranges *tags);

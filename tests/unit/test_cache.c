@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <string.h>
 
 #include "core/data/data_ops.h"
 #include "mpi/afar.h"
@@ -161,6 +162,52 @@ static void ranges_fill_holes(void **state)
 	assert_int_equal(tag_ranges_take(&tags, INT64_MAX), -ENOSPC);
 	assert_true(tag_ranges_take(&tags, INT64_MAX - 28) == 28);
 	assert_int_equal(tag_ranges_take(&tags, 2), -ENOSPC);
+	tag_ranges_free(&tags);
+}
+
+/* The first of so many zeros in a row, which become ones. */
+static int take_in_map(char *map, int ntags, int count)
+{
+	int nfree = 0;
+
+	for (int i = 0; i < ntags; i++) {
+		nfree = map[i] ? 0 : nfree + 1;
+		if (nfree < count)
+			continue;
+		memset(&map[i - count + 1], 1, (size_t)count);
+		return i - count + 1;
+	}
+	return -1;
+}
+
+static void ranges_are_the_first_that_fit(void **state)
+{
+	enum { NTAGS = 4096, NRANGES = 128 };
+	static char map[NTAGS];
+	int first[NRANGES], count[NRANGES], n = 0;
+	struct tag_ranges tags;
+
+	(void)state;
+	tag_ranges_init(&tags);
+	for (unsigned step = 0; step < 20000; step++) {
+		unsigned draw = (unsigned)(table_mix(step + 1) >> 32);
+		int i = n ? (int)(draw % (unsigned)n) : 0;
+
+		/* Waves: they get many, then few. */
+		if (n < NRANGES &&
+		    (n == 0 || (draw >> 8) % 8 < (step / 500) % 2 * 4 + 2)) {
+			count[n] = 1 + (int)((draw >> 16) % 12);
+			first[n] = take_in_map(map, NTAGS, count[n]);
+			assert_int_equal(tag_ranges_take(&tags, count[n]), first[n]);
+			n++;
+			continue;
+		}
+		assert_int_equal(tag_ranges_give(&tags, first[i]), 0);
+		assert_int_equal(tag_ranges_give(&tags, first[i]), -EINVAL);
+		memset(&map[first[i]], 0, (size_t)count[i]);
+		first[i] = first[--n];
+		count[i] = count[n];
+	}
 	tag_ranges_free(&tags);
 }
 
@@ -443,6 +490,7 @@ int main(void)
 		cmocka_unit_test(tags_are_found_again),
 		cmocka_unit_test(tags_that_ended_are_not_found),
 		cmocka_unit_test(ranges_fill_holes),
+		cmocka_unit_test(ranges_are_the_first_that_fit),
 		cmocka_unit_test(a_value_travels_once),
 		cmocka_unit_test(writes_go_home),
 		cmocka_unit_test(a_value_of_the_past_is_none),

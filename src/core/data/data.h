@@ -102,10 +102,11 @@ struct data_extra {
 	int ndimensions, dimensions[5];
 	/* See core/data/duplicate.h. */
 	starpu_data_handle_t duplicate, duplicate_of;
-	struct partition *partitions; /* see core/data/partition.h; newest first */
-	struct redux *redux;          /* see core/data/redux.h */
-	unsigned wt_mask;             /* memories that get each new value */
-	int nshares;                  /* holders of a read-only datum beyond the first */
+	/* See core/data/partition.h; newest first; those that are not closed. */
+	struct partition *partitions, *open_partitions;
+	struct redux *redux; /* see core/data/redux.h */
+	unsigned wt_mask;    /* memories that get each new value */
+	int nshares;         /* holders of a read-only datum beyond the first */
 };
 
 /*

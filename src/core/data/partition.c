@@ -21,11 +21,25 @@ struct partition *partition_first(starpu_data_handle_t handle)
 	return extra ? extra->partitions : NULL;
 }
 
+struct partition *partition_first_open(starpu_data_handle_t handle)
+{
+	const struct data_extra *extra = data_find_extra(handle);
+
+	return extra ? extra->open_partitions : NULL;
+}
+
 struct partition *partition_synchronous(starpu_data_handle_t handle)
 {
 	struct partition *partition = partition_first(handle);
 
 	return partition && !partition->is_planned ? partition : NULL;
+}
+
+int partition_nplans(starpu_data_handle_t handle)
+{
+	const struct partition *first = partition_first(handle);
+
+	return first ? first->nplans : 0;
 }
 
 struct partition *partition_of(starpu_data_handle_t handle)
@@ -311,6 +325,14 @@ void partition_link(struct partition *partition)
 	struct partition *outer = partition_of(parent);
 
 	partition->next = extra->partitions;
+	partition->at = &extra->partitions;
+	partition->number = 0;
+	partition->nplans = partition->is_planned;
+	if (partition->next) {
+		partition->next->at = &partition->next;
+		partition->number = partition->next->number + 1;
+		partition->nplans += partition->next->nplans;
+	}
 	extra->partitions = partition;
 	if (outer)
 		outer->nnested++;
@@ -322,12 +344,15 @@ void partition_link(struct partition *partition)
 void partition_unlink(struct partition *partition)
 {
 	starpu_data_handle_t parent = partition->parent;
-	struct partition **at = &data_extra(parent)->partitions,
-			 *outer = partition_of(parent);
+	struct partition *outer = partition_of(parent);
+	int nplans = partition_nplans(parent) - partition->is_planned;
 
-	while (*at != partition)
-		at = &(*at)->next;
-	*at = partition->next;
+	partition_set_view(partition, VIEW_CLOSED);
+	*partition->at = partition->next;
+	if (partition->next)
+		partition->next->at = partition->at;
+	if (data_extra(parent)->partitions)
+		data_extra(parent)->partitions->nplans = nplans;
 	if (outer)
 		outer->nnested--;
 	if (data_extra(parent)->partitions || (outer && outer->is_planned))
@@ -335,6 +360,61 @@ void partition_unlink(struct partition *partition)
 	orr_lock(&parent->lock);
 	data_change_flags(parent, 0, DATUM_VIEWS);
 	orr_unlock(&parent->lock);
+}
+
+static void link_open(struct partition **first, struct partition *partition)
+{
+	partition->next_open = *first;
+	partition->at_open = first;
+	if (partition->next_open)
+		partition->next_open->at_open = &partition->next_open;
+	*first = partition;
+}
+
+static void unlink_open(struct partition *partition)
+{
+	*partition->at_open = partition->next_open;
+	if (partition->next_open)
+		partition->next_open->at_open = partition->at_open;
+}
+
+void partition_set_view(struct partition *partition, enum view view)
+{
+	enum view before = partition->view;
+
+	partition->view = (unsigned char)view;
+	if (before == VIEW_CLOSED && view != VIEW_CLOSED)
+		link_open(&data_extra(partition->parent)->open_partitions, partition);
+	else if (before != VIEW_CLOSED && view == VIEW_CLOSED)
+		unlink_open(partition);
+}
+
+static int compare_age(const void *left, const void *right)
+{
+	const struct partition *a = *(struct partition *const *)left;
+	const struct partition *b = *(struct partition *const *)right;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+void partition_sort_open(starpu_data_handle_t handle)
+{
+	struct partition *first = partition_first_open(handle), *partition, **all;
+	size_t n = 0;
+
+	for (partition = first; partition; partition = partition->next_open)
+		n++;
+	if (n < 2)
+		return;
+	all = orr_alloc(n * sizeof(struct partition *));
+	n = 0;
+	for (partition = first; partition; partition = partition->next_open)
+		all[n++] = partition;
+	qsort(all, n, sizeof(struct partition *), compare_age);
+	data_extra(handle)->open_partitions = NULL;
+	for (size_t i = 0; i < n; i++)
+		link_open(&data_extra(handle)->open_partitions, all[i]);
+	free(all);
 }
 
 void partition_drop(struct partition *partition)

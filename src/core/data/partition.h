@@ -24,7 +24,12 @@ enum view {
 };
 
 struct partition {
-	struct partition *next; /* of the same parent */
+	struct partition *next, **at; /* of the same parent; the pointer to this one */
+	/* The same for those that are not closed: the views of a datum with thousands of
+	 * plans change without a look at the others. */
+	struct partition *next_open, **at_open;
+	unsigned long number; /* in the order of planning */
+	int nplans;           /* of the parent, if this is the first of its partitions */
 	starpu_data_handle_t parent;
 	int users;   /* atomic: the parent's list, and each handover that has not ended */
 	int nnested; /* partitions of the parts */
@@ -46,6 +51,11 @@ struct partition *partition_new(starpu_data_handle_t parent,
 /* The views are locked. */
 void partition_link(struct partition *partition);
 void partition_unlink(struct partition *partition);
+void partition_set_view(struct partition *partition, enum view view);
+/* The first of those that are not closed; one of VIEW_WRITE is alone among them. */
+struct partition *partition_first_open(starpu_data_handle_t handle);
+/* Order them: the newest is first. */
+void partition_sort_open(starpu_data_handle_t handle);
 /* One user less; the last one frees it, without its parts. */
 void partition_drop(struct partition *partition);
 /* The parent's memory may be another one than when it was cut: nobody uses the parts. */
@@ -67,6 +77,7 @@ void relatives_free(struct relatives *relatives);
 /* Of a datum: the first of its partitions, the one that is not planned; or NULL. */
 struct partition *partition_first(starpu_data_handle_t handle);
 struct partition *partition_synchronous(starpu_data_handle_t handle);
+int partition_nplans(starpu_data_handle_t handle);
 /* That it is a part of, or NULL. */
 struct partition *partition_of(starpu_data_handle_t handle);
 

@@ -31,7 +31,7 @@ static const enum view view_after[] = {
 static void hand_over(struct partition *partition, const struct handover_wish *wish,
 		      struct ready *ready)
 {
-	partition->view = (unsigned char)view_after[wish->kind];
+	partition_set_view(partition, view_after[wish->kind]);
 	handover_submit(partition, wish, ready);
 }
 
@@ -81,14 +81,16 @@ static enum handover_kind closing(const struct partition *partition)
 	return partition->view == VIEW_WRITE ? HANDOVER_CLOSE_WRITE : HANDOVER_CLOSE_READ;
 }
 
-/* Close all partitions of the datum but one. */
+/* Close all partitions of the datum but one, the newest first. */
 static void close_all(starpu_data_handle_t handle, const struct partition *but,
 		      const struct change *change)
 {
-	struct partition *partition = partition_first(handle);
+	struct partition *partition, *next;
 
-	for (; partition; partition = partition->next) {
-		if (partition == but || partition->view == VIEW_CLOSED)
+	partition_sort_open(handle);
+	for (partition = partition_first_open(handle); partition; partition = next) {
+		next = partition->next_open;
+		if (partition == but)
 			continue;
 		must_be_planned(partition);
 		close_parts(partition, change);
@@ -100,15 +102,13 @@ static void close_all(starpu_data_handle_t handle, const struct partition *but,
 static void share_all(starpu_data_handle_t handle, const struct partition *but,
 		      const struct change *change)
 {
-	struct partition *partition = partition_first(handle);
+	struct partition *partition = partition_first_open(handle);
 
-	for (; partition; partition = partition->next) {
-		if (partition == but || partition->view != VIEW_WRITE)
-			continue;
-		must_be_planned(partition);
-		share_parts(partition, change);
-		change_to(partition, HANDOVER_DOWNGRADE, change);
-	}
+	if (!partition || partition == but || partition->view != VIEW_WRITE)
+		return;
+	must_be_planned(partition);
+	share_parts(partition, change);
+	change_to(partition, HANDOVER_DOWNGRADE, change);
 }
 
 static void open_partition(struct partition *partition, int to_write,
@@ -169,16 +169,13 @@ static void reach(starpu_data_handle_t handle, int to_write, const struct change
 /* The partition because of which the datum cannot be used, or NULL. */
 static const struct partition *find_hindrance(starpu_data_handle_t handle, int to_write)
 {
-	const struct partition *own = partition_first(handle),
+	const struct partition *own = partition_first_open(handle),
 			       *outer = partition_of(handle);
 
 	for (; outer; outer = partition_of(outer->parent))
 		if (!is_open(outer, to_write))
 			return outer;
-	for (; own; own = own->next)
-		if (own->view == VIEW_WRITE || (own->view == VIEW_READ && to_write))
-			return own;
-	return NULL;
+	return own && (own->view == VIEW_WRITE || to_write) ? own : NULL;
 }
 
 /* A contribution to a reduction does so in the end. */
