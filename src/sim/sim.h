@@ -92,6 +92,7 @@ struct sim {
 	struct signals signals;     /* signals, once a node has something to do then */
 	int ends_watched;           /* the same of exit() */
 	int timeless_told;          /* said that some tasks take no time */
+	int has_stack_code;         /* see stack.c; 0: not yet known, -1: no */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
 };
 
@@ -196,6 +197,9 @@ void sim_block(struct plat *plat, const int *flag, double until_s);
 
 /* Transport "mpi": there may be something for an idle main to poll. */
 void sim_kick(struct plat *plat);
+
+/* The calling thread begins: it may run code on its stack where the program does. */
+void stack_begin(struct sim *sim);
 
 /* ---- calendar.c ------------------------------------------------------ */
 

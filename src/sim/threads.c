@@ -95,6 +95,7 @@ struct sim_thread *sim_thread_self(void)
 		return thread;
 	thread = thread_new(orr_alloc(sizeof(struct sim_rank)));
 	thread->is_main = 1;
+	stack_begin(sim_get());
 	link_main(sim_get(), thread);
 	sg_actor_self_set_data(thread);
 	sg_actor_on_exit(on_main_exit, thread);
@@ -178,6 +179,7 @@ static void thread_main(int argc, char **argv)
 	(void)argv;
 	/* Not before it runs: SimGrid 3.32 would not forget it at its end. */
 	sg_actor_daemonize(sg_actor_self());
+	stack_begin(sim_get());
 	thread_end(thread, thread->routine(thread->arg));
 }
 
