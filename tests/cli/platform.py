@@ -353,6 +353,8 @@ def runs(suite):
         'latency="1us"', 'latency="1us" sharing_policy="FATPIPE"'))
     suite.succeeds("check_says_what_fatpipes_are", "platform", "--check", "wide.xml",
                    says='wide.xml:7: <link_ctn>: link "l" is FATPIPE')
+    suite.refuses("run_calls_a_machine_as_its_user", "run", "--sim", "lab.toml", "-n", "99",
+                  "./hello-sim", says=["[orrery] lab.toml has 32 hosts, -n asks for 99 ranks"])
     suite.refuses("one_host", "run", "--sim", "ethernet:1", "-n", "2", "./hello-sim",
                   says=["has 1 host, -n"])
     suite.write("slots", "# of Open MPI\na slots=2\nc\n")
@@ -414,7 +416,8 @@ def foreign(suite):
     suite.write("foreign.xml", PLATFORM % (plain, "watt_per_state", "100"))
     status, said = suite.orrery("run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb", "4")
     suite.verdict("says_what_a_foreign_platform_lacks", status not in (0, 3) and
-                  "on CPU (of a model without name)" in said and "cpu_peak_sp_gflops" in said,
+                  "on CPU (of a model without name)" in said and "cpu_peak_sp_gflops, in a description "
+                  "cpu_sp" in said and "say cpu_model or gpu_model of its nodes" in said,
                   "%d, %s" % (status, said[-1000:]))
     suite.write("foreign.xml", PLATFORM % (plain, "cpu_peak_sp_gflops", "20"))
     suite.succeeds("a_peak_is_enough", "run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb",
