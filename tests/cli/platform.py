@@ -374,6 +374,14 @@ def runs(suite):
         suite.refuses("run_refuses_a_host_" + name, "run", "--sim", "ethernet:4", "-n", "2",
                       "--hostfile", suite.write("bad", line + "\n"), "./hello-sim",
                       says=["bad:1:"] + says)
+    suite.write("two", "node-2 # first\nnode-1\n")
+    status, said = suite.orrery("map", "--sim", "ethernet:4", "--hostfile", "two", "-n", "2",
+                                "--map-by", "node")
+    suite.verdict("map_takes_hosts_of_a_platform", status == 0 and
+                  re.findall(r"^node-\d", said, re.M) == ["node-2", "node-1"], said)
+    suite.refuses("map_names_a_host_that_is_near", "map", "--sim", "ethernet:4", "--hostfile",
+                  suite.write("near", "node-1\nnodes-2\n"), "-n", "2",
+                  says=["near:2:", "no host nodes-2", "did you mean node-2"])
     for option, says in (("-platform", "--sim PLATFORM"), ("-machinefile", "--hostfile FILE"),
                          ("--cfg=smpi/or:0:1", "<config>"), ("-x", "NAME=VALUE orrery run"),
                          ("-gdb", "--show"), ("--transprot", "did you mean --transport?")):
