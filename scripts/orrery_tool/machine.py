@@ -4,7 +4,7 @@
 import os
 import re
 
-from orrery_tool.platform import hostfile_lines, platform_nodes
+from orrery_tool.platform import hostfile_lines, platform_nodes, read_hostfile
 from orrery_tool.words import Refusal
 
 MAX_NODES = 1 << 20
@@ -41,6 +41,18 @@ def simulated_machine(path):
     for name, cores, gpus in platform_nodes(path):
         machine.add(name, "host %d %d" % (cores, gpus))
     return machine
+
+
+def chosen_machine(path, hostfile):
+    """The hosts of a platform; with a host file those that it names, in its order."""
+    machine = simulated_machine(path)
+    if not hostfile:
+        return machine
+    kinds = {name: machine.kinds[kind] for name, kind in machine.nodes}
+    chosen = Machine()
+    for name in dict.fromkeys(read_hostfile(hostfile, list(kinds), 1)):
+        chosen.add(name, kinds[name])
+    return chosen
 
 
 def host_names(path):
@@ -85,7 +97,7 @@ def make_machine(place, args):
     if args.sim and args.topology:
         raise Refusal("--sim and --topology exclude each other: a platform has its hosts")
     if args.sim:
-        machine = simulated_machine(place.platform(args.sim))
+        machine = chosen_machine(place.platform(args.sim), args.hostfile)
     else:
         machine = described_machine(args.topology,
                                     args.hostfile and host_names(args.hostfile))

@@ -4,7 +4,7 @@
 import os
 import subprocess
 
-from orrery_tool.machine import Machine, described_machine, host_names, simulated_machine
+from orrery_tool.machine import chosen_machine, described_machine, host_names
 from orrery_tool.words import Refusal
 
 # Options that say how to map, which "orrery run" has as well: (word, metavar, help)
@@ -67,18 +67,10 @@ def compute(place, words, machine, quiet=False, said=None):
 
 def map_of_run(place, args, what):
     """The map that "orrery run" was asked for, in one of the forms of --print; its lines."""
-    names = args.hostfile and host_names(args.hostfile)
     if args.sim:
-        machine = simulated_machine(args.sim)
-        if names: # those hosts, in this order
-            kinds = {name: machine.kinds[kind] for name, kind in machine.nodes}
-            machine = Machine()
-            for name in names:
-                if name not in kinds:
-                    raise Refusal("%s: the platform has no host %s" % (args.hostfile, name))
-                machine.add(name, kinds[name])
+        machine = chosen_machine(args.sim, args.hostfile)
     else:
-        machine = described_machine(None, names)
+        machine = described_machine(None, args.hostfile and host_names(args.hostfile))
     words = rule_words(args) + ([] if args.rankfile else ["--ranks", str(args.n)])
     text = compute(place, words + ["--print", what], machine)
     nranks = len([line for line in text.split("\n") if line and line[0] != "#"])

@@ -177,6 +177,6 @@ def choose_hosts(args):
     if len(names) < args.n:
         raise Refusal("%s has %d host%s, -n asks for %d ranks; use -n %d, a larger platform, "
                       "or a --hostfile that names hosts several times"
-                      % (args.hostfile or args.sim, len(names), "s" * (len(names) != 1), args.n,
+                      % (args.hostfile or args.machine, len(names), "s" * (len(names) != 1), args.n,
                          len(names)))
     return names[:args.n]

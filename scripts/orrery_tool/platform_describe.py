@@ -286,6 +286,8 @@ class Description:
             raise Refusal("platform: \"%s\" is no file and no ready machine (\"orrery platform "
                           "--list\"), and no NAME=VALUE or node.NAME=VALUE" % text)
         keys = NODE_KEYS if table else TOP_KEYS
+        if key not in keys and not table and key in NODE_KEYS:
+            raise Refusal("platform: %s: it is of a node; say node.%s" % (text, text))
         if key not in keys:
             refuse_key("platform: " + text, key, "[node]" if table else "the top", list(keys))
         figure = figure_of("platform: " + text, "given on the command line", key, keys[key],

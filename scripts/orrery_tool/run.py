@@ -97,6 +97,7 @@ def command_run(place, argv):
         args.app.pop(0)
     if not args.app:
         raise Refusal("no program given; usage: orrery run -n N [options] ./app ARGS")
+    args.machine = args.sim            # as the user calls it
     if args.sim is not None:
         args.sim = place.platform(args.sim)
     if args.comm_matrix: # also on the nodes of a host file

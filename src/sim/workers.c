@@ -454,9 +454,9 @@ static void describe_remedy(const struct worker *worker, struct starpu_task *tas
 
 	if (task->flops > 0)
 		snprintf(text, bytes,
-			 "or give the hosts of the platform %s_peak_%s_gflops, for a "
-			 "roofline",
-			 device, precision);
+			 "or give the hosts of the platform %s_peak_%s_gflops, in a "
+			 "description %s_%s, for a roofline",
+			 device, precision, device, precision);
 	else
 		snprintf(text, bytes,
 			 "or say the task's operations (STARPU_FLOPS), for a roofline");

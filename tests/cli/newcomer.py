@@ -402,6 +402,8 @@ def changes(claims):
             ("fewer_nodes_than_a_shape", "torus", ["nodes=64"])):
         refusal, said, _ = attempt(LABS[lab], *words)
         claims.verdict(name, not refusal and "lab.toml" not in said, "%s %s" % (refusal, said))
+    refusal = attempt(LABS["ethernet"], "gpus=4")[0]
+    claims.verdict("figures_of_a_node", refusal and "say node.gpus=4" in refusal, refusal)
     refusal, said, _ = attempt(LABS["mixed"], "nodes=10")
     claims.verdict("nodes_in_place_of_partitions", not refusal and "nodes=10 takes the place of the "
                    "partitions" in said, "%s %s" % (refusal, said))

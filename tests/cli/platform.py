@@ -353,6 +353,8 @@ def runs(suite):
         'latency="1us"', 'latency="1us" sharing_policy="FATPIPE"'))
     suite.succeeds("check_says_what_fatpipes_are", "platform", "--check", "wide.xml",
                    says='wide.xml:7: <link_ctn>: link "l" is FATPIPE')
+    suite.refuses("run_calls_a_machine_as_its_user", "run", "--sim", "lab.toml", "-n", "99",
+                  "./hello-sim", says=["[orrery] lab.toml has 32 hosts, -n asks for 99 ranks"])
     suite.refuses("one_host", "run", "--sim", "ethernet:1", "-n", "2", "./hello-sim",
                   says=["has 1 host, -n"])
     suite.write("slots", "# of Open MPI\na slots=2\nc\n")
@@ -372,6 +374,14 @@ def runs(suite):
         suite.refuses("run_refuses_a_host_" + name, "run", "--sim", "ethernet:4", "-n", "2",
                       "--hostfile", suite.write("bad", line + "\n"), "./hello-sim",
                       says=["bad:1:"] + says)
+    suite.write("two", "node-2 # first\nnode-1\n")
+    status, said = suite.orrery("map", "--sim", "ethernet:4", "--hostfile", "two", "-n", "2",
+                                "--map-by", "node")
+    suite.verdict("map_takes_hosts_of_a_platform", status == 0 and
+                  re.findall(r"^node-\d", said, re.M) == ["node-2", "node-1"], said)
+    suite.refuses("map_names_a_host_that_is_near", "map", "--sim", "ethernet:4", "--hostfile",
+                  suite.write("near", "node-1\nnodes-2\n"), "-n", "2",
+                  says=["near:2:", "no host nodes-2", "did you mean node-2"])
     for option, says in (("-platform", "--sim PLATFORM"), ("-machinefile", "--hostfile FILE"),
                          ("--cfg=smpi/or:0:1", "<config>"), ("-x", "NAME=VALUE orrery run"),
                          ("-gdb", "--show"), ("--transprot", "did you mean --transport?")):
@@ -414,7 +424,8 @@ def foreign(suite):
     suite.write("foreign.xml", PLATFORM % (plain, "watt_per_state", "100"))
     status, said = suite.orrery("run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb", "4")
     suite.verdict("says_what_a_foreign_platform_lacks", status not in (0, 3) and
-                  "on CPU (of a model without name)" in said and "cpu_peak_sp_gflops" in said,
+                  "on CPU (of a model without name)" in said and "cpu_peak_sp_gflops, in a description "
+                  "cpu_sp" in said and "say cpu_model or gpu_model of its nodes" in said,
                   "%d, %s" % (status, said[-1000:]))
     suite.write("foreign.xml", PLATFORM % (plain, "cpu_peak_sp_gflops", "20"))
     suite.succeeds("a_peak_is_enough", "run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb",

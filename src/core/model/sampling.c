@@ -143,6 +143,11 @@ void sampling_absent(const struct knobs *knobs, const char *symbol, const char *
 	struct absence absence = {
 		.symbol = symbol, .host = host, .text = text, .bytes = bytes};
 
+	if (!*host) {
+		say(&absence, "none, as the machine has no name for models: say ",
+		    "cpu_model or gpu_model of its nodes, or set STARPU_HOSTNAME");
+		return;
+	}
 	say(&absence, "none; looked for codelets/45/", symbol);
 	say(&absence, strchr(symbol, '.') ? "" : ".", strchr(symbol, '.') ? "" : host);
 	say(&absence, " in",
