@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 
+enum { LEAST_PART_BYTES = 64 };
+
 /* A message on its way. */
 struct parcel {
 	struct net_message message; /* first */
@@ -303,6 +305,9 @@ int ms_open(struct node *node, const struct ms_config *config,
 	int ret;
 
 	net.name = node_knobs(node)->transport;
+	/* Commands have no other way than messages with a body, in parts of this size. */
+	if (net.eager_bytes < LEAST_PART_BYTES)
+		net.eager_bytes = LEAST_PART_BYTES;
 	ret = plat_net_open(node->plat, &net, &ms->net);
 	if (ret < 0) {
 		free(ms);
