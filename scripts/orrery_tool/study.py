@@ -8,6 +8,7 @@ import shlex
 import signal
 import sys
 
+from orrery_tool.app import App
 from orrery_tool.study_page import Charts, draw, sensitivity_page, write_page
 from orrery_tool.study_plan import make_plan
 from orrery_tool.study_runs import Runner
@@ -155,6 +156,16 @@ def study_runs(place, args, plan):
     return say_end(runner, table, where)
 
 
+def check_program(plan):
+    """A name that no run could start is refused before the first one."""
+    try:
+        words = shlex.split(plan.program)
+    except ValueError:
+        return # its runs say so
+    if words and "{" not in words[0]:
+        App(words[0])
+
+
 def command_study(place, argv):
     argv, app = split_program(argv)
     args = study_parser().parse_args(argv)
@@ -162,6 +173,7 @@ def command_study(place, argv):
                 for word in app]
     check_arguments(args)
     plan = make_plan(args)
+    check_program(plan)
     if args.sensitivity is not None: # which parameters there are is part of the table
         add_machine(plan, args.sensitivity)
     signal.signal(signal.SIGTERM, end_by_signal)

@@ -136,6 +136,7 @@ class Plan:
             raise Refusal("study: the program has a place {%s} and there is no parameter %s; "
                           "add it" % (missing[0], missing[0]))
         self.check_results()
+        self.check_picture()
         if self.npoints() > MAX_POINTS:
             raise Refusal("study: %d runs, at most %d are possible; vary less at a time"
                           % (self.npoints(), MAX_POINTS))
@@ -168,6 +169,17 @@ class Plan:
             if not good or name in RESERVED and name != "time_s" or name in self.parameters:
                 raise Refusal("study: the result %s is %r, expected a new name and a regular "
                               "expression with one group" % (name, pattern))
+
+    def check_picture(self):
+        """It is drawn when all runs have ended, and they may take hours."""
+        x, y = self.picture.get("x"), self.picture.get("y", "time_s")
+        if x is not None and x not in self.parameters:
+            raise Refusal("study: [picture] x = %r is no parameter; there are %s"
+                          % (x, ", ".join(self.parameters)))
+        known = ["time_s", "wall_s"] + [name for name in self.results if name != "time_s"]
+        if y not in known:
+            raise Refusal("study: [picture] y = %r is not in the table; there are %s"
+                          % (y, ", ".join(known)))
 
     def npoints(self):
         count = 1

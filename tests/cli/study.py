@@ -4,6 +4,7 @@
 """orrery study: all runs, each once, whatever comes between; what is found is kept."""
 import csv
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -205,6 +206,14 @@ def mistakes(suite):
                   "nodes=1..1000 +1", *app, says=["1000000 runs"])
     suite.refuses("a_result_without_group", "study", suite.write(
         "c.toml", STUDY.replace("([0-9.]+)", "x")), says=["result speed", "one group"])
+    for claim, axes in ("x", 'x = "nodez"'), ("y", 'y = "speeed"'):
+        text = re.sub(r"\[picture\]\n(.+\n)*", "", STUDY)
+        suite.refuses("a_picture_of_no_" + claim, "study", suite.write(
+            "d.toml", text + "\n[picture]\n" + axes + "\n"), says=["[picture] %s = " % claim])
+        suite.verdict("before_any_run_for_" + claim, not os.path.exists(
+            os.path.join(suite.directory, "d")), os.listdir(suite.directory))
+    suite.refuses("no_such_program", "study", "--sim", "small4", "--set", "nb=2", "--", "./nosuch",
+                  "{nb}", says=["program ./nosuch does not exist"])
     suite.refuses("between_without_crossover", *sim, "--set", "nb=2", "--between", "nb=2,3", *app,
                   says=["--between belongs to --crossover"])
     suite.refuses("crossover_of_no_parameter", *sim, "--set", "nb=2", "--crossover", "x=1..2",
