@@ -182,13 +182,19 @@ static void send_round(struct transport *base, char *frame, size_t bytes, int pe
 
 /* ---- receiving ------------------------------------------------------- */
 
-static void post_receive(struct mpi_net *net, int slot)
+/* Persistent: what MPI makes of the arguments it makes once. */
+static void make_receive(struct mpi_net *net, int slot)
 {
 	check_or_die(net,
-		     MPI_Irecv(net->ring_frames[slot], (int)net->base.frame_bytes,
-			       MPI_BYTE, MPI_ANY_SOURCE, TAG_MESSAGE, net->comm,
-			       &net->ring[slot]),
-		     "MPI_Irecv of messages");
+		     MPI_Recv_init(net->ring_frames[slot], (int)net->base.frame_bytes,
+				   MPI_BYTE, MPI_ANY_SOURCE, TAG_MESSAGE, net->comm,
+				   &net->ring[slot]),
+		     "MPI_Recv_init of messages");
+}
+
+static void post_receive(struct mpi_net *net, int slot)
+{
+	check_or_die(net, MPI_Start(&net->ring[slot]), "MPI_Start of a receive");
 }
 
 /* Hand over the frame in the oldest receive and post it again, as the newest.  Returns
@@ -493,6 +499,7 @@ static void mpi_close(struct net *base)
 		if (net->ring[i] != MPI_REQUEST_NULL) {
 			MPI_Cancel(&net->ring[i]);
 			MPI_Wait(&net->ring[i], MPI_STATUS_IGNORE);
+			MPI_Request_free(&net->ring[i]);
 		}
 		free(net->ring_frames[i]);
 	}
@@ -543,6 +550,7 @@ static void open_ring(struct mpi_net *net)
 	net->nrequests = 1;
 	for (int i = 0; i < RING_RECEIVES; i++) {
 		net->ring_frames[i] = orr_alloc(net->base.frame_bytes);
+		make_receive(net, i);
 		post_receive(net, i);
 	}
 }

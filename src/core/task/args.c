@@ -370,12 +370,37 @@ static void add_buffer(struct build *build, unsigned mode, starpu_data_handle_t 
 			handle);
 }
 
+/* The task's own arrays have room for all, and take the modes. */
+static int are_taken_as_they_are(const struct build *build, int key, int n)
+{
+	return key == STARPU_DATA_MODE_ARRAY && !build->task->dyn_handles &&
+	       !build->task->dyn_modes && build->nbuffers + n <= STARPU_NMAXBUFS &&
+	       modes_are_the_tasks(build->cl);
+}
+
+static void copy_array(struct build *build, const struct starpu_data_descr *array, int n)
+{
+	starpu_data_handle_t *handles = &build->task->handles[build->nbuffers];
+	enum starpu_data_access_mode *modes = &build->task->modes[build->nbuffers];
+
+	for (int i = 0; i < n; i++) {
+		handles[i] = array[i].handle;
+		modes[i] = array[i].mode & ~(unsigned)STARPU_SSEND;
+	}
+	if (n > 0)
+		build->nbuffers += n;
+}
+
 /* n handles, in the codelet's modes or with their own. */
 static void add_array(struct build *build, int key, va_list *list)
 {
 	void *array = va_arg(*list, void *);
 	int n = va_arg(*list, int);
 
+	if (are_taken_as_they_are(build, key, n)) {
+		copy_array(build, array, n);
+		return;
+	}
 	for (int i = 0; i < n; i++) {
 		struct starpu_data_descr descr =
 			item(key, array, i, build->cl, build->nbuffers);
