@@ -88,8 +88,8 @@ struct starpu_profiling_bus_info {
 	int transfer_count;
 };
 
-/** The status becomes what STARPU_PROFILING says; when that is 1, counters begin again.
- */
+/** Enabled if STARPU_PROFILING says so, else it stays as it is; when it is enabled,
+ * counters begin again. */
 void starpu_profiling_init(void);
 
 /** The number of this process among those that write to one place; files of ours are

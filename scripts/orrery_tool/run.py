@@ -45,8 +45,8 @@ class RunParser(Parser):
         near = difflib.get_close_matches("--" + word, self._option_string_actions, 1, 0.75) \
             if option else ()
         if near:
-            raise Refusal("orrery run has no option %s: did you mean %s?"
-                          % (option.group(1), near[0]))
+            raise Refusal("orrery run has no option %s: did you mean %s? \"orrery run --help\" "
+                          "lists all" % (option.group(1), near[0]))
         super().error(message)
 
 

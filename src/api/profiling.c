@@ -132,7 +132,7 @@ void starpu_profiling_init(void)
 	wanted = knobs.profiling;
 	knobs_free(&knobs);
 	starpu_profiling_status_set(wanted ? STARPU_PROFILING_ENABLE
-					   : STARPU_PROFILING_DISABLE);
+					   : starpu_profiling_status_get());
 }
 
 void starpu_profiling_set_id(int new_id)

@@ -158,6 +158,7 @@ static void nothing_is_counted_while_it_is_off(void)
 	run(handle);
 	CLAIM_EQ(ask_all().ntasks, 0);
 	starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+	starpu_profiling_init(); /* It stays on. */
 	run(handle);
 	CLAIM_EQ(starpu_profiling_status_set(STARPU_PROFILING_DISABLE),
 		 STARPU_PROFILING_ENABLE);
