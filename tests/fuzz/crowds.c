@@ -72,9 +72,9 @@ static unsigned new_context(struct lane_run *lane, int at, struct rng *rng)
 					   : policies_own(which),
 			STARPU_SCHED_CTX_POLICY_MIN_PRIO, POLICIES_LEAST,
 			STARPU_SCHED_CTX_POLICY_MAX_PRIO, POLICIES_MOST, 0);
-	/* Workers that are awake would each call the kernel. */
 	if (!policy)
-		return starpu_sched_ctx_create(ids, n, "masters", 0);
+		return starpu_sched_ctx_create(ids, n, "masters",
+					       STARPU_SCHED_CTX_AWAKE_WORKERS, 0);
 	if (at > 0 && which % 2)
 		return starpu_sched_ctx_create(
 			ids, n, "inner", STARPU_SCHED_CTX_POLICY_NAME, policy,
