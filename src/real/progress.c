@@ -38,7 +38,7 @@ int progress_poll(struct plat *plat)
 
 	if (!__atomic_load_n(&progress->poll, __ATOMIC_RELAXED))
 		return -1;
-	orr_store(&progress->npolled, progress->npolled + 1);
+	orr_store(&progress->npolled, orr_load(&progress->npolled) + 1);
 	orr_add(&progress->ncalls, 1);
 	/* After the count, as plat_set_poll() looks at the count after its change. */
 	poll = __atomic_load_n(&progress->poll, __ATOMIC_SEQ_CST);
