@@ -495,8 +495,8 @@ static void refuse(struct worker *worker, struct job *job)
 			worker->node->rank,
 			"simulation: no duration for codelet %s on %s (%s): model "
 			"\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
-			"no regression or roofline; file: %s. Remedy: calibrate this size, or "
-			"choose a size that the file has, %s",
+			"no regression or roofline; file: %s. Remedy: calibrate this "
+			"size, or choose a size that the file has, %s",
 			name ? name : "(unnamed)", worker->kind->name,
 			*device_model ? device_model : "of a model without name",
 			model->symbol ? model->symbol : "(no symbol)",
