@@ -60,9 +60,9 @@ def host_names(path):
     names = []
     for number, line in hostfile_lines(path):
         match = re.match(r"([^\s:#,]+)", line)
-        if not match and not line.startswith("#"):
+        if not match:
             raise Refusal("%s:%d: expected the name of a host" % (path, number))
-        names += [match.group(1)] if match and match.group(1) not in names[-1:] else []
+        names.append(match.group(1))
     return list(dict.fromkeys(names))
 
 

@@ -2,7 +2,6 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery run."""
 import argparse
-import difflib
 import os
 import re
 
@@ -10,7 +9,7 @@ from orrery_tool.app import App
 from orrery_tool.mapping import add_rules
 from orrery_tool.real import run_real
 from orrery_tool.sim import run_sim
-from orrery_tool.words import Parser, Refusal
+from orrery_tool.words import Parser, Refusal, unknown_option
 
 
 COMMAND = "--show prints the command that it starts, to be started by hand"
@@ -38,15 +37,10 @@ class RunParser(Parser):
     """Options of the launchers that people know have a remedy."""
 
     def error(self, message):
-        option = re.match("unrecognized arguments: (-[^ =]*)", message)
-        word = option.group(1).lstrip("-") if option else ""
-        if word in OF_OTHERS:
-            raise Refusal("orrery run has no option %s: %s" % (option.group(1), OF_OTHERS[word]))
-        near = difflib.get_close_matches("--" + word, self._option_string_actions, 1, 0.75) \
-            if option else ()
-        if near:
-            raise Refusal("orrery run has no option %s: did you mean %s? \"orrery run --help\" "
-                          "lists all" % (option.group(1), near[0]))
+        option = unknown_option(message)
+        remedy = OF_OTHERS.get(option.lstrip("-"))
+        if remedy:
+            raise Refusal("orrery run has no option %s: %s" % (option, remedy))
         super().error(message)
 
 

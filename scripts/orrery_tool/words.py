@@ -2,7 +2,9 @@
 # Copyright (c) 2026 The Orrery authors
 """What all parts of the tool say and use."""
 import argparse
+import difflib
 import os
+import re
 
 MIB = 1 << 20
 REFUSED = 2                # exit status of every refusal
@@ -12,9 +14,21 @@ class Refusal(Exception):
     """One sentence for the user: what was found, what to do."""
 
 
+def unknown_option(message):
+    """Of argparse's message about one, or ""."""
+    found = re.match("unrecognized arguments: (-[^ =]*)", message)
+    return found.group(1) if found else ""
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         """One sentence; argparse would print the usage before it."""
+        option = unknown_option(message)
+        near = difflib.get_close_matches("--" + option.lstrip("-"), self._option_string_actions,
+                                         1, 0.75)
+        if option and near:
+            raise Refusal("%s has no option %s: did you mean %s? \"%s --help\" lists all"
+                          % (self.prog, option, near[0], self.prog))
         raise Refusal("%s: %s; see \"%s --help\"" % (self.prog.removeprefix("orrery "), message,
                                                         self.prog))
 

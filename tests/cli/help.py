@@ -56,7 +56,9 @@ def pages(suite):
     suite.refuses("unknown_variable", "help", "STARPU_SCHEDD", says=["did you mean STARPU_SCHED"])
     suite.refuses("misspelt_command", "rnu", says=["no command rnu", "did you mean run"])
     suite.refuses("misspelt_option", "run", "-n", "2", "--simm", "x", "./a",
-                  says=["--simm", "orrery run --help"])
+                  says=["--simm", "did you mean --sim", "orrery run --help"])
+    suite.refuses("misspelt_option_of_another", "report", "--tex", "x",
+                  says=["--tex", "did you mean --text", "orrery report --help"])
     suite.refuses("no_number_of_ranks", "run", "./a", says=["-n", "required"])
 
 

@@ -10,8 +10,6 @@
 
 #include <orrery_mpi.h>
 
-static char bytes[MANY];
-
 static void sum_cpu(void *buffers[], void *arg)
 {
 	(void)arg;
@@ -43,31 +41,6 @@ static struct starpu_codelet contribute = {.cpu_funcs = {add_cpu},
 					   .model = &starpu_perfmodel_nop,
 					   .flags = STARPU_CODELET_SIMGRID_EXECUTE,
 					   .name = "contribute"};
-static struct starpu_codelet copy = {.cpu_funcs = {nothing_cpu},
-				     .nbuffers = 2,
-				     .modes = {STARPU_R, STARPU_RW},
-				     .model = &starpu_perfmodel_nop,
-				     .name = "copy"};
-
-/* A variable that lives on one rank. */
-static starpu_data_handle_t owned(long *at, starpu_mpi_tag_t tag, int owner)
-{
-	starpu_data_handle_t handle;
-
-	starpu_variable_data_register(&handle, rank == owner ? STARPU_MAIN_RAM : -1,
-				      rank == owner ? (uintptr_t)at : 0, sizeof *at);
-	starpu_mpi_data_register(handle, tag, owner);
-	return handle;
-}
-
-static starpu_data_handle_t many_bytes(void)
-{
-	starpu_data_handle_t handle;
-
-	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, MANY, 1);
-	return handle;
-}
-
 static void receive(starpu_data_handle_t handle, int source, starpu_mpi_tag_t tag,
 		    MPI_Comm comm)
 {

@@ -7,33 +7,6 @@
  */
 #include "wrong.h"
 
-static char bytes[MANY];
-
-static struct starpu_codelet copy = {.cpu_funcs = {nothing_cpu},
-				     .nbuffers = 2,
-				     .modes = {STARPU_R, STARPU_RW},
-				     .model = &starpu_perfmodel_nop,
-				     .name = "copy"};
-
-/* A variable that lives on one rank. */
-static starpu_data_handle_t owned(long *at, starpu_mpi_tag_t tag, int owner)
-{
-	starpu_data_handle_t handle;
-
-	starpu_variable_data_register(&handle, rank == owner ? STARPU_MAIN_RAM : -1,
-				      rank == owner ? (uintptr_t)at : 0, sizeof *at);
-	starpu_mpi_data_register(handle, tag, owner);
-	return handle;
-}
-
-static starpu_data_handle_t many_bytes(void)
-{
-	starpu_data_handle_t handle;
-
-	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, MANY, 1);
-	return handle;
-}
-
 static void receive(starpu_data_handle_t handle, int source, starpu_mpi_tag_t tag)
 {
 	starpu_mpi_recv(handle, source, tag, WORLD, MPI_STATUS_IGNORE);

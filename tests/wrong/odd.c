@@ -18,16 +18,6 @@ static void expect(long found, long expected)
 	exit(1);
 }
 
-static starpu_data_handle_t owned(long *at, starpu_mpi_tag_t tag, int owner)
-{
-	starpu_data_handle_t handle;
-
-	starpu_variable_data_register(&handle, rank == owner ? STARPU_MAIN_RAM : -1,
-				      rank == owner ? (uintptr_t)at : 0, sizeof *at);
-	starpu_mpi_data_register(handle, tag, owner);
-	return handle;
-}
-
 static void add_one(starpu_data_handle_t handle, int node)
 {
 	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handle, STARPU_EXECUTE_ON_NODE,

@@ -50,6 +50,12 @@ static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
 				    .name = "add"};
 static struct starpu_codelet nothing = {
 	.cpu_funcs = {nothing_cpu}, .model = &starpu_perfmodel_nop, .name = "nothing"};
+static __attribute__((unused)) struct starpu_codelet copy = {
+	.cpu_funcs = {nothing_cpu},
+	.nbuffers = 2,
+	.modes = {STARPU_R, STARPU_RW},
+	.model = &starpu_perfmodel_nop,
+	.name = "copy"};
 
 static inline starpu_data_handle_t variable(long *at)
 {
@@ -57,6 +63,27 @@ static inline starpu_data_handle_t variable(long *at)
 
 	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)at,
 				      sizeof *at);
+	return handle;
+}
+
+/* A variable that lives on one rank. */
+static inline starpu_data_handle_t owned(long *at, starpu_mpi_tag_t tag, int owner)
+{
+	starpu_data_handle_t handle;
+
+	starpu_variable_data_register(&handle, rank == owner ? STARPU_MAIN_RAM : -1,
+				      rank == owner ? (uintptr_t)at : 0, sizeof *at);
+	starpu_mpi_data_register(handle, tag, owner);
+	return handle;
+}
+
+/* On each rank. */
+static inline starpu_data_handle_t many_bytes(void)
+{
+	static char bytes[MANY];
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)bytes, MANY, 1);
 	return handle;
 }
 
