@@ -24,6 +24,7 @@
 #include "core/model/model.h"
 #include "core/model/model_own.h"
 #include "core/data/routes.h"
+#include "core/data/shapes.h"
 #include "core/disk/disk.h"
 #include "core/disk/swap.h"
 #include "core/drive.h"
@@ -138,6 +139,7 @@ static void world_leave(struct world *world)
 	if (--world->nnodes > 0)
 		return;
 	chunk_store_free(&world->store);
+	shapes_free(world);
 }
 
 /* ---- configuration --------------------------------------------------- */

@@ -74,6 +74,7 @@ struct settings {
 struct world {
 	struct settings *settings; /* of the nodes open now; the newest first */
 	struct chunk_store store;  /* chunks for the nodes' data */
+	struct shapes *shapes;     /* of core/data/shapes.h, or NULL */
 	void *utilisation;         /* the API's, for the table of ORRERY_TRACE; or NULL */
 	int is_refused_told;       /* that records of events cannot be written */
 	int nnodes;                /* nodes open now */

@@ -13,6 +13,7 @@
 #include "core/data/duplicate.h"
 #include "core/data/mapped.h"
 #include "core/data/redux.h"
+#include "core/data/shapes.h"
 #include "core/interface/interface.h"
 #include "core/lasting.h"
 #include "core/task/turns.h"
@@ -49,6 +50,19 @@ static void free_large(starpu_data_handle_t handle)
 		free((char *)handle - CHUNK_STORE_LINE_BYTES / 2);
 }
 
+/* For handles with that much behind them.  The pools are locked. */
+static struct pool *datum_pool(struct node *node, int index)
+{
+	struct pool *pool = &node->datum_pools[index];
+
+	if (!pool->object_bytes)
+		pool_init_stored(pool,
+				 sizeof(struct _starpu_data_state) +
+					 (size_t)index * DATA_POOL_STEP,
+				 &node->world->store);
+	return pool;
+}
+
 static starpu_data_handle_t new_state(struct node *node, int index, size_t bytes)
 {
 	starpu_data_handle_t handle;
@@ -56,14 +70,45 @@ static starpu_data_handle_t new_state(struct node *node, int index, size_t bytes
 	if (index < 0)
 		return new_large(bytes);
 	orr_lock(&node->pool_lock);
-	if (!node->datum_pools[index].object_bytes)
-		pool_init_stored(&node->datum_pools[index],
-				 sizeof(*handle) + (size_t)index * DATA_POOL_STEP,
-				 &node->world->store);
-	handle = pool_get(&node->datum_pools[index]);
+	handle = pool_get(datum_pool(node, index));
 	orr_unlock(&node->pool_lock);
 	return handle;
 }
+
+/* ---- structs that were shared: see shapes.h -------------------------- */
+
+/* The pool whose objects have the lines that a struct needs.  The pools are locked. */
+static struct pool *struct_pool(starpu_data_handle_t handle)
+{
+	const size_t line = CHUNK_STORE_LINE_BYTES;
+	size_t lines = (handle->ops->interface_size + line - 1) / line;
+
+	return datum_pool(handle->node, (int)((lines - 1) * line / DATA_POOL_STEP));
+}
+
+_Static_assert(sizeof(struct _starpu_data_state) == CHUNK_STORE_LINE_BYTES,
+	       "what has no struct behind it is a line");
+
+/* From now on the datum has memory, or may get some.  The pools are locked. */
+static void own_struct(starpu_data_handle_t handle)
+{
+	void *own;
+
+	if (!shapes_have(handle->node->world, handle->interface))
+		return;
+	own = pool_get(struct_pool(handle));
+	memcpy(own, handle->interface, handle->ops->interface_size);
+	handle->interface = own;
+}
+
+/* It has a body.  The pools are locked. */
+static void free_own_struct(starpu_data_handle_t handle)
+{
+	if (handle->interface != handle + 1)
+		pool_put(struct_pool(handle), handle->interface);
+}
+
+/* ---- gists ----------------------------------------------------------- */
 
 void data_note_gist(starpu_data_handle_t handle)
 {
@@ -173,12 +218,13 @@ void data_fill_interface(starpu_data_handle_t handle, void *to)
 
 /* ---- life ------------------------------------------------------------ */
 
-/* A handle with nothing in its structs. */
+/* A handle with nothing in its structs, or with a shared one. */
 static starpu_data_handle_t register_bare(struct node *node, int home,
-					  struct starpu_data_interface_ops *ops)
+					  struct starpu_data_interface_ops *ops,
+					  void *shape)
 {
-	size_t bytes =
-		interface_is_plain(ops) ? ops->interface_size : 2 * slot_bytes(ops);
+	size_t all = interface_is_plain(ops) ? ops->interface_size : 2 * slot_bytes(ops);
+	size_t bytes = shape ? 0 : all;
 	int pool = pool_index(bytes);
 	starpu_data_handle_t handle = new_state(node, pool, bytes);
 
@@ -190,7 +236,7 @@ static starpu_data_handle_t register_bare(struct node *node, int home,
 					      .node = node};
 	handle->flags =
 		orr_load(&node->lasting->default_sequential) ? DATUM_SEQUENTIAL : 0;
-	handle->interface = handle + 1;
+	handle->interface = shape ? shape : handle + 1;
 	if (home == STARPU_MAIN_RAM)
 		handle->flags |= DATUM_USER_MEMORY;
 	orr_lock_init(&handle->lock);
@@ -201,9 +247,14 @@ static starpu_data_handle_t register_bare(struct node *node, int home,
 starpu_data_handle_t data_register(struct node *node, int home, const void *interface,
 				   struct starpu_data_interface_ops *ops)
 {
-	starpu_data_handle_t handle = register_bare(node, home, ops);
 	size_t bytes = ops->interface_size;
+	void *shape = home < 0 && interface_is_plain(ops)
+			      ? shapes_get(node->world, interface, bytes)
+			      : NULL;
+	starpu_data_handle_t handle = register_bare(node, home, ops, shape);
 
+	if (shape)
+		return handle;
 	if (!interface_is_plain(ops))
 		register_slots(handle, home, (void *)interface);
 	else if (home < 0)
@@ -217,7 +268,8 @@ starpu_data_handle_t data_register_part(starpu_data_handle_t parent,
 					struct starpu_data_interface_ops *ops,
 					const void *there, const void *elsewhere)
 {
-	starpu_data_handle_t handle = register_bare(parent->node, parent->home, ops);
+	starpu_data_handle_t handle =
+		register_bare(parent->node, parent->home, ops, NULL);
 	unsigned memory = data_base_memory(parent);
 	size_t bytes = ops->interface_size;
 
@@ -259,6 +311,7 @@ struct data_body *data_make_body(starpu_data_handle_t handle)
 	struct data_body *body;
 
 	orr_lock(&node->pool_lock);
+	own_struct(handle);
 	body = pool_get(&node->body_pool);
 	body->main.datum = NULL; /* not in use yet, for who walks over the pool */
 	orr_unlock(&node->pool_lock);
@@ -480,6 +533,7 @@ void data_free_now(struct node *node, starpu_data_handle_t handle)
 		free_extra(body->extra);
 		body->main.datum = NULL;
 		pool_put(&node->body_pool, body);
+		free_own_struct(handle);
 	}
 	handle = retire(node, handle);
 	orr_unlock(&node->pool_lock);

@@ -7,8 +7,8 @@
  * data.h - a registered datum: who may touch it when, and where its copies are.
  *
  * Most data of a large run belong to other ranks and are never touched here, so a
- * handle is one cache line and the interface behind it; the rest, struct data_body, is
- * made on first use, and copies in GPUs when first needed.
+ * handle is one cache line and the interface behind it, or not even that (shapes.h); the
+ * rest, struct data_body, is made on first use, and copies in GPUs when first needed.
  *
  * Turns (deps.c): accesses queue in submission order.  The active group is whose turn
  * it is; the next group follows when the active one is empty (turns.h).
@@ -173,7 +173,7 @@ struct _starpu_data_state {
 	struct sent_set *sent; /* destinations that hold the current value; NULL: none */
 	struct node *node;
 	struct data_body *body; /* see data_body(); NULL: never used here */
-	void *interface;        /* main memory's, behind this struct */
+	void *interface;        /* main memory's: behind this struct, or see shapes.h */
 	int owner;              /* rank in comm; -1 unset, STARPU_MPI_PER_NODE */
 	unsigned flags;         /* enum datum_flag */
 	short comm;             /* index in the MPI layer's table */
