@@ -93,17 +93,42 @@ static void insert_syrk(struct run *run, int k, int n)
 			       priority(run, k, 0, n), STARPU_FLOPS, b * b * b, 0);
 }
 
-static void insert_gemm(struct run *run, int k, int m, int n)
+static inline void insert_update(struct run *run, starpu_data_handle_t left,
+				 starpu_data_handle_t right, starpu_data_handle_t updated,
+				 int urgency)
 {
 	double b = run->options.tile;
 
-	if (!concerns(run, (const int[][2]){{m, k}, {n, k}, {m, n}}, 3))
-		return;
-	starpu_mpi_task_insert(MPI_COMM_WORLD, &run->kernels->gemm, STARPU_R,
-			       matrix_handle(&run->matrix, m, k), STARPU_R,
-			       matrix_handle(&run->matrix, n, k), STARPU_RW,
-			       matrix_handle(&run->matrix, m, n), STARPU_PRIORITY,
-			       priority(run, k, m, n), STARPU_FLOPS, 2 * b * b * b, 0);
+	starpu_mpi_task_insert(MPI_COMM_WORLD, &run->kernels->gemm, STARPU_R, left,
+			       STARPU_R, right, STARPU_RW, updated, STARPU_PRIORITY,
+			       urgency, STARPU_FLOPS, 2 * b * b * b, 0);
+}
+
+static void insert_gemm(struct run *run, int k, int m, int n)
+{
+	struct matrix *matrix = &run->matrix;
+
+	if (concerns(run, (const int[][2]){{m, k}, {n, k}, {m, n}}, 3))
+		insert_update(run, matrix_handle(matrix, m, k),
+			      matrix_handle(matrix, n, k), matrix_handle(matrix, m, n),
+			      priority(run, k, m, n));
+}
+
+/* All updates of a column, on a node that does not prune: a thousand nodes in one process
+ * go through these loops, so that what does not change in them is not asked for again. */
+static void insert_whole_column(struct run *run, int k, int n)
+{
+	struct matrix *matrix = &run->matrix;
+	starpu_data_handle_t *panel = matrix_column(matrix, k);
+	starpu_data_handle_t *column = matrix_column(matrix, n);
+	starpu_data_handle_t right = matrix_handle(matrix, n, k);
+	int nb = run->options.nb;
+
+	for (int m = n + 1; m < nb; m++)
+		insert_update(run, panel[m] ? panel[m] : matrix_register(matrix, m, k),
+			      right,
+			      column[m] ? column[m] : matrix_register(matrix, m, n),
+			      priority(run, k, m, n));
 }
 
 /*
@@ -116,7 +141,11 @@ static void insert_column(struct run *run, int k, int n)
 	const struct options *o = &run->options;
 	int first = n + 1, step = 1, row = run->rank / o->q, column = run->rank % o->q;
 
-	if (o->prune && matrix_owner(&run->matrix, n, k) != run->rank) {
+	if (!o->prune) {
+		insert_whole_column(run, k, n);
+		return;
+	}
+	if (matrix_owner(&run->matrix, n, k) != run->rank) {
 		if (k % o->q != column && n % o->q != column)
 			return;
 		step = o->p;

@@ -28,6 +28,17 @@ int matrix_owner(const struct matrix *matrix, int i, int j)
 	return i % o->p * o->q + j % o->q;
 }
 
+/* Where the memory of a tile of this node's is kept, among places for all of them. */
+static size_t own_place(const struct options *o, int i, int j)
+{
+	return (size_t)(i / o->p) * (size_t)(o->nb / o->q + 1) + (size_t)(j / o->q);
+}
+
+static size_t own_places(const struct options *o)
+{
+	return (size_t)(o->nb / o->p + 1) * (size_t)(o->nb / o->q + 1);
+}
+
 /* A number in [0, 1) from a seed and a position (splitmix64, public domain). */
 static double random_number(uint64_t seed, uint64_t at)
 {
@@ -75,12 +86,12 @@ int matrix_open(struct matrix *matrix, const struct options *options, int rank,
 	*matrix = (struct matrix){
 		.options = options, .rank = rank, .has_values = has_values};
 	matrix->handles = calloc(count, sizeof *matrix->handles);
-	matrix->tiles = calloc(count, sizeof *matrix->tiles);
+	matrix->tiles = calloc(own_places(options), sizeof *matrix->tiles);
 	if (!matrix->handles || !matrix->tiles)
 		return -1;
 	for (int i = 0; i < options->nb; i++)
 		for (int j = 0; j <= i; j++) {
-			void **tile = &matrix->tiles[matrix_place(options, i, j)];
+			void **tile = &matrix->tiles[own_place(options, i, j)];
 
 			if (matrix_owner(matrix, i, j) != rank)
 				continue;
@@ -96,12 +107,12 @@ void matrix_close(struct matrix *matrix)
 {
 	size_t nb = matrix->options->nb, count = nb * (nb + 1) / 2;
 
-	for (size_t at = 0; at < count; at++) {
-		if (matrix->handles && matrix->handles[at])
+	for (size_t at = 0; matrix->handles && at < count; at++)
+		if (matrix->handles[at])
 			starpu_data_unregister(matrix->handles[at]);
-		if (matrix->tiles && matrix->tiles[at])
+	for (size_t at = 0; matrix->tiles && at < own_places(matrix->options); at++)
+		if (matrix->tiles[at])
 			starpu_free_noflag(matrix->tiles[at], tile_bytes(matrix));
-	}
 	free(matrix->handles);
 	free(matrix->tiles);
 }
@@ -112,7 +123,8 @@ starpu_data_handle_t matrix_register(struct matrix *matrix, int i, int j)
 	unsigned tile = matrix->options->tile;
 	size_t element_bytes =
 		matrix->options->is_double ? sizeof(double) : sizeof(float);
-	void *memory = matrix->tiles[at];
+	int is_own = matrix_owner(matrix, i, j) == matrix->rank;
+	void *memory = is_own ? matrix->tiles[own_place(matrix->options, i, j)] : NULL;
 
 	starpu_matrix_data_register(&matrix->handles[at], memory ? STARPU_MAIN_RAM : -1,
 				    (uintptr_t)memory, tile, tile, tile, element_bytes);
@@ -139,7 +151,7 @@ struct check {
 
 static double tile_element(const struct matrix *matrix, int i, int j, long r, long c)
 {
-	const void *memory = matrix->tiles[matrix_place(matrix->options, i, j)];
+	const void *memory = matrix->tiles[own_place(matrix->options, i, j)];
 	long tile = matrix->options->tile;
 
 	if (i == j && c > r)

@@ -17,7 +17,7 @@ struct matrix {
 	int rank;
 	int has_values;                /* else addresses are never touched */
 	starpu_data_handle_t *handles; /* NULL: not asked for yet */
-	void **tiles;                  /* of this node, NULL elsewhere */
+	void **tiles;                  /* memory of this node's tiles */
 };
 
 int matrix_open(struct matrix *matrix, const struct options *options, int rank,
@@ -39,6 +39,13 @@ static inline size_t matrix_place(const struct options *options, int i, int j)
 	if (options->prune)
 		return (size_t)i * (i + 1) / 2 + j;
 	return (size_t)j * (2 * (size_t)options->nb - j + 1) / 2 + (i - j);
+}
+
+/* The handles of column j of a matrix that is not pruned: that of tile (i, j) is number
+ * i, or NULL if it has not been asked for yet. */
+static inline starpu_data_handle_t *matrix_column(struct matrix *matrix, int j)
+{
+	return matrix->handles + (matrix_place(matrix->options, j, j) - (size_t)j);
 }
 
 /* The handle of tile (i, j), i >= j; registered at the first call.  A node asks for three
