@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/task/args.h"
+#include "core/task/codelet.h"
 #include "core/data/data_ops.h"
 #include "mpi/afar.h"
 #include "mpi/finish.h"
@@ -490,7 +491,7 @@ int insert_submit(struct mpi *mpi, struct starpu_task *task)
 		lb_submit(mpi, task);
 	ret = task_submit(mpi->node, task);
 	if (ret < 0) {
-		task_say_refused(mpi->node, task, "starpu_mpi_task_insert");
+		codelet_say_refused(mpi->node, task, "starpu_mpi_task_insert");
 		if (mpi->balances)
 			lb_refused(mpi, task);
 		task->destroy = 0;
