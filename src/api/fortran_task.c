@@ -8,6 +8,7 @@
 #include "api/fortran.h"
 #include "base/check.h"
 #include "core/task/args.h"
+#include "core/task/codelet.h"
 
 /* ---- codelets -------------------------------------------------------- */
 
@@ -192,7 +193,7 @@ static int insert(struct starpu_codelet *cl, ...)
 		return ret;
 	ret = task_submit(node, task);
 	if (ret < 0) {
-		task_say_refused(node, task, "fstarpu_task_insert");
+		codelet_say_refused(node, task, "fstarpu_task_insert");
 		task_destroy(task);
 	}
 	return ret;

@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/task/args.h"
+#include "core/task/codelet.h"
 
 /* ---- tasks in one call ----------------------------------------------- */
 
@@ -49,7 +50,7 @@ static int insert(struct starpu_codelet *cl, va_list list)
 		api_charge_task(node, task);
 	ret = task_submit(node, task);
 	if (ret < 0) {
-		task_say_refused(node, task, "starpu_task_insert");
+		codelet_say_refused(node, task, "starpu_task_insert");
 		task_destroy(task);
 	}
 	return ret;

@@ -152,6 +152,10 @@ static inline void walk(const struct layout *to, const struct layout *from,
 	if (!to->base || !from->base || left == 0)
 		return;
 	ORR_ASSERT(layout_bytes(to) == left);
+	if (layout_is_flat(to) && layout_is_flat(from)) {
+		visit(arg, to->base, from->base, left);
+		return;
+	}
 	cursor_start(&target, to);
 	cursor_start(&source, from);
 	while (left > 0) {

@@ -654,9 +654,9 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 
 	engine_lock(&mpi->engine);
 	request = pool_get(&mpi->engine.requests);
-	/* acquire_start() sees to the rest. */
-	memset((char *)request + JOB_COMMON_BYTES, 0,
-	       sizeof(*request) - JOB_COMMON_BYTES);
+	/* acquire_start() sees to the job and its access. */
+	memset(&request->match, 0, sizeof(*request) - offsetof(struct request, match));
+	request->acquire.is_hint = request->acquire.counted = 0;
 	list_push_back(&mpi->engine.all, &request->link);
 	request->mpi = mpi;
 	request->acquire.access.datum = post->handle;

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "core/task/args.h"
+#include "core/task/codelet.h"
 #include "core/data/data_ops.h"
 #include "mpi/afar.h"
 #include "mpi/finish.h"
@@ -79,23 +80,48 @@ void insert_transfer(const struct insert *insert, const struct plan_move *move)
 
 void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchange *task)
 {
+	const struct starpu_data_descr *data = task->data;
+	int n = task->ndata, me = comm_at(&mpi->comms, comm)->rank;
+	int place = PLAN_OPEN, unknown = -1, is_ours = 0;
+	unsigned flags = 0, modes = 0;
+	struct plan_use *uses = insert->inline_uses;
+
+	insert->moves = insert->inline_moves;
+	if (n > PLAN_INLINE_USES) {
+		uses = orr_alloc((size_t)n * (sizeof(*uses) + sizeof(*insert->moves)));
+		insert->moves = (struct plan_move *)(uses + n);
+	}
+	for (int i = 0; i < n; i++) {
+		starpu_data_handle_t handle = data[i].handle;
+		unsigned mode = data[i].mode;
+		int owner;
+
+		if (!handle) { /* It does not concern this rank. */
+			uses[i] = (struct plan_use){.owner = OWNER_UNSET};
+			if (unknown < 0 && place == PLAN_OPEN &&
+			    (mode & (STARPU_W | STARPU_REDUX)))
+				unknown = i;
+			is_ours = 1;
+			continue;
+		}
+		owner = handle->owner;
+		uses[i] = (struct plan_use){.owner = owner, .mode = mode};
+		flags |= handle->flags;
+		modes |= mode;
+		if (owner == me || owner < 0)
+			is_ours = 1;
+		place = plan_join(place, owner, mode);
+	}
 	insert->mpi = mpi;
 	insert->comm = comm;
-	insert->me = comm_at(&mpi->comms, comm)->rank;
+	insert->me = me;
 	insert->task = task;
-	insert->flags = insert->modes = 0;
-	insert->uses = insert->inline_uses;
-	if (task->ndata > PLAN_INLINE_USES)
-		insert->uses = orr_alloc((size_t)task->ndata * sizeof(*insert->uses));
-	for (int i = 0; i < task->ndata; i++) {
-		starpu_data_handle_t handle = task->data[i].handle;
-
-		/* A handle that is NULL here does not concern this rank. */
-		insert->uses[i].owner = handle ? handle->owner : OWNER_UNSET;
-		insert->uses[i].mode = handle ? task->data[i].mode : 0;
-		insert->flags |= handle ? handle->flags : 0;
-		insert->modes |= insert->uses[i].mode;
-	}
+	insert->flags = flags;
+	insert->modes = modes;
+	insert->place = place;
+	insert->unknown = unknown;
+	insert->is_ours = is_ours;
+	insert->uses = uses;
 }
 
 void insert_close(struct insert *insert)
@@ -144,7 +170,7 @@ void insert_check_executor(const struct insert *insert, int executor)
 static int place(const struct insert *insert, int policy)
 {
 	const struct exchange *task = insert->task;
-	int executor = plan_place(insert->uses, task->ndata);
+	int executor = plan_joined(insert->place);
 
 	switch (executor) {
 	case PLAN_CONFLICT:
@@ -174,15 +200,6 @@ static void check_private(const struct insert *insert)
 			die_at(insert, i,
 			       "all ranks execute this task, since it writes data of "
 			       "STARPU_MPI_PER_NODE; it can only read such data");
-}
-
-/* A written handle is NULL before anything told who executes. */
-static int is_unknown(const struct insert *insert)
-{
-	for (int i = 0; i < insert->task->ndata; i++)
-		if (insert->task->data[i].mode & (STARPU_W | STARPU_REDUX))
-			return !insert->task->data[i].handle;
-	return 0;
 }
 
 /* ---- transfers ------------------------------------------------------- */
@@ -223,7 +240,7 @@ static int holds(const struct insert *insert, int use, int rank)
 	return 1;
 }
 
-/* As plan_make() wants it: only the ranks by which the value travels take note. */
+/* As plan_before() wants it: only the ranks by which the value travels take note. */
 int insert_holds(void *arg, int use, int rank)
 {
 	const struct insert *insert = arg;
@@ -263,14 +280,6 @@ static int prepare_source(struct insert *insert, int use, int rank)
 	return source;
 }
 
-static int holds_all(void *arg, int use, int rank)
-{
-	(void)arg;
-	(void)use;
-	(void)rank;
-	return 1;
-}
-
 /* Contributions are noted, and those of others reduced before somebody uses the value. */
 static void reduce_before(const struct insert *insert)
 {
@@ -291,20 +300,20 @@ static void reduce_before(const struct insert *insert)
 
 void insert_move_before(struct insert *insert)
 {
-	struct plan plan;
+	const struct exchange *task = insert->task;
+	int nmoves;
 
 	if ((insert->flags & (DATUM_KIN | DATUM_CONTRIBUTED)) ||
 	    (insert->modes & (STARPU_REDUX | STARPU_MPI_REDUX)))
 		reduce_before(insert);
-	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor,
-		  insert_holds, insert);
-	for (int i = 0; i < plan.nbefore; i++) {
-		struct plan_move *move = &plan.before[i];
+	nmoves = plan_before(insert->moves, insert->uses, task->ndata, task->executor,
+			     insert_holds, insert);
+	for (int i = 0; i < nmoves; i++) {
+		struct plan_move *move = &insert->moves[i];
 
 		move->from = prepare_source(insert, move->use, move->to);
 		insert_transfer(insert, move);
 	}
-	plan_free(&plan);
 }
 
 int insert_keeps_none(const struct insert *insert, int use, int executor)
@@ -329,46 +338,35 @@ static void drop_read(const struct insert *insert)
 static void forget_copies(const struct insert *insert)
 {
 	const unsigned noted = DATUM_SENT | DATUM_RECEIVED | DATUM_KIN;
+	const struct starpu_data_descr *data = insert->task->data;
 	struct mpi *mpi = insert->mpi;
 
-	for (int i = 0; i < insert->task->ndata; i++) {
-		starpu_data_handle_t handle = insert->task->data[i].handle;
-
+	for (int i = 0, n = insert->task->ndata; i < n; i++) {
 		/* It has no mode where the handle is NULL. */
-		if (!plan_writes(insert->uses[i].mode) || !(handle->flags & noted))
+		if (!plan_writes(insert->uses[i].mode) ||
+		    !(data[i].handle->flags & noted))
 			continue;
-		cache_clear(mpi, handle);
-		kin_clear(mpi, handle);
+		cache_clear(mpi, data[i].handle);
+		kin_clear(mpi, data[i].handle);
 	}
 	if (!mpi->cache.is_on)
 		drop_read(insert);
 }
 
-/* Does the executor write what another rank owns? */
-static int writes_back(const struct insert *insert)
+static void write_back(const struct insert *insert)
 {
-	int executor = insert->task->executor;
+	const struct exchange *task = insert->task;
+	int nmoves = plan_after(insert->moves, insert->uses, task->ndata, task->executor);
 
-	for (int i = 0; i < insert->task->ndata; i++)
-		if (plan_writes(insert->uses[i].mode) &&
-		    insert->uses[i].owner != executor)
-			return 1;
-	return 0;
+	for (int i = 0; i < nmoves; i++)
+		insert_transfer(insert, &insert->moves[i]);
 }
 
-static void move_after(struct insert *insert)
+static void move_after(const struct insert *insert)
 {
-	struct plan plan;
-
-	if (!writes_back(insert)) {
-		forget_copies(insert);
-		return;
-	}
-	plan_make(&plan, insert->uses, insert->task->ndata, insert->task->executor,
-		  holds_all, insert);
-	for (int i = 0; i < plan.nafter; i++)
-		insert_transfer(insert, &plan.after[i]);
-	plan_free(&plan);
+	/* Most often the owner of all that is written executes. */
+	if (insert->place != insert->task->executor)
+		write_back(insert);
 	forget_copies(insert);
 }
 
@@ -378,7 +376,7 @@ int insert_before(struct mpi *mpi, int comm, struct exchange *exchange)
 	int ret = 0;
 
 	insert_open(&insert, mpi, comm, exchange);
-	if (exchange->executor == OWNER_UNSET && is_unknown(&insert)) {
+	if (exchange->executor == OWNER_UNSET && insert.unknown >= 0) {
 		ret = -EINVAL;
 	} else {
 		if (exchange->executor == OWNER_UNSET)
@@ -404,42 +402,6 @@ void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange)
 
 /* ---- argument lists -------------------------------------------------- */
 
-/* 1: nothing to do here: another executes, owns all that is read and written, and
- * this rank has no part in the cache's account of what is written. */
-static inline int is_foreign(const struct arg_list *args, int me, int size)
-{
-	const unsigned noted = DATUM_RECEIVED | DATUM_SENT | DATUM_CONTRIBUTED |
-			       DATUM_KIN | DATUM_SOURCED;
-	int executor = args->execute_on_node, is_given = args->has_node;
-	unsigned concerned = 0;
-
-	if (is_given && executor < 0)
-		return 0;
-	for (int i = 0; i < args->nbuffers; i++) {
-		starpu_data_handle_t handle = args->buffers[i].handle;
-		unsigned mode = args->buffers[i].mode;
-		int owner;
-
-		if (!handle)
-			return 0;
-		owner = handle->owner;
-		if (mode & STARPU_W) {
-			if (!is_given && executor != -1 && executor != owner)
-				return 0;
-			if (!is_given)
-				executor = owner;
-			concerned |= (handle->flags & noted) | (owner == me);
-		} else if (mode & STARPU_R) {
-			concerned |= (handle->flags &
-				      (DATUM_CONTRIBUTED | DATUM_KIN | DATUM_SOURCED)) |
-				     (owner == me || owner == OWNER_UNSET);
-		} else if (mode & (STARPU_REDUX | STARPU_MPI_REDUX)) {
-			return 0; /* All ranks note it. */
-		}
-	}
-	return !concerned && executor >= 0 && executor < size && executor != me;
-}
-
 const char *insert_name_of(const struct starpu_codelet *cl)
 {
 	return cl && cl->name ? cl->name : "without name";
@@ -461,12 +423,12 @@ static int choose(const struct insert *insert, const struct arg_list *args)
 				"starpu_mpi_data_register() first",
 				task->name);
 	} else {
-		if (is_unknown(insert))
+		if (insert->unknown >= 0)
 			return -EINVAL;
 		task->executor = place(insert, args->policy);
 	}
 	/* A node that is named too late is not known where the handle is NULL. */
-	if (args->null_write_before_node && is_unknown(insert))
+	if (insert->unknown >= 0 && insert->unknown < args->nbefore_node)
 		return -EINVAL;
 	insert_check_executor(insert, task->executor);
 	if (task->executor == PLAN_EVERYWHERE)
@@ -480,6 +442,18 @@ static int executes_here(const struct insert *insert)
 	       insert->task->executor == PLAN_EVERYWHERE;
 }
 
+/* Another executes, others own all of the data, and this rank has no part in the account
+ * of any of them: there is nothing to do. */
+static int is_foreign(const struct insert *insert)
+{
+	const unsigned noted = DATUM_RECEIVED | DATUM_SENT | DATUM_CONTRIBUTED |
+			       DATUM_KIN | DATUM_SOURCED;
+
+	return !insert->is_ours && !(insert->flags & noted) &&
+	       !(insert->modes & (STARPU_REDUX | STARPU_MPI_REDUX)) &&
+	       !executes_here(insert);
+}
+
 int insert_submit(struct mpi *mpi, struct starpu_task *task)
 {
 	int ret;
@@ -490,7 +464,7 @@ int insert_submit(struct mpi *mpi, struct starpu_task *task)
 		lb_submit(mpi, task);
 	ret = task_submit(mpi->node, task);
 	if (ret < 0) {
-		task_say_refused(mpi->node, task, "starpu_mpi_task_insert");
+		codelet_say_refused(mpi->node, task, "starpu_mpi_task_insert");
 		if (mpi->balances)
 			lb_refused(mpi, task);
 		task->destroy = 0;
@@ -499,7 +473,13 @@ int insert_submit(struct mpi *mpi, struct starpu_task *task)
 	return ret;
 }
 
-enum { PHASE_BEFORE = 1, PHASE_BUILD = 2, PHASE_SUBMIT = 4, PHASE_AFTER = 8 };
+enum {
+	PHASE_BEFORE = 1,
+	PHASE_BUILD = 2,
+	PHASE_SUBMIT = 4,
+	PHASE_AFTER = 8,
+	PHASE_ALL = PHASE_BEFORE | PHASE_BUILD | PHASE_SUBMIT | PHASE_AFTER
+};
 
 static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list list,
 		      int phases, struct starpu_task **task)
@@ -518,48 +498,30 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 	return ret;
 }
 
-static int insert_slow(struct mpi *mpi, int comm, const struct arg_list *args,
-		       va_list list, int phases, struct starpu_task **task)
+static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
+			 va_list list, int phases, struct starpu_task **task)
 {
-	struct exchange exchange = {.data = args->buffers,
-				    .ndata = args->nbuffers,
-				    .priority = args->priority,
-				    .executor = OWNER_UNSET,
-				    .name = insert_name_of(args->codelet)};
+	struct arg_list args;
+	struct exchange exchange = {.executor = OWNER_UNSET, .name = insert_name_of(cl)};
 	struct insert insert;
 	int ret, is_own = 0;
 
+	args_begin(&args, cl);
+	args_scan(&args, mpi->rank, list);
+	if (mpi->balances && phases == PHASE_ALL)
+		lb_arrive(mpi, args.has_iteration, args.iteration);
+	exchange.data = args.buffers;
+	exchange.ndata = args.nbuffers;
+	exchange.priority = args.priority;
 	insert_open(&insert, mpi, comm, &exchange);
-	ret = choose(&insert, args);
-	if (ret == 0) {
+	ret = choose(&insert, &args);
+	if (ret == 0 && !is_foreign(&insert)) {
 		is_own = executes_here(&insert);
-		ret = run_phases(&insert, args->codelet, list, phases, task);
+		ret = run_phases(&insert, cl, list, phases, task);
 	}
 	insert_close(&insert);
 	if (phases & (PHASE_SUBMIT | PHASE_BUILD))
 		insert_charge(mpi, is_own, exchange.ndata);
-	return ret;
-}
-
-/* With the list in hand. */
-static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
-			 va_list list, int is_ours)
-{
-	const struct mpi_comm *members = comm_at(&mpi->comms, comm);
-	struct starpu_task *task = NULL;
-	struct arg_list args;
-	int ret = 0;
-
-	args_begin(&args, cl);
-	args_scan(&args, mpi->rank, list);
-	if (mpi->balances)
-		lb_arrive(mpi, args.has_iteration, args.iteration);
-	if (!is_ours && is_foreign(&args, members->rank, members->size))
-		insert_charge(mpi, 0, 0);
-	else
-		ret = insert_slow(mpi, comm, &args, list,
-				  PHASE_BEFORE | PHASE_BUILD | PHASE_SUBMIT | PHASE_AFTER,
-				  &task);
 	args_end(&args);
 	return ret;
 }
@@ -567,28 +529,15 @@ static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 		   struct arg_walk *args, enum afar seen)
 {
+	struct starpu_task *task = NULL;
+
 	insert_count(mpi->node);
-	if (mpi->balances)
-		seen = AFAR_UNKNOWN;
-	else if (seen == AFAR_LONGER)
+	if (seen == AFAR_LONGER && !mpi->balances)
 		seen = afar_look(comm_at(&mpi->comms, comm), args);
-	if (seen != AFAR_FOREIGN)
-		return insert_listed(mpi, comm, cl, args->list, seen == AFAR_OURS);
+	if (seen != AFAR_FOREIGN || mpi->balances)
+		return insert_listed(mpi, comm, cl, args->list, PHASE_ALL, &task);
 	insert_charge(mpi, 0, 0);
 	return 0;
-}
-
-static int insert_part(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
-		       int phases, struct starpu_task **task)
-{
-	struct arg_list args;
-	int ret;
-
-	args_begin(&args, cl);
-	args_scan(&args, mpi->rank, list);
-	ret = insert_slow(mpi, comm, &args, list, phases, task);
-	args_end(&args);
-	return ret;
 }
 
 int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
@@ -596,14 +545,14 @@ int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list l
 {
 	*task = NULL;
 	insert_count(mpi->node);
-	return insert_part(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
+	return insert_listed(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
 }
 
 int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
 {
 	struct starpu_task *none = NULL;
 
-	return insert_part(mpi, comm, cl, list, PHASE_AFTER, &none);
+	return insert_listed(mpi, comm, cl, list, PHASE_AFTER, &none);
 }
 
 /* ---- single data ----------------------------------------------------- */

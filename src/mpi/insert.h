@@ -25,6 +25,7 @@ struct request;
 struct insertion {
 	struct orr_lock lock;
 	struct table ordinals;                  /* by peer: struct ordinals */
+	struct ordinals *recent;                /* those asked for last, or NULL */
 	void (*hook)(struct starpu_task *task); /* before submission; may be NULL */
 	int is_charged;                         /* insertion takes simulated time: */
 	double charge_s[2];                     /* of a task elsewhere, of one here, */

@@ -17,8 +17,13 @@ struct insert {
 	int comm, me;
 	struct exchange *task;
 	unsigned flags, modes; /* of all data together */
-	struct plan_use *uses;
+	int place;             /* by the owners of what is written, as plan_join() says */
+	int unknown; /* the first use that writes, if its handle is NULL; else -1 */
+	int is_ours; /* this rank owns some of the data, or some have no owner */
+	struct plan_use *uses;   /* inline_uses, or allocated with moves */
+	struct plan_move *moves; /* room for as many */
 	struct plan_use inline_uses[PLAN_INLINE_USES];
+	struct plan_move inline_moves[PLAN_INLINE_USES];
 };
 
 /* ordinals.c: the number of a transfer with a peer, of those of its kind; starts with 1.

@@ -9,8 +9,26 @@
 
 /* Transfers inserted so far between this rank and a peer, modulo 2^32. */
 struct ordinals {
+	int peer;
 	uint32_t sent, received;
 };
+
+/* The lock is held. */
+static struct ordinals *ordinals_of(struct insertion *insertion, int peer)
+{
+	struct ordinals *ordinals = insertion->recent;
+
+	if (ordinals && ordinals->peer == peer)
+		return ordinals;
+	ordinals = table_get(&insertion->ordinals, (uint64_t)peer);
+	if (!ordinals) {
+		ordinals = orr_alloc(sizeof(*ordinals));
+		ordinals->peer = peer;
+		table_put(&insertion->ordinals, (uint64_t)peer, ordinals);
+	}
+	insertion->recent = ordinals;
+	return ordinals;
+}
 
 uint32_t insert_ordinal(struct mpi *mpi, int net_peer, enum request_kind kind)
 {
@@ -19,11 +37,7 @@ uint32_t insert_ordinal(struct mpi *mpi, int net_peer, enum request_kind kind)
 	uint32_t *ordinal, next;
 
 	orr_lock(&insertion->lock);
-	ordinals = table_get(&insertion->ordinals, (uint64_t)net_peer);
-	if (!ordinals) {
-		ordinals = orr_alloc(sizeof(*ordinals));
-		table_put(&insertion->ordinals, (uint64_t)net_peer, ordinals);
-	}
+	ordinals = ordinals_of(insertion, net_peer);
 	ordinal = kind == REQUEST_SEND ? &ordinals->sent : &ordinals->received;
 	next = ++*ordinal;
 	if (next == 0) /* which means: none */

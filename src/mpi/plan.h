@@ -8,20 +8,22 @@
  *
  * Pure: depends on the accesses, on the owners of the data and on who holds what,
  * which all ranks know alike, so that all make the same plan without a message.
- * Tested by the lines of tests/golden/plan.txt.
+ * Tested by the lines of tests/golden/plan.txt.  All of it is inline: most data of most
+ * tasks have nothing to travel for, and a call for each would be most of the work.
  */
-#include <stddef.h>
-
 #include <starpu.h>
+
+#include "mpi/registry.h"
 
 enum { PLAN_INLINE_USES = 16 };
 
-/* What plan_place() answers when it is not a rank. */
+/* What plan_joined() answers when it is not a rank. */
 enum {
 	PLAN_EVERYWHERE = -2, /* all written data are private: each rank executes */
 	PLAN_CONFLICT = -10,  /* no single owner of written data: ask a policy */
 	PLAN_MIXED = -11,     /* error: private and other data are written */
-	PLAN_UNOWNED = -12    /* error: a written datum has no owner */
+	PLAN_UNOWNED = -12,   /* error: a written datum has no owner */
+	PLAN_OPEN = -13       /* plan_join() only: nothing is written so far */
 };
 
 struct plan_use {
@@ -33,24 +35,30 @@ struct plan_move {
 	int use, from, to;
 };
 
-struct plan {
-	int executor; /* a rank, or PLAN_EVERYWHERE */
-	int nbefore, nafter;
-	struct plan_move *before, *after; /* moves, or allocated */
-	struct plan_move moves[2 * PLAN_INLINE_USES];
-};
-
-/* The owner of the data that are written. */
-int plan_place(const struct plan_use *uses, int nuses);
-
 /*
- * What must travel for a task on executor.  holds(arg, use, rank) tells whether rank
- * has the current value of a datum that another owns; "no" means that it will have it
- * from now on.  Asked once for each use that needs it, in order.
+ * Who executes, one use after the other: place is PLAN_OPEN at first, then the owner of
+ * what is written so far, PLAN_CONFLICT, or an error, which stays.
  */
-void plan_make(struct plan *plan, const struct plan_use *uses, int nuses, int executor,
-	       int (*holds)(void *arg, int use, int rank), void *arg);
-void plan_free(struct plan *plan);
+static inline int plan_join(int place, int owner, unsigned mode)
+{
+	if (!(mode & (STARPU_W | STARPU_REDUX)) || place == owner ||
+	    place == PLAN_MIXED || place == PLAN_UNOWNED)
+		return place;
+	if (owner == OWNER_UNSET)
+		return PLAN_UNOWNED;
+	if (place == PLAN_OPEN)
+		return owner;
+	return (owner == OWNER_PER_NODE) != (place == OWNER_PER_NODE) ? PLAN_MIXED
+								      : PLAN_CONFLICT;
+}
+
+/* After the last one: a rank, or what is said above. */
+static inline int plan_joined(int place)
+{
+	if (place == PLAN_OPEN)
+		return PLAN_CONFLICT;
+	return place == OWNER_PER_NODE ? PLAN_EVERYWHERE : place;
+}
 
 /* Whether the value that the owner holds is wanted, or will be replaced. */
 static inline int plan_reads(unsigned mode)
@@ -61,6 +69,44 @@ static inline int plan_reads(unsigned mode)
 static inline int plan_writes(unsigned mode)
 {
 	return (mode & STARPU_W) && !(mode & STARPU_MPI_REDUX);
+}
+
+/* Does the datum of another rank matter to who executes? */
+static inline int plan_is_remote(const struct plan_use *use, int executor)
+{
+	return use->owner != executor && use->owner != OWNER_PER_NODE &&
+	       executor != PLAN_EVERYWHERE;
+}
+
+/*
+ * What must travel before a task on executor, into moves, which have room for all uses;
+ * returns how many.  holds(arg, use, rank) tells whether rank has the current value of a
+ * datum that another owns; "no" means that it will have it from now on.  Asked once for
+ * each use that needs it, in order.
+ */
+static inline int plan_before(struct plan_move *moves, const struct plan_use *uses,
+			      int nuses, int executor,
+			      int (*holds)(void *arg, int use, int rank), void *arg)
+{
+	int n = 0;
+
+	for (int i = 0; i < nuses; i++)
+		if (plan_reads(uses[i].mode) && plan_is_remote(&uses[i], executor) &&
+		    !holds(arg, i, executor))
+			moves[n++] = (struct plan_move){i, uses[i].owner, executor};
+	return n;
+}
+
+/* And after it. */
+static inline int plan_after(struct plan_move *moves, const struct plan_use *uses,
+			     int nuses, int executor)
+{
+	int n = 0;
+
+	for (int i = 0; i < nuses; i++)
+		if (plan_writes(uses[i].mode) && plan_is_remote(&uses[i], executor))
+			moves[n++] = (struct plan_move){i, executor, uses[i].owner};
+	return n;
 }
 
 #endif

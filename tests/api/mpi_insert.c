@@ -555,6 +555,49 @@ static void arrays_of_handles_work(void)
 	stop();
 }
 
+enum { NMANY = 40 };
+
+static void number_cpu(void *buffers[], void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < NMANY; i++)
+		*pointer(buffers[i]) += i;
+	count(&nruns);
+}
+
+static struct starpu_codelet number = {.cpu_funcs = {number_cpu},
+				       .nbuffers = STARPU_VARIABLE_NBUFFERS,
+				       .model = &starpu_perfmodel_nop,
+				       .name = "number"};
+
+/* More than a plan has room for by itself: all come to the rank, and all go back. */
+static void many_data_travel(void)
+{
+	long x[NMANY];
+	starpu_data_handle_t handles[NMANY];
+	struct starpu_data_descr descrs[NMANY];
+
+	start();
+	for (int i = 0; i < NMANY; i++) {
+		x[i] = 100;
+		handles[i] = distributed(&x[i], i, i % 2);
+		descrs[i].handle = handles[i];
+		descrs[i].mode = STARPU_RW;
+	}
+	for (int executor = 0; executor < 2; executor++)
+		CLAIM_EQ(starpu_mpi_task_insert(WORLD, &number, STARPU_DATA_MODE_ARRAY,
+						descrs, NMANY, STARPU_EXECUTE_ON_NODE,
+						executor, 0),
+			 0);
+	starpu_mpi_wait_for_all(WORLD);
+	CLAIM_EQ(nruns, RANK < 2);
+	for (int i = 0; i < NMANY; i++) {
+		starpu_data_unregister(handles[i]);
+		CLAIM_EQ(x[i], RANK == i % 2 ? 100 + 2 * i : 100);
+	}
+	stop();
+}
+
 static const struct claim claims[] = {
 	{"the owner of what is written executes", owner_computes},
 	{"a rank that is named executes", named_rank_executes},
@@ -573,6 +616,7 @@ static const struct claim claims[] = {
 	{"tasks filled by hand exchange their data", tasks_filled_by_hand_exchange},
 	{"the hook sees the rank's own tasks", hook_sees_own_tasks},
 	{"arrays of handles are taken apart", arrays_of_handles_work},
+	{"tasks of many data take them along", many_data_travel},
 	{NULL, NULL},
 };
 

@@ -66,19 +66,20 @@ static void tell_copy(struct node *node, const struct plat_copy *copy,
 /* ---- values; the datum is locked ------------------------------------- */
 
 /* access has its copy and is going to write it: the others are stale. */
-static void settle(struct access *access)
+static inline void settle(struct access *access)
 {
 	struct copy_state *copy = access->copy;
 	starpu_data_handle_t datum = copy->datum;
 	struct data_body *body = datum->body;
-	uint64_t stale = body->valid & ~memory_bit(copy->memory);
+	uint64_t here = memory_bit(copy->memory), stale = body->valid & ~here;
 
 	if (!(access->mode & (STARPU_W | STARPU_REDUX)))
 		return;
 	copies_forget_value(body);
-	data_set_memories(&body->valid, memory_bit(copy->memory));
+	data_set_memories(&body->valid, here);
 	body->has_value = 1;
-	copies_demote(datum, stale);
+	if (stale)
+		copies_demote(datum, stale);
 }
 
 static void complain_no_value(struct access *access)
@@ -329,7 +330,10 @@ static int is_being_read(const struct access *access)
 	       !access->job->node->machine->takes_turns;
 }
 
-int coherency_bring(struct access *access)
+/* Its copy is not usable as it is.  As coherency_bring(). */
+static int bring(struct access *access) __attribute__((noinline));
+
+static int bring(struct access *access)
 {
 	struct copy_state *copy = access->copy, *stop = mapped_bytes(copy);
 
@@ -346,6 +350,23 @@ int coherency_bring(struct access *access)
 	}
 	wait_for_copy(access, stop->incoming || stop->awaits_room ? stop : copy);
 	return 0;
+}
+
+/* Nothing travels to the copy or from it, and it has what the access needs. */
+static inline int is_usable(const struct access *access)
+{
+	const struct copy_state *copy = access->copy;
+
+	return copy->allocated && !copy->incoming && !copy->mapped &&
+	       copy->outgoing == 0 && (!needs_value(access) || copy_is_valid(copy));
+}
+
+int coherency_bring(struct access *access)
+{
+	if (!is_usable(access))
+		return bring(access);
+	settle(access);
+	return 1;
 }
 
 static void access_fetched(struct access *access)

@@ -99,7 +99,7 @@ static void prepare(struct job *job, unsigned memory)
 
 /* Use the copy in a main memory without a limit, where nothing is mapped, and bring the
  * value.  1 when it is there. */
-static int fetch_home(struct access *access)
+static inline int fetch_home(struct access *access)
 {
 	starpu_data_handle_t datum = value_of(access);
 	int there = 1;
@@ -354,7 +354,7 @@ void coherency_unpin(struct job *job)
 	struct node *node = job->node;
 	unsigned memory = STARPU_MAIN_RAM;
 
-	for (int i = 0; i < job->naccesses; i++) {
+	for (int i = 0, n = job->naccesses; i < n; i++) {
 		struct access *access = &job->accesses[i];
 		struct copy_state *copy = access->copy;
 		starpu_data_handle_t datum;
@@ -362,9 +362,11 @@ void coherency_unpin(struct job *job)
 		if (!copy)
 			continue;
 		access->copy = NULL;
-		if (copy->memory != memory && memory != STARPU_MAIN_RAM)
-			room_serve(node, memory);
-		memory = copy->memory;
+		if (copy->memory != memory) {
+			if (memory != STARPU_MAIN_RAM)
+				room_serve(node, memory);
+			memory = copy->memory;
+		}
 		if (access->mode & STARPU_SCRATCH) {
 			buffers_end_scratch(copy);
 			continue;
@@ -377,6 +379,7 @@ void coherency_unpin(struct job *job)
 			spread_value(datum);
 		orr_unlock(&datum->lock);
 	}
-	room_serve(node, memory);
+	if (memory != STARPU_MAIN_RAM)
+		room_serve(node, memory);
 	serve_passages(node);
 }

@@ -31,21 +31,37 @@ static const struct interface_kind *kind_numbered(int id)
 	return id >= 0 && id < STARPU_MAX_INTERFACE_ID ? kinds[id] : NULL;
 }
 
+/* Is what is packed the bytes of the kind's layout? */
+static int packs_as(const struct starpu_data_interface_ops *ops,
+		    const struct interface_kind *kind)
+{
+	return kind && kind->layout && ops->pack_data == kind->pack &&
+	       ops->peek_data == kind->peek && ops->unpack_data == kind->unpack;
+}
+
+/* Interfaces of the application's may have the functions of one of ours. */
+static const struct interface_kind *
+kind_packed(const struct starpu_data_interface_ops *ops)
+{
+	const struct interface_kind *own = kind_numbered(ops->interfaceid);
+
+	if (packs_as(ops, own))
+		return own;
+	for (int i = 0; i < STARPU_MAX_INTERFACE_ID; i++)
+		if (packs_as(ops, kinds[i]))
+			return kinds[i];
+	return NULL;
+}
+
 int interface_layout(starpu_data_handle_t handle, unsigned memory, struct layout *layout)
 {
-	const struct starpu_data_interface_ops *ops = handle->ops;
+	const struct interface_kind *kind = kind_packed(handle->ops);
+	const void *interface;
 
-	for (int i = 0; i < STARPU_MAX_INTERFACE_ID; i++) {
-		const struct interface_kind *kind = kinds[i];
-		const void *interface;
-
-		if (!kind || !kind->layout || ops->pack_data != kind->pack ||
-		    ops->peek_data != kind->peek || ops->unpack_data != kind->unpack)
-			continue;
-		interface = data_copy(handle, memory)->interface;
-		return kind->layout(interface, interface, layout) == 0;
-	}
-	return 0;
+	if (!kind)
+		return 0;
+	interface = data_copy(handle, memory)->interface;
+	return kind->layout(interface, interface, layout) == 0;
 }
 
 int interface_layouts(const struct starpu_data_copy_methods *methods, const void *from,

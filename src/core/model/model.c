@@ -530,16 +530,17 @@ void model_add(const struct model_query *query, double value, unsigned number)
 static void record(struct worker *worker, struct starpu_task *task,
 		   unsigned implementation, struct starpu_perfmodel *model, double value)
 {
-	struct model_query query = {.node = worker->node,
-				    .worker = worker,
-				    .arch = gang_arch(worker, task),
-				    .model = model,
-				    .task = task,
-				    .implementation = implementation};
+	struct model_query query;
 
 	if (!model || (orr_load(&worker->node->calibrate) <= 0 &&
 		       !orr_load((const int *)(const void *)&model->benchmarking)))
 		return;
+	query = (struct model_query){.node = worker->node,
+				     .worker = worker,
+				     .arch = gang_arch(worker, task),
+				     .model = model,
+				     .task = task,
+				     .implementation = implementation};
 	model_add(&query, value, 1);
 }
 

@@ -139,6 +139,7 @@ static void lane_take(struct queue_lane *lane, struct job *job)
 
 static struct job *take_best(struct queue *queue, struct worker *worker)
 {
+	const unsigned can_run = (unsigned)STARPU_WORKER_TO_MASK(worker->type);
 	struct queue_lane *lane = NULL;
 	struct job *best = NULL, *filtered = NULL;
 
@@ -146,7 +147,7 @@ static struct job *take_best(struct queue *queue, struct worker *worker)
 		struct queue_lane *other = &queue->lanes[i];
 		struct job *job = NULL;
 
-		if (other->where & (unsigned)STARPU_WORKER_TO_MASK(worker->type))
+		if (other->where & can_run)
 			job = lane_peek(queue, other);
 		if (job && (!best || goes_before(queue, job, best))) {
 			best = job;

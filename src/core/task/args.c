@@ -46,12 +46,12 @@ static struct starpu_data_descr *grow_buffers(struct arg_list *args)
 	return more;
 }
 
-/* A datum that this rank may not know, before it is said who executes. */
-static inline void note_null(struct arg_list *args, starpu_data_handle_t handle,
-			     unsigned mode)
+/* It is said who executes. */
+static void note_node(struct arg_list *args)
 {
-	if (!handle && (mode & (STARPU_W | STARPU_REDUX)) && !args->has_node)
-		args->null_write_before_node = 1;
+	if (!args->has_node)
+		args->nbefore_node = args->nbuffers;
+	args->has_node = 1;
 }
 
 static void scan_buffer(struct arg_list *args, starpu_data_handle_t handle, unsigned mode)
@@ -61,7 +61,6 @@ static void scan_buffer(struct arg_list *args, starpu_data_handle_t handle, unsi
 
 	if (args->nbuffers == args->room)
 		buffers = grow_buffers(args);
-	note_null(args, handle, mode);
 	buffers[args->nbuffers].handle = handle;
 	buffers[args->nbuffers++].mode = (enum starpu_data_access_mode)mode;
 }
@@ -94,22 +93,12 @@ static struct starpu_data_descr item(int key, const void *array, int i,
 		.mode = STARPU_CODELET_GET_MODE(cl, nbuffers)};
 }
 
-/* The first accesses, and mostly all: they are read where they are. */
-static void borrow(struct arg_list *args, struct starpu_data_descr *array, int n)
+static void scan_array(struct arg_list *args, int key, void *array, int n)
 {
-	for (int i = 0; i < n; i++)
-		note_null(args, array[i].handle, array[i].mode);
-	args->buffers = array;
-	args->nbuffers = args->room = n;
-}
-
-static void scan_arrays(struct arg_list *args, int key, va_list *list)
-{
-	void *array = va_arg(*list, void *);
-	int n = va_arg(*list, int);
-
+	/* The first accesses, and mostly all: they are read where they are. */
 	if (key == STARPU_DATA_MODE_ARRAY && args->nbuffers == 0 && n > 0) {
-		borrow(args, array, n);
+		args->buffers = array;
+		args->nbuffers = args->room = n;
 		return;
 	}
 	for (int i = 0; i < n; i++) {
@@ -124,6 +113,7 @@ static void scan_item(void *context, int key, ...);
 
 static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 {
+	void *array;
 	int node;
 
 	switch (key) {
@@ -137,12 +127,12 @@ static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 		node = va_arg(*list, int);
 		if (node != -1) {
 			args->execute_on_node = node;
-			args->has_node = 1;
+			note_node(args);
 		}
 		break;
 	case STARPU_EXECUTE_ON_DATA:
 		args->on_data = va_arg(*list, starpu_data_handle_t);
-		args->has_node = 1;
+		note_node(args);
 		break;
 	case STARPU_NODE_SELECTION_POLICY:
 		args->policy = va_arg(*list, int);
@@ -153,7 +143,8 @@ static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 		break;
 	case STARPU_DATA_ARRAY:
 	case STARPU_DATA_MODE_ARRAY:
-		scan_arrays(args, key, list);
+		array = va_arg(*list, void *);
+		scan_array(args, key, array, va_arg(*list, int));
 		break;
 	case ARGS_IN_ARRAY:
 		args_walk_array(rank, va_arg(*list, void **), scan_item, args);

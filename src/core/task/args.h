@@ -27,7 +27,7 @@ struct arg_list {
 	int policy;        /* -1: the current one */
 	int has_iteration; /* STARPU_TAG_ONLY, for the load balancer */
 	uint64_t iteration;
-	int null_write_before_node; /* a written handle is NULL, no node known yet */
+	int nbefore_node; /* buffers before what says who executes */
 	struct starpu_data_descr inline_buffers[ARGS_INLINE_BUFFERS];
 };
 
@@ -44,7 +44,7 @@ static inline void args_begin(struct arg_list *args, struct starpu_codelet *code
 	args->priority = 0;
 	args->policy = -1;
 	args->has_iteration = 0;
-	args->null_write_before_node = 0;
+	args->nbefore_node = 0;
 }
 
 /* Collect what placement needs, skip the rest.  Aborts on an unknown key. */

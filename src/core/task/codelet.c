@@ -2,9 +2,13 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/task/codelet.h"
 
-#include "base/symbols.h"
+#include <stdio.h>
 
-/* Asked twice for each task: without branches. */
+#include "base/check.h"
+#include "base/symbols.h"
+#include "core/task/task.h"
+
+/* Asked for each task: without branches. */
 static inline int has_kernel(const void *of, const void *old)
 {
 	const uintptr_t *kernels = of;
@@ -31,6 +35,42 @@ unsigned codelet_kinds(const struct starpu_codelet *cl)
 unsigned codelet_where(const struct starpu_codelet *cl)
 {
 	return cl->where ? cl->where : codelet_kinds(cl);
+}
+
+/* "CPU, CUDA", or "none" */
+static const char *kinds_text(unsigned kinds, char *text, size_t bytes)
+{
+	static const struct {
+		unsigned kind;
+		const char *name;
+	} names[] = {{STARPU_CPU, "CPU"},
+		     {STARPU_CUDA, "CUDA"},
+		     {STARPU_OPENCL, "OpenCL"},
+		     {STARPU_MPI_MS, "MPI_MS"}};
+	size_t used = 0;
+
+	snprintf(text, bytes, "none");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if ((kinds & names[i].kind) && used < bytes)
+			used += (size_t)snprintf(text + used, bytes - used, "%s%s",
+						 used ? ", " : "", names[i].name);
+	return text;
+}
+
+void codelet_say_refused(const struct node *node, const struct starpu_task *task,
+			 const char *func)
+{
+	char has[40], shall[40], are[40];
+
+	orr_complain(node->rank,
+		     "%s: task \"%s\": no worker can ever execute it: its codelet has "
+		     "functions for %s, it shall run on %s, and workers here are %s (or "
+		     "can_execute or the task's workers leave none); it is not "
+		     "submitted, and the call returns -ENODEV",
+		     func, task_name(task),
+		     kinds_text(codelet_kinds(task->cl), has, sizeof(has)),
+		     kinds_text(task_where(task), shall, sizeof(shall)),
+		     kinds_text(node->arch_mask, are, sizeof(are)));
 }
 
 /* Counts of one codelet are collected before they go to the table, which has them from

@@ -12,10 +12,14 @@
  */
 #include "core/worker.h"
 
-/* STARPU_CPU | ...: what it says, or where it has an implementation. */
-unsigned codelet_where(const struct starpu_codelet *cl);
-/* Where it has an implementation. */
+/* STARPU_CPU | ...: where it has an implementation. */
 unsigned codelet_kinds(const struct starpu_codelet *cl);
+/* What it says, or where it has an implementation. */
+unsigned codelet_where(const struct starpu_codelet *cl);
+/* No worker can run the task that func was to submit.  For callers whose callers often
+ * ignore -ENODEV: say that it is lost. */
+void codelet_say_refused(const struct node *node, const struct starpu_task *task,
+			 const char *func);
 /* The worker, which calls, has executed a task of cl, which says so, too, where it can be
  * written; how many it has. */
 void codelet_count(struct worker *worker, const struct starpu_codelet *cl);
@@ -32,6 +36,14 @@ static inline kernel_t codelet_kernel(const struct starpu_codelet *cl,
 		return kernel;
 	old = *(const kernel_t *)((const char *)cl + type->old_kernel);
 	return (const void *)old == DEVICE_MANY_KERNELS ? NULL : old;
+}
+
+/* The same, with codelet_kinds() of the task's in hand. */
+static inline unsigned task_where_of(const struct starpu_task *task, unsigned kinds)
+{
+	if (task->where != -1)
+		return (unsigned)task->where;
+	return task->cl->where ? task->cl->where : kinds;
 }
 
 static inline unsigned task_where(const struct starpu_task *task)

@@ -503,7 +503,7 @@ void deps_release(struct job *job, struct ready *ready)
 {
 	struct access *woken = NULL;
 
-	for (int i = 0; i < job->naccesses; i++)
+	for (int i = 0, n = job->naccesses; i < n; i++)
 		release(&job->accesses[i], &woken, ready);
 	if (woken)
 		exclusion_retry(woken, ready);

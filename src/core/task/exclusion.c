@@ -18,7 +18,7 @@ void sorted_fill(struct sorted *sorted, struct job *job)
 		return;
 	}
 	sorted->access = sorted->few;
-	for (int i = 0; i < job->naccesses; i++) {
+	for (int i = 0, n = job->naccesses; i < n; i++) {
 		struct access *access = &job->accesses[i];
 		int k;
 
@@ -31,18 +31,6 @@ void sorted_fill(struct sorted *sorted, struct job *job)
 		}
 		sorted->few[k] = access;
 	}
-}
-
-void sorted_lock(const struct sorted *sorted)
-{
-	for (int i = 0; i < sorted->n; i++)
-		orr_lock(&sorted->access[i]->datum->lock);
-}
-
-void sorted_unlock(const struct sorted *sorted)
-{
-	for (int i = sorted->n - 1; i >= 0; i--)
-		orr_unlock(&sorted->access[i]->datum->lock);
 }
 
 /* ---- what is held provisionally --------------------------------------- */

@@ -87,7 +87,17 @@ struct sorted {
 };
 
 void sorted_fill(struct sorted *sorted, struct job *job);
-void sorted_lock(const struct sorted *sorted);
-void sorted_unlock(const struct sorted *sorted);
+
+static inline void sorted_lock(const struct sorted *sorted)
+{
+	for (int i = 0; i < sorted->n; i++)
+		orr_lock(&sorted->access[i]->datum->lock);
+}
+
+static inline void sorted_unlock(const struct sorted *sorted)
+{
+	for (int i = sorted->n - 1; i >= 0; i--)
+		orr_unlock(&sorted->access[i]->datum->lock);
+}
 
 #endif

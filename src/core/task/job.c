@@ -95,9 +95,8 @@ void job_end_dep_release(struct job *job, struct ready *ready)
 	ready_append(ready, job);
 }
 
-void ready_run(struct node *node, struct ready *ready)
+void ready_run_all(struct ready *ready)
 {
-	(void)node;
 	if (ready->is_running)
 		return;
 	ready->is_running = 1;

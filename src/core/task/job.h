@@ -258,12 +258,19 @@ static inline void job_reserve(struct job *job, unsigned naccesses)
 /* One reason to wait is gone; appends the job to ready when it was the last. */
 void job_satisfy(struct job *job, struct ready *ready);
 void ready_append(struct ready *ready, struct job *job);
+void ready_run_all(struct ready *ready);
+
 /*
  * Start the jobs in ready, and those that they make ready, until there is none.  Does
  * nothing inside a job's start(), which it called itself.  Deep inside callbacks, jobs
  * that would call back put themselves off with callback_later().
  */
-void ready_run(struct node *node, struct ready *ready);
+static inline void ready_run(struct node *node, struct ready *ready)
+{
+	(void)node;
+	if (ready->first)
+		ready_run_all(ready);
+}
 
 /* One of the things that termination waits for has happened. */
 void job_end_dep_release(struct job *job, struct ready *ready);

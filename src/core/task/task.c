@@ -197,7 +197,9 @@ struct job *task_next_job(struct node *node, struct task_walk *walk)
 
 /* ---- submission ------------------------------------------------------ */
 
-static int can_run_somewhere(struct node *node, struct starpu_task *task, unsigned where)
+/* kinds: where the codelet has implementations. */
+static int can_run_somewhere(struct node *node, struct starpu_task *task, unsigned where,
+			     unsigned kinds)
 {
 	unsigned implementation;
 
@@ -205,7 +207,7 @@ static int can_run_somewhere(struct node *node, struct starpu_task *task, unsign
 		return 1;
 	if (!task->cl->can_execute && !task->execute_on_a_specific_worker &&
 	    !task->workerids)
-		return (where & node->arch_mask & codelet_kinds(task->cl)) != 0;
+		return (where & node->arch_mask & kinds) != 0;
 	for (int i = 0; i < node->nworkers; i++)
 		if (worker_can_run(&node->workers[i], task, &implementation))
 			return 1;
@@ -234,10 +236,8 @@ static unsigned short reducing_mode(struct job *job, int i, unsigned mode)
 	return STARPU_REDUX;
 }
 
-static unsigned short checked_mode(struct job *job, struct starpu_task *task, int i)
+static unsigned short checked_mode(struct job *job, int i, unsigned mode)
 {
-	unsigned mode = task_mode(task, i);
-
 	mode &= ~(unsigned)(STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
 			    STARPU_UNMAP);
 	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
@@ -274,28 +274,35 @@ static void check_handle(struct job *job, int i, int nbuffers)
 	job->uses_views = job->is_inside != INSIDE_HELD;
 }
 
-static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
+/* Returns the flags of all data together. */
+static unsigned fill_accesses(struct job *job, struct starpu_task *task, int nbuffers)
 {
 	struct node *node = job->node;
+	const starpu_data_handle_t *handles = STARPU_TASK_GET_HANDLES(task);
+	const enum starpu_data_access_mode *modes = task_modes(task);
+	const unsigned char *sequential = task->handles_sequential_consistency;
+	unsigned char is_expected = job->block && node->machine->takes_turns;
+	unsigned all = 0;
 
 	job_reserve(job, (unsigned)nbuffers);
 	for (int i = 0; i < nbuffers; i++) {
-		starpu_data_handle_t datum = STARPU_TASK_GET_HANDLE(task, i);
+		starpu_data_handle_t datum = handles[i];
 		struct access *access = &job->accesses[i];
+		unsigned flags =
+			data_is_registered(node, datum) ? data_flags(datum) : DATUM_DYING;
 
-		if (!data_is_registered(node, datum) ||
-		    (data_flags(datum) & (DATUM_DYING | DATUM_VIEWS)))
+		if (flags & (DATUM_DYING | DATUM_VIEWS))
 			check_handle(job, i, nbuffers);
-		*access = (struct access){
-			.job = job, .datum = datum, .mode = checked_mode(job, task, i)};
-		access->is_expected = job->block && node->machine->takes_turns;
+		*access = (struct access){.job = job,
+					  .datum = datum,
+					  .mode = checked_mode(job, i, modes[i]),
+					  .is_expected = is_expected};
 		__builtin_prefetch(orr_load_ptr((void **)&datum->body), 1);
 		if (access->mode & STARPU_SCRATCH)
 			access_skip(access);
-		else if (!(data_flags(datum) & DATUM_SEQUENTIAL) ||
-			 (task->handles_sequential_consistency &&
-			  !task->handles_sequential_consistency[i]))
+		else if (!(flags & DATUM_SEQUENTIAL) || (sequential && !sequential[i]))
 			access->mode |= ACCESS_UNORDERED;
+		all |= flags;
 	}
 	if (job->contributes)
 		redux_admit(job);
@@ -303,6 +310,7 @@ static void fill_accesses(struct job *job, struct starpu_task *task, int nbuffer
 		deps_merge(job);
 	if (nbuffers > STARPU_NMAXBUFS && !task->dyn_interfaces)
 		task->dyn_interfaces = orr_alloc((size_t)nbuffers * sizeof(void *));
+	return all;
 }
 
 /* What can run nowhere else was refused. */
@@ -400,10 +408,12 @@ static void choose_sched(struct job *job, struct starpu_task *task)
 		       orr_load(&sched->max_priority));
 }
 
-static void prepare_job(struct job *job, struct starpu_task *task, unsigned where)
+/* Returns the flags of its data together. */
+static unsigned prepare_job(struct job *job, struct starpu_task *task, unsigned where)
 {
 	struct node *node = job->node;
 	int nbuffers = task->cl ? (int)STARPU_TASK_GET_NBUFFERS(task) : task->nbuffers;
+	unsigned flags;
 
 	job->where = (unsigned short)where;
 	orr_store(&job->exclusive, 0);
@@ -413,7 +423,7 @@ static void prepare_job(struct job *job, struct starpu_task *task, unsigned wher
 	job_move(job, JOB_BLOCKED);
 	job->shape = 0;
 	task->status = STARPU_TASK_BLOCKED;
-	fill_accesses(job, task, nbuffers);
+	flags = fill_accesses(job, task, nbuffers);
 	choose_sched(job, task);
 	if (orr_load(&node->lasting->profiling) && !task->profiling_info)
 		task->profiling_info = orr_alloc(sizeof(*task->profiling_info));
@@ -421,6 +431,7 @@ static void prepare_job(struct job *job, struct starpu_task *task, unsigned wher
 		events_want_stamps(&node->events);
 	observer_submitted(job);
 	task_event(node, job, EVENT_TASK_SUBMITTED);
+	return flags;
 }
 
 /*
@@ -458,15 +469,16 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 {
 	struct starpu_task *task = job->task;
 	struct node *node = job->node;
+	unsigned flags = prepare_job(job, task, where);
 
-	prepare_job(job, task, where);
 	if (job->no_turns)
 		give_up_turns(job);
 	if (orr_load(&node->is_bounding))
 		bound_task(job);
 	if (job->point || task->use_tag)
 		links_arm(job, again);
-	deps_settle(job, task->sequential_consistency);
+	if (flags & DATUM_OUTDATED)
+		deps_settle(job, task->sequential_consistency);
 	if (job->uses_views)
 		views_submit(job, task->sequential_consistency, ready);
 	else if (job->naccesses)
@@ -511,49 +523,19 @@ static void submit_and_wait(struct node *node, struct starpu_task *task, unsigne
 /* 0, and who may run it; or -ENODEV. */
 static int check_task(struct node *node, struct starpu_task *task, unsigned *where)
 {
+	unsigned kinds;
+
 	if (task->magic != TASK_MAGIC)
 		orr_die(node->rank,
 			"starpu_task_submit: task %p is not initialised; use "
 			"starpu_task_create() or starpu_task_init()",
 			(void *)task);
-	*where = task->cl ? task_where(task) : 0;
-	return !task->cl || can_run_somewhere(node, task, *where) ? 0 : -ENODEV;
-}
-
-/* "CPU, CUDA", or "none" */
-static const char *kinds_text(unsigned kinds, char *text, size_t bytes)
-{
-	static const struct {
-		unsigned kind;
-		const char *name;
-	} names[] = {{STARPU_CPU, "CPU"},
-		     {STARPU_CUDA, "CUDA"},
-		     {STARPU_OPENCL, "OpenCL"},
-		     {STARPU_MPI_MS, "MPI_MS"}};
-	size_t used = 0;
-
-	snprintf(text, bytes, "none");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if ((kinds & names[i].kind) && used < bytes)
-			used += (size_t)snprintf(text + used, bytes - used, "%s%s",
-						 used ? ", " : "", names[i].name);
-	return text;
-}
-
-void task_say_refused(const struct node *node, const struct starpu_task *task,
-		      const char *func)
-{
-	char has[40], shall[40], are[40];
-
-	orr_complain(node->rank,
-		     "%s: task \"%s\": no worker can ever execute it: its codelet has "
-		     "functions for %s, it shall run on %s, and workers here are %s (or "
-		     "can_execute or the task's workers leave none); it is not "
-		     "submitted, and the call returns -ENODEV",
-		     func, task_name(task),
-		     kinds_text(codelet_kinds(task->cl), has, sizeof(has)),
-		     kinds_text(task_where(task), shall, sizeof(shall)),
-		     kinds_text(node->arch_mask, are, sizeof(are)));
+	*where = 0;
+	if (!task->cl)
+		return 0;
+	kinds = codelet_kinds(task->cl);
+	*where = task_where_of(task, kinds);
+	return can_run_somewhere(node, task, *where, kinds) ? 0 : -ENODEV;
 }
 
 int task_submit(struct node *node, struct starpu_task *task)

@@ -30,9 +30,6 @@ struct task_walk {
 	int own_done;
 };
 struct job *task_next_job(struct node *node, struct task_walk *walk);
-/* For callers whose callers often ignore -ENODEV: say that the task is lost. */
-void task_say_refused(const struct node *node, const struct starpu_task *task,
-		      const char *func);
 /* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
 int task_submit(struct node *node, struct starpu_task *task);
 /* A task of the runtime's own: never held back.  The first kind works on data as they
@@ -75,13 +72,22 @@ static inline void task_event(struct node *node, struct job *job, enum event_kin
 		task_tell(job, kind);
 }
 
+/* Of all buffers of the task. */
+static inline const enum starpu_data_access_mode *
+task_modes(const struct starpu_task *task)
+{
+	const struct starpu_codelet *cl = task->cl;
+
+	if (task->dyn_modes)
+		return task->dyn_modes;
+	if (!cl || cl->nbuffers == STARPU_VARIABLE_NBUFFERS)
+		return task->modes;
+	return cl->dyn_modes ? cl->dyn_modes : cl->modes;
+}
+
 static inline unsigned task_mode(const struct starpu_task *task, int i)
 {
-	if (task->dyn_modes)
-		return task->dyn_modes[i];
-	if (!task->cl || task->cl->nbuffers == STARPU_VARIABLE_NBUFFERS)
-		return task->modes[i];
-	return STARPU_CODELET_GET_MODE(task->cl, i);
+	return task_modes(task)[i];
 }
 
 static inline void **task_interfaces(struct starpu_task *task)
