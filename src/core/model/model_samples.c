@@ -55,6 +55,8 @@ static int refuse_file(struct model_samples *samples, unsigned long line,
 /* Which column is the duration: the one of that name, else the last. */
 static unsigned duration_column(const struct model_samples *samples, const char *head)
 {
+	if (head && !strncmp(head, "\xEF\xBB\xBF", 3))
+		head += 3; /* the mark of an editor, no part of the name */
 	for (unsigned i = 0; i <= samples->nparameters && head; i++) {
 		head += strspn(head, " \t\"");
 		if (!strncasecmp(head, duration_name, sizeof duration_name - 1))
