@@ -90,7 +90,8 @@ static int try_directory(const char *dir)
 		closedir(stream);
 	good = tally.total > 50 && tally.within_one >= 0.6 * tally.total &&
 	       tally.within_two >= 0.8 * tally.total;
-	printf("%s %d sizes left out of models: %d within one standard error, %d within two\n",
+	printf("%s %d sizes left out of models: %d within one standard error, %d within "
+	       "two\n",
 	       good ? "PASS" : "FAIL", tally.total, tally.within_one, tally.within_two);
 	return good;
 }
