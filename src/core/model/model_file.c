@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "base/newfile.h"
 #include "core/model/model_samples.h"
 
@@ -98,7 +99,7 @@ static int scan_real(struct scan *scan, double *value, const char *expected)
 	char *word = scan_word(scan), *end = word;
 
 	if (word)
-		*value = strtod(word, &end);
+		*value = decimal_read(word, &end);
 	if (end == word || *end)
 		return scan_fail(scan, word ? word : "end of the line", expected);
 	return 0;
