@@ -56,14 +56,19 @@ def preload(app):
     return paths
 
 
-def environment(place, app):
-    """What a program finds in its environment, in both flavours."""
+def environment(place, app, machine=None):
+    """What a program finds in its environment, in both flavours; machine: a file that may
+    have models beside it."""
     env = dict(os.environ)
     env.setdefault("OPENBLAS_NUM_THREADS", "1")
+    paths = [env.get("STARPU_PERF_MODEL_PATH")]
+    if machine and os.path.isfile(machine):
+        beside = os.path.dirname(os.path.abspath(machine))
+        paths += [beside] * os.path.isdir(os.path.join(beside, "codelets"))
     if place.build: # an installed library knows its models
-        models = os.path.join(place.share, "perfmodels")
-        path = env.get("STARPU_PERF_MODEL_PATH")
-        env["STARPU_PERF_MODEL_PATH"] = path + ":" + models if path else models
+        paths.append(os.path.join(place.share, "perfmodels"))
+    if any(paths):
+        env["STARPU_PERF_MODEL_PATH"] = ":".join(filter(None, paths))
     if any(name.startswith("libasan") for name in app.needed): # MPI libraries leak by design
         env.setdefault("ASAN_OPTIONS", "detect_leaks=0:detect_stack_use_after_return=0")
     return env

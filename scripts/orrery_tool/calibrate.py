@@ -10,7 +10,8 @@ import subprocess
 import sys
 import time
 
-from orrery_tool import calibrate_costs, calibrate_job
+from orrery_tool import calibrate_costs, calibrate_job, calibrate_programs
+from orrery_tool.calibrate_programs import KERNELS, NETWORK
 from orrery_tool.platform_command import writer_of
 from orrery_tool.platform_describe import Library
 from orrery_tool.words import Parser, Refusal, write_text
@@ -52,7 +53,7 @@ def calibrate_parser():
         formatter_class=argparse.HelpFormatter)
     parser.add_argument("-o", "--output", metavar="DIR", default="calibration",
                         help="where everything is written (calibration)")
-    parser.add_argument("--name", default=re.sub(r"[^\w-]", "-", os.uname().nodename),
+    parser.add_argument("--name", default=re.sub(r"[^\w-]", "-", os.uname().nodename.partition(".")[0]),
                         help="of the machine, under which models are looked up")
     parser.add_argument("--nodes", type=int, default=2, help="in the platform (2)")
     parser.add_argument("--hostfile", metavar="FILE", help="hosts of the two ranks")
@@ -63,6 +64,11 @@ def calibrate_parser():
     parser.add_argument("--tiles", type=int, default=512, metavar="N",
                         help="the largest tile of kernels; 0: no kernels (512)")
     return parser
+
+
+def say(words):
+    """What takes its time just now."""
+    print("[orrery] calibrate: " + words, file=sys.stderr, flush=True)
 
 
 class Machine:
@@ -112,27 +118,23 @@ class Machine:
                                      size / self.bandwidth / 100)
 
 
-def run(place, args, program, repetitions, simulated=None):
+def run(place, args, repetitions, simulated=None):
     """{(case, bytes): (seconds where nothing disturbs, median)}"""
-    command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", "2", "--quiet"]
-    if simulated:
-        command += ["--sim", simulated]
-    elif args.hostfile:
-        command += ["--hostfile", args.hostfile]
-    out = subprocess.run(command + [program, str(repetitions)], text=True, capture_output=True,
-                         check=False)
-    found = re.findall(r"^network,(\w+) (\d+),s,([^,]+),(\S+)$", out.stdout, re.M)
-    if out.returncode or not found:
-        raise Refusal("calibrate: %s ended with status %d: %s" % (
-            " ".join(command[1:]), out.returncode, (out.stderr or out.stdout).strip()[-300:]))
+    options = ["--sim", simulated] if simulated else \
+        ["--hostfile", args.hostfile] if args.hostfile else []
+    out = calibrate_programs.run(place, 2, options, NETWORK + "-sim" * bool(simulated),
+                                 [repetitions])
+    found = re.findall(r"^network,(\w+) (\d+),s,([^,]+),(\S+)$", out, re.M)
     return {(case, int(size)): (float(quiet), float(median))
             for case, size, quiet, median in found}
 
 
 def measure(place, args):
     """As run(), of several launches: the median of each figure; and a sentence."""
-    launches = [run(place, args, program(place), -(-args.repetitions // LAUNCHES))
-                for _ in range(LAUNCHES)]
+    launches = []
+    for number in range(LAUNCHES):
+        say("messages between two ranks, launch %d of %d" % (number + 1, LAUNCHES))
+        launches.append(run(place, args, -(-args.repetitions // LAUNCHES)))
     measured = {key: tuple(statistics.median(launch[key][i] for launch in launches)
                            for i in (0, 1)) for key in launches[0]}
     spread = statistics.median(
@@ -187,7 +189,7 @@ def fit(place, args, real, costs=""):
     path = os.path.join(args.output, args.name + ".toml")
     for turn in range(PASSES + 1):
         write_text(path, machine.text())
-        simulated = quiet(run(place, args, program(place, "-sim"), SIMULATED, path))
+        simulated = quiet(run(place, args, SIMULATED, path))
         best = differences(real, simulated)
         if turn < PASSES:
             machine.learn(simulated)
@@ -202,31 +204,53 @@ def fit(place, args, real, costs=""):
     return simulated
 
 
-def program(place, end=""):
-    path = place.build and os.path.join(place.build, "bench", "calibrate_network" + end)
-    if not path or not os.path.exists(path):
-        raise Refusal("calibrate: %s is not there; it is made in a build tree: make bench/"
-                      "calibrate_network bench/calibrate_network-sim" % (path or "calibrate_network"))
-    return path
-
-
 def measure_kernels(place, args):
     """Models in DIR/codelets/45; a sentence."""
-    kernels = place.build and os.path.join(place.build, "bench", "calibrate_kernels")
     if not args.tiles:
         return "kernels: not asked for"
-    if not kernels or not os.path.exists(kernels):
-        return "kernels: Orrery was built without OpenBLAS, and has measured none"
+    why = calibrate_programs.trouble(place, KERNELS)
+    if why:
+        return "kernels: none measured: " + why
     models = os.path.join(args.output, "codelets", "45")
     os.makedirs(models, exist_ok=True)
-    out = subprocess.run([kernels, models, args.name, os.uname().machine, str(args.tiles)],
-                         text=True, capture_output=True, check=False)
+    say("kernels of Cholesky with tiles up to %d, on one core" % args.tiles)
+    out = subprocess.run([place.helper(KERNELS), models, args.name, os.uname().machine,
+                          str(args.tiles)], text=True, capture_output=True, check=False,
+                         env=calibrate_programs.environment(place))
     if out.returncode:
-        raise Refusal("calibrate: %s: %s" % (kernels, out.stderr.strip()))
-    spread = [float(row[3]) / float(row[2]) for row in
-              (line.split(",") for line in out.stdout.split("\n")[1:]) if len(row) == 6]
-    return "kernels: %d sizes, median deviation %.1f %%; STARPU_PERF_MODEL_PATH=%s finds them" % (
-        len(spread), 100 * statistics.median(spread), os.path.abspath(args.output))
+        raise Refusal("calibrate: %s: %s" % (place.helper(KERNELS), out.stderr.strip()))
+    return tell_kernels(os.path.join(args.output, "kernels.csv"), out.stdout)
+
+
+def tell_kernels(path, text):
+    """A sentence on the table that the program has printed, and on an earlier one."""
+    earlier = kernel_times(path)
+    write_text(path, text)
+    rows = [line.split(",") for line in text.split("\n")[1:]]
+    spread = [float(row[3]) / float(row[2]) for row in rows if len(row) == 6]
+    if not spread:
+        return "kernels: no tile is as small as --tiles"
+    words = "kernels: %d sizes, median deviation %.1f %%" % (
+        len(spread), 100 * statistics.median(spread))
+    now = kernel_times(path)
+    ratios = {key: now[key] / earlier[key] for key in now if key in earlier}
+    if not ratios:
+        return words
+    far, middle, worst = calibrate_costs.drift(ratios, CHANGED)
+    return words + "\nkernels %s: %d of %d differ by more than %.0f %%, median ratio %.3f" % (
+        "as before" if worst is None else "have changed", len(far), len(ratios),
+        100 * (CHANGED - 1), middle) + ("" if worst is None else "; %s of %s: %.2f times what it "
+                                        "was" % (*worst, far[worst]))
+
+
+def kernel_times(path):
+    """{(symbol, tile): median} of a table that was written."""
+    try:
+        with open(path, encoding="ascii") as f:
+            rows = [line.strip().split(",") for line in f][1:]
+        return {(row[0], row[1]): float(row[2]) for row in rows if float(row[2]) > 0}
+    except (OSError, ValueError, IndexError):
+        return {}
 
 
 def read_earlier(path):
@@ -250,7 +274,7 @@ def compare(earlier, real):
 
 
 def check_arguments(args):
-    if not re.fullmatch(r"[A-Za-z][\w-]*", args.name):
+    if not re.fullmatch(r"\w[\w-]*", args.name):
         raise Refusal("calibrate: --name is \"%s\", expected letters, digits, - and _"
                       % args.name)
     for option, value, least in (("--nodes", args.nodes, 2),
@@ -268,13 +292,17 @@ def check_arguments(args):
 def command_calibrate(place, argv):
     args = calibrate_parser().parse_args(argv)
     check_arguments(args)
+    calibrate_programs.check(place, args.rounds)
     if not calibrate_job.join(args):
         return 0
     measured, launches = measure(place, args)
     real = risen(quiet(measured))
+    if args.rounds:
+        say("what the library itself takes")
     costs = calibrate_costs.calibrate(place, args, real["alone", calibrate_costs.MIB])
     table = os.path.join(args.output, "measured.csv")
     earlier = read_earlier(table)
+    say("simulating the same, until both agree")
     simulated = fit(place, args, real, costs)
     rows = ["%s,%d,%.9g,%.9g,%.2f" % (*key, real[key], simulated[key],
                                      100 * (simulated[key] / real[key] - 1)) for key in real]
@@ -289,6 +317,16 @@ def command_calibrate(place, argv):
     if earlier:
         print(compare(earlier, real))
     print(measure_kernels(place, args))
-    print("orrery run --sim %s -n %d ./app" % (
-        os.path.join(args.output, args.name + ".toml"), args.nodes))
+    print(last_words(args))
     return 0
+
+
+def last_words(args):
+    """What can be done with it now."""
+    short = os.uname().nodename.partition(".")[0]
+    return "this machine is described in %(path)s, and models are found beside it:\n" \
+        "  orrery cc --sim app.c -o app-sim && orrery run --sim %(path)s -n %(nodes)d ./app-sim\n" \
+        "kernels of your own are measured by real runs, ten times for each size or more:\n" \
+        "  %(name)sSTARPU_CALIBRATE=1 orrery run -n 1 ./app" % {
+            "path": os.path.join(args.output, args.name + ".toml"), "nodes": args.nodes,
+            "name": "" if args.name == short else "STARPU_HOSTNAME=%s " % args.name}

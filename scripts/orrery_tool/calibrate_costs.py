@@ -6,10 +6,9 @@ import math
 import os
 import re
 import statistics
-import subprocess
-import sys
 
-from orrery_tool.words import Refusal, write_text
+from orrery_tool import calibrate_programs
+from orrery_tool.words import write_text
 
 POLICIES = ("eager", "lws", "dmda")
 DEFAULT = "lws"
@@ -32,24 +31,12 @@ WORDS = (
     ("copy_factors", "parts of the bandwidth, by bytes moved since a value came last"),
 )
 
-def program(place):
-    path = place.build and os.path.join(place.build, "bench", "calibrate_costs")
-    if not path or not os.path.exists(path):
-        raise Refusal("calibrate: %s is not there; it is made in a build tree: make bench/"
-                      "calibrate_costs" % (path or "calibrate_costs"))
-    return path
-
 
 def run(place, ranks, words, **env):
     """{case: (seconds where nothing disturbs, median)}"""
-    command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", str(ranks),
-               "--quiet", program(place), *map(str, words)]
-    out = subprocess.run(command, text=True, capture_output=True, check=False,
-                         env=dict(os.environ, STARPU_NCPU="1", STARPU_SILENT="1", **env))
-    found = re.findall(r"^costs,([\w ]+),s,([^,]+),(\S+)$", out.stdout, re.M)
-    if out.returncode or not found:
-        raise Refusal("calibrate: %s ended with status %d: %s" % (
-            " ".join(command[1:]), out.returncode, (out.stderr or out.stdout).strip()[-300:]))
+    out = calibrate_programs.run(place, ranks, [], calibrate_programs.COSTS, words,
+                                 STARPU_NCPU="1", STARPU_SILENT="1", **env)
+    found = re.findall(r"^costs,([\w ]+),s,([^,]+),(\S+)$", out, re.M)
     return {case: (float(least), float(median)) for case, least, median in found}
 
 

@@ -76,6 +76,14 @@ class Place:
         path = os.path.join(self.build or self.bin, name)
         return path if os.access(path, os.X_OK) else None
 
+    def helper(self, name):
+        """A program that users do not start themselves; None: it was not built."""
+        top = os.path.dirname(self.bin)
+        paths = [os.path.join(self.build, "bench", name)] if self.build else \
+            glob.glob(os.path.join(top, "lib*", "orrery", name)) + \
+            glob.glob(os.path.join(top, "lib", "*", "orrery", name))
+        return next((path for path in paths if os.access(path, os.X_OK)), None)
+
     def platform(self, name):
         """A platform file: a path, the name of one that is shipped, or what is made of a
         description or a ready machine."""

@@ -47,6 +47,7 @@ class Reader:
         self.kinds, self.of_kinds = None, [] # of the holder; (line, name, kind) of its properties
         self.wide = {}                 # links that are FATPIPE, and a line with a route over each
         self.policies, self.notes = {}, [] # of links, by their names; what a run does not follow
+        self.said = set()              # elements that have one of these
         self.parser = xml.parsers.expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.StartDoctypeDeclHandler = self.doctype
@@ -60,6 +61,12 @@ class Reader:
     def note(self, element, words):
         self.notes.append("%s:%d: <%s>: %s" % (self.path, self.parser.CurrentLineNumber, element,
                                                words))
+
+    def once(self, element, words):
+        """Of what stands at many hosts."""
+        if element not in self.said:
+            self.said.add(element)
+            self.note(element, words)
 
     def doctype(self, *_):
         self.has_doctype = True
@@ -128,6 +135,12 @@ class Reader:
                 name == "trace_connect" and attributes.get("kind") == "SPEED":
             self.note(name, "the speed of a host changes nothing: kernels take their time from "
                       "performance models")
+        if name == "prop" and re.match("watt", attributes.get("id", "")):
+            self.once("prop", "%s: the energy of a run is that of energy models and STARPU_IDLE_POWER; "
+                      "watts of hosts and links change nothing" % attributes["id"])
+        if name == "disk":
+            self.once(name, "disks of programs have the bandwidths that the properties disk_read_bw and "
+                      "disk_write_bw of their host say; those of SimGrid's change nothing")
 
     def directions(self, name, attributes):
         """A link that each direction has for itself is two, and a route says which it takes."""
@@ -154,7 +167,8 @@ class Reader:
         if name == "network/model" and value != "SMPI":
             self.note("prop", "network/model is \"%s\", and simulations of MPI programs use SMPI; this "
                       "changes nothing" % value)
-        for option, plain in (("host/model", ("default", "compound")), ("network/solver", ("maxmin",))):
+        for option, plain in (("host/model", ("default", "compound")), ("network/solver", ("maxmin",)),
+                              ("maxmin/concurrency-limit", ("-1",))):
             if name == option and value not in plain:
                 self.refuse("prop", "%s is \"%s\", by whose laws messages are not simulated; say \"%s\", "
                             "or leave it out" % (name, value, plain[0]))

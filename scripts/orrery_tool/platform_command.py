@@ -112,6 +112,17 @@ def list_parts(library):
     return 0
 
 
+def cache_directory(name):
+    """Below the user's cache; None: nothing can be kept there."""
+    path = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
+                        "orrery", name)
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError:
+        return None
+    return path if os.access(path, os.W_OK) else None
+
+
 def from_place(share, machine):
     """For orrery run --sim: the path of a platform made of it, kept for the next run; None
     when it is no description."""
@@ -126,14 +137,7 @@ def from_place(share, machine):
     text = writer.text()
     for note in writer.shape.notes:
         print("[orrery] %s: %s" % (machine, note), file=sys.stderr)
-    base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
-                        "orrery", "platforms")
-    try:
-        os.makedirs(base, exist_ok=True)
-    except OSError:
-        base = tempfile.gettempdir()
-    if not os.access(base, os.W_OK):
-        base = tempfile.gettempdir()
+    base = cache_directory("platforms") or tempfile.gettempdir()
     stem = re.sub(r"[^\w-]", "-", os.path.basename(machine))
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     path = os.path.join(base, "%s-%s.xml" % (stem, digest))

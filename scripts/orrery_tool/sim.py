@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery run, simulated: the start."""
+import hashlib
 import os
 import re
 import shutil
@@ -12,12 +13,14 @@ from orrery_tool.child import launch
 from orrery_tool.limits import check_maps, check_resources, choose_tmpdir
 from orrery_tool.mapping import has_rules, map_of_run
 from orrery_tool.platform import choose_hosts
+from orrery_tool.platform_command import cache_directory
 from orrery_tool.private import PrivateDirectory
 from orrery_tool.speech import SimgridSpeech, speech_of
 from orrery_tool.summary import Summary
 from orrery_tool.words import Refusal
 
 MAX_LOAD_S = 100           # for SimGrid to read a platform
+MAX_SEALS = 200            # of platforms that it has taken
 
 
 class Smpi:
@@ -81,20 +84,26 @@ REMEDIES = (
     ("Link not found", "write a <link> with that id before the <route> that names it"),
     (r"Route (src|dst)=", "the <route> ends at what is no <host> and no <router> of its zone: "
      "correct its name"),
+    ("Bad attribute .power'", "it is \"speed\" since version 4: simgrid_update_xml converts old files"),
     ("Bad attribute", "its name is misspelt, or its value is none of those that SimGrid knows (for "
      "topology: FLAT, TORUS, FAT_TREE, DRAGONFLY)"),
     ("include> tag", "put the content of that file in its place"),
     ("number of radicals", "make radical name as many hosts as topo_parameters have places"),
     ("Bad config key", "correct its name, or leave it out"),
-    ("is not allowed here", "<config> comes first, then zones; in a zone hosts and routers, then "
-     "links, then routes"),
+    ("tag <storage", "since version 4.1 a <host> has its disks inside: <disk id=\"d\" "
+     "read_bw=\"100MBps\" write_bw=\"50MBps\"/>"),
+    ("is not allowed here", "<config> comes first, then <trace>, then zones; in a zone hosts and "
+     "routers, then links, then routes"),
+    ("creating an actor", "a platform has no <actor> here: \"orrery run\" starts ranks, -n and --hostfile "
+     "say how many and where"),
+    ("cannot parse number: *$", "give each link its bandwidth and latency, and each host its speed"),
     ("route between .* already exist", "leave one of both out, or say symmetrical=\"NO\" in each of "
      "them"),
     ("Not a valid model", "routing is one of Full, Floyd, Dijkstra, DijkstraCache, Cluster, None, "
      "Vivaldi"),
     ("Profile loop conditions", "in the file of a profile PERIODICITY is more than its last date"),
     ("gw_(src|dst)=", "a gateway is a <router> or <host> of its zone; that of a <cluster> is what its "
-     "router_id says, else PREFIX, its id, \"_router\" and SUFFIX"),
+     "router_id says, else PREFIX, its id, \"_router\" and SUFFIX; with a topology, one of its hosts"),
     ("lready exist|[Rr]efusing to create", "each host, link and zone needs a name of its own"),
 )
 
@@ -124,10 +133,44 @@ def place_of(path, words):
     return path
 
 
+def seal_of(path, library, names):
+    """A name for "this SimGrid takes this platform with these hosts"."""
+    digest = hashlib.sha256("\0".join([library, *names]).encode(errors="surrogateescape"))
+    with open(path, "rb") as f:
+        digest.update(f.read())
+    return digest.hexdigest()[:32]
+
+
+def is_known_good(args, seal):
+    """What orrery wrote itself needs no second opinion, and no file a second time."""
+    if args.sim != args.machine and not args.machine.endswith(".so"):
+        return True
+    directory = cache_directory("checked")
+    return bool(directory) and os.path.exists(os.path.join(directory, seal))
+
+
+def keep_seal(seal):
+    """For the next run, as the youngest of MAX_SEALS."""
+    directory = cache_directory("checked")
+    if not directory:
+        return
+    try:
+        with open(os.path.join(directory, seal), "wb"):
+            pass
+        seals = sorted(os.scandir(directory), key=lambda entry: entry.stat().st_mtime)
+        for entry in seals[:-MAX_SEALS]:
+            os.remove(entry.path)
+    except OSError:
+        pass # it is read again
+
+
 def check_platform(args, smpi, names):
     """SimGrid's objections to the platform, in one sentence."""
     library = [name for name in App(smpi.main).needed if name.startswith("libsimgrid")]
     if not library:
+        return
+    seal = seal_of(args.sim, library[0], names)
+    if is_known_good(args, seal):
         return
     command = [sys.executable, "-c", LOAD_PLATFORM, library[0], args.sim]
     command += list(dict.fromkeys(names))[:1000]
@@ -141,11 +184,17 @@ def check_platform(args, smpi, names):
     if out.returncode == 0 and missing:
         raise Refusal("SimGrid finds no host %s in the platform %s" % (missing[0], args.sim))
     if out.returncode == 0:
+        keep_seal(seal)
         return
     said = [re.sub(r"^\[[^]]*\] *(?:\S+:\d+: *)?(?:\[[^]]*\] *)?", "", line)
             for line in out.stderr.split("\n") if "CRITICAL" in line or "rror" in line]
     ends = re.findall(r"^route (.*) (.*)$", out.stdout, re.M)
     if ends:
+        if out.returncode < 0 and not said:
+            raise Refusal("platform file %s: SimGrid ends by signal %d where it looks for a route from "
+                          "host %s to host %s; a dragonfly needs as many routers in a chassis as it has "
+                          "groups: topo_parameters=\"3,1;2,1;3,1;2\", not \"3,1;2,1;2,1;2\""
+                          % (args.sim, -out.returncode, *ends[-1]))
         raise Refusal("platform file %s: there is no route from host %s to host %s%s; add a <route> "
                       "with its links, or take hosts that reach each other (--hostfile)" % (
                           args.sim, *ends[-1], ": " + said[0][:200] if said else ""))
@@ -156,7 +205,7 @@ def check_platform(args, smpi, names):
 
 
 def simulation_environment(place, args, app, smpi, libraries):
-    env = smpi.search_path(environment(place, app))
+    env = smpi.search_path(environment(place, app, args.machine))
     env["SMPI_GLOBAL_SIZE"] = str(args.n)
     env.setdefault("MALLOC_ARENA_MAX", "2")
     if args.no_privatize and app.uses("liborrery-sim"):

@@ -32,13 +32,20 @@ def doubt_text(figures):
     work_s = float(figures.get("work_s", 0))
     if not work_s or figures["uncalibrated_tasks"] == figures["tasks"]:
         return ""
-    parts = ["%.3g %% of it %s" % (100 * float(figures[name]) / work_s, words)
-             for name, words in (("uncalibrated_s", "uncalibrated"),
-                                 ("extrapolated_s", "extrapolated"),
-                                 ("once_s", "measured only once")) if float(figures.get(name, 0))]
-    error = float(figures["model_error"])
-    if error:
-        parts.insert(0, "known to +-%.2g %% from its measurements" % (100 * error))
+    unsure_s = float(figures.get("unsure_s", 0))
+    known = {name: float(figures.get(name, 0)) for name in ("uncalibrated_s", "once_s")}
+    known.update(unsure_s=unsure_s, extrapolated_s=float(figures["extrapolated_s"]) - unsure_s)
+    parts = ["%.3g %% of it %s" % (100 * known[name] / work_s, words)
+             for name, words in (("extrapolated_s", "extrapolated"),
+                                 ("unsure_s", "extrapolated with an unknown error"),
+                                 ("uncalibrated_s", "uncalibrated"),
+                                 ("once_s", "measured only once")) if known[name] > 1e-9 * work_s]
+    error_s = float(figures["model_error"]) * work_s
+    of_s = work_s - known["uncalibrated_s"] - known["once_s"] - unsure_s
+    if error_s and of_s > 1e-9 * work_s:
+        parts.insert(0, "%sknown to +-%.2g %% from its measurements" % (
+            "" if of_s > work_s * (1 - 1e-9) else "%.3g %% of it " % (100 * of_s / work_s),
+            100 * error_s / of_s))
     if not parts:
         return ""
     return "[orrery] the time of the tasks: %s\n" % ", ".join(parts)

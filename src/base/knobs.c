@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/decimal.h"
 
 enum knob_kind { KNOB_INT, KNOB_LONG, KNOB_DOUBLE, KNOB_TEXT };
 
@@ -497,7 +498,7 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 		return;
 	}
 	errno = 0;
-	value = knob->kind == KNOB_DOUBLE ? strtod(text, &end)
+	value = knob->kind == KNOB_DOUBLE ? decimal_read(text, &end)
 					  : (double)strtol(text, &end, 10);
 	if (end == text || *end || errno || value != value)
 		orr_die(ORR_NO_RANK,
@@ -513,7 +514,7 @@ void knobs_complain(void)
 	for (int i = 0; i < NKNOBS; i++) {
 		const struct knob *knob = &knob_table[i];
 		const char *text = getenv(knob->name);
-		double value = text ? strtod(text, NULL) : 0;
+		double value = text ? decimal_read(text, NULL) : 0;
 
 		if (!text || !*text || knob->kind == KNOB_TEXT ||
 		    value == clamp(knob, value) || is_unset(knob, value))

@@ -45,8 +45,10 @@ int newfile_open(struct newfile *newfile, const char *path)
 	*newfile = (struct newfile){.path = orr_strdup(path)};
 	fd = in_place ? open(path, O_WRONLY | O_CLOEXEC) : open_beside(newfile);
 	newfile->file = fd < 0 ? NULL : fdopen(fd, "w");
+	newfile->before = decimal_begin();
 	if (newfile->file)
 		return 0;
+	decimal_end(newfile->before);
 	ret = -errno;
 	if (fd >= 0) {
 		close(fd);
@@ -61,6 +63,7 @@ int newfile_close(struct newfile *newfile)
 {
 	int ret = 0;
 
+	decimal_end(newfile->before);
 	/* A pipe or a device need not know of fsync(). */
 	if (ferror(newfile->file) || fflush(newfile->file) ||
 	    (newfile->beside && fsync(fileno(newfile->file))))

@@ -13,8 +13,11 @@
  */
 #include <stdio.h>
 
+#include "base/decimal.h"
+
 struct newfile {
 	FILE *file;
+	locale_t before; /* until it is closed, this thread writes numbers with a point */
 	char *path, *beside; /* beside: NULL when it is written in place */
 };
 

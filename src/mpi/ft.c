@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "core/data/data_ops.h"
 #include "core/data/duplicate.h"
 #include "core/interface/interface.h"
@@ -692,7 +693,7 @@ static void read_losses(struct mpi *mpi)
 	for (const char *at = text; *at;) {
 		char *end, *date;
 		long rank = strtol(at, &end, 10);
-		double s = *end == '@' ? strtod(end + 1, &date) : -1;
+		double s = *end == '@' ? decimal_read(end + 1, &date) : -1;
 
 		if (end == at || *end != '@' || date == end + 1 || !(s >= 0) ||
 		    rank < 0 || rank >= mpi->size || (*date && *date != ','))

@@ -7,6 +7,7 @@
 
 #include <simgrid/host.h>
 
+#include "base/decimal.h"
 #include "base/table.h"
 #include "core/sched/sched.h"
 #include "sim.h"
@@ -113,7 +114,7 @@ static double push_of_policy(const struct sim_costs *costs, const struct node *n
 
 	for (; length && *at; at += strcspn(at, ";"), at += *at == ';')
 		if (strncmp(at, name, length) == 0 && at[length] == ':')
-			return strtod(at + length + 1, NULL);
+			return decimal_read(at + length + 1, NULL);
 	return costs->push_s;
 }
 

@@ -6,6 +6,7 @@
 
 #include <xbt/config.h>
 
+#include "base/decimal.h"
 #include "wire.h"
 
 static int parse_piece(struct wire_piece *piece, const char **text)
@@ -14,14 +15,14 @@ static int parse_piece(struct wire_piece *piece, const char **text)
 	char *end;
 
 	*piece = (struct wire_piece){0};
-	piece->above_bytes = strtod(at, &end);
+	piece->above_bytes = decimal_read(at, &end);
 	if (end == at || *end != ':')
 		return -EINVAL;
 	for (int i = 0; *end == ':'; i++) {
 		double value;
 
 		at = end + 1;
-		value = strtod(at, &end);
+		value = decimal_read(at, &end);
 		if (end == at)
 			return -EINVAL;
 		if (i < 2)

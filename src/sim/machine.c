@@ -7,6 +7,7 @@
 
 #include <simgrid/host.h>
 
+#include "base/decimal.h"
 #include "sim.h"
 
 /*
@@ -72,7 +73,7 @@ static int read_number(struct plat *plat, const char *name, double limit, double
 
 	if (!text)
 		return 0;
-	number = strtod(text, &end);
+	number = decimal_read(text, &end);
 	if (end == text || *end || !(number >= 0 && number <= limit)) {
 		orr_complain(
 			plat->node->rank,

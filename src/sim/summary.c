@@ -51,6 +51,7 @@ static void add_doubt(struct model_doubt *sum, const struct model_doubt *doubt)
 	sum->work_s += doubt->work_s;
 	sum->uncalibrated_s += doubt->uncalibrated_s;
 	sum->extrapolated_s += doubt->extrapolated_s;
+	sum->unsure_s += doubt->unsure_s;
 	sum->once_s += doubt->once_s;
 	sum->variance_s2 += doubt->variance_s2;
 	sum->mean_error_s += doubt->mean_error_s;
@@ -101,16 +102,17 @@ static int write_file(const struct summary *summary)
 		"date_s=%.9g\nranks=%d\ninits=%lu\ntasks=%lu\nuncalibrated_tasks=%lu\n"
 		"messages=%lu\nbytes=%llu\ninserted=%lu\ninsertion_s=%.9g\nwall_s=%.3f\n"
 		"peak_bytes=%llu\nscheduler=%s\nwork_s=%.9g\nuncalibrated_s=%.9g\n"
-		"extrapolated_s=%.9g\nonce_s=%.9g\nvariance_s2=%.9g\nmean_error_s=%.9g\n"
+		"extrapolated_s=%.9g\nunsure_s=%.9g\nonce_s=%.9g\nvariance_s2=%.9g\n"
+		"mean_error_s=%.9g\n"
 		"model_error=%.4g\nenergy_j=%.9g\n",
 		simgrid_get_clock(), summary->nranks, summary->ninits, summary->tasks,
 		summary->uncalibrated, summary->messages, summary->bytes,
 		summary->inserted, summary->insertion_s, process_wall_s(),
 		process_peak_bytes(), summary->policy, summary->doubt.work_s,
 		summary->doubt.uncalibrated_s, summary->doubt.extrapolated_s,
-		summary->doubt.once_s, summary->doubt.variance_s2,
-		summary->doubt.mean_error_s, model_doubt_error(&summary->doubt),
-		summary->energy_j);
+		summary->doubt.unsure_s, summary->doubt.once_s,
+		summary->doubt.variance_s2, summary->doubt.mean_error_s,
+		model_doubt_error(&summary->doubt), summary->energy_j);
 	return newfile_close(&newfile);
 }
 

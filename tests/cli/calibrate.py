@@ -33,7 +33,7 @@ def known_machines(suite, place):
         os.makedirs(directory)
         suite.write("known.toml", text)
         real = calibrate.quiet(calibrate.run(
-            place, args, calibrate.program(place, "-sim"), calibrate.SIMULATED,
+            place, args, calibrate.SIMULATED,
             os.path.join(suite.directory, "known.toml")))
         found = calibrate.fit(place, args, real)
         wrong = {key: "%.1f %%" % (100 * value)
@@ -49,13 +49,12 @@ def launches(suite):
     factors = [1.6, 1, 1.3, 0.9, 1.1]
     asked = []
 
-    def run(place, args, program, repetitions):
+    def run(place, args, repetitions):
         asked.append(repetitions)
         factor = factors[len(asked) - 1]
         return {key: (factor * value, 2 * factor * value) for key, value in REAL.items()}
     args = calibrate.calibrate_parser().parse_args(["--repetitions", "1001"])
-    with unittest.mock.patch.object(calibrate, "run", run), \
-            unittest.mock.patch.object(calibrate, "program"):
+    with unittest.mock.patch.object(calibrate, "run", run):
         measured, words = calibrate.measure(None, args)
     suite.verdict("takes_the_median_of_launches", asked == [201] * 5 and all(
         abs(measured[key][i] / (1.1 * (i + 1) * REAL[key]) - 1) < 1e-9

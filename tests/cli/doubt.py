@@ -30,11 +30,15 @@ def footprint(size):
     return crc
 
 
-def write_model(suite, nsample):
+# Between them durations are proportional to the size.
+TWO = ((1000, MEAN_US, DEVIATION_US), (4000, 4000.0, 0.0))
+# Without the second, the others would say 5657 us of it.
+THREE = TWO + ((16000, 32000.0, 0.0),)
+
+
+def write_model(suite, nsample, entries=TWO):
     where = os.path.join(suite.directory, "models", "codelets", "45")
     os.makedirs(where, exist_ok=True)
-    # Between them durations are proportional to the size.
-    entries = ((1000, MEAN_US, DEVIATION_US), (4000, 4000.0, 0.0))
     with open(os.path.join(where, "doubt.model"), "w", encoding="ascii") as f:
         f.write("45\n1\n1\n0\n0\n1\n1\n%d\n0 0 0 0 nan nan 0 0 0\nnan nan nan\n0\n" % len(entries))
         for size, mean, deviation in entries:
@@ -56,8 +60,9 @@ def sure(suite):
     write_model(suite, NSAMPLE)
     status, output = run(suite, "--trace", "recorded", "./doubt")
     suite.verdict("the_summary_says_how_sure_it_is", status == 0 and
-                  "[orrery] the time of the tasks: known to +-%.2g %% from its measurements, "
-                  "40 %% of it extrapolated\n" % (100 * ERROR_US / WORK_US) in output, output)
+                  "[orrery] the time of the tasks: 60 %% of it known to +-%.2g %% from its "
+                  "measurements, 40 %% of it extrapolated with an unknown error\n"
+                  % (100 * ERROR_US / (N * MEAN_US)) in output, output)
     seen = figures(suite, "recorded/summary")
     suite.verdict("its_figures_follow_the_formula",
                   abs(float(seen["model_error"]) * WORK_US / ERROR_US - 1) < 1e-3 and
@@ -78,6 +83,21 @@ def surer(suite):
     expected = math.sqrt(N * DEVIATION_US ** 2 + (N * DEVIATION_US / 50) ** 2) / WORK_US
     suite.verdict("more_measurements_make_it_surer", status == 0 and
                   abs(float(seen["model_error"]) / expected - 1) < 1e-3, (seen, output))
+
+
+def between(suite):
+    """Sizes that are left out tell how far off a size between others may be."""
+    write_model(suite, NSAMPLE, THREE)
+    status, output = run(suite, "--trace", "between", "./doubt")
+    seen = figures(suite, "between/summary")
+    mean_us = N * DEVIATION_US / math.sqrt(NSAMPLE) + \
+        NBETWEEN * BETWEEN_US * (math.sqrt(1000 * 32000) / 4000 - 1)
+    expected = math.hypot(math.sqrt(N) * DEVIATION_US, mean_us) / WORK_US
+    suite.verdict("what_lies_between_sizes_is_known_by_these", status == 0 and
+                  abs(float(seen["model_error"]) / expected - 1) < 1e-3 and
+                  float(seen["unsure_s"]) == 0 and
+                  ": known to +-%.2g %% from its measurements, 40 %% of it extrapolated\n"
+                  % (100 * expected) in output, (seen, expected, output))
 
 
 def measured_once(suite):
@@ -120,6 +140,7 @@ def main():
         suite.orrery("cc", "--sim", os.path.join(SRC, "tests", "cli", "doubt.c"), "-o", "doubt")
         sure(suite)
         surer(suite)
+        between(suite)
         measured_once(suite)
         energy(suite)
         once(suite)

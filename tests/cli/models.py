@@ -4,6 +4,7 @@
 """Where measured models go: to directories of the user's own, and to no other."""
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,35 @@ def run(suite):
         places.check("directories_of_others_are_not_entered", None, "not saved", HOME=shared)
 
 
+def decimal_comma(suite):
+    """Where the application's locale writes 1,5, variables and files have 1.5 all the same."""
+    where = os.path.join(suite.directory, "locales")
+    os.makedirs(where)
+    if not shutil.which("localedef") or subprocess.run(
+            ["localedef", "-i", "de_DE", "-f", "UTF-8", os.path.join(where, "de_DE.UTF-8")],
+            capture_output=True, check=False).returncode > 1:
+        return
+    with open(MEASURE, encoding="utf-8") as f:
+        text = f.read().replace("#include <starpu.h>", "#include <locale.h>\n#include <stdio.h>\n"
+                                "#include <starpu.h>")
+    suite.write("comma.c", text.replace("if (starpu_init", "setlocale(LC_ALL, \"\");\n\t"
+                                        "fprintf(stderr, \"%.1f\\n\", 1.5);\n\tif (starpu_init"))
+    suite.succeeds("cc_builds_a_german_program", "cc", "comma.c", "-o", "comma", says="", times=1)
+    models = os.path.join(suite.directory, "comma-models")
+    env = dict(os.environ, LOCPATH=where, LC_ALL="de_DE.UTF-8", STARPU_PERF_MODEL_DIR=models,
+               STARPU_CALIBRATE="1", STARPU_HOSTNAME="here", STARPU_NCPU="1", ORRERY_NOISE="0.1")
+    for i in (1, 2):
+        out = subprocess.run(["./comma"], cwd=suite.directory, env=env, timeout=60,
+                             capture_output=True, text=True, check=False)
+        suite.verdict("a_decimal_comma_changes_nothing_%d" % i, out.returncode == 0 and
+                      out.stderr.startswith("1,5\n") and "found \"" not in out.stderr,
+                      (out.returncode, out.stderr))
+    with open(os.path.join(models, "codelets", "45", "measured.here"), encoding="ascii") as f:
+        text = f.read()
+    suite.verdict("models_have_points", re.search(r"\d\.\d+e[+-]\d", text)
+                  and not re.search(r"\d,\d", text), text)
+
+
 MODEL = """##################
 # Performance Model Version
 %d
@@ -167,6 +197,7 @@ def main():
         suite = Suite(directory)
         suite.succeeds("cc_builds", "cc", MEASURE, "-o", "measure", says="", times=1)
         run(suite)
+        decimal_comma(suite)
     return 1 if suite.nfailed + nfailed else 0
 
 

@@ -2,18 +2,21 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery platform: what it writes is what SimGrid loads, and a mistake gets line and remedy."""
+import argparse
 import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
+import unittest.mock
 import xml.etree.ElementTree as ElementTree
 
 from run import BUILD, HELLO, SMALL, SRC, Suite, configured
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool import sim                       # noqa: E402
 from orrery_tool.platform import platform_nodes   # noqa: E402
 from orrery_tool.platform_check import NUMBERS    # noqa: E402
 from orrery_tool.platform_shape import routable   # noqa: E402
@@ -137,7 +140,8 @@ for name, routes, says in (
         'latency="1us"/>', SPLIT.replace("SPLIT", "FULL" if "full" in name else "SPLIT")), says)
 CONFIG = '<config><prop id="%s" value="%s"/></config>\n<zone'
 for name, option, value in (("xml_model", "host/model", "ptask_L07"),
-                            ("xml_solver", "network/solver", "fairbottleneck")):
+                            ("xml_solver", "network/solver", "fairbottleneck"),
+                            ("xml_concurrency", "maxmin/concurrency-limit", "100")):
     XML_MISTAKES[name] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "<zone", CONFIG % (option, value)), ["bad.xml:4: <prop>", option, value, "leave it out"])
 XML_MISTAKES["xml_disk"] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
@@ -159,6 +163,14 @@ ZONE_MISTAKES = {
                   ["bad.xml:8:", "already exists", 'symmetrical="NO"']),
     "no_option": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "<zone", CONFIG % ("smpi/oss", "0:1e-6")), ["bad.xml:4:", "Bad config key: smpi/oss"]),
+    "actor": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "</zone>", "</zone><actor host=\"a\" function=\"master\"/>"), ["no <actor>", "--hostfile"]),
+    "no_latency": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(' latency="1us"', ""),
+                   ["bad.xml:6:", "cannot parse number", "bandwidth and latency"]),
+    "old_storage": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", "<storage_type id=\"t\" size=\"1GiB\"/><zone"), ["bad.xml:4:", "<disk id="]),
+    "power": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        'id="a" speed', 'id="a" power'), ["`power'", "simgrid_update_xml"]),
     "no_routing": (ZONE % ("Star", "c", "1GBps", "l", AROUND), ["routing is one of Full, Floyd"]),
 }
 # All routes of a platform, asked of SimGrid by another process.
@@ -338,6 +350,10 @@ def runs(suite):
         suite.write("bad.xml", text)
         suite.refuses("run_refuses_" + name, "run", "--sim", "bad.xml", "-n", "3", "./hello-sim",
                       says=["bad.xml"] + says)
+    suite.write("bad.xml", (PLATFORM % (CLUSTER, "cpus", "4")).replace("0-3", "0-35").replace(
+        "lat=", 'topology="DRAGONFLY" topo_parameters="3,4;3,2;2,1;2" lat='))
+    suite.refuses("run_refuses_few_routers", "run", "--sim", "bad.xml", "-n", "36", "./hello-sim", says=[
+        "signal 11", "route from host n", "as many routers in a chassis as it has groups"])
     suite.write("good.xml", ZONE % ("Floyd", "c", "1GBps", "l", AROUND))
     suite.succeeds("run_takes_routes_by_others", "run", "--quiet", "--sim", "good.xml", "-n", "3",
                    "./hello-sim", says="of 3, argument none", times=3)
@@ -418,6 +434,30 @@ def neighbours(suite):
                       "%d, %s" % (status, said[-1000:]))
 
 
+def read_once(suite):
+    """SimGrid reads a large platform for seconds: before a run only what it has not seen."""
+    loads, started = [], subprocess.run
+
+    def count(command, *words, **options):
+        loads.append(sim.LOAD_PLATFORM in command)
+        return started(command, *words, **options)
+    path = os.path.join(suite.directory, "once.xml")
+    names, smpi = ["n0", "n1"], sim.Smpi()
+
+    def check(machine, hosts):
+        with unittest.mock.patch.object(subprocess, "run", count):
+            sim.check_platform(argparse.Namespace(sim=path, machine=machine), smpi, hosts)
+        return sum(loads)
+    suite.write(path, PLATFORM % (CLUSTER, "cpus", "4"))
+    seen = [check(path, names), check(path, names), check(path, names[:1]), check("lab.toml", names)]
+    suite.write(path, PLATFORM % (CLUSTER, "cpus", "5"))
+    seen += [check(path, names), check(path, names)]
+    suite.verdict("a_platform_is_read_before_the_first_run_only", seen == [1, 1, 2, 2, 3, 3], seen)
+    suite.write(path, (PLATFORM % (CLUSTER, "cpus", "5")).replace('bw="1GBps"', 'bw="1GB/s"'))
+    status, said = suite.orrery("run", "--sim", path, "-n", "2", "./hello-sim")
+    suite.verdict("and_again_when_it_has_changed", status == 2 and "unknown unit: GB/s" in said, said)
+
+
 def foreign(suite):
     """A platform that nobody wrote for us: what it lacks for durations is said, and is enough."""
     plain = CLUSTER.replace('prefix="n"', 'prefix="node-"')
@@ -427,6 +467,11 @@ def foreign(suite):
                   "on CPU (of a model without name)" in said and "cpu_peak_sp_gflops, in a description "
                   "cpu_sp" in said and "say cpu_model or gpu_model of its nodes" in said,
                   "%d, %s" % (status, said[-1000:]))
+    watts = PLATFORM % (plain, 'watt_off" value="9"/><prop id="wattage_per_state', "100:120")
+    suite.write("watts.xml", watts.replace("</platform>", '<host id="h" speed="1Gf"><disk id="d" '
+                                           'read_bw="1MBps" write_bw="1MBps"/></host></platform>'))
+    suite.succeeds("says_what_a_run_does_not_follow_once", "platform", "--check", "watts.xml",
+                   says="change nothing", times=2)
     suite.write("foreign.xml", PLATFORM % (plain, "cpu_peak_sp_gflops", "20"))
     suite.succeeds("a_peak_is_enough", "run", "--sim", "foreign.xml", "-n", "2", CHOLESKY, "--nb",
                    "4", says="(100 % uncalibrated)")
@@ -447,6 +492,7 @@ def main():
             runs(suite)
             neighbours(suite)
             foreign(suite)
+            read_once(suite)
         assert os.path.exists(SMALL)
     return 1 if suite.nfailed else 0
 

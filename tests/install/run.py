@@ -35,9 +35,9 @@ class Suite:
         self.nfailed += not good
         return good
 
-    def run(self, *command, **env):
+    def run(self, *command, limit_s=100, **env):
         """(status, output)"""
-        out = subprocess.run(command, cwd=self.top, text=True, timeout=100, check=False,
+        out = subprocess.run(command, cwd=self.top, text=True, timeout=limit_s, check=False,
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                              env=dict(self.env, **env))
         return out.returncode, out.stdout
@@ -142,6 +142,46 @@ class Suite:
             self.says("orrery cc and run work from the prefix, simulated", "ring: 4 of 4",
                       orrery, "run", "--sim", "small4", "-n", "4", "--execute", "./ring-sim")
 
+    def check_calibrate(self):
+        """A newcomer's machine, from the installation alone: its libraries are found though
+        DESTDIR has put them elsewhere, and what is written is used as it stands."""
+        orrery = os.path.join(self.prefix, "bin", "orrery")
+        words = [orrery, "calibrate", "-o", "mine", "--name", "4here", "--tiles", "128",
+                 "--repetitions", "20", "--rounds", "1"]
+        for i, says in enumerate(("sgemm", "kernels (as before|have changed)")):
+            status, output = self.run(*words, limit_s=300, LD_LIBRARY_PATH="")
+            self.verdict("orrery calibrate works from the prefix, run %d" % (i + 1), status == 0
+                         and "orrery run --sim mine/4here.toml -n 2 ./app-sim" in output
+                         and (i == 0 or re.search(says, output) and re.search(
+                             "as before: median|the machine has changed", output)), output)
+            words[-1] = "0" # the rest, once more
+        for machine in ("mine/4here.toml", "mine/4here.xml"):
+            self.says("run --sim %s uses the models beside it" % machine, "(0 % uncalibrated)", orrery,
+                      "run", "--sim", machine, "-n", "2", os.path.join(
+                          BUILD, "examples", "cholesky", "cholesky-sim"), "--nb", "4", "--tile", "96",
+                      STARPU_HOME=self.top, STARPU_SILENT="0", LD_LIBRARY_PATH="")
+        helpers = os.path.dirname(next(os.path.join(directory, "calibrate_network")
+                                       for directory, _, files in os.walk(self.prefix)
+                                       if "calibrate_network" in files))
+        for name, says in (("calibrate_costs", "was not installed"),
+                           ("calibrate_network", "not installed, since Orrery was built without MPI")):
+            os.rename(os.path.join(helpers, name), os.path.join(self.top, name))
+            status, output = self.run(*words[:-1], "1")
+            self.verdict("without %s it says so" % name, status == 2 and says in output
+                         and output.count("\n") == 1, output)
+            os.rename(os.path.join(self.top, name), os.path.join(helpers, name))
+        os.rename(os.path.join(self.libdir, "liborrery.so.0"), os.path.join(self.top, "kept"))
+        status, output = self.run(*words, LD_LIBRARY_PATH="")
+        self.verdict("a library that is missing is named", status == 2 and
+                     "calibrate_network needs liborrery.so.0, which" in output, output)
+        os.rename(os.path.join(self.top, "kept"), os.path.join(self.libdir, "liborrery.so.0"))
+        mpirun = ["mpirun", *["--allow-run-as-root"] * (os.geteuid() == 0), "--oversubscribe", "-n", "2"]
+        words[words.index("mine")] = "job"
+        words[words.index("128")] = "0"
+        status, output = self.run(*mpirun, *words, limit_s=300, LD_LIBRARY_PATH="")
+        self.verdict("started by mpirun it measures once", status == 0 and
+                     output.count("orrery run --sim job/4here.toml") == 1, output)
+
     def check_beside(self):
         """Manual page, completions, pages of help."""
         orrery = os.path.join(self.prefix, "bin", "orrery")
@@ -191,6 +231,8 @@ def main():
             if suite.has_sim:
                 suite.check_simulated()
             suite.check_tool()
+            if suite.has_mpi and suite.has_sim:
+                suite.check_calibrate()
             suite.check_beside()
             suite.check_flags()
             suite.check_uninstall()

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+import manual_platforms
+
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
 ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
@@ -95,6 +97,7 @@ def platforms():
         yield name, CLUSTER % ("cluster", "node", nodes - 1, "125MBps", "50us", attributes)
     yield "wide area", WIDE
     yield "no latency", TIMELESS
+    yield from manual_platforms.PLATFORMS
 
 
 def play(path, first, seeds):

@@ -98,10 +98,12 @@ static struct model_estimate estimate_us(double us, enum model_source source,
 {
 	struct model_estimate none = {.source = MODEL_NONE};
 
-	if (!(us >= 0))
+	if (!(us >= 0) || isinf(us))
 		return none;
-	return (struct model_estimate){
-		.seconds = us * 1e-6, .source = source, .nsample = nsample};
+	return (struct model_estimate){.seconds = us * 1e-6,
+				       .source = source,
+				       .nsample = nsample,
+				       .error_s = source == MODEL_REGRESSION ? -1 : 0};
 }
 
 static struct model_estimate from_history(const struct model_query *query,
@@ -155,19 +157,37 @@ static double fitted_us(const struct model_query *query, struct model_arch *know
 	return NAN;
 }
 
+static double fit_error(const struct model_query *query, struct model_arch *known,
+			size_t bytes, int is_regression)
+{
+	unsigned minimum = node_knobs(query->node)->calibrate_minimum;
+
+	if (!is_regression)
+		return model_fit_between_error(known, bytes);
+	return query->model->type == STARPU_REGRESSION_BASED
+		       ? model_fit_power_error(known, minimum)
+		       : model_fit_nonlinear_error(known, minimum);
+}
+
 static struct model_estimate
 from_sizes(const struct model_query *query, const struct model_answer *answer,
 	   double (*how)(const struct model_query *, struct model_arch *, size_t))
 {
+	struct model_estimate estimate;
 	size_t bytes = size_of(query);
 	unsigned nsample;
-	double us;
+	double us, error = NAN;
 
 	orr_lock(&answer->file->lock);
 	us = how(query, answer->known, bytes);
 	nsample = answer->known->known.regression.nsample;
+	if (query->node->machine->predicts)
+		error = fit_error(query, answer->known, bytes, how == fitted_us);
 	orr_unlock(&answer->file->lock);
-	return estimate_us(us, MODEL_REGRESSION, nsample);
+	estimate = estimate_us(us, MODEL_REGRESSION, nsample);
+	if (isfinite(error))
+		estimate.error_s = error * estimate.seconds;
+	return estimate;
 }
 
 static struct model_estimate from_known(const struct model_query *query,
@@ -320,6 +340,7 @@ struct model_estimate model_evaluate(const struct model_query *query)
 	if (speedup > 0) {
 		estimate.seconds /= speedup;
 		estimate.deviation_s /= speedup;
+		estimate.error_s /= speedup;
 	}
 	return estimate;
 }
@@ -472,6 +493,10 @@ void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *est
 		doubt->uncalibrated_s += estimate->seconds;
 	if (estimate->source == MODEL_REGRESSION)
 		doubt->extrapolated_s += estimate->seconds;
+	if (estimate->error_s < 0)
+		doubt->unsure_s += estimate->seconds;
+	else
+		doubt->mean_error_s += estimate->error_s;
 	if (estimate->source == MODEL_HISTORY && estimate->nsample == 1)
 		doubt->once_s += estimate->seconds;
 	if (deviation_s > 0 && estimate->nsample > 0) {

@@ -25,6 +25,7 @@ struct model_estimate {
 	enum model_source source;
 	unsigned nsample;
 	double deviation_s; /* of measurements at this size; 0: unknown, or none */
+	double error_s; /* of a fit over sizes, which all tasks share; below 0: unknown */
 };
 
 /* What the durations of a node's simulated tasks rest on, in sums over the tasks. */
@@ -32,16 +33,18 @@ struct model_doubt {
 	double work_s;         /* all durations */
 	double uncalibrated_s; /* of these, by the roofline */
 	double extrapolated_s; /* by fits, at sizes that were not measured */
+	double unsure_s;       /* of these, where nothing tells how well they fit */
 	double once_s;         /* measured a single time: nobody knows how they deviate */
 	double variance_s2;    /* squares of the deviations of what was measured */
-	double mean_error_s;   /* deviations over the roots of the numbers of samples */
+	double mean_error_s;   /* deviations over the roots of the numbers of samples, and
+				  what is off between sizes */
 };
 
 void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *estimate);
 /*
  * By which part the durations are off in sum, as far as measurements tell (one standard
- * error): how a run deviates from its mean is independent between tasks, how a mean
- * deviates from the truth is the same for all tasks of a size, and taken for the same
+ * error): how a run deviates from its mean is independent between tasks, how a mean or a
+ * fit deviates from the truth is the same for all tasks of a size, and taken for the same
  * for all.  sqrt(variance + mean_error^2) / work.
  */
 double model_doubt_error(const struct model_doubt *doubt);

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,10 +15,14 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/decimal.h"
 #include "base/newfile.h"
 #include "core/model/model_samples.h"
 
 enum { VERSION_WRITTEN = 45, VERSION_WITHOUT_COEFFICIENTS = 44, MAX_DEVICES = 1024 };
+
+/* Thirty years: what a clock never measured. */
+static const double max_us = 1e15;
 
 static const char remedy[] =
 	"remove the file or measure it again with STARPU_CALIBRATE=2";
@@ -32,13 +37,25 @@ struct scan {
 	size_t capacity;
 };
 
+/* What was found may be any bytes. */
+static void scan_complain(struct scan *scan, const char *found, const char *expected,
+			  const char *what_now)
+{
+	char text[41];
+	size_t n = 0;
+
+	for (; n < sizeof(text) - 1 && found[n]; n++)
+		text[n] = isprint((unsigned char)found[n]) ? found[n] : '?';
+	text[n] = '\0';
+	orr_complain(scan->rank,
+		     "performance model: %s, line %lu: found \"%s\", expected %s: %s",
+		     scan->path, scan->line, text, expected, what_now);
+}
+
 static int scan_fail(struct scan *scan, const char *found, const char *expected)
 {
 	if (found)
-		orr_complain(scan->rank,
-			     "performance model: %s, line %lu: found \"%.40s\", expected "
-			     "%s: %s",
-			     scan->path, scan->line, found, expected, remedy);
+		scan_complain(scan, found, expected, remedy);
 	else
 		orr_complain(scan->rank,
 			     "performance model: %s ends after line %lu, expected %s: "
@@ -51,8 +68,10 @@ static int scan_fail(struct scan *scan, const char *found, const char *expected)
 static int scan_next(struct scan *scan)
 {
 	while (getline(&scan->text, &scan->capacity, scan->file) >= 0) {
-		scan->line++;
-		scan->at = scan->text + strspn(scan->text, " \t\r\n");
+		scan->at = scan->text;
+		if (!scan->line++ && !strncmp(scan->at, "\xEF\xBB\xBF", 3))
+			scan->at += 3; /* the mark of an editor, no part of the text */
+		scan->at += strspn(scan->at, " \t\r\n");
 		if (*scan->at && *scan->at != '#')
 			return 1;
 	}
@@ -80,7 +99,7 @@ static int scan_real(struct scan *scan, double *value, const char *expected)
 	char *word = scan_word(scan), *end = word;
 
 	if (word)
-		*value = strtod(word, &end);
+		*value = decimal_read(word, &end);
 	if (end == word || *end)
 		return scan_fail(scan, word ? word : "end of the line", expected);
 	return 0;
@@ -99,9 +118,9 @@ static int scan_integer(struct scan *scan, unsigned long *value, int base,
 	return 0;
 }
 
-/* A line that holds one number between 0 and max. */
-static int scan_number(struct scan *scan, unsigned long *value, unsigned long max,
-		       const char *expected)
+/* The next line begins with a number between 0 and max. */
+static int scan_limited(struct scan *scan, unsigned long *value, unsigned long max,
+			const char *expected)
 {
 	char found[24];
 	int rc = scan_line(scan, expected);
@@ -112,6 +131,23 @@ static int scan_number(struct scan *scan, unsigned long *value, unsigned long ma
 		return rc;
 	snprintf(found, sizeof found, "%lu", *value);
 	return scan_fail(scan, found, expected);
+}
+
+/* Nothing but a comment is left on the line. */
+static int scan_end(struct scan *scan, const char *expected)
+{
+	char *word = scan_word(scan);
+
+	return word && *word != '#' ? scan_fail(scan, word, expected) : 0;
+}
+
+/* A line that holds one number between 0 and max. */
+static int scan_number(struct scan *scan, unsigned long *value, unsigned long max,
+		       const char *expected)
+{
+	int rc = scan_limited(scan, value, max, expected);
+
+	return rc ? rc : scan_end(scan, expected);
 }
 
 static int read_fits(struct scan *scan, struct starpu_perfmodel_regression_model *fit)
@@ -134,9 +170,13 @@ static int read_fits(struct scan *scan, struct starpu_perfmodel_regression_model
 	if (!rc)
 		rc = scan_integer(scan, &fit->maxx, 10, sums);
 	if (!rc)
+		rc = scan_end(scan, sums);
+	if (!rc)
 		rc = scan_line(scan, nonlinear);
 	for (unsigned i = 0; !rc && i < 3; i++)
 		rc = scan_real(scan, abc[i], nonlinear);
+	if (!rc)
+		rc = scan_end(scan, nonlinear);
 	if (!rc)
 		fit->nsample = nsample;
 	return rc;
@@ -148,16 +188,16 @@ static int read_coefficients(struct scan *scan,
 	static const char expected[] = "the number of coefficients of a multiple "
 				       "regression, then as many numbers";
 	unsigned long n;
-	int rc = scan_number(scan, &n, 1 << 20, expected);
+	int rc = scan_limited(scan, &n, 1 << 20, expected);
 
 	if (rc || !n)
-		return rc;
+		return rc ? rc : scan_end(scan, expected);
 	free(fit->coeff);
 	fit->coeff = orr_alloc(n * sizeof *fit->coeff);
 	fit->ncoeff = n;
 	for (unsigned long i = 0; !rc && i < n; i++)
 		rc = scan_real(scan, &fit->coeff[i], expected);
-	return rc;
+	return rc ? rc : scan_end(scan, expected);
 }
 
 /* Old files lack the flops, so the words of the line are counted first. */
@@ -170,8 +210,62 @@ static unsigned scan_count(const struct scan *scan)
 		at += strcspn(at, " \t\r\n");
 		n++;
 	}
-	/* The last line of a truncated file must not pass for an old one. */
-	return n == 7 && !strchr(scan->at, '\n') ? 8 : n;
+	return n;
+}
+
+/* A number is one that can have been measured. */
+static int check_real(struct scan *scan, double value, double max, const char *expected)
+{
+	char found[32];
+
+	if (value >= 0 && value <= max)
+		return 0;
+	snprintf(found, sizeof found, "%g", value);
+	return scan_fail(scan, found, expected);
+}
+
+static int check_32_bits(struct scan *scan, unsigned long value, const char *format,
+			 const char *expected)
+{
+	char found[32];
+
+	if (value <= UINT32_MAX)
+		return 0;
+	snprintf(found, sizeof found, format, value);
+	return scan_fail(scan, found, expected);
+}
+
+/* Where nothing was measured, StarPU has written any numbers. */
+static int check_entry(struct scan *scan, struct starpu_perfmodel_history_entry *e)
+{
+	int rc;
+
+	if (!e->nsample)
+		return 0;
+	/* Tasks of other flops had this footprint, too: NaN. */
+	rc = isnan(e->flops) ? 0
+			     : check_real(scan, e->flops, DBL_MAX, "flops of 0 or more");
+	if (!rc)
+		rc = check_real(scan, e->mean, max_us,
+				"a mean of 0 to 1e15 us, since n says that it was "
+				"measured");
+	if (!rc)
+		rc = check_real(scan, e->sum, DBL_MAX, "a sum of 0 or more us");
+	if (!rc)
+		rc = check_real(scan, e->sum2, DBL_MAX, "a sum2 of 0 or more us^2");
+	if (!rc && isnan(e->deviation))
+		e->deviation = sqrt(fmax(e->sum2 / e->nsample - e->mean * e->mean, 0));
+	return rc ? rc
+		  : check_real(scan, e->deviation, max_us, "a deviation of 0 to 1e15 us");
+}
+
+/* A line without an end may have lost digits of its last number. */
+static int check_whole(struct scan *scan, int has_end,
+		       const struct starpu_perfmodel_history_entry *e)
+{
+	if (has_end || fabs(e->mean * e->nsample - e->sum) <= 0.01 * e->sum)
+		return 0;
+	return scan_fail(scan, NULL, "the rest of that line");
 }
 
 static int read_entry(struct scan *scan, struct model_arch *arch)
@@ -181,11 +275,12 @@ static int read_entry(struct scan *scan, struct model_arch *arch)
 	struct starpu_perfmodel_history_entry *entry, e = {0};
 	double *const reals[] = {&e.mean, &e.deviation, &e.sum, &e.sum2};
 	unsigned long footprint, size, nsample;
-	int rc = scan_line(scan, expected), with_flops;
+	int rc = scan_line(scan, expected), with_flops, has_end;
 
 	if (rc)
 		return rc;
-	with_flops = scan_count(scan) >= 8;
+	with_flops = scan_count(scan) != 7;
+	has_end = strchr(scan->at, '\n') != NULL;
 	rc = scan_integer(scan, &footprint, 16, expected);
 	if (!rc)
 		rc = scan_integer(scan, &size, 10, expected);
@@ -195,11 +290,23 @@ static int read_entry(struct scan *scan, struct model_arch *arch)
 		rc = scan_real(scan, reals[i], expected);
 	if (!rc)
 		rc = scan_integer(scan, &nsample, 10, expected);
+	if (!rc)
+		rc = scan_end(scan, expected);
+	if (!rc)
+		rc = check_32_bits(scan, footprint, "%lx", "a footprint of 32 bits");
+	if (!rc)
+		rc = check_32_bits(scan, nsample, "%lu",
+				   "a number of measurements of 32 bits");
 	if (rc)
 		return rc;
 	e.footprint = footprint;
 	e.size = size;
 	e.nsample = nsample;
+	rc = check_whole(scan, has_end, &e);
+	if (!rc)
+		rc = check_entry(scan, &e);
+	if (rc)
+		return rc;
 	entry = model_arch_entry(arch, e.footprint, 1);
 	*entry = e;
 	return 0;
@@ -281,6 +388,8 @@ static int read_all(struct scan *scan, struct model_data *data)
 		return -ENODATA;
 	}
 	rc = scan_integer(scan, &version, 10, expected);
+	if (!rc)
+		rc = scan_end(scan, expected);
 	if (rc)
 		return rc;
 	if (version != VERSION_WRITTEN && version != VERSION_WITHOUT_COEFFICIENTS) {
@@ -290,6 +399,14 @@ static int read_all(struct scan *scan, struct model_data *data)
 	rc = scan_number(scan, &ncombinations, 1 << 20, "the number of combinations");
 	for (unsigned long i = 0; !rc && i < ncombinations; i++)
 		rc = read_combination(scan, data, version);
+	/* StarPU writes over what was there, and may leave its end. */
+	if (!rc && scan_next(scan))
+		scan_complain(
+			scan, scan_word(scan),
+			"the end of the file, after as many combinations and "
+			"implementations as it says that it has",
+			"the rest is not used; correct these numbers, or measure it "
+			"again with STARPU_CALIBRATE=2");
 	return rc;
 }
 

@@ -31,6 +31,7 @@ struct model_arch {
 	struct table by_footprint;  /* to the same entries */
 	struct model_point *points; /* by size; NULL: not computed */
 	size_t npoints;
+	double off_inside, off_outside; /* how far logarithms of times are off there */
 	struct model_samples
 		*samples; /* of a multiple regression; NULL: none in this run */
 };

@@ -42,6 +42,35 @@ static int compare_points(const void *a, const void *b)
 	return (x->ln_bytes > y->ln_bytes) - (x->ln_bytes < y->ln_bytes);
 }
 
+static double on_line(const struct model_point *p, const struct model_point *q, double x)
+{
+	double slope = (q->ln_seconds - p->ln_seconds) / (q->ln_bytes - p->ln_bytes);
+
+	return p->ln_seconds + slope * (x - p->ln_bytes);
+}
+
+/* Of measured sizes between others, and of the outermost, what their neighbours say. */
+static void note_errors(struct model_arch *arch)
+{
+	const struct model_point *p = arch->points;
+	size_t n = arch->npoints;
+	double sum = 0, first, last;
+
+	arch->off_inside = arch->off_outside = NAN;
+	if (n < 3)
+		return;
+	for (size_t i = 1; i + 1 < n; i++) {
+		double off =
+			on_line(&p[i - 1], &p[i + 1], p[i].ln_bytes) - p[i].ln_seconds;
+
+		sum += off * off;
+	}
+	first = on_line(&p[1], &p[2], p[0].ln_bytes) - p[0].ln_seconds;
+	last = on_line(&p[n - 3], &p[n - 2], p[n - 1].ln_bytes) - p[n - 1].ln_seconds;
+	arch->off_inside = sqrt(sum / (n - 2));
+	arch->off_outside = sqrt((first * first + last * last) / 2);
+}
+
 /* Sort the measured sizes; entries of one size count as their mean. */
 static void make_points(struct model_arch *arch)
 {
@@ -69,11 +98,12 @@ static void make_points(struct model_arch *arch)
 	}
 	arch->points = points;
 	arch->npoints = kept;
+	note_errors(arch);
 }
 
 double model_fit_between(struct model_arch *arch, size_t bytes)
 {
-	double x = log(bytes ? bytes : 1), slope;
+	double x = log(bytes ? bytes : 1);
 	const struct model_point *p;
 	size_t n;
 
@@ -85,8 +115,51 @@ double model_fit_between(struct model_arch *arch, size_t bytes)
 		return NAN;
 	for (; n > 2 && x > p[1].ln_bytes; n--)
 		p++;
-	slope = (p[1].ln_seconds - p[0].ln_seconds) / (p[1].ln_bytes - p[0].ln_bytes);
-	return 1e6 * exp(p[0].ln_seconds + slope * (x - p[0].ln_bytes));
+	return 1e6 * exp(on_line(&p[0], &p[1], x));
+}
+
+double model_fit_between_error(struct model_arch *arch, size_t bytes)
+{
+	double x = log(bytes ? bytes : 1);
+	int is_inside;
+
+	if (!arch->points)
+		make_points(arch);
+	is_inside = arch->npoints && x >= arch->points[0].ln_bytes &&
+		    x <= arch->points[arch->npoints - 1].ln_bytes;
+	return arch->npoints < 3
+		       ? NAN
+		       : expm1(is_inside ? arch->off_inside : arch->off_outside);
+}
+
+/* Two of what it fits are spent on its coefficients. */
+static double residual(struct model_arch *arch, unsigned minimum,
+		       double (*fit)(const struct starpu_perfmodel_regression_model *,
+				     size_t, unsigned))
+{
+	double sum = 0;
+
+	if (!arch->points)
+		make_points(arch);
+	for (size_t i = 0; i < arch->npoints; i++) {
+		const struct model_point *point = &arch->points[i];
+		double us = fit(&arch->known.regression,
+				(size_t)(exp(point->ln_bytes) + 0.5), minimum);
+		double off = log(1e-6 * us) - point->ln_seconds;
+
+		sum += off * off;
+	}
+	return arch->npoints < 3 ? NAN : expm1(sqrt(sum / (arch->npoints - 2)));
+}
+
+double model_fit_power_error(struct model_arch *arch, unsigned minimum)
+{
+	return residual(arch, minimum, model_fit_power);
+}
+
+double model_fit_nonlinear_error(struct model_arch *arch, unsigned minimum)
+{
+	return residual(arch, minimum, model_fit_nonlinear);
 }
 
 /* 1: the entry was reset because most of its samples were off. */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/decimal.h"
 
 /* Rows in memory before they go to the file; repetitions of one row in it. */
 enum { MANY_ROWS = 4096, MANY_TIMES = 1000 };
@@ -55,6 +56,8 @@ static int refuse_file(struct model_samples *samples, unsigned long line,
 /* Which column is the duration: the one of that name, else the last. */
 static unsigned duration_column(const struct model_samples *samples, const char *head)
 {
+	if (head && !strncmp(head, "\xEF\xBB\xBF", 3))
+		head += 3; /* the mark of an editor, no part of the name */
 	for (unsigned i = 0; i <= samples->nparameters && head; i++) {
 		head += strspn(head, " \t\"");
 		if (!strncasecmp(head, duration_name, sizeof duration_name - 1))
@@ -71,7 +74,7 @@ static int read_row(const char *text, double *row, unsigned n)
 	char *end;
 
 	for (unsigned i = 0; i < n; i++) {
-		row[i] = strtod(text, &end);
+		row[i] = decimal_read(text, &end);
 		if (end == text)
 			return 0;
 		end += strspn(end, " \t\r");
@@ -154,6 +157,7 @@ static int read_file(struct model_samples *samples, const struct starpu_perfmode
 static void write_rows(const struct model_samples *samples, FILE *f)
 {
 	unsigned n = samples->nparameters + 1;
+	locale_t before = decimal_begin();
 
 	for (size_t i = 0; i < samples->nrows; i++) {
 		const double *row = samples->rows + i * n;
@@ -161,6 +165,7 @@ static void write_rows(const struct model_samples *samples, FILE *f)
 		for (unsigned k = 0; k < n; k++)
 			fprintf(f, "%.9g%s", row[k], k + 1 < n ? ", " : "\n");
 	}
+	decimal_end(before);
 }
 
 static void append_rows(struct model_samples *samples)
