@@ -179,7 +179,7 @@ int cache_note_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank)
 	orr_unlock(&cache->lock);
 	if (!had) {
 		data_set_flags(handle, DATUM_SENT, 0);
-		kin_note(handle);
+		kin_note_copies(handle);
 		report(mpi, '+', handle, rank);
 	}
 	return had;
@@ -198,7 +198,7 @@ int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle)
 	orr_unlock(&cache->lock);
 	/* The receive comes next, and overwrites it. */
 	data_set_flags(handle, DATUM_RECEIVED, DATUM_OUTDATED);
-	kin_note(handle);
+	kin_note_copies(handle);
 	return 0;
 }
 

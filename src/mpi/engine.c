@@ -606,8 +606,11 @@ int engine_is_polled(struct mpi *mpi)
 
 unsigned long engine_signature(struct mpi *mpi)
 {
-	return table_mix(orr_count(&mpi->engine.nevents) +
-			 ((unsigned long)engine_npending(mpi) << 40));
+	unsigned long nevents = orr_count(&mpi->engine.nevents);
+
+	if (mpi->net)
+		nevents += orr_count(&mpi->net->npieces);
+	return table_mix(nevents + ((unsigned long)engine_npending(mpi) << 40));
 }
 
 /* ---- posting --------------------------------------------------------- */

@@ -17,8 +17,9 @@
 
 struct mpi;
 
-/* Something was noted of the datum. */
-void kin_note(starpu_data_handle_t handle);
+/* Something was noted of the datum: that some rank has a copy, that some contributed. */
+void kin_note_copies(starpu_data_handle_t handle);
+void kin_note_contributions(starpu_data_handle_t handle);
 /* What the two below do when there may be something to do. */
 void kin_clear_all(struct mpi *mpi, starpu_data_handle_t handle);
 void kin_settle_all(struct mpi *mpi, starpu_data_handle_t handle);

@@ -70,7 +70,7 @@ static struct contributors *begin(struct mpi *mpi, int comm, starpu_data_handle_
 	list_push_back(&mpi->reductions.due, &new->link);
 	orr_unlock(&mpi->reductions.lock);
 	data_set_flags(handle, DATUM_CONTRIBUTED, 0);
-	kin_note(handle);
+	kin_note_contributions(handle);
 	return new;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "mpi/transport.h"
+#include "plat/plat.h"
 
 /*
  * The "mpi" transport: plain MPI calls, the same for Open MPI and SMPI.
@@ -23,6 +24,7 @@ enum {
 	TAG_BULK = 2, /* plus the key */
 	RING_RECEIVES = 16,
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
+	PIECES_AHEAD = 16,         /* of a receiver, at most */
 	FIRST_REQUESTS = 32
 };
 
@@ -273,6 +275,18 @@ static int piece_type(const struct layout *layout, size_t offset, size_t bytes,
 	return rc == MPI_SUCCESS ? MPI_Type_commit(type) : rc;
 }
 
+/*
+ * Does a put wait until its present piece is received?  The first one that is pushed
+ * does. Small ones leave before anybody has asked for them, and MPI searches what nobody
+ * has asked for when a receive is posted: so few are ahead.
+ */
+static int is_awaited(const struct mpi_net *net, const struct op *op)
+{
+	if (op->offset_bytes == 0)
+		return op->base.of.bulk->is_pushed;
+	return op->offset_bytes / net->piece_bytes % PIECES_AHEAD == PIECES_AHEAD - 1;
+}
+
 /* Start the piece at op->offset_bytes. */
 static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 {
@@ -295,8 +309,8 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 		type = op->type;
 	}
 	if (op->base.kind == OP_PUT)
-		rc = (bulk->is_pushed ? MPI_Issend : MPI_Isend)(base, count, type, peer,
-								tag, net->comm, request);
+		rc = (is_awaited(net, op) ? MPI_Issend : MPI_Isend)(
+			base, count, type, peer, tag, net->comm, request);
 	else
 		rc = MPI_Irecv(base, count, type, peer, tag, net->comm, request);
 	return check(net, rc,
@@ -381,10 +395,12 @@ static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *sta
 	op->base.status = bulk_status(net, op, status, rc);
 	op->offset_bytes += op->piece_bytes;
 	if (op->base.status == 0 &&
-	    op->offset_bytes < layout_bytes(&op->base.of.bulk->layout))
+	    op->offset_bytes < layout_bytes(&op->base.of.bulk->layout)) {
+		orr_next(&net->base.base.npieces);
 		start_bulk(net, op);
-	else
-		transport_op_end(&net->base, &op->base);
+		return;
+	}
+	transport_op_end(&net->base, &op->base);
 }
 
 /* Close the gaps that ended requests left; requests[0] stays. */

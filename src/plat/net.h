@@ -131,6 +131,9 @@ struct net {
 	/* In a callback: another one follows at once, and what this one wants sent may
 	 * wait for it. */
 	int has_more;
+	/* orr_next(): pieces of bulks that have moved, though more of them has to;
+	 * anybody may look. */
+	uint64_t npieces;
 	/* A put may be there long before its get, and costs nobody anything while it
 	 * waits: the library below has a meeting of its own, which goes on beside ours.
 	 */

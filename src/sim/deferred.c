@@ -134,6 +134,7 @@ static int deferred_poll(struct net *net)
 	n = flush(deferred);
 	n += deferred->inner->ops->poll(deferred->inner);
 	deferred->plat->in_poll = 0;
+	deferred->net.npieces = deferred->inner->npieces;
 	return n;
 }
 

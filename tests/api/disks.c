@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Memory nodes on disks: files of the application's, values that go there and back. */
+#include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -369,6 +370,107 @@ static void own_drivers_work(void)
 	CLAIM_EQ(rmdir(directory), 0);
 }
 
+/* ---- small objects --------------------------------------------------- */
+
+enum { OBJECTS = 300, ROOM = 1 << 16 };
+
+static int count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n - 2; /* itself and its parent */
+}
+
+static void fill_bytes(char *bytes, size_t n, int first)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (char)(first + (int)i);
+}
+
+static size_t object_bytes(int i)
+{
+	return 1 + (size_t)i * 211;
+}
+
+/* Round after round in the places of the one before. */
+static void write_and_read_all(struct starpu_disk_ops *ops, void *base, int first)
+{
+	static char bytes[ROOM], back[ROOM];
+	void *objects[OBJECTS];
+
+	for (int i = 0; i < OBJECTS; i++) {
+		objects[i] = ops->alloc(base, object_bytes(i));
+		fill_bytes(bytes, object_bytes(i), first + i);
+		CLAIM_EQ(ops->write(base, objects[i], bytes, 0, object_bytes(i)), 0);
+	}
+	for (int i = 0; i < OBJECTS; i++) {
+		fill_bytes(bytes, object_bytes(i), first + i);
+		CLAIM_EQ(ops->read(base, objects[i], back, 0, object_bytes(i)), 0);
+		CLAIM_EQ(memcmp(bytes, back, object_bytes(i)), 0);
+	}
+	CLAIM_EQ(count_entries(directory), 0);
+	/* In parentheses: SMPI has a macro of that name. */
+	for (int i = 0; i < OBJECTS; i++)
+		(ops->free)(base, objects[i], object_bytes(i));
+}
+
+/* As a file of its own does, also when it becomes one. */
+static void change_an_object(struct starpu_disk_ops *ops, void *base)
+{
+	static char bytes[4 * ROOM];
+	void *object = ops->alloc(base, 100), *whole;
+	char back[8];
+	size_t n;
+
+	CLAIM_EQ(ops->write(base, object, "ab", 0, 2), 0);
+	CLAIM_EQ(ops->write(base, object, "yz", 6, 2), 0);
+	CLAIM_EQ(ops->read(base, object, back, 0, 8), 0);
+	CLAIM_EQ(memcmp(back, "ab\0\0\0\0yz", 8), 0);
+	CLAIM(ops->read(base, object, back, 1, 8) < 0);
+	CLAIM_EQ(ops->full_write(base, object, bytes, 50), 0);
+	CLAIM(ops->read(base, object, back, 43, 8) < 0);
+	CLAIM_EQ(ops->write(base, object, "x", 0, 1), 0);
+	CLAIM_EQ(ops->write(base, object, "end", 2 * ROOM, 3), 0);
+	CLAIM_EQ(count_entries(directory), 1);
+	CLAIM_EQ(ops->full_read(base, object, &whole, &n, STARPU_MAIN_RAM), 0);
+	CLAIM_EQ(n, 2 * ROOM + 3);
+	CLAIM(*(char *)whole == 'x' && !memcmp((char *)whole + 2 * ROOM, "end", 3));
+	starpu_free_on_node(STARPU_MAIN_RAM, (uintptr_t)whole, n);
+	(ops->free)(base, object, 100);
+	CLAIM_EQ(count_entries(directory), 0);
+}
+
+static void share_with(struct starpu_disk_ops *ops)
+{
+	int nopen = count_entries("/proc/self/fd");
+	void *base = ops->plug(directory, -1);
+
+	for (int round = 0; round < 3; round++)
+		write_and_read_all(ops, base, 7 * round);
+	CLAIM(count_entries("/proc/self/fd") <= nopen + 2);
+	change_an_object(ops, base);
+	ops->unplug(base);
+	CLAIM_EQ(count_entries("/proc/self/fd"), nopen);
+}
+
+static void small_objects_share_a_file(void)
+{
+	int disk;
+
+	start();
+	disk = starpu_disk_register(&starpu_disk_unistd_o_direct_ops, directory, -1);
+	share_with(&starpu_disk_unistd_ops);
+	share_with(&starpu_disk_stdio_ops);
+	if (disk != -ENOENT)
+		share_with(&starpu_disk_unistd_o_direct_ops);
+	stop();
+}
+
 static void *no_plug(void *parameter, starpu_ssize_t size)
 {
 	(void)parameter;
@@ -410,6 +512,7 @@ static const struct claim claims[] = {
 	{"parts of a matrix lie in the file", parts_lie_in_the_file},
 	{"interfaces of the application's go there", own_interfaces_go_there},
 	{"a driver of the application's works", own_drivers_work},
+	{"small objects share a file", small_objects_share_a_file},
 	{"what does not work is refused", what_does_not_work_is_refused},
 	{NULL, NULL},
 };

@@ -4,8 +4,8 @@
  * What goes wrong with the disk that takes what has no room in memory; swap.py runs it
  * with STARPU_LIMIT_CPU_MEM and STARPU_DISK_SWAP.
  *
- * usage: swap MIB [vanish]: fills vectors of 1 MiB, checks them; vanish: its files are
- * removed between.
+ * usage: swap MIB [vanish | small]: fills vectors of 1 MiB, checks them; vanish: its
+ * files are removed between; small: vectors of 1 KiB.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include <starpu.h>
 #include <unistd.h>
 
-enum { INTS = 1 << 18, MOST = 256 };
+enum { INTS = 1 << 18, SMALL_INTS = 1 << 8, MOST = 1 << 16 };
 
 static starpu_data_handle_t data[MOST];
-static int nwrong;
+static int nwrong, ints = INTS;
 
 static void fill(void *buffers[], void *arg)
 {
@@ -26,7 +26,7 @@ static void fill(void *buffers[], void *arg)
 	int first;
 
 	starpu_codelet_unpack_args(arg, &first);
-	for (int i = 0; i < INTS; i++)
+	for (int i = 0; i < ints; i++)
 		values[i] = first + i;
 }
 
@@ -36,7 +36,7 @@ static void look(void *buffers[], void *arg)
 	int first;
 
 	starpu_codelet_unpack_args(arg, &first);
-	for (int i = 0; i < INTS; i++)
+	for (int i = 0; i < ints; i++)
 		if (values[i] != first + i)
 			__atomic_add_fetch(&nwrong, 1, __ATOMIC_RELAXED);
 }
@@ -70,12 +70,16 @@ int main(int argc, char **argv)
 {
 	int n = argc > 1 ? atoi(argv[1]) : 8;
 
+	if (argc > 2 && strcmp(argv[2], "small") == 0) {
+		ints = SMALL_INTS;
+		n *= INTS / SMALL_INTS;
+	}
 	if (n < 1 || n > MOST || starpu_init(NULL) != 0)
 		return 77;
 	printf("swap node: %s\n", starpu_disk_swap_node >= 0 ? "there" : "none");
 	fflush(stdout);
 	for (int i = 0; i < n; i++)
-		starpu_vector_data_register(&data[i], -1, 0, INTS, sizeof(int));
+		starpu_vector_data_register(&data[i], -1, 0, (uint32_t)ints, sizeof(int));
 	insert(&fills, STARPU_W, n);
 	if (argc > 2 && strcmp(argv[2], "vanish") == 0)
 		vanish();

@@ -50,6 +50,9 @@ def check_good(swap):
         judge("no file stays behind with backend %s" % backend, os.listdir(swap) == [], output)
     judge("an unknown backend is told",
           all_in(output, 'BACKEND is "wonderful"; expected unistd'), output)
+    status, output = run(["8", "small"], swap)
+    judge("small values go to the disk and come back, and no file stays behind",
+          status == 0 and "ends well, 0 wrong" in output and os.listdir(swap) == [], output)
     status, output = run(["12"], swap, STARPU_DISK_SWAP_SIZE="3")
     judge("a disk too small by its size is told",
           status == 0 and all_in(output, "SIZE is 3 MiB; expected at least 16",
@@ -90,10 +93,11 @@ def check_full(swap):
     if subprocess.run(prefix + ["true"], stdout=subprocess.DEVNULL,
                       stderr=subprocess.DEVNULL, check=False).returncode != 0:
         return
-    status, output = run(["14"], swap, prefix)
-    judge("a full disk loses nothing",
-          status == 0 and all_in(output, "cannot be written", "No space left",
-                                 "goes over the limit", "ends well, 0 wrong"), output)
+    for arguments in (["14"], ["8", "small"]):
+        status, output = run(arguments, swap, prefix)
+        judge("a full disk loses nothing of %s MiB" % " ".join(arguments),
+              status == 0 and all_in(output, "cannot be written", "No space left",
+                                     "goes over the limit", "ends well, 0 wrong"), output)
 
 
 def main():

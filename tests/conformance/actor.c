@@ -55,6 +55,7 @@ int actor_open(struct actor *actor, int rank, int size, const void *comm)
 	actor->size = size;
 	knobs_read(&actor->settings.knobs);
 	config.name = actor->settings.knobs.transport;
+	config.piece_bytes = (size_t)actor->settings.knobs.mpi_piece_bytes;
 	actor->node.world = &actor->world;
 	actor->node.settings = &actor->settings;
 	actor->node.conf = &no_conf;

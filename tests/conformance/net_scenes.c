@@ -470,6 +470,85 @@ static void reuse_start(struct actor *actor)
 	orr_unlock(&actor->lock);
 }
 
+/* ---- a put whose get comes late -------------------------------------- */
+
+enum { LATE_LOOKS = 2000, LATE_PIECES = 16, LATE_EVENTS = 2 };
+
+static const struct layout late_layout = {NULL, 1 << 17, 0, {{0}}};
+
+struct late {
+	struct parcels parcels; /* first */
+	struct letter letter;
+	uint64_t npieces; /* of those before */
+};
+
+static void late_prepare(struct actor *actor)
+{
+	struct late *late = orr_alloc(sizeof(*late));
+
+	actor->data = late;
+	late->npieces = orr_count(&actor->net->npieces);
+	actor_expect(actor, actor->rank < 2 ? LATE_EVENTS : 0);
+}
+
+/* Node 0 looks for a long time before it tells node 1 to begin with the get. */
+static void late_start(struct actor *actor)
+{
+	struct late *late = actor->data;
+	struct net *net = actor->net;
+	struct parcel *parcel;
+	uint64_t npieces;
+	int ret;
+
+	if (actor->rank != 0)
+		return;
+	parcel = parcel_new(actor, 1, 7, late_layout);
+	for (size_t i = 0; i < late_layout.block_bytes; i++)
+		parcel->memory[i] = payload_byte(7, i);
+	orr_lock(&actor->lock);
+	parcel_start(parcel, 1);
+	for (int i = 0; i < LATE_LOOKS; i++)
+		net->ops->poll(net);
+	npieces = orr_count(&net->npieces) - late->npieces;
+	EXPECT(actor, orr_load(&actor->nleft) == LATE_EVENTS,
+	       "a large put ended before its get began");
+	EXPECT(actor, npieces <= LATE_PIECES, "%llu pieces left before the get began",
+	       (unsigned long long)npieces);
+	letter_head(&late->letter, 0);
+	ret = letter_send(&late->letter, actor, 1);
+	EXPECT(actor, ret == 0, "send returned %d", ret);
+	orr_unlock(&actor->lock);
+}
+
+static void late_deliver(struct actor *actor, int peer, const void *head,
+			 size_t head_bytes, const void *body, size_t body_bytes)
+{
+	(void)head;
+	(void)head_bytes;
+	(void)body;
+	(void)body_bytes;
+	parcel_start(parcel_new(actor, peer, 7, late_layout), 0);
+	actor_ended(actor);
+}
+
+/* Each piece but the last is counted while the rest moves. */
+static void late_check(struct actor *actor)
+{
+	struct late *late = actor->data;
+	const struct parcel *parcel = &late->parcels.parcels[0];
+	uint64_t npieces = orr_count(&actor->net->npieces) - late->npieces, wanted = 0;
+
+	if (!strcmp(actor->net->ops->name, "mpi") && actor->rank < 2)
+		wanted = (uint64_t)((double)(late_layout.block_bytes - 1) /
+				    actor->settings.knobs.mpi_piece_bytes);
+	EXPECT(actor, npieces == wanted, "%llu pieces were counted, of %llu",
+	       (unsigned long long)npieces, (unsigned long long)wanted);
+	for (size_t i = 0; actor->rank == 1 && i < late_layout.block_bytes; i++)
+		EXPECT(actor, parcel->memory[i] == payload_byte(7, i),
+		       "byte %zu is wrong", i);
+	parcels_free(actor);
+}
+
 /* ---- no such peer ---------------------------------------------------- */
 
 static void peer_prepare(struct actor *actor)
@@ -670,6 +749,8 @@ const struct scene net_scenes[] = {
 	{"a bulk without payload ends", 2, misfit_prepare, nothing_start, NULL,
 	 parcels_free},
 	{"a key can be used again", 2, reuse_prepare, reuse_start, NULL, parcels_free},
+	{"a large put waits for its get", 2, late_prepare, late_start, late_deliver,
+	 late_check},
 	{"no such peer is refused", 1, peer_prepare, peer_start, NULL, NULL},
 	{"a barrier waits for all", 1, meeting_prepare, meeting_start, meeting_deliver,
 	 meeting_check},

@@ -354,6 +354,28 @@ static void generate_spill(struct program *program)
 		program->spill_refusals = 2 + rng_below(&rng, 30);
 }
 
+/* Some programs run with bounds of the engine that hardly anybody sets. */
+static void generate_bounds(struct program *program)
+{
+	static const struct {
+		const char *name, *value[3];
+	} bounds[] = {{"ORRERY_MPI_WINDOW", {"1", "2", "64"}},
+		      {"ORRERY_MPI_WINDOW_BYTES", {"1", "10000", "1073741824"}},
+		      {"ORRERY_MPI_EARLY_BYTES", {"0", "20000", "1073741824"}},
+		      {"ORRERY_MPI_PIECE", {"100", "777", "1073741824"}},
+		      {"STARPU_MPI_REDUX_ARITY_THRESHOLD", {"1", "-1", "1024"}}};
+	struct rng rng = {program->seed * 0x2545f4914f6cdd1du + 79};
+	int odd = one_in(&rng, 3);
+
+	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		unsigned which = odd ? rng_below(&rng, 3) : 2;
+
+		set_env(program, bounds[i].name, bounds[i].value[which]);
+		if (!strcmp(bounds[i].name, "ORRERY_MPI_EARLY_BYTES"))
+			program->lacks_room = which != 2;
+	}
+}
+
 /* Some programs run under the policies that choose teams. */
 static void generate_policy(struct program *program)
 {
@@ -435,6 +457,7 @@ struct program *program_make(const struct request *request)
 	generate_env(program, &rng);
 	generate_spill(program);
 	generate_policy(program);
+	generate_bounds(program);
 	generate_lanes(program, &rng);
 	nops = 40 + (int)rng_below(&rng, 150);
 	for (int l = 0; l < program->nlanes; l++)

@@ -225,7 +225,8 @@ static void batch_send(struct lane_run *lane, const struct op *op, struct batch 
 	parcel_open(&batch->out[i], batch_length(op, i), batch_first(op, lane->rank, i));
 	handle = batch->out[i].handle;
 	/* It ends though the receive comes later: there is room for what is early. */
-	batch->is_sent[i] = blocks && has_feature(lane->run->program, FEATURE_REORDER);
+	batch->is_sent[i] = blocks && has_feature(lane->run->program, FEATURE_REORDER) &&
+			    !lane->run->program->lacks_room;
 	if (batch->is_sent[i])
 		starpu_mpi_send(handle, batch->to, batch->tags[i], lane->comm);
 	else if ((op->choice[5] >> i) % 2)

@@ -223,7 +223,8 @@ struct program {
 	int slaves;        /* the other ranks are the first one's slaves */
 	unsigned features; /* bits */
 	int nlanes, limited, ncpus;
-	int threaded; /* distributed lanes are threads */
+	int threaded;   /* distributed lanes are threads */
+	int lacks_room; /* for messages that come before their receives */
 	/* Main memory for data, 0: no limit; disks, that refuse one write in so many. */
 	unsigned spill_bytes, spill_refusals;
 	int ndisks;

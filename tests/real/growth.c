@@ -621,12 +621,51 @@ static void tag_ranges(int n)
 	free(all);
 }
 
+/* ---- between two ranks, one of which is not there -------------------- */
+
+/* The parts of one cut are sent, which those of another one make old. */
+static void kin(int n)
+{
+	struct starpu_data_filter filter = {.filter_func = starpu_vector_filter_block,
+					    .nchildren = (unsigned)n};
+	starpu_data_handle_t whole, result = variable(0), *parts[2];
+
+	starpu_vector_data_register(&whole, -1, 0, (uint32_t)n, sizeof(double));
+	starpu_mpi_data_register(whole, 0, 0);
+	starpu_mpi_data_register(result, 1, 1);
+	for (int k = 0; k < 2; k++) {
+		parts[k] = calloc((size_t)n, sizeof(*parts[k]));
+		starpu_data_partition_plan(whole, &filter, parts[k]);
+		for (int i = 0; i < n; i++)
+			starpu_mpi_data_register(parts[k][i], 2 + k * n + i, 0);
+	}
+	starpu_mpi_task_insert(MPI_COMM_WORLD, &any, STARPU_W, whole, 0);
+	for (int i = 0; i < n; i++)
+		starpu_mpi_task_insert(MPI_COMM_WORLD, &any, STARPU_RW, result, STARPU_R,
+				       parts[0][i], 0);
+	for (int i = 0; i < n; i++)
+		if (!starpu_mpi_cached_send(parts[0][i], 1))
+			abort();
+	for (int i = 0; i < n; i++)
+		starpu_mpi_task_insert(MPI_COMM_WORLD, &any, STARPU_RW, parts[1][i], 0);
+	for (int i = 0; i < n; i++)
+		if (starpu_mpi_cached_send(parts[0][i], 1))
+			abort();
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+	for (int k = 0; k < 2; k++) {
+		starpu_data_partition_clean(whole, (unsigned)n, parts[k]);
+		free(parts[k]);
+	}
+	starpu_data_unregister(whole);
+	starpu_data_unregister(result);
+}
+
 /* ---- which ----------------------------------------------------------- */
 
 static const struct scene {
 	const char *name;
 	void (*run)(int n);
-	int uses_mpi;
+	int uses_mpi; /* 2: as one rank of two */
 } scenes[] = {
 	{"plans", plans, 0},
 	{"plans_used", plans_used, 0},
@@ -665,6 +704,7 @@ static const struct scene {
 	{"early", early, 1},
 	{"requests", requests, 1},
 	{"tag_ranges", tag_ranges, 1},
+	{"kin", kin, 2},
 };
 
 int main(int argc, char **argv)
@@ -682,6 +722,8 @@ int main(int argc, char **argv)
 		scene++;
 	if (scene == end)
 		return 2;
+	if (scene->uses_mpi == 2)
+		setenv("STARPU_MPI_FAKE_SIZE", "2", 1);
 	rc = scene->uses_mpi ? starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL)
 			     : starpu_init(NULL);
 	if (rc)

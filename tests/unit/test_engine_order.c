@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <time.h>
 
+#include "core/watchdog.h"
 #include "mpi_world.h"
 
 /* test_engine_order.c - receives in another order than the sends, and their window. */
@@ -328,6 +329,20 @@ static void ordinals_only_explain(void **state)
 	close_vectors(0, 1);
 }
 
+/* The watchdog sees that a transfer in many pieces moves. */
+static void pieces_are_events(void **state)
+{
+	unsigned long before;
+
+	(void)state;
+	world_open(2);
+	before = watchdog_signature(world_nodes[0]);
+	assert_int_equal(watchdog_signature(world_nodes[0]), before);
+	orr_next(&world_mpi(0)->net->npieces);
+	assert_int_not_equal(watchdog_signature(world_nodes[0]), before);
+	world_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -342,6 +357,7 @@ int main(void)
 		cmocka_unit_test(a_window_of_bytes),
 		cmocka_unit_test(one_moves_in_any_case),
 		cmocka_unit_test(ordinals_only_explain),
+		cmocka_unit_test(pieces_are_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

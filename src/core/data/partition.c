@@ -10,6 +10,7 @@
 #include "core/data/coherency.h"
 #include "core/data/data_ops.h"
 #include "core/data/redux.h"
+#include "core/data/relatives.h"
 #include "core/interface/interface.h"
 
 /* ---- questions ------------------------------------------------------- */
@@ -253,8 +254,6 @@ static void inherit(starpu_data_handle_t parent, starpu_data_handle_t part, unsi
 static starpu_data_handle_t cut_one(struct partition *partition, const struct cut *cut,
 				    unsigned i)
 {
-	const unsigned noted =
-		DATUM_KIN | DATUM_SENT | DATUM_RECEIVED | DATUM_CONTRIBUTED;
 	struct starpu_data_interface_ops *ops = cut->ops[i];
 	size_t bytes = ops->interface_size;
 	char few[2][128], *there = few[0], *elsewhere = few[1];
@@ -273,8 +272,6 @@ static starpu_data_handle_t cut_one(struct partition *partition, const struct cu
 		free(elsewhere);
 	}
 	data_body(part)->part_of = partition;
-	if (data_flags(partition->parent) & noted)
-		data_change_flags(part, DATUM_KIN, 0);
 	if (partition->is_planned)
 		data_change_flags(part, DATUM_VIEWS, 0);
 	inherit(partition->parent, part, i);
@@ -336,6 +333,7 @@ void partition_link(struct partition *partition)
 	extra->partitions = partition;
 	if (outer)
 		outer->nnested++;
+	relatives_link(partition, partition->next);
 	orr_lock(&parent->lock);
 	data_change_flags(parent, DATUM_VIEWS, 0);
 	orr_unlock(&parent->lock);
@@ -348,6 +346,7 @@ void partition_unlink(struct partition *partition)
 	int nplans = partition_nplans(parent) - partition->is_planned;
 
 	partition_set_view(partition, VIEW_CLOSED);
+	relatives_unlink(partition);
 	*partition->at = partition->next;
 	if (partition->next)
 		partition->next->at = partition->at;
@@ -424,55 +423,4 @@ void partition_drop(struct partition *partition)
 	if (partition->is_fixed)
 		unfix(partition->parent);
 	free(partition);
-}
-
-/* ---- relatives ------------------------------------------------------- */
-
-static void add_relative(struct relatives *relatives, starpu_data_handle_t handle)
-{
-	if (relatives->n == relatives->capacity) {
-		relatives->capacity = relatives->capacity ? 2 * relatives->capacity : 16;
-		relatives->list =
-			realloc(relatives->list,
-				relatives->capacity * sizeof(relatives->list[0]));
-		ORR_ASSERT(relatives->list);
-	}
-	relatives->list[relatives->n++] = handle;
-}
-
-/* The parts of all partitions of the datum but one, at any depth. */
-static void add_below(struct relatives *relatives, starpu_data_handle_t handle,
-		      const struct partition *but)
-{
-	const struct partition *partition = partition_first(handle);
-
-	for (; partition; partition = partition->next) {
-		if (partition == but)
-			continue;
-		for (unsigned i = 0; i < partition->nparts; i++) {
-			add_relative(relatives, partition->parts[i]);
-			if (partition->nnested)
-				add_below(relatives, partition->parts[i], NULL);
-		}
-	}
-}
-
-void partition_relatives(starpu_data_handle_t handle, struct relatives *relatives)
-{
-	struct node *node = handle->node;
-	const struct partition *outer;
-
-	*relatives = (struct relatives){0};
-	orr_lock(&node->views_lock);
-	add_below(relatives, handle, NULL);
-	for (outer = partition_of(handle); outer; outer = partition_of(outer->parent)) {
-		add_relative(relatives, outer->parent);
-		add_below(relatives, outer->parent, outer);
-	}
-	orr_unlock(&node->views_lock);
-}
-
-void relatives_free(struct relatives *relatives)
-{
-	free(relatives->list);
 }

@@ -15,12 +15,30 @@
  * In one memory, data_base_memory(), the bytes of a part are those of the parent: there a
  * value changes hands without being copied.  Elsewhere parts have memory of their own.
  */
+#include "base/table.h"
 #include "core/data/data.h"
 
 enum view {
 	VIEW_CLOSED, /* the parent has the value */
 	VIEW_READ,   /* so have the parts, and nobody writes */
 	VIEW_WRITE   /* the parts have it, the parent has not */
+};
+
+/* What may be noted of a datum between ranks: that some hold copies, or contributed. */
+enum note { NOTE_COPIES, NOTE_CONTRIBUTIONS, NNOTES };
+
+/* Of a partition: parts of which something was noted, or of what they are cut into. */
+struct noted {
+	struct partition *next, **at; /* of the same parent that have some; or NULL */
+	unsigned *parts, nlisted;     /* their numbers */
+	unsigned char *is_listed;     /* of each part */
+};
+
+/* What the partitions of one datum have in common; see relatives.h. */
+struct family {
+	struct partition *noted[NNOTES]; /* those that have such parts */
+	int npartitions;
+	unsigned char has_told; /* the relatives of the datum */
 };
 
 struct partition {
@@ -41,7 +59,11 @@ struct partition {
 	unsigned char keeps;      /* and have a value since it was opened */
 	unsigned char overlaps;   /* parts share bytes, which nobody was told yet */
 	unsigned overlapping[2];  /* two that do */
+	unsigned char has_told;   /* the relatives of its parts: see relatives.c */
 	unsigned nparts;
+	struct family *family; /* of a parent; see relatives.h for it and for these */
+	struct noted noted[NNOTES];
+	struct table numbers; /* of the parts, plus 1; from the first note on */
 	starpu_data_handle_t parts[];
 };
 
@@ -60,19 +82,6 @@ void partition_sort_open(starpu_data_handle_t handle);
 void partition_drop(struct partition *partition);
 /* The parent's memory may be another one than when it was cut: nobody uses the parts. */
 void partition_follow(struct partition *partition);
-
-/*
- * Data that share bytes with another one: its parts, what it is a part of, and the parts
- * of other partitions of that.  Parts of one partition are no relatives.
- */
-struct relatives {
-	starpu_data_handle_t *list;
-	unsigned n, capacity;
-};
-
-/* Locks the views.  To be freed. */
-void partition_relatives(starpu_data_handle_t handle, struct relatives *relatives);
-void relatives_free(struct relatives *relatives);
 
 /* Of a datum: the first of its partitions, the one that is not planned; or NULL. */
 struct partition *partition_first(starpu_data_handle_t handle);

@@ -6,7 +6,8 @@
 #include "base/application.h"
 #include "core/disk/files.h"
 
-/* stdio.c - files with the C library's streams. */
+/* stdio.c - files with the C library's streams, but for the one that small objects share.
+ */
 
 static FILE *open_at(const struct files_file *file, const char *mode, off_t offset)
 {
@@ -25,7 +26,8 @@ static int stdio_read(void *base, void *obj, void *buf, off_t offset, size_t siz
 	FILE *stream;
 	int ret = 0;
 
-	(void)base;
+	if (file->room)
+		return files_read(base, obj, buf, offset, size);
 	errno = 0;
 	stream = open_at(file, "rb", offset);
 	if (!stream)
@@ -43,7 +45,13 @@ static int stdio_write(void *base, void *obj, const void *buf, off_t offset, siz
 	FILE *stream;
 	int ret = 0;
 
-	(void)base;
+	if (file->room) {
+		ret = files_prepare(obj, offset, size, 1);
+		if (ret != 0)
+			return ret;
+	}
+	if (file->room)
+		return files_write(base, obj, buf, offset, size);
 	errno = 0;
 	stream = open_at(file, "r+b", offset);
 	if (!stream)

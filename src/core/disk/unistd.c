@@ -25,7 +25,7 @@ static int read_all(const struct files_file *file, int fd, char *to, off_t offse
 		    size_t size)
 {
 	while (size > 0) {
-		ssize_t n = pread(fd, to, size, offset);
+		ssize_t n = pread(fd, to, size, file->first + offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -44,7 +44,7 @@ static int write_all(const struct files_file *file, int fd, const char *from,
 		     off_t offset, size_t size)
 {
 	while (size > 0) {
-		ssize_t n = pwrite(fd, from, size, offset);
+		ssize_t n = pwrite(fd, from, size, file->first + offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -68,13 +68,12 @@ static int move_all(const struct files_file *file, int fd, char *bytes, off_t of
 static int move_cached(const struct files_file *file, char *bytes, off_t offset,
 		       size_t size, int writes)
 {
-	int fd = open(file->path, (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC), ret;
+	int fd = files_use(file, writes, 0), ret;
 
 	if (fd < 0)
 		return files_complain(file, writes ? "written" : "read", size, offset);
 	ret = move_all(file, fd, bytes, offset, size, writes);
-	/* Some file systems find only then that there is no room. */
-	if (close(fd) != 0 && ret == 0 && writes)
+	if (files_let(file, fd, writes) != 0 && ret == 0)
 		ret = files_complain(file, "written", size, offset);
 	return ret;
 }
@@ -116,8 +115,7 @@ static int move_direct(const struct files_file *file, char *bytes, off_t offset,
 	if (head > 0)
 		ret = move_cached(file, bytes, offset, head, writes);
 	if (middle > 0 && ret == 0) {
-		fd = open(file->path,
-			  (writes ? O_WRONLY : O_RDONLY) | O_DIRECT | O_CLOEXEC);
+		fd = files_use(file, writes, 1);
 		if (fd < 0)
 			return files_complain(file,
 					      "reached past the system's cache "
@@ -126,7 +124,7 @@ static int move_direct(const struct files_file *file, char *bytes, off_t offset,
 					      size, offset);
 		ret = move_blocks(file, fd, bytes + head, offset + (off_t)head, middle,
 				  writes);
-		close(fd);
+		files_let(file, fd, 0);
 	}
 	if (tail > 0 && ret == 0)
 		ret = move_cached(file, bytes + size - tail,
@@ -136,44 +134,42 @@ static int move_direct(const struct files_file *file, char *bytes, off_t offset,
 
 static void *direct_plug(void *parameter, starpu_ssize_t size)
 {
-	struct files_dir *dir = files_plug(parameter, size);
-
-	if (dir)
-		dir->is_direct = 1;
-	return dir;
+	(void)size;
+	return files_plug_dir(parameter, 1);
 }
 
-static int cached_read(void *base, void *obj, void *buf, off_t offset, size_t size)
+static int move(struct files_file *file, char *bytes, off_t offset, size_t size,
+		int writes)
 {
-	(void)base;
-	return move_cached(obj, buf, offset, size, 0);
+	int ret = files_prepare(file, offset, size, writes);
+
+	if (ret != 0)
+		return ret;
+	if (file->dir->is_direct)
+		return move_direct(file, bytes, offset, size, writes);
+	return move_cached(file, bytes, offset, size, writes);
 }
 
-static int cached_write(void *base, void *obj, const void *buf, off_t offset, size_t size)
+int files_read(void *base, void *obj, void *buf, off_t offset, size_t size)
 {
 	(void)base;
-	return move_cached(obj, (char *)buf, offset, size, 1);
+	return move(obj, buf, offset, size, 0);
 }
 
-static int direct_read(void *base, void *obj, void *buf, off_t offset, size_t size)
+int files_write(void *base, void *obj, const void *buf, off_t offset, size_t size)
 {
 	(void)base;
-	return move_direct(obj, buf, offset, size, 0);
-}
-
-static int direct_write(void *base, void *obj, const void *buf, off_t offset, size_t size)
-{
-	(void)base;
-	return move_direct(obj, (char *)buf, offset, size, 1);
+	return move(obj, (char *)buf, offset, size, 1);
 }
 
 #define FILES_OPS                                                                        \
 	.unplug = files_unplug, .bandwidth = files_bandwidth, .alloc = files_alloc,      \
 	.free = files_free, .open = files_open, .close = files_close,                    \
-	.full_read = files_full_read, .full_write = files_full_write
+	.read = files_read, .write = files_write, .full_read = files_full_read,          \
+	.full_write = files_full_write
 
-APPLICATION_OBJECT struct starpu_disk_ops starpu_disk_unistd_ops = {
-	.plug = files_plug, .read = cached_read, .write = cached_write, FILES_OPS};
+APPLICATION_OBJECT struct starpu_disk_ops starpu_disk_unistd_ops = {.plug = files_plug,
+								    FILES_OPS};
 
 APPLICATION_OBJECT struct starpu_disk_ops starpu_disk_unistd_o_direct_ops = {
-	.plug = direct_plug, .read = direct_read, .write = direct_write, FILES_OPS};
+	.plug = direct_plug, FILES_OPS};
