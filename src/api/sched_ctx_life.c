@@ -480,8 +480,13 @@ void starpu_sched_ctx_get_available_cpuids(unsigned sched_ctx_id, int **cpuids,
 
 void starpu_sched_ctx_bind_current_thread_to_cpuid(unsigned cpuid)
 {
-	struct node *node = api_node(__func__);
+	struct node *node;
 
+	/* OpenMP's threads belong to no simulated rank, and there is nothing to bind to.
+	 */
+	if (orrery_is_simulated() && !plat_self())
+		return;
+	node = api_node(__func__);
 	if (plat_bind_thread(node->plat, (int)cpuid) != 0)
 		orr_complain(node->rank,
 			     "%s: the thread is not bound: there is no core %u", __func__,

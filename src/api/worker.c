@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/task/codelet.h"
 #include "core/sched/sched.h"
+#include "core/sched/teams.h"
 #include "core/lasting.h"
 
 static struct worker *worker_at(const char *func, int id)
@@ -210,9 +211,19 @@ int starpu_worker_get_bindid(int workerid)
 	return plat_worker_bindid(worker->node->plat, worker->devid);
 }
 
+/* A combined worker is of the kind of its first, and has its memory. */
+static struct worker *first_of(const char *func, int id)
+{
+	const struct node *node = plat_self();
+	const struct team *team =
+		node && id >= node->nworkers ? teams_find(node, (unsigned)id) : NULL;
+
+	return worker_at(func, team ? team->ids[0] : id);
+}
+
 enum starpu_worker_archtype starpu_worker_get_type(int id)
 {
-	return worker_at(__func__, id)->type;
+	return first_of(__func__, id)->type;
 }
 
 void starpu_worker_get_name(int id, char *dst, size_t maxlen)
@@ -284,7 +295,7 @@ unsigned starpu_worker_get_local_memory_node(void)
 
 unsigned starpu_worker_get_memory_node(unsigned workerid)
 {
-	return worker_at(__func__, (int)workerid)->memory;
+	return first_of(__func__, (int)workerid)->memory;
 }
 
 static enum starpu_node_kind kind_of(const struct shape *shape, unsigned memory)

@@ -110,9 +110,12 @@ static const char *mode_name(unsigned mode)
 	}
 }
 
+/* A policy's post_exec_hook() has seen it finished already; whoever terminates it takes
+ * its worker away. */
 static int has_ended_but_for_others(const struct job *job)
 {
-	return job->state == JOB_DONE && job->task->status != STARPU_TASK_FINISHED &&
+	return job->state == JOB_DONE &&
+	       (job->task->status != STARPU_TASK_FINISHED || job->worker) &&
 	       orr_load(&job->end_deps) > 0;
 }
 

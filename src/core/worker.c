@@ -437,13 +437,13 @@ static int run_one(struct worker *worker)
 		if (orr_load(&job->nfetching) != 0 || job->state == JOB_RUNNING)
 			continue;
 		job_move(job, JOB_RUNNING);
-		job->task->status = STARPU_TASK_RUNNING;
 		job->task->workerid = (unsigned)worker->id;
 		fill_interfaces(job);
 		task_event(worker->node, job, EVENT_TASK_STARTED);
 		if (job->is_expected)
 			forget_expected(worker, job);
 		sched_started(worker, job);
+		job->task->status = STARPU_TASK_RUNNING;
 		if (is_ordered(job))
 			pass_turn(worker);
 		if (job->contributes)

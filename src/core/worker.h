@@ -63,6 +63,7 @@ struct worker {
 	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
 	unsigned char told_idle; /* has told that it has no task */
 	unsigned char told_rest; /* and that it sleeps */
+	unsigned char told_end;  /* to a policy, of the alias that it has run */
 	/* May it have a second task?  A core that did under a policy with one line for
 	 * all would keep it from a device that is idle. */
 	unsigned char takes_ahead;

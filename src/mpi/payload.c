@@ -20,11 +20,9 @@ static int executes(starpu_data_handle_t handle)
  * Simulated without execution, values do not exist, but small ones are carried all the
  * same: a counter or a convergence test that the program's main reads stays right.
  */
-enum { PAYLOAD_CARRIED_BYTES = 4096 };
-
 int payload_is_carried(const struct node *node, size_t bytes)
 {
-	return node->machine->executes || bytes <= PAYLOAD_CARRIED_BYTES;
+	return node->machine->executes || bytes <= DATA_CARRIED_BYTES;
 }
 
 /* 1: by the application's datatype, in place. */

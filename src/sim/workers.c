@@ -9,6 +9,7 @@
 
 #include "base/table.h"
 #include "core/data/data.h"
+#include "core/data/duplicate.h"
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
@@ -614,8 +615,8 @@ static int execute(struct worker *worker, struct job *job)
 		seconds = expected_s(worker, job);
 		if (knobs->noise > 0)
 			seconds *= 1 + noise(plat, knobs);
-		sim_worker->calls =
-			plat->machine.executes && !device_has_memory(worker->kind);
+		sim_worker->calls = !device_has_memory(worker->kind) &&
+				    (plat->machine.executes || duplicate_is_carried(job));
 	}
 	job->duration_s = seconds;
 	spend_energy(worker, job);

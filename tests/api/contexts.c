@@ -102,6 +102,49 @@ static void take_away(unsigned ctx, int first, int n)
 
 /* ---- claims ---------------------------------------------------------- */
 
+static void tell_context(void *buffers[], void *arg)
+{
+	(void)buffers;
+	*(unsigned *)arg = starpu_task_get_current()->sched_ctx;
+}
+
+static struct starpu_codelet tell_cl = {.cpu_funcs = {tell_context},
+					.cpu_funcs_name = {"tell_context"},
+					.flags = STARPU_CODELET_SIMGRID_EXECUTE};
+
+/* Also the global one; where it was submitted first, there a task stays. */
+static void tasks_know_their_context(void)
+{
+	struct starpu_task *task;
+	unsigned told = NOBODY, ctx;
+
+	begin();
+	ctx = create("eager", 0, 2);
+	task = starpu_task_create();
+	task->cl = &tell_cl;
+	task->cl_arg = &told;
+	task->detach = task->destroy = 0;
+	CLAIM_EQ(task->sched_ctx, STARPU_NMAX_SCHED_CTXS);
+	CLAIM_EQ(starpu_task_submit(task), 0);
+	CLAIM_EQ(task->sched_ctx, 0);
+	CLAIM_EQ(starpu_task_wait(task), 0);
+	CLAIM_EQ(told, 0);
+	told = NOBODY;
+	starpu_sched_ctx_set_context(&ctx);
+	CLAIM_EQ(starpu_task_submit(task), 0);
+	CLAIM_EQ(starpu_task_wait(task), 0);
+	CLAIM_EQ(told, 0);
+	starpu_task_destroy(task);
+	CLAIM_EQ(starpu_task_insert(&tell_cl, STARPU_CL_ARGS_NFREE, &told, sizeof(told),
+				    0),
+		 0);
+	starpu_task_wait_for_all();
+	CLAIM_EQ(told, ctx);
+	starpu_sched_ctx_set_context(NULL);
+	starpu_sched_ctx_delete(ctx);
+	starpu_shutdown();
+}
+
 static void tasks_run_in_their_context(void)
 {
 	unsigned left, right;
@@ -631,6 +674,7 @@ static void the_library_chooses_workers(void)
 }
 
 static const struct claim claims[] = {
+	{"tasks know their context", tasks_know_their_context},
 	{"tasks run in their context", tasks_run_in_their_context},
 	{"workers are shared", workers_are_shared},
 	{"ranks say who goes first", ranks_say_who_goes_first},

@@ -140,15 +140,63 @@ static void an_acquired_write_ends_sharing_too(void)
 	starpu_shutdown();
 }
 
+/* Values that nobody computes, but that the library brings from one datum to another. */
+static void small_values_need_no_kernel(void)
+{
+	int x[N] = {1, 2, 3, 4, 5, 6}, y[N] = {0};
+	starpu_data_handle_t from, to, homeless, twin;
+
+	start();
+	from = vector(x, N);
+	to = vector(y, N);
+	homeless = vector(NULL, N);
+	CLAIM_EQ(starpu_data_cpy(homeless, from, 1, NULL, NULL), 0);
+	CLAIM_EQ(starpu_data_cpy(to, homeless, 1, NULL, NULL), 0);
+	CLAIM_EQ(starpu_data_dup_ro(&twin, to, 1), 0);
+	CLAIM_EQ(value_of(homeless, 2), 3);
+	CLAIM_EQ(value_of(twin, N - 1), 6);
+	starpu_data_unregister(twin);
+	starpu_data_unregister(homeless);
+	starpu_data_unregister(to);
+	starpu_data_unregister(from);
+	CLAIM_EQ(y[4], 5);
+	starpu_shutdown();
+}
+
+/* What programs made for simulation register has an address that is none. */
+static void what_has_no_memory_is_not_copied(void)
+{
+	starpu_data_handle_t from, to;
+
+	if (!orrery_is_simulated())
+		return;
+	start();
+	starpu_vector_data_register(&from, STARPU_MAIN_RAM, 0, N, sizeof(int));
+	to = vector(NULL, N);
+	CLAIM_EQ(starpu_data_cpy(to, from, 0, NULL, NULL), 0);
+	starpu_data_unregister(to);
+	starpu_data_unregister(from);
+	starpu_shutdown();
+}
+
+static const struct claim carried[] = {
+	{"small values need no kernel", small_values_need_no_kernel},
+	{"what has no memory is not copied", what_has_no_memory_is_not_copied},
+	{NULL, NULL},
+};
+
 static const struct claim claims[] = {
 	{"copies take their turn", copies_take_their_turn},
 	{"matrices are copied", matrices_are_copied},
 	{"duplicates are shared until a write", duplicates_are_shared_until_a_write},
 	{"an acquired write ends sharing too", an_acquired_write_ends_sharing_too},
+	{"small values need no kernel", small_values_need_no_kernel},
 	{NULL, NULL},
 };
 
-int main(void)
+/* carried: what holds though no kernels are called. */
+int main(int argc, char **argv)
 {
-	return claims_run(claims, 0);
+	return claims_run(argc > 1 && strcmp(argv[1], "carried") == 0 ? carried : claims,
+			  0);
 }

@@ -103,6 +103,25 @@ static void submit(struct starpu_codelet *cl, int number)
 
 /* ---- claims ---------------------------------------------------------- */
 
+static void sets_are_there_from_the_start(void)
+{
+	const char *policies[] = {"peager", "pheft", "modular-pheft"};
+
+	for (int i = 0; i < 3; i++) {
+		int size = 0, *members = NULL;
+
+		begin(policies[i]);
+		CLAIM(starpu_combined_worker_get_count() > 0);
+		CLAIM_EQ(
+			starpu_combined_worker_get_description(NWORKERS, &size, &members),
+			0);
+		CLAIM(size > 1 && size <= NWORKERS && members != NULL);
+		CLAIM_EQ(starpu_worker_get_type(NWORKERS), STARPU_CPU_WORKER);
+		CLAIM_EQ(starpu_worker_get_memory_node(NWORKERS), STARPU_MAIN_RAM);
+		starpu_shutdown();
+	}
+}
+
 static void spmd_kernels_are_called_by_each(void)
 {
 	begin("peager");
@@ -273,6 +292,7 @@ static void a_master_has_the_cores_of_its_context(void)
 }
 
 static const struct claim claims[] = {
+	{"sets are there from the start", sets_are_there_from_the_start},
 	{"SPMD kernels are called by each", spmd_kernels_are_called_by_each},
 	{"fork-join kernels are called once", fork_join_kernels_are_called_once},
 	{"codelets limit their width", codelets_limit_their_width},

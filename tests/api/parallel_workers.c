@@ -3,6 +3,7 @@
 /* Parallel workers: starpu_parallel_worker.h. */
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,12 +223,30 @@ static void refusals(void)
 	starpu_shutdown();
 }
 
+static void *bind(void *arg)
+{
+	starpu_sched_ctx_bind_current_thread_to_cpuid(0);
+	return arg;
+}
+
+/* OpenMP makes such threads; in simulation they belong to no rank. */
+static void threads_of_others(void)
+{
+	pthread_t thread;
+
+	begin();
+	CLAIM_EQ(pthread_create(&thread, NULL, bind, NULL), 0);
+	CLAIM_EQ(pthread_join(thread, NULL), 0);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"two halves of a machine: masters alone take tasks", halves},
 	{"parts are as many and as large as asked for", partitions},
 	{"tasks go to a context with the policy", with_policy},
 	{"the other cores take tasks when they are to", awake},
 	{"what cannot be made is refused", refusals},
+	{"threads of others may bind themselves", threads_of_others},
 	{NULL, NULL}};
 
 int main(void)

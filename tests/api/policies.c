@@ -23,6 +23,15 @@ static int nscheduled, nran, sum;
 
 #define COUNT(counter) (void)__atomic_add_fetch(&(counter), 1, __ATOMIC_RELAXED)
 
+static int nepilogues;
+
+static void epilogue(void *arg)
+{
+	(void)arg;
+	CLAIM_EQ(starpu_task_get_current()->status, STARPU_TASK_RUNNING);
+	nepilogues++;
+}
+
 static void submit_hook(struct starpu_task *task)
 {
 	(void)task;
@@ -31,14 +40,17 @@ static void submit_hook(struct starpu_task *task)
 
 static void pre_exec(struct starpu_task *task, unsigned ctx)
 {
-	CLAIM_EQ(starpu_sched_ctx_get_ctx_for_task(task) % STARPU_NMAX_SCHED_CTXS, ctx);
+	CLAIM_EQ(task->sched_ctx, ctx);
+	CLAIM_EQ(task->status, STARPU_TASK_READY);
+	CLAIM(starpu_task_get_current() == task);
 	COUNT(npre);
 }
 
 static void post_exec(struct starpu_task *task, unsigned ctx)
 {
-	(void)task;
 	(void)ctx;
+	CLAIM_EQ(task->status, STARPU_TASK_FINISHED);
+	CLAIM_EQ(nepilogues, task->epilogue_callback_func != NULL);
 	COUNT(npost);
 }
 
@@ -394,6 +406,13 @@ static void all_tasks_run(void)
 		CLAIM_EQ(nran, NTASKS);
 		CLAIM_EQ(alone.where, STARPU_CPU);
 		alone.where = 0;
+		begin(policies[p]);
+		CLAIM_EQ(
+			starpu_task_insert(&alone, STARPU_EPILOGUE_CALLBACK, epilogue, 0),
+			0);
+		end(1);
+		CLAIM_EQ(nepilogues, 1);
+		nepilogues = 0;
 	}
 }
 

@@ -49,6 +49,9 @@ enum datum_flag {
 	DATUM_KIN = 1 << 14 /* ranks may have copies of what shares bytes: mpi/kin.h */
 };
 
+/* Of a value that simulations carry though they call no kernels. */
+enum { DATA_CARRIED_BYTES = 4096 };
+
 /* What a copy has of its memory; see room.h. */
 enum copy_room {
 	ROOM_NONE,

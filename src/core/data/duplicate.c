@@ -35,6 +35,16 @@ static void check_room(const struct plat_copy *copy, starpu_data_handle_t dst)
 		room);
 }
 
+/* Where no kernel is called there may be no memory either. */
+static int has_places(const struct plat_copy *copy)
+{
+	struct layout from, to;
+
+	return interface_layouts(copy->methods, copy->from_interface, copy->to_interface,
+				 &from, &to) &&
+	       from.base && to.base;
+}
+
 static void copy_kernel(void *buffers[], void *arg)
 {
 	starpu_data_handle_t source = arg;
@@ -47,6 +57,8 @@ static void copy_kernel(void *buffers[], void *arg)
 				 .methods = source->ops->copy_methods,
 				 .owner = source};
 
+	if (!node->machine->executes && !has_places(&copy))
+		return;
 	check_room(&copy, STARPU_TASK_GET_HANDLE(plat_caller(node->plat)->task, 0));
 	methods_copy(node, &copy);
 }
@@ -69,6 +81,12 @@ static struct starpu_codelet copy_codelet
 						    .modes = {STARPU_W, STARPU_R},
 						    .model = &copy_model,
 						    .name = "data_cpy"};
+
+int duplicate_is_carried(const struct job *job)
+{
+	return job->task->cl == &copy_codelet &&
+	       data_bytes(STARPU_TASK_GET_HANDLE(job->task, 1)) <= DATA_CARRIED_BYTES;
+}
 
 int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_handle_t src,
 		   const struct copy_wish *wish)

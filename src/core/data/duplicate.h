@@ -25,6 +25,8 @@ struct copy_wish {
  * -ENODEV when no worker can. */
 int duplicate_copy(struct node *node, starpu_data_handle_t dst, starpu_data_handle_t src,
 		   const struct copy_wish *wish);
+/* A copy of a value so small that a simulation carries it, see mpi/payload.c. */
+int duplicate_is_carried(const struct job *job);
 int duplicate_read_only(struct node *node, starpu_data_handle_t *dst,
 			starpu_data_handle_t src, int asynchronous);
 

@@ -66,6 +66,8 @@ struct sched_ops {
 	 * those that are bound to a worker and were never pushed. */
 	void (*started)(struct sched *sched, struct worker *worker, struct job *job);
 	void (*ended)(struct sched *sched, struct worker *worker, struct job *job);
+	/* Later than that: its data are released, its epilogue has been called. */
+	void (*finished)(struct sched *sched, struct worker *worker, struct job *job);
 	/* Give a weight, or set it: 0, or -1 when it weighs no such thing.
 	 */
 	int (*weigh)(struct sched *sched, enum sched_weight weight, double *value,
@@ -237,6 +239,15 @@ static inline void sched_ended(struct worker *worker, struct job *job)
 
 	if (sched->ops->ended)
 		sched->ops->ended(sched, worker, job);
+}
+
+/* worker: who ran it, or NULL. */
+static inline void sched_finished(struct worker *worker, struct job *job)
+{
+	struct sched *sched = job->sched;
+
+	if (worker && sched->ops->finished)
+		sched->ops->finished(sched, worker, job);
 }
 
 #endif

@@ -149,17 +149,43 @@ static struct job *own_pop(struct sched *sched, struct worker *worker)
 	return job;
 }
 
+/* The hook may ask for the current task. */
 static void own_started(struct sched *sched, struct worker *worker, struct job *job)
 {
-	if (sched->policy->pre_exec_hook)
-		sched->policy->pre_exec_hook(gang_task(worker, job), (unsigned)sched->id);
+	struct plat_caller *caller = plat_caller(sched->node->plat);
+	struct starpu_task *task = gang_task(worker, job), *outer = caller->task;
+
+	if (!sched->policy->pre_exec_hook)
+		return;
+	caller->task = task;
+	sched->policy->pre_exec_hook(task, (unsigned)sched->id);
+	caller->task = outer;
 }
 
+static void tell_end(struct sched *sched, struct starpu_task *task)
+{
+	if (!sched->policy->post_exec_hook)
+		return;
+	task->status = STARPU_TASK_FINISHED;
+	sched->policy->post_exec_hook(task, (unsigned)sched->id);
+}
+
+/* Aliases are gone when the task has finished. */
 static void own_ended(struct sched *sched, struct worker *worker, struct job *job)
 {
-	if (sched->policy->post_exec_hook)
-		sched->policy->post_exec_hook(gang_task(worker, job),
-					      (unsigned)sched->id);
+	struct starpu_task *task = gang_task(worker, job);
+
+	if (task == job->task)
+		return;
+	worker->told_end = job->worker == worker;
+	tell_end(sched, task);
+}
+
+static void own_finished(struct sched *sched, struct worker *worker, struct job *job)
+{
+	if (!worker->told_end)
+		tell_end(sched, job->task);
+	worker->told_end = 0;
 }
 
 static double own_expect(struct worker *worker, struct job *job)
@@ -198,6 +224,7 @@ const struct sched_ops sched_own = {
 	.pop = own_pop,
 	.started = own_started,
 	.ended = own_ended,
+	.finished = own_finished,
 	.expect = own_expect,
 	.submitted = own_submitted,
 	.schedule = own_schedule,

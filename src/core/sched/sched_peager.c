@@ -58,6 +58,13 @@ static struct worker *peager_push(struct sched *sched, struct job *job)
 	return NULL;
 }
 
+/* The application may ask for the global context's teams before there is a parallel task;
+ * others have no workers yet. */
+static void peager_opened(struct sched *sched)
+{
+	teams_declare_usual(sched);
+}
+
 /* ---- which team ------------------------------------------------------ */
 
 /* Seconds; -1: not known yet, which is to be learnt. */
@@ -138,6 +145,7 @@ const struct sched_ops sched_peager = {
 					 "set of CPU workers that they may"},
 	.has_priorities = 1,
 	.open = peager_open,
+	.opened = peager_opened,
 	.close = peager_close,
 	.push = peager_push,
 	.pop = peager_pop,
@@ -150,6 +158,7 @@ const struct sched_ops sched_pheft = {
 			   "workers that ends them first"},
 	.has_priorities = 1,
 	.open = pheft_open,
+	.opened = peager_opened,
 	.close = peager_close,
 	.push = peager_push,
 	.pop = peager_pop,

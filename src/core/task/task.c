@@ -393,10 +393,9 @@ static void choose_sched(struct job *job, struct starpu_task *task)
 
 	if (task->sched_ctx >= STARPU_NMAX_SCHED_CTXS && orr_load(&node->callers_choose))
 		take_callers_context(task, plat_caller(node->plat));
-	sched = sched_of_task(node, task);
-	job->sched = sched;
+	job->sched = sched = sched_of_task(node, task);
+	task->sched_ctx = (unsigned)sched->id;
 	if (sched->is_told) {
-		task->sched_ctx = (unsigned)sched->id;
 		if (sched->id != 0) {
 			orr_add(&node->submitted_elsewhere, 1);
 			contexts_job_submitted(sched);
@@ -773,6 +772,7 @@ void task_finish(struct worker *worker, struct job *job, struct ready *ready)
 		callback_call(node, task, task->epilogue_callback_func,
 			      task->epilogue_callback_arg);
 	job_move(job, JOB_DONE);
+	sched_finished(worker, job);
 	if (worker && node_knobs(node)->codelet_profiling)
 		codelet_count(worker, task->cl);
 	/* Nobody adds to the last one: that would be after the end. */
