@@ -692,6 +692,7 @@ void starpu_mpi_comm_stats_disable(void);
 /** Write the payload bytes sent to each rank; as many elements as ranks; nothing when
  * they were never counted. */
 void starpu_mpi_comm_stats_retrieve(size_t *comm_stats);
+#define starpu_mpi_comm_amounts_retrieve starpu_mpi_comm_stats_retrieve /* of 1.3 */
 
 /**
  * Reserve nbtags consecutive tags and return the first, -1 for none; the same on

@@ -86,6 +86,36 @@ void place_free(struct place *place)
 	free(place);
 }
 
+struct shifting {
+	ptrdiff_t (*shift)(void *arg, ptrdiff_t at);
+	void *arg;
+};
+
+/* The place was at an offset from the value, and will be at another one. */
+static struct place *shifted(const struct place *place, ptrdiff_t was, ptrdiff_t will,
+			     const struct shifting *by)
+{
+	struct place *other = place_members(place->nmembers);
+
+	other->count = place->count;
+	other->stride_bytes = place->stride_bytes;
+	other->block_bytes = place->block_bytes;
+	for (size_t i = 0; i < place->nmembers; i++) {
+		ptrdiff_t from = was + place->members[i].at;
+		ptrdiff_t to = from + by->shift(by->arg, from);
+
+		place_set(other, i, to - will,
+			  shifted(place->members[i].place, from, to, by));
+	}
+	return other;
+}
+
+struct place *place_shifted(const struct place *place,
+			    ptrdiff_t (*shift)(void *arg, ptrdiff_t at), void *arg)
+{
+	return shifted(place, 0, 0, &(struct shifting){shift, arg});
+}
+
 /* ---- asking ---------------------------------------------------------- */
 
 size_t place_bytes(const struct place *place)

@@ -23,6 +23,9 @@ void place_set(struct place *place, size_t i, ptrdiff_t at, struct place *member
 /* One more holder, who frees it. */
 struct place *place_hold(struct place *place);
 void place_free(struct place *place);
+/* The same with blocks elsewhere: shift() says for an offset how much is added. */
+struct place *place_shifted(const struct place *place,
+			    ptrdiff_t (*shift)(void *arg, ptrdiff_t at), void *arg);
 
 size_t place_bytes(const struct place *place);
 /* The same from base on as nested strides: 0, or -E2BIG. */

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
+#include "core/data/buffers.h"
 #include "mpi/mpi.h"
 
 void datatypes_init(struct datatypes *datatypes)
@@ -91,13 +93,6 @@ static struct place *ask(struct mpi *mpi, starpu_data_handle_t handle, unsigned 
 	return place;
 }
 
-struct place *datatype_ask_first(struct mpi *mpi, starpu_data_handle_t handle)
-{
-	return mpi->net->may_ask && mpi->net->may_ask()
-		       ? ask(mpi, handle, STARPU_MAIN_RAM)
-		       : NULL;
-}
-
 struct place *datatype_ask(struct mpi *mpi, starpu_data_handle_t handle, unsigned memory)
 {
 	return mpi->net->may_ask ? NULL : ask(mpi, handle, memory);
@@ -113,4 +108,100 @@ char *datatype_base(starpu_data_handle_t handle, unsigned memory)
 	if (ops->to_pointer)
 		return ops->to_pointer(copy->interface, memory);
 	return ops->handle_to_pointer ? ops->handle_to_pointer(handle, memory) : NULL;
+}
+
+/* ---- asked before ------------------------------------------------------ */
+
+/*
+ * Interfaces of several buffers have types whose offsets depend on where these are.  The
+ * words of the interface say that, then and later: a block moves as the pointer moves
+ * that points to it, or to the nearest byte before it.
+ */
+enum { LOWEST_ADDRESS = 4096 }; /* of a pointer: smaller words are numbers */
+
+struct answer {
+	struct place *place;
+	uintptr_t base;
+	size_t nwords;
+	uintptr_t words[];
+};
+
+static struct answer *answer_new(starpu_data_handle_t handle, struct place *place)
+{
+	const void *interface = data_home_copy(handle)->interface;
+	size_t n = handle->ops->interface_size / sizeof(uintptr_t);
+	struct answer *answer = orr_alloc(sizeof(*answer) + n * sizeof(uintptr_t));
+
+	answer->place = place;
+	answer->base = (uintptr_t)datatype_base(handle, STARPU_MAIN_RAM);
+	answer->nwords = n;
+	memcpy(answer->words, interface, n * sizeof(uintptr_t));
+	return answer;
+}
+
+void answer_free(struct answer *answer)
+{
+	if (answer)
+		place_free(answer->place);
+	free(answer);
+}
+
+struct answer *datatype_ask_first(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	struct datatype datatype;
+	struct answer *answer = NULL;
+	struct copy_state *copy;
+	struct place *place;
+	void *loan;
+
+	if (!mpi->net->may_ask || !mpi->net->may_ask() ||
+	    !find(&mpi->lasting->datatypes, (int)handle->ops->interfaceid, &datatype))
+		return NULL;
+	orr_lock(&handle->lock);
+	copy = data_copy(handle, STARPU_MAIN_RAM);
+	loan = buffers_lend(copy);
+	orr_unlock(&handle->lock);
+	place = ask(mpi, handle, STARPU_MAIN_RAM);
+	if (place)
+		answer = answer_new(handle, place);
+	orr_lock(&handle->lock);
+	buffers_end_loan(copy, loan);
+	orr_unlock(&handle->lock);
+	return answer;
+}
+
+struct move {
+	const struct answer *answer;
+	uintptr_t base;         /* where it is now */
+	const uintptr_t *words; /* of the interface now */
+};
+
+static ptrdiff_t shift(void *arg, ptrdiff_t at)
+{
+	const struct move *move = arg;
+	const struct answer *answer = move->answer;
+	uintptr_t address = answer->base + (uintptr_t)at;
+	uintptr_t from = answer->base, to = move->base;
+
+	for (size_t i = 0; i < answer->nwords; i++)
+		if (answer->words[i] >= LOWEST_ADDRESS && answer->words[i] <= address &&
+		    (answer->words[i] > from || from > address)) {
+			from = answer->words[i];
+			to = move->words[i];
+		}
+	return (ptrdiff_t)((to - from) - (move->base - answer->base));
+}
+
+struct place *answered_place(struct answer *answer, starpu_data_handle_t handle,
+			     unsigned memory)
+{
+	struct move move = {answer, (uintptr_t)datatype_base(handle, memory),
+			    data_find_copy(handle, memory)->interface};
+	size_t bytes = answer->nwords * sizeof(uintptr_t);
+	struct place *place = memcmp(move.words, answer->words, bytes) == 0
+				      ? place_hold(answer->place)
+				      : place_shifted(answer->place, shift, &move);
+
+	answer_free(answer);
+	return place;
 }

@@ -16,6 +16,7 @@
 #include "plat/net.h"
 
 struct mpi;
+struct answer;
 
 struct datatype {
 	/* The application's functions, whose types only the API knows, and who calls
@@ -41,12 +42,19 @@ void datatype_put(struct datatypes *datatypes, int interface_id,
 void datatype_remove(struct datatypes *datatypes, int interface_id);
 
 /*
- * Where the value of a datum is, from the address of a copy on: when a transfer of it is
- * posted, and when its copy in a main memory is the caller's.  NULL when nobody is to be
- * asked then, or refuses; else to be freed.
+ * Where the value of a datum is, from the address of a copy on: when its copy in a main
+ * memory is the caller's.  NULL when nobody is to be asked then, or refuses; else to be
+ * freed.
  */
-struct place *datatype_ask_first(struct mpi *mpi, starpu_data_handle_t handle);
 struct place *datatype_ask(struct mpi *mpi, starpu_data_handle_t handle, unsigned memory);
+/*
+ * The same asked when a transfer of it is posted, which may be long before its memory is
+ * there; answered_place() says where it has come to be, and frees the answer.
+ */
+struct answer *datatype_ask_first(struct mpi *mpi, starpu_data_handle_t handle);
+struct place *answered_place(struct answer *answer, starpu_data_handle_t handle,
+			     unsigned memory);
+void answer_free(struct answer *answer);
 /* The address of a copy. */
 char *datatype_base(starpu_data_handle_t handle, unsigned memory);
 

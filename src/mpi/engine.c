@@ -708,11 +708,12 @@ static void match_receive(struct request *request)
 struct request *engine_post(struct mpi *mpi, const struct post *post)
 {
 	int is_wanted = post->kind == REQUEST_SEND && coop_wants(mpi, post->handle);
-	struct place *place = datatype_ask_first(mpi, post->handle);
+	struct answer *answer = datatype_ask_first(mpi, post->handle);
 	struct request *request = request_new(mpi, post);
 	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
 
-	request->payload.place = place;
+	request->payload.answer = answer;
+	request->payload.is_answered = answer != NULL;
 	if (post->ordinal)
 		raise_note(mpi, request);
 	if (post->kind == REQUEST_RECEIVE)

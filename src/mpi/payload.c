@@ -31,8 +31,11 @@ static int in_described_place(struct payload *payload, starpu_data_handle_t hand
 {
 	int is_known;
 
-	if (!payload->place)
+	if (payload->is_answered)
+		payload->place = answered_place(payload->answer, handle, payload->memory);
+	else
 		payload->place = datatype_ask(handle->node->mpi, handle, payload->memory);
+	payload->is_answered = 0;
 	if (!payload->place)
 		return 0;
 	is_known = place_layout(payload->place, datatype_base(handle, payload->memory),
@@ -55,7 +58,9 @@ static int in_place(struct payload *payload, starpu_data_handle_t handle, unsign
 		payload->is_packed = 1;
 		return 0;
 	}
-	place_free(payload->place);
+	if (payload->is_answered)
+		answer_free(payload->answer);
+	payload->is_answered = 0;
 	payload->place = NULL;
 	payload->bytes = layout_bytes(&layout);
 	if (!payload_is_carried(handle->node, payload->bytes))

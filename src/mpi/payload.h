@@ -17,23 +17,26 @@
 #include "core/data/data.h"
 #include "plat/net.h"
 
+struct answer;
 struct place;
 
 struct payload {
 	char *base; /* of the layout; the owned buffer of what is packed, or NULL */
 	uint64_t bytes : 48;
 	uint64_t memory : 8;
-	uint64_t is_strided : 1; /* not in one piece */
-	uint64_t is_packed : 1;  /* travels packed, even when nothing is carried */
+	uint64_t is_strided : 1;  /* not in one piece */
+	uint64_t is_packed : 1;   /* travels packed, even when nothing is carried */
+	uint64_t is_answered : 1; /* the application was asked when it was posted */
 	union {
 		struct layout *strided; /* is_strided; owned */
 		/* Else: packed as it says, not by its interface, or NULL; owned. */
 		struct place *place;
+		struct answer *answer; /* is_answered; owned */
 	};
 };
 
 /* The value to send; packs when needed.  Ends the program when that fails.  The struct is
- * zeroed, but for place when that is known. */
+ * zeroed, but for the answer when there is one. */
 void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 		     unsigned memory);
 /* Where to receive; of packed data no bytes are known before payload_expect(). */

@@ -50,6 +50,9 @@ PROGRAM = """program alone
   if (fstarpu_sched_ctx_get_min_priority(ctx) /= least) error stop "priorities of a context"
   call fstarpu_sched_ctx_display_workers(ctx)
   call fstarpu_sched_ctx_delete(ctx)
+  if (fstarpu_worker_is_blocked(0) /= 0) error stop "a worker is blocked"
+  call fstarpu_data_descrg_free(fstarpu_data_descr_alloc())
+  call fstarpu_display_memory_stats()
   print *, "version", major, "workers", fstarpu_cpu_worker_get_count()
   call fstarpu_shutdown()
 end program alone

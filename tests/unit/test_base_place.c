@@ -75,6 +75,36 @@ static void one_member_may_be_used_often(void **state)
 	place_free(all);
 }
 
+/* What lies from 8 on has moved by 100. */
+static ptrdiff_t later_ones(void *arg, ptrdiff_t at)
+{
+	(*(int *)arg)++;
+	return at >= 8 ? 100 : 0;
+}
+
+static void blocks_move_by_their_offsets(void **state)
+{
+	struct place *all = place_members(2), *inner = place_members(2), *moved;
+	char value[128] = "ab", row[8];
+	int ncalls = 0;
+
+	(void)state;
+	place_set(inner, 0, 0, place_repeat(place_block(1), 2, 2));
+	place_set(inner, 1, 8, place_block(2));
+	place_set(all, 0, 0, place_block(2));
+	place_set(all, 1, 4, inner);
+	moved = place_shifted(all, later_ones, &ncalls);
+	place_free(all);
+	assert_int_equal(ncalls, 5);
+	assert_int_equal(place_bytes(moved), 6);
+	value[4] = 'c';
+	value[6] = 'd';
+	memcpy(value + 112, "ef", 2);
+	place_gather(row, moved, value);
+	assert_memory_equal(row, "abcdef", 6);
+	place_free(moved);
+}
+
 static void nothing_is_no_bytes(void **state)
 {
 	struct place *place = place_repeat(place_block(3), 0, 8);
@@ -93,6 +123,7 @@ int main(void)
 		cmocka_unit_test(bytes_come_in_the_order_of_the_tree),
 		cmocka_unit_test(strides_are_a_layout),
 		cmocka_unit_test(one_member_may_be_used_often),
+		cmocka_unit_test(blocks_move_by_their_offsets),
 		cmocka_unit_test(nothing_is_no_bytes),
 	};
 

@@ -260,6 +260,19 @@ static void waits_in_mpi(void)
 	starpu_data_unregister(handle);
 }
 
+/* In MPI while a message of its own has still to leave. */
+static void sends_and_waits_in_mpi(void)
+{
+	starpu_data_handle_t handle = many_bytes();
+
+	if (rank == 0)
+		starpu_mpi_isend_detached(handle, 1, TAG, WORLD, NULL, NULL);
+	else
+		starpu_mpi_recv(handle, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+	MPI_Barrier(WORLD);
+	starpu_data_unregister(handle);
+}
+
 /* For what nobody sends, until it comes. */
 static void tests_for_ever(void)
 {
@@ -717,6 +730,7 @@ static const struct scene scenes[] = {
 	SCENE(tests_for_ever),
 	SCENE(tests_alone),
 	SCENE(waits_in_mpi),
+	SCENE(sends_and_waits_in_mpi),
 	SCENE(wait_again),
 	SCENE(send_in_null),
 	SCENE(insert_in_null),

@@ -180,6 +180,11 @@ NODES = [
                               r"rank 2\] its main waits in MPI_Barrier"]))
       for env in ({}, {"ORRERY_TRANSPORT": "mpi"}, {"ORRERY_TRANSPORT": "flows"})),
     Case("waits_in_mpi", WAITS_IN_MPI, where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
+    Case("sends_and_waits_in_mpi", [r"rank 0\] its main waits in MPI_Barrier",
+         r"rank 0\] under --transport mpi its messages move only while its main is in a function "
+         r"of the library.*--transport routes", r"rank 1\]   receive from rank 0 tag 7"],
+         where=SIM, status=DEADLOCK, program="../wrong/nodes", nranks=2,
+         env=dict(SOON, ORRERY_TRANSPORT="mpi")),
     *(Case(name, WAITS_IN_MPI, where=REAL, status=ENDS, program=program, nranks=2,
            env=dict(env, **SOON), claim="%s %s" % (name, " ".join(env)))
       for name, program, env in (

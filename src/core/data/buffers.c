@@ -3,6 +3,7 @@
 #include "core/data/buffers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 #include "core/data/budget.h"
@@ -89,6 +90,42 @@ void buffers_free(struct copy_state *copy)
 		caller->has_room = 0;
 	}
 	copy->allocated = 0;
+}
+
+/* The loan is what the interface was before. */
+void *buffers_lend(struct copy_state *copy)
+{
+	const struct starpu_data_interface_ops *ops = copy->datum->ops;
+	struct plat_caller *caller = plat_caller(copy->datum->node->plat);
+	starpu_ssize_t bytes;
+	void *loan;
+
+	if (copy->allocated || !ops->allocate_data_on_node)
+		return NULL;
+	loan = orr_alloc(ops->interface_size);
+	memcpy(loan, copy->interface, ops->interface_size);
+	caller->has_room = 1;
+	bytes = ops->allocate_data_on_node(copy->interface, copy->memory);
+	caller->has_room = 0;
+	if (bytes >= 0)
+		return loan;
+	memcpy(copy->interface, loan, ops->interface_size);
+	free(loan);
+	return NULL;
+}
+
+void buffers_end_loan(struct copy_state *copy, void *loan)
+{
+	const struct starpu_data_interface_ops *ops = copy->datum->ops;
+	struct plat_caller *caller = plat_caller(copy->datum->node->plat);
+
+	if (!loan)
+		return;
+	caller->has_room = 1;
+	ops->free_data_on_node(copy->interface, copy->memory);
+	caller->has_room = 0;
+	memcpy(copy->interface, loan, ops->interface_size);
+	free(loan);
 }
 
 struct copy_state *buffers_scratch(starpu_data_handle_t datum, unsigned memory)

@@ -16,6 +16,10 @@ int buffers_try(struct copy_state *copy);
 void buffers_allocate(struct copy_state *copy);
 /* Take it away, if it has one. */
 void buffers_free(struct copy_state *copy);
+/* A copy without a buffer has one that nothing counts, until buffers_end_loan() with what
+ * is returned; NULL: it has its own, or gets none. */
+void *buffers_lend(struct copy_state *copy);
+void buffers_end_loan(struct copy_state *copy, void *loan);
 /* Each scratch access has a copy of its own, as long as it lasts; without a buffer yet.
  */
 struct copy_state *buffers_scratch(starpu_data_handle_t datum, unsigned memory);
