@@ -104,6 +104,9 @@ def paje(case):
             numbers["10"] == numbers["11"] == NTASKS and
             sum(line.startswith("8 ") and line.endswith(" c0") for line in lines) == NTASKS,
             numbers)
+    verdict("%s_paje_has_the_programs_own_events" % case.name, all(
+        sum(text in line for line in lines) == 2 for text in (
+            '"event 42"', '"half-time, said in a long text"', '"a text about the run"')), lines[:5])
     if not shutil.which("pj_dump"):
         return
     out = subprocess.run(["pj_dump", path], text=True, capture_output=True, timeout=100)
