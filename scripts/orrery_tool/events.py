@@ -34,9 +34,11 @@ GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
  REQUEST_MOVING, REQUEST_MOVED, REQUEST_DONE, MESSAGE_SENT, MESSAGE_RECEIVED,
  NET_BUSY, WORKER_BUSY, WORKER_IDLE, USER, USER_TEXT, USER_META, PAUSED,
  RESUMED, TASK_FLOPS, TASK_JOULES, TASK_USES, TASK_LINKED, TASK_TAGGED, TAG_LINKED,
- FORGOTTEN, MODEL, SETTING) = range(50)
+ FORGOTTEN, MODEL, SETTING, COMBINED, WAITED) = range(52)
+# Of enum wait_kind in src/core/wait.h, for WAITED: number of tasks, transfers, barriers.
+FOR_END, FOR_READY, FOR_TRANSFER, FOR_BARRIER = 0, 1, 8, 9
 # enum event_use_flag, of TASK_USES.
-READS, COMMUTES, REDUCES, WRITES, UPDATES, OTHER = (1 << bit for bit in range(6))
+READS, COMMUTES, REDUCES, WRITES, UPDATES, OTHER, OWN = (1 << bit for bit in range(7))
 
 
 def float_of(bits):

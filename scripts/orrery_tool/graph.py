@@ -32,8 +32,11 @@ class Graph:
         self.task, self.source, self.target = array("q"), array("q"), array("q")
         self.sends, self.receives = {}, {}
         self.again = set() # sends of a value that their receiver has had already
-        self.commuting, self.turns = [], {} # vertices that exclude each other
+        self.commuting = {} # by the end of each group that commutes: who exclude each other
+        self.turns = {}
         self.writers, self.written = {}, [] # vertices that write one datum in turn
+        # By task that writes a datum and does not read it: whom it waits for to do so.
+        self.overwrites = {}
         self.begin_node(None)
 
     def begin_node(self, rank):
@@ -44,6 +47,7 @@ class Graph:
         self.others, self.tags = {}, {}
         self.versions, self.sent = {}, {} # of data, and which went to whom, by (datum, rank)
         self.arriving, self.leaving = {}, {} # declared edges of jobs to be submitted
+        self.contributed = {} # by datum, the ends of groups that are not combined yet
 
     def add(self, task=NO_TASK):
         self.task.append(task)
@@ -94,6 +98,8 @@ class Graph:
             vertex = self.vertices.get(ident)
         if vertex is not None:
             self.take_turn(vertex, flag & TOGETHER, datum)
+            if flag & (TOGETHER | e.WRITES | e.OTHER) == e.WRITES:
+                self.overwrites[vertex] = self.turns[datum][0]
 
     def note_send(self, place, datum):
         version, key = self.versions.get(datum, 0), (datum, place[1])
@@ -108,14 +114,7 @@ class Graph:
         if turn is None:
             turn = self.turns[datum] = [None, kind, []]
         elif not kind or kind != turn[1]:
-            members = turn[2]
-            self.end_turn(turn)
-            if len(members) > 1:
-                turn[0] = self.add()
-                for member in members:
-                    self.edge(member, turn[0])
-            elif members:
-                turn[0] = members[0]
+            self.end_turn(turn, datum)
             turn[1], turn[2] = kind, []
         turn[2].append(vertex)
         self.edge(turn[0], vertex)
@@ -124,13 +123,31 @@ class Graph:
                 self.writers[datum] = array("q")
             self.writers[datum].append(vertex)
 
-    def end_turn(self, turn):
-        if turn[1] == e.COMMUTES and len(turn[2]) > 1:
-            self.commuting.append(array("q", turn[2]))
+    def end_turn(self, turn, datum):
+        """Those of its group are over where turn[0] is, from then on."""
+        kind, members = turn[1:]
+        if len(members) == 1 and kind != e.REDUCES:
+            turn[0] = members[0]
+            return
+        turn[0] = self.add()
+        for member in members:
+            self.edge(member, turn[0])
+        if kind == e.COMMUTES:
+            self.commuting[turn[0]] = array("q", members)
+        if kind == e.REDUCES:
+            self.contributed.setdefault(datum, []).append(turn[0])
+
+    def combined(self, last, datum):
+        """last: the job that adds the last contribution; who is next waits for it, too."""
+        ends = self.contributed.get(datum)
+        if ends:
+            end = ends.pop(0)
+            if last:
+                self.leaving.setdefault(last, []).append([None, end])
 
     def end_turns(self):
-        for turn in self.turns.values():
-            self.end_turn(turn)
+        for datum, turn in self.turns.items():
+            self.end_turn(turn, datum)
         for datum in list(self.writers):
             self.end_writers(datum)
         self.turns = {}
@@ -144,8 +161,9 @@ class Graph:
         self.versions[datum] = self.versions.get(datum, 0) + 1
         turn = self.turns.pop(datum, None)
         if turn:
-            self.end_turn(turn)
+            self.end_turn(turn, datum)
         self.end_writers(datum)
+        self.contributed.pop(datum, None)
 
     # ---- tags ----
 
@@ -193,7 +211,7 @@ class Graph:
     HANDLERS = {e.TASK_SUBMITTED: "on_submitted", e.TASK_USES: "on_uses",
                 e.TASK_LINKED: "on_linked", e.TASK_TAGGED: "on_tagged",
                 e.TAG_LINKED: "on_tag_linked", e.FORGOTTEN: "on_forgotten",
-                e.REQUEST_POSTED: "on_posted"}
+                e.REQUEST_POSTED: "on_posted", e.COMBINED: "on_combined"}
 
     def handlers(self):
         return {kind: getattr(self, name) for kind, name in self.HANDLERS.items()}
@@ -215,6 +233,9 @@ class Graph:
 
     def on_forgotten(self, date_s, flag, worker, n, ident, value):
         self.forgotten(value)
+
+    def on_combined(self, date_s, flag, worker, n, ident, value):
+        self.combined(ident, value)
 
     # ---- questions ----
 
@@ -241,13 +262,23 @@ class Graph:
                     order.append(target)
         return order, first, targets
 
-    def longest(self, seconds):
-        """(length, vertices) of the longest chain; seconds: by vertex."""
+    def nwaits_to_overwrite(self, chain):
+        """How often a task of a chain needs nothing that the one before makes."""
+        return sum(self.overwrites.get(after, NO_TASK) == before
+                   for before, after in zip(chain, chain[1:]))
+
+    def longest(self, seconds, turns=False):
+        """(length, vertices) of the longest chain; seconds: by vertex.  turns: where vertices
+        exclude each other, all of them are in it that have to."""
         order, first, targets = self.order()
         n = len(self.task)
         ends, before = array("d", bytes(8 * n)), array("q", [-1]) * n
-        best, last = 0.0, -1
+        best, last, blocks = 0.0, -1, {}
         for v in order:
+            if turns and v in self.commuting:
+                end, block = self.one_by_one(self.commuting[v], ends, seconds)
+                if end > ends[v]:
+                    ends[v], blocks[v] = end, block
             end = ends[v] = ends[v] + seconds[v]
             if end > best:
                 best, last = end, v
@@ -257,5 +288,20 @@ class Graph:
         chain = []
         while last >= 0:
             chain.append(last)
+            if last in blocks:
+                chain += reversed(blocks[last])
+                last = chain[-1]
             last = before[last]
         return best, chain[::-1]
+
+    @staticmethod
+    def one_by_one(members, ends, seconds):
+        """(date, vertices): when all have had their turn, first come, first served, which no
+        order betters; and those that followed each other without a gap at the end."""
+        now, block = 0.0, []
+        for start, v in sorted((ends[v] - seconds[v], v) for v in members):
+            if start > now:
+                now, block = start, []
+            now += seconds[v]
+            block.append(v)
+        return now, block

@@ -18,12 +18,13 @@ MAX_STEPS = 1000000
 
 
 class Step:
-    __slots__ = ("part", "rank", "begin_s", "end_s", "what", "worker", "kind", "holds")
+    __slots__ = ("part", "rank", "begin_s", "end_s", "what", "worker", "kind", "holds", "between")
 
     def __init__(self, part, rank, begin_s, end_s, what):
         self.part, self.rank, self.begin_s, self.end_s, self.what = part, rank, begin_s, end_s, what
         # Of a task: who ran it, and for which task that was ready it kept the worker.
         self.worker = self.kind = self.holds = None
+        self.between = () # of a message: its ranks
 
 
 class Path:
@@ -46,9 +47,10 @@ class Path:
                     best = (ended_s, node, i)
         return best
 
-    def add(self, part, rank, begin_s, end_s, what):
+    def add(self, part, rank, begin_s, end_s, what, between=()):
         if end_s > begin_s:
             self.steps.append(Step(part, rank, begin_s, end_s, what))
+            self.steps[-1].between = between
 
     def add_task(self, node, i, holds):
         tasks = node.tasks
@@ -138,8 +140,9 @@ class Path:
         moving_s = max(min(r.moving[i], r.moved[i]), begun_s)
         if moving_s == r.moved[i]: # a small one came as a whole
             moving_s = begun_s
-        self.add(TRANSFER, node.rank, moving_s, until_s, what)
-        self.add(QUEUE, node.rank, begun_s, moving_s, what)
+        between = r.peer[i], node.rank
+        self.add(TRANSFER, node.rank, moving_s, until_s, what, between)
+        self.add(QUEUE, node.rank, begun_s, moving_s, what, between)
         start, at = self.run.start_of(node, i)
         return self.cause(start, start.requests.cause[at], start.requests.by[at], begun_s,
                           "the message of tag %d" % r.tag[i])
@@ -150,8 +153,9 @@ class Path:
         what = "%d to %d, tag %d, %d bytes" % (node.rank, r.peer[i], r.tag[i], r.bytes[i])
         ready_s = min(r.ready[i], until_s)
         moving_s = max(min(r.moving[i], until_s), ready_s)
-        self.add(TRANSFER, node.rank, moving_s, until_s, what)
-        self.add(QUEUE, node.rank, ready_s, moving_s, what)
+        between = node.rank, r.peer[i]
+        self.add(TRANSFER, node.rank, moving_s, until_s, what, between)
+        self.add(QUEUE, node.rank, ready_s, moving_s, what, between)
         return self.cause(node, r.cause[i], r.by[i], ready_s, "the send of tag %d" % r.tag[i])
 
     def by_codelet(self):

@@ -15,7 +15,6 @@ from orrery_tool.words import Refusal
 # Why a task became ready, or a value could be sent.
 BY_PROGRAM, BY_TASK, BY_MESSAGE, BY_SEND = range(4)
 HELD_S = 1e-4              # from a submission: who is ready later had to wait for a release
-AWAITED = 0.1              # of the time between two submissions: a wait ends before the rest
 ALIKE = 0.8                # of the waits: as many tasks were left
 NOTHING = -1
 KINDS = ("cpu", "gpu")
@@ -102,7 +101,9 @@ class NodeRun:
         self.nagain, self.again_bytes = 0, 0 # sent to who had the value
         # Submissions that followed the end of all tasks before: (date, the last of these).
         self.awaited, self.pending, self.last_ended = [], {}, NOTHING
-        self.waited_s = {} # seconds between submissions until a task ended, by tasks left then
+        self.waited_s = {} # seconds of waits between submissions, by tasks left then
+        self.waited_for_s = {} # the same by what was waited for: enum wait_kind
+        self.waits = [] # since the last submission: (enum wait_kind, seconds, tasks left)
         # Tasks that the program made ready; those that it released later, and by how much.
         self.nprompt, self.nheld, self.held_s = 0, 0, 0.0
         self.links = {} # by (from, to), memories
@@ -129,7 +130,7 @@ class NodeRun:
             "task_submitted", "task_pushed", "task_taken", "task_fetching", "task_started", "task_ended",
             "task_terminated", "copy_begins", "copy_ends", "allocated", "freed",
             "request_posted", "request_ready", "request_moving", "request_moved",
-            "request_done", "message_received")}
+            "request_done", "message_received", "waited")}
         handlers[e.EVICTED] = self.evict
         others = self.graph.handlers() # of those, submissions and requests are ours, too
         self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
@@ -165,13 +166,14 @@ class NodeRun:
 
     def task_submitted(self, date_s, flag, worker, n, ident, value):
         self.of_graph[e.TASK_SUBMITTED](date_s, flag, worker, n, ident, value)
-        if worker not in self.ends:
+        if worker in self.ends:
+            # The end of a task submits, its callback or a reduction: that is the cause.
+            self.graph.follows(ident, self.ending[worker])
+        elif not flag:
             self.delivered_s.pop(worker, None)
             self.context[worker] = (BY_PROGRAM, NOTHING)
             self.note_wait(date_s)
             self.submitted.append(date_s)
-        else: # the end of a task submits, its callback or a reduction: that is the cause
-            self.graph.follows(ident, self.ending[worker])
         self.pending[ident] = date_s
         if n:
             self.priorities[ident] = n - (n >> 31 << 32)
@@ -179,15 +181,19 @@ class NodeRun:
             self.first_s = date_s
 
     def note_wait(self, date_s):
-        """When the last task ended just before, the program has waited for it."""
-        if self.last_ended == NOTHING or not self.submitted:
-            return
-        gap_s = date_s - self.submitted[-1]
-        if 0 < gap_s and date_s - self.tasks.ended[self.last_ended] <= AWAITED * gap_s:
-            left = len(self.pending)
-            self.waited_s[left] = self.waited_s.get(left, 0.0) + gap_s
-            if left == 0:
+        """What the program has waited for between two submissions."""
+        gap_s = date_s - self.submitted[-1] if self.submitted else 0.0
+        for kind, seconds, left in self.waits:
+            seconds = min(seconds, gap_s)
+            gap_s -= seconds
+            self.waited_for_s[kind] = self.waited_for_s.get(kind, 0.0) + seconds
+            self.waited_s[left] = self.waited_s.get(left, 0.0) + seconds
+            if left == 0 and self.last_ended != NOTHING:
                 self.awaited.append((date_s, self.last_ended))
+        self.waits = []
+
+    def waited(self, date_s, flag, worker, n, ident, value):
+        self.waits.append((n, date_s + self.node.origin_s - e.date_of(value), len(self.pending)))
 
     def task_pushed(self, date_s, flag, worker, n, ident, value):
         why, by = self.cause(worker)
@@ -423,6 +429,7 @@ class Run:
             tasks = {vertex for vertex in chain if self.graph.task[vertex] != NO_TASK}
             self.nwriters = max((len(tasks.intersection(writers))
                                  for writers in self.graph.written), default=0)
+            self.noverwrites = self.graph.nwaits_to_overwrite(chain)
         return self.found_chain
 
     def writers_in_chain(self):
@@ -430,28 +437,42 @@ class Run:
         self.chain()
         return self.nwriters
 
-    def waits(self):
-        """(seconds that programs waited for tasks between submissions, how many tasks were
-        left each time, or None)"""
+    def waits_for(self):
+        """{enum wait_kind: seconds} that programs waited between submissions."""
+        seconds_of = {}
+        for node in self.nodes:
+            for kind, seconds in node.waited_for_s.items():
+                seconds_of[kind] = seconds_of.get(kind, 0.0) + seconds
+        return seconds_of
+
+    def overwrites_in_chain(self):
+        """How many of its vertices only wait until a value is not in use any more."""
+        self.chain()
+        return self.noverwrites
+
+    def left_by_waits(self):
+        """How many tasks were left each time when programs had waited between submissions, or
+        None."""
         waited_s = {}
         for node in self.nodes:
             for left, seconds in node.waited_s.items():
                 waited_s[left] = waited_s.get(left, 0.0) + seconds
         whole_s = sum(waited_s.values())
         left = max(waited_s, key=waited_s.get, default=None)
-        return whole_s, left if left is not None and waited_s[left] >= ALIKE * whole_s else None
+        return left if left is not None and waited_s[left] >= ALIKE * whole_s else None
 
     def turns(self):
         """(seconds, [(node, task)]) of those that exclude each other longest: they commute."""
         seconds = self.seconds()
         length, vertices = max(((sum(seconds[v] for v in group), group)
-                                for group in self.graph.commuting), default=(0.0, ()),
+                                for group in self.graph.commuting.values()), default=(0.0, ()),
                                key=lambda found: found[0])
         return length, self.places(vertices)
 
     def longest_chain(self):
-        """(seconds, [(name, tasks, seconds)]) of these."""
-        length, chain = self.chain()
+        """(seconds, [(name, tasks, seconds)]), where tasks that take turns are in it, too."""
+        length, vertices = self.graph.longest(self.seconds(), turns=True)
+        chain = self.places(vertices)
         sums = {}
         for node, i in chain:
             row = sums.setdefault(self.codelets[node.tasks.name[i]], [0, 0.0])

@@ -9,25 +9,24 @@ from array import array
 from bisect import bisect_left
 from statistics import median, median_low
 
-from orrery_tool.report_path import RUNS
+from orrery_tool.report_path import QUEUE, RUNS, TRANSFER
+from orrery_tool.report_submission import LEAST_SHARE, SMALL_S, Submission
 from orrery_tool.report_time import (BUSY, CALLBACKS, DATA, DEPENDENCY, END, NETWORK, SCHEDULING,
                                      SUBMISSION, model_errors)
 from orrery_tool.report_words import gigabytes, percent, plain, seconds, several, times
 
-LEAST_SHARE = 0.03         # of the run: what explains less is no reason
 SLOW, UNEVEN, FASTER, NOISY = 1.25, 1.15, 2.0, 1.5
 SLOW_LINK = 2.0
 ONE_DATUM = 0.8            # of a chain of tasks, who write it
+OVERWRITTEN = 0.3          # of a chain of tasks, who only wait to write anew
 CHAINED = 0.7              # of the run: a chain as long as this is what it takes
-SMALL_S = 1e-4             # tasks below are small when what is around them takes as long
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
+LEAST_PART = 0.1           # of all bytes: what one node has to do with, to be named
 LEAST_TASKS = 3
 FEW = 3                    # tasks for each worker: below, they do not hide what they wait for
 SHORT_BYTES = 16384        # of a message, which then takes as long as the way does
 REDUCES = "redux_task_between_replicates"
 LEAST_CALLBACK_S = 2e-5    # what ends a task by itself takes less
-LATE = 0.05                # of the run: a node that submits nothing before has come late
-ALONE = 0.8                # of what all do, what one node does
 HIDDEN = 0.02              # of the time of copies, behind kernels: nothing fetches ahead
 MISSED = 2.0               # how often models expect what tasks take, or they what these say
 BUSIEST = 0.9              # of the workers' time: who runs tasks that long hardly waits
@@ -40,10 +39,6 @@ class Reason:
 
     def sentence(self):
         return "Reason (%s): %s" % (self.name, self.text)
-
-
-def total_s(gaps):
-    return sum(gap_s for gap_s, _ in gaps)
 
 
 class Durations:
@@ -100,7 +95,7 @@ class Durations:
         return result
 
 
-class Reasons:
+class Reasons(Submission):
     def __init__(self, run, accounts, path, kind):
         self.run, self.accounts, self.path, self.kind = run, accounts, path, kind
         self.setup = run.setup
@@ -318,6 +313,9 @@ class Reasons:
         held_s = sum(step.end_s - step.begin_s for step in self.path.steps
                      if step.holds is not None)
         share = self.lost(DEPENDENCY, DATA)
+        if ntasks < nworkers and self.lost(END) >= LEAST_WAIT:
+            self.fewer_than_workers(ntasks, nworkers)
+            return
         if ntasks >= FEW * nworkers or held_s > 0.1 * self.span_s or \
                 share + self.lost(NETWORK) < LEAST_WAIT or \
                 any(reason.name == "too few tasks at a time" for reason in self.found):
@@ -330,6 +328,15 @@ class Reasons:
                  "while they stay longer than %s, so that some run while others are copied, or take "
                  "fewer nodes." % (several(ntasks, "task"), several(nworkers, NAMES[self.kind]),
                                    plain(busy_s / self.span_s, 2), seconds(SMALL_S)))
+
+    def fewer_than_workers(self, ntasks, nworkers):
+        """Some never have one."""
+        self.are_few = True
+        self.add("too few tasks", self.lost(END),
+                 "there are %s for %s, so some never run one.  Cut them into smaller ones (smaller "
+                 "tiles) while they stay longer than %s, or take fewer nodes." % (
+                     several(ntasks, "task"), several(nworkers, NAMES[self.kind]),
+                     seconds(SMALL_S)))
 
     def larger(self, text):
         """Advice to take larger tiles, unless they are too few already."""
@@ -346,11 +353,16 @@ class Reasons:
                      several(len(steps), "task"), seconds(length_s)))
 
     def shorter_chain(self, ntasks):
+        noverwrites = self.run.overwrites_in_chain()
+        if noverwrites >= OVERWRITTEN * ntasks:
+            return "%d of them only wait until others have done with a datum that they write anew " \
+                "(STARPU_W): give each a datum of its own, as temporary ones with home node -1, or " \
+                "STARPU_SCRATCH." % noverwrites
         nwriters = self.run.writers_in_chain()
         if nwriters >= ONE_DATUM * ntasks:
             return "%d of them write one and the same datum: where they only read it, say so " \
-                "(STARPU_R); else let each write a part of it, or contribute (STARPU_REDUX)." \
-                % nwriters
+                "(STARPU_R); where their order does not matter, too (STARPU_COMMUTE); else let each " \
+                "write a part of it, or contribute (STARPU_REDUX)." % nwriters
         return "Cut the tasks of the chain into smaller ones, make their kernels faster, or take " \
             "fewer workers."
 
@@ -375,7 +387,8 @@ class Reasons:
             self.add("tasks tied to a worker", share,
                      "tasks are ready while %ss that could run them have none, for %s of the time: "
                      "%s of node %d runs tasks for %s, its average %s for %s.  Bind fewer tasks to "
-                     "workers (STARPU_EXECUTE_ON_WORKER)%s." % (
+                     "workers (STARPU_EXECUTE_ON_WORKER), "
+                     "give their scheduling context more of these, if it has few%s." % (
                          NAMES[self.kind], percent(share), name, rank, seconds(most_s),
                          NAMES[self.kind], seconds(mean_s), self.untied()))
 
@@ -414,11 +427,22 @@ class Reasons:
         nworkers, name = self.accounts.nworkers[self.kind], NAMES[self.kind]
         self.add("too few " + name + "s", share,
                  "%s tasks for %s of the run, and the longest chain of tasks would keep as many "
-                 "as %.0f busy%s.  Take more or faster ones, make the kernels faster, or let other "
-                 "workers run some of the tasks." % (
+                 "as %.0f busy%s.  %s" % (
                      "the only %s runs" % name if nworkers == 1 else several(nworkers, name)
                      + " run", percent(busy), busy_s / max(chain_s, 1e-12),
-                     self.unused_cores()))
+                     self.unused_cores(), self.idle_gpus() or
+                     "Take more or faster ones, make the kernels faster, or let other workers run "
+                     "some of the tasks."))
+
+    def idle_gpus(self):
+        """Who could run tasks, and runs none."""
+        number = self.accounts.nworkers["gpu"]
+        if self.kind != "cpu" or not number or self.accounts.ntasks["gpu"]:
+            return ""
+        return "%s run%s no task: give the codelets kernels for %s (cuda_funcs), and models to " \
+            "both if they have some, or take more cores." % (
+                several(number, "GPU"), "s" if number == 1 else "",
+                "it" if number == 1 else "these")
 
     def unused_cores(self):
         """That the environment keeps from running tasks."""
@@ -445,7 +469,7 @@ class Reasons:
                  "each node has %s workers on %s, so equal tasks take more and less time by "
                  "turns.  Take as many workers as there are cores%s, or fewer ranks on a machine." % (
                      plain(each), several(cores, "core"),
-                     " (%s)" % self.setup.told("STARPU_NCPU", "STARPU_NCPUS")
+                     " (now %s)" % self.setup.told("STARPU_NCPU", "STARPU_NCPUS")
                      if self.setup.told("STARPU_NCPU", "STARPU_NCPUS") else ""))
 
     # ---- what they wait for ----
@@ -572,88 +596,6 @@ class Reasons:
                  "that believes it (dm, dmda, dmdas) gives tasks to the wrong workers.  Measure the "
                  "model again (STARPU_CALIBRATE=2)." % (name, NAMES[kind], times(1 + found[0])))
 
-    def gaps(self):
-        """[(seconds between submissions, rank)], in order."""
-        return sorted((later - date, node.rank) for node in self.run.nodes
-                      for date, later in zip(node.submitted, node.submitted[1:]))
-
-    def pauses(self):
-        """The long ones, when they are most of all gaps."""
-        gaps = self.gaps()
-        usual_s = gaps[len(gaps) // 2][0] if gaps else 0.0
-        pauses = [gap for gap in gaps if gap[0] > 20 * usual_s and gap[0] > 0.01 * self.span_s]
-        return pauses if total_s(pauses) >= 0.5 * total_s(gaps) else []
-
-    def late(self):
-        """Nodes that submit their first task long after the others do."""
-        firsts = {node.rank: node.first_s for node in self.run.nodes if node.first_s is not None}
-        share, begin_s = self.lost(SUBMISSION, NETWORK), min(firsts.values(), default=0.0)
-        late = [rank for rank, first_s in firsts.items()
-                if first_s - begin_s >= LATE * self.span_s]
-        if not late or 2 * len(late) > len(firsts) or share < LEAST_SHARE:
-            return
-        rank = max(late, key=firsts.get)
-        others_s = max(first_s for rank, first_s in firsts.items() if rank not in late)
-        self.add("a node starts late", (firsts[rank] - others_s) / self.span_s,
-                 "node %d%s submits its first task %s after the others have.  Look for what the "
-                 "program does there before (reading input, other starts of MPI), and for a machine "
-                 "that is slow to start." % (
-                     rank, "" if len(late) == 1 else " and %d more" % (len(late) - 1),
-                     seconds(firsts[rank] - others_s)))
-
-    def submission(self):
-        share = self.lost(SUBMISSION)
-        if share < LEAST_SHARE:
-            return
-        gaps, pauses = self.gaps(), self.pauses()
-        nheld = sum(node.nheld for node in self.run.nodes)
-        if nheld > sum(node.nprompt for node in self.run.nodes):
-            self.add("the program holds tasks back", share,
-                     "%d tasks were ready %s on average after they had been submitted, when the "
-                     "program told so (starpu_tag_notify_from_apps(), the release of a datum).  Do "
-                     "that earlier, or let tasks wait for tasks." % (
-                         nheld, seconds(sum(node.held_s for node in self.run.nodes) / nheld)))
-            return
-        waited_s, left = self.run.waits()
-        if not gaps:
-            return
-        if waited_s >= 0.5 * total_s(gaps) and left is not None:
-            self.waits(share, waited_s, left)
-        elif pauses:
-            self.add("pauses of the program", share,
-                     "between submissions %s, for %s in sum: it waits for tasks or for other nodes "
-                     "(starpu_task_wait_for_all(), starpu_mpi_barrier(), an acquired datum) or "
-                     "computes by itself.  Let dependencies order the tasks instead." % (
-                         self.who_pauses(pauses), seconds(total_s(pauses))))
-        elif total_s(gaps) >= 0.5 * share * self.span_s:
-            self.add("slow submission", share,
-                     "a node submits a task each %s%s.  Submit larger tasks, prune the insertion to "
-                     "what concerns a node, or submit before the workers need them." % (
-                         seconds(total_s(gaps) / len(gaps)), ": it computes in between"
-                         if total_s(gaps) >= SMALL_S * len(gaps) else ""))
-
-    def who_pauses(self, pauses):
-        by_rank = {}
-        for gap_s, rank in pauses:
-            by_rank[rank] = by_rank.get(rank, 0.0) + gap_s
-        rank = max(by_rank, key=by_rank.get)
-        alone = len(self.run.nodes) > 1 and by_rank[rank] >= ALONE * total_s(pauses)
-        return "%s pauses %s" % ("the program of node %d alone" % rank if alone else "the program",
-                                 "once" if len(pauses) == 1 else several(len(pauses), "time"))
-
-    def waits(self, share, waited_s, left):
-        if left:
-            self.add("a limit of submitted tasks", share,
-                     "programs wait for %s in sum until no more than %s left, and submit only then: "
-                     "by STARPU_LIMIT_MAX_SUBMITTED_TASKS and STARPU_LIMIT_MIN_SUBMITTED_TASKS, or "
-                     "starpu_task_wait_for_n_submitted().  Allow more." % (
-                         seconds(waited_s), "1 task is" if left == 1 else "%d tasks are" % left))
-        else:
-            self.add("pauses of the program", share,
-                     "it submits tasks when all before have ended, and waits for that for %s in sum "
-                     "(starpu_task_wait_for_all(), synchronous tasks, data that are acquired or "
-                     "unregistered).  Let dependencies order the tasks instead." % seconds(waited_s))
-
     def fastest(self):
         """{rank: bytes per second of the fastest large message to or from it}, and the same of the
         most that moved at a time.  Where many share a link the former is low, where others
@@ -681,11 +623,12 @@ class Reasons:
 
     def slow_link(self):
         """Where even the fastest of its messages is slow, a node's link is."""
-        share, slow = self.lost(NETWORK), None
+        slow = None
         for rates in self.fastest(): # by each measure
             usual = median(rates.values()) if rates else 0.0
             found = {rank for rank, rate in rates.items() if rate * SLOW_LINK <= usual}
             slow = found if slow is None else slow & found
+        share = min(self.lost(NETWORK), self.path_through_s(slow or ()) / self.span_s)
         if slow and share >= LEAST_SHARE:
             rank = min(slow, key=rates.get)
             self.add("slow link", share,
@@ -694,6 +637,12 @@ class Reasons:
                      "or place less there." % (
                          rank, "" if len(slow) == 1 else " (and %d more)" % (len(slow) - 1),
                          gigabytes(rates[rank]), gigabytes(usual)))
+
+    def path_through_s(self, ranks):
+        """Seconds of the critical path in messages to and from these nodes."""
+        return sum(step.end_s - step.begin_s for step in self.path.steps
+                   if step.part in (QUEUE, TRANSFER) and ranks.intersection(step.between)) \
+            if ranks else 0.0
 
     def again_part(self):
         """(messages, bytes) of values that their receivers have had already, and the part of all
@@ -731,7 +680,7 @@ class Reasons:
                 if r.is_receive[i]:
                     received[node.rank] = received.get(node.rank, 0) + r.bytes[i]
                 if found:
-                    left_s = min(max(found[0].requests.moving[found[1]], node.begun_s[i]),
+                    left_s = min(max(self.left_s(found, r.moving[i]), node.begun_s[i]),
                                  r.moved[i])
                     queued_s += left_s - node.begun_s[i]
                     moving_s += r.moved[i] - left_s
@@ -746,15 +695,23 @@ class Reasons:
                 (queued_s + moving_s) / count), percent(queued_s / max(queued_s + moving_s,
                                                                        1e-12)))
         rank = max(bytes_of, key=bytes_of.get)
-        if bytes_of[rank] > 2 * whole / len(self.run.nodes):
+        if bytes_of[rank] > max(2 / len(self.run.nodes), LEAST_PART) * whole:
             text += "Node %d alone sends %s of all bytes: spread what it has.  " % (
                 rank, percent(bytes_of[rank] / whole))
         rank = max(received, key=received.get, default=None)
-        if rank is not None and received[rank] > 2 * whole / len(self.run.nodes):
+        if rank is not None and \
+                received[rank] > max(2 / len(self.run.nodes), LEAST_PART) * whole:
             text += "Node %d alone receives %s of all bytes: let other nodes do some of what it " \
-                "collects them for, or combine them on the way (STARPU_MPI_REDUX).  " % (
+                "collects them for, or combine them on the way or in a tree (STARPU_MPI_REDUX, " \
+                "STARPU_MPI_REDUX_ARITY_THRESHOLD).  " % (
                     rank, percent(received[rank] / max(whole, 1)))
         self.add("messages", share, text + self.fewer_messages(whole / count))
+
+    @staticmethod
+    def left_s(send, moving_s):
+        """When it did, or the receiver read it, whose date that is."""
+        requests, i = send[0].requests, send[1]
+        return moving_s if requests.moving[i] == requests.moved[i] else requests.moving[i]
 
     def fewer_messages(self, mean_bytes):
         text = "a distribution with fewer neighbours%s; so do priorities of what others wait for." \
@@ -767,7 +724,7 @@ class Reasons:
     def last_task(self):
         share, steps = self.lost(END), self.path.steps
         last = steps[-1] if steps else None
-        if not last or last.part != RUNS or share < LEAST_SHARE:
+        if not last or last.part != RUNS or share < LEAST_SHARE or self.are_few:
             return
         length_s = last.end_s - last.begin_s
         if length_s >= 0.5 * share * self.span_s:

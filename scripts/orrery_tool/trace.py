@@ -75,11 +75,21 @@ class Lanes:
     def __init__(self, writer, pid):
         self.writer, self.pid = writer, pid
         self.free, self.used, self.next = {}, {}, FIRST_LANE
+        self.since_s = {} # by thread: free
 
-    def take(self, group):
+    def take(self, group, date_s):
+        """The lowest that has been free since a date, which may have passed."""
         free = self.free.setdefault(group, [])
-        if free:
+        if free and self.since_s[free[0]] <= date_s:
             return heapq.heappop(free)
+        found = min((tid for tid in free if self.since_s[tid] <= date_s), default=None)
+        if found is None:
+            return self.another(group)
+        free.remove(found)
+        heapq.heapify(free)
+        return found
+
+    def another(self, group):
         number = self.used[group] = self.used.get(group, 0) + 1
         tid = self.next
         self.next += 1
@@ -87,7 +97,8 @@ class Lanes:
                                 else group)
         return tid
 
-    def give(self, group, tid):
+    def give(self, group, tid, date_s):
+        self.since_s[tid] = date_s + LEAST_US * 1e-6 # what lasted nothing is as long
         heapq.heappush(self.free[group], tid)
 
 
@@ -147,6 +158,7 @@ class NodePicture:
                 e.COPY_BEGINS: "copy_begins", e.COPY_ENDS: "copy_ends",
                 e.ALLOCATED: "bytes_changed", e.FREED: "bytes_changed",
                 e.REQUEST_POSTED: "request_posted", e.REQUEST_MOVING: "request_moving",
+                e.REQUEST_ANNOUNCED: "request_announced",
                 e.REQUEST_MOVED: "request_moved", e.REQUEST_DONE: "request_done",
                 e.USER: "user", e.USER_TEXT: "user", e.USER_META: "user"}
 
@@ -177,7 +189,7 @@ class NodePicture:
 
     def copy_begins(self, date_s, kind, flag, worker, n, ident, value):
         group = "copies %d to %d" % (n >> 16, n & 0xFFFF)
-        self.copies[ident] = (group, self.lanes.take(group), date_s)
+        self.copies[ident] = (group, self.lanes.take(group, date_s), date_s)
 
     def copy_ends(self, date_s, kind, flag, worker, n, ident, value):
         if ident not in self.copies:
@@ -185,7 +197,7 @@ class NodePicture:
         group, tid, begin_s = self.copies.pop(ident)
         self.writer.slice((self.pid, tid), '"%d bytes"' % value, self.us(begin_s),
                           self.us(date_s), '"bytes":%d' % value)
-        self.lanes.give(group, tid)
+        self.lanes.give(group, tid, date_s)
 
     def bytes_changed(self, date_s, kind, flag, worker, n, ident, value):
         now = self.memory[n] = self.memory.get(n, 0) + (value if kind == e.ALLOCATED else -value)
@@ -197,20 +209,27 @@ class NodePicture:
         k = self.posted[pair] = self.posted.get(pair, 0) + 1
         text = "%d %d %d %d" % (*pair, k)
         flow = zlib.crc32(text.encode()) << 20 | zlib.adler32(text.encode()) & 0xFFFFF
-        self.requests[ident] = [value, flow, None, date_s]
+        self.requests[ident] = [value, flow, None, None]
+
+    def request_announced(self, date_s, kind, flag, worker, n, ident, value):
+        if ident in self.requests:
+            self.requests[ident][3] = date_s
 
     def request_moving(self, date_s, kind, flag, worker, n, ident, value):
         if ident in self.requests:
             group = "receives" if flag else "sends"
-            self.requests[ident][2:] = [self.lanes.take(group), date_s]
+            self.requests[ident][2:] = [self.lanes.take(group, date_s), date_s]
 
     def request_moved(self, date_s, kind, flag, worker, n, ident, value):
         if ident not in self.requests:
             return
         tag, flow, tid, begin_s = self.requests[ident]
         group = "receives" if flag else "sends"
-        if tid is None: # a small one: it came as a whole
-            tid, begin_s = self.lanes.take(group), date_s
+        if tid is None and not flag and begin_s is not None:
+            # Its receiver read it, and this node hears of it late.
+            tid = self.lanes.take(group, begin_s)
+        elif tid is None: # a small one: it came as a whole
+            tid, begin_s = self.lanes.take(group, date_s), date_s
         place = (self.pid, tid)
         begin_us, end_us = self.us(begin_s), self.us(date_s)
         self.writer.slice(place, '"%s %d"' % ("from" if flag else "to", n), begin_us, end_us,
@@ -219,7 +238,7 @@ class NodePicture:
             # An arrow ends in what lasts until after it.
             self.writer.flow(place, "f" if flag else "s", flow,
                              max(end_us - LEAST_US, begin_us) if flag else begin_us)
-        self.lanes.give(group, tid)
+        self.lanes.give(group, tid, date_s)
         self.requests[ident][2] = None
 
     def request_done(self, date_s, kind, flag, worker, n, ident, value):

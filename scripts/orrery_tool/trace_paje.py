@@ -98,7 +98,7 @@ class NodeLines:
     HANDLERS = {e.TASK_STARTED: "task_started", e.TASK_ENDED: "task_ended",
                 e.COPY_BEGINS: "copy_begins", e.COPY_ENDS: "copy_ends",
                 e.ALLOCATED: "allocated", e.FREED: "freed", e.USER: "user",
-                e.USER_TEXT: "user", e.REQUEST_POSTED: "request_posted",
+                e.USER_TEXT: "user", e.USER_META: "user", e.REQUEST_POSTED: "request_posted",
                 e.REQUEST_READY: "request_ready", e.REQUEST_MOVED: "request_moved"}
 
     def lines(self):

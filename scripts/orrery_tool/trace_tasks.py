@@ -45,7 +45,7 @@ class NodeTasks:
         task.vertex = self.graph.vertices[ident]
 
     def uses(self, date_s, flag, worker, n, ident, value):
-        if not flag & e.OTHER:
+        if not flag & (e.OTHER | e.OWN):
             self.task(ident).uses.append((value, flag, n))
 
     def tagged(self, date_s, flag, worker, n, ident, value):

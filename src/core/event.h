@@ -40,7 +40,8 @@ enum event_kind {
 	 * to files only. */
 	EVENT_PIECE,
 	/* A task; id: its number (starpu_task_get_job_id()). */
-	EVENT_TASK_SUBMITTED, /* n: priority, value: address of its job */
+	EVENT_TASK_SUBMITTED, /* n: priority, value: address of its job, flag: 1 when the
+			       * library submits it, at its time */
 	EVENT_TASK_PUSHED,    /* ready, to the scheduler; again after exclusion came */
 	EVENT_TASK_TAKEN,     /* by the worker */
 	EVENT_TASK_FETCHING,  /* value: bits of its flops */
@@ -103,6 +104,14 @@ enum event_kind {
 	 * "cores=" and how many it may use, or a variable of the environment that the
 	 * library reads, "=" and its value. */
 	EVENT_SETTING,
+	/* The contributions of workers to a datum, which that used with EVENT_REDUCES,
+	 * are over.  value: the handle, id: address of the job that adds the last of
+	 * them, which will be submitted, or 0: nothing is to be added.  Who is next waits
+	 * for it. */
+	EVENT_COMBINED,
+	/* A thread of the program goes on that has waited.  n: enum wait_kind, value:
+	 * date since when. */
+	EVENT_WAITED,
 	EVENT_NKINDS
 };
 
@@ -113,7 +122,8 @@ enum event_use_flag {
 	EVENT_REDUCES = 4,
 	EVENT_WRITES = 8, /* and does not read, unless: */
 	EVENT_UPDATES = 16,
-	EVENT_OTHER = 32 /* no task */
+	EVENT_OTHER = 32, /* no task */
+	EVENT_OWN = 64    /* where a worker gathers what its tasks contribute */
 };
 
 #define EVENT_BIT(kind) (1ull << (kind))

@@ -29,12 +29,22 @@ static void refuse(const struct node *node, enum wait_kind kind)
 		whats[kind]);
 }
 
+/* What a worker waits for in a callback is the end of a task. */
+static void tell(struct node *node, enum wait_kind kind, double since_s)
+{
+	event_tell(node, NULL,
+		   (struct event){.kind = EVENT_WAITED,
+				  .n = (uint32_t)kind,
+				  .value = event_bits(since_s)});
+}
+
 int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	    const void *object)
 {
 	struct wait wait = {.kind = kind, .object = object, .gate = gate}, *outer;
 	struct plat_caller *caller;
 	struct worker *worker;
+	double since_s = 0;
 	int ret;
 
 	if (plat_gate_is_open(gate))
@@ -56,6 +66,8 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	caller->wait = &wait;
 	if (worker)
 		orr_store(&worker->is_waiting, 1);
+	else if (events_want(&node->events, EVENT_WAITED))
+		since_s = plat_now_s(node->plat);
 	ret = plat_gate_wait(node->plat, gate);
 	if (worker)
 		orr_store(&worker->is_waiting, outer != NULL);
@@ -63,6 +75,8 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	orr_lock(&node->waits_lock);
 	list_remove(&wait.link);
 	orr_unlock(&node->waits_lock);
+	if (since_s > 0)
+		tell(node, kind, since_s);
 	return ret;
 }
 

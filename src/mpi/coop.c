@@ -171,8 +171,9 @@ static void forward(struct mpi *mpi, struct share *share, struct keeper *keeper)
 	serve(mpi, share);
 	share->keeper = keeper;
 	share->nawaited = 1; /* it is there */
-	engine_send_control(mpi, keeper->peer, &head, WIRE_GRANT_BYTES);
+	/* First: it may arrive before this thread goes on. */
 	request_move(share->request, REQUEST_MOVING);
+	engine_send_control(mpi, keeper->peer, &head, WIRE_GRANT_BYTES);
 }
 
 /* Have those that keep the value serve those that wait; let them go when nobody does. */

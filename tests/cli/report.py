@@ -24,6 +24,8 @@ from orrery_tool.report_time import Accounts, DEPENDENCY, NETWORK, model_errors 
 from orrery_tool.report_words import gigabytes, percent, plain, seconds, times   # noqa: E402
 
 SLOW = os.path.join(SRC, "tests", "cli", "slow.c")
+MISUSE = os.path.join(SRC, "tests", "cli", "misuse.c")
+REDUCED = os.path.join(SRC, "tests", "cli", "reduced.c")
 TRACED = os.path.join(SRC, "tests", "cli", "traced.c")
 REASONS = ["network", "data", "dependencies", "submission", "end"]
 # What the program does, its scheduler, and the first of the reasons behind the causes.
@@ -56,6 +58,16 @@ WHO = {"alone": "the program of node 1 alone pauses once", "late": "node 1 submi
        "ahead": "none while their GPU runs a task, since STARPU_PREFETCH=0",
        "resent": "STARPU_MPI_CACHE=0 makes", "flushed": "starpu_mpi_cache_flush()",
        "few": "STARPU_NCPU=1 leaves 3 of the 4 cores", "memory": "STARPU_LIMIT_CUDA_MEM=500 "}
+# The same of misuse.c: a reason, and words of it.
+BEHIND_MISUSE = [
+    ("overwrites", "too few tasks at a time", "only wait until others have done with a datum"),
+    ("updates", "too few tasks at a time", "where they only read it, say so (STARPU_R)"),
+    ("coarse", "too few tasks", "3 tasks for 4 CPU cores, so some never run one"),
+    ("cores", "too few CPU cores", "1 GPU runs no task: give the codelets kernels"),
+    ("context", "tasks tied to a worker", "give their scheduling context more"),
+    ("acquires", "pauses of the program", "starpu_data_acquire_cb()"),
+    ("messages", "pauses of the program", "most of it in starpu_mpi_send(), starpu_mpi_recv()"),
+    ("barriers", "pauses of the program", "starpu_mpi_barrier()")]
 RANKS, PLATFORMS = {"incast": "4", "ring": "4"}, {"ring": "thin.xml"}
 LIMITS = {"uncached": {"STARPU_MPI_CACHE": "0"}, "resent": {"STARPU_MPI_CACHE": "0"},
           "few": {"STARPU_NCPU": "1"}, "ahead": {"STARPU_PREFETCH": "0"},
@@ -132,6 +144,19 @@ def behind(suite):
             r"^Reason .*a scheduler [^.]*\b%s\b" % scheduler, output, re.M), output)
     crowded(suite)
     few(suite)
+    behind_misuse(suite)
+
+
+def behind_misuse(suite):
+    suite.orrery("cc", "--sim", MISUSE, "-o", "misuse")
+    for why, reason, words in BEHIND_MISUSE:
+        nranks = {"messages": "2", "barriers": "4"}.get(why, "1")
+        suite.orrery("run", "--sim", "small4", "-n", nranks, "--quiet", "--trace",
+                     "misuse-" + why, "./misuse", why)
+        status, output = suite.orrery("report", "misuse-" + why, "--text")
+        first = re.findall(r"^Reason \((.*?)\): (.*)", output, re.M)[:1]
+        suite.verdict("first_reason_is_" + why, status == 0 and first and first[0][0] == reason
+                      and words in first[0][1], output)
 
 
 def few(suite):
@@ -232,6 +257,29 @@ def paths(suite):
             suite.verdict("a_chain_of_dependencies_is_as_long_as_the_run", length > 0.95 * span_s
                           and 2 * sum(n for _, n, _ in rows) == run.ntasks(),
                           (length, span_s, rows))
+
+
+# How contributions are made and added, and how many of these tasks the longest chain has in
+# each round: 4 workers and the old value are added in 3 steps, and what 4 ranks have in 3 or 2.
+REDUCTIONS = [("workers", "0", {"redux_task_between_replicates": 3, "add": 3, "use": 1}),
+              ("workers", "2", {"redux_task_between_replicates": 3, "add": 2, "use": 1}),
+              ("ranks", "0", {"add": 3, "use": 1}), ("ranks", "2", {"add": 2, "use": 1})]
+
+
+def reduced(suite):
+    """The run takes what its reductions do, in a tree or one after the other."""
+    suite.orrery("cc", "--sim", REDUCED, "-o", "reduced")
+    for who, arity, wanted in REDUCTIONS:
+        name = "reduced-%s-%s" % (who, arity)
+        suite.orrery("run", "--sim", "small4", "-n", "4", "--quiet", "--trace", name, "./reduced",
+                     who, arity)
+        run, path = accounts(suite, name)
+        (length, rows), span_s = run.longest_chain(), run.end_s - run.begin_s
+        counts = {row[0]: row[1] for row in rows}
+        suite.verdict("the_longest_chain_has_the_reduction_of_%s_by_%s" % (who, arity),
+                      0.9 * span_s < length <= span_s * (1 + 1e-9) and all(
+                          counts.get(codelet) == 2 * n for codelet, n in wanted.items()),
+                      (length, span_s, rows))
 
 
 class Recorded:
@@ -499,6 +547,7 @@ def main():
             behind(suite)
             numa(suite)
             paths(suite)
+            reduced(suite)
             files(suite)
             browsed(suite)
             causes(suite)

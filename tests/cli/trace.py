@@ -25,7 +25,7 @@ def whole(case):
             == {e["id"] for e in events if e["ph"] == "f"}, str(kinds))
     texts = {event["name"] for event in events if event["ph"] == "i"}
     verdict("%s_the_programs_own_events_are_there" % case.name,
-            {"event 42", "half-time, said in a long text"} <= texts, str(texts))
+            {"event 42", "half-time, said in a long text", "a text about the run"} <= texts, str(texts))
     status, output = orrery("trace", case.trace)
     verdict("%s_summary_counts_the_tasks" % case.name,
             status == 0 and 'count "one"' in output and " %d " % NTASKS in output, output)

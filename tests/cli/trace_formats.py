@@ -16,6 +16,7 @@ from trace_case import NTASKS, SRC, each_flavour, orrery, verdict
 sys.path.insert(0, os.path.join(SRC, "scripts"))
 from orrery_tool import events as e  # noqa: E402
 
+ARROWS = os.path.join(SRC, "tests", "cli", "arrows.c")
 GRAPH = os.path.join(SRC, "tests", "cli", "graph.c")
 
 
@@ -103,6 +104,9 @@ def paje(case):
             numbers["10"] == numbers["11"] == NTASKS and
             sum(line.startswith("8 ") and line.endswith(" c0") for line in lines) == NTASKS,
             numbers)
+    verdict("%s_paje_has_the_programs_own_events" % case.name, all(
+        sum(text in line for line in lines) == 2 for text in (
+            '"event 42"', '"half-time, said in a long text"', '"a text about the run"')), lines[:5])
     if not shutil.which("pj_dump"):
         return
     out = subprocess.run(["pj_dump", path], text=True, capture_output=True, timeout=100)
@@ -122,6 +126,35 @@ def recorded(top, records):
     with open(os.path.join(directory, "node-0.events"), "wb") as f:
         f.write(piece + b"".join(records))
     return directory
+
+
+def arrows(flavour, name, top):
+    """Of random runs: each begins in a send, and ends in the receive, no earlier."""
+    program = os.path.join(top, "arrows-" + name)
+    orrery("cc", *flavour[:1], ARROWS, "-o", program)
+    for seed in "1", "2", "3":
+        trace = os.path.join(top, "arrows-%s-%s" % (name, seed))
+        status, output = orrery("run", *flavour, "-n", "4", "--trace", trace, program, seed,
+                                STARPU_NCPU="1", STARPU_WORKERS_NOBIND="1", STARPU_SILENT="1",
+                                ORRERY_MPI_COOP_BYTES="0")
+        verdict("%s_arrows_%s_run" % (name, seed), status == 0, output)
+        status, output = orrery("trace", trace, "--perfetto", trace + ".json")
+        with open(trace + ".json", encoding="utf-8") as f:
+            events = json.load(f)["traceEvents"]
+        slices = {}
+        for event in events:
+            if event["ph"] == "X":
+                slices.setdefault((event["pid"], event["tid"]), []).append(
+                    (event["ts"], event["ts"] + event["dur"]))
+        begins, ends = ({event["id"]: event for event in events if event["ph"] == phase}
+                        for phase in "sf")
+        outside = [event for event in (*begins.values(), *ends.values()) if not any(
+            begin <= event["ts"] <= end for begin, end in slices[event["pid"], event["tid"]])]
+        back = [(begins[flow], ends[flow]) for flow in begins
+                if begins[flow]["ts"] > ends[flow]["ts"]]
+        verdict("%s_arrows_%s_begin_in_sends_and_end_in_receives" % (name, seed), len(begins) > 20
+                and begins.keys() == ends.keys() and not outside, outside)
+        verdict("%s_arrows_%s_lead_on_in_time" % (name, seed), not back, back)
 
 
 def bits(date_s):
@@ -162,6 +195,7 @@ def check(case, top):
     paje(case)
     graph(case.flavour, case.name, top)
     rounded(top)
+    arrows(case.flavour, case.name, top)
 
 
 if __name__ == "__main__":

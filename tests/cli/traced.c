@@ -72,6 +72,7 @@ int main(int argc, char **argv)
 	starpu_fxt_start_profiling();
 	starpu_fxt_trace_user_event(42);
 	starpu_fxt_trace_user_event_string("half-time, said in a long text");
+	starpu_fxt_trace_user_meta_string("a text about the run");
 	insert(handle, NTASKS);
 	starpu_fxt_stop_profiling();
 	if (is_section)

@@ -178,6 +178,17 @@ static int take_operands(struct redux *redux, starpu_data_handle_t *operands)
 	return n;
 }
 
+/* Events: who waits for the contributions waits for the last task that combines them. */
+static void tell_last(const struct redux *redux, struct starpu_task *last)
+{
+	struct node *node = redux->datum->node;
+
+	event_tell(node, NULL,
+		   (struct event){.kind = EVENT_COMBINED,
+				  .id = last ? (uintptr_t)task_job(node, last) : 0,
+				  .value = (uintptr_t)redux->datum});
+}
+
 static void combine(struct redux *redux, starpu_data_handle_t *operands, int n)
 {
 	starpu_data_handle_t datum = redux->datum;
@@ -191,6 +202,7 @@ static void combine(struct redux *redux, starpu_data_handle_t *operands, int n)
 				 .arg = redux};
 
 	plan_tree(redux, operands, n, tasks);
+	tell_last(redux, n > 1 ? tasks[n - 2] : NULL);
 	if (is_there) {
 		tasks[n - 2]->callback_func = go_on;
 		tasks[n - 2]->callback_arg = redux;
@@ -217,10 +229,12 @@ static void combining_start(struct job *job, struct ready *ready)
 						   sizeof(starpu_data_handle_t));
 	int n = take_operands(redux, operands);
 
-	if (n == 0 || (n == 1 && operands[0] == redux->datum))
+	if (n == 0 || (n == 1 && operands[0] == redux->datum)) {
+		tell_last(redux, NULL);
 		deps_resume(redux->datum, ready);
-	else
+	} else {
 		combine(redux, operands, n);
+	}
 	free(operands);
 }
 
@@ -384,6 +398,16 @@ void redux_admit(struct job *job)
 	}
 }
 
+/* Events: the tasks that combine will wait for this one. */
+static void tell_contribution(const struct job *job, starpu_data_handle_t own)
+{
+	event_tell(job->node, NULL,
+		   (struct event){.kind = EVENT_TASK_USES,
+				  .flag = EVENT_REDUCES | EVENT_OWN,
+				  .id = job->id,
+				  .value = (uintptr_t)own});
+}
+
 starpu_data_handle_t redux_target(const struct access *access)
 {
 	starpu_data_handle_t datum = access->datum, *own;
@@ -395,6 +419,7 @@ starpu_data_handle_t redux_target(const struct access *access)
 		*own = data_register(datum->node, -1, datum->interface, datum->ops);
 		(*own)->flags |= DATUM_SEQUENTIAL;
 	}
+	tell_contribution(access->job, *own);
 	return *own;
 }
 

@@ -109,6 +109,7 @@ static void record(struct job *job, enum event_kind kind, double now_s)
 	switch (kind) {
 	case EVENT_TASK_SUBMITTED:
 		event.n = (uint32_t)job->task->priority;
+		event.flag = job->is_inside == INSIDE_HELD;
 		event.value = (uintptr_t)job;
 		break;
 	case EVENT_TASK_FETCHING:
