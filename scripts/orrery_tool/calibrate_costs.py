@@ -18,7 +18,7 @@ CHANGED = 1.5             # a figure that differs by more
 MIB = 1 << 20
 # In a description: (name, words on its origin)
 WORDS = (
-    ("submit_cost", "of a task without data, for its submitter"),
+    ("submit_cost", "of a task for its submitter, beside its data: of thousands in a row"),
     ("submit_datum_cost", "of each of its data: a third of what three take longer"),
     ("insert_cost", "of an insertion of three data that runs elsewhere"),
     ("post_cost", "of a receive, for the program's thread"),
@@ -30,6 +30,7 @@ WORDS = (
     ("switch_cost", "of a thread on a core"),
     ("poll_wait", "of a message beside tasks on all cores: median less that without tasks"),
     ("copy_factors", "parts of the bandwidth, by bytes moved since a value came last"),
+    ("cold_costs", "of a task for its worker, seconds, beside the former, by bytes of its data: all cores work"),
 )
 
 def program(place):
@@ -45,7 +46,7 @@ def run(place, ranks, words, **env):
     command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", str(ranks),
                "--quiet", program(place), *map(str, words)]
     out = subprocess.run(command, text=True, capture_output=True, check=False,
-                         env=dict(os.environ, STARPU_NCPU="1", STARPU_SILENT="1", **env))
+                         env={**os.environ, "STARPU_NCPU": "1", "STARPU_SILENT": "1", **env})
     found = re.findall(r"^costs,([\w ]+),s,([^,]+),(\S+)$", out.stdout, re.M)
     if out.returncode or not found:
         raise Refusal("calibrate: %s ended with status %d: %s" % (
@@ -62,6 +63,8 @@ def measure(place, rounds, shared):
         for policy in POLICIES:
             for case, values in run(place, 1, ["tasks", rounds], STARPU_SCHED=policy).items():
                 found["%s %s" % (policy, case)] = values
+        found.update(run(place, 1, ["gaps", -(-rounds // 4)], STARPU_SCHED=DEFAULT,
+                         STARPU_NCPU=str(len(os.sched_getaffinity(0)))))
         found.update(run(place, 1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
                          STARPU_MPI_FAKE_RANK="0"))
         if shared:
@@ -69,6 +72,25 @@ def measure(place, rounds, shared):
         passes.append(found)
     return {case: tuple(min(found[case][i] for found in passes) for i in (0, 1))
             for case in passes[0]}
+
+
+def waits(measured, case):
+    """Seconds until who sleeps goes on: the mean of the policies' medians, since what a wake-up
+    takes is the host's affair, and differs between launches as it does between runs."""
+    return statistics.mean(measured["%s %s" % (policy, case)][1] for policy in POLICIES
+                           if "%s %s" % (policy, case) in measured)
+
+
+def cold_costs(measured, charged_s):
+    """What lies between two kernels of a worker besides charged_s, by the bytes of the data of
+    three; boundaries lie between the sizes that were measured.  More bytes cost no less."""
+    gaps = sorted((int(case[4:]), values[1]) for case, values in measured.items()
+                  if case.startswith("gap "))
+    pieces, last_s = [], 0
+    for i, (size, seconds) in enumerate(gaps):
+        last_s = max(last_s, seconds - charged_s)
+        pieces.append("%d:%.3g" % (math.sqrt(gaps[i - 1][0] * size) if i else 0, last_s))
+    return ";".join(pieces)
 
 
 def sets_of(measured):
@@ -106,10 +128,14 @@ def figures(measured, alone_s=0):
         "push_costs": ";".join("%s:%.3g" % (policy, quiet(policy + " task_0"))
                                for policy in POLICIES),
         "fetch_cost": more(quiet(DEFAULT + " task_3"), push_s) / 3,
-        "wake_cost": more(quiet(DEFAULT + " wake"), submit_s + push_s / 2),
-        "main_wake_cost": more(quiet(DEFAULT + " main_wake"), push_s / 2),
+        "wake_cost": more(waits(measured, "wake"), submit_s + push_s / 2),
+        "main_wake_cost": more(waits(measured, "main_wake"), push_s / 2),
         "switch_cost": quiet(DEFAULT + " switch"),
     }
+    if "submit_new" in measured:
+        found["submit_cost"] = max(
+            submit_s, quiet("submit_new") - 3 * found["submit_datum_cost"])
+    found["cold_costs"] = cold_costs(measured, push_s + 3 * found["fetch_cost"])
     if "message_busy" in measured:
         found["post_cost"] = quiet("post")
         found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])

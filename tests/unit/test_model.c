@@ -648,7 +648,7 @@ static void a_fresh_start_fades_the_mean_of_all(void **state)
 }
 
 #define OF_ALL(footprint, sums)                                                          \
-	"45\n1\n1\n0\n0\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\nnan nan nan\n0\n"              \
+	"45\n1\n1\n0\n0\n1\n1\n1\n0 0 0 0 nan nan 0 0 0\nnan nan nan\n0\n"               \
 	"# of all: " footprint " " sums "\ncea37d6d 409600 1e6 1000 1 20000 2e7 20\n"
 
 /* Schedulers of real runs go on with StarPU's mean; the comment outlives a rewriting. */
@@ -657,8 +657,7 @@ static void a_simulation_takes_the_mean_of_all(void **state)
 	struct scene *s = *state;
 	struct model_data data = {0};
 	char path[128];
-	const char *first =
-		write_model(s, "a.x", OF_ALL("cea37d6d", "25 4e4 65625000"));
+	const char *first = write_model(s, "a.x", OF_ALL("cea37d6d", "25 4e4 65625000"));
 
 	snprintf(path, sizeof path, "%s/codelets/45/kernel.somecpu", s->dir);
 	assert_int_equal(model_data_read(&data, first, 0), 0);

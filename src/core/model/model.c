@@ -107,8 +107,8 @@ static struct model_estimate estimate_us(double us, enum model_source source,
 /* What a simulated task takes: so sums of them agree with those of real ones. */
 static struct model_estimate from_all(const struct model_entry *entry)
 {
-	struct model_estimate estimate = estimate_us(model_fit_mean(entry), MODEL_HISTORY,
-						     entry->all.nsample);
+	struct model_estimate estimate =
+		estimate_us(model_fit_mean(entry), MODEL_HISTORY, entry->all.nsample);
 
 	if (estimate.source == MODEL_HISTORY)
 		estimate.deviation_s = 1e-6 * model_fit_deviation(entry);

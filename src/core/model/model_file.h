@@ -19,9 +19,9 @@
 struct model_samples;
 
 /*
- * An entry of the history.  StarPU's mean leaves out what is far from it, which schedulers
- * want; a sum of tasks takes their number times the mean of all, which "all" has: but for
- * those in which something else had the core, see model_fit.c.
+ * An entry of the history.  StarPU's mean leaves out what is far from it, which
+ * schedulers want; a sum of tasks takes their number times the mean of all, which "all"
+ * has: but for those in which something else had the core, see model_fit.c.
  */
 struct model_entry {
 	struct starpu_perfmodel_history_entry known; /* first: see model_entry_of() */

@@ -60,8 +60,8 @@ static void make_points(struct model_arch *arch)
 		double us = model_fit_mean(model_entry_of(e));
 
 		if (e->size && us > 0)
-			points[n++] = (struct model_point){
-				.ln_bytes = log(e->size), .ln_seconds = log(us * 1e-6)};
+			points[n++] = (struct model_point){.ln_bytes = log(e->size),
+							   .ln_seconds = log(us * 1e-6)};
 	}
 	qsort(points, n, sizeof *points, compare_points);
 	for (size_t i = 0, next; i < n; i = next) {
