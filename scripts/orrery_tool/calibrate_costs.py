@@ -55,23 +55,35 @@ def run(place, ranks, words, **env):
 
 
 def measure(place, rounds, shared):
-    """The same of all cases; those of a policy begin with its name.  Of several passes the
-    one that was disturbed least."""
-    passes = []
-    for _ in range(PASSES):
-        found = {}
-        for policy in POLICIES:
-            for case, values in run(place, 1, ["tasks", rounds], STARPU_SCHED=policy).items():
-                found["%s %s" % (policy, case)] = values
-        found.update(run(place, 1, ["gaps", -(-rounds // 4)], STARPU_SCHED=DEFAULT,
-                         STARPU_NCPU=str(len(os.sched_getaffinity(0)))))
-        found.update(run(place, 1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
-                         STARPU_MPI_FAKE_RANK="0"))
-        if shared:
-            found.update(run(place, 2, ["messages", rounds]))
-        passes.append(found)
-    return {case: tuple(min(found[case][i] for found in passes) for i in (0, 1))
-            for case in passes[0]}
+    """The same of all cases, once; those of a policy begin with its name."""
+    found = {}
+    for policy in POLICIES:
+        for case, values in run(place, 1, ["tasks", rounds], STARPU_SCHED=policy).items():
+            found["%s %s" % (policy, case)] = values
+    found.update(run(place, 1, ["gaps", -(-rounds // 4)], STARPU_SCHED=DEFAULT,
+                     STARPU_NCPU=str(len(os.sched_getaffinity(0)))))
+    found.update(run(place, 1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
+                     STARPU_MPI_FAKE_RANK="0"))
+    if shared:
+        found.update(run(place, 2, ["messages", rounds]))
+    return found
+
+
+class Passes:
+    """Several, as many as are asked for; the one that was disturbed least counts."""
+
+    def __init__(self, place, args):
+        self.place, self.args, self.found = place, args, []
+
+    def one_more(self):
+        if self.args.rounds and len(self.found) < PASSES:
+            self.found.append(measure(self.place, self.args.rounds, not self.args.hostfile))
+
+    def least(self):
+        while len(self.found) < PASSES:
+            self.one_more()
+        return {case: tuple(min(found[case][i] for found in self.found) for i in (0, 1))
+                for case in self.found[0]}
 
 
 def waits(measured, case):
@@ -205,14 +217,14 @@ def compare(earlier, measured):
                                     far[worst])
 
 
-def calibrate(place, args, alone_s):
+def calibrate(args, passes, alone_s):
     """Lines of the description, where 1 MiB alone takes alone_s; says what was measured, and how it differs from before."""
     if not args.rounds:
         print("costs: not asked for")
         return ""
     table = os.path.join(args.output, "costs.csv")
     earlier = read_earlier(table)
-    measured = measure(place, args.rounds, not args.hostfile)
+    measured = passes.least()
     write_text(table, "".join(["case,quiet_s,median_s\n"] + [
         "%s,%.6g,%.6g\n" % (case, *values) for case, values in measured.items()]))
     tell(measured)

@@ -47,16 +47,27 @@ def known_machines(suite, place):
 def launches(suite):
     """Each launch of two ranks takes other times, as where a host moves a virtual machine."""
     factors = [1.6, 1, 1.3, 0.9, 1.1]
-    asked = []
+    asked, order = [], []
+
+    def costs(place, rounds, shared):
+        order.append("costs")
+        return {"lws wake": (len(order), 9 - len(order))}
 
     def run(place, args, program, repetitions):
+        order.append("messages")
         asked.append(repetitions)
         factor = factors[len(asked) - 1]
         return {key: (factor * value, 2 * factor * value) for key, value in REAL.items()}
     args = calibrate.calibrate_parser().parse_args(["--repetitions", "1001"])
     with unittest.mock.patch.object(calibrate, "run", run), \
             unittest.mock.patch.object(calibrate, "program"):
-        measured, words = calibrate.measure(None, args)
+        passes = calibrate_costs.Passes(None, args)
+        with unittest.mock.patch.object(calibrate_costs, "measure", costs):
+            measured, words = calibrate.measure(None, args, passes.one_more)
+            least = passes.least()
+    suite.verdict("launches_are_spread_among_the_costs",
+                  order == ["messages", "costs"] * 3 + ["messages"] * 2, order)
+    suite.verdict("the_least_disturbed_pass_counts", least == {"lws wake": (2, 3)}, least)
     suite.verdict("takes_the_median_of_launches", asked == [201] * 5 and all(
         abs(measured[key][i] / (1.1 * (i + 1) * REAL[key]) - 1) < 1e-9
         for key in REAL for i in (0, 1)), (asked, measured))
@@ -77,6 +88,16 @@ def judgements(suite):
     busy = calibrate.noise({key: (value, 3 * value) for key, value in REAL.items()})
     suite.verdict("says_how_noisy_it_was", " 2 % above" in calm and "busy" not in calm
                   and "the machine is busy" in busy, calm + busy)
+    # Two launches on one virtual machine, a minute apart.
+    slow = {("alone", 8): 9e-7, ("both", 8): 1.1e-6, ("alone", 65536): 37e-6, ("both", 65536): 9.6e-6,
+            ("alone", 1048576): 545e-6, ("both", 1048576): 84e-6, ("flood", 64): 2e-7}
+    fast = {**slow, ("alone", 65536): 13.4e-6, ("both", 65536): 8.2e-6,
+            ("alone", 1048576): 128e-6, ("both", 1048576): 81e-6}
+    suite.verdict("says_that_the_host_was_in_a_slow_phase",
+                  "65536 bytes and more took 5.2 times" in calibrate.phase(slow)
+                  and "calibrate again" in calibrate.phase(slow)
+                  and not calibrate.phase(fast) and not calibrate.phase(REAL),
+                  (calibrate.phase(slow), calibrate.phase(fast)))
     machine = calibrate.Machine(calibrate.calibrate_parser().parse_args([]), {
         ("alone", 8): 75.433333e-6, ("alone", 64): 8e-5, ("alone", 1024): 9e-5,
         ("flood", 64): 1e-3})
