@@ -6,12 +6,13 @@
  * doc/decisions/081-costs-are-measured.md.
  *
  * usage: calibrate_costs tasks [ROUNDS]        one process: submission, workers, sleep
+ *        calibrate_costs gaps [ROUNDS]         the same, all cores: from kernel to kernel
  *        calibrate_costs insert [ROUNDS]       with STARPU_MPI_FAKE_SIZE=2: insertions
  *        mpirun -n 2 calibrate_costs messages [ROUNDS]   beside tasks; of many bytes
  *
- * Each with one CPU worker (STARPU_NCPU=1) and STARPU_SCHED.  Lines "costs,CASE,s,VALUE,
- * MEDIAN": VALUE is that below which a tenth of the rounds lie.  All cases take turns in
- * each round, so that what else the machine does meets all alike.
+ * Each but gaps with one CPU worker (STARPU_NCPU=1); with STARPU_SCHED.  Lines
+ * "costs,CASE,s,VALUE, MEDIAN": VALUE is that below which a tenth of the rounds lie.  All
+ * cases take turns in each round, so that what else the machine does meets all alike.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -284,6 +285,133 @@ static int measure_tasks(int rounds)
 	return 0;
 }
 
+/* ---- from one kernel to the next of a worker ------------------------------ */
+
+/* All cores have workers, many tasks wait, and kernels use the caches: what the library
+ * needs for the next task lies there no more. */
+enum { NEW_TASKS = 4000, GAP_TASKS = 1000, GAP_DATA = 64, MOST_WORKERS = 256, LINE = 64 };
+
+static starpu_data_handle_t gap_data[GAP_DATA];
+static double kernel_ended_s[MOST_WORKERS];
+static double gaps_s[GAP_TASKS];
+static int ngaps;
+
+static void touch(void *buffers[], void *arg)
+{
+	double start_s = bench_now_s();
+	int worker = starpu_worker_get_id() % MOST_WORKERS;
+	volatile char *to = (volatile char *)STARPU_VECTOR_GET_PTR(buffers[2]);
+	size_t bytes = STARPU_VECTOR_GET_NX(buffers[2]);
+
+	(void)arg;
+	if (kernel_ended_s[worker] > 0) {
+		int at = __atomic_fetch_add(&ngaps, 1, __ATOMIC_RELAXED);
+
+		gaps_s[at % GAP_TASKS] = start_s - kernel_ended_s[worker];
+	}
+	for (int i = 0; i < 2; i++) {
+		volatile char *from = (volatile char *)STARPU_VECTOR_GET_PTR(buffers[i]);
+
+		for (size_t k = 0; k < bytes; k += LINE)
+			to[k] = (char)(to[k] + from[k]);
+	}
+	kernel_ended_s[worker] = bench_now_s();
+}
+
+static struct starpu_codelet touch_codelet = {
+	.cpu_funcs = {touch},
+	.nbuffers = 3,
+	.modes = {STARPU_R, STARPU_R, STARPU_RW},
+	.model = &starpu_perfmodel_nop,
+};
+
+static void register_gap_data(char *bytes, uint32_t each)
+{
+	for (size_t i = 0; i < GAP_DATA; i++)
+		starpu_vector_data_register(&gap_data[i], STARPU_MAIN_RAM,
+					    (uintptr_t)(bytes + i * PIECE), each, 1);
+}
+
+static void unregister_gap_data(void)
+{
+	for (int i = 0; i < GAP_DATA; i++)
+		starpu_data_unregister(gap_data[i]);
+}
+
+static void hold_workers(int nworkers)
+{
+	gate = 0;
+	for (int i = 0; i < nworkers; i++)
+		starpu_task_insert(&hold_codelet, 0);
+}
+
+static void insert_touch(int i)
+{
+	enum { half = GAP_DATA / 2 };
+
+	starpu_task_insert(&touch_codelet, STARPU_R, gap_data[half + i % half], STARPU_R,
+			   gap_data[half + (5 * i + 3) % half], STARPU_RW,
+			   gap_data[i % half], 0);
+}
+
+/* Of a task for whose like the library has no memory yet, as in a program that submits
+ * its graph. */
+static double submit_new_s(int nworkers)
+{
+	double start_s;
+
+	hold_workers(nworkers);
+	start_s = bench_now_s();
+	for (int i = 0; i < NEW_TASKS; i++)
+		insert_touch(i);
+	start_s = (bench_now_s() - start_s) / NEW_TASKS;
+	gate = 1;
+	starpu_mpi_wait_for_all(WORLD);
+	return start_s;
+}
+
+/* The median: not waits for tasks, and not who was interrupted. */
+static double gap_s(int nworkers)
+{
+	hold_workers(nworkers);
+	ngaps = 0;
+	for (int i = 0; i < MOST_WORKERS; i++)
+		kernel_ended_s[i] = 0;
+	for (int i = 0; i < GAP_TASKS; i++)
+		insert_touch(i);
+	gate = 1;
+	starpu_mpi_wait_for_all(WORLD);
+	qsort(gaps_s, (size_t)ngaps, sizeof(*gaps_s), compare);
+	return gaps_s[ngaps / 2];
+}
+
+static int measure_gaps(int rounds)
+{
+	static struct samples samples[] = {
+		{.name = "submit_new"}, {.name = "gap 24"},     {.name = "gap 49152"},
+		{.name = "gap 196608"}, {.name = "gap 786432"}, {.name = "gap 3145728"}};
+	char *bytes = calloc(GAP_DATA, PIECE);
+	int nworkers;
+
+	if (starpu_mpi_init_conf(NULL, NULL, 1, WORLD, NULL))
+		return 77;
+	nworkers = (int)starpu_cpu_worker_get_count();
+	register_gap_data(bytes, 8);
+	add(&samples[0], submit_new_s(nworkers));
+	unregister_gap_data();
+	for (int round = 0; round < rounds; round++) {
+		for (int i = 1; i < (int)(sizeof(samples) / sizeof(samples[0])); i++) {
+			register_gap_data(bytes, (uint32_t)atoi(samples[i].name + 4) / 3);
+			add(&samples[i], gap_s(nworkers));
+			unregister_gap_data();
+		}
+	}
+	tell(samples, sizeof(samples) / sizeof(samples[0]));
+	starpu_mpi_shutdown();
+	free(bytes);
+	return 0;
+}
+
 /* ---- insertions, as one of two ranks that are not there ------------------ */
 
 static double insert_s(int first)
@@ -431,11 +559,13 @@ int main(int argc, char **argv)
 
 	if (rounds > 0 && strcmp(what, "tasks") == 0)
 		return measure_tasks(rounds);
+	if (rounds > 0 && strcmp(what, "gaps") == 0)
+		return measure_gaps(rounds);
 	if (rounds > 0 && strcmp(what, "insert") == 0)
 		return measure_insert(rounds);
 	if (rounds > 0 && strcmp(what, "messages") == 0)
 		return measure_messages(rounds);
-	fprintf(stderr,
-		"calibrate_costs: expected tasks, insert or messages, and rounds\n");
+	fprintf(stderr, "calibrate_costs: expected tasks, gaps, insert or messages, and "
+			"rounds\n");
 	return 2;
 }

@@ -20,6 +20,8 @@ CHANGED = 1.15            # a figure that differs by more
 PASSES = 3                # of making the simulation agree
 SIMULATED = 8             # repetitions, which differ little
 LAUNCHES = 5              # messages take other times in each, on some machines by half
+LARGE = 65536             # bytes; no wait for a thread matters
+CROSSING = 2.5            # 1.6 where nothing disturbs: each core copies half of the time
 HEAD = """# Measured by "orrery calibrate" on %(date)s: %(words)s.
 # Simulated beside measured: median difference %(median).1f %%, at most %(most).1f %% (%(worst)s);
 # sizes left out of the fit: median %(left).1f %%, at most %(left_most).1f %%.
@@ -129,12 +131,14 @@ def run(place, args, repetitions, simulated=None):
             for case, size, quiet, median in found}
 
 
-def measure(place, args):
-    """As run(), of several launches: the median of each figure; and a sentence."""
+def measure(place, args, beside=lambda: None):
+    """As run(), of several launches: the median of each figure; and a sentence.  beside()
+    is called between them: a machine that is slow for some seconds is not so in all."""
     launches = []
     for number in range(LAUNCHES):
         say("messages between two ranks, launch %d of %d" % (number + 1, LAUNCHES))
         launches.append(run(place, args, -(-args.repetitions // LAUNCHES)))
+        beside()
     measured = {key: tuple(statistics.median(launch[key][i] for launch in launches)
                            for i in (0, 1)) for key in launches[0]}
     spread = statistics.median(
@@ -165,6 +169,18 @@ def noise(measured):
         100 * (middle - 1), 100 * (ratios[-1] - 1))
     return words + ("; the machine is busy: repeat it when nobody else uses it"
                     if ratios[len(ratios) * 3 // 4] > 1.5 else "")
+
+
+def phase(real):
+    """A warning: hosts of virtual machines have phases of seconds in which a value that moves
+    alone is slow and two that cross are not.  Programs then run at other times."""
+    ratios = [real["alone", size] / real["both", size] for case, size in real
+              if case == "alone" and size >= LARGE and ("both", size) in real]
+    if not ratios or statistics.median(ratios) <= CROSSING:
+        return ""
+    return "messages: those of %d bytes and more took %.1f times as long alone as two that cross, " \
+        "expected up to %.1f times: the machine was in a slow phase; wait for a minute and calibrate " \
+        "again, into the same directory" % (LARGE, statistics.median(ratios), CROSSING)
 
 
 def differences(real, simulated):
@@ -295,11 +311,10 @@ def command_calibrate(place, argv):
     calibrate_programs.check(place, args.rounds)
     if not calibrate_job.join(args):
         return 0
-    measured, launches = measure(place, args)
+    passes = calibrate_costs.Passes(place, args, say)
+    measured, launches = measure(place, args, passes.one_more)
     real = risen(quiet(measured))
-    if args.rounds:
-        say("what the library itself takes")
-    costs = calibrate_costs.calibrate(place, args, real["alone", calibrate_costs.MIB])
+    costs = calibrate_costs.calibrate(args, passes, real["alone", calibrate_costs.MIB])
     table = os.path.join(args.output, "measured.csv")
     earlier = read_earlier(table)
     say("simulating the same, until both agree")
@@ -314,6 +329,8 @@ def command_calibrate(place, argv):
             float(row.split(",")[4])))
     print(noise(measured))
     print(launches)
+    if phase(real):
+        print(phase(real))
     if earlier:
         print(compare(earlier, real))
     print(measure_kernels(place, args))

@@ -17,7 +17,7 @@ CHANGED = 1.5             # a figure that differs by more
 MIB = 1 << 20
 # In a description: (name, words on its origin)
 WORDS = (
-    ("submit_cost", "of a task without data, for its submitter"),
+    ("submit_cost", "of a task for its submitter, beside its data: of thousands in a row"),
     ("submit_datum_cost", "of each of its data: a third of what three take longer"),
     ("insert_cost", "of an insertion of three data that runs elsewhere"),
     ("post_cost", "of a receive, for the program's thread"),
@@ -29,33 +29,68 @@ WORDS = (
     ("switch_cost", "of a thread on a core"),
     ("poll_wait", "of a message beside tasks on all cores: median less that without tasks"),
     ("copy_factors", "parts of the bandwidth, by bytes moved since a value came last"),
+    ("cold_costs", "of a task for its worker, seconds, beside the former, by bytes of its data: all cores work"),
 )
 
 
 def run(place, ranks, words, **env):
     """{case: (seconds where nothing disturbs, median)}"""
     out = calibrate_programs.run(place, ranks, [], calibrate_programs.COSTS, words,
-                                 STARPU_NCPU="1", STARPU_SILENT="1", **env)
+                                 **{"STARPU_NCPU": "1", "STARPU_SILENT": "1", **env})
     found = re.findall(r"^costs,([\w ]+),s,([^,]+),(\S+)$", out, re.M)
     return {case: (float(least), float(median)) for case, least, median in found}
 
 
 def measure(place, rounds, shared):
-    """The same of all cases; those of a policy begin with its name.  Of several passes the
-    one that was disturbed least."""
-    passes = []
-    for _ in range(PASSES):
-        found = {}
-        for policy in POLICIES:
-            for case, values in run(place, 1, ["tasks", rounds], STARPU_SCHED=policy).items():
-                found["%s %s" % (policy, case)] = values
-        found.update(run(place, 1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
-                         STARPU_MPI_FAKE_RANK="0"))
-        if shared:
-            found.update(run(place, 2, ["messages", rounds]))
-        passes.append(found)
-    return {case: tuple(min(found[case][i] for found in passes) for i in (0, 1))
-            for case in passes[0]}
+    """The same of all cases, once; those of a policy begin with its name."""
+    found = {}
+    for policy in POLICIES:
+        for case, values in run(place, 1, ["tasks", rounds], STARPU_SCHED=policy).items():
+            found["%s %s" % (policy, case)] = values
+    found.update(run(place, 1, ["gaps", -(-rounds // 4)], STARPU_SCHED=DEFAULT,
+                     STARPU_NCPU=str(len(os.sched_getaffinity(0)))))
+    found.update(run(place, 1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
+                     STARPU_MPI_FAKE_RANK="0"))
+    if shared:
+        found.update(run(place, 2, ["messages", rounds]))
+    return found
+
+
+class Passes:
+    """Several, as many as are asked for; the one that was disturbed least counts."""
+
+    def __init__(self, place, args, say=lambda words: None):
+        self.place, self.args, self.say, self.found = place, args, say, []
+
+    def one_more(self):
+        if self.args.rounds and len(self.found) < PASSES:
+            self.say("what the library itself takes, pass %d of %d" % (len(self.found) + 1, PASSES))
+            self.found.append(measure(self.place, self.args.rounds, not self.args.hostfile))
+
+    def least(self):
+        while len(self.found) < PASSES:
+            self.one_more()
+        return {case: tuple(min(found[case][i] for found in self.found) for i in (0, 1))
+                for case in self.found[0]}
+
+
+def waits(measured, case):
+    """Seconds until who sleeps goes on: the mean of the policies' medians, since what a wake-up
+    takes is the host's affair, and differs between launches as it does between runs."""
+    return statistics.mean(measured["%s %s" % (policy, case)][1] for policy in POLICIES
+                           if "%s %s" % (policy, case) in measured)
+
+
+def cold_costs(measured, charged_s):
+    """What lies between two kernels of a worker besides charged_s, by the bytes of the data of
+    three; boundaries lie between the sizes that were measured.  More bytes cost no less."""
+    gaps = sorted((int(case[4:]), values[1]) for case, values in measured.items()
+                  if case.startswith("gap "))
+    pieces, last_s = [], 0
+    for i, (size, seconds) in enumerate(gaps):
+        last_s = max(last_s, seconds - charged_s)
+        pieces.append("%d:%.3g" % (math.sqrt(gaps[i - 1][0] * size) if i else 0, last_s))
+    return ";".join(pieces)
 
 
 def sets_of(measured):
@@ -93,10 +128,14 @@ def figures(measured, alone_s=0):
         "push_costs": ";".join("%s:%.3g" % (policy, quiet(policy + " task_0"))
                                for policy in POLICIES),
         "fetch_cost": more(quiet(DEFAULT + " task_3"), push_s) / 3,
-        "wake_cost": more(quiet(DEFAULT + " wake"), submit_s + push_s / 2),
-        "main_wake_cost": more(quiet(DEFAULT + " main_wake"), push_s / 2),
+        "wake_cost": more(waits(measured, "wake"), submit_s + push_s / 2),
+        "main_wake_cost": more(waits(measured, "main_wake"), push_s / 2),
         "switch_cost": quiet(DEFAULT + " switch"),
     }
+    if "submit_new" in measured:
+        found["submit_cost"] = max(
+            submit_s, quiet("submit_new") - 3 * found["submit_datum_cost"])
+    found["cold_costs"] = cold_costs(measured, push_s + 3 * found["fetch_cost"])
     if "message_busy" in measured:
         found["post_cost"] = quiet("post")
         found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])
@@ -166,14 +205,14 @@ def compare(earlier, measured):
                                     far[worst])
 
 
-def calibrate(place, args, alone_s):
+def calibrate(args, passes, alone_s):
     """Lines of the description, where 1 MiB alone takes alone_s; says what was measured, and how it differs from before."""
     if not args.rounds:
         print("costs: not asked for")
         return ""
     table = os.path.join(args.output, "costs.csv")
     earlier = read_earlier(table)
-    measured = measure(place, args.rounds, not args.hostfile)
+    measured = passes.least()
     write_text(table, "".join(["case,quiet_s,median_s\n"] + [
         "%s,%.6g,%.6g\n" % (case, *values) for case, values in measured.items()]))
     tell(measured)

@@ -9,7 +9,7 @@ import xml.parsers.expat
 
 from orrery_tool.words import Refusal
 
-TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors")
+TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs")
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
            "post_cost", "push_cost", "fetch_cost", "wake_cost", "main_wake_cost", "poll_wait",

@@ -92,6 +92,10 @@ def check_text(where, name, text):
         raise Refusal("%s: %s is empty; say it, or leave it out" % (where, name))
     if name in ("bandwidth_factors", "copy_factors"):
         check_pieces(where, name, text)
+    if name == "cold_costs" and not re.fullmatch(
+            r"\d+:[0-9.]+(e[+-]?\d+)?(;\d+:[0-9.]+(e[+-]?\d+)?)*;?", text):
+        raise Refusal("%s: cold_costs is \"%s\", expected ABOVE_BYTES:SECONDS with ; between: "
+                      "\"0:4e-7;98304:1e-6\"" % (where, text))
     if name == "push_costs" and not re.fullmatch(
             r"[\w-]+:[0-9.]+(e[+-]?\d+)?(;[\w-]+:[0-9.]+(e[+-]?\d+)?)*;?", text):
         raise Refusal("%s: push_costs is \"%s\", expected POLICY:SECONDS with ; between: "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 
 #include "base/decimal.h"
 #include "base/table.h"
+#include "core/data/data.h"
 #include "core/sched/sched.h"
 #include "sim.h"
 #include "wire.h"
@@ -16,7 +18,8 @@
 /*
  * costs.c - what the software of a node takes, from the properties of its host or from
  * knobs; when messages are looked for that come to a node whose cores all run tasks; and
- * which values no cache holds any more (decision 081).
+ * which values no cache holds any more (decision 081); what the library's own data cost
+ * after a kernel that has used the caches (the same).
  */
 
 /* Who waits polls for so long, and sleeps then (real/helper.c, real/wait.c). */
@@ -52,29 +55,54 @@ static void read_charges(struct plat *plat, const struct knobs *knobs)
 	costs->post_s = figure(plat, "post_cost", "ORRERY_POST_COST", knobs->post_s);
 }
 
-static void read_pieces(struct plat *plat, struct wire_pieces *pieces, const char *text)
+static int refuse_pieces(const struct plat *plat, const char *name, const char *text,
+			 const char *unit)
 {
-	if (pieces_parse(pieces, text) == 0)
-		return;
-	orr_die(plat->node->rank,
-		"platform file: property \"copy_factors\" of host %s is \"%s\": expected "
-		"up to %d of bytes:factor, with ; between",
-		sg_host_get_name(plat->host), text, WIRE_MAX_PIECES);
+	orr_complain(plat->node->rank,
+		     "platform file: property \"%s\" of host %s is \"%s\": expected "
+		     "up to %d of bytes:%s, with ; between",
+		     name, sg_host_get_name(plat->host), text, WIRE_MAX_PIECES, unit);
+	return -ENODEV;
 }
 
-static struct sets *new_sets(struct plat *plat, const char *text)
+/* 0 or -ENODEV; without the property there are no sets. */
+static int read_sets(struct plat *plat)
 {
-	struct sets *sets = orr_alloc(sizeof(*sets));
+	const char *name = "copy_factors", *text = machine_text(plat, name);
+	struct wire_pieces factor;
 
-	read_pieces(plat, &sets->factor, text);
-	return sets;
+	if (!text)
+		return 0;
+	if (pieces_parse(&factor, text) < 0)
+		return refuse_pieces(plat, name, text, "factor");
+	plat->sets = orr_alloc(sizeof(*plat->sets));
+	plat->sets->factor = factor;
+	return 0;
 }
 
-void costs_read(struct plat *plat)
+static int read_cold(struct plat *plat)
+{
+	const char *name = "cold_costs", *text = machine_text(plat, name);
+	struct wire_pieces cold;
+	int is_sound;
+
+	if (!text)
+		return 0;
+	is_sound = pieces_parse(&cold, text) == 0;
+	for (int i = 0; i < cold.n && is_sound; i++)
+		is_sound = cold.piece[i].value[0] >= 0 && cold.piece[i].value[0] < 1 &&
+			   cold.piece[i].value[1] == 0;
+	if (!is_sound)
+		return refuse_pieces(plat, name, text, "seconds, from 0 to less than 1");
+	plat->costs.cold = orr_alloc(sizeof(*plat->costs.cold));
+	*plat->costs.cold = cold;
+	return 0;
+}
+
+int costs_read(struct plat *plat)
 {
 	const struct knobs *knobs = node_knobs(plat->node);
 	struct sim_costs *costs = &plat->costs;
-	const char *factors = machine_text(plat, "copy_factors");
 	const char *push = knobs_raw("ORRERY_PUSH_COST");
 
 	read_charges(plat, knobs);
@@ -89,8 +117,11 @@ void costs_read(struct plat *plat)
 	costs->look_s = figure(plat, "poll_wait", "ORRERY_POLL_WAIT", knobs->look_s);
 	costs->switch_s =
 		figure(plat, "switch_cost", "ORRERY_SWITCH_COST", knobs->switch_s);
-	if (factors)
-		plat->sets = new_sets(plat, factors);
+	if (read_sets(plat) < 0 || read_cold(plat) < 0) {
+		costs_close(plat);
+		return -ENODEV;
+	}
+	return 0;
 }
 
 void costs_close(struct plat *plat)
@@ -98,6 +129,8 @@ void costs_close(struct plat *plat)
 	for (struct look *look = plat->looks; look; look = look->next)
 		look->plat = NULL;
 	plat->looks = plat->last_look = NULL;
+	free(plat->costs.cold);
+	plat->costs.cold = NULL;
 	if (!plat->sets)
 		return;
 	table_free(&plat->sets->last);
@@ -140,6 +173,18 @@ double costs_of_task_s(struct plat *plat, double kernel_s, int ndata)
 	if (knobs->fetch_cost || plat->costs.has_datum)
 		seconds += plat->costs.datum_s * ndata;
 	return seconds;
+}
+
+double costs_cold_s(const struct plat *plat, struct starpu_task *task)
+{
+	const struct wire_pieces *cold = plat->costs.cold;
+	size_t bytes = 0;
+
+	if (!cold || !task->cl)
+		return 0;
+	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
+		bytes += data_bytes(STARPU_TASK_GET_HANDLE(task, i));
+	return pieces_at(cold, (double)bytes, 0);
 }
 
 double costs_wake_s(double wake_s, double since_s, double now_s)

@@ -123,8 +123,7 @@ static int read_software(struct plat *plat)
 			return -ENODEV;
 	plat->lends_cores = machine_property(plat, "spare_cores", 1) < 1;
 	plat->copies_messages = machine_property(plat, "copies_messages", 0) > 0;
-	costs_read(plat);
-	return 0;
+	return costs_read(plat);
 }
 
 const char *machine_text(struct plat *plat, const char *name)

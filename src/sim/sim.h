@@ -138,6 +138,7 @@ struct sim_costs {
 	const char *push_by_policy; /* of the platform, or NULL */
 	double wake_s, main_wake_s; /* who has slept begins so much later */
 	double look_s, switch_s;    /* until a message is looked for; of a thread */
+	struct wire_pieces *cold;   /* of a task, by the bytes of its data, or NULL */
 };
 
 struct plat {
@@ -269,11 +270,14 @@ const char *machine_text(struct plat *plat, const char *name);
 
 /* ---- costs.c --------------------------------------------------------- */
 
-/* Read them; the knobs that the user has set go before the platform's figures. */
-void costs_read(struct plat *plat);
+/* Read them; the knobs that the user has set go before the platform's figures.  0, or
+ * -ENODEV after a message. */
+int costs_read(struct plat *plat);
 void costs_close(struct plat *plat);
 /* How long a task is on its worker whose kernel takes so long. */
 double costs_of_task_s(struct plat *plat, double kernel_s, int ndata);
+/* How much longer on a core whose caches its kernel uses. */
+double costs_cold_s(const struct plat *plat, struct starpu_task *task);
 /* How much later begins who has waited since then. */
 double costs_wake_s(double wake_s, double since_s, double now_s);
 /* By how many times the bytes of a value come slower than those that lie in a cache. */

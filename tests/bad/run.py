@@ -399,6 +399,16 @@ def platform_cases(top):
                             % (name, value, name, value)], REFUSED
         yield Case("platform_%s_%s" % (name, value), says, case="nothing", where=SIM,
                    status=status, platform=platform(name + value, changed))
+    for i, value in enumerate(("many", "0:-1e-6", "0:1e-6:3", "0:1e6")):
+        says = [r'property "cold_costs" of host node-0 is "%s"' % value, "bytes:seconds"]
+        yield Case("platform_cold_costs_%s" % value, says, case="nothing", where=SIM, status=70,
+                   platform=platform("cold%d" % i, text.replace(
+                       '<prop id="cpus"', '<prop id="cold_costs" value="%s"/><prop id="cpus"'
+                       % value)))
+    yield Case("platform_copy_factors", [r'"copy_factors" of host node-0 is "half"',
+                                         "bytes:factor"], case="nothing", where=SIM, status=70,
+               platform=platform("half", text.replace(
+                   '<prop id="cpus"', '<prop id="copy_factors" value="half"/><prop id="cpus"')))
 
 
 def start(case, flavour, stdin=None):

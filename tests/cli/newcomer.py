@@ -132,6 +132,7 @@ cores = 16
 push_costs = "dmda:1e-6"
 copy_factors = "0:1;65536:0.6"
 copies_messages = 1
+cold_costs = "0:4e-7;98304:1e-6"
 """,
 }
 # laboratory: (what is replaced, by what, words of the refusal)
@@ -298,6 +299,8 @@ MISTAKES = {
         ("dmda:1e-6", "fast", [":8:", "POLICY:SECONDS"]),
         ("0:1;65536", "0:1,65536", [":9:", "ABOVE_BYTES:FACTOR"]),
         ("copies_messages = 1", "copies_messages = 5", [":10:", "expected 0 or 1"]),
+        ("0:4e-7", "0:4 us", [":11:", "cold_costs is", "ABOVE_BYTES:SECONDS"]),
+        ("0:4e-7", "0:-4e-7", [":11:", "cold_costs is", "ABOVE_BYTES:SECONDS"]),
     ),
 }
 # laboratory, what is replaced, by what, words that are said of what is taken nevertheless

@@ -17,6 +17,7 @@ int claim_failures;
 
 /* Of software.xml, and of the knobs by default. */
 enum { SUBMIT_US = 13, WAKE_US = 70, MAIN_WAKE_US = 90, PUSH_US = 40, PUSH_ANY_US = 30 };
+enum { COLD_US = 6, COLDER_US = 25, COLD_BYTES = 1000 };
 enum { FETCH_US = 15, INSERT_US = 20, POLL_WAIT_US = 2000, SWITCH_US = 10 };
 enum { TASK_US = 1000, LONG_US = 5000, SHORT_US = 8, NSHORT = 400 };
 enum { BYTES = 400, VALUE_BYTES = 20000, NVALUES = 3, MOST_HEAD_BYTES = 250 };
@@ -110,6 +111,40 @@ static double task_of_three_us(void)
 	for (int i = 0; i < 3; i++)
 		starpu_data_unregister(data[i]);
 	return start_us;
+}
+
+/* The same of vectors of 1/3 of some bytes, beside what a small one takes. */
+static double more_of_bytes_us(unsigned bytes)
+{
+	starpu_data_handle_t data[3];
+	double before_us = task_of_three_us(), start_us;
+
+	for (int i = 0; i < 3; i++) {
+		starpu_vector_data_register(&data[i], -1, 0, bytes / 3, 1);
+		starpu_task_insert(&make, STARPU_W, data[i], 0);
+	}
+	starpu_task_wait_for_all();
+	start_us = now_us();
+	starpu_task_insert(&three, STARPU_R, data[0], STARPU_R, data[1], STARPU_RW,
+			   data[2], 0);
+	starpu_task_wait_for_all();
+	start_us = now_us() - start_us;
+	for (int i = 0; i < 3; i++)
+		starpu_data_unregister(data[i]);
+	return start_us - before_us;
+}
+
+/* A kernel that uses the caches leaves none of the library's own data there. */
+static void after_many_bytes_a_task_costs_more(void)
+{
+	setenv("ORRERY_MAIN_WAKE_COST", "0", 1);
+	setenv("ORRERY_WAKE_COST", "0", 1);
+	start();
+	claim_us(more_of_bytes_us(COLD_BYTES / 3 * 3), 0);
+	claim_us(more_of_bytes_us(2 * COLD_BYTES / 3 * 3), rank ? COLD_US : 0);
+	claim_us(more_of_bytes_us(60 * COLD_BYTES), rank ? COLD_US : 0);
+	claim_us(more_of_bytes_us(60 * COLD_BYTES + 3), rank ? COLDER_US : 0);
+	stop();
 }
 
 static void a_task_costs_what_the_platform_says(void)
@@ -336,6 +371,7 @@ static void values_that_no_cache_holds_are_slower(void)
 
 static const struct claim claims[] = {
 	{"a_task_costs_what_the_platform_says", a_task_costs_what_the_platform_says},
+	{"after_many_bytes_a_task_costs_more", after_many_bytes_a_task_costs_more},
 	{"what_the_user_sets_goes_first", what_the_user_sets_goes_first},
 	{"who_has_worked_just_now_is_awake", who_has_worked_just_now_is_awake},
 	{"policies_that_are_not_named_cost_the_same",

@@ -54,6 +54,9 @@ static void fill(struct model_data *data)
 			entry->nsample = 10;
 			entry->sum = entry->mean * 10;
 			entry->sum2 = entry->sum * entry->mean;
+			if (k % 2)
+				model_entry_of(entry)->all =
+					(struct model_all){12, 1.5 * entry->sum, 1e6};
 		}
 	}
 }

@@ -106,21 +106,33 @@ static struct model_estimate estimate_us(double us, enum model_source source,
 				       .error_s = source == MODEL_REGRESSION ? -1 : 0};
 }
 
+/* What a simulated task takes: so sums of them agree with those of real ones. */
+static struct model_estimate from_all(const struct model_entry *entry)
+{
+	struct model_estimate estimate =
+		estimate_us(model_fit_mean(entry), MODEL_HISTORY, entry->all.nsample);
+
+	if (estimate.source == MODEL_HISTORY)
+		estimate.deviation_s = 1e-6 * model_fit_deviation(entry);
+	return estimate;
+}
+
 static struct model_estimate from_history(const struct model_query *query,
 					  const struct model_answer *answer)
 {
 	const struct knobs *knobs = node_knobs(query->node);
-	unsigned minimum =
-		query->node->machine->predicts ? 1 : (unsigned)knobs->calibrate_minimum;
+	int predicts = query->node->machine->predicts;
 	uint32_t footprint = footprint_of(query);
 	struct model_estimate estimate = {.source = MODEL_NONE};
 	const struct starpu_perfmodel_history_entry *entry;
 
 	orr_lock(&answer->file->lock);
 	entry = model_arch_entry(answer->known, footprint, 0);
-	if (entry && entry->nsample >= minimum)
+	if (entry && predicts)
+		estimate = from_all(model_entry_of(entry));
+	else if (entry && entry->nsample >= (unsigned)knobs->calibrate_minimum)
 		estimate = estimate_us(entry->mean, MODEL_HISTORY, entry->nsample);
-	if (estimate.source == MODEL_HISTORY && entry->deviation > 0)
+	if (estimate.source == MODEL_HISTORY && !predicts && entry->deviation > 0)
 		estimate.deviation_s = 1e-6 * entry->deviation;
 	orr_unlock(&answer->file->lock);
 	return estimate;

@@ -120,7 +120,7 @@ struct starpu_perfmodel_history_entry *model_arch_entry(struct model_arch *arch,
 
 	if (entry || !add)
 		return entry;
-	entry = orr_alloc(sizeof *entry);
+	entry = orr_alloc(sizeof(struct model_entry));
 	entry->footprint = footprint;
 	if (arch->nentries == arch->capacity) {
 		arch->capacity = arch->capacity ? 2 * arch->capacity : 8;
@@ -134,6 +134,20 @@ struct starpu_perfmodel_history_entry *model_arch_entry(struct model_arch *arch,
 	link->next = arch->known.list;
 	arch->known.list = link;
 	return entry;
+}
+
+int model_all_is_sound(const struct model_all *all)
+{
+	return all->nsample > 0 && all->sum >= 0 && isfinite(all->sum) &&
+	       all->sum2 >= 0 && isfinite(all->sum2);
+}
+
+int model_entry_leaves_out(const struct model_entry *entry)
+{
+	const struct model_all *all = &entry->all;
+
+	return model_all_is_sound(all) &&
+	       (all->nsample != entry->known.nsample || all->sum != entry->known.sum);
 }
 
 static enum starpu_perfmodel_type arch_type(const struct model_arch *arch)

@@ -35,6 +35,11 @@ struct scan {
 	unsigned long line; /* number of the current line, from 1 */
 	char *text, *at;    /* the current line, and what is left of it */
 	size_t capacity;
+	struct all_line { /* the comment on the entry that follows */
+		int is_there;
+		unsigned long footprint;
+		struct model_all all;
+	} all;
 };
 
 /* What was found may be any bytes. */
@@ -64,9 +69,27 @@ static int scan_fail(struct scan *scan, const char *found, const char *expected)
 	return -EINVAL;
 }
 
+/*
+ * What all measurements of an entry say, also those that StarPU's mean leaves out.  It is
+ * a comment: StarPU reads the file, too, and a file that it has written has none.
+ */
+static const char all_mark[] = "# of all:";
+
+static void scan_all(struct scan *scan)
+{
+	struct all_line *line = &scan->all;
+	struct model_all *all = &line->all;
+
+	int n = sscanf(scan->at + sizeof all_mark - 1, "%8lx %9u %lf %lf",
+		       &line->footprint, &all->nsample, &all->sum, &all->sum2);
+
+	line->is_there = n == 4 && model_all_is_sound(all) ? 1 : -1;
+}
+
 /* Go to the next line that is neither blank nor a comment. 1, or 0 at the end. */
 static int scan_next(struct scan *scan)
 {
+	scan->all.is_there = 0;
 	while (getline(&scan->text, &scan->capacity, scan->file) >= 0) {
 		scan->at = scan->text;
 		if (!scan->line++ && !strncmp(scan->at, "\xEF\xBB\xBF", 3))
@@ -74,6 +97,8 @@ static int scan_next(struct scan *scan)
 		scan->at += strspn(scan->at, " \t\r\n");
 		if (*scan->at && *scan->at != '#')
 			return 1;
+		if (strncmp(scan->at, all_mark, sizeof all_mark - 1) == 0)
+			scan_all(scan);
 	}
 	return 0;
 }
@@ -268,6 +293,22 @@ static int check_whole(struct scan *scan, int has_end,
 	return scan_fail(scan, NULL, "the rest of that line");
 }
 
+/* Without a comment all measurements are those of the line. */
+static int take_all(struct scan *scan, struct model_entry *entry)
+{
+	const struct starpu_perfmodel_history_entry *known = &entry->known;
+	const struct all_line *line = &scan->all;
+
+	entry->all = (struct model_all){known->nsample, known->sum, known->sum2};
+	if (line->is_there == 0)
+		return 0;
+	if (line->is_there < 0 || line->footprint != known->footprint)
+		return scan_fail(scan, "a comment \"# of all:\" of something else",
+				 "before this entry \"# of all: footprint n sum sum2\"");
+	entry->all = line->all;
+	return 0;
+}
+
 static int read_entry(struct scan *scan, struct model_arch *arch)
 {
 	static const char expected[] =
@@ -309,7 +350,7 @@ static int read_entry(struct scan *scan, struct model_arch *arch)
 		return rc;
 	entry = model_arch_entry(arch, e.footprint, 1);
 	*entry = e;
-	return 0;
+	return take_all(scan, model_entry_of(entry));
 }
 
 /* One implementation.  Those beyond our limit go to a scratch and are dropped. */
@@ -488,7 +529,11 @@ static void write_arch(FILE *f, const struct model_arch *arch)
 		"\n# hash\t\tsize\t\tflops\t\tmean (us)\tdev (us)\tsum\t\tsum2\t\tn\n");
 	for (size_t i = 0; i < arch->nentries; i++) {
 		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
+		const struct model_all *all = &model_entry_of(e)->all;
 
+		if (model_entry_leaves_out(model_entry_of(e)))
+			fprintf(f, "%s %08x %u %.9e %.9e\n", all_mark, e->footprint,
+				all->nsample, all->sum, all->sum2);
 		fprintf(f, "%08x\t%-15lu\t%-15e\t%-15e\t%-15e\t%-15e\t%-15e\t%u\n",
 			e->footprint, (unsigned long)e->size, e->flops, e->mean,
 			e->deviation, e->sum, e->sum2, e->nsample);

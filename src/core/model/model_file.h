@@ -18,6 +18,25 @@
 
 struct model_samples;
 
+/*
+ * An entry of the history.  StarPU's mean leaves out what is far from it, which
+ * schedulers want; a sum of tasks takes their number times the mean of all, which "all"
+ * has: but for those in which something else had the core, see model_fit.c.
+ */
+struct model_entry {
+	struct starpu_perfmodel_history_entry known; /* first: see model_entry_of() */
+	struct model_all {
+		unsigned nsample;
+		double sum, sum2; /* microseconds */
+	} all;
+};
+
+static inline struct model_entry *
+model_entry_of(const struct starpu_perfmodel_history_entry *known)
+{
+	return (struct model_entry *)(uintptr_t)known;
+}
+
 /* A measured size, for interpolation: natural logarithms of bytes and seconds. */
 struct model_point {
 	double ln_bytes, ln_seconds;
@@ -72,6 +91,10 @@ struct model_arch *model_data_add(struct model_data *data,
 /* The entry of a footprint, or NULL; with add, a new one with only its footprint. */
 struct starpu_perfmodel_history_entry *model_arch_entry(struct model_arch *arch,
 							uint32_t footprint, int add);
+/* Does StarPU's mean leave out measurements that are in the mean of all? */
+int model_entry_leaves_out(const struct model_entry *entry);
+/* Sums that a mean can be made of? */
+int model_all_is_sound(const struct model_all *all);
 /* The type that a file's content speaks for. */
 enum starpu_perfmodel_type model_data_type(const struct model_data *data);
 

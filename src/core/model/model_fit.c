@@ -7,6 +7,11 @@
 
 #include "base/check.h"
 
+/* A kernel that took so many times its mean was interrupted: another thread had its core,
+ * for which a simulation charges by itself.  Slower modes of a machine are below: 2 where
+ * two cores share units, 6 where others use the memory. */
+#define GROSS 10
+
 /* Enough samples, and sizes that differ by more than a tenth. */
 static int has_range(const struct starpu_perfmodel_regression_model *fit,
 		     unsigned minimum)
@@ -81,10 +86,11 @@ static void make_points(struct model_arch *arch)
 	for (size_t i = 0; i < arch->nentries; i++) {
 		const struct starpu_perfmodel_history_entry *e = arch->entries[i];
 
-		if (e->nsample && e->size && e->mean > 0)
-			points[n++] =
-				(struct model_point){.ln_bytes = log(e->size),
-						     .ln_seconds = log(e->mean * 1e-6)};
+		double us = model_fit_mean(model_entry_of(e));
+
+		if (e->size && us > 0)
+			points[n++] = (struct model_point){.ln_bytes = log(e->size),
+							   .ln_seconds = log(us * 1e-6)};
 	}
 	qsort(points, n, sizeof *points, compare_points);
 	for (size_t i = 0, next; i < n; i = next) {
@@ -162,18 +168,68 @@ double model_fit_nonlinear_error(struct model_arch *arch, unsigned minimum)
 	return residual(arch, minimum, model_fit_nonlinear);
 }
 
+/* ---- all measurements ---------------------------------------------------- */
+
+double model_fit_mean(const struct model_entry *entry)
+{
+	if (model_entry_leaves_out(entry))
+		return entry->all.sum / entry->all.nsample;
+	return entry->known.nsample ? entry->known.mean : NAN;
+}
+
+double model_fit_deviation(const struct model_entry *entry)
+{
+	const struct model_all *all = &entry->all;
+	double n = all->nsample;
+
+	if (!model_entry_leaves_out(entry))
+		return entry->known.deviation;
+	return sqrt(fabs(all->sum2 - all->sum * all->sum / n) / n);
+}
+
+static int is_gross(const struct starpu_perfmodel_history_entry *entry, double us)
+{
+	return entry->nsample && us >= GROSS * entry->mean;
+}
+
+static void add_to_all(struct model_all *all, const struct model_sample *sample)
+{
+	double us = sample->duration_us;
+
+	all->nsample += sample->number;
+	all->sum += us * sample->number;
+	all->sum2 += us * us * sample->number;
+}
+
+/* Most samples were off.  The kernel may be another now, or the machine has two modes:
+ * what came before counts half, or, when it was something else altogether, not. */
+static void fade(struct model_all *all, int is_another)
+{
+	unsigned kept = is_another ? 0 : all->nsample / 2;
+	double part = kept ? (double)kept / all->nsample : 0;
+
+	*all = (struct model_all){kept, part * all->sum, part * all->sum2};
+}
+
+/* ---- measurements -------------------------------------------------------- */
+
 /* 1: the entry was reset because most of its samples were off. */
 static int add_to_entry(struct starpu_perfmodel_history_entry *entry,
 			const struct model_sample *sample, unsigned max_error_percent)
 {
 	double limit = 1 + max_error_percent / 100., us = sample->duration_us, n;
+	struct model_all *all = &model_entry_of(entry)->all;
+	int gross = is_gross(entry, us);
 
+	if (!gross)
+		add_to_all(all, sample);
 	if (entry->nsample && (us > entry->mean * limit || entry->mean > us * limit)) {
 		entry->nerror += sample->number;
 		if (entry->nerror < entry->nsample)
 			return 0;
 		entry->sum = entry->sum2 = entry->mean = entry->deviation = 0;
 		entry->nsample = entry->nerror = 0;
+		fade(all, gross);
 		return 1;
 	}
 	entry->sum += us * sample->number;

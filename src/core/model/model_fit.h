@@ -32,6 +32,10 @@ double model_fit_between_error(struct model_arch *arch, size_t bytes);
 double model_fit_power_error(struct model_arch *arch, unsigned minimum);
 double model_fit_nonlinear_error(struct model_arch *arch, unsigned minimum);
 
+/* The mean of all measurements of an entry; NaN when there is none. */
+double model_fit_mean(const struct model_entry *entry);
+double model_fit_deviation(const struct model_entry *entry);
+
 /* One measurement, or the average of several identical ones. */
 struct model_sample {
 	uint32_t footprint;
@@ -43,7 +47,9 @@ struct model_sample {
 /*
  * Add a sample by StarPU's rules: the first of a history is discarded, one too far
  * from the mean only counts as an error, and more errors than samples start the
- * entry afresh.  1: it was started afresh; 0 otherwise.
+ * entry afresh.  1: it was started afresh; 0 otherwise.  In the mean of all it counts
+ * as well, unless it is GROSS times StarPU's or more; after a fresh start those before
+ * count half.
  */
 int model_fit_add(struct model_arch *arch, enum starpu_perfmodel_type type,
 		  const struct model_sample *sample, unsigned max_error_percent);
