@@ -79,10 +79,11 @@ static void scan_all(struct scan *scan)
 {
 	struct all_line *line = &scan->all;
 	struct model_all *all = &line->all;
-
+	locale_t before = decimal_begin();
 	int n = sscanf(scan->at + sizeof all_mark - 1, "%8lx %9u %lf %lf",
 		       &line->footprint, &all->nsample, &all->sum, &all->sum2);
 
+	decimal_end(before);
 	line->is_there = n == 4 && model_all_is_sound(all) ? 1 : -1;
 }
 
