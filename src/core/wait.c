@@ -44,7 +44,7 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	struct wait wait = {.kind = kind, .object = object, .gate = gate}, *outer;
 	struct plat_caller *caller;
 	struct worker *worker;
-	double since_s = 0;
+	double since_s = -1; /* nobody wants to know */
 	int ret;
 
 	if (plat_gate_is_open(gate))
@@ -75,7 +75,7 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	orr_lock(&node->waits_lock);
 	list_remove(&wait.link);
 	orr_unlock(&node->waits_lock);
-	if (since_s > 0)
+	if (since_s >= 0)
 		tell(node, kind, since_s);
 	return ret;
 }

@@ -83,7 +83,7 @@ enum afar afar_look(const struct mpi_comm *members, const struct arg_walk *args)
 		else
 			goes_on = key_is_afar(&placing, key, members->size, &walk);
 		if (!goes_on)
-			return placing.is_ours ? AFAR_OURS : AFAR_UNKNOWN;
+			return AFAR_UNKNOWN;
 	}
 	return placing.is_given ? AFAR_FOREIGN : afar_judge(&placing, members->size);
 }

@@ -30,7 +30,6 @@ struct placing {
 	unsigned me;
 	unsigned executor; /* 0: not known yet; PLACING_OPEN: several owners */
 	int is_given;      /* by STARPU_EXECUTE_ON_NODE */
-	int is_ours;       /* it concerns this rank for certain */
 };
 
 #define PLACING_OPEN UINT_MAX
@@ -42,7 +41,6 @@ _Static_assert(GIST_READERS == (int)STARPU_R && GIST_WRITERS == (int)STARPU_W,
 enum afar {
 	AFAR_UNKNOWN,
 	AFAR_FOREIGN, /* it does not concern this rank */
-	AFAR_OURS,    /* it does */
 	AFAR_LONGER, /* there is more in the list than was looked for, or nobody looked */
 	AFAR_PASSED  /* it does not concern this rank, and that is taken note of */
 };
@@ -58,10 +56,8 @@ static inline int plain_is_afar(struct placing *placing, unsigned mode,
 		return 0;
 	gist = data_gist(handle);
 	owner = gist >> GIST_OWNER_SHIFT;
-	if (owner == placing->me || owner == 0) {
-		placing->is_ours = owner != 0;
+	if (owner == placing->me || owner == 0)
 		return 0;
-	}
 	if (mode & STARPU_W)
 		placing->executor = placing->executor == 0 || placing->executor == owner
 					    ? owner
@@ -112,7 +108,7 @@ static inline enum afar afar_look_straight(const struct mpi_comm *members,
 #define NEXT_ACCESS                                                                      \
 	if (!plain_is_afar(&placing, (unsigned)key,                                      \
 			   va_arg(walk.list, starpu_data_handle_t)))                     \
-		return placing.is_ours ? AFAR_OURS : AFAR_UNKNOWN;                       \
+		return AFAR_UNKNOWN;                                                     \
 	key = va_arg(walk.list, int);                                                    \
 	if (!afar_is_plain(key))                                                         \
 	return afar_ends(key, walk) ? afar_judge(&placing, members->size) : AFAR_LONGER
