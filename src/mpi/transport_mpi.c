@@ -276,15 +276,21 @@ static int piece_type(const struct layout *layout, size_t offset, size_t bytes,
 }
 
 /*
- * Does a put wait until its present piece is received?  The first one that is pushed
- * does. Small ones leave before anybody has asked for them, and MPI searches what nobody
- * has asked for when a receive is posted: so few are ahead.
+ * Does a put wait until its present piece is received?  What is pushed does with the
+ * first and the last one: its key is used again when it has ended, so all of it has to
+ * have been met then.  Small pieces leave before anybody has asked for them, and MPI
+ * searches what nobody has asked for when a receive is posted: so few are ahead.
  */
 static int is_awaited(const struct mpi_net *net, const struct op *op)
 {
-	if (op->offset_bytes == 0)
-		return op->base.of.bulk->is_pushed;
-	return op->offset_bytes / net->piece_bytes % PIECES_AHEAD == PIECES_AHEAD - 1;
+	const struct net_bulk *bulk = op->base.of.bulk;
+	size_t end = op->offset_bytes + op->piece_bytes;
+
+	if (bulk->is_pushed &&
+	    (op->offset_bytes == 0 || end == layout_bytes(&bulk->layout)))
+		return 1;
+	return op->offset_bytes > 0 &&
+	       op->offset_bytes / net->piece_bytes % PIECES_AHEAD == PIECES_AHEAD - 1;
 }
 
 /* Start the piece at op->offset_bytes. */

@@ -214,8 +214,7 @@ static void short_lists_are_seen_as_any(void **state)
 		look_at_shapes(modes[0], at[0], modes[1], at[1], modes[2], at[2]);
 		nseen[look(0, modes[0], at[0], modes[1], at[1], modes[2], at[2], 0)]++;
 	}
-	assert_true(nseen[AFAR_UNKNOWN] > 0 && nseen[AFAR_FOREIGN] > 0 &&
-		    nseen[AFAR_OURS] > 0);
+	assert_true(nseen[AFAR_UNKNOWN] > 0 && nseen[AFAR_FOREIGN] > 0);
 	for (int i = 0; i < HANDLES; i++) {
 		reduce_forget(mpi, handles[i]);
 		world_forget(0, handles[i]);
