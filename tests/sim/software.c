@@ -92,18 +92,13 @@ static double now_us(void)
 	return starpu_timing_now();
 }
 
-/* From the insertion of a task of three data to when it has been waited for. */
-static double task_of_three_us(void)
+/* From the insertion of a task of three data to when it has been waited for.  The data
+ * end.
+ */
+static double end_of_three_us(starpu_data_handle_t *data)
 {
-	starpu_data_handle_t data[3];
-	static int values[3];
-	double start_us;
+	double start_us = now_us();
 
-	for (int i = 0; i < 3; i++)
-		starpu_variable_data_register(&data[i], STARPU_MAIN_RAM,
-					      (uintptr_t)&values[i], sizeof(int));
-	task_us = TASK_US;
-	start_us = now_us();
 	starpu_task_insert(&three, STARPU_R, data[0], STARPU_R, data[1], STARPU_RW,
 			   data[2], 0);
 	starpu_task_wait_for_all();
@@ -113,25 +108,30 @@ static double task_of_three_us(void)
 	return start_us;
 }
 
+static double task_of_three_us(void)
+{
+	starpu_data_handle_t data[3];
+	static int values[3];
+
+	for (int i = 0; i < 3; i++)
+		starpu_variable_data_register(&data[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&values[i], sizeof(int));
+	task_us = TASK_US;
+	return end_of_three_us(data);
+}
+
 /* The same of vectors of 1/3 of some bytes, beside what a small one takes. */
 static double more_of_bytes_us(unsigned bytes)
 {
 	starpu_data_handle_t data[3];
-	double before_us = task_of_three_us(), start_us;
+	double before_us = task_of_three_us();
 
 	for (int i = 0; i < 3; i++) {
 		starpu_vector_data_register(&data[i], -1, 0, bytes / 3, 1);
 		starpu_task_insert(&make, STARPU_W, data[i], 0);
 	}
 	starpu_task_wait_for_all();
-	start_us = now_us();
-	starpu_task_insert(&three, STARPU_R, data[0], STARPU_R, data[1], STARPU_RW,
-			   data[2], 0);
-	starpu_task_wait_for_all();
-	start_us = now_us() - start_us;
-	for (int i = 0; i < 3; i++)
-		starpu_data_unregister(data[i]);
-	return start_us - before_us;
+	return end_of_three_us(data) - before_us;
 }
 
 /* A kernel that uses the caches leaves none of the library's own data there. */
