@@ -468,6 +468,11 @@ struct model_estimate model_expect(struct worker *on, struct starpu_task *task,
 	return estimate;
 }
 
+int model_may_know(const struct node *node, const struct starpu_task *task)
+{
+	return !task->cl || task->cl->model || node->machine->predicts;
+}
+
 int model_will_learn(const struct worker *worker, const struct starpu_task *task,
 		     const struct model_estimate *estimate)
 {

@@ -26,6 +26,11 @@ void dmda_ask_models(struct dmda_chance *chance, struct worker *worker, struct j
 	unsigned unknown = STARPU_MAXIMPLEMENTATIONS, best = first;
 	double best_s = INFINITY;
 
+	chance->duration_s = INFINITY;
+	chance->is_to_be_measured = 0;
+	chance->implementation = (unsigned char)first;
+	if (!model_may_know(worker->node, job->task))
+		return;
 	for (unsigned i = first; i < STARPU_MAXIMPLEMENTATIONS;
 	     i = worker_next_implementation(worker, job->task, i + 1)) {
 		struct model_estimate estimate = model_expect(worker, job->task, i);
