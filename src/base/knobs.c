@@ -435,7 +435,7 @@ static const struct knob knob_table[] = {
 	 "bytes of large messages that move from a rank at a time; two move in any case",
 	 KNOB_LONG, AT(mpi_put_bytes), 4194304, 0, MANY_BYTES},
 	{"ORRERY_MPI_PIECE", "bytes",
-	 "larger payloads are sent to MPI in pieces, whose sizes are ints there",
+	 "larger payloads are cut into pieces, which tell the watchdog that they move",
 	 KNOB_LONG, AT(mpi_piece_bytes), 1073741824, 1, 1073741824},
 	{"ORRERY_MPI_COOP_BYTES", "bytes", "smallest value that ranks pass on to others",
 	 KNOB_LONG, AT(mpi_coop_bytes), 65536, 0, MANY_BYTES},

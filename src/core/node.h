@@ -106,11 +106,13 @@ struct memory {
 	size_t pinned_bytes, leaving_bytes; /* of copies in use, being evicted */
 	size_t held_bytes;                  /* in use by the application */
 	struct copy_state *oldest, *newest; /* idle copies, least recently used first */
-	struct copy_state *stuck;           /* idle ones that had nowhere to go; */
-	int stuck_at;                       /* node->nspill_changes then */
-	int refuses; /* atomic: a disk that could not take a value; see spill.h */
-	int full_told;
-	int is_short; /* its driver had less than the limit: others use it, too */
+	/* Idle ones that had nowhere to go, in the order in which they tried, and
+	 * node->nspill_changes when one of them was allowed to try again. */
+	struct copy_state *stuck, *stuck_last;
+	int stuck_at;
+	int refuses;   /* atomic: a disk that could not take a value; see spill.h */
+	int full_told; /* a task went over the limit since disks are full */
+	int is_short;  /* its driver had less than the limit: others use it, too */
 	struct job *waiting, *waiting_last; /* for room, in order */
 	size_t minimum_bytes, target_bytes; /* to be available, of limited memory */
 	/* room_serve(), and who makes room ahead, are at work; 2: and are to look again

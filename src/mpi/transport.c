@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "plat/plat.h"
 
 _Static_assert(sizeof(struct frame_head) == NET_FRAME_BYTES,
 	       "what a message takes of a packet");
@@ -36,6 +37,7 @@ void transport_init(struct transport *transport, const struct net_config *config
 	if (transport->frame_bytes < base->packet_bytes)
 		transport->frame_bytes = base->packet_bytes;
 	transport->margin_bytes = margin_bytes;
+	transport->piece_bytes = config->piece_bytes ? config->piece_bytes : SIZE_MAX;
 	pool_init(&transport->frame_pool, margin_bytes + transport->frame_bytes);
 	pool_init(&transport->op_pool, op_bytes);
 	transport->ended = NULL;
@@ -114,6 +116,45 @@ int transport_call_back(struct transport *transport)
 		ncalled++;
 	}
 	return ncalled;
+}
+
+/* ---- pieces ---------------------------------------------------------- */
+
+void transport_cut(const struct transport *transport, struct transport_op *op)
+{
+	size_t left = layout_bytes(&op->of.bulk->layout) - op->offset_bytes;
+
+	op->piece_bytes = smaller(left, transport->piece_bytes);
+}
+
+/*
+ * What is pushed waits with the first and the last piece: its key is used again when it
+ * has ended, so all of it has to have been met then.  Small pieces leave before anybody
+ * has asked for them, and the library searches what nobody has asked for when a receive
+ * is posted: so few are ahead.
+ */
+int transport_awaits(const struct transport *transport, const struct transport_op *op)
+{
+	const struct net_bulk *bulk = op->of.bulk;
+	size_t end = op->offset_bytes + op->piece_bytes;
+
+	if (bulk->is_pushed &&
+	    (op->offset_bytes == 0 || end == layout_bytes(&bulk->layout)))
+		return 1;
+	return op->offset_bytes > 0 &&
+	       op->offset_bytes / transport->piece_bytes % TRANSPORT_PIECES_AHEAD ==
+		       TRANSPORT_PIECES_AHEAD - 1;
+}
+
+int transport_piece_ended(struct transport *transport, struct transport_op *op)
+{
+	op->offset_bytes += op->piece_bytes;
+	if (op->status == 0 && op->offset_bytes < layout_bytes(&op->of.bulk->layout)) {
+		orr_next(&transport->base.npieces);
+		return 1;
+	}
+	transport_op_end(transport, op);
+	return 0;
 }
 
 /* ---- frames ---------------------------------------------------------- */

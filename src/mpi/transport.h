@@ -21,7 +21,8 @@ enum {
 	TRANSPORT_MAX_POLLED = 64, /* events, about */
 	TRANSPORT_MAX_EAGER_BYTES = 1 << 20,
 	TRANSPORT_MAX_PACKET_BYTES = 1 << 20,
-	TRANSPORT_MAX_ROUNDS = 31 /* of a barrier */
+	TRANSPORT_MAX_ROUNDS = 31,  /* of a barrier */
+	TRANSPORT_PIECES_AHEAD = 16 /* of a receiver, at most */
 };
 
 enum frame_flag {
@@ -53,6 +54,7 @@ struct transport_op {
 	void *backend;
 	void *frame; /* OP_MESSAGE, OP_ROUND: from frame_pool; the library's until it ends
 		      */
+	size_t offset_bytes, piece_bytes; /* of a bulk's present piece */
 	struct transport_op *next;
 };
 
@@ -67,6 +69,9 @@ struct transport {
 	void (*send_round)(struct transport *transport, char *frame, size_t bytes,
 			   int peer);
 	size_t frame_bytes, margin_bytes; /* of the largest frame; before each */
+	/* Bulks are cut by size alone, so that both sides cut alike whatever their
+	 * layouts are. */
+	size_t piece_bytes;
 	struct pool op_pool, frame_pool;
 };
 
@@ -86,6 +91,13 @@ struct transport_op *transport_op_new(struct transport *transport,
 				      enum transport_op_kind kind);
 /* It waits for its callback from now on. */
 void transport_op_end(struct transport *transport, struct transport_op *op);
+/* op, a bulk's, is at offset_bytes: how much of it is its present piece. */
+void transport_cut(const struct transport *transport, struct transport_op *op);
+/* Does a put wait until its present piece is received? */
+int transport_awaits(const struct transport *transport, const struct transport_op *op);
+/* The present piece has ended with op->status.  1: op is at its next one, to be started;
+ * 0: it waits for its callback from now on. */
+int transport_piece_ended(struct transport *transport, struct transport_op *op);
 /* A frame has left: nobody waits for a round's. */
 void transport_frame_left(struct transport *transport, struct transport_op *op);
 /* Call those back that had ended, and free their ops: callbacks may start more, which

@@ -24,7 +24,6 @@ enum {
 	TAG_BULK = 2, /* plus the key */
 	RING_RECEIVES = 16,
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
-	PIECES_AHEAD = 16,         /* of a receiver, at most */
 	FIRST_REQUESTS = 32
 };
 
@@ -32,8 +31,6 @@ enum {
 struct op {
 	struct transport_op base; /* first */
 	MPI_Datatype type;        /* of the present piece, MPI_DATATYPE_NULL: bytes */
-	size_t offset_bytes;      /* of the present piece */
-	size_t piece_bytes;
 };
 
 /* Regions of any content, for payloads that do not exist; freed at the end only,
@@ -48,7 +45,6 @@ struct mpi_net {
 	struct transport base; /* first */
 	MPI_Comm comm;
 	int traits; /* enum net_mpi_trait */
-	size_t piece_bytes;
 	/* The ring of receives; oldest is the one posted first. */
 	char *ring_frames[RING_RECEIVES];
 	MPI_Request ring[RING_RECEIVES];
@@ -249,10 +245,7 @@ static int layout_type(const struct layout *layout, MPI_Datatype *type)
 	return rc;
 }
 
-/*
- * The type of bytes [offset, offset + bytes) of a payload.  Pieces are cut by size
- * alone, so that both sides cut alike whatever their layouts.
- */
+/* The type of bytes [offset, offset + bytes) of a payload. */
 static int piece_type(const struct layout *layout, size_t offset, size_t bytes,
 		      MPI_Datatype *type)
 {
@@ -275,47 +268,30 @@ static int piece_type(const struct layout *layout, size_t offset, size_t bytes,
 	return rc == MPI_SUCCESS ? MPI_Type_commit(type) : rc;
 }
 
-/*
- * Does a put wait until its present piece is received?  What is pushed does with the
- * first and the last one: its key is used again when it has ended, so all of it has to
- * have been met then.  Small pieces leave before anybody has asked for them, and MPI
- * searches what nobody has asked for when a receive is posted: so few are ahead.
- */
-static int is_awaited(const struct mpi_net *net, const struct op *op)
-{
-	const struct net_bulk *bulk = op->base.of.bulk;
-	size_t end = op->offset_bytes + op->piece_bytes;
-
-	if (bulk->is_pushed &&
-	    (op->offset_bytes == 0 || end == layout_bytes(&bulk->layout)))
-		return 1;
-	return op->offset_bytes > 0 &&
-	       op->offset_bytes / net->piece_bytes % PIECES_AHEAD == PIECES_AHEAD - 1;
-}
-
-/* Start the piece at op->offset_bytes. */
+/* Start the piece at op->base.offset_bytes. */
 static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 {
 	struct net_bulk *bulk = op->base.of.bulk;
 	const struct layout *layout = &bulk->layout;
-	size_t total = layout_bytes(layout);
 	int tag = TAG_BULK + (int)bulk->key, count = 1, rc;
 	int peer = bulk->peer == NET_ANYBODY ? MPI_ANY_SOURCE : bulk->peer;
 	MPI_Datatype type = MPI_BYTE;
 	char *base = layout->base;
 
-	op->piece_bytes = smaller(total - op->offset_bytes, net->piece_bytes);
+	transport_cut(&net->base, &op->base);
 	if (!base || layout_is_flat(layout)) {
-		count = (int)op->piece_bytes;
-		base = base ? base + op->offset_bytes : scratch_get(net, op->piece_bytes);
+		count = (int)op->base.piece_bytes;
+		base = base ? base + op->base.offset_bytes
+			    : scratch_get(net, op->base.piece_bytes);
 	} else {
-		rc = piece_type(layout, op->offset_bytes, op->piece_bytes, &op->type);
+		rc = piece_type(layout, op->base.offset_bytes, op->base.piece_bytes,
+				&op->type);
 		if (rc != MPI_SUCCESS)
 			return check(net, rc, "making an MPI datatype");
 		type = op->type;
 	}
 	if (op->base.kind == OP_PUT)
-		rc = (is_awaited(net, op) ? MPI_Issend : MPI_Isend)(
+		rc = (transport_awaits(&net->base, &op->base) ? MPI_Issend : MPI_Isend)(
 			base, count, type, peer, tag, net->comm, request);
 	else
 		rc = MPI_Irecv(base, count, type, peer, tag, net->comm, request);
@@ -383,7 +359,7 @@ static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *sta
 		return 0;
 	op->base.of.bulk->peer = status->MPI_SOURCE;
 	MPI_Get_count(status, MPI_BYTE, &bytes);
-	return (size_t)bytes == op->piece_bytes ? 0 : -EMSGSIZE;
+	return (size_t)bytes == op->base.piece_bytes ? 0 : -EMSGSIZE;
 }
 
 /* ---- progress -------------------------------------------------------- */
@@ -399,14 +375,8 @@ static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *sta
 	}
 	free_type(op);
 	op->base.status = bulk_status(net, op, status, rc);
-	op->offset_bytes += op->piece_bytes;
-	if (op->base.status == 0 &&
-	    op->offset_bytes < layout_bytes(&op->base.of.bulk->layout)) {
-		orr_next(&net->base.base.npieces);
+	if (transport_piece_ended(&net->base, &op->base))
 		start_bulk(net, op);
-		return;
-	}
-	transport_op_end(&net->base, &op->base);
 }
 
 /* Close the gaps that ended requests left; requests[0] stays. */
@@ -589,9 +559,7 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 	net->base.base.may_push = (traits & NET_MPI_PUSHES) != 0;
 	net->base.base.may_copy = (traits & NET_MPI_SENDS_NOW) != 0;
 	net->traits = traits;
-	net->piece_bytes = config->piece_bytes
-				   ? smaller(config->piece_bytes, MAX_PIECE_BYTES)
-				   : MAX_PIECE_BYTES;
+	net->base.piece_bytes = smaller(net->base.piece_bytes, MAX_PIECE_BYTES);
 	ret = check_tags(net);
 	if (ret == 0)
 		ret = check(net,

@@ -284,7 +284,8 @@ static void take_own(struct ucx_net *net)
 
 /* ---- bulks ----------------------------------------------------------- */
 
-/* A layout for UCX; the state is the bulk.  Without a base there are no bytes. */
+/* A layout for UCX; the state is the op, and of it the present piece.  Without a base
+ * there are no bytes. */
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
 	(void)context;
@@ -299,9 +300,9 @@ static void *start_unpack(void *context, void *buffer, size_t count)
 
 static size_t packed_size(void *state)
 {
-	const struct net_bulk *bulk = state;
+	const struct transport_op *op = state;
 
-	return layout_bytes(&bulk->layout);
+	return op->piece_bytes;
 }
 
 static size_t smaller(size_t a, size_t b)
@@ -311,12 +312,15 @@ static size_t smaller(size_t a, size_t b)
 
 static size_t pack(void *state, size_t offset, void *to, size_t most)
 {
-	const struct layout *layout = &((const struct net_bulk *)state)->layout;
+	const struct transport_op *op = state;
+	const struct layout *layout = &op->of.bulk->layout;
 	struct layout parts[LAYOUT_MAX_PARTS];
-	size_t bytes = smaller(most, layout_bytes(layout) - offset);
-	int nparts = layout->base ? layout_cut(layout, offset, bytes, parts) : 0;
+	size_t bytes = smaller(most, op->piece_bytes - offset);
+	int nparts = 0;
 	char *at = to;
 
+	if (layout->base)
+		nparts = layout_cut(layout, op->offset_bytes + offset, bytes, parts);
 	for (int i = 0; i < nparts; i++) {
 		layout_gather(at, &parts[i]);
 		at += layout_bytes(&parts[i]);
@@ -326,14 +330,16 @@ static size_t pack(void *state, size_t offset, void *to, size_t most)
 
 static ucs_status_t unpack(void *state, size_t offset, const void *from, size_t bytes)
 {
-	const struct layout *layout = &((const struct net_bulk *)state)->layout;
+	const struct transport_op *op = state;
+	const struct layout *layout = &op->of.bulk->layout;
 	struct layout parts[LAYOUT_MAX_PARTS];
 	const char *at = from;
-	int nparts;
+	int nparts = 0;
 
-	if (bytes > layout_bytes(layout) - smaller(offset, layout_bytes(layout)))
+	if (bytes > op->piece_bytes - smaller(offset, op->piece_bytes))
 		return UCS_ERR_MESSAGE_TRUNCATED;
-	nparts = layout->base ? layout_cut(layout, offset, bytes, parts) : 0;
+	if (layout->base)
+		nparts = layout_cut(layout, op->offset_bytes + offset, bytes, parts);
 	for (int i = 0; i < nparts; i++) {
 		layout_scatter(&parts[i], at);
 		at += layout_bytes(&parts[i]);
@@ -353,53 +359,25 @@ static const ucp_generic_dt_ops_t layout_ops = {.start_pack = start_pack,
 						.unpack = unpack,
 						.finish = finish};
 
-/* What UCX is given of a bulk. */
-struct transfer {
-	struct transport_op *op;
-	void *buffer;
-	size_t count;
-	ucp_request_param_t param; /* but for the callback */
-};
-
-/* 0, or -EINVAL: no such peer. */
-static int describe(struct ucx_net *net, struct net_bulk *bulk,
-		    enum transport_op_kind kind, struct transfer *transfer)
+/* Another piece is started by the next poll, since UCX may tell of an end inside the call
+ * that starts something. */
+static void piece_ended(struct ucx_net *net, struct transport_op *op, ucs_status_t status,
+			size_t bytes)
 {
-	const struct layout *layout = &bulk->layout;
-	int is_plain = layout->base && layout_is_flat(layout);
-	int ret = transport_check_bulk(&net->base.base, bulk, kind == OP_PUT);
-
-	if (ret < 0)
-		return ret;
-	*transfer = (struct transfer){
-		.op = transport_op_new(&net->base, kind),
-		.buffer = is_plain ? layout->base : (void *)bulk,
-		.count = is_plain ? layout_bytes(layout) : 1,
-		.param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
-					  UCP_OP_ATTR_FIELD_USER_DATA |
-					  UCP_OP_ATTR_FIELD_DATATYPE,
-			  .datatype = is_plain ? ucp_dt_make_contig(1) : net->layouts}};
-	transfer->op->of.bulk = bulk;
-	transfer->op->backend = net;
-	transfer->param.user_data = transfer->op;
-	return 0;
-}
-
-static void bulk_ended(struct ucx_net *net, struct transport_op *op, ucs_status_t status,
-		       size_t bytes)
-{
-	struct net_bulk *bulk = op->of.bulk;
-
 	if (status == UCS_ERR_MESSAGE_TRUNCATED) {
 		op->status = -EMSGSIZE;
 	} else if (status < 0) {
 		orr_complain(net->base.base.rank, "UCX: data to or from rank %d: %s",
-			     bulk->peer, net->call.status_text(status));
+			     op->of.bulk->peer, net->call.status_text(status));
 		op->status = -EIO;
-	} else if (bytes != layout_bytes(&bulk->layout)) {
+	} else if (bytes != op->piece_bytes) {
 		op->status = -EMSGSIZE;
 	}
-	transport_op_end(&net->base, op);
+	if (!transport_piece_ended(&net->base, op))
+		return;
+	op->next = NULL;
+	*net->further_last = op;
+	net->further_last = &op->next;
 }
 
 static void put_ended(void *request, ucs_status_t status, void *arg)
@@ -408,7 +386,7 @@ static void put_ended(void *request, ucs_status_t status, void *arg)
 	struct ucx_net *net = op->backend;
 
 	net->call.request_free(request);
-	bulk_ended(net, op, status, layout_bytes(&op->of.bulk->layout));
+	piece_ended(net, op, status, op->piece_bytes);
 }
 
 static void get_ended(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
@@ -420,50 +398,115 @@ static void get_ended(void *request, ucs_status_t status, const ucp_tag_recv_inf
 	if (status == UCS_OK)
 		op->of.bulk->peer = (int)(info->sender_tag >> 32);
 	net->call.request_free(request);
-	bulk_ended(net, op, status, info->length);
+	piece_ended(net, op, status, info->length);
 }
 
-static int ucx_put(struct net *base, struct net_bulk *bulk)
-{
-	struct ucx_net *net = ucx_net_of(base);
-	ucp_tag_t tag = (uint64_t)base->rank << 32 | bulk->key;
-	__typeof__(net->call.tag_send) send =
-		bulk->is_pushed ? net->call.tag_send_sync : net->call.tag_send;
-	struct transfer transfer;
-	ucs_status_ptr_t request;
-	int ret = describe(net, bulk, OP_PUT, &transfer);
+/* What UCX is given of a piece. */
+struct transfer {
+	void *buffer;
+	size_t count;
+	ucp_request_param_t param; /* but for the callback */
+};
 
-	if (ret < 0)
-		return ret;
+/* The piece at op->offset_bytes. */
+static struct transfer transfer_of(struct ucx_net *net, struct transport_op *op)
+{
+	const struct layout *layout = &op->of.bulk->layout;
+	int is_plain = layout->base && layout_is_flat(layout);
+
+	transport_cut(&net->base, op);
+	return (struct transfer){
+		.buffer = is_plain ? layout->base + op->offset_bytes : (void *)op,
+		.count = is_plain ? op->piece_bytes : 1,
+		.param = {.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
+					  UCP_OP_ATTR_FIELD_USER_DATA |
+					  UCP_OP_ATTR_FIELD_DATATYPE,
+			  .datatype = is_plain ? ucp_dt_make_contig(1) : net->layouts,
+			  .user_data = op}};
+}
+
+static void put_piece(struct ucx_net *net, struct transport_op *op)
+{
+	const struct net_bulk *bulk = op->of.bulk;
+	ucp_tag_t tag = (uint64_t)net->base.base.rank << 32 | bulk->key;
+	struct transfer transfer = transfer_of(net, op);
+	__typeof__(net->call.tag_send) send = transport_awaits(&net->base, op)
+						      ? net->call.tag_send_sync
+						      : net->call.tag_send;
+	ucs_status_ptr_t request;
+
 	transfer.param.cb.send = put_ended;
 	request = send(connection_to(net, &net->peers[bulk->peer]), transfer.buffer,
 		       transfer.count, tag, &transfer.param);
 	if (!UCS_PTR_IS_PTR(request))
-		bulk_ended(net, transfer.op, UCS_PTR_STATUS(request),
-			   layout_bytes(&bulk->layout));
-	ring(net);
-	return 0;
+		piece_ended(net, op, UCS_PTR_STATUS(request), op->piece_bytes);
 }
 
 /* The key is enough, whoever sends.  What has come already is told of by the callback
  * alone. */
-static int ucx_get(struct net *base, struct net_bulk *bulk)
+static void get_piece(struct ucx_net *net, struct transport_op *op)
 {
-	struct ucx_net *net = ucx_net_of(base);
-	struct transfer transfer;
+	struct transfer transfer = transfer_of(net, op);
 	ucs_status_ptr_t request;
-	int ret = describe(net, bulk, OP_GET, &transfer);
 
-	if (ret < 0)
-		return ret;
 	transfer.param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
 	transfer.param.cb.recv = get_ended;
 	request = net->call.tag_receive(net->worker, transfer.buffer, transfer.count,
-					bulk->key, KEY_MASK, &transfer.param);
+					op->of.bulk->key, KEY_MASK, &transfer.param);
 	if (UCS_PTR_IS_ERR(request))
-		bulk_ended(net, transfer.op, UCS_PTR_STATUS(request), 0);
+		piece_ended(net, op, UCS_PTR_STATUS(request), 0);
+}
+
+static void start_piece(struct ucx_net *net, struct transport_op *op)
+{
+	if (op->kind == OP_PUT)
+		put_piece(net, op);
+	else
+		get_piece(net, op);
+}
+
+static int start_bulk(struct net *base, struct net_bulk *bulk,
+		      enum transport_op_kind kind)
+{
+	struct ucx_net *net = ucx_net_of(base);
+	int ret = transport_check_bulk(base, bulk, kind == OP_PUT);
+	struct transport_op *op;
+
+	if (ret < 0)
+		return ret;
+	op = transport_op_new(&net->base, kind);
+	op->of.bulk = bulk;
+	op->backend = net;
+	start_piece(net, op);
 	ring(net);
 	return 0;
+}
+
+static int ucx_put(struct net *base, struct net_bulk *bulk)
+{
+	return start_bulk(base, bulk, OP_PUT);
+}
+
+static int ucx_get(struct net *base, struct net_bulk *bulk)
+{
+	return start_bulk(base, bulk, OP_GET);
+}
+
+/* Returns how many pieces have been started.  Those that end at once are few: see
+ * transport_awaits(). */
+static int start_further(struct ucx_net *net)
+{
+	struct transport_op *op;
+	int nstarted = 0;
+
+	while ((op = net->further)) {
+		net->further = op->next;
+		if (!net->further)
+			net->further_last = &net->further;
+		start_piece(net, op);
+		nstarted++;
+	}
+	return nstarted;
 }
 
 /* ---- progress -------------------------------------------------------- */
@@ -475,6 +518,7 @@ static int poll_once(struct ucx_net *net)
 	take_late(net);
 	if (!net->late)
 		advanced = (int)net->call.progress(net->worker);
+	advanced += start_further(net);
 	take_own(net);
 	return advanced + net->ntaken - ntaken + transport_call_back(&net->base);
 }
@@ -554,6 +598,7 @@ int transport_ucx_open(const struct net_config *config, const char *library,
 	net->bell = bell;
 	net->own_last = &net->own;
 	net->late_last = &net->late;
+	net->further_last = &net->further;
 	transport_init(&net->base, config, sizeof(struct transport_op),
 		       sizeof(struct ucx_margin));
 	ret = ucx_meet(net, config, library);

@@ -80,11 +80,12 @@ struct ucx_net {
 	MPI_Comm comm;
 	ucp_context_h context;
 	ucp_worker_h worker;
-	ucp_datatype_t layouts; /* a net_bulk, as its layout says */
+	ucp_datatype_t layouts; /* an op's piece, as the layout of its bulk says */
 	struct ucx_peer *peers;
 	char **addresses;                     /* by rank, in one block */
 	struct transport_op *own, **own_last; /* to this rank, until it polls */
 	struct ucx_frame *late, **late_last;  /* beyond what one poll may deliver */
+	struct transport_op *further, **further_last; /* have another piece to start */
 	struct net_bell *bell;
 	int ntaken;     /* messages, since the poll began */
 	int is_parting; /* connections end as they should */

@@ -65,6 +65,7 @@ int main(int argc, char **argv)
 	}
 	nfailed += play(actor, plat_scenes);
 	nfailed += play(actor, net_scenes);
+	nfailed += play(actor, bulk_scenes);
 	actor_barrier(actor);
 	actor_close(actor);
 	free(actor);

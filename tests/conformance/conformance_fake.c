@@ -37,7 +37,7 @@ static int play_scene(struct actor *actors, int size, const struct scene *scene)
 
 static int play(int size)
 {
-	const struct scene *lists[] = {plat_scenes, net_scenes};
+	const struct scene *lists[] = {plat_scenes, net_scenes, bulk_scenes};
 	struct actor *actors = orr_alloc_lines((size_t)size * sizeof(*actors));
 	int nfailed = 0;
 
@@ -47,7 +47,7 @@ static int play(int size)
 		if (actor_open(&actors[i], i, size, NULL) < 0)
 			orr_die(i, "the fake does not open");
 	}
-	for (int list = 0; list < 2; list++)
+	for (int list = 0; list < 3; list++)
 		for (const struct scene *scene = lists[list]; scene->name; scene++)
 			if (scene->min_nodes <= size)
 				nfailed += play_scene(actors, size, scene);

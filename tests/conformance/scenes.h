@@ -44,7 +44,7 @@ struct actor {
 	char why[200]; /* the first failure, or "" */
 };
 
-extern const struct scene net_scenes[], plat_scenes[];
+extern const struct scene net_scenes[], bulk_scenes[], plat_scenes[];
 
 /* Open the platform and a network of size nodes.  0 or a negative errno. */
 int actor_open(struct actor *actor, int rank, int size, const void *comm);

@@ -332,6 +332,64 @@ static void wide(int n)
 	unregister(all, n);
 }
 
+/* ---- main memory and a disk that are full ----------------------------- */
+
+static void *plug(void *parameter, starpu_ssize_t size)
+{
+	(void)size;
+	return parameter;
+}
+
+static void *object(void *base, size_t size)
+{
+	(void)size;
+	return base;
+}
+
+static void end_object(void *base, void *obj, size_t size)
+{
+	(void)base, (void)obj, (void)size;
+}
+
+static int read_bytes(void *base, void *obj, void *buf, off_t offset, size_t size)
+{
+	(void)base, (void)obj, (void)buf, (void)offset, (void)size;
+	return 0;
+}
+
+static int write_bytes(void *base, void *obj, const void *buf, off_t offset, size_t size)
+{
+	(void)base, (void)obj, (void)buf, (void)offset, (void)size;
+	return 0;
+}
+
+/* Values that nobody looks at, so the disk keeps none. */
+static struct starpu_disk_ops nowhere = {.plug = plug,
+					 .unplug = call,
+					 .alloc = object,
+					 .free = end_object,
+					 .read = read_bytes,
+					 .write = write_bytes};
+
+/* Values of which the disk has room for a half, and the limit for an eighth, are written
+ * and read. */
+static void full(int n)
+{
+	uint32_t kib = 2 * STARPU_DISK_SIZE_MIN / 1024 / (uint32_t)n;
+	starpu_data_handle_t *all = calloc((size_t)n, sizeof(*all));
+
+	if (starpu_disk_register(&nowhere, bytes, STARPU_DISK_SIZE_MIN) < 0)
+		abort();
+	for (int i = 0; all && i < n; i++)
+		starpu_vector_data_register(&all[i], -1, 0, kib ? kib : 1, 1024);
+	for (int k = 0; all && k < 3; k++)
+		for (int i = 0; i < n; i++) {
+			use(all[i], k ? STARPU_R : STARPU_W);
+			starpu_task_wait_for_all();
+		}
+	unregister(all, n);
+}
+
 /* ---- tasks ----------------------------------------------------------- */
 
 static struct starpu_task *task_new(void)
@@ -685,6 +743,7 @@ static const struct scene {
 	{"copies", copies, 0},
 	{"duplicates", duplicates, 0},
 	{"wide", wide, 0},
+	{"full", full, 0},
 	{"tasks", tasks, 0},
 	{"held_tasks", held_tasks, 0},
 	{"many_to_one", many_to_one, 0},
@@ -724,6 +783,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (scene->uses_mpi == 2)
 		setenv("STARPU_MPI_FAKE_SIZE", "2", 1);
+	if (scene->run == full)
+		setenv("STARPU_LIMIT_CPU_MEM", "4", 1);
 	rc = scene->uses_mpi ? starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL)
 			     : starpu_init(NULL);
 	if (rc)

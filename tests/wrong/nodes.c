@@ -369,6 +369,13 @@ static void shut_down_twice(void)
 	starpu_mpi_shutdown();
 }
 
+static void shut_down_below(void)
+{
+	if (rank == 1)
+		starpu_shutdown();
+	starpu_mpi_barrier(WORLD);
+}
+
 static void insert_after_shutdown(void)
 {
 	starpu_mpi_shutdown();
@@ -741,6 +748,7 @@ static const struct scene scenes[] = {
 	SCENE(rank_in_unregistered),
 	SCENE(initialised_twice),
 	SCENE(shut_down_twice),
+	SCENE(shut_down_below),
 	SCENE(insert_after_shutdown),
 	SCENE(returns_early),
 	SCENE(never_inserts),

@@ -240,6 +240,8 @@ NODES = [
          r"starpu_mpi_shutdown\(\) first"),
     Case("shut_down_twice", [r"starpu_mpi_shutdown: the library is not initialised",
                              r"call starpu_init\(\)"], program="../wrong/nodes"),
+    node("shut_down_below", r"starpu_shutdown: the MPI layer of the library still runs",
+         r"call starpu_mpi_shutdown\(\) first"),
     Case("insert_after_shutdown", [r"starpu_mpi_task_insert: the library is not initial"],
          program="../wrong/nodes"),
     Case("returns_early", on(1, r"the program leaves with status 0", r"cannot go on",

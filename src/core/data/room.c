@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/data/room.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/check.h"
@@ -152,7 +153,8 @@ static enum verdict judge(const struct memory *memory, const struct job *job,
 
 struct served {
 	struct job *job; /* granted, or refused; NULL: nobody */
-	int refused, goes_over;
+	int refused;
+	int tells_full; /* the first to go over the limit since disks are full */
 	struct copy_state *victims;
 };
 
@@ -247,15 +249,20 @@ static struct copy_state *find_victims(struct memory *memory, struct job *first)
 	return victims;
 }
 
-/* Has anything changed since those that had nowhere to go tried last?  They may again. */
+/*
+ * Has anything changed since those that had nowhere to go tried last?  They may again:
+ * all of them, as long as no task has had to go over the limit because of them; then one
+ * for each change, in turn, so that many of them cost no more than few.
+ */
 static int may_unstick(struct node *node, struct memory *memory)
 {
 	int now = orr_load(&node->nspill_changes);
+	unsigned nchanges = (unsigned)now - (unsigned)memory->stuck_at;
 
-	if (!memory->stuck || memory->stuck_at == now)
+	if (!memory->stuck || nchanges == 0)
 		return 0;
 	memory->stuck_at = now;
-	room_list_unstick(memory);
+	room_list_unstick(memory, memory->full_told ? nchanges : UINT_MAX);
 	return 1;
 }
 
@@ -324,7 +331,8 @@ static struct served serve_first(struct node *node, struct memory *memory)
 			continue;
 		if (verdict == MUST_WAIT) {
 			verdict = relieve(node, memory, job, &served.victims);
-			served.goes_over = verdict == MAY_GO;
+			served.tells_full = verdict == MAY_GO && !memory->full_told;
+			memory->full_told |= verdict == MAY_GO;
 		}
 		if (verdict == MUST_WAIT)
 			return served;
@@ -495,14 +503,10 @@ int room_clear(struct node *node, unsigned index, size_t bytes)
 	return has;
 }
 
-/* Said once. */
-static void complain_full(struct memory *memory, const struct job *job)
+static void complain_full(const struct memory *memory, const struct job *job)
 {
 	char who[JOB_NAME_BYTES];
 
-	if (memory->full_told)
-		return;
-	memory->full_told = 1;
 	job->ops->describe(job, who, sizeof(who));
 	orr_complain(job->node->rank,
 		     "%s goes over the limit of memory node %d (%zu bytes, %s): the "
@@ -532,7 +536,7 @@ void room_serve_line(struct node *node, unsigned index)
 		served = serve_first(node, memory);
 		orr_unlock(&memory->lock);
 		evict(served.victims);
-		if (served.goes_over)
+		if (served.tells_full)
 			complain_full(memory, served.job);
 		if (served.refused)
 			coherency_refused(served.job);
@@ -605,7 +609,7 @@ static void wait_in_line(struct memory *memory, struct job *job)
 	memory->waiting_last = job;
 	/* From a disk a value goes where there is a memory, when somebody waits. */
 	if (memory->kind == STARPU_DISK_RAM)
-		room_list_unstick(memory);
+		room_list_unstick(memory, UINT_MAX);
 }
 
 /* ---- a memory that has less than its limit said ------------------------ */

@@ -39,6 +39,18 @@ static void link_oldest(struct memory *memory, struct copy_state *copy)
 	memory->oldest = copy;
 }
 
+static void link_stuck(struct memory *memory, struct copy_state *copy)
+{
+	copy->room = ROOM_STUCK;
+	copy->newer = NULL;
+	copy->older = memory->stuck_last;
+	if (memory->stuck)
+		memory->stuck_last->newer = copy;
+	else
+		memory->stuck = copy;
+	memory->stuck_last = copy;
+}
+
 static void unlink_stuck(struct memory *memory, struct copy_state *copy)
 {
 	if (copy->older)
@@ -47,6 +59,8 @@ static void unlink_stuck(struct memory *memory, struct copy_state *copy)
 		memory->stuck = copy->newer;
 	if (copy->newer)
 		copy->newer->older = copy->older;
+	else
+		memory->stuck_last = copy->older;
 }
 
 static int is_idle(const struct copy_state *copy)
@@ -77,11 +91,17 @@ static void note_change(struct node *node, const struct memory *memory)
 		orr_add(&node->nspill_changes, 1);
 }
 
-void room_list_unstick(struct memory *memory)
+void room_list_unstick(struct memory *memory, unsigned most)
 {
-	struct copy_state *copy;
+	struct copy_state *copy = memory->stuck, *before;
 
-	while ((copy = memory->stuck)) {
+	if (!copy || most == 0)
+		return;
+	while (--most > 0 && copy->newer)
+		copy = copy->newer;
+	/* The first of them is the oldest in the end. */
+	for (; copy; copy = before) {
+		before = copy->older;
 		unlink_stuck(memory, copy);
 		copy->room = ROOM_IDLE;
 		link_oldest(memory, copy);
@@ -340,12 +360,7 @@ int room_stay(struct copy_state *copy)
 		ORR_ASSERT(copy->refs == 1);
 		memory->leaving_bytes -= copy->bytes;
 		copy->refs = 0;
-		copy->room = ROOM_STUCK;
-		copy->older = NULL;
-		copy->newer = memory->stuck;
-		if (memory->stuck)
-			memory->stuck->older = copy;
-		memory->stuck = copy;
+		link_stuck(memory, copy);
 	}
 	orr_unlock(&memory->lock);
 	return stays;

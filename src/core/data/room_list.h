@@ -16,8 +16,8 @@ void room_list_unuse(struct memory *memory, struct copy_state *copy,
 		     const struct access *access, int stale);
 /* It is idle, and leaves. */
 void room_list_let_leave(struct memory *memory, struct copy_state *copy);
-/* What had nowhere to go may be asked again. */
-void room_list_unstick(struct memory *memory);
+/* Of what had nowhere to go, the first most may be asked again. */
+void room_list_unstick(struct memory *memory, unsigned most);
 /* Is the application, not a task, the user?  NULL: no. */
 int room_is_held(const struct access *access);
 
