@@ -191,7 +191,7 @@ static int insert(struct starpu_codelet *cl, ...)
 	va_end(list);
 	if (ret < 0)
 		return ret;
-	ret = task_submit(node, task);
+	ret = task_submit_inserted(node, task);
 	if (ret < 0) {
 		codelet_say_refused(node, task, "fstarpu_task_insert");
 		task_destroy(task);

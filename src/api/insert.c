@@ -48,7 +48,7 @@ static int insert(struct starpu_codelet *cl, va_list list)
 		return ret;
 	if (knobs->submit_cost)
 		api_charge_task(node, task);
-	ret = task_submit(node, task);
+	ret = task_submit_inserted(node, task);
 	if (ret < 0) {
 		codelet_say_refused(node, task, "starpu_task_insert");
 		task_destroy(task);

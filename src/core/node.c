@@ -33,6 +33,7 @@
 #include "core/pulse.h"
 #include "core/sched/cores.h"
 #include "core/task/breaks.h"
+#include "core/task/fold.h"
 #include "core/task/tags.h"
 #include "core/task/transaction.h"
 #include "core/wait.h"
@@ -434,6 +435,7 @@ static void free_pools(struct node *node)
 	data_free_retired(node);
 	pool_free(&node->job_pool);
 	pool_free(&node->task_pool);
+	fold_close(node);
 	pool_free(&node->body_pool);
 	pool_free(&node->transfer_pool);
 	pool_free(&node->link_pool);

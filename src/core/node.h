@@ -247,6 +247,7 @@ struct node {
 	/* As well: where their structs come from. */
 	ORR_OWN_LINE struct orr_lock pool_lock;
 	struct pool job_pool, task_pool, body_pool, datum_pools[8];
+	struct folder *folder;                      /* see core/task/fold.h */
 	starpu_data_handle_t retired, retired_last; /* see data_free() */
 	int nretired;
 

@@ -462,7 +462,10 @@ int insert_submit(struct mpi *mpi, struct starpu_task *task)
 		mpi->insertion.hook(task);
 	if (mpi->balances)
 		lb_submit(mpi, task);
-	ret = task_submit(mpi->node, task);
+	if (mpi->insertion.hook || mpi->balances)
+		ret = task_submit(mpi->node, task);
+	else
+		ret = task_submit_inserted(mpi->node, task);
 	if (ret < 0) {
 		codelet_say_refused(mpi->node, task, "starpu_mpi_task_insert");
 		if (mpi->balances)

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "core/bound/bound.h"
 #include "core/sched/ranks.h"
+#include "core/task/fold.h"
 #include "core/task/links.h"
 
 enum { NO_VERTEX = -1 };
@@ -291,7 +292,7 @@ static int vertex_of(struct graph *graph, struct job *job)
 	const struct known_job *known;
 
 	/* Others than tasks come once, at addresses that others had. */
-	if (!job->task)
+	if (!job_has_task(job))
 		return add_joint(graph);
 	known = table_get(&graph->jobs, (uintptr_t)job);
 	return known ? known->vertex : NO_VERTEX;

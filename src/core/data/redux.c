@@ -11,6 +11,7 @@
 #include "core/data/partition.h"
 #include "core/task/codelet.h"
 #include "core/task/deps.h"
+#include "core/task/fold.h"
 #include "core/task/task.h"
 #include "core/task/turns.h"
 
@@ -62,8 +63,10 @@ static void go_on(void *arg)
 static void begin_work(struct redux *redux, const struct job_ops *ops,
 		       const struct access *next, struct ready *ready)
 {
-	const struct starpu_task *task = next->job->task;
+	const struct starpu_task *task;
 
+	job_unfold(next->job);
+	task = next->job->task;
 	redux->priority = task ? task->priority : STARPU_DEFAULT_PRIO;
 	job_init(&redux->work, redux->datum->node, ops, NULL, 0);
 	ready_append(ready, &redux->work);

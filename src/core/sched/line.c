@@ -46,8 +46,10 @@ static void expect_next(const struct job *job)
 	if (!job)
 		return;
 	__builtin_prefetch(job->next, 1);
-	if (job->block)
+	if (job->block == BLOCK_WHOLE)
 		job_expect_block(job);
+	else if (job->block)
+		task_expect(job->task);
 }
 
 static struct job *pop(struct line *line, int looks, unsigned memory)

@@ -93,7 +93,7 @@ static void prepare(struct node *node, struct acquire *acquire,
 	access->state = ACCESS_NEW;
 	access->skipped = 0;
 	access->memory = 0;
-	access->is_expected = 0;
+	access->expected = BLOCK_NONE;
 	job->is_hint = acquire->is_hint;
 	job_move(job, JOB_BLOCKED);
 }

@@ -652,7 +652,7 @@ int args_fill_task(struct node *node, struct starpu_task *task, struct starpu_co
 int task_build_v(struct node *node, struct starpu_codelet *cl, va_list list,
 		 const char *default_name, struct starpu_task **task_out)
 {
-	struct starpu_task *task = task_create(node);
+	struct starpu_task *task = task_create_for(node, cl);
 	int ret;
 
 	/* A codelet's own name says more. */

@@ -87,7 +87,7 @@ static void grant_next(struct data_body *body, struct ready *ready)
 {
 	struct access *access;
 	struct job *job;
-	int is_expected;
+	unsigned expected;
 
 	while ((access = body->waiting)) {
 		const struct turn_kind *kind = turn_of(body, access);
@@ -103,11 +103,11 @@ static void grant_next(struct data_body *body, struct ready *ready)
 			body->waiting_before = NULL;
 		join(body, access, kind);
 		/* After this another thread may end it, unless it is ours to start. */
-		is_expected = access->is_expected;
+		expected = access->expected;
 		job = access->job;
 		job_satisfy(job, ready);
-		if (is_expected && ready->last == job)
-			job_expect_block(job);
+		if (expected && ready->last == job)
+			job_expect_as(job, expected);
 	}
 }
 
@@ -485,8 +485,8 @@ void deps_expect_ready(const struct job *job)
 			continue;
 		__builtin_prefetch(next->next, 1);
 		__builtin_prefetch(next->skips, 1);
-		if (next->is_expected)
-			job_expect_block(next->job);
+		if (next->expected)
+			job_expect_as(next->job, next->expected);
 	}
 }
 

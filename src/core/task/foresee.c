@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "core/data/data.h"
 #include "core/model/model.h"
+#include "core/task/fold.h"
 #include "core/task/links.h"
 #include "core/task/turns.h"
 
@@ -72,8 +73,11 @@ static void tell_followers(struct job *job, double delay_s,
 	for (int i = 0; i < all.n; i++) {
 		struct job *after = all.of[i].job;
 
-		if (after->task && orr_load(&after->missing) == all.of[i].nmissing)
-			call(arg, after->task, delay_s * 1e6);
+		if (!job_has_task(after) ||
+		    orr_load(&after->missing) != all.of[i].nmissing)
+			continue;
+		job_unfold(after);
+		call(arg, after->task, delay_s * 1e6);
 	}
 	free(all.of);
 }

@@ -40,7 +40,7 @@ struct access {
 	 * the state of an access that is not skipped may change under its datum's lock.
 	 */
 	unsigned char skipped;
-	unsigned char is_expected; /* its job may be brought by job_expect_block() */
+	unsigned char expected; /* enum job_block: how to bring its job; or 0: do not */
 };
 
 enum access_state {
@@ -65,6 +65,14 @@ enum { ACCESS_UNORDERED = 1 << 15 };
 enum { ACCESS_NO_VALUE = 1 << 14 };
 
 enum { JOB_INLINE_ACCESSES = 4, JOB_NAME_BYTES = 160 };
+
+/* Where a task and its job lie. */
+enum job_block {
+	BLOCK_NONE,  /* the task is the application's, or there is none */
+	BLOCK_WHOLE, /* both in a task_block of the node's pool */
+	BLOCK_SMALL, /* apart: see fold.h */
+	BLOCK_LARGE
+};
 
 enum job_state {
 	JOB_NEW,      /* not submitted */
@@ -124,7 +132,7 @@ enum { INSIDE_HELD = 1, INSIDE_OURS = 2 };
 struct job {
 	struct node *node;
 	const struct job_ops *ops;
-	struct starpu_task *task; /* that it is the half of, or NULL */
+	struct starpu_task *task; /* that it is the half of; NULL: none, or folded */
 	struct job
 		*next; /* ready, in a queue, waiting for room, or ended at a driver's */
 	int missing;   /* atomic */
@@ -146,16 +154,18 @@ struct job {
 	unsigned short where;   /* STARPU_CPU | ...: who may run it */
 	/* The memory to which it fetches, plus one; 0: all its data go to one. */
 	unsigned char booking;
-	unsigned char block;       /* part of a task_block of the node's pool */
-	unsigned char was_blocked; /* counted in node->nblocked */
-	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
-	unsigned char uses_views;  /* some datum has DATUM_VIEWS */
-	unsigned char is_hint;     /* its fetch may be dropped for want of room */
-	unsigned char is_expected; /* predicted_s counts in worker->expected_s */
-	unsigned char nroom;       /* of room */
-	int end_deps;              /* atomic: what termination still waits for */
-	struct sched *sched;       /* of a submitted task */
-	struct worker *worker;     /* chosen or running */
+	unsigned char block : 2;     /* enum job_block */
+	unsigned char may_fold : 1;  /* nobody but the job knows the task */
+	unsigned char is_folded : 1; /* see fold.h; then task is NULL */
+	unsigned char was_blocked;   /* counted in node->nblocked */
+	unsigned char no_turns;      /* starpu_task_submit_nodeps() */
+	unsigned char uses_views;    /* some datum has DATUM_VIEWS */
+	unsigned char is_hint;       /* its fetch may be dropped for want of room */
+	unsigned char is_expected;   /* predicted_s counts in worker->expected_s */
+	unsigned char nroom;         /* of room */
+	int end_deps;                /* atomic: what termination still waits for */
+	struct sched *sched;         /* of a submitted task */
+	struct worker *worker;       /* chosen or running */
 	struct access *accesses;
 	/* Its owner's, beside the job: most jobs have one access, and many wait. */
 	struct access *room;
@@ -234,6 +244,22 @@ static inline void job_expect_block(const struct job *job)
 	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
 		__builtin_prefetch(block + at, 1);
 	job_expect(job);
+}
+
+/* Of a job that is near already. */
+static inline void task_expect(const struct starpu_task *task)
+{
+	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
+		__builtin_prefetch((const char *)task + at, 1);
+}
+
+/* As much of a job and its task as its block has. */
+static inline void job_expect_as(const struct job *job, unsigned block)
+{
+	if (block == BLOCK_WHOLE)
+		job_expect_block(job);
+	else
+		job_expect(job);
 }
 
 /* A zeroed job with room for naccesses accesses. */

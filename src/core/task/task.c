@@ -18,23 +18,14 @@
 #include "core/data/views.h"
 #include "core/task/deps.h"
 #include "core/task/exclusion.h"
+#include "core/task/fold.h"
 #include "core/lasting.h"
 #include "core/task/links.h"
 #include "core/sched/contexts.h"
 #include "core/sched/observer.h"
 #include "core/wait.h"
 
-enum { TASK_MAGIC = 42, CACHE_LINE = 64 };
-
-/* As large as the pool makes it, and the job begins a line of the cache. */
-struct task_block {
-	struct starpu_task task;
-	struct roomy_job half __attribute__((aligned(CACHE_LINE)));
-};
-
-_Static_assert(sizeof(struct task_block) <= 1024 &&
-		       offsetof(struct task_block, half) == TASK_LINES_BYTES,
-	       "of which large simulations have many; see job_expect_block()");
+enum { TASK_MAGIC = 42 };
 
 const char *task_name(const struct starpu_task *task)
 {
@@ -57,54 +48,20 @@ static void task_fetched(struct job *job, struct worker *worker)
 
 static void task_describe(const struct job *job, char *text, size_t bytes)
 {
-	snprintf(text, bytes, "task \"%.80s\" (%lu)", task_name(job->task), job->id);
+	struct starpu_task folded;
+	const struct starpu_task *task = job->task;
+
+	if (job->is_folded) {
+		fold_look(job, &folded);
+		task = &folded;
+	}
+	snprintf(text, bytes, "task \"%.80s\" (%lu)", task_name(task), job->id);
 }
 
-static const struct job_ops task_ops = {
+const struct job_ops task_ops = {
 	.start = task_start, .fetched = task_fetched, .describe = task_describe};
 
 /* ---- creation -------------------------------------------------------- */
-
-/* As job_init() would make the job. */
-static const struct task_block fresh = {
-	.task = STARPU_TASK_INITIALIZER,
-	.half.job = {.ops = &task_ops, .missing = 1, .end_deps = 1, .block = 1},
-};
-
-static void take_returned(struct node *node)
-{
-	orr_lock(&node->returned_lock);
-	node->task_pool.free_list = node->returned_tasks;
-	node->returned_tasks = NULL;
-	orr_unlock(&node->returned_lock);
-}
-
-struct starpu_task *task_create(struct node *node)
-{
-	struct task_block *block, *next;
-
-	orr_lock(&node->pool_lock);
-	if (!node->task_pool.object_bytes)
-		pool_init(&node->task_pool, sizeof(*block));
-	if (!node->task_pool.free_list)
-		take_returned(node);
-	block = pool_get(&node->task_pool);
-	block->half.job.task = NULL; /* as in job_new() */
-	next = node->task_pool.free_list;
-	if (next) /* Another core wrote to it last, as a rule: it comes meanwhile. */
-		job_expect_block(&next->half.job);
-	orr_unlock(&node->pool_lock);
-	/* A number that the compiler does not know: it would copy word by word. */
-	memcpy(block, &fresh, node->task_pool.object_bytes - sizeof(block->half.room));
-	block->task.destroy = 1;
-	block->half.job.node = node;
-	block->half.job.accesses = block->half.job.room = block->half.room;
-	block->half.job.nroom = JOB_INLINE_ACCESSES;
-	orr_lock_init(&block->half.job.lock);
-	block->half.job.task = &block->task;
-	block->task.starpu_private = &block->half.job;
-	return &block->task;
-}
 
 struct job *task_job(struct node *node, struct starpu_task *task)
 {
@@ -138,8 +95,6 @@ static void free_arguments(struct starpu_task *task)
 void task_destroy(struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;
-	struct task_block *block;
-	struct node *node;
 
 	if (task->bundle)
 		bundle_remove(task->bundle, task);
@@ -153,46 +108,7 @@ void task_destroy(struct starpu_task *task)
 		free(task);
 		return;
 	}
-	node = job->node;
-	if (job->point)
-		links_forget(job);
-	block = ORR_CONTAINER(task, struct task_block, task);
-	orr_lock(&node->returned_lock);
-	if (job->own_accesses)
-		free(job->accesses);
-	job->task = NULL;
-	*(void **)block = node->returned_tasks;
-	node->returned_tasks = block;
-	orr_unlock(&node->returned_lock);
-}
-
-void tasks_lock(struct node *node)
-{
-	orr_lock(&node->pool_lock);
-	orr_lock(&node->returned_lock);
-}
-
-void tasks_unlock(struct node *node)
-{
-	orr_unlock(&node->returned_lock);
-	orr_unlock(&node->pool_lock);
-}
-
-struct job *task_next_job(struct node *node, struct task_walk *walk)
-{
-	struct task_block *block;
-	struct job *job;
-
-	while (!walk->own_done) {
-		block = pool_next(&node->task_pool, &walk->own);
-		if (block && block->half.job.task == &block->task)
-			return &block->half.job;
-		walk->own_done = !block;
-	}
-	while ((job = pool_next(&node->job_pool, &walk->others)))
-		if (job->task)
-			return job;
-	return NULL;
+	task_free(job);
 }
 
 /* ---- submission ------------------------------------------------------ */
@@ -281,7 +197,7 @@ static unsigned fill_accesses(struct job *job, struct starpu_task *task, int nbu
 	const starpu_data_handle_t *handles = STARPU_TASK_GET_HANDLES(task);
 	const enum starpu_data_access_mode *modes = task_modes(task);
 	const unsigned char *sequential = task->handles_sequential_consistency;
-	unsigned char is_expected = job->block && node->machine->takes_turns;
+	unsigned char expected = node->machine->takes_turns ? job->block : BLOCK_NONE;
 	unsigned all = 0;
 
 	job_reserve(job, (unsigned)nbuffers);
@@ -296,7 +212,7 @@ static unsigned fill_accesses(struct job *job, struct starpu_task *task, int nbu
 		*access = (struct access){.job = job,
 					  .datum = datum,
 					  .mode = checked_mode(job, i, modes[i]),
-					  .is_expected = is_expected};
+					  .expected = expected};
 		__builtin_prefetch(orr_load_ptr((void **)&datum->body), 1);
 		if (access->mode & STARPU_SCRATCH)
 			access_skip(access);
@@ -327,10 +243,13 @@ static void task_terminate(struct job *job, struct ready *ready);
  */
 static void task_start(struct job *job, struct ready *ready)
 {
-	struct starpu_task *task = job->task;
+	struct starpu_task *task;
 	struct node *node = job->node;
-	int runs_kernel = is_kernel_task(job);
+	int runs_kernel;
 
+	job_unfold(job);
+	task = job->task;
+	runs_kernel = is_kernel_task(job);
 	if (job->nests) {
 		if (callback_later(node, job))
 			return;
@@ -485,6 +404,8 @@ static void submit_job(struct job *job, unsigned where, int again, struct ready 
 	if (orr_load(&job->missing) > 1) {
 		job_blocked(job);
 		node_blocked(node);
+		if (job->may_fold)
+			fold_away(job);
 	}
 	job_satisfy(job, ready);
 }
@@ -549,6 +470,14 @@ int task_submit(struct node *node, struct starpu_task *task)
 	else
 		submit(node, task, where);
 	return 0;
+}
+
+int task_submit_inserted(struct node *node, struct starpu_task *task)
+{
+	struct job *job = task->starpu_private;
+
+	job->may_fold = job->block > BLOCK_WHOLE;
+	return task_submit(node, task);
 }
 
 static int submit_inside(struct node *node, struct starpu_task *task, int inside)

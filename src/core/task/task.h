@@ -15,8 +15,15 @@
 
 #include "core/worker.h"
 
-/* A task of our pool with StarPU's defaults and destroy = 1. */
+/* Where tasks lie is block.c's and fold.c's.  A task of our pool, with StarPU's defaults
+ * and destroy = 1. */
 struct starpu_task *task_create(struct node *node);
+/* The same, to be filled for cl, by who may submit it with task_submit_inserted(). */
+struct starpu_task *task_create_for(struct node *node, const struct starpu_codelet *cl);
+/* Of all tasks; what their jobs do. */
+extern const struct job_ops task_ops;
+/* Free what such a job and its task lie in: the arguments have been freed. */
+void task_free(struct job *job);
 /* Free the task with the arguments it owns; its runtime half too. */
 void task_destroy(struct starpu_task *task);
 /* The runtime half, made when there is none. */
@@ -26,12 +33,14 @@ struct job *task_job(struct node *node, struct starpu_task *task);
 void tasks_lock(struct node *node);
 void tasks_unlock(struct node *node);
 struct task_walk {
-	struct pool_cursor own, others;
-	int own_done;
+	struct pool_cursor cursor;
+	unsigned pool;
 };
 struct job *task_next_job(struct node *node, struct task_walk *walk);
 /* 0, or -ENODEV when no worker can ever run it: nothing has happened then. */
 int task_submit(struct node *node, struct starpu_task *task);
+/* The same of a task of task_build_v() that nobody else knows, before it is ready. */
+int task_submit_inserted(struct node *node, struct starpu_task *task);
 /* A task of the runtime's own: never held back.  The first kind works on data as they
  * are held for it, the second takes its place in order. */
 int task_submit_inside(struct node *node, struct starpu_task *task);
