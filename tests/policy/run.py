@@ -44,10 +44,11 @@ class Suite:
         options = ["--sim"] if flavour == "sim" else []
         self.library = "./lib%s.so" % flavour
         said = self.compile(flavour, program, flavour)
-        said += self.call("gcc", "-shared", "-fPIC", *(["-DSTARPU_SIMGRID=1"] if options else []),
-                          "-I" + os.path.join(SRC, "include"), "-I" + os.path.join(BUILD, "include"),
-                          os.path.join(HERE, library), "-o", self.library,
-                          "-L" + os.path.join(BUILD, ".libs"),
+        compiles = ("gcc", "-shared", "-fPIC", *(["-DSTARPU_SIMGRID=1"] if options else []),
+                    "-I" + os.path.join(SRC, "include"), "-I" + os.path.join(BUILD, "include"),
+                    os.path.join(HERE, library), "-o")
+        said += self.call(*compiles, "./alone.so")
+        said += self.call(*compiles, self.library, "-L" + os.path.join(BUILD, ".libs"),
                           "-Wl,-rpath," + os.path.join(BUILD, ".libs"),
                           "-lorrery-sim" if options else "-lorrery")
         return said
@@ -65,6 +66,9 @@ class Suite:
         self.claim("policy_of_a_library_%s" % flavour,
                    self.run(flavour, STARPU_SCHED="stacked", **lib),
                    ["policy stacked", "stacked 20 tasks"], ["status"])
+        self.claim("policy_of_a_library_that_is_linked_with_nothing_%s" % flavour,
+                   self.run(flavour, STARPU_SCHED="stacked", STARPU_SCHED_LIB="./alone.so"),
+                   ["policy stacked", "stacked 20 tasks"], ["status", "going on without"])
         self.claim("policy_of_a_library_in_a_context_%s" % flavour,
                    self.run(flavour, "stacked", STARPU_SCHED="prio", **lib),
                    ["policy prio", "stacked 10 tasks"], ["status", "stacked 20"])
