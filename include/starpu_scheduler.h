@@ -144,8 +144,8 @@ double starpu_task_expected_energy_average(struct starpu_task *task,
 int starpu_push_task_end(struct starpu_task *task);
 
 /** Give the task, which push_task() was called with, to one worker, whose tasks of this
- * kind go before those of the policy, by priority and then by arrival.  back has no
- * effect.  Returns 0. */
+ * kind go before those of the policy, whatever their priorities: with back 0 in the order
+ * of their arrival, otherwise it is the next one.  Returns 0. */
 int starpu_push_local_task(int workerid, struct starpu_task *task, int back);
 
 /** 1 unless STARPU_PREFETCH is 0. */

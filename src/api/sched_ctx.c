@@ -178,11 +178,11 @@ unsigned starpu_sched_ctx_contains_type_of_worker(enum starpu_worker_archtype ar
 void starpu_sched_ctx_display_workers(unsigned sched_ctx_id, FILE *f)
 {
 	struct sched *sched = api_context(__func__, sched_ctx_id);
+	unsigned n = starpu_sched_ctx_get_nworkers(sched_ctx_id);
 	char name[64];
 
 	api_given(__func__, "f", f);
-	fprintf(f, "[sched_ctx %u]: %u workers\n", sched_ctx_id,
-		starpu_sched_ctx_get_nworkers(sched_ctx_id));
+	fprintf(f, "[sched_ctx %u]: %u worker%s\n", sched_ctx_id, n, n == 1 ? "" : "s");
 	for (int i = 0; i < sched->node->nworkers; i++) {
 		if (!contexts_owns(sched, &sched->node->workers[i]))
 			continue;

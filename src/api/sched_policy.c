@@ -50,10 +50,9 @@ int starpu_push_local_task(int workerid, struct starpu_task *task, int back)
 	struct worker *worker = worker_at(__func__, (unsigned)workerid);
 
 	api_given(__func__, "task", task);
-	(void)back;
 	if (alias_taken(worker, task, 0))
 		return 0;
-	worker_bind(worker, task->starpu_private, -1);
+	worker_bind_local(worker, task->starpu_private, back != 0);
 	orr_fence();
 	plat_worker_wake(worker);
 	return 0;

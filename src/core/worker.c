@@ -187,6 +187,21 @@ void worker_bind(struct worker *worker, struct job *job, double expected_s)
 	orr_unlock(&worker->lock);
 }
 
+void worker_bind_local(struct worker *worker, struct job *job, int is_next)
+{
+	orr_lock(&worker->lock);
+	if (is_ordered(job)) {
+		bind_in_order(worker, job);
+	} else {
+		if (is_next)
+			levels_push_first(&worker->bound, job, INT_MAX);
+		else
+			levels_push(&worker->bound, job, STARPU_DEFAULT_PRIO);
+		orr_store(&worker->nbound, worker->nbound + 1);
+	}
+	orr_unlock(&worker->lock);
+}
+
 struct job *worker_next_bound(struct worker *worker)
 {
 	struct job *job;

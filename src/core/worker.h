@@ -151,6 +151,9 @@ void worker_choose_implementation(const struct worker *worker, struct job *job);
 /* A task that this worker must run waits for it; expected_s: it is reckoned with, and its
  * implementation is chosen; negative: not. */
 void worker_bind(struct worker *worker, struct job *job, double expected_s);
+/* A policy of the application's has chosen the worker: whatever its priority it is the
+ * next one (is_next), or comes behind those that came like it. */
+void worker_bind_local(struct worker *worker, struct job *job, int is_next);
 /* Of tasks with a workerorder: that for which others wait here; 0: nobody waits. */
 unsigned worker_missing_order(struct worker *worker);
 /* The worker itself: the next of these, or NULL. */

@@ -36,14 +36,19 @@ class Suite:
     def orrery(self, *arguments, **env):
         return self.call(sys.executable, ORRERY, *arguments, **env)
 
+    def compile(self, flavour, program, output):
+        options = ["--sim"] if flavour == "sim" else []
+        return self.orrery("cc", *options, os.path.join(HERE, program), "-o", output)
+
     def build(self, flavour, program="user.c", library="library.c"):
         options = ["--sim"] if flavour == "sim" else []
         self.library = "./lib%s.so" % flavour
-        said = self.orrery("cc", *options, os.path.join(HERE, program), "-o", flavour)
-        said += self.call("gcc", "-shared", "-fPIC", *(["-DSTARPU_SIMGRID=1"] if options else []),
-                          "-I" + os.path.join(SRC, "include"), "-I" + os.path.join(BUILD, "include"),
-                          os.path.join(HERE, library), "-o", self.library,
-                          "-L" + os.path.join(BUILD, ".libs"),
+        said = self.compile(flavour, program, flavour)
+        compiles = ("gcc", "-shared", "-fPIC", *(["-DSTARPU_SIMGRID=1"] if options else []),
+                    "-I" + os.path.join(SRC, "include"), "-I" + os.path.join(BUILD, "include"),
+                    os.path.join(HERE, library), "-o")
+        said += self.call(*compiles, "./alone.so")
+        said += self.call(*compiles, self.library, "-L" + os.path.join(BUILD, ".libs"),
                           "-Wl,-rpath," + os.path.join(BUILD, ".libs"),
                           "-lorrery-sim" if options else "-lorrery")
         return said
@@ -61,6 +66,9 @@ class Suite:
         self.claim("policy_of_a_library_%s" % flavour,
                    self.run(flavour, STARPU_SCHED="stacked", **lib),
                    ["policy stacked", "stacked 20 tasks"], ["status"])
+        self.claim("policy_of_a_library_that_is_linked_with_nothing_%s" % flavour,
+                   self.run(flavour, STARPU_SCHED="stacked", STARPU_SCHED_LIB="./alone.so"),
+                   ["policy stacked", "stacked 20 tasks"], ["status", "going on without"])
         self.claim("policy_of_a_library_in_a_context_%s" % flavour,
                    self.run(flavour, "stacked", STARPU_SCHED="prio", **lib),
                    ["policy prio", "stacked 10 tasks"], ["status", "stacked 20"])
@@ -76,11 +84,26 @@ class Suite:
                    ["status"])
 
 
+    def play_copies(self, flavour):
+        """Of a policy of ours: as it is, with a hook that nobody calls, with a push_task()."""
+        said = self.compile(flavour, "copied.c", flavour)
+        self.claim("copy_of_a_policy_compiles_%s" % flavour, said, [], ["error", "status"])
+        said = self.run(flavour, STARPU_SCHED="")
+        self.claim("copy_of_a_policy_%s" % flavour, said, ["policy prio"], ["status", "copy of"])
+        self.claim("copy_with_a_hook_is_told_%s" % flavour, self.run(flavour, "hook", STARPU_SCHED=""),
+                   ['"prio" is a copy of one of', "are not called", "policy prio"], ["status"])
+        self.claim("copy_that_calls_ours_is_told_%s" % flavour,
+                   self.run(flavour, "push", STARPU_SCHED=""),
+                   ["init_sched or deinit_sched of one of starpu_sched_get_predefined_policies()",
+                    "only named", "toolbox.h", "status"], ["SIGSEGV"])
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
         for flavour in ("real", "sim"):
             suite.play(flavour)
+            suite.play_copies(flavour)
         return suite.failed
 
 

@@ -10,6 +10,7 @@
 #include "core/sched/observer.h"
 #include "core/sched/collection.h"
 #include "core/sched/masters.h"
+#include "core/sched/sched_own.h"
 #include "core/sched/telling.h"
 #include "core/task/callback.h"
 
@@ -124,7 +125,7 @@ struct starpu_worker_collection *contexts_collection(struct sched *sched)
 		return collection;
 	orr_lock(&sched->node->scheds_lock);
 	if (!sched->collection) {
-		collection = collection_new(sched->policy->push_task
+		collection = collection_new(sched_is_own(sched->policy)
 						    ? sched->policy->worker_type
 						    : STARPU_WORKER_LIST);
 		SCHED_EACH_WORKER(worker, sched)

@@ -49,21 +49,36 @@ static struct level *insert(struct levels *levels, int at, int priority)
 	return level;
 }
 
-void levels_push(struct levels *levels, struct job *job, int priority)
+static struct level *level_of(struct levels *levels, int priority)
 {
 	int at = find(levels, priority);
-	struct level *level;
 
 	if (at < levels->n && levels->level[at].priority == priority)
-		level = &levels->level[at];
-	else
-		level = insert(levels, at, priority);
+		return &levels->level[at];
+	return insert(levels, at, priority);
+}
+
+void levels_push(struct levels *levels, struct job *job, int priority)
+{
+	struct level *level = level_of(levels, priority);
+
 	job->next = NULL;
 	if (level->first)
 		level->last->next = job;
 	else
 		level->first = job;
 	level->last = job;
+	level->seconds += job->predicted_s;
+}
+
+void levels_push_first(struct levels *levels, struct job *job, int priority)
+{
+	struct level *level = level_of(levels, priority);
+
+	job->next = level->first;
+	if (!level->first)
+		level->last = job;
+	level->first = job;
 	level->seconds += job->predicted_s;
 }
 

@@ -29,6 +29,8 @@ struct levels {
 /* A zeroed struct is empty. */
 void levels_free(struct levels *levels);
 void levels_push(struct levels *levels, struct job *job, int priority);
+/* The same, before the others of that priority. */
+void levels_push_first(struct levels *levels, struct job *job, int priority);
 /* The best job, taken out, or NULL. */
 struct job *levels_pop(struct levels *levels);
 /* The best job that worker can run, taken out, if it goes before best, of that priority

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
 #include "core/sched/library.h"
 
 #include <dlfcn.h>
@@ -13,6 +14,20 @@ typedef struct starpu_sched_policy **(*list_t)(void);
 static const char find_name[] = "starpu_get_sched_lib_policy",
 		  list_name[] = "starpu_get_sched_lib_policies";
 
+/* SimGrid opens programs privately, and so our functions, which a library finds that is
+ * not linked with us only when everybody may. */
+static void show_ours(void)
+{
+	Dl_info ours;
+	void *object;
+
+	if (!dladdr((void *)(uintptr_t)library_open, &ours) || !ours.dli_fname)
+		return;
+	object = dlopen(ours.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+	if (object)
+		dlclose(object);
+}
+
 void library_open(struct node *node)
 {
 	const char *path = node_knobs(node)->sched_lib;
@@ -20,6 +35,10 @@ void library_open(struct node *node)
 	if (!path || !*path)
 		return;
 	node->sched_library = dlopen(path, RTLD_NOW);
+	if (!node->sched_library) {
+		show_ours();
+		node->sched_library = dlopen(path, RTLD_NOW);
+	}
 	if (!node->sched_library) {
 		orr_complain(node->rank,
 			     "STARPU_SCHED_LIB: %s; expected a library of scheduling "

@@ -128,6 +128,13 @@ static const struct sched_ops *by_object(struct node *node,
 			     "policy object \"%s\" has no push_task(), and is not one of "
 			     "starpu_sched_get_predefined_policies(); using lws",
 			     object->policy_name ? object->policy_name : "");
+	else if (sched_has_hooks(object))
+		orr_complain(node->rank,
+			     "policy object \"%s\" is a copy of one of "
+			     "starpu_sched_get_predefined_policies() with other "
+			     "functions; they are not called, expected a policy with a "
+			     "push_task() of its own; using ours",
+			     object->policy_name);
 	return ops;
 }
 

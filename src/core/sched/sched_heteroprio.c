@@ -26,6 +26,7 @@
 #include "core/data/nearness.h"
 #include "core/model/model.h"
 #include "core/sched/queue.h"
+#include "core/sched/sched_own.h"
 #include "core/task/task.h"
 
 /* Of buckets by acceleration: that of none, and how many to a factor of two. */
@@ -551,7 +552,7 @@ void heteroprio_print_groups(const struct sched *sched, FILE *out)
 }
 
 const struct sched_ops sched_heteroprio = {
-	.object = {.policy_name = "heteroprio",
+	.object = {SCHED_REFUSES, .policy_name = "heteroprio",
 		   .policy_description =
 			   "buckets of alike tasks, in an order of their own "
 			   "for each type of workers"},

@@ -13,6 +13,48 @@
 #include "core/task/codelet.h"
 #include "core/task/task.h"
 
+/* ---- what is not the application's ----------------------------------- */
+
+__attribute__((noreturn)) static void refuse(const char *function)
+{
+	orr_die(-1,
+		"%s of one of starpu_sched_get_predefined_policies() was called, by a "
+		"policy of the application's; expected that these policies are only "
+		"named (STARPU_SCHED, conf.sched_policy_name, "
+		"STARPU_SCHED_CTX_POLICY_NAME), since a policy cannot be made of them; "
+		"make it of starpu_sched_component.h or "
+		"schedulers/starpu_scheduler_toolbox.h",
+		function);
+}
+
+void sched_refuse_context(unsigned id)
+{
+	(void)id;
+	refuse("init_sched or deinit_sched");
+}
+
+int sched_refuse_push(struct starpu_task *task)
+{
+	(void)task;
+	refuse("push_task");
+}
+
+struct starpu_task *sched_refuse_pop(unsigned id)
+{
+	(void)id;
+	refuse("pop_task");
+}
+
+void sched_refuse_workers(unsigned id, int *ids, unsigned n)
+{
+	(void)id;
+	(void)ids;
+	(void)n;
+	refuse("add_workers or remove_workers");
+}
+
+/* ---- what is --------------------------------------------------------- */
+
 static struct sched *own_open(struct node *node)
 {
 	(void)node;

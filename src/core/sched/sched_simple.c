@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "core/sched/queue.h"
+#include "core/sched/sched_own.h"
 
 struct simple {
 	struct sched base;
@@ -53,7 +54,7 @@ static struct job *simple_pop(struct sched *sched, struct worker *worker)
 }
 
 const struct sched_ops sched_eager = {
-	.object = {.policy_name = "eager",
+	.object = {SCHED_REFUSES, .policy_name = "eager",
 		   .policy_description = "one queue, in order of arrival"},
 	.open = eager_open,
 	.close = simple_close,
@@ -62,7 +63,8 @@ const struct sched_ops sched_eager = {
 };
 
 const struct sched_ops sched_prio = {
-	.object = {.policy_name = "prio", .policy_description = "one queue, by priority"},
+	.object = {SCHED_REFUSES, .policy_name = "prio",
+		   .policy_description = "one queue, by priority"},
 	.has_priorities = 1,
 	.open = prio_open,
 	.close = simple_close,

@@ -32,6 +32,24 @@ static const unsigned short dates[EVENT_NKINDS][2] = {
 	[EVENT_TASK_TERMINATED] = {AT(callback_end_time)},
 };
 
+static int is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec > b->tv_sec ||
+	       (a->tv_sec == b->tv_sec && a->tv_nsec > b->tv_nsec);
+}
+
+/* A simulated main is ahead of the events by what it has yet to pay, so that a task may
+ * run at a date before that of its submission: then it was submitted at that date. */
+static void pull_back(struct starpu_profiling_task_info *info, const struct timespec *now)
+{
+	struct timespec *said[] = {&info->submit_time, &info->push_start_time,
+				   &info->push_end_time};
+
+	for (int i = 0; i < 3; i++)
+		if (is_later(said[i], now))
+			*said[i] = *now;
+}
+
 static void stamp(const struct job *job, enum event_kind kind, double now_s)
 {
 	struct starpu_profiling_task_info *info = job->task->profiling_info;
@@ -39,6 +57,8 @@ static void stamp(const struct job *job, enum event_kind kind, double now_s)
 
 	if (kind == EVENT_TASK_SUBMITTED)
 		info->submit_time = now;
+	else
+		pull_back(info, &now);
 	for (int i = 0; i < 2 && dates[kind][i]; i++)
 		*(struct timespec *)((char *)info + dates[kind][i]) = now;
 	if (kind == EVENT_TASK_STARTED)
