@@ -5,13 +5,14 @@
  * When the last of many tasks has run whose data come from other nodes: do the transports
  * of the simulation agree?  Tasks take as long as is said, whatever the machine.
  *
- * usage: orrery run --sim PLATFORM -n N --transport T small_messages PATTERN BYTES ROUNDS
- * US
+ * usage: orrery run --sim PLATFORM -n N --transport T small_messages PATTERN[,PATTERN...]
+ * BYTES ROUNDS US
  *
  * In each round of PATTERN burst node 0 sends a value to all others, of incast all send
  * one to node 0, of ring each to the next, of all each to each; flood: node 0 posts
  * ROUNDS messages for node 1 at once, without tasks.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,21 +124,40 @@ static void open_data(struct play *play)
 	}
 }
 
-static int find_pattern(const char *name)
+static int find_pattern(const char *name, size_t length)
 {
 	for (unsigned i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
-		if (strcmp(patterns[i].name, name) == 0)
+		if (strlen(patterns[i].name) == length &&
+		    strncmp(patterns[i].name, name, length) == 0)
 			return (int)i;
 	return -1;
 }
 
-int main(int argc, char **argv)
+static void play_pattern(struct play *play, int pattern)
 {
-	int pattern = argc == 5 ? find_pattern(argv[1]) : -1;
-	struct play play = {0};
 	double start_us;
 
-	if (pattern < 0)
+	open_data(play);
+	starpu_mpi_barrier(MPI_COMM_WORLD);
+	start_us = starpu_timing_now();
+	for (int round = 0; round < play->rounds; round++)
+		patterns[pattern].insert(play, round);
+	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
+	starpu_mpi_barrier(MPI_COMM_WORLD);
+	if (play->rank == 0)
+		bench_print("small_messages", patterns[pattern].name, "us",
+			    starpu_timing_now() - start_us);
+	for (int i = 0; i < play->rounds * play->size; i++)
+		starpu_data_unregister(play->data[i]);
+	free(play->data);
+}
+
+int main(int argc, char **argv)
+{
+	struct play play = {0};
+	const char *names = argv[1];
+
+	if (argc != 5)
 		return 2;
 	play.bytes = atoi(argv[2]);
 	play.rounds = atoi(argv[3]);
@@ -146,19 +166,17 @@ int main(int argc, char **argv)
 		return 77;
 	starpu_mpi_comm_rank(MPI_COMM_WORLD, &play.rank);
 	starpu_mpi_comm_size(MPI_COMM_WORLD, &play.size);
-	open_data(&play);
-	starpu_mpi_barrier(MPI_COMM_WORLD);
-	start_us = starpu_timing_now();
-	for (int round = 0; round < play.rounds; round++)
-		patterns[pattern].insert(&play, round);
-	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
-	starpu_mpi_barrier(MPI_COMM_WORLD);
-	if (play.rank == 0)
-		bench_print("small_messages", argv[1], "us",
-			    starpu_timing_now() - start_us);
-	for (int i = 0; i < play.rounds * play.size; i++)
-		starpu_data_unregister(play.data[i]);
-	free(play.data);
+	for (size_t length; *names; names += length + (names[length] == ',')) {
+		int pattern;
+
+		length = strcspn(names, ",");
+		pattern = find_pattern(names, length);
+		if (pattern >= 0)
+			play_pattern(&play, pattern);
+		else if (play.rank == 0)
+			fprintf(stderr, "small_messages: no pattern \"%.*s\"\n",
+				(int)length, names);
+	}
 	starpu_mpi_shutdown();
 	return 0;
 }

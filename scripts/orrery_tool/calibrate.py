@@ -74,9 +74,10 @@ def say(words):
 
 
 class Machine:
-    """What is written of a machine, from figures in seconds and bytes per second."""
+    """What is written of a machine, from figures in seconds and bytes per second; costs: lines by
+    what the bytes of 1 MiB take, which the fit finds."""
 
-    def __init__(self, args, real, costs=""):
+    def __init__(self, args, real, costs=calibrate_costs.nothing):
         self.args, self.real, self.costs = args, real, costs
         self.sizes = sorted(size for case, size in real if case == "alone")
         smallest, largest = self.sizes[0], self.sizes[-1]
@@ -101,7 +102,8 @@ class Machine:
             nodes=self.args.nodes, latency=self.latency_s * 1e6, hop=self.hop_s * 1e6,
             cost=self.cost_s * 1e6, bandwidth=self.bandwidth / 1e9, factors=self.factors(),
             name=self.args.name, cores=len(os.sched_getaffinity(0)),
-            shared="" if self.args.hostfile else SHARED, costs=self.costs, median=0, most=0,
+            shared="" if self.args.hostfile else SHARED,
+            costs=self.costs(self.seconds.get(calibrate_costs.MIB, 0)), median=0, most=0,
             worst="", left=0, left_most=0)
         values.update(words)
         return HEAD % values
@@ -199,7 +201,7 @@ def left_out(machine):
     return errors
 
 
-def fit(place, args, real, costs=""):
+def fit(place, args, real, costs=calibrate_costs.nothing):
     """A machine whose simulation agrees with what was measured, and the differences."""
     machine, library = Machine(args, real, costs), Library(place.share)
     path = os.path.join(args.output, args.name + ".toml")
@@ -314,7 +316,7 @@ def command_calibrate(place, argv):
     passes = calibrate_costs.Passes(place, args, say)
     measured, launches = measure(place, args, passes.one_more)
     real = risen(quiet(measured))
-    costs = calibrate_costs.calibrate(args, passes, real["alone", calibrate_costs.MIB])
+    costs = calibrate_costs.calibrate(args, passes)
     table = os.path.join(args.output, "measured.csv")
     earlier = read_earlier(table)
     say("simulating the same, until both agree")

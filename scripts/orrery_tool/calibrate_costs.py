@@ -103,16 +103,16 @@ def sets_of(measured):
     return rows
 
 
-def factors(rows, alone_s):
-    """Parts of what the description has for a value alone, which takes alone_s there.
+def factors(rows, bytes_s):
+    """Parts of the bandwidth that the description has for the bytes of one value, which take bytes_s there.
     Boundaries lie between the sets that were measured."""
     pieces = ["0:1"]
     for (before, _), (size, seconds) in zip(rows, rows[1:]):
-        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, max(rows[0][1], alone_s) / seconds)))
+        pieces.append("%d:%.4g" % (math.sqrt(before * size) * MIB, min(1, max(rows[0][1], bytes_s) / seconds)))
     return ";".join(pieces)
 
 
-def figures(measured, alone_s=0):
+def figures(measured, bytes_s=0):
     """{name in a description: seconds, or a text}"""
     def quiet(case):
         return measured[case][0]
@@ -139,7 +139,7 @@ def figures(measured, alone_s=0):
     if "message_busy" in measured:
         found["post_cost"] = quiet("post")
         found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])
-        found["copy_factors"] = factors(sets_of(measured), alone_s)
+        found["copy_factors"] = factors(sets_of(measured), bytes_s)
     return found
 
 
@@ -205,11 +205,16 @@ def compare(earlier, measured):
                                     far[worst])
 
 
-def calibrate(args, passes, alone_s):
-    """Lines of the description, where 1 MiB alone takes alone_s; says what was measured, and how it differs from before."""
+def nothing(_):
+    """Lines of a description without costs."""
+    return ""
+
+
+def calibrate(args, passes):
+    """Lines of the description, by what the bytes of 1 MiB take there; says what was measured, and how it differs from before."""
     if not args.rounds:
         print("costs: not asked for")
-        return ""
+        return nothing
     table = os.path.join(args.output, "costs.csv")
     earlier = read_earlier(table)
     measured = passes.least()
@@ -218,4 +223,4 @@ def calibrate(args, passes, alone_s):
     tell(measured)
     if earlier:
         print(compare(earlier, measured))
-    return text(figures(measured, alone_s))
+    return lambda bytes_s: text(figures(measured, bytes_s))

@@ -238,7 +238,7 @@ def simulation_command(args, app, smpi, private):
     command += ["--cfg=smpi/%s:%s" % shape for shape in COLLECTIVES.items()]
     if not args.verbose:
         command.append("--log=root.thresh:warning")
-    if (args.transport or os.environ.get("ORRERY_TRANSPORT")) == "flows":
+    if (args.transport or os.environ.get("ORRERY_TRANSPORT")) in ("flows", "mpi"):
         # Else flows that begin together may load a link beyond its bandwidth: decision 011.
         command.append("--cfg=network/optim:Full")
     if preload(app): # sanitizers cannot follow contexts made by hand

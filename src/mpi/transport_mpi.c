@@ -23,6 +23,7 @@ enum {
 	TAG_MESSAGE = 1,
 	TAG_BULK = 2, /* plus the key */
 	RING_RECEIVES = 16,
+	LONG_RING_RECEIVES = 256, /* where NET_MPI_MEETS_FIRST */
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
 	FIRST_REQUESTS = 32
 };
@@ -46,9 +47,9 @@ struct mpi_net {
 	MPI_Comm comm;
 	int traits; /* enum net_mpi_trait */
 	/* The ring of receives; oldest is the one posted first. */
-	char *ring_frames[RING_RECEIVES];
-	MPI_Request ring[RING_RECEIVES];
-	int oldest;
+	char **ring_frames;
+	MPI_Request *ring;
+	int nring, oldest;
 	/* requests[0] is lent to the oldest receive; ops[i] owns requests[i]. */
 	MPI_Request *requests;
 	MPI_Status *statuses;
@@ -201,7 +202,7 @@ static int receive_oldest(struct mpi_net *net, int peer)
 {
 	int slot = net->oldest, count;
 
-	net->oldest = (slot + 1) % RING_RECEIVES;
+	net->oldest = (slot + 1) % net->nring;
 	count = transport_take_frame(&net->base, peer, net->ring_frames[slot]);
 	post_receive(net, slot);
 	return count;
@@ -487,7 +488,7 @@ static void mpi_close(struct net *base)
 {
 	struct mpi_net *net = mpi_net_of(base);
 
-	for (int i = 0; i < RING_RECEIVES; i++) {
+	for (int i = 0; i < net->nring; i++) {
 		if (net->ring[i] != MPI_REQUEST_NULL) {
 			MPI_Cancel(&net->ring[i]);
 			MPI_Wait(&net->ring[i], MPI_STATUS_IGNORE);
@@ -495,6 +496,8 @@ static void mpi_close(struct net *base)
 		}
 		free(net->ring_frames[i]);
 	}
+	free(net->ring_frames);
+	free(net->ring);
 	MPI_Comm_free(&net->comm);
 	while (net->scratch) {
 		struct scratch *older = net->scratch->older;
@@ -540,7 +543,11 @@ static void open_ring(struct mpi_net *net)
 {
 	reserve_requests(net, 1);
 	net->nrequests = 1;
-	for (int i = 0; i < RING_RECEIVES; i++) {
+	net->nring = net->traits & NET_MPI_MEETS_FIRST ? LONG_RING_RECEIVES
+						       : RING_RECEIVES;
+	net->ring_frames = orr_alloc((size_t)net->nring * sizeof(*net->ring_frames));
+	net->ring = orr_alloc((size_t)net->nring * sizeof(MPI_Request));
+	for (int i = 0; i < net->nring; i++) {
 		net->ring_frames[i] = orr_alloc(net->base.frame_bytes);
 		make_receive(net, i);
 		post_receive(net, i);

@@ -197,7 +197,9 @@ enum net_mpi_trait {
 	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found,
 				 * MPI_Test() what it has found itself */
 	NET_MPI_SENDS_NOW = 2,  /* send() may tell that the packet has left */
-	NET_MPI_PUSHES = 4      /* net->may_push */
+	NET_MPI_PUSHES = 4,     /* net->may_push */
+	NET_MPI_MEETS_FIRST = 8 /* no byte of a message moves before its receive is there,
+				 * so many are posted */
 };
 
 /* src/mpi/transport_mpi.c: for the backends that offer "mpi". */

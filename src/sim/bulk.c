@@ -99,7 +99,7 @@ static void start_pair(struct pair *pair)
 	}
 	pair->stretch = costs_stretch(pair->to->plat, pair->put->datum, bytes);
 	transfer.stretch = pair->stretch;
-	transfer.start_s += wire_receive_overhead_s(pair->to->costs, bytes);
+	transfer.start_s += wire_receive_overhead_s(pair->to->pace.costs, bytes);
 	net_moves(pair->from, 1);
 	net_moves(pair->to, 1);
 	wire_start(sim->wire, &transfer);
@@ -123,7 +123,8 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 	*half_of(bulk) = (struct half){plat_now_s(net->plat), net, is_put};
 	if (is_put)
 		half_of(bulk)->date_s =
-			net_send_date_s(net, (double)layout_bytes(&bulk->layout));
+			net_send_date_s(net->plat, &net->pace,
+					(double)layout_bytes(&bulk->layout));
 	other = table_get(&to->halves, bulk->key);
 	if (!other) {
 		table_put(&to->halves, bulk->key, bulk);

@@ -2,7 +2,10 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
 #include <xbt/config.h>
 
 #include "net_sim.h"
@@ -12,14 +15,52 @@
  *
  * Only a rank's main may call MPI, but tasks that end in kernel context send, too.
  * What is started there waits here until the main polls; it is woken for that.
+ *
+ * What messages cost the software is charged here, as the other transports do, and not by
+ * SMPI, which would take it from the main: it sends and receives, works and waits, and on
+ * a real machine these are several threads (decision 012).
  */
+enum item_kind { ITEM_MESSAGE, ITEM_PUT, ITEM_GET };
+
+/* Something to be started, from a date on. */
+struct item {
+	struct item *next;
+	double date_s;
+	enum item_kind kind;
+	union {
+		struct net_message *message;
+		struct net_bulk *bulk;
+	} what;
+};
+
+struct queue {
+	struct item *first, *last;
+};
+
+/* A message that has come, and is not yet received. */
+struct arrival {
+	struct arrival *next; /* of its packet */
+	struct plat_timer timer;
+	struct deferred *deferred;
+	int peer, has_body;
+	unsigned head_bytes;
+	size_t body_bytes;
+	_Alignas(NET_ALIGN_BYTES) char data[]; /* head and body, aligned */
+};
+
 struct deferred {
 	struct net net;
 	struct plat *plat;
 	struct net *inner;
-	struct net_message *sends, *last_send; /* packets, by backend[0] */
-	struct net_bulk *bulks, *last_bulk;    /* backend[0]: the operation */
+	struct net_pace pace;
+	struct queue waiting, ready; /* for their dates, in this order; for the main */
+	struct plat_timer due;       /* of the first that waits */
+	struct pool items;
+	struct arrival *packet, *last_of_packet; /* what has come of it so far */
+	double packet_bytes;
 	struct net_barrier *barrier;
+	struct plat_timer barrier_due;
+	int is_barrier_ready;
 };
 
 static struct deferred *deferred_of(struct net *net)
@@ -27,99 +68,243 @@ static struct deferred *deferred_of(struct net *net)
 	return ORR_CONTAINER(net, struct deferred, net);
 }
 
+/* ---- what SMPI charges --------------------------------------------------- */
+
+/* What the transport sends has been charged for. */
+static double message_cost_s(enum kernel_message kind, double bytes, sg_host_t host)
+{
+	struct sim_thread *thread = sg_actor_self_get_data();
+	struct sim *sim = the_sim;
+
+	if ((thread && thread->is_transport) || !sim->wire)
+		return 0;
+	return wire_message_s(wire_costs(sim->wire, host), kind, bytes);
+}
+
+/* Brackets around the calls of MPI that are the transport's. */
+static void enter(void)
+{
+	sim_thread_self()->is_transport++;
+}
+
+static void leave(void)
+{
+	sim_thread_self()->is_transport--;
+}
+
+/* ---- on the way out ------------------------------------------------------ */
+
+static void append(struct queue *queue, struct item *item)
+{
+	item->next = NULL;
+	*(queue->first ? &queue->last->next : &queue->first) = item;
+	queue->last = item;
+}
+
+static struct item *take_first(struct queue *queue)
+{
+	struct item *item = queue->first;
+
+	queue->first = item->next;
+	return item;
+}
+
+static int start(struct deferred *deferred, const struct item *item)
+{
+	struct net *inner = deferred->inner;
+	int ret;
+
+	enter();
+	if (item->kind == ITEM_MESSAGE)
+		ret = inner->ops->send(inner, item->what.message);
+	else
+		ret = (item->kind == ITEM_PUT ? inner->ops->put
+					      : inner->ops->get)(inner, item->what.bulk);
+	leave();
+	return ret;
+}
+
+static void start_barrier(struct deferred *deferred)
+{
+	struct net_barrier *barrier = deferred->barrier;
+
+	deferred->barrier = NULL;
+	deferred->is_barrier_ready = 0;
+	enter();
+	deferred->inner->ops->barrier(deferred->inner, barrier);
+	leave();
+}
+
 static int flush(struct deferred *deferred)
 {
-	const struct net_ops *ops = deferred->inner->ops;
 	int n = 0;
 
-	for (; deferred->sends; n++) {
-		struct net_message *message = deferred->sends;
+	for (; deferred->ready.first; n++) {
+		struct item *item = take_first(&deferred->ready);
+		struct item taken = *item;
 
-		deferred->sends = message->backend[0];
-		ops->send(deferred->inner, message);
+		pool_put(&deferred->items, item);
+		start(deferred, &taken);
 	}
-	deferred->last_send = NULL;
-	for (; deferred->bulks; n++) {
-		struct net_bulk *bulk = deferred->bulks;
-		int is_put = bulk->backend[0] != NULL;
-
-		deferred->bulks = bulk->next;
-		bulk->next = NULL;
-		(is_put ? ops->put : ops->get)(deferred->inner, bulk);
-	}
-	deferred->last_bulk = NULL;
-	if (deferred->barrier) {
-		struct net_barrier *barrier = deferred->barrier;
-
-		deferred->barrier = NULL;
-		ops->barrier(deferred->inner, barrier);
+	if (deferred->is_barrier_ready) {
+		start_barrier(deferred);
 		n++;
 	}
 	return n;
 }
 
-/* 1: the caller is the main, and may call MPI. */
-static int may_call(struct deferred *deferred)
+static void on_due(struct plat_timer *timer)
 {
-	if (!deferred->plat->sim->in_kernel) {
-		flush(deferred);
-		return 1;
-	}
+	struct deferred *deferred = ORR_CONTAINER(timer, struct deferred, due);
+	struct sim *sim = deferred->plat->sim;
+
+	while (deferred->waiting.first && deferred->waiting.first->date_s <= sim->now_s)
+		append(&deferred->ready, take_first(&deferred->waiting));
+	if (deferred->waiting.first)
+		calendar_add(sim, timer, deferred->waiting.first->date_s);
 	sim_kick(deferred->plat);
+}
+
+/* Now, where the caller is the main and the date is: what waits is older. */
+static int start_at(struct deferred *deferred, const struct item *wanted)
+{
+	struct sim *sim = deferred->plat->sim;
+	int is_later = wanted->date_s >
+		       (sim->in_kernel ? sim->now_s : simgrid_get_clock());
+	struct item *item;
+
+	if (!is_later && !sim->in_kernel) {
+		flush(deferred);
+		return start(deferred, wanted);
+	}
+	item = pool_get(&deferred->items);
+	*item = *wanted;
+	append(is_later ? &deferred->waiting : &deferred->ready, item);
+	if (!is_later)
+		sim_kick(deferred->plat);
+	else if (deferred->waiting.first == item)
+		calendar_add(sim, &deferred->due, item->date_s);
 	return 0;
 }
 
 static int deferred_send(struct net *net, struct net_message *message)
 {
 	struct deferred *deferred = deferred_of(net);
+	struct item item = {.kind = ITEM_MESSAGE, .what.message = message};
 
 	if (message->peer < 0 || message->peer >= net->size)
 		return -EINVAL;
-	if (may_call(deferred))
-		return deferred->inner->ops->send(deferred->inner, message);
-	message->backend[0] = NULL;
-	if (deferred->last_send)
-		deferred->last_send->backend[0] = message;
-	else
-		deferred->sends = message;
-	deferred->last_send = message;
-	return 0;
-}
-
-static int defer_bulk(struct deferred *deferred, struct net_bulk *bulk, int is_put)
-{
-	if (!net_bulk_has_peer(&deferred->net, bulk, is_put))
-		return -EINVAL;
-	if (may_call(deferred)) {
-		const struct net_ops *ops = deferred->inner->ops;
-
-		return (is_put ? ops->put : ops->get)(deferred->inner, bulk);
-	}
-	bulk->backend[0] = is_put ? bulk : NULL;
-	bulk->next = NULL;
-	*(deferred->last_bulk ? &deferred->last_bulk->next : &deferred->bulks) = bulk;
-	deferred->last_bulk = bulk;
-	return 0;
+	item.date_s = net_send_date_s(deferred->plat, &deferred->pace,
+				      net_carried_bytes(message));
+	return start_at(deferred, &item);
 }
 
 static int deferred_put(struct net *net, struct net_bulk *bulk)
 {
-	return defer_bulk(deferred_of(net), bulk, 1);
+	struct deferred *deferred = deferred_of(net);
+	struct item item = {.kind = ITEM_PUT, .what.bulk = bulk};
+	double bytes = (double)layout_bytes(&bulk->layout);
+
+	if (!net_bulk_has_peer(net, bulk, 1))
+		return -EINVAL;
+	item.date_s = net_send_date_s(deferred->plat, &deferred->pace, bytes) +
+		      wire_receive_overhead_s(deferred->pace.costs, bytes);
+	return start_at(deferred, &item);
 }
 
 static int deferred_get(struct net *net, struct net_bulk *bulk)
 {
-	return defer_bulk(deferred_of(net), bulk, 0);
+	struct item item = {.kind = ITEM_GET, .what.bulk = bulk};
+
+	if (!net_bulk_has_peer(net, bulk, 0))
+		return -EINVAL;
+	return start_at(deferred_of(net), &item);
+}
+
+static void on_barrier_due(struct plat_timer *timer)
+{
+	struct deferred *deferred = ORR_CONTAINER(timer, struct deferred, barrier_due);
+
+	deferred->is_barrier_ready = 1;
+	sim_kick(deferred->plat);
 }
 
 static void deferred_barrier(struct net *net, struct net_barrier *barrier)
 {
 	struct deferred *deferred = deferred_of(net);
+	struct sim *sim = deferred->plat->sim;
 
-	if (may_call(deferred))
-		deferred->inner->ops->barrier(deferred->inner, barrier);
+	deferred->barrier = barrier;
+	calendar_add(sim, &deferred->barrier_due,
+		     plat_now_s(deferred->plat) +
+			     net_barrier_overhead_s(deferred->pace.costs, net->size));
+}
+
+/* ---- on the way in --------------------------------------------------------- */
+
+/* A packet has been received. */
+static void on_received(struct plat_timer *timer)
+{
+	struct arrival *arrival = ORR_CONTAINER(timer, struct arrival, timer), *next;
+	struct deferred *deferred = arrival->deferred;
+
+	deferred->plat->sim->current = deferred->plat;
+	for (; arrival; arrival = next) {
+		const char *body = arrival->data + net_aligned(arrival->head_bytes);
+
+		next = arrival->next;
+		deferred->net.has_more = next != NULL;
+		deferred->net.deliver(&deferred->net, arrival->peer, arrival->data,
+				      arrival->head_bytes,
+				      arrival->has_body ? body : NULL,
+				      arrival->body_bytes);
+		free(arrival);
+	}
+}
+
+static struct arrival *new_arrival(int peer, const void *head, size_t head_bytes,
+				   const void *body, size_t body_bytes)
+{
+	struct arrival *arrival = orr_alloc(sizeof(*arrival) + net_aligned(head_bytes) +
+					    (body ? body_bytes : 0));
+
+	arrival->peer = peer;
+	arrival->has_body = body != NULL;
+	arrival->head_bytes = (unsigned)head_bytes;
+	arrival->body_bytes = body_bytes;
+	memcpy(arrival->data, head, head_bytes);
+	if (body)
+		memcpy(arrival->data + net_aligned(head_bytes), body, body_bytes);
+	return arrival;
+}
+
+/* Receiving costs time, what comes together once. */
+static void deferred_deliver(struct net *inner, int peer, const void *head,
+			     size_t head_bytes, const void *body, size_t body_bytes)
+{
+	struct deferred *deferred = inner->owner;
+	struct arrival *arrival = new_arrival(peer, head, head_bytes, body, body_bytes);
+	double date_s;
+
+	if (deferred->packet)
+		deferred->last_of_packet->next = arrival;
 	else
-		deferred->barrier = barrier;
+		deferred->packet = arrival;
+	deferred->last_of_packet = arrival;
+	deferred->packet_bytes += (double)(head_bytes + body_bytes);
+	if (inner->has_more)
+		return;
+	arrival = deferred->packet;
+	deferred->packet = NULL;
+	arrival->deferred = deferred;
+	arrival->timer.fire = on_received;
+	sim_lend(deferred->plat,
+		 wire_receive_overhead_s(deferred->pace.costs, deferred->packet_bytes),
+		 0);
+	date_s = net_receive_date_s(deferred->plat, &deferred->pace,
+				    deferred->packet_bytes);
+	deferred->packet_bytes = 0;
+	calendar_add(deferred->plat->sim, &arrival->timer, date_s);
 }
 
 static int deferred_poll(struct net *net)
@@ -129,31 +314,25 @@ static int deferred_poll(struct net *net)
 
 	if (deferred->plat->sim->in_kernel)
 		return 0;
-	/* Callbacks charge time, but must not let it pass: they may hold locks. */
-	deferred->plat->in_poll = 1;
 	n = flush(deferred);
+	enter();
 	n += deferred->inner->ops->poll(deferred->inner);
-	deferred->plat->in_poll = 0;
+	leave();
 	deferred->net.npieces = deferred->inner->npieces;
 	return n;
 }
 
-static void deferred_deliver(struct net *inner, int peer, const void *head,
-			     size_t head_bytes, const void *body, size_t body_bytes)
-{
-	struct deferred *deferred = inner->owner;
-
-	deferred->net.has_more = inner->has_more;
-	deferred->net.deliver(&deferred->net, peer, head, head_bytes, body, body_bytes);
-}
+/* ---- life ---------------------------------------------------------------- */
 
 static void deferred_close(struct net *net)
 {
 	struct deferred *deferred = deferred_of(net);
 
+	ORR_ASSERT(!deferred->waiting.first && !deferred->barrier);
 	flush(deferred);
 	deferred->inner->ops->close(deferred->inner);
 	deferred->plat->polls = 0;
+	pool_free(&deferred->items);
 	free(deferred);
 }
 
@@ -172,15 +351,23 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	sg_cfg_set_double("smpi/test", 0);
 	sg_cfg_set_double("smpi/iprobe", 0);
 	sg_cfg_set_boolean("smpi/grow-injected-times", "no");
-	status = transport_mpi_open(config, 0, &inner);
+	status = transport_mpi_open(config, NET_MPI_MEETS_FIRST, &inner);
 	if (status < 0)
 		return status;
+	if (!plat->sim->wire)
+		plat->sim->wire = wire_new(plat->sim, WIRE_NONE);
+	kernel_charge_messages(message_cost_s);
 	deferred = orr_alloc(sizeof(*deferred));
 	deferred->net = *inner;
+	deferred->net.max_packets = 0;
 	deferred->net.may_ask = sim_is_main;
 	deferred->net.ops = &deferred_ops;
 	deferred->plat = plat;
 	deferred->inner = inner;
+	deferred->pace.costs = wire_costs(plat->sim->wire, plat->host);
+	deferred->due.fire = on_due;
+	deferred->barrier_due.fire = on_barrier_due;
+	pool_init(&deferred->items, sizeof(struct item));
 	inner->owner = deferred;
 	inner->deliver = deferred_deliver;
 	plat->polls = 1;

@@ -13,6 +13,7 @@
 #include <simgrid/kernel/resource/Action.hpp>
 #include <simgrid/kernel/resource/Model.hpp>
 #include <simgrid/s4u.hpp>
+#include <smpi/smpi.h>
 #include <xbt/config.hpp>
 
 namespace s4u = simgrid::s4u;
@@ -142,4 +143,24 @@ void kernel_flow_start(struct kernel *kernel, struct kernel_flow *flow, void *fr
 	comm->set_source(static_cast<s4u::Host *>(from));
 	/* It starts when both ends are known. */
 	comm->set_destination(static_cast<s4u::Host *>(to));
+}
+
+void kernel_charge_messages(double (*cost_s)(enum kernel_message kind, double bytes,
+					     sg_host_t host))
+{
+	static constexpr struct {
+		SmpiOperation operation;
+		enum kernel_message kind;
+	} all[] = {{SmpiOperation::ISEND, KERNEL_ISEND},
+		   {SmpiOperation::SEND, KERNEL_SEND},
+		   {SmpiOperation::RECV, KERNEL_RECEIVE}};
+
+	for (auto const &one : all)
+		smpi_register_op_cost_callback(
+			one.operation,
+			[cost_s, kind = one.kind](size_t bytes, s4u::Host *from,
+						  s4u::Host *to) {
+				return cost_s(kind, static_cast<double>(bytes),
+					      kind == KERNEL_RECEIVE ? to : from);
+			});
 }

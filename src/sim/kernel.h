@@ -54,6 +54,14 @@ struct kernel_flow {
 void kernel_flow_start(struct kernel *kernel, struct kernel_flow *flow, void *from,
 		       void *to, double bytes);
 
+/* The three ways in which SMPI charges the actor that calls MPI for a message. */
+enum kernel_message { KERNEL_ISEND, KERNEL_SEND, KERNEL_RECEIVE };
+
+/* From now on cost_s says what a message costs the calling actor, which is on this host,
+ * in place of SMPI's own figures. */
+void kernel_charge_messages(double (*cost_s)(enum kernel_message kind, double bytes,
+					     sg_host_t host));
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <simgrid/engine.h>
 #include <simgrid/host.h>
 
 #include "leader.h"
@@ -26,17 +27,41 @@ void net_moves(struct sim_net *net, int change)
 		net->net.carried(&net->net, net->moving_s);
 }
 
-double net_send_date_s(struct sim_net *net, double bytes)
+double net_send_date_s(struct plat *plat, struct net_pace *pace, double bytes)
 {
-	double date_s = plat_now_s(net->plat);
-	double overhead_s = wire_send_overhead_s(net->costs, bytes);
+	double date_s = plat_now_s(plat);
+	double overhead_s = wire_send_overhead_s(pace->costs, bytes);
 
-	sim_lend(net->plat, overhead_s, 0);
-	if (date_s < net->sending_until_s)
-		date_s = net->sending_until_s;
+	sim_lend(plat, overhead_s, 0);
+	if (date_s < pace->sending_until_s)
+		date_s = pace->sending_until_s;
 	date_s += overhead_s;
-	net->sending_until_s = date_s;
+	pace->sending_until_s = date_s;
 	return date_s;
+}
+
+double net_receive_date_s(const struct plat *plat, struct net_pace *pace, double bytes)
+{
+	double overhead_s = wire_receive_overhead_s(pace->costs, bytes);
+	double date_s = plat->sim->in_kernel ? plat->sim->now_s : simgrid_get_clock();
+
+	if (overhead_s <= 0)
+		return date_s;
+	if (date_s < pace->receiving_until_s)
+		date_s = pace->receiving_until_s;
+	pace->receiving_until_s = date_s + overhead_s;
+	return pace->receiving_until_s;
+}
+
+double net_carried_bytes(const struct net_message *message)
+{
+	size_t bytes = 0;
+
+	for (; message; message = message->next) {
+		ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
+		bytes += message->head_bytes + message->body_bytes;
+	}
+	return (double)bytes;
 }
 
 void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
@@ -50,7 +75,7 @@ void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
 		sim_lend(plat,
 			 wire_bytes_s(to->sim->wire, from->plat->host, plat->host, bytes),
 			 !is_late);
-	sim_lend(plat, wire_receive_overhead_s(to->costs, bytes), 0);
+	sim_lend(plat, wire_receive_overhead_s(to->pace.costs, bytes), 0);
 }
 
 /* ---- groups ---------------------------------------------------------- */
@@ -143,20 +168,32 @@ void net_close_all(struct sim *sim)
 	sim->wire = NULL;
 }
 
+static int tree_depth(int size)
+{
+	int depth = 0;
+
+	while (1 << depth < size)
+		depth++;
+	return depth;
+}
+
 /* A tree of messages, up and down. */
 static double barrier_cost_s(struct net_group *group)
 {
 	struct sim_net *first = group->members[0],
 		       *last = group->members[group->size - 1];
 	double hop_s =
-		wire_send_overhead_s(first->costs, 0) +
-		wire_receive_overhead_s(last->costs, 0) +
+		wire_send_overhead_s(first->pace.costs, 0) +
+		wire_receive_overhead_s(last->pace.costs, 0) +
 		wire_latency_s(group->sim->wire, first->plat->host, last->plat->host);
-	int depth = 0;
 
-	while (1 << depth < group->size)
-		depth++;
-	return depth * hop_s;
+	return tree_depth(group->size) * hop_s;
+}
+
+double net_barrier_overhead_s(const struct wire_costs *costs, int size)
+{
+	return tree_depth(size) *
+	       (wire_send_overhead_s(costs, 0) + wire_receive_overhead_s(costs, 0));
 }
 
 static void net_barrier(struct net *base, struct net_barrier *barrier)
@@ -218,7 +255,7 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	net->net.may_ask = sim_is_main;
 	net->plat = plat;
 	net->sim = plat->sim;
-	net->costs = wire_costs(plat->sim->wire, plat->host);
+	net->pace.costs = wire_costs(plat->sim->wire, plat->host);
 	net->sent.fire = packet_on_sent;
 	net->sent.plat = plat;
 	net->group = find_group(plat->sim, config);

@@ -32,16 +32,21 @@ struct net_group {
 	struct sim *sim;
 };
 
+/* What messages cost a node, and until when it is at it: overheads do not overlap. */
+struct net_pace {
+	const struct wire_costs *costs;
+	double sending_until_s, receiving_until_s;
+};
+
 struct sim_net {
 	struct net net;
 	struct plat *plat;
 	struct sim *sim;
 	struct net_group *group;
-	const struct wire_costs *costs;
+	struct net_pace pace;
 	/* Messages that wait for sent(), in the order of their dates. */
 	struct net_message *sending, *last_sending;
 	struct plat_timer sent;
-	double sending_until_s, receiving_until_s; /* overheads do not overlap */
 	struct table channels; /* by peer: packets on their way to it */
 	struct table halves;   /* by key: half transfers to this node */
 	struct net_barrier *barrier;
@@ -51,8 +56,14 @@ struct sim_net {
 
 /* A transfer begins or ends at a node. */
 void net_moves(struct sim_net *net, int change);
-/* When a message leaves that is sent now: the sender's overheads do not overlap. */
-double net_send_date_s(struct sim_net *net, double bytes);
+/* When a message leaves that is sent now. */
+double net_send_date_s(struct plat *plat, struct net_pace *pace, double bytes);
+/* When one has been received whose bytes are there now. */
+double net_receive_date_s(const struct plat *plat, struct net_pace *pace, double bytes);
+/* What a barrier of so many nodes costs beside the ways of its messages. */
+double net_barrier_overhead_s(const struct wire_costs *costs, int size);
+/* Of heads and bodies. */
+double net_carried_bytes(const struct net_message *message);
 /* A message has come: who received it took the core of a worker, where none is spare; of
  * one that idled until now, when its bytes are moved from now on. */
 void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,

@@ -85,17 +85,6 @@ static char *fill_piece(char *at, const struct net_message *message)
 	return at + piece_bytes(message);
 }
 
-static double carried_bytes(const struct net_message *message)
-{
-	size_t bytes = 0;
-
-	for (; message; message = message->next) {
-		ORR_ASSERT(message->head_bytes <= NET_HEAD_BYTES);
-		bytes += message->head_bytes + message->body_bytes;
-	}
-	return (double)bytes;
-}
-
 static struct packet *new_packet(struct sim_net *net, size_t bytes)
 {
 	int is_pooled = bytes <= POOLED_BYTES;
@@ -199,20 +188,18 @@ static void looked(struct look *look)
 	struct packet *packet = ORR_CONTAINER(look, struct packet, look);
 	struct sim_net *from = packet->channel->from;
 	struct sim_net *to = from->group->members[packet->channel->peer];
-	double overhead_s = to ? wire_receive_overhead_s(to->costs, packet->bytes) : 0;
-	double date_s = from->sim->now_s;
+	double now_s = from->sim->now_s, date_s = now_s;
 
-	if (to)
+	if (to) {
 		net_lend_for(to, from, packet->bytes, packet->look.is_late);
-	if (overhead_s <= 0) {
+		date_s = net_receive_date_s(to->plat, &to->pace, packet->bytes);
+	}
+	if (date_s <= now_s) {
 		take(packet);
 		return;
 	}
-	if (date_s < to->receiving_until_s)
-		date_s = to->receiving_until_s;
-	to->receiving_until_s = date_s + overhead_s;
 	packet->received.fire = on_received;
-	calendar_add(from->sim, &packet->received, date_s + overhead_s);
+	calendar_add(from->sim, &packet->received, date_s);
 }
 
 /* The bytes are there. */
@@ -329,8 +316,8 @@ int packet_send(struct net *base, struct net_message *message)
 	if (message->peer < 0 || message->peer >= net->net.size)
 		return -EINVAL;
 	expect_peer(net, message->peer, 0);
-	bytes = carried_bytes(message);
-	start_s = net_send_date_s(net, bytes);
+	bytes = net_carried_bytes(message);
+	start_s = net_send_date_s(net->plat, &net->pace, bytes);
 	packet = make_packet(net, message);
 	expect_peer(net, message->peer, 1);
 	packet->start_s = start_s;

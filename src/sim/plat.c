@@ -88,6 +88,20 @@ static int is_polling(const struct plat *plat, const struct sim_thread *thread)
 	return plat && plat->polls && plat->poll && thread->is_main;
 }
 
+/* As a thread of communication would, which takes no time from the main. */
+static int poll_beside(struct plat *plat)
+{
+	double debt_s = plat->debt.debt_s;
+	int was_in_poll = plat->in_poll, n;
+
+	plat->debt.debt_s = 0;
+	plat->in_poll = 1;
+	n = plat->poll(plat->poll_arg);
+	plat->in_poll = was_in_poll;
+	plat->debt.debt_s = debt_s;
+	return n;
+}
+
 /* Until a kick, for a time at most, or for ever when it is negative. */
 static void idle(struct plat *plat, struct sim_thread *thread, double timeout_s)
 {
@@ -111,7 +125,7 @@ static void block_polling(struct plat *plat, struct sim_thread *thread, const in
 
 		if (until_s >= 0 && left_s <= SHORTEST_REST_S)
 			return;
-		if (plat->poll(plat->poll_arg) > 0)
+		if (poll_beside(plat) > 0)
 			plat->has_looked = 0;
 		else if (!*flag)
 			idle(plat, thread, until_s >= 0 ? left_s : -1);
@@ -334,6 +348,21 @@ double plat_now_s(struct plat *plat)
 	return simgrid_get_clock() + plat->debt.debt_s;
 }
 
+/* Messages go on while the main works. */
+static void sleep_polling(struct plat *plat, struct sim_thread *thread, double seconds)
+{
+	double until_s = simgrid_get_clock() + seconds, left_s = seconds;
+
+	for (; left_s > SHORTEST_REST_S; left_s = until_s - simgrid_get_clock()) {
+		idle(plat, thread, left_s);
+		if (plat->kicked)
+			poll_beside(plat);
+	}
+	if (simgrid_get_clock() < until_s)
+		sg_actor_sleep_until(until_s);
+	poll_beside(plat);
+}
+
 void sim_pay(struct plat *plat)
 {
 	double debt_s = plat->debt.debt_s;
@@ -343,11 +372,12 @@ void sim_pay(struct plat *plat)
 		return;
 	plat->debt.debt_s = 0;
 	sim_lend(plat, debt_s, 0);
-	sg_actor_sleep_for(debt_s);
+	if (plat->polls && is_polling(plat, sim_thread_self()))
+		sleep_polling(plat, sim_thread_self(), debt_s);
+	else
+		sg_actor_sleep_for(debt_s);
 	if (plat->sim->progress)
 		progress_show(plat->sim->progress, plat->sim);
-	if (is_polling(plat, sim_thread_self()))
-		plat->poll(plat->poll_arg);
 }
 
 void plat_after(struct plat *plat, struct plat_timer *timer, double delay_s)

@@ -120,6 +120,7 @@ struct sim_thread {
 	int is_main;                    /* an SMPI actor, which may call MPI */
 	struct sim_thread *prev, *next; /* mains: in sim->first_main..last_main */
 	const char *call;               /* mains: the function of MPI that it is in */
+	int is_transport;               /* transport "mpi" is calling MPI for it */
 	int is_napping;                 /* between two polls in vain */
 	struct plat_caller caller;
 	struct specifics specifics;

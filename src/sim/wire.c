@@ -36,10 +36,12 @@ struct known_route {
 	struct flow_route route; /* its links follow */
 };
 
+enum { NCOST_NAMES = 3 };
+
 struct wire_costs {
 	struct wire_costs *next;
-	char *texts[2]; /* of the properties; NULL: SimGrid's options */
-	struct wire_pieces send_s, receive_s;
+	char *texts[NCOST_NAMES]; /* of the properties; NULL: SimGrid's options */
+	struct wire_pieces send_s, receive_s, blocking_send_s;
 	double detached_bytes; /* only smaller messages have a receiver's overhead */
 };
 
@@ -107,8 +109,8 @@ void wire_free(struct wire *wire)
 		struct wire_costs *costs = wire->costs;
 
 		wire->costs = costs->next;
-		free(costs->texts[0]);
-		free(costs->texts[1]);
+		for (int i = 0; i < NCOST_NAMES; i++)
+			free(costs->texts[i]);
 		free(costs);
 	}
 	for (int i = 0; i < 2; i++)
@@ -362,35 +364,38 @@ void wire_start(struct wire *wire, const struct wire_transfer *transfer)
 		start_lone(wire, transfer);
 }
 
-static const char *const cost_names[2] = {"smpi/ois", "smpi/or"};
+static const char *const cost_names[NCOST_NAMES] = {"smpi/ois", "smpi/or", "smpi/os"};
 
 static int is_same(const char *a, const char *b)
 {
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-static struct wire_costs *new_costs(const char *const texts[2])
+static struct wire_costs *new_costs(const char *const texts[NCOST_NAMES])
 {
 	struct wire_costs *costs = orr_alloc(sizeof(*costs));
+	struct wire_pieces *pieces[NCOST_NAMES] = {&costs->send_s, &costs->receive_s,
+						   &costs->blocking_send_s};
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < NCOST_NAMES; i++) {
 		costs->texts[i] = texts[i] ? orr_strdup(texts[i]) : NULL;
-	law_read_pieces(&costs->send_s, cost_names[0], texts[0]);
-	law_read_pieces(&costs->receive_s, cost_names[1], texts[1]);
+		law_read_pieces(pieces[i], cost_names[i], texts[i]);
+	}
 	costs->detached_bytes = sg_cfg_get_int("smpi/send-is-detached-thresh");
 	return costs;
 }
 
 const struct wire_costs *wire_costs(struct wire *wire, sg_host_t host)
 {
-	const char *texts[2];
+	const char *texts[NCOST_NAMES];
 	struct wire_costs *costs;
 
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < NCOST_NAMES; i++)
 		texts[i] = sg_host_get_property_value(host, cost_names[i]);
 	for (costs = wire->costs; costs; costs = costs->next)
 		if (is_same(costs->texts[0], texts[0]) &&
-		    is_same(costs->texts[1], texts[1]))
+		    is_same(costs->texts[1], texts[1]) &&
+		    is_same(costs->texts[2], texts[2]))
 			return costs;
 	costs = new_costs(texts);
 	costs->next = wire->costs;
@@ -401,6 +406,18 @@ const struct wire_costs *wire_costs(struct wire *wire, sg_host_t host)
 double wire_send_overhead_s(const struct wire_costs *costs, double bytes)
 {
 	return pieces_at(&costs->send_s, bytes, 0);
+}
+
+double wire_message_s(const struct wire_costs *costs, enum kernel_message kind,
+		      double bytes)
+{
+	const struct wire_pieces *pieces = &costs->send_s;
+
+	if (kind == KERNEL_SEND)
+		pieces = &costs->blocking_send_s;
+	else if (kind == KERNEL_RECEIVE)
+		pieces = &costs->receive_s;
+	return pieces_at(pieces, bytes, 0);
 }
 
 double wire_receive_overhead_s(const struct wire_costs *costs, double bytes)

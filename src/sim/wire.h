@@ -59,6 +59,9 @@ const struct wire_costs *wire_costs(struct wire *wire, sg_host_t host);
 /* What sending and receiving a message of a size costs, beside the network. */
 double wire_send_overhead_s(const struct wire_costs *costs, double bytes);
 double wire_receive_overhead_s(const struct wire_costs *costs, double bytes);
+/* What SMPI would charge the application for a message of its own. */
+double wire_message_s(const struct wire_costs *costs, enum kernel_message kind,
+		      double bytes);
 /* Of a smallest message, alone. */
 double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to);
 /* How long the bytes of a message alone are on their way, without the latency. */
