@@ -648,9 +648,9 @@ static void request_acquired(struct acquire *acquire)
 static struct request *request_new(struct mpi *mpi, const struct post *post)
 {
 	static const struct acquirer by[] = {
-		[REQUEST_SEND] = {request_acquired, direct_choose, "a send to a rank"},
+		[REQUEST_SEND] = {request_acquired, direct_choose, "a send to a rank", 1},
 		[REQUEST_RECEIVE] = {request_acquired, direct_choose,
-				     "a receive from a rank"},
+				     "a receive from a rank", 1},
 	};
 	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
 	struct request *request;
