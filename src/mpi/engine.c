@@ -623,6 +623,8 @@ static void request_acquired(struct acquire *acquire)
 	/* A send to another rank is released by who polls, as that one sees it leave. */
 	int ends_here = request->kind == REQUEST_RECEIVE ||
 			request->match.source == mpi->net->rank;
+	/* Who posts it and waits at once polls then. */
+	int needs_poll = ends_here && !(orr_load(&request->holders) & REQUEST_IS_BEGUN);
 	int is_over = 0;
 
 	if (request->kind == REQUEST_SEND)
@@ -641,7 +643,7 @@ static void request_acquired(struct acquire *acquire)
 	engine_unlock(engine);
 	if (is_over)
 		finish_release(request);
-	else if (ends_here)
+	else if (needs_poll)
 		finish_drain_later(mpi);
 }
 
@@ -705,12 +707,22 @@ static void match_receive(struct request *request)
 	match_add(&engine->posted, &request->match);
 }
 
+/* Then nobody has to be woken who polls. */
+static int polls_at_once(struct mpi *mpi, const struct post *post)
+{
+	const void *only_thread = mpi->engine.only_thread;
+
+	return post->is_blocking && mpi->node->machine->polls_itself &&
+	       engine_is_polled(mpi) && (!only_thread || only_thread == plat_thread());
+}
+
 struct request *engine_post(struct mpi *mpi, const struct post *post)
 {
 	int is_wanted = post->kind == REQUEST_SEND && coop_wants(mpi, post->handle);
 	struct answer *answer = datatype_ask_first(mpi, post->handle);
 	struct request *request = request_new(mpi, post);
 	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
+	int is_begun;
 
 	request->payload.answer = answer;
 	request->payload.is_answered = answer != NULL;
@@ -723,10 +735,16 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 	engine_unlock(&mpi->engine);
 	if (post->is_waited)
 		plat_gate_init(&request->gate);
-	engine_wake(mpi);
+	is_begun = polls_at_once(mpi, post);
+	if (is_begun)
+		orr_add(&request->holders, REQUEST_IS_BEGUN);
+	else
+		engine_wake(mpi);
 	/* A request that nobody waits for may be gone when this returns. */
 	acquire_start(mpi->node, &request->acquire, post->handle, mode,
 		      !post->is_unordered);
+	if (is_begun)
+		orr_add(&request->holders, -REQUEST_IS_BEGUN);
 	return post->is_waited ? request : NULL;
 }
 

@@ -169,10 +169,21 @@ void spin_heard(struct plat *plat, struct spin *spin)
 		orr_store(&plat->nvain_spins, 0);
 }
 
+/* A worker that was woken may have been given this very core: once is enough to see. */
+static void give_way(struct plat *plat)
+{
+	if (!orr_load(&plat->is_woken))
+		return;
+	orr_store(&plat->is_woken, 0);
+	sched_yield();
+}
+
 int spin_on(struct plat *plat, struct spin *spin, double now_s)
 {
-	if (now_s - spin->heard_s < spin->limit_s)
+	if (now_s - spin->heard_s < spin->limit_s) {
+		give_way(plat);
 		return 1;
+	}
 	if (spin->limit_s >= 0)
 		orr_add(&plat->nvain_spins, 1);
 	spin->limit_s = -1;
