@@ -25,8 +25,9 @@
 #define NAP_PER_HELP     (1.0 / 8)
 #define LONGEST_HELPED_S 1e-3
 
-/* How long a waiting thread polls without a nap. */
-#define WAIT_BUSY_S 100e-6
+/* How long a waiting thread polls without a nap: until the shortest one is such a
+ * fraction.  A system adds 50 us to a nap. */
+#define WAIT_BUSY_S (SHORTEST_NAP_S / NAP_PER_SILENCE)
 
 /*
  * Before it yields for the first time, a waiting thread polls for so long: where others
