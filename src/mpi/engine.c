@@ -376,7 +376,7 @@ static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
 	}
 	early = early_new(mpi, peer, head, local);
 	if (head->kind == WIRE_EAGER)
-		early_keep_body(early, body);
+		early_keep_body(mpi, early, body);
 	if (!request) {
 		match_add(&engine->earlies.unmatched, &early->match);
 		return;
