@@ -4,7 +4,7 @@
 /*
  * Time per message from one node to another when all are posted at once, by how many
  * there are; the same by plain MPI, which tells how much of a growth is that of MPI and
- * of the memory; and the quotient of the two.
+ * of the memory; the quotient of the two; and what a copy of a large one takes.
  *
  * usage: mpirun -n 2 flood [MOST [BYTES]]
  *
@@ -33,7 +33,7 @@ static void post(starpu_data_handle_t handle, int tag)
 /* What is sent: by handles, or where there are none by plain MPI. */
 struct flood {
 	int count, bytes;
-	double raw_us; /* 0: not measured */
+	double raw_us, copy_us; /* 0: not measured */
 	char *buffer;
 	starpu_data_handle_t *handles;
 	MPI_Request *requests;
@@ -110,10 +110,44 @@ static void close_flood(struct flood *flood)
 	free(flood->buffer);
 }
 
-/* Few are repeated often enough for the clock; the best of some batches. */
+/* Few are repeated often enough for the clock. */
+static int rounds_of(const struct flood *flood)
+{
+	return flood->count < 1000 ? 1000 / flood->count : 1;
+}
+
+/* What a copy of each takes, by both ranks at a time: the part of the memory. */
+static double copy_us(const struct flood *flood)
+{
+	size_t n = (size_t)flood->count * (size_t)flood->bytes;
+	char *from = malloc(n), *to = malloc(n);
+	double best = 1e30;
+
+	if (!from || !to)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	memset(from, 1, n);
+	memset(to, 2, n);
+	for (int batch = 0; batch < BATCHES; batch++) {
+		double start = bench_now_s(), us;
+
+		for (int round = 0; round < rounds_of(flood); round++)
+			for (size_t at = 0; at < n; at += (size_t)flood->bytes)
+				memcpy(to + at, from + at, (size_t)flood->bytes);
+		us = (bench_now_s() - start) * 1e6 / rounds_of(flood) / flood->count;
+		if (us < best)
+			best = us;
+	}
+	if (to[n - 1] != 1)
+		MPI_Abort(MPI_COMM_WORLD, 1);
+	free(from);
+	free(to);
+	return best;
+}
+
+/* The best of some batches. */
 static double measure(struct flood *flood, int is_raw)
 {
-	int rounds = flood->count < 1000 ? 1000 / flood->count : 1;
+	int rounds = rounds_of(flood);
 	double best = 1e30;
 
 	open_flood(flood, is_raw);
@@ -149,6 +183,8 @@ static void show(struct flood *flood)
 		return;
 	print(flood, "plain MPI, ", "us", flood->raw_us);
 	print(flood, "by plain MPI's, ", "quotient", us / flood->raw_us);
+	if (flood->bytes == LARGE)
+		print(flood, "a copy in memory, ", "us", flood->copy_us);
 }
 
 /* Returns how many. */
@@ -182,8 +218,10 @@ int main(int argc, char **argv)
 		floods[n++] = (struct flood){.count = most, .bytes = atoi(argv[2])};
 	else
 		n = choose(floods, most);
-	for (int i = 0; i < n && argc <= 2; i++)
+	for (int i = 0; i < n && argc <= 2; i++) {
 		floods[i].raw_us = measure(&floods[i], 1);
+		floods[i].copy_us = copy_us(&floods[i]);
+	}
 	if (starpu_mpi_init_conf(&argc, &argv, 0, MPI_COMM_WORLD, NULL))
 		return 77;
 	for (int i = 0; i < n; i++)

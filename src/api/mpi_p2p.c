@@ -114,6 +114,7 @@ static int start_blocking(const char *func, struct post *post, MPI_Comm comm,
 	starpu_mpi_req req;
 
 	check_may_wait(func);
+	post->is_blocking = 1;
 	start_waited(func, post, comm, &req);
 	return starpu_mpi_wait(&req, status);
 }

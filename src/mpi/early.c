@@ -3,7 +3,6 @@
 #include "mpi/early.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
@@ -38,6 +37,7 @@ void earlies_free(struct mpi *mpi)
 {
 	match_free(&mpi->engine.earlies.unmatched);
 	heap_free(&mpi->engine.earlies.without_room);
+	store_free(&mpi->engine.earlies.bodies);
 	pool_free(&mpi->engine.earlies.pool);
 }
 
@@ -78,13 +78,13 @@ static void leave_announced(struct mpi *mpi, struct early *early)
 	orr_store(&earlies->nannounced, earlies->nannounced - 1);
 }
 
-void early_keep_body(struct early *early, const void *body)
+void early_keep_body(struct mpi *mpi, struct early *early, const void *body)
 {
 	if (!body || early->head.bytes == 0)
 		return;
-	early->body = malloc(early->head.bytes);
+	early->body = store_get(&mpi->engine.earlies.bodies, early->head.bytes);
 	if (!early->body)
-		orr_die(ORR_NO_RANK,
+		orr_die(mpi->rank,
 			"no memory for an early message of %llu bytes: post receives "
 			"sooner",
 			(unsigned long long)early->head.bytes);
@@ -96,7 +96,8 @@ static void give_room(struct mpi *mpi, struct early *early)
 	if (early->is_taken_in)
 		mpi->engine.earlies.bytes -= early->head.bytes;
 	early->is_taken_in = 0;
-	free(early->body);
+	if (early->body)
+		store_put(&mpi->engine.earlies.bodies, early->body, early->head.bytes);
 	early->body = NULL;
 }
 
@@ -176,7 +177,7 @@ static int make_room(struct mpi *mpi, struct early *early)
 	if (bytes > earlies->max_bytes - earlies->bytes)
 		return 0;
 	if (is_carried && bytes > 0) {
-		early->body = malloc(bytes);
+		early->body = store_get(&earlies->bodies, bytes);
 		if (!early->body)
 			return 0;
 	}

@@ -17,6 +17,7 @@
 #include "base/list.h"
 #include "base/pool.h"
 #include "mpi/match.h"
+#include "mpi/store.h"
 #include "mpi/wire.h"
 
 struct mpi;
@@ -46,6 +47,7 @@ struct early {
 /* Part of the engine, under its lock. */
 struct earlies {
 	struct pool pool;
+	struct store bodies;
 	struct match unmatched;
 	/* The sender waits, and the payload may be taken in: not of a synchronous send,
 	 * which ends with its match.  Nobody looks at all of them again and again. */
@@ -65,7 +67,7 @@ void earlies_free(struct mpi *mpi);
 struct early *early_new(struct mpi *mpi, int peer, const struct wire_head *head,
 			struct request *local);
 /* The payload that came with it. */
-void early_keep_body(struct early *early, const void *body);
+void early_keep_body(struct mpi *mpi, struct early *early, const void *body);
 void early_free(struct mpi *mpi, struct early *early);
 /* It goes straight to its receive, which is ready: no temporary memory after all. */
 void early_go_direct(struct mpi *mpi, struct early *early);

@@ -376,7 +376,7 @@ static void arrive(struct mpi *mpi, int peer, const struct wire_head *head,
 	}
 	early = early_new(mpi, peer, head, local);
 	if (head->kind == WIRE_EAGER)
-		early_keep_body(early, body);
+		early_keep_body(mpi, early, body);
 	if (!request) {
 		match_add(&engine->earlies.unmatched, &early->match);
 		return;
@@ -623,6 +623,8 @@ static void request_acquired(struct acquire *acquire)
 	/* A send to another rank is released by who polls, as that one sees it leave. */
 	int ends_here = request->kind == REQUEST_RECEIVE ||
 			request->match.source == mpi->net->rank;
+	/* Who posts it and waits at once polls then. */
+	int needs_poll = ends_here && !(orr_load(&request->holders) & REQUEST_IS_BEGUN);
 	int is_over = 0;
 
 	if (request->kind == REQUEST_SEND)
@@ -641,16 +643,16 @@ static void request_acquired(struct acquire *acquire)
 	engine_unlock(engine);
 	if (is_over)
 		finish_release(request);
-	else if (ends_here)
+	else if (needs_poll)
 		finish_drain_later(mpi);
 }
 
 static struct request *request_new(struct mpi *mpi, const struct post *post)
 {
 	static const struct acquirer by[] = {
-		[REQUEST_SEND] = {request_acquired, direct_choose, "a send to a rank"},
+		[REQUEST_SEND] = {request_acquired, direct_choose, "a send to a rank", 1},
 		[REQUEST_RECEIVE] = {request_acquired, direct_choose,
-				     "a receive from a rank"},
+				     "a receive from a rank", 1},
 	};
 	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
 	struct request *request;
@@ -705,12 +707,22 @@ static void match_receive(struct request *request)
 	match_add(&engine->posted, &request->match);
 }
 
+/* Then nobody has to be woken who polls. */
+static int polls_at_once(struct mpi *mpi, const struct post *post)
+{
+	const void *only_thread = mpi->engine.only_thread;
+
+	return post->is_blocking && mpi->node->machine->polls_itself &&
+	       engine_is_polled(mpi) && (!only_thread || only_thread == plat_thread());
+}
+
 struct request *engine_post(struct mpi *mpi, const struct post *post)
 {
 	int is_wanted = post->kind == REQUEST_SEND && coop_wants(mpi, post->handle);
 	struct answer *answer = datatype_ask_first(mpi, post->handle);
 	struct request *request = request_new(mpi, post);
 	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
+	int is_begun;
 
 	request->payload.answer = answer;
 	request->payload.is_answered = answer != NULL;
@@ -723,10 +735,16 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 	engine_unlock(&mpi->engine);
 	if (post->is_waited)
 		plat_gate_init(&request->gate);
-	engine_wake(mpi);
+	is_begun = polls_at_once(mpi, post);
+	if (is_begun)
+		orr_add(&request->holders, REQUEST_IS_BEGUN);
+	else
+		engine_wake(mpi);
 	/* A request that nobody waits for may be gone when this returns. */
 	acquire_start(mpi->node, &request->acquire, post->handle, mode,
 		      !post->is_unordered);
+	if (is_begun)
+		orr_add(&request->holders, -REQUEST_IS_BEGUN);
 	return post->is_waited ? request : NULL;
 }
 

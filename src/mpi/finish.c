@@ -78,7 +78,7 @@ static void drop(struct request *request)
 {
 	struct engine *engine = &request->mpi->engine;
 
-	if ((orr_add(&request->holders, -REQUEST_HOLDER) & ~REQUEST_IS_ENDED) > 0)
+	if ((orr_add(&request->holders, -REQUEST_HOLDER) & REQUEST_HOLDERS) > 0)
 		return;
 	payload_free(&request->payload);
 	engine_lock(engine);

@@ -43,13 +43,19 @@ struct post {
 	int is_sync;      /* a send that ends after its match only */
 	int is_unordered; /* does not take its turn on the datum */
 	int is_waited;    /* the application will wait or test */
+	int is_blocking;  /* as well, at once, and does nothing else meanwhile */
 	uint32_t ordinal; /* as struct wire_head */
 	const char *what; /* for messages: function called, or codelet; borrowed */
 	void (*callback)(void *arg); /* of one that is not waited for, or NULL */
 	void *arg;
 };
 
-enum { REQUEST_HOLDER = 1, REQUEST_IS_ENDED = 1 << 16 };
+enum {
+	REQUEST_HOLDER = 1,
+	REQUEST_HOLDERS = (1 << 16) - 1,
+	REQUEST_IS_ENDED = 1 << 16,
+	REQUEST_IS_BEGUN = 1 << 17
+};
 
 /*
  * Many wait at a time on each node of a large simulation, so what is not needed at the
@@ -87,8 +93,8 @@ struct request {
 	unsigned char kind, state, is_sync, is_waited;
 	unsigned char is_posted, is_noted; /* in match; in raise.h */
 	short comm;
-	/* Atomic: REQUEST_HOLDER for the engine and for the application each, and whether
-	 * it has ended, for tests. */
+	/* Atomic: REQUEST_HOLDER for the engine and for the application each, whether it
+	 * has ended, for tests, and whether who posts it is about to wait for it. */
 	int holders;
 	uint32_t ordinal;
 	const char *what;

@@ -210,6 +210,9 @@ void progress_take_over(struct plat *plat, int advanced, int missed_kick)
 	struct progress *progress = &plat->progress;
 	int state = orr_load(&progress->state);
 
+	/* What came may have been the last of it. */
+	if (state == PROGRESS_ASLEEP && advanced > 0 && !missed_kick)
+		advanced = progress_poll(plat);
 	if (advanced < 0 && !missed_kick)
 		return;
 	/* A thread about to sleep must see it, too. */

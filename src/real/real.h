@@ -211,6 +211,7 @@ struct plat {
 	int gate_event;  /* atomic, a futex word: changes when a sleeper must look */
 	int nsleepers;   /* atomic: threads asleep at a gate, or about to be */
 	int nvain_spins; /* atomic: of waiting threads, since one helped; see wait.c */
+	int is_woken; /* atomic: a worker that rested has a task, and may not run yet */
 };
 
 /* cores.c */

@@ -25,8 +25,9 @@
 #define NAP_PER_HELP     (1.0 / 8)
 #define LONGEST_HELPED_S 1e-3
 
-/* How long a waiting thread polls without a nap. */
-#define WAIT_BUSY_S 100e-6
+/* How long a waiting thread polls without a nap: until the shortest one is such a
+ * fraction.  A system adds 50 us to a nap. */
+#define WAIT_BUSY_S (SHORTEST_NAP_S / NAP_PER_SILENCE)
 
 /*
  * Before it yields for the first time, a waiting thread polls for so long: where others
@@ -169,10 +170,21 @@ void spin_heard(struct plat *plat, struct spin *spin)
 		orr_store(&plat->nvain_spins, 0);
 }
 
+/* A worker that was woken may have been given this very core: once is enough to see. */
+static void give_way(struct plat *plat)
+{
+	if (!orr_load(&plat->is_woken))
+		return;
+	orr_store(&plat->is_woken, 0);
+	sched_yield();
+}
+
 int spin_on(struct plat *plat, struct spin *spin, double now_s)
 {
-	if (now_s - spin->heard_s < spin->limit_s)
+	if (now_s - spin->heard_s < spin->limit_s) {
+		give_way(plat);
 		return 1;
+	}
 	if (spin->limit_s >= 0)
 		orr_add(&plat->nvain_spins, 1);
 	spin->limit_s = -1;

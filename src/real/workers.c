@@ -16,17 +16,19 @@
 
 int plat_worker_wake(struct worker *worker)
 {
+	struct plat *plat = worker->backend;
 	int parked;
 
 	/* Whatever was pushed for the worker is visible before its mark is read. */
 	orr_fence();
 	if (!orr_load(&worker->parked))
 		return 0;
+	orr_store(&plat->is_woken, 1);
 	parked = __atomic_exchange_n(&worker->parked, 0, __ATOMIC_SEQ_CST);
 	if (parked == PARKED_ASLEEP)
 		real_futex_wake(&worker->parked, 1);
 	else if (parked == PARKED_POLLING)
-		progress_wake(worker->backend);
+		progress_wake(plat);
 	else if (parked == PARKED_IN_CREW)
 		crew_wake(worker);
 	return parked != 0;
@@ -100,6 +102,7 @@ static void rest(struct plat *plat, struct worker *worker, struct helping *helpi
 			real_futex_wait(&worker->parked, PARKED_ASLEEP, 0);
 		worker_tell_rest(worker, 0);
 	}
+	orr_store(&plat->is_woken, 0);
 	helper_woke(plat, worker, helping);
 }
 

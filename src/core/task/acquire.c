@@ -54,7 +54,7 @@ static void acquire_ready(struct job *job, struct ready *ready)
 {
 	struct acquire *acquire = acquire_of(job);
 
-	if (callback_later(job->node, job))
+	if (!acquire->by->is_quiet && callback_later(job->node, job))
 		return;
 	if (orr_load(&job->exclusive) && !exclusion_take(job, ready))
 		return;

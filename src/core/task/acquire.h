@@ -24,6 +24,7 @@ struct acquirer {
 	/* Its turn has come, the copy not yet: may change memory.  NULL: nothing. */
 	void (*granted)(struct acquire *acquire);
 	const char *what; /* for messages; or NULL */
+	int is_quiet;     /* neither calls anything of the application's */
 };
 
 /* The first part of a job, and less than the whole of it: many requests wait for their
