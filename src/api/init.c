@@ -371,6 +371,11 @@ static void end_life(struct node *node)
 		node->ninit--;
 		return;
 	}
+	if (node->mpi)
+		orr_die(node->rank,
+			"starpu_shutdown: the MPI layer of the library still runs; call "
+			"starpu_mpi_shutdown() first, which after starpu_mpi_init_conf() "
+			"ends both");
 	if (node->npaused)
 		orr_die(node->rank,
 			"starpu_shutdown: the library is paused %d times; call "

@@ -645,13 +645,20 @@ static void request_acquired(struct acquire *acquire)
 		finish_drain_later(mpi);
 }
 
+static void request_tell(const struct acquire *acquire, char *text, size_t bytes)
+{
+	const struct request *request = (const struct request *)(const void *)acquire;
+
+	snprintf(text, bytes, "%s rank %d tag %lld (%s)",
+		 request->kind == REQUEST_SEND ? "a send to" : "a receive from",
+		 request->peer, (long long)request->match.tag, request->what);
+}
+
 static struct request *request_new(struct mpi *mpi, const struct post *post)
 {
-	static const struct acquirer by[] = {
-		[REQUEST_SEND] = {request_acquired, direct_choose, "a send to a rank"},
-		[REQUEST_RECEIVE] = {request_acquired, direct_choose,
-				     "a receive from a rank"},
-	};
+	static const struct acquirer by = {.acquired = request_acquired,
+					   .granted = direct_choose,
+					   .describe = request_tell};
 	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
 	struct request *request;
 
@@ -677,7 +684,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	ORR_ASSERT(!request->is_waited || !post->callback);
 	request->callback = post->callback;
 	request->arg = post->arg;
-	request->acquire.by = &by[post->kind];
+	request->acquire.by = &by;
 	request->acquire.memory = ACQUIRE_MAIN_MEMORY;
 	request_move(request, REQUEST_TURN);
 	mpi->engine.nposted++;

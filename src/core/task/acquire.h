@@ -24,6 +24,8 @@ struct acquirer {
 	/* Its turn has come, the copy not yet: may change memory.  NULL: nothing. */
 	void (*granted)(struct acquire *acquire);
 	const char *what; /* for messages; or NULL */
+	/* The same with what only the acquirer knows; or NULL. */
+	void (*describe)(const struct acquire *acquire, char *text, size_t bytes);
 };
 
 /* The first part of a job, and less than the whole of it: many requests wait for their
