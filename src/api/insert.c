@@ -161,7 +161,7 @@ void starpu_codelet_pack_args(void **arg_buffer, size_t *arg_buffer_size, ...)
 		void *ptr;
 
 		if (key != STARPU_VALUE)
-			orr_die(ORR_NO_RANK,
+			orr_die(api_rank(),
 				"starpu_codelet_pack_args: argument %d; expected "
 				"STARPU_VALUE, a "
 				"pointer and a size, and 0 at the end",
@@ -191,7 +191,7 @@ static size_t next_arg(struct starpu_codelet_pack_arg_data *state, void **where)
 	size_t bytes;
 
 	if (state->nargs == 0)
-		orr_die(ORR_NO_RANK,
+		orr_die(api_rank(),
 			"starpu_codelet_unpack: more arguments are unpacked than "
 			"were packed");
 	memcpy(&bytes, state->arg_buffer + state->current_offset, sizeof(bytes));
@@ -210,7 +210,7 @@ void starpu_codelet_unpack_arg(struct starpu_codelet_pack_arg_data *state, void 
 	size_t bytes = next_arg(state, &where);
 
 	if (bytes != size)
-		orr_die(ORR_NO_RANK,
+		orr_die(api_rank(),
 			"starpu_codelet_unpack_arg: %zu bytes are asked for, %zu were "
 			"packed",
 			size, bytes);
@@ -251,7 +251,7 @@ void starpu_codelet_unpack_arg_fini(struct starpu_codelet_pack_arg_data *state)
 	api_given(__func__, "state", state);
 
 	if (state->nargs > 0)
-		orr_die(ORR_NO_RANK,
+		orr_die(api_rank(),
 			"starpu_codelet_unpack_arg_fini: %d packed arguments were "
 			"not unpacked",
 			state->nargs);
@@ -278,7 +278,7 @@ void starpu_codelet_unpack_args(void *cl_arg, ...)
 	va_list list;
 
 	if (!cl_arg)
-		orr_die(ORR_NO_RANK,
+		orr_die(api_rank(),
 			"starpu_codelet_unpack_args: the task has no packed argument; "
 			"give it some with STARPU_VALUE");
 	starpu_codelet_unpack_arg_init(&state, cl_arg, 0);
@@ -310,7 +310,7 @@ void starpu_codelet_unpack_args_and_copyleft(void *cl_arg, void *buffer,
 	}
 	packer_end(&rest, &packed, &bytes);
 	if (bytes > buffer_size)
-		orr_die(ORR_NO_RANK,
+		orr_die(api_rank(),
 			"starpu_codelet_unpack_args_and_copyleft: %zu bytes are left, "
 			"the buffer has %zu",
 			bytes, buffer_size);

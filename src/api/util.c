@@ -128,7 +128,7 @@ int starpu_get_env_size_default(const char *str, int defval)
 		const char *unit = strchr(units, tolower((unsigned char)*end));
 
 		if (!unit || end[1])
-			orr_die(ORR_NO_RANK,
+			orr_die(api_rank(),
 				"%s is \"%s\": expected a size such as 64, 64k, 16m or "
 				"1g",
 				str, text);

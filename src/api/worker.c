@@ -186,7 +186,7 @@ unsigned _starpu_worker_get_id_check(const char *f, int l)
 	int id = starpu_worker_get_id();
 
 	if (id < 0)
-		orr_die(ORR_NO_RANK,
+		orr_die(api_rank(),
 			"%s:%d: starpu_worker_get_id_check: not called from a worker", f,
 			l);
 	return (unsigned)id;

@@ -647,13 +647,19 @@ static void request_acquired(struct acquire *acquire)
 		finish_drain_later(mpi);
 }
 
+static void request_tell(const struct acquire *acquire, char *text, size_t bytes)
+{
+	const struct request *request = (const struct request *)(const void *)acquire;
+
+	snprintf(text, bytes, "%s rank %d tag %lld (%s)",
+		 request->kind == REQUEST_SEND ? "a send to" : "a receive from",
+		 request->peer, (long long)request->match.tag, request->what);
+}
+
 static struct request *request_new(struct mpi *mpi, const struct post *post)
 {
-	static const struct acquirer by[] = {
-		[REQUEST_SEND] = {request_acquired, direct_choose, "a send to a rank", 1},
-		[REQUEST_RECEIVE] = {request_acquired, direct_choose,
-				     "a receive from a rank", 1},
-	};
+	static const struct acquirer by = {request_acquired, direct_choose,
+					   .describe = request_tell, .is_quiet = 1};
 	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
 	struct request *request;
 
@@ -679,7 +685,7 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 	ORR_ASSERT(!request->is_waited || !post->callback);
 	request->callback = post->callback;
 	request->arg = post->arg;
-	request->acquire.by = &by[post->kind];
+	request->acquire.by = &by;
 	request->acquire.memory = ACQUIRE_MAIN_MEMORY;
 	request_move(request, REQUEST_TURN);
 	mpi->engine.nposted++;

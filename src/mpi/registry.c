@@ -197,8 +197,9 @@ static void set_owner(struct mpi *mpi, starpu_data_handle_t handle, int rank, in
 
 	if (rank >= size || (rank < 0 && rank != OWNER_PER_NODE))
 		orr_die(mpi->rank,
-			"%s: rank %d does not exist: expected 0 to %d, "
-			"STARPU_MPI_PER_NODE, or -1 to leave the owner unset",
+			"%s: rank %d does not exist: expected 0 to %d, the ranks of the "
+			"communicator, STARPU_MPI_PER_NODE, or -1 to leave the owner "
+			"unset",
 			func, rank, size - 1);
 	handle->comm = (short)comm;
 	data_set_owner(handle, rank);

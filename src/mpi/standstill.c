@@ -97,8 +97,13 @@ static void say_silent(struct mpi *mpi, double now_s)
 		orr_complain(
 			mpi->rank,
 			"rank %d has not answered for %.3g s: it is stopped (SIGSTOP, "
-			"a debugger), or busy inside a call of MPI",
-			peer, now_s - state->asked_s);
+			"a debugger), or busy inside a call of MPI%s",
+			peer, now_s - state->asked_s,
+			node_knobs(mpi->node)->mpi_explicit
+				? ", or its threads wait for something else than "
+				  "messages, which nobody moves then "
+				  "(ORRERY_MPI_EXPLICIT)"
+				: "");
 	}
 }
 

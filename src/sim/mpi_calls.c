@@ -45,7 +45,13 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 
 int MPI_Finalize(void)
 {
+	const struct node *node = plat_self();
 	int ended = 0;
+
+	if (node && node->mpi)
+		orr_die(node->rank,
+			"MPI_Finalize: the MPI layer of the library still runs; call "
+			"starpu_mpi_shutdown() first");
 
 	PMPI_Finalized(&ended);
 	return ended || !is_started() ? MPI_SUCCESS : PMPI_Finalize();

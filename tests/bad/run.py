@@ -292,8 +292,8 @@ CASES = [
     # Arguments.
     Case("too_few_buffers", on(ANY, r'task "copy": incoherent number of buffers',
                                r"nbuffers 2", r"gives 1 handles")),
-    Case("other_mode", [r'task "add": buffer 0 is given with access mode 0x1',
-                        r"declares 0x3", r"make them agree"]),
+    Case("other_mode", [r"\[rank \d\] ", r'task "add": buffer 0 \(.*\) is given as STARPU_R,',
+                        r"declares STARPU_RW: make them agree"]),
     Case("unknown_key", on(ANY, r"unrecognised argument", r"STARPU_\* key")),
     Case("tags_not_allocated", on(ANY, r"no tags were allocated from 12345",
                                   r"starpu_mpi_tags_allocate")),

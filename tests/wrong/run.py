@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c and in_fortran.f90 (two to four) and odd.c;
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c and in_fortran.f90 (two to four) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|odd [CASE ...]
 """
 import os
 import sys
@@ -73,9 +73,9 @@ TASKS = [
     task("no_mode", r'task "modeless": buffer 0 has access mode 0', r"expected STARPU_R"),
     task("no_end_of_list", r"unrecognised argument 12345678", r"ends with 0"),
     task("only_commute", r"unrecognised argument 16"),
-    Case("unpacks_too_much", [r"more arguments are unpacked than were packed"], where=REAL,
+    Case("unpacks_too_much", [r"\[rank 0\] starpu_codelet_unpack: more arguments are unpacked than were packed"], where=REAL,
          program="../wrong/tasks", nranks=1),
-    Case("unpacks_other_size", [r"8 bytes are asked for, 1 were packed"],
+    Case("unpacks_other_size", [r"\[rank 0\] .*8 bytes are asked for, 1 were packed"],
          program="../wrong/tasks", nranks=1),
     task("null_task", r'starpu_task_submit: the argument "task" is NULL'),
     task("zeroed_task", r"task .* is not initialised", r"starpu_task_create\(\)"),
@@ -213,7 +213,7 @@ NODES = [
     # What is sent and received.
     node("receive_into_readonly", r"data .*v8.* is a read-only duplicate",
          r"cannot be written", r"starpu_data_cpy"),
-    node("send_no_value", r"a send to a rank reads data .*v8", r"has no value"),
+    node("send_no_value", r"a send to rank 1 tag 7 \(starpu_mpi_\w+\) reads data .*v8", r"has no value"),
     node("send_ended", r"starpu_mpi_send: " + ENDED),
     node("receive_ended", r"starpu_mpi_irecv_detached: " + ENDED),
     node("register_ended", r"starpu_mpi_data_register: " + ENDED),
@@ -362,6 +362,72 @@ GRAPH_PROGRAMS = [
          where=SIM, status=DEADLOCK, program="../wrong/graphs", nranks=2, env=SOON),
 ]
 
+
+def spread(name, *words, nranks=2, where=bad.BOTH):
+    return Case(name, on(r"[0-3]", *words), program="../wrong/spread", nranks=nranks, env=SOON,
+                where=where)
+
+
+def spread_stands(name, *words, nranks=2):
+    yield Case(name, [r"nothing can happen any more: all %d ranks wait" % nranks] + list(words)
+               + [r"the run ends"], where=REAL, program="../wrong/spread", nranks=nranks, env=SOON)
+    yield Case(name, ["nothing can make progress"] + list(words), where=SIM, status=DEADLOCK,
+               program="../wrong/spread", nranks=nranks)
+
+
+PARTED = r"\(V8x8\), which is partitioned into 2 parts: use its parts"
+SPREAD = [
+    # Sizes, owners and communicators.
+    spread("registered_longer_on_one", r"tag 1: rank 0 sends 32 bytes, rank 1 receives 64 bytes",
+           r"data with tag 1 \(V8x8\)", r"register data of the same size"),
+    spread("owner_beyond_half", r"_data_register: rank 2 does not exist",
+           r"expected 0 to 1, the ranks of the communicator", nranks=4),
+    spread("world_owner_in_half", r"task add shall execute on rank 3, the owner of argument 0 "
+           r"\(data with tag 1 \(v8\)\)", r"expected 0 to 1, the ranks of the communicator", nranks=4),
+    spread("rank_set_beyond", r"data_set_rank: rank 7 does not exist", r"expected 0 to 1"),
+    spread("unregistered_by_one", r"task add, argument 0 \(data .*\): the handle was unregistered"),
+    # Insertion in parts.
+    spread("built_and_not_posted", r"tag 1 came from rank 1 \(8 bytes\): nobody", GRAPHS),
+    spread("posted_for_another", r"a send to rank 0 tag 1 \(add\) reads data with tag 1 \(v8\)",
+           r"has no value", nranks=3),
+    spread("inserted_without_value", r"a send to rank 1 tag 1 \(copy\) reads data with tag 1",
+           r"has no value"),
+    spread("private_and_owned", r"task copy, argument 0 \(data with tag 2 \(v8\)\): all ranks execute",
+           r"STARPU_MPI_PER_NODE; it can only read such data"),
+    Case("migrated_apart", on(2, r"rank \d has shut down", r"receive from rank 0 tag 1: data with tag "
+         r"1 .*starpu_mpi_data_migrate \(transfer 1 inserted"), where=REAL,
+         program="../wrong/spread", nranks=3, env=SOON),
+    Case("migrated_apart", [r"rank 1\]   tag 1 came from rank 0 \(8 bytes\): nobody receives it",
+         r"rank 2\]   receive from rank 0 tag 1: .*starpu_mpi_data_migrate \(transfer 1 inserted"],
+         where=SIM, status=DEADLOCK, program="../wrong/spread", nranks=3),
+    spread("array_of_nothing", r"STARPU_DATA_ARRAY is followed by NULL and the number 1",
+           r"expected an array"),
+    spread("negative_array", r"STARPU_DATA_ARRAY is followed by an array and the number -1",
+           r"0 or more"),
+    spread("contributed_as_update", r'task "updates": buffer 0 \(data with tag 1 \(v8\)\) is given as '
+           r"STARPU_REDUX, but the codelet declares STARPU_RW: make them agree"),
+    # Parts of data.
+    spread("whole_sent_while_parted", r"(a send to rank 1|a receive from rank 0) tag 7 "
+           r"\(starpu_mpi_(send|recv)\) (reads|writes) data .*" + PARTED),
+    spread("whole_inserted_while_parted", r"a send to rank 1 tag 1 \(copy\) reads data .*" + PARTED),
+    # Calls.
+    spread("send_without_request", r"starpu_mpi_isend: the pointer to the request is NULL"),
+    Case("tag_of_no_transfers", on(ANY, r"a thread is in starpu_tag_wait\(\): tag 5, which no "
+         r"submitted task carries"), where=REAL, program="../wrong/spread", nranks=2, env=SOON),
+    Case("tag_of_no_transfers", on(ANY, r"a thread is in starpu_tag_wait\(\): tag 5, which no "
+         r"submitted task carries"), where=SIM, status=DEADLOCK, program="../wrong/spread", nranks=2),
+    spread("library_ends_first", r"starpu_shutdown: the MPI layer of the library still runs",
+           r"starpu_mpi_shutdown\(\) first"),
+    spread("mpi_ends_first", r"MPI_Finalize: the MPI layer of the library still runs",
+           r"starpu_mpi_shutdown\(\) first"),
+    spread("other_communicator_ends", r"starpu_mpi_shutdown_comm: expected the communicator given"),
+    spread("barrier_in_kernel", r"starpu_mpi_barrier: called from a task or its callback",
+           r"worker \d"),
+    Case("waits_outside", on(0, r"rank 1 has not answered for .*ORRERY_MPI_EXPLICIT",
+         r"ends well"), where=REAL, status=ENDS, program="../wrong/spread", nranks=2,
+         env=dict(SOON, ORRERY_MPI_EXPLICIT="1")),
+]
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -373,7 +439,7 @@ ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, sta
                     "part_of_the_ranks", "requests_the_other_way_round",
                     "void_and_nothing", "acquired_while_sending")]
 
-TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "odd": ODD}
+TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD, "odd": ODD}
 
 
 

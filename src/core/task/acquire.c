@@ -65,9 +65,13 @@ static void acquire_ready(struct job *job, struct ready *ready)
 
 static void acquire_describe(const struct job *job, char *text, size_t bytes)
 {
-	const char *what = ((const struct acquire *)(const void *)job)->by->what;
+	const struct acquire *acquire = (const struct acquire *)(const void *)job;
+	const char *what = acquire->by->what;
 
-	snprintf(text, bytes, "%s", what ? what : "an acquisition");
+	if (acquire->by->describe)
+		acquire->by->describe(acquire, text, bytes);
+	else
+		snprintf(text, bytes, "%s", what ? what : "an acquisition");
 }
 
 static const struct job_ops acquire_ops = {.start = acquire_ready,

@@ -25,6 +25,8 @@ struct acquirer {
 	void (*granted)(struct acquire *acquire);
 	const char *what; /* for messages; or NULL */
 	int is_quiet;     /* neither calls anything of the application's */
+	/* The same with what only the acquirer knows; or NULL. */
+	void (*describe)(const struct acquire *acquire, char *text, size_t bytes);
 };
 
 /* The first part of a job, and less than the whole of it: many requests wait for their

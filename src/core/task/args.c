@@ -3,10 +3,13 @@
 #include "core/task/args.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
+#include "core/data/data.h"
+#include "core/node.h"
 #include "core/task/transaction.h"
 
 enum { KEY_MAX = STARPU_SHIFTED_MODE_MAX >> STARPU_MODE_SHIFT };
@@ -93,6 +96,17 @@ static struct starpu_data_descr item(int key, const void *array, int i,
 		.mode = STARPU_CODELET_GET_MODE(cl, nbuffers)};
 }
 
+static void check_array(int rank, int key, const void *array, int n)
+{
+	if (n > 0 ? !array : n < 0)
+		orr_die(rank,
+			"task_insert: %s is followed by %s and the number %d; expected "
+			"an array, and how many handles it holds: 0 or more",
+			key == STARPU_DATA_ARRAY ? "STARPU_DATA_ARRAY"
+						 : "STARPU_DATA_MODE_ARRAY",
+			array ? "an array" : "NULL", n);
+}
+
 static void scan_array(struct arg_list *args, int key, void *array, int n)
 {
 	/* The first accesses, and mostly all: they are read where they are. */
@@ -114,7 +128,7 @@ static void scan_item(void *context, int key, ...);
 static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 {
 	void *array;
-	int node;
+	int node, n;
 
 	switch (key) {
 	case STARPU_NONE:
@@ -144,7 +158,9 @@ static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 	case STARPU_DATA_ARRAY:
 	case STARPU_DATA_MODE_ARRAY:
 		array = va_arg(*list, void *);
-		scan_array(args, key, array, va_arg(*list, int));
+		n = va_arg(*list, int);
+		check_array(rank, key, array, n);
+		scan_array(args, key, array, n);
 		break;
 	case ARGS_IN_ARRAY:
 		args_walk_array(rank, va_arg(*list, void **), scan_item, args);
@@ -289,6 +305,41 @@ static unsigned local_mode(unsigned mode)
 				       : mode;
 }
 
+static const char *name_mode(unsigned mode, char text[128])
+{
+	static const struct {
+		unsigned bits;
+		const char *name;
+	} names[] = {{STARPU_RW, "RW"},       {STARPU_R, "R"},
+		     {STARPU_W, "W"},         {STARPU_SCRATCH, "SCRATCH"},
+		     {STARPU_REDUX, "REDUX"}, {STARPU_COMMUTE, "COMMUTE"}};
+	size_t used = 0;
+
+	snprintf(text, 128, "access mode %#x", mode);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!names[i].bits || (mode & names[i].bits) != names[i].bits)
+			continue;
+		used += (size_t)snprintf(text + used, 128 - used, "%sSTARPU_%s",
+					 used ? "|" : "", names[i].name);
+		mode &= ~names[i].bits;
+	}
+	return text;
+}
+
+static void die_other_mode(const struct starpu_task *task, int i, unsigned mode,
+			   unsigned known)
+{
+	starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, i);
+	const struct node *node = handle ? handle->node : NULL;
+	char what[128], given[128], declared[128];
+
+	orr_die(node ? node->rank : ORR_NO_RANK,
+		"task \"%s\": buffer %d (%s) is given as %s, but the codelet declares "
+		"%s: make them agree",
+		task_name(task), i, data_describe(handle, what, sizeof(what)),
+		name_mode(mode, given), name_mode(known, declared));
+}
+
 /* The codelet says another mode than the call. */
 static void settle_mode(struct starpu_codelet *cl, struct starpu_task *task, int i,
 			unsigned mode)
@@ -304,10 +355,7 @@ static void settle_mode(struct starpu_codelet *cl, struct starpu_task *task, int
 	if (known == mode)
 		return;
 	if (known != update || mode != STARPU_REDUX)
-		orr_die(ORR_NO_RANK,
-			"task \"%s\": buffer %d is given with access mode %#x, but the "
-			"codelet declares %#x: make them agree",
-			task_name(task), i, mode, known);
+		die_other_mode(task, i, mode, known);
 	/* A codelet of updates serves contributions, too. */
 	own_modes(cl, task)[i] = STARPU_REDUX;
 }
@@ -388,6 +436,7 @@ static void add_array(struct build *build, int key, va_list *list)
 	void *array = va_arg(*list, void *);
 	int n = va_arg(*list, int);
 
+	check_array(build->node->rank, key, array, n);
 	if (are_taken_as_they_are(build, key, n)) {
 		copy_array(build, array, n);
 		return;

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+
+/*
+ * Programs that spread data over ranks, communicators and parts wrongly, one for each
+ * name. usage: spread CASE, on as many ranks as the case says.
+ */
+#include <sched.h>
+
+#include "wrong.h"
+
+static starpu_data_handle_t vector(long *at, int n, starpu_mpi_tag_t tag, int owner)
+{
+	starpu_data_handle_t handle;
+
+	starpu_vector_data_register(&handle, rank == owner ? STARPU_MAIN_RAM : -1,
+				    rank == owner ? (uintptr_t)at : 0, (uint32_t)n,
+				    sizeof *at);
+	starpu_mpi_data_register(handle, tag, owner);
+	return handle;
+}
+
+static MPI_Comm half(void)
+{
+	MPI_Comm comm;
+
+	MPI_Comm_split(WORLD, rank % 2, rank, &comm);
+	starpu_mpi_comm_register(comm);
+	return comm;
+}
+
+static void registered_longer_on_one(void)
+{
+	static long from[8], to[8];
+	starpu_data_handle_t a = vector(from, rank ? 8 : 4, 1, 0), b = owned(to, 2, 1);
+
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+}
+
+static void owner_beyond_half(void)
+{
+	starpu_mpi_data_register_comm(variable(&value), 1, 2, half());
+}
+
+static void world_owner_in_half(void)
+{
+	MPI_Comm comm = half();
+	starpu_data_handle_t mine = owned(&value, 1, 3);
+
+	starpu_mpi_task_insert(comm, &add, STARPU_RW, mine, 0);
+	starpu_data_unregister(mine);
+}
+
+static void unregistered_by_one(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0), b = owned(&other_value, 2, 1);
+
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	if (rank == 1)
+		starpu_data_unregister(a);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, a, 0);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
+static void submit(struct starpu_task *task)
+{
+	if (task && starpu_task_submit(task) != 0)
+		exit(70);
+}
+
+static void built_and_not_posted(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0);
+	struct starpu_task *task = starpu_mpi_task_build(WORLD, &add, STARPU_RW, a,
+							 STARPU_EXECUTE_ON_NODE, 1, 0);
+
+	submit(task);
+	if (rank == 1) /* not on rank 0 */
+		starpu_mpi_task_post_build(WORLD, &add, STARPU_RW, a,
+					   STARPU_EXECUTE_ON_NODE, 1, 0);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, a, 0);
+	starpu_data_unregister(a);
+}
+
+static void posted_for_another(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0);
+	struct starpu_task *task = starpu_mpi_task_build(WORLD, &add, STARPU_RW, a,
+							 STARPU_EXECUTE_ON_NODE, 1, 0);
+
+	submit(task);
+	starpu_mpi_task_post_build(WORLD, &add, STARPU_RW, a, STARPU_EXECUTE_ON_NODE, 2,
+				   0);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(a);
+}
+
+static void private_and_owned(void)
+{
+	starpu_data_handle_t a = variable(&value), b = owned(&other_value, 2, 0);
+
+	starpu_mpi_data_register(a, 1, STARPU_MPI_PER_NODE);
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, b, STARPU_RW, a, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+}
+
+static void migrated_apart(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0);
+
+	starpu_mpi_data_migrate(WORLD, a, rank == 0 ? 1 : 2);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, a, 0);
+	starpu_data_unregister(a);
+}
+
+static void inserted_without_value(void)
+{
+	starpu_data_handle_t a, b = owned(&other_value, 2, 1);
+
+	starpu_variable_data_register(&a, -1, 0, sizeof value);
+	starpu_mpi_data_register(a, 1, 0);
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+}
+
+static void array_of_nothing(void)
+{
+	starpu_mpi_task_insert(WORLD, &add, STARPU_DATA_ARRAY, NULL, 1, 0);
+}
+
+static void negative_array(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0);
+
+	starpu_mpi_task_insert(WORLD, &add, STARPU_DATA_ARRAY, &a, -1, 0);
+}
+
+static void whole_sent_while_parted(void)
+{
+	static long values[8];
+	starpu_data_handle_t a;
+	struct starpu_data_filter two = {.filter_func = starpu_vector_filter_block,
+					 .nchildren = 2};
+
+	starpu_vector_data_register(&a, STARPU_MAIN_RAM, (uintptr_t)values, 8,
+				    sizeof *values);
+	starpu_data_partition(a, &two);
+	if (rank == 0)
+		starpu_mpi_send(a, 1, TAG, WORLD);
+	else if (rank == 1)
+		starpu_mpi_recv(a, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+	starpu_data_unpartition(a, STARPU_MAIN_RAM);
+	starpu_data_unregister(a);
+}
+
+static void whole_inserted_while_parted(void)
+{
+	static long values[8], other[8];
+	starpu_data_handle_t a = vector(values, 8, 1, 0), b = vector(other, 8, 2, 1);
+	struct starpu_data_filter two = {.filter_func = starpu_vector_filter_block,
+					 .nchildren = 2};
+
+	if (rank == 0)
+		starpu_data_partition(a, &two);
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
+static void send_without_request(void)
+{
+	starpu_mpi_isend(variable(&value), NULL, 1 - rank, TAG, WORLD);
+}
+
+static void contributed_as_update(void)
+{
+	static struct starpu_codelet updates = {.cpu_funcs = {add_cpu},
+						.nbuffers = 1,
+						.modes = {STARPU_RW},
+						.name = "updates"};
+	starpu_data_handle_t a = owned(&value, 1, 0);
+
+	starpu_mpi_task_insert(WORLD, &updates, STARPU_REDUX, a, 0);
+	starpu_data_unregister(a);
+}
+
+static void tag_of_no_transfers(void)
+{
+	starpu_mpi_isend_array_detached_unlock_tag(0, NULL, NULL, NULL, NULL, 5);
+	starpu_tag_wait(5);
+}
+
+static void library_ends_first(void)
+{
+	starpu_shutdown();
+}
+
+static void mpi_ends_first(void)
+{
+	MPI_Finalize();
+}
+
+static void other_communicator_ends(void)
+{
+	starpu_mpi_shutdown_comm(half());
+}
+
+static void barrier_in_kernel_cpu(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	starpu_mpi_barrier(WORLD);
+}
+
+static void barrier_in_kernel(void)
+{
+	static struct starpu_codelet meets = {.cpu_funcs = {barrier_in_kernel_cpu},
+					      .model = &starpu_perfmodel_nop,
+					      .flags = STARPU_CODELET_SIMGRID_EXECUTE,
+					      .name = "meets"};
+
+	if (rank == 0)
+		starpu_task_insert(&meets, 0);
+	starpu_task_wait_for_all();
+}
+
+/* Without a thread of the library, nobody moves rank 1's messages meanwhile. */
+static void waits_outside(void)
+{
+	starpu_data_handle_t a = variable(&value);
+
+	if (rank == 0) {
+		starpu_mpi_recv(a, 1, TAG, WORLD, MPI_STATUS_IGNORE);
+	} else {
+		double since = starpu_timing_now();
+
+		starpu_mpi_isend_detached(a, 0, TAG, WORLD, NULL, NULL);
+		while (starpu_timing_now() - since < 4e6) /* us */
+			sched_yield();
+	}
+	starpu_data_unregister(a);
+}
+
+static void rank_set_beyond(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0);
+
+	starpu_mpi_data_set_rank(a, 7);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct scene scenes[] = {
+		SCENE(registered_longer_on_one),
+		SCENE(owner_beyond_half),
+		SCENE(world_owner_in_half),
+		SCENE(unregistered_by_one),
+		SCENE(built_and_not_posted),
+		SCENE(posted_for_another),
+		SCENE(private_and_owned),
+		SCENE(migrated_apart),
+		SCENE(inserted_without_value),
+		SCENE(array_of_nothing),
+		SCENE(negative_array),
+		SCENE(whole_sent_while_parted),
+		SCENE(whole_inserted_while_parted),
+		SCENE(send_without_request),
+		SCENE(contributed_as_update),
+		SCENE(tag_of_no_transfers),
+		SCENE(library_ends_first),
+		SCENE(mpi_ends_first),
+		SCENE(other_communicator_ends),
+		SCENE(barrier_in_kernel),
+		SCENE(waits_outside),
+		SCENE(rank_set_beyond),
+	};
+
+	return wrong_main(argc, argv, scenes, sizeof scenes / sizeof *scenes);
+}
