@@ -200,6 +200,8 @@ def differences(a, b):
         found.append("They were started differently: %s." % ", ".join("%s %s, %s" % (
             name, *(side.run.setup.settings.get(name, "not set") for side in (a, b)))
             for name in settings[:MAX_SETTINGS]))
+    found += ["%s is no whole run: some of its nodes did not record their end." % side.name
+              for side in (a, b) if side.run.cut()]
     for side in (a, b):
         if side.kept_part() >= KEPT:
             found.append("In %s others had the cores for %s of the time of its workers, which "

@@ -113,7 +113,7 @@ class NodeRun:
                           if memory in self.devices}
         # By worker, or None for the thread of the program: seconds without a core that it could
         # have used, and those with one.
-        self.kept_s = {}
+        self.kept_s, self.is_whole = {}, False
         self.first_s, self.last_s, self.nevents, self.life_s = None, 0.0, 0, 0.0
         self.begun, self.flying, self.copies = {}, {}, {}
         self.graph, self.by_number = graph, {}
@@ -133,7 +133,7 @@ class NodeRun:
             "task_submitted", "task_pushed", "task_taken", "task_fetching", "task_started", "task_ended",
             "task_terminated", "copy_begins", "copy_ends", "allocated", "freed",
             "request_posted", "request_ready", "request_moving", "request_moved",
-            "request_done", "message_received", "waited", "setting")}
+            "request_done", "message_received", "waited", "setting", "closed")}
         handlers[e.EVICTED] = self.evict
         others = self.graph.handlers() # of those, submissions and requests are ours, too
         self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
@@ -201,6 +201,9 @@ class NodeRun:
 
     def waited(self, date_s, flag, worker, n, ident, value):
         self.waits.append((n, date_s + self.node.origin_s - e.date_of(value), len(self.pending)))
+
+    def closed(self, date_s, flag, worker, n, ident, value):
+        self.is_whole = True
 
     def setting(self, date_s, flag, worker, n, ident, value):
         """At the end of a real run: for how long others had the core of a thread."""
@@ -507,6 +510,16 @@ class Run:
             row[1] += node.tasks.ended[i] - node.tasks.started[i]
         return length, sorted(((name, n, total) for name, (n, total) in sums.items()),
                               key=lambda row: -row[2])
+
+    def cut(self):
+        """A sentence on nodes whose end has not been recorded; "" when all are whole."""
+        ranks = [node.rank for node in self.nodes if not node.is_whole]
+        if not ranks:
+            return ""
+        return "This is no whole run: node %d%s did not record its end, as when it is interrupted or " \
+            "killed, when the disk is full, or without starpu_shutdown(); what it had not written " \
+            "by then is missing." % (ranks[0], "" if len(ranks) == 1 else
+                                     " and %d more" % (len(ranks) - 1))
 
     def ntasks(self):
         return sum(len(node.tasks) for node in self.nodes)

@@ -103,13 +103,23 @@ class NodeLines:
 
     def lines(self):
         handlers = {kind: getattr(self, name) for kind, name in self.HANDLERS.items()}
-        for date_s, kind, flag, worker, n, ident, value in self.node.records():
-            self.now_s = max(self.now_s, date_s - self.node.origin_s)
+        later = [] # in the order of dates, then of records
+        for count, (date_s, kind, flag, worker, n, ident, value) in enumerate(
+                self.node.records()):
             handler = handlers.get(kind)
-            if handler:
-                text = handler("%.9f" % max(self.now_s, 0.0), kind, flag, worker, n, ident, value)
-                if text:
-                    yield max(self.now_s, 0.0), text
+            if not handler:
+                continue
+            now_s = max(date_s - self.node.origin_s, self.now_s)
+            text = handler("%.9f" % now_s, kind, flag, worker, n, ident, value)
+            if text:
+                heapq.heappush(later, (now_s, count, text))
+            # The simulated program may be ahead of what its workers do, these are not.
+            if worker != e.NO_WORKER:
+                self.now_s = now_s
+                while later and later[0][0] <= now_s:
+                    yield later[0][0], heapq.heappop(later)[2]
+        while later:
+            yield later[0][0], heapq.heappop(later)[2]
 
     def task_started(self, date, kind, flag, worker, n, ident, value):
         return line("SetState", date, "S", "%sw%d" % (self.name, worker),

@@ -144,6 +144,26 @@ def gaps(suite):
         suite.verdict("after_%s_a_gap" % name, ("small tasks" in found) == (name == "each"), found)
 
 
+def cut(suite):
+    """Files that end where the run was killed, or where the disk was full."""
+    for name, ntasks, is_closed in (("whole", 1, True), ("cut", 1, False), ("nothing", 0, False)):
+        writer = Writer()
+        for number in range(1, 2):
+            writer.add(0, e.TASK_SUBMITTED, ident=number, value=number)
+        for number in range(1, ntasks + 1):
+            writer.task(number, 0.001, 0.002)
+        if is_closed:
+            writer.add(0.003, e.CLOSED)
+        writer.write(os.path.join(suite.directory, "file-" + name))
+        status, output = suite.orrery("report", "file-" + name, "--text")
+        suite.verdict("a_file_that_is_%s_is_told_so" % name, status == (0 if ntasks else 2) and
+                      is_closed != ("This is no whole run: node 0 did not record its end" in output),
+                      output)
+    output = suite.orrery("compare", "file-whole", "file-cut")[1]
+    suite.verdict("comparisons_tell_it_too", "file-cut is no whole run" in output and
+                  "file-whole is no whole" not in output, output)
+
+
 def real(suite):
     """Programs whose reasons are theirs, whatever else the machine does."""
     suite.orrery("cc", "-O2", AMISS, "-o", "amiss")
@@ -189,6 +209,7 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
         gaps(suite)
+        cut(suite)
         if configured("sim"):
             simulated(suite)
             kept(suite)

@@ -18,6 +18,7 @@ from orrery_tool import events as e  # noqa: E402
 
 ARROWS = os.path.join(SRC, "tests", "cli", "arrows.c")
 GRAPH = os.path.join(SRC, "tests", "cli", "graph.c")
+AMISS = os.path.join(SRC, "tests", "cli", "amiss.c")
 
 
 def records(path):
@@ -86,6 +87,24 @@ def tasks_and_messages(case):
     verdict("%s_messages_are_written" % case.name, len(comms) == NTASKS and all(
         {comm["Src"], comm["Dst"]} == {"0", "1"} and comm["Size"] == "40000" and
         float(comm["SendTime"]) <= float(comm["RecvTime"]) for comm in comms), comms)
+
+
+def paje_of_short_tasks(top):
+    """A simulated program submits ahead of what its workers do; states are as long as tasks."""
+    program, trace = os.path.join(top, "amiss"), os.path.join(top, "short")
+    orrery("cc", "--sim", AMISS, "-o", program)
+    status, output = orrery("run", "--sim", "small4", "-n", "1", "--trace", trace, program, "small")
+    orrery("trace", trace, "--paje", trace + ".paje")
+    spent_s, since, ntasks = 0.0, {}, 0
+    with open(trace + ".paje", encoding="utf-8") as f:
+        for words in (row.split() for row in f if row.startswith("8 ")):
+            if words[4] != "idle":
+                since[words[3]] = float(words[1])
+                ntasks += 1
+            elif words[3] in since:
+                spent_s += float(words[1]) - since.pop(words[3])
+    verdict("states_of_paje_are_as_long_as_tasks", status == 0 and ntasks == 20000 and
+            abs(spent_s / ntasks - 1e-6) < 1e-8, (ntasks, spent_s, output))
 
 
 def paje(case):
@@ -195,6 +214,8 @@ def check(case, top):
     paje(case)
     graph(case.flavour, case.name, top)
     rounded(top)
+    if case.flavour:
+        paje_of_short_tasks(top)
     arrows(case.flavour, case.name, top)
 
 
