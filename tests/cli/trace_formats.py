@@ -207,6 +207,22 @@ def rounded(top):
             text[-500:])
 
 
+def cut(top):
+    """A run that was killed while a copy and a message were under way."""
+    records = [(1e-6, e.COPY_BEGINS, 0, e.NO_WORKER, 0 << 16 | 2, 7, 100),
+               (2e-6, e.REQUEST_POSTED, 0, e.NO_WORKER, 1, 50, 3),
+               (3e-6, e.REQUEST_READY, 0, e.NO_WORKER, 1, 50, 0),
+               (4e-6, e.TASK_STARTED, 0, 0, 0, 1, 0)]
+    path = recorded(top, records) + ".paje"
+    status, output = orrery("trace", path[:-5], "--paje", path)
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    begun, ended = ([row.split()[-1] for row in lines if row.startswith(number)]
+                    for number in ("10 ", "11 "))
+    verdict("what_was_under_way_ends_with_the_run", status == 0 and len(begun) == 2 and
+            sorted(begun) == sorted(ended), (output, begun, ended))
+
+
 def check(case, top):
     status, output = case.run()
     verdict("%s_runs" % case.name, status == 0, output)
@@ -214,6 +230,7 @@ def check(case, top):
     paje(case)
     graph(case.flavour, case.name, top)
     rounded(top)
+    cut(top)
     if case.flavour:
         paje_of_short_tasks(top)
     arrows(case.flavour, case.name, top)
