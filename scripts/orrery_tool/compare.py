@@ -4,10 +4,12 @@
 import html
 import os
 
+from orrery_tool.report_machine import KEPT
 from orrery_tool.report_page import COLOURS, PLURAL, STYLE, draw, share
 from orrery_tool.report_read import KINDS, Run
+from orrery_tool.report_reasons import NAMES as KIND_NAMES
 from orrery_tool.report_time import BUSY, CAUSES, END, Accounts, codelet_rows
-from orrery_tool.report_words import seconds, times
+from orrery_tool.report_words import percent, seconds, several, times
 from orrery_tool.words import Parser, Refusal, write_text
 
 
@@ -15,6 +17,11 @@ SINGULAR = {"cpu": "a core", "gpu": "a GPU"}
 NAMES = {END: "the end, when nothing is left for it"}
 LEAST_WAIT = 0.001         # of a run: shorter waits are not shown
 MAX_WAITS = 20
+MAX_CODELETS = 3           # that a sentence names
+MAX_SETTINGS = 6
+LEAST_PART = 0.1           # of the change, to be named
+# Settings that name files; those that a scheduler sets are told as the scheduler.
+OF_NO_MATTER = ("ORRERY_EVENTS", "ORRERY_TRACE", "ORRERY_SUMMARY", "STARPU_SCHED", "STARPU_FXT_PREFIX")
 
 
 def compare_parser():
@@ -47,11 +54,27 @@ class Side:
         self.span_s = self.run.end_s - self.run.begin_s
         self.codelets = {row[:2]: row for row in codelet_rows(self.run)}
 
+    def count(self, name):
+        """Tasks of a codelet, on all kinds of workers."""
+        return sum(row[2] for key, row in self.codelets.items() if key[0] == name)
+
+    def busy_s(self, kind, name):
+        """Seconds of a worker of the kind in tasks of a codelet, on average."""
+        row = self.codelets.get((name, kind))
+        return row[3] / self.accounts.nworkers[kind] if row else 0.0
+
+    def kept_part(self):
+        """Of the time of its cores, how much others had of it; 0 when nobody counted."""
+        kept_s = sum(kept for node in self.run.nodes for worker, (kept, _) in node.kept_s.items()
+                     if worker is not None)
+        life_s = sum(node.life_s * sum(1 for worker in node.workers if worker[2] == "cpu")
+                     for node in self.run.nodes)
+        return min(kept_s / life_s, 1.0) if life_s > 0 else 0.0
+
     def part_s(self, kind, cause):
         """Seconds of a worker of the kind, on average."""
         number = self.accounts.nworkers[kind]
         return self.accounts.by_kind[kind].total[cause] / number if number else 0.0
-
 
     def waits_s(self, kind):
         """{(codelet, cause): seconds that a worker of the kind waited before its tasks}"""
@@ -135,9 +158,55 @@ def explanation(a, b):
                       key=lambda cause: -abs(changes[cause]))
         if told:
             text += "  Of %s's time that is %s." % (SINGULAR[kind], ", ".join(
-                "%s %s" % (NAMES.get(cause, CAUSES[cause]), signed(changes[cause]))
+                "%s %s%s" % (NAMES.get(cause, CAUSES[cause]), signed(changes[cause]),
+                             by_codelet(a, b, kind, changes[BUSY]) if cause == BUSY else "")
                 for cause in told))
-    return text
+    return "  ".join([text] + differences(a, b))
+
+
+def by_codelet(a, b, kind, change_s):
+    """Whose tasks make most of the change of the busy time."""
+    names = dict.fromkeys(name for side in (a, b) for name, _ in side.codelets)
+    changes = sorted(((b.busy_s(kind, name) - a.busy_s(kind, name), name) for name in names),
+                     key=lambda row: -abs(row[0]))
+    told = [(part_s, name) for part_s, name in changes[:MAX_CODELETS]
+            if abs(part_s) >= LEAST_PART * abs(change_s)]
+    return " (%s)" % ", ".join("%s %s" % (name, signed(part_s)) for part_s, name in told) \
+        if len(names) > 1 and told else ""
+
+
+def differences(a, b):
+    """What the two runs do not have in common, which so may be the reason: sentences."""
+    names = dict.fromkeys(name for side in (a, b) for name, _ in side.codelets)
+    common = [name for name in names if a.count(name) and b.count(name)]
+    other = [name for name in names if a.count(name) != b.count(name)]
+    found = []
+    if not common:
+        found.append("They have no codelet in common: these are different programs.")
+    elif other:
+        found.append("They did not run the same tasks: %s%s." % (", ".join(
+            "%d and %d of %s" % (a.count(name), b.count(name), name)
+            for name in other[:MAX_CODELETS]), ", ..." if len(other) > MAX_CODELETS else ""))
+    workers = [tuple(several(side.accounts.nworkers[kind], KIND_NAMES[kind])
+                     for kind in reversed(KINDS) if works(side, kind)) for side in (a, b)]
+    if workers[0] != workers[1]:
+        found.append("They have other workers at work: %s, and %s." % tuple(
+            " and ".join(side) for side in workers))
+    settings = [name for name in dict.fromkeys(list(a.run.setup.settings) +
+                                               list(b.run.setup.settings))
+                if name not in OF_NO_MATTER and
+                a.run.setup.settings.get(name) != b.run.setup.settings.get(name)]
+    if settings:
+        found.append("They were started differently: %s." % ", ".join("%s %s, %s" % (
+            name, *(side.run.setup.settings.get(name, "not set") for side in (a, b)))
+            for name in settings[:MAX_SETTINGS]))
+    found += ["%s is no whole run: some of its nodes did not record their end." % side.name
+              for side in (a, b) if side.run.cut()]
+    for side in (a, b):
+        if side.kept_part() >= KEPT:
+            found.append("In %s others had the cores for %s of the time of its workers, which "
+                         "makes tasks late and long." % (side.name, percent(side.kept_part())))
+    return found
 
 
 def codelet_table(a, b):

@@ -36,7 +36,8 @@ GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
  RESUMED, TASK_FLOPS, TASK_JOULES, TASK_USES, TASK_LINKED, TASK_TAGGED, TAG_LINKED,
  FORGOTTEN, MODEL, SETTING, COMBINED, WAITED) = range(52)
 # Of enum wait_kind in src/core/wait.h, for WAITED: number of tasks, transfers, barriers.
-FOR_END, FOR_READY, FOR_TRANSFER, FOR_BARRIER = 0, 1, 8, 9
+(FOR_END, FOR_READY, FOR_TASK, FOR_TAG, FOR_TURN, FOR_USERS, FOR_DATA, FOR_PARTS, FOR_TRANSFER,
+ FOR_BARRIER) = range(10)
 # enum event_use_flag, of TASK_USES.
 READS, COMMUTES, REDUCES, WRITES, UPDATES, OTHER, OWN = (1 << bit for bit in range(7))
 

@@ -11,6 +11,7 @@ from array import array
 from orrery_tool import events as e
 
 NO_TASK = -1
+HANDED = -2                # as NO_TASK: data are cut into parts, or put together again
 TOGETHER = e.READS | e.COMMUTES | e.REDUCES
 
 
@@ -35,6 +36,7 @@ class Graph:
         self.commuting = {} # by the end of each group that commutes: who exclude each other
         self.turns = {}
         self.writers, self.written = {}, [] # vertices that write one datum in turn
+        self.moved_on = {} # the same, by its tag, of data that messages bring to who writes them
         # By task that writes a datum and does not read it: whom it waits for to do so.
         self.overwrites = {}
         self.begin_node(None)
@@ -45,6 +47,7 @@ class Graph:
         # vertices by number of their task, by address of their job
         self.vertices, self.jobs = {}, {}
         self.others, self.tags = {}, {}
+        self.brought = {} # by datum that messages bring, its tag
         self.versions, self.sent = {}, {} # of data, and which went to whom, by (datum, rank)
         self.arriving, self.leaving = {}, {} # declared edges of jobs to be submitted
         self.contributed = {} # by datum, the ends of groups that are not combined yet
@@ -94,6 +97,10 @@ class Graph:
                     where[place] = vertex
                     if where is self.sends:
                         self.note_send(place, datum)
+                    else:
+                        self.brought[datum] = place[2]
+            else:
+                self.task[vertex] = HANDED
         else:
             vertex = self.vertices.get(ident)
         if vertex is not None:
@@ -153,9 +160,11 @@ class Graph:
         self.turns = {}
 
     def end_writers(self, datum):
-        writers = self.writers.pop(datum, ())
+        writers, tag = self.writers.pop(datum, ()), self.brought.pop(datum, None)
         if len(writers) >= MANY_WRITERS:
             self.written.append(writers)
+        if tag is not None and any(self.task[vertex] >= 0 for vertex in writers):
+            self.moved_on.setdefault(tag, array("q")).extend(writers)
 
     def forgotten(self, datum):
         self.versions[datum] = self.versions.get(datum, 0) + 1

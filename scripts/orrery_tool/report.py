@@ -41,7 +41,8 @@ def command_report(place, argv):
             from None
     if not run.ntasks():
         raise Refusal("report: no task ended in the run that %s recorded; record one that runs "
-                      "tasks" % args.directory)
+                      "tasks%s" % (args.directory, " to their end.  " + run.cut() if run.cut()
+                                   else ""))
     accounts = Accounts(run)
     report = Report(run, accounts, Path(run, accounts))
     output = args.output or os.path.join(args.directory, "report")

@@ -132,7 +132,7 @@ class Report:
 
     def sentences(self):
         return [sentence for sentence in (
-            self.verdict(), *self.reason_sentences(), self.bound(), self.path_sentence(),
+            self.run.cut(), self.verdict(), *self.reason_sentences(), self.bound(), self.path_sentence(),
             self.doubt()) if len(sentence) > 1]
 
     def reason_sentences(self):
@@ -268,6 +268,7 @@ class Report:
         title = html.escape(os.path.basename(os.path.abspath(self.run.directory)))
         parts = ["<!DOCTYPE html><html lang=en><meta charset=utf-8><title>%s</title>" % title,
                  "<style>%s</style><h1>%s</h1><p>%s</p>" % (STYLE, title, self.headline()),
+                 "<p>%s</p>" % self.run.cut() if self.run.cut() else "",
                  "<p><strong>%s</strong></p>" % html.escape(self.verdict()),
                  "<ul>%s</ul>" % "".join("<li>%s" % html.escape(sentence) for sentence in
                                          self.reason_sentences()),

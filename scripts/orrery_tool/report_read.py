@@ -8,7 +8,7 @@ arrived, one that has left so that its value may change, or the program that sub
 from array import array
 
 from orrery_tool import events as e
-from orrery_tool.graph import NO_TASK, Graph
+from orrery_tool.graph import HANDED, Graph
 from orrery_tool.report_setup import Setup
 from orrery_tool.words import Refusal
 
@@ -111,7 +111,10 @@ class NodeRun:
         self.hidden_s, self.copying_s = 0.0, {}
         self.memory_of = {worker: memory for worker, (_, memory) in node.workers.items()
                           if memory in self.devices}
-        self.first_s, self.last_s, self.nevents = None, 0.0, 0
+        # By worker, or None for the thread of the program: seconds without a core that it could
+        # have used, and those with one.
+        self.kept_s, self.is_whole = {}, False
+        self.first_s, self.last_s, self.nevents, self.life_s = None, 0.0, 0, 0.0
         self.begun, self.flying, self.copies = {}, {}, {}
         self.graph, self.by_number = graph, {}
         self.ordinals, self.context, self.ended = {}, {}, {}
@@ -130,16 +133,19 @@ class NodeRun:
             "task_submitted", "task_pushed", "task_taken", "task_fetching", "task_started", "task_ended",
             "task_terminated", "copy_begins", "copy_ends", "allocated", "freed",
             "request_posted", "request_ready", "request_moving", "request_moved",
-            "request_done", "message_received", "waited")}
+            "request_done", "message_received", "waited", "setting", "closed")}
         handlers[e.EVICTED] = self.evict
         others = self.graph.handlers() # of those, submissions and requests are ours, too
         self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
         handlers.update(others)
         get, origin_s, count, last_s = handlers.get, self.node.origin_s, 0, 0.0
+        opened_s = None
         for date_s, kind, flag, worker, n, ident, value in self.node.records():
             count += 1
             handler = get(kind)
             last_s = date_s
+            if opened_s is None:
+                opened_s = date_s
             if handler:
                 try:
                     handler(date_s - origin_s, flag, worker, n, ident, value)
@@ -148,6 +154,7 @@ class NodeRun:
                                   "record the run again, or take this file away to see the other "
                                   "nodes" % (self.node.path, count, kind, error)) from None
         self.nevents, self.last_s = count, last_s - origin_s
+        self.life_s = last_s - (opened_s or 0.0)
 
     def place_tasks(self):
         """The vertex of each task, -1 when its submission was not recorded."""
@@ -194,6 +201,17 @@ class NodeRun:
 
     def waited(self, date_s, flag, worker, n, ident, value):
         self.waits.append((n, date_s + self.node.origin_s - e.date_of(value), len(self.pending)))
+
+    def closed(self, date_s, flag, worker, n, ident, value):
+        self.is_whole = True
+
+    def setting(self, date_s, flag, worker, n, ident, value):
+        """At the end of a real run: for how long others had the core of a thread."""
+        name, _, text = self.node.text(value).partition("=")
+        what, _, number = name.partition(".")
+        if what == "kept":
+            kept_s, _, ran_s = text.partition(",")
+            self.kept_s[int(number) if number else None] = float(kept_s), float(ran_s)
 
     def task_pushed(self, date_s, flag, worker, n, ident, value):
         why, by = self.cause(worker)
@@ -426,9 +444,11 @@ class Run:
         if self.found_chain is None:
             length, chain = self.graph.longest(self.seconds())
             self.found_chain = length, self.places(chain)
-            tasks = {vertex for vertex in chain if self.graph.task[vertex] != NO_TASK}
-            self.nwriters = max((len(tasks.intersection(writers))
-                                 for writers in self.graph.written), default=0)
+            tasks = {vertex for vertex in chain if self.graph.task[vertex] >= 0}
+            self.nwriters, self.nmovers = (
+                max((len(tasks.intersection(writers)) for writers in groups), default=0)
+                for groups in (self.graph.written, self.graph.moved_on.values()))
+            self.nhanded = sum(self.graph.task[vertex] == HANDED for vertex in chain)
             self.noverwrites = self.graph.nwaits_to_overwrite(chain)
         return self.found_chain
 
@@ -436,6 +456,16 @@ class Run:
         """How many tasks of the longest chain write one and the same datum."""
         self.chain()
         return self.nwriters
+
+    def movers_in_chain(self):
+        """The same of a datum that goes from node to node."""
+        self.chain()
+        return self.nmovers
+
+    def handed_in_chain(self):
+        """How often data are partitioned, or put together again, in it."""
+        self.chain()
+        return self.nhanded
 
     def waits_for(self):
         """{enum wait_kind: seconds} that programs waited between submissions."""
@@ -480,6 +510,16 @@ class Run:
             row[1] += node.tasks.ended[i] - node.tasks.started[i]
         return length, sorted(((name, n, total) for name, (n, total) in sums.items()),
                               key=lambda row: -row[2])
+
+    def cut(self):
+        """A sentence on nodes whose end has not been recorded; "" when all are whole."""
+        ranks = [node.rank for node in self.nodes if not node.is_whole]
+        if not ranks:
+            return ""
+        return "This is no whole run: node %d%s did not record its end, as when it is interrupted or " \
+            "killed, when the disk is full, or without starpu_shutdown(); what it had not written " \
+            "by then is missing." % (ranks[0], "" if len(ranks) == 1 else
+                                     " and %d more" % (len(ranks) - 1))
 
     def ntasks(self):
         return sum(len(node.tasks) for node in self.nodes)

@@ -5,24 +5,25 @@
 Each reason has a name, the share of the run that it may explain, and a sentence with what was
 measured and what helps.  Shares of several reasons may overlap.
 """
-from array import array
 from bisect import bisect_left
-from statistics import median, median_low
+from statistics import median
 
+from orrery_tool.report_machine import LEAST_TASKS, Durations, Machine
 from orrery_tool.report_path import QUEUE, RUNS, TRANSFER
 from orrery_tool.report_submission import LEAST_SHARE, SMALL_S, Submission
-from orrery_tool.report_time import (BUSY, CALLBACKS, DATA, DEPENDENCY, END, NETWORK, SCHEDULING,
+from orrery_tool.report_time import (BINS, BUSY, CALLBACKS, DATA, DEPENDENCY, END, NETWORK, SCHEDULING,
                                      SUBMISSION, model_errors)
 from orrery_tool.report_words import gigabytes, percent, plain, seconds, several, times
 
-SLOW, UNEVEN, FASTER, NOISY = 1.25, 1.15, 2.0, 1.5
+UNEVEN, FASTER = 1.15, 2.0
 SLOW_LINK = 2.0
 ONE_DATUM = 0.8            # of a chain of tasks, who write it
+HANDED = 0.5               # of a chain of tasks, how often data change hands for it
 OVERWRITTEN = 0.3          # of a chain of tasks, who only wait to write anew
 CHAINED = 0.7              # of the run: a chain as long as this is what it takes
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
+HOT = 0.8                  # of all bytes, what one of several nodes sends or receives
 LEAST_PART = 0.1           # of all bytes: what one node has to do with, to be named
-LEAST_TASKS = 3
 FEW = 3                    # tasks for each worker: below, they do not hide what they wait for
 SHORT_BYTES = 16384        # of a message, which then takes as long as the way does
 REDUCES = "redux_task_between_replicates"
@@ -41,61 +42,8 @@ class Reason:
         return "Reason (%s): %s" % (self.name, self.text)
 
 
-class Durations:
-    """Of equal tasks, those with the same codelet, footprint, flops and kind of worker."""
 
-    def __init__(self, run):
-        self.kinds = {(node.rank, worker): kind for node in run.nodes
-                      for worker, _, kind in node.workers}
-        self.usual = {}
-        self.of = {} # by equality: by (rank, worker): seconds of each
-        for node in run.nodes:
-            tasks = node.tasks
-            for i, worker in enumerate(tasks.worker):
-                key = self.key(node, i)
-                row = self.of.setdefault(key, {}).setdefault((node.rank, worker), array("d"))
-                row.append(tasks.ended[i] - tasks.started[i])
-
-    def key(self, node, i):
-        """(codelet, whatever else equal tasks share, kind of worker)"""
-        tasks = node.tasks
-        return (tasks.name[i], (tasks.size[i], tasks.flops[i]),
-                self.kinds.get((node.rank, tasks.worker[i]), "cpu"))
-
-    def usual_s(self, key, place):
-        """What such a task takes at the median, where it ran if several did there."""
-        if (key, place) not in self.usual:
-            row = self.of[key].get(place, ())
-            if len(row) < LEAST_TASKS:
-                row = [s for others in self.of[key].values() for s in others]
-            self.usual[key, place] = median(row)
-        return self.usual[key, place]
-
-    def mean_s(self, key):
-        rows = self.of[key].values()
-        return sum(map(sum, rows)) / sum(map(len, rows))
-
-    def against_others(self, group_of):
-        """{group: (seconds, what they would be as in other groups)}, by medians, of tasks that
-        several groups ran."""
-        result = {}
-        for rows in self.of.values():
-            groups = {}
-            for place, row in rows.items():
-                groups.setdefault(group_of(place), array("d")).extend(row)
-            usual = {g: (len(row), median(row)) for g, row in groups.items()
-                     if len(row) >= LEAST_TASKS}
-            if len(usual) < 2:
-                continue
-            all_s = median_low(s for _, s in usual.values())
-            for g, (n, s) in usual.items():
-                mine = result.setdefault(g, [0.0, 0.0])
-                mine[0] += n * s
-                mine[1] += n * all_s
-        return result
-
-
-class Reasons(Submission):
+class Reasons(Submission, Machine):
     def __init__(self, run, accounts, path, kind):
         self.run, self.accounts, self.path, self.kind = run, accounts, path, kind
         self.setup = run.setup
@@ -106,7 +54,8 @@ class Reasons(Submission):
                      self.noise, self.chained, self.few, self.reductions, self.turns, self.priorities, self.memory,
                      self.swap, self.copies, self.small, self.callbacks, self.models,
                      self.bound_to_workers, self.late, self.submission, self.slow_link,
-                     self.again, self.network, self.last_task, self.crowded, self.full):
+                     self.again, self.network, self.last_task, self.crowded,
+                     self.unquiet, self.full):
             look()
         self.found = sorted((reason for reason in self.found if reason.share >= LEAST_SHARE),
                             key=lambda reason: -reason.share)
@@ -123,35 +72,6 @@ class Reasons(Submission):
     def nworkers(self, rank, kind):
         return sum(1 for node in self.run.nodes if node.rank == rank
                    for worker in node.workers if worker[2] == kind)
-
-    # ---- what is slow ----
-
-    def slow_nodes(self):
-        found = self.durations.against_others(lambda place: place[0])
-        for rank, (took_s, usual_s) in found.items():
-            ratio = took_s / usual_s if usual_s > 0 else 1.0
-            nworkers = sum(1 for r, _ in self.durations.kinds if r == rank)
-            if ratio >= SLOW:
-                self.slow[rank] = ratio
-                self.add("slow node", (took_s - usual_s) / nworkers / self.span_s,
-                         "the tasks of node %d take %s as long as the same tasks on other "
-                         "nodes.  Look for its clock, its cooling, its binding and other programs "
-                         "there, or give it less work." % (rank, times(ratio)))
-
-    def slow_workers(self):
-        found = self.durations.against_others(lambda place: place)
-        names = {(node.rank, worker): name for node in self.run.nodes
-                 for worker, name, _ in node.workers}
-        slow = [(took_s - usual_s, place, took_s / usual_s)
-                for place, (took_s, usual_s) in found.items()
-                if place[0] not in self.slow and usual_s > 0 and took_s >= SLOW * usual_s]
-        if slow:
-            more_s, place, ratio = max(slow)
-            self.add("slow worker", more_s / self.span_s,
-                     "%s of node %d%s: its tasks take %s as long as the same tasks "
-                     "on others.  Look for other programs on its core, and at its binding." % (
-                         names.get(place, "a worker"), place[0],
-                         "" if len(slow) == 1 else " and %d more" % (len(slow) - 1), times(ratio)))
 
     # ---- who does what ----
 
@@ -212,7 +132,7 @@ class Reasons(Submission):
         queued = [self.queued_s(node, i) for node, i in chain]
         waited_s = sum(waited for waited, _ in queued)
         # Another order does not help workers that wait for their data, or for the program.
-        share = min(min(waited_s, self.span_s - least_s) / self.span_s,
+        share = min(min(waited_s, self.span_s - least_s, self.idle_beside_s(chain)) / self.span_s,
                     self.lost(NETWORK, DEPENDENCY, SCHEDULING, END))
         if share > 0 and len(chain) >= LEAST_TASKS:
             self.add("priorities", share,
@@ -220,6 +140,21 @@ class Reasons(Submission):
                      "others, for %s of the run in sum.  %s"
                      % (len(chain), percent(waited_s / self.span_s),
                         self.better_order(waited_s, sum(lower for _, lower in queued))))
+
+    def idle_beside_s(self, tasks):
+        """How long on average a worker has nothing to do while these run one after the other: so
+        much of what it does then or before could be done beside them."""
+        shares = self.accounts.by_kind[self.kind]
+        idle = [sum(shares.bins[cause][at] for cause in (NETWORK, DEPENDENCY, SCHEDULING, END))
+                / (max(self.accounts.nworkers[self.kind], 1) * shares.width_s)
+                for at in range(BINS)]
+        sum_s = 0.0
+        for node, i in tasks:
+            first, last = ((date_s - shares.begin_s) / shares.width_s for date_s in (
+                node.tasks.started[i], node.tasks.ended[i]))
+            for at in range(max(int(first), 0), min(int(last), BINS - 1) + 1):
+                sum_s += idle[at] * (min(at + 1, last) - max(at, first)) * shares.width_s
+        return sum_s
 
     def better_order(self, waited_s, behind_lower_s):
         """behind_lower_s: tasks of lower priority ran."""
@@ -257,43 +192,6 @@ class Reasons(Submission):
             lower_s += behind_s if tasks.priority[before] < tasks.priority[i] else 0.0
         return waited_s, lower_s
 
-    def noise(self):
-        """Tasks that take much longer than the median of equal ones at the same place."""
-        more_s, names = 0.0, {}
-        for key, rows in self.durations.of.items():
-            if key[2] != self.kind or sum(map(len, rows.values())) < 4 * LEAST_TASKS:
-                continue
-            for place, row in rows.items():
-                usual_s = self.durations.usual_s(key, place)
-                late = [s for s in row if s > NOISY * usual_s]
-                found = names.setdefault(key[0], [0, 0, 0.0, 0.0])
-                for at, value in enumerate((len(row), len(late), sum(late) - len(late) * usual_s,
-                                            len(late) * usual_s)):
-                    found[at] += value
-                more_s += sum(late) - len(late) * usual_s
-        if more_s <= 0:
-            return
-        name = max(names, key=lambda name: names[name][2])
-        n, nlate, late_s, usual_s = names[name]
-        share = max(more_s / self.accounts.capacity_s(self.kind), self.noise_of_chain_s()
-                    / self.span_s)
-        self.add("noise", share,
-                 "%s of the %d tasks of %s take %s as long as equal ones at the median.  Look for "
-                 "other programs on these cores, for first calls and first touches; if these "
-                 "tasks have more to do than others, say so (STARPU_FLOPS, a footprint)." % (
-                     percent(nlate / n), n, self.run.codelets[name],
-                     times((late_s + usual_s) / usual_s) if usual_s > 0 else "many times"))
-
-    def noise_of_chain_s(self):
-        """Chains are longer by more than the average, since the longest of all is waited for."""
-        more_s = 0.0
-        for node, i in self.run.chain()[1]:
-            key, place = self.durations.key(node, i), (node.rank, node.tasks.worker[i])
-            took_s = node.tasks.ended[i] - node.tasks.started[i]
-            if sum(map(len, self.durations.of[key].values())) >= 4 * LEAST_TASKS:
-                more_s += took_s - self.durations.usual_s(key, place)
-        return more_s
-
     def chained(self):
         length_s, chain = self.run.chain()
         area_s = self.accounts.area_s()
@@ -316,6 +214,9 @@ class Reasons(Submission):
         if ntasks < nworkers and self.lost(END) >= LEAST_WAIT:
             self.fewer_than_workers(ntasks, nworkers)
             return
+        if ntasks < FEW * nworkers and self.lost(END) >= LEAST_WAIT and self.are_alike():
+            self.unlike_workers(ntasks, nworkers)
+            return
         if ntasks >= FEW * nworkers or held_s > 0.1 * self.span_s or \
                 share + self.lost(NETWORK) < LEAST_WAIT or \
                 any(reason.name == "too few tasks at a time" for reason in self.found):
@@ -324,10 +225,13 @@ class Reasons(Submission):
         self.are_few = True
         self.add("too few tasks", share,
                  "there are %s for %s, and %s of them run at a time on average; each waits for "
-                 "others, for their messages and copies.  Cut them into smaller ones (smaller tiles) "
-                 "while they stay longer than %s, so that some run while others are copied, or take "
-                 "fewer nodes." % (several(ntasks, "task"), several(nworkers, NAMES[self.kind]),
-                                   plain(busy_s / self.span_s, 2), seconds(SMALL_S)))
+                 "others, for their messages and copies.  %s" % (
+                     several(ntasks, "task"), several(nworkers, NAMES[self.kind]),
+                     plain(busy_s / self.span_s, 2),
+                     "They last %s on average, too little to be cut: take fewer workers, or a larger "
+                     "problem." % seconds(busy_s / ntasks) if busy_s < SMALL_S * ntasks else
+                     "Cut them into smaller ones (smaller tiles) while they stay longer than %s, so "
+                     "that some run while others are copied, or take fewer nodes." % seconds(SMALL_S)))
 
     def fewer_than_workers(self, ntasks, nworkers):
         """Some never have one."""
@@ -335,6 +239,26 @@ class Reasons(Submission):
         self.add("too few tasks", self.lost(END),
                  "there are %s for %s, so some never run one.  Cut them into smaller ones (smaller "
                  "tiles) while they stay longer than %s, or take fewer nodes." % (
+                     several(ntasks, "task"), several(nworkers, NAMES[self.kind]),
+                     seconds(SMALL_S)))
+
+    def are_alike(self):
+        """The last task is as long as most, and no node has much more than others."""
+        last = self.path.steps[-1] if self.path.steps else None
+        if not last or last.part != RUNS or \
+                any(reason.name in ("uneven distribution", "slow node", "slow worker", "placement")
+                    for reason in self.found):
+            return False
+        mean_s = self.accounts.by_kind[self.kind].total[BUSY] / self.accounts.ntasks[self.kind]
+        return last.end_s - last.begin_s < FEW / 2 * mean_s
+
+    def unlike_workers(self, ntasks, nworkers):
+        """The last round is not for all."""
+        self.are_few = True
+        self.add("too few tasks", self.lost(END),
+                 "there are %s for %s, so in the end some run one more and others have nothing to do.  "
+                 "Cut them into smaller ones (smaller tiles) while they stay longer than %s, or take "
+                 "so many workers that their number divides that of the tasks." % (
                      several(ntasks, "task"), several(nworkers, NAMES[self.kind]),
                      seconds(SMALL_S)))
 
@@ -358,7 +282,15 @@ class Reasons(Submission):
             return "%d of them only wait until others have done with a datum that they write anew " \
                 "(STARPU_W): give each a datum of its own, as temporary ones with home node -1, or " \
                 "STARPU_SCRATCH." % noverwrites
-        nwriters = self.run.writers_in_chain()
+        if self.run.handed_in_chain() >= HANDED * ntasks:
+            return "Between them data are partitioned or put together again %d times, which all users " \
+                "of the datum and of its parts wait for: partition once for many tasks, and let " \
+                "tasks use the parts only." % self.run.handed_in_chain()
+        nmovers, nwriters = self.run.movers_in_chain(), self.run.writers_in_chain()
+        if nmovers >= ONE_DATUM * ntasks:
+            return "%d of them write one and the same datum, which goes from node to node for it: let " \
+                "each node contribute to it instead (STARPU_MPI_REDUX), so that they combine what " \
+                "they have in a tree (STARPU_MPI_REDUX_ARITY_THRESHOLD)." % nmovers
         if nwriters >= ONE_DATUM * ntasks:
             return "%d of them write one and the same datum: where they only read it, say so " \
                 "(STARPU_R); where their order does not matter, too (STARPU_COMMUTE); else let each " \
@@ -437,12 +369,21 @@ class Reasons(Submission):
     def idle_gpus(self):
         """Who could run tasks, and runs none."""
         number = self.accounts.nworkers["gpu"]
-        if self.kind != "cpu" or not number or self.accounts.ntasks["gpu"]:
+        if self.kind == "gpu":
+            return self.idle_cores()
+        if not number or self.accounts.ntasks["gpu"]:
             return ""
         return "%s run%s no task: give the codelets kernels for %s (cuda_funcs), and models to " \
             "both if they have some, or take more cores." % (
                 several(number, "GPU"), "s" if number == 1 else "",
                 "it" if number == 1 else "these")
+
+    def idle_cores(self):
+        number = self.accounts.nworkers["cpu"]
+        if not number or self.accounts.ntasks["cpu"]:
+            return ""
+        return "%s run%s no task: give the codelets kernels for cores, too (cpu_funcs), and models to " \
+            "both, or take more GPUs." % (several(number, "CPU core"), "s" if number == 1 else "")
 
     def unused_cores(self):
         """That the environment keeps from running tasks."""
@@ -452,25 +393,6 @@ class Reasons(Submission):
             return ""
         return "; %s leaves %d of the %d cores of each node without a worker" % (
             told, cores - each, cores)
-
-    def crowded(self):
-        """Workers that share cores slow each other down."""
-        cores = self.setup.number("cores") or 0
-        each = self.accounts.nworkers["cpu"] / len(self.run.nodes)
-        hosts = {}
-        for node in self.run.nodes:
-            hosts.setdefault(node.host, []).append(node)
-        symptoms = [reason for reason in self.found
-                    if reason.name in ("slow node", "slow worker", "noise")]
-        if not cores or each <= cores or not symptoms:
-            return
-        self.found = [reason for reason in self.found if reason not in symptoms]
-        self.add("more workers than cores", max(reason.share for reason in symptoms),
-                 "each node has %s workers on %s, so equal tasks take more and less time by "
-                 "turns.  Take as many workers as there are cores%s, or fewer ranks on a machine." % (
-                     plain(each), several(cores, "core"),
-                     " (now %s)" % self.setup.told("STARPU_NCPU", "STARPU_NCPUS")
-                     if self.setup.told("STARPU_NCPU", "STARPU_NCPUS") else ""))
 
     # ---- what they wait for ----
 
@@ -554,13 +476,29 @@ class Reasons(Submission):
         if not ntasks or share < LEAST_WAIT:
             return
         mean_s = self.accounts.by_kind[self.kind].total[BUSY] / ntasks
-        period_s = mean_s + share * self.accounts.capacity_s(self.kind) / ntasks
         if mean_s < SMALL_S:
+            share *= self.part_of_short_waits()
+        period_s = mean_s + share * self.accounts.capacity_s(self.kind) / ntasks
+        if mean_s < SMALL_S and share >= LEAST_WAIT:
             self.add("small tasks", share,
                      "a task lasts %s on average, and a worker gets one each %s: that is what it "
                      "costs to submit and to schedule it.  Make tasks at least %s as large."
                      % (seconds(mean_s), seconds(period_s), times(
                          max(period_s / mean_s, 2.0) if mean_s > 0 else 2.0, 2)))
+
+    def part_of_short_waits(self):
+        """Of what workers do between two tasks.  What takes much longer once is no cost of each
+        task: a worker that was asleep, or whose core others had."""
+        short_s = whole_s = 0.0
+        for node in self.run.nodes:
+            started, ended = node.tasks.started, node.tasks.ended
+            for worker, _, kind in node.workers:
+                order = self.accounts.orders[node.rank, worker] if kind == self.kind else ()
+                for before, after in zip(order, order[1:]):
+                    gap_s = max(started[after] - ended[before], 0.0)
+                    whole_s += gap_s
+                    short_s += min(gap_s, SMALL_S)
+        return short_s / whole_s if whole_s > 0 else 1.0
 
     def ntasks(self):
         return sum(len(row) for key, rows in self.durations.of.items() if key[2] == self.kind
@@ -695,17 +633,35 @@ class Reasons(Submission):
                 (queued_s + moving_s) / count), percent(queued_s / max(queued_s + moving_s,
                                                                        1e-12)))
         rank = max(bytes_of, key=bytes_of.get)
-        if bytes_of[rank] > max(2 / len(self.run.nodes), LEAST_PART) * whole:
+        spot = self.hot_spot(bytes_of, received, whole)
+        if spot is not None:
+            text += "Node %d sends or receives %s of all bytes, a hot spot: let the others exchange " \
+                "values among themselves, spread what it has, and combine what it collects on the way " \
+                "or in a tree (STARPU_MPI_REDUX, STARPU_MPI_REDUX_ARITY_THRESHOLD).  " % (
+                    spot, percent((bytes_of.get(spot, 0) + received.get(spot, 0)) / whole))
+        elif bytes_of[rank] > max(2 / len(self.run.nodes), LEAST_PART) * whole:
             text += "Node %d alone sends %s of all bytes: spread what it has.  " % (
                 rank, percent(bytes_of[rank] / whole))
         rank = max(received, key=received.get, default=None)
-        if rank is not None and \
+        if rank is not None and spot is None and \
                 received[rank] > max(2 / len(self.run.nodes), LEAST_PART) * whole:
             text += "Node %d alone receives %s of all bytes: let other nodes do some of what it " \
                 "collects them for, or combine them on the way or in a tree (STARPU_MPI_REDUX, " \
                 "STARPU_MPI_REDUX_ARITY_THRESHOLD).  " % (
                     rank, percent(received[rank] / max(whole, 1)))
         self.add("messages", share, text + self.fewer_messages(whole / count))
+
+    def hot_spot(self, sent, received, whole):
+        """A node that has to do with nearly all bytes, both ways, where several have some."""
+        both = {rank: min(sent.get(rank, 0), received.get(rank, 0)) for rank in sent}
+        rank = max(both, key=both.get)
+        return rank if len(self.run.nodes) > 2 and whole > 0 and both[rank] >= 0.1 * whole and \
+            sent[rank] + received.get(rank, 0) >= HOT * whole else None
+
+    def width(self):
+        """How many tasks could run at a time on average if all else took no time."""
+        busy_s = sum(self.accounts.by_kind[kind].total[BUSY] for kind in self.run.kinds)
+        return busy_s / max(self.run.chain()[0], 1e-12)
 
     @staticmethod
     def left_s(send, moving_s):
@@ -719,6 +675,12 @@ class Reasons(Submission):
         if mean_bytes <= SHORT_BYTES:
             return "They are short, so the way and its latency take this long, not their bytes: " \
                 "fewer ones with more in each help, " + text
+        nworkers = sum(self.accounts.nworkers[kind] for kind in self.run.kinds
+                       if self.accounts.ntasks[kind])
+        if self.width() < nworkers and not self.are_few:
+            return "Little else can run meanwhile: without any wait %s tasks would run at a time, and there " \
+                "are %d workers.  Smaller tiles let some run while others are under way; send values " \
+                "as soon as they are made, or take fewer nodes." % (plain(self.width(), 2), nworkers)
         return "Fewer or smaller messages help: " + text
 
     def last_task(self):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery report: reasons why workers wait for tasks that have not been submitted yet."""
-from orrery_tool.events import FOR_BARRIER, FOR_END, FOR_READY, FOR_TRANSFER
+from orrery_tool import events as e
+from orrery_tool.events import FOR_END, FOR_READY
 from orrery_tool.report_time import NETWORK, SUBMISSION
 from orrery_tool.report_words import seconds, several
 
@@ -13,14 +14,24 @@ BY_DATA = "Let dependencies order the tasks instead."
 # By enum wait_kind: who waits, and what helps.
 WAITS = {
     FOR_END: ("starpu_task_wait_for_all() or the like", BY_DATA),
-    FOR_TRANSFER: ("starpu_mpi_send(), starpu_mpi_recv(), starpu_mpi_wait() or the like",
-                   "Let tasks and messages follow each other by the data that they use "
-                   "(starpu_mpi_task_insert(), starpu_mpi_isend_detached())."),
-    FOR_BARRIER: ("starpu_mpi_barrier()", BY_DATA),
+    e.FOR_TASK: ("starpu_task_wait() or for tasks with STARPU_TASK_SYNCHRONOUS", BY_DATA),
+    e.FOR_TAG: ("starpu_tag_wait() or the like", BY_DATA),
+    e.FOR_TURN: ("starpu_data_acquire()", "Let a task do what the program does with the data, or have "
+                 "them called back (starpu_data_acquire_cb())."),
+    e.FOR_USERS: ("starpu_data_unregister(), starpu_data_unpartition() or the like", "Give data back "
+                  "later, or without a wait (starpu_data_unregister_submit(), "
+                  "starpu_data_unpartition_submit())."),
+    e.FOR_DATA: ("starpu_data_fetch_on_node() or the like", "Ask for data ahead "
+                 "(starpu_data_prefetch_on_node())."),
+    e.FOR_PARTS: ("starpu_data_partition() and starpu_data_unpartition()", "Let them follow the tasks "
+                  "without a wait (starpu_data_partition_submit(), "
+                  "starpu_data_unpartition_submit()), or let tasks use the parts only."),
+    e.FOR_TRANSFER: ("starpu_mpi_send(), starpu_mpi_recv(), starpu_mpi_wait() or the like",
+                     "Let tasks and messages follow each other by the data that they use "
+                     "(starpu_mpi_task_insert(), starpu_mpi_isend_detached())."),
+    e.FOR_BARRIER: ("starpu_mpi_barrier()", BY_DATA),
 }
-OTHER_WAIT = ("starpu_task_wait(), starpu_data_acquire(), starpu_data_unregister() or the like",
-              "Let dependencies order the tasks instead, and have what the program needs called "
-              "back (starpu_data_acquire_cb(), starpu_data_unregister_submit()).")
+OTHER_WAIT = ("calls of the library", BY_DATA)
 
 
 def total_s(gaps):

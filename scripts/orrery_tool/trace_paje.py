@@ -34,6 +34,7 @@ DEFINITIONS = {
     "PajeNewEvent": (12, "Time date, Type string, Container string, Value string"),
 }
 NUMBER = {name[4:]: number for name, (number, _) in DEFINITIONS.items()}
+BEGINS_LINK, ENDS_LINK = ("%d " % NUMBER[name] for name in ("StartLink", "EndLink"))
 IDLE = "idle"
 
 
@@ -103,13 +104,23 @@ class NodeLines:
 
     def lines(self):
         handlers = {kind: getattr(self, name) for kind, name in self.HANDLERS.items()}
-        for date_s, kind, flag, worker, n, ident, value in self.node.records():
-            self.now_s = max(self.now_s, date_s - self.node.origin_s)
+        later = [] # in the order of dates, then of records
+        for count, (date_s, kind, flag, worker, n, ident, value) in enumerate(
+                self.node.records()):
             handler = handlers.get(kind)
-            if handler:
-                text = handler("%.9f" % max(self.now_s, 0.0), kind, flag, worker, n, ident, value)
-                if text:
-                    yield max(self.now_s, 0.0), text
+            if not handler:
+                continue
+            now_s = max(date_s - self.node.origin_s, self.now_s)
+            text = handler("%.9f" % now_s, kind, flag, worker, n, ident, value)
+            if text:
+                heapq.heappush(later, (now_s, count, text))
+            # The simulated program may be ahead of what its workers do, these are not.
+            if worker != e.NO_WORKER:
+                self.now_s = now_s
+                while later and later[0][0] <= now_s:
+                    yield later[0][0], heapq.heappop(later)[2]
+        while later:
+            yield later[0][0], heapq.heappop(later)[2]
 
     def task_started(self, date, kind, flag, worker, n, ident, value):
         return line("SetState", date, "S", "%sw%d" % (self.name, worker),
@@ -200,6 +211,44 @@ def names_of(nodes, values):
     return memories
 
 
+class Links:
+    """Copies and messages that are under way: those of a run that was cut end with it, since
+    pj_dump refuses links without an end, or without a beginning."""
+
+    def __init__(self, pictures):
+        self.pictures, self.open, self.early = pictures, set(), {}
+
+    def take(self, text):
+        """What is to be written for a line.  One that begins and ends at one date may end first,
+        or before it begins, where the simulated program is ahead of the date."""
+        key = text.split()[-1]
+        if text.startswith(BEGINS_LINK):
+            if key in self.early:
+                number, _, rest = self.early.pop(key).split(" ", 2)
+                return text + " ".join((number, text.split(" ", 2)[1], rest))
+            self.open.add(key)
+        elif text.startswith(ENDS_LINK):
+            if key not in self.open:
+                self.early[key] = text
+                return ""
+            self.open.remove(key)
+        return text
+
+    def ends(self, date_s):
+        date = "%.9f" % date_s
+        for picture in self.pictures:
+            for n, key in picture.copies.values():
+                if key in self.open:
+                    yield line("EndLink", date, "Y", picture.name,
+                               picture.memory_name(n & 0xFFFF), quoted("copy"), key)
+        nets = {picture.node.rank: picture.name + "net" for picture in self.pictures}
+        for key in sorted(self.open):
+            target = int(key.split("_")[1]) if key.startswith("t") else None
+            if target is not None: # where its file is missing, it stays at its sender
+                yield line("EndLink", date, "X", "run", nets.get(
+                    target, nets[int(key[1:].split("_")[0])]), quoted("message"), key)
+
+
 def write_paje(nodes, file):
     values, last_s = Values(), 0.0
     memories = names_of(nodes, values)
@@ -209,9 +258,11 @@ def write_paje(nodes, file):
     file.write(line("CreateContainer", "0", "run", "R", "0", quoted("run")))
     for picture in pictures:
         file.writelines(picture.containers())
+    links = Links(pictures)
     for last_s, text in heapq.merge(*(picture.lines() for picture in pictures),
                                     key=lambda item: item[0]):
-        file.write(text)
+        file.write(links.take(text))
+    file.writelines(links.ends(last_s))
     for picture in pictures:
         file.writelines(picture.ends(last_s))
     file.write(line("DestroyContainer", "%.9f" % last_s, "R", "run"))

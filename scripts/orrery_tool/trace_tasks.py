@@ -3,7 +3,7 @@
 """orrery trace --tasks, --comms, --dot: what StarPU's tools call tasks.rec and comms.rec, in
 the format of GNU recutils, and the graph of the tasks for Graphviz."""
 from orrery_tool import events as e
-from orrery_tool.graph import NO_TASK, Graph
+from orrery_tool.graph import Graph
 
 
 class Task:
@@ -195,7 +195,7 @@ def write_dot(nodes, file):
     for vertex, number in enumerate(graph.task):
         task = everything.by_vertex.get(vertex)
         names[vertex] = '"%s"' % everything.name(task) if task else '"p%d"' % vertex
-        if number == NO_TASK:
+        if number < 0:
             file.write("\t%s [shape=point]\n" % names[vertex])
         else:
             text = task.name.replace("\\", "\\\\").replace('"', '\\"')

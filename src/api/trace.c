@@ -10,6 +10,8 @@
 #include "api/profiling.h"
 #include "core/counters.h"
 #include "core/lasting.h"
+#include "core/worker.h"
+#include "plat/places.h"
 #include "trace/sinks.h"
 
 enum { MANY_TRIES = 1000 };
@@ -124,8 +126,28 @@ void trace_begin(struct node *node)
 		events_pause(node, 1);
 }
 
+/* What other threads, such as those of other programs, have taken of the cores. */
+static void tell_kept(struct node *node)
+{
+	char name[32], text[64];
+	double ran_s, kept_s;
+
+	if (!events_want(&node->events, EVENT_SETTING))
+		return;
+	for (int i = -1; i < node->nworkers; i++) {
+		const struct worker *worker = i < 0 ? NULL : &node->workers[i];
+
+		if (plat_kept_s(node->plat, worker, &ran_s, &kept_s) != 0)
+			continue;
+		snprintf(name, sizeof(name), i < 0 ? "kept" : "kept.%d", i);
+		snprintf(text, sizeof(text), "%.9f,%.9f", kept_s, ran_s);
+		tell_setting(node, name, text);
+	}
+}
+
 void trace_end(struct node *node)
 {
+	tell_kept(node);
 	events_end(node);
 	sinks_close(node->sinks);
 	node->sinks = NULL;

@@ -320,6 +320,8 @@ struct helped {
 
 /* worker_step(), and a look at what its driver started.  1: something was done. */
 int worker_turn(struct worker *worker);
+/* Of the worker's own thread. */
+void worker_thread_name(const struct worker *worker, char *name, size_t bytes);
 /* There is nothing to do: poll for a while, where no other worker does, until there is.
  * 1 when the worker has stepped. */
 int helper_rest(struct plat *plat, struct worker *worker, struct helping *helping);

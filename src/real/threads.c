@@ -3,12 +3,14 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/watchdog.h"
+#include "plat/places.h"
 #include "real/cuda.h"
 #include "real/real.h"
 
@@ -60,6 +62,44 @@ static int is_called(int id, const char *name)
 	fclose(file);
 	text[strcspn(text, "\n")] = '\0';
 	return strcmp(text, name) == 0;
+}
+
+/* Linux counts: nanoseconds on a core, nanoseconds of waiting for one, turns. */
+static int read_kept_s(const char *path, double *ran_s, double *kept_s)
+{
+	FILE *file = fopen(path, "r");
+	unsigned long long ran_ns, kept_ns;
+	int n;
+
+	if (!file)
+		return -ENODEV;
+	n = fscanf(file, "%llu %llu", &ran_ns, &kept_ns);
+	fclose(file);
+	/* A thread that asks has run; zeros say that nothing is counted. */
+	if (n != 2 || ran_ns == 0)
+		return -ENODEV;
+	*ran_s = 1e-9 * (double)ran_ns;
+	*kept_s = 1e-9 * (double)kept_ns;
+	return 0;
+}
+
+/* Workers that share a thread have the name of none. */
+int plat_kept_s(struct plat *plat, const struct worker *of, double *ran_s, double *kept_s)
+{
+	int ids[MAX_THREADS], n = of ? threads_of_process(ids, MAX_THREADS) : 0;
+	char name[16], path[64];
+
+	(void)plat;
+	if (!of)
+		return read_kept_s("/proc/thread-self/schedstat", ran_s, kept_s);
+	worker_thread_name(of, name, sizeof(name));
+	for (int i = 0; i < n && i < MAX_THREADS; i++) {
+		if (!is_called(ids[i], name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", ids[i]);
+		return read_kept_s(path, ran_s, kept_s);
+	}
+	return -ENODEV;
 }
 
 static int is_among(int id, const int *ids, int n)

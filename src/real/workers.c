@@ -161,11 +161,16 @@ int workers_awake(struct plat *plat, const struct worker *except)
 	return n;
 }
 
+void worker_thread_name(const struct worker *worker, char *name, size_t bytes)
+{
+	snprintf(name, bytes, "orr-worker-%u", (unsigned)worker->id % 1000);
+}
+
 static void name_thread(struct worker *worker)
 {
 	char name[16];
 
-	snprintf(name, sizeof(name), "orr-worker-%u", (unsigned)worker->id % 1000);
+	worker_thread_name(worker, name, sizeof(name));
 	prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 

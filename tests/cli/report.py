@@ -468,6 +468,18 @@ def schedulers(suite):
     status, output = suite.orrery("compare", "end", "network")
     suite.verdict("a_slower_network_is_the_reason", status == 0 and re.search(
         r"Of a \S+'s time that is network \+", output), output)
+    suite.verdict("the_same_program_is_not_told_apart", "different programs" not in output and
+                  "started differently" not in output, output)
+    output = suite.orrery("compare", "behind-priorities-eager", "behind-priorities-dmda")[1]
+    suite.verdict("other_schedulers_are_told", "They were started differently: scheduler eager, "
+                  "dmda." in output, output)
+    output = suite.orrery("compare", "behind-commute-lws", "reduced-ranks-2")[1]
+    suite.verdict("other_programs_are_told", "They have no codelet in common: these are different "
+                  "programs.  They have other workers at work: 8 CPU cores, and 16 CPU cores."
+                  in output, output)
+    output = suite.orrery("compare", "behind-noise-lws", "behind-worker-lws")[1]
+    suite.verdict("other_tasks_are_told", "They did not run the same tasks: 40 and 120 of on a core."
+                  in output, output)
     run = Run(os.path.join(suite.directory, "network"))
     books = Accounts(run)
     for kind in run.kinds:

@@ -18,6 +18,7 @@ from orrery_tool import events as e  # noqa: E402
 
 ARROWS = os.path.join(SRC, "tests", "cli", "arrows.c")
 GRAPH = os.path.join(SRC, "tests", "cli", "graph.c")
+AMISS = os.path.join(SRC, "tests", "cli", "amiss.c")
 
 
 def records(path):
@@ -86,6 +87,24 @@ def tasks_and_messages(case):
     verdict("%s_messages_are_written" % case.name, len(comms) == NTASKS and all(
         {comm["Src"], comm["Dst"]} == {"0", "1"} and comm["Size"] == "40000" and
         float(comm["SendTime"]) <= float(comm["RecvTime"]) for comm in comms), comms)
+
+
+def paje_of_short_tasks(top):
+    """A simulated program submits ahead of what its workers do; states are as long as tasks."""
+    program, trace = os.path.join(top, "amiss"), os.path.join(top, "short")
+    orrery("cc", "--sim", AMISS, "-o", program)
+    status, output = orrery("run", "--sim", "small4", "-n", "1", "--trace", trace, program, "small")
+    orrery("trace", trace, "--paje", trace + ".paje")
+    spent_s, since, ntasks = 0.0, {}, 0
+    with open(trace + ".paje", encoding="utf-8") as f:
+        for words in (row.split() for row in f if row.startswith("8 ")):
+            if words[4] != "idle":
+                since[words[3]] = float(words[1])
+                ntasks += 1
+            elif words[3] in since:
+                spent_s += float(words[1]) - since.pop(words[3])
+    verdict("states_of_paje_are_as_long_as_tasks", status == 0 and ntasks == 20000 and
+            abs(spent_s / ntasks - 1e-6) < 1e-8, (ntasks, spent_s, output))
 
 
 def paje(case):
@@ -188,6 +207,22 @@ def rounded(top):
             text[-500:])
 
 
+def cut(top):
+    """A run that was killed while a copy and a message were under way."""
+    records = [(1e-6, e.COPY_BEGINS, 0, e.NO_WORKER, 0 << 16 | 2, 7, 100),
+               (2e-6, e.REQUEST_POSTED, 0, e.NO_WORKER, 1, 50, 3),
+               (3e-6, e.REQUEST_READY, 0, e.NO_WORKER, 1, 50, 0),
+               (4e-6, e.TASK_STARTED, 0, 0, 0, 1, 0)]
+    path = recorded(top, records) + ".paje"
+    status, output = orrery("trace", path[:-5], "--paje", path)
+    with open(path, encoding="utf-8") as f:
+        lines = f.read().split("\n")
+    begun, ended = ([row.split()[-1] for row in lines if row.startswith(number)]
+                    for number in ("10 ", "11 "))
+    verdict("what_was_under_way_ends_with_the_run", status == 0 and len(begun) == 2 and
+            sorted(begun) == sorted(ended), (output, begun, ended))
+
+
 def check(case, top):
     status, output = case.run()
     verdict("%s_runs" % case.name, status == 0, output)
@@ -195,6 +230,9 @@ def check(case, top):
     paje(case)
     graph(case.flavour, case.name, top)
     rounded(top)
+    cut(top)
+    if case.flavour:
+        paje_of_short_tasks(top)
     arrows(case.flavour, case.name, top)
 
 
