@@ -69,6 +69,14 @@ def compiler_name(sources, sim):
     return ("smpi" if sim else "mpi") + kind
 
 
+def copies_flags(compiler):
+    """Each simulated rank has its own statics of inline functions and templates."""
+    flag = "-fno-gnu-unique" # g++'s only
+    taken = subprocess.run([compiler, flag, "-E", "-x", "c++", os.devnull], check=False,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return [flag] if taken.returncode == 0 else []
+
+
 def module_objects(place, compiler, directory, is_shown):
     """Compile the modules in a directory: what a Fortran program needs of them."""
     sources = [os.path.join(place.modules, name + ".f90") for name in MODULES]
@@ -108,6 +116,8 @@ def command_cc(place, argv):
         command = [tool(name), "-I" + place.include]
         command += ["-DSTARPU_SIMGRID=1"] if sim else ["-DSTARPU_HAVE_HWLOC=1",
                                                        *place.cuda_flags()]
+        if name == "smpicxx":
+            command += copies_flags(command[0])
         objects = []
         if name.endswith("f90") and not own:
             objects = module_objects(place, command[0], directory, "--show" in flags)

@@ -7,6 +7,8 @@ import re
 import sys
 import xml.parsers.expat
 
+from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_mistake, mistake,
+                                             radical_mistake)
 from orrery_tool.words import Refusal
 
 TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs")
@@ -17,14 +19,13 @@ NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "h
            "host_peers", "nvlink_bw", "disks", "disk_read_bw", "disk_write_bw", "disk_lat", "numa_nodes", "numa_bw",
            "numa_lat", "numa_mem_bytes", "cpu_peak_sp_gflops", "cpu_peak_dp_gflops",
            "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "cpu_speedup", "gpu_speedup")
-NEEDED = ("id", "radical", "speed", "bw", "lat")
+NEEDED = ("id", "prefix", "suffix", "radical", "speed", "bw", "lat")
 HOLDERS = ("cluster", "host", "cabinet", "peer")
 SWITCHES = ("host_shared", "copies_messages")
 COUNTS = ("cpus", "gpus", "spare_cores", "disks", "numa_nodes", "host_peers") + SWITCHES
 MOST_UNITS, MOST_BYTES = 1e6, 1e18  # as src/sim/machine.c has them
 KINDS = r"\w+:\d+-\d+(;\w+:\d+-\d+)*;?"
-BANDWIDTHS = ("bw", "bandwidth", "bw_in", "bw_out", "bb_bw", "loopback_bw")
-NOT_NEGATIVE = BANDWIDTHS + ("lat", "latency", "bb_lat", "loopback_lat", "speed")
+NOT_NEGATIVE = BANDWIDTHS + TIMES + ("speed",)
 MAX_NOTES = 5              # of a file
 VERSIONS = ("4", "4.0", "4.1")
 # What changes while a run goes on: (element, attribute): why it cannot be
@@ -75,7 +76,9 @@ class Reader:
         if not self.open and name == "platform" and not self.has_doctype:
             self.refuse(name, "SimGrid wants a line before it: <!DOCTYPE platform SYSTEM "
                         "\"https://simgrid.org/simgrid.dtd\">")
-        if name == "platform" and attributes.get("version", "4") not in VERSIONS:
+        if name == "platform" and "version" not in attributes:
+            self.refuse(name, "its version is missing: <platform version=\"4.1\">")
+        if name == "platform" and attributes["version"] not in VERSIONS:
             self.refuse(name, "version is \"%s\", and SimGrid reads 4.1; convert it: "
                         "simgrid_update_xml %s" % (attributes["version"], self.path))
         self.quantities(name, attributes)
@@ -112,12 +115,27 @@ class Reader:
                     "no kinds are named: <prop id=\"kinds\" value=\"%s:0-7\"/>" % kind), line)
 
     def quantities(self, name, attributes):
-        """Units are SimGrid's to judge; with no bandwidth a run never ends."""
+        """With no bandwidth a run never ends."""
         for attribute in NOT_NEGATIVE:
             value = attributes.get(attribute, "").strip()
             if value.startswith("-") or (attribute in BANDWIDTHS and
                                          re.match(r"\+?0*\.?0*([A-Za-z]|$)", value) and value):
                 self.refuse(name, "%s=\"%s\": expected more than 0" % (attribute, value))
+        for attribute in BANDWIDTHS + TIMES:
+            if attribute in attributes:
+                self.judge(name, mistake(attribute, attributes[attribute]))
+                self.wonder(name, attribute, doubt(attribute, attributes[attribute]))
+        if name in ("cluster", "cabinet") and "radical" in attributes:
+            self.judge(name, radical_mistake(attributes["radical"]))
+
+    def wonder(self, element, attribute, words):
+        if words and (element, attribute) not in self.said:
+            self.said.add((element, attribute))
+            self.note(element, words)
+
+    def judge(self, element, words):
+        if words:
+            self.refuse(element, words)
 
     def changes(self, name, attributes):
         """What SimGrid knows and a run does not follow."""
@@ -186,6 +204,7 @@ class Reader:
         name, value = attributes.get("id"), attributes.get("value")
         if name is None or value is None:
             self.refuse("prop", "expected <prop id=\"NAME\" value=\"VALUE\"/>")
+        self.judge("prop", factors_mistake(name, value))
         kind, _, plain = name.rpartition(".")
         if name == "kinds":
             if not re.fullmatch(KINDS, value):

@@ -16,6 +16,7 @@ from orrery_tool.platform import choose_hosts
 from orrery_tool.platform_command import cache_directory
 from orrery_tool.private import PrivateDirectory
 from orrery_tool.speech import SimgridSpeech, speech_of
+from orrery_tool.statics import statics_warning
 from orrery_tool.summary import Summary
 from orrery_tool.words import Refusal
 
@@ -268,6 +269,9 @@ def run_sim(place, args, app):
     if args.show:
         return launch(simulation_command(args, app, smpi, base + "/PRIVATE"), args, env, speech)
     check_platform(args, smpi, names)
+    shared = "" if args.n < 2 or args.no_privatize else statics_warning(app)
+    if shared:
+        print("[orrery] run: " + shared, file=sys.stderr, flush=True)
     with PrivateDirectory(base) as private:
         with open(os.path.join(private, "hosts"), "w", encoding="utf-8") as f:
             f.write("".join(name + "\n" for name in names))

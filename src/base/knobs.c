@@ -2,7 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "base/knobs.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -485,8 +485,14 @@ static double clamp(const struct knob *knob, double value)
 	return value > knob->max ? knob->max : value;
 }
 
+static int is_whole(double value)
+{
+	return value < -MANY_BYTES || value > MANY_BYTES || (double)(long)value == value;
+}
+
 static void parse(struct knobs *knobs, const struct knob *knob, const char *text)
 {
+	const char *number = knob->kind == KNOB_DOUBLE ? "number" : "whole number";
 	char *end;
 	double value;
 
@@ -497,13 +503,15 @@ static void parse(struct knobs *knobs, const struct knob *knob, const char *text
 		*field = orr_strdup(text);
 		return;
 	}
-	errno = 0;
-	value = knob->kind == KNOB_DOUBLE ? decimal_read(text, &end)
-					  : (double)strtol(text, &end, 10);
-	if (end == text || *end || errno || value != value)
+	value = decimal_read(text, &end);
+	while (end != text && isspace((unsigned char)*end))
+		end++;
+	if (end == text || *end || value != value ||
+	    (knob->kind != KNOB_DOUBLE && !is_whole(value)))
 		orr_die(ORR_NO_RANK,
-			"%s is \"%s\": it must be a number from %g to %g (%s: %s)",
-			knob->name, text, knob->min, knob->max, knob->unit, knob->doc);
+			"%s is \"%s\": it must be a %s from %.10g to %.10g (%s: %s)",
+			knob->name, text, number, knob->min, knob->max, knob->unit,
+			knob->doc);
 	if (is_unset(knob, value))
 		return;
 	store(knobs, knob, clamp(knob, value));
@@ -522,7 +530,8 @@ void knobs_complain(void)
 		/* Switches take any positive number for "on", as StarPU's do. */
 		if (knob->max == 1 && value > 1)
 			continue;
-		orr_complain(ORR_NO_RANK, "%s is %s: expected %g to %g (%s); using %g",
+		orr_complain(ORR_NO_RANK,
+			     "%s is %s: expected %.10g to %.10g (%s); using %.10g",
 			     knob->name, text, knob->min, knob->max, knob->unit,
 			     clamp(knob, value));
 	}
@@ -589,9 +598,9 @@ static void print_range(FILE *out, const struct knob *knob)
 	if (knob->kind == KNOB_TEXT)
 		fprintf(out, " | ");
 	else if (knob->max >= MANY)
-		fprintf(out, " | from %g", knob->min);
+		fprintf(out, " | from %.10g", knob->min);
 	else
-		fprintf(out, " | %g to %g", knob->min, knob->max);
+		fprintf(out, " | %.10g to %.10g", knob->min, knob->max);
 }
 
 void knobs_print_manual(FILE *out)
@@ -605,7 +614,7 @@ void knobs_print_manual(FILE *out)
 		if (knob->kind == KNOB_TEXT || knob->preset == -1)
 			fprintf(out, "unset");
 		else
-			fprintf(out, "%g", knob->preset);
+			fprintf(out, "%.10g", knob->preset);
 		print_range(out, knob);
 		fprintf(out, " | %s |\n", knob->doc);
 	}

@@ -5,6 +5,9 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/select.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,11 +187,111 @@ time_t time(time_t *date)
 	return now;
 }
 
+/* ---- what it does not redirect --------------------------------------- */
+
+/* Neither the simulation nor one of its ranks: a thread of the program's own making. */
+static int is_stranger(void)
+{
+	return !sim_get()->in_kernel && !sg_actor_self();
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *date,
+		    struct timespec *left)
+{
+	struct timespec rest = *date, now;
+
+	if (is_stranger())
+		return NEXT(clock_nanosleep)(clock, flags, date, left);
+	if (flags & TIMER_ABSTIME) {
+		smpi_clock_gettime(clock, &now);
+		if (date->tv_sec < now.tv_sec ||
+		    (date->tv_sec == now.tv_sec && date->tv_nsec <= now.tv_nsec))
+			return 0;
+		rest.tv_sec -= now.tv_sec + (date->tv_nsec < now.tv_nsec);
+		rest.tv_nsec += (date->tv_nsec < now.tv_nsec) * 1000000000L - now.tv_nsec;
+		left = NULL;
+	}
+	return smpi_nanosleep(&rest, left) == 0 ? 0 : errno;
+}
+
+/* Without descriptors it is a way to sleep. */
+int select(int n, fd_set *in, fd_set *out, fd_set *other, struct timeval *limit)
+{
+	if (in || out || other || !limit || is_stranger())
+		return NEXT(select)(n, in, out, other, limit);
+	sleep_s((double)limit->tv_sec + 1e-6 * (double)limit->tv_usec);
+	return 0;
+}
+
+/* Nanoseconds; those of a stranger are real. */
+static long look_ns(void)
+{
+	struct timespec date;
+
+	if (is_stranger())
+		clock_gettime(CLOCK_REALTIME, &date);
+	else
+		smpi_clock_gettime(CLOCK_REALTIME, &date);
+	return date.tv_sec * 1000000000L + date.tv_nsec;
+}
+
+/* std::chrono::steady_clock::now() and system_clock::now() return one integer. */
+long clock_of_cpp_steady(void) __asm__("_ZNSt6chrono3_V212steady_clock3nowEv");
+long clock_of_cpp_system(void) __asm__("_ZNSt6chrono3_V212system_clock3nowEv");
+
+long clock_of_cpp_steady(void)
+{
+	return look_ns();
+}
+
+long clock_of_cpp_system(void)
+{
+	return look_ns();
+}
+
+/* What Fortran's system_clock() calls: numbers of 4 bytes have milliseconds. */
+void _gfortran_system_clock_4(int32_t *count, int32_t *rate, int32_t *max);
+void _gfortran_system_clock_8(int64_t *count, int64_t *rate, int64_t *max);
+
+void _gfortran_system_clock_4(int32_t *count, int32_t *rate, int32_t *max)
+{
+	if (count)
+		*count = (int32_t)(look_ns() / 1000000 & INT32_MAX);
+	if (rate)
+		*rate = 1000;
+	if (max)
+		*max = INT32_MAX;
+}
+
+void _gfortran_system_clock_8(int64_t *count, int64_t *rate, int64_t *max)
+{
+	if (count)
+		*count = look_ns();
+	if (rate)
+		*rate = 1000000000;
+	if (max)
+		*max = INT64_MAX;
+}
+
+double omp_get_wtime(void);
+
+double omp_get_wtime(void)
+{
+	return 1e-9 * (double)look_ns();
+}
+
+/* ---- the end ----------------------------------------------------------- */
+
 /* SMPI ends the calling actor; a callback is none, and a thread is not the program. */
 void smpi_exit(int status)
 {
-	struct node *node = plat_self();
+	struct node *node;
 
+	if (sim_is_child()) {
+		fflush(NULL); /* what else exit() calls would end the simulation */
+		_exit(status);
+	}
+	node = plat_self();
 	if (sim_is_main())
 		NEXT(smpi_exit)(status);
 	orr_complain(

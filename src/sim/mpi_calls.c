@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <mpi.h>
+#include <simgrid/host.h>
 
 #include "sim.h"
 
@@ -22,11 +23,13 @@ static int is_started(void)
 static int remember(int status)
 {
 	struct sim_rank *rank = sim_rank_self();
+	int place;
 
 	sim_watch();
 	if (status == MPI_SUCCESS && rank) {
-		PMPI_Comm_rank(MPI_COMM_WORLD, &rank->world_rank);
-		PMPI_Comm_size(MPI_COMM_WORLD, &rank->world_size);
+		PMPI_Comm_rank(MPI_COMM_WORLD, &place);
+		PMPI_Comm_size(MPI_COMM_WORLD, &sim_get()->world_size);
+		rank->place = place + 1;
 	}
 	return status;
 }
@@ -57,6 +60,27 @@ int MPI_Finalize(void)
 	return ended || !is_started() ? MPI_SUCCESS : PMPI_Finalize();
 }
 
+/* SMPI keeps files on disks of the host, and ends the process where it has none. */
+int MPI_File_open(MPI_Comm comm, const char *name, int mode, MPI_Info info,
+		  MPI_File *file)
+{
+	const struct sim_rank *rank = sim_rank_self();
+	unsigned ndisks = 0;
+	sg_disk_t *disks;
+
+	sim_check_main("MPI_File_open");
+	sg_host_get_disks(sg_host_self(), &ndisks, &disks);
+	if (ndisks > 0)
+		return PMPI_File_open(comm, name, mode, info, file);
+	orr_complain(
+		rank && rank->place ? rank->place - 1 : ORR_NO_RANK,
+		"MPI_File_open: \"%s\" cannot be opened: files of MPI need a host with "
+		"a <disk> of SimGrid's, and %s has none; in simulation (#ifdef "
+		"STARPU_SIMGRID) use fopen() or leave the file out",
+		name, sg_host_get_name(sg_host_self()));
+	report_exit(1);
+}
+
 /* SMPI would end one rank after the other, and the process with status 0. */
 int MPI_Abort(MPI_Comm comm, int code)
 {
@@ -64,7 +88,7 @@ int MPI_Abort(MPI_Comm comm, int code)
 
 	(void)comm;
 	sim_check_main("MPI_Abort");
-	orr_complain(rank && rank->world_size > 0 ? rank->world_rank : ORR_NO_RANK,
+	orr_complain(rank && rank->place ? rank->place - 1 : ORR_NO_RANK,
 		     "MPI_Abort: the program asks to end the run, with status %d", code);
 	report_exit(code && !(code & 255) ? 1 : code);
 }
@@ -82,7 +106,7 @@ static const struct sim_rank *told_rank(MPI_Comm comm)
 	if (sim_is_main() || comm != MPI_COMM_WORLD)
 		return NULL;
 	rank = sim_rank_self();
-	return rank && rank->world_size > 0 ? rank : NULL;
+	return rank && rank->place ? rank : NULL;
 }
 
 int MPI_Comm_rank(MPI_Comm comm, int *rank)
@@ -93,7 +117,7 @@ int MPI_Comm_rank(MPI_Comm comm, int *rank)
 		sim_check_main("MPI_Comm_rank");
 		return PMPI_Comm_rank(comm, rank);
 	}
-	*rank = told->world_rank;
+	*rank = told->place - 1;
 	return MPI_SUCCESS;
 }
 
@@ -105,6 +129,6 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
 		sim_check_main("MPI_Comm_size");
 		return PMPI_Comm_size(comm, size);
 	}
-	*size = told->world_size;
+	*size = sim_get()->world_size;
 	return MPI_SUCCESS;
 }

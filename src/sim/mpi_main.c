@@ -72,7 +72,7 @@ MAIN(Comm_split) MAIN(Comm_split_type) MAIN(Compare_and_swap) MAIN(Dist_graph_cr
 MAIN(Dist_graph_create_adjacent) MAIN(Exscan) MAIN(Fetch_and_op) MAIN(File_close)
 MAIN(File_delete) MAIN(File_iread) MAIN(File_iread_all) MAIN(File_iread_at)
 MAIN(File_iread_at_all) MAIN(File_iread_shared) MAIN(File_iwrite) MAIN(File_iwrite_all)
-MAIN(File_iwrite_at) MAIN(File_iwrite_at_all) MAIN(File_iwrite_shared) MAIN(File_open)
+MAIN(File_iwrite_at) MAIN(File_iwrite_at_all) MAIN(File_iwrite_shared)
 MAIN(File_preallocate) MAIN(File_read) MAIN(File_read_all) MAIN(File_read_all_begin)
 MAIN(File_read_all_end) MAIN(File_read_at) MAIN(File_read_at_all)
 MAIN(File_read_at_all_begin) MAIN(File_read_at_all_end) MAIN(File_read_ordered)

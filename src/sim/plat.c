@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/engine.h>
@@ -31,9 +32,16 @@ _Static_assert(offsetof(struct sim, in_kernel) == offsetof(struct sim_asked, in_
 
 struct sim *sim_get(void)
 {
-	if (!the_sim)
+	if (!the_sim) {
 		the_sim = orr_alloc(sizeof(*the_sim));
+		the_sim->process = getpid();
+	}
 	return the_sim;
+}
+
+int sim_is_child(void)
+{
+	return sim_get()->process != getpid();
 }
 
 struct world **plat_world(void)

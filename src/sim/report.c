@@ -13,6 +13,8 @@ enum { REPORT_RANKS = 20, EXIT_DEADLOCK = 3 };
 
 void report_last(void)
 {
+	if (sim_is_child())
+		return; /* all of it is the parent's */
 	for (struct plat *plat = sim_get()->first; plat; plat = plat->next)
 		if (plat->last)
 			plat->last(plat->node);
@@ -120,7 +122,8 @@ static void describe_all(const struct sim *sim)
 			describe(plat);
 	for (struct sim_thread *thread = sim->first_main; thread; thread = thread->next)
 		if (is_outside(thread) && n++ < REPORT_RANKS)
-			describe_main(thread, thread->rank->world_rank);
+			describe_main(thread,
+				      thread->rank->place - (thread->rank->place > 0));
 }
 
 static void list(const char *what, const char *why)

@@ -53,6 +53,7 @@ struct quiet {
 struct sim {
 	/* As struct sim_asked has it [plat_inline.h]. */
 	int in_kernel;
+	pid_t process; /* that simulates: what it forks does not */
 	uintptr_t asking_page;
 	struct sim_rank *asking_rank;
 	struct heap calendar;
@@ -76,6 +77,7 @@ struct sim {
 	struct kernel *kernel;
 	struct plat_timer kick;    /* transport "mpi": for all idle mains */
 	int npolling;              /* idle mains */
+	int world_size;            /* of MPI_COMM_WORLD, once MPI has been started */
 	struct plat_timer unstick; /* of plat_unstick() */
 	struct quiet quiet;
 	struct world *world;
@@ -104,9 +106,10 @@ struct specifics {
 
 /* A rank of the program, which would be a process on a real machine. */
 struct sim_rank {
-	struct node *node;          /* NULL while the library is closed */
-	int nthreads;               /* of the application; the last one frees the rank */
-	int world_rank, world_size; /* of MPI_COMM_WORLD, once MPI has been started */
+	struct node *node;     /* NULL while the library is closed */
+	struct sim_libc *libc; /* NULL before it is needed; see libc.c */
+	int nthreads;          /* of the application; the last one frees the rank */
+	int place;             /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
 };
 
 /*
@@ -179,6 +182,8 @@ struct plat {
 
 /* The process's simulation, made when there is none yet. */
 struct sim *sim_get(void);
+/* Has the program called fork(), and is this the child?  It ends without simulating. */
+int sim_is_child(void);
 /* From here on, know when nothing can go on and when the simulation ends. */
 void sim_watch(void);
 

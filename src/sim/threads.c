@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/host.h>
@@ -41,8 +43,10 @@ static void leave_stack(const struct sim_thread *thread)
 
 static void thread_free(struct sim_thread *thread)
 {
-	if (--thread->rank->nthreads == 0)
+	if (--thread->rank->nthreads == 0) {
+		free(thread->rank->libc);
 		free(thread->rank);
+	}
 	sg_sem_destroy(thread->sem);
 	free(thread);
 }
@@ -74,7 +78,10 @@ static void on_main_exit(int failed, void *arg)
 {
 	struct sim_thread *thread = arg;
 
-	(void)failed;
+	if (sim_is_child()) {
+		fflush(NULL);
+		_exit(failed);
+	}
 	leave_stack(thread);
 	specifics_clear(sim_get(), &thread->specifics);
 	unlink_main(sim_get(), thread);

@@ -323,6 +323,32 @@ GOOD = (("10 Gbps", "ethernet", "10 Gbit/s"), ("10 GBps", "ethernet", "10 Gbit/s
         ("39.2 GFlops", "ethernet", "39.2 GFlop/s"), ("Fat-Tree", "gpus", "fat tree"),
         ("hdr", "gpus", "HDR"), ("512\u00a0GB", "gpus", "512 GB"))
 
+LAB = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="lab" prefix="n" suffix="" radical="0-15" speed="10Gf" bw="12GBps" lat="1us">
+    <prop id="smpi/or" value="0:3e-7:0"/>
+  </cluster>
+</platform>
+"""
+# The same in XML: what is replaced, by what, words of the refusal
+IN_XML = (
+    ("12GBps", "100Gb/s", [":4: <cluster>: bw=", "did you mean \"100Gbps\"?"]),
+    ("12GBps", "12 GB/s", [":4: <cluster>: bw=", "did you mean \"12GBps\"?"]),
+    ("12GBps", "12GBytes/s", [":4: <cluster>: bw=", "did you mean \"12GBps\"?"]),
+    ("12GBps", "1us", [":4: <cluster>: bw=", "write it as 1.25GBps or 10Gbps"]),
+    ("1us", "1 us", [":4: <cluster>: lat=", "did you mean \"1us\"?"]),
+    ("1us", "1usec", [":4: <cluster>: lat=", "did you mean \"1us\"?"]),
+    ("1us", "1GBps", [":4: <cluster>: lat=", "write it as 1.2us"]),
+    ("0-15", "0..15", [":4: <cluster>: radical=", "\"0-1023\""]),
+    ("0-15", "15-0", [":4: <cluster>: radical=", "did you mean \"0-15\"?"]),
+    ("prefix=\"n\" ", "", [":4: <cluster>: it lacks prefix"]),
+    (" version=\"4.1\"", "", [":3: <platform>: its version is missing"]),
+    ("0:3e-7:0", "300ns", [":5: <prop>: smpi/or is", "\"0:3e-7:0;65536:5e-7:0\""]),
+)
+REMARKS_IN_XML = (("12GBps", "12.5", "lab.xml:4: <cluster>: bw=\"12.5\" is 12.5 bytes per second; is"),
+                  ("1us", "1", "lab.xml:4: <cluster>: lat=\"1\" is 1 seconds; is that meant?"))
+
 
 class Place:
     share = SRC
@@ -384,6 +410,25 @@ def good(claims):
     claims.verdict("what_is_hardly_meant_is_spoken_of", not wrong, "; ".join(wrong))
 
 
+def in_xml(claims):
+    def check(old, new):
+        assert old in LAB, old
+        with open("lab.xml", "w", encoding="utf-8") as f:
+            f.write(LAB.replace(old, new, 1))
+        return start(["--check", "lab.xml"])
+
+    wrong = [] if check("", "") == (None, "") else ["good: %s, %s" % check("", "")]
+    for old, new, words in IN_XML:
+        refusal = check(old, new)[0]
+        if not refusal or "\n" in refusal or not all(
+                word in refusal for word in ["lab.xml" + words[0]] + words[1:]):
+            wrong.append("%s for %s: %s" % (new, old, refusal))
+    for old, new, words in REMARKS_IN_XML:
+        refusal, said = check(old, new)
+        wrong += ["%s: %s, %s" % (new, refusal, said)] if refusal or words not in said else []
+    claims.verdict("%d_mistakes_in_xml" % len(IN_XML), not wrong, "; ".join(wrong))
+
+
 def encodings(claims):
     text = LABS["gpus"]
     expected = attempt(text)
@@ -418,6 +463,7 @@ def main():
         os.chdir(directory)
         good(claims)
         mistakes(claims)
+        in_xml(claims)
         encodings(claims)
         changes(claims)
         os.chdir("/")

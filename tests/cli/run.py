@@ -130,7 +130,7 @@ def bad_platforms(suite):
              '<platform version="4.1"/>', ["has no hosts"]),
             ("cluster_without_speed", text.replace("speed=", "sped="), ["<cluster>", "lacks speed"]),
             ("cluster_with_bad_radical", text.replace('radical="0-3"', 'radical="0-x"'),
-             ['radical "0-x"'])):
+             ['radical="0-x"'])):
         suite.refuses(claim, "run", "--sim", suite.write("bad.xml", contents), "-n", "2",
                       "./hello-sim", says=["bad.xml"] + says)
 

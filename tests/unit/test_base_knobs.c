@@ -179,6 +179,27 @@ static void no_number_ends_the_program(void **state)
 	assert_non_null(strstr(said, "STARPU_NCPU is \"many\""));
 }
 
+static void numbers_are_taken_as_people_write_them(void **state)
+{
+	struct knobs knobs;
+	char said[1000];
+	int status;
+
+	(void)state;
+	setenv("STARPU_NCPU", " 4 \n", 1);
+	setenv("ORRERY_MPI_EAGER", "1e3", 1);
+	setenv("STARPU_SCHED_BETA", "2.5 ", 1);
+	knobs_read(&knobs);
+	assert_int_equal(knobs.ncpu, 4);
+	assert_int_equal(knobs.mpi_eager_bytes, 1000);
+	assert_true(knobs.sched_beta == 2.5);
+	knobs_free(&knobs);
+	setenv("STARPU_NCPU", "3.7", 1);
+	read_in_child(said, sizeof(said), &status);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	assert_non_null(strstr(said, "a whole number from 0 to 1000000000"));
+}
+
 static void texts_may_be_long(void **state)
 {
 	enum { LONG = 100000 };
@@ -243,6 +264,7 @@ int main(void)
 		cmocka_unit_test_setup(out_of_range_is_clamped_aloud, forget),
 		cmocka_unit_test_setup(a_switch_takes_any_positive_number, forget),
 		cmocka_unit_test_setup(no_number_ends_the_program, forget),
+		cmocka_unit_test_setup(numbers_are_taken_as_people_write_them, forget),
 		cmocka_unit_test_setup(texts_may_be_long, forget),
 		cmocka_unit_test_setup(the_manual_names_all, forget),
 		cmocka_unit_test_setup(complaints_say_who, forget),

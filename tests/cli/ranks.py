@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Orrery authors
+"""What a process has once, simulated ranks have each; where they cannot, it is said."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from run import SRC, Suite, configured
+
+HERE = os.path.join(SRC, "tests", "cli")
+RUN = ["run", "--sim", "small4", "-n", "3", "--quiet"]
+
+
+def in_c(suite):
+    status, output = suite.orrery("cc", "--sim", os.path.join(HERE, "ranks.c"), "-o", "ranks")
+    suite.verdict("c_is_built", status == 0, output)
+    for claim, argument in (("random_numbers_words_and_sleeps", []),
+                            ("a_child_of_fork_ends_by_exit", ["fork"])):
+        status, output = suite.orrery(*RUN, "./ranks", *argument)
+        suite.verdict(claim, status == 0 and output == "each has its own\n", output)
+    status, output = suite.orrery(*RUN, "./ranks", "file")
+    suite.verdict("files_of_mpi_are_refused", status == 1 and output.count("\n") == 1 and all(
+        word in output for word in ("[rank 0] MPI_File_open: \"results.dat\"", "<disk>",
+                                    "use fopen()")), output)
+
+
+def in_cpp(suite):
+    source = os.path.join(HERE, "ranks.cpp")
+    status, output = suite.orrery("cc", "--sim", source, "-o", "cpp")
+    suite.verdict("cpp_is_built", status == 0, output)
+    status, output = suite.orrery(*RUN, "./cpp")
+    suite.verdict("singletons_and_clocks_of_cpp", status == 0 and output == "the end\n", output)
+    shown = suite.orrery("cc", "--sim", "--show", source, "-o", "unique")[1]
+    if "-fno-gnu-unique " not in shown: # no g++: there are no such statics
+        return
+    subprocess.run(shown.replace("-fno-gnu-unique ", ""), shell=True, check=True,
+                   cwd=suite.directory)
+    status, output = suite.orrery(*RUN, "./unique")
+    suite.verdict("statics_that_ranks_share_are_told", re.search(
+        r"all ranks share (Settings::get\(\)::only|Counter<double>::n) and 1 more variable of "
+        "unique, .* compile with -fno-gnu-unique", output), output)
+
+
+def in_fortran(suite):
+    status, output = suite.orrery("cc", "--sim", os.path.join(HERE, "ranks.f90"), "-o", "fortran")
+    suite.verdict("fortran_is_built", status == 0, output)
+    status, output = suite.orrery(*RUN, "./fortran")
+    suite.verdict("clocks_of_fortran", status == 0 and output == "slept 2.000 and 2.000\n", output)
+
+
+def main():
+    if not configured("sim"):
+        return 77
+    with tempfile.TemporaryDirectory(prefix="orrery-ranks-") as directory:
+        suite = Suite(directory)
+        in_c(suite)
+        in_cpp(suite)
+        if shutil.which("smpif90") and configured("fortran"):
+            in_fortran(suite)
+        return suite.nfailed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
