@@ -33,6 +33,8 @@ struct worker {
 	 * it belongs to, and why it is held, as bits.  See contexts.h. */
 	struct sched *scheds[STARPU_NMAX_SCHED_CTXS];
 	int nchanges, belongs, held;
+	int njoined;                       /* whose tasks it takes: joined, below */
+	int nfollowed;                     /* changes; atomic */
 	int ranks[STARPU_NMAX_SCHED_CTXS]; /* atomic: which of them go first */
 	int id;
 	enum starpu_worker_archtype type;
@@ -44,8 +46,9 @@ struct worker {
 	/* Tasks last as they do there: itself, or a worker of another node. */
 	struct worker *like;
 	unsigned memory;
-	int depth;     /* tasks in the pipeline, the running one included */
-	void *backend; /* the backend's */
+	int depth;             /* tasks in the pipeline, the running one included, */
+	struct job **pipeline; /* in the order they were taken */
+	void *backend;         /* the backend's */
 	struct starpu_perfmodel_arch arch;
 	struct starpu_perfmodel_device device;
 	/* Atomic: its cores and others' as one device, while it leads those of a context
@@ -55,9 +58,8 @@ struct worker {
 	/* Its own; some of it others look at: orr_note(). */
 	ORR_OWN_LINE int npipeline;
 	int idle; /* the last step found nothing to do; see node->nidle */
-	struct sched *joined[STARPU_NMAX_SCHED_CTXS]; /* whose tasks it takes */
-	int njoined, next_turn;
-	int nfollowed; /* changes; atomic */
+	struct sched *joined[STARPU_NMAX_SCHED_CTXS];
+	int next_turn;
 	/* Of gangs: it leads that to which it has come; it waits for calls of others. */
 	unsigned char leads, awaits;
 	int driven; /* atomic: not 0: the application runs it, see core/drive.c */
@@ -67,7 +69,6 @@ struct worker {
 	/* May it have a second task?  A core that did under a policy with one line for
 	 * all would keep it from a device that is idle. */
 	unsigned char takes_ahead;
-	struct job **pipeline; /* in the order they were taken: depth at most */
 	struct job *own_pipeline[WORKER_OWN_PIPELINE];
 	/* No other may be started; of those that the driver has queued the last one, or
 	 * NULL while it takes more. */
