@@ -48,7 +48,7 @@ static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
 				    .model = &starpu_perfmodel_nop,
 				    .flags = STARPU_CODELET_SIMGRID_EXECUTE,
 				    .name = "add"};
-static struct starpu_codelet nothing = {
+static __attribute__((unused)) struct starpu_codelet nothing = {
 	.cpu_funcs = {nothing_cpu}, .model = &starpu_perfmodel_nop, .name = "nothing"};
 static __attribute__((unused)) struct starpu_codelet copy = {
 	.cpu_funcs = {nothing_cpu},
