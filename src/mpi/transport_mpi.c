@@ -23,7 +23,7 @@ enum {
 	TAG_MESSAGE = 1,
 	TAG_BULK = 2, /* plus the key */
 	RING_RECEIVES = 16,
-	LONG_RING_RECEIVES = 256, /* where NET_MPI_MEETS_FIRST */
+	LONG_RING_RECEIVES = 256,  /* where NET_MPI_MEETS_FIRST */
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
 	FIRST_REQUESTS = 32
 };
@@ -543,8 +543,8 @@ static void open_ring(struct mpi_net *net)
 {
 	reserve_requests(net, 1);
 	net->nrequests = 1;
-	net->nring = net->traits & NET_MPI_MEETS_FIRST ? LONG_RING_RECEIVES
-						       : RING_RECEIVES;
+	net->nring =
+		net->traits & NET_MPI_MEETS_FIRST ? LONG_RING_RECEIVES : RING_RECEIVES;
 	net->ring_frames = orr_alloc((size_t)net->nring * sizeof(*net->ring_frames));
 	net->ring = orr_alloc((size_t)net->nring * sizeof(MPI_Request));
 	for (int i = 0; i < net->nring; i++) {

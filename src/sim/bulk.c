@@ -122,9 +122,8 @@ static int post_half(struct sim_net *net, struct net_bulk *bulk, int is_put)
 	ORR_ASSERT(bulk->key < 1u << KEY_BITS);
 	*half_of(bulk) = (struct half){plat_now_s(net->plat), net, is_put};
 	if (is_put)
-		half_of(bulk)->date_s =
-			net_send_date_s(net->plat, &net->pace,
-					(double)layout_bytes(&bulk->layout));
+		half_of(bulk)->date_s = net_send_date_s(
+			net->plat, &net->pace, (double)layout_bytes(&bulk->layout));
 	other = table_get(&to->halves, bulk->key);
 	if (!other) {
 		table_put(&to->halves, bulk->key, bulk);

@@ -169,8 +169,8 @@ static void on_due(struct plat_timer *timer)
 static int start_at(struct deferred *deferred, const struct item *wanted)
 {
 	struct sim *sim = deferred->plat->sim;
-	int is_later = wanted->date_s >
-		       (sim->in_kernel ? sim->now_s : simgrid_get_clock());
+	int is_later =
+		wanted->date_s > (sim->in_kernel ? sim->now_s : simgrid_get_clock());
 	struct item *item;
 
 	if (!is_later && !sim->in_kernel) {
@@ -254,10 +254,9 @@ static void on_received(struct plat_timer *timer)
 
 		next = arrival->next;
 		deferred->net.has_more = next != NULL;
-		deferred->net.deliver(&deferred->net, arrival->peer, arrival->data,
-				      arrival->head_bytes,
-				      arrival->has_body ? body : NULL,
-				      arrival->body_bytes);
+		deferred->net.deliver(
+			&deferred->net, arrival->peer, arrival->data, arrival->head_bytes,
+			arrival->has_body ? body : NULL, arrival->body_bytes);
 		free(arrival);
 	}
 }
@@ -347,7 +346,9 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	struct net *inner;
 	int status;
 
-	/* Looking for messages must not cost time of its own. */
+	/* Looking for messages must not cost time of its own: see sim_looked(). */
+	if (plat->sim->look_s == 0)
+		plat->sim->look_s = sg_cfg_get_double("smpi/test");
 	sg_cfg_set_double("smpi/test", 0);
 	sg_cfg_set_double("smpi/iprobe", 0);
 	sg_cfg_set_boolean("smpi/grow-injected-times", "no");

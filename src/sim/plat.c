@@ -371,6 +371,19 @@ static void sleep_polling(struct plat *plat, struct sim_thread *thread, double s
 	poll_beside(plat);
 }
 
+void sim_looked(struct sim_thread *thread, int found)
+{
+	double look_s = sim_get()->look_s;
+	struct node *node = thread && thread->rank ? thread->rank->node : NULL;
+
+	if (found || look_s <= 0 || (thread && thread->is_transport))
+		return;
+	if (node && is_polling(node->plat, thread) && !node->plat->in_poll)
+		sleep_polling(node->plat, thread, look_s);
+	else if (sg_actor_self())
+		sg_actor_sleep_for(look_s);
+}
+
 void sim_pay(struct plat *plat)
 {
 	double debt_s = plat->debt.debt_s;

@@ -77,6 +77,7 @@ struct sim {
 	struct kernel *kernel;
 	struct plat_timer kick;    /* transport "mpi": for all idle mains */
 	int npolling;              /* idle mains */
+	double look_s;             /* of the program for messages, in vain */
 	int world_size;            /* of MPI_COMM_WORLD, once MPI has been started */
 	struct plat_timer unstick; /* of plat_unstick() */
 	struct quiet quiet;
@@ -196,6 +197,10 @@ int sim_is_main(void);
 int sim_is_plain_main(void);
 /* End the program with a message when the caller may not call MPI's function name. */
 void sim_check_main(const char *name);
+/* A main, NULL: one that nobody knows, has looked for messages of its own.  Under
+ * transport "mpi" SMPI's looks take no time, since the library looks whenever it polls;
+ * the program's do when nothing was found, and messages go on meanwhile. */
+void sim_looked(struct sim_thread *thread, int found);
 /* The same, and remember where the main is.  NULL, or who leaves by call = NULL. */
 struct sim_thread *sim_enter_mpi(const char *name);
 /* Block the calling thread until *flag is set by somebody who then releases its

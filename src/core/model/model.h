@@ -59,8 +59,8 @@ void model_store_free(struct model_store *store);
  */
 struct model_estimate model_expect(struct worker *worker, struct starpu_task *task,
 				   unsigned implementation);
-/* 0: model_expect() has no source for such a task on any worker.  Only simulated devices have
- * a peak for the roofline of codelets without a model. */
+/* 0: model_expect() has no source for such a task on any worker.  Only simulated devices
+ * have a peak for the roofline of codelets without a model. */
 int model_may_know(const struct node *node, const struct starpu_task *task);
 /* Is it all that this model looks at: model_footprint(), and the device? */
 int model_is_by_footprint(const struct starpu_perfmodel *model);
