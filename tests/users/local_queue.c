@@ -9,7 +9,7 @@ enum { NTASKS = 9 };
 enum how { AS_THEY_COME, LAST_FIRST, URGENT_FIRST };
 
 static enum how how;
-static int order[NTASKS], nrun, go;
+static int order[NTASKS], nrun, holds, go;
 
 static void init_queues(unsigned ctx)
 {
@@ -41,6 +41,7 @@ static void hold(void *buffers[], void *arg)
 	(void)buffers;
 	(void)arg;
 #ifndef STARPU_SIMGRID
+	__atomic_store_n(&holds, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&go, __ATOMIC_ACQUIRE))
 		starpu_usleep(100);
 #endif
@@ -73,9 +74,13 @@ static int play(const int *expected)
 	if (ret == -ENODEV)
 		exit(77);
 	STARPU_CHECK_RETURN_VALUE(ret, "starpu_init");
-	nrun = go = 0;
+	nrun = holds = go = 0;
 	ret = starpu_task_insert(&holding, 0);
 	STARPU_CHECK_RETURN_VALUE(ret, "starpu_task_insert");
+#ifndef STARPU_SIMGRID
+	while (!__atomic_load_n(&holds, __ATOMIC_ACQUIRE))
+		starpu_usleep(100);
+#endif
 	for (int i = 0; i < NTASKS; i++) {
 		ret = starpu_task_insert(&noting, STARPU_VALUE, &i, sizeof(i),
 					 STARPU_PRIORITY, i % 3, 0);
