@@ -156,13 +156,11 @@ void insert_die_unowned(const struct insert *insert, int only_written)
 			       "with a rank, on all ranks");
 }
 
-void insert_check_executor(const struct insert *insert, int executor)
+__attribute__((noreturn)) static void die_executor(const struct insert *insert,
+						   int executor, int size)
 {
-	int size = comm_at(&insert->mpi->comms, insert->comm)->size;
 	char text[128], why[192] = "";
 
-	if (executor < size && (executor >= 0 || executor == PLAN_EVERYWHERE))
-		return;
 	for (int i = 0; i < insert->task->ndata && !why[0]; i++)
 		if (insert->uses[i].mode && insert->uses[i].owner == executor)
 			snprintf(why, sizeof(why), ", the owner of argument %d (%s)", i,
@@ -172,6 +170,14 @@ void insert_check_executor(const struct insert *insert, int executor)
 		"starpu_mpi_task_insert: task %s shall execute on rank %d%s: expected 0 "
 		"to %d, the ranks of the communicator that is given",
 		insert->task->name, executor, why, size - 1);
+}
+
+void insert_check_executor(const struct insert *insert, int executor)
+{
+	int size = comm_at(&insert->mpi->comms, insert->comm)->size;
+
+	if (executor >= size || (executor < 0 && executor != PLAN_EVERYWHERE))
+		die_executor(insert, executor, size);
 }
 
 static int place(const struct insert *insert, int policy)
