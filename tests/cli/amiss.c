@@ -98,6 +98,22 @@ static void run_computes(void)
 	}
 }
 
+/* A datum for each step. */
+static void run_unregister(void)
+{
+	static float values[4];
+
+	for (int i = 0; i < 60; i++) {
+		starpu_data_handle_t handle;
+
+		starpu_vector_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)values,
+					    4, sizeof(values[0]));
+		for (int k = 0; k < 2; k++)
+			starpu_task_insert(&update, STARPU_RW, handle, 0);
+		starpu_data_unregister(handle);
+	}
+}
+
 static void run_acquire(void)
 {
 	for (int k = 0; k < NROUNDS; k++) {
@@ -309,6 +325,7 @@ static const struct {
 	int is_large;
 } cases[] = {{"computes", run_computes, 0},
 	     {"acquire", run_acquire, 0},
+	     {"unregister", run_unregister, 0},
 	     {"limit", run_many, 0},
 	     {"rank", run_many, 0},
 	     {"blocks", run_blocks, 0},

@@ -25,6 +25,7 @@ FEW, LIMIT = "too few tasks at a time", {"STARPU_LIMIT_MAX_SUBMITTED_TASKS": "5"
 # What the program does, on how many nodes; a reason that is among the first two, and words of it.
 SMALL = [
     ("acquire", 1, "pauses of the program", "starpu_data_acquire(),"),
+    ("unregister", 1, "pauses of the program", "starpu_data_unregister(),"),
     ("limit", 1, "a limit of submitted tasks", "STARPU_LIMIT_MAX_SUBMITTED_TASKS"),
     ("rank", 4, "slow node", "node 1"),
     ("blocks", 4, "uneven distribution", "node 3"),

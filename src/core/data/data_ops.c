@@ -68,8 +68,9 @@ static struct held *held_new(starpu_data_handle_t handle, int memory)
 	return held;
 }
 
-int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
-		 unsigned mode)
+/* kind: what the thread waits for, as it is told. */
+static int acquire_for(struct node *node, starpu_data_handle_t handle, int memory,
+		       unsigned mode, enum wait_kind kind)
 {
 	struct held *held = held_new(handle, memory);
 	struct plat_gate gate;
@@ -77,7 +78,13 @@ int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
 	plat_gate_init(&gate);
 	held->gate = &gate;
 	acquire_start(node, &held->acquire, handle, mode, 1);
-	return wait_at(node, &gate, WAIT_ACQUIRE, handle);
+	return wait_at(node, &gate, kind, handle);
+}
+
+int data_acquire(struct node *node, starpu_data_handle_t handle, int memory,
+		 unsigned mode)
+{
+	return acquire_for(node, handle, memory, mode, WAIT_ACQUIRE);
 }
 
 void data_acquire_cb(struct node *node, starpu_data_handle_t handle,
@@ -356,7 +363,8 @@ void data_unregister_submit(struct node *node, starpu_data_handle_t handle)
 	wipe(node, handle, 1, 1);
 }
 
-void data_settle(struct node *node, starpu_data_handle_t handle, int memory)
+static void settle_for(struct node *node, starpu_data_handle_t handle, int memory,
+		       enum wait_kind kind)
 {
 	struct data_body *body = orr_load_ptr((void **)&handle->body);
 	int pending, there, bring;
@@ -369,13 +377,18 @@ void data_settle(struct node *node, starpu_data_handle_t handle, int memory)
 	if (!pending && there)
 		return;
 	/* Whether there is a value is known when the writers are done. */
-	data_acquire(node, handle, STARPU_ACQUIRE_NO_NODE, STARPU_R);
+	acquire_for(node, handle, STARPU_ACQUIRE_NO_NODE, STARPU_R, kind);
 	bring = memory >= 0 && data_body(handle)->has_value;
 	data_release(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE);
 	if (!bring)
 		return;
-	data_acquire(node, handle, memory, STARPU_R);
+	acquire_for(node, handle, memory, STARPU_R, kind);
 	data_release(handle, memory, STARPU_NONE);
+}
+
+void data_settle(struct node *node, starpu_data_handle_t handle, int memory)
+{
+	settle_for(node, handle, memory, WAIT_ACQUIRE);
 }
 
 void data_wait_idle(struct node *node, starpu_data_handle_t handle)
@@ -418,7 +431,7 @@ void data_unregister(struct node *node, starpu_data_handle_t handle, int with_va
 		return;
 	if ((data_flags(handle) & DATUM_CONTRIBUTED) && with_value)
 		node->on_last_use(node, handle);
-	data_settle(node, handle, with_value ? handle->home : -1);
+	settle_for(node, handle, with_value ? handle->home : -1, WAIT_UNREGISTER);
 	data_end(node, handle);
 }
 
