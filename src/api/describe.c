@@ -71,6 +71,9 @@ void starpu_worker_display_names(FILE *output, enum starpu_worker_archtype type)
 
 	if (n <= 0)
 		fprintf(output, "No %s worker\n", starpu_worker_get_type_as_string(type));
+	else
+		fprintf(output, "%d %s worker%s:\n", n,
+			starpu_worker_get_type_as_string(type), n == 1 ? "" : "s");
 	for (int i = 0; i < n; i++) {
 		char name[128];
 

@@ -216,7 +216,7 @@ void bus_files_list(struct node *node, FILE *out)
 	for (int i = 0; i < NFILES; i++) {
 		name_of(node, &bus_files[i], name);
 		if (sampling_find(node_knobs(node), name, path) == 0)
-			fprintf(out, "%s\n", path);
+			fprintf(out, "%9s: <%s>\n", bus_files[i].suffix, path);
 	}
 }
 
