@@ -106,12 +106,12 @@ void pulse_end(struct node *node)
 	double all_s;
 	char text[200];
 
-	if (pulse && pulse->nlines > 0) {
+	if (pulse && (pulse->nlines > 0 || count_ended(node) > 0)) {
 		all_s = plat_clock_s() - pulse->start_s;
 		snprintf(text, sizeof(text),
 			 "%.1f s: all %llu tasks have ended, %.0f tasks/s", all_s,
 			 (unsigned long long)count_ended(node),
-			 (double)count_ended(node) / all_s);
+			 all_s > 0 ? (double)count_ended(node) / all_s : 0);
 		print_line(pulse, text);
 		if (pulse->is_drawn && node->size == 1)
 			fprintf(stderr, "\n");

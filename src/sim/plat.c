@@ -322,6 +322,8 @@ void plat_close(struct plat *plat)
 	sim_pay(plat);
 	unlink_plat(sim, plat);
 	summary_add(sim->summary, plat->node);
+	if (sim->progress)
+		progress_leave(sim->progress, plat->node);
 	pcie_free(plat->pcie);
 	disks_close(plat);
 	costs_close(plat);

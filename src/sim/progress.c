@@ -20,7 +20,8 @@ enum { LOOK_EVERY = 1 << 10 };
 
 struct progress {
 	unsigned ncalls;
-	int on_terminal, shown;
+	int on_terminal;
+	unsigned long nleft;    /* tasks of nodes that have closed */
 	double start_s, last_s; /* host time */
 	unsigned long last_executed;
 };
@@ -44,15 +45,31 @@ struct progress *progress_new(void)
 
 void progress_free(struct progress *progress, struct sim *sim)
 {
-	(void)sim;
-	if (progress && progress->shown && progress->on_terminal)
-		fprintf(stderr, "\n");
+	double host_s;
+
+	if (progress && progress->nleft > 0) {
+		host_s = host_time_s() - progress->start_s;
+		fprintf(stderr,
+			"%s[orrery] t=%.6f s, all %lu tasks have ended, %.0f tasks/s, "
+			"%.0f s%s\n",
+			progress->on_terminal ? "\r" : "",
+			sim->in_kernel ? sim->now_s : simgrid_get_clock(),
+			progress->nleft,
+			host_s > 0 ? (double)progress->nleft / host_s : 0, host_s,
+			progress->on_terminal ? "                    " : "");
+		fflush(stderr);
+	}
 	free(progress);
+}
+
+void progress_leave(struct progress *progress, const struct node *node)
+{
+	progress->nleft += workers_executed(node);
 }
 
 static void show(struct progress *progress, struct sim *sim, double host_s)
 {
-	unsigned long submitted = 0, executed = 0;
+	unsigned long submitted = progress->nleft, executed = progress->nleft;
 	double rate, more_s = 0;
 
 	for (struct plat *plat = sim->first; plat; plat = plat->next) {
@@ -75,7 +92,6 @@ static void show(struct progress *progress, struct sim *sim, double host_s)
 	fflush(stderr);
 	progress->last_executed = executed;
 	progress->last_s = host_s;
-	progress->shown = 1;
 }
 
 void progress_show(struct progress *progress, struct sim *sim)

@@ -334,6 +334,8 @@ extern const struct worker_driver sim_worker_driver;
 
 struct progress *progress_new(void);
 void progress_free(struct progress *progress, struct sim *sim);
+/* The node closes. */
+void progress_leave(struct progress *progress, const struct node *node);
 /* Called very often, by the calendar and by mains that submit. */
 void progress_show(struct progress *progress, struct sim *sim);
 

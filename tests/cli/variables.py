@@ -54,7 +54,17 @@ def progress(suite, program):
     suite.verdict("progress_says_the_rank", status == 0 and
                   all("[orrery][rank %d] " % rank in text for rank in (0, 1)), text)
     status, text = said(suite, ["-n", "1"], program, ORRERY_PROGRESS="1")
-    suite.verdict("a_short_run_says_nothing", status == 0 and not text, text)
+    suite.verdict("a_short_run_says_its_end", status == 0 and text.count("\n") == 1 and
+                  "all %d tasks have ended" % NTASKS in text, text)
+    status, text = said(suite, ["-n", "1"], program)
+    suite.verdict("nothing_is_said_unless_wanted", status == 0 and not text, text)
+
+
+def progress_of_a_simulation(suite, program):
+    status, text = said(suite, ["--sim", "small4", "-n", "2"], program, ORRERY_PROGRESS="1")
+    suite.verdict("progress_of_a_simulation_ends_with_its_tasks", status == 0 and
+                  text.count("\n") == 1 and re.search(
+                      r"t=\d+\.\d+ s, all %d tasks have ended" % (2 * NTASKS), text), text)
 
 
 def main():
@@ -70,6 +80,8 @@ def main():
             unread(suite, flavour, options, program)
             if flavour == "real":
                 progress(suite, program)
+            else:
+                progress_of_a_simulation(suite, program)
         return suite.nfailed > 0
 
 
