@@ -18,6 +18,7 @@ from orrery_tool.speech import signal_name
 from orrery_tool.words import Refusal, write_text
 
 GRACE_S = 5                # from a signal to the end of the program
+AGAIN_S = 0.2              # between two signals that are not one, sent twice
 DRAIN_S = 2                # from its end to that of what it has said
 LOOK_S = (0.1, 2)          # between two looks at mpirun's ranks: first, later
 HANG_S = 20                # from the end of the last rank to mpirun's: it hangs
@@ -90,7 +91,7 @@ class Child:
     mpirun, which starts as many, perhaps elsewhere."""
 
     def __init__(self, command, env, speech, nranks=0):
-        self.received = None
+        self.received, self.received_s = None, None
         self.nranks, self.ranks = nranks, None
         self.speech = speech
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
@@ -133,8 +134,13 @@ class Child:
             pass # nobody listens to us
 
     def on_signal(self, number, frame):
+        """A second one, of somebody who does not want to wait, ends the program at once."""
+        before_s, self.received_s = self.received_s, time.monotonic()
         self.received = self.received or number
         if not self.process or self.process.poll() is not None:
+            return
+        if before_s is not None and self.received_s - before_s > AGAIN_S:
+            self.kill()
             return
         signal.alarm(GRACE_S)
         if self.nranks and not self.ranks:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from trace_case import NRANKS, NTASKS, ORRERY, each_flavour, orrery, verdict
 
@@ -41,14 +42,40 @@ def still_there(program):
     return found
 
 
-def interrupted(case, whom, interrupt):
-    child = subprocess.Popen([sys.executable, ORRERY, "run", *case.flavour, "-n",
-                              str(NRANKS), "--trace", case.trace, case.program, "stay"],
+def started(case, how, nranks):
+    """A run that has done its tasks and goes on."""
+    child = subprocess.Popen([sys.executable, ORRERY, "run", *case.flavour, "-n", str(nranks),
+                              "--trace", case.trace, case.program, how],
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                              start_new_session=True,
                              env=dict(os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1"))
-    for _ in range(NRANKS if not case.flavour else 1):
+    for _ in range(nranks if not case.flavour else 1):
         child.stdout.readline()
+    return child
+
+
+def interrupted_twice(case):
+    """A program that goes on when it is told to end: the second time it is not asked."""
+    child = started(case, "deaf", NRANKS)
+    os.kill(child.pid, signal.SIGINT)
+    first = "staying\n"
+    while first == "staying\n": # of the other ranks
+        first = child.stdout.readline()
+    time.sleep(1) # what comes sooner is taken for the same
+    os.kill(child.pid, signal.SIGINT)
+    rest = child.stdout.read()
+    status = child.wait(timeout=60)
+    left = still_there(case.program)
+    verdict("%s_second_interrupt_ends_at_once" % case.name, first == "heard\n" and
+            (not case.flavour or "heard" not in rest) and status == 128 + signal.SIGINT and not left,
+            (first, rest, status, left))
+    n, _, output = case.tasks()
+    verdict("%s_records_survive_two_interrupts" % case.name, n == NTASKS,
+            "%d tasks, %s" % (n, output))
+
+
+def interrupted(case, whom, interrupt):
+    child = started(case, "stay", NRANKS)
     interrupt(child.pid, signal.SIGINT)
     status = child.wait(timeout=60)
     left = still_there(case.program)
@@ -78,6 +105,7 @@ def check(case, top):
     uncaught(case)
     interrupted(case, "the_launcher", os.kill)
     interrupted(case, "the_terminal", os.killpg)
+    interrupted_twice(case)
     refused(case)
 
 

@@ -4,8 +4,9 @@
 /*
  * A program for tests/cli/trace.py: 2 ranks take turns on one value, 20 tasks in all.
  *
- * usage: traced [end|exit|abort|stay|section]
+ * usage: traced [end|exit|abort|stay|deaf|section]
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,16 @@ static void leave(const char *how)
 		exit(3);
 	if (strcmp(how, "abort") == 0)
 		abort();
-	if (strcmp(how, "stay") == 0)
+	if (strcmp(how, "stay") == 0 || strcmp(how, "deaf") == 0)
 		for (printf("staying\n"), fflush(stdout);;)
 			sleep(1);
+}
+
+static void hear(int number)
+{
+	(void)number;
+	if (write(STDOUT_FILENO, "heard\n", 6) != 6)
+		abort();
 }
 
 int main(int argc, char **argv)
@@ -59,6 +67,8 @@ int main(int argc, char **argv)
 	starpu_data_handle_t handle;
 	int rank, is_section = strcmp(how, "section") == 0;
 
+	if (strcmp(how, "deaf") == 0)
+		signal(SIGINT, hear);
 	if (is_section)
 		starpu_fxt_autostart_profiling(0);
 	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
