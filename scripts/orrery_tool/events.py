@@ -8,6 +8,7 @@ that memory does not grow with the file.
 import glob
 import heapq
 import os
+import re
 import struct
 
 from orrery_tool.words import Refusal
@@ -34,7 +35,7 @@ GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
  REQUEST_MOVING, REQUEST_MOVED, REQUEST_DONE, MESSAGE_SENT, MESSAGE_RECEIVED,
  NET_BUSY, WORKER_BUSY, WORKER_IDLE, USER, USER_TEXT, USER_META, PAUSED,
  RESUMED, TASK_FLOPS, TASK_JOULES, TASK_USES, TASK_LINKED, TASK_TAGGED, TAG_LINKED,
- FORGOTTEN, MODEL, SETTING, COMBINED, WAITED) = range(52)
+ FORGOTTEN, MODEL, SETTING, COMBINED, WAITED, HELP_BEGINS, HELP_ENDS) = range(54)
 # Of enum wait_kind in src/core/wait.h, for WAITED: number of tasks, transfers, barriers.
 (FOR_END, FOR_READY, FOR_TASK, FOR_TAG, FOR_TURN, FOR_USERS, FOR_DATA, FOR_PARTS, FOR_TRANSFER,
  FOR_BARRIER) = range(10)
@@ -115,6 +116,15 @@ class Node:
     def text(self, key):
         return self.texts.get(key, "?")
 
+    def memory_name(self, memory):
+        """Which memory a number is: that of devices, or a disk."""
+        for worker, (name, place) in sorted(self.workers.items()):
+            if place == memory and self.kind_of(worker) == "gpu":
+                return "%d (%s)" % (memory, (re.match(r"\w+ ?\d+", name) or ["GPU"])[0])
+        if memory == 0 or any(place == memory for _, place in self.workers.values()):
+            return "%d (main)" % memory
+        return "%d (disk)" % memory
+
     def kind_of(self, worker):
         """Cores have memories of other numbers than 0, too: on NUMA nodes, of slaves."""
         return "gpu" if self.types.get(worker, 0) in GPU_TYPES else "cpu"
@@ -146,6 +156,49 @@ class Node:
                 break
 
 
+class Lives(Node):
+    """Several files: lives of the library in one rank, one after the other.  Numbers of tasks
+    go on from one to the next."""
+
+    OF_TASKS = {*range(TASK_SUBMITTED, TASK_TERMINATED + 1), TASK_FLOPS, TASK_JOULES, TASK_TAGGED,
+                TASK_USES, HELP_BEGINS, HELP_ENDS}
+
+    def __init__(self, lives):
+        first = lives[0]
+        self.lives, self.path, self.host, self.texts = lives, first.path, first.host, {}
+        self.rank, self.size = first.rank, first.size
+        self.origin_s, self.meeting_s = first.origin_s, first.meeting_s
+        self.workers, self.types, self.settings = {}, {}, {}
+        for life in lives:
+            self.workers.update(life.workers)
+            self.types.update(life.types)
+            self.settings.update(life.settings)
+
+    def records(self):
+        before = last = 0
+        for life in self.lives:
+            self.texts = life.texts
+            for record in life.records():
+                if record[1] in self.OF_TASKS and not (record[1] == TASK_USES and
+                                                       record[2] & OTHER):
+                    date_s, kind, flag, worker, n, ident, value = record
+                    last = max(last, ident + before)
+                    record = date_s, kind, flag, worker, n, ident + before, value
+                yield record
+            before = last
+
+
+def join_lives(nodes):
+    """What files of one rank, or without ranks of one process, tell."""
+    found = {}
+    for node in nodes:
+        stem, life = re.fullmatch(r"(.*?)(?:\.(\d+))?(?:\.events)?", node.path).groups()
+        key = stem if node.rank is None else node.rank
+        found.setdefault(key, []).append((int(life or 1), node.path, node))
+    return [Lives([node for _, _, node in sorted(lives, key=lambda item: item[:2])])
+            if len(lives) > 1 else lives[0][2] for lives in found.values()]
+
+
 def align(nodes):
     """Ranks met when the MPI layer started; those of one machine share its clock."""
     if all(node.origin_s == 0 for node in nodes):
@@ -157,17 +210,27 @@ def align(nodes):
         node.origin_s = first[node.host]
 
 
+def paths_in(directory):
+    return sorted(glob.glob(os.path.join(glob.escape(directory), "*.events")))
+
+
 def read_nodes(directory):
-    paths = sorted(glob.glob(os.path.join(glob.escape(directory), "*.events")))
+    paths = paths_in(directory)
     if not os.path.isdir(directory):
         raise Refusal("%s is no directory; give the one of \"orrery run --trace\""
                       % directory)
     if not paths:
         raise Refusal("there is no file *.events in %s; was the run started with "
                       "--trace?" % directory)
+    return open_nodes(paths, directory)
+
+
+def open_nodes(paths, where):
+    """Of files, which where names."""
     nodes = [Node(path) for path in paths if os.path.getsize(path) >= 2 * RECORD.size]
     if not nodes:
-        raise Refusal("the files in %s are empty" % directory)
+        raise Refusal("the files in %s are empty" % where)
+    nodes = join_lives(nodes)
     nodes.sort(key=lambda node: (node.rank is None, node.rank or 0, node.path))
     for number, node in enumerate(nodes):
         if node.rank is None:

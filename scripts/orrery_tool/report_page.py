@@ -6,6 +6,7 @@ import json
 import math
 import os
 import subprocess
+import tempfile
 
 from orrery_tool.picture import pythons
 from orrery_tool.report_path import (COPIES, CALLS, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER,
@@ -187,9 +188,12 @@ class Report:
         places = (run.begin_s, run.end_s)
         charts = [{"title": "tasks that are ready and do not run yet, all nodes", "lines": [
             ("", sampled([node.ready for node in run.nodes], *places, most=False))]}]
-        for title, is_device in (("GB in main memory", False), ("GB in a GPU's memory", True)):
+        for title, has in (("GB in main memory", lambda node, memory: memory in node.mains),
+                           ("GB in a GPU's memory", lambda node, memory: memory in node.devices),
+                           ("GB on a disk", lambda node, memory:
+                            memory not in node.mains | node.devices)):
             steps = [steps for node in run.nodes for memory, steps in node.memory.items()
-                     if (memory > 0) == is_device]
+                     if has(node, memory)]
             if steps:
                 values = sampled(steps, *places, most=True)
                 charts.append({"title": title + ", the fullest one", "lines": [
@@ -302,6 +306,12 @@ def read_svg(path):
     with open(path, encoding="utf-8") as f:
         text = f.read()
     return text[text.find("<svg"):]
+
+
+def page_with_figures(report):
+    """The page alone."""
+    with tempfile.TemporaryDirectory() as directory:
+        return report.page(draw(report.figures(), directory))
 
 
 def write_report(report, directory):

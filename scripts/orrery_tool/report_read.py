@@ -5,6 +5,7 @@
 Who pushes a task says why it became ready: the end of another task, a message that has
 arrived, one that has left so that its value may change, or the program that submitted it.
 """
+import os
 from array import array
 
 from orrery_tool import events as e
@@ -115,6 +116,8 @@ class NodeRun:
         # have used, and those with one.
         self.kept_s, self.is_whole = {}, False
         self.first_s, self.last_s, self.nevents, self.life_s = None, 0.0, 0, 0.0
+        # (worker, index of the task): they run it together with its worker.
+        self.helped = []
         self.begun, self.flying, self.copies = {}, {}, {}
         self.graph, self.by_number = graph, {}
         self.ordinals, self.context, self.ended = {}, {}, {}
@@ -124,6 +127,8 @@ class NodeRun:
         graph.begin_node(node.rank)
         self.read()
         self.place_tasks()
+        self.helped = [(worker, self.by_number[ident]) for worker, ident in self.helped
+                       if ident in self.by_number]
         del self.begun, self.flying, self.copies, self.context, self.ended, self.node, \
             self.moved, self.ends, self.ending, self.delivered_s, self.graph, \
             self.by_number, self.pending, self.priorities
@@ -133,7 +138,7 @@ class NodeRun:
             "task_submitted", "task_pushed", "task_taken", "task_fetching", "task_started", "task_ended",
             "task_terminated", "copy_begins", "copy_ends", "allocated", "freed",
             "request_posted", "request_ready", "request_moving", "request_moved",
-            "request_done", "message_received", "waited", "setting", "closed")}
+            "request_done", "message_received", "waited", "help_ends", "setting", "opened", "closed")}
         handlers[e.EVICTED] = self.evict
         others = self.graph.handlers() # of those, submissions and requests are ours, too
         self.of_graph = {kind: others.pop(kind) for kind in (e.TASK_SUBMITTED, e.REQUEST_POSTED)}
@@ -202,6 +207,9 @@ class NodeRun:
     def waited(self, date_s, flag, worker, n, ident, value):
         self.waits.append((n, date_s + self.node.origin_s - e.date_of(value), len(self.pending)))
 
+    def opened(self, date_s, flag, worker, n, ident, value):
+        self.is_whole = False
+
     def closed(self, date_s, flag, worker, n, ident, value):
         self.is_whole = True
 
@@ -211,7 +219,9 @@ class NodeRun:
         what, _, number = name.partition(".")
         if what == "kept":
             kept_s, _, ran_s = text.partition(",")
-            self.kept_s[int(number) if number else None] = float(kept_s), float(ran_s)
+            before = self.kept_s.get(int(number) if number else None, (0.0, 0.0))
+            self.kept_s[int(number) if number else None] = (
+                before[0] + float(kept_s), before[1] + float(ran_s))
 
     def task_pushed(self, date_s, flag, worker, n, ident, value):
         why, by = self.cause(worker)
@@ -279,6 +289,9 @@ class NodeRun:
         if worker in self.copying_s:
             self.hidden_s += self.copied_until_s(self.memory_of[worker], date_s) \
                 - self.copying_s.pop(worker)
+
+    def help_ends(self, date_s, flag, worker, n, ident, value):
+        self.helped.append((worker, ident))
 
     def task_terminated(self, date_s, flag, worker, n, ident, value):
         self.context.pop(worker, None)
@@ -373,11 +386,12 @@ class NodeRun:
 class Run:
     """All nodes."""
 
-    def __init__(self, directory, progress=None):
-        self.directory = directory
+    def __init__(self, source, progress=None):
+        """source: a directory, or nodes that have been opened."""
+        nodes = source if isinstance(source, list) else e.read_nodes(source)
+        self.directory = os.path.dirname(nodes[0].path)
         self.names, self.nodes, self.graph = {}, [], Graph()
         self.found_chain = None
-        nodes = e.read_nodes(directory)
         self.setup = Setup(nodes[0].settings)
         for count, node in enumerate(nodes):
             self.nodes.append(NodeRun(node, self.names, self.graph))

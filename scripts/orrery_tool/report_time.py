@@ -133,7 +133,7 @@ def account_rest(node, later, shares, at, end_s):
     shares.add(END, at, end_s)
 
 
-def account(node, order, later, shares, end_s):
+def account(node, worker, order, later, shares, end_s):
     """The whole time of one worker, whose tasks are given in their order."""
     tasks, at = node.tasks, shares.begin_s
     starts = [tasks.started[i] for i in order[1:]] + [end_s]
@@ -149,7 +149,8 @@ def account(node, order, later, shares, end_s):
             at = started_s
         shares.add(BUSY, at, tasks.ended[i])
         at = max(at, tasks.ended[i])
-        over_s = min(tasks.ended[i] + tasks.after[i], next_s)
+        after_s = tasks.after[i] if tasks.worker[i] == worker else 0.0 # or it only helped
+        over_s = min(tasks.ended[i] + after_s, next_s)
         shares.add(CALLBACKS, at, over_s)
         at = max(at, over_s)
     account_rest(node, later, shares, at, end_s)
@@ -174,17 +175,20 @@ class Accounts:
             orders.setdefault(node.tasks.worker[i], []).append(i)
         started, all_of = node.tasks.started, {kind: [] for kind in KINDS}
         for worker, _, kind in node.workers:
-            orders[worker].sort(key=started.__getitem__)
             all_of[kind] += orders[worker]
+            self.ntasks[kind] += len(orders[worker])
+        for worker, i in node.helped:
+            orders.setdefault(worker, []).append(i)
+        for worker, _, _ in node.workers:
+            orders[worker].sort(key=started.__getitem__)
         for order in all_of.values():
             order.sort(key=started.__getitem__)
         for worker, name, kind in node.workers:
             order = orders[worker]
             shares = Shares(self.run.begin_s, self.run.end_s)
-            account(node, order, all_of[kind], shares, self.run.end_s)
+            account(node, worker, order, all_of[kind], shares, self.run.end_s)
             self.by_kind[kind].merge(shares)
             self.nworkers[kind] += 1
-            self.ntasks[kind] += len(order)
             self.workers.append((node.rank, name, kind, shares.total))
             busy = self.busy.setdefault((node.rank, kind), array("d", bytes(8 * BINS)))
             for at, seconds in enumerate(shares.bins[BUSY]):

@@ -104,9 +104,14 @@ def tasks_of(run, node):
                            for date_s in dates))
 
     places = {worker: i for i, (worker, _, _) in enumerate(node.workers)}
-    return {"s": packed(ticks(node.tasks.started)), "e": packed(ticks(node.tasks.ended)),
-            "w": packed(array("H", (places.get(w, 0) for w in node.tasks.worker))),
-            "m": packed(node.tasks.name)}
+    tasks, helped = node.tasks, [i for _, i in node.helped]
+    started, ended, names = (array(column.typecode, column) for column in
+                             (tasks.started, tasks.ended, tasks.name))
+    for column, source in ((started, tasks.started), (ended, tasks.ended), (names, tasks.name)):
+        column.extend(source[i] for i in helped)
+    workers = [*tasks.worker, *(worker for worker, _ in node.helped)]
+    return {"s": packed(ticks(started)), "e": packed(ticks(ended)),
+            "w": packed(array("H", (places.get(w, 0) for w in workers))), "m": packed(names)}
 
 
 def detailed_nodes(run, path):

@@ -155,6 +155,7 @@ class NodePicture:
             writer.name_thread(self.pid, worker, name)
 
     HANDLERS = {e.TASK_STARTED: "task_started", e.TASK_ENDED: "task_ended",
+                e.HELP_BEGINS: "task_started", e.HELP_ENDS: "task_ended",
                 e.COPY_BEGINS: "copy_begins", e.COPY_ENDS: "copy_ends",
                 e.ALLOCATED: "bytes_changed", e.FREED: "bytes_changed",
                 e.REQUEST_POSTED: "request_posted", e.REQUEST_MOVING: "request_moving",
@@ -188,7 +189,8 @@ class NodePicture:
                           '"task":%d' % ident)
 
     def copy_begins(self, date_s, kind, flag, worker, n, ident, value):
-        group = "copies %d to %d" % (n >> 16, n & 0xFFFF)
+        group = "copies from memory %s to %s" % (self.node.memory_name(n >> 16),
+                                                 self.node.memory_name(n & 0xFFFF))
         self.copies[ident] = (group, self.lanes.take(group, date_s), date_s)
 
     def copy_ends(self, date_s, kind, flag, worker, n, ident, value):
@@ -201,7 +203,7 @@ class NodePicture:
 
     def bytes_changed(self, date_s, kind, flag, worker, n, ident, value):
         now = self.memory[n] = self.memory.get(n, 0) + (value if kind == e.ALLOCATED else -value)
-        self.writer.counter(self.pid, "memory %d" % n, now, self.us(date_s))
+        self.writer.counter(self.pid, "memory " + self.node.memory_name(n), now, self.us(date_s))
 
     def request_posted(self, date_s, kind, flag, worker, n, ident, value):
         """The k-th send of a tag from one node to another is for the k-th receive."""
@@ -293,7 +295,7 @@ def read_bins(node):
     bins, last_s = Bins(), 0.0
     for date_s, kind, _, worker, _, _, value in node.records():
         last_s = max(last_s, date_s - node.origin_s)
-        if kind == e.TASK_ENDED:
+        if kind in (e.TASK_ENDED, e.HELP_ENDS):
             name = node.kind_of(worker)
             bins.add(name, e.date_of(value) - node.origin_s, date_s - node.origin_s)
         elif kind == e.NET_BUSY:

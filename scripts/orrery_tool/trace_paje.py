@@ -36,6 +36,8 @@ DEFINITIONS = {
 NUMBER = {name[4:]: number for name, (number, _) in DEFINITIONS.items()}
 BEGINS_LINK, ENDS_LINK = ("%d " % NUMBER[name] for name in ("StartLink", "EndLink"))
 IDLE = "idle"
+HIDES = {"events": (e.USER, e.USER_TEXT, e.USER_META), "counter": (e.ALLOCATED, e.FREED),
+         "bus": (e.COPY_BEGINS, e.COPY_ENDS)}
 
 
 def quoted(text):
@@ -66,8 +68,9 @@ class Values:
 class NodeLines:
     """(date, line) of a node, in order."""
 
-    def __init__(self, node, values, memories):
+    def __init__(self, node, values, memories, hidden):
         self.node, self.values = node, values
+        self.hidden = {kind for name in hidden for kind in HIDES[name]}
         self.name = "n%d" % node.rank
         self.memory, self.requests, self.ordinals, self.copies = {}, {}, {}, {}
         self.ncopies, self.now_s = 0, 0.0
@@ -83,7 +86,8 @@ class NodeLines:
         yield line(create, "0", name + "net", "C", name, quoted("network %d" % self.node.rank))
         for memory in sorted(self.memory):
             yield line(create, "0", "%sm%d" % (name, memory), "M", name,
-                       quoted("memory %d of %d" % (memory, self.node.rank)))
+                       quoted("memory %s of %d" % (self.node.memory_name(memory),
+                                                   self.node.rank)))
         for worker, (text, _) in sorted(self.node.workers.items()):
             yield line(create, "0", "%sw%d" % (name, worker), "W", name,
                        quoted("%s of %d" % (text, self.node.rank)))
@@ -97,13 +101,15 @@ class NodeLines:
                 yield line("DestroyContainer", "%.9f" % date_s, kind, self.name + place)
 
     HANDLERS = {e.TASK_STARTED: "task_started", e.TASK_ENDED: "task_ended",
+                e.HELP_BEGINS: "task_started", e.HELP_ENDS: "task_ended",
                 e.COPY_BEGINS: "copy_begins", e.COPY_ENDS: "copy_ends",
                 e.ALLOCATED: "allocated", e.FREED: "freed", e.USER: "user",
                 e.USER_TEXT: "user", e.USER_META: "user", e.REQUEST_POSTED: "request_posted",
                 e.REQUEST_READY: "request_ready", e.REQUEST_MOVED: "request_moved"}
 
     def lines(self):
-        handlers = {kind: getattr(self, name) for kind, name in self.HANDLERS.items()}
+        handlers = {kind: getattr(self, name) for kind, name in self.HANDLERS.items()
+                    if kind not in self.hidden}
         later = [] # in the order of dates, then of records
         for count, (date_s, kind, flag, worker, n, ident, value) in enumerate(
                 self.node.records()):
@@ -249,10 +255,11 @@ class Links:
                     target, nets[int(key[1:].split("_")[0])]), quoted("message"), key)
 
 
-def write_paje(nodes, file):
+def write_paje(nodes, file, hidden=()):
+    """hidden: of "events", "counter" and "bus" those that are left out."""
     values, last_s = Values(), 0.0
     memories = names_of(nodes, values)
-    pictures = [NodeLines(node, values, found) for node, found in zip(nodes, memories)]
+    pictures = [NodeLines(node, values, found, hidden) for node, found in zip(nodes, memories)]
     file.writelines(header())
     file.writelines(values.definitions())
     file.write(line("CreateContainer", "0", "run", "R", "0", quoted("run")))

@@ -112,6 +112,10 @@ enum event_kind {
 	/* A thread of the program goes on that has waited.  n: enum wait_kind, value:
 	 * date since when. */
 	EVENT_WAITED,
+	/* A worker is one of several that run a task together, and not the first of them;
+	 * id: the task, value: name, then the date at which it began. */
+	EVENT_HELP_BEGINS,
+	EVENT_HELP_ENDS,
 	EVENT_NKINDS
 };
 

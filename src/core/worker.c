@@ -369,8 +369,10 @@ static void finish(struct worker *worker, struct job *job)
 
 	leave_pipeline(worker, job);
 	sched_ended(worker, job);
-	if (gang_of(worker, job))
+	if (gang_of(worker, job)) {
+		gang_tell_end(worker, gang_of(worker, job));
 		gang_disband(worker);
+	}
 	observer_executed(job);
 	task_event(worker->node, job, EVENT_TASK_ENDED);
 	if (events_on(&worker->node->events))

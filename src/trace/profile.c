@@ -9,7 +9,7 @@
 /* A worker and what it does now. */
 struct account {
 	struct profile_worker sums;
-	int is_executing, is_calling, nfetching, is_idle;
+	int is_executing, is_helping, is_calling, nfetching, is_idle;
 };
 
 struct profile {
@@ -27,11 +27,12 @@ struct profile {
 static void advance(struct account *account, double now_s)
 {
 	struct profile_worker *sums = &account->sums;
-	const int applies[PROFILE_NSTATES] = {[PROFILE_EXECUTING] = account->is_executing,
-					      [PROFILE_CALLING] = account->is_calling,
-					      [PROFILE_WAITING] = account->nfetching > 0,
-					      [PROFILE_SLEEPING] = account->is_idle,
-					      [PROFILE_SCHEDULING] = 1};
+	const int applies[PROFILE_NSTATES] = {
+		[PROFILE_EXECUTING] = account->is_executing || account->is_helping,
+		[PROFILE_CALLING] = account->is_calling,
+		[PROFILE_WAITING] = account->nfetching > 0,
+		[PROFILE_SLEEPING] = account->is_idle && !account->is_helping,
+		[PROFILE_SCHEDULING] = 1};
 	double seconds = now_s - sums->until_s;
 	int first = 0;
 
@@ -70,6 +71,10 @@ static void change(struct account *account, const struct event *event)
 	case EVENT_TASK_ENDED:
 		account->is_executing = 0;
 		account->sums.ntasks++;
+		break;
+	case EVENT_HELP_BEGINS:
+	case EVENT_HELP_ENDS:
+		account->is_helping = event->kind == EVENT_HELP_BEGINS;
 		break;
 	case EVENT_TASK_CALLING:
 		account->is_calling = 1;
@@ -143,7 +148,8 @@ struct profile *profile_open(int nworkers)
 		EVENT_BIT(EVENT_TASK_ENDED) | EVENT_BIT(EVENT_TASK_CALLING) |
 		EVENT_BIT(EVENT_TASK_TERMINATED) | EVENT_BIT(EVENT_WORKER_BUSY) |
 		EVENT_BIT(EVENT_WORKER_IDLE) | EVENT_BIT(EVENT_TASK_FLOPS) |
-		EVENT_BIT(EVENT_TASK_JOULES) | EVENT_BIT(EVENT_COPY_ENDS);
+		EVENT_BIT(EVENT_TASK_JOULES) | EVENT_BIT(EVENT_COPY_ENDS) |
+		EVENT_BIT(EVENT_HELP_BEGINS) | EVENT_BIT(EVENT_HELP_ENDS);
 	return profile;
 }
 

@@ -102,6 +102,7 @@ static void take_one(struct utilisation_row *row, const struct event *event)
 		row->origin_s = event_date_s(event->value);
 		break;
 	case EVENT_TASK_ENDED:
+	case EVENT_HELP_ENDS:
 		add(row, row->kinds[event->worker], event_date_s(event->value),
 		    event->date_s);
 		break;
@@ -220,7 +221,7 @@ struct utilisation_row *utilisation_open(struct utilisation **shared, const char
 	row->sink.kinds = EVENT_BIT(EVENT_OPENED) | EVENT_BIT(EVENT_WORKER) |
 			  EVENT_BIT(EVENT_RANK) | EVENT_BIT(EVENT_TASK_STARTED) |
 			  EVENT_BIT(EVENT_TASK_ENDED) | EVENT_BIT(EVENT_NET_BUSY) |
-			  EVENT_BIT(EVENT_CLOSED);
+			  EVENT_BIT(EVENT_HELP_ENDS) | EVENT_BIT(EVENT_CLOSED);
 	row->sink.take = take;
 	return row;
 }

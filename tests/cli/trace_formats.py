@@ -18,6 +18,7 @@ from orrery_tool import events as e  # noqa: E402
 
 ARROWS = os.path.join(SRC, "tests", "cli", "arrows.c")
 GRAPH = os.path.join(SRC, "tests", "cli", "graph.c")
+GANG = os.path.join(SRC, "tests", "cli", "gang.c")
 AMISS = os.path.join(SRC, "tests", "cli", "amiss.c")
 
 
@@ -202,7 +203,7 @@ def rounded(top):
         before[1] <= after[0] for before, after in zip(ends, ends[1:])), ends)
     with open(directory + ".paje", encoding="utf-8") as f:
         text = f.read()
-    verdict("copies_to_a_disk_are_links_of_paje", '"memory 2 of 0"' in text and
+    verdict("copies_to_a_disk_are_links_of_paje", '"memory 2 (disk) of 0"' in text and
             re.search(r"^10 .* n0m0 ", text, re.M) and re.search(r"^11 .* n0m2 ", text, re.M),
             text[-500:])
 
@@ -223,14 +224,83 @@ def cut(top):
             sorted(begun) == sorted(ended), (output, begun, ended))
 
 
+def opened(name, memory, kind):
+    """A worker of a node, as its records tell it; the name has up to seven letters."""
+    word = int.from_bytes(name.encode().ljust(8, b"\0"), "little")
+    return [(0.0, e.TEXT, 0, e.NO_WORKER, 0, 1 + kind, word),
+            (0.0, e.WORKER, 0, kind, kind, memory, 1 + kind)]
+
+
+def lives(top):
+    """A program that starts the library twice, and of whose memories one is a GPU's."""
+    task = [(1e-3, e.TASK_STARTED, 0, 0, 0, 1, 1), (2e-3, e.TASK_ENDED, 0, 0, 0, 1, bits(1e-3)),
+            (2e-3, e.CLOSED, 0, e.NO_WORKER, 0, 0, 0)]
+    copy = [(5e-4, e.COPY_BEGINS, 0, e.NO_WORKER, 0 << 16 | 1, 7, 100),
+            (6e-4, e.COPY_ENDS, 0, e.NO_WORKER, 0 << 16 | 1, 7, 100)]
+    workers = opened("CPU 0", 0, 0) + opened("CUDA 0", 1, 1)
+    directory = recorded(top, workers + copy + task)
+    first = os.path.join(directory, "host-12-0.events")
+    os.replace(os.path.join(directory, "node-0.events"), first)
+    recorded(top, workers + [(record[0] + 1, *record[1:6], bits(1 + 1e-3) if record[6] > 9 else
+                              record[6]) for record in task])
+    os.replace(os.path.join(directory, "node-0.events"), first.replace("-0.", "-0.2."))
+    path = os.path.join(top, "lives")
+    status, output = orrery("trace", directory, "--perfetto", path + ".json", "--tasks",
+                            path + ".rec", "--paje", path + ".paje")
+    with open(path + ".json", encoding="utf-8") as f:
+        events = json.load(f)["traceEvents"]
+    slices = [(event["pid"], event["tid"], event["ts"]) for event in events
+              if event["ph"] == "X" and "task" in event["args"]]
+    verdict("lives_of_one_process_are_one_node", status == 0 and
+            slices == [(0, 0, 1e3), (0, 0, 1.001e6)], (output, slices))
+    verdict("tasks_of_lives_have_numbers_of_their_own", [
+        record["JobId"] for record in records(path + ".rec")] == ["1", "2"], path)
+    names = {event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    verdict("memories_are_named", "copies from memory 0 (main) to 1 (CUDA 0)" in names, names)
+    status, output = orrery("report", directory, "--text")
+    verdict("report_of_lives_is_of_one_node", status == 0 and "on 1 node, 2 tasks" in output and
+            "no whole run" not in output, output)
+    if shutil.which("pj_dump"):
+        out = subprocess.run(["pj_dump", path + ".paje"], text=True, capture_output=True,
+                             timeout=100)
+        verdict("pj_dump_reads_lives", out.returncode == 0 and
+                "memory 1 (CUDA 0) of 0" in out.stdout, out.stdout + out.stderr)
+    os.remove(first)
+    os.remove(first.replace("-0.", "-0.2."))
+
+
+def gangs(flavour, name, top):
+    """Workers that run a task together are busy, each of them."""
+    program, trace = os.path.join(top, "gang-" + name), os.path.join(top, "gang-trace-" + name)
+    orrery("cc", *flavour[:1], GANG, "-o", program)
+    status, output = orrery("run", *flavour, "-n", "1", "--trace", trace, program,
+                            STARPU_WORKERS_NOBIND="1", STARPU_SILENT="1")
+    verdict(name + "_gangs_run", status == 0, output)
+    orrery("trace", trace, "--perfetto", trace + ".json", "--paje", trace + ".paje")
+    with open(trace + ".json", encoding="utf-8") as f:
+        slices = [(event["args"]["task"], event["tid"]) for event in json.load(f)["traceEvents"]
+                  if event["ph"] == "X" and event["name"] == "together"]
+    verdict(name + "_gangs_are_on_each_of_their_workers", len(slices) == 10 and
+            len(set(slices)) == 10 and len({task for task, _ in slices}) == 5, slices)
+    with open(trace + ".paje", encoding="utf-8") as f:
+        states = [row for row in f if row.startswith("8 ") and row.endswith(" c0\n")]
+    verdict(name + "_gangs_are_in_paje", len(states) == 10, states)
+    status, output = orrery("report", trace, "--text")
+    busy = re.search(r"2 CPU cores busy ([0-9.]+) %", output)
+    verdict(name + "_report_counts_all_workers_of_gangs", status == 0 and "5 tasks" in output and
+            busy and float(busy.group(1)) > (95 if flavour else 50), output)
+
+
 def check(case, top):
     status, output = case.run()
     verdict("%s_runs" % case.name, status == 0, output)
     tasks_and_messages(case)
     paje(case)
     graph(case.flavour, case.name, top)
+    gangs(case.flavour, case.name, top)
     rounded(top)
     cut(top)
+    lives(top)
     if case.flavour:
         paje_of_short_tasks(top)
     arrows(case.flavour, case.name, top)

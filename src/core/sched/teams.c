@@ -10,6 +10,7 @@
 #include "core/sched/aliases.h"
 #include "core/sched/contexts.h"
 #include "core/sched/sched.h"
+#include "core/task/task.h"
 
 /* ---- teams ----------------------------------------------------------- */
 
@@ -283,11 +284,45 @@ static int calls_all(const struct gang *gang)
 	return gang->job->node->machine->takes_turns || !gang->is_spmd;
 }
 
+/* The lead is in the events of the task itself. */
+static void tell(struct worker *lead, const struct gang *gang, struct event event)
+{
+	event.date_s = plat_now_s(lead->node->plat);
+	event.id = gang->job->id;
+	for (int i = 0; i < gang->team->size; i++)
+		if (gang->team->ids[i] != lead->id)
+			event_tell(lead->node, member(gang, i), event);
+}
+
+static void tell_begin(struct worker *lead, struct gang *gang)
+{
+	struct node *node = lead->node;
+
+	gang->since_s = plat_now_s(node->plat);
+	if (events_want(&node->events, EVENT_HELP_BEGINS))
+		tell(lead, gang,
+		     (struct event){
+			     .kind = EVENT_HELP_BEGINS,
+			     .value = event_text(node, task_name(gang->job->task))});
+}
+
+void gang_tell_end(struct worker *lead, struct gang *gang)
+{
+	double since_s = gang->since_s > lead->node->events.since_s
+				 ? gang->since_s
+				 : lead->node->events.since_s;
+
+	if (events_want(&lead->node->events, EVENT_HELP_ENDS))
+		tell(lead, gang,
+		     (struct event){.kind = EVENT_HELP_ENDS,
+				    .value = event_bits(since_s)});
+}
+
 void gang_run(struct worker *lead, struct gang *gang)
 {
 	int is_lone = calls_all(gang) && !gang->aliases;
 
-	(void)lead;
+	tell_begin(lead, gang);
 	orr_store(&gang->nparts, is_lone ? 1 : gang->team->size);
 	for (int i = 1; !is_lone && i < gang->team->size; i++) {
 		orr_store(&member(gang, i)->is_called, 1);

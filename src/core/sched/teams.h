@@ -42,6 +42,7 @@ struct gang {
 	int is_spmd;
 	int narrived, nparts; /* atomic: who are there; calls that have not ended */
 	int rank;             /* of the call, where the lead makes all */
+	double since_s;       /* it runs */
 	struct starpu_task **aliases; /* of the job's task, by rank, some NULL; or NULL */
 	struct gang *next[];          /* in the lines, by rank */
 };
@@ -70,6 +71,8 @@ void gang_start(const struct team *team, struct job *job);
 /* The same with aliases, or NULL, which are the gang's from now on. */
 void gang_start_with(const struct team *team, struct job *job,
 		     struct starpu_task **aliases);
+/* The task has ended, and the gang is about to: say so of its members. */
+void gang_tell_end(struct worker *lead, struct gang *gang);
 /* The worker, which has no task, stands in the line of a gang: its job if all are there
  * and it leads, else NULL. */
 struct job *gang_come(struct worker *worker);
