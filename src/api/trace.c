@@ -12,6 +12,7 @@
 #include "core/lasting.h"
 #include "core/worker.h"
 #include "plat/places.h"
+#include "trace/convert.h"
 #include "trace/sinks.h"
 
 enum { MANY_TRIES = 1000 };
@@ -47,6 +48,8 @@ static void save(struct node *node)
 {
 	for (int i = 0; i < MANY_TRIES && !events_try_drain(node); i++)
 		plat_yield(node->plat);
+	if (node->sinks && node->sinks->records)
+		records_settle(node->sinks->records);
 }
 
 static void watch_end(struct node *node)
@@ -63,15 +66,48 @@ void trace_catch_signals(struct node *node, int is_wanted)
 		plat_catch_signals(node->plat, is_wanted);
 }
 
+static void name_after_rank(struct records_name *name, const char *seat)
+{
+	snprintf(name->before, sizeof(name->before), "%s", seat);
+	snprintf(name->stem, sizeof(name->stem), "node-");
+	name->is_numbered = 1;
+	name->ending = ".events";
+}
+
+/* As StarPU names its files. */
+static void name_as_starpu(struct records_name *name, const struct knobs *knobs,
+			   const char *seat)
+{
+	if (*knobs->fxt_suffix)
+		snprintf(name->stem, sizeof(name->stem), "%s", knobs->fxt_suffix);
+	else
+		snprintf(name->stem, sizeof(name->stem), "prof_file_%.64s_", knobs->user);
+	snprintf(name->before, sizeof(name->before), "%s.%s", name->stem, seat);
+	name->is_numbered = !*knobs->fxt_suffix;
+	name->is_settled = 1;
+	name->ending = "";
+}
+
 static void wish_for_records(struct node *node, struct records_wish *wish)
 {
-	wish->directory = node_knobs(node)->events;
+	const struct knobs *knobs = node_knobs(node);
+	int is_ours = *knobs->events != 0;
+	char seat[96];
+
+	wish->directory = knobs->events;
+	wish->knob = is_ours ? "ORRERY_EVENTS" : "STARPU_FXT_TRACE";
 	wish->told = &node->world->is_refused_told;
+	if (!is_ours && knobs->fxt_trace)
+		wish->directory = *knobs->fxt_prefix ? knobs->fxt_prefix : "/tmp";
 	if (!*wish->directory)
 		return;
 	wish->life = ++node->lasting->nrecorded;
-	snprintf(wish->name, sizeof(wish->name), "%.60s-%ld-%lu", node->machine->hostname,
+	snprintf(seat, sizeof(seat), "%.60s-%ld-%lu", node->machine->hostname,
 		 (long)getpid(), (unsigned long)plat_seat());
+	if (is_ours)
+		name_after_rank(&wish->name, seat);
+	else
+		name_as_starpu(&wish->name, knobs, seat);
 }
 
 static void tell_setting(struct node *node, const char *name, const char *value)
@@ -147,10 +183,21 @@ static void tell_kept(struct node *node)
 
 void trace_end(struct node *node)
 {
+	const struct knobs *knobs = node_knobs(node);
+	char *path = NULL;
+
 	tell_kept(node);
 	events_end(node);
+	if (knobs->generate_trace && node->sinks->records) {
+		records_settle(node->sinks->records);
+		path = orr_strdup(records_path(node->sinks->records));
+	}
 	sinks_close(node->sinks);
 	node->sinks = NULL;
+	if (path && *path && !*knobs->events)
+		convert_trace(path, knobs->generate_trace_options, node->rank,
+			      node->size);
+	free(path);
 }
 
 void trace_meet(struct node *node)

@@ -27,7 +27,6 @@ struct unread {
 	}
 #define OTHER_DEVICES "devices other than CUDA's are not offered"
 #define TCPIP         "ranks are reached by MPI or UCX only; see STARPU_NMPI_MS"
-#define FXT           "traces are Orrery's own: `orrery run --trace DIR` or ORRERY_EVENTS"
 #define EXPERIMENTAL  "an experiment of StarPU's that is not offered"
 
 static const struct unread unread_table[] = {
@@ -75,17 +74,13 @@ static const struct unread unread_table[] = {
 	NEEDLESS("STARPU_BENCH_*", "of StarPU's test-suite"),
 	NEEDLESS("STARPU_TRACE_BUFFER_SIZE",
 		 "records go to the file whenever their buffer is full"),
-	NEEDLESS("STARPU_FXT_PREFIX", FXT),
-	NEEDLESS("STARPU_FXT_SUFFIX", FXT),
 	NEEDLESS("ORRERY_BUILD", "read by `orrery` and the test-suite"),
 	NEEDLESS("ORRERY_SRC", "read by `orrery` and the test-suite"),
 	NEEDLESS("ORRERY_TARGET", "read by scripts/prepare"),
 	NEEDLESS("ORRERY_PACKAGES", "read by scripts/prepare"),
 	NEEDLESS("ORRERY_TEST_*", "read by the test-suite"),
 	NEEDLESS("ORRERY_RUN_*", "read by the test-suite"),
-	MISSED("STARPU_FXT_TRACE", FXT),
-	MISSED("STARPU_FXT_EVENTS", FXT),
-	MISSED("STARPU_GENERATE_TRACE*", "use `orrery trace` on the recorded directory"),
+	NEEDLESS("STARPU_FXT_EVENTS", "all events are recorded"),
 	MISSED("STARPU_PROF_PAPI_EVENTS", "counters of PAPI are not offered"),
 	MISSED("STARPU_IDLE_FILE", "see STARPU_WORKER_STATS"),
 	MISSED("STARPU_MAX_MEMORY_USE", "`orrery report` draws memory over time"),

@@ -215,6 +215,19 @@ static const struct knob knob_table[] = {
 	TEXT("ORRERY_TRACE", trace, "CSV file of node utilisation over time"),
 	TEXT("ORRERY_EVENTS", events,
 	     "directory for a file of all events of each node, for orrery trace"),
+	SWITCH("STARPU_FXT_TRACE", fxt_trace, 0,
+	       "the same in a file of StarPU's name, for starpu_fxt_tool, unless "
+	       "ORRERY_EVENTS is set"),
+	TEXT("USER", user, "part of the name of that file"),
+	TEXT("STARPU_FXT_PREFIX", fxt_prefix, "directory of that file; unset: /tmp"),
+	TEXT("STARPU_FXT_SUFFIX", fxt_suffix,
+	     "its name, with _RANK behind where there are several ranks; unset: "
+	     "prof_file_USER_RANK, rank 0 without MPI"),
+	SWITCH("STARPU_GENERATE_TRACE", generate_trace, 0,
+	       "starpu_shutdown() lets starpu_fxt_tool write paje.trace and the like of "
+	       "that file, unless there are several ranks"),
+	TEXT("STARPU_GENERATE_TRACE_OPTIONS", generate_trace_options,
+	     "words for that starpu_fxt_tool, such as -no-bus"),
 	TEXT("ORRERY_SUMMARY", summary,
 	     "file for the figures of a run: of all ranks in simulation, else of rank 0"),
 	TEXT("ORRERY_TRANSPORT", transport,

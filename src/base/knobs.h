@@ -59,6 +59,8 @@ struct knobs {
 	double cuda_malloc_s, pin_s, cuda_queue_s, fetch_s, noise;
 	double disk_bytes_per_s, disk_latency_s;
 	char *transport, *ucx_library, *trace, *summary, *events;
+	char *user, *fxt_prefix, *fxt_suffix, *generate_trace_options;
+	int fxt_trace, generate_trace;
 	char *disk_swap, *disk_swap_backend;
 	int disk_swap_mib;
 	/* Memory. */

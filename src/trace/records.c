@@ -15,23 +15,30 @@
 
 struct records {
 	struct event_sink sink;
-	char *directory, *path;
+	char *directory;
+	const char *path; /* one of: */
+	char *before, *sole, *ranked;
+	const char *knob;
+	struct records_name name;
 	int life, rank;
 	int *told;
 	int is_refused; /* nothing more is written */
 	uint64_t nlost;
 };
 
-/* Owned by the caller. */
-static char *path_of(const char *directory, const char *name, int life)
+/* Owned by the caller.  rank -1: none behind the name. */
+static char *path_of(const struct records *records, const char *name, int rank)
 {
-	size_t bytes = strlen(directory) + strlen(name) + 32;
-	char *path = orr_alloc(bytes);
+	size_t bytes = strlen(records->directory) + strlen(name) + 64;
+	char *path = orr_alloc(bytes), number[16] = "", life[16] = "";
 
-	if (life > 1)
-		snprintf(path, bytes, "%s/%s.%d.events", directory, name, life);
-	else
-		snprintf(path, bytes, "%s/%s.events", directory, name);
+	if (rank >= 0)
+		snprintf(number, sizeof(number), "%d", rank);
+	if (records->life > 1)
+		snprintf(life, sizeof(life), ".%d", records->life);
+	snprintf(path, bytes, "%s/%s%s%s%s%s", records->directory, name,
+		 rank >= 0 && !records->name.is_numbered ? "_" : "", number, life,
+		 records->name.ending);
 	return path;
 }
 
@@ -42,23 +49,36 @@ static void refuse(struct records *records, const char *path, int error)
 		return;
 	*records->told = 1;
 	orr_complain(records->rank,
-		     "ORRERY_EVENTS: cannot write %s: %s; the run goes on, records of "
+		     "%s: cannot write %s: %s; the run goes on, records of "
 		     "events are lost from here on",
-		     path, strerror(error));
+		     records->knob, path, strerror(error));
 }
 
 /* The name says the rank once it is known. */
 static void rename_for(struct records *records, const struct event *event)
 {
-	char name[32], *path;
+	int is_said = records->name.is_numbered || event->n > 1;
+	char *path;
 
 	records->rank = (int)event->id;
-	snprintf(name, sizeof(name), "node-%d", records->rank);
-	path = path_of(records->directory, name, records->life);
+	path = path_of(records, records->name.stem, is_said ? records->rank : -1);
 	if (!records->is_refused && rename(records->path, path) != 0)
 		refuse(records, path, errno);
-	free(records->path);
-	records->path = path;
+	free(records->ranked);
+	records->path = records->ranked = path;
+}
+
+void records_settle(struct records *records)
+{
+	if (records->path != records->before || !records->sole || records->is_refused)
+		return;
+	if (rename(records->path, records->sole) == 0)
+		records->path = records->sole;
+}
+
+const char *records_path(const struct records *records)
+{
+	return records->is_refused ? "" : records->path;
 }
 
 /* Bytes that are not there, of a file that stays in whole records; 0 or an errno. */
@@ -130,8 +150,13 @@ struct records *records_open(const struct records_wish *wish)
 	int error;
 
 	records->directory = orr_strdup(wish->directory);
-	records->path = path_of(wish->directory, wish->name, wish->life);
+	records->name = wish->name;
+	records->knob = wish->knob;
 	records->life = wish->life;
+	records->path = records->before = path_of(records, wish->name.before, -1);
+	if (wish->name.is_settled)
+		records->sole = path_of(records, wish->name.stem,
+					wish->name.is_numbered ? 0 : -1);
 	records->rank = ORR_NO_RANK;
 	records->told = wish->told;
 	/* Of these only the dates matter. */
@@ -155,10 +180,12 @@ struct event_sink *records_sink(struct records *records)
 void records_close(struct records *records)
 {
 	if (records->nlost)
-		orr_complain(records->rank,
-			     "ORRERY_EVENTS: %llu records of events were lost",
-			     (unsigned long long)records->nlost);
+		orr_complain(records->rank, "%s: %llu records of events were lost",
+			     records->knob, (unsigned long long)records->nlost);
+	records_settle(records);
+	free(records->sole);
 	free(records->directory);
-	free(records->path);
+	free(records->before);
+	free(records->ranked);
 	free(records);
 }
