@@ -145,7 +145,7 @@ class Report:
         run = self.run
         span = {"begin_s": run.begin_s, "end_s": run.end_s}
         figures = {"lost": {"figure": "lost", "causes": CAUSES, "colours": COLOURS, "kinds": [
-            {"title": "%d %s" % (self.accounts.nworkers[kind], PLURAL[kind]), "shares": [
+            {"title": several(self.accounts.nworkers[kind], NAMES[kind]), "shares": [
                 share(part, self.accounts.capacity_s(kind))
                 for part in self.accounts.by_kind[kind].total]} for kind in reversed(run.kinds)]}}
         figures["time"] = dict(span, figure="causes", causes=CAUSES, colours=COLOURS, kinds=[

@@ -53,7 +53,7 @@ class Reasons(Submission, Machine):
         for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
                      self.noise, self.chained, self.few, self.reductions, self.turns, self.priorities, self.memory,
                      self.swap, self.copies, self.small, self.callbacks, self.models,
-                     self.bound_to_workers, self.late, self.submission, self.slow_link,
+                     self.together, self.bound_to_workers, self.late, self.submission, self.slow_link,
                      self.again, self.network, self.last_task, self.crowded,
                      self.unquiet, self.full):
             look()
@@ -298,10 +298,31 @@ class Reasons(Submission, Machine):
         return "Cut the tasks of the chain into smaller ones, make their kernels faster, or take " \
             "fewer workers."
 
+    def together(self):
+        """Workers that wait for the others that run a task with them."""
+        teams = {}
+        for node in self.run.nodes:
+            for _, i in node.helped:
+                team = teams.setdefault(node.tasks.name[i], {})
+                team[node.rank, i] = team.get((node.rank, i), 1) + 1
+        waits = self.accounts.by_kind[self.kind].waits
+        waited = [(waits[name][SCHEDULING], name) for name in teams if name in waits]
+        share = sum(seconds_of for seconds_of, _ in waited) / max(
+            self.accounts.capacity_s(self.kind), 1e-12)
+        if share < LEAST_SHARE or share < 0.5 * self.lost(SCHEDULING):
+            return
+        name = max(waited)[1]
+        self.add("parallel tasks", share, "for %s of the time workers wait until the others that "
+                 "run a task with them are free, such as those of %s, which %d run together.  Let fewer run "
+                 "one (max_parallelism, STARPU_MAX_WORKERSIZE), or give tasks of one worker to workers "
+                 "that run no such tasks, as in a scheduling context of their own."
+                 % (percent(share), self.run.codelets[name], max(teams[name].values())))
+
     def bound_to_workers(self):
         """Ready tasks that wait for a busy worker while others of its kind have none."""
         share = self.lost(SCHEDULING)
-        if share < LEAST_SHARE or any(reason.name in ("small tasks", "placement", "too few tasks")
+        if share < LEAST_SHARE or any(reason.name in ("small tasks", "placement", "too few tasks",
+                                                       "parallel tasks")
                                       for reason in self.found):
             return
         busy = {}

@@ -87,6 +87,14 @@ static struct starpu_codelet gpu_only = {.cuda_funcs = {kernel},
 					 .model = &model,
 					 .name = "gpu_only"};
 
+static struct starpu_codelet together = {.cpu_funcs = {kernel},
+					 .nbuffers = 1,
+					 .modes = {STARPU_RW},
+					 .type = STARPU_SPMD,
+					 .max_parallelism = 4,
+					 .model = &model,
+					 .name = "together"};
+
 #define INSERT(...) starpu_mpi_task_insert(MPI_COMM_WORLD, __VA_ARGS__, 0)
 
 /* main computes between submissions. */
@@ -95,6 +103,16 @@ static void run_computes(void)
 	for (int i = 0; i < 200; i++) {
 		INSERT(&update, STARPU_RW, data[i % NDATA]);
 		compute(2000);
+	}
+}
+
+/* All workers wait until the one that has come to another task is free. */
+static void run_together(void)
+{
+	for (int i = 0; i < 40; i++) {
+		starpu_task_insert(&together, STARPU_RW, data[i % NDATA], 0);
+		starpu_task_insert(&update, STARPU_RW, extra[i % NDATA], STARPU_FLOPS,
+				   3000.0, 0);
 	}
 }
 
@@ -326,6 +344,7 @@ static const struct {
 } cases[] = {{"computes", run_computes, 0},
 	     {"acquire", run_acquire, 0},
 	     {"unregister", run_unregister, 0},
+	     {"together", run_together, 0},
 	     {"limit", run_many, 0},
 	     {"rank", run_many, 0},
 	     {"blocks", run_blocks, 0},

@@ -26,6 +26,7 @@ FEW, LIMIT = "too few tasks at a time", {"STARPU_LIMIT_MAX_SUBMITTED_TASKS": "5"
 SMALL = [
     ("acquire", 1, "pauses of the program", "starpu_data_acquire(),"),
     ("unregister", 1, "pauses of the program", "starpu_data_unregister(),"),
+    ("together", 1, "parallel tasks", "which 4 run together"),
     ("limit", 1, "a limit of submitted tasks", "STARPU_LIMIT_MAX_SUBMITTED_TASKS"),
     ("rank", 4, "slow node", "node 1"),
     ("blocks", 4, "uneven distribution", "node 3"),
@@ -52,12 +53,12 @@ LARGE = [("hotspot", 16, "messages", "Node 0 sends or receives 100 % of all byte
          ("chain", 16, FEW, "which goes from node to node"),
          ("tiny", 64, "messages", "They are short"), ("big", 64, "messages", "neighbours")]
 KNOBS = {"limit": LIMIT, "eager": {"STARPU_SCHED": "eager"},
-         "inverted": {"STARPU_SCHED": "prio"},
+         "inverted": {"STARPU_SCHED": "prio"}, "together": {"STARPU_SCHED": "peager"},
          "gpumem": {"STARPU_SCHED": "dmdas", "STARPU_LIMIT_CUDA_MEM": "500"}}
 # One worker alone has hardly a pause there.
 REAL_KNOBS = {"acquire": {"STARPU_NCPU": "2"}, "limit": LIMIT}
 # What it must not be taken for.
-NOT = {"noisy": ["priorities"], "tiny": ["too few tasks at a time"]}
+NOT = {"together": ["tasks tied to a worker"], "noisy": ["priorities"], "tiny": ["too few tasks at a time"]}
 # Advice that contradicts itself.
 NEVER = r"last (?:[\d.]+ us) on average.*smaller ones"
 
