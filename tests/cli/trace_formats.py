@@ -276,6 +276,11 @@ def gangs(flavour, name, top):
     status, output = orrery("run", *flavour, "-n", "1", "--trace", trace, program,
                             STARPU_WORKERS_NOBIND="1", STARPU_SILENT="1")
     verdict(name + "_gangs_run", status == 0, output)
+    executing_ms = [float(ms) for ms in re.findall(r"worker \d+: ([0-9.]+) ms", output)]
+    # Where models say how long they take, all their cores run one together.
+    verdict(name + "_profiling_counts_all_workers_of_gangs", len(executing_ms) == 2 and
+            min(executing_ms) >= (4.9 if flavour else 9.9) and
+            (not flavour or executing_ms[0] == executing_ms[1]), executing_ms)
     orrery("trace", trace, "--perfetto", trace + ".json", "--paje", trace + ".paje")
     with open(trace + ".json", encoding="utf-8") as f:
         slices = [(event["args"]["task"], event["tid"]) for event in json.load(f)["traceEvents"]
