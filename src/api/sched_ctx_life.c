@@ -11,7 +11,6 @@
 #include "api/sched_ctx.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
-#include "core/sched/sched_own.h"
 #include "core/task/args.h"
 #include "core/task/task.h"
 
@@ -161,16 +160,16 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 {
 	const struct sched_ops *ops = &sched_none;
 
-	if (wish->policy && sched_is_own(wish->policy)) {
+	if (wish->policy) {
 		*object = wish->policy;
-		return &sched_own;
-	}
-	if (wish->policy_name && *wish->policy_name)
+		ops = sched_given(node, object);
+	} else if (wish->policy_name && *wish->policy_name) {
 		ops = sched_named(node, wish->policy_name, object);
-	else if (wish->policy_name)
-		ops = sched_usual(node);
-	else if (wish->policy && wish->policy->policy_name)
-		ops = sched_named(node, wish->policy->policy_name, object);
+	} else {
+		if (wish->policy_name)
+			ops = sched_usual(node);
+		*object = (struct starpu_sched_policy *)&ops->object;
+	}
 	if (!ops) {
 		orr_complain(node->rank,
 			     "starpu_sched_ctx_create: context \"%s\": scheduling policy "
@@ -178,9 +177,8 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 			     "lws",
 			     name, wish->policy_name ? wish->policy_name : "");
 		ops = &sched_lws;
-	}
-	if (ops != &sched_own)
 		*object = (struct starpu_sched_policy *)&ops->object;
+	}
 	return ops;
 }
 

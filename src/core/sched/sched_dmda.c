@@ -24,7 +24,7 @@
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
-#include "core/sched/sched_own.h"
+#include "core/sched/inner.h"
 
 /* Of numbers, as fmax(), which is a call. */
 static double later(double a, double b)
@@ -550,7 +550,7 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 		return open_as(node, &kind);                                             \
 	}                                                                                \
 	const struct sched_ops sched_##name = {                                          \
-		.object = {SCHED_REFUSES, .policy_name = #name,                          \
+		.object = {INNER_CALLS(name), .policy_name = #name,                      \
 			   .policy_description = text},                                  \
 		.has_priorities = has_order,                                             \
 		.places = 1,                                                             \

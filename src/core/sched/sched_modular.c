@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/sched/sched_own.h"
+#include "core/sched/inner.h"
 #include "core/task/task.h"
 
 static struct sched *modular_open(struct node *node)
@@ -89,7 +89,7 @@ static void modular_workers_leave(struct sched *sched, int *ids, unsigned n)
 #define MODULAR(id, name, description, knows_priorities, kind, with)                     \
 	[MODULAR_##id] = {.ops = {.object = {.policy_name = "modular-" name,             \
 					     .policy_description = description,          \
-					     SCHED_REFUSES},                             \
+					     INNER_CALLS(id)},                           \
 				  .has_priorities = knows_priorities,                    \
 				  .open = modular_open,                                  \
 				  .opened = modular_opened,                              \

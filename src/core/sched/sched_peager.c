@@ -9,8 +9,8 @@
 
 #include "base/check.h"
 #include "core/model/model_query.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
-#include "core/sched/sched_own.h"
 #include "core/sched/teams.h"
 
 struct peager {
@@ -141,7 +141,7 @@ static struct job *peager_pop(struct sched *sched, struct worker *worker)
 }
 
 const struct sched_ops sched_peager = {
-	.object = {SCHED_REFUSES, .policy_name = "peager",
+	.object = {INNER_CALLS(peager), .policy_name = "peager",
 		   .policy_description = "one queue; parallel tasks run on the largest "
 					 "set of CPU workers that they may"},
 	.has_priorities = 1,
@@ -153,7 +153,7 @@ const struct sched_ops sched_peager = {
 };
 
 const struct sched_ops sched_pheft = {
-	.object = {SCHED_REFUSES, .policy_name = "pheft",
+	.object = {INNER_CALLS(pheft), .policy_name = "pheft",
 		   .policy_description =
 			   "one queue; parallel tasks run on the set of CPU "
 			   "workers that ends them first"},

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
-#include "core/sched/sched_own.h"
 
 struct simple {
 	struct sched base;
@@ -54,7 +54,7 @@ static struct job *simple_pop(struct sched *sched, struct worker *worker)
 }
 
 const struct sched_ops sched_eager = {
-	.object = {SCHED_REFUSES, .policy_name = "eager",
+	.object = {INNER_CALLS(eager), .policy_name = "eager",
 		   .policy_description = "one queue, in order of arrival"},
 	.open = eager_open,
 	.close = simple_close,
@@ -63,7 +63,7 @@ const struct sched_ops sched_eager = {
 };
 
 const struct sched_ops sched_prio = {
-	.object = {SCHED_REFUSES, .policy_name = "prio",
+	.object = {INNER_CALLS(prio), .policy_name = "prio",
 		   .policy_description = "one queue, by priority"},
 	.has_priorities = 1,
 	.open = prio_open,
