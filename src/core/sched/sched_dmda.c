@@ -403,7 +403,8 @@ static int asks_date(const struct dmda *dmda, const struct job *job,
 		     const struct dmda_forecast *forecast)
 {
 	return forecast->nknown > 0 || job->counted_on ||
-	       (job->naccesses > 0 && !dmda->kind->ignores_transfers);
+	       (job->naccesses > 0 && !dmda->kind->ignores_transfers &&
+		orr_load(&job->node->nmemories) > 1);
 }
 
 static struct worker *dmda_push(struct sched *sched, struct job *job)
