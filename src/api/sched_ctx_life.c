@@ -190,9 +190,11 @@ static void set_up(struct sched *sched, const struct wish *wish, const char *nam
 
 	snprintf(sched->name, sizeof(sched->name), "%s", name);
 	if (wish->has_min)
-		starpu_sched_ctx_set_min_priority((unsigned)sched->id, wish->min);
+		sched->min_priority = wish->min;
 	if (wish->has_max)
-		starpu_sched_ctx_set_max_priority((unsigned)sched->id, wish->max);
+		sched->max_priority = wish->max;
+	sched->min_is_set = wish->has_min != 0;
+	sched->max_is_set = wish->has_max != 0;
 	sched->user_data = wish->user_data;
 	sched->is_awake = (unsigned char)wish->is_awake;
 	sched->nsms = wish->nsms;

@@ -46,18 +46,16 @@ static void set_priorities(struct sched *sched)
 {
 	const struct starpu_conf *conf = sched->node->conf;
 
-	if (sched->ops->has_priorities) {
-		sched->min_priority = INT_MIN;
-		sched->max_priority = INT_MAX;
-	}
-	if (conf->global_sched_ctx_min_priority != -1)
+	sched->min_priority = sched->ops->least;
+	sched->max_priority = sched->ops->most;
+	if (sched->id != 0)
+		return;
+	sched->min_is_set = conf->global_sched_ctx_min_priority != -1;
+	sched->max_is_set = conf->global_sched_ctx_max_priority != -1;
+	if (sched->min_is_set)
 		sched->min_priority = conf->global_sched_ctx_min_priority;
-	if (conf->global_sched_ctx_max_priority != -1)
+	if (sched->max_is_set)
 		sched->max_priority = conf->global_sched_ctx_max_priority;
-	sched->min_is_set =
-		sched->ops->has_priorities || conf->global_sched_ctx_min_priority != -1;
-	sched->max_is_set =
-		sched->ops->has_priorities || conf->global_sched_ctx_max_priority != -1;
 }
 
 /* Its first user is its place; node->scheds_lock is taken. */

@@ -2,8 +2,6 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/sched/inner.h"
 
-#include <limits.h>
-
 #include "base/check.h"
 #include "core/sched/contexts.h"
 #include "core/sched/sched_own.h"
@@ -49,13 +47,10 @@ static struct sched *inner_of(const char *function, struct sched *outer)
 /* Unless it was given others, as with the policy alone. */
 static void take_priorities(struct sched *outer, const struct sched_ops *ops)
 {
-	if (!ops->has_priorities)
-		return;
 	if (!outer->min_is_set)
-		orr_store(&outer->min_priority, INT_MIN);
+		orr_store(&outer->min_priority, ops->least);
 	if (!outer->max_is_set)
-		orr_store(&outer->max_priority, INT_MAX);
-	outer->min_is_set = outer->max_is_set = 1;
+		orr_store(&outer->max_priority, ops->most);
 }
 
 static void check_init(const struct sched *outer, const struct sched_ops *ops)

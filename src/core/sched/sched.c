@@ -19,15 +19,12 @@
 #define OBJECT(policy)          &sched_##policy.object,
 #define MODULAR_OBJECT(id, ...) &sched_modulars[MODULAR_##id].ops.object,
 static const struct starpu_sched_policy *const policies[] = {
-	SCHED_POLICIES(OBJECT) MODULAR_POLICIES(MODULAR_OBJECT) NULL};
+	MODULAR_POLICIES(MODULAR_OBJECT) SCHED_POLICIES(OBJECT) NULL};
 #undef OBJECT
 #undef MODULAR_OBJECT
 
-/* Those made of components come last. */
-enum {
-	NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1,
-	NPLAIN = NPOLICIES - NMODULARS
-};
+/* Those made of components come first, as StarPU has it. */
+enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1 };
 
 const struct starpu_sched_policy *const *sched_objects(void)
 {
@@ -87,11 +84,11 @@ static void name_policies(char *text, size_t bytes)
 {
 	size_t at = 0;
 
-	for (int i = 0; i < NPLAIN && at < bytes; i++)
+	for (int i = NMODULARS; i < NPOLICIES && at < bytes; i++)
 		at += (size_t)snprintf(text + at, bytes - at, "%s%s",
-				       i == 0            ? ""
-				       : i == NPLAIN - 1 ? " or "
-							 : ", ",
+				       i == NMODULARS       ? ""
+				       : i == NPOLICIES - 1 ? " or "
+							    : ", ",
 				       policies[i]->policy_name);
 }
 

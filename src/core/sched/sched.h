@@ -27,8 +27,8 @@
 	ROW(dmdar)                                                                       \
 	ROW(dmdas)                                                                       \
 	ROW(dmdasd)                                                                      \
-	ROW(peager)                                                                      \
 	ROW(pheft)                                                                       \
+	ROW(peager)                                                                      \
 	ROW(heteroprio)                                                                  \
 	ROW(graph_test)
 
@@ -38,7 +38,7 @@ enum sched_weight { SCHED_ALPHA, SCHED_BETA, SCHED_GAMMA, SCHED_IDLE_POWER };
 struct sched_ops {
 	/* What the application sees of it: policy_name and policy_description. */
 	struct starpu_sched_policy object;
-	int has_priorities; /* the range is all integers unless bounded by the user */
+	int least, most; /* priorities, unless the user says others */
 	/* One of its workers runs all tasks, the others keep their cores free. */
 	int has_master;
 	int takes_ranks; /* of its tasks, see ranks.h */
@@ -98,7 +98,7 @@ struct sched {
 	struct node *node;
 	int id; /* in node->scheds; 0: the initial one, which stays */
 	int min_priority, max_priority;
-	unsigned char min_is_set, max_is_set; /* not only because it is unknown */
+	unsigned char min_is_set, max_is_set; /* when it was created, by the user */
 	unsigned char is_told; /* of submissions: it counts them, or ops->submitted() */
 	int nwords;            /* in use, of */
 	int members[SCHED_WORDS]; /* workers, a bit each; atomic */

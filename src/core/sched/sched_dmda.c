@@ -553,7 +553,8 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 	const struct sched_ops sched_##name = {                                          \
 		.object = {INNER_CALLS(name), .policy_name = #name,                      \
 			   .policy_description = text},                                  \
-		.has_priorities = has_order,                                             \
+		.least = has_order ? INT_MIN : 0,                                        \
+		.most = has_order ? INT_MAX : 0,                                         \
 		.places = 1,                                                             \
 		.open = name##_open,                                                     \
 		.close = dmda_close,                                                     \

@@ -558,7 +558,8 @@ const struct sched_ops sched_heteroprio = {
 		   .policy_description =
 			   "buckets of alike tasks, in an order of their own "
 			   "for each type of workers"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = heteroprio_open,
 	.opened = heteroprio_opened,
 	.close = heteroprio_close,

@@ -159,7 +159,8 @@ const struct sched_ops sched_lws = {
 	.object = {INNER_CALLS(lws), .policy_name = "lws",
 		   .policy_description = "a queue per worker, by priority; idle workers "
 					 "steal from neighbours"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = lws_open,
 	.close = lws_close,
 	.push = lws_push,
@@ -171,7 +172,8 @@ const struct sched_ops sched_ws = {
 	.object = {INNER_CALLS(ws), .policy_name = "ws",
 		   .policy_description = "a queue per worker, by priority; idle workers "
 					 "steal from who has most"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = lws_open,
 	.close = lws_close,
 	.push = lws_push,

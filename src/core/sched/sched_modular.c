@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/sched/sched_modular.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -90,7 +91,8 @@ static void modular_workers_leave(struct sched *sched, int *ids, unsigned n)
 	[MODULAR_##id] = {.ops = {.object = {.policy_name = "modular-" name,             \
 					     .policy_description = description,          \
 					     INNER_CALLS(id)},                           \
-				  .has_priorities = knows_priorities,                    \
+				  .least = knows_priorities ? INT_MIN : 0,               \
+				  .most = knows_priorities ? INT_MAX : 0,                \
 				  .open = modular_open,                                  \
 				  .opened = modular_opened,                              \
 				  .close = modular_close,                                \

@@ -3,6 +3,7 @@
 /* One queue for all workers: in order of arrival (eager), or by priority (prio). */
 #include "core/sched/sched.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/check.h"
@@ -65,7 +66,8 @@ const struct sched_ops sched_eager = {
 const struct sched_ops sched_prio = {
 	.object = {INNER_CALLS(prio), .policy_name = "prio",
 		   .policy_description = "one queue, by priority"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = prio_open,
 	.close = simple_close,
 	.push = simple_push,
