@@ -227,7 +227,8 @@ int starpu_sched_ctx_set_min_priority(unsigned sched_ctx_id, int min_prio);
 /** Set the greatest priority; returns 0. */
 int starpu_sched_ctx_set_max_priority(unsigned sched_ctx_id, int max_prio);
 
-/** Whether the policy, the environment or the application has set it: 1 or 0. */
+/** Whether it was given when the context was created, by the application or, of
+ * context 0, the environment: 1 or 0. */
 int starpu_sched_ctx_min_priority_is_set(unsigned sched_ctx_id);
 
 /** The same of the greatest. */

@@ -16,17 +16,24 @@ static struct tree *tree_at(struct starpu_sched_tree *tree, const char *func)
 	return ORR_CONTAINER(tree, struct tree, base);
 }
 
+/* Of a context; that of a policy of ours inside its policy. */
+static struct tree *tree_at_work(const struct sched *sched)
+{
+	return sched->inner ? sched->inner->tree : sched->tree;
+}
+
 /* That of a context, which has to have one. */
 static struct tree *tree_in(const char *func, unsigned id)
 {
 	struct sched *sched = api_context(func, id);
+	struct tree *tree = tree_at_work(sched);
 
-	if (!sched->tree)
+	if (!tree)
 		orr_die(sched->node->rank,
 			"%s: scheduling context %u has no tree of components; "
 			"starpu_sched_tree_create() makes one",
 			func, id);
-	return sched->tree;
+	return tree;
 }
 
 static struct worker *self_of(const char *func)
@@ -68,9 +75,9 @@ void starpu_sched_tree_deinitialize(unsigned sched_ctx_id)
 
 struct starpu_sched_tree *starpu_sched_tree_get(unsigned sched_ctx_id)
 {
-	struct sched *sched = api_context(__func__, sched_ctx_id);
+	struct tree *tree = tree_at_work(api_context(__func__, sched_ctx_id));
 
-	return sched->tree ? &sched->tree->base : NULL;
+	return tree ? &tree->base : NULL;
 }
 
 void starpu_sched_tree_update_workers(struct starpu_sched_tree *t)

@@ -339,7 +339,6 @@ int starpu_sched_ctx_set_min_priority(unsigned sched_ctx_id, int min_prio)
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	sched->min_priority = min_prio;
-	sched->min_is_set = 1;
 	return 0;
 }
 
@@ -348,7 +347,6 @@ int starpu_sched_ctx_set_max_priority(unsigned sched_ctx_id, int max_prio)
 	struct sched *sched = api_context(__func__, sched_ctx_id);
 
 	sched->max_priority = max_prio;
-	sched->max_is_set = 1;
 	return 0;
 }
 

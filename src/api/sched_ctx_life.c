@@ -11,7 +11,6 @@
 #include "api/sched_ctx.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
-#include "core/sched/sched_own.h"
 #include "core/task/args.h"
 #include "core/task/task.h"
 
@@ -161,16 +160,16 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 {
 	const struct sched_ops *ops = &sched_none;
 
-	if (wish->policy && sched_is_own(wish->policy)) {
+	if (wish->policy) {
 		*object = wish->policy;
-		return &sched_own;
-	}
-	if (wish->policy_name && *wish->policy_name)
+		ops = sched_given(node, object);
+	} else if (wish->policy_name && *wish->policy_name) {
 		ops = sched_named(node, wish->policy_name, object);
-	else if (wish->policy_name)
-		ops = sched_usual(node);
-	else if (wish->policy && wish->policy->policy_name)
-		ops = sched_named(node, wish->policy->policy_name, object);
+	} else {
+		if (wish->policy_name)
+			ops = sched_usual(node);
+		*object = (struct starpu_sched_policy *)&ops->object;
+	}
 	if (!ops) {
 		orr_complain(node->rank,
 			     "starpu_sched_ctx_create: context \"%s\": scheduling policy "
@@ -178,9 +177,8 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 			     "lws",
 			     name, wish->policy_name ? wish->policy_name : "");
 		ops = &sched_lws;
-	}
-	if (ops != &sched_own)
 		*object = (struct starpu_sched_policy *)&ops->object;
+	}
 	return ops;
 }
 
@@ -192,9 +190,11 @@ static void set_up(struct sched *sched, const struct wish *wish, const char *nam
 
 	snprintf(sched->name, sizeof(sched->name), "%s", name);
 	if (wish->has_min)
-		starpu_sched_ctx_set_min_priority((unsigned)sched->id, wish->min);
+		sched->min_priority = wish->min;
 	if (wish->has_max)
-		starpu_sched_ctx_set_max_priority((unsigned)sched->id, wish->max);
+		sched->max_priority = wish->max;
+	sched->min_is_set = wish->has_min != 0;
+	sched->max_is_set = wish->has_max != 0;
 	sched->user_data = wish->user_data;
 	sched->is_awake = (unsigned char)wish->is_awake;
 	sched->nsms = wish->nsms;

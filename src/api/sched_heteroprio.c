@@ -13,6 +13,8 @@ static struct sched *context(const char *func, unsigned id)
 {
 	struct sched *sched = api_context(func, id);
 
+	if (sched->inner)
+		sched = sched->inner;
 	if (sched->ops != &sched_heteroprio)
 		orr_die(api_rank(),
 			"%s: context %u has policy \"%s\", expected \"heteroprio\"; call "

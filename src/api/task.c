@@ -234,17 +234,29 @@ int starpu_task_wait_array(struct starpu_task **tasks, unsigned nb_tasks)
 	return 0;
 }
 
+/* Also when there is nothing to wait for; the wait itself does not ask again. */
+static void ask_to_decide(struct node *node, int begins)
+{
+	if (begins)
+		contexts_schedule(node);
+	if (orr_load(&node->nputting_off) > 0)
+		plat_caller(node->plat)->has_asked = begins;
+}
+
 int starpu_task_wait_for_all(void)
 {
 	struct node *node = plat_self() ? api_blocking_node(__func__) : NULL;
+	int ret;
 
 	if (!node)
 		return 0;
 	node_end_insertion(node);
 	if (orr_load(&node->callers_choose) && plat_caller(node->plat)->context)
 		return starpu_task_wait_for_all_in_ctx(starpu_sched_ctx_get_context());
-	contexts_schedule(node);
-	return node_wait_submitted(node, 0);
+	ask_to_decide(node, 1);
+	ret = node_wait_submitted(node, 0);
+	ask_to_decide(node, 0);
+	return ret;
 }
 
 int starpu_task_wait_for_n_submitted(unsigned n)
@@ -254,7 +266,15 @@ int starpu_task_wait_for_n_submitted(unsigned n)
 
 int starpu_task_wait_for_no_ready(void)
 {
-	return plat_self() ? node_wait_ready(api_blocking_node(__func__), 0) : 0;
+	struct node *node = plat_self() ? api_blocking_node(__func__) : NULL;
+	int ret;
+
+	if (!node)
+		return 0;
+	ask_to_decide(node, 1);
+	ret = node_wait_ready(node, 0);
+	ask_to_decide(node, 0);
+	return ret;
 }
 
 int starpu_task_nready(void)

@@ -157,9 +157,14 @@ static void merge_environment(struct starpu_conf *conf, const struct knobs *knob
 	MERGE(reserve_ncpus, reserve_ncpu);
 	MERGE(ncuda, ncuda);
 	MERGE(nmpi_ms, nmpi_ms);
-	MERGE(global_sched_ctx_min_priority, min_prio);
-	MERGE(global_sched_ctx_max_priority, max_prio);
 #undef MERGE
+/* As with StarPU: starpu_conf_init() has read the environment. */
+#define MERGE_UNSET(field, knob)                                                         \
+	if (conf->field == -1)                                                           \
+	conf->field = knobs->knob
+	MERGE_UNSET(global_sched_ctx_min_priority, min_prio);
+	MERGE_UNSET(global_sched_ctx_max_priority, max_prio);
+#undef MERGE_UNSET
 /* The field has no value that means "unset". */
 #define MERGE_ANY(field, knob)                                                           \
 	if (knobs->knob != -1 && !own)                                                   \

@@ -57,8 +57,9 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	outer = caller->wait;
 	wait.nending = caller->nending;
 	/* Nobody else may ask for what was put off; policies wait for threads. */
-	if (kind != WAIT_THREAD)
+	if (kind != WAIT_THREAD && !caller->has_asked)
 		contexts_schedule(node);
+	caller->has_asked = 0;
 	orr_lock(&node->waits_lock);
 	list_push_back(&node->waits, &wait.link);
 	orr_next(&node->nwaits);

@@ -300,6 +300,7 @@ struct plat_caller {
 	unsigned char hook;       /* that it is in; see core/hooks.c */
 	/* One more than the context that its tasks go to; 0: as these say. */
 	unsigned char context;
+	unsigned char has_asked; /* policies to decide, for the wait that follows */
 	struct job *later, *later_last;  /* put off until depth is 0 */
 	const struct telling_view *view; /* core/sched/telling.h: the innermost */
 };

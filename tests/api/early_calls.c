@@ -200,6 +200,7 @@ static void threads_get_cores(void)
 	CLAIM_EQ(starpu_bind_thread_on(-1, 0, "nowhere"), -1);
 	starpu_bind_thread_on_main();
 	starpu_bind_thread_on_worker((unsigned)starpu_worker_get_count() - 1);
+	starpu_bind_thread_on_cpu((int)core);
 	CLAIM_EQ(starpu_combined_worker_get_count(), 0);
 	CLAIM_EQ(starpu_combined_worker_get_size(), 1);
 	CLAIM_EQ(starpu_combined_worker_get_rank(), 0);

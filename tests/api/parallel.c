@@ -197,6 +197,27 @@ static void data_are_whole(void)
 	}
 }
 
+/* Under any policy; once they are there, no more. */
+static void programs_ask_for_the_usual_sets(void)
+{
+	int size, *ids;
+
+	begin("eager");
+	CLAIM_EQ(starpu_combined_worker_get_count(), 0);
+	for (int i = 0; i < 2; i++) {
+		starpu_sched_find_all_worker_combinations();
+		CLAIM_EQ(starpu_combined_worker_get_count(), 3);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		int id = (int)(starpu_worker_get_count() + i);
+
+		CLAIM(starpu_worker_is_combined_worker(id));
+		CLAIM_EQ(starpu_combined_worker_get_description(id, &size, &ids), 0);
+		CLAIM_EQ(size, i == 0 ? 4 : 2);
+	}
+	starpu_shutdown();
+}
+
 /* A task for one combined worker, under any policy. */
 static void programs_choose_the_workers(void)
 {
@@ -297,6 +318,7 @@ static const struct claim claims[] = {
 	{"fork-join kernels are called once", fork_join_kernels_are_called_once},
 	{"codelets limit their width", codelets_limit_their_width},
 	{"data are whole", data_are_whole},
+	{"programs ask for the usual sets", programs_ask_for_the_usual_sets},
 	{"programs choose the workers", programs_choose_the_workers},
 	{"contexts have their own", contexts_have_their_own},
 	{"simulated tasks are faster", simulated_tasks_are_faster},

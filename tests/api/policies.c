@@ -446,8 +446,11 @@ static void bound_tasks_are_told(void)
 			starpu_task_insert(&alone, STARPU_EXECUTE_ON_WORKER, i % 3, 0);
 		starpu_task_wait_for_all();
 		CLAIM_EQ(nnotified, 20);
+		CLAIM_EQ(nscheduled, 1);
 		starpu_do_schedule();
-		CLAIM(nscheduled >= 2);
+		CLAIM_EQ(nscheduled, 2);
+		starpu_task_wait_for_no_ready();
+		CLAIM_EQ(nscheduled, 3);
 		end(20);
 	}
 }
@@ -649,14 +652,15 @@ static void priorities_are_the_policys(void)
 	begin(&earliest_policy);
 	CLAIM_EQ(starpu_sched_ctx_get_min_priority(0), -5);
 	CLAIM_EQ(starpu_sched_get_max_priority(), 5);
-	CLAIM(starpu_sched_ctx_max_priority_is_set(0));
+	CLAIM(!starpu_sched_ctx_max_priority_is_set(0));
 	end(0);
 	begin(&fifo_policy);
 	CLAIM_EQ(starpu_sched_get_min_priority(), 0);
 	CLAIM_EQ(starpu_sched_ctx_get_max_priority(0), 0);
 	CLAIM(!starpu_sched_ctx_min_priority_is_set(0));
 	starpu_sched_set_max_priority(7);
-	CLAIM(starpu_sched_ctx_max_priority_is_set(0));
+	CLAIM_EQ(starpu_sched_get_max_priority(), 7);
+	CLAIM(!starpu_sched_ctx_max_priority_is_set(0));
 	end(0);
 }
 

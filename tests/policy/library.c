@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-/* A library of one policy, for STARPU_SCHED_LIB: last in, first out; it says at its end
- * how many tasks it was given. */
+/* A library of two policies, for STARPU_SCHED_LIB: last in, first out; and one that is
+ * made of prio.  Each says at its end how many tasks it was given. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,8 +63,44 @@ static struct starpu_sched_policy policy = {.init_sched = begin,
 					    .policy_name = "stacked",
 					    .policy_description = "last in, first out"};
 
+/* ---- made of prio ---------------------------------------------------- */
+
+static struct starpu_sched_policy *prio;
+static int ncounted;
+
+static int push_counted(struct starpu_task *task)
+{
+	__atomic_add_fetch(&ncounted, 1, __ATOMIC_SEQ_CST);
+	return prio->push_task(task);
+}
+
+static void end_counted(unsigned id)
+{
+	fprintf(stderr, "counted %d tasks\n", ncounted);
+	prio->deinit_sched(id);
+}
+
+static struct starpu_sched_policy counted;
+
+static struct starpu_sched_policy *make_counted(void)
+{
+	struct starpu_sched_policy **at = starpu_sched_get_predefined_policies();
+
+	while (strcmp((*at)->policy_name, "prio") != 0)
+		at++;
+	prio = *at;
+	counted = *prio;
+	counted.push_task = push_counted;
+	counted.deinit_sched = end_counted;
+	counted.policy_name = "counted";
+	counted.policy_description = "prio, counted";
+	return &counted;
+}
+
 struct starpu_sched_policy *starpu_get_sched_lib_policy(const char *name)
 {
+	if (strcmp(name, "counted") == 0)
+		return make_counted();
 	return strcmp(name, policy.policy_name) == 0 ? &policy : NULL;
 }
 

@@ -72,6 +72,12 @@ class Suite:
         self.claim("policy_of_a_library_in_a_context_%s" % flavour,
                    self.run(flavour, "stacked", STARPU_SCHED="prio", **lib),
                    ["policy prio", "stacked 10 tasks"], ["status", "stacked 20"])
+        self.claim("policy_of_a_library_made_of_ours_%s" % flavour,
+                   self.run(flavour, STARPU_SCHED="counted", **lib),
+                   ["policy counted", "counted 20 tasks"], ["status"])
+        self.claim("policy_of_a_library_made_of_ours_in_a_context_%s" % flavour,
+                   self.run(flavour, "counted", **lib),
+                   ["policy lws", "counted 10 tasks"], ["status"])
         self.claim("policy_of_a_library_is_listed_%s" % flavour,
                    self.run(flavour, STARPU_SCHED="help", **lib),
                    ["heteroprio", "last in, first out"], ["status"])
@@ -85,17 +91,20 @@ class Suite:
 
 
     def play_copies(self, flavour):
-        """Of a policy of ours: as it is, with a hook that nobody calls, with a push_task()."""
+        """Of a policy of ours: with functions of its own that call the other's, or forget it."""
         said = self.compile(flavour, "copied.c", flavour)
         self.claim("copy_of_a_policy_compiles_%s" % flavour, said, [], ["error", "status"])
-        said = self.run(flavour, STARPU_SCHED="")
-        self.claim("copy_of_a_policy_%s" % flavour, said, ["policy prio"], ["status", "copy of"])
-        self.claim("copy_with_a_hook_is_told_%s" % flavour, self.run(flavour, "hook", STARPU_SCHED=""),
-                   ['"prio" is a copy of one of', "are not called", "policy prio"], ["status"])
-        self.claim("copy_that_calls_ours_is_told_%s" % flavour,
-                   self.run(flavour, "push", STARPU_SCHED=""),
-                   ["init_sched or deinit_sched of one of starpu_sched_get_predefined_policies()",
-                    "only named", "toolbox.h", "status"], ["SIGSEGV"])
+        self.claim("copy_with_another_name_%s" % flavour, self.run(flavour, STARPU_SCHED=""),
+                   ["policy copy", "0 calls"], ["status"])
+        self.claim("copy_with_a_hook_%s" % flavour, self.run(flavour, "hook", STARPU_SCHED=""),
+                   ["policy prio", "20 calls"], ["status"])
+        self.claim("copy_that_calls_ours_%s" % flavour, self.run(flavour, "push", STARPU_SCHED=""),
+                   ["policy prio", "20 calls"], ["status"])
+        self.claim("copy_that_forgets_ours_%s" % flavour,
+                   self.run(flavour, "forget", STARPU_SCHED=""),
+                   ['whose policy "prio" has not called the init_sched', "status"], ["SIGSEGV"])
+        self.claim("copy_of_two_%s" % flavour, self.run(flavour, "two", STARPU_SCHED=""),
+                   ['for which that of "prio" has been', "one other", "status"], ["SIGSEGV"])
 
 
 def main():

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/drive.h"
-#include "core/sched/sched.h"
+#include "core/sched/sched_modular.h"
 #include "core/stuck.h"
 #include "core/worker.h"
 #include "one_node.h"
@@ -103,7 +103,7 @@ static void play(unsigned seed)
 {
 	int ncpus = 1 + (int)draw(&seed, 2);
 	int ngpus = (int)draw(&seed, 3);
-	const struct sched_ops *policy = sched_at((int)draw(&seed, 11));
+	const struct sched_ops *policy = sched_at(NMODULARS + (int)draw(&seed, 11));
 	struct starpu_driver drivers[MAX_WORKERS];
 	starpu_data_handle_t data[NDATA];
 	int values[NDATA] = {0};

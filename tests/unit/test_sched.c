@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /* What each policy promises: by hand, worker for worker, and in whole runs. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "core/sched/contexts.h"
+#include "core/sched/sched_modular.h"
 #include "sched_by_hand.h"
 
 enum { NWORKERS = 4, NTASKS = 60 };
@@ -40,31 +42,34 @@ static int is_modular(const struct sched_ops *ops)
 
 static void policies_are_found_by_name(void **state)
 {
-	const char *const names[] = {"eager", "prio",       "random",    "lws",
-				     "ws",    "dm",         "dmda",      "dmdap",
-				     "dmdar", "dmdas",      "dmdasd",    "peager",
-				     "pheft", "heteroprio", "graph_test"};
-	int n = sizeof(names) / sizeof(names[0]);
+	const char *const names[] = {"eager",  "prio",       "random",    "lws",
+				     "ws",     "dm",         "dmda",      "dmdap",
+				     "dmdar",  "dmdas",      "dmdasd",    "pheft",
+				     "peager", "heteroprio", "graph_test"};
+	int nnames = sizeof(names) / sizeof(names[0]), n = 0;
 
 	(void)state;
-	for (int i = 0; i < n; i++) {
-		assert_ptr_equal(sched_objects()[i], &sched_at(i)->object);
-		assert_string_equal(sched_at(i)->object.policy_name, names[i]);
-		assert_ptr_equal(sched_find(names[i]), sched_at(i));
+	while (sched_at(n) && is_modular(sched_at(n)))
+		n++;
+	assert_int_equal(n, NMODULARS);
+	for (int i = 0; i < nnames; i++, n++) {
+		assert_ptr_equal(sched_objects()[n], &sched_at(n)->object);
+		assert_string_equal(sched_at(n)->object.policy_name, names[i]);
+		assert_ptr_equal(sched_find(names[i]), sched_at(n));
 	}
-	for (; sched_at(n); n++)
-		assert_true(is_modular(sched_at(n)));
+	assert_null(sched_at(n));
 	assert_null(sched_objects()[n]);
 	assert_null(sched_find("no such policy"));
-	assert_int_equal(sched_find("eager")->has_priorities, 0);
-	assert_int_equal(sched_find("dmda")->has_priorities, 0);
-	assert_int_equal(sched_find("dmdap")->has_priorities, 1);
-	assert_int_equal(sched_find("dmdar")->has_priorities, 0);
-	assert_int_equal(sched_find("dmdas")->has_priorities, 1);
-	assert_int_equal(sched_find("dmdasd")->has_priorities, 1);
-	assert_int_equal(sched_find("ws")->has_priorities, 1);
-	assert_int_equal(sched_find("random")->has_priorities, 0);
-	assert_int_equal(sched_find("dm")->has_priorities, 0);
+	assert_int_equal(sched_find("eager")->most, 0);
+	assert_int_equal(sched_find("dmda")->most, 0);
+	assert_int_equal(sched_find("pheft")->most, 1);
+	assert_int_equal(sched_find("dmdap")->most, INT_MAX);
+	assert_int_equal(sched_find("dmdar")->most, 0);
+	assert_int_equal(sched_find("dmdas")->most, INT_MAX);
+	assert_int_equal(sched_find("dmdasd")->most, INT_MAX);
+	assert_int_equal(sched_find("ws")->most, INT_MAX);
+	assert_int_equal(sched_find("random")->most, 0);
+	assert_int_equal(sched_find("dm")->most, 0);
 }
 
 /* One worker: the order of a policy is plain. */
@@ -74,12 +79,12 @@ static void best_first_then_oldest(void **state)
 	static const int sorted[] = {6, 1, 4, 7, 0, 2, 5, 3};
 
 	(void)state;
-	for (int i = 0; sched_at(i) && !is_modular(sched_at(i)); i++) {
+	for (int i = NMODULARS; sched_at(i); i++) {
 		by_hand(sched_at(i)->object.policy_name, 1, 0);
 		for (int k = 0; k < 8; k++)
 			push(k % 3 ? &on_cpu : &anywhere, k, priorities[k]);
 		for (int k = 0; k < 8; k++)
-			assert_int_equal(pop(0), policy->has_priorities ? sorted[k] : k);
+			assert_int_equal(pop(0), policy->most ? sorted[k] : k);
 		assert_int_equal(pop(0), -1);
 		one_close();
 	}
@@ -507,7 +512,7 @@ static void all_kinds_run_once_where_they_may(void **state)
 static void priorities_hold_in_a_run(void **state)
 {
 	(void)state;
-	for (int i = 0; sched_at(i) && !is_modular(sched_at(i)); i++) {
+	for (int i = NMODULARS; sched_at(i); i++) {
 		int last = -1;
 
 		one_open(1, 0, sched_at(i)->object.policy_name);
@@ -518,9 +523,9 @@ static void priorities_hold_in_a_run(void **state)
 		assert_int_equal(starpu_task_wait_for_all(), 0);
 		assert_int_equal(one.nlog, NTASKS);
 		for (int k = 0; k < NTASKS; k++) {
-			int rank = sched_at(i)->has_priorities
-					   ? (2 - one.log[k] % 3) * NTASKS + one.log[k]
-					   : one.log[k];
+			int most = sched_at(i)->most, priority = one.log[k] % 3;
+			int rank = (2 - (priority < most ? priority : most)) * NTASKS +
+				   one.log[k];
 
 			assert_true(rank > last);
 			last = rank;
@@ -547,8 +552,10 @@ static void bound_tasks_go_by_priority(void **state)
 		}
 		starpu_resume();
 		assert_int_equal(starpu_task_wait_for_all(), 0);
-		if (sched_at(i)->has_priorities)
+		if (sched_at(i)->most > 1)
 			ONE_EXPECT(4, 5, 2, 3, 0, 1, 9);
+		else if (sched_at(i)->most == 1)
+			ONE_EXPECT(2, 3, 4, 5, 0, 1, 9);
 		else
 			ONE_EXPECT(0, 1, 2, 3, 4, 5, 9);
 		one_close();
@@ -559,6 +566,7 @@ static void bound_tasks_go_by_priority(void **state)
 static void priorities_are_bounded(void **state)
 {
 	struct starpu_conf conf;
+	unsigned context;
 
 	(void)state;
 	fake_start(1, 1e-6, 1e9);
@@ -567,11 +575,19 @@ static void priorities_are_bounded(void **state)
 	conf.sched_policy_name = "prio";
 	conf.global_sched_ctx_min_priority = -2;
 	conf.global_sched_ctx_max_priority = 5;
+	setenv("STARPU_MIN_PRIO", "2", 1);
 	assert_int_equal(starpu_init(&conf), 0);
+	unsetenv("STARPU_MIN_PRIO");
 	one.node = plat_self();
 	one.nlog = 0;
 	assert_int_equal(starpu_sched_get_min_priority(), -2);
 	assert_int_equal(starpu_sched_get_max_priority(), 5);
+	assert_true(starpu_sched_ctx_min_priority_is_set(0));
+	context = starpu_sched_ctx_create(NULL, 0, "other", STARPU_SCHED_CTX_POLICY_NAME,
+					  "prio", 0);
+	assert_int_equal(starpu_sched_ctx_get_min_priority(context), INT_MIN);
+	assert_false(starpu_sched_ctx_min_priority_is_set(context));
+	starpu_sched_ctx_delete(context);
 	starpu_pause();
 	submit(&on_cpu, 1, -9);
 	submit(&on_cpu, 2, -2);

@@ -9,8 +9,8 @@
 #include "core/sched/library.h"
 #include "core/sched/observer.h"
 #include "core/sched/collection.h"
+#include "core/sched/inner.h"
 #include "core/sched/masters.h"
-#include "core/sched/sched_own.h"
 #include "core/sched/telling.h"
 #include "core/task/callback.h"
 
@@ -46,18 +46,16 @@ static void set_priorities(struct sched *sched)
 {
 	const struct starpu_conf *conf = sched->node->conf;
 
-	if (sched->ops->has_priorities) {
-		sched->min_priority = INT_MIN;
-		sched->max_priority = INT_MAX;
-	}
-	if (conf->global_sched_ctx_min_priority != -1)
+	sched->min_priority = sched->ops->least;
+	sched->max_priority = sched->ops->most;
+	if (sched->id != 0)
+		return;
+	sched->min_is_set = conf->global_sched_ctx_min_priority != -1;
+	sched->max_is_set = conf->global_sched_ctx_max_priority != -1;
+	if (sched->min_is_set)
 		sched->min_priority = conf->global_sched_ctx_min_priority;
-	if (conf->global_sched_ctx_max_priority != -1)
+	if (sched->max_is_set)
 		sched->max_priority = conf->global_sched_ctx_max_priority;
-	sched->min_is_set =
-		sched->ops->has_priorities || conf->global_sched_ctx_min_priority != -1;
-	sched->max_is_set =
-		sched->ops->has_priorities || conf->global_sched_ctx_max_priority != -1;
 }
 
 /* Its first user is its place; node->scheds_lock is taken. */
@@ -73,6 +71,7 @@ static struct sched *open_at(struct node *node, int id, const struct sched_ops *
 	sched->nwords = (node->nworkers + 31) / 32;
 	sched->nusers = 1;
 	sched->heir = sched->parent = -1;
+	sched->outer = sched;
 	sched->is_told = id != 0 || ops->submitted;
 	orr_lock_init(&sched->lock);
 	set_priorities(sched);
@@ -125,9 +124,7 @@ struct starpu_worker_collection *contexts_collection(struct sched *sched)
 		return collection;
 	orr_lock(&sched->node->scheds_lock);
 	if (!sched->collection) {
-		collection = collection_new(sched_is_own(sched->policy)
-						    ? sched->policy->worker_type
-						    : STARPU_WORKER_LIST);
+		collection = collection_new(sched->policy->worker_type);
 		SCHED_EACH_WORKER(worker, sched)
 		collection->add(collection, worker->id);
 		orr_swap_ptr((void **)&sched->collection, collection);
@@ -143,9 +140,10 @@ static void flip(struct sched *sched, const struct worker *worker)
 	int *word = &sched->members[worker->id / 32];
 
 	orr_store(word, (int)((unsigned)*word ^ 1u << (worker->id % 32)));
+	inner_flip(sched->inner, worker);
 	if (!sched->collection)
 		return;
-	if (sched_has(sched, (struct worker *)worker))
+	if (sched_has(sched, worker))
 		sched->collection->add(sched->collection, worker->id);
 	else
 		sched->collection->remove(sched->collection, worker->id);
@@ -173,7 +171,7 @@ static unsigned char takes_ahead(const struct worker *worker)
 	if (worker->kind->pipeline)
 		return 1;
 	for (int i = 0; i < worker->njoined; i++)
-		if (!worker->joined[i]->ops->places)
+		if (!sched_ops_inside(worker->joined[i])->places)
 			return 0;
 	return 1;
 }
@@ -207,6 +205,8 @@ void contexts_begin(struct node *node)
 	struct sched *sched = node->scheds[0];
 
 	contexts_start(sched);
+	for (int i = 0; i < node->nworkers; i++)
+		node->workers[i].takes_ahead = takes_ahead(&node->workers[i]);
 	if (sched->ops->workers_come)
 		telling_first(sched);
 }
@@ -320,6 +320,7 @@ void contexts_settle(struct sched *sched)
 		left.first = job->next;
 		sched_push(job);
 	}
+	inner_settle(sched->inner);
 	/* Who left may have been woken for a task that only those who stay will take. */
 	orr_fence();
 	workers_wake(sched, ~0u, 1);
@@ -470,7 +471,7 @@ static int is_news(const struct sched *sched, const struct worker *worker,
 				held_after(worker, change));
 
 	return sched->ops->workers_come && (aims >> sched->id & 1) &&
-	       !sched_has(sched, (struct worker *)worker);
+	       !sched_has(sched, worker);
 }
 
 /* The workers come to the scheduler, whose policy hears of them together; and what else

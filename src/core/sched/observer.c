@@ -151,7 +151,8 @@ void observer_taken(struct worker *worker, struct job *job)
 	if (!calls)
 		return;
 	/* A policy of the application's tells its pushes itself. */
-	if (!(job->observed & OBSERVED_PUSHED) && sched->ops != &sched_own)
+	if (!(job->observed & OBSERVED_PUSHED) &&
+	    (sched->ops != &sched_own || sched->inner))
 		observer_pushed(sched, worker->id);
 	if (calls->notify_poped_task)
 		calls->notify_poped_task((unsigned)sched->id, worker->id);

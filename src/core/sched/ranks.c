@@ -54,7 +54,7 @@ void ranks_free(struct node *node)
 void ranks_task(struct job *job)
 {
 	struct graph *graph = &job->node->ranks->graph;
-	int asks = job->sched->ops->takes_ranks && job->task->cl &&
+	int asks = sched_ops_inside(job->sched)->takes_ranks && job->task->cl &&
 		   job->where != STARPU_NOWHERE;
 
 	orr_lock(&graph->lock);

@@ -19,15 +19,12 @@
 #define OBJECT(policy)          &sched_##policy.object,
 #define MODULAR_OBJECT(id, ...) &sched_modulars[MODULAR_##id].ops.object,
 static const struct starpu_sched_policy *const policies[] = {
-	SCHED_POLICIES(OBJECT) MODULAR_POLICIES(MODULAR_OBJECT) NULL};
+	MODULAR_POLICIES(MODULAR_OBJECT) SCHED_POLICIES(OBJECT) NULL};
 #undef OBJECT
 #undef MODULAR_OBJECT
 
-/* Those made of components come last. */
-enum {
-	NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1,
-	NPLAIN = NPOLICIES - NMODULARS
-};
+/* Those made of components come first, as StarPU has it. */
+enum { NPOLICIES = sizeof(policies) / sizeof(policies[0]) - 1 };
 
 const struct starpu_sched_policy *const *sched_objects(void)
 {
@@ -87,11 +84,11 @@ static void name_policies(char *text, size_t bytes)
 {
 	size_t at = 0;
 
-	for (int i = 0; i < NPLAIN && at < bytes; i++)
+	for (int i = NMODULARS; i < NPOLICIES && at < bytes; i++)
 		at += (size_t)snprintf(text + at, bytes - at, "%s%s",
-				       i == 0            ? ""
-				       : i == NPLAIN - 1 ? " or "
-							 : ", ",
+				       i == NMODULARS       ? ""
+				       : i == NPOLICIES - 1 ? " or "
+							    : ", ",
 				       policies[i]->policy_name);
 }
 
@@ -114,27 +111,38 @@ const struct sched_ops *sched_usual(struct node *node)
 								 : &sched_lws;
 }
 
-/* The object is the application's own, or names one of ours. */
-static const struct sched_ops *by_object(struct node *node,
-					 struct starpu_sched_policy *object)
+/* Has it the functions of one of ours, all of them? */
+static int is_alike(const struct starpu_sched_policy *a,
+		    const struct starpu_sched_policy *b)
 {
+	return a->init_sched == b->init_sched && a->deinit_sched == b->deinit_sched &&
+	       a->push_task == b->push_task && a->pop_task == b->pop_task &&
+	       a->push_task_notify == b->push_task_notify &&
+	       a->submit_hook == b->submit_hook && a->pre_exec_hook == b->pre_exec_hook &&
+	       a->post_exec_hook == b->post_exec_hook &&
+	       a->do_schedule == b->do_schedule && a->add_workers == b->add_workers &&
+	       a->remove_workers == b->remove_workers;
+}
+
+const struct sched_ops *sched_given(struct node *node,
+				    struct starpu_sched_policy **policy)
+{
+	const char *name = (*policy)->policy_name ? (*policy)->policy_name : "";
 	const struct sched_ops *ops;
 
-	if (sched_is_own(object))
+	for (int i = 0; i < NPOLICIES; i++)
+		if (is_alike(*policy, policies[i]))
+			return sched_at(i);
+	if ((*policy)->push_task)
 		return &sched_own;
-	ops = object->policy_name ? sched_find(object->policy_name) : NULL;
-	if (!ops)
+	ops = sched_find(name);
+	if (ops)
+		*policy = object_of(ops);
+	else
 		orr_complain(node->rank,
 			     "policy object \"%s\" has no push_task(), and is not one of "
 			     "starpu_sched_get_predefined_policies(); using lws",
-			     object->policy_name ? object->policy_name : "");
-	else if (sched_has_hooks(object))
-		orr_complain(node->rank,
-			     "policy object \"%s\" is a copy of one of "
-			     "starpu_sched_get_predefined_policies() with other "
-			     "functions; they are not called, expected a policy with a "
-			     "push_task() of its own; using ours",
-			     object->policy_name);
+			     name);
 	return ops;
 }
 
@@ -144,13 +152,15 @@ const struct sched_ops *sched_named(struct node *node, const char *name,
 	const struct sched_ops *ops;
 
 	*policy = library_find(node, name);
-	if (*policy)
-		ops = by_object(node, *policy);
-	else
-		ops = sched_find(name);
+	if (*policy) {
+		ops = sched_given(node, policy);
+		if (ops)
+			return ops;
+	}
+	ops = sched_find(name);
 	if (!ops)
 		ops = find_alias(node->rank, name);
-	if (ops && ops != &sched_own)
+	if (ops)
 		*policy = object_of(ops);
 	return ops;
 }
@@ -174,16 +184,16 @@ const struct sched_ops *sched_choose(struct node *node,
 				     "all); using lws",
 				     name, names);
 	} else if (node->conf->sched_policy) {
-		ops = by_object(node, node->conf->sched_policy);
 		*policy = node->conf->sched_policy;
+		ops = sched_given(node, policy);
 	} else {
 		ops = sched_usual(node);
-	}
-	if (!ops)
-		ops = &sched_lws;
-	if (ops != &sched_own)
 		*policy = object_of(ops);
-	return ops;
+	}
+	if (ops)
+		return ops;
+	*policy = object_of(&sched_lws);
+	return &sched_lws;
 }
 
 /* Tasks bound to one worker bypass the policy, though it may reckon with them. */

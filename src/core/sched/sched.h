@@ -27,8 +27,8 @@
 	ROW(dmdar)                                                                       \
 	ROW(dmdas)                                                                       \
 	ROW(dmdasd)                                                                      \
-	ROW(peager)                                                                      \
 	ROW(pheft)                                                                       \
+	ROW(peager)                                                                      \
 	ROW(heteroprio)                                                                  \
 	ROW(graph_test)
 
@@ -38,7 +38,7 @@ enum sched_weight { SCHED_ALPHA, SCHED_BETA, SCHED_GAMMA, SCHED_IDLE_POWER };
 struct sched_ops {
 	/* What the application sees of it: policy_name and policy_description. */
 	struct starpu_sched_policy object;
-	int has_priorities; /* the range is all integers unless bounded by the user */
+	int least, most; /* priorities, unless the user says others */
 	/* One of its workers runs all tasks, the others keep their cores free. */
 	int has_master;
 	int takes_ranks; /* of its tasks, see ranks.h */
@@ -98,7 +98,7 @@ struct sched {
 	struct node *node;
 	int id; /* in node->scheds; 0: the initial one, which stays */
 	int min_priority, max_priority;
-	unsigned char min_is_set, max_is_set; /* not only because it is unknown */
+	unsigned char min_is_set, max_is_set; /* when it was created, by the user */
 	unsigned char is_told; /* of submissions: it counts them, or ops->submitted() */
 	int nwords;            /* in use, of */
 	int members[SCHED_WORDS]; /* workers, a bit each; atomic */
@@ -124,6 +124,9 @@ struct sched {
 	struct starpu_sched_policy *policy; /* as the application sees it */
 	void *policy_data, *user_data;      /* the policy's, the application's */
 	struct tree *tree;                  /* of components, or NULL */
+	/* See inner.h: atomic, of ours inside one of the application's, or NULL; and what
+	 * this one is inside, else itself. */
+	struct sched *inner, *outer;
 	/* Of its workers, for the application; NULL until somebody asks. */
 	struct starpu_worker_collection *collection;
 	struct orr_lock lock; /* of: */
@@ -151,6 +154,10 @@ const struct sched_ops *sched_named(struct node *node, const char *name,
 				    struct starpu_sched_policy **policy);
 /* What a node has when nobody wishes anything. */
 const struct sched_ops *sched_usual(struct node *node);
+/* The same of an object: the application's own, or one of ours, or a copy of it with
+ * another name. */
+const struct sched_ops *sched_given(struct node *node,
+				    struct starpu_sched_policy **policy);
 /* What conf and knobs wish; says so when the name is unknown.  With one of the
  * application's, its object. */
 const struct sched_ops *sched_choose(struct node *node,
@@ -198,10 +205,16 @@ static inline struct worker *sched_worker_before(const struct sched *sched, int 
 	for (struct worker *worker = sched_worker_from(sched, 0); worker;                \
 	     worker = sched_worker_from(sched, worker->id + 1))
 
-/* Is the worker of the set?  It may not have followed yet. */
-static inline int sched_has(const struct sched *sched, struct worker *worker)
+/* Of one of the application's, what the policy inside it does. */
+static inline const struct sched_ops *sched_ops_inside(const struct sched *sched)
 {
-	return orr_load_ptr((void **)&worker->scheds[sched->id]) == sched;
+	return sched->inner ? sched->inner->ops : sched->ops;
+}
+
+/* Is the worker of the set?  It may not have followed yet. */
+static inline int sched_has(const struct sched *sched, const struct worker *worker)
+{
+	return orr_load(&sched->members[worker->id / 32]) >> (worker->id % 32) & 1;
 }
 
 /* ---- jobs and workers ------------------------------------------------ */

@@ -24,7 +24,7 @@
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
-#include "core/sched/sched_own.h"
+#include "core/sched/inner.h"
 
 /* Of numbers, as fmax(), which is a call. */
 static double later(double a, double b)
@@ -403,7 +403,8 @@ static int asks_date(const struct dmda *dmda, const struct job *job,
 		     const struct dmda_forecast *forecast)
 {
 	return forecast->nknown > 0 || job->counted_on ||
-	       (job->naccesses > 0 && !dmda->kind->ignores_transfers);
+	       (job->naccesses > 0 && !dmda->kind->ignores_transfers &&
+		orr_load(&job->node->nmemories) > 1);
 }
 
 static struct worker *dmda_push(struct sched *sched, struct job *job)
@@ -550,9 +551,10 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 		return open_as(node, &kind);                                             \
 	}                                                                                \
 	const struct sched_ops sched_##name = {                                          \
-		.object = {SCHED_REFUSES, .policy_name = #name,                          \
+		.object = {INNER_CALLS(name), .policy_name = #name,                      \
 			   .policy_description = text},                                  \
-		.has_priorities = has_order,                                             \
+		.least = has_order ? INT_MIN : 0,                                        \
+		.most = has_order ? INT_MAX : 0,                                         \
 		.places = 1,                                                             \
 		.open = name##_open,                                                     \
 		.close = dmda_close,                                                     \

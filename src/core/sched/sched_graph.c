@@ -16,9 +16,9 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
 #include "core/sched/ranks.h"
-#include "core/sched/sched_own.h"
 
 struct graph_test {
 	struct sched base;
@@ -120,7 +120,7 @@ static void graph_test_ended(struct sched *sched, struct worker *worker, struct 
 }
 
 const struct sched_ops sched_graph_test = {
-	.object = {SCHED_REFUSES, .policy_name = "graph_test",
+	.object = {INNER_CALLS(graph_test), .policy_name = "graph_test",
 		   .policy_description =
 			   "first what most depends on, once asked to decide"},
 	.takes_ranks = 1,

@@ -25,8 +25,8 @@
 #include "base/check.h"
 #include "core/data/nearness.h"
 #include "core/model/model.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
-#include "core/sched/sched_own.h"
 #include "core/task/task.h"
 
 /* Of buckets by acceleration: that of none, and how many to a factor of two. */
@@ -115,10 +115,12 @@ static void heteroprio_close(struct sched *sched)
 /* The numbers of buckets are priorities: all of them are allowed. */
 static void allow_buckets(struct sched *sched)
 {
-	sched->min_priority = 0;
-	if (sched->max_priority < HETEROPRIO_BUCKETS - 1 ||
-	    sched->max_priority == INT_MAX)
-		sched->max_priority = HETEROPRIO_BUCKETS - 1;
+	struct sched *outer = sched->outer;
+
+	outer->min_priority = 0;
+	if (outer->max_priority < HETEROPRIO_BUCKETS - 1 ||
+	    outer->max_priority == INT_MAX)
+		outer->max_priority = HETEROPRIO_BUCKETS - 1;
 }
 
 /* Of other schedulers, who creates them tells the application. */
@@ -552,11 +554,12 @@ void heteroprio_print_groups(const struct sched *sched, FILE *out)
 }
 
 const struct sched_ops sched_heteroprio = {
-	.object = {SCHED_REFUSES, .policy_name = "heteroprio",
+	.object = {INNER_CALLS(heteroprio), .policy_name = "heteroprio",
 		   .policy_description =
 			   "buckets of alike tasks, in an order of their own "
 			   "for each type of workers"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = heteroprio_open,
 	.opened = heteroprio_opened,
 	.close = heteroprio_close,

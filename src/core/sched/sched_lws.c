@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
-#include "core/sched/sched_own.h"
 
 struct lws {
 	struct sched base;
@@ -156,10 +156,11 @@ static void lws_remove_worker(struct sched *sched, struct worker *worker,
 }
 
 const struct sched_ops sched_lws = {
-	.object = {SCHED_REFUSES, .policy_name = "lws",
+	.object = {INNER_CALLS(lws), .policy_name = "lws",
 		   .policy_description = "a queue per worker, by priority; idle workers "
 					 "steal from neighbours"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = lws_open,
 	.close = lws_close,
 	.push = lws_push,
@@ -168,10 +169,11 @@ const struct sched_ops sched_lws = {
 };
 
 const struct sched_ops sched_ws = {
-	.object = {SCHED_REFUSES, .policy_name = "ws",
+	.object = {INNER_CALLS(ws), .policy_name = "ws",
 		   .policy_description = "a queue per worker, by priority; idle workers "
 					 "steal from who has most"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = lws_open,
 	.close = lws_close,
 	.push = lws_push,

@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/sched/sched_modular.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/check.h"
-#include "core/sched/sched_own.h"
+#include "core/sched/inner.h"
 #include "core/task/task.h"
 
 static struct sched *modular_open(struct node *node)
@@ -89,8 +90,9 @@ static void modular_workers_leave(struct sched *sched, int *ids, unsigned n)
 #define MODULAR(id, name, description, knows_priorities, kind, with)                     \
 	[MODULAR_##id] = {.ops = {.object = {.policy_name = "modular-" name,             \
 					     .policy_description = description,          \
-					     SCHED_REFUSES},                             \
-				  .has_priorities = knows_priorities,                    \
+					     INNER_CALLS(id)},                           \
+				  .least = knows_priorities ? INT_MIN : 0,               \
+				  .most = knows_priorities ? INT_MAX : 0,                \
 				  .open = modular_open,                                  \
 				  .opened = modular_opened,                              \
 				  .close = modular_close,                                \

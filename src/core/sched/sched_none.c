@@ -75,7 +75,9 @@ static struct job *none_pop(struct sched *sched, struct worker *worker)
 }
 
 const struct sched_ops sched_none = {
-	.object = {.policy_name = "", .policy_description = "no policy"},
+	.object = {.policy_name = "",
+		   .policy_description = "no policy",
+		   .worker_type = STARPU_WORKER_LIST},
 	.has_master = 1,
 	.open = none_open,
 	.close = none_close,

@@ -7,53 +7,12 @@
 #include "base/check.h"
 #include "core/sched/aliases.h"
 #include "core/sched/contexts.h"
+#include "core/sched/inner.h"
 #include "core/sched/relax.h"
 #include "core/sched/teams.h"
 #include "core/sched/telling.h"
 #include "core/task/codelet.h"
 #include "core/task/task.h"
-
-/* ---- what is not the application's ----------------------------------- */
-
-__attribute__((noreturn)) static void refuse(const char *function)
-{
-	orr_die(-1,
-		"%s of one of starpu_sched_get_predefined_policies() was called, by a "
-		"policy of the application's; expected that these policies are only "
-		"named (STARPU_SCHED, conf.sched_policy_name, "
-		"STARPU_SCHED_CTX_POLICY_NAME), since a policy cannot be made of them; "
-		"make it of starpu_sched_component.h or "
-		"schedulers/starpu_scheduler_toolbox.h",
-		function);
-}
-
-void sched_refuse_context(unsigned id)
-{
-	(void)id;
-	refuse("init_sched or deinit_sched");
-}
-
-int sched_refuse_push(struct starpu_task *task)
-{
-	(void)task;
-	refuse("push_task");
-}
-
-struct starpu_task *sched_refuse_pop(unsigned id)
-{
-	(void)id;
-	refuse("pop_task");
-}
-
-void sched_refuse_workers(unsigned id, int *ids, unsigned n)
-{
-	(void)id;
-	(void)ids;
-	(void)n;
-	refuse("add_workers or remove_workers");
-}
-
-/* ---- what is --------------------------------------------------------- */
 
 static struct sched *own_open(struct node *node)
 {
@@ -95,6 +54,7 @@ static void own_close(struct sched *sched)
 		remove_all(sched);
 		own_closing(sched);
 	}
+	inner_close(sched);
 	free(sched);
 }
 
@@ -102,6 +62,8 @@ static void own_workers_come(struct sched *sched, int *ids, unsigned n)
 {
 	if (sched->policy->add_workers)
 		sched->policy->add_workers((unsigned)sched->id, ids, n);
+	if (sched->inner && sched->inner->ops->workers_come)
+		sched->inner->ops->workers_come(sched->inner, ids, n);
 }
 
 /* The policy itself passes on what it has for the workers, which look for no task of it
@@ -110,15 +72,16 @@ static void own_workers_leave(struct sched *sched, int *ids, unsigned n)
 {
 	struct worker *self = plat_current_worker(sched->node->plat);
 
-	if (!sched->policy->remove_workers)
-		return;
 	for (unsigned i = 0; i < n; i++) {
 		struct worker *worker = &sched->node->workers[ids[i]];
 
 		relax_lock(self, worker);
 		relax_unlock(self, worker);
 	}
-	sched->policy->remove_workers((unsigned)sched->id, ids, n);
+	if (sched->policy->remove_workers)
+		sched->policy->remove_workers((unsigned)sched->id, ids, n);
+	if (sched->inner && sched->inner->ops->workers_leave)
+		sched->inner->ops->workers_leave(sched->inner, ids, n);
 }
 
 static struct worker *own_push(struct sched *sched, struct job *job)
@@ -159,6 +122,17 @@ __attribute__((noreturn)) static void refuse_stranger(const struct sched *sched,
 		sched->policy->policy_name, worker->id, task_name(task));
 }
 
+/* Where it has no function for it, one of ours inside it is asked. */
+static struct starpu_task *ask(struct sched *sched, struct worker *worker)
+{
+	struct job *job;
+
+	if (sched->policy->pop_task)
+		return sched->policy->pop_task((unsigned)sched->id);
+	job = inner_pop(sched->inner, worker);
+	return job ? job->task : NULL;
+}
+
 static struct job *own_pop(struct sched *sched, struct worker *worker)
 {
 	struct starpu_task *task = NULL;
@@ -170,8 +144,8 @@ static struct job *own_pop(struct sched *sched, struct worker *worker)
 	relax_hold(worker);
 	/* It may have left since it looked at its schedulers, or not quite come; then the
 	 * policy may be gone. */
-	if (telling_knows(sched, worker) && sched->policy->pop_task)
-		task = sched->policy->pop_task((unsigned)sched->id);
+	if (telling_knows(sched, worker))
+		task = ask(sched, worker);
 	relax_let(worker);
 	if (!task)
 		return NULL;
@@ -197,6 +171,8 @@ static void own_started(struct sched *sched, struct worker *worker, struct job *
 	struct plat_caller *caller = plat_caller(sched->node->plat);
 	struct starpu_task *task = gang_task(worker, job), *outer = caller->task;
 
+	if (sched->inner && sched->inner->ops->started)
+		sched->inner->ops->started(sched->inner, worker, job);
 	if (!sched->policy->pre_exec_hook)
 		return;
 	caller->task = task;
@@ -217,6 +193,8 @@ static void own_ended(struct sched *sched, struct worker *worker, struct job *jo
 {
 	struct starpu_task *task = gang_task(worker, job);
 
+	if (sched->inner && sched->inner->ops->ended)
+		sched->inner->ops->ended(sched->inner, worker, job);
 	if (task == job->task)
 		return;
 	worker->told_end = job->worker == worker;
@@ -237,6 +215,8 @@ static double own_expect(struct worker *worker, struct job *job)
 	if (sched->policy->push_task_notify)
 		sched->policy->push_task_notify(job->task, worker->id, worker->id,
 						(unsigned)sched->id);
+	if (sched->inner && sched->inner->ops->expect)
+		return sched->inner->ops->expect(worker, job);
 	return -1;
 }
 
@@ -255,6 +235,22 @@ static void own_schedule(struct sched *sched)
 {
 	if (sched->policy->do_schedule)
 		sched->policy->do_schedule((unsigned)sched->id);
+	else
+		inner_schedule(sched->inner);
+}
+
+static void own_quiet(struct sched *sched, unsigned memory)
+{
+	if (sched->inner && sched->inner->ops->quiet)
+		sched->inner->ops->quiet(sched->inner, memory);
+}
+
+static int own_weigh(struct sched *sched, enum sched_weight weight, double *value,
+		     int is_set)
+{
+	if (!sched->inner || !sched->inner->ops->weigh)
+		return -1;
+	return sched->inner->ops->weigh(sched->inner, weight, value, is_set);
 }
 
 const struct sched_ops sched_own = {
@@ -270,6 +266,8 @@ const struct sched_ops sched_own = {
 	.expect = own_expect,
 	.submitted = own_submitted,
 	.schedule = own_schedule,
+	.quiet = own_quiet,
+	.weigh = own_weigh,
 	.workers_come = own_workers_come,
 	.workers_leave = own_workers_leave,
 	.closing = own_closing,

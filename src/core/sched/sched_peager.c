@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
-/* One queue, by priority; a worker that finds a parallel task there has a team of its run
- * it: the largest one (peager), or that by which models expect it to end first (pheft).
+/* One queue, with pheft by priority; a worker that finds a parallel task there has a team
+ * of its run it: the largest one (peager), or that by which models expect it to end first
+ * (pheft).
  */
 #include "core/sched/sched.h"
 
@@ -9,8 +10,8 @@
 
 #include "base/check.h"
 #include "core/model/model_query.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
-#include "core/sched/sched_own.h"
 #include "core/sched/teams.h"
 
 struct peager {
@@ -31,7 +32,7 @@ static struct sched *open(int asks_models)
 
 	peager->asks_models = asks_models;
 	peager->seen_changes = -1;
-	queue_init(&peager->queue, 0);
+	queue_init(&peager->queue, !asks_models);
 	return &peager->base;
 }
 
@@ -141,10 +142,9 @@ static struct job *peager_pop(struct sched *sched, struct worker *worker)
 }
 
 const struct sched_ops sched_peager = {
-	.object = {SCHED_REFUSES, .policy_name = "peager",
+	.object = {INNER_CALLS(peager), .policy_name = "peager",
 		   .policy_description = "one queue; parallel tasks run on the largest "
 					 "set of CPU workers that they may"},
-	.has_priorities = 1,
 	.open = peager_open,
 	.opened = peager_opened,
 	.close = peager_close,
@@ -153,11 +153,11 @@ const struct sched_ops sched_peager = {
 };
 
 const struct sched_ops sched_pheft = {
-	.object = {SCHED_REFUSES, .policy_name = "pheft",
+	.object = {INNER_CALLS(pheft), .policy_name = "pheft",
 		   .policy_description =
 			   "one queue; parallel tasks run on the set of CPU "
 			   "workers that ends them first"},
-	.has_priorities = 1,
+	.most = 1, /* As StarPU's. */
 	.open = pheft_open,
 	.opened = peager_opened,
 	.close = peager_close,

@@ -12,8 +12,8 @@
 #include "base/check.h"
 #include "core/model/model_query.h"
 #include "core/sched/draw.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
-#include "core/sched/sched_own.h"
 
 struct random_worker {
 	struct queue queue;
@@ -102,7 +102,7 @@ static void random_remove_worker(struct sched *sched, struct worker *worker,
 }
 
 const struct sched_ops sched_random = {
-	.object = {SCHED_REFUSES, .policy_name = "random",
+	.object = {INNER_CALLS(random), .policy_name = "random",
 		   .policy_description =
 			   "a worker drawn by its speed; in order of arrival"},
 	.places = 1,

@@ -3,11 +3,12 @@
 /* One queue for all workers: in order of arrival (eager), or by priority (prio). */
 #include "core/sched/sched.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "core/sched/inner.h"
 #include "core/sched/queue.h"
-#include "core/sched/sched_own.h"
 
 struct simple {
 	struct sched base;
@@ -54,7 +55,7 @@ static struct job *simple_pop(struct sched *sched, struct worker *worker)
 }
 
 const struct sched_ops sched_eager = {
-	.object = {SCHED_REFUSES, .policy_name = "eager",
+	.object = {INNER_CALLS(eager), .policy_name = "eager",
 		   .policy_description = "one queue, in order of arrival"},
 	.open = eager_open,
 	.close = simple_close,
@@ -63,9 +64,10 @@ const struct sched_ops sched_eager = {
 };
 
 const struct sched_ops sched_prio = {
-	.object = {SCHED_REFUSES, .policy_name = "prio",
+	.object = {INNER_CALLS(prio), .policy_name = "prio",
 		   .policy_description = "one queue, by priority"},
-	.has_priorities = 1,
+	.least = INT_MIN,
+	.most = INT_MAX,
 	.open = prio_open,
 	.close = simple_close,
 	.push = simple_push,
