@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE /* environ */
 #include "base/knobs.h"
 
 #include <ctype.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/decimal.h"
@@ -550,13 +552,56 @@ void knobs_complain(void)
 	}
 }
 
+/* A program asks for hundreds of variables, and has set few of those that begin as most
+ * do: these are picked out once. */
+enum { MOST_SET = 64, PREFIX_BYTES = 7 };
+
+struct set_ones {
+	const char *texts[MOST_SET]; /* NAME=VALUE */
+	int n;                       /* or more than there is room for */
+};
+
+static int has_prefix(const char *text)
+{
+	return !strncmp(text, "STARPU_", PREFIX_BYTES) ||
+	       !strncmp(text, "ORRERY_", PREFIX_BYTES);
+}
+
+static void find_set_ones(struct set_ones *set)
+{
+	set->n = 0;
+	for (char **at = environ; at && *at && set->n <= MOST_SET; at++)
+		if (has_prefix(*at)) {
+			if (set->n < MOST_SET)
+				set->texts[set->n] = *at;
+			set->n++;
+		}
+}
+
+/* As getenv(). */
+static const char *value_of(const struct set_ones *set, const char *name)
+{
+	size_t bytes;
+
+	if (set->n > MOST_SET || !has_prefix(name))
+		return getenv(name);
+	bytes = set->n > 0 ? strlen(name) : 0;
+	for (int i = 0; i < set->n; i++)
+		if (!strncmp(set->texts[i], name, bytes) && set->texts[i][bytes] == '=')
+			return set->texts[i] + bytes + 1;
+	return NULL;
+}
+
 void knobs_read(struct knobs *knobs)
 {
+	struct set_ones set;
+
+	find_set_ones(&set);
 	for (int i = 0; i < NKNOBS; i++)
 		store(knobs, &knob_table[i], knob_table[i].preset);
 	/* From the last row to the first, so that an old name never wins. */
 	for (int i = NKNOBS - 1; i >= 0; i--) {
-		const char *text = getenv(knob_table[i].name);
+		const char *text = value_of(&set, knob_table[i].name);
 
 		if (text && (*text || knob_table[i].kind == KNOB_TEXT))
 			parse(knobs, &knob_table[i], text);

@@ -12,6 +12,7 @@ struct search {
 	uintptr_t address; /* or 0: the file that place names */
 	struct symbol_place place;
 	void *found;
+	struct symbols_part part;
 };
 
 /* Another version of a file has other sizes, as a rule. */
@@ -75,33 +76,55 @@ void *symbols_at(struct symbol_place place)
 	return search.found;
 }
 
-static int look_constant(struct dl_phdr_info *info, size_t bytes, void *arg)
+/* What is closed once the addresses in it are known lies in a part that can be written.
+ */
+static void leave_out(struct symbols_part *part, const struct symbols_part *closed,
+		      uintptr_t address)
+{
+	uintptr_t end = part->first + part->bytes,
+		  closed_end = closed->first + closed->bytes;
+
+	if (closed_end <= part->first || closed->first >= end)
+		return;
+	if (address - closed->first < closed->bytes)
+		*part = *closed;
+	else if (address < closed->first)
+		part->bytes = closed->first - part->first;
+	else
+		*part = (struct symbols_part){closed_end, end - closed_end, 0};
+}
+
+static int look_part(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	struct search *search = arg;
-	int is_constant = 0;
+	struct symbols_part closed = {0};
 
 	(void)bytes;
 	if (!has(info, search->address))
 		return 0;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-		int is_readable = part->p_type == PT_LOAD && !(part->p_flags & PF_W);
+		const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+		struct symbols_part part = {info->dlpi_addr + header->p_vaddr,
+					    header->p_memsz, 1};
 
-		/* The latter is closed once the addresses in it are known. */
-		if (is_readable || part->p_type == PT_GNU_RELRO)
-			is_constant |= search->address - info->dlpi_addr - part->p_vaddr <
-				       part->p_memsz;
+		if (header->p_type == PT_GNU_RELRO)
+			closed = part;
+		part.is_constant = !(header->p_flags & PF_W);
+		if (header->p_type == PT_LOAD &&
+		    search->address - part.first < part.bytes)
+			search->part = part;
 	}
-	search->found = is_constant ? (void *)search->address : NULL;
+	if (!search->part.is_constant)
+		leave_out(&search->part, &closed, search->address);
 	return 1;
 }
 
-int symbols_is_constant(const void *address)
+struct symbols_part symbols_part_of(const void *address)
 {
 	struct search search = {.address = (uintptr_t)address};
 
-	dl_iterate_phdr(look_constant, &search);
-	return search.found != NULL;
+	dl_iterate_phdr(look_part, &search);
+	return search.part;
 }
 
 void *symbols_named(const char *name)

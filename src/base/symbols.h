@@ -9,6 +9,7 @@
  * An address differs between processes; its place in the program, or in a library that
  * both have loaded, does not.
  */
+#include <stddef.h>
 #include <stdint.h>
 
 struct symbol_place {
@@ -20,8 +21,17 @@ struct symbol_place {
 struct symbol_place symbols_place(const void *address);
 /* The address that has this place here, or NULL: no such file is loaded. */
 void *symbols_at(struct symbol_place place);
-/* Does the address lie in a part of a file's that cannot be written, as constants do? */
-int symbols_is_constant(const void *address);
+
+/* A part of one of the program's files in memory. */
+struct symbols_part {
+	uintptr_t first;
+	size_t bytes;
+	int is_constant; /* it cannot be written */
+};
+
+/* The part where an address lies; without bytes when no file of the program is there.
+ * Looks at each file that is loaded. */
+struct symbols_part symbols_part_of(const void *address);
 /* The function that the program, or a library of it, exports under a name, or NULL. */
 void *symbols_named(const char *name);
 

@@ -428,6 +428,7 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->rest_calls.lock);
 	orr_lock_init(&node->foresight.lock);
 	orr_lock_init(&node->views_lock);
+	orr_lock_init(&node->constants_lock);
 	orr_lock_init(&node->uniques_lock);
 	orr_lock_init(&node->links_lock);
 	orr_lock_init(&node->combinations.lock);

@@ -15,6 +15,7 @@
 #include "base/knobs.h"
 #include "base/list.h"
 #include "base/pool.h"
+#include "base/symbols.h"
 #include "base/table.h"
 #include "core/device.h"
 #include "core/energy.h"
@@ -325,6 +326,8 @@ struct node {
 	int is_metering;
 	const struct worker *metered;
 	double metered_from_j;
+	struct orr_lock constants_lock;
+	struct symbols_part constants; /* of the program, where the last codelet was */
 	struct orr_lock uniques_lock;
 	struct table uniques;       /* by their size: see core/data/hollow.h */
 	struct orr_lock views_lock; /* of all partitions: see core/data/partition.h */

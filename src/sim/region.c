@@ -17,9 +17,11 @@
 enum {
 	FEW_BOUNDS = 48,    /* so many are sorted by insertion */
 	LEVELS_AT_ONCE = 4, /* are compared; a divisor of REGION_BLOCK */
-	/* Members of a link: so far ahead their flows are expected, and these's links. */
-	FLOWS_AHEAD = 3,
-	LINKS_AHEAD = 1,
+	/* Members of a link that join: so far ahead their flows are expected, and these's
+	 * links; and so many are looked for before the first of them joins. */
+	FLOWS_AHEAD = 4,
+	LINKS_AHEAD = 2,
+	FOUND_AT_ONCE = 32,
 	FLOW_LINES = 5 /* of a flow, but the first: most have no more */
 };
 
@@ -186,44 +188,63 @@ static int is_above(const struct member *member, double level)
 	return level == HELD ? member->is_held : member->level > level;
 }
 
-/* Bring near what region_add() will ask for, of those whose turn comes: a flow first, its
- * links when it is there. */
-static void expect_members(const struct link *link, unsigned i, double level)
+static void expect_flow(const struct flow *flow)
 {
-	const struct member *members = link->members;
+	const char *rest = (const char *)flow + ORR_LINE_BYTES;
 
-	if (i >= FLOWS_AHEAD && is_above(&members[i - FLOWS_AHEAD], level)) {
-		const char *flow =
-			(const char *)members[i - FLOWS_AHEAD].flow + ORR_LINE_BYTES;
+	for (int line = 0; line < FLOW_LINES; line++)
+		__builtin_prefetch(rest + line * ORR_LINE_BYTES, 1);
+}
 
-		for (int line = 0; line < FLOW_LINES; line++)
-			__builtin_prefetch(flow + line * ORR_LINE_BYTES, 1);
+static void expect_links(const struct flow *flow)
+{
+	for (int use = 0; use < flow->nuses; use++)
+		__builtin_prefetch(flow->uses[use].link, 1);
+}
+
+/* Members of a link join, while it holds any or with a level.  What region_add() will ask
+ * for is brought near, of those whose turn comes: a flow first, its links when it is
+ * there.  So they are looked for first: most members of a link stay where they are. */
+static void add_found(struct solver *solver, const struct link *link, double level,
+		      struct flow *const *found, unsigned n)
+{
+	for (unsigned i = 0; i < n && i < FLOWS_AHEAD; i++)
+		expect_flow(found[i]);
+	for (unsigned i = 0; i < n && (level != HELD || link->nheld > 0); i++) {
+		if (i + FLOWS_AHEAD < n)
+			expect_flow(found[i + FLOWS_AHEAD]);
+		if (i + LINKS_AHEAD < n)
+			expect_links(found[i + LINKS_AHEAD]);
+		region_add(solver, found[i]);
 	}
-	if (i >= LINKS_AHEAD && is_above(&members[i - LINKS_AHEAD], level)) {
-		const struct flow *flow = members[i - LINKS_AHEAD].flow;
+}
 
-		for (int use = 0; use < flow->nuses; use++)
-			__builtin_prefetch(flow->uses[use].link, 1);
+/* From the last one to the first. */
+static void add_members(struct solver *solver, struct link *link, double level)
+{
+	struct flow *found[FOUND_AT_ONCE];
+	unsigned n = 0;
+
+	for (unsigned i = link->nmembers; i-- > 0;) {
+		if (is_above(&link->members[i], level))
+			found[n++] = link->members[i].flow;
+		if (n > 0 && (n == FOUND_AT_ONCE || i == 0)) {
+			add_found(solver, link, level, found, n);
+			n = 0;
+		}
 	}
 }
 
 void region_add_held(struct solver *solver, struct link *link)
 {
-	for (unsigned i = link->nmembers; i-- > 0 && link->nheld > 0;) {
-		expect_members(link, i, HELD);
-		if (link->members[i].is_held)
-			region_add(solver, link->members[i].flow);
-	}
+	if (link->nheld > 0)
+		add_members(solver, link, HELD);
 }
 
 /* Those on the link that are above a level join. */
 static void add_above(struct solver *solver, struct link *link, double level)
 {
-	for (unsigned i = link->nmembers; i-- > 0;) {
-		expect_members(link, i, level);
-		if (link->members[i].level > level)
-			region_add(solver, link->members[i].flow);
-	}
+	add_members(solver, link, level);
 }
 
 /* ---- in the order of bounds ------------------------------------------ */

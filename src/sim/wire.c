@@ -27,13 +27,20 @@ struct lone {
 	struct wire_transfer transfer;
 };
 
-/* Routes that are remembered, a power of two: those of a node's peers come again. */
-enum { KNOWN_ROUTES = 1 << 18, EXPECTED_LINES = 3 };
+/* Routes are remembered in sets, a power of two: those of a node's peers come again. */
+enum { ROUTE_SETS = 1 << 16, ROUTE_WAYS = 4, EXPECTED_LINES = 3 };
 
 struct known_route {
 	sg_host_t from, to;
 	int most_links;          /* that there is room for */
 	struct flow_route route; /* its links follow */
+};
+
+/* Those for whose hosts' hash it is the set; a line, so that who looks for one of them
+ * waits once. */
+struct route_set {
+	ORR_OWN_LINE uint64_t hashes[ROUTE_WAYS];
+	struct known_route *routes[ROUTE_WAYS]; /* NULL: a place is free */
 };
 
 enum { NCOST_NAMES = 3 };
@@ -63,11 +70,18 @@ struct wire {
 	struct wire_costs *costs; /* all that there are */
 	enum wire_kind kind;
 	struct wire_law law;
-	struct solver *solver;      /* routes only */
-	struct known_route **known; /* by a hash of both hosts; the last one stays */
-	struct near near;           /* where they are */
-	struct way ways[2];         /* scratch: there and back */
+	struct solver *solver;   /* routes only */
+	struct route_set *known; /* by a hash of both hosts */
+	void *sets; /* what they are in: pages that nobody asks for stay untouched */
+	struct near near;   /* where they are */
+	struct way ways[2]; /* scratch: there and back */
 };
+
+static void *next_line(const void *at)
+{
+	return (void *)(((uintptr_t)at + ORR_LINE_BYTES - 1) &
+			~(uintptr_t)(ORR_LINE_BYTES - 1));
+}
 
 struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 {
@@ -80,7 +94,8 @@ struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 	law_read(&wire->law);
 	if (kind == WIRE_ROUTES) {
 		wire->solver = solver_new(sim);
-		wire->known = orr_alloc(KNOWN_ROUTES * sizeof(*wire->known));
+		wire->sets = orr_alloc((ROUTE_SETS + 1) * sizeof(struct route_set));
+		wire->known = next_line(wire->sets);
 	}
 	return wire;
 }
@@ -101,10 +116,10 @@ void wire_free(struct wire *wire)
 	if (!wire)
 		return;
 	solver_free(wire->solver);
-	for (int i = 0; wire->known && i < KNOWN_ROUTES; i++)
-		forget_route(wire, wire->known[i]);
+	for (int i = 0; wire->known && i < ROUTE_SETS * ROUTE_WAYS; i++)
+		forget_route(wire, wire->known[i / ROUTE_WAYS].routes[i % ROUTE_WAYS]);
 	near_free(&wire->near);
-	free(wire->known);
+	free(wire->sets);
 	while (wire->costs) {
 		struct wire_costs *costs = wire->costs;
 
@@ -206,63 +221,107 @@ static struct known_route *make_route(struct wire *wire, const struct way *way,
 	return known;
 }
 
-static struct known_route **place_of(const struct wire *wire, sg_host_t from,
-				     sg_host_t to)
+static uint64_t hash_of(sg_host_t from, sg_host_t to)
 {
-	uint64_t hash = table_mix(table_mix((uintptr_t)from) + (uintptr_t)to);
-
-	return &wire->known[hash & (KNOWN_ROUTES - 1)];
+	return table_mix(table_mix((uintptr_t)from) + (uintptr_t)to);
 }
 
-static void keep_route(struct wire *wire, struct known_route **place,
-		       struct known_route *known, sg_host_t from, sg_host_t to)
+static struct route_set *set_of(const struct wire *wire, uint64_t hash)
 {
+	return &wire->known[hash & (ROUTE_SETS - 1)];
+}
+
+/* The place of the route that has the hash, else one that is free, else NULL. */
+static struct known_route **place_in(struct route_set *set, uint64_t hash)
+{
+	struct known_route **place = NULL;
+
+	for (int way = 0; way < ROUTE_WAYS; way++) {
+		if (set->routes[way] && set->hashes[way] == hash)
+			return &set->routes[way];
+		if (!set->routes[way])
+			place = &set->routes[way];
+	}
+	return place;
+}
+
+static void keep_route(struct wire *wire, struct known_route *known, sg_host_t from,
+		       sg_host_t to)
+{
+	uint64_t hash = hash_of(from, to);
+	struct route_set *set = set_of(wire, hash);
+	struct known_route **place = place_in(set, hash);
+
+	if (!place)
+		place = &set->routes[(hash >> 32) % ROUTE_WAYS];
 	forget_route(wire, *place);
 	known->from = from;
 	known->to = to;
 	*place = known;
+	set->hashes[place - set->routes] = hash;
+}
+
+static int has_room_for(const struct wire *wire, sg_host_t from, sg_host_t to)
+{
+	uint64_t hash = hash_of(from, to);
+	struct known_route **place = place_in(set_of(wire, hash), hash);
+
+	return place && !*place;
 }
 
 /* SimGrid takes long to find a route, and who gets a message mostly answers: where both
  * ways are asked for, both become known. */
-static void learn_route(struct wire *wire, sg_host_t from, sg_host_t to)
+static const struct known_route *learn_route(struct wire *wire, sg_host_t from,
+					     sg_host_t to)
 {
 	struct way *way = &wire->ways[0], *back = &wire->ways[1];
-	struct known_route **other = place_of(wire, to, from);
+	struct known_route *known;
 
 	read_way(wire, from, to, way);
 	if (!wire->law.crosstraffic)
 		back = NULL;
 	else
 		read_way(wire, to, from, back);
-	if (back && !*other)
-		keep_route(wire, other, make_route(wire, back, way), to, from);
-	keep_route(wire, place_of(wire, from, to), make_route(wire, way, back), from, to);
+	if (back && has_room_for(wire, to, from))
+		keep_route(wire, make_route(wire, back, way), to, from);
+	known = make_route(wire, way, back);
+	keep_route(wire, known, from, to);
+	return known;
+}
+
+/* The one that is remembered for the hash, or NULL: mostly the route that is asked for.
+ */
+static struct known_route *look_up(const struct wire *wire, uint64_t hash)
+{
+	struct known_route **place = place_in(set_of(wire, hash), hash);
+
+	return place ? *place : NULL;
 }
 
 static const struct flow_route *find_route(struct wire *wire, sg_host_t from,
 					   sg_host_t to)
 {
-	struct known_route **known = place_of(wire, from, to);
+	const struct known_route *known = look_up(wire, hash_of(from, to));
 
-	if (!*known || (*known)->from != from || (*known)->to != to)
-		learn_route(wire, from, to);
-	return &(*known)->route;
+	if (!known || known->from != from || known->to != to)
+		known = learn_route(wire, from, to);
+	return &known->route;
 }
 
 void wire_expect(const struct wire *wire, sg_host_t from, sg_host_t to, int is_second)
 {
-	struct known_route **place;
+	uint64_t hash = hash_of(from, to);
+	const char *known;
 
 	if (!wire->known)
 		return;
-	place = place_of(wire, from, to);
 	if (!is_second) {
-		__builtin_prefetch(place);
+		__builtin_prefetch(set_of(wire, hash));
 		return;
 	}
-	for (int line = 0; *place && line < EXPECTED_LINES; line++)
-		__builtin_prefetch((const char *)*place + line * ORR_LINE_BYTES);
+	known = (const char *)look_up(wire, hash);
+	for (int line = 0; known && line < EXPECTED_LINES; line++)
+		__builtin_prefetch(known + line * ORR_LINE_BYTES);
 }
 
 static double stretch_of(const struct wire_transfer *transfer)

@@ -118,6 +118,30 @@ static void an_old_name_never_wins(void **state)
 	knobs_free(&knobs);
 }
 
+/* More than are picked out of the environment once. */
+static void many_may_be_set(void **state)
+{
+	enum { OTHERS = 100 };
+	struct knobs knobs;
+	char name[40];
+
+	(void)state;
+	for (int i = 0; i < OTHERS; i++) {
+		snprintf(name, sizeof(name), "STARPU_OF_OTHERS_%d", i);
+		setenv(name, "7", 1);
+	}
+	setenv("STARPU_NCPU", "3", 1);
+	knobs_read(&knobs);
+	assert_int_equal(knobs.ncpu, 3);
+	for (int i = 0; i < OTHERS; i++) {
+		snprintf(name, sizeof(name), "STARPU_OF_OTHERS_%d", i);
+		unsetenv(name);
+	}
+	reread(&knobs);
+	assert_int_equal(knobs.ncpu, 3);
+	knobs_free(&knobs);
+}
+
 static void unset_can_be_said(void **state)
 {
 	struct knobs knobs;
@@ -260,6 +284,7 @@ int main(void)
 		cmocka_unit_test_setup(presets_hold, forget),
 		cmocka_unit_test_setup(values_are_read_each_time, forget),
 		cmocka_unit_test_setup(an_old_name_never_wins, forget),
+		cmocka_unit_test_setup(many_may_be_set, forget),
 		cmocka_unit_test_setup(unset_can_be_said, forget),
 		cmocka_unit_test_setup(out_of_range_is_clamped_aloud, forget),
 		cmocka_unit_test_setup(a_switch_takes_any_positive_number, forget),

@@ -88,6 +88,20 @@ static void put_counts(struct worker *worker)
 	orr_note(&worker->ncounted, 0);
 }
 
+/* The codelets of a program mostly lie side by side: its files, of which a simulation has
+ * one for each rank, are looked at once. */
+static int is_constant(struct node *node, const struct starpu_codelet *cl)
+{
+	struct symbols_part part;
+
+	orr_lock(&node->constants_lock);
+	if ((uintptr_t)cl - node->constants.first >= node->constants.bytes)
+		node->constants = symbols_part_of(cl);
+	part = node->constants;
+	orr_unlock(&node->constants_lock);
+	return part.is_constant;
+}
+
 static void count_next(struct worker *worker, const struct starpu_codelet *cl)
 {
 	uintptr_t before;
@@ -96,7 +110,7 @@ static void count_next(struct worker *worker, const struct starpu_codelet *cl)
 	put_counts(worker);
 	worker->counted = cl;
 	before = (uintptr_t)table_get(&worker->counts, (uintptr_t)cl);
-	if (before == 0 && symbols_is_constant(cl))
+	if (before == 0 && is_constant(worker->node, cl))
 		table_put(&worker->counts, (uintptr_t)cl, (void *)(before = IS_CONSTANT));
 	orr_unlock(&worker->lock);
 	worker->shown = before & IS_CONSTANT
