@@ -389,6 +389,19 @@ static void waits_outside(void)
 	starpu_data_unregister(a);
 }
 
+static void leave(void *arg)
+{
+	(void)arg;
+	exit(0);
+}
+
+static void exits_in_callback(void)
+{
+	if (rank == 1)
+		starpu_task_insert(&nothing, STARPU_CALLBACK, leave, 0);
+	starpu_mpi_barrier(WORLD);
+}
+
 static void rank_set_beyond(void)
 {
 	starpu_data_handle_t a = owned(&value, 1, 0);
@@ -426,6 +439,7 @@ int main(int argc, char **argv)
 		SCENE(other_communicator_ends),
 		SCENE(barrier_in_kernel),
 		SCENE(waits_outside),
+		SCENE(exits_in_callback),
 		SCENE(rank_set_beyond),
 	};
 
