@@ -70,6 +70,9 @@ static inline int api_comm_learn(struct mpi *mpi, MPI_Comm comm, const char *fun
 	return api_comm_learn_slow(mpi, comm, func);
 }
 
+/* Ends the program when nothing can be sent in the communicator. */
+void api_comm_check(int rank, MPI_Comm comm, const char *func);
+
 /* Called by init with the layer open, and by shutdown. */
 void api_comms_open(struct mpi *mpi, MPI_Comm comm);
 void api_comms_close(struct mpi_api *api);

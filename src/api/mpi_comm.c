@@ -118,12 +118,28 @@ static int *ranks_in_init(struct mpi *mpi, MPI_Comm comm, int size)
 	return NULL;
 }
 
+void api_comm_check(int rank, MPI_Comm comm, const char *func)
+{
+	int joins_groups = 0;
+
+	if (comm == MPI_COMM_NULL)
+		orr_die(rank, "%s: the communicator is MPI_COMM_NULL", func);
+	MPI_Comm_test_inter(comm, &joins_groups);
+	if (joins_groups)
+		orr_die(rank,
+			"%s: the communicator joins two groups of ranks "
+			"(MPI_Intercomm_create()), which have ranks of the same numbers: "
+			"expected one group; make it with MPI_Intercomm_merge()",
+			func);
+}
+
 static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 {
 	int rank, size, index, *to_net;
 
 	if (mpi->mpi_is_serial)
 		engine_hold_mpi(mpi);
+	api_comm_check(mpi->rank, comm, func);
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
 	to_net = ranks_in_init(mpi, comm, size);
@@ -144,8 +160,6 @@ static int learn(struct mpi *mpi, MPI_Comm comm, const char *func)
 	struct mpi_api *api = mpi->api;
 	int index;
 
-	if (comm == MPI_COMM_NULL)
-		orr_die(mpi->rank, "%s: the communicator is MPI_COMM_NULL", func);
 	orr_lock(&api->learning);
 	index = find(mpi, comm);
 	if (index < 0)

@@ -10,10 +10,22 @@
 _Static_assert(sizeof(MPI_Datatype) <= sizeof(((struct net_type *)0)->mpi),
 	       "struct net_type must have room for an MPI_Datatype");
 
-/* An MPI_Datatype is a pointer here and a number there. */
-static void keep(struct net_type *type, MPI_Datatype mpi)
+/* An MPI_Datatype is a pointer here and a number there.  ret: what the application's
+ * function returned. */
+static int keep(struct net_type *type, MPI_Datatype mpi, int ret,
+		starpu_data_handle_t handle)
 {
+	static const MPI_Datatype untouched = {0};
+	char text[128];
+
+	if (ret == 0 && (mpi == MPI_DATATYPE_NULL || mpi == untouched))
+		orr_die(api_rank(),
+			"the function that allocates the MPI datatype of %s has returned "
+			"0 and no type (MPI_DATATYPE_NULL): expected a type, or another "
+			"number than 0 for a value that is to be packed",
+			data_describe(handle, text, sizeof(text)));
 	memcpy(&type->mpi, &mpi, sizeof(mpi));
+	return ret;
 }
 
 static void give_back(const struct datatype *datatype, struct net_type *type)
@@ -32,8 +44,7 @@ static int ask_main(const struct datatype *datatype, starpu_data_handle_t handle
 	int ret = ((starpu_mpi_datatype_allocate_func_t)datatype->allocate)(handle, &mpi);
 
 	(void)memory;
-	keep(type, mpi);
-	return ret;
+	return keep(type, mpi, ret, handle);
 }
 
 static int ask_memory(const struct datatype *datatype, starpu_data_handle_t handle,
@@ -43,8 +54,7 @@ static int ask_memory(const struct datatype *datatype, starpu_data_handle_t hand
 	int ret = ((starpu_mpi_datatype_node_allocate_func_t)datatype->allocate)(
 		handle, memory, &mpi);
 
-	keep(type, mpi);
-	return ret;
+	return keep(type, mpi, ret, handle);
 }
 
 static struct datatypes *datatypes_now(void)

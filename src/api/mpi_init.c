@@ -114,6 +114,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 		comm = MPI_COMM_WORLD;
 	MPI_Comm_rank(MPI_COMM_WORLD, &api->world_rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &api->world_size);
+	api_comm_check(api->world_rank, comm, "starpu_mpi_init_comm");
 	is_serial = check_level(api, node, &config.funnels);
 	config.name = node_knobs(node)->transport;
 	config.comm = &comm;

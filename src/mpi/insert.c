@@ -3,12 +3,14 @@
 #include "mpi/insert_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/check.h"
 #include "core/task/args.h"
 #include "core/task/codelet.h"
+#include "core/task/task.h"
 #include "core/data/data_ops.h"
 #include "mpi/afar.h"
 #include "mpi/finish.h"
@@ -514,6 +516,25 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 	return ret;
 }
 
+/* sign: 1 for the first half of an insertion, -1 for the second. */
+static void note_owed(const struct insert *insert, int sign)
+{
+	struct insertion *insertion = &insert->mpi->insertion;
+	int n = 0;
+
+	for (int i = 0; i < insert->task->ndata; i++)
+		n += plan_writes(insert->uses[i].mode) &&
+		     (insert->uses[i].owner == insert->me || executes_here(insert));
+	if (n == 0)
+		return;
+	orr_add(&insertion->nowed, sign * n);
+	if (sign < 0)
+		return;
+	orr_lock(&insertion->lock);
+	snprintf(insertion->owing, sizeof(insertion->owing), "%s", insert->task->name);
+	orr_unlock(&insertion->lock);
+}
+
 static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 			 va_list list, int phases, struct starpu_task **task)
 {
@@ -531,6 +552,8 @@ static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 	exchange.priority = args.priority;
 	insert_open(&insert, mpi, comm, &exchange);
 	ret = choose(&insert, &args);
+	if (ret == 0 && phases != PHASE_ALL)
+		note_owed(&insert, phases & PHASE_BUILD ? 1 : -1);
 	if (ret == 0 && !is_foreign(&insert)) {
 		is_own = executes_here(&insert);
 		ret = run_phases(&insert, cl, list, phases, task);
@@ -559,9 +582,17 @@ int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
 		 struct starpu_task **task)
 {
+	struct job *job;
+	int ret;
+
 	*task = NULL;
 	insert_count(mpi->node);
-	return insert_listed(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
+	ret = insert_listed(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
+	if (*task) {
+		job = (*task)->starpu_private;
+		job->is_built = 1;
+	}
+	return ret;
 }
 
 int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list)
@@ -569,6 +600,35 @@ int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_l
 	struct starpu_task *none = NULL;
 
 	return insert_listed(mpi, comm, cl, list, PHASE_AFTER, &none);
+}
+
+void insert_check_built(struct mpi *mpi)
+{
+	struct task_walk walk = {0};
+	char name[JOB_NAME_BYTES];
+	const struct job *job;
+	int nowed = orr_load(&mpi->insertion.nowed);
+
+	tasks_lock(mpi->node);
+	while ((job = task_next_job(mpi->node, &walk))) {
+		if (!job->is_built || job->life != LIFE_NEW)
+			continue;
+		job->ops->describe(job, name, sizeof(name));
+		orr_complain(mpi->rank,
+			     "starpu_mpi_shutdown: %s of starpu_mpi_task_build() was "
+			     "never submitted and has not run: give what that returns to "
+			     "starpu_task_submit(), or to starpu_task_destroy()",
+			     name);
+	}
+	tasks_unlock(mpi->node);
+	if (nowed > 0)
+		orr_complain(mpi->rank,
+			     "starpu_mpi_shutdown: starpu_mpi_task_post_build() is "
+			     "missing for %d data that tasks of starpu_mpi_task_build() "
+			     "write (the last: task \"%s\"): their owners have not got "
+			     "the values; call it on all ranks after each submission, "
+			     "with the same arguments",
+			     nowed, mpi->insertion.owing);
 }
 
 /* ---- single data ----------------------------------------------------- */

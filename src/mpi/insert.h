@@ -30,6 +30,10 @@ struct insertion {
 	int is_charged;                         /* insertion takes simulated time: */
 	double charge_s[2];                     /* of a task elsewhere, of one here, */
 	double datum_s;                         /* and of each datum of the latter */
+	/* Of starpu_mpi_task_build() without starpu_mpi_task_post_build(): data that are
+	 * written and concern this rank (atomic), and the last such task. */
+	int nowed;
+	char owing[48];
 };
 
 /* The data of a task that is not described by an argument list. */
@@ -55,6 +59,8 @@ int insert_replicas(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list,
 		 struct starpu_task **task);
 int insert_post_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list list);
+/* Say which halves are missing, when all has ended. */
+void insert_check_built(struct mpi *mpi);
 /* Transfers before and after a task; the first chooses the executor, 0 or -EINVAL. */
 int insert_before(struct mpi *mpi, int comm, struct exchange *exchange);
 void insert_after(struct mpi *mpi, int comm, const struct exchange *exchange);

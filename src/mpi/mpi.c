@@ -226,6 +226,7 @@ void mpi_close_begin(struct node *node)
 		stuck_describe(node, say, node);
 		abort();
 	}
+	insert_check_built(mpi);
 	ft_close(mpi);
 	if (mpi->net)
 		agree(mpi);

@@ -299,5 +299,6 @@ void smpi_exit(int status)
 		"exit(%d) in a callback, a kernel or a thread ends the simulation of "
 		"all ranks: return to main to end one",
 		status);
-	report_exit(status);
+	/* As on a real machine, where the other ranks cannot go on. */
+	report_exit(status == 0 && node && node->size > 1 ? EXIT_FAILURE : status);
 }

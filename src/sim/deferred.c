@@ -124,8 +124,36 @@ static int start(struct deferred *deferred, const struct item *item)
 	return ret;
 }
 
+static int has_main(const struct sim *sim, int rank)
+{
+	for (const struct sim_thread *main = sim->first_main; main; main = main->next)
+		if (main->rank->place == rank + 1)
+			return 1;
+	return 0;
+}
+
+/* SMPI ends the simulation with words of its own where a rank is needed that is gone. */
+static void check_mains(const struct deferred *deferred)
+{
+	const struct sim *sim = deferred->plat->sim;
+	int nmains = 0, rank = 0;
+
+	for (const struct sim_thread *main = sim->first_main; main; main = main->next)
+		nmains++;
+	if (deferred->net.size != sim->world_size || nmains >= sim->world_size)
+		return;
+	while (has_main(sim, rank))
+		rank++;
+	orr_die(deferred->net.rank,
+		"rank %d's main has ended, and rank %d is in starpu_mpi_barrier() or "
+		"starpu_mpi_shutdown(): each must be called by all ranks, as often by "
+		"one as by another",
+		rank, deferred->net.rank);
+}
+
 static void start_barrier(struct deferred *deferred)
 {
+	check_mains(deferred);
 	struct net_barrier *barrier = deferred->barrier;
 
 	deferred->barrier = NULL;

@@ -234,6 +234,14 @@ static int nwrong(const struct points *points)
 	return n;
 }
 
+static void forget(starpu_data_handle_t handle)
+{
+	void *memory = points_in(handle, STARPU_MAIN_RAM)->ptr;
+
+	starpu_data_unregister(handle);
+	free(memory);
+}
+
 static void check_and_forget(starpu_data_handle_t handle)
 {
 	struct points points;
@@ -242,8 +250,7 @@ static void check_and_forget(starpu_data_handle_t handle)
 	points = *points_in(handle, STARPU_MAIN_RAM);
 	CLAIM_EQ(nwrong(&points), 0);
 	starpu_data_release(handle);
-	starpu_data_unregister(handle);
-	free(points.ptr);
+	forget(handle);
 }
 
 /* From rank 0 to rank 1; late: the message comes before its receive. */
@@ -331,7 +338,7 @@ static void the_memory_is_told(void)
 	starpu_mpi_datatype_unregister(handle);
 	exchange(FEW, 0);
 	CLAIM_EQ(npacked, RANK == 0 ? 2 : 0);
-	starpu_data_unregister(handle);
+	forget(handle);
 	stop();
 }
 
@@ -349,7 +356,7 @@ static void a_refusal_is_packed(void)
 	CLAIM_EQ(nunpacked, RANK == 1 ? 4 : 0);
 	CLAIM_EQ(nfreed, 0);
 	starpu_mpi_datatype_unregister(handle);
-	starpu_data_unregister(handle);
+	forget(handle);
 	stop();
 }
 

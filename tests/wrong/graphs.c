@@ -318,8 +318,7 @@ static void progress_for_ever(void)
 	while (!has_come)
 		orrery_mpi_progress();
 #else
-	for (double end_us = starpu_timing_now() + 4e6;
-	     !has_come && starpu_timing_now() < end_us;)
+	for (struct span span = {0}; !has_come && span_lasts(&span);)
 		orrery_mpi_progress();
 #endif
 	starpu_mpi_send(sent, 1 - rank, TAG, WORLD);

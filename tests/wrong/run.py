@@ -388,6 +388,24 @@ SPREAD = [
     spread("unregistered_by_one", r"task add, argument 0 \(data .*\): the handle was unregistered"),
     # Insertion in parts.
     spread("built_and_not_posted", r"tag 1 came from rank 1 \(8 bytes\): nobody", GRAPHS),
+    Case("built_and_forgotten", on(1, r'starpu_mpi_shutdown: task "copy" \(\d+\) of '
+         r"starpu_mpi_task_build\(\) was never submitted", r"starpu_task_submit\(\)", r"(?m)^ends well"),
+         program="../wrong/spread", nranks=2, status=ENDS, env=SOON),
+    Case("built_and_never_posted", on(0, r"starpu_mpi_task_post_build\(\) is missing for 1 data",
+         r'task "add"') + on(1, r"starpu_mpi_task_post_build\(\) is missing for 1 data",
+         r"call it on all ranks", r"(?m)^ends well"),
+         program="../wrong/spread", nranks=2, status=ENDS, env=SOON),
+    *(Case("built_well", ["(?m)^ends well"], program="../wrong/spread", nranks=nranks, status=ENDS,
+           env=SOON, hushes=(CRASH, r"\[orrery\]\[rank"), claim="built well on %d ranks" % nranks)
+      for nranks in (2, 3)),
+    # SMPI has no communicators of two groups.
+    *(spread(name, func + r": the communicator joins two groups of ranks",
+             r"MPI_Intercomm_merge\(\)", nranks=nranks, where=REAL)
+      for name, func in (("two_groups_registered", "starpu_mpi_comm_register"),
+                         ("sent_between_groups", r"starpu_mpi_(send|recv)"))
+      for nranks in (2, 3)),
+    spread("no_datatype", r"MPI datatype of data .*\(own\).* has returned 0 and no type",
+           r"another number than 0"),
     spread("posted_for_another", r"a send to rank 0 tag 1 \(add\) reads data with tag 1 \(v8\)",
            r"has no value", nranks=3),
     spread("inserted_without_value", r"a send to rank 1 tag 1 \(copy\) reads data with tag 1",
@@ -423,6 +441,10 @@ SPREAD = [
     spread("other_communicator_ends", r"starpu_mpi_shutdown_comm: expected the communicator given"),
     spread("barrier_in_kernel", r"starpu_mpi_barrier: called from a task or its callback",
            r"worker \d"),
+    Case("exits_in_callback", on(1, r"the program leaves with status 0", r"cannot go on"),
+         where=REAL, status="is not 0", program="../wrong/spread", env=SOON),
+    Case("exits_in_callback", on(1, r"exit\(0\) in a callback, a kernel or a thread ends"),
+         where=SIM, status=bad.FAILS, program="../wrong/spread", env=SOON),
     Case("waits_outside", on(0, r"rank 1 has not answered for .*ORRERY_MPI_EXPLICIT",
          r"ends well"), where=REAL, status=ENDS, program="../wrong/spread", nranks=2,
          env=dict(SOON, ORRERY_MPI_EXPLICIT="1")),

@@ -84,6 +84,52 @@ static void built_and_not_posted(void)
 	starpu_data_unregister(a);
 }
 
+/* It reads on one rank and writes on the other: the transfers happen, the kernel not. */
+static void built_and_forgotten(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0), b = owned(&other_value, 2, 1);
+
+	starpu_mpi_task_build(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	starpu_mpi_task_post_build(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+}
+
+/* What rank 0 computes never reaches rank 1, which owns it. */
+static void built_and_never_posted(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 1);
+
+	submit(starpu_mpi_task_build(WORLD, &add, STARPU_RW, a, STARPU_EXECUTE_ON_NODE, 0,
+				     0));
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(a);
+}
+
+/* In order: what is built is submitted or destroyed, and posted. */
+static void built_well(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0), b = owned(&other_value, 2, 1);
+	struct starpu_task *task;
+
+	for (int node = 0; node < 2; node++) {
+		submit(starpu_mpi_task_build(WORLD, &copy, STARPU_R, a, STARPU_RW, b,
+					     STARPU_EXECUTE_ON_NODE, node, 0));
+		starpu_mpi_task_post_build(WORLD, &copy, STARPU_R, a, STARPU_RW, b,
+					   STARPU_EXECUTE_ON_NODE, node, 0);
+	}
+	/* Nobody writes: nothing is to be posted. */
+	submit(starpu_mpi_task_build(WORLD, &nothing, STARPU_EXECUTE_ON_NODE, 0, 0));
+	task = starpu_mpi_task_build(WORLD, &add, STARPU_RW, b, 0);
+	starpu_mpi_task_post_build(WORLD, &add, STARPU_RW, b, 0);
+	if (task)
+		starpu_task_destroy(task);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+}
+
 static void posted_for_another(void)
 {
 	starpu_data_handle_t a = owned(&value, 1, 0);
@@ -194,6 +240,104 @@ static void tag_of_no_transfers(void)
 	starpu_tag_wait(5);
 }
 
+/* Rank 0 alone in one group, the others in another one. */
+static MPI_Comm two_groups(void)
+{
+	MPI_Comm group, both;
+
+	MPI_Comm_split(WORLD, rank == 0, rank, &group);
+	MPI_Intercomm_create(group, 0, WORLD, rank == 0 ? 1 : 0, TAG, &both);
+	return both;
+}
+
+static void two_groups_registered(void)
+{
+	starpu_mpi_comm_register(two_groups());
+}
+
+static void sent_between_groups(void)
+{
+	starpu_data_handle_t a = variable(&value);
+	MPI_Comm both = two_groups();
+
+	if (rank == 0)
+		starpu_mpi_send(a, 0, TAG, both);
+	else if (rank == 1)
+		starpu_mpi_recv(a, 0, TAG, both, MPI_STATUS_IGNORE);
+}
+
+/* An interface that says it has a datatype, and gives none. */
+struct own_interface {
+	enum starpu_data_interface_id id;
+	uintptr_t at;
+};
+
+static void register_own(starpu_data_handle_t handle, int home, void *interface)
+{
+	const struct own_interface *given = interface;
+
+	for (unsigned node = 0; node < STARPU_MAXNODES; node++) {
+		struct own_interface *own =
+			starpu_data_get_interface_on_node(handle, node);
+
+		own->id = given->id;
+		own->at = (int)node == home ? given->at : 0;
+	}
+}
+
+static size_t size_own(starpu_data_handle_t handle)
+{
+	(void)handle;
+	return sizeof(long);
+}
+
+static uint32_t footprint_own(starpu_data_handle_t handle)
+{
+	(void)handle;
+	return 1;
+}
+
+static void *point_own(void *interface, unsigned node)
+{
+	(void)node;
+	return (void *)((struct own_interface *)interface)->at;
+}
+
+static int no_type(starpu_data_handle_t handle, MPI_Datatype *type)
+{
+	(void)handle;
+	*type = MPI_DATATYPE_NULL;
+	return 0;
+}
+
+static void free_type(MPI_Datatype *type)
+{
+	MPI_Type_free(type);
+}
+
+static void no_datatype(void)
+{
+	static struct starpu_data_interface_ops ops = {
+		.register_data_handle = register_own,
+		.get_size = size_own,
+		.footprint = footprint_own,
+		.interface_size = sizeof(struct own_interface),
+		.to_pointer = point_own,
+		.interfaceid = STARPU_UNKNOWN_INTERFACE_ID,
+		.name = "own"};
+	struct own_interface interface = {.at = (uintptr_t)&value};
+	starpu_data_handle_t a;
+
+	interface.id = ops.interfaceid =
+		(enum starpu_data_interface_id)starpu_data_interface_get_next_id();
+	starpu_data_register(&a, STARPU_MAIN_RAM, &interface, &ops);
+	starpu_mpi_datatype_register(a, no_type, free_type);
+	if (rank == 0)
+		starpu_mpi_send(a, 1, TAG, WORLD);
+	else
+		starpu_mpi_recv(a, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+}
+
 static void library_ends_first(void)
 {
 	starpu_shutdown();
@@ -236,13 +380,26 @@ static void waits_outside(void)
 	if (rank == 0) {
 		starpu_mpi_recv(a, 1, TAG, WORLD, MPI_STATUS_IGNORE);
 	} else {
-		double since = starpu_timing_now();
+		struct span span = {0};
 
 		starpu_mpi_isend_detached(a, 0, TAG, WORLD, NULL, NULL);
-		while (starpu_timing_now() - since < 4e6) /* us */
+		while (span_lasts(&span))
 			sched_yield();
 	}
 	starpu_data_unregister(a);
+}
+
+static void leave(void *arg)
+{
+	(void)arg;
+	exit(0);
+}
+
+static void exits_in_callback(void)
+{
+	if (rank == 1)
+		starpu_task_insert(&nothing, STARPU_CALLBACK, leave, 0);
+	starpu_mpi_barrier(WORLD);
 }
 
 static void rank_set_beyond(void)
@@ -260,6 +417,9 @@ int main(int argc, char **argv)
 		SCENE(world_owner_in_half),
 		SCENE(unregistered_by_one),
 		SCENE(built_and_not_posted),
+		SCENE(built_and_forgotten),
+		SCENE(built_and_never_posted),
+		SCENE(built_well),
 		SCENE(posted_for_another),
 		SCENE(private_and_owned),
 		SCENE(migrated_apart),
@@ -271,11 +431,15 @@ int main(int argc, char **argv)
 		SCENE(send_without_request),
 		SCENE(contributed_as_update),
 		SCENE(tag_of_no_transfers),
+		SCENE(two_groups_registered),
+		SCENE(sent_between_groups),
+		SCENE(no_datatype),
 		SCENE(library_ends_first),
 		SCENE(mpi_ends_first),
 		SCENE(other_communicator_ends),
 		SCENE(barrier_in_kernel),
 		SCENE(waits_outside),
+		SCENE(exits_in_callback),
 		SCENE(rank_set_beyond),
 	};
 

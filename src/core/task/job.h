@@ -157,6 +157,7 @@ struct job {
 	unsigned char block : 2;     /* enum job_block */
 	unsigned char may_fold : 1;  /* nobody but the job knows the task */
 	unsigned char is_folded : 1; /* see fold.h; then task is NULL */
+	unsigned char is_built : 1;  /* starpu_mpi_task_build() has made its task */
 	unsigned char was_blocked;   /* counted in node->nblocked */
 	unsigned char no_turns;      /* starpu_task_submit_nodeps() */
 	unsigned char uses_views;    /* some datum has DATUM_VIEWS */
