@@ -153,9 +153,9 @@ static void check_mains(const struct deferred *deferred)
 
 static void start_barrier(struct deferred *deferred)
 {
-	check_mains(deferred);
 	struct net_barrier *barrier = deferred->barrier;
 
+	check_mains(deferred);
 	deferred->barrier = NULL;
 	deferred->is_barrier_ready = 0;
 	enter();
