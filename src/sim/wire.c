@@ -32,8 +32,9 @@ enum { KNOWN_ROUTES = 1 << 18, EXPECTED_LINES = 3 };
 
 struct known_route {
 	sg_host_t from, to;
-	int most_links;          /* that there is room for */
-	struct flow_route route; /* its links follow */
+	struct known_route *next; /* of the same place */
+	int most_links;           /* that there is room for */
+	struct flow_route route;  /* its links follow */
 };
 
 enum { NCOST_NAMES = 3 };
@@ -63,10 +64,11 @@ struct wire {
 	struct wire_costs *costs; /* all that there are */
 	enum wire_kind kind;
 	struct wire_law law;
-	struct solver *solver;      /* routes only */
-	struct known_route **known; /* by a hash of both hosts; the last one stays */
-	struct near near;           /* where they are */
-	struct way ways[2];         /* scratch: there and back */
+	struct solver *solver; /* routes only */
+	/* By a hash of both hosts; the last one stays, and those in use. */
+	struct known_route **known;
+	struct near near;   /* where they are */
+	struct way ways[2]; /* scratch: there and back */
 };
 
 struct wire *wire_new(struct sim *sim, enum wire_kind kind)
@@ -90,10 +92,19 @@ static size_t route_bytes(int nlinks)
 	return sizeof(struct known_route) + (size_t)nlinks * sizeof(struct flow_link);
 }
 
-static void forget_route(struct wire *wire, struct known_route *known)
+/* All of a place that nobody uses. */
+static void forget_routes(struct wire *wire, struct known_route **place)
 {
-	if (known)
+	while (*place) {
+		struct known_route *known = *place;
+
+		if (known->route.nflows > 0) {
+			place = &known->next;
+			continue;
+		}
+		*place = known->next;
 		near_put(&wire->near, known, route_bytes(known->most_links));
+	}
 }
 
 void wire_free(struct wire *wire)
@@ -102,7 +113,7 @@ void wire_free(struct wire *wire)
 		return;
 	solver_free(wire->solver);
 	for (int i = 0; wire->known && i < KNOWN_ROUTES; i++)
-		forget_route(wire, wire->known[i]);
+		forget_routes(wire, &wire->known[i]);
 	near_free(&wire->near);
 	free(wire->known);
 	while (wire->costs) {
@@ -189,7 +200,7 @@ static struct known_route *make_route(struct wire *wire, const struct way *way,
 	struct known_route *known = near_get(&wire->near, route_bytes(most));
 	struct flow_route *route = &known->route;
 
-	*known = (struct known_route){.most_links = most};
+	*known = (struct known_route){.most_links = most, .route.solver = wire->solver};
 	for (int i = 0; i < way->nlinks; i++)
 		add_use(route, way->links[i], 1);
 	for (int i = 0; back && i < back->nlinks; i++)
@@ -217,9 +228,10 @@ static struct known_route **place_of(const struct wire *wire, sg_host_t from,
 static void keep_route(struct wire *wire, struct known_route **place,
 		       struct known_route *known, sg_host_t from, sg_host_t to)
 {
-	forget_route(wire, *place);
+	forget_routes(wire, place);
 	known->from = from;
 	known->to = to;
+	known->next = *place;
 	*place = known;
 }
 
@@ -240,14 +252,17 @@ static void learn_route(struct wire *wire, sg_host_t from, sg_host_t to)
 	keep_route(wire, place_of(wire, from, to), make_route(wire, way, back), from, to);
 }
 
-static const struct flow_route *find_route(struct wire *wire, sg_host_t from,
-					   sg_host_t to)
+static struct flow_route *find_route(struct wire *wire, sg_host_t from, sg_host_t to)
 {
-	struct known_route **known = place_of(wire, from, to);
+	struct known_route **place = place_of(wire, from, to), *known = *place;
 
-	if (!*known || (*known)->from != from || (*known)->to != to)
+	while (known && (known->from != from || known->to != to))
+		known = known->next;
+	if (!known) {
 		learn_route(wire, from, to);
-	return &(*known)->route;
+		known = *place;
+	}
+	return &known->route;
 }
 
 void wire_expect(const struct wire *wire, sg_host_t from, sg_host_t to, int is_second)
@@ -273,7 +288,7 @@ static double stretch_of(const struct wire_transfer *transfer)
 static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 {
 	const struct wire_law *law = &wire->law;
-	const struct flow_route *route = find_route(wire, transfer->from, transfer->to);
+	struct flow_route *route = find_route(wire, transfer->from, transfer->to);
 	double bytes = transfer->bytes + ENVELOPE_BYTES;
 	struct flow_spec spec = {
 		.route = route,
