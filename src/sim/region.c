@@ -7,22 +7,22 @@
 #include "solver_parts.h"
 
 /*
- * region.c - the flows and links whose rates are found together.
+ * region.c - the streams and links whose rates are found together.
  *
- * Flows, links and their members lie all over the memory, and a region is filled several
- * times until nobody is left whom it disturbs.  So what a filling needs is copied once,
- * when a flow or a link joins, into arrays of the region's own.
+ * Streams, links and their members lie all over the memory, and a region is filled
+ * several times until nobody is left whom it disturbs.  So what a filling needs is copied
+ * once, when a stream or a link joins, into arrays of the region's own.
  */
 
 enum {
 	FEW_BOUNDS = 48,    /* so many are sorted by insertion */
 	LEVELS_AT_ONCE = 4, /* are compared; a divisor of REGION_BLOCK */
-	/* Members of a link that join: so far ahead their flows are expected, and these's
+	/* Members of a link that join: so far ahead their streams are expected, and these's
 	 * links; and so many are looked for before the first of them joins. */
-	FLOWS_AHEAD = 4,
+	STREAMS_AHEAD = 4,
 	LINKS_AHEAD = 2,
 	FOUND_AT_ONCE = 32,
-	FLOW_LINES = 5 /* of a flow, but the first: most have no more */
+	STREAM_LINES = 5 /* of a stream, but the first: most have no more */
 };
 
 /* Those join whom the link holds, whatever their level. */
@@ -77,13 +77,13 @@ static void add_link(struct region *region, struct link *link)
 	tank->first_draw = NO_DRAW;
 	tank->others_load = link->load;
 	tank->weight = 0;
-	tank->nflows = 0;
+	tank->nstreams = 0;
 }
 
 /* It stays no longer what it was held by. */
-static void release(struct solver *solver, struct flow *flow)
+static void release(struct solver *solver, struct stream *stream)
 {
-	struct link *link = flow->uses[flow->held_by].link;
+	struct link *link = stream->uses[stream->held_by].link;
 
 	link->nheld--;
 	if (link->stamp == solver->stamp)
@@ -109,14 +109,14 @@ static void reserve(struct region *region, unsigned nuses)
 }
 
 /* The next resident, of this level so far, draws from all links that may be full. */
-static void add_draws(struct solver *solver, struct flow *flow, double level)
+static void add_draws(struct solver *solver, struct stream *stream, double level)
 {
 	struct region *region = &solver->region;
 	unsigned stamp = solver->stamp, resident = region->nresidents,
 		 at = region->ndraws;
 
-	for (int i = 0; i < flow->nuses; i++) {
-		const struct use *use = &flow->uses[i];
+	for (int i = 0; i < stream->nuses; i++) {
+		const struct use *use = &stream->uses[i];
 		struct link *link = use->link;
 		struct draw *draw = &region->draws[at];
 		struct tank *tank;
@@ -133,14 +133,14 @@ static void add_draws(struct solver *solver, struct flow *flow, double level)
 		tank->first_draw = at++;
 		tank->others_load -= level * use->weight;
 		tank->weight += use->weight;
-		tank->nflows++;
+		tank->nstreams++;
 	}
 	region->ndraws = at;
 }
 
-static struct resident *add_resident(struct region *region, struct flow *flow)
+static struct resident *add_resident(struct region *region, struct stream *stream)
 {
-	double bound = flow->bound * flow->penalty;
+	double bound = stream->bound * stream->penalty;
 	struct resident *resident;
 
 	if (region->nresidents == region->residents_capacity) {
@@ -159,25 +159,25 @@ static struct resident *add_resident(struct region *region, struct flow *flow)
 	region->least_bound = lesser(bound, region->least_bound);
 	raise_to(&region->most_bound, bound);
 	resident = &region->residents[region->nresidents];
-	*resident = (struct resident){.flow = flow, .first_draw = region->ndraws};
+	*resident = (struct resident){.stream = stream, .first_draw = region->ndraws};
 	return resident;
 }
 
-void region_add(struct solver *solver, struct flow *flow)
+void region_add(struct solver *solver, struct stream *stream)
 {
 	struct region *region = &solver->region;
 	struct resident *resident;
 
-	if (flow->stamp == solver->stamp)
+	if (stream->stamp == solver->stamp)
 		return;
-	flow->stamp = solver->stamp;
-	for (int i = 0; i < flow->nuses; i++)
-		__builtin_prefetch(flow->uses[i].link, 1);
-	reserve(region, (unsigned)flow->nuses);
-	resident = add_resident(region, flow);
-	if (flow->held_by != UNHELD)
-		release(solver, flow);
-	add_draws(solver, flow, flow->rate * flow->penalty);
+	stream->stamp = solver->stamp;
+	for (int i = 0; i < stream->nuses; i++)
+		__builtin_prefetch(stream->uses[i].link, 1);
+	reserve(region, (unsigned)stream->nuses);
+	resident = add_resident(region, stream);
+	if (stream->held_by != UNHELD)
+		release(solver, stream);
+	add_draws(solver, stream, stream->rate * stream->penalty);
 	resident->ndraws = region->ndraws - resident->first_draw;
 	region->nresidents++;
 }
@@ -188,31 +188,31 @@ static int is_above(const struct member *member, double level)
 	return level == HELD ? member->is_held : member->level > level;
 }
 
-static void expect_flow(const struct flow *flow)
+static void expect_stream(const struct stream *stream)
 {
-	const char *rest = (const char *)flow + ORR_LINE_BYTES;
+	const char *rest = (const char *)stream + ORR_LINE_BYTES;
 
-	for (int line = 0; line < FLOW_LINES; line++)
+	for (int line = 0; line < STREAM_LINES; line++)
 		__builtin_prefetch(rest + line * ORR_LINE_BYTES, 1);
 }
 
-static void expect_links(const struct flow *flow)
+static void expect_links(const struct stream *stream)
 {
-	for (int use = 0; use < flow->nuses; use++)
-		__builtin_prefetch(flow->uses[use].link, 1);
+	for (int use = 0; use < stream->nuses; use++)
+		__builtin_prefetch(stream->uses[use].link, 1);
 }
 
 /* Members of a link join, while it holds any or with a level.  What region_add() will ask
- * for is brought near, of those whose turn comes: a flow first, its links when it is
+ * for is brought near, of those whose turn comes: a stream first, its links when it is
  * there.  So they are looked for first: most members of a link stay where they are. */
 static void add_found(struct solver *solver, const struct link *link, double level,
-		      struct flow *const *found, unsigned n)
+		      struct stream *const *found, unsigned n)
 {
-	for (unsigned i = 0; i < n && i < FLOWS_AHEAD; i++)
-		expect_flow(found[i]);
+	for (unsigned i = 0; i < n && i < STREAMS_AHEAD; i++)
+		expect_stream(found[i]);
 	for (unsigned i = 0; i < n && (level != HELD || link->nheld > 0); i++) {
-		if (i + FLOWS_AHEAD < n)
-			expect_flow(found[i + FLOWS_AHEAD]);
+		if (i + STREAMS_AHEAD < n)
+			expect_stream(found[i + STREAMS_AHEAD]);
 		if (i + LINKS_AHEAD < n)
 			expect_links(found[i + LINKS_AHEAD]);
 		region_add(solver, found[i]);
@@ -222,12 +222,12 @@ static void add_found(struct solver *solver, const struct link *link, double lev
 /* From the last one to the first. */
 static void add_members(struct solver *solver, struct link *link, double level)
 {
-	struct flow *found[FOUND_AT_ONCE];
+	struct stream *found[FOUND_AT_ONCE];
 	unsigned n = 0;
 
 	for (unsigned i = link->nmembers; i-- > 0;) {
 		if (is_above(&link->members[i], level))
-			found[n++] = link->members[i].flow;
+			found[n++] = link->members[i].stream;
 		if (n > 0 && (n == FOUND_AT_ONCE || i == 0)) {
 			add_found(solver, link, level, found, n);
 			n = 0;
@@ -338,7 +338,7 @@ static void prepare(struct region *region)
 
 		tank->left = capacity_of(tank) - tank->others_load;
 		tank->left_weight = tank->weight;
-		tank->nleft = tank->nflows;
+		tank->nleft = tank->nstreams;
 		tank->new_level = INFINITY;
 		tank->highest = 0;
 		level = full_level(tank);

@@ -27,7 +27,7 @@
 
 static void hope(struct flow *flow)
 {
-	struct solver *solver = flow->solver;
+	struct solver *solver = flow->route->solver;
 
 	flow->next = NULL;
 	*(solver->hoping ? &solver->last_hoping->next : &solver->hoping) = flow;
@@ -37,7 +37,7 @@ static void hope(struct flow *flow)
 
 int riders_take(struct flow *flow)
 {
-	if (flow->left_bytes > flow->bound * RIDING * flow->latency_s)
+	if (flow->left_bytes > flow->route->bound * RIDING * flow->latency_s)
 		return 0;
 	hope(flow);
 	return 1;
@@ -45,17 +45,17 @@ int riders_take(struct flow *flow)
 
 static double level_of_rider(const struct flow *flow)
 {
-	return flow->rate * flow->penalty;
+	return flow->rate * flow->route->penalty;
 }
 
 static void join(struct flow *flow)
 {
-	struct solver *solver = flow->solver;
+	struct solver *solver = flow->route->solver;
 
-	for (int i = 0; i < flow->nuses; i++) {
-		flow->uses[i].link->riding_load +=
-			level_of_rider(flow) * flow->uses[i].weight;
-		flow->uses[i].link->nriding++;
+	for (int i = 0; i < flow->route->nlinks; i++) {
+		flow->route->links[i].link->riding_load +=
+			level_of_rider(flow) * flow->route->links[i].weight;
+		flow->route->links[i].link->nriding++;
 	}
 	flow->previous = NULL;
 	flow->next = solver->riding;
@@ -93,31 +93,32 @@ static void charge(struct link *link, double part, double now_s)
 	double level = full_level(link);
 
 	for (unsigned i = link->nmembers; i-- > 0;) {
-		struct flow *flow = link->members[i].flow;
+		struct stream *stream = link->members[i].stream;
 
-		if (!flow || link->members[i].level <= level ||
-		    flow->charged == flow->solver->ncharges)
+		if (!stream || link->members[i].level <= level ||
+		    stream->charged == stream->solver->ncharges)
 			continue;
-		flow->charged = flow->solver->ncharges;
-		flow->left_bytes +=
-			(link->members[i].level - level) * part / flow->penalty;
-		calendar_move(
-			flow->solver->sim, &flow->event,
-			fmax(now_s, flow->updated_s + flow->left_bytes / flow->rate));
+		stream->charged = stream->solver->ncharges;
+		stream->left_bytes +=
+			(link->members[i].level - level) * part / stream->penalty;
+		calendar_move(stream->solver->sim, &stream->event,
+			      fmax(now_s, stream->updated_s +
+						  stream->left_bytes / stream->rate));
 	}
 }
 
 /* What it has moved, others have not. */
 static void settle_up(struct flow *flow)
 {
-	double now_s = flow->solver->sim->now_s, ridden_s = now_s - flow->updated_s;
+	double now_s = flow->route->solver->sim->now_s,
+	       ridden_s = now_s - flow->updated_s;
 
 	flow->left_bytes = fmax(0, flow->left_bytes - flow->rate * ridden_s);
 	flow->updated_s = now_s;
-	flow->solver->ncharges++;
-	for (int i = 0; i < flow->nuses; i++) {
-		struct link *link = flow->uses[i].link;
-		double load = level_of_rider(flow) * flow->uses[i].weight;
+	flow->route->solver->ncharges++;
+	for (int i = 0; i < flow->route->nlinks; i++) {
+		struct link *link = flow->route->links[i].link;
+		double load = level_of_rider(flow) * flow->route->links[i].weight;
 
 		if (ridden_s > 0 && link->load + link->riding_load > link->bytes_per_s)
 			charge(link, ridden_s * load / link->riding_load, now_s);
@@ -130,7 +131,8 @@ static void settle_up(struct flow *flow)
 static void leave(struct flow *flow)
 {
 	settle_up(flow);
-	*(flow->previous ? &flow->previous->next : &flow->solver->riding) = flow->next;
+	*(flow->previous ? &flow->previous->next : &flow->route->solver->riding) =
+		flow->next;
 	if (flow->next)
 		flow->next->previous = flow->previous;
 }
@@ -146,7 +148,7 @@ static void on_ridden(struct plat_timer *timer)
 static void take_back(struct flow *flow)
 {
 	leave(flow);
-	calendar_remove(flow->solver->sim, &flow->event);
+	calendar_remove(flow->route->solver->sim, &flow->event);
 	flow->rate = 0;
 	hope(flow);
 }
@@ -158,8 +160,8 @@ static int is_full(const struct link *link)
 
 static int is_met(const struct flow *flow)
 {
-	for (int i = 0; i < flow->nuses; i++)
-		if (flow->uses[i].link->is_met)
+	for (int i = 0; i < flow->route->nlinks; i++)
+		if (flow->route->links[i].link->is_met)
 			return 1;
 	return 0;
 }
@@ -172,8 +174,8 @@ static int spread(struct solver *solver)
 	for (struct flow *rider = solver->riding; rider; rider = rider->next) {
 		if (!is_met(rider))
 			continue;
-		for (int i = 0; i < rider->nuses; i++) {
-			struct link *link = rider->uses[i].link;
+		for (int i = 0; i < rider->route->nlinks; i++) {
+			struct link *link = rider->route->links[i].link;
 
 			if (!link->is_met && link->nriding > 1 && is_full(link)) {
 				link->is_met = 1;
@@ -186,23 +188,23 @@ static int spread(struct solver *solver)
 
 static void unmeet(const struct flow *flow)
 {
-	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->is_met = 0;
+	for (int i = 0; i < flow->route->nlinks; i++)
+		flow->route->links[i].link->is_met = 0;
 }
 
 /* Few ride at any date. */
 void riders_meet(const struct flow *flow)
 {
-	struct solver *solver = flow->solver;
+	struct solver *solver = flow->route->solver;
 	struct flow *next;
 	int nriding = 0;
 
-	for (int i = 0; i < flow->nuses; i++)
-		nriding += flow->uses[i].link->nriding;
+	for (int i = 0; i < flow->route->nlinks; i++)
+		nriding += flow->route->links[i].link->nriding;
 	if (nriding == 0)
 		return;
-	for (int i = 0; i < flow->nuses; i++)
-		flow->uses[i].link->is_met = 1;
+	for (int i = 0; i < flow->route->nlinks; i++)
+		flow->route->links[i].link->is_met = 1;
 	while (spread(solver))
 		;
 	for (struct flow *rider = solver->riding; rider; rider = next) {
@@ -219,19 +221,19 @@ void riders_meet(const struct flow *flow)
 
 static double work_of(const struct flow *flow)
 {
-	return flow->left_bytes * flow->penalty;
+	return flow->left_bytes * flow->route->penalty;
 }
 
 static void add_hope(struct flow *flow)
 {
 	double work = work_of(flow);
 
-	for (int i = 0; i < flow->nuses; i++) {
-		struct hopes *hopes = &flow->uses[i].link->hopes;
+	for (int i = 0; i < flow->route->nlinks; i++) {
+		struct hopes *hopes = &flow->route->links[i].link->hopes;
 
 		if (hopes->weight == 0)
 			hopes->least_work = hopes->most_work = work;
-		hopes->weight += flow->uses[i].weight;
+		hopes->weight += flow->route->links[i].weight;
 		hopes->least_work = fmin(hopes->least_work, work);
 		hopes->most_work = fmax(hopes->most_work, work);
 	}
@@ -239,8 +241,8 @@ static void add_hope(struct flow *flow)
 
 static void remove_hope(struct flow *flow)
 {
-	for (int i = 0; i < flow->nuses; i++) {
-		struct link *link = flow->uses[i].link;
+	for (int i = 0; i < flow->route->nlinks; i++) {
+		struct link *link = flow->route->links[i].link;
 
 		link->hopes = (struct hopes){0};
 		link->is_refused = 0;
@@ -284,36 +286,38 @@ static double level_for(struct link *link)
 
 static struct link *slowing(const struct flow *flow)
 {
-	return flow->slowed_by == UNHELD ? NULL : flow->uses[flow->slowed_by].link;
+	return flow->slowed_by == UNHELD ? NULL
+					 : flow->route->links[flow->slowed_by].link;
 }
 
 /* Which of its links slows it most, and the rate that this gives. */
 static void slow(struct flow *flow)
 {
-	double level = flow->bound * flow->penalty;
+	double level = flow->route->bound * flow->route->penalty;
 
 	flow->slowed_by = UNHELD;
-	for (int i = 0; i < flow->nuses; i++) {
-		double here = level_for(flow->uses[i].link);
+	for (int i = 0; i < flow->route->nlinks; i++) {
+		double here = level_for(flow->route->links[i].link);
 
 		if (here < level) {
 			level = here;
 			flow->slowed_by = i;
 		}
 	}
-	flow->rate = level / flow->penalty;
+	flow->rate = level / flow->route->penalty;
 	if (flow->slowed_by != UNHELD)
-		slowing(flow)->hopes.firm_weight += flow->uses[flow->slowed_by].weight;
+		slowing(flow)->hopes.firm_weight +=
+			flow->route->links[flow->slowed_by].weight;
 }
 
 /* Do all its flows have more left than they move in a time? */
 static int all_stay(const struct link *link, double time_s, double now_s)
 {
 	for (unsigned i = 0; i < link->nmembers; i++) {
-		const struct flow *flow = link->members[i].flow;
+		const struct stream *stream = link->members[i].stream;
 
-		if (flow &&
-		    flow->left_bytes < flow->rate * (now_s + time_s - flow->updated_s))
+		if (stream && stream->left_bytes <
+				      stream->rate * (now_s + time_s - stream->updated_s))
 			return 0;
 	}
 	return 1;
@@ -333,8 +337,8 @@ static int may_ride(const struct flow *flow, double ride_s, double now_s)
 		return 0;
 	if (slowing(flow) && !are_alike(&slowing(flow)->hopes))
 		return 0;
-	for (int i = 0; i < flow->nuses; i++) {
-		const struct link *link = flow->uses[i].link;
+	for (int i = 0; i < flow->route->nlinks; i++) {
+		const struct link *link = flow->route->links[i].link;
 
 		if (link->nriding > 0 || !all_stay(link, PASSED * ride_s, now_s))
 			return 0;
@@ -351,15 +355,16 @@ static int is_near(struct link *link, const struct flow *flow)
 static void refuse(struct flow *flow)
 {
 	flow->updated_s = INFINITY;
-	for (int i = 0; i < flow->nuses; i++)
-		if (is_near(flow->uses[i].link, flow))
-			flow->uses[i].link->is_refused = 1;
+	for (int i = 0; i < flow->route->nlinks; i++)
+		if (is_near(flow->route->links[i].link, flow))
+			flow->route->links[i].link->is_refused = 1;
 }
 
 static int meets_refused(const struct flow *flow)
 {
-	for (int i = 0; i < flow->nuses; i++)
-		if (flow->uses[i].link->is_refused && is_near(flow->uses[i].link, flow))
+	for (int i = 0; i < flow->route->nlinks; i++)
+		if (flow->route->links[i].link->is_refused &&
+		    is_near(flow->route->links[i].link, flow))
 			return 1;
 	return 0;
 }
@@ -408,7 +413,7 @@ static void ride(struct flow *flow, double until_s)
 {
 	flow->event.fire = on_ridden;
 	join(flow);
-	calendar_add(flow->solver->sim, &flow->event, until_s);
+	calendar_add(flow->route->solver->sim, &flow->event, until_s);
 }
 
 void riders_start(struct solver *solver)
@@ -428,6 +433,6 @@ void riders_start(struct solver *solver)
 			continue;
 		}
 		flow->rate = 0;
-		solver_reenter(flow);
+		solver_enter(flow);
 	}
 }

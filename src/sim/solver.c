@@ -18,6 +18,9 @@
  * that entered, and those held by a link that has room now.  Their rates are found as if
  * all others kept theirs; then whoever would break the rule by keeping its rate joins
  * the region, until nobody does.  So a change costs what it reaches.
+ *
+ * Flows of one route have one rate.  They are a stream, which is rated, held by a link
+ * and a member of its links as one, of the weight of all its flows.
  */
 
 /* So many rates are expected ahead. */
@@ -50,9 +53,9 @@ static void mark(struct solver *solver, struct link *link)
 	solver_settle_soon(solver);
 }
 
-static double level_of(const struct flow *flow)
+static double level_of(const struct stream *stream)
 {
-	return flow->rate * flow->penalty;
+	return stream->rate * stream->penalty;
 }
 
 /* Forget the places of members that have left. */
@@ -63,9 +66,9 @@ static void close_ranks(struct link *link)
 	for (unsigned i = 0; i < link->nmembers; i++) {
 		struct member *member = &link->members[i];
 
-		if (!member->flow)
+		if (!member->stream)
 			continue;
-		member->flow->uses[member->use].at = n;
+		member->stream->uses[member->use].at = n;
 		link->members[n++] = *member;
 	}
 	link->nmembers = n;
@@ -85,24 +88,22 @@ static void enlarge_members(struct near *near, struct link *link)
 	link->members = members;
 }
 
-static void add_member(struct link *link, struct flow *flow, int use)
+static void add_member(struct link *link, struct stream *stream, int use)
 {
 	if (link->nmembers == link->members_capacity && 2 * link->ngaps >= link->nmembers)
 		close_ranks(link);
 	if (link->nmembers == link->members_capacity)
-		enlarge_members(&flow->solver->near, link);
-	flow->uses[use].at = link->nmembers;
-	link->members[link->nmembers++] = (struct member){
-		.flow = flow, .weight = flow->uses[use].weight, .use = (short)use};
-	link->most += flow->bound * flow->penalty * flow->uses[use].weight;
-	link->all_weight += flow->uses[use].weight;
+		enlarge_members(&stream->solver->near, link);
+	stream->uses[use].at = link->nmembers;
+	link->members[link->nmembers++] =
+		(struct member){.stream = stream, .use = (short)use};
 }
 
 static void remove_member(struct link *link, unsigned at)
 {
 	link->members[at] = (struct member){0};
 	link->ngaps++;
-	while (link->nmembers > 0 && !link->members[link->nmembers - 1].flow) {
+	while (link->nmembers > 0 && !link->members[link->nmembers - 1].stream) {
 		link->nmembers--;
 		link->ngaps--;
 	}
@@ -110,92 +111,170 @@ static void remove_member(struct link *link, unsigned at)
 		close_ranks(link);
 }
 
-void solver_enter(struct flow *flow)
-{
-	struct solver *solver = flow->solver;
+static void on_first_end(struct plat_timer *timer);
 
-	for (int i = 0; i < flow->nuses; i++)
-		add_member(flow->uses[i].link, flow, i);
+static size_t stream_bytes(int nuses)
+{
+	return sizeof(struct stream) + (size_t)nuses * sizeof(struct use);
+}
+
+static struct stream *make_stream(struct flow_route *route)
+{
+	int nuses = route->nlinks;
+	struct solver *solver = route->solver;
+	struct stream *stream = near_get(&solver->near, stream_bytes(nuses));
+
+	*stream = (struct stream){.event.fire = on_first_end,
+				  .solver = solver,
+				  .updated_s = solver->sim->now_s,
+				  .penalty = route->penalty,
+				  .bound = route->bound,
+				  .held_by = UNHELD,
+				  .nuses = nuses,
+				  .route = route};
+	for (int i = 0; i < nuses; i++) {
+		stream->uses[i].link = route->links[i].link;
+		add_member(stream->uses[i].link, stream, i);
+	}
+	route->stream = stream;
+	return stream;
+}
+
+/* The next settling rates it. */
+static void note_entered(struct stream *stream)
+{
+	struct solver *solver = stream->solver;
+
+	if (stream->has_entered)
+		return;
+	stream->has_entered = 1;
 	RESERVE(solver->entered, solver->nentered, solver->entered_capacity);
-	solver->entered[solver->nentered++] = flow;
+	solver->entered[solver->nentered++] = stream;
 	solver_settle_soon(solver);
 }
 
-static void let_go(struct flow *flow)
+/* As fast as it is, it has so many flows more. */
+static void change_nflows(struct stream *stream, int nmore)
 {
-	if (flow->held_by != UNHELD) {
-		struct link *link = flow->uses[flow->held_by].link;
+	const struct flow_link *links = stream->route->links;
+	double most = stream->bound * stream->penalty, level = level_of(stream);
+
+	stream->nflows += (unsigned)nmore;
+	for (int i = 0; i < stream->nuses; i++) {
+		struct use *use = &stream->uses[i];
+		double more = links[i].weight * nmore;
+
+		use->weight = links[i].weight * stream->nflows;
+		use->link->load += level * more;
+		use->link->most += most * more;
+		use->link->all_weight += more;
+		use->link->members[use->at].weight = use->weight;
+	}
+}
+
+void solver_enter(struct flow *flow)
+{
+	struct stream *stream = flow->route->stream;
+	struct sim *sim = flow->route->solver->sim;
+
+	if (stream)
+		stream_catch_up(stream, sim->now_s);
+	else
+		stream = make_stream(flow->route);
+	if (stream_put(stream, flow) && stream->rate > 0)
+		calendar_move(sim, &stream->event,
+			      sim->now_s + stream->left_bytes / stream->rate);
+	change_nflows(stream, 1);
+	note_entered(stream);
+}
+
+static void let_go(struct stream *stream)
+{
+	if (stream->held_by != UNHELD) {
+		struct link *link = stream->uses[stream->held_by].link;
 
 		if (--link->nheld == 0)
 			link->level = INFINITY;
 	}
-	flow->held_by = UNHELD;
+	stream->held_by = UNHELD;
 }
 
-static void leave_links(struct flow *flow)
+/* All its flows have. */
+static void leave_links(struct stream *stream)
 {
-	let_go(flow);
-	for (int i = 0; i < flow->nuses; i++) {
-		struct use *use = &flow->uses[i];
-		struct link *link = use->link;
+	let_go(stream);
+	for (int i = 0; i < stream->nuses; i++) {
+		struct link *link = stream->uses[i].link;
 
-		remove_member(link, use->at);
-		link->load -= level_of(flow) * use->weight;
-		link->most -= flow->bound * flow->penalty * use->weight;
-		link->all_weight -= use->weight;
+		remove_member(link, stream->uses[i].at);
 		if (link->nmembers == 0) /* Rounding must not add up. */
 			link->load = link->most = link->all_weight = 0;
-		if (link->nheld > 0)
-			mark(flow->solver, link);
 	}
+}
+
+/* It may be that one came at this date, and all end. */
+static void forget_entered(struct stream *stream)
+{
+	struct solver *solver = stream->solver;
+
+	for (size_t i = 0; stream->has_entered && i < solver->nentered; i++)
+		if (solver->entered[i] == stream)
+			solver->entered[i--] = solver->entered[--solver->nentered];
+}
+
+static void free_stream(struct stream *stream)
+{
+	forget_entered(stream);
+	stream->route->stream = NULL;
+	stream_close(stream);
+	near_put(&stream->solver->near, stream, stream_bytes(stream->nuses));
 }
 
 /* ---- rates ----------------------------------------------------------- */
 
-static int changes(const struct flow *flow, double rate)
+static int changes(const struct stream *stream, double rate)
 {
-	return !(fabs(rate - flow->rate) <= 1e-9 * rate);
+	return !(fabs(rate - stream->rate) <= 1e-9 * rate);
 }
 
 /* What set_rate() will write to lies all over the memory. */
 static void expect_rate(const struct resident *resident)
 {
-	const struct flow *flow = resident->flow;
+	const struct stream *stream = resident->stream;
 
-	if (!changes(flow, resident->level / flow->penalty))
+	if (!changes(stream, resident->level / stream->penalty))
 		return;
-	__builtin_prefetch(flow, 1);
-	for (int i = 0; i < flow->nuses; i++)
-		__builtin_prefetch(&flow->uses[i].link->members[flow->uses[i].at], 1);
+	__builtin_prefetch(stream, 1);
+	for (int i = 0; i < stream->nuses; i++)
+		__builtin_prefetch(&stream->uses[i].link->members[stream->uses[i].at], 1);
 }
 
-static void set_rate(struct flow *flow, double rate, double now_s)
+static void set_rate(struct stream *stream, double rate, double now_s)
 {
-	struct sim *sim = flow->solver->sim;
+	struct sim *sim = stream->solver->sim;
 	double change;
 
-	if (!changes(flow, rate))
+	if (!changes(stream, rate))
 		return;
-	flow->left_bytes -= flow->rate * (now_s - flow->updated_s);
-	if (flow->left_bytes < 0)
-		flow->left_bytes = 0;
-	change = (rate - flow->rate) * flow->penalty;
-	flow->rate = rate;
-	for (int i = 0; i < flow->nuses; i++) {
-		struct use *use = &flow->uses[i];
+	stream_catch_up(stream, now_s);
+	change = (rate - stream->rate) * stream->penalty;
+	stream->rate = rate;
+	for (int i = 0; i < stream->nuses; i++) {
+		struct use *use = &stream->uses[i];
 
 		use->link->load += change * use->weight;
-		use->link->members[use->at].level = level_of(flow);
+		use->link->members[use->at].level = level_of(stream);
 	}
-	flow->updated_s = now_s;
-	calendar_move(sim, &flow->event, now_s + flow->left_bytes / rate);
+	calendar_move(sim, &stream->event, now_s + stream->left_bytes / rate);
 }
 
 static void begin_region(struct solver *solver)
 {
 	region_begin(solver);
-	for (size_t i = 0; i < solver->nentered; i++)
+	for (size_t i = 0; i < solver->nentered; i++) {
+		solver->entered[i]->has_entered = 0;
 		region_add(solver, solver->entered[i]);
+	}
 	for (size_t i = 0; i < solver->nmarked; i++) {
 		struct link *link = solver->marked[i];
 
@@ -206,23 +285,23 @@ static void begin_region(struct solver *solver)
 	solver->nentered = solver->nmarked = 0;
 }
 
-static void mark_held(const struct flow *flow, int use, short is_held)
+static void mark_held(const struct stream *stream, int use, short is_held)
 {
 	if (use != UNHELD)
-		flow->uses[use].link->members[flow->uses[use].at].is_held = is_held;
+		stream->uses[use].link->members[stream->uses[use].at].is_held = is_held;
 }
 
-/* Of the flow's links at most one is said to hold it.  That which did has let it go since
- * the flow joined the region, but for what its member says. */
-static void hold(struct flow *flow, int held_by)
+/* Of the stream's links at most one is said to hold it.  That which did has let it go
+ * since the stream joined the region, but for what its member says. */
+static void hold(struct stream *stream, int held_by)
 {
-	if (flow->held_by != held_by) {
-		mark_held(flow, flow->held_by, 0);
-		mark_held(flow, held_by, 1);
-		flow->held_by = held_by;
+	if (stream->held_by != held_by) {
+		mark_held(stream, stream->held_by, 0);
+		mark_held(stream, held_by, 1);
+		stream->held_by = held_by;
 	}
 	if (held_by != UNHELD)
-		flow->uses[held_by].link->nheld++;
+		stream->uses[held_by].link->nheld++;
 }
 
 static void end_region(const struct solver *solver)
@@ -239,12 +318,12 @@ static void end_region(const struct solver *solver)
 		expect_rate(&region->residents[i]);
 	for (unsigned i = 0; i < region->nresidents; i++) {
 		const struct resident *resident = &region->residents[i];
-		struct flow *flow = resident->flow;
+		struct stream *stream = resident->stream;
 
 		if (i + RATES_AHEAD < region->nresidents)
 			expect_rate(resident + RATES_AHEAD);
-		hold(flow, resident->held_by);
-		set_rate(flow, resident->level / flow->penalty, solver->sim->now_s);
+		hold(stream, resident->held_by);
+		set_rate(stream, resident->level / stream->penalty, solver->sim->now_s);
 	}
 }
 
@@ -262,50 +341,74 @@ static void settle(struct plat_timer *timer)
 
 /* ---- life ------------------------------------------------------------ */
 
-static size_t flow_bytes(int nuses)
-{
-	return sizeof(struct flow) + (size_t)nuses * sizeof(struct use);
-}
-
 void solver_end(struct flow *flow)
 {
 	void (*done)(void *arg) = flow->done;
 	void *arg = flow->arg;
+	struct flow_route *route = flow->route;
 
-	near_put(&flow->solver->near, flow, flow_bytes(flow->nuses));
+	route->nflows--;
+	near_put(&route->solver->near, flow, sizeof(*flow));
 	done(arg);
 }
 
-static void on_end(struct plat_timer *timer)
+static void on_through(struct plat_timer *timer)
 {
-	struct flow *flow = ORR_CONTAINER(timer, struct flow, event);
-
-	leave_links(flow);
-	solver_end(flow);
+	solver_end(ORR_CONTAINER(timer, struct flow, event));
 }
 
-void solver_reenter(struct flow *flow)
+/* A link that held flows has room. */
+static void mark_links(const struct stream *stream)
 {
-	flow->event.fire = on_end;
-	solver_enter(flow);
+	for (int i = 0; i < stream->nuses; i++)
+		if (stream->uses[i].link->nheld > 0)
+			mark(stream->solver, stream->uses[i].link);
+}
+
+/* Those that end with it do before anybody is rated anew. */
+static void on_first_end(struct plat_timer *timer)
+{
+	struct stream *stream = ORR_CONTAINER(timer, struct stream, event);
+	struct sim *sim = stream->solver->sim;
+	struct flow *first = stream->first, *flow;
+	int nended = 1;
+
+	for (; (flow = stream_pop_companion(stream)); nended++) {
+		flow->event.fire = on_through;
+		calendar_add(sim, &flow->event, sim->now_s);
+	}
+	change_nflows(stream, -nended);
+	if (stream->nflows == 0)
+		leave_links(stream);
+	mark_links(stream);
+	if (stream->nflows == 0) {
+		free_stream(stream);
+	} else {
+		stream_next(stream, sim->now_s);
+		calendar_move(sim, &stream->event,
+			      sim->now_s + stream->left_bytes / stream->rate);
+	}
+	solver_end(first);
 }
 
 static void on_enter(struct plat_timer *timer)
 {
 	struct flow *flow = ORR_CONTAINER(timer, struct flow, event);
-	double now_s = flow->solver->sim->now_s;
+	const struct flow_route *route = flow->route;
+	struct sim *sim = route->solver->sim;
 
-	flow->event.fire = on_end;
-	flow->updated_s = now_s;
 	riders_meet(flow);
-	if (flow->nuses > 0 && riders_take(flow))
+	if (route->nlinks > 0 && riders_take(flow))
 		return;
-	if (flow->nuses > 0)
+	if (route->nlinks > 0) {
 		solver_enter(flow);
-	else if (isinf(flow->bound))
-		on_end(timer); /* a way without links takes no time */
-	else
-		set_rate(flow, flow->bound, now_s);
+	} else if (isinf(route->bound)) {
+		solver_end(flow); /* a way without links takes no time */
+	} else {
+		flow->event.fire = on_through;
+		calendar_add(sim, &flow->event,
+			     sim->now_s + flow->left_bytes / route->bound);
+	}
 }
 
 struct link *solver_link(struct solver *solver, const void *key, double bytes_per_s)
@@ -320,14 +423,6 @@ struct link *solver_link(struct solver *solver, const void *key, double bytes_pe
 	return link;
 }
 
-static struct flow *make_flow(struct solver *solver, int nuses)
-{
-	struct flow *flow = near_get(&solver->near, flow_bytes(nuses));
-
-	*flow = (struct flow){.solver = solver, .nuses = nuses, .held_by = UNHELD};
-	return flow;
-}
-
 /* It will be asked for soon. */
 static void expect_link(struct link *link)
 {
@@ -337,21 +432,18 @@ static void expect_link(struct link *link)
 
 void solver_start(struct solver *solver, const struct flow_spec *spec, double start_s)
 {
-	const struct flow_route *route = spec->route;
-	struct flow *flow = make_flow(solver, route->nlinks);
+	struct flow_route *route = spec->route;
+	struct flow *flow = near_get(&solver->near, sizeof(*flow));
 
-	flow->event.fire = on_enter;
-	flow->left_bytes = spec->bytes;
-	flow->penalty = route->penalty;
-	flow->bound = route->bound;
-	flow->latency_s = spec->latency_s;
-	flow->done = spec->done;
-	flow->arg = spec->arg;
-	for (int i = 0; i < route->nlinks; i++) {
-		flow->uses[i] = (struct use){.link = route->links[i].link,
-					     .weight = route->links[i].weight};
+	*flow = (struct flow){.event.fire = on_enter,
+			      .done = spec->done,
+			      .arg = spec->arg,
+			      .route = route,
+			      .left_bytes = spec->bytes,
+			      .latency_s = spec->latency_s};
+	route->nflows++;
+	for (int i = 0; i < route->nlinks; i++)
 		expect_link(route->links[i].link);
-	}
 	calendar_add(solver->sim, &flow->event, start_s + spec->latency_s);
 }
 

@@ -15,19 +15,19 @@ enum { UNHELD = -1 };
 
 struct use {
 	struct link *link;
-	double weight; /* over the flow's penalty */
+	double weight; /* of all flows, over the penalty */
 	unsigned at;   /* its member of the link */
 };
 
 /*
- * A flow as its link sees it, with what the walks over a link's flows ask for: these are
- * most of what a settling does, and flows lie all over the memory.
+ * A stream as its link sees it, with what the walks over a link's streams ask for: these
+ * are most of what a settling does, and streams lie all over the memory.
  */
 struct member {
-	struct flow *flow;    /* NULL: it has left, and the rest is 0 */
-	double level, weight; /* weight: the use's */
-	short use;            /* of the flow: this link's */
-	short is_held;        /* by this link; not asked for in the region */
+	struct stream *stream; /* NULL: it has left, and the rest is 0 */
+	double level, weight;  /* weight: the use's, of all its flows */
+	short use;             /* of the stream: this link's */
+	short is_held;         /* by this link; not asked for in the region */
 };
 
 /* What those share that would ride, and by what weight with others. */
@@ -69,34 +69,52 @@ struct link {
 	unsigned members_capacity, ngaps;
 };
 
-struct flow {
-	struct plat_timer event; /* enters its links, then ends */
-	void (*done)(void *arg);
-	void *arg;
+/*
+ * The flows of one route that are on its links at one time: all are as fast as each
+ * other, so they end in the order of what each has to move and what others had moved
+ * before it came.  A stream's work is what a flow had moved that was in it all the time.
+ */
+struct stream {
+	struct plat_timer event; /* its first flow ends */
+	struct flow *first;
+	struct solver *solver;
 
 	/* What a region asks, from the second line of the cache on. */
-	_Alignas(ORR_LINE_BYTES) double left_bytes;
-	double updated_s, rate, penalty, bound;
+	_Alignas(ORR_LINE_BYTES) double left_bytes; /* of the first one */
+	double updated_s, rate, penalty, bound;     /* rate, bound: of each flow */
 	int held_by;    /* which use's link; UNHELD: its bound does */
 	unsigned stamp; /* of the region that it belongs to */
 	int nuses;
-	int slowed_by;    /* which use's link, if it rides; UNHELD: its bound does */
+	unsigned nflows;
 	unsigned charged; /* with what riders took: the last time */
+	char has_entered; /* or one of its flows, since the last settling */
 
-	struct solver *solver;
-	double latency_s;
-	struct flow *next, *previous; /* that would ride, or rides */
+	double first_work;   /* at which the first one ends */
+	struct heap *others; /* by the work at which they end; NULL: never any */
+	struct flow_route *route;
 	struct use uses[];
+};
+
+struct flow {
+	struct plat_timer event; /* comes to its links; may end later */
+	void (*done)(void *arg);
+	void *arg;
+
+	struct flow_route *route;
+	/* Until it is in a stream. */
+	double left_bytes, updated_s, rate, latency_s;
+	struct flow *next, *previous; /* that would ride, or rides */
+	int slowed_by; /* which of the route's links, if it rides; UNHELD: its bound */
 };
 
 /* ---- a region, in memory of its own that is small and walked in order ---- */
 
-/* One of its flows. */
+/* One of its streams. */
 struct resident {
-	struct flow *flow;
+	struct stream *stream;
 	unsigned first_draw, ndraws;
 	unsigned rated; /* the filling that has found what follows */
-	int held_by;    /* as the flow's */
+	int held_by;    /* as the stream's */
 	double level;
 };
 
@@ -110,9 +128,9 @@ struct bounded {
 struct tank {
 	struct link *link;
 	double bytes_per_s, old_level; /* the link's */
-	double others_load;            /* of the flows that are not residents */
+	double others_load;            /* of the streams that are not residents */
 	int nheld;                     /* the link's */
-	unsigned first_draw, nflows;
+	unsigned first_draw, nstreams;
 	unsigned nleft;            /* draws of those without a rate */
 	double left, left_weight;  /* for those, and of those */
 	double new_level, highest; /* that it gives; of all its residents */
@@ -123,8 +141,8 @@ struct tank {
 struct draw {
 	unsigned resident, tank;
 	unsigned next; /* of the tank, or NO_DRAW */
-	int use;       /* of the flow */
-	double weight;
+	int use;       /* of the stream */
+	double weight; /* of all its flows */
 };
 
 /* The levels of so many tanks are compared at once; capacities are multiples of it. */
@@ -150,12 +168,12 @@ struct solver {
 	struct table
 		links; /* by the address of SimGrid's link; never walked but to free */
 	struct plat_timer settle;
-	struct near near;        /* where links, their members and flows are */
+	struct near near;        /* where links, their members, streams and flows are */
 	unsigned stamp, filling; /* how many regions and fillings there have been */
-	/* Since the last settling: links that flows have left, flows that have entered.
-	 */
+	/* Since the last settling: links that flows have left, streams that flows have
+	 * entered. */
 	struct link **marked;
-	struct flow **entered;
+	struct stream **entered;
 	size_t nmarked, marked_capacity, nentered, entered_capacity;
 	struct flow *hoping, *last_hoping; /* would ride */
 	struct flow *riding;
@@ -163,13 +181,32 @@ struct solver {
 	struct region region; /* that is rated together */
 };
 
-/* A flow that has come to its links, one that leaves off riding on them, and one that has
- * ended and left them. */
+/* A flow that has come to its links, and is not slow: it waits for its rate. */
 void solver_enter(struct flow *flow);
-void solver_reenter(struct flow *flow);
+/* One that has ended and left them. */
 void solver_end(struct flow *flow);
 /* Settle once all events of this date have been. */
 void solver_settle_soon(struct solver *solver);
+
+/* ---- streams.c ------------------------------------------------------- */
+
+/* What its first flow has left is known as of now. */
+static inline void stream_catch_up(struct stream *stream, double now_s)
+{
+	stream->left_bytes -= stream->rate * (now_s - stream->updated_s);
+	if (stream->left_bytes < 0)
+		stream->left_bytes = 0;
+	stream->updated_s = now_s;
+}
+
+/* A flow comes, of which nothing has moved; the stream is caught up.  Returns whether it
+ * ends first. */
+int stream_put(struct stream *stream, struct flow *flow);
+/* The first flow ends.  Take out one that ends with it, or NULL. */
+struct flow *stream_pop_companion(struct stream *stream);
+/* It has ended, and there are others: one of them is first. */
+void stream_next(struct stream *stream, double now_s);
+void stream_close(struct stream *stream);
 
 /* ---- riders.c -------------------------------------------------------- */
 
@@ -188,7 +225,7 @@ void riders_meet(const struct flow *flow);
 
 /* No region has begun: one does, without residents. */
 void region_begin(struct solver *solver);
-void region_add(struct solver *solver, struct flow *flow);
+void region_add(struct solver *solver, struct stream *stream);
 /* Those that the link holds join. */
 void region_add_held(struct solver *solver, struct link *link);
 /* Find the fair rates of its residents, and of whom they disturb.  region.residents says

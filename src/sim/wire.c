@@ -32,15 +32,17 @@ enum { ROUTE_SETS = 1 << 16, ROUTE_WAYS = 4, EXPECTED_LINES = 3 };
 
 struct known_route {
 	sg_host_t from, to;
-	int most_links;          /* that there is room for */
-	struct flow_route route; /* its links follow */
+	struct known_route *next; /* of the same place */
+	int most_links;           /* that there is room for */
+	struct flow_route route;  /* its links follow */
 };
 
 /* Those for whose hosts' hash it is the set; a line, so that who looks for one of them
  * waits once. */
 struct route_set {
 	ORR_OWN_LINE uint64_t hashes[ROUTE_WAYS];
-	struct known_route *routes[ROUTE_WAYS]; /* NULL: a place is free */
+	/* NULL: a place is free; behind a route others that are still in use. */
+	struct known_route *routes[ROUTE_WAYS];
 };
 
 enum { NCOST_NAMES = 3 };
@@ -105,10 +107,19 @@ static size_t route_bytes(int nlinks)
 	return sizeof(struct known_route) + (size_t)nlinks * sizeof(struct flow_link);
 }
 
-static void forget_route(struct wire *wire, struct known_route *known)
+/* All of a place that nobody uses. */
+static void forget_routes(struct wire *wire, struct known_route **place)
 {
-	if (known)
+	while (*place) {
+		struct known_route *known = *place;
+
+		if (known->route.nflows > 0) {
+			place = &known->next;
+			continue;
+		}
+		*place = known->next;
 		near_put(&wire->near, known, route_bytes(known->most_links));
+	}
 }
 
 void wire_free(struct wire *wire)
@@ -117,7 +128,7 @@ void wire_free(struct wire *wire)
 		return;
 	solver_free(wire->solver);
 	for (int i = 0; wire->known && i < ROUTE_SETS * ROUTE_WAYS; i++)
-		forget_route(wire, wire->known[i / ROUTE_WAYS].routes[i % ROUTE_WAYS]);
+		forget_routes(wire, &wire->known[i / ROUTE_WAYS].routes[i % ROUTE_WAYS]);
 	near_free(&wire->near);
 	free(wire->sets);
 	while (wire->costs) {
@@ -204,7 +215,7 @@ static struct known_route *make_route(struct wire *wire, const struct way *way,
 	struct known_route *known = near_get(&wire->near, route_bytes(most));
 	struct flow_route *route = &known->route;
 
-	*known = (struct known_route){.most_links = most};
+	*known = (struct known_route){.most_links = most, .route.solver = wire->solver};
 	for (int i = 0; i < way->nlinks; i++)
 		add_use(route, way->links[i], 1);
 	for (int i = 0; back && i < back->nlinks; i++)
@@ -254,9 +265,10 @@ static void keep_route(struct wire *wire, struct known_route *known, sg_host_t f
 
 	if (!place)
 		place = &set->routes[(hash >> 32) % ROUTE_WAYS];
-	forget_route(wire, *place);
+	forget_routes(wire, place);
 	known->from = from;
 	known->to = to;
+	known->next = *place;
 	*place = known;
 	set->hashes[place - set->routes] = hash;
 }
@@ -271,8 +283,7 @@ static int has_room_for(const struct wire *wire, sg_host_t from, sg_host_t to)
 
 /* SimGrid takes long to find a route, and who gets a message mostly answers: where both
  * ways are asked for, both become known. */
-static const struct known_route *learn_route(struct wire *wire, sg_host_t from,
-					     sg_host_t to)
+static struct known_route *learn_route(struct wire *wire, sg_host_t from, sg_host_t to)
 {
 	struct way *way = &wire->ways[0], *back = &wire->ways[1];
 	struct known_route *known;
@@ -298,12 +309,13 @@ static struct known_route *look_up(const struct wire *wire, uint64_t hash)
 	return place ? *place : NULL;
 }
 
-static const struct flow_route *find_route(struct wire *wire, sg_host_t from,
-					   sg_host_t to)
+static struct flow_route *find_route(struct wire *wire, sg_host_t from, sg_host_t to)
 {
-	const struct known_route *known = look_up(wire, hash_of(from, to));
+	struct known_route *known = look_up(wire, hash_of(from, to));
 
-	if (!known || known->from != from || known->to != to)
+	while (known && (known->from != from || known->to != to))
+		known = known->next;
+	if (!known)
 		known = learn_route(wire, from, to);
 	return &known->route;
 }
@@ -332,7 +344,7 @@ static double stretch_of(const struct wire_transfer *transfer)
 static void start_flow(struct wire *wire, const struct wire_transfer *transfer)
 {
 	const struct wire_law *law = &wire->law;
-	const struct flow_route *route = find_route(wire, transfer->from, transfer->to);
+	struct flow_route *route = find_route(wire, transfer->from, transfer->to);
 	double bytes = transfer->bytes + ENVELOPE_BYTES;
 	struct flow_spec spec = {
 		.route = route,

@@ -100,17 +100,22 @@ struct flow_link {
 	double weight; /* what part of the flow's rate it carries, over the penalty */
 };
 
+struct stream;
+
 /* What the flows between two hosts have in common. */
 struct flow_route {
+	struct solver *solver;
+	struct stream *stream; /* its flows that are on their links, or NULL */
+	unsigned nflows;       /* that have not ended: until then it stays where it is */
+	int nlinks;
 	double penalty; /* shares are inverse to it */
 	double bound;   /* largest raw rate */
 	double latency_s;
-	int nlinks;
 	struct flow_link links[];
 };
 
 struct flow_spec {
-	const struct flow_route *route;
+	struct flow_route *route;
 	double latency_s; /* from its start to its first byte */
 	double bytes;     /* to transfer at the raw rate */
 	void (*done)(void *arg);
