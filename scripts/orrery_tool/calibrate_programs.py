@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from orrery_tool.sim import Smpi
+from orrery_tool.platform_simgrid import Smpi
 from orrery_tool.words import Refusal
 
 NETWORK, COSTS, KERNELS = "calibrate_network", "calibrate_costs", "calibrate_kernels"
