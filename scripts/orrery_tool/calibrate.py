@@ -8,6 +8,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 from orrery_tool import calibrate_costs, calibrate_job, calibrate_programs
@@ -136,9 +137,11 @@ def run(place, args, repetitions, simulated=None):
 def measure(place, args, beside=lambda: None):
     """As run(), of several launches: the median of each figure; and a sentence.  beside()
     is called between them: a machine that is slow for some seconds is not so in all."""
-    launches = []
+    launches, start_s = [], time.monotonic()
     for number in range(LAUNCHES):
-        say("messages between two ranks, launch %d of %d" % (number + 1, LAUNCHES))
+        left_s = (time.monotonic() - start_s) * (LAUNCHES - number) / max(number, 1)
+        say("messages between two ranks, launch %d of %d%s" % (
+            number + 1, LAUNCHES, "; about %.0f min left" % max(left_s / 60, 1) if number else ""))
         launches.append(run(place, args, -(-args.repetitions // LAUNCHES)))
         beside()
     measured = {key: tuple(statistics.median(launch[key][i] for launch in launches)
@@ -205,12 +208,17 @@ def fit(place, args, real, costs=calibrate_costs.nothing):
     """A machine whose simulation agrees with what was measured, and the differences."""
     machine, library = Machine(args, real, costs), Library(place.share)
     path = os.path.join(args.output, args.name + ".toml")
-    for turn in range(PASSES + 1):
-        write_text(path, machine.text())
-        simulated = quiet(run(place, args, SIMULATED, path))
-        best = differences(real, simulated)
-        if turn < PASSES:
-            machine.learn(simulated)
+    draft = os.path.join(args.output, args.name + ".draft.toml") # an earlier one stays what it is
+    try:
+        for turn in range(PASSES + 1):
+            write_text(draft, machine.text())
+            simulated = quiet(run(place, args, SIMULATED, draft))
+            best = differences(real, simulated)
+            if turn < PASSES:
+                machine.learn(simulated)
+    finally:
+        if os.path.exists(draft):
+            os.remove(draft)
     absolute = {key: abs(value) for key, value in best.items()}
     worst = max(absolute, key=absolute.get)
     errors = left_out(machine)
@@ -305,6 +313,12 @@ def check_arguments(args):
         os.makedirs(args.output, exist_ok=True)
     except OSError as error:
         raise Refusal("calibrate: %s cannot be made: %s" % (args.output, error.strerror)) from None
+    try: # before minutes are spent
+        with tempfile.TemporaryFile(dir=args.output):
+            pass
+    except OSError as error:
+        raise Refusal("calibrate: nothing can be written in %s: %s; choose another directory with -o"
+                      % (args.output, error.strerror)) from None
 
 
 def command_calibrate(place, argv):

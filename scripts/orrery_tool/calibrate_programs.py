@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from orrery_tool.sim import Smpi
+from orrery_tool.platform_simgrid import Smpi
 from orrery_tool.words import Refusal
 
 NETWORK, COSTS, KERNELS = "calibrate_network", "calibrate_costs", "calibrate_kernels"
@@ -73,9 +73,13 @@ def run(place, ranks, options, name, words, **env):
     """What "orrery run" of a program prints."""
     command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", str(ranks),
                "--quiet", *options, place.helper(name), *map(str, words)]
-    out = subprocess.run(command, text=True, capture_output=True, check=False,
-                         env=environment(place, **env))
-    if out.returncode or not out.stdout.strip():
-        raise Refusal("calibrate: %s ended with status %d: %s" % (
-            " ".join(command[1:]), out.returncode, (out.stderr or out.stdout).strip()[-300:]))
-    return out.stdout
+    for is_last in (False, True): # what others do on the machine may end one, after minutes
+        out = subprocess.run(command, text=True, capture_output=True, check=False,
+                             env=environment(place, **env))
+        if out.returncode == 0 and out.stdout.strip():
+            return out.stdout
+        words = "%s ended with status %d: %s" % (" ".join(command[1:]), out.returncode,
+                                                 (out.stderr or out.stdout).strip()[-300:])
+        if not is_last:
+            print("[orrery] calibrate: %s; it is started once more" % words, file=sys.stderr, flush=True)
+    raise Refusal("calibrate: " + words)

@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 
 from orrery_tool.words import Refusal
@@ -90,6 +91,38 @@ def module_objects(place, compiler, directory, is_shown):
     return [os.path.join(directory, name + ".o") for name in MODULES]
 
 
+def says_cuda(path):
+    """Does a source use CUDA, or the parts of StarPU's interface that need it?"""
+    if not re.search(r"\.(c|cpp|cc|cxx|C|h)$", path):
+        return False
+    try:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return bool(re.search(r"\b(cuda[A-Z]\w+|cuda_runtime|cublas\w*|cusparse\w*|cusolver\w*|"
+                                  r"starpu_cuda_get\w+)\b", f.read()))
+    except OSError:
+        return False
+
+
+def say_cuda(rest, sim, flags):
+    """Of a source that could not be compiled or linked, and uses CUDA."""
+    source = next((path for path in rest if says_cuda(path)), None)
+    if not source:
+        return
+    guard = "put what includes CUDA's headers or calls CUDA between #ifdef STARPU_USE_CUDA and #endif"
+    if sim:
+        words = "a simulation has no CUDA, and STARPU_USE_CUDA is not defined: %s. For tasks on simulated " \
+            "GPUs a codelet has .cuda_funcs = {(void *)1}, which is not called: #ifdef STARPU_SIMGRID" % guard
+    elif "-DSTARPU_USE_CUDA=1" in flags:
+        folder = next((flag[2:-len("/include")] for flag in flags if flag.startswith("-I")
+                       and flag.endswith("cuda/include")), "/usr/local/cuda")
+        words = "link with -L%s/lib64 -lcudart behind the sources, and with -lcublas, -lcusparse or -lcusolver where it calls " \
+            "these; or compile it without CUDA: %s, and say -USTARPU_USE_CUDA" % (folder, guard)
+    else:
+        words = "Orrery was built without CUDA's headers, and STARPU_USE_CUDA is not defined: configure it " \
+            "with --with-cuda=DIR where the toolkit is, or %s" % guard
+    print("[orrery] cc: %s uses CUDA: %s" % (source, words), file=sys.stderr)
+
+
 def command_cc(place, argv):
     if not argv or argv[0] in ("-h", "--help"):
         print(USAGE)
@@ -130,4 +163,7 @@ def command_cc(place, argv):
         if "--show" in flags:
             print(shlex.join(command))
             return 0
-        return subprocess.call(command)
+        status = subprocess.call(command)
+        if status:
+            say_cuda(rest, sim, command)
+        return status

@@ -88,14 +88,17 @@ class Ranks:
 
 class Child:
     """The program, which ends when we do, and whom we end when we are told to.  With nranks it is
-    mpirun, which starts as many, perhaps elsewhere."""
+    mpirun, which starts as many, perhaps elsewhere.  A wrapper such as gdb gets Ctrl-C from the
+    terminal, and goes on."""
 
-    def __init__(self, command, env, speech, nranks=0):
+    def __init__(self, command, env, speech, nranks=0, is_wrapped=False):
         self.received, self.received_s = None, None
         self.nranks, self.ranks = nranks, None
         self.speech = speech
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             signal.signal(number, self.on_signal)
+        if is_wrapped and os.isatty(0):
+            signal.signal(signal.SIGINT, lambda number, frame: None)
         signal.signal(signal.SIGALRM, lambda number, frame: self.kill())
         self.process = None
         # On a terminal the program sees one, too: it writes progress on one line.
@@ -235,7 +238,7 @@ def launch(command, args, env, speech):
         return 0
     if "ORRERY_EVENTS" in env and args.trace:
         make_room(env["ORRERY_EVENTS"])
-    status = Child(command, env, speech, 0 if args.sim else args.n).wait()
+    status = Child(command, env, speech, 0 if args.sim else args.n, bool(args.wrapper)).wait()
     if args.comm_matrix and status == 0:
         write_matrix(args.comm_matrix, args.n, speech.matrix)
     return status

@@ -11,7 +11,7 @@ from array import array
 from orrery_tool.app import App
 from orrery_tool.mapping import compute
 from orrery_tool.scotch import first_order
-from orrery_tool.sim import MAX_LOAD_S, Smpi
+from orrery_tool.platform_simgrid import MAX_LOAD_S, Smpi
 from orrery_tool.speech import last_words
 from orrery_tool.words import Refusal
 

@@ -38,6 +38,13 @@ PROFILES = {
 }
 CONNECTED = {"HOST_AVAIL": "machines that fail", "LINK_AVAIL": "links that fail",
              "BANDWIDTH": "links whose bandwidth changes", "LATENCY": "links whose latency changes"}
+NO_STORAGE = "SimGrid has none since version 3.27: leave it out; a host has its disks inside: <disk id=\"d\" " \
+    "read_bw=\"100MBps\" write_bw=\"50MBps\"/>"
+NO_ACTOR = "this is a deployment file, or a part of one, and a platform has none of it: \"orrery run\" starts the " \
+    "ranks, -n says how many, --hostfile where"
+# Elements that SimGrid knew once, or knows elsewhere
+ELSEWHERE = {"storage": NO_STORAGE, "storage_type": NO_STORAGE, "mount": NO_STORAGE, "mstorage": NO_STORAGE,
+             "actor": NO_ACTOR, "process": NO_ACTOR}
 
 
 class Reader:
@@ -84,6 +91,8 @@ class Reader:
         self.quantities(name, attributes)
         self.changes(name, attributes)
         self.directions(name, attributes)
+        if name in ELSEWHERE:
+            self.refuse(name, ELSEWHERE[name])
         if name == "include":
             self.refuse(name, "SimGrid 3.32 reads no files inside of others; put the content of %s in "
                         "its place" % attributes.get("file", "the file"))
@@ -146,8 +155,10 @@ class Reader:
             self.refuse(name, "kind=\"%s\": %s are not simulated; leave it out"
                         % (attributes["kind"], CONNECTED[attributes["kind"]]))
         if attributes.get("sharing_policy") == "WIFI" or attributes.get("routing") == "Wifi":
-            self.refuse(name, "wireless networks are not simulated; describe it as a link, or as a "
-                        "cluster with a backbone")
+            self.refuse(name, "wireless networks are not simulated; where a medium that all share is near "
+                        "enough, write <cluster id=\"wifi\" prefix=\"n\" suffix=\"\" radical=\"0-3\" "
+                        "speed=\"1Gf\" bw=\"54Mbps\" lat=\"0us\" bb_bw=\"54Mbps\" bb_lat=\"1ms\"/>, with the "
+                        "bandwidth of the access point as bb_bw")
 
         if name == "host" and ("speed_file" in attributes or "availability_file" in attributes) or \
                 name == "trace_connect" and attributes.get("kind") == "SPEED":
@@ -266,10 +277,9 @@ class Reader:
 
 
 def check_file(path, is_quiet=False):
-    """Refuses what is wrong, says what is not followed; words on what is good."""
+    """Refuses what is wrong, says what is not followed."""
     reader = Reader(path)
     reader.read()
     reader.say_wide()
     for note in [] if is_quiet else reader.notes[:MAX_NOTES]:
         print("[orrery] " + note, file=sys.stderr)
-    return "%s: nothing is wrong with what it says of nodes" % path

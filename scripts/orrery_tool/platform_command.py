@@ -10,6 +10,7 @@ import tempfile
 from orrery_tool.platform import read_platform
 from orrery_tool.platform_check import check_file
 from orrery_tool.platform_describe import Description, Figure, Library, read_text
+from orrery_tool.platform_simgrid import cache_directory, simgrid_takes
 from orrery_tool.platform_starpu import bus_of, is_bus, is_machine
 from orrery_tool.platform_write import Writer
 from orrery_tool.words import Parser, Refusal, write_text
@@ -112,17 +113,6 @@ def list_parts(library):
     return 0
 
 
-def cache_directory(name):
-    """Below the user's cache; None: nothing can be kept there."""
-    path = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"),
-                        "orrery", name)
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError:
-        return None
-    return path if os.access(path, os.W_OK) else None
-
-
 def from_place(share, machine):
     """For orrery run --sim: the path of a platform made of it, kept for the next run; None
     when it is no description."""
@@ -150,6 +140,14 @@ def from_place(share, machine):
     return path
 
 
+def is_whole_machine(path):
+    """Is it StarPU's, and can be read?  Of what cannot, the other check says more."""
+    try:
+        return is_machine(read_platform(path))
+    except Refusal:
+        return False
+
+
 def command_platform(place, argv):
     args = platform_parser().parse_args(argv)
     library = Library(place.share)
@@ -166,11 +164,15 @@ def command_platform(place, argv):
             raise Refusal("platform: --describe needs one of %s" % ", ".join(library.ready()))
         sys.stdout.write(read_text(library.path(args.machine)))
         return 0
-    if args.check and args.machine and args.machine.endswith(".xml"):
-        words = check_file(args.machine)
-        if not is_machine(read_platform(args.machine)):
-            print(words)
-            return 0
+    if args.check and args.machine and args.machine.endswith(".so"):
+        raise Refusal("platform: --check reads descriptions and platforms in XML; %s is compiled: a run "
+                      "says what is wrong with it" % args.machine)
+    if args.check and args.machine and args.machine.endswith(".xml") \
+            and not is_whole_machine(args.machine):
+        check_file(args.machine)
+        print("%s: nothing is wrong with what it says of nodes%s"
+              % (args.machine, simgrid_takes(args.machine)))
+        return 0
     writer = writer_of(library, args.machine, args.changes)
     text = writer.text()
     for note in writer.shape.notes:

@@ -22,7 +22,7 @@ def value_of(top, name, default):
 
 def switch(nodes, top):
     shared = " that share a backbone" if "backbone_bandwidth" in top else ""
-    return Shape(None, None, nodes, 2, "%d nodes on one switch%s" % (nodes, shared))
+    return Shape(None, None, nodes, 2, "%d node%s on one switch%s" % (nodes, "s" * (nodes != 1), shared))
 
 
 def given_tree(nodes, figure):

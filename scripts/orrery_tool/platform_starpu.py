@@ -7,6 +7,7 @@ import re
 import statistics
 
 from orrery_tool.platform_describe import Figure
+from orrery_tool.platform_check import MOST_BYTES
 from orrery_tool.platform_limits import MOST_UNITS
 from orrery_tool.words import Refusal
 
@@ -28,11 +29,33 @@ def is_bus(path):
 
 
 def number_of(text, where, what):
-    match = re.fullmatch(r"([0-9.]+(?:[eE][+-]?[0-9]+)?)(f|Bps|s)?", text or "")
+    match = re.fullmatch(r"((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(f|Bps|s)?", text or "")
     if not match:
-        raise Refusal("%s: %s is \"%s\", expected a number as StarPU writes it"
-                      % (where, what, text))
+        raise Refusal("%s: %s, expected a number as StarPU writes it; have StarPU measure it again"
+                      % (where, "%s is \"%s\"" % (what, text) if text else "%s is missing" % what))
     return float(match.group(1))
+
+
+def place(path, tag, name):
+    """PATH:LINE: <TAG>: of the element with that id."""
+    with open(path, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    found = re.search("<%s\\b[^>]*\\bid=\"%s\"" % (tag, re.escape(name)), text)
+    line = ":%d" % (text.count("\n", 0, found.start()) + 1) if found else ""
+    return "%s%s: <%s> \"%s\"" % (path, line, tag, name)
+
+
+def named(path, root, tag):
+    """{id: element}; each has a name of its own."""
+    found = {}
+    for element in root.iter(tag):
+        name = element.get("id")
+        if not name:
+            raise Refusal("%s: a <%s> has no id; have StarPU measure it again" % (path, tag))
+        if name in found:
+            raise Refusal("%s: it is there twice; leave one out" % place(path, tag, name))
+        found[name] = element
+    return found
 
 
 class Bus:
@@ -51,6 +74,9 @@ class Bus:
         if not 0 < self.cpus <= MOST_UNITS:
             raise Refusal("%s: it has %d CPUs, expected 1 to %d; have StarPU measure it again"
                           % (self.where, self.cpus, MOST_UNITS))
+        if self.memory > MOST_BYTES:
+            raise Refusal("%s: GPUs with %g bytes of memory, expected %g at most; have StarPU measure it again"
+                          % (self.where, self.memory, MOST_BYTES))
         if self.gpus and not (len(self.to) == len(self.back) == self.gpus):
             raise Refusal("%s: %d links from main memory and %d links back, expected one for each "
                           "of %d GPUs; have StarPU measure it again"
@@ -103,7 +129,7 @@ class Bus:
 def read_machine(path, root):
     """From machine.platform.xml, version 3 or 4."""
     bus = Bus(path)
-    hosts = {host.get("id"): host for host in root.iter("host")}
+    hosts = named(path, root, "host")
     bus.cpus = sum(bool(re.fullmatch(r"CPU\d+", name)) for name in hosts)
     cuda = [name for name in hosts if re.fullmatch(r"CUDA\d+", name)]
     bus.gpus = len(cuda)
@@ -113,19 +139,25 @@ def read_machine(path, root):
     properties = devices[0] if devices else {}
     bus.model = properties.get("model")
     if "memsize" in properties:
-        bus.memory = number_of(properties["memsize"], path, "memsize of " + cuda[0])
+        bus.memory = number_of(properties["memsize"], place(path, "host", cuda[0]), "memsize")
     for what in ("model", "memsize"):
         for name, device in zip(cuda, devices):
             if device.get(what) != properties.get(what):
                 bus.notes.append("%s: %s of %s is %s, and of %s %s; all are taken to be as %s" % (
                     path, what, name, device.get(what), cuda[0], properties.get(what), cuda[0]))
-    for link in root.iter("link"):
-        ends = re.fullmatch(r"(RAM|CUDA\d+)-(RAM|CUDA\d+)", link.get("id", ""))
+    links = named(path, root, "link")
+    for name in cuda:
+        for missing in {"RAM-" + name, name + "-RAM"} - set(links):
+            raise Refusal("%s: there is no <link> \"%s\"; have StarPU measure it again"
+                          % (place(path, "host", name), missing))
+    for name, link in links.items():
+        ends = re.fullmatch(r"(RAM|CUDA\d+)-(RAM|CUDA\d+)", name)
         if not ends:
             continue
-        where = "%s: link %s" % (path, link.get("id"))
+        where = place(path, "link", name)
         if not set(ends.groups()) <= {"RAM", *cuda}:
-            raise Refusal("%s: there is no host of that name" % where)
+            raise Refusal("%s: there is no <host> for one of its ends; have StarPU measure it again"
+                          % where)
         speed = number_of(link.get("bandwidth"), where, "bandwidth")
         latency = number_of(link.get("latency"), where, "latency")
         if not speed > 0:

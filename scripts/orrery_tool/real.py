@@ -62,7 +62,7 @@ def start(place, args, app, command):
     # Two such times pass whenever a rank has been ended by a signal.
     if args.trace:
         env.setdefault("OMPI_MCA_odls_base_sigkill_timeout", "4")
-    command += [app.path] + args.app[1:]
+    command += args.wrapper + [app.path] + args.app[1:]
     if args.hostfile or not os.access("/dev/shm", os.W_OK):
         return launch(command, args, env, speech)
     # Open MPI's shared memory: what ranks that were killed leave there goes, too.

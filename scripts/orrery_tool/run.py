@@ -4,6 +4,8 @@
 import argparse
 import os
 import re
+import shlex
+import shutil
 
 from orrery_tool.app import App
 from orrery_tool.mapping import add_rules
@@ -12,7 +14,7 @@ from orrery_tool.sim import run_sim
 from orrery_tool.words import Parser, Refusal, unknown_option
 
 
-COMMAND = "--show prints the command that it starts, to be started by hand"
+WRAPPER = "say --wrapper \"%s\""
 # An option of smpirun or mpirun: what there is in its place
 OF_OTHERS = {
     "platform": "say --sim PLATFORM", "hostfile": "say --hostfile FILE",
@@ -28,7 +30,9 @@ OF_OTHERS = {
     "env": "set variables before the command: NAME=VALUE orrery run ...",
     "genv": "set variables before the command: NAME=VALUE orrery run ...",
     "mca": "set it before the command: OMPI_MCA_NAME=VALUE orrery run ...",
-    "gdb": COMMAND, "lldb": COMMAND, "vgdb": COMMAND, "wrapper": COMMAND, "keep-temps": COMMAND,
+    "gdb": WRAPPER % "gdb --args", "lldb": WRAPPER % "lldb --",
+    "vgdb": WRAPPER % "valgrind --vgdb=yes --vgdb-error=0",
+    "keep-temps": "gdb finds the program without it: --wrapper \"gdb --args\"",
     "allow-run-as-root": "leave it out: it is never needed",
 }
 
@@ -50,6 +54,17 @@ def rank_count(text):
     if int(text) < 1:
         raise Refusal("-n is %s, expected at least 1 rank" % text)
     return int(text)
+
+
+def wrapper(text):
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise Refusal("--wrapper %s: %s" % (text, error)) from None
+    if not words or not shutil.which(words[0]):
+        raise Refusal("--wrapper: there is no command \"%s\"; install it, or say its path"
+                      % (words[0] if words else ""))
+    return words
 
 
 def run_parser():
@@ -76,6 +91,10 @@ def run_parser():
                         "to optimise; or draw them and their messages")
     parser.add_argument("--trace", metavar="FILE.csv|DIR", help="write busy times of the nodes "
                         "to FILE.csv; or all events to files in DIR, for orrery trace")
+    parser.add_argument("--wrapper", metavar="COMMAND", type=wrapper, default=[],
+                        help="start COMMAND with the program behind it, such as \"valgrind\", "
+                        "\"gdb --args\" or \"gdb -batch -ex run -ex backtrace --args\": each rank, or "
+                        "all of a simulation")
     parser.add_argument("--quiet", action="store_true",
                         help="simulation: no summary at the end")
     parser.add_argument("--verbose", action="store_true",

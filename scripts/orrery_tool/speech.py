@@ -11,6 +11,7 @@ import sys
 
 MAX_ALIKE = 5 # lines of one kind, from different ranks
 STUCK = "[orrery] simulation stopped"
+BESIDES = r"the program (was ended by signal|ended with status)|\] To see where: |^\[orrery\] and \d+ more"
 
 
 def signal_name(number):
@@ -24,8 +25,7 @@ def last_words(lines):
     """Of a run that failed: what it was stuck in, else the library's, else the program's, but that
     a rank has ended only where nothing else was said."""
     stuck = [line for line in lines if line.startswith(STUCK)]
-    told = stuck[:1] or [line for line in lines if "the program ended with status" not in line
-                         and not re.match(r"\[orrery\] and \d+ more", line)] or lines
+    told = stuck[:1] or [line for line in lines if not re.search(BESIDES, line)] or lines
     return ([line for line in told if line.startswith("[orrery]")] or told or [None])[-1]
 
 

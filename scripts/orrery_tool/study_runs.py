@@ -52,11 +52,27 @@ def bind():
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def result_of(pattern, output):
+    """(the last text that a result's pattern finds, what is odd about that or "")."""
+    found = list(re.finditer(pattern, output, re.M))
+    if not found:
+        return "", "it is found nowhere in what the program prints, and the column is empty"
+    kinds = []
+    for match in found:
+        start = output.rfind("\n", 0, match.start()) + 1
+        line = output[start:].partition("\n")[0][:200]
+        kind = re.sub(r"[-+]?\d[\d.]*(e[-+]?\d+)?", "...", line).strip()
+        kinds += [kind] * (kind not in kinds)
+    return found[-1].group(1) or "", "" if len(kinds) == 1 else "it is found in \"%s\" and in \"%s\", and the last " \
+        "is taken; begin it with ^, or add words" % (kinds[0], kinds[-1])
+
+
 class Run:
     """One point, while it runs."""
 
     def __init__(self, place, plan, point):
         self.plan, self.point = plan, point
+        self.odd = {}                  # what is to be said of results
         self.directory = tempfile.mkdtemp(prefix="orrery-study-")
         self.log = os.path.join(self.directory, "log")
         self.summary = os.path.join(self.directory, "summary")
@@ -140,8 +156,7 @@ class Run:
             figures.get("date_s", "" if "platform" in self.point else found["wall_s"])
         found.update((name, figures.get(name, "")) for name in FIGURES + ["peak_bytes"])
         for name, pattern in self.plan.results.items():
-            matches = re.findall(pattern, output, re.M)
-            found[name] = matches[-1] if matches else ""
+            found[name], self.odd[name] = result_of(pattern, output)
         if found["time_s"] == "":
             found["status"], found["what"] = "failed", "the run left no time"
         return found
@@ -165,6 +180,7 @@ class Runner:
         self.jobs = plan.jobs or (
             len(os.sched_getaffinity(0)) if "platform" in plan.parameters else 1)
         self.running, self.walls_s, self.nfailed = {}, [], 0
+        self.told = set()              # results of which something has been said
         self.nwanted = self.ndone = 0
         self.selector = selectors.DefaultSelector()
 
@@ -233,6 +249,10 @@ class Runner:
         self.nfailed += not good
         self.walls_s.append(float(found.get("wall_s", 0)))
         self.progress(run.point, found)
+        for name, words in run.odd.items():
+            if words and name not in self.told:
+                self.told.add(name)
+                self.say("[results] %s = '%s': %s" % (name, self.plan.results[name], words))
 
     def progress(self, point, found):
         base, varied = self.plan.base(), self.plan.varied()

@@ -51,6 +51,14 @@ def doubt_text(figures):
     return "[orrery] the time of the tasks: %s\n" % ", ".join(parts)
 
 
+def gpus_text(figures):
+    """Of GPUs that the program has nothing for."""
+    if not int(figures.get("gpus", 0)) or int(figures["gpu_tasks"]) or not int(figures["tasks"]):
+        return ""
+    return "[orrery] the GPUs ran none of the tasks: a codelet has .cuda_funcs for them, in simulation " \
+        "(void *)1 where there is no CUDA\n"
+
+
 class Summary:
     def __init__(self, env, private):
         self.path = env.setdefault("ORRERY_SUMMARY", os.path.join(private, "summary"))
@@ -85,13 +93,15 @@ class Summary:
         first = "[orrery] simulated %s s, %s rank%s: %s tasks" % (
             figures["date_s"], figures["ranks"], "s" * (figures["ranks"] != "1"), ntasks)
         if ntasks:
-            first += " under %s (%.3g %% uncalibrated)" % (
-                figures.get("scheduler", "?"), 100 * uncalibrated / ntasks)
+            noise = "" if float(figures.get("noise", 0)) == 0 else ", noise %s of seed %s" % (
+                figures["noise"], figures["noise_seed"])
+            first += " under %s (%.3g %% uncalibrated%s)" % (
+                figures.get("scheduler", "?"), 100 * uncalibrated / ntasks, noise)
         messages = "%s messages, %s" % (figures["messages"], scaled(
             int(figures["bytes"]), ["bytes", "kB", "MB", "GB", "TB", "PB"]))
         energy_j = float(figures.get("energy_j", 0))
         if energy_j > 0:
             messages += ", " + scaled(energy_j, ["J", "kJ", "MJ", "GJ", "TJ"])
-        return "%s, %s\n%s[orrery] the simulation took %s s and %s" % (
-            first, messages, doubt_text(figures), figures["wall_s"],
+        return "%s, %s\n%s%s[orrery] the simulation took %s s and %s" % (
+            first, messages, doubt_text(figures), gpus_text(figures), figures["wall_s"],
             scaled(int(figures["peak_bytes"]), ["bytes", "KiB", "MiB", "GiB"], 1024.0))

@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "base/check.h"
+#include "base/signals.h"
 #include "core/model/model_query.h"
 #include "core/model/model_show.h"
 #include "core/model/sampling.h"
@@ -39,7 +40,7 @@ void starpu_perfmodel_print(struct starpu_perfmodel *model,
 				      .footprint = footprint};
 
 	if (model_show(showing_node(__func__, model), model, &choice, output) < 0)
-		abort();
+		orr_abort();
 }
 
 int starpu_perfmodel_print_all(struct starpu_perfmodel *model, char *arch,
@@ -53,7 +54,7 @@ int starpu_perfmodel_print_all(struct starpu_perfmodel *model, char *arch,
 	int n = model_show(node, model, &choice, output);
 
 	if (n < 0)
-		abort();
+		orr_abort();
 	if (n == 0 && arch)
 		orr_complain(node->rank,
 			     "%s: the model %s knows no architecture %s; "

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
 #include "base/check.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/signals.h"
 
 static void print_message(int rank, const char *format, va_list args)
 {
@@ -21,13 +27,35 @@ static void print_message(int rank, const char *format, va_list args)
 	fflush(stderr);
 }
 
+/* Comes with SIGABRT. */
+static const char told[] = "told";
+
+void orr_abort(void)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGABRT;
+	info.si_code = SI_QUEUE;
+	info.si_pid = getpid();
+	info.si_uid = getuid();
+	info.si_value.sival_ptr = (void *)(uintptr_t)told;
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), SIGABRT, &info);
+	abort();
+}
+
+int orr_has_said_why(const siginfo_t *info)
+{
+	return info->si_code == SI_QUEUE && info->si_value.sival_ptr == told;
+}
+
 void orr_bug(const char *file, int line, const char *what)
 {
 	orr_complain(ORR_NO_RANK,
 		     "%s:%d: internal error, this does not hold: %s. Please report it "
 		     "with the program that shows it.",
 		     file, line, what);
-	abort();
+	abort(); /* Whose code it was is worth saying. */
 }
 
 void orr_complain(int rank, const char *format, ...)
@@ -46,7 +74,7 @@ void orr_die(int rank, const char *format, ...)
 	va_start(args, format);
 	print_message(rank, format, args);
 	va_end(args);
-	abort();
+	orr_abort();
 }
 
 void *orr_alloc(size_t bytes)

@@ -368,7 +368,8 @@ static const struct knob knob_table[] = {
 	     "preloaded"),
 	NUMBER("STARPU_CATCH_SIGNALS", "0 or 1", catch_signals, -1, 0, 1,
 	       "1: what a trace still has to write is written when a signal such as "
-	       "Ctrl-C ends the process; unset: 1"),
+	       "Ctrl-C ends the process, and in whose code a SIGSEGV or the like came "
+	       "is said; unset: 1"),
 	SWITCH("STARPU_WORKER_STATS", worker_stats, 0,
 	       "at shutdown, and by starpu_profiling_worker_helper_display_summary(): "
 	       "how workers spent their time"),

@@ -1,44 +1,144 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
 #include "base/signals.h"
 
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const int numbers[SIGNALS_ENDING] = {SIGHUP,  SIGINT, SIGQUIT, SIGTERM, SIGABRT,
 					    SIGSEGV, SIGBUS, SIGFPE,  SIGILL};
 
-void signals_catch(struct signals *signals, void (*handler)(int number))
+enum { FIRST_FAULT = 4 };
+
+static int place_of(int number)
 {
+	for (int i = 0; i < SIGNALS_ENDING; i++)
+		if (numbers[i] == number)
+			return i;
+	return -1;
+}
+
+/* Of a library whose handlers report and let the process end. */
+static int only_reports(const struct sigaction *action)
+{
+	static const char *const libraries[] = {"libopen-pal", "libsimgrid",
+						"libgfortran"};
+	Dl_info place;
+
+	if (action->sa_handler == SIG_DFL)
+		return 1;
+	if (!dladdr((const void *)(uintptr_t)action->sa_handler, &place) ||
+	    !place.dli_fname)
+		return 0;
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (strstr(place.dli_fname, libraries[i]))
+			return 1;
+	return 0;
+}
+
+static void take(struct signals *signals, int i, signals_handler_t handler, int as_fault)
+{
+	struct sigaction *before = &signals->before[i];
 	struct sigaction action;
 
-	if (signals->is_caught)
+	if (signals->caught & 1 << i || sigaction(numbers[i], NULL, before) != 0 ||
+	    before->sa_handler == SIG_IGN || (as_fault && !only_reports(before)))
 		return;
-	signals->is_caught = 1;
 	memset(&action, 0, sizeof(action));
-	action.sa_handler = handler;
+	action.sa_sigaction = handler;
 	/* A stack that has overflowed cannot run it. */
-	action.sa_flags = SA_ONSTACK;
-	for (int i = 0; i < SIGNALS_ENDING; i++) {
-		struct sigaction *before = &signals->before[i];
+	action.sa_flags = SA_ONSTACK | SA_SIGINFO;
+	if (sigaction(numbers[i], &action, NULL) == 0)
+		signals->caught |= 1 << i;
+	if (as_fault)
+		signals->faults |= 1 << i;
+}
 
-		if (sigaction(numbers[i], NULL, before) == 0 &&
-		    before->sa_handler != SIG_IGN)
-			sigaction(numbers[i], &action, NULL);
-	}
+static void release(struct signals *signals, int i)
+{
+	if (signals->caught & 1 << i)
+		sigaction(numbers[i], &signals->before[i], NULL);
+	signals->caught &= ~(1 << i);
+	signals->faults &= ~(1 << i);
+}
+
+void signals_catch(struct signals *signals, signals_handler_t handler)
+{
+	signals->is_ending = 1;
+	for (int i = 0; i < SIGNALS_ENDING; i++)
+		take(signals, i, handler, 0);
 }
 
 void signals_release(struct signals *signals)
 {
-	for (int i = 0; signals->is_caught && i < SIGNALS_ENDING; i++)
-		sigaction(numbers[i], &signals->before[i], NULL);
-	signals->is_caught = 0;
+	signals->is_ending = 0;
+	for (int i = 0; i < SIGNALS_ENDING; i++)
+		if (!(signals->faults & 1 << i))
+			release(signals, i);
 }
 
-void signals_pass(const struct signals *signals, int number)
+void signals_watch(struct signals *signals, signals_handler_t handler)
 {
-	for (int i = 0; i < SIGNALS_ENDING; i++)
-		if (numbers[i] == number)
-			sigaction(number, &signals->before[i], NULL);
-	/* It comes again when the handler has returned. */
-	raise(number);
+	for (int i = FIRST_FAULT; i < SIGNALS_ENDING; i++)
+		take(signals, i, handler, 1);
+}
+
+void signals_unwatch(struct signals *signals)
+{
+	for (int i = FIRST_FAULT; i < SIGNALS_ENDING; i++)
+		if (signals->faults & 1 << i)
+			release(signals, i);
+}
+
+int signals_is_fault(const struct signals *signals, int number, const siginfo_t *info)
+{
+	int i = place_of(number);
+
+	if (i < 0 || !(signals->faults & 1 << i))
+		return 0;
+	return !orr_has_said_why(info);
+}
+
+/* By an instruction, which meets it again when the handler has returned: what was there
+ * before sees the same address. */
+static int comes_again(int number, const siginfo_t *info)
+{
+	return info->si_code > 0 && number != SIGABRT;
+}
+
+void signals_pass(const struct signals *signals, int number, const siginfo_t *info)
+{
+	int i = place_of(number);
+
+	if (i >= 0)
+		sigaction(number, &signals->before[i], NULL);
+	/* It comes when the handler has returned. */
+	if (!comes_again(number, info))
+		raise(number);
+}
+
+void *signals_take_stack(void)
+{
+	stack_t stack = {.ss_size = SIGNALS_STACK_BYTES}, before;
+
+	if (sigaltstack(NULL, &before) != 0 ||
+	    (!(before.ss_flags & SS_DISABLE) && before.ss_size >= SIGNALS_STACK_BYTES))
+		return NULL;
+	stack.ss_sp = malloc(SIGNALS_STACK_BYTES);
+	if (stack.ss_sp && sigaltstack(&stack, NULL) == 0)
+		return stack.ss_sp;
+	free(stack.ss_sp);
+	return NULL;
+}
+
+void signals_drop_stack(void *memory)
+{
+	stack_t stack = {.ss_flags = SS_DISABLE, .ss_size = SIGNALS_STACK_BYTES};
+
+	if (memory)
+		sigaltstack(&stack, NULL);
+	free(memory);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/signals.h"
 #include "core/stuck.h"
 #include "mpi/finish.h"
 
@@ -224,7 +225,7 @@ void mpi_close_begin(struct node *node)
 	if (finish_wait_all(mpi, NULL) < 0) {
 		orr_complain(node->rank, "starpu_mpi_shutdown: these can never end:");
 		stuck_describe(node, say, node);
-		abort();
+		orr_abort();
 	}
 	insert_check_built(mpi);
 	ft_close(mpi);

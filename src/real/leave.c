@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/check.h"
+#include "core/fault.h"
 #include "real/real.h"
 
 /*
@@ -23,10 +26,48 @@ static void do_last(void)
 		node->plat->last(node);
 }
 
-static void on_signal(int number)
+/* Whose code was it? */
+static void tell_fault(int number, const siginfo_t *info)
 {
-	do_last();
-	signals_pass(&real_get()->signals, number);
+	struct node *node = plat_self();
+	struct fault fault = {.number = number,
+			      .info = info,
+			      .date_s = FAULT_NO_DATE,
+			      .caller = pthread_getspecific(real_get()->caller),
+			      .place = syscall(SYS_gettid) == getpid()
+					       ? "the main thread"
+					       : "a thread that is no worker"};
+
+	if (!node)
+		return;
+	fault.rank = node->rank;
+	fault.nranks = node->size;
+	fault_tell(&fault);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	struct real *real = real_get();
+
+	(void)context;
+	if (signals_is_fault(&real->signals, number, info))
+		tell_fault(number, info);
+	if (real->signals.is_ending)
+		do_last();
+	signals_pass(&real->signals, number, info);
+}
+
+void leave_watch_faults(int is_wanted)
+{
+	struct real *real = real_get();
+
+	if (!is_wanted) {
+		signals_unwatch(&real->signals);
+		return;
+	}
+	if (!real->signal_stack)
+		real->signal_stack = signals_take_stack();
+	signals_watch(&real->signals, on_signal);
 }
 
 void plat_at_end(struct plat *plat, void (*last)(struct node *node))

@@ -25,22 +25,38 @@
 #define NEXT(name) P##name
 #endif
 
+/* Open MPI complains when it finds handlers of signals. */
+static int before_start(struct thread_ids *seen)
+{
+	signals_unwatch(&real_get()->signals);
+	return threads_note_alone(seen);
+}
+
+static void after_start(const struct thread_ids *seen, int nours)
+{
+	const struct node *node = plat_self();
+
+	threads_add_of_mpi(seen, nours);
+	if (node)
+		leave_watch_faults(orr_load(&node->catch_signals));
+}
+
 static int start(int *argc, char ***argv)
 {
 	struct thread_ids seen;
-	int nours = threads_note_alone(&seen), ret = NEXT(MPI_Init)(argc, argv);
+	int nours = before_start(&seen), ret = NEXT(MPI_Init)(argc, argv);
 
-	threads_add_of_mpi(&seen, nours);
+	after_start(&seen, nours);
 	return ret;
 }
 
 static int start_thread(int *argc, char ***argv, int required, int *provided)
 {
 	struct thread_ids seen;
-	int nours = threads_note_alone(&seen);
+	int nours = before_start(&seen);
 	int ret = NEXT(MPI_Init_thread)(argc, argv, required, provided);
 
-	threads_add_of_mpi(&seen, nours);
+	after_start(&seen, nours);
 	return ret;
 }
 

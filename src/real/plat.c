@@ -93,6 +93,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 	timers_init(plat);
 	disks_init(plat);
 	cuda_open(plat);
+	leave_watch_faults(orr_load(&node->catch_signals));
 	*plat_out = plat;
 	return 0;
 }

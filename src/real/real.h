@@ -57,6 +57,7 @@ struct real {
 	struct blocking blocking;
 	void *mpi_functions[NHIDDEN]; /* atomic; MPI's own, see mpi_blocking.c */
 	struct signals signals;       /* signals, once a node has something to do then */
+	void *signal_stack; /* for their handlers, of the thread that opened it */
 };
 
 /* mpi_start.c: bytes of each rank of the communicator that is on this machine, in their
@@ -259,6 +260,8 @@ int disks_count(struct plat *plat);
 /* leave.c */
 /* From now on notice that the process ends or divides; once in its life. */
 void leave_watch(void);
+/* From now on say in whose code the program is ended by a fault, or do so no longer. */
+void leave_watch_faults(int is_wanted);
 /* Is it rank 0 of its launcher's, or started without one? */
 int peers_is_first(void);
 /* plat.c: in a child of fork(). */

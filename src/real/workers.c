@@ -198,6 +198,7 @@ static void *worker_main(void *arg)
 {
 	struct worker *worker = arg;
 	struct plat *plat = worker->backend;
+	void *stack = signals_take_stack();
 
 	pthread_setspecific(real_get()->caller, &worker->caller);
 	name_thread(worker);
@@ -212,6 +213,7 @@ static void *worker_main(void *arg)
 		run_worker(plat, worker);
 	tool_worker(worker, starpu_prof_tool_event_driver_deinit);
 	pthread_setspecific(real_get()->caller, NULL); /* It is the worker's. */
+	signals_drop_stack(stack);
 	return NULL;
 }
 

@@ -240,8 +240,10 @@ void sim_watch(void)
 {
 	struct sim *sim = sim_get();
 
-	if (!sim->kernel)
-		sim->kernel = kernel_new(report_deadlock, on_arrival, on_step, on_end);
+	if (sim->kernel)
+		return;
+	sim->kernel = kernel_new(report_deadlock, on_arrival, on_step, on_end);
+	report_faults(sim, 1);
 }
 
 static void sim_start(struct sim *sim, const struct knobs *knobs)
@@ -303,6 +305,7 @@ int plat_open(struct plat **plat, struct node *node)
 	}
 	if (sim->nplats == 0)
 		sim_start(sim, node_knobs(node));
+	report_faults(sim, orr_load(&node->catch_signals));
 	link_plat(sim, opened);
 	summary_open(sim, node_knobs(node));
 	opened->opener = sim_thread_self();

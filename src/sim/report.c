@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <simgrid/actor.h>
 #include <simgrid/engine.h>
 
+#include "core/fault.h"
 #include "core/stuck.h"
 #include "sim.h"
 
@@ -27,10 +29,77 @@ static void on_exit_of_process(int status, void *arg)
 	report_last();
 }
 
-static void on_signal(int number)
+/* What runs when it is no event of a node's. */
+static void add_main(struct fault *fault)
 {
-	report_last();
-	signals_pass(&sim_get()->signals, number);
+	struct sim *sim = sim_get();
+	struct sim_thread *thread = sg_actor_self() ? sg_actor_self_get_data() : NULL;
+
+	if (!thread || !thread->rank)
+		return;
+	fault->caller = &thread->caller;
+	fault->place = thread->call      ? thread->call
+		       : thread->is_main ? "the main"
+					 : "a thread";
+	if (thread->rank->place > 0) {
+		fault->rank = thread->rank->place - 1;
+		fault->nranks = sim->world_size;
+	}
+	if (thread->rank->node) {
+		fault->rank = thread->rank->node->rank;
+		fault->nranks = thread->rank->node->size;
+	}
+}
+
+static void add_event(struct fault *fault)
+{
+	const struct sim *sim = sim_get();
+
+	fault->date_s = sim->now_s;
+	if (!sim->current)
+		return;
+	fault->place = "an event";
+	fault->rank = sim->current->node->rank;
+	fault->nranks = sim->current->node->size;
+	fault->caller = sim->worker ? &sim->worker->caller : &sim->current->events;
+}
+
+/* Whose code was it? */
+static void tell_fault(int number, const siginfo_t *info)
+{
+	struct fault fault = {.number = number,
+			      .info = info,
+			      .date_s = simgrid_get_clock(),
+			      .place = "no rank"};
+
+	if (sim_get()->in_kernel)
+		add_event(&fault);
+	else
+		add_main(&fault);
+	fault_tell(&fault);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	struct sim *sim = sim_get();
+
+	(void)context;
+	if (signals_is_fault(&sim->signals, number, info) && !sim_is_child())
+		tell_fault(number, info);
+	if (sim->signals.is_ending)
+		report_last();
+	signals_pass(&sim->signals, number, info);
+}
+
+void report_faults(struct sim *sim, int is_wanted)
+{
+	if (!is_wanted) {
+		signals_unwatch(&sim->signals);
+		return;
+	}
+	if (!sim->signal_stack)
+		sim->signal_stack = signals_take_stack();
+	signals_watch(&sim->signals, on_signal);
 }
 
 void plat_at_end(struct plat *plat, void (*last)(struct node *node))

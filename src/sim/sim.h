@@ -93,6 +93,7 @@ struct sim {
 	struct progress *progress;  /* NULL: not wanted */
 	struct summary *summary;    /* NULL before the first node */
 	struct signals signals;     /* signals, once a node has something to do then */
+	void *signal_stack;         /* for their handlers, or NULL */
 	int ends_watched;           /* the same of exit() */
 	int timeless_told;          /* said that some tasks take no time */
 	int has_stack_code;         /* see stack.c; 0: not yet known, -1: no */
@@ -353,6 +354,8 @@ void report_end(const char *why);
 void report_waits(const char *why);
 /* What the nodes do when the process ends; once more is no harm. */
 void report_last(void);
+/* From now on say in whose code the program is ended by a fault, or do so no longer. */
+void report_faults(struct sim *sim, int is_wanted);
 /* End the process from anywhere, also from kernel context. */
 void report_exit(int code) __attribute__((noreturn));
 

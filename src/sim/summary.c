@@ -19,13 +19,17 @@ struct summary {
 	char *path; /* "": not wanted */
 	int nranks; /* most at a time */
 	unsigned long ninits, tasks, uncalibrated, messages;
+	unsigned long gpus,
+		gpu_tasks;      /* workers, of all lives; what they have executed */
 	unsigned long inserted; /* most by one rank, and how long it took the slowest: */
 	double insertion_s;
 	unsigned long long bytes;
 	struct model_doubt doubt;
 	double energy_j; /* of tasks by their energy models, what programs noted, idleness
 			  */
-	char policy[32]; /* of the last node */
+	double noise;    /* of the last node, as its policy */
+	int noise_seed;
+	char policy[32];
 };
 
 /* The library opens on a rank. */
@@ -41,6 +45,8 @@ void summary_open(struct sim *sim, const struct knobs *knobs)
 		free(summary->path);
 		summary->path = orr_strdup(knobs->summary);
 	}
+	summary->noise = knobs->noise;
+	summary->noise_seed = knobs->noise_seed;
 	summary->ninits++;
 	if (sim->nplats > summary->nranks)
 		summary->nranks = sim->nplats;
@@ -67,6 +73,18 @@ static double idle_j(const struct node *node)
 	return idle_s > 0 ? node_knobs(node)->idle_power * idle_s : 0;
 }
 
+static void add_gpus(struct summary *summary, const struct node *node)
+{
+	for (int i = 0; i < node->nworkers; i++) {
+		const struct worker *worker = &node->workers[i];
+
+		if (worker->type != STARPU_CUDA_WORKER)
+			continue;
+		summary->gpus++;
+		summary->gpu_tasks += orr_count(&worker->executed);
+	}
+}
+
 void summary_add(struct summary *summary, const struct node *node)
 {
 	/* What opens a backend alone has a node without it. */
@@ -75,6 +93,7 @@ void summary_add(struct summary *summary, const struct node *node)
 		summary->energy_j += node->plat->energy_j + node->energy_j + idle_j(node);
 	}
 	summary->tasks += workers_executed(node);
+	add_gpus(summary, node);
 	summary->uncalibrated += node->uncalibrated_tasks;
 	summary->messages += node->messages_sent;
 	summary->bytes += node->bytes_sent;
@@ -104,7 +123,8 @@ static int write_file(const struct summary *summary)
 		"peak_bytes=%llu\nscheduler=%s\nwork_s=%.9g\nuncalibrated_s=%.9g\n"
 		"extrapolated_s=%.9g\nunsure_s=%.9g\nonce_s=%.9g\nvariance_s2=%.9g\n"
 		"mean_error_s=%.9g\n"
-		"model_error=%.4g\nenergy_j=%.9g\n",
+		"model_error=%.4g\nenergy_j=%.9g\ngpus=%lu\ngpu_tasks=%lu\n"
+		"noise=%.9g\nnoise_seed=%d\n",
 		simgrid_get_clock(), summary->nranks, summary->ninits, summary->tasks,
 		summary->uncalibrated, summary->messages, summary->bytes,
 		summary->inserted, summary->insertion_s, process_wall_s(),
@@ -112,7 +132,8 @@ static int write_file(const struct summary *summary)
 		summary->doubt.uncalibrated_s, summary->doubt.extrapolated_s,
 		summary->doubt.unsure_s, summary->doubt.once_s,
 		summary->doubt.variance_s2, summary->doubt.mean_error_s,
-		model_doubt_error(&summary->doubt), summary->energy_j);
+		model_doubt_error(&summary->doubt), summary->energy_j, summary->gpus,
+		summary->gpu_tasks, summary->noise, summary->noise_seed);
 	return newfile_close(&newfile);
 }
 

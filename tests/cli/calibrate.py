@@ -12,7 +12,7 @@ from run import ORRERY, SRC, Suite, configured
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
-from orrery_tool import calibrate, calibrate_costs, calibrate_job     # noqa: E402
+from orrery_tool import calibrate, calibrate_costs, calibrate_job, calibrate_programs  # noqa: E402
 from orrery_tool.place import Place      # noqa: E402
 from orrery_tool.words import Refusal    # noqa: E402
 
@@ -42,6 +42,44 @@ def known_machines(suite, place):
         suite.verdict("finds_%s_again_within_6_percent" % name, not wrong, wrong)
         suite.succeeds("what_it_writes_of_%s_is_good" % name, "platform", "--check",
                        os.path.join(directory, name + ".toml"), says="good: 2 nodes")
+
+
+def interrupted(suite, place):
+    """An earlier description is whole until there is another; one program may fail once."""
+    directory = os.path.join(suite.directory, "again")
+    args = calibrate.calibrate_parser().parse_args(["-o", directory, "--name", "again"])
+    os.makedirs(directory)
+    suite.write("again/again.toml", "earlier")
+
+    def stop(*_):
+        raise KeyboardInterrupt
+    with unittest.mock.patch.object(calibrate, "run", stop):
+        try:
+            calibrate.fit(place, args, dict(REAL))
+        except KeyboardInterrupt:
+            pass
+    with open(os.path.join(directory, "again.toml"), encoding="ascii") as f:
+        kept = f.read()
+    suite.verdict("a_description_is_whole_or_the_earlier_one", kept == "earlier" and
+                  os.listdir(directory) == ["again.toml"], (kept, os.listdir(directory)))
+    for nfailures, expected in ((1, "said"), (2, None)):
+        ends = [subprocess.CompletedProcess([], 1, "", "hung")] * nfailures + \
+            [subprocess.CompletedProcess([], 0, "said", "")]
+        with unittest.mock.patch.object(subprocess, "run", lambda *_, **options: ends.pop(0)):
+            try:
+                said = calibrate_programs.run(place, 2, [], "calibrate_network", [1])
+            except Refusal as refusal:
+                said = None if "ended with status 1: hung" in str(refusal) else str(refusal)
+        suite.verdict("a_program_that_fails_%d_times" % nfailures, said == expected, said)
+    denied = unittest.mock.Mock(side_effect=PermissionError(13, "Permission denied"))
+    with unittest.mock.patch.object(calibrate.tempfile, "TemporaryFile", denied):
+        try:
+            calibrate.check_arguments(args)
+            said = ""
+        except Refusal as refusal:
+            said = str(refusal)
+    suite.verdict("a_directory_that_refuses_files_is_refused_first",
+                  "nothing can be written in" in said and "-o" in said, said)
 
 
 def launches(suite):
@@ -242,6 +280,7 @@ def main():
         launches(suite)
         jobs(suite)
         mpirun(suite)
+        interrupted(suite, Place(os.path.join(SRC, "scripts")))
         known_machines(suite, Place(os.path.join(SRC, "scripts")))
         real_machine(suite)
     return 1 if suite.nfailed else 0

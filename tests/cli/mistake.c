@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 /* Makes the mistake that its first argument names; "lives" and "fine" are none. */
+#undef NDEBUG
+#include <assert.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +87,60 @@ static int plain(int argc, char **argv)
 	return is_named(argv[1], "mpi-status") && rank == 1 ? 5 : 0;
 }
 
+static void crash(void *arg)
+{
+	(void)arg;
+	*(volatile int *)NULL = 1;
+}
+
+static void crash_cpu(void *buffers[], void *arg)
+{
+	(void)buffers;
+	crash(arg);
+}
+
+static void overflow_cpu(void *buffers[], void *arg)
+{
+	char c = 0;
+
+	(void)buffers;
+	(void)arg;
+	(void)deep(&c);
+}
+
+static struct starpu_codelet crashing = {
+	.cpu_funcs = {crash_cpu}, .name = "crashing", .model = &starpu_perfmodel_nop};
+static struct starpu_codelet overflowing = {.cpu_funcs = {overflow_cpu},
+					    .name = "overflowing",
+					    .model = &starpu_perfmodel_nop};
+
+static void recover(int number)
+{
+	(void)number;
+	fprintf(stderr, "handled by the program\n");
+	_Exit(7);
+}
+
+/* In a task of rank 1's, or its main; the other one waits for it. */
+static void fault(const char *name)
+{
+	if (rank != 1)
+		return;
+	if (is_named(name, "fault-kernel"))
+		starpu_task_insert(&crashing, STARPU_NAME, "the third", 0);
+	if (is_named(name, "fault-stack"))
+		starpu_task_insert(&overflowing, 0);
+	if (is_named(name, "fault-callback"))
+		starpu_task_insert(&nothing, STARPU_CALLBACK, crash, 0);
+	if (is_named(name, "fault-abort"))
+		abort();
+	if (is_named(name, "fault-assert"))
+		assert(rank == 77);
+	if (is_named(name, "fault-raise"))
+		raise(SIGFPE);
+	starpu_task_wait_for_all();
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "fine";
@@ -93,9 +150,15 @@ int main(int argc, char **argv)
 		return plain(argc, argv);
 	if (is_named(name, "lives"))
 		return lives(argc, argv);
+	if (is_named(name, "fault-handled"))
+		signal(SIGSEGV, recover);
 	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
 		return 77;
 	starpu_mpi_comm_rank(MPI_COMM_WORLD, &rank);
+	if (is_named(name, "fault-handled"))
+		crash(NULL);
+	if (strncmp(name, "fault-", 6) == 0)
+		fault(name);
 	if (is_named(name, "leave") && rank == 1)
 		return 5;
 	if (is_named(name, "pointer"))
@@ -104,6 +167,8 @@ int main(int argc, char **argv)
 		return deep(&c);
 	if (is_named(name, "receive"))
 		MPI_Recv(&c, 1, MPI_CHAR, rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	if (is_named(name, "finalize"))
+		MPI_Finalize();
 	if (is_named(name, "say"))
 		fprintf(stderr, "[not orrery] word\n[0.5] [half/a] line");
 	starpu_mpi_shutdown();

@@ -35,9 +35,22 @@ SIMULATED = [
     ("mpi-rank", 0, [r"rank 1\] MPI_Send: param 4 dst \(=77\)"]),
     ("mpi-long", ABORTED, [r"rank 1\] MPI_ERR_TRUNCATE: .*longer than the buffer"]),
     ("pointer", FAULT, [r"signal 11 \(SIGSEGV\): a pointer leads nowhere"]),
-    ("stack", FAULT, [r"more stack than the 8 MiB", r"arrays belong on the heap"]),
+    ("stack", FAULT, [r"more stack than the 8 MiB", r"arrays belong on the heap", r"main of rank 0 of 2"]),
+]
+# Faults of the program's: whose code it was, in both flavours.
+SEEN = r"To see where: compile with -g and give orrery run the option --wrapper"
+FAULTS = [
+    ("fault-kernel", FAULT, [r"rank 1\] signal 11 \(SIGSEGV: .*address 0\) in the kernel of task \"the third\" "
+                             r"\(1\) of codelet \"crashing\" on worker 0 \(CPU 0\) of rank 1 of 2", SEEN]),
+    ("fault-stack", FAULT, [r"rank 1\] signal 11 .* in the kernel of task \"overflowing\" \(1\) on worker 0", SEEN]),
+    ("fault-callback", FAULT, [r"rank 1\] signal 11 .* in a callback of task \"nothing\" \(1\) on worker", SEEN]),
+    ("fault-abort", ABORTED, [r"rank 1\] signal 6 \(SIGABRT: abort\(\).* in the main (thread )?of rank 1 of 2", SEEN]),
+    ("fault-assert", ABORTED, [r"Assertion .rank == 77. failed", r"rank 1\] signal 6 .* in the main", SEEN]),
+    ("fault-raise", 128 + signal.SIGFPE, [r"rank 1\] signal 8 \(SIGFPE\) in the main", SEEN]),
+    ("fault-handled", 7, [r"handled by the program"]),
 ]
 REAL = [
+    ("stack", FAULT, [r"rank [01]\] signal 11 .* in the main thread of rank [01] of 2"]),
     ("leave", 5, [r"rank 1\] the program ended with status 5"]),
     ("mpi-abort", 4, [r"rank [01]\] MPI_Abort: .*status 4|the program ended with status 4"]),
     ("pointer", FAULT, [r"rank [01]\] the program was ended by signal 11 \(SIGSEGV\)"]),
@@ -68,6 +81,35 @@ def mistakes(suite, flavour, options, program, cases):
                       good and not missing and not theirs,
                       "status %s (expected %s), missing %r, their words %r: %r"
                       % (status, expected, missing, theirs and theirs.group(0), said))
+
+
+def faults(suite, flavour, options, program):
+    """A library's handler tells whose code it was, and the program ends as it would have."""
+    mistakes(suite, flavour, options, program, FAULTS)
+    said = run(suite, *options, "-n", "2", program, "fault-kernel")[2]
+    dated = re.search(r"of rank 1 of 2, after [0-9.e-]+ s of simulated time: the program ends$", said, re.M)
+    suite.verdict(flavour + "_faults_have_a_date_where_there_is_one", bool(dated) == bool(options),
+                  said)
+    said = run(suite, *options, "-n", "2", program, "fault-handled")[2]
+    suite.verdict(flavour + "_handlers_of_the_program_go_first", "signal" not in said, said)
+    said = run(suite, *options, "-n", "2", program, "fault-kernel", STARPU_CATCH_SIGNALS="0")[2]
+    suite.verdict(flavour + "_faults_are_not_looked_at_where_signals_are_not_caught",
+                  "To see where" not in said, said)
+    said = run(suite, *options, "-n", "2", "--quiet", program, "finalize")[2]
+    suite.verdict(flavour + "_what_the_library_has_explained_is_no_fault",
+                  "call starpu_mpi_shutdown() first" in said and "To see where" not in said, said)
+
+
+def wrapped(suite, flavour, options, program):
+    """Another program starts ours: a debugger, valgrind."""
+    said = run(suite, *options, "-n", "1", "--quiet", "--wrapper", "env -u NONE STARPU_CALIBRATE=7",
+               program, "fine")[2]
+    suite.verdict(flavour + "_has_a_wrapper", "STARPU_CALIBRATE is 7" in said, said)
+    for wrapper, words in (("no-such-tool --args", "there is no command \"no-such-tool\""),
+                           ("'open", "No closing quotation")):
+        status, _, said = run(suite, *options, "-n", "1", "--wrapper", wrapper, program, "fine")
+        suite.verdict("%s_refuses_the_wrapper_%s" % (flavour, re.sub(r"\W+", "_", wrapper)),
+                      status == 2 and words in said, said)
 
 
 def passes(suite, flavour, options, program):
@@ -131,10 +173,13 @@ def summary(suite):
     status, stdout, said = run(suite, *sim)
     suite.verdict("summary_counts_all_lives_of_all_ranks", status == 0 and re.search(
         r"simulated \S+ s, 3 ranks: 30 tasks under dmdas \(0 % uncalibrated\), 2 messages, 16 bytes\n"
+        r"\[orrery\] the GPUs ran none of the tasks: a codelet has \.cuda_funcs for them.*\n"
         r"\[orrery\] the simulation took \S+ s and \S+ MiB\n$", said) and not stdout,
         "%r, %r" % (stdout, said))
     date = re.search(r"simulated (\S+) s", said)
     suite.verdict("its_date_is_that_of_the_end", date and float(date.group(1)) > 0, said)
+    said = run(suite, *sim, ORRERY_NOISE="0.25", ORRERY_NOISE_SEED="7")[2]
+    suite.verdict("noise_is_told_with_its_seed", "(0 % uncalibrated, noise 0.25 of seed 7)" in said, said)
     for claim, options, env in (("quiet_means_no_summary", ["--quiet"], {}),
                                 ("silent_means_no_summary", [], {"STARPU_SILENT": "1"})):
         status, _, said = run(suite, *options, *sim, **env)
@@ -161,11 +206,15 @@ def main():
         if configured("mpi"):
             suite.succeeds("it_builds", "cc", SOURCE, "-o", "mistake", says="", times=1)
             mistakes(suite, "real", [], "./mistake", REAL)
+            faults(suite, "real", [], "./mistake")
+            wrapped(suite, "real", [], "./mistake")
             passes(suite, "real", [], "./mistake")
         if configured("sim"):
             suite.succeeds("it_builds_simulated", "cc", "--sim", SOURCE, "-o", "mistake-sim",
                            says="", times=1)
             mistakes(suite, "simulated", ["--sim", SMALL], "./mistake-sim", SIMULATED)
+            faults(suite, "simulated", ["--sim", SMALL, "--execute"], "./mistake-sim")
+            wrapped(suite, "simulated", ["--sim", SMALL], "./mistake-sim")
             passes(suite, "simulated", ["--sim", SMALL], "./mistake-sim")
             summary(suite)
     return 1 if suite.nfailed else 0

@@ -16,7 +16,7 @@ from run import BUILD, HELLO, SMALL, SRC, Suite, configured
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
-from orrery_tool import sim                       # noqa: E402
+from orrery_tool import platform_simgrid          # noqa: E402
 from orrery_tool.platform import platform_nodes   # noqa: E402
 from orrery_tool.platform_check import NUMBERS    # noqa: E402
 from orrery_tool.platform_shape import routable   # noqa: E402
@@ -114,7 +114,15 @@ XML_MISTAKES = {
     "xml_wifi": ("""<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
 <zone id="w" routing="Wifi"/></platform>
-""", ["bad.xml:3: <zone>", "wireless"]),
+""", ["bad.xml:3: <zone>", "wireless", "bb_bw"]),
+    "xml_mount": ("""<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><zone id="w" routing="Full"><host id="a" speed="1Gf">
+<mount storageId="d" name="c:"/></host></zone></platform>
+""", ["bad.xml:3: <mount>", "since version 3.27", "<disk id="]),
+    "xml_deployment": ("""<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+<actor host="a" function="master"/></platform>
+""", ["bad.xml:3: <actor>", "deployment file", "--hostfile"]),
 }
 ZONE = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
@@ -168,7 +176,7 @@ ZONE_MISTAKES = {
     "no_latency": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(' latency="1us"', ""),
                    ["bad.xml:6:", "cannot parse number", "bandwidth and latency"]),
     "old_storage": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
-        "<zone", "<storage_type id=\"t\" size=\"1GiB\"/><zone"), ["bad.xml:4:", "<disk id="]),
+        "<zone", "<storage_type id=\"t\" size=\"1GiB\"/><zone"), ["bad.xml:4:", "since version 3.27", "<disk id="]),
     "power": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         'id="a" speed', 'id="a" power'), ["`power'", "simgrid_update_xml"]),
     "no_routing": (ZONE % ("Star", "c", "1GBps", "l", AROUND), ["routing is one of Full, Floyd"]),
@@ -439,14 +447,14 @@ def read_once(suite):
     loads, started = [], subprocess.run
 
     def count(command, *words, **options):
-        loads.append(sim.LOAD_PLATFORM in command)
+        loads.append(platform_simgrid.LOAD_PLATFORM in command)
         return started(command, *words, **options)
     path = os.path.join(suite.directory, "once.xml")
-    names, smpi = ["n0", "n1"], sim.Smpi()
+    names, smpi = ["n0", "n1"], platform_simgrid.Smpi()
 
     def check(machine, hosts):
         with unittest.mock.patch.object(subprocess, "run", count):
-            sim.check_platform(argparse.Namespace(sim=path, machine=machine), smpi, hosts)
+            platform_simgrid.check_platform(argparse.Namespace(sim=path, machine=machine), smpi, hosts)
         return sum(loads)
     suite.write(path, PLATFORM % (CLUSTER, "cpus", "4"))
     seen = [check(path, names), check(path, names), check(path, names[:1]), check("lab.toml", names)]

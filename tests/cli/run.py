@@ -61,6 +61,38 @@ class Suite:
         return name
 
 
+CUDA = """#include <starpu.h>
+#ifdef GUARD
+#ifndef STARPU_USE_CUDA
+#define NO_CUDA
+#endif
+#endif
+#ifndef NO_CUDA
+#include <cuda_runtime.h>
+#include <starpu_cublas_v2.h>
+void on_gpu(void *buffers[], void *arg);
+void on_gpu(void *buffers[], void *arg) { cudaStreamSynchronize(starpu_cuda_get_local_stream()); }
+#endif
+int main(void) { return starpu_init(NULL) != 0; }
+"""
+
+
+def cuda(suite, flavour, words):
+    """Sources for GPUs where there is no CUDA, or nothing is said of its libraries."""
+    suite.write("on_gpu.c", CUDA)
+    status, output = suite.orrery("cc", *flavour, "on_gpu.c", "-o", "on_gpu")
+    suite.verdict("cc_says_what_cuda_needs_%d" % len(flavour), status != 0 and
+                  "[orrery] cc: on_gpu.c uses CUDA: " in output and words in output and
+                  "#ifdef STARPU_USE_CUDA" in output, "%d, %s" % (status, output))
+    status, output = suite.orrery("cc", *flavour, "-USTARPU_USE_CUDA", "-DGUARD", "on_gpu.c", "-o", "on_gpu")
+    suite.verdict("cc_compiles_what_is_guarded_%d" % len(flavour), (status, output) == (0, ""),
+                  "%d, %s" % (status, output))
+    suite.write("wrong.c", "#include <starpu.h>\nint x = y;\n")
+    status, output = suite.orrery("cc", *flavour, "-c", "wrong.c")
+    suite.verdict("cc_speaks_of_cuda_to_nobody_else_%d" % len(flavour), status != 0 and
+                  "CUDA" not in output, "%d, %s" % (status, output))
+
+
 def real(suite):
     suite.succeeds("cc_builds_a_real_program", "cc", HELLO, "-o", "hello", says="", times=1)
     suite.succeeds("run_starts_the_ranks", "run", "-n", "2", "./hello", "hi",
@@ -163,8 +195,10 @@ def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
         if configured("mpi"):
+            cuda(suite, [], "uses CUDA: ")
             real(suite)
         if configured("sim"):
+            cuda(suite, ["--sim"], "a simulation has no CUDA")
             simulated(suite)
         if configured("mpi") and configured("sim"):
             both(suite)

@@ -65,10 +65,20 @@ DAMAGED = (
     ("latency", "8.0", "inf", ["memories 0 and 2 is missing"]),
     ("latency", LATENCY[60:], "", ["expected a row"]),
     ("xml", "<link id=\"RAM-CUDA1\" bandwidth=\"12000000000.0\" latency=\"0.000008\"/>\n", "",
-     ["1 links from main memory and 2 links back", "of 2 GPUs"]),
-    ("xml", "12000000000.0", "0.000000", ["link RAM-CUDA0: bandwidth is 0"]),
-    ("xml", "12000000000.0", "-nan", ["link RAM-CUDA0: bandwidth is \"-nan\""]),
-    ("xml", "RAM-CUDA1", "RAM-CUDA7", ["link RAM-CUDA7: there is no host"]),
+     ["node.xml:6: <host> \"CUDA1\": there is no <link> \"RAM-CUDA1\""]),
+    ("xml", "12000000000.0", "0.000000", ["node.xml:8: <link> \"RAM-CUDA0\": bandwidth is 0"]),
+    ("xml", "12000000000.0", "-nan", ["node.xml:8: <link> \"RAM-CUDA0\": bandwidth is \"-nan\""]),
+    ("xml", "12000000000.0", "12.5.3", ["node.xml:8: <link> \"RAM-CUDA0\": bandwidth is \"12.5.3\""]),
+    ("xml", " latency=\"0.000008\"", "", ["node.xml:8: <link> \"RAM-CUDA0\": latency is missing"]),
+    ("xml", "9000000000", "9 GB", ["node.xml:5: <host> \"CUDA0\": memsize is \"9 GB\""]),
+    ("xml", " value=\"9000000000\"", "", ["node.xml:5: <host> \"CUDA0\": memsize is missing"]),
+    ("xml", "9000000000", "9e30", ["GPUs with 9e+30 bytes"]),
+    ("xml", "id=\"CPU0\" ", "", ["a <host> has no id"]),
+    ("xml", "id=\"RAM-CUDA0\" ", "", ["a <link> has no id"]),
+    ("xml", "\"CUDA1\"", "\"CUDA0\"", ["<host> \"CUDA0\": it is there twice"]),
+    ("xml", "RAM-CUDA1", "RAM-CUDA7", ["there is no <link> \"RAM-CUDA1\""]),
+    ("xml", "<link id=\"RAM-CUDA0\"", "<link id=\"RAM-CUDA7\" bandwidth=\"1\" latency=\"0\"/><link id=\"RAM-CUDA0\"",
+     ["node.xml:8: <link> \"RAM-CUDA7\": there is no <host>"]),
     ("xml", "</AS>", "", ["node.xml:12:", "malformed or truncated"]),
 )
 TEXTS = {"config": CONFIG, "bandwidth": BANDWIDTH, "latency": LATENCY, "xml": HOSTS}
@@ -107,6 +117,9 @@ def main():
             claims.verdict("damaged_%s_%d" % (kind, number), refusal and refusal.startswith(
                 "lab.toml:4: machine: ") and all(word in refusal for word in words), refusal)
             write(kind, TEXTS[kind])
+        refusal, _, out = start(["--check", "node.xml"], with_platform=True)
+        claims.verdict("check_takes_version_3", not refusal and "good: 1 node on" in out,
+                       "%s %s" % (refusal, out))
         write("xml", HOSTS.replace("\"A30\"", "\"H100\"", 1))
         refusal, said, _ = play("xml")
         claims.verdict("gpus_that_differ_are_spoken_of", not refusal and "model of CUDA1 is A30" in said,

@@ -23,7 +23,7 @@ nb = "2..8 x4"
 flops = [1, 2]
 tile = 960
 [results]
-speed = 'speed: ([0-9.]+)'
+speed = '^speed: ([0-9.]+)'
 """ % CHOLESKY
 
 
@@ -51,11 +51,20 @@ def sweep(suite):
     ratio = times["1", "8", "1"] / times["1", "8", "2"]
     suite.verdict("twice_the_flops_are_nearly_twice_as_fast", 1.2 < ratio <= 2.001, ratio)
     suite.verdict("results_are_columns", all(float(row["speed"]) > 0 for row in table), table)
+    suite.verdict("they_are_the_programs_speed", all(
+        1 <= float(row["speed"]) * float(row["time_s"]) / (8 * 960) ** 3 * 3e9 < 3
+        for row in table if row["nb"] == "8"), table)
     suite.verdict("tasks_are_counted", {row["tasks"] for row in table} == {"4", "120"},
                   table)
     suite.verdict("a_page_is_written", "<table>" in read(suite, "sweep", "index.html"), "none")
     suite.verdict("a_picture_is_drawn", exists(suite, "sweep", "runs.png") and
                   "<svg" in read(suite, "sweep", "index.html"), output)
+    suite.write("vague.toml", STUDY.replace("'^speed", "'speed") + "gone = 'no such words: (.*)'\n")
+    status, output = suite.orrery("study", "vague.toml", "--set", "nb=2", "--set", "flops=1")
+    suite.verdict("vague_results_are_spoken_of_once", status == 0 and output.count(
+        "[results] speed = 'speed: ([0-9.]+)': it is found in \"speed: ... GFlop/s\" and in \"simulation "
+        "speed: ... tasks/s\"") == 1 and output.count("[results] gone = 'no such words: (.*)': it is found "
+                                                     "nowhere") == 1, output)
     status, output = suite.orrery("study", "sweep.toml", "--set", "nb=2,3")
     suite.verdict("values_are_added", status == 0 and len(rows(suite, "sweep")) == 12
                   and "4 of 8 runs are in the table already" in output, output)

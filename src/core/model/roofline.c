@@ -9,8 +9,8 @@
  * CPU: a tuned BLAS reaches 85 to 95 % of a core's peak on large tiles; the low end
  *   leaves room for the other cores' memory traffic.  3 us stand for packing the
  *   operands: half the rate at a matrix product of order 50 on a 90 Gflop/s core.
- * GPU: vendor matrix products reach 80 to 95 % of the peak without tensor cores at
- *   orders of some thousands.  20 us are one launch (5 to 10 us, the usual figure for
+ * GPU: vendor matrix products reach 80 to 95 % of the declared peak at orders of some
+ *   thousands.  20 us are one launch (5 to 10 us, the usual figure for
  *   a kernel launch) and the ramp until all multiprocessors have work: half the rate
  *   at order 580 on a 19.5 Tflop/s device.
  */
