@@ -115,13 +115,15 @@ char *datatype_base(starpu_data_handle_t handle, unsigned memory)
 /*
  * Interfaces of several buffers have types whose offsets depend on where these are.  The
  * words of the interface say that, then and later: a block moves as the pointer moves
- * that points to it, or to the nearest byte before it.
+ * that points to it, or to the nearest byte before it.  What lies in the interface
+ * itself, a number of elements for instance, moves as little as that does.
  */
 enum { LOWEST_ADDRESS = 4096 }; /* of a pointer: smaller words are numbers */
 
 struct answer {
 	struct place *place;
 	uintptr_t base;
+	uintptr_t interface; /* where it is */
 	size_t nwords;
 	uintptr_t words[];
 };
@@ -134,6 +136,7 @@ static struct answer *answer_new(starpu_data_handle_t handle, struct place *plac
 
 	answer->place = place;
 	answer->base = (uintptr_t)datatype_base(handle, STARPU_MAIN_RAM);
+	answer->interface = (uintptr_t)interface;
 	answer->nwords = n;
 	memcpy(answer->words, interface, n * sizeof(uintptr_t));
 	return answer;
@@ -172,7 +175,8 @@ struct answer *datatype_ask_first(struct mpi *mpi, starpu_data_handle_t handle)
 
 struct move {
 	const struct answer *answer;
-	uintptr_t base;         /* where it is now */
+	size_t bytes;           /* of the interface */
+	uintptr_t base;         /* where the value is now */
 	const uintptr_t *words; /* of the interface now */
 };
 
@@ -183,6 +187,9 @@ static ptrdiff_t shift(void *arg, ptrdiff_t at)
 	uintptr_t address = answer->base + (uintptr_t)at;
 	uintptr_t from = answer->base, to = move->base;
 
+	if (address - answer->interface < move->bytes)
+		return (ptrdiff_t)((uintptr_t)move->words - answer->interface -
+				   (move->base - answer->base));
 	for (size_t i = 0; i < answer->nwords; i++)
 		if (answer->words[i] >= LOWEST_ADDRESS && answer->words[i] <= address &&
 		    (answer->words[i] > from || from > address)) {
@@ -195,7 +202,8 @@ static ptrdiff_t shift(void *arg, ptrdiff_t at)
 struct place *answered_place(struct answer *answer, starpu_data_handle_t handle,
 			     unsigned memory)
 {
-	struct move move = {answer, (uintptr_t)datatype_base(handle, memory),
+	struct move move = {answer, handle->ops->interface_size,
+			    (uintptr_t)datatype_base(handle, memory),
 			    data_find_copy(handle, memory)->interface};
 	size_t bytes = answer->nwords * sizeof(uintptr_t);
 	struct place *place = memcmp(move.words, answer->words, bytes) == 0

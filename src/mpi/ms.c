@@ -177,6 +177,15 @@ static struct parcel *parcel_new(struct ms *ms, int peer, const struct ms_head *
 	return parcel;
 }
 
+/* ms is locked. */
+static void count(struct ms *ms, size_t bytes)
+{
+	struct node *node = ms->node;
+
+	orr_note(&node->messages_sent, node->messages_sent + 1);
+	orr_note(&node->bytes_sent, node->bytes_sent + bytes);
+}
+
 void ms_send(struct ms *ms, int peer, const struct ms_head *head, const void *body,
 	     size_t bytes)
 {
@@ -187,6 +196,7 @@ void ms_send(struct ms *ms, int peer, const struct ms_head *head, const void *bo
 
 	/* Nobody else's may come between: one hold. */
 	orr_lock(&ms->lock);
+	count(ms, bytes);
 	while (bytes > most) {
 		parcel = parcel_new(ms, peer, &part, at, most);
 		at += most;
@@ -279,6 +289,8 @@ void ms_bulk_start(struct ms_bulk *bulk, enum outgoing_kind kind)
 	bulk->outgoing.kind = kind;
 	bulk->outgoing.what.bulk = &bulk->bulk;
 	orr_lock(&ms->lock);
+	if (kind == OUTGOING_PUT)
+		count(ms, layout_bytes(&bulk->bulk.layout));
 	orr_add(&ms->nflying, 1);
 	outbox_note(&ms->outbox, &bulk->outgoing);
 	unlock_noted(ms);

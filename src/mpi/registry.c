@@ -155,17 +155,24 @@ static void die_bound(struct mpi *mpi, const char *func, int64_t tag,
 		      starpu_data_handle_t handle, starpu_data_handle_t other)
 	__attribute__((noreturn));
 
+/* Transfers match by tag: what the one still has to send and what the other sends could
+ * be taken for each other. */
 static void die_bound(struct mpi *mpi, const char *func, int64_t tag,
 		      starpu_data_handle_t handle, starpu_data_handle_t other)
 {
 	char text[128], other_text[128];
+	int is_dying = (data_flags(other) & DATUM_DYING) != 0;
 
-	orr_die(mpi->rank,
-		"%s: tag %lld for handle %p (%s) belongs to handle %p (%s) already; "
-		"give each handle a tag of its own, or unregister the other one first",
+	orr_die(mpi->rank, "%s: tag %lld for handle %p (%s) belongs to handle %p (%s) %s",
 		func, (long long)tag, (void *)handle,
 		data_describe(handle, text, sizeof(text)), (void *)other,
-		data_describe(other, other_text, sizeof(other_text)));
+		data_describe(other, other_text, sizeof(other_text)),
+		is_dying ? "still: it was given to starpu_data_unregister_submit(), but "
+			   "tasks or transfers that use it have not ended; take another "
+			   "tag, or call starpu_mpi_wait_for_all() before "
+			   "(starpu_data_unregister() waits by itself)"
+			 : "already; give each handle a tag of its own, or unregister "
+			   "the other one first");
 }
 
 static void set_tag(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
@@ -185,9 +192,9 @@ static void set_tag(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
 		unbind_tag(registry, handle);
 	handle->tag = tag;
 	other = bind_tag(registry, handle, tag);
-	orr_unlock(&registry->lock);
-	if (other)
+	if (other) /* which lives as long as the lock is held */
 		die_bound(mpi, func, tag, handle, other);
+	orr_unlock(&registry->lock);
 }
 
 static void set_owner(struct mpi *mpi, starpu_data_handle_t handle, int rank, int comm,

@@ -13,7 +13,8 @@
 /*
  * deferred.c - transport "mpi" in simulation.
  *
- * Only a rank's main may call MPI, but tasks that end in kernel context send, too.
+ * Only a rank's main may call MPI, but tasks that end in kernel context send, and threads
+ * of the program, too.
  * What is started there waits here until the main polls; it is woken for that.
  *
  * What messages cost the software is charged here, as the other transports do, and not by
@@ -201,7 +202,7 @@ static int start_at(struct deferred *deferred, const struct item *wanted)
 		wanted->date_s > (sim->in_kernel ? sim->now_s : simgrid_get_clock());
 	struct item *item;
 
-	if (!is_later && !sim->in_kernel) {
+	if (!is_later && sim_is_main()) {
 		flush(deferred);
 		return start(deferred, wanted);
 	}
@@ -339,7 +340,7 @@ static int deferred_poll(struct net *net)
 	struct deferred *deferred = deferred_of(net);
 	int n;
 
-	if (deferred->plat->sim->in_kernel)
+	if (!sim_is_main())
 		return 0;
 	n = flush(deferred);
 	enter();

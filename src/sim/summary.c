@@ -27,9 +27,10 @@ struct summary {
 	struct model_doubt doubt;
 	double energy_j; /* of tasks by their energy models, what programs noted, idleness
 			  */
-	double noise;    /* of the last node, as its policy */
+	double noise; /* of the last node */
 	int noise_seed;
-	char policy[32];
+	int has_master;  /* of slaves, which are nodes that take its tasks as they come */
+	char policy[32]; /* of the last node, or of the master */
 };
 
 /* The library opens on a rank. */
@@ -73,27 +74,37 @@ static double idle_j(const struct node *node)
 	return idle_s > 0 ? node_knobs(node)->idle_power * idle_s : 0;
 }
 
-static void add_gpus(struct summary *summary, const struct node *node)
+/* Tasks of its own workers: those of slaves count where they are.  1: it has slaves. */
+static int add_tasks(struct summary *summary, const struct node *node)
 {
+	int is_master = 0;
+
 	for (int i = 0; i < node->nworkers; i++) {
 		const struct worker *worker = &node->workers[i];
 
+		if (worker->driver && worker->driver->is_remote) {
+			is_master = 1;
+			continue;
+		}
+		summary->tasks += orr_count(&worker->executed);
 		if (worker->type != STARPU_CUDA_WORKER)
 			continue;
 		summary->gpus++;
 		summary->gpu_tasks += orr_count(&worker->executed);
 	}
+	return is_master;
 }
 
 void summary_add(struct summary *summary, const struct node *node)
 {
+	int is_master;
+
 	/* What opens a backend alone has a node without it. */
 	if (node->plat) {
 		add_doubt(&summary->doubt, &node->plat->doubt);
 		summary->energy_j += node->plat->energy_j + node->energy_j + idle_j(node);
 	}
-	summary->tasks += workers_executed(node);
-	add_gpus(summary, node);
+	is_master = add_tasks(summary, node);
 	summary->uncalibrated += node->uncalibrated_tasks;
 	summary->messages += node->messages_sent;
 	summary->bytes += node->bytes_sent;
@@ -103,8 +114,9 @@ void summary_add(struct summary *summary, const struct node *node)
 		summary->insertion_s = node->inserting_s;
 	/* A node that could not open has none.  A name of the application's may be
 	 * anything; lines have one '='. */
-	if (!node->policy)
+	if (!node->policy || summary->has_master)
 		return;
+	summary->has_master = is_master;
 	snprintf(summary->policy, sizeof(summary->policy), "%s",
 		 node->policy->policy_name ? node->policy->policy_name : "own");
 	summary->policy[strcspn(summary->policy, "=\n\r")] = 0;

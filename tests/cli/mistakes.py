@@ -17,6 +17,7 @@ sys.path.insert(0, os.path.join(SRC, "scripts"))
 from orrery_tool.speech import MpirunSpeech, SimgridSpeech  # noqa: E402
 
 SOURCE = os.path.join(SRC, "tests", "cli", "mistake.c")
+SLAVES = os.path.join(SRC, "examples", "slaves.c")
 THEIR_WORDS = re.compile(r"\[\w+/(CRITICAL|WARNING|INFO)\]|Oops|SimGrid|\.cpp:\d+|-{60}|"
                          r"Per user-direction|Access violation|ERRORS_ARE_FATAL")
 DEADLOCK, ABORTED = 3, 128 + signal.SIGABRT
@@ -196,6 +197,12 @@ def summary(suite):
         figures = f.read()
     suite.verdict("figures_can_be_kept", "tasks=30\n" in figures and "inits=6\n" in figures,
                   figures)
+    # The master's policy; what slaves execute is not the master's, too.
+    suite.succeeds("slaves_build", "cc", "--sim", SLAVES, "-o", "slaves-sim", says="", times=1)
+    status, _, said = run(suite, "--sim", SMALL, "-n", "3", "./slaves-sim", STARPU_NMPI_MS="2",
+                          STARPU_SCHED="prio")
+    suite.verdict("summary_counts_tasks_of_slaves_once", status == 0 and re.search(
+        r"simulated \S+ s, 3 ranks: 40 tasks under prio \(.*\), [1-9]\d+ messages, [1-9]", said), said)
 
 
 def main():

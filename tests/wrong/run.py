@@ -385,6 +385,8 @@ SPREAD = [
     spread("world_owner_in_half", r"task add shall execute on rank 3, the owner of argument 0 "
            r"\(data with tag 1 \(v8\)\)", r"expected 0 to 1, the ranks of the communicator", nranks=4),
     spread("rank_set_beyond", r"data_set_rank: rank 7 does not exist", r"expected 0 to 1"),
+    spread("same_tag_too_soon", r"_data_register: tag 1 for handle", r"belongs to handle .* still: ",
+           r"starpu_data_unregister_submit\(\), but tasks", r"call starpu_mpi_wait_for_all\(\) before"),
     spread("unregistered_by_one", r"task add, argument 0 \(data .*\): the handle was unregistered"),
     # Insertion in parts.
     spread("built_and_not_posted", r"tag 1 came from rank 1 \(8 bytes\): nobody", GRAPHS),

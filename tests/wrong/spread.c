@@ -409,6 +409,16 @@ static void rank_set_beyond(void)
 	starpu_mpi_data_set_rank(a, 7);
 }
 
+/* The handle that had the tag lives on until it is released. */
+static void same_tag_too_soon(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0);
+
+	starpu_data_acquire(a, STARPU_R);
+	starpu_data_unregister_submit(a);
+	owned(&other_value, 1, 0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct scene scenes[] = {
@@ -441,6 +451,7 @@ int main(int argc, char **argv)
 		SCENE(waits_outside),
 		SCENE(exits_in_callback),
 		SCENE(rank_set_beyond),
+		SCENE(same_tag_too_soon),
 	};
 
 	return wrong_main(argc, argv, scenes, sizeof scenes / sizeof *scenes);
