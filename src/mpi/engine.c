@@ -38,6 +38,7 @@ void engine_init(struct mpi *mpi)
 	outbox_init(&engine->outbox, &engine->lock, parcels_left);
 	list_init(&engine->all);
 	pool_init(&engine->requests, sizeof(struct request));
+	request_match_lines(&engine->posted);
 	pool_init(&engine->parcels, sizeof(struct parcel));
 	earlies_init(mpi);
 	large_init(&engine->large);
@@ -642,7 +643,7 @@ static void request_acquired(struct acquire *acquire)
 		engine_consume(request);
 	engine_unlock(engine);
 	if (is_over)
-		finish_release(request);
+		finish_release_copied(request);
 	else if (needs_poll)
 		finish_drain_later(mpi);
 }

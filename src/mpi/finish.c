@@ -49,6 +49,8 @@ static void leave(struct mpi *mpi, struct request *request)
 void finish_moved(struct mpi *mpi, struct request *request)
 {
 	leave(mpi, request);
+	/* What came with it is taken in before it is released. */
+	__builtin_prefetch(request_handle(request), 1);
 	append(&mpi->engine.moved, &mpi->engine.moved_last, request);
 }
 
@@ -64,7 +66,7 @@ static int may_release(struct mpi *mpi)
 
 int finish_copied(struct mpi *mpi, struct request *request)
 {
-	if (!may_release(mpi)) {
+	if (!may_release(mpi) && (request->callback || request->payload.is_packed)) {
 		finish_moved(mpi, request);
 		return 0;
 	}
@@ -175,22 +177,41 @@ void finish_release(struct request *request)
 	engine_unlock(engine);
 }
 
+void finish_release_copied(struct request *request)
+{
+	struct mpi *mpi = request->mpi;
+	struct engine *engine = &mpi->engine;
+
+	if (may_release(mpi)) {
+		finish_release(request);
+	} else if (acquire_release_unheard(&request->acquire)) {
+		end(request);
+	} else {
+		engine_lock(engine);
+		append(&engine->moved, &engine->moved_last, request);
+		engine_unlock(engine);
+	}
+}
+
 /* ---- working off ----------------------------------------------------- */
 
-/* The data of the next ones, which no part of the cache has kept when many are pending.
- */
-static void bring_near(const struct request *next)
+enum { RELEASES_AHEAD = 4 };
+
+/* What no part of the cache has kept when many are pending: the data of one of those that
+ * follow, and the handle of the one behind it.  Returns that one. */
+static const struct request *bring_near(const struct request *ahead)
 {
 	const struct data_body *body;
 
-	if (!next)
-		return;
-	body = request_handle(next)->body;
+	if (!ahead)
+		return NULL;
+	body = request_handle(ahead)->body;
 	__builtin_prefetch(&body->waiting, 1);
 	__builtin_prefetch(&body->valid, 1);
 	__builtin_prefetch(&body->main.refs, 1);
-	if (next->next)
-		__builtin_prefetch(request_handle(next->next), 1);
+	if (ahead->next)
+		__builtin_prefetch(request_handle(ahead->next), 1);
+	return ahead->next;
 }
 
 static int run_releases(struct mpi *mpi)
@@ -199,9 +220,13 @@ static int run_releases(struct mpi *mpi)
 	int count = 0;
 
 	while ((request = take_all(&mpi->engine, &mpi->engine.moved))) {
+		const struct request *ahead = request->next;
+
+		for (int i = 1; i < RELEASES_AHEAD; i++)
+			ahead = bring_near(ahead);
 		for (; request; request = next) {
 			next = request->next;
-			bring_near(next);
+			ahead = bring_near(ahead);
 			finish_release(request);
 			count++;
 		}

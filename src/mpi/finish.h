@@ -14,11 +14,15 @@
 
 /* The payload of request has moved; the engine is locked. */
 void finish_moved(struct mpi *mpi, struct request *request);
-/* Its value was copied, and nothing is awaited.  1: the caller releases it when the
- * engine is locked no more; 0: whoever polls does. */
+/* Its value was copied, and nothing is awaited.  1: the caller calls
+ * finish_release_copied() when the engine is locked no more; 0: whoever polls does all.
+ */
 int finish_copied(struct mpi *mpi, struct request *request);
 /* Give back the datum of a request that has moved; whoever polls calls its callback. */
 void finish_release(struct request *request);
+/* The same for what finish_copied() has left to the caller: whoever polls does it where
+ * others wait for the datum and the caller is in the application's code. */
+void finish_release_copied(struct request *request);
 /* The datum of a receive that was kept for others has been released. */
 void finish_let_go(struct request *request);
 /* Work off what has moved.  Returns how many requests.  Not under the lock. */

@@ -11,6 +11,7 @@
 enum {
 	MATCH_FIRST_BUCKETS = 64,
 	MATCH_AHEAD = 2,
+	MATCH_LINE = ORR_LINE_BYTES / sizeof(void *), /* buckets */
 	MATCH_ROW = 64 /* buckets, those of as many consecutive tags: a page at most */
 };
 
@@ -44,7 +45,7 @@ void match_free(struct match *match)
 static void grow(struct match *match)
 {
 	size_t old_count = match->buckets ? match->mask + 1 : 0;
-	size_t count = old_count ? 4 * old_count : MATCH_FIRST_BUCKETS;
+	size_t count = old_count ? 2 * old_count : MATCH_FIRST_BUCKETS;
 	struct match_entry **old = match->buckets;
 
 	match->buckets = orr_alloc(count * sizeof(*match->buckets));
@@ -63,15 +64,28 @@ static void grow(struct match *match)
 	free(old);
 }
 
+/* Where tags come in turn, the buckets of those to come are asked for, a line at a time.
+ */
+static inline void bring_buckets(const struct match *match, uint64_t comm, int source,
+				 int64_t tag)
+{
+	int64_t later = (int64_t)((uint64_t)tag + 2 * MATCH_LINE);
+
+	if (later % MATCH_LINE == 0)
+		__builtin_prefetch(&match->buckets[bucket_of(match, comm, source, later)],
+				   1);
+}
+
 void match_add(struct match *match, struct match_entry *entry)
 {
 	struct match_entry *first, **bucket;
 
-	/* At most half full: who shares a bucket has to be looked at, far away. */
-	if (!match->buckets || 2 * match->nkeys > match->mask)
+	/* At most a quarter full: who shares a bucket has to be looked at, far away. */
+	if (!match->buckets || 4 * match->nkeys > match->mask)
 		grow(match);
 	bucket =
 		&match->buckets[bucket_of(match, entry->comm, entry->source, entry->tag)];
+	bring_buckets(match, entry->comm, entry->source, entry->tag);
 	entry->next = NULL;
 	match->nentries++;
 	for (first = *bucket; first; first = first->chain) {
@@ -87,28 +101,35 @@ void match_add(struct match *match, struct match_entry *entry)
 	match->nkeys++;
 }
 
-/* The next tags are likely to be asked for next, and theirs are the buckets beside. */
-static void bring_near(const struct match *match, size_t at)
+/* The next tags are likely to be asked for next. */
+static inline void bring_near(struct match *match, uint64_t comm, int source, int64_t tag)
 {
-	for (size_t i = 1; i <= MATCH_AHEAD; i++) {
-		const struct match_entry *entry = match->buckets[(at + i) & match->mask];
+	int64_t next = (int64_t)((uint64_t)tag + MATCH_AHEAD);
+	const char *entry =
+		(const char *)match->buckets[bucket_of(match, comm, source, next)];
+	int is_in_turn = tag == (int64_t)((uint64_t)match->recent + 1);
 
-		if (entry)
-			__builtin_prefetch(&entry->tag, 1);
-	}
+	match->recent = tag;
+	bring_buckets(match, comm, source, tag);
+	if (!entry)
+		return;
+	__builtin_prefetch(&((const struct match_entry *)entry)->tag, 1);
+	if (!is_in_turn)
+		return;
+	/* All of what it lies in. */
+	for (int line = -match->nlines_before; line <= match->nlines_behind; line++)
+		__builtin_prefetch(entry + line * ORR_LINE_BYTES, 1);
 }
 
 struct match_entry *match_take(struct match *match, uint64_t comm, int source,
 			       int64_t tag)
 {
 	struct match_entry **link, *first, *second;
-	size_t at;
 
 	if (match->nentries == 0)
 		return NULL;
-	at = bucket_of(match, comm, source, tag);
-	link = &match->buckets[at];
-	bring_near(match, at);
+	link = &match->buckets[bucket_of(match, comm, source, tag)];
+	bring_near(match, comm, source, tag);
 	while (*link && !has_key(*link, comm, source, tag))
 		link = &(*link)->chain;
 	first = *link;

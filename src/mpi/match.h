@@ -26,9 +26,13 @@ struct match_entry {
 struct match {
 	struct match_entry **buckets;
 	size_t mask, nkeys, nentries;
+	int64_t recent; /* tag that was asked for last */
+	/* Lines of the cache before and behind that of an entry which are needed with it.
+	 */
+	int nlines_before, nlines_behind;
 };
 
-/* A zeroed struct match is empty. */
+/* A zeroed struct match is empty; who knows them then sets the numbers of lines. */
 void match_free(struct match *match);
 /* comm, source and tag of entry are set. */
 void match_add(struct match *match, struct match_entry *entry);

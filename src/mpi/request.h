@@ -111,7 +111,16 @@ struct request {
 _Static_assert(offsetof(struct request, kept) + sizeof(struct kept *) <=
 		       offsetof(struct request, match.tag),
 	       "what comes behind the match leaves its key");
-_Static_assert(offsetof(struct request, match) % 64 == 0, "requests are lines long");
+_Static_assert(offsetof(struct request, match) % ORR_LINE_BYTES == 0,
+	       "requests are lines long");
+
+/* What of a posted receive is needed when it is matched. */
+static inline void request_match_lines(struct match *match)
+{
+	match->nlines_before = offsetof(struct request, match) / ORR_LINE_BYTES;
+	match->nlines_behind = (sizeof(struct request) - 1) / ORR_LINE_BYTES -
+			       offsetof(struct request, match) / ORR_LINE_BYTES;
+}
 
 static inline starpu_data_handle_t request_handle(const struct request *request)
 {

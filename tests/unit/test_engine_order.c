@@ -343,6 +343,55 @@ static void pieces_are_events(void **state)
 	world_close();
 }
 
+static int nacquired;
+
+static void note_acquired(void *arg)
+{
+	(void)arg;
+	nacquired++;
+}
+
+/* The application's thread releases the datum of a small send at once when nobody hears
+ * of it, and leaves that to who polls when somebody would. */
+static void copied_sends_are_over_unheard(void **state)
+{
+	int value = 7, came = 0;
+	starpu_data_handle_t datum, other;
+	struct post what = {.kind = REQUEST_SEND, .peer = 1};
+
+	(void)state;
+	world_open(2);
+	world_mpi(0)->engine.copies_small = 1;
+	datum = world_vector(0, &value, 1);
+	other = world_vector(1, &came, 1);
+	what.handle = datum;
+	world_post_detached(0, &what, NULL, NULL);
+	assert_int_equal(engine_npending(world_mpi(0)), 0);
+	assert_int_equal(datum->body->npending, 0);
+	/* It begins when a writer ends, and another one waits for its end. */
+	assert_int_equal(starpu_data_acquire_try(datum, STARPU_RW), 0);
+	value = 8;
+	what.tag = 1;
+	world_post_detached(0, &what, NULL, NULL);
+	assert_int_equal(starpu_data_acquire_cb(datum, STARPU_W, note_acquired, NULL), 0);
+	starpu_data_release(datum);
+	assert_int_equal(nacquired, 0);
+	assert_int_equal(engine_npending(world_mpi(0)), 1);
+	fake_run();
+	assert_int_equal(nacquired, 1);
+	assert_int_equal(engine_npending(world_mpi(0)), 0);
+	fake_select(0);
+	starpu_data_release(datum);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(finish_wait(world_post(1, REQUEST_RECEIVE, other, 0, i)),
+				 0);
+		assert_int_equal(came, 7 + i);
+	}
+	world_forget(0, datum);
+	world_forget(1, other);
+	world_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +407,7 @@ int main(void)
 		cmocka_unit_test(one_moves_in_any_case),
 		cmocka_unit_test(ordinals_only_explain),
 		cmocka_unit_test(pieces_are_events),
+		cmocka_unit_test(copied_sends_are_over_unheard),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

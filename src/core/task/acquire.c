@@ -165,6 +165,16 @@ void acquire_release(struct acquire *acquire)
 	ready_run(node, &ready);
 }
 
+int acquire_release_unheard(struct acquire *acquire)
+{
+	struct job *job = acquire_job(acquire);
+
+	if (!deps_release_unheard(job))
+		return 0;
+	job_move(job, JOB_DONE);
+	return 1;
+}
+
 void acquire_downgrade(struct acquire *acquire)
 {
 	struct ready ready = {0};

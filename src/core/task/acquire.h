@@ -58,6 +58,9 @@ int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t
 /* Give the datum back; the struct may be freed or used again on return.  May be called
  * from inside acquired(). */
 void acquire_release(struct acquire *acquire);
+/* The same, of a reader, unless somebody waits for that: 1; 0: it has kept the datum.
+ * Calls nothing of the application's, and nothing else starts. */
+int acquire_release_unheard(struct acquire *acquire);
 /* A writer becomes a reader: other readers may start. */
 void acquire_downgrade(struct acquire *acquire);
 

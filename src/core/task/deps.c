@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "core/bound/graph.h"
+#include "core/data/copies.h"
 #include "core/data/data_ops.h"
 #include "core/data/duplicate.h"
 #include "core/task/exclusion.h"
@@ -507,6 +508,40 @@ void deps_release(struct job *job, struct ready *ready)
 		release(&job->accesses[i], &woken, ready);
 	if (woken)
 		exclusion_retry(woken, ready);
+}
+
+/* Would anybody hear that a reader has gone?  Its datum is locked. */
+static int is_heard(const struct data_body *body, const struct access *access)
+{
+	const struct memory *memory = &access->job->node->memories[STARPU_MAIN_RAM];
+
+	return body->waiting || exclusion_is_awaited(body) || body->gate || body->idle ||
+	       (body->group && body->group->closes) || !copy_is_own(access->copy) ||
+	       !memory->is_booked || orr_load_ptr((void **)&memory->budget_waiters) ||
+	       orr_load_ptr((void **)&memory->waiting);
+}
+
+int deps_release_unheard(struct job *job)
+{
+	struct access *access = &job->accesses[0];
+	starpu_data_handle_t datum = access->datum;
+	struct data_body *body = datum->body;
+	int released = 0;
+
+	ORR_ASSERT(job->naccesses == 1 && !access_writes(access));
+	orr_lock(&datum->lock);
+	if (access->state == ACCESS_GRANTED && access->copy && !is_heard(body, access)) {
+		copy_unuse(access->copy, access);
+		access->copy = NULL;
+		exclusion_drop(body, access);
+		if (takes_turn(access) && --body->nactive == 0)
+			body->group = NULL;
+		access->state = ACCESS_RELEASED;
+		body->npending--;
+		released = 1;
+	}
+	orr_unlock(&datum->lock);
+	return released;
 }
 
 void deps_resume(starpu_data_handle_t datum, struct ready *ready)

@@ -47,6 +47,9 @@ static inline void deps_expect_data(const struct job *job)
 
 /* Give the accesses back; jobs that may start now are appended to ready. */
 void deps_release(struct job *job, struct ready *ready);
+/* Give back the one datum that job reads, unless somebody waits for that, or copies are
+ * to be seen to: 1, else 0.  Nothing else starts, and nothing is called. */
+int deps_release_unheard(struct job *job);
 /* The datum was held back (turns.h), and what that was for is over. */
 void deps_resume(starpu_data_handle_t datum, struct ready *ready);
 /* One more user of the datum, which holds nothing but its end; and one less. */
