@@ -17,8 +17,8 @@
 enum {
 	FEW_BOUNDS = 48,    /* so many are sorted by insertion */
 	LEVELS_AT_ONCE = 4, /* are compared; a divisor of REGION_BLOCK */
-	/* Members of a link that join: so far ahead their streams are expected, and these's
-	 * links; and so many are looked for before the first of them joins. */
+	/* Members of a link that join: so far ahead their streams are expected, and
+	 * these's links; and so many are looked for before the first of them joins. */
 	STREAMS_AHEAD = 4,
 	LINKS_AHEAD = 2,
 	FOUND_AT_ONCE = 32,

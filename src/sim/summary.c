@@ -27,7 +27,7 @@ struct summary {
 	struct model_doubt doubt;
 	double energy_j; /* of tasks by their energy models, what programs noted, idleness
 			  */
-	double noise; /* of the last node */
+	double noise;    /* of the last node */
 	int noise_seed;
 	int has_master;  /* of slaves, which are nodes that take its tasks as they come */
 	char policy[32]; /* of the last node, or of the master */

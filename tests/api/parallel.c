@@ -200,7 +200,7 @@ static void data_are_whole(void)
 /* Under any policy; once they are there, no more. */
 static void programs_ask_for_the_usual_sets(void)
 {
-	int size, *ids;
+	int size, *members;
 
 	begin("eager");
 	CLAIM_EQ(starpu_combined_worker_get_count(), 0);
@@ -212,7 +212,7 @@ static void programs_ask_for_the_usual_sets(void)
 		int id = (int)(starpu_worker_get_count() + i);
 
 		CLAIM(starpu_worker_is_combined_worker(id));
-		CLAIM_EQ(starpu_combined_worker_get_description(id, &size, &ids), 0);
+		CLAIM_EQ(starpu_combined_worker_get_description(id, &size, &members), 0);
 		CLAIM_EQ(size, i == 0 ? 4 : 2);
 	}
 	starpu_shutdown();

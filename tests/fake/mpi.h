@@ -26,6 +26,7 @@ MPI_Comm fake_mpi_world(void);
 #define MPI_STATUS_IGNORE      ((MPI_Status *)0)
 #define MPI_COMM_NULL_COPY_FN  ((MPI_Comm_copy_attr_function *)0)
 #define MPI_SUCCESS            0
+#define MPI_DATATYPE_NULL      0
 #define MPI_BYTE               1
 #define MPI_UNDEFINED          (-32766)
 #define MPI_TAG_UB             1000000
@@ -47,6 +48,8 @@ int MPI_Query_thread(int *provided);
 int MPI_Is_thread_main(int *is_main);
 int MPI_Comm_rank(MPI_Comm comm, int *rank);
 int MPI_Comm_size(MPI_Comm comm, int *size);
+/* None joins two groups. */
+int MPI_Comm_test_inter(MPI_Comm comm, int *joins_groups);
 int MPI_Comm_group(MPI_Comm comm, MPI_Group *group);
 int MPI_Group_free(MPI_Group *group);
 int MPI_Group_translate_ranks(MPI_Group from, int n, const int *ranks, MPI_Group to,
