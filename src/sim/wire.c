@@ -309,12 +309,31 @@ static struct known_route *look_up(const struct wire *wire, uint64_t hash)
 	return place ? *place : NULL;
 }
 
+static int joins(const struct known_route *known, sg_host_t from, sg_host_t to)
+{
+	return known->from == from && known->to == to;
+}
+
+/* One that lost its place while it was in use.  A second one for the same hosts would
+ * have flows of its own, and dates would depend on where SimGrid's hosts lie. */
+static struct known_route *look_behind(const struct route_set *set, sg_host_t from,
+				       sg_host_t to)
+{
+	for (int way = 0; way < ROUTE_WAYS; way++)
+		for (struct known_route *known = set->routes[way]; known;
+		     known = known->next)
+			if (joins(known, from, to))
+				return known;
+	return NULL;
+}
+
 static struct flow_route *find_route(struct wire *wire, sg_host_t from, sg_host_t to)
 {
-	struct known_route *known = look_up(wire, hash_of(from, to));
+	uint64_t hash = hash_of(from, to);
+	struct known_route *known = look_up(wire, hash);
 
-	while (known && (known->from != from || known->to != to))
-		known = known->next;
+	if (!known || !joins(known, from, to))
+		known = look_behind(set_of(wire, hash), from, to);
 	if (!known)
 		known = learn_route(wire, from, to);
 	return &known->route;
