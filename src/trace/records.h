@@ -15,7 +15,7 @@
 
 /* The name of the file, without the number of the life. */
 struct records_name {
-	char before[160]; /* the rank is known; of this process and seat alone */
+	char before[200]; /* the rank is known; of this process and seat alone */
 	char stem[96];    /* after */
 	int is_numbered;  /* then comes the rank: 1: always, 0: where there are several */
 	int is_settled;   /* who never has a rank is named as rank 0 of one */
