@@ -89,7 +89,9 @@ def completion(suite):
         return subprocess.run(["bash", "-c", COMPLETE, "-", path, *words], text=True,
                               capture_output=True, cwd=suite.directory).stdout.split()
 
-    options = set(re.findall(r"--[a-z-]+", suite.orrery("run", "--help")[1]))
+    # Not what the explanations behind them name.
+    columns = re.findall(r"^  -.*?(?:  |$)", suite.orrery("run", "--help")[1], re.M)
+    options = set(re.findall(r"--[a-z-]+", " ".join(columns)))
     for claim, words, expected in (
             ("commands", ("orrery", "r"), {"run", "report"}),
             ("options", ("orrery", "run", "--"), options),

@@ -172,7 +172,7 @@ ZONE_MISTAKES = {
     "no_option": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "<zone", CONFIG % ("smpi/oss", "0:1e-6")), ["bad.xml:4:", "Bad config key: smpi/oss"]),
     "actor": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
-        "</zone>", "</zone><actor host=\"a\" function=\"master\"/>"), ["no <actor>", "--hostfile"]),
+        "</zone>", "</zone><actor host=\"a\" function=\"master\"/>"), ["bad.xml:9: <actor>", "deployment file", "--hostfile"]),
     "no_latency": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(' latency="1us"', ""),
                    ["bad.xml:6:", "cannot parse number", "bandwidth and latency"]),
     "old_storage": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
@@ -408,7 +408,7 @@ def runs(suite):
                   says=["near:2:", "no host nodes-2", "did you mean node-2"])
     for option, says in (("-platform", "--sim PLATFORM"), ("-machinefile", "--hostfile FILE"),
                          ("--cfg=smpi/or:0:1", "<config>"), ("-x", "NAME=VALUE orrery run"),
-                         ("-gdb", "--show"), ("--transprot", "did you mean --transport?")):
+                         ("-gdb", "--wrapper"), ("--transprot", "did you mean --transport?")):
         suite.refuses("run_has_no_" + option.strip("-"), "run", "-n", "2", option, "./hello-sim",
                       says=["no option " + option.partition("=")[0] + ": ", says])
     suite.refuses("run_names_a_machine_that_is_near", "run", "--sim", "smal4", "-n", "2",
@@ -475,9 +475,10 @@ def foreign(suite):
                   "on CPU (of a model without name)" in said and "cpu_peak_sp_gflops, in a description "
                   "cpu_sp" in said and "say cpu_model or gpu_model of its nodes" in said,
                   "%d, %s" % (status, said[-1000:]))
-    watts = PLATFORM % (plain, 'watt_off" value="9"/><prop id="wattage_per_state', "100:120")
-    suite.write("watts.xml", watts.replace("</platform>", '<host id="h" speed="1Gf"><disk id="d" '
-                                           'read_bw="1MBps" write_bw="1MBps"/></host></platform>'))
+    suite.write("watts.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        '<host id="a" speed="1Gf"/>', '<host id="a" speed="1Gf"><disk id="d" read_bw="1MBps" '
+        'write_bw="1MBps"/><prop id="watt_off" value="9"/><prop id="wattage_per_state" '
+        'value="100:120"/></host>'))
     suite.succeeds("says_what_a_run_does_not_follow_once", "platform", "--check", "watts.xml",
                    says="change nothing", times=2)
     suite.write("foreign.xml", PLATFORM % (plain, "cpu_peak_sp_gflops", "20"))

@@ -58,14 +58,18 @@ def check_repeats(pool):
              ("cholesky on 64 nodes", (os.path.join(XML, "gpu64.xml"), 64, CHOLESKY,
                                        "--nb", "32")),
              ("stencil by SMPI", (os.path.join(XML, "small4.xml"), 4, PATTERNS, "stencil",
-                                  "20000"))]
+                                  "20000")),
+             # Has more routes than are remembered.
+             ("cholesky on 1,024 nodes", (os.path.join(XML, "gpu1024.xml"), 1024, CHOLESKY,
+                                          "--nb", "100", "--tile", "2048", "--prune"))]
     for name, command in cases:
         if not os.path.exists(command[2]):
             continue
         transport = "mpi" if name.endswith("SMPI") else None
+        scheduler = {"STARPU_SCHED": "dmda"} if "1,024" in name else {}
         # Another address space, environment and load must not matter.
         first, second, third = (job.result() for job in [
-            pool.submit(simulate, *command, transport=transport, **env)
+            pool.submit(simulate, *command, transport=transport, **scheduler, **env)
             for env in ({}, {}, {"ORRERY_TEST_FILL": "x" * 5000})])
         same = [HOST_FIGURES.sub("", output) for _, output in (first, second, third)]
         verdict("two runs are equal: " + name,
