@@ -13,7 +13,7 @@
 #include "core/worker.h"
 #include "fake.h"
 
-enum { MAX_WORKERS = 4, NTASKS = 200, TILE = 1000 };
+enum { MAX_WORKERS = 6, NTASKS = 200, TILE = 1000 };
 
 static struct {
 	double cpu_us, gpu_us; /* what models say */
@@ -122,6 +122,10 @@ static struct starpu_codelet on_gpu = {.cuda_funcs = {kernel},
 				       .nbuffers = 1,
 				       .modes = {STARPU_RW | STARPU_COMMUTE},
 				       .model = &per_arch};
+static struct starpu_codelet write_it = {
+	.cuda_funcs = {kernel}, .nbuffers = 1, .modes = {STARPU_W}, .model = &per_arch};
+static struct starpu_codelet read_on_cpu = {
+	.cpu_funcs = {kernel}, .nbuffers = 1, .modes = {STARPU_R}, .model = &per_arch};
 static struct starpu_codelet named = {.cuda_funcs = {named_kernel},
 				      .nbuffers = 1,
 				      .modes = {STARPU_R},
@@ -133,12 +137,12 @@ static struct starpu_codelet frugal = {.cpu_funcs = {kernel},
 				       .energy_model = &energy};
 static char bytes[TILE];
 
-static void start(int ngpus, const char *policy)
+static void start_with(int ncpus, int ngpus, const char *policy)
 {
 	struct starpu_conf conf;
 
 	fake_start(1, 1e-6, 1e9);
-	fake_machine()->ncpus = 1;
+	fake_machine()->ncpus = ncpus;
 	fake_machine()->ngpus = ngpus;
 	fake_machine()->duration_s = task_s;
 	fake_machine()->link_bytes_per_s = 1e8; /* A tile takes 10 us. */
@@ -152,6 +156,11 @@ static void start(int ngpus, const char *policy)
 	world.slow_device = -1;
 	world.true_gpu_us = world.link_free_s = world.second_us = 0;
 	world.nsecond = world.norder = 0;
+}
+
+static void start(int ngpus, const char *policy)
+{
+	start_with(1, ngpus, policy);
 }
 
 static void stop(void)
@@ -226,6 +235,35 @@ static void transfers_queue(void **state)
 	world.gpu_us = 1;
 	world.cpu_us = 12;
 	assert_true(read_all_s("dmda") < 1.02 * read_all_s("eager"));
+}
+
+/* Each GPU has a link of its own, and a core waits for what it has asked for: what comes
+ * from three GPUs goes to three cores. */
+static void transfers_to_main_memory_keep_their_core(void **state)
+{
+	enum { NGPUS = 3 };
+	starpu_data_handle_t tiles[NGPUS];
+
+	(void)state;
+	start_with(NGPUS, NGPUS, "dmda");
+	world.gpu_us = 1;
+	world.cpu_us = 2;
+	for (int i = 0; i < NGPUS; i++) {
+		starpu_vector_data_register(&tiles[i], -1, 0, TILE, 1);
+		assert_int_equal(starpu_task_insert(&write_it, STARPU_W, tiles[i],
+						    STARPU_EXECUTE_ON_WORKER, i, 0),
+				 0);
+	}
+	starpu_task_wait_for_all();
+	for (int i = 0; i < NGPUS; i++)
+		assert_int_equal(starpu_task_insert(&read_on_cpu, STARPU_R, tiles[i], 0),
+				 0);
+	starpu_task_wait_for_all();
+	for (int i = 0; i < NGPUS; i++)
+		assert_int_equal(world.executed[NGPUS + i], 1);
+	for (int i = 0; i < NGPUS; i++)
+		starpu_data_unregister(tiles[i]);
+	stop();
 }
 
 /* Several tasks that read one tile have it brought once. */
@@ -539,6 +577,7 @@ int main(void)
 		cmocka_unit_test(the_fast_device_gets_more),
 		cmocka_unit_test(transfers_count),
 		cmocka_unit_test(transfers_queue),
+		cmocka_unit_test(transfers_to_main_memory_keep_their_core),
 		cmocka_unit_test(what_is_promised_is_not_brought_again),
 		cmocka_unit_test(it_corrects_itself),
 		cmocka_unit_test(bound_tasks_count),

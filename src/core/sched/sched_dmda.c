@@ -10,7 +10,8 @@
  *   delay = by how much the task ends later than all that was given to workers before.
  * When a worker is free is known from the task that it runs, whose start and end are
  * told, and from those that wait for it.  Data come one after the other: each memory has
- * one link, on which the transfers of all tasks that go there queue.
+ * one link, on which the transfers of all tasks that go there queue.  Only main memory
+ * has none: see fetches().
  *
  * The policies differ in the order in which a worker runs what was given to it, and in
  * what they look at: struct dmda_kind.
@@ -181,12 +182,26 @@ static struct worker *shortest(const struct dmda *dmda,
 	return best;
 }
 
+/* Into main memory nothing is brought ahead: the worker asks for it when it takes the
+ * task, and each GPU sends over a link of its own. */
+static int fetches(const struct worker *worker)
+{
+	return memory_is_main(worker->node, worker->memory);
+}
+
+/* For how long a task that waits for its worker will keep it. */
+static double keeps_s(const struct worker *worker, const struct job *job)
+{
+	return job->predicted_s + (fetches(worker) ? job->predicted_transfer_s : 0);
+}
+
 /* What a worker, or one of a class, offers. */
 struct offer {
 	const struct dmda *dmda;
 	const struct dmda_chance *chance;
 	double transfer_s,
 		come_s; /* the data: how long they travel, when they are there */
+	double fetch_s; /* for how long the worker waits for them itself */
 	double last_s;  /* the end of all that workers have */
 	double limit;   /* a cost that is low enough */
 };
@@ -201,7 +216,9 @@ static struct offer offer_make(const struct dmda *dmda,
 			      .transfer_s = transfer_s,
 			      .come_s = -INFINITY};
 
-	if (transfer_s > 0)
+	if (fetches(worker))
+		offer.fetch_s = transfer_s;
+	else if (transfer_s > 0)
 		offer.come_s =
 			later(now_s, dmda->links[worker->memory].until_s) + transfer_s;
 	return offer;
@@ -211,7 +228,8 @@ static struct offer offer_make(const struct dmda *dmda,
 static double cost_at(const struct offer *offer, double free_s)
 {
 	const struct dmda *dmda = offer->dmda;
-	double end_s = later(free_s, offer->come_s) + offer->chance->duration_s;
+	double end_s =
+		later(free_s, offer->come_s) + offer->fetch_s + offer->chance->duration_s;
 
 	return dmda->alpha * end_s + dmda->beta * offer->transfer_s +
 	       dmda->gamma * (offer->chance->energy_j +
@@ -323,11 +341,11 @@ static void give(struct dmda *dmda, struct worker *worker, struct job *job, doub
 
 	job->counted_on = worker;
 	state->line.nwaiting++;
-	if (job->predicted_s > 0) {
-		state->waiting_s += job->predicted_s;
+	if (keeps_s(worker, job) > 0) {
+		state->waiting_s += keeps_s(worker, job);
 		note(dmda, worker->id);
 	}
-	if (transfer_s <= 0)
+	if (transfer_s <= 0 || fetches(worker))
 		return;
 	link->until_s = fmax(now_s, link->until_s) + transfer_s;
 	link->nwaiting++;
@@ -357,14 +375,14 @@ static void take_back(struct dmda *dmda, struct job *job, double now_s)
 		return;
 	job->counted_on = NULL;
 	state = &dmda->workers[worker->id];
-	waiting_s = state->waiting_s - job->predicted_s;
+	waiting_s = state->waiting_s - keeps_s(worker, job);
 	if (--state->line.nwaiting == 0)
 		waiting_s = 0;
 	if (waiting_s != state->waiting_s) {
 		state->waiting_s = waiting_s;
 		note(dmda, worker->id);
 	}
-	if (job->predicted_transfer_s > 0)
+	if (job->predicted_transfer_s > 0 && !fetches(worker))
 		correct_link(&dmda->links[worker->memory], job->predicted_transfer_s,
 			     now_s);
 }
@@ -448,7 +466,7 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 /* Out of the worker's line. */
 static void taken(struct dmda *dmda, const struct worker *worker, const struct job *job)
 {
-	if (job->predicted_transfer_s <= 0)
+	if (job->predicted_transfer_s <= 0 || fetches(worker))
 		return;
 	orr_lock(&dmda->lock);
 	dmda->links[worker->memory].queued_s -= job->predicted_transfer_s;
