@@ -122,7 +122,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	mpi->node = node;
 	set_size(mpi, knobs, config);
 	comm_table_init(&mpi->comms);
-	comm_add(&mpi->comms, mpi->rank, mpi->size, NULL);
+	comm_add(&mpi->comms, mpi->rank, mpi->size, NULL, 0);
 	engine_init(mpi);
 	registry_init(&mpi->registry);
 	cache_init(mpi);

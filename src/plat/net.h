@@ -183,6 +183,15 @@ struct net_agreement {
 	int64_t own, least, most;
 };
 
+/*
+ * Provided by the backend.  The number of a communicator, at which comm points: the same
+ * on all its members, and no other of theirs has it; 0: it is the one of all ranks, or it
+ * is not known how it was made.
+ */
+uint64_t plat_net_birth(const void *comm);
+/* Has the program freed it, and has its value not come again?  As far as is known. */
+int plat_net_has_ended(const void *comm);
+
 /* Provided by the backend.  Collective: fill least and most over all nodes from own.
  * Where all nodes are one process they have one environment, and nothing is asked.
  * 0, -EIO or -ENODEV. */

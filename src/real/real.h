@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "base/signals.h"
+#include "core/births.h"
 #include "core/node.h"
 #include "core/worker.h"
 #include "plat/net.h"
@@ -55,6 +56,7 @@ struct real {
 	int has_placed;      /* atomic: there were some */
 	int is_refusal_told; /* atomic: that the system places nothing */
 	struct blocking blocking;
+	struct births births;         /* of communicators */
 	void *mpi_functions[NHIDDEN]; /* atomic; MPI's own, see mpi_blocking.c */
 	struct signals signals;       /* signals, once a node has something to do then */
 	void *signal_stack; /* for their handlers, of the thread that opened it */

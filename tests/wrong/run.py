@@ -408,6 +408,14 @@ SPREAD = [
       for nranks in (2, 3)),
     spread("no_datatype", r"MPI datatype of data .*\(own\).* has returned 0 and no type",
            r"another number than 0"),
+    *(Case("datatype_too_long", on(ANY, r"data .*\(own\).*: the datatype of its interface describes "
+           r"bytes 0 to 16, but the data has 8", r"get_size\(\)", r"(?m)^ends well"),
+           where=where, program="../wrong/spread", nranks=2, status=ENDS, env=SOON)
+      for where in (REAL, SIM)),
+    *(spread(name, func + r": the communicator has been freed \(MPI_Comm_free\(\)\): keep it")
+      for name, func in (("sent_in_freed", r"starpu_mpi_(send|recv)"),
+                         ("met_in_freed", "starpu_mpi_barrier"),
+                         ("inserted_in_freed", "starpu_mpi_task_insert"))),
     spread("posted_for_another", r"a send to rank 0 tag 1 \(add\) reads data with tag 1 \(v8\)",
            r"has no value", nranks=3),
     spread("inserted_without_value", r"a send to rank 1 tag 1 \(copy\) reads data with tag 1",
