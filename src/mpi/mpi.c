@@ -179,6 +179,7 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 	if (mpi->net && mpi->size > 1)
 		node->on_standstill = standstill_look;
 	node->on_stuck = early_on_stuck;
+	node->on_unpolled = standstill_unpolled;
 	if (mpi->net)
 		plat_set_poll(node->plat, engine_poll, mpi);
 	return 0;
@@ -250,6 +251,7 @@ void mpi_close_end(struct node *node)
 	node->on_busy = NULL;
 	node->on_standstill = NULL;
 	node->on_stuck = NULL;
+	node->on_unpolled = NULL;
 	node->mpi = NULL;
 	policies_end(&mpi->lasting->policies);
 	close_parts(mpi);
