@@ -128,6 +128,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	cache_init(mpi);
 	sources_init(mpi);
 	insertion_init(mpi);
+	tally_open(mpi);
 	reduce_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
 	policies_begin(&mpi->lasting->policies);
@@ -213,7 +214,9 @@ static void agree(struct mpi *mpi)
 	mpi->is_leaving = 1;
 	barrier_flush(mpi);
 	barrier_leave(mpi);
+	tally_tell(mpi);
 	mpi_barrier(mpi, 0);
+	tally_check(mpi);
 	settle(mpi);
 	watch_check_leftovers(mpi);
 }

@@ -463,6 +463,9 @@ void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head)
 		mpi->standstill.nunlisted--;
 		orr_add(&mpi->standstill.nawaited, -1);
 		break;
+	case WIRE_TALLY:
+		tally_came(mpi, peer, head);
+		break;
 	default:
 		ORR_ASSERT(!"a message of the watchdog");
 	}

@@ -99,7 +99,7 @@ int standstill_look(struct node *node, double silence_s, const char *why);
 /* Nobody polls: 1 when messages wait for that, which is said. */
 int standstill_unpolled(struct node *node, double silence_s);
 
-/* A message of this conversation came; the engine is locked. */
+/* A message of this conversation came, or of shutdown; the engine is locked. */
 void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head);
 void standstill_free(struct mpi *mpi);
 

@@ -117,6 +117,8 @@ struct net_ops {
 	void (*close)(struct net *net);
 };
 
+enum { NET_SHARED_WORDS = 4 };
+
 /*
  * Embedded first in the transport's own struct.  deliver and carried are set by the
  * engine before the first message can arrive; body is valid during the call only, NULL
@@ -154,6 +156,8 @@ struct net {
 	uint64_t memories;
 	/* types_mpi_place(); NULL: MPI's datatypes are unknown here. */
 	struct place *(*place_of)(const struct net_type *type);
+	/* Where all nodes are one process: words that they share, 0 at first. */
+	uint64_t *shared;
 	/* May the caller make datatypes?  NULL: any thread may, at any time.  Else the
 	 * application is asked when a transfer is posted, and not later. */
 	int (*may_ask)(void);

@@ -360,6 +360,36 @@ static void datatype_too_long(void)
 	exchange_own(two, type_of_two);
 }
 
+/* Without cache a copy is there for one task. */
+static void acquired_after_its_task(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0), b = owned(&other_value, 2, 1);
+
+	starpu_mpi_cache_set(0);
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	if (rank == 1) {
+		starpu_data_acquire(a, STARPU_R);
+		starpu_data_release(a);
+	}
+	starpu_mpi_barrier(WORLD);
+}
+
+/* Each takes the other one for the owner, so that nobody executes what writes it; the
+ * other tasks run. */
+static void owners_differ(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 1 - rank);
+	starpu_data_handle_t b = owned(&other_value, 2, 1);
+
+	for (int i = 0; i < 3; i++) {
+		starpu_mpi_task_insert(WORLD, &add, STARPU_RW, a, 0);
+		starpu_mpi_task_insert(WORLD, &add, STARPU_RW, b, 0);
+	}
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+}
+
 /* ---- communicators that end --------------------------------------------- */
 
 static MPI_Comm freed(void)
@@ -500,6 +530,8 @@ int main(int argc, char **argv)
 		SCENE(sent_between_groups),
 		SCENE(no_datatype),
 		SCENE(datatype_too_long),
+		SCENE(acquired_after_its_task),
+		SCENE(owners_differ),
 		SCENE(sent_in_freed),
 		SCENE(met_in_freed),
 		SCENE(inserted_in_freed),
