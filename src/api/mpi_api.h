@@ -16,7 +16,8 @@ _Static_assert(STARPU_MPI_PER_NODE == OWNER_PER_NODE, "see mpi/registry.h");
 
 /* The API's part of struct mpi. */
 struct mpi_api {
-	MPI_Comm comm;            /* given at init */
+	MPI_Comm comm;            /* given at init; MPI_COMM_NULL when it is freed */
+	MPI_Group group;          /* its ranks */
 	int keyval;               /* its attribute tells when a communicator is freed */
 	struct orr_lock learning; /* of communicators */
 	struct table comms;       /* value of an MPI_Comm to index + 1 */

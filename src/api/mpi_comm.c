@@ -39,6 +39,8 @@ static int on_comm_freed(MPI_Comm comm, int keyval, void *attribute, void *extra
 	orr_lock(&mpi->comms.lock);
 	table_remove(&api->comms, key_of(comm));
 	orr_swap_ptr((void **)(void *)&mpi->last_comm, NULL);
+	if (comm == api->comm)
+		api->comm = MPI_COMM_NULL;
 	for (int i = 0; i < api->nlive; i++) {
 		if (api->live[i] == comm) {
 			api->live[i] = api->live[--api->nlive];
@@ -97,15 +99,13 @@ static int *ranks_in_init(struct mpi *mpi, MPI_Comm comm, int size)
 	int *ranks = orr_alloc((size_t)size * sizeof(*ranks));
 	int *in_init = orr_alloc((size_t)size * sizeof(*in_init));
 	int is_identity = size == mpi->size;
-	MPI_Group group, init_group;
+	MPI_Group group;
 
 	for (int i = 0; i < size; i++)
 		ranks[i] = i;
 	MPI_Comm_group(comm, &group);
-	MPI_Comm_group(api->comm, &init_group);
-	MPI_Group_translate_ranks(group, size, ranks, init_group, in_init);
+	MPI_Group_translate_ranks(group, size, ranks, api->group, in_init);
 	MPI_Group_free(&group);
-	MPI_Group_free(&init_group);
 	for (int i = 0; i < size; i++) {
 		if (in_init[i] == MPI_UNDEFINED)
 			in_init[i] = -1;
@@ -118,12 +118,22 @@ static int *ranks_in_init(struct mpi *mpi, MPI_Comm comm, int size)
 	return NULL;
 }
 
+static void check_lives(int rank, MPI_Comm comm, const char *func)
+{
+	if (plat_net_has_ended(&comm))
+		orr_die(rank,
+			"%s: the communicator has been freed (MPI_Comm_free()): keep it "
+			"until the last call that names it",
+			func);
+}
+
 void api_comm_check(int rank, MPI_Comm comm, const char *func)
 {
 	int joins_groups = 0;
 
 	if (comm == MPI_COMM_NULL)
 		orr_die(rank, "%s: the communicator is MPI_COMM_NULL", func);
+	check_lives(rank, comm, func);
 	MPI_Comm_test_inter(comm, &joins_groups);
 	if (joins_groups)
 		orr_die(rank,
@@ -143,7 +153,7 @@ static int learn_now(struct mpi *mpi, MPI_Comm comm, const char *func)
 	MPI_Comm_rank(comm, &rank);
 	MPI_Comm_size(comm, &size);
 	to_net = ranks_in_init(mpi, comm, size);
-	index = comm_add(&mpi->comms, rank, size, to_net);
+	index = comm_add(&mpi->comms, rank, size, to_net, plat_net_birth(&comm));
 	if (index < 0)
 		orr_die(mpi->rank,
 			"%s: more than %d communicators were registered; use fewer", func,
@@ -173,6 +183,8 @@ int api_comm_find(struct mpi *mpi, MPI_Comm comm, const char *func)
 	int index = find(mpi, comm);
 
 	if (index < 0)
+		check_lives(mpi->rank, comm, func);
+	if (index < 0)
 		orr_die(mpi->rank,
 			"%s: the communicator is not registered; call "
 			"starpu_mpi_comm_register() on all its ranks first",
@@ -199,6 +211,7 @@ void api_comms_open(struct mpi *mpi, MPI_Comm comm)
 	orr_lock_init(&api->learning);
 	if (mpi->is_fake)
 		return;
+	MPI_Comm_group(comm, &api->group);
 	MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_comm_freed, &api->keyval, mpi);
 	add(mpi, comm, 0);
 	if (comm != MPI_COMM_WORLD)
@@ -211,8 +224,10 @@ void api_comms_close(struct mpi_api *api)
 	/* The callback shortens the list. */
 	while (api->nlive > 0)
 		MPI_Comm_delete_attr(api->live[api->nlive - 1], api->keyval);
-	if (api->live)
+	if (api->live) {
 		MPI_Comm_free_keyval(&api->keyval);
+		MPI_Group_free(&api->group);
+	}
 	free(api->live);
 	table_free(&api->comms);
 }

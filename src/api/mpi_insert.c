@@ -27,7 +27,8 @@ int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...)
 	enum afar seen = AFAR_LONGER;
 	int ret;
 
-	if (mpi && api_comm_is_usual(mpi, comm)) {
+	/* One without codelet is counted apart. */
+	if (mpi && codelet && api_comm_is_usual(mpi, comm)) {
 		va_start(look.list, codelet);
 		seen = insert_look(mpi, mpi->last_comm_index, look);
 		va_end(look.list);

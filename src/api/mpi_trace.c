@@ -18,6 +18,13 @@ void mpi_trace_gather(struct node *node, MPI_Comm comm)
 	if (!row || !mpi->all_trace || mpi->is_fake || mpi->size == 1 ||
 	    node->machine->one_environment)
 		return;
+	if (comm == MPI_COMM_NULL) {
+		orr_complain(mpi->rank,
+			     "ORRERY_TRACE: the table has this rank's own row only: the "
+			     "communicator given at init has been freed; free it after "
+			     "starpu_mpi_shutdown()");
+		return;
+	}
 	if (mpi->rank == 0)
 		all = orr_alloc((size_t)mpi->size * sizeof(*all));
 	events_drain(node);

@@ -127,6 +127,27 @@ size_t place_bytes(const struct place *place)
 	return bytes * place->count;
 }
 
+void place_span(const struct place *place, ptrdiff_t at, ptrdiff_t *from, ptrdiff_t *to)
+{
+	ptrdiff_t last = place->stride_bytes * (ptrdiff_t)(place->count - 1);
+	ptrdiff_t low = at + (last < 0 ? last : 0), high = at + (last > 0 ? last : 0);
+
+	if (place->count == 0)
+		return;
+	if (place->block_bytes > 0) {
+		*from = low < *from ? low : *from;
+		high += (ptrdiff_t)place->block_bytes;
+		*to = high > *to ? high : *to;
+	}
+	for (size_t i = 0; i < place->nmembers; i++) {
+		ptrdiff_t inner = place->members[i].at;
+
+		place_span(place->members[i].place, low + inner, from, to);
+		if (high != low)
+			place_span(place->members[i].place, high + inner, from, to);
+	}
+}
+
 /* What goes backwards, or overlaps, is no layout. */
 int place_layout(const struct place *place, char *base, struct layout *layout)
 {

@@ -28,6 +28,8 @@ struct place *place_shifted(const struct place *place,
 			    ptrdiff_t (*shift)(void *arg, ptrdiff_t at), void *arg);
 
 size_t place_bytes(const struct place *place);
+/* Lower *from and raise *to until the blocks, offset by at, are between them. */
+void place_span(const struct place *place, ptrdiff_t at, ptrdiff_t *from, ptrdiff_t *to);
 /* The same from base on as nested strides: 0, or -E2BIG. */
 int place_layout(const struct place *place, char *base, struct layout *layout);
 /* Copy between the value at base and bytes in a row. */

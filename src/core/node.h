@@ -131,12 +131,14 @@ struct memory {
 
 /* See core/watchdog.h; of the thread that has set the flag. */
 struct watchdog {
-	int is_looking;     /* atomic */
-	int verdict;        /* atomic enum watchdog_verdict, at signature */
-	uint64_t signature; /* of the node when something happened last; atomic */
-	double since_s;
+	int is_looking;          /* atomic */
+	int verdict;             /* atomic enum watchdog_verdict, at signature */
+	uint64_t signature;      /* of the node when something happened last; atomic */
+	double since_s;          /* as the next ones, of watchdog_now_s() */
 	double report_s;         /* the silence after which it is said */
-	struct plat_timer timer; /* of watchdog_start(), and what it saw last */
+	double looked_s, lost_s; /* the clock at the last look; not counted so far */
+	struct plat_timer timer; /* of watchdog_start(), when it is due, what it saw */
+	double due_s;
 	uint64_t ended;
 	struct node *node;
 };
@@ -208,6 +210,9 @@ struct node {
 	unsigned long (*on_signature)(struct node *node);
 	int (*on_busy)(struct node *node);
 	int (*on_standstill)(struct node *node, double silence_s, const char *why);
+	/* Nobody has polled for so long, and all threads of the program sleep: 1 when
+	 * messages wait for that.  NULL without the MPI layer. */
+	int (*on_unpolled)(struct node *node, double silence_s);
 	/* While tells_executed (atomic): a worker has executed a task, whose accesses are
 	 * not released yet. */
 	void (*on_executed)(struct node *node, const struct job *job);

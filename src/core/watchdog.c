@@ -12,9 +12,12 @@
 
 /* So many looks before the silence is long; each further report after so many times
  * the silence of the one before. */
-enum { LOOKS_PER_LIMIT = 5, REPORT_GROWTH = 12 };
+enum { LOOKS_PER_LIMIT = 5, REPORT_GROWTH = 12, LATE_PERIODS = 3 };
 
 static const double longest_period_s = 1, shortest_period_s = 0.005;
+
+/* A look that is later than this part of its period says nothing. */
+#define MOST_LATE 0.5
 
 double watchdog_period_s(const struct node *node)
 {
@@ -49,13 +52,32 @@ static void begin_anew(struct node *node, uint64_t signature, double now_s)
 	watchdog->report_s = node_knobs(node)->watchdog_s;
 }
 
-int watchdog_is_due(struct node *node, double now_s)
+/* Who waits looks each period; when that one is late, nobody could look. */
+static double count_now(struct node *node, double clock_s, int waits)
+{
+	struct watchdog *watchdog = &node->watchdog;
+	double period_s = watchdog_period_s(node), gap_s = clock_s - watchdog->looked_s;
+
+	if (waits && watchdog->looked_s > 0 && gap_s > LATE_PERIODS * period_s)
+		watchdog->lost_s += gap_s - period_s;
+	watchdog->looked_s = clock_s;
+	return watchdog_now_s(node);
+}
+
+double watchdog_now_s(const struct node *node)
+{
+	return node->watchdog.looked_s - node->watchdog.lost_s;
+}
+
+int watchdog_is_due(struct node *node, double clock_s, int waits)
 {
 	struct watchdog *watchdog = &node->watchdog;
 	unsigned long signature;
+	double now_s;
 
 	if (!orr_cas(&watchdog->is_looking, 0, 1))
 		return 0;
+	now_s = count_now(node, clock_s, waits);
 	signature = watchdog_signature(node);
 	if (signature != watchdog->signature || watchdog->since_s == 0)
 		begin_anew(node, signature, now_s);
@@ -150,9 +172,10 @@ static void report(struct node *node, double silence_s, const char *why)
 	orr_complain(node->rank, "the run goes on: %s", why);
 }
 
-void watchdog_look(struct node *node, const struct watchdog_facts *facts, double now_s)
+void watchdog_look(struct node *node, const struct watchdog_facts *facts)
 {
 	struct watchdog *watchdog = &node->watchdog;
+	double silence_s = watchdog_now_s(node) - watchdog->since_s;
 	enum watchdog_verdict before, verdict;
 	const char *why;
 
@@ -162,13 +185,12 @@ void watchdog_look(struct node *node, const struct watchdog_facts *facts, double
 	if (watchdog_signature(node) != watchdog->signature)
 		verdict = WATCHDOG_ACTIVE;
 	orr_store(&watchdog->verdict, (int)verdict);
-	if (node->on_standstill &&
-	    node->on_standstill(node, now_s - watchdog->since_s, why))
+	if (node->on_standstill && node->on_standstill(node, silence_s, why))
 		verdict = WATCHDOG_ACTIVE; /* It has acted. */
 	if (verdict == WATCHDOG_STUCK && before == WATCHDOG_STUCK)
 		end_run(node);
 	else if (verdict == WATCHDOG_IDLE)
-		report(node, now_s - watchdog->since_s, why);
+		report(node, silence_s, why);
 	orr_store(&watchdog->is_looking, 0);
 }
 
@@ -198,16 +220,28 @@ static void bark(struct node *node)
 		orr_die(node->rank, "the run ends, as STARPU_WATCHDOG_CRASH asks");
 }
 
+static void look_after(struct node *node, double delay_s)
+{
+	struct watchdog *watchdog = &node->watchdog;
+
+	watchdog->due_s = plat_now_s(node->plat) + delay_s;
+	plat_after(node->plat, &watchdog->timer, delay_s);
+}
+
 static void look(struct plat_timer *timer)
 {
 	struct watchdog *watchdog = ORR_CONTAINER(timer, struct watchdog, timer);
 	struct node *node = watchdog->node;
+	double period_s = node_knobs(node)->task_watchdog_us * 1e-6;
 	uint64_t ended = count_ended(node);
+	double late_s = plat_now_s(node->plat) - watchdog->due_s;
 
-	if (ended == watchdog->ended && node_nsubmitted(node) > 0)
+	/* While the process was stopped, none could end. */
+	if (ended == watchdog->ended && node_nsubmitted(node) > 0 &&
+	    late_s < MOST_LATE * period_s)
 		bark(node);
 	watchdog->ended = ended;
-	plat_after(node->plat, timer, node_knobs(node)->task_watchdog_us * 1e-6);
+	look_after(node, period_s);
 }
 
 void watchdog_start(struct node *node)
@@ -220,6 +254,6 @@ void watchdog_start(struct node *node)
 	watchdog->node = node;
 	watchdog->timer.fire = look;
 	watchdog->timer.is_idle = 1;
-	plat_after(node->plat, &watchdog->timer,
+	look_after(node,
 		   (knobs->task_watchdog_delay_us + knobs->task_watchdog_us) * 1e-6);
 }

@@ -34,10 +34,14 @@ struct watchdog_facts {
 /* The seconds between two looks of a waiting thread; 0: never. */
 double watchdog_period_s(const struct node *node);
 /* Look whether facts are needed: 1 when nothing has happened for long; then nobody else
- * looks until watchdog_look() has returned. */
-int watchdog_is_due(struct node *node, double now_s);
+ * looks until watchdog_look() has returned.  waits: by a thread that waits, and looks
+ * each period; others look when they come by. */
+int watchdog_is_due(struct node *node, double clock_s, int waits);
 /* Judge and act; may end the run. */
-void watchdog_look(struct node *node, const struct watchdog_facts *facts, double now_s);
+void watchdog_look(struct node *node, const struct watchdog_facts *facts);
+/* The date of the last look, without the time that the process was stopped (a signal, a
+ * debugger, a machine that sleeps): that is no silence. */
+double watchdog_now_s(const struct node *node);
 /* With STARPU_WATCHDOG_TIMEOUT, on a real machine: look that often whether any task has
  * ended, until the node closes. */
 void watchdog_start(struct node *node);

@@ -99,11 +99,19 @@ static int append(struct comm_table *table, const struct mpi_comm *wanted)
 	return index;
 }
 
-int comm_add(struct comm_table *table, int rank, int size, int *to_net)
+/* The table is locked. */
+static uint64_t count_members(struct comm_table *table, uint64_t hash)
+{
+	uintptr_t times = (uintptr_t)table_get(&table->times, hash);
+
+	table_put(&table->times, hash, (void *)(times + 1));
+	return table_mix(hash + times);
+}
+
+int comm_add(struct comm_table *table, int rank, int size, int *to_net, uint64_t birth)
 {
 	struct mpi_comm comm = {.rank = rank, .size = size, .to_net = to_net};
 	uint64_t hash = hash_members(size, to_net);
-	uintptr_t times;
 	int index;
 
 	orr_lock(&table->lock);
@@ -111,9 +119,7 @@ int comm_add(struct comm_table *table, int rank, int size, int *to_net)
 		orr_unlock(&table->lock);
 		return -ENOSPC;
 	}
-	times = (uintptr_t)table_get(&table->times, hash);
-	table_put(&table->times, hash, (void *)(times + 1));
-	comm.id = table_mix(hash + times);
+	comm.id = birth ? table_mix(hash ^ birth) : count_members(table, hash);
 	index = append(table, &comm);
 	orr_unlock(&table->lock);
 	return index;

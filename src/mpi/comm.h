@@ -9,7 +9,8 @@
  * Below the API a communicator is an index into this table; 0 is the one given at
  * init, whose ranks are those of the transport.  All others are subsets of it.  Their
  * id names them on the wire: members compute the same one without a message, from
- * the list of members and from how often that list has been registered before.
+ * the list of members and from how the communicator was made; where that is not known,
+ * from how often that list has been registered before.
  */
 #include <stdint.h>
 
@@ -46,8 +47,9 @@ const char *comm_describe(struct comm_table *table, int index, char *text, size_
 /* The index of the one with this id, or -1. */
 int comm_with_id(struct comm_table *table, uint64_t id);
 
-/* Register; takes to_net over.  Returns the index, or -ENOSPC. */
-int comm_add(struct comm_table *table, int rank, int size, int *to_net);
+/* Register; takes to_net over; birth as plat_net_birth() says.  Returns the index, or
+ * -ENOSPC. */
+int comm_add(struct comm_table *table, int rank, int size, int *to_net, uint64_t birth);
 
 /*
  * The index of a communicator with the members of number 0, where the library's own

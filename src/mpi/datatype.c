@@ -73,6 +73,63 @@ static int find(struct datatypes *datatypes, int interface_id, struct datatype *
 	return datatype != NULL;
 }
 
+/* Once for each interface. */
+static int tells(struct datatypes *datatypes, int interface_id)
+{
+	struct datatype *datatype;
+	int tells = 0;
+
+	orr_lock(&datatypes->lock);
+	datatype = table_get(&datatypes->by_id, key_of(interface_id));
+	if (datatype) {
+		tells = !datatype->is_told;
+		datatype->is_told = 1;
+	}
+	orr_unlock(&datatypes->lock);
+	return tells;
+}
+
+/* Does the value have one buffer, where its address is?  Then the interface has this one
+ * pointer.  Others may have theirs anywhere. */
+static int has_one_buffer(const void *interface, size_t bytes, const void *base)
+{
+	uintptr_t word;
+	int npointers = 0, nbases = 0;
+
+	for (size_t at = 0; at + sizeof(word) <= bytes; at += sizeof(word)) {
+		memcpy(&word, (const char *)interface + at, sizeof(word));
+		npointers += word > UINT32_MAX;
+		nbases += word == (uintptr_t)base;
+	}
+	return base && nbases == 1 && npointers == 1;
+}
+
+/* What a type describes beyond the memory of the datum belongs to something else. */
+static void check_span(struct mpi *mpi, starpu_data_handle_t handle, unsigned memory,
+		       const struct place *place)
+{
+	const struct copy_state *copy = data_find_copy(handle, memory);
+	const char *base = datatype_base(handle, memory);
+	size_t bytes = data_alloc_bytes(handle);
+	ptrdiff_t from = 0, to = 0;
+	char text[128];
+
+	place_span(place, 0, &from, &to);
+	if ((from >= 0 && to <= (ptrdiff_t)bytes) || !copy ||
+	    !has_one_buffer(copy->interface, handle->ops->interface_size, base) ||
+	    !tells(&mpi->lasting->datatypes, (int)handle->ops->interfaceid))
+		return;
+	orr_complain(
+		mpi->rank,
+		"%s: the datatype of its interface describes bytes %lld to %lld, but "
+		"the data has %zu: a transfer reads or overwrites what lies beside "
+		"it; make what is given to starpu_mpi_interface_datatype_register() "
+		"describe the data alone, or get_size() of the interface return all "
+		"bytes",
+		data_describe(handle, text, sizeof(text)), (long long)from, (long long)to,
+		bytes);
+}
+
 static struct place *ask(struct mpi *mpi, starpu_data_handle_t handle, unsigned memory)
 {
 	struct datatype datatype;
@@ -88,6 +145,8 @@ static struct place *ask(struct mpi *mpi, starpu_data_handle_t handle, unsigned 
 		place = mpi->net->place_of(&type);
 		datatype.give_back(&datatype, &type);
 	}
+	if (place)
+		check_span(mpi, handle, memory, place);
 	if (mpi->mpi_is_serial)
 		engine_let_go_mpi(mpi);
 	return place;

@@ -26,6 +26,7 @@ struct datatype {
 	int (*ask)(const struct datatype *datatype, starpu_data_handle_t handle,
 		   unsigned memory, struct net_type *type);
 	void (*give_back)(const struct datatype *datatype, struct net_type *type);
+	int is_told; /* that its types describe more than the data have */
 };
 
 struct datatypes {

@@ -435,6 +435,7 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 	case WIRE_LET_GO:
 		coop_on_let_go(mpi, &wire);
 		break;
+	case WIRE_TALLY:
 	case WIRE_PROBE:
 	case WIRE_GONE:
 	case WIRE_STATE:
@@ -607,10 +608,9 @@ int engine_is_polled(struct mpi *mpi)
 
 unsigned long engine_signature(struct mpi *mpi)
 {
-	unsigned long nevents = orr_count(&mpi->engine.nevents);
+	unsigned long nevents = orr_count(&mpi->engine.nevents) +
+				(mpi->net ? orr_count(&mpi->net->npieces) : 0);
 
-	if (mpi->net)
-		nevents += orr_count(&mpi->net->npieces);
 	return table_mix(nevents + ((unsigned long)engine_npending(mpi) << 40));
 }
 

@@ -535,6 +535,21 @@ static void note_owed(const struct insert *insert, int sign)
 	orr_unlock(&insertion->lock);
 }
 
+/* Who executes it, and what everybody does. */
+static void count_executed(struct mpi *mpi, int executor)
+{
+	orr_next(executor == PLAN_EVERYWHERE ? &mpi->tally.nleft_out
+					     : &mpi->tally.nexecuted);
+}
+
+/* One that is inserted here; nobody executes it without a codelet. */
+static void count_inserted(struct mpi *mpi, const struct starpu_codelet *cl)
+{
+	insert_count(mpi->node);
+	if (!cl)
+		orr_next(&mpi->tally.nleft_out);
+}
+
 static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 			 va_list list, int phases, struct starpu_task **task)
 {
@@ -556,6 +571,8 @@ static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 		note_owed(&insert, phases & PHASE_BUILD ? 1 : -1);
 	if (ret == 0 && !is_foreign(&insert)) {
 		is_own = executes_here(&insert);
+		if (cl && is_own && (phases & PHASE_BUILD))
+			count_executed(mpi, exchange.executor);
 		ret = run_phases(&insert, cl, list, phases, task);
 	}
 	insert_close(&insert);
@@ -570,7 +587,7 @@ int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 {
 	struct starpu_task *task = NULL;
 
-	insert_count(mpi->node);
+	count_inserted(mpi, cl);
 	if (seen == AFAR_LONGER && !mpi->balances)
 		seen = afar_look(comm_at(&mpi->comms, comm), args);
 	if (seen != AFAR_FOREIGN || mpi->balances)
@@ -586,7 +603,7 @@ int insert_build(struct mpi *mpi, int comm, struct starpu_codelet *cl, va_list l
 	int ret;
 
 	*task = NULL;
-	insert_count(mpi->node);
+	count_inserted(mpi, cl);
 	ret = insert_listed(mpi, comm, cl, list, PHASE_BEFORE | PHASE_BUILD, task);
 	if (*task) {
 		job = (*task)->starpu_private;

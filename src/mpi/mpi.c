@@ -122,12 +122,13 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	mpi->node = node;
 	set_size(mpi, knobs, config);
 	comm_table_init(&mpi->comms);
-	comm_add(&mpi->comms, mpi->rank, mpi->size, NULL);
+	comm_add(&mpi->comms, mpi->rank, mpi->size, NULL, 0);
 	engine_init(mpi);
 	registry_init(&mpi->registry);
 	cache_init(mpi);
 	sources_init(mpi);
 	insertion_init(mpi);
+	tally_open(mpi);
 	reduce_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
 	policies_begin(&mpi->lasting->policies);
@@ -179,6 +180,7 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 	if (mpi->net && mpi->size > 1)
 		node->on_standstill = standstill_look;
 	node->on_stuck = early_on_stuck;
+	node->on_unpolled = standstill_unpolled;
 	if (mpi->net)
 		plat_set_poll(node->plat, engine_poll, mpi);
 	return 0;
@@ -212,7 +214,9 @@ static void agree(struct mpi *mpi)
 	mpi->is_leaving = 1;
 	barrier_flush(mpi);
 	barrier_leave(mpi);
+	tally_tell(mpi);
 	mpi_barrier(mpi, 0);
+	tally_check(mpi);
 	settle(mpi);
 	watch_check_leftovers(mpi);
 }
@@ -250,6 +254,7 @@ void mpi_close_end(struct node *node)
 	node->on_busy = NULL;
 	node->on_standstill = NULL;
 	node->on_stuck = NULL;
+	node->on_unpolled = NULL;
 	node->mpi = NULL;
 	policies_end(&mpi->lasting->policies);
 	close_parts(mpi);

@@ -21,6 +21,7 @@
 #include "mpi/sources.h"
 #include "mpi/standstill.h"
 #include "mpi/stats.h"
+#include "mpi/tally.h"
 #include "mpi/watch.h"
 
 struct mpi {
@@ -42,6 +43,7 @@ struct mpi {
 	struct reductions reductions;
 	struct stats stats;
 	struct standstill standstill;
+	struct tally tally;
 	struct ft *ft;     /* NULL: no checkpoints */
 	struct lb *lb;     /* NULL: there never was one */
 	int balances;      /* between starpu_mpi_lb_init() and starpu_mpi_lb_shutdown() */

@@ -125,6 +125,7 @@ int insert_replicas(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 	int ret;
 
 	insert_count(mpi->node);
+	orr_next(&mpi->tally.nleft_out);
 	args_begin(&args, cl);
 	args_scan(&args, mpi->rank, list);
 	if (mpi->balances)

@@ -370,7 +370,7 @@ int standstill_look(struct node *node, double silence_s, const char *why)
 {
 	struct mpi *mpi = node->mpi;
 	struct standstill *own = &mpi->standstill;
-	double now_s = plat_now_s(node->plat);
+	double now_s = watchdog_now_s(node);
 
 	/* No message can change anything for who has asked for none. */
 	if (engine_npending(mpi) == 0 && barrier_nentered(mpi) == 0)
@@ -395,6 +395,26 @@ int standstill_look(struct node *node, double silence_s, const char *why)
 		report(mpi, silence_s, why);
 	engine_unlock(&mpi->engine);
 	engine_wake(mpi);
+	return 1;
+}
+
+int standstill_unpolled(struct node *node, double silence_s)
+{
+	struct mpi *mpi = node->mpi;
+
+	if (engine_npending(mpi) == 0 && barrier_nentered(mpi) == 0)
+		return 0;
+	engine_lock(&mpi->engine);
+	orr_complain(
+		mpi->rank,
+		"nobody has moved messages for %.3g s, and the threads of the program "
+		"wait: with ORRERY_MPI_EXPLICIT messages move only while a thread is "
+		"in a function of the library that waits for them or tests them; call "
+		"orrery_mpi_progress() until what is waited for has come, or unset "
+		"ORRERY_MPI_EXPLICIT",
+		silence_s);
+	list(mpi);
+	engine_unlock(&mpi->engine);
 	return 1;
 }
 
@@ -442,6 +462,9 @@ void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head)
 	case WIRE_LISTED:
 		mpi->standstill.nunlisted--;
 		orr_add(&mpi->standstill.nawaited, -1);
+		break;
+	case WIRE_TALLY:
+		tally_came(mpi, peer, head);
 		break;
 	default:
 		ORR_ASSERT(!"a message of the watchdog");

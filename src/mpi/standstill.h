@@ -96,7 +96,10 @@ int standstill_busy(struct node *node);
 /* 1; 0: other ranks have no part in it. */
 int standstill_look(struct node *node, double silence_s, const char *why);
 
-/* A message of this conversation came; the engine is locked. */
+/* Nobody polls: 1 when messages wait for that, which is said. */
+int standstill_unpolled(struct node *node, double silence_s);
+
+/* A message of this conversation came, or of shutdown; the engine is locked. */
 void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head);
 void standstill_free(struct mpi *mpi);
 

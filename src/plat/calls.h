@@ -31,7 +31,21 @@
 	X(Mprobe)                                                                        \
 	X(Waitsome)                                                                      \
 	X(Comm_dup)                                                                      \
-	X(Comm_split)
+	X(Comm_split)                                                                    \
+	X(Comm_create)                                                                   \
+	X(Comm_split_type)                                                               \
+	X(Comm_dup_with_info)                                                            \
+	X(Cart_create)                                                                   \
+	X(Cart_sub)                                                                      \
+	X(Comm_free)                                                                     \
+	X(Comm_disconnect)                                                               \
+	X(Comm_create_group)                                                             \
+	X(Comm_idup)                                                                     \
+	X(Graph_create)                                                                  \
+	X(Dist_graph_create)                                                             \
+	X(Dist_graph_create_adjacent)                                                    \
+	X(Intercomm_create)                                                              \
+	X(Intercomm_merge)
 
 enum plat_mpi_call {
 	PLAT_NO_CALL,

@@ -117,6 +117,8 @@ struct net_ops {
 	void (*close)(struct net *net);
 };
 
+enum { NET_SHARED_WORDS = 4 };
+
 /*
  * Embedded first in the transport's own struct.  deliver and carried are set by the
  * engine before the first message can arrive; body is valid during the call only, NULL
@@ -154,6 +156,8 @@ struct net {
 	uint64_t memories;
 	/* types_mpi_place(); NULL: MPI's datatypes are unknown here. */
 	struct place *(*place_of)(const struct net_type *type);
+	/* Where all nodes are one process: words that they share, 0 at first. */
+	uint64_t *shared;
 	/* May the caller make datatypes?  NULL: any thread may, at any time.  Else the
 	 * application is asked when a transfer is posted, and not later. */
 	int (*may_ask)(void);
@@ -182,6 +186,15 @@ struct net_config {
 struct net_agreement {
 	int64_t own, least, most;
 };
+
+/*
+ * Provided by the backend.  The number of a communicator, at which comm points: the same
+ * on all its members, and no other of theirs has it; 0: it is the one of all ranks, or it
+ * is not known how it was made.
+ */
+uint64_t plat_net_birth(const void *comm);
+/* Has the program freed it, and has its value not come again?  As far as is known. */
+int plat_net_has_ended(const void *comm);
 
 /* Provided by the backend.  Collective: fill least and most over all nodes from own.
  * Where all nodes are one process they have one environment, and nothing is asked.

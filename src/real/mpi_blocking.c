@@ -5,12 +5,14 @@
 #include <mpi.h>
 
 #include "base/check.h"
+#include "plat/net.h"
 #include "real/real.h"
 
 /*
  * mpi_blocking.c - calls of MPI that wait for another rank come by here, through MPI's
  * profiling interface, so that a rank that waits in vain for this one can be told where
- * its program is.  Nothing else shows whether a thread computes or waits in MPI.
+ * its program is.  Nothing else shows whether a thread computes or waits in MPI.  Those
+ * that make communicators tell how each was made.
  *
  * Fortran programs call entries of their own, by which Open MPI's C functions are called
  * under their names for profiling tools, PMPI_*.  So these are here, too, and call those
@@ -67,36 +69,46 @@ void *real_mpi_hidden(int index, const char *name)
 	return found;
 }
 
-#define PROFILED(name, parameters, arguments)                                            \
+#define HIDDEN(name, parameters, arguments, before, after)                               \
 	int PMPI_##name parameters                                                       \
 	{                                                                                \
 		__typeof__(&PMPI_##name) next =                                          \
 			(__typeof__(&PMPI_##name))real_mpi_hidden(PLAT_MPI_##name,       \
 								  "PMPI_" #name);        \
 		struct blocking *blocking = enter(PLAT_MPI_##name);                      \
-		int ret = next arguments;                                                \
+		int ret;                                                                 \
                                                                                          \
+		before;                                                                  \
+		ret = next arguments;                                                    \
+		after;                                                                   \
 		leave(blocking);                                                         \
 		return ret;                                                              \
-	}
+	}                                                                                \
+	PROFILED(name, parameters, arguments, , )
 
 #else
 
-#define PROFILED(name, parameters, arguments)
+#define HIDDEN PROFILED
 
 #endif
 
-/* A call with its parameters, and their names. */
-#define BLOCKING(name, parameters, arguments)                                            \
-	PROFILED(name, parameters, arguments)                                            \
+/* The function that a C program calls. */
+#define PROFILED(name, parameters, arguments, before, after)                             \
 	int MPI_##name parameters                                                        \
 	{                                                                                \
 		struct blocking *blocking = enter(PLAT_MPI_##name);                      \
-		int ret = PMPI_##name arguments;                                         \
+		int ret;                                                                 \
                                                                                          \
+		before;                                                                  \
+		ret = PMPI_##name arguments;                                             \
+		after;                                                                   \
 		leave(blocking);                                                         \
 		return ret;                                                              \
 	}
+
+/* A call with its parameters, and their names; with what is done right before and after
+ * it, once. */
+#define BLOCKING(name, parameters, arguments) HIDDEN(name, parameters, arguments, , )
 BLOCKING(Barrier, (MPI_Comm comm), (comm))
 BLOCKING(Recv,
 	 (void *buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
@@ -178,6 +190,91 @@ BLOCKING(Waitsome,
 	 (int count, MPI_Request *requests, int *ndone, int *indices,
 	  MPI_Status *statuses),
 	 (count, requests, ndone, indices, statuses))
-BLOCKING(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
-BLOCKING(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
-	 (comm, color, key, made))
+
+/* ---- communicators --------------------------------------------------- */
+
+static uint64_t key_of(MPI_Comm comm)
+{
+	return (uint64_t)(uintptr_t)comm;
+}
+
+uint64_t plat_net_birth(const void *comm)
+{
+	return births_number(&real_get()->births, key_of(*(const MPI_Comm *)comm));
+}
+
+int plat_net_has_ended(const void *comm)
+{
+	return births_has_ended(&real_get()->births, key_of(*(const MPI_Comm *)comm));
+}
+
+static void note_made(int ret, MPI_Comm parent, const MPI_Comm *made)
+{
+	if (ret == MPI_SUCCESS)
+		births_note(&real_get()->births, key_of(MPI_COMM_WORLD), key_of(parent),
+			    *made == MPI_COMM_NULL ? 0 : key_of(*made));
+}
+
+static void note_unknown(int ret, const MPI_Comm *made)
+{
+	if (ret == MPI_SUCCESS && *made != MPI_COMM_NULL)
+		births_note_unknown(&real_get()->births, key_of(*made));
+}
+
+/* Some are never freed, whatever the program says. */
+static void note_end(MPI_Comm comm)
+{
+	if (comm != MPI_COMM_NULL && comm != MPI_COMM_WORLD && comm != MPI_COMM_SELF)
+		births_end(&real_get()->births, key_of(comm));
+}
+
+/* One that makes communicators of comm, and gives this rank its own, or none. */
+#define MAKING(name, parameters, arguments)                                              \
+	HIDDEN(name, parameters, arguments, , note_made(ret, comm, made))
+MAKING(Comm_dup, (MPI_Comm comm, MPI_Comm *made), (comm, made))
+MAKING(Comm_dup_with_info, (MPI_Comm comm, MPI_Info info, MPI_Comm *made),
+       (comm, info, made))
+MAKING(Comm_split, (MPI_Comm comm, int color, int key, MPI_Comm *made),
+       (comm, color, key, made))
+MAKING(Comm_split_type, (MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made),
+       (comm, type, key, info, made))
+MAKING(Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm *made), (comm, group, made))
+MAKING(Cart_create,
+       (MPI_Comm comm, int ndims, const int dims[], const int periods[], int reorder,
+	MPI_Comm *made),
+       (comm, ndims, dims, periods, reorder, made))
+MAKING(Cart_sub, (MPI_Comm comm, const int remain[], MPI_Comm *made),
+       (comm, remain, made))
+HIDDEN(Comm_free, (MPI_Comm * comm), (comm), note_end(*comm), )
+HIDDEN(Comm_disconnect, (MPI_Comm * comm), (comm), note_end(*comm), )
+
+/* One that is not called by all members of a communicator, one after the other, or makes
+ * one that few programs send in. */
+#define MAKING_SOMEHOW(name, parameters, arguments)                                      \
+	HIDDEN(name, parameters, arguments, , note_unknown(ret, made))
+MAKING_SOMEHOW(Comm_create_group,
+	       (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *made),
+	       (comm, group, tag, made))
+MAKING_SOMEHOW(Comm_idup, (MPI_Comm comm, MPI_Comm *made, MPI_Request *request),
+	       (comm, made, request))
+MAKING_SOMEHOW(Graph_create,
+	       (MPI_Comm comm, int n, const int index[], const int edges[], int reorder,
+		MPI_Comm *made),
+	       (comm, n, index, edges, reorder, made))
+MAKING_SOMEHOW(Dist_graph_create,
+	       (MPI_Comm comm, int n, const int sources[], const int degrees[],
+		const int targets[], const int weights[], MPI_Info info, int reorder,
+		MPI_Comm *made),
+	       (comm, n, sources, degrees, targets, weights, info, reorder, made))
+MAKING_SOMEHOW(Dist_graph_create_adjacent,
+	       (MPI_Comm comm, int nfrom, const int sources[], const int weights_from[],
+		int nto, const int targets[], const int weights_to[], MPI_Info info,
+		int reorder, MPI_Comm *made),
+	       (comm, nfrom, sources, weights_from, nto, targets, weights_to, info,
+		reorder, made))
+MAKING_SOMEHOW(Intercomm_create,
+	       (MPI_Comm comm, int leader, MPI_Comm peers, int other, int tag,
+		MPI_Comm *made),
+	       (comm, leader, peers, other, tag, made))
+MAKING_SOMEHOW(Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made),
+	       (comm, high, made))

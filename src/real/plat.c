@@ -155,7 +155,7 @@ void plat_unstick(struct plat *plat)
 	if (node->on_stuck)
 		node->on_stuck(node);
 	if (watchdog_period_s(node) > 0)
-		threads_look(plat, plat_now_s(plat));
+		threads_look(plat, plat_now_s(plat), 0);
 }
 
 /* ---- net ------------------------------------------------------------- */

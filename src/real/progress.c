@@ -134,8 +134,10 @@ static void progress_start(struct plat *plat)
 	struct progress *progress = &plat->progress;
 
 	progress->stopping = 0;
-	if (progress->is_explicit)
+	if (progress->is_explicit) {
+		unpolled_start(plat);
 		return;
+	}
 	if (progress->worker) {
 		progress_wake(plat);
 		return;

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 #include "base/signals.h"
+#include "core/births.h"
 #include "core/node.h"
 #include "core/worker.h"
 #include "plat/net.h"
@@ -55,6 +56,7 @@ struct real {
 	int has_placed;      /* atomic: there were some */
 	int is_refusal_told; /* atomic: that the system places nothing */
 	struct blocking blocking;
+	struct births births;         /* of communicators */
 	void *mpi_functions[NHIDDEN]; /* atomic; MPI's own, see mpi_blocking.c */
 	struct signals signals;       /* signals, once a node has something to do then */
 	void *signal_stack; /* for their handlers, of the thread that opened it */
@@ -108,6 +110,16 @@ enum progress_state {
 	PROGRESS_ASLEEP   /* nothing can come: until a kick */
 };
 
+/* See unpolled.c; of the timer's thread while is_set. */
+struct unpolled {
+	struct plat_timer timer;
+	int is_set; /* atomic */
+	int npolled;
+	unsigned long signature;
+	double looked_s, cpu_s;   /* at the last look */
+	double since_s, report_s; /* of the silence; when it is said */
+};
+
 struct progress {
 	int (*poll)(void *arg);
 	void *arg;
@@ -128,6 +140,7 @@ struct progress {
 	struct net_bell bell;
 	int rouse_fd; /* an eventfd, of who listens to the bell; or -1 */
 	int listens;  /* atomic: somebody does */
+	struct unpolled unpolled;
 };
 
 enum { DISKS_MAX_THREADS = 2 * PLAT_MAX_MEMORIES };
@@ -362,10 +375,12 @@ void threads_add_of_mpi(const struct thread_ids *seen, int nours);
 void threads_add_new(const struct thread_ids *seen, const char *name);
 /* Fill ids with the process's threads, at most max; how many there are, or -1. */
 int threads_of_process(int *ids, int max);
-/* A waiting thread looks whether the node has come to a standstill. */
-void threads_look(struct plat *plat, double now_s);
+/* Look whether the node has come to a standstill; waits as for watchdog_is_due(). */
+void threads_look(struct plat *plat, double now_s, int waits);
 /* No task is left: does anything go on here beside the threads of the program? */
 int threads_are_busy(struct plat *plat);
+/* Does no thread of the process but the caller run, or want to? */
+int threads_sleep(void);
 
 /* mpi_blocking.c: the one of this name, whose number among the hidden ones is index. */
 void *real_mpi_hidden(int index, const char *name);
@@ -420,6 +435,8 @@ enum progress_state progress_rest(struct plat *plat, int advanced, double heard_
 void progress_wake(struct plat *plat);
 /* Wake one who can poll: a waiter rather than the thread. */
 void progress_call(struct plat *plat);
+/* Have a timer look whether anybody polls, from now on as long as there is a poll. */
+void unpolled_start(struct plat *plat);
 /* Poll once; as the poll function's result, < 0 when there is none. */
 int progress_poll(struct plat *plat);
 /* A poller leaves.  advanced: what its last poll said; missed_kick: there was a kick

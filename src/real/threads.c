@@ -64,6 +64,34 @@ static int is_called(int id, const char *name)
 	return strcmp(text, name) == 0;
 }
 
+/* Has it a core, or would it take one?  Its state follows its name, which may contain
+ * anything but ends with the last parenthesis. */
+static int is_running(int id)
+{
+	char path[64], text[256] = "";
+	const char *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", id);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (!fgets(text, sizeof(text), file))
+		*text = '\0';
+	fclose(file);
+	end = strrchr(text, ')');
+	return end && end[1] == ' ' && strchr("RD", end[2]);
+}
+
+int threads_sleep(void)
+{
+	int ids[MAX_THREADS], n = threads_of_process(ids, MAX_THREADS), nrunning = 0;
+
+	for (int i = 0; i < n && i < MAX_THREADS; i++)
+		nrunning += is_running(ids[i]);
+	return nrunning == 1;
+}
+
 /* Linux counts: nanoseconds on a core, nanoseconds of waiting for one, turns. */
 static int read_kept_s(const char *path, double *ran_s, double *kept_s)
 {
@@ -248,16 +276,16 @@ int threads_are_busy(struct plat *plat)
 	return workers_awake(plat, plat->progress.worker) > 0 || count_timers(plat) > 0;
 }
 
-void threads_look(struct plat *plat, double now_s)
+void threads_look(struct plat *plat, double now_s, int waits)
 {
 	struct watchdog_facts facts = {.is_ours = is_ours};
 
-	if (!watchdog_is_due(plat->node, now_s))
+	if (!watchdog_is_due(plat->node, now_s, waits))
 		return;
 	facts.nawake = workers_awake(plat, NULL);
 	facts.ntimers = count_timers(plat);
 	facts.nthreads = count_of_program(plat);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";
-	watchdog_look(plat->node, &facts, now_s);
+	watchdog_look(plat->node, &facts);
 }

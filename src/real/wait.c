@@ -240,7 +240,7 @@ static void look_now_and_then(struct plat *plat, double period_s, double *look_s
 	if (now_s < *look_s)
 		return;
 	if (*look_s > 0)
-		threads_look(plat, now_s);
+		threads_look(plat, now_s, 1);
 	*look_s = now_s + period_s;
 }
 

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <simgrid/host.h>
 
+#include "plat/net.h"
 #include "sim.h"
 
 /*
@@ -131,4 +132,54 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
 	}
 	*size = sim_get()->world_size;
 	return MPI_SUCCESS;
+}
+
+/* ---- communicators --------------------------------------------------- */
+
+static uint64_t key_of(MPI_Comm comm)
+{
+	return (uint64_t)(uintptr_t)comm;
+}
+
+uint64_t plat_net_birth(const void *comm)
+{
+	struct sim_rank *rank = sim_rank_self();
+
+	return rank ? births_number(&rank->births, key_of(*(const MPI_Comm *)comm)) : 0;
+}
+
+int plat_net_has_ended(const void *comm)
+{
+	struct sim_rank *rank = sim_rank_self();
+
+	return rank && births_has_ended(&rank->births, key_of(*(const MPI_Comm *)comm));
+}
+
+void sim_made_comm(int ret, long parent, long made)
+{
+	struct sim_rank *rank = sim_rank_self();
+	MPI_Comm child;
+
+	if (!rank || ret != MPI_SUCCESS)
+		return;
+	child = *(MPI_Comm *)made;
+	if (parent)
+		births_note(&rank->births, key_of(MPI_COMM_WORLD), (uint64_t)parent,
+			    child == MPI_COMM_NULL ? 0 : key_of(child));
+	else if (child != MPI_COMM_NULL)
+		births_note_unknown(&rank->births, key_of(child));
+}
+
+/* What is never freed. */
+static int is_lasting(MPI_Comm comm)
+{
+	return comm == MPI_COMM_NULL || comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF;
+}
+
+void sim_frees_comm(long comm)
+{
+	struct sim_rank *rank = sim_rank_self();
+
+	if (rank && !is_lasting(*(MPI_Comm *)comm))
+		births_end(&rank->births, key_of(*(MPI_Comm *)comm));
 }

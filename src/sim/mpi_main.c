@@ -48,32 +48,41 @@ struct sim_thread *sim_enter_mpi(const char *name)
 #define WORDS(type)                                                                      \
 	type a, type b, type c, type d, type e, type f, type g, type h, type i, type j,  \
 		type k, type l, type m, type n
-#define CALL(name, after)                                                                \
+#define CALL(name, before, after)                                                        \
 	int PMPI_##name(WORDS(long));                                                    \
 	int MPI_##name(WORDS(long));                                                     \
 	int MPI_##name(WORDS(long))                                                      \
 	{                                                                                \
 		struct sim_thread *caller = sim_enter_mpi("MPI_" #name);                 \
-		int ret = PMPI_##name(a, b, c, d, e, f, g, h, i, j, k, l, m, n);         \
+		int ret;                                                                 \
                                                                                          \
+		before;                                                                  \
+		ret = PMPI_##name(a, b, c, d, e, f, g, h, i, j, k, l, m, n);             \
 		if (caller)                                                              \
 			caller->call = NULL;                                             \
 		after;                                                                   \
 		return ret;                                                              \
 	}
-#define MAIN(name) CALL(name, )
+#define MAIN(name) CALL(name, , )
 /* It writes whether it has found anything. */
-#define LOOK(name, found) CALL(name, sim_looked(caller, ret != 0 || *(int *)(found)))
+#define LOOK(name, found) CALL(name, , sim_looked(caller, ret != 0 || *(int *)(found)))
+/* The first parameter is a communicator; it writes one that it has made of that. */
+#define MAKE(name, made)         CALL(name, , sim_made_comm(ret, a, made))
+#define MAKE_SOMEHOW(name, made) CALL(name, , sim_made_comm(ret, 0, made))
 
 /* clang-format off */
 MAIN(Accumulate) MAIN(Allgather) MAIN(Allgatherv) MAIN(Allreduce)
 MAIN(Alltoall) MAIN(Alltoallv) MAIN(Alltoallw) MAIN(Barrier) MAIN(Bcast) MAIN(Bsend)
-MAIN(Bsend_init) MAIN(Cancel) MAIN(Cart_create) MAIN(Cart_shift) MAIN(Cart_sub)
-MAIN(Comm_accept) MAIN(Comm_connect) MAIN(Comm_create) MAIN(Comm_create_group)
-MAIN(Comm_disconnect) MAIN(Comm_dup) MAIN(Comm_dup_with_info) MAIN(Comm_free)
-MAIN(Comm_idup) MAIN(Comm_join) MAIN(Comm_spawn) MAIN(Comm_spawn_multiple)
-MAIN(Comm_split) MAIN(Comm_split_type) MAIN(Compare_and_swap) MAIN(Dist_graph_create)
-MAIN(Dist_graph_create_adjacent) MAIN(Exscan) MAIN(Fetch_and_op) MAIN(File_close)
+MAIN(Bsend_init) MAIN(Cancel) MAKE(Cart_create, f) MAIN(Cart_shift) MAKE(Cart_sub, c)
+MAIN(Comm_accept) MAIN(Comm_connect) MAKE(Comm_create, c)
+MAKE_SOMEHOW(Comm_create_group, d)
+MAIN(Comm_disconnect) MAKE(Comm_dup, b) MAKE(Comm_dup_with_info, c)
+CALL(Comm_free, sim_frees_comm(a), )
+MAKE_SOMEHOW(Comm_idup, b) MAIN(Comm_join) MAIN(Comm_spawn) MAIN(Comm_spawn_multiple)
+MAKE(Comm_split, d) MAKE(Comm_split_type, e) MAIN(Compare_and_swap)
+MAKE_SOMEHOW(Dist_graph_create, i)
+MAKE_SOMEHOW(Dist_graph_create_adjacent, j) MAIN(Exscan) MAIN(Fetch_and_op)
+MAIN(File_close)
 MAIN(File_delete) MAIN(File_iread) MAIN(File_iread_all) MAIN(File_iread_at)
 MAIN(File_iread_at_all) MAIN(File_iread_shared) MAIN(File_iwrite) MAIN(File_iwrite_all)
 MAIN(File_iwrite_at) MAIN(File_iwrite_at_all) MAIN(File_iwrite_shared)
@@ -86,14 +95,17 @@ MAIN(File_set_size) MAIN(File_set_view) MAIN(File_sync) MAIN(File_write)
 MAIN(File_write_all) MAIN(File_write_all_begin) MAIN(File_write_all_end)
 MAIN(File_write_at) MAIN(File_write_at_all) MAIN(File_write_at_all_begin)
 MAIN(File_write_at_all_end) MAIN(File_write_ordered) MAIN(File_write_ordered_begin)
-MAIN(File_write_ordered_end) MAIN(File_write_shared) MAIN(Gather) MAIN(Gatherv) MAIN(Get)
-MAIN(Get_accumulate) MAIN(Graph_create) MAIN(Iallgather) MAIN(Iallgatherv)
+MAIN(File_write_ordered_end) MAIN(File_write_shared) MAIN(Gather) MAIN(Gatherv)
+MAIN(Get)
+MAIN(Get_accumulate) MAKE_SOMEHOW(Graph_create, f) MAIN(Iallgather) MAIN(Iallgatherv)
 MAIN(Iallreduce) MAIN(Ialltoall) MAIN(Ialltoallv) MAIN(Ialltoallw) MAIN(Ibarrier)
 MAIN(Ibcast) MAIN(Ibsend) MAIN(Iexscan) MAIN(Igather) MAIN(Igatherv) LOOK(Improbe, d)
 MAIN(Imrecv) MAIN(Ineighbor_allgather) MAIN(Ineighbor_allgatherv)
 MAIN(Ineighbor_alltoall) MAIN(Ineighbor_alltoallv) MAIN(Ineighbor_alltoallw)
-MAIN(Intercomm_create) MAIN(Intercomm_merge) LOOK(Iprobe, d) MAIN(Irecv) MAIN(Ireduce)
-MAIN(Ireduce_scatter) MAIN(Ireduce_scatter_block) MAIN(Irsend) MAIN(Iscan) MAIN(Iscatter)
+MAKE_SOMEHOW(Intercomm_create, f) MAKE_SOMEHOW(Intercomm_merge, c) LOOK(Iprobe, d)
+MAIN(Irecv) MAIN(Ireduce)
+MAIN(Ireduce_scatter) MAIN(Ireduce_scatter_block) MAIN(Irsend) MAIN(Iscan)
+MAIN(Iscatter)
 MAIN(Iscatterv) MAIN(Isend) MAIN(Issend) MAIN(Mprobe) MAIN(Mrecv)
 MAIN(Neighbor_allgather) MAIN(Neighbor_allgatherv) MAIN(Neighbor_alltoall)
 MAIN(Neighbor_alltoallv) MAIN(Neighbor_alltoallw) MAIN(Put) MAIN(Raccumulate)

@@ -259,6 +259,7 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	net->sent.fire = packet_on_sent;
 	net->sent.plat = plat;
 	net->group = find_group(plat->sim, config);
+	net->net.shared = net->group->shared;
 	net->group->members[config->rank] = net;
 	net->group->hosts[config->rank] = plat->host;
 	net->group->joined[config->rank] = 1;

@@ -30,6 +30,7 @@ struct net_group {
 	double arrived_s;
 	struct plat_timer release;
 	struct sim *sim;
+	uint64_t shared[NET_SHARED_WORDS]; /* see struct net */
 };
 
 /* What messages cost a node, and until when it is at it: overheads do not overlap. */

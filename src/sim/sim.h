@@ -16,6 +16,7 @@
 #include <simgrid/forward.h>
 
 #include "base/signals.h"
+#include "core/births.h"
 #include "core/model/model.h"
 #include "core/worker.h"
 #include "kernel.h"
@@ -112,6 +113,7 @@ struct sim_rank {
 	struct sim_libc *libc; /* NULL before it is needed; see libc.c */
 	int nthreads;          /* of the application; the last one frees the rank */
 	int place;             /* in MPI_COMM_WORLD, plus 1, once MPI has been started */
+	struct births births;  /* of communicators */
 };
 
 /*
@@ -204,6 +206,11 @@ void sim_check_main(const char *name);
 void sim_looked(struct sim_thread *thread, int found);
 /* The same, and remember where the main is.  NULL, or who leaves by call = NULL. */
 struct sim_thread *sim_enter_mpi(const char *name);
+/* mpi_calls.c: a call with this result has made communicators of the one that is parent,
+ * 0 where its members are not all who call, and has given the rank what is at made; the
+ * one at comm is about to be freed. */
+void sim_made_comm(int ret, long parent, long made);
+void sim_frees_comm(long comm);
 /* Block the calling thread until *flag is set by somebody who then releases its
  * semaphore, or, when until_s is not negative, until this date.  plat may be NULL. */
 void sim_block(struct plat *plat, const int *flag, double until_s);

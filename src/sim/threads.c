@@ -45,6 +45,7 @@ static void thread_free(struct sim_thread *thread)
 {
 	if (--thread->rank->nthreads == 0) {
 		free(thread->rank->libc);
+		births_free(&thread->rank->births);
 		free(thread->rank);
 	}
 	sg_sem_destroy(thread->sem);

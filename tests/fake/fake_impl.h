@@ -24,6 +24,7 @@ struct fake_domain {
 	struct fake_half *halves;  /* of bulks, without their counterpart */
 	struct fake_parcel *early; /* for nets that are not open yet */
 	int size, number, nclosed;
+	uint64_t shared[NET_SHARED_WORDS]; /* see struct net */
 };
 
 struct fake {

@@ -32,7 +32,8 @@ struct fake_split {
 struct fake_comm {
 	struct fake_comm *next; /* of all */
 	int size, nfreed;
-	int *nodes; /* by rank */
+	uint64_t number; /* 0: the world */
+	int *nodes;      /* by rank */
 	struct fake_attribute *attributes;
 	struct fake_split split;
 };
@@ -42,6 +43,7 @@ struct fake_mpi {
 	struct fake_comm *world;
 	struct fake_keyval *keyvals;
 	int nkeyvals;
+	uint64_t ncomms;
 };
 
 static struct fake_mpi *mpi_get(void)
@@ -60,6 +62,7 @@ static struct fake_comm *comm_new(int size)
 	size_t n = (size_t)size;
 
 	comm->size = size;
+	comm->number = mpi->ncomms++;
 	comm->nodes = orr_alloc(n * sizeof(int));
 	comm->split.colors = orr_alloc(n * sizeof(int));
 	comm->split.keys = orr_alloc(n * sizeof(int));
@@ -245,6 +248,19 @@ int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *out)
 	if (--split->nleft == 0)
 		split->narrived = 0;
 	return MPI_SUCCESS;
+}
+
+/* Its ranks share it. */
+uint64_t plat_net_birth(const void *comm)
+{
+	return (*(const MPI_Comm *)comm)->number;
+}
+
+int plat_net_has_ended(const void *comm)
+{
+	const struct fake_comm *fake = *(const MPI_Comm *)comm;
+
+	return fake->nfreed == fake->size;
 }
 
 /* ---- attributes ------------------------------------------------------ */

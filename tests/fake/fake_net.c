@@ -399,6 +399,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 	net->plat = plat;
 	net->barriers_last = &net->barriers;
 	net->domain = domain_of(fake, config);
+	net->base.shared = net->domain->shared;
 	ORR_ASSERT(!net->domain->nets[config->rank]);
 	net->domain->nets[config->rank] = net;
 	take_early(net);

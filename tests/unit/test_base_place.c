@@ -105,13 +105,30 @@ static void blocks_move_by_their_offsets(void **state)
 	place_free(moved);
 }
 
+static void spans_reach_from_the_first_byte_to_the_last(void **state)
+{
+	struct place *all = place_members(2);
+	ptrdiff_t from = 0, to = 0;
+
+	(void)state;
+	place_set(all, 0, 4, place_repeat(place_block(3), 3, 10));
+	place_set(all, 1, -5, place_repeat(place_repeat(place_block(1), 2, 2), 2, -8));
+	place_span(all, 0, &from, &to);
+	assert_int_equal(from, -13);
+	assert_int_equal(to, 27);
+	place_free(all);
+}
+
 static void nothing_is_no_bytes(void **state)
 {
 	struct place *place = place_repeat(place_block(3), 0, 8);
+	ptrdiff_t from = 0, to = 0;
 	struct layout layout;
 
 	(void)state;
 	assert_int_equal(place_bytes(place), 0);
+	place_span(place, 0, &from, &to);
+	assert_int_equal(to - from, 0);
 	assert_int_equal(place_layout(place, NULL, &layout), 0);
 	assert_int_equal(layout_bytes(&layout), 0);
 	place_free(place);
@@ -124,6 +141,7 @@ int main(void)
 		cmocka_unit_test(strides_are_a_layout),
 		cmocka_unit_test(one_member_may_be_used_often),
 		cmocka_unit_test(blocks_move_by_their_offsets),
+		cmocka_unit_test(spans_reach_from_the_first_byte_to_the_last),
 		cmocka_unit_test(nothing_is_no_bytes),
 	};
 

@@ -365,8 +365,8 @@ static void communicators_are_apart(void **state)
 		int *reversed = orr_alloc(2 * sizeof(int));
 
 		reversed[0] = 1;
-		assert_int_equal(comm_add(&world_mpi(rank)->comms, 1 - rank, 2, reversed),
-				 1);
+		assert_int_equal(
+			comm_add(&world_mpi(rank)->comms, 1 - rank, 2, reversed, 0), 1);
 	}
 	for (int i = 0; i < 2; i++) {
 		sources[i] = world_vector(0, from[i], SMALL);

@@ -325,6 +325,79 @@ static void progress_for_ever(void)
 	starpu_mpi_wait_for_all(WORLD);
 }
 
+/* Threads of the program's that wait for what callbacks tell them. */
+enum { NCREWS = 3 };
+
+struct crew {
+	starpu_pthread_mutex_t mutex;
+	starpu_pthread_cond_t cond;
+	starpu_data_handle_t sent, got;
+	long values[2];
+	int number, has_come;
+};
+
+static void crew_hears(void *arg)
+{
+	struct crew *crew = arg;
+
+	STARPU_PTHREAD_MUTEX_LOCK(&crew->mutex);
+	crew->has_come = 1;
+	STARPU_PTHREAD_COND_SIGNAL(&crew->cond);
+	STARPU_PTHREAD_MUTEX_UNLOCK(&crew->mutex);
+}
+
+static void *crew_waits(void *arg)
+{
+	struct crew *crew = arg;
+
+	starpu_mpi_isend_detached(crew->sent, (rank + 1) % size, crew->number, WORLD,
+				  NULL, NULL);
+	starpu_mpi_irecv_detached(crew->got, (rank + size - 1) % size, crew->number,
+				  WORLD, crew_hears, crew);
+	STARPU_PTHREAD_MUTEX_LOCK(&crew->mutex);
+	while (!crew->has_come)
+		STARPU_PTHREAD_COND_WAIT(&crew->cond, &crew->mutex);
+	STARPU_PTHREAD_MUTEX_UNLOCK(&crew->mutex);
+	return NULL;
+}
+
+static int crews_hear(struct crew *crews)
+{
+	int all = 1;
+
+	for (int i = 0; i < NCREWS; i++) {
+		STARPU_PTHREAD_MUTEX_LOCK(&crews[i].mutex);
+		all = all && crews[i].has_come;
+		STARPU_PTHREAD_MUTEX_UNLOCK(&crews[i].mutex);
+	}
+	return all;
+}
+
+/* Nobody is in a call of the library, for 4 s; then the main is. */
+static void crews_wait(void)
+{
+	static struct crew crews[NCREWS];
+	starpu_pthread_t threads[NCREWS];
+
+	for (int i = 0; i < NCREWS; i++) {
+		crews[i].number = i;
+		STARPU_PTHREAD_MUTEX_INIT(&crews[i].mutex, NULL);
+		STARPU_PTHREAD_COND_INIT(&crews[i].cond, NULL);
+		crews[i].sent = variable(&crews[i].values[0]);
+		crews[i].got = variable(&crews[i].values[1]);
+		STARPU_PTHREAD_CREATE(&threads[i], NULL, crew_waits, &crews[i]);
+	}
+	for (struct span span = {0}; !crews_hear(crews) && span_lasts(&span);)
+		starpu_sleep(0.05F);
+	while (!crews_hear(crews))
+		orrery_mpi_progress();
+	for (int i = 0; i < NCREWS; i++) {
+		STARPU_PTHREAD_JOIN(threads[i], NULL);
+		starpu_data_unregister(crews[i].sent);
+		starpu_data_unregister(crews[i].got);
+	}
+}
+
 static const struct scene scenes[] = {
 	SCENE(answer_of_a_callback),
 	SCENE(answer_with_other_tag),
@@ -346,6 +419,7 @@ static const struct scene scenes[] = {
 	SCENE(roots_differ),
 	SCENE(inserted_locally),
 	SCENE(progress_for_ever),
+	SCENE(crews_wait),
 };
 
 int main(int argc, char **argv)

@@ -6,6 +6,8 @@
  * values, and without a word.
  * usage: odd CASE, on two ranks or more.
  */
+#include <unistd.h>
+
 #include "wrong.h"
 
 enum { MANY_MESSAGES = 50 };
@@ -269,6 +271,109 @@ static void acquired_while_sending(void)
 	starpu_data_unregister(handle);
 }
 
+/* Those of the same members are told apart by how they were made. */
+static void duplicates_in_another_order(void)
+{
+	starpu_data_handle_t one = variable(&value), two = variable(&other_value);
+	MPI_Comm first, second, third;
+
+	MPI_Comm_dup(WORLD, &first);
+	MPI_Comm_split(WORLD, 0, rank, &second);
+	MPI_Comm_dup(first, &third);
+	MPI_Comm_free(&first);
+	MPI_Comm_dup(WORLD, &first);
+	if (rank == 0) {
+		value = 10;
+		other_value = 20;
+		starpu_mpi_isend_detached(one, 1, TAG, first, NULL, NULL);
+		starpu_mpi_isend_detached(two, 1, TAG, second, NULL, NULL);
+		starpu_mpi_barrier(third);
+	} else if (rank == 1) {
+		starpu_mpi_irecv_detached(two, 0, TAG, second, NULL, NULL);
+		starpu_mpi_barrier(third);
+		starpu_mpi_irecv_detached(one, 0, TAG, first, NULL, NULL);
+	} else {
+		starpu_mpi_barrier(third);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(one);
+	starpu_data_unregister(two);
+	if (rank == 1) {
+		expect(value, 10);
+		expect(other_value, 20);
+	}
+	MPI_Comm_free(&first);
+	MPI_Comm_free(&second);
+	MPI_Comm_free(&third);
+}
+
+/* What was started in it ends. */
+static void freed_while_under_way(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+	MPI_Comm comm;
+
+	MPI_Comm_dup(WORLD, &comm);
+	if (rank == 0)
+		starpu_mpi_isend_detached(handle, 1, TAG, comm, NULL, NULL);
+	else if (rank == 1)
+		starpu_mpi_irecv_detached(handle, 0, TAG, comm, NULL, NULL);
+	MPI_Comm_free(&comm);
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(handle);
+}
+
+/* The library needs its members only. */
+static void freed_after_init(void)
+{
+	MPI_Comm comm, half;
+
+	starpu_mpi_shutdown();
+	MPI_Comm_dup(WORLD, &comm);
+	if (starpu_mpi_init_conf(NULL, NULL, 0, comm, NULL) != 0)
+		exit(70);
+	MPI_Comm_free(&comm);
+	MPI_Comm_split(WORLD, rank % 2, rank, &half);
+	starpu_mpi_comm_register(half);
+	starpu_mpi_barrier(half);
+	MPI_Comm_free(&half);
+}
+
+#ifndef STARPU_SIMGRID
+
+/* Somebody else stops the process for longer than the watchdog waits, and lets it go on
+ * some time before what it waits for happens. */
+static void *stop_and_notify(void *arg)
+{
+	char command[100];
+
+	(void)arg;
+	snprintf(command, sizeof(command),
+		 "sleep 0.6; kill -STOP %d; sleep 3; kill -CONT %d", (int)getpid(),
+		 (int)getpid());
+	if (system(command) != 0)
+		exit(71);
+	starpu_sleep(0.1F);
+	starpu_tag_notify_from_apps(TAG);
+	return NULL;
+}
+
+static void stopped_while_it_waits(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+	starpu_pthread_t thread;
+
+	starpu_tag_declare_deps((starpu_tag_t)TAG + 1, 1, (starpu_tag_t)TAG);
+	starpu_task_insert(&add, STARPU_RW, handle, STARPU_TAG, (starpu_tag_t)TAG + 1, 0);
+	STARPU_PTHREAD_CREATE(&thread, NULL, stop_and_notify, NULL);
+	starpu_tag_wait((starpu_tag_t)TAG + 1);
+	STARPU_PTHREAD_JOIN(thread, NULL);
+	starpu_data_unregister(handle);
+	expect(value, 2);
+}
+
+#endif
+
 static const struct scene scenes[] = {
 	SCENE(to_itself),
 	SCENE(early_and_late),
@@ -284,6 +389,12 @@ static const struct scene scenes[] = {
 	SCENE(requests_the_other_way_round),
 	SCENE(void_and_nothing),
 	SCENE(acquired_while_sending),
+	SCENE(duplicates_in_another_order),
+	SCENE(freed_while_under_way),
+	SCENE(freed_after_init),
+#ifndef STARPU_SIMGRID
+	SCENE(stopped_while_it_waits),
+#endif
 };
 
 int main(int argc, char **argv)

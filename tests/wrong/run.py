@@ -351,6 +351,15 @@ GRAPH_PROGRAMS = [
     *graph_stands("roots_differ", r"rank 0\]   receive from rank 1 tag 2: .*starpu_mpi_gather_det",
                   r"rank 1\]   receive from rank 0 tag 1: .*starpu_mpi_gather_detached"),
     graph("inserted_locally", r'task "copy" .* reads data with tag 1 .*has no value'),
+    # Nobody polls, and nobody waits in the library, who would look after the watchdog.
+    *(Case("crews_wait", on(rank, r"nobody has moved messages for \S+ s, and the threads of the "
+           r"program wait", r"ORRERY_MPI_EXPLICIT", r"call orrery_mpi_progress\(\) until",
+           r"rank %d\]   receive from rank %d tag 2: .*starpu_mpi_irecv_detached: no message" % (rank, 1 - rank),
+           r"ends well"), where=REAL, status=ENDS, program="../wrong/graphs", nranks=2,
+           env=dict(SOON, ORRERY_MPI_EXPLICIT="1"), claim="crews wait, says rank %d" % rank)
+      for rank in (0, 1)),
+    Case("crews_wait", ["(?m)^ends well"], status=ENDS, program="../wrong/graphs", nranks=2,
+         env={"ORRERY_WATCHDOG": "2"}, hushes=(CRASH, r"\[orrery\]\[rank")),
     # Loops of the program's own progress go on; each says what for.
     Case("progress_for_ever", on(1, r"nothing has happened on this rank for .* the run goes on",
          r"rank 1\]   receive from rank 0 tag 7: .*starpu_mpi_irecv_detached: no message came",
@@ -408,6 +417,19 @@ SPREAD = [
       for nranks in (2, 3)),
     spread("no_datatype", r"MPI datatype of data .*\(own\).* has returned 0 and no type",
            r"another number than 0"),
+    *(Case("datatype_too_long", on(ANY, r"data .*\(own\).*: the datatype of its interface describes "
+           r"bytes 0 to 16, but the data has 8", r"get_size\(\)", r"(?m)^ends well"),
+           where=where, program="../wrong/spread", nranks=2, status=ENDS, env=SOON)
+      for where in (REAL, SIM)),
+    spread("acquired_after_its_task", r"starpu_data_acquire\(\) reads data with tag 1 \(v8\), which has no "
+           r"value here: it belongs to rank 0", r"STARPU_MPI_CACHE=0", r"starpu_mpi_get_data_on_node\(\)"),
+    Case("owners_differ", on(0, r"starpu_mpi_shutdown: rank [01] has inserted 6 tasks, and all ranks together have "
+         r"executed 3", r"starpu_mpi_data_get_rank\(\)", r"(?m)^ends well"),
+         program="../wrong/spread", nranks=2, status=ENDS, env=SOON),
+    *(spread(name, func + r": the communicator has been freed \(MPI_Comm_free\(\)\): keep it")
+      for name, func in (("sent_in_freed", r"starpu_mpi_(send|recv)"),
+                         ("met_in_freed", "starpu_mpi_barrier"),
+                         ("inserted_in_freed", "starpu_mpi_task_insert"))),
     spread("posted_for_another", r"a send to rank 0 tag 1 \(add\) reads data with tag 1 \(v8\)",
            r"has no value", nranks=3),
     spread("inserted_without_value", r"a send to rank 1 tag 1 \(copy\) reads data with tag 1",
@@ -461,7 +483,14 @@ ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, sta
                     "null_where_not_concerned", "pruned", "callbacks_insert",
                     "shut_down_with_work_left", "there_and_back", "flushed_by_all",
                     "part_of_the_ranks", "requests_the_other_way_round",
-                    "void_and_nothing", "acquired_while_sending")]
+                    "void_and_nothing", "acquired_while_sending",
+                    "duplicates_in_another_order", "freed_while_under_way", "freed_after_init")]
+# The time that a process is stopped is no silence.
+ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd", nranks=1,
+             status=ENDS, where=REAL, hushes=(CRASH, r"\[orrery\]"), env={"ORRERY_WATCHDOG": "2"}),
+        Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd", nranks=1,
+             status=ENDS, where=REAL, hushes=(CRASH, r"\[orrery\]"),
+             env={"STARPU_WATCHDOG_TIMEOUT": "2000000"}, claim="stopped, no task ends")]
 
 TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD, "odd": ODD}
 

@@ -315,7 +315,16 @@ static void free_type(MPI_Datatype *type)
 	MPI_Type_free(type);
 }
 
-static void no_datatype(void)
+/* It describes two where the data has one. */
+static int type_of_two(starpu_data_handle_t handle, MPI_Datatype *type)
+{
+	(void)handle;
+	MPI_Type_contiguous(2, MPI_LONG, type);
+	MPI_Type_commit(type);
+	return 0;
+}
+
+static void exchange_own(long *at, int (*type)(starpu_data_handle_t, MPI_Datatype *))
 {
 	static struct starpu_data_interface_ops ops = {
 		.register_data_handle = register_own,
@@ -325,17 +334,93 @@ static void no_datatype(void)
 		.to_pointer = point_own,
 		.interfaceid = STARPU_UNKNOWN_INTERFACE_ID,
 		.name = "own"};
-	struct own_interface interface = {.at = (uintptr_t)&value};
+	struct own_interface interface = {.at = (uintptr_t)at};
 	starpu_data_handle_t a;
 
 	interface.id = ops.interfaceid =
 		(enum starpu_data_interface_id)starpu_data_interface_get_next_id();
 	starpu_data_register(&a, STARPU_MAIN_RAM, &interface, &ops);
-	starpu_mpi_datatype_register(a, no_type, free_type);
+	starpu_mpi_datatype_register(a, type, free_type);
 	if (rank == 0)
 		starpu_mpi_send(a, 1, TAG, WORLD);
 	else
 		starpu_mpi_recv(a, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+	starpu_data_unregister(a);
+}
+
+static void no_datatype(void)
+{
+	exchange_own(&value, no_type);
+}
+
+static void datatype_too_long(void)
+{
+	static long two[2];
+
+	exchange_own(two, type_of_two);
+}
+
+/* Without cache a copy is there for one task. */
+static void acquired_after_its_task(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0), b = owned(&other_value, 2, 1);
+
+	starpu_mpi_cache_set(0);
+	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, a, STARPU_RW, b, 0);
+	starpu_mpi_wait_for_all(WORLD);
+	if (rank == 1) {
+		starpu_data_acquire(a, STARPU_R);
+		starpu_data_release(a);
+	}
+	starpu_mpi_barrier(WORLD);
+}
+
+/* Each takes the other one for the owner, so that nobody executes what writes it; the
+ * other tasks run. */
+static void owners_differ(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 1 - rank);
+	starpu_data_handle_t b = owned(&other_value, 2, 1);
+
+	for (int i = 0; i < 3; i++) {
+		starpu_mpi_task_insert(WORLD, &add, STARPU_RW, a, 0);
+		starpu_mpi_task_insert(WORLD, &add, STARPU_RW, b, 0);
+	}
+	starpu_data_unregister(a);
+	starpu_data_unregister(b);
+}
+
+/* ---- communicators that end --------------------------------------------- */
+
+static MPI_Comm freed(void)
+{
+	MPI_Comm comm, was;
+
+	MPI_Comm_dup(WORLD, &comm);
+	was = comm;
+	starpu_mpi_comm_register(comm);
+	MPI_Comm_free(&comm);
+	return was;
+}
+
+static void sent_in_freed(void)
+{
+	MPI_Comm comm = freed();
+
+	if (rank == 0)
+		starpu_mpi_send(variable(&value), 1, TAG, comm);
+	else
+		starpu_mpi_recv(variable(&value), 0, TAG, comm, MPI_STATUS_IGNORE);
+}
+
+static void met_in_freed(void)
+{
+	starpu_mpi_barrier(freed());
+}
+
+static void inserted_in_freed(void)
+{
+	starpu_mpi_task_insert(freed(), &add, STARPU_RW, owned(&value, 1, 0), 0);
 }
 
 static void library_ends_first(void)
@@ -444,6 +529,12 @@ int main(int argc, char **argv)
 		SCENE(two_groups_registered),
 		SCENE(sent_between_groups),
 		SCENE(no_datatype),
+		SCENE(datatype_too_long),
+		SCENE(acquired_after_its_task),
+		SCENE(owners_differ),
+		SCENE(sent_in_freed),
+		SCENE(met_in_freed),
+		SCENE(inserted_in_freed),
 		SCENE(library_ends_first),
 		SCENE(mpi_ends_first),
 		SCENE(other_communicator_ends),

@@ -85,14 +85,23 @@ static inline void settle(struct access *access)
 static void complain_no_value(struct access *access)
 {
 	struct job *job = access->job;
+	starpu_data_handle_t datum = access->datum;
 	char what[128], who[JOB_NAME_BYTES];
 
 	job->ops->describe(job, who, sizeof(who));
+	if (datum->owner >= 0 && datum->owner != job->node->rank && datum->comm == 0)
+		orr_die(job->node->rank,
+			"%s reads %s, which has no value here: it belongs to rank %d, "
+			"and other ranks have a copy only until it is written, flushed "
+			"(starpu_mpi_cache_flush()), or used once without cache "
+			"(STARPU_MPI_CACHE=0, starpu_mpi_cache_set()). Ask for it by "
+			"starpu_mpi_get_data_on_node(), called on all ranks.",
+			who, data_describe(datum, what, sizeof(what)), datum->owner);
 	orr_die(job->node->rank,
 		"%s reads %s, which has no value: it was registered without "
 		"one (home node -1) and nothing has written it. Write it first, or "
 		"register it with its memory.",
-		who, data_describe(access->datum, what, sizeof(what)));
+		who, data_describe(datum, what, sizeof(what)));
 }
 
 /* ---- transfers ------------------------------------------------------- */
