@@ -272,7 +272,27 @@ static void texts(void)
 	CLAIM(printed(starpu_bound_print_lp, "min: tmax;") > 100);
 	CLAIM(printed(starpu_bound_print_mps, "ENDATA") > 100);
 	CLAIM(printed(starpu_bound_print_dot, "digraph") > 20);
+	CLAIM(printed(starpu_bound_print_lp, ": bounds */\n") > 100);
 	CLAIM(printed(print_both, "Theoretical minimum execution time: 3") > 20);
+	end();
+}
+
+/* StarPU's lines; no task can be divided, so one worker has it. */
+static void print_whole(FILE *output)
+{
+	starpu_bound_print(output, 1);
+}
+
+static void shares_are_printed(void)
+{
+	begin(0, 0);
+	submit(task_of(&alone, 6));
+	CLAIM(printed(starpu_bound_print_lp, "/* worker 2 */\n") > 100);
+	CLAIM(printed(starpu_bound_print_lp, "/* task bounds key 0 */\n") > 100);
+	CLAIM(printed(starpu_bound_print_mps, "* task bounds key 0\n") > 100);
+	CLAIM(printed(print_whole, "bounds key 0\n\tw0t0n ") > 20);
+	CLAIM(printed(print_whole, "0n 1.000000") > 20);
+	CLAIM(printed(print_whole, "0n 0.000000") > 20);
 	end();
 }
 
@@ -329,6 +349,7 @@ int main(int argc, char **argv)
 		{"a model without measurements", without_calibration},
 		{"a task without a model", without_a_model},
 		{"texts", texts},
+		{"shares of workers are printed", shares_are_printed},
 		{NULL, NULL}};
 
 	if (argc == 4)
