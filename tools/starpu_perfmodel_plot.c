@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <starpu.h>
 
@@ -111,10 +112,10 @@ static struct options read_options(int argc, char **argv)
 	return options;
 }
 
-static int is_chosen(const struct options *options, const struct entry *entry)
+static int is_chosen(const struct options *options, int combination)
 {
 	for (int i = 0; i < options->nchosen; i++)
-		if (options->chosen[i] == entry->combination)
+		if (options->chosen[i] == combination)
 			return 1;
 	return options->nchosen == 0;
 }
@@ -133,7 +134,7 @@ static int find_curves(const struct options *options, const struct entries *entr
 	for (int i = 0; i < entries->n; i++) {
 		const struct entry *row = &entries->rows[i];
 
-		if (!is_chosen(options, row) ||
+		if (!is_chosen(options, row->combination) ||
 		    (n > 0 && same_curve(curves[n - 1].first, row)))
 			continue;
 		curves[n] = (struct curve){row, 2 * n + 2};
@@ -157,7 +158,7 @@ static void print_cell(FILE *file, const struct options *options, const struct e
 	double value, deviation;
 
 	if (!row || (options->gflops && !(row->mean > 0))) {
-		fprintf(file, "\t%-15s\t%-15s", "\"\"", "\"\"");
+		fprintf(file, "\t\"\"\t\"\"");
 		return;
 	}
 	value = row->mean / (options->energy ? 1 : 1e3);
@@ -169,7 +170,8 @@ static void print_cell(FILE *file, const struct options *options, const struct e
 	fprintf(file, "\t%-15le\t%-15le", value, deviation);
 }
 
-/* A line for each size and footprint, two columns for each curve. */
+/* A line for each size and footprint, two columns for each curve; the axis is
+ * logarithmic, so no data at all is no place on it. */
 static void print_data(FILE *file, const struct options *options,
 		       const struct entries *entries, const struct curve *curves, int n)
 {
@@ -179,11 +181,12 @@ static void print_data(FILE *file, const struct options *options,
 	if (!sorted)
 		tool_refuse("no memory for %d measurements", entries->n);
 	for (int i = 0; i < entries->n; i++)
-		if (is_chosen(options, &entries->rows[i]))
+		if (is_chosen(options, entries->rows[i].combination) &&
+		    entries->rows[i].size > 0)
 			sorted[nsorted++] = &entries->rows[i];
 	qsort(sorted, (size_t)nsorted, sizeof(*sorted), by_size);
 	for (int i = 0, next; i < nsorted; i = next) {
-		fprintf(file, "%-15lu", sorted[i]->size);
+		fprintf(file, "%-15lu ", sorted[i]->size);
 		for (next = i + 1;
 		     next < nsorted && by_size(&sorted[i], &sorted[next]) == 0;)
 			next++;
@@ -207,9 +210,35 @@ static void print_plain(FILE *file, const char *text)
 		fputc(*text == '_' ? '-' : *text, file);
 }
 
-static void print_program(FILE *file, const struct options *options, const char *data,
-			  const struct curve *curves, int n)
+/* Fits are of times or energies, so a plot of GFlop/s has none.  How many there are. */
+static int print_fits(FILE *file, const struct options *options,
+		      const struct entries *entries)
 {
+	const char *scale = options->energy ? "" : "0.001 * ";
+	int n = 0;
+
+	for (int i = 0; i < entries->nfits && !options->gflops; i++) {
+		const struct fit *fit = &entries->fits[i];
+
+		if (!is_chosen(options, fit->combination))
+			continue;
+		fprintf(file, "%s\t%s%g * x ** %g", n++ ? ",\\\n" : "", scale, fit->a,
+			fit->b);
+		if (fit->is_nonlinear)
+			fprintf(file, " + %s%g", scale, fit->c);
+		fprintf(file, " title \"%s Regression ",
+			fit->is_nonlinear ? "Non-Linear" : "Linear");
+		print_plain(file, fit->arch);
+		fprintf(file, "\"");
+	}
+	return n;
+}
+
+static void print_program(FILE *file, const struct options *options, const char *data,
+			  const struct entries *entries, const struct curve *curves,
+			  int n)
+{
+	int nfits;
 	char path[1024] = "";
 	size_t n_symbol = strlen(options->symbol);
 	const char *file_name;
@@ -229,13 +258,16 @@ static void print_program(FILE *file, const struct options *options, const char 
 	fprintf(file,
 		"\"\nset xlabel \"Total data size\"\nset ylabel \"%s\"\n\n"
 		"set key top left\nset logscale x\nset logscale y\n\n"
-		"set datafile missing '\"\"'\nplot",
+		"set xrange [1 < * < 10**5 : 10**6 < * < 10**9]\n"
+		"set datafile missing '\"\"'\n\nplot",
 		options->gflops   ? "GFlop/s"
 		: options->energy ? "Energy (J)"
 				  : "Time (ms)");
+	nfits = print_fits(file, options, entries);
 	for (int i = 0; i < n; i++) {
 		fprintf(file, "%s\t\"%s\" using 1:%d:%d with errorlines title \"Average ",
-			i ? ",\\\n" : "", data, curves[i].column, curves[i].column + 1);
+			i || nfits ? ",\\\n" : "", data, curves[i].column,
+			curves[i].column + 1);
 		print_plain(file, curves[i].first->arch);
 		fprintf(file, "\"");
 	}
@@ -258,9 +290,11 @@ static int plot(const struct options *options)
 	struct entries entries;
 	struct curve *curves;
 	char data[512], program[512];
+	mode_t mask = umask(0);
 	FILE *file;
 	int n;
 
+	umask(mask);
 	if (entries_read(&entries, "starpu_perfmodel_plot", options->symbol) < 0)
 		return EXIT_FAILURE;
 	curves = malloc(((size_t)entries.n + 1) * sizeof(*curves));
@@ -275,11 +309,13 @@ static int plot(const struct options *options)
 	print_data(file, options, &entries, curves, n);
 	fclose(file);
 	file = open_file(program);
-	print_program(file, options, data, curves, n);
+	print_program(file, options, data, &entries, curves, n);
+	/* Its first line names gnuplot, so it can be started itself. */
+	fchmod(fileno(file), 0777 & ~mask);
 	fclose(file);
 	fprintf(stderr, "[orrery] Gnuplot file <%s> generated\n", program);
 	free(curves);
-	free(entries.rows);
+	entries_free(&entries);
 	return EXIT_SUCCESS;
 }
 

@@ -94,10 +94,10 @@ static void show_entries(const struct model_arch *known,
 {
 	if (!choice->parameter && known->nentries)
 		fprintf(out, "# hash\t\tsize\t\tflops\t\tmean (us)\tstddev (us)\t\tn\n");
-	for (size_t i = 0; i < known->nentries; i++)
-		if (!choice->footprint ||
-		    known->entries[i]->footprint == *choice->footprint)
-			show_entry(known->entries[i], choice->parameter, out);
+	for (const struct starpu_perfmodel_history_list *l = known->known.list; l;
+	     l = l->next)
+		if (!choice->footprint || l->entry->footprint == *choice->footprint)
+			show_entry(l->entry, choice->parameter, out);
 }
 
 static void show_fits(const struct starpu_perfmodel_regression_model *fit, FILE *out)
@@ -246,6 +246,19 @@ int model_show_combinations(struct starpu_perfmodel *model, FILE *out)
 
 /* ---- XML ------------------------------------------------------------- */
 
+static void xml_multiple(const struct starpu_perfmodel_regression_model *fit, FILE *out)
+{
+	if (!fit->ncoeff || !fit->coeff)
+		return;
+	fprintf(out, "      <ml_regression constant=\"%e\"%s>\n", fit->coeff[0],
+		fit->ncoeff > 1 ? "" : "/");
+	for (unsigned i = 1; i < fit->ncoeff; i++)
+		fprintf(out, "        <monomial name=\"x%u\" coef=\"%e\"/>\n", i,
+			fit->coeff[i]);
+	if (fit->ncoeff > 1)
+		fprintf(out, "      </ml_regression>\n");
+}
+
 static void xml_arch(const struct model_arch *known, FILE *out)
 {
 	const struct starpu_perfmodel_regression_model *fit = &known->known.regression;
@@ -258,10 +271,15 @@ static void xml_arch(const struct model_arch *known, FILE *out)
 	else if (!isnan(fit->alpha))
 		fprintf(out,
 			"      <!-- time = alpha size ^ beta -->\n"
-			"      <l_regression alpha=\"%e\" beta=\"%e\"/>\n",
-			fit->alpha, fit->beta);
-	for (size_t i = 0; i < known->nentries; i++) {
-		const struct starpu_perfmodel_history_entry *entry = known->entries[i];
+			"      <l_regression sumlnx=\"%e\" sumlnx2=\"%e\" sumlny=\"%e\" "
+			"sumlnxlny=\"%e\" alpha=\"%e\" beta=\"%e\" nsample=\"%u\" "
+			"minx=\"%lu\" maxx=\"%lu\"/>\n",
+			fit->sumlnx, fit->sumlnx2, fit->sumlny, fit->sumlnxlny,
+			fit->alpha, fit->beta, fit->nsample, fit->minx, fit->maxx);
+	xml_multiple(fit, out);
+	for (const struct starpu_perfmodel_history_list *l = known->known.list; l;
+	     l = l->next) {
+		const struct starpu_perfmodel_history_entry *entry = l->entry;
 
 		fprintf(out,
 			"      <entry footprint=\"%08x\" size=\"%lu\" flops=\"%e\" "
