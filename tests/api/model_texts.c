@@ -149,6 +149,54 @@ static void all_that_is_named_is_printed(void)
 	starpu_shutdown();
 }
 
+static void parameters_of(struct starpu_task *task, double *parameters)
+{
+	parameters[0] = ((double *)task->cl_arg)[0];
+	parameters[1] = ((double *)task->cl_arg)[1];
+}
+
+/* 5 + 2 M + 3 M N^2 */
+static void products_have_names(void)
+{
+	static unsigned first[] = {1, 0}, second[] = {1, 2};
+	static unsigned *combinations[] = {first, second};
+	static const char *names[] = {"M", "N"};
+	static struct starpu_perfmodel multiple = {
+		.type = STARPU_MULTIPLE_REGRESSION_BASED,
+		.symbol = "products",
+		.parameters = parameters_of,
+		.nparameters = 2,
+		.parameters_names = names,
+		.ncombinations = 2,
+		.combinations = combinations};
+	static struct starpu_codelet of_two = {.cpu_funcs = {nothing},
+					       .model = &multiple};
+	char text[TEXT_BYTES];
+	FILE *file = tmpfile();
+
+	claim_start(1);
+	for (int i = 0; i < 20; i++) {
+		double both[] = {1 + i, 1 + i * i % 7};
+		struct starpu_task *task = starpu_task_create();
+
+		task->cl = &of_two;
+		task->cl_arg = both;
+		task->destroy = 0;
+		starpu_perfmodel_update_history(&multiple, task, cpu(), 0, 0,
+						5 + 2 * both[0] +
+							3 * both[0] * both[1] * both[1]);
+		starpu_task_destroy(task);
+	}
+	starpu_save_history_based_model(&multiple);
+	starpu_perfmodel_dump_xml(file, &multiple);
+	text_of(file, text);
+	CLAIM(strstr(text, "      <ml_regression constant=\"5.000000e+00\">\n"
+			   "        <monomial name=\"M\" coef=\"2.000000e+00\"/>\n"
+			   "        <monomial name=\"M*N^2\" coef=\"3.000000e+00\"/>\n"
+			   "      </ml_regression>\n") != NULL);
+	starpu_shutdown();
+}
+
 /* ---- places ---------------------------------------------------------- */
 
 static void models_have_a_place(void)
@@ -247,6 +295,7 @@ static void links_are_printed(void)
 static const struct claim claims[] = {
 	{"the last measurement is printed first", the_last_is_printed_first},
 	{"all that is named is printed", all_that_is_named_is_printed},
+	{"products of parameters have names", products_have_names},
 	{"models have a place", models_have_a_place},
 	{"devices have names", devices_have_names},
 	{"links are predicted", links_are_predicted},

@@ -312,6 +312,31 @@ static void the_end_writes_summaries(void)
 	unlink(path);
 }
 
+/* A codelet without a name has that of its model. */
+static void codelets_have_statistics(void)
+{
+	starpu_data_handle_t handle = begin();
+	FILE *file = tmpfile();
+	int before = dup(STDERR_FILENO);
+	char text[4096];
+	size_t n;
+
+	run(handle);
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	starpu_codelet_display_stats(&cl);
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	CLAIM(strstr(text, "Statistics for codelet profiling_time\n\t") == text);
+	CLAIM(strstr(text, "\tCPU 0 -> ") != NULL);
+	end(handle);
+}
+
 static void dates_add_up(void)
 {
 	struct timespec a = {1, 999999999}, b = {0, 2}, c;
@@ -338,6 +363,7 @@ static const struct claim claims[] = {
 	{"links have numbers", links_have_numbers},
 	{"links count what they carry", links_count_what_they_carry},
 	{"the end writes summaries", the_end_writes_summaries},
+	{"codelets have statistics", codelets_have_statistics},
 	{"dates add up", dates_add_up},
 	{NULL, NULL}};
 
