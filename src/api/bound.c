@@ -12,7 +12,8 @@
 #include "core/bound/program.h"
 #include "core/worker.h"
 
-enum { MANY_ROWS = 5000 };
+/* The search may double with each choice between two. */
+enum { MANY_ROWS = 5000, MANY_CHOICES = 100 };
 
 void starpu_bound_start(int deps, int prio)
 {
@@ -72,7 +73,12 @@ static void make_program(struct program *program, struct bound *bound,
 
 static void say_large(const struct node *node, const struct program *program)
 {
-	if (program->nrows > MANY_ROWS && !node_knobs(node)->silent)
+	int nchoices = 0;
+
+	for (int c = 0; c < program->ncolumns; c++)
+		nchoices += program->columns[c].number == PROGRAM_BINARY;
+	if ((program->nrows > MANY_ROWS || nchoices > MANY_CHOICES) &&
+	    !node_knobs(node)->silent)
 		orr_complain(node->rank,
 			     "bound: %d rows and %d variables, whole numbers among "
 			     "them: this may take very long; integer = 0 does not ask "
@@ -123,8 +129,9 @@ void starpu_bound_compute(double *res, double *integer_res, int integer)
 
 	if (res)
 		*res = can ? compute(bound, 0, __func__) : 0;
-	if (integer_res)
-		*integer_res = can && integer ? compute(bound, 1, __func__) : 0;
+	/* StarPU leaves alone what it was not asked for. */
+	if (integer_res && integer)
+		*integer_res = can ? compute(bound, 1, __func__) : 0;
 }
 
 /* ---- texts -------------------------------------------------------------- */
