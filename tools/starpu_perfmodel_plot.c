@@ -19,13 +19,15 @@
 static const char usage[] =
 	"Draw a graph corresponding to the execution time of a given perfmodel\n\n"
 	"Usage: starpu_perfmodel_plot [ options ]\n\n"
-	"One of -s, -l and -d is needed; -e, -f, -lc and -c go with -s\n"
+	"One of -s, -l and -d is needed; -e, -f, -i, -lc and -c go with -s\n"
 	"Options:\n"
 	"   -d                  display the directories storing performance models\n"
 	"   -l                  display all available models\n"
 	"   -s <symbol>         specify the symbol\n"
 	"   -e                  display perfmodel as energy instead of time\n"
 	"   -f                  draw GFlop/s instead of time\n"
+	"   -i <tasks.rec>      also draw each task of the model in this file, which\n"
+	"                       starpu_fxt_tool makes of a recorded run\n"
 	"   -lc                 display all combinations of a given model\n"
 	"   -c <combination>    specify the combination, by its number in -lc; may be\n"
 	"                       given several times\n"
@@ -39,7 +41,7 @@ enum { MAX_CHOSEN = 64 };
 
 struct options {
 	int list, directory, list_combinations, energy, gflops;
-	char *symbol;
+	char *symbol, *tasks;
 	int nchosen, chosen[MAX_CHOSEN];
 };
 
@@ -87,9 +89,8 @@ static int read_option(struct options *options, int word)
 		choose(options, optarg);
 		return 1;
 	case 'i':
-		tool_refuse("-i %s: there are no FxT files here; \"orrery report\" draws "
-			    "the tasks of a recorded run",
-			    optarg);
+		options->tasks = optarg;
+		return 1;
 	case 'h':
 		tool_help(usage);
 	case 'v':
@@ -109,6 +110,9 @@ static struct options read_options(int argc, char **argv)
 			tool_misused(usage);
 	if (optind < argc || !(options.list || options.directory || options.symbol))
 		tool_misused(usage);
+	if (options.tasks && options.energy)
+		tool_refuse(
+			"-i with -e: a run has no energy of each task; leave out one");
 	return options;
 }
 
@@ -271,8 +275,98 @@ static void print_program(FILE *file, const struct options *options, const char 
 		print_plain(file, curves[i].first->arch);
 		fprintf(file, "\"");
 	}
+	if (options->tasks)
+		fprintf(file, ",\\\n\t\"starpu_%s_prof.data\" title \"Profiling\"",
+			options->symbol);
 	fprintf(file, "\n");
 }
+
+/* ---- tasks of a run ----------------------------------------------------- */
+
+/* What a record of a tasks.rec says; dates are milliseconds. */
+struct task {
+	int is_of_model;
+	unsigned footprint;
+	unsigned long size;
+	double start, end;
+};
+
+static void read_field(struct task *task, char *line, const char *symbol)
+{
+	char *text;
+
+	if ((text = field_text(line, "Model"))) {
+		task->is_of_model = strcmp(text, symbol) == 0;
+	} else if ((text = field_text(line, "Footprint"))) {
+		task->footprint = (unsigned)strtoul(text, NULL, 16);
+	} else if ((text = field_text(line, "StartTime"))) {
+		task->start = strtod(text, NULL);
+	} else if ((text = field_text(line, "EndTime"))) {
+		task->end = strtod(text, NULL);
+	} else if ((text = field_text(line, "Sizes"))) {
+		for (char *next; *text; text = next) {
+			task->size += strtoul(text, &next, 10);
+			next += next == text;
+		}
+	}
+}
+
+/* The size of the model's entry, which may be another than that of the data.  1: it is
+ * in the picture. */
+static int print_task(FILE *file, const struct options *options,
+		      const struct entries *entries, const struct task *task)
+{
+	double ms = task->end - task->start, flops = 0;
+	unsigned long size = task->size;
+
+	if (!task->is_of_model || !(ms > 0))
+		return 0;
+	for (int i = 0; i < entries->n; i++)
+		if (entries->rows[i].footprint == task->footprint) {
+			size = entries->rows[i].size;
+			flops = entries->rows[i].flops;
+		}
+	if (!size || (options->gflops && !(flops > 0)))
+		return 0;
+	fprintf(file, "%lu\t%e\n", size, options->gflops ? flops / ms / 1e6 : ms);
+	return 1;
+}
+
+/* A point for each task of the model that the run had. */
+static void print_tasks(FILE *file, const struct options *options,
+			const struct entries *entries)
+{
+	FILE *in = fopen(options->tasks, "r");
+	struct task task = {0};
+	char *line = NULL;
+	size_t room = 0;
+	int n = 0, nfields = 0;
+
+	if (!in)
+		tool_refuse("-i %s: it cannot be read", options->tasks);
+	while (getline(&line, &room, in) > 0) {
+		nfields += strncmp(line, "Name: ", 6) == 0;
+		read_field(&task, line, options->symbol);
+		if (*line != '\n')
+			continue;
+		n += print_task(file, options, entries, &task);
+		task = (struct task){0};
+	}
+	n += print_task(file, options, entries, &task);
+	free(line);
+	fclose(in);
+	if (nfields == 0)
+		tool_refuse(
+			"-i %s: it is no tasks.rec; \"starpu_fxt_tool -i FILE\" makes "
+			"one of what a run has recorded",
+			options->tasks);
+	if (n == 0)
+		tool_refuse("-i %s: it has no task of the model %s%s", options->tasks,
+			    options->symbol,
+			    options->gflops ? " with flops and a size" : "");
+}
+
+/* ---- files -------------------------------------------------------------- */
 
 static FILE *open_file(const char *path)
 {
@@ -308,6 +402,14 @@ static int plot(const struct options *options)
 	file = open_file(data);
 	print_data(file, options, &entries, curves, n);
 	fclose(file);
+	if (options->tasks) {
+		char tasks[512];
+
+		snprintf(tasks, sizeof(tasks), "starpu_%s_prof.data", options->symbol);
+		file = open_file(tasks);
+		print_tasks(file, options, &entries);
+		fclose(file);
+	}
 	file = open_file(program);
 	print_program(file, options, data, &entries, curves, n);
 	/* Its first line names gnuplot, so it can be started itself. */

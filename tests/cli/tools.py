@@ -195,12 +195,28 @@ def plot(home):
         ["4915200", "%e" % (5.24288e8 / 8.944354e2 / 1e3)],
         ["11059200", "%e" % (1.769472e9 / 2.805491e3 / 1e3)]] and
             "Regression" not in written(home, "starpu_fitted.gp"), (status, data, said))
+    with open(os.path.join(home, "run.rec"), "w", encoding="ascii") as f:
+        f.write("Name: a\nModel: fitted\nStartTime: 1.5\nEndTime: 29.5\nFootprint: f0ac7beb\n"
+                "Sizes: 4 5\n\nName: b\nModel: other\nStartTime: 1\nEndTime: 2\nFootprint: 1\n\n"
+                "Name: c\nModel: fitted\nStartTime: 30\nEndTime: 32\nFootprint: 7\nSizes: 40 8\n")
+    status, _, said = run(home, "starpu_perfmodel_plot", "-s", "fitted", "-i", "run.rec")
+    verdict("tasks_of_a_run_are_points", status == 0 and written(
+        home, "starpu_fitted_prof.data") == "4915200\t2.800000e+01\n48\t2.000000e+00\n" and written(
+            home, "starpu_fitted.gp").endswith(',\\\n\t"starpu_fitted_prof.data" title "Profiling"\n'),
+            (status, said, written(home, "starpu_fitted.gp")))
+    run(home, "starpu_perfmodel_plot", "-s", "fitted", "-f", "-i", "run.rec")
+    verdict("and_their_speed", written(home, "starpu_fitted_prof.data") == "4915200\t%e\n" %
+            (5.24288e8 / 28e-3 / 1e9), written(home, "starpu_fitted_prof.data"))
     status, text, _ = run(home, "starpu_perfmodel_plot", "-lc", "-s", "fitted")
     verdict("combinations_are_listed", status == 0 and "Comb 0: 1 device" in text and
             "type: CUDA" in text.replace("cuda", "CUDA"), text)
     for arguments, words in ((("-s", "nothing"), "no usable model of nothing"),
                              (("-s", "fitted", "-c", "7"), "has no measurements of these"),
-                             (("-i", "file"), "no FxT files"), ((), "Incorrect usage")):
+                             (("-s", "fitted", "-i", "absent"), "cannot be read"),
+                             (("-s", "fitted", "-i", "starpu_fitted.gp"), "it is no tasks.rec"),
+                             (("-s", "lines", "-i", "run.rec"), "no task of the model lines"),
+                             (("-s", "fitted", "-e", "-i", "run.rec"), "-i with -e"),
+                             ((), "Incorrect usage")):
         status, _, said = run(home, "starpu_perfmodel_plot", *arguments)
         verdict("plot_refuses_" + "_".join(arguments), status == 1 and words in said, said)
 
