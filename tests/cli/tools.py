@@ -278,14 +278,17 @@ def recdump(home):
 def machine(home):
     status, text, said = run(home, "starpu_machine_display")
     verdict("machine_has_workers_and_links", status == 0 and "StarPU has found :\n1 CPU worker:\n"
-            "\tCPU 0\nNo CUDA worker\n" in text and "bandwidth (MB/s)" in text, (status, text, said))
+            "\tCPU 0\nNo CUDA worker\n" in text and text.endswith(
+                "\nbandwidth (MB/s) and latency (us)...\nfrom/to\tNUMA 0\t\nNUMA 0\t0\t\n\n"
+                "NUMA 0\t0\t\n"), (status, text, said))
     status, _, said = run(home, "starpu_calibrate_bus")
     bus = os.path.join(home, ".starpu", "sampling", "bus")
     verdict("bus_files_are_written", status == 0 and "there.bandwidth" in os.listdir(bus),
             (status, said))
     status, text, _ = run(home, "starpu_machine_display", "--info")
-    verdict("bus_files_are_told", status == 0 and "bandwidth: <%s>\n" % os.path.join(
-        bus, "there.bandwidth") in text.replace("//", "/"), text)
+    verdict("bus_files_are_told", status == 0 and text.startswith(
+        "bandwidth: <%s>\n affinity: <%s>\n  latency: <%s>\n" % tuple(os.path.join(
+            bus, "there." + word) for word in ("bandwidth", "affinity", "latency"))), text)
     status, text, _ = run(home, "starpu_sched_display")
     verdict("schedulers_are_listed", status == 0 and {"eager", "prio", "lws", "dmda"}
             <= set(text.split()), text)
