@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "entries.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,41 @@ static void add(struct entries *entries, const struct entry *entry)
 	entries->rows[entries->n++] = *entry;
 }
 
+static void add_fit(struct entries *entries, const struct fit *fit)
+{
+	if (entries->nfits == entries->fits_room) {
+		entries->fits_room = 2 * entries->fits_room + 16;
+		entries->fits = realloc(entries->fits, (size_t)entries->fits_room *
+							       sizeof(*entries->fits));
+		if (!entries->fits)
+			tool_refuse("no memory for %d regressions", entries->fits_room);
+	}
+	entries->fits[entries->nfits++] = *fit;
+}
+
+/* The number of an attribute; NAN: the line has none of this name. */
+static double attribute(const char *line, const char *name)
+{
+	const char *at = strstr(line, name);
+
+	return at ? strtod(at + strlen(name), NULL) : NAN;
+}
+
+static void read_fit(struct entries *entries, const struct entry *entry, const char *line)
+{
+	struct fit fit = {.combination = entry->combination,
+			  .is_nonlinear = strstr(line, "<nl_regression") != NULL};
+
+	if (!fit.is_nonlinear && !strstr(line, "<l_regression"))
+		return;
+	memcpy(fit.arch, entry->arch, sizeof(fit.arch));
+	fit.a = attribute(line, fit.is_nonlinear ? " a=\"" : " alpha=\"");
+	fit.b = attribute(line, fit.is_nonlinear ? " b=\"" : " beta=\"");
+	fit.c = fit.is_nonlinear ? attribute(line, " c=\"") : 0;
+	if (isfinite(fit.a) && isfinite(fit.b) && isfinite(fit.c))
+		add_fit(entries, &fit);
+}
+
 /* A line of starpu_perfmodel_dump_xml(); entry: what the lines before said. */
 static void read_line(struct entries *entries, struct entry *entry, const char *line)
 {
@@ -35,6 +71,7 @@ static void read_line(struct entries *entries, struct entry *entry, const char *
 			 (int)strcspn(at + 5, "-"), at + 5);
 		entry->arch[strcspn(entry->arch, ")") + 1] = '\0';
 	}
+	read_fit(entries, entry, line);
 	if (sscanf(line,
 		   " <entry footprint=\"%x\" size=\"%lu\" flops=\"%le\" mean=\"%le\" "
 		   "deviation=\"%le\" sum=\"%*[^\"]\" sum2=\"%*[^\"]\" nsample=\"%u\"",
@@ -72,6 +109,13 @@ int entries_read(struct entries *entries, const char *tool, const char *symbol)
 	fclose(file);
 	starpu_perfmodel_unload_model(&model);
 	return 0;
+}
+
+void entries_free(struct entries *entries)
+{
+	free(entries->rows);
+	free(entries->fits);
+	*entries = (struct entries){0};
 }
 
 char *field_text(char *line, const char *name)

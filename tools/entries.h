@@ -3,7 +3,7 @@
 #ifndef ORR_TOOLS_ENTRIES_H
 #define ORR_TOOLS_ENTRIES_H
 
-/* entries.h - what a model has measured: a line of each of its tables. */
+/* entries.h - what a model has measured: a line of each of its tables, and its fits. */
 #include <stdint.h>
 
 enum { ENTRY_ARCH_BYTES = 128 };
@@ -17,14 +17,25 @@ struct entry {
 	unsigned nsample;
 };
 
+/* A curve through them, of microseconds or joules: a size ^ b + c; c of a power law: 0.
+ */
+struct fit {
+	char arch[ENTRY_ARCH_BYTES];
+	int combination, is_nonlinear;
+	double a, b, c;
+};
+
 struct entries {
 	int n, room;
-	struct entry *rows; /* free them */
+	struct entry *rows;
+	int nfits, fits_room;
+	struct fit *fits;
 };
 
 /* Those of the model with this symbol, by combination; 0, or -1 when there is none, which
  * was told. */
 int entries_read(struct entries *entries, const char *tool, const char *symbol);
+void entries_free(struct entries *entries);
 /* The text of "Name: text" in a line, or NULL; the end of the line is cut. */
 char *field_text(char *line, const char *name);
 

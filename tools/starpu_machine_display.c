@@ -67,8 +67,10 @@ int main(int argc, char **argv)
 		starpu_topology_print(stdout);
 		printf("\nbandwidth (MB/s) and latency (us)...\n");
 		starpu_bus_print_bandwidth(stdout);
-		printf("\n");
-		starpu_bus_print_affinity(stdout);
+		if (starpu_cuda_worker_get_count() > 0) {
+			printf("\n");
+			starpu_bus_print_affinity(stdout);
+		}
 	}
 	starpu_shutdown();
 	return EXIT_SUCCESS;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <starpu.h>
 
@@ -18,13 +19,15 @@
 static const char usage[] =
 	"Draw a graph corresponding to the execution time of a given perfmodel\n\n"
 	"Usage: starpu_perfmodel_plot [ options ]\n\n"
-	"One of -s, -l and -d is needed; -e, -f, -lc and -c go with -s\n"
+	"One of -s, -l and -d is needed; -e, -f, -i, -lc and -c go with -s\n"
 	"Options:\n"
 	"   -d                  display the directories storing performance models\n"
 	"   -l                  display all available models\n"
 	"   -s <symbol>         specify the symbol\n"
 	"   -e                  display perfmodel as energy instead of time\n"
 	"   -f                  draw GFlop/s instead of time\n"
+	"   -i <tasks.rec>      also draw each task of the model in this file, which\n"
+	"                       starpu_fxt_tool makes of a recorded run\n"
 	"   -lc                 display all combinations of a given model\n"
 	"   -c <combination>    specify the combination, by its number in -lc; may be\n"
 	"                       given several times\n"
@@ -38,7 +41,7 @@ enum { MAX_CHOSEN = 64 };
 
 struct options {
 	int list, directory, list_combinations, energy, gflops;
-	char *symbol;
+	char *symbol, *tasks;
 	int nchosen, chosen[MAX_CHOSEN];
 };
 
@@ -86,9 +89,8 @@ static int read_option(struct options *options, int word)
 		choose(options, optarg);
 		return 1;
 	case 'i':
-		tool_refuse("-i %s: there are no FxT files here; \"orrery report\" draws "
-			    "the tasks of a recorded run",
-			    optarg);
+		options->tasks = optarg;
+		return 1;
 	case 'h':
 		tool_help(usage);
 	case 'v':
@@ -108,13 +110,16 @@ static struct options read_options(int argc, char **argv)
 			tool_misused(usage);
 	if (optind < argc || !(options.list || options.directory || options.symbol))
 		tool_misused(usage);
+	if (options.tasks && options.energy)
+		tool_refuse(
+			"-i with -e: a run has no energy of each task; leave out one");
 	return options;
 }
 
-static int is_chosen(const struct options *options, const struct entry *entry)
+static int is_chosen(const struct options *options, int combination)
 {
 	for (int i = 0; i < options->nchosen; i++)
-		if (options->chosen[i] == entry->combination)
+		if (options->chosen[i] == combination)
 			return 1;
 	return options->nchosen == 0;
 }
@@ -133,7 +138,7 @@ static int find_curves(const struct options *options, const struct entries *entr
 	for (int i = 0; i < entries->n; i++) {
 		const struct entry *row = &entries->rows[i];
 
-		if (!is_chosen(options, row) ||
+		if (!is_chosen(options, row->combination) ||
 		    (n > 0 && same_curve(curves[n - 1].first, row)))
 			continue;
 		curves[n] = (struct curve){row, 2 * n + 2};
@@ -157,7 +162,7 @@ static void print_cell(FILE *file, const struct options *options, const struct e
 	double value, deviation;
 
 	if (!row || (options->gflops && !(row->mean > 0))) {
-		fprintf(file, "\t%-15s\t%-15s", "\"\"", "\"\"");
+		fprintf(file, "\t\"\"\t\"\"");
 		return;
 	}
 	value = row->mean / (options->energy ? 1 : 1e3);
@@ -169,7 +174,8 @@ static void print_cell(FILE *file, const struct options *options, const struct e
 	fprintf(file, "\t%-15le\t%-15le", value, deviation);
 }
 
-/* A line for each size and footprint, two columns for each curve. */
+/* A line for each size and footprint, two columns for each curve; the axis is
+ * logarithmic, so no data at all is no place on it. */
 static void print_data(FILE *file, const struct options *options,
 		       const struct entries *entries, const struct curve *curves, int n)
 {
@@ -179,11 +185,12 @@ static void print_data(FILE *file, const struct options *options,
 	if (!sorted)
 		tool_refuse("no memory for %d measurements", entries->n);
 	for (int i = 0; i < entries->n; i++)
-		if (is_chosen(options, &entries->rows[i]))
+		if (is_chosen(options, entries->rows[i].combination) &&
+		    entries->rows[i].size > 0)
 			sorted[nsorted++] = &entries->rows[i];
 	qsort(sorted, (size_t)nsorted, sizeof(*sorted), by_size);
 	for (int i = 0, next; i < nsorted; i = next) {
-		fprintf(file, "%-15lu", sorted[i]->size);
+		fprintf(file, "%-15lu ", sorted[i]->size);
 		for (next = i + 1;
 		     next < nsorted && by_size(&sorted[i], &sorted[next]) == 0;)
 			next++;
@@ -207,9 +214,35 @@ static void print_plain(FILE *file, const char *text)
 		fputc(*text == '_' ? '-' : *text, file);
 }
 
-static void print_program(FILE *file, const struct options *options, const char *data,
-			  const struct curve *curves, int n)
+/* Fits are of times or energies, so a plot of GFlop/s has none.  How many there are. */
+static int print_fits(FILE *file, const struct options *options,
+		      const struct entries *entries)
 {
+	const char *scale = options->energy ? "" : "0.001 * ";
+	int n = 0;
+
+	for (int i = 0; i < entries->nfits && !options->gflops; i++) {
+		const struct fit *fit = &entries->fits[i];
+
+		if (!is_chosen(options, fit->combination))
+			continue;
+		fprintf(file, "%s\t%s%g * x ** %g", n++ ? ",\\\n" : "", scale, fit->a,
+			fit->b);
+		if (fit->is_nonlinear)
+			fprintf(file, " + %s%g", scale, fit->c);
+		fprintf(file, " title \"%s Regression ",
+			fit->is_nonlinear ? "Non-Linear" : "Linear");
+		print_plain(file, fit->arch);
+		fprintf(file, "\"");
+	}
+	return n;
+}
+
+static void print_program(FILE *file, const struct options *options, const char *data,
+			  const struct entries *entries, const struct curve *curves,
+			  int n)
+{
+	int nfits;
 	char path[1024] = "";
 	size_t n_symbol = strlen(options->symbol);
 	const char *file_name;
@@ -229,18 +262,111 @@ static void print_program(FILE *file, const struct options *options, const char 
 	fprintf(file,
 		"\"\nset xlabel \"Total data size\"\nset ylabel \"%s\"\n\n"
 		"set key top left\nset logscale x\nset logscale y\n\n"
-		"set datafile missing '\"\"'\nplot",
+		"set xrange [1 < * < 10**5 : 10**6 < * < 10**9]\n"
+		"set datafile missing '\"\"'\n\nplot",
 		options->gflops   ? "GFlop/s"
 		: options->energy ? "Energy (J)"
 				  : "Time (ms)");
+	nfits = print_fits(file, options, entries);
 	for (int i = 0; i < n; i++) {
 		fprintf(file, "%s\t\"%s\" using 1:%d:%d with errorlines title \"Average ",
-			i ? ",\\\n" : "", data, curves[i].column, curves[i].column + 1);
+			i || nfits ? ",\\\n" : "", data, curves[i].column,
+			curves[i].column + 1);
 		print_plain(file, curves[i].first->arch);
 		fprintf(file, "\"");
 	}
+	if (options->tasks)
+		fprintf(file, ",\\\n\t\"starpu_%s_prof.data\" title \"Profiling\"",
+			options->symbol);
 	fprintf(file, "\n");
 }
+
+/* ---- tasks of a run ----------------------------------------------------- */
+
+/* What a record of a tasks.rec says; dates are milliseconds. */
+struct task {
+	int is_of_model;
+	unsigned footprint;
+	unsigned long size;
+	double start, end;
+};
+
+static void read_field(struct task *task, char *line, const char *symbol)
+{
+	char *text;
+
+	if ((text = field_text(line, "Model"))) {
+		task->is_of_model = strcmp(text, symbol) == 0;
+	} else if ((text = field_text(line, "Footprint"))) {
+		task->footprint = (unsigned)strtoul(text, NULL, 16);
+	} else if ((text = field_text(line, "StartTime"))) {
+		task->start = strtod(text, NULL);
+	} else if ((text = field_text(line, "EndTime"))) {
+		task->end = strtod(text, NULL);
+	} else if ((text = field_text(line, "Sizes"))) {
+		for (char *next; *text; text = next) {
+			task->size += strtoul(text, &next, 10);
+			next += next == text;
+		}
+	}
+}
+
+/* The size of the model's entry, which may be another than that of the data.  1: it is
+ * in the picture. */
+static int print_task(FILE *file, const struct options *options,
+		      const struct entries *entries, const struct task *task)
+{
+	double ms = task->end - task->start, flops = 0;
+	unsigned long size = task->size;
+
+	if (!task->is_of_model || !(ms > 0))
+		return 0;
+	for (int i = 0; i < entries->n; i++)
+		if (entries->rows[i].footprint == task->footprint) {
+			size = entries->rows[i].size;
+			flops = entries->rows[i].flops;
+		}
+	if (!size || (options->gflops && !(flops > 0)))
+		return 0;
+	fprintf(file, "%lu\t%e\n", size, options->gflops ? flops / ms / 1e6 : ms);
+	return 1;
+}
+
+/* A point for each task of the model that the run had. */
+static void print_tasks(FILE *file, const struct options *options,
+			const struct entries *entries)
+{
+	FILE *in = fopen(options->tasks, "r");
+	struct task task = {0};
+	char *line = NULL;
+	size_t room = 0;
+	int n = 0, nfields = 0;
+
+	if (!in)
+		tool_refuse("-i %s: it cannot be read", options->tasks);
+	while (getline(&line, &room, in) > 0) {
+		nfields += strncmp(line, "Name: ", 6) == 0;
+		read_field(&task, line, options->symbol);
+		if (*line != '\n')
+			continue;
+		n += print_task(file, options, entries, &task);
+		task = (struct task){0};
+	}
+	n += print_task(file, options, entries, &task);
+	free(line);
+	fclose(in);
+	if (nfields == 0)
+		tool_refuse(
+			"-i %s: it is no tasks.rec; \"starpu_fxt_tool -i FILE\" makes "
+			"one of what a run has recorded",
+			options->tasks);
+	if (n == 0)
+		tool_refuse("-i %s: it has no task of the model %s%s", options->tasks,
+			    options->symbol,
+			    options->gflops ? " with flops and a size" : "");
+}
+
+/* ---- files -------------------------------------------------------------- */
 
 static FILE *open_file(const char *path)
 {
@@ -258,9 +384,11 @@ static int plot(const struct options *options)
 	struct entries entries;
 	struct curve *curves;
 	char data[512], program[512];
+	mode_t mask = umask(0);
 	FILE *file;
 	int n;
 
+	umask(mask);
 	if (entries_read(&entries, "starpu_perfmodel_plot", options->symbol) < 0)
 		return EXIT_FAILURE;
 	curves = malloc(((size_t)entries.n + 1) * sizeof(*curves));
@@ -274,12 +402,22 @@ static int plot(const struct options *options)
 	file = open_file(data);
 	print_data(file, options, &entries, curves, n);
 	fclose(file);
+	if (options->tasks) {
+		char tasks[512];
+
+		snprintf(tasks, sizeof(tasks), "starpu_%s_prof.data", options->symbol);
+		file = open_file(tasks);
+		print_tasks(file, options, &entries);
+		fclose(file);
+	}
 	file = open_file(program);
-	print_program(file, options, data, curves, n);
+	print_program(file, options, data, &entries, curves, n);
+	/* Its first line names gnuplot, so it can be started itself. */
+	fchmod(fileno(file), 0777 & ~mask);
 	fclose(file);
 	fprintf(stderr, "[orrery] Gnuplot file <%s> generated\n", program);
 	free(curves);
-	free(entries.rows);
+	entries_free(&entries);
 	return EXIT_SUCCESS;
 }
 

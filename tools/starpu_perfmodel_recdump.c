@@ -4,7 +4,8 @@
 /*
  * Writes, in the format of GNU recutils, the workers and memories of this machine, and
  * what the models named in a tasks.rec have measured at the footprints named there, in
- * microseconds: all that a program needs to schedule these tasks itself.
+ * microseconds: all that a program needs to schedule these tasks itself.  Without a
+ * tasks.rec it is what all models of this machine have measured.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -19,7 +20,9 @@
 static const char usage[] =
 	"Dumps perfmodels to a rec file\n\n"
 	"Usage: starpu_perfmodel_recdump [ input-file ] [ -o output-file ]\n\n"
-	"If input or output file names are not given, stdin and stdout are used.\n";
+	"Without an input file all models of this machine are written; the input\n"
+	"file \"-\" is stdin.  Without an output file stdout is used.\n"
+	"STARPU_HOSTNAME is the machine whose models are meant.\n";
 
 /* ---- the machine ----------------------------------------------------- */
 
@@ -82,29 +85,48 @@ static void print_memories(FILE *out)
 
 /* ---- models ---------------------------------------------------------- */
 
-/* What was asked for so far; few. */
+/* A footprint of a model that was asked for; few. */
 struct asked {
 	struct asked *next;
 	uint32_t footprint;
+};
+
+/* A model that was asked for; few. */
+struct model {
+	struct model *next;
+	struct asked *asked;
 	char symbol[];
 };
 
-/* 1: it was asked for before. */
-static int note(struct asked **first, const char *symbol, uint32_t footprint)
+static void *allocate(size_t bytes)
 {
+	void *memory = calloc(1, bytes);
+
+	if (!memory)
+		tool_refuse("no memory for the name of a model");
+	return memory;
+}
+
+/* StarPU's tool writes models in the order of the file, and their footprints with the
+ * last one first. */
+static void note(struct model **first, const char *symbol, uint32_t footprint)
+{
+	struct model **at = first;
 	struct asked *asked;
 
-	for (asked = *first; asked; asked = asked->next)
-		if (asked->footprint == footprint && strcmp(asked->symbol, symbol) == 0)
-			return 1;
-	asked = calloc(1, sizeof(*asked) + strlen(symbol) + 1);
-	if (!asked)
-		tool_refuse("no memory for the name of a model");
+	while (*at && strcmp((*at)->symbol, symbol) != 0)
+		at = &(*at)->next;
+	if (!*at) {
+		*at = allocate(sizeof(**at) + strlen(symbol) + 1);
+		strcpy((*at)->symbol, symbol);
+	}
+	for (asked = (*at)->asked; asked; asked = asked->next)
+		if (asked->footprint == footprint)
+			return;
+	asked = allocate(sizeof(*asked));
 	asked->footprint = footprint;
-	strcpy(asked->symbol, symbol);
-	asked->next = *first;
-	*first = asked;
-	return 0;
+	asked->next = (*at)->asked;
+	(*at)->asked = asked;
 }
 
 static void print_entry(FILE *out, const char *symbol, const struct entry *entry)
@@ -120,32 +142,35 @@ static void print_entry(FILE *out, const char *symbol, const struct entry *entry
 		entry->deviation, entry->nsample);
 }
 
-static void print_model(FILE *out, const char *symbol, uint32_t footprint)
+/* asked: NULL for all that it has measured. */
+static void print_model(FILE *out, const char *symbol, const struct asked *asked)
 {
 	struct entries entries;
 
 	if (entries_read(&entries, "starpu_perfmodel_recdump", symbol) < 0)
 		return;
-	for (int i = 0; i < entries.n; i++)
-		if (entries.rows[i].footprint == footprint)
-			print_entry(out, symbol, &entries.rows[i]);
-	free(entries.rows);
+	for (int i = 0; !asked && i < entries.n; i++)
+		print_entry(out, symbol, &entries.rows[i]);
+	for (; asked; asked = asked->next)
+		for (int i = 0; i < entries.n; i++)
+			if (entries.rows[i].footprint == asked->footprint)
+				print_entry(out, symbol, &entries.rows[i]);
+	entries_free(&entries);
 }
 
-static void print_models(FILE *in, FILE *out)
+static struct model *read_models(FILE *in)
 {
-	struct asked *asked = NULL, *next;
+	struct model *models = NULL;
 	char *line = NULL, *text, symbol[512] = "";
 	size_t room = 0;
 	unsigned footprint = 0;
 	int has_footprint = 0, has_ended = 0;
 
-	fprintf(out, "%%rec: timing\n\n");
 	while (!has_ended) {
 		has_ended = getline(&line, &room, in) <= 0;
 		if (has_ended || line[strspn(line, " \t\r\n")] == '\0') {
-			if (*symbol && has_footprint && !note(&asked, symbol, footprint))
-				print_model(out, symbol, footprint);
+			if (*symbol && has_footprint)
+				note(&models, symbol, footprint);
 			*symbol = '\0';
 			has_footprint = 0;
 		} else if ((text = field_text(line, "Model"))) {
@@ -155,10 +180,66 @@ static void print_models(FILE *in, FILE *out)
 		}
 	}
 	free(line);
-	for (; asked; asked = next) {
-		next = asked->next;
-		free(asked);
+	return models;
+}
+
+static void print_models(FILE *in, FILE *out)
+{
+	struct model *models = read_models(in), *next;
+
+	fprintf(out, "%%rec: timing\n\n");
+	for (; models; models = next) {
+		print_model(out, models->symbol, models->asked);
+		while (models->asked) {
+			struct asked *rest = models->asked->next;
+
+			free(models->asked);
+			models->asked = rest;
+		}
+		next = models->next;
+		free(models);
 	}
+}
+
+/* Files are SYMBOL.HOST.  1: this one is of this machine, and is cut to its symbol. */
+static int is_here(char *file)
+{
+	char path[1024];
+
+	for (char *dot = strchr(file, '.'); dot; dot = strchr(dot + 1, '.')) {
+		const char *name;
+
+		*dot = '\0';
+		starpu_perfmodel_get_model_path(file, path, sizeof(path));
+		name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+		if (strncmp(name, file, strlen(file)) == 0 && name[dot - file] == '.' &&
+		    strcmp(name + (dot - file) + 1, dot + 1) == 0)
+			return 1;
+		*dot = '.';
+	}
+	return 0;
+}
+
+static void print_all_models(FILE *out)
+{
+	char *line = NULL, *file;
+	FILE *list = tmpfile();
+	size_t room = 0;
+
+	if (!list)
+		tool_refuse("no temporary file can be made; is there room in /tmp?");
+	starpu_perfmodel_list(list);
+	rewind(list);
+	fprintf(out, "%%rec: timing\n\n");
+	while (getline(&line, &room, list) > 0) {
+		file = line + strcspn(line, "<");
+		file += *file != '\0';
+		file[strcspn(file, ">\n")] = '\0';
+		if (is_here(file))
+			print_model(out, file, NULL);
+	}
+	free(line);
+	fclose(list);
 }
 
 static const struct option words[] = {
@@ -185,14 +266,19 @@ int main(int argc, char **argv)
 	}
 	if (optind + 1 < argc)
 		tool_misused(usage);
-	if (optind < argc && !(in = fopen(argv[optind], "r")))
+	if (optind < argc && strcmp(argv[optind], "-") != 0 &&
+	    !(in = fopen(argv[optind], "r")))
 		tool_refuse("%s cannot be read", argv[optind]);
 	if (to && !(out = fopen(to, "w")))
 		tool_refuse("%s cannot be written", to);
 	tool_init();
-	print_workers(out);
-	print_memories(out);
-	print_models(in, out);
+	if (optind < argc) {
+		print_workers(out);
+		print_memories(out);
+		print_models(in, out);
+	} else {
+		print_all_models(out);
+	}
 	starpu_shutdown();
 	if (fclose(out) != 0)
 		tool_refuse("the output cannot be written; is the disk full?");

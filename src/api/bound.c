@@ -12,7 +12,8 @@
 #include "core/bound/program.h"
 #include "core/worker.h"
 
-enum { MANY_ROWS = 5000 };
+/* The search may double with each choice between two. */
+enum { MANY_ROWS = 5000, MANY_CHOICES = 100 };
 
 void starpu_bound_start(int deps, int prio)
 {
@@ -72,7 +73,12 @@ static void make_program(struct program *program, struct bound *bound,
 
 static void say_large(const struct node *node, const struct program *program)
 {
-	if (program->nrows > MANY_ROWS && !node_knobs(node)->silent)
+	int nchoices = 0;
+
+	for (int c = 0; c < program->ncolumns; c++)
+		nchoices += program->columns[c].number == PROGRAM_BINARY;
+	if ((program->nrows > MANY_ROWS || nchoices > MANY_CHOICES) &&
+	    !node_knobs(node)->silent)
 		orr_complain(node->rank,
 			     "bound: %d rows and %d variables, whole numbers among "
 			     "them: this may take very long; integer = 0 does not ask "
@@ -123,8 +129,9 @@ void starpu_bound_compute(double *res, double *integer_res, int integer)
 
 	if (res)
 		*res = can ? compute(bound, 0, __func__) : 0;
-	if (integer_res)
-		*integer_res = can && integer ? compute(bound, 1, __func__) : 0;
+	/* StarPU leaves alone what it was not asked for. */
+	if (integer_res && integer)
+		*integer_res = can ? compute(bound, 1, __func__) : 0;
 }
 
 /* ---- texts -------------------------------------------------------------- */
@@ -191,23 +198,29 @@ void starpu_bound_print_dot(FILE *output)
 	orr_unlock(&bound->graph.lock);
 }
 
-/* Where the tasks run for the bound; columns in the order of program_by_area(). */
+/* How many tasks of each kind run where, as StarPU prints it; only of program_by_area().
+ */
 static void print_shares(FILE *output, const struct bound *bound,
 			 const struct program *program, const double *values)
 {
+	size_t n = (size_t)bound->nkinds * (size_t)bound->nworkers;
+	double *shares = orr_alloc(n * sizeof(*shares));
+
 	for (int c = 1; c < program->ncolumns; c++) {
-		const char *name = program->columns[c].name;
-		char worker[64];
 		int w, k;
 
-		if (values[c] < 1e-9 || sscanf(name, "w%dt%dn", &w, &k) != 2)
-			continue;
-		starpu_worker_get_name(w, worker, sizeof(worker));
-		fprintf(output, "%s\t%-24s %08x: %g tasks, %g ms\n", worker,
-			bound->kinds[k]->name, bound->kinds[k]->footprint, values[c],
-			1e3 * values[c] *
-				bound_seconds(bound->kinds[k], bound->class_of[w]));
+		if (sscanf(program->columns[c].name, "w%dt%dn", &w, &k) == 2)
+			shares[k * bound->nworkers + w] = values[c];
 	}
+	for (int k = 0; k < bound->nkinds; k++) {
+		fprintf(output, "%s key %x\n", bound->kinds[k]->name,
+			bound->kinds[k]->footprint);
+		for (int w = 0; w < bound->nworkers; w++)
+			fprintf(output, "\tw%dt%dn %f", w, k,
+				shares[k * bound->nworkers + w]);
+		fprintf(output, "\n");
+	}
+	free(shares);
 }
 
 static void print_tasks(FILE *output, const struct node *node, struct bound *bound)

@@ -492,8 +492,9 @@ void starpu_topology_print(FILE *f)
 	const struct plat_devices *cores = &node->machine->devices[STARPU_CPU_WORKER],
 				  *gpus = &node->machine->devices[STARPU_CUDA_WORKER];
 
-	fprintf(f, "%s: %d cores (%s), %d GPUs%s%s%s\n", node->machine->hostname,
-		cores->count, cores->model, gpus->count, gpus->count ? " (" : "",
+	fprintf(f, "%s: %d cores%s%s%s, %d GPUs%s%s%s\n", node->machine->hostname,
+		cores->count, *cores->model ? " (" : "", cores->model,
+		*cores->model ? ")" : "", gpus->count, gpus->count ? " (" : "",
 		gpus->model, gpus->count ? ")" : "");
 	for (int i = 0; i < node->nworkers; i++) {
 		char name[64];

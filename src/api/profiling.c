@@ -68,11 +68,25 @@ static void with_counters(struct node *node, void (*call)(void *arg),
 	orr_unlock(&sinks->lock);
 }
 
+/* Tasks count whether anything else does or not; since the last call. */
+static int take_executed(struct worker *worker)
+{
+	uint64_t n;
+
+	orr_lock(&worker->lock);
+	n = orr_count(&worker->executed) - worker->told_executed;
+	worker->told_executed += n;
+	orr_unlock(&worker->lock);
+	return (int)n;
+}
+
 static void count_from_now(struct node *node)
 {
 	struct sinks *sinks = node->sinks;
 	struct question question = {0};
 
+	for (int i = 0; i < node->nworkers; i++)
+		take_executed(&node->workers[i]);
 	if (!sinks)
 		return;
 	orr_lock(&sinks->lock);
@@ -143,7 +157,7 @@ void starpu_profiling_set_id(int new_id)
 /* ---- workers --------------------------------------------------------- */
 
 static void fill_info(struct starpu_profiling_worker_info *info,
-		      const struct profile_worker *time)
+		      const struct profile_worker *time, int ntasks)
 {
 	*info = (struct starpu_profiling_worker_info){
 		.start_time = event_timespec(time->since_s),
@@ -158,7 +172,7 @@ static void fill_info(struct starpu_profiling_worker_info *info,
 		.all_waiting_time = event_timespec(time->all_s[PROFILE_WAITING]),
 		.all_sleeping_time = event_timespec(time->all_s[PROFILE_SLEEPING]),
 		.all_scheduling_time = event_timespec(time->all_s[PROFILE_SCHEDULING]),
-		.executed_tasks = time->ntasks,
+		.executed_tasks = ntasks,
 		.energy_consumed = time->energy_j,
 		.flops = time->flops};
 }
@@ -168,12 +182,14 @@ int starpu_profiling_worker_get_info(int workerid,
 {
 	struct node *node = api_node(__func__);
 	struct question question = {.worker = workerid};
+	int ntasks;
 
 	if (workerid < 0 || workerid >= node->nworkers)
 		return -EINVAL;
 	with_counters(node, ask, &question);
+	ntasks = take_executed(&node->workers[workerid]);
 	if (worker_info)
-		fill_info(worker_info, &question.time);
+		fill_info(worker_info, &question.time, ntasks);
 	return 0;
 }
 

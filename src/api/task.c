@@ -46,7 +46,10 @@ void starpu_codelet_display_stats(struct starpu_codelet *cl)
 	unsigned nworkers = node ? (unsigned)node->nworkers : 0;
 	unsigned long total = 0;
 
-	fprintf(stderr, "Statistics for codelet %s\n", cl->name ? cl->name : "unknown");
+	fprintf(stderr, "Statistics for codelet %s\n",
+		cl->name                         ? cl->name
+		: cl->model && cl->model->symbol ? cl->model->symbol
+						 : "unknown");
 	for (unsigned i = 0; i < nworkers; i++)
 		total += codelet_counted(&node->workers[i], cl);
 	for (unsigned i = 0; i < nworkers; i++) {

@@ -93,7 +93,8 @@ struct worker {
 	int nbound;              /* atomic: in the queue of tasks bound to it */
 	int nexpected;           /* atomic: not started, and of known duration, */
 	double expected_s;       /* in sum */
-	struct orr_lock lock;    /* of these tasks, and of the counts */
+	struct orr_lock lock;    /* of these tasks, of the counts, and of: */
+	uint64_t told_executed;  /* what was executed when a program asked last */
 	struct orr_lock turn;    /* of what a policy of the application's keeps for it */
 	struct levels bound;
 	struct job *ordered; /* bound, not yet at their turn, first the next */

@@ -70,7 +70,6 @@ static void change(struct account *account, const struct event *event)
 		break;
 	case EVENT_TASK_ENDED:
 		account->is_executing = 0;
-		account->sums.ntasks++;
 		break;
 	case EVENT_HELP_BEGINS:
 	case EVENT_HELP_ENDS:

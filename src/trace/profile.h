@@ -26,7 +26,6 @@ struct profile_worker {
 	double only_s[PROFILE_NSTATES]; /* they add up to the whole */
 	double all_s[PROFILE_NSTATES];  /* also where an earlier one applies */
 	double flops, energy_j;
-	int ntasks;
 };
 
 struct profile_link {

@@ -3,8 +3,10 @@
 /* What starpu_perf_monitoring.h tells while tasks are submitted and run. */
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <starpu_perf_monitoring.h>
+#include <starpu_perf_steering.h>
 
 #include "claim.h"
 
@@ -237,6 +239,81 @@ static void workers_add_up(void)
 	starpu_shutdown();
 }
 
+static int nheard; /* of all workers; atomic */
+
+static void count_calls(struct starpu_perf_counter_listener *listener,
+			struct starpu_perf_counter_sample *sample, void *context)
+{
+	CLAIM(starpu_perf_counter_sample_get_int64_value(sample, *(int *)context) > 0);
+	CLAIM(listener != NULL);
+	__atomic_add_fetch(&nheard, 1, __ATOMIC_SEQ_CST);
+}
+
+static void one_listener_hears_all_workers(void)
+{
+	const enum starpu_perf_counter_scope scope = starpu_perf_counter_scope_per_worker;
+	int id = starpu_perf_counter_name_to_id(scope, "starpu.task.w_total_executed");
+	struct starpu_perf_counter_set *set = starpu_perf_counter_set_alloc(scope);
+	struct starpu_perf_counter_listener *listener;
+	int n;
+
+	claim_start(2);
+	starpu_perf_counter_set_enable_id(set, id);
+	listener = starpu_perf_counter_listener_init(set, count_calls, &id);
+	starpu_perf_counter_set_all_per_worker_listeners(listener);
+	starpu_perf_counter_collection_start();
+	nheard = 0;
+	run_free();
+	n = __atomic_load_n(&nheard, __ATOMIC_SEQ_CST);
+	CLAIM(n >= NTASKS);
+	for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+		starpu_perf_counter_unset_per_worker_listener(i);
+	run_free();
+	CLAIM_EQ(__atomic_load_n(&nheard, __ATOMIC_SEQ_CST), n);
+	starpu_perf_counter_listener_exit(listener);
+	starpu_perf_counter_set_free(set);
+	starpu_shutdown();
+}
+
+/* What a call writes to stderr. */
+static void said_by(void (*call)(void), char *text, size_t bytes)
+{
+	FILE *file = tmpfile();
+	int before = dup(STDERR_FILENO);
+	size_t n;
+
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	call();
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(file);
+	n = fread(text, 1, bytes - 1, file);
+	text[n] = '\0';
+	fclose(file);
+}
+
+static void list_those_of_workers(void)
+{
+	starpu_perf_counter_list_avail(starpu_perf_counter_scope_per_worker);
+}
+
+static void counters_are_listed(void)
+{
+	char text[1 << 14];
+
+	said_by(list_those_of_workers, text, sizeof(text));
+	CLAIM(strstr(text, "starpu.task.w_total_executed") != NULL);
+	CLAIM(strstr(text, "starpu.task.g_total_executed") == NULL);
+	said_by(starpu_perf_counter_list_all_avail, text, sizeof(text));
+	CLAIM(strstr(text, "starpu.task.w_total_executed") != NULL);
+	CLAIM(strstr(text, "starpu.task.g_total_executed") != NULL);
+	CLAIM(strstr(text, "starpu.task.c_total_executed") != NULL);
+	said_by(starpu_perf_knob_list_all_avail, text, sizeof(text));
+	CLAIM(strstr(text, "starpu.worker.w_enable_worker_knob") != NULL);
+}
+
 static void codelets_are_told_apart(void)
 {
 	struct ear ear, chain;
@@ -331,6 +408,9 @@ static const struct claim claims[] = {
 	{"counters have names, numbers and types", names_and_numbers},
 	{"tasks of a node are counted while that is wanted", all_tasks_are_counted},
 	{"what workers execute adds up", workers_add_up},
+	{"one listener hears all workers, until it is taken from each",
+	 one_listener_hears_all_workers},
+	{"counters and knobs are listed", counters_are_listed},
 	{"codelets are counted apart", codelets_are_told_apart},
 	{"a listener may submit tasks, and is not called while it is",
 	 listeners_submit_tasks},

@@ -150,20 +150,28 @@ static void each_answer_begins_anew(void)
 	end(handle);
 }
 
-static void nothing_is_counted_while_it_is_off(void)
+/* As with StarPU, tasks count at any time, and what they took only while it is on. */
+static void only_tasks_are_counted_while_it_is_off(void)
 {
 	starpu_data_handle_t handle = begin();
 	struct starpu_profiling_worker_info info;
+	struct sums sums;
 
 	run(handle);
+	sums = ask_all();
+	CLAIM_EQ(sums.ntasks, NTASKS);
+	CLAIM(sums.executing_us == 0 && sums.flops == 0);
 	CLAIM_EQ(ask_all().ntasks, 0);
-	starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
-	starpu_profiling_init(); /* It stays on. */
+	run(handle);
+	starpu_profiling_status_set(STARPU_PROFILING_ENABLE); /* It forgets them. */
+	starpu_profiling_init();                              /* It stays on. */
 	run(handle);
 	CLAIM_EQ(starpu_profiling_status_set(STARPU_PROFILING_DISABLE),
 		 STARPU_PROFILING_ENABLE);
 	run(handle);
-	CLAIM_EQ(ask_all().ntasks, NTASKS);
+	sums = ask_all();
+	CLAIM_EQ(sums.ntasks, 2 * NTASKS);
+	CLAIM_EQ(sums.flops, NTASKS * 3e9);
 	CLAIM_EQ(ask_all().ntasks, 0);
 	CLAIM_EQ(starpu_profiling_worker_get_info(-1, &info), -EINVAL);
 	CLAIM_EQ(starpu_profiling_worker_get_info((int)starpu_worker_get_count(), &info),
@@ -283,13 +291,18 @@ static void the_end_writes_summaries(void)
 	handle = begin();
 	nworkers = (int)starpu_worker_get_count();
 	run(handle);
-	end(handle);
+	starpu_profiling_worker_helper_display_summary();
 	CLAIM_EQ(has_line(path, "Worker stats:"), 1);
-	CLAIM_EQ(has_line(path, "Data transfer speed:"), 1);
+	CLAIM_EQ(has_line(path, "Data transfer stats:"), 0);
+	starpu_profiling_bus_helper_display_summary();
 	CLAIM_EQ(has_line(path, "Data transfer stats:"), 1);
-	CLAIM_EQ(has_line(path, "Total transfers: 0.0000 GB"), 1);
-	CLAIM_EQ(has_line(path, "task(s)"), nworkers);
-	CLAIM_EQ(has_line(path, "ms executing: "), nworkers);
+	end(handle);
+	CLAIM_EQ(has_line(path, "Worker stats:"), 2);
+	CLAIM_EQ(has_line(path, "Data transfer speed:"), 1);
+	CLAIM_EQ(has_line(path, "Data transfer stats:"), 2);
+	CLAIM_EQ(has_line(path, "Total transfers: 0.0000 GB"), 2);
+	CLAIM_EQ(has_line(path, "task(s)"), 2 * nworkers);
+	CLAIM_EQ(has_line(path, "ms executing: "), 2 * nworkers);
 	CLAIM(has_line(path, " GFlop/s") > 0);
 	unsetenv("STARPU_WORKER_STATS");
 	unsetenv("STARPU_BUS_STATS");
@@ -299,15 +312,59 @@ static void the_end_writes_summaries(void)
 	unlink(path);
 }
 
+/* A codelet without a name has that of its model. */
+static void codelets_have_statistics(void)
+{
+	starpu_data_handle_t handle = begin();
+	FILE *file = tmpfile();
+	int before = dup(STDERR_FILENO);
+	char text[4096];
+	size_t n;
+
+	run(handle);
+	fflush(stderr);
+	dup2(fileno(file), STDERR_FILENO);
+	starpu_codelet_display_stats(&cl);
+	fflush(stderr);
+	dup2(before, STDERR_FILENO);
+	close(before);
+	rewind(file);
+	n = fread(text, 1, sizeof(text) - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	CLAIM(strstr(text, "Statistics for codelet profiling_time\n\t") == text);
+	CLAIM(strstr(text, "\tCPU 0 -> ") != NULL);
+	end(handle);
+}
+
+static void dates_add_up(void)
+{
+	struct timespec a = {1, 999999999}, b = {0, 2}, c;
+
+	starpu_timespec_add(&a, &b, &c);
+	CLAIM(c.tv_sec == 2 && c.tv_nsec == 1);
+	starpu_timespec_sub(&c, &a, &c);
+	CLAIM(c.tv_sec == 0 && c.tv_nsec == 2);
+	starpu_timespec_accumulate(&a, &b);
+	CLAIM(a.tv_sec == 2 && a.tv_nsec == 1 && starpu_timespec_cmp(&a, &b, >));
+	CLAIM_EQ(1000 * starpu_timing_timespec_delay_us(&b, &a) + 0.5, 1999999999);
+	starpu_timespec_clear(&a);
+	CLAIM(a.tv_sec == 0 && a.tv_nsec == 0);
+	starpu_profiling_set_id(3); /* Traces are told apart by their ranks. */
+}
+
 static const struct claim claims[] = {
 	{"workers tell how they spent their time",
 	 workers_tell_how_they_spent_their_time},
 	{"each answer begins anew", each_answer_begins_anew},
-	{"nothing is counted while it is off", nothing_is_counted_while_it_is_off},
+	{"only tasks are counted while it is off",
+	 only_tasks_are_counted_while_it_is_off},
 	{"callbacks have a time of their own", callbacks_have_a_time_of_their_own},
 	{"links have numbers", links_have_numbers},
 	{"links count what they carry", links_count_what_they_carry},
 	{"the end writes summaries", the_end_writes_summaries},
+	{"codelets have statistics", codelets_have_statistics},
+	{"dates add up", dates_add_up},
 	{NULL, NULL}};
 
 int main(void)

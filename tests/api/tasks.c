@@ -499,6 +499,39 @@ static double date_us(const struct timespec *date)
 	return 1e6 * (double)date->tv_sec + 1e-3 * (double)date->tv_nsec;
 }
 
+static void does_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* What does not happen has the date 0, as with StarPU. */
+static void what_does_not_happen_has_no_date(void)
+{
+	static struct starpu_codelet *codelets[] = {NULL, &starpu_codelet_nop};
+	struct starpu_profiling_task_info *info;
+
+	start();
+	starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+	for (int i = 0; i < 2; i++) {
+		struct starpu_task *task = starpu_task_create();
+
+		task->cl = codelets[i];
+		task->detach = task->destroy = 0;
+		CLAIM_EQ(starpu_task_submit(task), 0);
+		CLAIM_EQ(starpu_task_wait(task), 0);
+		info = task->profiling_info;
+		CLAIM(date_us(&info->submit_time) > 0);
+		CLAIM_EQ(date_us(&info->start_time) > 0, i);
+		CLAIM_EQ(date_us(&info->release_data_start_time) > 0, i);
+		CLAIM_EQ(date_us(&info->release_data_end_time) > 0, i);
+		CLAIM_EQ(date_us(&info->callback_start_time), 0);
+		CLAIM_EQ(date_us(&info->callback_end_time), 0);
+		starpu_task_destroy(task);
+	}
+	starpu_shutdown();
+	starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
+}
+
 static void profiled_tasks_have_dates(void)
 {
 	struct starpu_task *task;
@@ -510,6 +543,7 @@ static void profiled_tasks_have_dates(void)
 	task = starpu_task_create();
 	task->cl = &starpu_codelet_nop;
 	task->detach = task->destroy = 0;
+	task->callback_func = does_nothing;
 	CLAIM_EQ(starpu_task_submit(task), 0);
 	CLAIM_EQ(starpu_task_wait(task), 0);
 	info = task->profiling_info;
@@ -520,7 +554,8 @@ static void profiled_tasks_have_dates(void)
 	CLAIM(date_us(&info->pop_start_time) <= date_us(&info->pop_end_time));
 	CLAIM(date_us(&info->pop_end_time) <= date_us(&info->start_time));
 	CLAIM(date_us(&info->start_time) <= date_us(&info->end_time));
-	CLAIM(date_us(&info->end_time) <= date_us(&info->callback_end_time));
+	CLAIM(date_us(&info->end_time) <= date_us(&info->callback_start_time));
+	CLAIM(date_us(&info->callback_start_time) <= date_us(&info->callback_end_time));
 	CLAIM(date_us(&info->callback_end_time) <= starpu_timing_now());
 	CLAIM(info->workerid >= 0 && info->workerid < 3);
 	starpu_task_destroy(task);
@@ -552,6 +587,7 @@ static const struct claim claims[] = {
 	{"energy is summed up", energy_is_summed_up},
 	{"a sync task waits for tags", sync_tasks_wait_for_tags},
 	{"profiled tasks have their dates", profiled_tasks_have_dates},
+	{"what does not happen has no date", what_does_not_happen_has_no_date},
 	{NULL, NULL},
 };
 

@@ -16,8 +16,15 @@ from orrery_tool.summary import Summary
 
 N, MEAN_US, DEVIATION_US, NSAMPLE, NBETWEEN, BETWEEN_US = 30, 1000.0, 50.0, 25, 10, 2000.0
 WORK_US = N * MEAN_US + NBETWEEN * BETWEEN_US
-# The formula of doc/simulation.md.
-ERROR_US = math.sqrt(N * DEVIATION_US ** 2 + (N * DEVIATION_US / math.sqrt(NSAMPLE)) ** 2)
+
+
+def error_us(nsample, fixed_us=0):
+    """The formula of doc/simulation.md; fixed_us: what is off between sizes."""
+    deviation = DEVIATION_US * math.sqrt(nsample / (nsample - 1)) / (1 - 0.4557 / (nsample - 1))
+    return math.hypot(math.sqrt(N) * deviation, N * deviation / math.sqrt(nsample) + fixed_us)
+
+
+ERROR_US = error_us(NSAMPLE)
 
 
 def footprint(size):
@@ -80,7 +87,7 @@ def surer(suite):
     write_model(suite, 100 * NSAMPLE)
     status, output = run(suite, "--quiet", "--trace", "again", "./doubt")
     seen = figures(suite, "again/summary")
-    expected = math.sqrt(N * DEVIATION_US ** 2 + (N * DEVIATION_US / 50) ** 2) / WORK_US
+    expected = error_us(100 * NSAMPLE) / WORK_US
     suite.verdict("more_measurements_make_it_surer", status == 0 and
                   abs(float(seen["model_error"]) / expected - 1) < 1e-3, (seen, output))
 
@@ -90,9 +97,8 @@ def between(suite):
     write_model(suite, NSAMPLE, THREE)
     status, output = run(suite, "--trace", "between", "./doubt")
     seen = figures(suite, "between/summary")
-    mean_us = N * DEVIATION_US / math.sqrt(NSAMPLE) + \
-        NBETWEEN * BETWEEN_US * (math.sqrt(1000 * 32000) / 4000 - 1)
-    expected = math.hypot(math.sqrt(N) * DEVIATION_US, mean_us) / WORK_US
+    expected = error_us(NSAMPLE, NBETWEEN * BETWEEN_US *
+                        (math.sqrt(1000 * 32000) / 4000 - 1)) / WORK_US
     suite.verdict("what_lies_between_sizes_is_known_by_these", status == 0 and
                   abs(float(seen["model_error"]) / expected - 1) < 1e-3 and
                   float(seen["unsure_s"]) == 0 and

@@ -55,10 +55,16 @@ class Parameters:
         return found and [float(word) for word in found.groups()]
 
     def rows(self):
+        """(M, N, duration) of each; new files have StarPU's order, the duration first."""
         with open(self.samples, encoding="ascii") as f:
             lines = f.read().split("\n")
-        assert lines[0] == "M, N, Duration" and not lines[-1], lines
-        return [tuple(Fraction(word.strip()) for word in line.split(",")) for line in lines[1:-1]]
+        assert lines[0] in ("Duration, M, N", "M, N, Duration") and not lines[-1], lines
+        rows = [tuple(Fraction(word.strip()) for word in line.split(",")) for line in lines[1:-1]]
+        return [row[1:] + row[:1] for row in rows] if lines[0].startswith("D") else rows
+
+    def first_line(self):
+        with open(self.samples, encoding="ascii") as f:
+            return f.readline()
 
     def fitted(self, claim, calibrate, what, sizes, nrows):
         status, output = self.run(calibrate, what, sizes)
@@ -73,6 +79,16 @@ class Parameters:
             self.coefficients())
         self.fitted("a_second_run_adds_to_the_first", "1", "inject", OTHERS,
                     len(SIZES) + len(OTHERS))
+        self.suite.verdict("the_duration_comes_first_as_in_starpus", self.first_line() ==
+                           "Duration, M, N\n", self.first_line())
+        rows = self.rows()
+        with open(self.samples, "w", encoding="ascii") as f:
+            f.write("M, N, Duration\n" + "".join("%s, %s, %.9g\n" % (m, n, us)
+                                                 for m, n, us in rows))
+        self.fitted("it_stays_where_a_file_has_it", "1", "inject", SIZES,
+                    len(rows) + len(SIZES))
+        self.suite.verdict("that_file_is_still_the_same", self.first_line() ==
+                           "M, N, Duration\n", self.first_line())
         status, output = self.run("0", "expect", [(200, 100)])
         self.suite.verdict("it_is_expected_in_a_real_run", status == 0 and
                            "200 100: expected 25005 us" in output, output)

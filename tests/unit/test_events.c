@@ -354,6 +354,11 @@ static void test_unwanted_kinds(void **state)
 	assert_int_equal(ear.heard[0].kind, EVENT_TASK_ENDED);
 }
 
+static void call_back(void *arg)
+{
+	(void)arg;
+}
+
 /* Dates for the task alone: no records. */
 static void test_stamps(void **state)
 {
@@ -363,6 +368,7 @@ static void test_stamps(void **state)
 	(void)state;
 	task->cl = &plain;
 	task->profiling_info = &info;
+	task->callback_func = call_back;
 	task->destroy = 0;
 	task->detach = 0;
 	fake_run(); /* from 0 on */

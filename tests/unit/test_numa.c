@@ -299,7 +299,8 @@ static void their_distances_are_told(void **state)
 	rewind(out);
 	n = fread(text, 1, sizeof(text) - 1, out);
 	text[n] = '\0';
-	assert_string_equal(text, "# GPU\tNUMA0\tNUMA1\n0\t1\t0\t\n");
+	assert_string_equal(text, "# GPU\tNUMA in preference order (logical index)\n"
+				  "# CUDA\n0\t1\t0\t\n");
 	fclose(out);
 	assert_true(starpu_transfer_predict(NEAR, GPU, MIB) >
 		    starpu_transfer_predict(FAR, GPU, MIB));

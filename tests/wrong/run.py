@@ -120,6 +120,8 @@ TASKS = [
            r"was deleted, or never created", r"before starpu_sched_ctx_delete\(\)")
       for name, ctx in (("task_of_deleted_context", 1), ("thread_of_deleted_context", 1),
                         ("task_of_no_context", 100))),
+    task("disabled_counter", r"starpu_perf_counter_sample_get_int64_value: "
+         r"starpu.task.g_total_submitted is not in the listener's set; enable it before"),
     Case("no_such_bus", on(ANY, r"starpu_bus_get_direct: there is no bus 0, nor any other: a "
                            r"bus leads to a memory beside the main one",
                            r"starpu_bus_get_ngpus", r"starpu_bus_set_direct", r"returns -22",

@@ -6,6 +6,7 @@
  * come of it.
  * usage: tasks CASE
  */
+#include <starpu_perf_monitoring.h>
 #include <starpu_scheduler.h>
 
 #include "wrong.h"
@@ -453,6 +454,32 @@ static void no_such_bus(void)
 	starpu_bus_set_direct(0, 1);
 }
 
+static int left_out;
+
+static void sample_what_is_left_out(struct starpu_perf_counter_listener *listener,
+				    struct starpu_perf_counter_sample *sample,
+				    void *context)
+{
+	(void)listener;
+	(void)context;
+	starpu_perf_counter_sample_get_int64_value(sample, left_out);
+}
+
+static void disabled_counter(void)
+{
+	const enum starpu_perf_counter_scope scope = starpu_perf_counter_scope_global;
+	struct starpu_perf_counter_set *set = starpu_perf_counter_set_alloc(scope);
+
+	left_out = starpu_perf_counter_nth_to_id(scope, 0);
+	starpu_perf_counter_set_enable_id(set, left_out);
+	starpu_perf_counter_set_enable_id(set, starpu_perf_counter_nth_to_id(scope, 1));
+	starpu_perf_counter_set_disable_id(set, left_out);
+	starpu_perf_counter_set_global_listener(
+		starpu_perf_counter_listener_init(set, sample_what_is_left_out, NULL));
+	starpu_perf_counter_collection_start();
+	starpu_task_insert(&nothing, 0);
+}
+
 static struct starpu_task *pop_or_sleep(unsigned ctx)
 {
 	struct starpu_task *task;
@@ -517,6 +544,7 @@ static const struct scene scenes[] = {
 	SCENE(thread_of_deleted_context),
 	SCENE(task_of_no_context),
 	SCENE(no_such_bus),
+	SCENE(disabled_counter),
 };
 
 int main(int argc, char **argv)

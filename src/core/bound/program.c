@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 
@@ -36,7 +37,23 @@ void program_row(struct program *program, char type, double limit, const char *c
 	program->rows = grown(program->rows, program->nrows, &program->room_rows,
 			      sizeof(*program->rows));
 	program->rows[program->nrows++] =
-		(struct program_row){type, limit, comment, program->nentries};
+		(struct program_row){type, limit, comment, NULL, program->nentries};
+}
+
+void program_about(struct program *program, const char *format, ...)
+{
+	char text[512];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	/* It stands in a comment of the LP file. */
+	for (char *at = text; (at = strstr(at, "*/"));)
+		*at = ' ';
+	for (char *at = text; (at = strpbrk(at, "\r\n"));)
+		*at = ' ';
+	program->rows[program->nrows - 1].about = orr_strdup(text);
 }
 
 void program_term(struct program *program, int column, double factor)
@@ -48,6 +65,8 @@ void program_term(struct program *program, int column, double factor)
 
 void program_free(struct program *program)
 {
+	for (int row = 0; row < program->nrows; row++)
+		free(program->rows[row].about);
 	free(program->rows);
 	free(program->columns);
 	free(program->entries);
@@ -95,6 +114,8 @@ void program_by_area(struct program *program, const struct bound *bound,
 		program_row(program, 'L', 0,
 			    w == 0 ? "no worker is busy for longer than tmax (ms)"
 				   : NULL);
+		if (workers == PROGRAM_EACH)
+			program_about(program, "worker %d", w);
 		for (int k = 0; k < bound->nkinds; k++)
 			if (columns[w * bound->nkinds + k])
 				program_term(
@@ -105,6 +126,8 @@ void program_by_area(struct program *program, const struct bound *bound,
 	for (int k = 0; k < bound->nkinds; k++) {
 		program_row(program, 'E', (double)bound->kinds[k]->ntasks,
 			    k == 0 ? "all tasks of a kind run" : NULL);
+		program_about(program, "task %s key %x", bound->kinds[k]->name,
+			      bound->kinds[k]->footprint);
 		for (int w = 0; w < nworkers; w++)
 			if (columns[w * bound->nkinds + k])
 				program_term(program, columns[w * bound->nkinds + k], 1);

@@ -25,6 +25,7 @@ struct program_row {
 	char type; /* 'L': at most, 'G': at least, 'E': equal */
 	double limit;
 	const char *comment; /* what it and the next rows say, or NULL */
+	char *about;         /* the worker or the tasks that it is of, or NULL; owned */
 	int first;           /* of its entries */
 };
 
@@ -78,6 +79,9 @@ int program_column(struct program *program, enum program_number number,
 		   const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* What follows belongs to this row, until the next one. */
 void program_row(struct program *program, char type, double limit, const char *comment);
+/* The last row's. */
+void program_about(struct program *program, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void program_term(struct program *program, int column, double factor);
 
 static inline int program_row_end(const struct program *program, int row)

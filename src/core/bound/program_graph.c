@@ -78,9 +78,13 @@ static void add_tasks(struct draft *draft)
 					     -vertex_ms(draft, v, w));
 	}
 	for (int v = 0; v < n; v++) {
-		if (draft->bound->graph.vertices[v].kind < 0)
+		const struct graph_vertex *vertex = &draft->bound->graph.vertices[v];
+
+		if (vertex->kind < 0)
 			continue;
 		program_row(program, 'E', 1, v == 0 ? "each runs on one worker" : NULL);
+		program_about(program, "task %lu: %s", (unsigned long)vertex->id,
+			      draft->bound->kinds[vertex->kind]->name);
 		for (int w = 0; w < draft->nworkers; w++)
 			if (*on(draft, v, w))
 				program_term(program, *on(draft, v, w), 1);

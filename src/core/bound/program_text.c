@@ -15,6 +15,8 @@ static void print_row(const struct program *program, int row, FILE *file)
 
 	if (of->comment)
 		fprintf(file, "\n/* %s */\n", of->comment);
+	if (of->about)
+		fprintf(file, "/* %s */\n", of->about);
 	/* Without the 0 a row of one variable would be a limit of the variable. */
 	fprintf(file, "R%d: 0", row + 1);
 	for (int i = of->first; i < program_row_end(program, row); i++)
@@ -72,6 +74,8 @@ static void print_rows(const struct program *program, FILE *file)
 	for (int row = 0; row < program->nrows; row++) {
 		if (program->rows[row].comment)
 			fprintf(file, "* %s\n", program->rows[row].comment);
+		if (program->rows[row].about)
+			fprintf(file, "* %s\n", program->rows[row].about);
 		fprintf(file, " %c  R%d\n", program->rows[row].type, row + 1);
 	}
 }

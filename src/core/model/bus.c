@@ -211,37 +211,57 @@ void bus_files_make(struct node *node)
 
 void bus_files_list(struct node *node, FILE *out)
 {
+	/* The three that StarPU lists come first: bandwidth, affinity, latency. */
+	static const int order[NFILES] = {3, 1, 2, 0, 4, 5};
 	char name[NAME_BYTES], path[SAMPLING_PATH_BYTES];
 
 	for (int i = 0; i < NFILES; i++) {
-		name_of(node, &bus_files[i], name);
+		name_of(node, &bus_files[order[i]], name);
 		if (sampling_find(node_knobs(node), name, path) == 0)
-			fprintf(out, "%9s: <%s>\n", bus_files[i].suffix, path);
+			fprintf(out, "%9s: <%s>\n", bus_files[order[i]].suffix, path);
 	}
 }
 
 /* ---- for people ------------------------------------------------------ */
 
-static void print_table(struct node *node, FILE *out, const char *what,
-			link_measure *measure)
+/* StarPU's lines, whole numbers; the files have all digits. */
+static void print_table(struct node *node, FILE *out, link_measure *measure)
 {
-	fprintf(out, "%s\n", what);
 	for (int from = 0; from < node->nmemories; from++) {
 		put_name(node, from, out);
 		for (int to = 0; to < node->nmemories; to++)
-			fprintf(out, "\t%.2f",
+			fprintf(out, "\t%.0f",
 				measure(node, (unsigned)from, (unsigned)to));
-		fputc('\n', out);
+		fputs("\t\n", out);
 	}
 }
 
 void bus_print_links(struct node *node, FILE *out)
 {
-	print_table(node, out, "from/to, MB/s", bus_bandwidth);
-	print_table(node, out, "from/to, us", bus_latency_us);
+	fputs("from/to\t", out);
+	for (int i = 0; i < node->nmemories; i++) {
+		put_name(node, i, out);
+		fputc('\t', out);
+	}
+	fputc('\n', out);
+	print_table(node, out, bus_bandwidth);
+	fputc('\n', out);
+	print_table(node, out, bus_latency_us);
 }
 
 void bus_print_affinity(struct node *node, FILE *out)
 {
-	put_affinity(node, out);
+	enum starpu_node_kind kind = STARPU_CPU_RAM;
+
+	fputs("# GPU\tNUMA in preference order (logical index)\n", out);
+	for (int i = node->nmains; i < node->nmemories; i++) {
+		const struct memory *memory = &node->memories[i];
+
+		if (!device_of_memory(memory->kind))
+			continue;
+		if (memory->kind != kind)
+			fprintf(out, "# %s\n", memory->name);
+		kind = memory->kind;
+		put_nearest(node, (unsigned)i, out);
+	}
 }

@@ -45,7 +45,8 @@ void model_doubt_add(struct model_doubt *doubt, const struct model_estimate *est
  * By which part the durations are off in sum, as far as measurements tell (one standard
  * error): how a run deviates from its mean is independent between tasks, how a mean or a
  * fit deviates from the truth is the same for all tasks of a size, and taken for the same
- * for all.  sqrt(variance + mean_error^2) / work.
+ * for all.  Deviations of few measurements are widened.  sqrt(variance + mean_error^2) /
+ * work.
  */
 double model_doubt_error(const struct model_doubt *doubt);
 

@@ -124,18 +124,30 @@ double model_fit_between(struct model_arch *arch, size_t bytes)
 	return 1e6 * exp(on_line(&p[0], &p[1], x));
 }
 
+/* How far x is outside, in gaps between the two outermost sizes; 0: it is inside. */
+static double gaps_outside(const struct model_arch *arch, double x)
+{
+	const struct model_point *p = arch->points, *last = &p[arch->npoints - 1];
+
+	if (x < p[0].ln_bytes)
+		return (p[0].ln_bytes - x) / (p[1].ln_bytes - p[0].ln_bytes);
+	if (x > last->ln_bytes)
+		return (x - last->ln_bytes) / (last->ln_bytes - last[-1].ln_bytes);
+	return 0;
+}
+
+/* The outermost sizes were left out at a distance of one gap; a line goes on being off
+ * beyond. */
 double model_fit_between_error(struct model_arch *arch, size_t bytes)
 {
-	double x = log(bytes ? bytes : 1);
-	int is_inside;
+	double gaps;
 
 	if (!arch->points)
 		make_points(arch);
-	is_inside = arch->npoints && x >= arch->points[0].ln_bytes &&
-		    x <= arch->points[arch->npoints - 1].ln_bytes;
-	return arch->npoints < 3
-		       ? NAN
-		       : expm1(is_inside ? arch->off_inside : arch->off_outside);
+	if (arch->npoints < 3)
+		return NAN;
+	gaps = gaps_outside(arch, log(bytes ? bytes : 1));
+	return expm1(gaps > 0 ? arch->off_outside * fmax(1, gaps) : arch->off_inside);
 }
 
 /* Two of what it fits are spent on its coefficients. */

@@ -24,8 +24,9 @@ double model_fit_nonlinear(const struct starpu_perfmodel_regression_model *fit,
 double model_fit_between(struct model_arch *arch, size_t bytes);
 /*
  * By which part that is off (one standard error), as far as the measured sizes tell: each
- * of them is left out, and compared with what the others say of it.  NaN: there are fewer
- * than three.
+ * of them is left out, and compared with what the others say of it; farther outside than
+ * the outermost are from their neighbours, by so much more.  NaN: there are fewer than
+ * three.
  */
 double model_fit_between_error(struct model_arch *arch, size_t bytes);
 /* The same of a regression: how far the measured sizes are from it. */

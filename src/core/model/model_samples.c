@@ -28,12 +28,13 @@ static char *make_head(const struct starpu_perfmodel *model)
 	FILE *f = open_memstream(&head, &bytes);
 
 	ORR_ASSERT(f);
+	fprintf(f, "%s", duration_name);
 	for (unsigned i = 0; i < model->nparameters; i++)
 		if (model->parameters_names && model->parameters_names[i])
-			fprintf(f, "%s, ", model->parameters_names[i]);
+			fprintf(f, ", %s", model->parameters_names[i]);
 		else
-			fprintf(f, "P%u, ", i + 1);
-	fprintf(f, "%s\n", duration_name);
+			fprintf(f, ", P%u", i + 1);
+	fprintf(f, "\n");
 	fclose(f);
 	return head;
 }
@@ -101,7 +102,7 @@ static int read_rows(struct model_samples *samples, const struct starpu_perfmode
 		     FILE *f)
 {
 	double row[MODEL_MAX_PARAMETERS + 1];
-	unsigned n = samples->nparameters + 1, duration = samples->nparameters;
+	unsigned n = samples->nparameters + 1;
 	unsigned long line = 0;
 	char *text = NULL;
 	size_t capacity = 0;
@@ -109,9 +110,9 @@ static int read_rows(struct model_samples *samples, const struct starpu_perfmode
 
 	while (!rc && getline(&text, &capacity, f) >= 0) {
 		if (!line++)
-			duration = duration_column(samples, text);
+			samples->duration = duration_column(samples, text);
 		else if (read_row(text, row, n))
-			add_row(samples, model, row, duration);
+			add_row(samples, model, row, samples->duration);
 		else if (text[strspn(text, " \t\r\n")])
 			rc = refuse_file(samples, line, text);
 	}
@@ -163,7 +164,10 @@ static void write_rows(const struct model_samples *samples, FILE *f)
 		const double *row = samples->rows + i * n;
 
 		for (unsigned k = 0; k < n; k++)
-			fprintf(f, "%.9g%s", row[k], k + 1 < n ? ", " : "\n");
+			fprintf(f, "%.9g%s",
+				k == samples->duration ? row[n - 1]
+						       : row[k - (k > samples->duration)],
+				k + 1 < n ? ", " : "\n");
 	}
 	decimal_end(before);
 }

@@ -7,8 +7,9 @@
  * model_samples.h - what a multiple regression is fitted to, in this run and before.
  *
  * The measurements of all runs are in StarPU's file codelets/tmp/SYMBOL.out: a line of
- * names, then a line for each task, its parameters and its duration in microseconds,
- * with commas between them.  So does the first implementation on processors; others
+ * names, then a line for each task, its duration in microseconds and its parameters,
+ * with commas between them; in a file that is there the duration stays where its name
+ * is.  So does the first implementation on processors; others
  * have files of their own, SYMBOL.cuda0_impl1.out.  Those of this run are appended when
  * the model is saved, and whenever many are there.
  */
@@ -17,10 +18,11 @@
 struct model_samples {
 	struct model_multi multi;
 	unsigned nparameters;
-	char *symbol; /* of the model, for messages */
-	char *path;   /* NULL: they are not kept */
-	char *head;   /* the line of names, for a new file */
-	double *rows; /* not in the file yet: parameters, duration */
+	char *symbol;      /* of the model, for messages */
+	char *path;        /* NULL: they are not kept */
+	char *head;        /* the line of names, for a new file */
+	unsigned duration; /* its column in the file */
+	double *rows;      /* not in the file yet: parameters, duration */
 	size_t nrows;
 	size_t next_solve;   /* number of samples to fit again at */
 	double deviation_us; /* of the samples around the last fit */

@@ -94,10 +94,10 @@ static void show_entries(const struct model_arch *known,
 {
 	if (!choice->parameter && known->nentries)
 		fprintf(out, "# hash\t\tsize\t\tflops\t\tmean (us)\tstddev (us)\t\tn\n");
-	for (size_t i = 0; i < known->nentries; i++)
-		if (!choice->footprint ||
-		    known->entries[i]->footprint == *choice->footprint)
-			show_entry(known->entries[i], choice->parameter, out);
+	for (const struct starpu_perfmodel_history_list *l = known->known.list; l;
+	     l = l->next)
+		if (!choice->footprint || l->entry->footprint == *choice->footprint)
+			show_entry(l->entry, choice->parameter, out);
 }
 
 static void show_fits(const struct starpu_perfmodel_regression_model *fit, FILE *out)
@@ -246,7 +246,48 @@ int model_show_combinations(struct starpu_perfmodel *model, FILE *out)
 
 /* ---- XML ------------------------------------------------------------- */
 
-static void xml_arch(const struct model_arch *known, FILE *out)
+/* "M*K^2", as the application names its parameters; a tool knows only a file: "x2". */
+static void xml_monomial(const struct starpu_perfmodel *model, unsigned i, FILE *out)
+{
+	int n = 0;
+
+	if (!model->combinations || !model->parameters_names ||
+	    i > model->ncombinations) {
+		fprintf(out, "x%u", i);
+		return;
+	}
+	for (unsigned k = 0; k < model->nparameters; k++) {
+		unsigned power = model->combinations[i - 1][k];
+		const char *name = model->parameters_names[k];
+
+		if (!power)
+			continue;
+		fprintf(out, "%s%s", n++ ? "*" : "", name ? name : "?");
+		if (power > 1)
+			fprintf(out, "^%u", power);
+	}
+	if (!n)
+		fputc('1', out);
+}
+
+static void xml_multiple(const struct starpu_perfmodel *model,
+			 const struct starpu_perfmodel_regression_model *fit, FILE *out)
+{
+	if (!fit->ncoeff || !fit->coeff)
+		return;
+	fprintf(out, "      <ml_regression constant=\"%e\"%s>\n", fit->coeff[0],
+		fit->ncoeff > 1 ? "" : "/");
+	for (unsigned i = 1; i < fit->ncoeff; i++) {
+		fprintf(out, "        <monomial name=\"");
+		xml_monomial(model, i, out);
+		fprintf(out, "\" coef=\"%e\"/>\n", fit->coeff[i]);
+	}
+	if (fit->ncoeff > 1)
+		fprintf(out, "      </ml_regression>\n");
+}
+
+static void xml_arch(const struct starpu_perfmodel *model, const struct model_arch *known,
+		     FILE *out)
 {
 	const struct starpu_perfmodel_regression_model *fit = &known->known.regression;
 
@@ -258,10 +299,15 @@ static void xml_arch(const struct model_arch *known, FILE *out)
 	else if (!isnan(fit->alpha))
 		fprintf(out,
 			"      <!-- time = alpha size ^ beta -->\n"
-			"      <l_regression alpha=\"%e\" beta=\"%e\"/>\n",
-			fit->alpha, fit->beta);
-	for (size_t i = 0; i < known->nentries; i++) {
-		const struct starpu_perfmodel_history_entry *entry = known->entries[i];
+			"      <l_regression sumlnx=\"%e\" sumlnx2=\"%e\" sumlny=\"%e\" "
+			"sumlnxlny=\"%e\" alpha=\"%e\" beta=\"%e\" nsample=\"%u\" "
+			"minx=\"%lu\" maxx=\"%lu\"/>\n",
+			fit->sumlnx, fit->sumlnx2, fit->sumlny, fit->sumlnxlny,
+			fit->alpha, fit->beta, fit->nsample, fit->minx, fit->maxx);
+	xml_multiple(model, fit, out);
+	for (const struct starpu_perfmodel_history_list *l = known->known.list; l;
+	     l = l->next) {
+		const struct starpu_perfmodel_history_entry *entry = l->entry;
 
 		fprintf(out,
 			"      <entry footprint=\"%08x\" size=\"%lu\" flops=\"%e\" "
@@ -288,7 +334,8 @@ static void xml_devices(const struct starpu_perfmodel_arch *arch, FILE *out)
 	}
 }
 
-static void xml_combination(const struct model_combination *combination, size_t number,
+static void xml_combination(const struct starpu_perfmodel *model,
+			    const struct model_combination *combination, size_t number,
 			    FILE *out)
 {
 	fprintf(out, "  <combination>\n");
@@ -299,7 +346,7 @@ static void xml_combination(const struct model_combination *combination, size_t 
 		fprintf(out, "    <implementation id=\"%u\">\n      <!-- ", k);
 		model_print_arch(out, &combination->arch);
 		fprintf(out, "_impl%u (Comb%zu) -->\n", k, number);
-		xml_arch(combination->implementations[k], out);
+		xml_arch(model, combination->implementations[k], out);
 		fprintf(out, "    </implementation>\n");
 	}
 	fprintf(out, "  </combination>\n");
@@ -318,7 +365,7 @@ void model_show_xml(struct starpu_perfmodel *model, FILE *out)
 	if (file) {
 		orr_lock(&file->lock);
 		for (size_t i = 0; i < file->data.ncombinations; i++)
-			xml_combination(file->data.combinations[i], i, out);
+			xml_combination(model, file->data.combinations[i], i, out);
 		orr_unlock(&file->lock);
 	}
 	fprintf(out, "</perfmodel>\n");

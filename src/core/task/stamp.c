@@ -50,11 +50,22 @@ static void pull_back(struct starpu_profiling_task_info *info, const struct time
 			*said[i] = *now;
 }
 
+/* What does not happen keeps the date 0: a callback that there is not, and the release of
+ * data by a task without a codelet. */
+static int has_date(const struct starpu_task *task, enum event_kind kind)
+{
+	if (kind == EVENT_TASK_CALLING || kind == EVENT_TASK_TERMINATED)
+		return task->callback_func != NULL;
+	return task->cl || (kind != EVENT_TASK_RELEASING && kind != EVENT_TASK_RELEASED);
+}
+
 static void stamp(const struct job *job, enum event_kind kind, double now_s)
 {
 	struct starpu_profiling_task_info *info = job->task->profiling_info;
 	struct timespec now = event_timespec(now_s);
 
+	if (!has_date(job->task, kind))
+		return;
 	if (kind == EVENT_TASK_SUBMITTED)
 		info->submit_time = now;
 	else
