@@ -36,6 +36,8 @@ GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
  NET_BUSY, WORKER_BUSY, WORKER_IDLE, USER, USER_TEXT, USER_META, PAUSED,
  RESUMED, TASK_FLOPS, TASK_JOULES, TASK_USES, TASK_LINKED, TASK_TAGGED, TAG_LINKED,
  FORGOTTEN, MODEL, SETTING, COMBINED, WAITED, HELP_BEGINS, HELP_ENDS) = range(54)
+# Of what has just been bound, in that order.
+KIND_NAMES = [name.lower() for name in list(globals())[-HELP_ENDS - 1:]]
 # Of enum wait_kind in src/core/wait.h, for WAITED: number of tasks, transfers, barriers.
 (FOR_END, FOR_READY, FOR_TASK, FOR_TAG, FOR_TURN, FOR_USERS, FOR_DATA, FOR_PARTS, FOR_TRANSFER,
  FOR_BARRIER) = range(10)
