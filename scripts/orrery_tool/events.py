@@ -201,6 +201,19 @@ def join_lives(nodes):
             if len(lives) > 1 else lives[0][2] for lives in found.values()]
 
 
+def refuse_strangers(nodes):
+    """Files of an earlier run on more ranks, which the later one has not written anew."""
+    by_size = {}
+    for node in nodes:
+        if node.rank is not None:
+            by_size.setdefault(node.size, node)
+    if len(by_size) > 1:
+        few, many = (by_size[size] for size in (min(by_size), max(by_size)))
+        raise Refusal("%s is of a run on %d rank%s, and %s of one on %d: take away the files of one of them, "
+                      "and give each run a directory of its own" % (
+                          few.path, few.size, "" if few.size == 1 else "s", many.path, many.size))
+
+
 def align(nodes):
     """Ranks met when the MPI layer started; those of one machine share its clock."""
     if all(node.origin_s == 0 for node in nodes):
@@ -233,6 +246,7 @@ def open_nodes(paths, where):
     if not nodes:
         raise Refusal("the files in %s are empty" % where)
     nodes = join_lives(nodes)
+    refuse_strangers(nodes)
     nodes.sort(key=lambda node: (node.rank is None, node.rank or 0, node.path))
     for number, node in enumerate(nodes):
         if node.rank is None:

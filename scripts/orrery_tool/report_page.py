@@ -300,7 +300,8 @@ def draw(figures, directory):
         if out.returncode == 0:
             return {name: read_svg(os.path.join(directory, name + ".svg")) for name in figures}
         if out.returncode != 77: # it has no matplotlib
-            raise Refusal("report: a figure cannot be drawn: %s" % out.stderr.strip()[-300:])
+            raise Refusal("report: a figure cannot be drawn: %s; where there is no room, or no right to "
+                          "write, give another directory with -o" % out.stderr.strip()[-300:])
     return {}
 
 

@@ -534,10 +534,10 @@ class Run:
         ranks = [node.rank for node in self.nodes if not node.is_whole]
         if not ranks:
             return ""
-        return "This is no whole run: node %d%s did not record its end, as when it is interrupted or " \
+        return "This is no whole run: node %d%s did not record %s end, as when it is interrupted or " \
             "killed, when the disk is full, or without starpu_shutdown(); what it had not written " \
-            "by then is missing." % (ranks[0], "" if len(ranks) == 1 else
-                                     " and %d more" % (len(ranks) - 1))
+            "by then is missing." % (ranks[0], *(("", "its") if len(ranks) == 1 else (
+                " and %d more" % (len(ranks) - 1), "their")))
 
     def around(self):
         """A sentence on what is no part of the run, but takes long beside it: what the program does
@@ -551,7 +551,7 @@ class Run:
             (after_s, "%s from the end of the last task to the end of the library (as when results are "
              "gathered and written)" % seconds(after_s)))
             if long_s >= max(AROUND * span_s, AROUND_S)]
-        return "Beside these %s pass %s." % (seconds(span_s), ", and ".join(parts)) if parts else ""
+        return "These %s are not all: add %s." % (seconds(span_s), ", and ".join(parts)) if parts else ""
 
     def ntasks(self):
         return sum(len(node.tasks) for node in self.nodes)

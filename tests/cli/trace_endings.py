@@ -4,6 +4,7 @@
 """orrery run --trace DIRECTORY: what is recorded of a run that ends before its end."""
 import glob
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,6 +101,36 @@ def refused(case):
             "status %d, %s" % (status, output))
 
 
+def displaced(case):
+    """Another run writes to the directory meanwhile: its records are not mixed with ours."""
+    shutil.rmtree(case.trace, ignore_errors=True)
+    env = dict(os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1", ORRERY_EVENTS=case.trace)
+    words = [sys.executable, ORRERY, "run", *case.flavour, "-n", str(NRANKS), case.program]
+    child = subprocess.Popen([*words, "stay"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, env=env)
+    for _ in range(NRANKS if not case.flavour else 1):
+        child.stdout.readline()
+    subprocess.run(words, env=env, capture_output=True, timeout=100, check=False)
+    before = contents(case.trace)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    verdict("%s_runs_in_one_directory_are_not_mixed" % case.name, len(before) == NRANKS and
+            contents(case.trace) == before and
+            "another run has written a file of that name meanwhile (give each run" in said,
+            (list(before), said))
+    n, _, output = case.tasks()
+    verdict("%s_records_of_the_later_one_are_whole" % case.name, n == NTASKS, "%d tasks, %s" % (
+        n, output))
+
+
+def contents(directory):
+    found = {}
+    for path in glob.glob(os.path.join(directory, "*.events")):
+        with open(path, "rb") as f:
+            found[path] = f.read()
+    return found
+
+
 def check(case, top):
     endings(case)
     uncaught(case)
@@ -107,6 +138,7 @@ def check(case, top):
     interrupted(case, "the_terminal", os.killpg)
     interrupted_twice(case)
     refused(case)
+    displaced(case)
 
 
 if __name__ == "__main__":
