@@ -123,6 +123,51 @@ def displaced(case):
         n, output))
 
 
+def killed(case):
+    """Nobody can write what is left after SIGKILL; the report says so."""
+    shutil.rmtree(case.trace, ignore_errors=True)
+    child = started(case, "stay", NRANKS)
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as f:
+                words = f.read().split(b"\0")
+            if words[0] == case.program.encode() or words[0].endswith(b"/smpimain") and \
+                    case.program.encode() in words:
+                os.kill(int(path.split("/")[2]), signal.SIGKILL)
+        except OSError:
+            pass
+    status = child.wait(timeout=60)
+    reported, output = orrery("report", case.trace, "--text")
+    verdict("%s_report_of_a_run_that_was_killed" % case.name, status != 0 and reported in (0, 2) and
+            "This is no whole run: node 0 and 1 more did not record their end" in output,
+            (status, output))
+
+
+FULL = """mount -t tmpfs -o size=%dk none "$0" || exit 77
+"$@"; echo "status $?"; "%s" "%s" report "$0" --text; echo "report $?"
+"""
+
+
+def full(case):
+    """A page for each node, on a disk of its own: its first records have room, the others none."""
+    nranks, words = (NRANKS, [sys.executable, ORRERY, "run", *case.flavour, "-n", str(NRANKS)]) \
+        if case.flavour else (1, [])
+    shutil.rmtree(case.trace, ignore_errors=True)
+    os.mkdir(case.trace)
+    out = subprocess.run(["unshare", "-rm", "sh", "-c", FULL % (4 * nranks, sys.executable, ORRERY),
+                          case.trace, *words, case.program], text=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, timeout=200, check=False, env=dict(
+                             os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1",
+                             ORRERY_EVENTS=case.trace)) if shutil.which("unshare") else None
+    if not out or out.returncode == 77 or "unshare:" in out.stdout:
+        print("no file system of our own can be made here: a full disk is not tried")
+        return
+    verdict("%s_a_full_disk_ends_the_records_and_not_the_run" % case.name, all(
+        text in out.stdout for text in (
+            "No space left on device; the run goes on", "records of events were lost",
+            "date ", "This is no whole run", "\nreport ")), out.stdout)
+
+
 def contents(directory):
     found = {}
     for path in glob.glob(os.path.join(directory, "*.events")):
@@ -139,6 +184,8 @@ def check(case, top):
     interrupted_twice(case)
     refused(case)
     displaced(case)
+    killed(case)
+    full(case)
 
 
 if __name__ == "__main__":
