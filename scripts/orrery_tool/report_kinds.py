@@ -9,9 +9,9 @@ from orrery_tool.report_words import percent, seconds, several
 LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
 FULL = 0.85                # of the time of cores: who waits for their tasks waits for them
 ALONE = 0.1                # of the run: a single task runs, and all others wait for it
-# Reasons that say more of the same.
+# Reasons why few tasks run at a time.
 SERIAL = ("too few tasks at a time", "commuting tasks take turns", "too few tasks", "reductions",
-          "no kernel for GPUs", "too few CPU cores")
+          "no kernel for GPUs", "too few CPU cores", "one task at a time")
 
 
 class Kinds:

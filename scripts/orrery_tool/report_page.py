@@ -9,10 +9,11 @@ import subprocess
 import tempfile
 
 from orrery_tool.picture import pythons
+from orrery_tool.report_kinds import SERIAL
 from orrery_tool.report_path import (COPIES, CALLS, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER,
                                      TRANSFER)
 from orrery_tool.report_reasons import CHAINED, FASTER, NAMES, Reasons
-from orrery_tool.report_time import (BINS, BUSY, CAUSES, DATA, MEANING, REMEDY, REMEDY_OF_CORES,
+from orrery_tool.report_time import (BINS, BUSY, CAUSES, DATA, DEPENDENCY, MEANING, REMEDY, REMEDY_OF_CORES,
                                      codelet_rows, model_errors,
                                      sampled)
 from orrery_tool.report_view import busy_rows, view_html
@@ -89,9 +90,17 @@ class Report:
         cause, lost = self.largest_loss()
         if lost < 1:
             return "The %s hardly ever wait." % PLURAL[self.kind]
-        return "Most of what the %s lose: %.1f %% of their time, each %s (%s). What helps: %s." % (
-            PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause],
-            REMEDY[cause] if (cause, self.kind) != (DATA, "cpu") else REMEDY_OF_CORES)
+        return "Most of what the %s lose: %.1f %% of their time, each %s (%s). %s." % (
+            PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause], self.remedy(cause, lost))
+
+    def remedy(self, cause, lost):
+        """What helps in general, or where a reason explains it, that."""
+        first = self.reasons.found[:1]
+        if cause == DEPENDENCY and first and first[0].name in SERIAL and \
+                100 * first[0].share >= 0.5 * lost:
+            return "The first reason below says why, and what helps"
+        return "What helps: " + (REMEDY[cause] if (cause, self.kind) != (DATA, "cpu") else
+                                 REMEDY_OF_CORES)
 
     def bound(self):
         area_s, chain_s = self.accounts.area_s(), self.chain[0]

@@ -58,6 +58,10 @@ def simulated(suite):
                                           if other == reason)
                       and not set(NOT.get(why, ())) & {other for other, _ in found}
                       and NEVER.get(why, "\n\n") not in output, said + output)
+        if why == "feed":
+            suite.verdict("smaller_tiles_are_no_advice_on_%d_nodes" % nranks,
+                          "smaller tiles" not in output and
+                          "The first reason below says why, and what helps." in output, output)
 
 
 def around(suite):
