@@ -71,7 +71,7 @@ class Kinds:
         nworkers = sum(self.accounts.nworkers[kind] for kind in self.run.kinds
                        if self.accounts.ntasks[kind])
         limit = self.lost(DEPENDENCY)
-        if nworkers < 2 or limit < LEAST_SHARE or any(
+        if nworkers < 2 or limit < max(LEAST_SHARE, self.lost(NETWORK, DATA)) or any(
                 reason.share >= LEAST_SHARE and reason.name in SERIAL for reason in self.found):
             return
         names = self.seconds_alone()

@@ -96,7 +96,7 @@ class Report:
     def remedy(self, cause, lost):
         """What helps in general, or where a reason explains it, that."""
         first = self.reasons.found[:1]
-        if cause == DEPENDENCY and first and first[0].name in SERIAL and \
+        if cause == DEPENDENCY and first and first[0].name in (*SERIAL, "placement") and \
                 100 * first[0].share >= 0.5 * lost:
             return "The first reason below says why, and what helps"
         return "What helps: " + (REMEDY[cause] if (cause, self.kind) != (DATA, "cpu") else
@@ -198,16 +198,19 @@ class Report:
         places = (run.begin_s, run.end_s)
         charts = [{"title": "tasks that are ready and do not run yet, all nodes", "lines": [
             ("", sampled([node.ready for node in run.nodes], *places, most=False))]}]
-        for title, has in (("GB in main memory", lambda node, memory: memory in node.mains),
-                           ("GB in a GPU's memory", lambda node, memory: memory in node.devices),
-                           ("GB on a disk", lambda node, memory:
+        for title, has in (("main memory", lambda node, memory: memory in node.mains),
+                           ("a GPU's memory", lambda node, memory: memory in node.devices),
+                           ("a disk", lambda node, memory:
                             memory not in node.mains | node.devices)):
             steps = [steps for node in run.nodes for memory, steps in node.memory.items()
                      if has(node, memory)]
             if steps:
                 values = sampled(steps, *places, most=True)
-                charts.append({"title": title + ", the fullest one", "lines": [
-                    ("", [value / 1e9 for value in values])]})
+                factor, unit = next((pair for pair in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+                                     if max(values) >= pair[0]), (1, "bytes"))
+                charts.append({"title": "%s %s %s, the fullest one" % (
+                    unit, "on" if title == "a disk" else "in", title), "lines": [
+                        ("", [value / factor for value in values])]})
         return charts
 
     # ---- the page ----

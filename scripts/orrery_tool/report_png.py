@@ -149,7 +149,8 @@ def draw_lines(data):
             dates = np.linspace(0, (data["end_s"] - data["begin_s"]) * factor, len(values) + 1)[1:]
             axes.plot(dates, values, color=colour, linewidth=1.3, label=label)
         axes.set_title(chart["title"], fontsize=10, loc="left", color=DARK)
-        axes.set_ylim(bottom=0)
+        highest = max(max(values, default=0) for _, values in chart["lines"])
+        axes.set_ylim(0, None if highest > 0 else 1)
         axes.margins(x=0)
         axes.grid(True, color="#e4e4e4", linewidth=0.8)
         if len(chart["lines"]) > 1:

@@ -265,8 +265,10 @@ class Reasons(Submission, Machine, Kinds):
                      seconds(SMALL_S)))
 
     def larger(self, text):
-        """Advice to take larger tiles, unless they are too few already."""
-        return "" if self.are_few else text
+        """Advice to take larger tiles, unless they are too few already, or in a chain."""
+        return "" if self.are_few or any(
+            reason.name == "too few tasks at a time" and reason.share >= LEAST_SHARE
+            for reason in self.found) else text
 
     def reductions(self):
         """Of contributions of workers to one datum (STARPU_REDUX), on the critical path."""

@@ -148,6 +148,14 @@ static void run_pingpong(void)
 			       data[(i + 1 + k) % 8]);
 }
 
+/* A few large blocks: whoever waits for one waits for its copies, too. */
+static void run_blocks(void)
+{
+	for (int k = 0; k < 16; k++)
+		INSERT(&gpu_step, STARPU_RW, data[k % 4], STARPU_R, data[(k + 3) % 4],
+		       STARPU_FLOPS, 3000.0);
+}
+
 /* Cores and GPUs do. */
 static void run_alternate(void)
 {
@@ -230,21 +238,14 @@ static const struct {
 	const char *why;
 	void (*run)(void);
 	int is_large;
-} cases[] = {{"panel", run_panel, 1},
-	     {"feed", run_feed, 0},
-	     {"slowgpu", run_slowgpu, 0},
-	     {"startup", run_startup, 0},
-	     {"output", run_output, 0},
-	     {"misplaced", run_misplaced, 1},
-	     {"pingpong", run_pingpong, 8},
-	     {"alternate", run_alternate, 8},
-	     {"wrongmodel", run_wrongmodel, 0},
-	     {"tail", run_tail, 0},
-	     {"sum", run_sum, 0},
-	     {"bulk", run_bulk, 0},
-	     {"collects", run_collects, 1},
-	     {"stencil", run_stencil, 1},
-	     {"equal", run_equal, 0}};
+} cases[] = {{"panel", run_panel, 1},         {"feed", run_feed, 0},
+	     {"slowgpu", run_slowgpu, 0},     {"startup", run_startup, 0},
+	     {"output", run_output, 0},       {"misplaced", run_misplaced, 1},
+	     {"pingpong", run_pingpong, 8},   {"blocks", run_blocks, 16},
+	     {"alternate", run_alternate, 8}, {"wrongmodel", run_wrongmodel, 0},
+	     {"tail", run_tail, 0},           {"sum", run_sum, 0},
+	     {"bulk", run_bulk, 0},           {"collects", run_collects, 1},
+	     {"stencil", run_stencil, 1},     {"equal", run_equal, 0}};
 
 static void open_data(float *values, int n)
 {

@@ -22,6 +22,7 @@ SIMULATED = [
     ("slowgpu", "gpu64", 1, "slow worker", "CUDA 1 of node 0: its tasks take 4 times as long"),
     ("misplaced", "small4", 4, FEW, "run them where the datum is"),
     ("pingpong", "gpu64", 1, "tasks tied to a worker", "STARPU_CUDA_PIPELINE"),
+    ("blocks", "gpu64", 1, FEW, "a chain of 16 tasks"),
     ("alternate", "small4", 1, "copies", "tasks that write data on the GPU that reads them next"),
     ("tail", "gpu64", 1, FEW, "a chain of 23 tasks"),
     ("sum", "gpu64", 1, FEW, "64 of them write one and the same datum"),
@@ -32,7 +33,7 @@ SIMULATED = [
 # gpu64 has a scheduler of its own when nobody asks for another.
 SCHEDULERS = {"pingpong": "eager", "equal": "eager"}
 NOT = {"feed": ["no kernel for GPUs"], "slowgpu": ["noise"], "panel": ["one task at a time"]}
-NEVER = {"slowgpu": "its binding"}
+NEVER = {"slowgpu": "its binding", "blocks": "larger tiles"}
 THIN = """<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1"><zone id="w" routing="Cluster">%s</zone></platform>
 """
