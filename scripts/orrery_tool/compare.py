@@ -7,7 +7,7 @@ import os
 from orrery_tool.report_machine import KEPT
 from orrery_tool.report_page import COLOURS, PLURAL, STYLE, draw, share
 from orrery_tool.report_read import KINDS, Run
-from orrery_tool.report_reasons import NAMES as KIND_NAMES
+from orrery_tool.report_reasons import FASTER, NAMES as KIND_NAMES
 from orrery_tool.report_time import BUSY, CAUSES, END, Accounts, codelet_rows
 from orrery_tool.report_words import percent, seconds, several, times
 from orrery_tool.words import Parser, Refusal, write_text
@@ -149,6 +149,9 @@ def explanation(a, b):
     ratio = b.span_s / a.span_s if a.span_s > 0 else 1.0
     text = "%s took %s, %s %s (%s)." % (b.name, seconds(b.span_s), in_words(ratio), a.name,
                                         seconds(a.span_s))
+    for side in (a, b):
+        if side.run.cut():
+            text += "  %s is no whole run: some of its nodes did not record their end." % side.name
     for kind in reversed(KINDS):
         if not (works(a, kind) and works(b, kind)):
             continue
@@ -187,6 +190,7 @@ def differences(a, b):
         found.append("They did not run the same tasks: %s%s." % (", ".join(
             "%d and %d of %s" % (a.count(name), b.count(name), name)
             for name in other[:MAX_CODELETS]), ", ..." if len(other) > MAX_CODELETS else ""))
+    found += elsewhere(a, b)
     workers = [tuple(several(side.accounts.nworkers[kind], KIND_NAMES[kind])
                      for kind in reversed(KINDS) if works(side, kind)) for side in (a, b)]
     if workers[0] != workers[1]:
@@ -200,13 +204,31 @@ def differences(a, b):
         found.append("They were started differently: %s." % ", ".join("%s %s, %s" % (
             name, *(side.run.setup.settings.get(name, "not set") for side in (a, b)))
             for name in settings[:MAX_SETTINGS]))
-    found += ["%s is no whole run: some of its nodes did not record their end." % side.name
-              for side in (a, b) if side.run.cut()]
     for side in (a, b):
         if side.kept_part() >= KEPT:
             found.append("In %s others had the cores for %s of the time of its workers, which "
                          "makes tasks late and long." % (side.name, percent(side.kept_part())))
     return found
+
+
+def elsewhere(a, b):
+    """Tasks that cores ran in one of the runs, and GPUs, which are faster, in the other: the codelet
+    of which that costs most."""
+    worst = (0.0, "")
+    for name in dict.fromkeys(name for name, _ in list(a.codelets) + list(b.codelets)):
+        of_cores, of_gpus = ([side.codelets.get((name, kind)) for side in (a, b)]
+                             for kind in ("cpu", "gpu"))
+        numbers = [row[2] if row else 0 for row in of_cores]
+        ncores, ngpus = (sum(row[2] for row in rows if row) for rows in (of_cores, of_gpus))
+        if not ncores or not ngpus or numbers[0] == numbers[1]:
+            continue
+        mean_s, gpu_s = (sum(row[3] for row in rows if row) / count
+                         for rows, count in ((of_cores, ncores), (of_gpus, ngpus)))
+        cost_s = abs(numbers[1] - numbers[0]) * (mean_s - gpu_s)
+        if gpu_s > 0 and mean_s >= FASTER * gpu_s and cost_s > worst[0]:
+            worst = cost_s, "Cores ran %d and %d of %s, where one takes %s as long as on a GPU." % (
+                *numbers, name, times(mean_s / gpu_s))
+    return [worst[1]] if worst[0] >= LEAST_PART * max(a.span_s, b.span_s) else []
 
 
 def codelet_table(a, b):
@@ -232,7 +254,7 @@ def text_table(head, rows):
 
 
 def html_table(head, rows):
-    return "<table><tr>%s</tr>%s</table>" % (
+    return "<div class=wide><table><tr>%s</tr>%s</table></div>" % (
         "".join("<th>%s" % html.escape(name) for name in head),
         "".join("<tr>%s</tr>" % "".join("<td>%s" % html.escape(cell) for cell in row)
                 for row in rows))
@@ -279,7 +301,7 @@ def write_page(a, b, texts, directory):
     title = html.escape("%s and %s" % (a.name, b.name))
     parts = ["<!DOCTYPE html><html lang=en><meta charset=utf-8><title>%s</title>" % title,
              "<style>%s</style><h1>%s</h1><p>%s</p>" % (STYLE, title, html.escape(sentence)),
-             pictures.get("compared", "")]
+             "<div class=figure>%s</div>" % pictures.get("compared", "")]
     parts += ["<h2>%s</h2>%s" % (name, html_table(head, rows)) for name, head, rows in found]
     write_text(os.path.join(directory, "index.html"), "\n".join(parts) + "</html>\n")
 

@@ -36,6 +36,8 @@ GPU_TYPES = (1, 2, 7)      # of enum starpu_worker_archtype: CUDA, OpenCL, HIP
  NET_BUSY, WORKER_BUSY, WORKER_IDLE, USER, USER_TEXT, USER_META, PAUSED,
  RESUMED, TASK_FLOPS, TASK_JOULES, TASK_USES, TASK_LINKED, TASK_TAGGED, TAG_LINKED,
  FORGOTTEN, MODEL, SETTING, COMBINED, WAITED, HELP_BEGINS, HELP_ENDS) = range(54)
+# Of what has just been bound, in that order.
+KIND_NAMES = [name.lower() for name in list(globals())[-HELP_ENDS - 1:]]
 # Of enum wait_kind in src/core/wait.h, for WAITED: number of tasks, transfers, barriers.
 (FOR_END, FOR_READY, FOR_TASK, FOR_TAG, FOR_TURN, FOR_USERS, FOR_DATA, FOR_PARTS, FOR_TRANSFER,
  FOR_BARRIER) = range(10)
@@ -199,6 +201,19 @@ def join_lives(nodes):
             if len(lives) > 1 else lives[0][2] for lives in found.values()]
 
 
+def refuse_strangers(nodes):
+    """Files of an earlier run on more ranks, which the later one has not written anew."""
+    by_size = {}
+    for node in nodes:
+        if node.rank is not None:
+            by_size.setdefault(node.size, node)
+    if len(by_size) > 1:
+        few, many = (by_size[size] for size in (min(by_size), max(by_size)))
+        raise Refusal("%s is of a run on %d rank%s, and %s of one on %d: take away the files of one of them, "
+                      "and give each run a directory of its own" % (
+                          few.path, few.size, "" if few.size == 1 else "s", many.path, many.size))
+
+
 def align(nodes):
     """Ranks met when the MPI layer started; those of one machine share its clock."""
     if all(node.origin_s == 0 for node in nodes):
@@ -231,6 +246,7 @@ def open_nodes(paths, where):
     if not nodes:
         raise Refusal("the files in %s are empty" % where)
     nodes = join_lives(nodes)
+    refuse_strangers(nodes)
     nodes.sort(key=lambda node: (node.rank is None, node.rank or 0, node.path))
     for number, node in enumerate(nodes):
         if node.rank is None:

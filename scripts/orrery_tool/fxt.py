@@ -45,14 +45,6 @@ WITHOUT_EFFECT = {"-c", "-no-flops", "-no-smooth", "-no-acquire", "-memory-state
 SWITCHES = {"-no-events", "-no-counter", "-no-bus", "-number-events"}
 SLICES = 200               # of activity.data
 ARCHITECTURES = {0: "cpu", 1: "cuda", 2: "opencl", 3: "fpga", 4: "mpi_ms", 5: "tcpip_ms", 7: "hip"}
-# In the order of enum event_kind.
-KIND_NAMES = """none opened worker host rank closed text piece task_submitted task_pushed task_taken
-task_fetching task_started task_ended task_releasing task_released task_calling task_terminated
-copy_begins copy_ends allocated freed evicted request_posted request_matched request_ready
-request_announced request_granted request_moving request_moved request_done message_sent
-message_received net_busy worker_busy worker_idle user user_text user_meta paused resumed task_flops
-task_joules task_uses task_linked task_tagged tag_linked forgotten model setting combined
-waited help_begins help_ends""".split()
 
 
 def parse(argv):
@@ -202,7 +194,7 @@ def write_numbers(nodes, file):
         for record in node.records():
             found[record[1]] = found.get(record[1], 0) + 1
     for kind, count in sorted(found.items(), key=lambda item: -item[1]):
-        file.write("%s\t%d\n" % (KIND_NAMES[kind] if kind < len(KIND_NAMES) else kind, count))
+        file.write("%s\t%d\n" % (e.KIND_NAMES[kind] if kind < len(e.KIND_NAMES) else kind, count))
 
 
 def write_html(nodes, file):

@@ -90,6 +90,12 @@ class Machine:
         kept_s, ran_s = self.kept_of(place)
         return 1 + kept_s / ran_s if ran_s > 0 else 1.0
 
+    def slowed_all(self):
+        """The same of all cores."""
+        found = [self.kept_of((node.rank,)) for node in self.run.nodes]
+        ran_s = sum(ran for _, ran in found)
+        return 1 + sum(kept for kept, _ in found) / ran_s if ran_s > 0 else 1.0
+
     def as_alone(self, place, ratio, places):
         """How often as long as those of other places its tasks would take if all had their cores
         for themselves."""
@@ -140,9 +146,12 @@ class Machine:
             more_s, place, ratio = max(slow)
             self.add("slow worker", more_s / self.span_s,
                      "%s of node %d%s: its tasks take %s as long as the same tasks "
-                     "on others.  Look for other programs on its core, and at its binding." % (
+                     "on others.  %s" % (
                          names.get(place, "a worker"), place[0],
-                         "" if len(slow) == 1 else " and %d more" % (len(slow) - 1), times(ratio)))
+                         "" if len(slow) == 1 else " and %d more" % (len(slow) - 1), times(ratio),
+                         "Look at its clock, its cooling, its way to main memory, and for other "
+                         "programs on it." if self.durations.kinds.get(place) == "gpu" else
+                         "Look for other programs on its core, and at its binding."))
 
     def noise(self):
         """Tasks that take much longer than the median of equal ones at the same place."""
@@ -200,10 +209,11 @@ class Machine:
             hosts.setdefault(node.host, []).append(node)
         symptoms = [reason for reason in self.found
                     if reason.name in ("slow node", "slow worker", "noise")]
-        if not cores or each <= cores or not symptoms:
+        kept = sum(self.kept_part(node) for node in self.run.nodes) / len(self.run.nodes)
+        if not cores or each <= cores or not symptoms and kept < KEPT:
             return
         self.found = [reason for reason in self.found if reason not in symptoms]
-        self.add("more workers than cores", max(reason.share for reason in symptoms),
+        self.add("more workers than cores", max([kept] + [reason.share for reason in symptoms]),
                  "each node has %s workers on %s, so equal tasks take more and less time by "
                  "turns.  Take as many workers as there are cores%s, or fewer ranks on a machine." % (
                      plain(each), several(cores, "core"),

@@ -9,10 +9,11 @@ import subprocess
 import tempfile
 
 from orrery_tool.picture import pythons
+from orrery_tool.report_kinds import SERIAL
 from orrery_tool.report_path import (COPIES, CALLS, PARTS, PROGRAM, QUEUE, RUNS, SCHEDULER,
                                      TRANSFER)
 from orrery_tool.report_reasons import CHAINED, FASTER, NAMES, Reasons
-from orrery_tool.report_time import (BINS, BUSY, CAUSES, DATA, MEANING, REMEDY, REMEDY_OF_CORES,
+from orrery_tool.report_time import (BINS, BUSY, CAUSES, DATA, DEPENDENCY, MEANING, REMEDY, REMEDY_OF_CORES,
                                      codelet_rows, model_errors,
                                      sampled)
 from orrery_tool.report_view import busy_rows, view_html
@@ -38,12 +39,13 @@ PLURAL = {kind: name + "s" for kind, name in NAMES.items()}
 STYLE = """body{font:15px/1.5 system-ui,sans-serif;color:#333;margin:2em auto;max-width:72em;
 padding:0 1em}h1{font-size:1.5em}h2{font-size:1.15em;margin-top:2em}table{border-collapse:collapse;
 font-size:13px}th,td{padding:.25em .8em;border-bottom:1px solid #e4e4e4;text-align:right}
-th{background:#f5f5f5}td:first-child,th:first-child,td.t,th.t{text-align:left}td:not(.t){white-space:nowrap}
-svg{max-width:100%;height:auto}#gantt{width:100%;cursor:crosshair}#names span{margin-right:1em;
+th{background:#f5f5f5}td:first-child,th:first-child,td.t,th.t{text-align:left}td.t{min-width:6em}td:not(.t){white-space:nowrap}
+svg{max-width:100%;height:auto;margin:.8em 0}.wide{overflow:auto;margin:1em 0}.path{max-height:32em}#gantt{width:100%;cursor:crosshair}#names span{margin-right:1em;
 font-size:13px}#names i{display:inline-block;width:.9em;height:.9em;margin-right:.3em}
 #tip{position:absolute;display:none;background:#333;color:#fff;font-size:12px;padding:.2em .5em;
-border-radius:3px;pointer-events:none}.wide{overflow:auto;max-height:32em}#where{color:#666}
-strong{color:#a83a4a}"""
+border-radius:3px;pointer-events:none}#where{color:#666}
+strong{color:#a83a4a}@media(max-width:40em){.figure{overflow-x:auto}.figure svg{max-width:none;
+width:36em}}"""
 
 
 def share(part, whole):
@@ -88,9 +90,17 @@ class Report:
         cause, lost = self.largest_loss()
         if lost < 1:
             return "The %s hardly ever wait." % PLURAL[self.kind]
-        return "Most of what the %s lose: %.1f %% of their time, each %s (%s). What helps: %s." % (
-            PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause],
-            REMEDY[cause] if (cause, self.kind) != (DATA, "cpu") else REMEDY_OF_CORES)
+        return "Most of what the %s lose: %.1f %% of their time, each %s (%s). %s." % (
+            PLURAL[self.kind], lost, MEANING[cause], CAUSES[cause], self.remedy(cause, lost))
+
+    def remedy(self, cause, lost):
+        """What helps in general, or where a reason explains it, that."""
+        first = self.reasons.found[:1]
+        if cause == DEPENDENCY and first and first[0].name in (*SERIAL, "placement") and \
+                100 * first[0].share >= 0.5 * lost:
+            return "The first reason below says why, and what helps"
+        return "What helps: " + (REMEDY[cause] if (cause, self.kind) != (DATA, "cpu") else
+                                 REMEDY_OF_CORES)
 
     def bound(self):
         area_s, chain_s = self.accounts.area_s(), self.chain[0]
@@ -133,7 +143,7 @@ class Report:
 
     def sentences(self):
         return [sentence for sentence in (
-            self.run.cut(), self.verdict(), *self.reason_sentences(), self.bound(), self.path_sentence(),
+            self.run.cut(), self.run.around(), self.verdict(), *self.reason_sentences(), self.bound(), self.path_sentence(),
             self.doubt()) if len(sentence) > 1]
 
     def reason_sentences(self):
@@ -188,23 +198,26 @@ class Report:
         places = (run.begin_s, run.end_s)
         charts = [{"title": "tasks that are ready and do not run yet, all nodes", "lines": [
             ("", sampled([node.ready for node in run.nodes], *places, most=False))]}]
-        for title, has in (("GB in main memory", lambda node, memory: memory in node.mains),
-                           ("GB in a GPU's memory", lambda node, memory: memory in node.devices),
-                           ("GB on a disk", lambda node, memory:
+        for title, has in (("main memory", lambda node, memory: memory in node.mains),
+                           ("a GPU's memory", lambda node, memory: memory in node.devices),
+                           ("a disk", lambda node, memory:
                             memory not in node.mains | node.devices)):
             steps = [steps for node in run.nodes for memory, steps in node.memory.items()
                      if has(node, memory)]
             if steps:
                 values = sampled(steps, *places, most=True)
-                charts.append({"title": title + ", the fullest one", "lines": [
-                    ("", [value / 1e9 for value in values])]})
+                factor, unit = next((pair for pair in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+                                     if max(values) >= pair[0]), (1, "bytes"))
+                charts.append({"title": "%s %s %s, the fullest one" % (
+                    unit, "on" if title == "a disk" else "in", title), "lines": [
+                        ("", [value / factor for value in values])]})
         return charts
 
     # ---- the page ----
 
     def codelets(self):
         errors = model_errors(self.run)
-        lines = ["<table><tr><th>codelet<th class=t>on<th>tasks<th>time<th>share<th>mean"
+        lines = ["<div class=wide><table><tr><th>codelet<th class=t>on<th>tasks<th>time<th>share<th>mean"
                  "<th>deviation<th>least<th>most%s</tr>" % (
                      "<th>model's error<th>of each task" if errors else "")]
         for name, kind, n, total, mean, deviation, least, most in codelet_rows(self.run):
@@ -215,31 +228,31 @@ class Report:
                              seconds(deviation), seconds(least), seconds(most),
                              "<td>%+.1f %%<td>%.1f %%" % (100 * found[0], 100 * found[1])
                              if found else ""))
-        return "\n".join(lines + ["</table>"])
+        return "\n".join(lines + ["</table></div>"])
 
     def causes_table(self):
-        lines = ["<table><tr><th>cause%s<th class=t>a worker</tr>" % "".join(
+        lines = ["<div class=wide><table><tr><th>cause%s<th class=t>a worker</tr>" % "".join(
             "<th>%s" % PLURAL[kind] for kind in reversed(self.run.kinds))]
         for cause, name in enumerate(CAUSES):
             cells = "".join("<td>%.1f %%" % share(self.accounts.by_kind[kind].total[cause],
                                                   self.accounts.capacity_s(kind))
                             for kind in reversed(self.run.kinds))
             lines.append("<tr><td>%s%s<td class=t>%s</tr>" % (name, cells, MEANING[cause]))
-        return "\n".join(lines + ["</table>"])
+        return "\n".join(lines + ["</table></div>"])
 
     def path_tables(self):
         whole = sum(self.path.seconds)
-        lines = ["<table><tr><th>part<th>time<th>share</tr>"]
+        lines = ["<div class=wide><table><tr><th>part<th>time<th>share</tr>"]
         lines += ["<tr><td>%s<td>%s<td>%.1f %%</tr>" % (name, seconds(part), share(part, whole))
                   for part, name in sorted(zip(self.path.seconds, PARTS), reverse=True)]
-        lines.append("</table><p></p><table><tr><th>codelet on the path<th>tasks<th>time</tr>")
+        lines.append("</table></div><div class=wide><table><tr><th>codelet on the path<th>tasks<th>time</tr>")
         lines += ["<tr><td>%s<td>%d<td>%s</tr>" % (html.escape(name), n, seconds(total))
                   for name, n, total in self.path.by_codelet()]
-        lines.append("</table>")
+        lines.append("</table></div>")
         steps = self.path.steps
         shown = sorted(sorted(steps, key=lambda step: step.begin_s - step.end_s)[:MAX_PATH_ROWS],
                        key=lambda step: step.begin_s)
-        lines.append("<p>%s</p><div class=wide><table><tr><th>from<th>for<th class=t>part"
+        lines.append("<p>%s</p><div class=\"wide path\"><table><tr><th>from<th>for<th class=t>part"
                      "<th class=t>what<th class=t>where<th class=t>what to change</tr>" % (
                          "All steps:" if len(shown) == len(steps) else
                          "The %d longest of %d steps:" % (len(shown), len(steps))))
@@ -266,17 +279,18 @@ class Report:
 
     def page(self, pictures):
         def figure(name):
-            return pictures.get(name, "<p>(no picture: python3-matplotlib is missing)</p>"
-                                if name == "time" else "")
+            if name not in pictures:
+                return "<p>(no picture: python3-matplotlib is missing)</p>" if name == "time" else ""
+            return "<div class=figure>%s</div>" % pictures[name]
 
         title = html.escape(os.path.basename(os.path.abspath(self.run.directory)))
         parts = ["<!DOCTYPE html><html lang=en><meta charset=utf-8><title>%s</title>" % title,
                  "<style>%s</style><h1>%s</h1><p>%s</p>" % (STYLE, title, self.headline()),
-                 "<p>%s</p>" % self.run.cut() if self.run.cut() else "",
+                 *("<p>%s</p>" % said for said in (self.run.cut(), self.run.around()) if said),
                  "<p><strong>%s</strong></p>" % html.escape(self.verdict()),
                  "<ul>%s</ul>" % "".join("<li>%s" % html.escape(sentence) for sentence in
                                          self.reason_sentences()),
-                 "<p>%s %s</p>" % (self.bound(), self.path_sentence()),
+                 "<p>%s %s</p>" % (html.escape(self.bound()), self.path_sentence()),
                  "<h2>Where the time goes</h2>", figure("lost"), self.causes_table(),
                  figure("time"), "<h2>Nodes, workers, tasks</h2>",
                  view_html(self.run, self.accounts, self.path, self.kind, PLURAL[self.kind]),
@@ -298,7 +312,8 @@ def draw(figures, directory):
         if out.returncode == 0:
             return {name: read_svg(os.path.join(directory, name + ".svg")) for name in figures}
         if out.returncode != 77: # it has no matplotlib
-            raise Refusal("report: a figure cannot be drawn: %s" % out.stderr.strip()[-300:])
+            raise Refusal("report: a figure cannot be drawn: %s; where there is no room, or no right to "
+                          "write, give another directory with -o" % out.stderr.strip()[-300:])
     return {}
 
 

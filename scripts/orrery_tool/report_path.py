@@ -9,6 +9,7 @@ from bisect import bisect_right
 
 from orrery_tool.report_read import BY_MESSAGE, BY_SEND, BY_TASK
 from orrery_tool.report_time import previous
+from orrery_tool.report_words import gigabytes
 
 RUNS, COPIES, TRANSFER, QUEUE, SCHEDULER, PROGRAM, CALLS = range(7)
 PARTS = ["tasks run", "copies of data in a node", "messages on their way",
@@ -132,7 +133,7 @@ class Path:
     def before_receive(self, node, i, until_s):
         """until_s: it had arrived, and what waited for it was told."""
         r = node.requests
-        what = "%d to %d, tag %d, %d bytes" % (r.peer[i], node.rank, r.tag[i], r.bytes[i])
+        what = "%d to %d, tag %d, %s" % (r.peer[i], node.rank, r.tag[i], gigabytes(r.bytes[i]))
         found, begun_s = self.run.send_of(node, i), node.begun_s[i]
         if found is None:
             self.add(TRANSFER, node.rank, self.run.begin_s, until_s, what)
@@ -150,7 +151,7 @@ class Path:
     def before_send(self, node, i, until_s):
         """until_s: it had left, and what waited to write the value was told."""
         r = node.requests
-        what = "%d to %d, tag %d, %d bytes" % (node.rank, r.peer[i], r.tag[i], r.bytes[i])
+        what = "%d to %d, tag %d, %s" % (node.rank, r.peer[i], r.tag[i], gigabytes(r.bytes[i]))
         ready_s = min(r.ready[i], until_s)
         moving_s = max(min(r.moving[i], until_s), ready_s)
         between = node.rank, r.peer[i]

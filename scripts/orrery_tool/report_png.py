@@ -14,7 +14,7 @@ del sys.path[0] # beside us, platform.py would hide Python's own
 try:
     import matplotlib
     matplotlib.use("Agg")
-    from matplotlib.colors import LinearSegmentedColormap, LogNorm
+    from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize
     import matplotlib.pyplot as plt
     import numpy as np
 except ImportError:
@@ -65,6 +65,7 @@ def draw_causes(data):
                                  colors=data["colours"], labels=data["causes"], linewidth=0)
         axes.set_xlim(edges[0], edges[-1])
         axes.set_ylim(0, kind["number"])
+        axes.yaxis.get_major_locator().set_params(integer=True)
         axes.set_title(kind["title"], fontsize=10, loc="left", color=DARK)
         style(axes)
     legend(figure, stacked, data["causes"])
@@ -97,10 +98,10 @@ def draw_nodes(data):
     figure, axes = plt.subplots(figsize=(WIDTH, min(6, 1.6 + 0.22 * len(share))),
                                 layout="constrained")
     factor = time_axis(axes, data["begin_s"], data["end_s"])
-    image = axes.imshow(share, aspect="auto", cmap=BLUES, vmin=0, vmax=100, origin="lower",
+    image = axes.imshow(share, aspect="auto", cmap=BLUES, vmin=0, vmax=100, origin="upper",
                         interpolation="nearest", extent=(
-                            0, (data["end_s"] - data["begin_s"]) * factor, -0.5,
-                            len(share) - 0.5))
+                            0, (data["end_s"] - data["begin_s"]) * factor,
+                            len(share) - 0.5, -0.5))
     axes.set_ylabel("node", fontsize=10, color=DARK)
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_title(data["title"], fontsize=10, loc="left", color=DARK)
@@ -122,8 +123,9 @@ def draw_matrix(data):
     factor, unit = next((pair for pair in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
                          if masked.count() and masked.max() >= pair[0]), (1, "bytes"))
     masked = masked / factor
+    # Of like amounts no colour may say that one is much more than another.
     norm = LogNorm(masked.min(), masked.max()) if masked.count() and \
-        masked.max() > 10 * masked.min() else None
+        masked.max() > 10 * masked.min() else Normalize(0, masked.max() or 1)
     image = axes.imshow(masked, cmap="viridis", norm=norm, origin="upper", interpolation="nearest")
     axes.set_xlabel("to node", fontsize=10, color=DARK)
     axes.set_ylabel("from node", fontsize=10, color=DARK)
@@ -147,7 +149,8 @@ def draw_lines(data):
             dates = np.linspace(0, (data["end_s"] - data["begin_s"]) * factor, len(values) + 1)[1:]
             axes.plot(dates, values, color=colour, linewidth=1.3, label=label)
         axes.set_title(chart["title"], fontsize=10, loc="left", color=DARK)
-        axes.set_ylim(bottom=0)
+        highest = max(max(values, default=0) for _, values in chart["lines"])
+        axes.set_ylim(0, None if highest > 0 else 1)
         axes.margins(x=0)
         axes.grid(True, color="#e4e4e4", linewidth=0.8)
         if len(chart["lines"]) > 1:

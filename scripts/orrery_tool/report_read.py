@@ -11,11 +11,13 @@ from array import array
 from orrery_tool import events as e
 from orrery_tool.graph import HANDED, Graph
 from orrery_tool.report_setup import Setup
+from orrery_tool.report_words import seconds
 from orrery_tool.words import Refusal
 
 # Why a task became ready, or a value could be sent.
 BY_PROGRAM, BY_TASK, BY_MESSAGE, BY_SEND = range(4)
 HELD_S = 1e-4              # from a submission: who is ready later had to wait for a release
+AROUND, AROUND_S = 0.25, 0.01 # of the run, and seconds: what is told before and after it
 ALIKE = 0.8                # of the waits: as many tasks were left
 NOTHING = -1
 KINDS = ("cpu", "gpu")
@@ -116,6 +118,7 @@ class NodeRun:
         # have used, and those with one.
         self.kept_s, self.is_whole = {}, False
         self.first_s, self.last_s, self.nevents, self.life_s = None, 0.0, 0, 0.0
+        self.opened_s = 0.0
         # (worker, index of the task): they run it together with its worker.
         self.helped = []
         self.begun, self.flying, self.copies = {}, {}, {}
@@ -160,6 +163,7 @@ class NodeRun:
                                   "nodes" % (self.node.path, count, kind, error)) from None
         self.nevents, self.last_s = count, last_s - origin_s
         self.life_s = last_s - (opened_s or 0.0)
+        self.opened_s = self.last_s - self.life_s
 
     def place_tasks(self):
         """The vertex of each task, -1 when its submission was not recorded."""
@@ -530,10 +534,24 @@ class Run:
         ranks = [node.rank for node in self.nodes if not node.is_whole]
         if not ranks:
             return ""
-        return "This is no whole run: node %d%s did not record its end, as when it is interrupted or " \
+        return "This is no whole run: node %d%s did not record %s end, as when it is interrupted or " \
             "killed, when the disk is full, or without starpu_shutdown(); what it had not written " \
-            "by then is missing." % (ranks[0], "" if len(ranks) == 1 else
-                                     " and %d more" % (len(ranks) - 1))
+            "by then is missing." % (ranks[0], *(("", "its") if len(ranks) == 1 else (
+                " and %d more" % (len(ranks) - 1), "their")))
+
+    def around(self):
+        """A sentence on what is no part of the run, but takes long beside it: what the program does
+        between the start of the library and its first task, and after its last one; or ""."""
+        before_s = self.begin_s - max(node.opened_s for node in self.nodes)
+        after_s = max(node.last_s for node in self.nodes) - self.end_s
+        span_s = self.end_s - self.begin_s
+        parts = [part for long_s, part in (
+            (before_s, "%s from the start of the library to the first task (starting workers and MPI, "
+             "and what the program does before, such as reading its input)" % seconds(before_s)),
+            (after_s, "%s from the end of the last task to the end of the library (as when results are "
+             "gathered and written)" % seconds(after_s)))
+            if long_s >= max(AROUND * span_s, AROUND_S)]
+        return "These %s are not all: add %s." % (seconds(span_s), ", and ".join(parts)) if parts else ""
 
     def ntasks(self):
         return sum(len(node.tasks) for node in self.nodes)

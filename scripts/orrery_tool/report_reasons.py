@@ -8,6 +8,7 @@ measured and what helps.  Shares of several reasons may overlap.
 from bisect import bisect_left
 from statistics import median
 
+from orrery_tool.report_kinds import LEAST_WAIT, Kinds
 from orrery_tool.report_machine import LEAST_TASKS, Durations, Machine
 from orrery_tool.report_path import QUEUE, RUNS, TRANSFER
 from orrery_tool.report_submission import LEAST_SHARE, SMALL_S, Submission
@@ -21,7 +22,6 @@ ONE_DATUM = 0.8            # of a chain of tasks, who write it
 HANDED = 0.5               # of a chain of tasks, how often data change hands for it
 OVERWRITTEN = 0.3          # of a chain of tasks, who only wait to write anew
 CHAINED = 0.7              # of the run: a chain as long as this is what it takes
-LEAST_WAIT = 0.2           # of the workers' time, for what needs no more than a cause
 HOT = 0.8                  # of all bytes, what one of several nodes sends or receives
 LEAST_PART = 0.1           # of all bytes: what one node has to do with, to be named
 FEW = 3                    # tasks for each worker: below, they do not hide what they wait for
@@ -29,6 +29,7 @@ SHORT_BYTES = 16384        # of a message, which then takes as long as the way d
 REDUCES = "redux_task_between_replicates"
 LEAST_CALLBACK_S = 2e-5    # what ends a task by itself takes less
 HIDDEN = 0.02              # of the time of copies, behind kernels: nothing fetches ahead
+LEAST_MISSED = 0.1         # of the workers' time: what wrong models must cost
 MISSED = 2.0               # how often models expect what tasks take, or they what these say
 BUSIEST = 0.9              # of the workers' time: who runs tasks that long hardly waits
 NAMES = {"cpu": "CPU core", "gpu": "GPU"}
@@ -43,7 +44,7 @@ class Reason:
 
 
 
-class Reasons(Submission, Machine):
+class Reasons(Submission, Machine, Kinds):
     def __init__(self, run, accounts, path, kind):
         self.run, self.accounts, self.path, self.kind = run, accounts, path, kind
         self.setup = run.setup
@@ -51,8 +52,9 @@ class Reasons(Submission, Machine):
         self.durations = Durations(run)
         self.found, self.slow, self.are_few = [], {}, False
         for look in (self.slow_nodes, self.slow_workers, self.uneven, self.placement,
-                     self.noise, self.chained, self.few, self.reductions, self.turns, self.priorities, self.memory,
-                     self.swap, self.copies, self.small, self.callbacks, self.models,
+                     self.noise, self.chained, self.few, self.reductions, self.turns,
+                     self.cores_are_full, self.no_kernel, self.alone, self.priorities,
+                     self.memory, self.swap, self.copies, self.small, self.callbacks, self.models,
                      self.together, self.bound_to_workers, self.late, self.submission, self.slow_link,
                      self.again, self.network, self.last_task, self.crowded,
                      self.unquiet, self.full):
@@ -263,8 +265,10 @@ class Reasons(Submission, Machine):
                      seconds(SMALL_S)))
 
     def larger(self, text):
-        """Advice to take larger tiles, unless they are too few already."""
-        return "" if self.are_few else text
+        """Advice to take larger tiles, unless they are too few already, or in a chain."""
+        return "" if self.are_few or any(
+            reason.name == "too few tasks at a time" and reason.share >= LEAST_SHARE
+            for reason in self.found) else text
 
     def reductions(self):
         """Of contributions of workers to one datum (STARPU_REDUX), on the critical path."""
@@ -290,7 +294,8 @@ class Reasons(Submission, Machine):
         if nmovers >= ONE_DATUM * ntasks:
             return "%d of them write one and the same datum, which goes from node to node for it: let " \
                 "each node contribute to it instead (STARPU_MPI_REDUX), so that they combine what " \
-                "they have in a tree (STARPU_MPI_REDUX_ARITY_THRESHOLD)." % nmovers
+                "they have in a tree (STARPU_MPI_REDUX_ARITY_THRESHOLD), or, where their order matters, run " \
+                "them where the datum is (without STARPU_EXECUTE_ON_NODE)." % nmovers
         if nwriters >= ONE_DATUM * ntasks:
             return "%d of them write one and the same datum: where they only read it, say so " \
                 "(STARPU_R); where their order does not matter, too (STARPU_COMMUTE); else let each " \
@@ -347,6 +352,9 @@ class Reasons(Submission, Machine):
 
     def untied(self):
         name = self.setup.scheduler
+        if self.kind == "gpu" and name == "eager":
+            return "; where none are, GPUs fetch tasks ahead (STARPU_CUDA_PIPELINE) that idle ones " \
+                "would run at once: take a scheduler that places tasks (dmdas), or fetch fewer"
         if self.setup.counts_copies():
             return "; where none are, %s leaves tasks where their data lie: let it count copies " \
                 "less (STARPU_SCHED_BETA), or spread the data" % name
@@ -543,10 +551,11 @@ class Reasons(Submission, Machine):
         share, worst = self.lost(SCHEDULING, END), (0.0, None)
         whole_s = sum(self.accounts.by_kind[kind].total[BUSY] for kind in self.run.kinds)
         for (name, kind), found in model_errors(self.run).items():
-            miss = max(1 + found[0], 1 / max(1 + found[0], 1e-9))
+            ratio = max(1 + found[0], 1e-9) / (self.slowed_all() if kind == "cpu" else 1.0)
+            miss = max(ratio, 1 / ratio)
             if miss >= MISSED and found[2] >= LEAST_WAIT * whole_s:
                 worst = max(worst, (miss, (name, kind, found)), key=lambda row: row[0])
-        if worst[1] is None or share < LEAST_WAIT or \
+        if worst[1] is None or share < LEAST_MISSED or \
                 self.setup.scheduler and not self.setup.knows_durations():
             return
         name, kind, found = worst[1]

@@ -15,7 +15,8 @@ SCRIPT = """
 const bytes=s=>Uint8Array.from(atob(s),c=>c.charCodeAt(0));
 const c=document.getElementById('gantt'),g=c.getContext('2d'),tip=document.getElementById('tip');
 const busy=bytes(d.busy),bins=d.bins,n=d.ranks.length,left=70,axis=22;
-let t0=0,t1=1,v0=0,v1=n,open=null,before=null,drag=null; // v0 to v1: nodes that are shown
+const first=n>1?null:0; // of a single node its workers
+let t0=0,t1=1,v0=0,v1=n,open=first,before=first,drag=null; // v0 to v1: nodes that are shown
 let top=1;for(const v of busy)if(v>top)top=v; // the busiest is the darkest
 const tasks={};for(const k in d.tasks){const t=d.tasks[k];tasks[k]={
 s:new Uint32Array(bytes(t.s).buffer),e:new Uint32Array(bytes(t.e).buffer),
@@ -46,15 +47,18 @@ if(!t){g.fillText('tasks of this node are not in the page (limit of '+d.limit+')
 const k=4294967295;for(let i=0;i<t.s.length;i++){const a=t.s[i]/k,b=t.e[i]/k;
 if(b<t0||a>t1)continue;const x=Math.max(left,X(a)),x2=Math.min(left+W(),X(b));
 g.fillStyle=colour(t.m[i]);g.fillRect(x,t.w[i]*rh+1,Math.max(x2-x,.6),rh-2)}}
-function draw(){size();g.clearRect(0,0,c.clientWidth,c.clientHeight);
+function ticks(a,b,m){const raw=(b-a)/m,p=10**Math.floor(Math.log10(raw));
+const s=p*([1,2,5].find(k=>k*p>=raw)||10),l=[];
+for(let k=Math.ceil(a/s-1e-9);k*s<=b+1e-9*s;k++)l.push(k*s);return[l,Math.max(0,-Math.floor(Math.log10(s)+1e-9))]}
+function draw(){tip.style.display='none';size();g.clearRect(0,0,c.clientWidth,c.clientHeight);
 g.fillStyle='#f7f7f7';g.fillRect(left,0,W(),H());(open===null?nodes:workers)();
 g.fillStyle='#333';g.font='11px system-ui';const m=Math.max(2,Math.min(8,Math.floor(W()/120)));
-for(let i=0;i<=m;i++){const t=t0+(t1-t0)*i/m;
-const s=(t*d.span*unit[0]).toPrecision(4)+' '+unit[1];const x=left+W()*i/m;
-g.fillText(s,Math.min(x,c.clientWidth-60),H()+15);g.fillRect(x,H(),1,4)}
+const scale=d.span*unit[0],[l,digits]=ticks(t0*scale,t1*scale,m);
+for(const v of l){const x=X(v/scale),s=v.toFixed(digits)+' '+unit[1];
+g.fillText(s,Math.min(x,c.clientWidth-8*s.length),H()+15);g.fillRect(Math.min(x,left+W()-1),H(),1,4)}
 document.getElementById('where').textContent=open===null?
 'Busy workers of each node ('+d.kind+', '+Math.round(top/2.55)+' % at the darkest). Click a node for its workers; drag to zoom, '+(n>32?'a box into some of the nodes, ':'')+'double-click for all.':
-'Node '+d.ranks[open]+'. Drag to zoom, double-click for all of it, Escape for the nodes.'}
+'Node '+d.ranks[open]+'. Drag to zoom, double-click for all of it'+(n>1?', Escape for the nodes.':'.')}
 function at(e){const r=c.getBoundingClientRect();return[e.clientX-r.left,e.clientY-r.top]}
 c.onmousedown=e=>{drag=at(e)};
 c.onmouseup=e=>{if(!drag)return;if(e.detail<2)before=open;const[x,y]=at(e),[x0,y0]=drag;drag=null;
@@ -63,7 +67,7 @@ if(Math.abs(x-x0)>5){const f=v=>t0+(Math.min(Math.max(v,left),left+W())-left)/W(
 const a=f(Math.min(x,x0)),b=f(Math.max(x,x0));if(b-a>1e-9){t0=a;t1=b}}
 else if(open===null&&y<H()&&Math.abs(y-y0)<=24)open=node(y);draw()};
 c.ondblclick=()=>{open=before;t0=0;t1=1;v0=0;v1=n;draw()}; // its first click opened a node
-document.addEventListener('keydown',e=>{if(e.key==='Escape'){open=null;t0=0;t1=1;v0=0;v1=n;draw()}});
+document.addEventListener('keydown',e=>{if(e.key==='Escape'){open=first;t0=0;t1=1;v0=0;v1=n;draw()}});
 c.onmousemove=e=>{const[x,y]=at(e);tip.style.display='none';if(x<left||y>H())return;
 const t=t0+(x-left)/W()*(t1-t0);let text='';
 if(open===null){const r=node(y);
@@ -76,6 +80,7 @@ tip.style.left=(e.pageX+12)+'px';tip.style.top=(e.pageY+12)+'px'}};
 document.getElementById('names').innerHTML=d.names.map((m,i)=>
 `<span><i style="background:${colour(i)}"></i></span>`).join('');
 [...document.getElementById('names').children].forEach((s,i)=>s.append(d.names[i]));
+c.onmouseleave=()=>{tip.style.display='none'};
 addEventListener('resize',draw);draw()})()
 """
 

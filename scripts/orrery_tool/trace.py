@@ -9,6 +9,7 @@ import zlib
 
 from orrery_tool import events as e
 from orrery_tool.trace_paje import write_paje
+from orrery_tool.trace_tables import write_message_table, write_task_table
 from orrery_tool.trace_tasks import write_comms, write_dot, write_tasks
 from orrery_tool.words import Refusal
 
@@ -18,12 +19,15 @@ USAGE = """usage: orrery trace DIRECTORY [--perfetto FILE.json] [--csv FILE.csv]
 Reads what a run with "orrery run --trace DIRECTORY" has recorded.
 
   --perfetto FILE.json  write a trace that https://ui.perfetto.dev opens: tasks by worker,
-                        copies between memories, messages with their flows, memory
+                        copies between memories, messages with their flows, memory, tasks that
+                        are ready and do not run yet
   --csv FILE.csv        write how busy the nodes were, for draw-utilisation
   --paje FILE.trace     write the trace in the format of Paje, for ViTE and pj_dump
   --tasks FILE.rec      write the tasks as StarPU's tasks.rec does: dates in ms, what they use
                         and wait for
   --comms FILE.rec      write the messages as StarPU's comms.rec does
+  --tasks FILE.csv, --comms FILE.csv
+                        write a table instead: a row for each, dates in s
   --dot FILE.dot        write the graph of the tasks for Graphviz
 
 Without options: print tasks, by codelet, and messages."""
@@ -133,9 +137,9 @@ class Perfetto:
         self.put('{"ph":"i","s":"t","pid":%d,"tid":%d,"name":%s,"cat":"user","ts":%.3f}'
                  % (*place, json.dumps(name), date_us))
 
-    def counter(self, pid, name, value, date_us):
-        self.put('{"ph":"C","pid":%d,"name":%s,"ts":%.3f,"args":{"bytes":%d}}'
-                 % (pid, json.dumps(name), date_us, value))
+    def counter(self, pid, name, unit, value, date_us):
+        self.put('{"ph":"C","pid":%d,"name":%s,"ts":%.3f,"args":{"%s":%d}}'
+                 % (pid, json.dumps(name), date_us, unit, value))
 
 
 class NodePicture:
@@ -145,7 +149,7 @@ class NodePicture:
         self.writer, self.node, self.pid = writer, node, node.rank
         self.lanes = Lanes(writer, self.pid)
         self.running, self.copies, self.requests = {}, {}, {}
-        self.memory, self.posted, self.names = {}, {}, {}
+        self.memory, self.posted, self.names, self.ready = {}, {}, {}, set()
         self.has_application = False
         writer.put('{"ph":"M","pid":%d,"name":"process_name","args":{"name":%s}}' % (
             self.pid, json.dumps("node %d (%s)" % (self.pid, node.host))))
@@ -154,7 +158,8 @@ class NodePicture:
         for worker, (name, _) in sorted(node.workers.items()):
             writer.name_thread(self.pid, worker, name)
 
-    HANDLERS = {e.TASK_STARTED: "task_started", e.TASK_ENDED: "task_ended",
+    HANDLERS = {e.TASK_PUSHED: "task_pushed", e.TASK_TERMINATED: "task_terminated",
+                e.TASK_STARTED: "task_started", e.TASK_ENDED: "task_ended",
                 e.HELP_BEGINS: "task_started", e.HELP_ENDS: "task_ended",
                 e.COPY_BEGINS: "copy_begins", e.COPY_ENDS: "copy_ends",
                 e.ALLOCATED: "bytes_changed", e.FREED: "bytes_changed",
@@ -179,8 +184,25 @@ class NodePicture:
             self.names[key] = json.dumps(self.node.text(key))
         return self.names[key]
 
+    def task_pushed(self, date_s, kind, flag, worker, n, ident, value):
+        if ident not in self.ready: # again after exclusion came
+            self.ready.add(ident)
+            self.count_ready(date_s)
+
+    def task_terminated(self, date_s, kind, flag, worker, n, ident, value):
+        self.leave_ready(date_s, ident) # without a kernel
+
+    def leave_ready(self, date_s, ident):
+        if ident in self.ready:
+            self.ready.remove(ident)
+            self.count_ready(date_s)
+
+    def count_ready(self, date_s):
+        self.writer.counter(self.pid, "ready tasks", "tasks", len(self.ready), self.us(date_s))
+
     def task_started(self, date_s, kind, flag, worker, n, ident, value):
         self.running[worker] = (ident, value)
+        self.leave_ready(date_s, ident)
 
     def task_ended(self, date_s, kind, flag, worker, n, ident, value):
         number, key = self.running.pop(worker, (None, 0))
@@ -203,7 +225,8 @@ class NodePicture:
 
     def bytes_changed(self, date_s, kind, flag, worker, n, ident, value):
         now = self.memory[n] = self.memory.get(n, 0) + (value if kind == e.ALLOCATED else -value)
-        self.writer.counter(self.pid, "memory " + self.node.memory_name(n), now, self.us(date_s))
+        self.writer.counter(self.pid, "memory " + self.node.memory_name(n), "bytes", now,
+                            self.us(date_s))
 
     def request_posted(self, date_s, kind, flag, worker, n, ident, value):
         """The k-th send of a tag from one node to another is for the k-th receive."""
@@ -359,8 +382,16 @@ def through(write):
     return write_file
 
 
+def by_ending(write, write_table):
+    """A table where the name of the file asks for one."""
+    def write_file(nodes, path):
+        through(write_table if path.endswith(".csv") else write)(nodes, path)
+    return write_file
+
+
 FILES = {"--perfetto": write_perfetto, "--csv": write_csv, "--paje": through(write_paje),
-         "--tasks": through(write_tasks), "--comms": through(write_comms),
+         "--tasks": by_ending(write_tasks, write_task_table),
+         "--comms": by_ending(write_comms, write_message_table),
          "--dot": through(write_dot)}
 
 

@@ -21,6 +21,8 @@ struct records {
 	const char *knob;
 	struct records_name name;
 	int life, rank;
+	dev_t device; /* the file, whoever has its name now: */
+	ino_t inode;
 	int *told;
 	int is_refused; /* nothing more is written */
 	uint64_t nlost;
@@ -51,7 +53,10 @@ static void refuse(struct records *records, const char *path, int error)
 	orr_complain(records->rank,
 		     "%s: cannot write %s: %s; the run goes on, records of "
 		     "events are lost from here on",
-		     records->knob, path, strerror(error));
+		     records->knob, path,
+		     error == EEXIST ? "another run has written a file of that name "
+				       "meanwhile (give each run a directory of its own)"
+				     : strerror(error));
 }
 
 /* The name says the rank once it is known. */
@@ -81,28 +86,39 @@ const char *records_path(const struct records *records)
 	return records->is_refused ? "" : records->path;
 }
 
-/* Bytes that are not there, of a file that stays in whole records; 0 or an errno. */
-static int append(const char *path, const struct event *piece,
-		  const struct event *records, unsigned n)
+/* Both parts or neither; 0 or an errno. */
+static int write_whole(int fd, const struct iovec parts[2], off_t before)
+{
+	ssize_t written = writev(fd, parts, 2);
+	int error = 0;
+
+	if (written < 0)
+		error = errno;
+	else if ((size_t)written < parts[0].iov_len + parts[1].iov_len)
+		error = ENOSPC;
+	if (error && ftruncate(fd, before) != 0)
+		error = errno;
+	return error;
+}
+
+/* To a file that stays in whole records, and that is ours; 0 or an errno, EEXIST: it is
+ * another's. */
+static int append(const struct records *records, const struct event *piece,
+		  const struct event *events, unsigned n)
 {
 	struct iovec parts[2] = {{(void *)(uintptr_t)piece, sizeof(*piece)},
-				 {(void *)(uintptr_t)records, n * sizeof(*records)}};
-	size_t bytes = parts[0].iov_len + parts[1].iov_len;
-	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC), error = 0;
-	struct stat before;
-	ssize_t written;
+				 {(void *)(uintptr_t)events, n * sizeof(*events)}};
+	int fd = open(records->path, O_WRONLY | O_APPEND | O_CLOEXEC), error;
+	struct stat found;
 
 	if (fd < 0)
 		return errno;
-	if (fstat(fd, &before) != 0)
-		before.st_size = -1;
-	written = writev(fd, parts, 2);
-	if (written < 0)
+	if (fstat(fd, &found) != 0)
 		error = errno;
-	else if ((size_t)written < bytes)
-		error = ENOSPC;
-	if (error && before.st_size >= 0 && ftruncate(fd, before.st_size) != 0)
-		error = errno;
+	else if (found.st_dev != records->device || found.st_ino != records->inode)
+		error = EEXIST;
+	else
+		error = write_whole(fd, parts, found.st_size);
 	if (close(fd) != 0 && !error)
 		error = errno;
 	return error;
@@ -120,7 +136,7 @@ static void take(struct event_sink *sink, int ring, const struct event *events,
 	int error;
 
 	if (!records->is_refused) {
-		error = append(records->path, &piece, events, n);
+		error = append(records, &piece, events, n);
 		if (error)
 			refuse(records, records->path, error);
 	}
@@ -131,17 +147,24 @@ static void take(struct event_sink *sink, int ring, const struct event *events,
 			rename_for(records, &events[i]);
 }
 
-static int create(const struct records *records)
+static int create(struct records *records)
 {
-	int fd;
+	int fd, error = 0;
+	struct stat made;
 
 	if (mkdir(records->directory, 0777) != 0 && errno != EEXIST)
 		return errno;
 	fd = open(records->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return errno;
+	if (fstat(fd, &made) == 0) {
+		records->device = made.st_dev;
+		records->inode = made.st_ino;
+	} else {
+		error = errno;
+	}
 	close(fd);
-	return 0;
+	return error;
 }
 
 struct records *records_open(const struct records_wish *wish)

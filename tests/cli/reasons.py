@@ -125,9 +125,9 @@ class Writer:
         self.add(begin_s, e.TASK_STARTED, 0, ident=number, value=2)
         self.add(end_s, e.TASK_ENDED, 0, ident=number)
 
-    def write(self, directory):
-        os.mkdir(directory)
-        with open(os.path.join(directory, "node-0.events"), "wb") as f:
+    def write(self, directory, rank=0):
+        os.makedirs(directory, exist_ok=True)
+        with open(os.path.join(directory, "node-%d.events" % rank), "wb") as f:
             f.write(e.RECORD.pack(0, e.PIECE, 0, 0, len(self.records), 0, 0))
             f.write(b"".join(self.records))
 
@@ -163,9 +163,23 @@ def cut(suite):
         suite.verdict("a_file_that_is_%s_is_told_so" % name, status == (0 if ntasks else 2) and
                       is_closed != ("This is no whole run: node 0 did not record its end" in output),
                       output)
+    strangers(suite)
     output = suite.orrery("compare", "file-whole", "file-cut")[1]
-    suite.verdict("comparisons_tell_it_too", "file-cut is no whole run" in output and
+    suite.verdict("comparisons_tell_it_too", re.match(
+        r"file-cut took [^.]*\S* ms\)\.  file-cut is no whole run", output) and
                   "file-whole is no whole" not in output, output)
+
+
+def strangers(suite):
+    """Of a run on 4 ranks, of which one on 2 has written two files anew."""
+    for rank, size in ((0, 2), (1, 2), (2, 4), (3, 4)):
+        writer = Writer()
+        writer.add(0, e.RANK, n=size, ident=rank)
+        writer.add(0, e.TASK_SUBMITTED, ident=1, value=1)
+        writer.task(1, 0.001, 0.002)
+        writer.write(os.path.join(suite.directory, "strangers"), rank)
+    suite.refuses("files_of_two_runs", "report", "strangers",
+                  says=["node-0.events is of a run on 2 ranks, and", "node-2.events of one on 4"])
 
 
 def real(suite):

@@ -373,8 +373,8 @@ def files(suite):
 
 
 BROWSER = """
-const fs=require('fs'),data=fs.readFileSync(process.argv[2],'utf8'),fills=[];
-const g={set fillStyle(c){fills.push(c)},fillRect(){},fillText(){},clearRect(){},
+const fs=require('fs'),data=fs.readFileSync(process.argv[2],'utf8'),fills=[],texts=[];
+const g={set fillStyle(c){fills.push(c)},fillRect(){},fillText(t){texts.push(t)},clearRect(){},
 setTransform(){}};
 const make=()=>({style:{},children:[],append(){},textContent:''}),made={run:{textContent:data}};
 made.gantt={...make(),clientWidth:1000,clientHeight:300,getContext:()=>g,
@@ -396,6 +396,10 @@ BOX = BROWSER[:BROWSER.index("click(500")] + """
 c.onmousedown({clientX:100,clientY:80});c.onmouseup({clientX:600,clientY:160,detail:1});
 click(500,2,1);said.push(where());
 console.log(JSON.stringify(said));
+"""
+# Of a single node; dates are round numbers.
+SINGLE = BROWSER[:BROWSER.index("const click")] + """
+console.log(JSON.stringify([where(),texts.filter(t=>/^[0-9.]+ .?s$/.test(t))]));
 """
 
 
@@ -426,6 +430,18 @@ def browsed(suite):
                          capture_output=True, timeout=100)
     suite.verdict("a_box_shows_some_of_many_nodes", not out.returncode and
                   json.loads(out.stdout)[-1].startswith("Node 18."), out.stdout + out.stderr)
+    data.update(ranks=[0], workers=data["workers"][:1])
+    suite.write("single.json", json.dumps(data))
+    suite.write("single.js", SINGLE % re.findall(r"<script>(.*?)</script>", page, re.S)[-1])
+    out = subprocess.run([node, "single.js", "single.json"], cwd=suite.directory, text=True,
+                         capture_output=True, timeout=100)
+    said, dates = json.loads(out.stdout) if not out.returncode else ("", [])
+    values = [float(date.split()[0]) for date in dates]
+    step = values[1] - values[0] if len(values) > 2 else 0
+    suite.verdict("a_single_node_shows_its_workers_at_round_dates", said.startswith("Node 0.") and
+                  "Escape" not in said and step > 0 and all(
+                      abs(value - at * step) < 1e-6 * step for at, value in enumerate(values)) and
+                  ("%e" % step)[:8] in ("1.000000", "2.000000", "5.000000"), (said, dates, out.stderr))
     suite.verdict("a_double_click_stays_where_it_was", twice == nodes and once == within and
                   once.startswith("Node 0."), (twice, once, within))
 
@@ -473,6 +489,14 @@ def schedulers(suite):
     output = suite.orrery("compare", "behind-priorities-eager", "behind-priorities-dmda")[1]
     suite.verdict("other_schedulers_are_told", "They were started differently: scheduler eager, "
                   "dmda." in output, output)
+    os.environ["STARPU_SCHED"] = "dmdas"
+    suite.orrery("run", "--sim", "small4", "-n", "2", "--quiet", "--trace", "placed", "./slow",
+                 "placement")
+    del os.environ["STARPU_SCHED"]
+    output = suite.orrery("compare", "behind-placement-eager", "placed")[1]
+    suite.verdict("tasks_that_cores_ran_are_told", re.search(
+        r"Cores ran \d+ and \d+ of anywhere, where one takes 1\d(?:\.\d)? times as long as on a GPU\.",
+        output), output)
     output = suite.orrery("compare", "behind-commute-lws", "reduced-ranks-2")[1]
     suite.verdict("other_programs_are_told", "They have no codelet in common: these are different "
                   "programs.  They have other workers at work: 8 CPU cores, and 16 CPU cores."

@@ -4,6 +4,7 @@
 """orrery run --trace DIRECTORY: what is recorded of a run that ends before its end."""
 import glob
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -100,6 +101,81 @@ def refused(case):
             "status %d, %s" % (status, output))
 
 
+def displaced(case):
+    """Another run writes to the directory meanwhile: its records are not mixed with ours."""
+    shutil.rmtree(case.trace, ignore_errors=True)
+    env = dict(os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1", ORRERY_EVENTS=case.trace)
+    words = [sys.executable, ORRERY, "run", *case.flavour, "-n", str(NRANKS), case.program]
+    child = subprocess.Popen([*words, "stay"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             text=True, env=env)
+    for _ in range(NRANKS if not case.flavour else 1):
+        child.stdout.readline()
+    subprocess.run(words, env=env, capture_output=True, timeout=100, check=False)
+    before = contents(case.trace)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    verdict("%s_runs_in_one_directory_are_not_mixed" % case.name, len(before) == NRANKS and
+            contents(case.trace) == before and
+            "another run has written a file of that name meanwhile (give each run" in said,
+            (list(before), said))
+    n, _, output = case.tasks()
+    verdict("%s_records_of_the_later_one_are_whole" % case.name, n == NTASKS, "%d tasks, %s" % (
+        n, output))
+
+
+def killed(case):
+    """Nobody can write what is left after SIGKILL; the report says so."""
+    shutil.rmtree(case.trace, ignore_errors=True)
+    child = started(case, "stay", NRANKS)
+    for path in glob.glob("/proc/[0-9]*/cmdline"):
+        try:
+            with open(path, "rb") as f:
+                words = f.read().split(b"\0")
+            if words[0] == case.program.encode() or words[0].endswith(b"/smpimain") and \
+                    case.program.encode() in words:
+                os.kill(int(path.split("/")[2]), signal.SIGKILL)
+        except OSError:
+            pass
+    status = child.wait(timeout=60)
+    reported, output = orrery("report", case.trace, "--text")
+    verdict("%s_report_of_a_run_that_was_killed" % case.name, status != 0 and reported in (0, 2) and
+            "This is no whole run: node 0 and 1 more did not record their end" in output,
+            (status, output))
+
+
+FULL = """mount -t tmpfs -o size=%dk none "$0" || exit 77
+"$@"; echo "status $?"; "%s" "%s" report "$0" --text; echo "report $?"
+"""
+
+
+def full(case):
+    """A page for each node, on a disk of its own: its first records have room, the others none."""
+    nranks, words = (NRANKS, [sys.executable, ORRERY, "run", *case.flavour, "-n", str(NRANKS)]) \
+        if case.flavour else (1, [])
+    shutil.rmtree(case.trace, ignore_errors=True)
+    os.mkdir(case.trace)
+    out = subprocess.run(["unshare", "-rm", "sh", "-c", FULL % (4 * nranks, sys.executable, ORRERY),
+                          case.trace, *words, case.program], text=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, timeout=200, check=False, env=dict(
+                             os.environ, STARPU_NCPU="2", STARPU_WORKERS_NOBIND="1",
+                             ORRERY_EVENTS=case.trace)) if shutil.which("unshare") else None
+    if not out or out.returncode == 77 or "unshare:" in out.stdout:
+        print("no file system of our own can be made here: a full disk is not tried")
+        return
+    verdict("%s_a_full_disk_ends_the_records_and_not_the_run" % case.name, all(
+        text in out.stdout for text in (
+            "No space left on device; the run goes on", "records of events were lost",
+            "date ", "This is no whole run", "\nreport ")), out.stdout)
+
+
+def contents(directory):
+    found = {}
+    for path in glob.glob(os.path.join(directory, "*.events")):
+        with open(path, "rb") as f:
+            found[path] = f.read()
+    return found
+
+
 def check(case, top):
     endings(case)
     uncaught(case)
@@ -107,6 +183,9 @@ def check(case, top):
     interrupted(case, "the_terminal", os.killpg)
     interrupted_twice(case)
     refused(case)
+    displaced(case)
+    killed(case)
+    full(case)
 
 
 if __name__ == "__main__":

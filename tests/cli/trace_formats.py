@@ -3,6 +3,7 @@
 # Copyright (c) 2026 The Orrery authors
 """orrery trace: tasks, messages and graph as text, and Paje's traces."""
 import collections
+import csv
 import json
 import os
 import re
@@ -88,6 +89,34 @@ def tasks_and_messages(case):
     verdict("%s_messages_are_written" % case.name, len(comms) == NTASKS and all(
         {comm["Src"], comm["Dst"]} == {"0", "1"} and comm["Size"] == "40000" and
         float(comm["SendTime"]) <= float(comm["RecvTime"]) for comm in comms), comms)
+
+
+def tables(case):
+    """The same as rows, a value in each column."""
+    tasks, comms = case.trace + "-tasks.csv", case.trace + "-comms.csv"
+    status, output = orrery("trace", case.trace, "--tasks", tasks, "--comms", comms)
+    with open(tasks, encoding="utf-8", newline="") as f:
+        rows = list(csv.DictReader(f))
+    verdict("%s_tasks_are_a_table" % case.name, status == 0 and len(rows) == NTASKS and all(
+        row["codelet"] == 'count "one"' and row["kind"] == "cpu" and (row["data"], row["bytes"]) ==
+        ("1", "40000") and float(row["submitted_s"]) <= float(row["ready_s"]) <=
+        float(row["started_s"]) <= float(row["ended_s"]) for row in rows) and
+        {row["rank"] for row in rows} == {"0", "1"}, (output, rows))
+    with open(comms, encoding="utf-8", newline="") as f:
+        rows = list(csv.DictReader(f))
+    verdict("%s_messages_are_a_table" % case.name, len(rows) == NTASKS and all(
+        {row["source"], row["destination"]} == {"0", "1"} and row["bytes"] == "40000" and
+        float(row["ready_s"]) <= float(row["received_s"]) for row in rows), rows)
+
+
+def queues(case):
+    """How many tasks are ready: one after the other, and in the end none."""
+    events = [event for event in case.json()[0] if event["ph"] == "C" and
+              event["name"] == "ready tasks"]
+    last = {event["pid"]: event["args"]["tasks"] for event in events}
+    verdict("%s_ready_tasks_are_counted" % case.name, last == {0: 0, 1: 0} and
+            len(events) == 2 * NTASKS and max(event["args"]["tasks"] for event in events) >= 1,
+            events)
 
 
 def paje_of_short_tasks(top):
@@ -300,6 +329,8 @@ def check(case, top):
     status, output = case.run()
     verdict("%s_runs" % case.name, status == 0, output)
     tasks_and_messages(case)
+    tables(case)
+    queues(case)
     paje(case)
     graph(case.flavour, case.name, top)
     gangs(case.flavour, case.name, top)

@@ -3,11 +3,15 @@
 # Copyright (c) 2026 The Orrery authors
 """STARPU_FXT_TRACE and its kin, and starpu_fxt_tool on what they leave."""
 import os
+import re
 import shutil
 import subprocess
 import sys
 
 from trace_case import NRANKS, NTASKS, ORRERY, SRC, each_flavour, orrery, verdict
+
+sys.path.insert(0, os.path.join(SRC, "scripts"))
+from orrery_tool import events as e  # noqa: E402
 
 GRAPH = os.path.join(SRC, "tests", "cli", "graph.c")
 TOOL = os.path.join(os.path.dirname(ORRERY), "starpu_fxt_tool")
@@ -148,6 +152,15 @@ def mistakes(top):
     verdict("tool_has_a_version", fxt("-v")[0] == 0 and "Orrery" in fxt("-v")[1], "")
 
 
+def kinds():
+    """The tools number the kinds of records as the library does."""
+    text = re.search(r"enum event_kind \{(.*?)\};", text_of(SRC, "src", "core", "event.h"), re.S).group(1)
+    names = re.findall(r"^EVENT_(\w+)", re.sub(r"/\*.*?\*/|[ \t]", "", text, flags=re.S), re.M)
+    verdict("kinds_of_records_are_the_library_s", names == [
+        name.upper() for name in e.KIND_NAMES] + ["NKINDS"] and all(
+            getattr(e, name) == at for at, name in enumerate(names[:-1])), names)
+
+
 def check(case, top):
     traces = Traces(case, top)
     names(traces)
@@ -158,4 +171,5 @@ def check(case, top):
 
 
 if __name__ == "__main__":
+    kinds()
     sys.exit(each_flavour(check))

@@ -36,7 +36,8 @@ static void insert(starpu_data_handle_t handle, int n)
 {
 	for (int i = 0; i < n; i++)
 		starpu_mpi_task_insert(MPI_COMM_WORLD, &counts, STARPU_RW, handle,
-				       STARPU_EXECUTE_ON_NODE, i % 2, 0);
+				       STARPU_EXECUTE_ON_NODE,
+				       i % starpu_mpi_world_size(), 0);
 	starpu_task_wait_for_all();
 	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
 	starpu_mpi_barrier(MPI_COMM_WORLD);
@@ -84,10 +85,10 @@ int main(int argc, char **argv)
 	starpu_fxt_trace_user_event_string("half-time, said in a long text");
 	starpu_fxt_trace_user_meta_string("a text about the run");
 	insert(handle, NTASKS);
+	leave(how); /* with records that have not been written */
 	starpu_fxt_stop_profiling();
 	if (is_section)
 		insert(handle, NTASKS);
-	leave(how);
 	starpu_data_unregister(handle);
 	if (rank == 0)
 		printf("date %.12g recorded %d\n",
