@@ -206,7 +206,7 @@ unsigned starpu_get_next_bindid(unsigned flags, unsigned *preferred, unsigned np
  * core. */
 int starpu_bind_thread_on(int cpuid, unsigned flags, const char *name);
 
-/** Bind the calling thread to the core of a worker. */
+/** Bind the calling thread to the core of a worker, if workers are bound. */
 void starpu_bind_thread_on_worker(unsigned workerid);
 
 /** Bind the calling thread to the core that STARPU_MAIN_THREAD_BIND keeps free. */

@@ -37,6 +37,9 @@ struct starpu_sched_policy {
 	/* A task has become ready; 0 when accepted.  It comes again when its data were
 	 * not free when a worker took it (commuting accesses, arbiters). */
 	int (*push_task)(struct starpu_task *);
+	/* Never called by the library.  Those of dm, dmda, dmdap, dmdar, dmdas and dmdasd
+	 * tell a policy that is made of them when a task that its push_task() was given
+	 * is expected to end, in microseconds of starpu_timing_now(), or NaN. */
 	double (*simulate_push_task)(struct starpu_task *);
 	/* A task that must run on workerid goes there without the policy. */
 	void (*push_task_notify)(struct starpu_task *, int workerid, int perf_workerid,

@@ -169,7 +169,9 @@ int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
  * Properties
  */
 
-/** Logical processing unit that the worker is bound to, -1 when it is not bound. */
+/** Logical processing unit of a worker of the processors: the one that it is bound to,
+ * or, where workers are not bound and in simulation, its own, see below.  -1: a device's.
+ */
 int starpu_worker_get_bindid(int workerid);
 
 /**
