@@ -265,6 +265,7 @@ static void a_policy_begins_without_workers(void)
 	starpu_conf_init(&conf);
 	conf.sched_policy_name = NULL;
 	conf.sched_policy = &seeing;
+	conf.ncuda = 0;
 	if (starpu_init(&conf) != 0)
 		exit(77);
 	CLAIM_EQ(nseen_by_init, 0);
