@@ -312,6 +312,61 @@ static void a_master_has_the_cores_of_its_context(void)
 	starpu_shutdown();
 }
 
+static int nplain[STARPU_NMAXWORKERS], nbegun, nbefore;
+
+static void plain_kernel(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	STARPU_ATOMIC_ADD(&nbegun, 1);
+	STARPU_ATOMIC_ADD(&nplain[starpu_worker_get_id()], 1);
+}
+
+static void wide_kernel(void *buffers[], void *arg)
+{
+	int none = -1, n = __atomic_load_n(&nbegun, __ATOMIC_SEQ_CST);
+
+	note(buffers, arg);
+	__atomic_compare_exchange_n(&nbefore, &none, n, 0, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+}
+
+/* In turns with parallel tasks, which others would wait for; but the first of these waits
+ * for few. */
+static void plain_tasks_pass_parallel_ones(const char *policy)
+{
+	struct starpu_codelet plain = {.cpu_funcs = {plain_kernel}, .model = &model},
+			      wide = spmd;
+
+	wide.cpu_funcs[0] = wide_kernel;
+	memset(nplain, 0, sizeof(nplain));
+	nbegun = 0;
+	nbefore = -1;
+	begin(policy);
+	starpu_pause();
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(starpu_task_submit(make(i % 2 ? &wide : &plain, i)), 0);
+	starpu_resume();
+	starpu_task_wait_for_all();
+	starpu_shutdown();
+	CLAIM_EQ(nbegun, NTASKS / 2);
+	CLAIM(nbefore >= 1 && nbefore <= NWORKERS);
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(calls[i], i % 2 ? NWORKERS : 0);
+	for (int i = 0; i < NWORKERS; i++)
+		CLAIM(!orrery_is_simulated() || nplain[i] == NTASKS / 2 / NWORKERS);
+}
+
+static void plain_tasks_pass_under_peager(void)
+{
+	plain_tasks_pass_parallel_ones("peager");
+}
+
+static void plain_tasks_pass_under_pheft(void)
+{
+	plain_tasks_pass_parallel_ones("pheft");
+}
+
 static const struct claim claims[] = {
 	{"sets are there from the start", sets_are_there_from_the_start},
 	{"SPMD kernels are called by each", spmd_kernels_are_called_by_each},
@@ -323,6 +378,8 @@ static const struct claim claims[] = {
 	{"contexts have their own", contexts_have_their_own},
 	{"simulated tasks are faster", simulated_tasks_are_faster},
 	{"a master has the cores of its context", a_master_has_the_cores_of_its_context},
+	{"plain tasks pass under peager", plain_tasks_pass_under_peager},
+	{"plain tasks pass under pheft", plain_tasks_pass_under_pheft},
 	{NULL, NULL}};
 
 int main(void)
