@@ -312,6 +312,44 @@ static void a_master_has_the_cores_of_its_context(void)
 	starpu_shutdown();
 }
 
+static int nwide, most_wide;
+
+static void counted_kernel(void *buffers[], void *arg)
+{
+	int n = __atomic_add_fetch(&nwide, 1, __ATOMIC_SEQ_CST);
+
+	(void)buffers;
+	(void)arg;
+	if (n > __atomic_load_n(&most_wide, __ATOMIC_SEQ_CST))
+		__atomic_store_n(&most_wide, n, __ATOMIC_SEQ_CST);
+	starpu_usleep(200);
+	__atomic_add_fetch(&nwide, -1, __ATOMIC_SEQ_CST);
+}
+
+/* The sets that are declared share a worker then. */
+static void one_parallel_task_at_a_time(void)
+{
+	struct starpu_codelet pair = {.type = STARPU_FORKJOIN,
+				      .max_parallelism = 2,
+				      .cpu_funcs = {counted_kernel},
+				      .model = &model};
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.ncpus = NWORKERS;
+	conf.sched_policy_name = "peager";
+	conf.single_combined_worker = 1;
+	most_wide = 0;
+	if (starpu_init(&conf) != 0)
+		exit(77);
+	CLAIM_EQ(starpu_combined_worker_get_count(), NWORKERS - 1);
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(starpu_task_submit(make(&pair, i)), 0);
+	starpu_task_wait_for_all();
+	CLAIM_EQ(most_wide, 1);
+	starpu_shutdown();
+}
+
 static int nplain[STARPU_NMAXWORKERS], nbegun, nbefore;
 
 static void plain_kernel(void *buffers[], void *arg)
@@ -378,6 +416,7 @@ static const struct claim claims[] = {
 	{"contexts have their own", contexts_have_their_own},
 	{"simulated tasks are faster", simulated_tasks_are_faster},
 	{"a master has the cores of its context", a_master_has_the_cores_of_its_context},
+	{"one parallel task at a time", one_parallel_task_at_a_time},
 	{"plain tasks pass under peager", plain_tasks_pass_under_peager},
 	{"plain tasks pass under pheft", plain_tasks_pass_under_pheft},
 	{NULL, NULL}};
