@@ -379,7 +379,8 @@ int starpu_combined_worker_get_size(void);
 /** In a kernel of STARPU_SPMD: which of the calls this is, from 0 on; elsewhere 0. */
 int starpu_combined_worker_get_rank(void);
 
-/** The number of the combined worker with these CPU workers, made if it is new; -EINVAL
+/** The number of the combined worker with these CPU workers, made if it is new (StarPU
+ * 1.3.10 makes another one of the same workers); -EINVAL
  * when they are none, -ERANGE when there are as many as there may be
  * (STARPU_NMAX_COMBINEDWORKERS).  Any thread. */
 int starpu_combined_worker_assign_workerid(int nworkers, int workerid_array[]);
