@@ -56,16 +56,18 @@ extern "C" {
 /**
  * What to start.  starpu_conf_init fills it from the environment; after that,
  * the environment still wins over a field, unless the field
- * precedence_over_environment_variables is 1.  These have an effect: the policy's name or
- * object, ncpus, reserve_ncpus, ncuda, explicit bindings of workers, calibrate,
- * bus_calibrate, the priorities; disable_asynchronous_*copy is only told.  The others are
- * for devices and features that are not offered.
+ * precedence_over_environment_variables is 1.  starpu_mpi_init_conf() sets will_use_mpi;
+ * of disable_asynchronous_*copy, those of HIP, OpenCL, FPGA, MPI and TCP/IP are only
+ * told. Without effect are all other fields of HIP, OpenCL, FPGA and TCP/IP, of OpenGL,
+ * *_mpi_ms_deviceid, data_locality_enforce, trace_buffer_size, driver_spinning_backoff_*
+ * and cuda_only_fast_alloc_other_memnodes.
  */
 struct starpu_conf {
 	int magic;
 	int will_use_mpi;
 	const char *sched_policy_name; /* NULL: the default */
 	struct starpu_sched_policy *sched_policy;
+	/* Kept: see starpu_sched_ctx_get_sched_policy_callback(). */
 	void (*sched_policy_callback)(unsigned);
 	int precedence_over_environment_variables;
 	int ncpus;         /* workers of each type; -1: all there are */
@@ -92,7 +94,7 @@ struct starpu_conf {
 	int bus_calibrate;
 	int calibrate; /* 1: update models; 2: start them afresh */
 	int data_locality_enforce;
-	int single_combined_worker;
+	int single_combined_worker; /* one parallel task at a time */
 	int disable_asynchronous_copy;
 	int disable_asynchronous_cuda_copy;
 	int disable_asynchronous_hip_copy;
@@ -103,7 +105,7 @@ struct starpu_conf {
 	int enable_map; /* see starpu_interface_map() */
 	unsigned *cuda_opengl_interoperability;
 	unsigned n_cuda_opengl_interoperability;
-	struct starpu_driver *not_launched_drivers;
+	struct starpu_driver *not_launched_drivers; /* see starpu_driver_run() */
 	unsigned n_not_launched_drivers;
 	uint64_t trace_buffer_size;        /* bytes */
 	int global_sched_ctx_min_priority; /* -1: as the policy wants */
@@ -206,7 +208,7 @@ unsigned starpu_get_next_bindid(unsigned flags, unsigned *preferred, unsigned np
  * core. */
 int starpu_bind_thread_on(int cpuid, unsigned flags, const char *name);
 
-/** Bind the calling thread to the core of a worker. */
+/** Bind the calling thread to the core of a worker, if workers are bound. */
 void starpu_bind_thread_on_worker(unsigned workerid);
 
 /** Bind the calling thread to the core that STARPU_MAIN_THREAD_BIND keeps free. */

@@ -128,7 +128,7 @@ void *starpu_sched_ctx_exec_parallel_code(void *(*func)(void *), void *param,
 void starpu_sched_ctx_get_available_cpuids(unsigned sched_ctx_id, int **cpuids,
 					   int *ncpuids);
 
-/** Bind the calling thread to one of them. */
+/** Bind the calling thread to one of them, if workers are bound. */
 void starpu_sched_ctx_bind_current_thread_to_cpuid(unsigned cpuid);
 
 /** Write its workers' names. */

@@ -37,13 +37,19 @@ struct starpu_sched_policy {
 	/* A task has become ready; 0 when accepted.  It comes again when its data were
 	 * not free when a worker took it (commuting accesses, arbiters). */
 	int (*push_task)(struct starpu_task *);
+	/* Never called by the library.  Those of dm, dmda, dmdap, dmdar, dmdas and dmdasd
+	 * tell a policy that is made of them when a task that its push_task() was given
+	 * is expected to end, in microseconds of starpu_timing_now(), or NaN. */
 	double (*simulate_push_task)(struct starpu_task *);
 	/* A task that must run on workerid goes there without the policy. */
 	void (*push_task_notify)(struct starpu_task *, int workerid, int perf_workerid,
 				 unsigned sched_ctx_id);
-	/* The calling worker wants a task; NULL when there is none for it. */
+	/* The calling worker wants a task; NULL when there is none for it.  Those of
+	 * peager and pheft return none for a parallel task, which its workers begin
+	 * together afterwards; the hooks are called by the first of these. */
 	struct starpu_task *(*pop_task)(unsigned sched_ctx_id);
-	/* By the thread that submits it. */
+	/* By the thread that submits it; not of acquisitions of data, which are no tasks
+	 * here. */
 	void (*submit_hook)(struct starpu_task *task);
 	/* By the worker, around the kernel; of bound tasks, too. */
 	void (*pre_exec_hook)(struct starpu_task *, unsigned sched_ctx_id);

@@ -155,7 +155,7 @@ struct starpu_codelet {
 	char opencl_flags[STARPU_MAXIMPLEMENTATIONS];
 	starpu_max_fpga_func_t max_fpga_funcs[STARPU_MAXIMPLEMENTATIONS];
 	const char *cpu_funcs_name[STARPU_MAXIMPLEMENTATIONS];
-	starpu_bubble_func_t bubble_func;
+	starpu_bubble_func_t bubble_func; /* no effect, as the next */
 	starpu_bubble_gen_dag_func_t bubble_gen_dag_func;
 	int nbuffers; /* or STARPU_VARIABLE_NBUFFERS */
 	enum starpu_data_access_mode modes[STARPU_NMAXBUFS];
@@ -174,6 +174,7 @@ struct starpu_codelet {
 	unsigned color;                /* 0xRRGGBB; 0: unset; for traces, no effect */
 	void (*callback_func)(void *); /* for tasks without one */
 	int flags;                     /* STARPU_CODELET_... */
+	/* The library's own. */
 	struct starpu_perf_counter_sample *perf_counter_sample;
 	struct starpu_perf_counter_sample_cl_values *perf_counter_values;
 	int checked;
@@ -204,8 +205,8 @@ void starpu_codelet_display_stats(struct starpu_codelet *cl);
  * does not touch it until its end, except through functions.
  */
 struct starpu_task {
-	const char *name;
-	const char *file;
+	const char *name; /* NULL: that of the codelet, or of its model */
+	const char *file; /* kept as they are */
 	int line;
 	struct starpu_codelet *cl;         /* NULL: only dependencies and callbacks */
 	int32_t where;                     /* as in the codelet; -1: ask the codelet */
@@ -234,9 +235,9 @@ struct starpu_task {
 	/* On the worker, before the data are fetched. */
 	void (*prologue_callback_pop_func)(void *);
 	void *prologue_callback_pop_arg;
-	struct starpu_transaction *transaction;
-	starpu_trs_epoch_t trs_epoch;
-	starpu_tag_t tag_id;
+	struct starpu_transaction *transaction; /* see starpu_transaction_open() */
+	starpu_trs_epoch_t trs_epoch;           /* the library's own */
+	starpu_tag_t tag_id;                    /* when use_tag is 1 */
 	/* Whether free() is called on the argument when the task is destroyed. */
 	unsigned cl_arg_free : 1;
 	unsigned cl_ret_free : 1;
@@ -248,37 +249,42 @@ struct starpu_task {
 	unsigned sequential_consistency : 1; /* 0: no implicit dependencies */
 	unsigned synchronous : 1;            /* submission waits for the end */
 	unsigned execute_on_a_specific_worker : 1;
-	unsigned detach : 1;     /* nobody will wait for it */
-	unsigned destroy : 1;    /* freed by the library after its end */
-	unsigned regenerate : 1; /* submitted again at its end */
-	unsigned no_submitorder : 1;
-	unsigned char mf_skip;
-	unsigned char failed;
-	unsigned char scheduled;
-	unsigned char prefetched;
-	unsigned workerid; /* for execute_on_a_specific_worker */
+	unsigned detach : 1;         /* nobody will wait for it */
+	unsigned destroy : 1;        /* freed by the library after its end */
+	unsigned regenerate : 1;     /* submitted again at its end */
+	unsigned no_submitorder : 1; /* no effect: nothing depends on that number */
+	unsigned char mf_skip;       /* no effect */
+	unsigned char failed;        /* by starpu_task_ft_failed() */
+	unsigned char scheduled;     /* a policy of the application's was given it */
+	unsigned char prefetched;    /* no effect */
+	unsigned workerid;           /* for execute_on_a_specific_worker */
 	/* 0: none; from 1: with a fixed worker, the place in the order of the worker's
 	 * tasks that have one: each starts after all before it. */
 	unsigned workerorder;
 	uint32_t *workerids; /* bit set of allowed workers, 32 in a word */
 	unsigned workerids_len;
-	int priority; /* larger first */
-	enum starpu_task_status status;
-	int magic;
-	unsigned type;
-	unsigned color;
-	unsigned sched_ctx;
-	int hypervisor_tag;
-	unsigned possibly_parallel;
-	starpu_task_bundle_t bundle;
+	int priority;                   /* larger first */
+	enum starpu_task_status status; /* the library's to set */
+	int magic;                      /* 42 */
+	unsigned type;                  /* STARPU_TASK_TYPE_*; no effect */
+	unsigned color;                 /* for traces, no effect */
+	unsigned sched_ctx;             /* STARPU_NMAX_SCHED_CTXS: the thread's own */
+	int hypervisor_tag;             /* for starpu_sched_ctx_hypervisor.h */
+	unsigned possibly_parallel;     /* no effect */
+	starpu_task_bundle_t bundle;    /* see starpu_task_bundle_insert() */
+	/* When profiling is on; freed with the task. */
 	struct starpu_profiling_task_info *profiling_info;
-	double flops;
-	double predicted; /* microseconds, as the two below; kept as they are */
+	double flops; /* for rates, and what contexts have ready */
+	/* Microseconds: by the policies dm*, how long kernel and transfers are expected
+	 * to take where they put it; else, as the third, kept as they are. */
+	double predicted;
 	double predicted_transfer;
 	double predicted_start;
+	/* Of a list, for policies while they have the task. */
 	struct starpu_task *prev;
 	struct starpu_task *next;
-	void *starpu_private;
+	void *starpu_private; /* the library's own */
+	/* Without effect, as what hierarchical tasks need below. */
 	void *omp_task;
 	unsigned long bubble_parent;
 	starpu_bubble_func_t bubble_func;
@@ -286,7 +292,7 @@ struct starpu_task {
 	starpu_bubble_gen_dag_func_t bubble_gen_dag_func;
 	void *bubble_gen_dag_func_arg;
 	unsigned nb_termination_call_required;
-	void *sched_data;
+	void *sched_data; /* the policy's */
 };
 
 /** Initialiser of a task that is not made by starpu_task_create. */

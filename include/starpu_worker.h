@@ -169,7 +169,9 @@ int starpu_worker_get_stream_workerids(unsigned devid, int *workerids,
  * Properties
  */
 
-/** Logical processing unit that the worker is bound to, -1 when it is not bound. */
+/** Logical processing unit of a worker of the processors: the one that it is bound to,
+ * or, where workers are not bound and in simulation, its own, see below.  -1: a device's.
+ */
 int starpu_worker_get_bindid(int workerid);
 
 /**
@@ -377,7 +379,8 @@ int starpu_combined_worker_get_size(void);
 /** In a kernel of STARPU_SPMD: which of the calls this is, from 0 on; elsewhere 0. */
 int starpu_combined_worker_get_rank(void);
 
-/** The number of the combined worker with these CPU workers, made if it is new; -EINVAL
+/** The number of the combined worker with these CPU workers, made if it is new (StarPU
+ * 1.3.10 makes another one of the same workers); -EINVAL
  * when they are none, -ERANGE when there are as many as there may be
  * (STARPU_NMAX_COMBINEDWORKERS).  Any thread. */
 int starpu_combined_worker_assign_workerid(int nworkers, int workerid_array[]);

@@ -8,6 +8,11 @@
 #include "core/worker.h"
 #include "mpi/mpi.h"
 
+int bindings_are_made(const struct node *node)
+{
+	return plat_worker_bindid(node->plat, 0) >= 0;
+}
+
 void starpu_display_bindings(void)
 {
 	struct node *node = api_node(__func__);
@@ -17,7 +22,7 @@ void starpu_display_bindings(void)
 		char name[64], where[32] = "not bound";
 
 		starpu_worker_get_name(i, name, sizeof(name));
-		if (core >= 0)
+		if (core >= 0 && bindings_are_made(node))
 			snprintf(where, sizeof(where), "core %d", core);
 		printf("[orrery][rank %d] worker %d, %s: %s\n", node->rank, i, name,
 		       where);

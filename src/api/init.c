@@ -453,10 +453,11 @@ int starpu_bind_thread_on(int cpuid, unsigned flags, const char *name)
 
 void starpu_bind_thread_on_worker(unsigned workerid)
 {
+	struct node *node = api_node(__func__);
 	int core = starpu_worker_get_bindid((int)workerid);
 
-	if (core >= 0)
-		plat_bind_thread(api_node(__func__)->plat, core);
+	if (core >= 0 && bindings_are_made(node))
+		plat_bind_thread(node->plat, core);
 }
 
 void starpu_bind_thread_on_main(void)

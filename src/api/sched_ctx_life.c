@@ -8,6 +8,7 @@
 #include <starpu_sched_ctx.h>
 
 #include "api/api.h"
+#include "api/bindings.h"
 #include "api/sched_ctx.h"
 #include "base/check.h"
 #include "core/sched/contexts.h"
@@ -487,7 +488,7 @@ void starpu_sched_ctx_bind_current_thread_to_cpuid(unsigned cpuid)
 	if (orrery_is_simulated() && !plat_self())
 		return;
 	node = api_node(__func__);
-	if (plat_bind_thread(node->plat, (int)cpuid) != 0)
+	if (bindings_are_made(node) && plat_bind_thread(node->plat, (int)cpuid) != 0)
 		orr_complain(node->rank,
 			     "%s: the thread is not bound: there is no core %u", __func__,
 			     cpuid);

@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "base/check.h"
 #include "core/task/codelet.h"
+#include "core/sched/cores.h"
 #include "core/sched/sched.h"
 #include "core/sched/teams.h"
 #include "core/lasting.h"
@@ -203,12 +204,8 @@ int starpu_worker_get_bindid(int workerid)
 {
 	struct worker *worker = worker_at(__func__, workerid);
 
-	if (worker->type != STARPU_CPU_WORKER)
-		return -1;
 	/* Those of devices go where the system puts them. */
-	if (device_has_memory(worker->kind))
-		return -1;
-	return plat_worker_bindid(worker->node->plat, worker->devid);
+	return cores_has(worker) ? cores_core_of(worker) : -1;
 }
 
 /* A combined worker is of the kind of its first, and has its memory. */

@@ -337,7 +337,8 @@ static void tell_idle(struct worker *worker, int is_idle)
 /* Take the job into the pipeline and have its data brought. */
 static void take(struct worker *worker, struct job *job)
 {
-	worker->pipeline[worker->npipeline++] = job;
+	worker->pipeline[worker->npipeline] = job;
+	orr_store(&worker->npipeline, worker->npipeline + 1);
 	job->worker = worker;
 	observer_taken(worker, job);
 	if (events_on(&worker->node->events)) {
@@ -359,7 +360,8 @@ static void leave_pipeline(struct worker *worker, struct job *job)
 
 	while (worker->pipeline[i] != job)
 		i++;
-	for (worker->npipeline--; i < worker->npipeline; i++)
+	orr_store(&worker->npipeline, worker->npipeline - 1);
+	for (; i < worker->npipeline; i++)
 		worker->pipeline[i] = worker->pipeline[i + 1];
 }
 

@@ -99,6 +99,27 @@ static void the_thread_of_communication_has_a_core(void)
 	unsetenv("STARPU_MPI_THREAD_COREID");
 }
 
+static void a_configuration_binds_workers(void)
+{
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.ncpus = 3;
+	conf.use_explicit_workers_bindid = 1;
+	for (unsigned i = 0; i < STARPU_NMAXWORKERS; i++)
+		conf.workers_bindid[i] = 7 - i % 4;
+	expect_of(&conf, (int[]){7, 6, 5, -1});
+	/* The environment goes before, unless it must not. */
+	setenv("STARPU_WORKERS_CPUID", "2 0 4", 1);
+	expect_of(&conf, (int[]){2, 0, 4, -1});
+	conf.precedence_over_environment_variables = 1;
+	expect_of(&conf, (int[]){7, 6, 5, -1});
+	unsetenv("STARPU_WORKERS_CPUID");
+	/* Without the flag the numbers say nothing. */
+	conf.use_explicit_workers_bindid = 0;
+	expect_of(&conf, (int[]){0, 2, 4, -1});
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -108,6 +129,7 @@ int main(void)
 		{"the main thread has a core", the_main_thread_has_a_core},
 		{"the thread of communication has a core",
 		 the_thread_of_communication_has_a_core},
+		{"a configuration binds workers", a_configuration_binds_workers},
 		{NULL, NULL},
 	};
 

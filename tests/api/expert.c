@@ -522,6 +522,31 @@ static void check_tree(void)
 	starpu_shutdown();
 }
 
+/* From a worker to its leaf of the tree, and back, whether workers are bound or not. */
+static void check_units(void)
+{
+	claim_start(4);
+	for (int i = 0; i < 4; i++) {
+		int unit = starpu_worker_get_bindid(i), is_there = 0, *ids;
+		int n = starpu_bindid_get_workerids(unit, &ids);
+		struct starpu_tree *leaf =
+			starpu_tree_get(starpu_workers_get_tree(), unit);
+
+		CLAIM(leaf && leaf->is_pu);
+		for (int k = 0; k < n; k++)
+			is_there |= ids[k] == i;
+		CLAIM(is_there);
+	}
+	starpu_shutdown();
+}
+
+static void check_unbound_units(void)
+{
+	setenv("STARPU_WORKERS_NOBIND", "1", 1);
+	check_units();
+	unsetenv("STARPU_WORKERS_NOBIND");
+}
+
 static const struct claim claims[] = {
 	{"hooks_have_numbers", check_numbers},
 	{"hooks_are_called_until_they_are_taken_away", check_called},
@@ -533,6 +558,8 @@ static const struct claim claims[] = {
 	{"signals_wake_workers", check_condition},
 	{"debuggers_stop_at_a_task", check_breaks},
 	{"trees_know_neighbours", check_tree},
+	{"workers_have_a_leaf_of_the_tree", check_units},
+	{"workers_that_are_not_bound_too", check_unbound_units},
 	{NULL, NULL},
 };
 

@@ -137,9 +137,9 @@ static void workers_are_bound(void)
 	int core;
 
 	begin("eager", 1);
-	core = starpu_worker_get_bindid(0);
-	CLAIM_EQ(starpu_perf_knob_get_per_worker_int32_value(id, 0), core);
+	core = starpu_perf_knob_get_per_worker_int32_value(id, 0);
 	if (core >= 0) {
+		CLAIM_EQ(starpu_worker_get_bindid(0), core);
 		starpu_perf_knob_set_per_worker_int32_value(id, 0, core == 0);
 		if (starpu_cpu_os_index(core == 0) >= 0)
 			CLAIM_EQ(starpu_worker_get_bindid(0), core == 0);

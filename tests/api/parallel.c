@@ -312,6 +312,99 @@ static void a_master_has_the_cores_of_its_context(void)
 	starpu_shutdown();
 }
 
+static int nwide, most_wide;
+
+static void counted_kernel(void *buffers[], void *arg)
+{
+	int n = __atomic_add_fetch(&nwide, 1, __ATOMIC_SEQ_CST);
+
+	(void)buffers;
+	(void)arg;
+	if (n > __atomic_load_n(&most_wide, __ATOMIC_SEQ_CST))
+		__atomic_store_n(&most_wide, n, __ATOMIC_SEQ_CST);
+	starpu_usleep(200);
+	__atomic_add_fetch(&nwide, -1, __ATOMIC_SEQ_CST);
+}
+
+/* The sets that are declared share a worker then. */
+static void one_parallel_task_at_a_time(void)
+{
+	struct starpu_codelet pair = {.type = STARPU_FORKJOIN,
+				      .max_parallelism = 2,
+				      .cpu_funcs = {counted_kernel},
+				      .model = &model};
+	struct starpu_conf conf;
+
+	starpu_conf_init(&conf);
+	conf.ncpus = NWORKERS;
+	conf.sched_policy_name = "peager";
+	conf.single_combined_worker = 1;
+	most_wide = 0;
+	if (starpu_init(&conf) != 0)
+		exit(77);
+	CLAIM_EQ(starpu_combined_worker_get_count(), NWORKERS - 1);
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(starpu_task_submit(make(&pair, i)), 0);
+	starpu_task_wait_for_all();
+	CLAIM_EQ(most_wide, 1);
+	starpu_shutdown();
+}
+
+static int nplain[STARPU_NMAXWORKERS], nbegun, nbefore;
+
+static void plain_kernel(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	STARPU_ATOMIC_ADD(&nbegun, 1);
+	STARPU_ATOMIC_ADD(&nplain[starpu_worker_get_id()], 1);
+}
+
+static void wide_kernel(void *buffers[], void *arg)
+{
+	int none = -1, n = __atomic_load_n(&nbegun, __ATOMIC_SEQ_CST);
+
+	note(buffers, arg);
+	__atomic_compare_exchange_n(&nbefore, &none, n, 0, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+}
+
+/* In turns with parallel tasks, which others would wait for; but the first of these waits
+ * for few. */
+static void plain_tasks_pass_parallel_ones(const char *policy)
+{
+	struct starpu_codelet plain = {.cpu_funcs = {plain_kernel}, .model = &model},
+			      wide = spmd;
+
+	wide.cpu_funcs[0] = wide_kernel;
+	memset(nplain, 0, sizeof(nplain));
+	nbegun = 0;
+	nbefore = -1;
+	begin(policy);
+	starpu_pause();
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(starpu_task_submit(make(i % 2 ? &wide : &plain, i)), 0);
+	starpu_resume();
+	starpu_task_wait_for_all();
+	starpu_shutdown();
+	CLAIM_EQ(nbegun, NTASKS / 2);
+	CLAIM(nbefore >= 1 && nbefore <= NWORKERS);
+	for (int i = 0; i < NTASKS; i++)
+		CLAIM_EQ(calls[i], i % 2 ? NWORKERS : 0);
+	for (int i = 0; i < NWORKERS; i++)
+		CLAIM(!orrery_is_simulated() || nplain[i] == NTASKS / 2 / NWORKERS);
+}
+
+static void plain_tasks_pass_under_peager(void)
+{
+	plain_tasks_pass_parallel_ones("peager");
+}
+
+static void plain_tasks_pass_under_pheft(void)
+{
+	plain_tasks_pass_parallel_ones("pheft");
+}
+
 static const struct claim claims[] = {
 	{"sets are there from the start", sets_are_there_from_the_start},
 	{"SPMD kernels are called by each", spmd_kernels_are_called_by_each},
@@ -323,6 +416,9 @@ static const struct claim claims[] = {
 	{"contexts have their own", contexts_have_their_own},
 	{"simulated tasks are faster", simulated_tasks_are_faster},
 	{"a master has the cores of its context", a_master_has_the_cores_of_its_context},
+	{"one parallel task at a time", one_parallel_task_at_a_time},
+	{"plain tasks pass under peager", plain_tasks_pass_under_peager},
+	{"plain tasks pass under pheft", plain_tasks_pass_under_pheft},
 	{NULL, NULL}};
 
 int main(void)

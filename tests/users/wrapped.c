@@ -20,7 +20,7 @@ enum { NTASKS = 60, NHANDLES = 4, NPASSES = 6 };
 enum hook { INIT, DEINIT, PUSH, POP, PRE, POST, COME, LEAVE, NHOOKS };
 
 static struct starpu_sched_policy *inside[STARPU_NMAX_SCHED_CTXS], *next;
-static int counts[STARPU_NMAX_SCHED_CTXS][NHOOKS], nrun;
+static int counts[STARPU_NMAX_SCHED_CTXS][NHOOKS], nrun, nforeseen, nbad;
 
 static void count(unsigned ctx, enum hook hook)
 {
@@ -41,11 +41,23 @@ static void deinit(unsigned ctx)
 	inside[ctx]->deinit_sched(ctx);
 }
 
+/* The end that the other one foresees is its duration away, or further. */
+static void foresee(struct starpu_task *task, double (*simulate)(struct starpu_task *))
+{
+	double now = starpu_timing_now(), end = simulate(task);
+
+	__atomic_add_fetch(&nforeseen, 1, __ATOMIC_SEQ_CST);
+	if (!(end >= now + 49.999 && end < now + 1e9))
+		__atomic_add_fetch(&nbad, 1, __ATOMIC_SEQ_CST);
+}
+
 static int push(struct starpu_task *task)
 {
 	unsigned ctx = task->sched_ctx;
 
 	count(ctx, PUSH);
+	if (inside[ctx]->simulate_push_task)
+		foresee(task, inside[ctx]->simulate_push_task);
 	return inside[ctx]->push_task(task);
 }
 
@@ -206,6 +218,15 @@ static int check_counts(unsigned ctx, int least)
 	       check(name, "add_workers", n[COME], 1, 100);
 }
 
+/* Of the policies that reckon with durations, all tasks are foreseen. */
+static int check_foreseen(const char *name, int ntasks)
+{
+	int n = strncmp(name, "dm", 2) == 0 ? ntasks : 0;
+
+	return check(name, "foreseen tasks", nforeseen, n, n) +
+	       check(name, "ends foreseen too early, or not at all", nbad, 0, 0);
+}
+
 /* ---- the three ways -------------------------------------------------- */
 
 static int alone(struct starpu_sched_policy *policy, double *spent)
@@ -214,12 +235,14 @@ static int alone(struct starpu_sched_policy *policy, double *spent)
 	int failed;
 
 	next = policy;
+	nforeseen = nbad = 0;
 	begin(&wrapped);
 	failed = strcmp(starpu_sched_ctx_get_sched_policy(0)->policy_name, "counting") !=
 		 0;
 	*spent = run_all();
 	end();
 	failed += check(policy->policy_name, "tasks", nrun, NTASKS, NTASKS);
+	failed += check_foreseen(policy->policy_name, NTASKS);
 	return failed + check_counts(0, NTASKS);
 }
 

@@ -40,7 +40,7 @@ int cores_has(const struct worker *worker)
 	return worker->type == STARPU_CPU_WORKER && !device_has_memory(worker->kind);
 }
 
-static int core_of(const struct worker *worker)
+int cores_core_of(const struct worker *worker)
 {
 	int core = plat_worker_bindid(worker->node->plat, worker->devid);
 
@@ -51,7 +51,7 @@ static int place_of(const struct worker *worker, enum plat_level level)
 {
 	/* Of units that nobody knows, each worker has one. */
 	if (level == PLAT_PU)
-		return core_of(worker);
+		return cores_core_of(worker);
 	return plat_worker_place(worker->node->plat, worker->devid, level);
 }
 
@@ -100,11 +100,11 @@ static void grow(const struct node *node, struct starpu_tree *tree, int *ids, in
 	       (nplaces = count_places(node, ids, n, (enum plat_level)(level + 1))) <= 1)
 		level++;
 	if (nplaces <= 1) {
-		tree_node_fill(tree,
-			       (struct starpu_tree){.father = father,
-						    .id = core_of(&node->workers[ids[0]]),
-						    .level = PLAT_PU,
-						    .is_pu = 1});
+		tree_node_fill(tree, (struct starpu_tree){
+					     .father = father,
+					     .id = cores_core_of(&node->workers[ids[0]]),
+					     .level = PLAT_PU,
+					     .is_pu = 1});
 		return;
 	}
 	tree_node_fill(tree, (struct starpu_tree){.father = father, .level = (int)level});
@@ -120,7 +120,8 @@ static void grow(const struct node *node, struct starpu_tree *tree, int *ids, in
 
 static int by_core(const struct node *node, int a, int b)
 {
-	int core_a = core_of(&node->workers[a]), core_b = core_of(&node->workers[b]);
+	int core_a = cores_core_of(&node->workers[a]),
+	    core_b = cores_core_of(&node->workers[b]);
 
 	return core_a != core_b ? core_a - core_b : a - b;
 }
@@ -144,7 +145,7 @@ static struct cores *cores_new(struct node *node)
 	cores->n = n;
 	cores->at = cores->ids + n;
 	for (int i = 0; i < n; i++)
-		cores->at[i] = core_of(&node->workers[cores->ids[i]]);
+		cores->at[i] = cores_core_of(&node->workers[cores->ids[i]]);
 	if (n > 0)
 		grow(node, &cores->tree, ids, n);
 	free(ids);

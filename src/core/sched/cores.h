@@ -26,6 +26,8 @@ struct cores *cores_get(struct node *node);
 void cores_free(struct node *node);
 /* The workers on a core; returns how many. */
 int cores_find(struct cores *cores, int core, int **ids);
+/* The number of the core of a worker that is on one. */
+int cores_core_of(const struct worker *worker);
 /* 1: it is on a core. */
 int cores_has(const struct worker *worker);
 /* Cuts ids, whose workers are on cores, into those that lie together: moves them so that

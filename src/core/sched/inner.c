@@ -2,8 +2,11 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/sched/inner.h"
 
+#include <math.h>
+
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/sched/sched_dmda.h"
 #include "core/sched/sched_own.h"
 #include "core/task/task.h"
 
@@ -205,18 +208,38 @@ void inner_workers(unsigned id, int *ids, unsigned n)
 
 /* ---- tasks ----------------------------------------------------------- */
 
-int inner_push_task(struct starpu_task *task)
+static struct job *job_pushed(const char *function, const struct starpu_task *task)
 {
 	struct job *job = task->starpu_private;
 
 	if (!job || job->life == LIFE_NEW || !job->sched)
 		orr_die(-1,
-			"push_task of one of starpu_sched_get_predefined_policies() was "
-			"given task \"%s\", which has not been submitted; expected one "
-			"that a policy's own push_task was given",
-			task_name(task));
+			"%s of one of starpu_sched_get_predefined_policies() was given "
+			"task \"%s\", which has not been submitted; expected one that a "
+			"policy's own push_task was given",
+			function, task_name(task));
+	return job;
+}
+
+int inner_push_task(struct starpu_task *task)
+{
+	struct job *job = job_pushed("push_task", task);
+
 	push(inner_of("push_task", job->sched), job);
 	return 0;
+}
+
+/* Of a policy whose object has it, but another one's init_sched() may have been called.
+ */
+double inner_simulate_push_task(struct starpu_task *task)
+{
+	struct job *job = job_pushed("simulate_push_task", task);
+	struct sched *inner = inner_of("simulate_push_task", job->sched);
+	double end_s = INFINITY;
+
+	if (inner->ops->object.simulate_push_task)
+		end_s = dmda_soonest_end_s(inner, job);
+	return isinf(end_s) ? NAN : 1e6 * end_s;
 }
 
 struct job *inner_pop(struct sched *inner, struct worker *worker)

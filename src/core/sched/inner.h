@@ -32,14 +32,28 @@ void inner_notify(struct starpu_task *task, int worker, int perf_worker, unsigne
 void inner_hook(struct starpu_task *task, unsigned id);
 void inner_workers(unsigned id, int *ids, unsigned n);
 
+/* Microseconds, of starpu_timing_now(); NaN: nobody knows.  Only of policies that reckon
+ * with durations, as of StarPU's. */
+double inner_simulate_push_task(struct starpu_task *task);
+#define INNER_SIMULATES_dm               , inner_simulate_push_task
+#define INNER_SIMULATES_dmda             , inner_simulate_push_task
+#define INNER_SIMULATES_dmdap            , inner_simulate_push_task
+#define INNER_SIMULATES_dmdar            , inner_simulate_push_task
+#define INNER_SIMULATES_dmdas            , inner_simulate_push_task
+#define INNER_SIMULATES_dmdasd           , inner_simulate_push_task
+#define INNER_SECOND(first, second, ...) second
+/* What stands there for the policy, else NULL. */
+#define INNER_OR_NULL(...) INNER_SECOND(__VA_ARGS__, NULL, )
+
 /* The functions of a policy's object, which differ by init_sched alone. */
 #define INNER_CALLS(policy)                                                              \
 	.init_sched = inner_init_##policy, .deinit_sched = inner_deinit,                 \
-	.push_task = inner_push_task, .push_task_notify = inner_notify,                  \
-	.pop_task = inner_pop_task, .pre_exec_hook = inner_hook,                         \
-	.post_exec_hook = inner_hook, .do_schedule = inner_do_schedule,                  \
-	.add_workers = inner_workers, .remove_workers = inner_workers,                   \
-	.worker_type = STARPU_WORKER_LIST
+	.push_task = inner_push_task,                                                    \
+	.simulate_push_task = INNER_OR_NULL(INNER_SIMULATES_##policy),                   \
+	.push_task_notify = inner_notify, .pop_task = inner_pop_task,                    \
+	.pre_exec_hook = inner_hook, .post_exec_hook = inner_hook,                       \
+	.do_schedule = inner_do_schedule, .add_workers = inner_workers,                  \
+	.remove_workers = inner_workers, .worker_type = STARPU_WORKER_LIST
 
 /* ---- for the scheduler around it; all of them when there is none, too --- */
 

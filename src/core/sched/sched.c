@@ -117,6 +117,7 @@ static int is_alike(const struct starpu_sched_policy *a,
 {
 	return a->init_sched == b->init_sched && a->deinit_sched == b->deinit_sched &&
 	       a->push_task == b->push_task && a->pop_task == b->pop_task &&
+	       a->simulate_push_task == b->simulate_push_task &&
 	       a->push_task_notify == b->push_task_notify &&
 	       a->submit_hook == b->submit_hook && a->pre_exec_hook == b->pre_exec_hook &&
 	       a->post_exec_hook == b->post_exec_hook &&

@@ -86,6 +86,9 @@ dmda_chance_of(const struct dmda *dmda, const struct dmda_forecast *forecast,
 					  : worker->id];
 }
 
+/* sched_dmda_simulate.c: the date at which a task that is pushed now is expected to end,
+ * on the worker that ends it first; INFINITY: nobody knows. */
+double dmda_soonest_end_s(struct sched *sched, struct job *job);
 /* sched_dmda_forecast.c */
 void dmda_forecast(struct dmda_forecast *forecast, struct dmda *dmda, struct job *job);
 void dmda_ask_models(struct dmda_chance *chance, struct worker *worker, struct job *job,

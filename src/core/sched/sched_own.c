@@ -23,8 +23,7 @@ static struct sched *own_open(struct node *node)
 static void own_opened(struct sched *sched)
 {
 	contexts_collection(sched);
-	if (sched->policy->init_sched)
-		sched->policy->init_sched((unsigned)sched->id);
+	telling_open(sched);
 }
 
 /* At the end of the node there are those that never left. */

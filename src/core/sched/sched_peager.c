@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 /* One queue, with pheft by priority; a worker that finds a parallel task there has a team
  * of its run it: the largest one (peager), or that by which models expect it to end first
- * (pheft).
+ * (pheft).  While others of the team are at work, it first does what stands behind the
+ * parallel task and needs one worker: one task for each of these others at most.
  */
 #include "core/sched/sched.h"
 
@@ -14,11 +15,23 @@
 #include "core/sched/queue.h"
 #include "core/sched/teams.h"
 
+/* How far a worker looks for a task that needs one worker. */
+enum { LOOK_AHEAD = 16 };
+
+/* A parallel task that others pass, or that stands before one that has. */
+struct passed {
+	struct passed *next;
+	struct job *job;
+	int n; /* times */
+};
+
 struct peager {
 	struct sched base;
 	int asks_models;
 	int seen_changes; /* of the set, at the last look for teams; atomic */
 	struct queue queue;
+	struct orr_lock lock; /* of these, which go before the queue: */
+	struct passed *first; /* atomic */
 };
 
 static struct peager *peager_of(struct sched *sched)
@@ -33,6 +46,7 @@ static struct sched *open(int asks_models)
 	peager->asks_models = asks_models;
 	peager->seen_changes = -1;
 	queue_init(&peager->queue, !asks_models);
+	orr_lock_init(&peager->lock);
 	return &peager->base;
 }
 
@@ -50,6 +64,7 @@ static struct sched *pheft_open(struct node *node)
 
 static void peager_close(struct sched *sched)
 {
+	ORR_ASSERT(!peager_of(sched)->first);
 	queue_free(&peager_of(sched)->queue);
 	free(peager_of(sched));
 }
@@ -129,12 +144,98 @@ static const struct team *choose(struct peager *peager, struct worker *worker,
 	return best;
 }
 
+/* ---- what may pass ----------------------------------------------------- */
+
+static struct passed *new_passed(struct job *job)
+{
+	struct passed *passed = orr_alloc(sizeof(*passed));
+
+	passed->job = job;
+	return passed;
+}
+
+static void put_passed(struct peager *peager, struct passed *passed, int is_last)
+{
+	struct passed **at = &peager->first;
+
+	orr_lock(&peager->lock);
+	while (is_last && *at)
+		at = &(*at)->next;
+	passed->next = *at;
+	orr_swap_ptr((void **)at, passed);
+	orr_unlock(&peager->lock);
+}
+
+/* The first, if the worker can run it, or NULL. */
+static struct passed *take_passed(struct peager *peager, const struct worker *worker)
+{
+	struct passed *passed;
+
+	if (!orr_load_ptr((void **)&peager->first))
+		return NULL;
+	orr_lock(&peager->lock);
+	passed = peager->first;
+	if (passed && !worker_can_run_job(worker, passed->job))
+		passed = NULL;
+	if (passed)
+		orr_swap_ptr((void **)&peager->first, passed->next);
+	orr_unlock(&peager->lock);
+	return passed;
+}
+
+static int is_free(const struct team *team, const struct worker *self)
+{
+	for (int i = 0; i < team->size; i++) {
+		struct worker *worker = &self->node->workers[team->ids[i]];
+
+		if (worker != self && (orr_load_ptr((void **)&worker->gangs) ||
+				       orr_load(&worker->npipeline) > 0))
+			return 0;
+	}
+	return 1;
+}
+
+/* The next that needs one worker; the parallel ones before it stay in their order. */
+static struct job *pop_single(struct peager *peager, struct worker *worker)
+{
+	struct job *job = queue_pop(&peager->queue, worker);
+
+	for (int i = 0; job && choose(peager, worker, job); i++) {
+		put_passed(peager, new_passed(job), 1);
+		job = i < LOOK_AHEAD ? queue_pop(&peager->queue, worker) : NULL;
+	}
+	return job;
+}
+
+/* A task for the worker, which would wait for the others of the team; or NULL. */
+static struct job *let_pass(struct peager *peager, struct worker *worker,
+			    const struct team *team, struct passed *passed)
+{
+	struct job *job = NULL;
+
+	if (passed->n < team->size - 1 && !is_free(team, worker))
+		job = pop_single(peager, worker);
+	passed->n += job != NULL;
+	return job;
+}
+
 static struct job *peager_pop(struct sched *sched, struct worker *worker)
 {
 	struct peager *peager = peager_of(sched);
-	struct job *job = queue_pop(&peager->queue, worker);
+	struct passed *passed = take_passed(peager, worker);
+	struct job *job = passed ? passed->job : queue_pop(&peager->queue, worker);
 	const struct team *team = job ? choose(peager, worker, job) : NULL;
+	struct job *other = NULL;
 
+	if (team && !passed)
+		passed = new_passed(job);
+	if (team)
+		other = let_pass(peager, worker, team, passed);
+	if (other) {
+		put_passed(peager, passed, 0);
+		return other;
+	}
+	free(passed);
 	if (!team)
 		return job;
 	gang_start(team, job);

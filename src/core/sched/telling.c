@@ -72,10 +72,12 @@ static struct starpu_worker_collection *all_of(struct sched *sched, const int *i
 
 typedef void tell_t(struct sched *sched, int *ids, unsigned n);
 
-static void speak(struct sched *sched, tell_t *tell, int *ids, int n)
+/* The policy sees workers, which are freed. */
+static void show(struct sched *sched, struct starpu_worker_collection *workers,
+		 tell_t *tell, int *ids, int n)
 {
 	struct plat_caller *caller = plat_caller(sched->node->plat);
-	struct telling_view view = {.sched = sched, .workers = all_of(sched, ids, n)};
+	struct telling_view view = {.sched = sched, .workers = workers};
 	const struct telling_view *before = caller->view;
 
 	caller->view = &view;
@@ -83,7 +85,25 @@ static void speak(struct sched *sched, tell_t *tell, int *ids, int n)
 	tell(sched, ids, (unsigned)n);
 	orr_add(&sched->nviews, -1);
 	caller->view = before;
-	collection_free(view.workers);
+	collection_free(workers);
+}
+
+static void speak(struct sched *sched, tell_t *tell, int *ids, int n)
+{
+	show(sched, all_of(sched, ids, n), tell, ids, n);
+}
+
+static void open_policy(struct sched *sched, int *ids, unsigned n)
+{
+	(void)ids;
+	(void)n;
+	if (sched->policy->init_sched)
+		sched->policy->init_sched((unsigned)sched->id);
+}
+
+void telling_open(struct sched *sched)
+{
+	show(sched, collection_new(sched->policy->worker_type), open_policy, NULL, 0);
 }
 
 static void close_policy(struct sched *sched, int *ids, unsigned n)

@@ -40,6 +40,8 @@ int telling_gone(struct sched *sched, const int *mine, int n);
 void telling_close(struct sched *sched, const int *ids, int n);
 /* What the calling thread sees instead of the set, or NULL. */
 struct starpu_worker_collection *telling_seen(const struct sched *sched);
+/* The policy is made: it sees no workers meanwhile. */
+void telling_open(struct sched *sched);
 /* The first ones, before there are threads that change the set. */
 void telling_first(struct sched *sched);
 /* The set has changed. */
