@@ -7,12 +7,12 @@
 #include "base/check.h"
 
 /* A region begins with the words of its lines; those of the words themselves are free,
- * and the first is the link to the next region. */
+ * and the first is the link to the next region.  Without words a chunk has the link. */
 enum {
 	WORDS_BYTES =
 		CHUNK_STORE_REGION_BYTES / CHUNK_STORE_LINE_BYTES * (int)sizeof(uint16_t),
 	CHUNKS_OF_WORDS = WORDS_BYTES / CHUNK_STORE_CHUNK_BYTES,
-	CHUNKS = CHUNK_STORE_REGION_BYTES / CHUNK_STORE_CHUNK_BYTES - CHUNKS_OF_WORDS
+	CHUNKS = CHUNK_STORE_REGION_BYTES / CHUNK_STORE_CHUNK_BYTES
 };
 
 _Static_assert(WORDS_BYTES % CHUNK_STORE_CHUNK_BYTES == 0, "chunks begin behind them");
@@ -21,6 +21,7 @@ _Static_assert(WORDS_BYTES % CHUNK_STORE_CHUNK_BYTES == 0, "chunks begin behind 
 static void new_region(struct chunk_store *store)
 {
 	size_t bytes = 2 * (size_t)CHUNK_STORE_REGION_BYTES;
+	size_t nlost = store->is_wordless ? 1 : CHUNKS_OF_WORDS;
 	char *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	size_t skip;
@@ -35,8 +36,8 @@ static void new_region(struct chunk_store *store)
 		(void)madvise(base + skip, CHUNK_STORE_REGION_BYTES, MADV_HUGEPAGE);
 	*(void **)(void *)(base + skip) = store->regions;
 	store->regions = base + skip;
-	store->fresh = base + skip + WORDS_BYTES;
-	store->nfresh = CHUNKS;
+	store->fresh = base + skip + nlost * CHUNK_STORE_CHUNK_BYTES;
+	store->nfresh = CHUNKS - nlost;
 	if (skip)
 		munmap(base, skip);
 	munmap(base + skip + CHUNK_STORE_REGION_BYTES, CHUNK_STORE_REGION_BYTES - skip);
@@ -107,5 +108,5 @@ void chunk_store_free(struct chunk_store *store)
 		munmap(region, CHUNK_STORE_REGION_BYTES);
 		region = next;
 	}
-	*store = (struct chunk_store){0};
+	*store = (struct chunk_store){.is_wordless = store->is_wordless};
 }

@@ -10,6 +10,7 @@
  * KiB pages each of them is a miss in the TLB; and a cache line each is too much, where
  * two bytes tell what is asked.  So each line of a chunk has a word of 16 bits, at the
  * start of the region that the chunk lies in: a shift and an addition away, 32 in a line.
+ * A store without words has more room.
  *
  * Not locked: the nodes of a process are simulated in one thread, and a process that runs
  * for real has one node, which locks its pools.
@@ -24,6 +25,7 @@ enum {
 };
 
 struct chunk_store {
+	int is_wordless; /* chunk_word() must not be asked for */
 	void *free_list; /* chunks; the first word points to the next */
 	void *regions;   /* the first word of a region points to the next */
 	char *fresh;     /* not yet handed out, in the newest region */
@@ -35,7 +37,8 @@ struct chunk_store {
 	size_t rest_bytes;
 };
 
-/* A zeroed struct chunk_store is an empty store.  A chunk is aligned to 64 bytes. */
+/* A zeroed struct chunk_store is an empty store; is_wordless may be set at once.  A chunk
+ * is aligned to 64 bytes. */
 void *chunk_store_get(struct chunk_store *store);
 void chunk_store_put(struct chunk_store *store, void *chunk);
 /* The same for less than a chunk; bytes is a multiple of 64, and as given when it goes

@@ -3,18 +3,69 @@
 #include "base/pool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
 
 enum { POOL_FIRST_OBJECTS = 4 };
 enum { POOL_ALIGN = 16, POOL_LINE = 64, POOL_LARGE = 128 };
 
-void pool_init(struct pool *pool, size_t object_bytes)
+void pool_init_in(struct pool *pool, size_t object_bytes, struct chunk_store *store)
 {
 	size_t align = object_bytes >= POOL_LARGE ? POOL_LINE : POOL_ALIGN;
 	size_t bytes = (object_bytes + align - 1) & ~(align - 1);
 
-	*pool = (struct pool){.object_bytes = bytes, .align = align};
+	*pool = (struct pool){.object_bytes = bytes, .align = align, .store = store};
+}
+
+/* NULL: the object is not in common. */
+static struct pool *common_of(struct pool_commons *commons, size_t bytes)
+{
+	size_t lines = (bytes + POOL_LINE - 1) / POOL_LINE;
+	struct pool *common;
+
+	if (!commons || lines > POOL_COMMON_LINES)
+		return NULL;
+	common = &commons->pools[lines];
+	if (!common->object_bytes)
+		pool_init_stored(common, bytes, &commons->store);
+	return common;
+}
+
+void pool_init_among(struct pool *pool, size_t object_bytes, struct pool_commons *commons)
+{
+	pool_init_in(pool, object_bytes, commons ? &commons->store : NULL);
+	pool->common = common_of(commons, object_bytes);
+}
+
+void *pool_commons_get(struct pool_commons *commons, size_t bytes)
+{
+	struct pool *common = common_of(commons, bytes);
+
+	return common ? memset(pool_get(common), 0, bytes) : orr_alloc(bytes);
+}
+
+void pool_commons_put(struct pool_commons *commons, void *object, size_t bytes)
+{
+	struct pool *common = common_of(commons, bytes);
+
+	if (!object)
+		return;
+	if (common)
+		pool_put(common, object);
+	else
+		free(object);
+}
+
+void pool_commons_free(struct pool_commons *commons)
+{
+	memset(commons->pools, 0, sizeof(commons->pools));
+	chunk_store_free(&commons->store);
+}
+
+void pool_init(struct pool *pool, size_t object_bytes)
+{
+	pool_init_in(pool, object_bytes, NULL);
 }
 
 void pool_init_stored(struct pool *pool, size_t object_bytes, struct chunk_store *store)
@@ -33,9 +84,12 @@ struct chunk_head {
 _Static_assert(sizeof(struct chunk_head) <= POOL_ALIGN, "objects lie behind the head");
 _Static_assert((int)POOL_LINE == (int)CHUNK_STORE_LINE_BYTES, "each has a word");
 
+/* Whole lines, as pieces of a store are. */
 static size_t chunk_bytes(const struct pool *pool, size_t nobjects)
 {
-	return pool->align + nobjects * pool->object_bytes;
+	size_t bytes = pool->align + nobjects * pool->object_bytes;
+
+	return (bytes + POOL_LINE - 1) & ~((size_t)POOL_LINE - 1);
 }
 
 /* In a chunk of the store. */
@@ -66,7 +120,8 @@ void pool_free(struct pool *pool)
 		next = chunk->next;
 		chunk_store_put(pool->store, chunk);
 	}
-	*pool = (struct pool){.object_bytes = pool->object_bytes,
+	*pool = (struct pool){.common = pool->common,
+			      .object_bytes = pool->object_bytes,
 			      .align = pool->align,
 			      .store = pool->store};
 }
@@ -77,7 +132,7 @@ static void **new_chunk(struct pool *pool, size_t *n)
 	size_t most = most_objects(pool);
 	void **chunk;
 
-	if (uses_pieces(pool) && *n >= most) {
+	if (uses_pieces(pool) && chunk_bytes(pool, *n) >= CHUNK_STORE_CHUNK_BYTES) {
 		*n = most;
 		chunk = chunk_store_get(pool->store);
 		*chunk = pool->borrowed;
@@ -96,16 +151,26 @@ static void **new_chunk(struct pool *pool, size_t *n)
 	return chunk;
 }
 
+/* Pages of malloc()'s that nobody asks for are not there; in a store's huge pages all of
+ * a chunk is, so of thousands of pools none may have much more than it needs. */
+static size_t next_nobjects(const struct pool *pool)
+{
+	size_t last = pool->nlast;
+
+	if (last == 0)
+		return POOL_FIRST_OBJECTS;
+	if (pool->store)
+		return last + last / 8 + 1;
+	return 2 * last * pool->object_bytes > CHUNK_STORE_CHUNK_BYTES ? last : 2 * last;
+}
+
 void *pool_refill(struct pool *pool)
 {
 	char *object;
 
 	if (pool->nfresh == 0) {
-		size_t n = pool->nlast ? 2 * pool->nlast : POOL_FIRST_OBJECTS;
+		size_t n = next_nobjects(pool);
 
-		if (n * pool->object_bytes > CHUNK_STORE_CHUNK_BYTES && pool->nlast &&
-		    !pool->store)
-			n = pool->nlast;
 		pool->fresh = (char *)new_chunk(pool, &n);
 		((struct chunk_head *)(void *)pool->fresh)->nobjects = n;
 		pool->fresh += pool->align;

@@ -51,6 +51,7 @@ struct world *world_get(void)
 	world = orr_alloc(sizeof(*world));
 	orr_lock_init(&world->lasting_lock);
 	orr_lock_init(&world->disk_lock);
+	world->pools.store.is_wordless = 1;
 	if (orr_cas_ptr(slot, NULL, world))
 		return world;
 	free(world); /* Another thread was first. */
@@ -140,6 +141,7 @@ static void world_leave(struct world *world)
 	if (--world->nnodes > 0)
 		return;
 	chunk_store_free(&world->store);
+	pool_commons_free(&world->pools);
 	shapes_free(world);
 }
 
@@ -432,8 +434,8 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->uniques_lock);
 	orr_lock_init(&node->links_lock);
 	orr_lock_init(&node->combinations.lock);
-	pool_init(&node->job_pool, sizeof(struct roomy_job));
-	pool_init(&node->body_pool, sizeof(struct data_body));
+	pool_init_in(&node->job_pool, sizeof(struct roomy_job), node->store);
+	pool_init_in(&node->body_pool, sizeof(struct data_body), node->store);
 }
 
 static void free_pools(struct node *node)
@@ -520,6 +522,10 @@ int node_open_extended(struct node **node_out, struct starpu_conf *conf,
 
 	node->lasting = lasting_get();
 	node->world = world_join();
+	/* One alone is better off without waiting for huge pages to be cleared. */
+	if (plat_is_simulated() && node->world->nnodes > 1)
+		node->commons = &node->world->pools;
+	node->store = node->commons ? &node->commons->store : NULL;
 	node->settings = settings_join(node->world);
 	node->size = 1;
 	take_conf(node, conf);

@@ -75,6 +75,7 @@ struct settings {
 struct world {
 	struct settings *settings; /* of the nodes open now; the newest first */
 	struct chunk_store store;  /* chunks for the nodes' data */
+	struct pool_commons pools; /* for the rest of simulated nodes */
 	struct shapes *shapes;     /* of core/data/shapes.h, or NULL */
 	void *utilisation;         /* the API's, for the table of ORRERY_TRACE; or NULL */
 	int is_refused_told;       /* that records of events cannot be written */
@@ -157,6 +158,9 @@ enum node_insertion { INSERTION_NONE, INSERTION_GOES_ON, INSERTION_CHANGES };
 struct node {
 	/* Set when the node opens, or seldom later. */
 	struct world *world;
+	/* For its pools; NULL: threads may ask at once. */
+	struct pool_commons *commons;
+	struct chunk_store *store;
 	struct settings *settings;
 	struct plat *plat;
 	const struct plat_machine *machine;

@@ -127,7 +127,7 @@ void cache_init(struct mpi *mpi)
 
 	orr_lock_init(&cache->lock);
 	list_init(&cache->cached);
-	pool_init(&cache->sets, sizeof(struct sent_set));
+	pool_init_among(&cache->sets, sizeof(struct sent_set), mpi->node->commons);
 }
 
 void cache_free(struct mpi *mpi)
@@ -323,7 +323,8 @@ void cache_set(struct mpi *mpi, int is_on)
 	if (!is_on && mpi->cache.is_on) {
 		cache_flush_all(mpi);
 		cache_free(mpi);
-		pool_init(&mpi->cache.sets, sizeof(struct sent_set));
+		pool_init_among(&mpi->cache.sets, sizeof(struct sent_set),
+				mpi->node->commons);
 	}
 	mpi->cache.is_on = is_on;
 }

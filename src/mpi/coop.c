@@ -46,12 +46,12 @@ struct kept {
 
 /* ---- life ------------------------------------------------------------ */
 
-void coop_init(struct coop *coop)
+void coop_init(struct coop *coop, struct pool_commons *commons)
 {
-	pool_init(&coop->group_pool, sizeof(struct group));
-	pool_init(&coop->share_pool, sizeof(struct share));
-	pool_init(&coop->keeper_pool, sizeof(struct keeper));
-	pool_init(&coop->kept_pool, sizeof(struct kept));
+	pool_init_among(&coop->group_pool, sizeof(struct group), commons);
+	pool_init_among(&coop->share_pool, sizeof(struct share), commons);
+	pool_init_among(&coop->keeper_pool, sizeof(struct keeper), commons);
+	pool_init_among(&coop->kept_pool, sizeof(struct kept), commons);
 }
 
 void coop_free(struct coop *coop)

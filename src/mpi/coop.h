@@ -39,7 +39,8 @@ struct coop {
 	struct kept *let_go; /* to be given back */
 };
 
-void coop_init(struct coop *coop);
+/* commons: for its pools, or NULL. */
+void coop_init(struct coop *coop, struct pool_commons *commons);
 void coop_free(struct coop *coop);
 /* So many sends of a datum are going to be posted. */
 void coop_expect(struct mpi *mpi, const void *handle, int nsends);

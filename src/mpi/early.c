@@ -29,7 +29,7 @@ void earlies_init(struct mpi *mpi)
 {
 	struct earlies *earlies = &mpi->engine.earlies;
 
-	pool_init(&earlies->pool, sizeof(struct early));
+	pool_init_among(&earlies->pool, sizeof(struct early), mpi->node->commons);
 	list_init(&earlies->announced);
 }
 

@@ -37,12 +37,12 @@ void engine_init(struct mpi *mpi)
 	orr_lock_init(&engine->lock);
 	outbox_init(&engine->outbox, &engine->lock, parcels_left);
 	list_init(&engine->all);
-	pool_init(&engine->requests, sizeof(struct request));
+	pool_init_among(&engine->requests, sizeof(struct request), mpi->node->commons);
 	request_match_lines(&engine->posted);
-	pool_init(&engine->parcels, sizeof(struct parcel));
+	pool_init_among(&engine->parcels, sizeof(struct parcel), mpi->node->commons);
 	earlies_init(mpi);
-	large_init(&engine->large);
-	coop_init(&engine->coop);
+	large_init(&engine->large, mpi->node->commons);
+	coop_init(&engine->coop, mpi->node->commons);
 	engine->flying_s = -1;
 }
 

@@ -23,10 +23,10 @@ struct half {
 	uint64_t sender;
 };
 
-void large_init(struct large *large)
+void large_init(struct large *large, struct pool_commons *commons)
 {
 	list_init(&large->line);
-	pool_init(&large->halves, sizeof(struct half));
+	pool_init_among(&large->halves, sizeof(struct half), commons);
 }
 
 void large_free(struct large *large)

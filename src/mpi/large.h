@@ -52,7 +52,8 @@ struct large {
 	struct pool halves;
 };
 
-void large_init(struct large *large);
+/* commons: for its pools, or NULL. */
+void large_init(struct large *large, struct pool_commons *commons);
 void large_free(struct large *large);
 /* early is WANTED: grant it, now or when the window has room. */
 void large_want(struct mpi *mpi, struct early *early);

@@ -117,10 +117,86 @@ static void objects_of_a_store_have_words(void **state)
 	chunk_store_free(&store);
 }
 
+/* Many pools share the chunks of a store, and none has much more than it needs. */
+static void pools_of_a_store_grow_slowly(void **state)
+{
+	enum { POOLS = 100, N = 300, BYTES = 200, ROOM = 256 };
+	static struct chunk_store store = {.is_wordless = 1};
+	struct pool *pools = orr_alloc(POOLS * sizeof(*pools));
+	size_t nregions = 0, nchunks;
+
+	(void)state;
+	for (int p = 0; p < POOLS; p++)
+		pool_init_in(&pools[p], p % 2 ? BYTES : 24, &store);
+	for (int i = 0; i < N; i++)
+		for (int p = 0; p < POOLS; p++) {
+			unsigned char *object = pool_get(&pools[p]);
+
+			assert_int_equal((uintptr_t)object % (p % 2 ? 64 : 8), 0);
+			memset(object, p, p % 2 ? BYTES : 24);
+		}
+	for (int p = 0; p < POOLS; p++) {
+		struct pool_cursor cursor = {0};
+		const unsigned char *object;
+		int n = 0;
+
+		for (; (object = pool_next(&pools[p], &cursor)); n++)
+			for (int at = 0; at < 24; at++)
+				assert_int_equal(object[at], p);
+		assert_int_equal(n, N);
+	}
+	for (void **at = store.regions; at; at = *at)
+		nregions++;
+	assert_int_equal(nregions, 1);
+	nchunks = CHUNK_STORE_REGION_BYTES / CHUNK_STORE_CHUNK_BYTES - store.nfresh;
+	assert_in_range(nchunks * CHUNK_STORE_CHUNK_BYTES, 0,
+			POOLS / 2 * N * (ROOM + 32) * 13 / 10);
+	for (int p = 0; p < POOLS; p++)
+		pool_free(&pools[p]);
+	chunk_store_free(&store);
+	assert_int_equal(store.is_wordless, 1);
+	free(pools);
+}
+
+/* What one pool gives back another one gets at once; what is large stays its own. */
+static void pools_have_objects_in_common(void **state)
+{
+	static struct pool_commons commons = {.store.is_wordless = 1};
+	struct pool one, other, larger, own;
+	void *object, *large;
+
+	(void)state;
+	for (int round = 0; round < 2; round++) {
+		pool_init_among(&one, 200, &commons);
+		pool_init_among(&other, 250, &commons);
+		pool_init_among(&larger, 2000, &commons);
+		pool_init_among(&own, 200, NULL);
+		object = pool_get(&one);
+		assert_int_equal((uintptr_t)object % 64, 0);
+		memset(object, 1, 256);
+		pool_put(&one, object);
+		assert_ptr_not_equal(pool_get(&own), object);
+		assert_ptr_equal(pool_get(&other), object);
+		large = pool_get(&larger);
+		pool_put(&larger, large);
+		assert_ptr_equal(pool_get(&larger), large);
+		pool_put(&other, object);
+		pool_free(&one);
+		assert_ptr_equal(pool_get(&other), object);
+		pool_free(&other);
+		pool_free(&larger);
+		pool_free(&own);
+		pool_commons_free(&commons); /* with what is out */
+		assert_null(commons.store.regions);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(objects_are_distinct),
+		cmocka_unit_test(pools_of_a_store_grow_slowly),
+		cmocka_unit_test(pools_have_objects_in_common),
 		cmocka_unit_test(the_last_given_back_comes_first),
 		cmocka_unit_test(reuse_needs_no_memory),
 		cmocka_unit_test(a_freed_pool_can_be_used_again),

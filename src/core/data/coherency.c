@@ -130,7 +130,7 @@ static struct transfer *new_transfer(struct node *node)
 
 	orr_lock(&node->transfer_lock);
 	if (!node->transfer_pool.object_bytes)
-		pool_init(&node->transfer_pool, sizeof(*transfer));
+		pool_init_among(&node->transfer_pool, sizeof(*transfer), node->commons);
 	transfer = pool_get(&node->transfer_pool);
 	orr_unlock(&node->transfer_lock);
 	return transfer;

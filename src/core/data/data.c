@@ -407,6 +407,11 @@ static void add_copy(starpu_data_handle_t handle, struct copy_state *copy)
 	orr_swap_ptr((void **)&index->copies[copy->memory - 1], copy);
 }
 
+static size_t copy_bytes(starpu_data_handle_t handle)
+{
+	return sizeof(struct copy_state) + handle->ops->interface_size;
+}
+
 struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 {
 	struct copy_state *copy = data_find_copy(handle, memory);
@@ -414,7 +419,7 @@ struct copy_state *data_copy(starpu_data_handle_t handle, unsigned memory)
 	if (copy)
 		return copy;
 	ORR_ASSERT(memory < NODE_MAX_MEMORIES);
-	copy = orr_alloc(sizeof(*copy) + handle->ops->interface_size);
+	copy = pool_commons_get(handle->node->commons, copy_bytes(handle));
 	copy->datum = handle;
 	copy->memory = (unsigned char)memory;
 	copy->interface = copy + 1;
@@ -451,12 +456,14 @@ static void free_extra(struct data_extra *extra)
 
 static void free_copies(struct data_body *body)
 {
+	starpu_data_handle_t handle = body->main.datum;
+	struct pool_commons *commons = handle->node->commons;
 	struct copy_index *index = body->index, *older;
 
 	if (!index)
-		free(body->first_copy);
+		pool_commons_put(commons, body->first_copy, copy_bytes(handle));
 	for (unsigned i = 0; index && i < index->n; i++)
-		free(index->copies[i]);
+		pool_commons_put(commons, index->copies[i], copy_bytes(handle));
 	for (; index; index = older) {
 		older = index->older;
 		free(index);

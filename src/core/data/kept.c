@@ -51,6 +51,16 @@ size_t kept_bytes(const struct memory *memory)
 	return memory->kept ? memory->kept->bytes : 0;
 }
 
+static size_t buffer_bytes(const struct starpu_data_interface_ops *ops)
+{
+	return sizeof(struct kept_buffer) + ops->interface_size;
+}
+
+static void free_buffer(struct node *node, struct kept_buffer *buffer)
+{
+	pool_commons_put(node->commons, buffer, buffer_bytes(buffer->ops));
+}
+
 /* ---- which buffers, and for whom ------------------------------------- */
 
 /*
@@ -199,7 +209,7 @@ int kept_make_way(struct node *node, unsigned memory, size_t bytes)
 	caller->has_room = !node->memories[memory].is_booked;
 	while ((buffer = pop(&node->memories[memory], bytes))) {
 		buffer->ops->free_data_on_node(buffer->interface, memory);
-		free(buffer);
+		free_buffer(node, buffer);
 		nfreed++;
 	}
 	caller->has_room = had_room;
@@ -252,7 +262,7 @@ int kept_take(struct copy_state *copy)
 		ops->reuse_data_on_node(copy->interface, buffer->interface, copy->memory);
 	else
 		memcpy(copy->interface, buffer->interface, ops->interface_size);
-	free(buffer);
+	free_buffer(copy->datum->node, buffer);
 	return 1;
 }
 
@@ -291,7 +301,7 @@ int kept_put(struct copy_state *copy)
 	shape = shape_of(copy);
 	if (shape.bytes == 0)
 		return 0;
-	buffer = orr_alloc(sizeof(*buffer) + ops->interface_size);
+	buffer = pool_commons_get(copy->datum->node->commons, buffer_bytes(ops));
 	buffer->ops = ops;
 	buffer->bytes = shape.bytes;
 	buffer->footprint = shape.footprint;

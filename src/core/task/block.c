@@ -38,7 +38,7 @@ struct starpu_task *task_create(struct node *node)
 
 	orr_lock(&node->pool_lock);
 	if (!node->task_pool.object_bytes)
-		pool_init(&node->task_pool, sizeof(*block));
+		pool_init_in(&node->task_pool, sizeof(*block), node->store);
 	if (!node->task_pool.free_list)
 		take_returned(node);
 	block = pool_get(&node->task_pool);

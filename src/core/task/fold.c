@@ -72,9 +72,9 @@ static struct folder *folder_of(struct node *node)
 	if (folder)
 		return folder;
 	node->folder = folder = orr_alloc(sizeof(*folder));
-	pool_init(&folder->wholes, sizeof(union whole));
-	pool_init(&folder->small, shapes[BLOCK_SMALL].bytes);
-	pool_init(&folder->large, shapes[BLOCK_LARGE].bytes);
+	pool_init_among(&folder->wholes, sizeof(union whole), node->commons);
+	pool_init_in(&folder->small, shapes[BLOCK_SMALL].bytes, node->store);
+	pool_init_in(&folder->large, shapes[BLOCK_LARGE].bytes, node->store);
 	return folder;
 }
 

@@ -29,7 +29,7 @@ struct job_point *job_point_of(struct job *job)
 	if (job->point)
 		return job->point;
 	if (!node->point_pool.object_bytes)
-		pool_init(&node->point_pool, sizeof(*made));
+		pool_init_among(&node->point_pool, sizeof(*made), node->commons);
 	made = pool_get(&node->point_pool);
 	*made = (struct job_point){.job = job};
 	point_init(&made->point, 0);
@@ -46,7 +46,7 @@ struct link *link_new(struct node *node, struct point *from, struct point *to)
 	struct link *link;
 
 	if (!node->link_pool.object_bytes)
-		pool_init(&node->link_pool, sizeof(*link));
+		pool_init_among(&node->link_pool, sizeof(*link), node->commons);
 	link = pool_get(&node->link_pool);
 	*link = (struct link){.from = from, .to = to, .past = from->done};
 	list_push_back(&from->out, &link->out);
