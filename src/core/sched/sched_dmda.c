@@ -11,7 +11,7 @@
  * When a worker is free is known from the task that it runs, whose start and end are
  * told, and from those that wait for it.  Data come one after the other: each memory has
  * one link, on which the transfers of all tasks that go there queue.  Only main memory
- * has none: see fetches().
+ * has none: see dmda_fetches().
  *
  * The policies differ in the order in which a worker runs what was given to it, and in
  * what they look at: struct dmda_kind.
@@ -182,17 +182,10 @@ static struct worker *shortest(const struct dmda *dmda,
 	return best;
 }
 
-/* Into main memory nothing is brought ahead: the worker asks for it when it takes the
- * task, and each GPU sends over a link of its own. */
-static int fetches(const struct worker *worker)
-{
-	return memory_is_main(worker->node, worker->memory);
-}
-
 /* For how long a task that waits for its worker will keep it. */
 static double keeps_s(const struct worker *worker, const struct job *job)
 {
-	return job->predicted_s + (fetches(worker) ? job->predicted_transfer_s : 0);
+	return job->predicted_s + (dmda_fetches(worker) ? job->predicted_transfer_s : 0);
 }
 
 /* What a worker, or one of a class, offers. */
@@ -216,7 +209,7 @@ static struct offer offer_make(const struct dmda *dmda,
 			      .transfer_s = transfer_s,
 			      .come_s = -INFINITY};
 
-	if (fetches(worker))
+	if (dmda_fetches(worker))
 		offer.fetch_s = transfer_s;
 	else if (transfer_s > 0)
 		offer.come_s =
@@ -345,7 +338,7 @@ static void give(struct dmda *dmda, struct worker *worker, struct job *job, doub
 		state->waiting_s += keeps_s(worker, job);
 		note(dmda, worker->id);
 	}
-	if (transfer_s <= 0 || fetches(worker))
+	if (transfer_s <= 0 || dmda_fetches(worker))
 		return;
 	link->until_s = fmax(now_s, link->until_s) + transfer_s;
 	link->nwaiting++;
@@ -382,7 +375,7 @@ static void take_back(struct dmda *dmda, struct job *job, double now_s)
 		state->waiting_s = waiting_s;
 		note(dmda, worker->id);
 	}
-	if (job->predicted_transfer_s > 0 && !fetches(worker))
+	if (job->predicted_transfer_s > 0 && !dmda_fetches(worker))
 		correct_link(&dmda->links[worker->memory], job->predicted_transfer_s,
 			     now_s);
 }
@@ -466,7 +459,7 @@ static struct worker *dmda_push(struct sched *sched, struct job *job)
 /* Out of the worker's line. */
 static void taken(struct dmda *dmda, const struct worker *worker, const struct job *job)
 {
-	if (job->predicted_transfer_s <= 0 || fetches(worker))
+	if (job->predicted_transfer_s <= 0 || dmda_fetches(worker))
 		return;
 	orr_lock(&dmda->lock);
 	dmda->links[worker->memory].queued_s -= job->predicted_transfer_s;

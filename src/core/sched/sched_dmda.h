@@ -86,6 +86,13 @@ dmda_chance_of(const struct dmda *dmda, const struct dmda_forecast *forecast,
 					  : worker->id];
 }
 
+/* Into main memory nothing is brought ahead: the worker asks for it when it takes the
+ * task, and each GPU sends over a link of its own. */
+static inline int dmda_fetches(const struct worker *worker)
+{
+	return memory_is_main(worker->node, worker->memory);
+}
+
 /* sched_dmda_simulate.c: the date at which a task that is pushed now is expected to end,
  * on the worker that ends it first; INFINITY: nobody knows. */
 double dmda_soonest_end_s(struct sched *sched, struct job *job);

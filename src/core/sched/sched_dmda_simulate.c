@@ -23,12 +23,16 @@ static double free_s(struct dmda *dmda, struct worker *worker, const struct job 
 	return date_s;
 }
 
-/* When its data can be in the memory; dmda is locked. */
-static double come_s(const struct dmda *dmda, unsigned memory, double transfer_s,
-		     double now_s)
+/* When the worker, free from a date on, can have its data; dmda is locked. */
+static double ready_s(const struct dmda *dmda, const struct worker *worker,
+		      double begin_s, double transfer_s, double now_s)
 {
-	return transfer_s > 0 ? fmax(now_s, dmda->links[memory].until_s) + transfer_s
-			      : now_s;
+	if (transfer_s <= 0)
+		return begin_s;
+	if (dmda_fetches(worker))
+		return begin_s + transfer_s;
+	return fmax(begin_s,
+		    fmax(now_s, dmda->links[worker->memory].until_s) + transfer_s);
 }
 
 /* The end on the worker, whose data take transfer_s; INFINITY: nobody knows, or it cannot
@@ -46,8 +50,8 @@ static double end_s(struct dmda *dmda, struct worker *worker, struct job *job,
 	if (isinf(chance.duration_s))
 		return INFINITY;
 	orr_lock(&dmda->lock);
-	begin_s = fmax(free_s(dmda, worker, job, now_s),
-		       come_s(dmda, worker->memory, transfer_s, now_s));
+	begin_s = ready_s(dmda, worker, free_s(dmda, worker, job, now_s), transfer_s,
+			  now_s);
 	orr_unlock(&dmda->lock);
 	return begin_s + chance.duration_s;
 }
