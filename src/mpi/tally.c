@@ -14,6 +14,7 @@ _Static_assert((int)NSHARED <= (int)NET_SHARED_WORDS, "all of it has room");
 void tally_open(struct mpi *mpi)
 {
 	mpi->tally.inserted_before = orr_count(&mpi->node->tasks_inserted);
+	mpi->tally.submitted_before = orr_count(&mpi->node->tasks_submitted);
 }
 
 /* A few less where threads insert at the same time, never more. */
@@ -23,6 +24,16 @@ static uint64_t count_inserted(const struct mpi *mpi)
 	uint64_t nleft_out = orr_count(&mpi->tally.nleft_out);
 
 	return all > nleft_out ? all - nleft_out : 0;
+}
+
+/* Those that it has submitted in another way may be what others insert. */
+static uint64_t count_executed(const struct mpi *mpi)
+{
+	uint64_t inserted = orr_count(&mpi->tally.nexecuted);
+	uint64_t submitted =
+		orr_count(&mpi->node->tasks_submitted) - mpi->tally.submitted_before;
+
+	return inserted > submitted ? inserted : submitted;
 }
 
 static void add(struct tally *tally, int rank, uint64_t inserted, uint64_t executed)
@@ -38,7 +49,7 @@ static void add(struct tally *tally, int rank, uint64_t inserted, uint64_t execu
 /* They take turns, so that nobody else looks. */
 static void tell_shared(struct mpi *mpi, uint64_t *shared)
 {
-	shared[SHARED_EXECUTED] += orr_count(&mpi->tally.nexecuted);
+	shared[SHARED_EXECUTED] += count_executed(mpi);
 	if (count_inserted(mpi) > shared[SHARED_MOST]) {
 		shared[SHARED_MOST] = count_inserted(mpi);
 		shared[SHARED_RANK] = (uint64_t)mpi->rank;
@@ -64,7 +75,7 @@ void tally_tell(struct mpi *mpi)
 	if (mpi->node->machine->one_environment)
 		return; /* A message would take simulated time. */
 	head.comm = count_inserted(mpi);
-	head.bytes = orr_count(&mpi->tally.nexecuted);
+	head.bytes = count_executed(mpi);
 	engine_lock(&mpi->engine);
 	if (mpi->rank == 0)
 		add(&mpi->tally, 0, head.comm, head.bytes);

@@ -21,7 +21,8 @@ struct tally {
 	/* orr_next(), of this rank: tasks inserted here that it executes, and those that
 	 * nobody or several execute, which do not count. */
 	uint64_t nexecuted, nleft_out;
-	uint64_t inserted_before; /* by the node, in other lives of the layer */
+	uint64_t inserted_before, submitted_before; /* by the node, in other lives of
+						     * the layer */
 	/* Rank 0's, under the engine's lock: what ranks have told. */
 	int ntold, rank_of_most;
 	uint64_t executed, most_inserted;
