@@ -213,6 +213,8 @@ static void take_conf(struct node *node, const struct starpu_conf *conf)
 	node->catch_signals = node->conf->catch_signals;
 	node->rest_calls.going_to_sleep = node->conf->callback_worker_going_to_sleep;
 	node->rest_calls.waking_up = node->conf->callback_worker_waking_up;
+	node->limit_min = node_knobs(node)->limit_min_submitted;
+	node->limit_max = node_knobs(node)->limit_max_submitted;
 }
 
 void node_want_cpus(struct node *node, int ncpus)
@@ -416,7 +418,7 @@ static int open_workers(struct node *node)
 	return 0;
 }
 
-static void init_pools(struct node *node)
+static void init_locks(struct node *node)
 {
 	orr_lock_init(&node->pool_lock);
 	orr_lock_init(&node->returned_lock);
@@ -434,6 +436,14 @@ static void init_pools(struct node *node)
 	orr_lock_init(&node->uniques_lock);
 	orr_lock_init(&node->links_lock);
 	orr_lock_init(&node->combinations.lock);
+}
+
+static void init_pools(struct node *node)
+{
+	/* One alone is better off without waiting for huge pages to be cleared. */
+	if (node->machine->one_environment && node->world->nnodes > 1)
+		node->commons = &node->world->pools;
+	node->store = node->commons ? &node->commons->store : NULL;
 	pool_init_in(&node->job_pool, sizeof(struct roomy_job), node->store);
 	pool_init_in(&node->body_pool, sizeof(struct data_body), node->store);
 }
@@ -522,20 +532,15 @@ int node_open_extended(struct node **node_out, struct starpu_conf *conf,
 
 	node->lasting = lasting_get();
 	node->world = world_join();
-	/* One alone is better off without waiting for huge pages to be cleared. */
-	if (plat_is_simulated() && node->world->nnodes > 1)
-		node->commons = &node->world->pools;
-	node->store = node->commons ? &node->commons->store : NULL;
 	node->settings = settings_join(node->world);
 	node->size = 1;
 	take_conf(node, conf);
-	node->limit_min = node_knobs(node)->limit_min_submitted;
-	node->limit_max = node_knobs(node)->limit_max_submitted;
-	init_pools(node);
+	init_locks(node);
 	ret = plat_open(&node->plat, node);
 	if (ret < 0)
 		goto leave_world;
 	node->machine = plat_machine(node->plat);
+	init_pools(node);
 	complain_once(node);
 	ret = extend ? extend(node, arg) : 0;
 	if (ret < 0)
@@ -575,8 +580,8 @@ end_extension:
 		node->on_close(node);
 close_plat:
 	plat_close(node->plat);
-leave_world:
 	free_pools(node);
+leave_world:
 	settings_leave(node->world, node->settings);
 	world_leave(node->world);
 	free(node);
