@@ -419,6 +419,56 @@ static void what_is_not_ready(void)
 	starpu_shutdown();
 }
 
+/* ---- calls ------------------------------------------------------------ */
+
+static int ncalls[STARPU_NMAXWORKERS];
+
+static void note_call(void *arg)
+{
+	CLAIM(arg == ncalls);
+	(void)STARPU_ATOMIC_ADD(&ncalls[starpu_worker_get_id_check()], 1);
+}
+
+/* Each worker of the kinds once, under a name. */
+static void all_workers_are_called(void)
+{
+	starpu_drivers_preinit();
+	claim_start(2);
+	for (int i = 0; i < STARPU_NMAXWORKERS; i++)
+		ncalls[i] = 0;
+	starpu_execute_on_each_worker_ex(note_call, ncalls, STARPU_CPU, "called");
+	for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+		CLAIM_EQ(ncalls[i], starpu_worker_get_type((int)i) == STARPU_CPU_WORKER);
+	starpu_execute_on_each_worker_ex(note_call, ncalls, STARPU_CPU | STARPU_CUDA,
+					 "called");
+	for (unsigned i = 0; i < starpu_worker_get_count(); i++)
+		CLAIM_EQ(ncalls[i],
+			 1 + (starpu_worker_get_type((int)i) == STARPU_CPU_WORKER));
+	starpu_shutdown();
+}
+
+/* A queue in memory of the policy's own. */
+static void a_queue_begins_empty(void)
+{
+	struct starpu_st_fifo_taskq queue;
+	struct starpu_task task;
+
+	claim_start(1);
+	memset(&queue, 0xa5, sizeof(queue));
+	starpu_st_fifo_taskq_init(&queue);
+	CLAIM(starpu_st_fifo_taskq_empty(&queue));
+	CLAIM_EQ(starpu_st_fifo_ntasks_get(&queue), 0);
+	CLAIM_EQ(starpu_st_fifo_nprocessed_get(&queue), 0);
+	CLAIM(starpu_st_fifo_exp_len_get(&queue) == 0);
+	starpu_task_init(&task);
+	task.cl = &codelet;
+	CLAIM_EQ(starpu_st_fifo_taskq_push_task(&queue, &task), 0);
+	CLAIM(!starpu_st_fifo_taskq_empty(&queue));
+	CLAIM(starpu_st_fifo_taskq_pop_local_task(&queue) == &task);
+	CLAIM(starpu_st_fifo_taskq_empty(&queue));
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"kinds_have_names", kinds_have_names},
 	{"workers_are_listed", workers_are_listed},
@@ -430,6 +480,8 @@ static const struct claim claims[] = {
 	{"others_follow_who_leads", others_follow_who_leads},
 	{"counts_of_a_queue", counts_of_a_queue},
 	{"what_is_not_ready", what_is_not_ready},
+	{"all_workers_are_called", all_workers_are_called},
+	{"a_queue_begins_empty", a_queue_begins_empty},
 	{NULL, NULL},
 };
 

@@ -112,6 +112,28 @@ static void halves(void)
 	starpu_shutdown();
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+/* Programs of StarPU 1.3 call them clusters. */
+static void old_names(void)
+{
+	struct starpu_cluster_machine *clusters;
+
+	begin();
+	ncreated[0] = ncreated[2] = 0;
+	clusters = starpu_cluster_machine(
+		HWLOC_OBJ_MACHINE, STARPU_CLUSTER_NB, 2, STARPU_CLUSTER_CREATE_FUNC,
+		created, STARPU_CLUSTER_CREATE_FUNC_ARG, (void *)(intptr_t)7,
+		STARPU_CLUSTER_TYPE, STARPU_CLUSTER_OPENMP, 0);
+	CLAIM(clusters != NULL);
+	CLAIM(ncreated[0] == 1 && ncreated[2] == 1);
+	CLAIM((run_tasks() & ~5u) == 0);
+	CLAIM_EQ(starpu_cluster_print(clusters), 0);
+	CLAIM_EQ(starpu_uncluster_machine(clusters), 0);
+	starpu_shutdown();
+}
+#pragma GCC diagnostic pop
+
 static unsigned sizes(struct starpu_parallel_worker_config *config)
 {
 	unsigned all = 0;
@@ -242,6 +264,7 @@ static void threads_of_others(void)
 
 static const struct claim claims[] = {
 	{"two halves of a machine: masters alone take tasks", halves},
+	{"clusters are the same", old_names},
 	{"parts are as many and as large as asked for", partitions},
 	{"tasks go to a context with the policy", with_policy},
 	{"the other cores take tasks when they are to", awake},
