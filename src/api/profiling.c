@@ -71,10 +71,10 @@ static void with_counters(struct node *node, void (*call)(void *arg),
 /* Tasks count whether anything else does or not; since the last call. */
 static int take_executed(struct worker *worker)
 {
-	uint64_t n;
+	uint32_t n;
 
 	orr_lock(&worker->lock);
-	n = orr_count(&worker->executed) - worker->told_executed;
+	n = (uint32_t)orr_count(&worker->executed) - worker->told_executed;
 	worker->told_executed += n;
 	orr_unlock(&worker->lock);
 	return (int)n;

@@ -38,6 +38,7 @@ struct worker {
 	int ranks[STARPU_NMAX_SCHED_CTXS]; /* atomic: which of them go first */
 	int id;
 	enum starpu_worker_archtype type;
+	uint32_t told_executed;         /* of executed, when a program asked last */
 	const struct device_type *kind; /* its row */
 	const struct worker_driver *driver;
 	/* Of its device, of which it is worker number index: the others are near.  Cores
@@ -93,8 +94,7 @@ struct worker {
 	int nbound;              /* atomic: in the queue of tasks bound to it */
 	int nexpected;           /* atomic: not started, and of known duration, */
 	double expected_s;       /* in sum */
-	struct orr_lock lock;    /* of these tasks, of the counts, and of: */
-	uint64_t told_executed;  /* what was executed when a program asked last */
+	struct orr_lock lock;    /* of these tasks, of the counts, of told_executed */
 	struct orr_lock turn;    /* of what a policy of the application's keeps for it */
 	struct levels bound;
 	struct job *ordered; /* bound, not yet at their turn, first the next */
