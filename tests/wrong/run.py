@@ -428,6 +428,8 @@ SPREAD = [
     Case("owners_differ", on(0, r"starpu_mpi_shutdown: rank [01] has inserted 6 tasks, and all ranks together have "
          r"executed 3", r"starpu_mpi_data_get_rank\(\)", r"(?m)^ends well"),
          program="../wrong/spread", nranks=2, status=ENDS, env=SOON),
+    Case("own_tasks_apart", ["(?m)^ends well"], program="../wrong/spread", nranks=2, status=ENDS,
+         env=SOON, hushes=(CRASH, r"\[orrery\]\[rank"), claim="own tasks apart"),
     *(spread(name, func + r": the communicator has been freed \(MPI_Comm_free\(\)\): keep it")
       for name, func in (("sent_in_freed", r"starpu_mpi_(send|recv)"),
                          ("met_in_freed", "starpu_mpi_barrier"),

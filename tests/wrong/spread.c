@@ -390,6 +390,20 @@ static void owners_differ(void)
 	starpu_data_unregister(b);
 }
 
+/* Legal: what a rank executes itself it submits as a task of its own. */
+static void own_tasks_apart(void)
+{
+	starpu_data_handle_t both[] = {owned(&value, 1, 0), owned(&other_value, 2, 1)};
+
+	for (int i = 0; i < 6; i++)
+		if (starpu_mpi_data_get_rank(both[i % 2]) == rank)
+			starpu_task_insert(&add, STARPU_RW, both[i % 2], 0);
+		else
+			starpu_mpi_task_insert(WORLD, &add, STARPU_RW, both[i % 2], 0);
+	for (int i = 0; i < 2; i++)
+		starpu_data_unregister(both[i]);
+}
+
 /* ---- communicators that end --------------------------------------------- */
 
 static MPI_Comm freed(void)
@@ -532,6 +546,7 @@ int main(int argc, char **argv)
 		SCENE(datatype_too_long),
 		SCENE(acquired_after_its_task),
 		SCENE(owners_differ),
+		SCENE(own_tasks_apart),
 		SCENE(sent_in_freed),
 		SCENE(met_in_freed),
 		SCENE(inserted_in_freed),
