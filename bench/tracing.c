@@ -57,23 +57,6 @@ static struct starpu_codelet codelet = {
 static struct starpu_perfmodel model = {.type = STARPU_HISTORY_BASED,
 					.symbol = "bench_traced"};
 
-/* So many loops that a task takes 10 us, by the fastest of some. */
-static void calibrate(void)
-{
-	double best_s = 1;
-
-	loops = 1000000;
-	for (int i = 0; i < 20; i++) {
-		double before_s = processor_s(CLOCK_THREAD_CPUTIME_ID), s;
-
-		work();
-		s = processor_s(CLOCK_THREAD_CPUTIME_ID) - before_s;
-		if (s < best_s)
-			best_s = s;
-	}
-	loops = (unsigned)(loops * task_s / best_s);
-}
-
 /* Microseconds a task, of the worker and of all threads. */
 static void live(unsigned ntasks, double us[2])
 {
@@ -97,6 +80,20 @@ static void live(unsigned ntasks, double us[2])
 	for (int i = 0; i < NDATA; i++)
 		starpu_data_unregister(data[i]);
 	starpu_shutdown();
+}
+
+/* So many loops that a task takes 10 us: where it runs, since a loop by itself may take
+ * half as long again. */
+static void calibrate(void)
+{
+	enum { LIVES = 4, NTASKS = 1000 };
+	double us[2];
+
+	loops = 1000;
+	for (int i = 0; i < LIVES; i++) {
+		live(NTASKS, us);
+		loops = (unsigned)(loops * 1e6 * task_s / us[0]) + 1;
+	}
 }
 
 static int compare(const void *a, const void *b)
