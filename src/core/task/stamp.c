@@ -55,7 +55,7 @@ static void pull_back(struct starpu_profiling_task_info *info, const struct time
 static int has_date(const struct starpu_task *task, enum event_kind kind)
 {
 	if (kind == EVENT_TASK_CALLING || kind == EVENT_TASK_TERMINATED)
-		return task->callback_func != NULL;
+		return task->callback_func || (task->cl && task->cl->callback_func);
 	return task->cl || (kind != EVENT_TASK_RELEASING && kind != EVENT_TASK_RELEASED);
 }
 
