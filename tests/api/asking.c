@@ -201,8 +201,8 @@ static void lists_of_tasks(void)
 /* ---- a policy of the application's ------------------------------------- */
 
 static int nseen_by_init, nseen_by_come, nfollowing, nlone;
-static struct starpu_task_list waiting;
-static starpu_pthread_mutex_t mutex;
+static struct starpu_task_list waiting[STARPU_NMAX_SCHED_CTXS]; /* of each context */
+static starpu_pthread_mutex_t mutex[STARPU_NMAX_SCHED_CTXS];
 
 static int count_collection(unsigned ctx)
 {
@@ -220,8 +220,8 @@ static int count_collection(unsigned ctx)
 static void seeing_init(unsigned ctx)
 {
 	nseen_by_init = count_collection(ctx);
-	starpu_task_list_init(&waiting);
-	STARPU_PTHREAD_MUTEX_INIT(&mutex, NULL);
+	starpu_task_list_init(&waiting[ctx]);
+	STARPU_PTHREAD_MUTEX_INIT(&mutex[ctx], NULL);
 }
 
 static void seeing_come(unsigned ctx, int *ids, unsigned n)
@@ -233,9 +233,11 @@ static void seeing_come(unsigned ctx, int *ids, unsigned n)
 
 static int seeing_push(struct starpu_task *task)
 {
-	STARPU_PTHREAD_MUTEX_LOCK(&mutex);
-	starpu_task_list_push_back(&waiting, task);
-	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex);
+	unsigned ctx = task->sched_ctx;
+
+	STARPU_PTHREAD_MUTEX_LOCK(&mutex[ctx]);
+	starpu_task_list_push_back(&waiting[ctx], task);
+	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex[ctx]);
 	return starpu_push_task_end(task);
 }
 
@@ -243,10 +245,9 @@ static struct starpu_task *seeing_pop(unsigned ctx)
 {
 	struct starpu_task *task;
 
-	(void)ctx;
-	STARPU_PTHREAD_MUTEX_LOCK(&mutex);
-	task = starpu_task_list_pop_front(&waiting);
-	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex);
+	STARPU_PTHREAD_MUTEX_LOCK(&mutex[ctx]);
+	task = starpu_task_list_pop_front(&waiting[ctx]);
+	STARPU_PTHREAD_MUTEX_UNLOCK(&mutex[ctx]);
 	return task;
 }
 

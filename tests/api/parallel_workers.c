@@ -23,15 +23,22 @@ enum { NWORKERS = 4, NTASKS = 24 };
 
 static int ran_on[NWORKERS], most_threads, most_cores, ncreated[NWORKERS];
 
+static void raise_to(int *most, int n)
+{
+	int seen = __atomic_load_n(most, __ATOMIC_RELAXED);
+
+	while (n > seen && !__atomic_compare_exchange_n(
+				   most, &seen, n, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
 static void note(void *buffers[], void *arg)
 {
-	int n = omp_get_max_threads();
 
 	(void)buffers;
 	(void)arg;
 	STARPU_ATOMIC_ADD(&ran_on[starpu_worker_get_id_check()], 1);
-	if (n > most_threads)
-		most_threads = n;
+	raise_to(&most_threads, omp_get_max_threads());
 }
 
 static double by_arch_us(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
@@ -39,8 +46,7 @@ static double by_arch_us(struct starpu_task *task, struct starpu_perfmodel_arch 
 {
 	(void)task;
 	(void)implementation;
-	if (arch->devices[0].ncores > most_cores)
-		most_cores = arch->devices[0].ncores;
+	raise_to(&most_cores, arch->devices[0].ncores);
 	return 1200.0 / arch->devices[0].ncores;
 }
 
