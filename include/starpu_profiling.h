@@ -71,7 +71,7 @@ struct starpu_profiling_worker_info {
 	struct timespec all_waiting_time;
 	struct timespec all_sleeping_time;
 	struct timespec all_scheduling_time;
-	int executed_tasks;
+	int executed_tasks;    /* while profiling is off, too */
 	uint64_t used_cycles;  /* 0 */
 	uint64_t stall_cycles; /* 0 */
 	/* Joules: what kernels noted in task->profiling_info->energy_consumed; in

@@ -8,30 +8,11 @@
  *
  * usage: ailing REASON; see cases[] below
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <starpu_mpi.h>
-
-enum { NDATA = 64, NROUNDS = 20, LARGE = 1 << 20 };
-
-static starpu_data_handle_t data[NDATA], extra[NDATA];
-static int rank, size;
-static const char *why = "";
+#include "shapes.h"
 
 static int is(const char *reason)
 {
 	return strcmp(why, reason) == 0;
-}
-
-/* About so many microseconds of computing. */
-static void compute(double us)
-{
-	volatile double x = 1;
-
-	for (long i = 0; i < (long)(us * 400); i++)
-		x = x * 0.999 + 1;
 }
 
 static double task_us(struct starpu_task *task)
@@ -234,59 +215,22 @@ static void run_equal(void)
 	}
 }
 
-static const struct {
-	const char *why;
-	void (*run)(void);
-	int is_large;
-} cases[] = {{"panel", run_panel, 1},         {"feed", run_feed, 0},
-	     {"slowgpu", run_slowgpu, 0},     {"startup", run_startup, 0},
-	     {"output", run_output, 0},       {"misplaced", run_misplaced, 1},
-	     {"pingpong", run_pingpong, 8},   {"blocks", run_blocks, 16},
-	     {"alternate", run_alternate, 8}, {"wrongmodel", run_wrongmodel, 0},
-	     {"tail", run_tail, 0},           {"sum", run_sum, 0},
-	     {"bulk", run_bulk, 0},           {"collects", run_collects, 1},
-	     {"stencil", run_stencil, 1},     {"equal", run_equal, 0}};
+static const struct shape cases[] = {
+	{"panel", run_panel, 1},         {"feed", run_feed, 0},
+	{"slowgpu", run_slowgpu, 0},     {"startup", run_startup, 0},
+	{"output", run_output, 0},       {"misplaced", run_misplaced, 1},
+	{"pingpong", run_pingpong, 8},   {"blocks", run_blocks, 16},
+	{"alternate", run_alternate, 8}, {"wrongmodel", run_wrongmodel, 0},
+	{"tail", run_tail, 0},           {"sum", run_sum, 0},
+	{"bulk", run_bulk, 0},           {"collects", run_collects, 1},
+	{"stencil", run_stencil, 1},     {"equal", run_equal, 0}};
 
-static void open_data(float *values, int n)
+static int owner(int i)
 {
-	for (int i = 0; i < NDATA; i++) {
-		int home = i % size == rank ? STARPU_MAIN_RAM : -1;
-		uintptr_t at = home < 0 ? 0 : (uintptr_t)values;
-
-		starpu_vector_data_register(&data[i], home, at, (uint32_t)n,
-					    sizeof(*values));
-		starpu_mpi_data_register(data[i], i, i % size);
-		starpu_vector_data_register(&extra[i], home, at, (uint32_t)n,
-					    sizeof(*values));
-		starpu_mpi_data_register(extra[i], NDATA + i, i % size);
-	}
+	return i % size;
 }
 
 int main(int argc, char **argv)
 {
-	int which = -1, n;
-	float *values;
-
-	why = argc > 1 ? argv[1] : "";
-	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (strcmp(cases[i].why, why) == 0)
-			which = (int)i;
-	if (which < 0)
-		return 1;
-	n = cases[which].is_large ? cases[which].is_large * LARGE : 1;
-	values = malloc(sizeof(*values) * (size_t)n);
-	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
-		return 77;
-	rank = starpu_mpi_world_rank();
-	size = starpu_mpi_world_size();
-	open_data(values, n);
-	cases[which].run();
-	starpu_mpi_wait_for_all(MPI_COMM_WORLD);
-	for (int i = 0; i < NDATA; i++) {
-		starpu_data_unregister(data[i]);
-		starpu_data_unregister(extra[i]);
-	}
-	starpu_mpi_shutdown();
-	free(values);
-	return 0;
+	return shape_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), owner);
 }

@@ -8,26 +8,9 @@
  *
  * usage: amiss REASON; see cases[] below
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "shapes.h"
 
-#include <starpu_mpi.h>
-
-enum { NDATA = 64, NROUNDS = 20, NPARTS = 8, LARGE = 1 << 20 };
-
-static starpu_data_handle_t data[NDATA], extra[NDATA];
-static int rank, size;
-static const char *why = "";
-
-/* About so many microseconds of computing. */
-static void compute(double us)
-{
-	volatile double x = 1;
-
-	for (long i = 0; i < (long)(us * 400); i++)
-		x = x * 0.999 + 1;
-}
+enum { NPARTS = 8 };
 
 static double task_us(struct starpu_task *task)
 {
@@ -338,36 +321,32 @@ static void run_fine(void)
 				   2000.0, 0);
 }
 
-static const struct {
-	const char *why;
-	void (*run)(void);
-	int is_large;
-} cases[] = {{"computes", run_computes, 0},
-	     {"acquire", run_acquire, 0},
-	     {"unregister", run_unregister, 0},
-	     {"together", run_together, 0},
-	     {"limit", run_many, 0},
-	     {"rank", run_many, 0},
-	     {"blocks", run_blocks, 0},
-	     {"hotspot", run_hotspot, 1},
-	     {"chain", run_chain, 0},
-	     {"flushed", run_flushed, 1},
-	     {"tiny", run_tiny, 0},
-	     {"big", run_big, 8},
-	     {"eager", run_eager, 0},
-	     {"gpuonly", run_gpuonly, 0},
-	     {"gpumem", run_gpumem, 8},
-	     {"inverted", run_inverted, 0},
-	     {"coarse", run_coarse, 0},
-	     {"war", run_war, 0},
-	     {"rw", run_rw, 0},
-	     {"callbacks", run_callbacks, 0},
-	     {"partitions", run_partitions, 1},
-	     {"syncpart", run_syncpart, 1},
-	     {"commute", run_commute, 0},
-	     {"small", run_small, 0},
-	     {"fine", run_fine, 0},
-	     {"noisy", run_fine, 0}};
+static const struct shape cases[] = {{"computes", run_computes, 0},
+				     {"acquire", run_acquire, 0},
+				     {"unregister", run_unregister, 0},
+				     {"together", run_together, 0},
+				     {"limit", run_many, 0},
+				     {"rank", run_many, 0},
+				     {"blocks", run_blocks, 0},
+				     {"hotspot", run_hotspot, 1},
+				     {"chain", run_chain, 0},
+				     {"flushed", run_flushed, 1},
+				     {"tiny", run_tiny, 0},
+				     {"big", run_big, 8},
+				     {"eager", run_eager, 0},
+				     {"gpuonly", run_gpuonly, 0},
+				     {"gpumem", run_gpumem, 8},
+				     {"inverted", run_inverted, 0},
+				     {"coarse", run_coarse, 0},
+				     {"war", run_war, 0},
+				     {"rw", run_rw, 0},
+				     {"callbacks", run_callbacks, 0},
+				     {"partitions", run_partitions, 1},
+				     {"syncpart", run_syncpart, 1},
+				     {"commute", run_commute, 0},
+				     {"small", run_small, 0},
+				     {"fine", run_fine, 0},
+				     {"noisy", run_fine, 0}};
 
 /* The 32 columns of a factorisation lie in blocks, all else in turn. */
 static int owner(int i)
@@ -377,46 +356,7 @@ static int owner(int i)
 	return i % size;
 }
 
-static void open_data(float *values, int n)
-{
-	for (int i = 0; i < NDATA; i++) {
-		int home = owner(i) == rank ? STARPU_MAIN_RAM : -1;
-		uintptr_t at = home < 0 ? 0 : (uintptr_t)values;
-
-		starpu_vector_data_register(&data[i], home, at, (uint32_t)n,
-					    sizeof(*values));
-		starpu_mpi_data_register(data[i], i, owner(i));
-		starpu_vector_data_register(&extra[i], home, at, (uint32_t)n,
-					    sizeof(*values));
-		starpu_mpi_data_register(extra[i], NDATA + i, owner(i));
-	}
-}
-
 int main(int argc, char **argv)
 {
-	int which = -1, n;
-	float *values;
-
-	why = argc > 1 ? argv[1] : "";
-	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (strcmp(cases[i].why, why) == 0)
-			which = (int)i;
-	if (which < 0)
-		return 1;
-	n = cases[which].is_large ? cases[which].is_large * LARGE : 1;
-	values = malloc(sizeof(*values) * (size_t)n);
-	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL))
-		return 77;
-	rank = starpu_mpi_world_rank();
-	size = starpu_mpi_world_size();
-	open_data(values, n);
-	cases[which].run();
-	starpu_task_wait_for_all();
-	for (int i = 0; i < NDATA; i++) {
-		starpu_data_unregister(data[i]);
-		starpu_data_unregister(extra[i]);
-	}
-	starpu_mpi_shutdown();
-	free(values);
-	return 0;
+	return shape_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]), owner);
 }
