@@ -18,14 +18,15 @@ void starpu_task_declare_deps_array(struct starpu_task *task, unsigned ndeps,
 }
 
 /* Declares what the arguments name, one by one. */
-static void declare_list(struct starpu_task *task, unsigned ndeps, va_list list,
+static void declare_list(struct node *node, struct starpu_task *task, unsigned ndeps,
+			 va_list list,
 			 void (*declare)(struct node *node, struct starpu_task *task,
 					 unsigned n, struct starpu_task **before))
 {
 	for (unsigned i = 0; i < ndeps; i++) {
 		struct starpu_task *before = va_arg(list, struct starpu_task *);
 
-		declare(api_node("starpu_task_declare_deps"), task, 1, &before);
+		declare(node, task, 1, &before);
 	}
 }
 
@@ -36,7 +37,7 @@ void starpu_task_declare_deps(struct starpu_task *task, unsigned ndeps, ...)
 	va_list list;
 
 	va_start(list, ndeps);
-	declare_list(task, ndeps, list, task_declare_deps);
+	declare_list(api_node(__func__), task, ndeps, list, task_declare_deps);
 	va_end(list);
 }
 
@@ -55,7 +56,7 @@ void starpu_task_declare_end_deps(struct starpu_task *task, unsigned ndeps, ...)
 	va_list list;
 
 	va_start(list, ndeps);
-	declare_list(task, ndeps, list, task_declare_end_deps);
+	declare_list(api_node(__func__), task, ndeps, list, task_declare_end_deps);
 	va_end(list);
 }
 
