@@ -110,39 +110,7 @@ static inline double plat_now_s(struct plat *plat)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static inline double plat_look_s(struct plat *plat)
-{
-	return plat_now_s(plat);
-}
-
-static inline double plat_here_s(struct plat *plat)
-{
-	return plat_now_s(plat);
-}
-
-static inline void plat_charge(struct plat *plat, double seconds)
-{
-	(void)plat;
-	(void)seconds;
-}
-
-static inline int plat_charge_lightly(struct plat *plat, double seconds)
-{
-	plat_charge(plat, seconds);
-	return 1;
-}
-
-static inline void plat_owe(struct plat *plat, double seconds)
-{
-	(void)plat;
-	(void)seconds;
-}
-
-static inline double plat_effort_s(struct plat *plat)
-{
-	(void)plat;
-	return 0;
-}
+#include "plat/unpaid.h"
 
 /* Waiters sleep on one word of struct plat, so the gate itself is a flag. */
 struct plat_gate {

@@ -159,38 +159,6 @@ const struct memory_driver gpu_memory_driver = {.allocate = gpu_alloc,
 						.expected_s = pcie_expected_s,
 						.is_steady = 1};
 
-int plat_pin(struct plat *plat, void *ptr, size_t bytes)
-{
-	(void)plat;
-	(void)ptr;
-	(void)bytes;
-	return 0;
-}
-
-int plat_unpin(struct plat *plat, void *ptr)
-{
-	(void)plat;
-	(void)ptr;
-	return 0;
-}
-
-void plat_library_open(struct plat *plat, enum plat_library library)
-{
-	(void)plat;
-	(void)library;
-}
-
-void plat_library_close(struct plat *plat, enum plat_library library)
-{
-	(void)plat;
-	(void)library;
-}
-
-void plat_cublas_stream(struct plat *plat)
-{
-	(void)plat;
-}
-
 const struct memory_driver *plat_main_memory(void)
 {
 	return &main_memory_driver;

@@ -456,25 +456,6 @@ void plat_sleep(struct plat *plat, double seconds)
 		sg_actor_sleep_until(end_s);
 }
 
-void plat_yield(struct plat *plat)
-{
-	(void)plat;
-}
-
-int plat_is_stopped(struct plat *plat, int rank)
-{
-	(void)plat;
-	(void)rank;
-	return 0;
-}
-
-enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s)
-{
-	(void)plat;
-	*for_s = 0;
-	return PLAT_NO_CALL;
-}
-
 static void on_unstick(struct plat_timer *timer)
 {
 	(void)timer;

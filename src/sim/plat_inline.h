@@ -7,9 +7,8 @@
  * plat_inline.h - the simulated world is sequential: locks only check that nobody
  * blocks while holding one, atomics are plain.  See plat/plat.h.
  */
-#include <stdint.h>
-
 #include "base/check.h"
+#include "plat/lone.h"
 
 struct orr_lock {
 	unsigned char held;
@@ -37,69 +36,6 @@ static inline int orr_trylock(struct orr_lock *lock)
 static inline void orr_unlock(struct orr_lock *lock)
 {
 	lock->held = 0;
-}
-
-static inline int orr_add(int *p, int v)
-{
-	return *p += v;
-}
-
-static inline uint64_t orr_next(uint64_t *p)
-{
-	return ++*p;
-}
-
-static inline uint64_t orr_count(const uint64_t *p)
-{
-	return *p;
-}
-
-static inline void orr_note(uint64_t *p, uint64_t v)
-{
-	*p = v;
-}
-
-static inline int orr_load(const int *p)
-{
-	return *p;
-}
-
-static inline void orr_store(int *p, int v)
-{
-	*p = v;
-}
-
-static inline int orr_cas(int *p, int old, int new)
-{
-	if (*p != old)
-		return 0;
-	*p = new;
-	return 1;
-}
-
-static inline void *orr_load_ptr(void **p)
-{
-	return *p;
-}
-
-static inline void *orr_swap_ptr(void **p, void *v)
-{
-	void *old = *p;
-
-	*p = v;
-	return old;
-}
-
-static inline int orr_cas_ptr(void **p, void *old, void *new)
-{
-	if (*p != old)
-		return 0;
-	*p = new;
-	return 1;
-}
-
-static inline void orr_fence(void)
-{
 }
 
 struct sim_thread;

@@ -402,23 +402,6 @@ int plat_energy_j(struct plat *plat, const struct worker *of, double *joules)
 	return 0;
 }
 
-/* Simulated cores run nothing else. */
-int plat_kept_s(struct plat *plat, const struct worker *of, double *ran_s, double *kept_s)
-{
-	(void)plat;
-	(void)of;
-	(void)ran_s;
-	(void)kept_s;
-	return -ENODEV;
-}
-
-int plat_bind_worker(struct worker *worker, int core)
-{
-	(void)worker;
-	(void)core;
-	return -1;
-}
-
 int plat_worker_place(struct plat *plat, int cpu_worker, enum plat_level level)
 {
 	return places_by_memory(plat, cpu_worker, level);

@@ -365,25 +365,6 @@ void plat_pause(struct plat *plat)
 	plat_sleep(plat, 1e-6);
 }
 
-void plat_yield(struct plat *plat)
-{
-	(void)plat;
-}
-
-int plat_is_stopped(struct plat *plat, int rank)
-{
-	(void)plat;
-	(void)rank;
-	return 0;
-}
-
-enum plat_mpi_call plat_in_mpi(struct plat *plat, double *for_s)
-{
-	(void)plat;
-	*for_s = 0;
-	return PLAT_NO_CALL;
-}
-
 void plat_unstick(struct plat *plat)
 {
 	(void)plat;
@@ -576,38 +557,6 @@ const struct memory_driver fake_disk_driver = {.allocate = memory_alloc,
 					       .reaches = disk_reaches,
 					       .copy = copy_start,
 					       .expected_s = copy_expected_s};
-
-int plat_pin(struct plat *plat, void *ptr, size_t bytes)
-{
-	(void)plat;
-	(void)ptr;
-	(void)bytes;
-	return 0;
-}
-
-int plat_unpin(struct plat *plat, void *ptr)
-{
-	(void)plat;
-	(void)ptr;
-	return 0;
-}
-
-void plat_library_open(struct plat *plat, enum plat_library library)
-{
-	(void)plat;
-	(void)library;
-}
-
-void plat_library_close(struct plat *plat, enum plat_library library)
-{
-	(void)plat;
-	(void)library;
-}
-
-void plat_cublas_stream(struct plat *plat)
-{
-	(void)plat;
-}
 
 const struct memory_driver *plat_main_memory(void)
 {
