@@ -40,13 +40,24 @@ void bindings_display_wanted(struct node *node)
 		starpu_topology_print(stdout);
 }
 
+/* The lines around are StarPU's: what programs read of it looks for them. */
+static void display_own(struct mpi *mpi)
+{
+	printf("== Binding for rank %d on node %s ==\n", mpi->rank,
+	       mpi->node->machine->hostname);
+	bindings_display_wanted(mpi->node);
+	if (mpi->rank == mpi->size - 1)
+		printf("== End of bindings ==\n");
+	fflush(stdout);
+}
+
 void bindings_display_by_rank(struct mpi *mpi)
 {
 	if (!node_knobs(mpi->node)->display_bindings)
 		return;
 	for (int rank = 0; rank < mpi->size; rank++) {
 		if (rank == mpi->rank)
-			bindings_display_wanted(mpi->node);
+			display_own(mpi);
 		mpi_barrier(mpi, 0);
 	}
 }

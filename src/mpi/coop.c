@@ -77,10 +77,45 @@ static struct group *group_of(struct coop *coop, const void *handle)
 	return group;
 }
 
+static void expect(struct coop *coop, struct group *group, int nsends)
+{
+	orr_add(&coop->nexpecting, (nsends > 0) - (group->nexpected > 0));
+	group->nexpected = nsends;
+}
+
+static void drop(struct coop *coop, struct group *group)
+{
+	ORR_ASSERT(group->waiting.count == 0 && !group->idle);
+	expect(coop, group, 0);
+	table_remove(&coop->groups, (uintptr_t)group->handle);
+	heap_free(&group->waiting);
+	pool_put(&coop->group_pool, group);
+}
+
 void coop_expect(struct mpi *mpi, const void *handle, int nsends)
 {
+	struct coop *coop = &mpi->engine.coop;
+	struct group *group;
+
 	engine_lock(&mpi->engine);
-	group_of(&mpi->engine.coop, handle)->nexpected = nsends;
+	group = group_of(coop, handle);
+	expect(coop, group, nsends);
+	if (nsends <= 0 && group->nposted == 0)
+		drop(coop, group);
+	engine_unlock(&mpi->engine);
+}
+
+void coop_forget(struct mpi *mpi, const void *handle)
+{
+	struct coop *coop = &mpi->engine.coop;
+	struct group *group;
+
+	if (orr_load(&coop->nexpecting) == 0)
+		return;
+	engine_lock(&mpi->engine);
+	group = table_get(&coop->groups, (uintptr_t)handle);
+	if (group && group->nposted == 0)
+		drop(coop, group);
 	engine_unlock(&mpi->engine);
 }
 
@@ -285,12 +320,8 @@ void coop_moved(struct mpi *mpi, struct request *request)
 	group = share->group;
 	request->share = NULL;
 	pool_put(&coop->share_pool, share);
-	if (--group->nposted > 0)
-		return;
-	ORR_ASSERT(group->waiting.count == 0 && !group->idle);
-	table_remove(&coop->groups, (uintptr_t)group->handle);
-	heap_free(&group->waiting);
-	pool_put(&coop->group_pool, group);
+	if (--group->nposted == 0)
+		drop(coop, group);
 }
 
 /* ---- who gets it ----------------------------------------------------- */

@@ -35,6 +35,7 @@ struct request;
 struct coop {
 	size_t least_bytes;  /* of what is shared */
 	struct table groups; /* by datum: sends that are not over, and what waits */
+	int nexpecting;      /* atomic: of these, with sends that are announced */
 	struct pool group_pool, share_pool, keeper_pool, kept_pool;
 	struct kept *let_go; /* to be given back */
 };
@@ -44,6 +45,8 @@ void coop_init(struct coop *coop, struct pool_commons *commons);
 void coop_free(struct coop *coop);
 /* So many sends of a datum are going to be posted. */
 void coop_expect(struct mpi *mpi, const void *handle, int nsends);
+/* The datum is unregistered: of sends that did not come nothing is left. */
+void coop_forget(struct mpi *mpi, const void *handle);
 
 /* ---- the owner ------------------------------------------------------- */
 

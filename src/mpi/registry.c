@@ -236,6 +236,7 @@ void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
 {
 	struct mpi *mpi = node->mpi;
 
+	coop_forget(mpi, handle);
 	if (!(handle->flags & DATUM_MPI))
 		return;
 	if (handle->flags & DATUM_TAGGED) {

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from run import ORRERY, SRC, Suite, configured
+from run import BUILD, ORRERY, SRC, Suite, configured
 
 SOURCE = os.path.join(SRC, "tests", "cli", "variables.c")
 NTASKS = 10
@@ -67,6 +67,34 @@ def progress_of_a_simulation(suite, program):
                       r"t=\d+\.\d+ s, all %d tasks have ended" % (2 * NTASKS), text), text)
 
 
+def bindings(suite, flavour, options, program):
+    """Each rank below a line with its name, as StarPU prints them."""
+    out = subprocess.run([sys.executable, ORRERY, "run", *options, "--quiet", program],
+                         cwd=suite.directory, text=True, capture_output=True, timeout=100,
+                         env=dict(os.environ, STARPU_NCPU="1", STARPU_NCUDA="0",
+                                  STARPU_DISPLAY_BINDINGS="1"))
+    found = re.findall(r"== Binding for rank (\d) on node \S+ ==\n"
+                       r"\[orrery\]\[rank (\d)\] worker 0, CPU 0: .*\n", out.stdout)
+    # mpirun puts what ranks print in an order of its own.
+    suite.verdict(flavour + "_bindings_are_displayed_rank_by_rank", out.returncode == 0 and
+                  sorted(found) == [("0", "0"), ("1", "1")] and
+                  "== End of bindings ==\n" in out.stdout and
+                  (flavour == "real" or found[0][0] == "0"), out.stdout + out.stderr)
+
+
+def marks(suite, flavour, options):
+    """What the caches of both ranks note, said where it is asked for."""
+    program = os.path.join(BUILD, "tests", "api", "mpi_marks" + "-sim" * (flavour == "sim"))
+    status, text = said(suite, options + ["--execute"] * (flavour == "sim"), program,
+                        STARPU_MPI_CACHE_STATS="1")
+    suite.verdict(flavour + "_what_a_cache_notes_is_said", status == 0 and
+                  "[starpu][0][communication cache] + 8 to 1" in text and
+                  "[starpu][0][communication cache] - 8 from 1" in text, text)
+    status, text = said(suite, options + ["--execute"] * (flavour == "sim"), program)
+    suite.verdict(flavour + "_and_nowhere_else", status == 0 and
+                  "communication cache" not in text, text)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="orrery-variables-") as directory:
         suite = Suite(directory)
@@ -78,6 +106,8 @@ def main():
             status, output = suite.orrery("cc", *cc, SOURCE, "-o", program)
             suite.verdict(flavour + "_program_is_built", status == 0, output)
             unread(suite, flavour, options, program)
+            bindings(suite, flavour, options, program)
+            marks(suite, flavour, options)
             if flavour == "real":
                 progress(suite, program)
             else:

@@ -354,6 +354,33 @@ static void one_receiver_many_times(void **state)
 	close_scene();
 }
 
+/* Nothing is left of sends that were announced and did not come, whether the datum has a
+ * tag or not; it may be announced anew, or no more. */
+static void what_did_not_come_is_forgotten(void **state)
+{
+	struct mpi *mpi;
+
+	(void)state;
+	open_scene(N);
+	mpi = world_mpi(0);
+	for (int i = 0; i < 3; i++) {
+		starpu_data_handle_t handle = world_vector(0, scene.from, LITTLE);
+
+		fake_select(0);
+		if (i == 2)
+			registry_register(mpi, handle, TAG, OWNER_UNSET, 0, __func__);
+		coop_expect(mpi, handle, NODES);
+		coop_expect(mpi, handle, 2);
+		assert_int_equal(mpi->engine.coop.nexpecting, 1);
+		if (i == 1)
+			coop_expect(mpi, handle, 0);
+		world_forget(0, handle);
+		assert_int_equal(mpi->engine.coop.groups.count, 0);
+		assert_int_equal(mpi->engine.coop.nexpecting, 0);
+	}
+	close_scene();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -366,6 +393,7 @@ int main(void)
 		cmocka_unit_test(who_is_not_ready_keeps_nothing),
 		cmocka_unit_test(a_second_value_follows),
 		cmocka_unit_test(one_receiver_many_times),
+		cmocka_unit_test(what_did_not_come_is_forgotten),
 	};
 
 	setenv("ORRERY_MPI_COOP_BYTES", "0", 1);
