@@ -32,7 +32,7 @@ static void new_region(struct chunk_store *store)
 	       CHUNK_STORE_REGION_BYTES;
 	/* A program of one node fits in the first region: it is better off without
 	 * waiting for huge pages to be cleared. */
-	if (store->regions)
+	if (store->is_huge && store->regions)
 		(void)madvise(base + skip, CHUNK_STORE_REGION_BYTES, MADV_HUGEPAGE);
 	*(void **)(void *)(base + skip) = store->regions;
 	store->regions = base + skip;
@@ -108,5 +108,6 @@ void chunk_store_free(struct chunk_store *store)
 		munmap(region, CHUNK_STORE_REGION_BYTES);
 		region = next;
 	}
-	*store = (struct chunk_store){.is_wordless = store->is_wordless};
+	*store = (struct chunk_store){.is_wordless = store->is_wordless,
+				      .is_huge = store->is_huge};
 }

@@ -26,6 +26,7 @@ enum {
 
 struct chunk_store {
 	int is_wordless; /* chunk_word() must not be asked for */
+	int is_huge;     /* the next regions are to be in huge pages, but for the first */
 	void *free_list; /* chunks; the first word points to the next */
 	void *regions;   /* the first word of a region points to the next */
 	char *fresh;     /* not yet handed out, in the newest region */
@@ -37,8 +38,8 @@ struct chunk_store {
 	size_t rest_bytes;
 };
 
-/* A zeroed struct chunk_store is an empty store; is_wordless may be set at once.  A chunk
- * is aligned to 64 bytes. */
+/* A zeroed struct chunk_store is an empty store; is_wordless may be set at once, is_huge
+ * at any time.  A chunk is aligned to 64 bytes. */
 void *chunk_store_get(struct chunk_store *store);
 void chunk_store_put(struct chunk_store *store, void *chunk);
 /* The same for less than a chunk; bytes is a multiple of 64, and as given when it goes

@@ -51,6 +51,7 @@ struct world *world_get(void)
 	world = orr_alloc(sizeof(*world));
 	orr_lock_init(&world->lasting_lock);
 	orr_lock_init(&world->disk_lock);
+	world->store.is_huge = 1;
 	world->pools.store.is_wordless = 1;
 	if (orr_cas_ptr(slot, NULL, world))
 		return world;
@@ -440,9 +441,12 @@ static void init_locks(struct node *node)
 
 static void init_pools(struct node *node)
 {
-	/* One alone is better off without waiting for huge pages to be cleared. */
-	if (node->machine->one_environment && node->world->nnodes > 1)
+	if (node->machine->one_environment) {
 		node->commons = &node->world->pools;
+		/* One alone is better off without waiting for huge pages to be cleared.
+		 */
+		node->commons->store.is_huge = node->world->nnodes > 1;
+	}
 	node->store = node->commons ? &node->commons->store : NULL;
 	pool_init_in(&node->job_pool, sizeof(struct roomy_job), node->store);
 	pool_init_in(&node->body_pool, sizeof(struct data_body), node->store);

@@ -199,9 +199,9 @@ struct offer {
 	double limit;   /* a cost that is low enough */
 };
 
-static struct offer offer_make(const struct dmda *dmda,
-			       const struct dmda_forecast *forecast,
-			       const struct worker *worker, double now_s)
+static inline struct offer offer_make(const struct dmda *dmda,
+				      const struct dmda_forecast *forecast,
+				      const struct worker *worker, double now_s)
 {
 	double transfer_s = forecast->transfer_s[worker->memory];
 	struct offer offer = {.dmda = dmda,
@@ -218,7 +218,7 @@ static struct offer offer_make(const struct dmda *dmda,
 }
 
 /* Of the task on a worker that is free at a date; it never falls when the date grows. */
-static double cost_at(const struct offer *offer, double free_s)
+static inline double cost_at(const struct offer *offer, double free_s)
 {
 	const struct dmda *dmda = offer->dmda;
 	double end_s =
@@ -357,27 +357,29 @@ static void correct_link(struct dmda_link *link, double transfer_s, double now_s
 	link->until_s = fmax(link->until_s, now_s + link->queued_s);
 }
 
-/* The job waits for its worker no longer. */
-static void take_back(struct dmda *dmda, struct job *job, double now_s)
+/* The job waits for its worker no longer, of whom more has changed if more. */
+static void take_back_noting(struct dmda *dmda, struct job *job, double now_s, int more)
 {
 	struct worker *worker = job->counted_on;
-	struct dmda_worker *state;
-	double waiting_s;
+	struct dmda_worker *state = &dmda->workers[worker->id];
+	double waiting_s = state->waiting_s - keeps_s(worker, job);
 
-	if (!worker)
-		return;
 	job->counted_on = NULL;
-	state = &dmda->workers[worker->id];
-	waiting_s = state->waiting_s - keeps_s(worker, job);
 	if (--state->line.nwaiting == 0)
 		waiting_s = 0;
-	if (waiting_s != state->waiting_s) {
+	if (waiting_s != state->waiting_s || more) {
 		state->waiting_s = waiting_s;
 		note(dmda, worker->id);
 	}
 	if (job->predicted_transfer_s > 0 && !dmda_fetches(worker))
 		correct_link(&dmda->links[worker->memory], job->predicted_transfer_s,
 			     now_s);
+}
+
+static void take_back(struct dmda *dmda, struct job *job, double now_s)
+{
+	if (job->counted_on)
+		take_back_noting(dmda, job, now_s, 0);
 }
 
 /* ---- data ahead of need ------------------------------------------------ */
@@ -531,11 +533,15 @@ static void dmda_started(struct sched *sched, struct worker *worker, struct job 
 	if (is_dated)
 		now_s = plat_now_s(sched->node->plat);
 	orr_lock(&dmda->lock);
-	if (is_dated) {
+	if (is_dated)
 		state->running_until_s = now_s + duration_s;
-		note(dmda, worker->id);
+	if (job->counted_on == worker) {
+		take_back_noting(dmda, job, now_s, is_dated);
+	} else {
+		if (is_dated)
+			note(dmda, worker->id);
+		take_back(dmda, job, now_s);
 	}
-	take_back(dmda, job, now_s);
 	orr_unlock(&dmda->lock);
 }
 

@@ -9,17 +9,17 @@
  * A worker that runs a task is free when that one and those that wait are expected to
  * end; one that runs none, or longer than was expected, when those that wait have run
  * from now on.  So a worker is free at later(now + waiting_s, end_s), to which come the
- * tasks bound to it.  Each inner place of the tree holds the least waiting_s and the
- * least end_s below it, from which follows what no worker below is free before: exact but
- * where the two are of different workers, or tasks are bound to them.  Finding the first
- * looks at one path, as a rule; so does a change.
+ * tasks bound to it.  Each place of the tree holds the least waiting_s of those below it
+ * that run nothing, and the least end_s of the others, from which follows what no worker
+ * below is free before: exact unless tasks are bound to it, or it runs longer than was
+ * expected.  Finding the first looks at one path, as a rule; so does a change.
  *
  * Dates are in seconds, or in what there are per_second of.  The caller's lock guards it.
  */
 #include "core/worker.h"
 
 struct soonest_place {
-	double waiting_s, end_s; /* INFINITY: nobody */
+	double idle_s, end_s; /* from now on, and a date; INFINITY: nobody */
 };
 
 struct soonest {
@@ -27,24 +27,30 @@ struct soonest {
 	double per_second;
 	struct worker **workers;
 	struct soonest_place *places; /* from 1, the root, on; leaves from nleaves on */
+	double *waiting_s;            /* of each worker */
 };
 
 /* Nobody is in it yet.  The workers, n of them in the order of their numbers, are
  * borrowed. */
 void soonest_init(struct soonest *soonest, struct worker **workers, int n);
 void soonest_free(struct soonest *soonest);
-/* What the worker at that place of the list has now; INFINITY twice: it is out. */
+/* What the worker at that place of the list has now: it runs nothing when end_s is not
+ * after waiting_s.  INFINITY twice: it is out. */
 void soonest_set(struct soonest *soonest, int i, double waiting_s, double end_s);
 /* When the first of them is free; INFINITY: nobody is in it. */
 double soonest_s(const struct soonest *soonest, double now_s);
 
-/* None of them is free before; now is not after it. */
+static inline double soonest_place_s(const struct soonest_place *place, double now_s)
+{
+	double date_s = now_s + place->idle_s;
+
+	return place->end_s < date_s ? place->end_s : date_s;
+}
+
+/* None of them is free before. */
 static inline double soonest_bound_s(const struct soonest *soonest, double now_s)
 {
-	double idle_s = now_s + soonest->places[1].waiting_s;
-	double end_s = soonest->places[1].end_s;
-
-	return idle_s > end_s ? idle_s : end_s;
+	return soonest_place_s(&soonest->places[1], now_s);
 }
 
 /* The worker with the least number of those whose date will do, or NULL.  Of two dates
