@@ -42,6 +42,8 @@ static struct request *start(const char *func, struct post *post, MPI_Comm comm)
 	post->what = func;
 	post->comm = api_comm_learn(mpi, comm, func);
 	check(mpi, post);
+	if (!orr_load(&mpi->tally.posts))
+		orr_store(&mpi->tally.posts, 1);
 	if (node_knobs(mpi->node)->submit_cost)
 		plat_charge(mpi->node->plat, mpi->node->machine->costs.post_s);
 	if (!mpi->is_fake)

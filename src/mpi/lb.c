@@ -29,6 +29,8 @@ struct lb {
 	unsigned long ntagged;
 	int nrounds;
 	long nmoved;
+	int stays[LB_NSTAYS];             /* how often ranks gave nothing, and why */
+	double most_apart_s;              /* largest load less the smallest */
 	double first_excess, last_excess; /* largest load over the mean */
 
 	/* Workers', too. */
@@ -202,6 +204,19 @@ static int *ask_neighbours(struct mpi *mpi, int *n)
 	return ids;
 }
 
+static double apart_s(const struct mpi *mpi, const struct lb_state *states)
+{
+	double least_s = states[0].load_s, most_s = states[0].load_s;
+
+	for (int rank = 1; rank < mpi->size; rank++) {
+		if (states[rank].load_s < least_s)
+			least_s = states[rank].load_s;
+		if (states[rank].load_s > most_s)
+			most_s = states[rank].load_s;
+	}
+	return most_s - least_s;
+}
+
 /* The largest load over the mean, less 1. */
 static double excess(const struct mpi *mpi, const struct lb_state *states)
 {
@@ -236,12 +251,16 @@ static void move_all(struct mpi *mpi, const struct lb_moves *moves)
 {
 	int *counts = orr_alloc((size_t)mpi->size * sizeof(*counts));
 	struct lb_move *own, *all;
-	int most = 0;
+	int most = 0, count = moves->n > 0 ? moves->n : -(int)moves->stay;
 
-	hear(mpi, &moves->n, counts, sizeof(*counts));
+	/* Of who gives nothing, why not. */
+	hear(mpi, &count, counts, sizeof(*counts));
 	for (int rank = 0; rank < mpi->size; rank++) {
 		most = counts[rank] > most ? counts[rank] : most;
-		mpi->lb->nmoved += counts[rank];
+		if (counts[rank] > 0)
+			mpi->lb->nmoved += counts[rank];
+		else
+			mpi->lb->stays[-counts[rank]]++;
 	}
 	if (most > 0) {
 		own = orr_alloc((size_t)most * sizeof(*own));
@@ -278,6 +297,8 @@ static void hold_round(struct mpi *mpi, int64_t iteration)
 					  .costs = &lb->costs},
 		       &moves);
 	move_all(mpi, &moves);
+	if (apart_s(mpi, states) > lb->most_apart_s)
+		lb->most_apart_s = apart_s(mpi, states);
 	lb->last_excess = excess(mpi, states);
 	if (lb->nrounds++ == 0)
 		lb->first_excess = lb->last_excess;
@@ -373,6 +394,8 @@ static void begin(struct mpi *mpi, const struct lb_wish *wish)
 	lb->ntagged = 0;
 	lb->nrounds = 0;
 	lb->nmoved = 0;
+	memset(lb->stays, 0, sizeof(lb->stays));
+	lb->most_apart_s = 0;
 	mpi->balances = 1;
 	if (mpi->node->on_executed != executed) /* A worker may be reading it. */
 		mpi->node->on_executed = executed;
@@ -402,11 +425,48 @@ void lb_open(struct mpi *mpi, const struct lb_wish *wish)
 	begin(mpi, wish);
 }
 
+/* What kept most from moving: where something should have moved, that. */
+static enum lb_stay main_stay(const struct lb *lb)
+{
+	if (lb->stays[LB_STAY_COARSE] + lb->stays[LB_STAY_UNNAMED] > 0)
+		return lb->stays[LB_STAY_COARSE] >= lb->stays[LB_STAY_UNNAMED]
+			       ? LB_STAY_COARSE
+			       : LB_STAY_UNNAMED;
+	return lb->stays[LB_STAY_EVEN] > 0 ? LB_STAY_EVEN : LB_STAY_ALONE;
+}
+
+static void report_stay(const struct mpi *mpi)
+{
+	static const char *const what[LB_NSTAYS] = {
+		[LB_STAY_ALONE] = "no rank has neighbours; name some in get_neighbors()",
+		[LB_STAY_EVEN] = "no neighbour's load was less by more than "
+				 "LB_HEAT_TIME_THRESHOLD; set it to less, or name "
+				 "neighbours that are further away",
+		[LB_STAY_UNNAMED] = "get_data_unit_to_migrate() named no data for a "
+				    "neighbour with less load",
+		[LB_STAY_COARSE] =
+			"the data that get_data_unit_to_migrate() named cost more than "
+			"twice what was to flow; name smaller units, or more neighbours",
+	};
+	const struct lb *lb = mpi->lb;
+	enum lb_stay stay = main_stay(lb);
+
+	orr_complain(
+		mpi->rank,
+		"load balancer: %d rounds moved nothing; loads were up to %.0f us "
+		"apart, the largest in the last %.0f %% above the mean: %s (%d times, "
+		"counted for each rank)",
+		lb->nrounds, 1e6 * lb->most_apart_s, 100 * lb->last_excess, what[stay],
+		lb->stays[stay]);
+}
+
 static void report(const struct mpi *mpi)
 {
 	const struct lb *lb = mpi->lb;
 
-	if (lb->nrounds > 0)
+	if (lb->nrounds > 0 && lb->nmoved == 0)
+		report_stay(mpi);
+	else if (lb->nrounds > 0)
 		orr_complain(mpi->rank,
 			     "load balancer: %d rounds moved %ld data; the largest load "
 			     "was %.0f %% above the mean in the first, %.0f %% in the "

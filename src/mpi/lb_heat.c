@@ -77,6 +77,12 @@ static void add_move(struct lb_moves *moves, starpu_data_handle_t handle, int to
 
 /* ---- what flows to one neighbour --------------------------------------- */
 
+static void stay(struct lb_moves *moves, enum lb_stay why)
+{
+	if (moves->stay < why)
+		moves->stay = why;
+}
+
 /* Flows are met to the nearest unit.  One of no known cost is taken for all of it: the
  * next round will tell. */
 static void give(struct mpi *mpi, const struct lb_round *round, int to, double wanted_s,
@@ -92,6 +98,7 @@ static void give(struct mpi *mpi, const struct lb_round *round, int to, double w
 		check_unit(mpi, &unit, to);
 		unit_s = cost_s(&unit, round->costs);
 		if (unit.n == 0 || given_s + unit_s / 2 > wanted_s) {
+			stay(moves, unit.n == 0 ? LB_STAY_UNNAMED : LB_STAY_COARSE);
 			free(unit.handles);
 			return;
 		}
@@ -114,6 +121,7 @@ void lb_heat_choose(struct mpi *mpi, const struct lb_round *round, struct lb_mov
 		double flow_s =
 			lb_heat_flow_s(mine, &round->states[to], round->threshold_s);
 
+		stay(moves, LB_STAY_EVEN);
 		give(mpi, round, to, flow_s * mine->nworkers, moves);
 	}
 	for (int i = 0; i < moves->n; i++)

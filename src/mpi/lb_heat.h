@@ -34,9 +34,20 @@ struct lb_move {
 	int to;
 };
 
+/* Why a rank gives nothing away in a round; of several neighbours, the last that is true
+ * of any. */
+enum lb_stay {
+	LB_STAY_ALONE,   /* it has no neighbours */
+	LB_STAY_EVEN,    /* none has less load by more than the threshold */
+	LB_STAY_UNNAMED, /* the application named no data */
+	LB_STAY_COARSE,  /* they cost more than twice what was to move */
+	LB_NSTAYS
+};
+
 struct lb_moves {
 	struct lb_move *list; /* owned */
 	int n, room;
+	enum lb_stay stay; /* when n is 0 */
 };
 
 /* Seconds of load that flow from one neighbour to the other; 0: none. */

@@ -212,16 +212,48 @@ static void set_owner(struct mpi *mpi, starpu_data_handle_t handle, int rank, in
 	data_set_owner(handle, rank);
 }
 
+/* 0: the datum is not counted. */
+static uint64_t weight_of(starpu_data_handle_t handle)
+{
+	if (!(handle->flags & DATUM_TAGGED) || handle->owner < 0 || handle->comm != 0)
+		return 0;
+	return table_mix((uint64_t)handle->tag + 1);
+}
+
+static uint64_t own_weight_of(const struct mpi *mpi, starpu_data_handle_t handle)
+{
+	return handle->owner == mpi->rank ? weight_of(handle) : 0;
+}
+
+static void recount(struct mpi *mpi, starpu_data_handle_t handle, uint64_t known,
+		    uint64_t owned)
+{
+	struct registry *registry = &mpi->registry;
+	uint64_t known_now = weight_of(handle), owned_now = own_weight_of(mpi, handle);
+
+	if (known_now == known && owned_now == owned)
+		return;
+	orr_lock(&registry->lock);
+	registry->known += known_now - known;
+	registry->owned += owned_now - owned;
+	if (known)
+		registry->owners_moved = 1;
+	orr_unlock(&registry->lock);
+}
+
 void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
 		       int rank, int comm, const char *func)
 {
 	unsigned flags = DATUM_MPI;
+	uint64_t known, owned;
 
 	if (!handle)
 		orr_die(mpi->rank,
 			"%s: the handle is NULL; register the data first, with home "
 			"node -1 on the ranks that do not own it",
 			func);
+	known = weight_of(handle);
+	owned = own_weight_of(mpi, handle);
 	if (tag != TAG_UNSET) {
 		set_tag(mpi, handle, tag, func);
 		flags |= DATUM_TAGGED;
@@ -230,6 +262,7 @@ void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag
 		set_owner(mpi, handle, rank, comm, func);
 	if ((handle->flags & flags) != flags)
 		data_set_flags(handle, flags, 0);
+	recount(mpi, handle, known, owned);
 }
 
 void registry_on_unregister(struct node *node, starpu_data_handle_t handle)

@@ -21,6 +21,10 @@ struct registry {
 	uint64_t *slots; /* 0: free */
 	size_t mask, count;
 	size_t nleft; /* places given back, that are not free for searches */
+	/* For tally.h, modulo 2^64: a number for each tag that data of communicator 0
+	 * have had with an owner, and those of them that this rank owns. */
+	uint64_t known, owned;
+	int owners_moved; /* a datum that was counted has got another owner or tag */
 };
 
 void registry_init(struct registry *registry);

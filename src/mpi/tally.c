@@ -2,14 +2,15 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "mpi/tally.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "core/wait.h"
 #include "mpi/mpi.h"
 
-/* What nodes of one process share, where they are: net->shared. */
-enum { SHARED_EXECUTED, SHARED_MOST, SHARED_RANK, NSHARED };
-
-_Static_assert((int)NSHARED <= (int)NET_SHARED_WORDS, "all of it has room");
+/* Nodes of one process share it: net->shared. */
+_Static_assert(sizeof(struct tally_sum) <= NET_SHARED_WORDS * sizeof(uint64_t),
+	       "all of it has room");
 
 void tally_open(struct mpi *mpi)
 {
@@ -26,61 +27,72 @@ static uint64_t count_inserted(const struct mpi *mpi)
 	return all > nleft_out ? all - nleft_out : 0;
 }
 
-/* Those that it has submitted in another way may be what others insert. */
-static uint64_t count_executed(const struct mpi *mpi)
+static struct tally_told told(const struct mpi *mpi)
 {
-	uint64_t inserted = orr_count(&mpi->tally.nexecuted);
-	uint64_t submitted =
-		orr_count(&mpi->node->tasks_submitted) - mpi->tally.submitted_before;
+	const struct registry *registry = &mpi->registry;
+	struct tally_told told = {.inserted = count_inserted(mpi),
+				  .listed = orr_count(&mpi->tally.nexecuted),
+				  .known = registry->known,
+				  .owned = registry->owned};
 
-	return inserted > submitted ? inserted : submitted;
+	/* Those that it has submitted in another way may be what others insert. */
+	told.executed =
+		orr_count(&mpi->node->tasks_submitted) - mpi->tally.submitted_before;
+	told.does_else = told.executed > told.listed || registry->owners_moved ||
+			 orr_load(&mpi->tally.posts);
+	if (told.executed < told.listed)
+		told.executed = told.listed;
+	return told;
 }
 
-static void add(struct tally *tally, int rank, uint64_t inserted, uint64_t executed)
+static void add(struct tally_sum *sum, int rank, const struct tally_told *told)
 {
-	tally->ntold++;
-	tally->executed += executed;
-	if (inserted > tally->most_inserted) {
-		tally->most_inserted = inserted;
-		tally->rank_of_most = rank;
+	if (sum->nranks > 0 &&
+	    (told->known != sum->known || told->inserted != sum->most_inserted))
+		sum->differ = 1;
+	sum->nranks++;
+	sum->executed += told->executed;
+	sum->listed += told->listed;
+	sum->known = told->known;
+	sum->owned += told->owned;
+	sum->does_else |= told->does_else;
+	if (told->inserted > sum->most_inserted) {
+		sum->most_inserted = told->inserted;
+		sum->rank_of_most = rank;
 	}
 }
 
 /* They take turns, so that nobody else looks. */
-static void tell_shared(struct mpi *mpi, uint64_t *shared)
+static void tell_shared(const struct mpi *mpi, const struct tally_told *told,
+			uint64_t *shared)
 {
-	shared[SHARED_EXECUTED] += count_executed(mpi);
-	if (count_inserted(mpi) > shared[SHARED_MOST]) {
-		shared[SHARED_MOST] = count_inserted(mpi);
-		shared[SHARED_RANK] = (uint64_t)mpi->rank;
-	}
-}
+	struct tally_sum sum;
 
-static void take_shared(struct mpi *mpi, uint64_t *shared)
-{
-	mpi->tally.executed = shared[SHARED_EXECUTED];
-	mpi->tally.most_inserted = shared[SHARED_MOST];
-	mpi->tally.rank_of_most = (int)shared[SHARED_RANK];
-	mpi->tally.ntold = mpi->size;
+	memcpy(&sum, shared, sizeof(sum));
+	add(&sum, mpi->rank, told);
+	memcpy(shared, &sum, sizeof(sum));
 }
 
 void tally_tell(struct mpi *mpi)
 {
-	struct wire_head head = {.kind = WIRE_TALLY};
+	const struct tally_told own = told(mpi);
+	struct wire_head head = {.kind = WIRE_TALLY,
+				 .flags = (uint16_t)own.does_else,
+				 .comm = own.inserted,
+				 .tag = (int64_t)own.known,
+				 .bytes = own.executed,
+				 .sender = own.owned,
+				 .key = own.listed};
 
 	if (mpi->net->shared) {
-		tell_shared(mpi, mpi->net->shared);
+		tell_shared(mpi, &own, mpi->net->shared);
 		return;
 	}
-	if (mpi->node->machine->one_environment)
-		return; /* A message would take simulated time. */
-	head.comm = count_inserted(mpi);
-	head.bytes = count_executed(mpi);
 	engine_lock(&mpi->engine);
 	if (mpi->rank == 0)
-		add(&mpi->tally, 0, head.comm, head.bytes);
+		add(&mpi->tally.sum, 0, &own);
 	else
-		engine_send_control(mpi, 0, &head, WIRE_STATE_BYTES);
+		engine_send_control(mpi, 0, &head, sizeof(head));
 	engine_unlock(&mpi->engine);
 	engine_wake(mpi);
 }
@@ -89,9 +101,15 @@ void tally_came(struct mpi *mpi, int peer, const struct wire_head *head)
 {
 	struct tally *tally = &mpi->tally;
 	struct plat_gate *gate = tally->gate;
+	const struct tally_told told = {.inserted = head->comm,
+					.listed = head->key,
+					.executed = head->bytes,
+					.known = (uint64_t)head->tag,
+					.owned = head->sender,
+					.does_else = head->flags};
 
-	add(tally, peer, head->comm, head->bytes);
-	if (!gate || tally->ntold < mpi->size)
+	add(&tally->sum, peer, &told);
+	if (!gate || tally->sum.nranks < mpi->size)
 		return;
 	tally->gate = NULL;
 	plat_gate_open(mpi->node->plat, gate);
@@ -105,27 +123,19 @@ static void await_all(struct mpi *mpi)
 
 	plat_gate_init(&gate);
 	engine_lock(&mpi->engine);
-	must_wait = mpi->tally.ntold < mpi->size;
+	must_wait = mpi->tally.sum.nranks < mpi->size;
 	mpi->tally.gate = must_wait ? &gate : NULL;
 	engine_unlock(&mpi->engine);
 	if (must_wait)
 		wait_at(mpi->node, &gate, WAIT_BARRIER, NULL);
 }
 
-void tally_check(struct mpi *mpi)
-{
-	const struct tally *tally = &mpi->tally;
+/* ---- the judgement --------------------------------------------------- */
 
-	if (mpi->rank > 0)
-		return;
-	if (mpi->net->shared)
-		take_shared(mpi, mpi->net->shared);
-	else if (!mpi->node->machine->one_environment)
-		await_all(mpi);
-	if (tally->executed >= tally->most_inserted)
-		return;
+static void complain_lost(int rank, const struct tally_sum *sum)
+{
 	orr_complain(
-		mpi->rank,
+		rank,
 		"starpu_mpi_shutdown: rank %d has inserted %llu tasks, and all ranks "
 		"together have executed %llu of those that they inserted: each of the "
 		"others was left to a rank that left it to another one, or did not "
@@ -133,6 +143,51 @@ void tally_check(struct mpi *mpi)
 		"themselves, and give starpu_mpi_data_register(), "
 		"starpu_mpi_data_set_rank() and STARPU_EXECUTE_ON_NODE the same ranks "
 		"(compare what starpu_mpi_data_get_rank() says on each of them)",
-		tally->rank_of_most, (unsigned long long)tally->most_inserted,
-		(unsigned long long)tally->executed);
+		sum->rank_of_most, (unsigned long long)sum->most_inserted,
+		(unsigned long long)sum->executed);
+}
+
+/*
+ * Ranks that insert only what concerns them know other data than others, or insert other
+ * numbers of tasks.  That ranks differ about owners is still no proof where as many tasks
+ * were executed as there are: some may be for data that tasks do not write.
+ */
+static int owners_differ(const struct tally_sum *sum)
+{
+	return !sum->differ && sum->owned != sum->known && sum->most_inserted > 0 &&
+	       (sum->listed > sum->most_inserted ||
+		(sum->listed == sum->most_inserted && !sum->does_else));
+}
+
+static void complain_disputed(int rank, const struct tally_sum *sum)
+{
+	orr_complain(
+		rank,
+		"starpu_mpi_shutdown: the ranks differ about who owns data: all %d have "
+		"registered the same tags and inserted %llu tasks each, and together "
+		"they have executed %llu%s; give starpu_mpi_data_register() and "
+		"starpu_mpi_data_set_rank() the same rank on all of them (compare what "
+		"starpu_mpi_data_get_rank() says on each), and data that each rank has "
+		"for itself a tag that no other rank uses, or STARPU_MPI_PER_NODE",
+		sum->nranks, (unsigned long long)sum->most_inserted,
+		(unsigned long long)sum->listed,
+		sum->listed > sum->most_inserted
+			? ": several ranks have each executed the same ones"
+			: ", some of them on several ranks and as many on none");
+}
+
+void tally_check(struct mpi *mpi)
+{
+	struct tally_sum *sum = &mpi->tally.sum;
+
+	if (mpi->rank > 0)
+		return;
+	if (mpi->net->shared)
+		memcpy(sum, mpi->net->shared, sizeof(*sum));
+	else
+		await_all(mpi);
+	if (sum->executed < sum->most_inserted)
+		complain_lost(mpi->rank, sum);
+	else if (owners_differ(sum))
+		complain_disputed(mpi->rank, sum);
 }

@@ -29,7 +29,8 @@ enum wire_kind {
 	WIRE_HAVE,      /* a shared value is here, and perhaps kept */
 	WIRE_FORWARD,   /* to who keeps it: send it to that rank, too */
 	WIRE_LET_GO,    /* as well: nobody else wants it */
-	WIRE_TALLY /* to rank 0, in shutdown: tasks inserted, executed; see tally.h */
+	WIRE_TALLY /* to rank 0, in shutdown: tasks inserted, executed, data; see tally.h
+		    */
 };
 
 enum wire_flag {
@@ -42,17 +43,18 @@ enum wire_flag {
 struct wire_head {
 	uint8_t kind;
 	uint8_t round;    /* BARRIER */
-	uint16_t flags;   /* EAGER, ANNOUNCE, HAVE: enum wire_flag */
+	uint16_t flags;   /* EAGER, ANNOUNCE, HAVE: enum wire_flag.  TALLY: does_else */
 	uint32_t ordinal; /* LEAVING: barriers.  EAGER, ANNOUNCE: among the transfers that
 			   * insertion made from this node to that one, modulo 2^32; 0:
 			   * none.  FORWARD: to which rank */
 	uint64_t comm; /* EAGER, ANNOUNCE, BARRIER: id.  TALLY: inserted.  HAVE: names the
 			* receiver's request when it keeps the value, else 0 */
-	int64_t tag;   /* EAGER, ANNOUNCE.  FORWARD: priority */
+	int64_t tag;   /* EAGER, ANNOUNCE.  FORWARD: priority.  TALLY: known */
 	uint64_t bytes;  /* EAGER, ANNOUNCE: of the payload.  TALLY: executed */
 	uint64_t sender; /* ANNOUNCE, GRANT, KEEP, HAVE: names the sender's request.
-			  * FORWARD,  LET_GO: who keeps it, as in its HAVE */
-	uint64_t key;    /* GRANT, KEEP, FORWARD: of the bulk transfer */
+			  * FORWARD,  LET_GO: who keeps it, as in its HAVE.  TALLY: owned
+			  */
+	uint64_t key;    /* GRANT, KEEP, FORWARD: of the bulk transfer.  TALLY: listed */
 };
 
 enum {

@@ -117,7 +117,7 @@ struct net_ops {
 	void (*close)(struct net *net);
 };
 
-enum { NET_SHARED_WORDS = 4 };
+enum { NET_SHARED_WORDS = 8 };
 
 /*
  * Embedded first in the transport's own struct.  deliver and carried are set by the

@@ -53,6 +53,7 @@ struct deferred {
 	struct net net;
 	struct plat *plat;
 	struct net *inner;
+	struct net_group *group; /* for what nodes share */
 	struct net_pace pace;
 	struct queue waiting, ready; /* for their dates, in this order; for the main */
 	struct plat_timer due;       /* of the first that waits */
@@ -361,6 +362,7 @@ static void deferred_close(struct net *net)
 	deferred->inner->ops->close(deferred->inner);
 	deferred->plat->polls = 0;
 	pool_free(&deferred->items);
+	net_leave(deferred->group);
 	free(deferred);
 }
 
@@ -391,6 +393,8 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	deferred->net = *inner;
 	deferred->net.max_packets = 0;
 	deferred->net.may_ask = sim_is_main;
+	deferred->group = net_join(plat->sim, config);
+	deferred->net.shared = deferred->group->shared;
 	deferred->net.ops = &deferred_ops;
 	deferred->plat = plat;
 	deferred->inner = inner;

@@ -145,6 +145,21 @@ static struct net_group *find_group(struct sim *sim, const struct net_config *co
 	return new_group(sim, leader, config->size);
 }
 
+struct net_group *net_join(struct sim *sim, const struct net_config *config)
+{
+	struct net_group *group = find_group(sim, config);
+
+	group->joined[config->rank] = 1;
+	group->njoined++;
+	return group;
+}
+
+void net_leave(struct net_group *group)
+{
+	if (++group->nleft == group->size)
+		free_group(group);
+}
+
 static void net_close(struct net *base)
 {
 	struct sim_net *net = ORR_CONTAINER(base, struct sim_net, net);
@@ -155,8 +170,7 @@ static void net_close(struct net *base)
 	group->members[base->rank] = NULL;
 	table_free(&net->channels);
 	table_free(&net->halves);
-	if (++group->nleft == group->size)
-		free_group(group);
+	net_leave(group);
 	free(net);
 }
 
@@ -258,12 +272,10 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	net->pace.costs = wire_costs(plat->sim->wire, plat->host);
 	net->sent.fire = packet_on_sent;
 	net->sent.plat = plat;
-	net->group = find_group(plat->sim, config);
+	net->group = net_join(plat->sim, config);
 	net->net.shared = net->group->shared;
 	net->group->members[config->rank] = net;
 	net->group->hosts[config->rank] = plat->host;
-	net->group->joined[config->rank] = 1;
-	net->group->njoined++;
 	packet_start_early(net->group, config->rank);
 	return &net->net;
 }

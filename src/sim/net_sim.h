@@ -7,8 +7,8 @@
  * net_sim.h - the transports that keep messages in the process, inside.
  *
  * The nodes that open a transport on one communicator form a group, where each finds
- * its peers.  Nothing here grows with the number of peers but the group's table, and
- * what is in flight.
+ * its peers, and which is all that those of SMPI's transport have in common.  Nothing
+ * here grows with the number of peers but the group's table, and what is in flight.
  */
 #include "base/pool.h"
 #include "base/table.h"
@@ -54,6 +54,10 @@ struct sim_net {
 	int nmoving; /* transfers to or from this node */
 	double moving_s;
 };
+
+/* A rank becomes one of the group of its communicator, and leaves it. */
+struct net_group *net_join(struct sim *sim, const struct net_config *config);
+void net_leave(struct net_group *group);
 
 /* A transfer begins or ends at a node. */
 void net_moves(struct sim_net *net, int change);

@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 
 /*
- * Mistakes with the load balancer, one for each name; run.py says what must come of it.
+ * Mistakes with the load balancer, and why it moves nothing, one for each name; run.py
+ * says what must come of it.
  * usage: lb CASE, on two ranks.
  */
 #include <stdio.h>
@@ -52,7 +53,7 @@ static void neighbours(int **ids, int *n)
 {
 	*ids = malloc(sizeof(**ids));
 	**ids = is("neighbour_beyond") ? 2 : is("neighbour_itself") ? rank : 1 - rank;
-	*n = is("neighbours_nowhere") ? 3 : 1;
+	*n = is("neighbours_nowhere") ? 3 : !is("stays_alone");
 	if (*n == 3)
 		*ids = NULL;
 }
@@ -60,11 +61,16 @@ static void neighbours(int **ids, int *n)
 static void unit(starpu_data_handle_t **handles, int *n, int dst)
 {
 	(void)dst;
-	*handles = malloc(sizeof(**handles));
-	**handles = is("unit_of_another") ? data[NDATA - 1] : data[0];
+	*handles = malloc(NDATA * sizeof(**handles));
+	memcpy(*handles, data, sizeof(data));
+	if (is("unit_of_another"))
+		**handles = data[NDATA - 1];
 	if (is("unit_null"))
 		**handles = NULL;
-	*n = is("unit_nowhere") ? -1 : 1;
+	*n = is("unit_nowhere")   ? -1
+	     : is("unit_of_none") ? 0
+	     : is("unit_of_all")  ? NDATA - 1
+				  : 1;
 }
 
 /* As many iterations on both ranks, unless the case says something else. */
@@ -109,7 +115,7 @@ int main(int argc, char **argv)
 	}
 	name = argv[1];
 	setenv("LB_HEAT_SLEEP_THRESHOLD", is("too_few_iterations") ? "100" : "2", 1);
-	setenv("LB_HEAT_TIME_THRESHOLD", "0", 1);
+	setenv("LB_HEAT_TIME_THRESHOLD", is("stays_even") ? "10000000" : "0", 1);
 	MPI_Init(&argc, &argv);
 	if (starpu_mpi_init_conf(NULL, NULL, 0, MPI_COMM_WORLD, NULL) != 0)
 		return 70;

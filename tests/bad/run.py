@@ -136,6 +136,13 @@ CASES = [
     Case("lb_too_few_iterations", on(0, r"nothing was balanced: the iterations went from 0 to 7",
                                      "LB_HEAT_SLEEP_THRESHOLD"), program="lb",
          case="too_few_iterations", status=ENDS),
+    *(Case("lb_" + case, on(0, r"load balancer: 3 rounds moved nothing; loads were up to \d+ us apart, the largest in the "
+                               r"last \d+ % above the mean: " + why), program="lb", case=case, status=ENDS)
+      for case, why in (
+          ("stays_alone", r"no rank has neighbours"),
+          ("stays_even", r"no neighbour's load was less by more than LB_HEAT_TIME_THRESHOLD"),
+          ("unit_of_none", r"get_data_unit_to_migrate\(\) named no data for a neighbour with less load"),
+          ("unit_of_all", r"the data that get_data_unit_to_migrate\(\) named cost more than twice .* smaller units"))),
     Case("cp_not_started", on(ANY, r"starpu_mpi_checkpoint_template_create: call "
                                    r"starpu_mpi_checkpoint_init\(\) first"),
          program="checkpoints", case="not_started", status=ENDS),

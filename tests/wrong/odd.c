@@ -131,6 +131,79 @@ static void pruned(void)
 	end_with(shared, 0, &other_value, 7);
 }
 
+/* All know all data, and each rank inserts its own tasks only. */
+static void pruned_and_known(void)
+{
+	static long at[8];
+	starpu_data_handle_t all[8];
+
+	for (int i = 0; i < size; i++)
+		all[i] = owned(&at[i], i, i);
+	for (int i = 0; i < 3; i++)
+		starpu_mpi_task_insert(WORLD, &add, STARPU_RW, all[rank], 0);
+	for (int i = 0; i < size; i++)
+		end_with(all[i], i, &at[i], 3);
+}
+
+/* The same tag is another datum in another communicator. */
+static void same_tag_in_parts(void)
+{
+	starpu_data_handle_t mine = variable(&value);
+	MPI_Comm part;
+
+	MPI_Comm_split(WORLD, rank, 0, &part);
+	starpu_mpi_comm_register(part);
+	starpu_mpi_data_register_comm(mine, 1, 0, part);
+	starpu_mpi_task_insert(part, &add, STARPU_RW, mine, 0);
+	end_with(mine, rank, &value, 2);
+	MPI_Comm_free(&part);
+}
+
+/* Each has one, which never travels. */
+static void own_without_tag(void)
+{
+	starpu_data_handle_t mine = variable(&value);
+
+	starpu_mpi_data_register(mine, -1, rank);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, mine, 0);
+	end_with(mine, rank, &value, 2);
+}
+
+/* Of letters each rank says that they are its own; no inserted task writes them. */
+static void letters_are_ones_own(void)
+{
+	starpu_data_handle_t letter = owned(&other_value, 1, rank);
+	starpu_data_handle_t shared = owned(&value, 2, 0);
+
+	if (rank < 2) {
+		starpu_mpi_isend_detached(letter, 1 - rank, TAG, WORLD, NULL, NULL);
+		starpu_mpi_recv(letter, 1 - rank, TAG, WORLD, MPI_STATUS_IGNORE);
+	}
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, shared, 0);
+	end_with(letter, rank, &other_value, 2);
+	end_with(shared, 0, &value, 2);
+}
+
+/* Who has got a copy calls it its own, and reads it as often as it likes. */
+static void each_owns_its_copy(void)
+{
+	starpu_data_handle_t shared = owned(&value, 1, 0);
+	starpu_data_handle_t sums[2] = {owned(&other_value, 2, 0),
+					owned(&other_value, 3, 1)};
+
+	starpu_mpi_get_data_on_all_nodes_detached(WORLD, shared);
+	starpu_mpi_data_set_rank(shared, rank);
+	for (int i = 0; i < 2; i++)
+		if (rank == i)
+			starpu_mpi_task_insert(WORLD, &copy, STARPU_R, shared, STARPU_RW,
+					       sums[i], 0);
+		else
+			starpu_mpi_task_insert(WORLD, &add, STARPU_RW, sums[i], 0);
+	starpu_data_unregister(shared);
+	end_with(sums[0], 0, &other_value, 2);
+	end_with(sums[1], 1, &other_value, 2);
+}
+
 static void insert_in_callback(void *handle)
 {
 	add_one(handle, rank);
@@ -381,6 +454,11 @@ static const struct scene scenes[] = {
 	SCENE(tag_used_again),
 	SCENE(null_where_not_concerned),
 	SCENE(pruned),
+	SCENE(pruned_and_known),
+	SCENE(same_tag_in_parts),
+	SCENE(own_without_tag),
+	SCENE(letters_are_ones_own),
+	SCENE(each_owns_its_copy),
 	SCENE(callbacks_insert),
 	SCENE(shut_down_with_work_left),
 	SCENE(there_and_back),

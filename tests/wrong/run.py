@@ -428,6 +428,19 @@ SPREAD = [
     Case("owners_differ", on(0, r"starpu_mpi_shutdown: rank [01] has inserted 6 tasks, and all ranks together have "
          r"executed 3", r"starpu_mpi_data_get_rank\(\)", r"(?m)^ends well"),
          program="../wrong/spread", nranks=2, status=ENDS, env=SOON),
+    *(Case(name, on(0, r"starpu_mpi_shutdown: the ranks differ about who owns data: all %d have registered the same tags "
+           r"and inserted %d tasks each, and together they have executed %d%s" % (nranks, ninserted, nexecuted, how),
+           r"compare what starpu_mpi_data_get_rank\(\) says", r"STARPU_MPI_PER_NODE", r"(?m)^ends well"),
+           program="../wrong/spread", nranks=nranks, status=ENDS, where=SIM if transport else bad.BOTH,
+           env=dict(SOON, ORRERY_TRANSPORT=transport) if transport else SOON,
+           claim="%s on %d ranks %s" % (name.replace("_", " "), nranks, transport))
+      for transport in ("", "flows", "mpi")
+      for nranks in (2, 3)
+      for name, ninserted, nexecuted, how in (
+          ("owned_by_all", 8, 8 * nranks, ": several ranks have each executed the same ones"),
+          ("owners_shifted", *((8, 8, ", some of them on several ranks and as many on none") if nranks == 2
+                               else (8, 12, ": several ranks"))),
+          ("owner_set_by_each", 2, 1 + nranks, ": several ranks"))),
     Case("own_tasks_apart", ["(?m)^ends well"], program="../wrong/spread", nranks=2, status=ENDS,
          env=SOON, hushes=(CRASH, r"\[orrery\]\[rank"), claim="own tasks apart"),
     *(spread(name, func + r": the communicator has been freed \(MPI_Comm_free\(\)\): keep it")
@@ -484,7 +497,9 @@ ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, sta
             env=SOON, claim="%s on %d ranks" % (name.replace("_", " "), nranks))
        for nranks in (2, 3)
        for name in ("to_itself", "early_and_late", "backwards", "tag_used_again",
-                    "null_where_not_concerned", "pruned", "callbacks_insert",
+                    "null_where_not_concerned", "pruned",
+                    "pruned_and_known", "same_tag_in_parts", "own_without_tag",
+                    "letters_are_ones_own", "each_owns_its_copy", "callbacks_insert",
                     "shut_down_with_work_left", "there_and_back", "flushed_by_all",
                     "part_of_the_ranks", "requests_the_other_way_round",
                     "void_and_nothing", "acquired_while_sending",

@@ -390,6 +390,56 @@ static void owners_differ(void)
 	starpu_data_unregister(b);
 }
 
+enum { DISPUTED = 4 };
+
+/* DISPUTED data; owner(i) is what this rank believes. */
+static void add_to_all(int (*owner)(int i))
+{
+	static long at[DISPUTED];
+	starpu_data_handle_t data[DISPUTED];
+
+	for (int i = 0; i < DISPUTED; i++)
+		data[i] = owned(&at[i], 1 + i, owner(i));
+	for (int i = 0; i < 2 * DISPUTED; i++)
+		starpu_mpi_task_insert(WORLD, &add, STARPU_RW, data[i % DISPUTED], 0);
+	for (int i = 0; i < DISPUTED; i++)
+		starpu_data_unregister(data[i]);
+}
+
+static int always_me(int i)
+{
+	(void)i;
+	return rank;
+}
+
+static int me_and_then_others(int i)
+{
+	return (rank + i) % size;
+}
+
+/* All ranks execute all tasks. */
+static void owned_by_all(void)
+{
+	add_to_all(always_me);
+}
+
+/* With as many executed as inserted, half of them twice. */
+static void owners_shifted(void)
+{
+	add_to_all(me_and_then_others);
+}
+
+static void owner_set_by_each(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 0);
+
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, a, 0);
+	starpu_mpi_get_data_on_all_nodes_detached(WORLD, a);
+	starpu_mpi_data_set_rank(a, rank);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, a, 0);
+	starpu_data_unregister(a);
+}
+
 /* Legal: what a rank executes itself it submits as a task of its own. */
 static void own_tasks_apart(void)
 {
@@ -546,6 +596,9 @@ int main(int argc, char **argv)
 		SCENE(datatype_too_long),
 		SCENE(acquired_after_its_task),
 		SCENE(owners_differ),
+		SCENE(owned_by_all),
+		SCENE(owners_shifted),
+		SCENE(owner_set_by_each),
 		SCENE(own_tasks_apart),
 		SCENE(sent_in_freed),
 		SCENE(met_in_freed),
