@@ -21,6 +21,9 @@ PROGRAM = os.path.join(BUILD, "tests", "sim", "patterns-sim")
 
 # Else SimGrid may load a link beyond its bandwidth: doc/decisions/011.
 FULL = '<config><prop id="network/optim" value="Full"/></config>'
+# Factors with what SimGrid takes for a slope elsewhere, and ignores here.
+FACTORS = FULL.replace("</config>", '<prop id="smpi/bw-factor" value="0:0.3;1000:0.7;100000:0.9:1e-9"/>'
+                       '<prop id="smpi/lat-factor" value="0:2:1e-6;5000:7"/></config>')
 CLUSTER = ('<cluster id="%s" prefix="%s-" suffix="" radical="0-%d" speed="1Gf" bw="%s"'
            ' lat="%s" %s/>')
 
@@ -34,6 +37,7 @@ CLUSTERS = (
      'bb_bw="5GBps" bb_lat="1us" bb_sharing_policy="FATPIPE"'),
     ("fat tree", 64, "25GBps", 'topology="FAT_TREE" topo_parameters="2;16,4;1,4;1,4"'),
     ("thin fat tree", 256, "25GBps", 'topology="FAT_TREE" topo_parameters="2;16,16;1,4;1,1"'),
+    ("factors", 16, "1.25GBps", 'bb_bw="5GBps" bb_lat="20us"'),
     ("torus", 64, "8GBps", 'topology="TORUS" topo_parameters="4,4,4"'),
     ("dragonfly", 120, "15GBps",
      'topology="DRAGONFLY" topo_parameters="3,4;4,3;5,1;2"'),
@@ -141,7 +145,7 @@ def main():
             with open(path, "w", encoding="utf-8") as f:
                 f.write("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
                         '"https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
-                        "%s\n%s\n</platform>\n" % (FULL, body))
+                        "%s\n%s\n</platform>\n" % (FACTORS if name == "factors" else FULL, body))
             status, output = play(path, 1 + number * options.seeds, options.seeds)
             for seed in AGAIN.get(name, ()):
                 again, more = play(path, seed, 1)
