@@ -7,8 +7,11 @@ import re
 import sys
 import xml.parsers.expat
 
+from orrery_tool.platform_elements import (alias_of, element_doubt, element_mistake, figure_doubt,
+                                           holder_doubts, malformed)
 from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_mistake, mistake,
                                              radical_mistake)
+from orrery_tool.platform_limits import MAX_GPUS
 from orrery_tool.words import Refusal
 
 TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs")
@@ -38,6 +41,10 @@ PROFILES = {
 }
 CONNECTED = {"HOST_AVAIL": "machines that fail", "LINK_AVAIL": "links that fail",
              "BANDWIDTH": "links whose bandwidth changes", "LATENCY": "links whose latency changes"}
+# Options that SimGrid ends for without saying which
+NUMBERS_ONLY = {"network/loopback-bw": "bytes per second", "network/loopback-lat": "seconds",
+                "network/TCP-gamma": "bytes", "network/weight-S": "bytes",
+                "network/latency-factor": "times", "network/bandwidth-factor": "times"}
 NO_STORAGE = "SimGrid has none since version 3.27: leave it out; a host has its disks inside: <disk id=\"d\" " \
     "read_bw=\"100MBps\" write_bw=\"50MBps\"/>"
 NO_ACTOR = "this is a deployment file, or a part of one, and a platform has none of it: \"orrery run\" starts the " \
@@ -53,6 +60,7 @@ class Reader:
     def __init__(self, path):
         self.path, self.open, self.nhosts = path, [], 0
         self.kinds, self.of_kinds = None, [] # of the holder; (line, name, kind) of its properties
+        self.properties = {}           # of the holder: values of those that are numbers
         self.wide = {}                 # links that are FATPIPE, and a line with a route over each
         self.policies, self.notes = {}, [] # of links, by their names; what a run does not follow
         self.said = set()              # elements that have one of these
@@ -102,20 +110,27 @@ class Reader:
             self.content(attributes)
         if name == "prop" and self.open and self.open[-1][0] in HOLDERS:
             self.property(attributes)
+        elif name == "prop" and self.open and attributes.get("id") in NUMBERS + TEXTS:
+            self.refuse(name, "%s says nothing of a <%s>; put it into each <cluster> or <host> that it "
+                        "is about" % (attributes["id"], self.open[-1][0]))
         if name == "cluster":
             missing = [word for word in NEEDED if word not in attributes]
             if missing:
                 self.refuse("cluster", "it lacks %s; a cluster has %s" % (
                     missing[0], ", ".join("%s=\"...\"" % word for word in NEEDED)))
         self.nhosts += name in HOLDERS
+        self.judge(name, element_mistake(name, attributes))
+        self.wonder(name, "radical", element_doubt(name, attributes))
         if name in HOLDERS:
-            self.kinds, self.of_kinds = None, []
+            self.kinds, self.of_kinds, self.properties = None, [], {}
         self.open.append((name, attributes))
 
     def end(self, name):
         self.open.pop()
         if name not in HOLDERS:
             return
+        for words in holder_doubts(self.properties):
+            self.wonder(name, words, words)
         known = re.findall(r"(\w+):", self.kinds or "")
         for line, prop, kind in self.of_kinds:
             if kind not in known:
@@ -193,6 +208,12 @@ class Reader:
     def option(self, attributes):
         """smpirun says the model of the network, and what a command says goes first."""
         name, value = attributes.get("id"), attributes.get("value")
+        if name in ("network/latency-factor", "network/bandwidth-factor"):
+            self.note("prop", "%s changes nothing: messages of MPI programs follow smpi/%s-factor"
+                      % (name, "lat" if "lat" in name else "bw"))
+        if name in NUMBERS_ONLY and not re.fullmatch(r"[0-9.]+([eE][+-]?[0-9]+)?", value or ""):
+            self.refuse("prop", "%s is \"%s\", expected a number of %s, without a unit" % (
+                name, value, NUMBERS_ONLY[name]))
         if name == "network/model" and value != "SMPI":
             self.note("prop", "network/model is \"%s\", and simulations of MPI programs use SMPI; this "
                       "changes nothing" % value)
@@ -224,12 +245,18 @@ class Reader:
             self.kinds = value
         if kind and plain in NUMBERS + TEXTS:
             self.of_kinds.append((self.parser.CurrentLineNumber, name, kind))
+        if name in self.properties:
+            self.refuse("prop", "%s is said twice of one <%s>; leave one of both out"
+                        % (name, self.open[-1][0]))
         if plain in NUMBERS:
             self.number(name, value)
+            self.properties[name] = value
+            self.wonder("prop", plain, figure_doubt(name, value))
         elif plain not in TEXTS and not kind:
             short = plain.lower().replace("bandwidth", "bw").replace("latency", "lat")
             short = re.sub("^(gpu|numa)_memory", r"\1_mem_bytes", short)
-            near = difflib.get_close_matches(short, NUMBERS + TEXTS, 1, 0.75)
+            near = [alias_of(name)] if alias_of(name) else \
+                difflib.get_close_matches(short, NUMBERS + TEXTS, 1, 0.75)
             if near:
                 self.refuse("prop", "id=\"%s\" means nothing; did you mean \"%s\"?"
                             % (name, near[0]))
@@ -249,6 +276,7 @@ class Reader:
 
     def limits(self, name, plain, value):
         most = 1 if plain in SWITCHES else 2 if plain == "host_peers" else \
+            MAX_GPUS if plain == "gpus" else \
             MOST_UNITS if plain in COUNTS else MOST_BYTES if "bytes" in plain else None
         if most and (float(value) > most or plain in COUNTS and float(value) % 1):
             self.refuse("prop", "%s is \"%s\", expected %s from 0 to %g" % (
@@ -270,10 +298,12 @@ class Reader:
                 from None
         except xml.parsers.expat.ExpatError as error:
             where = ", inside <%s>" % self.open[-1][0] if self.open else ""
-            raise Refusal("%s:%d: platform file is malformed or truncated%s: %s; it must be a "
-                          "complete SimGrid platform" % (
-                              self.path, error.lineno, where,
-                              xml.parsers.expat.ErrorString(error.code))) from None
+            with open(self.path, encoding="utf-8", errors="replace") as f:
+                more = malformed(f.read(), error.lineno, xml.parsers.expat.ErrorString(error.code),
+                                 self.open[-1][0] if self.open else None)
+            raise Refusal("%s:%d: platform file is malformed or truncated%s: %s; %s" % (
+                self.path, error.lineno, where, xml.parsers.expat.ErrorString(error.code),
+                more or "it must be a complete SimGrid platform")) from None
 
 
 def check_file(path, is_quiet=False):

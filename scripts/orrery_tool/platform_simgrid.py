@@ -11,6 +11,7 @@ import sys
 
 from orrery_tool.app import App
 from orrery_tool.platform import platform_hosts
+from orrery_tool.platform_elements import bad_attribute, misplaced
 from orrery_tool.words import Refusal
 
 MAX_LOAD_S = 100           # for SimGrid to read a platform
@@ -73,12 +74,16 @@ os._exit(0)
 
 # For what SimGrid says.
 REMEDIES = (
+    ("parent of this NetZone", "several clusters stand inside one <zone id=\"all\" routing=\"Full\">, with a "
+     "<zoneRoute> between each two of them"),
+    ("Empty route", "put <link_ctn id=\"LINK\"/> inside it, for each link on the way"),
+    ("Cannot open file", "say where it is, as seen from here, or leave it out"),
+    ("sto[di]$", "a number is missing or misspelt in a <trace>, a profile or topo_parameters"),
     ("unknown unit", "bandwidths are such as \"1.25GBps\" or \"10Gbps\", latencies \"10us\", "
      "speeds \"2.5Gf\""),
     ("Link not found", "write a <link> with that id before the <route> that names it"),
     (r"Route (src|dst)=", "the <route> ends at what is no <host> and no <router> of its zone: "
      "correct its name"),
-    ("Bad attribute .power'", "it is \"speed\" since version 4: simgrid_update_xml converts old files"),
     ("Bad attribute", "its name is misspelt, or its value is none of those that SimGrid knows (for "
      "topology: FLAT, TORUS, FAT_TREE, DRAGONFLY)"),
     ("include> tag", "put the content of that file in its place"),
@@ -104,6 +109,9 @@ REMEDIES = (
 
 # What SimGrid names without saying where: the element that has it.
 PLACES = (
+    ("Empty route .between (\\S+ and [^ )]+)", "<route [^>]*src=\"%s\""),
+    ("second NetZone called '([^']*)'", "<(?:zone|cluster|AS) [^>]*id=\"%s\""),
+    ("Cannot open file '([^']*)'", "_?file=\"%s\""),
     ("Link not found: (\\S+)", "<(?:link_ctn|host_link) [^>]*\"%s\""),
     ("Bad config key: (\\S+)", "<prop [^>]*id=\"%s\""),
     ("route between (\\S+ and \\S+) already", "<route [^>]*src=\"%s\""),
@@ -200,9 +208,13 @@ def check_platform(args, smpi, names):
                           "host %s to host %s; a dragonfly needs as many routers in a chassis as it has "
                           "groups: topo_parameters=\"3,1;2,1;3,1;2\", not \"3,1;2,1;2,1;2\""
                           % (args.sim, -out.returncode, *ends[-1]))
-        raise Refusal("platform file %s: there is no route from host %s to host %s%s; add a <route> "
+        raise Refusal("platform file %s: there is no route from host %s to host %s%s; add a %s "
                       "with its links, or take hosts that reach each other (--hostfile)" % (
-                          args.sim, *ends[-1], ": " + said[0][:200] if said else ""))
+                          args.sim, *ends[-1], ": " + said[0][:200] if said else "",
+                          "<zoneRoute> between their zones" if "gateways" in "".join(said) else "<route>"))
+    words = bad_attribute(said[0], args.sim) or misplaced(said[0], args.sim) if said else ""
+    if words:
+        raise Refusal(words)
     words = said[0][:300] if said else "it ends without saying why (status %d)" % out.returncode
     raise Refusal("platform file %s: SimGrid does not take it: %s%s" % (
         place_of(args.sim, words), words, next(("; " + remedy for pattern, remedy in REMEDIES

@@ -79,6 +79,14 @@ void law_read_pieces(struct wire_pieces *pieces, const char *name, const char *g
 			name, text, WIRE_MAX_PIECES);
 }
 
+/* Of a piece SimGrid takes the first value: factors have no slope, as costs have. */
+static void read_factor(struct wire_pieces *pieces, const char *name)
+{
+	law_read_pieces(pieces, name, NULL);
+	for (int i = 0; i < pieces->n; i++)
+		pieces->piece[i].value[1] = 0;
+}
+
 static void set_factor(struct wire_pieces *pieces, double factor)
 {
 	pieces->n = 1;
@@ -91,8 +99,8 @@ void law_read(struct wire_law *law)
 
 	kernel_config("network/model", model, sizeof(model));
 	if (strcmp(model, "SMPI") == 0 || strcmp(model, "IB") == 0) {
-		law_read_pieces(&law->bandwidth_factor, "smpi/bw-factor", NULL);
-		law_read_pieces(&law->latency_factor, "smpi/lat-factor", NULL);
+		read_factor(&law->bandwidth_factor, "smpi/bw-factor");
+		read_factor(&law->latency_factor, "smpi/lat-factor");
 	} else {
 		set_factor(&law->bandwidth_factor,
 			   sg_cfg_get_double("network/bandwidth-factor"));

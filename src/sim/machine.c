@@ -162,7 +162,7 @@ int machine_read(struct plat *plat)
 		double limit, *value;
 	} numbers[] = {
 		{"cpus", most_units, &cpus},
-		{"gpus", most_units, &gpus},
+		{"gpus", STARPU_MAXCUDADEVS, &gpus},
 		{"spare_cores", most_units, &unused},
 		{"gpu_mem_bytes", most_bytes, &gpu->memory_bytes},
 		{"pcie_bw", most, &gpu->link_bytes_per_s},

@@ -250,7 +250,9 @@ static void remove_hope(struct flow *flow)
 }
 
 /* Those that would ride share a link with the flows that are as fast as they would be, or
- * faster; slower ones keep what they have. */
+ * faster; slower ones keep what they have.  What a full link has left within TOLERANCE
+ * belongs to those that it holds, too: a flow that takes a twentieth of its rate there,
+ * as on its way back, would be several times as fast. */
 static struct share find_share(const struct link *link)
 {
 	double room =
@@ -263,7 +265,7 @@ static struct share find_share(const struct link *link)
 		for (unsigned i = 0; i < link->nmembers; i++) {
 			const struct member *member = &link->members[i];
 
-			if (member->level < level) {
+			if (member->level < level && !member->is_held) {
 				share.bytes_per_s -= member->level * member->weight;
 				share.weight -= member->weight;
 			}

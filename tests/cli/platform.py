@@ -178,7 +178,19 @@ ZONE_MISTAKES = {
     "old_storage": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "<zone", "<storage_type id=\"t\" size=\"1GiB\"/><zone"), ["bad.xml:4:", "since version 3.27", "<disk id="]),
     "power": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
-        'id="a" speed', 'id="a" power'), ["`power'", "simgrid_update_xml"]),
+        'id="a" speed', 'id="a" power'), ["bad.xml:5: <host>: power", "simgrid_update_xml"]),
+    "attribute": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(" latency=", " lat="),
+                  ["bad.xml:6: <link>", "no attribute lat", "did you mean latency?"]),
+    "value": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        'latency="1us"', 'latency="1us" sharing_policy="shared"'),
+              ["bad.xml:6: <link>", "sharing_policy", "SHARED, SPLITDUPLEX or FATPIPE"]),
+    "link_in_route": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace("<link_ctn", "<link"),
+                      ["bad.xml:7: <link>", "<link_ctn id="]),
+    "empty_route": ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace('<link_ctn id="l"/>', ""),
+                    ["bad.xml:7:", "Empty route", "for each link on the way"]),
+    "two_clusters": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("</platform>", CLUSTER.replace(
+        'id="c" prefix="n"', 'id="d" prefix="m"') + "</cluster></platform>"),
+        ["several clusters stand inside one <zone", "<zoneRoute>"]),
     "no_routing": (ZONE % ("Star", "c", "1GBps", "l", AROUND), ["routing is one of Full, Floyd"]),
 }
 # All routes of a platform, asked of SimGrid by another process.

@@ -21,6 +21,9 @@ PROGRAM = os.path.join(BUILD, "tests", "sim", "patterns-sim")
 
 # Else SimGrid may load a link beyond its bandwidth: doc/decisions/011.
 FULL = '<config><prop id="network/optim" value="Full"/></config>'
+# Factors with what SimGrid takes for a slope elsewhere, and ignores here.
+FACTORS = FULL.replace("</config>", '<prop id="smpi/bw-factor" value="0:0.3;1000:0.7;100000:0.9:1e-9"/>'
+                       '<prop id="smpi/lat-factor" value="0:2:1e-6;5000:7"/></config>')
 CLUSTER = ('<cluster id="%s" prefix="%s-" suffix="" radical="0-%d" speed="1Gf" bw="%s"'
            ' lat="%s" %s/>')
 
@@ -34,6 +37,7 @@ CLUSTERS = (
      'bb_bw="5GBps" bb_lat="1us" bb_sharing_policy="FATPIPE"'),
     ("fat tree", 64, "25GBps", 'topology="FAT_TREE" topo_parameters="2;16,4;1,4;1,4"'),
     ("thin fat tree", 256, "25GBps", 'topology="FAT_TREE" topo_parameters="2;16,16;1,4;1,1"'),
+    ("factors", 16, "1.25GBps", 'bb_bw="5GBps" bb_lat="20us"'),
     ("torus", 64, "8GBps", 'topology="TORUS" topo_parameters="4,4,4"'),
     ("dragonfly", 120, "15GBps",
      'topology="DRAGONFLY" topo_parameters="3,4;4,3;5,1;2"'),
@@ -76,6 +80,23 @@ WIDE = """
                symmetrical="NO"><link_ctn id="back"/></zoneRoute>
   </zone>"""
 
+# A dragonfly and another fast network, joined: what flows take of their way back is a
+# twentieth, and on the other side of a slow link a level is a few times as high.
+JOINED = """
+  <zone id="two" routing="Full">
+    <cluster id="a" prefix="a-" suffix="" radical="0-119" speed="1Gf" bw="10GBps" lat="1us"
+             topology="DRAGONFLY" topo_parameters="3,4;4,3;5,1;2"/>
+    <cluster id="b" prefix="b-" suffix="" radical="0-%d" speed="1Gf" bw="%s" lat="%s"
+             topology="%s" topo_parameters="%s"/>
+    <link id="between" bandwidth="%s" latency="%s"/>
+    <zoneRoute src="a" dst="b" gw_src="a-0" gw_dst="b-0"><link_ctn id="between"/></zoneRoute>
+  </zone>"""
+JOINED_TORUS = JOINED % (63, "1GBps", "5us", "TORUS", "4,4,4", "20GBps", "10us")
+JOINED_DRAGONFLY = JOINED % (35, "1.25GBps", "2us", "DRAGONFLY", "3,1;3,1;4,1;1", "2GBps",
+                             "100us")
+# Patterns that had messages which were 1 to 4 % off.
+AGAIN = {"dragonfly and torus": (62917, 62944, 62971, 62998), "two dragonflies": (701134, 701170)}
+
 
 # Links that take no time but for their bytes: SimGrid has other weights for their flows.
 TIMELESS = """
@@ -96,6 +117,8 @@ def platforms():
     for name, nodes, attributes in GIGABIT:
         yield name, CLUSTER % ("cluster", "node", nodes - 1, "125MBps", "50us", attributes)
     yield "wide area", WIDE
+    yield "dragonfly and torus", JOINED_TORUS
+    yield "two dragonflies", JOINED_DRAGONFLY
     yield "no latency", TIMELESS
     yield from manual_platforms.PLATFORMS
 
@@ -122,15 +145,18 @@ def main():
             with open(path, "w", encoding="utf-8") as f:
                 f.write("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
                         '"https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
-                        "%s\n%s\n</platform>\n" % (FULL, body))
+                        "%s\n%s\n</platform>\n" % (FACTORS if name == "factors" else FULL, body))
             status, output = play(path, 1 + number * options.seeds, options.seeds)
+            for seed in AGAIN.get(name, ()):
+                again, more = play(path, seed, 1)
+                status, output = status or again, output + more
             if options.table:
                 print(output)
             differences = re.findall(r"a message differs by (\S+) %.* by (\S+) %", output)
             bad = re.findall(r"^FAIL .*,.*", output, re.MULTILINE)
             good = status == 0 and differences and not bad
             print("%s %s: %d patterns as SimGrid's flows" %
-                  ("PASS" if good else "FAIL", name, options.seeds)
+                  ("PASS" if good else "FAIL", name, options.seeds + len(AGAIN.get(name, ())))
                   + ("" if good else ": " + ("; ".join(bad) or output[-300:])), flush=True)
             nfailed += not good
     return 1 if nfailed else 0
