@@ -224,6 +224,7 @@ static double on_step(double others_s)
 {
 	double step_s;
 
+	pages_look(the_sim);
 	quiet_look(the_sim, others_s);
 	step_s = calendar_go_ahead(the_sim, others_s);
 	return step_s < 0 && others_s < 0 && on_stuck() ? 0 : step_s;
@@ -307,6 +308,7 @@ int plat_open(struct plat **plat, struct node *node)
 		sim_start(sim, node_knobs(node));
 	report_faults(sim, orr_load(&node->catch_signals));
 	link_plat(sim, opened);
+	pages_look(sim);
 	summary_open(sim, node_knobs(node));
 	opened->opener = sim_thread_self();
 	opened->events.is_runtime = 1;

@@ -78,6 +78,7 @@ static void add_link(struct region *region, struct link *link)
 	tank->others_load = link->load;
 	tank->weight = 0;
 	tank->nstreams = 0;
+	tank->joined_above = INFINITY;
 }
 
 /* It stays no longer what it was held by. */
@@ -241,9 +242,15 @@ void region_add_held(struct solver *solver, struct link *link)
 		add_members(solver, link, HELD);
 }
 
-/* Those on the link that are above a level join. */
-static void add_above(struct solver *solver, struct link *link, double level)
+/* Those on the link that are above a level join, unless all have: no level changes before
+ * the region ends. */
+static void add_above(struct solver *solver, struct tank *tank, double level)
 {
+	struct link *link = tank->link;
+
+	if (level >= tank->joined_above || tank->nstreams == link->nmembers - link->ngaps)
+		return;
+	tank->joined_above = level;
 	add_members(solver, link, level);
 }
 
@@ -462,7 +469,7 @@ static void fill(struct region *region, unsigned filling)
 }
 
 /* Whoever breaks the rule on this link by keeping its rate joins the region. */
-static void extend(struct solver *solver, const struct tank *tank)
+static void extend(struct solver *solver, struct tank *tank)
 {
 	struct link *link = tank->link;
 	double load = capacity_of(tank) - tank->left;
@@ -471,7 +478,7 @@ static void extend(struct solver *solver, const struct tank *tank)
 		if (tank->nheld > 0)
 			region_add_held(solver, link);
 		else
-			add_above(solver, link, tank->new_level * (1 + TOLERANCE));
+			add_above(solver, tank, tank->new_level * (1 + TOLERANCE));
 	} else if (tank->nheld > 0 &&
 		   (tank->highest > tank->old_level * (1 + TOLERANCE) ||
 		    (tank->new_level == INFINITY &&

@@ -85,6 +85,7 @@ struct sim {
 	struct world *world;
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
+	uintptr_t heap_end; /* so far it is in huge pages, see pages.c; 0: not yet */
 	struct sim_thread *first_main, *last_main; /* that have not ended */
 	struct arena *arena;     /* kept to the end: memory outlives its node */
 	int fold;                /* the file of folded blocks, plus 1; 0: none yet */
@@ -220,6 +221,13 @@ void sim_kick(struct plat *plat);
 
 /* The calling thread begins: it may run code on its stack where the program does. */
 void stack_begin(struct sim *sim);
+
+/* Once in a while: what malloc()'s heap has grown by is to be in huge pages. */
+void pages_look(struct sim *sim);
+/* Zeroed memory, in huge pages where many nodes are simulated; what is not touched costs
+ * nothing there, or where they are few.  mapped is for pages_put(). */
+void *pages_get(const struct sim *sim, size_t bytes, void **mapped);
+void pages_put(void *mapped, size_t bytes);
 
 /* ---- calendar.c ------------------------------------------------------ */
 

@@ -135,6 +135,7 @@ struct tank {
 	double left, left_weight;  /* for those, and of those */
 	double new_level, highest; /* that it gives; of all its residents */
 	double weight;             /* of the residents */
+	double joined_above;       /* streams of the link above this level have joined */
 };
 
 /* A resident takes from a tank. */
@@ -146,7 +147,7 @@ struct draw {
 };
 
 /* The levels of so many tanks are compared at once; capacities are multiples of it. */
-enum { REGION_BLOCK = 64 };
+enum { REGION_BLOCK = 16 };
 
 struct region {
 	struct resident *residents;

@@ -74,16 +74,10 @@ struct wire {
 	struct wire_law law;
 	struct solver *solver;   /* routes only */
 	struct route_set *known; /* by a hash of both hosts */
-	void *sets; /* what they are in: pages that nobody asks for stay untouched */
-	struct near near;   /* where they are */
-	struct way ways[2]; /* scratch: there and back */
+	void *sets;              /* what they are in, see pages_get() */
+	struct near near;        /* where they are */
+	struct way ways[2];      /* scratch: there and back */
 };
-
-static void *next_line(const void *at)
-{
-	return (void *)(((uintptr_t)at + ORR_LINE_BYTES - 1) &
-			~(uintptr_t)(ORR_LINE_BYTES - 1));
-}
 
 struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 {
@@ -96,8 +90,8 @@ struct wire *wire_new(struct sim *sim, enum wire_kind kind)
 	law_read(&wire->law);
 	if (kind == WIRE_ROUTES) {
 		wire->solver = solver_new(sim);
-		wire->sets = orr_alloc((ROUTE_SETS + 1) * sizeof(struct route_set));
-		wire->known = next_line(wire->sets);
+		wire->known = pages_get(sim, ROUTE_SETS * sizeof(struct route_set),
+					&wire->sets);
 	}
 	return wire;
 }
@@ -130,7 +124,7 @@ void wire_free(struct wire *wire)
 	for (int i = 0; wire->known && i < ROUTE_SETS * ROUTE_WAYS; i++)
 		forget_routes(wire, &wire->known[i / ROUTE_WAYS].routes[i % ROUTE_WAYS]);
 	near_free(&wire->near);
-	free(wire->sets);
+	pages_put(wire->sets, ROUTE_SETS * sizeof(struct route_set));
 	while (wire->costs) {
 		struct wire_costs *costs = wire->costs;
 

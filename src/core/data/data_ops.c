@@ -255,11 +255,14 @@ static void free_idle(starpu_data_handle_t handle)
 }
 
 /* A few are kept: a loop of small tasks wants one for each message, and a program that
- * has inserted everything wants all at once, and none again. */
+ * has inserted everything wants all at once, and none again.  Simulated nodes keep none:
+ * what one gives back is for all of them. */
 static struct wiping *wiping_get(struct node *node)
 {
 	void *spare;
 
+	if (node->commons)
+		return pool_commons_get(node->commons, sizeof(struct wiping));
 	orr_lock(&node->pool_lock);
 	spare = node->spare_wipings;
 	if (spare) {
@@ -276,6 +279,10 @@ static void wiping_put(struct node *node, struct wiping *wiping)
 {
 	int is_kept;
 
+	if (node->commons) {
+		pool_commons_put(node->commons, wiping, sizeof(*wiping));
+		return;
+	}
 	orr_lock(&node->pool_lock);
 	is_kept = node->nspare_wipings < MAX_SPARE_WIPINGS;
 	if (is_kept) {
