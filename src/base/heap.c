@@ -144,16 +144,22 @@ static void settle_top(struct heap *heap)
 
 void heap_move(struct heap *heap, struct heap_entry *entry, double date_s)
 {
+	heap_move_ordered(heap, entry, date_s, heap->next_order++);
+}
+
+void heap_move_ordered(struct heap *heap, struct heap_entry *entry, double date_s,
+		       uint64_t order)
+{
 	size_t i = entry->place;
 	struct heap_key key;
 
 	if (i-- == 0) {
-		heap_push(heap, entry, date_s);
+		heap_push_ordered(heap, entry, date_s, order);
 		return;
 	}
 	ORR_ASSERT(heap->keys[i].entry == entry);
 	entry->date_s = date_s;
-	entry->order = heap->next_order++;
+	entry->order = order;
 	key = key_of(entry);
 	if (i == 0)
 		settle_top(heap);

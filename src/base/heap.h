@@ -39,6 +39,8 @@ void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_
 		       uint64_t order);
 /* The same as heap_remove() and heap_push(), for much less when the date is later. */
 void heap_move(struct heap *heap, struct heap_entry *entry, double date_s);
+void heap_move_ordered(struct heap *heap, struct heap_entry *entry, double date_s,
+		       uint64_t order);
 /* The earliest entry, taken out, or NULL. */
 struct heap_entry *heap_pop(struct heap *heap);
 /* Does nothing when entry is in no heap. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "plat/places.h"
 #include "plat/plat.h"
 
 void plat_yield(struct plat *plat)

@@ -253,6 +253,14 @@ void calendar_move(struct sim *sim, struct plat_timer *event, double date_s)
 	arm(sim);
 }
 
+void calendar_move_ordered(struct sim *sim, struct plat_timer *event, double date_s,
+			   uint64_t order)
+{
+	ORR_ASSERT(!is_due(event));
+	heap_move_ordered(&sim->calendar, &event->entry, date_s, order);
+	arm(sim);
+}
+
 void calendar_remove(struct sim *sim, struct plat_timer *event)
 {
 	if (is_due(event))

@@ -101,7 +101,7 @@ static void charge(struct link *link, double part, double now_s)
 		stream->charged = stream->solver->ncharges;
 		stream->left_bytes +=
 			(link->members[i].level - level) * part / stream->penalty;
-		calendar_move(stream->solver->sim, &stream->event,
+		stream_end_at(stream,
 			      fmax(now_s, stream->updated_s +
 						  stream->left_bytes / stream->rate));
 	}
@@ -415,7 +415,7 @@ static void ride(struct flow *flow, double until_s)
 {
 	flow->event.fire = on_ridden;
 	join(flow);
-	calendar_add(flow->route->solver->sim, &flow->event, until_s);
+	flow_end_at(flow, until_s);
 }
 
 void riders_start(struct solver *solver)

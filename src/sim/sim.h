@@ -235,6 +235,14 @@ void pages_put(void *mapped, size_t bytes);
 void calendar_add(struct sim *sim, struct plat_timer *event, double date_s);
 /* The same as removing it, where it is in the calendar, and adding it. */
 void calendar_move(struct sim *sim, struct plat_timer *event, double date_s);
+/* The same; of events of one date the lower order comes first.  Orders are of
+ * calendar_order(). */
+void calendar_move_ordered(struct sim *sim, struct plat_timer *event, double date_s,
+			   uint64_t order);
+static inline uint64_t calendar_order(struct sim *sim)
+{
+	return sim->calendar.next_order++;
+}
 /* Does nothing when the event is not in the calendar. */
 void calendar_remove(struct sim *sim, struct plat_timer *event);
 /* No event is left: disarm the kernel timer, which would prolong the simulation. */

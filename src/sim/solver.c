@@ -182,8 +182,7 @@ void solver_enter(struct flow *flow)
 	else
 		stream = make_stream(flow->route);
 	if (stream_put(stream, flow) && stream->rate > 0)
-		calendar_move(sim, &stream->event,
-			      sim->now_s + stream->left_bytes / stream->rate);
+		stream_end_at(stream, sim->now_s + stream->left_bytes / stream->rate);
 	change_nflows(stream, 1);
 	note_entered(stream);
 }
@@ -251,7 +250,6 @@ static void expect_rate(const struct resident *resident)
 
 static void set_rate(struct stream *stream, double rate, double now_s)
 {
-	struct sim *sim = stream->solver->sim;
 	double change;
 
 	if (!changes(stream, rate))
@@ -265,7 +263,7 @@ static void set_rate(struct stream *stream, double rate, double now_s)
 		use->link->load += change * use->weight;
 		use->link->members[use->at].level = level_of(stream);
 	}
-	calendar_move(sim, &stream->event, now_s + stream->left_bytes / rate);
+	stream_end_at(stream, now_s + stream->left_bytes / rate);
 }
 
 static void begin_region(struct solver *solver)
@@ -375,7 +373,7 @@ static void on_first_end(struct plat_timer *timer)
 
 	for (; (flow = stream_pop_companion(stream)); nended++) {
 		flow->event.fire = on_through;
-		calendar_add(sim, &flow->event, sim->now_s);
+		flow_end_at(flow, sim->now_s);
 	}
 	change_nflows(stream, -nended);
 	if (stream->nflows == 0)
@@ -385,8 +383,7 @@ static void on_first_end(struct plat_timer *timer)
 		free_stream(stream);
 	} else {
 		stream_next(stream, sim->now_s);
-		calendar_move(sim, &stream->event,
-			      sim->now_s + stream->left_bytes / stream->rate);
+		stream_end_at(stream, sim->now_s + stream->left_bytes / stream->rate);
 	}
 	solver_end(first);
 }
@@ -406,8 +403,7 @@ static void on_enter(struct plat_timer *timer)
 		solver_end(flow); /* a way without links takes no time */
 	} else {
 		flow->event.fire = on_through;
-		calendar_add(sim, &flow->event,
-			     sim->now_s + flow->left_bytes / route->bound);
+		flow_end_at(flow, sim->now_s + flow->left_bytes / route->bound);
 	}
 }
 
@@ -440,7 +436,8 @@ void solver_start(struct solver *solver, const struct flow_spec *spec, double st
 			      .arg = spec->arg,
 			      .route = route,
 			      .left_bytes = spec->bytes,
-			      .latency_s = spec->latency_s};
+			      .latency_s = spec->latency_s,
+			      .order = calendar_order(solver->sim)};
 	route->nflows++;
 	for (int i = 0; i < route->nlinks; i++)
 		expect_link(route->links[i].link);

@@ -104,6 +104,7 @@ struct flow {
 	/* Until it is in a stream. */
 	double left_bytes, updated_s, rate, latency_s;
 	struct flow *next, *previous; /* that would ride, or rides */
+	uint64_t order;               /* in which they have started */
 	int slowed_by; /* which of the route's links, if it rides; UNHELD: its bound */
 };
 
@@ -188,6 +189,21 @@ void solver_enter(struct flow *flow);
 void solver_end(struct flow *flow);
 /* Settle once all events of this date have been. */
 void solver_settle_soon(struct solver *solver);
+
+/* Of those that end at one date the one that started first does first, as SimGrid has it.
+ */
+static inline void flow_end_at(struct flow *flow, double date_s)
+{
+	calendar_move_ordered(flow->route->solver->sim, &flow->event, date_s,
+			      flow->order);
+}
+
+/* Its first flow does. */
+static inline void stream_end_at(struct stream *stream, double date_s)
+{
+	calendar_move_ordered(stream->solver->sim, &stream->event, date_s,
+			      stream->first->order);
+}
 
 /* ---- streams.c ------------------------------------------------------- */
 

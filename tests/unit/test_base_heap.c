@@ -92,7 +92,8 @@ static struct dated *earliest(struct dated *entries, int n)
 static void agrees_with_a_search(void **state)
 {
 	enum { N = 100, STEPS = 20000 };
-	struct heap heap = {0};
+	/* The first numbers are for those that keep theirs. */
+	struct heap heap = {.next_order = N};
 	struct dated *entries = orr_alloc(N * sizeof(*entries));
 	size_t count = 0;
 	unsigned seed = 7;
@@ -109,9 +110,15 @@ static void agrees_with_a_search(void **state)
 				best->is_in = 0;
 			count -= best != NULL;
 		} else if (rand_r(&seed) % 3 == 0) {
-			uint64_t order = heap.next_order;
+			int keeps = rand_r(&seed) % 2;
+			uint64_t order =
+				keeps ? (uint64_t)(e - entries) : heap.next_order;
 
-			heap_move(&heap, &e->entry, rand_r(&seed) % 20);
+			if (keeps)
+				heap_move_ordered(&heap, &e->entry, rand_r(&seed) % 20,
+						  order);
+			else
+				heap_move(&heap, &e->entry, rand_r(&seed) % 20);
 			assert_int_equal(e->entry.order, order);
 			count += !e->is_in;
 			e->is_in = 1;
