@@ -39,7 +39,7 @@ def simulate(platform, n, program, *arguments, transport=None, **env):
     command = [sys.executable, ORRERY, "run", "--quiet", "--sim", platform, "-n", str(n)]
     if transport:
         command += ["--transport", transport]
-    out = subprocess.run(command + [program, *arguments], text=True, timeout=200,
+    out = subprocess.run(command + [program, *arguments], text=True, timeout=400,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                          env=dict(os.environ, ORRERY_BUILD=BUILD, **env), check=False)
     return out.returncode, out.stdout
