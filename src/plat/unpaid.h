@@ -4,8 +4,8 @@
 #define ORR_PLAT_UNPAID_H
 
 /*
- * unpaid.h - charges and clocks of plat.h for a plat_inline.h whose time passes by itself,
- * or not at all: nothing is charged.  plat_now_s() is declared before.
+ * unpaid.h - charges and clocks of plat.h for a plat_inline.h whose time passes by
+ * itself, or not at all: nothing is charged.  plat_now_s() is declared before.
  */
 static inline double plat_look_s(struct plat *plat)
 {

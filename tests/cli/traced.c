@@ -4,7 +4,7 @@
 /*
  * A program for tests/cli/trace.py: 2 ranks take turns on one value, 20 tasks in all.
  *
- * usage: traced [end|exit|abort|stay|deaf FILE|section]
+ * usage: traced [end|exit|abort|stay|deaf FILE|until FILE|section]
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -44,7 +44,7 @@ static void insert(starpu_data_handle_t handle, int n)
 	starpu_mpi_barrier(MPI_COMM_WORLD);
 }
 
-static void leave(const char *how)
+static void leave(const char *how, const char *path)
 {
 	if (strcmp(how, "exit") == 0)
 		exit(3);
@@ -53,6 +53,9 @@ static void leave(const char *how)
 	if (strcmp(how, "stay") == 0 || strcmp(how, "deaf") == 0)
 		for (printf("staying\n"), fflush(stdout);;)
 			sleep(1);
+	if (strcmp(how, "until") == 0)
+		for (printf("staying\n"), fflush(stdout); access(path, F_OK) != 0;)
+			usleep(1000);
 }
 
 static int heard;
@@ -67,13 +70,13 @@ static void hear(int number)
 
 int main(int argc, char **argv)
 {
-	const char *how = argc > 1 ? argv[1] : "end";
+	const char *how = argc > 1 ? argv[1] : "end", *path = argc > 2 ? argv[2] : "";
 	static int values[VALUES];
 	starpu_data_handle_t handle;
 	int rank, is_section = strcmp(how, "section") == 0;
 
 	if (strcmp(how, "deaf") == 0) {
-		heard = open(argv[2], O_WRONLY | O_APPEND | O_CREAT, 0600);
+		heard = open(path, O_WRONLY | O_APPEND | O_CREAT, 0600);
 		signal(SIGINT, hear);
 	}
 	if (is_section)
@@ -91,7 +94,7 @@ int main(int argc, char **argv)
 	starpu_fxt_trace_user_event_string("half-time, said in a long text");
 	starpu_fxt_trace_user_meta_string("a text about the run");
 	insert(handle, NTASKS);
-	leave(how); /* with records that have not been written */
+	leave(how, path); /* with records that have not been written */
 	starpu_fxt_stop_profiling();
 	if (is_section)
 		insert(handle, NTASKS);
