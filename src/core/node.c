@@ -443,8 +443,7 @@ static void init_pools(struct node *node)
 {
 	if (node->machine->one_environment) {
 		node->commons = &node->world->pools;
-		/* One alone is better off without waiting for huge pages to be cleared.
-		 */
+		/* One alone waits longer for huge pages than it gains by them. */
 		node->commons->store.is_huge = node->world->nnodes > 1;
 	}
 	node->store = node->commons ? &node->commons->store : NULL;

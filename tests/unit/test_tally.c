@@ -246,6 +246,12 @@ static void what_one_executes_for_another_is_told(void **state)
 	assert_says(&it, SHIFTED);
 }
 
+static void assert_silent(const struct program *its, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		assert_says(&its[i], NULL);
+}
+
 static void programs_that_agree_end_in_silence(void **state)
 {
 	const struct program its[] = {
@@ -259,8 +265,7 @@ static void programs_that_agree_end_in_silence(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(its) / sizeof(*its); i++)
-		assert_says(&its[i], NULL);
+	assert_silent(its, sizeof(its) / sizeof(*its));
 }
 
 /* Data of a rank's own; and what is said of data that no inserted task writes. */
@@ -275,8 +280,7 @@ static void what_may_be_meant_is_not_told(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(its) / sizeof(*its); i++)
-		assert_says(&its[i], NULL);
+	assert_silent(its, sizeof(its) / sizeof(*its));
 }
 
 int main(void)
