@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#include "mpi/engine_messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/finish.h"
+#include "mpi/mpi.h"
+
+void engine_tell_message(struct mpi *mpi, enum event_kind kind, int peer,
+			 unsigned char wire, size_t bytes)
+{
+	if (events_on(&mpi->node->events))
+		event_tell(mpi->node, NULL,
+			   (struct event){.kind = (uint8_t)kind,
+					  .flag = wire,
+					  .n = (uint32_t)peer,
+					  .value = bytes});
+}
+
+static void parcel_left(struct parcel *parcel)
+{
+	struct mpi *mpi = parcel->mpi;
+	struct engine *engine = &mpi->engine;
+
+	engine_flies(mpi, -1);
+	if (standstill_has_sent(&mpi->standstill, parcel->message.head[0]))
+		orr_next(&engine->nevents);
+	if (parcel->request)
+		finish_moved(mpi, parcel->request);
+	free(parcel->copy);
+	pool_put(&engine->parcels, parcel);
+}
+
+/* The engine is locked. */
+void engine_messages_left(struct outbox *outbox, struct net_message *messages)
+{
+	struct net_message *next;
+
+	(void)outbox;
+	for (; messages; messages = next) {
+		next = messages->next;
+		parcel_left((struct parcel *)(void *)messages);
+	}
+}
+
+/* A packet has left. */
+static void parcels_sent(struct net_message *message)
+{
+	struct mpi *mpi = ((struct parcel *)(void *)message)->mpi;
+
+	outbox_sent_lock(&mpi->engine.outbox, message->peer);
+	engine_messages_left(&mpi->engine.outbox, message);
+	engine_unlock_called_back(mpi);
+}
+
+struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_head *head,
+			  size_t head_bytes)
+{
+	struct parcel *parcel = pool_get(&mpi->engine.parcels);
+	struct net_message *message = &parcel->message;
+
+	message->peer = peer;
+	message->head_bytes = (unsigned)head_bytes;
+	memcpy(message->head, head, head_bytes);
+	message->body = NULL;
+	message->body_bytes = 0;
+	message->sent = parcels_sent;
+	message->next = NULL;
+	parcel->mpi = mpi;
+	parcel->request = NULL;
+	parcel->copy = NULL;
+	return parcel;
+}
+
+void parcel_send(struct parcel *parcel)
+{
+	struct mpi *mpi = parcel->mpi;
+
+	engine_flies(mpi, 1);
+	engine_tell_message(mpi, EVENT_MESSAGE_SENT, parcel->message.peer,
+			    (unsigned char)parcel->message.head[0],
+			    parcel->message.body_bytes);
+	standstill_sends(&mpi->standstill, parcel->message.head[0]);
+	parcel->outgoing.kind = OUTGOING_MESSAGE;
+	parcel->outgoing.what.message = &parcel->message;
+	engine_note(mpi, &parcel->outgoing);
+}
+
+void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
+			 size_t head_bytes)
+{
+	parcel_send(parcel_new(mpi, peer, head, head_bytes));
+}
+
+int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes)
+{
+	size_t cursor = 0;
+	void *peer;
+
+	while ((peer = table_next(&mpi->engine.sent_to, &cursor)))
+		engine_send_control(mpi, (int)(uintptr_t)peer - 1, head, head_bytes);
+	return (int)mpi->engine.sent_to.count;
+}
