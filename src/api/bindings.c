@@ -30,22 +30,30 @@ void starpu_display_bindings(void)
 	fflush(stdout);
 }
 
-void bindings_display_wanted(struct node *node)
+static void display_wanted(const struct node *node)
 {
-	int wanted = node_knobs(node)->display_bindings;
-
-	if (wanted == 1)
+	if (node_knobs(node)->display_bindings == 1)
 		starpu_display_bindings();
-	else if (wanted > 1)
+	else
 		starpu_topology_print(stdout);
 }
 
 /* The lines around are StarPU's: what programs read of it looks for them. */
+void bindings_display(const struct node *node)
+{
+	if (!node_knobs(node)->display_bindings)
+		return;
+	printf("== Binding ==\n");
+	display_wanted(node);
+	printf("== End of binding ==\n");
+	fflush(stdout);
+}
+
 static void display_own(struct mpi *mpi)
 {
 	printf("== Binding for rank %d on node %s ==\n", mpi->rank,
 	       mpi->node->machine->hostname);
-	bindings_display_wanted(mpi->node);
+	display_wanted(mpi->node);
 	if (mpi->rank == mpi->size - 1)
 		printf("== End of bindings ==\n");
 	fflush(stdout);

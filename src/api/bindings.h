@@ -9,7 +9,7 @@ struct node;
 
 /* 1: workers of cores are bound to them. */
 int bindings_are_made(const struct node *node);
-void bindings_display_wanted(struct node *node);
+void bindings_display(const struct node *node);
 /* The same, one rank after the other; collective. */
 void bindings_display_by_rank(struct mpi *mpi);
 

@@ -286,7 +286,7 @@ static void begin_records(struct node *node, const struct starpu_conf *conf)
 	bus_files_make(node);
 	/* With MPI they are printed rank by rank. */
 	if (conf->will_use_mpi != 1)
-		bindings_display_wanted(node);
+		bindings_display(node);
 }
 
 int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)

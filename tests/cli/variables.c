@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 
-/* A program for tests/cli/variables.py: 10 tasks on each rank, of 30 ms in real runs. */
+/* A program for tests/cli/variables.py: 10 tasks on each rank, of 30 ms in real runs.
+ * With an argument the library starts before its part between nodes. */
 #include <unistd.h>
 
 #include <starpu_mpi.h>
@@ -29,11 +30,17 @@ static struct starpu_codelet resting = {
 
 int main(int argc, char **argv)
 {
-	if (starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL) != 0)
+	int is_apart = argc > 1;
+
+	if (is_apart && (starpu_init(NULL) != 0 || starpu_mpi_init(&argc, &argv, 1) != 0))
+		return 77;
+	if (!is_apart && starpu_mpi_init_conf(&argc, &argv, 1, MPI_COMM_WORLD, NULL) != 0)
 		return 77;
 	for (int i = 0; i < NTASKS; i++)
 		starpu_task_insert(&resting, 0);
 	starpu_task_wait_for_all();
 	starpu_mpi_shutdown();
+	if (is_apart)
+		starpu_shutdown();
 	return 0;
 }

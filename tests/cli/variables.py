@@ -69,17 +69,26 @@ def progress_of_a_simulation(suite, program):
 
 def bindings(suite, flavour, options, program):
     """Each rank below a line with its name, as StarPU prints them."""
-    out = subprocess.run([sys.executable, ORRERY, "run", *options, "--quiet", program],
-                         cwd=suite.directory, text=True, capture_output=True, timeout=100,
-                         env=dict(os.environ, STARPU_NCPU="1", STARPU_NCUDA="0",
-                                  STARPU_DISPLAY_BINDINGS="1"))
+    env = dict(os.environ, STARPU_NCPU="1", STARPU_NCUDA="0", STARPU_DISPLAY_BINDINGS="1")
+    run = [sys.executable, ORRERY, "run", *options, "--quiet", program]
+    out = subprocess.run(run, cwd=suite.directory, text=True, capture_output=True, timeout=100,
+                         env=env)
     found = re.findall(r"== Binding for rank (\d) on node \S+ ==\n"
                        r"\[orrery\]\[rank (\d)\] worker 0, CPU 0: .*\n", out.stdout)
     # mpirun puts what ranks print in an order of its own.
     suite.verdict(flavour + "_bindings_are_displayed_rank_by_rank", out.returncode == 0 and
                   sorted(found) == [("0", "0"), ("1", "1")] and
                   "== End of bindings ==\n" in out.stdout and
+                  "== Binding ==" not in out.stdout and
                   (flavour == "real" or found[0][0] == "0"), out.stdout + out.stderr)
+    # starpu_init() cannot know that there will be ranks, and displays its own, with StarPU, too.
+    out = subprocess.run(run + ["apart"], cwd=suite.directory, text=True, capture_output=True,
+                         timeout=100, env=env)
+    suite.verdict(flavour + "_bindings_of_a_node_alone", out.returncode == 0 and
+                  out.stdout.count("== Binding ==\n") == 2 and
+                  out.stdout.count("== End of binding ==\n") == 2 and
+                  out.stdout.count("worker 0, CPU 0: ") == 4 and
+                  out.stdout.count("== Binding for rank ") == 2, out.stdout + out.stderr)
 
 
 def marks(suite, flavour, options):
