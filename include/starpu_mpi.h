@@ -339,8 +339,8 @@ int starpu_mpi_datatype_unregister(starpu_data_handle_t handle);
  * tag, which has nothing to do with the tag of the handle; messages with the
  * same three match in the order of the calls.  A node may send to itself.
  *
- * prio: larger leaves first among messages that are ready and larger than
- * ORRERY_MPI_EAGER; smaller ones leave as they become ready.  0 where not given.
+ * prio: larger leaves first among the messages to one rank that are ready and wait;
+ * those with the same communicator and tag keep their order.  0 where not given.
  *
  * Forms with a request return at once; the request must be given to
  * starpu_mpi_wait, or to starpu_mpi_test until it is over.  Detached forms

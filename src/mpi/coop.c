@@ -158,7 +158,7 @@ static void let_go(struct mpi *mpi, struct group *group, struct keeper *keeper)
 	struct wire_head head = {.kind = WIRE_LET_GO, .sender = keeper->name};
 
 	group->nsources--;
-	engine_send_control(mpi, keeper->peer, &head, WIRE_ANNOUNCE_BYTES);
+	engine_send_about(mpi, keeper->peer, 0, &head, WIRE_ANNOUNCE_BYTES);
 	pool_put(&mpi->engine.coop.keeper_pool, keeper);
 }
 
@@ -191,7 +191,8 @@ static void serve(struct mpi *mpi, struct share *share)
 		return;
 	share->is_kept = 1;
 	group->nsources++;
-	engine_send_control(mpi, share->to.peer, &head, WIRE_GRANT_BYTES);
+	engine_send_about(mpi, share->to.peer, share->to.priority, &head,
+			  WIRE_GRANT_BYTES);
 }
 
 static void forward(struct mpi *mpi, struct share *share, struct keeper *keeper)
@@ -208,7 +209,7 @@ static void forward(struct mpi *mpi, struct share *share, struct keeper *keeper)
 	share->nawaited = 1; /* it is there */
 	/* First: it may arrive before this thread goes on. */
 	request_move(share->request, REQUEST_MOVING);
-	engine_send_control(mpi, keeper->peer, &head, WIRE_GRANT_BYTES);
+	engine_send_about(mpi, keeper->peer, share->to.priority, &head, WIRE_GRANT_BYTES);
 }
 
 /* Have those that keep the value serve those that wait; let them go when nobody does. */
@@ -339,7 +340,8 @@ void coop_tell(struct mpi *mpi, int owner, uint64_t sender, int flags,
 		orr_add(&mpi->engine.npending, 1);
 		head.comm = (uintptr_t)request;
 	}
-	engine_send_control(mpi, owner, &head, WIRE_ANNOUNCE_BYTES);
+	engine_send_about(mpi, owner, mpi_priority(mpi, request), &head,
+			  WIRE_ANNOUNCE_BYTES);
 }
 
 /* Was that the last thing that it was kept for? */

@@ -388,11 +388,13 @@ static int send_eager(struct request *request, struct wire_head *head)
 	payload_layout(&request->payload, &layout);
 	head->kind = WIRE_EAGER;
 	parcel = parcel_new(mpi, request->match.source, head, WIRE_EAGER_BYTES);
+	parcel_set_priority(parcel, head, mpi_priority(mpi, request));
 	parcel->message.body_bytes = head->bytes;
 	is_copied = copy_beside_head(parcel, request, &layout);
 	if (!is_copied) {
 		parcel->request = request;
 		parcel->message.body = layout.base;
+		request->message = &parcel->outgoing;
 	}
 	if (!is_copied && layout.base && !layout_is_flat(&layout)) {
 		parcel->copy = orr_alloc(head->bytes);
@@ -459,7 +461,8 @@ static int send_ready(struct request *request)
 	request_move(request, REQUEST_ANNOUNCED);
 	if (!(head.flags & WIRE_SHARED) && large_may_push(mpi))
 		head.flags |= WIRE_PUSHED;
-	engine_send_control(mpi, request->match.source, &head, WIRE_ANNOUNCE_BYTES);
+	engine_send_about(mpi, request->match.source, mpi_priority(mpi, request), &head,
+			  WIRE_ANNOUNCE_BYTES);
 	if (head.flags & WIRE_PUSHED)
 		large_push(mpi, request);
 	return 0;

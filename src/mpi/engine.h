@@ -98,9 +98,13 @@ int engine_poll(void *arg);
 /* There may be something to poll for again. */
 void engine_wake(struct mpi *mpi);
 
-/* Send a message without body; the engine is locked. */
+/* Send a message without body, which overtakes nothing and is not overtaken; the engine
+ * is locked. */
 void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
 			 size_t head_bytes);
+/* One about a transfer of that priority: it may overtake what is less urgent. */
+void engine_send_about(struct mpi *mpi, int peer, int priority,
+		       const struct wire_head *head, size_t head_bytes);
 /* The same one to each peer that was sent small transfers.  Returns to how many. */
 int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes);
 

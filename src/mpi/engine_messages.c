@@ -27,8 +27,10 @@ static void parcel_left(struct parcel *parcel)
 	engine_flies(mpi, -1);
 	if (standstill_has_sent(&mpi->standstill, parcel->message.head[0]))
 		orr_next(&engine->nevents);
-	if (parcel->request)
+	if (parcel->request) {
+		parcel->request->message = NULL;
 		finish_moved(mpi, parcel->request);
+	}
 	free(parcel->copy);
 	pool_put(&engine->parcels, parcel);
 }
@@ -68,10 +70,33 @@ struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_head *hea
 	message->body_bytes = 0;
 	message->sent = parcels_sent;
 	message->next = NULL;
+	parcel->outgoing.kind = OUTGOING_MESSAGE;
+	parcel->outgoing.is_sorted = 0;
+	parcel->outgoing.priority = 0;
+	parcel->outgoing.key = 0;
+	parcel->outgoing.what.message = message;
 	parcel->mpi = mpi;
 	parcel->request = NULL;
 	parcel->copy = NULL;
 	return parcel;
+}
+
+/*
+ * What is matched keeps the order of its communicator and tag; the rest that is about one
+ * transfer keeps the order of the name that it has for it.  Names are addresses.
+ */
+static uint64_t key_of(const struct wire_head *head)
+{
+	if (head->kind == WIRE_EAGER || head->kind == WIRE_ANNOUNCE)
+		return (((uint64_t)head->tag << 1) ^ (head->comm << 48)) | 1;
+	return head->sender;
+}
+
+void parcel_set_priority(struct parcel *parcel, const struct wire_head *head,
+			 int priority)
+{
+	parcel->outgoing.key = key_of(head);
+	parcel->outgoing.priority = priority;
 }
 
 void parcel_send(struct parcel *parcel)
@@ -83,8 +108,6 @@ void parcel_send(struct parcel *parcel)
 			    (unsigned char)parcel->message.head[0],
 			    parcel->message.body_bytes);
 	standstill_sends(&mpi->standstill, parcel->message.head[0]);
-	parcel->outgoing.kind = OUTGOING_MESSAGE;
-	parcel->outgoing.what.message = &parcel->message;
 	engine_note(mpi, &parcel->outgoing);
 }
 
@@ -92,6 +115,15 @@ void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head
 			 size_t head_bytes)
 {
 	parcel_send(parcel_new(mpi, peer, head, head_bytes));
+}
+
+void engine_send_about(struct mpi *mpi, int peer, int priority,
+		       const struct wire_head *head, size_t head_bytes)
+{
+	struct parcel *parcel = parcel_new(mpi, peer, head, head_bytes);
+
+	parcel_set_priority(parcel, head, priority);
+	parcel_send(parcel);
 }
 
 int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes)

@@ -26,6 +26,10 @@ struct parcel {
 
 struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_head *head,
 			  size_t head_bytes);
+/* It is about a transfer, so it may overtake what is less urgent, but for messages that
+ * its head says it belongs together with. */
+void parcel_set_priority(struct parcel *parcel, const struct wire_head *head,
+			 int priority);
 void parcel_send(struct parcel *parcel);
 
 /* For outbox_init(). */

@@ -168,6 +168,7 @@ static void grant(struct mpi *mpi, struct early *early)
 	struct wire_head head = {.kind = WIRE_GRANT, .sender = early->head.sender};
 	int peer = early->match.source, is_shared = early->head.flags & WIRE_SHARED;
 	int is_pushed = early->head.flags & WIRE_PUSHED;
+	int priority = mpi_priority(mpi, early->receive);
 	struct half *half = half_new(
 		mpi, peer, is_pushed ? key_of_rank(peer) : take_key(large), get_done);
 
@@ -183,7 +184,7 @@ static void grant(struct mpi *mpi, struct early *early)
 	}
 	half_start(half, OUTGOING_GET);
 	if (!is_pushed)
-		engine_send_control(mpi, peer, &head, WIRE_GRANT_BYTES);
+		engine_send_about(mpi, peer, priority, &head, WIRE_GRANT_BYTES);
 }
 
 void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head)
@@ -260,12 +261,9 @@ static void start_wanted(struct mpi *mpi)
 void large_want(struct mpi *mpi, struct early *early)
 {
 	struct large *large = &mpi->engine.large;
-	int priority = 0;
 
-	if (early->receive && mpi->has_priorities)
-		priority = early->receive->priority;
 	remove_wanted(large, early);
-	add_wanted(large, early, -(double)priority);
+	add_wanted(large, early, -(double)mpi_priority(mpi, early->receive));
 	start_wanted(mpi);
 }
 
@@ -417,8 +415,7 @@ void large_on_grant(struct mpi *mpi, const struct wire_head *head)
 	struct request *request = (struct request *)(uintptr_t)head->sender;
 	struct large_target to = {.peer = request->match.source,
 				  .key = (uint32_t)head->key,
-				  .priority =
-					  mpi->has_priorities ? request->priority : 0};
+				  .priority = mpi_priority(mpi, request)};
 
 	request_move(request, REQUEST_GRANTED);
 	request->put = large_put(mpi, request, &to);

@@ -55,6 +55,12 @@ struct mpi {
 	int redux_threshold; /* bytes from which automatic reductions are binary trees */
 };
 
+/* How urgent a transfer is; NULL: nobody's yet. */
+static inline int mpi_priority(const struct mpi *mpi, const struct request *request)
+{
+	return request && mpi->has_priorities ? request->priority : 0;
+}
+
 /*
  * Start the layer on an open node.  Collective.  config names the communicator of
  * init, which becomes number 0.  0, or -EINVAL for an unknown transport.

@@ -164,7 +164,7 @@ static struct parcel *parcel_new(struct ms *ms, int peer, const struct ms_head *
 	struct net_message *message = &parcel->message;
 
 	parcel->ms = ms;
-	parcel->outgoing.kind = OUTGOING_MESSAGE;
+	parcel->outgoing = (struct outgoing){.kind = OUTGOING_MESSAGE};
 	parcel->outgoing.what.message = message;
 	message->peer = peer;
 	message->head_bytes = sizeof(*head);

@@ -13,12 +13,21 @@ void outbox_init(struct outbox *outbox, struct orr_lock *lock,
 	outbox->lock = lock;
 	outbox->left = left;
 	pool_init(&outbox->queue_pool, sizeof(struct outbox_queue));
+	pool_init(&outbox->raise_pool, sizeof(struct outbox_raise));
+	waiting_orders_init(&outbox->orders);
 }
 
 void outbox_free(struct outbox *outbox)
 {
+	struct outbox_queue *queue;
+	size_t cursor = 0;
+
+	while ((queue = table_next(&outbox->queues, &cursor)))
+		waiting_free(&queue->waiting);
 	table_free(&outbox->queues);
 	pool_free(&outbox->queue_pool);
+	pool_free(&outbox->raise_pool);
+	waiting_orders_free(&outbox->orders);
 }
 
 /* ---- handing over ---------------------------------------------------- */
@@ -72,42 +81,35 @@ static void enqueue(struct outbox *outbox, struct outgoing *item)
 {
 	struct outbox_queue *queue = queue_of(outbox, item->what.message->peer);
 
-	item->next = NULL;
-	if (queue->first)
-		queue->last->next = item;
-	else
-		queue->first = item;
-	queue->last = item;
-	queue->bytes += net_message_bytes(item->what.message);
+	waiting_append(&queue->waiting, item);
 	if (!queue->is_in_turn)
 		append_turn(outbox, queue);
 }
 
-/* Take out the oldest message and those behind it that can travel with it. */
+/* Take out the next message and those behind it that can travel with it. */
 static struct net_message *dequeue(struct outbox *outbox, struct outbox_queue *queue)
 {
-	struct outgoing *item = queue->first;
-	struct net_message *first = item->what.message, *last = first;
-	size_t bytes = net_message_bytes(first), more;
+	struct waiting *waiting = &queue->waiting;
+	struct net_message *first = NULL, **end = &first, *next;
+	size_t bytes = 0;
 
-	for (item = item->next; item; item = item->next) {
-		more = net_message_bytes(item->what.message);
-		if (bytes + more > outbox->net->packet_bytes)
+	while ((next = waiting_first(waiting, &outbox->orders))) {
+		bytes += net_message_bytes(next);
+		if (first && bytes > outbox->net->packet_bytes)
 			break;
-		bytes += more;
-		last->next = item->what.message;
-		last = last->next;
+		waiting_take(waiting, &outbox->orders);
+		*end = next;
+		end = &next->next;
 	}
-	last->next = NULL;
-	queue->first = item;
-	queue->bytes -= bytes;
+	*end = NULL;
 	return first;
 }
 
 static int has_place(const struct outbox *outbox, const struct outbox_queue *queue)
 {
 	int limit = outbox->net->max_packets;
-	int share = queue->bytes >= outbox->net->packet_bytes ? limit / 2 : limit / 4;
+	int share =
+		queue->waiting.bytes >= outbox->net->packet_bytes ? limit / 2 : limit / 4;
 
 	return queue->nsending == 0 ||
 	       (queue->nsending < share && outbox->nsending < limit);
@@ -145,14 +147,44 @@ static void send_packet(struct outbox *outbox, struct outbox_queue *queue,
 		note_gone(outbox, packet);
 }
 
+void outbox_raise(struct outbox *outbox, struct outgoing *item, int priority)
+{
+	struct outbox_raise *raise = pool_get(&outbox->raise_pool);
+
+	*raise = (struct outbox_raise){outbox->raised, item, priority};
+	orr_swap_ptr((void **)(void *)&outbox->raised, raise);
+}
+
+/* The lock is held. */
+static void raise_noted(struct outbox *outbox)
+{
+	struct outbox_raise *raise, *next;
+
+	for (raise = outbox->raised; raise; raise = next) {
+		uint64_t peer = (uint64_t)raise->item->what.message->peer;
+		struct outbox_queue *queue = table_get(&outbox->queues, peer);
+
+		next = raise->next;
+		waiting_raise(queue ? &queue->waiting : NULL, raise->item,
+			      raise->priority);
+		pool_put(&outbox->raise_pool, raise);
+	}
+	orr_swap_ptr((void **)(void *)&outbox->raised, NULL);
+}
+
 /* One packet for each in turn, as long as there are places. */
 static void send_queued(struct outbox *outbox)
 {
 	int is_limited = outbox->net->max_packets > 0;
 
+	if (outbox->turn && orr_load_ptr((void **)(void *)&outbox->raised)) {
+		orr_lock(outbox->lock);
+		raise_noted(outbox);
+		orr_unlock(outbox->lock);
+	}
 	while (outbox->turn) {
 		struct outbox_queue *queue = outbox->turn;
-		int is_full = queue->bytes >= outbox->net->packet_bytes;
+		int is_full = queue->waiting.bytes >= outbox->net->packet_bytes;
 		struct net_message *packet;
 
 		outbox->turn = queue->next;
@@ -165,7 +197,7 @@ static void send_queued(struct outbox *outbox)
 		queue->is_held_up = 0;
 		packet = dequeue(outbox, queue);
 		send_packet(outbox, is_limited ? queue : NULL, packet, is_full);
-		if (queue->first) {
+		if (queue->waiting.bytes > 0) {
 			append_turn(outbox, queue);
 		} else if (!is_limited) {
 			outbox->recent = NULL;
@@ -182,6 +214,8 @@ static void lock_and_tell(struct outbox *outbox)
 
 	outbox->gone = NULL;
 	orr_lock(outbox->lock);
+	if (outbox->raised) /* what may be gone afterwards */
+		raise_noted(outbox);
 	if (gone)
 		outbox->left(outbox, gone);
 }
@@ -190,7 +224,7 @@ static void give_places(struct outbox *outbox, struct outbox_queue *queue, int n
 {
 	outbox->nsending -= n;
 	queue->nsending -= n;
-	if (queue->first && !queue->is_in_turn)
+	if (queue->waiting.bytes > 0 && !queue->is_in_turn)
 		append_turn(outbox, queue);
 }
 
@@ -231,7 +265,7 @@ static void hand_over_message(struct outbox *outbox, struct outgoing *item)
 	if (!item->next && !outbox->turn) {
 		if (outbox->net->max_packets > 0)
 			queue = queue_of(outbox, message->peer);
-		if (!queue || (!queue->first && has_place(outbox, queue))) {
+		if (!queue || (queue->waiting.bytes == 0 && has_place(outbox, queue))) {
 			message->next = NULL;
 			send_packet(outbox, queue, message,
 				    outbox->net->packet_bytes == 0);

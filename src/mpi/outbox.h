@@ -20,36 +20,30 @@
  * the places, the second half of these for full packets only, so that many messages to a
  * peer become few packets; what has no place waits in a queue for each peer.  A peer that
  * has no packet on its way may always send one, so that none is held up by others, and
- * who waits is served when a packet of its own has left.  One that has left by the time
- * that send() returns keeps its place until the next poll, unless it was full: else
- * nothing would ever become a full packet.
+ * who waits is served when a packet of its own has left.  Of what waits for one peer the
+ * more urgent leaves first (waiting.h).  One that has left by the time that send()
+ * returns keeps its place until the next poll, unless it was full: else nothing would
+ * ever become a full packet.
  */
 #include "base/pool.h"
 #include "base/table.h"
+#include "mpi/waiting.h"
 #include "plat/net.h"
 #include "plat/plat.h"
 
 struct outbox;
 
-enum outgoing_kind { OUTGOING_MESSAGE, OUTGOING_PUT, OUTGOING_GET, OUTGOING_BARRIER };
-
-/* Lies in the struct of what is started, which belongs to the outbox, then to the
- * transport. */
-struct outgoing {
-	struct outgoing *next;
-	enum outgoing_kind kind;
-	union {
-		struct net_message *message;
-		struct net_bulk *bulk;
-		struct net_barrier *barrier;
-	} what;
+/* A message that more urgent ones are to let pass no more. */
+struct outbox_raise {
+	struct outbox_raise *next;
+	struct outgoing *item;
+	int priority;
 };
 
 /* A peer's; exists while messages wait, and from then on where packets are counted. */
 struct outbox_queue {
-	struct outbox_queue *next;     /* whose turn is after this one's */
-	struct outgoing *first, *last; /* that wait */
-	size_t bytes;                  /* that these take in packets */
+	struct outbox_queue *next; /* whose turn is after this one's */
+	struct waiting waiting;
 	struct outbox_queue *next_lingering;
 	int peer, nsending;
 	int nlingering; /* of these, places of packets that have left */
@@ -61,6 +55,8 @@ struct outbox {
 	/* Told, with the lock held, of messages that left as they were sent. */
 	void (*left)(struct outbox *outbox, struct net_message *messages);
 	struct outgoing *first, *last;
+	struct outbox_raise *raised; /* atomic, changed with the lock held */
+	struct pool raise_pool;
 	int nclaims;  /* atomic, raised under the lock: who raises it from 0 carries */
 	int is_left;  /* atomic: the carrier went; a poller is the next */
 	int nwanting; /* atomic: threads that want to be alone with MPI */
@@ -77,6 +73,7 @@ struct outbox {
 	struct outbox_queue *lingering;        /* with places of packets that have left */
 	struct net_message *gone, *last_gone;  /* to be told by left() */
 	struct pool queue_pool;
+	struct waiting_orders orders;
 };
 
 void outbox_init(struct outbox *outbox, struct orr_lock *lock,
@@ -93,6 +90,10 @@ static inline void outbox_note(struct outbox *outbox, struct outgoing *item)
 		outbox->first = item;
 	outbox->last = item;
 }
+
+/* A message that was noted, and of which left() has not told, is more urgent now.  The
+ * engine is locked. */
+void outbox_raise(struct outbox *outbox, struct outgoing *item, int priority);
 
 /* Give the engine's lock back behind a note.  1: somebody must poll soon. */
 int outbox_unlock(struct outbox *outbox);

@@ -17,13 +17,25 @@ static uint64_t key_of_request(const struct request *request)
 	return key_of(request->kind, request_handle(request), request->match.source);
 }
 
+/* Of small ones, sends whose message may wait behind others.  Where nobody has given a
+ * priority so far nobody need look. */
+static int is_noted(const struct mpi *mpi, const struct request *request)
+{
+	if (!mpi->has_priorities)
+		return 0;
+	if (data_bytes(request_handle(request)) > mpi->net->eager_bytes)
+		return 1;
+	return request->kind == REQUEST_SEND && orr_load(&mpi->engine.raising.is_used);
+}
+
 void raise_note(struct mpi *mpi, struct request *request)
 {
 	struct raising *raising = &mpi->engine.raising;
 	struct request *older;
 
-	if (!mpi->has_priorities ||
-	    data_bytes(request_handle(request)) <= mpi->net->eager_bytes)
+	if (request->priority != 0)
+		orr_store(&raising->is_used, 1);
+	if (!is_noted(mpi, request))
 		return;
 	if (request->priority < raising->least || raising->nnoted == 0)
 		orr_store(&raising->least, request->priority);
@@ -51,6 +63,8 @@ void raise_transfer(struct mpi *mpi, enum request_kind kind, starpu_data_handle_
 	struct raising *raising = &mpi->engine.raising;
 	struct request *request;
 
+	if (priority != 0 && !orr_load(&raising->is_used))
+		orr_store(&raising->is_used, 1);
 	/* Where all have one priority nobody has to look. */
 	if (orr_load(&raising->nnoted) == 0 || priority <= orr_load(&raising->least))
 		return;
@@ -62,6 +76,8 @@ void raise_transfer(struct mpi *mpi, enum request_kind kind, starpu_data_handle_
 		request->priority = priority;
 		large_raise(mpi, request);
 		coop_raise(request);
+		if (kind == REQUEST_SEND && request->message)
+			outbox_raise(&mpi->engine.outbox, request->message, priority);
 	}
 	engine_unlock(&mpi->engine);
 }

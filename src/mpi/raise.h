@@ -4,14 +4,14 @@
 #define ORR_MPI_RAISE_H
 
 /*
- * raise.h - large transfers that become more urgent while they wait.
+ * raise.h - transfers that become more urgent while they wait.
  *
  * A transfer that insertion makes has the priority of the first task that reads the value
  * on that rank.  Later readers there find that it is on its way; when one is more
  * urgent, so is the transfer from then on, on the rank that sends as on the one that
- * receives: both insert that task.  What moves already is not hurried.  A transfer that
- * its sender has passed on to another receiver (coop.h) keeps the priority that it had
- * then.
+ * receives: both insert that task.  What moves already is not hurried; neither is a small
+ * value that has been copied beside the head of its message.  A transfer that its sender
+ * has passed on to another receiver (coop.h) keeps the priority that it had then.
  */
 #include "base/table.h"
 #include "mpi/request.h"
@@ -21,6 +21,7 @@ struct raising {
 	struct table requests; /* by datum, half and peer: the last one, until it moved */
 	int nnoted;            /* atomic: of these */
 	int least;             /* atomic: priority of all that were noted ever */
+	int is_used;           /* atomic: somebody gave a priority */
 };
 
 /* It is posted by insertion; the engine is locked. */

@@ -85,8 +85,12 @@ struct request {
 				/* Send: its payload, while it waits for others. */
 				struct half *put;
 			};
-			/* Receive: its value, while it waits for others. */
-			struct kept *kept;
+			union {
+				/* Receive: its value, while it waits for others. */
+				struct kept *kept;
+				/* Send: its small message, until that has left. */
+				struct outgoing *message;
+			};
 		};
 	};
 	struct list link; /* all requests, for reports */

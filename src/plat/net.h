@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/heap.h"
 #include "base/layout.h"
 
 struct net;
@@ -42,7 +43,14 @@ struct net_message {
 	 * first message is called. */
 	void (*sent)(struct net_message *message);
 	struct net_message *next; /* travels with this one, to the same peer */
-	void *backend[4];         /* the backend's, while it owns the message */
+	/* The backend's, while it owns the message; before, of who orders messages. */
+	union {
+		void *backend[4];
+		struct {
+			struct heap_entry order;
+			void *item;
+		} wait;
+	};
 };
 
 enum { NET_ALIGN_BYTES = 16, NET_FRAME_BYTES = 16 };

@@ -364,6 +364,68 @@ static void own_messages_do_not_count(void)
 	stop();
 }
 
+enum { NURGENT = 300, URGENT_TAGS = 150 };
+
+static int arrived[NURGENT], narrived;
+
+static void note_arrival(void *arg)
+{
+	arrived[narrived++] = *(int *)arg;
+}
+
+/* Two messages of each tag, of which the second is more urgent. */
+static int urgency(int i)
+{
+	return (i * 37) % URGENT_TAGS + 1000 * (i >= URGENT_TAGS);
+}
+
+/* Rank 0 posts everything before it polls, where that is up to it: then they leave by
+ * priority.  The more urgent of one tag arrives second, whatever happens. */
+static void check_arrivals(void)
+{
+	int at[NURGENT];
+	int is_in_turn = getenv("ORRERY_MPI_EXPLICIT") != NULL;
+
+	CLAIM_EQ(narrived, NURGENT);
+	for (int i = 0; i < NURGENT; i++)
+		at[arrived[i]] = i;
+	for (int i = 0; i < URGENT_TAGS; i++) {
+		CLAIM(at[i] < at[i + URGENT_TAGS]);
+		for (int k = 0; k < URGENT_TAGS && is_in_turn; k++)
+			CLAIM(urgency(i) <= urgency(k) || at[i] < at[k]);
+	}
+}
+
+static void the_urgent_small_ones_leave_first(void)
+{
+	static int values[NURGENT], numbers[NURGENT];
+	starpu_data_handle_t handles[NURGENT];
+
+	start();
+	narrived = 0;
+	for (int i = 0; i < NURGENT && RANK < 2; i++) {
+		numbers[i] = i;
+		values[i] = RANK == 0 ? i : -1;
+		starpu_variable_data_register(&handles[i], STARPU_MAIN_RAM,
+					      (uintptr_t)&values[i], sizeof(values[i]));
+		if (RANK == 1)
+			starpu_mpi_irecv_detached(handles[i], 0, TAG + i % URGENT_TAGS,
+						  WORLD, note_arrival, &numbers[i]);
+	}
+	starpu_mpi_barrier(WORLD);
+	for (int i = 0; i < NURGENT && RANK == 0; i++)
+		starpu_mpi_isend_detached_prio(handles[i], 1, TAG + i % URGENT_TAGS,
+					       urgency(i), WORLD, NULL, NULL);
+	starpu_mpi_wait_for_all(WORLD);
+	for (int i = 0; i < NURGENT && RANK < 2; i++) {
+		starpu_data_unregister(handles[i]);
+		CLAIM_EQ(values[i], i);
+	}
+	if (RANK == 1)
+		check_arrivals();
+	stop();
+}
+
 static const struct claim claims[] = {
 	{"all send before they receive", all_send_before_they_receive},
 	{"to itself before the receive", to_itself_before_the_receive},
@@ -371,6 +433,7 @@ static const struct claim claims[] = {
 	{"tests are a wait", tests_are_a_wait},
 	{"tests while others wait", tests_while_others_wait},
 	{"random orders", random_orders},
+	{"order by priority", the_urgent_small_ones_leave_first},
 	{"independent tasks in any order", independent_tasks_in_any_order},
 	{"environments may differ", environments_may_differ},
 	{"own messages do not count", own_messages_do_not_count},

@@ -395,7 +395,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 				 .packet_bytes = config->packet_bytes,
 				 .may_push = 1,
 				 /* 0 before fake_shuffle(). */
-				 .may_copy = (int)(fake->chance % 2)};
+				 .may_copy = (int)(fake->chance % 2),
+				 .max_packets = (int)(fake->chance / 2 % 3)};
 	net->plat = plat;
 	net->barriers_last = &net->barriers;
 	net->domain = domain_of(fake, config);

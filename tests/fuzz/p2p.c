@@ -233,8 +233,8 @@ static void batch_send(struct lane_run *lane, const struct op *op, struct batch 
 		starpu_mpi_issend(handle, &batch->sends[i], batch->to, batch->tags[i],
 				  lane->comm);
 	else
-		starpu_mpi_isend(handle, &batch->sends[i], batch->to, batch->tags[i],
-				 lane->comm);
+		starpu_mpi_isend_prio(handle, &batch->sends[i], batch->to, batch->tags[i],
+				      (int)((op->choice[4] >> i) % 4), lane->comm);
 }
 
 static void batch_receive(struct lane_run *lane, const struct op *op, struct batch *batch,

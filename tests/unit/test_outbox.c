@@ -30,6 +30,7 @@ static int polled_note;          /* for poll() to note, as a callback would */
 static int unlocked_status = -1; /* of the last unlock */
 static int sends_at_once;        /* packets have left when send() returns */
 static int noted_as_left;        /* for the next call of left() to note */
+static int tells_which;          /* a packet is told as its messages, not as its peer */
 
 static void note(int peer)
 {
@@ -40,6 +41,14 @@ static void note(int peer)
 				  .what.message = &messages[nitems]};
 	nitems++;
 	outbox_note(&outbox, item);
+}
+
+/* Its number is told. */
+static void note_urgent(int peer, uint64_t key, int priority)
+{
+	note(peer);
+	items[nitems - 1].key = key;
+	items[nitems - 1].priority = priority;
 }
 
 static void note_and_unlock(int peer)
@@ -72,6 +81,13 @@ static int on_send(struct net *self, struct net_message *message)
 	char plus[MAX_NOTES] = "";
 
 	(void)self;
+	if (tells_which) {
+		for (; message->next; message = message->next)
+			snprintf(plus + strlen(plus), sizeof(plus) - strlen(plus), "%d+",
+				 (int)(message - messages));
+		tell(plus, (int)(message - messages));
+		return sends_at_once;
+	}
 	for (struct net_message *m = message; m->next; m = m->next) {
 		assert_true(m->next > m); /* in their order */
 		assert_int_equal(m->next->peer, message->peer);
@@ -146,6 +162,7 @@ static int set_up(void **state)
 	outbox_init(&outbox, &lock, on_left);
 	outbox.net = &net;
 	nitems = depth = nmore = polled_note = sends_at_once = noted_as_left = 0;
+	tells_which = 0;
 	told[0] = 0;
 	return 0;
 }
@@ -385,6 +402,85 @@ static void what_has_left_lets_others_gather(void **state)
 	assert_int_equal(outbox.nsending, 0);
 }
 
+/* ---- priorities ------------------------------------------------------ */
+
+static int unlock(void)
+{
+	return outbox_unlock(&outbox);
+}
+
+static void the_urgent_leaves_before_others_to_its_peer(void **state)
+{
+	(void)state;
+	net.max_packets = 1;
+	tells_which = 1;
+	orr_lock(&lock);
+	note_urgent(1, 10, 0);
+	note_urgent(1, 11, 0);
+	note_urgent(1, 12, 2);
+	note_urgent(2, 13, 0);
+	note_urgent(1, 11, 3); /* behind the one with its key */
+	unlock();
+	assert_told("2 3 ");
+	orr_lock(&lock);
+	note_urgent(1, 14, 1);
+	unlock();
+	for (int i = 0; i < 4; i++)
+		sent(1);
+	assert_told("2 3 5 0 1 4 ");
+}
+
+/* No limit: what is noted in one hold of the lock leaves in the order of priorities. */
+static void also_where_nothing_waits(void **state)
+{
+	(void)state;
+	net.packet_bytes = 2 * NET_FRAME_BYTES;
+	tells_which = 1;
+	orr_lock(&lock);
+	for (int i = 0; i < 5; i++)
+		note_urgent(1, 10 + (uint64_t)i, i);
+	unlock();
+	assert_told("4+3 2+1 0 ");
+	assert_int_equal(outbox.queues.count, 0);
+}
+
+static void raise(int which, int priority)
+{
+	orr_lock(&lock);
+	outbox_raise(&outbox, &items[which], priority);
+	orr_unlock(&lock);
+}
+
+/* Whether it waits already, or is only noted, or has left. */
+static void one_becomes_more_urgent(void **state)
+{
+	(void)state;
+	net.max_packets = 1;
+	tells_which = 1;
+	orr_lock(&lock);
+	for (int i = 0; i < 5; i++)
+		note_urgent(1, 10 + (uint64_t)i, 0);
+	outbox_raise(&outbox, &items[2], 1);
+	unlock();
+	assert_told("2 ");
+	raise(2, 9);
+	raise(4, 1);
+	raise(4, 2);
+	sent(1);
+	assert_told("2 4 ");
+	assert_null(outbox.raised);
+	sent(1);
+	raise(3, 1);
+	sent(1);
+	assert_told("2 4 0 3 ");
+	sent(1);
+	assert_told("2 4 0 3 1 ");
+	/* Of one that has left nothing is remembered when it has been told. */
+	raise(1, 5);
+	sent(1);
+	assert_null(outbox.raised);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +505,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_has_left_lets_others_gather, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(halves_do_not_wait_for_messages, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(
+			the_urgent_leaves_before_others_to_its_peer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(also_where_nothing_waits, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(one_becomes_more_urgent, set_up,
 						tear_down),
 	};
 

@@ -12,7 +12,7 @@
 
 /* test_raise.c - a later, more urgent reader hurries a transfer that waits. */
 
-enum { N = 6, INTS = 1000, BIG_INTS = 50000, MOST_RANKS = 5 };
+enum { N = 6, FEW_INTS = 20, INTS = 1000, BIG_INTS = 50000, MOST_RANKS = 5 };
 
 static struct {
 	int from[N][BIG_INTS], order[N * MOST_RANKS], norder;
@@ -221,6 +221,89 @@ static void of_those_who_pass_it_on(void **state)
 	close_scene();
 }
 
+/* ---- small ones ------------------------------------------------------ */
+
+static const int as_inserted[N] = {0, 1, 2, 3, 4, 5};
+
+static const struct net_ops *below;
+static int left[N], nleft;
+
+static int note_and_send(struct net *net, struct net_message *message)
+{
+	struct wire_head head = {0};
+
+	for (struct net_message *m = message; m; m = m->next) {
+		memcpy(&head, m->head, m->head_bytes);
+		assert_int_equal(head.kind, WIRE_EAGER);
+		assert_true(nleft < N);
+		left[nleft++] = (int)head.tag;
+	}
+	return below->send(net, message);
+}
+
+/* The first one leaves, the others wait behind it, each with its priority. */
+static void open_small(int has_priorities, int priority, int more)
+{
+	static struct net_ops ops;
+
+	open_scene(2, FEW_INTS);
+	below = world_mpi(0)->net->ops;
+	ops = *below;
+	ops.send = note_and_send;
+	nleft = 0;
+	world_mpi(0)->net->ops = &ops;
+	world_mpi(0)->net->max_packets = 1;
+	world_mpi(0)->has_priorities = has_priorities;
+	for (int i = 0; i < N; i++)
+		for (int at = 0; at < 2; at++)
+			insert_at(at, &cl_first, i, 1, priority + i * more);
+}
+
+static void assert_order(const int *expected)
+{
+	fake_run();
+	assert_int_equal(nleft, N);
+	for (int i = 0; i < N; i++)
+		assert_int_equal(left[i], expected[i]);
+	world_mpi(0)->net->ops = below;
+	close_scene();
+}
+
+static void small_ones_leave_by_priority(void **state)
+{
+	static const int urgent[N] = {0, 5, 4, 3, 2, 1};
+
+	(void)state;
+	open_small(1, 0, 1);
+	assert_order(urgent);
+	open_small(0, 0, 1);
+	assert_order(as_inserted);
+	open_small(1, 0, -1);
+	assert_order(as_inserted);
+}
+
+static void small_ones_are_hurried(void **state)
+{
+	static const int hurried[N] = {0, 4, 1, 2, 3, 5};
+
+	(void)state;
+	open_small(1, 3, 0);
+	insert_at(0, &cl_again, 0, 1, 5); /* on its way */
+	insert_at(0, &cl_again, 3, 1, 3); /* no more than it was */
+	insert_at(0, &cl_again, 4, 1, 4);
+	assert_non_null(world_mpi(0)->engine.outbox.raised);
+	assert_order(hurried);
+}
+
+/* Where nobody gives priorities nobody keeps account of small ones. */
+static void small_ones_without_priorities_cost_nothing(void **state)
+{
+	(void)state;
+	open_small(1, 0, 0);
+	assert_int_equal(world_mpi(0)->engine.raising.nnoted, 0);
+	assert_order(as_inserted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +314,9 @@ int main(void)
 		cmocka_unit_test(priorities_may_be_off),
 		cmocka_unit_test(by_another_rank),
 		cmocka_unit_test(of_those_who_pass_it_on),
+		cmocka_unit_test(small_ones_leave_by_priority),
+		cmocka_unit_test(small_ones_are_hurried),
+		cmocka_unit_test(small_ones_without_priorities_cost_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
