@@ -3,10 +3,8 @@
 #include "mpi/engine_messages.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "mpi/finish.h"
-#include "mpi/mpi.h"
 
 void engine_tell_message(struct mpi *mpi, enum event_kind kind, int peer,
 			 unsigned char wire, size_t bytes)
@@ -47,56 +45,13 @@ void engine_messages_left(struct outbox *outbox, struct net_message *messages)
 	}
 }
 
-/* A packet has left. */
-static void parcels_sent(struct net_message *message)
+void parcels_sent(struct net_message *message)
 {
 	struct mpi *mpi = ((struct parcel *)(void *)message)->mpi;
 
 	outbox_sent_lock(&mpi->engine.outbox, message->peer);
 	engine_messages_left(&mpi->engine.outbox, message);
 	engine_unlock_called_back(mpi);
-}
-
-struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_head *head,
-			  size_t head_bytes)
-{
-	struct parcel *parcel = pool_get(&mpi->engine.parcels);
-	struct net_message *message = &parcel->message;
-
-	message->peer = peer;
-	message->head_bytes = (unsigned)head_bytes;
-	memcpy(message->head, head, head_bytes);
-	message->body = NULL;
-	message->body_bytes = 0;
-	message->sent = parcels_sent;
-	message->next = NULL;
-	parcel->outgoing.kind = OUTGOING_MESSAGE;
-	parcel->outgoing.is_sorted = 0;
-	parcel->outgoing.priority = 0;
-	parcel->outgoing.key = 0;
-	parcel->outgoing.what.message = message;
-	parcel->mpi = mpi;
-	parcel->request = NULL;
-	parcel->copy = NULL;
-	return parcel;
-}
-
-/*
- * What is matched keeps the order of its communicator and tag; the rest that is about one
- * transfer keeps the order of the name that it has for it.  Names are addresses.
- */
-static uint64_t key_of(const struct wire_head *head)
-{
-	if (head->kind == WIRE_EAGER || head->kind == WIRE_ANNOUNCE)
-		return (((uint64_t)head->tag << 1) ^ (head->comm << 48)) | 1;
-	return head->sender;
-}
-
-void parcel_set_priority(struct parcel *parcel, const struct wire_head *head,
-			 int priority)
-{
-	parcel->outgoing.key = key_of(head);
-	parcel->outgoing.priority = priority;
 }
 
 void parcel_send(struct parcel *parcel)

@@ -8,12 +8,9 @@
  *
  * For engine.c; others call engine_send_control().  The engine is locked in all of it.
  */
-#include "core/event.h"
-#include "mpi/outbox.h"
-#include "mpi/wire.h"
+#include <string.h>
 
-struct mpi;
-struct request;
+#include "mpi/mpi.h"
 
 /* A message that the engine sends. */
 struct parcel {
@@ -24,12 +21,53 @@ struct parcel {
 	void *copy;              /* owned body, or NULL */
 };
 
-struct parcel *parcel_new(struct mpi *mpi, int peer, const struct wire_head *head,
-			  size_t head_bytes);
+/* Its packet has left. */
+void parcels_sent(struct net_message *message);
+
+static inline struct parcel *parcel_new(struct mpi *mpi, int peer,
+					const struct wire_head *head, size_t head_bytes)
+{
+	struct parcel *parcel = pool_get(&mpi->engine.parcels);
+	struct net_message *message = &parcel->message;
+
+	message->peer = peer;
+	message->head_bytes = (unsigned)head_bytes;
+	memcpy(message->head, head, head_bytes);
+	message->body = NULL;
+	message->body_bytes = 0;
+	message->sent = parcels_sent;
+	message->next = NULL;
+	parcel->outgoing.kind = OUTGOING_MESSAGE;
+	parcel->outgoing.is_sorted = 0;
+	parcel->outgoing.priority = 0;
+	parcel->outgoing.key = 0;
+	parcel->outgoing.what.message = message;
+	parcel->mpi = mpi;
+	parcel->request = NULL;
+	parcel->copy = NULL;
+	return parcel;
+}
+
+/*
+ * What is matched keeps the order of its communicator and tag; the rest that is about one
+ * transfer keeps the order of the name that it has for it.  Names are addresses.
+ */
+static inline uint64_t parcel_key(const struct wire_head *head)
+{
+	if (head->kind == WIRE_EAGER || head->kind == WIRE_ANNOUNCE)
+		return (((uint64_t)head->tag << 1) ^ (head->comm << 48)) | 1;
+	return head->sender;
+}
+
 /* It is about a transfer, so it may overtake what is less urgent, but for messages that
  * its head says it belongs together with. */
-void parcel_set_priority(struct parcel *parcel, const struct wire_head *head,
-			 int priority);
+static inline void parcel_set_priority(struct parcel *parcel,
+				       const struct wire_head *head, int priority)
+{
+	parcel->outgoing.key = parcel_key(head);
+	parcel->outgoing.priority = priority;
+}
+
 void parcel_send(struct parcel *parcel);
 
 /* For outbox_init(). */

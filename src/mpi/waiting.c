@@ -98,30 +98,17 @@ static void sort(struct waiting *waiting, struct waiting_orders *orders)
 		order_put(orders, waiting);
 }
 
-void waiting_append(struct waiting *waiting, struct outgoing *item)
+struct net_message *waiting_first_sorted(struct waiting *waiting,
+					 struct waiting_orders *orders)
 {
-	item->next = NULL;
-	if (waiting->first)
-		waiting->last->next = item;
-	else
-		waiting->first = item;
-	waiting->last = item;
-	waiting->is_mixed |= waiting->bytes > 0 && item->priority != waiting->priority;
-	waiting->priority = item->priority;
-	waiting->bytes += net_message_bytes(item->what.message);
+	sort(waiting, orders);
+	if (!waiting->order)
+		return waiting->first ? waiting->first->what.message : NULL;
+	return ORR_CONTAINER(waiting->order->heap.keys[0].entry, struct net_message,
+			     wait.order);
 }
 
-struct net_message *waiting_first(struct waiting *waiting, struct waiting_orders *orders)
-{
-	if (waiting->order || waiting->is_mixed)
-		sort(waiting, orders);
-	if (waiting->order)
-		return ORR_CONTAINER(waiting->order->heap.keys[0].entry,
-				     struct net_message, wait.order);
-	return waiting->first ? waiting->first->what.message : NULL;
-}
-
-static void take_sorted(struct waiting *waiting, struct waiting_orders *orders)
+void waiting_take_sorted(struct waiting *waiting, struct waiting_orders *orders)
 {
 	struct waiting_order *order = waiting->order;
 	struct heap_entry *entry = heap_pop(&order->heap);
@@ -138,18 +125,6 @@ static void take_sorted(struct waiting *waiting, struct waiting_orders *orders)
 		table_remove(&order->keys, item->key);
 	if (order->heap.count == 0)
 		order_put(orders, waiting);
-}
-
-void waiting_take(struct waiting *waiting, struct waiting_orders *orders)
-{
-	if (waiting->order) {
-		take_sorted(waiting, orders);
-		return;
-	}
-	waiting->bytes -= net_message_bytes(waiting->first->what.message);
-	waiting->first = waiting->first->next;
-	if (!waiting->first)
-		waiting->is_mixed = 0;
 }
 
 void waiting_raise(struct waiting *waiting, struct outgoing *item, int priority)

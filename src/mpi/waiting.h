@@ -60,15 +60,50 @@ struct waiting_orders {
 void waiting_orders_init(struct waiting_orders *orders);
 void waiting_orders_free(struct waiting_orders *orders);
 
-void waiting_append(struct waiting *waiting, struct outgoing *item);
-/* The next one to leave, which stays; NULL: there is none. */
-struct net_message *waiting_first(struct waiting *waiting, struct waiting_orders *orders);
-/* Take out the one that waiting_first() has just found. */
-void waiting_take(struct waiting *waiting, struct waiting_orders *orders);
 /* More urgent from now on, where that overtakes none of its key.  It may have left, or
  * may not have come: then waiting may be NULL. */
 void waiting_raise(struct waiting *waiting, struct outgoing *item, int priority);
 /* What is left is forgotten. */
 void waiting_free(struct waiting *waiting);
+
+static inline void waiting_append(struct waiting *waiting, struct outgoing *item)
+{
+	item->next = NULL;
+	if (waiting->first)
+		waiting->last->next = item;
+	else
+		waiting->first = item;
+	waiting->last = item;
+	waiting->is_mixed |= waiting->bytes > 0 && item->priority != waiting->priority;
+	waiting->priority = item->priority;
+	waiting->bytes += net_message_bytes(item->what.message);
+}
+
+/* Where there is or may be an order. */
+struct net_message *waiting_first_sorted(struct waiting *waiting,
+					 struct waiting_orders *orders);
+void waiting_take_sorted(struct waiting *waiting, struct waiting_orders *orders);
+
+/* The next one to leave, which stays; NULL: there is none. */
+static inline struct net_message *waiting_first(struct waiting *waiting,
+						struct waiting_orders *orders)
+{
+	if (waiting->order || waiting->is_mixed)
+		return waiting_first_sorted(waiting, orders);
+	return waiting->first ? waiting->first->what.message : NULL;
+}
+
+/* Take out the one that waiting_first() has just found. */
+static inline void waiting_take(struct waiting *waiting, struct waiting_orders *orders)
+{
+	if (waiting->order) {
+		waiting_take_sorted(waiting, orders);
+		return;
+	}
+	waiting->bytes -= net_message_bytes(waiting->first->what.message);
+	waiting->first = waiting->first->next;
+	if (!waiting->first)
+		waiting->is_mixed = 0;
+}
 
 #endif
