@@ -24,10 +24,14 @@ struct group {
 	struct keeper *idle;
 };
 
-/* A send's part in its group. */
+/*
+ * A send's part in its group, from when it is announced as shared.  All that a simulation
+ * will ever send may be posted long before, so until then, and of one that is not shared,
+ * the request knows nothing but the group: request->share is its address, and one more.
+ */
 struct share {
 	struct group *group;
-	unsigned char is_shared, is_kept;
+	unsigned char is_kept;
 	int nawaited;          /* what is missing to its end */
 	struct keeper *keeper; /* who serves it; NULL: this node */
 	struct large_target to;
@@ -127,29 +131,50 @@ int coop_wants(struct mpi *mpi, starpu_data_handle_t handle)
 	       data_bytes(handle) >= mpi->engine.coop.least_bytes;
 }
 
+static void set_group(struct request *request, const struct group *group)
+{
+	request->share = (struct share *)((uintptr_t)group + 1);
+}
+
+/* NULL: it is not shared. */
+static struct share *share_of(const struct request *request)
+{
+	return (uintptr_t)request->share & 1 ? NULL : request->share;
+}
+
+/* NULL: it has none. */
+static struct group *group_of_request(const struct request *request)
+{
+	uintptr_t at = (uintptr_t)request->share;
+
+	if (at & 1)
+		return (struct group *)(at - 1);
+	return at ? request->share->group : NULL;
+}
+
 void coop_post(struct mpi *mpi, struct request *request)
 {
-	struct coop *coop = &mpi->engine.coop;
-	struct share *share;
+	struct group *group;
 
 	if (request->match.source == mpi->net->rank)
 		return;
-	share = pool_get(&coop->share_pool);
-	*share = (struct share){.group = group_of(coop, request_handle(request)),
-				.request = request};
-	share->group->nposted++;
-	request->share = share;
+	group = group_of(&mpi->engine.coop, request_handle(request));
+	group->nposted++;
+	set_group(request, group);
 }
 
 int coop_announce(struct request *request)
 {
-	struct share *share = request->share;
+	struct group *group = group_of_request(request);
+	struct share *share;
 
-	if (!share || request->payload.is_packed ||
-	    (share->group->nposted <= 1 && share->group->nexpected <= 1))
+	if (!group || request->payload.is_packed ||
+	    (group->nposted <= 1 && group->nexpected <= 1))
 		return 0;
-	share->is_shared = 1;
-	share->group->nunserved++;
+	share = pool_get(&request->mpi->engine.coop.share_pool);
+	*share = (struct share){.group = group, .request = request};
+	request->share = share;
+	group->nunserved++;
 	return WIRE_SHARED;
 }
 
@@ -234,9 +259,9 @@ static void pump(struct mpi *mpi, struct group *group)
 
 void coop_leaves(struct mpi *mpi, struct request *request)
 {
-	struct share *share = request->share;
+	struct share *share = share_of(request);
 
-	if (!share || !share->is_shared)
+	if (!share)
 		return;
 	serve(mpi, share);
 	share->nawaited = 1 + share->is_kept; /* it has left, it is there */
@@ -248,9 +273,9 @@ void coop_leaves(struct mpi *mpi, struct request *request)
 void coop_on_grant(struct request *request, const struct large_target *to,
 		   struct half *half)
 {
-	struct share *share = request->share;
+	struct share *share = share_of(request);
 
-	if (!share || !share->is_shared)
+	if (!share)
 		return;
 	share->to = *to;
 	share->half = half;
@@ -259,10 +284,13 @@ void coop_on_grant(struct request *request, const struct large_target *to,
 
 void coop_raise(struct request *request)
 {
-	struct share *share = request->share;
+	struct share *share;
 	struct heap *waiting;
 
-	if (request->kind != REQUEST_SEND || !share || !share->order.place)
+	if (request->kind != REQUEST_SEND)
+		return;
+	share = share_of(request);
+	if (!share || !share->order.place)
 		return;
 	waiting = &share->group->waiting;
 	share->to.priority = request->priority;
@@ -273,7 +301,7 @@ void coop_raise(struct request *request)
 
 void coop_granted(struct mpi *mpi, struct request *request)
 {
-	if (request->share && request->share->is_shared)
+	if (share_of(request))
 		pump(mpi, request->share->group);
 }
 
@@ -313,14 +341,16 @@ void coop_on_have(struct mpi *mpi, const struct wire_head *head)
 void coop_moved(struct mpi *mpi, struct request *request)
 {
 	struct coop *coop = &mpi->engine.coop;
-	struct share *share = request->share;
 	struct group *group;
 
-	if (request->kind != REQUEST_SEND || !share)
+	if (request->kind != REQUEST_SEND)
 		return;
-	group = share->group;
+	group = group_of_request(request);
+	if (!group)
+		return;
+	if (share_of(request))
+		pool_put(&coop->share_pool, request->share);
 	request->share = NULL;
-	pool_put(&coop->share_pool, share);
 	if (--group->nposted == 0)
 		drop(coop, group);
 }
@@ -419,14 +449,15 @@ int coop_drain(struct mpi *mpi)
 
 int coop_put_done(struct mpi *mpi, struct request *request)
 {
-	struct share *share = request->share;
+	struct share *share;
 
 	if (request->kind == REQUEST_RECEIVE) {
 		request->kept->nforwards--;
 		look_at(mpi, request->kept);
 		return 1;
 	}
-	if (!share || !share->is_shared)
+	share = share_of(request);
+	if (!share)
 		return 0;
 	if (--share->nawaited == 0)
 		finish_moved(mpi, request);

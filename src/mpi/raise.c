@@ -28,10 +28,21 @@ static int is_noted(const struct mpi *mpi, const struct request *request)
 	return request->kind == REQUEST_SEND && orr_load(&mpi->engine.raising.is_used);
 }
 
+/* Of several with one key it is the last. */
+static void put(struct raising *raising, struct request *request)
+{
+	struct request *older =
+		table_put(&raising->requests, key_of_request(request), request);
+
+	if (!older)
+		return;
+	older->is_noted = 0;
+	orr_store(&raising->nnoted, raising->nnoted - 1);
+}
+
 void raise_note(struct mpi *mpi, struct request *request)
 {
 	struct raising *raising = &mpi->engine.raising;
-	struct request *older;
 
 	if (request->priority != 0)
 		orr_store(&raising->is_used, 1);
@@ -39,11 +50,21 @@ void raise_note(struct mpi *mpi, struct request *request)
 		return;
 	if (request->priority < raising->least || raising->nnoted == 0)
 		orr_store(&raising->least, request->priority);
-	older = table_put(&raising->requests, key_of_request(request), request);
-	if (older)
-		older->is_noted = 0;
 	request->is_noted = 1;
-	orr_store(&raising->nnoted, (int)raising->requests.count);
+	orr_store(&raising->nnoted, raising->nnoted + 1);
+	if (raising->is_indexed)
+		put(raising, request);
+}
+
+/* Somebody looks for one: from now on they are found by what they are. */
+static void make_index(struct mpi *mpi)
+{
+	struct request *request = NULL;
+
+	mpi->engine.raising.is_indexed = 1;
+	while ((request = engine_next(mpi, request)))
+		if (request->is_noted)
+			put(&mpi->engine.raising, request);
 }
 
 void raise_forget(struct mpi *mpi, struct request *request)
@@ -53,8 +74,9 @@ void raise_forget(struct mpi *mpi, struct request *request)
 	if (!request->is_noted)
 		return;
 	request->is_noted = 0;
-	table_remove(&raising->requests, key_of_request(request));
-	orr_store(&raising->nnoted, (int)raising->requests.count);
+	orr_store(&raising->nnoted, raising->nnoted - 1);
+	if (raising->is_indexed)
+		table_remove(&raising->requests, key_of_request(request));
 }
 
 void raise_transfer(struct mpi *mpi, enum request_kind kind, starpu_data_handle_t handle,
@@ -69,6 +91,8 @@ void raise_transfer(struct mpi *mpi, enum request_kind kind, starpu_data_handle_
 	if (orr_load(&raising->nnoted) == 0 || priority <= orr_load(&raising->least))
 		return;
 	engine_lock(&mpi->engine);
+	if (!raising->is_indexed)
+		make_index(mpi);
 	request = table_get(&raising->requests, key_of(kind, handle, net_peer));
 	if (request && request->kind == kind && request_handle(request) == handle &&
 	    (kind == REQUEST_RECEIVE || request->match.source == net_peer) &&

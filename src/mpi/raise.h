@@ -18,10 +18,13 @@
 
 /* Part of the engine. */
 struct raising {
-	struct table requests; /* by datum, half and peer: the last one, until it moved */
-	int nnoted;            /* atomic: of these */
-	int least;             /* atomic: priority of all that were noted ever */
-	int is_used;           /* atomic: somebody gave a priority */
+	/* By datum, half and peer: the last one, until it moved.  Empty until somebody
+	 * looks for one: in most programs nobody does. */
+	struct table requests;
+	int is_indexed;
+	int nnoted;  /* atomic: of these */
+	int least;   /* atomic: priority of all that were noted ever */
+	int is_used; /* atomic: somebody gave a priority */
 };
 
 /* It is posted by insertion; the engine is locked. */

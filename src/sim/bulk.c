@@ -11,6 +11,9 @@
  */
 enum { KEY_BITS = 20 };
 
+/* Of a half and what it is part of, when it ends. */
+enum { HALF_LINES = 4 };
+
 /* What is kept in bulk->backend while a half waits. */
 struct half {
 	double date_s;
@@ -65,10 +68,18 @@ static void looked(struct look *look)
 	end_pair(pair, 0);
 }
 
+static void expect_half(const struct net_bulk *bulk)
+{
+	for (int line = 0; line < HALF_LINES; line++)
+		__builtin_prefetch((const char *)bulk + line * ORR_LINE_BYTES, 1);
+}
+
 static void on_arrival(void *arg)
 {
 	struct pair *pair = arg;
 
+	expect_half(pair->get);
+	expect_half(pair->put);
 	if (!look_later(pair->to->plat, &pair->look, looked))
 		looked(&pair->look);
 }

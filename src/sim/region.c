@@ -39,10 +39,10 @@ static double lesser(double a, double b)
 	return a < b ? a : b;
 }
 
+/* Written in any case: whether it rises nobody could foretell. */
 static void raise_to(double *level, double to)
 {
-	if (*level < to)
-		*level = to;
+	*level = *level < to ? to : *level;
 }
 
 /* ---- joining --------------------------------------------------------- */
@@ -103,9 +103,10 @@ static void reserve(struct region *region, unsigned nuses)
 		region->full_levels = orr_realloc(region->full_levels,
 						  region->tanks_capacity *
 							  sizeof(*region->full_levels));
-		region->least_levels = orr_realloc(region->least_levels,
-						   region->tanks_capacity / REGION_BLOCK *
-							   sizeof(*region->least_levels));
+		region->least_levels = orr_realloc(
+			region->least_levels,
+			(region->tanks_capacity / REGION_BLOCK + LEVELS_AT_ONCE) *
+				sizeof(*region->least_levels));
 	}
 }
 
@@ -315,15 +316,11 @@ static double full_level(const struct tank *tank)
 	return (tank->left > least ? tank->left : least) / tank->left_weight;
 }
 
-/* Of a block of them.  Four at a time, as each comparison waits for the one before. */
-static double least_of(const struct region *region, unsigned block)
+/* Of n, rounded up.  Four at a time, as each comparison waits for the one before. */
+static double least_among(const double *levels, unsigned n)
 {
-	const double *levels = region->full_levels + block * REGION_BLOCK;
 	double a = levels[0], b = levels[1], c = levels[2], d = levels[3];
-	unsigned n = region->ntanks - block * REGION_BLOCK;
 
-	if (n > REGION_BLOCK)
-		n = REGION_BLOCK;
 	for (unsigned i = LEVELS_AT_ONCE; i < n; i += LEVELS_AT_ONCE) {
 		a = lesser(levels[i], a);
 		b = lesser(levels[i + 1], b);
@@ -331,6 +328,20 @@ static double least_of(const struct region *region, unsigned block)
 		d = lesser(levels[i + 3], d);
 	}
 	return lesser(lesser(a, b), lesser(c, d));
+}
+
+/* Of a block of them. */
+static double least_of(const struct region *region, unsigned block)
+{
+	unsigned n = region->ntanks - block * REGION_BLOCK;
+
+	return least_among(region->full_levels + block * REGION_BLOCK,
+			   n < REGION_BLOCK ? n : REGION_BLOCK);
+}
+
+static unsigned nblocks(const struct region *region)
+{
+	return (region->ntanks + REGION_BLOCK - 1) / REGION_BLOCK;
 }
 
 /* Those that cannot be full before all residents have met their bounds never are. */
@@ -353,21 +364,26 @@ static void prepare(struct region *region)
 	}
 	for (; end % LEVELS_AT_ONCE != 0; end++)
 		region->full_levels[end] = INFINITY;
-	for (unsigned b = 0; b * REGION_BLOCK < end; b++)
+	end = nblocks(region);
+	for (unsigned b = 0; b < end; b++)
 		region->least_levels[b] = least_of(region, b);
+	for (; end % LEVELS_AT_ONCE != 0; end++)
+		region->least_levels[end] = INFINITY;
 }
 
 /* The tank that is full first.  Levels rise while others are rated, so what is known of a
  * block is never too much. */
 static unsigned first_full(struct region *region, double *level)
 {
+	const double *least_levels = region->least_levels;
+
 	*level = INFINITY;
 	while (region->ntanks > 0) {
+		double least = least_among(least_levels, nblocks(region));
 		unsigned block = 0, first;
 
-		for (unsigned b = 1; b * REGION_BLOCK < region->ntanks; b++)
-			if (region->least_levels[b] < region->least_levels[block])
-				block = b;
+		while (least_levels[block] > least)
+			block++;
 		first = block * REGION_BLOCK;
 		*level = least_of(region, block);
 		if (*level <= region->least_levels[block]) {

@@ -35,10 +35,22 @@ static void hope(struct flow *flow)
 	solver_settle_soon(solver);
 }
 
+/* Before it is looked at, all that is on its links will be asked for. */
+static void expect_members(const struct flow *flow)
+{
+	for (int i = 0; i < flow->route->nlinks; i++) {
+		const char *members = (const char *)flow->route->links[i].link->members;
+
+		__builtin_prefetch(members);
+		__builtin_prefetch(members + ORR_LINE_BYTES);
+	}
+}
+
 int riders_take(struct flow *flow)
 {
 	if (flow->left_bytes > flow->route->bound * RIDING * flow->latency_s)
 		return 0;
+	expect_members(flow);
 	hope(flow);
 	return 1;
 }

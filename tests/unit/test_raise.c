@@ -73,6 +73,7 @@ static void close_scene(void)
 	fake_run();
 	for (int rank = 0; rank < world_size; rank++) {
 		assert_int_equal(world_mpi(rank)->engine.raising.requests.count, 0);
+		assert_int_equal(world_mpi(rank)->engine.raising.nnoted, 0);
 		for (int i = 0; i < N; i++)
 			world_forget(rank, scene.handles[rank][i]);
 	}
@@ -131,6 +132,9 @@ static void hurried_at(int at, int priority)
 	insert_at(!at, &cl_again, N - 1, 1, priority);
 	fake_run();
 	check_order(priority > 3);
+	/* Nobody has looked for a transfer, so there is no table of them. */
+	for (int rank = 0; priority <= 3 && rank < world_size; rank++)
+		assert_null(world_mpi(rank)->engine.raising.requests.slots);
 	close_scene();
 }
 

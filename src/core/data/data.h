@@ -130,7 +130,9 @@ struct data_body {
 	unsigned char last_wrote; /* who gave it back was a writer */
 	unsigned char has_value;  /* some copy has been written or was given */
 	unsigned char awaits_neutral; /* has memory for contributions, see redux.h */
-	unsigned char retired;        /* nobody will use it: see coherency_retire() */
+	unsigned char retired : 1;    /* nobody will use it: see coherency_retire() */
+	/* Behind all in the queue is an invalidation that has not been made: deps.h. */
+	unsigned char is_wiped_last : 1;
 	/* The second line: copies. */
 	uint64_t valid;     /* memories that hold the current value */
 	uint64_t arriving;  /* memories that it is on its way to */

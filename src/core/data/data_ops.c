@@ -15,6 +15,7 @@
 #include "core/data/room.h"
 #include "core/data/spread.h"
 #include "core/data/views.h"
+#include "core/task/deps.h"
 #include "core/wait.h"
 
 /* An acquisition by the application, from its start to its release. */
@@ -165,8 +166,10 @@ int data_each_waiter(starpu_data_handle_t handle,
 		     void (*one)(void *arg, const struct job *job), void *arg)
 {
 	const struct data_body *body = handle->body;
-	int n = each_job(body->waiting, NULL, one, arg);
+	int n;
 
+	deps_line_up(handle);
+	n = each_job(body->waiting, NULL, one, arg);
 	for (int i = 0; i < 2; i++) {
 		const struct access *last = body->outside[i];
 
@@ -313,8 +316,7 @@ static void wipe_acquired(struct acquire *acquire)
 	wiping_put(node, wiping);
 }
 
-static void wipe(struct node *node, starpu_data_handle_t handle, int release,
-		 int free_datum)
+static struct acquire *new_wiping(struct node *node, int release, int free_datum)
 {
 	static const struct acquirer frees = {.acquired = wipe_acquired,
 					      .what = "starpu_data_unregister_submit()"};
@@ -327,12 +329,27 @@ static void wipe(struct node *node, starpu_data_handle_t handle, int release,
 	wiping->acquire.memory = STARPU_ACQUIRE_NO_NODE;
 	wiping->acquire.by = free_datum ? &frees : &wipes;
 	wiping->acquire.counted = 1;
-	acquire_start(node, &wiping->acquire, handle, STARPU_W, 1);
+	return &wiping->acquire;
+}
+
+static void wipe(struct node *node, starpu_data_handle_t handle, int release,
+		 int free_datum)
+{
+	acquire_start(node, new_wiping(node, release, free_datum), handle, STARPU_W, 1);
 }
 
 void data_invalidate_submit(struct node *node, starpu_data_handle_t handle)
 {
-	wipe(node, handle, 1, 0);
+	if (!deps_put_off_wiping(handle))
+		wipe(node, handle, 1, 0);
+}
+
+struct access *data_make_wiping(starpu_data_handle_t handle)
+{
+	struct acquire *acquire = new_wiping(handle->node, 1, 0);
+
+	acquire_wait(handle->node, acquire, handle, STARPU_W);
+	return &acquire->access;
 }
 
 void data_deinitialize_submit(struct node *node, starpu_data_handle_t handle)

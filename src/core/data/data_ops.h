@@ -45,6 +45,8 @@ int data_each_waiter(starpu_data_handle_t handle,
 
 /* After all accesses so far: forget the value; free the runtime's memory. */
 void data_invalidate_submit(struct node *node, starpu_data_handle_t handle);
+/* The access of one that was put off, to be put in its place; the datum is locked. */
+struct access *data_make_wiping(starpu_data_handle_t handle);
 /* In its turn, the datum is taken to have a value: whatever is in its memory. */
 void data_pretend_written_submit(struct node *node, starpu_data_handle_t handle);
 /* The same, keeping the memory. */

@@ -326,6 +326,7 @@ static void set_one(starpu_data_handle_t handle, const struct redux_methods *met
 		extra->redux->out_of_order[1] = 1;
 	}
 	extra->redux->methods = *methods;
+	deps_line_up(handle);
 	handle->body->kinds = &kinds;
 	orr_unlock(&handle->lock);
 }

@@ -126,6 +126,13 @@ void acquire_start(struct node *node, struct acquire *acquire,
 	ready_run(node, &ready);
 }
 
+void acquire_wait(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
+		  unsigned mode)
+{
+	prepare(node, acquire, handle, mode);
+	acquire_job(acquire)->was_blocked = 1;
+}
+
 int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
 		unsigned mode)
 {

@@ -51,6 +51,10 @@ static inline struct job *acquire_job(struct acquire *acquire)
  * exclusion.  Any thread. */
 void acquire_start(struct node *node, struct acquire *acquire,
 		   starpu_data_handle_t handle, unsigned mode, int sequential);
+/* In place of acquire_start(): as if it had been, and waits for its turn, for a caller
+ * that has counted it as blocked, and puts it in its place.  The datum is locked. */
+void acquire_wait(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,
+		  unsigned mode);
 /* 1: taken, acquired is called when the copy has come, maybe from inside; 0: not
  * available now, nothing is left behind. */
 int acquire_try(struct node *node, struct acquire *acquire, starpu_data_handle_t handle,

@@ -83,13 +83,43 @@ static inline void join(struct data_body *body, struct access *access,
 	}
 }
 
+static void append_waiting(struct data_body *body, struct access *access)
+{
+	access->state = ACCESS_WAITING;
+	access->next = NULL;
+	access->skips = NULL;
+	if (body->waiting) {
+		body->waiting_last->next = access;
+		if (body->waiting_before)
+			body->waiting_before->skips = access;
+		body->waiting_before = body->waiting_last;
+	} else {
+		body->waiting = access;
+		body->waiting_before = NULL;
+	}
+	body->waiting_last = access;
+}
+
+void deps_line_up(starpu_data_handle_t datum)
+{
+	struct data_body *body = datum->body;
+
+	if (!body->is_wiped_last)
+		return;
+	body->is_wiped_last = 0;
+	append_waiting(body, data_make_wiping(datum));
+}
+
 /* The head of the queue joins, with all that may join with it; datum locked. */
-static void grant_next(struct data_body *body, struct ready *ready)
+static void grant_next(starpu_data_handle_t datum, struct data_body *body,
+		       struct ready *ready)
 {
 	struct access *access;
 	struct job *job;
 	unsigned expected;
 
+	if (!body->waiting && !body->group)
+		deps_line_up(datum);
 	while ((access = body->waiting)) {
 		const struct turn_kind *kind = turn_of(body, access);
 
@@ -124,26 +154,14 @@ COLD static void close_group(starpu_data_handle_t datum, struct data_body *body,
 		return;
 	}
 	body->group = NULL;
-	grant_next(body, ready);
+	grant_next(datum, body, ready);
 }
 
 /* At the end of the queue; the datum is locked. */
 static inline void wait_for_turn(struct data_body *body, struct access *access)
 {
-	access->state = ACCESS_WAITING;
 	orr_add(&access->job->missing, 1);
-	access->next = NULL;
-	access->skips = NULL;
-	if (body->waiting) {
-		body->waiting_last->next = access;
-		if (body->waiting_before)
-			body->waiting_before->skips = access;
-		body->waiting_before = body->waiting_last;
-	} else {
-		body->waiting = access;
-		body->waiting_before = NULL;
-	}
-	body->waiting_last = access;
+	append_waiting(body, access);
 }
 
 /* What a group does when it is over concerns also those that would take no turn. */
@@ -177,6 +195,8 @@ static void enqueue(struct access *access, struct ready *ready)
 	if (access->mode & (STARPU_W | STARPU_REDUX))
 		duplicate_on_write(access->datum);
 	body->npending++;
+	if (body->is_wiped_last)
+		deps_line_up(access->datum);
 	if (!takes_turn(access) && stays_unordered(body, access)) {
 		must_exclude(access);
 	} else if (body->waiting) {
@@ -189,6 +209,43 @@ static void enqueue(struct access *access, struct ready *ready)
 		else
 			wait_or_open(body, access, ready);
 	}
+}
+
+/* It would wait behind others, and nobody is to be told of it. */
+static int may_put_off(starpu_data_handle_t datum, const struct data_body *body)
+{
+	struct node *node = datum->node;
+
+	return !body->is_wiped_last && (body->waiting || body->group) &&
+	       body->kinds == &turns_plain && !orr_load(&node->is_bounding) &&
+	       !events_want(&node->events, EVENT_TASK_USES);
+}
+
+int deps_put_off_wiping(starpu_data_handle_t datum)
+{
+	const unsigned special = DATUM_SEQUENTIAL | DATUM_OUTDATED | DATUM_VIEWS;
+	struct node *node = datum->node;
+	struct data_body *body;
+	int is_put_off;
+
+	if (!node->machine->takes_turns ||
+	    (data_flags(datum) & special) != DATUM_SEQUENTIAL)
+		return 0;
+	body = data_body(datum);
+	orr_lock(&datum->lock);
+	is_put_off = may_put_off(datum, body);
+	if (is_put_off) {
+		duplicate_on_write(datum);
+		body->is_wiped_last = 1;
+		body->npending++;
+	}
+	orr_unlock(&datum->lock);
+	if (!is_put_off)
+		return 0;
+	orr_add(&node->others_submitted, 1);
+	orr_add(&node->nblocked, 1);
+	node_blocked(node);
+	return 1;
 }
 
 /* ---- merging --------------------------------------------------------- */
@@ -365,6 +422,7 @@ int deps_try(struct job *job, struct ready *ready)
 	int free = 0;
 
 	orr_lock(&access->datum->lock);
+	deps_line_up(access->datum);
 	if (access_writes(access))
 		duplicate_on_write(access->datum);
 	/* Who reads opens the turn with the neutral element of a reduction: a hint must
@@ -432,8 +490,8 @@ static void release(struct access *access, struct access **woken, struct ready *
 				close_group(datum, body, ready);
 			} else {
 				body->group = NULL;
-				if (body->waiting)
-					grant_next(body, ready);
+				if (body->waiting || body->is_wiped_last)
+					grant_next(datum, body, ready);
 			}
 		}
 		/* Who has waited outside goes before those whose turn begins now. */
@@ -515,9 +573,10 @@ static int is_heard(const struct data_body *body, const struct access *access)
 {
 	const struct memory *memory = &access->job->node->memories[STARPU_MAIN_RAM];
 
-	return body->waiting || exclusion_is_awaited(body) || body->gate || body->idle ||
-	       (body->group && body->group->closes) || !copy_is_own(access->copy) ||
-	       !memory->is_booked || orr_load_ptr((void **)&memory->budget_waiters) ||
+	return body->waiting || body->is_wiped_last || exclusion_is_awaited(body) ||
+	       body->gate || body->idle || (body->group && body->group->closes) ||
+	       !copy_is_own(access->copy) || !memory->is_booked ||
+	       orr_load_ptr((void **)&memory->budget_waiters) ||
 	       orr_load_ptr((void **)&memory->waiting);
 }
 
@@ -552,7 +611,7 @@ void deps_resume(starpu_data_handle_t datum, struct ready *ready)
 	orr_lock(&datum->lock);
 	ORR_ASSERT(body->group == &turn_held && body->nactive == 0);
 	body->group = NULL;
-	grant_next(body, ready);
+	grant_next(datum, body, ready);
 	leave(datum, body, &idle);
 	orr_unlock(&datum->lock);
 	tell_idle(datum, &idle);
@@ -575,7 +634,7 @@ void deps_downgrade_access(struct access *access, struct ready *ready)
 	 * fellows stay and keep readers out. */
 	if (takes_turn(access) && !body->group->shares) {
 		body->group = turn_of(body, access);
-		grant_next(body, ready);
+		grant_next(datum, body, ready);
 	}
 	exclusion_wake(body, &woken);
 	orr_unlock(&datum->lock);

@@ -23,6 +23,16 @@ void deps_settle(const struct job *job, int sequential);
  * Jobs that may start now are appended to ready: what a group's end began, see turns.h.
  */
 void deps_submit(struct job *job, int sequential, struct ready *ready);
+/*
+ * An invalidation of a datum that others use waits for them, mostly for a long time and
+ * with nobody behind it: a simulation that has inserted everything has one for each
+ * message that a node will get.  So where a process has one thread, it is a bit of the
+ * datum, and is made when its turn comes or somebody queues behind it.  Returns 0 where
+ * it cannot be put off.
+ */
+int deps_put_off_wiping(starpu_data_handle_t datum);
+/* It is made, for who is to see all that wait.  The datum is locked. */
+void deps_line_up(starpu_data_handle_t datum);
 /* For a job with one access: 1 when it has turn and datum at once, else nothing is left
  * behind.  Jobs that may start now are appended to ready. */
 int deps_try(struct job *job, struct ready *ready);
