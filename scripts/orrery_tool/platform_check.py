@@ -11,10 +11,10 @@ from orrery_tool.platform_elements import (alias_of, element_doubt, element_mist
                                            holder_doubts, malformed, unknown_element)
 from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_mistake, mistake,
                                              radical_mistake)
-from orrery_tool.platform_limits import MAX_GPUS
+from orrery_tool.platform_limits import MAX_GPUS, kernels_mistake
 from orrery_tool.words import Refusal
 
-TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs")
+TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs", "gpu_kernels")
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
            "post_cost", "push_cost", "fetch_cost", "wake_cost", "main_wake_cost", "poll_wait",
@@ -240,6 +240,8 @@ class Reader:
             self.refuse("prop", "expected <prop id=\"NAME\" value=\"VALUE\"/>")
         self.judge("prop", factors_mistake(name, value))
         kind, _, plain = name.rpartition(".")
+        if plain == "gpu_kernels":
+            self.judge("prop", kernels_mistake(value))
         if name == "kinds":
             if not re.fullmatch(KINDS, value):
                 self.refuse("prop", "kinds is \"%s\", expected the numbers of each kind's nodes: "

@@ -103,6 +103,8 @@ XML_MISTAKES = {
     "xml_no_kinds": (PLATFORM % (CLUSTER, "gpu.gpus", "2"), ["bad.xml:5:", "no kinds"]),
     "xml_no_bandwidth": (PLATFORM % (CLUSTER.replace("1GBps", "0GBps"), "cpus", "4"),
                          ["bad.xml:4: <cluster>", "more than 0"]),
+    "xml_kernels": (PLATFORM % (CLUSTER, "gpu_kernels", "potrf:40%:2e-6"),
+                    ["bad.xml:5: <prop>: gpu_kernels", "WORD:EFFICIENCY:SECONDS"]),
     "xml_latency": (PLATFORM % (CLUSTER.replace("1us", "-1us"), "cpus", "4"),
                     ["bad.xml:4: <cluster>", 'lat="-1us"']),
     "xml_version": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("4.1", "3"),
@@ -248,6 +250,9 @@ def described(suite):
         text = f.read()
     bare = re.findall(r"(?<!-->)\n\s*(<prop .*)", text)
     suite.verdict("each_property_has_its_origin", not bare and "lab.toml:9" in text, bare)
+    suite.verdict("kernels_that_go_by_columns_are_named", "potrf:" in props.get("gpu_kernels", ""), props)
+    suite.verdict("and_not_where_all_are_alike", "gpu_kernels" not in suite.orrery(
+        "platform", "gpu64")[1], "")
     suite.succeeds("check_says_good", "platform", "--check", "lab.toml", says="good: 32 nodes")
     suite.orrery("platform", "lab.toml", "nodes=5", "node.gpus=0", "network=torus",
                  "shape=[5,1,1]", "-o", "lab.xml")
