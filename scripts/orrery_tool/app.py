@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """The program to start."""
+import glob
 import os
 import re
 import shutil
@@ -56,15 +57,32 @@ def preload(app):
     return paths
 
 
+def models_of(machine):
+    """Directories of models that belong to a file: beside it, and, as StarPU keeps them, beside the
+    directory bus of a calibration that it is or names."""
+    if not machine:
+        return []
+    files = [machine]
+    if machine.endswith(".toml") and os.path.isfile(machine):
+        with open(machine, encoding="utf-8", errors="replace") as f:
+            files += [os.path.join(os.path.dirname(machine), name)
+                      for name in re.findall(r"^\s*machine\s*=\s*[\"']([^\"'\n]+)", f.read(), re.M)]
+    found = []
+    for path in files:
+        beside, name = os.path.split(os.path.abspath(path))
+        if os.path.basename(beside) == "bus" and glob.glob(os.path.join(glob.escape(beside), name + "*")):
+            found.append(os.path.dirname(beside))
+        elif os.path.isfile(path):
+            found.append(beside)
+    return [path for path in dict.fromkeys(found) if os.path.isdir(os.path.join(path, "codelets"))]
+
+
 def environment(place, app, machine=None):
     """What a program finds in its environment, in both flavours; machine: a file that may
     have models beside it."""
     env = dict(os.environ)
     env.setdefault("OPENBLAS_NUM_THREADS", "1")
-    paths = [env.get("STARPU_PERF_MODEL_PATH")]
-    if machine and os.path.isfile(machine):
-        beside = os.path.dirname(os.path.abspath(machine))
-        paths += [beside] * os.path.isdir(os.path.join(beside, "codelets"))
+    paths = [env.get("STARPU_PERF_MODEL_PATH"), *models_of(machine)]
     if place.build: # an installed library knows its models
         paths.append(os.path.join(place.share, "perfmodels"))
     if any(paths):

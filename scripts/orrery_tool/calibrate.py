@@ -21,6 +21,8 @@ CHANGED = 1.15            # a figure that differs by more
 PASSES = 3                # of making the simulation agree
 SIMULATED = 8             # repetitions, which differ little
 LAUNCHES = 5              # messages take other times in each, on some machines by half
+APART = 3                 # how often the smallest a figure's largest is at most, in its launches
+BUSY = "; the machine is busy: repeat it when nobody else uses it"
 LARGE = 65536             # bytes; no wait for a thread matters
 CROSSING = 2.5            # 1.6 where nothing disturbs: each core copies half of the time
 HEAD = """# Measured by "orrery calibrate" on %(date)s: %(words)s.
@@ -146,11 +148,16 @@ def measure(place, args, beside=lambda: None):
         beside()
     measured = {key: tuple(statistics.median(launch[key][i] for launch in launches)
                            for i in (0, 1)) for key in launches[0]}
-    spread = statistics.median(
+    return measured, spread(launches)
+
+
+def spread(launches):
+    """A sentence on how far they are apart."""
+    most = statistics.median(
         max(launch[key][0] for launch in launches) / min(launch[key][0] for launch in launches)
-        for key in measured)
-    return measured, "launches: of %d a figure's largest is %.0f %% above its smallest" % (
-        LAUNCHES, 100 * (spread - 1))
+        for key in launches[0])
+    return "launches: of %d a figure's largest is %.0f %% above its smallest%s" % (
+        len(launches), 100 * (most - 1), BUSY if most > APART else "")
 
 
 def quiet(measured):
@@ -172,8 +179,7 @@ def noise(measured):
     middle = statistics.median(ratios)
     words = "noise: the median of a figure is %.0f %% above its quiet tenth, at most %.0f %%" % (
         100 * (middle - 1), 100 * (ratios[-1] - 1))
-    return words + ("; the machine is busy: repeat it when nobody else uses it"
-                    if ratios[len(ratios) * 3 // 4] > 1.5 else "")
+    return words + (BUSY if ratios[len(ratios) * 3 // 4] > 1.5 else "")
 
 
 def phase(real):

@@ -8,13 +8,13 @@ import sys
 import xml.parsers.expat
 
 from orrery_tool.platform_elements import (alias_of, element_doubt, element_mistake, figure_doubt,
-                                           holder_doubts, malformed)
+                                           holder_doubts, malformed, unknown_element)
 from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_mistake, mistake,
                                              radical_mistake)
-from orrery_tool.platform_limits import MAX_GPUS
+from orrery_tool.platform_limits import MAX_GPUS, kernels_mistake
 from orrery_tool.words import Refusal
 
-TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs")
+TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs", "gpu_kernels")
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
            "post_cost", "push_cost", "fetch_cost", "wake_cost", "main_wake_cost", "poll_wait",
@@ -96,8 +96,9 @@ class Reader:
         if name == "platform" and attributes["version"] not in VERSIONS:
             self.refuse(name, "version is \"%s\", and SimGrid reads 4.1; convert it: "
                         "simgrid_update_xml %s" % (attributes["version"], self.path))
-        self.quantities(name, attributes)
+        self.judge(name, unknown_element(name))
         self.changes(name, attributes)
+        self.quantities(name, attributes)
         self.directions(name, attributes)
         if name in ELSEWHERE:
             self.refuse(name, ELSEWHERE[name])
@@ -169,7 +170,7 @@ class Reader:
         if name == "trace_connect" and attributes.get("kind") in CONNECTED:
             self.refuse(name, "kind=\"%s\": %s are not simulated; leave it out"
                         % (attributes["kind"], CONNECTED[attributes["kind"]]))
-        if attributes.get("sharing_policy") == "WIFI" or attributes.get("routing") == "Wifi":
+        if attributes.get("sharing_policy") == "WIFI" or attributes.get("routing", "").lower() == "wifi":
             self.refuse(name, "wireless networks are not simulated; where a medium that all share is near "
                         "enough, write <cluster id=\"wifi\" prefix=\"n\" suffix=\"\" radical=\"0-3\" "
                         "speed=\"1Gf\" bw=\"54Mbps\" lat=\"0us\" bb_bw=\"54Mbps\" bb_lat=\"1ms\"/>, with the "
@@ -208,6 +209,7 @@ class Reader:
     def option(self, attributes):
         """smpirun says the model of the network, and what a command says goes first."""
         name, value = attributes.get("id"), attributes.get("value")
+        self.judge("prop", factors_mistake(name, value or ""))
         if name in ("network/latency-factor", "network/bandwidth-factor"):
             self.note("prop", "%s changes nothing: messages of MPI programs follow smpi/%s-factor"
                       % (name, "lat" if "lat" in name else "bw"))
@@ -238,6 +240,8 @@ class Reader:
             self.refuse("prop", "expected <prop id=\"NAME\" value=\"VALUE\"/>")
         self.judge("prop", factors_mistake(name, value))
         kind, _, plain = name.rpartition(".")
+        if plain == "gpu_kernels":
+            self.judge("prop", kernels_mistake(value))
         if name == "kinds":
             if not re.fullmatch(KINDS, value):
                 self.refuse("prop", "kinds is \"%s\", expected the numbers of each kind's nodes: "
@@ -257,7 +261,10 @@ class Reader:
             short = re.sub("^(gpu|numa)_memory", r"\1_mem_bytes", short)
             near = [alias_of(name)] if alias_of(name) else \
                 difflib.get_close_matches(short, NUMBERS + TEXTS, 1, 0.75)
-            if near:
+            if near and near[0] in COUNTS and not re.fullmatch(r"\s*\d{1,7}\s*", value):
+                self.wonder("prop", name, "id=\"%s\" is nobody's: it is no number of %s, and changes "
+                            "nothing" % (name, near[0]))
+            elif near:
                 self.refuse("prop", "id=\"%s\" means nothing; did you mean \"%s\"?"
                             % (name, near[0]))
 

@@ -11,7 +11,7 @@ from orrery_tool.platform import read_platform
 from orrery_tool.platform_check import check_file
 from orrery_tool.platform_describe import Description, Figure, Library, read_text
 from orrery_tool.platform_simgrid import cache_directory, simgrid_takes
-from orrery_tool.platform_starpu import bus_of, is_bus, is_machine
+from orrery_tool.platform_starpu import bus_of, calibrations_in, is_bus, is_machine
 from orrery_tool.platform_write import Writer
 from orrery_tool.words import Parser, Refusal, write_text
 
@@ -71,6 +71,11 @@ def description_of(library, machine):
     if is_bus(machine):
         return nodes_of_starpu(machine), machine, "."
     name, _, nodes = machine.partition(":")
+    if os.path.isdir(machine):
+        inside = calibrations_in(machine)
+        raise Refusal("platform: %s is a directory; %s" % (machine, "with calibrations of StarPU's: say %s" %
+                                                          " or ".join(inside[:5]) if inside else
+                                                          "expected a file NAME.toml, or a calibration of StarPU's"))
     if name not in library.ready():
         raise Refusal("platform: %s is no file and no ready machine; there are %s" % (
             machine, ", ".join(library.ready())))

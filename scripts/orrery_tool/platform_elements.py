@@ -24,6 +24,8 @@ ATTRIBUTES = {name: words.split() for name, words in {
     "bypassZoneRoute": GATES, "ASroute": GATES + " symmetrical", "trace": "id file periodicity",
     "trace_connect": "kind trace element",
 }.items()}
+KNOWN = tuple(ATTRIBUTES) + ("include", "storage", "storage_type", "mount", "mstorage", "model_prop",
+                             "bypassASroute", "actor", "process", "argument", "random")
 VALUES = {
     "sharing_policy": "SHARED, SPLITDUPLEX or FATPIPE", "bb_sharing_policy": "SHARED or FATPIPE",
     "topology": "FLAT, TORUS, FAT_TREE or DRAGONFLY", "symmetrical": "YES or NO",
@@ -43,7 +45,7 @@ SHAPES = {
 }
 # What is spoken of a GPU says nothing where there is none
 OF_GPUS = ("gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared", "host_peers", "nvlink_bw",
-           "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "gpu_speedup")
+           "gpu_peak_sp_gflops", "gpu_peak_dp_gflops", "gpu_kernels", "gpu_speedup")
 # How others call what has a name here
 ALIASES = (
     ("gpus", r"(nb?|num|number_of|nbr)?_?(gpus?|cudas?|accelerators?|cuda_devices)(_(count|number|nb))?"),
@@ -52,7 +54,13 @@ ALIASES = (
     ("gpu_mem_bytes", r"(gpu|cuda|device)_?(mem(ory)?|ram)(_size|_bytes|_gb)?"),
 )
 SPEED = re.compile(r"\s*\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(.*?)\s*", re.S)
-SPEED_UNIT = re.compile(r"(([kKMGTPEZY]|[KMGTPEZY]i)?(f|flops))?")
+SPEED_UNIT = re.compile(r"(([kMGTPEZY]|[KMGTPEZY]i)?f|flops)?")
+
+
+def unknown_element(name):
+    """What is wrong with the name of an element, or "".  SimGrid names what stands around it."""
+    near = difflib.get_close_matches(name, KNOWN, 1, 0.7) if name not in KNOWN else []
+    return "SimGrid knows no such element; did you mean <%s>?" % near[0] if near else ""
 
 
 def bad_attribute(words, name_of_file):

@@ -8,6 +8,7 @@ from orrery_tool.words import Refusal
 
 MOST_UNITS, MOST_BYTES, MOST = 10**6, 1e18, 1e30   # as src/sim/machine.c has them
 MAX_NODES = 1 << 20
+MAX_KERNELS = 8            # PLAT_MAX_KERNELS of src/plat
 MAX_GPUS, MAX_NUMAS = 16, 8                        # of the library: STARPU_MAXCUDADEVS, ...
 COUNTS = {                 # name: (least, most); others 0 to MOST_UNITS
     "nodes": (1, MAX_NODES), "sockets": (1, MOST_UNITS), "cores": (1, MOST_UNITS),
@@ -87,6 +88,18 @@ def check_pieces(where, name, text):
                           where, name, text, MAX_PIECES))
 
 
+def kernels_mistake(text):
+    """What is wrong with what a GPU reaches in kernels of some names, or ""; src/sim/machine.c reads it."""
+    number = r"((?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    parts = [re.fullmatch(r"([^:;\s]{1,15}):%s:%s" % (number, number), part)
+             for part in re.sub(";$", "", text).split(";")]
+    if len(parts) <= MAX_KERNELS and all(
+            part and 0 < float(part.group(2)) <= 1 and float(part.group(3)) < 1 for part in parts):
+        return ""
+    return "gpu_kernels is \"%s\", expected up to %d of WORD:EFFICIENCY:SECONDS with ; between, the efficiency " \
+        "above 0 and at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"" % (text, MAX_KERNELS)
+
+
 def check_text(where, name, text):
     if not text.strip():
         raise Refusal("%s: %s is empty; say it, or leave it out" % (where, name))
@@ -96,6 +109,9 @@ def check_text(where, name, text):
             r"\d+:[0-9.]+(e[+-]?\d+)?(;\d+:[0-9.]+(e[+-]?\d+)?)*;?", text):
         raise Refusal("%s: cold_costs is \"%s\", expected ABOVE_BYTES:SECONDS with ; between: "
                       "\"0:4e-7;98304:1e-6\"" % (where, text))
+    if name == "gpu_kernels" and text != "alike" and kernels_mistake(text):
+        raise Refusal("%s: %s; or \"alike\", where no kernel is unlike others" % (
+            where, kernels_mistake(text)))
     if name == "push_costs" and not re.fullmatch(
             r"[\w-]+:[0-9.]+(e[+-]?\d+)?(;[\w-]+:[0-9.]+(e[+-]?\d+)?)*;?", text):
         raise Refusal("%s: push_costs is \"%s\", expected POLICY:SECONDS with ; between: "

@@ -5,11 +5,17 @@ import re
 
 BANDWIDTHS = ("bw", "bandwidth", "bw_in", "bw_out", "bb_bw", "loopback_bw")
 TIMES = ("lat", "latency", "bb_lat", "loopback_lat")
-BANDWIDTH_UNIT = re.compile(r"([kKMGTPEZY]|[KMGTPEZY]i)?[bB]ps")
+BANDWIDTH_UNIT = re.compile(r"([kMGTPEZY]|[KMGTPEZY]i)?[bB]ps")
 TIME_UNIT = re.compile(r"[munp]?s|[wdhm]")
 NUMBER = re.compile(r"\s*\+?((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)(.*)", re.S)
 LEAST_BYTES_PER_S, MOST_LATENCY_S = 1e4, 0.5  # of what is meant
-FACTORS = re.compile(r"[0-9]+(:[0-9.eE+-]+)+(;[0-9]+(:[0-9.eE+-]+)+)*;?")
+PIECE = r"[0-9]+(:[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?)+"
+FACTORS = re.compile("%s(;%s)*;?" % (PIECE, PIECE))
+MAX_PIECES = 32            # as src/sim/wire.h has it
+COSTS = ("ABOVE_BYTES:SECONDS:SECONDS_PER_BYTE", "0:3e-7:0;65536:5e-7:0")
+PARTS = ("ABOVE_BYTES:FACTOR", "0:0.8;65536:0.95")
+PIECES = {"smpi/os": COSTS, "smpi/or": COSTS, "smpi/ois": COSTS, "smpi/bw-factor": PARTS,
+          "smpi/lat-factor": PARTS}
 
 
 def meant_bandwidth(unit):
@@ -18,7 +24,7 @@ def meant_bandwidth(unit):
     if not found:
         return ""
     letter = "B" if re.match("B|byte", found.group(2)) else "b"
-    return (found.group(1) or "") + letter + "ps"
+    return re.sub("^K$", "k", re.sub("^ki", "Ki", found.group(1) or "")) + letter + "ps"
 
 
 def meant_time(unit):
@@ -68,8 +74,9 @@ def radical_mistake(radical):
 
 
 def factors_mistake(name, value):
-    """The same of SimGrid's properties on what a message costs its nodes."""
-    if name not in ("smpi/os", "smpi/or", "smpi/ois") or FACTORS.fullmatch(value.strip()):
+    """The same of SimGrid's properties and options on what a message costs, by its size."""
+    if name not in PIECES or FACTORS.fullmatch(value) and value.strip(";").count(";") < MAX_PIECES:
         return ""
-    return "%s is \"%s\", expected ABOVE_BYTES:SECONDS:SECONDS_PER_BYTE with ; between pieces: " \
-        "\"0:3e-7:0;65536:5e-7:0\"" % (name, value)
+    expected, such = PIECES[name]
+    return "%s is \"%s\", expected %s with ; between pieces, at most %d of them: \"%s\"" % (
+        name, value, expected, MAX_PIECES, such)

@@ -60,13 +60,15 @@ for name, host in hosts:
 if hosts[1:]:
     simgrid.simgrid_run_until(ctypes.c_double(0)) # now zones know their routes
 bandwidth = simgrid.sg_host_get_route_bandwidth # below 0: no link
-bandwidth.argtypes, bandwidth.restype = [ctypes.c_void_p] * 2, ctypes.c_double
+latency = simgrid.sg_host_get_route_latency # that of coordinates needs none
+for ask in bandwidth, latency:
+    ask.argtypes, ask.restype = [ctypes.c_void_p] * 2, ctypes.c_double
 hosts = [(name, host) for name, host in hosts if host]
 for at, (name, host) in enumerate(hosts[1:], 1):
     for other, there in (hosts[0], hosts[at - 1]):
         for ends in ((name, host), (other, there)), ((other, there), (name, host)):
             print("route", ends[0][0], ends[1][0], flush=True)
-            if bandwidth(ends[0][1], ends[1][1]) < 0:
+            if bandwidth(ends[0][1], ends[1][1]) < 0 and latency(ends[0][1], ends[1][1]) <= 0:
                 os._exit(1)
 os._exit(0)
 """
@@ -215,7 +217,8 @@ def check_platform(args, smpi, names):
     words = bad_attribute(said[0], args.sim) or misplaced(said[0], args.sim) if said else ""
     if words:
         raise Refusal(words)
-    words = said[0][:300] if said else "it ends without saying why (status %d)" % out.returncode
+    words = said[0][:300].replace("does name a node", "names no host or router") if said else \
+        "it ends without saying why (status %d)" % out.returncode
     raise Refusal("platform file %s: SimGrid does not take it: %s%s" % (
         place_of(args.sim, words), words, next(("; " + remedy for pattern, remedy in REMEDIES
                                if re.search(pattern, words)), "")))

@@ -15,6 +15,11 @@ SUFFIXES = (".platform.v4.xml", ".platform.xml", ".bandwidth", ".latency", ".con
             ".affinity")
 
 
+def stem_of(path):
+    """Without what StarPU puts behind the name of a machine, which may have dots itself."""
+    return next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
+
+
 def is_machine(root):
     """Is a platform one of StarPU's, whose hosts are the memories of one node?"""
     names = {host.get("id") for host in root.iter("host")}
@@ -23,7 +28,7 @@ def is_machine(root):
 
 def is_bus(path):
     """StarPU's files of a bus calibration, or their common beginning; some may be missing."""
-    stem = next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
+    stem = stem_of(path)
     return not path.endswith(".xml") and any(
         os.path.exists(stem + end) for end in (".config", ".bandwidth", ".latency"))
 
@@ -95,7 +100,7 @@ class Bus:
             return Figure(value, self.where, "StarPU's calibration %s: %s"
                           % (os.path.basename(self.where), words))
         found = {"workers": figure(self.cpus, "CPUs")}
-        name = re.sub(r"\..*", "", os.path.basename(self.where))
+        name = re.sub(r"\.xml$", "", os.path.basename(stem_of(self.where)))
         found["cpu_model"] = figure(name, "where StarPU's models have this name")
         if self.numas > 1:
             found["numa_per_socket"] = figure(self.numas, "NUMA nodes, of a node with one socket")
@@ -273,6 +278,28 @@ def read_calibration(stem):
     return bus
 
 
+def calibrations_in(directory):
+    """Those in a directory, or in its bus/."""
+    return [os.path.join(place, name[:-7]) for place in (directory, os.path.join(directory, "bus"))
+            if os.path.isdir(place) for name in sorted(os.listdir(place)) if name.endswith(".config")]
+
+
+def add_platform(bus, read_platform):
+    """What links share and what GPUs are the tables of a machine do not tell; a platform beside
+    them does."""
+    for end in SUFFIXES[:2]:
+        if os.path.isfile(bus.where + end):
+            there = read_machine(bus.where + end, read_platform(bus.where + end))
+            if there.gpus == bus.gpus:
+                bus.shared, bus.crossings = there.shared, there.crossings
+                bus.model, bus.memory = there.model, there.memory
+                bus.peer = bus.peer if there.peer else []
+            else:
+                bus.notes.append("%s has %d GPUs, and %s.config %d: it is left aside" % (
+                    bus.where + end, there.gpus, bus.where, bus.gpus))
+            return
+
+
 def bus_of(path, read_platform):
     """StarPU's figures of a node: a machine.platform.xml, any file of a bus calibration, or
     their common beginning."""
@@ -284,15 +311,14 @@ def bus_of(path, read_platform):
         bus = read_machine(path, root)
         bus.check()
         return bus
-    stem = next((path[:-len(end)] for end in SUFFIXES if path.endswith(end)), path)
+    stem = stem_of(path)
     if is_bus(stem):
         bus = read_calibration(stem)
+        add_platform(bus, read_platform)
         bus.check()
         return bus
     directory = path if os.path.isdir(path) else os.path.dirname(stem) or "."
-    names = [name[:-7] for name in sorted(os.listdir(directory)) if name.endswith(".config")] \
-        if os.path.isdir(directory) else []
+    names = calibrations_in(directory)
     raise Refusal("%s: no calibration of StarPU's: expected a machine.platform.xml, or "
                   "bus/NAME with .config, .bandwidth and .latency behind it%s" % (
-                      path, "; there are " + ", ".join(os.path.join(directory, name)
-                                                      for name in names[:5]) if names else ""))
+                      path, "; there are " + ", ".join(names[:5]) if names else ""))

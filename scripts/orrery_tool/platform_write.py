@@ -23,7 +23,7 @@ HEAD = """<?xml version='1.0'?>
 PROPERTIES = {
     "gpus": "gpus", "cpu_model": "cpu_model", "cpu_peak_sp_gflops": "cpu_sp",
     "cpu_peak_dp_gflops": "cpu_dp", "gpu_model": "gpu_model", "gpu_mem_bytes": "gpu_memory",
-    "gpu_peak_sp_gflops": "gpu_sp", "gpu_peak_dp_gflops": "gpu_dp",
+    "gpu_peak_sp_gflops": "gpu_sp", "gpu_peak_dp_gflops": "gpu_dp", "gpu_kernels": "gpu_kernels",
     "pcie_bw": "pcie_bandwidth", "pcie_lat": "pcie_latency", "host_bw": "host_bandwidth",
     **{name: name for name in (
         "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
@@ -125,7 +125,7 @@ class Node:
         yield "cpus", self.workers()
         for prop, name in PROPERTIES.items():
             figure = self.figures.get(name)
-            if figure and (self.value("gpus", 0) or not prop.startswith(GPU_ONLY)):
+            if figure and figure.value != "alike" and (self.value("gpus", 0) or not prop.startswith(GPU_ONLY)):
                 yield prop, figure
         yield from self.numas()
 

@@ -87,6 +87,20 @@ struct plat_device {
 	const struct device_type *kind; /* its row of core/device.h; NULL: the type's */
 };
 
+/* What kernels with a word in their name reach where nobody measured them. */
+struct plat_kernel {
+	char word[16];
+	double efficiency; /* part of the peak, above 0 */
+	double root_s;     /* and for the cube root of its operations */
+};
+
+enum { PLAT_MAX_KERNELS = 8 };
+
+struct plat_kernels {
+	int n;
+	struct plat_kernel each[PLAT_MAX_KERNELS];
+};
+
 /* A machine's devices of one type that may run kernels: cores, GPUs. */
 struct plat_devices {
 	int count;                      /* of rows of each */
@@ -96,8 +110,9 @@ struct plat_devices {
 	const struct memory_driver *memory; /* main memory's, for cores */
 	char model[64];
 	double peak_flops_per_s[2]; /* of one: [0] 4-byte, [1] 8-byte; 0: unknown */
-	double speedup;             /* kernels take their time divided by it; 0: 1 */
-	double memory_bytes;        /* of one with its own memory; 0: no limit known */
+	const struct plat_kernels *kernels; /* NULL: no kernel is unlike others */
+	double speedup;      /* kernels take their time divided by it; 0: 1 */
+	double memory_bytes; /* of one with its own memory; 0: no limit known */
 	double link_bytes_per_s, link_latency_s; /* from main memory; 0: none */
 };
 

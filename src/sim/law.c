@@ -74,8 +74,8 @@ void law_read_pieces(struct wire_pieces *pieces, const char *name, const char *g
 	if (text && pieces_parse(pieces, text) < 0)
 		orr_die(ORR_NO_RANK,
 			"SimGrid's %s is \"%s\": expected up to %d of size:factor, with "
-			"; between; transport routes needs it (ORRERY_TRANSPORT=flows "
-			"does not)",
+			"; between, as \"0:0.8;65536:0.95\"; correct it in the <config> "
+			"of the platform or on the command line",
 			name, text, WIRE_MAX_PIECES);
 }
 

@@ -131,6 +131,59 @@ const char *machine_text(struct plat *plat, const char *name)
 	return property_of(plat, name);
 }
 
+/* One of word:efficiency:seconds, with ; between; -EINVAL: it is none. */
+static int read_kernel(struct plat_kernel *kernel, const char **text)
+{
+	size_t length = strcspn(*text, ":;");
+	char *end;
+
+	if (length == 0 || length >= sizeof(kernel->word) || (*text)[length] != ':')
+		return -EINVAL;
+	memcpy(kernel->word, *text, length);
+	kernel->word[length] = 0;
+	*text += length + 1;
+	kernel->efficiency = decimal_read(*text, &end);
+	if (end == *text || *end != ':' ||
+	    !(kernel->efficiency > 0 && kernel->efficiency <= 1))
+		return -EINVAL;
+	*text = end + 1;
+	kernel->root_s = decimal_read(*text, &end);
+	if (end == *text || (*end && *end != ';') ||
+	    !(kernel->root_s >= 0 && kernel->root_s < 1))
+		return -EINVAL;
+	*text = *end ? end + 1 : end;
+	return 0;
+}
+
+/* 0 or -ENODEV. */
+static int read_kernels(struct plat *plat)
+{
+	static const char name[] = "gpu_kernels";
+	const char *text = property_of(plat, name), *at = text;
+	struct plat_kernels *kernels;
+
+	if (!text)
+		return 0;
+	kernels = orr_alloc(sizeof(*kernels));
+	while (*at && kernels->n < PLAT_MAX_KERNELS &&
+	       read_kernel(&kernels->each[kernels->n], &at) == 0)
+		kernels->n++;
+	if (*at || kernels->n == 0) {
+		free(kernels);
+		costs_close(plat);
+		orr_complain(
+			plat->node->rank,
+			"platform file: property \"%s\" of host %s is \"%s\": expected "
+			"up to %d of word:efficiency:seconds, with ; between, efficiency "
+			"above 0 and at most 1: \"potrf:0.4:2e-6;trsm:0.4:3e-7\"",
+			name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
+		return -ENODEV;
+	}
+	plat->gpu_kernels = kernels;
+	plat->machine.devices[STARPU_CUDA_WORKER].kernels = kernels;
+	return 0;
+}
+
 static void set_peaks(struct plat_devices *devices, const double gflops[2])
 {
 	for (int i = 0; i < 2; i++)
@@ -192,7 +245,7 @@ int machine_read(struct plat *plat)
 				numbers[i].value) < 0)
 			return -ENODEV;
 	cpu->count = (int)cpus;
-	if (read_software(plat) < 0)
+	if (read_software(plat) < 0 || read_kernels(plat) < 0)
 		return -ENODEV;
 	read_numas(plat, (int)numas, numa_bytes);
 	/* The library uses no more of them. */

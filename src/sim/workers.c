@@ -466,14 +466,18 @@ static void refuse(struct worker *worker, struct job *job)
 	const struct plat_machine *machine = worker->node->machine;
 	const char *name = task->cl->name ? task->cl->name : task->name;
 	const char *device_model = machine->devices[worker->type].model;
+	const char *first = "calibrate this size, or choose a size that the file has";
 	char path[2048] = "none", remedy[128];
 	size_t bytes = 0;
 
 	describe_remedy(worker, task, remedy, sizeof(remedy));
 	if (model && model->symbol &&
-	    model_path(worker->node, model->symbol, path, sizeof(path)) < 0)
+	    model_path(worker->node, model->symbol, path, sizeof(path)) < 0) {
 		model_absent(worker->node, worker->type, model->symbol, path,
 			     sizeof(path));
+		first = "set STARPU_PERF_MODEL_PATH to the directory whose codelets/45 "
+			"has the file, or calibrate";
+	}
 	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++)
 		bytes += data_bytes(STARPU_TASK_GET_HANDLE(task, i));
 	if (!model)
@@ -489,12 +493,11 @@ static void refuse(struct worker *worker, struct job *job)
 			worker->node->rank,
 			"simulation: no duration for codelet %s on %s (%s): model "
 			"\"%s\" has no entry for footprint %08x, %zu bytes of data, and "
-			"no regression or roofline; file: %s. Remedy: calibrate this "
-			"size, or choose a size that the file has, %s",
+			"no regression or roofline; file: %s. Remedy: %s, %s",
 			name ? name : "(unnamed)", worker->kind->name,
 			*device_model ? device_model : "of a model without name",
 			model->symbol ? model->symbol : "(no symbol)",
-			model_footprint(model, task), bytes, path, remedy);
+			model_footprint(model, task), bytes, path, first, remedy);
 	report_exit(1);
 }
 

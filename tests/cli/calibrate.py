@@ -125,6 +125,10 @@ def judgements(suite):
     busy = calibrate.noise({key: (value, 3 * value) for key, value in REAL.items()})
     suite.verdict("says_how_noisy_it_was", " 2 % above" in calm and "busy" not in calm
                   and "the machine is busy" in busy, calm + busy)
+    apart = [calibrate.spread([{key: (value * factor, 0) for key, value in REAL.items()}
+                               for factor in (1, 1.1, most)]) for most in (1.9, 1300)]
+    suite.verdict("says_how_far_launches_are_apart", "90 % above" in apart[0] and "busy" not in apart[0]
+                  and "the machine is busy" in apart[1], apart)
     # Two launches on one virtual machine, a minute apart.
     slow = {("alone", 8): 9e-7, ("both", 8): 1.1e-6, ("alone", 65536): 37e-6, ("both", 65536): 9.6e-6,
             ("alone", 1048576): 545e-6, ("both", 1048576): 84e-6, ("flood", 64): 2e-7}

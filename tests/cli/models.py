@@ -170,7 +170,8 @@ def simulated(suite):
     footprint = re.search(r"for footprint (\w{8}),", said)
     suite.verdict("says_where_it_looked", status == 1 and footprint and
                   "none; looked for codelets/45/measured.here in " in said and
-                  base + "/ (does not exist)" in said, said)
+                  base + "/ (does not exist)" in said and
+                  "Remedy: set STARPU_PERF_MODEL_PATH to the directory whose codelets/45" in said, said)
     for where, version, name, says in (
             ("codelets/45", 45, "measured.there", "measured.there is there: STARPU_HOSTNAME=there"),
             ("45", 45, "measured.here", "45/measured.here is there: name the directory"),

@@ -301,6 +301,8 @@ MISTAKES = {
         ("copies_messages = 1", "copies_messages = 5", [":10:", "expected 0 or 1"]),
         ("0:4e-7", "0:4 us", [":11:", "cold_costs is", "ABOVE_BYTES:SECONDS"]),
         ("0:4e-7", "0:-4e-7", [":11:", "cold_costs is", "ABOVE_BYTES:SECONDS"]),
+        ("cold_costs = \"0:4e-7;98304:1e-6\"", "gpu_kernels = \"potrf:1.5:1e-6\"",
+         [":11:", "gpu_kernels is", "above 0 and at most 1", "\"alike\""]),
     ),
 }
 # laboratory, what is replaced, by what, words that are said of what is taken nevertheless

@@ -103,6 +103,8 @@ XML_MISTAKES = {
     "xml_no_kinds": (PLATFORM % (CLUSTER, "gpu.gpus", "2"), ["bad.xml:5:", "no kinds"]),
     "xml_no_bandwidth": (PLATFORM % (CLUSTER.replace("1GBps", "0GBps"), "cpus", "4"),
                          ["bad.xml:4: <cluster>", "more than 0"]),
+    "xml_kernels": (PLATFORM % (CLUSTER, "gpu_kernels", "potrf:40%:2e-6"),
+                    ["bad.xml:5: <prop>: gpu_kernels", "WORD:EFFICIENCY:SECONDS"]),
     "xml_latency": (PLATFORM % (CLUSTER.replace("1us", "-1us"), "cpus", "4"),
                     ["bad.xml:4: <cluster>", 'lat="-1us"']),
     "xml_version": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("4.1", "3"),
@@ -152,6 +154,17 @@ for name, option, value in (("xml_model", "host/model", "ptask_L07"),
                             ("xml_concurrency", "maxmin/concurrency-limit", "100")):
     XML_MISTAKES[name] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "<zone", CONFIG % (option, value)), ["bad.xml:4: <prop>", option, value, "leave it out"])
+for name, option, value, says in (
+        ("xml_pieces", "smpi/bw-factor", "65472;0.9", ["ABOVE_BYTES:FACTOR", '"0:0.8;65536:0.95"']),
+        ("xml_piece_unit", "smpi/ois", "0:1us", ["ABOVE_BYTES:SECONDS", "3e-7"])):
+    XML_MISTAKES[name] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        "<zone", CONFIG % (option, value)), ["bad.xml:4: <prop>", option, value] + says)
+XML_MISTAKES["xml_element"] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace("<link ", "<lnik "),
+                               ["bad.xml:6: <lnik>", "did you mean <link>?"])
+XML_MISTAKES["xml_kilo"] = (ZONE % ("Floyd", "c", "900KBps", "l", AROUND),
+                            ["bad.xml:6: <link>", 'no unit "KBps"', 'did you mean "900kBps"?'])
+XML_MISTAKES["xml_wifi_cell"] = ((ZONE % ("WIFI", "c", "54Mbps,36Mbps", "l", AROUND)),
+                                 ["bad.xml:4: <zone>", "wireless", "bb_bw"])
 XML_MISTAKES["xml_disk"] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
     '<host id="a" speed="1Gf"/>', '<host id="a" speed="1Gf"><disk id="d" read_bw="1MBps" '
     'write_bw="1MBps"><prop id="content" value="none.txt"/></disk></host>'),
@@ -237,6 +250,9 @@ def described(suite):
         text = f.read()
     bare = re.findall(r"(?<!-->)\n\s*(<prop .*)", text)
     suite.verdict("each_property_has_its_origin", not bare and "lab.toml:9" in text, bare)
+    suite.verdict("kernels_that_go_by_columns_are_named", "potrf:" in props.get("gpu_kernels", ""), props)
+    suite.verdict("and_not_where_all_are_alike", "gpu_kernels" not in suite.orrery(
+        "platform", "gpu64")[1], "")
     suite.succeeds("check_says_good", "platform", "--check", "lab.toml", says="good: 32 nodes")
     suite.orrery("platform", "lab.toml", "nodes=5", "node.gpus=0", "network=torus",
                  "shape=[5,1,1]", "-o", "lab.xml")
@@ -381,6 +397,15 @@ def runs(suite):
         "<zone", CONFIG % ("smpi/or", "0:1e-6:1e-10")))
     suite.succeeds("run_takes_options_of_smpi", "run", "--quiet", "--sim", "good.xml", "-n", "3",
                    "./hello-sim", says="of 3, argument none", times=3)
+    # As SimGrid's own example of coordinates has them: a latency, and no links.
+    suite.write("far.xml", re.sub("<(link|route) .*\n", "", ZONE % ("Vivaldi", "c", "", "", "")).replace(
+        'speed="1Gf"', 'speed="1Gf" coordinates="5.5 -9.4 1.4"'))
+    suite.succeeds("run_takes_coordinates", "run", "--quiet", "--sim", "far.xml", "-n", "3",
+                   "./hello-sim", says="of 3, argument none", times=3)
+    suite.write("disk.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
+        '<host id="a" speed="1Gf"/>', '<host id="a" speed="1Gf"><prop id="disk" value="80E9"/></host>'))
+    suite.succeeds("what_is_no_count_is_of_others", "platform", "--check", "disk.xml",
+                   says='disk.xml:5: <prop>: id="disk"')
     suite.write("model.xml", (ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
         "<zone", CONFIG % ("network/model", "LV08")))
     suite.succeeds("check_says_what_is_not_followed", "platform", "--check", "model.xml",

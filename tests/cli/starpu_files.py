@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 from newcomer import Claims, attempt, start
+from orrery_tool.app import models_of  # newcomer.py has said where
 
 CONFIG = """# Current configuration
 16 # Number of CPUs
@@ -98,6 +99,54 @@ def play(kind="config"):
                    % ("node.xml" if kind == "xml" else "node"))
 
 
+# As StarPU writes it: all copies share the link of the host.
+ROUTES = "".join("<route src=\"%s\" dst=\"%s\">%s</route>\n" % (
+    a, b, "".join("<link_ctn id=\"%s\"/>" % link for link in links)) for a, b, links in (
+        ("RAM", "CUDA0", ("RAM-CUDA0", "Host")), ("CUDA0", "RAM", ("CUDA0-RAM", "Host")),
+        ("RAM", "CUDA1", ("RAM-CUDA1", "Host")), ("CUDA1", "RAM", ("CUDA1-RAM", "Host")),
+        ("CUDA0", "CUDA1", ("Host", "Host")), ("CUDA1", "CUDA0", ("Host", "Host"))))
+
+
+def beside_tables(claims):
+    """A platform beside the tables tells what these do not, and not when it is of another machine."""
+    text = HOSTS.replace("</AS>", "<link id=\"Host\" bandwidth=\"13e9\" latency=\"0\"/>\n" + ROUTES + "</AS>")
+    expected = {"host_shared": "1", "host_peers": "2", "gpu_mem_bytes": "9000000000",
+                "pcie_bw": "11500000000"}
+    with open("node.platform.v4.xml", "w", encoding="utf-8") as f:
+        f.write(text)
+    refusal, said, platform = play()
+    found = dict(re.findall(r"<prop id=\"(\w+)\" value=\"([^\"]*)\"", platform or ""))
+    wrong = {name: found.get(name) for name in expected if found.get(name) != expected[name]}
+    claims.verdict("a_platform_beside_tells_more", not refusal and not said and not wrong
+                   and "nvlink_bw" not in found, "%s %s %s" % (refusal, said, found))
+    with open("node.platform.v4.xml", "w", encoding="utf-8") as f:
+        f.write(re.sub("<(host|link|route) [^\n]*CUDA1[^\n]*\n", "", text))
+    refusal, said, platform = play()
+    claims.verdict("one_of_another_machine_is_left_aside", not refusal and "has 1 GPUs" in said and
+                   "host_shared" not in (platform or ""), "%s %s" % (refusal, said))
+    os.remove("node.platform.v4.xml")
+
+
+def models_beside(claims):
+    """Names with dots; a directory as StarPU has it, with models beside bus/."""
+    os.makedirs("sampling/bus", exist_ok=True)
+    os.makedirs("sampling/codelets/45", exist_ok=True)
+    stem = os.path.join("sampling", "bus", "node-1.lab.fr")
+    for end in ("config", "bandwidth", "latency"):
+        with open("%s.%s" % (stem, end), "w", encoding="utf-8") as f:
+            f.write(TEXTS[end])
+    refusal, _, platform = attempt("nodes = 2\nlink = \"HDR\"\n[node]\nmachine = \"%s\"\n" % stem)
+    claims.verdict("a_name_keeps_its_dots", not refusal and
+                   "id=\"cpu_model\" value=\"node-1.lab.fr\"" in platform, "%s %s" % (refusal, platform))
+    for name in ("sampling", os.path.join("sampling", "bus")):
+        refusal = start([name])[0]
+        claims.verdict("says_what_is_in_" + os.path.basename(name), refusal and
+                       "is a directory; with calibrations of StarPU's: say %s" % stem in refusal, refusal)
+    base = os.path.abspath("sampling")
+    found = [models_of(name) for name in (stem, stem + ".config", "lab.toml", "node", None)]
+    claims.verdict("models_are_beside_the_bus", found == [[base]] * 3 + [[]] * 2, found)
+
+
 def main():
     claims = Claims()
     with tempfile.TemporaryDirectory() as directory:
@@ -130,6 +179,8 @@ def main():
         claims.verdict("other_devices_are_spoken_of", not refusal and "2 OpenCL devices" in said,
                        "%s %s" % (refusal, said))
         write("config", CONFIG)
+        beside_tables(claims)
+        models_beside(claims)
         for changes, is_guess in ((["nodes=4"], True), (["nodes=4", "link=QDR"], False), ([], False)):
             refusal, said = start(["node"] + changes)
             claims.verdict("network_is_%sa_guess_%d" % ("" if is_guess else "not_", len(changes)),

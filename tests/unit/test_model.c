@@ -356,7 +356,34 @@ static void without_a_calibration_the_roofline_stands(void **state)
 	set_task(s, 1, 320, 8);
 	twice = expect(s, 0);
 	assert_true(twice.seconds > 1.5 * single.seconds);
-	assert_true(roofline_law_s(STARPU_CUDA_WORKER, 1e13, 1e15) < 1e15 / 1e13 / 0.79);
+	assert_true(roofline_law_s(STARPU_CUDA_WORKER, 1e13, 1e15, NULL) <
+		    1e15 / 1e13 / 0.79);
+}
+
+/* Kernels that go column by column are as slow as the machine says of their names. */
+static void named_kernels_have_a_law_of_their_own(void **state)
+{
+	static const struct plat_kernels kernels = {
+		2, {{"trsm", 0.4, 3e-7}, {"kern", 0.5, 2e-6}}};
+	struct scene *s = *state;
+	double plain_s, named_s;
+
+	s->task.flops = 1e9;
+	plain_s = expect(s, 0).seconds;
+	s->machine.devices[STARPU_CUDA_WORKER].kernels = &kernels;
+	named_s = expect(s, 0).seconds;
+	assert_int_equal(expect(s, 0).source, MODEL_ROOFLINE);
+	/* 20 us / 0.8 to start, 1e9 / (10e12 x 0.5), and 1,000 columns. */
+	assert_true(fabs(named_s - (25e-6 + 200e-6 + 2000e-6)) < 1e-9);
+	s->model.symbol = "other";
+	assert_true(expect(s, 0).seconds == plain_s);
+	s->model.symbol = NULL;
+	s->codelet.name = "my_trsm";
+	assert_true(roofline_seconds(&s->workers[0], &s->task) > plain_s);
+	s->codelet.name = NULL;
+	assert_true(fabs(roofline_seconds(&s->workers[0], &s->task) - plain_s) < 1e-12);
+	s->model.symbol = "kernel";
+	s->machine.devices[STARPU_CUDA_WORKER].kernels = NULL;
 }
 
 static void a_machine_can_be_faster_than_its_models(void **state)
@@ -707,6 +734,7 @@ int main(void)
 		TEST(a_measured_size_takes_its_mean),
 		TEST(a_size_between_is_interpolated),
 		TEST(without_a_calibration_the_roofline_stands),
+		TEST(named_kernels_have_a_law_of_their_own),
 		TEST(a_machine_can_be_faster_than_its_models),
 		TEST(copied_tables_have_elements),
 		TEST(one_simulated_gpu_speaks_for_all),

@@ -2,6 +2,9 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "core/model/roofline.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "core/interface/interface.h"
 
 /*
@@ -15,13 +18,31 @@
  *   at order 580 on a 19.5 Tflop/s device.
  */
 double roofline_law_s(enum starpu_worker_archtype type, double peak_flops_per_s,
-		      double flops)
+		      double flops, const struct plat_kernel *kernel)
 {
 	const struct device_type *device = device_type(type);
 	double f_half = peak_flops_per_s * device->start_s;
 	double efficiency = device->e_max * flops / (flops + f_half);
 
+	if (kernel)
+		return device->start_s / device->e_max +
+		       flops / (peak_flops_per_s * kernel->efficiency) +
+		       kernel->root_s * cbrt(flops);
 	return flops / (peak_flops_per_s * efficiency);
+}
+
+/* What the machine says of kernels that are called like this one, or NULL. */
+static const struct plat_kernel *named_kernel(const struct plat_kernels *kernels,
+					      const struct starpu_task *task)
+{
+	const char *name = task->cl->model && task->cl->model->symbol
+				   ? task->cl->model->symbol
+				   : task->cl->name;
+
+	for (int i = 0; kernels && name && i < kernels->n; i++)
+		if (strstr(name, kernels->each[i].word))
+			return &kernels->each[i];
+	return NULL;
 }
 
 size_t roofline_element_bytes(struct starpu_task *task)
@@ -34,11 +55,13 @@ size_t roofline_element_bytes(struct starpu_task *task)
 double roofline_seconds(const struct worker *worker, struct starpu_task *task)
 {
 	const struct plat_machine *machine = worker->node->machine;
-	const double *peaks = machine->devices[worker->type].peak_flops_per_s;
+	const struct plat_devices *devices = &machine->devices[worker->type];
 	double peak;
 
 	if (!(task->flops > 0))
 		return 0;
-	peak = peaks[roofline_element_bytes(task) == 8];
-	return peak > 0 ? roofline_law_s(worker->type, peak, task->flops) : 0;
+	peak = devices->peak_flops_per_s[roofline_element_bytes(task) == 8];
+	return peak > 0 ? roofline_law_s(worker->type, peak, task->flops,
+					 named_kernel(devices->kernels, task))
+			: 0;
 }
