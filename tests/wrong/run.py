@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c and in_fortran.f90 (two to four) and odd.c;
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c and
+in_fortran.f90 (two to four) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|spread|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|starts|odd [CASE ...]
 """
 import os
 import sys
@@ -491,6 +492,56 @@ SPREAD = [
          env=dict(SOON, ORRERY_MPI_EXPLICIT="1")),
 ]
 
+def start(name, *words, rank=ANY, **others):
+    return Case(name, on(rank, *words), program="../wrong/starts", nranks=2,
+                env={"ORRERY_WATCHDOG": "0.2"}, **others)
+
+
+def never_starts(name, *says):
+    """Real ranks wait for what may yet come; the simulation knows better."""
+    yield Case(name, list(says), where=REAL, status="is stopped", program="../wrong/starts",
+               nranks=2, env=SOON)
+    yield Case(name, ["nothing can make progress", r"must be called by all ranks"],
+               where=SIM, status=DEADLOCK, program="../wrong/starts", nranks=2)
+
+
+def awaits(rank, missing):
+    return (r"\[rank %d\] starpu_mpi_init: has waited for \S+ s for other ranks \(%d of 2\): starpu_mpi_init_conf"
+            r"\(\) or the like must be called by all ranks.*the run goes on" % (rank, missing))
+
+
+STARTS = [
+    Case("comes_late", [awaits(0, 1), "(?m)^ends well"], where=REAL, status=ENDS, program="../wrong/starts",
+         nranks=2, env=SOON),
+    Case("comes_late", ["(?m)^ends well"], status=ENDS, program="../wrong/starts", nranks=2,
+         env={"ORRERY_WATCHDOG": "0"}, hushes=(CRASH, r"\[orrery\]\[rank"), claim="comes late, without watchdog"),
+    *never_starts("never_comes", awaits(0, 1)),
+    Case("communicators_differ", [awaits(0, 1), awaits(1, 0)], where=REAL, status="is stopped",
+         program="../wrong/starts", nranks=2, env=SOON),
+    Case("communicators_differ", ["nothing can make progress"], where=SIM, status=DEADLOCK,
+         program="../wrong/starts", nranks=2),
+    *never_starts("comes_again_alone", awaits(0, 1)),
+    start("starts_alone", r"copy: a transfer with rank \d of the communicator, which is not in the one given at "
+          r"init: give starpu_mpi_init_conf\(\) one with all ranks"),
+    start("meets_beyond_its_own", r"starpu_mpi_barrier: rank [01] of the communicator is not in the one given at "
+          r"init", r"MPI_Barrier\(\)"),
+    start("meets_in_mpi", r"nothing has happened on this rank", r"rank 1 has nothing to do and waits in MPI_Barrier"
+          r"\(\), which its program has called: what this rank waits for must be called there before that",
+          r"  not in starpu_mpi_shutdown\(\): rank 1", rank=0, where=REAL, status="is stopped"),
+    start("meets_in_mpi", r"waits for:", r"rank 1\] its main waits in MPI_Barrier", rank=0, where=SIM,
+          status=DEADLOCK),
+    start("ends_without_shutdown", r"the program leaves with status 0", r"cannot go on", where=REAL,
+          status="is not 0"),
+    start("ends_without_shutdown", r"the program ends without starpu_mpi_shutdown\(\) on 2 of 2 ranks: .*call it",
+          where=SIM, status=ENDS),
+    start("shuts_down_on_one", r"MPI_Finalize: the MPI layer of the library still runs", r"starpu_mpi_shutdown\(\) "
+          "first", rank=1),
+    Case("starts_after_the_end", [r"starpu_mpi_init: MPI has been finalised and cannot start again", r"MPI_Init_thread"],
+         program="../wrong/starts", nranks=2),
+    start("starts_only_below", r"starpu_mpi_data_register: the MPI layer is not initialised; call", rank=0),
+]
+
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -511,7 +562,8 @@ ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd
              status=ENDS, where=REAL, hushes=(CRASH, r"\[orrery\]"),
              env={"STARPU_WATCHDOG_TIMEOUT": "2000000"}, claim="stopped, no task ends")]
 
-TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD, "odd": ODD}
+TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD,
+          "starts": STARTS, "odd": ODD}
 
 
 
