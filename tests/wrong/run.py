@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c and
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c and
 in_fortran.f90 (two to four) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|spread|starts|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|starts|calls|odd [CASE ...]
 """
 import os
 import sys
@@ -542,6 +542,69 @@ STARTS = [
 ]
 
 
+def call(name, *words, rank=ANY, **others):
+    return Case(name, on(rank, *words), program="../wrong/calls", nranks=2, env=SOON, **others)
+
+
+def call_lost(name, *words):
+    """The peer of a transfer has shut down, or all wait."""
+    yield call(name, r"a transfer can never be matched: rank [01] has shut down", *words, where=REAL)
+    yield Case(name, ["nothing can make progress"] + list(words), where=SIM, status=DEADLOCK,
+               program="../wrong/calls", nranks=2)
+
+
+CALLS = [
+    # Kernels that do not return.
+    call("kernel_exits", r"the program leaves with status 0", rank=1, where=REAL, status="is not 0"),
+    call("kernel_exits", r"exit\(0\) in a callback, a kernel or a thread ends the simulation", rank=1, where=SIM,
+         status=bad.FAILS),
+    call("kernel_ends_its_thread", r"the thread of worker \d has been ended by pthread_exit\(\) or pthread_cancel"
+         r"\(\), in task \"leaves\"", r"must return", rank=1, where=REAL),
+    Case("kernel_ends_its_thread", [r"the process ends at t=\S+ s, before the simulation has ended: a kernel, a "
+         r"callback or main has called pthread_exit\(\)", "let them return"], where=SIM, status=bad.FAILS,
+         program="../wrong/calls", nranks=2),
+    call("kernel_faults", r"signal 11 .*address 0x8.* in the kernel of task \"faults\"", r"To see where", rank=1,
+         status="is not 0", hushes=(r"std::",)),
+    call("kernel_aborts", r"signal 6 .*abort\(\).* in the kernel of task \"aborts\"", rank=1,
+         hushes=(r"std::",)),
+    Case("kernel_gives_up", [r"with status 3"], where=REAL, status="is not 0", program="../wrong/calls", nranks=2,
+         env=SOON),
+    call("kernel_gives_up", r"MPI_Abort: called in a callback or a kernel: .*only the main", rank=1, where=SIM,
+         status=bad.FAILS),
+    call("kernel_finalizes", r"MPI_Finalize: the MPI layer of the library still runs", rank=1),
+    # What the ranks say differs.
+    *call_lost("tags_allocated_on_one", r"receive from rank 0 tag 0: data with tag 0", GRAPHS),
+    *call_lost("tag_changed_on_one", r"receive from rank 0 tag 1: data with tag 1", GRAPHS),
+    call("policy_of_each", r"nothing can happen any more", r"receive from rank 1 tag 2: data with tag 2 \(v8\)",
+         r"receive from rank 0 tag 1: data with tag 1 \(v8\)", where=REAL),
+    Case("policy_of_each", ["nothing can make progress", r"receive from rank 1 tag 2: data with tag 2 \(v8\)",
+         r"receive from rank 0 tag 1: data with tag 1 \(v8\)"], where=SIM, status=DEADLOCK,
+         program="../wrong/calls", nranks=2),
+    *call_lost("replicas_differ", r"receive from rank 0 tag 1: data with tag 1 .*, add"),
+    call("parts_differ", r"tag 11: rank 0 sends 48 bytes, rank 1 receives 32 bytes into data with tag 11",
+         r"register data of the same size", rank=1),
+    call("methods_on_one", r'task "contribute" contributes \(STARPU_REDUX\) to data with tag 1',
+         r"starpu_data_set_reduction_methods\(\)", rank=1),
+    call("read_before_reduction", r"starpu_data_acquire\(\) reads data with tag 1 \(v8\), to which 2 ranks contribute",
+         r"starpu_mpi_redux_data\(\)", "(?m)^reads 2", "(?m)^ends well", rank=0, status=ENDS),
+    Case("read_after_reduction", ["(?m)^reads 3", "(?m)^ends well"], program="../wrong/calls", nranks=2,
+         status=ENDS, env=SOON, hushes=(CRASH, r"\[orrery\]\[rank")),
+    call("counts_differ", r"a send to rank 1 tag 2 \(starpu_mpi_scatter_detached\) reads data with tag 2",
+         r"has no value here: it belongs to rank 1", rank=0),
+    call("spread_by_its_owner", r"tag 1 came from rank 0 \(8 bytes\): nobody receives it", GRAPHS, rank=1),
+    *call_lost("spread_by_another", r"receive from rank 0 tag 1: .*orrery_mpi_broadcast_detached", GRAPHS),
+    call("marked_as_received", r'task "copy" .* reads data with tag 1 .*no value here: it belongs to rank 0', rank=1),
+    call("communicator_of_one", r"starpu_mpi_task_insert: the communicator is not registered", rank=0),
+    # Single calls.
+    call("size_to_null", r'starpu_mpi_comm_size: the argument "size" is NULL'),
+    call("rank_to_null", r'starpu_mpi_comm_rank: the argument "rank" is NULL'),
+    call("attribute_to_null", r'starpu_mpi_comm_get_attr: the argument "attribute_val" is NULL'),
+    call("statistics_to_null", r'starpu_mpi_comm_stats_retrieve: the argument "comm_stats" is NULL'),
+    call("negative_sends", r"starpu_mpi_coop_sends_data_handle_nb_sends: -3 sends: expected 0 or more"),
+    call("request_of_nobody", r"starpu_mpi_wait: the request is over", r"give no copy of it"),
+    call("by_no_ranks", r"starpu_mpi_tasks_insert: task add shall be executed by 0 ranks; give at least one"),
+]
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -563,7 +626,7 @@ ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd
              env={"STARPU_WATCHDOG_TIMEOUT": "2000000"}, claim="stopped, no task ends")]
 
 TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD,
-          "starts": STARTS, "odd": ODD}
+          "starts": STARTS, "calls": CALLS, "odd": ODD}
 
 
 
