@@ -14,6 +14,7 @@
 #include "core/data/partition.h"
 #include "core/data/room.h"
 #include "core/lasting.h"
+#include "mpi/reduce.h"
 
 /* ---- turns on data --------------------------------------------------- */
 
@@ -76,6 +77,24 @@ static int check_size(const char *func, starpu_data_handle_t handle, int memory)
 	return -ENOMEM;
 }
 
+/* The owner counts as one of those that contribute. */
+static void check_reduced(struct node *node, starpu_data_handle_t handle, unsigned mode)
+{
+	char what[128];
+	int n = 0;
+
+	if ((mode & STARPU_R) && (data_flags(handle) & DATUM_CONTRIBUTED) && node->mpi)
+		n = reduce_nwaiting(node->mpi, handle);
+	if (n > 1)
+		orr_complain(
+			node->rank,
+			"starpu_data_acquire() reads %s, to which %d ranks contribute "
+			"(STARPU_REDUX), and which has not been reduced: the parts of "
+			"other ranks are missing; call starpu_mpi_redux_data() on all "
+			"ranks before, or starpu_mpi_wait_for_all()",
+			data_describe(handle, what, sizeof(what)), n);
+}
+
 int starpu_data_acquire_on_node(starpu_data_handle_t handle, int memory,
 				enum starpu_data_access_mode mode)
 {
@@ -85,6 +104,7 @@ int starpu_data_acquire_on_node(starpu_data_handle_t handle, int memory,
 	memory = check_memory(node, __func__, memory);
 	if (check_size(__func__, handle, memory) != 0)
 		return -ENOMEM;
+	check_reduced(node, handle, (unsigned)mode);
 	return data_acquire(node, handle, memory, acquire_mode(node, __func__, mode));
 }
 

@@ -247,6 +247,7 @@ int starpu_mpi_comm_size(MPI_Comm comm, int *size)
 {
 	struct mpi *mpi = api_mpi(__func__);
 
+	api_given(__func__, "size", size);
 	*size = comm_at(&mpi->comms, api_comm(mpi, comm, __func__))->size;
 	return 0;
 }
@@ -255,6 +256,7 @@ int starpu_mpi_comm_rank(MPI_Comm comm, int *rank)
 {
 	struct mpi *mpi = api_mpi(__func__);
 
+	api_given(__func__, "rank", rank);
 	*rank = comm_at(&mpi->comms, api_comm(mpi, comm, __func__))->rank;
 	return 0;
 }
@@ -274,6 +276,9 @@ int starpu_mpi_comm_get_attr(MPI_Comm comm, int keyval, void *attribute_val, int
 	static const int64_t largest_tag = INT64_MAX;
 
 	(void)comm;
+	api_given(__func__, "flag", flag);
+	if (keyval == STARPU_MPI_TAG_UB)
+		api_given(__func__, "attribute_val", attribute_val);
 	*flag = keyval == STARPU_MPI_TAG_UB;
 	if (*flag)
 		*(const int64_t **)attribute_val = &largest_tag;

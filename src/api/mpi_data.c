@@ -296,6 +296,9 @@ void starpu_mpi_coop_sends_data_handle_nb_sends(starpu_data_handle_t data_handle
 	struct mpi *mpi = api_mpi(__func__);
 
 	api_check_handle(mpi->node, __func__, data_handle);
+	if (nb_sends < 0)
+		orr_die(mpi->rank, "%s: %d sends: expected 0 or more", __func__,
+			nb_sends);
 	if (!mpi->is_fake)
 		coop_expect(mpi, data_handle, nb_sends);
 }
@@ -321,6 +324,7 @@ void starpu_mpi_comm_stats_retrieve(size_t *comm_stats)
 
 	if (!mpi || !mpi->stats.sent_bytes)
 		return;
+	api_given(__func__, "comm_stats", comm_stats);
 	for (int i = 0; i < mpi->size; i++)
 		comm_stats[i] = (size_t)mpi->stats.sent_bytes[i];
 }

@@ -204,8 +204,11 @@ int starpu_mpi_initialize(void)
 
 int starpu_mpi_initialize_extended(int *rank, int *world_size)
 {
-	int ret = starpu_mpi_init(NULL, NULL, 1);
+	int ret;
 
+	api_given(__func__, "rank", rank);
+	api_given(__func__, "world_size", world_size);
+	ret = starpu_mpi_init(NULL, NULL, 1);
 	if (ret < 0)
 		return ret;
 	*rank = starpu_mpi_world_rank();

@@ -31,7 +31,9 @@ static void check(struct mpi *mpi, const struct post *post)
 			side, post->peer, comm->size - 1);
 	if (comm_net_rank(comm, post->peer) < 0)
 		orr_die(mpi->rank,
-			"%s: %s %d of the communicator is not in the one given at init",
+			"%s: %s %d of the communicator is not in the one given at init: "
+			"give starpu_mpi_init_conf() one with all ranks that exchange "
+			"data",
 			post->what, side, post->peer);
 }
 

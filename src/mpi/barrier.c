@@ -91,9 +91,22 @@ static int wait_step(struct mpi *mpi, const struct mpi_comm *comm, int round)
 	return ret;
 }
 
+static void check_members(const struct mpi *mpi, const struct mpi_comm *comm)
+{
+	for (int rank = 0; rank < comm->size; rank++)
+		if (comm_net_rank(comm, rank) < 0)
+			orr_die(mpi->rank,
+				"starpu_mpi_barrier: rank %d of the communicator is not "
+				"in the one given at init, so the library cannot reach "
+				"it: expected ranks of that one; or call MPI_Barrier()",
+				rank);
+}
+
 static int barrier_among(struct mpi *mpi, const struct mpi_comm *comm)
 {
 	int ret = 0;
+
+	check_members(mpi, comm);
 
 	for (int round = 0; ret == 0 && (1LL << round) < comm->size; round++)
 		ret = wait_step(mpi, comm, round);

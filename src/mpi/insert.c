@@ -53,6 +53,12 @@ struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to
 	post->kind = from == comm->rank ? REQUEST_SEND : REQUEST_RECEIVE;
 	post->peer = post->kind == REQUEST_SEND ? to : from;
 	net_peer = comm_net_rank(comm, post->peer);
+	if (net_peer < 0)
+		orr_die(mpi->rank,
+			"%s: a transfer with rank %d of the communicator, which is not "
+			"in the one given at init: give starpu_mpi_init_conf() one with "
+			"all ranks that own data or execute tasks",
+			post->what, post->peer);
 	post->ordinal = insert_ordinal(mpi, net_peer, post->kind);
 	return engine_post(mpi, post);
 }

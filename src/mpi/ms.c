@@ -53,7 +53,7 @@ static int handle_all(struct ms *ms)
 	ms->is_handling = 1;
 	while ((event = ms->first)) {
 		ms->first = event->next;
-		ms->nevents++;
+		orr_next(&ms->nevents);
 		orr_unlock(&ms->lock);
 		ms->handle(ms, event);
 		free(event);

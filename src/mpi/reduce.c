@@ -101,6 +101,13 @@ char *reduce_map(struct mpi *mpi, starpu_data_handle_t handle)
 	return found ? found->has : NULL;
 }
 
+int reduce_nwaiting(struct mpi *mpi, starpu_data_handle_t handle)
+{
+	struct contributors *found = find(mpi, handle);
+
+	return found ? found->n : 0;
+}
+
 static void die(struct mpi *mpi, starpu_data_handle_t handle, const char *what,
 		const char *why) __attribute__((noreturn));
 

@@ -54,6 +54,8 @@ void reduce_settle(struct mpi *mpi, starpu_data_handle_t handle);
 void reduce_all(struct mpi *mpi);
 /* By rank of the datum's communicator: has it contributed?  NULL: nobody has. */
 char *reduce_map(struct mpi *mpi, starpu_data_handle_t handle);
+/* How many ranks have contributed to what has not been reduced; 0: none. */
+int reduce_nwaiting(struct mpi *mpi, starpu_data_handle_t handle);
 void reduce_forget(struct mpi *mpi, starpu_data_handle_t handle);
 
 /* Which of a group of n ranks receives the others' contributions. */

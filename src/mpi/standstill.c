@@ -18,13 +18,16 @@ enum {
 	TEXT_BYTES = 400
 };
 
+/* head->flags of an answer */
+enum { STATE_IN_BARRIER = 1, STATE_LEAVING = 2 };
+
 /* What a rank has said last. */
 struct peer_state {
 	double asked_s; /* 0: nothing is asked */
 	uint32_t wave;  /* that it has answered */
 	int verdict;    /* enum watchdog_verdict */
 	int is_silent;  /* and that has been said */
-	int is_in_barrier;
+	int is_in_barrier, is_leaving;
 	int call; /* enum plat_mpi_call: its program is in, and it has nothing to do */
 	uint32_t nbarriers;
 	uint64_t nsent, nreceived, signature;
@@ -107,7 +110,8 @@ static void say_silent(struct mpi *mpi, double now_s)
 	}
 }
 
-/* Those whose transfers with this rank are pending; rank 0 asks all. */
+/* Those whose transfers with this rank are pending; rank 0 asks all, and who is in a
+ * barrier that rank 0 has not come to asks rank 0. */
 static void ask_those_concerned(struct mpi *mpi, double now_s)
 {
 	if (mpi->rank == 0) {
@@ -120,6 +124,8 @@ static void ask_those_concerned(struct mpi *mpi, double now_s)
 		if (request->match.source != mpi->rank && !request_has_ended(request))
 			ask(mpi, request->match.source, now_s);
 	}
+	if (barrier_nentered(mpi) > 0)
+		ask(mpi, 0, now_s);
 }
 
 /* ---- the agreement, at rank 0 ---------------------------------------- */
@@ -146,7 +152,8 @@ static void fill_state(struct mpi *mpi, struct wire_head *head)
 	head->round = (uint8_t)watchdog_verdict_now(mpi->node, &signature);
 	head->sender = barrier_nall(mpi, &is_in_barrier);
 	head->sender |= (uint64_t)call_waited_in(mpi) << 32;
-	head->flags = (uint16_t)is_in_barrier;
+	head->flags = (uint16_t)((is_in_barrier ? STATE_IN_BARRIER : 0) |
+				 (mpi->is_leaving ? STATE_LEAVING : 0));
 	head->comm = own->nsent;
 	head->tag = (int64_t)own->nreceived;
 	head->bytes = signature;
@@ -157,7 +164,8 @@ static void note_state(struct peer_state *state, const struct wire_head *head)
 	state->signature_before = state->signature;
 	state->asked_s = 0;
 	state->verdict = head->round;
-	state->is_in_barrier = head->flags != 0;
+	state->is_in_barrier = (head->flags & STATE_IN_BARRIER) != 0;
+	state->is_leaving = (head->flags & STATE_LEAVING) != 0;
 	state->nsent = head->comm;
 	state->nreceived = (uint64_t)head->tag;
 	state->signature = head->bytes;
@@ -207,28 +215,35 @@ static void begin_wave(struct mpi *mpi, double now_s)
 	ask_those_concerned(mpi, now_s);
 }
 
-/* Who has answered, and has not come to this rank's barrier. */
-static void list_missing(struct mpi *mpi)
+/* Has it answered, and not come to the barrier or the shutdown that this rank is in? */
+static int misses_meeting(const struct mpi *mpi, int rank)
 {
-	const struct standstill *own = &mpi->standstill;
-	char text[TEXT_BYTES] = "";
-	size_t used = 0;
+	const struct peer_state *state = &mpi->standstill.peers[rank];
 	int is_in_barrier;
 	uint32_t nbarriers = barrier_nall(mpi, &is_in_barrier);
 
-	if (!is_in_barrier || !own->peers)
-		return;
-	for (int rank = 0; rank < mpi->size && used + 32 < sizeof(text); rank++) {
-		const struct peer_state *state = &own->peers[rank];
+	if (rank == mpi->rank || state->wave == 0)
+		return 0;
+	if (mpi->is_leaving)
+		return !state->is_leaving;
+	return is_in_barrier && state->nbarriers < nbarriers;
+}
 
-		if (rank == mpi->rank || state->wave == 0 ||
-		    state->nbarriers >= nbarriers)
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
-					 used ? ", " : "", rank);
-	}
+static void list_missing(struct mpi *mpi)
+{
+	char text[TEXT_BYTES] = "";
+	size_t used = 0;
+
+	if (!mpi->standstill.peers)
+		return;
+	for (int rank = 0; rank < mpi->size && used + 32 < sizeof(text); rank++)
+		if (misses_meeting(mpi, rank))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
+						 used ? ", " : "", rank);
 	if (used)
-		orr_complain(mpi->rank, "  not in the barrier: rank %s", text);
+		orr_complain(mpi->rank, "  not in %s: rank %s",
+			     mpi->is_leaving ? "starpu_mpi_shutdown()" : "the barrier",
+			     text);
 }
 
 static void list(struct mpi *mpi)
@@ -303,7 +318,8 @@ static int somebody_works(const struct mpi *mpi)
 	return 0;
 }
 
-/* A rank that transfers are pending with, and that is in a call of MPI; or -1. */
+/* A rank that is in a call of MPI, and that transfers are pending with, or that this
+ * rank waits for in a barrier or in shutdown; or -1. */
 static int peer_in_mpi(struct mpi *mpi)
 {
 	const struct request *request = NULL;
@@ -312,10 +328,14 @@ static int peer_in_mpi(struct mpi *mpi)
 		if (request->state != REQUEST_MOVED &&
 		    mpi->standstill.peers[request->match.source].call != PLAT_NO_CALL)
 			return request->match.source;
+	for (int rank = 0; rank < mpi->size; rank++)
+		if (misses_meeting(mpi, rank) &&
+		    mpi->standstill.peers[rank].call != PLAT_NO_CALL)
+			return rank;
 	return -1;
 }
 
-static const char *explain_call(const struct mpi *mpi, int peer, char *text)
+static const char *explain_call(struct mpi *mpi, int peer, char *text)
 {
 	static const char *const names[] = {[PLAT_NO_CALL] = "MPI",
 #define CALL_NAME(name) [PLAT_MPI_##name] = "MPI_" #name "()",
@@ -326,8 +346,9 @@ static const char *explain_call(const struct mpi *mpi, int peer, char *text)
 
 	snprintf(text, TEXT_BYTES,
 		 "rank %d has nothing to do and waits in %s, which its program has "
-		 "called: what this rank waits for must be posted there before that",
-		 peer, names[call < PLAT_NMPI_CALLS ? call : PLAT_NO_CALL]);
+		 "called: what this rank waits for must be %s there before that",
+		 peer, names[call < PLAT_NMPI_CALLS ? call : PLAT_NO_CALL],
+		 engine_npending(mpi) > 0 ? "posted" : "called");
 	return text;
 }
 
@@ -338,24 +359,26 @@ static void report(struct mpi *mpi, double silence_s, const char *why)
 	double limit_s = watchdog_report_s(mpi->node);
 	int is_first = limit_s <= node_knobs(mpi->node)->watchdog_s;
 	char text[2 * TEXT_BYTES], call[TEXT_BYTES];
-	int in_mpi = peer_in_mpi(mpi);
+	int in_mpi = peer_in_mpi(mpi), is_awaited;
 
+	/* In a barrier there is more patience: what it is in may have to last. */
+	is_awaited = in_mpi >= 0 && engine_npending(mpi) > 0;
 	if (in_mpi >= 0)
 		why = explain_call(mpi, in_mpi, call);
 	if (is_first)
 		mpi->standstill.is_call_told = 0;
 	if (is_first && orr_load(&mpi->standstill.nawaited) > 0)
 		limit_s *= 2; /* Their answers say more. */
-	if (is_first && in_mpi < 0 && (somebody_works(mpi) || engine_npending(mpi) == 0))
+	if (is_first && !is_awaited && (somebody_works(mpi) || engine_npending(mpi) == 0))
 		limit_s *= PATIENCE;
-	else if (is_first && in_mpi < 0 && verdict == WATCHDOG_STUCK)
+	else if (is_first && !is_awaited && verdict == WATCHDOG_STUCK)
 		limit_s *= 3;
 	/* An answer that came late says why, at last. */
-	if (in_mpi >= 0 && !mpi->standstill.is_call_told)
+	if (is_awaited && !mpi->standstill.is_call_told)
 		limit_s = node_knobs(mpi->node)->watchdog_s;
 	if (silence_s < limit_s || verdict == WATCHDOG_ACTIVE)
 		return;
-	mpi->standstill.is_call_told |= in_mpi >= 0;
+	mpi->standstill.is_call_told |= is_awaited;
 	watchdog_set_report_s(mpi->node, silence_s * PATIENCE);
 	snprintf(
 		text, sizeof(text),

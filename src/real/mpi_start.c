@@ -5,6 +5,9 @@
 #include <mpi-ext.h>
 #endif
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/check.h"
 #include "real/real.h"
 
@@ -18,6 +21,9 @@
  * ends a run.  Fortran's calls come by PMPI_*, as in mpi_blocking.c.
  * MPI_Finalize() comes by as well: before the MPI layer has shut down it is a mistake
  * that would hang all ranks.
+ *
+ * The library meets the other ranks here first: a call of MPI that all ranks make says
+ * nothing while it waits for one that never comes.
  */
 #if defined(OPEN_MPI) && defined(PIC)
 #define NEXT(name) ((__typeof__(&(P##name)))real_mpi_hidden(HIDDEN_##name, "P" #name))
@@ -104,6 +110,72 @@ int PMPI_Finalize(void)
 }
 
 #endif
+
+/* ---- all ranks of a communicator --------------------------------------- */
+
+enum { SPIN_S_INVERSE = 1000, MISSING_SHOWN = 8, MISSING_BYTES = 128, PATIENCE = 12 };
+
+/* The first of those that have come speaks for them. */
+static void say_missing(const struct net_config *config, const volatile char *has_come,
+			double for_s)
+{
+	char text[MISSING_BYTES] = "";
+	size_t used = 0;
+	int nmissing = 0;
+
+	for (int rank = 0; rank < config->size; rank++) {
+		if (has_come[rank] && rank < config->rank)
+			return;
+		if (has_come[rank] || rank == config->rank || nmissing++ >= MISSING_SHOWN)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
+					 used ? ", " : "", rank);
+	}
+	orr_complain(config->rank,
+		     "starpu_mpi_init: has waited for %.3g s for other ranks (%s%s of "
+		     "%d): starpu_mpi_init_conf() or the like must be called by all "
+		     "ranks of the communicator, with the same communicator; the run "
+		     "goes on",
+		     for_s, text, nmissing > MISSING_SHOWN ? ", ..." : "", config->size);
+}
+
+/* The time that the process is stopped is no waiting. */
+static double step_s(struct plat *plat, double *last_s)
+{
+	double now_s = plat_now_s(plat), gone_s = now_s - *last_s;
+
+	*last_s = now_s;
+	return gone_s < 0.1 ? gone_s : 0.1;
+}
+
+/*
+ * What the ranks gather shows, before it is complete, who has come.  It may be looked at
+ * only then, says MPI; it is a byte each, and no more than a message depends on it.
+ */
+void real_mpi_meet(struct plat *plat, const struct net_config *config)
+{
+	double limit_s = node_knobs(plat->node)->watchdog_s, last_s = plat_now_s(plat);
+	double waited_s = 0;
+	char *has_come = orr_alloc((size_t)config->size), own = 1;
+	MPI_Request request;
+	int is_done = 0;
+
+	MPI_Iallgather(&own, 1, MPI_BYTE, has_come, 1, MPI_BYTE,
+		       *(const MPI_Comm *)config->comm, &request);
+	for (;;) {
+		MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+		if (is_done)
+			break;
+		waited_s += step_s(plat, &last_s);
+		if (limit_s > 0 && waited_s >= limit_s) {
+			say_missing(config, has_come, waited_s);
+			limit_s = PATIENCE * waited_s;
+		}
+		if (waited_s * SPIN_S_INVERSE > 1)
+			plat_sleep(plat, 1e-4);
+	}
+	free(has_come);
+}
 
 int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all, int *place)
 {

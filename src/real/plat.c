@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "plat/net.h"
 #include "real/cuda.h"
+#include "core/task/task.h"
 #include "core/watchdog.h"
 #include "real/real.h"
 
@@ -18,6 +19,21 @@ enum { TIMER_SLACK_NS = 1000 };
 
 /* The only writable state of the library; see struct real. */
 static struct real *the_real;
+
+/* A thread ends.  A worker takes leave of its caller before, and has no other end. */
+static void end_caller(void *arg)
+{
+	struct plat_caller *caller = arg;
+
+	if (caller->worker)
+		orr_die(caller->worker->node->rank,
+			"the thread of worker %d has been ended by pthread_exit() or "
+			"pthread_cancel(), in task \"%s\" or a callback: a kernel or a "
+			"callback must return",
+			caller->worker->id,
+			caller->task ? task_name(caller->task) : "none");
+	free(caller);
+}
 
 struct real *real_get(void)
 {
@@ -27,7 +43,7 @@ struct real *real_get(void)
 		return real;
 	real = orr_alloc(sizeof(*real));
 	orr_lock_init(&real->placed_lock);
-	if (pthread_key_create(&real->caller, free) != 0)
+	if (pthread_key_create(&real->caller, end_caller) != 0)
 		orr_die(ORR_NO_RANK, "no thread-specific key is left to this process");
 	if (__atomic_compare_exchange_n(&the_real, &none, real, 0, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
@@ -165,12 +181,14 @@ void plat_unstick(struct plat *plat)
 #pragma weak transport_mpi_agree
 #pragma weak real_mpi_reads_devices
 #pragma weak real_mpi_near
+#pragma weak real_mpi_meet
 #pragma weak transport_ucx_open
 
 int plat_net_agree(struct plat *plat, const struct net_config *config,
 		   struct net_agreement *items, int n)
 {
-	(void)plat;
+	if (real_mpi_meet)
+		real_mpi_meet(plat, config);
 	return transport_mpi_agree ? transport_mpi_agree(config, items, n) : -ENODEV;
 }
 

@@ -66,6 +66,9 @@ struct real {
  * order, for free(); place is the caller's.  Collective; returns how many there are. */
 int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all,
 		  int *place);
+/* mpi_start.c: returns when all ranks of the communicator have called it, the first that
+ * they call together; says who has not while that lasts. */
+void real_mpi_meet(struct plat *plat, const struct net_config *config);
 /* mpi_start.c: does MPI take addresses of CUDA's memories? */
 int real_mpi_reads_devices(void);
 

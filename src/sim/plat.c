@@ -234,6 +234,8 @@ static double on_step(double others_s)
 
 static void on_end(void)
 {
+	the_sim->has_ended = 1;
+	report_left_open(the_sim);
 	summary_write(the_sim);
 }
 
@@ -307,6 +309,7 @@ int plat_open(struct plat **plat, struct node *node)
 	if (sim->nplats == 0)
 		sim_start(sim, node_knobs(node));
 	report_faults(sim, orr_load(&node->catch_signals));
+	report_watch_end(sim);
 	link_plat(sim, opened);
 	pages_look(sim);
 	summary_open(sim, node_knobs(node));

@@ -24,9 +24,42 @@ void report_last(void)
 
 static void on_exit_of_process(int status, void *arg)
 {
-	(void)status;
 	(void)arg;
 	report_last();
+	if (status != 0 || sim_get()->has_ended || sim_is_child())
+		return;
+	orr_complain(ORR_NO_RANK,
+		     "the process ends at t=%.9g s, before the simulation has ended: a "
+		     "kernel, a callback or main has called pthread_exit() or the like, "
+		     "and all ranks are one thread; let them return",
+		     simgrid_get_clock());
+	_exit(EXIT_FAILURE);
+}
+
+void report_watch_end(struct sim *sim)
+{
+	if (!sim->ends_watched)
+		on_exit(on_exit_of_process, NULL);
+	sim->ends_watched = 1;
+}
+
+void report_left_open(const struct sim *sim)
+{
+	const struct plat *first = NULL;
+	int count = 0;
+
+	for (const struct plat *plat = sim->first; plat; plat = plat->next) {
+		if (!plat->node->mpi || plat->node->size < 2)
+			continue;
+		first = first ? first : plat;
+		count++;
+	}
+	if (first)
+		orr_complain(first->node->rank,
+			     "the program ends without starpu_mpi_shutdown() on %d of %d "
+			     "ranks: on a real machine it would fail, since ranks wait "
+			     "for each other there; call it, then MPI_Finalize()",
+			     count, first->node->size);
 }
 
 /* What runs when it is no event of a node's. */
@@ -105,9 +138,6 @@ void report_faults(struct sim *sim, int is_wanted)
 void plat_at_end(struct plat *plat, void (*last)(struct node *node))
 {
 	plat->last = last;
-	if (!plat->sim->ends_watched)
-		on_exit(on_exit_of_process, NULL);
-	plat->sim->ends_watched = 1;
 }
 
 void plat_catch_signals(struct plat *plat, int is_wanted)

@@ -97,6 +97,7 @@ struct sim {
 	struct signals signals;     /* signals, once a node has something to do then */
 	void *signal_stack;         /* for their handlers, or NULL */
 	int ends_watched;           /* the same of exit() */
+	int has_ended;              /* SimGrid's part of the run */
 	int timeless_told;          /* said that some tasks take no time */
 	int has_stack_code;         /* see stack.c; 0: not yet known, -1: no */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
@@ -380,6 +381,10 @@ void report_waits(const char *why);
 void report_last(void);
 /* From now on say in whose code the program is ended by a fault, or do so no longer. */
 void report_faults(struct sim *sim, int is_wanted);
+/* From here on, say so and fail when the process ends before the simulation. */
+void report_watch_end(struct sim *sim);
+/* The simulation has ended: say on which ranks the library has not. */
+void report_left_open(const struct sim *sim);
 /* End the process from anywhere, also from kernel context. */
 void report_exit(int code) __attribute__((noreturn));
 

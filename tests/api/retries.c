@@ -28,7 +28,9 @@ static void produce(void *buffers[], void *arg)
 
 static void look(void *buffers[], void *arg)
 {
-	*(int *)arg = *(const int *)STARPU_VARIABLE_GET_PTR(buffers[0]);
+	/* Several at once may be given the same place. */
+	__atomic_store_n((int *)arg, *(const int *)STARPU_VARIABLE_GET_PTR(buffers[0]),
+			 __ATOMIC_RELAXED);
 }
 
 static double cost_us(struct starpu_task *task, unsigned implementation)

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 SRC = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
@@ -418,7 +419,7 @@ def platform_cases(top):
                    '<prop id="cpus"', '<prop id="copy_factors" value="half"/><prop id="cpus"')))
 
 
-def start(case, flavour, stdin=None):
+def start(case, flavour, stdin=None, stdout=subprocess.PIPE):
     """The process of a case."""
     command = [sys.executable, ORRERY, "run", "-n", str(case.nranks)]
     program = os.path.join(BUILD, "tests", "bad", case.program)
@@ -429,17 +430,45 @@ def start(case, flavour, stdin=None):
     env.pop("STARPU_SILENT", None)
     env.update(case.env)
     return subprocess.Popen(command + [program, case.case], env=env, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            stdout=stdout, stderr=subprocess.STDOUT,
                             stdin=stdin or subprocess.DEVNULL, errors="replace",
                             start_new_session=True)
 
 
+def stop(process):
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def run_until_said(case, flavour):
+    """(output, None, or the status when it has ended): it is stopped when all is said."""
+    with tempfile.NamedTemporaryFile("w", prefix="orrery-said-") as out:
+        process = start(case, flavour, stdout=out)
+        deadline_s = time.monotonic() + LIMIT_S
+        while True:
+            ended = process.poll() is not None
+            with open(out.name, encoding="utf-8", errors="replace") as f:
+                output = f.read()
+            if ended or time.monotonic() > deadline_s or all(re.search(word, output) for word in case.says):
+                break
+            time.sleep(0.1)
+        if ended:
+            return output, process.returncode
+        stop(process)
+        return output, None
+
+
 def run(case, flavour):
     """(output, status or None when the time was up)"""
+    if case.status == "is stopped":
+        return run_until_said(case, flavour)
     process = start(case, flavour)
-    limit_s = 8 if case.status == "is stopped" else LIMIT_S
     try:
-        return process.communicate(timeout=limit_s)[0], process.returncode
+        return process.communicate(timeout=LIMIT_S)[0], process.returncode
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGTERM)
         try:

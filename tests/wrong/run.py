@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c and in_fortran.f90 (two to four) and odd.c;
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c and
+in_fortran.f90 (two to four) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|spread|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|starts|calls|odd [CASE ...]
 """
 import os
 import sys
@@ -491,6 +492,119 @@ SPREAD = [
          env=dict(SOON, ORRERY_MPI_EXPLICIT="1")),
 ]
 
+def start(name, *words, rank=ANY, **others):
+    return Case(name, on(rank, *words), program="../wrong/starts", nranks=2,
+                env={"ORRERY_WATCHDOG": "0.2"}, **others)
+
+
+def never_starts(name, *says):
+    """Real ranks wait for what may yet come; the simulation knows better."""
+    yield Case(name, list(says), where=REAL, status="is stopped", program="../wrong/starts",
+               nranks=2, env=SOON)
+    yield Case(name, ["nothing can make progress", r"must be called by all ranks"],
+               where=SIM, status=DEADLOCK, program="../wrong/starts", nranks=2)
+
+
+def awaits(rank, missing):
+    return (r"\[rank %d\] starpu_mpi_init: has waited for \S+ s for other ranks \(%d of 2\): starpu_mpi_init_conf"
+            r"\(\) or the like must be called by all ranks.*the run goes on" % (rank, missing))
+
+
+STARTS = [
+    Case("comes_late", [awaits(0, 1), "(?m)^ends well"], where=REAL, status=ENDS, program="../wrong/starts",
+         nranks=2, env=SOON),
+    Case("comes_late", ["(?m)^ends well"], status=ENDS, program="../wrong/starts", nranks=2,
+         env={"ORRERY_WATCHDOG": "0"}, hushes=(CRASH, r"\[orrery\]\[rank"), claim="comes late, without watchdog"),
+    *never_starts("never_comes", awaits(0, 1)),
+    Case("communicators_differ", [awaits(0, 1), awaits(1, 0)], where=REAL, status="is stopped",
+         program="../wrong/starts", nranks=2, env=SOON),
+    Case("communicators_differ", ["nothing can make progress"], where=SIM, status=DEADLOCK,
+         program="../wrong/starts", nranks=2),
+    *never_starts("comes_again_alone", awaits(0, 1)),
+    start("starts_alone", r"copy: a transfer with rank \d of the communicator, which is not in the one given at "
+          r"init: give starpu_mpi_init_conf\(\) one with all ranks"),
+    start("meets_beyond_its_own", r"starpu_mpi_barrier: rank [01] of the communicator is not in the one given at "
+          r"init", r"MPI_Barrier\(\)"),
+    start("meets_in_mpi", r"nothing has happened on this rank", r"rank 1 has nothing to do and waits in MPI_Barrier"
+          r"\(\), which its program has called: what this rank waits for must be called there before that",
+          r"  not in starpu_mpi_shutdown\(\): rank 1", rank=0, where=REAL, status="is stopped"),
+    start("meets_in_mpi", r"waits for:", r"rank 1\] its main waits in MPI_Barrier", rank=0, where=SIM,
+          status=DEADLOCK),
+    start("ends_without_shutdown", r"the program leaves with status 0", r"cannot go on", where=REAL,
+          status="is not 0"),
+    start("ends_without_shutdown", r"the program ends without starpu_mpi_shutdown\(\) on 2 of 2 ranks: .*call it",
+          where=SIM, status=ENDS),
+    start("shuts_down_on_one", r"MPI_Finalize: the MPI layer of the library still runs", r"starpu_mpi_shutdown\(\) "
+          "first", rank=1),
+    Case("starts_after_the_end", [r"starpu_mpi_init: MPI has been finalised and cannot start again", r"MPI_Init_thread"],
+         program="../wrong/starts", nranks=2),
+    start("starts_only_below", r"starpu_mpi_data_register: the MPI layer is not initialised; call", rank=0),
+]
+
+
+def call(name, *words, rank=ANY, **others):
+    return Case(name, on(rank, *words), program="../wrong/calls", nranks=2, env=SOON, **others)
+
+
+def call_lost(name, *words):
+    """The peer of a transfer has shut down, or all wait."""
+    yield call(name, r"a transfer can never be matched: rank [01] has shut down", *words, where=REAL)
+    yield Case(name, ["nothing can make progress"] + list(words), where=SIM, status=DEADLOCK,
+               program="../wrong/calls", nranks=2)
+
+
+CALLS = [
+    # Kernels that do not return.
+    call("kernel_exits", r"the program leaves with status 0", rank=1, where=REAL, status="is not 0"),
+    call("kernel_exits", r"exit\(0\) in a callback, a kernel or a thread ends the simulation", rank=1, where=SIM,
+         status=bad.FAILS),
+    call("kernel_ends_its_thread", r"the thread of worker \d has been ended by pthread_exit\(\) or pthread_cancel"
+         r"\(\), in task \"leaves\"", r"must return", rank=1, where=REAL),
+    Case("kernel_ends_its_thread", [r"the process ends at t=\S+ s, before the simulation has ended: a kernel, a "
+         r"callback or main has called pthread_exit\(\)", "let them return"], where=SIM, status=bad.FAILS,
+         program="../wrong/calls", nranks=2),
+    call("kernel_faults", r"signal 11 .*address 0x8.* in the kernel of task \"faults\"", r"To see where", rank=1,
+         status="is not 0", hushes=(r"std::",)),
+    call("kernel_aborts", r"signal 6 .*abort\(\).* in the kernel of task \"aborts\"", rank=1,
+         hushes=(r"std::",)),
+    Case("kernel_gives_up", [r"with status 3"], where=REAL, status="is not 0", program="../wrong/calls", nranks=2,
+         env=SOON),
+    call("kernel_gives_up", r"MPI_Abort: called in a callback or a kernel: .*only the main", rank=1, where=SIM,
+         status=bad.FAILS),
+    call("kernel_finalizes", r"MPI_Finalize: the MPI layer of the library still runs", rank=1),
+    # What the ranks say differs.
+    *call_lost("tags_allocated_on_one", r"receive from rank 0 tag 0: data with tag 0", GRAPHS),
+    *call_lost("tag_changed_on_one", r"receive from rank 0 tag 1: data with tag 1", GRAPHS),
+    call("policy_of_each", r"nothing can happen any more", r"receive from rank 1 tag 2: data with tag 2 \(v8\)",
+         r"receive from rank 0 tag 1: data with tag 1 \(v8\)", where=REAL),
+    Case("policy_of_each", ["nothing can make progress", r"receive from rank 1 tag 2: data with tag 2 \(v8\)",
+         r"receive from rank 0 tag 1: data with tag 1 \(v8\)"], where=SIM, status=DEADLOCK,
+         program="../wrong/calls", nranks=2),
+    *call_lost("replicas_differ", r"receive from rank 0 tag 1: data with tag 1 .*, add"),
+    call("parts_differ", r"tag 11: rank 0 sends 48 bytes, rank 1 receives 32 bytes into data with tag 11",
+         r"register data of the same size", rank=1),
+    call("methods_on_one", r'task "contribute" contributes \(STARPU_REDUX\) to data with tag 1',
+         r"starpu_data_set_reduction_methods\(\)", rank=1),
+    call("read_before_reduction", r"starpu_data_acquire\(\) reads data with tag 1 \(v8\), to which 2 ranks contribute",
+         r"starpu_mpi_redux_data\(\)", "(?m)^reads 2", "(?m)^ends well", rank=0, status=ENDS),
+    Case("read_after_reduction", ["(?m)^reads 3", "(?m)^ends well"], program="../wrong/calls", nranks=2,
+         status=ENDS, env=SOON, hushes=(CRASH, r"\[orrery\]\[rank")),
+    call("counts_differ", r"a send to rank 1 tag 2 \(starpu_mpi_scatter_detached\) reads data with tag 2",
+         r"has no value here: it belongs to rank 1", rank=0),
+    call("spread_by_its_owner", r"tag 1 came from rank 0 \(8 bytes\): nobody receives it", GRAPHS, rank=1),
+    *call_lost("spread_by_another", r"receive from rank 0 tag 1: .*orrery_mpi_broadcast_detached", GRAPHS),
+    call("marked_as_received", r'task "copy" .* reads data with tag 1 .*no value here: it belongs to rank 0', rank=1),
+    call("communicator_of_one", r"starpu_mpi_task_insert: the communicator is not registered", rank=0),
+    # Single calls.
+    call("size_to_null", r'starpu_mpi_comm_size: the argument "size" is NULL'),
+    call("rank_to_null", r'starpu_mpi_comm_rank: the argument "rank" is NULL'),
+    call("attribute_to_null", r'starpu_mpi_comm_get_attr: the argument "attribute_val" is NULL'),
+    call("statistics_to_null", r'starpu_mpi_comm_stats_retrieve: the argument "comm_stats" is NULL'),
+    call("negative_sends", r"starpu_mpi_coop_sends_data_handle_nb_sends: -3 sends: expected 0 or more"),
+    call("request_of_nobody", r"starpu_mpi_wait: the request is over", r"give no copy of it"),
+    call("by_no_ranks", r"starpu_mpi_tasks_insert: task add shall be executed by 0 ranks; give at least one"),
+]
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -511,7 +625,8 @@ ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd
              status=ENDS, where=REAL, hushes=(CRASH, r"\[orrery\]"),
              env={"STARPU_WATCHDOG_TIMEOUT": "2000000"}, claim="stopped, no task ends")]
 
-TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD, "odd": ODD}
+TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD,
+          "starts": STARTS, "calls": CALLS, "odd": ODD}
 
 
 

@@ -42,12 +42,13 @@ static void nothing_cpu(void *buffers[], void *arg)
 	(void)arg;
 }
 
-static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
-				    .nbuffers = 1,
-				    .modes = {STARPU_RW},
-				    .model = &starpu_perfmodel_nop,
-				    .flags = STARPU_CODELET_SIMGRID_EXECUTE,
-				    .name = "add"};
+static __attribute__((unused)) struct starpu_codelet add = {
+	.cpu_funcs = {add_cpu},
+	.nbuffers = 1,
+	.modes = {STARPU_RW},
+	.model = &starpu_perfmodel_nop,
+	.flags = STARPU_CODELET_SIMGRID_EXECUTE,
+	.name = "add"};
 static __attribute__((unused)) struct starpu_codelet nothing = {
 	.cpu_funcs = {nothing_cpu}, .model = &starpu_perfmodel_nop, .name = "nothing"};
 static __attribute__((unused)) struct starpu_codelet copy = {
