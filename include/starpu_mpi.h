@@ -509,6 +509,12 @@ int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...);
  * arguments; STARPU_EXECUTE_ON_NODE and STARPU_EXECUTE_ON_DATA have no effect, data of
  * reductions are refused.
  *
+ * STARPU_MPI_SAME beside STARPU_W or STARPU_RW says it of one access of a task of the
+ * other functions: each rank that holds the value, the owner as well, executes a task
+ * that writes it alike, one STARPU_EXECUTE_ON_NODE for each.  Nothing travels after them,
+ * and the ranks go on holding it.  What they read has to be there before the first of
+ * them, by starpu_mpi_get_data_on_node_detached() for instance, and the cache in use.
+ *
  * @return 0; -ENODEV, on an executing rank: no worker can execute it
  */
 int starpu_mpi_tasks_insert(MPI_Comm comm, struct starpu_codelet *codelet, int p,

@@ -116,7 +116,7 @@ static const char *name_of(const struct starpu_task *task)
 static int is_exchange_needed(const struct mpi *mpi, const struct exchange *exchange)
 {
 	for (int i = 0; i < exchange->ndata; i++)
-		if (plan_writes(exchange->data[i].mode) ||
+		if (plan_replaces(exchange->data[i].mode) ||
 		    (exchange->data[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)))
 			return 1;
 	return !mpi->cache.is_on;

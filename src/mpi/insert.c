@@ -358,7 +358,7 @@ static void forget_copies(const struct insert *insert)
 
 	for (int i = 0, n = insert->task->ndata; i < n; i++) {
 		/* It has no mode where the handle is NULL. */
-		if (!plan_writes(insert->uses[i].mode) ||
+		if (!plan_replaces(insert->uses[i].mode) ||
 		    !(data[i].handle->flags & noted))
 			continue;
 		cache_clear(mpi, data[i].handle);
@@ -523,7 +523,7 @@ static void note_owed(const struct insert *insert, int sign)
 	int n = 0;
 
 	for (int i = 0; i < insert->task->ndata; i++)
-		n += plan_writes(insert->uses[i].mode) &&
+		n += plan_replaces(insert->uses[i].mode) &&
 		     (insert->uses[i].owner == insert->me || executes_here(insert));
 	if (n == 0)
 		return;
