@@ -274,7 +274,8 @@ int starpu_mpi_redux_data_prio_tree(MPI_Comm comm, starpu_data_handle_t data_han
 				    int prio, int arity);
 
 /** By rank: 1 when it has contributed since the last reduction (the owner counts as one);
- * NULL when nobody has.  The library's, until the reduction. */
+ * NULL when nobody has.  The library's, until the reduction.  A handle without tag and
+ * owner ends the process. */
 char *starpu_mpi_data_get_redux_map(starpu_data_handle_t handle);
 
 /*
@@ -590,7 +591,8 @@ int starpu_mpi_exchange_data_after_execution(
 	MPI_Comm comm, starpu_data_handle_t data, enum starpu_data_access_mode mode,
 	struct starpu_mpi_task_exchange_params params);
 
-/** Call f on the executing rank before each submission of an inserted task. */
+/** Call f on the executing rank before each submission of an inserted task; any time, and
+ * in all lives of the library.  One function: another one replaces it, with a message. */
 int starpu_mpi_pre_submit_hook_register(void (*f)(struct starpu_task *));
 
 /** Call it no more. */
