@@ -48,7 +48,8 @@ enum starpu_data_access_mode {
 	STARPU_UNMAP = (1 << 9),        /* drop mapped copies: no effect */
 	STARPU_NOFOOTPRINT = (1 << 10), /* leave the size out of the footprint */
 	STARPU_NONE = (1 << 11),        /* no access: the argument is ignored */
-	STARPU_ACCESS_MODE_MAX = (1 << 12)
+	STARPU_MPI_SAME = (1 << 13),    /* see starpu_mpi_tasks_insert() */
+	STARPU_ACCESS_MODE_MAX = (1 << 14)
 };
 
 /** A handle with the mode of one access to it. */

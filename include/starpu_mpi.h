@@ -274,7 +274,8 @@ int starpu_mpi_redux_data_prio_tree(MPI_Comm comm, starpu_data_handle_t data_han
 				    int prio, int arity);
 
 /** By rank: 1 when it has contributed since the last reduction (the owner counts as one);
- * NULL when nobody has.  The library's, until the reduction. */
+ * NULL when nobody has.  The library's, until the reduction.  A handle without tag and
+ * owner ends the process. */
 char *starpu_mpi_data_get_redux_map(starpu_data_handle_t handle);
 
 /*
@@ -509,6 +510,12 @@ int starpu_mpi_task_insert(MPI_Comm comm, struct starpu_codelet *codelet, ...);
  * arguments; STARPU_EXECUTE_ON_NODE and STARPU_EXECUTE_ON_DATA have no effect, data of
  * reductions are refused.
  *
+ * STARPU_MPI_SAME beside STARPU_W or STARPU_RW says it of one access of a task of the
+ * other functions: each rank that holds the value, the owner as well, executes a task
+ * that writes it alike, one STARPU_EXECUTE_ON_NODE for each.  Nothing travels after them,
+ * and the ranks go on holding it.  What they read has to be there before the first of
+ * them, by starpu_mpi_get_data_on_node_detached() for instance, and the cache in use.
+ *
  * @return 0; -ENODEV, on an executing rank: no worker can execute it
  */
 int starpu_mpi_tasks_insert(MPI_Comm comm, struct starpu_codelet *codelet, int p,
@@ -584,7 +591,8 @@ int starpu_mpi_exchange_data_after_execution(
 	MPI_Comm comm, starpu_data_handle_t data, enum starpu_data_access_mode mode,
 	struct starpu_mpi_task_exchange_params params);
 
-/** Call f on the executing rank before each submission of an inserted task. */
+/** Call f on the executing rank before each submission of an inserted task; any time, and
+ * in all lives of the library.  One function: another one replaces it, with a message. */
 int starpu_mpi_pre_submit_hook_register(void (*f)(struct starpu_task *));
 
 /** Call it no more. */

@@ -217,6 +217,10 @@ struct starpu_task {
 	starpu_data_handle_t handles[STARPU_NMAXBUFS];
 	void *interfaces[STARPU_NMAXBUFS];
 	enum starpu_data_access_mode modes[STARPU_NMAXBUFS];
+	/* As in the codelet, in whose place they are where specific_nodes is 1.  Chars,
+	 * as all tasks that wait have them. */
+	signed char nodes[STARPU_NMAXBUFS];
+	int *dyn_nodes; /* freed with the task */
 	/* One per buffer, overrides the handle's flag; must last until submitted. */
 	unsigned char *handles_sequential_consistency;
 	void *cl_arg;
@@ -249,6 +253,7 @@ struct starpu_task {
 	unsigned sequential_consistency : 1; /* 0: no implicit dependencies */
 	unsigned synchronous : 1;            /* submission waits for the end */
 	unsigned execute_on_a_specific_worker : 1;
+	unsigned specific_nodes : 1;
 	unsigned detach : 1;         /* nobody will wait for it */
 	unsigned destroy : 1;        /* freed by the library after its end */
 	unsigned regenerate : 1;     /* submitted again at its end */
@@ -333,6 +338,24 @@ struct starpu_task {
 #define STARPU_CODELET_SET_NODE(codelet, node, i)                                        \
 	do {                                                                             \
 		STARPU_ELEMENT_((codelet)->dyn_nodes, (codelet)->nodes, i) = (node);     \
+	} while (0)
+
+/** Memory of buffer i: what the task says when it has specific_nodes, else the codelet.
+ */
+#define STARPU_TASK_GET_NODE(task, i)                                                    \
+	((task)->specific_nodes                                                          \
+		 ? ((task)->dyn_nodes                                                    \
+			    ? (task)->dyn_nodes[i]                                       \
+			    : STARPU_ELEMENT_((signed char *)0, (task)->nodes, i))       \
+		 : STARPU_CODELET_GET_NODE((task)->cl, i))
+/** Set it in the task, which heeds it when its specific_nodes is 1. */
+#define STARPU_TASK_SET_NODE(task, node, i)                                              \
+	do {                                                                             \
+		if ((task)->dyn_nodes)                                                   \
+			(task)->dyn_nodes[i] = (node);                                   \
+		else                                                                     \
+			STARPU_ELEMENT_((signed char *)0, (task)->nodes, i) =            \
+				(signed char)(node);                                     \
 	} while (0)
 
 /** Mode of buffer i: the task's when it has its own, else the codelet's. */

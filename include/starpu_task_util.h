@@ -125,8 +125,10 @@ extern "C" {
 #define STARPU_BUBBLE_GEN_DAG_FUNC     (49 << STARPU_MODE_SHIFT)
 #define STARPU_BUBBLE_GEN_DAG_FUNC_ARG (50 << STARPU_MODE_SHIFT)
 #define STARPU_BUBBLE_PARENT           (51 << STARPU_MODE_SHIFT)
+/** int *, int: the memory of each buffer, as nodes[] of the codelet, and how many. */
+#define STARPU_NODE_ARRAY (52 << STARPU_MODE_SHIFT)
 /** Above all keys. */
-#define STARPU_SHIFTED_MODE_MAX (52 << STARPU_MODE_SHIFT)
+#define STARPU_SHIFTED_MODE_MAX (53 << STARPU_MODE_SHIFT)
 
 /** Fill an initialised task; 0, or -EINVAL for arguments that do not fit together. */
 int starpu_task_set(struct starpu_task *task, struct starpu_codelet *cl, ...);

@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "api/mpi_fortran.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +117,16 @@ int fstarpu_mpi_wait_for_all(MPI_Fint comm)
 	return starpu_mpi_wait_for_all(MPI_Comm_f2c(comm));
 }
 
+int fstarpu_mpi_wait_for_all_in_ctx(MPI_Fint comm, int sched_ctx)
+{
+	return starpu_mpi_wait_for_all_in_ctx(MPI_Comm_f2c(comm), (unsigned)sched_ctx);
+}
+
+int fstarpu_mpi_shutdown_comm(MPI_Fint comm)
+{
+	return starpu_mpi_shutdown_comm(MPI_Comm_f2c(comm));
+}
+
 /* ---- distributed data -------------------------------------------------- */
 
 void fstarpu_mpi_data_register_comm(starpu_data_handle_t handle, int64_t tag, int rank,
@@ -160,6 +171,22 @@ void fstarpu_mpi_get_data_on_all_nodes_detached(MPI_Fint comm,
 						starpu_data_handle_t handle)
 {
 	starpu_mpi_get_data_on_all_nodes_detached(MPI_Comm_f2c(comm), handle);
+}
+
+int fstarpu_mpi_data_cpy(starpu_data_handle_t dst, starpu_data_handle_t src,
+			 MPI_Fint comm, int asynchronous, fortran_callback callback,
+			 void *arg)
+{
+	return starpu_mpi_data_cpy(dst, src, MPI_Comm_f2c(comm), asynchronous, callback,
+				   arg);
+}
+
+int fstarpu_mpi_data_cpy_priority(starpu_data_handle_t dst, starpu_data_handle_t src,
+				  MPI_Fint comm, int asynchronous,
+				  fortran_callback callback, void *arg, int prio)
+{
+	return starpu_mpi_data_cpy_priority(dst, src, MPI_Comm_f2c(comm), asynchronous,
+					    callback, arg, prio);
 }
 
 void fstarpu_mpi_cache_flush(MPI_Fint comm, starpu_data_handle_t handle)
@@ -223,6 +250,13 @@ int fstarpu_mpi_recv(starpu_data_handle_t handle, int src, int64_t tag, MPI_Fint
 			       status ? status : MPI_STATUS_IGNORE);
 }
 
+int fstarpu_mpi_recv_prio(starpu_data_handle_t handle, int src, int64_t tag, int prio,
+			  MPI_Fint comm, MPI_Status *status)
+{
+	return starpu_mpi_recv_prio(handle, src, tag, prio, MPI_Comm_f2c(comm),
+				    status ? status : MPI_STATUS_IGNORE);
+}
+
 int fstarpu_mpi_isend_detached(starpu_data_handle_t handle, int dst, int64_t tag,
 			       MPI_Fint comm, fortran_callback callback, void *arg)
 {
@@ -258,6 +292,14 @@ int fstarpu_mpi_irecv_detached(starpu_data_handle_t handle, int src, int64_t tag
 {
 	return starpu_mpi_irecv_detached(handle, src, tag, MPI_Comm_f2c(comm), callback,
 					 arg);
+}
+
+int fstarpu_mpi_irecv_detached_prio(starpu_data_handle_t handle, int src, int64_t tag,
+				    int prio, MPI_Fint comm, fortran_callback callback,
+				    void *arg)
+{
+	return starpu_mpi_irecv_detached_prio(handle, src, tag, prio, MPI_Comm_f2c(comm),
+					      callback, arg);
 }
 
 int fstarpu_mpi_irecv_detached_sequential_consistency(starpu_data_handle_t handle,
@@ -404,12 +446,34 @@ static MPI_Comm comm_of(const char *func, void **arglist)
 	return MPI_Comm_f2c(*(MPI_Fint *)arglist[0]);
 }
 
+/* A subroutine has no code to return.  -EINVAL is fine where a handle is C_NULL_PTR since
+ * the task does not concern the rank, and has had its message otherwise. */
+static void check_inserted(const char *func, int ret)
+{
+	if (ret < 0 && ret != -EINVAL)
+		orr_die(api_rank(), "%s: the task could not be inserted", func);
+}
+
 void fstarpu_mpi_task_insert(void **arglist)
 {
 	MPI_Comm comm = comm_of(__func__, arglist);
 
-	if (starpu_mpi_task_insert(comm, arglist[1], ARGS_IN_ARRAY, arglist + 2, 0) < 0)
-		orr_die(api_rank(), "%s: the task could not be inserted", __func__);
+	check_inserted(__func__, starpu_mpi_task_insert(comm, arglist[1], ARGS_IN_ARRAY,
+							arglist + 2, 0));
+}
+
+void fstarpu_mpi_tasks_insert(void **arglist)
+{
+	MPI_Comm comm = comm_of(__func__, arglist);
+
+	if (!arglist[2] || !arglist[3])
+		orr_die(api_rank(),
+			"%s: after communicator and codelet comes NULL; expected c_loc() "
+			"of the number of ranks, then of the array of ranks",
+			__func__);
+	check_inserted(__func__, starpu_mpi_tasks_insert(comm, arglist[1],
+							 *(int *)arglist[2], arglist[3],
+							 ARGS_IN_ARRAY, arglist + 4, 0));
 }
 
 struct starpu_task *fstarpu_mpi_task_build(void **arglist)

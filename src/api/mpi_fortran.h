@@ -31,6 +31,8 @@ int fstarpu_mpi_comm_register(MPI_Fint comm);
 MPI_Fint fstarpu_mpi_world_comm(void);
 int fstarpu_mpi_barrier(MPI_Fint comm);
 int fstarpu_mpi_wait_for_all(MPI_Fint comm);
+int fstarpu_mpi_wait_for_all_in_ctx(MPI_Fint comm, int sched_ctx);
+int fstarpu_mpi_shutdown_comm(MPI_Fint comm);
 
 void fstarpu_mpi_data_register_comm(starpu_data_handle_t handle, int64_t tag, int rank,
 				    MPI_Fint comm);
@@ -44,6 +46,12 @@ void fstarpu_mpi_get_data_on_node_detached(MPI_Fint comm, starpu_data_handle_t h
 					   void *arg);
 void fstarpu_mpi_get_data_on_all_nodes_detached(MPI_Fint comm,
 						starpu_data_handle_t handle);
+int fstarpu_mpi_data_cpy(starpu_data_handle_t dst, starpu_data_handle_t src,
+			 MPI_Fint comm, int asynchronous, fortran_callback callback,
+			 void *arg);
+int fstarpu_mpi_data_cpy_priority(starpu_data_handle_t dst, starpu_data_handle_t src,
+				  MPI_Fint comm, int asynchronous,
+				  fortran_callback callback, void *arg, int prio);
 void fstarpu_mpi_cache_flush(MPI_Fint comm, starpu_data_handle_t handle);
 void fstarpu_mpi_cache_flush_all_data(MPI_Fint comm);
 
@@ -62,6 +70,8 @@ int fstarpu_mpi_send_prio(starpu_data_handle_t handle, int dst, int64_t tag, int
 			  MPI_Fint comm);
 int fstarpu_mpi_recv(starpu_data_handle_t handle, int src, int64_t tag, MPI_Fint comm,
 		     MPI_Status *status);
+int fstarpu_mpi_recv_prio(starpu_data_handle_t handle, int src, int64_t tag, int prio,
+			  MPI_Fint comm, MPI_Status *status);
 int fstarpu_mpi_isend_detached(starpu_data_handle_t handle, int dst, int64_t tag,
 			       MPI_Fint comm, fortran_callback callback, void *arg);
 int fstarpu_mpi_isend_detached_prio(starpu_data_handle_t handle, int dst, int64_t tag,
@@ -74,6 +84,9 @@ int fstarpu_mpi_issend_detached_prio(starpu_data_handle_t handle, int dst, int64
 				     void *arg);
 int fstarpu_mpi_irecv_detached(starpu_data_handle_t handle, int src, int64_t tag,
 			       MPI_Fint comm, fortran_callback callback, void *arg);
+int fstarpu_mpi_irecv_detached_prio(starpu_data_handle_t handle, int src, int64_t tag,
+				    int prio, MPI_Fint comm, fortran_callback callback,
+				    void *arg);
 int fstarpu_mpi_irecv_detached_sequential_consistency(starpu_data_handle_t handle,
 						      int src, int64_t tag, MPI_Fint comm,
 						      fortran_callback callback,
@@ -116,6 +129,8 @@ void fstarpu_mpi_comm_stats_disable(void);
 
 /* arglist: the address of a communicator, a codelet, then as fstarpu_task_insert(). */
 void fstarpu_mpi_task_insert(void **arglist);
+/* arglist: communicator and codelet, the number of ranks and their array by address. */
+void fstarpu_mpi_tasks_insert(void **arglist);
 struct starpu_task *fstarpu_mpi_task_build(void **arglist);
 void fstarpu_mpi_task_post_build(void **arglist);
 

@@ -116,7 +116,7 @@ static const char *name_of(const struct starpu_task *task)
 static int is_exchange_needed(const struct mpi *mpi, const struct exchange *exchange)
 {
 	for (int i = 0; i < exchange->ndata; i++)
-		if (plan_writes(exchange->data[i].mode) ||
+		if (plan_replaces(exchange->data[i].mode) ||
 		    (exchange->data[i].mode & (STARPU_REDUX | STARPU_MPI_REDUX)))
 			return 1;
 	return !mpi->cache.is_on;
@@ -217,20 +217,27 @@ int starpu_mpi_exchange_data_after_execution(
 	return starpu_mpi_task_exchange_data_after_execution(comm, &descr, 1, params);
 }
 
+static void set_hook(void (*hook)(struct starpu_task *task))
+{
+	struct mpi *mpi = api_mpi_or_null();
+
+	mpi_lasting_of(lasting_get())->hook = hook;
+	if (mpi)
+		mpi->insertion.hook = hook;
+}
+
 int starpu_mpi_pre_submit_hook_register(void (*f)(struct starpu_task *))
 {
-	struct mpi *mpi = api_mpi(__func__);
-
-	if (mpi->insertion.hook)
-		orr_complain(mpi->rank, "%s: the hook registered before is replaced",
+	if (mpi_lasting_of(lasting_get())->hook)
+		orr_complain(api_rank(), "%s: the hook registered before is replaced",
 			     __func__);
-	mpi->insertion.hook = f;
+	set_hook(f);
 	return 0;
 }
 
 int starpu_mpi_pre_submit_hook_unregister(void)
 {
-	api_mpi(__func__)->insertion.hook = NULL;
+	set_hook(NULL);
 	return 0;
 }
 
@@ -244,8 +251,13 @@ static struct policies *policies_now(void)
 int starpu_mpi_node_selection_register_policy(
 	starpu_mpi_select_node_policy_func_t policy_func)
 {
-	int policy = policy_add(policies_now(), policy_func);
+	int policy;
 
+	if (!policy_func)
+		orr_die(api_rank(),
+			"%s: the function is NULL; give one that returns a rank",
+			__func__);
+	policy = policy_add(policies_now(), policy_func);
 	if (policy < 0)
 		orr_die(api_rank(),
 			"%s: %d policies are registered already, which is the limit; "

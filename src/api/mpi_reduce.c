@@ -54,7 +54,13 @@ int starpu_mpi_redux_data_prio_tree(MPI_Comm comm, starpu_data_handle_t data_han
 char *starpu_mpi_data_get_redux_map(starpu_data_handle_t handle)
 {
 	struct mpi *mpi = api_mpi(__func__);
+	char text[128];
 
 	api_check_handle(mpi->node, __func__, handle);
+	if (!(data_flags(handle) & DATUM_MPI))
+		orr_die(mpi->rank,
+			"%s: %s has neither tag nor owner; call "
+			"starpu_mpi_data_register() first",
+			__func__, data_describe(handle, text, sizeof(text)));
 	return reduce_map(mpi, handle);
 }

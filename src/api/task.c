@@ -144,6 +144,20 @@ void starpu_task_set_destroy(struct starpu_task *task)
 	task_set_destroy(task);
 }
 
+/* Of elements for the buffers of the task; NULL when the task has none. */
+static void *copy_of_array(const struct starpu_task *task, const void *array,
+			   size_t bytes)
+{
+	size_t n = task->cl ? STARPU_TASK_GET_NBUFFERS(task) : (size_t)task->nbuffers;
+	void *copy;
+
+	if (!array)
+		return NULL;
+	copy = orr_alloc((n + 1) * bytes);
+	memcpy(copy, array, n * bytes);
+	return copy;
+}
+
 struct starpu_task *starpu_task_dup(struct starpu_task *task)
 {
 	api_given(__func__, "task", task);
@@ -162,18 +176,10 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task)
 	copy->profiling_info = NULL;
 	copy->bundle = NULL;
 	copy->dyn_interfaces = NULL;
-	if (task->dyn_handles) {
-		size_t n = STARPU_TASK_GET_NBUFFERS(task);
-
-		copy->dyn_handles = orr_alloc(n * sizeof(*copy->dyn_handles));
-		memcpy(copy->dyn_handles, task->dyn_handles,
-		       n * sizeof(*copy->dyn_handles));
-		if (task->dyn_modes) {
-			copy->dyn_modes = orr_alloc(n * sizeof(*copy->dyn_modes));
-			memcpy(copy->dyn_modes, task->dyn_modes,
-			       n * sizeof(*copy->dyn_modes));
-		}
-	}
+	copy->dyn_handles =
+		copy_of_array(task, task->dyn_handles, sizeof(*task->dyn_handles));
+	copy->dyn_modes = copy_of_array(task, task->dyn_modes, sizeof(*task->dyn_modes));
+	copy->dyn_nodes = copy_of_array(task, task->dyn_nodes, sizeof(*task->dyn_nodes));
 	return copy;
 }
 

@@ -45,6 +45,28 @@ static void check_tag(struct mpi *mpi, starpu_data_handle_t handle, const char *
 		what, data_describe(handle, text, sizeof(text)));
 }
 
+/* Owners are ranks of the communicator of the call, whatever the data were registered
+ * with. */
+__attribute__((noreturn)) static void die_beyond(struct mpi *mpi, const struct post *post)
+{
+	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
+	char buffer[128];
+	const char *text = data_describe(post->handle, buffer, sizeof(buffer));
+
+	if (post->peer < comm->size)
+		orr_die(mpi->rank,
+			"%s: rank %d of the communicator, which %s %s, is not in the one "
+			"given at init: initialise with a communicator of all that "
+			"exchange data",
+			post->what, post->peer,
+			post->kind == REQUEST_SEND ? "is to get" : "is to send", text);
+	orr_die(mpi->rank,
+		"%s: rank %d, the owner of %s, does not exist: expected 0 to %d, the "
+		"ranks of the communicator that is given; give the one that the data "
+		"were registered with",
+		post->what, post->peer, text, comm->size - 1);
+}
+
 struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to)
 {
 	const struct mpi_comm *comm = comm_at(&mpi->comms, post->comm);
@@ -52,13 +74,9 @@ struct request *insert_post(struct mpi *mpi, struct post *post, int from, int to
 
 	post->kind = from == comm->rank ? REQUEST_SEND : REQUEST_RECEIVE;
 	post->peer = post->kind == REQUEST_SEND ? to : from;
-	net_peer = comm_net_rank(comm, post->peer);
+	net_peer = post->peer < comm->size ? comm_net_rank(comm, post->peer) : -1;
 	if (net_peer < 0)
-		orr_die(mpi->rank,
-			"%s: a transfer with rank %d of the communicator, which is not "
-			"in the one given at init: give starpu_mpi_init_conf() one with "
-			"all ranks that own data or execute tasks",
-			post->what, post->peer);
+		die_beyond(mpi, post);
 	post->ordinal = insert_ordinal(mpi, net_peer, post->kind);
 	return engine_post(mpi, post);
 }
@@ -364,7 +382,7 @@ static void forget_copies(const struct insert *insert)
 
 	for (int i = 0, n = insert->task->ndata; i < n; i++) {
 		/* It has no mode where the handle is NULL. */
-		if (!plan_writes(insert->uses[i].mode) ||
+		if (!plan_replaces(insert->uses[i].mode) ||
 		    !(data[i].handle->flags & noted))
 			continue;
 		cache_clear(mpi, data[i].handle);
@@ -388,6 +406,19 @@ static void move_after(const struct insert *insert)
 	/* Most often the owner of all that is written executes. */
 	if (insert->place != insert->task->executor)
 		write_back(insert);
+	forget_copies(insert);
+}
+
+/* No worker executes it, which only this rank knows: others go on as if it had.  What it
+ * would have updated goes home as it is, and the account stays the same on all ranks. */
+static void move_after_refused(const struct insert *insert)
+{
+	const struct exchange *task = insert->task;
+	int nmoves = plan_after(insert->moves, insert->uses, task->ndata, task->executor);
+
+	for (int i = 0; i < nmoves; i++)
+		if (plan_reads(insert->uses[insert->moves[i].use].mode))
+			insert_transfer(insert, &insert->moves[i]);
 	forget_copies(insert);
 }
 
@@ -519,6 +550,8 @@ static int run_phases(struct insert *insert, struct starpu_codelet *cl, va_list 
 		ret = insert_submit(mpi, *task);
 	if (ret == 0 && (phases & PHASE_AFTER))
 		move_after(insert);
+	else if (phases & PHASE_AFTER)
+		move_after_refused(insert);
 	return ret;
 }
 
@@ -529,7 +562,7 @@ static void note_owed(const struct insert *insert, int sign)
 	int n = 0;
 
 	for (int i = 0; i < insert->task->ndata; i++)
-		n += plan_writes(insert->uses[i].mode) &&
+		n += plan_replaces(insert->uses[i].mode) &&
 		     (insert->uses[i].owner == insert->me || executes_here(insert));
 	if (n == 0)
 		return;

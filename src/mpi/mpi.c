@@ -131,6 +131,7 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	tally_open(mpi);
 	reduce_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
+	mpi->insertion.hook = mpi->lasting->hook;
 	policies_begin(&mpi->lasting->policies);
 	set_behaviour(mpi, knobs);
 	return mpi;

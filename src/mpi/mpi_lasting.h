@@ -5,8 +5,8 @@
 
 /*
  * mpi_lasting.h - what the application sets and asks of the MPI layer while that is
- * not open; see core/lasting.h.  Policies and tags handed out are the program's, not
- * a life's.
+ * not open; see core/lasting.h.  Policies, tags handed out and the hook are the
+ * program's, not a life's.
  */
 #include "core/lasting.h"
 #include "mpi/datatype.h"
@@ -20,6 +20,7 @@ struct mpi_lasting {
 	struct policies policies;
 	struct tag_ranges tags;
 	struct datatypes datatypes;
+	void (*hook)(struct starpu_task *task); /* see insertion.hook */
 };
 
 /* Those of the rank that lasting belongs to. */

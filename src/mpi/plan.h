@@ -71,6 +71,12 @@ static inline int plan_writes(unsigned mode)
 	return (mode & STARPU_W) && !(mode & STARPU_MPI_REDUX);
 }
 
+/* The same for what no other rank executes with the same result. */
+static inline int plan_replaces(unsigned mode)
+{
+	return plan_writes(mode) && !(mode & STARPU_MPI_SAME);
+}
+
 /* Does the datum of another rank matter to who executes? */
 static inline int plan_is_remote(const struct plan_use *use, int executor)
 {
@@ -104,7 +110,7 @@ static inline int plan_after(struct plan_move *moves, const struct plan_use *use
 	int n = 0;
 
 	for (int i = 0; i < nuses; i++)
-		if (plan_writes(uses[i].mode) && plan_is_remote(&uses[i], executor))
+		if (plan_replaces(uses[i].mode) && plan_is_remote(&uses[i], executor))
 			moves[n++] = (struct plan_move){i, executor, uses[i].owner};
 	return n;
 }

@@ -132,6 +132,10 @@ void reduce_note(struct mpi *mpi, int comm, starpu_data_handle_t handle, int exe
 		die(mpi, handle, what,
 		    "the data has no owner; call starpu_mpi_data_register() with a rank, "
 		    "on all ranks");
+	if (handle->owner >= comm_at(&mpi->comms, comm)->size)
+		die(mpi, handle, what,
+		    "its owner is not in the communicator that is given; give the one "
+		    "that the data were registered with");
 	contributors = find(mpi, handle);
 	if (!contributors)
 		contributors = begin(mpi, comm, handle);

@@ -218,26 +218,61 @@ static void null_handles_are_passed_over(void)
 	stop();
 }
 
-static void no_worker_is_told_to_the_executor(void)
+static struct starpu_codelet gpu_only = {.where = STARPU_CUDA,
+					 .cuda_funcs = {add_cpu},
+					 .nbuffers = 1,
+					 .modes = {STARPU_RW},
+					 .name = "gpu_only"};
+
+static void start_without_gpu(void)
 {
-	static struct starpu_codelet gpu_only = {.where = STARPU_CUDA,
-						 .cuda_funcs = {add_cpu},
-						 .nbuffers = 1,
-						 .modes = {STARPU_RW},
-						 .name = "gpu_only"};
 	struct starpu_conf conf;
-	long x = 0;
-	starpu_data_handle_t handle;
 
 	starpu_conf_init(&conf);
 	conf.ncpus = 1;
 	conf.ncuda = 0;
 	conf.precedence_over_environment_variables = 1;
 	CLAIM_EQ(starpu_mpi_init_conf(NULL, NULL, 0, WORLD, &conf), 0);
+	nruns = 0;
+}
+
+static void no_worker_is_told_to_the_executor(void)
+{
+	long x = 0;
+	starpu_data_handle_t handle;
+
+	start_without_gpu();
 	handle = distributed(&x, 0, 1);
 	CLAIM_EQ(starpu_mpi_task_insert(WORLD, &gpu_only, STARPU_RW, handle, 0),
 		 RANK == 1 ? -ENODEV : 0);
 	starpu_data_unregister(handle);
+	stop();
+}
+
+/* Only one rank knows that the task does not run: all agree on who holds what after it.
+ */
+static void refused_tasks_change_nothing(void)
+{
+	long x = RANK == 0 ? 5 : 0;
+	starpu_data_handle_t handle;
+
+	start_without_gpu();
+	handle = distributed(&x, 0, 0);
+	starpu_mpi_get_data_on_node_detached(WORLD, handle, 1, NULL, NULL);
+	CLAIM_EQ(starpu_mpi_task_insert(WORLD, &gpu_only, STARPU_RW, handle, 0),
+		 RANK == 0 ? -ENODEV : 0);
+	CLAIM_EQ(starpu_mpi_get_data_on_node(WORLD, handle, 1), 0);
+	if (RANK < 2)
+		CLAIM_EQ(value_here(handle), 5);
+	/* Elsewhere than on the owner. */
+	CLAIM_EQ(starpu_mpi_task_insert(WORLD, &gpu_only, STARPU_RW, handle,
+					STARPU_EXECUTE_ON_NODE, 1, 0),
+		 RANK == 1 ? -ENODEV : 0);
+	CLAIM_EQ(starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handle,
+					STARPU_EXECUTE_ON_NODE, 1, 0),
+		 0);
+	starpu_data_unregister(handle);
+	CLAIM_EQ(x, RANK == 0 ? 6 : 0);
 	stop();
 }
 
@@ -513,11 +548,14 @@ static void hook_sees_own_tasks(void)
 	long x[2] = {0, 0};
 	starpu_data_handle_t handles[2];
 
+	/* It is the program's: given before, and kept over lives. */
+	starpu_mpi_pre_submit_hook_register(note_task);
+	start();
+	stop();
 	start();
 	nhooked = 0;
 	for (int i = 0; i < 2; i++)
 		handles[i] = distributed(&x[i], i, i);
-	starpu_mpi_pre_submit_hook_register(note_task);
 	for (int i = 0; i < 10; i++)
 		starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handles[i % 2], 0);
 	starpu_mpi_pre_submit_hook_unregister();
@@ -606,6 +644,7 @@ static const struct claim claims[] = {
 	{"policies choose the rank", policies_decide},
 	{"handles may be NULL where they do not matter", null_handles_are_passed_over},
 	{"only the executing rank misses a worker", no_worker_is_told_to_the_executor},
+	{"refused tasks change nothing", refused_tasks_change_nothing},
 	{"what was read is not sent again", copies_are_kept},
 	{"without cache everything is sent each time", without_cache_all_travels},
 	{"data of STARPU_MPI_PER_NODE stay", private_data_stay},

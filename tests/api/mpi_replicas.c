@@ -72,6 +72,50 @@ static void replicas_need_no_cache(void)
 	stop();
 }
 
+/* One rank after the other writes the same, in all ways to insert a task: nothing
+ * travels, and all keep what they have until somebody writes alone. */
+static void same_results_are_kept(void)
+{
+	const enum starpu_data_access_mode alike = STARPU_RW | STARPU_MPI_SAME;
+	struct starpu_mpi_task_exchange_params params = {.xrank = claim_size - 1};
+	long x = RANK == 0 ? 5 : 0;
+	struct starpu_data_descr descr;
+	starpu_data_handle_t handle;
+	struct starpu_task *task;
+
+	start();
+	handle = distributed(&x, 1, 0);
+	starpu_mpi_get_data_on_all_nodes_detached(WORLD, handle);
+	count_bytes();
+	descr = (struct starpu_data_descr){.handle = handle, .mode = alike};
+	for (int i = 0; i < claim_size; i++) {
+		starpu_mpi_task_insert(WORLD, &add, alike, handle, STARPU_EXECUTE_ON_NODE,
+				       i, 0);
+		starpu_mpi_task_insert(WORLD, &add, STARPU_DATA_MODE_ARRAY, &descr, 1,
+				       STARPU_EXECUTE_ON_NODE, i, 0);
+		task = starpu_mpi_task_build(WORLD, &add, alike, handle,
+					     STARPU_EXECUTE_ON_NODE, i, 0);
+		if (task)
+			CLAIM_EQ(starpu_task_submit(task), 0);
+		starpu_mpi_task_post_build(WORLD, &add, alike, handle,
+					   STARPU_EXECUTE_ON_NODE, i, 0);
+	}
+	starpu_mpi_exchange_data_before_execution(WORLD, handle, alike, &params);
+	CLAIM_EQ(params.exchange_needed, 0);
+	starpu_mpi_exchange_data_after_execution(WORLD, handle, alike, params);
+	CLAIM_EQ(bytes_sent(), 0);
+	CLAIM_EQ(nruns, 3);
+	CLAIM_EQ(value_here(handle), 8);
+	CLAIM_EQ(starpu_mpi_cached_receive(handle), RANK != 0);
+	starpu_mpi_task_insert(WORLD, &add, STARPU_RW, handle, 0);
+	CLAIM_EQ(starpu_mpi_cached_receive(handle), 0);
+	starpu_mpi_get_data_on_node_detached(WORLD, handle, 1, NULL, NULL);
+	CLAIM_EQ(bytes_sent(), RANK == 0 ? sizeof(long) : 0);
+	starpu_data_unregister(handle);
+	CLAIM_EQ(x, RANK == 0 ? 9 : 0);
+	stop();
+}
+
 /* ---- who sends ------------------------------------------------------- */
 
 /* From rank to rank, each from the one before; the last rank asks. */
@@ -178,6 +222,7 @@ static void a_context_is_waited_for(void)
 static const struct claim claims[] = {
 	{"several ranks execute a task", replicas_execute},
 	{"several ranks need no cache", replicas_need_no_cache},
+	{"what ranks write alike is kept", same_results_are_kept},
 	{"sources pass values on", sources_pass_values_on},
 	{"sources need no cache", sources_need_no_cache},
 	{"tasks of a context are waited for", a_context_is_waited_for},

@@ -497,6 +497,27 @@ static void few_tasks_at_a_time_are_enough(void)
 	starpu_shutdown();
 }
 
+/* A copy has modes of its own, where the call changed the codelet's. */
+static void copies_have_their_modes(void)
+{
+	long x[NVALUES] = {1};
+	struct starpu_task *task, *copy;
+	starpu_data_handle_t h;
+
+	start(2);
+	h = reduced(x);
+	task = starpu_task_build(&update, STARPU_REDUX, h, STARPU_CL_ARGS_NFREE,
+				 (void *)(intptr_t)5, (size_t)0, 0);
+	copy = starpu_task_dup(task);
+	CLAIM(task->dyn_modes != NULL && copy->dyn_modes != task->dyn_modes);
+	CLAIM_EQ(STARPU_TASK_GET_MODE(copy, 0), STARPU_REDUX);
+	CLAIM_EQ(starpu_task_submit(task), 0);
+	CLAIM_EQ(starpu_task_submit(copy), 0);
+	starpu_data_unregister(h);
+	CLAIM_EQ(x[0], 1 + 5 + 5);
+	starpu_shutdown();
+}
+
 int main(void)
 {
 	static const struct claim claims[] = {
@@ -510,6 +531,7 @@ int main(void)
 		{"what nobody wrote is neutral", what_nobody_wrote_is_neutral},
 		{"one task contributes to many", one_task_contributes_to_many},
 		{"modes come from the call", modes_come_from_the_call},
+		{"copies have their modes", copies_have_their_modes},
 		{"arguments reach the codelets", arguments_reach_the_codelets},
 		{"out of order they update", out_of_order_they_update},
 		{"modes of the methods are completed",

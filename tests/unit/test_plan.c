@@ -44,11 +44,9 @@ static unsigned mode_of(const char *text)
 	static const struct {
 		const char *text;
 		unsigned mode;
-	} modes[] = {{"RW:", STARPU_RW},
-		     {"R:", STARPU_R},
-		     {"W:", STARPU_W},
-		     {"S:", STARPU_SCRATCH},
-		     {"X:", STARPU_REDUX}};
+	} modes[] = {{"RW:", STARPU_RW},   {"R:", STARPU_R},
+		     {"W:", STARPU_W},     {"S:", STARPU_SCRATCH},
+		     {"X:", STARPU_REDUX}, {"E:", STARPU_RW | STARPU_MPI_SAME}};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
 		if (strncmp(text, modes[i].text, strlen(modes[i].text)) == 0)
@@ -153,7 +151,8 @@ static void play_line(struct player *player, const struct line *line, char *text
 		add_word(text, "|");
 	add_moves(text, line, moves, nmoves);
 	for (int i = 0; i < line->nuses; i++)
-		if (line->uses[i].mode & (STARPU_W | STARPU_REDUX))
+		if (plan_replaces(line->uses[i].mode) ||
+		    (line->uses[i].mode & STARPU_REDUX))
 			player->holders[(int)line->data[i]] = 0;
 }
 

@@ -144,6 +144,50 @@ static void arrays_of_places(void **state)
 	close_with(5);
 }
 
+/* The task's own, instead of the codelet's; and those of the codelet again. */
+static void tasks_have_places(void **state)
+{
+	int places[STARPU_NMAXBUFS + 1];
+	struct starpu_data_descr descrs[STARPU_NMAXBUFS + 1];
+	struct starpu_codelet many = {.cuda_funcs = {add_one},
+				      .nbuffers = STARPU_VARIABLE_NBUFFERS};
+	struct starpu_task *task, *copy;
+
+	(void)state;
+	open_with(STARPU_SPECIFIC_NODE_CPU);
+	places[0] = 2;
+	assert_int_equal(starpu_task_insert(&cl, STARPU_RW, handle, STARPU_NODE_ARRAY,
+					    places, 1, STARPU_EXECUTE_ON_WORKER, 0, 0),
+			 0);
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	assert_int_equal(seen_in[0], 2);
+	run();
+	assert_int_equal(seen_in[0], 0);
+	task = starpu_task_build(&cl, STARPU_RW, handle, STARPU_EXECUTE_ON_WORKER, 0, 0);
+	assert_int_equal(STARPU_TASK_GET_NODE(task, 0), STARPU_SPECIFIC_NODE_CPU);
+	STARPU_TASK_SET_NODE(task, 1, 0);
+	task->specific_nodes = 1;
+	assert_int_equal(STARPU_TASK_GET_NODE(task, 0), 1);
+	assert_int_equal(starpu_task_submit(task), 0);
+	assert_int_equal(starpu_task_wait_for_all(), 0);
+	assert_int_equal(seen_in[0], 1);
+	/* More than there is room for in a task. */
+	for (int i = 0; i <= STARPU_NMAXBUFS; i++) {
+		places[i] = STARPU_SPECIFIC_NODE_NONE;
+		descrs[i] = (struct starpu_data_descr){handle, STARPU_R};
+	}
+	places[0] = 2;
+	task = starpu_task_build(&many, STARPU_NODE_ARRAY, places, STARPU_NMAXBUFS + 1,
+				 STARPU_DATA_MODE_ARRAY, descrs, STARPU_NMAXBUFS + 1,
+				 STARPU_EXECUTE_ON_WORKER, 0, 0);
+	copy = starpu_task_dup(task);
+	assert_int_equal(STARPU_TASK_GET_NODE(copy, STARPU_NMAXBUFS),
+			 STARPU_SPECIFIC_NODE_NONE);
+	starpu_task_destroy(copy);
+	starpu_task_destroy(task);
+	close_with(8);
+}
+
 /* One datum twice: it lies where its first buffer is to. */
 static void twice_is_once(void **state)
 {
@@ -201,6 +245,7 @@ int main(void)
 		cmocka_unit_test(local_or_cpu_stays_local),
 		cmocka_unit_test(none_is_nowhere),
 		cmocka_unit_test(arrays_of_places),
+		cmocka_unit_test(tasks_have_places),
 		cmocka_unit_test(twice_is_once),
 		cmocka_unit_test(schedulers_know),
 	};

@@ -397,6 +397,16 @@ SPREAD = [
     spread("world_owner_in_half", r"task add shall execute on rank 3, the owner of argument 0 "
            r"\(data with tag 1 \(v8\)\)", r"expected 0 to 1, the ranks of the communicator", nranks=4),
     spread("rank_set_beyond", r"data_set_rank: rank 7 does not exist", r"expected 0 to 1"),
+    spread("world_data_read_in_half", r"reads: rank 3, the owner of data with tag 1 \(v8\), does "
+           r"not exist: expected 0 to 1", nranks=4),
+    spread("world_data_fetched_in_half", r"get_data_on_node_detached: rank 3, the owner of data "
+           r"with tag 1 \(v8\), does not exist: expected 0 to 1", nranks=4),
+    spread("world_data_reduced_in_half", r"a reduction of data with tag 1 \(v8\): its owner is not "
+           r"in the communicator", nranks=4),
+    spread("policy_of_null", r"register_policy: the function is NULL"),
+    spread("map_of_unregistered", r"get_redux_map: .* has neither tag nor owner"),
+    spread("nodes_too_many", r'task "add": STARPU_NODE_ARRAY gives 2 memory nodes, the '
+           r"argument list 1 handles: expected one for each"),
     spread("same_tag_too_soon", r"_data_register: tag 1 for handle", r"belongs to handle .* still: ",
            r"starpu_data_unregister_submit\(\), but tasks", r"call starpu_mpi_wait_for_all\(\) before"),
     spread("unregistered_by_one", r"task add, argument 0 \(data .*\): the handle was unregistered"),

@@ -568,6 +568,57 @@ static void same_tag_too_soon(void)
 	owned(&other_value, 1, 0);
 }
 
+/* Data of a rank of the world, read, fetched and contributed to in one of the halves. */
+static struct starpu_codelet reads = {.cpu_funcs = {nothing_cpu},
+				      .nbuffers = 1,
+				      .modes = {STARPU_R},
+				      .model = &starpu_perfmodel_nop,
+				      .name = "reads"};
+
+static void world_data_read_in_half(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 3);
+
+	starpu_mpi_task_insert(half(), &reads, STARPU_R, a, STARPU_EXECUTE_ON_NODE, 0, 0);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
+static void world_data_fetched_in_half(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 3);
+
+	starpu_mpi_get_data_on_all_nodes_detached(half(), a);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
+static void world_data_reduced_in_half(void)
+{
+	starpu_data_handle_t a = owned(&value, 1, 3);
+
+	starpu_mpi_task_insert(half(), &add, STARPU_MPI_REDUX, a, STARPU_EXECUTE_ON_NODE,
+			       0, 0);
+	starpu_mpi_wait_for_all(WORLD);
+}
+
+static void policy_of_null(void)
+{
+	starpu_mpi_node_selection_register_policy(NULL);
+}
+
+static void map_of_unregistered(void)
+{
+	starpu_mpi_data_get_redux_map(variable(&value));
+}
+
+/* Two memories for one buffer. */
+static void nodes_too_many(void)
+{
+	int nodes[2] = {0, 0};
+
+	starpu_task_insert(&add, STARPU_RW, variable(&value), STARPU_NODE_ARRAY, nodes, 2,
+			   0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct scene scenes[] = {
@@ -611,6 +662,12 @@ int main(int argc, char **argv)
 		SCENE(exits_in_callback),
 		SCENE(rank_set_beyond),
 		SCENE(same_tag_too_soon),
+		SCENE(world_data_read_in_half),
+		SCENE(world_data_fetched_in_half),
+		SCENE(world_data_reduced_in_half),
+		SCENE(policy_of_null),
+		SCENE(map_of_unregistered),
+		SCENE(nodes_too_many),
 	};
 
 	return wrong_main(argc, argv, scenes, sizeof scenes / sizeof *scenes);

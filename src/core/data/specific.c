@@ -12,10 +12,11 @@ static void refuse(const struct job *job, int i, int wish) __attribute__((noretu
 static void refuse(const struct job *job, int i, int wish)
 {
 	orr_die(job->node->rank,
-		"task \"%s\": its codelet wants buffer %d in memory node %d; expected "
+		"task \"%s\": %s wants buffer %d in memory node %d; expected "
 		"STARPU_SPECIFIC_NODE_* or one of the %d memory nodes that is no disk, "
 		"see nodes[] of struct starpu_codelet",
-		task_name(job->task), i, wish, job->node->nmemories);
+		task_name(job->task), job->task->specific_nodes ? "it" : "its codelet", i,
+		wish, job->node->nmemories);
 }
 
 /* In the worker's memory if the value is there, else in main memory if it has one. */
@@ -31,12 +32,12 @@ static unsigned local_or_cpu(const struct access *access, unsigned memory)
 unsigned specific_memory(const struct job *job, int i, unsigned memory)
 {
 	const struct access *access = &job->accesses[i];
-	const struct starpu_codelet *cl = job->task->cl;
-	int wish;
+	const struct starpu_task *task = job->task;
+	int is_own = task->specific_nodes != 0, wish;
 
-	if (!cl->dyn_nodes && i >= STARPU_NMAXBUFS)
+	if (i >= STARPU_NMAXBUFS && !(is_own ? task->dyn_nodes : task->cl->dyn_nodes))
 		return memory;
-	wish = STARPU_CODELET_GET_NODE(cl, i);
+	wish = STARPU_TASK_GET_NODE(task, i);
 	/* A contribution is its worker's own. */
 	if (access->mode & STARPU_REDUX)
 		return memory;

@@ -4,8 +4,8 @@
 #define ORR_CORE_DATA_SPECIFIC_H
 
 /*
- * specific.h - buffers that a codelet wants in other memories than the worker's: its
- * specific_nodes and nodes[].
+ * specific.h - buffers that a task or its codelet wants in other memories than the
+ * worker's: specific_nodes and nodes[].
  */
 #include <limits.h>
 
@@ -17,12 +17,14 @@ enum { SPECIFIC_NOWHERE = UCHAR_MAX };
 
 static inline int specific_is(const struct job *job)
 {
-	return job->task && job->task->cl && job->task->cl->specific_nodes;
+	const struct starpu_task *task = job->task;
+
+	return task && task->cl && (task->specific_nodes || task->cl->specific_nodes);
 }
 
 /*
  * Where the job's i-th buffer is to be while a worker with that memory runs it, or
- * SPECIFIC_NOWHERE.  Ends the program when the codelet says nonsense.  Of those that are
+ * SPECIFIC_NOWHERE.  Ends the program when they say nonsense.  Of those that are
  * wherever the value is the answer is a guess while it moves.
  */
 unsigned specific_memory(const struct job *job, int i, unsigned memory);

@@ -16,14 +16,14 @@ enum { KEY_MAX = STARPU_SHIFTED_MODE_MAX >> STARPU_MODE_SHIFT };
 
 /* See args_operands(). */
 static const char key_operands[KEY_MAX][3] = {
-	[1] = "pz",  [2] = "p",   [3] = "pp",  [4] = "p",  [10] = "l", [11] = "i",
-	[12] = "d",  [13] = "u",  [14] = "p",  [15] = "p", [16] = "p", [17] = "p",
-	[18] = "i",  [19] = "l",  [20] = "l",  [21] = "u", [22] = "u", [24] = "p",
-	[25] = "pz", [26] = "pz", [27] = "up", [28] = "i", [29] = "p", [30] = "i",
-	[31] = "up", [32] = "i",  [33] = "up", [34] = "u", [35] = "p", [36] = "u",
-	[37] = "p",  [38] = "pp", [39] = "p",  [40] = "p", [41] = "p", [42] = "p",
-	[43] = "p",  [44] = "i",  [45] = "p",  [46] = "p", [47] = "p", [48] = "p",
-	[49] = "p",  [50] = "p",  [51] = "p",
+	[1] = "pz",  [2] = "p",   [3] = "pp",  [4] = "p",   [10] = "l", [11] = "i",
+	[12] = "d",  [13] = "u",  [14] = "p",  [15] = "p",  [16] = "p", [17] = "p",
+	[18] = "i",  [19] = "l",  [20] = "l",  [21] = "u",  [22] = "u", [24] = "p",
+	[25] = "pz", [26] = "pz", [27] = "up", [28] = "i",  [29] = "p", [30] = "i",
+	[31] = "up", [32] = "i",  [33] = "up", [34] = "u",  [35] = "p", [36] = "u",
+	[37] = "p",  [38] = "pp", [39] = "p",  [40] = "p",  [41] = "p", [42] = "p",
+	[43] = "p",  [44] = "i",  [45] = "p",  [46] = "p",  [47] = "p", [48] = "p",
+	[49] = "p",  [50] = "p",  [51] = "p",  [52] = "pi",
 };
 
 void args_die_unknown_key(int rank, int key)
@@ -345,7 +345,7 @@ static void settle_mode(struct starpu_codelet *cl, struct starpu_task *task, int
 			unsigned mode)
 {
 	/* What does not say how the datum is accessed. */
-	const unsigned ignored = STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
+	const unsigned ignored = ARGS_MPI_BITS | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
 				 STARPU_NOPLAN | STARPU_UNMAP,
 		       update = STARPU_RW | STARPU_COMMUTE;
 	unsigned known = STARPU_CODELET_GET_MODE(cl, i);
@@ -382,7 +382,7 @@ void args_add_buffer(struct starpu_codelet *cl, struct starpu_task *task, int *a
 
 	args_make_room(cl, task, allocated, i, 1);
 	STARPU_TASK_SET_HANDLE(task, handle, i);
-	mode &= ~(unsigned)STARPU_SSEND;
+	mode &= ~(unsigned)ARGS_MPI_BITS;
 	if (!modes_are_the_tasks(cl))
 		set_codelet_mode(cl, task, i, mode);
 	else if (task->dyn_modes)
@@ -399,6 +399,7 @@ struct build {
 	struct starpu_task *task;
 	struct starpu_codelet *cl;
 	int nbuffers, allocated;
+	int nnodes; /* of STARPU_NODE_ARRAY */
 	struct packer packer;
 	int has_cl_args;
 };
@@ -424,7 +425,7 @@ static void copy_array(struct build *build, const struct starpu_data_descr *arra
 
 	for (int i = 0; i < n; i++) {
 		handles[i] = array[i].handle;
-		modes[i] = array[i].mode & ~(unsigned)STARPU_SSEND;
+		modes[i] = array[i].mode & ~(unsigned)ARGS_MPI_BITS;
 	}
 	if (n > 0)
 		build->nbuffers += n;
@@ -452,6 +453,26 @@ static void add_array(struct build *build, int key, va_list *list)
 static void set_arg(void **arg, void *value)
 {
 	*arg = value;
+}
+
+/* The memories of the buffers, by their numbers. */
+static void set_nodes(struct build *build, const int *nodes, int n)
+{
+	struct starpu_task *task = build->task;
+
+	if (n > 0 ? !nodes : n < 0)
+		orr_die(build->node->rank,
+			"task_insert: STARPU_NODE_ARRAY is followed by %s and the number "
+			"%d; expected an array, and how many memory nodes it holds: one "
+			"for each buffer",
+			nodes ? "an array" : "NULL", n);
+	if (n > STARPU_NMAXBUFS)
+		task->dyn_nodes = orr_realloc(task->dyn_nodes,
+					      (size_t)n * sizeof(*task->dyn_nodes));
+	for (int i = 0; i < n; i++)
+		STARPU_TASK_SET_NODE(task, nodes[i], i);
+	task->specific_nodes = n > 0;
+	build->nnodes = n;
 }
 
 /* Keys that carry data, arguments or dependencies; 0 when key is none of them. */
@@ -498,6 +519,10 @@ static int fill_structure(struct build *build, int key, va_list *list)
 	case STARPU_TASK_WORKERIDS:
 		task->workerids_len = va_arg(*list, unsigned);
 		task->workerids = va_arg(*list, uint32_t *);
+		return 1;
+	case STARPU_NODE_ARRAY:
+		value = va_arg(*list, int *);
+		set_nodes(build, value, va_arg(*list, int));
 		return 1;
 	default:
 		return 0;
@@ -661,6 +686,11 @@ static int end_build(struct build *build)
 			"task \"%s\": incoherent number of buffers: the codelet has "
 			"nbuffers %d, the argument list gives %d handles",
 			task_name(task), cl->nbuffers, build->nbuffers);
+	if (task->specific_nodes && build->nnodes != build->nbuffers)
+		orr_die(build->node->rank,
+			"task \"%s\": STARPU_NODE_ARRAY gives %d memory nodes, the "
+			"argument list %d handles: expected one for each",
+			task_name(task), build->nnodes, build->nbuffers);
 	return 0;
 }
 

@@ -54,6 +54,9 @@ void args_end(struct arg_list *args);
 #define ARGS_ACCESS_BITS                                                                 \
 	(STARPU_R | STARPU_W | STARPU_SCRATCH | STARPU_REDUX | STARPU_MPI_REDUX)
 
+/* What a mode says of messages, and not of the access. */
+#define ARGS_MPI_BITS (STARPU_SSEND | STARPU_MPI_SAME)
+
 /* Is a key the mode of the handle that follows it? */
 static inline int args_is_access(int key)
 {

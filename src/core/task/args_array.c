@@ -17,6 +17,7 @@ static const char *operands_of(int rank, int key)
 		return "pz";
 	case STARPU_DATA_ARRAY:
 	case STARPU_DATA_MODE_ARRAY:
+	case STARPU_NODE_ARRAY:
 		return "pi";
 	case STARPU_TASK_DEPS_ARRAY:
 	case STARPU_TASK_END_DEPS_ARRAY:

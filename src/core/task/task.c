@@ -102,6 +102,7 @@ void task_destroy(struct starpu_task *task)
 	free(task->dyn_handles);
 	free(task->dyn_interfaces);
 	free(task->dyn_modes);
+	free(task->dyn_nodes);
 	if (!job || !job->block) {
 		if (job)
 			job_free(job);
@@ -154,8 +155,8 @@ static unsigned short reducing_mode(struct job *job, int i, unsigned mode)
 
 static unsigned short checked_mode(struct job *job, int i, unsigned mode)
 {
-	mode &= ~(unsigned)(STARPU_SSEND | STARPU_LOCALITY | STARPU_NOFOOTPRINT |
-			    STARPU_UNMAP);
+	mode &= ~(unsigned)(STARPU_SSEND | STARPU_MPI_SAME | STARPU_LOCALITY |
+			    STARPU_NOFOOTPRINT | STARPU_UNMAP);
 	if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
 		return reducing_mode(job, i, mode);
 	if (!(mode & (STARPU_RW | STARPU_SCRATCH)))
