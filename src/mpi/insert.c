@@ -56,8 +56,8 @@ __attribute__((noreturn)) static void die_beyond(struct mpi *mpi, const struct p
 	if (post->peer < comm->size)
 		orr_die(mpi->rank,
 			"%s: rank %d of the communicator, which %s %s, is not in the one "
-			"given at init: initialise with a communicator of all that "
-			"exchange data",
+			"given at init: give starpu_mpi_init_conf() one with all ranks "
+			"that own data or execute tasks",
 			post->what, post->peer,
 			post->kind == REQUEST_SEND ? "is to get" : "is to send", text);
 	orr_die(mpi->rank,
