@@ -17,7 +17,7 @@ enum { SPECIFIC_NOWHERE = UCHAR_MAX };
 
 static inline int specific_is(const struct job *job)
 {
-	return job->task && job->task->cl && job->task->cl->specific_nodes;
+	return job->is_specific;
 }
 
 /*
