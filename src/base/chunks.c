@@ -9,6 +9,7 @@
 /* A region begins with the words of its lines; those of the words themselves are free,
  * and the first is the link to the next region.  Without words a chunk has the link. */
 enum {
+	POPULATED_BYTES = 1 << 20,
 	WORDS_BYTES =
 		CHUNK_STORE_REGION_BYTES / CHUNK_STORE_LINE_BYTES * (int)sizeof(uint16_t),
 	CHUNKS_OF_WORDS = WORDS_BYTES / CHUNK_STORE_CHUNK_BYTES,
@@ -43,6 +44,16 @@ static void new_region(struct chunk_store *store)
 	munmap(base + skip + CHUNK_STORE_REGION_BYTES, CHUNK_STORE_REGION_BYTES - skip);
 }
 
+/* Of a store that has grown beyond its first region, small pages come many at a time,
+ * which takes half as long as when each is touched for the first time. */
+static void populate(const struct chunk_store *store)
+{
+	void *const *newest = store->regions;
+
+	if (!store->is_huge && *newest && (uintptr_t)store->fresh % POPULATED_BYTES == 0)
+		(void)madvise(store->fresh, POPULATED_BYTES, MADV_POPULATE_WRITE);
+}
+
 void *chunk_store_get(struct chunk_store *store)
 {
 	void **chunk = store->free_list;
@@ -53,6 +64,7 @@ void *chunk_store_get(struct chunk_store *store)
 	}
 	if (store->nfresh == 0)
 		new_region(store);
+	populate(store);
 	store->nfresh--;
 	store->fresh += CHUNK_STORE_CHUNK_BYTES;
 	return store->fresh - CHUNK_STORE_CHUNK_BYTES;

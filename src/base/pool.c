@@ -164,6 +164,13 @@ static size_t next_nobjects(const struct pool *pool)
 	return 2 * last * pool->object_bytes > CHUNK_STORE_CHUNK_BYTES ? last : 2 * last;
 }
 
+/* Nobody has seen the next one either. */
+static void expect_fresh(const struct pool *pool)
+{
+	for (size_t at = 0; at < pool->object_bytes; at += POOL_LINE)
+		__builtin_prefetch(pool->fresh + at, 1);
+}
+
 void *pool_refill(struct pool *pool)
 {
 	char *object;
@@ -178,7 +185,8 @@ void *pool_refill(struct pool *pool)
 	}
 	object = pool->fresh;
 	pool->fresh += pool->object_bytes;
-	pool->nfresh--;
+	if (--pool->nfresh > 0)
+		expect_fresh(pool);
 	return object;
 }
 

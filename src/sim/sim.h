@@ -32,6 +32,14 @@ struct looks {
 	int n;
 };
 
+/* A worker, and the job that it began with. */
+struct begun {
+	const struct sim_worker *worker;
+	const struct job *job;
+};
+
+enum { SIM_NBEGUN = 5 };
+
 /* Events of the date that is: they leave in the order in which they came, and nobody is
  * asked for their place among others. */
 struct due {
@@ -58,6 +66,8 @@ struct sim {
 	uintptr_t asking_page;
 	struct sim_rank *asking_rank;
 	struct heap calendar;
+	struct begun begun[SIM_NBEGUN]; /* a ring; see expect_begun() [workers.c] */
+	unsigned nbegun;
 	struct due due;      /* only in kernel context */
 	void *timer;         /* the armed kernel timer, or NULL */
 	double armed_s;      /* its date */

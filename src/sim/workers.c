@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/table.h"
@@ -44,6 +45,7 @@ struct sim_worker {
 	double end_s;                    /* it will */
 	double lent_until_s;             /* its core is another thread's */
 	double spent_j, job_j;           /* by energy models: all of its tasks; job */
+	unsigned begun;                  /* of sim->nbegun: job */
 	int calls;                       /* the kernel is to be called at the end */
 	/* Of a worker that the application runs: the gate of its thread in
 	 * plat_worker_drive(), and does that end after one task? */
@@ -139,7 +141,7 @@ static void on_end(struct plat_timer *timer)
 
 	plat->sim->worker = worker;
 	worker->parked = 0;
-	if (job)
+	if (job && plat->sim->nbegun - sim_worker->begun <= 1)
 		deps_expect_ready(job);
 	if (sim_worker->calls) {
 		sim_worker->calls = 0;
@@ -233,6 +235,7 @@ void plat_workers_stop(struct plat *plat)
 		specifics_clear(plat->sim, &sim_worker->specifics);
 		calendar_remove(plat->sim, &sim_worker->step);
 	}
+	memset(plat->sim->begun, 0, sizeof(plat->sim->begun));
 	pool_free(&plat->workers);
 }
 
@@ -586,6 +589,29 @@ static double begin_s(const struct sim_worker *sim_worker, const struct knobs *k
 	return fmax(now_s + sim_worker->late_s, pcie_free_s(plat, worker->memory));
 }
 
+/*
+ * Of each job that begins, what its end will touch is brought into the cache in steps,
+ * each by what the one before brought: a step when the job begins, and one with each of
+ * the next jobs that do, of whatever worker.  So nobody waits in between, and most is
+ * there when the job ends.
+ */
+static void expect_begun(struct sim *sim, struct sim_worker *sim_worker, struct job *job)
+{
+	static void (*const steps[SIM_NBEGUN])(const struct job *job) = {
+		deps_expect_next, deps_expect_ready, deps_expect_next_job,
+		deps_expect_next_data, deps_expect_next_values};
+
+	sim_worker->begun = sim->nbegun;
+	sim->begun[sim->nbegun % SIM_NBEGUN] = (struct begun){sim_worker, job};
+	for (unsigned i = 0; i < SIM_NBEGUN; i++) {
+		const struct begun *begun = &sim->begun[(sim->nbegun - i) % SIM_NBEGUN];
+
+		if (begun->worker && (i == 0 || begun->worker->job == begun->job))
+			steps[i](begun->job);
+	}
+	sim->nbegun++;
+}
+
 static int execute(struct worker *worker, struct job *job)
 {
 	struct sim_worker *sim_worker = sim_worker_of(worker);
@@ -595,7 +621,7 @@ static int execute(struct worker *worker, struct job *job)
 	double seconds = 0;
 
 	ORR_ASSERT(!sim_worker->job);
-	deps_expect_next(job);
+	expect_begun(plat->sim, sim_worker, job);
 	sim_worker->calls = 0;
 	if (transaction_skips(job->task)) {
 		seconds = 0;

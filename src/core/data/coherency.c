@@ -444,7 +444,8 @@ static void step_eviction(struct copy_state *copy)
 		start_transfer(copy, to, TO_EVICT);
 		break;
 	case SPILL_WAITS:
-		copy->evict_waits = 1; /* A stale value is on its way there. */
+		/* A stale value is on its way there. */
+		copy->evict_waits = copy->datum->body->main.some_wait = 1;
 		break;
 	case SPILL_LINES:
 		spill_stand_in_line(to, copy);
@@ -461,6 +462,9 @@ static int resume_evictions(starpu_data_handle_t datum)
 {
 	int resumed = 0;
 
+	if (!datum->body->main.some_wait)
+		return 0;
+	datum->body->main.some_wait = 0;
 	for (int i = 0; i < datum->node->nmemories; i++) {
 		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 

@@ -20,6 +20,8 @@
  * the job's kind will be called.  Nothing is locked.
  */
 int coherency_fetch(struct job *job, unsigned memory);
+/* In a process of one thread: that may be called soon.  The values are near. */
+void coherency_expect(const struct job *job, unsigned memory);
 /* Its accesses are over: their copies may leave. */
 void coherency_unpin(struct job *job);
 /* Forget the value; free what the runtime allocated when release is set. */

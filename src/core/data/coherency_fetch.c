@@ -59,6 +59,11 @@ static void prepare_one(struct access *access, unsigned memory)
 	orr_unlock(&datum->lock);
 }
 
+static int is_booked(const struct node *node, unsigned memory)
+{
+	return node->memories[memory].is_booked;
+}
+
 /*
  * Of a large simulation most data have not been touched for long.  To wait for the first
  * line of one, then for the next that it names, and for those of another one after that
@@ -86,6 +91,20 @@ static void expect_all(const struct job *job, unsigned memory)
 			continue;
 		__builtin_prefetch(copies[i]->older, 1);
 		__builtin_prefetch(copies[i]->newer, 1);
+	}
+}
+
+void coherency_expect(const struct job *job, unsigned memory)
+{
+	int goes_home = is_booked(job->node, memory);
+
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct data_body *body = job->accesses[i].datum->body;
+
+		if (body && goes_home)
+			__builtin_prefetch(&body->main, 1);
+		else if (body)
+			__builtin_prefetch(body->index);
 	}
 }
 
@@ -134,11 +153,6 @@ static int fetch_there(struct access *access)
 		there = coherency_bring(access);
 	orr_unlock(&datum->lock);
 	return there;
-}
-
-static int is_booked(const struct node *node, unsigned memory)
-{
-	return node->memories[memory].is_booked;
 }
 
 /* 1 when all values are there. */

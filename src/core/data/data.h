@@ -81,6 +81,8 @@ struct copy_state {
 	unsigned char mapped;      /* its bytes are another one's: mapped.h */
 	unsigned char incoming;    /* a transfer to this copy is in flight */
 	unsigned char evict_waits; /* until a main memory can take the value */
+	/* In the first main memory's: evict_waits of some copy is set, or was. */
+	unsigned char some_wait;
 	unsigned char awaits_room; /* a passage (spill.h) stands in line for it */
 	/* Transfers from it, in flight, for which nobody waits: beside writers. */
 	unsigned char outgoing;

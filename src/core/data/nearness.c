@@ -41,14 +41,30 @@ static double come_s(starpu_data_handle_t datum, size_t bytes, uint64_t valid,
 	return routes_expected_s(node, from, to, bytes);
 }
 
+/* The same of the usual node, with one main memory and nothing mapped, for all memories
+ * of a set. */
+static void add_all_s(struct node *node, size_t bytes, uint64_t valid, uint64_t to,
+		      double seconds[NODE_MAX_MEMORIES])
+{
+	unsigned from = (unsigned)__builtin_ctzll(valid);
+
+	for (; to; to &= to - 1) {
+		unsigned memory = (unsigned)__builtin_ctzll(to);
+
+		seconds[memory] += routes_expected_s(node, from, memory, bytes);
+	}
+}
+
 void nearness_expected_s(struct job *job, uint64_t memories,
 			 double seconds[NODE_MAX_MEMORIES])
 {
+	struct node *node = job->node;
 	int is_specific = specific_is(job);
+	int is_usual = !is_specific && node->nmains == 1 && node->conf->enable_map <= 0;
 
 	for (uint64_t left = memories; left; left &= left - 1)
 		seconds[__builtin_ctzll(left)] = 0;
-	if (orr_load(&job->node->nmemories) == 1)
+	if (orr_load(&node->nmemories) == 1)
 		return;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
@@ -66,6 +82,10 @@ void nearness_expected_s(struct job *job, uint64_t memories,
 			data_glance(&body->promised);
 		left &= is_specific ? left : ~there;
 		bytes = left ? data_moved_bytes(access->datum) : 0;
+		if (is_usual) {
+			add_all_s(node, bytes, valid, left, seconds);
+			continue;
+		}
 		for (; left; left &= left - 1) {
 			unsigned memory = (unsigned)__builtin_ctzll(left);
 			unsigned to = is_specific ? place_of(job, i, memory) : memory;

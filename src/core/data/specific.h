@@ -17,9 +17,7 @@ enum { SPECIFIC_NOWHERE = UCHAR_MAX };
 
 static inline int specific_is(const struct job *job)
 {
-	const struct starpu_task *task = job->task;
-
-	return task && task->cl && (task->specific_nodes || task->cl->specific_nodes);
+	return job->is_specific;
 }
 
 /*

@@ -14,6 +14,7 @@
 #include "core/model/model_query.h"
 #include "core/model/model_store.h"
 #include "core/model/roofline.h"
+#include "core/task/task.h"
 #include "core/sched/teams.h"
 
 /* ---- What the model sees of a task ----------------------------------- */
@@ -369,6 +370,28 @@ int model_is_by_footprint(const struct starpu_perfmodel *model)
 
 /* ---- What was said of tasks of the same shape -------------------------- */
 
+/* What model_data_footprint() and size_of() depend on, mixed: of a model without
+ * functions of its own. */
+static uint64_t data_shape(struct starpu_task *task)
+{
+	const starpu_data_handle_t *handles = STARPU_TASK_GET_HANDLES(task);
+	const enum starpu_data_access_mode *modes = task_modes(task);
+	unsigned n = STARPU_TASK_GET_NBUFFERS(task);
+	uint64_t shape = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		starpu_data_handle_t handle = handles[i];
+		const struct starpu_data_interface_ops *ops = handle->ops;
+		uint64_t mine = 0;
+
+		if (!(modes[i] & STARPU_NOFOOTPRINT))
+			mine = (uint64_t)(unsigned)ops->interfaceid << 32 |
+			       (ops->footprint ? ops->footprint(handle) : 0);
+		shape = table_mix(shape ^ mine) + data_bytes(handle);
+	}
+	return shape;
+}
+
 /*
  * All that the estimate of a task depends on, besides the device: from when its turn has
  * come its data keep their sizes.  0: they may still change.
@@ -384,9 +407,7 @@ static uint64_t shape_of(const struct model_query *query)
 	if (job->shape)
 		return job->shape;
 	memcpy(&flops, &task->flops, sizeof(flops));
-	job->shape =
-		table_mix(model_data_footprint(task) + (flops << 32)) + size_of(query);
-	job->shape = table_mix(job->shape ^ flops) + roofline_element_bytes(task);
+	job->shape = table_mix(data_shape(task) ^ flops) + roofline_element_bytes(task);
 	return job->shape |= 1;
 }
 

@@ -4,7 +4,9 @@
 
 #include "base/check.h"
 #include "core/data/ahead.h"
+#include "core/data/coherency.h"
 #include "core/data/nearness.h"
+#include "core/task/deps.h"
 
 void line_init(struct line *line)
 {
@@ -39,17 +41,34 @@ static const struct job *head(const struct levels *levels)
 	return levels->n ? levels->level[levels->n - 1].first : NULL;
 }
 
-/* Jobs were pushed long ago: the next one comes into the cache, and the link of the one
- * behind it, by which that will be found. */
-static void expect_next(const struct job *job)
+/*
+ * Jobs were pushed long ago, and what one names is known when it is near.  So those
+ * behind the one that is popped come into the cache in steps, a step with each that is
+ * popped; the last one, line_expect(), is between two.  Of what is asked for all at once
+ * caches leave out a part.
+ */
+static void expect_next(const struct job *first)
 {
+	const struct job *next = first ? first->next : NULL;
+
+	if (first)
+		deps_bring_data(first);
+	if (!next)
+		return;
+	job_expect_data(next);
+	if (next->next)
+		job_expect(next->next);
+}
+
+void line_expect(const struct line *line, unsigned memory)
+{
+	const struct job *job = head(&line->levels);
+
 	if (!job)
 		return;
-	__builtin_prefetch(job->next, 1);
-	if (job->block == BLOCK_WHOLE)
-		job_expect_block(job);
-	else if (job->block)
+	if (job->block)
 		task_expect(job->task);
+	coherency_expect(job, memory);
 }
 
 static struct job *pop(struct line *line, int looks, unsigned memory)
@@ -102,8 +121,9 @@ static int bring(struct line *line, unsigned memory)
 			enum ahead_answer answer;
 
 			if (n++ == LINE_AHEAD) {
-				/* The next call looks at it. */
-				job_expect(job);
+				/* The next call looks at it, as a rule. */
+				if (job->node->machine->takes_turns)
+					expect_next(job);
 				return 0;
 			}
 			answer = ahead_bring(job, memory);

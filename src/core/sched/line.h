@@ -30,6 +30,9 @@ void line_free(struct line *line);
 void line_push(struct line *line, struct job *job, int priority);
 /* The first job, or NULL. */
 struct job *line_pop(struct line *line);
+/* In a process of one thread: soon the next one will be popped, for a worker with that
+ * memory. */
+void line_expect(const struct line *line, unsigned memory);
 /* Of those of the best priority the one that lacks the fewest bytes in memory; of many
  * only the oldest LINE_LOOKS are asked. */
 struct job *line_pop_readiest(struct line *line, unsigned memory);

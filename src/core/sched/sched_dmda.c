@@ -550,6 +550,8 @@ static void dmda_ended(struct sched *sched, struct worker *worker, struct job *j
 	struct dmda *dmda = dmda_of(sched);
 
 	(void)job;
+	if (sched->node->machine->takes_turns)
+		line_expect(&dmda->workers[worker->id].line, worker->memory);
 	if (dmda->workers[worker->id].running_until_s == 0)
 		return;
 	orr_lock(&dmda->lock);

@@ -127,9 +127,11 @@ static void grant_next(starpu_data_handle_t datum, struct data_body *body,
 		    (body->group || !may_open(body, access, kind, ready)))
 			break;
 		body->waiting = access->next;
-		/* Each was submitted long ago: while one joins, the next two come. */
-		__builtin_prefetch(access->next, 1);
+		/* Each was submitted long ago: while one joins, the next two come, and
+		 * the job of the next one. */
 		__builtin_prefetch(access->skips, 1);
+		if (access->next)
+			__builtin_prefetch(access->next->job, 1);
 		if (body->waiting_before == access)
 			body->waiting_before = NULL;
 		join(body, access, kind);
@@ -137,7 +139,9 @@ static void grant_next(starpu_data_handle_t datum, struct data_body *body,
 		expected = access->expected;
 		job = access->job;
 		job_satisfy(job, ready);
-		if (expected && ready->last == job)
+		/* Those that start after the first two come later: ready_run_all(). */
+		if (expected && ready->last == job &&
+		    (ready->first == job || ready->first->next == job))
 			job_expect_as(job, expected);
 	}
 }
@@ -521,6 +525,18 @@ void deps_unpend(starpu_data_handle_t datum)
 	tell_idle(datum, &idle);
 }
 
+void deps_expect_last(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct data_body *body = job->accesses[i].datum->body;
+
+		if (!body)
+			continue;
+		__builtin_prefetch(body->waiting_last, 1);
+		__builtin_prefetch(body->waiting_before, 1);
+	}
+}
+
 /* Who is first in line behind a writer; NULL: nobody, or it does not write. */
 static const struct access *behind(const struct access *access)
 {
@@ -544,15 +560,51 @@ void deps_expect_ready(const struct job *job)
 			continue;
 		__builtin_prefetch(next->next, 1);
 		__builtin_prefetch(next->skips, 1);
-		if (next->expected)
-			job_expect_as(next->job, next->expected);
+		__builtin_prefetch(next->job, 1);
+	}
+}
+
+/* Waits for nothing but the end of who holds what it is behind for. */
+static const struct job *is_ready_next(const struct access *access)
+{
+	const struct access *next = behind(access);
+
+	return next && next->job->missing == 1 ? next->job : NULL;
+}
+
+void deps_expect_next_job(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct job *next = is_ready_next(&job->accesses[i]);
+
+		if (next)
+			job_expect_as(next, job->accesses[i].expected);
+	}
+}
+
+void deps_expect_next_data(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct job *next = is_ready_next(&job->accesses[i]);
+
+		if (next)
+			job_expect_data(next);
+	}
+}
+
+void deps_expect_next_values(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++) {
+		const struct job *next = is_ready_next(&job->accesses[i]);
+
+		if (next)
+			deps_bring_data(next);
 	}
 }
 
 void deps_bring_data(const struct job *job)
 {
-	for (int i = 0; i < job->naccesses; i++)
-		__builtin_prefetch(job->accesses[i].datum);
+	job_expect_data(job);
 	for (int i = 0; i < job->naccesses; i++)
 		if (job->accesses[i].datum->body)
 			__builtin_prefetch(&job->accesses[i].datum->body->valid, 1);

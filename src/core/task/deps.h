@@ -41,12 +41,17 @@ void deps_merge(struct job *job);
 /*
  * In a process of one thread (machine->takes_turns) that simulates many tasks: most of
  * what is touched has not been for long, and waiting for memory is half of all time.
- * These bring it into the cache, each what the one before made known.  The job begins:
- * the accesses that wait behind it; it is about to end: their jobs; a job may go: its
- * data.
+ * These bring it into the cache, each what the one before made known: of a job that
+ * begins, the accesses that wait behind it; what says whether their jobs wait for nothing
+ * else; all of those that do not; their data; the values.  A job may go: its data.  It is
+ * about to be submitted: those behind whom it will wait.
  */
+void deps_expect_last(const struct job *job);
 void deps_expect_next(const struct job *job);
 void deps_expect_ready(const struct job *job);
+void deps_expect_next_job(const struct job *job);
+void deps_expect_next_data(const struct job *job);
+void deps_expect_next_values(const struct job *job);
 void deps_bring_data(const struct job *job);
 
 static inline void deps_expect_data(const struct job *job)

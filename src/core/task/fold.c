@@ -13,14 +13,10 @@
 enum { LINE_WORDS = ORR_LINE_BYTES / sizeof(uint64_t) };
 enum { WORDS = TASK_LINES_BYTES / sizeof(uint64_t) };
 
-/* Two words at once: the compiler makes one instruction of what is done to them. */
-typedef uint64_t pair __attribute__((vector_size(16)));
-
 /* Lines long: what is behind the task is zero. */
 union whole {
 	struct starpu_task task;
 	uint64_t words[WORDS];
-	pair pairs[WORDS / 2];
 };
 
 /* Handles are found in the accesses again, interfaces come with the fetch. */
@@ -155,23 +151,29 @@ static inline unsigned place(unsigned bit)
 	return bit < GAP_BEGIN ? bit : bit + GAP_WORDS;
 }
 
-static uint64_t differing(const union whole *whole)
+/*
+ * The words that differ from the usual ones, behind a word with a bit for each; 0: there
+ * is room for most words only.  One at a time: they have just been written, and wider
+ * reads would wait until that has reached the cache.
+ */
+static int note_differing(const union whole *whole, uint64_t *noted, size_t most)
 {
 	uint64_t differ = 0;
+	size_t n = 1;
 
-	for (unsigned bit = 0; bit < KEPT_WORDS; bit += LINE_WORDS) {
-		const pair *these = &whole->pairs[place(bit) / 2];
-		const pair *those = &usual.pairs[place(bit) / 2];
-		pair by[4] = {these[0] ^ those[0], these[1] ^ those[1],
-			      these[2] ^ those[2], these[3] ^ those[3]};
-		pair any = by[0] | by[1] | by[2] | by[3];
+#pragma GCC unroll 64
+	for (unsigned bit = 0; bit < KEPT_WORDS; bit++) {
+		uint64_t word = whole->words[place(bit)];
 
-		if (!(any[0] | any[1]))
+		if (__builtin_expect(word == usual.words[place(bit)], 1))
 			continue;
-		for (unsigned i = 0; i < LINE_WORDS; i++)
-			differ |= (uint64_t)(by[i / 2][i % 2] != 0) << (bit + i);
+		if (n < most)
+			noted[n] = word;
+		n++;
+		differ |= UINT64_C(1) << bit;
 	}
-	return differ;
+	*noted = differ;
+	return n <= most;
 }
 
 /* Are the handles those of the accesses, and the interfaces still to come? */
@@ -201,19 +203,15 @@ void fold_away(struct job *job)
 {
 	union whole *whole = (union whole *)(void *)job->task;
 	struct node *node = job->node;
-	uint64_t *to = words_of(job), differ;
+	uint64_t *words = words_of(job);
 
 	if (!is_unseen(job, &whole->task) || !gap_is_known(job, whole))
 		return;
 	whole->task.starpu_private = NULL;
-	differ = differing(whole);
-	if (1 + (size_t)__builtin_popcountll(differ) > room_words(job)) {
+	if (!note_differing(whole, words, room_words(job))) {
 		whole->task.starpu_private = job;
 		return;
 	}
-	*to++ = differ;
-	for (; differ; differ &= differ - 1)
-		*to++ = whole->words[place((unsigned)__builtin_ctzll(differ))];
 	job->task = NULL;
 	job->is_folded = 1;
 	orr_lock(&node->pool_lock);

@@ -95,6 +95,14 @@ void job_end_dep_release(struct job *job, struct ready *ready)
 	ready_append(ready, job);
 }
 
+/* It starts when another one has; then the one behind it. */
+static void expect(const struct job *job)
+{
+	job_expect_data(job);
+	if (job->next)
+		job_expect_as(job->next, job->next->block);
+}
+
 void ready_run_all(struct ready *ready)
 {
 	if (ready->is_running)
@@ -106,6 +114,8 @@ void ready_run_all(struct ready *ready)
 		ready->first = job->next;
 		if (!ready->first)
 			ready->last = NULL;
+		else if (job->node->machine->takes_turns)
+			expect(ready->first);
 		job->ops->start(job, ready);
 	}
 	ready->is_running = 0;

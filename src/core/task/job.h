@@ -20,9 +20,10 @@
 #include "base/check.h"
 #include "core/node.h"
 
+/* In the order in which others look while it waits: of those of a small block (fold.h),
+ * what they touch then lies in one line each. */
 struct access {
 	struct job *job;
-	starpu_data_handle_t datum;
 	/* Waiting for its turn, outside, then for a copy to arrive; of a merged access,
 	 * the one that stands for it. */
 	struct access *next;
@@ -32,15 +33,16 @@ struct access {
 		struct access *beside, *skips;
 	};
 	struct access **at;
-	struct copy_state *copy; /* pinned from fetch to unpin */
-	unsigned short mode;     /* enum starpu_data_access_mode, merged per datum */
-	unsigned char state;     /* enum access_state */
-	unsigned char memory;    /* where it was fetched to */
+	unsigned short mode;  /* enum starpu_data_access_mode, merged per datum */
+	unsigned char state;  /* enum access_state */
+	unsigned char memory; /* where it was fetched to */
 	/* It was ACCESS_SKIPPED when its job was submitted.  Readers lock nothing, while
 	 * the state of an access that is not skipped may change under its datum's lock.
 	 */
 	unsigned char skipped;
 	unsigned char expected; /* enum job_block: how to bring its job; or 0: do not */
+	starpu_data_handle_t datum;
+	struct copy_state *copy; /* pinned from fetch to unpin */
 };
 
 enum access_state {
@@ -158,15 +160,17 @@ struct job {
 	unsigned char may_fold : 1;  /* nobody but the job knows the task */
 	unsigned char is_folded : 1; /* see fold.h; then task is NULL */
 	unsigned char is_built : 1;  /* starpu_mpi_task_build() has made its task */
-	unsigned char was_blocked;   /* counted in node->nblocked */
-	unsigned char no_turns;      /* starpu_task_submit_nodeps() */
-	unsigned char uses_views;    /* some datum has DATUM_VIEWS */
-	unsigned char is_hint;       /* its fetch may be dropped for want of room */
-	unsigned char is_expected;   /* predicted_s counts in worker->expected_s */
-	unsigned char nroom;         /* of room */
-	int end_deps;                /* atomic: what termination still waits for */
-	struct sched *sched;         /* of a submitted task */
-	struct worker *worker;       /* chosen or running */
+	unsigned char
+		is_specific : 1;   /* it or its codelet has specific_nodes: specific.h */
+	unsigned char was_blocked; /* counted in node->nblocked */
+	unsigned char no_turns;    /* starpu_task_submit_nodeps() */
+	unsigned char uses_views;  /* some datum has DATUM_VIEWS */
+	unsigned char is_hint;     /* its fetch may be dropped for want of room */
+	unsigned char is_expected; /* predicted_s counts in worker->expected_s */
+	unsigned char nroom;       /* of room */
+	int end_deps;              /* atomic: what termination still waits for */
+	struct sched *sched;       /* of a submitted task */
+	struct worker *worker;     /* chosen or running */
 	struct access *accesses;
 	/* Its owner's, beside the job: most jobs have one access, and many wait. */
 	struct access *room;
@@ -224,11 +228,19 @@ static inline void job_move(struct job *job, enum job_state state)
 	job->state = (unsigned char)state;
 }
 
+/* What is at p will be written soon.  A function that does nothing else has no effect for
+ * the compiler, which leaves out calls of it: the empty statement is one. */
+static inline void line_is_expected(const void *p)
+{
+	__builtin_prefetch(p, 1);
+	__asm__ volatile("");
+}
+
 /* Somebody is about to take the job, whose lines another core wrote last, as a rule. */
 static inline void job_expect(const struct job *job)
 {
 	for (size_t at = 0; at < sizeof(struct roomy_job); at += ORR_LINE_BYTES)
-		__builtin_prefetch((const char *)job + at, 1);
+		line_is_expected((const char *)job + at);
 }
 
 /* Of a task of the pool, the job begins the line behind the task. */
@@ -243,7 +255,7 @@ static inline void job_expect_block(const struct job *job)
 	const char *block = (const char *)job - TASK_LINES_BYTES;
 
 	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
-		__builtin_prefetch(block + at, 1);
+		line_is_expected(block + at);
 	job_expect(job);
 }
 
@@ -251,7 +263,7 @@ static inline void job_expect_block(const struct job *job)
 static inline void task_expect(const struct starpu_task *task)
 {
 	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
-		__builtin_prefetch((const char *)task + at, 1);
+		line_is_expected((const char *)task + at);
 }
 
 /* As much of a job and its task as its block has. */
@@ -261,6 +273,13 @@ static inline void job_expect_as(const struct job *job, unsigned block)
 		job_expect_block(job);
 	else
 		job_expect(job);
+}
+
+/* The job is near, its data may not be. */
+static inline void job_expect_data(const struct job *job)
+{
+	for (int i = 0; i < job->naccesses; i++)
+		line_is_expected(job->accesses[i].datum);
 }
 
 /* A zeroed job with room for naccesses accesses. */

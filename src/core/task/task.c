@@ -201,6 +201,7 @@ static unsigned fill_accesses(struct job *job, struct starpu_task *task, int nbu
 	unsigned char expected = node->machine->takes_turns ? job->block : BLOCK_NONE;
 	unsigned all = 0;
 
+	job->is_specific = task->cl && (task->specific_nodes || task->cl->specific_nodes);
 	job_reserve(job, (unsigned)nbuffers);
 	for (int i = 0; i < nbuffers; i++) {
 		starpu_data_handle_t datum = handles[i];
@@ -221,6 +222,8 @@ static unsigned fill_accesses(struct job *job, struct starpu_task *task, int nbu
 			access->mode |= ACCESS_UNORDERED;
 		all |= flags;
 	}
+	if (node->machine->takes_turns)
+		deps_expect_last(job);
 	if (job->contributes)
 		redux_admit(job);
 	if (nbuffers > 1)
