@@ -40,6 +40,14 @@ void *orr_alloc(size_t bytes);
 enum { ORR_LINE_BYTES = 64 };
 #define ORR_OWN_LINE _Alignas(ORR_LINE_BYTES)
 
+/* What is at p will be looked at soon.  A function that does nothing else has no effect
+ * for the compiler, which leaves out calls of it: the empty statement is one. */
+static inline void orr_bring(const void *p)
+{
+	__builtin_prefetch(p);
+	__asm__ volatile("");
+}
+
 /* orr_alloc() for structs with such groups; for free(). */
 void *orr_alloc_lines(size_t bytes);
 /* As realloc(); never returns NULL for bytes > 0. */

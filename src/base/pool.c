@@ -168,7 +168,7 @@ static size_t next_nobjects(const struct pool *pool)
 static void expect_fresh(const struct pool *pool)
 {
 	for (size_t at = 0; at < pool->object_bytes; at += POOL_LINE)
-		__builtin_prefetch(pool->fresh + at, 1);
+		orr_bring(pool->fresh + at);
 }
 
 void *pool_refill(struct pool *pool)

@@ -12,6 +12,7 @@
  */
 #include <stddef.h>
 
+#include "base/check.h"
 #include "base/chunks.h"
 
 struct pool {
@@ -79,7 +80,7 @@ static inline void *pool_get(struct pool *pool)
 	if (!object)
 		return pool_refill(pool);
 	pool->free_list = *object;
-	__builtin_prefetch(pool->free_list, 1); /* the next one's first word */
+	orr_bring(pool->free_list); /* the next one's first word */
 	return object;
 }
 

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/check.h"
+
 struct table_slot {
 	uint64_t key;
 	void *value; /* NULL: the slot is free */
@@ -50,7 +52,7 @@ static inline uint64_t table_mix(uint64_t key)
 static inline void table_expect(const struct table *table, uint64_t key)
 {
 	if (table->slots)
-		__builtin_prefetch(&table->slots[table_mix(key) & table->mask], 1);
+		orr_bring(&table->slots[table_mix(key) & table->mask]);
 }
 
 #endif

@@ -241,9 +241,9 @@ static struct request *take_posted(struct engine *engine, int peer,
 	if (!request)
 		return NULL;
 	/* The rest of it is needed soon; its match is here. */
-	__builtin_prefetch(&request->payload);
-	__builtin_prefetch(&request->acquire.access);
-	__builtin_prefetch(request, 1);
+	orr_bring(&request->payload);
+	orr_bring(&request->acquire.access);
+	orr_bring(request);
 	request->is_posted = 0;
 	request->next = NULL;
 	request->early = NULL;

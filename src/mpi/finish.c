@@ -50,7 +50,7 @@ void finish_moved(struct mpi *mpi, struct request *request)
 {
 	leave(mpi, request);
 	/* What came with it is taken in before it is released. */
-	__builtin_prefetch(request_handle(request), 1);
+	orr_bring(request_handle(request));
 	append(&mpi->engine.moved, &mpi->engine.moved_last, request);
 }
 
@@ -206,11 +206,11 @@ static const struct request *bring_near(const struct request *ahead)
 	if (!ahead)
 		return NULL;
 	body = request_handle(ahead)->body;
-	__builtin_prefetch(&body->waiting, 1);
-	__builtin_prefetch(&body->valid, 1);
-	__builtin_prefetch(&body->main.refs, 1);
+	orr_bring(&body->waiting);
+	orr_bring(&body->valid);
+	orr_bring(&body->main.refs);
 	if (ahead->next)
-		__builtin_prefetch(request_handle(ahead->next), 1);
+		orr_bring(request_handle(ahead->next));
 	return ahead->next;
 }
 

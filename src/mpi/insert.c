@@ -131,7 +131,7 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 			continue;
 		}
 		owner = handle->owner;
-		__builtin_prefetch(handle->body, 1);
+		orr_bring(handle->body);
 		uses[i] = (struct plan_use){.owner = owner, .mode = mode};
 		flags |= handle->flags;
 		modes |= mode;

@@ -72,8 +72,7 @@ static inline void bring_buckets(const struct match *match, uint64_t comm, int s
 	int64_t later = (int64_t)((uint64_t)tag + 2 * MATCH_LINE);
 
 	if (later % MATCH_LINE == 0)
-		__builtin_prefetch(&match->buckets[bucket_of(match, comm, source, later)],
-				   1);
+		orr_bring(&match->buckets[bucket_of(match, comm, source, later)]);
 }
 
 void match_add(struct match *match, struct match_entry *entry)
@@ -113,12 +112,12 @@ static inline void bring_near(struct match *match, uint64_t comm, int source, in
 	bring_buckets(match, comm, source, tag);
 	if (!entry)
 		return;
-	__builtin_prefetch(&((const struct match_entry *)entry)->tag, 1);
+	orr_bring(&((const struct match_entry *)entry)->tag);
 	if (!is_in_turn)
 		return;
 	/* All of what it lies in. */
 	for (int line = -match->nlines_before; line <= match->nlines_behind; line++)
-		__builtin_prefetch(entry + line * ORR_LINE_BYTES, 1);
+		orr_bring(entry + line * ORR_LINE_BYTES);
 }
 
 struct match_entry *match_take(struct match *match, uint64_t comm, int source,

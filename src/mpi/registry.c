@@ -77,7 +77,7 @@ static void grow(struct registry *registry)
 	registry->nleft = 0;
 	for (size_t i = 0; i < old_count; i++) {
 		if (i + PREFETCH_AHEAD < old_count)
-			__builtin_prefetch(handle_of(old[i + PREFETCH_AHEAD]));
+			orr_bring(handle_of(old[i + PREFETCH_AHEAD]));
 		if (old[i] > LEFT)
 			place(registry, old[i], handle_of(old[i])->tag);
 	}

@@ -5,6 +5,8 @@
 
 #include "net_sim.h"
 
+#include "base/check.h"
+
 /*
  * bulk.c - large transfers.  The half that comes first waits in the destination's
  * table; the bytes begin to flow when both are there.
@@ -71,7 +73,7 @@ static void looked(struct look *look)
 static void expect_half(const struct net_bulk *bulk)
 {
 	for (int line = 0; line < HALF_LINES; line++)
-		__builtin_prefetch((const char *)bulk + line * ORR_LINE_BYTES, 1);
+		orr_bring((const char *)bulk + line * ORR_LINE_BYTES);
 }
 
 static void on_arrival(void *arg)

@@ -6,6 +6,8 @@
 
 #include "net_sim.h"
 
+#include "base/check.h"
+
 /*
  * packet.c - packets of messages, which cost what one message of their size costs.
  * Those from one node to one peer queue in a channel, which exists while something is in
@@ -298,10 +300,10 @@ static void expect_peer(const struct sim_net *net, int peer, int is_second)
 
 	if (!is_second) {
 		table_expect(&net->channels, (uint64_t)peer);
-		__builtin_prefetch(to ? &to->plat : NULL);
-		__builtin_prefetch(to ? &to->nmoving : NULL, 1);
+		orr_bring(to ? &to->plat : NULL);
+		orr_bring(to ? &to->nmoving : NULL);
 	} else if (to) {
-		__builtin_prefetch(&to->plat->lends_cores);
+		orr_bring(&to->plat->lends_cores);
 	}
 	wire_expect(net->sim->wire, group->hosts[net->net.rank], group->hosts[peer],
 		    is_second);

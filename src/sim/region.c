@@ -6,6 +6,8 @@
 
 #include "solver_parts.h"
 
+#include "base/check.h"
+
 /*
  * region.c - the streams and links whose rates are found together.
  *
@@ -174,7 +176,7 @@ void region_add(struct solver *solver, struct stream *stream)
 		return;
 	stream->stamp = solver->stamp;
 	for (int i = 0; i < stream->nuses; i++)
-		__builtin_prefetch(stream->uses[i].link, 1);
+		orr_bring(stream->uses[i].link);
 	reserve(region, (unsigned)stream->nuses);
 	resident = add_resident(region, stream);
 	if (stream->held_by != UNHELD)
@@ -195,13 +197,13 @@ static void expect_stream(const struct stream *stream)
 	const char *rest = (const char *)stream + ORR_LINE_BYTES;
 
 	for (int line = 0; line < STREAM_LINES; line++)
-		__builtin_prefetch(rest + line * ORR_LINE_BYTES, 1);
+		orr_bring(rest + line * ORR_LINE_BYTES);
 }
 
 static void expect_links(const struct stream *stream)
 {
 	for (int use = 0; use < stream->nuses; use++)
-		__builtin_prefetch(stream->uses[use].link, 1);
+		orr_bring(stream->uses[use].link);
 }
 
 /* Members of a link join, while it holds any or with a level.  What region_add() will ask

@@ -4,6 +4,8 @@
 
 #include "solver_parts.h"
 
+#include "base/check.h"
+
 /*
  * riders.c - short flows, whose bytes take next to no time beside their latency.
  *
@@ -41,8 +43,8 @@ static void expect_members(const struct flow *flow)
 	for (int i = 0; i < flow->route->nlinks; i++) {
 		const char *members = (const char *)flow->route->links[i].link->members;
 
-		__builtin_prefetch(members);
-		__builtin_prefetch(members + ORR_LINE_BYTES);
+		orr_bring(members);
+		orr_bring(members + ORR_LINE_BYTES);
 	}
 }
 

@@ -6,6 +6,8 @@
 
 #include "solver_parts.h"
 
+#include "base/check.h"
+
 /*
  * solver.c - flows that share links.
  *
@@ -243,9 +245,9 @@ static void expect_rate(const struct resident *resident)
 
 	if (!changes(stream, resident->level / stream->penalty))
 		return;
-	__builtin_prefetch(stream, 1);
+	orr_bring(stream);
 	for (int i = 0; i < stream->nuses; i++)
-		__builtin_prefetch(&stream->uses[i].link->members[stream->uses[i].at], 1);
+		orr_bring(&stream->uses[i].link->members[stream->uses[i].at]);
 }
 
 static void set_rate(struct stream *stream, double rate, double now_s)
@@ -371,8 +373,8 @@ static void on_first_end(struct plat_timer *timer)
 	struct flow *first = stream->first, *flow;
 	int nended = 1;
 
-	__builtin_prefetch(first->arg, 1); /* Whose end it is has waited long. */
-	__builtin_prefetch((const char *)first->arg + ORR_LINE_BYTES, 1);
+	orr_bring(first->arg); /* Whose end it is has waited long. */
+	orr_bring((const char *)first->arg + ORR_LINE_BYTES);
 	for (; (flow = stream_pop_companion(stream)); nended++) {
 		flow->event.fire = on_through;
 		flow_end_at(flow, sim->now_s);
@@ -424,8 +426,8 @@ struct link *solver_link(struct solver *solver, const void *key, double bytes_pe
 /* It will be asked for soon. */
 static void expect_link(struct link *link)
 {
-	__builtin_prefetch(link, 1);
-	__builtin_prefetch(&link->all_weight, 1);
+	orr_bring(link);
+	orr_bring(&link->all_weight);
 }
 
 void solver_start(struct solver *solver, const struct flow_spec *spec, double start_s)

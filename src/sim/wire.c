@@ -11,6 +11,7 @@
 #include <xbt/config.h>
 #include <xbt/dynar.h>
 
+#include "base/check.h"
 #include "base/near.h"
 
 /* SMPI adds these to each message: tag, peer and communicator. */
@@ -341,12 +342,12 @@ void wire_expect(const struct wire *wire, sg_host_t from, sg_host_t to, int is_s
 	if (!wire->known)
 		return;
 	if (!is_second) {
-		__builtin_prefetch(set_of(wire, hash));
+		orr_bring(set_of(wire, hash));
 		return;
 	}
 	known = (const char *)look_up(wire, hash);
 	for (int line = 0; known && line < EXPECTED_LINES; line++)
-		__builtin_prefetch(known + line * ORR_LINE_BYTES);
+		orr_bring(known + line * ORR_LINE_BYTES);
 }
 
 static double stretch_of(const struct wire_transfer *transfer)

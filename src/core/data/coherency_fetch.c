@@ -78,19 +78,19 @@ static void expect_all(const struct job *job, unsigned memory)
 
 	for (int i = 0; i < n; i++)
 		if (access[i].datum->body)
-			__builtin_prefetch(&access[i].datum->body->valid, 1);
+			orr_bring(&access[i].datum->body->valid);
 	for (int i = 0; i < n; i++)
 		if (access[i].datum->body)
-			__builtin_prefetch(access[i].datum->body->index);
+			orr_bring(access[i].datum->body->index);
 	for (int i = 0; i < n; i++) {
 		copies[i] = data_find_copy(access[i].datum, memory);
-		__builtin_prefetch(copies[i], 1);
+		orr_bring(copies[i]);
 	}
 	for (int i = 0; i < n; i++) {
 		if (!copies[i])
 			continue;
-		__builtin_prefetch(copies[i]->older, 1);
-		__builtin_prefetch(copies[i]->newer, 1);
+		orr_bring(copies[i]->older);
+		orr_bring(copies[i]->newer);
 	}
 }
 
@@ -102,9 +102,9 @@ void coherency_expect(const struct job *job, unsigned memory)
 		const struct data_body *body = job->accesses[i].datum->body;
 
 		if (body && goes_home)
-			__builtin_prefetch(&body->main, 1);
+			orr_bring(&body->main);
 		else if (body)
-			__builtin_prefetch(body->index);
+			orr_bring(body->index);
 	}
 }
 

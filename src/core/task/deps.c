@@ -129,9 +129,9 @@ static void grant_next(starpu_data_handle_t datum, struct data_body *body,
 		body->waiting = access->next;
 		/* Each was submitted long ago: while one joins, the next two come, and
 		 * the job of the next one. */
-		__builtin_prefetch(access->skips, 1);
+		orr_bring(access->skips);
 		if (access->next)
-			__builtin_prefetch(access->next->job, 1);
+			orr_bring(access->next->job);
 		if (body->waiting_before == access)
 			body->waiting_before = NULL;
 		join(body, access, kind);
@@ -532,8 +532,8 @@ void deps_expect_last(const struct job *job)
 
 		if (!body)
 			continue;
-		__builtin_prefetch(body->waiting_last, 1);
-		__builtin_prefetch(body->waiting_before, 1);
+		orr_bring(body->waiting_last);
+		orr_bring(body->waiting_before);
 	}
 }
 
@@ -548,7 +548,7 @@ static const struct access *behind(const struct access *access)
 void deps_expect_next(const struct job *job)
 {
 	for (int i = 0; i < job->naccesses; i++)
-		__builtin_prefetch(behind(&job->accesses[i]), 1);
+		orr_bring(behind(&job->accesses[i]));
 }
 
 void deps_expect_ready(const struct job *job)
@@ -558,9 +558,9 @@ void deps_expect_ready(const struct job *job)
 
 		if (!next)
 			continue;
-		__builtin_prefetch(next->next, 1);
-		__builtin_prefetch(next->skips, 1);
-		__builtin_prefetch(next->job, 1);
+		orr_bring(next->next);
+		orr_bring(next->skips);
+		orr_bring(next->job);
 	}
 }
 
@@ -607,7 +607,7 @@ void deps_bring_data(const struct job *job)
 	job_expect_data(job);
 	for (int i = 0; i < job->naccesses; i++)
 		if (job->accesses[i].datum->body)
-			__builtin_prefetch(&job->accesses[i].datum->body->valid, 1);
+			orr_bring(&job->accesses[i].datum->body->valid);
 }
 
 void deps_release(struct job *job, struct ready *ready)

@@ -228,19 +228,11 @@ static inline void job_move(struct job *job, enum job_state state)
 	job->state = (unsigned char)state;
 }
 
-/* What is at p will be written soon.  A function that does nothing else has no effect for
- * the compiler, which leaves out calls of it: the empty statement is one. */
-static inline void line_is_expected(const void *p)
-{
-	__builtin_prefetch(p, 1);
-	__asm__ volatile("");
-}
-
 /* Somebody is about to take the job, whose lines another core wrote last, as a rule. */
 static inline void job_expect(const struct job *job)
 {
 	for (size_t at = 0; at < sizeof(struct roomy_job); at += ORR_LINE_BYTES)
-		line_is_expected((const char *)job + at);
+		orr_bring((const char *)job + at);
 }
 
 /* Of a task of the pool, the job begins the line behind the task. */
@@ -255,7 +247,7 @@ static inline void job_expect_block(const struct job *job)
 	const char *block = (const char *)job - TASK_LINES_BYTES;
 
 	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
-		line_is_expected(block + at);
+		orr_bring(block + at);
 	job_expect(job);
 }
 
@@ -263,7 +255,7 @@ static inline void job_expect_block(const struct job *job)
 static inline void task_expect(const struct starpu_task *task)
 {
 	for (size_t at = 0; at < TASK_LINES_BYTES; at += ORR_LINE_BYTES)
-		line_is_expected((const char *)task + at);
+		orr_bring((const char *)task + at);
 }
 
 /* As much of a job and its task as its block has. */
@@ -279,7 +271,7 @@ static inline void job_expect_as(const struct job *job, unsigned block)
 static inline void job_expect_data(const struct job *job)
 {
 	for (int i = 0; i < job->naccesses; i++)
-		line_is_expected(job->accesses[i].datum);
+		orr_bring(job->accesses[i].datum);
 }
 
 /* A zeroed job with room for naccesses accesses. */

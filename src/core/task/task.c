@@ -215,7 +215,7 @@ static unsigned fill_accesses(struct job *job, struct starpu_task *task, int nbu
 					  .datum = datum,
 					  .mode = checked_mode(job, i, modes[i]),
 					  .expected = expected};
-		__builtin_prefetch(orr_load_ptr((void **)&datum->body), 1);
+		orr_bring(orr_load_ptr((void **)&datum->body));
 		if (access->mode & STARPU_SCRATCH)
 			access_skip(access);
 		else if (!(flags & DATUM_SEQUENTIAL) || (sequential && !sequential[i]))
