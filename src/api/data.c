@@ -39,9 +39,9 @@ static unsigned acquire_mode(const struct node *node, const char *func,
 /* Memories that exist, or one of the two pseudo-nodes that mean "nowhere". */
 static int check_memory(const struct node *node, const char *func, int memory)
 {
-	if (memory < STARPU_ACQUIRE_NO_NODE_LOCK_ALL || memory >= node->nmemories)
+	if (memory < STARPU_ACQUIRE_NO_NODE_LOCK_ALL || memory >= node_nmemories(node))
 		orr_die(node->rank, "%s: memory node %d; expected 0 to %d", func, memory,
-			node->nmemories - 1);
+			node_nmemories(node) - 1);
 	return memory < 0 ? STARPU_ACQUIRE_NO_NODE : memory;
 }
 

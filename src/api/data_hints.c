@@ -20,9 +20,9 @@ static struct node *node_with(const char *func, unsigned memory)
 {
 	struct node *node = api_node(func);
 
-	if (memory >= (unsigned)node->nmemories)
+	if (memory >= (unsigned)node_nmemories(node))
 		orr_die(node->rank, "%s: memory node %u; expected 0 to %d", func, memory,
-			node->nmemories - 1);
+			node_nmemories(node) - 1);
 	return node;
 }
 
@@ -48,7 +48,7 @@ static void write_through(starpu_data_handle_t handle, unsigned mask)
 void starpu_data_set_wt_mask(starpu_data_handle_t handle, uint32_t wt_mask)
 {
 	struct node *node = api_node(__func__);
-	uint64_t all = (memory_bit((unsigned)node->nmemories - 1) << 1) - 1;
+	uint64_t all = (memory_bit((unsigned)node_nmemories(node) - 1) << 1) - 1;
 
 	api_check_handle(node, __func__, handle);
 	write_through(handle, (uint32_t)(wt_mask & all));

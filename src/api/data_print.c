@@ -85,9 +85,9 @@ void starpu_data_print(starpu_data_handle_t handle, unsigned memory, FILE *strea
 	char what[128];
 
 	api_check_registered(node, __func__, handle);
-	if (memory >= (unsigned)node->nmemories)
+	if (memory >= (unsigned)node_nmemories(node))
 		orr_die(node->rank, "%s: memory node %u; expected 0 to %d", __func__,
-			memory, node->nmemories - 1);
+			memory, node_nmemories(node) - 1);
 	name = handle->ops->name;
 	fprintf(stream, "%s %s in memory node %u", name ? name : "interface",
 		data_describe(handle, what, sizeof(what)), memory);
@@ -121,7 +121,7 @@ static void list_datum(void *arg, starpu_data_handle_t handle)
 	fprintf(listing->stream,
 		"%s, %zu bytes:", data_describe(handle, what, sizeof(what)),
 		data_bytes(handle));
-	for (unsigned i = 0; i < (unsigned)handle->node->nmemories; i++) {
+	for (unsigned i = 0; i < (unsigned)node_nmemories(handle->node); i++) {
 		const struct copy_state *copy = data_find_copy(handle, i);
 
 		if (copy && copy->allocated)
@@ -154,7 +154,7 @@ void data_print_all(struct node *node, FILE *stream)
 	char *text = NULL;
 	size_t bytes;
 
-	for (unsigned i = 0; i < (unsigned)node->nmemories; i++)
+	for (unsigned i = 0; i < (unsigned)node_nmemories(node); i++)
 		list_memory(node, i, stream);
 	listing.stream = open_memstream(&text, &bytes);
 	if (!listing.stream)

@@ -111,9 +111,9 @@ int starpu_memory_node_get_devid(unsigned memory)
 {
 	const struct node *node = api_node(__func__);
 
-	if (memory >= (unsigned)node->nmemories)
+	if (memory >= (unsigned)node_nmemories(node))
 		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d",
-			__func__, memory, node->nmemories - 1);
+			__func__, memory, node_nmemories(node) - 1);
 	return node->memories[memory].devid;
 }
 

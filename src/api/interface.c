@@ -12,11 +12,11 @@
 
 int api_home(const struct node *node, const char *func, int home)
 {
-	if (home < -1 || home >= node->nmemories)
+	if (home < -1 || home >= node_nmemories(node))
 		orr_die(node->rank,
 			"%s: home node %d; expected -1 (no value yet) or 0 to %d (0: "
 			"main memory)",
-			func, home, node->nmemories - 1);
+			func, home, node_nmemories(node) - 1);
 	return home;
 }
 
@@ -239,9 +239,9 @@ static void adopt(const char *func, starpu_data_handle_t handle, unsigned memory
 	char what[128];
 
 	api_check_handle(node, func, handle);
-	if (memory >= (unsigned)node->nmemories)
+	if (memory >= (unsigned)node_nmemories(node))
 		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d",
-			func, memory, node->nmemories - 1);
+			func, memory, node_nmemories(node) - 1);
 	if (data_adopt(handle, memory) < 0)
 		orr_die(node->rank,
 			"%s: %s has memory in memory node %u already; give it some "

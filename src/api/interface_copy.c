@@ -103,7 +103,7 @@ int starpu_interface_copynd(uintptr_t src, size_t src_offset, unsigned src_node,
 static const struct node *check_memories(const char *func, unsigned from, unsigned to)
 {
 	const struct node *node = api_node(func);
-	unsigned n = (unsigned)node->nmemories;
+	unsigned n = (unsigned)node_nmemories(node);
 
 	if (from >= n || to >= n)
 		orr_die(node->rank, "%s: from memory node %u to %u; expected 0 to %u",

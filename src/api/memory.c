@@ -15,7 +15,7 @@ static struct memory *memory_at(const char *func, unsigned memory);
 
 static void drop_kept(struct node *node)
 {
-	for (int i = 0; node && i < node->nmemories; i++)
+	for (int i = 0; node && i < node_nmemories(node); i++)
 		kept_drop(node, (unsigned)i);
 }
 
@@ -154,9 +154,9 @@ static struct memory *memory_at(const char *func, unsigned memory)
 
 	if (!node)
 		return NULL;
-	if (memory >= (unsigned)node->nmemories)
+	if (memory >= (unsigned)node_nmemories(node))
 		orr_die(node->rank, "%s: there is no memory node %u; expected 0 to %d",
-			func, memory, node->nmemories - 1);
+			func, memory, node_nmemories(node) - 1);
 	return &node->memories[memory];
 }
 

@@ -142,9 +142,9 @@ void starpu_data_unpartition(starpu_data_handle_t root_data, unsigned gathering_
 	struct node *node = api_blocking_node(__func__);
 	const struct partition *own = must_be_partitioned(node, __func__, root_data);
 
-	if (gathering_node >= (unsigned)node->nmemories)
+	if (gathering_node >= (unsigned)node_nmemories(node))
 		orr_die(node->rank, "%s: memory node %u; expected 0 to %d", __func__,
-			gathering_node, node->nmemories - 1);
+			gathering_node, node_nmemories(node) - 1);
 	check_no_plans_below(node, __func__, own);
 	views_unpartition(node, root_data, gathering_node);
 }

@@ -249,10 +249,10 @@ double starpu_perfmodel_history_based_expected_perf(struct starpu_perfmodel *mod
 
 static int memories_exist(struct node *node, unsigned a, unsigned b, const char *function)
 {
-	if (a < (unsigned)node->nmemories && b < (unsigned)node->nmemories)
+	if (a < (unsigned)node_nmemories(node) && b < (unsigned)node_nmemories(node))
 		return 1;
 	orr_complain(node->rank, "%s: memory nodes %u and %u, expected 0 to %d", function,
-		     a, b, node->nmemories - 1);
+		     a, b, node_nmemories(node) - 1);
 	return 0;
 }
 

@@ -211,7 +211,7 @@ static int find_link(const struct node *node, int id, struct link *link)
 	int n = 0;
 
 	/* Memories that come later have later numbers. */
-	for (int last = 1; last < orr_load(&node->nmemories); last++)
+	for (int last = 1; last < node_nmemories(node); last++)
 		for (int i = 0; i < 2 * last; i++) {
 			int from = i % 2 ? last : i / 2, to = i % 2 ? i / 2 : last;
 

@@ -85,7 +85,7 @@ static int prefetch_input(struct starpu_task *task, unsigned node,
 						    unsigned node, int prio)             \
 	{                                                                                \
 		api_given(__func__, "task", task);                                       \
-		if (api_node(__func__)->nmemories == 1)                                  \
+		if (node_nmemories(api_node(__func__)) == 1)                             \
 			return 0;                                                        \
 		return prefetch_input(task, node, prefetch, prio);                       \
 	}                                                                                \

@@ -333,7 +333,7 @@ int starpu_memory_node_get_name(unsigned memory, char *name, size_t size)
 {
 	struct node *node = api_node(__func__);
 
-	if (memory >= (unsigned)node->nmemories)
+	if (memory >= (unsigned)node_nmemories(node))
 		return snprintf(name, size, "unknown");
 	return snprintf(name, size, "%s %d", node->memories[memory].name,
 			node->memories[memory].devid);

@@ -175,7 +175,8 @@ struct node {
 	int nworkers_of[STARPU_NARCH], first_worker_of[STARPU_NARCH];
 	unsigned arch_mask; /* STARPU_CPU | STARPU_CUDA: kinds of workers there are */
 	struct memory *memories;
-	int nmemories, most_memories;
+	int nmemories; /* atomic: disks come while tasks run; node_nmemories() */
+	int most_memories;
 	int nmains;              /* of these, main memories: from 0 on */
 	int swap_node;           /* see core/disk/swap.h; -1: none */
 	struct routes *routes;   /* see core/data/routes.h */
@@ -376,6 +377,12 @@ int node_wait_context(struct node *node, struct sched *sched, int limit);
 int node_nready_of(const struct sched *sched);
 /* A counter went down: wake those whose limit is reached. */
 void node_counted_for_some(struct node *node);
+
+/* Of which all have been opened.  Any thread. */
+static inline int node_nmemories(const struct node *node)
+{
+	return orr_load(&node->nmemories);
+}
 
 /* Tasks and acquisitions from submission to termination.  What changes meanwhile makes
  * it more, never less: 0 was true. */

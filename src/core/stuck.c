@@ -391,7 +391,7 @@ static void describe_memories(struct node *node, struct lines *lines)
 {
 	char text[LINE_BYTES];
 
-	for (int i = 0; i < node->nmemories; i++)
+	for (int i = 0; i < node_nmemories(node); i++)
 		if (room_describe(node, (unsigned)i, text, sizeof(text)))
 			line(lines, "%s", text);
 	end_kind(lines, "memories");

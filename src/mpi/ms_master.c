@@ -93,7 +93,7 @@ static struct remote *remote_of(struct plat *plat, unsigned memory)
 {
 	struct node *node = plat_node(plat);
 
-	if (memory >= (unsigned)node->nmemories ||
+	if (memory >= (unsigned)node_nmemories(node) ||
 	    node->memories[memory].kind != STARPU_MPI_MS_RAM)
 		return NULL;
 	return &node->ms->master->remotes[node->memories[memory].devid];

@@ -105,6 +105,33 @@ static void is_a_memory_node(void)
 	stop();
 }
 
+/* Workers look at all memories for each value that they ask for or let go. */
+static void comes_while_tasks_run(void)
+{
+	enum { NDATA = 8, NTASKS = 400 };
+	static int x[NDATA][N];
+	starpu_data_handle_t handles[NDATA];
+
+	start();
+	for (int i = 0; i < NDATA; i++) {
+		memset(x[i], 0, sizeof(x[i]));
+		starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM, (uintptr_t)x[i],
+					    N, sizeof(x[i][0]));
+	}
+	for (int t = 0; t < NTASKS; t++) {
+		CLAIM_EQ(starpu_task_insert(&vectors, STARPU_RW, handles[t % NDATA], 0),
+			 0);
+		if (t % (NTASKS / 4) == NTASKS / 8)
+			CLAIM(starpu_disk_register(&starpu_disk_unistd_ops, directory,
+						   -1) > 0);
+	}
+	for (int i = 0; i < NDATA; i++)
+		starpu_data_unregister(handles[i]);
+	for (int i = 0; i < NDATA; i++)
+		CLAIM_EQ(x[i][N - 1], 7 * NTASKS / NDATA);
+	stop();
+}
+
 static void try_driver(struct starpu_disk_ops *ops)
 {
 	static int x[N];
@@ -506,6 +533,7 @@ static void what_does_not_work_is_refused(void)
 
 static const struct claim claims[] = {
 	{"a disk is a memory node", is_a_memory_node},
+	{"one comes while tasks run", comes_while_tasks_run},
 	{"files, with streams", files_of_streams},
 	{"files, with descriptors", files_of_descriptors},
 	{"files, past the cache", files_past_the_cache},

@@ -134,13 +134,13 @@ void ahead_forget(starpu_data_handle_t handle)
 {
 	if (!(data_flags(handle) & DATUM_WISHED))
 		return;
-	for (int i = 0; i < handle->node->nmemories; i++)
+	for (int i = 0; i < node_nmemories(handle->node); i++)
 		take_out_and_drop(&handle->node->memories[i], handle);
 }
 
 void ahead_close(struct node *node)
 {
-	for (int i = 0; i < node->nmemories; i++)
+	for (int i = 0; i < node_nmemories(node); i++)
 		take_out_and_drop(&node->memories[i], NULL);
 }
 
@@ -179,7 +179,7 @@ static void queue_up(struct wish *wish)
 
 void ahead_let_leave(starpu_data_handle_t handle)
 {
-	for (int i = 0; i < handle->node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(handle->node); i++) {
 		struct copy_state *copy = data_find_copy(handle, (unsigned)i);
 
 		if (copy && !copy_is_own(copy))

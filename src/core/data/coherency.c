@@ -465,7 +465,7 @@ static int resume_evictions(starpu_data_handle_t datum)
 	if (!datum->body->main.some_wait)
 		return 0;
 	datum->body->main.some_wait = 0;
-	for (int i = 0; i < datum->node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(datum->node); i++) {
 		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
 		if (!copy || !copy->evict_waits)
@@ -529,7 +529,7 @@ void coherency_send(starpu_data_handle_t datum, unsigned memory)
 
 static int is_in_use(starpu_data_handle_t datum)
 {
-	for (int i = 0; i < datum->node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(datum->node); i++) {
 		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
 		if (copy && copy_is_in_use(copy))
@@ -546,7 +546,7 @@ static void wipe(starpu_data_handle_t datum)
 	body->has_value = 0;
 	copies_forget_value(body);
 	copy_release(&body->main);
-	for (int i = 1; body->first_copy && i < datum->node->nmemories; i++) {
+	for (int i = 1; body->first_copy && i < node_nmemories(datum->node); i++) {
 		struct copy_state *copy = data_find_copy(datum, (unsigned)i);
 
 		if (copy)
@@ -581,7 +581,7 @@ static void unlock_after_use(starpu_data_handle_t datum)
 /* Of all memories whose room may have changed. */
 static void serve_all(struct node *node)
 {
-	for (int i = 0; i < node->nmemories; i++)
+	for (int i = 0; i < node_nmemories(node); i++)
 		room_serve(node, (unsigned)i);
 }
 

@@ -320,7 +320,7 @@ static int fetch_specific(struct job *job, unsigned memory)
 		if (at != SPECIFIC_NOWHERE && !is_booked(job->node, at))
 			prepare_one(access, at);
 	}
-	return fetch_below(job, (unsigned)job->node->nmemories);
+	return fetch_below(job, (unsigned)node_nmemories(job->node));
 }
 
 int coherency_fetch(struct job *job, unsigned memory)

@@ -173,7 +173,7 @@ static void keep_slots(starpu_data_handle_t handle, const char *slots)
 		other--;
 	memcpy(image_of(handle), slots + other * step, bytes);
 	if (!handle->ops->unregister_data_handle)
-		nkept = (unsigned)handle->node->nmemories;
+		nkept = (unsigned)node_nmemories(handle->node);
 	for (unsigned i = 1; i < nkept; i++)
 		if ((int)i == handle->home ||
 		    memcmp(slots + i * step, image_of(handle), bytes) != 0)
@@ -377,7 +377,7 @@ static struct copy_index *make_index(starpu_data_handle_t handle, unsigned memor
 {
 	struct data_body *body = handle->body;
 	struct copy_index *older = body->index, *index;
-	unsigned n = (unsigned)handle->node->nmemories - 1;
+	unsigned n = (unsigned)node_nmemories(handle->node) - 1;
 
 	if (memory > n || body->first_copy->memory > n)
 		n = NODE_MAX_MEMORIES - 1;

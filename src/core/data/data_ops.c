@@ -555,7 +555,7 @@ void data_wont_use(struct node *node, starpu_data_handle_t handle)
 {
 	int has_value;
 
-	if (node->nmemories == 1 || !orr_load_ptr((void **)&handle->body))
+	if (node_nmemories(node) == 1 || !orr_load_ptr((void **)&handle->body))
 		return;
 	if ((data_flags(handle) & DATUM_VIEWS) && !views_allow_reading(handle))
 		return;

@@ -223,7 +223,7 @@ static void want(struct job *fetch, int i, starpu_data_handle_t datum)
 /* May somebody copy values that are where the handover needs them? */
 static int are_copied(const struct node *node)
 {
-	return orr_load(&node->nmemories) > 1 && !node->machine->takes_turns;
+	return node_nmemories(node) > 1 && !node->machine->takes_turns;
 }
 
 /* 1 when all is where it has to be, and nobody reads what it gives away. */

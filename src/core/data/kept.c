@@ -223,7 +223,7 @@ int kept_drop(struct node *node, unsigned memory)
 
 void kept_close(struct node *node)
 {
-	for (int i = 0; i < node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(node); i++) {
 		kept_drop(node, (unsigned)i);
 		free(node->memories[i].kept);
 		node->memories[i].kept = NULL;

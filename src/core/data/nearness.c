@@ -64,7 +64,7 @@ void nearness_expected_s(struct job *job, uint64_t memories,
 
 	for (uint64_t left = memories; left; left &= left - 1)
 		seconds[__builtin_ctzll(left)] = 0;
-	if (orr_load(&node->nmemories) == 1)
+	if (node_nmemories(node) == 1)
 		return;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];
@@ -101,7 +101,7 @@ size_t nearness_lacks_bytes(const struct job *job, unsigned memory)
 {
 	size_t bytes = 0;
 
-	for (int i = 0; i < job->naccesses && orr_load(&job->node->nmemories) > 1; i++) {
+	for (int i = 0; i < job->naccesses && node_nmemories(job->node) > 1; i++) {
 		const struct access *access = &job->accesses[i];
 		const struct data_body *body;
 
@@ -117,7 +117,7 @@ size_t nearness_lacks_bytes(const struct job *job, unsigned memory)
 
 void nearness_promise(struct job *job, unsigned memory)
 {
-	if (orr_load(&job->node->nmemories) == 1)
+	if (node_nmemories(job->node) == 1)
 		return;
 	for (int i = 0; i < job->naccesses; i++) {
 		struct access *access = &job->accesses[i];

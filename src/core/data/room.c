@@ -284,7 +284,7 @@ static struct copy_state *make_room(struct node *node, struct memory *memory,
 
 static int has_disk(const struct node *node)
 {
-	for (int i = 0; i < node->nmemories; i++)
+	for (int i = 0; i < node_nmemories(node); i++)
 		if (node->memories[i].kind == STARPU_DISK_RAM)
 			return 1;
 	return 0;

@@ -16,7 +16,7 @@ static void refuse(const struct job *job, int i, int wish)
 		"STARPU_SPECIFIC_NODE_* or one of the %d memory nodes that is no disk, "
 		"see nodes[] of struct starpu_codelet",
 		task_name(job->task), job->task->specific_nodes ? "it" : "its codelet", i,
-		wish, job->node->nmemories);
+		wish, node_nmemories(job->node));
 }
 
 /* In the worker's memory if the value is there, else in main memory if it has one. */
@@ -53,7 +53,7 @@ unsigned specific_memory(const struct job *job, int i, unsigned memory)
 	case STARPU_SPECIFIC_NODE_NONE:
 		return SPECIFIC_NOWHERE;
 	default:
-		if (wish < 0 || wish >= job->node->nmemories ||
+		if (wish < 0 || wish >= node_nmemories(job->node) ||
 		    job->node->memories[wish].kind == STARPU_DISK_RAM)
 			refuse(job, i, wish);
 		return (unsigned)wish;

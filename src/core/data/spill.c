@@ -60,7 +60,7 @@ static struct copy_state *on_disk(struct copy_state *copy)
 	int best = -1, least = 0;
 	struct copy_state *to;
 
-	for (int i = 1; i < node->nmemories; i++) {
+	for (int i = 1; i < node_nmemories(node); i++) {
 		int load = orr_load(&node->memories[i].ncopies);
 
 		if (!takes(datum, (unsigned)i))
@@ -110,7 +110,7 @@ void spill_make_way(struct copy_state *copy)
 
 	if (!memory_is_main(node, copy->memory))
 		return;
-	for (int i = 1; i < node->nmemories; i++) {
+	for (int i = 1; i < node_nmemories(node); i++) {
 		if (!takes(datum, (unsigned)i))
 			continue;
 		if (has_object(datum, (unsigned)i) ||

@@ -9,14 +9,15 @@
 
 struct disk *disk_at(const struct node *node, unsigned memory)
 {
-	return memory < (unsigned)node->nmemories ? node->memories[memory].disk : NULL;
+	return memory < (unsigned)node_nmemories(node) ? node->memories[memory].disk
+						       : NULL;
 }
 
 static int count_disks(const struct node *node)
 {
 	int n = 0;
 
-	for (int i = 0; i < node->nmemories; i++)
+	for (int i = 0; i < node_nmemories(node); i++)
 		n += node->memories[i].kind == STARPU_DISK_RAM;
 	return n;
 }
@@ -80,7 +81,7 @@ int disk_register(struct node *node, struct starpu_disk_ops *ops, void *paramete
 	disk = orr_alloc(sizeof(*disk));
 	disk->node = node;
 	disk->ops = ops;
-	disk->memory = (unsigned)node->nmemories;
+	disk->memory = (unsigned)node_nmemories(node);
 	memory.disk = disk;
 	orr_lock_init(&disk->lock);
 	/* Else there are no bytes. */
@@ -106,7 +107,7 @@ static void end_object(struct disk_object *object)
 
 void disks_end(struct node *node)
 {
-	for (int i = 0; i < node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(node); i++) {
 		struct disk *disk = node->memories[i].disk;
 
 		if (!disk)

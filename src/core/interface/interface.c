@@ -145,7 +145,7 @@ enum starpu_node_kind interface_memory_kind(unsigned memory)
 
 int interface_has_memory(const struct node *node, enum starpu_node_kind kind)
 {
-	for (int i = 0; i < node->nmemories; i++)
+	for (int i = 0; i < node_nmemories(node); i++)
 		if (node->memories[i].kind == kind)
 			return 1;
 	return 0;

@@ -152,7 +152,8 @@ static void ndim_unregister(starpu_data_handle_t handle)
 	data_fill_interface(handle, &image);
 	n = note_array(handle, arrays, n, image.nn);
 	n = note_array(handle, arrays, n, image.ldn);
-	for (unsigned i = 0; handle->body && i < (unsigned)handle->node->nmemories; i++) {
+	for (unsigned i = 0; handle->body && i < (unsigned)node_nmemories(handle->node);
+	     i++) {
 		struct copy_state *copy = data_find_copy(handle, i);
 		struct starpu_ndim_interface *ndim = copy ? copy->interface : NULL;
 

@@ -48,7 +48,7 @@ static void put_config(struct node *node, FILE *out)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		int n = 0;
 
-		for (int k = 0; k < node->nmemories; k++)
+		for (int k = 0; k < node_nmemories(node); k++)
 			n += node->memories[k].kind == kinds[i].kind;
 		fprintf(out, "%d # Number of %s nodes\n", n, kinds[i].name);
 	}
@@ -82,7 +82,7 @@ static void put_affinity(struct node *node, FILE *out)
 	fputs("# GPU\t", out);
 	for (int i = 0; i < node->nmains; i++)
 		fprintf(out, "NUMA%d%c", i, i + 1 < node->nmains ? '\t' : '\n');
-	for (int i = node->nmains; i < node->nmemories; i++)
+	for (int i = node->nmains; i < node_nmemories(node); i++)
 		if (device_of_memory(node->memories[i].kind))
 			put_nearest(node, (unsigned)i, out);
 }
@@ -91,7 +91,7 @@ static void put_affinity(struct node *node, FILE *out)
 static void put_table(struct node *node, FILE *out, link_measure *measure)
 {
 	fputs("# ", out);
-	for (int i = 0; i < node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(node); i++) {
 		fputs("to ", out);
 		put_name(node, i, out);
 		fputc('\t', out);
@@ -99,7 +99,8 @@ static void put_table(struct node *node, FILE *out, link_measure *measure)
 	fputc('\n', out);
 	for (int from = 0; from < STARPU_MAXNODES; from++)
 		for (int to = 0; to < STARPU_MAXNODES; to++) {
-			int both = from < node->nmemories && to < node->nmemories;
+			int both =
+				from < node_nmemories(node) && to < node_nmemories(node);
 
 			fprintf(out, "%e%c",
 				both ? measure(node, (unsigned)from, (unsigned)to)
@@ -227,9 +228,9 @@ void bus_files_list(struct node *node, FILE *out)
 /* StarPU's lines, whole numbers; the files have all digits. */
 static void print_table(struct node *node, FILE *out, link_measure *measure)
 {
-	for (int from = 0; from < node->nmemories; from++) {
+	for (int from = 0; from < node_nmemories(node); from++) {
 		put_name(node, from, out);
-		for (int to = 0; to < node->nmemories; to++)
+		for (int to = 0; to < node_nmemories(node); to++)
 			fprintf(out, "\t%.0f",
 				measure(node, (unsigned)from, (unsigned)to));
 		fputs("\t\n", out);
@@ -239,7 +240,7 @@ static void print_table(struct node *node, FILE *out, link_measure *measure)
 void bus_print_links(struct node *node, FILE *out)
 {
 	fputs("from/to\t", out);
-	for (int i = 0; i < node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(node); i++) {
 		put_name(node, i, out);
 		fputc('\t', out);
 	}
@@ -254,7 +255,7 @@ void bus_print_affinity(struct node *node, FILE *out)
 	enum starpu_node_kind kind = STARPU_CPU_RAM;
 
 	fputs("# GPU\tNUMA in preference order (logical index)\n", out);
-	for (int i = node->nmains; i < node->nmemories; i++) {
+	for (int i = node->nmains; i < node_nmemories(node); i++) {
 		const struct memory *memory = &node->memories[i];
 
 		if (!device_of_memory(memory->kind))

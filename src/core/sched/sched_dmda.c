@@ -77,7 +77,7 @@ static struct sched *open_as(struct node *node, const struct dmda_kind *kind)
 		dmda->idle_w = knobs->idle_power;
 		dmda->asks_energy = dmda->gamma > 0;
 	}
-	dmda->brings_ahead = knobs->prefetch && node->nmemories > node->nmains;
+	dmda->brings_ahead = knobs->prefetch && node_nmemories(node) > node->nmains;
 	if (dmda->brings_ahead)
 		orr_add(&node->nquiet, 1);
 	dmda->nworkers = node->nworkers;
@@ -417,7 +417,7 @@ static int asks_date(const struct dmda *dmda, const struct job *job,
 {
 	return forecast->nknown > 0 || job->counted_on ||
 	       (job->naccesses > 0 && !dmda->kind->ignores_transfers &&
-		orr_load(&job->node->nmemories) > 1);
+		node_nmemories(job->node) > 1);
 }
 
 static struct worker *dmda_push(struct sched *sched, struct job *job)
@@ -472,10 +472,9 @@ static struct job *dmda_pop(struct sched *sched, struct worker *worker)
 {
 	struct dmda *dmda = dmda_of(sched);
 	struct line *line = &dmda->workers[worker->id].line;
-	struct job *job =
-		dmda->kind->readiest_first && orr_load(&sched->node->nmemories) > 1
-			? line_pop_readiest(line, worker->memory)
-			: line_pop(line);
+	struct job *job = dmda->kind->readiest_first && node_nmemories(sched->node) > 1
+				  ? line_pop_readiest(line, worker->memory)
+				  : line_pop(line);
 
 	if (job) {
 		taken(dmda, worker, job);

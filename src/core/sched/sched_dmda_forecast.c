@@ -197,6 +197,6 @@ void dmda_forecast(struct dmda_forecast *forecast, struct dmda *dmda, struct job
 	if (!dmda->kind->ignores_transfers)
 		nearness_expected_s(job, forecast->memories, forecast->transfer_s);
 	else
-		for (int i = 0; i < dmda->base.node->nmemories; i++)
+		for (int i = 0; i < node_nmemories(dmda->base.node); i++)
 			forecast->transfer_s[i] = 0;
 }

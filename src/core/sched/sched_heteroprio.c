@@ -541,7 +541,7 @@ void heteroprio_print_groups(const struct sched *sched, FILE *out)
 {
 	const struct node *node = sched->node;
 
-	for (int i = 0; i < node->nmemories; i++) {
+	for (int i = 0; i < node_nmemories(node); i++) {
 		fprintf(out, "group %d, memory %s %d:", i, node->memories[i].name,
 			node->memories[i].devid);
 		SCHED_EACH_WORKER(worker, sched)
