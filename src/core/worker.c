@@ -58,7 +58,8 @@ int worker_can_run(const struct worker *worker, struct starpu_task *task,
 		   unsigned *implementation)
 {
 	struct starpu_codelet *cl = task->cl;
-	unsigned where = task->where != -1 ? (unsigned)task->where : cl->where;
+	unsigned where =
+		task->where != -1 ? (unsigned)task->where : codelet_stated_where(cl);
 
 	/* Without a word of theirs, the implementations say where. */
 	if ((where || task->where != -1) &&

@@ -97,7 +97,7 @@ static void drop_set(struct cache *cache, starpu_data_handle_t handle)
 {
 	struct sent_set *set = handle->sent;
 
-	if (!set || (handle->flags & (DATUM_SENT | DATUM_RECEIVED)))
+	if (!set || (data_flags(handle) & (DATUM_SENT | DATUM_RECEIVED)))
 		return;
 	set_empty(set);
 	list_remove(&set->link);
@@ -155,7 +155,7 @@ int cache_has_sent(struct mpi *mpi, starpu_data_handle_t handle, int rank)
 {
 	int has;
 
-	if (!mpi->cache.is_on || !(handle->flags & DATUM_SENT))
+	if (!mpi->cache.is_on || !(data_flags(handle) & DATUM_SENT))
 		return 0;
 	orr_lock(&mpi->cache.lock);
 	has = handle->sent && set_has(handle->sent, rank);
@@ -191,7 +191,7 @@ int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle)
 
 	if (!cache->is_on)
 		return 0;
-	if (handle->flags & DATUM_RECEIVED)
+	if (data_flags(handle) & DATUM_RECEIVED)
 		return 1;
 	orr_lock(&cache->lock);
 	set_of(cache, handle);
@@ -204,7 +204,7 @@ int cache_note_received(struct mpi *mpi, starpu_data_handle_t handle)
 
 void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (!(handle->flags & DATUM_SENT))
+	if (!(data_flags(handle) & DATUM_SENT))
 		return;
 	if (mpi->cache.reports)
 		for (int rank = 0; rank < mpi->size; rank++)
@@ -224,7 +224,7 @@ void cache_clear_sent(struct mpi *mpi, starpu_data_handle_t handle)
  */
 void cache_drop_copy(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (!is_mine(mpi, handle) && !(handle->flags & DATUM_VIEWS))
+	if (!is_mine(mpi, handle) && !(data_flags(handle) & DATUM_VIEWS))
 		data_invalidate_submit(mpi->node, handle);
 }
 
@@ -239,7 +239,7 @@ static void forget_received(struct mpi *mpi, starpu_data_handle_t handle, unsign
 
 void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (!(handle->flags & DATUM_RECEIVED))
+	if (!(data_flags(handle) & DATUM_RECEIVED))
 		return;
 	forget_received(mpi, handle, 0);
 	cache_drop_copy(mpi, handle);
@@ -249,8 +249,8 @@ void cache_clear_received(struct mpi *mpi, starpu_data_handle_t handle)
 static void overwrite(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	int keeps = data_bytes(handle) <= SMALL_BYTES && !is_mine(mpi, handle) &&
-		    !(handle->flags & DATUM_VIEWS);
-	int is_part = (handle->flags & DATUM_PART) != 0;
+		    !(data_flags(handle) & DATUM_VIEWS);
+	int is_part = (data_flags(handle) & DATUM_PART) != 0;
 
 	forget_received(mpi, handle, keeps && !is_part ? DATUM_OUTDATED : 0);
 	if (!keeps)
@@ -261,10 +261,10 @@ static void overwrite(struct mpi *mpi, starpu_data_handle_t handle)
 
 void cache_clear(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (!(handle->flags & (DATUM_SENT | DATUM_RECEIVED)))
+	if (!(data_flags(handle) & (DATUM_SENT | DATUM_RECEIVED)))
 		return;
 	cache_clear_sent(mpi, handle);
-	if (handle->flags & DATUM_RECEIVED)
+	if (data_flags(handle) & DATUM_RECEIVED)
 		overwrite(mpi, handle);
 }
 
@@ -286,7 +286,7 @@ static int is_empty(starpu_data_handle_t handle)
 
 static void flush(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (handle->flags & DATUM_RECEIVED)
+	if (data_flags(handle) & DATUM_RECEIVED)
 		cache_clear_received(mpi, handle);
 	else if (handle->owner != OWNER_UNSET && !is_empty(handle))
 		cache_drop_copy(mpi, handle);
@@ -296,7 +296,7 @@ static void flush(struct mpi *mpi, starpu_data_handle_t handle)
 void cache_flush(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	/* What waits to be reduced is no copy. */
-	if (!mpi->cache.is_on || (handle->flags & DATUM_CONTRIBUTED))
+	if (!mpi->cache.is_on || (data_flags(handle) & DATUM_CONTRIBUTED))
 		return;
 	flush(mpi, handle);
 	/* It says that the application has written it, or is going to. */
@@ -313,7 +313,7 @@ void cache_flush_all(struct mpi *mpi)
 			LIST_ENTRY(link, struct sent_set, link)->handle;
 
 		next = link->next;
-		if (!(handle->flags & DATUM_CONTRIBUTED))
+		if (!(data_flags(handle) & DATUM_CONTRIBUTED))
 			flush(mpi, handle);
 	}
 }

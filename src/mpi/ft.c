@@ -571,7 +571,7 @@ static void settle_all(const struct ft_template *template)
 				"(starpu_mpi_checkpoint_shutdown()) before",
 				template->id, i);
 		kin_settle(mpi, handle);
-		if (handle->flags & DATUM_CONTRIBUTED)
+		if (data_flags(handle) & DATUM_CONTRIBUTED)
 			reduce_settle(mpi, handle);
 	}
 }

@@ -133,7 +133,7 @@ void insert_open(struct insert *insert, struct mpi *mpi, int comm, struct exchan
 		owner = handle->owner;
 		orr_bring(handle->body);
 		uses[i] = (struct plan_use){.owner = owner, .mode = mode};
-		flags |= handle->flags;
+		flags |= data_flags(handle);
 		modes |= mode;
 		if (owner == me || owner < 0)
 			is_ours = 1;
@@ -298,7 +298,8 @@ int insert_passes_on(const struct insert *insert, int use, int rank)
 {
 	starpu_data_handle_t handle = insert->task->data[use].handle;
 
-	return (handle->flags & DATUM_SOURCED) && insert->uses[use].owner != insert->me &&
+	return (data_flags(handle) & DATUM_SOURCED) &&
+	       insert->uses[use].owner != insert->me &&
 	       sources_lead_by(insert->mpi, handle, rank, insert->me);
 }
 
@@ -333,7 +334,7 @@ static void reduce_before(const struct insert *insert)
 		if (mode & (STARPU_REDUX | STARPU_MPI_REDUX))
 			reduce_note(insert->mpi, insert->comm, handle,
 				    insert->task->executor, insert->task->name);
-		else if (handle->flags & DATUM_CONTRIBUTED)
+		else if (data_flags(handle) & DATUM_CONTRIBUTED)
 			reduce_settle(insert->mpi, handle);
 	}
 }
@@ -384,7 +385,7 @@ static void forget_copies(const struct insert *insert)
 	for (int i = 0, n = insert->task->ndata; i < n; i++) {
 		/* It has no mode where the handle is NULL. */
 		if (!plan_replaces(insert->uses[i].mode) ||
-		    !(data[i].handle->flags & noted))
+		    !(data_flags(data[i].handle) & noted))
 			continue;
 		cache_clear(mpi, data[i].handle);
 		kin_clear(mpi, data[i].handle);
@@ -714,7 +715,7 @@ int insert_fetch(struct mpi *mpi, const struct fetch *fetch)
 			fetch->what);
 	check_tag(mpi, handle, fetch->what);
 	kin_settle(mpi, handle);
-	if (handle->flags & DATUM_CONTRIBUTED)
+	if (data_flags(handle) & DATUM_CONTRIBUTED)
 		reduce_settle(mpi, handle);
 	insert_open(&insert, mpi, fetch->comm, &exchange);
 	if (handle->owner == fetch->to || handle->owner == OWNER_PER_NODE ||

@@ -7,7 +7,7 @@
 
 static int has_kin(starpu_data_handle_t handle)
 {
-	return (handle->flags & (DATUM_PART | DATUM_VIEWS)) != 0;
+	return (data_flags(handle) & (DATUM_PART | DATUM_VIEWS)) != 0;
 }
 
 void kin_note_copies(starpu_data_handle_t handle)

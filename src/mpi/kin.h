@@ -27,14 +27,14 @@ void kin_settle_all(struct mpi *mpi, starpu_data_handle_t handle);
 /* The datum was written, or will be: copies of its kin are of the past. */
 static inline void kin_clear(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (handle->flags & DATUM_KIN)
+	if (data_flags(handle) & DATUM_KIN)
 		kin_clear_all(mpi, handle);
 }
 
 /* The datum will be used: reduce what ranks contributed to its kin. */
 static inline void kin_settle(struct mpi *mpi, starpu_data_handle_t handle)
 {
-	if (handle->flags & DATUM_KIN)
+	if (data_flags(handle) & DATUM_KIN)
 		kin_settle_all(mpi, handle);
 }
 

@@ -2,6 +2,8 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "mpi/outbox.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 
 /* How often a carrier looks again before it leaves the rest to who polls. */
@@ -13,8 +15,16 @@ void outbox_init(struct outbox *outbox, struct orr_lock *lock,
 	outbox->lock = lock;
 	outbox->left = left;
 	pool_init(&outbox->queue_pool, sizeof(struct outbox_queue));
-	pool_init(&outbox->raise_pool, sizeof(struct outbox_raise));
-	waiting_orders_init(&outbox->orders);
+}
+
+static void free_raises(struct outbox_raise *raise)
+{
+	struct outbox_raise *next;
+
+	for (; raise; raise = next) {
+		next = raise->next;
+		free(raise);
+	}
 }
 
 void outbox_free(struct outbox *outbox)
@@ -26,7 +36,8 @@ void outbox_free(struct outbox *outbox)
 		waiting_free(&queue->waiting);
 	table_free(&outbox->queues);
 	pool_free(&outbox->queue_pool);
-	pool_free(&outbox->raise_pool);
+	free_raises(outbox->raised);
+	free_raises(outbox->spare_raises);
 	waiting_orders_free(&outbox->orders);
 }
 
@@ -149,8 +160,12 @@ static void send_packet(struct outbox *outbox, struct outbox_queue *queue,
 
 void outbox_raise(struct outbox *outbox, struct outgoing *item, int priority)
 {
-	struct outbox_raise *raise = pool_get(&outbox->raise_pool);
+	struct outbox_raise *raise = outbox->spare_raises;
 
+	if (raise)
+		outbox->spare_raises = raise->next;
+	else
+		raise = orr_alloc(sizeof(*raise));
 	*raise = (struct outbox_raise){outbox->raised, item, priority};
 	orr_swap_ptr((void **)(void *)&outbox->raised, raise);
 }
@@ -167,7 +182,8 @@ static void raise_noted(struct outbox *outbox)
 		next = raise->next;
 		waiting_raise(queue ? &queue->waiting : NULL, raise->item,
 			      raise->priority);
-		pool_put(&outbox->raise_pool, raise);
+		raise->next = outbox->spare_raises;
+		outbox->spare_raises = raise;
 	}
 	orr_swap_ptr((void **)(void *)&outbox->raised, NULL);
 }

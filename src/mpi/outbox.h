@@ -56,7 +56,7 @@ struct outbox {
 	void (*left)(struct outbox *outbox, struct net_message *messages);
 	struct outgoing *first, *last;
 	struct outbox_raise *raised; /* atomic, changed with the lock held */
-	struct pool raise_pool;
+	struct outbox_raise *spare_raises;
 	int nclaims;  /* atomic, raised under the lock: who raises it from 0 carries */
 	int is_left;  /* atomic: the carrier went; a poller is the next */
 	int nwanting; /* atomic: threads that want to be alone with MPI */

@@ -47,7 +47,7 @@ static struct contributors *find(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	struct contributors *found;
 
-	if (!(handle->flags & DATUM_CONTRIBUTED))
+	if (!(data_flags(handle) & DATUM_CONTRIBUTED))
 		return NULL;
 	orr_lock(&mpi->reductions.lock);
 	found = table_get(&mpi->reductions.by_handle, key_of(handle));

@@ -185,10 +185,10 @@ static void set_tag(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag,
 		orr_die(mpi->rank,
 			"%s: tag %lld: expected 0 to INT64_MAX, or -1 for none", func,
 			(long long)tag);
-	if ((handle->flags & DATUM_TAGGED) && handle->tag == tag)
+	if ((data_flags(handle) & DATUM_TAGGED) && handle->tag == tag)
 		return;
 	orr_lock(&registry->lock);
-	if (handle->flags & DATUM_TAGGED)
+	if (data_flags(handle) & DATUM_TAGGED)
 		unbind_tag(registry, handle);
 	handle->tag = tag;
 	other = bind_tag(registry, handle, tag);
@@ -215,7 +215,8 @@ static void set_owner(struct mpi *mpi, starpu_data_handle_t handle, int rank, in
 /* 0: the datum is not counted. */
 static uint64_t weight_of(starpu_data_handle_t handle)
 {
-	if (!(handle->flags & DATUM_TAGGED) || handle->owner < 0 || handle->comm != 0)
+	if (!(data_flags(handle) & DATUM_TAGGED) || handle->owner < 0 ||
+	    handle->comm != 0)
 		return 0;
 	return table_mix((uint64_t)handle->tag + 1);
 }
@@ -260,7 +261,7 @@ void registry_register(struct mpi *mpi, starpu_data_handle_t handle, int64_t tag
 	}
 	if (rank != OWNER_UNSET)
 		set_owner(mpi, handle, rank, comm, func);
-	if ((handle->flags & flags) != flags)
+	if ((data_flags(handle) & flags) != flags)
 		data_set_flags(handle, flags, 0);
 	recount(mpi, handle, known, owned);
 }
@@ -270,9 +271,9 @@ void registry_on_unregister(struct node *node, starpu_data_handle_t handle)
 	struct mpi *mpi = node->mpi;
 
 	coop_forget(mpi, handle);
-	if (!(handle->flags & DATUM_MPI))
+	if (!(data_flags(handle) & DATUM_MPI))
 		return;
-	if (handle->flags & DATUM_TAGGED) {
+	if (data_flags(handle) & DATUM_TAGGED) {
 		orr_lock(&mpi->registry.lock);
 		unbind_tag(&mpi->registry, handle);
 		orr_unlock(&mpi->registry.lock);

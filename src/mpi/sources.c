@@ -50,7 +50,7 @@ void sources_forget(struct mpi *mpi, starpu_data_handle_t handle)
 {
 	struct source_list *list;
 
-	if (!(handle->flags & DATUM_SOURCED))
+	if (!(data_flags(handle) & DATUM_SOURCED))
 		return;
 	orr_lock(&mpi->sources.lock);
 	list = table_remove(&mpi->sources.lists, key_of(handle));

@@ -31,8 +31,8 @@ int sources_find(struct mpi *mpi, starpu_data_handle_t handle, int rank);
 /* Who sends to the rank. */
 static inline int sources_get(struct mpi *mpi, starpu_data_handle_t handle, int rank)
 {
-	return handle->flags & DATUM_SOURCED ? sources_find(mpi, handle, rank)
-					     : handle->owner;
+	return data_flags(handle) & DATUM_SOURCED ? sources_find(mpi, handle, rank)
+						  : handle->owner;
 }
 
 /* Does the value come to the rank by another one? */

@@ -2,37 +2,34 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "mpi/waiting.h"
 
+#include <stdlib.h>
+
 #include "base/check.h"
 
-void waiting_orders_init(struct waiting_orders *orders)
-{
-	pool_init(&orders->pool, sizeof(struct waiting_order));
-	orders->idle = NULL;
-}
-
-static void order_clear(struct waiting_order *order)
+static void order_free(struct waiting_order *order)
 {
 	heap_free(&order->heap);
 	table_free(&order->keys);
+	free(order);
 }
 
 void waiting_orders_free(struct waiting_orders *orders)
 {
-	for (struct waiting_order *order = orders->idle; order; order = order->next)
-		order_clear(order);
-	pool_free(&orders->pool);
+	struct waiting_order *next;
+
+	for (struct waiting_order *order = orders->idle; order; order = next) {
+		next = order->next;
+		order_free(order);
+	}
 }
 
 static struct waiting_order *order_get(struct waiting_orders *orders)
 {
 	struct waiting_order *order = orders->idle;
 
-	if (order) {
-		orders->idle = order->next;
-		return order;
-	}
-	order = pool_get(&orders->pool);
-	*order = (struct waiting_order){.next = NULL};
+	if (!order)
+		return orr_alloc(sizeof(*order));
+	orders->idle = order->next;
 	return order;
 }
 
@@ -151,5 +148,5 @@ void waiting_raise(struct waiting *waiting, struct outgoing *item, int priority)
 void waiting_free(struct waiting *waiting)
 {
 	if (waiting->order)
-		order_clear(waiting->order);
+		order_free(waiting->order);
 }

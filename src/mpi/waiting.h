@@ -13,7 +13,6 @@
  * comparison for each.
  */
 #include "base/heap.h"
-#include "base/pool.h"
 #include "base/table.h"
 #include "plat/net.h"
 
@@ -51,13 +50,11 @@ struct waiting {
 	int is_mixed; /* of those that are not in order, perhaps some have another one */
 };
 
-/* Orders, for those who have not needed one yet. */
+/* Orders that nobody needs now.  A zeroed one has none. */
 struct waiting_orders {
-	struct pool pool;
 	struct waiting_order *idle;
 };
 
-void waiting_orders_init(struct waiting_orders *orders);
 void waiting_orders_free(struct waiting_orders *orders);
 
 /* More urgent from now on, where that overtakes none of its key.  It may have left, or

@@ -110,9 +110,8 @@ struct plat_devices {
 	const struct memory_driver *memory; /* main memory's, for cores */
 	char model[64];
 	double peak_flops_per_s[2]; /* of one: [0] 4-byte, [1] 8-byte; 0: unknown */
-	const struct plat_kernels *kernels; /* NULL: no kernel is unlike others */
-	double speedup;      /* kernels take their time divided by it; 0: 1 */
-	double memory_bytes; /* of one with its own memory; 0: no limit known */
+	double speedup;             /* kernels take their time divided by it; 0: 1 */
+	double memory_bytes;        /* of one with its own memory; 0: no limit known */
 	double link_bytes_per_s, link_latency_s; /* from main memory; 0: none */
 };
 
@@ -171,6 +170,7 @@ struct plat_machine {
 	struct plat_costs costs;
 	char hostname[128];
 	struct plat_devices devices[STARPU_NARCH]; /* by enum starpu_worker_archtype */
+	struct plat_kernels *gpu_kernels;          /* NULL: none is unlike others */
 	/* Numbered after those of the devices. */
 	struct plat_memory memories[PLAT_MAX_MEMORIES];
 	int nmemories;

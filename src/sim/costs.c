@@ -131,8 +131,8 @@ void costs_close(struct plat *plat)
 	plat->looks = plat->last_look = NULL;
 	free(plat->costs.cold);
 	plat->costs.cold = NULL;
-	free(plat->gpu_kernels);
-	plat->gpu_kernels = NULL;
+	free(plat->machine.gpu_kernels);
+	plat->machine.gpu_kernels = NULL;
 	if (!plat->sets)
 		return;
 	table_free(&plat->sets->last);

@@ -179,8 +179,7 @@ static int read_kernels(struct plat *plat)
 			name, sg_host_get_name(plat->host), text, PLAT_MAX_KERNELS);
 		return -ENODEV;
 	}
-	plat->gpu_kernels = kernels;
-	plat->machine.devices[STARPU_CUDA_WORKER].kernels = kernels;
+	plat->machine.gpu_kernels = kernels;
 	return 0;
 }
 

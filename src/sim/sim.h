@@ -171,9 +171,8 @@ struct plat {
 	/* Of the host's properties spare_cores and copies_messages, see sim_lend(). */
 	int lends_cores, copies_messages, next_lender;
 	struct sim_costs costs;
-	struct look *looks, *last_look;   /* messages that nobody has looked at */
-	struct sets *sets;                /* what caches hold, or NULL */
-	struct plat_kernels *gpu_kernels; /* the machine's, or NULL */
+	struct look *looks, *last_look; /* messages that nobody has looked at */
+	struct sets *sets;              /* what caches hold, or NULL */
 	struct sim_thread *opener; /* that opened it: the main, as a rule; NULL: ended */
 	struct plat_gate *gate;    /* that this thread waits for, or NULL */
 	struct plat_caller events; /* of what runs without thread or worker */

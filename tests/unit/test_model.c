@@ -363,14 +363,14 @@ static void without_a_calibration_the_roofline_stands(void **state)
 /* Kernels that go column by column are as slow as the machine says of their names. */
 static void named_kernels_have_a_law_of_their_own(void **state)
 {
-	static const struct plat_kernels kernels = {
-		2, {{"trsm", 0.4, 3e-7}, {"kern", 0.5, 2e-6}}};
+	static struct plat_kernels kernels = {2,
+					      {{"trsm", 0.4, 3e-7}, {"kern", 0.5, 2e-6}}};
 	struct scene *s = *state;
 	double plain_s, named_s;
 
 	s->task.flops = 1e9;
 	plain_s = expect(s, 0).seconds;
-	s->machine.devices[STARPU_CUDA_WORKER].kernels = &kernels;
+	s->machine.gpu_kernels = &kernels;
 	named_s = expect(s, 0).seconds;
 	assert_int_equal(expect(s, 0).source, MODEL_ROOFLINE);
 	/* 20 us / 0.8 to start, 1e9 / (10e12 x 0.5), and 1,000 columns. */
@@ -383,7 +383,7 @@ static void named_kernels_have_a_law_of_their_own(void **state)
 	s->codelet.name = NULL;
 	assert_true(fabs(roofline_seconds(&s->workers[0], &s->task) - plain_s) < 1e-12);
 	s->model.symbol = "kernel";
-	s->machine.devices[STARPU_CUDA_WORKER].kernels = NULL;
+	s->machine.gpu_kernels = NULL;
 }
 
 static void a_machine_can_be_faster_than_its_models(void **state)

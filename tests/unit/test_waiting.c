@@ -26,7 +26,6 @@ static int set_up(void **state)
 {
 	(void)state;
 	memset(&scene, 0, sizeof(scene));
-	waiting_orders_init(&scene.orders);
 	return 0;
 }
 

@@ -55,13 +55,15 @@ size_t roofline_element_bytes(struct starpu_task *task)
 double roofline_seconds(const struct worker *worker, struct starpu_task *task)
 {
 	const struct plat_machine *machine = worker->node->machine;
-	const struct plat_devices *devices = &machine->devices[worker->type];
+	const double *peaks = machine->devices[worker->type].peak_flops_per_s;
+	const struct plat_kernels *kernels =
+		worker->type == STARPU_CUDA_WORKER ? machine->gpu_kernels : NULL;
 	double peak;
 
 	if (!(task->flops > 0))
 		return 0;
-	peak = devices->peak_flops_per_s[roofline_element_bytes(task) == 8];
+	peak = peaks[roofline_element_bytes(task) == 8];
 	return peak > 0 ? roofline_law_s(worker->type, peak, task->flops,
-					 named_kernel(devices->kernels, task))
+					 named_kernel(kernels, task))
 			: 0;
 }

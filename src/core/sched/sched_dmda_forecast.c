@@ -10,6 +10,7 @@
 #include "core/data/nearness.h"
 #include "core/model/model_query.h"
 #include "core/sched/sched_dmda.h"
+#include "core/task/codelet.h"
 
 double dmda_expected_s(struct worker *worker, struct job *job, unsigned implementation)
 {
@@ -129,7 +130,7 @@ static uint64_t memo_key(const struct dmda *dmda, const struct job *job)
 		kernels = 3 * kernels + (uintptr_t)cl->cpu_funcs[i] +
 			  5 * (uintptr_t)cl->cuda_funcs[i];
 	key = table_mix(key ^ (uintptr_t)cl) ^
-	      (uint64_t)(uint32_t)job->task->where << 32 ^ cl->where;
+	      (uint64_t)(uint32_t)job->task->where << 32 ^ codelet_stated_where(cl);
 	key = table_mix(key ^ (uintptr_t)cl->model) + kernels;
 	key = table_mix(key ^ (uint64_t)(unsigned)dmda->classes.seen_changes << 32 ^
 			node->settings->nmodel_changes);

@@ -224,8 +224,8 @@ static void own_submitted(struct sched *sched, struct starpu_task *task)
 {
 	struct starpu_codelet *cl = task->cl;
 
-	if (cl && !cl->where)
-		cl->where = codelet_where(cl);
+	if (cl && !codelet_stated_where(cl))
+		codelet_state_where(sched->node, cl);
 	if (sched->policy->submit_hook)
 		sched->policy->submit_hook(task);
 }

@@ -34,7 +34,9 @@ unsigned codelet_kinds(const struct starpu_codelet *cl)
 
 unsigned codelet_where(const struct starpu_codelet *cl)
 {
-	return cl->where ? cl->where : codelet_kinds(cl);
+	unsigned where = codelet_stated_where(cl);
+
+	return where ? where : codelet_kinds(cl);
 }
 
 /* "CPU, CUDA", or "none" */
@@ -100,6 +102,12 @@ static int is_constant(struct node *node, const struct starpu_codelet *cl)
 	part = node->constants;
 	orr_unlock(&node->constants_lock);
 	return part.is_constant;
+}
+
+void codelet_state_where(struct node *node, struct starpu_codelet *cl)
+{
+	if (!is_constant(node, cl))
+		orr_store((int *)&cl->where, (int)codelet_where(cl));
 }
 
 static void count_next(struct worker *worker, const struct starpu_codelet *cl)

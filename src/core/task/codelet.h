@@ -12,10 +12,19 @@
  */
 #include "core/worker.h"
 
+/* What its field says; 0: nothing.  Policies of the application's have it filled in while
+ * other threads submit the same codelet. */
+static inline unsigned codelet_stated_where(const struct starpu_codelet *cl)
+{
+	return (unsigned)orr_load((const int *)&cl->where);
+}
+
 /* STARPU_CPU | ...: where it has an implementation. */
 unsigned codelet_kinds(const struct starpu_codelet *cl);
 /* What it says, or where it has an implementation. */
 unsigned codelet_where(const struct starpu_codelet *cl);
+/* Have it say so itself, where it can be written. */
+void codelet_state_where(struct node *node, struct starpu_codelet *cl);
 /* No worker can run the task that func was to submit.  For callers whose callers often
  * ignore -ENODEV: say that it is lost. */
 void codelet_say_refused(const struct node *node, const struct starpu_task *task,
@@ -41,9 +50,12 @@ static inline kernel_t codelet_kernel(const struct starpu_codelet *cl,
 /* The same, with codelet_kinds() of the task's in hand. */
 static inline unsigned task_where_of(const struct starpu_task *task, unsigned kinds)
 {
+	unsigned where;
+
 	if (task->where != -1)
 		return (unsigned)task->where;
-	return task->cl->where ? task->cl->where : kinds;
+	where = codelet_stated_where(task->cl);
+	return where ? where : kinds;
 }
 
 static inline unsigned task_where(const struct starpu_task *task)
