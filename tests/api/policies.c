@@ -364,6 +364,7 @@ static void add_one(void *buffers[], void *arg)
 static struct starpu_perfmodel model = {
 	.type = STARPU_COMMON, .cost_function = cost, .symbol = "policies"};
 static struct starpu_codelet alone = {.cpu_funcs = {kernel}, .model = &model};
+static const struct starpu_codelet constant = {.cpu_funcs = {kernel}, .model = &model};
 static struct starpu_codelet chained = {
 	.cpu_funcs = {add_one}, .nbuffers = 1, .modes = {STARPU_RW}, .model = &model};
 
@@ -414,6 +415,14 @@ static void all_tasks_run(void)
 		CLAIM_EQ(nepilogues, 1);
 		nepilogues = 0;
 	}
+}
+
+static void constants_are_not_written(void)
+{
+	begin(&fifo_policy);
+	CLAIM_EQ(starpu_task_insert((struct starpu_codelet *)&constant, 0), 0);
+	end(1);
+	CLAIM_EQ(nran, 1);
 }
 
 static void chains_keep_their_order(void)
@@ -758,6 +767,7 @@ static void locks_of_workers_exclude(void)
 
 static const struct claim claims[] = {
 	{"all_tasks_run", all_tasks_run},
+	{"constants_are_not_written", constants_are_not_written},
 	{"chains_keep_their_order", chains_keep_their_order},
 	{"bound_tasks_are_told", bound_tasks_are_told},
 	{"a_policy_that_is_not_ready_is_not_asked",
