@@ -9,27 +9,9 @@
 
 #include <orrery_mpi.h>
 
+#include "pair.h"
+#include "reduced.h"
 #include "wrong.h"
-
-static starpu_data_handle_t from, to;
-
-static void register_both(void)
-{
-	from = owned(&value, 1, 0);
-	to = owned(&other_value, 2, 1);
-}
-
-static void insert_copy(void)
-{
-	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, from, STARPU_RW, to, 0);
-}
-
-static void end_both(void)
-{
-	starpu_mpi_wait_for_all(WORLD);
-	starpu_data_unregister(from);
-	starpu_data_unregister(to);
-}
 
 /* ---- kernels that do not return ---------------------------------------- */
 
@@ -199,41 +181,11 @@ static void parts_differ(void)
 	starpu_data_unregister(to);
 }
 
-static void init_cpu(void *buffers[], void *arg)
-{
-	(void)arg;
-	*(long *)STARPU_VARIABLE_GET_PTR(buffers[0]) = 0;
-}
-
-static void sum_cpu(void *buffers[], void *arg)
-{
-	(void)arg;
-	*(long *)STARPU_VARIABLE_GET_PTR(buffers[0]) +=
-		*(long *)STARPU_VARIABLE_GET_PTR(buffers[1]);
-}
-
-static struct starpu_codelet init = {.cpu_funcs = {init_cpu},
-				     .nbuffers = 1,
-				     .modes = {STARPU_W},
-				     .model = &starpu_perfmodel_nop,
-				     .flags = STARPU_CODELET_SIMGRID_EXECUTE};
-static struct starpu_codelet sum = {.cpu_funcs = {sum_cpu},
-				    .nbuffers = 2,
-				    .modes = {STARPU_RW | STARPU_COMMUTE, STARPU_R},
-				    .model = &starpu_perfmodel_nop,
-				    .flags = STARPU_CODELET_SIMGRID_EXECUTE};
-static struct starpu_codelet contribute = {.cpu_funcs = {add_cpu},
-					   .nbuffers = 1,
-					   .modes = {STARPU_REDUX},
-					   .model = &starpu_perfmodel_nop,
-					   .flags = STARPU_CODELET_SIMGRID_EXECUTE,
-					   .name = "contribute"};
-
 static void methods_on_one(void)
 {
 	register_both();
 	if (rank == 0)
-		starpu_data_set_reduction_methods(from, &sum, &init);
+		starpu_data_set_reduction_methods(from, &sum, &zero);
 	for (int node = 0; node < size; node++)
 		starpu_mpi_task_insert(WORLD, &contribute, STARPU_REDUX, from,
 				       STARPU_EXECUTE_ON_NODE, node, 0);
@@ -245,7 +197,7 @@ static void methods_on_one(void)
 static void contribute_and_read(int reduces)
 {
 	register_both();
-	starpu_data_set_reduction_methods(from, &sum, &init);
+	starpu_data_set_reduction_methods(from, &sum, &zero);
 	for (int node = 0; node < size; node++)
 		starpu_mpi_task_insert(WORLD, &contribute, STARPU_REDUX, from,
 				       STARPU_EXECUTE_ON_NODE, node, 0);
@@ -309,11 +261,11 @@ static void communicator_of_one(void)
 {
 	MPI_Group all, first;
 	MPI_Comm comm;
-	int zero = 0;
+	int owner = 0;
 
 	register_both();
 	MPI_Comm_group(WORLD, &all);
-	MPI_Group_incl(all, 1, &zero, &first);
+	MPI_Group_incl(all, 1, &owner, &first);
 	MPI_Comm_create(WORLD, first, &comm);
 	starpu_mpi_task_insert(rank == 0 ? comm : WORLD, &copy, STARPU_R, from, STARPU_RW,
 			       to, 0);

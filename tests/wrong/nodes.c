@@ -5,32 +5,12 @@
  * Mistakes between nodes, one for each name; run.py says what must come of it.
  * usage: nodes CASE, on two ranks or three.
  */
+#include "pair.h"
 #include "wrong.h"
 
 static void receive(starpu_data_handle_t handle, int source, starpu_mpi_tag_t tag)
 {
 	starpu_mpi_recv(handle, source, tag, WORLD, MPI_STATUS_IGNORE);
-}
-
-/* Tasks on from, owned by rank 0, and to, owned by rank 1, are what all ranks insert. */
-static starpu_data_handle_t from, to;
-
-static void register_both(void)
-{
-	from = owned(&value, 1, 0);
-	to = owned(&other_value, 2, 1);
-}
-
-static void insert_copy(void)
-{
-	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, from, STARPU_RW, to, 0);
-}
-
-static void end_both(void)
-{
-	starpu_mpi_wait_for_all(WORLD);
-	starpu_data_unregister(from);
-	starpu_data_unregister(to);
 }
 
 /* ---- transfers that do not meet ---------------------------------------- */
