@@ -6,6 +6,10 @@
  * there are; the same by plain MPI, which tells how much of a growth is that of MPI and
  * of the memory; the quotient of the two; and what a copy of a large one takes.
  *
+ * A batch that takes long is not repeated, and one that would take very long, as what
+ * fewer took tells, is left out, with a word: plain MPI compares each message with all
+ * receives that are posted.
+ *
  * usage: mpirun -n 2 flood [MOST [BYTES]]
  *
  * With BYTES only that size, and MOST of them, by the library alone: for profilers.
@@ -19,6 +23,9 @@
 #include "bench.h"
 
 enum { SMALL = 8, LARGE = 20000, MOST = 100000, BATCHES = 3, MAX_SIZES = 16 };
+
+#define LONG_S      2.0 /* is not repeated */
+#define VERY_LONG_S 20.0
 
 static int rank;
 
@@ -144,23 +151,85 @@ static double copy_us(const struct flood *flood)
 	return best;
 }
 
+/* Rank 0's, which it has measured as the other has: both have to go on alike. */
+static double agreed(const struct flood *flood, double value)
+{
+	starpu_data_handle_t handle;
+
+	if (!flood->handles) {
+		MPI_Bcast(&value, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+		return value;
+	}
+	starpu_variable_data_register(&handle, STARPU_MAIN_RAM, (uintptr_t)&value,
+				      sizeof value);
+	if (rank == 0)
+		starpu_mpi_send(handle, 1, MOST, MPI_COMM_WORLD);
+	else
+		starpu_mpi_recv(handle, 0, MOST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	starpu_data_unregister(handle);
+	return value;
+}
+
 /* The best of some batches. */
 static double measure(struct flood *flood, int is_raw)
 {
 	int rounds = rounds_of(flood);
-	double best = 1e30;
+	double best = 1e30, total_us = 0;
 
 	open_flood(flood, is_raw);
-	for (int batch = 0; batch < BATCHES; batch++) {
+	for (int batch = 0; batch < BATCHES && total_us < LONG_S * 1e6; batch++) {
 		double us = 0;
 
 		for (int i = 0; i < rounds; i++)
 			us += once_us(flood);
+		us = agreed(flood, us);
+		total_us += us * flood->count;
 		if (us / rounds < best)
 			best = us / rounds;
 	}
 	close_flood(flood);
 	return best;
+}
+
+/* What the last two of a size took by one library, us for each; is_over: too long. */
+struct pace {
+	int bytes, is_over;
+	double us[2];
+};
+
+/* When each takes as many times as long as one of those before as these did: so it is
+ * where each is compared with all. */
+static double expected_s(const struct flood *flood, const struct pace *pace)
+{
+	double growth = 1;
+
+	if (pace->us[0] > 0 && pace->us[1] > pace->us[0])
+		growth = pace->us[1] / pace->us[0];
+	return flood->count * pace->us[1] * growth * 1e-6;
+}
+
+/* 0: it would take too long, and so would more of them. */
+static double measure_unless_long(struct flood *flood, int is_raw, struct pace *pace)
+{
+	double us, s;
+
+	if (pace->bytes != flood->bytes)
+		*pace = (struct pace){.bytes = flood->bytes};
+	s = expected_s(flood, pace);
+	if (pace->is_over || s > VERY_LONG_S) {
+		if (rank == 0)
+			fprintf(stderr,
+				"flood: %s%d bytes %d pending would take %.0f s or more: "
+				"left out\n",
+				is_raw ? "plain MPI, " : "", flood->bytes, flood->count,
+				s);
+		pace->is_over = 1;
+		return 0;
+	}
+	us = measure(flood, is_raw);
+	pace->us[0] = pace->us[1];
+	pace->us[1] = us;
+	return us;
 }
 
 static void print(const struct flood *flood, const char *before, const char *unit,
@@ -174,12 +243,13 @@ static void print(const struct flood *flood, const char *before, const char *uni
 		bench_print("flood", name, unit, value);
 }
 
-static void show(struct flood *flood)
+static void show(struct flood *flood, struct pace *pace)
 {
-	double us = measure(flood, 0);
+	double us = measure_unless_long(flood, 0, pace);
 
-	print(flood, "", "us", us);
-	if (flood->raw_us <= 0)
+	if (us > 0)
+		print(flood, "", "us", us);
+	if (flood->raw_us <= 0 || us <= 0)
 		return;
 	print(flood, "plain MPI, ", "us", flood->raw_us);
 	print(flood, "by plain MPI's, ", "quotient", us / flood->raw_us);
@@ -205,6 +275,7 @@ int main(int argc, char **argv)
 {
 	int most = argc > 1 ? atoi(argv[1]) : MOST, size, level, n = 0;
 	struct flood floods[MAX_SIZES];
+	struct pace raw = {0}, own = {0};
 
 	MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -219,13 +290,13 @@ int main(int argc, char **argv)
 	else
 		n = choose(floods, most);
 	for (int i = 0; i < n && argc <= 2; i++) {
-		floods[i].raw_us = measure(&floods[i], 1);
+		floods[i].raw_us = measure_unless_long(&floods[i], 1, &raw);
 		floods[i].copy_us = copy_us(&floods[i]);
 	}
 	if (starpu_mpi_init_conf(&argc, &argv, 0, MPI_COMM_WORLD, NULL))
 		return 77;
 	for (int i = 0; i < n; i++)
-		show(&floods[i]);
+		show(&floods[i], &own);
 	starpu_mpi_shutdown();
 	MPI_Finalize();
 	return 0;

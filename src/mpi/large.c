@@ -172,6 +172,7 @@ static void grant(struct mpi *mpi, struct early *early)
 	struct half *half = half_new(
 		mpi, peer, is_pushed ? key_of_rank(peer) : take_key(large), get_done);
 
+	half->bulk.is_pushed = is_pushed != 0;
 	head.key = half->bulk.key;
 	aim(half, early);
 	large->nmoving++;

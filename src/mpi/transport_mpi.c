@@ -43,9 +43,9 @@ struct scratch {
 };
 
 struct mpi_net {
-	struct transport base; /* first */
-	MPI_Comm comm;
-	int traits; /* enum net_mpi_trait */
+	struct transport base;    /* first */
+	MPI_Comm comm, bulk_comm; /* may be the same */
+	int traits;               /* enum net_mpi_trait */
 	/* The ring of receives; oldest is the one posted first. */
 	char **ring_frames;
 	MPI_Request *ring;
@@ -293,9 +293,9 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 	}
 	if (op->base.kind == OP_PUT)
 		rc = (transport_awaits(&net->base, &op->base) ? MPI_Issend : MPI_Isend)(
-			base, count, type, peer, tag, net->comm, request);
+			base, count, type, peer, tag, net->bulk_comm, request);
 	else
-		rc = MPI_Irecv(base, count, type, peer, tag, net->comm, request);
+		rc = MPI_Irecv(base, count, type, peer, tag, net->bulk_comm, request);
 	return check(net, rc,
 		     op->base.kind == OP_PUT ? "MPI_Isend of data" : "MPI_Irecv of data");
 }
@@ -307,17 +307,66 @@ static void free_type(struct op *op)
 	op->type = MPI_DATATYPE_NULL;
 }
 
+/* A piece has ended: is all of it there? */
+static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *status,
+		       int rc)
+{
+	int error_class = MPI_SUCCESS, bytes = 0;
+
+	if (rc != MPI_SUCCESS) {
+		MPI_Error_class(rc, &error_class);
+		if (error_class == MPI_ERR_TRUNCATE)
+			return -EMSGSIZE;
+		return check(net, rc, "a transfer of data");
+	}
+	if (op->base.kind == OP_PUT)
+		return 0;
+	op->base.of.bulk->peer = status->MPI_SOURCE;
+	MPI_Get_count(status, MPI_BYTE, &bytes);
+	return (size_t)bytes == op->base.piece_bytes ? 0 : -EMSGSIZE;
+}
+
+/* The present piece has ended.  1: op is at its next one, to be started. */
+static int piece_ended(struct mpi_net *net, struct op *op, MPI_Status *status, int rc)
+{
+	free_type(op);
+	op->base.status = bulk_status(net, op, status, rc);
+	return transport_piece_ended(&net->base, &op->base);
+}
+
+/* What is pushed has mostly come before it is received, and is copied by the call that
+ * starts the receive: 1, so that it need not wait until all requests are tested. */
+static int is_there(const struct op *op, MPI_Request *request, MPI_Status *status,
+		    int *rc)
+{
+	int has_come = 0;
+
+	*rc = MPI_SUCCESS;
+	if (op->base.kind == OP_PUT || !op->base.of.bulk->is_pushed)
+		return 0;
+	status->MPI_ERROR = MPI_SUCCESS;
+	*rc = MPI_Test(request, &has_come, status);
+	return has_come || *rc != MPI_SUCCESS;
+}
+
 static void start_bulk(struct mpi_net *net, struct op *op)
 {
 	MPI_Request request;
+	MPI_Status status;
+	int rc;
 
-	op->base.status = start_piece(net, op, &request);
-	if (op->base.status == 0) {
-		watch(net, op, request);
-		return;
-	}
-	free_type(op);
-	transport_op_end(&net->base, &op->base);
+	do {
+		op->base.status = start_piece(net, op, &request);
+		if (op->base.status < 0) {
+			free_type(op);
+			transport_op_end(&net->base, &op->base);
+			return;
+		}
+		if (!is_there(op, &request, &status, &rc)) {
+			watch(net, op, request);
+			return;
+		}
+	} while (piece_ended(net, op, &status, rc));
 }
 
 static int new_bulk(struct net *base, struct net_bulk *bulk, enum transport_op_kind kind)
@@ -344,25 +393,6 @@ static int mpi_get(struct net *base, struct net_bulk *bulk)
 	return new_bulk(base, bulk, OP_GET);
 }
 
-/* A piece has ended: is all of it there? */
-static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *status,
-		       int rc)
-{
-	int error_class = MPI_SUCCESS, bytes = 0;
-
-	if (rc != MPI_SUCCESS) {
-		MPI_Error_class(rc, &error_class);
-		if (error_class == MPI_ERR_TRUNCATE)
-			return -EMSGSIZE;
-		return check(net, rc, "a transfer of data");
-	}
-	if (op->base.kind == OP_PUT)
-		return 0;
-	op->base.of.bulk->peer = status->MPI_SOURCE;
-	MPI_Get_count(status, MPI_BYTE, &bytes);
-	return (size_t)bytes == op->base.piece_bytes ? 0 : -EMSGSIZE;
-}
-
 /* ---- progress -------------------------------------------------------- */
 
 /* The request of op has ended: it goes to the ended ones, or to its next piece. */
@@ -374,9 +404,7 @@ static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *sta
 		transport_frame_left(&net->base, &op->base);
 		return;
 	}
-	free_type(op);
-	op->base.status = bulk_status(net, op, status, rc);
-	if (transport_piece_ended(&net->base, &op->base))
+	if (piece_ended(net, op, status, rc))
 		start_bulk(net, op);
 }
 
@@ -446,12 +474,13 @@ static int poll_once(struct mpi_net *net)
 	return advanced + transport_call_back(&net->base);
 }
 
-/* The messages that are there.  Only the last look, which finds none, makes MPI work. */
+/* The messages that are there, until one has brought something to its end.  Only the last
+ * look, which finds none, makes MPI work. */
 static int receive_all(struct mpi_net *net)
 {
 	int count = 0;
 
-	while (count < TRANSPORT_MAX_POLLED) {
+	while (count < TRANSPORT_MAX_POLLED && !net->base.ended) {
 		MPI_Status status;
 		int has_come;
 
@@ -498,6 +527,8 @@ static void mpi_close(struct net *base)
 	}
 	free(net->ring_frames);
 	free(net->ring);
+	if (net->bulk_comm != net->comm)
+		MPI_Comm_free(&net->bulk_comm);
 	MPI_Comm_free(&net->comm);
 	while (net->scratch) {
 		struct scratch *older = net->scratch->older;
@@ -539,6 +570,22 @@ static int check_tags(struct mpi_net *net)
 	return -EINVAL;
 }
 
+/* What comes is compared with all receives of its communicator: payloads not with those
+ * of the ring. */
+static int open_comms(struct mpi_net *net, MPI_Comm comm)
+{
+	int ret = check(net, MPI_Comm_dup(comm, &net->comm), "MPI_Comm_dup");
+
+	net->bulk_comm = net->comm;
+	if (ret == 0 && (net->traits & NET_MPI_COMPARES))
+		ret = check(net, MPI_Comm_dup(comm, &net->bulk_comm), "MPI_Comm_dup");
+	if (ret < 0)
+		return ret;
+	MPI_Comm_set_errhandler(net->comm, MPI_ERRORS_RETURN);
+	MPI_Comm_set_errhandler(net->bulk_comm, MPI_ERRORS_RETURN);
+	return 0;
+}
+
 static void open_ring(struct mpi_net *net)
 {
 	reserve_requests(net, 1);
@@ -569,15 +616,12 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 	net->base.piece_bytes = smaller(net->base.piece_bytes, MAX_PIECE_BYTES);
 	ret = check_tags(net);
 	if (ret == 0)
-		ret = check(net,
-			    MPI_Comm_dup(*(const MPI_Comm *)config->comm, &net->comm),
-			    "MPI_Comm_dup");
+		ret = open_comms(net, *(const MPI_Comm *)config->comm);
 	if (ret < 0) {
 		transport_free(&net->base);
 		free(net);
 		return ret;
 	}
-	MPI_Comm_set_errhandler(net->comm, MPI_ERRORS_RETURN);
 	open_ring(net);
 	*out = &net->base.base;
 	return 0;

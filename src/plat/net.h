@@ -75,7 +75,8 @@ static inline size_t net_message_bytes(const struct net_message *message)
 struct net_bulk {
 	int peer; /* of a get also NET_ANYBODY; then, in done, who it was */
 	uint32_t key;
-	int is_pushed; /* a put that ends after its get has begun, where net->may_push */
+	/* Where net->may_push: a put that ends after its get has begun, and that get. */
+	int is_pushed;
 	struct layout layout;
 	const void *datum; /* of a put: names the value, or NULL */
 	int status;        /* out, valid in done: 0 or a negative errno */
@@ -215,12 +216,13 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 
 /* What a backend knows of its MPI. */
 enum net_mpi_trait {
-	NET_MPI_SHOWS_LATE = 1, /* MPI_Testsome() shows only what an earlier call found,
-				 * MPI_Test() what it has found itself */
-	NET_MPI_SENDS_NOW = 2,  /* send() may tell that the packet has left */
-	NET_MPI_PUSHES = 4,     /* net->may_push */
-	NET_MPI_MEETS_FIRST = 8 /* no byte of a message moves before its receive is there,
-				 * so many are posted */
+	NET_MPI_SHOWS_LATE = 1,  /* MPI_Testsome() shows only what an earlier call found,
+				  * MPI_Test() what it has found itself */
+	NET_MPI_SENDS_NOW = 2,   /* send() may tell that the packet has left */
+	NET_MPI_PUSHES = 4,      /* net->may_push */
+	NET_MPI_MEETS_FIRST = 8, /* no byte of a message moves before its receive is
+				  * there, so many are posted */
+	NET_MPI_COMPARES = 16    /* what comes with each receive of its communicator */
 };
 
 /* src/mpi/transport_mpi.c: for the backends that offer "mpi". */

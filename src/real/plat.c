@@ -254,8 +254,10 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 		if (ret != -ENODEV)
 			return ret;
 	}
-	ret = transport_mpi_open(
-		config, NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW | NET_MPI_PUSHES, net);
+	ret = transport_mpi_open(config,
+				 NET_MPI_SHOWS_LATE | NET_MPI_SENDS_NOW | NET_MPI_PUSHES |
+					 NET_MPI_COMPARES,
+				 net);
 	if (ret == 0)
 		(*net)->memories = cuda_memories_of_mpi(plat, real_mpi_reads_devices());
 	return ret;

@@ -398,11 +398,14 @@ static void pushes_start(struct actor *actor)
 static void pushes_deliver(struct actor *actor, int peer, const void *head,
 			   size_t head_bytes, const void *body, size_t body_bytes)
 {
+	struct parcel *parcel = parcel_new(actor, peer, 7, pushed_layout(actor));
+
 	(void)head;
 	(void)head_bytes;
 	(void)body;
 	(void)body_bytes;
-	parcel_start(parcel_new(actor, peer, 7, pushed_layout(actor)), 0);
+	parcel->bulk.is_pushed = 1;
+	parcel_start(parcel, 0);
 	actor_ended(actor);
 }
 
