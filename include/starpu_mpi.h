@@ -527,7 +527,8 @@ int starpu_mpi_insert_task(MPI_Comm comm, struct starpu_codelet *codelet, ...);
 /**
  * First half of starpu_mpi_task_insert: post the messages needed before the
  * task.  Returns the task, to be submitted by the caller, on the executing rank
- * and NULL elsewhere.
+ * and NULL elsewhere.  An argument of its codelet or callbacks that the caller sets in it
+ * is freed with it, unless the caller sets cl_arg_free, callback_arg_free and so on to 0.
  */
 struct starpu_task *starpu_mpi_task_build(MPI_Comm comm, struct starpu_codelet *codelet,
 					  ...);

@@ -279,7 +279,8 @@ void starpu_mpi_coop_sends_set_use(int use_coop_sends)
 
 	if (!mpi || mpi->size <= 2)
 		orr_complain(mpi ? mpi->rank : ORR_NO_RANK,
-			     "%s: ignored, cooperative sends need more than %d ranks",
+			     "%s: ignored, since cooperative sends need 3 ranks or more, "
+			     "and there are %d",
 			     __func__, mpi ? mpi->size : 0);
 	else
 		mpi->lasting->use_coop_sends = use_coop_sends != 0;

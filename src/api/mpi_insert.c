@@ -62,6 +62,18 @@ int starpu_mpi_tasks_insert(MPI_Comm comm, struct starpu_codelet *codelet, int p
 	return ret;
 }
 
+/* As in StarPU, what the caller sets itself belongs to the task, unless it says
+ * otherwise. */
+static void own_arguments(struct starpu_task *task)
+{
+#define OWN(arg) task->arg##_free |= !task->arg
+	OWN(cl_arg);
+	OWN(callback_arg);
+	OWN(prologue_callback_arg);
+	OWN(prologue_callback_pop_arg);
+#undef OWN
+}
+
 struct starpu_task *starpu_mpi_task_build_v(MPI_Comm comm, struct starpu_codelet *codelet,
 					    va_list varg_list)
 {
@@ -69,6 +81,8 @@ struct starpu_task *starpu_mpi_task_build_v(MPI_Comm comm, struct starpu_codelet
 	struct starpu_task *task = NULL;
 
 	insert_build(mpi, api_comm(mpi, comm, __func__), codelet, varg_list, &task);
+	if (task)
+		own_arguments(task);
 	return task;
 }
 

@@ -226,6 +226,12 @@ static void complain_of(const char *name, const char *value)
 		nearest ? " meant?" : "");
 }
 
+static int is_ours(const char *name)
+{
+	return !strncmp(name, "STARPU_", 7) || !strncmp(name, "ORRERY_", 7) ||
+	       !strncmp(name, "LB_HEAT_", 8);
+}
+
 void environment_complain(void)
 {
 	char name[LONGEST_NAME + 1];
@@ -233,7 +239,7 @@ void environment_complain(void)
 	for (char **at = environ; at && *at; at++) {
 		const char *equals = strchr(*at, '=');
 
-		if (strncmp(*at, "STARPU_", 7) && strncmp(*at, "ORRERY_", 7))
+		if (!is_ours(*at))
 			continue;
 		if (!equals || equals - *at > LONGEST_NAME)
 			continue;

@@ -489,9 +489,12 @@ static void store(struct knobs *knobs, const struct knob *knob, double value)
 		*(char **)(void *)field = orr_strdup("");
 }
 
+/* StarPU reads -1 as a variable that is not set. */
 static int is_unset(const struct knob *knob, double value)
 {
-	return knob->kind == KNOB_INT && value == -1 && knob->preset == -1;
+	return knob->kind == KNOB_INT && value == -1 &&
+	       (knob->preset == -1 ||
+		(knob->min >= 0 && !strncmp(knob->name, "STARPU_", 7)));
 }
 
 static double clamp(const struct knob *knob, double value)

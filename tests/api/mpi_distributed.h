@@ -83,7 +83,7 @@ static inline void count_bytes(void)
 	bytes_sent();
 }
 
-/* ---- codelets -------------------------------------------------------- */
+/* ---- codelets: each program uses some of them ------------------------- */
 
 static inline void add_cpu(void *buffers[], void *arg)
 {
@@ -109,20 +109,23 @@ static inline void read_cpu(void *buffers[], void *arg)
 	count(&nruns);
 }
 
-static struct starpu_codelet add = {.cpu_funcs = {add_cpu},
-				    .nbuffers = 1,
-				    .modes = {STARPU_RW},
-				    .model = &starpu_perfmodel_nop,
-				    .name = "add"};
-static struct starpu_codelet sum = {.cpu_funcs = {sum_cpu},
-				    .nbuffers = 2,
-				    .modes = {STARPU_RW, STARPU_R},
-				    .model = &starpu_perfmodel_nop,
-				    .name = "sum"};
-static struct starpu_codelet only_read = {.cpu_funcs = {read_cpu},
-					  .nbuffers = 1,
-					  .modes = {STARPU_R},
-					  .model = &starpu_perfmodel_nop,
-					  .name = "only_read"};
+static __attribute__((unused)) struct starpu_codelet add = {.cpu_funcs = {add_cpu},
+							    .nbuffers = 1,
+							    .modes = {STARPU_RW},
+							    .model =
+								    &starpu_perfmodel_nop,
+							    .name = "add"};
+static __attribute__((unused)) struct starpu_codelet sum = {
+	.cpu_funcs = {sum_cpu},
+	.nbuffers = 2,
+	.modes = {STARPU_RW, STARPU_R},
+	.model = &starpu_perfmodel_nop,
+	.name = "sum"};
+static __attribute__((unused)) struct starpu_codelet only_read = {
+	.cpu_funcs = {read_cpu},
+	.nbuffers = 1,
+	.modes = {STARPU_R},
+	.model = &starpu_perfmodel_nop,
+	.name = "only_read"};
 
 #endif

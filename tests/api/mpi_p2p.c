@@ -304,7 +304,16 @@ static void messages_keep_their_turn(void)
 	stop();
 }
 
-/* Without sequential consistency, the receive does not wait for the reader before it. */
+enum { LET_GO = 5, HELD = 6 };
+
+static void let_go(void *arg)
+{
+	count(arg);
+	starpu_tag_notify_from_apps(LET_GO);
+}
+
+/* Without sequential consistency, the receive passes a task that came before it and
+ * that only its end lets go. */
 static void unordered_receive_arrives(void)
 {
 	long x = RANK ? -1 : 77;
@@ -313,16 +322,20 @@ static void unordered_receive_arrives(void)
 
 	start();
 	handle = variable(&x);
-	if (RANK == 0)
+	if (RANK == 0) {
 		starpu_mpi_isend_detached(handle, 1, TAG, WORLD, count, &ncalls);
-	else if (RANK == 1)
+	} else if (RANK == 1) {
+		starpu_tag_declare_deps(HELD, 1, (starpu_tag_t)LET_GO);
+		starpu_task_insert(&add, STARPU_RW, handle, STARPU_TAG,
+				   (starpu_tag_t)HELD, 0);
 		starpu_mpi_irecv_detached_sequential_consistency(handle, 0, TAG, WORLD,
-								 count, &ncalls, 0);
+								 let_go, &ncalls, 0);
+	}
 	starpu_mpi_wait_for_all(WORLD);
 	CLAIM_EQ(ncalls, RANK < 2);
 	starpu_data_unregister(handle);
 	if (RANK == 1)
-		CLAIM_EQ(x, 77);
+		CLAIM_EQ(x, 78);
 	stop();
 }
 

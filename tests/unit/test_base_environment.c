@@ -66,6 +66,7 @@ static void the_nearest_is_named(void **state)
 	assert_says("STARPU_SCHDE", "dmda", "is STARPU_SCHED meant?");
 	assert_says("ORRERY_EVENT", "x", "is ORRERY_EVENTS meant?");
 	assert_says("STARPU_CALIBRAET", "1", "is STARPU_CALIBRATE meant?");
+	assert_says("LB_HEAT_TIME_TRESHOLD", "9", "is LB_HEAT_TIME_THRESHOLD meant?");
 }
 
 static void what_is_like_nothing_is_said_without(void **state)

@@ -151,9 +151,13 @@ static void unset_can_be_said(void **state)
 	(void)state;
 	setenv("STARPU_NCPU", "-1", 1);
 	setenv("STARPU_CALIBRATE", "", 1);
+	setenv("STARPU_MPI_CACHE", "-1", 1);
+	setenv("STARPU_MPI_NDETACHED_SEND", "-1", 1);
 	knobs_read(&knobs);
 	assert_int_equal(knobs.ncpu, -1);
 	assert_int_equal(knobs.calibrate, -1);
+	assert_int_equal(knobs.mpi_cache, 1);
+	assert_int_equal(knobs.mpi_ndetached_send, 10);
 	read_in_child(said, sizeof(said), &status);
 	assert_string_equal(said, "");
 	knobs_free(&knobs);
