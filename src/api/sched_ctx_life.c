@@ -172,11 +172,15 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 		*object = (struct starpu_sched_policy *)&ops->object;
 	}
 	if (!ops) {
+		const char *wanted = wish->policy_name ? wish->policy_name : "";
+		const char *nearest = sched_nearest(wanted);
+
 		orr_complain(node->rank,
 			     "starpu_sched_ctx_create: context \"%s\": scheduling policy "
-			     "\"%s\" was not found (STARPU_SCHED=help lists them); using "
-			     "lws",
-			     name, wish->policy_name ? wish->policy_name : "");
+			     "\"%s\" was not found%s%s%s (STARPU_SCHED=help lists them); "
+			     "using lws",
+			     name, wanted, nearest ? " (did you mean " : "",
+			     nearest ? nearest : "", nearest ? "?)" : "");
 		ops = &sched_lws;
 		*object = (struct starpu_sched_policy *)&ops->object;
 	}

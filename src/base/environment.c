@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/edits.h"
 #include "base/knobs.h"
 
 extern char **environ;
@@ -126,7 +127,10 @@ static const struct unread unread_table[] = {
 	MISSED("STARPU_WINDOW_TIME_SIZE", "StarPU's hypervisor is not offered"),
 };
 
-enum { NUNREAD = sizeof(unread_table) / sizeof(unread_table[0]), LONGEST_NAME = 63 };
+enum {
+	NUNREAD = sizeof(unread_table) / sizeof(unread_table[0]),
+	LONGEST_NAME = EDITS_LONGEST
+};
 
 static int is_like(const char *name, const char *pattern)
 {
@@ -154,34 +158,6 @@ static int is_knob(const char *name)
 	return 0;
 }
 
-static int least_of(int a, int b)
-{
-	return a < b ? a : b;
-}
-
-/* Letters to insert, leave out or replace to get from a to b. */
-static int edits(const char *a, const char *b)
-{
-	int row[LONGEST_NAME + 1], length = (int)strlen(b);
-
-	if (length > LONGEST_NAME)
-		return length;
-	for (int j = 0; j <= length; j++)
-		row[j] = j;
-	for (int i = 1; a[i - 1]; i++) {
-		int diagonal = row[0];
-
-		row[0] = i;
-		for (int j = 1; j <= length; j++) {
-			int replaced = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = least_of(replaced, least_of(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[length];
-}
-
 /* The knob that is at most three letters away, the nearest one; else NULL. */
 static const char *nearest_knob(const char *name)
 {
@@ -189,7 +165,7 @@ static const char *nearest_knob(const char *name)
 	int least = 4;
 
 	for (int i = 0; (knob = knobs_name(i)); i++) {
-		int away = edits(name, knob);
+		int away = edits_between(name, knob);
 
 		if (away < least) {
 			least = away;

@@ -60,9 +60,6 @@ struct deferred {
 	struct pool items;
 	struct arrival *packet, *last_of_packet; /* what has come of it so far */
 	double packet_bytes;
-	struct net_barrier *barrier;
-	struct plat_timer barrier_due;
-	int is_barrier_ready;
 };
 
 static struct deferred *deferred_of(struct net *net)
@@ -126,45 +123,6 @@ static int start(struct deferred *deferred, const struct item *item)
 	return ret;
 }
 
-static int has_main(const struct sim *sim, int rank)
-{
-	for (const struct sim_thread *main = sim->first_main; main; main = main->next)
-		if (main->rank->place == rank + 1)
-			return 1;
-	return 0;
-}
-
-/* SMPI ends the simulation with words of its own where a rank is needed that is gone. */
-static void check_mains(const struct deferred *deferred)
-{
-	const struct sim *sim = deferred->plat->sim;
-	int nmains = 0, rank = 0;
-
-	for (const struct sim_thread *main = sim->first_main; main; main = main->next)
-		nmains++;
-	if (deferred->net.size != sim->world_size || nmains >= sim->world_size)
-		return;
-	while (has_main(sim, rank))
-		rank++;
-	orr_die(deferred->net.rank,
-		"rank %d's main has ended, and rank %d is in starpu_mpi_barrier() or "
-		"starpu_mpi_shutdown(): each must be called by all ranks, as often by "
-		"one as by another",
-		rank, deferred->net.rank);
-}
-
-static void start_barrier(struct deferred *deferred)
-{
-	struct net_barrier *barrier = deferred->barrier;
-
-	check_mains(deferred);
-	deferred->barrier = NULL;
-	deferred->is_barrier_ready = 0;
-	enter();
-	deferred->inner->ops->barrier(deferred->inner, barrier);
-	leave();
-}
-
 static int flush(struct deferred *deferred)
 {
 	int n = 0;
@@ -175,10 +133,6 @@ static int flush(struct deferred *deferred)
 
 		pool_put(&deferred->items, item);
 		start(deferred, &taken);
-	}
-	if (deferred->is_barrier_ready) {
-		start_barrier(deferred);
-		n++;
 	}
 	return n;
 }
@@ -251,23 +205,9 @@ static int deferred_get(struct net *net, struct net_bulk *bulk)
 	return start_at(deferred_of(net), &item);
 }
 
-static void on_barrier_due(struct plat_timer *timer)
-{
-	struct deferred *deferred = ORR_CONTAINER(timer, struct deferred, barrier_due);
-
-	deferred->is_barrier_ready = 1;
-	sim_kick(deferred->plat);
-}
-
 static void deferred_barrier(struct net *net, struct net_barrier *barrier)
 {
-	struct deferred *deferred = deferred_of(net);
-	struct sim *sim = deferred->plat->sim;
-
-	deferred->barrier = barrier;
-	calendar_add(sim, &deferred->barrier_due,
-		     plat_now_s(deferred->plat) +
-			     net_barrier_overhead_s(deferred->pace.costs, net->size));
+	net_arrive(deferred_of(net)->group, net->rank, barrier);
 }
 
 /* ---- on the way in --------------------------------------------------------- */
@@ -357,7 +297,7 @@ static void deferred_close(struct net *net)
 {
 	struct deferred *deferred = deferred_of(net);
 
-	ORR_ASSERT(!deferred->waiting.first && !deferred->barrier);
+	ORR_ASSERT(!deferred->waiting.first);
 	flush(deferred);
 	deferred->inner->ops->close(deferred->inner);
 	deferred->plat->polls = 0;
@@ -393,14 +333,13 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	deferred->net = *inner;
 	deferred->net.max_packets = 0;
 	deferred->net.may_ask = sim_is_main;
-	deferred->group = net_join(plat->sim, config);
+	deferred->group = net_join(plat, config);
 	deferred->net.shared = deferred->group->shared;
 	deferred->net.ops = &deferred_ops;
 	deferred->plat = plat;
 	deferred->inner = inner;
 	deferred->pace.costs = wire_costs(plat->sim->wire, plat->host);
 	deferred->due.fire = on_due;
-	deferred->barrier_due.fire = on_barrier_due;
 	pool_init(&deferred->items, sizeof(struct item));
 	inner->owner = deferred;
 	inner->deliver = deferred_deliver;

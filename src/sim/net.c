@@ -86,10 +86,10 @@ static void on_release(struct plat_timer *timer)
 
 	group->narrived = 0;
 	for (int i = 0; i < group->size; i++) {
-		struct net_barrier *barrier = group->members[i]->barrier;
+		struct net_barrier *barrier = group->barriers[i];
 
-		group->members[i]->barrier = NULL;
-		net_become(group->members[i]);
+		group->barriers[i] = NULL;
+		group->sim->current = group->plats[i];
 		barrier->done(barrier);
 	}
 }
@@ -104,6 +104,8 @@ static struct net_group *new_group(struct sim *sim, int leader, int size)
 	group->size = size;
 	group->members = orr_alloc((size_t)size * sizeof(struct sim_net *));
 	group->hosts = orr_alloc((size_t)size * sizeof(sg_host_t));
+	group->plats = orr_alloc((size_t)size * sizeof(struct plat *));
+	group->barriers = orr_alloc((size_t)size * sizeof(struct net_barrier *));
 	group->joined = orr_alloc((size_t)size);
 	group->release.fire = on_release;
 	packet_open(group);
@@ -126,6 +128,8 @@ static void free_group(struct net_group *group)
 	pool_free(&group->pairs);
 	free(group->members);
 	free(group->hosts);
+	free(group->plats);
+	free(group->barriers);
 	free(group->joined);
 	free(group);
 }
@@ -145,11 +149,12 @@ static struct net_group *find_group(struct sim *sim, const struct net_config *co
 	return new_group(sim, leader, config->size);
 }
 
-struct net_group *net_join(struct sim *sim, const struct net_config *config)
+struct net_group *net_join(struct plat *plat, const struct net_config *config)
 {
-	struct net_group *group = find_group(sim, config);
+	struct net_group *group = find_group(plat->sim, config);
 
 	group->joined[config->rank] = 1;
+	group->plats[config->rank] = plat;
 	group->njoined++;
 	return group;
 }
@@ -166,7 +171,7 @@ static void net_close(struct net *base)
 	struct net_group *group = net->group;
 
 	ORR_ASSERT(net->channels.count == 0 && net->halves.count == 0);
-	ORR_ASSERT(!net->sending && !net->barrier);
+	ORR_ASSERT(!net->sending && !group->barriers[base->rank]);
 	group->members[base->rank] = NULL;
 	table_free(&net->channels);
 	table_free(&net->halves);
@@ -194,35 +199,32 @@ static int tree_depth(int size)
 /* A tree of messages, up and down. */
 static double barrier_cost_s(struct net_group *group)
 {
-	struct sim_net *first = group->members[0],
-		       *last = group->members[group->size - 1];
-	double hop_s =
-		wire_send_overhead_s(first->pace.costs, 0) +
-		wire_receive_overhead_s(last->pace.costs, 0) +
-		wire_latency_s(group->sim->wire, first->plat->host, last->plat->host);
+	struct wire *wire = group->sim->wire;
+	sg_host_t first = group->plats[0]->host,
+		  last = group->plats[group->size - 1]->host;
+	double hop_s = wire_send_overhead_s(wire_costs(wire, first), 0) +
+		       wire_receive_overhead_s(wire_costs(wire, last), 0) +
+		       wire_latency_s(wire, first, last);
 
 	return tree_depth(group->size) * hop_s;
 }
 
-double net_barrier_overhead_s(const struct wire_costs *costs, int size)
+void net_arrive(struct net_group *group, int rank, struct net_barrier *barrier)
 {
-	return tree_depth(size) *
-	       (wire_send_overhead_s(costs, 0) + wire_receive_overhead_s(costs, 0));
+	double now_s = plat_now_s(group->plats[rank]);
+
+	ORR_ASSERT(!group->barriers[rank]);
+	group->barriers[rank] = barrier;
+	if (group->narrived == 0 || now_s > group->arrived_s)
+		group->arrived_s = now_s;
+	if (++group->narrived == group->size)
+		calendar_add(group->sim, &group->release,
+			     group->arrived_s + barrier_cost_s(group));
 }
 
 static void net_barrier(struct net *base, struct net_barrier *barrier)
 {
-	struct sim_net *net = ORR_CONTAINER(base, struct sim_net, net);
-	struct net_group *group = net->group;
-	double now_s = plat_now_s(net->plat);
-
-	ORR_ASSERT(!net->barrier);
-	net->barrier = barrier;
-	if (group->narrived == 0 || now_s > group->arrived_s)
-		group->arrived_s = now_s;
-	if (++group->narrived == group->size)
-		calendar_add(net->sim, &group->release,
-			     group->arrived_s + barrier_cost_s(group));
+	net_arrive(ORR_CONTAINER(base, struct sim_net, net)->group, base->rank, barrier);
 }
 
 /* ---- opening --------------------------------------------------------- */
@@ -272,7 +274,7 @@ static struct net *open_sim(struct plat *plat, const struct net_config *config,
 	net->pace.costs = wire_costs(plat->sim->wire, plat->host);
 	net->sent.fire = packet_on_sent;
 	net->sent.plat = plat;
-	net->group = net_join(plat->sim, config);
+	net->group = net_join(plat, config);
 	net->net.shared = net->group->shared;
 	net->group->members[config->rank] = net;
 	net->group->hosts[config->rank] = plat->host;

@@ -22,10 +22,12 @@ struct net_group {
 	int size, njoined, nleft;
 	struct sim_net **members; /* NULL: not yet here, or gone */
 	sg_host_t *hosts;         /* of those that have been here */
+	struct plat **plats;      /* of all that have joined */
 	char *joined;
 	struct packet *early, *last_early;    /* to members that are not yet here */
 	struct pool packets, channels, pairs; /* of messages on their way */
-	/* Barrier. */
+	/* A barrier costs the same under all transports, and all leave it at one date. */
+	struct net_barrier **barriers; /* of those that have arrived */
 	int narrived;
 	double arrived_s;
 	struct plat_timer release;
@@ -50,14 +52,15 @@ struct sim_net {
 	struct plat_timer sent;
 	struct table channels; /* by peer: packets on their way to it */
 	struct table halves;   /* by key: half transfers to this node */
-	struct net_barrier *barrier;
-	int nmoving; /* transfers to or from this node */
+	int nmoving;           /* transfers to or from this node */
 	double moving_s;
 };
 
 /* A rank becomes one of the group of its communicator, and leaves it. */
-struct net_group *net_join(struct sim *sim, const struct net_config *config);
+struct net_group *net_join(struct plat *plat, const struct net_config *config);
 void net_leave(struct net_group *group);
+/* A member has come to the barrier of all. */
+void net_arrive(struct net_group *group, int rank, struct net_barrier *barrier);
 
 /* A transfer begins or ends at a node. */
 void net_moves(struct sim_net *net, int change);
@@ -65,8 +68,6 @@ void net_moves(struct sim_net *net, int change);
 double net_send_date_s(struct plat *plat, struct net_pace *pace, double bytes);
 /* When one has been received whose bytes are there now. */
 double net_receive_date_s(const struct plat *plat, struct net_pace *pace, double bytes);
-/* What a barrier of so many nodes costs beside the ways of its messages. */
-double net_barrier_overhead_s(const struct wire_costs *costs, int size);
 /* Of heads and bodies. */
 double net_carried_bytes(const struct net_message *message);
 /* A message has come: who received it took the core of a worker, where none is spare; of

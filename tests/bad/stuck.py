@@ -102,9 +102,9 @@ def cases(_top):
         goes("shutdown_before_the_barrier", [BARRIER_OF_ONE]),
         [Case("barrier_of_one", ["nothing can make progress", r"each must be called by all"],
               where=SIM, status=DEADLOCK, program="stuck")],
-        [Case("barrier_of_one", [r"rank 0\] rank 1's main has ended, and rank 0 is in starpu_mpi_barrier\(\)",
-                                 r"each must be called by all ranks"], where=SIM, program="stuck",
-              env={"ORRERY_TRANSPORT": "mpi"}, claim="barrier of one under transport mpi")],
+        [Case("barrier_of_one", ["nothing can make progress", r"each must be called by all"],
+              where=SIM, status=DEADLOCK, program="stuck", env={"ORRERY_TRANSPORT": "mpi"},
+              claim="barrier of one under transport mpi")],
         [Case(name, [ENDED, r"rank 0\]   receive from rank 1 tag 8",
                      r"rank 1\]   receive from rank 0 tag 8"], where=REAL, program="stuck",
               env=SOON)

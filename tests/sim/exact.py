@@ -91,6 +91,31 @@ def platforms(directory):
         yield name, path, 16
 
 
+def check_slow_networks(pool, directory):
+    """Ranks leave a barrier together, also where the first messages of the start take long."""
+    jobs = []
+    for name, attributes in (("switch", 'lat="5us"'), (
+            "torus", 'lat="50us" topology="TORUS" topo_parameters="3,2,2"'), (
+                "fat tree", 'lat="50us" topology="FAT_TREE" topo_parameters="2;4,3;1,1;1,1"')):
+        path = os.path.join(directory, "slow-%s.xml" % name.replace(" ", "-"))
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+                    '"https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
+                    '<cluster id="slow" prefix="node-" suffix="" radical="0-11" speed="1Gf" '
+                    'bw="125MBps" core="4" %s/></platform>\n' % attributes)
+        for case in (("gather", "20000"), ("ring", "8")):
+            jobs.append((name, case, [pool.submit(simulate, path, 12, PATTERNS, *case,
+                                                  transport=transport)
+                                      for transport in ("mpi", "routes", "flows")]))
+    for name, case, runs in jobs:
+        dates = [makespan(run.result()) for run in runs]
+        if "--table" in sys.argv:
+            print("%-32s mpi %s routes %s flows %s" % ("%s %s on a slow %s" % (*case, name), *dates))
+        verdict("transports agree within 1 %%: %s on a slow %s" % (case[0], name), all(dates)
+                and all(abs(date / dates[1] - 1) <= 0.01 for date in dates),
+                "mpi, routes, flows: %s" % dates)
+
+
 def check_transports(pool, directory):
     jobs = []
     for name, path, n in platforms(directory):
@@ -141,6 +166,7 @@ def main():
             concurrent.futures.ThreadPoolExecutor(min(2, workers)) as pool:
         check_repeats(pool)
         check_transports(pool, directory)
+        check_slow_networks(pool, directory)
     if os.path.exists(CHOLESKY):
         check_workers()
     return 1 if nfailed else 0

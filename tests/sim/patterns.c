@@ -190,6 +190,67 @@ static void announcements(struct stage *stage, double bytes)
 	}
 }
 
+static void mixed_sizes(struct stage *stage, double bytes)
+{
+	int n = stage->nhosts < 16 ? stage->nhosts : 16;
+	int stride = stage->nhosts / n;
+
+	(void)bytes;
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			add(stage, i * stride, j * stride, draw_bytes(stage), 0);
+}
+
+/* Pieces that chains of hosts pass on, one behind the other. */
+static void pipelines(struct stage *stage, double bytes)
+{
+	double gap_s = 1e-6 * (1 + draw(stage, 200));
+	int stride = 1 + (int)draw(stage, 5), npieces = 4 + (int)draw(stage, 12);
+
+	for (int i = 0; i + stride < stage->nhosts && i < 60; i++)
+		for (int piece = 0; piece < npieces; piece++)
+			add(stage, i, i + stride, bytes,
+			    gap_s * (piece + i / stride % 8));
+}
+
+/* Long messages to few hosts, to which others come later. */
+static void latecomers(struct stage *stage, double bytes)
+{
+	unsigned n = (unsigned)stage->nhosts;
+	int hubs[2] = {(int)draw(stage, n), (int)draw(stage, n)};
+
+	(void)bytes;
+	for (int i = 0; i < 20; i++)
+		add(stage, (int)draw(stage, n), hubs[i % 2], 8e6, 0);
+	for (int i = 0; i < 120; i++) {
+		int other = (int)draw(stage, n), hub = hubs[draw(stage, 2)];
+
+		add(stage, i % 3 ? other : hub, i % 3 ? hub : other, draw_bytes(stage),
+		    1e-6 * draw(stage, 5000));
+	}
+}
+
+/* To one host, the next two or so when it has room for them. */
+static void waves(struct stage *stage, double bytes)
+{
+	int to = (int)draw(stage, (unsigned)stage->nhosts);
+	double gap_s = 1e-7 * (1 + draw(stage, 3000));
+
+	for (int i = 0; i < stage->nhosts && i < 200; i++)
+		add(stage, i, to, bytes * (1 + draw(stage, 2)), gap_s * (i / 2));
+}
+
+/* Pairs that send to each other, much and little. */
+static void both_ways(struct stage *stage, double bytes)
+{
+	for (int i = 0; i + 1 < stage->nhosts && i < 200; i += 2) {
+		int j = stage->nhosts - 1 - (int)draw(stage, (unsigned)stage->nhosts);
+
+		add(stage, i, j, bytes, 1e-6 * draw(stage, 20));
+		add(stage, j, i, draw_bytes(stage), 1e-6 * draw(stage, 20));
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct stage *stage, double bytes);
@@ -203,9 +264,20 @@ static const struct {
 	{"random", at_random},
 	{"errands", errands},
 	{"announcements", announcements},
+	{"mixed sizes", mixed_sizes},
+	{"pipelines", pipelines},
+	{"latecomers", latecomers},
+	{"waves", waves},
+	{"both ways", both_ways},
 };
 
-enum { NPATTERNS = sizeof(patterns) / sizeof(patterns[0]) };
+/* Seeds below FIRST_OF_ALL know the first patterns only: what patterns.py names by its
+ * seed stays what it is. */
+enum {
+	NPATTERNS = sizeof(patterns) / sizeof(patterns[0]),
+	NFIRST = 9,
+	FIRST_OF_ALL = 1000000
+};
 
 /* ---- playing --------------------------------------------------------- */
 
@@ -276,7 +348,7 @@ static int count_overtaken(const struct stage *stage, int kind)
 
 static int play_seed(struct stage *stage, unsigned seed, int shown)
 {
-	unsigned pattern = seed % NPATTERNS;
+	unsigned pattern = seed % (seed < FIRST_OF_ALL ? NFIRST : NPATTERNS);
 	double message, last;
 	int failed;
 

@@ -3,7 +3,8 @@
 # Copyright (c) 2026 The Orrery authors
 """Transport "routes" shares links as SimGrid does: random patterns on many topologies.
 
-usage: patterns.py [--seeds N] [--table]     --seeds: patterns on each platform
+usage: patterns.py [--seeds N] [--first SEED] [--table]
+    --seeds: patterns on each platform; --first: others than those of the test
 """
 import argparse
 import os
@@ -108,6 +109,35 @@ TIMELESS = """
     + ["<route src=\"h%d\" dst=\"h%d\"><link_ctn id=\"l%d\"/></route>" % (i, i + 1, i)
        for i in range(5)])
 
+# Hosts with links 100 times as fast as others', each way a link of its own, all over one
+# backbone.
+HUNDREDFOLD = """
+  <zone id="both" routing="Full">
+    <cluster id="fast" prefix="fast-" suffix="" radical="0-19" speed="1Gf" bw="12.5GBps" lat="1us"
+             sharing_policy="SPLITDUPLEX" router_id="fast-router"/>
+    <cluster id="slow" prefix="slow-" suffix="" radical="0-43" speed="1Gf" bw="125MBps" lat="50us"
+             sharing_policy="SPLITDUPLEX" router_id="slow-router"/>
+    <link id="backbone" bandwidth="2GBps" latency="10us"/>
+    <zoneRoute src="fast" dst="slow" gw_src="fast-router" gw_dst="slow-router">
+      <link_ctn id="backbone"/></zoneRoute>
+  </zone>"""
+
+# Four cabinets, a rail between each two and each way.
+RAILS = """
+  <zone id="rails" routing="Full">%s
+  </zone>""" % "".join(
+    ['<cluster id="c%d" prefix="c%d-" suffix="" radical="0-15" speed="1Gf" bw="%dGBps" lat="1us"'
+     ' router_id="r%d"/>' % (i, i, (10, 10, 5, 25)[i], i) for i in range(4)]
+    + ['<link id="l%d%d" bandwidth="%dGBps" latency="3us" sharing_policy="%s"/>'
+       % (i, j, 8 + 4 * (i + j), ("SHARED", "SHARED", "SPLITDUPLEX")[(i + j) % 3])
+       for i in range(4) for j in range(i)]
+    + ['<zoneRoute src="c%d" dst="c%d" gw_src="r%d" gw_dst="r%d">%s</zoneRoute>'
+       % (i, j, i, j, '<link_ctn id="l%d%d"%s/>' % (i, j, ' direction="UP"' * ((i + j) % 3 == 2)))
+       for i in range(4) for j in range(i)])
+
+# From here on seeds know all kinds of patterns.
+FIRST_OF_ALL, LATER_SEEDS = 1000000, 14
+
 
 def platforms():
     """(name, body of the platform)"""
@@ -120,6 +150,8 @@ def platforms():
     yield "dragonfly and torus", JOINED_TORUS
     yield "two dragonflies", JOINED_DRAGONFLY
     yield "no latency", TIMELESS
+    yield "100 times as fast", HUNDREDFOLD
+    yield "rails", RAILS
     yield from manual_platforms.PLATFORMS
 
 
@@ -136,6 +168,7 @@ def play(path, first, seeds):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--seeds", type=int, default=24)
+    parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
     nfailed = 0
@@ -146,9 +179,13 @@ def main():
                 f.write("<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
                         '"https://simgrid.org/simgrid.dtd">\n<platform version="4.1">\n'
                         "%s\n%s\n</platform>\n" % (FACTORS if name == "factors" else FULL, body))
-            status, output = play(path, 1 + number * options.seeds, options.seeds)
-            for seed in AGAIN.get(name, ()):
-                again, more = play(path, seed, 1)
+            series = [(options.first + number * options.seeds, options.seeds)]
+            if options.first < FIRST_OF_ALL:
+                series.append((FIRST_OF_ALL + number * LATER_SEEDS, LATER_SEEDS))
+                series += [(seed, 1) for seed in AGAIN.get(name, ())]
+            status, output = 0, ""
+            for one in series:
+                again, more = play(path, *one)
                 status, output = status or again, output + more
             if options.table:
                 print(output)
@@ -156,7 +193,7 @@ def main():
             bad = re.findall(r"^FAIL .*,.*", output, re.MULTILINE)
             good = status == 0 and differences and not bad
             print("%s %s: %d patterns as SimGrid's flows" %
-                  ("PASS" if good else "FAIL", name, options.seeds + len(AGAIN.get(name, ())))
+                  ("PASS" if good else "FAIL", name, sum(n for _, n in series))
                   + ("" if good else ": " + ("; ".join(bad) or output[-300:])), flush=True)
             nfailed += not good
     return 1 if nfailed else 0

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/edits.h"
 #include "core/sched/contexts.h"
 #include "core/sched/library.h"
 #include "core/sched/observer.h"
@@ -92,6 +93,26 @@ static void name_policies(char *text, size_t bytes)
 				       policies[i]->policy_name);
 }
 
+/* At most two letters away, or fewer of a short name. */
+const char *sched_nearest(const char *name)
+{
+	const char *nearest = NULL;
+	int least = strlen(name) < 5 ? 2 : 3;
+
+	/* Those made of components last: of two that are as near the shorter is meant. */
+	for (int i = NPOLICIES - 1; i >= 0; i--) {
+		int away = edits_between(name, policies[i]->policy_name);
+
+		if (away < least ||
+		    (nearest && away == least &&
+		     strlen(policies[i]->policy_name) < strlen(nearest))) {
+			least = away;
+			nearest = policies[i]->policy_name;
+		}
+	}
+	return nearest;
+}
+
 static struct starpu_sched_policy *object_of(const struct sched_ops *ops)
 {
 	return (struct starpu_sched_policy *)(uintptr_t)&ops->object;
@@ -171,6 +192,7 @@ const struct sched_ops *sched_choose(struct node *node,
 {
 	const char *name = node->conf->sched_policy_name;
 	const struct sched_ops *ops = NULL;
+	const char *nearest;
 	char names[1024];
 
 	if (name && strcmp(name, "help") == 0) {
@@ -178,12 +200,14 @@ const struct sched_ops *sched_choose(struct node *node,
 	} else if (name && *name) {
 		ops = sched_named(node, name, policy);
 		name_policies(names, sizeof(names));
+		nearest = sched_nearest(name);
 		if (!ops)
 			orr_complain(node->rank,
-				     "scheduling policy \"%s\" was not found; expected "
-				     "%s, or a modular one (STARPU_SCHED=help lists "
-				     "all); using lws",
-				     name, names);
+				     "scheduling policy \"%s\" was not found%s%s%s; "
+				     "expected %s, or a modular one (STARPU_SCHED=help "
+				     "lists all); using lws",
+				     name, nearest ? " (did you mean " : "",
+				     nearest ? nearest : "", nearest ? "?)" : "", names);
 	} else if (node->conf->sched_policy) {
 		*policy = node->conf->sched_policy;
 		ops = sched_given(node, policy);
