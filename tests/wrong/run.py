@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c, waits.c and
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c, waits.c, deeper.c and
 in_fortran.f90 (two to four) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|spread|starts|calls|waits|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|starts|calls|waits|deeper|odd [CASE ...]
 """
 import os
 import sys
@@ -675,6 +675,60 @@ WAITS = [
                                  (1, 1, "receive from rank 0", "starpu_mpi_irecv"))),
 ]
 
+def deeper(name, *words, rank=1, **others):
+    return Case(name, on(rank, *words), program="../wrong/deeper", env=SOON, **others)
+
+
+def refuses_to_wait(name, what):
+    return deeper(name, r"a callback calls a function that waits for " + what, r"wait in main\(\)", where=SIM)
+
+
+DEEPER = [
+    # Without execution nothing is packed.
+    deeper("pack_fails", r"pack_data\(\) of its interface has returned -5 and packed 8 bytes", r"expected 0", rank=0,
+           where=REAL),
+    *(deeper(name, r"pack_data\(\) of its interface has returned 0 and packed %d bytes at \(nil\): expected" % n, rank=0,
+             where=REAL) for name, n in (("pack_gives_nothing", 8), ("pack_gives_less_than_nothing", -8))),
+    deeper("unpack_fails", r"peek_data\(\) of its interface has returned -5 for a message of 8 bytes: expected 0",
+           where=REAL),
+    deeper("callback_divides", r"signal 8 .* in a callback", r"of rank 1 of 2",
+           status="is not 0"),
+    deeper("callback_asserts", r"signal 6 .* in a callback", r"of rank 1 of 2"),
+    deeper("callback_unregisters", r"starpu_data_unregister: the handle is no longer registered"),
+    Case("callback_waits_for_tasks", ["(?m)^ends well"], where=REAL, program="../wrong/deeper", status=ENDS, env=SOON),
+    refuses_to_wait("callback_waits_for_tasks", "the end of tasks"),
+    refuses_to_wait("callback_shuts_down", "a transfer"),
+    refuses_to_wait("callback_meets", "a barrier"),
+    deeper("callback_shuts_down", r"nothing can happen any more: all 2 ranks wait", r"rank 1\]   a thread waits for all "
+           r"transfers", rank=0, where=REAL),
+    deeper("callback_meets", r"is in the barrier after 2: each barrier must be called by all ranks", where=REAL),
+    deeper("callback_exits_at_once", r"the program leaves by _exit\(0\) while the library runs", where=REAL,
+           status="is not 0"),
+    deeper("callback_exits_at_once", r"_exit\(0\) in a callback.* of rank 1 of 2.* ends the simulation", where=SIM,
+           status=bad.FAILS),
+    deeper("callback_is_killed", r"ended by signal 9", where=REAL, status="is not 0"),
+    *(deeper(name, r"signal %d .* in the kernel of task \"%s\" .* of rank 1 of 2" % (number, task_name), status="is not 0",
+             hushes=(r"std::",))
+      for name, number, task_name in (("kernel_overflows", 11, "overflows"), ("kernel_divides", 8, "divides"),
+                                      ("kernel_frees_twice", 6, "frees_twice"))),
+    deeper("kernel_is_terminated", r"ended by signal 15", where=REAL, status="is not 0"),
+    deeper("no_memory_for_receive", r"no memory for data .*: the system refuses 1073741824 bytes", r"use smaller pieces",
+           rank=ANY, where=REAL), # the simulation keeps no values
+    *(deeper(name, r"signal 11 .* in the main.* of rank 1 of 2", status="is not 0", hushes=(r"std::",))
+      for name in ("request_from_nowhere", "handle_from_nowhere")),
+    deeper("codelets_differ", r"tag 1 came from rank 0 \(8 bytes\): nobody receives it", GRAPHS),
+    deeper("arguments_swapped", r"rank 1 has inserted 1 tasks, and all ranks together have executed 0",
+           r"nobody receives it", rank=0),
+    deeper("executors_differ", r"send to rank 1 tag 2: .*earlier tasks on the data are not done", GRAPHS, rank=0,
+           status="is not 0"),
+    deeper("executors_are_others", r"tag 2.*(no message came|nobody receives it)", GRAPHS, rank=ANY, status="is not 0"),
+    deeper("executor_beyond", r"task copy shall execute on rank 7: expected 0 to 1", rank=ANY),
+    deeper("no_kernel_at_the_owner", r"task \"copy\": no worker can ever execute it", r"-ENODEV", r"(?m)^ends well",
+           status=ENDS),
+    deeper("parted_on_one", r"argument 0 \(data .*V4x8.*\): the data has no owner", r"on all ranks", rank=0),
+    deeper("late_message", r"tag 7: rank 0 sends 20000 bytes, rank 1 receives 8 bytes", r"data of the same size"),
+]
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -696,7 +750,8 @@ ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd
              env={"STARPU_WATCHDOG_TIMEOUT": "2000000"}, claim="stopped, no task ends")]
 
 TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD,
-          "starts": STARTS, "calls": CALLS, "waits": WAITS, "odd": ODD}
+          "starts": STARTS, "calls": CALLS, "waits": WAITS,
+          "deeper": DEEPER, "odd": ODD}
 
 
 
