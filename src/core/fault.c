@@ -88,6 +88,23 @@ static void add_place(struct text *text, const struct fault *fault)
 		    caller->task || caller->depth ? "" : ", between tasks");
 }
 
+static void add_where(struct text *text, const struct fault *fault)
+{
+	add_place(text, fault);
+	if (fault->nranks > 0)
+		add(text, " of rank %d of %d", fault->rank, fault->nranks);
+	if (fault->date_s >= 0)
+		add(text, ", after %.9g s of simulated time", fault->date_s);
+}
+
+void fault_describe(const struct fault *fault, char *bytes, size_t capacity)
+{
+	struct text text = {.used = 0};
+
+	add_where(&text, fault);
+	snprintf(bytes, capacity, "%s", text.bytes);
+}
+
 void fault_tell(const struct fault *fault)
 {
 	struct text text = {.used = 0};
@@ -98,11 +115,7 @@ void fault_tell(const struct fault *fault)
 		snprintf(who, sizeof(who), "[orrery][rank %d]", fault->rank);
 	add(&text, "%s ", who);
 	add_signal(&text, fault);
-	add_place(&text, fault);
-	if (fault->nranks > 0)
-		add(&text, " of rank %d of %d", fault->rank, fault->nranks);
-	if (fault->date_s >= 0)
-		add(&text, ", after %.9g s of simulated time", fault->date_s);
+	add_where(&text, fault);
 	add(&text, ": the program ends\n%s %s\n", who, remedy);
 	n = write(STDERR_FILENO, text.bytes, text.used);
 	(void)n;

@@ -26,5 +26,8 @@ struct fault {
 
 /* Tell it on stderr. */
 void fault_tell(const struct fault *fault);
+/* " in the kernel of task ..., after ... of simulated time": the same for who only stays
+ * where it is.  Its number and info are not looked at. */
+void fault_describe(const struct fault *fault, char *bytes, size_t capacity);
 
 #endif

@@ -233,6 +233,7 @@ void mpi_close_begin(struct node *node)
 		orr_abort();
 	}
 	insert_check_built(mpi);
+	watch_check_held(mpi);
 	ft_close(mpi);
 	if (mpi->net)
 		agree(mpi);

@@ -80,6 +80,11 @@ static void set_packed(struct payload *payload, void *buffer, size_t bytes)
 	payload->bytes = bytes;
 }
 
+static const char *name_of(starpu_data_handle_t handle)
+{
+	return handle->ops->name ? handle->ops->name : "user-defined interface";
+}
+
 static void cannot(starpu_data_handle_t handle, const char *what)
 	__attribute__((noreturn));
 
@@ -90,8 +95,34 @@ static void cannot(starpu_data_handle_t handle, const char *what)
 	orr_die(handle->node->rank,
 		"%s (%s) cannot travel: its interface has no working %s; define it in "
 		"struct starpu_data_interface_ops",
-		data_describe(handle, text, sizeof(text)),
-		handle->ops->name ? handle->ops->name : "user-defined interface", what);
+		data_describe(handle, text, sizeof(text)), name_of(handle), what);
+}
+
+/* What the interface's function has said or done, which it should not. */
+__attribute__((noreturn)) static void die_of_packing(starpu_data_handle_t handle,
+						     int status, const void *buffer,
+						     starpu_ssize_t bytes)
+{
+	char text[128];
+
+	orr_die(handle->node->rank,
+		"%s (%s): pack_data() of its interface has returned %d and packed %lld "
+		"bytes at %p: expected 0, and so many bytes in memory of "
+		"starpu_malloc_on_node_flags()",
+		data_describe(handle, text, sizeof(text)), name_of(handle), status,
+		(long long)bytes, buffer);
+}
+
+__attribute__((noreturn)) static void die_of_unpacking(starpu_data_handle_t handle,
+						       int status, size_t bytes)
+{
+	char text[128];
+
+	orr_die(handle->node->rank,
+		"%s (%s): %s() of its interface has returned %d for a message of %zu "
+		"bytes: expected 0, for what pack_data() of the sender's interface packs",
+		data_describe(handle, text, sizeof(text)), name_of(handle),
+		handle->ops->peek_data ? "peek_data" : "unpack_data", status, bytes);
 }
 
 static void die_of_datatype(starpu_data_handle_t handle, size_t bytes)
@@ -135,6 +166,7 @@ void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 {
 	starpu_ssize_t bytes = -1;
 	void *buffer = NULL;
+	int status;
 
 	if (in_place(payload, handle, memory))
 		return;
@@ -149,8 +181,9 @@ void payload_of_send(struct payload *payload, starpu_data_handle_t handle,
 		set_packed(payload, NULL, bytes < 0 ? data_bytes(handle) : (size_t)bytes);
 		return;
 	}
-	if (handle->ops->pack_data(handle, memory, &buffer, &bytes) != 0 || bytes < 0)
-		cannot(handle, "pack_data");
+	status = handle->ops->pack_data(handle, memory, &buffer, &bytes);
+	if (status != 0 || bytes < 0 || (bytes > 0 && !buffer))
+		die_of_packing(handle, status, buffer, bytes);
 	set_packed(payload, buffer, (size_t)bytes);
 }
 
@@ -204,10 +237,13 @@ void payload_fill(struct payload *payload, void *body)
 
 void payload_received(struct payload *payload, starpu_data_handle_t handle)
 {
+	int status;
+
 	if (!payload->is_packed)
 		return;
-	if (executes(handle) && unpack(payload, handle, payload->bytes) != 0)
-		cannot(handle, "unpack_data");
+	status = executes(handle) ? unpack(payload, handle, payload->bytes) : 0;
+	if (status != 0)
+		die_of_unpacking(handle, status, payload->bytes);
 	place_free(payload->place);
 	payload->place = NULL;
 }

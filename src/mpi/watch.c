@@ -151,3 +151,32 @@ void watch_check_leftovers(struct mpi *mpi)
 		"receive with the same tag and communicator",
 		nunmatched);
 }
+
+/* Its datum may be gone by now. */
+void watch_check_held(struct mpi *mpi)
+{
+	const struct request *request = NULL, *first = NULL;
+	char comm[48];
+	int nheld = 0;
+
+	engine_lock(&mpi->engine);
+	while ((request = engine_next(mpi, request))) {
+		if (!request->is_waited || !request_has_ended(request))
+			continue;
+		first = first ? first : request;
+		nheld++;
+	}
+	if (first)
+		orr_complain(
+			mpi->rank,
+			"starpu_mpi_shutdown: %d requests have ended that the program "
+			"has neither waited for nor tested, so nothing has freed them.  "
+			"The first: %s rank %d tag %lld%s, %zu bytes, %s.  Call "
+			"starpu_mpi_wait() for each, or starpu_mpi_test() until it says "
+			"so, or post it by the _detached() form",
+			nheld, first->kind == REQUEST_SEND ? "send to" : "receive from",
+			first->peer, (long long)first->match.tag,
+			comm_describe(&mpi->comms, first->comm, comm, sizeof(comm)),
+			(size_t)first->payload.bytes, first->what ? first->what : "");
+	engine_unlock(&mpi->engine);
+}

@@ -18,5 +18,7 @@ void watch_describe(struct node *node, void (*say)(void *arg, const char *line),
 		    void *arg);
 /* All is complete: die when messages came that nobody received. */
 void watch_check_leftovers(struct mpi *mpi);
+/* Say which ended requests the application still holds. */
+void watch_check_held(struct mpi *mpi);
 
 #endif

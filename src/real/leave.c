@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -101,7 +102,72 @@ static void leaving(int status, void *arg)
 	if (status != 0)
 		return;
 	fflush(NULL);
-	_exit(EXIT_FAILURE);
+	syscall(SYS_exit_group, EXIT_FAILURE);
+}
+
+/* ---- without what exit() calls ----------------------------------------- */
+
+/* The C library's own; a thread may leave before the table is found. */
+#define NEXT(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+/* The rank of the process that leaves, or ORR_NO_RANK where nobody waits for it: it has
+ * no other ranks, or is a child, also one that shares the memory of this process. */
+static int rank_that_leaves(void)
+{
+	const struct node *node = plat_self();
+
+	return node && node->mpi && node->size > 1 && node->plat->process == getpid()
+		       ? node->rank
+		       : ORR_NO_RANK;
+}
+
+__attribute__((noreturn)) static void leave(const char *name, int status)
+{
+	int rank = rank_that_leaves();
+
+	if (rank != ORR_NO_RANK) {
+		orr_complain(
+			rank,
+			"the program leaves by %s(%d) while the library runs: the other "
+			"ranks cannot go on.  Return to main, call "
+			"starpu_mpi_shutdown() and MPI_Finalize() first",
+			name, status);
+		status = status == 0 ? EXIT_FAILURE : status;
+	}
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+void _exit(int status)
+{
+	leave("_exit", status);
+}
+
+void _Exit(int status)
+{
+	leave("_Exit", status);
+}
+
+void quick_exit(int status)
+{
+	if (rank_that_leaves() == ORR_NO_RANK)
+		NEXT(quick_exit)(status);
+	leave("quick_exit", status);
+}
+
+/* Another thread of the program may go on and end it well; without one, nobody can. */
+void pthread_exit(void *result)
+{
+	int rank = syscall(SYS_gettid) == getpid() ? rank_that_leaves() : ORR_NO_RANK;
+
+	if (rank != ORR_NO_RANK && threads_of_program(plat_self()->plat) == 1)
+		orr_die(rank,
+			"main ends by pthread_exit() while the library runs, and the "
+			"program has no other thread: nobody can call "
+			"starpu_mpi_shutdown(), and the other ranks cannot go on.  "
+			"Call it, and MPI_Finalize(), before");
+	NEXT(pthread_exit)(result);
+	abort(); /* It does not return. */
 }
 
 void leave_watch(void)

@@ -85,6 +85,7 @@ int plat_open(struct plat **plat_out, struct node *node)
 	int ret;
 
 	plat->node = node;
+	plat->process = getpid();
 	plat->machine.executes = 1;
 	plat->machine.polls_itself = 1;
 	plat->machine.is_first = peers_is_first();

@@ -211,6 +211,7 @@ struct spares {
 
 struct plat {
 	struct node *node;
+	pid_t process;                   /* that opened it */
 	void (*last)(struct node *node); /* at the end of the process, or NULL */
 	struct plat_machine machine;
 	struct cores cores;
@@ -378,6 +379,8 @@ void threads_add_of_mpi(const struct thread_ids *seen, int nours);
 void threads_add_new(const struct thread_ids *seen, const char *name);
 /* Fill ids with the process's threads, at most max; how many there are, or -1. */
 int threads_of_process(int *ids, int max);
+/* Threads that neither the library nor MPI has started; -1: unknown. */
+int threads_of_program(struct plat *plat);
 /* Look whether the node has come to a standstill; waits as for watchdog_is_due(). */
 void threads_look(struct plat *plat, double now_s, int waits);
 /* No task is left: does anything go on here beside the threads of the program? */

@@ -186,8 +186,7 @@ void threads_add_of_mpi(const struct thread_ids *seen, int nours)
 		add_new(seen, NULL);
 }
 
-/* Threads that neither the library nor MPI has started; -1: unknown. */
-static int count_of_program(struct plat *plat)
+int threads_of_program(struct plat *plat)
 {
 	const struct mpi_threads *mpi = &real_get()->mpi;
 	int ids[MAX_THREADS];
@@ -284,7 +283,7 @@ void threads_look(struct plat *plat, double now_s, int waits)
 		return;
 	facts.nawake = workers_awake(plat, NULL);
 	facts.ntimers = count_timers(plat);
-	facts.nthreads = count_of_program(plat);
+	facts.nthreads = threads_of_program(plat);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";
 	watchdog_look(plat->node, &facts);

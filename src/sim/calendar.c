@@ -83,6 +83,7 @@ static void fire(struct sim *sim, struct plat_timer *event)
 	sim->spent_s = 0;
 	sim->looks.n = 0;
 	sim->nslept = 0;
+	sim->nsteps++;
 	event->fire(event);
 }
 

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/select.h>
@@ -189,18 +190,12 @@ time_t time(time_t *date)
 
 /* ---- what it does not redirect --------------------------------------- */
 
-/* Neither the simulation nor one of its ranks: a thread of the program's own making. */
-static int is_stranger(void)
-{
-	return !sim_get()->in_kernel && !sg_actor_self();
-}
-
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *date,
 		    struct timespec *left)
 {
 	struct timespec rest = *date, now;
 
-	if (is_stranger())
+	if (sim_is_stranger())
 		return NEXT(clock_nanosleep)(clock, flags, date, left);
 	if (flags & TIMER_ABSTIME) {
 		smpi_clock_gettime(clock, &now);
@@ -214,10 +209,35 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *date,
 	return smpi_nanosleep(&rest, left) == 0 ? 0 : errno;
 }
 
-/* Without descriptors it is a way to sleep. */
+/* Called by what smpicc has not compiled. */
+int nanosleep(const struct timespec *rest, struct timespec *left)
+{
+	return sim_is_stranger() ? NEXT(nanosleep)(rest, left)
+				 : smpi_nanosleep(rest, left);
+}
+
+int usleep(useconds_t usecs)
+{
+	return sim_is_stranger() ? NEXT(usleep)(usecs) : smpi_usleep(usecs);
+}
+
+unsigned sleep(unsigned seconds)
+{
+	return sim_is_stranger() ? NEXT(sleep)(seconds) : smpi_sleep(seconds);
+}
+
+/* Without descriptors it is a way to sleep, and so is select(). */
+int poll(struct pollfd *descriptors, nfds_t n, int timeout_ms)
+{
+	if (n > 0 || timeout_ms < 0 || sim_is_stranger())
+		return NEXT(poll)(descriptors, n, timeout_ms);
+	sleep_s(1e-3 * timeout_ms);
+	return 0;
+}
+
 int select(int n, fd_set *in, fd_set *out, fd_set *other, struct timeval *limit)
 {
-	if (in || out || other || !limit || is_stranger())
+	if (in || out || other || !limit || sim_is_stranger())
 		return NEXT(select)(n, in, out, other, limit);
 	sleep_s((double)limit->tv_sec + 1e-6 * (double)limit->tv_usec);
 	return 0;
@@ -228,7 +248,7 @@ static long look_ns(void)
 {
 	struct timespec date;
 
-	if (is_stranger())
+	if (sim_is_stranger())
 		clock_gettime(CLOCK_REALTIME, &date);
 	else
 		smpi_clock_gettime(CLOCK_REALTIME, &date);
@@ -278,27 +298,4 @@ double omp_get_wtime(void);
 double omp_get_wtime(void)
 {
 	return 1e-9 * (double)look_ns();
-}
-
-/* ---- the end ----------------------------------------------------------- */
-
-/* SMPI ends the calling actor; a callback is none, and a thread is not the program. */
-void smpi_exit(int status)
-{
-	struct node *node;
-
-	if (sim_is_child()) {
-		fflush(NULL); /* what else exit() calls would end the simulation */
-		_exit(status);
-	}
-	node = plat_self();
-	if (sim_is_main())
-		NEXT(smpi_exit)(status);
-	orr_complain(
-		node ? node->rank : ORR_NO_RANK,
-		"exit(%d) in a callback, a kernel or a thread ends the simulation of "
-		"all ranks: return to main to end one",
-		status);
-	/* As on a real machine, where the other ranks cannot go on. */
-	report_exit(status == 0 && node && node->size > 1 ? EXIT_FAILURE : status);
 }

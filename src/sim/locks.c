@@ -14,6 +14,7 @@
 #include "core/sched/conditions.h"
 #include "core/wait.h"
 #include "sim.h"
+#include "sim/waiters.h"
 
 /*
  * locks.c - mutexes, conditions, rwlocks, barriers, spinlocks and semaphores for
@@ -23,16 +24,6 @@
  * Whoever waits is served in order.  Threads block; callbacks, which run in kernel
  * context, may take what is free and signal, but never block.
  */
-struct waiter {
-	struct waiter *next;
-	struct plat_gate gate;
-	int writes; /* waits for a rwlock, to write */
-};
-
-struct waiters {
-	struct waiter *first, *last;
-};
-
 struct mutex {
 	int depth; /* 0: free */
 	int type;
@@ -70,71 +61,11 @@ _Static_assert(sizeof(int) <= sizeof(pthread_mutexattr_t), "it is kept there");
 
 #define OURS(kind, object) ((struct kind *)(void *)(object))
 
-static void append(struct waiters *waiters, struct waiter *waiter)
-{
-	waiter->next = NULL;
-	*(waiters->last ? &waiters->last->next : &waiters->first) = waiter;
-	waiters->last = waiter;
-}
-
-static void take_out(struct waiters *waiters, struct waiter *waiter)
-{
-	struct waiter *before = NULL;
-
-	for (struct waiter *w = waiters->first; w != waiter; w = w->next)
-		before = w;
-	*(before ? &before->next : &waiters->first) = waiter->next;
-	if (waiters->last == waiter)
-		waiters->last = before;
-}
-
-/* The waiter is on its thread's stack: it may be gone when this has been called. */
-static int wake_first(struct waiters *waiters)
-{
-	struct waiter *waiter = waiters->first;
-
-	if (!waiter)
-		return 0;
-	take_out(waiters, waiter);
-	plat_gate_open(NULL, &waiter->gate);
-	return 1;
-}
-
-/* Each release lets other threads run, which may come back to wait: not those. */
-static void wake_all(struct waiters *waiters)
-{
-	int n = 0;
-
-	for (struct waiter *waiter = waiters->first; waiter; waiter = waiter->next)
-		n++;
-	while (n-- > 0)
-		wake_first(waiters);
-}
-
-/*
- * Block the calling thread until somebody takes it off the list, or until a date when
- * it is not negative.  0 or ETIMEDOUT.
- */
 static int block_on(struct waiters *waiters, int writes, double until_s, const char *who)
 {
-	struct node *node = plat_self();
 	struct waiter waiter = {.writes = writes};
 
-	if (sim_get()->in_kernel)
-		orr_die(node ? node->rank : ORR_NO_RANK,
-			"%s: a callback or kernel would block for ever: in simulation "
-			"they may signal, and take what is free, but not wait",
-			who);
-	waiter.gate.waiter = sim_thread_self();
-	append(waiters, &waiter);
-	if (node && until_s < 0)
-		wait_at(node, &waiter.gate, WAIT_THREAD, who);
-	else
-		sim_block(node ? node->plat : NULL, &waiter.gate.open, until_s);
-	if (waiter.gate.open)
-		return 0;
-	take_out(waiters, &waiter);
-	return ETIMEDOUT;
+	return waiters_block(waiters, &waiter, until_s, who);
 }
 
 /* ---- mutexes --------------------------------------------------------- */
@@ -228,7 +159,7 @@ int starpu_pthread_mutex_unlock(starpu_pthread_mutex_t *mutex)
 		return 0;
 	}
 	m->owner = NULL;
-	if (!wake_first(&m->waiters))
+	if (!waiters_wake_first(&m->waiters))
 		m->depth = 0;
 	return 0;
 }
@@ -280,14 +211,14 @@ int starpu_pthread_cond_timedwait(starpu_pthread_cond_t *cond,
 int starpu_pthread_cond_signal(starpu_pthread_cond_t *cond)
 {
 	conditions_signalled(plat_self(), cond);
-	wake_first(&OURS(cond, cond)->waiters);
+	waiters_wake_first(&OURS(cond, cond)->waiters);
 	return 0;
 }
 
 int starpu_pthread_cond_broadcast(starpu_pthread_cond_t *cond)
 {
 	conditions_signalled(plat_self(), cond);
-	wake_all(&OURS(cond, cond)->waiters);
+	waiters_wake_all(&OURS(cond, cond)->waiters);
 	return 0;
 }
 
@@ -361,7 +292,7 @@ int starpu_pthread_rwlock_unlock(starpu_pthread_rwlock_t *rwlock)
 			break;
 		lock->written = first->writes;
 		lock->nreaders += !first->writes;
-		wake_first(&lock->waiters);
+		waiters_wake_first(&lock->waiters);
 	}
 	return 0;
 }
@@ -391,7 +322,7 @@ int starpu_pthread_barrier_wait(starpu_pthread_barrier_t *barrier)
 	if (++b->narrived < b->count)
 		return block_on(&b->waiters, 0, -1, "starpu_pthread_barrier_wait");
 	b->narrived = 0;
-	wake_all(&b->waiters);
+	waiters_wake_all(&b->waiters);
 	return STARPU_PTHREAD_BARRIER_SERIAL_THREAD;
 }
 
@@ -468,7 +399,7 @@ int starpu_sem_getvalue(starpu_sem_t *sem, int *value)
 
 int starpu_sem_post(starpu_sem_t *sem)
 {
-	if (!wake_first(&OURS(semaphore, sem)->waiters))
+	if (!waiters_wake_first(&OURS(semaphore, sem)->waiters))
 		OURS(semaphore, sem)->value++;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include "sim.h"
+#include "sim/spin.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -224,6 +225,7 @@ static double on_step(double others_s)
 {
 	double step_s;
 
+	the_sim->nsteps++;
 	pages_look(the_sim);
 	quiet_look(the_sim, others_s);
 	step_s = calendar_go_ahead(the_sim, others_s);
@@ -254,6 +256,7 @@ static void sim_start(struct sim *sim, const struct knobs *knobs)
 	/* Host time would make runs differ; submission has its own costs. */
 	sg_cfg_set_boolean("smpi/simulate-computation", "no");
 	sim_watch();
+	spin_watch(sim, knobs->watchdog_s);
 	if (knobs->progress)
 		sim->progress = progress_new();
 }

@@ -19,7 +19,7 @@
  * stops to poll, by the clock, then it is only told; or by a number of its own, and so
  * this must last for the time of the watchdog, or through very many polls.
  */
-enum { PAUSES_AWAKE = 100000, STEPS_MOST = 1000000, TEXT_BYTES = 240 };
+enum { PAUSES_AWAKE = 100000, STEPS_MOST = 1000000, TEXT_BYTES = 280 };
 
 static const double pause_s = 1e-6;
 
@@ -110,8 +110,8 @@ static void judge(struct sim *sim, double for_s)
 	if (sim->quiet.has_looked) {
 		snprintf(why, sizeof(why),
 			 "nothing has happened for %.3g s but that loops of the program "
-			 "call starpu_mpi_test() or the like in vain, and look at the "
-			 "clock (ORRERY_WATCHDOG)",
+			 "call starpu_mpi_test(), sched_yield() or the like in vain, and "
+			 "look at the clock (ORRERY_WATCHDOG)",
 			 for_s);
 		if (!sim->quiet.is_told)
 			report_waits(why);
@@ -120,7 +120,8 @@ static void judge(struct sim *sim, double for_s)
 	}
 	snprintf(why, sizeof(why),
 		 "nothing can make progress: for %.3g s loops of the program have called "
-		 "starpu_mpi_test() or the like in vain, and nothing else is due "
+		 "starpu_mpi_test(), sched_yield() or the like in vain, and nothing else "
+		 "is due "
 		 "(ORRERY_WATCHDOG=0 would let them)",
 		 for_s);
 	report_end(why);

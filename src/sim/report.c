@@ -33,7 +33,7 @@ static void on_exit_of_process(int status, void *arg)
 		     "kernel, a callback or main has called pthread_exit() or the like, "
 		     "and all ranks are one thread; let them return",
 		     simgrid_get_clock());
-	_exit(EXIT_FAILURE);
+	sim_leave(EXIT_FAILURE);
 }
 
 void report_watch_end(struct sim *sim)
@@ -97,18 +97,24 @@ static void add_event(struct fault *fault)
 	fault->caller = sim->worker ? &sim->worker->caller : &sim->current->events;
 }
 
-/* Whose code was it? */
-static void tell_fault(int number, const siginfo_t *info)
+struct fault report_who(void)
 {
-	struct fault fault = {.number = number,
-			      .info = info,
-			      .date_s = simgrid_get_clock(),
-			      .place = "no rank"};
+	struct fault fault = {.date_s = simgrid_get_clock(), .place = "no rank"};
 
 	if (sim_get()->in_kernel)
 		add_event(&fault);
 	else
 		add_main(&fault);
+	return fault;
+}
+
+/* Whose code was it? */
+static void tell_fault(int number, const siginfo_t *info)
+{
+	struct fault fault = report_who();
+
+	fault.number = number;
+	fault.info = info;
 	fault_tell(&fault);
 }
 
@@ -152,7 +158,7 @@ void report_exit(int code)
 {
 	report_last();
 	fflush(NULL);
-	_exit(code);
+	sim_leave(code);
 }
 
 static void say(void *arg, const char *line)
@@ -175,8 +181,8 @@ static void describe(struct plat *plat)
 
 	if (plat->opener && plat->opener->is_napping)
 		fprintf(stderr,
-			"[orrery][rank %d] its main calls starpu_mpi_test() or the like "
-			"again and again, and waits for:\n",
+			"[orrery][rank %d] its main calls starpu_mpi_test(), "
+			"sched_yield() or the like again and again, and waits for:\n",
 			rank);
 	else if (plat->gate)
 		fprintf(stderr, "[orrery][rank %d] waits for:\n", rank);

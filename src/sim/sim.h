@@ -17,6 +17,7 @@
 
 #include "base/signals.h"
 #include "core/births.h"
+#include "core/fault.h"
 #include "core/model/model.h"
 #include "core/worker.h"
 #include "kernel.h"
@@ -110,6 +111,9 @@ struct sim {
 	int has_ended;              /* SimGrid's part of the run */
 	int timeless_told;          /* said that some tasks take no time */
 	int has_stack_code;         /* see stack.c; 0: not yet known, -1: no */
+	uint64_t nsteps;            /* of SimGrid's, and events fired */
+	struct spin *spin;          /* spin.c; NULL: nobody looks */
+	struct sim_posix *posix;    /* posix.c; NULL before it is needed */
 	struct specific_keys *keys; /* of starpu_pthread_key_create(), or NULL */
 };
 
@@ -210,6 +214,8 @@ struct sim_rank *sim_rank_self(void);
 /* Is the caller the main of a rank, which may call MPI, and has it no open node? */
 int sim_is_main(void);
 int sim_is_plain_main(void);
+/* Neither the simulation nor one of its ranks: a thread of the program's own making. */
+int sim_is_stranger(void);
 /* End the program with a message when the caller may not call MPI's function name. */
 void sim_check_main(const char *name);
 /* A main, NULL: one that nobody knows, has looked for messages of its own.  Under
@@ -282,10 +288,14 @@ int quiet_is_all(const struct sim *sim);
 /* SimGrid is about to step by others_s, or, when that is negative, has nothing to do. */
 void quiet_look(struct sim *sim, double others_s);
 
-/* ---- clock.c --------------------------------------------------------- */
+/* ---- leave.c --------------------------------------------------------- */
 
 /* SMPI's: the calling rank ends. */
 void smpi_exit(int status);
+/* The process ends at once, without a word. */
+void sim_leave(int status) __attribute__((noreturn));
+
+/* ---- clock.c --------------------------------------------------------- */
 
 /* The date for the application, whoever asks: a loop over it sees time pass. */
 double clock_look_s(void);
@@ -388,6 +398,8 @@ void report_end(const char *why);
 void report_waits(const char *why);
 /* What the nodes do when the process ends; once more is no harm. */
 void report_last(void);
+/* Whose code runs, also when a signal has interrupted it. */
+struct fault report_who(void);
 /* From now on say in whose code the program is ended by a fault, or do so no longer. */
 void report_faults(struct sim *sim, int is_wanted);
 /* From here on, say so and fail when the process ends before the simulation. */

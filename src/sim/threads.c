@@ -81,7 +81,7 @@ static void on_main_exit(int failed, void *arg)
 
 	if (sim_is_child()) {
 		fflush(NULL);
-		_exit(failed);
+		sim_leave(failed);
 	}
 	leave_stack(thread);
 	specifics_clear(sim_get(), &thread->specifics);
@@ -128,6 +128,11 @@ int sim_is_main(void)
 int sim_is_plain_main(void)
 {
 	return sim_is_main() && !plat_self();
+}
+
+int sim_is_stranger(void)
+{
+	return !sim_get()->in_kernel && !sg_actor_self();
 }
 
 const void *plat_thread(void)

@@ -204,7 +204,8 @@ CASES = [
     # Simulated without execution, nothing is copied.
     Case("own_copy_fails", on(ANY, r"data .*V4x4.* cannot be copied from memory node 0 to 0",
                               r"the method failed \(-5\)", r"to return 0"), where=REAL),
-    Case("own_unpack_fails", on(1, r"data .*V4x4.* cannot travel", r"no working unpack_data"),
+    Case("own_unpack_fails", on(1, r"data .*V4x4.*: (unpack|peek)_data\(\) of its interface has returned -?\d+ for a "
+                                r"message of \d+ bytes: expected 0"),
          where=REAL),
     Case("send_negative", on(ANY, r"starpu_mpi_isend: destination is rank -1",
                              r"expected 0 to 1")),

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c and
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c, waits.c, deeper.c and
 in_fortran.f90 (two to four) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|spread|starts|calls|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|starts|calls|waits|deeper|odd [CASE ...]
 """
 import os
 import sys
@@ -173,7 +173,7 @@ NODES = [
          r"receive from rank [01] tag 7: data .*v8.*starpu_mpi_irecv: no message came",
          r"ends well"), where=REAL, status=ENDS, program="../wrong/nodes", nranks=2, env=SOON),
     *(Case(name, [r"nothing can make progress: for \S+ s loops of the program have called",
-                  r"rank 0\] its main calls starpu_mpi_test\(\) or the like again and again",
+                  r"rank 0\] its main calls starpu_mpi_test\(\), sched_yield\(\) or the like again",
                   r"rank 0\]   receive from rank 1 tag 7: data .*irecv: no message came"] + others,
            where=SIM, status=DEADLOCK, program="../wrong/nodes", nranks=nranks, env=dict(env, **SOON),
            claim="%s %s" % (name, env.get("ORRERY_TRANSPORT", "")))
@@ -369,7 +369,7 @@ GRAPH_PROGRAMS = [
          r"ends well"), where=REAL, status=ENDS, program="../wrong/graphs", nranks=2,
          env=dict(SOON, ORRERY_MPI_EXPLICIT="1")),
     Case("progress_for_ever", [r"nothing can make progress: for \S+ s loops of the program",
-         r"rank 1\] its main calls starpu_mpi_test\(\) or the like again and again",
+         r"rank 1\] its main calls starpu_mpi_test\(\), sched_yield\(\) or the like again",
          r"rank 1\]   receive from rank 0 tag 7: .*starpu_mpi_irecv_detached: no message came"],
          where=SIM, status=DEADLOCK, program="../wrong/graphs", nranks=2, env=SOON),
 ]
@@ -570,9 +570,8 @@ CALLS = [
          status=bad.FAILS),
     call("kernel_ends_its_thread", r"the thread of worker \d has been ended by pthread_exit\(\) or pthread_cancel"
          r"\(\), in task \"leaves\"", r"must return", rank=1, where=REAL),
-    Case("kernel_ends_its_thread", [r"the process ends at t=\S+ s, before the simulation has ended: a kernel, a "
-         r"callback or main has called pthread_exit\(\)", "let them return"], where=SIM, status=bad.FAILS,
-         program="../wrong/calls", nranks=2),
+    call("kernel_ends_its_thread", r"pthread_exit\(\) in the kernel of task \"leaves\" .* of rank 1 of 2.* ends the "
+         r"simulation of all ranks", r"Return to main", rank=1, where=SIM, status=bad.FAILS),
     call("kernel_faults", r"signal 11 .*address 0x8.* in the kernel of task \"faults\"", r"To see where", rank=1,
          status="is not 0", hushes=(r"std::",)),
     call("kernel_aborts", r"signal 6 .*abort\(\).* in the kernel of task \"aborts\"", rank=1,
@@ -615,6 +614,121 @@ CALLS = [
     call("by_no_ranks", r"starpu_mpi_tasks_insert: task add shall be executed by 0 ranks; give at least one"),
 ]
 
+def waits(name, *words, rank=ANY, **others):
+    return Case(name, on(rank, *words), program="../wrong/waits", env=others.pop("env", SOON), **others)
+
+
+def works(name, where=bad.BOTH, **others):
+    """What waits outside of the library for what goes on inside."""
+    return Case(name, ["(?m)^ends well"], program="../wrong/waits", status=ENDS, where=where, env=SOON,
+                hushes=(CRASH, r"\[orrery\]\[rank"), **others)
+
+
+def waits_for_ever(name, call):
+    """In simulation all is known; a real rank is named by the other."""
+    yield waits(name, r"not in starpu_mpi_shutdown\(\): rank [01]", where=REAL, status="is stopped")
+    yield waits(name, r"nothing can make progress", r"rank [01]\]   a thread is in %s\(\)" % call, where=SIM,
+                status=DEADLOCK)
+
+
+WAITS = [
+    works("yields"), works("naps"), works("on_semaphore"), works("on_condition"), works("until_a_date"),
+    works("at_barrier"), works("threads_take_turns"), works("for_own_thread"), works("child_exits_at_once"),
+    works("spins", where=REAL), works("computes", nranks=1),
+    *(waits(name, r"in the main of rank %d of 2.* and no simulated time passes: for \S+ s of processor time it has "
+            r"executed the same instructions with the same values" % who, r"call sched_yield\(\) or usleep\(\) in the "
+            r"loop", r"it is in .*waits-sim.*\+0x.* called by main", r"nothing can make progress: code of the program "
+            r"spins", rank=who, where=SIM, status=DEADLOCK) for name, who in (("spins", 0), ("spins_on_one", 1))),
+    # What comes to ever new values computes: it is told after longer, and goes on.
+    waits("computes", r"in the main of rank 0 of 2.*: it has computed for \S+ s of processor time.*The run goes on",
+          r"(?m)^ends well", where=SIM, status=ENDS, env={"ORRERY_WATCHDOG": "0.1"}),
+    waits("yields_for_ever", r"nothing can make progress: for \S+ s loops of the program have called", r"sched_yield",
+          where=SIM, status=DEADLOCK),
+    waits("reads_for_long", r"in the main of rank 1 of 2.*it has waited for the system or for another thread",
+          r"The run goes on", r"it is in \w*read", rank=1, where=SIM, status="is not 0"),
+    *waits_for_ever("never_signalled", "pthread_cond_wait"),
+    *waits_for_ever("never_posted", "sem_wait"),
+    *(waits(name, call + r": a callback or kernel would block for ever, in the kernel of task \"%s\" .* of rank 1 of 2"
+            % kernel, r"make a task depend on the other", rank=1, where=SIM) for name, kernel, call in (
+                ("kernel_on_semaphore", "waits_on_semaphore", "sem_wait"),
+                ("kernel_on_condition", "waits_on_condition", "pthread_cond_wait"),
+                ("kernel_at_barrier", "waits_at_barrier", "pthread_barrier_wait"))),
+    waits("kernel_spins", r"in the kernel of task \"spinning\" .* of rank 1 of 2.*the same instructions with the same "
+          r"values", r"let the task depend on what it waits for", rank=1, where=SIM, status=DEADLOCK),
+    # Who leaves is named, and the others do not wait.
+    *(waits(name, r"the program leaves by %s\(0\) while the library runs: the other ranks cannot go on" % call,
+            r"starpu_mpi_shutdown\(\)", rank=1, where=REAL, status="is not 0")
+      for name, call in (("kernel_exits_at_once", "_exit"), ("kernel_exits_quickly", "quick_exit"),
+                         ("main_exits_at_once", "_exit"))),
+    *(waits(name, r"%s in the %s.* of rank 1 of 2.* ends the simulation of all ranks" % (call, place), r"Return to main",
+            rank=1, where=SIM, status=bad.FAILS)
+      for name, call, place in (("kernel_exits_at_once", r"_exit\(0\)", "kernel of task"),
+                                ("kernel_exits_quickly", r"quick_exit\(0\)", "kernel of task"),
+                                ("main_exits_at_once", r"_exit\(0\)", "main"),
+                                ("main_ends_its_thread", r"pthread_exit\(\)", "main"))),
+    waits("main_ends_its_thread", r"main ends by pthread_exit\(\) while the library runs", r"nobody can call "
+          r"starpu_mpi_shutdown", rank=1, where=REAL),
+    *(waits("requests_forgotten", r"starpu_mpi_shutdown: %d requests have ended that the program has neither waited for "
+            r"nor tested.*: %s tag 7, 8 bytes, %s.*starpu_mpi_wait\(\)" % (n, what, call), r"(?m)^ends well", rank=who,
+            status=ENDS, claim="requests forgotten by rank %d" % who)
+      for who, n, what, call in ((0, 2, "send to rank 1", "starpu_mpi_isend"),
+                                 (1, 1, "receive from rank 0", "starpu_mpi_irecv"))),
+]
+
+def deeper(name, *words, rank=1, **others):
+    return Case(name, on(rank, *words), program="../wrong/deeper", env=SOON, **others)
+
+
+def refuses_to_wait(name, what):
+    return deeper(name, r"a callback calls a function that waits for " + what, r"wait in main\(\)", where=SIM)
+
+
+DEEPER = [
+    # Without execution nothing is packed.
+    deeper("pack_fails", r"pack_data\(\) of its interface has returned -5 and packed 8 bytes", r"expected 0", rank=0,
+           where=REAL),
+    *(deeper(name, r"pack_data\(\) of its interface has returned 0 and packed %d bytes at \(nil\): expected" % n, rank=0,
+             where=REAL) for name, n in (("pack_gives_nothing", 8), ("pack_gives_less_than_nothing", -8))),
+    deeper("unpack_fails", r"peek_data\(\) of its interface has returned -5 for a message of 8 bytes: expected 0",
+           where=REAL),
+    deeper("callback_divides", r"signal 8 .* in a callback", r"of rank 1 of 2",
+           status="is not 0"),
+    deeper("callback_asserts", r"signal 6 .* in a callback", r"of rank 1 of 2"),
+    deeper("callback_unregisters", r"starpu_data_unregister: the handle is no longer registered"),
+    Case("callback_waits_for_tasks", ["(?m)^ends well"], where=REAL, program="../wrong/deeper", status=ENDS, env=SOON),
+    refuses_to_wait("callback_waits_for_tasks", "the end of tasks"),
+    refuses_to_wait("callback_shuts_down", "a transfer"),
+    refuses_to_wait("callback_meets", "a barrier"),
+    deeper("callback_shuts_down", r"nothing can happen any more: all 2 ranks wait", r"rank 1\]   a thread waits for all "
+           r"transfers", rank=0, where=REAL),
+    deeper("callback_meets", r"is in the barrier after 2: each barrier must be called by all ranks", where=REAL),
+    deeper("callback_exits_at_once", r"the program leaves by _exit\(0\) while the library runs", where=REAL,
+           status="is not 0"),
+    deeper("callback_exits_at_once", r"_exit\(0\) in a callback.* of rank 1 of 2.* ends the simulation", where=SIM,
+           status=bad.FAILS),
+    deeper("callback_is_killed", r"ended by signal 9", where=REAL, status="is not 0"),
+    *(deeper(name, r"signal %d .* in the kernel of task \"%s\" .* of rank 1 of 2" % (number, task_name), status="is not 0",
+             hushes=(r"std::",))
+      for name, number, task_name in (("kernel_overflows", 11, "overflows"), ("kernel_divides", 8, "divides"),
+                                      ("kernel_frees_twice", 6, "frees_twice"))),
+    deeper("kernel_is_terminated", r"ended by signal 15", where=REAL, status="is not 0"),
+    deeper("no_memory_for_receive", r"no memory for data .*: the system refuses 1073741824 bytes", r"use smaller pieces",
+           rank=ANY, where=REAL), # the simulation keeps no values
+    *(deeper(name, r"signal 11 .* in the main.* of rank 1 of 2", status="is not 0", hushes=(r"std::",))
+      for name in ("request_from_nowhere", "handle_from_nowhere")),
+    deeper("codelets_differ", r"tag 1 came from rank 0 \(8 bytes\): nobody receives it", GRAPHS),
+    deeper("arguments_swapped", r"rank 1 has inserted 1 tasks, and all ranks together have executed 0",
+           r"nobody receives it", rank=0),
+    deeper("executors_differ", r"send to rank 1 tag 2: .*earlier tasks on the data are not done", GRAPHS, rank=0,
+           status="is not 0"),
+    deeper("executors_are_others", r"tag 2.*(no message came|nobody receives it)", GRAPHS, rank=ANY, status="is not 0"),
+    deeper("executor_beyond", r"task copy shall execute on rank 7: expected 0 to 1", rank=ANY),
+    deeper("no_kernel_at_the_owner", r"task \"copy\": no worker can ever execute it", r"-ENODEV", r"(?m)^ends well",
+           status=ENDS),
+    deeper("parted_on_one", r"argument 0 \(data .*V4x8.*\): the data has no owner", r"on all ranks", rank=0),
+    deeper("late_message", r"tag 7: rank 0 sends 20000 bytes, rank 1 receives 8 bytes", r"data of the same size"),
+]
+
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
@@ -636,7 +750,8 @@ ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd
              env={"STARPU_WATCHDOG_TIMEOUT": "2000000"}, claim="stopped, no task ends")]
 
 TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD,
-          "starts": STARTS, "calls": CALLS, "odd": ODD}
+          "starts": STARTS, "calls": CALLS, "waits": WAITS,
+          "deeper": DEEPER, "odd": ODD}
 
 
 

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#define _GNU_SOURCE
+#include "sim/posix.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <simgrid/actor.h>
+#include <starpu_thread.h>
+
+#include "sim.h"
+#include "sim/waiters.h"
+
+/*
+ * posix.c - who waits in a function of the C library waits in simulated time.
+ *
+ * All ranks are one thread of the process: a main that blocks in sem_wait() blocks them
+ * all, and who was to post can never run.  Ours come first when the program's symbols are
+ * looked up, as in clock.c.  The objects stay the C library's, so that any thread can use
+ * them; only who would block waits here, by the object's address, until a thread,
+ * callback or kernel has changed it.
+ *
+ * Where the process has threads that the simulation does not know, waits are the C
+ * library's: one of those may be who is waited for.
+ */
+struct barrier {
+	struct barrier *next;
+	const void *object;
+	const struct sim_rank *rank;
+	unsigned count, narrived;
+};
+
+struct sim_posix {
+	struct waiters waiters;
+	struct barrier *barriers;
+	int has_created;   /* a thread that the simulation does not know */
+	int threads_count; /* the number of threads tells of others; 0: not yet known */
+	/* The C library's own. */
+	int (*mutex_lock)(pthread_mutex_t *mutex);
+	int (*mutex_unlock)(pthread_mutex_t *mutex);
+	int (*rdlock)(pthread_rwlock_t *lock);
+	int (*wrlock)(pthread_rwlock_t *lock);
+	int (*rwlock_unlock)(pthread_rwlock_t *lock);
+	int (*cond_wait)(pthread_cond_t *cond, pthread_mutex_t *mutex);
+	int (*cond_timedwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			      const struct timespec *date);
+	int (*cond_clockwait)(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			      clockid_t clock, const struct timespec *date);
+	int (*cond_signal)(pthread_cond_t *cond);
+	int (*cond_broadcast)(pthread_cond_t *cond);
+	int (*barrier_init)(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
+			    unsigned count);
+	int (*barrier_destroy)(pthread_barrier_t *barrier);
+	int (*barrier_wait)(pthread_barrier_t *barrier);
+	int (*sem_wait)(sem_t *sem);
+	int (*sem_timedwait)(sem_t *sem, const struct timespec *date);
+	int (*sem_clockwait)(sem_t *sem, clockid_t clock, const struct timespec *date);
+	int (*sem_post)(sem_t *sem);
+	int (*sched_yield)(void);
+};
+
+/* The oldest version of a condition's functions is for another layout. */
+static void *next(const char *name)
+{
+	void *found = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
+
+	return found ? found : dlsym(RTLD_NEXT, name);
+}
+
+#define FIND(member, name) *(void **)&own->member = next(name)
+
+static struct sim_posix *find_all(void)
+{
+	struct sim_posix *own = orr_alloc(sizeof(*own));
+
+	FIND(mutex_lock, "pthread_mutex_lock");
+	FIND(mutex_unlock, "pthread_mutex_unlock");
+	FIND(rdlock, "pthread_rwlock_rdlock");
+	FIND(wrlock, "pthread_rwlock_wrlock");
+	FIND(rwlock_unlock, "pthread_rwlock_unlock");
+	FIND(cond_wait, "pthread_cond_wait");
+	FIND(cond_timedwait, "pthread_cond_timedwait");
+	FIND(cond_clockwait, "pthread_cond_clockwait");
+	FIND(cond_signal, "pthread_cond_signal");
+	FIND(cond_broadcast, "pthread_cond_broadcast");
+	FIND(barrier_init, "pthread_barrier_init");
+	FIND(barrier_destroy, "pthread_barrier_destroy");
+	FIND(barrier_wait, "pthread_barrier_wait");
+	FIND(sem_wait, "sem_wait");
+	FIND(sem_timedwait, "sem_timedwait");
+	FIND(sem_clockwait, "sem_clockwait");
+	FIND(sem_post, "sem_post");
+	FIND(sched_yield, "sched_yield");
+	return own;
+}
+
+static struct sim_posix *get(void)
+{
+	struct sim *sim = sim_get();
+
+	if (!sim->posix)
+		sim->posix = find_all();
+	return sim->posix;
+}
+
+/* ---- strangers ------------------------------------------------------- */
+
+/* Each actor may have a thread, by SimGrid's configuration. */
+static int threads_count(struct sim_posix *own)
+{
+	char factory[32];
+
+	if (!own->threads_count)
+		own->threads_count = kernel_config("contexts/factory", factory,
+						   sizeof(factory)) == 0 &&
+						     strcmp(factory, "thread") != 0
+					     ? 1
+					     : -1;
+	return own->threads_count > 0;
+}
+
+/* The links to a directory count those in it, which are the threads. */
+static int nothers(void)
+{
+	struct stat tasks;
+
+	return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3;
+}
+
+int posix_has_strangers(void)
+{
+	struct sim_posix *own = get();
+
+	return sim_is_stranger() || own->has_created || (threads_count(own) && nothers());
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+		   void *(*routine)(void *), void *arg)
+{
+	get()->has_created = 1;
+	return ((__typeof__(&pthread_create))next("pthread_create"))(thread, attr,
+								     routine, arg);
+}
+
+/* May the caller's wait be one in simulated time? */
+static int is_simulated(void)
+{
+	return !sim_is_child() && !posix_has_strangers();
+}
+
+/* ---- waiting --------------------------------------------------------- */
+
+static int wait_for(const void *object, double until_s, const char *who)
+{
+	struct waiter waiter = {.object = object, .rank = sim_rank_self()};
+
+	return waiters_block(&get()->waiters, &waiter, until_s, who);
+}
+
+static void wake(struct sim_posix *own, const void *object, int all)
+{
+	if (!own->waiters.first)
+		return;
+	if (all)
+		waiters_wake_all_of(&own->waiters, object, sim_rank_self());
+	else
+		waiters_wake_first_of(&own->waiters, object, sim_rank_self());
+}
+
+static double date_s(const struct timespec *date)
+{
+	double seconds = (double)date->tv_sec + 1e-9 * (double)date->tv_nsec;
+
+	return seconds > 0 ? seconds : 0;
+}
+
+static int is_date(const struct timespec *date)
+{
+	return date->tv_nsec >= 0 && date->tv_nsec <= 999999999;
+}
+
+/* ---- mutexes and rwlocks --------------------------------------------- */
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	struct sim_posix *own = get();
+	int status;
+
+	while ((status = pthread_mutex_trylock(mutex)) == EBUSY) {
+		if (!is_simulated())
+			return own->mutex_lock(mutex);
+		wait_for(mutex, -1, "pthread_mutex_lock");
+	}
+	return status;
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+	struct sim_posix *own = get();
+	int status = own->mutex_unlock(mutex);
+
+	if (status == 0)
+		wake(own, mutex, 0);
+	return status;
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+	struct sim_posix *own = get();
+	int status;
+
+	while ((status = pthread_rwlock_tryrdlock(lock)) == EBUSY) {
+		if (!is_simulated())
+			return own->rdlock(lock);
+		wait_for(lock, -1, "pthread_rwlock_rdlock");
+	}
+	return status;
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+	struct sim_posix *own = get();
+	int status;
+
+	while ((status = pthread_rwlock_trywrlock(lock)) == EBUSY) {
+		if (!is_simulated())
+			return own->wrlock(lock);
+		wait_for(lock, -1, "pthread_rwlock_wrlock");
+	}
+	return status;
+}
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+	struct sim_posix *own = get();
+	int status = own->rwlock_unlock(lock);
+
+	if (status == 0)
+		wake(own, lock, 1);
+	return status;
+}
+
+/* ---- conditions ------------------------------------------------------ */
+
+static int cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex, double until_s,
+		     const char *who)
+{
+	int status = pthread_mutex_unlock(mutex);
+
+	if (status != 0)
+		return status;
+	status = wait_for(cond, until_s, who);
+	pthread_mutex_lock(mutex);
+	return status;
+}
+
+int pthread_cond_wait(pthread_cond_t *cond, pthread_mutex_t *mutex)
+{
+	if (!is_simulated())
+		return get()->cond_wait(cond, mutex);
+	return cond_wait(cond, mutex, -1, "pthread_cond_wait");
+}
+
+int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			   const struct timespec *date)
+{
+	if (!is_simulated() || !is_date(date))
+		return get()->cond_timedwait(cond, mutex, date);
+	return cond_wait(cond, mutex, date_s(date), "pthread_cond_timedwait");
+}
+
+int pthread_cond_clockwait(pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock,
+			   const struct timespec *date)
+{
+	if (!is_simulated() || !is_date(date))
+		return get()->cond_clockwait(cond, mutex, clock, date);
+	return cond_wait(cond, mutex, date_s(date), "pthread_cond_clockwait");
+}
+
+int pthread_cond_signal(pthread_cond_t *cond)
+{
+	struct sim_posix *own = get();
+
+	wake(own, cond, 0);
+	return own->cond_signal(cond);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *cond)
+{
+	struct sim_posix *own = get();
+
+	wake(own, cond, 1);
+	return own->cond_broadcast(cond);
+}
+
+/* Those of std::condition_variable are in the C++ library, which does not look here.  It
+ * begins with the C library's condition; a lock with a pointer to its mutex, which is the
+ * C library's. */
+void cpp_cond_wait(pthread_cond_t *cond, pthread_mutex_t *const *lock) __asm__(
+	"_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE");
+void cpp_notify_one(pthread_cond_t *cond) __asm__(
+	"_ZNSt18condition_variable10notify_oneEv");
+void cpp_notify_all(pthread_cond_t *cond) __asm__(
+	"_ZNSt18condition_variable10notify_allEv");
+
+void cpp_cond_wait(pthread_cond_t *cond, pthread_mutex_t *const *lock)
+{
+	pthread_cond_wait(cond, *lock);
+}
+
+void cpp_notify_one(pthread_cond_t *cond)
+{
+	pthread_cond_signal(cond);
+}
+
+void cpp_notify_all(pthread_cond_t *cond)
+{
+	pthread_cond_broadcast(cond);
+}
+
+/* ---- barriers -------------------------------------------------------- */
+
+/* Where the pointer to the barrier's is, or to the end of the list. */
+static struct barrier **find(struct sim_posix *own, const void *object)
+{
+	const struct sim_rank *rank = sim_rank_self();
+	struct barrier **at = &own->barriers;
+
+	while (*at && ((*at)->object != object || (*at)->rank != rank))
+		at = &(*at)->next;
+	return at;
+}
+
+static void forget(struct sim_posix *own, const void *object)
+{
+	struct barrier **at = find(own, object), *found = *at;
+
+	if (!found)
+		return;
+	*at = found->next;
+	free(found);
+}
+
+int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrierattr_t *attr,
+			 unsigned count)
+{
+	struct sim_posix *own = get();
+	int status = own->barrier_init(barrier, attr, count);
+	struct barrier *known;
+
+	if (status != 0 || sim_is_stranger())
+		return status;
+	forget(own, barrier);
+	known = orr_alloc(sizeof(*known));
+	*known = (struct barrier){.next = own->barriers,
+				  .object = barrier,
+				  .rank = sim_rank_self(),
+				  .count = count};
+	own->barriers = known;
+	return 0;
+}
+
+int pthread_barrier_destroy(pthread_barrier_t *barrier)
+{
+	if (!sim_is_stranger())
+		forget(get(), barrier);
+	return get()->barrier_destroy(barrier);
+}
+
+int pthread_barrier_wait(pthread_barrier_t *barrier)
+{
+	struct sim_posix *own = get();
+	struct barrier *known = is_simulated() ? *find(own, barrier) : NULL;
+
+	if (!known)
+		return own->barrier_wait(barrier);
+	if (++known->narrived < known->count)
+		return wait_for(barrier, -1, "pthread_barrier_wait");
+	known->narrived = 0;
+	wake(own, barrier, 1);
+	return PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
+/* ---- semaphores ------------------------------------------------------ */
+
+int sem_wait(sem_t *sem)
+{
+	while (sem_trywait(sem) != 0) {
+		if (errno != EAGAIN)
+			return -1;
+		if (!is_simulated())
+			return get()->sem_wait(sem);
+		wait_for(sem, -1, "sem_wait");
+	}
+	return 0;
+}
+
+static int sem_wait_until(sem_t *sem, double until_s, const char *who)
+{
+	while (sem_trywait(sem) != 0) {
+		if (errno != EAGAIN)
+			return -1;
+		if (wait_for(sem, until_s, who) != 0 && sem_trywait(sem) != 0) {
+			errno = ETIMEDOUT;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int sem_timedwait(sem_t *sem, const struct timespec *date)
+{
+	if (!is_simulated() || !is_date(date))
+		return get()->sem_timedwait(sem, date);
+	return sem_wait_until(sem, date_s(date), "sem_timedwait");
+}
+
+int sem_clockwait(sem_t *sem, clockid_t clock, const struct timespec *date)
+{
+	if (!is_simulated() || !is_date(date))
+		return get()->sem_clockwait(sem, clock, date);
+	return sem_wait_until(sem, date_s(date), "sem_clockwait");
+}
+
+int sem_post(sem_t *sem)
+{
+	struct sim_posix *own = get();
+	int status = own->sem_post(sem);
+
+	if (status == 0)
+		wake(own, sem, 0);
+	return status;
+}
+
+/* ---- looking again and again ------------------------------------------ */
+
+/* Who yields looks for what others do, which takes them time. */
+int sched_yield(void)
+{
+	struct node *node;
+
+	if (sim_get()->in_kernel || !is_simulated())
+		return get()->sched_yield();
+	node = plat_self();
+	if (node)
+		plat_pause(node->plat);
+	else
+		sg_actor_sleep_for(1e-6);
+	return 0;
+}
+
+int thrd_yield_of_c11(void) __asm__("thrd_yield");
+
+int thrd_yield_of_c11(void)
+{
+	return sched_yield();
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_POSIX_H
+#define ORR_SIM_POSIX_H
+
+/*
+ * posix.h - the C library's locks and pauses, for threads that the simulation knows.
+ */
+struct sim_posix;
+
+/* Is the caller, or may another thread of the process be, one that the simulation does
+ * not know, by pthread_create() of the program or a library?  Then what waits may wait
+ * for it, in real time. */
+int posix_has_strangers(void);
+
+#endif

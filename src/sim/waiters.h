@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Orrery authors */
+#ifndef ORR_SIM_WAITERS_H
+#define ORR_SIM_WAITERS_H
+
+/*
+ * waiters.h - threads of the application that wait for each other in simulated time,
+ * served in order.
+ *
+ * A list belongs to one lock; or to many, then each waiter says for which it waits.
+ */
+#include "plat/plat.h"
+
+struct sim_rank;
+
+struct waiter {
+	struct waiter *next;
+	struct plat_gate gate;
+	int writes;                  /* waits for a rwlock, to write */
+	const void *object;          /* for which it waits, in a list of many */
+	const struct sim_rank *rank; /* whose object it is: ranks may have one address */
+};
+
+struct waiters {
+	struct waiter *first, *last;
+};
+
+/* Block the calling thread as this waiter until somebody takes it off the list, or until
+ * a date when it is not negative.  0 or ETIMEDOUT.  In kernel context the program ends:
+ * who is the function that would wait. */
+int waiters_block(struct waiters *waiters, struct waiter *waiter, double until_s,
+		  const char *who);
+/* Both return how many have been woken. */
+int waiters_wake_first(struct waiters *waiters);
+int waiters_wake_all(struct waiters *waiters);
+/* The first, or all, that wait for this object of this rank. */
+int waiters_wake_first_of(struct waiters *waiters, const void *object,
+			  const struct sim_rank *rank);
+int waiters_wake_all_of(struct waiters *waiters, const void *object,
+			const struct sim_rank *rank);
+
+#endif
