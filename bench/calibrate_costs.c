@@ -11,8 +11,9 @@
  *        mpirun -n 2 calibrate_costs messages [ROUNDS]   beside tasks; of many bytes
  *
  * Each but gaps with one CPU worker (STARPU_NCPU=1); with STARPU_SCHED.  Lines
- * "costs,CASE,s,VALUE, MEDIAN": VALUE is that below which a tenth of the rounds lie.  All
- * cases take turns in each round, so that what else the machine does meets all alike.
+ * "costs,CASE,s,VALUE,MEDIAN,MEAN": VALUE is that below which a tenth of the rounds lie,
+ * MEAN what a program pays for each.  All cases take turns in each round, so that what
+ * else the machine does meets all alike.
  */
 #define _GNU_SOURCE
 #include <linux/futex.h>
@@ -142,8 +143,9 @@ static void tell(struct samples *samples, int n)
 
 		qsort(of->s, (size_t)of->n, sizeof(*of->s), compare);
 		if (of->n > 0)
-			printf("costs,%s,s,%.6g,%.6g\n", of->name, of->s[of->n / QUIET],
-			       of->s[of->n / 2]);
+			printf("costs,%s,s,%.6g,%.6g,%.6g\n", of->name,
+			       of->s[of->n / QUIET], of->s[of->n / 2],
+			       bench_mean(of->s, of->n));
 	}
 }
 
@@ -370,7 +372,7 @@ static double submit_new_s(int nworkers)
 	return start_s;
 }
 
-/* The median: not waits for tasks, and not who was interrupted. */
+/* Without waits for tasks and interruptions. */
 static double gap_s(int nworkers)
 {
 	hold_workers(nworkers);
@@ -382,7 +384,7 @@ static double gap_s(int nworkers)
 	gate = 1;
 	starpu_mpi_wait_for_all(WORLD);
 	qsort(gaps_s, (size_t)ngaps, sizeof(*gaps_s), compare);
-	return gaps_s[ngaps / 2];
+	return bench_mean(gaps_s, ngaps);
 }
 
 static int measure_gaps(int rounds)

@@ -7,15 +7,17 @@
  *
  * usage: mpirun -n 2 calibrate_network [REPETITIONS]
  *
- * Lines "network,CASE BYTES,s,VALUE,MEDIAN": alone (half of a round trip), both (both
- * ways at once, per message), flood (many at once, per message).  VALUE is that below
- * which a tenth of the samples lie.
+ * Lines "network,CASE BYTES,s,VALUE,MEDIAN,MEAN": alone (half of a round trip), both
+ * (both ways at once, per message), flood (many at once, per message).  VALUE is that
+ * below which a tenth of the samples lie, MEAN what a program pays for each.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <starpu.h>
 #include <starpu_mpi.h>
+
+#include "bench.h"
 
 #define WORLD MPI_COMM_WORLD
 
@@ -106,8 +108,8 @@ static void measure(struct pair *pair, const char *name, unsigned bytes,
 	qsort(samples, (size_t)n, sizeof(*samples), compare);
 	snprintf(text, sizeof(text), "%s %u", name, bytes);
 	if (pair->rank == 0)
-		printf("network,%s,s,%.6g,%.6g\n", text, samples[n / QUIET],
-		       samples[n / 2]);
+		printf("network,%s,s,%.6g,%.6g,%.6g\n", text, samples[n / QUIET],
+		       samples[n / 2], bench_mean(samples, n));
 	free(samples);
 }
 

@@ -126,19 +126,19 @@ class Machine:
 
 
 def run(place, args, repetitions, simulated=None):
-    """{(case, bytes): (seconds where nothing disturbs, median)}"""
+    """{(case, bytes): (seconds where nothing disturbs, median, mean)}"""
     options = ["--sim", simulated] if simulated else \
         ["--hostfile", args.hostfile] if args.hostfile else []
     out = calibrate_programs.run(place, 2, options, NETWORK + "-sim" * bool(simulated),
                                  [repetitions])
-    found = re.findall(r"^network,(\w+) (\d+),s,([^,]+),(\S+)$", out, re.M)
-    return {(case, int(size)): (float(quiet), float(median))
-            for case, size, quiet, median in found}
+    found = re.findall(r"^network,(\w+) (\d+),s,([^,]+),([^,]+),(\S+)$", out, re.M)
+    return {(case, int(size)): tuple(map(float, seconds)) for case, size, *seconds in found}
 
 
 def measure(place, args, beside=lambda: None):
-    """As run(), of several launches: the median of each figure; and a sentence.  beside()
-    is called between them: a machine that is slow for some seconds is not so in all."""
+    """As run(), of several launches: the median of each figure, but the mean of the means;
+    and a sentence.  beside() is called between them: a machine that is slow for some seconds is
+    not so in all."""
     launches, start_s = [], time.monotonic()
     for number in range(LAUNCHES):
         left_s = (time.monotonic() - start_s) * (LAUNCHES - number) / max(number, 1)
@@ -146,8 +146,10 @@ def measure(place, args, beside=lambda: None):
             number + 1, LAUNCHES, "; about %.0f min left" % max(left_s / 60, 1) if number else ""))
         launches.append(run(place, args, -(-args.repetitions // LAUNCHES)))
         beside()
-    measured = {key: tuple(statistics.median(launch[key][i] for launch in launches)
-                           for i in (0, 1)) for key in launches[0]}
+    measured = {key: (*(statistics.median(launch[key][i] for launch in launches)
+                        for i in (0, 1)),
+                      calibrate_costs.mean([launch[key][2] for launch in launches]))
+                for key in launches[0]}
     return measured, spread(launches)
 
 
@@ -160,8 +162,9 @@ def spread(launches):
         len(launches), 100 * (most - 1), BUSY if most > APART else "")
 
 
-def quiet(measured):
-    return {key: values[0] for key, values in measured.items()}
+def means(measured):
+    """What programs pay, whose time is a sum: machines have fast and slow phases."""
+    return {key: values[2] for key, values in measured.items()}
 
 
 def risen(real):
@@ -175,7 +178,7 @@ def risen(real):
 
 def noise(measured):
     """A sentence on how sure the figures are."""
-    ratios = sorted(median / value for value, median in measured.values())
+    ratios = sorted(values[1] / values[0] for values in measured.values())
     middle = statistics.median(ratios)
     words = "noise: the median of a figure is %.0f %% above its quiet tenth, at most %.0f %%" % (
         100 * (middle - 1), 100 * (ratios[-1] - 1))
@@ -218,7 +221,7 @@ def fit(place, args, real, costs=calibrate_costs.nothing):
     try:
         for turn in range(PASSES + 1):
             write_text(draft, machine.text())
-            simulated = quiet(run(place, args, SIMULATED, draft))
+            simulated = means(run(place, args, SIMULATED, draft))
             best = differences(real, simulated)
             if turn < PASSES:
                 machine.learn(simulated)
@@ -335,7 +338,7 @@ def command_calibrate(place, argv):
         return 0
     passes = calibrate_costs.Passes(place, args, say)
     measured, launches = measure(place, args, passes.one_more)
-    real = risen(quiet(measured))
+    real = risen(means(measured))
     costs = calibrate_costs.calibrate(args, passes)
     table = os.path.join(args.output, "measured.csv")
     earlier = read_earlier(table)

@@ -91,6 +91,24 @@ static void on_refusal(struct plat_timer *timer)
 	end_pair(ORR_CONTAINER(timer, struct pair, refusal), -EMSGSIZE);
 }
 
+/*
+ * The factors are of values of 1 MiB.  Smaller ones that are slower than memory already,
+ * for what each costs besides its bytes, are not slowed down by it once more.
+ */
+static double stretch_of(const struct pair *pair, double bytes)
+{
+	const double mib = 1 << 20;
+	sg_host_t from = pair->from->plat->host, to = pair->to->plat->host;
+	struct wire *wire = pair->to->sim->wire;
+	double stretch = costs_stretch(pair->to->plat, pair->put->datum, bytes), alone_s;
+
+	if (stretch <= 1 || bytes >= mib)
+		return stretch;
+	alone_s = wire_bytes_s(wire, from, to, bytes);
+	return fmax(1,
+		    stretch * wire_bytes_s(wire, from, to, mib) / mib * bytes / alone_s);
+}
+
 static void start_pair(struct pair *pair)
 {
 	double bytes = (double)layout_bytes(&pair->put->layout);
@@ -110,7 +128,7 @@ static void start_pair(struct pair *pair)
 		calendar_add(sim, &pair->refusal, transfer.start_s);
 		return;
 	}
-	pair->stretch = costs_stretch(pair->to->plat, pair->put->datum, bytes);
+	pair->stretch = stretch_of(pair, bytes);
 	transfer.stretch = pair->stretch;
 	transfer.start_s += wire_receive_overhead_s(pair->to->pace.costs, bytes);
 	net_moves(pair->from, 1);

@@ -176,6 +176,7 @@ struct plat {
 	int lends_cores, copies_messages, next_lender;
 	struct sim_costs costs;
 	struct look *looks, *last_look; /* messages that nobody has looked at */
+	double looked_s;                /* when a worker did last, between its tasks */
 	struct sets *sets;              /* what caches hold, or NULL */
 	struct sim_thread *opener; /* that opened it: the main, as a rule; NULL: ended */
 	struct plat_gate *gate;    /* that this thread waits for, or NULL */

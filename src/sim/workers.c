@@ -128,8 +128,20 @@ static void end_at(struct sim_worker *sim_worker, double date_s)
 	calendar_add(sim_worker->step.plat->sim, &sim_worker->end, date_s);
 }
 
-/* Between tasks that take less, a worker looks for messages (real/helper.c). */
-static const double short_task_s = 20e-6;
+/* A worker looks for messages between tasks that take less, and between others when
+ * nobody has for so long (real/helper.c). */
+static const double short_task_s = 20e-6, still_s = 40e-6;
+
+static void look_between(struct sim_worker *sim_worker, double lasted_s)
+{
+	struct plat *plat = sim_worker->worker->node->plat;
+
+	if (!plat->lends_cores || (sim_worker->job && lasted_s >= short_task_s &&
+				   plat->sim->now_s - plat->looked_s < still_s))
+		return;
+	plat->looked_s = plat->sim->now_s;
+	look_now(plat);
+}
 
 static void on_end(struct plat_timer *timer)
 {
@@ -164,8 +176,7 @@ static void on_end(struct plat_timer *timer)
 		worker_executed(worker, job);
 	look_for_end(sim_worker);
 	step_until_idle(sim_worker);
-	if (!sim_worker->job || lasted_s < short_task_s)
-		look_now(plat);
+	look_between(sim_worker, lasted_s);
 }
 
 int plat_workers_start(struct plat *plat, struct worker *workers, int nworkers)

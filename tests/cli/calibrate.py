@@ -32,7 +32,7 @@ def known_machines(suite, place):
         args = calibrate.calibrate_parser().parse_args(["-o", directory, "--name", name])
         os.makedirs(directory)
         suite.write("known.toml", text)
-        real = calibrate.quiet(calibrate.run(
+        real = calibrate.means(calibrate.run(
             place, args, calibrate.SIMULATED,
             os.path.join(suite.directory, "known.toml")))
         found = calibrate.fit(place, args, real)
@@ -89,25 +89,30 @@ def launches(suite):
 
     def costs(place, rounds, shared):
         order.append("costs")
-        return {"lws wake": (len(order), 9 - len(order))}
+        return {"lws wake": (len(order), 9 - len(order), 1 if len(order) < 6 else 1.9)}
 
     def run(place, args, repetitions):
         order.append("messages")
         asked.append(repetitions)
         factor = factors[len(asked) - 1]
-        return {key: (factor * value, 2 * factor * value) for key, value in REAL.items()}
+        return {key: (factor * value, 2 * factor * value, 3 * factor * value) for key, value in REAL.items()}
     args = calibrate.calibrate_parser().parse_args(["--repetitions", "1001"])
     with unittest.mock.patch.object(calibrate, "run", run):
         passes = calibrate_costs.Passes(None, args)
         with unittest.mock.patch.object(calibrate_costs, "measure", costs):
             measured, words = calibrate.measure(None, args, passes.one_more)
-            least = passes.least()
+            together = passes.together()
     suite.verdict("launches_are_spread_among_the_costs",
                   order == ["messages", "costs"] * 3 + ["messages"] * 2, order)
-    suite.verdict("the_least_disturbed_pass_counts", least == {"lws wake": (2, 3)}, least)
+    suite.verdict("the_mean_of_all_passes_counts", together == {"lws wake": (2, 3, 1.3)}, together)
     suite.verdict("takes_the_median_of_launches", asked == [201] * 5 and all(
         abs(measured[key][i] / (1.1 * (i + 1) * REAL[key]) - 1) < 1e-9
         for key in REAL for i in (0, 1)), (asked, measured))
+    suite.verdict("and_the_mean_of_what_programs_pay", all(
+        abs(seconds / (1.18 * 3 * REAL[key]) - 1) < 1e-9
+        for key, seconds in calibrate.means(measured).items()), measured)
+    suite.verdict("but_no_launch_in_a_slow_phase",
+                  calibrate_costs.mean([1, 1.6, 1, 30, 0.9]) == 1.125, "")
     suite.verdict("says_how_launches_differ", "largest is 78 % above" in words, words)
 
 
@@ -121,8 +126,8 @@ def judgements(suite):
     disturbed["alone", 64] = 1
     suite.verdict("a_larger_message_is_not_faster",
                   calibrate.risen(disturbed)["alone", 64] == 2e-6, calibrate.risen(disturbed))
-    calm = calibrate.noise({key: (value, 1.02 * value) for key, value in REAL.items()})
-    busy = calibrate.noise({key: (value, 3 * value) for key, value in REAL.items()})
+    calm = calibrate.noise({key: (value, 1.02 * value, value) for key, value in REAL.items()})
+    busy = calibrate.noise({key: (value, 3 * value, value) for key, value in REAL.items()})
     suite.verdict("says_how_noisy_it_was", " 2 % above" in calm and "busy" not in calm
                   and "the machine is busy" in busy, calm + busy)
     apart = [calibrate.spread([{key: (value * factor, 0) for key, value in REAL.items()}
@@ -167,6 +172,9 @@ COSTS = {
     "set 1": (1e-4, 1e-4), "set 4": (9e-5, 3e-4), "set 16": (1.25e-4, 2e-4),
     "set 64": (2e-4, 2e-4),
 }
+# What programs pay is the mean, which is that of the gaps here, else above the quiet tenth.
+COSTS = {case: (0.9 * least, median, median if case.startswith("gap") else least)
+         for case, (least, median) in COSTS.items()}
 
 
 def costs(suite):

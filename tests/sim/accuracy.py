@@ -4,6 +4,9 @@
 """bench/accuracy/run: its table, explanations and picture.  How near predictions are is no
 matter of a test: other programs disturb the runs."""
 import csv
+import importlib.machinery
+import importlib.util
+import json
 import os
 import subprocess
 import sys
@@ -51,6 +54,44 @@ def check_table(directory):
     verdict("a picture, or what it lacks", drawn or "python3-matplotlib" in out.stderr, out.stderr)
 
 
+def check_figures():
+    """Of a machine with a fast and a slow phase, means; medians are of one or the other."""
+    loader = importlib.machinery.SourceFileLoader("accuracy_run", RUN)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("accuracy_run", loader))
+    loader.exec_module(module)
+    case = ("lu 16x64", 2, 1, "lws", "loads", ["lu", 64, 16])
+    row = module.row_of(case, [1, 1, 2, 2, 2], [1, 1, 1, 2, 2], {})
+    # The standard error of the first mean is 0.245 / 1.6, of the second 0.245 / 1.4.
+    verdict("means, beside medians", (row["measured_s"], row["predicted_s"], row["difference_percent"],
+                                      row["difference_of_medians_percent"], row["unsure_percent"],
+                                      row["explanation"]) ==
+            ("1.6", "1.4", "-12.5", "-50.0", "40.7", "noise: twice the standard error is 40.7 %"), row)
+    row = module.row_of(case, [1, 1, 1, 1, 2], [1.9, 1.9, 1.9, 1.9, 1.9], {})
+    verdict("what lies between runs says where", row["explanation"] ==
+            "between the fastest run, 1 s, and the slowest, 2 s", row)
+    row = module.row_of(case, [1, 1.01, 1, 1.01, 1], [1.3, 1.3, 1.31, 1.3, 1.3], {})
+    verdict("what is no noise wants an explanation", row["explanation"] == "" and
+            row["difference_percent"] == "29.7" and float(row["unsure_percent"]) < 1, row)
+
+
+def check_passes(directory):
+    """What was run is not run again."""
+    directory, name = os.path.join(directory, "by-pass"), CASES[1]
+    path = os.path.join(directory, "pass-0", "runs.json")
+    out = run(directory, "--pass", "1", name)
+    with open(path, encoding="utf-8") as f:
+        kept = json.load(f)
+    verdict("a pass alone has no table", out.returncode == 0 and out.stdout == "" and
+            list(kept) == [name] and len(kept[name]) == 2, (out, kept))
+    with open(path, "w", encoding="utf-8") as f:
+        json.dump({name: [3, 5]}, f)
+    out = run(directory, name)
+    verdict("the table is of the passes that are there", ",4,66.7," in out.stdout, out)
+    out = run(directory, "--pass", "2", name)
+    verdict("a pass beyond the last is refused", out.returncode == 1 and
+            "--pass is 2, expected 1 to 1" in out.stderr, out)
+
+
 def check_refusals(directory):
     out = run(directory, "hanoi")
     verdict("an unknown name is refused", out.returncode == 1 and
@@ -67,7 +108,9 @@ def main():
         print("one flavour is not built")
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="orrery-accuracy-") as directory:
+        check_figures()
         check_table(directory)
+        check_passes(directory)
         check_refusals(directory)
     sys.exit(1 if nfailed else 0)
 

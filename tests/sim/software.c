@@ -19,7 +19,8 @@ int claim_failures;
 enum { SUBMIT_US = 13, WAKE_US = 70, MAIN_WAKE_US = 90, PUSH_US = 40, PUSH_ANY_US = 30 };
 enum { COLD_US = 6, COLDER_US = 25, COLD_BYTES = 1000 };
 enum { FETCH_US = 15, INSERT_US = 20, POLL_WAIT_US = 2000, SWITCH_US = 10 };
-enum { TASK_US = 1000, LONG_US = 5000, SHORT_US = 8, NSHORT = 400 };
+enum { TASK_US = 1000, LONG_US = 5000, SHORT_US = 8, NSHORT = 400, MIDDLE_US = 30 };
+enum { SLOW_BYTES = 17500 }; /* half as fast by themselves */
 enum { BYTES = 400, VALUE_BYTES = 20000, NVALUES = 3, MOST_HEAD_BYTES = 250 };
 
 static const double mute_us = 1 + 0.5;
@@ -292,8 +293,8 @@ static void or_for_the_worker_to_be_idle(void)
 	stop();
 }
 
-/* Of the tasks that come behind it a long one is none of the worker's leisure. */
-static void or_for_the_end_of_a_short_task(void)
+/* Or of another, when nobody has looked for 40 us: with long tasks the next one. */
+static void or_for_the_end_of_a_task(void)
 {
 	struct beside beside;
 
@@ -302,10 +303,13 @@ static void or_for_the_end_of_a_short_task(void)
 	if (rank == 1)
 		claim_between(beside.message_us, BYTES,
 			      BYTES + MOST_HEAD_BYTES + SHORT_US);
+	beside = message_beside(MIDDLE_US, NSHORT, 0);
+	if (rank == 1)
+		claim_between(beside.message_us, BYTES,
+			      BYTES + MOST_HEAD_BYTES + 2 * MIDDLE_US);
 	beside = message_beside(TASK_US, 9, 0);
 	if (rank == 1)
-		claim_between(beside.message_us, BYTES + POLL_WAIT_US,
-			      BYTES + POLL_WAIT_US + MOST_HEAD_BYTES);
+		claim_between(beside.message_us, TASK_US, TASK_US + MOST_HEAD_BYTES);
 	stop();
 }
 
@@ -369,6 +373,32 @@ static void values_that_no_cache_holds_are_slower(void)
 	stop();
 }
 
+/* Memory is half as fast, too: both at once cost once. */
+static void values_that_are_slow_already_are_not_slower(void)
+{
+	starpu_data_handle_t values[NVALUES + 1];
+
+	setenv("ORRERY_MAIN_WAKE_COST", "0", 1);
+	start();
+	for (int i = 0; i <= NVALUES; i++) {
+		starpu_vector_data_register(&values[i], -1, 0,
+					    i ? VALUE_BYTES : SLOW_BYTES, 1);
+		starpu_task_insert(&make, STARPU_W, values[i], 0);
+	}
+	starpu_task_wait_for_all();
+	for (int time = 0; time < 2; time++)
+		for (int i = 0; i <= NVALUES; i++) {
+			double us = move_us(values[i], 1);
+
+			if (rank == 1 && i == 0)
+				claim_between(us, 2 * SLOW_BYTES,
+					      2 * SLOW_BYTES + 4 * MOST_HEAD_BYTES);
+		}
+	for (int i = 0; i <= NVALUES; i++)
+		starpu_data_unregister(values[i]);
+	stop();
+}
+
 static const struct claim claims[] = {
 	{"a_task_costs_what_the_platform_says", a_task_costs_what_the_platform_says},
 	{"after_many_bytes_a_task_costs_more", after_many_bytes_a_task_costs_more},
@@ -380,8 +410,10 @@ static const struct claim claims[] = {
 	{"a_message_waits_for_a_thread_that_looks",
 	 a_message_waits_for_a_thread_that_looks},
 	{"or_for_the_worker_to_be_idle", or_for_the_worker_to_be_idle},
-	{"or_for_the_end_of_a_short_task", or_for_the_end_of_a_short_task},
+	{"or_for_the_end_of_a_task", or_for_the_end_of_a_task},
 	{"an_idle_node_looks_at_once", an_idle_node_looks_at_once},
+	{"values_that_are_slow_already_are_not_slower",
+	 values_that_are_slow_already_are_not_slower},
 	{"values_that_no_cache_holds_are_slower", values_that_no_cache_holds_are_slower},
 	{0},
 };
