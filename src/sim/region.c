@@ -19,11 +19,12 @@
 enum {
 	FEW_BOUNDS = 48,    /* so many are sorted by insertion */
 	LEVELS_AT_ONCE = 4, /* are compared; a divisor of REGION_BLOCK */
+	FEW_TANKS = 64,     /* all are looked at to find the one that is full first */
 	/* Members of a link that join: so far ahead their streams are expected, and
 	 * these's links; and so many are looked for before the first of them joins. */
 	STREAMS_AHEAD = 4,
 	LINKS_AHEAD = 2,
-	FOUND_AT_ONCE = 32,
+	FOUND_AT_ONCE = 64,
 	STREAM_LINES = 5 /* of a stream, but the first: most have no more */
 };
 
@@ -93,8 +94,7 @@ static void release(struct solver *solver, struct stream *stream)
 		solver->region.tanks[link->place].nheld = link->nheld;
 }
 
-/* Its draws and their tanks will find room. */
-static void reserve(struct region *region, unsigned nuses)
+static void make_room(struct region *region, unsigned nuses)
 {
 	while (region->ndraws + nuses > region->draws_capacity)
 		region->draws = enlarge(region->draws, &region->draws_capacity,
@@ -110,6 +110,14 @@ static void reserve(struct region *region, unsigned nuses)
 			(region->tanks_capacity / REGION_BLOCK + LEVELS_AT_ONCE) *
 				sizeof(*region->least_levels));
 	}
+}
+
+/* Its draws and their tanks will find room. */
+static void reserve(struct region *region, unsigned nuses)
+{
+	if (region->ndraws + nuses > region->draws_capacity ||
+	    region->ntanks + nuses > region->tanks_capacity)
+		make_room(region, nuses);
 }
 
 /* The next resident, of this level so far, draws from all links that may be full. */
@@ -175,8 +183,6 @@ void region_add(struct solver *solver, struct stream *stream)
 	if (stream->stamp == solver->stamp)
 		return;
 	stream->stamp = solver->stamp;
-	for (int i = 0; i < stream->nuses; i++)
-		orr_bring(stream->uses[i].link);
 	reserve(region, (unsigned)stream->nuses);
 	resident = add_resident(region, stream);
 	if (stream->held_by != UNHELD)
@@ -184,12 +190,6 @@ void region_add(struct solver *solver, struct stream *stream)
 	add_draws(solver, stream, stream->rate * stream->penalty);
 	resident->ndraws = region->ndraws - resident->first_draw;
 	region->nresidents++;
-}
-
-/* Of those that join. */
-static int is_above(const struct member *member, double level)
-{
-	return level == HELD ? member->is_held : member->level > level;
 }
 
 static void expect_stream(const struct stream *stream)
@@ -214,6 +214,8 @@ static void add_found(struct solver *solver, const struct link *link, double lev
 {
 	for (unsigned i = 0; i < n && i < STREAMS_AHEAD; i++)
 		expect_stream(found[i]);
+	for (unsigned i = 0; i < n && i < LINKS_AHEAD; i++)
+		expect_links(found[i]);
 	for (unsigned i = 0; i < n && (level != HELD || link->nheld > 0); i++) {
 		if (i + STREAMS_AHEAD < n)
 			expect_stream(found[i + STREAMS_AHEAD]);
@@ -223,19 +225,23 @@ static void add_found(struct solver *solver, const struct link *link, double lev
 	}
 }
 
-/* From the last one to the first. */
+/* From the last one to the first.  Whether a member is of those nobody could foretell, so
+ * each is noted, and stays noted if it is. */
 static void add_members(struct solver *solver, struct link *link, double level)
 {
-	struct stream *found[FOUND_AT_ONCE];
-	unsigned n = 0;
+	const struct member *members = link->members;
 
-	for (unsigned i = link->nmembers; i-- > 0;) {
-		if (is_above(&link->members[i], level))
-			found[n++] = link->members[i].stream;
-		if (n > 0 && (n == FOUND_AT_ONCE || i == 0)) {
-			add_found(solver, link, level, found, n);
-			n = 0;
-		}
+	for (unsigned left = link->nmembers; left > 0;) {
+		struct stream *found[FOUND_AT_ONCE];
+		unsigned end = left > FOUND_AT_ONCE ? left - FOUND_AT_ONCE : 0, n = 0;
+
+		if (level == HELD)
+			for (; left > end; n += members[left].is_held != 0)
+				found[n] = members[--left].stream;
+		else
+			for (; left > end; n += members[left].level > level)
+				found[n] = members[--left].stream;
+		add_found(solver, link, level, found, n);
 	}
 }
 
@@ -319,15 +325,15 @@ static double full_level(const struct tank *tank)
 }
 
 /* Of n, rounded up.  Four at a time, as each comparison waits for the one before. */
-static double least_among(const double *levels, unsigned n)
+static inline double least_among(const double *levels, unsigned n)
 {
 	double a = levels[0], b = levels[1], c = levels[2], d = levels[3];
 
 	for (unsigned i = LEVELS_AT_ONCE; i < n; i += LEVELS_AT_ONCE) {
-		a = lesser(levels[i], a);
-		b = lesser(levels[i + 1], b);
-		c = lesser(levels[i + 2], c);
-		d = lesser(levels[i + 3], d);
+		a = lesser(a, levels[i]);
+		b = lesser(b, levels[i + 1]);
+		c = lesser(c, levels[i + 2]);
+		d = lesser(d, levels[i + 3]);
 	}
 	return lesser(lesser(a, b), lesser(c, d));
 }
@@ -344,6 +350,16 @@ static double least_of(const struct region *region, unsigned block)
 static unsigned nblocks(const struct region *region)
 {
 	return (region->ntanks + REGION_BLOCK - 1) / REGION_BLOCK;
+}
+
+static void prepare_blocks(struct region *region)
+{
+	unsigned end = nblocks(region);
+
+	for (unsigned b = 0; b < end; b++)
+		region->least_levels[b] = least_of(region, b);
+	for (; end % LEVELS_AT_ONCE != 0; end++)
+		region->least_levels[end] = INFINITY;
 }
 
 /* Those that cannot be full before all residents have met their bounds never are. */
@@ -366,36 +382,46 @@ static void prepare(struct region *region)
 	}
 	for (; end % LEVELS_AT_ONCE != 0; end++)
 		region->full_levels[end] = INFINITY;
-	end = nblocks(region);
-	for (unsigned b = 0; b < end; b++)
-		region->least_levels[b] = least_of(region, b);
-	for (; end % LEVELS_AT_ONCE != 0; end++)
-		region->least_levels[end] = INFINITY;
+	if (region->ntanks > FEW_TANKS)
+		prepare_blocks(region);
 }
 
-/* The tank that is full first.  Levels rise while others are rated, so what is known of a
- * block is never too much. */
-static unsigned first_full(struct region *region, double *level)
+/* Of the tanks from first on; there is one. */
+static unsigned first_from(const struct region *region, unsigned first, double level)
+{
+	const double *at = region->full_levels + first;
+
+	while (*at > level)
+		at++;
+	return (unsigned)(at - region->full_levels);
+}
+
+/* Levels rise while others are rated, so what is known of a block is never too much. */
+static unsigned first_of_many(struct region *region, double *level)
 {
 	const double *least_levels = region->least_levels;
 
-	*level = INFINITY;
-	while (region->ntanks > 0) {
+	for (;;) {
 		double least = least_among(least_levels, nblocks(region));
-		unsigned block = 0, first;
+		unsigned block = 0;
 
 		while (least_levels[block] > least)
 			block++;
-		first = block * REGION_BLOCK;
 		*level = least_of(region, block);
-		if (*level <= region->least_levels[block]) {
-			while (region->full_levels[first] > *level)
-				first++;
-			return first;
-		}
+		if (*level <= region->least_levels[block])
+			return first_from(region, block * REGION_BLOCK, *level);
 		region->least_levels[block] = *level;
 	}
-	return 0;
+}
+
+/* The tank that is full first. */
+static unsigned first_full(struct region *region, double *level)
+{
+	if (region->ntanks > FEW_TANKS)
+		return first_of_many(region, level);
+	*level = region->ntanks > 0 ? least_among(region->full_levels, region->ntanks)
+				    : INFINITY;
+	return *level < INFINITY ? first_from(region, 0, *level) : 0;
 }
 
 static void rate_resident(struct region *region, struct resident *resident, double level,
@@ -427,6 +453,7 @@ static unsigned fill_up(struct region *region, struct tank *tank, double level,
 	unsigned nrated = 0;
 
 	tank->new_level = level;
+	region->full_levels[tank - region->tanks] = INFINITY;
 	for (unsigned at = tank->first_draw; at != NO_DRAW && tank->nleft > 0;) {
 		const struct draw *draw = &region->draws[at];
 		struct resident *resident = &region->residents[draw->resident];
@@ -486,7 +513,8 @@ static void fill(struct region *region, unsigned filling)
 	}
 }
 
-/* Whoever breaks the rule on this link by keeping its rate joins the region. */
+/* Whoever breaks the rule on this link by keeping its rate joins the region.  Nobody does
+ * where the link holds none, neither of the region nor others. */
 static void extend(struct solver *solver, struct tank *tank)
 {
 	struct link *link = tank->link;
@@ -514,7 +542,9 @@ void region_rate(struct solver *solver)
 		nresidents = region->nresidents;
 		fill(region, ++solver->filling);
 		for (unsigned i = 0, n = region->ntanks; i < n; i++)
-			extend(solver, &region->tanks[i]);
+			if (region->tanks[i].new_level < INFINITY ||
+			    region->tanks[i].nheld > 0)
+				extend(solver, &region->tanks[i]);
 	} while (region->nresidents > nresidents);
 }
 

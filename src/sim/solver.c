@@ -238,13 +238,11 @@ static int changes(const struct stream *stream, double rate)
 	return !(fabs(rate - stream->rate) <= 1e-9 * rate);
 }
 
-/* What set_rate() will write to lies all over the memory. */
+/* What set_rate() will write to lies all over the memory; most rates change. */
 static void expect_rate(const struct resident *resident)
 {
 	const struct stream *stream = resident->stream;
 
-	if (!changes(stream, resident->level / stream->penalty))
-		return;
 	orr_bring(stream);
 	for (int i = 0; i < stream->nuses; i++)
 		orr_bring(&stream->uses[i].link->members[stream->uses[i].at]);
