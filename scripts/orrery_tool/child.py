@@ -20,7 +20,7 @@ from orrery_tool.words import Refusal, write_text
 GRACE_S = 5                # from a signal to the end of the program
 AGAIN_S = 0.2              # between two signals that are not one, sent twice
 DRAIN_S = 2                # from its end to that of what it has said
-LOOK_S = (0.1, 2)          # between two looks at mpirun's ranks: first, later
+LOOK_S = (0.1, 2)          # between two looks at mpirun's ranks: least, most
 HANG_S = 20                # from the end of the last rank to mpirun's: it hangs
 PR_SET_PDEATHSIG = 1
 HINTS = {signal.SIGSEGV: ": a pointer leads nowhere, or the stack is full",
@@ -58,6 +58,20 @@ def is_readable(file, limit_s=0):
     return bool(poll.poll(1000 * limit_s))
 
 
+class Patience:
+    """Time that passes while we look.  Of that between two looks a part counts at most: when we are
+    stopped (SIGSTOP, a machine that sleeps), those whom we wait for often are, too."""
+
+    def __init__(self):
+        self.spent_s, self.seen_s = 0, time.monotonic()
+
+    def spend(self, most_s):
+        """A look.  Returns what has been spent so far."""
+        before_s, self.seen_s = self.seen_s, time.monotonic()
+        self.spent_s += min(self.seen_s - before_s, most_s)
+        return self.spent_s
+
+
 class Ranks:
     """Those of mpirun that run here.  It passes a signal on to them only after
     odls_base_sigkill_timeout, and not at all when Ctrl-C and we have both told it."""
@@ -80,10 +94,12 @@ class Ranks:
 
     def wait(self, limit_s):
         """Whether all have ended by then."""
-        until_s = time.monotonic() + limit_s
-        for end in self.ends.values():
-            is_readable(end, max(until_s - time.monotonic(), 0))
-        return not self.left()
+        patience = Patience()
+        left = self.left()
+        while left and patience.spend(2 * LOOK_S[0]) < limit_s:
+            is_readable(self.ends[left[0]], LOOK_S[0])
+            left = self.left()
+        return not left
 
 
 class Child:
@@ -166,7 +182,7 @@ class Child:
     def await_end(self):
         """Its return code; None: it was killed since it hung.  Open MPI's mpirun may lock itself up
         when several ranks are ended at once."""
-        nseen, look_s, last_s = 0, LOOK_S[0], time.monotonic()
+        nseen, look_s, patience = 0, LOOK_S[0], Patience()
         while True:
             try:
                 return self.process.wait(look_s if self.nranks else None)
@@ -175,8 +191,8 @@ class Child:
             ranks = started_by(self.process.pid)
             nseen = max(nseen, len(ranks))
             if nseen < self.nranks or any(ranks.values()): # Some may be elsewhere.
-                last_s = time.monotonic()
-            elif time.monotonic() - last_s > HANG_S:
+                patience = Patience()
+            elif patience.spend(2 * LOOK_S[1]) > HANG_S:
                 self.process.kill()
                 self.process.wait()
                 return None

@@ -165,6 +165,26 @@ size_t early_nunmatched(const struct mpi *mpi)
 	return mpi->engine.earlies.unmatched.nentries;
 }
 
+const char *early_lack(const struct mpi *mpi, char *text, size_t bytes)
+{
+	const struct earlies *earlies = &mpi->engine.earlies;
+	const struct heap *without_room = &earlies->without_room;
+	size_t needed = earlies->bytes;
+
+	if (without_room->count == 0)
+		return NULL;
+	for (size_t i = 0; i < without_room->count; i++)
+		needed += ORR_CONTAINER(without_room->keys[i].entry, struct early, order)
+				  ->head.bytes;
+	snprintf(text, bytes,
+		 "%zu message%s that nobody receives yet found no room in temporary "
+		 "memory (%zu of %zu bytes are used), and the senders wait: receive "
+		 "sooner, or set ORRERY_MPI_EARLY_BYTES to at least %zu",
+		 without_room->count, without_room->count == 1 ? "" : "s", earlies->bytes,
+		 earlies->max_bytes, needed);
+	return text;
+}
+
 /* ---- taking in ------------------------------------------------------- */
 
 static int make_room(struct mpi *mpi, struct early *early)

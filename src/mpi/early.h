@@ -81,6 +81,9 @@ const char *early_describe(const struct mpi *mpi, const struct early *early, cha
  * engine is locked. */
 struct early *early_next(struct mpi *mpi, size_t *cursor, struct match_entry **entry);
 size_t early_nunmatched(const struct mpi *mpi);
+/* What temporary memory would have to be for what has found no room in it, in text; NULL:
+ * nothing has.  The engine is locked, or nothing else runs. */
+const char *early_lack(const struct mpi *mpi, char *text, size_t bytes);
 /* For node->on_stuck. */
 int early_on_stuck(struct node *node);
 /* Real machine, at each poll: take in what has waited for long. */

@@ -84,6 +84,8 @@ static void list_all(struct mpi *mpi, int max_lines,
 		snprintf(text, sizeof(text), "and %d more", nleft);
 		say(arg, text);
 	}
+	if (early_lack(mpi, text, sizeof(text)))
+		say(arg, text);
 	if (standstill_is_certain(&mpi->standstill) ||
 	    mpi->node->machine->ends_standstills)
 		mistake = explain(mpi, text, sizeof(text));

@@ -157,13 +157,51 @@ sys.exit(run.wait())
 """
 
 
-def hanging(suite):
+# Three ranks that end in turn, mpirun after them.  Half a second after the start 100 s are over:
+# as when all have been stopped.
+SLOW = """
+import os, time
+for ends_s in (0.1, 1, 1.5):
+    if not os.fork():
+        time.sleep(ends_s * %d)
+        os._exit(0)
+time.sleep(2)
+"""
+STOPPED = """
+import sys, time
+from orrery_tool import child, speech
+class Clock:
+    begin_s = time.monotonic()
+    def monotonic(self):
+        now_s = time.monotonic()
+        return now_s + 100 * (now_s > self.begin_s + 0.5)
+child.time = Clock()
+run = child.Child([sys.executable, "-c", sys.argv[1]], None, speech.MpirunSpeech(), 3)
+ranks = None
+while sys.argv[2:] and (not ranks or len(ranks.ends) < 3):
+    ranks = child.Ranks(run.process)
+sys.exit(run.wait() if not ranks or ranks.wait(10) else "ranks are left")
+"""
+
+
+def child(*words):
     try:
-        out = subprocess.run([sys.executable, "-c", HANGS, HANGING], text=True, timeout=60,
-                             capture_output=True,
-                             env=dict(os.environ, PYTHONPATH=os.path.join(SRC, "scripts")))
+        return subprocess.run([sys.executable, "-c", *words], text=True, timeout=60,
+                              capture_output=True,
+                              env=dict(os.environ, PYTHONPATH=os.path.join(SRC, "scripts")))
     except subprocess.TimeoutExpired:
-        out = subprocess.CompletedProcess([], None, "", "does not end")
+        return subprocess.CompletedProcess([], None, "", "does not end")
+
+
+def stopped(suite):
+    out = child(STOPPED, SLOW % 0)
+    suite.verdict("a_stop_is_no_mpirun_that_hangs", out.returncode == 0 and not out.stderr, out)
+    out = child(STOPPED, SLOW % 1, "ranks")
+    suite.verdict("a_stop_is_no_rank_that_does_not_end", out.returncode == 0 and not out.stderr, out)
+
+
+def hanging(suite):
+    out = child(HANGS, HANGING)
     suite.verdict("an_mpirun_that_hangs_is_killed", out.returncode == ABORTED and
                   "[rank 1] the program was ended by signal 6" in out.stderr and
                   "mpirun has not within 1 s; it was killed" in out.stderr, out)
@@ -210,6 +248,7 @@ def main():
         suite = Suite(directory)
         speech(suite)
         hanging(suite)
+        stopped(suite)
         if configured("mpi"):
             suite.succeeds("it_builds", "cc", SOURCE, "-o", "mistake", says="", times=1)
             mistakes(suite, "real", [], "./mistake", REAL)

@@ -10,7 +10,7 @@
 
 #include "wrong.h"
 
-enum { MANY_MESSAGES = 50 };
+enum { MANY_MESSAGES = 50, MANY_PARCELS = 4, PARCEL = 3000 };
 
 static void expect(long found, long expected)
 {
@@ -88,6 +88,28 @@ static void backwards(void)
 		starpu_data_unregister(handles[i]);
 		if (rank == 1)
 			expect(numbers[i], i);
+	}
+}
+
+/* Each sends all to the next rank before it receives: temporary memory takes that in. */
+static void all_sent_first(void)
+{
+	static long parcels[2 * MANY_PARCELS][PARCEL];
+	starpu_data_handle_t handles[2 * MANY_PARCELS];
+
+	for (int i = 0; i < 2 * MANY_PARCELS; i++) {
+		parcels[i][PARCEL - 1] = i < MANY_PARCELS ? i : -1;
+		starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM,
+					    (uintptr_t)parcels[i], PARCEL, sizeof(long));
+	}
+	for (int i = 0; i < MANY_PARCELS; i++)
+		starpu_mpi_send(handles[i], (rank + 1) % size, i, WORLD);
+	for (int i = 0; i < MANY_PARCELS; i++)
+		starpu_mpi_recv(handles[MANY_PARCELS + i], (rank + size - 1) % size, i,
+				WORLD, MPI_STATUS_IGNORE);
+	for (int i = 0; i < 2 * MANY_PARCELS; i++) {
+		starpu_data_unregister(handles[i]);
+		expect(parcels[i][PARCEL - 1], i % MANY_PARCELS);
 	}
 }
 
@@ -451,6 +473,7 @@ static const struct scene scenes[] = {
 	SCENE(to_itself),
 	SCENE(early_and_late),
 	SCENE(backwards),
+	SCENE(all_sent_first),
 	SCENE(tag_used_again),
 	SCENE(null_where_not_concerned),
 	SCENE(pruned),

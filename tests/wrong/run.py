@@ -154,6 +154,18 @@ NODES = [
             r"rank 1\]   receive from rank 1 tag 7"),
     *stands("synchronous_to_itself", r"rank 0\]   send to rank 0 tag 7",
             r"rank 1\]   tag 7 came from rank 1 .*nobody receives it"),
+    # Legal, as "odd" shows; here the variable leaves too little room.
+    *(Case("all_sent_first", common + [
+        r"rank 1\]   tag %d came from rank 0 \(24000 bytes\), the sender waits: no temporary memory" % fit,
+        r"rank 1\]   1 message that nobody receives yet found no room in temporary memory \(%d of %s bytes "
+        r"are used\), and the senders wait: receive sooner, or set ORRERY_MPI_EARLY_BYTES to at least %d\n"
+        % (24000 * fit, limit, 24000 * (fit + 1))],
+           where=where, status=status, program="../wrong/odd", nranks=2,
+           env=dict(SOON, ORRERY_MPI_EARLY_BYTES=limit), claim="all sent first, room for %s bytes" % limit)
+      for where, status, common in (
+          (REAL, bad.ABORTS, [r"nothing can happen any more: all 2 ranks wait", r"the run ends"]),
+          (SIM, DEADLOCK, ["nothing can make progress"]))
+      for limit, fit in (("1000", 0), ("30000", 1))),
     node("large_to_itself", r"tag 7 came from rank [01] \(20000 bytes\)",
          r"forget to post a receive"),
     *stands("ring_of_receives", r"rank 0\]   receive from rank 2 tag 7",
@@ -732,10 +744,11 @@ DEEPER = [
 # What is interleaved in many ways is so on two ranks; on three in simulation only.
 ODD = [Case(name, ["(?m)^ends well"], program="../wrong/odd", nranks=nranks, status=ENDS,
             where=bad.BOTH if nranks == 2 else SIM, hushes=(CRASH, r"\[orrery\]\[rank"),
-            env=SOON, claim="%s on %d ranks" % (name.replace("_", " "), nranks))
+            env=dict(SOON, ORRERY_EXECUTE="1") if name == "all_sent_first" else SOON,
+            claim="%s on %d ranks" % (name.replace("_", " "), nranks))
        for nranks in (2, 3)
-       for name in ("to_itself", "early_and_late", "backwards", "tag_used_again",
-                    "null_where_not_concerned", "pruned",
+       for name in ("to_itself", "early_and_late", "backwards", "all_sent_first",
+                    "tag_used_again", "null_where_not_concerned", "pruned",
                     "pruned_and_known", "same_tag_in_parts", "own_without_tag",
                     "letters_are_ones_own", "each_owns_its_copy", "callbacks_insert",
                     "shut_down_with_work_left", "there_and_back", "flushed_by_all",
