@@ -104,6 +104,11 @@ void kernel_timer_remove(void *timer)
 	static_cast<Timer *>(timer)->remove(); /* It deletes the timer, too. */
 }
 
+int kernel_is_there(void)
+{
+	return simgrid::s4u::Engine::is_initialized();
+}
+
 int kernel_config(const char *name, char *text, size_t bytes)
 {
 	std::string value;

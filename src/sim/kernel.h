@@ -26,6 +26,9 @@ struct kernel;
 struct kernel *kernel_new(void (*on_deadlock)(void), void (*on_arrival)(void),
 			  double (*on_step)(double others_s), void (*on_end)(void));
 
+/* Is there a simulation in this process? */
+int kernel_is_there(void);
+
 /* Call fire(arg) in kernel context at a date that is not past. */
 void *kernel_timer_set(double date_s, void (*fire)(void *arg), void *arg);
 void kernel_timer_remove(void *timer);

@@ -292,10 +292,16 @@ int plat_open(struct plat **plat, struct node *node)
 	struct plat *opened;
 	int status;
 
-	if (!sg_actor_self()) {
-		orr_complain(ORR_NO_RANK,
-			     "this program is linked with liborrery-sim, the simulated "
-			     "flavour: start it with smpirun or orrery run --sim");
+	if (sim_is_stranger()) {
+		const char *why =
+			kernel_is_there()
+				? "this thread belongs to no rank; start threads that "
+				  "call the library with starpu_pthread_create()"
+				: "this program is linked with liborrery-sim, the "
+				  "simulated flavour: start it with smpirun or orrery "
+				  "run --sim";
+
+		orr_complain(ORR_NO_RANK, "starpu_init: %s", why);
 		return -ENODEV;
 	}
 	opened = orr_alloc(sizeof(*opened));
@@ -447,6 +453,10 @@ void plat_sleep(struct plat *plat, double seconds)
 	const int never = 0;
 	double end_s;
 
+	if (!plat && sim_is_stranger()) {
+		usleep((useconds_t)(seconds * 1e6));
+		return;
+	}
 	if (!plat) {
 		sg_actor_sleep_for(seconds);
 		return;

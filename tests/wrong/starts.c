@@ -160,6 +160,36 @@ static void starts_only_below(void)
 	end();
 }
 
+static void *start_here(void *arg)
+{
+	*(int *)arg = starpu_init(NULL);
+	return NULL;
+}
+
+/* Lives begin one at a time, whoever asks. */
+static void starts_in_plain_threads(void)
+{
+	enum { NTHREADS = 4 };
+	pthread_t threads[NTHREADS];
+	int status[NTHREADS];
+
+	start_mpi();
+	for (int i = 0; i < NTHREADS; i++)
+		pthread_create(&threads[i], NULL, start_here, &status[i]);
+	for (int i = 0; i < NTHREADS; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < NTHREADS; i++)
+		if (status[i] != status[0])
+			exit(71);
+	if (status[0] == 0) {
+		for (int i = 0; i < NTHREADS; i++)
+			starpu_shutdown();
+	}
+	MPI_Finalize();
+	if (rank == 0)
+		printf("ends well\n");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct scene scenes[] = {
@@ -168,7 +198,7 @@ int main(int argc, char **argv)
 		SCENE(starts_alone),         SCENE(meets_beyond_its_own),
 		SCENE(meets_in_mpi),         SCENE(ends_without_shutdown),
 		SCENE(shuts_down_on_one),    SCENE(starts_after_the_end),
-		SCENE(starts_only_below),
+		SCENE(starts_only_below),    SCENE(starts_in_plain_threads),
 	};
 
 	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
