@@ -20,6 +20,7 @@
 #include <simgrid/engine.h>
 
 #include "base/table.h"
+#include "base/text.h"
 #include "core/watchdog.h"
 #include "sim.h"
 #include "sim/posix.h"
@@ -50,8 +51,7 @@ enum {
 	STACK_BYTES = 1024,
 	RED_ZONE_BYTES = 128,
 	FRAMES = 24,
-	FRAMES_SHOWN = 6,
-	TEXT_BYTES = 2048
+	FRAMES_SHOWN = 6
 };
 
 static const double shortest_s = 0.002, idle_share = 0.05, late_periods = 3;
@@ -225,39 +225,12 @@ static int is_proven(const struct spin *spin)
 
 /* ---- reports ----------------------------------------------------------- */
 
-struct text {
-	char bytes[TEXT_BYTES];
-	size_t used;
-};
-
-__attribute__((format(printf, 2, 3))) static void add(struct text *text,
-						      const char *format, ...)
-{
-	size_t left = sizeof(text->bytes) - text->used;
-	va_list args;
-	int n;
-
-	va_start(args, format);
-	n = vsnprintf(text->bytes + text->used, left, format, args);
-	va_end(args);
-	if (n > 0)
-		text->used += (size_t)n < left ? (size_t)n : left - 1;
-}
-
-/* Not by stdio, whose locks may be held by what was interrupted. */
-static void put(const struct text *text)
-{
-	ssize_t n = write(STDERR_FILENO, text->bytes, text->used);
-
-	(void)n;
-}
-
 static void add_rank(struct text *text, const struct fault *fault)
 {
 	if (fault->nranks > 0)
-		add(text, "[orrery][rank %d] ", fault->rank);
+		text_add(text, "[orrery][rank %d] ", fault->rank);
 	else
-		add(text, "[orrery] ");
+		text_add(text, "[orrery] ");
 }
 
 static const char *base_of(const char *path)
@@ -279,19 +252,19 @@ static void add_frames(struct text *text, const struct fault *fault, uintptr_t p
 	while (first < n && (uintptr_t)frames[first] != pc)
 		first++;
 	add_rank(text, fault);
-	add(text, "  it is in");
+	text_add(text, "  it is in");
 	for (int i = first; i < n && i < first + FRAMES_SHOWN; i++) {
 		if (!dladdr(frames[i], &place) || !place.dli_fname ||
 		    (place.dli_fbase == ours.dli_fbase && !place.dli_sname))
 			break;
-		add(text, "%s %s (%s+0x%lx)", i > first ? ", called by" : "",
-		    place.dli_sname ? place.dli_sname : "a function",
-		    base_of(place.dli_fname),
-		    (unsigned long)((char *)frames[i] - (char *)place.dli_fbase));
+		text_add(text, "%s %s (%s+0x%lx)", i > first ? ", called by" : "",
+			 place.dli_sname ? place.dli_sname : "a function",
+			 base_of(place.dli_fname),
+			 (unsigned long)((char *)frames[i] - (char *)place.dli_fbase));
 		if (place.dli_sname && strcmp(place.dli_sname, "main") == 0)
 			break;
 	}
-	add(text, "; addr2line -f -e PROGRAM says where the numbers are\n");
+	text_add(text, "; addr2line -f -e PROGRAM says where the numbers are\n");
 }
 
 static uintptr_t counter_of(const ucontext_t *context)
@@ -325,7 +298,7 @@ static void add_head(struct text *text, const struct fault *fault)
 
 	fault_describe(fault, where, sizeof(where));
 	add_rank(text, fault);
-	add(text, "the program is%s, and no simulated time passes", where);
+	text_add(text, "the program is%s, and no simulated time passes", where);
 }
 
 static void tell_spin(struct sim *sim, const struct fault *fault,
@@ -336,13 +309,13 @@ static void tell_spin(struct sim *sim, const struct fault *fault,
 	char why[320];
 
 	add_head(&text, fault);
-	add(&text,
-	    ": for %.3g s of processor time it has executed the same instructions "
-	    "with the same values (%u states in %u looks), so it waits for what nothing "
-	    "can change meanwhile: %s\n",
-	    spin->spent_s, spin->nstates, spin->nlooks, remedy(sim->in_kernel));
+	text_add(&text,
+		 ": for %.3g s of processor time it has executed the same instructions "
+		 "with the same values (%u states in %u looks), so it waits for what "
+		 "nothing can change meanwhile: %s\n",
+		 spin->spent_s, spin->nstates, spin->nlooks, remedy(sim->in_kernel));
 	add_frames(&text, fault, counter_of(context));
-	put(&text);
+	text_put(&text);
 	snprintf(why, sizeof(why),
 		 "nothing can make progress: code of the program spins "
 		 "(ORRERY_WATCHDOG=0 would let it)");
@@ -359,12 +332,12 @@ static void tell_slow(struct sim *sim, const struct fault *fault,
 		return;
 	spin->told_s = spin->spent_s * TELL_FACTOR;
 	add_head(&text, fault);
-	add(&text,
-	    ": it has computed for %.3g s of processor time.  If it waits for others, it "
-	    "will do so for ever: %s.  The run goes on\n",
-	    spin->spent_s, remedy(sim->in_kernel));
+	text_add(&text,
+		 ": it has computed for %.3g s of processor time.  If it waits for "
+		 "others, it will do so for ever: %s.  The run goes on\n",
+		 spin->spent_s, remedy(sim->in_kernel));
 	add_frames(&text, fault, counter_of(context));
-	put(&text);
+	text_put(&text);
 }
 
 static void tell_blocked(struct sim *sim, const struct fault *fault,
@@ -377,13 +350,13 @@ static void tell_blocked(struct sim *sim, const struct fault *fault,
 		return;
 	spin->blocked_told_s = spin->blocked_s * TELL_FACTOR;
 	add_head(&text, fault);
-	add(&text,
-	    ": for %.3g s it has waited for the system or for another thread of the "
-	    "process, and all ranks with it.  If it waits for a rank, callback or "
-	    "kernel, it will do so for ever: %s.  The run goes on\n",
-	    spin->blocked_s, remedy(sim->in_kernel));
+	text_add(&text,
+		 ": for %.3g s it has waited for the system or for another thread of the "
+		 "process, and all ranks with it.  If it waits for a rank, callback or "
+		 "kernel, it will do so for ever: %s.  The run goes on\n",
+		 spin->blocked_s, remedy(sim->in_kernel));
 	add_frames(&text, fault, counter_of(context));
-	put(&text);
+	text_put(&text);
 }
 
 /* ---- looking ------------------------------------------------------------ */

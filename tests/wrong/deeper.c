@@ -10,42 +10,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "own.h"
 #include "pair.h"
 #include "wrong.h"
 
 /* ---- an interface of the program's own ---------------------------------- */
 
-struct own_interface {
-	enum starpu_data_interface_id id;
-	uintptr_t at;
-};
-
 static int says, packed_bytes = sizeof(long), packs_nothing;
-
-static void register_own(starpu_data_handle_t handle, int home, void *interface)
-{
-	const struct own_interface *given = interface;
-
-	for (unsigned node = 0; node < STARPU_MAXNODES; node++) {
-		struct own_interface *own =
-			starpu_data_get_interface_on_node(handle, node);
-
-		own->id = given->id;
-		own->at = (int)node == home ? given->at : 0;
-	}
-}
-
-static size_t size_own(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return sizeof(long);
-}
-
-static uint32_t footprint_own(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return 1;
-}
 
 static int pack_own(starpu_data_handle_t handle, unsigned node, void **at,
 		    starpu_ssize_t *count)

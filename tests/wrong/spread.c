@@ -7,6 +7,7 @@
  */
 #include <sched.h>
 
+#include "own.h"
 #include "wrong.h"
 
 static starpu_data_handle_t vector(long *at, int n, starpu_mpi_tag_t tag, int owner)
@@ -267,36 +268,6 @@ static void sent_between_groups(void)
 }
 
 /* An interface that says it has a datatype, and gives none. */
-struct own_interface {
-	enum starpu_data_interface_id id;
-	uintptr_t at;
-};
-
-static void register_own(starpu_data_handle_t handle, int home, void *interface)
-{
-	const struct own_interface *given = interface;
-
-	for (unsigned node = 0; node < STARPU_MAXNODES; node++) {
-		struct own_interface *own =
-			starpu_data_get_interface_on_node(handle, node);
-
-		own->id = given->id;
-		own->at = (int)node == home ? given->at : 0;
-	}
-}
-
-static size_t size_own(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return sizeof(long);
-}
-
-static uint32_t footprint_own(starpu_data_handle_t handle)
-{
-	(void)handle;
-	return 1;
-}
-
 static void *point_own(void *interface, unsigned node)
 {
 	(void)node;
