@@ -173,14 +173,14 @@ static const struct sched_ops *policy_of(struct node *node, const struct wish *w
 	}
 	if (!ops) {
 		const char *wanted = wish->policy_name ? wish->policy_name : "";
-		const char *nearest = sched_nearest(wanted);
+		char hint[80];
 
+		sched_hint(wanted, hint, sizeof(hint));
 		orr_complain(node->rank,
 			     "starpu_sched_ctx_create: context \"%s\": scheduling policy "
-			     "\"%s\" was not found%s%s%s (STARPU_SCHED=help lists them); "
+			     "\"%s\" was not found%s (STARPU_SCHED=help lists them); "
 			     "using lws",
-			     name, wanted, nearest ? " (did you mean " : "",
-			     nearest ? nearest : "", nearest ? "?)" : "");
+			     name, wanted, hint);
 		ops = &sched_lws;
 		*object = (struct starpu_sched_policy *)&ops->object;
 	}

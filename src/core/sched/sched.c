@@ -94,7 +94,7 @@ static void name_policies(char *text, size_t bytes)
 }
 
 /* At most two letters away, or fewer of a short name. */
-const char *sched_nearest(const char *name)
+static const char *nearest_to(const char *name)
 {
 	const char *nearest = NULL;
 	int least = strlen(name) < 5 ? 2 : 3;
@@ -111,6 +111,15 @@ const char *sched_nearest(const char *name)
 		}
 	}
 	return nearest;
+}
+
+void sched_hint(const char *name, char *text, size_t bytes)
+{
+	const char *nearest = nearest_to(name);
+
+	*text = '\0';
+	if (nearest)
+		snprintf(text, bytes, " (did you mean %s?)", nearest);
 }
 
 static struct starpu_sched_policy *object_of(const struct sched_ops *ops)
@@ -192,22 +201,20 @@ const struct sched_ops *sched_choose(struct node *node,
 {
 	const char *name = node->conf->sched_policy_name;
 	const struct sched_ops *ops = NULL;
-	const char *nearest;
-	char names[1024];
+	char names[1024], hint[80];
 
 	if (name && strcmp(name, "help") == 0) {
 		list_policies(node);
 	} else if (name && *name) {
 		ops = sched_named(node, name, policy);
 		name_policies(names, sizeof(names));
-		nearest = sched_nearest(name);
+		sched_hint(name, hint, sizeof(hint));
 		if (!ops)
 			orr_complain(node->rank,
-				     "scheduling policy \"%s\" was not found%s%s%s; "
+				     "scheduling policy \"%s\" was not found%s; "
 				     "expected %s, or a modular one (STARPU_SCHED=help "
 				     "lists all); using lws",
-				     name, nearest ? " (did you mean " : "",
-				     nearest ? nearest : "", nearest ? "?)" : "", names);
+				     name, hint, names);
 	} else if (node->conf->sched_policy) {
 		*policy = node->conf->sched_policy;
 		ops = sched_given(node, policy);

@@ -152,8 +152,8 @@ const struct starpu_sched_policy *const *sched_objects(void);
  * mean one of ours, which it says; policy: as the application sees it. */
 const struct sched_ops *sched_named(struct node *node, const char *name,
 				    struct starpu_sched_policy **policy);
-/* The one of ours that a name which none has may mean, or NULL. */
-const char *sched_nearest(const char *name);
+/* " (did you mean NAME?)": one of ours, of a name which none has; else nothing. */
+void sched_hint(const char *name, char *text, size_t bytes);
 /* What a node has when nobody wishes anything. */
 const struct sched_ops *sched_usual(struct node *node);
 /* The same of an object: the application's own, or one of ours, or a copy of it with
