@@ -76,11 +76,12 @@ int finish_copied(struct mpi *mpi, struct request *request)
 
 /* ---- the end of one request ------------------------------------------ */
 
-static void drop(struct request *request)
+/* mark: of the same word, set in the same step. */
+static void drop(struct request *request, int mark)
 {
 	struct engine *engine = &request->mpi->engine;
 
-	if ((orr_add(&request->holders, -REQUEST_HOLDER) & REQUEST_HOLDERS) > 0)
+	if ((orr_add(&request->holders, mark - REQUEST_HOLDER) & REQUEST_HOLDERS) > 0)
 		return;
 	payload_free(&request->payload);
 	engine_lock(engine);
@@ -119,7 +120,7 @@ void finish_let_go(struct request *request)
 {
 	struct mpi *mpi = request->mpi;
 
-	drop(request);
+	drop(request, 0);
 	count_down(mpi);
 }
 
@@ -136,7 +137,7 @@ static void end(struct request *request)
 		orr_add(&request->holders, REQUEST_IS_ENDED);
 		plat_gate_open(mpi->node->plat, &request->gate);
 	}
-	drop(request);
+	drop(request, 0);
 	if (is_last)
 		wake_waiters(mpi);
 }
@@ -343,7 +344,7 @@ int finish_wait(struct request *request)
 		      request->kind == REQUEST_SEND ? "a send to a rank"
 						    : "a receive from a rank");
 	if (ret == 0)
-		drop(request);
+		drop(request, REQUEST_IS_TAKEN);
 	return ret;
 }
 
@@ -387,7 +388,7 @@ int finish_test(struct request *request)
 		early_test_failed(mpi);
 		return 0;
 	}
-	drop(request);
+	drop(request, REQUEST_IS_TAKEN);
 	return 1;
 }
 

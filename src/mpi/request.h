@@ -54,7 +54,8 @@ enum {
 	REQUEST_HOLDER = 1,
 	REQUEST_HOLDERS = (1 << 16) - 1,
 	REQUEST_IS_ENDED = 1 << 16,
-	REQUEST_IS_BEGUN = 1 << 17
+	REQUEST_IS_BEGUN = 1 << 17,
+	REQUEST_IS_TAKEN = 1 << 18
 };
 
 /*
@@ -98,7 +99,8 @@ struct request {
 	unsigned char is_posted, is_noted; /* in match; in raise.h */
 	short comm;
 	/* Atomic: REQUEST_HOLDER for the engine and for the application each, whether it
-	 * has ended, for tests, and whether who posts it is about to wait for it. */
+	 * has ended, for tests, whether who posts it is about to wait for it, and whether
+	 * the application has done so. */
 	int holders;
 	uint32_t ordinal;
 	const char *what;
@@ -135,6 +137,15 @@ static inline starpu_data_handle_t request_handle(const struct request *request)
 static inline int request_has_ended(const struct request *request)
 {
 	return (orr_load(&request->holders) & REQUEST_IS_ENDED) != 0;
+}
+
+/* It has, and the application has not been told.  Else the engine may be about to free
+ * it, and nothing of it may be read but with the last holder. */
+static inline int request_is_forgotten(const struct request *request)
+{
+	int holders = orr_load(&request->holders);
+
+	return (holders & (REQUEST_IS_ENDED | REQUEST_IS_TAKEN)) == REQUEST_IS_ENDED;
 }
 
 /* Of a receive: the message that it is matched with and that has not left it, or NULL. */

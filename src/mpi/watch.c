@@ -163,7 +163,7 @@ void watch_check_held(struct mpi *mpi)
 
 	engine_lock(&mpi->engine);
 	while ((request = engine_next(mpi, request))) {
-		if (!request->is_waited || !request_has_ended(request))
+		if (!request->is_waited || !request_is_forgotten(request))
 			continue;
 		first = first ? first : request;
 		nheld++;
