@@ -291,28 +291,51 @@ static void hand_over_message(struct outbox *outbox, struct outgoing *item)
 	enqueue(outbox, item);
 }
 
+/* The transport may copy at once what was pushed, and nothing moves meanwhile that waits
+ * for a grant of ours. */
+static int may_copy(const struct outgoing *item)
+{
+	return item->kind == OUTGOING_GET && item->what.bulk->is_pushed;
+}
+
+static void hand_over_list(struct outbox *outbox, struct outgoing *item)
+{
+	struct outgoing *pushed = NULL, **last = &pushed, *next;
+
+	for (; item; item = next) {
+		next = item->next;
+		if (item->kind == OUTGOING_MESSAGE) {
+			hand_over_message(outbox, item);
+			continue;
+		}
+		if (may_copy(item)) {
+			*last = item;
+			last = &item->next;
+			continue;
+		}
+		/* Receives cost no time on the way out, and are there when the grant
+		 * leaves.  What is to be sent keeps its order. */
+		if (item->kind != OUTGOING_GET)
+			send_queued(outbox);
+		start(outbox, item);
+	}
+	*last = NULL;
+	send_queued(outbox);
+	for (item = pushed; item; item = next) {
+		next = item->next;
+		start(outbox, item);
+	}
+}
+
 /* The lock is held, and given back. */
 static void hand_over(struct outbox *outbox)
 {
-	struct outgoing *item, *next;
-
 	do {
-		item = outbox->first;
+		struct outgoing *item = outbox->first;
+
 		outbox->first = NULL;
 		orr_unlock(outbox->lock);
-		for (; item; item = next) {
-			next = item->next;
-			if (item->kind == OUTGOING_MESSAGE) {
-				hand_over_message(outbox, item);
-				continue;
-			}
-			/* Receives cost no time on the way out, and are there when the
-			 * grant leaves.  What is to be sent keeps its order. */
-			if (item->kind != OUTGOING_GET)
-				send_queued(outbox);
-			start(outbox, item);
-		}
-		send_queued(outbox);
+		hand_over_list(outbox, item);
 		if (!outbox->gone)
 			return;
 		lock_and_tell(outbox);
@@ -397,7 +420,11 @@ int outbox_poll(struct outbox *outbox)
 	nevents = outbox->net->ops->poll(outbox->net);
 	outbox->is_polling = 0;
 	outbox->is_held_up = 0; /* Who polls sees to it. */
-	ORR_ASSERT(!outbox->net->has_more);
+	if (outbox->net->has_more) {
+		outbox->net->has_more = 0;
+		orr_lock(outbox->lock);
+		outbox_unlock_polling(outbox);
+	}
 	return nevents + stop_carrying(outbox);
 }
 

@@ -202,7 +202,8 @@ int transport_check_bulk(const struct net *net, const struct net_bulk *bulk, int
 
 static void heard_round(struct transport *transport, uint64_t round);
 
-int transport_take_frame(struct transport *transport, int peer, const char *frame)
+int transport_take_frame(struct transport *transport, int peer, const char *frame,
+			 int follows)
 {
 	struct net *base = &transport->base;
 	struct frame_head head;
@@ -219,7 +220,7 @@ int transport_take_frame(struct transport *transport, int peer, const char *fram
 		memcpy(&head, frame, sizeof(head));
 		ORR_ASSERT(head.head_bytes <= NET_HEAD_BYTES);
 		body = frame + body_offset(head.head_bytes);
-		base->has_more = (head.flags & FRAME_HAS_MORE) != 0;
+		base->has_more = follows || (head.flags & FRAME_HAS_MORE);
 		base->deliver(base, peer, frame + sizeof(head), head.head_bytes,
 			      head.flags & FRAME_HAS_BODY ? body : NULL,
 			      (size_t)head.body_bytes);

@@ -110,8 +110,9 @@ size_t frame_fill(char *frame, const struct net_message *message);
 int transport_check_message(const struct net *net, const struct net_message *message);
 /* The same for a half. */
 int transport_check_bulk(const struct net *net, const struct net_bulk *bulk, int is_put);
-/* Deliver the messages of a frame.  Returns how many. */
-int transport_take_frame(struct transport *transport, int peer, const char *frame);
+/* Deliver the messages of a frame; follows: another one at once.  Returns how many. */
+int transport_take_frame(struct transport *transport, int peer, const char *frame,
+			 int follows);
 
 /* net_ops.barrier. */
 void transport_barrier(struct net *net, struct net_barrier *barrier);

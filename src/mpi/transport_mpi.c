@@ -56,6 +56,8 @@ struct mpi_net {
 	int *indices;
 	struct op **ops;
 	int nrequests, capacity;
+	int ngets;       /* of these, receives of bulks */
+	int is_ring_due; /* the last poll has not looked at it */
 	struct scratch *scratch;
 };
 
@@ -69,16 +71,19 @@ static struct op *op_of(struct transport_op *op)
 	return (struct op *)op;
 }
 
-static int check(struct mpi_net *net, int rc, const char *call)
+static int failed(struct mpi_net *net, int rc, const char *call)
 {
 	char text[MPI_MAX_ERROR_STRING];
 	int length = 0;
 
-	if (rc == MPI_SUCCESS)
-		return 0;
 	MPI_Error_string(rc, text, &length);
 	orr_complain(net->base.base.rank, "%s failed: %.*s", call, length, text);
 	return -EIO;
+}
+
+static inline int check(struct mpi_net *net, int rc, const char *call)
+{
+	return rc == MPI_SUCCESS ? 0 : failed(net, rc, call);
 }
 
 /* Without a message the engine cannot go on, and nobody could be told. */
@@ -117,6 +122,7 @@ static void watch(struct mpi_net *net, struct op *op, MPI_Request request)
 	reserve_requests(net, net->nrequests + 1);
 	net->requests[net->nrequests] = request;
 	net->ops[net->nrequests++] = op;
+	net->ngets += op->base.kind == OP_GET;
 }
 
 /* ---- messages -------------------------------------------------------- */
@@ -196,14 +202,22 @@ static void post_receive(struct mpi_net *net, int slot)
 	check_or_die(net, MPI_Start(&net->ring[slot]), "MPI_Start of a receive");
 }
 
-/* Hand over the frame in the oldest receive and post it again, as the newest.  Returns
- * how many messages were in it. */
-static int receive_oldest(struct mpi_net *net, int peer)
+/* From now on the next one is the oldest. */
+static int take_oldest(struct mpi_net *net)
 {
-	int slot = net->oldest, count;
+	int slot = net->oldest;
 
 	net->oldest = (slot + 1) % net->nring;
-	count = transport_take_frame(&net->base, peer, net->ring_frames[slot]);
+	return slot;
+}
+
+/* Hand over the frame in a receive that was taken and post it again, as the newest.
+ * follows: there is one behind it.  Returns how many messages were in it. */
+static int receive_frame(struct mpi_net *net, int slot, int peer, int follows)
+{
+	int count =
+		transport_take_frame(&net->base, peer, net->ring_frames[slot], follows);
+
 	post_receive(net, slot);
 	return count;
 }
@@ -456,6 +470,7 @@ static int test_requests(struct mpi_net *net, int first, int *peer)
 			continue;
 		}
 		net->ops[at] = NULL;
+		net->ngets -= op->base.kind == OP_GET;
 		/* A next piece is watched at the end, beyond what was tested. */
 		op_request_ended(net, op, &status, error);
 	}
@@ -470,40 +485,78 @@ static int poll_once(struct mpi_net *net)
 	net->requests[0] = net->ring[net->oldest];
 	advanced = test_requests(net, 0, &peer);
 	if (peer >= 0)
-		advanced += receive_oldest(net, peer) - 1;
+		advanced += receive_frame(net, take_oldest(net), peer, 0) - 1;
 	return advanced + transport_call_back(&net->base);
 }
 
-/* The messages that are there, until one has brought something to its end.  Only the last
- * look, which finds none, makes MPI work. */
+/* Only a look that finds none makes MPI work. */
+static int has_oldest_come(struct mpi_net *net, int *peer)
+{
+	MPI_Status status;
+	int has_come;
+
+	check_or_die(net, MPI_Test(&net->ring[net->oldest], &has_come, &status),
+		     "receiving a message");
+	*peer = has_come ? status.MPI_SOURCE : -1;
+	return has_come;
+}
+
+static int may_go_on(const struct mpi_net *net, int count)
+{
+	return count < TRANSPORT_MAX_POLLED && !net->base.ended;
+}
+
+/*
+ * The messages that are there, until one has brought something to its end.  What they
+ * have us say leaves behind the last of them, in few packets.  Not so when payloads are
+ * to come: the look for another message may copy those that are there, and grants that
+ * wait meanwhile leave the way empty afterwards.
+ */
 static int receive_all(struct mpi_net *net)
 {
-	int count = 0;
+	int count = 0, peer, has_come = has_oldest_come(net, &peer);
 
-	while (count < TRANSPORT_MAX_POLLED && !net->base.ended) {
-		MPI_Status status;
-		int has_come;
+	while (has_come) {
+		int from = peer, slot = take_oldest(net), is_ahead = net->ngets == 0;
 
-		check_or_die(net, MPI_Test(&net->ring[net->oldest], &has_come, &status),
-			     "receiving a message");
-		if (!has_come)
-			break;
-		count += receive_oldest(net, status.MPI_SOURCE);
+		has_come =
+			is_ahead && may_go_on(net, count) && has_oldest_come(net, &peer);
+		count += receive_frame(net, slot, from, has_come);
+		if (!is_ahead && may_go_on(net, count))
+			has_come = has_oldest_come(net, &peer);
 	}
 	return count;
+}
+
+/*
+ * Where a look shows what an earlier one has found.  Received payloads of which that was
+ * the case are told at once, and what came behind them is taken in by the next poll: who
+ * waits for them mostly posts more, and what comes then finds its receive.
+ */
+static int poll_late(struct mpi_net *net)
+{
+	int total = 0, none;
+
+	if (net->ngets > 0 && !net->is_ring_due) {
+		total = test_requests(net, 1, &none);
+		net->is_ring_due = net->base.ended != NULL;
+		if (net->is_ring_due)
+			return total + transport_call_back(&net->base);
+	}
+	net->is_ring_due = 0;
+	total += receive_all(net);
+	if (net->nrequests > 1)
+		total += test_requests(net, 1, &none);
+	return net->base.ended ? total + transport_call_back(&net->base) : total;
 }
 
 static int mpi_poll(struct net *base)
 {
 	struct mpi_net *net = mpi_net_of(base);
-	int total = 0, advanced, none;
+	int total = 0, advanced;
 
-	if (net->traits & NET_MPI_SHOWS_LATE) {
-		total = receive_all(net);
-		if (net->nrequests > 1)
-			total += test_requests(net, 1, &none);
-		return net->base.ended ? total + transport_call_back(&net->base) : total;
-	}
+	if (net->traits & NET_MPI_SHOWS_LATE)
+		return poll_late(net);
 	do {
 		advanced = poll_once(net);
 		total += advanced;

@@ -187,7 +187,7 @@ static void take_frame(struct ucx_peer *peer, const char *frame)
 {
 	struct transport *base = &peer->net->base;
 
-	peer->net->ntaken += transport_take_frame(base, peer->rank, frame);
+	peer->net->ntaken += transport_take_frame(base, peer->rank, frame, 0);
 	peer->ntaken++;
 }
 
@@ -275,9 +275,9 @@ static void take_own(struct ucx_net *net)
 		net->own = op->next;
 		if (!net->own)
 			net->own_last = &net->own;
-		net->ntaken += transport_take_frame(&net->base, net->base.base.rank,
-						    (char *)op->frame +
-							    sizeof(struct ucx_margin));
+		net->ntaken += transport_take_frame(
+			&net->base, net->base.base.rank,
+			(char *)op->frame + sizeof(struct ucx_margin), 0);
 		transport_frame_left(&net->base, op);
 	}
 }

@@ -140,7 +140,7 @@ struct net {
 	size_t packet_bytes; /* largest packet of several messages; 0: each is alone */
 	int max_packets;     /* that it wants to own at a time; 0: any number */
 	/* In a callback: another one follows at once, and what this one wants sent may
-	 * wait for it. */
+	 * wait for it.  Still set after a poll: none has followed. */
 	int has_more;
 	/* orr_next(): pieces of bulks that have moved, though more of them has to;
 	 * anybody may look. */

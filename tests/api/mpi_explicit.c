@@ -19,6 +19,7 @@ static pthread_t first_thread;
 /* Of threads other than the first; and polls of any.  Atomic. */
 static int nsent_elsewhere, npolled_elsewhere, npolls;
 static int nhandled, nexecuted; /* atomic */
+static int nsent;               /* of any; atomic */
 
 /* Of the thread's last send. */
 static __thread const MPI_Request *sending;
@@ -42,6 +43,7 @@ static int seen(const int *counter)
 int MPI_Isend(const void *buffer, int n, MPI_Datatype type, int to, int tag,
 	      MPI_Comm comm, MPI_Request *request)
 {
+	count(&nsent, 1);
 	count(&nsent_elsewhere, is_elsewhere());
 	sending = request;
 	return PMPI_Isend(buffer, n, type, to, tag, comm, request);
@@ -213,6 +215,38 @@ static void another_thread_waits(void)
 	end();
 }
 
+enum { NLARGE = 12, NBYTES = 100000 };
+
+/* What a rank has to say to announcements that have come leaves as few messages, before
+ * the payloads are looked for. */
+static void grants_travel_together(void)
+{
+	unsigned char *bytes = filled(NLARGE * NBYTES, (unsigned)RANK);
+	starpu_data_handle_t handles[NLARGE];
+	starpu_mpi_req requests[NLARGE];
+
+	begin();
+	for (int i = 0; i < NLARGE; i++)
+		handles[i] = vector(bytes + (size_t)i * NBYTES, NBYTES);
+	for (int i = 0; RANK == 1 && i < NLARGE; i++)
+		starpu_mpi_irecv(handles[i], &requests[i], 0, TAG, WORLD);
+	MPI_Barrier(WORLD);
+	for (int i = 0; RANK == 0 && i < NLARGE; i++)
+		starpu_mpi_isend(handles[i], &requests[i], 1, TAG, WORLD);
+	__atomic_store_n(&nsent, 0, __ATOMIC_SEQ_CST);
+	MPI_Barrier(WORLD); /* The announcements have come, and nobody has looked. */
+	for (int i = 0; RANK < 2 && i < NLARGE; i++)
+		starpu_mpi_wait(&requests[i], MPI_STATUS_IGNORE);
+	if (RANK == 1) {
+		CLAIM(seen(&nsent) <= 3);
+		CLAIM(is_filled(bytes, NLARGE * NBYTES, 0));
+	}
+	for (int i = 0; i < NLARGE; i++)
+		starpu_data_unregister(handles[i]);
+	free(bytes);
+	end();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct claim claims[] = {
@@ -220,6 +254,7 @@ int main(int argc, char **argv)
 		{"orrery_mpi_progress() moves messages", progress_moves_messages},
 		{"tests move messages", tests_move_messages},
 		{"another thread waits", another_thread_waits},
+		{"grants travel together", grants_travel_together},
 		{NULL, NULL},
 	};
 

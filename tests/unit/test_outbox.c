@@ -27,6 +27,7 @@ static char told[1000];
 static int nitems, depth;
 static int nmore;                /* for the next calls to note */
 static int polled_note;          /* for poll() to note, as a callback would */
+static int has_more;             /* another callback follows, poll() says */
 static int unlocked_status = -1; /* of the last unlock */
 static int sends_at_once;        /* packets have left when send() returns */
 static int noted_as_left;        /* for the next call of left() to note */
@@ -120,9 +121,14 @@ static void on_barrier(struct net *self, struct net_barrier *started)
 
 static int on_poll(struct net *self)
 {
-	(void)self;
 	tell("poll", 0);
-	if (polled_note) {
+	if (has_more) {
+		self->has_more = 1;
+		orr_lock(&lock);
+		note(polled_note);
+		orr_unlock(&lock);
+		strcat(told, "noted ");
+	} else if (polled_note) {
 		orr_lock(&lock);
 		note(polled_note);
 		outbox_unlock_polling(&outbox);
@@ -162,7 +168,7 @@ static int set_up(void **state)
 	outbox_init(&outbox, &lock, on_left);
 	outbox.net = &net;
 	nitems = depth = nmore = polled_note = sends_at_once = noted_as_left = 0;
-	tells_which = 0;
+	tells_which = has_more = 0;
 	told[0] = 0;
 	return 0;
 }
@@ -354,6 +360,35 @@ static void halves_do_not_wait_for_messages(void **state)
 	assert_told("get1 1 1 ");
 }
 
+/* To receive what has come already may be to copy it, while others wait for a grant. */
+static void what_was_pushed_is_received_last(void **state)
+{
+	struct net_bulk pushed_bulk = {.peer = 2, .is_pushed = 1};
+	struct outgoing pushed = {.kind = OUTGOING_GET, .what.bulk = &pushed_bulk};
+	struct outgoing get = {.kind = OUTGOING_GET, .what.bulk = &bulk};
+
+	(void)state;
+	bulk.peer = 1;
+	orr_lock(&lock);
+	outbox_note(&outbox, &pushed);
+	note(3);
+	outbox_note(&outbox, &get);
+	note(1);
+	assert_int_equal(outbox_unlock(&outbox), 0);
+	assert_told("get1 3 1 get2 ");
+}
+
+/* A callback that was told that another one follows leaves its notes to that one. */
+static void what_follows_none_is_handed_over(void **state)
+{
+	(void)state;
+	polled_note = 3;
+	has_more = 1;
+	assert_int_equal(outbox_poll(&outbox), 1);
+	assert_told("poll0 noted 3 ");
+	assert_int_equal(net.has_more, 0);
+}
+
 /* Messages that MPI has taken over need no poll, however many. */
 static void what_has_left_takes_no_place(void **state)
 {
@@ -505,6 +540,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_has_left_lets_others_gather, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(halves_do_not_wait_for_messages, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_was_pushed_is_received_last, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_follows_none_is_handed_over, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_urgent_leaves_before_others_to_its_peer, set_up, tear_down),
