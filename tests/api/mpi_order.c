@@ -5,6 +5,9 @@
  * Messages of any size may be received in any order; independent tasks may be inserted
  * in any order.
  */
+#include <pthread.h>
+#include <sched.h>
+
 #include <orrery.h>
 
 #include "mpi_tools.h"
@@ -426,6 +429,70 @@ static void the_urgent_small_ones_leave_first(void)
 	stop();
 }
 
+enum { NREADERS = 400 };
+
+static starpu_data_handle_t read_there[NREADERS + 1];
+static int ninserted, nread;
+
+static void count_reader(void *buffers[], void *arg)
+{
+	(void)buffers;
+	(void)arg;
+	__atomic_add_fetch(&nread, 1, __ATOMIC_RELAXED);
+}
+
+static struct starpu_codelet reader_cl = {.cpu_funcs = {count_reader},
+					  .nbuffers = 1,
+					  .modes = {STARPU_R},
+					  .model = &starpu_perfmodel_nop,
+					  .name = "reader"};
+
+static void insert_reader(int i, int priority)
+{
+	starpu_mpi_task_insert(WORLD, &reader_cl, STARPU_R, read_there[i],
+			       STARPU_PRIORITY, priority, STARPU_EXECUTE_ON_NODE, 1, 0);
+}
+
+static void *insert_readers(void *unused)
+{
+	for (int i = 0; i < NREADERS; i++) {
+		insert_reader(i, 1);
+		__atomic_store_n(&ninserted, i, __ATOMIC_RELAXED);
+	}
+	return unused;
+}
+
+/* The first that hurries a transfer looks at all there are, of which another thread is
+ * posting one. */
+static void one_hurries_while_another_posts(void)
+{
+	pthread_t other;
+
+	if (orrery_is_simulated() || getenv("ORRERY_MPI_EXPLICIT"))
+		return;
+	start();
+	nread = ninserted = 0;
+	for (int i = 0; i <= NREADERS; i++) {
+		starpu_vector_data_register(&read_there[i], -1, 0, EAGER + 1, 1);
+		starpu_mpi_data_register(read_there[i], TAG + i, 0);
+		if (RANK == 0)
+			starpu_data_acquire(read_there[i], STARPU_W);
+	}
+	insert_reader(NREADERS, 1);
+	CLAIM_EQ(pthread_create(&other, NULL, insert_readers, NULL), 0);
+	while (__atomic_load_n(&ninserted, __ATOMIC_RELAXED) < NREADERS / 2)
+		sched_yield();
+	insert_reader(NREADERS, 2);
+	pthread_join(other, NULL);
+	for (int i = 0; i <= NREADERS && RANK == 0; i++)
+		starpu_data_release(read_there[i]);
+	starpu_mpi_wait_for_all(WORLD);
+	for (int i = 0; i <= NREADERS; i++)
+		starpu_data_unregister(read_there[i]);
+	CLAIM_EQ(nread, RANK == 1 ? NREADERS + 2 : 0);
+	stop();
+}
+
 static const struct claim claims[] = {
 	{"all send before they receive", all_send_before_they_receive},
 	{"to itself before the receive", to_itself_before_the_receive},
@@ -433,6 +500,7 @@ static const struct claim claims[] = {
 	{"tests are a wait", tests_are_a_wait},
 	{"tests while others wait", tests_while_others_wait},
 	{"random orders", random_orders},
+	{"one hurries while another posts", one_hurries_while_another_posts},
 	{"order by priority", the_urgent_small_ones_leave_first},
 	{"independent tasks in any order", independent_tasks_in_any_order},
 	{"environments may differ", environments_may_differ},

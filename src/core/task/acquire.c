@@ -87,9 +87,10 @@ static void prepare(struct node *node, struct acquire *acquire,
 
 	job_init_common(job, node, &acquire_ops, access, 1);
 	job->naccesses = 1;
-	/* Others may look at the datum of a request that starts. */
 	access->job = job;
-	access->datum = handle;
+	/* Others may look at the datum of a request that starts, which has it already. */
+	if (access->datum != handle)
+		access->datum = handle;
 	access->next = access->beside = NULL;
 	access->at = NULL;
 	access->copy = NULL;
