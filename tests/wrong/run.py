@@ -528,7 +528,7 @@ def never_starts(name, *says):
 
 
 def awaits(rank, missing):
-    return (r"\[rank %d\] starpu_mpi_init: has waited for \S+ s for other ranks \(%d of 2\): starpu_mpi_init_conf"
+    return (r"\[rank %d\] starpu_mpi_init: has waited for \S+ s for rank %d \(of 2\): starpu_mpi_init_conf"
             r"\(\) or the like must be called by all ranks.*the run goes on" % (rank, missing))
 
 
