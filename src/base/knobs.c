@@ -456,8 +456,9 @@ static const struct knob knob_table[] = {
 	{"ORRERY_MPI_COOP_BYTES", "bytes", "smallest value that ranks pass on to others",
 	 KNOB_LONG, AT(mpi_coop_bytes), 65536, 0, MANY_BYTES},
 	REAL("ORRERY_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
-	     "after so long without progress, say what is waited for, and end the run "
-	     "when nothing can happen any more; 0: never"),
+	     "after so long without progress (twelve times so long while a kernel or a "
+	     "callback runs), say what is waited for, and end the run when nothing can "
+	     "happen any more; 0: never"),
 	REAL("STARPU_WATCHDOG_TIMEOUT", "microseconds", task_watchdog_us, 0, 0, 1e15,
 	     "real machines: say each time that so long no task has ended, while some "
 	     "are submitted, what is waited for; 0: never"),
