@@ -433,6 +433,10 @@ static const struct knob knob_table[] = {
 	       "real machines: no core is reserved and no thread of the library polls, "
 	       "but those of the program inside of calls that wait or test, and of "
 	       "orrery_mpi_progress()"),
+	SWITCH("ORRERY_MPI_COMPARE", mpi_compare, 0,
+	       "for programs whose ranks all insert all tasks in one order: tell at "
+	       "shutdown the first one for which a rank has another codelet or executor "
+	       "than rank 0"),
 	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
 	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
 	{"ORRERY_MPI_PACKET", "bytes",

@@ -782,6 +782,11 @@ DEEPER = [
     deeper("executors_differ", r"send to rank 1 tag 2: .*earlier tasks on the data are not done", GRAPHS, rank=0,
            status="is not 0"),
     deeper("executors_are_others", r"tag 2.*(no message came|nobody receives it)", GRAPHS, rank=ANY, status="is not 0"),
+    *(Case("executors_apart", on(1, r"the first is call 77 of starpu_mpi_task_insert\(\), here task \"nobody\", which rank "
+           r"1 executes, on rank 0 task \"nobody\", which rank 0 executes", r"(?m)^ends well"), status=ENDS,
+           program="../wrong/deeper", nranks=2, where=SIM if transport else bad.BOTH, claim="executors apart " + transport,
+           env=dict(SOON, ORRERY_MPI_COMPARE="1", **({"ORRERY_TRANSPORT": transport} if transport else {})))
+      for transport in ("", "mpi")),
     deeper("executor_beyond", r"task copy shall execute on rank 7: expected 0 to 1", rank=ANY),
     deeper("no_kernel_at_the_owner", r"task \"copy\": no worker can ever execute it", r"-ENODEV", r"(?m)^ends well",
            status=ENDS),
