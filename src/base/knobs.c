@@ -433,6 +433,10 @@ static const struct knob knob_table[] = {
 	       "real machines: no core is reserved and no thread of the library polls, "
 	       "but those of the program inside of calls that wait or test, and of "
 	       "orrery_mpi_progress()"),
+	SWITCH("ORRERY_MPI_COMPARE", mpi_compare, 0,
+	       "for programs whose ranks all insert all tasks in one order: tell at "
+	       "shutdown the first one for which a rank has another codelet or executor "
+	       "than rank 0"),
 	{"ORRERY_MPI_EAGER", "bytes", "largest payload sent together with its header",
 	 KNOB_LONG, AT(mpi_eager_bytes), 16384, 0, 1048576},
 	{"ORRERY_MPI_PACKET", "bytes",
@@ -456,8 +460,9 @@ static const struct knob knob_table[] = {
 	{"ORRERY_MPI_COOP_BYTES", "bytes", "smallest value that ranks pass on to others",
 	 KNOB_LONG, AT(mpi_coop_bytes), 65536, 0, MANY_BYTES},
 	REAL("ORRERY_WATCHDOG", "seconds", watchdog_s, 5, 0, MANY,
-	     "after so long without progress, say what is waited for, and end the run "
-	     "when nothing can happen any more; 0: never"),
+	     "after so long without progress (twelve times so long while a kernel or a "
+	     "callback runs), say what is waited for, and end the run when nothing can "
+	     "happen any more; 0: never"),
 	REAL("STARPU_WATCHDOG_TIMEOUT", "microseconds", task_watchdog_us, 0, 0, 1e15,
 	     "real machines: say each time that so long no task has ended, while some "
 	     "are submitted, what is waited for; 0: never"),

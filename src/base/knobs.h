@@ -75,6 +75,7 @@ struct knobs {
 	int mpi_ndetached_send, mpi_redux_threshold, mpi_fake_size, mpi_fake_rank,
 		mpi_coop_sends;
 	int mpi_thread_cpuid, mpi_thread_coreid, mpi_nobind;
+	int mpi_compare;
 	int mpi_driver_call_frequency, mpi_driver_task_frequency, mpi_explicit;
 	long mpi_eager_bytes, mpi_early_bytes, mpi_window_bytes, mpi_coop_bytes,
 		mpi_put_bytes, mpi_piece_bytes, mpi_packet_bytes;

@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What is looked for in the files, one after the other. */
@@ -130,4 +131,23 @@ struct symbols_part symbols_part_of(const void *address)
 void *symbols_named(const char *name)
 {
 	return dlsym(RTLD_DEFAULT, name);
+}
+
+void symbols_name(const void *address, char *text, size_t bytes)
+{
+	const char *file;
+	Dl_info place;
+
+	if (!dladdr(address, &place) || !place.dli_fname) {
+		snprintf(text, bytes, "at %p", address);
+		return;
+	}
+	file = strrchr(place.dli_fname, '/');
+	file = file ? file + 1 : place.dli_fname;
+	if (place.dli_sname && place.dli_saddr == address)
+		snprintf(text, bytes, "%s() (%s)", place.dli_sname, file);
+	else
+		snprintf(text, bytes, "a function at %s+0x%lx", file,
+			 (unsigned long)((const char *)address -
+					 (const char *)place.dli_fbase));
 }

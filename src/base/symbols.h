@@ -34,5 +34,8 @@ struct symbols_part {
 struct symbols_part symbols_part_of(const void *address);
 /* The function that the program, or a library of it, exports under a name, or NULL. */
 void *symbols_named(const char *name);
+/* What a message calls a function: its name, where the program or a library of it exports
+ * that, or the file and its place there, for addr2line. */
+void symbols_name(const void *address, char *text, size_t bytes);
 
 #endif

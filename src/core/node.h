@@ -136,6 +136,7 @@ struct watchdog {
 	int verdict;             /* atomic enum watchdog_verdict, at signature */
 	uint64_t signature;      /* of the node when something happened last; atomic */
 	double since_s;          /* as the next ones, of watchdog_now_s() */
+	int nasleep;             /* watchdog_facts', while that is a proof */
 	double report_s;         /* the silence after which it is said */
 	double looked_s, lost_s; /* the clock at the last look; not counted so far */
 	struct plat_timer timer; /* of watchdog_start(), when it is due, what it saw */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/check.h"
+#include "base/symbols.h"
 #include "core/data/data_ops.h"
 #include "core/data/room.h"
 #include "core/drive.h"
@@ -363,6 +364,50 @@ static void describe_threads(struct node *node, struct lines *lines)
 
 /* ---- workers --------------------------------------------------------- */
 
+static void describe_run(struct lines *lines, const struct worker *worker,
+			 const struct job *job)
+{
+	char name[JOB_NAME_BYTES], function[JOB_NAME_BYTES] = "";
+
+	if (job->state != JOB_RUNNING || !job->task->cl) {
+		line(lines, "%s on worker %d: its callback has not returned",
+		     name_job(job, name), worker->id);
+		return;
+	}
+	symbols_name((const void *)(uintptr_t)worker_kernel(worker, job), function,
+		     sizeof(function));
+	line(lines, "%s runs on worker %d: its kernel, %s, has not returned",
+	     name_job(job, name), worker->id, function);
+}
+
+/* Of kernels and callbacks; who else has a task's job at hand may be giving it back. */
+static void describe_running(struct node *node, struct lines *lines)
+{
+	struct task_walk walk = {0};
+	const struct job *job;
+
+	tasks_lock(node);
+	while ((job = task_next_job(node, &walk))) {
+		for (int i = 0; i < node->nworkers; i++) {
+			const struct worker *worker = &node->workers[i];
+
+			if (job->task &&
+			    orr_load_ptr((void *const *)&worker->caller.task) ==
+				    job->task)
+				describe_run(lines, worker, job);
+		}
+	}
+	tasks_unlock(node);
+	end_kind(lines, "kernels and callbacks");
+	if (node->watchdog.nasleep > 0)
+		line(lines,
+		     "%d kernels or threads of the program sleep in locks, conditions or "
+		     "semaphores of its own (sem_wait(), pthread_cond_wait() or the "
+		     "like), and no thread is left that could open one",
+		     node->watchdog.nasleep);
+	end_kind(lines, "threads that sleep");
+}
+
 static void describe_workers(struct node *node, struct lines *lines)
 {
 	for (int i = 0; i < node->nworkers; i++)
@@ -414,6 +459,7 @@ void stuck_describe(struct node *node, void (*say)(void *arg, const char *line),
 			     "starpu_resume() follows starpu_pause()");
 	describe_workers(node, &lines);
 	describe_threads(node, &lines);
+	describe_running(node, &lines);
 	describe_data(node, &lines);
 	describe_tasks(node, &lines);
 	describe_memories(node, &lines);

@@ -14,6 +14,9 @@
  * the silence of the one before. */
 enum { LOOKS_PER_LIMIT = 5, REPORT_GROWTH = 12, LATE_PERIODS = 3 };
 
+/* Kernels may last: they are told after so many limits. */
+enum { PATIENCE = 12 };
+
 static const double longest_period_s = 1, shortest_period_s = 0.005;
 
 /* A look that is later than this part of its period says nothing. */
@@ -89,23 +92,38 @@ int watchdog_is_due(struct node *node, double clock_s, int waits)
 
 /* ---- the verdict ----------------------------------------------------- */
 
+/* All that could act beside the library sleeps where none of them can be woken. */
+static int all_sleep(const struct watchdog_facts *facts, const struct wait_census *waits)
+{
+	int noutside = facts->nthreads - waits->nblocked;
+
+	return facts->nthreads >= 0 && facts->nasleep > 0 &&
+	       facts->nasleep == facts->nawake + noutside;
+}
+
 static enum watchdog_verdict judge(struct node *node, const struct watchdog_facts *facts,
 				   const char **why)
 {
 	struct wait_census waits = wait_survey(node, facts->is_ours);
+	int sleep = all_sleep(facts, &waits);
 
-	*why = facts->why;
-	if (facts->nawake > 0 || facts->ntimers > 0 || waits.nactive > 0 ||
+	*why = "a kernel or a callback has not returned, and may only be long; with "
+	       "STARPU_WATCHDOG_TIMEOUT=MICROSECONDS and STARPU_WATCHDOG_CRASH=1 a run "
+	       "ends in which no task ends for so long";
+	if (facts->ntimers > 0)
+		*why = NULL;
+	if (facts->ntimers > 0 || (facts->nawake > 0 && !sleep) || waits.nactive > 0 ||
 	    (node->on_busy && node->on_busy(node)))
 		return WATCHDOG_ACTIVE;
+	*why = facts->why;
 	if (*why)
 		return WATCHDOG_IDLE;
 	/* A worker that sleeps is woken by the copies that its pipeline waits for. */
-	if (workers_have_taken(node))
+	if (workers_have_taken(node, sleep))
 		*why = "data may be on their way";
 	else if (facts->nthreads < 0)
 		*why = "the system does not say which threads the program has";
-	else if (facts->nthreads != waits.nblocked)
+	else if (!sleep && facts->nthreads != waits.nblocked)
 		*why = "another thread of the program, which does not wait here, may "
 		       "change this";
 	return *why ? WATCHDOG_IDLE : WATCHDOG_STUCK;
@@ -172,25 +190,44 @@ static void report(struct node *node, double silence_s, const char *why)
 	orr_complain(node->rank, "the run goes on: %s", why);
 }
 
-void watchdog_look(struct node *node, const struct watchdog_facts *facts)
+/* Where nobody waits here, that the program computes is no silence. */
+static void act(struct node *node, const struct watchdog_facts *facts,
+		enum watchdog_verdict verdict, const char *why)
 {
 	struct watchdog *watchdog = &node->watchdog;
 	double silence_s = watchdog_now_s(node) - watchdog->since_s;
-	enum watchdog_verdict before, verdict;
-	const char *why;
+	enum watchdog_verdict before = watchdog_verdict(node);
 
-	before = watchdog_verdict(node);
-	verdict = judge(node, facts, &why);
-	/* What was seen one after the other held at one moment if nothing happened. */
-	if (watchdog_signature(node) != watchdog->signature)
+	if (facts->only_proof && verdict != WATCHDOG_STUCK)
 		verdict = WATCHDOG_ACTIVE;
 	orr_store(&watchdog->verdict, (int)verdict);
+	if (facts->only_proof && verdict == WATCHDOG_ACTIVE)
+		return;
+	if (verdict == WATCHDOG_ACTIVE && why &&
+	    silence_s >= PATIENCE * node_knobs(node)->watchdog_s)
+		report(node, silence_s, why);
 	if (node->on_standstill && node->on_standstill(node, silence_s, why))
-		verdict = WATCHDOG_ACTIVE; /* It has acted. */
+		return; /* It has acted. */
 	if (verdict == WATCHDOG_STUCK && before == WATCHDOG_STUCK)
 		end_run(node);
 	else if (verdict == WATCHDOG_IDLE)
 		report(node, silence_s, why);
+}
+
+void watchdog_look(struct node *node, const struct watchdog_facts *facts)
+{
+	struct watchdog *watchdog = &node->watchdog;
+	enum watchdog_verdict verdict;
+	const char *why;
+
+	verdict = judge(node, facts, &why);
+	watchdog->nasleep = verdict == WATCHDOG_STUCK ? facts->nasleep : 0;
+	/* What was seen one after the other held at one moment if nothing happened. */
+	if (watchdog_signature(node) != watchdog->signature) {
+		verdict = WATCHDOG_ACTIVE;
+		why = NULL;
+	}
+	act(node, facts, verdict, why);
 	orr_store(&watchdog->is_looking, 0);
 }
 

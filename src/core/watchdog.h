@@ -8,12 +8,14 @@
  *
  * The threads that wait look themselves, now and then, so that it needs no thread and
  * costs nothing while anything happens.  Three findings:
- * - active: something runs, or has happened lately.  Never said anything about.
+ * - active: something runs, or has happened lately.  Said only of kernels and callbacks
+ *   that run for many times ORRERY_WATCHDOG seconds while nothing else happens.
  * - idle: nothing has happened for ORRERY_WATCHDOG seconds and nothing runs, but a
  *   thread or signal handler of the program that is unknown here may change that.
  *   Said, once and then rarely.
- * - stuck: every thread of the program is inside a wait of this library, all workers
- *   sleep, no timer is set: nothing can happen any more, but for messages of other
+ * - stuck: every thread of the program is inside a wait of this library, or asleep in a
+ *   lock that only another thread could open, as the kernels of all workers that do not
+ *   rest; no timer is set: nothing can happen any more, but for messages of other
  *   ranks.  Without such the run ends with the list of stuck.h; with them, the MPI
  *   layer finds out whether all ranks are stuck (mpi/watch.h).
  */
@@ -26,6 +28,11 @@ struct watchdog_facts {
 	int nawake;   /* workers that do not sleep: they may run a kernel or a callback */
 	int ntimers;  /* set, or firing now */
 	int nthreads; /* of the program: not the library's, not MPI's; -1: unknown */
+	/* Of these workers and threads: those that sleep in a lock, a condition or a
+	 * semaphore of the program's, since the look before, and that only a thread of
+	 * this process can wake. */
+	int nasleep;
+	int only_proof;  /* nobody waits here: nothing less is worth a word */
 	const char *why; /* why certainty is not to be had; NULL when it is */
 	/* Does the thread belong to the library (its worker, for example)? */
 	int (*is_ours)(struct plat *plat, const void *thread);

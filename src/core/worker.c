@@ -507,12 +507,15 @@ uint64_t workers_executed(const struct node *node)
 	return n;
 }
 
-int workers_have_taken(const struct node *node)
+int workers_have_taken(const struct node *node, int sleep)
 {
 	for (int i = 0; i < node->nworkers; i++) {
 		const struct worker *worker = &node->workers[i];
 		/* What it has taken waits with it, but for what others execute. */
-		int is_held = orr_load(&worker->is_waiting) && !worker->driver->is_remote;
+		int is_held =
+			(orr_load(&worker->is_waiting) ||
+			 (sleep && orr_load_ptr((void *const *)&worker->caller.task))) &&
+			!worker->driver->is_remote;
 
 		if (worker->npipeline > 0 && !is_held)
 			return 1;

@@ -122,9 +122,10 @@ void worker_tell_rest(struct worker *worker, int is_asleep);
 /* The backend: an asynchronous execute() of the driver has ended. */
 void worker_executed(struct worker *worker, struct job *job);
 /* Tasks that the node's workers have executed; and has a worker taken any that it has not
- * ended, but for one whose kernel waits?  Any thread; both may change at once. */
+ * ended, but for one whose kernel waits (sleep: who is in one does)?  Any thread; both
+ * may change at once. */
 uint64_t workers_executed(const struct node *node);
-int workers_have_taken(const struct node *node);
+int workers_have_taken(const struct node *node, int sleep);
 /* May it take a task beside those that it has? */
 int worker_has_room(const struct worker *worker);
 /* Does it wait for a wake-up, and takes tasks then?  Who is not where it belongs looks

@@ -164,7 +164,7 @@ static inline enum afar insert_look(struct mpi *mpi, int comm, struct arg_walk a
 {
 	enum afar seen;
 
-	if (mpi->balances)
+	if (mpi->looks_closely)
 		return AFAR_UNKNOWN;
 	seen = afar_look_straight(comm_at(&mpi->comms, comm), args);
 	return seen == AFAR_FOREIGN && insert_pass(mpi) ? AFAR_PASSED : seen;

@@ -336,6 +336,10 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 	case WIRE_LISTED:
 		standstill_heard(mpi, peer, &wire);
 		break;
+	case WIRE_COMPARE:
+	case WIRE_COMPARED:
+		compare_heard(mpi, peer, &wire);
+		break;
 	}
 	engine_unlock_called_back(mpi);
 }

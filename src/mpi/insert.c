@@ -608,6 +608,9 @@ static int insert_listed(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 	exchange.priority = args.priority;
 	insert_open(&insert, mpi, comm, &exchange);
 	ret = choose(&insert, &args);
+	if (mpi->compare && (phases & PHASE_BUILD))
+		compare_note(mpi, exchange.name,
+			     ret == 0 ? exchange.executor : OWNER_UNSET);
 	if (ret == 0 && phases != PHASE_ALL)
 		note_owed(&insert, phases & PHASE_BUILD ? 1 : -1);
 	if (ret == 0 && !is_foreign(&insert)) {
@@ -629,9 +632,9 @@ int insert_closely(struct mpi *mpi, int comm, struct starpu_codelet *cl,
 	struct starpu_task *task = NULL;
 
 	count_inserted(mpi, cl);
-	if (seen == AFAR_LONGER && !mpi->balances)
+	if (seen == AFAR_LONGER && !mpi->looks_closely)
 		seen = afar_look(comm_at(&mpi->comms, comm), args);
-	if (seen != AFAR_FOREIGN || mpi->balances)
+	if (seen != AFAR_FOREIGN || mpi->looks_closely)
 		return insert_listed(mpi, comm, cl, args->list, PHASE_ALL, &task);
 	insert_charge(mpi, 0, 0);
 	return 0;

@@ -397,6 +397,7 @@ static void begin(struct mpi *mpi, const struct lb_wish *wish)
 	memset(lb->stays, 0, sizeof(lb->stays));
 	lb->most_apart_s = 0;
 	mpi->balances = 1;
+	mpi->looks_closely = 1;
 	if (mpi->node->on_executed != executed) /* A worker may be reading it. */
 		mpi->node->on_executed = executed;
 	orr_store(&mpi->node->tells_executed, 1);
@@ -499,6 +500,7 @@ void lb_close(struct mpi *mpi)
 		report(mpi);
 	forget_costs(mpi->lb);
 	mpi->balances = 0;
+	mpi->looks_closely = mpi->compare != NULL;
 }
 
 void lb_free(struct mpi *mpi)

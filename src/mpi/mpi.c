@@ -17,6 +17,7 @@ static void close_parts(struct mpi *mpi)
 	insertion_free(mpi);
 	reduce_free(mpi);
 	lb_free(mpi);
+	compare_free(mpi);
 	stats_free(mpi);
 	barriers_free(mpi);
 	engine_free(mpi);
@@ -65,6 +66,7 @@ enum agreed {
 	AGREED_REDUX,
 	AGREED_PIECE,
 	AGREED_PACKET,
+	AGREED_COMPARE,
 	NAGREED
 };
 
@@ -76,6 +78,7 @@ static const char *const agreed_names[NAGREED] = {
 	[AGREED_REDUX] = "STARPU_MPI_REDUX_ARITY_THRESHOLD",
 	[AGREED_PIECE] = "ORRERY_MPI_PIECE",
 	[AGREED_PACKET] = "ORRERY_MPI_PACKET",
+	[AGREED_COMPARE] = "ORRERY_MPI_COMPARE",
 };
 
 /* Environments may differ between machines: the least counts, and rank 0 says so. */
@@ -90,6 +93,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 		[AGREED_REDUX] = {.own = knobs->mpi_redux_threshold},
 		[AGREED_PIECE] = {.own = (int64_t)config->piece_bytes},
 		[AGREED_PACKET] = {.own = (int64_t)config->packet_bytes},
+		[AGREED_COMPARE] = {.own = knobs->mpi_compare},
 	};
 	int ret = plat_net_agree(node->plat, config, items, NAGREED);
 
@@ -109,6 +113,7 @@ static int agree_on(struct node *node, struct net_config *config, struct knobs *
 	knobs->mpi_fake_size = (int)items[AGREED_FAKE_SIZE].least;
 	*all_trace = (int)items[AGREED_TRACE].least;
 	knobs->mpi_redux_threshold = (int)items[AGREED_REDUX].least;
+	knobs->mpi_compare = (int)items[AGREED_COMPARE].least;
 	config->piece_bytes = (size_t)items[AGREED_PIECE].least;
 	config->packet_bytes = (size_t)items[AGREED_PACKET].least;
 	return 0;
@@ -132,6 +137,8 @@ static struct mpi *open_parts(struct node *node, const struct net_config *config
 	reduce_init(mpi);
 	mpi->lasting = mpi_lasting_of(node->lasting);
 	mpi->insertion.hook = mpi->lasting->hook;
+	if (knobs->mpi_compare)
+		compare_open(mpi);
 	policies_begin(&mpi->lasting->policies);
 	set_behaviour(mpi, knobs);
 	return mpi;
@@ -218,6 +225,7 @@ static void agree(struct mpi *mpi)
 	tally_tell(mpi);
 	mpi_barrier(mpi, 0);
 	tally_check(mpi);
+	compare_check(mpi);
 	settle(mpi);
 	watch_check_leftovers(mpi);
 }

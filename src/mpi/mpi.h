@@ -11,6 +11,7 @@
 #include "mpi/barrier.h"
 #include "mpi/cache.h"
 #include "mpi/comm.h"
+#include "mpi/compare.h"
 #include "mpi/engine.h"
 #include "mpi/ft.h"
 #include "mpi/insert.h"
@@ -44,12 +45,15 @@ struct mpi {
 	struct stats stats;
 	struct standstill standstill;
 	struct tally tally;
-	struct ft *ft;     /* NULL: no checkpoints */
-	struct lb *lb;     /* NULL: there never was one */
-	int balances;      /* between starpu_mpi_lb_init() and starpu_mpi_lb_shutdown() */
-	int all_trace;     /* all ranks have ORRERY_TRACE */
-	int mpi_is_serial; /* MPI may be called by one thread at a time */
-	int is_leaving;    /* shutting down: everything of ours is complete */
+	struct ft *ft; /* NULL: no checkpoints */
+	struct lb *lb; /* NULL: there never was one */
+	int balances;  /* between starpu_mpi_lb_init() and starpu_mpi_lb_shutdown() */
+	struct compare *compare; /* NULL: not with ORRERY_MPI_COMPARE */
+	int looks_closely;       /* insertion reads each list to its end: it balances or
+				    compares */
+	int all_trace;           /* all ranks have ORRERY_TRACE */
+	int mpi_is_serial;       /* MPI may be called by one thread at a time */
+	int is_leaving;          /* shutting down: everything of ours is complete */
 	/* Of the environment at init. */
 	int has_priorities;
 	int redux_threshold; /* bytes from which automatic reductions are binary trees */

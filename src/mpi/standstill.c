@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/check.h"
+#include "base/ranks.h"
 #include "core/wait.h"
 #include "core/watchdog.h"
 #include "mpi/mpi.h"
@@ -216,8 +217,9 @@ static void begin_wave(struct mpi *mpi, double now_s)
 }
 
 /* Has it answered, and not come to the barrier or the shutdown that this rank is in? */
-static int misses_meeting(const struct mpi *mpi, int rank)
+static int misses_meeting(const void *arg, int rank)
 {
+	const struct mpi *mpi = arg;
 	const struct peer_state *state = &mpi->standstill.peers[rank];
 	int is_in_barrier;
 	uint32_t nbarriers = barrier_nall(mpi, &is_in_barrier);
@@ -231,17 +233,11 @@ static int misses_meeting(const struct mpi *mpi, int rank)
 
 static void list_missing(struct mpi *mpi)
 {
-	char text[TEXT_BYTES] = "";
-	size_t used = 0;
+	char text[TEXT_BYTES];
 
-	if (!mpi->standstill.peers)
-		return;
-	for (int rank = 0; rank < mpi->size && used + 32 < sizeof(text); rank++)
-		if (misses_meeting(mpi, rank))
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
-						 used ? ", " : "", rank);
-	if (used)
-		orr_complain(mpi->rank, "  not in %s: rank %s",
+	if (mpi->standstill.peers &&
+	    ranks_name(text, sizeof(text), mpi->size, misses_meeting, mpi) > 0)
+		orr_complain(mpi->rank, "  not in %s: %s",
 			     mpi->is_leaving ? "starpu_mpi_shutdown()" : "the barrier",
 			     text);
 }

@@ -29,8 +29,10 @@ enum wire_kind {
 	WIRE_HAVE,      /* a shared value is here, and perhaps kept */
 	WIRE_FORWARD,   /* to who keeps it: send it to that rank, too */
 	WIRE_LET_GO,    /* as well: nobody else wants it */
-	WIRE_TALLY /* to rank 0, in shutdown: tasks inserted, executed, data; see tally.h
-		    */
+	WIRE_TALLY, /* to rank 0, in shutdown: tasks inserted, executed, data; see tally.h
+		     */
+	WIRE_COMPARE, /* to rank 0, in shutdown: what have you for call number tag? */
+	WIRE_COMPARED /* the answer, see compare.c */
 };
 
 enum wire_flag {

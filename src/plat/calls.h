@@ -45,7 +45,12 @@
 	X(Dist_graph_create)                                                             \
 	X(Dist_graph_create_adjacent)                                                    \
 	X(Intercomm_create)                                                              \
-	X(Intercomm_merge)
+	X(Intercomm_merge)                                                               \
+	X(Comm_accept)                                                                   \
+	X(Comm_connect)                                                                  \
+	X(Comm_join)                                                                     \
+	X(Comm_spawn)                                                                    \
+	X(Comm_spawn_multiple)
 
 enum plat_mpi_call {
 	PLAT_NO_CALL,

@@ -278,3 +278,19 @@ MAKING_SOMEHOW(Intercomm_create,
 	       (comm, leader, peers, other, tag, made))
 MAKING_SOMEHOW(Intercomm_merge, (MPI_Comm comm, int high, MPI_Comm *made),
 	       (comm, high, made))
+/* These wait for another program, or for the launcher. */
+BLOCKING(Comm_accept,
+	 (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+	 (port, info, root, comm, made))
+BLOCKING(Comm_connect,
+	 (const char *port, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *made),
+	 (port, info, root, comm, made))
+BLOCKING(Comm_join, (int fd, MPI_Comm *made), (fd, made))
+BLOCKING(Comm_spawn,
+	 (const char *command, char *args[], int n, MPI_Info info, int root,
+	  MPI_Comm comm, MPI_Comm *made, int errors[]),
+	 (command, args, n, info, root, comm, made, errors))
+BLOCKING(Comm_spawn_multiple,
+	 (int count, char *commands[], char **args[], const int n[],
+	  const MPI_Info infos[], int root, MPI_Comm comm, MPI_Comm *made, int errors[]),
+	 (count, commands, args, n, infos, root, comm, made, errors))

@@ -5,10 +5,11 @@
 #include <mpi-ext.h>
 #endif
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/check.h"
+#include "base/ranks.h"
 #include "real/real.h"
 
 /*
@@ -113,30 +114,33 @@ int PMPI_Finalize(void)
 
 /* ---- all ranks of a communicator --------------------------------------- */
 
-enum { SPIN_S_INVERSE = 1000, MISSING_SHOWN = 8, MISSING_BYTES = 128, PATIENCE = 12 };
+enum { SPIN_S_INVERSE = 1000, MISSING_BYTES = 192, PATIENCE = 12 };
 
-/* The first of those that have come speaks for them. */
-static void say_missing(const struct net_config *config, const volatile char *has_come,
+static int is_missing(const void *has_come, int rank)
+{
+	return !((const char *)has_come)[rank];
+}
+
+/* The first of those that have come speaks for them.  Others come meanwhile. */
+static void say_missing(const struct net_config *config, const char *has_come,
 			double for_s)
 {
-	char text[MISSING_BYTES] = "";
-	size_t used = 0;
-	int nmissing = 0;
+	char text[MISSING_BYTES], *seen = orr_alloc((size_t)config->size);
+	int first = 0;
 
-	for (int rank = 0; rank < config->size; rank++) {
-		if (has_come[rank] && rank < config->rank)
-			return;
-		if (has_come[rank] || rank == config->rank || nmissing++ >= MISSING_SHOWN)
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%d",
-					 used ? ", " : "", rank);
-	}
-	orr_complain(config->rank,
-		     "starpu_mpi_init: has waited for %.3g s for other ranks (%s%s of "
-		     "%d): starpu_mpi_init_conf() or the like must be called by all "
-		     "ranks of the communicator, with the same communicator; the run "
-		     "goes on",
-		     for_s, text, nmissing > MISSING_SHOWN ? ", ..." : "", config->size);
+	memcpy(seen, has_come, (size_t)config->size);
+	seen[config->rank] = 1;
+	while (!seen[first])
+		first++;
+	if (first == config->rank &&
+	    ranks_name(text, sizeof(text), config->size, is_missing, seen) > 0)
+		orr_complain(config->rank,
+			     "starpu_mpi_init: has waited for %.3g s for %s: "
+			     "starpu_mpi_init_conf() or the like must be called by all "
+			     "ranks of the communicator, with the same communicator; "
+			     "the run goes on",
+			     for_s, text);
+	free(seen);
 }
 
 /* The time that the process is stopped is no waiting. */

@@ -123,6 +123,7 @@ void plat_close(struct plat *plat)
 	cuda_close(plat);
 	disks_close(plat);
 	timers_close(plat);
+	free(plat->asleep);
 	bell_close(plat);
 	copiers_close(plat);
 	cores_close(plat);

@@ -15,6 +15,9 @@
 #define PROGRESS_YIELD_S  1e-3
 #define PROGRESS_ASLEEP_S 0.05
 
+/* Its rounds are short or asleep. */
+enum { ROUNDS_PER_LOOK = 16 };
+
 /* MPI that copies from and to devices does it in the caller's context. */
 static int poll_with_devices(struct plat *plat, int (*poll)(void *arg))
 {
@@ -120,12 +123,16 @@ static void progress_round(struct plat *plat, struct helped *helped, double *hea
 static void *progress_main(void *arg)
 {
 	struct plat *plat = arg;
-	double heard_s = plat_now_s(plat), helped_s = 0;
+	double heard_s = plat_now_s(plat), helped_s = 0, look_s = 0;
 	struct helped helped = {0};
+	unsigned nrounds = 0;
 
 	bind_thread(plat);
-	while (!orr_load(&plat->progress.stopping))
+	while (!orr_load(&plat->progress.stopping)) {
 		progress_round(plat, &helped, &heard_s, &helped_s);
+		if (++nrounds % ROUNDS_PER_LOOK == 0)
+			threads_look_for_all(plat, &look_s);
+	}
 	return NULL;
 }
 

@@ -230,6 +230,7 @@ struct plat {
 	int nsleepers;   /* atomic: threads asleep at a gate, or about to be */
 	int nvain_spins; /* atomic: of waiting threads, since one helped; see wait.c */
 	int is_woken; /* atomic: a worker that rested has a task, and may not run yet */
+	struct asleep *asleep; /* at the last look; NULL: nobody has looked */
 };
 
 /* cores.c */
@@ -381,12 +382,22 @@ void threads_add_new(const struct thread_ids *seen, const char *name);
 int threads_of_process(int *ids, int max);
 /* Threads that neither the library nor MPI has started; -1: unknown. */
 int threads_of_program(struct plat *plat);
+/* Is id among n of them? */
+int threads_are_among(int id, const int *ids, int n);
 /* Look whether the node has come to a standstill; waits as for watchdog_is_due(). */
 void threads_look(struct plat *plat, double now_s, int waits);
+/* The same each period, where no thread of the program waits in the library, and so none
+ * looks: then only a proof is told.  *look_s: when it is next. */
+void threads_look_for_all(struct plat *plat, double *look_s);
 /* No task is left: does anything go on here beside the threads of the program? */
 int threads_are_busy(struct plat *plat);
 /* Does no thread of the process but the caller run, or want to? */
 int threads_sleep(void);
+
+/* asleep.c */
+/* Threads that nothing of the library's holds, and that have slept since the last call in
+ * locks, conditions or semaphores which only a thread of this process can open. */
+int asleep_count(struct plat *plat);
 
 /* mpi_blocking.c: the one of this name, whose number among the hidden ones is index. */
 void *real_mpi_hidden(int index, const char *name);

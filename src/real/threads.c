@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wait.h"
 #include "core/watchdog.h"
 #include "plat/places.h"
 #include "real/cuda.h"
@@ -130,7 +131,7 @@ int plat_kept_s(struct plat *plat, const struct worker *of, double *ran_s, doubl
 	return -ENODEV;
 }
 
-static int is_among(int id, const int *ids, int n)
+int threads_are_among(int id, const int *ids, int n)
 {
 	for (int i = 0; i < n; i++)
 		if (ids[i] == id)
@@ -147,8 +148,8 @@ static void add_new(const struct thread_ids *seen, const char *name)
 	threads_note(&now);
 	for (int i = 0; seen->n >= 0 && i < now.n; i++)
 		if (mpi->n < MPI_MAX_THREADS && (!name || is_called(now.ids[i], name)) &&
-		    !is_among(now.ids[i], seen->ids, seen->n) &&
-		    !is_among(now.ids[i], mpi->ids, mpi->n))
+		    !threads_are_among(now.ids[i], seen->ids, seen->n) &&
+		    !threads_are_among(now.ids[i], mpi->ids, mpi->n))
 			mpi->ids[mpi->n++] = now.ids[i];
 }
 
@@ -196,7 +197,7 @@ int threads_of_program(struct plat *plat)
 		return -1;
 	others = n - count_of_library(plat);
 	for (int i = 0; i < n; i++)
-		others -= is_among(ids[i], mpi->ids, mpi->n);
+		others -= threads_are_among(ids[i], mpi->ids, mpi->n);
 	return others;
 }
 
@@ -275,16 +276,32 @@ int threads_are_busy(struct plat *plat)
 	return workers_awake(plat, plat->progress.worker) > 0 || count_timers(plat) > 0;
 }
 
-void threads_look(struct plat *plat, double now_s, int waits)
+static void look(struct plat *plat, double now_s, int waits, int only_proof)
 {
-	struct watchdog_facts facts = {.is_ours = is_ours};
+	struct watchdog_facts facts = {.is_ours = is_ours, .only_proof = only_proof};
 
 	if (!watchdog_is_due(plat->node, now_s, waits))
 		return;
 	facts.nawake = workers_awake(plat, NULL);
 	facts.ntimers = count_timers(plat);
 	facts.nthreads = threads_of_program(plat);
+	facts.nasleep = asleep_count(plat);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";
 	watchdog_look(plat->node, &facts);
+}
+
+void threads_look(struct plat *plat, double now_s, int waits)
+{
+	look(plat, now_s, waits, 0);
+}
+
+void threads_look_for_all(struct plat *plat, double *look_s)
+{
+	double period_s = watchdog_period_s(plat->node), now_s = plat_now_s(plat);
+
+	if (period_s <= 0 || now_s < *look_s || wait_is_any(plat->node))
+		return;
+	*look_s = now_s + period_s;
+	look(plat, now_s, 0, 1);
 }

@@ -4,19 +4,17 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <cmocka.h>
 
 #include <starpu_mpi.h>
 
-#include "fake.h"
+#include "said.h"
 
 /* What rank 0 says in shutdown of programs whose ranks differ about who executes. */
 
-enum { RANKS = 3, DATA = 6, SAID_BYTES = 1 << 14 };
+enum { RANKS = 3, DATA = 6 };
 
 #define WORLD   MPI_COMM_WORLD
 #define LOST    "each of the others was left to a rank that left it to another one"
@@ -102,31 +100,12 @@ static void play(void *arg)
 	starpu_mpi_shutdown();
 }
 
-static void run(const struct program *it, char *said)
-{
-	FILE *file = tmpfile();
-	int saved = dup(STDERR_FILENO);
-
-	assert_non_null(file);
-	program = it;
-	dup2(fileno(file), STDERR_FILENO);
-	fake_start(RANKS, 1e-6, 1e9);
-	for (int i = 0; i < RANKS; i++)
-		fake_spawn(i, play, (void *)(intptr_t)i);
-	fake_play();
-	fake_stop();
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	rewind(file);
-	said[fread(said, 1, SAID_BYTES - 1, file)] = 0;
-	fclose(file);
-}
-
 static void assert_says(const struct program *it, const char *what)
 {
 	static char said[SAID_BYTES];
 
-	run(it, said);
+	program = it;
+	say_all(RANKS, play, said);
 	if (what && !strstr(said, what))
 		fail_msg("\"%s\" is not said; what is: %s", what, said);
 	if (!what && strstr(said, "starpu_mpi_shutdown"))

@@ -328,6 +328,9 @@ static void handle_from_nowhere(void)
 
 /* ---- graphs that differ ------------------------------------------------------- */
 
+static struct starpu_codelet nobody = {
+	.cpu_funcs = {nothing_cpu}, .model = &starpu_perfmodel_nop, .name = "nobody"};
+
 static void codelets_differ(void)
 {
 	register_both();
@@ -361,6 +364,14 @@ static void executors_are_others(void)
 	starpu_mpi_task_insert(WORLD, &copy, STARPU_R, from, STARPU_RW, to,
 			       STARPU_EXECUTE_ON_NODE, 1 - rank, 0);
 	end_both();
+}
+
+/* Nothing is written, and no message shows it. */
+static void executors_apart(void)
+{
+	for (int i = 0; i < 100; i++)
+		starpu_mpi_task_insert(WORLD, i % 2 ? &nothing : &nobody,
+				       STARPU_EXECUTE_ON_NODE, i == 76 ? rank : i % 2, 0);
 }
 
 static void executor_beyond(void)
@@ -432,7 +443,7 @@ static const struct scene scenes[] = {
 	SCENE(arguments_swapped),      SCENE(executors_differ),
 	SCENE(executors_are_others),   SCENE(executor_beyond),
 	SCENE(no_kernel_at_the_owner), SCENE(parted_on_one),
-	SCENE(late_message),
+	SCENE(late_message),           SCENE(executors_apart),
 };
 
 int main(int argc, char **argv)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Wrong programs and what must be said of each; odd ones of which nothing may be said.
-The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c, waits.c, deeper.c and
+The cases are those of tasks.c (one rank), nodes.c, graphs.c, spread.c, starts.c, calls.c, waits.c, asleep.c, deeper.c and
 in_fortran.f90 (two to four) and odd.c;
 beside them tests/bad/run.py has the mistakes in single calls, stuck.py what can never go on.
 
-usage: run.py tasks|nodes|graphs|spread|starts|calls|waits|deeper|odd [CASE ...]
+usage: run.py tasks|nodes|graphs|spread|starts|calls|waits|asleep|deeper|odd [CASE ...]
 """
 import os
 import sys
@@ -528,7 +528,7 @@ def never_starts(name, *says):
 
 
 def awaits(rank, missing):
-    return (r"\[rank %d\] starpu_mpi_init: has waited for \S+ s for other ranks \(%d of 2\): starpu_mpi_init_conf"
+    return (r"\[rank %d\] starpu_mpi_init: has waited for \S+ s for rank %d \(of 2\): starpu_mpi_init_conf"
             r"\(\) or the like must be called by all ranks.*the run goes on" % (rank, missing))
 
 
@@ -630,6 +630,9 @@ CALLS = [
     call("by_no_ranks", r"starpu_mpi_tasks_insert: task add shall be executed by 0 ranks; give at least one"),
 ]
 
+NOTHING = r"nothing can happen any more: all"
+
+
 def waits(name, *words, rank=ANY, **others):
     return Case(name, on(rank, *words), program="../wrong/waits", env=others.pop("env", SOON), **others)
 
@@ -641,8 +644,8 @@ def works(name, where=bad.BOTH, **others):
 
 
 def waits_for_ever(name, call):
-    """In simulation all is known; a real rank is named by the other."""
-    yield waits(name, r"not in starpu_mpi_shutdown\(\): rank [01]", where=REAL, status="is stopped")
+    """In simulation all is known; on a real machine the system says that a thread sleeps."""
+    yield waits(name, NOTHING, r"1 kernels or threads of the program sleep in locks", where=REAL)
     yield waits(name, r"nothing can make progress", r"rank [01]\]   a thread is in %s\(\)" % call, where=SIM,
                 status=DEADLOCK)
 
@@ -690,6 +693,46 @@ WAITS = [
       for who, n, what, call in ((0, 2, "send to rank 1", "starpu_mpi_isend"),
                                  (1, 1, "receive from rank 0", "starpu_mpi_irecv"))),
 ]
+
+def asleep(name, *words, rank=1, **others):
+    return Case(name, on(rank, *words), program="../wrong/asleep", where=REAL,
+                env=dict(SOON, STARPU_NCPU="2", **others.pop("env", {})), **others)
+
+
+def sleeps(name, n, *words, rank=1):
+    """It is proven, so the run ends."""
+    return asleep(name, NOTHING, *words, r"%d kernels or threads of the program sleep in locks, conditions or "
+                  r"semaphores of its own \(sem_wait\(\)" % n, r"the run ends", rank=rank)
+
+
+def is_woken(name, **env):
+    return Case(name, ["(?m)^ends well"], program="../wrong/asleep", where=REAL, status=ENDS,
+                env=dict(SOON, STARPU_NCPU="2", **env), hushes=(CRASH, r"\[orrery\]\[rank"))
+
+
+def may_be_long(name, codelet):
+    """Nothing proves that it never returns: it is told, and a knob ends the run."""
+    says = (r'task "%s" .*runs on worker \d: its kernel, a function at asleep\+0x[0-9a-f]+, has not returned' % codelet,)
+    yield asleep(name, r"nothing has happened for \S+ s", *says, r"the run goes on: a kernel or a callback has not "
+                 r"returned, and may only be long; with STARPU_WATCHDOG_TIMEOUT", status="is stopped")
+    yield asleep(name, r"no task has ended for 0.5 s", *says, r"STARPU_WATCHDOG_CRASH asks",
+                 env={"STARPU_WATCHDOG_TIMEOUT": "500000", "STARPU_WATCHDOG_CRASH": "1"}, claim=name.replace("_", " ") + ", too long")
+
+
+ASLEEP = [
+    sleeps("kernel_is_never_posted", 1, r'task "awaits" .*runs on worker \d: its kernel, a function at asleep\+0x'),
+    sleeps("kernel_is_never_signalled", 1, r"all 2 ranks wait", r'rank 1\]   task "signalled" .*runs on worker \d: its '
+           r"kernel, (kernel_with_a_name\(\) \(asleep\)|a function at asleep\+0x)", r"rank 1\]   receive from rank 0 tag 7",
+           r"rank 0\]   receive from rank 1 tag 7", rank=0),
+    sleeps("kernels_lock_crosswise", 2, r'task "locks" .*runs on worker 0', r'task "locks" .*runs on worker 1'),
+    sleeps("callback_is_never_posted", 1, r'task "nothing" .*on worker \d: its callback has not returned'),
+    sleeps("main_and_threads_sleep", 4, r'task "awaits" .*runs on worker \d: its kernel'),
+    is_woken("message_wakes_a_kernel"), is_woken("kernel_naps"), is_woken("kernels_take_turns"),
+    is_woken("kernel_spins"), is_woken("kernel_wakes_the_main"), is_woken("thread_wakes_a_kernel"),
+    *may_be_long("kernel_naps_for_ever", "naps"),
+    *may_be_long("kernel_spins_for_ever", "spins"),
+]
+
 
 def deeper(name, *words, rank=1, **others):
     return Case(name, on(rank, *words), program="../wrong/deeper", env=SOON, **others)
@@ -739,6 +782,11 @@ DEEPER = [
     deeper("executors_differ", r"send to rank 1 tag 2: .*earlier tasks on the data are not done", GRAPHS, rank=0,
            status="is not 0"),
     deeper("executors_are_others", r"tag 2.*(no message came|nobody receives it)", GRAPHS, rank=ANY, status="is not 0"),
+    *(Case("executors_apart", on(1, r"the first is call 77 of starpu_mpi_task_insert\(\), here task \"nobody\", which rank "
+           r"1 executes, on rank 0 task \"nobody\", which rank 0 executes", r"(?m)^ends well"), status=ENDS,
+           program="../wrong/deeper", nranks=2, where=SIM if transport else bad.BOTH, claim="executors apart " + transport,
+           env=dict(SOON, ORRERY_MPI_COMPARE="1", **({"ORRERY_TRANSPORT": transport} if transport else {})))
+      for transport in ("", "mpi")),
     deeper("executor_beyond", r"task copy shall execute on rank 7: expected 0 to 1", rank=ANY),
     deeper("no_kernel_at_the_owner", r"task \"copy\": no worker can ever execute it", r"-ENODEV", r"(?m)^ends well",
            status=ENDS),
@@ -768,7 +816,7 @@ ODD += [Case("stopped_while_it_waits", ["(?m)^ends well"], program="../wrong/odd
              env={"STARPU_WATCHDOG_TIMEOUT": "2000000"}, claim="stopped, no task ends")]
 
 TABLES = {"tasks": TASKS, "nodes": NODES, "graphs": GRAPH_PROGRAMS, "spread": SPREAD,
-          "starts": STARTS, "calls": CALLS, "waits": WAITS,
+          "starts": STARTS, "calls": CALLS, "waits": WAITS, "asleep": ASLEEP,
           "deeper": DEEPER, "odd": ODD}
 
 
