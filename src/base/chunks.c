@@ -6,6 +6,10 @@
 
 #include "base/check.h"
 
+/* MADV_COLLAPSE, which older headers do not have; Linux before 6.1 refuses it, and
+ * nothing hangs on it. */
+enum { ADVICE_COLLAPSE = 25 };
+
 /* A region begins with the words of its lines; those of the words themselves are free,
  * and the first is the link to the next region.  Without words a chunk has the link. */
 enum {
@@ -108,6 +112,18 @@ void chunk_store_put_piece(struct chunk_store *store, void *piece, size_t bytes)
 
 	*(void **)piece = *list;
 	*list = piece;
+}
+
+void orr_collapse(void *pages, size_t bytes)
+{
+	(void)madvise(pages, bytes, MADV_HUGEPAGE);
+	(void)madvise(pages, bytes, ADVICE_COLLAPSE);
+}
+
+void chunk_store_collapse(struct chunk_store *store)
+{
+	for (void **region = store->regions; region; region = *region)
+		orr_collapse(region, CHUNK_STORE_REGION_BYTES);
 }
 
 void chunk_store_free(struct chunk_store *store)

@@ -46,6 +46,9 @@ void chunk_store_put(struct chunk_store *store, void *chunk);
  * back. */
 void *chunk_store_get_piece(struct chunk_store *store, size_t bytes);
 void chunk_store_put_piece(struct chunk_store *store, void *piece, size_t bytes);
+/* The regions that it has are copied into huge pages, where the system can. */
+void chunk_store_collapse(struct chunk_store *store);
+void orr_collapse(void *pages, size_t bytes);
 /* All chunks have been put back, or will not be used any more. */
 void chunk_store_free(struct chunk_store *store);
 

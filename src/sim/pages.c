@@ -4,6 +4,10 @@
 #include "sim.h"
 
 #include <malloc.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -37,6 +41,35 @@ static int has_many_nodes(const struct sim *sim)
 	return sim->nplats >= MANY_NODES || sim->world_size >= MANY_NODES;
 }
 
+/* 0: nobody says. */
+static uintptr_t heap_begin(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[512];
+	uintptr_t begin = 0;
+
+	while (maps && !begin && fgets(line, sizeof(line), maps))
+		if (strstr(line, " [heap]"))
+			begin = strtoull(line, NULL, 16);
+	if (maps)
+		fclose(maps);
+	return begin;
+}
+
+/* What was there before is copied into huge pages: the hosts and links of a large
+ * platform, which each new route asks for, and the objects of the first nodes. */
+static void move_old(struct sim *sim)
+{
+	uintptr_t from = heap_begin() & ~(uintptr_t)(HUGE_BYTES - 1);
+	uintptr_t end = sim->heap_end & ~(uintptr_t)(HUGE_BYTES - 1);
+
+	sim->has_moved_old = 1;
+	chunk_store_collapse(&sim->world->store);
+	chunk_store_collapse(&sim->world->pools.store);
+	if (from && sim->heap_end < UINTPTR_MAX && from + HUGE_BYTES < end)
+		orr_collapse((void *)(from + HUGE_BYTES), end - from - HUGE_BYTES);
+}
+
 static void begin(struct sim *sim)
 {
 	sim->heap_end = heap_end();
@@ -53,6 +86,8 @@ void pages_look(struct sim *sim)
 			return;
 		begin(sim);
 	}
+	if (!sim->has_moved_old && sim->nplats >= MANY_NODES)
+		move_old(sim);
 	end = heap_end();
 	if (end <= sim->heap_end)
 		return;

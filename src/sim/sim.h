@@ -97,6 +97,7 @@ struct sim {
 	struct plat *first, *last; /* open nodes in the order of opening */
 	int nplats;
 	uintptr_t heap_end; /* so far it is in huge pages, see pages.c; 0: not yet */
+	int has_moved_old;  /* so is what the heap and the pools began with */
 	struct sim_thread *first_main, *last_main; /* that have not ended */
 	struct arena *arena;     /* kept to the end: memory outlives its node */
 	int fold;                /* the file of folded blocks, plus 1; 0: none yet */

@@ -86,8 +86,9 @@ struct stream {
 	unsigned stamp; /* of the region that it belongs to */
 	int nuses;
 	unsigned nflows;
-	unsigned charged; /* with what riders took: the last time */
-	char has_entered; /* or one of its flows, since the last settling */
+	uint64_t first_order; /* the first one's: a flow is far away */
+	unsigned charged;     /* with what riders took: the last time */
+	char has_entered;     /* or one of its flows, since the last settling */
 
 	double first_work;   /* at which the first one ends */
 	struct heap *others; /* by the work at which they end; NULL: never any */
@@ -202,7 +203,7 @@ static inline void flow_end_at(struct flow *flow, double date_s)
 static inline void stream_end_at(struct stream *stream, double date_s)
 {
 	calendar_move_ordered(stream->solver->sim, &stream->event, date_s,
-			      stream->first->order);
+			      stream->first_order);
 }
 
 /* ---- streams.c ------------------------------------------------------- */

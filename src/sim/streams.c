@@ -28,6 +28,13 @@ static void put_first_back(struct stream *stream)
 			  stream->first_work, 0);
 }
 
+static void set_first(struct stream *stream, struct flow *flow, double work)
+{
+	stream->first = flow;
+	stream->first_order = flow->order;
+	stream->first_work = work;
+}
+
 int stream_put(struct stream *stream, struct flow *flow)
 {
 	double work = stream->first_work - stream->left_bytes + flow->left_bytes;
@@ -38,8 +45,7 @@ int stream_put(struct stream *stream, struct flow *flow)
 	}
 	if (stream->first)
 		put_first_back(stream);
-	stream->first = flow;
-	stream->first_work = work;
+	set_first(stream, flow, work);
 	stream->left_bytes = flow->left_bytes;
 	return 1;
 }
@@ -66,9 +72,8 @@ void stream_next(struct stream *stream, double now_s)
 	struct flow *flow = pop(stream);
 	double work = flow->event.entry.date_s;
 
-	stream->first = flow;
 	stream->left_bytes = work - stream->first_work;
-	stream->first_work = work;
+	set_first(stream, flow, work);
 	stream->updated_s = now_s;
 }
 
