@@ -150,9 +150,9 @@ class Plan:
         if not used:
             near = difflib.get_close_matches(name, tuple(PLAIN) + tuple(placeholders), 1)
             raise Refusal(
-                "study: nothing uses the parameter %s%s: it is not {%s} in the program, no "
-                "environment variable (capitals), and none of %s"
-                % (name, "; did you mean %s?" % near[0] if near else "", name, ", ".join(PLAIN)))
+                "study: nothing uses the parameter %s: it is not {%s} in the program, no "
+                "environment variable (capitals), and none of %s%s"
+                % (name, name, ", ".join(PLAIN), "; did you mean %s?" % near[0] if near else ""))
         if name in ("gpus", "cpus") + MACHINE and "platform" not in self.parameters:
             raise Refusal("study: %s is a property of a simulated machine; give a platform, or "
                           "leave it out" % name)
