@@ -152,7 +152,8 @@ def key_remedy(name, table, keys):
     elsewhere = [home for home in home_of(name) if home != table]
     lower = name.lower()
     other = OTHER_NAMES.get(lower)
-    near = difflib.get_close_matches(lower, keys, 1, 0.65)
+    near = difflib.get_close_matches(lower, keys, 3, 0.65)
+    near.sort(key=lambda key: sorted(key) != sorted(lower)) # two letters that changed places
     if elsewhere and "partition" in table and elsewhere[0] == "[node]":
         return "it belongs in [partition.node] below it; move it there"
     if elsewhere:
@@ -212,10 +213,12 @@ class Source:
         """A table's figures; tables inside are left as they are."""
         figures = {}
         if not isinstance(data, dict):
-            raise Refusal("%s: %s is %s, expected a table: %s" % (
+            raise Refusal("%s: %s is %s, expected a table: %s%s" % (
                 self.where(path)[0], path[-1] if isinstance(path[-1], str) else path[0],
                 shown(data), "[partition.node]" if len(path) > 2 else "[[partition]]"
-                if len(path) > 1 else "[%s]" % path[-1]))
+                if len(path) > 1 else "[%s]" % path[-1],
+                "; did you mean nodes = %d?" % data
+                if path[-1] == "node" and type(data) is int else ""))
         for name, value in data.items():
             where, comment = self.where(path + (name,))
             if name not in keys and not (title == "the top" and name in TABLES):

@@ -57,6 +57,8 @@ def units_meant(kind, number, word):
         return {"time": ["s"], "bandwidth": ["B/s", "bit/s"], "bytes": ["B"]}.get(kind, [])
     prefix = lower[:1].upper() if lower[:1] in tuple("kmgtp") else ""
     if kind == "bandwidth":
+        if re.fullmatch(r"([kKMGTP]|[KMGT]i)?B", word.strip()):
+            return [word.strip() + "/s"]
         if "bit" in lower or "byte" in lower:
             return [prefix + ("bit/s" if "bit" in lower else "B/s")]
         if re.fullmatch(r"[kmgtp]?i?b?(/s|ps|/sec|persecond)?", lower):

@@ -64,6 +64,17 @@ def fat_tree(nodes, top):
     if down < 1 or down >= ports:
         raise Refusal("%s: %d ports of a switch cannot be %g links down for one up; say more "
                       "switch_ports or a smaller oversubscription" % (where, ports, ratio))
+    shape = levels(nodes, ports, ratio)
+    if not shape:
+        enough = next(more for more in range(ports + 1, nodes + 1) if levels(nodes, more, ratio))
+        raise Refusal("%s: %d nodes need more than three levels of switches with %d "
+                      "ports; say switch_ports = %d or more" % (where, nodes, ports, enough))
+    return shape
+
+
+def levels(nodes, ports, ratio):
+    """The tree of switches with so many ports, or None: three levels are too few."""
+    down = int(ports * ratio / (1 + ratio))
     if nodes <= ports:
         return Shape("FAT_TREE", "1;%d;1;1" % nodes, nodes, 2,
                      "%d nodes on one switch of %d ports" % (nodes, ports))
@@ -77,9 +88,7 @@ def fat_tree(nodes, top):
     pod = -splits(leaves, ports // 2, ports // 4)[1]
     pods = math.ceil(leaves / pod)
     if pods > ports:
-        raise Refusal("%s: %d nodes need more than three levels of switches with %d "
-                      "ports; say switch_ports = %d or more" % (
-                          where, nodes, ports, 2 * math.ceil((nodes / 2) ** (1 / 3) + 1)))
+        return None
     above = math.ceil(pod / ratio)
     return Shape("FAT_TREE", "3;%d,%d,%d;1,%d,%d;1,1,1" % (leaf, pod, pods, up, above),
                  leaf * pod * pods, 2, "fat tree of three levels: %d pods of %d leaf switches "

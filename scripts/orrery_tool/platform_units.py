@@ -17,9 +17,9 @@ def prefixed(text, unit):
 
 
 def bandwidth(text):
-    value = prefixed(text, r"B/s|Bps|B")
+    value = prefixed(text, r"B/s|Bps")
     if value is None:
-        bits = prefixed(text, r"bit/s|bits/s|b/s|bps|bit")
+        bits = prefixed(text, r"bit/s|bits/s|b/s|bps")
         value = bits / 8 if bits is not None else None
     return value
 

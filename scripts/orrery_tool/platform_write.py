@@ -89,10 +89,16 @@ class Node:
             raise Refusal("%s: a node has %d main memories, sockets times numa_per_socket, and the "
                           "library knows %d; say fewer"
                           % (self.figures[name].where, numas, MAX_NUMAS))
+        if self.workers().value < 1 and not {"cpu", "cores", "sockets"} & set(self.figures):
+            raise Refusal("%s: a node has %d GPU%s, which a core each drives, and nothing says what "
+                          "cores it has; say cpu = \"epyc-7763\" or cores = 64 in [node]"
+                          % (self.figures["gpus"].where, gpus, "s" if gpus > 1 else ""))
         if self.workers().value < 1:
-            raise Refusal("%s: %d cores of a node drive %d GPUs, and none is left for CPU "
+            raise Refusal("%s: %d core%s of a node drive%s %d GPU%s, and none is left for CPU "
                           "workers; say workers = 1 or more cores"
-                          % (self.figures["gpus"].where, self.cores(), gpus))
+                          % (self.figures["gpus"].where, self.cores(), *(
+                              ("", "s") if self.cores() == 1 else ("s", "")), gpus,
+                             "s" if gpus > 1 else ""))
 
     def cores(self):
         return self.value("sockets", 1) * self.value("cores", 1) \

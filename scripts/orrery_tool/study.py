@@ -114,7 +114,8 @@ def say_end(runner, table, picture):
     runner.say("%d runs in %s; %s" % (len(table.rows), table.path, picture))
     nbad = sum(row["status"] != "ok" for row in table.rows.values())
     if nbad:
-        runner.say("%d runs failed: their rows say why; --retry repeats them" % nbad)
+        runner.say("%d runs failed: their rows say why; --retry repeats them" % nbad if nbad > 1
+                   else "a run failed: its row says why; --retry repeats it")
     return SOME_FAILED if nbad else 0
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """orrery study: what is to be run, from a file and from the command line."""
+import difflib
 import itertools
 import os
 import re
@@ -147,10 +148,11 @@ class Plan:
                           % (name, ", ".join(RESERVED)))
         used = name in PLAIN or name in placeholders or name.isupper()
         if not used:
+            near = difflib.get_close_matches(name, tuple(PLAIN) + tuple(placeholders), 1)
             raise Refusal(
                 "study: nothing uses the parameter %s: it is not {%s} in the program, no "
-                "environment variable (capitals), and none of %s"
-                % (name, name, ", ".join(PLAIN)))
+                "environment variable (capitals), and none of %s%s"
+                % (name, name, ", ".join(PLAIN), "; did you mean %s?" % near[0] if near else ""))
         if name in ("gpus", "cpus") + MACHINE and "platform" not in self.parameters:
             raise Refusal("study: %s is a property of a simulated machine; give a platform, or "
                           "leave it out" % name)

@@ -61,7 +61,8 @@ def lines(axes, chart):
         axes.yaxis.set_major_formatter(FuncFormatter(number))
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
-        axes.set_ylim(bottom=0)
+        most = axes.dataLim.y1
+        axes.set_ylim(0, 1.05 * most if 0 < most < float("inf") else None) # room for the markers
     axes.set_title(chart["title"], fontsize=10, color=DARK, loc="left")
     axes.set_xlabel(chart["x"], fontsize=10, color=DARK)
     style(axes)

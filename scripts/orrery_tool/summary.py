@@ -27,11 +27,13 @@ def read_figures(path):
 
 
 def doubt_text(figures):
-    """What the durations of the tasks rest on; nothing when models told all of it exactly, or
-    none of it, which the count of the tasks says."""
+    """What the durations of the tasks rest on; nothing when models told all of it exactly."""
     work_s = float(figures.get("work_s", 0))
-    if not work_s or figures["uncalibrated_tasks"] == figures["tasks"]:
+    if not work_s:
         return ""
+    if figures["uncalibrated_tasks"] == figures["tasks"]:
+        return "[orrery] the time of the tasks: told by the platform's peaks, its error is not " \
+            "known; models that are measured tell it (orrery help models)\n"
     unsure_s = float(figures.get("unsure_s", 0))
     known = {name: float(figures.get(name, 0)) for name in ("uncalibrated_s", "once_s")}
     known.update(unsure_s=unsure_s, extrapolated_s=float(figures["extrapolated_s"]) - unsure_s)

@@ -161,7 +161,7 @@ int transport_piece_ended(struct transport *transport, struct transport_op *op)
 
 static void message_fill(char *frame, const struct net_message *message)
 {
-	struct frame_head head = {.head_bytes = message->head_bytes,
+	struct frame_head head = {.head_bytes = (uint16_t)message->head_bytes,
 				  .flags = message->body ? FRAME_HAS_BODY : 0,
 				  .body_bytes = message->body_bytes};
 

@@ -13,6 +13,8 @@
  * Whatever ends waits in a list for its callback: the library may tell of an end inside
  * the call that starts something, callbacks come from poll() only.
  */
+#include <string.h>
+
 #include "base/pool.h"
 #include "plat/net.h"
 
@@ -33,8 +35,9 @@ enum frame_flag {
 
 /* What goes before each head and its body. */
 struct frame_head {
-	uint32_t head_bytes;
-	uint32_t flags;      /* enum frame_flag */
+	uint16_t head_bytes;
+	uint16_t flags;  /* enum frame_flag */
+	uint32_t number; /* of a frame among those to this peer, where they overtake */
 	uint64_t body_bytes; /* FRAME_BARRIER: the round */
 };
 
@@ -103,6 +106,19 @@ void transport_frame_left(struct transport *transport, struct transport_op *op);
 /* Call those back that had ended, and free their ops: callbacks may start more, which
  * may end at once, for the next time.  Returns how many. */
 int transport_call_back(struct transport *transport);
+
+static inline void frame_set_number(char *frame, uint32_t number)
+{
+	memcpy(frame + offsetof(struct frame_head, number), &number, sizeof(number));
+}
+
+static inline uint32_t frame_number(const char *frame)
+{
+	struct frame_head head;
+
+	memcpy(&head, frame, sizeof(head));
+	return head.number;
+}
 
 /* Returns the size of the frame, at most frame_bytes. */
 size_t frame_fill(char *frame, const struct net_message *message);

@@ -14,9 +14,11 @@
  *
  * Packets of messages travel as frames with one tag.  A ring of receives from any source
  * is posted; MPI matches them in the order of posting, so looking only at the oldest
- * keeps the order of each peer.  Frames are limited in number (net->max_packets), so
- * that a poll costs the same however many messages wait.
- * Bulks have one tag each, so they go straight to their place.
+ * keeps the order of each peer.  Where a younger one may end long before (messages move
+ * once they are matched, each at its own pace), frames to a peer are numbered, and all
+ * receives are looked at that may have ended.  Frames are limited in number
+ * (net->max_packets), so that a poll costs the same however many messages wait. Bulks
+ * have one tag each, so they go straight to their place.
  */
 
 enum {
@@ -25,7 +27,8 @@ enum {
 	RING_RECEIVES = 16,
 	LONG_RING_RECEIVES = 256,  /* where NET_MPI_MEETS_FIRST */
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
-	FIRST_REQUESTS = 32
+	FIRST_REQUESTS = 32,
+	NOBODY = -1
 };
 
 /* While MPI works on it. */
@@ -42,6 +45,13 @@ struct scratch {
 	char data[];
 };
 
+/* Where receives end in any order: the slots of the ring in the order of posting, whose
+ * frame lies in each (NOBODY: none), and by peer how many frames were sent and taken. */
+struct overtaking {
+	int order[LONG_RING_RECEIVES], peers[LONG_RING_RECEIVES];
+	uint32_t *nsent, *ntaken;
+};
+
 struct mpi_net {
 	struct transport base;    /* first */
 	MPI_Comm comm, bulk_comm; /* may be the same */
@@ -50,6 +60,7 @@ struct mpi_net {
 	char **ring_frames;
 	MPI_Request *ring;
 	int nring, oldest;
+	struct overtaking *overtaking; /* NULL: receives end in the order of posting */
 	/* requests[0] is lent to the oldest receive; ops[i] owns requests[i]. */
 	MPI_Request *requests;
 	MPI_Status *statuses;
@@ -129,11 +140,13 @@ static void watch(struct mpi_net *net, struct op *op, MPI_Request request)
 
 /* 1: the frame has left already, which small ones mostly have; 0: it is MPI's until
  * *request ends. */
-static int start_frame(struct mpi_net *net, const char *frame, size_t bytes, int peer,
+static int start_frame(struct mpi_net *net, char *frame, size_t bytes, int peer,
 		       MPI_Request *request)
 {
 	int has_left;
 
+	if (net->overtaking)
+		frame_set_number(frame, net->overtaking->nsent[peer]++);
 	check_or_die(net,
 		     MPI_Isend(frame, (int)bytes, MPI_BYTE, peer, TAG_MESSAGE, net->comm,
 			       request),
@@ -219,6 +232,56 @@ static int receive_frame(struct mpi_net *net, int slot, int peer, int follows)
 		transport_take_frame(&net->base, peer, net->ring_frames[slot], follows);
 
 	post_receive(net, slot);
+	return count;
+}
+
+/* The frame in the i-th receive by order of posting is the next one of its peer: hand it
+ * over and post the receive again, as the newest. */
+static int take_at(struct mpi_net *net, int i)
+{
+	struct overtaking *overtaking = net->overtaking;
+	int slot = overtaking->order[i], peer = overtaking->peers[slot], count;
+
+	overtaking->ntaken[peer]++;
+	overtaking->peers[slot] = NOBODY;
+	count = transport_take_frame(&net->base, peer, net->ring_frames[slot]);
+	memmove(overtaking->order + i, overtaking->order + i + 1,
+		(size_t)(net->nring - i - 1) * sizeof(int));
+	overtaking->order[net->nring - 1] = slot;
+	post_receive(net, slot);
+	return count;
+}
+
+/* Hand over what has come, of each peer in the order of sending, which is that of
+ * posting, too. */
+static int receive_overtaking(struct mpi_net *net)
+{
+	struct overtaking *overtaking = net->overtaking;
+	const int *ncoming = net->base.base.ncoming;
+	int n = ncoming && *ncoming < net->nring ? *ncoming : net->nring, count = 0;
+
+	for (int i = 0; i < n; i++) {
+		int slot = overtaking->order[i], has_come;
+		MPI_Status status;
+
+		if (overtaking->peers[slot] != NOBODY)
+			continue;
+		check_or_die(net, MPI_Test(&net->ring[slot], &has_come, &status),
+			     "receiving a message");
+		if (has_come)
+			overtaking->peers[slot] = status.MPI_SOURCE;
+	}
+	for (int i = 0; i < n;) {
+		int slot = overtaking->order[i], peer = overtaking->peers[slot];
+
+		if (peer != NOBODY &&
+		    frame_number(net->ring_frames[slot]) == overtaking->ntaken[peer]) {
+			count += take_at(net, i);
+			n--;
+		} else {
+			i++;
+		}
+	}
 	return count;
 }
 
@@ -482,6 +545,11 @@ static int poll_once(struct mpi_net *net)
 {
 	int peer, advanced;
 
+	if (net->overtaking) {
+		advanced = receive_overtaking(net);
+		advanced += test_requests(net, 1, &peer);
+		return advanced + transport_call_back(&net->base);
+	}
 	net->requests[0] = net->ring[net->oldest];
 	advanced = test_requests(net, 0, &peer);
 	if (peer >= 0)
@@ -566,6 +634,28 @@ static int mpi_poll(struct net *base)
 
 /* ---- life ------------------------------------------------------------ */
 
+static struct overtaking *open_overtaking(int npeers)
+{
+	struct overtaking *overtaking = orr_alloc(sizeof(*overtaking));
+
+	overtaking->nsent = orr_alloc((size_t)npeers * sizeof(uint32_t));
+	overtaking->ntaken = orr_alloc((size_t)npeers * sizeof(uint32_t));
+	for (int i = 0; i < LONG_RING_RECEIVES; i++) {
+		overtaking->order[i] = i;
+		overtaking->peers[i] = NOBODY;
+	}
+	return overtaking;
+}
+
+static void close_overtaking(struct overtaking *overtaking)
+{
+	if (!overtaking)
+		return;
+	free(overtaking->nsent);
+	free(overtaking->ntaken);
+	free(overtaking);
+}
+
 static void mpi_close(struct net *base)
 {
 	struct mpi_net *net = mpi_net_of(base);
@@ -580,6 +670,7 @@ static void mpi_close(struct net *base)
 	}
 	free(net->ring_frames);
 	free(net->ring);
+	close_overtaking(net->overtaking);
 	if (net->bulk_comm != net->comm)
 		MPI_Comm_free(&net->bulk_comm);
 	MPI_Comm_free(&net->comm);
@@ -643,8 +734,11 @@ static void open_ring(struct mpi_net *net)
 {
 	reserve_requests(net, 1);
 	net->nrequests = 1;
-	net->nring =
-		net->traits & NET_MPI_MEETS_FIRST ? LONG_RING_RECEIVES : RING_RECEIVES;
+	net->nring = RING_RECEIVES;
+	if (net->traits & NET_MPI_MEETS_FIRST) {
+		net->nring = LONG_RING_RECEIVES;
+		net->overtaking = open_overtaking(net->base.base.size);
+	}
 	net->ring_frames = orr_alloc((size_t)net->nring * sizeof(*net->ring_frames));
 	net->ring = orr_alloc((size_t)net->nring * sizeof(MPI_Request));
 	for (int i = 0; i < net->nring; i++) {

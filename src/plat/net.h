@@ -149,6 +149,8 @@ struct net {
 	 * waits: the library below has a meeting of its own, which goes on beside ours.
 	 */
 	int may_push;
+	/* Packets that are on their way here or wait here; NULL: nobody counts them. */
+	const int *ncoming;
 	/* Who sends a small value need not wait until the message has left: a copy of it
 	 * takes no time that the network would not take. */
 	int may_copy;

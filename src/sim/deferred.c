@@ -114,11 +114,13 @@ static int start(struct deferred *deferred, const struct item *item)
 	int ret;
 
 	enter();
-	if (item->kind == ITEM_MESSAGE)
+	if (item->kind == ITEM_MESSAGE) {
+		deferred->group->ncoming[item->what.message->peer]++;
 		ret = inner->ops->send(inner, item->what.message);
-	else
+	} else {
 		ret = (item->kind == ITEM_PUT ? inner->ops->put
 					      : inner->ops->get)(inner, item->what.bulk);
+	}
 	leave();
 	return ret;
 }
@@ -263,6 +265,7 @@ static void deferred_deliver(struct net *inner, int peer, const void *head,
 	deferred->packet_bytes += (double)(head_bytes + body_bytes);
 	if (inner->has_more)
 		return;
+	deferred->group->ncoming[inner->rank]--;
 	arrival = deferred->packet;
 	deferred->packet = NULL;
 	arrival->deferred = deferred;
@@ -343,6 +346,7 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	pool_init(&deferred->items, sizeof(struct item));
 	inner->owner = deferred;
 	inner->deliver = deferred_deliver;
+	inner->ncoming = &deferred->group->ncoming[inner->rank];
 	plat->polls = 1;
 	calendar_bind(plat->sim);
 	*net = &deferred->net;

@@ -106,6 +106,7 @@ static struct net_group *new_group(struct sim *sim, int leader, int size)
 	group->hosts = orr_alloc((size_t)size * sizeof(sg_host_t));
 	group->plats = orr_alloc((size_t)size * sizeof(struct plat *));
 	group->barriers = orr_alloc((size_t)size * sizeof(struct net_barrier *));
+	group->ncoming = orr_alloc((size_t)size * sizeof(int));
 	group->joined = orr_alloc((size_t)size);
 	group->release.fire = on_release;
 	packet_open(group);
@@ -130,6 +131,7 @@ static void free_group(struct net_group *group)
 	free(group->hosts);
 	free(group->plats);
 	free(group->barriers);
+	free(group->ncoming);
 	free(group->joined);
 	free(group);
 }

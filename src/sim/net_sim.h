@@ -26,6 +26,7 @@ struct net_group {
 	char *joined;
 	struct packet *early, *last_early;    /* to members that are not yet here */
 	struct pool packets, channels, pairs; /* of messages on their way */
+	int *ncoming; /* of SMPI's transport: packets on their way to each member */
 	/* A barrier costs the same under all transports, and all leave it at one date. */
 	struct net_barrier **barriers; /* of those that have arrived */
 	int narrived;

@@ -162,11 +162,15 @@ MISTAKES = {
         ("\"512 GB\"", "inf", [":7:", "memory is inf"]),
         ("\"512 GB\"", "nan", [":7:", "memory is nan"]),
         ("gpus = 4", "gpus = 400", [":9:", "gpus is 400, expected 0 to 16"]),
+        ("gpus = 4", "gpsu = 4", [":9:", "did you mean gpus?"]),
         ("gpus = 4", "gpu_count = 4", [":9:", "did you mean gpus?"]),
         ("gpus = 4", "latency = \"1 us\"", [":9:", "above the first [table]"]),
         ("gpus = 4", "[network]\nx = 1", [":9:", "no such table", "[[partition]]"]),
     ),
     "ethernet": (
+        ("10 Gbit/s", "10 GB", [":3:", "did you mean \"10 GB/s\"?"]),
+        ("10 Gbit/s", "10 GiB", [":3:", "did you mean \"10 GiB/s\"?"]),
+        ("10 Gbit/s", "10 Gbit", [":3:", "did you mean \"10 Gbit/s\"?"]),
         ("10 Gbit/s", "10Gb", [":3:", "did you mean \"10 Gbit/s\" or \"10 GB/s\"?"]),
         ("10 Gbit/s", "10 gbps", [":3:", "did you mean \"10 Gbit/s\" or"]),
         ("10 Gbit/s", "10 Gigabit", [":3:", "did you mean \"10 Gbit/s\"?"]),
@@ -218,6 +222,7 @@ MISTAKES = {
     "mixed": (
         ("\"gpu\"", "\"cpu\"", [":8:", "two partitions are called \"cpu\""]),
         ("nodes = 12", "nodes = 0", [":9:", "nodes is 0, expected 1"]),
+        ("nodes = 100", "node = 100", [":6:", "did you mean nodes = 100?"]),
         ("nodes = 12", "nodes = \"100-111\"", [":9:", "a whole number"]),
         ("nodes = 12", "range = \"90-111\"", [":9:", "say how many"]),
         ("[[partition]]\nname = \"gpu\"", "[partition]\nname = \"gpu\"", [":7:", "[[partition]]"]),
@@ -282,7 +287,7 @@ MISTAKES = {
     "ports": (
         ("36", "1", [":3:", "switch_ports is 1, expected 2"]),
         ("36", "-36", [":3:", "switch_ports is -36, expected 2"]),
-        ("36", "3", [":3:", "switch_ports = 16 or more"]),
+        ("36", "3", [":3:", "switch_ports = 14 or more"]),
         ("oversubscription = 2", "oversubscription = 0.5", [":4:", "expected 1 or more"]),
         ("oversubscription = 2", "oversubscription = \"2:1\"", [":4:", "did you mean 2?"]),
         ("switch_ports", "arity", [":3:", "did you mean switch_ports?"]),

@@ -203,6 +203,8 @@ def mistakes(suite):
     suite.refuses("a_place_without_parameter", *sim, *app, says=["{nb}", "no parameter nb"])
     suite.refuses("a_parameter_without_place", *sim, "--set", "nb=2", "--set", "tile=3", *app,
                   says=["nothing uses the parameter tile"])
+    suite.refuses("a_misspelt_parameter", *sim, "--set", "nb=2", "--set", "sheduler=lws", *app,
+                  says=["nothing uses the parameter sheduler", "; did you mean scheduler?"])
     suite.refuses("a_range_that_shrinks", *sim, "--set", "nb=9..2 x2", *app,
                   says=["9..2", "a range that grows"])
     suite.refuses("a_range_without_step", *sim, "--set", "nb=2..9", *app,

@@ -116,6 +116,40 @@ def check_slow_networks(pool, directory):
                 "mpi, routes, flows: %s" % dates)
 
 
+UNLIKE = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <zone id="z" routing="Floyd">
+    <host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="c" speed="1Gf"/>
+    <link id="near" bandwidth="125MBps" latency="1ms"/>
+    <link id="far" bandwidth="20MBps" latency="3ms"/>
+    <route src="a" dst="b"><link_ctn id="near"/></route>
+    <route src="b" dst="c" symmetrical="NO"><link_ctn id="near"/></route>
+    <route src="c" dst="b" symmetrical="NO"><link_ctn id="far"/></route>
+    <route src="a" dst="c"><link_ctn id="far"/></route>
+  </zone>
+</platform>
+"""
+
+
+def check_unlike_latencies(pool, directory):
+    """What comes over a near link is not delayed by what is on its way over a far one."""
+    path = os.path.join(directory, "unlike.xml")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(UNLIKE)
+    sizes = ("10", "12", "14")
+    jobs = [pool.submit(simulate, path, 3, CHOLESKY, "--nb", nb, "--tile", "256",
+                        transport=transport, STARPU_HOSTNAME="epyc-9xx4", **STEADY)
+            for nb in sizes for transport in ("mpi", "routes", "flows")]
+    for i, nb in enumerate(sizes):
+        dates = [makespan(job.result()) for job in jobs[3 * i:3 * i + 3]]
+        if "--table" in sys.argv:
+            print("cholesky %s on unlike latencies   mpi %s routes %s flows %s" % (nb, *dates))
+        verdict("transports agree within 1 %%: cholesky %s where latencies are unlike" % nb,
+                all(dates) and all(abs(date / dates[1] - 1) <= 0.01 for date in dates),
+                "mpi, routes, flows: %s" % dates)
+
+
 def check_transports(pool, directory):
     jobs = []
     for name, path, n in platforms(directory):
@@ -167,6 +201,8 @@ def main():
         check_repeats(pool)
         check_transports(pool, directory)
         check_slow_networks(pool, directory)
+        if os.path.exists(CHOLESKY):
+            check_unlike_latencies(pool, directory)
     if os.path.exists(CHOLESKY):
         check_workers()
     return 1 if nfailed else 0
