@@ -21,6 +21,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -291,6 +292,7 @@ static int measure_tasks(int rounds)
 
 /* All cores have workers, many tasks wait, and kernels use the caches: what the library
  * needs for the next task lies there no more. */
+enum { NEW_PAGES = 1024, PAGE = 4096 };
 enum { NEW_TASKS = 4000, GAP_TASKS = 1000, GAP_DATA = 64, MOST_WORKERS = 256, LINE = 64 };
 
 static starpu_data_handle_t gap_data[GAP_DATA];
@@ -387,11 +389,32 @@ static double gap_s(int nworkers)
 	return bench_mean(gaps_s, ngaps);
 }
 
+/* Of memory that nobody has touched. */
+static double page_s(void)
+{
+	size_t bytes = (size_t)NEW_PAGES * PAGE;
+	volatile char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	double start_s;
+
+	if (memory == MAP_FAILED)
+		return 0;
+	madvise((void *)memory, bytes, MADV_NOHUGEPAGE);
+	start_s = bench_now_s();
+	for (size_t i = 0; i < bytes; i += PAGE)
+		memory[i] = 1;
+	start_s = bench_now_s() - start_s;
+	munmap((void *)memory, bytes);
+	return start_s / NEW_PAGES;
+}
+
 static int measure_gaps(int rounds)
 {
 	static struct samples samples[] = {
 		{.name = "submit_new"}, {.name = "gap 24"},     {.name = "gap 49152"},
-		{.name = "gap 196608"}, {.name = "gap 786432"}, {.name = "gap 3145728"}};
+		{.name = "gap 196608"}, {.name = "gap 786432"}, {.name = "gap 3145728"},
+		{.name = "page"}};
+	enum { last = sizeof(samples) / sizeof(samples[0]) - 1 };
 	char *bytes = calloc(GAP_DATA, PIECE);
 	int nworkers;
 
@@ -402,11 +425,12 @@ static int measure_gaps(int rounds)
 	add(&samples[0], submit_new_s(nworkers));
 	unregister_gap_data();
 	for (int round = 0; round < rounds; round++) {
-		for (int i = 1; i < (int)(sizeof(samples) / sizeof(samples[0])); i++) {
+		for (int i = 1; i < last; i++) {
 			register_gap_data(bytes, (uint32_t)atoi(samples[i].name + 4) / 3);
 			add(&samples[i], gap_s(nworkers));
 			unregister_gap_data();
 		}
+		add(&samples[last], page_s());
 	}
 	tell(samples, sizeof(samples) / sizeof(samples[0]));
 	starpu_mpi_shutdown();

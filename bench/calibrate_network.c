@@ -8,7 +8,8 @@
  * usage: mpirun -n 2 calibrate_network [REPETITIONS]
  *
  * Lines "network,CASE BYTES,s,VALUE,MEDIAN,MEAN": alone (half of a round trip), both
- * (both ways at once, per message), flood (many at once, per message).  VALUE is that
+ * (both ways at once, per message), flood (many at once, per message: its sender and its
+ * receiver work on different ones).  VALUE is that
  * below which a tenth of the samples lie, MEAN what a program pays for each.
  */
 #include <stdlib.h>
@@ -22,17 +23,24 @@
 #define WORLD MPI_COMM_WORLD
 
 /* One sample in QUIET is taken to be undisturbed. */
-enum { FLOOD = 200, LARGEST = 4 << 20, QUIET = 10 };
+enum { SHORT_FLOOD = 200, FLOOD = 2000, FLOOD_BYTES = 8 << 20, LARGEST = 4 << 20 };
+enum { QUIET = 10 };
 
 static const unsigned sizes[] = {8,     64,    512,    2048,   4096,    8192,   16384,
 				 32768, 65536, 131072, 262144, 1 << 20, LARGEST};
 
-enum { NSIZES = sizeof(sizes) / sizeof(sizes[0]) };
+static const unsigned flood_sizes[] = {64, 4096, 8192, 16384};
+
+enum {
+	NSIZES = sizeof(sizes) / sizeof(sizes[0]),
+	NFLOODS = sizeof(flood_sizes) / sizeof(flood_sizes[0])
+};
 
 struct pair {
 	int rank, peer, repetitions;
 	char *buffers[2];
 	starpu_data_handle_t handles[2], *many;
+	int nmany;
 };
 
 static double now_s(void)
@@ -71,7 +79,7 @@ static double flood_s(struct pair *pair)
 
 	starpu_mpi_barrier(WORLD);
 	start = now_s();
-	for (int i = 0; i < FLOOD; i++)
+	for (int i = 0; i < pair->nmany; i++)
 		if (pair->rank == 0)
 			starpu_mpi_isend_detached(pair->many[i], 1, 10 + i, WORLD, NULL,
 						  NULL);
@@ -80,7 +88,7 @@ static double flood_s(struct pair *pair)
 						  NULL);
 	starpu_mpi_wait_for_all(WORLD);
 	starpu_mpi_barrier(WORLD);
-	return (now_s() - start) / FLOOD;
+	return (now_s() - start) / pair->nmany;
 }
 
 static int compare(const void *a, const void *b)
@@ -124,19 +132,31 @@ static void measure_size(struct pair *pair, unsigned bytes)
 		starpu_data_unregister(pair->handles[i]);
 }
 
+/* Of small ones no more than find the library's own data in caches. */
+static int flood_of(unsigned bytes)
+{
+	int n = (int)(FLOOD_BYTES / bytes);
+
+	if (bytes <= flood_sizes[0])
+		return SHORT_FLOOD;
+	return n < FLOOD ? n : FLOOD;
+}
+
 static void measure_flood(struct pair *pair, unsigned bytes)
 {
-	starpu_data_handle_t many[FLOOD];
+	int n = flood_of(bytes);
 
-	for (int i = 0; i < FLOOD; i++)
-		starpu_vector_data_register(&many[i], STARPU_MAIN_RAM,
-					    (uintptr_t)(pair->buffers[0] + i * 8192),
-					    bytes, 1);
-	pair->many = many;
+	pair->many = calloc((size_t)n, sizeof(*pair->many));
+	pair->nmany = n;
+	for (int i = 0; i < n; i++)
+		starpu_vector_data_register(
+			&pair->many[i], STARPU_MAIN_RAM,
+			(uintptr_t)(pair->buffers[0] + (size_t)i * bytes), bytes, 1);
 	measure(pair, "flood", bytes, flood_s);
+	for (int i = 0; i < n; i++)
+		starpu_data_unregister(pair->many[i]);
+	free(pair->many);
 	pair->many = NULL;
-	for (int i = 0; i < FLOOD; i++)
-		starpu_data_unregister(many[i]);
 }
 
 int main(int argc, char **argv)
@@ -156,11 +176,11 @@ int main(int argc, char **argv)
 		return 77;
 	}
 	for (int i = 0; i < 2; i++)
-		pair.buffers[i] = calloc(1, LARGEST);
+		pair.buffers[i] = memset(malloc(FLOOD_BYTES), 1, FLOOD_BYTES);
 	for (int i = 0; i < NSIZES; i++)
 		measure_size(&pair, sizes[i]);
-	measure_flood(&pair, 64);
-	measure_flood(&pair, 8192);
+	for (int i = 0; i < NFLOODS; i++)
+		measure_flood(&pair, flood_sizes[i]);
 	starpu_mpi_shutdown();
 	for (int i = 0; i < 2; i++)
 		free(pair.buffers[i]);

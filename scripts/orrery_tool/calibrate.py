@@ -23,6 +23,8 @@ SIMULATED = 8             # repetitions, which differ little
 LAUNCHES = 5              # messages take other times in each, on some machines by half
 APART = 3                 # how often the smallest a figure's largest is at most, in its launches
 BUSY = "; the machine is busy: repeat it when nobody else uses it"
+SMALL = 64                # bytes of a message whose time is that of its ends
+LEAST_HOP_S = 1e-8        # as machines have
 LARGE = 65536             # bytes; no wait for a thread matters
 CROSSING = 2.5            # 1.6 where nothing disturbs: each core copies half of the time
 HEAD = """# Measured by "orrery calibrate" on %(date)s: %(words)s.
@@ -36,6 +38,7 @@ hop_latency = "%(hop).9g us"      # fitted
 message_cost = "%(cost).9g us"    # of a message for its sender, and for its receiver: many at once
 bandwidth = "%(bandwidth).9g GB/s"    # of the largest message, alone
 bandwidth_factors = "%(factors)s" # parts of it that smaller messages reach, fitted by size
+latency_factors = "%(delays)s" # times those of the hops, fitted by size: what many messages at once share
 [node]
 cpu_model = "%(name)s"
 workers = %(cores)d                 # cores that this process may use
@@ -86,24 +89,41 @@ class Machine:
         smallest, largest = self.sizes[0], self.sizes[-1]
         self.latency_s = real["alone", smallest]
         self.bandwidth = largest / real["alone", largest]
-        self.cost_s = min(real["flood", 64], self.latency_s / 2)
-        self.hop_s = (self.latency_s - 2 * self.cost_s) / 2
+        self.share()
         self.seconds = {size: size / self.bandwidth for size in self.sizes}
+        # Of a message that waits while others move: its sender copies, or its receiver.
+        self.delays = {size: 0 for case, size in real if case == "flood" and size > SMALL
+                       and real["flood", size] < real.get(("alone", size), 0)}
+
+    def share(self):
+        """What of the smallest message's time its ends have, and what the hops."""
+        self.cost_s = min(self.real["flood", SMALL], max(self.latency_s / 2 - LEAST_HOP_S,
+                                                         self.latency_s / 4))
+        self.hop_s = (self.latency_s - 2 * self.cost_s) / 2
+
+    @staticmethod
+    def pieces(values):
+        """By size; boundaries lie between sizes."""
+        sizes = sorted(values)
+        return ";".join("%d:%.5g" % (math.sqrt(sizes[i - 1] * size) if i else 0, values[size])
+                        for i, size in enumerate(sizes))
+
+    def latency_factors(self):
+        """Times the latency of two hops."""
+        return self.pieces({size: 1 + self.delays.get(size, 0) / (2 * self.hop_s)
+                            for size in self.sizes})
 
     def factors(self, without=None):
         """Parts of the bandwidth by size; boundaries lie between sizes."""
-        sizes = [size for size in self.sizes if size != without]
-        pieces = []
-        for i, size in enumerate(sizes):
-            above = math.sqrt(sizes[i - 1] * size) if i else 0
-            pieces.append("%d:%.5g" % (above, size / self.bandwidth / self.seconds[size]))
-        return ";".join(pieces)
+        return self.pieces({size: size / self.bandwidth / self.seconds[size]
+                            for size in self.sizes if size != without})
 
     def text(self, **words):
         values = dict(
             date=time.strftime("%Y-%m-%d"), words="messages between two ranks",
             nodes=self.args.nodes, latency=self.latency_s * 1e6, hop=self.hop_s * 1e6,
             cost=self.cost_s * 1e6, bandwidth=self.bandwidth / 1e9, factors=self.factors(),
+            delays=self.latency_factors(),
             name=self.args.name, cores=len(os.sched_getaffinity(0)),
             shared="" if self.args.hostfile else SHARED,
             costs=self.costs(self.seconds.get(calibrate_costs.MIB, 0)), median=0, most=0,
@@ -116,13 +136,22 @@ class Machine:
         self.latency_s += self.real["alone", self.sizes[0]] - simulated["alone", self.sizes[0]]
         # What the program's thread is charged for (ORRERY_POST_COST) may leave little.
         self.latency_s = max(self.latency_s, self.real["alone", self.sizes[0]] / 10)
-        self.cost_s = min(self.cost_s, self.latency_s / 2)
-        self.hop_s = (self.latency_s - 2 * self.cost_s) / 2
+        self.share()
         for size in self.sizes:
             missing = self.real["alone", size] - simulated["alone", size]
             # Never faster than a hundred times the bandwidth of the largest.
-            self.seconds[size] = max(self.seconds[size] + missing,
-                                     size / self.bandwidth / 100)
+            least_s = size / self.bandwidth / 100
+            if size in self.delays:
+                before_s = self.seconds[size]
+                least_s = max(least_s, self.real["flood", size] / 4)
+                self.seconds[size] = max(before_s + self.real["flood", size]
+                                         - simulated["flood", size], least_s)
+                delay_s = self.delays[size] + missing + before_s - self.seconds[size]
+                self.delays[size] = max(delay_s, 0)
+                # One alone goes first.
+                self.seconds[size] = max(self.seconds[size] + min(delay_s, 0), least_s)
+            else:
+                self.seconds[size] = max(self.seconds[size] + missing, least_s)
 
 
 def run(place, args, repetitions, simulated=None):

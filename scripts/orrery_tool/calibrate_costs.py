@@ -27,6 +27,7 @@ WORDS = (
     ("wake_cost", "until a worker runs that has slept"),
     ("main_wake_cost", "until a main goes on that has waited 2 ms"),
     ("switch_cost", "of a thread on a core"),
+    ("page_cost", "of a page of 4 KiB that nobody has touched, when a message fills it"),
     ("poll_wait", "of a message beside tasks on all cores: median less that without tasks"),
     ("copy_factors", "parts of the bandwidth, by bytes moved since a value came last"),
     ("cold_costs", "of a task for its worker, seconds, beside the former, by bytes of its data: all cores work"),
@@ -144,6 +145,8 @@ def figures(measured, bytes_s=0):
     if "submit_new" in measured:
         found["submit_cost"] = max(
             submit_s, paid("submit_new") - 3 * found["submit_datum_cost"])
+    if "page" in measured:
+        found["page_cost"] = paid("page")
     found["cold_costs"] = cold_costs(measured, push_s + 3 * found["fetch_cost"])
     if "message_busy" in measured:
         found["post_cost"] = paid("post")

@@ -15,7 +15,7 @@ NETWORKS = ("switch", "fat tree", "dragonfly", "torus")
 # name: kind of KINDS, or the texts that there are
 NETWORK_KEYS = {
     "network": NETWORKS, "link": "text", "bandwidth": "bandwidth", "latency": "time",
-    "hop_latency": "time", "message_cost": "time", "bandwidth_factors": "text", "link_latency": "time", "factors": ("exact", "smpi"),
+    "hop_latency": "time", "message_cost": "time", "bandwidth_factors": "text", "latency_factors": "text", "link_latency": "time", "factors": ("exact", "smpi"),
     "backbone_bandwidth": "bandwidth", "loopback_bandwidth": "bandwidth",
     "loopback_latency": "time", "switch_ports": "count", "oversubscription": "number",
     "tree": "text", "shape": "lengths", "chassis": "count", "routers": "count",
@@ -28,7 +28,7 @@ NODE_KEYS = {
     "cores": "count", "workers": "count", "spare_cores": "count", "copies_messages": "count",
     "submit_cost": "time", "submit_datum_cost": "time", "insert_cost": "time",
     "post_cost": "time", "push_cost": "time", "push_costs": "text", "fetch_cost": "time",
-    "wake_cost": "time", "main_wake_cost": "time", "poll_wait": "time", "switch_cost": "time",
+    "wake_cost": "time", "main_wake_cost": "time", "poll_wait": "time", "switch_cost": "time", "page_cost": "time",
     "copy_factors": "text", "cold_costs": "text",
     "cpu_sp": "gflops", "cpu_dp": "gflops",
     "numa_per_socket": "count", "numa_bandwidth": "bandwidth", "numa_latency": "time",

@@ -103,7 +103,7 @@ def kernels_mistake(text):
 def check_text(where, name, text):
     if not text.strip():
         raise Refusal("%s: %s is empty; say it, or leave it out" % (where, name))
-    if name in ("bandwidth_factors", "copy_factors"):
+    if name in ("bandwidth_factors", "latency_factors", "copy_factors"):
         check_pieces(where, name, text)
     if name == "cold_costs" and not re.fullmatch(
             r"\d+:[0-9.]+(e[+-]?\d+)?(;\d+:[0-9.]+(e[+-]?\d+)?)*;?", text):
@@ -166,7 +166,8 @@ def check_network(top):
             ("switch_ports", "tree", "tree" in top), ("oversubscription", "tree", "tree" in top),
             ("message_cost", "link_latency", "link_latency" in top),
             ("hop_latency", "link_latency", "link_latency" in top),
-            ("bandwidth_factors", "factors = \"smpi\"", smpi)):
+            ("bandwidth_factors", "factors = \"smpi\"", smpi),
+            ("latency_factors", "factors = \"smpi\"", smpi)):
         if name in top and found and is_said(top[name]):
             raise Refusal("%s: %s changes nothing beside %s; leave one of both out"
                           % (top[name].where, name, beside))

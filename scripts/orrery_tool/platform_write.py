@@ -28,7 +28,7 @@ PROPERTIES = {
     **{name: name for name in (
         "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
         "post_cost", "push_cost", "push_costs", "fetch_cost", "wake_cost", "main_wake_cost",
-        "poll_wait", "switch_cost", "copy_factors", "cold_costs")},
+        "poll_wait", "switch_cost", "page_cost", "copy_factors", "cold_costs")},
     "host_shared": "host_shared", "host_peers": "host_peers",
     "nvlink_bw": "nvlink_bandwidth", "disks": "disks", "disk_read_bw": "disk_read_bandwidth",
     "disk_write_bw": "disk_write_bandwidth", "disk_lat": "disk_latency",
@@ -38,6 +38,7 @@ GPU_ONLY = ("gpu", "pcie", "host_", "nvlink")
 EXACT = (("smpi/bw-factor", "0:1", "bandwidths are those that large messages reach"),
          ("smpi/lat-factor", "0:1", "latencies are those of messages, of any size"),
          ("network/TCP-gamma", "0", "no window of TCP limits a message"))
+FACTORS = {"smpi/bw-factor": "bandwidth_factors", "smpi/lat-factor": "latency_factors"}
 
 
 class Node:
@@ -205,9 +206,9 @@ class Writer:
         if self.top.get("factors", Figure("exact", "")).value == "smpi":
             return []
         lines = ["  <config>"]
-        factors = self.top.get("bandwidth_factors")
         for name, value, words in EXACT:
-            if factors and name == "smpi/bw-factor":
+            factors = self.top.get(FACTORS.get(name))
+            if factors:
                 value, words = factors.value, origin_of(factors)
             lines += ["    <!-- %s -->" % words,
                       "    <prop id=\"%s\" value=\"%s\"/>" % (name, value)]

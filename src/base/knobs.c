@@ -333,6 +333,9 @@ static const struct knob knob_table[] = {
 	     "all workers run tasks waits so long at most until a thread looks for it"),
 	REAL("ORRERY_SWITCH_COST", "seconds", switch_s, 0, 0, 1,
 	     "simulation: a change of thread on a core; that thread costs a task two"),
+	REAL("ORRERY_PAGE_COST", "seconds", page_s, 0, 0, 1,
+	     "simulation: without spare cores (spare_cores), a page of 4 KiB of memory "
+	     "that is new costs so much when a message fills it"),
 	REAL("ORRERY_CLOCK_COST", "seconds", clock_s, 5.0e-8, 1e-9, 1,
 	     "simulation: charged for each look at a clock after many at the same date"),
 	REAL("ORRERY_QUANTUM", "seconds", quantum_s, 1.0e-4, 1e-9, 1,

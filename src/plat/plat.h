@@ -379,6 +379,9 @@ struct memory_driver {
 	 */
 	void *(*allocate)(struct plat *plat, unsigned memory, size_t bytes);
 	void (*release)(struct plat *plat, unsigned memory, void *ptr, size_t bytes);
+	/* Main memory's: what was just allocated is a datum's, so that who fills it meets
+	 * pages that nobody has touched.  NULL: the system sees to it. */
+	void (*is_new)(struct plat *plat, size_t bytes);
 	/* Main memory's: the content of an allocated block means nothing from now on (1):
 	 * its pages may be the same ones; or is about to be released (0).  NULL: a block
 	 * is memory, whatever it means. */

@@ -64,6 +64,7 @@ static void looked(struct look *look)
 	net_lend_for(pair->to, pair->from,
 		     pair->stretch * (double)layout_bytes(&pair->put->layout),
 		     pair->look.is_late);
+	net_touch(pair->to, (double)layout_bytes(&pair->put->layout));
 	layout_copy(&pair->get->layout, &pair->put->layout);
 	net_moves(pair->from, -1);
 	net_moves(pair->to, -1);

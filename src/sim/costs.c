@@ -25,11 +25,15 @@
 /* Who waits polls for so long, and sleeps then (real/helper.c, real/wait.c). */
 #define AWAKE_S 100e-6
 
-/* What messages have moved to a node, and how much that was when each value came last. */
+#define PAGE_BYTES 4096.0
+
+/* What messages and tasks have brought into the caches of a node, and how much that was
+ * when each datum was last among it. */
 struct sets {
-	struct wire_pieces factor; /* of the bandwidth, by bytes moved in between */
+	struct wire_pieces factor; /* of the bandwidth, by bytes in between */
 	struct table last;         /* by datum: a count of bytes, plus 1 */
 	double moved_bytes;
+	double distinct_bytes; /* of all data that have been there: no more lie between */
 };
 
 /* ---- figures ----------------------------------------------------------- */
@@ -115,6 +119,7 @@ int costs_read(struct plat *plat)
 	costs->main_wake_s = figure(plat, "main_wake_cost", "ORRERY_MAIN_WAKE_COST",
 				    knobs->main_wake_s);
 	costs->look_s = figure(plat, "poll_wait", "ORRERY_POLL_WAIT", knobs->look_s);
+	costs->page_s = figure(plat, "page_cost", "ORRERY_PAGE_COST", knobs->page_s);
 	costs->switch_s =
 		figure(plat, "switch_cost", "ORRERY_SWITCH_COST", knobs->switch_s);
 	if (read_sets(plat) < 0 || read_cold(plat) < 0) {
@@ -243,22 +248,63 @@ void look_now(struct plat *plat)
 	}
 }
 
+/* ---- new memory ----------------------------------------------------------- */
+
+/*
+ * A kernel that fills new memory takes its page faults with it, and its model has them.
+ * Those of what messages fill are nobody's until the bytes come.
+ */
+void costs_new_memory(struct plat *plat, size_t bytes)
+{
+	if (plat->costs.page_s > 0 && plat->lends_cores && !plat_current_worker(plat))
+		plat->new_bytes += (double)bytes;
+}
+
+double costs_pages_s(struct plat *plat, double bytes)
+{
+	double touched = fmin(plat->new_bytes, bytes);
+
+	if (touched <= 0)
+		return 0;
+	plat->new_bytes -= touched;
+	return touched / PAGE_BYTES * plat->costs.page_s;
+}
+
 /* ---- caches -------------------------------------------------------------- */
 
-double costs_stretch(struct plat *plat, const void *datum, double bytes)
+/* Bytes that have come since the datum did, or since the beginning. */
+static double bring(struct sets *sets, const void *datum, double bytes)
 {
-	struct sets *sets = plat->sets;
-	double last_bytes = 0, factor;
-	uintptr_t seen;
+	uintptr_t seen = (uintptr_t)table_get(&sets->last, (uintptr_t)datum);
+	double between = sets->moved_bytes - (seen ? (double)(seen - 1) : 0);
 
-	if (!sets || !datum)
-		return 1;
-	seen = (uintptr_t)table_get(&sets->last, (uintptr_t)datum);
-	if (seen)
-		last_bytes = (double)(seen - 1);
-	factor = pieces_at(&sets->factor, sets->moved_bytes - last_bytes + bytes, 1);
+	between = fmin(between, sets->distinct_bytes);
+	if (!seen)
+		sets->distinct_bytes += bytes;
 	sets->moved_bytes += bytes;
 	table_put(&sets->last, (uintptr_t)datum,
 		  (void *)((uintptr_t)sets->moved_bytes + 1));
+	return between;
+}
+
+double costs_stretch(struct plat *plat, const void *datum, double bytes)
+{
+	double factor;
+
+	if (!plat->sets || !datum)
+		return 1;
+	factor = pieces_at(&plat->sets->factor, bring(plat->sets, datum, bytes) + bytes,
+			   1);
 	return factor > 0 ? 1 / factor : 1;
+}
+
+void costs_touch(struct plat *plat, struct starpu_task *task)
+{
+	if (!plat->sets || !task->cl)
+		return;
+	for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++) {
+		starpu_data_handle_t handle = STARPU_TASK_GET_HANDLE(task, i);
+
+		bring(plat->sets, handle, (double)data_bytes(handle));
+	}
 }

@@ -147,6 +147,7 @@ static void gpu_free(struct plat *plat, unsigned memory, void *ptr, size_t bytes
 
 const struct memory_driver main_memory_driver = {.allocate = main_alloc,
 						 .release = main_free,
+						 .is_new = costs_new_memory,
 						 .fold = main_fold,
 						 .reaches = pcie_reaches,
 						 .copy = pcie_copy,

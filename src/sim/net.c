@@ -78,6 +78,22 @@ void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
 	sim_lend(plat, wire_receive_overhead_s(to->pace.costs, bytes), 0);
 }
 
+void net_copy(struct sim_net *from, int peer, double bytes)
+{
+	const struct net_group *group = from->group;
+
+	if (from->plat->lends_cores && from->plat->copies_messages && group->hosts[peer])
+		sim_lend(from->plat,
+			 wire_copy_s(from->sim->wire, from->plat->host,
+				     group->hosts[peer], bytes),
+			 0);
+}
+
+void net_touch(struct sim_net *to, double bytes)
+{
+	sim_lend(to->plat, costs_pages_s(to->plat, bytes), 0);
+}
+
 /* ---- groups ---------------------------------------------------------- */
 
 static void on_release(struct plat_timer *timer)

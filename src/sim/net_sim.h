@@ -75,6 +75,11 @@ double net_carried_bytes(const struct net_message *message);
  * one that idled until now, when its bytes are moved from now on. */
 void net_lend_for(struct sim_net *to, const struct sim_net *from, double bytes,
 		  int is_late);
+/* A core of the sender copies what is sent, as long as the message is later than a small
+ * one for its size alone. */
+void net_copy(struct sim_net *from, int peer, double bytes);
+/* What came lies in memory that may be new. */
+void net_touch(struct sim_net *to, double bytes);
 /* From now on, callbacks run on behalf of this node. */
 static inline void net_become(struct sim_net *net)
 {

@@ -194,6 +194,7 @@ static void looked(struct look *look)
 
 	if (to) {
 		net_lend_for(to, from, packet->bytes, packet->look.is_late);
+		net_touch(to, packet->bytes);
 		date_s = net_receive_date_s(to->plat, &to->pace, packet->bytes);
 	}
 	if (date_s <= now_s) {
@@ -320,6 +321,7 @@ int packet_send(struct net *base, struct net_message *message)
 	expect_peer(net, message->peer, 0);
 	bytes = net_carried_bytes(message);
 	start_s = net_send_date_s(net->plat, &net->pace, bytes);
+	net_copy(net, message->peer, bytes);
 	packet = make_packet(net, message);
 	expect_peer(net, message->peer, 1);
 	packet->start_s = start_s;

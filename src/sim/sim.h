@@ -163,6 +163,7 @@ struct sim_costs {
 	const char *push_by_policy; /* of the platform, or NULL */
 	double wake_s, main_wake_s; /* who has slept begins so much later */
 	double look_s, switch_s;    /* until a message is looked for; of a thread */
+	double page_s;              /* of a page that nobody has touched */
 	struct wire_pieces *cold;   /* of a task, by the bytes of its data, or NULL */
 };
 
@@ -179,6 +180,7 @@ struct plat {
 	struct look *looks, *last_look; /* messages that nobody has looked at */
 	double looked_s;                /* when a worker did last, between its tasks */
 	struct sets *sets;              /* what caches hold, or NULL */
+	double new_bytes; /* allocated for what messages bring, and not yet touched */
 	struct sim_thread *opener; /* that opened it: the main, as a rule; NULL: ended */
 	struct plat_gate *gate;    /* that this thread waits for, or NULL */
 	struct plat_caller events; /* of what runs without thread or worker */
@@ -340,6 +342,12 @@ double costs_cold_s(const struct plat *plat, struct starpu_task *task);
 double costs_wake_s(double wake_s, double since_s, double now_s);
 /* By how many times the bytes of a value come slower than those that lie in a cache. */
 double costs_stretch(struct plat *plat, const void *datum, double bytes);
+/* A task brings its data into caches. */
+void costs_touch(struct plat *plat, struct starpu_task *task);
+/* A datum has got memory; what its first touch costs, when a message brings so many
+ * bytes. */
+void costs_new_memory(struct plat *plat, size_t bytes);
+double costs_pages_s(struct plat *plat, double bytes);
 
 /* What has come to a node whose workers have all cores, while they run tasks. */
 struct look {

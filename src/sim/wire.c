@@ -525,6 +525,15 @@ double wire_bytes_s(struct wire *wire, sg_host_t from, sg_host_t to, double byte
 	return bytes_s(wire, &route, bytes + ENVELOPE_BYTES);
 }
 
+double wire_copy_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes)
+{
+	const struct wire_pieces *factor = &wire->law.latency_factor;
+	double more = pieces_at(factor, bytes + ENVELOPE_BYTES, 1) -
+		      pieces_at(factor, ENVELOPE_BYTES, 1);
+
+	return more > 0 ? more * read_route(wire, from, to, NULL).latency_s : 0;
+}
+
 int wire_has_route(sg_host_t from, sg_host_t to)
 {
 	xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);

@@ -66,6 +66,8 @@ double wire_message_s(const struct wire_costs *costs, enum kernel_message kind,
 double wire_latency_s(struct wire *wire, sg_host_t from, sg_host_t to);
 /* How long the bytes of a message alone are on their way, without the latency. */
 double wire_bytes_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes);
+/* By how much it is later than a smallest one for the factor of its latency. */
+double wire_copy_s(struct wire *wire, sg_host_t from, sg_host_t to, double bytes);
 /* Does the platform say how to come from one to the other? */
 int wire_has_route(sg_host_t from, sg_host_t to);
 

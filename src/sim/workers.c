@@ -656,8 +656,10 @@ static int execute(struct worker *worker, struct job *job)
 	seconds = costs_of_task_s(plat, seconds,
 				  job->task->cl ? (int)STARPU_TASK_GET_NBUFFERS(job->task)
 						: 0);
-	if (!device_has_memory(worker->kind))
+	if (!device_has_memory(worker->kind)) {
 		seconds += costs_cold_s(plat, job->task);
+		costs_touch(plat, job->task);
+	}
 	worker->began_s = sim_worker->began_s = begin_s(sim_worker, knobs);
 	sim_worker->late_s = 0;
 	sim_worker->job = job;

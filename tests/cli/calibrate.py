@@ -167,7 +167,7 @@ COSTS = {
     "lws wake": (3e-6, 9e-6), "lws main_wake": (4e-6, 8e-6), "lws switch": (2e-6, 3e-6),
     "eager wake": (2e-5, 3e-5), "eager main_wake": (1e-5, 4e-6),
     "submit_new": (2e-6, 2e-6), "gap 24": (1e-7, 4e-7), "gap 2400": (1e-6, 2.5e-6), "gap 3840000": (3e-6, 2e-6),
-    "insert_foreign_3": (2e-8, 3e-8), "insert_own_3": (9e-7, 9e-7), "post": (1e-7, 2e-7),
+    "page": (8e-7, 9e-7), "insert_foreign_3": (2e-8, 3e-8), "insert_own_3": (9e-7, 9e-7), "post": (1e-7, 2e-7),
     "message_idle": (8e-6, 1e-5), "message_busy": (4e-4, 8.1e-4),
     "set 1": (1e-4, 1e-4), "set 4": (9e-5, 3e-4), "set 16": (1.25e-4, 2e-4),
     "set 64": (2e-4, 2e-4),
@@ -182,7 +182,7 @@ def costs(suite):
     wrong = {name: (found.get(name), value) for name, value in {
         "submit_cost": 1.4e-6, "submit_datum_cost": 2e-7, "insert_cost": 2e-8, "post_cost": 1e-7,
         "push_cost": 2e-7, "fetch_cost": 1e-7, "wake_cost": 1.91e-5, "main_wake_cost": 5.9e-6,
-        "switch_cost": 2e-6, "poll_wait": 8e-4}.items()
+        "switch_cost": 2e-6, "page_cost": 8e-7, "poll_wait": 8e-4}.items()
         if abs(found.get(name, 0) - value) > 1e-12}
     suite.verdict("costs_are_what_the_programs_say", not wrong, wrong)
     suite.verdict("costs_by_policy", found["push_costs"] == "eager:1e-07;lws:2e-07;dmda:4e-07",
@@ -208,7 +208,7 @@ def costs(suite):
     suite.verdict("costs_as_before", "costs as before" in calibrate_costs.compare(
         {case: 1.2 * values[0] for case, values in COSTS.items()}, COSTS), "")
     said = calibrate_costs.compare({case: values[0] / 2 for case, values in COSTS.items()}, COSTS)
-    suite.verdict("costs_have_changed", "costs have changed: 24 of 24" in said
+    suite.verdict("costs_have_changed", "costs have changed: 25 of 25" in said
                   and "2.00 times" in said, said)
     machine = calibrate.Machine(calibrate.calibrate_parser().parse_args([]), REAL,
                                 lambda _: calibrate_costs.text(found))
@@ -221,6 +221,27 @@ def costs(suite):
                   and 'id="poll_wait" value="0.0008"' in text, (said, missing, text))
     suite.succeeds("and_are_good_there", "platform", "--check", "costs.xml", says="nothing is wrong")
     suite.refuses("refuses_rounds", "calibrate", "--rounds", "-1", says=["--rounds", "0 or more"])
+
+
+def floods(suite):
+    """A message that sender and receiver copy one after the other: many at once take the longer."""
+    real = {("alone", 8): 1e-6, ("alone", 64): 1e-6, ("alone", 4096): 5e-6, ("alone", 16384): 8e-6,
+            ("flood", 64): 4e-7, ("flood", 4096): 3e-6, ("flood", 16384): 7.5e-6}
+    machine = calibrate.Machine(calibrate.calibrate_parser().parse_args([]), real)
+    for _ in range(calibrate.PASSES):
+        machine.learn({(case, size): machine.seconds[size] + (case == "alone") * (
+            machine.latency_s + machine.delays.get(size, 0)) for case, size in real})
+    suite.verdict("what_many_share_is_no_time_of_the_bytes",
+                  abs(machine.seconds[4096] - 3e-6) < 1e-12 and abs(machine.delays[4096] - 1e-6) < 2e-8,
+                  (machine.seconds, machine.delays))
+    suite.verdict("one_alone_goes_first", machine.delays[16384] == 0
+                  and abs(machine.seconds[16384] - 7e-6) < 2e-8, (machine.seconds, machine.delays))
+    suite.write("floods.toml", machine.text())
+    suite.orrery("platform", "floods.toml", "-o", "floods.xml")
+    with open(os.path.join(suite.directory, "floods.xml"), encoding="utf-8") as f:
+        text = f.read()
+    suite.verdict("latencies_by_size_reach_the_platform",
+                  'id="smpi/lat-factor" value="%s"' % machine.latency_factors() in text, text)
 
 
 def rank_of(suite, rank, size, hostfile=None):
@@ -289,6 +310,7 @@ def main():
         suite = Suite(directory)
         judgements(suite)
         costs(suite)
+        floods(suite)
         launches(suite)
         jobs(suite)
         mpirun(suite)

@@ -20,6 +20,7 @@ enum { SUBMIT_US = 13, WAKE_US = 70, MAIN_WAKE_US = 90, PUSH_US = 40, PUSH_ANY_U
 enum { COLD_US = 6, COLDER_US = 25, COLD_BYTES = 1000 };
 enum { FETCH_US = 15, INSERT_US = 20, POLL_WAIT_US = 2000, SWITCH_US = 10 };
 enum { TASK_US = 1000, LONG_US = 5000, SHORT_US = 8, NSHORT = 400, MIDDLE_US = 30 };
+enum { KEPT_BYTES = 16500, FEW_BYTES = 400 };
 enum { SLOW_BYTES = 17500 }; /* half as fast by themselves */
 enum { BYTES = 400, VALUE_BYTES = 20000, NVALUES = 3, MOST_HEAD_BYTES = 250 };
 
@@ -69,7 +70,8 @@ static const char *const knobs[] = {"ORRERY_SUBMIT_COST", "ORRERY_SUBMIT_DATUM_C
 				    "ORRERY_INSERT_COST", "ORRERY_PUSH_COST",
 				    "ORRERY_FETCH_COST",  "ORRERY_WAKE_COST",
 				    "ORRERY_POLL_WAIT",   "ORRERY_MAIN_WAKE_COST",
-				    "ORRERY_SWITCH_COST", "STARPU_SCHED"};
+				    "ORRERY_SWITCH_COST", "ORRERY_PAGE_COST",
+				    "STARPU_SCHED"};
 
 enum { NKNOBS = sizeof(knobs) / sizeof(knobs[0]) };
 
@@ -324,6 +326,29 @@ static void an_idle_node_looks_at_once(void)
 	stop();
 }
 
+/* Of rank 1, with a long task, while a value comes. */
+static double receive_beside_us(starpu_data_handle_t value)
+{
+	starpu_mpi_req request;
+	double start_us;
+
+	task_us = LONG_US;
+	if (rank == 1)
+		starpu_mpi_irecv(value, &request, 0, 7, WORLD);
+	starpu_mpi_barrier(WORLD);
+	start_us = now_us();
+	if (rank == 1) {
+		starpu_task_insert(&none, 0);
+		starpu_task_wait_for_all();
+		start_us = now_us() - start_us;
+		starpu_mpi_wait(&request, MPI_STATUS_IGNORE);
+	} else {
+		starpu_mpi_send(value, 1, 7, WORLD);
+	}
+	starpu_mpi_barrier(WORLD);
+	return start_us;
+}
+
 /* ---- caches ---------------------------------------------------------------- */
 
 static double move_us(starpu_data_handle_t value, int to)
@@ -339,13 +364,13 @@ static double move_us(starpu_data_handle_t value, int to)
 	return now_us() - start_us;
 }
 
-/* How many bytes came to the node since the value did, or at all, decides; the other
- * node's copies are all alike. */
+/* How many bytes came to the node since the value did, or at all, of messages and of
+ * tasks, decides; the other node's copies are all alike. */
 static void values_that_no_cache_holds_are_slower(void)
 {
 	static const struct {
 		int value, times;
-	} moves[] = {{0, 1}, {1, 1}, {2, 2}, {2, 1}, {1, 2}, {1, 1}, {0, 2}};
+	} moves[] = {{0, 2}, {1, 2}, {2, 2}, {2, 1}, {1, 2}, {1, 1}, {0, 2}};
 	starpu_data_handle_t values[NVALUES];
 
 	setenv("ORRERY_MAIN_WAKE_COST", "0", 1);
@@ -370,6 +395,63 @@ static void values_that_no_cache_holds_are_slower(void)
 	}
 	for (int i = 0; i < NVALUES; i++)
 		starpu_data_unregister(values[i]);
+	stop();
+}
+
+static void touch(starpu_data_handle_t value, int times)
+{
+	for (int i = 0; i < times; i++)
+		starpu_task_insert(&make, STARPU_W, value, 0);
+	starpu_task_wait_for_all();
+}
+
+/* But no more than there are: tasks on a few bytes leave the others where they are. */
+static void tasks_use_caches_too(void)
+{
+	static const struct {
+		int value, ntasks, times;
+	} moves[] = {{0, 1, 1}, {1, 100, 1}, {2, 3, 2}, {2, 0, 1}};
+	starpu_data_handle_t values[NVALUES];
+
+	setenv("ORRERY_MAIN_WAKE_COST", "0", 1);
+	start();
+	for (int i = 0; i < NVALUES; i++)
+		starpu_vector_data_register(&values[i], -1, 0,
+					    i == 1 ? FEW_BYTES : KEPT_BYTES, 1);
+	touch(values[0], 1);
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		double us;
+
+		touch(values[moves[i].value], moves[i].ntasks);
+		us = move_us(values[0], 1);
+		if (rank == 1)
+			claim_between(us, moves[i].times * KEPT_BYTES,
+				      moves[i].times * KEPT_BYTES + 3 * MOST_HEAD_BYTES);
+	}
+	for (int i = 0; i < NVALUES; i++)
+		starpu_data_unregister(values[i]);
+	stop();
+}
+
+/* A worker that runs a task ends it so much later when the value has come; the second
+ * time the memory is no more new.  What a task fills costs nothing besides. */
+static void new_memory_is_touched_once(void)
+{
+	starpu_data_handle_t value;
+
+	setenv("ORRERY_PAGE_COST", "4.096e-3", 1); /* a microsecond for a byte */
+	start_with_messages();
+	starpu_vector_data_register(&value, -1, 0, BYTES, 1);
+	if (rank == 0)
+		touch(value, 1);
+	for (int time = 0; time < 2; time++) {
+		double us = receive_beside_us(value);
+		double expected = LONG_US + 2 * SWITCH_US + (time ? 1 : 2) * BYTES;
+
+		if (rank == 1)
+			claim_between(us, expected, expected + MOST_HEAD_BYTES);
+	}
+	starpu_data_unregister(value);
 	stop();
 }
 
@@ -415,6 +497,8 @@ static const struct claim claims[] = {
 	{"values_that_are_slow_already_are_not_slower",
 	 values_that_are_slow_already_are_not_slower},
 	{"values_that_no_cache_holds_are_slower", values_that_no_cache_holds_are_slower},
+	{"tasks_use_caches_too", tasks_use_caches_too},
+	{"new_memory_is_touched_once", new_memory_is_touched_once},
 	{0},
 };
 

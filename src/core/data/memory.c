@@ -57,6 +57,8 @@ static void *main_allocate(struct node *node, unsigned memory, size_t bytes, siz
 	if (node && align <= MEMORY_ALIGN) {
 		if (align && node->nmains > 1)
 			memory = PLAT_INTERLEAVED;
+		if (!align && plat_main_memory()->is_new)
+			plat_main_memory()->is_new(node->plat, bytes);
 		return pinned(node, bytes, flags,
 			      plat_main_memory()->allocate(node->plat, memory, bytes));
 	}
