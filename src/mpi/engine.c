@@ -26,6 +26,7 @@ void engine_init(struct mpi *mpi)
 
 	orr_lock_init(&engine->lock);
 	outbox_init(&engine->outbox, &engine->lock, engine_messages_left);
+	engine->sender.sent = parcels_sent;
 	list_init(&engine->all);
 	pool_init_among(&engine->requests, sizeof(struct request), mpi->node->commons);
 	request_match_lines(&engine->posted);
@@ -371,7 +372,7 @@ static int copy_beside_head(struct parcel *parcel, const struct request *request
 {
 	char *copy = parcel->message.head + WIRE_EAGER_BYTES;
 
-	if (!parcel->mpi->engine.copies_small || request->is_waited ||
+	if (!request->mpi->engine.copies_small || request->is_waited ||
 	    parcel->message.body_bytes > NET_HEAD_BYTES - WIRE_EAGER_BYTES)
 		return 0;
 	if (layout->base) {
@@ -396,7 +397,7 @@ static int send_eager(struct request *request, struct wire_head *head)
 	parcel->message.body_bytes = head->bytes;
 	is_copied = copy_beside_head(parcel, request, &layout);
 	if (!is_copied) {
-		parcel->request = request;
+		parcel_completes(parcel, request);
 		parcel->message.body = layout.base;
 		request->message = &parcel->outgoing;
 	}
@@ -409,7 +410,7 @@ static int send_eager(struct request *request, struct wire_head *head)
 	if (!table_get(&mpi->engine.sent_to, (uint64_t)request->match.source))
 		table_put(&mpi->engine.sent_to, (uint64_t)request->match.source,
 			  (void *)((uintptr_t)request->match.source + 1));
-	parcel_send(parcel);
+	parcel_send(mpi, parcel);
 	return is_copied && finish_copied(mpi, request);
 }
 
@@ -557,6 +558,20 @@ static void request_tell(const struct acquire *acquire, char *text, size_t bytes
 		 request->peer, (long long)request->match.tag, request->what);
 }
 
+/* What its turn and its value need: after each lock the processor would wait for one of
+ * them. */
+static void expect_datum(starpu_data_handle_t handle)
+{
+	const struct data_body *body = orr_load_ptr((void **)&handle->body);
+
+	orr_bring(handle->interface);
+	if (!body)
+		return;
+	orr_bring(&body->waiting);
+	orr_bring(&body->valid);
+	orr_bring(&body->main);
+}
+
 static struct request *request_new(struct mpi *mpi, const struct post *post)
 {
 	static const struct acquirer by = {request_acquired, direct_choose,
@@ -566,6 +581,9 @@ static struct request *request_new(struct mpi *mpi, const struct post *post)
 
 	engine_lock(&mpi->engine);
 	request = pool_get(&mpi->engine.requests);
+	/* Small sends that nobody waits for take the same one again and again. */
+	if (post->kind == REQUEST_RECEIVE || post->is_waited)
+		engine_expect(&mpi->engine.requests, sizeof(*request));
 	/* acquire_start() sees to the job and its access. */
 	memset(&request->match, 0, sizeof(*request) - offsetof(struct request, match));
 	request->acquire.is_hint = request->acquire.counted = 0;
@@ -627,10 +645,12 @@ struct request *engine_post(struct mpi *mpi, const struct post *post)
 {
 	int is_wanted = post->kind == REQUEST_SEND && coop_wants(mpi, post->handle);
 	struct answer *answer = datatype_ask_first(mpi, post->handle);
-	struct request *request = request_new(mpi, post);
 	unsigned mode = post->kind == REQUEST_SEND ? STARPU_R : STARPU_W;
+	struct request *request;
 	int is_begun;
 
+	expect_datum(post->handle);
+	request = request_new(mpi, post);
 	request->payload.answer = answer;
 	request->payload.is_answered = answer != NULL;
 	if (post->ordinal)

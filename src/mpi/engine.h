@@ -41,6 +41,7 @@ struct suspect {
 struct engine {
 	struct orr_lock lock;
 	struct outbox outbox;
+	struct net_sender sender;
 	struct pool requests, parcels;
 	struct match posted;
 	struct list all; /* requests, oldest first */

@@ -17,47 +17,45 @@ void engine_tell_message(struct mpi *mpi, enum event_kind kind, int peer,
 					  .value = bytes});
 }
 
-static void parcel_left(struct parcel *parcel)
+static void parcel_left(struct mpi *mpi, struct parcel *parcel)
 {
-	struct mpi *mpi = parcel->mpi;
 	struct engine *engine = &mpi->engine;
 
 	engine_flies(mpi, -1);
 	if (standstill_has_sent(&mpi->standstill, parcel->message.head[0]))
 		orr_next(&engine->nevents);
-	if (parcel->request) {
+	if (parcel->outgoing.mark == PARCEL_COMPLETES) {
 		parcel->request->message = NULL;
 		finish_moved(mpi, parcel->request);
+		free(parcel->copy);
 	}
-	free(parcel->copy);
 	pool_put(&engine->parcels, parcel);
 }
 
 /* The engine is locked. */
 void engine_messages_left(struct outbox *outbox, struct net_message *messages)
 {
+	struct mpi *mpi = ORR_CONTAINER(outbox, struct mpi, engine.outbox);
 	struct net_message *next;
 
-	(void)outbox;
 	for (; messages; messages = next) {
 		next = messages->next;
-		parcel_left((struct parcel *)(void *)messages);
+		parcel_left(mpi, parcel_of(messages));
 	}
 }
 
 void parcels_sent(struct net_message *message)
 {
-	struct mpi *mpi = ((struct parcel *)(void *)message)->mpi;
+	const struct net_sender *sender = message->sender;
+	struct mpi *mpi = ORR_CONTAINER(sender, struct mpi, engine.sender);
 
 	outbox_sent_lock(&mpi->engine.outbox, message->peer);
 	engine_messages_left(&mpi->engine.outbox, message);
 	engine_unlock_called_back(mpi);
 }
 
-void parcel_send(struct parcel *parcel)
+void parcel_send(struct mpi *mpi, struct parcel *parcel)
 {
-	struct mpi *mpi = parcel->mpi;
-
 	engine_flies(mpi, 1);
 	engine_tell_message(mpi, EVENT_MESSAGE_SENT, parcel->message.peer,
 			    (unsigned char)parcel->message.head[0],
@@ -69,7 +67,7 @@ void parcel_send(struct parcel *parcel)
 void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
 			 size_t head_bytes)
 {
-	parcel_send(parcel_new(mpi, peer, head, head_bytes));
+	parcel_send(mpi, parcel_new(mpi, peer, head, head_bytes));
 }
 
 void engine_send_about(struct mpi *mpi, int peer, int priority,
@@ -78,7 +76,7 @@ void engine_send_about(struct mpi *mpi, int peer, int priority,
 	struct parcel *parcel = parcel_new(mpi, peer, head, head_bytes);
 
 	parcel_set_priority(parcel, head, priority);
-	parcel_send(parcel);
+	parcel_send(mpi, parcel);
 }
 
 int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes)

@@ -12,16 +12,40 @@
 
 #include "mpi/mpi.h"
 
-/* A message that the engine sends. */
+/*
+ * A message that the engine sends.  Many wait in a flood, most of them with a copy of a
+ * small value behind their heads: of these the first two lines are touched, no more.
+ */
 struct parcel {
-	struct net_message message; /* first */
 	struct outgoing outgoing;
-	struct mpi *mpi;
-	struct request *request; /* the send that it completes, or NULL */
+	struct net_message message;
+	/* Where outgoing.mark is PARCEL_COMPLETES. */
+	struct request *request; /* the send that it completes */
 	void *copy;              /* owned body, or NULL */
 };
 
-/* Its packet has left. */
+enum { PARCEL_COMPLETES = 1 };
+
+_Static_assert(offsetof(struct parcel, message.head) == ORR_LINE_BYTES &&
+		       offsetof(struct parcel, message.backend) == 2 * ORR_LINE_BYTES,
+	       "a small message has two lines of the cache");
+
+/* What was given back last will be got soon, and so much of it written; its first line
+ * has come with pool_get(). */
+static inline void engine_expect(const struct pool *pool, size_t bytes)
+{
+	const char *next = (pool->common ? pool->common : pool)->free_list;
+
+	for (size_t at = ORR_LINE_BYTES; next && at < bytes; at += ORR_LINE_BYTES)
+		orr_bring(next + at);
+}
+
+static inline struct parcel *parcel_of(struct net_message *message)
+{
+	return ORR_CONTAINER(message, struct parcel, message);
+}
+
+/* For engine->sender. */
 void parcels_sent(struct net_message *message);
 
 static inline struct parcel *parcel_new(struct mpi *mpi, int peer,
@@ -30,21 +54,20 @@ static inline struct parcel *parcel_new(struct mpi *mpi, int peer,
 	struct parcel *parcel = pool_get(&mpi->engine.parcels);
 	struct net_message *message = &parcel->message;
 
+	engine_expect(&mpi->engine.parcels, 2 * ORR_LINE_BYTES);
 	message->peer = peer;
 	message->head_bytes = (unsigned)head_bytes;
 	memcpy(message->head, head, head_bytes);
 	message->body = NULL;
 	message->body_bytes = 0;
-	message->sent = parcels_sent;
+	message->sender = &mpi->engine.sender;
 	message->next = NULL;
 	parcel->outgoing.kind = OUTGOING_MESSAGE;
 	parcel->outgoing.is_sorted = 0;
 	parcel->outgoing.priority = 0;
 	parcel->outgoing.key = 0;
 	parcel->outgoing.what.message = message;
-	parcel->mpi = mpi;
-	parcel->request = NULL;
-	parcel->copy = NULL;
+	parcel->outgoing.mark = 0;
 	return parcel;
 }
 
@@ -68,7 +91,15 @@ static inline void parcel_set_priority(struct parcel *parcel,
 	parcel->outgoing.priority = priority;
 }
 
-void parcel_send(struct parcel *parcel);
+/* It completes that send. */
+static inline void parcel_completes(struct parcel *parcel, struct request *request)
+{
+	parcel->outgoing.mark = PARCEL_COMPLETES;
+	parcel->request = request;
+	parcel->copy = NULL;
+}
+
+void parcel_send(struct mpi *mpi, struct parcel *parcel);
 
 /* For outbox_init(). */
 void engine_messages_left(struct outbox *outbox, struct net_message *messages);

@@ -157,6 +157,8 @@ static void parcels_sent(struct net_message *message)
 	unlock_called_back(ms);
 }
 
+static const struct net_sender sender = {parcels_sent};
+
 static struct parcel *parcel_new(struct ms *ms, int peer, const struct ms_head *head,
 				 const void *body, size_t bytes)
 {
@@ -169,9 +171,9 @@ static struct parcel *parcel_new(struct ms *ms, int peer, const struct ms_head *
 	message->peer = peer;
 	message->head_bytes = sizeof(*head);
 	memcpy(message->head, head, sizeof(*head));
-	message->body_bytes = bytes;
+	message->body_bytes = (unsigned)bytes;
 	message->body = bytes ? parcel->body : NULL;
-	message->sent = parcels_sent;
+	message->sender = &sender;
 	if (bytes)
 		memcpy(parcel->body, body, bytes);
 	return parcel;

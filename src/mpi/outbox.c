@@ -109,6 +109,7 @@ static struct net_message *dequeue(struct outbox *outbox, struct outbox_queue *q
 		if (first && bytes > outbox->net->packet_bytes)
 			break;
 		waiting_take(waiting, &outbox->orders);
+		orr_bring(next->head); /* for who fills the packet */
 		*end = next;
 		end = &next->next;
 	}

@@ -85,7 +85,7 @@ static void call_back(struct transport *transport, struct transport_op *op)
 	pool_put(&transport->op_pool, op);
 	switch (ended.kind) {
 	case OP_MESSAGE:
-		ended.of.message->sent(ended.of.message);
+		ended.of.message->sender->sent(ended.of.message);
 		break;
 	case OP_PUT:
 	case OP_GET:

@@ -24,6 +24,7 @@ struct outgoing {
 	struct outgoing *next;
 	unsigned char kind;      /* enum outgoing_kind */
 	unsigned char is_sorted; /* a message: in the heap of its peer */
+	unsigned char mark;      /* its owner's */
 	int priority;            /* of a message */
 	uint64_t key;            /* of a message; 0: none */
 	union {

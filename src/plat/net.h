@@ -32,17 +32,28 @@ enum {
 	NET_ANYBODY = -1
 };
 
-/* One message: a head that is always carried, and a small contiguous body. */
+struct net_message;
+
+/* Who sends messages. */
+struct net_sender {
+	/* The packet belongs to the caller again, as it was sent: called with its first
+	 * message. */
+	void (*sent)(struct net_message *message);
+};
+
+/*
+ * One message: a head that is always carried, and a small contiguous body.  Floods leave
+ * many of them waiting, so what is before the head is half a line of the cache, and the
+ * backend's part, which small ones that leave at once have no use for, comes last.
+ */
 struct net_message {
 	int peer;
-	unsigned head_bytes; /* <= NET_HEAD_BYTES */
-	size_t body_bytes;   /* <= the eager limit of the engine */
-	char head[NET_HEAD_BYTES];
-	const void *body; /* NULL: not carried, though it counts */
-	/* The packet belongs to the caller again, as it was sent: the callback of its
-	 * first message is called. */
-	void (*sent)(struct net_message *message);
+	unsigned head_bytes : 8;  /* <= NET_HEAD_BYTES */
+	unsigned body_bytes : 24; /* <= the eager limit of the engine */
+	const void *body;         /* NULL: not carried, though it counts */
+	const struct net_sender *sender;
 	struct net_message *next; /* travels with this one, to the same peer */
+	char head[NET_HEAD_BYTES];
 	/* The backend's, while it owns the message; before, of who orders messages. */
 	union {
 		void *backend[4];

@@ -286,7 +286,7 @@ void packet_on_sent(struct plat_timer *timer)
 		net->sending = message->backend[1];
 		if (!net->sending)
 			net->last_sending = NULL;
-		message->sent(message);
+		message->sender->sent(message);
 	}
 	if (net->sending && !calendar_has(&net->sent))
 		calendar_add(net->sim, &net->sent, *sent_date(net->sending));

@@ -17,13 +17,15 @@ static void letter_sent(struct net_message *message)
 	}
 }
 
+static const struct net_sender sender = {letter_sent};
+
 int letter_send(struct letter *letter, struct actor *actor, int peer)
 {
 	int ret;
 
 	letter->actor = actor;
 	letter->message.peer = peer;
-	letter->message.sent = letter_sent;
+	letter->message.sender = &sender;
 	letter->is_being_sent = 1;
 	ret = actor->net->ops->send(actor->net, &letter->message);
 	letter->is_being_sent = 0;

@@ -191,6 +191,8 @@ static void never_sent(struct net_message *message)
 	abort();
 }
 
+static const struct net_sender never = {never_sent};
+
 static void never_done(struct net_bulk *bulk)
 {
 	(void)bulk;
@@ -204,7 +206,7 @@ static void peer_start(struct actor *actor)
 
 	orr_lock(&actor->lock);
 	for (size_t i = 0; i < 4; i++) {
-		struct net_message message = {.peer = peers[i], .sent = never_sent};
+		struct net_message message = {.peer = peers[i], .sender = &never};
 		struct net_bulk bulk = {.peer = peers[i],
 					.layout = {.block_bytes = 1},
 					.done = never_done};
@@ -315,7 +317,7 @@ static void volley_go_on(struct actor *actor, struct volley *volley)
 	volley->can_send = 0;
 	letter_head(&volley->letter, volley->round++);
 	if (actor->net->ops->send(actor->net, message) == 1)
-		message->sent(message);
+		message->sender->sent(message);
 }
 
 static void volley_sent(struct net_message *message)
@@ -326,6 +328,8 @@ static void volley_sent(struct net_message *message)
 	volley_go_on(volley->letter.actor, volley);
 }
 
+static const struct net_sender volleys = {volley_sent};
+
 static void volley_prepare(struct actor *actor)
 {
 	struct volley *volley = orr_alloc(sizeof(*volley));
@@ -333,7 +337,7 @@ static void volley_prepare(struct actor *actor)
 	actor->data = volley;
 	volley->letter.actor = actor;
 	volley->letter.message.peer = !actor->rank;
-	volley->letter.message.sent = volley_sent;
+	volley->letter.message.sender = &volleys;
 	volley->can_send = 1;
 	actor_expect(actor, actor->rank < 2 ? 2 * NROUNDS : 0);
 }

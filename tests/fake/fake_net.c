@@ -76,7 +76,7 @@ static void on_sent(struct plat_timer *timer)
 	struct net_message *message = ((struct sent_event *)timer)->message;
 
 	fake_event_free(timer);
-	message->sent(message);
+	message->sender->sent(message);
 }
 
 static void on_arrival(struct plat_timer *timer)

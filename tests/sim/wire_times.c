@@ -60,6 +60,8 @@ static void on_sent(struct net_message *message)
 	end_one(run);
 }
 
+static const struct net_sender sender = {on_sent};
+
 static void on_deliver(struct net *net, int peer, const void *head, size_t head_bytes,
 		       const void *body, size_t body_bytes)
 {
@@ -95,8 +97,8 @@ static void *add(struct run *run, const struct transfer *t)
 
 		memcpy(&message[1], &run, sizeof(run));
 		message->peer = t->to;
-		message->body_bytes = t->bytes;
-		message->sent = on_sent;
+		message->body_bytes = (unsigned)t->bytes;
+		message->sender = &sender;
 		memory = message;
 	} else {
 		struct net_bulk *bulk = calloc(1, sizeof(*bulk) + sizeof(run));
