@@ -17,7 +17,7 @@
  * keeps the order of each peer.  Where a younger one may end long before (messages move
  * once they are matched, each at its own pace), frames to a peer are numbered, and all
  * receives are looked at that may have ended.  Frames are limited in number
- * (net->max_packets), so that a poll costs the same however many messages wait. Bulks
+ * (net->max_packets), so that a poll costs the same however many messages wait.  Bulks
  * have one tag each, so they go straight to their place.
  */
 
@@ -244,11 +244,10 @@ static int take_at(struct mpi_net *net, int i)
 
 	overtaking->ntaken[peer]++;
 	overtaking->peers[slot] = NOBODY;
-	count = transport_take_frame(&net->base, peer, net->ring_frames[slot]);
+	count = receive_frame(net, slot, peer, 0);
 	memmove(overtaking->order + i, overtaking->order + i + 1,
 		(size_t)(net->nring - i - 1) * sizeof(int));
 	overtaking->order[net->nring - 1] = slot;
-	post_receive(net, slot);
 	return count;
 }
 
