@@ -57,12 +57,12 @@ struct engine {
 	int ndraining;  /* atomic: nested or concurrent finish_drain() */
 	int is_polled;  /* atomic: somebody has called engine_poll(): no calendar does all
 			 */
+	int nflying;    /* atomic: messages and bulk transfers that the transport owns */
 	const void *only_thread; /* that may poll; NULL: any */
 	int is_asleep;           /* atomic: nobody polls before the next kick */
 	int npending;            /* atomic: requests, until their callback has run */
 	unsigned long nposted;   /* requests ever */
-	int nflying;     /* atomic: messages and bulk transfers that the transport owns */
-	double flying_s; /* since when there is any, as far as it is told; or -1 */
+	double flying_s;  /* since when there is any, as far as it is told; or -1 */
 	uint64_t nevents; /* orr_next(): anything that happened, for the watchdog */
 	struct pending_waiter *waiters;
 	struct table sent_to; /* peers that were sent small transfers */
