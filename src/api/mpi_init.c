@@ -131,7 +131,7 @@ static int init(int *argc, char ***argv, int initialize_mpi, MPI_Comm comm)
 	trace_meet(node);
 	tell_without_driver(node);
 	node->mpi->api = api;
-	node->mpi->mpi_is_serial = is_serial;
+	node->mpi->mpi_is_serial = (char)is_serial;
 	node->mpi->lasting->world_rank =
 		node->mpi->is_fake ? node->mpi->rank : api->world_rank;
 	node->mpi->lasting->world_size =

@@ -170,6 +170,7 @@ struct node {
 	int ninit;              /* nested starpu_init() */
 	int is_for_models;      /* opened by starpu_perfmodel_initialize() */
 	int reduction_told;     /* of a codelet without STARPU_COMMUTE */
+	int is_bounding;        /* atomic: who records tasks, see core/bound/graph.h */
 	struct worker *workers; /* accelerators first, as in StarPU */
 	int nworkers;
 	/* By enum starpu_worker_archtype. */
@@ -198,7 +199,6 @@ struct node {
 	int nobserved;       /* atomic: schedulers with an observer */
 	int nleaders;        /* atomic: workers that lead the cores of a context */
 	struct ranks *ranks; /* of core/sched/ranks.h; NULL: never used */
-	int is_bounding;     /* atomic: who records tasks, see core/bound/graph.h */
 	/* Of core/counters.h; atomic, NULL: never wanted so far. */
 	struct counters *counters;
 	struct sinks *sinks; /* the sinks of the API; NULL: not yet, or no more */

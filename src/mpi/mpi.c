@@ -176,7 +176,7 @@ int mpi_open(struct node *node, const struct net_config *wanted)
 		if (config->funnels)
 			engine_funnel(mpi);
 	}
-	mpi->all_trace = all_trace;
+	mpi->all_trace = (char)all_trace;
 	node->rank = mpi->rank;
 	node->size = mpi->size;
 	node->mpi = mpi;

@@ -45,18 +45,17 @@ struct mpi {
 	struct stats stats;
 	struct standstill standstill;
 	struct tally tally;
-	struct ft *ft; /* NULL: no checkpoints */
-	struct lb *lb; /* NULL: there never was one */
-	int balances;  /* between starpu_mpi_lb_init() and starpu_mpi_lb_shutdown() */
+	struct ft *ft;           /* NULL: no checkpoints */
+	struct lb *lb;           /* NULL: there never was one */
 	struct compare *compare; /* NULL: not with ORRERY_MPI_COMPARE */
-	int looks_closely;       /* insertion reads each list to its end: it balances or
-				    compares */
-	int all_trace;           /* all ranks have ORRERY_TRACE */
-	int mpi_is_serial;       /* MPI may be called by one thread at a time */
-	int is_leaving;          /* shutting down: everything of ours is complete */
+	char balances; /* between starpu_mpi_lb_init() and starpu_mpi_lb_shutdown() */
+	char looks_closely; /* insertion reads whole lists: it balances or compares */
+	char all_trace;     /* all ranks have ORRERY_TRACE */
+	char mpi_is_serial; /* MPI may be called by one thread at a time */
 	/* Of the environment at init. */
 	int has_priorities;
 	int redux_threshold; /* bytes from which automatic reductions are binary trees */
+	int is_leaving;      /* shutting down: everything of ours is complete */
 };
 
 /* How urgent a transfer is; NULL: nobody's yet. */

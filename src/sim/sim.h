@@ -175,7 +175,7 @@ struct plat {
 	struct plat *prev, *next; /* in sim->first..last */
 	sg_host_t host;
 	/* Of the host's properties spare_cores and copies_messages, see sim_lend(). */
-	int lends_cores, copies_messages, next_lender;
+	int lends_cores, copies_messages;
 	struct sim_costs costs;
 	struct look *looks, *last_look; /* messages that nobody has looked at */
 	double looked_s;                /* when a worker did last, between its tasks */
@@ -193,6 +193,7 @@ struct plat {
 	int kicked;          /* its semaphore has been released for that */
 	int has_looked;      /* in vain, since nothing could make progress */
 	unsigned npauses;    /* between polls of the program's threads in vain */
+	int next_lender;     /* a worker */
 	struct pool workers; /* struct sim_worker */
 	struct specifics specifics; /* of callbacks that no worker runs */
 	struct pcie *pcie;

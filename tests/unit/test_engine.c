@@ -62,38 +62,6 @@ static void early_ones_wait(void **state)
 	transfer(LARGE, 0);
 }
 
-/* At shutdown, one that the engine is about to free is not taken for one that the program
- * has forgotten. */
-static void waited_ones_are_not_forgotten(void **state)
-{
-	static int values[SMALL];
-	struct request *send, *receive;
-	starpu_data_handle_t source, target;
-	struct mpi *mpi;
-
-	(void)state;
-	world_open(2);
-	mpi = world_mpi(0);
-	source = world_vector(0, values, SMALL);
-	target = world_vector(1, values, SMALL);
-	send = world_post(0, REQUEST_SEND, source, 1, 7);
-	receive = world_post(1, REQUEST_RECEIVE, target, 0, 7);
-	assert_false(request_is_forgotten(send));
-	orr_add(&send->holders, REQUEST_HOLDER);
-	fake_run();
-	assert_true(request_is_forgotten(send));
-	assert_int_equal(finish_wait(send), 0);
-	assert_ptr_equal(engine_next(mpi, NULL), send);
-	assert_false(request_is_forgotten(send));
-	orr_add(&mpi->engine.npending, 1);
-	finish_let_go(send);
-	assert_null(engine_next(mpi, NULL));
-	assert_int_equal(finish_wait(receive), 0);
-	world_forget(0, source);
-	world_forget(1, target);
-	world_close();
-}
-
 /* A standard small send ends by itself; a large or synchronous one by its match. */
 static void who_waits_for_the_match(void **state)
 {
@@ -790,7 +758,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_and_large_arrive),
 		cmocka_unit_test(early_ones_wait),
-		cmocka_unit_test(waited_ones_are_not_forgotten),
 		cmocka_unit_test(who_waits_for_the_match),
 		cmocka_unit_test(one_tag_keeps_its_order),
 		cmocka_unit_test(urgent_overtakes),

@@ -392,6 +392,38 @@ static void copied_sends_are_over_unheard(void **state)
 	world_close();
 }
 
+/* At shutdown, one that the engine is about to free is not taken for one that the program
+ * has forgotten. */
+static void waited_ones_are_not_forgotten(void **state)
+{
+	starpu_data_handle_t source, target;
+	struct request *send, *receive;
+	int value = 0;
+	struct mpi *mpi;
+
+	(void)state;
+	world_open(2);
+	mpi = world_mpi(0);
+	source = world_vector(0, &value, 1);
+	target = world_vector(1, &value, 1);
+	send = world_post(0, REQUEST_SEND, source, 1, 7);
+	receive = world_post(1, REQUEST_RECEIVE, target, 0, 7);
+	assert_false(request_is_forgotten(send));
+	orr_add(&send->holders, REQUEST_HOLDER);
+	fake_run();
+	assert_true(request_is_forgotten(send));
+	assert_int_equal(finish_wait(send), 0);
+	assert_ptr_equal(engine_next(mpi, NULL), send);
+	assert_false(request_is_forgotten(send));
+	orr_add(&mpi->engine.npending, 1);
+	finish_let_go(send);
+	assert_null(engine_next(mpi, NULL));
+	assert_int_equal(finish_wait(receive), 0);
+	world_forget(0, source);
+	world_forget(1, target);
+	world_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +440,7 @@ int main(void)
 		cmocka_unit_test(ordinals_only_explain),
 		cmocka_unit_test(pieces_are_events),
 		cmocka_unit_test(copied_sends_are_over_unheard),
+		cmocka_unit_test(waited_ones_are_not_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
