@@ -18,7 +18,8 @@ from orrery_tool.platform_describe import Library
 from orrery_tool.words import Parser, Refusal, write_text
 
 CHANGED = 1.15            # a figure that differs by more
-PASSES = 3                # of making the simulation agree
+PASSES = 5                # of making the simulation agree
+MOST_SLOPE = 10           # of what is simulated by what a figure says
 SIMULATED = 8             # repetitions, which differ little
 LAUNCHES = 5              # messages take other times in each, on some machines by half
 APART = 3                 # how often the smallest a figure's largest is at most, in its launches
@@ -91,6 +92,7 @@ class Machine:
         self.bandwidth = largest / real["alone", largest]
         self.share()
         self.seconds = {size: size / self.bandwidth for size in self.sizes}
+        self.tried = {size: [] for size in self.sizes}  # [(seconds, simulated)]
         # Of a message that waits while others move: its sender copies, or its receiver.
         self.delays = {size: 0 for case, size in real if case == "flood" and size > SMALL
                        and real["flood", size] < real.get(("alone", size), 0)}
@@ -151,7 +153,22 @@ class Machine:
                 # One alone goes first.
                 self.seconds[size] = max(self.seconds[size] + min(delay_s, 0), least_s)
             else:
-                self.seconds[size] = max(self.seconds[size] + missing, least_s)
+                self.tried[size].append((self.seconds[size], simulated["alone", size]))
+                self.seconds[size] = max(self.seconds[size] + missing / self.slope(size), least_s)
+
+    def slope(self, size):
+        """What a second more of the bytes makes in simulation: more than one where caches stretch it, or a
+        thread falls asleep meanwhile.  Without it corrections of twice the error never end."""
+        if len(self.tried[size]) < 2:
+            return 1
+        (a, before), (b, now) = self.tried[size][-2:]
+        return min(max((now - before) / (b - a), 1), MOST_SLOPE) if a != b else 1
+
+    def settle(self):
+        """What came nearest: where a thread falls asleep, none may be right."""
+        for size, tried in self.tried.items():
+            if tried:
+                self.seconds[size] = min(tried, key=lambda pair: abs(pair[1] - self.real["alone", size]))[0]
 
 
 def run(place, args, repetitions, simulated=None):
@@ -254,6 +271,8 @@ def fit(place, args, real, costs=calibrate_costs.nothing):
             best = differences(real, simulated)
             if turn < PASSES:
                 machine.learn(simulated)
+            if turn == PASSES - 1:
+                machine.settle()
     finally:
         if os.path.exists(draft):
             os.remove(draft)

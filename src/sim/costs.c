@@ -22,8 +22,10 @@
  * after a kernel that has used the caches (the same).
  */
 
-/* Who waits polls for so long, and sleeps then (real/helper.c, real/wait.c). */
-#define AWAKE_S 100e-6
+/* Who waits polls for so long, and sleeps then (real/helper.c, real/wait.c): a worker, or
+ * a main where nothing can come from others; a main that looks for messages. */
+#define AWAKE_S      100e-6
+#define MAIN_AWAKE_S 320e-6
 
 #define PAGE_BYTES 4096.0
 
@@ -197,6 +199,13 @@ double costs_cold_s(const struct plat *plat, struct starpu_task *task)
 double costs_wake_s(double wake_s, double since_s, double now_s)
 {
 	return now_s - since_s > AWAKE_S ? wake_s : 0;
+}
+
+double costs_main_wake_s(const struct plat *plat, double since_s, double now_s)
+{
+	double awake_s = plat->node->size > 1 ? MAIN_AWAKE_S : AWAKE_S;
+
+	return now_s - since_s > awake_s ? plat->costs.main_wake_s : 0;
 }
 
 /* ---- who looks for messages ---------------------------------------------- */

@@ -518,8 +518,7 @@ int plat_gate_wait(struct plat *plat, struct plat_gate *gate)
 	sim_block(plat, &gate->open, -1);
 	if (opened_it)
 		plat->gate = NULL;
-	plat_owe(plat,
-		 costs_wake_s(plat->costs.main_wake_s, since_s, simgrid_get_clock()));
+	plat_owe(plat, costs_main_wake_s(plat, since_s, simgrid_get_clock()));
 	return 0;
 }
 

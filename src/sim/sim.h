@@ -341,6 +341,8 @@ double costs_of_task_s(struct plat *plat, double kernel_s, int ndata);
 double costs_cold_s(const struct plat *plat, struct starpu_task *task);
 /* How much later begins who has waited since then. */
 double costs_wake_s(double wake_s, double since_s, double now_s);
+/* The same of a thread of the application, which looks for messages first. */
+double costs_main_wake_s(const struct plat *plat, double since_s, double now_s);
 /* By how many times the bytes of a value come slower than those that lie in a cache. */
 double costs_stretch(struct plat *plat, const void *datum, double bytes);
 /* A task brings its data into caches. */

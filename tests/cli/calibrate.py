@@ -244,6 +244,27 @@ def floods(suite):
                   'id="smpi/lat-factor" value="%s"' % machine.latency_factors() in text, text)
 
 
+def steep(suite):
+    """Caches that stretch large values, and mains that fall asleep meanwhile: corrections of the whole
+    error would go to and fro for ever."""
+    real = {("alone", 8): 1e-6, ("alone", 65536): 20e-6, ("alone", 1 << 20): 124e-6,
+            ("alone", 1 << 22): 500e-6, ("flood", 64): 4e-7}
+
+    def simulated(machine):
+        found = {("alone", size): seconds * (2.5 if size == 1 << 22 else 1) + machine.latency_s
+                 for size, seconds in machine.seconds.items()}
+        found["alone", 1 << 20] += (found["alone", 1 << 20] > 100e-6) * 34e-6
+        return {**found, ("flood", 64): 4e-7}
+    machine = calibrate.Machine(calibrate.calibrate_parser().parse_args([]), real)
+    for _ in range(calibrate.PASSES):
+        machine.learn(simulated(machine))
+    machine.settle()
+    apart = {size: simulated(machine)["alone", size] / real["alone", size] - 1 for size in machine.sizes}
+    suite.verdict("what_caches_stretch_is_found", abs(apart[1 << 22]) < 0.01 and abs(apart[65536]) < 0.01, apart)
+    # Either 100 us, awake, or 134, asleep: nothing in between can be simulated.
+    suite.verdict("what_cannot_be_met_is_as_near_as_it_can", abs(apart[1 << 20]) < 0.2, apart)
+
+
 def rank_of(suite, rank, size, hostfile=None):
     """What a process of a job of mpirun has made of its arguments and environment."""
     args = calibrate.calibrate_parser().parse_args(
@@ -311,6 +332,7 @@ def main():
         judgements(suite)
         costs(suite)
         floods(suite)
+        steep(suite)
         launches(suite)
         jobs(suite)
         mpirun(suite)

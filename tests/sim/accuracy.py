@@ -60,16 +60,18 @@ def check_figures():
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("accuracy_run", loader))
     loader.exec_module(module)
     case = ("lu 16x64", 2, 1, "lws", "loads", ["lu", 64, 16])
-    row = module.row_of(case, [1, 1, 2, 2, 2], [1, 1, 1, 2, 2], {})
+    row = module.row_of(case, [[1], [1], [2], [2], [2]], [1, 1, 1, 2, 2], {})
     # The standard error of the first mean is 0.245 / 1.6, of the second 0.245 / 1.4.
     verdict("means, beside medians", (row["measured_s"], row["predicted_s"], row["difference_percent"],
                                       row["difference_of_medians_percent"], row["unsure_percent"],
                                       row["explanation"]) ==
             ("1.6", "1.4", "-12.5", "-50.0", "40.7", "noise: twice the standard error is 40.7 %"), row)
-    row = module.row_of(case, [1, 1, 1, 1, 2], [1.9, 1.9, 1.9, 1.9, 1.9], {})
+    # Of ten pairs of passes six are 1 and 2 apart.
+    verdict("what two passes differ by", row["passes_apart_percent"] == "66.7", row)
+    row = module.row_of(case, [[1, 1], [1, 1, 2]], [1.9, 1.9, 1.9, 1.9, 1.9], {})
     verdict("what lies between runs says where", row["explanation"] ==
             "between the fastest run, 1 s, and the slowest, 2 s", row)
-    row = module.row_of(case, [1, 1.01, 1, 1.01, 1], [1.3, 1.3, 1.31, 1.3, 1.3], {})
+    row = module.row_of(case, [[1, 1.01, 1], [1.01, 1]], [1.3, 1.3, 1.31, 1.3, 1.3], {})
     verdict("what is no noise wants an explanation", row["explanation"] == "" and
             row["difference_percent"] == "29.7" and float(row["unsure_percent"]) < 1, row)
 

@@ -160,6 +160,28 @@ static void a_task_costs_what_the_platform_says(void)
 	stop();
 }
 
+/* Where messages may come it looks for them for 320 us before it naps. */
+static void a_main_among_ranks_is_awake_for_longer(void)
+{
+	static const double waits_us[] = {250, 400};
+
+	for (int i = 0; i < 2; i++) {
+		double start_us;
+
+		setenv("ORRERY_WAKE_COST", "0", 1);
+		setenv("ORRERY_PUSH_COST", "0", 1);
+		setenv("ORRERY_SUBMIT_COST", "0", 1);
+		setenv("ORRERY_MAIN_WAKE_COST", "9e-5", 1);
+		start();
+		task_us = waits_us[i];
+		start_us = now_us();
+		starpu_task_insert(&none, 0);
+		starpu_task_wait_for_all();
+		claim_us(now_us() - start_us, waits_us[i] + (i ? MAIN_WAKE_US : 0));
+		stop();
+	}
+}
+
 static void what_the_user_sets_goes_first(void)
 {
 	for (int i = 0; i < NKNOBS - 1; i++)
@@ -484,6 +506,8 @@ static void values_that_are_slow_already_are_not_slower(void)
 static const struct claim claims[] = {
 	{"a_task_costs_what_the_platform_says", a_task_costs_what_the_platform_says},
 	{"after_many_bytes_a_task_costs_more", after_many_bytes_a_task_costs_more},
+	{"a_main_among_ranks_is_awake_for_longer",
+	 a_main_among_ranks_is_awake_for_longer},
 	{"what_the_user_sets_goes_first", what_the_user_sets_goes_first},
 	{"who_has_worked_just_now_is_awake", who_has_worked_just_now_is_awake},
 	{"policies_that_are_not_named_cost_the_same",
