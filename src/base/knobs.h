@@ -82,7 +82,7 @@ struct knobs {
 	char *mpi_comm, *mpi_lb, *mpi_lose;
 	int lb_sleep_threshold, lb_time_threshold_us;
 	double lb_wakeup_ratio;
-	int mpi_window;
+	int mpi_window, mpi_direct;
 	double progress_period_s;
 	long break_on_push, break_on_sched, break_on_pop, break_on_exec;
 	double watchdog_s, task_watchdog_us, task_watchdog_delay_us;

@@ -307,6 +307,9 @@ static void engine_deliver(struct net *net, int peer, const void *head, size_t h
 	case WIRE_GRANT:
 		large_on_grant(mpi, &wire);
 		break;
+	case WIRE_TAKEN:
+		large_on_taken(mpi, &wire);
+		break;
 	case WIRE_BARRIER:
 		barrier_step_arrived(mpi, wire.comm, wire.round);
 		break;
@@ -464,10 +467,11 @@ static int send_ready(struct request *request)
 	head.kind = WIRE_ANNOUNCE;
 	head.flags |= (uint16_t)coop_announce(request);
 	request_move(request, REQUEST_ANNOUNCED);
-	if (!(head.flags & WIRE_SHARED) && large_may_push(mpi))
-		head.flags |= WIRE_PUSHED;
+	if (!(head.flags & WIRE_SHARED))
+		head.flags |= (uint16_t)large_offer(mpi, request, &head.key);
 	engine_send_about(mpi, request->match.source, mpi_priority(mpi, request), &head,
-			  WIRE_ANNOUNCE_BYTES);
+			  head.flags & WIRE_DIRECT ? WIRE_DIRECT_BYTES
+						   : WIRE_ANNOUNCE_BYTES);
 	if (head.flags & WIRE_PUSHED)
 		large_push(mpi, request);
 	return 0;

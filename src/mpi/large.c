@@ -2,6 +2,7 @@
 /* Copyright (c) 2026 The Orrery authors */
 #include "mpi/large.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,10 @@ struct half {
 	/* A get of a shared value: its owner, the request there, and whether the value is
 	 * to be kept for others. */
 	int owner, is_kept;
-	uint64_t sender;
+	uint64_t sender; /* of one that is taken from its place, too */
 };
+
+enum { NO_KEY = NET_KEYS, MAX_TAKING = 2 };
 
 void large_init(struct large *large, struct pool_commons *commons)
 {
@@ -93,6 +96,11 @@ static void half_start(struct half *half, enum outgoing_kind kind)
 	engine_note(half->mpi, &half->outgoing);
 }
 
+static int is_in_ram(const struct mpi *mpi, const struct request *request)
+{
+	return !(mpi->net->memories >> request->payload.memory & 1);
+}
+
 static void check(const struct half *half, int ret)
 {
 	char text[320] = "into temporary memory";
@@ -120,6 +128,42 @@ static void shared_arrived(struct half *half)
 		coop_tell(mpi, half->owner, half->sender, 0, NULL);
 }
 
+/* To who has announced it. */
+static void answer(struct half *half, enum wire_kind kind, size_t head_bytes)
+{
+	struct wire_head head = {
+		.kind = (uint8_t)kind, .sender = half->sender, .key = half->bulk.key};
+	const struct request *receive =
+		half->request ? half->request : half->early->receive;
+
+	engine_send_about(half->mpi, half->bulk.peer, mpi_priority(half->mpi, receive),
+			  &head, head_bytes);
+}
+
+/* What it takes from its place: 0: that memory cannot be read by others, and the peer
+ * puts it after all. */
+static int is_taken(struct half *half)
+{
+	struct mpi *mpi = half->mpi;
+	struct net_bulk *bulk = &half->bulk;
+
+	if (bulk->status == -EFAULT || bulk->status == -EPERM) {
+		mpi->engine.large.ntaking--;
+		bulk->from = 0;
+		bulk->key = take_key(&mpi->engine.large);
+		engine_flies(mpi, -1);
+		half_start(half, OUTGOING_GET);
+		answer(half, WIRE_GRANT, WIRE_GRANT_BYTES);
+		half->sender = 0;
+		return 0;
+	}
+	check(half, bulk->status);
+	answer(half, WIRE_TAKEN, WIRE_TAKEN_BYTES);
+	mpi->engine.large.ntaking--;
+	half->sender = 0;
+	return 1;
+}
+
 static void get_done(struct net_bulk *bulk)
 {
 	struct half *half = (struct half *)(void *)bulk;
@@ -127,6 +171,10 @@ static void get_done(struct net_bulk *bulk)
 	struct large *large = &mpi->engine.large;
 
 	engine_lock(&mpi->engine);
+	if (bulk->from && !is_taken(half)) {
+		engine_unlock_called_back(mpi);
+		return;
+	}
 	check(half, bulk->status);
 	engine_flies(mpi, -1);
 	orr_next(&mpi->engine.nevents);
@@ -162,30 +210,52 @@ static void aim(struct half *half, struct early *early)
 	early_free(half->mpi, early);
 }
 
+/* The receive of what is announced as DIRECT: not into the memory of a device. */
+static int may_take(const struct mpi *mpi, const struct early *early)
+{
+	return (early->head.flags & WIRE_DIRECT) &&
+	       (early->is_taken_in || is_in_ram(mpi, early->receive));
+}
+
+/* Its key, or from where it is taken. */
+static void aim_from(struct half *half, const struct early *early)
+{
+	struct large *large = &half->mpi->engine.large;
+
+	half->sender = early->head.sender;
+	if (may_take(half->mpi, early))
+		half->bulk.from = early->head.key;
+	else if (half->bulk.is_pushed)
+		half->bulk.key = key_of_rank(half->bulk.peer);
+	else
+		half->bulk.key = take_key(large);
+}
+
 static void grant(struct mpi *mpi, struct early *early)
 {
 	struct large *large = &mpi->engine.large;
-	struct wire_head head = {.kind = WIRE_GRANT, .sender = early->head.sender};
 	int peer = early->match.source, is_shared = early->head.flags & WIRE_SHARED;
-	int is_pushed = early->head.flags & WIRE_PUSHED;
-	int priority = mpi_priority(mpi, early->receive);
-	struct half *half = half_new(
-		mpi, peer, is_pushed ? key_of_rank(peer) : take_key(large), get_done);
+	struct half *half = half_new(mpi, peer, NO_KEY, get_done);
 
-	half->bulk.is_pushed = is_pushed != 0;
-	head.key = half->bulk.key;
+	half->bulk.is_pushed = (early->head.flags & WIRE_PUSHED) != 0;
+	aim_from(half, early);
 	aim(half, early);
 	large->nmoving++;
 	large->moving_bytes += layout_bytes(&half->bulk.layout);
+	half_start(half, OUTGOING_GET);
+	if (half->bulk.from) {
+		large->ntaking++;
+		return;
+	}
+	if (!half->bulk.is_pushed)
+		answer(half, WIRE_GRANT, WIRE_GRANT_BYTES);
 	if (is_shared) {
 		half->owner = peer;
-		half->sender = head.sender;
 		half->bulk.peer = NET_ANYBODY;
-		table_put(&large->shared, head.key, half);
+		table_put(&large->shared, half->bulk.key, half);
+	} else {
+		half->sender = 0;
 	}
-	half_start(half, OUTGOING_GET);
-	if (!is_pushed)
-		engine_send_about(mpi, peer, priority, &head, WIRE_GRANT_BYTES);
 }
 
 void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head)
@@ -198,8 +268,14 @@ void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head)
 		coop_tell(mpi, owner, head->sender, WIRE_KNOWN, NULL);
 }
 
-static int has_room(const struct large *large, uint64_t bytes)
+/* What this node copies itself is copied one by one: no more than one waits behind that
+ * which moves, so that what is more urgent goes before the others. */
+static int has_room(const struct large *large, const struct early *early)
 {
+	uint64_t bytes = early->head.bytes;
+
+	if ((early->head.flags & WIRE_DIRECT) && large->ntaking >= MAX_TAKING)
+		return 0;
 	if (large->nmoving == 0)
 		return 1;
 	return large->nmoving < large->max_moving && bytes <= large->max_moving_bytes &&
@@ -253,7 +329,7 @@ static void start_wanted(struct mpi *mpi)
 
 	struct early *early;
 
-	while ((early = most_wanted(large)) && has_room(large, early->head.bytes)) {
+	while ((early = most_wanted(large)) && has_room(large, early)) {
 		remove_wanted(large, early);
 		grant(mpi, early);
 	}
@@ -367,7 +443,7 @@ void large_take_back(struct mpi *mpi, struct half *half)
 	pool_put(&mpi->engine.large.halves, half);
 }
 
-int large_may_push(const struct mpi *mpi)
+static int may_push(const struct mpi *mpi)
 {
 	const struct large *large = &mpi->engine.large;
 
@@ -375,6 +451,20 @@ int large_may_push(const struct mpi *mpi)
 	return mpi->net->may_push && !large->has_pushed && large->nputs == 0 &&
 	       large->puts.count == 0 && large->max_puts != 1 &&
 	       mpi->net->size <= NET_KEYS - large->max_moving;
+}
+
+int large_offer(const struct mpi *mpi, const struct request *request, uint64_t *from)
+{
+	const struct net *net = mpi->net;
+	const struct payload *payload = &request->payload;
+
+	if (net->ops->reaches && payload->base && !payload->is_strided &&
+	    payload->bytes > 0 && is_in_ram(mpi, request) &&
+	    net->ops->reaches(net, request->match.source)) {
+		*from = (uintptr_t)payload->base;
+		return WIRE_DIRECT;
+	}
+	return may_push(mpi) ? WIRE_PUSHED : 0;
 }
 
 static void push_done(struct net_bulk *bulk)
@@ -409,6 +499,12 @@ void large_push(struct mpi *mpi, struct request *request)
 	half->outgoing.what.bulk = &half->bulk;
 	large->has_pushed = 1;
 	engine_note(mpi, &half->outgoing);
+}
+
+void large_on_taken(struct mpi *mpi, const struct wire_head *head)
+{
+	orr_next(&mpi->engine.nevents);
+	finish_moved(mpi, (struct request *)(uintptr_t)head->sender);
 }
 
 void large_on_grant(struct mpi *mpi, const struct wire_head *head)

@@ -19,6 +19,12 @@
  * there, which comes under the same window.  That saves the grant and its way.  It ends
  * when it has met that half, and only then the next one may be pushed, so that at most
  * one from each node waits unasked.
+ *
+ * Where the transport lets the receiver take the payload from its place in the memory of
+ * the sender (net_ops.reaches), the announcement says where that is.  The receiver takes
+ * it when it would have granted, under the same window, and says so, which ends the send:
+ * how many others move from that sender makes no difference to it, since it does not move
+ * them.  What cannot be taken so after all is granted.
  */
 #include "base/heap.h"
 #include "base/list.h"
@@ -49,6 +55,7 @@ struct large {
 	int nputs, max_puts;             /* that move; 0: any number */
 	size_t put_bytes, max_put_bytes; /* of these */
 	int has_pushed;                  /* what is not all there yet */
+	int ntaking;                     /* of nmoving, those that this node copies */
 	struct pool halves;
 };
 
@@ -59,12 +66,15 @@ void large_free(struct large *large);
 void large_want(struct mpi *mpi, struct early *early);
 /* What was granted is to be kept for others. */
 void large_on_keep(struct mpi *mpi, int owner, const struct wire_head *head);
-/* Shall the payload of a send that is not shared follow its announcement? */
-int large_may_push(const struct mpi *mpi);
+/* How the payload of a send that is not shared and has its datum leaves: WIRE_DIRECT, and
+ * *from where it lies, WIRE_PUSHED, or 0: when it is granted. */
+int large_offer(const struct mpi *mpi, const struct request *request, uint64_t *from);
 /* It is announced as pushed. */
 void large_push(struct mpi *mpi, struct request *request);
 /* The receiver of a send of this node is ready. */
 void large_on_grant(struct mpi *mpi, const struct wire_head *head);
+/* The receiver of a send of this node has taken the payload itself. */
+void large_on_taken(struct mpi *mpi, const struct wire_head *head);
 
 /* Where a payload goes: a rank that has granted it, with its key. */
 struct large_target {

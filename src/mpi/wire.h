@@ -31,15 +31,17 @@ enum wire_kind {
 	WIRE_LET_GO,    /* as well: nobody else wants it */
 	WIRE_TALLY, /* to rank 0, in shutdown: tasks inserted, executed, data; see tally.h
 		     */
-	WIRE_COMPARE, /* to rank 0, in shutdown: what have you for call number tag? */
-	WIRE_COMPARED /* the answer, see compare.c */
+	WIRE_COMPARE,  /* to rank 0, in shutdown: what have you for call number tag? */
+	WIRE_COMPARED, /* the answer, see compare.c */
+	WIRE_TAKEN     /* the receiver has what was announced as DIRECT */
 };
 
 enum wire_flag {
 	WIRE_SYNCHRONOUS = 1,
 	WIRE_SHARED = 2, /* ANNOUNCE: others get it as well, see coop.h */
 	WIRE_KNOWN = 4,  /* HAVE: it was known that it shall be kept */
-	WIRE_PUSHED = 8  /* ANNOUNCE: the payload has been sent already, see large.h */
+	WIRE_PUSHED = 8, /* ANNOUNCE: the payload has been sent already, see large.h */
+	WIRE_DIRECT = 16 /* ANNOUNCE: the payload may be taken from its place */
 };
 
 struct wire_head {
@@ -52,11 +54,13 @@ struct wire_head {
 	uint64_t comm; /* EAGER, ANNOUNCE, BARRIER: id.  TALLY: inserted.  HAVE: names the
 			* receiver's request when it keeps the value, else 0 */
 	int64_t tag;   /* EAGER, ANNOUNCE.  FORWARD: priority.  TALLY: known */
-	uint64_t bytes;  /* EAGER, ANNOUNCE: of the payload.  TALLY: executed */
-	uint64_t sender; /* ANNOUNCE, GRANT, KEEP, HAVE: names the sender's request.
-			  * FORWARD,  LET_GO: who keeps it, as in its HAVE.  TALLY: owned
-			  */
-	uint64_t key;    /* GRANT, KEEP, FORWARD: of the bulk transfer.  TALLY: listed */
+	uint64_t bytes; /* EAGER, ANNOUNCE: of the payload.  TALLY: executed */
+	uint64_t
+		sender; /* ANNOUNCE, GRANT, TAKEN, KEEP, HAVE: names the sender's request.
+			 * FORWARD,  LET_GO: who keeps it, as in its HAVE.  TALLY: owned
+			 */
+	uint64_t key;   /* GRANT, KEEP, FORWARD: of the bulk transfer.  TALLY: listed.
+			 * DIRECT: where the payload lies */
 };
 
 enum {
@@ -66,6 +70,8 @@ enum {
 	WIRE_BARRIER_BYTES = offsetof(struct wire_head, tag),
 	WIRE_STATE_BYTES = offsetof(struct wire_head, key),
 	WIRE_ANNOUNCE_BYTES = offsetof(struct wire_head, key),
+	WIRE_TAKEN_BYTES = offsetof(struct wire_head, key),
+	WIRE_DIRECT_BYTES = sizeof(struct wire_head),
 	WIRE_GRANT_BYTES = sizeof(struct wire_head)
 };
 

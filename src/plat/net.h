@@ -88,6 +88,9 @@ struct net_bulk {
 	uint32_t key;
 	/* Where net->may_push: a put that ends after its get has begun, and that get. */
 	int is_pushed;
+	/* Of a get: all bytes lie there in one run, in the memory of the peer, which does
+	 * not put them; see net_ops.reaches.  0: it does. */
+	uint64_t from;
 	struct layout layout;
 	const void *datum; /* of a put: names the value, or NULL */
 	int status;        /* out, valid in done: 0 or a negative errno */
@@ -125,6 +128,12 @@ struct net_ops {
 	/* The two halves of a large transfer, sender's and receiver's. */
 	int (*put)(struct net *net, struct net_bulk *bulk);
 	int (*get)(struct net *net, struct net_bulk *bulk);
+
+	/* May the peer get from this node's memory, and this node from the peer's, with
+	 * bulk->from?  Then some parts of that memory may still refuse: such a get ends
+	 * with -EFAULT or -EPERM and has changed nothing but the bytes of its layout.
+	 * NULL: nobody may. */
+	int (*reaches)(const struct net *net, int peer);
 
 	void (*barrier)(struct net *net, struct net_barrier *barrier);
 

@@ -261,6 +261,8 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 					 NET_MPI_COMPARES,
 				 net);
 	if (ret == 0)
+		onehost_open(plat, config, *net);
+	if (ret == 0)
 		(*net)->memories = cuda_memories_of_mpi(plat, real_mpi_reads_devices());
 	return ret;
 }

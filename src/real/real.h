@@ -69,6 +69,9 @@ int real_mpi_near(const void *comm, const void *own, size_t bytes, void **all,
 /* mpi_start.c: returns when all ranks of the communicator have called it, the first that
  * they call together; says who has not while that lasts. */
 void real_mpi_meet(struct plat *plat, const struct net_config *config);
+/* onehost.c: what ranks of this host may copy from each other goes past the transport.
+ * Collective. */
+void onehost_open(struct plat *plat, const struct net_config *config, struct net *net);
 /* mpi_start.c: does MPI take addresses of CUDA's memories? */
 int real_mpi_reads_devices(void);
 

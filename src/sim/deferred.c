@@ -310,8 +310,13 @@ static void deferred_close(struct net *net)
 }
 
 static const struct net_ops deferred_ops = {
-	"mpi",         deferred_send,  deferred_put, deferred_get, deferred_barrier,
-	deferred_poll, deferred_close,
+	.name = "mpi",
+	.send = deferred_send,
+	.put = deferred_put,
+	.get = deferred_get,
+	.barrier = deferred_barrier,
+	.poll = deferred_poll,
+	.close = deferred_close,
 };
 
 int deferred_open(struct plat *plat, const struct net_config *config, struct net **net)

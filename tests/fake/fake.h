@@ -17,6 +17,7 @@
  */
 struct fake_main;
 struct job;
+struct net;
 struct plat_copy;
 struct worker;
 
@@ -69,5 +70,9 @@ void fake_play(void);
 /* Of the calling main: let others go first; wait for the end of another. */
 void fake_yield(void);
 void fake_join(const struct fake_main *other);
+
+/* From now on the net gets from the memory of other nodes, and says so; refusal: 0, or
+ * how it ends each time, a negative errno. */
+void fake_net_reaches(struct net *net, int refusal);
 
 #endif

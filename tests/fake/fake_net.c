@@ -17,6 +17,7 @@ struct fake_net {
 	struct plat *plat;
 	struct fake_domain *domain;
 	void *barriers, **barriers_last; /* started, oldest first, by backend[0] */
+	int refusal;                     /* how gets from a place end */
 };
 
 /* A message on its way. */
@@ -45,6 +46,7 @@ struct fake_half {
 struct bulk_event {
 	struct fake_event event; /* first */
 	struct net_bulk *bulk;
+	struct fake_net *net;
 };
 
 struct barrier_event {
@@ -234,7 +236,44 @@ static int fake_put(struct net *base, struct net_bulk *bulk)
 
 static int fake_get_bulk(struct net *base, struct net_bulk *bulk)
 {
+	ORR_ASSERT(!bulk->from);
 	return start_half(fake_net_of(base), bulk, 0);
+}
+
+static int fake_reaches(const struct net *net, int peer)
+{
+	return is_peer(net, peer);
+}
+
+/* As late as possible: the sender's datum must still be what it was. */
+static void on_taken(struct plat_timer *timer)
+{
+	struct bulk_event *event = (struct bulk_event *)timer;
+	struct net_bulk *bulk = event->bulk;
+
+	bulk->status = event->net->refusal;
+	if (bulk->status == 0)
+		layout_scatter(&bulk->layout, (const void *)(uintptr_t)bulk->from);
+	fake_event_free(timer);
+	bulk->done(bulk);
+}
+
+static int fake_take(struct net *base, struct net_bulk *bulk)
+{
+	struct fake_net *net = fake_net_of(base);
+	struct fake *fake = fake_get();
+	struct bulk_event *event;
+
+	if (!bulk->from)
+		return start_half(net, bulk, 0);
+	event = fake_event_new(sizeof(*event));
+	event->bulk = bulk;
+	event->net = net;
+	fake_event_at(net->plat, event,
+		      fake->now_s + crossing_s(layout_bytes(&bulk->layout)) +
+			      fake_jitter_s(fake),
+		      on_taken);
+	return 0;
 }
 
 /* ---- barrier --------------------------------------------------------- */
@@ -333,6 +372,23 @@ static const struct net_ops fake_ops = {
 	.close = fake_close,
 };
 
+static const struct net_ops fake_near_ops = {
+	.name = "fake",
+	.send = fake_send,
+	.put = fake_put,
+	.get = fake_take,
+	.reaches = fake_reaches,
+	.barrier = fake_barrier,
+	.poll = fake_poll,
+	.close = fake_close,
+};
+
+void fake_net_reaches(struct net *net, int refusal)
+{
+	net->ops = &fake_near_ops;
+	fake_net_of(net)->refusal = refusal;
+}
+
 /* The domain of the next network that this rank opens: the k-th of each rank. */
 static struct fake_domain *domain_of(struct fake *fake, const struct net_config *config)
 {
@@ -388,7 +444,7 @@ int plat_net_open(struct plat *plat, const struct net_config *config, struct net
 		return -EINVAL;
 	ORR_ASSERT(config->rank >= 0 && config->rank < config->size);
 	net = orr_alloc(sizeof(*net));
-	net->base = (struct net){.ops = &fake_ops,
+	net->base = (struct net){.ops = fake->chance / 6 % 2 ? &fake_near_ops : &fake_ops,
 				 .rank = config->rank,
 				 .size = config->size,
 				 .eager_bytes = config->eager_bytes,
