@@ -146,7 +146,7 @@ def command_cc(place, argv):
     name = compiler_name(rest, sim)
     own = [arg for arg in rest if os.path.basename(arg)[:-len(".f90")] in MODULES]
     with tempfile.TemporaryDirectory(prefix="orrery-") as directory:
-        command = [tool(name), "-I" + place.include]
+        command = [tool(name), *place.instrument_flags(), "-I" + place.include]
         command += ["-DSTARPU_SIMGRID=1"] if sim else ["-DSTARPU_HAVE_HWLOC=1",
                                                        *place.cuda_flags()]
         if name == "smpicxx":

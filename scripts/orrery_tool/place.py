@@ -5,6 +5,7 @@ import difflib
 import glob
 import os
 import re
+import shlex
 
 from orrery_tool import platform_command
 from orrery_tool.platform_describe import Library
@@ -66,6 +67,10 @@ class Place:
         wanted = re.compile(r"-DSTARPU_(USE_CUDA|HAVE_(CUDA|CUDA_MEMCPY_PEER|LIBCU\w+|NVML_H))=1"
                             r"|-I\S*cuda\S*/include")
         return [word for word in words if wanted.fullmatch(word)]
+
+    def instrument_flags(self):
+        """What a build with sanitizers gives programs: the sanitizer must be linked with them."""
+        return shlex.split(self.conf.get("instrument", "")) if self.build else []
 
     def library(self, name):
         path = self.libdir and os.path.join(self.libdir, name + ".so")

@@ -195,12 +195,16 @@ int starpu_data_acquire_on_node_try(starpu_data_handle_t handle, int memory,
 				    enum starpu_data_access_mode mode)
 {
 	struct node *node = api_blocking_node(__func__);
+	int ret;
 
 	api_check_handle(node, __func__, handle);
 	memory = check_memory(node, __func__, memory);
 	if (check_size(__func__, handle, memory) != 0)
 		return -ENOMEM;
-	return data_acquire_try(node, handle, memory, acquire_mode(node, __func__, mode));
+	ret = data_acquire_try(node, handle, memory, acquire_mode(node, __func__, mode));
+	if (ret == -EAGAIN)
+		plat_looked(node->plat);
+	return ret;
 }
 
 int starpu_data_acquire_try(starpu_data_handle_t handle,

@@ -215,6 +215,8 @@ int starpu_task_finished(struct starpu_task *task)
 	orr_lock(&job->lock);
 	ended = job->life == LIFE_ENDED;
 	orr_unlock(&job->lock);
+	if (!ended && plat_self())
+		plat_looked(plat_self()->plat);
 	return ended;
 }
 
@@ -286,18 +288,27 @@ int starpu_task_wait_for_no_ready(void)
 	return ret;
 }
 
+/* Programs ask for the number of tasks in a loop, until there are few. */
+static int looked_at(struct node *node, int ntasks)
+{
+	if (ntasks > 0)
+		plat_looked(node->plat);
+	return ntasks;
+}
+
 int starpu_task_nready(void)
 {
 	struct node *node = plat_self();
 
-	return node ? node_nsubmitted(node) - orr_load(&node->nblocked) : 0;
+	return node ? looked_at(node, node_nsubmitted(node) - orr_load(&node->nblocked))
+		    : 0;
 }
 
 int starpu_task_nsubmitted(void)
 {
 	struct node *node = plat_self();
 
-	return node ? node_nsubmitted(node) : 0;
+	return node ? looked_at(node, node_nsubmitted(node)) : 0;
 }
 
 void starpu_set_limit_min_submitted_tasks(int limit_min)

@@ -36,6 +36,8 @@ void starpu_sleep(float nb_sec)
 {
 	struct node *node = plat_self();
 
+	if (node)
+		plat_looked(node->plat);
 	plat_sleep(node ? node->plat : NULL, (double)nb_sec);
 }
 
@@ -43,6 +45,8 @@ void starpu_usleep(float nb_micro_sec)
 {
 	struct node *node = plat_self();
 
+	if (node)
+		plat_looked(node->plat);
 	plat_sleep(node ? node->plat : NULL, 1e-6 * (double)nb_micro_sec);
 }
 

@@ -240,6 +240,10 @@ void plat_yield(struct plat *plat);
 /* Let 1 us pass between two fruitless polls of a thread, where time stands still while it
  * computes: one that goes on for ever is found in simulation. */
 void plat_pause(struct plat *plat);
+/* The caller has asked whether something has come, and it has not: a loop of these waits.
+ * In sim time passes for who asks often and submits nothing meanwhile; in real messages
+ * move where only threads of the program move them. */
+void plat_looked(struct plat *plat);
 /* A user thread has looked in vain for so long that it may wait for what another node
  * holds back: call node->on_stuck of all nodes of the process, some time soon.  On a real
  * machine the watchdog looks, too, as for who waits. */

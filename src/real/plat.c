@@ -166,6 +166,13 @@ void plat_pause(struct plat *plat)
 	plat_sleep(plat, 1e-6);
 }
 
+void plat_looked(struct plat *plat)
+{
+	/* Threads of the program alone: MPI may allow one at a time. */
+	if (plat->progress.is_explicit && !plat_current_worker(plat))
+		progress_poll(plat);
+}
+
 void plat_unstick(struct plat *plat)
 {
 	struct node *node = plat->node;

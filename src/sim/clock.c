@@ -84,6 +84,23 @@ double plat_look_s(struct plat *plat)
 	return clock_look_s();
 }
 
+void plat_looked(struct plat *plat)
+{
+	unsigned nsubmitted = (unsigned)orr_count(&plat->node->tasks_submitted);
+	struct looks *looks;
+
+	if (plat->sim->in_kernel || !sg_actor_self())
+		return;
+	looks = &sim_thread_self()->looks;
+	if (looks->nsubmitted != nsubmitted)
+		looks->n = 0;
+	looks->nsubmitted = nsubmitted;
+	if (is_dear(looks, plat_now_s(plat))) {
+		plat_pause(plat);
+		looks->date_s = plat_now_s(plat);
+	}
+}
+
 double plat_here_s(struct plat *plat)
 {
 	struct sim *sim = plat->sim;

@@ -31,6 +31,7 @@ struct wire;
 struct looks {
 	double date_s;
 	int n;
+	unsigned nsubmitted; /* of tasks, at the last look for the end of some */
 };
 
 /* A worker, and the job that it began with. */

@@ -29,11 +29,12 @@ class Suite:
         self.directory = directory
         self.nfailed = 0
 
-    def orrery(self, *arguments, limit=None):
+    def orrery(self, *arguments, limit=None, build=BUILD):
         """(status, stdout + stderr) of one command; limit: (resource, value)."""
         lower = limit and (lambda: resource.setrlimit(limit[0], (limit[1], limit[1])))
         out = subprocess.run([sys.executable, ORRERY, *arguments], cwd=self.directory, text=True,
-                             capture_output=True, preexec_fn=lower, timeout=100)
+                             capture_output=True, preexec_fn=lower, timeout=100,
+                             env=dict(os.environ, ORRERY_BUILD=build))
         return out.returncode, out.stdout + out.stderr
 
     def verdict(self, claim, good, why):
@@ -91,6 +92,21 @@ def cuda(suite, flavour, words):
     status, output = suite.orrery("cc", *flavour, "-c", "wrong.c")
     suite.verdict("cc_speaks_of_cuda_to_nobody_else_%d" % len(flavour), status != 0 and
                   "CUDA" not in output, "%d, %s" % (status, output))
+
+
+def sanitized(suite):
+    """A program links with the sanitizers that the library was built with."""
+    build, flags = os.path.join(suite.directory, "sanitized"), "-fsanitize=address,undefined -fno-omit-frame-pointer"
+    os.mkdir(build)
+    os.symlink(os.path.join(BUILD, ".libs"), os.path.join(build, ".libs"))
+    with open(os.path.join(BUILD, "build.conf"), encoding="utf-8") as f:
+        lines = [line for line in f if not line.startswith(("sanitize=", "instrument="))]
+    with open(os.path.join(build, "build.conf"), "w", encoding="utf-8") as f:
+        f.writelines(lines + ["sanitize=address,undefined\n", "instrument=%s\n" % flags])
+    flavours = ([[]] if configured("mpi") else []) + ([["--sim"]] if configured("sim") else [])
+    for flavour in flavours:
+        status, output = suite.orrery("cc", "--show", *flavour, HELLO, build=build)
+        suite.verdict("cc_passes_sanitizers_on_%d" % len(flavour), status == 0 and flags in output, output)
 
 
 def real(suite):
@@ -194,6 +210,7 @@ def both(suite):
 def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
+        sanitized(suite)
         if configured("mpi"):
             cuda(suite, [], "uses CUDA: ")
             real(suite)

@@ -360,6 +360,11 @@ void plat_sleep(struct plat *plat, double seconds)
 	plat_gate_wait(plat, &sleep.gate);
 }
 
+void plat_looked(struct plat *plat)
+{
+	(void)plat;
+}
+
 void plat_pause(struct plat *plat)
 {
 	plat_sleep(plat, 1e-6);

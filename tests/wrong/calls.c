@@ -137,19 +137,47 @@ static int choose_own(int me, int nnodes, struct starpu_data_descr *descr, int n
 	return me;
 }
 
-static void policy_of_each(void)
+static int choose_nobody(int me, int nnodes, struct starpu_data_descr *descr, int n)
+{
+	(void)me;
+	(void)nnodes;
+	(void)descr;
+	(void)n;
+	return -1;
+}
+
+static void insert_by_policy(int policy)
 {
 	static struct starpu_codelet both = {.cpu_funcs = {nothing_cpu},
 					     .nbuffers = 2,
 					     .modes = {STARPU_RW, STARPU_RW},
 					     .model = &starpu_perfmodel_nop,
 					     .name = "both"};
-	int policy = starpu_mpi_node_selection_register_policy(choose_own);
 
 	register_both();
 	starpu_mpi_task_insert(WORLD, &both, STARPU_RW, from, STARPU_RW, to,
 			       STARPU_NODE_SELECTION_POLICY, policy, 0);
 	end_both();
+}
+
+static void policy_of_each(void)
+{
+	insert_by_policy(starpu_mpi_node_selection_register_policy(choose_own));
+}
+
+static void policy_of_nobody(void)
+{
+	insert_by_policy(starpu_mpi_node_selection_register_policy(choose_nobody));
+}
+
+static void policy_below_all(void)
+{
+	insert_by_policy(-3);
+}
+
+static void current_policy_below_all(void)
+{
+	starpu_mpi_node_selection_set_current_policy(-5);
 }
 
 static void replicas_differ(void)
@@ -322,19 +350,35 @@ static void by_no_ranks(void)
 int main(int argc, char **argv)
 {
 	static const struct scene scenes[] = {
-		SCENE(kernel_exits),          SCENE(kernel_ends_its_thread),
-		SCENE(kernel_faults),         SCENE(kernel_aborts),
-		SCENE(kernel_gives_up),       SCENE(kernel_finalizes),
-		SCENE(tags_allocated_on_one), SCENE(tag_changed_on_one),
-		SCENE(policy_of_each),        SCENE(replicas_differ),
-		SCENE(parts_differ),          SCENE(methods_on_one),
-		SCENE(read_before_reduction), SCENE(read_after_reduction),
-		SCENE(counts_differ),         SCENE(spread_by_its_owner),
-		SCENE(spread_by_another),     SCENE(marked_as_received),
-		SCENE(communicator_of_one),   SCENE(size_to_null),
-		SCENE(rank_to_null),          SCENE(attribute_to_null),
-		SCENE(statistics_to_null),    SCENE(negative_sends),
-		SCENE(request_of_nobody),     SCENE(by_no_ranks),
+		SCENE(kernel_exits),
+		SCENE(kernel_ends_its_thread),
+		SCENE(kernel_faults),
+		SCENE(kernel_aborts),
+		SCENE(kernel_gives_up),
+		SCENE(kernel_finalizes),
+		SCENE(tags_allocated_on_one),
+		SCENE(tag_changed_on_one),
+		SCENE(policy_of_nobody),
+		SCENE(policy_below_all),
+		SCENE(current_policy_below_all),
+		SCENE(policy_of_each),
+		SCENE(replicas_differ),
+		SCENE(parts_differ),
+		SCENE(methods_on_one),
+		SCENE(read_before_reduction),
+		SCENE(read_after_reduction),
+		SCENE(counts_differ),
+		SCENE(spread_by_its_owner),
+		SCENE(spread_by_another),
+		SCENE(marked_as_received),
+		SCENE(communicator_of_one),
+		SCENE(size_to_null),
+		SCENE(rank_to_null),
+		SCENE(attribute_to_null),
+		SCENE(statistics_to_null),
+		SCENE(negative_sends),
+		SCENE(request_of_nobody),
+		SCENE(by_no_ranks),
 	};
 
 	return wrong_main(argc, argv, scenes, sizeof scenes / sizeof *scenes);

@@ -600,6 +600,10 @@ CALLS = [
     # What the ranks say differs.
     *call_lost("tags_allocated_on_one", r"receive from rank 0 tag 0: data with tag 0", GRAPHS),
     *call_lost("tag_changed_on_one", r"receive from rank 0 tag 1: data with tag 1", GRAPHS),
+    call("policy_of_nobody", r"node selection policy 1 chose rank -1: expected 0 to 1", rank=ANY),
+    call("policy_below_all", r"node selection policy -3 is not registered; call starpu_mpi_node_selection_register_policy",
+         rank=ANY),
+    call("current_policy_below_all", r"set_current_policy: policy -5 is not registered", rank=ANY),
     call("policy_of_each", r"nothing can happen any more", r"receive from rank 1 tag 2: data with tag 2 \(v8\)",
          r"receive from rank 0 tag 1: data with tag 1 \(v8\)", where=REAL),
     Case("policy_of_each", ["nothing can make progress", r"receive from rank 1 tag 2: data with tag 2 \(v8\)",
