@@ -67,11 +67,17 @@ struct moved_half {
 	struct net_bulk *bulk;
 };
 
+/* A put, until both halves have ended. */
+struct transit {
+	uint64_t order;       /* of the get, and one more of the put */
+	struct net_bulk *put; /* that has ended before its get */
+	int has_come;
+};
+
 /* In bulk->backend while SMPI has the half. */
 struct half {
 	struct deferred *deferred;
 	void (*done)(struct net_bulk *bulk);
-	uint64_t order; /* of a put */
 	int is_put;
 };
 
@@ -170,6 +176,7 @@ static uint64_t take_number(struct deferred *deferred, int peer)
 void deferred_group(struct net_group *group)
 {
 	pool_init(&group->numbers, sizeof(struct number));
+	pool_init(&group->transits, sizeof(struct transit));
 }
 
 void deferred_group_free(struct net_group *group)
@@ -182,6 +189,7 @@ void deferred_group_free(struct net_group *group)
 	table_free(&group->sends);
 	table_free(&group->puts);
 	pool_free(&group->numbers);
+	pool_free(&group->transits);
 }
 
 static struct half *half_of(struct net_bulk *bulk)
@@ -201,43 +209,66 @@ static void on_end(struct plat_timer *timer)
 	bulk->done(bulk);
 }
 
-/* The receiver is told before the sender. */
-static void half_done(struct net_bulk *bulk)
+/* done is called by an event. */
+static void tell_half(struct net_bulk *bulk, uint64_t order)
 {
 	struct half half = *half_of(bulk);
 	struct deferred *deferred = half.deferred;
-	struct net_group *group = deferred->group;
 	struct moved_half *moved = pool_get(&deferred->moved_halves);
-	uint64_t order = half.order;
 
-	if (!half.is_put) {
-		uint64_t key =
-			key_of_put(group, bulk->peer, deferred->net.rank, bulk->key);
-
-		order = (uint64_t)(uintptr_t)table_remove(&group->puts, key);
-	}
 	bulk->done = half.done;
 	*moved = (struct moved_half){
 		.timer.fire = on_end, .deferred = deferred, .bulk = bulk};
-	calendar_add_ordered(group->sim, &moved->timer, simgrid_get_clock(), order);
+	calendar_add_ordered(deferred->plat->sim, &moved->timer, simgrid_get_clock(),
+			     order);
 }
 
-/* done is called by an event. */
+/*
+ * The receiver is told before the sender, who is not told before all has come: SMPI ends
+ * a send of less than 64 KiB when it begins, and the next one would leave at once.
+ */
+static void half_done(struct net_bulk *bulk)
+{
+	const struct half *half = half_of(bulk);
+	struct net_group *group = half->deferred->group;
+	int rank = half->deferred->net.rank, is_put = half->is_put;
+	uint64_t key = is_put ? key_of_put(group, rank, bulk->peer, bulk->key)
+			      : key_of_put(group, bulk->peer, rank, bulk->key);
+	struct transit *transit = table_get(&group->puts, key);
+
+	if (is_put && !transit->has_come) {
+		transit->put = bulk;
+		return;
+	}
+	transit->has_come = 1;
+	tell_half(bulk, transit->order + (uint64_t)is_put);
+	if (!is_put && !transit->put)
+		return;
+	if (!is_put)
+		tell_half(transit->put, transit->order + 1);
+	table_remove(&group->puts, key);
+	pool_put(&group->transits, transit);
+}
+
 static void note_half(struct deferred *deferred, struct net_bulk *bulk, int is_put)
 {
 	struct net_group *group = deferred->group;
-	struct half *half = half_of(bulk);
-	uint64_t order;
+	struct transit *transit;
 
-	*half = (struct half){.deferred = deferred, .done = bulk->done, .is_put = is_put};
+	*half_of(bulk) =
+		(struct half){.deferred = deferred, .done = bulk->done, .is_put = is_put};
 	bulk->done = half_done;
 	if (!is_put)
 		return;
-	order = calendar_order(group->sim) + 1; /* of the get; no pointer is 0 */
-	half->order = calendar_order(group->sim) + 1;
+	transit = pool_get(&group->transits);
+	*transit = (struct transit){.order = calendar_order(group->sim)};
+	calendar_order(group->sim);
+	/* The key comes again in a grant, which is found behind the end of the last put.
+	 */
+	ORR_ASSERT(!table_get(&group->puts, key_of_put(group, deferred->net.rank,
+						       bulk->peer, bulk->key)));
 	table_put(&group->puts,
-		  key_of_put(group, deferred->net.rank, bulk->peer, bulk->key),
-		  (void *)(uintptr_t)order);
+		  key_of_put(group, deferred->net.rank, bulk->peer, bulk->key), transit);
 }
 
 /* ---- on the way out ------------------------------------------------------ */

@@ -30,7 +30,7 @@ struct net_group {
 	 * of each pair, and of puts by their pair and key. */
 	int *ncoming;
 	struct table sends, puts;
-	struct pool numbers;
+	struct pool numbers, transits;
 	/* A barrier costs the same under all transports, and all leave it at one date. */
 	struct net_barrier **barriers; /* of those that have arrived */
 	int narrived;
