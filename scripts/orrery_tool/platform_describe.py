@@ -187,7 +187,8 @@ def figure_of(where, origin, name, kind, value):
             near = difflib.get_close_matches(str(plain), kind, 1)
             raise Refusal("%s: %s is %s, expected %s%s" % (
                 where, name, shown(value), " or ".join("\"%s\"" % word for word in kind),
-                "; did you mean \"%s\"?" % near[0] if near else ""))
+                "; did you mean \"%s\"?" % near[0] if near else
+                "; the kind of its links is said by link = \"HDR\"" if name == "network" else ""))
         return Figure(plain, where, origin)
     quantity = read_quantity(kind, value)
     if kind == "count" and type(value) is int and value < 0:

@@ -150,6 +150,10 @@ def toml_remedy(line, words):
         return "leave the \"%s\" at its end out" % line[-1]
     if bare and not bare.group(2):
         return "say its value behind the ="
+    counted = bare and re.fullmatch(r"(\d+) +(nodes?|hosts?|sockets?|cores?|cpus?|workers?|gpus?|ports?|disks?)",
+                                    bare.group(2), re.I)
+    if counted:
+        return "a number of things has no unit: %s = %s" % (bare.group(1), counted.group(1))
     if bare:
         return "texts and figures with units need quotes: %s = \"%s\"" % bare.group(1, 2)
     if re.match(r"[\w.-]+\s*:?\s+\S", line) and "=" not in line:

@@ -217,7 +217,8 @@ def check_platform(args, smpi, names):
     words = bad_attribute(said[0], args.sim) or misplaced(said[0], args.sim) if said else ""
     if words:
         raise Refusal(words)
-    words = said[0][:300].replace("does name a node", "names no host or router") if said else \
+    words = re.sub(r"^Uncaught exception [\w:]+( by [\w/]+)?: ", "", said[0])[:300].replace(
+        "does name a node", "names no host or router") if said else \
         "it ends without saying why (status %d)" % out.returncode
     raise Refusal("platform file %s: SimGrid does not take it: %s%s" % (
         place_of(args.sim, words), words, next(("; " + remedy for pattern, remedy in REMEDIES

@@ -67,6 +67,7 @@ def draw_causes(data):
         axes.set_ylim(0, kind["number"])
         axes.yaxis.get_major_locator().set_params(integer=True)
         axes.set_title(kind["title"], fontsize=10, loc="left", color=DARK)
+        axes.set_ylabel("number of them", fontsize=10, color=DARK)
         style(axes)
     legend(figure, stacked, data["causes"])
     return figure
@@ -98,7 +99,11 @@ def draw_nodes(data):
     figure, axes = plt.subplots(figsize=(WIDTH, min(6, 1.6 + 0.22 * len(share))),
                                 layout="constrained")
     factor = time_axis(axes, data["begin_s"], data["end_s"])
-    image = axes.imshow(share, aspect="auto", cmap=BLUES, vmin=0, vmax=100, origin="upper",
+    # Where nodes are hardly ever busy, the colours are for what there is.
+    most = 100
+    while most > 1 and share.size and share.max() <= most / 2:
+        most /= 2
+    image = axes.imshow(share, aspect="auto", cmap=BLUES, vmin=0, vmax=most, origin="upper",
                         interpolation="nearest", extent=(
                             0, (data["end_s"] - data["begin_s"]) * factor,
                             len(share) - 0.5, -0.5))
@@ -133,6 +138,7 @@ def draw_matrix(data):
         axis.get_major_locator().set_params(integer=True)
     bar = figure.colorbar(image, ax=axes, pad=0.02)
     bar.set_label(unit, fontsize=9)
+    axes.set_title("what nodes have sent to others", fontsize=10, loc="left", color=DARK)
     style(axes)
     return figure
 
@@ -151,7 +157,7 @@ def draw_lines(data):
         axes.set_title(chart["title"], fontsize=10, loc="left", color=DARK)
         highest = max(max(values, default=0) for _, values in chart["lines"])
         axes.set_ylim(0, None if highest > 0 else 1)
-        axes.margins(x=0)
+        axes.set_xlim(0, (data["end_s"] - data["begin_s"]) * factor or 1)
         axes.grid(True, color="#e4e4e4", linewidth=0.8)
         if len(chart["lines"]) > 1:
             axes.legend(frameon=False, fontsize=8, loc="upper right")

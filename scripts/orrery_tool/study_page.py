@@ -57,6 +57,17 @@ def short(program):
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+def title_of(plan):
+    """The program, with the values of what does not vary, and names of what does."""
+    def value(match):
+        values = plan.parameters.get(match.group(1), ())
+        return as_text(values[0]) if len(values) == 1 else match.group(1).upper()
+
+    text = short(re.sub(r"\{(\w+)\}", value, plan.program))
+    platforms = plan.parameters.get("platform", ())
+    return "%s on %s" % (text, os.path.basename(as_text(platforms[0]))) if len(platforms) == 1 else text
+
+
 class Charts:
     def __init__(self, plan, rows):
         self.plan = plan
@@ -106,7 +117,7 @@ class Charts:
         groups = self.group(self.good, self.facets)[:MAX_CHARTS]
         unit = {"time_s": "simulated time (s)" if "platform" in self.plan.parameters
                 else "time (s)", "wall_s": "time to compute it (s)"}.get(self.y, self.y)
-        return {"title": short(self.plan.program), "y": unit,
+        return {"title": title_of(self.plan), "y": unit,
                 "charts": [self.chart(rows, self.label(self.facets, key), log_y)
                            for key, rows in groups]}
 
@@ -124,7 +135,7 @@ def sensitivity_page(plan, rows):
     most = [max(abs(share) for share, _ in bar["ends"]) for bar in bars if bar["ends"]]
     slopes = [100 * row["effect"] for row in rows if row["slope"] is not None]
     limit = min(max(most), 1.5 * max(slopes)) if slopes and max(slopes) > 0 else max(most)
-    return {"title": "Change of time when one parameter changes: " + short(plan.program), "y": "",
+    return {"title": "Change of time when one parameter changes: " + title_of(plan), "y": "",
             "charts": [{"bars": bars, "x": "change of time (%)", "title": "",
                         "limit": limit or 1}]}
 

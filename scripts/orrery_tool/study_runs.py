@@ -77,6 +77,7 @@ class Run:
         self.log = os.path.join(self.directory, "log")
         self.summary = os.path.join(self.directory, "summary")
         self.process, self.ended_by, self.kill_s = None, None, None
+        self.machine = None            # the file that the run takes for its platform
         self.refusal, self.start_s = None, time.monotonic()
         try:
             self.start(place)
@@ -89,7 +90,8 @@ class Run:
                    "-n", nranks]
         if "platform" in self.point:
             path = place.platform(as_text(self.point["platform"]))
-            command += ["--sim", changed_platform(path, self.point, self.directory)]
+            self.machine = changed_platform(path, self.point, self.directory)
+            command += ["--sim", self.machine]
         command += fill(self.plan.options, self.point) + fill(self.plan.program, self.point)
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
@@ -130,6 +132,16 @@ class Run:
         except OSError:
             return {}
 
+    def by_its_name(self, text):
+        """The platform by the name that the user knows, not that of our copy, whose lines are
+        no lines of the user's."""
+        if not self.machine:
+            return text
+        name = as_text(self.point["platform"])
+        if os.path.realpath(self.machine) != os.path.realpath(name):
+            text = re.sub(re.escape(self.machine) + r":\d+: (<\w+>: )?", name + ": ", text)
+        return text.replace(self.machine, name)
+
     def verdict(self):
         """The row of the table."""
         wall_s = time.monotonic() - self.start_s
@@ -144,9 +156,7 @@ class Run:
                 "refused" if self.process.returncode == REFUSED and ours[-1:] == said[-1:]
                 and not figures else "failed")
             found["what"] = last_words(said) or "no word; exit status %d" % self.process.returncode
-            if "platform" in self.point: # by the name that the user knows, not that of our copy
-                found["what"] = found["what"].replace(
-                    os.path.join(self.directory, "platform.xml"), as_text(self.point["platform"]))
+            found["what"] = self.by_its_name(found["what"])
             return found
         missed = re.search(r'scheduling policy "[^"]*" was not found.*', output)
         if missed and {"scheduler", "STARPU_SCHED"} & set(self.point):

@@ -4,7 +4,7 @@
 import copy
 import os
 
-from orrery_tool.study_page import short
+from orrery_tool.study_page import title_of
 from orrery_tool.study_plan import MACHINE, as_text
 from orrery_tool.study_runs import Runner, in_words
 from orrery_tool.study_table import Table, csv_line
@@ -123,7 +123,7 @@ class Submission:
         for line in series: # what submits nothing has no place on a logarithmic axis
             points = [(x, y) for x, y in zip(line["x"], line["y"]) if y > 0]
             line["x"], line["y"] = [p[0] for p in points], [p[1] for p in points]
-        return {"title": "Submitting as one rank: " + short(self.fake.program), "y": "seconds",
+        return {"title": "Submitting as one rank: " + title_of(self.fake), "y": "seconds",
                 "charts": [{"title": "", "x": "nodes", "series": series, "names": [],
                             "log_x": len(ticks) > 1, "x_ticks": ticks[:12],
                             "log_y": all(y > 0 for line in series for y in line["y"])}]}

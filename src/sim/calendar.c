@@ -243,6 +243,14 @@ void calendar_add(struct sim *sim, struct plat_timer *event, double date_s)
 	arm(sim);
 }
 
+void calendar_add_ordered(struct sim *sim, struct plat_timer *event, double date_s,
+			  uint64_t order)
+{
+	ORR_ASSERT(!sim->in_kernel);
+	heap_push_ordered(&sim->calendar, &event->entry, date_s, order);
+	arm(sim);
+}
+
 void calendar_move(struct sim *sim, struct plat_timer *event, double date_s)
 {
 	if (is_due(event)) {

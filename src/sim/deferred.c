@@ -43,11 +43,46 @@ struct arrival {
 	struct arrival *next; /* of its packet */
 	struct plat_timer timer;
 	struct deferred *deferred;
+	double packet_bytes; /* of the first of a packet */
 	int peer, has_body;
 	unsigned head_bytes;
 	size_t body_bytes;
 	_Alignas(NET_ALIGN_BYTES) char data[]; /* head and body, aligned */
 };
+
+/* The number of a message on its way. */
+struct number {
+	struct number *next; /* between the same two ranks */
+	uint64_t order;
+};
+
+struct numbers {
+	struct number *first, *last;
+};
+
+/* A half that SMPI has moved, and that is not yet told of. */
+struct moved_half {
+	struct plat_timer timer;
+	struct deferred *deferred;
+	struct net_bulk *bulk;
+};
+
+/* A put, until both halves have ended. */
+struct transit {
+	uint64_t order;       /* of the get, and one more of the put */
+	struct net_bulk *put; /* that has ended before its get */
+	int has_come;
+};
+
+/* In bulk->backend while SMPI has the half. */
+struct half {
+	struct deferred *deferred;
+	void (*done)(struct net_bulk *bulk);
+	int is_put;
+};
+
+_Static_assert(sizeof(struct half) <= sizeof(((struct net_bulk *)0)->backend),
+	       "a half must have room for who is told of its end");
 
 struct deferred {
 	struct net net;
@@ -57,7 +92,7 @@ struct deferred {
 	struct net_pace pace;
 	struct queue waiting, ready; /* for their dates, in this order; for the main */
 	struct plat_timer due;       /* of the first that waits */
-	struct pool items;
+	struct pool items, moved_halves;
 	struct arrival *packet, *last_of_packet; /* what has come of it so far */
 	double packet_bytes;
 };
@@ -89,6 +124,151 @@ static void enter(void)
 static void leave(void)
 {
 	sim_thread_self()->is_transport--;
+}
+
+/* ---- what ends at one date ----------------------------------------------- */
+
+/*
+ * Each main finds for itself what has ended, in the order in which SimGrid lets them run.
+ * Who is told first is granted first, which changes a schedule: so all of one date is
+ * told by events in the order in which it started, as in the other transports (decision
+ * 106).
+ */
+static uint64_t key_of_pair(const struct net_group *group, int from, int to)
+{
+	return (uint64_t)from * (uint64_t)group->size + (uint64_t)to;
+}
+
+static uint64_t key_of_put(const struct net_group *group, int from, int to, uint32_t key)
+{
+	return key_of_pair(group, from, to) * NET_KEYS + key;
+}
+
+static void keep_number(struct deferred *deferred, int peer)
+{
+	struct net_group *group = deferred->group;
+	struct number *number = pool_get(&group->numbers);
+	uint64_t key = key_of_pair(group, deferred->net.rank, peer);
+	struct numbers *numbers = table_get(&group->sends, key);
+
+	*number = (struct number){.order = calendar_order(group->sim)};
+	if (!numbers) {
+		numbers = orr_alloc(sizeof(*numbers));
+		table_put(&group->sends, key, numbers);
+	}
+	*(numbers->first ? &numbers->last->next : &numbers->first) = number;
+	numbers->last = number;
+}
+
+static uint64_t take_number(struct deferred *deferred, int peer)
+{
+	struct net_group *group = deferred->group;
+	struct numbers *numbers =
+		table_get(&group->sends, key_of_pair(group, peer, deferred->net.rank));
+	struct number *number = numbers->first;
+	uint64_t order = number->order;
+
+	numbers->first = number->next;
+	pool_put(&group->numbers, number);
+	return order;
+}
+
+void deferred_group(struct net_group *group)
+{
+	pool_init(&group->numbers, sizeof(struct number));
+	pool_init(&group->transits, sizeof(struct transit));
+}
+
+void deferred_group_free(struct net_group *group)
+{
+	struct numbers *numbers;
+	size_t cursor = 0;
+
+	while ((numbers = table_next(&group->sends, &cursor)))
+		free(numbers);
+	table_free(&group->sends);
+	table_free(&group->puts);
+	pool_free(&group->numbers);
+	pool_free(&group->transits);
+}
+
+static struct half *half_of(struct net_bulk *bulk)
+{
+	return (struct half *)(void *)bulk->backend;
+}
+
+static void on_end(struct plat_timer *timer)
+{
+	struct moved_half *moved = ORR_CONTAINER(timer, struct moved_half, timer);
+	struct deferred *deferred = moved->deferred;
+	struct net_bulk *bulk = moved->bulk;
+
+	deferred->plat->sim->current = deferred->plat;
+	deferred->net.has_more = 0;
+	pool_put(&deferred->moved_halves, moved);
+	bulk->done(bulk);
+}
+
+/* done is called by an event. */
+static void tell_half(struct net_bulk *bulk, uint64_t order)
+{
+	struct half half = *half_of(bulk);
+	struct deferred *deferred = half.deferred;
+	struct moved_half *moved = pool_get(&deferred->moved_halves);
+
+	bulk->done = half.done;
+	*moved = (struct moved_half){
+		.timer.fire = on_end, .deferred = deferred, .bulk = bulk};
+	calendar_add_ordered(deferred->plat->sim, &moved->timer, simgrid_get_clock(),
+			     order);
+}
+
+/*
+ * The receiver is told before the sender, who is not told before all has come: SMPI ends
+ * a send of less than 64 KiB when it begins, and the next one would leave at once.
+ */
+static void half_done(struct net_bulk *bulk)
+{
+	const struct half *half = half_of(bulk);
+	struct net_group *group = half->deferred->group;
+	int rank = half->deferred->net.rank, is_put = half->is_put;
+	uint64_t key = is_put ? key_of_put(group, rank, bulk->peer, bulk->key)
+			      : key_of_put(group, bulk->peer, rank, bulk->key);
+	struct transit *transit = table_get(&group->puts, key);
+
+	if (is_put && !transit->has_come) {
+		transit->put = bulk;
+		return;
+	}
+	transit->has_come = 1;
+	tell_half(bulk, transit->order + (uint64_t)is_put);
+	if (!is_put && !transit->put)
+		return;
+	if (!is_put)
+		tell_half(transit->put, transit->order + 1);
+	table_remove(&group->puts, key);
+	pool_put(&group->transits, transit);
+}
+
+static void note_half(struct deferred *deferred, struct net_bulk *bulk, int is_put)
+{
+	struct net_group *group = deferred->group;
+	struct transit *transit;
+
+	*half_of(bulk) =
+		(struct half){.deferred = deferred, .done = bulk->done, .is_put = is_put};
+	bulk->done = half_done;
+	if (!is_put)
+		return;
+	transit = pool_get(&group->transits);
+	*transit = (struct transit){.order = calendar_order(group->sim)};
+	calendar_order(group->sim);
+	/* The key comes again in a grant, which is found behind the end of the last put.
+	 */
+	ORR_ASSERT(!table_get(&group->puts, key_of_put(group, deferred->net.rank,
+						       bulk->peer, bulk->key)));
+	table_put(&group->puts,
+		  key_of_put(group, deferred->net.rank, bulk->peer, bulk->key), transit);
 }
 
 /* ---- on the way out ------------------------------------------------------ */
@@ -182,6 +362,7 @@ static int deferred_send(struct net *net, struct net_message *message)
 		return -EINVAL;
 	item.date_s = net_send_date_s(deferred->plat, &deferred->pace,
 				      net_carried_bytes(message));
+	keep_number(deferred, message->peer);
 	return start_at(deferred, &item);
 }
 
@@ -195,6 +376,7 @@ static int deferred_put(struct net *net, struct net_bulk *bulk)
 		return -EINVAL;
 	item.date_s = net_send_date_s(deferred->plat, &deferred->pace, bytes) +
 		      wire_receive_overhead_s(deferred->pace.costs, bytes);
+	note_half(deferred, bulk, 1);
 	return start_at(deferred, &item);
 }
 
@@ -204,6 +386,7 @@ static int deferred_get(struct net *net, struct net_bulk *bulk)
 
 	if (!net_bulk_has_peer(net, bulk, 0))
 		return -EINVAL;
+	note_half(deferred_of(net), bulk, 0);
 	return start_at(deferred_of(net), &item);
 }
 
@@ -233,6 +416,23 @@ static void on_received(struct plat_timer *timer)
 	}
 }
 
+/* The bytes of a packet are there.  Receiving costs time, what comes together once. */
+static void on_arrival(struct plat_timer *timer)
+{
+	struct arrival *arrival = ORR_CONTAINER(timer, struct arrival, timer);
+	struct deferred *deferred = arrival->deferred;
+	struct sim *sim = deferred->plat->sim;
+	double bytes = arrival->packet_bytes, date_s;
+
+	sim_lend(deferred->plat, wire_receive_overhead_s(deferred->pace.costs, bytes), 0);
+	date_s = net_receive_date_s(deferred->plat, &deferred->pace, bytes);
+	timer->fire = on_received;
+	if (date_s > sim->now_s)
+		calendar_add(sim, timer, date_s);
+	else
+		on_received(timer);
+}
+
 static struct arrival *new_arrival(int peer, const void *head, size_t head_bytes,
 				   const void *body, size_t body_bytes)
 {
@@ -249,13 +449,11 @@ static struct arrival *new_arrival(int peer, const void *head, size_t head_bytes
 	return arrival;
 }
 
-/* Receiving costs time, what comes together once. */
 static void deferred_deliver(struct net *inner, int peer, const void *head,
 			     size_t head_bytes, const void *body, size_t body_bytes)
 {
 	struct deferred *deferred = inner->owner;
 	struct arrival *arrival = new_arrival(peer, head, head_bytes, body, body_bytes);
-	double date_s;
 
 	if (deferred->packet)
 		deferred->last_of_packet->next = arrival;
@@ -269,14 +467,11 @@ static void deferred_deliver(struct net *inner, int peer, const void *head,
 	arrival = deferred->packet;
 	deferred->packet = NULL;
 	arrival->deferred = deferred;
-	arrival->timer.fire = on_received;
-	sim_lend(deferred->plat,
-		 wire_receive_overhead_s(deferred->pace.costs, deferred->packet_bytes),
-		 0);
-	date_s = net_receive_date_s(deferred->plat, &deferred->pace,
-				    deferred->packet_bytes);
+	arrival->packet_bytes = deferred->packet_bytes;
+	arrival->timer.fire = on_arrival;
 	deferred->packet_bytes = 0;
-	calendar_add(deferred->plat->sim, &arrival->timer, date_s);
+	calendar_add_ordered(deferred->plat->sim, &arrival->timer, simgrid_get_clock(),
+			     take_number(deferred, peer));
 }
 
 static int deferred_poll(struct net *net)
@@ -305,6 +500,7 @@ static void deferred_close(struct net *net)
 	deferred->inner->ops->close(deferred->inner);
 	deferred->plat->polls = 0;
 	pool_free(&deferred->items);
+	pool_free(&deferred->moved_halves);
 	net_leave(deferred->group);
 	free(deferred);
 }
@@ -349,6 +545,7 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	deferred->pace.costs = wire_costs(plat->sim->wire, plat->host);
 	deferred->due.fire = on_due;
 	pool_init(&deferred->items, sizeof(struct item));
+	pool_init(&deferred->moved_halves, sizeof(struct moved_half));
 	inner->owner = deferred;
 	inner->deliver = deferred_deliver;
 	inner->ncoming = &deferred->group->ncoming[inner->rank];

@@ -127,6 +127,7 @@ static struct net_group *new_group(struct sim *sim, int leader, int size)
 	group->release.fire = on_release;
 	packet_open(group);
 	bulk_open(group);
+	deferred_group(group);
 	while (*at)
 		at = &(*at)->next;
 	*at = group;
@@ -143,6 +144,7 @@ static void free_group(struct net_group *group)
 	pool_free(&group->packets);
 	pool_free(&group->channels);
 	pool_free(&group->pairs);
+	deferred_group_free(group);
 	free(group->members);
 	free(group->hosts);
 	free(group->plats);

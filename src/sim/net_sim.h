@@ -26,7 +26,11 @@ struct net_group {
 	char *joined;
 	struct packet *early, *last_early;    /* to members that are not yet here */
 	struct pool packets, channels, pairs; /* of messages on their way */
-	int *ncoming; /* of SMPI's transport: packets on their way to each member */
+	/* Of SMPI's transport: packets on their way to each member, the numbers of those
+	 * of each pair, and of puts by their pair and key. */
+	int *ncoming;
+	struct table sends, puts;
+	struct pool numbers, transits;
 	/* A barrier costs the same under all transports, and all leave it at one date. */
 	struct net_barrier **barriers; /* of those that have arrived */
 	int narrived;
@@ -100,5 +104,7 @@ int bulk_get(struct net *net, struct net_bulk *bulk);
 
 /* Transport "mpi": see deferred.c. */
 int deferred_open(struct plat *plat, const struct net_config *config, struct net **net);
+void deferred_group(struct net_group *group);
+void deferred_group_free(struct net_group *group);
 
 #endif

@@ -256,6 +256,10 @@ void pages_put(void *mapped, size_t bytes);
 
 /* Fire an event at a date (not before now), once.  It must not be in the calendar. */
 void calendar_add(struct sim *sim, struct plat_timer *event, double date_s);
+/* The same for a thread; among those of one date the lowest order is first, a number from
+ * calendar_order(). */
+void calendar_add_ordered(struct sim *sim, struct plat_timer *event, double date_s,
+			  uint64_t order);
 /* The same as removing it, where it is in the calendar, and adding it. */
 void calendar_move(struct sim *sim, struct plat_timer *event, double date_s);
 /* The same; of events of one date the lower order comes first.  Orders are of

@@ -138,6 +138,7 @@ cold_costs = "0:4e-7;98304:1e-6"
 # laboratory: (what is replaced, by what, words of the refusal)
 MISTAKES = {
     "gpus": (
+        ("nodes = 32", "nodes = 32 nodes", [":1:", "has no unit: nodes = 32"]),
         ("nodes = 32", "nodes = \"32 nodes\"", [":1:", "a whole number; did you mean 32?"]),
         ("nodes = 32", "Nodes = 32", [":1:", "did you mean nodes?"]),
         ("nodes = 32", "nodes = -4", [":1:", "nodes is -4, expected 1 to 1048576"]),
@@ -191,6 +192,8 @@ MISTAKES = {
         ("nodes", "hosts", [":1:", "did you mean nodes?"]),
         ("network", "topology", [":2:", "did you mean network?"]),
         ("bandwidth", "bw", [":3:", "did you mean bandwidth?"]),
+        ("network = \"switch\"", "network = \"InfiniBand\"",
+         [":2:", "expected \"switch\" or", "said by link = \"HDR\""]),
         ("network = \"switch\"", "prefix = \"lab\"", [":2:", "node-0"]),
         ("cores = 12", "switch_ports = 4", [":8:", "above the first [table]"]),
         ("network = \"switch\"", "switch_ports = 4",

@@ -73,6 +73,21 @@ def sweep(suite):
                   says=["other program", "-o"])
 
 
+def names(suite):
+    """Platforms are called as the study calls them, values that vary by their names."""
+    suite.write("lab.toml", "nodes = 2\nbandwidth = \"1 GB/s\"\nlatency = \"5 us\"\n[node]\ncores = 4\n"
+                "cpu_sp = \"40 GFlop/s\"\n")
+    suite.write("lab-study.toml", STUDY.replace("small4", "lab.toml").replace("[1, 4]", "[1, 9]")
+                .replace('"2..8 x4"', "[2, 3]").replace("flops = [1, 2]", "gpus = [0, 99]"))
+    suite.orrery("study", "lab-study.toml")
+    said = {row["what"] for row in rows(suite, "lab-study") if row["status"] == "refused"}
+    suite.verdict("a_platform_has_the_name_that_the_study_gives_it", said and all(
+        re.match(r"\[orrery\] lab\.toml(: gpus is \"99\"| has 2 hosts)", what) for what in said), said)
+    page = read(suite, "lab-study", "index.html")
+    suite.verdict("titles_have_values_and_names",
+                  re.search(r"cholesky-sim .*nb NB .*tile 960 on lab\.toml", page), page[-3000:])
+
+
 def links(suite):
     """A factor and a value for the network; properties of hosts."""
     for values in (("bandwidth=1,0.1,25GBps", "gpus=1"), ("bandwidth=1", "gpus=0")):
@@ -252,7 +267,7 @@ def main():
         if failures_of_start or not configured("sim"):
             print("SKIP study: %s and its simulated build are needed" % CHOLESKY)
             return 77
-        for part in (sweep, links, failures, cut, full, search, submission, mistakes):
+        for part in (sweep, names, links, failures, cut, full, search, submission, mistakes):
             part(suite)
     return 1 if suite.nfailed else 0
 

@@ -150,6 +150,33 @@ def check_unlike_latencies(pool, directory):
                 "mpi, routes, flows: %s" % dates)
 
 
+EQUALS = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n-" suffix="" radical="0-23" speed="1Gf" core="4" bw="1.25GBps" lat="10us"
+           topology="DRAGONFLY" topo_parameters="2,1;3,2;2,1;2"/>
+</platform>
+"""
+
+
+def check_equal_dates(pool, directory):
+    """Of what ends at one date, the same is told first: it is granted first."""
+    path = os.path.join(directory, "equals.xml")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(EQUALS)
+    sizes = ("12", "14", "18")
+    jobs = [pool.submit(simulate, path, 12, CHOLESKY, "--nb", nb, "--tile", "256",
+                        transport=transport, STARPU_HOSTNAME="epyc-9xx4", **STEADY)
+            for nb in sizes for transport in ("mpi", "routes", "flows")]
+    for i, nb in enumerate(sizes):
+        dates = [makespan(job.result()) for job in jobs[3 * i:3 * i + 3]]
+        if "--table" in sys.argv:
+            print("cholesky %s on a dragonfly   mpi %s routes %s flows %s" % (nb, *dates))
+        verdict("transports agree within 1 %%: cholesky %s on a dragonfly" % nb,
+                all(dates) and all(abs(date / dates[1] - 1) <= 0.01 for date in dates),
+                "mpi, routes, flows: %s" % dates)
+
+
 def check_transports(pool, directory):
     jobs = []
     for name, path, n in platforms(directory):
@@ -203,6 +230,7 @@ def main():
         check_slow_networks(pool, directory)
         if os.path.exists(CHOLESKY):
             check_unlike_latencies(pool, directory)
+            check_equal_dates(pool, directory)
     if os.path.exists(CHOLESKY):
         check_workers()
     return 1 if nfailed else 0

@@ -16,10 +16,11 @@ BUILD = os.environ.get("ORRERY_BUILD", os.path.join(SRC, "build"))
 ORRERY = os.environ.get("ORRERY", os.path.join(SRC, "scripts", "orrery"))
 PROGRAM = os.path.join(BUILD, "bench", "small_messages-sim")
 PATTERNS = ("burst", "incast", "ring", "all", "flood")
-SIZES = (8, 512, 4096, 65536)
+SIZES = (8, 512, 4096, 20000, 65536)
 TOLERANCE = 0.03
-# Platform, nodes, rounds: messages of 50 us that cost 5, of some 2 that cost hardly anything.
-MACHINES = (("ethernet:2", 2, 40), ("ethernet:4", 4, 40), ("a100", 16, 10))
+# Platform, nodes, rounds: messages of 50 us that cost 5, of some 2 that cost hardly anything,
+# and such that cost nothing and that SMPI has factors for.
+MACHINES = (("ethernet:2", 2, 40), ("ethernet:4", 4, 40), ("a100", 16, 10), ("small4", 4, 20))
 # Which of two large values that are asked for at one date comes first decides what is sent next.
 FEW_ROUNDS, LARGE = 4, 65536
 
