@@ -6,6 +6,9 @@
 #include "mpi/finish.h"
 #include "mpi/mpi.h"
 
+/* So many times the smallest value that is shared are all its copies together. */
+enum { ENOUGH = 32 };
+
 /* A receiver that keeps a value for others. */
 struct keeper {
 	struct keeper *next; /* that has nothing to do */
@@ -163,13 +166,22 @@ void coop_post(struct mpi *mpi, struct request *request)
 	set_group(request, group);
 }
 
+/* A few copies of a short value have left before somebody could be asked to help. */
+static int is_worth_it(const struct group *group, const struct request *request)
+{
+	int nsends =
+		group->nposted > group->nexpected ? group->nposted : group->nexpected;
+
+	return nsends > 1 && (uint64_t)nsends * request->payload.bytes >=
+				     ENOUGH * request->mpi->engine.coop.least_bytes;
+}
+
 int coop_announce(struct request *request)
 {
 	struct group *group = group_of_request(request);
 	struct share *share;
 
-	if (!group || request->payload.is_packed ||
-	    (group->nposted <= 1 && group->nexpected <= 1))
+	if (!group || request->payload.is_packed || !is_worth_it(group, request))
 		return 0;
 	share = pool_get(&request->mpi->engine.coop.share_pool);
 	*share = (struct share){.group = group, .request = request};
@@ -331,7 +343,7 @@ void coop_on_have(struct mpi *mpi, const struct wire_head *head)
 		*keeper = (struct keeper){.peer = share->to.peer, .name = head->comm};
 		keeper_idles(group, keeper);
 	} else if (is_known) {
-		group->nsources--; /* It could not keep it. */
+		group->nsources--; /* It could not keep it, or has others to send. */
 	}
 	pump(mpi, group);
 	if (is_known == share->is_kept && --share->nawaited == 0)

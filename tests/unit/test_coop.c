@@ -134,6 +134,41 @@ static void who_does_not_want_them_sends_all(void **state)
 	close_scene();
 }
 
+/* Whoever gets it has a payload of its own that moves. */
+static void who_has_others_to_send_keeps_none(void **state)
+{
+	(void)state;
+	open_scene(N);
+	for (int i = 1; i < NODES; i++)
+		world_mpi(i)->engine.large.nputs++;
+	broadcast();
+	fake_run();
+	assert_int_equal(scene.nended, 2 * (NODES - 1));
+	assert_int_equal(scene.nputs[0], NODES - 1);
+	for (int i = 1; i < NODES; i++) {
+		assert_memory_equal(scene.to[i], scene.from, sizeof(scene.from));
+		world_mpi(i)->engine.large.nputs--;
+	}
+	close_scene();
+}
+
+/* 15 of 80 kB are 1.2 MB, and 15 of 160 kB 2.4: from 2.1 on they are shared. */
+static void a_few_copies_of_little_are_sent_by_their_owner(void **state)
+{
+	(void)state;
+	setenv("ORRERY_MPI_COOP_BYTES", "65536", 1);
+	for (int n = 20000; n <= 40000; n += 20000) {
+		open_scene(n);
+		coop_expect(world_mpi(0), scene.handle[0], NODES - 1);
+		broadcast();
+		fake_run();
+		assert_int_equal(scene.nended, 2 * (NODES - 1));
+		assert_int_equal(nputs_of_others() > 0, n == 40000);
+		close_scene();
+	}
+	setenv("ORRERY_MPI_COOP_BYTES", "0", 1);
+}
+
 /* Alone at first: only who is told knows that others will come. */
 static void the_first_is_shared_when_more_are_expected(void **state)
 {
@@ -386,6 +421,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(receivers_pass_it_on),
 		cmocka_unit_test(who_does_not_want_them_sends_all),
+		cmocka_unit_test(who_has_others_to_send_keeps_none),
+		cmocka_unit_test(a_few_copies_of_little_are_sent_by_their_owner),
 		cmocka_unit_test(the_first_is_shared_when_more_are_expected),
 		cmocka_unit_test(no_interface_is_asked_under_the_lock),
 		cmocka_unit_test(writers_wait_until_it_has_been_passed_on),
