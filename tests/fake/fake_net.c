@@ -234,12 +234,6 @@ static int fake_put(struct net *base, struct net_bulk *bulk)
 	return start_half(fake_net_of(base), bulk, 1);
 }
 
-static int fake_get_bulk(struct net *base, struct net_bulk *bulk)
-{
-	ORR_ASSERT(!bulk->from);
-	return start_half(fake_net_of(base), bulk, 0);
-}
-
 static int fake_reaches(const struct net *net, int peer)
 {
 	return is_peer(net, peer);
@@ -366,7 +360,7 @@ static const struct net_ops fake_ops = {
 	.name = "fake",
 	.send = fake_send,
 	.put = fake_put,
-	.get = fake_get_bulk,
+	.get = fake_take,
 	.barrier = fake_barrier,
 	.poll = fake_poll,
 	.close = fake_close,

@@ -343,11 +343,13 @@ static int crews_hear(struct crew *crews)
 	return all;
 }
 
-/* Nobody is in a call of the library, for 4 s; then the main is. */
+/* Nobody is in a call of the library that looks for messages, as starpu_sleep() does, for
+ * 4 s; then the main is. */
 static void crews_wait(void)
 {
 	static struct crew crews[NCREWS];
 	starpu_pthread_t threads[NCREWS];
+	struct timespec moment = {0, 50000000};
 
 	for (int i = 0; i < NCREWS; i++) {
 		crews[i].number = i;
@@ -358,7 +360,7 @@ static void crews_wait(void)
 		STARPU_PTHREAD_CREATE(&threads[i], NULL, crew_waits, &crews[i]);
 	}
 	for (struct span span = {0}; !crews_hear(crews) && span_lasts(&span);)
-		starpu_sleep(0.05F);
+		nanosleep(&moment, NULL);
 	while (!crews_hear(crews))
 		orrery_mpi_progress();
 	for (int i = 0; i < NCREWS; i++) {
