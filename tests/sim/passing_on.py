@@ -24,6 +24,8 @@ WAYS = {
 }
 # platform, nodes, tiles, their size, policy; at most these shares of before and of alone.
 CASES = [
+    ("gpu64", 64, 24, 960, "dmdas", 0.7, 1.01),
+    ("gpu64", 64, 24, 1920, "dmdas", 0.75, 1.02),
     ("gpu64", 64, 40, 192, "dmdas", 1.01, 1.01),
     ("gpu64", 64, 40, 480, "dmdas", 0.85, 1.02),
     ("gpu64", 64, 40, 960, "dmdas", 0.8, 1.01),
