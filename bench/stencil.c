@@ -38,17 +38,14 @@ static void nothing(void *buffers[], void *arg)
 	(void)arg;
 }
 
-static double cost(struct starpu_task *task, struct starpu_perfmodel_arch *arch,
-		   unsigned implementation)
+static double cost(struct starpu_task *task, unsigned implementation)
 {
 	(void)task;
-	(void)arch;
 	(void)implementation;
 	return step_us;
 }
 
-static struct starpu_perfmodel model = {
-	.type = STARPU_PER_ARCH, .arch_cost_function = cost, .symbol = "stencil"};
+static struct starpu_perfmodel model = {.type = STARPU_COMMON, .cost_function = cost};
 static struct starpu_codelet step_codelet = {.cpu_funcs = {nothing},
 					     .nbuffers = STARPU_VARIABLE_NBUFFERS,
 					     .model = &model,

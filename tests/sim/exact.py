@@ -131,25 +131,6 @@ UNLIKE = """<?xml version='1.0'?>
 </platform>
 """
 
-
-def check_unlike_latencies(pool, directory):
-    """What comes over a near link is not delayed by what is on its way over a far one."""
-    path = os.path.join(directory, "unlike.xml")
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(UNLIKE)
-    sizes = ("10", "12", "14")
-    jobs = [pool.submit(simulate, path, 3, CHOLESKY, "--nb", nb, "--tile", "256",
-                        transport=transport, STARPU_HOSTNAME="epyc-9xx4", **STEADY)
-            for nb in sizes for transport in ("mpi", "routes", "flows")]
-    for i, nb in enumerate(sizes):
-        dates = [makespan(job.result()) for job in jobs[3 * i:3 * i + 3]]
-        if "--table" in sys.argv:
-            print("cholesky %s on unlike latencies   mpi %s routes %s flows %s" % (nb, *dates))
-        verdict("transports agree within 1 %%: cholesky %s where latencies are unlike" % nb,
-                all(dates) and all(abs(date / dates[1] - 1) <= 0.01 for date in dates),
-                "mpi, routes, flows: %s" % dates)
-
-
 EQUALS = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -159,20 +140,24 @@ EQUALS = """<?xml version='1.0'?>
 """
 
 
-def check_equal_dates(pool, directory):
-    """Of what ends at one date, the same is told first: it is granted first."""
-    path = os.path.join(directory, "equals.xml")
+# What comes over a near link is not delayed by what is on its way over a far one; and of what ends at one
+# date, the same is told first: it is granted first.  name, platform, nodes, tiles
+MACHINES = (("unlike latencies", UNLIKE, 3, ("10", "12", "14")),
+            ("a dragonfly", EQUALS, 12, ("12", "14", "18")))
+
+
+def check_cholesky(pool, directory, name, platform, n, sizes):
+    path = os.path.join(directory, name.replace(" ", "-") + ".xml")
     with open(path, "w", encoding="utf-8") as f:
-        f.write(EQUALS)
-    sizes = ("12", "14", "18")
-    jobs = [pool.submit(simulate, path, 12, CHOLESKY, "--nb", nb, "--tile", "256",
+        f.write(platform)
+    jobs = [pool.submit(simulate, path, n, CHOLESKY, "--nb", nb, "--tile", "256",
                         transport=transport, STARPU_HOSTNAME="epyc-9xx4", **STEADY)
             for nb in sizes for transport in ("mpi", "routes", "flows")]
     for i, nb in enumerate(sizes):
         dates = [makespan(job.result()) for job in jobs[3 * i:3 * i + 3]]
         if "--table" in sys.argv:
-            print("cholesky %s on a dragonfly   mpi %s routes %s flows %s" % (nb, *dates))
-        verdict("transports agree within 1 %%: cholesky %s on a dragonfly" % nb,
+            print("cholesky %s on %s   mpi %s routes %s flows %s" % (nb, name, *dates))
+        verdict("transports agree within 1 %%: cholesky %s on %s" % (nb, name),
                 all(dates) and all(abs(date / dates[1] - 1) <= 0.01 for date in dates),
                 "mpi, routes, flows: %s" % dates)
 
@@ -229,8 +214,8 @@ def main():
         check_transports(pool, directory)
         check_slow_networks(pool, directory)
         if os.path.exists(CHOLESKY):
-            check_unlike_latencies(pool, directory)
-            check_equal_dates(pool, directory)
+            for machine in MACHINES:
+                check_cholesky(pool, directory, *machine)
     if os.path.exists(CHOLESKY):
         check_workers()
     return 1 if nfailed else 0
