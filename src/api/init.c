@@ -303,6 +303,9 @@ int starpu_initialize(struct starpu_conf *user_conf, int *argc, char ***argv)
 	}
 	if (!plat_self() && check_flavour() < 0)
 		return -EINVAL;
+	ret = plat_may_open();
+	if (ret < 0)
+		return ret;
 	lasting = lock_life();
 	ret = begin_life(user_conf, argc, argv);
 	unlock_life(lasting);

@@ -180,6 +180,9 @@ struct plat_machine {
 	struct plat_numa numas[STARPU_MAXNUMANODES];
 };
 
+/* May the calling thread open anything?  0, or -ENODEV after a message.  Takes no lock:
+ * threads that the backend does not know may come at once. */
+int plat_may_open(void);
 /*
  * Open the calling rank's view of its machine.  Reads node_knobs(node).  The
  * calling thread becomes the node's user thread.  Returns 0 or -ENODEV.

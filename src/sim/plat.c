@@ -286,24 +286,29 @@ static void unlink_plat(struct sim *sim, struct plat *plat)
 	sim->nplats--;
 }
 
-int plat_open(struct plat **plat, struct node *node)
+int plat_may_open(void)
 {
-	struct sim *sim = sim_get();
-	struct plat *opened;
-	int status;
+	const char *why;
 
-	if (sim_is_stranger()) {
-		const char *why =
-			kernel_is_there()
-				? "this thread belongs to no rank; start threads that "
+	if (!sim_is_stranger())
+		return 0;
+	why = kernel_is_there() ? "this thread belongs to no rank; start threads that "
 				  "call the library with starpu_pthread_create()"
 				: "this program is linked with liborrery-sim, the "
 				  "simulated flavour: start it with smpirun or orrery "
 				  "run --sim";
+	orr_complain(ORR_NO_RANK, "starpu_init: %s", why);
+	return -ENODEV;
+}
 
-		orr_complain(ORR_NO_RANK, "starpu_init: %s", why);
-		return -ENODEV;
-	}
+int plat_open(struct plat **plat, struct node *node)
+{
+	struct sim *sim = sim_get();
+	struct plat *opened;
+	int status = plat_may_open();
+
+	if (status < 0)
+		return status;
 	opened = orr_alloc(sizeof(*opened));
 	opened->sim = sim;
 	opened->node = node;
