@@ -18,7 +18,15 @@
 
 #include "bench.h"
 
-enum { DATA = 1, TOKEN = 2, WINDOW = 16, LARGEST = 4 << 20, BATCHES = 8, PAGE = 4096 };
+enum {
+	DATA = 1,
+	TOKEN = 2,
+	OVER = 3,
+	WINDOW = 16,
+	LARGEST = 4 << 20,
+	BATCHES = 8,
+	PAGE = 4096
+};
 
 /* What is measured with either library. */
 struct side {
@@ -170,18 +178,36 @@ static double stream_s(struct side *side)
 	return (bench_now_s() - start) / rounds / WINDOW;
 }
 
+/* Rank 1 goes on when rank 0 has ended, so that it sends nothing beside what is timed. */
+static void end_once(struct side *side)
+{
+	if (side->is_raw && side->rank == 0)
+		MPI_Send(&side->token_value, 1, MPI_DOUBLE, side->other, OVER,
+			 MPI_COMM_WORLD);
+	else if (side->is_raw)
+		MPI_Recv(&side->token_value, 1, MPI_DOUBLE, side->other, OVER,
+			 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	else if (side->rank == 0)
+		starpu_mpi_send(side->token, side->other, OVER, MPI_COMM_WORLD);
+	else
+		starpu_mpi_recv(side->token, side->other, OVER, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
+}
+
 /* Rank 0 sends when rank 1 is ready; each takes its own time. */
 static double once_s(struct side *side)
 {
-	double start;
+	double start, seconds;
 
 	side->token_value = 1;
 	if (side->rank == 0)
 		await_token(side);
 	start = bench_now_s();
 	window(side, side->rank == 0, 1);
+	seconds = bench_now_s() - start;
+	end_once(side);
 	side->token_value = 0;
-	return bench_now_s() - start;
+	return seconds;
 }
 
 /* Short batches, since a machine is seldom undisturbed for long. */
@@ -230,9 +256,11 @@ static double task_s(struct side *side)
 	return bench_now_s() - start;
 }
 
-/* In percent of a transfer. */
+/* In percent of a transfer, that is, of what it takes on that side beside no computation:
+ * where the sender helps, a part of half a round trip. */
 struct exposed {
 	double beyond_computation, beyond_task;
+	double transfer_s;
 };
 
 static double percent(double both_s, double alone_s, double transfer_s)
@@ -256,7 +284,7 @@ static struct exposed expose(struct side *side, int computing, int batches)
 	both_s = best_s(side, once_s, 4 * batches);
 	side->nsteps = 0;
 	return (struct exposed){percent(both_s, direct_s, transfer_s),
-				percent(both_s, alone_s, transfer_s)};
+				percent(both_s, alone_s, transfer_s), transfer_s};
 }
 
 static void report(const struct side *side, const char *what, const char *unit,
@@ -285,6 +313,8 @@ static void measure(struct side *side, int batches)
 
 		if (computing != side->rank)
 			continue;
+		report(side, computing ? "receiving" : "sending", "us",
+		       exposed.transfer_s * 1e6);
 		report(side, computing ? "exposed receiving" : "exposed sending", "%",
 		       exposed.beyond_computation);
 		if (!side->is_raw)

@@ -106,6 +106,10 @@ void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head
 /* One about a transfer of that priority: it may overtake what is less urgent. */
 void engine_send_about(struct mpi *mpi, int peer, int priority,
 		       const struct wire_head *head, size_t head_bytes);
+/* One that may come before or behind any other, where the transport has a shorter way for
+ * such.  0: it has not. */
+int engine_tell(struct mpi *mpi, int peer, const struct wire_head *head,
+		size_t head_bytes);
 /* The same one to each peer that was sent small transfers.  Returns to how many. */
 int engine_send_behind(struct mpi *mpi, const struct wire_head *head, size_t head_bytes);
 

@@ -64,6 +64,18 @@ void parcel_send(struct mpi *mpi, struct parcel *parcel)
 	engine_note(mpi, &parcel->outgoing);
 }
 
+int engine_tell(struct mpi *mpi, int peer, const struct wire_head *head,
+		size_t head_bytes)
+{
+	struct net *net = mpi->net;
+
+	if (!net->ops->tell || !net->ops->tell(net, peer, head, head_bytes))
+		return 0;
+	engine_tell_message(mpi, EVENT_MESSAGE_SENT, peer, head->kind, 0);
+	standstill_sends(&mpi->standstill, head->kind);
+	return 1;
+}
+
 void engine_send_control(struct mpi *mpi, int peer, const struct wire_head *head,
 			 size_t head_bytes)
 {

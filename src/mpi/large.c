@@ -132,7 +132,7 @@ static void shared_arrived(struct half *half)
 		coop_tell(mpi, half->owner, half->sender, 0, NULL);
 }
 
-/* To who has announced it. */
+/* To who has announced it.  What has been taken is not heard of in any other message. */
 static void answer(struct half *half, enum wire_kind kind, size_t head_bytes)
 {
 	struct wire_head head = {
@@ -140,6 +140,9 @@ static void answer(struct half *half, enum wire_kind kind, size_t head_bytes)
 	const struct request *receive =
 		half->request ? half->request : half->early->receive;
 
+	if (kind == WIRE_TAKEN &&
+	    engine_tell(half->mpi, half->bulk.peer, &head, head_bytes))
+		return;
 	engine_send_about(half->mpi, half->bulk.peer, mpi_priority(half->mpi, receive),
 			  &head, head_bytes);
 }

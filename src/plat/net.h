@@ -135,6 +135,10 @@ struct net_ops {
 	 * NULL: nobody may. */
 	int (*reaches)(const struct net *net, int peer);
 
+	/* Hand the peer a head that is delivered as a message, but in no order with
+	 * others; it costs both less.  0: it has to be sent.  NULL: all have. */
+	int (*tell)(struct net *net, int peer, const void *head, size_t head_bytes);
+
 	void (*barrier)(struct net *net, struct net_barrier *barrier);
 
 	/* Advance; returns how much happened.  Bounded: when much happens, others want

@@ -13,6 +13,7 @@
 
 #include "base/check.h"
 #include "core/wait.h"
+#include "real/notes.h"
 #include "real/real.h"
 
 /*
@@ -28,6 +29,9 @@
  * receiver.  Units of it are claimed in order, a few at a time, by the receiver, which
  * copies here, and by the sender, which writes into the memory of the receiver; so the
  * receiver waits for no more than what the sender has begun.
+ *
+ * There, too, receivers leave notes for the sender (net_ops.tell): what it has to hear
+ * once a value is copied costs it a line of the cache, a message of MPI's several.
  *
  * The order of what is copied is that of the messages before and behind it, and of the
  * words of the slot; who looks for races sees half of it.
@@ -57,9 +61,12 @@ struct slot {
 	uint32_t has_failed; /* of these, one */
 } __attribute__((aligned(64)));
 
-/* Of a sender: how many slots are open, and NSLOTS of each rank of the host. */
+/* Of a sender: how many slots are open, whether it looks at the notes, and NSLOTS of each
+ * rank of the host. */
 struct row {
 	uint32_t nopen __attribute__((aligned(64)));
+	uint32_t is_read;
+	struct notes notes;
 	struct slot slots[];
 };
 
@@ -88,6 +95,7 @@ struct onehost {
 	int *places;                    /* by rank, or -1 */
 	struct net_bulk *first, **last; /* to be copied, in order */
 	uint32_t noffers;
+	uint64_t ntaken; /* of the notes of its own row */
 	uint64_t secret;
 };
 
@@ -478,14 +486,45 @@ static int help(struct onehost *onehost, struct row *row)
 	return total > 0;
 }
 
+/* ---- notes ----------------------------------------------------------- */
+
+static int onehost_tell(struct net *net, int peer, const void *head, size_t head_bytes)
+{
+	const struct onehost *onehost = onehost_of(net);
+	struct row *row;
+
+	if (onehost->places[peer] < 0)
+		return 0;
+	row = neighbour_of(onehost, peer)->row;
+	return row && load_small(&row->is_read) &&
+	       notes_put(&row->notes, net->rank, head, head_bytes);
+}
+
+static int hear(struct onehost *onehost, struct row *own)
+{
+	struct net *net = onehost->net;
+	char head[NOTE_BYTES];
+	size_t bytes;
+	int peer, n = 0;
+
+	while (n < NOTES &&
+	       notes_take(&own->notes, &onehost->ntaken, &peer, head, &bytes)) {
+		net->has_more = 0;
+		net->deliver(net, peer, head, bytes, NULL, 0);
+		n++;
+	}
+	return n;
+}
+
 /* ---- the table ------------------------------------------------------- */
 
 static int onehost_poll(struct net *net)
 {
 	struct onehost *onehost = onehost_of(net);
 	struct row *own = onehost->neighbours[onehost->place].row;
-	int total = onehost->inner->poll(net);
+	int total = own ? hear(onehost, own) : 0;
 
+	total += onehost->inner->poll(net);
 	if (onehost->first)
 		total += copy_some(onehost);
 	if (own && load_small(&own->nopen) > 0)
@@ -570,6 +609,8 @@ static void meet(struct onehost *onehost, const struct hand *hands)
 			neighbour->pid = hands[i].pid;
 		if (is_own || neighbour->pid)
 			neighbour->row = map_row(&hands[i], onehost->row_bytes);
+		if (is_own && neighbour->row)
+			set_small(&neighbour->row->is_read, 1);
 	}
 }
 
@@ -608,6 +649,7 @@ static void stand_before(struct onehost *onehost, struct net *net)
 	onehost->ops.get = onehost_get;
 	onehost->ops.poll = onehost_poll;
 	onehost->ops.reaches = onehost_reaches;
+	onehost->ops.tell = onehost_tell;
 	onehost->ops.close = onehost_close;
 	net->ops = &onehost->ops;
 }

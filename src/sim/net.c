@@ -258,7 +258,7 @@ static const struct {
 	{                                                                                \
 		text, kind,                                                              \
 		{                                                                        \
-			text, packet_send, bulk_put, bulk_get, NULL, net_barrier,        \
+			text, packet_send, bulk_put, bulk_get, NULL, NULL, net_barrier,  \
 				net_poll, net_close                                      \
 		}                                                                        \
 	}

@@ -17,9 +17,16 @@ enum { LARGEST = 3000001, N = 16, STREAM_BYTES = 300007, MANY = 20000, TAG = 5 }
 
 enum refusal { NOTHING, READS, WRITES };
 
-/* Of this rank: what is refused, and calls that were not. */
+/* Of this rank: what is refused, and calls that were not; messages by MPI. */
 static enum refusal refused;
-static int nreads, nwrites, nrefused;
+static int nreads, nwrites, nrefused, nsent;
+
+int MPI_Isend(const void *bytes, int n, MPI_Datatype type, int peer, int tag,
+	      MPI_Comm comm, MPI_Request *request)
+{
+	__atomic_add_fetch(&nsent, 1, __ATOMIC_SEQ_CST);
+	return PMPI_Isend(bytes, n, type, peer, tag, comm, request);
+}
 
 static int is_refused(enum refusal what, int *ncalls)
 {
@@ -244,6 +251,63 @@ static void what_the_sender_may_not_the_receiver_does(void)
 	starpu_mpi_shutdown();
 }
 
+/* Its own are what a watchdog asks, at most. */
+static void who_has_taken_it_sends_no_message(void)
+{
+	unsigned char *bytes = malloc(STREAM_BYTES);
+	int before;
+
+	refuse(NOTHING);
+	claim_init(1);
+	of_bytes(bytes, STREAM_BYTES, 1);
+	before = count(&nsent);
+	for (int i = 0; i < N; i++)
+		of_bytes(bytes, STREAM_BYTES, i);
+	if (claim_rank == 1)
+		CLAIM(count(&nsent) - before < N / 4);
+	starpu_mpi_shutdown();
+	free(bytes);
+}
+
+/* The sender looks at none of the notes until all are taken: those that found no room
+ * are sent. */
+static void so_many_are_taken_unheard(void)
+{
+	enum { NTAKEN = 200, BYTES = 20000, NPOLLS = 1000 };
+	unsigned char *bytes = malloc((size_t)NTAKEN * BYTES);
+	starpu_data_handle_t handles[NTAKEN];
+	starpu_mpi_req requests[NTAKEN];
+
+	setenv("ORRERY_MPI_EXPLICIT", "1", 1);
+	refuse(NOTHING);
+	claim_init(1);
+	unsetenv("ORRERY_MPI_EXPLICIT");
+	for (int i = 0; i < NTAKEN && claim_rank < 2; i++) {
+		unsigned char *at = bytes + (size_t)i * BYTES;
+
+		fill(at, BYTES, claim_rank == 0 ? i : 100);
+		starpu_vector_data_register(&handles[i], STARPU_MAIN_RAM, (uintptr_t)at,
+					    BYTES, 1);
+		if (claim_rank == 0)
+			starpu_mpi_isend(handles[i], &requests[i], 1, i, MPI_COMM_WORLD);
+	}
+	/* All announcements leave. */
+	for (int i = 0, has_ended; i < NPOLLS && claim_rank == 0; i++)
+		starpu_mpi_test(&requests[0], &has_ended, MPI_STATUS_IGNORE);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; i < NTAKEN && claim_rank == 1; i++)
+		starpu_mpi_recv(handles[i], 0, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; i < NTAKEN && claim_rank == 0; i++)
+		starpu_mpi_wait(&requests[i], MPI_STATUS_IGNORE);
+	for (int i = 0; i < NTAKEN && claim_rank < 2; i++) {
+		starpu_data_unregister(handles[i]);
+		CLAIM_EQ(count_wrong(bytes + (size_t)i * BYTES, BYTES, i), 0);
+	}
+	starpu_mpi_shutdown();
+	free(bytes);
+}
+
 static const struct claim claims[] = {
 	{"by_both_or_one", by_both_or_one},
 	{"a_sender_helps", a_sender_helps},
@@ -253,6 +317,8 @@ static const struct claim claims[] = {
 	{"what_is_refused_later_goes_by_mpi", what_is_refused_later_goes_by_mpi},
 	{"what_the_sender_may_not_the_receiver_does",
 	 what_the_sender_may_not_the_receiver_does},
+	{"who_has_taken_it_sends_no_message", who_has_taken_it_sends_no_message},
+	{"so_many_are_taken_unheard", so_many_are_taken_unheard},
 	{NULL, NULL}};
 
 int main(int argc, char **argv)
