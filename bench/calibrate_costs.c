@@ -9,8 +9,9 @@
  *        calibrate_costs gaps [ROUNDS]         the same, all cores: from kernel to kernel
  *        calibrate_costs insert [ROUNDS]       with STARPU_MPI_FAKE_SIZE=2: insertions
  *        mpirun -n 2 calibrate_costs messages [ROUNDS]   beside tasks; of many bytes
+ *        calibrate_costs cores [ROUNDS]        no task: a line of the cache between cores
  *
- * Each but gaps with one CPU worker (STARPU_NCPU=1); with STARPU_SCHED.  Lines
+ * Each but gaps and cores with one CPU worker (STARPU_NCPU=1); with STARPU_SCHED.  Lines
  * "costs,CASE,s,VALUE,MEDIAN,MEAN": VALUE is that below which a tenth of the rounds lie,
  * MEAN what a program pays for each.  All cases take turns in each round, so that what
  * else the machine does meets all alike.
@@ -293,11 +294,13 @@ static int measure_tasks(int rounds)
 /* All cores have workers, many tasks wait, and kernels use the caches: what the library
  * needs for the next task lies there no more. */
 enum { NEW_PAGES = 1024, PAGE = 4096 };
-enum { NEW_TASKS = 4000, GAP_TASKS = 1000, GAP_DATA = 64, MOST_WORKERS = 256, LINE = 64 };
+enum { MOST_TASKS = 4000, LARGE_TASKS = 1000, MOST_WORKERS = 256, LINE = 64 };
+enum { GAP_DATA = 1024, GAP_BYTES = 64 << 20, LARGE = 1 << 18 };
 
 static starpu_data_handle_t gap_data[GAP_DATA];
+static int ngap_data;
 static double kernel_ended_s[MOST_WORKERS];
-static double gaps_s[GAP_TASKS];
+static double gaps_s[MOST_TASKS];
 static int ngaps;
 
 static void touch(void *buffers[], void *arg)
@@ -311,7 +314,7 @@ static void touch(void *buffers[], void *arg)
 	if (kernel_ended_s[worker] > 0) {
 		int at = __atomic_fetch_add(&ngaps, 1, __ATOMIC_RELAXED);
 
-		gaps_s[at % GAP_TASKS] = start_s - kernel_ended_s[worker];
+		gaps_s[at % MOST_TASKS] = start_s - kernel_ended_s[worker];
 	}
 	for (int i = 0; i < 2; i++) {
 		volatile char *from = (volatile char *)STARPU_VECTOR_GET_PTR(buffers[i]);
@@ -331,14 +334,17 @@ static struct starpu_codelet touch_codelet = {
 
 static void register_gap_data(char *bytes, uint32_t each)
 {
-	for (size_t i = 0; i < GAP_DATA; i++)
+	size_t stride = (each + LINE - 1) / LINE * LINE, n = GAP_BYTES / stride;
+
+	ngap_data = n < GAP_DATA ? (int)n : GAP_DATA;
+	for (size_t i = 0; i < (size_t)ngap_data; i++)
 		starpu_vector_data_register(&gap_data[i], STARPU_MAIN_RAM,
-					    (uintptr_t)(bytes + i * PIECE), each, 1);
+					    (uintptr_t)(bytes + i * stride), each, 1);
 }
 
 static void unregister_gap_data(void)
 {
-	for (int i = 0; i < GAP_DATA; i++)
+	for (int i = 0; i < ngap_data; i++)
 		starpu_data_unregister(gap_data[i]);
 }
 
@@ -349,13 +355,13 @@ static void hold_workers(int nworkers)
 		starpu_task_insert(&hold_codelet, 0);
 }
 
+/* As in a program, values are written, and read by tasks that other workers run. */
 static void insert_touch(int i)
 {
-	enum { half = GAP_DATA / 2 };
-
-	starpu_task_insert(&touch_codelet, STARPU_R, gap_data[half + i % half], STARPU_R,
-			   gap_data[half + (5 * i + 3) % half], STARPU_RW,
-			   gap_data[i % half], 0);
+	starpu_task_insert(&touch_codelet, STARPU_R,
+			   gap_data[(i + ngap_data / 2) % ngap_data], STARPU_R,
+			   gap_data[(i + ngap_data / 3) % ngap_data], STARPU_RW,
+			   gap_data[i % ngap_data], 0);
 }
 
 static double processor_s(void)
@@ -377,22 +383,22 @@ static double submit_new_s(int nworkers)
 
 	hold_workers(nworkers);
 	start_s = processor_s();
-	for (int i = 0; i < NEW_TASKS; i++)
+	for (int i = 0; i < MOST_TASKS; i++)
 		insert_touch(i);
-	start_s = (processor_s() - start_s) / NEW_TASKS;
+	start_s = (processor_s() - start_s) / MOST_TASKS;
 	gate = 1;
 	starpu_mpi_wait_for_all(WORLD);
 	return start_s;
 }
 
 /* Without waits for tasks and interruptions. */
-static double gap_s(int nworkers)
+static double gap_s(int nworkers, int ntasks)
 {
 	hold_workers(nworkers);
 	ngaps = 0;
 	for (int i = 0; i < MOST_WORKERS; i++)
 		kernel_ended_s[i] = 0;
-	for (int i = 0; i < GAP_TASKS; i++)
+	for (int i = 0; i < ntasks; i++)
 		insert_touch(i);
 	gate = 1;
 	starpu_mpi_wait_for_all(WORLD);
@@ -426,7 +432,7 @@ static int measure_gaps(int rounds)
 		{.name = "gap 196608"}, {.name = "gap 786432"}, {.name = "gap 3145728"},
 		{.name = "page"}};
 	enum { last = sizeof(samples) / sizeof(samples[0]) - 1 };
-	char *bytes = calloc(GAP_DATA, PIECE);
+	char *bytes = calloc(GAP_BYTES, 1);
 	int nworkers;
 
 	if (starpu_mpi_init_conf(NULL, NULL, 1, WORLD, NULL))
@@ -437,8 +443,11 @@ static int measure_gaps(int rounds)
 	unregister_gap_data();
 	for (int round = 0; round < rounds; round++) {
 		for (int i = 1; i < last; i++) {
-			register_gap_data(bytes, (uint32_t)atoi(samples[i].name + 4) / 3);
-			add(&samples[i], gap_s(nworkers));
+			int each = atoi(samples[i].name + 4) / 3;
+
+			register_gap_data(bytes, (uint32_t)each);
+			add(&samples[i],
+			    gap_s(nworkers, each < LARGE ? MOST_TASKS : LARGE_TASKS));
 			unregister_gap_data();
 		}
 		add(&samples[last], page_s());
@@ -589,6 +598,93 @@ static int measure_messages(int rounds)
 	return 0;
 }
 
+/* ---- from core to core ---------------------------------------------------- */
+
+enum { TURNS = 400, MOST_OTHERS = 8, LEAST_ROUNDS = 5 };
+
+static const double long_s = 0.03; /* where other threads have the cores meanwhile */
+
+struct turns {
+	_Alignas(128) volatile long at; /* odd: the other's turn */
+	int core;                       /* of the other */
+};
+
+/* False: there is no such core for this process. */
+static int stay_on(int core)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET((size_t)core, &set);
+	return sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+static void *turn_about(void *arg)
+{
+	struct turns *turns = arg;
+
+	stay_on(turns->core);
+	for (long i = 0; i < TURNS; i++) {
+		while (turns->at != 2 * i + 1)
+			;
+		turns->at = 2 * i + 2;
+	}
+	return NULL;
+}
+
+/* Half of a round trip. */
+static double line_s(int core)
+{
+	struct turns turns = {.core = core};
+	pthread_t other;
+	double s = 0;
+
+	if (pthread_create(&other, NULL, turn_about, &turns))
+		return 0;
+	for (long i = 0; i < TURNS; i++) {
+		turns.at = 2 * i + 1;
+		while (turns.at != 2 * i + 2)
+			;
+		if (i == TURNS / 2 - 1)
+			s = bench_now_s(); /* both threads are there */
+	}
+	s = (bench_now_s() - s) / TURNS;
+	pthread_join(other, NULL);
+	return s;
+}
+
+/* From the first core of this process to others, at most eight: the mean of them. Nothing
+ * is said where there is but one. */
+static int measure_cores(int rounds)
+{
+	struct samples sample = {.name = "core_to_core"};
+	int cores[CPU_SETSIZE], n = 0, step;
+	double until_s;
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	for (int core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET((size_t)core, &set))
+			cores[n++] = core;
+	if (n < 2)
+		return 0;
+	stay_on(cores[0]);
+	step = (n - 2) / MOST_OTHERS + 1;
+	until_s = bench_now_s() + long_s;
+	for (int i = 0; i < rounds && (i < LEAST_ROUNDS || bench_now_s() < until_s);
+	     i++) {
+		double s = 0;
+		int others = 0;
+
+		for (int k = 1; k < n; k += step, others++)
+			s += line_s(cores[k]);
+		add(&sample, s / others);
+	}
+	tell(&sample, 1);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -602,7 +698,10 @@ int main(int argc, char **argv)
 		return measure_insert(rounds);
 	if (rounds > 0 && strcmp(what, "messages") == 0)
 		return measure_messages(rounds);
-	fprintf(stderr, "calibrate_costs: expected tasks, gaps, insert or messages, and "
-			"rounds\n");
+	if (rounds > 0 && strcmp(what, "cores") == 0)
+		return measure_cores(rounds);
+	fprintf(stderr,
+		"calibrate_costs: expected tasks, gaps, insert, messages or cores, "
+		"and rounds\n");
 	return 2;
 }

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from orrery_tool import calibrate_costs, calibrate_job, calibrate_programs
+from orrery_tool import calibrate_costs, calibrate_job, calibrate_programs, steady
 from orrery_tool.calibrate_programs import KERNELS, NETWORK
 from orrery_tool.platform_command import writer_of
 from orrery_tool.platform_describe import Library
@@ -72,6 +72,9 @@ def calibrate_parser():
                         help="of what the library itself takes; 0: not measured (60)")
     parser.add_argument("--tiles", type=int, default=512, metavar="N",
                         help="the largest tile of kernels; 0: no kernels (512)")
+    parser.add_argument("--patience", type=int, default=steady.LONGEST_S, metavar="SECONDS",
+                        help="waited at most, in all, for the state of the machine that was there at first, "
+                        "where a host moves its cores (%d)" % steady.LONGEST_S)
     return parser
 
 
@@ -181,7 +184,7 @@ def run(place, args, repetitions, simulated=None):
     return {(case, int(size)): tuple(map(float, seconds)) for case, size, *seconds in found}
 
 
-def measure(place, args, beside=lambda: None):
+def measure(place, args, beside=lambda: None, launch=lambda action: action()):
     """As run(), of several launches: the median of each figure, but the mean of the means;
     and a sentence.  beside() is called between them: a machine that is slow for some seconds is
     not so in all."""
@@ -190,7 +193,7 @@ def measure(place, args, beside=lambda: None):
         left_s = (time.monotonic() - start_s) * (LAUNCHES - number) / max(number, 1)
         say("messages between two ranks, launch %d of %d%s" % (
             number + 1, LAUNCHES, "; about %.0f min left" % max(left_s / 60, 1) if number else ""))
-        launches.append(run(place, args, -(-args.repetitions // LAUNCHES)))
+        launches.append(launch(lambda: run(place, args, -(-args.repetitions // LAUNCHES))))
         beside()
     measured = {key: (*(statistics.median(launch[key][i] for launch in launches)
                         for i in (0, 1)),
@@ -363,6 +366,7 @@ def check_arguments(args):
     for option, value, least in (("--nodes", args.nodes, 2),
                                  ("--repetitions", args.repetitions, 1),
                                  ("--rounds", args.rounds, 0),
+                                 ("--patience", args.patience, 0),
                                  ("--tiles", args.tiles, 0)):
         if value < least:
             raise Refusal("calibrate: %s is %d, expected %d or more" % (option, value, least))
@@ -384,8 +388,11 @@ def command_calibrate(place, argv):
     calibrate_programs.check(place, args.rounds)
     if not calibrate_job.join(args):
         return 0
-    passes = calibrate_costs.Passes(place, args, say)
-    measured, launches = measure(place, args, passes.one_more)
+    # Of two machines it is not this one alone that matters.
+    state = steady.Steady(lambda: None if args.hostfile else calibrate_costs.look(place),
+                          longest_s=args.patience)
+    passes = calibrate_costs.Passes(place, args, say, state)
+    measured, launches = measure(place, args, passes.one_more, state.launch)
     real = risen(means(measured))
     costs = calibrate_costs.calibrate(args, passes)
     table = os.path.join(args.output, "measured.csv")
@@ -402,6 +409,8 @@ def command_calibrate(place, argv):
             float(row.split(",")[4])))
     print(noise(measured))
     print(launches)
+    if state.words():
+        print(state.words())
     if phase(real):
         print(phase(real))
     if earlier:

@@ -7,7 +7,7 @@ import os
 import re
 import statistics
 
-from orrery_tool import calibrate_programs
+from orrery_tool import calibrate_programs, steady
 from orrery_tool.words import write_text
 
 POLICIES = ("eager", "lws", "dmda")
@@ -15,6 +15,7 @@ DEFAULT = "lws"
 PASSES = 3                # of all programs, in turns
 CHANGED = 1.5             # a figure that differs by more
 MIB = 1 << 20
+STATE = "core_to_core"    # of the machine, see steady.py
 # In a description: (name, words on its origin)
 WORDS = (
     ("submit_cost", "of a task for its submitter, beside its data: of thousands in a row"),
@@ -49,39 +50,51 @@ def mean(values):
     return statistics.mean(value for value in values if value <= 2 * middle)
 
 
-def measure(place, rounds, shared):
+def look(place):
+    """What a line of the cache takes from core to core."""
+    return steady.core_to_core_s(calibrate_programs.said(place, ["cores", steady.ROUNDS]))
+
+
+def measure(place, rounds, shared, launch):
     """The same of all cases, once; those of a policy begin with its name."""
+    def run_once(ranks, words, **env):
+        return launch(lambda: run(place, ranks, words, **env))
     found = {}
     for policy in POLICIES:
-        for case, values in run(place, 1, ["tasks", rounds], STARPU_SCHED=policy).items():
+        for case, values in run_once(1, ["tasks", rounds], STARPU_SCHED=policy).items():
             found["%s %s" % (policy, case)] = values
-    found.update(run(place, 1, ["gaps", -(-rounds // 4)], STARPU_SCHED=DEFAULT,
-                     STARPU_NCPU=str(len(os.sched_getaffinity(0)))))
-    found.update(run(place, 1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
-                     STARPU_MPI_FAKE_RANK="0"))
+    found.update(run_once(1, ["gaps", -(-rounds // 4)], STARPU_SCHED=DEFAULT,
+                          STARPU_NCPU=str(len(os.sched_getaffinity(0)))))
+    found.update(run_once(1, ["insert", rounds], STARPU_MPI_FAKE_SIZE="2",
+                          STARPU_MPI_FAKE_RANK="0"))
     if shared:
-        found.update(run(place, 2, ["messages", rounds]))
+        found.update(run_once(2, ["messages", rounds]))
     return found
 
 
 class Passes:
     """Several, as many as are asked for."""
 
-    def __init__(self, place, args, say=lambda words: None):
+    def __init__(self, place, args, say=lambda words: None, state=None):
         self.place, self.args, self.say, self.found = place, args, say, []
+        self.state = state or steady.Steady(lambda: None)
 
     def one_more(self):
         if self.args.rounds and len(self.found) < PASSES:
             self.say("what the library itself takes, pass %d of %d" % (len(self.found) + 1, PASSES))
-            self.found.append(measure(self.place, self.args.rounds, not self.args.hostfile))
+            self.found.append(measure(self.place, self.args.rounds, not self.args.hostfile,
+                                      self.state.launch))
 
     def together(self):
         """Quiet rounds and medians of the pass that was disturbed least; the mean of all means."""
         while len(self.found) < PASSES:
             self.one_more()
-        return {case: (*(min(found[case][i] for found in self.found) for i in (0, 1)),
-                       mean([found[case][2] for found in self.found]))
-                for case in self.found[0]}
+        together = {case: (*(min(found[case][i] for found in self.found) for i in (0, 1)),
+                           mean([found[case][2] for found in self.found]))
+                    for case in self.found[0]}
+        if self.state.wanted_s is not None:
+            together[STATE] = (self.state.wanted_s,) * 3
+        return together
 
 
 def waits(measured, case):
@@ -209,6 +222,10 @@ def compare(earlier, measured):
     if not ratios:
         return "costs: nothing to compare with"
     far, middle, worst = drift(ratios, CHANGED)
+    if not steady.is_near(ratios.get(STATE), 1):
+        return "costs are of another state of the machine: %s, %.0f before; median ratio %.3f; " \
+            "runs are to be compared with predictions of their state" % (
+                steady.in_words(measured[STATE][0]), 1e9 * earlier[STATE], middle)
     if worst is None:
         return "costs as before: median ratio %.3f, %d of %d differ by more than %.0f %%" % (
             middle, len(far), len(ratios), 100 * (CHANGED - 1))

@@ -69,6 +69,13 @@ def environment(place, **more):
     return env
 
 
+def said(place, words):
+    """What the program of costs says, alone and without MPI; "": nothing."""
+    path = place.helper(COSTS)
+    return subprocess.run([path, *map(str, words)], text=True, capture_output=True, check=False,
+                          env=environment(place)).stdout if path else ""
+
+
 def run(place, ranks, options, name, words, **env):
     """What "orrery run" of a program prints."""
     command = [sys.executable, os.path.join(place.bin, "orrery"), "run", "-n", str(ranks),

@@ -12,7 +12,8 @@ from run import ORRERY, SRC, Suite, configured
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(SRC, "scripts"))
-from orrery_tool import calibrate, calibrate_costs, calibrate_job, calibrate_programs  # noqa: E402
+from orrery_tool import (calibrate, calibrate_costs, calibrate_job,   # noqa: E402
+                         calibrate_programs, steady)
 from orrery_tool.place import Place      # noqa: E402
 from orrery_tool.words import Refusal    # noqa: E402
 
@@ -87,7 +88,7 @@ def launches(suite):
     factors = [1.6, 1, 1.3, 0.9, 1.1]
     asked, order = [], []
 
-    def costs(place, rounds, shared):
+    def costs(place, rounds, shared, launch):
         order.append("costs")
         return {"lws wake": (len(order), 9 - len(order), 1 if len(order) < 6 else 1.9)}
 
@@ -114,6 +115,39 @@ def launches(suite):
     suite.verdict("but_no_launch_in_a_slow_phase",
                   calibrate_costs.mean([1, 1.6, 1, 30, 0.9]) == 1.125, "")
     suite.verdict("says_how_launches_differ", "largest is 78 % above" in words, words)
+
+
+def states(suite):
+    """A machine that has two, 26 and 160 ns from core to core, and changes to and fro."""
+    def play(looks, longest_s=300):
+        looks, done, clock = list(looks), [], iter(range(100))
+        state = steady.Steady(lambda: looks.pop(0) * 1e-9 if looks[0] else looks.pop(0),
+                              longest_s=longest_s, sleep=lambda _: done.append("sleep"),
+                              clock=lambda: next(clock))
+        result = state.launch(lambda: done.append("launch") or len(done), lambda: done.append("undo"))
+        return done, result, state.words(), looks
+    done, result, words, left = play([26, 25, 160, 160, 30, 27])
+    suite.verdict("a_launch_of_another_state_is_made_again",
+                  done == ["launch", "undo", "sleep", "launch"] and result == 4 and not left, done)
+    suite.verdict("and_told", "takes 26 ns from core to core, at times 160; launches that were made again: 1" in words and
+                  "of both" not in words, words)
+    done, result, words, left = play([26, 26, 160], 0.5)
+    suite.verdict("who_has_no_patience_goes_on", done == ["launch"] and "of both: 1;" in words, words)
+    now, looks = [0], []
+    state = steady.Steady(lambda: looks.append(now[0]), clock=lambda: now[0])
+    for now[0] in (1, 1.3, 9):
+        state.launch(lambda: None)
+    suite.verdict("a_look_is_worth_half_a_second", looks == [0, 1, 1, 1.3, 9, 9], looks)
+    done, result, words, left = play([26, 160, 160, 160], 2)
+    suite.verdict("a_state_that_never_returns_is_told", done == ["sleep", "sleep", "launch"] and
+                  "though they are of both: 1;" in words, (done, words))
+    for looks in ([26, 26, 40], [None, None, None]):
+        done, result, words, left = play(looks)
+        suite.verdict("one_state_says_nothing_%s" % looks[0], done == ["launch"] and not words, words)
+    words = calibrate_costs.compare({"core_to_core": 2.6e-8, "lws wake": 1e-5},
+                                    {"core_to_core": (1.6e-7,) * 3, "lws wake": (1e-5,) * 3})
+    suite.verdict("costs_of_another_state_are_told", "another state" in words and
+                  "takes 160 ns from core to core, 26 before" in words, words)
 
 
 def judgements(suite):
@@ -303,7 +337,7 @@ def jobs(suite):
 def mpirun(suite):
     words = ["mpirun", *["--allow-run-as-root"] * (os.geteuid() == 0), "--oversubscribe",
              "-n", "2", sys.executable, ORRERY, "calibrate", "-o", "there", "--name", "there",
-             "--tiles", "0", "--repetitions", "20", "--rounds", "0"]
+             "--tiles", "0", "--patience", "0", "--repetitions", "20", "--rounds", "0"]
     out = subprocess.run(words, cwd=suite.directory, text=True, capture_output=True,
                          timeout=200, check=False)
     suite.verdict("started_by_mpirun_it_measures_once", out.returncode == 0 and
@@ -315,7 +349,7 @@ def real_machine(suite):
     """Quick and unsure, but whole: files, table, comparison."""
     for i, says in enumerate(("measured", "of 30 figures")):
         status, said = suite.orrery("calibrate", "-o", "here", "--name", "here", "--tiles", "0",
-                                    "--repetitions", "20", "--rounds", "3")
+                                    "--patience", "0", "--repetitions", "20", "--rounds", "3")
         suite.verdict("run_%d_measures_this_machine" % (i + 1), status == 0 and says in said
                       and (i == 0 or "costs " in said) and "cost   lws wake" in said
                       and "noise: " in said and said.count("measured ") >= 28, said)
@@ -334,6 +368,7 @@ def main():
         floods(suite)
         steep(suite)
         launches(suite)
+        states(suite)
         jobs(suite)
         mpirun(suite)
         interrupted(suite, Place(os.path.join(SRC, "scripts")))

@@ -28,7 +28,7 @@ def verdict(claim, good, why):
 def run(directory, *words):
     return subprocess.run(
         [sys.executable, RUN, "--output", directory, "--repetitions", "1", "--messages", "10",
-         *words], capture_output=True, text=True, timeout=500, check=False,
+         "--patience", "0", *words], capture_output=True, text=True, timeout=500, check=False,
         env=dict(os.environ, ORRERY_BUILD=BUILD))
 
 
