@@ -38,16 +38,17 @@ int model_version_is(const struct model_version *a, const struct model_version *
 	       a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
 }
 
-/* Files are replaced, so that a lock on one of them would be on what it was. */
+/* Files are replaced, so that a lock on one of them would be on what it was.  StarPU
+ * lists all that is beside them: it is above. */
 int model_merge_lock(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-	char *name = orr_alloc(length + sizeof ".lock");
+	char *name = orr_alloc(length + sizeof "../.lock");
 	int fd;
 
 	memcpy(name, path, length);
-	memcpy(name + length, ".lock", sizeof ".lock");
+	memcpy(name + length, "../.lock", sizeof "../.lock");
 	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	free(name);
 	if (fd >= 0 && flock(fd, LOCK_EX) < 0) {

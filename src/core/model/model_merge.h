@@ -22,9 +22,9 @@ struct model_version model_version_of(const char *path);
 int model_version_is(const struct model_version *a, const struct model_version *b);
 
 /*
- * Until the file of path is written nobody else of this library reads or writes the
- * files of its directory to that end.  Returns what model_merge_unlock() takes; -1: the
- * file system has no locks, and of several writers at one moment one may win.
+ * Nobody else of this library adds to the files of this directory until it is unlocked.
+ * Returns what model_merge_unlock() takes; -1: the file system has no locks, and of
+ * several writers at one moment one may win.
  */
 int model_merge_lock(const char *path);
 void model_merge_unlock(int lock);
