@@ -70,6 +70,7 @@ class Map:
         self.kinds, self.nodes = [], []     # cores as sockets; (kind, name)
         self.homes = []                     # by node: core to its ranks
         self.users = []                     # by node: core to a rank bound to it, or None
+        self.whole = []                     # by node: ranks bound to all of it
         self.nranks = 0
         for line in text.split("\n"):
             words = line.split()
@@ -79,6 +80,7 @@ class Map:
                 self.nodes.append((int(words[1]), words[2]))
                 self.homes.append({})
                 self.users.append({})
+                self.whole.append([])
             elif words:
                 self.add_rank(int(words[1]), int(words[2]), words[3])
 
@@ -86,8 +88,9 @@ class Map:
         rank = self.nranks
         self.nranks += 1
         self.homes[node].setdefault(home, []).append(rank)
-        if len(self.homes[node]) > 1 and bound == "0-%d" % (self.ncores(node) - 1):
-            return # the whole node, as others have it
+        if bound == "0-%d" % (self.ncores(node) - 1):
+            self.whole[node].append(rank)
+            return
         for core in ranges(bound):
             self.users[node][core] = None if core in self.users[node] else rank
 
@@ -99,8 +102,21 @@ class Map:
         ranks = self.homes[node].get(core)
         if ranks:
             return rank_colour(ranks[0], self.nranks)
-        rank = self.users[node].get(core)
+        rank = self.pale_rank(node, core)
         return UNUSED if rank is None else mix(rank_colour(rank, self.nranks), PAPER, 0.65)
+
+    def pale_rank(self, node, core):
+        """Who alone is bound to a core that is nobody's place; a whole node is shown so
+        where there is one rank."""
+        if core in self.homes[node]:
+            return None
+        whole = self.whole[node]
+        return whole[0] if len(whole) == 1 and len(self.node_ranks(node)) == 1 \
+            else self.users[node].get(core)
+
+    def has_pale(self):
+        return any(self.pale_rank(node, core) is not None for node in range(len(self.nodes))
+                   for core in range(self.ncores(node)))
 
     def node_ranks(self, node):
         return [rank for ranks in self.homes[node].values() for rank in ranks]
@@ -144,9 +160,12 @@ def head(picture, data, title, rules):
     """Title, and the scale of colours."""
     picture.text(MARGIN, MARGIN + 14, 18, title)
     picture.text(MARGIN, MARGIN + 34, 12, rules, colour=PALE)
+    width, x, y = 160, MARGIN, MARGIN + 42
+    if data.has_pale():
+        picture.text(x, y + 24, 10, "pale: what a rank is bound to beside its place",
+                     colour=PALE)
     if data.nranks < 2:
         return
-    width, x, y = 160, MARGIN, MARGIN + 42
     for i in range(32):
         picture.box(x + 46 + i * width / 32, y, width / 32 + 0.5, 9, rank_colour(i, 32))
     picture.text(x, y + 9, 10, "rank 0", colour=PALE)

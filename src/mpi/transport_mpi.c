@@ -6,29 +6,22 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "mpi/transport.h"
+#include "mpi/ring_mpi.h"
 #include "plat/plat.h"
 
 /*
  * The "mpi" transport: plain MPI calls, the same for Open MPI and SMPI.
  *
- * Packets of messages travel as frames with one tag.  A ring of receives from any source
- * is posted; MPI matches them in the order of posting, so looking only at the oldest
- * keeps the order of each peer.  Where a younger one may end long before (messages move
- * once they are matched, each at its own pace), frames to a peer are numbered, and all
- * receives are looked at that may have ended.  Frames are limited in number
- * (net->max_packets), so that a poll costs the same however many messages wait.  Bulks
- * have one tag each, so they go straight to their place.
+ * Packets of messages travel as frames with one tag, for which a ring of receives is
+ * posted (ring_mpi.h).  Frames are limited in number (net->max_packets), so that a poll
+ * costs the same however many messages wait.  Bulks have one tag each, so they go
+ * straight to their place.
  */
 
 enum {
-	TAG_MESSAGE = 1,
-	TAG_BULK = 2, /* plus the key */
-	RING_RECEIVES = 16,
-	LONG_RING_RECEIVES = 256,  /* where NET_MPI_MEETS_FIRST */
+	TAG_BULK = RING_TAG + 1,   /* plus the key */
 	MAX_PIECE_BYTES = 1 << 30, /* MPI counts are int */
-	FIRST_REQUESTS = 32,
-	NOBODY = -1
+	FIRST_REQUESTS = 32
 };
 
 /* While MPI works on it. */
@@ -45,22 +38,11 @@ struct scratch {
 	char data[];
 };
 
-/* Where receives end in any order: the slots of the ring in the order of posting, whose
- * frame lies in each (NOBODY: none), and by peer how many frames were sent and taken. */
-struct overtaking {
-	int order[LONG_RING_RECEIVES], peers[LONG_RING_RECEIVES];
-	uint32_t *nsent, *ntaken;
-};
-
 struct mpi_net {
 	struct transport base;    /* first */
 	MPI_Comm comm, bulk_comm; /* may be the same */
 	int traits;               /* enum net_mpi_trait */
-	/* The ring of receives; oldest is the one posted first. */
-	char **ring_frames;
-	MPI_Request *ring;
-	int nring, oldest;
-	struct overtaking *overtaking; /* NULL: receives end in the order of posting */
+	struct mpi_ring ring;
 	/* requests[0] is lent to the oldest receive; ops[i] owns requests[i]. */
 	MPI_Request *requests;
 	MPI_Status *statuses;
@@ -80,28 +62,6 @@ static struct mpi_net *mpi_net_of(struct net *net)
 static struct op *op_of(struct transport_op *op)
 {
 	return (struct op *)op;
-}
-
-static int failed(struct mpi_net *net, int rc, const char *call)
-{
-	char text[MPI_MAX_ERROR_STRING];
-	int length = 0;
-
-	MPI_Error_string(rc, text, &length);
-	orr_complain(net->base.base.rank, "%s failed: %.*s", call, length, text);
-	return -EIO;
-}
-
-static inline int check(struct mpi_net *net, int rc, const char *call)
-{
-	return rc == MPI_SUCCESS ? 0 : failed(net, rc, call);
-}
-
-/* Without a message the engine cannot go on, and nobody could be told. */
-static void check_or_die(struct mpi_net *net, int rc, const char *call)
-{
-	if (check(net, rc, call) < 0)
-		orr_die(net->base.base.rank, "a message between nodes was lost; ending");
 }
 
 /* ---- the table of requests ------------------------------------------- */
@@ -145,13 +105,13 @@ static int start_frame(struct mpi_net *net, char *frame, size_t bytes, int peer,
 {
 	int has_left;
 
-	if (net->overtaking)
-		frame_set_number(frame, net->overtaking->nsent[peer]++);
-	check_or_die(net,
-		     MPI_Isend(frame, (int)bytes, MPI_BYTE, peer, TAG_MESSAGE, net->comm,
-			       request),
-		     "MPI_Isend of a message");
-	check_or_die(net, MPI_Test(request, &has_left, MPI_STATUS_IGNORE), "MPI_Test");
+	ring_number(&net->ring, frame, peer);
+	mpi_check_or_die(&net->base,
+			 MPI_Isend(frame, (int)bytes, MPI_BYTE, peer, RING_TAG, net->comm,
+				   request),
+			 "MPI_Isend of a message");
+	mpi_check_or_die(&net->base, MPI_Test(request, &has_left, MPI_STATUS_IGNORE),
+			 "MPI_Test");
 	return has_left;
 }
 
@@ -196,92 +156,6 @@ static void send_round(struct transport *base, char *frame, size_t bytes, int pe
 	op = op_new(net, OP_ROUND);
 	op->base.frame = frame;
 	watch(net, op, request);
-}
-
-/* ---- receiving ------------------------------------------------------- */
-
-/* Persistent: what MPI makes of the arguments it makes once. */
-static void make_receive(struct mpi_net *net, int slot)
-{
-	check_or_die(net,
-		     MPI_Recv_init(net->ring_frames[slot], (int)net->base.frame_bytes,
-				   MPI_BYTE, MPI_ANY_SOURCE, TAG_MESSAGE, net->comm,
-				   &net->ring[slot]),
-		     "MPI_Recv_init of messages");
-}
-
-static void post_receive(struct mpi_net *net, int slot)
-{
-	check_or_die(net, MPI_Start(&net->ring[slot]), "MPI_Start of a receive");
-}
-
-/* From now on the next one is the oldest. */
-static int take_oldest(struct mpi_net *net)
-{
-	int slot = net->oldest;
-
-	net->oldest = (slot + 1) % net->nring;
-	return slot;
-}
-
-/* Hand over the frame in a receive that was taken and post it again, as the newest.
- * follows: there is one behind it.  Returns how many messages were in it. */
-static int receive_frame(struct mpi_net *net, int slot, int peer, int follows)
-{
-	int count =
-		transport_take_frame(&net->base, peer, net->ring_frames[slot], follows);
-
-	post_receive(net, slot);
-	return count;
-}
-
-/* The frame in the i-th receive by order of posting is the next one of its peer: hand it
- * over and post the receive again, as the newest. */
-static int take_at(struct mpi_net *net, int i)
-{
-	struct overtaking *overtaking = net->overtaking;
-	int slot = overtaking->order[i], peer = overtaking->peers[slot], count;
-
-	overtaking->ntaken[peer]++;
-	overtaking->peers[slot] = NOBODY;
-	count = receive_frame(net, slot, peer, 0);
-	memmove(overtaking->order + i, overtaking->order + i + 1,
-		(size_t)(net->nring - i - 1) * sizeof(int));
-	overtaking->order[net->nring - 1] = slot;
-	return count;
-}
-
-/* Hand over what has come, of each peer in the order of sending, which is that of
- * posting, too. */
-static int receive_overtaking(struct mpi_net *net)
-{
-	struct overtaking *overtaking = net->overtaking;
-	const int *ncoming = net->base.base.ncoming;
-	int n = ncoming && *ncoming < net->nring ? *ncoming : net->nring, count = 0;
-
-	for (int i = 0; i < n; i++) {
-		int slot = overtaking->order[i], has_come;
-		MPI_Status status;
-
-		if (overtaking->peers[slot] != NOBODY)
-			continue;
-		check_or_die(net, MPI_Test(&net->ring[slot], &has_come, &status),
-			     "receiving a message");
-		if (has_come)
-			overtaking->peers[slot] = status.MPI_SOURCE;
-	}
-	for (int i = 0; i < n;) {
-		int slot = overtaking->order[i], peer = overtaking->peers[slot];
-
-		if (peer != NOBODY &&
-		    frame_number(net->ring_frames[slot]) == overtaking->ntaken[peer]) {
-			count += take_at(net, i);
-			n--;
-		} else {
-			i++;
-		}
-	}
-	return count;
 }
 
 /* ---- bulks ----------------------------------------------------------- */
@@ -364,7 +238,7 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 		rc = piece_type(layout, op->base.offset_bytes, op->base.piece_bytes,
 				&op->type);
 		if (rc != MPI_SUCCESS)
-			return check(net, rc, "making an MPI datatype");
+			return mpi_check(&net->base, rc, "making an MPI datatype");
 		type = op->type;
 	}
 	if (op->base.kind == OP_PUT)
@@ -372,8 +246,9 @@ static int start_piece(struct mpi_net *net, struct op *op, MPI_Request *request)
 			base, count, type, peer, tag, net->bulk_comm, request);
 	else
 		rc = MPI_Irecv(base, count, type, peer, tag, net->bulk_comm, request);
-	return check(net, rc,
-		     op->base.kind == OP_PUT ? "MPI_Isend of data" : "MPI_Irecv of data");
+	return mpi_check(&net->base, rc,
+			 op->base.kind == OP_PUT ? "MPI_Isend of data"
+						 : "MPI_Irecv of data");
 }
 
 static void free_type(struct op *op)
@@ -393,7 +268,7 @@ static int bulk_status(struct mpi_net *net, const struct op *op, MPI_Status *sta
 		MPI_Error_class(rc, &error_class);
 		if (error_class == MPI_ERR_TRUNCATE)
 			return -EMSGSIZE;
-		return check(net, rc, "a transfer of data");
+		return mpi_check(&net->base, rc, "a transfer of data");
 	}
 	if (op->base.kind == OP_PUT)
 		return 0;
@@ -476,7 +351,7 @@ static void op_request_ended(struct mpi_net *net, struct op *op, MPI_Status *sta
 			     int rc)
 {
 	if (op->base.kind == OP_MESSAGE || op->base.kind == OP_ROUND) {
-		check_or_die(net, rc, "sending a message");
+		mpi_check_or_die(&net->base, rc, "sending a message");
 		transport_frame_left(&net->base, &op->base);
 		return;
 	}
@@ -517,7 +392,7 @@ static int test_requests(struct mpi_net *net, int first, int *peer)
 		net->statuses[i].MPI_ERROR = MPI_SUCCESS;
 	rc = MPI_Testsome(n, net->requests + first, &nended, net->indices, net->statuses);
 	if (nended == MPI_UNDEFINED || nended == 0) {
-		check_or_die(net, rc, "MPI_Testsome");
+		mpi_check_or_die(&net->base, rc, "MPI_Testsome");
 		return 0;
 	}
 	for (int i = 0; i < nended; i++) {
@@ -527,7 +402,7 @@ static int test_requests(struct mpi_net *net, int first, int *peer)
 		struct op *op = at ? net->ops[at] : NULL;
 
 		if (at == 0) {
-			check_or_die(net, error, "receiving a message");
+			mpi_check_or_die(&net->base, error, "receiving a message");
 			*peer = status.MPI_SOURCE;
 			continue;
 		}
@@ -544,28 +419,16 @@ static int poll_once(struct mpi_net *net)
 {
 	int peer, advanced;
 
-	if (net->overtaking) {
-		advanced = receive_overtaking(net);
+	if (net->ring.overtaking) {
+		advanced = ring_receive_overtaking(&net->ring);
 		advanced += test_requests(net, 1, &peer);
 		return advanced + transport_call_back(&net->base);
 	}
-	net->requests[0] = net->ring[net->oldest];
+	net->requests[0] = ring_oldest(&net->ring);
 	advanced = test_requests(net, 0, &peer);
 	if (peer >= 0)
-		advanced += receive_frame(net, take_oldest(net), peer, 0) - 1;
+		advanced += ring_receive(&net->ring, ring_take(&net->ring), peer, 0) - 1;
 	return advanced + transport_call_back(&net->base);
-}
-
-/* Only a look that finds none makes MPI work. */
-static int has_oldest_come(struct mpi_net *net, int *peer)
-{
-	MPI_Status status;
-	int has_come;
-
-	check_or_die(net, MPI_Test(&net->ring[net->oldest], &has_come, &status),
-		     "receiving a message");
-	*peer = has_come ? status.MPI_SOURCE : -1;
-	return has_come;
 }
 
 static int may_go_on(const struct mpi_net *net, int count)
@@ -581,16 +444,16 @@ static int may_go_on(const struct mpi_net *net, int count)
  */
 static int receive_all(struct mpi_net *net)
 {
-	int count = 0, peer, has_come = has_oldest_come(net, &peer);
+	int count = 0, peer, has_come = ring_has_come(&net->ring, &peer);
 
 	while (has_come) {
-		int from = peer, slot = take_oldest(net), is_ahead = net->ngets == 0;
+		int from = peer, slot = ring_take(&net->ring), is_ahead = net->ngets == 0;
 
-		has_come =
-			is_ahead && may_go_on(net, count) && has_oldest_come(net, &peer);
-		count += receive_frame(net, slot, from, has_come);
+		has_come = is_ahead && may_go_on(net, count) &&
+			   ring_has_come(&net->ring, &peer);
+		count += ring_receive(&net->ring, slot, from, has_come);
 		if (!is_ahead && may_go_on(net, count))
-			has_come = has_oldest_come(net, &peer);
+			has_come = ring_has_come(&net->ring, &peer);
 	}
 	return count;
 }
@@ -633,43 +496,11 @@ static int mpi_poll(struct net *base)
 
 /* ---- life ------------------------------------------------------------ */
 
-static struct overtaking *open_overtaking(int npeers)
-{
-	struct overtaking *overtaking = orr_alloc(sizeof(*overtaking));
-
-	overtaking->nsent = orr_alloc((size_t)npeers * sizeof(uint32_t));
-	overtaking->ntaken = orr_alloc((size_t)npeers * sizeof(uint32_t));
-	for (int i = 0; i < LONG_RING_RECEIVES; i++) {
-		overtaking->order[i] = i;
-		overtaking->peers[i] = NOBODY;
-	}
-	return overtaking;
-}
-
-static void close_overtaking(struct overtaking *overtaking)
-{
-	if (!overtaking)
-		return;
-	free(overtaking->nsent);
-	free(overtaking->ntaken);
-	free(overtaking);
-}
-
 static void mpi_close(struct net *base)
 {
 	struct mpi_net *net = mpi_net_of(base);
 
-	for (int i = 0; i < net->nring; i++) {
-		if (net->ring[i] != MPI_REQUEST_NULL) {
-			MPI_Cancel(&net->ring[i]);
-			MPI_Wait(&net->ring[i], MPI_STATUS_IGNORE);
-			MPI_Request_free(&net->ring[i]);
-		}
-		free(net->ring_frames[i]);
-	}
-	free(net->ring_frames);
-	free(net->ring);
-	close_overtaking(net->overtaking);
+	ring_close(&net->ring);
 	if (net->bulk_comm != net->comm)
 		MPI_Comm_free(&net->bulk_comm);
 	MPI_Comm_free(&net->comm);
@@ -717,34 +548,17 @@ static int check_tags(struct mpi_net *net)
  * of the ring. */
 static int open_comms(struct mpi_net *net, MPI_Comm comm)
 {
-	int ret = check(net, MPI_Comm_dup(comm, &net->comm), "MPI_Comm_dup");
+	int ret = mpi_check(&net->base, MPI_Comm_dup(comm, &net->comm), "MPI_Comm_dup");
 
 	net->bulk_comm = net->comm;
 	if (ret == 0 && (net->traits & NET_MPI_COMPARES))
-		ret = check(net, MPI_Comm_dup(comm, &net->bulk_comm), "MPI_Comm_dup");
+		ret = mpi_check(&net->base, MPI_Comm_dup(comm, &net->bulk_comm),
+				"MPI_Comm_dup");
 	if (ret < 0)
 		return ret;
 	MPI_Comm_set_errhandler(net->comm, MPI_ERRORS_RETURN);
 	MPI_Comm_set_errhandler(net->bulk_comm, MPI_ERRORS_RETURN);
 	return 0;
-}
-
-static void open_ring(struct mpi_net *net)
-{
-	reserve_requests(net, 1);
-	net->nrequests = 1;
-	net->nring = RING_RECEIVES;
-	if (net->traits & NET_MPI_MEETS_FIRST) {
-		net->nring = LONG_RING_RECEIVES;
-		net->overtaking = open_overtaking(net->base.base.size);
-	}
-	net->ring_frames = orr_alloc((size_t)net->nring * sizeof(*net->ring_frames));
-	net->ring = orr_alloc((size_t)net->nring * sizeof(MPI_Request));
-	for (int i = 0; i < net->nring; i++) {
-		net->ring_frames[i] = orr_alloc(net->base.frame_bytes);
-		make_receive(net, i);
-		post_receive(net, i);
-	}
 }
 
 int transport_mpi_open(const struct net_config *config, int traits, struct net **out)
@@ -768,7 +582,9 @@ int transport_mpi_open(const struct net_config *config, int traits, struct net *
 		free(net);
 		return ret;
 	}
-	open_ring(net);
+	reserve_requests(net, 1);
+	net->nrequests = 1;
+	ring_open(&net->ring, &net->base, net->comm, (traits & NET_MPI_MEETS_FIRST) != 0);
 	*out = &net->base.base;
 	return 0;
 }

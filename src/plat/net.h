@@ -29,6 +29,7 @@ struct plat;
 enum {
 	NET_HEAD_BYTES = 64, /* largest head */
 	NET_KEYS = 1 << 20,
+	NET_NOTED_PACKETS = 128, /* see ncoming */
 	NET_ANYBODY = -1
 };
 
@@ -173,7 +174,9 @@ struct net {
 	 * waits: the library below has a meeting of its own, which goes on beside ours.
 	 */
 	int may_push;
-	/* Packets that are on their way here or wait here; NULL: nobody counts them. */
+	/* Packets that are on their way here or wait here; NULL: nobody counts them.  Who
+	 * counts has poll() called whenever it comes to a multiple of NET_NOTED_PACKETS.
+	 */
 	const int *ncoming;
 	/* Who sends a small value need not wait until the message has left: a copy of it
 	 * takes no time that the network would not take. */

@@ -190,6 +190,8 @@ void deferred_group_free(struct net_group *group)
 	table_free(&group->puts);
 	pool_free(&group->numbers);
 	pool_free(&group->transits);
+	if (group->opened)
+		sg_barrier_destroy(group->opened);
 }
 
 static struct half *half_of(struct net_bulk *bulk)
@@ -288,6 +290,13 @@ static struct item *take_first(struct queue *queue)
 	return item;
 }
 
+/* The peer's main posts receives for those to come, before they are too few. */
+static void note_coming(struct net_group *group, int peer)
+{
+	if (++group->ncoming[peer] % NET_NOTED_PACKETS == 0 && group->plats[peer])
+		sim_kick(group->plats[peer]);
+}
+
 static int start(struct deferred *deferred, const struct item *item)
 {
 	struct net *inner = deferred->inner;
@@ -295,7 +304,7 @@ static int start(struct deferred *deferred, const struct item *item)
 
 	enter();
 	if (item->kind == ITEM_MESSAGE) {
-		deferred->group->ncoming[item->what.message->peer]++;
+		note_coming(deferred->group, item->what.message->peer);
 		ret = inner->ops->send(inner, item->what.message);
 	} else {
 		ret = (item->kind == ITEM_PUT ? inner->ops->put
@@ -515,6 +524,14 @@ static const struct net_ops deferred_ops = {
 	.close = deferred_close,
 };
 
+/* SMPI lets ranks out of MPI_Comm_dup() one by one: all go on with the last of them. */
+static void start_together(struct net_group *group)
+{
+	if (!group->opened)
+		group->opened = sg_barrier_init((unsigned)group->size);
+	sg_barrier_wait(group->opened);
+}
+
 int deferred_open(struct plat *plat, const struct net_config *config, struct net **net)
 {
 	struct deferred *deferred;
@@ -551,6 +568,7 @@ int deferred_open(struct plat *plat, const struct net_config *config, struct net
 	inner->ncoming = &deferred->group->ncoming[inner->rank];
 	plat->polls = 1;
 	calendar_bind(plat->sim);
+	start_together(deferred->group);
 	*net = &deferred->net;
 	return 0;
 }

@@ -10,6 +10,8 @@
  * its peers, and which is all that those of SMPI's transport have in common.  Nothing
  * here grows with the number of peers but the group's table, and what is in flight.
  */
+#include <simgrid/barrier.h>
+
 #include "base/pool.h"
 #include "base/table.h"
 #include "wire.h"
@@ -31,6 +33,7 @@ struct net_group {
 	int *ncoming;
 	struct table sends, puts;
 	struct pool numbers, transits;
+	sg_bar_t opened;
 	/* A barrier costs the same under all transports, and all leave it at one date. */
 	struct net_barrier **barriers; /* of those that have arrived */
 	int narrived;

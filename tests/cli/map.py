@@ -99,6 +99,14 @@ def pictures(suite):
     suite.verdict("svg_names_nodes_and_ranks", {"5 ranks on 2 nodes", "node0", "node1", "0",
                                                 "1", "2", "3", "4"} <= set(texts), output)
     suite.verdict("svg_shows_unused_cores", fills.count("#ececec") == 3, fills)
+    for number, is_pale in ((2, True), (5, False)):
+        status, output = suite.orrery("map", *words[:2], "--map-by", "node", "--bind-to", "none",
+                                      "-n", str(number), "--draw", "whole.svg")
+        with open(os.path.join(suite.directory, "whole.svg"), encoding="utf-8") as f:
+            text = f.read()
+        suite.verdict("%d_ranks_on_whole_nodes" % number,
+                      (">pale: " in text) == is_pale and
+                      text.count('"#ececec"') == (0 if is_pale else 8 - number), output)
     status, output = suite.orrery("map", "--sim", "gpu1024", "-n", "1024", "--map-by", "node",
                                   "--draw", "many.svg", "-o", "many.txt")
     text = open(os.path.join(suite.directory, "many.svg"), encoding="utf-8").read()

@@ -244,6 +244,19 @@ static void sleeping_prolongs_the_kernel(void)
 	starpu_mpi_shutdown();
 }
 
+/* SMPI, below transport "mpi", lets them out of what opens it one by one. */
+static void all_ranks_begin_at_one_date(void)
+{
+	double date_s, sooner_s, later_s;
+
+	open_library();
+	date_s = by_starpu();
+	MPI_Allreduce(&date_s, &sooner_s, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+	MPI_Allreduce(&date_s, &later_s, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+	CLAIM(sooner_s == later_s);
+	starpu_mpi_shutdown();
+}
+
 static void a_few_looks_take_no_time(void)
 {
 	double start_s;
@@ -354,6 +367,7 @@ static const struct claim claims[] = {
 	{"clocks_agree_and_loops_end_in_threads", in_threads},
 	{"clocks_move_without_the_library", without_the_library},
 	{"sleeping_prolongs_the_kernel", sleeping_prolongs_the_kernel},
+	{"all_ranks_begin_at_one_date", all_ranks_begin_at_one_date},
 	{"a_few_looks_take_no_time", a_few_looks_take_no_time},
 	{"looks_between_tasks_take_no_time", looks_between_tasks_take_no_time},
 	{NULL, NULL},

@@ -29,6 +29,10 @@ struct model_entry {
 		unsigned nsample;
 		double sum, sum2; /* microseconds */
 	} all;
+	struct model_seen {
+		struct model_all known, all; /* in the file, when it was last seen */
+		int starts_afresh;           /* nothing of that is in known any more */
+	} seen;
 };
 
 static inline struct model_entry *
@@ -53,6 +57,10 @@ struct model_arch {
 	double off_inside, off_outside; /* how far logarithms of times are off there */
 	struct model_samples
 		*samples; /* of a multiple regression; NULL: none in this run */
+	struct model_seen_fit {
+		unsigned nsample;
+		double sumlnx, sumlnx2, sumlny, sumlnxlny;
+	} seen; /* in the file, when it was last seen */
 };
 
 struct model_combination {

@@ -215,12 +215,16 @@ static void add_to_all(struct model_all *all, const struct model_sample *sample)
 
 /* Most samples were off.  The kernel may be another now, or the machine has two modes:
  * what came before counts half, or, when it was something else altogether, not. */
-static void fade(struct model_all *all, int is_another)
+static void fade(struct model_entry *entry, int is_another)
 {
+	struct model_all *all = &entry->all, *seen = &entry->seen.all;
 	unsigned kept = is_another ? 0 : all->nsample / 2;
 	double part = kept ? (double)kept / all->nsample : 0;
 
 	*all = (struct model_all){kept, part * all->sum, part * all->sum2};
+	*seen = (struct model_all){(unsigned)(part * seen->nsample), part * seen->sum,
+				   part * seen->sum2};
+	entry->seen.starts_afresh = 1;
 }
 
 /* ---- measurements -------------------------------------------------------- */
@@ -241,7 +245,7 @@ static int add_to_entry(struct starpu_perfmodel_history_entry *entry,
 			return 0;
 		entry->sum = entry->sum2 = entry->mean = entry->deviation = 0;
 		entry->nsample = entry->nerror = 0;
-		fade(all, gross);
+		fade(model_entry_of(entry), gross);
 		return 1;
 	}
 	entry->sum += us * sample->number;

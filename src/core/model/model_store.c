@@ -181,10 +181,14 @@ static struct model_file *file_get(struct node *node, const char *name)
 	if (file)
 		return file;
 	file = file_new(store, name);
+	if (search_file(node_knobs(node), name, path))
+		return file;
+	/* Before it is read: what comes meanwhile is looked at when it is written. */
+	file->version = model_version_of(path);
 	if (node->calibrate == 2 && !node->machine->predicts)
 		return file;
-	if (!search_file(node_knobs(node), name, path))
-		file->status = model_data_read(&file->data, path, node->rank);
+	file->status = model_data_read(&file->data, path, node->rank);
+	model_merge_seen(&file->data);
 	if (file->status == -ENODATA)
 		file->status = -ENOENT;
 	return file;
@@ -207,6 +211,28 @@ static void save_samples(struct node *node, const struct model_data *data)
 		}
 }
 
+/* Others that measure under this name, as ranks of this host, may have written it. */
+static int merge_and_write(struct node *node, struct model_file *file, const char *path)
+{
+	const struct knobs *knobs = node_knobs(node);
+	int lock = model_merge_lock(path), status = 0;
+	struct model_version version = model_version_of(path), none = {0};
+	struct model_data theirs = {0};
+
+	if (!model_version_is(&version, &none) &&
+	    !model_version_is(&version, &file->version))
+		status = model_data_read(&theirs, path, node->rank);
+	model_merge(&file->data, &theirs, (unsigned)knobs->history_max_error,
+		    (unsigned)knobs->calibrate_minimum);
+	model_data_clear(&theirs);
+	if (!status || status == -ENODATA || status == -ENOENT)
+		status = model_data_write(&file->data, path, node->rank);
+	file->version = model_version_of(path);
+	model_merge_unlock(lock);
+	model_merge_seen(&file->data);
+	return status;
+}
+
 static void file_save(struct node *node, struct model_file *file)
 {
 	char path[PATH_BYTES] = "";
@@ -219,7 +245,7 @@ static void file_save(struct node *node, struct model_file *file)
 
 		if (status < 0)
 			tell_unsaved(node, path, status);
-		else if (!model_data_write(&file->data, path, node->rank))
+		else if (!merge_and_write(node, file, path))
 			file->status = 0;
 		file->dirty = 0;
 	}

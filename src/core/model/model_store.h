@@ -13,6 +13,7 @@
  */
 #include "core/model/model.h"
 #include "core/model/model_file.h"
+#include "core/model/model_merge.h"
 
 /* One file, read or to be written.  Its lock guards all below it. */
 struct model_file {
@@ -20,6 +21,7 @@ struct model_file {
 	struct orr_lock lock;
 	char *name; /* SYMBOL.HOST; NULL: kept in memory only */
 	struct model_data data;
+	struct model_version version; /* when it was last read or written */
 	int status; /* 0; -ENOENT: no such file yet; else it is unusable */
 	int dirty;  /* has measurements that are not in the file */
 };
