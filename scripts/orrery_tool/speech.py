@@ -17,7 +17,7 @@ BESIDES = r"the program (was ended by signal|ended with status)|\] To see where:
 # Open MPI's MPI_Finalize() waits 2 s for mpirun's answer, by a clock that runs while both are stopped.
 UNFINISHED = ("[orrery][rank %s] mpirun has seen this program end on %s without MPI_Finalize(). If rank %s does "
               "not say here that it leaves, it has called it, and all processes were stopped meanwhile for more "
-              "than 2 s (a debugger, a machine that sleeps), or it has become another program by exec()")
+              "than 2 s (a debugger, a machine that sleeps), or it has become another program by exec")
 
 
 def signal_name(number):
