@@ -14,6 +14,12 @@ STUCK = "[orrery] simulation stopped"
 BESIDES = r"the program (was ended by signal|ended with status)|\] To see where: |^\[orrery\] and \d+ more"
 
 
+# Open MPI's MPI_Finalize() waits 2 s for mpirun's answer, by a clock that runs while both are stopped.
+UNFINISHED = ("[orrery][rank %s] mpirun has seen this program end on %s without MPI_Finalize(). If rank %s does "
+              "not say here that it leaves, it has called it, and all processes were stopped meanwhile for more "
+              "than 2 s (a debugger, a machine that sleeps), or it has become another program by exec")
+
+
 def signal_name(number):
     try:
         return signal.Signals(number).name
@@ -164,6 +170,8 @@ class SimgridSpeech(Speech):
 class MpirunSpeech(Speech):
     DASHES = re.compile(rb"(.*?)(-{60,})") # maybe behind an unfinished line of a rank
     ERROR = re.compile(rb"\[\S+:\d+\] \*\*\* +(.*)")
+    LEAVES = re.compile(rb"\[orrery\]\[rank (\d+)\] the program leaves .* without MPI_Finalize\(\).*")
+    ABORT = re.compile(rb"\[orrery\]\[rank \d+\] MPI_Abort: .*")
     SILENT = re.compile(rb"\[\S+:\d+\] (\d+ more process(es)? ha(s|ve) sent help message .*|"
                         rb"Set MCA parameter \"orte_base_help_aggregate\".*|"
                         rb"\[\[\d+,\d+\],\d+\] ORTE_ERROR_LOG: .*show_help\.c.*)")
@@ -171,6 +179,8 @@ class MpirunSpeech(Speech):
     def __init__(self):
         super().__init__()
         self.block = self.error = None
+        self.aborts = set() # what was said of them: the rank says it, and mpirun unless it is lost
+        self.leavers = set() # ranks that have said that they leave
 
     def may_be_ours(self, start):
         return self.block is not None or start[:1] in (b"[", b"-")
@@ -186,6 +196,11 @@ class MpirunSpeech(Speech):
             return b""
         if self.SILENT.fullmatch(line):
             return b""
+        if self.ABORT.fullmatch(line):
+            return self.aborted(line.decode(errors="replace"))
+        match = self.LEAVES.fullmatch(line)
+        if match:
+            self.leavers.add(match.group(1).decode())
         match = self.ERROR.fullmatch(line)
         return self.mpi_error(match.group(1).decode(errors="replace"), line) if match \
             else line + b"\n"
@@ -212,12 +227,23 @@ class MpirunSpeech(Speech):
         match = re.search(r"MPI_ABORT was invoked on rank (\d+).*with errorcode (-?\d+)", text, re.S)
         if match:
             self.told = self.told or int(match.group(2)) & 255
-            return self.alike("abort", "[orrery][rank %s] MPI_Abort: the program asks to end "
-                              "the run, with status %s" % match.groups())
+            return self.aborted("[orrery][rank %s] MPI_Abort: the program asks to end the run, "
+                                "with status %s" % match.groups())
+        match = re.search(r"process rank (\d+) with PID \d+ on\s+node (\S+) exiting improperly", text)
+        if match:
+            self.told = self.told or 1
+            text = self.alike("improper", UNFINISHED % (match.group(1), match.group(2), match.group(1)))
+            return b"" if match.group(1) in self.leavers else text
         if "not enough slots available" in text:
             return (b"[orrery] the host file has fewer slots than -n asks for; add hosts, or "
                     b"lines like \"HOST slots=COUNT\"\n")
         return b"\n".join([dashes, *block, dashes, b""])
+
+    def aborted(self, text):
+        if text in self.aborts:
+            return b""
+        self.aborts.add(text)
+        return self.alike("abort", text)
 
     def status(self, status):
         """Open MPI may lose its own words when several ranks end at once."""

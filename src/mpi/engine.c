@@ -87,7 +87,7 @@ void engine_unlock_called_back(struct mpi *mpi)
 	struct outbox *outbox = &mpi->engine.outbox;
 
 	if (mpi->net->has_more) { /* The last one hands over what all of them noted. */
-		orr_unlock(&mpi->engine.lock);
+		outbox_unlock_deferring(outbox);
 		return;
 	}
 	if (outbox->is_polling) {

@@ -112,7 +112,7 @@ static void unlock_noted(struct ms *ms)
 static void unlock_called_back(struct ms *ms)
 {
 	if (ms->net->has_more) { /* The last one does it for all. */
-		orr_unlock(&ms->lock);
+		outbox_unlock_deferring(&ms->outbox);
 		return;
 	}
 	if (ms->outbox.is_polling) {

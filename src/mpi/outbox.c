@@ -381,10 +381,17 @@ int outbox_unlock(struct outbox *outbox)
 
 void outbox_unlock_polling(struct outbox *outbox)
 {
+	outbox->defers = 0;
 	if (outbox->first)
 		hand_over(outbox);
 	else
 		orr_unlock(outbox->lock);
+}
+
+void outbox_unlock_deferring(struct outbox *outbox)
+{
+	outbox->defers = 1;
+	orr_unlock(outbox->lock);
 }
 
 static int become_carrier(struct outbox *outbox)
@@ -421,8 +428,9 @@ int outbox_poll(struct outbox *outbox)
 	nevents = outbox->net->ops->poll(outbox->net);
 	outbox->is_polling = 0;
 	outbox->is_held_up = 0; /* Who polls sees to it. */
-	if (outbox->net->has_more) {
-		outbox->net->has_more = 0;
+	outbox->net->has_more = 0;
+	/* None has followed, or one that had nothing to do with the engine. */
+	if (outbox->defers) {
 		orr_lock(outbox->lock);
 		outbox_unlock_polling(outbox);
 	}

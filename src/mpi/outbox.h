@@ -64,6 +64,7 @@ struct outbox {
 	/* The carrier's. */
 	struct net *net;
 	int is_polling;
+	int defers;          /* what a callback noted is left to the next one */
 	int took_over;       /* from who left */
 	int nsending;        /* packets that the transport owns, where it has a limit */
 	int is_held_up;      /* since the carrier last said so, a queue has to wait */
@@ -100,6 +101,10 @@ int outbox_unlock(struct outbox *outbox);
 /* As well, inside of poll(): the caller is the carrier, and does at once what was noted.
  */
 void outbox_unlock_polling(struct outbox *outbox);
+
+/* As well, where another callback follows at once: that one, or the end of the poll, does
+ * it for both. */
+void outbox_unlock_deferring(struct outbox *outbox);
 
 /* In the callback of a packet to that peer: the transport does not own it any more.  The
  * engine is not locked, and is afterwards. */

@@ -18,6 +18,9 @@
  * for a good end: say it, and leave with another status.  Programs of one rank may leave
  * as they like.  A child of fork() has none of the library's threads: it starts with a
  * library that was never initialised.
+ *
+ * Launchers end a run, too, in which a rank leaves after MPI_Init() and without
+ * MPI_Finalize(), and say little of it: who does that is told while no node is open.
  */
 static void do_last(void)
 {
@@ -85,14 +88,47 @@ void plat_catch_signals(struct plat *plat, int is_wanted)
 		signals_release(&real_get()->signals);
 }
 
+/* The rank of the process that leaves and has not called MPI_Finalize(), or ORR_NO_RANK
+ * where nobody misses that. */
+static int rank_unfinished(void)
+{
+	const struct real *real = real_known();
+
+	return real && real->joined.size > 1 && real->joined.process == getpid()
+		       ? real->joined.rank
+		       : ORR_NO_RANK;
+}
+
+static int is_aborting(void)
+{
+	struct real *real = real_known();
+
+	return real && orr_load(&real->joined.is_aborting);
+}
+
+static void tell_unfinished(const char *how, int status)
+{
+	int rank = rank_unfinished();
+
+	if (rank != ORR_NO_RANK)
+		orr_complain(
+			rank,
+			"the program leaves with status %d, %s, after MPI_Init() and "
+			"without MPI_Finalize(): the launcher ends the other ranks.  "
+			"Call MPI_Finalize() first",
+			status, how);
+}
+
 static void leaving(int status, void *arg)
 {
 	const struct node *node = plat_self();
 
 	(void)arg;
 	do_last();
-	if (!node || !node->mpi || node->size < 2)
+	if (!node || !node->mpi || node->size < 2) {
+		tell_unfinished("by exit() or at the end of main()", status);
 		return;
+	}
 	orr_complain(
 		node->rank,
 		"the program leaves with status %d, by exit() or at the end of main(), "
@@ -125,7 +161,9 @@ __attribute__((noreturn)) static void leave(const char *name, int status)
 {
 	int rank = rank_that_leaves();
 
-	if (rank != ORR_NO_RANK) {
+	if (is_aborting()) {
+		/* It has been said. */
+	} else if (rank != ORR_NO_RANK) {
 		orr_complain(
 			rank,
 			"the program leaves by %s(%d) while the library runs: the other "
@@ -133,6 +171,8 @@ __attribute__((noreturn)) static void leave(const char *name, int status)
 			"starpu_mpi_shutdown() and MPI_Finalize() first",
 			name, status);
 		status = status == 0 ? EXIT_FAILURE : status;
+	} else {
+		tell_unfinished("at once", status);
 	}
 	for (;;)
 		syscall(SYS_exit_group, status);
@@ -150,8 +190,10 @@ void _Exit(int status)
 
 void quick_exit(int status)
 {
-	if (rank_that_leaves() == ORR_NO_RANK)
+	if (rank_that_leaves() == ORR_NO_RANK) {
+		tell_unfinished("by quick_exit()", status);
 		NEXT(quick_exit)(status);
+	}
 	leave("quick_exit", status);
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "base/ranks.h"
@@ -39,13 +40,22 @@ static int before_start(struct thread_ids *seen)
 	return threads_note_alone(seen);
 }
 
-static void after_start(const struct thread_ids *seen, int nours)
+static void join(struct joined *joined)
+{
+	PMPI_Comm_rank(MPI_COMM_WORLD, &joined->rank);
+	PMPI_Comm_size(MPI_COMM_WORLD, &joined->size);
+	joined->process = getpid();
+}
+
+static void after_start(const struct thread_ids *seen, int nours, int ret)
 {
 	const struct node *node = plat_self();
 
 	threads_add_of_mpi(seen, nours);
 	if (node)
 		leave_watch_faults(orr_load(&node->catch_signals));
+	if (ret == MPI_SUCCESS)
+		join(&real_get()->joined);
 }
 
 static int start(int *argc, char ***argv)
@@ -53,7 +63,7 @@ static int start(int *argc, char ***argv)
 	struct thread_ids seen;
 	int nours = before_start(&seen), ret = NEXT(MPI_Init)(argc, argv);
 
-	after_start(&seen, nours);
+	after_start(&seen, nours, ret);
 	return ret;
 }
 
@@ -63,7 +73,7 @@ static int start_thread(int *argc, char ***argv, int required, int *provided)
 	int nours = before_start(&seen);
 	int ret = NEXT(MPI_Init_thread)(argc, argv, required, provided);
 
-	after_start(&seen, nours);
+	after_start(&seen, nours, ret);
 	return ret;
 }
 
@@ -75,7 +85,20 @@ static int end(void)
 		orr_die(node->rank,
 			"MPI_Finalize: the MPI layer of the library still runs; call "
 			"starpu_mpi_shutdown() first");
+	real_get()->joined.size = 0;
 	return NEXT(MPI_Finalize)();
+}
+
+/* Launchers may lose what they say of it.  It ends the process by _exit(). */
+static int abort_all(MPI_Comm comm, int status)
+{
+	struct joined *joined = &real_get()->joined;
+
+	if (joined->size > 1 && orr_cas(&joined->is_aborting, 0, 1))
+		orr_complain(joined->rank,
+			     "MPI_Abort: the program asks to end the run, with status %d",
+			     status);
+	return NEXT(MPI_Abort)(comm, status);
 }
 
 int MPI_Init(int *argc, char ***argv)
@@ -93,6 +116,11 @@ int MPI_Finalize(void)
 	return end();
 }
 
+int MPI_Abort(MPI_Comm comm, int status)
+{
+	return abort_all(comm, status);
+}
+
 #if defined(OPEN_MPI) && defined(PIC)
 
 int PMPI_Init(int *argc, char ***argv)
@@ -108,6 +136,11 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 int PMPI_Finalize(void)
 {
 	return end();
+}
+
+int PMPI_Abort(MPI_Comm comm, int status)
+{
+	return abort_all(comm, status);
 }
 
 #endif

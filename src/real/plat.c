@@ -37,7 +37,7 @@ static void end_caller(void *arg)
 
 struct real *real_get(void)
 {
-	struct real *real = __atomic_load_n(&the_real, __ATOMIC_ACQUIRE), *none = NULL;
+	struct real *real = real_known(), *none = NULL;
 
 	if (real)
 		return real;
@@ -60,9 +60,14 @@ void real_forget(void)
 	the_real = NULL;
 }
 
+struct real *real_known(void)
+{
+	return __atomic_load_n(&the_real, __ATOMIC_ACQUIRE);
+}
+
 struct node *plat_self(void)
 {
-	const struct real *real = __atomic_load_n(&the_real, __ATOMIC_ACQUIRE);
+	const struct real *real = real_known();
 
 	/* Who sees the node sees what it was opened with. */
 	return real ? __atomic_load_n(&real->self, __ATOMIC_ACQUIRE) : NULL;

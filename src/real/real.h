@@ -36,7 +36,15 @@ enum {
 	HIDDEN_MPI_Init = PLAT_NMPI_CALLS,
 	HIDDEN_MPI_Init_thread,
 	HIDDEN_MPI_Finalize,
+	HIDDEN_MPI_Abort,
 	NHIDDEN
+};
+
+/* The process is a rank of the launcher's, between MPI_Init() and MPI_Finalize(). */
+struct joined {
+	int rank, size;  /* size: 0 outside of these */
+	pid_t process;   /* not its children */
+	int is_aborting; /* atomic: MPI_Abort() has been called, and was told */
 };
 
 /* What outlives a node: made on first use, reachable from the one global pointer. */
@@ -51,6 +59,7 @@ struct real {
 	struct node *self;
 	pthread_key_t caller; /* the struct plat_caller of a thread; owned by it */
 	struct mpi_threads mpi;
+	struct joined joined;
 	struct orr_lock placed_lock;
 	struct table placed; /* sizes of blocks with pages of their own, by address */
 	int has_placed;      /* atomic: there were some */
@@ -287,6 +296,8 @@ void leave_watch_faults(int is_wanted);
 int peers_is_first(void);
 /* plat.c: in a child of fork(). */
 void real_forget(void);
+/* NULL: nothing has been asked of the library. */
+struct real *real_known(void);
 
 /*
  * worker->parked: 0 while it steps, PARKED_AWAKE when it said that it will sleep but

@@ -40,6 +40,19 @@ static void message_free(struct message *message, unsigned seed)
 	free(message->at);
 }
 
+static void add_thrice(void *buffers[], void *arg)
+{
+	long *to = (long *)STARPU_VARIABLE_GET_PTR(buffers[0]);
+
+	(void)arg;
+	*to = (3 * *to + *(long *)STARPU_VARIABLE_GET_PTR(buffers[1])) % 1000003;
+}
+
+static struct starpu_codelet adding_cl = {.cpu_funcs = {add_thrice},
+					  .nbuffers = 2,
+					  .modes = {STARPU_RW, STARPU_R},
+					  .model = &starpu_perfmodel_nop};
+
 /* In a ring, each with a blocking send before its receive. */
 static void all_send_before_they_receive(void)
 {
@@ -493,7 +506,57 @@ static void one_hurries_while_another_posts(void)
 	stop();
 }
 
+static void meet(int step)
+{
+	if (step % 4 == 1)
+		starpu_mpi_wait_for_all(WORLD);
+	if (step % 4 < 3)
+		starpu_mpi_barrier(WORLD);
+	if (step % 4 == 1)
+		starpu_mpi_wait_for_all(WORLD);
+	if (step % 4 == 2)
+		starpu_mpi_barrier(WORLD);
+	if (step % 4 == 2)
+		starpu_task_wait_for_all();
+}
+
+/* What a grant asks for is sent, also when the barrier's end is what the same poll saw
+ * last. */
+static void barriers_among_transfers(void)
+{
+	enum { NSTEPS = 400, NVALUES = 6 };
+	starpu_data_handle_t handles[NVALUES];
+	long values[NVALUES], expected[NVALUES];
+
+	start();
+	for (int i = 0; i < NVALUES; i++) {
+		int is_own = i % claim_size == RANK;
+
+		values[i] = expected[i] = i;
+		starpu_variable_data_register(&handles[i], is_own ? STARPU_MAIN_RAM : -1,
+					      is_own ? (uintptr_t)&values[i] : 0,
+					      sizeof(long));
+		starpu_mpi_data_register(handles[i], TAG + i, i % claim_size);
+	}
+	for (int step = 0; step < NSTEPS; step++) {
+		for (int i = 0; i < NVALUES; i++) {
+			int from = (i + step % (NVALUES - 1) + 1) % NVALUES;
+
+			starpu_mpi_task_insert(WORLD, &adding_cl, STARPU_RW, handles[i],
+					       STARPU_R, handles[from], 0);
+			expected[i] = (3 * expected[i] + expected[from]) % 1000003;
+		}
+		meet(step);
+	}
+	for (int i = 0; i < NVALUES; i++)
+		starpu_data_unregister(handles[i]);
+	for (int i = RANK; i < NVALUES; i += claim_size)
+		CLAIM_EQ(values[i], expected[i]);
+	stop();
+}
+
 static const struct claim claims[] = {
+	{"barriers among transfers", barriers_among_transfers},
 	{"all send before they receive", all_send_before_they_receive},
 	{"to itself before the receive", to_itself_before_the_receive},
 	{"receives in reverse", receives_in_reverse},

@@ -64,6 +64,19 @@ OPEN_MPI_ERROR = b"""[vm:7] *** An error occurred in MPI_Recv
 [vm:7] ***    and potentially your MPI job)
 """
 
+IMPROPER = b"""--------------------------------------------------------------------------
+mpirun has exited due to process rank 1 with PID 0 on
+node vm exiting improperly. There are three reasons this could occur:
+--------------------------------------------------------------------------
+"""
+LEAVES = b"[orrery][rank 1] the program leaves with status 0, at once, after MPI_Init() and without MPI_Finalize()\n"
+ABORTS = b"""[orrery][rank 1] MPI_Abort: the program asks to end the run, with status 3
+--------------------------------------------------------------------------
+MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD
+with errorcode 3.
+--------------------------------------------------------------------------
+"""
+
 
 def run(suite, *arguments, **env):
     out = subprocess.run([sys.executable, ORRERY, "run", *arguments], cwd=suite.directory,
@@ -130,6 +143,11 @@ def speech(suite):
     suite.verdict("errors_of_open_mpi_are_one_line", MpirunSpeech().feed(OPEN_MPI_ERROR)
                   == b"[orrery][rank 1] MPI_Recv: MPI_ERR_TRUNCATE: message truncated; the run "
                   b"ends\n", MpirunSpeech().feed(OPEN_MPI_ERROR))
+    said = MpirunSpeech().feed(IMPROPER)
+    suite.verdict("a_rank_that_leaves_in_silence_is_explained", said.count(b"\n") == 1 and
+                  said.startswith(b"[orrery][rank 1] mpirun has seen") and b"were stopped" in said, said)
+    suite.verdict("one_that_says_so_is_not", MpirunSpeech().feed(LEAVES + IMPROPER) == LEAVES, IMPROPER)
+    suite.verdict("who_aborts_is_named_once", MpirunSpeech().feed(ABORTS) == ABORTS.splitlines(True)[0], ABORTS)
     talk = SimgridSpeech()
     said = b"".join(talk.feed(
         b"[node-%d:%d:(%d) 0.1] ./a.cpp:3: [smpi_kernel/WARNING] SMPI process did not return 0."

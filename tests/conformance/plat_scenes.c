@@ -78,6 +78,8 @@ static void alarms_start(struct actor *actor)
 		alarm->number = number;
 		alarm->due_s = start_s + delay_s;
 		delay_s -= plat_now_s(actor->plat) - start_s;
+		if (delay_s < 0) /* whoever asks was held up: it is due at once */
+			delay_s = 0;
 		alarm->due_s = plat_now_s(actor->plat) + delay_s;
 		plat_after(actor->plat, &alarm->timer, delay_s);
 		delay_s += plat_now_s(actor->plat);

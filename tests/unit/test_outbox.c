@@ -27,7 +27,8 @@ static char told[1000];
 static int nitems, depth;
 static int nmore;                /* for the next calls to note */
 static int polled_note;          /* for poll() to note, as a callback would */
-static int has_more;             /* another callback follows, poll() says */
+static int has_more;             /* another callback follows, poll() says; */
+static int follows_silently;     /* it does, and wants nothing */
 static int unlocked_status = -1; /* of the last unlock */
 static int sends_at_once;        /* packets have left when send() returns */
 static int noted_as_left;        /* for the next call of left() to note */
@@ -126,8 +127,9 @@ static int on_poll(struct net *self)
 		self->has_more = 1;
 		orr_lock(&lock);
 		note(polled_note);
-		orr_unlock(&lock);
+		outbox_unlock_deferring(&outbox);
 		strcat(told, "noted ");
+		self->has_more = !follows_silently;
 	} else if (polled_note) {
 		orr_lock(&lock);
 		note(polled_note);
@@ -168,7 +170,7 @@ static int set_up(void **state)
 	outbox_init(&outbox, &lock, on_left);
 	outbox.net = &net;
 	nitems = depth = nmore = polled_note = sends_at_once = noted_as_left = 0;
-	tells_which = has_more = 0;
+	tells_which = has_more = follows_silently = 0;
 	told[0] = 0;
 	return 0;
 }
@@ -389,6 +391,20 @@ static void what_follows_none_is_handed_over(void **state)
 	assert_int_equal(net.has_more, 0);
 }
 
+/* A barrier's end, or that of a frame of its own, which the engine never hears of. */
+static void what_follows_may_be_silent(void **state)
+{
+	(void)state;
+	polled_note = 3;
+	has_more = follows_silently = 1;
+	assert_int_equal(outbox_poll(&outbox), 1);
+	assert_told("poll0 noted 3 ");
+	/* And all of it is over. */
+	has_more = polled_note = 0;
+	outbox_poll(&outbox);
+	assert_told("poll0 noted 3 poll0 ");
+}
+
 /* Messages that MPI has taken over need no poll, however many. */
 static void what_has_left_takes_no_place(void **state)
 {
@@ -544,6 +560,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_was_pushed_is_received_last, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_follows_none_is_handed_over, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_follows_may_be_silent, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_urgent_leaves_before_others_to_its_peer, set_up, tear_down),

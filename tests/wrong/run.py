@@ -556,6 +556,11 @@ STARTS = [
           status="is not 0"),
     start("ends_without_shutdown", r"the program ends without starpu_mpi_shutdown\(\) on 2 of 2 ranks: .*call it",
           where=SIM, status=ENDS),
+    *(start(name, r"the program leaves with status 0, %s, after MPI_Init\(\) and without MPI_Finalize\(\)" % how,
+            rank=1, where=REAL, status="is not 0")
+      for name, how in (("leaves_before", r"by exit\(\) .*"), ("shuts_down_and_leaves", r"by exit\(\) .*"),
+                        ("shuts_down_and_leaves_at_once", "at once"))),
+    Case("children_leave", ["ends well"], where=REAL, status=ENDS, program="../wrong/starts", nranks=2),
     start("shuts_down_on_one", r"MPI_Finalize: the MPI layer of the library still runs", r"starpu_mpi_shutdown\(\) "
           "first", rank=1),
     Case("starts_after_the_end", [r"starpu_mpi_init: MPI has been finalised and cannot start again", r"MPI_Init_thread"],

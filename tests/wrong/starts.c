@@ -5,6 +5,9 @@
  * Programs that start or end the library wrongly on some rank, one for each name.
  * usage: starts CASE, on two ranks.
  */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "wrong.h"
 
 static void start_mpi(void)
@@ -131,6 +134,55 @@ static void ends_without_shutdown(void)
 	exit(0); /* what returns from main does it, too */
 }
 
+/* Rank 1 leaves before the library starts, or after its end. */
+static void leaves_before(void)
+{
+	start_mpi();
+	if (rank == 1)
+		exit(0);
+	start_in(WORLD);
+	end();
+}
+
+static void shuts_down_and_leaves(void)
+{
+	start_mpi();
+	start_in(WORLD);
+	copy_one();
+	starpu_mpi_shutdown();
+	if (rank == 1)
+		exit(0);
+	MPI_Finalize();
+}
+
+static void shuts_down_and_leaves_at_once(void)
+{
+	start_mpi();
+	start_in(WORLD);
+	starpu_mpi_shutdown();
+	if (rank == 1)
+		_exit(0);
+	MPI_Finalize();
+}
+
+/* The children of ranks may. */
+static void children_leave(void)
+{
+	pid_t child;
+
+	start_mpi();
+	for (int i = 0; i < 2; i++) {
+		child = fork();
+		if (child == 0 && i)
+			_exit(0);
+		if (child == 0)
+			exit(0);
+		waitpid(child, NULL, 0);
+	}
+	start_in(WORLD);
+	end();
+}
+
 static void shuts_down_on_one(void)
 {
 	start_mpi();
@@ -199,6 +251,8 @@ int main(int argc, char **argv)
 		SCENE(meets_in_mpi),         SCENE(ends_without_shutdown),
 		SCENE(shuts_down_on_one),    SCENE(starts_after_the_end),
 		SCENE(starts_only_below),    SCENE(starts_in_plain_threads),
+		SCENE(leaves_before),        SCENE(shuts_down_and_leaves),
+		SCENE(children_leave),       SCENE(shuts_down_and_leaves_at_once),
 	};
 
 	for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) {
