@@ -143,6 +143,20 @@ static void look_between(struct sim_worker *sim_worker, double lasted_s)
 	look_now(plat);
 }
 
+/* What expect_begun() brought has left the cache when so many others have begun since. */
+enum { MANY_BEGUN = 500 };
+
+/* Before its end touches one line after the other. */
+static void expect_release(const struct sim *sim, const struct sim_worker *sim_worker)
+{
+	unsigned nbegun = sim->nbegun - sim_worker->begun;
+
+	if (nbegun > MANY_BEGUN)
+		deps_expect_release(sim_worker->job);
+	else if (nbegun <= 1)
+		deps_expect_ready(sim_worker->job);
+}
+
 static void on_end(struct plat_timer *timer)
 {
 	struct sim_worker *sim_worker = ORR_CONTAINER(timer, struct sim_worker, end);
@@ -153,8 +167,8 @@ static void on_end(struct plat_timer *timer)
 
 	plat->sim->worker = worker;
 	worker->parked = 0;
-	if (job && plat->sim->nbegun - sim_worker->begun <= 1)
-		deps_expect_ready(job);
+	if (job)
+		expect_release(plat->sim, sim_worker);
 	if (sim_worker->calls) {
 		sim_worker->calls = 0;
 		call_kernel(worker, job);

@@ -155,6 +155,24 @@ static int fetch_there(struct access *access)
 	return there;
 }
 
+/* The same in a main memory without a limit. */
+static void expect_home(const struct job *job)
+{
+	const struct access *access = job->accesses;
+	int n = job->naccesses;
+
+	for (int i = 0; i < n; i++)
+		orr_bring(access[i].datum);
+	for (int i = 0; i < n; i++) {
+		const struct data_body *body = access[i].datum->body;
+
+		if (!body)
+			continue;
+		orr_bring(&body->valid);
+		orr_bring(&body->main);
+	}
+}
+
 /* 1 when all values are there. */
 static int fetch_all(struct job *job, unsigned memory)
 {
@@ -162,6 +180,8 @@ static int fetch_all(struct job *job, unsigned memory)
 	struct node *node = job->node;
 	int goes_home = is_booked(node, memory);
 
+	if (goes_home && n > JOB_INLINE_ACCESSES && node->machine->takes_turns)
+		expect_home(job);
 	/* At the end the job may be gone. */
 	orr_store(&job->nfetching, 1 + n);
 	for (int i = 0; i < n; i++) {

@@ -537,12 +537,15 @@ void deps_expect_last(const struct job *job)
 	}
 }
 
-/* Who is first in line behind a writer; NULL: nobody, or it does not write. */
+/* Who is first in line behind the only one that has the datum by its turn; NULL: nobody,
+ * or there are others. */
 static const struct access *behind(const struct access *access)
 {
-	if (access->state != ACCESS_GRANTED || !access_writes(access))
+	const struct data_body *body = access->datum->body;
+
+	if (access->state != ACCESS_GRANTED || body->nactive > 1)
 		return NULL;
-	return access->datum->body->waiting;
+	return body->waiting;
 }
 
 void deps_expect_next(const struct job *job)
@@ -562,6 +565,25 @@ void deps_expect_ready(const struct job *job)
 		orr_bring(next->skips);
 		orr_bring(next->job);
 	}
+}
+
+/* Of all its data each link of the chain comes at once: so many waits instead of as many
+ * for each datum. */
+void deps_expect_release(const struct job *job)
+{
+	const char *accesses = (const char *)job->accesses;
+	size_t bytes = (size_t)job->naccesses * sizeof(struct access);
+
+	for (size_t at = 0; at < bytes; at += ORR_LINE_BYTES)
+		orr_bring(accesses + at);
+	for (int i = 0; i < job->naccesses; i++) {
+		orr_bring(job->accesses[i].datum);
+		orr_bring(job->accesses[i].copy);
+	}
+	for (int i = 0; i < job->naccesses; i++)
+		orr_bring(job->accesses[i].datum->body);
+	deps_expect_next(job);
+	deps_expect_ready(job);
 }
 
 /* Waits for nothing but the end of who holds what it is behind for. */

@@ -44,11 +44,13 @@ void deps_merge(struct job *job);
  * These bring it into the cache, each what the one before made known: of a job that
  * begins, the accesses that wait behind it; what says whether their jobs wait for nothing
  * else; all of those that do not; their data; the values.  A job may go: its data.  It is
- * about to be submitted: those behind whom it will wait.
+ * about to be submitted: those behind whom it will wait.  It ends, long after it began:
+ * all that its release looks at.
  */
 void deps_expect_last(const struct job *job);
 void deps_expect_next(const struct job *job);
 void deps_expect_ready(const struct job *job);
+void deps_expect_release(const struct job *job);
 void deps_expect_next_job(const struct job *job);
 void deps_expect_next_data(const struct job *job);
 void deps_expect_next_values(const struct job *job);
