@@ -217,8 +217,9 @@ struct node {
 	int (*on_busy)(struct node *node);
 	int (*on_standstill)(struct node *node, double silence_s, const char *why);
 	/* Nobody has polled for so long, and all threads of the program sleep: 1 when
-	 * messages wait for that.  NULL without the MPI layer. */
-	int (*on_unpolled)(struct node *node, double silence_s);
+	 * messages wait for that.  for_ever: none of them can wake; then it ends the run.
+	 * NULL without the MPI layer. */
+	int (*on_unpolled)(struct node *node, double silence_s, int for_ever);
 	/* While tells_executed (atomic): a worker has executed a task, whose accesses are
 	 * not released yet. */
 	void (*on_executed)(struct node *node, const struct job *job);

@@ -417,7 +417,7 @@ int standstill_look(struct node *node, double silence_s, const char *why)
 	return 1;
 }
 
-int standstill_unpolled(struct node *node, double silence_s)
+int standstill_unpolled(struct node *node, double silence_s, int for_ever)
 {
 	struct mpi *mpi = node->mpi;
 
@@ -434,6 +434,13 @@ int standstill_unpolled(struct node *node, double silence_s)
 		silence_s);
 	list(mpi);
 	engine_unlock(&mpi->engine);
+	if (for_ever)
+		orr_die(mpi->rank,
+			"each thread of the program sleeps in a lock, a condition or a "
+			"semaphore of its own (sem_wait(), pthread_cond_wait() or the "
+			"like), and no thread is left that could open one: the run "
+			"ends, since it would hang for ever (ORRERY_WATCHDOG=0 would let "
+			"it)");
 	return 1;
 }
 

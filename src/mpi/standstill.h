@@ -96,8 +96,9 @@ int standstill_busy(struct node *node);
 /* 1; 0: other ranks have no part in it. */
 int standstill_look(struct node *node, double silence_s, const char *why);
 
-/* Nobody polls: 1 when messages wait for that, which is said. */
-int standstill_unpolled(struct node *node, double silence_s);
+/* Nobody polls: 1 when messages wait for that, which is said.  for_ever: and nobody will,
+ * so that the run ends. */
+int standstill_unpolled(struct node *node, double silence_s, int for_ever);
 
 /* A message of this conversation came, or of shutdown; the engine is locked. */
 void standstill_heard(struct mpi *mpi, int peer, const struct wire_head *head);

@@ -109,7 +109,7 @@ static int look_at(const struct plat *plat, int id, struct sleeper *sleeper)
 	       read_times(id, &sleeper->times);
 }
 
-int asleep_count(struct plat *plat)
+int asleep_count(struct plat *plat, struct asleep **before)
 {
 	const struct mpi_threads *mpi = &real_get()->mpi;
 	int ids[MAX_THREADS], n = threads_of_process(ids, MAX_THREADS), nslept = 0;
@@ -121,10 +121,10 @@ int asleep_count(struct plat *plat)
 		if (threads_are_among(ids[i], mpi->ids, mpi->n) ||
 		    !look_at(plat, ids[i], &now->of[now->n]))
 			continue;
-		nslept += plat->asleep && slept_before(plat->asleep, &now->of[now->n]);
+		nslept += *before && slept_before(*before, &now->of[now->n]);
 		now->n++;
 	}
-	free(plat->asleep);
-	plat->asleep = now;
+	free(*before);
+	*before = now;
 	return nslept;
 }

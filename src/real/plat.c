@@ -134,6 +134,7 @@ void plat_close(struct plat *plat)
 	disks_close(plat);
 	timers_close(plat);
 	free(plat->asleep);
+	free(plat->progress.unpolled.asleep);
 	bell_close(plat);
 	copiers_close(plat);
 	cores_close(plat);

@@ -132,6 +132,8 @@ struct unpolled {
 	int npolled;
 	unsigned long signature;
 	double looked_s, cpu_s;   /* at the last look */
+	struct asleep *asleep;    /* at the last look that found nothing moved */
+	double proves_s;          /* of the last look for who waits for no message */
 	double since_s, report_s; /* of the silence; when it is said */
 };
 
@@ -242,7 +244,7 @@ struct plat {
 	int nsleepers;   /* atomic: threads asleep at a gate, or about to be */
 	int nvain_spins; /* atomic: of waiting threads, since one helped; see wait.c */
 	int is_woken; /* atomic: a worker that rested has a task, and may not run yet */
-	struct asleep *asleep; /* at the last look; NULL: nobody has looked */
+	struct asleep *asleep; /* at the watchdog's last look; NULL: it has not looked */
 };
 
 /* cores.c */
@@ -407,11 +409,14 @@ void threads_look_for_all(struct plat *plat, double *look_s);
 int threads_are_busy(struct plat *plat);
 /* Does no thread of the process but the caller run, or want to? */
 int threads_sleep(void);
+/* Of these threads, as asleep_count() counts, nobody is left who could wake one. */
+int threads_sleep_for_ever(struct plat *plat, int nasleep);
 
 /* asleep.c */
-/* Threads that nothing of the library's holds, and that have slept since the last call in
- * locks, conditions or semaphores which only a thread of this process can open. */
-int asleep_count(struct plat *plat);
+/* Threads that nothing of the library's holds, and that have slept since *before, which
+ * becomes what is so now, in locks, conditions or semaphores which only a thread of this
+ * process can open. */
+int asleep_count(struct plat *plat, struct asleep **before);
 
 /* mpi_blocking.c: the one of this name, whose number among the hidden ones is index. */
 void *real_mpi_hidden(int index, const char *name);

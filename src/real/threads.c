@@ -285,10 +285,15 @@ static void look(struct plat *plat, double now_s, int waits, int only_proof)
 	facts.nawake = workers_awake(plat, NULL);
 	facts.ntimers = count_timers(plat);
 	facts.nthreads = threads_of_program(plat);
-	facts.nasleep = asleep_count(plat);
+	facts.nasleep = asleep_count(plat, &plat->asleep);
 	if (handles_signals())
 		facts.why = "a signal that the program handles may change this";
 	watchdog_look(plat->node, &facts);
+}
+
+int threads_sleep_for_ever(struct plat *plat, int nasleep)
+{
+	return nasleep > 0 && threads_of_program(plat) == nasleep && !handles_signals();
 }
 
 void threads_look(struct plat *plat, double now_s, int waits)

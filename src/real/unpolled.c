@@ -11,7 +11,9 @@
  * is there, nobody would say that messages stand still, and why.
  *
  * So a timer looks.  Programs may compute for long in between: that is known from the
- * time that the process has had on cores, and from threads that want one.
+ * time that the process has had on cores, and from threads that want one.  Where all
+ * threads of the program sleep so that only one of them could wake another (asleep.c), no
+ * message of another rank can change it, since nobody takes it in: the run ends.
  */
 enum { REPORT_GROWTH = 12, LATE_PERIODS = 3 };
 
@@ -50,24 +52,36 @@ static int has_moved(struct plat *plat, double now_s, double period_s)
 	return moved;
 }
 
-static void look_now(struct plat *plat, double period_s)
+/* What waits for messages is told, or ends; what waits for none is the watchdog's. */
+static void tell(struct plat *plat, double silence_s, int for_ever)
 {
 	struct unpolled *unpolled = &plat->progress.unpolled;
 	struct node *node = plat->node;
-	double now_s = plat_now_s(plat), limit_s = node_knobs(node)->watchdog_s;
+
+	if (node->on_unpolled && node->on_unpolled(node, silence_s, for_ever))
+		unpolled->report_s = silence_s * REPORT_GROWTH;
+	else if (for_ever)
+		threads_look_for_all(plat, &unpolled->proves_s);
+}
+
+static void look_now(struct plat *plat, double period_s)
+{
+	struct unpolled *unpolled = &plat->progress.unpolled;
+	double now_s = plat_now_s(plat), limit_s = node_knobs(plat->node)->watchdog_s;
+	int nasleep;
 
 	if (has_moved(plat, now_s, period_s) || threads_are_busy(plat)) {
 		begin_anew(unpolled, now_s, limit_s);
 		return;
 	}
+	nasleep = asleep_count(plat, &unpolled->asleep);
 	if (now_s - unpolled->since_s < unpolled->report_s)
 		return;
 	if (!threads_sleep()) {
 		begin_anew(unpolled, now_s, limit_s);
 		return;
 	}
-	if (node->on_unpolled && node->on_unpolled(node, now_s - unpolled->since_s))
-		unpolled->report_s = (now_s - unpolled->since_s) * REPORT_GROWTH;
+	tell(plat, now_s - unpolled->since_s, threads_sleep_for_ever(plat, nasleep));
 }
 
 static void look(struct plat_timer *timer)

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <orrery_mpi.h>
+
 #include "wrong.h"
 
 static sem_t never, other;
@@ -268,6 +270,52 @@ static void kernel_wakes_the_main(void)
 	sem_wait(&never);
 }
 
+static void *polls_late(void *arg)
+{
+	(void)arg;
+	pause_ms(LONG_MS);
+	while (!done)
+		orrery_mpi_progress();
+	return NULL;
+}
+
+/* Its callback does: with ORRERY_MPI_EXPLICIT a thread has to take the message in. */
+static void wait_for_message(int with_thread)
+{
+	starpu_data_handle_t handle = variable(&value);
+	pthread_t thread;
+
+	if (rank == 1) {
+		starpu_mpi_irecv_detached(handle, 0, TAG, WORLD, post, &never);
+		if (with_thread)
+			pthread_create(&thread, NULL, polls_late, NULL);
+		sem_wait(&never);
+		done = 1;
+		if (with_thread)
+			pthread_join(thread, NULL);
+	} else {
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(handle);
+}
+
+static void message_wakes_the_main(void)
+{
+	wait_for_message(0);
+}
+
+static void thread_takes_it_in(void)
+{
+	wait_for_message(1);
+}
+
+static void main_waits_for_nobody(void)
+{
+	if (rank == 1)
+		sem_wait(&never);
+}
+
 static const struct scene scenes[] = {
 	SCENE(kernel_is_never_posted), SCENE(kernel_is_never_signalled),
 	SCENE(kernels_lock_crosswise), SCENE(callback_is_never_posted),
@@ -275,7 +323,8 @@ static const struct scene scenes[] = {
 	SCENE(thread_wakes_a_kernel),  SCENE(kernel_naps),
 	SCENE(kernels_take_turns),     SCENE(kernel_spins),
 	SCENE(kernel_wakes_the_main),  SCENE(kernel_naps_for_ever),
-	SCENE(kernel_spins_for_ever),
+	SCENE(kernel_spins_for_ever),  SCENE(message_wakes_the_main),
+	SCENE(thread_takes_it_in),     SCENE(main_waits_for_nobody),
 };
 
 int main(int argc, char **argv)

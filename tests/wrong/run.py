@@ -738,6 +738,16 @@ ASLEEP = [
     sleeps("main_and_threads_sleep", 4, r'task "awaits" .*runs on worker \d: its kernel'),
     is_woken("message_wakes_a_kernel"), is_woken("kernel_naps"), is_woken("kernels_take_turns"),
     is_woken("kernel_spins"), is_woken("kernel_wakes_the_main"), is_woken("thread_wakes_a_kernel"),
+    is_woken("message_wakes_the_main"), is_woken("thread_takes_it_in"),
+    *(asleep("main_waits_for_nobody", NOTHING, r"1 kernels or threads of the program sleep in locks", r"the run ends",
+             env={"ORRERY_MPI_EXPLICIT": value}, claim="main waits for nobody" + how)
+      for value, how in (("0", ""), ("1", ", explicit"))),
+    # Nobody is left who could take the message in.
+    asleep("message_wakes_the_main", r"nobody has moved messages for \S+ s", r"call orrery_mpi_progress\(\) until",
+           r"rank 1\]   receive from rank 0 tag 7", r"each thread of the program sleeps in a lock, a condition or a semaphore",
+           r"the run ends", env={"ORRERY_MPI_EXPLICIT": "1"}, claim="message wakes the main, explicit"),
+    asleep("thread_takes_it_in", r"nobody has moved messages for \S+ s", r"(?m)^ends well", status=ENDS,
+           env={"ORRERY_MPI_EXPLICIT": "1"}, claim="thread takes it in, explicit"),
     *may_be_long("kernel_naps_for_ever", "naps"),
     *may_be_long("kernel_spins_for_ever", "spins"),
 ]
