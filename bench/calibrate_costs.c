@@ -600,7 +600,7 @@ static int measure_messages(int rounds)
 
 /* ---- from core to core ---------------------------------------------------- */
 
-enum { TURNS = 400, MOST_OTHERS = 8, LEAST_ROUNDS = 5 };
+enum { TURNS = 2000, MOST_OTHERS = 8, LEAST_ROUNDS = 5 };
 
 static const double long_s = 0.03; /* where other threads have the cores meanwhile */
 

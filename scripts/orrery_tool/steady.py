@@ -9,7 +9,7 @@ half a minute later.
 import re
 import time
 
-NEAR = 1.6                # a line takes no longer, and no less, than this times what it took
+NEAR = 2.5                # a line takes no longer, and no less, than this times what it took
 LONGEST_S = 300           # in all, until a launch counts as it is
 PAUSE_S = 1
 FRESH_S = 0.5             # so long a look is worth

@@ -141,7 +141,7 @@ def states(suite):
     done, result, words, left = play([26, 160, 160, 160], 2)
     suite.verdict("a_state_that_never_returns_is_told", done == ["sleep", "sleep", "launch"] and
                   "though they are of both: 1;" in words, (done, words))
-    for looks in ([26, 26, 40], [None, None, None]):
+    for looks in ([26, 26, 51], [None, None, None]):
         done, result, words, left = play(looks)
         suite.verdict("one_state_says_nothing_%s" % looks[0], done == ["launch"] and not words, words)
     words = calibrate_costs.compare({"core_to_core": 2.6e-8, "lws wake": 1e-5},
