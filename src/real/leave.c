@@ -119,13 +119,20 @@ static void tell_unfinished(const char *how, int status)
 			status, how);
 }
 
+/* Ranks that wait for this one: a pretended size has none. */
+static int has_others(const struct node *node)
+{
+	return node && node->mpi && node->size > 1 &&
+	       node_knobs(node)->mpi_fake_size <= 0;
+}
+
 static void leaving(int status, void *arg)
 {
 	const struct node *node = plat_self();
 
 	(void)arg;
 	do_last();
-	if (!node || !node->mpi || node->size < 2) {
+	if (!has_others(node)) {
 		tell_unfinished("by exit() or at the end of main()", status);
 		return;
 	}
@@ -152,9 +159,8 @@ static int rank_that_leaves(void)
 {
 	const struct node *node = plat_self();
 
-	return node && node->mpi && node->size > 1 && node->plat->process == getpid()
-		       ? node->rank
-		       : ORR_NO_RANK;
+	return has_others(node) && node->plat->process == getpid() ? node->rank
+								   : ORR_NO_RANK;
 }
 
 __attribute__((noreturn)) static void leave(const char *name, int status)

@@ -65,7 +65,7 @@ static void mps_name(const struct program *program, int column,
 	if (strlen(program->columns[column].name) < MPS_NAME_BYTES)
 		strcpy(name, program->columns[column].name);
 	else
-		snprintf(name, MPS_NAME_BYTES, "C%07d", column % 10000000);
+		snprintf(name, MPS_NAME_BYTES, "C%07u", (unsigned)column % 10000000U);
 }
 
 static void print_rows(const struct program *program, FILE *file)
