@@ -116,18 +116,25 @@ static void check(const struct half *half, int ret)
 
 static void start_wanted(struct mpi *mpi);
 
-/* The owner hears of it when somebody else sent it, or it is to be kept.  Who has
- * payloads of its own to send keeps none: they would have to wait. */
+/* Who has payloads of its own to send keeps none: they would have to wait.  And what is
+ * unpacked at its end is not there any more in the form in which it came. */
+static int may_keep(const struct half *half)
+{
+	const struct large *large = &half->mpi->engine.large;
+
+	return half->request && !half->request->payload.is_packed && large->nputs == 0 &&
+	       large->puts.count == 0;
+}
+
+/* The owner hears of it when somebody else sent it, or it is to be kept. */
 static void shared_arrived(struct half *half)
 {
 	struct mpi *mpi = half->mpi;
-	const struct large *large = &mpi->engine.large;
-	int is_free = large->nputs == 0 && large->puts.count == 0;
 
 	table_remove(&mpi->engine.large.shared, half->bulk.key);
 	if (half->is_kept)
 		coop_tell(mpi, half->owner, half->sender, WIRE_KNOWN,
-			  is_free ? half->request : NULL);
+			  may_keep(half) ? half->request : NULL);
 	else if (half->bulk.peer != half->owner)
 		coop_tell(mpi, half->owner, half->sender, 0, NULL);
 }

@@ -320,6 +320,7 @@ struct plat_caller {
 	unsigned char is_late;    /* it runs the jobs that were put off */
 	unsigned char has_room;   /* what it allocates has been counted */
 	unsigned char hook;       /* that it is in; see core/hooks.c */
+	unsigned char nruns;      /* of jobs, in one another; core/task/callback.h */
 	/* One more than the context that its tasks go to; 0: as these say. */
 	unsigned char context;
 	unsigned char has_asked; /* policies to decide, for the wait that follows */

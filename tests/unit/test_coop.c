@@ -230,6 +230,38 @@ static void no_interface_is_asked_under_the_lock(void **state)
 	close_scene();
 }
 
+static int unpack_as_theirs(starpu_data_handle_t handle, unsigned node, void *packed,
+			    size_t bytes)
+{
+	return scene.handle[0]->ops->unpack_data(handle, node, packed, bytes);
+}
+
+/* Their interface unpacks what comes as it is: the buffer is gone then, and nothing is
+ * left in it for others. */
+static void who_unpacks_keeps_nothing(void **state)
+{
+	struct starpu_data_interface_ops unpacking, *theirs;
+
+	(void)state;
+	open_scene(N);
+	theirs = scene.handle[0]->ops;
+	unpacking = *theirs;
+	unpacking.unpack_data = unpack_as_theirs;
+	for (int i = 1; i < NODES; i += 2)
+		scene.handle[i]->ops = &unpacking;
+	broadcast();
+	fake_run();
+	assert_int_equal(scene.nended, 2 * (NODES - 1));
+	for (int i = 1; i < NODES; i++)
+		assert_memory_equal(scene.to[i], scene.from, sizeof(scene.from));
+	for (int i = 1; i < NODES; i += 2)
+		assert_int_equal(scene.nputs[i], 0);
+	assert_true(nputs_of_others() > 0);
+	for (int i = 1; i < NODES; i++)
+		scene.handle[i]->ops = theirs;
+	close_scene();
+}
+
 /* ---- writers, late ones, several rounds ------------------------------ */
 
 static void spoil(void *arg)
@@ -425,6 +457,7 @@ int main(void)
 		cmocka_unit_test(a_few_copies_of_little_are_sent_by_their_owner),
 		cmocka_unit_test(the_first_is_shared_when_more_are_expected),
 		cmocka_unit_test(no_interface_is_asked_under_the_lock),
+		cmocka_unit_test(who_unpacks_keeps_nothing),
 		cmocka_unit_test(writers_wait_until_it_has_been_passed_on),
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(who_is_not_ready_keeps_nothing),

@@ -392,6 +392,41 @@ static void copied_sends_are_over_unheard(void **state)
 	world_close();
 }
 
+/* Each send is over as soon as it has its datum, and its release starts a task without a
+ * kernel, whose end gives the next one its datum: the stack must not grow with them. */
+static void a_long_chain_of_copied_sends(void **state)
+{
+	enum { MANY = 100000 };
+	static struct starpu_codelet nothing = {
+		.where = STARPU_NOWHERE, .nbuffers = 1, .modes = {STARPU_RW}};
+	starpu_data_handle_t datum, other;
+	struct post what = {.kind = REQUEST_SEND, .peer = 1};
+	int value = 7, came = 0, nended = 0;
+
+	(void)state;
+	world_open(2);
+	world_mpi(0)->engine.copies_small = 1;
+	datum = world_vector(0, &value, 1);
+	other = world_vector(1, &came, 1);
+	what.handle = datum;
+	fake_select(0);
+	assert_int_equal(starpu_data_acquire(datum, STARPU_RW), 0);
+	for (int i = 0; i < MANY; i++) {
+		world_post_detached(0, &what, i % 2 ? count_ended : NULL, &nended);
+		assert_int_equal(starpu_task_insert(&nothing, STARPU_RW, datum, 0), 0);
+	}
+	starpu_data_release(datum);
+	fake_run();
+	assert_int_equal(nended, MANY / 2);
+	assert_int_equal(engine_npending(world_mpi(0)), 0);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(finish_wait(world_post(1, REQUEST_RECEIVE, other, 0, 0)),
+				 0);
+	world_forget(0, datum);
+	world_forget(1, other);
+	world_close();
+}
+
 /* At shutdown, one that the engine is about to free is not taken for one that the program
  * has forgotten. */
 static void waited_ones_are_not_forgotten(void **state)
@@ -440,6 +475,7 @@ int main(void)
 		cmocka_unit_test(ordinals_only_explain),
 		cmocka_unit_test(pieces_are_events),
 		cmocka_unit_test(copied_sends_are_over_unheard),
+		cmocka_unit_test(a_long_chain_of_copied_sends),
 		cmocka_unit_test(waited_ones_are_not_forgotten),
 	};
 

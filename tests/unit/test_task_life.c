@@ -421,11 +421,44 @@ static void threads_begin_and_end_the_library(void **state)
 		fake_stop();
 	}
 }
+/* ---- what ends as it begins ------------------------------------------- */
+
+/* Each gives the datum back to the next one: the stack must not grow with them. */
+static void a_long_chain_of_what_needs_no_kernel(void **state)
+{
+	enum { LINKS = 50000 };
+	static struct starpu_codelet nothing = {
+		.where = STARPU_NOWHERE, .nbuffers = 1, .modes = {STARPU_RW}};
+	static struct starpu_codelet writer = {
+		.cpu_funcs = {one_kernel}, .nbuffers = 1, .modes = {STARPU_W}};
+	starpu_data_handle_t datum;
+	int value = 3;
+
+	(void)state;
+	starpu_variable_data_register(&datum, STARPU_MAIN_RAM, (uintptr_t)&value,
+				      sizeof(value));
+	assert_int_equal(starpu_data_acquire(datum, STARPU_RW), 0);
+	for (int i = 0; i < LINKS; i++) {
+		assert_int_equal(starpu_data_fetch_on_node(datum, STARPU_MAIN_RAM, 1), 0);
+		assert_int_equal(starpu_task_insert(&nothing, STARPU_RW, datum, 0), 0);
+	}
+	for (int i = 0; i < LINKS; i++)
+		starpu_data_deinitialize_submit(datum);
+	starpu_task_insert(&writer, STARPU_W, datum, STARPU_CL_ARGS_NFREE,
+			   (void *)(intptr_t)1, sizeof(void *), 0);
+	assert_true(node_nsubmitted(one.node) > 3 * LINKS - 2);
+	starpu_data_release(datum);
+	fake_run();
+	ONE_EXPECT(1);
+	starpu_data_unregister(datum);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, one_setup, one_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(a_task_goes_through_its_states),
+		TEST(a_long_chain_of_what_needs_no_kernel),
 		TEST(a_task_regenerates_until_it_is_told),
 		TEST(a_detached_task_that_regenerates_is_destroyed_once),
 		TEST(a_callback_submits_its_task),

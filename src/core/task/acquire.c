@@ -170,7 +170,7 @@ void acquire_release(struct acquire *acquire)
 	coherency_unpin(job);
 	deps_release(job, &ready);
 	/* The owner may use the struct again from here on. */
-	ready_run(node, &ready);
+	callback_run(node, &ready);
 }
 
 int acquire_release_unheard(struct acquire *acquire)

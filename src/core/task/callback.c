@@ -5,7 +5,7 @@
 #include "core/task/job.h"
 #include "core/wait.h"
 
-enum { CALLBACK_MAX_DEPTH = 64 };
+enum { CALLBACK_MAX_DEPTH = 64, CALLBACK_MAX_RUNS = 64 };
 
 struct starpu_task *callback_enter(struct node *node, struct starpu_task *task)
 {
@@ -49,19 +49,42 @@ void callback_call(struct node *node, struct starpu_task *task, void (*func)(voi
 	callback_leave(node, outer);
 }
 
+static void put_off(struct plat_caller *caller, struct job *first, struct job *last)
+{
+	last->next = NULL;
+	if (caller->later)
+		caller->later_last->next = first;
+	else
+		caller->later = first;
+	caller->later_last = last;
+}
+
 int callback_later(struct node *node, struct job *job)
 {
 	struct plat_caller *caller = plat_caller(node->plat);
 
 	if (caller->depth < CALLBACK_MAX_DEPTH)
 		return 0;
-	job->next = NULL;
-	if (caller->later)
-		caller->later_last->next = job;
-	else
-		caller->later = job;
-	caller->later_last = job;
+	put_off(caller, job, job);
 	return 1;
+}
+
+void callback_run(struct node *node, struct ready *ready)
+{
+	struct plat_caller *caller;
+
+	if (!ready->first)
+		return;
+	caller = plat_caller(node->plat);
+	if (caller->nruns == CALLBACK_MAX_RUNS) {
+		put_off(caller, ready->first, ready->last);
+		return;
+	}
+	caller->nruns++;
+	ready_run(node, ready);
+	if (--caller->nruns == 0 && caller->depth == 0 && caller->later &&
+	    !caller->is_late)
+		run_later(node, caller);
 }
 
 int callback_is_outside(struct node *node)
