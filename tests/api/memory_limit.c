@@ -193,6 +193,24 @@ static void alignment_is_as_asked(void)
 	starpu_shutdown();
 }
 
+static void sizes_do_not_wrap(void)
+{
+	int flags[] = {0, STARPU_MALLOC_COUNT};
+	void *a;
+
+	start();
+	starpu_malloc_set_align(4096);
+	for (int i = 0; i < 2; i++)
+		for (size_t less = 1; less <= 8192; less *= 2) {
+			a = &flags;
+			CLAIM_EQ(starpu_malloc_flags(&a, (size_t)-1 - less + 1, flags[i]),
+				 -ENOMEM);
+			CLAIM(a == NULL);
+		}
+	CLAIM_EQ(starpu_memory_get_used(STARPU_MAIN_RAM), 0);
+	starpu_shutdown();
+}
+
 static const struct claim claims[] = {
 	{"counted memory has a limit", counted_memory_has_a_limit},
 	{"bytes are booked without memory", bytes_are_booked_without_memory},
@@ -201,6 +219,7 @@ static const struct claim claims[] = {
 	{"too much is refused", too_much_is_refused},
 	{"hooks allocate and free", hooks_allocate_and_free},
 	{"alignment is as asked", alignment_is_as_asked},
+	{"sizes do not wrap", sizes_do_not_wrap},
 	{NULL, NULL},
 };
 

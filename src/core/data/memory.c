@@ -50,6 +50,9 @@ static void *main_allocate(struct node *node, unsigned memory, size_t bytes, siz
 	const struct lasting *lasting = lasting_of(node);
 	void *ptr = NULL;
 
+	/* No object is larger, and sums with it do not wrap. */
+	if (bytes > PTRDIFF_MAX)
+		return NULL;
 	if (!lasting->malloc_hook && hollow_is_wanted(node, flags))
 		return hollow_get(node, bytes, flags);
 	if (lasting->malloc_hook)

@@ -375,7 +375,8 @@ static int begin(struct memory *memory, int *at_work)
 static int has_free(const struct memory *memory, size_t bytes)
 {
 	return !memory->capacity_bytes ||
-	       memory->used_bytes + bytes <= memory->capacity_bytes;
+	       (bytes <= memory->capacity_bytes &&
+		memory->used_bytes + bytes <= memory->capacity_bytes);
 }
 
 int room_has(struct node *node, unsigned index, size_t bytes)
@@ -393,8 +394,9 @@ int room_has(struct node *node, unsigned index, size_t bytes)
 static int has_available(const struct memory *memory, size_t bytes)
 {
 	return !memory->capacity_bytes ||
-	       memory->used_bytes - memory->leaving_bytes + bytes <=
-		       memory->capacity_bytes;
+	       (bytes <= memory->capacity_bytes &&
+		memory->used_bytes - memory->leaving_bytes + bytes <=
+			memory->capacity_bytes);
 }
 
 /* Who leaves so that bytes become available; the memory is locked. */
