@@ -436,11 +436,11 @@ int standstill_unpolled(struct node *node, double silence_s, int for_ever)
 	engine_unlock(&mpi->engine);
 	if (for_ever)
 		orr_die(mpi->rank,
-			"each thread of the program sleeps in a lock, a condition or a "
-			"semaphore of its own (sem_wait(), pthread_cond_wait() or the "
-			"like), and no thread is left that could open one: the run "
-			"ends, since it would hang for ever (ORRERY_WATCHDOG=0 would let "
-			"it)");
+			"all threads and kernels of the program sleep in locks, "
+			"conditions or semaphores of its own (sem_wait(), "
+			"pthread_cond_wait() or the like), and no thread is left that "
+			"could open one: the run ends, since it would hang for ever "
+			"(ORRERY_WATCHDOG=0 would let it)");
 	return 1;
 }
 

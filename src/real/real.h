@@ -409,7 +409,8 @@ void threads_look_for_all(struct plat *plat, double *look_s);
 int threads_are_busy(struct plat *plat);
 /* Does no thread of the process but the caller run, or want to? */
 int threads_sleep(void);
-/* Of these threads, as asleep_count() counts, nobody is left who could wake one. */
+/* Of these threads, as asleep_count() counts, nobody is left who could wake one: they are
+ * those of the program and the workers that do not rest. */
 int threads_sleep_for_ever(struct plat *plat, int nasleep);
 
 /* asleep.c */

@@ -293,7 +293,10 @@ static void look(struct plat *plat, double now_s, int waits, int only_proof)
 
 int threads_sleep_for_ever(struct plat *plat, int nasleep)
 {
-	return nasleep > 0 && threads_of_program(plat) == nasleep && !handles_signals();
+	int nthreads = threads_of_program(plat);
+
+	return nasleep > 0 && nthreads >= 0 && count_timers(plat) == 0 &&
+	       nthreads + workers_awake(plat, NULL) == nasleep && !handles_signals();
 }
 
 void threads_look(struct plat *plat, double now_s, int waits)

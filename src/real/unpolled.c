@@ -12,8 +12,9 @@
  *
  * So a timer looks.  Programs may compute for long in between: that is known from the
  * time that the process has had on cores, and from threads that want one.  Where all
- * threads of the program sleep so that only one of them could wake another (asleep.c), no
- * message of another rank can change it, since nobody takes it in: the run ends.
+ * threads of the program, and its kernels, sleep so that only one of them could wake
+ * another (asleep.c), no message of another rank can change it, since nobody takes it in:
+ * the run ends.
  */
 enum { REPORT_GROWTH = 12, LATE_PERIODS = 3 };
 
@@ -68,20 +69,25 @@ static void look_now(struct plat *plat, double period_s)
 {
 	struct unpolled *unpolled = &plat->progress.unpolled;
 	double now_s = plat_now_s(plat), limit_s = node_knobs(plat->node)->watchdog_s;
-	int nasleep;
+	int for_ever;
 
-	if (has_moved(plat, now_s, period_s) || threads_are_busy(plat)) {
+	if (has_moved(plat, now_s, period_s)) {
 		begin_anew(unpolled, now_s, limit_s);
 		return;
 	}
-	nasleep = asleep_count(plat, &unpolled->asleep);
+	/* A kernel that has not returned may be long: only a proof says anything. */
+	for_ever = threads_sleep_for_ever(plat, asleep_count(plat, &unpolled->asleep));
+	if (!for_ever && threads_are_busy(plat)) {
+		begin_anew(unpolled, now_s, limit_s);
+		return;
+	}
 	if (now_s - unpolled->since_s < unpolled->report_s)
 		return;
 	if (!threads_sleep()) {
 		begin_anew(unpolled, now_s, limit_s);
 		return;
 	}
-	tell(plat, now_s - unpolled->since_s, threads_sleep_for_ever(plat, nasleep));
+	tell(plat, now_s - unpolled->since_s, for_ever);
 }
 
 static void look(struct plat_timer *timer)

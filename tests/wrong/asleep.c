@@ -310,6 +310,38 @@ static void thread_takes_it_in(void)
 	wait_for_message(1);
 }
 
+/* Whom the message would wake; the kernel is waited for by nobody. */
+static void kernel_sleeps_beside_main(void)
+{
+	if (rank == 1)
+		submit(&awaits, NULL);
+	wait_for_message(0);
+}
+
+static void naps_and_posts_cpu(void *buffers[], void *arg)
+{
+	(void)buffers;
+	pause_ms(LONG_MS);
+	post(arg);
+}
+CODELET(naps_and_posts)
+
+/* It wakes the main, which takes the message in. */
+static void kernel_naps_beside_main(void)
+{
+	starpu_data_handle_t handle = variable(&value);
+
+	if (rank == 1) {
+		starpu_mpi_irecv_detached(handle, 0, TAG, WORLD, NULL, NULL);
+		submit(&naps_and_posts, &never);
+		sem_wait(&never);
+	} else {
+		starpu_mpi_send(handle, 1, TAG, WORLD);
+	}
+	starpu_mpi_wait_for_all(WORLD);
+	starpu_data_unregister(handle);
+}
+
 static void main_waits_for_nobody(void)
 {
 	if (rank == 1)
@@ -317,14 +349,15 @@ static void main_waits_for_nobody(void)
 }
 
 static const struct scene scenes[] = {
-	SCENE(kernel_is_never_posted), SCENE(kernel_is_never_signalled),
-	SCENE(kernels_lock_crosswise), SCENE(callback_is_never_posted),
-	SCENE(main_and_threads_sleep), SCENE(message_wakes_a_kernel),
-	SCENE(thread_wakes_a_kernel),  SCENE(kernel_naps),
-	SCENE(kernels_take_turns),     SCENE(kernel_spins),
-	SCENE(kernel_wakes_the_main),  SCENE(kernel_naps_for_ever),
-	SCENE(kernel_spins_for_ever),  SCENE(message_wakes_the_main),
-	SCENE(thread_takes_it_in),     SCENE(main_waits_for_nobody),
+	SCENE(kernel_is_never_posted),    SCENE(kernel_is_never_signalled),
+	SCENE(kernels_lock_crosswise),    SCENE(callback_is_never_posted),
+	SCENE(main_and_threads_sleep),    SCENE(message_wakes_a_kernel),
+	SCENE(thread_wakes_a_kernel),     SCENE(kernel_naps),
+	SCENE(kernels_take_turns),        SCENE(kernel_spins),
+	SCENE(kernel_wakes_the_main),     SCENE(kernel_naps_for_ever),
+	SCENE(kernel_spins_for_ever),     SCENE(message_wakes_the_main),
+	SCENE(thread_takes_it_in),        SCENE(main_waits_for_nobody),
+	SCENE(kernel_sleeps_beside_main), SCENE(kernel_naps_beside_main),
 };
 
 int main(int argc, char **argv)

@@ -714,6 +714,9 @@ def sleeps(name, n, *words, rank=1):
                   r"semaphores of its own \(sem_wait\(\)" % n, r"the run ends", rank=rank)
 
 
+ALL_SLEEP = r"all threads and kernels of the program sleep in locks, conditions or semaphores"
+
+
 def is_woken(name, **env):
     return Case(name, ["(?m)^ends well"], program="../wrong/asleep", where=REAL, status=ENDS,
                 env=dict(SOON, STARPU_NCPU="2", **env), hushes=(CRASH, r"\[orrery\]\[rank"))
@@ -744,8 +747,11 @@ ASLEEP = [
       for value, how in (("0", ""), ("1", ", explicit"))),
     # Nobody is left who could take the message in.
     asleep("message_wakes_the_main", r"nobody has moved messages for \S+ s", r"call orrery_mpi_progress\(\) until",
-           r"rank 1\]   receive from rank 0 tag 7", r"each thread of the program sleeps in a lock, a condition or a semaphore",
-           r"the run ends", env={"ORRERY_MPI_EXPLICIT": "1"}, claim="message wakes the main, explicit"),
+           r"rank 1\]   receive from rank 0 tag 7", ALL_SLEEP, r"the run ends",
+           env={"ORRERY_MPI_EXPLICIT": "1"}, claim="message wakes the main, explicit"),
+    asleep("kernel_sleeps_beside_main", r"nobody has moved messages for \S+ s", r'task "awaits" .*runs on worker \d: its kernel',
+           r"rank 1\]   receive from rank 0 tag 7", ALL_SLEEP, r"the run ends", env={"ORRERY_MPI_EXPLICIT": "1"}),
+    is_woken("kernel_naps_beside_main", ORRERY_MPI_EXPLICIT="1"),
     asleep("thread_takes_it_in", r"nobody has moved messages for \S+ s", r"(?m)^ends well", status=ENDS,
            env={"ORRERY_MPI_EXPLICIT": "1"}, claim="thread takes it in, explicit"),
     *may_be_long("kernel_naps_for_ever", "naps"),
