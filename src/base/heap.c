@@ -167,6 +167,21 @@ void heap_move_ordered(struct heap *heap, struct heap_entry *entry, double date_
 		sift_up(heap, i, key);
 }
 
+void heap_replace(struct heap *heap, struct heap_entry *entry, struct heap_entry *other)
+{
+	size_t i = entry->place;
+	struct heap_key key = key_of(other);
+
+	ORR_ASSERT(i > 0 && heap->keys[i - 1].entry == entry && other->place == 0);
+	entry->place = 0;
+	heap->keys[--i].entry = other;
+	other->place = i + 1;
+	if (is_before(&key, &heap->keys[i]))
+		sift_up(heap, i, key);
+	else if (i == 0)
+		settle_top(heap);
+}
+
 void heap_remove(struct heap *heap, struct heap_entry *entry)
 {
 	size_t i = entry->place;

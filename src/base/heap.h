@@ -41,6 +41,9 @@ void heap_push_ordered(struct heap *heap, struct heap_entry *entry, double date_
 void heap_move(struct heap *heap, struct heap_entry *entry, double date_s);
 void heap_move_ordered(struct heap *heap, struct heap_entry *entry, double date_s,
 		       uint64_t order);
+/* other, which is dated and in no heap, takes the place of entry, which leaves: for less
+ * than heap_remove() and heap_push() when it is soon after entry, or before it. */
+void heap_replace(struct heap *heap, struct heap_entry *entry, struct heap_entry *other);
 /* The earliest entry, taken out, or NULL. */
 struct heap_entry *heap_pop(struct heap *heap);
 /* Does nothing when entry is in no heap. */

@@ -227,7 +227,11 @@ struct plat_timer {
 	struct heap_entry entry; /* the backend's */
 	struct plat *plat;       /* the backend's */
 	void (*fire)(struct plat_timer *timer);
-	int is_idle; /* it changes nothing: who waits must not count on it; real only */
+	union {
+		/* It changes nothing: who waits must not count on it; real only. */
+		int is_idle;
+		struct plat_timer *next; /* simulation's, see sim/dates.h */
+	};
 };
 
 /* Call timer->fire once, delay_s seconds from now (0: as soon as possible).  The

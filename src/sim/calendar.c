@@ -39,7 +39,7 @@ static void arm_at(struct sim *sim, double date_s)
 /* The first event's, not before now. */
 static double next_date_s(const struct sim *sim)
 {
-	return fmax(heap_first_date_s(&sim->calendar), simgrid_get_clock());
+	return fmax(heap_first_date_s(&sim->calendar.heap), simgrid_get_clock());
 }
 
 /* Naps start nothing; and SimGrid does not tell what comes after a timer. */
@@ -52,7 +52,7 @@ static void arm(struct sim *sim)
 {
 	if (!is_bound(sim) || sim->calendar.count == 0 || sim->in_kernel)
 		return;
-	if (!sim->timer || sim->armed_s > heap_first_date_s(&sim->calendar))
+	if (!sim->timer || sim->armed_s > heap_first_date_s(&sim->calendar.heap))
 		arm_at(sim, next_date_s(sim));
 }
 
@@ -100,7 +100,7 @@ static void append_due(struct sim *sim, struct heap_entry *entry)
 			orr_realloc(due->entries, due->capacity * sizeof(*due->entries));
 	}
 	entry->date_s = sim->now_s;
-	entry->order = sim->calendar.next_order++;
+	entry->order = calendar_order(sim);
 	entry->place = DUE | due->end;
 	due->entries[due->end++] = entry;
 }
@@ -136,33 +136,35 @@ static void put_off_due(struct sim *sim)
 
 	while ((entry = first_due(sim))) {
 		remove_due(sim, entry);
-		heap_push_ordered(&sim->calendar, entry, entry->date_s, entry->order);
+		dates_push(&sim->calendar, ORR_CONTAINER(entry, struct plat_timer, entry),
+			   entry->date_s, entry->order);
 	}
 }
 
 /* The first of all up to now, taken out, or NULL. */
-static struct heap_entry *take_due(struct sim *sim)
+static struct plat_timer *take_due(struct sim *sim)
 {
-	struct heap *calendar = &sim->calendar;
+	const struct heap *heap = &sim->calendar.heap;
 	struct heap_entry *entry = first_due(sim);
 
-	if (calendar->count > 0 &&
-	    (entry ? heap_first_is_before(calendar, entry->date_s, entry->order)
-		   : heap_first_date_s(calendar) <= sim->now_s))
-		return heap_pop(calendar);
-	if (entry)
-		remove_due(sim, entry);
-	return entry;
+	if (heap->count > 0 &&
+	    (entry ? heap_first_is_before(heap, entry->date_s, entry->order)
+		   : heap_first_date_s(heap) <= sim->now_s))
+		return dates_pop(&sim->calendar);
+	if (!entry)
+		return NULL;
+	remove_due(sim, entry);
+	return ORR_CONTAINER(entry, struct plat_timer, entry);
 }
 
 /* All up to now. */
 static void fire_due(struct sim *sim)
 {
 	unsigned nevents = 0;
-	struct heap_entry *entry;
+	struct plat_timer *event;
 
-	while ((entry = take_due(sim))) {
-		fire(sim, ORR_CONTAINER(entry, struct plat_timer, entry));
+	while ((event = take_due(sim))) {
+		fire(sim, event);
 		nevents++;
 	}
 	if (sim->progress && nevents > 0)
@@ -239,7 +241,7 @@ void calendar_add(struct sim *sim, struct plat_timer *event, double date_s)
 		append_due(sim, &event->entry);
 		return;
 	}
-	heap_push(&sim->calendar, &event->entry, date_s);
+	dates_push(&sim->calendar, event, date_s, calendar_order(sim));
 	arm(sim);
 }
 
@@ -247,7 +249,7 @@ void calendar_add_ordered(struct sim *sim, struct plat_timer *event, double date
 			  uint64_t order)
 {
 	ORR_ASSERT(!sim->in_kernel);
-	heap_push_ordered(&sim->calendar, &event->entry, date_s, order);
+	dates_push(&sim->calendar, event, date_s, order);
 	arm(sim);
 }
 
@@ -258,7 +260,7 @@ void calendar_move(struct sim *sim, struct plat_timer *event, double date_s)
 		calendar_add(sim, event, date_s);
 		return;
 	}
-	heap_move(&sim->calendar, &event->entry, date_s);
+	dates_move(&sim->calendar, event, date_s, calendar_order(sim));
 	arm(sim);
 }
 
@@ -266,7 +268,7 @@ void calendar_move_ordered(struct sim *sim, struct plat_timer *event, double dat
 			   uint64_t order)
 {
 	ORR_ASSERT(!is_due(event));
-	heap_move_ordered(&sim->calendar, &event->entry, date_s, order);
+	dates_move(&sim->calendar, event, date_s, order);
 	arm(sim);
 }
 
@@ -275,7 +277,7 @@ void calendar_remove(struct sim *sim, struct plat_timer *event)
 	if (is_due(event))
 		remove_due(sim, &event->entry);
 	else
-		heap_remove(&sim->calendar, &event->entry);
+		dates_remove(&sim->calendar, event);
 }
 
 void calendar_close(struct sim *sim)
@@ -284,7 +286,7 @@ void calendar_close(struct sim *sim)
 	if (sim->timer)
 		kernel_timer_remove(sim->timer);
 	sim->timer = NULL;
-	heap_free(&sim->calendar);
+	dates_free(&sim->calendar);
 	free(sim->due.entries);
 	sim->due = (struct due){0};
 	free(sim->put_off);

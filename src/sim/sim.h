@@ -20,6 +20,7 @@
 #include "core/fault.h"
 #include "core/model/model.h"
 #include "core/worker.h"
+#include "dates.h"
 #include "kernel.h"
 #include "plat/net.h"
 #include "plat/plat.h"
@@ -67,7 +68,7 @@ struct sim {
 	pid_t process; /* that simulates: what it forks does not */
 	uintptr_t asking_page;
 	struct sim_rank *asking_rank;
-	struct heap calendar;
+	struct dates calendar;
 	struct begun begun[SIM_NBEGUN]; /* a ring; see expect_begun() [workers.c] */
 	unsigned nbegun;
 	struct due due;      /* only in kernel context */
@@ -268,7 +269,7 @@ void calendar_move_ordered(struct sim *sim, struct plat_timer *event, double dat
 			   uint64_t order);
 static inline uint64_t calendar_order(struct sim *sim)
 {
-	return sim->calendar.next_order++;
+	return sim->calendar.heap.next_order++;
 }
 /* Does nothing when the event is not in the calendar. */
 void calendar_remove(struct sim *sim, struct plat_timer *event);
