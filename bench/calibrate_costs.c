@@ -43,6 +43,8 @@ enum {
 	SWITCHES = 100,
 	PIECE = 1 << 20, /* of the values that are many bytes together */
 	LARGEST_SET = 96,
+	SMALL_PIECE = 1 << 16,
+	SMALL_SET = 1024, /* of them */
 	QUIET = 10,
 	MAX_SAMPLES = 1000
 };
@@ -559,42 +561,70 @@ static double post_s(const starpu_data_handle_t *values)
 	return s / LARGEST_SET;
 }
 
+/* Of ever more values, whose numbers are n times those in the names behind the word. */
+static void measure_sets(struct samples *samples, int nsets,
+			 const starpu_data_handle_t *values, int n)
+{
+	for (int i = 0; i < nsets; i++) {
+		int size = atoi(strchr(samples[i].name, ' ')) * n;
+
+		set_s(values, size);
+		for (int again = 0; again <= 16 * n / size; again++)
+			add(&samples[i], set_s(values, size));
+	}
+}
+
+/* Where the library puts what comes, as in programs: not side by side. */
+static void make_values(starpu_data_handle_t *values, int n, uint32_t bytes)
+{
+	for (int i = 0; i < n; i++) {
+		starpu_vector_data_register(&values[i], -1, 0, bytes, 1);
+		starpu_data_acquire(values[i], STARPU_W);
+		memset(starpu_data_get_local_ptr(values[i]), 1, bytes);
+		starpu_data_release(values[i]);
+	}
+}
+
+static void drop_values(const starpu_data_handle_t *values, int n)
+{
+	for (int i = 0; i < n; i++)
+		starpu_data_unregister(values[i]);
+}
+
 static int measure_messages(int rounds)
 {
 	static struct samples samples[] = {
 		{.name = "message_idle"}, {.name = "message_busy"}, {.name = "post"},
 		{.name = "set 1"},        {.name = "set 4"},        {.name = "set 8"},
 		{.name = "set 16"},       {.name = "set 32"},       {.name = "set 64"},
-		{.name = "set 96"}};
-	static const int sets[] = {1, 4, 8, 16, 32, 64, LARGEST_SET};
+		{.name = "set 96"},       {.name = "small 1"},      {.name = "small 4"},
+		{.name = "small 8"},      {.name = "small 16"},     {.name = "small 32"},
+		{.name = "small 64"}};
+	enum { SETS = 3, SMALL_SETS = 10, END = sizeof(samples) / sizeof(samples[0]) };
+	static starpu_data_handle_t small_values[SMALL_SET];
 	starpu_data_handle_t values[LARGEST_SET], small;
-	char *bytes = calloc(LARGEST_SET, PIECE), word[8] = {0};
+	char word[8] = {0};
 
 	if (starpu_mpi_init_conf(NULL, NULL, 1, WORLD, NULL))
 		return 77;
 	MPI_Comm_rank(WORLD, &rank);
 	starpu_vector_data_register(&small, STARPU_MAIN_RAM, (uintptr_t)word, 8, 1);
-	for (int i = 0; i < LARGEST_SET; i++)
-		starpu_vector_data_register(&values[i], STARPU_MAIN_RAM,
-					    (uintptr_t)(bytes + (size_t)i * PIECE), PIECE,
-					    1);
+	make_values(values, LARGEST_SET, PIECE);
+	make_values(small_values, SMALL_SET, SMALL_PIECE);
 	for (int round = 0; round < rounds; round++) {
 		add(&samples[0], beside_tasks_s(small, 0));
 		add(&samples[1], beside_tasks_s(small, 3));
 		add(&samples[2], post_s(values));
-		for (int i = 0; i < (int)(sizeof(sets) / sizeof(sets[0])); i++) {
-			set_s(values, sets[i]);
-			for (int again = 0; again <= 16 / sets[i]; again++)
-				add(&samples[3 + i], set_s(values, sets[i]));
-		}
+		measure_sets(&samples[SETS], SMALL_SETS - SETS, values, 1);
+		measure_sets(&samples[SMALL_SETS], END - SMALL_SETS, small_values,
+			     PIECE / SMALL_PIECE);
 	}
 	if (rank == 0)
-		tell(samples, sizeof(samples) / sizeof(samples[0]));
-	for (int i = 0; i < LARGEST_SET; i++)
-		starpu_data_unregister(values[i]);
+		tell(samples, END);
+	drop_values(small_values, SMALL_SET);
+	drop_values(values, LARGEST_SET);
 	starpu_data_unregister(small);
 	starpu_mpi_shutdown();
-	free(bytes);
 	return 0;
 }
 

@@ -24,12 +24,12 @@
 
 /* One sample in QUIET is taken to be undisturbed. */
 enum { SHORT_FLOOD = 200, FLOOD = 2000, FLOOD_BYTES = 8 << 20, LARGEST = 4 << 20 };
-enum { QUIET = 10 };
+enum { QUIET = 10, LARGE = 65536, LARGE_BYTES = 2 << 20 };
 
 static const unsigned sizes[] = {8,     64,    512,    2048,   4096,    8192,   16384,
 				 32768, 65536, 131072, 262144, 1 << 20, LARGEST};
 
-static const unsigned flood_sizes[] = {64, 4096, 8192, 16384};
+static const unsigned flood_sizes[] = {64, 4096, 8192, 16384, 65536};
 
 enum {
 	NSIZES = sizeof(sizes) / sizeof(sizes[0]),
@@ -132,10 +132,11 @@ static void measure_size(struct pair *pair, unsigned bytes)
 		starpu_data_unregister(pair->handles[i]);
 }
 
-/* Of small ones no more than find the library's own data in caches. */
+/* Of small ones no more than find the library's own data in caches, of large ones no more
+ * than lie there themselves: calibrate_costs has more. */
 static int flood_of(unsigned bytes)
 {
-	int n = (int)(FLOOD_BYTES / bytes);
+	int n = (int)((bytes < LARGE ? FLOOD_BYTES : LARGE_BYTES) / bytes);
 
 	if (bytes <= flood_sizes[0])
 		return SHORT_FLOOD;

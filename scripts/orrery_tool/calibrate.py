@@ -85,7 +85,7 @@ def say(words):
 
 class Machine:
     """What is written of a machine, from figures in seconds and bytes per second; costs: lines by
-    what the bytes of 1 MiB take, which the fit finds."""
+    what the bytes of a size take, which the fit finds."""
 
     def __init__(self, args, real, costs=calibrate_costs.nothing):
         self.args, self.real, self.costs = args, real, costs
@@ -131,7 +131,7 @@ class Machine:
             delays=self.latency_factors(),
             name=self.args.name, cores=len(os.sched_getaffinity(0)),
             shared="" if self.args.hostfile else SHARED,
-            costs=self.costs(self.seconds.get(calibrate_costs.MIB, 0)), median=0, most=0,
+            costs=self.costs(lambda size: self.seconds.get(size, 0)), median=0, most=0,
             worst="", left=0, left_most=0)
         values.update(words)
         return HEAD % values

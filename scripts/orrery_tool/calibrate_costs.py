@@ -15,6 +15,7 @@ DEFAULT = "lws"
 PASSES = 3                # of all programs, in turns
 CHANGED = 1.5             # a figure that differs by more
 MIB = 1 << 20
+SMALL = 1 << 16           # bytes of the values of a small set
 STATE = "core_to_core"    # of the machine, see steady.py
 # In a description: (name, words on its origin)
 WORDS = (
@@ -31,6 +32,7 @@ WORDS = (
     ("page_cost", "of a page of 4 KiB that nobody has touched, when a message fills it"),
     ("poll_wait", "of a message beside tasks on all cores: median less that without tasks"),
     ("copy_factors", "parts of the bandwidth, by bytes moved since a value came last"),
+    ("small_copy_factors", "the same of values of 64 KiB"),
     ("cold_costs", "of a task for its worker, seconds, beside the former, by bytes of its data: all cores work"),
 )
 
@@ -116,13 +118,12 @@ def cold_costs(measured, charged_s):
     return ";".join(pieces)
 
 
-def sets_of(measured):
+def sets_of(measured, word="set"):
     """[(MiB, seconds of a value)]: more bytes are never faster."""
     rows, last = [], 0
-    for case in sorted((case for case in measured if case.startswith("set ")),
-                       key=lambda case: int(case[4:])):
-        last = max(last, measured[case][2])
-        rows.append((int(case[4:]), last))
+    for size in sorted(int(case.split()[1]) for case in measured if case.startswith(word + " ")):
+        last = max(last, measured["%s %d" % (word, size)][2])
+        rows.append((size, last))
     return rows
 
 
@@ -135,8 +136,8 @@ def factors(rows, bytes_s):
     return ";".join(pieces)
 
 
-def figures(measured, bytes_s=0):
-    """{name in a description: seconds, or a text}"""
+def figures(measured, bytes_s=lambda size: 0):
+    """{name in a description: seconds, or a text}; bytes_s: of a size, what its bytes take there"""
     def paid(case):
         return measured[case][2]
 
@@ -164,7 +165,9 @@ def figures(measured, bytes_s=0):
     if "message_busy" in measured:
         found["post_cost"] = paid("post")
         found["poll_wait"] = more(measured["message_busy"][1], measured["message_idle"][1])
-        found["copy_factors"] = factors(sets_of(measured), bytes_s)
+        found["copy_factors"] = factors(sets_of(measured), bytes_s(MIB))
+    if "small 1" in measured:
+        found["small_copy_factors"] = factors(sets_of(measured, "small"), bytes_s(SMALL))
     return found
 
 
@@ -240,7 +243,7 @@ def nothing(_):
 
 
 def calibrate(args, passes):
-    """Lines of the description, by what the bytes of 1 MiB take there; says what was measured, and how it differs from before."""
+    """Lines of the description, by what the bytes of a size take there; says what was measured, and how it differs from before."""
     if not args.rounds:
         print("costs: not asked for")
         return nothing

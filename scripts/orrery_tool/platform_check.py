@@ -14,7 +14,8 @@ from orrery_tool.platform_quantities import (BANDWIDTHS, TIMES, doubt, factors_m
 from orrery_tool.platform_limits import MAX_GPUS, kernels_mistake
 from orrery_tool.words import Refusal
 
-TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "cold_costs", "gpu_kernels")
+TEXTS = ("cpu_model", "gpu_model", "kinds", "push_costs", "copy_factors", "small_copy_factors",
+         "cold_costs", "gpu_kernels")
 NUMBERS = ("cpus", "gpus", "gpu_mem_bytes", "pcie_bw", "pcie_lat", "host_bw", "host_shared",
            "spare_cores", "copies_messages", "submit_cost", "submit_datum_cost", "insert_cost",
            "post_cost", "push_cost", "fetch_cost", "wake_cost", "main_wake_cost", "poll_wait",

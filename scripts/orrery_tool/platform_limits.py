@@ -103,7 +103,7 @@ def kernels_mistake(text):
 def check_text(where, name, text):
     if not text.strip():
         raise Refusal("%s: %s is empty; say it, or leave it out" % (where, name))
-    if name in ("bandwidth_factors", "latency_factors", "copy_factors"):
+    if name in ("bandwidth_factors", "latency_factors", "copy_factors", "small_copy_factors"):
         check_pieces(where, name, text)
     if name == "cold_costs" and not re.fullmatch(
             r"\d+:[0-9.]+(e[+-]?\d+)?(;\d+:[0-9.]+(e[+-]?\d+)?)*;?", text):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "net_sim.h"
@@ -93,21 +94,31 @@ static void on_refusal(struct plat_timer *timer)
 }
 
 /*
- * The factors are of values of 1 MiB.  Smaller ones that are slower than memory already,
- * for what each costs besides its bytes, are not slowed down by it once more.
+ * The factors are of values of 1 MiB, and of 64 KiB, between which seconds go as a power
+ * of the size.  Smaller ones that are slower than memory already, for what each costs
+ * besides its bytes, are not slowed down by it once more.
  */
 static double stretch_of(const struct pair *pair, double bytes)
 {
-	const double mib = 1 << 20;
+	const double mib = 1 << 20, small = 1 << 16;
 	sg_host_t from = pair->from->plat->host, to = pair->to->plat->host;
 	struct wire *wire = pair->to->sim->wire;
-	double stretch = costs_stretch(pair->to->plat, pair->put->datum, bytes), alone_s;
+	struct cost_stretch stretch =
+		costs_stretch(pair->to->plat, pair->put->datum, bytes);
+	double large_s, small_s, taken_s;
 
-	if (stretch <= 1 || bytes >= mib)
-		return stretch;
-	alone_s = wire_bytes_s(wire, from, to, bytes);
-	return fmax(1,
-		    stretch * wire_bytes_s(wire, from, to, mib) / mib * bytes / alone_s);
+	if (bytes >= mib || (stretch.large <= 1 && stretch.small <= 1))
+		return stretch.large;
+	large_s = stretch.large * wire_bytes_s(wire, from, to, mib);
+	taken_s = large_s / mib * bytes;
+	if (stretch.small > 0) {
+		small_s = stretch.small * wire_bytes_s(wire, from, to, small);
+		taken_s = small_s / small * bytes;
+		if (bytes > small)
+			taken_s = small_s * pow(large_s / small_s,
+						log(bytes / small) / log(mib / small));
+	}
+	return fmax(1, taken_s / wire_bytes_s(wire, from, to, bytes));
 }
 
 static void start_pair(struct pair *pair)

@@ -33,6 +33,7 @@
  * when each datum was last among it. */
 struct sets {
 	struct wire_pieces factor; /* of the bandwidth, by bytes in between */
+	struct wire_pieces small;  /* the same of values of 64 KiB; none: not known */
 	struct table last;         /* by datum: a count of bytes, plus 1 */
 	double moved_bytes;
 	double distinct_bytes; /* of all data that have been there: no more lie between */
@@ -74,15 +75,20 @@ static int refuse_pieces(const struct plat *plat, const char *name, const char *
 /* 0 or -ENODEV; without the property there are no sets. */
 static int read_sets(struct plat *plat)
 {
-	const char *name = "copy_factors", *text = machine_text(plat, name);
-	struct wire_pieces factor;
+	const char *names[2] = {"copy_factors", "small_copy_factors"};
+	struct wire_pieces factors[2] = {{.n = 0}};
 
-	if (!text)
+	for (int i = 0; i < 2; i++) {
+		const char *text = machine_text(plat, names[i]);
+
+		if (text && pieces_parse(&factors[i], text) < 0)
+			return refuse_pieces(plat, names[i], text, "factor");
+	}
+	if (factors[0].n == 0)
 		return 0;
-	if (pieces_parse(&factor, text) < 0)
-		return refuse_pieces(plat, name, text, "factor");
 	plat->sets = orr_alloc(sizeof(*plat->sets));
-	plat->sets->factor = factor;
+	plat->sets->factor = factors[0];
+	plat->sets->small = factors[1];
 	return 0;
 }
 
@@ -296,15 +302,24 @@ static double bring(struct sets *sets, const void *datum, double bytes)
 	return between;
 }
 
-double costs_stretch(struct plat *plat, const void *datum, double bytes)
+static double times(const struct wire_pieces *factors, double between)
 {
-	double factor;
+	double factor = pieces_at(factors, between, 1);
 
-	if (!plat->sets || !datum)
-		return 1;
-	factor = pieces_at(&plat->sets->factor, bring(plat->sets, datum, bytes) + bytes,
-			   1);
 	return factor > 0 ? 1 / factor : 1;
+}
+
+struct cost_stretch costs_stretch(struct plat *plat, const void *datum, double bytes)
+{
+	struct sets *sets = plat->sets;
+	double between;
+
+	if (!sets || !datum)
+		return (struct cost_stretch){1, 0};
+	between = bring(sets, datum, bytes) + bytes;
+	return (struct cost_stretch){times(&sets->factor, between),
+				     sets->small.n > 0 ? times(&sets->small, between)
+						       : 0};
 }
 
 void costs_touch(struct plat *plat, struct starpu_task *task)

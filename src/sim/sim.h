@@ -349,8 +349,12 @@ double costs_cold_s(const struct plat *plat, struct starpu_task *task);
 double costs_wake_s(double wake_s, double since_s, double now_s);
 /* The same of a thread of the application, which looks for messages first. */
 double costs_main_wake_s(const struct plat *plat, double since_s, double now_s);
-/* By how many times the bytes of a value come slower than those that lie in a cache. */
-double costs_stretch(struct plat *plat, const void *datum, double bytes);
+/* By how many times the bytes of a value come slower than those that lie in a cache:
+ * where it has 1 MiB, and where it has 64 KiB, or 0 where that is not known. */
+struct cost_stretch {
+	double large, small;
+};
+struct cost_stretch costs_stretch(struct plat *plat, const void *datum, double bytes);
 /* A task brings its data into caches. */
 void costs_touch(struct plat *plat, struct starpu_task *task);
 /* A datum has got memory; what its first touch costs, when a message brings so many

@@ -420,6 +420,32 @@ static void values_that_no_cache_holds_are_slower(void)
 	stop();
 }
 
+/* Of 64 KiB four times, of 1 MiB twice as slow; between them as a power of the size. */
+static void small_values_have_factors_of_their_own(void)
+{
+	static const unsigned bytes[NVALUES] = {1 << 16, 1 << 18, 1 << 20};
+	static const double times[NVALUES] = {4, 2.828427, 2};
+	starpu_data_handle_t values[NVALUES];
+
+	setenv("ORRERY_MAIN_WAKE_COST", "0", 1);
+	start();
+	for (int i = 0; i < NVALUES; i++) {
+		starpu_vector_data_register(&values[i], -1, 0, bytes[i], 1);
+		starpu_task_insert(&make, STARPU_W, values[i], 0);
+	}
+	starpu_task_wait_for_all();
+	for (int i = 0; i < 2 * NVALUES; i++) {
+		double us = move_us(values[i % NVALUES], 1);
+		int least_us = (int)(times[i % NVALUES] * bytes[i % NVALUES]);
+
+		if (rank == 1 && i >= NVALUES)
+			claim_between(us, least_us - 1, least_us + 6 * MOST_HEAD_BYTES);
+	}
+	for (int i = 0; i < NVALUES; i++)
+		starpu_data_unregister(values[i]);
+	stop();
+}
+
 static void touch(starpu_data_handle_t value, int times)
 {
 	for (int i = 0; i < times; i++)
@@ -521,6 +547,8 @@ static const struct claim claims[] = {
 	{"values_that_are_slow_already_are_not_slower",
 	 values_that_are_slow_already_are_not_slower},
 	{"values_that_no_cache_holds_are_slower", values_that_no_cache_holds_are_slower},
+	{"small_values_have_factors_of_their_own",
+	 small_values_have_factors_of_their_own},
 	{"tasks_use_caches_too", tasks_use_caches_too},
 	{"new_memory_is_touched_once", new_memory_is_touched_once},
 	{0},
