@@ -84,7 +84,7 @@ static int read_sets(struct plat *plat)
 		if (text && pieces_parse(&factors[i], text) < 0)
 			return refuse_pieces(plat, names[i], text, "factor");
 	}
-	if (factors[0].n == 0)
+	if (factors[0].n == 0 && factors[1].n == 0)
 		return 0;
 	plat->sets = orr_alloc(sizeof(*plat->sets));
 	plat->sets->factor = factors[0];
