@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Orrery authors
 """Platforms in XML: what is wrong with what they say of nodes, with line and element."""
+import codecs
 import difflib
 import os
 import re
@@ -68,6 +69,7 @@ class Reader:
         self.parser = xml.parsers.expat.ParserCreate()
         self.parser.StartElementHandler = self.start
         self.parser.StartDoctypeDeclHandler = self.doctype
+        self.parser.StartCdataSectionHandler = self.cdata
         self.has_doctype = False
         self.parser.EndElementHandler = self.end
 
@@ -87,6 +89,11 @@ class Reader:
 
     def doctype(self, *_):
         self.has_doctype = True
+
+    def cdata(self):
+        if self.open and self.open[-1][0] != "trace":
+            self.refuse(self.open[-1][0], "SimGrid reads no <![CDATA[...]]> inside it; leave it out, or make "
+                        "it a comment: <!-- ... -->")
 
     def start(self, name, attributes):
         if not self.open and name == "platform" and not self.has_doctype:
@@ -300,6 +307,11 @@ class Reader:
     def read(self):
         try:
             with open(self.path, "rb") as f:
+                mark = f.read(3)
+                if mark.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                    raise Refusal("%s:1: it begins with a byte order mark, and SimGrid reads none; save it "
+                                  "as UTF-8 without one" % self.path)
+                f.seek(0)
                 self.parser.ParseFile(f)
         except OSError as error:
             raise Refusal("platform file %s cannot be read: %s" % (self.path, error.strerror)) \

@@ -42,6 +42,9 @@ NODE_KEYS = {
 PARTITION_KEYS = {"name": "text", "nodes": "count", "node": None}
 TABLES = {"node": NODE_KEYS, "partition": PARTITION_KEYS}
 PARTS = {"link": "links", "cpu": "processors", "gpu": "GPUs"}
+OWN_FIGURES = {"link": "bandwidth = \"25 GB/s\" and latency = \"1.2 us\"",
+               "cpu": "cores = 64 and cpu_dp = \"39.2 GFlop/s\"",
+               "gpu": "gpu_model = \"NAME\", gpu_memory = \"80 GB\" and gpu_dp = \"19.5 TFlop/s\""}
 FIXED_TREE = ("switch_ports", "oversubscription")   # what a tree says itself
 
 
@@ -333,10 +336,10 @@ class Library:
             near = [key for key in known if figure.value.lower() in key] or \
                 difflib.get_close_matches(figure.value.lower(), known, 1, 0.5)
             raise Refusal("%s: there are no figures of the %s \"%s\"%s; known %s are %s, or say "
-                          "its own figures instead of %s" % (
+                          "its own figures instead of %s: %s" % (
                               figure.where, table, figure.value, "; did you mean \"%s\"?"
                               % known[near[0]] if near else "", PARTS[table],
-                              ", ".join(data[table]), table))
+                              ", ".join(data[table]), table, OWN_FIGURES[table]))
         keys = NETWORK_KEYS if table == "link" else NODE_KEYS
         return source.table(data[table][name], (table, name), "[%s]" % table, keys)
 

@@ -31,6 +31,7 @@ VALUES = {
     "topology": "FLAT, TORUS, FAT_TREE or DRAGONFLY", "symmetrical": "YES or NO",
     "direction": "UP or DOWN",
 }
+ROUTINGS = ("Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "None", "Vivaldi")
 MEANT = {"cores": "core", "power": "speed", "from": "src", "to": "dst", "name": "id",
          "availability_file": "speed_file", "source": "src", "destination": "dst"}
 SHORT = {"bw": "bandwidth", "lat": "latency", "bandwidth": "bw", "latency": "lat"}
@@ -181,6 +182,12 @@ def element_mistake(element, attributes):
     if not said and element == "peer" and "coordinates" not in attributes:
         said = "a peer needs coordinates=\"X Y Z\": with routing=\"Vivaldi\" they are the latencies " \
             "between peers, in milliseconds"
+    routing = attributes.get("routing", ROUTINGS[0]).lower()
+    if not said and element in ("zone", "AS") and routing not in [name.lower() for name in ROUTINGS]:
+        near = difflib.get_close_matches(routing.title(), ROUTINGS, 1, 0.7)
+        said = "routing=\"%s\": expected one of %s; %s" % (
+            attributes["routing"], ", ".join(ROUTINGS), "did you mean \"%s\"?" % near[0] if near else
+            "a fat tree, torus or dragonfly is a <cluster> with topology=\"...\" inside such a zone")
     return said
 
 

@@ -103,6 +103,8 @@ REMEDIES = (
     ("Not a valid model", "routing is one of Full, Floyd, Dijkstra, DijkstraCache, Cluster, None, "
      "Vivaldi"),
     ("Profile loop conditions", "in the file of a profile PERIODICITY is more than its last date"),
+    ("In a StarZone", "with routing=\"Cluster\" each host has its links by <host_link id=\"HOST\" "
+     "up=\"LINK\" down=\"LINK\"/>; routes between two hosts want routing=\"Full\""),
     ("gw_(src|dst)=", "a gateway is a <router> or <host> of its zone; that of a <cluster> is what its "
      "router_id says, else PREFIX, its id, \"_router\" and SUFFIX; with a topology, one of its hosts"),
     ("lready exist|[Rr]efusing to create", "each host, link and zone needs a name of its own"),
@@ -117,6 +119,7 @@ PLACES = (
     ("Link not found: (\\S+)", "<(?:link_ctn|host_link) [^>]*\"%s\""),
     ("Bad config key: (\\S+)", "<prop [^>]*id=\"%s\""),
     ("route between (\\S+ and \\S+) already", "<route [^>]*src=\"%s\""),
+    ("add route from (\\S+) to .*StarZone", "<route [^>]*src=\"%s\""),
     ("for CPU (\\S+)", "<host [^>]*id=\"%s\""),
     ("named '([^']*)'", "<(?:host|cluster|link|zone|router) [^>]*id=\"%s\""),
 )
@@ -220,9 +223,12 @@ def check_platform(args, smpi, names):
     words = re.sub(r"^Uncaught exception [\w:]+( by [\w/]+)?: ", "", said[0])[:300].replace(
         "does name a node", "names no host or router") if said else \
         "it ends without saying why (status %d)" % out.returncode
+    # It puts names on lines of their own, and its place into the sentence.
+    words = re.sub(r"\.? *Existing netpoints: *$", "", words)
+    place = re.match(r"Parse error at (\S.*?:\d+): ", words)
     raise Refusal("platform file %s: SimGrid does not take it: %s%s" % (
-        place_of(args.sim, words), words, next(("; " + remedy for pattern, remedy in REMEDIES
-                               if re.search(pattern, words)), "")))
+        place.group(1) if place else place_of(args.sim, words), words[place.end() if place else 0:],
+        next(("; " + remedy for pattern, remedy in REMEDIES if re.search(pattern, words)), "")))
 
 
 def simgrid_takes(path):

@@ -73,16 +73,30 @@ def draw_causes(data):
     return figure
 
 
+def keep_what_fits(figure, axes, labels):
+    """Of the labels of bars, each with its bar's part of the width; small ones where that helps."""
+    figure.draw_without_rendering()
+    for label, part in labels:
+        for size in (9, 7):
+            label.set_fontsize(size)
+            if label.get_window_extent().width < 0.95 * part * axes.bbox.width:
+                break
+        else:
+            label.remove()
+
+
 def draw_lost(data):
     kinds = data["kinds"]
     figure, axes = plt.subplots(figsize=(WIDTH, 0.8 + 0.55 * len(kinds)), layout="constrained")
+    labels = []
     for place, kind in enumerate(reversed(kinds)):
         left = 0.0
         for share, colour in zip(kind["shares"], data["colours"]):
             axes.barh(place, share, left=left, color=colour, height=0.7)
-            if share >= 4:
-                axes.text(left + share / 2, place, "%.0f %%" % share, ha="center", va="center",
-                          fontsize=9, color="white" if colour != "#dddddd" else DARK)
+            if share >= 0.5:
+                label = axes.text(left + share / 2, place, "%.0f %%" % share, ha="center", va="center",
+                                  fontsize=9, color="white" if colour != "#dddddd" else DARK)
+                labels.append((label, share / 100))
             left += share
     axes.set_yticks(range(len(kinds)), [kind["title"] for kind in reversed(kinds)])
     axes.set_xlim(0, 100)
@@ -90,6 +104,7 @@ def draw_lost(data):
     style(axes)
     legend(figure, [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in data["colours"]],
            data["causes"])
+    keep_what_fits(figure, axes, labels)
     return figure
 
 

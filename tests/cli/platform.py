@@ -54,7 +54,9 @@ MISTAKES = {
     "misplaced": ("gpus = 4\n" + LAB, ["bad.toml:1:", '"gpus"', "belongs in [node]"]),
     "misplaced_below": (LAB + "nodes = 3\n", ["bad.toml:10:", "above the first [table]"]),
     "unknown_part": (LAB.replace("A100-SXM4-80GB", "a100-sxm-80gb"),
-                     ["bad.toml:8:", 'did you mean "A100-SXM4-80GB"']),
+                     ["bad.toml:8:", 'did you mean "A100-SXM4-80GB"', "gpu_memory ="]),
+    "unknown_link": (LAB.replace("HDR", "25GbE"), ["bad.toml:3:", 'bandwidth = "25 GB/s" and latency =']),
+    "unknown_cpu": (LAB.replace("epyc-7763", "i9"), ["bad.toml:5:", "cpu_dp ="]),
     "wrong_unit": (LAB.replace("512 GB", "512 Gbit"), ["bad.toml:7:", 'such as "80 GB"']),
     "unknown_network": (LAB.replace("fat tree", "fattree"), ["bad.toml:2:", 'mean "fat tree"']),
     "no_gpu_named": (LAB.replace('gpu = "A100-SXM4-80GB"', ""), ["bad.toml:9:", "gpu ="]),
@@ -165,6 +167,9 @@ XML_MISTAKES["xml_kilo"] = (ZONE % ("Floyd", "c", "900KBps", "l", AROUND),
                             ["bad.xml:6: <link>", 'no unit "KBps"', 'did you mean "900kBps"?'])
 XML_MISTAKES["xml_wifi_cell"] = ((ZONE % ("WIFI", "c", "54Mbps,36Mbps", "l", AROUND)),
                                  ["bad.xml:4: <zone>", "wireless", "bb_bw"])
+XML_MISTAKES["xml_mark"] = ("\ufeff" + PLATFORM % (CLUSTER, "cpus", "4"), ["bad.xml:1:", "byte order mark"])
+XML_MISTAKES["xml_cdata"] = ((PLATFORM % (CLUSTER, "cpus", "4")).replace("<prop", "<![CDATA[ ]]><prop"),
+                             ["bad.xml:5: <cluster>", "CDATA", "<!-- "])
 XML_MISTAKES["xml_disk"] = ((ZONE % ("Floyd", "c", "1GBps", "l", AROUND)).replace(
     '<host id="a" speed="1Gf"/>', '<host id="a" speed="1Gf"><disk id="d" read_bw="1MBps" '
     'write_bw="1MBps"><prop id="content" value="none.txt"/></disk></host>'),
@@ -204,7 +209,11 @@ ZONE_MISTAKES = {
     "two_clusters": ((PLATFORM % (CLUSTER, "cpus", "4")).replace("</platform>", CLUSTER.replace(
         'id="c" prefix="n"', 'id="d" prefix="m"') + "</cluster></platform>"),
         ["several clusters stand inside one <zone", "<zoneRoute>"]),
-    "no_routing": (ZONE % ("Star", "c", "1GBps", "l", AROUND), ["routing is one of Full, Floyd"]),
+    "no_routing": (ZONE % ("Star", "c", "1GBps", "l", AROUND), ["bad.xml:4: <zone>", "one of Full, Floyd"]),
+    "routing": (ZONE % ("Dijsktra", "c", "1GBps", "l", AROUND), ["bad.xml:4: <zone>", 'mean "Dijkstra"']),
+    "routing_of_a_star": (ZONE % ("CLUSTER", "c", "1GBps", "l", AROUND), ["bad.xml:7:", "<host_link"]),
+    "no_such_end": ((ZONE % ("Full", "c", "1GBps", "l", "")).replace('dst="b"', 'dst="e"'),
+                    ["file bad.xml:7: ", "Route dst='e' names no host or router; the <route>"]),
 }
 # All routes of a platform, asked of SimGrid by another process.
 ROUTES = """

@@ -16,7 +16,7 @@ from run import SRC, Suite, configured
 sys.path.insert(0, os.path.join(SRC, "scripts"))
 from orrery_tool import events as e          # noqa: E402
 from orrery_tool.graph import Graph          # noqa: E402
-from orrery_tool.report_page import Report   # noqa: E402
+from orrery_tool.report_page import Report, draw   # noqa: E402
 from orrery_tool.report_path import Path, RUNS     # noqa: E402
 from orrery_tool.report_read import BY_MESSAGE, BY_PROGRAM, BY_TASK, NodeRun, Run  # noqa: E402
 from orrery_tool.compare import change       # noqa: E402
@@ -574,9 +574,22 @@ def mistakes(suite):
                   says=["slow/x cannot be made"])
 
 
+def labels(suite):
+    """Shares have their figures where these fit, however long the names beside them are."""
+    shares = [86, 3.9, 2.7, 0.6, 6.8]
+    for name, title, good in (("wide", "CPU cores", ["86 %", "4 %", "3 %", "7 %"]),
+                              ("narrow", "of a run with a very long name, " * 3, ["86 %", "7 %"])):
+        figures = {name: {"figure": "lost", "causes": list("abcde"), "colours": ["#102030"] * 5,
+                          "kinds": [{"title": title, "shares": shares}]}}
+        pictures = draw(figures, suite.directory)
+        said = re.findall(r"<!-- (\d+ %) -->", pictures.get(name, ""))
+        suite.verdict("shares_have_labels_that_fit_where_it_is_" + name, said == good or not pictures, said)
+
+
 def main():
     with tempfile.TemporaryDirectory() as directory:
         suite = Suite(directory)
+        labels(suite)
         if configured("sim"):
             suite.orrery("cc", "--sim", SLOW, "-o", "slow")
             reasons(suite)

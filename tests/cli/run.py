@@ -173,6 +173,8 @@ def bad_platforms(suite):
     for claim, contents, says in (
             ("truncated_platform", text[:len(text) // 2], ["bad.xml:", "malformed or truncated"]),
             ("platform_that_is_no_xml", "hello\n", ["malformed or truncated"]),
+            ("xml_with_an_ampersand", text.replace("<cluster id=\"", "<cluster id=\"R&D"),
+             ["bad.xml:", "write &amp; for"]),
             ("xml_that_is_no_platform", "<a/>\n", ["outermost element is <a>"]),
             ("platform_without_hosts", '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
              '<platform version="4.1"/>', ["has no hosts"]),
