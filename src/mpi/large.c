@@ -109,6 +109,10 @@ static void check(const struct half *half, int ret)
 		return;
 	if (half->request)
 		request_describe(half->request, text, sizeof(text));
+	if (ret == -ESRCH)
+		orr_die(half->mpi->rank,
+			"the process of rank %d is gone, it was killed or has left: %s",
+			half->bulk.peer, text);
 	orr_die(half->mpi->rank, "the transport fails with error %d: %s", -ret, text);
 }
 
