@@ -421,6 +421,7 @@ static void threads_begin_and_end_the_library(void **state)
 		fake_stop();
 	}
 }
+
 /* ---- what ends as it begins ------------------------------------------- */
 
 /* Each gives the datum back to the next one: the stack must not grow with them. */
