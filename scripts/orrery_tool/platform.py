@@ -6,7 +6,7 @@ import os
 import re
 import xml.etree.ElementTree as ElementTree
 
-from orrery_tool.platform_check import check_file
+from orrery_tool.platform_check import Structure, check_file
 from orrery_tool.words import Refusal
 
 MAX_HOSTS = 1 << 22
@@ -34,7 +34,7 @@ def read_platform(path):
     try:
         root = ElementTree.parse(path).getroot()
     except ElementTree.ParseError as error:
-        check_file(path, is_quiet=True) # which has more to say of it
+        Structure(path).read() # which has more to say of it
         raise Refusal("%s:%d: platform file is malformed or truncated: %s; it must be a "
                       "complete SimGrid platform" % (
                           path, error.position[0], str(error).partition(": line")[0])) from None
