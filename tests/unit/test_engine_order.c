@@ -351,6 +351,16 @@ static void note_acquired(void *arg)
 	nacquired++;
 }
 
+/* Two ranks that copy what is small, with a datum each. */
+static void open_copying(int *value, starpu_data_handle_t *datum, int *came,
+			 starpu_data_handle_t *other)
+{
+	world_open(2);
+	world_mpi(0)->engine.copies_small = 1;
+	*datum = world_vector(0, value, 1);
+	*other = world_vector(1, came, 1);
+}
+
 /* The application's thread releases the datum of a small send at once when nobody hears
  * of it, and leaves that to who polls when somebody would. */
 static void copied_sends_are_over_unheard(void **state)
@@ -360,10 +370,7 @@ static void copied_sends_are_over_unheard(void **state)
 	struct post what = {.kind = REQUEST_SEND, .peer = 1};
 
 	(void)state;
-	world_open(2);
-	world_mpi(0)->engine.copies_small = 1;
-	datum = world_vector(0, &value, 1);
-	other = world_vector(1, &came, 1);
+	open_copying(&value, &datum, &came, &other);
 	what.handle = datum;
 	world_post_detached(0, &what, NULL, NULL);
 	assert_int_equal(engine_npending(world_mpi(0)), 0);
@@ -404,10 +411,7 @@ static void a_long_chain_of_copied_sends(void **state)
 	int value = 7, came = 0, nended = 0;
 
 	(void)state;
-	world_open(2);
-	world_mpi(0)->engine.copies_small = 1;
-	datum = world_vector(0, &value, 1);
-	other = world_vector(1, &came, 1);
+	open_copying(&value, &datum, &came, &other);
 	what.handle = datum;
 	fake_select(0);
 	assert_int_equal(starpu_data_acquire(datum, STARPU_RW), 0);
