@@ -401,7 +401,9 @@ void starpu_task_destroy(struct starpu_task *task);
 void starpu_task_set_destroy(struct starpu_task *task);
 
 /** A new task with the same public fields and a life of its own; of a parallel task in a
- * policy of the application's an alias, see starpu_parallel_task_barrier_init(). */
+ * policy of the application's an alias, see starpu_parallel_task_barrier_init().  Of an
+ * argument that is freed with the task (cl_arg_free) whose cl_arg_size is set it has a
+ * copy; others, as those of callbacks, remain the first task's, and must outlive it. */
 struct starpu_task *starpu_task_dup(struct starpu_task *task);
 
 /**

@@ -45,6 +45,14 @@ static int check_memory(const struct node *node, const char *func, int memory)
 	return memory < 0 ? STARPU_ACQUIRE_NO_NODE : memory;
 }
 
+/* Programs ask about all that there may be. */
+static void check_number(const struct node *node, const char *func, int memory)
+{
+	if (memory < 0 || memory >= NODE_MAX_MEMORIES)
+		orr_die(node->rank, "%s: memory node %d; expected 0 to %d", func, memory,
+			NODE_MAX_MEMORIES - 1);
+}
+
 /* Is there enough of the memory for the datum, if it were alone there? */
 static int could_be(starpu_data_handle_t handle, unsigned memory)
 {
@@ -428,7 +436,10 @@ void starpu_data_query_status2(starpu_data_handle_t handle, int memory_node,
 			       int *is_allocated, int *is_valid, int *is_loading,
 			       int *is_requested)
 {
-	api_check_handle(api_node(__func__), __func__, handle);
+	struct node *node = api_node(__func__);
+
+	api_check_handle(node, __func__, handle);
+	check_number(node, __func__, memory_node);
 
 	unsigned memory = (unsigned)memory_node;
 	struct data_body *body = data_body(handle);

@@ -177,6 +177,7 @@ void starpu_codelet_unpack_arg_init(struct starpu_codelet_pack_arg_data *state,
 				    void *cl_arg, size_t cl_arg_size)
 {
 	api_given(__func__, "state", state);
+	api_given(__func__, "cl_arg", cl_arg);
 
 	starpu_codelet_pack_arg_init(state);
 	state->arg_buffer = cl_arg;
@@ -296,6 +297,7 @@ void starpu_codelet_unpack_args_and_copyleft(void *cl_arg, void *buffer,
 	size_t bytes;
 	va_list list;
 
+	api_given(__func__, "cl_arg", cl_arg);
 	starpu_codelet_unpack_arg_init(&state, cl_arg, 0);
 	va_start(list, buffer_size);
 	unpack_list(&state, list);

@@ -114,12 +114,17 @@ int starpu_data_interface_get_next_id(void)
 
 void *starpu_data_get_interface_on_node(starpu_data_handle_t handle, unsigned memory_node)
 {
-	api_check_registered(api_node(__func__), __func__, handle);
+	const struct node *node = api_node(__func__);
+
+	api_check_registered(node, __func__, handle);
+	if (memory_node >= NODE_MAX_MEMORIES)
+		orr_die(node->rank, "%s: memory node %u; expected 0 to %d", __func__,
+			memory_node, NODE_MAX_MEMORIES - 1);
 
 	void *interface;
 	struct copy_state *copy = NULL;
 
-	if (memory_node < NODE_MAX_MEMORIES && !(data_flags(handle) & DATUM_REGISTERING))
+	if (!(data_flags(handle) & DATUM_REGISTERING))
 		copy = data_find_copy(handle, memory_node);
 	/* Operations of interfaces ask with the datum locked. */
 	if (copy)

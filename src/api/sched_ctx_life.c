@@ -462,7 +462,7 @@ int starpu_task_wait_for_n_submitted_in_ctx(unsigned sched_ctx_id, unsigned n)
 
 	if (sched->ops->schedule)
 		sched->ops->schedule(sched);
-	return node_wait_context(node, sched, (int)n);
+	return node_wait_context(node, sched, n < INT_MAX ? (int)n : INT_MAX);
 }
 
 /* ---- code that runs in parallel -------------------------------------- */

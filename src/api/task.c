@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Orrery authors */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,25 @@ static void *copy_of_array(const struct starpu_task *task, const void *array,
 	return copy;
 }
 
+/* What the library frees with a task it frees once: of what is known in size the copy has
+ * its own, the rest stays the other's. */
+static void own_arguments(struct starpu_task *copy)
+{
+	void *argument = NULL;
+
+	if (copy->cl_arg_free && copy->cl_arg && copy->cl_arg_size) {
+		argument = orr_alloc(copy->cl_arg_size);
+		memcpy(argument, copy->cl_arg, copy->cl_arg_size);
+		copy->cl_arg = argument;
+	}
+	copy->cl_arg_free = argument != NULL;
+	copy->cl_ret_free = 0;
+	copy->callback_arg_free = 0;
+	copy->prologue_callback_arg_free = 0;
+	copy->prologue_callback_pop_arg_free = 0;
+	copy->epilogue_callback_arg_free = 0;
+}
+
 struct starpu_task *starpu_task_dup(struct starpu_task *task)
 {
 	api_given(__func__, "task", task);
@@ -180,6 +200,7 @@ struct starpu_task *starpu_task_dup(struct starpu_task *task)
 		copy_of_array(task, task->dyn_handles, sizeof(*task->dyn_handles));
 	copy->dyn_modes = copy_of_array(task, task->dyn_modes, sizeof(*task->dyn_modes));
 	copy->dyn_nodes = copy_of_array(task, task->dyn_nodes, sizeof(*task->dyn_nodes));
+	own_arguments(copy);
 	return copy;
 }
 
@@ -272,7 +293,9 @@ int starpu_task_wait_for_all(void)
 
 int starpu_task_wait_for_n_submitted(unsigned n)
 {
-	return plat_self() ? node_wait_submitted(api_blocking_node(__func__), (int)n) : 0;
+	return plat_self() ? node_wait_submitted(api_blocking_node(__func__),
+						 n < INT_MAX ? (int)n : INT_MAX)
+			   : 0;
 }
 
 int starpu_task_wait_for_no_ready(void)

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/sched/contexts.h"
+#include "core/task/callback.h"
 #include "core/worker.h"
 
 /* Callbacks of tasks are told by the API, which knows the function. */
@@ -53,6 +54,8 @@ int wait_at(struct node *node, struct plat_gate *gate, enum wait_kind kind,
 	if (!wait.thread)
 		refuse(node, kind);
 	caller = plat_caller(node->plat);
+	if (caller->later)
+		callback_catch_up(node, caller);
 	worker = caller->worker;
 	outer = caller->wait;
 	wait.nending = caller->nending;

@@ -5,6 +5,10 @@
  * Tasks that run more than once, end in odd places or come in long chains, and the tags
  * and explicit dependencies between them.
  */
+#include <limits.h>
+
+#include <starpu_sched_ctx.h>
+
 #include "claim.h"
 
 int claim_failures;
@@ -442,6 +446,138 @@ static void blocked_tasks_never_run(void)
 	starpu_shutdown();
 }
 
+/* ---- callbacks that wait ----------------------------------------------- */
+
+enum { DEEPEST = 80 };
+
+static int ndepths, nwaited;
+
+/* Each is called in that of the task before, and at last they are put off. */
+static void submit_deeper(void *arg)
+{
+	struct starpu_task *task = starpu_task_create();
+	int deepest = (int)(intptr_t)arg;
+
+	if (++ndepths < deepest) {
+		task->callback_func = submit_deeper;
+		task->callback_arg = arg;
+		submit(task);
+		return;
+	}
+	task->detach = 0;
+	submit(task);
+	CLAIM_EQ(starpu_task_wait(task), 0);
+	nwaited++;
+}
+
+/* Main's callbacks may: also for what they have submitted themselves. */
+static void callbacks_wait_for_what_is_put_off(void)
+{
+	begin();
+	for (int deepest = 1; deepest < DEEPEST; deepest++) {
+		ndepths = nwaited = 0;
+		submit(new_empty(submit_deeper, (void *)(intptr_t)deepest));
+		CLAIM_EQ(ndepths, deepest);
+		CLAIM_EQ(nwaited, 1);
+	}
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	starpu_shutdown();
+}
+
+/* ---- synchronous tasks ------------------------------------------------- */
+
+static void drop_task(void *arg)
+{
+	starpu_task_set_destroy(arg);
+	nb++;
+}
+
+static void destroy_task(void *arg)
+{
+	starpu_task_destroy(arg);
+	nb++;
+}
+
+/* Who waits for the end of the task frees it, once. */
+static void callbacks_drop_synchronous_tasks(void)
+{
+	void (*const callbacks[])(void *) = {drop_task, destroy_task};
+	struct starpu_task *task, *next;
+
+	begin();
+	for (int i = 0; i < 8; i++) {
+		task = starpu_task_create();
+		task->cl = i & 1 ? &cl_a : NULL;
+		task->destroy = i >> 1 & 1;
+		task->synchronous = 1;
+		task->callback_func = callbacks[i >> 2];
+		task->callback_arg = task;
+		CLAIM_EQ(starpu_task_submit(task), 0);
+		CLAIM_EQ(nb, i + 1);
+		/* Of what is freed twice two have the same. */
+		task = starpu_task_create();
+		next = starpu_task_create();
+		CLAIM(task != next);
+		starpu_task_destroy(next);
+		starpu_task_destroy(task);
+	}
+	CLAIM_EQ(na, 4);
+	starpu_shutdown();
+}
+
+/* Nobody waits for fewer than there can be. */
+static void many_may_be_left(void)
+{
+	begin();
+	CLAIM_EQ(starpu_task_insert(&cl_a, 0), 0);
+	CLAIM_EQ(starpu_task_wait_for_n_submitted(UINT_MAX), 0);
+	CLAIM_EQ(starpu_task_wait_for_n_submitted_in_ctx(0, UINT_MAX), 0);
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	starpu_shutdown();
+}
+
+/* ---- copies ------------------------------------------------------------- */
+
+static void add_argument(void *buffers[], void *arg)
+{
+	int value;
+
+	(void)buffers;
+	starpu_codelet_unpack_args(arg, &value);
+	__atomic_add_fetch(&na, value, __ATOMIC_SEQ_CST);
+}
+
+static void add_callback_argument(void *arg)
+{
+	__atomic_add_fetch(&nb, *(int *)arg, __ATOMIC_SEQ_CST);
+}
+
+/* What is freed with a task is not freed twice. */
+static void copies_have_arguments_of_their_own(void)
+{
+	static struct starpu_codelet cl = {.cpu_funcs = {add_argument},
+					   .model = &starpu_perfmodel_nop,
+					   .flags = STARPU_CODELET_SIMGRID_EXECUTE};
+	int value = 7, *argument = malloc(sizeof(*argument));
+	struct starpu_task *task, *copy;
+
+	begin();
+	*argument = 5;
+	task = starpu_task_build(&cl, STARPU_VALUE, &value, sizeof(value),
+				 STARPU_CALLBACK_WITH_ARG, add_callback_argument,
+				 argument, 0);
+	copy = starpu_task_dup(task);
+	CLAIM(copy->cl_arg != task->cl_arg);
+	CLAIM_EQ(copy->cl_arg_size, task->cl_arg_size);
+	submit(copy);
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	submit(task);
+	CLAIM_EQ(starpu_task_wait_for_all(), 0);
+	CLAIM_EQ(na, 14);
+	CLAIM_EQ(nb, 10);
+	starpu_shutdown();
+}
+
 int main(int argc, char **argv)
 {
 	static const struct claim claims[] = {
@@ -463,6 +599,12 @@ int main(int argc, char **argv)
 		{"starpu_codelet_nop may be changed", nop_may_be_changed},
 		{"lives may nest", lives_may_nest},
 		{"blocked tasks never run", blocked_tasks_never_run},
+		{"callbacks wait for what is put off",
+		 callbacks_wait_for_what_is_put_off},
+		{"callbacks drop synchronous tasks", callbacks_drop_synchronous_tasks},
+		{"many may be left", many_may_be_left},
+		{"copies have arguments of their own",
+		 copies_have_arguments_of_their_own},
 		{NULL, NULL},
 	};
 

@@ -61,6 +61,7 @@ static void use_ended(starpu_data_handle_t ended)
 	CALL(starpu_data_wont_use, NULL, NULL)                                           \
 	CALL(starpu_data_advise_as_important, NULL, NULL, 1)                             \
 	CALL(starpu_data_query_status, NULL, NULL, 0, &number, &number, &number)         \
+	CALL(starpu_data_query_status2, memory node, handle, 64, NULL, NULL, NULL, NULL) \
 	CALL(starpu_data_is_on_node, NULL, NULL, 0)                                      \
 	CALL(starpu_data_test_if_allocated_on_node, NULL, NULL, 0)                       \
 	CALL(starpu_data_set_sequential_consistency_flag, NULL, NULL, 0)                 \
@@ -72,7 +73,7 @@ static void use_ended(starpu_data_handle_t ended)
 	CALL(starpu_data_set_name, NULL, NULL, "name")                                   \
 	CALL(starpu_data_set_coordinates, NULL, NULL, 1, 0)                              \
 	CALL(starpu_data_get_interface_ops, NULL, NULL)                                  \
-	CALL(starpu_data_get_interface_on_node, NULL, NULL, 0)                           \
+	CALL(starpu_data_get_interface_on_node, memory node, handle, 64)                 \
 	CALL(starpu_data_get_interface_id, NULL, NULL)                                   \
 	CALL(starpu_data_get_size, NULL, NULL)                                           \
 	CALL(starpu_data_get_alloc_size, NULL, NULL)                                     \
@@ -127,7 +128,9 @@ static void use_ended(starpu_data_handle_t ended)
 	CALL(starpu_worker_can_execute_task, NULL, 0, NULL, 0)                           \
 	CALL(starpu_perfmodel_init, NULL, NULL)                                          \
 	CALL(starpu_codelet_pack_arg_init, NULL, NULL)                                   \
-	CALL(starpu_codelet_pack_arg, NULL, NULL, &value, sizeof value)
+	CALL(starpu_codelet_pack_arg, NULL, NULL, &value, sizeof value)                  \
+	CALL(starpu_task_insert, modes, NULL, STARPU_DATA_ARRAY, &handle, 1, 0)          \
+	CALL(starpu_codelet_unpack_args_and_copyleft, cl_arg, NULL, NULL, 0, NULL)
 
 CALLS
 

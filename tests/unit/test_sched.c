@@ -13,6 +13,7 @@
 
 #include "core/sched/contexts.h"
 #include "core/sched/sched_modular.h"
+#include "core/sched/teams.h"
 #include "sched_by_hand.h"
 
 enum { NWORKERS = 4, NTASKS = 60 };
@@ -667,6 +668,104 @@ static void who_gets_no_data_comes_back(void **state)
 	}
 }
 
+/* ---- nobody sleeps beside a task -------------------------------------- */
+
+/* As if somebody else had woken whom it chose, for another task. */
+static struct worker *push_and_be_late(struct sched *sched, struct job *job)
+{
+	struct worker *chosen = policy->push(sched, job);
+
+	assert_non_null(chosen);
+	plat_worker_wake(chosen);
+	return chosen;
+}
+
+static int count_parked(void)
+{
+	int n = 0;
+
+	for (int i = 0; i < one.node->nworkers; i++)
+		n += one.node->workers[i].parked != 0;
+	return n;
+}
+
+/* Any may take the task: another one is woken, who has nothing to do. */
+static void who_was_woken_for_another_is_not_relied_on(void **state)
+{
+	static const char *const names[] = {"lws", "ws", "heteroprio"};
+	struct plat_machine *machine;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct starpu_task *task;
+		struct sched_ops late;
+		struct sched *sched;
+
+		by_hand(names[i], 4, 0);
+		fake_run();
+		assert_int_equal(count_parked(), 4);
+		sched = one.node->scheds[0];
+		late = *policy;
+		late.push = push_and_be_late;
+		sched->ops = &late;
+		task = make(&on_cpu, 0, 0);
+		task_job(one.node, task)->sched = sched;
+		/* Where threads take turns, nobody comes between. */
+		machine = (struct plat_machine *)(uintptr_t)one.node->machine;
+		machine->takes_turns = 0;
+		sched_push(task_job(one.node, task));
+		machine->takes_turns = 1;
+		sched->ops = policy;
+		assert_int_equal(count_parked(), 2);
+		assert_int_equal(pop(3), 0);
+		one_close();
+	}
+}
+
+static struct starpu_task *make_for(struct starpu_codelet *cl, int number, uint32_t *mask)
+{
+	struct starpu_task *task = make(cl, number, 0);
+
+	task_job(one.node, task)->sched = one.node->scheds[0];
+	task->workerids = mask;
+	task->workerids_len = 1;
+	return task;
+}
+
+/* Each is for workers of its own, and only these come back for it. */
+static void peager_gives_what_was_passed_to_whom_it_is_for(void **state)
+{
+	static struct starpu_codelet wide = {.type = STARPU_FORKJOIN,
+					     .max_parallelism = 2,
+					     .cpu_funcs = {note_worker}};
+	static uint32_t low = 1 | 2, high = 4 | 8, first = 1, third = 4;
+	struct starpu_task *passed[2];
+	struct worker *workers;
+
+	(void)state;
+	by_hand("peager", 4, 0);
+	workers = one.node->workers;
+	push_task(passed[0] = make_for(&wide, 0, &low));
+	push_task(make_for(&on_cpu, 10, &first));
+	push_task(passed[1] = make_for(&wide, 1, &high));
+	push_task(make_for(&on_cpu, 11, &third));
+	workers[1].npipeline = workers[3].npipeline = 1;
+	assert_int_equal(pop(0), 10);
+	assert_int_equal(pop(2), 11);
+	assert_int_equal(pop(0), -1);
+	assert_non_null(workers[0].gangs);
+	assert_ptr_equal(workers[0].gangs, workers[1].gangs);
+	assert_int_equal(pop(2), -1);
+	assert_non_null(workers[2].gangs);
+	assert_ptr_equal(workers[2].gangs, workers[3].gangs);
+	workers[1].npipeline = workers[3].npipeline = 0;
+	for (int i = 0; i < 2; i++) {
+		gang_disband(&workers[2 * i]);
+		task_destroy(passed[i]);
+	}
+	one_close();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -692,6 +791,8 @@ int main(void)
 		cmocka_unit_test(priorities_are_bounded),
 		cmocka_unit_test(the_one_who_can_is_woken),
 		cmocka_unit_test(who_gets_no_data_comes_back),
+		cmocka_unit_test(who_was_woken_for_another_is_not_relied_on),
+		cmocka_unit_test(peager_gives_what_was_passed_to_whom_it_is_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

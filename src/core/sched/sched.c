@@ -271,6 +271,19 @@ void sched_missing(const struct node *node, const struct starpu_task *task)
 		task_name(task), task->sched_ctx);
 }
 
+/* Who was chosen because it slept, where any may take the job, may have been woken for
+ * another one since: then it is as if nobody had been chosen. */
+static void wake_for(struct sched *sched, struct worker *chosen, unsigned where, int all)
+{
+	const struct sched_ops *ops = sched->ops;
+
+	if (chosen && (plat_worker_wake(chosen) || ops->places || ops->has_master ||
+		       sched->node->machine->takes_turns))
+		return;
+	if (orr_load(&sched->node->nidle) > 0)
+		workers_wake(sched, where, all);
+}
+
 void sched_push(struct job *job)
 {
 	struct starpu_task *task = job->task;
@@ -309,10 +322,7 @@ void sched_push(struct job *job)
 	orr_fence();
 	if (orr_load(&sched->changes) != changes)
 		contexts_settle(sched);
-	if (chosen)
-		plat_worker_wake(chosen);
-	else if (orr_load(&sched->node->nidle) > 0)
-		workers_wake(sched, where, filtered);
+	wake_for(sched, chosen, where, filtered);
 	if (counts)
 		contexts_leave(sched);
 }

@@ -46,8 +46,9 @@ struct sched_ops {
 	/* Without workers; the rest of struct sched is the caller's to fill. */
 	struct sched *(*open)(struct node *node);
 	void (*close)(struct sched *sched);
-	/* Returns the worker it chose, or NULL: any may take it.  A job that no worker of
-	 * the set can run goes to sched_put_aside(). */
+	/* Returns the worker it chose, or NULL: any may take it.  Without places it is
+	 * one that sleeps, and that others may come before.  A job that no worker of the
+	 * set can run goes to sched_put_aside(). */
 	struct worker *(*push)(struct sched *sched, struct job *job);
 	struct job *(*pop)(struct sched *sched, struct worker *worker);
 

@@ -166,19 +166,19 @@ static void put_passed(struct peager *peager, struct passed *passed, int is_last
 	orr_unlock(&peager->lock);
 }
 
-/* The first, if the worker can run it, or NULL. */
+/* The first that the worker can run, or NULL.  Who passed a task comes back for it, and
+ * nobody else may where it is for few workers. */
 static struct passed *take_passed(struct peager *peager, const struct worker *worker)
 {
-	struct passed *passed;
+	struct passed **at = &peager->first, *passed;
 
-	if (!orr_load_ptr((void **)&peager->first))
+	if (!orr_load_ptr((void **)at))
 		return NULL;
 	orr_lock(&peager->lock);
-	passed = peager->first;
-	if (passed && !worker_can_run_job(worker, passed->job))
-		passed = NULL;
+	while ((passed = *at) && !worker_can_run_job(worker, passed->job))
+		at = &passed->next;
 	if (passed)
-		orr_swap_ptr((void **)&peager->first, passed->next);
+		orr_swap_ptr((void **)at, passed->next);
 	orr_unlock(&peager->lock);
 	return passed;
 }

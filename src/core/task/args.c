@@ -96,8 +96,15 @@ static struct starpu_data_descr item(int key, const void *array, int i,
 		.mode = STARPU_CODELET_GET_MODE(cl, nbuffers)};
 }
 
-static void check_array(int rank, int key, const void *array, int n)
+static void check_array(int rank, int key, const void *array, int n,
+			const struct starpu_codelet *cl)
 {
+	if (key == STARPU_DATA_ARRAY && n > 0 && !cl)
+		orr_die(rank,
+			"task_insert: STARPU_DATA_ARRAY without a codelet, which is to "
+			"say how the handles are accessed; expected "
+			"STARPU_DATA_MODE_ARRAY, or a struct starpu_codelet with "
+			"modes[]");
 	if (n > 0 ? !array : n < 0)
 		orr_die(rank,
 			"task_insert: %s is followed by %s and the number %d; expected "
@@ -159,7 +166,7 @@ static void scan_key(struct arg_list *args, int rank, int key, va_list *list)
 	case STARPU_DATA_MODE_ARRAY:
 		array = va_arg(*list, void *);
 		n = va_arg(*list, int);
-		check_array(rank, key, array, n);
+		check_array(rank, key, array, n, args->codelet);
 		scan_array(args, key, array, n);
 		break;
 	case ARGS_IN_ARRAY:
@@ -437,7 +444,7 @@ static void add_array(struct build *build, int key, va_list *list)
 	void *array = va_arg(*list, void *);
 	int n = va_arg(*list, int);
 
-	check_array(build->node->rank, key, array, n);
+	check_array(build->node->rank, key, array, n, build->cl);
 	if (are_taken_as_they_are(build, key, n)) {
 		copy_array(build, array, n);
 		return;

@@ -29,6 +29,24 @@ static void run_later(struct node *node, struct plat_caller *caller)
 	caller->is_late = 0;
 }
 
+/* As if the caller were in its outermost callback: those jobs would be put off again. */
+void callback_catch_up(struct node *node, struct plat_caller *caller)
+{
+	int depth = caller->depth;
+	unsigned char nruns = caller->nruns;
+
+	caller->depth = 1;
+	caller->nruns = 0;
+	while (caller->later) {
+		struct ready ready = {.first = caller->later, .last = caller->later_last};
+
+		caller->later = caller->later_last = NULL;
+		ready_run(node, &ready);
+	}
+	caller->depth = depth;
+	caller->nruns = nruns;
+}
+
 void callback_leave(struct node *node, struct starpu_task *outer)
 {
 	struct plat_caller *caller = plat_caller(node->plat);

@@ -25,6 +25,9 @@ struct starpu_task *callback_enter(struct node *node, struct starpu_task *task);
 void callback_leave(struct node *node, struct starpu_task *outer);
 /* Put job off if the calling thread is deep inside callbacks: 1, else 0. */
 int callback_later(struct node *node, struct job *job);
+/* The calling thread is about to wait in a callback, perhaps for what it has put off:
+ * start that. */
+void callback_catch_up(struct node *node, struct plat_caller *caller);
 /* Who gives data back starts the jobs in ready, or puts them off if the calling thread is
  * deep inside such calls. */
 void callback_run(struct node *node, struct ready *ready);

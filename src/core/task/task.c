@@ -427,20 +427,32 @@ static void submit(struct node *node, struct starpu_task *task, unsigned where)
 	ready_run(node, &ready);
 }
 
-/* As a task that is not detached, for the time of its run. */
+/* As a task that is not detached, for the time of its run.  Who drops it meanwhile, its
+ * callback for example, sees by the gate that it is waited for. */
 static void submit_and_wait(struct node *node, struct starpu_task *task, unsigned where)
 {
-	int detach = task->detach, destroy = task->destroy;
+	int detach = task->detach, destroy = task->destroy, is_dropped;
+	struct job *job = task_job(node, task);
+	struct plat_gate gate;
 
 	/* Before the submission: workers read the flags beside these. */
 	task->detach = 0;
 	task->destroy = 0;
 	task->synchronous = 0;
+	plat_gate_init(&gate);
+	orr_lock(&job->lock);
+	job->gate = &gate;
+	orr_unlock(&job->lock);
 	submit(node, task, where);
-	task_wait(node, task);
+	if (!plat_gate_is_open(&gate))
+		wait_at(node, &gate, WAIT_TASK, task);
+	orr_lock(&job->lock);
+	job->gate = NULL;
+	is_dropped = job->is_dropped;
+	orr_unlock(&job->lock);
 	task->synchronous = 1;
 	task->detach = detach != 0;
-	if (destroy)
+	if (destroy || is_dropped)
 		task_destroy(task);
 }
 
@@ -594,7 +606,9 @@ int task_destroy_at_end(struct starpu_task *task)
 		return 0;
 	orr_lock(&job->lock);
 	is_ending = job->life == LIFE_ENDING;
-	if (is_ending)
+	if (is_ending && job->gate)
+		job->is_dropped = 1; /* Who waits for it destroys it. */
+	else if (is_ending)
 		task->destroy = task->detach = 1;
 	orr_unlock(&job->lock);
 	return is_ending;
