@@ -10,6 +10,7 @@
 #include "core/interface/methods.h"
 #include "core/model/model.h"
 #include "core/task/task.h"
+#include "core/task/transaction.h"
 #include "mpi/ms.h"
 #include "mpi/ms_execute.h"
 
@@ -399,8 +400,14 @@ static int ms_execute(struct worker *worker, struct job *job)
 			       .peer = worker->index};
 	struct body body = {0};
 
-	add_task(&body, worker, job);
 	worker->began_s = plat_now_s(worker->node->plat);
+	/* Its slave knows nothing of transactions. */
+	if (transaction_skips(job->task)) {
+		job->duration_s = 0;
+		plat_worker_ended(worker, job);
+		return 0;
+	}
+	add_task(&body, worker, job);
 	ms_awaits(ms, 1);
 	ms_send(ms, remote->rank, &head, body.bytes, body.n);
 	free(body.bytes);
