@@ -460,7 +460,8 @@ static void executed(struct ms *ms, struct worker *worker, const struct ms_execu
 	struct job *job = (struct job *)(uintptr_t)what->cookie;
 
 	job->duration_s = what->duration_s;
-	if (!ms->node->machine->predicts && job->task->cl->model)
+	if (!ms->node->machine->predicts && job->task->cl->model &&
+	    !node_knobs(ms->node)->disable_kernels)
 		model_record(worker, job->task, job->implementation, job->duration_s);
 	learn_duration(worker, job->duration_s);
 	ms_awaits(ms, -1);

@@ -5,6 +5,7 @@
  * life, since slaves end with it.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -406,6 +407,33 @@ static const struct claim claims[] = {
 	{NULL, NULL},
 };
 
+static struct starpu_perfmodel learns = {.type = STARPU_HISTORY_BASED,
+					 .symbol = "slaves_learns"};
+static struct starpu_codelet learning = {.cpu_funcs = {slaves_nothing},
+					 .cpu_funcs_name = {"slaves_nothing"},
+					 .where = STARPU_MPI_MS,
+					 .model = &learns,
+					 .name = "learning"};
+
+/* Where it is not called, the kernel's duration is not that. */
+static void what_is_not_called_is_not_learnt(void)
+{
+	struct starpu_perfmodel_arch *arch =
+		starpu_worker_get_perf_archtype(worker_of(0), 0);
+
+	for (int i = 0; i < 40; i++)
+		CLAIM_EQ(starpu_task_insert(&learning, STARPU_EXECUTE_ON_WORKER,
+					    worker_of(0), 0),
+			 0);
+	starpu_task_wait_for_all();
+	CLAIM(isnan(starpu_perfmodel_history_based_expected_perf(&learns, arch, 0)));
+}
+
+static const struct claim disabled_claims[] = {
+	{"what is not called is not learnt", what_is_not_called_is_not_learnt},
+	{NULL, NULL},
+};
+
 /* With an argument, the program starts MPI itself, and ends it. */
 int main(int argc, char **argv)
 {
@@ -419,7 +447,8 @@ int main(int argc, char **argv)
 		printf("FAIL two slaves: set STARPU_NMPI_MS to 2 on three ranks\n");
 		return 1;
 	}
-	status = claims_run(claims, 0);
+	status = claims_run(getenv("STARPU_DISABLE_KERNELS") ? disabled_claims : claims,
+			    0);
 	starpu_shutdown();
 	if (has_mpi)
 		MPI_Finalize();
